@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * readers.h - topologies read from and written to files
+ *
+ * Readers take the text itself (`text`, `text_bytes`; it need not be terminated) and the file's
+ * name as errors shall tell it. They refuse a whole file or take a whole file: on error nothing of
+ * it is kept, and `error` holds file, line and column. Switches with identical children are one
+ * (rail-optimised fabrics, several roots above one set of leaves); the first in natural order gives
+ * its name.
+ *
+ * Any thread; not inside slurmctld's scheduling calls (they allocate and take milliseconds).
+ */
+#ifndef OSP_READERS_H
+#define OSP_READERS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "lib/error.h"
+#include "lib/topology.h"
+
+/* The largest file that any reader takes. An EC2 answer for 131,072 instances is about 60 MB. */
+#define OSP_TOPOLOGY_FILE_BYTES_MAX ((size_t)128 * 1024 * 1024)
+
+/* --- onespine.topology: our own file, JSON ------------------------------------------------------
+ */
+
+/*
+ * {
+ *   "onespine-topology": 1,                          the format's version
+ *   "source": "ec2 describe-instance-topology",      words for people
+ *   "levels": ["leaf", "spine", "core", "zone"],     bottom first
+ *   "domains": [
+ *     {"level": "zone", "name": "use1-az4"},
+ *     {"level": "core", "name": "nn-1", "in": "use1-az4"},      "in": the nearest known domain
+ * above,
+ *     {"level": "spine", "name": "nn-2", "in": "nn-1"},         listed before this one
+ *     {"level": "leaf", "name": "nn-3", "in": "nn-2", "nodes": "gpu-[1-16]"}
+ *   ]
+ * }
+ */
+struct osp_topology *osp_read_onespine_topology(const char *file, const char *text,
+						size_t text_bytes, struct osp_error *error);
+
+/* The text of such a file, to be freed with free(); NULL when memory ran out. Equal topologies give
+ * equal text. `source` may be NULL. */
+char *osp_write_onespine_topology(const struct osp_topology *topology, const char *source);
+
+/* --- Slurm's topology.conf (topology/tree) ------------------------------------------------------
+ */
+
+struct osp_topology *osp_read_slurm_topology(const char *file, const char *text, size_t text_bytes,
+					     struct osp_error *error);
+
+/*
+ * The text of a topology.conf that Slurm loads without a warning (all names fit its parser; nodes
+ * without any domain are told in a comment), to be freed with free(); NULL with `error` set.
+ */
+char *osp_write_slurm_topology(const struct osp_topology *topology, struct osp_error *error);
+
+/* --- EC2 and CSV: collected over several files, then built ---------------------------------------
+ */
+
+struct osp_name_map;
+
+/*
+ * A map from an instance (or reservation, or CSV host) to node names: two columns, "ID NODES" a
+ * line, separated by blanks or a comma, # comments; NODES is a hostlist (one name, or for a
+ * reservation several). Or the JSON of `aws ec2 describe-instances`: the node name is the value of
+ * the tag `tag`, or with a NULL `tag` the private DNS name up to the first dot. Returns NULL with
+ * `error` set.
+ */
+struct osp_name_map *osp_read_name_map(const char *file, const char *text, size_t text_bytes,
+				       const char *tag, struct osp_error *error);
+void osp_name_map_free(struct osp_name_map *map); /* NULL is allowed */
+
+struct osp_import_options {
+	const struct osp_name_map *map; /* NULL: the ids are the node names */
+	bool allow_missing;		/* keep the rest when an instance has no topology or name */
+	const char *const *level_names; /* bottom first; NULL: leaf, spine, core, layer4, ... */
+	size_t level_name_count;
+	const char *const
+		*csv_columns; /* CSV: host column, then top layer first; NULL: header order */
+	size_t csv_column_count;
+};
+
+struct osp_import; /* what was read so far */
+
+struct osp_import *osp_import_new(const struct osp_import_options *options);
+void osp_import_free(struct osp_import *import); /* NULL is allowed */
+
+/*
+ * Adds one page of `describe-instance-topology` or `describe-capacity-reservation-topology` JSON. 1
+ * to 4 layers, top first; counted from the bottom for instances (3 and 4 layers may be mixed), from
+ * the top for reservations, which may lack the lower ones (their instance type says how many there
+ * are: 4 for p6-b200 and p6-b300, else 3). The availability zone is the level "zone" above all; a
+ * CapacityBlockId on instances (UltraServers) the level "nvlink" below leaf. A page added twice is
+ * a duplicate and refused.
+ */
+int osp_import_ec2(struct osp_import *import, const char *file, const char *text, size_t text_bytes,
+		   struct osp_error *error);
+
+/* Adds a CSV with a header line; one host a line and its switches, top layer first unless
+ * csv_columns says otherwise. Hashed hosts (64 hex digits) get the shortest prefix, at least 8
+ * long, that keeps them apart, after the letter "n". */
+int osp_import_csv(struct osp_import *import, const char *file, const char *text, size_t text_bytes,
+		   struct osp_error *error);
+
+/* Builds the topology; NULL with `error` set. */
+struct osp_topology *osp_import_finish(struct osp_import *import, struct osp_error *error);
+
+/* What allow_missing left out, in words, a line each; valid until osp_import_free(). */
+size_t osp_import_warning_count(const struct osp_import *import);
+const char *osp_import_warning(const struct osp_import *import, size_t index);
+
+#endif

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * text.h - growing strings, the nearest right word, durations
+ *
+ * Any thread, any daemon: no shared state.
+ */
+#ifndef OSP_TEXT_H
+#define OSP_TEXT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/*
+ * A string that grows. Start with OSP_TEXT_INIT. When memory runs out the text is marked failed and
+ * further appends do nothing: check once, at the end, with osp_text_take().
+ */
+struct osp_text {
+	char *data; /* terminated; NULL while empty */
+	size_t length_bytes;
+	size_t room_bytes;
+	bool failed;
+};
+
+#define OSP_TEXT_INIT                                                                              \
+	{                                                                                          \
+		NULL, 0, 0, false                                                                  \
+	}
+
+void osp_text_add(struct osp_text *text, const char *string);
+void osp_text_add_bytes(struct osp_text *text, const char *bytes, size_t count);
+void osp_text_printf(struct osp_text *text, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+
+/*
+ * Hands the string to the caller, who frees it with free(); an empty text gives "". Returns NULL
+ * when memory ran out. The text is empty afterwards in either case.
+ */
+char *osp_text_take(struct osp_text *text);
+void osp_text_free(struct osp_text *text);
+
+/*
+ * The entry of `words` (`count` of them, NULL entries skipped) nearest to `word` by edit distance,
+ * letter case ignored, or NULL when none is near enough to be what was meant (more than a third of
+ * the letters differ). The first of equally near ones wins.
+ */
+const char *osp_nearest_word(const char *word, const char *const *words, size_t count);
+
+/*
+ * Slurm's time formats (sbatch(1), --time): "minutes", "minutes:seconds", "hours:minutes:seconds",
+ * "days-hours", "days-hours:minutes", "days-hours:minutes:seconds". Returns 0 and the seconds, or
+ * -1 for anything else, a negative or a value over 10 years.
+ */
+int osp_parse_duration(const char *text, int64_t *seconds);
+
+/* Writes `seconds` as "45s", "12m", "3h05m" or "2d04h" to `buffer`; returns `buffer`. */
+const char *osp_format_duration(int64_t seconds, char *buffer, size_t buffer_bytes);
+
+/* Reads a whole regular file of at most `limit_bytes`. Returns a malloc'd, terminated buffer whose
+ * length is *length_bytes, or NULL with errno set (EFBIG: too large, EINVAL: not a regular file).
+ */
+char *osp_read_file(const char *path, size_t limit_bytes, size_t *length_bytes);
+
+#endif

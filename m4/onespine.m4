@@ -1,0 +1,164 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# One macro for each thing that configure looks for; what is absent turns off what needs it, and
+# OSP_SUMMARY says so.
+
+# -std=gnu11 and the project's warnings; --enable-werror for tests, never by default;
+# --enable-sanitizers builds everything with AddressSanitizer and UndefinedBehaviorSanitizer.
+AC_DEFUN([OSP_COMPILER_FLAGS], [
+	OSP_CFLAGS="-std=gnu11 -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes"
+	OSP_CFLAGS="$OSP_CFLAGS -fno-strict-aliasing"
+	AC_ARG_ENABLE([werror], [AS_HELP_STRING([--enable-werror], [treat warnings as errors])])
+	AS_IF([test "x$enable_werror" = xyes], [OSP_CFLAGS="$OSP_CFLAGS -Werror"])
+	AC_ARG_ENABLE([sanitizers],
+		[AS_HELP_STRING([--enable-sanitizers], [build with ASan and UBSan])])
+	AS_IF([test "x$enable_sanitizers" = xyes], [
+		OSP_CFLAGS="$OSP_CFLAGS -fsanitize=address,undefined -fno-sanitize-recover=all"
+		OSP_CFLAGS="$OSP_CFLAGS -fno-omit-frame-pointer"
+		OSP_LDFLAGS="-fsanitize=address,undefined"
+	])
+	AC_SUBST([OSP_CFLAGS])
+	AC_SUBST([OSP_LDFLAGS])
+])
+
+# OSP_PKG(NAME, pkg-config module, what it is for)
+AC_DEFUN([OSP_PKG], [
+	PKG_CHECK_MODULES([$1], [$2], [have_$1=yes], [have_$1=no])
+])
+
+AC_DEFUN([OSP_CHECK_YAML], [
+	OSP_PKG([YAML], [yaml-0.1 >= 0.2])
+	AS_IF([test "x$have_YAML" = xno],
+		[AC_MSG_ERROR([libyaml is needed (Debian: libyaml-dev; it reads every file of ours)])])
+])
+
+AC_DEFUN([OSP_CHECK_JANSSON], [
+	OSP_PKG([JANSSON], [jansson >= 2.10])
+	AM_CONDITIONAL([HAVE_JANSSON], [test "x$have_JANSSON" = xyes])
+])
+
+AC_DEFUN([OSP_CHECK_HWLOC], [
+	OSP_PKG([HWLOC], [hwloc >= 2.0])
+	AM_CONDITIONAL([HAVE_HWLOC], [test "x$have_HWLOC" = xyes])
+])
+
+AC_DEFUN([OSP_CHECK_MUNGE], [
+	OSP_PKG([MUNGE], [munge >= 0.5])
+	AM_CONDITIONAL([HAVE_MUNGE], [test "x$have_MUNGE" = xyes])
+])
+
+AC_DEFUN([OSP_CHECK_CMOCKA], [
+	OSP_PKG([CMOCKA], [cmocka >= 1.1])
+	AM_CONDITIONAL([HAVE_CMOCKA], [test "x$have_CMOCKA" = xyes])
+])
+
+# Slurm's installed headers, its version and its plugin directory.
+AC_DEFUN([OSP_CHECK_SLURM], [
+	AC_ARG_WITH([slurm],
+		[AS_HELP_STRING([--with-slurm=DIR], [where Slurm is installed (default: /usr, then /opt/slurm)])],
+		[], [with_slurm=check])
+	have_SLURM=no
+	SLURM_CPPFLAGS=
+	SLURM_LIBS=
+	SLURM_VERSION=none
+	AS_CASE([$with_slurm], [no], [slurm_prefixes=],
+		[check|yes], [slurm_prefixes="/usr /usr/local /opt/slurm"], [slurm_prefixes=$with_slurm])
+	AC_MSG_CHECKING([for Slurm])
+	for prefix in $slurm_prefixes; do
+		AS_IF([test -r "$prefix/include/slurm/spank.h"], [
+			have_SLURM=yes
+			slurm_prefix=$prefix
+			AS_IF([test "x$prefix" != x/usr], [SLURM_CPPFLAGS="-I$prefix/include"])
+			break
+		])
+	done
+	AC_MSG_RESULT([$have_SLURM])
+	AS_IF([test $have_SLURM = yes], [
+		AC_MSG_CHECKING([Slurm's version])
+		slurm_number=$($SED -n 's/^#define SLURM_VERSION_NUMBER *\(0x@<:@0-9a-f@:>@*\).*/\1/p' \
+			"$slurm_prefix/include/slurm/slurm_version.h")
+		SLURM_VERSION=$(printf '%d.%02d.%d' $((slurm_number >> 16)) \
+			$((slurm_number >> 8 & 255)) $((slurm_number & 255)))
+		AC_MSG_RESULT([$SLURM_VERSION])
+	])
+	AC_ARG_WITH([slurm-plugins],
+		[AS_HELP_STRING([--with-slurm-plugins=DIR], [Slurm's own plugin directory])],
+		[SLURM_PLUGINS=$withval], [
+		AC_MSG_CHECKING([for Slurm's plugin directory])
+		SLURM_PLUGINS=none
+		multiarch=$($CC -print-multiarch 2>/dev/null)
+		for dir in "$slurm_prefix/lib/$multiarch/slurm-wlm" "$slurm_prefix/lib/$multiarch/slurm" \
+			"$slurm_prefix/lib64/slurm" "$slurm_prefix/lib/slurm"; do
+			AS_IF([test -e "$dir/select_cons_tres.so"], [SLURM_PLUGINS=$dir; break])
+		done
+		AC_MSG_RESULT([$SLURM_PLUGINS])
+	])
+	slurm_libdir=$(dirname "$SLURM_PLUGINS")
+	AS_IF([test $have_SLURM = yes], [
+		SLURM_LIBS=-lslurm
+		AS_IF([test "x$slurm_prefix" != x/usr],
+			[SLURM_LIBS="-L$slurm_libdir -Wl,-rpath,$slurm_libdir -lslurm"])
+	])
+	AC_SUBST([SLURM_CPPFLAGS])
+	AC_SUBST([SLURM_LIBS])
+	AC_SUBST([SLURM_VERSION])
+	AC_SUBST([SLURM_PLUGINS])
+	AM_CONDITIONAL([HAVE_SLURM], [test $have_SLURM = yes])
+])
+
+# Slurm's internal headers: the configured source tree of exactly the installed version.
+AC_DEFUN([OSP_CHECK_SLURM_SOURCE], [
+	AC_ARG_WITH([slurm-source],
+		[AS_HELP_STRING([--with-slurm-source=DIR],
+			[configured Slurm source tree (tools/fetch-slurm-source gets it); needed for the shadow])],
+		[], [with_slurm_source=no])
+	have_SLURM_SOURCE=no
+	slurm_source_why="no --with-slurm-source"
+	AS_IF([test "x$with_slurm_source" != xno], [
+		AC_MSG_CHECKING([for Slurm's internal headers])
+		AS_IF([test ! -r "$with_slurm_source/src/slurmctld/slurmctld.h"],
+			[AC_MSG_ERROR([$with_slurm_source is not a Slurm source tree])],
+			[test ! -r "$with_slurm_source/slurm/slurm_version.h"],
+			[AC_MSG_ERROR([$with_slurm_source is not configured: run ./configure there])])
+		source_number=$($SED -n 's/^#define SLURM_VERSION_NUMBER *\(0x@<:@0-9a-f@:>@*\).*/\1/p' \
+			"$with_slurm_source/slurm/slurm_version.h")
+		AS_IF([test $have_SLURM = yes && test $((source_number)) -ne $((slurm_number))],
+			[AC_MSG_ERROR([$with_slurm_source is another version than the installed $SLURM_VERSION])])
+		have_SLURM_SOURCE=yes
+		AC_MSG_RESULT([yes])
+	])
+	have_SHADOW=no
+	AS_IF([test $have_SLURM_SOURCE = no], [:],
+		[test "x$SLURM_PLUGINS" = xnone], [slurm_source_why="no plugin directory of Slurm"],
+		[have_SHADOW=yes])
+	SLURM_SOURCE=$with_slurm_source
+	AC_SUBST([SLURM_SOURCE])
+	AM_CONDITIONAL([HAVE_SHADOW], [test $have_SHADOW = yes])
+])
+
+AC_DEFUN([OSP_SUMMARY], [
+	osp_spank=yes
+	osp_shadow=$have_SHADOW
+	AS_IF([test $have_SLURM = no], [osp_spank="no (Slurm's headers not found: libslurm-dev, or --with-slurm)"])
+	AS_IF([test $have_SHADOW = no], [osp_shadow="no ($slurm_source_why)"])
+	osp_command=yes
+	AS_IF([test $have_SLURM = no], [osp_command="no (Slurm's headers not found)"],
+		[test "x$have_JANSSON" = xno], [osp_command="no (jansson not found: libjansson-dev)"])
+	osp_tests=yes
+	AS_IF([test "x$have_CMOCKA" = xno], [osp_tests="no (cmocka not found: libcmocka-dev)"])
+	AC_MSG_NOTICE([
+onespine $PACKAGE_VERSION will be built as follows
+
+  Slurm                    $SLURM_VERSION
+  its plugins              $SLURM_PLUGINS
+  its source               $SLURM_SOURCE
+  onespine.so (SPANK)      $osp_spank
+  job_submit_onespine.so   $osp_spank
+  select_cons_tres.so      $osp_shadow
+  onespine (command)       $osp_command
+  unit tests               $osp_tests
+  hwloc                    $have_HWLOC
+  libmunge                 $have_MUNGE
+  plugins go to            $libdir/onespine
+  samples go to            $sysconfdir/onespine
+])
+])
