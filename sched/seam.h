@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * seam.h - how job_submit_onespine.so and the shadow talk inside slurmctld
+ *
+ * Both are built from one tree for one Slurm, but they are two shared objects, loaded one after the
+ * other by Slurm. job_submit finds the shadow through Slurm's own table, which proves that the
+ * shadow is in use and not only loaded: it calls select_g_job_begin() with a pointer to a `struct
+ * osp_seam_call` instead of a job record. The shadow knows the call by its cookie, fills the answer
+ * and returns OSP_SEAM_ANSWER; Slurm's own plugin ignores the pointer and returns SLURM_SUCCESS.
+ * The first member lies where no job record has these 16 bytes (a job record begins with JOB_MAGIC
+ * or a pointer).
+ */
+#ifndef OSP_SEAM_H
+#define OSP_SEAM_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "lib/config.h"
+#include "lib/request.h"
+
+#define OSP_SEAM_COOKIE_0 UINT64_C(0x6f6e657370696e65) /* "onespine" */
+#define OSP_SEAM_COOKIE_1 UINT64_C(0x7365616d2d303031) /* "seam-001" */
+#define OSP_SEAM_ANSWER	  0x4f5350
+
+struct job_record;
+
+/* What job_submit wants to know about one new or changed job. */
+struct osp_seam_job {
+	const char *partition;	    /* as submitted: NULL, one name or several with commas */
+	const char *required_nodes; /* hostlist of -w, or NULL */
+	const char *excluded_nodes; /* hostlist of -x, or NULL */
+	uint32_t min_nodes;	    /* 0 where not said */
+};
+
+/*
+ * Every call may run in any thread that Slurm calls job_submit in; the caller holds Slurm's locks
+ * at least for reading jobs, nodes and partitions (22.05 serialises job_submit; from 24.11 on calls
+ * run in parallel). Sentences go to `sentence` (`sentence_bytes`, OSP_ERROR_TEXT_BYTES is enough),
+ * always terminated.
+ */
+struct osp_seam {
+	const char *version; /* of Onespine; the two must be equal */
+
+	/*
+	 * Merges `request` with the policy of the job's partition (the first of several; the
+	 * strictest mode of all) into `effective`, and refuses what can never run. Returns 0, or -1
+	 * with the sentence.
+	 */
+	int (*resolve)(const struct osp_seam_job *job, const struct osp_request *request,
+		       struct osp_effective *effective, char *sentence, size_t sentence_bytes);
+
+	/*
+	 * `onespine set`: gives a pending job another request, checked as at submission. `uid` must
+	 * own the job, or be an operator. Returns 0, or -1 with the sentence.
+	 */
+	int (*set)(struct job_record *job, uid_t uid, const struct osp_request *request,
+		   char *sentence, size_t sentence_bytes);
+};
+
+struct osp_seam_call {
+	uint64_t cookie[2];	     /* in */
+	const struct osp_seam *seam; /* out */
+};
+
+#endif
