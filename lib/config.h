@@ -6,13 +6,21 @@
  * value of the wrong type refuses the whole file with line and column and the nearest right word.
  * Every key has a default, so an empty or missing file is a valid one.
  *
- *	topology: onespine.topology   # the file the shadow obeys; beside this one unless it starts
- * with / defaults:                     # policy where a partition says nothing else mode: enforce #
- * enforce | advise | off level: spine                # the level of a bare --gang gang: asked #
- * asked: only with --gang; always: every job from from_nodes on from_nodes: 2               # gang:
- * always starts at this many nodes allow_off: true             # users may say --gang=off mix_kinds:
- * false            # GPU or instance types may mix in one gang relax: never                # @TIME
- * of jobs that do not say: never, or a Slurm time partitions: gpu: gang: always
+ *	topology: onespine.topology   # the file the shadow obeys; beside this one unless it starts with /
+ *	defaults:                     # policy where a partition says nothing else
+ *	  mode: enforce               # enforce | advise | off
+ *	  level: spine                # the level of a bare --gang
+ *	  gang: asked                 # asked: only with --gang; always: every job from from_nodes on
+ *	  from_nodes: 2               # gang: always starts at this many nodes
+ *	  allow_off: true             # users may say --gang=off
+ *	  mix_kinds: false            # GPU or instance types may mix in one gang
+ *	  relax: never                # @TIME of jobs that do not say: never, or a Slurm time
+ *	partitions:
+ *	  gpu:
+ *	    gang: always
+ *
+ * A partition has the values of `defaults` where it says nothing itself. etc/onespine.yaml is the
+ * same with an explanation of each key.
  *
  * A loaded configuration never changes: any number of threads may read one. Not read inside a
  * scheduling call.
@@ -60,7 +68,8 @@ const char *osp_config_partition(const struct osp_config *config, size_t index, 
 
 /*
  * What is in force and why, a line a value: "gpu.mode  enforce  (onespine.yaml:12)", "...
- * (default)". With `json` the same as JSON. To be freed with free(); NULL when memory ran out.
+ * (default)". With `json` the same as JSON: {"file": .., "topology": {"value": .., "line": ..},
+ * "defaults": {"mode": {..}, ..}, "partitions": {"gpu": {..}}}, line null for a default. To be freed with free(); NULL when memory ran out.
  */
 char *osp_config_show(const struct osp_config *config, bool json);
 

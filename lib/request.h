@@ -28,19 +28,24 @@
 enum osp_asked { OSP_ASKED_NOTHING, OSP_ASKED_OFF, OSP_ASKED_GANG };
 enum osp_origin { OSP_FROM_OPTION, OSP_FROM_ENVIRONMENT, OSP_FROM_POLICY, OSP_FROM_SET };
 
-/* "[LEVEL][@TIME]" or "off"; "" and NULL are the bare option. */
+/* "[LEVEL][@TIME]" or "off"; TIME may be "never"; "" and NULL are the bare option. */
 struct osp_request {
 	enum osp_asked asked;
 	enum osp_origin origin;
 	char level[OSP_LEVEL_NAME_BYTES]; /* "" = the policy's default level */
-	int64_t relax_s; /* pending so long, the next level up will do; -1 = never */
+	int64_t relax_s; /* pending so long, the next level up will do; -1 = not said */
 };
 
+/* relax_s of a request that says so itself ("spine@never"), whatever the policy's default is. */
+#define OSP_RELAX_NEVER ((int64_t)-2)
+
 /* Parses an option's value. Level names are any word of [A-Za-z0-9_-]; whether one exists is for
- * the topology to say. On error `request` is unchanged; returns 0 or -1. */
+ * the topology to say. `origin` stays as the caller set it. On error `request` is unchanged and the
+ * error's column is the byte in `value`, from 1; returns 0 or -1. */
 int osp_request_parse(const char *value, struct osp_request *request, struct osp_error *error);
 
-/* The option's value again ("spine@30:00"), to `buffer`; returns `buffer`. */
+/* The option's value again ("spine@30:00"; "" for a bare option or none), to `buffer`; returns
+ * `buffer`. */
 const char *osp_request_format(const struct osp_request *request, char *buffer,
 			       size_t buffer_bytes);
 
@@ -57,8 +62,8 @@ struct osp_effective {
  * Merges a request with the partition's policy: the request over the policy's default, within what
  * the policy allows. `node_count` is the least number of nodes asked for (0 where not said); policy
  * that starts at `from_nodes` puts smaller jobs under no default. Returns 0, or -1 with a sentence
- * for the user in `error`
- * (`off` where policy does not allow it).
+ * for the user in `error`: `off` where policy does not allow it, a gang where the mode is off (to
+ * run it anyway would place it anywhere).
  */
 int osp_request_resolve(const struct osp_request *request, const struct osp_policy *policy,
 			const char *partition, uint32_t node_count, struct osp_effective *effective,

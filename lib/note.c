@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "lib/note.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/text.h"
+
+#define OPENING		"[onespine: "
+#define PIECE_BYTES_MAX 512 /* of the request and of the domain: neither is ever near it */
+
+/* The part's place in `comment`: from its '[' to after its ']'. The last one is ours. */
+static bool find_part(const char *comment, const char **start, const char **end)
+{
+	const char *last_close = strrchr(comment, ']'), *at = comment;
+
+	*start = NULL;
+	while ((at = strstr(at, OPENING)) && at < last_close)
+		*start = at++;
+	if (!*start)
+		return false;
+	*end = strchr(*start, ']') + 1;
+	return true;
+}
+
+/* --- writing ---------------------------------------------------------------------------------- */
+
+/*
+ * Adds `string` as it may stand inside the part: a bracket would end it early, so both become
+ * round ones (host lists read back from there, see take_piece()); `semicolon` is what a ';' becomes.
+ */
+static void add_inside(struct osp_text *text, const char *string, size_t bytes_max, char semicolon)
+{
+	for (size_t i = 0; string[i] && i < bytes_max; i++) {
+		char c = string[i];
+
+		if (c == '[')
+			c = '(';
+		else if (c == ']')
+			c = ')';
+		else if (c == ';')
+			c = semicolon;
+		else if ((unsigned char)c < ' ')
+			c = ' ';
+		osp_text_add_bytes(text, &c, 1);
+	}
+}
+
+/* The bytes of `string` to write so that at most `room` are, never half of a UTF-8 character. */
+static size_t cut_bytes(const char *string, size_t room)
+{
+	size_t bytes = strlen(string);
+
+	if (bytes <= room)
+		return bytes;
+	bytes = room;
+	while (bytes && ((unsigned char)string[bytes] & 0xc0) == 0x80)
+		bytes--;
+	return bytes;
+}
+
+static void add_piece(struct osp_text *text, bool *first, const char *key, const char *value,
+		      size_t bytes_max, char semicolon)
+{
+	if (!value)
+		return;
+	osp_text_add(text, *first ? "" : "; ");
+	osp_text_add(text, key);
+	add_inside(text, value, cut_bytes(value, bytes_max), semicolon);
+	*first = false;
+}
+
+/* "; leaves=" */
+#define LEAVES_EXTRA_BYTES 9
+
+static void add_part(struct osp_text *text, const struct osp_note *note)
+{
+	size_t start = text->length_bytes, used, says_bytes;
+	bool first = true;
+
+	osp_text_add(text, OPENING);
+	add_piece(text, &first, "gang=", note->gang, PIECE_BYTES_MAX, ',');
+	add_piece(text, &first, "domain=", note->domain, PIECE_BYTES_MAX, ',');
+	used = text->length_bytes - start + strlen("; ") + strlen("]");
+	says_bytes = note->says ? strlen(note->says) : 0;
+	if (note->leaves &&
+	    used + LEAVES_EXTRA_BYTES + strlen(note->leaves) + says_bytes <= OSP_NOTE_BYTES_MAX) {
+		add_piece(text, &first, "leaves=", note->leaves, strlen(note->leaves), ',');
+		used = text->length_bytes - start + strlen("; ") + strlen("]");
+	}
+	add_piece(text, &first, "", note->says, OSP_NOTE_BYTES_MAX - used, ';');
+	osp_text_add(text, "]");
+}
+
+char *osp_note_merge(const char *old, const struct osp_note *note)
+{
+	struct osp_text text = OSP_TEXT_INIT;
+	const char *start, *end;
+
+	if (!old)
+		old = "";
+	if (!find_part(old, &start, &end))
+		start = end = old + strlen(old);
+	/* The blank before our part came with it, so it goes with it. */
+	if (!note && start < end && start > old && start[-1] == ' ')
+		start--;
+	osp_text_add_bytes(&text, old, (size_t)(start - old));
+	if (note) {
+		if (start == end && start > old)
+			osp_text_add(&text, " ");
+		add_part(&text, note);
+	}
+	osp_text_add(&text, end);
+	return osp_text_take(&text);
+}
+
+/* --- reading ---------------------------------------------------------------------------------- */
+
+/* A malloc'd copy of [start, end), with a host list's square brackets where `brackets` says so. */
+static char *copy_piece(const char *start, const char *end, bool brackets)
+{
+	char *copy = strndup(start, (size_t)(end - start));
+
+	for (char *c = copy; brackets && c && *c; c++) {
+		if (*c == '(')
+			*c = '[';
+		else if (*c == ')')
+			*c = ']';
+	}
+	return copy;
+}
+
+/* Takes "KEYvalue; " off the front of [*at, end) when it stands there. False: out of memory. */
+static bool take_piece(const char **at, const char *end, const char *key, bool brackets,
+		       const char **piece)
+{
+	const char *start = *at + strlen(key), *stop;
+
+	if ((size_t)(end - *at) < strlen(key) || strncmp(*at, key, strlen(key)) != 0)
+		return true;
+	stop = memchr(start, ';', (size_t)(end - start));
+	if (!stop)
+		stop = end;
+	*piece = copy_piece(start, stop, brackets);
+	*at = stop;
+	if (*at < end)
+		(*at)++;
+	if (*at < end && **at == ' ')
+		(*at)++;
+	return *piece != NULL;
+}
+
+bool osp_note_find(const char *comment, struct osp_note *note)
+{
+	struct osp_note found = {NULL, NULL, NULL, NULL};
+	const char *at, *end;
+	bool good;
+
+	if (!comment || !find_part(comment, &at, &end))
+		return false;
+	at += strlen(OPENING);
+	end--;
+	good = take_piece(&at, end, "gang=", false, &found.gang) &&
+	       take_piece(&at, end, "domain=", false, &found.domain) &&
+	       take_piece(&at, end, "leaves=", true, &found.leaves);
+	if (good && at < end) {
+		found.says = copy_piece(at, end, false);
+		good = found.says != NULL;
+	}
+	if (!good) {
+		osp_note_free_pieces(&found);
+		return false;
+	}
+	*note = found;
+	return true;
+}
+
+void osp_note_free_pieces(struct osp_note *note)
+{
+	free((char *)note->gang);
+	free((char *)note->domain);
+	free((char *)note->leaves);
+	free((char *)note->says);
+	note->gang = note->domain = note->leaves = note->says = NULL;
+}

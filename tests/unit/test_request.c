@@ -1,0 +1,341 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What users may say with --gang, what policy makes of it, and what the shadow is told. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "lib/request.h"
+
+static void parses(void **state)
+{
+	static const struct {
+		const char *value;
+		enum osp_asked asked;
+		const char *level;
+		int64_t relax_s;
+		const char *again; /* as osp_request_format() writes it */
+	} cases[] = {
+		{NULL, OSP_ASKED_GANG, "", -1, ""},
+		{"", OSP_ASKED_GANG, "", -1, ""},
+		{"spine", OSP_ASKED_GANG, "spine", -1, "spine"},
+		{"Core", OSP_ASKED_GANG, "Core", -1, "Core"},
+		{"rail_group-2", OSP_ASKED_GANG, "rail_group-2", -1, "rail_group-2"},
+		{"node", OSP_ASKED_GANG, "node", -1, "node"},
+		{"spine@30", OSP_ASKED_GANG, "spine", 1800, "spine@30:00"},
+		{"spine@30:00", OSP_ASKED_GANG, "spine", 1800, "spine@30:00"},
+		{"spine@0:45", OSP_ASKED_GANG, "spine", 45, "spine@0:45"},
+		{"spine@2:05:09", OSP_ASKED_GANG, "spine", 7509, "spine@2:05:09"},
+		{"spine@1-1", OSP_ASKED_GANG, "spine", 90000, "spine@1-01:00:00"},
+		{"spine@0", OSP_ASKED_GANG, "spine", 0, "spine@0:00"},
+		{"@10", OSP_ASKED_GANG, "", 600, "@10:00"},
+		{"spine@never", OSP_ASKED_GANG, "spine", OSP_RELAX_NEVER, "spine@never"},
+		{"@Never", OSP_ASKED_GANG, "", OSP_RELAX_NEVER, "@never"},
+		{"off", OSP_ASKED_OFF, "", -1, "off"},
+		{"OFF", OSP_ASKED_OFF, "", -1, "off"},
+		{"office", OSP_ASKED_GANG, "office", -1, "office"},
+		{"a234567890123456789012345678901", OSP_ASKED_GANG,
+		 "a234567890123456789012345678901", -1, "a234567890123456789012345678901"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct osp_request request = {.asked = OSP_ASKED_NOTHING, .origin = OSP_FROM_SET};
+		struct osp_error error = {0};
+		char again[64];
+
+		assert_int_equal(osp_request_parse(cases[i].value, &request, &error), 0);
+		assert_string_equal(error.text, "");
+		assert_int_equal(request.asked, cases[i].asked);
+		assert_int_equal(request.origin, OSP_FROM_SET);
+		assert_string_equal(request.level, cases[i].level);
+		assert_int_equal(request.relax_s, cases[i].relax_s);
+		assert_string_equal(osp_request_format(&request, again, sizeof(again)),
+				    cases[i].again);
+	}
+}
+
+static void refuses_in_words(void **state)
+{
+	static const struct {
+		const char *value;
+		int column;
+		const char *text;
+	} cases[] = {
+		{"spi!ne", 4,
+		 "--gang=spi!ne: '!' cannot stand in a level's name (letters, digits, - and _)"},
+		{"spine ", 6,
+		 "--gang=spine : ' ' cannot stand in a level's name (letters, digits, - and _)"},
+		{"spine=1", 6,
+		 "--gang=spine=1: '=' cannot stand in a level's name (letters, digits, - and _)"},
+		{"sp\nine", 3, "--gang: the byte 0x0a cannot stand in its value"},
+		{"spine@\x1b[2J", 7, "--gang: the byte 0x1b cannot stand in its value"},
+		{"sp\xc3\xafne", 3, "--gang: the byte 0xc3 cannot stand in its value"},
+		{"a2345678901234567890123456789012", 32,
+		 "--gang=a2345678901234567890123456789012: a level's name has at most 31 "
+		 "characters"},
+		{"spine@", 7,
+		 "--gang=spine@: a time is missing after the @ (minutes, hours:minutes:seconds, "
+		 "days-hours or never)"},
+		{"spine@nevr", 7, "--gang=spine@nevr: 'nevr' is no time; did you mean never?"},
+		{"spine@1h", 7,
+		 "--gang=spine@1h: '1h' is no time (minutes, minutes:seconds, "
+		 "hours:minutes:seconds, days-hours[:minutes[:seconds]] or never)"},
+		{"spine@-1", 7,
+		 "--gang=spine@-1: '-1' is no time (minutes, minutes:seconds, "
+		 "hours:minutes:seconds, days-hours[:minutes[:seconds]] or never)"},
+		{"spine@1@2", 7,
+		 "--gang=spine@1@2: '1@2' is no time (minutes, minutes:seconds, "
+		 "hours:minutes:seconds, days-hours[:minutes[:seconds]] or never)"},
+		{"off@10", 4, "--gang=off@10: off takes no time"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct osp_request request, before;
+		struct osp_error error = {0};
+
+		memset(&request, 0x5a, sizeof(request));
+		before = request;
+		assert_int_equal(osp_request_parse(cases[i].value, &request, &error), -1);
+		assert_string_equal(error.text, cases[i].text);
+		assert_string_equal(error.file, "");
+		assert_int_equal(error.column, cases[i].column);
+		assert_memory_equal(&request, &before, sizeof(request));
+		assert_int_equal(osp_request_parse(cases[i].value, &request, NULL), -1);
+	}
+}
+
+/* A value that is far too long fits its sentence and no more. */
+static void bounds_long_values(void **state)
+{
+	struct osp_request request = {.asked = OSP_ASKED_NOTHING};
+	struct osp_error error = {0};
+	char value[5000];
+
+	(void)state;
+	memset(value, 'a', sizeof(value) - 1);
+	value[sizeof(value) - 1] = '\0';
+	assert_int_equal(osp_request_parse(value, &request, &error), -1);
+	assert_string_equal(error.text,
+			    "--gang=aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
+			    "aaaaaaaaaaaa: a level's name has at most 31 characters");
+	value[5] = '@';
+	osp_error_clear(&error);
+	assert_int_equal(osp_request_parse(value, &request, &error), -1);
+	assert_int_equal(error.column, 7);
+}
+
+static void formats_nothing(void **state)
+{
+	struct osp_request request = {.asked = OSP_ASKED_NOTHING, .level = "spine", .relax_s = 60};
+	char again[64];
+
+	(void)state;
+	assert_string_equal(osp_request_format(&request, again, sizeof(again)), "");
+}
+
+#define POLICY(mode_, always, from, off)                                                           \
+	{                                                                                          \
+		.mode = OSP_MODE_##mode_, .level = "spine", .gang_always = always,                 \
+		.from_nodes = from, .allow_off = off, .mix_kinds = true, .relax_s = 600            \
+	}
+
+static const struct osp_policy asked = POLICY(ENFORCE, false, 2, true);
+static const struct osp_policy always = POLICY(ENFORCE, true, 4, true);
+static const struct osp_policy strict = POLICY(ENFORCE, true, 4, false);
+static const struct osp_policy every_job = POLICY(ENFORCE, true, 1, false);
+static const struct osp_policy advise = POLICY(ADVISE, true, 4, true);
+static const struct osp_policy off = POLICY(OFF, true, 4, false);
+
+/* "" for the request stands for a bare --gang, NULL for none at all. */
+static void resolves(void **state)
+{
+	static const struct {
+		const char *request;
+		const struct osp_policy *policy;
+		uint32_t node_count;
+		const char *effective;
+	} cases[] = {
+		{NULL, &asked, 64, "mode=off,level=,relax_s=-1,origin=policy,mix_kinds=no"},
+		{NULL, &always, 3, "mode=off,level=,relax_s=-1,origin=policy,mix_kinds=no"},
+		{NULL, &always, 0, "mode=off,level=,relax_s=-1,origin=policy,mix_kinds=no"},
+		{NULL, &always, 4,
+		 "mode=enforce,level=spine,relax_s=600,origin=policy,mix_kinds=yes"},
+		{NULL, &every_job, 0,
+		 "mode=enforce,level=spine,relax_s=600,origin=policy,mix_kinds=yes"},
+		{NULL, &advise, 4,
+		 "mode=advise,level=spine,relax_s=600,origin=policy,mix_kinds=yes"},
+		{NULL, &off, 64, "mode=off,level=,relax_s=-1,origin=policy,mix_kinds=no"},
+		{"", &asked, 1, "mode=enforce,level=spine,relax_s=600,origin=option,mix_kinds=yes"},
+		{"core", &asked, 0,
+		 "mode=enforce,level=core,relax_s=600,origin=option,mix_kinds=yes"},
+		{"core@5", &always, 2,
+		 "mode=enforce,level=core,relax_s=300,origin=option,mix_kinds=yes"},
+		{"@0", &asked, 2, "mode=enforce,level=spine,relax_s=0,origin=option,mix_kinds=yes"},
+		{"core@never", &strict, 2,
+		 "mode=enforce,level=core,relax_s=-1,origin=option,mix_kinds=yes"},
+		{"leaf", &advise, 2,
+		 "mode=advise,level=leaf,relax_s=600,origin=option,mix_kinds=yes"},
+		{"off", &asked, 64, "mode=off,level=,relax_s=-1,origin=option,mix_kinds=no"},
+		{"off", &always, 64, "mode=off,level=,relax_s=-1,origin=option,mix_kinds=no"},
+		{"off", &strict, 3, "mode=off,level=,relax_s=-1,origin=option,mix_kinds=no"},
+		{"off", &off, 64, "mode=off,level=,relax_s=-1,origin=option,mix_kinds=no"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct osp_request request = {.asked = OSP_ASKED_NOTHING, .relax_s = -1};
+		struct osp_effective effective;
+		struct osp_error error = {0};
+		char text[160];
+
+		if (cases[i].request)
+			assert_int_equal(osp_request_parse(cases[i].request, &request, &error), 0);
+		assert_int_equal(osp_request_resolve(&request, cases[i].policy, "gpu",
+						     cases[i].node_count, &effective, &error),
+				 0);
+		assert_string_equal(osp_effective_format(&effective, text, sizeof(text)),
+				    cases[i].effective);
+	}
+}
+
+static void policy_refuses(void **state)
+{
+	static const struct {
+		const char *request;
+		const struct osp_policy *policy;
+		const char *partition;
+		const char *text;
+	} cases[] = {
+		{"off", &strict, "gpu",
+		 "jobs of 4 nodes and more are gangs in partition gpu, and --gang=off is not "
+		 "allowed there; ask for fewer nodes or leave it out"},
+		{"off", &every_job, NULL,
+		 "every job is a gang in its partition, and --gang=off is not allowed there; leave "
+		 "it out"},
+		{"", &off, "cpu",
+		 "partition cpu takes no gangs; leave out --gang or choose another partition"},
+		{"core", &off, NULL,
+		 "its partition takes no gangs; leave out --gang or choose another partition"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct osp_request request = {.asked = OSP_ASKED_NOTHING};
+		struct osp_effective effective;
+		struct osp_error error = {0};
+
+		assert_int_equal(osp_request_parse(cases[i].request, &request, &error), 0);
+		assert_int_equal(osp_request_resolve(&request, cases[i].policy, cases[i].partition,
+						     4, &effective, &error),
+				 -1);
+		assert_string_equal(error.text, cases[i].text);
+	}
+}
+
+static void effective_survives(void **state)
+{
+	static const struct osp_effective cases[] = {
+		{OSP_MODE_ENFORCE, OSP_FROM_OPTION, "spine", -1, false},
+		{OSP_MODE_ADVISE, OSP_FROM_ENVIRONMENT, "rail_group-2", 0, true},
+		{OSP_MODE_ENFORCE, OSP_FROM_SET, "a234567890123456789012345678901", 315360000,
+		 true},
+		{OSP_MODE_OFF, OSP_FROM_POLICY, "", -1, false},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct osp_effective again;
+		char text[160];
+
+		osp_effective_format(&cases[i], text, sizeof(text));
+		assert_int_equal(osp_effective_parse(text, &again), 0);
+		assert_int_equal(again.mode, cases[i].mode);
+		assert_int_equal(again.origin, cases[i].origin);
+		assert_string_equal(again.level, cases[i].level);
+		assert_int_equal(again.relax_s, cases[i].relax_s);
+		assert_int_equal(again.mix_kinds, cases[i].mix_kinds);
+	}
+}
+
+static void effective_takes_any_order(void **state)
+{
+	struct osp_effective effective;
+
+	(void)state;
+	assert_int_equal(
+		osp_effective_parse("origin=set,mix_kinds=yes,relax_s=5,mode=advise,level=core",
+				    &effective),
+		0);
+	assert_int_equal(effective.origin, OSP_FROM_SET);
+	assert_int_equal(effective.relax_s, 5);
+}
+
+static void effective_is_strict(void **state)
+{
+	static const char *const cases[] = {
+		"",
+		",",
+		"mode",
+		"mode=enforce",
+		"mode=enforce,level=spine,relax_s=-1,origin=option",
+		"mode=enforce,level=spine,relax_s=-1,origin=option,mix_kinds=no,",
+		"mode=enforce,level=spine,relax_s=-1,origin=option,mix_kinds=no,mode=off",
+		"mode=enforce,level=spine,relax_s=-1,origin=option,mix_kinds=no,more=1",
+		"mode=Enforce,level=spine,relax_s=-1,origin=option,mix_kinds=no",
+		"mode=enforce,level=,relax_s=-1,origin=option,mix_kinds=no",
+		"mode=enforce,level=sp ine,relax_s=-1,origin=option,mix_kinds=no",
+		"mode=enforce,level=a2345678901234567890123456789012,relax_s=-1,origin=option,"
+		"mix_kinds=no",
+		"mode=enforce,level=spine,relax_s=-2,origin=option,mix_kinds=no",
+		"mode=enforce,level=spine,relax_s=,origin=option,mix_kinds=no",
+		"mode=enforce,level=spine,relax_s=5x,origin=option,mix_kinds=no",
+		"mode=enforce,level=spine,relax_s=99999999999999999999,origin=option,mix_kinds=no",
+		"mode=enforce,level=spine,relax_s=-1,origin=root,mix_kinds=no",
+		"mode=enforce,level=spine,relax_s=-1,origin=option,mix_kinds=maybe",
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct osp_effective effective, before;
+
+		memset(&effective, 0x5a, sizeof(effective));
+		before = effective;
+		if (osp_effective_parse(cases[i], &effective) == 0)
+			fail_msg("taken: %s", cases[i]);
+		assert_memory_equal(&effective, &before, sizeof(effective));
+	}
+}
+
+static void effective_bounds_its_length(void **state)
+{
+	struct osp_effective effective;
+	char text[1000];
+
+	(void)state;
+	memset(text, 'x', sizeof(text) - 1);
+	text[sizeof(text) - 1] = '\0';
+	assert_int_equal(osp_effective_parse(text, &effective), -1);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(parses),
+		cmocka_unit_test(refuses_in_words),
+		cmocka_unit_test(bounds_long_values),
+		cmocka_unit_test(formats_nothing),
+		cmocka_unit_test(resolves),
+		cmocka_unit_test(policy_refuses),
+		cmocka_unit_test(effective_survives),
+		cmocka_unit_test(effective_takes_any_order),
+		cmocka_unit_test(effective_is_strict),
+		cmocka_unit_test(effective_bounds_its_length),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
