@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# common.sh - what every script in tools/ uses: messages, waiting, and where things are kept
+# shellcheck shell=bash
+
+ONESPINE_SOURCE=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd -P)
+ONESPINE_CACHE=${ONESPINE_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/onespine}
+
+say() {
+	printf '%s: %s\n' "${0##*/}" "$*" >&2
+}
+
+die() {
+	say "$*"
+	exit 1
+}
+
+need_root() {
+	((EUID == 0)) || die "must run as root: Slurm's daemons start and account for jobs of any user"
+}
+
+# need COMMAND...: each must be there
+need() {
+	local command
+	for command; do
+		command -v "$command" >/dev/null || die "$command is not installed"
+	done
+}
+
+now_ms() {
+	printf '%s\n' $((${EPOCHREALTIME/[.,]/} / 1000))
+}
+
+# await SECONDS COMMAND...: runs the command until it succeeds; fails when the time is over
+await() {
+	local deadline=$(($(now_ms) + $1 * 1000))
+	shift
+	until "$@"; do
+		(($(now_ms) < deadline)) || return 1
+		sleep 0.1
+	done
+}
+
+# What is kept for this source tree, so that several checkouts do not mix.
+work_folder() {
+	local sum
+	sum=$(cksum <<<"$ONESPINE_SOURCE")
+	printf '%s/work/%s-%s\n' "$ONESPINE_CACHE" "${ONESPINE_SOURCE##*/}" "${sum%% *}"
+}
+
+# prefix_folder RELEASE: where tools/ install what they build for that Slurm
+prefix_folder() {
+	printf '%s/prefix-%s\n' "$(work_folder)" "$1"
+}
+
+# The installed Slurm as release (22.05) or nothing.
+installed_release() {
+	local words
+	words=$(PATH=$PATH:/usr/sbin slurmd -V 2>/dev/null) || return 0
+	words=${words##* }
+	printf '%s\n' "${words%.*}"
+}

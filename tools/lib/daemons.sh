@@ -1,0 +1,187 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# daemons.sh - starts, finds and ends the processes of one cluster
+#
+# Uses the variables of tools/cluster (dir, root, names, valgrind). A process is the cluster's own
+# when it is one of Slurm's or munge's programs and holds a file under $dir open: daemons rename
+# themselves and start anew by themselves, so neither their number nor their words would do.
+# shellcheck shell=bash disable=SC2154
+
+DAEMON_PROGRAMS='^(slurmctld|slurmd|slurmstepd|munged|memcheck-.*)(-wlm)?( \(deleted\))?$'
+
+# inside COMMAND...: runs it where the cluster's daemons run (24.11: in its root)
+inside() {
+	if [[ -z $root ]]; then
+		"$@"
+	else
+		nsenter --mount --root --target "$(<"$dir/run/holder.pid")" -- "$@"
+	fi
+}
+
+# launch NAME COMMAND...: in the background, in a session of its own, holding nothing of ours
+launch() {
+	local name=$1 fd
+	shift
+	(
+		cd "$dir" || exit
+		ulimit -c unlimited 2>/dev/null || true
+		for fd in /proc/self/fd/*; do
+			fd=${fd##*/}
+			((fd <= 2)) || eval "exec $fd>&-"
+		done 2>/dev/null
+		unset SLURM_CONF
+		[[ -z $root ]] || set -- nsenter --mount --root --wdns="$dir" \
+			--target "$(<"$dir/run/holder.pid")" -- "$@"
+		exec setsid "$@" </dev/null >>"$dir/log/$name.out" 2>&1
+	) &
+	disown $!
+}
+
+start_munged() {
+	mkdir -p "$dir/munge"
+	(umask 077 && head -c 128 /dev/urandom >"$dir/munge/key")
+	launch munged munged --foreground --force --num-threads=4 --key-file="$dir/munge/key" \
+		--socket="$dir/munge/socket" --pid-file="$dir/munge/pid" \
+		--log-file="$dir/munge/munged.log" --seed-file="$dir/munge/seed"
+	await 10 test -S "$dir/munge/socket" || die "munged does not start: $(tail -5 "$dir/log/munged.out")"
+}
+
+start_slurmctld() {
+	local -a command=(slurmctld -D -f "$dir/slurm.conf")
+	if ((valgrind)); then
+		command=(valgrind "--log-file=$dir/valgrind.log" --leak-check=full
+			--show-leak-kinds=definite --errors-for-leak-kinds=definite --num-callers=30
+			"${command[@]}")
+	fi
+	rm -f "$dir/run/slurmctld.pid"
+	: >"$dir/run/slurmctld.expected"
+	launch slurmctld "${command[@]}"
+}
+
+# start_slurmd NAME; a cloud node counts as powered up only when it was booted after the request
+start_slurmd() {
+	rm -f "$dir/run/slurmd.$1.pid"
+	: >"$dir/run/slurmd.$1.expected"
+	local -a booted=()
+	((!cloud)) || booted=(-b)
+	launch "slurmd.$1" slurmd -D -f "$dir/slurm.conf" -N "$1" ${booted[@]+"${booted[@]}"}
+}
+
+# daemon_pid NAME: the process number in its pid file, when that process is ours
+daemon_pid() {
+	local pid
+	[[ -s $dir/run/$1.pid ]] || return 1
+	pid=$(<"$dir/run/$1.pid")
+	[[ $pid =~ ^[0-9]+$ ]] && is_ours "$pid" && printf '%s\n' "$pid"
+}
+
+is_ours() {
+	local program
+	program=$(readlink "/proc/$1/exe") || return 1
+	[[ ${program##*/} =~ $DAEMON_PROGRAMS ]] || return 1
+	find "/proc/$1/fd" -lname "*$dir/*" 2>/dev/null | grep -q .
+}
+
+# our_processes [PROGRAM-PATTERN]: the numbers of the cluster's daemons, one a line
+our_processes() {
+	local exe pid program
+	for exe in /proc/[0-9]*/exe; do
+		program=$(readlink "$exe" 2>/dev/null) || continue
+		program=${program##*/}
+		[[ $program =~ $DAEMON_PROGRAMS && $program =~ ${1:-.} ]] || continue
+		pid=${exe#/proc/}
+		pid=${pid%/exe}
+		if is_ours "$pid"; then
+			printf '%s\n' "$pid"
+		fi
+	done
+}
+
+# job_processes: what the cluster's jobs run: below a slurmstepd, or in a job of this slurm.conf
+job_processes() {
+	local -A wanted=()
+	local pid parent again=1 environment
+	for pid in $(our_processes slurmstepd); do
+		wanted[$pid]=1
+	done
+	while ((again)); do
+		again=0
+		while read -r pid parent; do
+			if [[ -n ${wanted[$parent]+x} && -z ${wanted[$pid]+x} ]]; then
+				wanted[$pid]=1
+				again=1
+			fi
+		done < <(ps -eo pid=,ppid=)
+	done
+	while IFS= read -r environment; do
+		if grep -qsz '^SLURM_JOB_ID=' "$environment"; then
+			pid=${environment#/proc/}
+			wanted[${pid%/environ}]=1
+		fi
+	done < <(grep -lsz "^SLURM_CONF=$dir/slurm.conf\$" /proc/[0-9]*/environ)
+	unset "wanted[$$]"
+	((!${#wanted[@]})) || printf '%s\n' "${!wanted[@]}"
+}
+
+# signal NAME PID...: numbers that are gone meanwhile are no error
+signal() {
+	local name=$1
+	shift
+	((!$#)) || kill "-$name" "$@" 2>/dev/null || true
+}
+
+none_of() {
+	local pid
+	for pid; do
+		[[ ! -d /proc/$pid || $(ps -o stat= -p "$pid") == Z* ]] || return 1
+	done
+}
+
+# end_processes SECONDS PID...: TERM, and KILL when that takes too long
+end_processes() {
+	local limit_s=$1
+	shift
+	(($#)) || return 0
+	signal TERM "$@"
+	await "$limit_s" none_of "$@" && return 0
+	say "killed what did not end within $limit_s s: $(ps -o args= -p "$(paste -sd, <<<"${*// /,}")" 2>/dev/null | paste -sd';')"
+	signal KILL "$@"
+	await 10 none_of "$@"
+}
+
+# stop_daemons: jobs first, then the controller, the nodes, and what they left
+stop_daemons() {
+	local -a pids
+	mapfile -t pids < <(our_processes '^(slurmctld|memcheck)')
+	end_processes "$( ((valgrind)) && echo 180 || echo 30)" "${pids[@]}"
+	mapfile -t pids < <(our_processes '^slurmd')
+	end_processes 20 "${pids[@]}"
+	mapfile -t pids < <(
+		job_processes
+		our_processes
+	)
+	signal KILL "${pids[@]}"
+	await 10 none_of "${pids[@]}" || say "still running: ${pids[*]}"
+	if [[ -n $root && -s $dir/run/holder.pid ]]; then
+		stop_holder
+	fi
+}
+
+# missing_daemons: a line for each daemon that was started, not stopped, and is gone
+missing_daemons() {
+	local file name
+	for file in "$dir"/run/*.expected; do
+		[[ -e $file ]] || continue
+		name=${file##*/}
+		name=${name%.expected}
+		daemon_pid "$name" >/dev/null || printf '%s is not running\n' "$name"
+	done
+}
+
+# stop_daemon NAME SIGNAL: ends one daemon on purpose
+stop_daemon() {
+	local pid
+	pid=$(daemon_pid "$1") || die "$1 is not running"
+	rm -f "$dir/run/$1.expected"
+	signal "$2" "$pid"
+	await "$( ((valgrind)) && echo 180 || echo 30)" none_of "$pid" || die "$1 does not end"
+}
