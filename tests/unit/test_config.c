@@ -1,0 +1,336 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* onespine.yaml: every default, every refusal in its exact words, and what is shown. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "lib/config.h"
+#include "lib/document.h"
+
+#define FILE_NAME "onespine.yaml"
+
+static struct osp_config *read_good(const char *text)
+{
+	struct osp_error error = {0};
+	struct osp_config *config = osp_config_read(FILE_NAME, text, strlen(text), &error);
+	char words[800];
+
+	if (!config)
+		fail_msg("%s", osp_error_format(&error, words, sizeof(words)));
+	return config;
+}
+
+static void has_defaults(const struct osp_config *config, const char *partition)
+{
+	const struct osp_policy *policy = osp_config_policy(config, partition);
+
+	assert_int_equal(policy->mode, OSP_MODE_ENFORCE);
+	assert_string_equal(policy->level, "spine");
+	assert_false(policy->gang_always);
+	assert_int_equal(policy->from_nodes, 2);
+	assert_true(policy->allow_off);
+	assert_false(policy->mix_kinds);
+	assert_int_equal(policy->relax_s, -1);
+}
+
+static void an_empty_file_is_the_defaults(void **state)
+{
+	static const char *const cases[] = {
+		"",
+		"\n\n",
+		"# only a comment\n",
+		"\xef\xbb\xbf",
+		"{}",
+		"---\n",
+		"topology:\ndefaults:\npartitions:\n",
+		"defaults: ~\npartitions: {}\n",
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct osp_config *config = read_good(cases[i]);
+
+		has_defaults(config, NULL);
+		has_defaults(config, "gpu");
+		assert_string_equal(osp_config_topology(config), "onespine.topology");
+		assert_int_equal(osp_config_partition_count(config), 0);
+		osp_config_free(config);
+	}
+	osp_config_free(NULL);
+}
+
+static void partitions_stand_on_defaults(void **state)
+{
+	struct osp_config *config = read_good("topology: /etc/fabric.topology\r\n"
+					      "partitions:\r\n"
+					      "  gpu:\r\n"
+					      "    gang: always\r\n"
+					      "    from_nodes: 16\r\n"
+					      "    relax: 1-12\r\n"
+					      "  gpu-test:\r\n"
+					      "  \"odd name\":\r\n"
+					      "    mode: 'off'\r\n"
+					      "    relax: Never\r\n"
+					      "defaults:\r\n"
+					      "  mode: ADVISE\r\n"
+					      "  level: core\r\n"
+					      "  allow_off: no\r\n"
+					      "  mix_kinds: on\r\n"
+					      "  relax: 30:00\r\n");
+	const struct osp_policy *policy = osp_config_policy(config, NULL);
+	int line;
+
+	(void)state;
+	assert_string_equal(osp_config_topology(config), "/etc/fabric.topology");
+	assert_int_equal(policy->mode, OSP_MODE_ADVISE);
+	assert_string_equal(policy->level, "core");
+	assert_false(policy->gang_always);
+	assert_false(policy->allow_off);
+	assert_true(policy->mix_kinds);
+	assert_int_equal(policy->relax_s, 1800);
+	assert_ptr_equal(osp_config_policy(config, "GPU"), policy);
+	assert_memory_equal(osp_config_policy(config, "gpu-test"), policy, sizeof(*policy));
+
+	policy = osp_config_policy(config, "gpu");
+	assert_int_equal(policy->mode, OSP_MODE_ADVISE);
+	assert_true(policy->gang_always);
+	assert_int_equal(policy->from_nodes, 16);
+	assert_int_equal(policy->relax_s, 129600);
+
+	policy = osp_config_policy(config, "odd name");
+	assert_int_equal(policy->mode, OSP_MODE_OFF);
+	assert_int_equal(policy->relax_s, -1);
+
+	assert_int_equal(osp_config_partition_count(config), 3);
+	assert_string_equal(osp_config_partition(config, 0, &line), "gpu");
+	assert_int_equal(line, 3);
+	assert_string_equal(osp_config_partition(config, 1, &line), "gpu-test");
+	assert_int_equal(line, 7);
+	assert_string_equal(osp_config_partition(config, 2, NULL), "odd name");
+	osp_config_free(config);
+}
+
+static void refuses_in_words(void **state)
+{
+	static const struct {
+		const char *text;
+		const char *error;
+	} cases[] = {
+		{"topologies: x\n", "1:1: unknown key 'topologies'; did you mean topology?"},
+		{"topology: x\nquux: 1\n", "2:1: unknown key 'quux'; the keys here are topology, "
+					   "defaults, partitions"},
+		{"- mode\n", "1:1: a map is expected, not a list"},
+		{"enforce\n", "1:1: a map is expected, not 'enforce'"},
+		{"topology: [a]\n",
+		 "1:11: topology: a word of 1 to 255 bytes is expected, not a list"},
+		{"topology: ''\n",
+		 "1:11: topology: a word of 1 to 255 bytes is expected, not \"\""},
+		{"topology: a\ntopology: b\n",
+		 "2:1: key 'topology' is given twice (first in line 1)"},
+		{"defaults: enforce\n", "1:11: defaults: a map is expected, not 'enforce'"},
+		{"defaults:\n  lvel: spine\n", "2:3: unknown key 'lvel'; did you mean level?"},
+		{"defaults:\n  mode: enforced\n",
+		 "2:9: mode: one of off, advise, enforce is expected, not 'enforced'; did you mean "
+		 "enforce?"},
+		{"defaults:\n  mode: [enforce]\n",
+		 "2:9: mode: one of off, advise, enforce is expected, not a list"},
+		{"defaults:\n  level: spine 2\n",
+		 "2:10: level: a level's name (letters, digits, - and _, at most 31) is expected, "
+		 "not 'spine 2'"},
+		{"defaults:\n  level: off\n",
+		 "2:10: level: a level's name (letters, digits, - and _, at most 31) is expected, "
+		 "not 'off'"},
+		{"defaults:\n  level: spine@30\n",
+		 "2:10: level: a level's name (letters, digits, - and _, at most 31) is expected, "
+		 "not 'spine@30'"},
+		{"defaults:\n  gang: allways\n", "2:9: gang: one of asked, always is expected, not "
+						 "'allways'; did you mean always?"},
+		{"defaults: {from_nodes: 0}\n",
+		 "1:24: from_nodes: a whole number from 1 to 131072 is expected, not '0'"},
+		{"defaults: {from_nodes: 131073}\n",
+		 "1:24: from_nodes: a whole number from 1 to 131072 is expected, not '131073'"},
+		{"defaults: {from_nodes: two}\n",
+		 "1:24: from_nodes: a whole number from 1 to 131072 is expected, not 'two'"},
+		{"defaults: {allow_off: 1}\n",
+		 "1:23: allow_off: true or false is expected, not '1'"},
+		{"defaults: {mix_kinds: \"true\"}\n",
+		 "1:23: mix_kinds: true or false is expected, not \"true\""},
+		{"defaults: {relax: nevr}\n",
+		 "1:19: relax: never or a time (minutes, hours:minutes:seconds, days-hours) is "
+		 "expected, not 'nevr'; did you mean never?"},
+		{"defaults: {relax: 5h}\n",
+		 "1:19: relax: never or a time (minutes, hours:minutes:seconds, days-hours) is "
+		 "expected, not '5h'"},
+		{"partitions: gpu\n",
+		 "1:13: partitions: a map of partitions by name is expected, not a word"},
+		{"partitions:\n- gpu\n",
+		 "2:1: partitions: a map of partitions by name is expected, not a list"},
+		{"partitions:\n  gpu: enforce\n", "2:8: gpu: a map is expected, not 'enforce'"},
+		{"partitions:\n  gpu:\n    form_nodes: 4\n",
+		 "3:5: unknown key 'form_nodes'; did you mean from_nodes?"},
+		{"partitions:\n  DEFAULT:\n    mode: advise\n",
+		 "2:3: 'DEFAULT' is no partition; the key defaults beside partitions holds what is "
+		 "true of all"},
+		{"partitions:\n  gpu: {}\n  gpu: {}\n",
+		 "3:3: key 'gpu' is given twice (first in line 2)"},
+		{"defaults: &a {}\n", "1:11: anchors (&name) are not allowed here"},
+		{"defaults:\n\tmode: off\n",
+		 "2:1: neither YAML nor JSON: found character that cannot start any token while "
+		 "scanning for the next token"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct osp_error error = {0};
+		char words[800], expected[800];
+
+		assert_null(
+			osp_config_read(FILE_NAME, cases[i].text, strlen(cases[i].text), &error));
+		snprintf(expected, sizeof(expected), FILE_NAME ":%s", cases[i].error);
+		assert_string_equal(osp_error_format(&error, words, sizeof(words)), expected);
+		assert_null(osp_config_read(FILE_NAME, cases[i].text, strlen(cases[i].text), NULL));
+	}
+}
+
+static void refuses_a_huge_file(void **state)
+{
+	size_t bytes = OSP_CONFIG_FILE_BYTES_MAX + 1;
+	char *text = malloc(bytes), words[800];
+	struct osp_error error = {0};
+	struct osp_config *config;
+
+	(void)state;
+	assert_non_null(text);
+	memset(text, '\n', bytes);
+	assert_null(osp_config_read(FILE_NAME, text, bytes, &error));
+	assert_string_equal(osp_error_format(&error, words, sizeof(words)),
+			    FILE_NAME ": larger than 1048576 bytes: no onespine.yaml");
+	config = osp_config_read(FILE_NAME, text, bytes - 1, NULL);
+	assert_non_null(config);
+	osp_config_free(config);
+	free(text);
+}
+
+static void names_modes(void **state)
+{
+	(void)state;
+	assert_string_equal(osp_mode_name(OSP_MODE_OFF), "off");
+	assert_string_equal(osp_mode_name(OSP_MODE_ADVISE), "advise");
+	assert_string_equal(osp_mode_name(OSP_MODE_ENFORCE), "enforce");
+}
+
+#define SHOWN                                                                                      \
+	"defaults:\n"                                                                              \
+	"  level: core\n"                                                                          \
+	"  relax: 30:00\n"                                                                         \
+	"partitions:\n"                                                                            \
+	"  gpu:\n"                                                                                 \
+	"    gang: always\n"                                                                       \
+	"    from_nodes: 16\n"                                                                     \
+	"    allow_off: false\n"
+
+static void shows_what_is_in_force(void **state)
+{
+	struct osp_config *config = read_good(SHOWN);
+	char *shown = osp_config_show(config, false);
+
+	(void)state;
+	assert_string_equal(shown, "topology             onespine.topology  (default)\n"
+				   "defaults.mode        enforce            (default)\n"
+				   "defaults.level       core               (onespine.yaml:2)\n"
+				   "defaults.gang        asked              (default)\n"
+				   "defaults.from_nodes  2                  (default)\n"
+				   "defaults.allow_off   true               (default)\n"
+				   "defaults.mix_kinds   false              (default)\n"
+				   "defaults.relax       30:00              (onespine.yaml:3)\n"
+				   "gpu.mode             enforce            (default)\n"
+				   "gpu.level            core               (onespine.yaml:2)\n"
+				   "gpu.gang             always             (onespine.yaml:6)\n"
+				   "gpu.from_nodes       16                 (onespine.yaml:7)\n"
+				   "gpu.allow_off        false              (onespine.yaml:8)\n"
+				   "gpu.mix_kinds        false              (default)\n"
+				   "gpu.relax            30:00              (onespine.yaml:3)\n");
+	free(shown);
+	osp_config_free(config);
+}
+
+static void shows_json(void **state)
+{
+	struct osp_config *config = read_good(SHOWN);
+	char *shown = osp_config_show(config, true);
+
+	(void)state;
+	assert_string_equal(shown,
+			    "{\n"
+			    "  \"file\": \"onespine.yaml\",\n"
+			    "  \"topology\": {\"value\": \"onespine.topology\", \"line\": null},\n"
+			    "  \"defaults\": {\n"
+			    "    \"mode\": {\"value\": \"enforce\", \"line\": null},\n"
+			    "    \"level\": {\"value\": \"core\", \"line\": 2},\n"
+			    "    \"gang\": {\"value\": \"asked\", \"line\": null},\n"
+			    "    \"from_nodes\": {\"value\": 2, \"line\": null},\n"
+			    "    \"allow_off\": {\"value\": true, \"line\": null},\n"
+			    "    \"mix_kinds\": {\"value\": false, \"line\": null},\n"
+			    "    \"relax\": {\"value\": \"30:00\", \"line\": 3}\n"
+			    "  },\n"
+			    "  \"partitions\": {\n"
+			    "    \"gpu\": {\n"
+			    "      \"mode\": {\"value\": \"enforce\", \"line\": null},\n"
+			    "      \"level\": {\"value\": \"core\", \"line\": 2},\n"
+			    "      \"gang\": {\"value\": \"always\", \"line\": 6},\n"
+			    "      \"from_nodes\": {\"value\": 16, \"line\": 7},\n"
+			    "      \"allow_off\": {\"value\": false, \"line\": 8},\n"
+			    "      \"mix_kinds\": {\"value\": false, \"line\": null},\n"
+			    "      \"relax\": {\"value\": \"30:00\", \"line\": 3}\n"
+			    "    }\n"
+			    "  }\n"
+			    "}\n");
+	free(shown);
+	osp_config_free(config);
+}
+
+/* Names that need care in JSON, and the JSON read back by our own strict reader. */
+static void json_is_well_formed(void **state)
+{
+	struct osp_config *config =
+		read_good("{topology: \"a\\\"b\\\\c\\n\\x7f\", partitions: {'q\"p\\': {}, b: {}}}");
+	char *shown = osp_config_show(config, true);
+	struct osp_document *document;
+
+	(void)state;
+	assert_non_null(strstr(shown, "{\"value\": \"a\\\"b\\\\c\\u000a\\u007f\", \"line\": 1}"));
+	assert_non_null(strstr(shown, "\n    \"q\\\"p\\\\\": {\n"));
+	assert_non_null(strstr(shown, "    },\n    \"b\": {\n"));
+	document = osp_document_read("shown", shown, strlen(shown), NULL);
+	assert_non_null(document);
+	osp_document_free(document);
+	free(shown);
+	osp_config_free(config);
+
+	config = read_good("");
+	shown = osp_config_show(config, true);
+	assert_non_null(strstr(shown, "  \"partitions\": {}\n}\n"));
+	free(shown);
+	osp_config_free(config);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(an_empty_file_is_the_defaults),
+		cmocka_unit_test(partitions_stand_on_defaults),
+		cmocka_unit_test(refuses_in_words),
+		cmocka_unit_test(refuses_a_huge_file),
+		cmocka_unit_test(names_modes),
+		cmocka_unit_test(shows_what_is_in_force),
+		cmocka_unit_test(shows_json),
+		cmocka_unit_test(json_is_well_formed),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
