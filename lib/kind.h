@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * kind.h - which nodes are alike enough to stand in one gang
+ *
+ * Two nodes are of one kind when they have the same GPU types and the same EC2-like instance type.
+ * How many GPUs a node has does not matter: a node with 7 of its 8 left is still of its kind.
+ *
+ * Any thread, any daemon: no shared state, no allocation.
+ */
+#ifndef OSP_KIND_H
+#define OSP_KIND_H
+
+#include <stddef.h>
+
+#define OSP_KIND_BYTES 128
+
+/*
+ * Writes a node's kind as words, from Slurm's own strings: `gres` as configured
+ * ("gpu:h100:8(S:0-1),shard:64") and its `features` ("static,p5.48xlarge,gpu"); either may be NULL.
+ * "gpu:h100 p5.48xlarge"; "" for a node that has neither. Cut at `buffer_bytes`. Returns `buffer`.
+ *
+ * A feature counts as an instance type when it reads like one: a lower-case letter, then letters,
+ * digits and '-', one dot, and a size of letters, digits and '-' ("p5.48xlarge", "trn2.48xlarge",
+ * "p6e-gb200.36xlarge").
+ */
+const char *osp_kind_of(const char *gres, const char *features, char *buffer, size_t buffer_bytes);
+
+#endif

@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * select_cons_tres.c - a shadow of Slurm's select/cons_tres that places gangs
+ *
+ * This object has the name, type and id of Slurm's own plugin and stands before it in PluginDir. It
+ * is linked with Slurm's, so every symbol that it does not define is Slurm's; dlsym(RTLD_NEXT)
+ * finds the ones that it wraps. Jobs without --gang pass through untouched. Outside slurmctld
+ * (clients up to 24.11 load it) it does nothing at all.
+ */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+#include "sched/shadow.h"
+
+#include <dlfcn.h>
+#include <string.h>
+
+#include "src/common/run_in_daemon.h"
+
+#include "sched/seam.h"
+
+#define EXPORT __attribute__((visibility("default")))
+
+EXPORT const char plugin_name[] = "Onespine's shadow of the Consumable Resources (TRES) plugin";
+EXPORT const char plugin_type[] = "select/cons_tres";
+EXPORT const uint32_t plugin_id = SELECT_PLUGIN_CONS_TRES;
+EXPORT const uint32_t plugin_version = SLURM_VERSION_NUMBER;
+
+typedef int init_f(void);
+typedef int fini_f(void);
+typedef int node_init_f(void);
+typedef int job_begin_f(job_record_t *job);
+
+EXPORT int init(void);
+EXPORT int fini(void);
+EXPORT int select_p_node_init(void);
+EXPORT int select_p_job_begin(job_record_t *job);
+EXPORT int select_p_job_test(job_record_t *job, bitstr_t *bitmap, uint32_t min_nodes,
+			     uint32_t max_nodes, uint32_t req_nodes, uint16_t mode,
+			     osp_list_t *candidates, osp_list_t **preempted,
+			     OSP_JOB_TEST_TAIL_PARAMETERS);
+
+static node_init_f *slurm_node_init;
+static job_begin_f *slurm_job_begin;
+static bool in_slurmctld;
+
+static const char *own_path(void)
+{
+	Dl_info information;
+
+	return dladdr(plugin_type, &information) && information.dli_fname ? information.dli_fname
+									  : "?";
+}
+
+static int start_in_slurmctld(void)
+{
+	slurm_node_init = (node_init_f *)dlsym(RTLD_NEXT, "select_p_node_init");
+	slurm_job_begin = (job_begin_f *)dlsym(RTLD_NEXT, "select_p_job_begin");
+	shadow_slurm_job_test = (osp_job_test_f *)dlsym(RTLD_NEXT, "select_p_job_test");
+	if (!slurm_node_init || !slurm_job_begin || !shadow_slurm_job_test) {
+		error("onespine: %s does not find Slurm's own select_cons_tres.so behind it",
+		      own_path());
+		return SLURM_ERROR;
+	}
+	if (!shadow_bitmaps_match()) {
+		error("onespine: Slurm's bitmaps are not laid out as this build expects");
+		return SLURM_ERROR;
+	}
+	in_slurmctld = true;
+	info("onespine: %s (Onespine %s for Slurm %s) places gangs", own_path(), OSP_VERSION,
+	     SLURM_VERSION_STRING);
+	return SLURM_SUCCESS;
+}
+
+int init(void)
+{
+	init_f *slurm_init = (init_f *)dlsym(RTLD_NEXT, "init");
+	int rc = slurm_init ? slurm_init() : SLURM_ERROR;
+
+	if (rc == SLURM_SUCCESS && running_in_slurmctld())
+		rc = start_in_slurmctld();
+	return rc;
+}
+
+int fini(void)
+{
+	fini_f *slurm_fini = (fini_f *)dlsym(RTLD_NEXT, "fini");
+
+	if (in_slurmctld)
+		shadow_state_free();
+	in_slurmctld = false;
+	return slurm_fini ? slurm_fini() : SLURM_SUCCESS;
+}
+
+int select_p_node_init(void)
+{
+	int rc = slurm_node_init ? slurm_node_init() : SLURM_ERROR;
+
+	if (rc == SLURM_SUCCESS && in_slurmctld)
+		shadow_state_load();
+	return rc;
+}
+
+static bool is_seam_call(const void *record)
+{
+	static const uint64_t cookie[2] = {OSP_SEAM_COOKIE_0, OSP_SEAM_COOKIE_1};
+
+	return record && !memcmp(record, cookie, sizeof(cookie));
+}
+
+int select_p_job_begin(job_record_t *job)
+{
+	int rc;
+
+	if (in_slurmctld && is_seam_call(job)) {
+		((struct osp_seam_call *)(void *)job)->seam = &shadow_seam;
+		return OSP_SEAM_ANSWER;
+	}
+	rc = slurm_job_begin(job);
+	if (rc == SLURM_SUCCESS && in_slurmctld && job->details) {
+		shadow_sticky_forget(job->job_id);
+		rc = shadow_gang_started(job);
+	}
+	return rc;
+}
+
+/* A record that is not laid out as in our build's headers would be read wrongly: hands off. */
+static bool record_is_sound(const job_record_t *job)
+{
+	static bool told;
+
+	if (job->magic == JOB_MAGIC && job->details && job->details->magic == DETAILS_MAGIC)
+		return true;
+	if (!told && job->details)
+		error("onespine: a job record of another Slurm than %s", SLURM_VERSION_STRING);
+	told = true;
+	return false;
+}
+
+static bool is_gang_call(job_record_t *job, bitstr_t *bitmap, uint32_t max_nodes, uint16_t mode,
+			 struct osp_effective *effective)
+{
+	if (!in_slurmctld || !job->job_id || !job->details || !job->spank_job_env)
+		return false;
+	if (mode != SELECT_MODE_RUN_NOW && mode != SELECT_MODE_TEST_ONLY &&
+	    mode != SELECT_MODE_WILL_RUN)
+		return false;
+	if (!max_nodes || !record_is_sound(job) || !shadow_gang_request(job, effective))
+		return false;
+	return bit_ffs(bitmap) >= 0;
+}
+
+int select_p_job_test(job_record_t *job, bitstr_t *bitmap, uint32_t min_nodes, uint32_t max_nodes,
+		      uint32_t req_nodes, uint16_t mode, osp_list_t *candidates,
+		      osp_list_t **preempted, OSP_JOB_TEST_TAIL_PARAMETERS)
+{
+	static bool inside; /* Slurm's own inner calls come back to us */
+	struct osp_effective effective;
+	struct shadow_call call;
+	int rc;
+
+	if (inside || !is_gang_call(job, bitmap, max_nodes, mode, &effective))
+		return shadow_slurm_job_test(job, bitmap, min_nodes, max_nodes, req_nodes, mode,
+					     candidates, preempted, OSP_JOB_TEST_TAIL_VALUES);
+	call = (struct shadow_call){
+		.job = job,
+		.bitmap = bitmap,
+		.min_nodes = min_nodes,
+		.max_nodes = max_nodes,
+		.req_nodes = req_nodes,
+		.mode = mode,
+		.candidates = candidates,
+		.preempted = preempted,
+		.tail = {OSP_JOB_TEST_TAIL_VALUES},
+	};
+	inside = true;
+	rc = shadow_choose(&call, &effective);
+	inside = false;
+	return rc;
+}

@@ -1,0 +1,423 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * shadow_gang.c - one gang: what it asks for, which nodes it may have, what its AdminComment says
+ */
+#include "sched/shadow.h"
+
+#include <string.h>
+
+#include "lib/hostlist.h"
+#include "lib/note.h"
+#include "lib/text.h"
+#include "lib/words.h"
+
+/* --- the request
+ * ---------------------------------------------------------------------------------- */
+
+static const char *spank_value(const job_record_t *job, const char *prefix)
+{
+	size_t length = strlen(prefix);
+
+	for (uint32_t i = 0; i < job->spank_job_env_size; i++) {
+		const char *entry = job->spank_job_env[i];
+
+		if (entry && !strncmp(entry, prefix, length))
+			return entry + length;
+	}
+	return NULL;
+}
+
+/* A gang that no job_submit of ours has seen: its option is held to the policy here. */
+static bool request_from_option(const job_record_t *job, struct osp_effective *effective)
+{
+	const char *value = spank_value(job, OSP_SPANK_GANG);
+	struct osp_request request = {.relax_s = -1};
+	const struct osp_policy *policy;
+
+	if (!value || osp_request_parse(value, &request, NULL) != 0 || !shadow_state.config)
+		return false;
+	policy = osp_config_policy(shadow_state.config, job->partition);
+	return osp_request_resolve(&request, policy, job->partition, job->details->min_nodes,
+				   effective, NULL) == 0;
+}
+
+bool shadow_gang_request(job_record_t *job, struct osp_effective *effective)
+{
+	const char *value;
+
+	if (!job->spank_job_env || !job->spank_job_env_size)
+		return false;
+	value = spank_value(job, OSP_EFFECTIVE);
+	if (!value || osp_effective_parse(value, effective) != 0) {
+		if (!request_from_option(job, effective))
+			return false;
+	}
+	return effective->mode != OSP_MODE_OFF;
+}
+
+/* Since when the job could have run: its submission, or when its dependencies and --begin let it.
+ */
+static time_t pending_since(const job_record_t *job)
+{
+	time_t submitted = job->details->submit_time, eligible = job->details->begin_time;
+
+	return eligible > submitted ? eligible : submitted;
+}
+
+static int find_level(struct shadow_gang *gang, char *why, size_t why_bytes)
+{
+	const struct osp_topology *topology = shadow_state.topology;
+	int level = osp_topology_level(topology, gang->effective.level);
+
+	if (level < 1) {
+		osp_words_no_level(topology, gang->effective.level, why, why_bytes);
+		return -1;
+	}
+	gang->level = (uint32_t)level;
+	gang->relaxed = gang->effective.relax_s >= 0 &&
+			time(NULL) - pending_since(gang->job) >= gang->effective.relax_s;
+	if (gang->relaxed)
+		gang->level =
+			gang->level < osp_topology_level_count(topology) ? gang->level + 1 : 0;
+	return 0;
+}
+
+/* --- its size
+ * ------------------------------------------------------------------------------------- */
+
+static uint32_t divide_up(uint64_t a, uint64_t b)
+{
+	uint64_t quotient = b ? a / b + (a % b != 0) : 0;
+
+	return quotient > UINT32_MAX ? UINT32_MAX : (uint32_t)quotient;
+}
+
+static uint64_t most_on_a_node(const struct osp_nodeset *usable, uint32_t plugin_id)
+{
+	uint64_t most = 0;
+
+	for (uint32_t n = osp_nodeset_next(usable, 0); n < usable->place_count;
+	     n = osp_nodeset_next(usable, n + 1)) {
+		const node_record_t *node = node_record_table_ptr[n];
+		uint64_t has = node ? shadow_node_gres(node, plugin_id) : 0;
+
+		if (has > most)
+			most = has;
+	}
+	return most;
+}
+
+struct gres_size {
+	const struct osp_nodeset *usable;
+	uint32_t nodes;
+};
+
+static int gres_total_needs(void *item, void *context)
+{
+	gres_state_t *state = item;
+	gres_job_state_t *need = state->gres_data;
+	struct gres_size *size = context;
+	uint32_t nodes;
+
+	if (!need || !need->gres_per_job)
+		return 0;
+	nodes = divide_up(need->gres_per_job, most_on_a_node(size->usable, state->plugin_id));
+	if (nodes > size->nodes)
+		size->nodes = nodes;
+	return 0;
+}
+
+static uint32_t most_cpus_on_a_node(const struct osp_nodeset *usable)
+{
+	uint32_t most = 0;
+
+	for (uint32_t n = osp_nodeset_next(usable, 0); n < usable->place_count;
+	     n = osp_nodeset_next(usable, n + 1)) {
+		const node_record_t *node = node_record_table_ptr[n];
+
+		if (node && node->cpus_efctv > most)
+			most = node->cpus_efctv;
+	}
+	return most;
+}
+
+/*
+ * The least number of nodes: for -n 96, --gpus=96 and the like min_nodes is 1, and Slurm works the
+ * size out inside. An estimate only orders the domains.
+ */
+static uint32_t least_nodes(const struct shadow_gang *gang, uint32_t min_nodes)
+{
+	const job_record_t *job = gang->job;
+	const __typeof__(*job->details) *details = job->details;
+	struct gres_size size = {gang->usable, min_nodes ? min_nodes : 1};
+	uint32_t nodes;
+
+	if (details->ntasks_per_node && details->num_tasks && details->num_tasks != NO_VAL) {
+		nodes = divide_up(details->num_tasks, details->ntasks_per_node);
+		if (nodes > size.nodes)
+			size.nodes = nodes;
+	}
+	if (details->min_cpus > size.nodes && !details->overcommit) {
+		nodes = divide_up(details->min_cpus, most_cpus_on_a_node(gang->usable));
+		if (nodes > size.nodes)
+			size.nodes = nodes;
+	}
+	if (job->gres_list_req)
+		list_for_each(job->gres_list_req, gres_total_needs, &size);
+	return size.nodes;
+}
+
+/* --- its nodes
+ * ------------------------------------------------------------------------------------ */
+
+static struct osp_nodeset *set_of_bitmap(bitstr_t *bitmap)
+{
+	struct osp_nodeset *set = bitmap ? osp_nodeset_new(shadow_state.node_count) : NULL;
+
+	if (set)
+		shadow_from_bitmap(set, bitmap);
+	return set;
+}
+
+static bool shares_nodes(const job_record_t *job)
+{
+	return job->part_ptr && (job->part_ptr->max_share & ~SHARED_FORCE) > 1;
+}
+
+static int find_free_nodes(struct shadow_gang *gang)
+{
+	gang->free = osp_nodeset_copy(gang->usable);
+	if (!gang->free)
+		return -1;
+	if (gang->whole_nodes) {
+		struct osp_nodeset *other = set_of_bitmap(idle_node_bitmap);
+
+		if (!other)
+			return -1;
+		osp_nodeset_and(gang->free, other);
+		if (cg_node_bitmap) {
+			shadow_from_bitmap(other, cg_node_bitmap);
+			osp_nodeset_and_not(gang->free, other);
+		}
+		free(other);
+		gang->free_is_certain = true;
+	} else if (!shares_nodes(gang->job)) {
+		shadow_remove_full_nodes(gang->job, gang->free);
+		gang->free_is_certain = true;
+	}
+	return 0;
+}
+
+int shadow_gang_begin(struct shadow_gang *gang, job_record_t *job,
+		      const struct osp_effective *effective, bitstr_t *bitmap, uint32_t min_nodes,
+		      uint32_t req_nodes, char *why, size_t why_bytes)
+{
+	memset(gang, 0, sizeof(*gang));
+	gang->job = job;
+	gang->effective = *effective;
+	if (!shadow_state.topology) {
+		snprintf(why, why_bytes,
+			 "waits: no fabric topology is in force; the "
+			 "administrator finds the reason in slurmctld's log");
+		return -1;
+	}
+	snprintf(why, why_bytes, "waits: slurmctld is short of memory");
+	gang->whole_nodes = OSP_WANTS_WHOLE_NODES(job->details) ||
+			    (job->part_ptr && job->part_ptr->max_share == 0);
+	gang->usable = set_of_bitmap(bitmap);
+	if (!gang->usable || find_free_nodes(gang) != 0)
+		return -1;
+	gang->boot = set_of_bitmap(OSP_POWERED_DOWN_NODES);
+	if (job->details->req_node_bitmap) {
+		gang->required = set_of_bitmap(job->details->req_node_bitmap);
+		if (!gang->required)
+			return -1;
+	}
+	gang->need_nodes = least_nodes(gang, min_nodes);
+	gang->exact_size = gang->need_nodes == min_nodes;
+	gang->want_nodes = req_nodes > gang->need_nodes ? req_nodes : gang->need_nodes;
+	return find_level(gang, why, why_bytes);
+}
+
+void shadow_gang_clear(struct shadow_gang *gang)
+{
+	free(gang->usable);
+	free(gang->free);
+	free(gang->boot);
+	free(gang->required);
+	memset(gang, 0, sizeof(*gang));
+}
+
+struct osp_place_input shadow_gang_input(const struct shadow_gang *gang)
+{
+	struct osp_place_input input = {
+		.level = gang->level,
+		.need_nodes = gang->need_nodes,
+		.want_nodes = gang->want_nodes,
+		.free_only = gang->free_is_certain,
+		.usable = gang->usable,
+		.free = gang->free,
+		.boot = gang->boot,
+		.required = gang->required,
+		.weight = shadow_state.weights_differ ? shadow_state.weight : NULL,
+	};
+
+	if (!gang->effective.mix_kinds && shadow_state.kind_count > 1) {
+		input.kind = shadow_state.kind;
+		input.kind_count = shadow_state.kind_count;
+	}
+	return input;
+}
+
+/* --- its AdminComment
+ * ----------------------------------------------------------------------------- */
+
+static void describe_request(const struct osp_effective *effective, char *buffer, size_t bytes)
+{
+	struct osp_request request = {.asked = OSP_ASKED_GANG, .relax_s = effective->relax_s};
+	char words[OSP_LEVEL_NAME_BYTES + 32];
+
+	memcpy(request.level, effective->level, sizeof(request.level));
+	snprintf(buffer, bytes, "%s%s", effective->mode == OSP_MODE_ADVISE ? "advise " : "",
+		 osp_request_format(&request, words, sizeof(words)));
+}
+
+void shadow_gang_says(job_record_t *job, const struct osp_effective *effective, const char *domain,
+		      const char *leaves, const char *says)
+{
+	char gang[OSP_LEVEL_NAME_BYTES + 48];
+	struct osp_note note = {gang, domain, leaves, says};
+	char *comment;
+
+	describe_request(effective, gang, sizeof(gang));
+	comment = osp_note_merge(job->admin_comment, &note);
+	if (comment && xstrcmp(comment, job->admin_comment)) {
+		xfree(job->admin_comment);
+		job->admin_comment = xstrdup(comment);
+		last_job_update = time(NULL);
+	}
+	free(comment);
+}
+
+/* One leaf's piece of "l17:nn-[1-4]|l18:nn-[7-9]". */
+static int add_leaf(struct osp_text *text, const char *leaf, const char **names, size_t count)
+{
+	char *list = osp_hostlist_compact(names, count);
+
+	if (!list)
+		return -1;
+	osp_text_printf(text, "%s%s:%s", text->length_bytes ? "|" : "", leaf, list);
+	free(list);
+	return 0;
+}
+
+/* The leaves of `nodes` with their nodes, in fabric order, or NULL; *leaf_count says how many they
+ * are. */
+static char *leaves_of(const struct osp_nodeset *nodes, uint32_t *leaf_count)
+{
+	const struct osp_topology *topology = shadow_state.topology;
+	const char **names = calloc(osp_nodeset_count(nodes) + 1, sizeof(*names));
+	struct osp_text text = OSP_TEXT_INIT;
+	uint32_t leaf = OSP_NO_DOMAIN;
+	size_t held = 0;
+
+	*leaf_count = 0;
+	for (uint32_t rank = 0; names && rank <= nodes->place_count; rank++) {
+		uint32_t node = rank < nodes->place_count
+					? osp_topology_node_at_rank(topology, rank)
+					: OSP_NO_NODE;
+		uint32_t of = OSP_NO_DOMAIN;
+
+		if (node != OSP_NO_NODE && !osp_nodeset_test(nodes, node))
+			continue;
+		if (node != OSP_NO_NODE)
+			of = osp_topology_domain_of(topology, node, 1);
+		if (held && of != leaf) {
+			add_leaf(&text, osp_topology_domain(topology, leaf)->name, names, held);
+			(*leaf_count)++;
+			held = 0;
+		}
+		leaf = of;
+		if (of != OSP_NO_DOMAIN)
+			names[held++] = osp_topology_node_name(topology, node);
+	}
+	free(names);
+	return osp_text_take(&text);
+}
+
+static uint32_t domain_of_all(const struct osp_nodeset *nodes, uint32_t level)
+{
+	const struct osp_topology *topology = shadow_state.topology;
+	uint32_t first = osp_nodeset_next(nodes, 0);
+	uint32_t domain;
+
+	if (!level || first >= nodes->place_count)
+		return OSP_NO_DOMAIN;
+	domain = osp_topology_domain_of(topology, first, level);
+	for (uint32_t n = first; n < nodes->place_count; n = osp_nodeset_next(nodes, n + 1)) {
+		if (osp_topology_domain_of(topology, n, level) != domain)
+			return OSP_NO_DOMAIN;
+	}
+	return domain;
+}
+
+/* The lowest level of its own request, or the one above when relaxed, that all its nodes share. */
+static uint32_t domain_reached(const struct osp_effective *effective,
+			       const struct osp_nodeset *nodes)
+{
+	int level = osp_topology_level(shadow_state.topology, effective->level);
+	uint32_t domain = OSP_NO_DOMAIN;
+
+	if (level < 1)
+		return OSP_NO_DOMAIN;
+	domain = domain_of_all(nodes, (uint32_t)level);
+	if (domain == OSP_NO_DOMAIN && effective->relax_s >= 0 &&
+	    (uint32_t)level < osp_topology_level_count(shadow_state.topology))
+		domain = domain_of_all(nodes, (uint32_t)level + 1);
+	return domain;
+}
+
+static void say_where(job_record_t *job, const struct osp_effective *effective,
+		      const struct osp_nodeset *nodes, uint32_t domain)
+{
+	const struct osp_topology *topology = shadow_state.topology;
+	char says[OSP_WORDS_BYTES + 64];
+	uint32_t leaf_count;
+	char *leaves = leaves_of(nodes, &leaf_count);
+
+	if (domain != OSP_NO_DOMAIN)
+		osp_words_placed(topology, domain, osp_nodeset_count(nodes), leaf_count, says,
+				 sizeof(says));
+	else
+		snprintf(says, sizeof(says), "placed: %u nodes in no common %s",
+			 osp_nodeset_count(nodes), effective->level);
+	shadow_gang_says(job, effective,
+			 domain == OSP_NO_DOMAIN ? NULL
+						 : osp_topology_domain(topology, domain)->name,
+			 leaves, says);
+	free(leaves);
+}
+
+int shadow_gang_started(job_record_t *job)
+{
+	struct osp_effective effective;
+	struct osp_nodeset *nodes;
+	uint32_t domain;
+	bool astray;
+
+	if (!shadow_gang_request(job, &effective) || !job->node_bitmap)
+		return SLURM_SUCCESS;
+	nodes = shadow_state.topology ? set_of_bitmap(job->node_bitmap) : NULL;
+	if (!nodes)
+		return effective.mode == OSP_MODE_ENFORCE ? SLURM_ERROR : SLURM_SUCCESS;
+	domain = domain_reached(&effective, nodes);
+	astray = domain == OSP_NO_DOMAIN && effective.mode == OSP_MODE_ENFORCE &&
+		 effective.relax_s < 0;
+	if (astray)
+		error("onespine: %pJ was given nodes in no common %s; it goes back to the queue",
+		      job, effective.level);
+	else
+		say_where(job, &effective, nodes, domain);
+	free(nodes);
+	return astray ? SLURM_ERROR : SLURM_SUCCESS;
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * shadow_slurm.h - Slurm's internal headers, for the shadow's files alone
+ *
+ * slurm_xlator.h comes first: without it info(), bit_*() and others bind to names that libslurm
+ * hides from programs linked with it. Data symbols are weak, because clients up to 24.11 load the
+ * shadow too and have none of slurmctld's tables; functions are bound lazily (-z lazy), so they
+ * need nothing.
+ */
+#ifndef OSP_SHADOW_SLURM_H
+#define OSP_SHADOW_SLURM_H
+
+#include "src/common/slurm_xlator.h"
+
+#include "slurm/slurm.h"
+#include "slurm/slurm_errno.h"
+#include "src/slurmctld/slurmctld.h"
+#include "src/slurmctld/locks.h"
+#include "src/common/bitstring.h"
+#include "src/common/list.h"
+#include "src/common/node_conf.h"
+#include "src/common/read_config.h"
+#include "src/common/xmalloc.h"
+#include "src/common/xstring.h"
+
+#define OSP_SLURM_INTERNAL
+#include "sched/slurm_compat.h"
+
+#pragma weak cg_node_bitmap
+#pragma weak default_part_loc
+#pragma weak idle_node_bitmap
+#pragma weak job_list
+#pragma weak last_job_update
+#pragma weak node_record_count
+#pragma weak node_record_table_ptr
+#pragma weak OSP_POWERED_DOWN_NODES
+
+#endif

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * slurm_compat.h - every test of Slurm's version in this project
+ *
+ * The first part needs only Slurm's installed headers (job_submit); the second, after OSP_SLURM_INTERNAL, its internal
+ * ones (the shadow). What each release's source says is cited by file.
+ */
+#ifndef OSP_SLURM_COMPAT_H
+#define OSP_SLURM_COMPAT_H
+
+#include <slurm/slurm.h>
+#include <slurm/slurm_errno.h>
+
+#define OSP_SLURM_AT_LEAST(major, minor)                                                           \
+	(SLURM_VERSION_NUMBER >= SLURM_VERSION_NUM(major, minor, 0))
+
+#ifdef OSP_SLURM_INTERNAL
+
+/* "List" became "list_t *" in 23.11; the struct behind both has always had this name (common/list.h). */
+typedef struct xlist osp_list_t;
+
+/* The bitmap of powered-down nodes got its present name in 23.11 (slurmctld.h). */
+#if OSP_SLURM_AT_LEAST(23, 11)
+#define OSP_POWERED_DOWN_NODES power_down_node_bitmap
+#else
+#define OSP_POWERED_DOWN_NODES power_node_bitmap
+#endif
+
+/* node_name2bitmap() says which names it did not know from 24.05 on (common/node_conf.h). */
+#if OSP_SLURM_AT_LEAST(24, 5)
+#define OSP_NODE_NAMES_TO_BITMAP(names, bitmap) node_name2bitmap(names, false, bitmap, NULL)
+#else
+#define OSP_NODE_NAMES_TO_BITMAP(names, bitmap) node_name2bitmap(names, false, bitmap)
+#endif
+
+/* GRES records and the select interface moved from common/ to interfaces/ in 23.02. */
+#if OSP_SLURM_AT_LEAST(23, 2)
+#include "src/interfaces/gres.h"
+#include "src/interfaces/select.h"
+#else
+#include "src/common/gres.h"
+#include "src/common/select.h"
+#endif
+
+/* --exclusive: a number up to 23.11, a bit beside others since (slurmctld.h, job_record.h). */
+#ifdef OLD_WHOLE_NODE_MCS
+#define OSP_WANTS_WHOLE_NODES(details) (((details)->whole_node & WHOLE_NODE_REQUIRED) != 0)
+#else
+#define OSP_WANTS_WHOLE_NODES(details) ((details)->whole_node == WHOLE_NODE_REQUIRED)
+#endif
+
+/* Preempted node bitmaps of non-RUN_NOW answers are kept in the job from 23.11 on (job_test.c). */
+#if OSP_SLURM_AT_LEAST(23, 11)
+#define OSP_HAVE_NODE_BITMAP_PREEMPT 1
+#else
+#define OSP_HAVE_NODE_BITMAP_PREEMPT 0
+#endif
+
+/* From 26.05 a failure in this range says "no domain of the fabric fits" (slurm_errno.h). */
+#if OSP_SLURM_AT_LEAST(26, 5)
+#define OSP_ERROR_NO_DOMAIN ESLURM_TOPO_NO_FIT
+#else
+#define OSP_ERROR_NO_DOMAIN SLURM_ERROR
+#endif
+
+/*
+ * The tail of select_p_job_test(): excluded cores up to 23.02; a reservation's cores and GRES in 23.11 and 24.05; from
+ * 24.11 also the slot that backfill looks at.
+ */
+#if OSP_SLURM_AT_LEAST(24, 11)
+struct osp_job_test_tail {
+	resv_exc_t *reserved;
+	will_run_data_t *slot;
+};
+#define OSP_JOB_TEST_TAIL_PARAMETERS resv_exc_t *reserved, will_run_data_t *slot
+#define OSP_JOB_TEST_TAIL_VALUES     reserved, slot
+#define OSP_JOB_TEST_TAIL(tail)	     (tail)->reserved, (tail)->slot
+/* backfill's slot [start, end): nothing after its end is of use; 0 where it has none */
+#define OSP_SLOT_START_S(tail) ((int64_t)((tail)->slot ? (tail)->slot->start : 0))
+#define OSP_SLOT_END_S(tail)   ((int64_t)((tail)->slot ? (tail)->slot->end : 0))
+#elif OSP_SLURM_AT_LEAST(23, 11)
+struct osp_job_test_tail {
+	resv_exc_t *reserved;
+};
+#define OSP_JOB_TEST_TAIL_PARAMETERS resv_exc_t *reserved
+#define OSP_JOB_TEST_TAIL_VALUES     reserved
+#define OSP_JOB_TEST_TAIL(tail)	     (tail)->reserved
+#define OSP_SLOT_START_S(tail)	     ((void)(tail), (int64_t)0)
+#define OSP_SLOT_END_S(tail)	     ((void)(tail), (int64_t)0)
+#else
+struct osp_job_test_tail {
+	bitstr_t *excluded_cores;
+};
+#define OSP_JOB_TEST_TAIL_PARAMETERS bitstr_t *excluded_cores
+#define OSP_JOB_TEST_TAIL_VALUES     excluded_cores
+#define OSP_JOB_TEST_TAIL(tail)	     (tail)->excluded_cores
+#define OSP_SLOT_START_S(tail)	     ((void)(tail), (int64_t)0)
+#define OSP_SLOT_END_S(tail)	     ((void)(tail), (int64_t)0)
+#endif
+
+typedef int osp_job_test_f(job_record_t *job, bitstr_t *bitmap, uint32_t min_nodes,
+			   uint32_t max_nodes, uint32_t req_nodes, uint16_t mode,
+			   osp_list_t *candidates, osp_list_t **preempted,
+			   OSP_JOB_TEST_TAIL_PARAMETERS);
+
+#endif /* OSP_SLURM_INTERNAL */
+
+#endif
