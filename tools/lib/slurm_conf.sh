@@ -64,7 +64,6 @@ write_slurm_conf() {
 			cp "$config" "$dir/onespine.yaml"
 		fi
 	fi
-	: >"$dir/cgroup.conf"
 	if [[ $slurm != 22.05 ]]; then
 		printf 'CgroupPlugin=disabled\n' >"$dir/cgroup.conf"
 	fi
@@ -122,10 +121,11 @@ default_lines() {
 		TaskPlugin=task/none
 		JobAcctGatherType=jobacct_gather/none
 		MpiDefault=none
+		MailProg=/bin/true
 		SelectType=select/cons_tres
 		SelectTypeParameters=CR_CPU
 		SchedulerType=sched/backfill
-		SchedulerParameters=sched_interval=5,bf_interval=1
+		SchedulerParameters=batch_sched_delay=0,sched_interval=5,bf_interval=1
 		TopologyPlugin=$topology_plugin
 		SlurmdParameters=config_overrides
 		PlugStackConfig=$dir/plugstack.conf
@@ -157,7 +157,6 @@ default_lines() {
 # write_gres_conf: --gres gpu[:TYPE]:N as character devices, so that CUDA_VISIBLE_DEVICES is set
 write_gres_conf() {
 	local count type='' index
-	: >"$dir/gres.conf"
 	[[ -n $gres ]] || return 0
 	count=${gres##*:}
 	[[ $gres =~ ^gpu(:[A-Za-z0-9_.-]+)?:[0-9]+$ ]] || die "--gres $gres: expected gpu[:TYPE]:N"

@@ -1,0 +1,378 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# helpers.bash - for tests on a real Slurm; load it first: load helpers
+#
+# A test file starts its cluster once:
+#
+#	setup_file() {
+#		make_topology "$BATS_FILE_TMPDIR/onespine.topology" 2 2 4
+#		cluster_start --topology "$BATS_FILE_TMPDIR/onespine.topology"
+#	}
+#
+# teardown_file (below) stops every cluster of the file and fails when a daemon died; teardown
+# shows the ends of the logs when a test failed. A file that defines its own must call these:
+# end_test, end_file. setup (below) frees all nodes before each test.
+#
+# ONESPINE_TEST_SLURM: the Slurm release under test. ONESPINE_PREFIX: where Onespine is installed.
+# shellcheck shell=bash
+
+ONESPINE_TOOLS=$(cd "${BASH_SOURCE[0]%/*}/../../tools" && pwd -P)
+export ONESPINE_TOOLS
+
+setup() {
+	[[ -z ${ONESPINE_CLUSTER:-} ]] || free_all
+}
+
+teardown() {
+	end_test
+}
+
+teardown_file() {
+	end_file
+}
+
+# --- clusters -----------------------------------------------------------------------------------
+
+cluster() {
+	"$ONESPINE_TOOLS/cluster" "$@"
+}
+
+# cluster_start OPTION...: starts one and makes it the one that commands talk to
+cluster_start() {
+	local dir
+	dir=$(cluster start ${ONESPINE_TEST_SLURM:+--slurm "$ONESPINE_TEST_SLURM"} "$@")
+	printf '%s\n' "$dir" >>"$BATS_FILE_TMPDIR/clusters"
+	cluster_use "$dir"
+}
+
+# cluster_use DIR: commands talk to this one from now on
+cluster_use() {
+	export ONESPINE_PATH=${ONESPINE_PATH:-$PATH}
+	PATH=$ONESPINE_PATH
+	eval "$(cluster env --dir "$1")"
+}
+
+# cluster_stop [DIR]: before the file's end; fails when a daemon died
+cluster_stop() {
+	local dir=${1:-$ONESPINE_CLUSTER}
+	local status=0
+	cluster check --dir "$dir" || status=1
+	((!status)) || dump_logs "$dir"
+	cluster stop --dir "$dir"
+	sed -i "\\#^$dir\$#d" "$BATS_FILE_TMPDIR/clusters"
+	return $status
+}
+
+end_test() {
+	local dir
+	[[ -s $BATS_FILE_TMPDIR/clusters ]] || return 0
+	if [[ -z ${BATS_TEST_COMPLETED:-} && -z ${BATS_TEST_SKIPPED:-} ]]; then
+		while read -r dir; do
+			dump_logs "$dir"
+		done <"$BATS_FILE_TMPDIR/clusters"
+	fi
+	while read -r dir; do
+		cluster check --dir "$dir"
+	done <"$BATS_FILE_TMPDIR/clusters"
+}
+
+end_file() {
+	local dir status=0
+	[[ -s $BATS_FILE_TMPDIR/clusters ]] || return 0
+	while read -r dir; do
+		cluster_stop "$dir" || status=1
+	done < <(cat "$BATS_FILE_TMPDIR/clusters")
+	return $status
+}
+
+# dump_logs DIR: what a failed test wants to see
+dump_logs() {
+	echo "--- $1: slurmctld.log"
+	tail -n 60 "$1/log/slurmctld.log"
+	echo "--- queue"
+	cluster exec --dir "$1" squeue -a -o '%8i %9P %9j %9T %5D %25R %N' 2>&1 | head -n 30
+	echo "--- nodes"
+	cluster exec --dir "$1" sinfo -N -o '%10N %12T %E' 2>&1 | head -n 40
+}
+
+# log_mark; log_since PATTERN: whether slurmctld wrote such a line since the mark
+log_mark() {
+	LOG_MARK=$(wc -l <"$ONESPINE_CLUSTER/log/slurmctld.log")
+}
+
+log_since() {
+	tail -n "+$((${LOG_MARK:-0} + 1))" "$ONESPINE_CLUSTER/log/slurmctld.log" | grep -qE -- "$1"
+}
+
+# --- waiting and judging --------------------------------------------------------------------------
+
+# await SECONDS COMMAND...: until the command succeeds; fails when the time is over
+await() {
+	local limit_s=$1 end
+	shift
+	end=$((${EPOCHREALTIME/[.,]/} + limit_s * 1000000))
+	until "$@"; do
+		if ((${EPOCHREALTIME/[.,]/} > end)); then
+			fail "after $limit_s s still not: $*"
+			return 1
+		fi
+		sleep 0.1
+	done
+}
+
+# stays SECONDS COMMAND...: the command succeeds all the time
+stays() {
+	local limit_s=$1 end
+	shift
+	end=$((${EPOCHREALTIME/[.,]/} + limit_s * 1000000))
+	while ((${EPOCHREALTIME/[.,]/} < end)); do
+		if ! "$@"; then
+			fail "no longer true: $*"
+			return 1
+		fi
+		sleep 0.2
+	done
+}
+
+fail() {
+	printf '%s\n' "$*" >&2
+	return 1
+}
+
+# equal IS WANTED [WHAT]
+equal() {
+	[[ $1 == "$2" ]] || fail "${3:-value}: is '$1', wanted '$2'"
+}
+
+# matches TEXT REGULAR-EXPRESSION
+matches() {
+	[[ $1 =~ $2 ]] || fail "'$1' does not match '$2'"
+}
+
+# holds TEXT PART: the text has that part, letter for letter
+holds() {
+	[[ $1 == *"$2"* ]] || fail "'$1' does not hold '$2'"
+}
+
+# --- jobs -----------------------------------------------------------------------------------------
+
+# submit SBATCH-OPTION...: a job that sleeps, unless a script or --wrap is given; prints its number
+submit() {
+	local option wrap=(--wrap 'sleep 600')
+	for option; do
+		case $option in
+		--wrap | --wrap=* | *.sh) wrap=() ;;
+		esac
+	done
+	sbatch --parsable --output=/dev/null "${wrap[@]}" "$@"
+}
+
+# submit_refused SBATCH-OPTION...: prints what sbatch said; fails when it took the job
+submit_refused() {
+	local said
+	if said=$(submit "$@" 2>&1); then
+		fail "taken as job $said, not refused: $*"
+		return 1
+	fi
+	printf '%s\n' "$said"
+}
+
+# job_field JOB KEY: of scontrol show job, e.g. JobState, Reason, AdminComment, StartTime
+job_field() {
+	scontrol show job "$1" 2>/dev/null |
+		sed -nE "s/^(.* )?[[:space:]]*$2=(.*)\$/\\2/p" | head -n 1 |
+		case $2 in
+		AdminComment | Comment | Command | WorkDir) cat ;;
+		*) sed 's/ .*//' ;;
+		esac
+}
+
+job_state() {
+	job_field "$1" JobState
+}
+
+job_reason() {
+	job_field "$1" Reason
+}
+
+# job_nodes JOB: one name a line
+job_nodes() {
+	local list
+	list=$(job_field "$1" NodeList)
+	[[ -z $list || $list == '(null)' ]] || scontrol show hostnames "$list"
+}
+
+job_is() {
+	[[ $(job_state "$1") == "$2" ]]
+}
+
+# await_job JOB STATE [SECONDS]
+await_job() {
+	await "${3:-30}" job_is "$1" "$2"
+}
+
+# job_domains JOB LEVEL: the domains of that level (of the cluster's onespine.topology) that the
+# job's nodes are in, one a line; "?" for a node in none
+job_domains() {
+	local node
+	for node in $(job_nodes "$1"); do
+		node_domain "$node" "$2"
+	done | sort -u
+}
+
+job_spines() {
+	job_domains "$1" spine
+}
+
+# on_one_spine JOB [LEVEL]: it runs, on one domain
+on_one_spine() {
+	local domains
+	equal "$(job_state "$1")" RUNNING "state of job $1"
+	domains=$(job_domains "$1" "${2:-spine}")
+	[[ -n $domains && $domains != *$'\n'* && $domains != '?' ]] ||
+		fail "job $1 is on: $(paste -sd' ' <<<"$domains")"
+}
+
+# await_saved JOB: what slurmctld knows of the job now has reached its state file
+await_saved() {
+	local mark=$BATS_FILE_TMPDIR/saved
+	touch "$mark"
+	scontrol update "JobId=$1" "Comment=saved at $EPOCHREALTIME"
+	await 30 test "$ONESPINE_CLUSTER/state/job_state" -nt "$mark"
+}
+
+# --- nodes ----------------------------------------------------------------------------------------
+
+node_state() {
+	sinfo -h -n "$1" -o %T | head -n 1
+}
+
+node_is() {
+	[[ $(node_state "$1") == "$2" ]]
+}
+
+# free_all: cancels every job and reservation, resumes drained nodes, waits until all are idle
+free_all() {
+	local name
+	scancel --state=PENDING --user="$(id -un)" 2>/dev/null
+	scancel --user="$(id -un)" 2>/dev/null
+	for name in $(scontrol -o show reservation 2>/dev/null | sed -n 's/^ReservationName=\([^ ]*\).*/\1/p'); do
+		scontrol delete "ReservationName=$name"
+	done
+	name=$(sinfo -h -N -t drain,down,fail -o %N | sort -u | paste -sd,)
+	[[ -z $name ]] || scontrol update "NodeName=$name" State=RESUME
+	await 60 nothing_left
+}
+
+nothing_left() {
+	local states
+	[[ -z $(squeue -h -a -o %i) ]] || return 1
+	states=$(sinfo -h -N -o %t | sort -u)
+	[[ $states == idle || $states == 'idle~' ]]
+}
+
+# hold HOSTLIST: fills each of these nodes with a job named hold-NODE
+hold() {
+	local node
+	for node in $(hostnames "$1"); do
+		submit --job-name="hold-$node" --nodelist="$node" --nodes=1 --exclusive >/dev/null
+	done
+	await 30 none_pending hold
+}
+
+none_pending() {
+	! squeue -h -t PENDING,CONFIGURING -o %j | grep -q "^$1"
+}
+
+# release HOSTLIST: ends the jobs of hold, and waits until the nodes are free
+release() {
+	local node
+	for node in $(hostnames "$1"); do
+		scancel --name="hold-$node"
+	done
+	for node in $(hostnames "$1"); do
+		await 30 without_jobs "$node"
+	done
+}
+
+without_jobs() {
+	[[ -z $(squeue -h -w "$1" -o %i) ]]
+}
+
+# hostnames HOSTLIST: one name a line
+hostnames() {
+	(
+		# shellcheck source=tools/lib/hostlist.sh
+		. "$ONESPINE_TOOLS/lib/hostlist.sh"
+		hostlist_expand "$1"
+	)
+}
+
+# --- topologies -----------------------------------------------------------------------------------
+
+# make_topology FILE SPINES LEAVES NODES [FIRST-NODE]: an onespine.topology of spines s1.., each
+# with so many leaves s1l1.., each with so many nodes n1..
+make_topology() {
+	local file=$1 spines=$2 leaves=$3 nodes=$4 node=${5:-1} spine leaf separator=
+	{
+		printf '{\n"onespine-topology": 1,\n"source": "make_topology",\n'
+		printf '"levels": ["leaf", "spine"],\n"domains": [\n'
+		for ((spine = 1; spine <= spines; spine++)); do
+			printf '%s{"level": "spine", "name": "s%d"}' "$separator" "$spine"
+			separator=$',\n'
+		done
+		for ((spine = 1; spine <= spines; spine++)); do
+			for ((leaf = 1; leaf <= leaves; leaf++, node += nodes)); do
+				printf ',\n{"level": "leaf", "name": "s%dl%d", "in": "s%d", "nodes": "n[%d-%d]"}' \
+					"$spine" "$leaf" "$spine" "$node" $((node + nodes - 1))
+			done
+		done
+		printf '\n]\n}\n'
+	} >"$file"
+}
+
+# make_slurm_topology FILE SPINES LEAVES NODES: the same fabric as a topology.conf, with a switch
+# above all: without one topology/tree never lets a job straddle
+make_slurm_topology() {
+	local file=$1 spines=$2 leaves=$3 nodes=$4 node=1 spine leaf
+	for ((spine = 1; spine <= spines; spine++)); do
+		for ((leaf = 1; leaf <= leaves; leaf++, node += nodes)); do
+			printf 'SwitchName=s%dl%d Nodes=n[%d-%d]\n' "$spine" "$leaf" "$node" \
+				$((node + nodes - 1))
+		done
+		printf 'SwitchName=s%d Switches=s%dl[1-%d]\n' "$spine" "$spine" "$leaves"
+	done >"$file"
+	printf 'SwitchName=top Switches=s[1-%d]\n' "$spines" >>"$file"
+}
+
+# node_domain NODE LEVEL: by the cluster's onespine.topology; "?" where unknown
+node_domain() {
+	awk -v node="$1" -v level="$2" '
+		NR == 1 { for (i = 1; i <= NF; i++) if ($i == level) column = i + 1 }
+		NR > 1 && $1 == node { print column ? $column : "?"; found = 1 }
+		END { if (!found) print "?" }' < <(domain_table)
+}
+
+# domain_table: the levels, and a line a node with its domains; made once from the topology file
+domain_table() {
+	local file=${ONESPINE_TEST_TOPOLOGY:-$ONESPINE_CLUSTER/onespine.topology} table list domains node
+	table=$BATS_FILE_TMPDIR/domains-$(cksum <"$file" | tr ' ' -)
+	if [[ ! -e $table ]]; then
+		jq -r '.levels as $levels
+			| (reduce .domains[] as $one ({}; .[$one.name] = $one)) as $by_name
+			| ($levels | join(" ")),
+			  (.domains[] | select(.nodes) | .nodes as $nodes
+			   | [recurse(if .in then $by_name[.in] else empty end)] as $chain
+			   | [$nodes] + [$levels[] as $level
+				| ([$chain[] | select(.level == $level) | .name][0] // "?")] | join(" "))
+		' "$file" | while read -r list domains; do
+			[[ -e $table ]] || {
+				printf '%s %s\n' "$list" "$domains" >"$table"
+				continue
+			}
+			for node in $(hostnames "$list"); do
+				printf '%s %s\n' "$node" "$domains"
+			done >>"$table"
+		done
+	fi
+	cat "$table"
+}

@@ -1,0 +1,512 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "tools/options.h"
+
+#include <getopt.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Long options are told to getopt_long() by numbers that no letter has. */
+#define LONG_OPTION_BASE 1000
+
+#define BIT(command)	 (1u << (command))
+#define ON_FILES	 (BIT(OSP_FIT) | BIT(OSP_WHY) | BIT(OSP_MAP) | BIT(OSP_AUDIT))
+#define ALL_COMMANDS	 (BIT(OSP_COMMAND_COUNT) - 1)
+#define PRINTS_JSON                                                                                \
+	(ON_FILES | BIT(OSP_TOPOLOGY_SHOW) | BIT(OSP_TOPOLOGY_CHECK) | BIT(OSP_CONFIG_CHECK) |     \
+	 BIT(OSP_CONFIG_SHOW) | BIT(OSP_SET))
+
+static const struct osp_command commands[OSP_COMMAND_COUNT] = {
+	[OSP_TOPOLOGY_IMPORT] =
+		{.name = "topology import",
+		 .arguments = "FILE...",
+		 .arguments_least = 1,
+		 .arguments_most = 100000,
+		 .complete = OSP_COMPLETE_FILE,
+		 .summary = "turn what a cloud or a fabric manager says into a topology file",
+		 .details =
+			 "Reads FILEs (- is standard input; several are pages of one answer) and "
+			 "writes one topology. Nothing is written unless all of it is right."},
+	[OSP_TOPOLOGY_SHOW] = {.name = "topology show",
+			       .arguments = "[FILE]",
+			       .arguments_most = 1,
+			       .complete = OSP_COMPLETE_FILE,
+			       .summary = "list levels, domains and nodes of a topology",
+			       .details = "Without FILE: the topology in force."},
+	[OSP_TOPOLOGY_CHECK] =
+		{.name = "topology check",
+		 .arguments = "[FILE]",
+		 .arguments_most = 1,
+		 .complete = OSP_COMPLETE_FILE,
+		 .summary = "say what is right and wrong with a topology",
+		 .details = "Without FILE: the topology in force. Where slurmctld answers, also "
+			    "names the nodes that only one of the two knows.",
+		 .answers = "the file is refused, or does not match Slurm's nodes"},
+	[OSP_CONFIG_CHECK] =
+		{.name = "config check",
+		 .arguments = "[FILE]",
+		 .arguments_most = 1,
+		 .complete = OSP_COMPLETE_FILE,
+		 .summary = "say what is right and wrong with onespine.yaml",
+		 .details =
+			 "Without FILE: onespine.yaml beside slurm.conf. Where slurmctld answers, "
+			 "also checks the names of partitions.",
+		 .answers = "the file is refused, or names what does not exist"},
+	[OSP_CONFIG_SHOW] =
+		{.name = "config show",
+		 .arguments = "[FILE]",
+		 .arguments_most = 1,
+		 .complete = OSP_COMPLETE_FILE,
+		 .summary = "print the configuration in force, and where each value is from",
+		 .details = "Without FILE: onespine.yaml beside slurm.conf."},
+	[OSP_FIT] = {.name = "fit",
+		     .arguments = "",
+		     .summary = "would such a gang start now, and where?",
+		     .details =
+			     "Looks at the nodes that are idle now. Jobs that wait with a higher "
+			     "priority are not looked at.",
+		     .answers = "it would not start now"},
+	[OSP_WHY] = {.name = "why",
+		     .arguments = "JOB",
+		     .arguments_least = 1,
+		     .arguments_most = 1,
+		     .complete = OSP_COMPLETE_JOB,
+		     .summary = "why a gang waits, where it runs, or what became of it",
+		     .details = "",
+		     .answers = "there is no such job"},
+	[OSP_MAP] = {.name = "map",
+		     .arguments = "",
+		     .summary = "draw the fabric: spines, leaves, nodes by state and job",
+		     .details = "Up to 1,024 nodes each has its own cell; above that, each leaf."},
+	[OSP_AUDIT] =
+		{.name = "audit",
+		 .arguments = "",
+		 .summary = "is every running gang really in one domain?",
+		 .details = "Looks at where the nodes are, not at what the scheduler says. Jobs of "
+			    "partitions in advise mode are listed apart and are no violation.",
+		 .answers = "at least one gang is spread over several domains"},
+	[OSP_SET] = {.name = "set",
+		     .arguments = "JOB",
+		     .arguments_least = 1,
+		     .arguments_most = 1,
+		     .complete = OSP_COMPLETE_JOB,
+		     .summary = "change what a pending gang asks for",
+		     .details = "For the job's owner, operators and administrators.",
+		     .answers = "slurmctld refused it"},
+	[OSP_COMPLETION] = {.name = "completion",
+			    .arguments = "SHELL",
+			    .arguments_least = 1,
+			    .arguments_most = 1,
+			    .complete = OSP_COMPLETE_WORDS,
+			    .words = "bash zsh",
+			    .summary = "print the completion script of a shell",
+			    .details = "SHELL is bash or zsh."},
+	[OSP_HELP] = {.name = "help",
+		      .arguments = "[COMMAND]",
+		      .arguments_most = 2,
+		      .complete = OSP_COMPLETE_WORDS,
+		      .words = "topology config fit why map audit set completion",
+		      .summary = "explain a command",
+		      .details = ""},
+};
+
+static const struct osp_option options[OSP_OPTION_COUNT] = {
+	[OSP_OPTION_FROM] =
+		{.name = "from",
+		 .argument = "KIND",
+		 .commands = BIT(OSP_TOPOLOGY_IMPORT),
+		 .complete = OSP_COMPLETE_WORDS,
+		 .words = "ec2 slurm csv onespine",
+		 .help = "What the FILEs are: ec2 (JSON of describe-instance-topology or "
+			 "describe-capacity-reservation-topology), slurm (topology.conf), "
+			 "csv (a host and its switches a line) or onespine."},
+	[OSP_OPTION_TO] = {.name = "to",
+			   .argument = "KIND",
+			   .commands = BIT(OSP_TOPOLOGY_IMPORT),
+			   .complete = OSP_COMPLETE_WORDS,
+			   .words = "onespine topology.conf",
+			   .help = "What to write: onespine (the default) or topology.conf."},
+	[OSP_OPTION_NAME_MAP] =
+		{.name = "nodes",
+		 .argument = "MAP",
+		 .commands = BIT(OSP_TOPOLOGY_IMPORT),
+		 .complete = OSP_COMPLETE_FILE,
+		 .help = "File that gives ids their node names: two columns, or the "
+			 "JSON of describe-instances."},
+	[OSP_OPTION_TAG] =
+		{.name = "tag",
+		 .argument = "NAME",
+		 .commands = BIT(OSP_TOPOLOGY_IMPORT),
+		 .help = "With a MAP in JSON: the tag that holds the node name, instead of "
+			 "the private DNS name."},
+	[OSP_OPTION_ALLOW_MISSING] = {.name = "allow-missing",
+				      .commands = BIT(OSP_TOPOLOGY_IMPORT),
+				      .help = "Leave out what has no topology or no name, with a "
+					      "warning, and keep the rest."},
+	[OSP_OPTION_LEVELS] = {.name = "levels",
+			       .argument = "LIST",
+			       .commands = BIT(OSP_TOPOLOGY_IMPORT),
+			       .help = "Names of the levels, bottom first, separated by commas; "
+				       "leaf,spine,core by default."},
+	[OSP_OPTION_COLUMNS] =
+		{.name = "columns",
+		 .argument = "LIST",
+		 .commands = BIT(OSP_TOPOLOGY_IMPORT),
+		 .help = "With csv: the host's column, then those of its switches, top "
+			 "first; the header's order by default."},
+	[OSP_OPTION_OUTPUT] = {.name = "output",
+			       .letter = 'o',
+			       .argument = "FILE",
+			       .commands = BIT(OSP_TOPOLOGY_IMPORT),
+			       .complete = OSP_COMPLETE_FILE,
+			       .help = "Write to FILE, whole or not at all, instead of standard "
+				       "output."},
+	[OSP_OPTION_NODES] = {.name = "nodes",
+			      .letter = 'N',
+			      .argument = "COUNT",
+			      .commands = BIT(OSP_FIT),
+			      .help = "Size of the gang: a number, or LEAST-MOST."},
+	[OSP_OPTION_GANG] = {.name = "gang",
+			     .argument = "LEVEL",
+			     .argument_optional = true,
+			     .commands = BIT(OSP_FIT),
+			     .complete = OSP_COMPLETE_WORDS,
+			     .words = "leaf spine core zone",
+			     .help = "Level that holds the gang; the partition's by default."},
+	[OSP_OPTION_NODELIST] = {.name = "nodelist",
+				 .letter = 'w',
+				 .argument = "HOSTLIST",
+				 .commands = BIT(OSP_FIT),
+				 .help = "Nodes that must be in the gang."},
+	[OSP_OPTION_EXCLUDE] = {.name = "exclude",
+				.letter = 'x',
+				.argument = "HOSTLIST",
+				.commands = BIT(OSP_FIT),
+				.help = "Nodes that must not be in the gang."},
+	[OSP_OPTION_FREE] = {.name = "free",
+			     .argument = "HOSTLIST",
+			     .commands = BIT(OSP_FIT),
+			     .help = "With --topology: take these nodes as idle and all others as "
+				     "busy, and ask no Slurm."},
+	[OSP_OPTION_SVG] = {.name = "svg",
+			    .argument = "FILE",
+			    .commands = BIT(OSP_MAP),
+			    .complete = OSP_COMPLETE_FILE,
+			    .help = "Write the map as an SVG picture to FILE."},
+	[OSP_OPTION_WIDTH] = {.name = "width",
+			      .argument = "COLUMNS",
+			      .commands = BIT(OSP_MAP),
+			      .help = "Width of the map; the terminal's, or 100, by default."},
+	[OSP_OPTION_PARTITION] = {.name = "partition",
+				  .letter = 'p',
+				  .argument = "NAME",
+				  .commands = BIT(OSP_FIT) | BIT(OSP_MAP),
+				  .complete = OSP_COMPLETE_PARTITION,
+				  .help = "Only this partition's nodes."},
+	[OSP_OPTION_TOPOLOGY] = {.name = "topology",
+				 .argument = "FILE",
+				 .commands = ON_FILES,
+				 .complete = OSP_COMPLETE_FILE,
+				 .help = "Use this topology instead of the one in force."},
+	[OSP_OPTION_STATE] =
+		{.name = "state",
+		 .argument = "FILE",
+		 .commands = ON_FILES,
+		 .complete = OSP_COMPLETE_FILE,
+		 .help = "Use a state saved by 'onespine map --json' instead of asking "
+			 "Slurm."},
+	[OSP_OPTION_SET_GANG] = {.name = "gang",
+				 .argument = "REQUEST",
+				 .commands = BIT(OSP_SET),
+				 .complete = OSP_COMPLETE_WORDS,
+				 .words = "leaf spine core zone off",
+				 .help = "The new request: LEVEL, LEVEL@TIME or off."},
+	[OSP_OPTION_JSON] = {.name = "json", .commands = PRINTS_JSON, .help = "Print JSON."},
+	[OSP_OPTION_HELP] = {.name = "help",
+			     .letter = 'h',
+			     .commands = ALL_COMMANDS,
+			     .help = "Explain the command."},
+	[OSP_OPTION_VERSION] = {.name = "version",
+				.letter = 'V',
+				.commands = ALL_COMMANDS,
+				.help = "Print the version."},
+};
+
+const struct osp_command *osp_command(enum osp_command_id id)
+{
+	return &commands[id];
+}
+
+const struct osp_option *osp_option(enum osp_option_id id)
+{
+	return &options[id];
+}
+
+bool osp_command_has(enum osp_command_id command, enum osp_option_id option)
+{
+	return options[option].commands & BIT(command);
+}
+
+/* The first word of a command's name, to `buffer`. */
+static const char *first_word(const struct osp_command *command, char *buffer, size_t buffer_bytes)
+{
+	snprintf(buffer, buffer_bytes, "%.*s", (int)strcspn(command->name, " "), command->name);
+	return buffer;
+}
+
+static const char *second_word(const struct osp_command *command)
+{
+	const char *blank = strchr(command->name, ' ');
+
+	return blank ? blank + 1 : NULL;
+}
+
+/* What stands behind `group`, for an error: "import, show or check". 0 when it is no group. */
+static size_t words_of_group(const char *group, const char **words)
+{
+	size_t count = 0;
+	char first[32];
+	int id;
+
+	for (id = 0; id < OSP_COMMAND_COUNT; id++)
+		if (second_word(&commands[id]) &&
+		    strcmp(first_word(&commands[id], first, sizeof(first)), group) == 0)
+			words[count++] = second_word(&commands[id]);
+	return count;
+}
+
+static int unknown_word(const char *what, const char *word, const char *const *words, size_t count,
+			struct osp_error *error)
+{
+	const char *nearest = osp_nearest_word(word, words, count);
+
+	if (nearest)
+		return osp_error_set(error, "unknown %s '%s'; did you mean %s?", what, word,
+				     nearest);
+	return osp_error_set(error, "unknown %s '%s'; see onespine --help", what, word);
+}
+
+static int find_in_group(char **words, int count, const char *const *seconds, size_t second_count,
+			 enum osp_command_id *id, int *used, struct osp_error *error)
+{
+	struct osp_text list = OSP_TEXT_INIT;
+	char first[32];
+	size_t i;
+	int n;
+
+	for (n = 0; count > 1 && n < OSP_COMMAND_COUNT; n++) {
+		const char *second = second_word(&commands[n]);
+
+		if (second && strcmp(second, words[1]) == 0 &&
+		    strcmp(first_word(&commands[n], first, sizeof(first)), words[0]) == 0) {
+			*id = n;
+			*used = 2;
+			return 0;
+		}
+	}
+	if (count > 1) {
+		snprintf(first, sizeof(first), "%.20s command", words[0]);
+		return unknown_word(first, words[1], seconds, second_count, error);
+	}
+	for (i = 0; i < second_count; i++)
+		osp_text_printf(&list, "%s%s",
+				i == 0		       ? ""
+				: i + 1 < second_count ? ", "
+						       : " or ",
+				seconds[i]);
+	osp_error_set(error, "onespine %s what? %s", words[0], list.data ? list.data : "");
+	osp_text_free(&list);
+	return -1;
+}
+
+int osp_command_find(char **words, int count, enum osp_command_id *id, int *used,
+		     struct osp_error *error)
+{
+	const char *names[OSP_COMMAND_COUNT];
+	char firsts[OSP_COMMAND_COUNT][32];
+	size_t group;
+	int n;
+
+	for (n = 0; n < OSP_COMMAND_COUNT; n++) {
+		if (strcmp(commands[n].name, words[0]) == 0) {
+			*id = n;
+			*used = 1;
+			return 0;
+		}
+	}
+	group = words_of_group(words[0], names);
+	if (group)
+		return find_in_group(words, count, names, group, id, used, error);
+	for (n = 0; n < OSP_COMMAND_COUNT; n++)
+		names[n] = first_word(&commands[n], firsts[n], sizeof(firsts[n]));
+	return unknown_word("command", words[0], names, OSP_COMMAND_COUNT, error);
+}
+
+/* --- parsing ---------------------------------------------------------------------------------- */
+
+struct getopt_tables {
+	struct option longs[OSP_OPTION_COUNT + 1];
+	char letters[3 * OSP_OPTION_COUNT + 3];
+};
+
+/* '+' (before a command is known): stop at the first word that is no option. */
+static void build_tables(unsigned int command_bits, const char *prefix,
+			 struct getopt_tables *tables)
+{
+	size_t count = 0;
+	size_t letters;
+	int id;
+
+	memset(tables, 0, sizeof(*tables));
+	letters = (size_t)snprintf(tables->letters, sizeof(tables->letters), "%s:", prefix);
+	for (id = 0; id < OSP_OPTION_COUNT; id++) {
+		const struct osp_option *option = &options[id];
+
+		if ((option->commands & command_bits) != command_bits)
+			continue;
+		tables->longs[count].name = option->name;
+		tables->longs[count].has_arg = !option->argument	   ? no_argument
+					       : option->argument_optional ? optional_argument
+									   : required_argument;
+		tables->longs[count++].val = LONG_OPTION_BASE + id;
+		if (option->letter)
+			tables->letters[letters++] = option->letter;
+		if (option->letter && option->argument)
+			tables->letters[letters++] = ':';
+	}
+}
+
+static int unknown_option(const char *written, const struct getopt_tables *tables,
+			  struct osp_error *error)
+{
+	const char *names[OSP_OPTION_COUNT];
+	const char *nearest;
+	size_t count = 0;
+	char word[64];
+
+	if (strncmp(written, "--", 2) != 0)
+		return osp_error_set(error, "unknown option %.60s", written);
+	while (tables->longs[count].name) {
+		names[count] = tables->longs[count].name;
+		count++;
+	}
+	snprintf(word, sizeof(word), "%.*s", (int)strcspn(written + 2, "="), written + 2);
+	nearest = osp_nearest_word(word, names, count);
+	if (nearest)
+		return osp_error_set(error, "unknown option --%s; did you mean --%s?", word,
+				     nearest);
+	return osp_error_set(error, "unknown option --%s", word);
+}
+
+static int option_error(int answer, char *written, const struct getopt_tables *tables,
+			struct osp_error *error)
+{
+	char letter[3] = {'-', (char)optopt, '\0'};
+	int id = optopt - LONG_OPTION_BASE;
+
+	if (optopt > 0 && optopt < LONG_OPTION_BASE)
+		written = letter;
+	if (answer == ':') {
+		for (id = id < 0 ? 0 : id; id < OSP_OPTION_COUNT; id++)
+			if (optopt >= LONG_OPTION_BASE || options[id].letter == optopt)
+				return osp_error_set(error, "option %s needs a value: %s", written,
+						     options[id].argument);
+	}
+	if (id >= 0 && id < OSP_OPTION_COUNT)
+		return osp_error_set(error, "option --%s takes no value", options[id].name);
+	return unknown_option(written, tables, error);
+}
+
+static int option_of_letter(int letter, unsigned int command_bits)
+{
+	int id;
+
+	for (id = 0; id < OSP_OPTION_COUNT; id++)
+		if (options[id].letter == letter &&
+		    (options[id].commands & command_bits) == command_bits)
+			return id;
+	return -1;
+}
+
+/* Runs getopt over argv; what is left begins at argv[optind]. */
+static int take_options(int argc, char **argv, unsigned int command_bits, const char *prefix,
+			struct osp_call *call, struct osp_error *error)
+{
+	struct getopt_tables tables;
+	int answer;
+
+	build_tables(command_bits, prefix, &tables);
+	opterr = 0;
+	optind = 0; /* glibc: start afresh */
+	for (;;) {
+		int at = optind ? optind : 1;
+		int id;
+
+		answer = getopt_long(argc, argv, tables.letters, tables.longs, NULL);
+		if (answer == -1)
+			return 0;
+		if (answer == '?' || answer == ':')
+			return option_error(answer, argv[optind > at ? optind - 1 : at], &tables,
+					    error);
+		id = answer >= LONG_OPTION_BASE ? answer - LONG_OPTION_BASE
+						: option_of_letter(answer, command_bits);
+		call->values[id] = optarg ? optarg : "";
+	}
+}
+
+static int check_arguments(const struct osp_call *call, struct osp_error *error)
+{
+	const struct osp_command *command = &commands[call->command];
+
+	if (call->argument_count < command->arguments_least)
+		return osp_error_set(error, "onespine %s needs %s", command->name,
+				     command->arguments);
+	if (call->argument_count > command->arguments_most)
+		return osp_error_set(error, "onespine %s: '%.60s' is one argument too many",
+				     command->name, call->arguments[command->arguments_most]);
+	return 0;
+}
+
+static void ask_for_help(struct osp_call *call, char **words, int count)
+{
+	call->command = OSP_HELP;
+	call->arguments = words;
+	call->argument_count = count;
+}
+
+int osp_options_parse(int argc, char **argv, struct osp_call *call, struct osp_error *error)
+{
+	char **words;
+	int used;
+
+	memset(call, 0, sizeof(*call));
+	ask_for_help(call, NULL, 0);
+	if (take_options(argc, argv, ALL_COMMANDS, "+", call, error) < 0)
+		return -1;
+	words = argv + optind;
+	if (call->values[OSP_OPTION_VERSION])
+		return 0;
+	if (optind >= argc) {
+		if (call->values[OSP_OPTION_HELP])
+			return 0;
+		return osp_error_set(error, "a command is needed; see onespine --help");
+	}
+	if (words[1] && (strcmp(words[1], "--help") == 0 || strcmp(words[1], "-h") == 0)) {
+		ask_for_help(call, words, 1);
+		return 0;
+	}
+	if (osp_command_find(words, argc - optind, &call->command, &used, error) < 0)
+		return -1;
+	/* getopt takes the last word of the command's name for the program's. */
+	argc -= optind + used - 1;
+	words += used - 1;
+	if (take_options(argc, words, BIT(call->command), "", call, error) < 0)
+		return -1;
+	if (call->values[OSP_OPTION_HELP]) {
+		ask_for_help(call, words - (used - 1), used);
+		return 0;
+	}
+	call->arguments = words + optind;
+	call->argument_count = argc - optind;
+	return call->values[OSP_OPTION_VERSION] ? 0 : check_arguments(call, error);
+}
