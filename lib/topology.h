@@ -29,10 +29,8 @@
 
 #define OSP_NO_DOMAIN  UINT32_MAX
 #define OSP_NO_NODE    UINT32_MAX
-#define OSP_LEVELS_MAX 15 /* levels above the node */
-#define OSP_NODES_MAX                                                                              \
-	131072 /* issue: twice the largest cluster known to run Slurm's tree today  \
-			       */
+#define OSP_LEVELS_MAX 15     /* levels above the node */
+#define OSP_NODES_MAX  131072 /* eight times the largest GPU cluster that runs Slurm today */
 
 struct osp_topology;
 
@@ -73,7 +71,9 @@ uint32_t osp_topology_domain_of(const struct osp_topology *topology, uint32_t no
 /* domain_of() for all nodes of one level as an array indexed by node, for loops that count. */
 const uint32_t *osp_topology_domains_of_nodes(const struct osp_topology *topology, uint32_t level);
 
+/* "" for a free place (see osp_topology_rebase()). */
 const char *osp_topology_node_name(const struct osp_topology *topology, uint32_t node);
+/* The node of that name, or OSP_NO_NODE. Constant time. */
 uint32_t osp_topology_find_node(const struct osp_topology *topology, const char *name);
 uint32_t osp_topology_node_at_rank(const struct osp_topology *topology, uint32_t rank);
 uint32_t osp_topology_rank_of_node(const struct osp_topology *topology, uint32_t node);
