@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "lib/nodeset.h"
 
-#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
+
+static uint32_t common_words(const struct osp_nodeset *a, const struct osp_nodeset *b)
+{
+	return a->word_count < b->word_count ? a->word_count : b->word_count;
+}
 
 struct osp_nodeset *osp_nodeset_new(uint32_t place_count)
 {
@@ -40,28 +44,34 @@ void osp_nodeset_fill(struct osp_nodeset *set)
 
 void osp_nodeset_assign(struct osp_nodeset *to, const struct osp_nodeset *from)
 {
-	assert(to->place_count == from->place_count);
-	memcpy(to->words, from->words, to->word_count * sizeof(to->words[0]));
+	uint32_t words = common_words(to, from);
+
+	memcpy(to->words, from->words, words * sizeof(to->words[0]));
+	memset(to->words + words, 0, (to->word_count - words) * sizeof(to->words[0]));
 }
 
 void osp_nodeset_and(struct osp_nodeset *set, const struct osp_nodeset *with)
 {
-	assert(set->place_count == with->place_count);
-	for (uint32_t i = 0; i < set->word_count; i++)
+	uint32_t words = common_words(set, with);
+
+	for (uint32_t i = 0; i < words; i++)
 		set->words[i] &= with->words[i];
+	memset(set->words + words, 0, (set->word_count - words) * sizeof(set->words[0]));
 }
 
 void osp_nodeset_or(struct osp_nodeset *set, const struct osp_nodeset *with)
 {
-	assert(set->place_count == with->place_count);
-	for (uint32_t i = 0; i < set->word_count; i++)
+	uint32_t words = common_words(set, with);
+
+	for (uint32_t i = 0; i < words; i++)
 		set->words[i] |= with->words[i];
 }
 
 void osp_nodeset_and_not(struct osp_nodeset *set, const struct osp_nodeset *without)
 {
-	assert(set->place_count == without->place_count);
-	for (uint32_t i = 0; i < set->word_count; i++)
+	uint32_t words = common_words(set, without);
+
+	for (uint32_t i = 0; i < words; i++)
 		set->words[i] &= ~without->words[i];
 }
 
@@ -85,15 +95,20 @@ bool osp_nodeset_empty(const struct osp_nodeset *set)
 
 bool osp_nodeset_equal(const struct osp_nodeset *a, const struct osp_nodeset *b)
 {
-	assert(a->place_count == b->place_count);
-	return !memcmp(a->words, b->words, a->word_count * sizeof(a->words[0]));
+	return a->place_count == b->place_count &&
+	       !memcmp(a->words, b->words, a->word_count * sizeof(a->words[0]));
 }
 
 bool osp_nodeset_contains(const struct osp_nodeset *set, const struct osp_nodeset *subset)
 {
-	assert(set->place_count == subset->place_count);
-	for (uint32_t i = 0; i < set->word_count; i++) {
+	uint32_t words = common_words(set, subset);
+
+	for (uint32_t i = 0; i < words; i++) {
 		if (subset->words[i] & ~set->words[i])
+			return false;
+	}
+	for (uint32_t i = words; i < subset->word_count; i++) {
+		if (subset->words[i])
 			return false;
 	}
 	return true;
@@ -101,8 +116,9 @@ bool osp_nodeset_contains(const struct osp_nodeset *set, const struct osp_nodese
 
 bool osp_nodeset_overlap(const struct osp_nodeset *a, const struct osp_nodeset *b)
 {
-	assert(a->place_count == b->place_count);
-	for (uint32_t i = 0; i < a->word_count; i++) {
+	uint32_t words = common_words(a, b);
+
+	for (uint32_t i = 0; i < words; i++) {
 		if (a->words[i] & b->words[i])
 			return true;
 	}
