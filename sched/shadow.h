@@ -169,6 +169,9 @@ int64_t shadow_call_elapsed_ms(const struct shadow_call *call);
 /* Places a gang: select_p_job_test() for a gang. Returns what Slurm's would. */
 int shadow_choose(struct shadow_call *call, const struct osp_effective *effective);
 
+/* What enforcing would have done with a job of mode advise, when it is the last one asked about; else NULL. */
+const char *shadow_advice(uint32_t job_id);
+
 /* The domain that a job's preemption began in is forgotten (job started, topology changed). */
 void shadow_sticky_forget(uint32_t job_id);
 void shadow_sticky_clear(void);

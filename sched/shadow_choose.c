@@ -432,11 +432,44 @@ static int pass_through(struct shadow_call *call)
 				     OSP_JOB_TEST_TAIL(&call->tail));
 }
 
+/* What enforcing would have done with the last job that was only advised. */
+static struct {
+	uint32_t job_id;
+	char words[OSP_WORDS_BYTES + 64];
+} advice;
+
+const char *shadow_advice(uint32_t job_id)
+{
+	return advice.job_id == job_id && advice.words[0] ? advice.words : NULL;
+}
+
+static void note_advice(struct shadow_call *call, const struct shadow_gang *gang)
+{
+	struct osp_place_input input = shadow_gang_input(gang);
+	const struct osp_topology *topology = shadow_state.topology;
+	const struct osp_place_domain *domains;
+	uint32_t candidate_count, domain_count;
+	char waits[OSP_WORDS_BYTES];
+
+	domains = osp_place_order(shadow_state.place, &input, &candidate_count, &domain_count);
+	advice.job_id = call->job->job_id;
+	if (candidate_count) {
+		snprintf(advice.words, sizeof(advice.words), "enforce would have taken %s %s",
+			 osp_topology_level_name(topology, input.level),
+			 osp_topology_domain(topology, domains[0].domain)->name);
+		return;
+	}
+	osp_words_waits(topology, &input, domains, candidate_count, domain_count, waits,
+			sizeof(waits));
+	snprintf(advice.words, sizeof(advice.words), "enforce would have waited, %s",
+		 strncmp(waits, "waits: ", 7) ? waits : waits + 7);
+}
+
 /* A gang that cannot even ask its question: it waits, but is never called impossible. */
 static int wait_without_question(struct shadow_call *call, const struct osp_effective *effective,
 				 const char *why)
 {
-	if (call->mode == SELECT_MODE_TEST_ONLY)
+	if (call->mode == SELECT_MODE_TEST_ONLY || effective->mode == OSP_MODE_ADVISE)
 		return pass_through(call);
 	if (call->mode == SELECT_MODE_RUN_NOW)
 		shadow_gang_says(call->job, effective, NULL, NULL, why);
@@ -468,6 +501,8 @@ int shadow_choose(struct shadow_call *call, const struct osp_effective *effectiv
 			      call->req_nodes, why, sizeof(why)) != 0) {
 		rc = wait_without_question(call, effective, why);
 	} else if (!gang.level || effective->mode == OSP_MODE_ADVISE) {
+		if (gang.level && call->mode == SELECT_MODE_RUN_NOW)
+			note_advice(call, &gang);
 		rc = pass_through(call);
 	} else {
 		memset(&choice, 0, sizeof(choice));

@@ -381,9 +381,11 @@ static void say_where(job_record_t *job, const struct osp_effective *effective,
 		      const struct osp_nodeset *nodes, uint32_t domain)
 {
 	const struct osp_topology *topology = shadow_state.topology;
-	char says[OSP_WORDS_BYTES + 64];
+	const char *advice = shadow_advice(job->job_id);
+	char says[2 * OSP_WORDS_BYTES + 128];
 	uint32_t leaf_count;
 	char *leaves = leaves_of(nodes, &leaf_count);
+	size_t length;
 
 	if (domain != OSP_NO_DOMAIN)
 		osp_words_placed(topology, domain, osp_nodeset_count(nodes), leaf_count, says,
@@ -391,6 +393,9 @@ static void say_where(job_record_t *job, const struct osp_effective *effective,
 	else
 		snprintf(says, sizeof(says), "placed: %u nodes in no common %s",
 			 osp_nodeset_count(nodes), effective->level);
+	length = strlen(says);
+	if (effective->mode == OSP_MODE_ADVISE && advice)
+		snprintf(says + length, sizeof(says) - length, "; %s", advice);
 	shadow_gang_says(job, effective,
 			 domain == OSP_NO_DOMAIN ? NULL
 						 : osp_topology_domain(topology, domain)->name,
