@@ -1,0 +1,173 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-or-later
+# core_gang.bats - a gang runs on one spine or waits
+
+load helpers
+
+setup_file() {
+	make_topology "$BATS_FILE_TMPDIR/onespine.topology" 2 2 4
+	cluster_start --topology "$BATS_FILE_TMPDIR/onespine.topology" --gres gpu:4
+}
+
+note() {
+	job_field "$1" AdminComment
+}
+
+note_holds() {
+	[[ $(note "$1") == *"$2"* ]]
+}
+
+@test "3 nodes free under each of two spines: the gang of 4 waits, and starts when one spine has 4" {
+	hold 'n[1-5],n[9-13]'
+	job=$(submit --gang -N4 --exclusive)
+	await 20 note_holds "$job" 'waits: 4 nodes on one spine'
+	stays 3 job_is "$job" PENDING
+	[[ $(job_reason "$job") == Resources || $(job_reason "$job") == Priority ]]
+	holds "$(note "$job")" 'has 3 free'
+	[[ $(job_field "$job" Priority) != 0 ]]
+	release n1
+	await_job "$job" RUNNING
+	on_one_spine "$job"
+	equal "$(job_spines "$job")" s1
+	holds "$(note "$job")" 'domain=s1'
+}
+
+@test "an empty cluster: a gang of 4 takes one leaf, a gang of 8 one spine" {
+	four=$(submit --gang -N4 --exclusive)
+	await_job "$four" RUNNING
+	on_one_spine "$four" leaf
+	eight=$(submit --gang -N8 --exclusive)
+	await_job "$eight" RUNNING
+	on_one_spine "$eight"
+}
+
+@test "best fit: the gang goes where the least is left over" {
+	hold 'n[1-3]'
+	job=$(submit --gang -N5 --exclusive)
+	await_job "$job" RUNNING
+	equal "$(job_spines "$job")" s1
+}
+
+@test "--gang=leaf: one leaf, though a spine has room" {
+	hold 'n1,n5,n9,n13'
+	job=$(submit --gang=leaf -N4 --exclusive)
+	await 20 note_holds "$job" 'waits: 4 nodes on one leaf'
+	release n5
+	await_job "$job" RUNNING
+	on_one_spine "$job" leaf
+	equal "$(job_domains "$job" leaf)" s1l2
+}
+
+@test "a node range takes as many nodes as the best spine has" {
+	hold 'n[1-3],n[9-14]'
+	job=$(submit --gang -N2-8 --exclusive)
+	await_job "$job" RUNNING
+	on_one_spine "$job"
+	equal "$(job_nodes "$job" | wc -l)" 5
+}
+
+@test "-w and -x are kept inside the domain" {
+	job=$(submit --gang -N4 --exclusive -w n10 -x n9)
+	await_job "$job" RUNNING
+	on_one_spine "$job"
+	[[ $'\n'"$(job_nodes "$job")"$'\n' == *$'\n'n10$'\n'* ]]
+	[[ $'\n'"$(job_nodes "$job")"$'\n' != *$'\n'n9$'\n'* ]]
+}
+
+@test "gangs of parts of nodes share nodes, and never straddle" {
+	for _ in 1 2 3 4; do
+		jobs+=("$(submit --gang -N4 --ntasks-per-node=1 --cpus-per-task=1 --gres=gpu:2)")
+	done
+	for job in "${jobs[@]}"; do
+		await_job "$job" RUNNING
+		on_one_spine "$job"
+	done
+}
+
+@test "gangs by tasks and by GPUs, without -N, stay on one spine" {
+	hold 'n[1-6]'
+	job=$(submit --gang -n 20 --ntasks-per-node=4 --gres=gpu:4)
+	await_job "$job" RUNNING
+	on_one_spine "$job"
+	equal "$(job_spines "$job")" s2
+	scancel "$job"
+	job=$(submit --gang --gpus=20)
+	await_job "$job" RUNNING
+	on_one_spine "$job"
+	equal "$(job_spines "$job")" s2
+}
+
+@test "every task of an array is a gang of its own" {
+	job=$(submit --gang -N4 --exclusive --array=1-4)
+	await 30 none_left_pending
+	for task in 1 2 3 4; do
+		on_one_spine "${job}_$task" leaf
+	done
+}
+
+none_left_pending() {
+	[[ -z $(squeue -h -t PENDING,CONFIGURING -o %i) ]]
+}
+
+@test "a held gang waits for its release, and scontrol update of its size is obeyed" {
+	job=$(submit --gang -N4 --exclusive --hold)
+	stays 2 job_is "$job" PENDING
+	scontrol update "JobId=$job" NumNodes=6
+	scontrol release "$job"
+	await_job "$job" RUNNING
+	on_one_spine "$job"
+	equal "$(job_nodes "$job" | wc -l)" 6
+}
+
+@test "a requeued gang starts again on one spine" {
+	job=$(submit --gang -N4 --exclusive)
+	await_job "$job" RUNNING
+	scontrol requeue "$job"
+	await 10 job_is "$job" PENDING
+	scontrol update "JobId=$job" StartTime=now
+	await_job "$job" RUNNING 60
+	on_one_spine "$job"
+}
+
+@test "the administrator's words in AdminComment stay" {
+	hold 'n[1-5],n[9-13]'
+	job=$(submit --gang -N4 --exclusive)
+	await 20 note_holds "$job" waits:
+	scontrol update "JobId=$job" AdminComment='ticket 4711'
+	await 20 note_holds "$job" waits:
+	holds "$(note "$job")" 'ticket 4711'
+	release n1
+	await_job "$job" RUNNING
+	holds "$(note "$job")" 'ticket 4711'
+	holds "$(note "$job")" 'domain=s1'
+}
+
+@test "a reservation's nodes are the only ones a gang in it may use" {
+	scontrol create reservation ReservationName=maintenance StartTime=now Duration=60 \
+		Users=root Nodes='n[1-2],n[9-13]'
+	job=$(submit --gang -N4 --exclusive --reservation=maintenance)
+	await_job "$job" RUNNING
+	equal "$(job_spines "$job")" s2
+	outside=$(submit --gang -N6 --exclusive)
+	await_job "$outside" RUNNING
+	equal "$(job_spines "$outside")" s1
+	scancel "$job" "$outside"
+}
+
+@test "a pending gang whose spines lose nodes waits, and is never held" {
+	scontrol update NodeName='n[1-5],n[9-13]' State=DRAIN Reason=test
+	job=$(submit --gang -N4 --exclusive)
+	await 20 note_holds "$job" waits:
+	stays 5 test "$(job_field "$job" Priority)" != 0
+	scontrol update NodeName=n1 State=RESUME
+	await_job "$job" RUNNING
+	equal "$(job_spines "$job")" s1
+}
+
+@test "salloc and srun place gangs too" {
+	hold 'n[1-5]'
+	equal "$(salloc --gang -N4 --exclusive sh -c 'scontrol show hostnames $SLURM_JOB_NODELIST' 2>/dev/null |
+		while read -r node; do node_domain "$node" spine; done | sort -u)" s2
+	equal "$(srun --gang -N4 --exclusive sh -c 'echo $SLURMD_NODENAME' |
+		while read -r node; do node_domain "$node" spine; done | sort -u)" s2
+}
