@@ -8,11 +8,33 @@
 #ifndef OSP_SLURM_COMPAT_H
 #define OSP_SLURM_COMPAT_H
 
+#include <stdbool.h>
+
 #include <slurm/slurm.h>
 #include <slurm/slurm_errno.h>
 
 #define OSP_SLURM_AT_LEAST(major, minor)                                                           \
 	(SLURM_VERSION_NUMBER >= SLURM_VERSION_NUM(major, minor, 0))
+
+/* job_modify() can tell the user why from 23.02 on (slurmctld/job_submit.c). */
+#if OSP_SLURM_AT_LEAST(23, 2)
+#define OSP_JOB_MODIFY_PARAMETERS(job, record, uid, err_msg)                                       \
+	job_desc_msg_t *job, struct job_record *record, uint32_t uid, char **err_msg
+#define OSP_JOB_MODIFY_MESSAGE(err_msg) (err_msg)
+#else
+#define OSP_JOB_MODIFY_PARAMETERS(job, record, uid, err_msg)                                       \
+	job_desc_msg_t *job, struct job_record *record, uint32_t uid
+#define OSP_JOB_MODIFY_MESSAGE(err_msg) NULL
+#endif
+
+/* --segment and --exclusive=topo came with 24.05 (slurm.h). */
+#if OSP_SLURM_AT_LEAST(24, 5)
+#define OSP_JOB_SEGMENT(job)	    ((job)->segment_size)
+#define OSP_JOB_EXCLUSIVE_TOPO(job) ((job)->shared == JOB_SHARED_TOPO)
+#else
+#define OSP_JOB_SEGMENT(job)	    ((void)(job), 0)
+#define OSP_JOB_EXCLUSIVE_TOPO(job) ((void)(job), false)
+#endif
 
 #ifdef OSP_SLURM_INTERNAL
 

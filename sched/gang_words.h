@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * gang_words.h - a gang's request as AdminComment says it
+ *
+ * Any thread: no shared state.
+ */
+#ifndef OSP_GANG_WORDS_H
+#define OSP_GANG_WORDS_H
+
+#include <stddef.h>
+
+#include "lib/request.h"
+
+#define OSP_GANG_WORDS_BYTES (OSP_LEVEL_NAME_BYTES + 48)
+
+/* "spine", "spine@30:00", "advise spine": the "gang=" of lib/note.h. Returns `buffer`. */
+const char *osp_gang_words(const struct osp_effective *effective, char *buffer,
+			   size_t buffer_bytes);
+
+#endif

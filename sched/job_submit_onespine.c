@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * job_submit_onespine.c - what slurmctld calls for every job submitted or changed
+ *
+ * Reads what the user asked, lets the shadow merge it with policy and judge it, and writes what came
+ * out where the shadow and the user see it. Decides nothing. Fails closed: without the shadow init()
+ * fails, and that stops slurmctld. From 23.11 on Slurm calls job_submit() in several threads at
+ * once; nothing here changes after init().
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <slurm/slurm.h>
+#include <slurm/slurm_errno.h>
+
+#include "lib/error.h"
+#include "lib/note.h"
+#include "lib/request.h"
+#include "sched/gang_words.h"
+#include "sched/job_conflict.h"
+#include "sched/job_env.h"
+#include "sched/job_submit_onespine.h"
+#include "sched/seam_client.h"
+#include "sched/slurm_exports.h"
+
+#define EXPORTED       __attribute__((visibility("default")))
+#define SENTENCE_BYTES (OSP_ERROR_TEXT_BYTES + 64)
+#define LEVEL_VARIABLE "ONESPINE_LEVEL="
+
+EXPORTED const char plugin_name[] = "Onespine job submit plugin";
+EXPORTED const char plugin_type[] = "job_submit/onespine";
+EXPORTED const uint32_t plugin_version = SLURM_VERSION_NUMBER;
+
+/* Set once by init(), before any job. */
+static const struct osp_seam *seam;
+
+EXPORTED int init(void)
+{
+	char sentence[SENTENCE_BYTES];
+
+	seam = osp_seam_find(sentence, sizeof(sentence));
+	if (!seam) {
+		slurm_error("onespine: %s", sentence);
+		return SLURM_ERROR;
+	}
+	return SLURM_SUCCESS;
+}
+
+/* --- refusing ----------------------------------------------------------------------------------- */
+
+/* Hands `sentence` to the user, after what another plugin may have said. */
+static void tell_user(char **err_msg, const char *sentence)
+{
+	char *told;
+	size_t bytes;
+
+	if (!err_msg)
+		return;
+	bytes = (*err_msg ? strlen(*err_msg) + 1 : 0) + strlen(sentence) + 1;
+	told = slurm_xcalloc(1, bytes, true, true, __FILE__, __LINE__, __func__);
+	if (!told)
+		return;
+	snprintf(told, bytes, "%s%s%s", *err_msg ? *err_msg : "", *err_msg ? "\n" : "", sentence);
+	slurm_xfree((void **)err_msg);
+	*err_msg = told;
+}
+
+static int refuse(char **err_msg, uint32_t uid, const char *sentence, int rc)
+{
+	slurm_info("onespine: refused user %u: %s", uid, sentence);
+	tell_user(err_msg, sentence);
+	return rc;
+}
+
+/* --- the request -------------------------------------------------------------------------------- */
+
+/* Slurm writes the value of an option that was given without one as "(null)". */
+static const char *option_value(const char *value)
+{
+	return strcmp(value, "(null)") != 0 ? value : "";
+}
+
+/* The option over the environment (which reaches us without SPANK too, as from slurmrestd). */
+static int read_request(const job_desc_msg_t *job, struct osp_request *request, char *sentence,
+			size_t sentence_bytes)
+{
+	struct osp_error error = {.text = ""};
+	const char *value =
+		osp_job_env_find(job->spank_job_env, job->spank_job_env_size, OSP_SPANK_GANG);
+
+	memset(request, 0, sizeof(*request));
+	request->origin = OSP_FROM_OPTION;
+	request->relax_s = -1;
+	if (!value) {
+		request->origin = OSP_FROM_ENVIRONMENT;
+		value = osp_job_env_find(job->environment, job->env_size, OSP_GANG_VARIABLE "=");
+	}
+	if (!value) {
+		request->asked = OSP_ASKED_NOTHING;
+		request->origin = OSP_FROM_POLICY;
+		return 0;
+	}
+	if (osp_request_parse(option_value(value), request, &error) == 0)
+		return 0;
+	snprintf(sentence, sentence_bytes, "%s%s",
+		 request->origin == OSP_FROM_ENVIRONMENT ? OSP_GANG_VARIABLE ": " : "", error.text);
+	return -1;
+}
+
+static int resolve(const job_desc_msg_t *job, const struct osp_request *request,
+		   struct osp_effective *effective, char *sentence, size_t sentence_bytes)
+{
+	struct osp_seam_job seam_job = {
+		.partition = job->partition,
+		.required_nodes = job->req_nodes,
+		.excluded_nodes = job->exc_nodes,
+		.min_nodes = job->min_nodes != NO_VAL ? job->min_nodes : 0,
+	};
+
+	return seam->resolve(&seam_job, request, effective, sentence, sentence_bytes);
+}
+
+/* --- what comes out ----------------------------------------------------------------------------- */
+
+/* Variables of the gang that submitted this job are not this job's. */
+static void drop_inherited(job_desc_msg_t *job)
+{
+	static const char *const names[] = {
+		LEVEL_VARIABLE, "ONESPINE_DOMAIN=", "ONESPINE_LEAF=", "ONESPINE_LEAVES="};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		osp_job_env_drop(job->environment, &job->env_size, names[i]);
+}
+
+static void write_note(job_desc_msg_t *job, const struct osp_effective *effective)
+{
+	char words[OSP_GANG_WORDS_BYTES];
+	struct osp_note note = {.gang = osp_gang_words(effective, words, sizeof(words))};
+	char *merged = osp_note_merge(job->admin_comment, &note);
+	char *comment = merged ? osp_slurm_strdup(merged) : NULL;
+
+	free(merged);
+	if (!comment)
+		return; /* the shadow writes it again */
+	slurm_xfree((void **)&job->admin_comment);
+	job->admin_comment = comment;
+}
+
+/* Returns -1 when memory ran out before the shadow would know of the gang. */
+static int write_gang(job_desc_msg_t *job, const struct osp_effective *effective)
+{
+	char value[256];
+
+	osp_effective_format(effective, value, sizeof(value));
+	if (osp_job_env_append(&job->spank_job_env, &job->spank_job_env_size, OSP_EFFECTIVE, value))
+		return -1;
+	write_note(job, effective);
+	/* onespine.so asks where a batch job was placed when it finds this one, and only then. */
+	if (job->environment && job->env_size)
+		osp_job_env_append(&job->environment, &job->env_size, LEVEL_VARIABLE,
+				   effective->level);
+	return 0;
+}
+
+EXPORTED int job_submit(job_desc_msg_t *job, uint32_t submit_uid, char **err_msg)
+{
+	struct osp_request request;
+	struct osp_effective effective;
+	char sentence[SENTENCE_BYTES] = "";
+
+	osp_job_env_drop(job->spank_job_env, &job->spank_job_env_size, OSP_EFFECTIVE);
+	drop_inherited(job);
+	if (read_request(job, &request, sentence, sizeof(sentence)))
+		return refuse(err_msg, submit_uid, sentence, EINVAL);
+	if (resolve(job, &request, &effective, sentence, sizeof(sentence)))
+		return refuse(err_msg, submit_uid, sentence,
+			      ESLURM_REQUESTED_NODE_CONFIG_UNAVAILABLE);
+	if (effective.mode == OSP_MODE_OFF)
+		return SLURM_SUCCESS;
+	if (osp_job_conflict(job, &effective, sentence, sizeof(sentence))) {
+		/* Advice that nobody asked for stops no job. */
+		if (effective.mode == OSP_MODE_ADVISE && effective.origin == OSP_FROM_POLICY)
+			return SLURM_SUCCESS;
+		return refuse(err_msg, submit_uid, sentence, ESLURM_NOT_SUPPORTED);
+	}
+	if (write_gang(job, &effective))
+		return refuse(err_msg, submit_uid, "slurmctld has no memory for this gang", ENOMEM);
+	return SLURM_SUCCESS;
+}
+
+/* --- onespine set ------------------------------------------------------------------------------- */
+
+/* `onespine set` sends an update with the option in spank_job_env[], which Slurm itself ignores. */
+static int modify(const job_desc_msg_t *job, struct job_record *record, uint32_t uid,
+		  char **err_msg)
+{
+	const char *value =
+		osp_job_env_find(job->spank_job_env, job->spank_job_env_size, OSP_SPANK_GANG);
+	struct osp_request request = {.origin = OSP_FROM_SET, .relax_s = -1};
+	struct osp_error error = {.text = ""};
+	char sentence[SENTENCE_BYTES] = "";
+
+	if (!value || !record)
+		return SLURM_SUCCESS;
+	if (osp_request_parse(option_value(value), &request, &error))
+		return refuse(err_msg, uid, error.text, EINVAL);
+	if (seam->set(record, uid, &request, sentence, sizeof(sentence)))
+		return refuse(err_msg, uid, sentence, ESLURM_NOT_SUPPORTED);
+	return SLURM_SUCCESS;
+}
+
+EXPORTED int job_modify(OSP_JOB_MODIFY_PARAMETERS(job, record, uid, err_msg))
+{
+	return modify(job, record, uid, OSP_JOB_MODIFY_MESSAGE(err_msg));
+}

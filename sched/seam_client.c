@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "onespine_config.h"
+
+#include "sched/seam_client.h"
+
+#include <dlfcn.h>
+#include <link.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <slurm/slurm.h>
+
+#include "lib/error.h"
+#include "sched/slurm_exports.h"
+
+#define NOT_SAFE "gangs would be placed anywhere, so slurmctld does not start"
+
+/* The plugin's own; defined in another file, so that no compiler folds its value. */
+extern const uint32_t plugin_version;
+
+struct version_words {
+	char text[32];
+};
+
+/* 0x160508 is "22.05.8". */
+static struct version_words version_words(uint32_t version)
+{
+	struct version_words words;
+
+	snprintf(words.text, sizeof(words.text), "%u.%02u.%u", SLURM_VERSION_MAJOR(version),
+		 SLURM_VERSION_MINOR(version), SLURM_VERSION_MICRO(version));
+	return words;
+}
+
+const struct osp_seam *osp_seam_find(char *sentence, size_t sentence_bytes)
+{
+	struct osp_seam_call call = {.cookie = {OSP_SEAM_COOKIE_0, OSP_SEAM_COOKIE_1}};
+
+	if (!select_g_job_begin ||
+	    select_g_job_begin((struct job_record *)&call) != OSP_SEAM_ANSWER || !call.seam) {
+		snprintf(sentence, sentence_bytes,
+			 "Onespine's select_cons_tres.so is not in use, %s: put %s first in "
+			 "PluginDir, set SelectType=select/cons_tres and install Onespine built "
+			 "for exactly Slurm %s there, or take onespine out of JobSubmitPlugins",
+			 NOT_SAFE, OSP_SHADOW_DIR, version_words(plugin_version).text);
+		return NULL;
+	}
+	if (strcmp(call.seam->version, PACKAGE_VERSION) != 0) {
+		snprintf(
+			sentence, sentence_bytes,
+			"job_submit_onespine.so is Onespine %s and select_cons_tres.so is Onespine "
+			"%s, %s: install both from one build",
+			PACKAGE_VERSION, call.seam->version, NOT_SAFE);
+		return NULL;
+	}
+	return call.seam;
+}
+
+/* --- built for another Slurm -------------------------------------------------------------------- */
+
+bool osp_slurm_differs(uint32_t built, uint32_t running, char *sentence, size_t sentence_bytes)
+{
+	if (built == running)
+		return false;
+	snprintf(sentence, sentence_bytes,
+		 "job_submit_onespine.so was built for Slurm %s and this is Slurm %s, %s: install "
+		 "Onespine built for exactly Slurm %s, or take onespine out of JobSubmitPlugins",
+		 version_words(built).text, version_words(running).text, NOT_SAFE,
+		 version_words(running).text);
+	return true;
+}
+
+/*
+ * The version of one loaded object when it is one of Slurm's plugins, else 0. Those are known to
+ * match the Slurm that runs; nothing else there tells its micro version in a layout that never
+ * changes.
+ */
+static uint32_t plugin_version_of(const char *path)
+{
+	void *object = dlopen(path, RTLD_LAZY | RTLD_NOLOAD);
+	const uint32_t *version;
+	const char *type;
+
+	if (!object)
+		return 0;
+	version = dlsym(object, "plugin_version");
+	type = dlsym(object, "plugin_type");
+	dlclose(object);
+	if (!version || !type || !strcmp(type, "spank") || !strcmp(type, "job_submit/onespine"))
+		return 0;
+	return *version;
+}
+
+static uint32_t running_slurm_version(void)
+{
+	void *program = dlopen(NULL, RTLD_LAZY);
+	struct link_map *object = NULL;
+	uint32_t version = 0;
+
+	if (!program || dlinfo(program, RTLD_DI_LINKMAP, &object) != 0)
+		return 0;
+	for (; object && !version; object = object->l_next) {
+		if (object->l_name && object->l_name[0])
+			version = plugin_version_of(object->l_name);
+	}
+	dlclose(program);
+	return version;
+}
+
+/*
+ * Slurm refuses a plugin of another version before init() is called, with words of its own that do
+ * not say what to do. A constructor runs before that.
+ */
+__attribute__((constructor)) static void say_other_slurm(void)
+{
+	char sentence[OSP_ERROR_TEXT_BYTES];
+	uint32_t running;
+
+	if (!dlsym(RTLD_DEFAULT, "slurmctld_config"))
+		return;
+	running = running_slurm_version();
+	if (running && osp_slurm_differs(plugin_version, running, sentence, sizeof(sentence)))
+		slurm_error("onespine: %s", sentence);
+}

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * seam_client.h - job_submit's end of the seam: is the shadow in use, and is this the Slurm that we
+ * were built for
+ */
+#ifndef OSP_SEAM_CLIENT_H
+#define OSP_SEAM_CLIENT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "sched/seam.h"
+
+/*
+ * The shadow's functions, or NULL with a sentence for slurmctld's log that says what to do. From
+ * init() only: Slurm's select plugin must have been loaded.
+ */
+const struct osp_seam *osp_seam_find(char *sentence, size_t sentence_bytes);
+
+/*
+ * Slurm versions are 0xMMmmuu (SLURM_VERSION_NUMBER). True, with a sentence, when Slurm `running`
+ * will not load a plugin that was built for `built`.
+ */
+bool osp_slurm_differs(uint32_t built, uint32_t running, char *sentence, size_t sentence_bytes);
+
+#endif

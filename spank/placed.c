@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "spank/placed.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <slurm/slurm.h>
+
+#include "lib/hostlist.h"
+#include "lib/note.h"
+
+#define ADVICE "advise "
+
+/* --- the job ------------------------------------------------------------------------------------ */
+
+/*
+ * The level that the gang stands on. A relaxed gang stands one above the one that it asked for, and
+ * only the words say which: "placed: 12 nodes on core c1, 2 leaves".
+ */
+static bool read_level(const struct osp_note *note, char *level)
+{
+	struct osp_request request = {.asked = OSP_ASKED_NOTHING};
+	const char *gang = note->gang;
+	char word[OSP_LEVEL_NAME_BYTES];
+
+	if (note->says && sscanf(note->says, "placed: %*u node%*[s] on %31s", word) == 1) {
+		memcpy(level, word, sizeof(word));
+		return true;
+	}
+	if (!strncmp(gang, ADVICE, strlen(ADVICE)))
+		gang += strlen(ADVICE);
+	if (osp_request_parse(gang, &request, NULL) || !request.level[0])
+		return false;
+	memcpy(level, request.level, sizeof(request.level));
+	return true;
+}
+
+bool osp_placed_read(const char *admin_comment, struct osp_placed *placed)
+{
+	struct osp_note note = {.gang = NULL};
+	bool found;
+
+	memset(placed, 0, sizeof(*placed));
+	if (!admin_comment || !osp_note_find(admin_comment, &note))
+		return false;
+	found = note.gang && note.domain && read_level(&note, placed->level);
+	if (found) {
+		placed->domain = strdup(note.domain);
+		placed->leaves = note.leaves ? strdup(note.leaves) : NULL;
+		found = placed->domain != NULL;
+	}
+	osp_note_free_pieces(&note);
+	if (!found)
+		osp_placed_free(placed);
+	return found;
+}
+
+void osp_placed_free(struct osp_placed *placed)
+{
+	free(placed->domain);
+	free(placed->leaves);
+	memset(placed, 0, sizeof(*placed));
+}
+
+bool osp_placed_ask(uint32_t job_id, struct osp_placed *placed)
+{
+	job_info_msg_t *jobs = NULL;
+	bool found = false;
+
+	if (slurm_load_job(&jobs, job_id, 0) != SLURM_SUCCESS || !jobs)
+		return false;
+	/* An array's job number brings all its tasks. */
+	for (uint32_t i = 0; i < jobs->record_count; i++) {
+		if (jobs->job_array[i].job_id == job_id) {
+			found = osp_placed_read(jobs->job_array[i].admin_comment, placed);
+			break;
+		}
+	}
+	slurm_free_job_info_msg(jobs);
+	return found;
+}
+
+/* --- a node's leaf ------------------------------------------------------------------------------ */
+
+static int is_node(const char *name, void *context)
+{
+	return !strcmp(name, context);
+}
+
+/* Whether "l17:nn-[1-4]" holds `node`; then its leaf's name ends at *leaf_end. */
+static bool piece_holds(char *piece, const char *node, char **leaf_end)
+{
+	char wanted[256];
+
+	*leaf_end = strrchr(piece, ':');
+	if (!*leaf_end || *leaf_end == piece || strlen(node) >= sizeof(wanted))
+		return false;
+	strcpy(wanted, node);
+	return osp_hostlist_expand(*leaf_end + 1, is_node, wanted, NULL) == 1;
+}
+
+bool osp_placed_leaf(const char *leaves, const char *node, char *leaf, size_t leaf_bytes)
+{
+	char *copy = strdup(leaves), *rest = copy, *piece, *leaf_end;
+	bool found = false;
+
+	while (copy && !found && (piece = strsep(&rest, "|"))) {
+		found = piece_holds(piece, node, &leaf_end) &&
+			(size_t)(leaf_end - piece) < leaf_bytes;
+		if (found)
+			snprintf(leaf, leaf_bytes, "%.*s", (int)(leaf_end - piece), piece);
+	}
+	free(copy);
+	return found;
+}

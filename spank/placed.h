@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * placed.h - where a gang was placed, as ONESPINE_LEVEL, ONESPINE_DOMAIN and ONESPINE_LEAF
+ *
+ * The shadow writes it into the job's AdminComment when the job starts. It is asked for once a job,
+ * by the batch script's step or by srun, and travels in the environment from there, the leaves of
+ * all nodes in ONESPINE_LEAVES, of which each task takes its own. Whatever fails here leaves the
+ * variables out and the job alone.
+ */
+#ifndef OSP_PLACED_H
+#define OSP_PLACED_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "lib/request.h"
+
+#define OSP_LEVEL_VARIABLE  "ONESPINE_LEVEL"
+#define OSP_DOMAIN_VARIABLE "ONESPINE_DOMAIN"
+#define OSP_LEAF_VARIABLE   "ONESPINE_LEAF"
+#define OSP_LEAVES_VARIABLE "ONESPINE_LEAVES"
+
+struct osp_placed {
+	char level[OSP_LEVEL_NAME_BYTES];
+	char *domain;
+	char *leaves; /* NULL where the list would have been too long for AdminComment */
+};
+
+/*
+ * Asks slurmctld about a running job. True when it stands in one domain; osp_placed_free() then.
+ * False for any other job, and where slurmctld does not answer.
+ */
+bool osp_placed_ask(uint32_t job_id, struct osp_placed *placed);
+
+/* The same from an AdminComment, which may be NULL. */
+bool osp_placed_read(const char *admin_comment, struct osp_placed *placed);
+void osp_placed_free(struct osp_placed *placed);
+
+/* Finds `node` in "l17:nn-[1-4]|l18:nn-[7-9]" and writes its leaf's name to `leaf`. */
+bool osp_placed_leaf(const char *leaves, const char *node, char *leaf, size_t leaf_bytes);
+
+#endif
