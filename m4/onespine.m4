@@ -63,11 +63,11 @@ AC_DEFUN([OSP_CHECK_SLURM], [
 	AS_CASE([$with_slurm], [no], [slurm_prefixes=],
 		[check|yes], [slurm_prefixes="/usr /usr/local /opt/slurm"], [slurm_prefixes=$with_slurm])
 	AC_MSG_CHECKING([for Slurm])
-	for prefix in $slurm_prefixes; do
-		AS_IF([test -r "$prefix/include/slurm/spank.h"], [
+	for slurm_dir in $slurm_prefixes; do
+		AS_IF([test -r "$slurm_dir/include/slurm/spank.h"], [
 			have_SLURM=yes
-			slurm_prefix=$prefix
-			AS_IF([test "x$prefix" != x/usr], [SLURM_CPPFLAGS="-I$prefix/include"])
+			slurm_prefix=$slurm_dir
+			AS_IF([test "x$slurm_dir" != x/usr], [SLURM_CPPFLAGS="-I$slurm_dir/include"])
 			break
 		])
 	done
