@@ -146,6 +146,31 @@ static int set_piece(struct osp_builder *builder, struct osp_piece *piece, uint3
 	return 0;
 }
 
+/* The bytes of the UTF-8 character at `at`, or 0 where there is none; its number in *code. */
+static int read_character(const unsigned char *at, uint32_t *code)
+{
+	static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
+	int count = *at < 0x80 ? 1 : *at < 0xc0 ? 0 : *at < 0xe0 ? 2 : *at < 0xf0 ? 3 : 4;
+
+	if (!count || *at > 0xf4)
+		return 0;
+	*code = count == 1 ? *at : *at & (0x7fu >> count);
+	for (int i = 1; i < count; i++) {
+		if ((at[i] & 0xc0) != 0x80)
+			return 0;
+		*code = *code << 6 | (at[i] & 0x3f);
+	}
+	return *code >= least[count] && *code <= 0x10ffff ? count : 0;
+}
+
+/* Characters that a terminal obeys or that libyaml does not give back as they were. */
+static bool is_control(uint32_t code)
+{
+	return code < 0x20 || (code >= 0x7f && code < 0xa0) || code == 0x2028 || code == 0x2029 ||
+	       (code >= 0xd800 && code < 0xe000) || code == 0xfeff || code == 0xfffe ||
+	       code == 0xffff;
+}
+
 /* What no name may have; a node's must also stand in a hostlist. */
 static int check_name(const char *what, const char *name, const char *not_allowed,
 		      const struct osp_place_in_file *place, struct osp_error *error)
@@ -156,10 +181,14 @@ static int check_name(const char *what, const char *name, const char *not_allowe
 		return osp_error_at(error, place->file, place->line, place->column,
 				    "a %s's name of 1 to %d bytes is expected, not one of %zu",
 				    what, NAME_BYTES_MAX, count);
-	for (const char *c = name; *c; c++) {
-		if ((unsigned char)*c < ' ' || *c == 0x7f)
-			return osp_error_at(error, place->file, place->line, place->column,
-					    "a control character in a %s's name", what);
+	for (const char *c = name; *c; c += count) {
+		uint32_t code;
+
+		count = (size_t)read_character((const unsigned char *)c, &code);
+		if (!count || is_control(code))
+			return osp_error_at(
+				error, place->file, place->line, place->column, "%s in a %s's name",
+				count ? "a control character" : "bytes not UTF-8", what);
 		if (strchr(not_allowed, *c))
 			return osp_error_at(error, place->file, place->line, place->column,
 					    "%s '%s': '%c' cannot stand in its name", what, name,

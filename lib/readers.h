@@ -5,8 +5,8 @@
  * Readers take the text itself (`text`, `text_bytes`; it need not be terminated) and the file's
  * name as errors shall tell it. They refuse a whole file or take a whole file: on error nothing of
  * it is kept, and `error` holds file, line and column. Switches with identical children are one
- * (rail-optimised fabrics, several roots above one set of leaves); the first in natural order gives
- * its name.
+ * (rail-optimised fabrics, several roots above one set of leaves) where a source can say so, as
+ * topology.conf can; the first in natural order gives its name. `file` must outlive the call only.
  *
  * Any thread; not inside slurmctld's scheduling calls (they allocate and take milliseconds).
  */
@@ -28,16 +28,19 @@
 /*
  * {
  *   "onespine-topology": 1,                          the format's version
- *   "source": "ec2 describe-instance-topology",      words for people
+ *   "source": "ec2 describe-instance-topology",      words for people; may be left out
  *   "levels": ["leaf", "spine", "core", "zone"],     bottom first
- *   "domains": [
+ *   "domains": [                                     each one after the one it is in
  *     {"level": "zone", "name": "use1-az4"},
- *     {"level": "core", "name": "nn-1", "in": "use1-az4"},      "in": the nearest known domain
- * above,
- *     {"level": "spine", "name": "nn-2", "in": "nn-1"},         listed before this one
+ *     {"level": "core", "name": "nn-1", "in": "use1-az4"},
+ *     {"level": "spine", "name": "nn-2", "in": "nn-1"},
  *     {"level": "leaf", "name": "nn-3", "in": "nn-2", "nodes": "gpu-[1-16]"}
- *   ]
+ *   ],
+ *   "nodes": "gpu-99"                                nodes in no known domain; may be left out
  * }
+ *
+ * "in" is the nearest known domain above, of whatever level; where several levels have one of that
+ * name, "level:name". "nodes" of a domain are those whose lower domains are not known.
  */
 struct osp_topology *osp_read_onespine_topology(const char *file, const char *text,
 						size_t text_bytes, struct osp_error *error);
@@ -49,12 +52,18 @@ char *osp_write_onespine_topology(const struct osp_topology *topology, const cha
 /* --- Slurm's topology.conf (topology/tree) ------------------------------------------------------
  */
 
+/* The levels are the heights above the nodes, as Slurm counts them, with the default names. Refused
+ * with the place: what Slurm would refuse, include lines, a switch in a cycle, a node or switch
+ * below two that are not the same. LinkSpeed is ignored. */
 struct osp_topology *osp_read_slurm_topology(const char *file, const char *text, size_t text_bytes,
 					     struct osp_error *error);
 
 /*
- * The text of a topology.conf that Slurm loads without a warning (all names fit its parser; nodes
- * without any domain are told in a comment), to be freed with free(); NULL with `error` set.
+ * The text of a topology.conf that Slurm loads without a warning, to be freed with free(); NULL with
+ * `error` set. Slurm wants every node below a leaf and one switch above all: where the fabric has
+ * none, one is made up and a comment says so. Names that Slurm's parser would not give back are
+ * changed, with a comment, as are names that two levels share. Refused: a topology without nodes, a
+ * node's name with a character that has a meaning there, more than 65,535 switches.
  */
 char *osp_write_slurm_topology(const struct osp_topology *topology, struct osp_error *error);
 

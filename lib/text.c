@@ -91,6 +91,8 @@ char *osp_text_take(struct osp_text *text)
 	if (make_room(text, 0)) {
 		data = text->data;
 		data[text->length_bytes] = '\0';
+	} else {
+		free(text->data);
 	}
 	*text = (struct osp_text)OSP_TEXT_INIT;
 	return data;

@@ -13,7 +13,8 @@
 
 /*
  * A string that grows. Start with OSP_TEXT_INIT. When memory runs out the text is marked failed and
- * further appends do nothing: check once, at the end, with osp_text_take().
+ * further appends do nothing: check once, at the end, with osp_text_take(). A caller that could not
+ * make a part of it may set `failed` itself.
  */
 struct osp_text {
 	char *data; /* terminated; NULL while empty */
