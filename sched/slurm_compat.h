@@ -20,11 +20,13 @@
 #if OSP_SLURM_AT_LEAST(23, 2)
 #define OSP_JOB_MODIFY_PARAMETERS(job, record, uid, err_msg)                                       \
 	job_desc_msg_t *job, struct job_record *record, uint32_t uid, char **err_msg
-#define OSP_JOB_MODIFY_MESSAGE(err_msg) (err_msg)
+#define OSP_JOB_MODIFY_ARGUMENTS(job, record, uid, err_msg) job, record, uid, err_msg
+#define OSP_JOB_MODIFY_MESSAGE(err_msg)			    (err_msg)
 #else
 #define OSP_JOB_MODIFY_PARAMETERS(job, record, uid, err_msg)                                       \
 	job_desc_msg_t *job, struct job_record *record, uint32_t uid
-#define OSP_JOB_MODIFY_MESSAGE(err_msg) NULL
+#define OSP_JOB_MODIFY_ARGUMENTS(job, record, uid, err_msg) job, record, uid
+#define OSP_JOB_MODIFY_MESSAGE(err_msg)			    NULL
 #endif
 
 /* --segment and --exclusive=topo came with 24.05 (slurm.h). */
@@ -44,8 +46,10 @@ typedef struct xlist osp_list_t;
 /* The bitmap of powered-down nodes got its present name in 23.11 (slurmctld.h). */
 #if OSP_SLURM_AT_LEAST(23, 11)
 #define OSP_POWERED_DOWN_NODES power_down_node_bitmap
+#pragma weak power_down_node_bitmap
 #else
 #define OSP_POWERED_DOWN_NODES power_node_bitmap
+#pragma weak power_node_bitmap
 #endif
 
 /* node_name2bitmap() says which names it did not know from 24.05 on (common/node_conf.h). */

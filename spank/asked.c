@@ -56,6 +56,7 @@ int osp_asked_register(spank_t spank)
 		.cb = take_option,
 	};
 
+	memset(&option, 0, sizeof(option));
 	if (spank_option_register(spank, &gang) == ESPANK_SUCCESS)
 		return 0;
 	slurm_error("onespine: the option --gang cannot be added");

@@ -1,0 +1,761 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * job_submit_onespine.so with a Slurm of our own around it: an allocator that knows its memory, a log
+ * that is kept, and a shadow that resolves under a policy of the test's.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include <slurm/slurm.h>
+#include <slurm/slurm_errno.h>
+
+#include "onespine_config.h"
+#include "lib/note.h"
+#include "sched/job_env.h"
+#include "sched/job_submit_onespine.h"
+#include "sched/seam_client.h"
+#include "sched/slurm_exports.h"
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+/* --- Slurm's memory: not ours, or malloc's ------------------------------------------------------ */
+
+#define MAGIC 0x736c75726d6d656dull
+
+struct block {
+	uint64_t magic;
+	size_t bytes;
+};
+
+static int blocks_held;
+static int failing_after = -1; /* so many more allocations succeed; -1: all */
+
+static bool fails_now(void)
+{
+	if (failing_after < 0)
+		return false;
+	return failing_after-- == 0;
+}
+
+void *slurm_xcalloc(size_t count, size_t size, bool clear, bool may_fail, const char *file,
+		    int line, const char *function)
+{
+	struct block *block;
+
+	(void)file, (void)line, (void)function;
+	assert_true(clear && may_fail);
+	if (fails_now()) {
+		failing_after = 0;
+		return NULL;
+	}
+	block = calloc(1, sizeof(*block) + count * size);
+	block->magic = MAGIC;
+	block->bytes = count * size;
+	blocks_held++;
+	return block + 1;
+}
+
+static struct block *block_of(void *item)
+{
+	struct block *block = (struct block *)item - 1;
+
+	assert_true(block->magic == MAGIC);
+	return block;
+}
+
+void slurm_xfree(void **item)
+{
+	if (*item) {
+		free(block_of(*item));
+		blocks_held--;
+	}
+	*item = NULL;
+}
+
+void *slurm_xrecalloc(void **item, size_t count, size_t size, bool clear, bool may_fail,
+		      const char *file, int line, const char *function)
+{
+	void *fresh = slurm_xcalloc(count, size, clear, may_fail, file, line, function);
+	size_t old_bytes;
+
+	if (!fresh)
+		return NULL;
+	if (*item) {
+		old_bytes = block_of(*item)->bytes;
+		memcpy(fresh, *item, old_bytes < count * size ? old_bytes : count * size);
+	}
+	slurm_xfree(item);
+	*item = fresh;
+	return fresh;
+}
+
+static char *slurm_text(const char *text)
+{
+	char *copy = slurm_xcalloc(1, strlen(text) + 1, true, true, "", 0, "");
+
+	return strcpy(copy, text);
+}
+
+/* --- Slurm's log -------------------------------------------------------------------------------- */
+
+static char error_log[2048], info_log[2048];
+
+void slurm_error(const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(error_log, sizeof(error_log), format, args);
+	va_end(args);
+}
+
+void slurm_info(const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(info_log, sizeof(info_log), format, args);
+	va_end(args);
+}
+
+/* --- the shadow --------------------------------------------------------------------------------- */
+
+enum shadow_kind { SHADOW_ABSENT, SHADOW_OTHER_VERSION, SHADOW_IN_USE };
+
+static enum shadow_kind shadow;
+static struct osp_policy policy;
+static struct osp_seam_job seen_job;
+static struct osp_request seen_request;
+static uid_t seen_uid;
+static struct job_record *seen_record;
+static const char *refusal; /* what the shadow answers; NULL: nothing against it */
+
+static int fake_resolve(const struct osp_seam_job *job, const struct osp_request *request,
+			struct osp_effective *effective, char *sentence, size_t sentence_bytes)
+{
+	struct osp_error error = {.text = ""};
+
+	seen_job = *job;
+	seen_request = *request;
+	if (refusal) {
+		snprintf(sentence, sentence_bytes, "%s", refusal);
+		return -1;
+	}
+	if (osp_request_resolve(request, &policy, job->partition, job->min_nodes, effective,
+				&error)) {
+		snprintf(sentence, sentence_bytes, "%s", error.text);
+		return -1;
+	}
+	return 0;
+}
+
+static int fake_set(struct job_record *job, uid_t uid, const struct osp_request *request,
+		    char *sentence, size_t sentence_bytes)
+{
+	seen_record = job;
+	seen_uid = uid;
+	seen_request = *request;
+	if (!refusal)
+		return 0;
+	snprintf(sentence, sentence_bytes, "%s", refusal);
+	return -1;
+}
+
+int select_g_job_begin(struct job_record *record)
+{
+	static const struct osp_seam seam = {PACKAGE_VERSION, fake_resolve, fake_set};
+	static const struct osp_seam other = {"0.0.9", fake_resolve, fake_set};
+	struct osp_seam_call *call = (struct osp_seam_call *)record;
+
+	assert_true(call->cookie[0] == OSP_SEAM_COOKIE_0 && call->cookie[1] == OSP_SEAM_COOKIE_1);
+	if (shadow == SHADOW_ABSENT)
+		return SLURM_SUCCESS;
+	call->seam = shadow == SHADOW_IN_USE ? &seam : &other;
+	return OSP_SEAM_ANSWER;
+}
+
+/* --- a job request ------------------------------------------------------------------------------ */
+
+static job_desc_msg_t job;
+static char *message;
+
+static void add_to(char ***list, uint32_t *count, const char *entry)
+{
+	assert_int_equal(osp_job_env_append(list, count, entry, ""), 0);
+}
+
+static void add_option(const char *entry)
+{
+	add_to(&job.spank_job_env, &job.spank_job_env_size, entry);
+}
+
+static void add_variable(const char *entry)
+{
+	add_to(&job.environment, &job.env_size, entry);
+}
+
+static void ask(const char *value)
+{
+	char entry[256];
+
+	snprintf(entry, sizeof(entry), "%s%s", OSP_SPANK_GANG, value);
+	add_option(entry);
+}
+
+/* As slurm_init_job_desc_msg() leaves a request, in what is read here. */
+static void start_job(void)
+{
+	memset(&job, 0, sizeof(job));
+	job.min_nodes = NO_VAL;
+	job.req_switch = NO_VAL;
+	job.contiguous = NO_VAL16;
+	job.het_job_offset = NO_VAL;
+	job.shared = NO_VAL16;
+	message = NULL;
+	info_log[0] = '\0';
+	error_log[0] = '\0';
+	refusal = NULL;
+	failing_after = -1;
+	seen_record = NULL;
+}
+
+static void free_list(char ***list, uint32_t *count)
+{
+	for (uint32_t i = 0; *list && i < *count; i++)
+		slurm_xfree((void **)&(*list)[i]);
+	slurm_xfree((void **)list);
+	*count = 0;
+}
+
+/* Frees the request as Slurm does, and sees that nothing else was left. */
+static void end_job(void)
+{
+	failing_after = -1;
+	free_list(&job.spank_job_env, &job.spank_job_env_size);
+	free_list(&job.environment, &job.env_size);
+	slurm_xfree((void **)&job.admin_comment);
+	slurm_xfree((void **)&message);
+	assert_int_equal(blocks_held, 0);
+}
+
+static const char *effective_value(void)
+{
+	return osp_job_env_find(job.spank_job_env, job.spank_job_env_size, OSP_EFFECTIVE);
+}
+
+static const char *variable(const char *name)
+{
+	return osp_job_env_find(job.environment, job.env_size, name);
+}
+
+static int with_shadow(void **state)
+{
+	(void)state;
+	policy = (struct osp_policy){
+		.mode = OSP_MODE_ENFORCE,
+		.level = "spine",
+		.from_nodes = 2,
+		.allow_off = true,
+		.relax_s = -1,
+	};
+	shadow = SHADOW_IN_USE;
+	start_job();
+	return init();
+}
+
+/* --- init --------------------------------------------------------------------------------------- */
+
+static void fails_without_the_shadow(void **state)
+{
+	(void)state;
+	shadow = SHADOW_ABSENT;
+	assert_int_equal(init(), SLURM_ERROR);
+	assert_non_null(strstr(error_log,
+			       "onespine: Onespine's select_cons_tres.so is not in use, gangs "
+			       "would be placed anywhere, so slurmctld does not start: put /"));
+	assert_non_null(strstr(error_log, "/onespine/slurmctld first in PluginDir, set "
+					  "SelectType=select/cons_tres and install Onespine built "
+					  "for exactly Slurm "));
+	assert_non_null(strstr(error_log, " there, or take onespine out of JobSubmitPlugins"));
+}
+
+static void fails_with_another_build(void **state)
+{
+	(void)state;
+	shadow = SHADOW_OTHER_VERSION;
+	assert_int_equal(init(), SLURM_ERROR);
+	assert_string_equal(error_log,
+			    "onespine: job_submit_onespine.so is Onespine " PACKAGE_VERSION
+			    " and select_cons_tres.so is Onespine 0.0.9, gangs would be "
+			    "placed anywhere, so slurmctld does not start: install both "
+			    "from one build");
+}
+
+static void tells_another_slurm(void **state)
+{
+	char sentence[OSP_ERROR_TEXT_BYTES] = "";
+
+	(void)state;
+	assert_false(osp_slurm_differs(0x160508, 0x160508, sentence, sizeof(sentence)));
+	assert_string_equal(sentence, "");
+	assert_true(osp_slurm_differs(0x160508, 0x180b05, sentence, sizeof(sentence)));
+	assert_string_equal(
+		sentence, "job_submit_onespine.so was built for Slurm 22.05.8 and this is Slurm "
+			  "24.11.5, gangs would be placed anywhere, so slurmctld does not start: "
+			  "install Onespine built for exactly Slurm 24.11.5, or take onespine out "
+			  "of JobSubmitPlugins");
+	assert_true(osp_slurm_differs(0x160508, 0x160509, sentence, sizeof(sentence)));
+}
+
+/* --- what was asked ----------------------------------------------------------------------------- */
+
+static void leaves_other_jobs_alone(void **state)
+{
+	(void)state;
+	add_option("_SLURM_SPANK_OPTION_other_gang=x");
+	add_variable("PATH=/bin");
+	assert_int_equal(job_submit(&job, 1000, &message), SLURM_SUCCESS);
+	assert_int_equal(seen_request.asked, OSP_ASKED_NOTHING);
+	assert_int_equal(job.spank_job_env_size, 1);
+	assert_int_equal(job.env_size, 1);
+	assert_null(job.admin_comment);
+	assert_null(message);
+	end_job();
+}
+
+static void takes_the_request(void **state)
+{
+	static const struct {
+		const char *option, *variable; /* NULL: not given */
+		const char *effective, *comment;
+	} cases[] = {
+		{"spine", NULL, "mode=enforce,level=spine,relax_s=-1,origin=option,mix_kinds=no",
+		 "[onespine: gang=spine]"},
+		{"", NULL, "mode=enforce,level=spine,relax_s=-1,origin=option,mix_kinds=no",
+		 "[onespine: gang=spine]"},
+		{"(null)", NULL, "mode=enforce,level=spine,relax_s=-1,origin=option,mix_kinds=no",
+		 "[onespine: gang=spine]"},
+		{"core@30", NULL, "mode=enforce,level=core,relax_s=1800,origin=option,mix_kinds=no",
+		 "[onespine: gang=core@30:00]"},
+		{NULL, "leaf", "mode=enforce,level=leaf,relax_s=-1,origin=environment,mix_kinds=no",
+		 "[onespine: gang=leaf]"},
+		{NULL, "", "mode=enforce,level=spine,relax_s=-1,origin=environment,mix_kinds=no",
+		 "[onespine: gang=spine]"},
+		{"core", "leaf", "mode=enforce,level=core,relax_s=-1,origin=option,mix_kinds=no",
+		 "[onespine: gang=core]"},
+		{"off", "leaf", NULL, NULL},
+		{NULL, "off", NULL, NULL},
+	};
+
+	for (size_t i = 0; i < COUNT(cases); i++) {
+		char entry[64];
+
+		with_shadow(state);
+		add_variable("PATH=/bin");
+		if (cases[i].option)
+			ask(cases[i].option);
+		snprintf(entry, sizeof(entry), "ONESPINE_GANG=%s",
+			 cases[i].variable ? cases[i].variable : "");
+		if (cases[i].variable)
+			add_variable(entry);
+		assert_int_equal(job_submit(&job, 1000, &message), SLURM_SUCCESS);
+		assert_null(message);
+		if (cases[i].effective) {
+			assert_string_equal(effective_value(), cases[i].effective);
+			assert_string_equal(job.admin_comment, cases[i].comment);
+		} else {
+			assert_null(effective_value());
+			assert_null(job.admin_comment);
+		}
+		end_job();
+	}
+}
+
+static void tells_the_shadow_what_the_job_wants(void **state)
+{
+	(void)state;
+	job.partition = "gpu,big";
+	job.req_nodes = "n[1-2]";
+	job.exc_nodes = "n9";
+	job.min_nodes = 12;
+	ask("spine");
+	assert_int_equal(job_submit(&job, 1000, &message), SLURM_SUCCESS);
+	assert_string_equal(seen_job.partition, "gpu,big");
+	assert_string_equal(seen_job.required_nodes, "n[1-2]");
+	assert_string_equal(seen_job.excluded_nodes, "n9");
+	assert_int_equal(seen_job.min_nodes, 12);
+	job.min_nodes = NO_VAL;
+	assert_int_equal(job_submit(&job, 1000, &message), SLURM_SUCCESS);
+	assert_int_equal(seen_job.min_nodes, 0);
+	end_job();
+}
+
+static void advises(void **state)
+{
+	(void)state;
+	policy.mode = OSP_MODE_ADVISE;
+	ask("spine@never");
+	assert_int_equal(job_submit(&job, 1000, &message), SLURM_SUCCESS);
+	assert_string_equal(effective_value(),
+			    "mode=advise,level=spine,relax_s=-1,origin=option,mix_kinds=no");
+	assert_string_equal(job.admin_comment, "[onespine: gang=advise spine]");
+	end_job();
+}
+
+static void refuses_bad_values(void **state)
+{
+	static const struct {
+		const char *option, *variable, *told;
+	} cases[] = {
+		{"sp!ne", NULL, "--gang=sp!ne: '!' cannot stand in a level's name"},
+		{"spine@soon", NULL, "--gang=spine@soon: 'soon' is no time"},
+		{NULL, "ONESPINE_GANG=sp ne", "ONESPINE_GANG: --gang=sp ne: ' ' cannot stand"},
+	};
+
+	for (size_t i = 0; i < COUNT(cases); i++) {
+		with_shadow(state);
+		if (cases[i].option)
+			ask(cases[i].option);
+		else
+			add_variable(cases[i].variable);
+		assert_int_equal(job_submit(&job, 1000, &message), EINVAL);
+		assert_memory_equal(message, cases[i].told, strlen(cases[i].told));
+		assert_memory_equal(info_log, "onespine: refused user 1000: ",
+				    strlen("onespine: refused user 1000: "));
+		assert_null(effective_value());
+		end_job();
+	}
+}
+
+static void hands_on_the_shadows_refusal(void **state)
+{
+	(void)state;
+	refusal = "12 nodes on one spine asked for; the largest spine of partition gpu has 8";
+	ask("spine");
+	assert_int_equal(job_submit(&job, 1000, &message),
+			 ESLURM_REQUESTED_NODE_CONFIG_UNAVAILABLE);
+	assert_string_equal(message, refusal);
+	assert_null(effective_value());
+	/* what another plugin said before stays */
+	slurm_xfree((void **)&message);
+	message = slurm_text("your account is nearly used up");
+	assert_int_equal(job_submit(&job, 1000, &message),
+			 ESLURM_REQUESTED_NODE_CONFIG_UNAVAILABLE);
+	assert_string_equal(message,
+			    "your account is nearly used up\n12 nodes on one spine asked for; the "
+			    "largest spine of partition gpu has 8");
+	/* nowhere to say it */
+	assert_int_equal(job_submit(&job, 1000, NULL), ESLURM_REQUESTED_NODE_CONFIG_UNAVAILABLE);
+	end_job();
+}
+
+/* --- forging ------------------------------------------------------------------------------------ */
+
+static void drops_what_users_forge(void **state)
+{
+	static const char *const asked[] = {NULL, "off", "leaf"};
+
+	for (size_t i = 0; i < COUNT(asked); i++) {
+		with_shadow(state);
+		add_option(OSP_EFFECTIVE
+			   "mode=enforce,level=node,relax_s=-1,origin=set,mix_kinds=no");
+		add_option("OTHER=1");
+		add_option(OSP_EFFECTIVE);
+		if (asked[i])
+			ask(asked[i]);
+		assert_int_equal(job_submit(&job, 1000, &message), SLURM_SUCCESS);
+		assert_string_equal(job.spank_job_env[0], "OTHER=1");
+		if (i == 2)
+			assert_string_equal(
+				effective_value(),
+				"mode=enforce,level=leaf,relax_s=-1,origin=option,mix_kinds=no");
+		else
+			assert_null(effective_value());
+		assert_null(job.spank_job_env[job.spank_job_env_size]);
+		end_job();
+	}
+}
+
+static void keeps_the_administrators_comment(void **state)
+{
+	(void)state;
+	job.admin_comment = slurm_text("paid by grant 7");
+	ask("spine");
+	assert_int_equal(job_submit(&job, 0, &message), SLURM_SUCCESS);
+	assert_string_equal(job.admin_comment, "paid by grant 7 [onespine: gang=spine]");
+	end_job();
+}
+
+static void marks_batch_jobs(void **state)
+{
+	(void)state;
+	add_variable("ONESPINE_LEVEL=core");
+	add_variable("ONESPINE_DOMAIN=c1");
+	add_variable("HOME=/root");
+	add_variable("ONESPINE_LEAF=l1");
+	add_variable("ONESPINE_LEAVES=l1:n1");
+	assert_int_equal(job_submit(&job, 1000, &message), SLURM_SUCCESS);
+	assert_int_equal(job.env_size, 1);
+	assert_string_equal(job.environment[0], "HOME=/root");
+	assert_null(job.environment[1]);
+	ask("leaf");
+	assert_int_equal(job_submit(&job, 1000, &message), SLURM_SUCCESS);
+	assert_int_equal(job.env_size, 2);
+	assert_string_equal(variable("ONESPINE_LEVEL="), "leaf");
+	assert_null(variable("ONESPINE_DOMAIN="));
+	assert_null(job.environment[2]);
+	end_job();
+}
+
+/* --- what cannot stand beside --gang ------------------------------------------------------------ */
+
+static void set_switches(void)
+{
+	job.req_switch = 1;
+}
+
+static void set_contiguous(void)
+{
+	job.contiguous = 1;
+}
+
+static void set_component(void)
+{
+	job.het_job_offset = 0;
+}
+
+static void set_counts(void)
+{
+	job.features = "[a*4&b*8]";
+}
+
+static void set_preferred_counts(void)
+{
+	job.prefer = "a*4";
+}
+
+static void set_expand(void)
+{
+	job.dependency = "afterok:7,Expand:12";
+}
+
+static const struct {
+	void (*set)(void);
+	const char *told;
+} conflicts[] = {
+	{set_switches,
+	 "--switches cannot stand beside --gang: it counts leaf switches, and only for "
+	 "a while; leave it out, --gang=leaf asks for one leaf"},
+	{set_contiguous, "--contiguous cannot stand beside --gang: nodes with neighbouring numbers "
+			 "need not share a domain; leave it out"},
+	{set_component, "a heterogeneous job cannot be one gang: Slurm places its components one "
+			"after the other; submit one job without components, or leave out --gang"},
+	{set_counts, "a --constraint with counts (a*4) cannot stand beside --gang: Slurm chooses "
+		     "each count's nodes by itself; leave out the counts"},
+	{set_preferred_counts, "a --constraint with counts (a*4) cannot stand beside --gang: Slurm "
+			       "chooses each count's nodes by itself; leave out the counts"},
+	{set_expand, "--dependency=expand cannot stand beside --gang: the nodes added may lie in "
+		     "another domain; leave one of them out"},
+};
+
+static void refuses_conflicts(void **state)
+{
+	for (size_t i = 0; i < COUNT(conflicts); i++) {
+		for (int mode = OSP_MODE_ADVISE; mode <= OSP_MODE_ENFORCE; mode++) {
+			with_shadow(state);
+			policy.mode = (enum osp_mode)mode;
+			conflicts[i].set();
+			ask("spine");
+			assert_int_equal(job_submit(&job, 1000, &message), ESLURM_NOT_SUPPORTED);
+			assert_string_equal(message, conflicts[i].told);
+			assert_null(effective_value());
+			assert_null(job.admin_comment);
+			end_job();
+		}
+	}
+}
+
+static void policy_refuses_conflicts_only_where_it_enforces(void **state)
+{
+	for (size_t i = 0; i < COUNT(conflicts); i++) {
+		with_shadow(state);
+		policy.gang_always = true;
+		job.min_nodes = 4;
+		conflicts[i].set();
+		assert_int_equal(job_submit(&job, 1000, &message), ESLURM_NOT_SUPPORTED);
+		assert_non_null(strstr(message, conflicts[i].told));
+		assert_memory_equal(message, "the policy here makes a gang of this job, and ", 46);
+		assert_non_null(strstr(message, ", or ask for --gang=off where that is allowed"));
+		slurm_xfree((void **)&message);
+		policy.mode = OSP_MODE_ADVISE;
+		assert_int_equal(job_submit(&job, 1000, &message), SLURM_SUCCESS);
+		assert_null(message);
+		assert_null(effective_value());
+		end_job();
+	}
+}
+
+static void knows_what_is_no_conflict(void **state)
+{
+	(void)state;
+	job.req_switch = 0;
+	job.contiguous = 0;
+	job.features = "a&b|c";
+	job.dependency = "afterany:1?afterok:2";
+	ask("spine");
+	assert_int_equal(job_submit(&job, 1000, &message), SLURM_SUCCESS);
+	assert_non_null(effective_value());
+	end_job();
+	with_shadow(state);
+	set_switches();
+	ask("off");
+	assert_int_equal(job_submit(&job, 1000, &message), SLURM_SUCCESS);
+	assert_null(effective_value());
+	end_job();
+}
+
+/* --- odd lists and no memory -------------------------------------------------------------------- */
+
+static void survives_odd_lists(void **state)
+{
+	uint32_t count;
+
+	(void)state;
+	job.spank_job_env_size = 7; /* NULL list with a count */
+	job.env_size = NO_VAL;
+	assert_int_equal(job_submit(&job, 1000, &message), SLURM_SUCCESS);
+	job.spank_job_env_size = 0;
+	job.env_size = 0;
+	ask("spine");
+	add_option("HOLE=");
+	add_option("AFTER=");
+	slurm_xfree((void **)&job.spank_job_env[1]);
+	assert_int_equal(job_submit(&job, 1000, &message), SLURM_SUCCESS);
+	assert_non_null(effective_value());
+	count = job.spank_job_env_size;
+	job.spank_job_env_size = NO_VAL;
+	assert_null(effective_value());
+	job.spank_job_env_size = count;
+	end_job();
+}
+
+static void lists_grow(void **state)
+{
+	char entry[32];
+
+	(void)state;
+	for (int i = 0; i < 1000; i++) {
+		snprintf(entry, sizeof(entry), "N%d=", i);
+		add_variable(entry);
+		assert_int_equal(job.env_size, i + 1);
+		assert_null(job.environment[i + 1]);
+	}
+	assert_string_equal(job.environment[0], "N0=");
+	assert_string_equal(job.environment[999], "N999=");
+	for (int i = 0; i < 1000; i += 2) {
+		snprintf(entry, sizeof(entry), "N%d=", i);
+		osp_job_env_drop(job.environment, &job.env_size, entry);
+	}
+	assert_int_equal(job.env_size, 500);
+	assert_string_equal(job.environment[499], "N999=");
+	end_job();
+}
+
+static void survives_want_of_memory(void **state)
+{
+	for (int allowed = 0; allowed < 8; allowed++) {
+		int rc;
+
+		with_shadow(state);
+		ask("spine");
+		add_variable("PATH=/bin");
+		failing_after = allowed;
+		rc = job_submit(&job, 1000, &message);
+		/* the entry and its place in the list; all else the job can do without */
+		assert_int_equal(rc, allowed < 2 ? ENOMEM : SLURM_SUCCESS);
+		assert_int_equal(effective_value() != NULL, allowed >= 2);
+		end_job();
+	}
+}
+
+/* --- onespine set ------------------------------------------------------------------------------- */
+
+static int change(void)
+{
+	struct job_record *record = (struct job_record *)&job;
+
+	(void)record;
+	return job_modify(OSP_JOB_MODIFY_ARGUMENTS(&job, record, 1000, &message));
+}
+
+static void sets_a_pending_gang(void **state)
+{
+	(void)state;
+	assert_int_equal(change(), SLURM_SUCCESS); /* scontrol update of anything else */
+	assert_null(seen_record);
+	job.spank_job_env_size = NO_VAL;
+	assert_int_equal(change(), SLURM_SUCCESS);
+	assert_null(seen_record);
+	job.spank_job_env_size = 0;
+	ask("core@10");
+	assert_int_equal(change(), SLURM_SUCCESS);
+	assert_ptr_equal(seen_record, &job);
+	assert_int_equal(seen_uid, 1000);
+	assert_int_equal(seen_request.asked, OSP_ASKED_GANG);
+	assert_int_equal(seen_request.origin, OSP_FROM_SET);
+	assert_string_equal(seen_request.level, "core");
+	assert_int_equal(seen_request.relax_s, 600);
+	end_job();
+}
+
+static void refuses_to_set(void **state)
+{
+	(void)state;
+	ask("core");
+	refusal = "job 7 is not yours; its owner or an operator may change its gang";
+	assert_int_equal(change(), ESLURM_NOT_SUPPORTED);
+	assert_string_equal(info_log,
+			    "onespine: refused user 1000: job 7 is not yours; its owner or "
+			    "an operator may change its gang");
+	end_job();
+	start_job();
+	ask("c*re");
+	assert_int_equal(change(), EINVAL);
+	assert_null(seen_record);
+	end_job();
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(fails_without_the_shadow),
+		cmocka_unit_test(fails_with_another_build),
+		cmocka_unit_test(tells_another_slurm),
+		cmocka_unit_test_setup(leaves_other_jobs_alone, with_shadow),
+		cmocka_unit_test(takes_the_request),
+		cmocka_unit_test_setup(tells_the_shadow_what_the_job_wants, with_shadow),
+		cmocka_unit_test_setup(advises, with_shadow),
+		cmocka_unit_test(refuses_bad_values),
+		cmocka_unit_test_setup(hands_on_the_shadows_refusal, with_shadow),
+		cmocka_unit_test(drops_what_users_forge),
+		cmocka_unit_test_setup(keeps_the_administrators_comment, with_shadow),
+		cmocka_unit_test_setup(marks_batch_jobs, with_shadow),
+		cmocka_unit_test(refuses_conflicts),
+		cmocka_unit_test(policy_refuses_conflicts_only_where_it_enforces),
+		cmocka_unit_test_setup(knows_what_is_no_conflict, with_shadow),
+		cmocka_unit_test_setup(survives_odd_lists, with_shadow),
+		cmocka_unit_test_setup(lists_grow, with_shadow),
+		cmocka_unit_test(survives_want_of_memory),
+		cmocka_unit_test_setup(sets_a_pending_gang, with_shadow),
+		cmocka_unit_test_setup(refuses_to_set, with_shadow),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,651 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * onespine.so with a SPANK of our own around it, in each program that loads it: what it registers,
+ * sends, asks slurmctld for and sets, and what it says.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include <slurm/slurm.h>
+#include <slurm/spank.h>
+
+#include "spank/placed.h"
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+#define GANG_ENTRY   "_SLURM_SPANK_OPTION_onespine_gang"
+#define OUTER_GANG   "SLURM_SPANK_" GANG_ENTRY
+
+/* --- a fake SPANK ------------------------------------------------------------------------------- */
+
+struct variable {
+	char name[128];
+	char value[256];
+	bool set;
+};
+
+static spank_t handle = (spank_t)&handle;
+static spank_context_t context;
+static uint32_t job_id, step_id, node_count;
+static struct spank_option registered;
+static int registered_count;
+static struct variable task_variables[16];
+static char sent[256]; /* "NAME=value" of spank_job_control_setenv() */
+static spank_err_t send_answer;
+static char said[1024];
+static int asked_count; /* slurm_load_job() calls */
+static const char *comment;
+static int load_answer;
+
+spank_context_t spank_context(void)
+{
+	return context;
+}
+
+spank_err_t spank_option_register(spank_t spank, struct spank_option *option)
+{
+	assert_ptr_equal(spank, handle);
+	registered = *option;
+	registered_count++;
+	return ESPANK_SUCCESS;
+}
+
+spank_err_t spank_get_item(spank_t spank, spank_item_t item, ...)
+{
+	va_list args;
+	uint32_t *value;
+
+	assert_ptr_equal(spank, handle);
+	va_start(args, item);
+	value = va_arg(args, uint32_t *);
+	va_end(args);
+	if (context == S_CTX_ALLOCATOR || context == S_CTX_SLURMD)
+		return ESPANK_NOT_AVAIL;
+	switch (item) {
+	case S_JOB_ID:
+		*value = job_id;
+		return ESPANK_SUCCESS;
+	case S_JOB_STEPID:
+		*value = step_id;
+		return ESPANK_SUCCESS;
+	case S_JOB_NNODES:
+		*value = node_count;
+		return ESPANK_SUCCESS;
+	default:
+		fail_msg("item %d", (int)item);
+		return ESPANK_BAD_ARG;
+	}
+}
+
+static struct variable *task_variable(const char *name)
+{
+	struct variable *free_place = NULL;
+
+	for (size_t i = 0; i < COUNT(task_variables); i++) {
+		if (!strcmp(task_variables[i].name, name))
+			return &task_variables[i];
+		if (!free_place && !task_variables[i].name[0])
+			free_place = &task_variables[i];
+	}
+	assert_non_null(free_place);
+	snprintf(free_place->name, sizeof(free_place->name), "%s", name);
+	return free_place;
+}
+
+spank_err_t spank_getenv(spank_t spank, const char *name, char *buffer, int bytes)
+{
+	const struct variable *variable = task_variable(name);
+
+	assert_ptr_equal(spank, handle);
+	assert_int_equal(context, S_CTX_REMOTE);
+	if (!variable->set)
+		return ESPANK_ENV_NOEXIST;
+	snprintf(buffer, (size_t)bytes, "%s", variable->value);
+	return strlen(variable->value) < (size_t)bytes ? ESPANK_SUCCESS : ESPANK_NOSPACE;
+}
+
+spank_err_t spank_setenv(spank_t spank, const char *name, const char *value, int overwrite)
+{
+	struct variable *variable = task_variable(name);
+
+	assert_ptr_equal(spank, handle);
+	assert_int_equal(context, S_CTX_REMOTE);
+	assert_int_equal(overwrite, 1);
+	snprintf(variable->value, sizeof(variable->value), "%s", value);
+	variable->set = true;
+	return ESPANK_SUCCESS;
+}
+
+spank_err_t spank_unsetenv(spank_t spank, const char *name)
+{
+	assert_ptr_equal(spank, handle);
+	assert_int_equal(context, S_CTX_REMOTE);
+	task_variable(name)->set = false;
+	return ESPANK_SUCCESS;
+}
+
+spank_err_t spank_job_control_setenv(spank_t spank, const char *name, const char *value,
+				     int overwrite)
+{
+	assert_ptr_equal(spank, handle);
+	assert_true(context == S_CTX_LOCAL || context == S_CTX_ALLOCATOR);
+	assert_int_equal(overwrite, 1);
+	snprintf(sent, sizeof(sent), "%s=%s", name, value);
+	return send_answer;
+}
+
+void slurm_error(const char *format, ...)
+{
+	size_t length = strlen(said);
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(said + length, sizeof(said) - length, format, args);
+	va_end(args);
+}
+
+/* --- a fake slurmctld --------------------------------------------------------------------------- */
+
+int slurm_load_job(job_info_msg_t **answer, uint32_t id, uint16_t flags)
+{
+	static slurm_job_info_t records[2];
+	static job_info_msg_t jobs;
+
+	(void)flags;
+	assert_int_equal(id, job_id);
+	asked_count++;
+	if (load_answer != SLURM_SUCCESS)
+		return load_answer;
+	/* another task of the same array first */
+	records[0].job_id = id + 1;
+	records[0].admin_comment = "[onespine: gang=spine; domain=wrong]";
+	records[1].job_id = id;
+	records[1].admin_comment = (char *)comment;
+	jobs.record_count = 2;
+	jobs.job_array = records;
+	*answer = &jobs;
+	return SLURM_SUCCESS;
+}
+
+void slurm_free_job_info_msg(job_info_msg_t *jobs)
+{
+	assert_non_null(jobs);
+}
+
+/* --- a program that loads us -------------------------------------------------------------------- */
+
+#define PLACED                                                                                     \
+	"grant 7 [onespine: gang=spine; domain=s1; leaves=l1:n(1-2)|l2:n3; placed: 3 nodes on "    \
+	"spine s1, 2 leaves]"
+
+static void start_program(spank_context_t kind)
+{
+	context = kind;
+	job_id = 42;
+	step_id = 0;
+	node_count = 4;
+	registered_count = 0;
+	memset(&registered, 0, sizeof(registered));
+	memset(task_variables, 0, sizeof(task_variables));
+	sent[0] = '\0';
+	said[0] = '\0';
+	send_answer = ESPANK_SUCCESS;
+	asked_count = 0;
+	load_answer = SLURM_SUCCESS;
+	comment = PLACED;
+	unsetenv("SLURM_JOB_ID");
+	unsetenv("ONESPINE_GANG");
+	unsetenv(OUTER_GANG);
+	unsetenv(OSP_LEVEL_VARIABLE);
+	unsetenv(OSP_DOMAIN_VARIABLE);
+	unsetenv(OSP_LEAF_VARIABLE);
+	unsetenv(OSP_LEAVES_VARIABLE);
+}
+
+static void start_client(void)
+{
+	start_program(S_CTX_ALLOCATOR);
+	assert_int_equal(slurm_spank_init(handle, 0, NULL), 0);
+}
+
+static int give_option(char *value)
+{
+	return registered.cb(registered.val, value, 0);
+}
+
+static int init_plugin(char *argument)
+{
+	return slurm_spank_init(handle, argument ? 1 : 0, &argument);
+}
+
+static int after_options(void)
+{
+	return slurm_spank_init_post_opt(handle, 0, NULL);
+}
+
+static int user_init(void)
+{
+	return slurm_spank_local_user_init(handle, 0, NULL);
+}
+
+static int task_init(void)
+{
+	return slurm_spank_task_init(handle, 0, NULL);
+}
+
+static void assert_variable(const char *name, const char *value)
+{
+	const char *found = getenv(name);
+
+	if (value) {
+		assert_non_null(found);
+		assert_string_equal(found, value);
+	} else {
+		assert_null(found);
+	}
+}
+
+static void give_task(const char *name, const char *value)
+{
+	context = S_CTX_REMOTE;
+	spank_setenv(handle, name, value, 1);
+}
+
+static void assert_task(const char *name, const char *value)
+{
+	const struct variable *found = task_variable(name);
+
+	assert_int_equal(found->set, value != NULL);
+	if (value)
+		assert_string_equal(found->value, value);
+}
+
+/* --- sbatch, salloc, srun ----------------------------------------------------------------------- */
+
+static void registers_where_options_are_read(void **state)
+{
+	static const struct {
+		spank_context_t context;
+		int count;
+	} cases[] = {
+		{S_CTX_LOCAL, 1},  {S_CTX_ALLOCATOR, 1},  {S_CTX_REMOTE, 1},
+		{S_CTX_SLURMD, 0}, {S_CTX_JOB_SCRIPT, 0}, {S_CTX_ERROR, 0},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(cases); i++) {
+		start_program(cases[i].context);
+		assert_int_equal(init_plugin(NULL), 0);
+		assert_int_equal(registered_count, cases[i].count);
+		assert_int_equal(after_options(), 0);
+		assert_string_equal(sent, "");
+		assert_string_equal(said, "");
+	}
+	start_program(S_CTX_LOCAL);
+	init_plugin(NULL);
+	assert_string_equal(registered.name, "gang");
+	assert_string_equal(registered.arginfo, "LEVEL[@TIME]");
+	assert_string_equal(registered.usage, "all nodes on one spine (or one LEVEL), or wait");
+	assert_int_equal(registered.has_arg, 2);
+}
+
+static void takes_good_values(void **state)
+{
+	static char *const values[] = {NULL, "", "(null)", "spine", "core@30", "@1:00:00", "off"};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(values); i++) {
+		start_client();
+		assert_int_equal(give_option(values[i]), 0);
+		setenv("ONESPINE_GANG", "leaf", 1);
+		assert_int_equal(after_options(), 0);
+		/* Slurm sends the option; the environment stands back. */
+		assert_string_equal(sent, "");
+		assert_string_equal(said, "");
+	}
+}
+
+static void refuses_bad_values(void **state)
+{
+	static const struct {
+		char *value;
+		const char *said;
+	} cases[] = {
+		{"sp!ne", "--gang=sp!ne: '!' cannot stand in a level's name"},
+		{"spine@", "--gang=spine@: a time is missing after the @"},
+		{"off@5", "--gang=off@5: off takes no time"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(cases); i++) {
+		start_client();
+		assert_int_equal(give_option(cases[i].value), -1);
+		assert_memory_equal(said, cases[i].said, strlen(cases[i].said));
+	}
+	/* what came from the client was judged there */
+	start_program(S_CTX_REMOTE);
+	init_plugin(NULL);
+	assert_int_equal(registered.cb(registered.val, "sp!ne", 1), 0);
+	assert_string_equal(said, "");
+}
+
+static void sends_the_environments_value(void **state)
+{
+	static const spank_context_t contexts[] = {S_CTX_LOCAL, S_CTX_ALLOCATOR};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(contexts); i++) {
+		start_program(contexts[i]);
+		setenv("ONESPINE_GANG", "core@10", 1);
+		init_plugin(NULL);
+		assert_int_equal(after_options(), 0);
+		assert_string_equal(sent, GANG_ENTRY "=core@10");
+		setenv("ONESPINE_GANG", "", 1);
+		assert_int_equal(after_options(), 0);
+		assert_string_equal(sent, GANG_ENTRY "=");
+		assert_string_equal(said, "");
+	}
+}
+
+static void refuses_a_bad_environment(void **state)
+{
+	(void)state;
+	start_program(S_CTX_ALLOCATOR);
+	setenv("ONESPINE_GANG", "spine@tea", 1);
+	init_plugin(NULL);
+	assert_int_equal(after_options(), -1);
+	assert_memory_equal(said, "ONESPINE_GANG: --gang=spine@tea: 'tea' is no time", 49);
+	/* so that slurmctld refuses it where SPANK's answer does not count */
+	assert_string_equal(sent, GANG_ENTRY "=spine@tea");
+	start_program(S_CTX_ALLOCATOR);
+	setenv("ONESPINE_GANG", "spine", 1);
+	init_plugin(NULL);
+	send_answer = ESPANK_BAD_ARG;
+	assert_int_equal(after_options(), -1);
+	assert_string_equal(said, "onespine: ONESPINE_GANG cannot be sent to slurmctld");
+}
+
+static void an_inner_srun_asks_for_nothing(void **state)
+{
+	(void)state;
+	start_program(S_CTX_LOCAL);
+	setenv("SLURM_JOB_ID", "42", 1);
+	setenv("ONESPINE_GANG", "sp!ne", 1);
+	setenv(OSP_LEVEL_VARIABLE, "spine", 1);
+	setenv(OSP_DOMAIN_VARIABLE, "s1", 1);
+	setenv(OSP_LEAVES_VARIABLE, "l1:n1", 1);
+	assert_int_equal(init_plugin("policy-gangs"), 0);
+	assert_int_equal(give_option("also bad"), 0);
+	assert_int_equal(after_options(), 0);
+	assert_int_equal(user_init(), 0);
+	assert_string_equal(sent, "");
+	assert_string_equal(said, "");
+	assert_int_equal(asked_count, 0);
+	assert_variable(OSP_DOMAIN_VARIABLE, "s1");
+	assert_variable(OSP_LEAVES_VARIABLE, "l1:n1");
+}
+
+static void a_new_job_forgets_the_one_around_it(void **state)
+{
+	(void)state;
+	start_program(S_CTX_ALLOCATOR);
+	setenv("SLURM_JOB_ID", "42", 1);
+	setenv(OUTER_GANG, "leaf", 1);
+	setenv(OSP_LEVEL_VARIABLE, "spine", 1);
+	setenv(OSP_DOMAIN_VARIABLE, "s1", 1);
+	setenv(OSP_LEAF_VARIABLE, "l1", 1);
+	setenv(OSP_LEAVES_VARIABLE, "l1:n1", 1);
+	init_plugin(NULL);
+	assert_variable(OUTER_GANG, NULL);
+	assert_variable(OSP_LEVEL_VARIABLE, NULL);
+	assert_variable(OSP_DOMAIN_VARIABLE, NULL);
+	assert_variable(OSP_LEAF_VARIABLE, NULL);
+	assert_variable(OSP_LEAVES_VARIABLE, NULL);
+	/* outside of a job the user means it */
+	start_program(S_CTX_ALLOCATOR);
+	setenv(OUTER_GANG, "leaf", 1);
+	init_plugin(NULL);
+	assert_variable(OUTER_GANG, "leaf");
+}
+
+static void tells_unknown_arguments(void **state)
+{
+	(void)state;
+	start_program(S_CTX_LOCAL);
+	assert_int_equal(init_plugin("policy-gang"), 0);
+	assert_string_equal(said, "onespine: plugstack.conf: 'policy-gang' is no argument of "
+				  "onespine.so (policy-gangs is)");
+}
+
+/* --- srun with an allocation of its own ---------------------------------------------------------- */
+
+static void srun_learns_where_its_gang_is(void **state)
+{
+	(void)state;
+	start_program(S_CTX_LOCAL);
+	init_plugin(NULL);
+	assert_int_equal(give_option("spine"), 0);
+	assert_int_equal(after_options(), 0);
+	setenv("SLURM_JOB_ID", "42", 1); /* srun sets it once it has the allocation */
+	assert_int_equal(user_init(), 0);
+	assert_int_equal(asked_count, 1);
+	assert_variable(OSP_LEVEL_VARIABLE, "spine");
+	assert_variable(OSP_DOMAIN_VARIABLE, "s1");
+	assert_variable(OSP_LEAVES_VARIABLE, "l1:n[1-2]|l2:n3");
+	assert_variable(OSP_LEAF_VARIABLE, NULL);
+	/* the next step of the same shell inherits them */
+	assert_int_equal(user_init(), 0);
+	assert_int_equal(asked_count, 1);
+}
+
+static void srun_inside_salloc_asks(void **state)
+{
+	(void)state;
+	start_program(S_CTX_LOCAL);
+	setenv("SLURM_JOB_ID", "42", 1);
+	setenv(OUTER_GANG, "(null)", 1);
+	init_plugin(NULL);
+	assert_int_equal(give_option("(null)"), 0); /* Slurm reads it from there */
+	assert_int_equal(after_options(), 0);
+	assert_string_equal(sent, "");
+	assert_int_equal(user_init(), 0);
+	assert_variable(OSP_DOMAIN_VARIABLE, "s1");
+}
+
+static void srun_asks_only_about_gangs(void **state)
+{
+	static const struct {
+		char *argument, *option;
+		uint32_t node_count;
+		int asked;
+	} cases[] = {
+		{NULL, "off", 4, 0},
+		{"policy-gangs", "off", 1, 0},
+		{"policy-gangs", "off", 4, 1},
+		{NULL, "spine", 1, 1},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(cases); i++) {
+		start_program(S_CTX_LOCAL);
+		init_plugin(cases[i].argument);
+		give_option(cases[i].option);
+		after_options();
+		node_count = cases[i].node_count;
+		assert_int_equal(user_init(), 0);
+		assert_int_equal(asked_count, cases[i].asked);
+	}
+}
+
+static void a_failed_question_fails_nothing(void **state)
+{
+	static const struct {
+		int answer;
+		const char *comment;
+	} cases[] = {
+		{SLURM_ERROR, PLACED},
+		{SLURM_SUCCESS, NULL},
+		{SLURM_SUCCESS, ""},
+		{SLURM_SUCCESS, "just words"},
+		{SLURM_SUCCESS, "[onespine: gang=spine; waits: 4 nodes on one spine]"},
+		{SLURM_SUCCESS,
+		 "[onespine: gang=advise spine; placed: 4 nodes in no common spine]"},
+		{SLURM_SUCCESS, "[onespine: gang=!; domain=s1]"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(cases); i++) {
+		start_program(S_CTX_LOCAL);
+		init_plugin(NULL);
+		give_option("spine");
+		after_options();
+		load_answer = cases[i].answer;
+		comment = cases[i].comment;
+		assert_int_equal(user_init(), 0);
+		assert_int_equal(asked_count, 1);
+		assert_variable(OSP_LEVEL_VARIABLE, NULL);
+		assert_variable(OSP_DOMAIN_VARIABLE, NULL);
+		assert_string_equal(said, "");
+	}
+}
+
+/* --- tasks -------------------------------------------------------------------------------------- */
+
+static void a_batch_script_gets_its_variables(void **state)
+{
+	(void)state;
+	start_program(S_CTX_REMOTE);
+	step_id = SLURM_BATCH_SCRIPT;
+	give_task(OSP_LEVEL_VARIABLE, "spine"); /* job_submit's mark */
+	give_task(OUTER_GANG, "spine");
+	give_task("SLURMD_NODENAME", "n1");
+	assert_int_equal(task_init(), 0);
+	assert_int_equal(asked_count, 1);
+	assert_task(OSP_LEVEL_VARIABLE, "spine");
+	assert_task(OSP_DOMAIN_VARIABLE, "s1");
+	assert_task(OSP_LEAVES_VARIABLE, "l1:n[1-2]|l2:n3");
+	assert_task(OSP_LEAF_VARIABLE, "l1");
+	assert_task(OUTER_GANG, NULL);
+}
+
+static void a_relaxed_gang_is_told_its_real_level(void **state)
+{
+	(void)state;
+	start_program(S_CTX_REMOTE);
+	step_id = SLURM_BATCH_SCRIPT;
+	comment = "[onespine: gang=spine@0:30; domain=c1; placed: 4 nodes on core c1, 3 leaves]";
+	give_task(OSP_LEVEL_VARIABLE, "spine");
+	assert_int_equal(task_init(), 0);
+	assert_task(OSP_LEVEL_VARIABLE, "core");
+	assert_task(OSP_DOMAIN_VARIABLE, "c1");
+	assert_task(OSP_LEAVES_VARIABLE, NULL);
+	assert_task(OSP_LEAF_VARIABLE, NULL);
+}
+
+static void a_batch_script_without_a_place_gets_none(void **state)
+{
+	(void)state;
+	start_program(S_CTX_REMOTE);
+	step_id = SLURM_BATCH_SCRIPT;
+	comment = "[onespine: gang=advise spine; placed: 4 nodes in no common spine]";
+	give_task(OSP_LEVEL_VARIABLE, "spine");
+	give_task(OSP_LEAF_VARIABLE, "l9");
+	assert_int_equal(task_init(), 0);
+	assert_task(OSP_LEVEL_VARIABLE, NULL);
+	assert_task(OSP_DOMAIN_VARIABLE, NULL);
+	assert_task(OSP_LEAF_VARIABLE, NULL);
+}
+
+static void other_batch_scripts_ask_nothing(void **state)
+{
+	(void)state;
+	start_program(S_CTX_REMOTE);
+	step_id = SLURM_BATCH_SCRIPT;
+	give_task("SLURMD_NODENAME", "n1");
+	assert_int_equal(task_init(), 0);
+	assert_int_equal(asked_count, 0);
+	assert_task(OSP_LEVEL_VARIABLE, NULL);
+	assert_task(OSP_LEAF_VARIABLE, NULL);
+}
+
+static void each_task_gets_its_own_leaf(void **state)
+{
+	static const struct {
+		const char *node, *leaf;
+	} cases[] = {{"n1", "l1"}, {"n2", "l1"}, {"n3", "l2"}, {"n4", NULL}, {"", NULL}};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(cases); i++) {
+		start_program(S_CTX_REMOTE);
+		give_task(OSP_LEVEL_VARIABLE, "spine");
+		give_task(OSP_LEAVES_VARIABLE, "l1:n[1-2]|l2:n3");
+		give_task(OSP_LEAF_VARIABLE, "that of the batch host");
+		give_task("SLURMD_NODENAME", cases[i].node);
+		assert_int_equal(task_init(), 0);
+		assert_task(OSP_LEAF_VARIABLE, cases[i].leaf);
+		assert_int_equal(asked_count, 0);
+	}
+}
+
+static void reads_leaf_lists(void **state)
+{
+	static const struct {
+		const char *leaves, *node, *leaf;
+	} cases[] = {
+		{"l1:n1", "n1", "l1"},
+		{"a:b:n1", "n1", "a:b"},
+		{"l1:n[01-99]|l2:n[100-200]", "n099", NULL},
+		{"l1:n[01-99]|l2:n[100-200]", "n99", "l1"},
+		{"l1:n[01-99]|l2:n[100-200]", "n100", "l2"},
+		{"nn-3f:n1,n[3-4]", "n4", "nn-3f"},
+		{"", "n1", NULL},
+		{"|", "n1", NULL},
+		{":n1", "n1", NULL},
+		{"l1", "l1", NULL},
+		{"l1:n[1-", "n1", NULL},
+		{"l1:n[1-|l2:n1", "n1", "l2"},
+		{"a-leaf-whose-name-does-not-fit:n1", "n1", NULL},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(cases); i++) {
+		char leaf[16] = "";
+
+		assert_int_equal(
+			osp_placed_leaf(cases[i].leaves, cases[i].node, leaf, sizeof(leaf)),
+			cases[i].leaf != NULL);
+		assert_string_equal(leaf, cases[i].leaf ? cases[i].leaf : "");
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(registers_where_options_are_read),
+		cmocka_unit_test(takes_good_values),
+		cmocka_unit_test(refuses_bad_values),
+		cmocka_unit_test(sends_the_environments_value),
+		cmocka_unit_test(refuses_a_bad_environment),
+		cmocka_unit_test(an_inner_srun_asks_for_nothing),
+		cmocka_unit_test(a_new_job_forgets_the_one_around_it),
+		cmocka_unit_test(tells_unknown_arguments),
+		cmocka_unit_test(srun_learns_where_its_gang_is),
+		cmocka_unit_test(srun_inside_salloc_asks),
+		cmocka_unit_test(srun_asks_only_about_gangs),
+		cmocka_unit_test(a_failed_question_fails_nothing),
+		cmocka_unit_test(a_batch_script_gets_its_variables),
+		cmocka_unit_test(a_relaxed_gang_is_told_its_real_level),
+		cmocka_unit_test(a_batch_script_without_a_place_gets_none),
+		cmocka_unit_test(other_batch_scripts_ask_nothing),
+		cmocka_unit_test(each_task_gets_its_own_leaf),
+		cmocka_unit_test(reads_leaf_lists),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
