@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * bench_place.c - what a decision of placement costs, by fabric size and level
+ *
+ * Prints a table of medians; asserts nothing. Run by hand: tests/bench/bench_place
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "lib/place.h"
+#include "tests/fabric.h"
+
+#define ROUNDS 101
+
+struct shape {
+	uint32_t tops;
+	uint32_t levels;
+	uint32_t below[3];
+	uint32_t level; /* asked */
+	uint32_t gang;
+};
+
+static const struct shape shapes[] = {
+	{4, 2, {16, 16}, 2, 48},       {32, 2, {16, 16}, 2, 48},       {256, 2, {16, 16}, 2, 48},
+	{512, 2, {16, 16}, 2, 48},     {128, 2, {16, 64}, 2, 200},     {512, 2, {16, 16}, 1, 12},
+	{32, 3, {16, 16, 16}, 3, 700}, {1, 3, {512, 16, 16}, 3, 5000}, {512, 2, {16, 16}, 2, 1},
+};
+
+static uint64_t random_state = 1;
+
+static uint32_t random_below(uint32_t limit)
+{
+	random_state = random_state * UINT64_C(6364136223846793005) + 1442695040888963407;
+	return (uint32_t)((random_state >> 33) % limit);
+}
+
+static double now_us(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (double)now.tv_sec * 1e6 + (double)now.tv_nsec / 1e3;
+}
+
+static int compare(const void *a, const void *b)
+{
+	double x = *(const double *)a;
+	double y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
+static double median(double *values)
+{
+	qsort(values, ROUNDS, sizeof(*values), compare);
+	return values[ROUNDS / 2];
+}
+
+/* Two nodes of five are busy. */
+static void make_busy(struct osp_nodeset *free_nodes, int64_t *free_at_s)
+{
+	for (uint32_t n = 0; n < free_nodes->place_count; n++) {
+		osp_nodeset_add(free_nodes, n);
+		free_at_s[n] = 0;
+		if (random_below(5) > 1)
+			continue;
+		osp_nodeset_remove(free_nodes, n);
+		free_at_s[n] = 1700000000 + random_below(86400);
+	}
+}
+
+static double time_decision(struct osp_place *place, const struct osp_place_input *input,
+			    struct osp_nodeset *chosen)
+{
+	double us[ROUNDS];
+
+	for (int i = 0; i < ROUNDS; i++) {
+		uint32_t candidates;
+		uint32_t domains;
+		double start = now_us();
+		const struct osp_place_domain *best =
+			osp_place_order(place, input, &candidates, &domains);
+
+		if (candidates)
+			osp_place_pick(place, input, best->domain, best->kind, chosen);
+		us[i] = now_us() - start;
+	}
+	return median(us);
+}
+
+static double time_by_time(struct osp_place *place, const struct osp_place_input *input,
+			   const int64_t *free_at_s)
+{
+	double us[ROUNDS];
+
+	for (int i = 0; i < ROUNDS; i++) {
+		uint32_t candidates;
+		uint32_t domains;
+		double start = now_us();
+
+		osp_place_by_time(place, input, free_at_s, 1700000000, &candidates, &domains);
+		us[i] = now_us() - start;
+	}
+	return median(us);
+}
+
+static void run(const struct shape *shape)
+{
+	struct osp_topology *topology = fabric_regular(shape->tops, shape->below, shape->levels);
+	uint32_t nodes = osp_topology_node_count(topology);
+	struct osp_place *place = osp_place_new(topology, 4);
+	struct osp_nodeset *usable = osp_nodeset_new(nodes);
+	struct osp_nodeset *free_nodes = osp_nodeset_new(nodes);
+	struct osp_nodeset *chosen = osp_nodeset_new(nodes);
+	int64_t *free_at_s = calloc(nodes, sizeof(*free_at_s));
+	uint32_t *weight = calloc(nodes, sizeof(*weight));
+	uint16_t *kind = calloc(nodes, sizeof(*kind));
+	struct osp_place_input input = {.level = shape->level,
+					.need_nodes = shape->gang,
+					.want_nodes = shape->gang,
+					.free_only = true};
+	uint32_t first;
+	uint32_t domains;
+
+	if (!place || !usable || !free_nodes || !chosen || !free_at_s || !weight || !kind)
+		abort();
+	osp_nodeset_fill(usable);
+	make_busy(free_nodes, free_at_s);
+	for (uint32_t n = 0; n < nodes; n++) {
+		weight[n] = n % 16 < 4 ? 1 : 1000;
+		kind[n] = n % 256 < 192;
+	}
+	osp_topology_level_domains(topology, shape->level, &first, &domains);
+	input.usable = usable;
+	input.free = free_nodes;
+	printf("%7" PRIu32 " %-5s %7" PRIu32 " %5" PRIu32, nodes,
+	       osp_topology_level_name(topology, shape->level), domains, shape->gang);
+	printf(" %9.1f", time_decision(place, &input, chosen));
+	input.weight = weight;
+	input.kind = kind;
+	input.kind_count = 2;
+	printf(" %9.1f", time_decision(place, &input, chosen));
+	printf(" %9.1f\n", time_by_time(place, &input, free_at_s));
+	free(kind);
+	free(weight);
+	free(free_at_s);
+	free(chosen);
+	free(free_nodes);
+	free(usable);
+	osp_place_free(place);
+	osp_topology_free(topology);
+}
+
+int main(void)
+{
+	printf("medians of %d, in us; 2 of 5 nodes busy at random\n", ROUNDS);
+	printf("%7s %-5s %7s %5s %9s %9s %9s\n", "nodes", "level", "domains", "gang", "decision",
+	       "+weights", "by_time");
+	for (size_t i = 0; i < sizeof(shapes) / sizeof(shapes[0]); i++)
+		run(&shapes[i]);
+	return 0;
+}
