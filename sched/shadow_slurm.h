@@ -33,6 +33,5 @@
 #pragma weak last_job_update
 #pragma weak node_record_count
 #pragma weak node_record_table_ptr
-#pragma weak OSP_POWERED_DOWN_NODES
 
 #endif

@@ -17,6 +17,11 @@ note_holds() {
 	[[ $(note "$1") == *"$2"* ]]
 }
 
+# let_go NODE: ends the job of hold there; a waiting gang may have the node before anybody looks
+let_go() {
+	scancel --name="hold-$1"
+}
+
 @test "3 nodes free under each of two spines: the gang of 4 waits, and starts when one spine has 4" {
 	hold 'n[1-5],n[9-13]'
 	job=$(submit --gang -N4 --exclusive)
@@ -25,7 +30,7 @@ note_holds() {
 	[[ $(job_reason "$job") == Resources || $(job_reason "$job") == Priority ]]
 	holds "$(note "$job")" 'has 3 free'
 	[[ $(job_field "$job" Priority) != 0 ]]
-	release n1
+	let_go n1
 	await_job "$job" RUNNING
 	on_one_spine "$job"
 	equal "$(job_spines "$job")" s1
@@ -52,7 +57,7 @@ note_holds() {
 	hold 'n1,n5,n9,n13'
 	job=$(submit --gang=leaf -N4 --exclusive)
 	await 20 note_holds "$job" 'waits: 4 nodes on one leaf'
-	release n5
+	let_go n5
 	await_job "$job" RUNNING
 	on_one_spine "$job" leaf
 	equal "$(job_domains "$job" leaf)" s1l2
@@ -112,7 +117,7 @@ none_left_pending() {
 @test "a held gang waits for its release, and scontrol update of its size is obeyed" {
 	job=$(submit --gang -N4 --exclusive --hold)
 	stays 2 job_is "$job" PENDING
-	scontrol update "JobId=$job" NumNodes=6
+	scontrol update "JobId=$job" NumNodes=6-6
 	scontrol release "$job"
 	await_job "$job" RUNNING
 	on_one_spine "$job"
@@ -136,7 +141,7 @@ none_left_pending() {
 	scontrol update "JobId=$job" AdminComment='ticket 4711'
 	await 20 note_holds "$job" waits:
 	holds "$(note "$job")" 'ticket 4711'
-	release n1
+	let_go n1
 	await_job "$job" RUNNING
 	holds "$(note "$job")" 'ticket 4711'
 	holds "$(note "$job")" 'domain=s1'
