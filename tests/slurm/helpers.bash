@@ -110,9 +110,9 @@ await() {
 	local limit_s=$1 end
 	shift
 	end=$((${EPOCHREALTIME/[.,]/} + limit_s * 1000000))
-	until "$@"; do
+	until "$@" 2>"$BATS_FILE_TMPDIR/await"; do
 		if ((${EPOCHREALTIME/[.,]/} > end)); then
-			fail "after $limit_s s still not: $*"
+			fail "after $limit_s s still not: $* $(<"$BATS_FILE_TMPDIR/await")"
 			return 1
 		fi
 		sleep 0.1

@@ -5,6 +5,19 @@
 ONESPINE_SOURCE=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd -P)
 ONESPINE_CACHE=${ONESPINE_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/onespine}
 
+# A shell in which `tools/cluster env` was evaluated has that cluster's commands first: not for us.
+without_cluster_commands() {
+	local folder path=
+	local -a folders
+	IFS=: read -ra folders <<<"$PATH"
+	for folder in "${folders[@]}"; do
+		[[ -e $folder/../cluster.record ]] || path+=${path:+:}$folder
+	done
+	printf '%s\n' "$path"
+}
+
+PATH=$(without_cluster_commands):/usr/sbin:/sbin
+
 say() {
 	printf '%s: %s\n' "${0##*/}" "$*" >&2
 }
@@ -55,7 +68,7 @@ prefix_folder() {
 # The installed Slurm as release (22.05) or nothing.
 installed_release() {
 	local words
-	words=$(PATH=$PATH:/usr/sbin slurmd -V 2>/dev/null) || return 0
+	words=$(slurmd -V 2>/dev/null) || return 0
 	words=${words##* }
 	printf '%s\n' "${words%.*}"
 }

@@ -13,7 +13,7 @@ inside() {
 	if [[ -z $root ]]; then
 		"$@"
 	else
-		nsenter --mount --root --target "$(<"$dir/run/holder.pid")" -- "$@"
+		nsenter --mount --root --wdns=/ --target "$(<"$dir/run/holder.pid")" -- "$@"
 	fi
 }
 

@@ -1,3 +1,98 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# shellcheck shell=bash
-root_folder() { die "not yet"; }
+# root.sh - a folder with another Debian and its Slurm, made once, and commands run inside it
+#
+# The root stays as mmdebstrap made it. What runs inside sees /tmp, the cache and the source tree
+# at the same paths as outside, in a mount namespace of its own, so that nothing has to be unmounted.
+# shellcheck shell=bash disable=SC2154
+
+# root_packages: what a root holds; with the suite it is the stamp, so a change makes a new root
+root_packages() {
+	printf '%s\n' "${BUILD_PACKAGES[@]}" "${SLURM_PACKAGES[@]}" valgrind | paste -sd,
+}
+
+# root_folder RELEASE: makes the root when there is none, and prints its path
+root_folder() {
+	local release=$1 suite folder stamp
+	suite=$(suite_of "$release")
+	folder=$ONESPINE_CACHE/root-$release
+	stamp="$suite: $(root_packages)"
+	if [[ ! -e $folder/.onespine-root || $(<"$folder/.onespine-root") != "$stamp" ]]; then
+		make_root "$suite" "$folder" "$stamp" || exit 1
+	fi
+	printf '%s\n' "$folder"
+}
+
+# make_root SUITE FOLDER STAMP: one at a time; whole or not at all
+make_root() {
+	local suite=$1 folder=$2 stamp=$3 mirror
+	need_root
+	need mmdebstrap flock
+	mirror=$(debian_mirror)
+	mkdir -p "$ONESPINE_CACHE"
+	(
+		flock 9
+		[[ ! -e $folder/.onespine-root || $(<"$folder/.onespine-root") != "$stamp" ]] || exit 0
+		say "makes a root of Debian $suite in $folder (about half a minute)"
+		rm -rf --one-file-system "$folder" "$folder.new"
+		local -a options=(--quiet --variant=apt --include="$(root_packages)"
+			--aptopt='Acquire::Check-Valid-Until "false"' --skip=check/empty)
+		while IFS= read -r proxy; do
+			[[ -z $proxy ]] || options+=(--aptopt="$proxy")
+		done < <(apt_proxies)
+		mmdebstrap "${options[@]}" "$suite" "$folder.new" ${mirror:+"$mirror"} >&2 9>&- || {
+			rm -rf --one-file-system "$folder.new"
+			die "mmdebstrap could not make the root"
+		}
+		printf '%s\n' "$stamp" >"$folder.new/.onespine-root"
+		mv "$folder.new" "$folder"
+	) 9>"$folder.lock"
+}
+
+# root_mounts ROOT [FOLDER...]: commands that a shell in a mount namespace of its own runs
+root_mounts() {
+	local root=$1 path
+	shift
+	printf 'mount --rbind /proc %q\nmount --rbind /sys %q\nmount --rbind /dev %q\n' \
+		"$root/proc" "$root/sys" "$root/dev"
+	for path in /etc/passwd /etc/group /etc/hosts /etc/resolv.conf; do
+		[[ ! -e $path ]] || printf 'touch %q && mount --bind %q %q\n' "$root$path" "$path" "$root$path"
+	done
+	for path in /tmp "$ONESPINE_CACHE" "$ONESPINE_SOURCE" "$@"; do
+		printf 'mkdir -p %q && mount --bind %q %q\n' "$root$path" "$path" "$root$path"
+	done
+}
+
+# in_root ROOT COMMAND...: in the same folder when it is there too
+in_root() {
+	local root=$1 script
+	shift
+	script="set -e
+$(root_mounts "$root")
+exec chroot $(printf %q "$root") /bin/sh -c 'cd \"\$0\" 2>/dev/null || cd /; exec \"\$@\"' $(printf %q "$PWD") \"\$@\""
+	unshare --mount --propagation private bash -c "$script" in_root "$@"
+}
+
+# start_holder: a process that keeps the cluster's mount namespace and root; commands enter through it
+start_holder() {
+	local script
+	script="set -e
+$(root_mounts "$root" "$dir" ${prefix:+"$prefix"})
+exec chroot $(printf %q "$root") /bin/bash -c 'cd /; : >$dir/run/holder.ready; exec -a onespine-holder:$dir sleep infinity'"
+	(
+		cd /
+		exec setsid unshare --mount --propagation private bash -c "$script" \
+			</dev/null >"$dir/log/holder.out" 2>&1 3>&- 4>&- 5>&- 6>&- 7>&- 8>&- 9>&-
+	) &
+	printf '%s\n' $! >"$dir/run/holder.pid"
+	disown $!
+	await 10 test -e "$dir/run/holder.ready" || die "cannot enter $root: $(tail -n 3 "$dir/log/holder.out")"
+}
+
+stop_holder() {
+	local pid
+	pid=$(<"$dir/run/holder.pid")
+	if grep -qsz "onespine-holder:$dir" "/proc/$pid/cmdline"; then
+		signal KILL "$pid"
+		await 5 none_of "$pid"
+	fi
+}

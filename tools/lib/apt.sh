@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# apt.sh - Debian packages: what is missing here, and where packages of other suites come from
+# shellcheck shell=bash disable=SC2034
+
+# What building and testing need. clang is for fuzzing and valgrind for the tests that use it.
+BUILD_PACKAGES=(build-essential autoconf automake libtool pkg-config
+	libslurm-dev libmunge-dev libyaml-dev libhwloc-dev libjansson-dev libcmocka-dev
+	libcurl4-openssl-dev)
+SLURM_PACKAGES=(slurmctld slurmd slurm-client slurm-wlm-basic-plugins munge procps iproute2)
+TEST_PACKAGES=(bats jq valgrind mmdebstrap dpkg-dev clang libclang-rt-dev shellcheck)
+
+# Which suite of Debian has which Slurm.
+suite_of() {
+	case $1 in
+	22.05) echo bookworm ;;
+	24.11) echo trixie ;;
+	*) die "no Debian release with Slurm $1 is known here" ;;
+	esac
+}
+
+# missing_packages PACKAGE...: those that are not installed, one a line
+missing_packages() {
+	local package
+	for package; do
+		[[ $(dpkg-query -W -f '${db:Status-Status}' "$package" 2>/dev/null) == installed ]] ||
+			printf '%s\n' "$package"
+	done
+}
+
+# install_packages PACKAGE...: what is missing of them, without starting any service
+install_packages() {
+	local -a missing
+	mapfile -t missing < <(missing_packages "$@")
+	((${#missing[@]})) || return 0
+	need_root
+	say "installs ${missing[*]}"
+	local policy=/usr/sbin/policy-rc.d ours=0 status=0
+	if [[ ! -e $policy ]]; then
+		printf '#!/bin/sh\nexit 101\n' >"$policy"
+		chmod 755 "$policy"
+		ours=1
+	fi
+	apt_install "${missing[@]}" || status=$?
+	((!ours)) || rm -f "$policy"
+	return $status
+}
+
+apt_install() {
+	local -a command=(apt-get -q -y --no-install-recommends install "$@")
+	DEBIAN_FRONTEND=noninteractive "${command[@]}" >&2 && return 0
+	apt-get -q update >&2 && DEBIAN_FRONTEND=noninteractive "${command[@]}" >&2
+}
+
+# debian_mirror: where this machine gets Debian from, so that another suite comes the same way
+debian_mirror() {
+	if [[ -n ${ONESPINE_MIRROR:-} ]]; then
+		printf '%s\n' "$ONESPINE_MIRROR"
+		return
+	fi
+	# shellcheck disable=SC2016
+	apt-get indextargets --format '$(ORIGIN) $(LABEL) $(REPO_URI)' 'Created-By: Packages' |
+		awk '$1 == "Debian" && $2 == "Debian" { print $3; exit }'
+}
+
+# apt_proxies: the proxies that this machine's apt uses, as options of mmdebstrap
+apt_proxies() {
+	apt-config dump 2>/dev/null | grep -iE '^Acquire::https?::Proxy ' || true
+}
