@@ -51,15 +51,17 @@ apt_install() {
 	apt-get -q update >&2 && DEBIAN_FRONTEND=noninteractive "${command[@]}" >&2
 }
 
-# debian_mirror: where this machine gets Debian from, so that another suite comes the same way
+# debian_mirror [LABEL]: where this machine gets Debian (or Debian-Security) from, so that another
+# suite comes the same way
 debian_mirror() {
+	local label=${1:-Debian}
 	if [[ -n ${ONESPINE_MIRROR:-} ]]; then
-		printf '%s\n' "$ONESPINE_MIRROR"
+		[[ $label != Debian ]] || printf '%s\n' "$ONESPINE_MIRROR"
 		return
 	fi
 	# shellcheck disable=SC2016
 	apt-get indextargets --format '$(ORIGIN) $(LABEL) $(REPO_URI)' 'Created-By: Packages' |
-		awk '$1 == "Debian" && $2 == "Debian" { print $3; exit }'
+		awk -v label="$label" '$1 == "Debian" && $2 == label { print $3; exit }'
 }
 
 # apt_proxies: the proxies that this machine's apt uses, as options of mmdebstrap
