@@ -78,7 +78,8 @@ is_ours() {
 	local program
 	program=$(readlink "/proc/$1/exe") || return 1
 	[[ ${program##*/} =~ $DAEMON_PROGRAMS ]] || return 1
-	find "/proc/$1/fd" -lname "*$dir/*" 2>/dev/null | grep -q .
+	# Its exit status tells nothing: a file may be closed while find looks.
+	[[ -n $(find "/proc/$1/fd" -lname "*$dir/*" -print -quit 2>/dev/null) ]]
 }
 
 # our_processes [PROGRAM-PATTERN]: the numbers of the cluster's daemons, one a line
