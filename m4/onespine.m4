@@ -102,6 +102,11 @@ AC_DEFUN([OSP_CHECK_SLURM], [
 	AC_SUBST([SLURM_LIBS])
 	AC_SUBST([SLURM_VERSION])
 	AC_SUBST([SLURM_PLUGINS])
+	# Words of a refused update, which later releases send.
+	osp_saved_cppflags=$CPPFLAGS
+	CPPFLAGS="$CPPFLAGS $SLURM_CPPFLAGS"
+	AC_CHECK_MEMBERS([job_array_resp_msg_t.err_msg], [], [], [[#include <slurm/slurm.h>]])
+	CPPFLAGS=$osp_saved_cppflags
 	AM_CONDITIONAL([HAVE_SLURM], [test $have_SLURM = yes])
 ])
 

@@ -9,9 +9,9 @@
 #include "lib/readers.h"
 #include "tools/files.h"
 
-#define LIST_MAX	64
-#define LIST_BYTES	2048
-#define MAP_BYTES_MAX	OSP_TOPOLOGY_FILE_BYTES_MAX
+#define LIST_MAX      64
+#define LIST_BYTES    2048
+#define MAP_BYTES_MAX OSP_TOPOLOGY_FILE_BYTES_MAX
 
 /* A comma-separated option value, split. */
 struct word_list {

@@ -182,8 +182,8 @@ static int open_files(const struct osp_call *call, struct osp_world *world,
 			return osp_error_set(error, "%s: it holds no topology; add --topology",
 					     osp_input_name(call->values[OSP_OPTION_STATE]));
 	} else {
-		world->snapshot = snapshot_of_lists(*topology, call->values[OSP_OPTION_FREE],
-						    error);
+		world->snapshot =
+			snapshot_of_lists(*topology, call->values[OSP_OPTION_FREE], error);
 	}
 	return world->snapshot ? 0 : -1;
 }

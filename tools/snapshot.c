@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "onespine_config.h"
 #include "tools/snapshot.h"
 
 #include <stdlib.h>
