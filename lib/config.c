@@ -249,6 +249,8 @@ struct osp_config *osp_config_read(const char *file, const char *text, size_t te
 {
 	struct osp_config *config;
 
+	if (!file)
+		file = "";
 	if (text_bytes > OSP_CONFIG_FILE_BYTES_MAX) {
 		osp_error_at(error, file, 0, 0, "larger than %zu bytes: no onespine.yaml",
 			     OSP_CONFIG_FILE_BYTES_MAX);

@@ -50,7 +50,7 @@ struct osp_policy {
 
 struct osp_config;
 
-/* Parses `text`; an empty one gives the defaults. `file` is for errors and for osp_config_show().
+/* Parses `text`; an empty one gives the defaults. `file` is for errors and for osp_config_show(); it may be NULL.
  * NULL with `error` set when it is refused or memory ran out. */
 struct osp_config *osp_config_read(const char *file, const char *text, size_t text_bytes,
 				   struct osp_error *error);

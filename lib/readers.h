@@ -75,9 +75,10 @@ struct osp_name_map;
 /*
  * A map from an instance (or reservation, or CSV host) to node names: two columns, "ID NODES" a
  * line, separated by blanks or a comma, # comments; NODES is a hostlist (one name, or for a
- * reservation several). Or the JSON of `aws ec2 describe-instances`: the node name is the value of
- * the tag `tag`, or with a NULL `tag` the private DNS name up to the first dot. Returns NULL with
- * `error` set.
+ * reservation several). Or the JSON of `aws ec2 describe-instances`, one page or several: the node
+ * name is the value of the tag `tag`, or with a NULL `tag` the private DNS name up to the first
+ * dot; terminated instances do not count, and those without a name are not in the map. An id or a
+ * node given twice is refused. Returns NULL with `error` set.
  */
 struct osp_name_map *osp_read_name_map(const char *file, const char *text, size_t text_bytes,
 				       const char *tag, struct osp_error *error);
@@ -99,23 +100,30 @@ struct osp_import *osp_import_new(const struct osp_import_options *options);
 void osp_import_free(struct osp_import *import); /* NULL is allowed */
 
 /*
- * Adds one page of `describe-instance-topology` or `describe-capacity-reservation-topology` JSON. 1
- * to 4 layers, top first; counted from the bottom for instances (3 and 4 layers may be mixed), from
- * the top for reservations, which may lack the lower ones (their instance type says how many there
- * are: 4 for p6-b200 and p6-b300, else 3). The availability zone is the level "zone" above all; a
- * CapacityBlockId on instances (UltraServers) the level "nvlink" below leaf. A page added twice is
- * a duplicate and refused.
+ * Adds the pages of one file: what `describe-instance-topology` or
+ * `describe-capacity-reservation-topology` prints, one document or several after each other. 1 to 4
+ * layers (more are taken too), top first; counted from the bottom for instances (3 and 4 layers may
+ * be mixed), from the top for reservations, which may lack the lower ones (their instance type says
+ * how many there are: 4 for p6-b200 and p6-b300, else 3). The availability zone is the level "zone"
+ * above all, by its id where any answer has it; a CapacityBlockId on instances (UltraServers) the
+ * level "nvlink" below leaf. Instances that disagree (a network node at two levels, in two zones or
+ * under two parents, an UltraServer under two leaves) are both named by osp_import_finish(), as is
+ * an instance given twice.
  */
 int osp_import_ec2(struct osp_import *import, const char *file, const char *text, size_t text_bytes,
 		   struct osp_error *error);
 
-/* Adds a CSV with a header line; one host a line and its switches, top layer first unless
- * csv_columns says otherwise. Hashed hosts (64 hex digits) get the shortest prefix, at least 8
- * long, that keeps them apart, after the letter "n". */
+/*
+ * Adds a CSV (RFC 4180) with a header line; one host a line and its switches, top layer first
+ * unless csv_columns says otherwise. The lowest layers' fields may be empty: unknown. A switch is
+ * told by its path from the top: where a layer has a name under several parents, all switches of
+ * that layer are named PARENT/NAME ("P10/S14"). Hashed hosts (64 hex digits) get the shortest
+ * prefix, at least 8 long, that keeps them apart, after the letter "n".
+ */
 int osp_import_csv(struct osp_import *import, const char *file, const char *text, size_t text_bytes,
 		   struct osp_error *error);
 
-/* Builds the topology; NULL with `error` set. */
+/* Compares all that was read and builds the topology; NULL with `error` set. Once only. */
 struct osp_topology *osp_import_finish(struct osp_import *import, struct osp_error *error);
 
 /* What allow_missing left out, in words, a line each; valid until osp_import_free(). */

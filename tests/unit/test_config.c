@@ -11,6 +11,7 @@
 
 #include "lib/config.h"
 #include "lib/document.h"
+#include "lib/text.h"
 
 #define FILE_NAME "onespine.yaml"
 
@@ -61,6 +62,7 @@ static void an_empty_file_is_the_defaults(void **state)
 		assert_int_equal(osp_config_partition_count(config), 0);
 		osp_config_free(config);
 	}
+	osp_config_free(osp_config_read(NULL, "", 0, NULL));
 	osp_config_free(NULL);
 }
 
@@ -319,6 +321,54 @@ static void json_is_well_formed(void **state)
 	osp_config_free(config);
 }
 
+static char *read_sample(void)
+{
+	const char *top = getenv("top_srcdir");
+	char path[1024], *text;
+	size_t bytes;
+
+	snprintf(path, sizeof(path), "%s/etc/onespine.yaml", top ? top : ".");
+	text = osp_read_file(path, OSP_CONFIG_FILE_BYTES_MAX, &bytes);
+	assert_non_null(text);
+	return text;
+}
+
+static void the_sample_says_nothing(void **state)
+{
+	char *text = read_sample();
+	struct osp_config *config = read_good(text);
+
+	(void)state;
+	has_defaults(config, NULL);
+	assert_int_equal(osp_config_partition_count(config), 0);
+	osp_config_free(config);
+	free(text);
+}
+
+/* With every key switched on ("#key:"; "# words" are words) it says the defaults, and all of them.
+ */
+static void the_sample_has_every_key(void **state)
+{
+	char *text = read_sample(), *shown;
+	struct osp_config *config;
+
+	(void)state;
+	for (char *hash = text; (hash = strchr(hash, '#')); hash++) {
+		if (hash[1] != ' ' && hash[1] != '\n')
+			memmove(hash, hash + 1, strlen(hash));
+	}
+	config = read_good(text);
+	has_defaults(config, NULL);
+	assert_string_equal(osp_config_topology(config), "onespine.topology");
+	assert_int_equal(osp_config_partition_count(config), 1);
+	assert_true(osp_config_policy(config, "gpu")->gang_always);
+	shown = osp_config_show(config, false);
+	assert_null(strstr(shown, "(default)"));
+	free(shown);
+	osp_config_free(config);
+	free(text);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -330,6 +380,8 @@ int main(void)
 		cmocka_unit_test(shows_what_is_in_force),
 		cmocka_unit_test(shows_json),
 		cmocka_unit_test(json_is_well_formed),
+		cmocka_unit_test(the_sample_says_nothing),
+		cmocka_unit_test(the_sample_has_every_key),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
