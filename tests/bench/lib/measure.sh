@@ -1,0 +1,143 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# measure.sh - one system from an empty cluster until it has settled
+#
+# Uses the variables of tests/bench/bench and of system().
+# shellcheck shell=bash disable=SC2154
+
+# The processors, memory and GPUs of a p5.48xlarge.
+NODE_WORDS='Sockets=2 CoresPerSocket=48 ThreadsPerCore=2 CPUs=192 RealMemory=2000000'
+NODE_GRES=gpu:8
+JOB_WORDS=(--exclusive --gpus-per-node=8)
+INTERVAL_S=10
+RUN_LIMIT_S=1800
+
+cluster() {
+	"$ONESPINE_SOURCE/tools/cluster" "$@"
+}
+
+# Slurm's defaults but for these: every job is looked at in every cycle, and cycles come often.
+scheduler_parameters() {
+	printf 'default_queue_depth=%d,bf_max_job_test=%d,sched_interval=%d,bf_interval=%d\n' \
+		$((jobs + 100)) $((jobs + 100)) $INTERVAL_S $INTERVAL_S
+}
+
+start_options() {
+	local file spine list
+	printf '%s\n' --slurm "$release" --cloud all --gres "$NODE_GRES" --node-conf "$NODE_WORDS" \
+		--names "$(cut -d' ' -f1 "$work/map" | hostlist_compress)" \
+		--conf "SchedulerParameters=$(scheduler_parameters)" --conf SlurmctldDebug=info \
+		--partition 'gpu Nodes=ALL Default=YES MaxTime=INFINITE State=DOWN'
+	for file in "${topology[@]}"; do
+		printf '%s\n' --topology "$work/$file"
+	done
+	if ((stock)); then
+		printf '%s\n' --stock
+	else
+		printf '%s\n' --prefix "${prefix_of[$release]}"
+	fi
+	((features)) || return 0
+	while read -r spine list; do
+		printf '%s\n' --node-conf "NodeName=$list Feature=$spine"
+	done <"$work/spines"
+}
+
+controller_cpu_ticks() {
+	awk '{ print $14 + $15 }' "/proc/$controller/stat"
+}
+
+controller_kib() {
+	awk -v key="$1:" '$1 == key { print $2 }' "/proc/$controller/status"
+}
+
+# sdiag_value SECTION KEY: SECTION is Main or Backfilling; 0 when sdiag does not print it
+sdiag_value() {
+	awk -v section="$1" -v key="$2:" '
+	/^[A-Z]/ { inside = index($0, section) == 1 }
+	inside && index($0, "\t" key) == 1 { value = $NF }
+	END { print value + 0 }' "$run/sdiag"
+}
+
+submit_all() {
+	local size limit
+	while read -r size limit; do
+		sbatch -Q --parsable --export=NONE -o /dev/null -N "$size" -t "$limit" \
+			"${JOB_WORDS[@]}" ${words[@]+"${words[@]}"} --wrap true
+	done <"$work/jobs" >"$run/ids" 2>"$run/submit.err" ||
+		die "submission failed: $(tail -n 2 "$run/submit.err")"
+}
+
+# await_settled: until so many backfill cycles are over; says when the last job started
+await_settled() {
+	local done_cycles last=0 started=-1 count end=$((SECONDS + RUN_LIMIT_S))
+	settled_cycle=0
+	while ((SECONDS < end)); do
+		sleep 1
+		sdiag >"$run/sdiag"
+		done_cycles=$(sdiag_value Backfilling 'Total cycles')
+		((done_cycles != last)) || continue
+		last=$done_cycles
+		count=$(squeue -h -t PD -o %i | wc -l)
+		((count == started)) || settled_cycle=$done_cycles
+		started=$count
+		((done_cycles < cycles)) || return 0
+	done
+	say "$1: fewer than $cycles backfill cycles in $RUN_LIMIT_S s"
+}
+
+# running_jobs: a line for each: its size, limit and node list, in the order of submission
+running_jobs() {
+	squeue -h -t CF,R,CG -S i -o '%i %D %N'
+}
+
+in_cluster() {
+	local path=$PATH
+	eval "$(cluster env --dir "$cluster_dir")"
+	"$@"
+	PATH=$path
+	unset SLURM_CONF
+}
+
+# measure NAME: prints a line of key=value
+measure() {
+	local -a start=()
+	run=$work/run-$1
+	mkdir -p "$run"
+	mapfile -t start < <(start_options)
+	cluster_dir=$work/c
+	cluster start --dir "$cluster_dir" "${start[@]}" >/dev/null || die "$1 does not start"
+	controller=$(<"$cluster_dir/run/slurmctld.pid")
+	in_cluster measure_started "$1"
+	[[ -z $keep_raw ]] || { mkdir -p "$keep_raw" && cp -r "$run" "$cluster_dir"/log "$keep_raw/"; }
+	cluster stop --dir "$cluster_dir" >/dev/null
+	cluster_dir=
+}
+
+measure_started() {
+	local ticks submitted start_rss
+	start_rss=$(controller_kib VmRSS)
+	ticks=$(controller_cpu_ticks)
+	submit_all
+	submitted=$(controller_cpu_ticks)
+	sdiag -r >/dev/null
+	scontrol update PartitionName=gpu State=UP
+	await_settled "$1"
+	local end_ticks rss hwm
+	end_ticks=$(controller_cpu_ticks)
+	rss=$(controller_kib VmRSS) hwm=$(controller_kib VmHWM)
+	running_jobs >"$run/running"
+	printf 'system=%s %s cpu_s=%s submit_cpu_s=%s' "$1" \
+		"$(awk -v leaf_nodes="$leaf_nodes" -f "$here/lib/judge.awk" "$work/map" "$run/running")" \
+		"$(seconds $((end_ticks - ticks)))" "$(seconds $((submitted - ticks)))"
+	printf ' main_cycles=%s main_mean_us=%s main_max_us=%s' "$(sdiag_value Main 'Total cycles')" \
+		"$(sdiag_value Main 'Mean cycle')" "$(sdiag_value Main 'Max cycle')"
+	printf ' bf_cycles=%s bf_mean_us=%s bf_max_us=%s' \
+		"$(sdiag_value Backfilling 'Total cycles')" "$(sdiag_value Backfilling 'Mean cycle')" \
+		"$(sdiag_value Backfilling 'Max cycle')"
+	printf ' start_rss_kib=%s rss_kib=%s hwm_kib=%s settled_cycle=%s load=%s slurm=%s\n' \
+		"$start_rss" "$rss" "$hwm" "$settled_cycle" "$(cut -d' ' -f1 /proc/loadavg)" \
+		"$(slurmctld -V | awk '{ print $2 }')"
+}
+
+seconds() {
+	awk -v ticks="$1" -v hz="$(getconf CLK_TCK)" 'BEGIN { printf "%.2f", ticks / hz }'
+}

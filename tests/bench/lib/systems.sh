@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# systems.sh - the systems that are compared
+# shellcheck shell=bash disable=SC2034,SC2154
+
+SYSTEMS=(22.05-tree 22.05-switches 22.05-constraint 22.05-onespine 22.05-onespine-tree
+	24.11-tree 24.11-block 24.11-onespine)
+
+# Slurm's select plugin takes at most so many alternatives in one [a|b].
+CONSTRAINT_SPINES_MAX=64
+
+# system NAME: sets title, release, stock, topology (names of files in work/), features, words (for
+# sbatch) and unfit (why it cannot run on this fabric)
+system() {
+	release=${1%%-*} stock=1 topology=(tree.conf) features=0 words=() unfit=''
+	case $1 in
+	22.05-tree | 24.11-tree) title="$release topology/tree" ;;
+	22.05-switches)
+		title="$release topology/tree, \`--switches=4\`"
+		words=(--switches=4)
+		;;
+	22.05-constraint)
+		title="$release topology/tree, \`--constraint=[s0|s1|...]\`"
+		features=1
+		[[ -r ${work:-}/spines ]] || return 0
+		words=("--constraint=[$(cut -d' ' -f1 "$work/spines" | paste -sd'|')]")
+		(($(wc -l <"$work/spines") <= CONSTRAINT_SPINES_MAX)) ||
+			unfit="at most $CONSTRAINT_SPINES_MAX alternatives"
+		;;
+	22.05-onespine | 24.11-onespine)
+		title="$release **Onespine**, \`--gang\`"
+		stock=0 topology=(onespine.topology) words=(--gang)
+		;;
+	22.05-onespine-tree)
+		title="$release **Onespine**, \`--gang\`, topology/tree beside it"
+		stock=0 topology=(onespine.topology tree.conf) words=(--gang)
+		;;
+	24.11-block)
+		title="$release topology/block, blocks of 16 to 256"
+		topology=(block.conf)
+		[[ -z ${fabric:-} ]] || unfit="its leaves are no blocks"
+		;;
+	*) return 1 ;;
+	esac
+}
