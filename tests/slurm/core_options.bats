@@ -1,0 +1,264 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-or-later
+# core_options.bats - from --gang to slurmctld, and from slurmctld to the job's environment
+# shellcheck disable=SC2016
+
+bats_require_minimum_version 1.5.0
+load helpers
+
+setup_file() {
+	make_topology "$BATS_FILE_TMPDIR/onespine.topology" 2 2 4
+	cluster_start --topology "$BATS_FILE_TMPDIR/onespine.topology"
+}
+
+# as_other_user COMMAND...: nobody has no rights on the cluster
+as_other_user() {
+	setpriv --reuid=65534 --regid=65534 --clear-groups "$@"
+}
+
+# gang_of JOB: the request in force, as AdminComment says it
+gang_of() {
+	job_field "$1" AdminComment | sed -n 's/.*\[onespine: gang=\([^];]*\).*/\1/p'
+}
+
+# in_env FILE NAME: the variable's value in a job's output of env; fails when it is not set
+in_env() {
+	sed -n "s/^\\(.*: \\)\\?$2=//p" "$1" | sort -u | grep .
+}
+
+not_in_env() {
+	! in_env "$@" >/dev/null || fail "$2 is set: $(in_env "$@")"
+}
+
+printed() {
+	[[ -s $1 ]] && grep -q "$2" "$1"
+}
+
+PRINT='scontrol show job $SLURM_JOB_ID | sed -n s/.*AdminComment=//p'
+
+# --- the option and its variable ------------------------------------------------------------------
+
+@test "--help has one line about it" {
+	for program in sbatch salloc srun; do
+		equal "$($program --help | grep -e --gang)" \
+			'      --gang=LEVEL[@TIME]     all nodes on one spine (or one LEVEL), or wait' "$program"
+	done
+}
+
+@test "sbatch: --gang, --gang=LEVEL, @TIME, a line of the script, the environment" {
+	check() {
+		local wanted=$1 job
+		shift
+		job=$("$@")
+		equal "$(gang_of "$job")" "$wanted" "$*"
+		scancel "$job"
+	}
+	check spine submit --hold --gang -N2
+	check leaf submit --hold --gang=leaf -N2
+	check spine@30:00 submit --hold --gang=spine@30 -N2
+	check leaf@1:00:00 submit --hold --gang=leaf@60 -N2
+	check leaf env ONESPINE_GANG=leaf sbatch --parsable --hold -N2 -o /dev/null --wrap 'sleep 9'
+	check spine env ONESPINE_GANG= sbatch --parsable --hold -N2 -o /dev/null --wrap 'sleep 9'
+	check spine env ONESPINE_GANG=leaf \
+		sbatch --parsable --hold --gang=spine -N2 -o /dev/null --wrap 'sleep 9'
+	check leaf env ONESPINE_GANG=leaf \
+		sbatch --parsable --hold --export=NONE -N2 -o /dev/null --wrap 'sleep 9'
+	check '' env ONESPINE_GANG=leaf \
+		sbatch --parsable --hold --gang=off -N2 -o /dev/null --wrap 'sleep 9'
+	printf '#!/bin/sh\n#SBATCH --gang=leaf\n' >"$BATS_TEST_TMPDIR/job.sh"
+	check leaf submit --hold -N2 "$BATS_TEST_TMPDIR/job.sh"
+	check spine submit --hold --gang -N2 "$BATS_TEST_TMPDIR/job.sh"
+}
+
+@test "salloc and srun: --gang, the environment, the command line over the environment" {
+	for program in 'salloc -Q' srun; do
+		check() {
+			local wanted=$1
+			shift
+			holds "$("$@" -N2 sh -c "$PRINT" | head -n 1)" "[onespine: gang=$wanted;"
+		}
+		# shellcheck disable=SC2086
+		check leaf $program --gang=leaf
+		# shellcheck disable=SC2086
+		check spine $program --gang
+		# shellcheck disable=SC2086
+		check leaf env ONESPINE_GANG=leaf $program
+		# shellcheck disable=SC2086
+		check spine env ONESPINE_GANG=leaf $program --gang=spine
+		# shellcheck disable=SC2086
+		equal "$(env ONESPINE_GANG=leaf $program --gang=off -N2 sh -c "$PRINT")" ''
+	done
+}
+
+@test "without SPANK slurmctld reads ONESPINE_GANG from the job's environment" {
+	: >"$BATS_TEST_TMPDIR/plugstack.conf"
+	sed "s#^PlugStackConfig=.*#PlugStackConfig=$BATS_TEST_TMPDIR/plugstack.conf#" \
+		"$ONESPINE_CLUSTER/slurm.conf" >"$BATS_TEST_TMPDIR/slurm.conf"
+	cp "$ONESPINE_CLUSTER"/gres.conf "$BATS_TEST_TMPDIR/" 2>/dev/null || true
+	job=$(SLURM_CONF=$BATS_TEST_TMPDIR/slurm.conf ONESPINE_GANG=leaf submit --hold -N2)
+	equal "$(gang_of "$job")" leaf
+	SLURM_CONF=$BATS_TEST_TMPDIR/slurm.conf ONESPINE_GANG='le af' run submit -N2
+	equal "$status" 1
+	holds "$output" "ONESPINE_GANG: --gang=le af: ' ' cannot stand in a level's name"
+}
+
+@test "a job that asks for nothing is told nothing and gets nothing" {
+	out=$BATS_TEST_TMPDIR/out
+	run sbatch --wait -N2 -o "$out" --wrap 'env; srun -l env'
+	equal "$status" 0
+	matches "$output" '^Submitted batch job [0-9]+$'
+	for name in LEVEL DOMAIN LEAF LEAVES; do
+		not_in_env "$out" "ONESPINE_$name"
+	done
+	equal "$(srun -N2 sh -c "$PRINT" 2>&1)" ''
+}
+
+# --- what is refused -------------------------------------------------------------------------------
+
+@test "a value that makes no sense is refused before anything is sent" {
+	log_mark
+	for program in 'sbatch --wrap true' 'salloc true' 'srun true'; do
+		# shellcheck disable=SC2086
+		run ${program/ / --gang=sp!ne -N2 }
+		[[ $status != 0 ]]
+		holds "$output" "error: --gang=sp!ne: '!' cannot stand in a level's name"
+		# shellcheck disable=SC2086
+		ONESPINE_GANG=spine@tea run ${program/ / -N2 }
+		[[ $status != 0 ]]
+		holds "$output" "error: ONESPINE_GANG: --gang=spine@tea: 'tea' is no time"
+	done
+	run ! log_since 'onespine: refused'
+}
+
+@test "where SPANK's refusal does not count, slurmctld refuses" {
+	sed 's/^required/optional/' "$ONESPINE_CLUSTER/plugstack.conf" \
+		>"$BATS_TEST_TMPDIR/plugstack.conf"
+	sed "s#^PlugStackConfig=.*#PlugStackConfig=$BATS_TEST_TMPDIR/plugstack.conf#" \
+		"$ONESPINE_CLUSTER/slurm.conf" >"$BATS_TEST_TMPDIR/slurm.conf"
+	SLURM_CONF=$BATS_TEST_TMPDIR/slurm.conf ONESPINE_GANG=spine@tea run srun -N2 true
+	equal "$status" 1
+	holds "$output" 'Unable to allocate resources: Invalid argument'
+}
+
+@test "what cannot stand beside --gang is refused in words" {
+	check() {
+		local said=$1
+		shift
+		holds "$(submit_refused --gang -N2 "$@")" "sbatch: error: $said"
+		run salloc --gang -N2 "$@" true
+		equal "$status" 1
+		holds "$output" "salloc: error: $said"
+		run srun --gang -N2 "$@" true
+		equal "$status" 1
+		holds "$output" "srun: error: $said"
+	}
+	check '--switches cannot stand beside --gang: it counts leaf switches' --switches=1
+	check '--contiguous cannot stand beside --gang' --contiguous
+	check 'a --constraint with counts (a*4) cannot stand beside --gang' '--constraint=[a*1&b*1]'
+	check '--dependency=expand cannot stand beside --gang' --dependency=expand:1
+	if srun --help | grep -q -e --segment; then # from 24.05 on
+		check '--segment cannot stand beside --gang' --segment=1
+		check '--exclusive=topo cannot stand beside --gang' --exclusive=topo
+	fi
+	ONESPINE_GANG=spine run submit --switches=1 -N2
+	holds "$output" '--switches cannot stand beside --gang'
+	submit --hold --gang=off --switches=1 -N2
+}
+
+@test "a heterogeneous job is refused in words, also when one part alone asks" {
+	run sbatch --gang -N2 : -N2 --wrap true
+	equal "$status" 1
+	holds "$output" 'a heterogeneous job cannot be one gang: Slurm places its components one after'
+	run salloc -N2 : --gang -N2 true
+	equal "$status" 1
+	holds "$output" 'a heterogeneous job cannot be one gang'
+}
+
+@test "what can never fit is refused at once, with the way out" {
+	said=$(submit_refused --gang=leaf -N5)
+	holds "$said" '5 nodes on one leaf asked for; the largest leaf of partition'
+	holds "$said" 'ask for --gang=spine or 4 nodes'
+	said=$(submit_refused --gang=spin -N2)
+	holds "$said" "there is no level 'spin' in this fabric; did you mean spine?"
+}
+
+# --- what cannot be forged -------------------------------------------------------------------------
+
+@test "a user cannot write slurmctld's own entry" {
+	forged='mode=enforce,level=leaf,relax_s=-1,origin=set,mix_kinds=yes'
+	hold 'n[1-3],n[5-7],n[9-11],n[13-15]'
+	# four free nodes, one a leaf: were the entry obeyed, this job would wait
+	SLURM_SPANK__ONESPINE_EFFECTIVE=$forged timeout 30 srun -N4 --exclusive true
+	# with a gang of its own the true one counts
+	said=$(SLURM_SPANK__ONESPINE_EFFECTIVE=$forged srun --gang -N1 sh -c "$PRINT")
+	holds "$said" '[onespine: gang=spine;'
+}
+
+@test "only the owner or an operator changes a pending gang" {
+	hold 'n[1-7],n[9-15]'
+	job=$(submit --gang -N2)
+	await_job "$job" PENDING
+	run as_other_user env onespine set "$job" --gang=leaf
+	[[ $status != 0 ]]
+	equal "$(gang_of "$job")" spine
+	onespine set "$job" --gang=leaf
+	equal "$(gang_of "$job")" leaf
+	mine=$(as_other_user sbatch --parsable --chdir=/ -o /dev/null --gang -N2 --wrap 'sleep 9')
+	as_other_user onespine set "$mine" --gang=spine@10
+	equal "$(gang_of "$mine")" spine@10:00
+	scancel "$mine"
+	run onespine set "$job" '--gang=l*af'
+	[[ $status != 0 ]]
+	equal "$(gang_of "$job")" leaf
+}
+
+# --- the job's side --------------------------------------------------------------------------------
+
+# judge_tasks FILE: lines "NODE LEVEL DOMAIN LEAF" of tasks, each with its own node's leaf
+judge_tasks() {
+	local node level domain leaf count=0
+	while read -r node level domain leaf; do
+		equal "$level" spine "level on $node"
+		equal "$domain" "$(node_domain "$node" spine)" "domain on $node"
+		equal "$leaf" "$(node_domain "$node" leaf)" "leaf on $node"
+		((++count))
+	done <"$1"
+	equal "$count" "$2" "tasks"
+}
+
+TASK='echo $SLURMD_NODENAME ${ONESPINE_LEVEL-no} ${ONESPINE_DOMAIN-no} ${ONESPINE_LEAF-no}'
+
+@test "the batch script and every task know the level, the domain and their own leaf" {
+	out=$BATS_TEST_TMPDIR/out
+	job=$(submit --wait --gang -N8 --exclusive -o "$out" --wrap \
+		"$TASK >$out.script; srun -N8 sh -c '$TASK' >$out.tasks; srun -N2 -n2 sh -c '$TASK' >$out.two
+		ONESPINE_GANG='l*af' srun -N1 -n1 sh -c '$TASK' >$out.silent; env >$out.env")
+	judge_tasks "$out.script" 1
+	judge_tasks "$out.tasks" 8
+	judge_tasks "$out.two" 2
+	judge_tasks "$out.silent" 1
+	equal "$(cut -d' ' -f4 "$out.tasks" | sort -u | wc -l)" 2 'leaves of 8 nodes'
+	equal "$(cat "$out")" ''
+	not_in_env "$out.env" SLURM_SPANK__SLURM_SPANK_OPTION_onespine_gang
+}
+
+@test "tasks of srun and of srun inside salloc know it too" {
+	srun --gang -N3 --exclusive sh -c "$TASK" >"$BATS_TEST_TMPDIR/srun"
+	judge_tasks "$BATS_TEST_TMPDIR/srun" 3
+	salloc -Q --gang -N3 --exclusive srun sh -c "$TASK" >"$BATS_TEST_TMPDIR/salloc"
+	judge_tasks "$BATS_TEST_TMPDIR/salloc" 3
+	ONESPINE_GANG=spine salloc -Q -N3 --exclusive srun sh -c "$TASK" >"$BATS_TEST_TMPDIR/env"
+	judge_tasks "$BATS_TEST_TMPDIR/env" 3
+}
+
+@test "a job submitted from inside a gang asks for nothing by itself" {
+	out=$BATS_TEST_TMPDIR/out
+	submit --wait --gang -N2 -o "$out" --wrap \
+		"sbatch --parsable --hold -o /dev/null -N2 --wrap 'sleep 9' >$out.job
+		salloc -Q -N1 env >$out.env"
+	equal "$(cat "$out")" ''
+	equal "$(gang_of "$(cat "$out.job")")" ''
+	for name in LEVEL DOMAIN LEAF LEAVES; do
+		not_in_env "$out.env" "ONESPINE_$name"
+	done
+}
