@@ -78,7 +78,6 @@ static void count_node(const struct osp_state_node *node, struct osp_map_count *
 		count->busy++;
 }
 
-/* Ranks [first, end) as a row; where the row's domain changes, it ends earlier. */
 bool osp_map_next_row(const struct osp_map *map, const struct osp_map_box *box, uint32_t rank,
 		      struct osp_map_row *row)
 {
@@ -104,6 +103,22 @@ bool osp_map_next_row(const struct osp_map *map, const struct osp_map_box *box, 
 		rank = osp_map_next_cell(map, rank + 1, box->end_rank);
 	}
 	return true;
+}
+
+bool osp_map_concerns(const struct osp_map *map, const struct osp_state_job *job)
+{
+	const char *at = job->partition;
+	size_t length = map->partition ? strlen(map->partition) : 0;
+
+	if (!map->partition)
+		return true;
+	while (at) {
+		if (strncmp(at, map->partition, length) == 0 && strchr(",", at[length]))
+			return true;
+		at = strchr(at, ',');
+		at += at != NULL;
+	}
+	return false;
 }
 
 /* --- boxes ------------------------------------------------------------------------------------ */
@@ -218,7 +233,15 @@ struct colour_use {
 	uint32_t *box_of_node;
 };
 
-/* The colour least used in the boxes of the job, then least used at all. */
+/* Does the job's node `n` begin a box? Nodes of a box mostly follow one another. */
+static bool begins_box(const struct osp_map *map, const struct colour_use *use,
+		       const struct osp_state_job *job, uint32_t n)
+{
+	return osp_nodeset_test(map->shown, job->nodes[n]) &&
+	       (n == 0 || use->box_of_node[job->nodes[n]] != use->box_of_node[job->nodes[n - 1]]);
+}
+
+/* The colour that the fewest jobs in the boxes of this one have, then the fewest of all. */
 static uint8_t choose_colour(const struct osp_map *map, const struct osp_state_job *job,
 			     struct colour_use *use)
 {
@@ -228,13 +251,13 @@ static uint8_t choose_colour(const struct osp_map *map, const struct osp_state_j
 	int c;
 
 	for (n = 0; n < job->nodes_known; n++)
-		for (c = 0; osp_nodeset_test(map->shown, job->nodes[n]) && c < OSP_MAP_COLOURS; c++)
+		for (c = 0; begins_box(map, use, job, n) && c < OSP_MAP_COLOURS; c++)
 			cost[c] += use->by_box[use->box_of_node[job->nodes[n]]][c];
 	for (c = 1; c < OSP_MAP_COLOURS; c++)
 		if (cost[c] < cost[best] || (cost[c] == cost[best] && use->all[c] < use->all[best]))
 			best = (uint8_t)c;
 	for (n = 0; n < job->nodes_known; n++)
-		if (osp_nodeset_test(map->shown, job->nodes[n]))
+		if (begins_box(map, use, job, n))
 			use->by_box[use->box_of_node[job->nodes[n]]][best]++;
 	use->all[best]++;
 	return best;
@@ -301,6 +324,7 @@ int osp_map_make(const struct osp_world *world, const char *partition, struct os
 
 	memset(map, 0, sizeof(*map));
 	map->world = world;
+	map->partition = partition;
 	map->box_level = osp_topology_level_count(topology) > 1 ? 2 : 1;
 	if (spine > 0)
 		map->box_level = (uint32_t)spine;
@@ -363,9 +387,11 @@ void osp_map_summary(const struct osp_map *map, struct osp_text *text)
 {
 	if (map->world->snapshot->cluster)
 		osp_text_printf(text, "%s: ", map->world->snapshot->cluster);
-	osp_text_printf(text, "%u nodes: %u busy, %u free, %u out; %u jobs, %u of them gangs",
-			map->count.nodes, map->count.busy, map->count.free, map->count.out,
-			map->job_count, map->gang_count);
+	osp_text_printf(text, "%u %s: %u busy, %u free, %u out; %u %s, %u of them %s",
+			map->count.nodes, map->count.nodes == 1 ? "node" : "nodes", map->count.busy,
+			map->count.free, map->count.out, map->job_count,
+			map->job_count == 1 ? "job" : "jobs", map->gang_count,
+			map->gang_count == 1 ? "a gang" : "gangs");
 }
 
 void osp_map_job_words(const struct osp_map *map, const struct osp_map_job *job,

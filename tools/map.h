@@ -54,6 +54,7 @@ struct osp_map_row {
 
 struct osp_map {
 	const struct osp_world *world;
+	const char *partition; /* NULL: all nodes */
 	uint32_t box_level;
 	uint32_t row_level; /* 0: nodes stand in the box itself */
 	struct osp_nodeset *shown;
@@ -91,6 +92,9 @@ uint32_t osp_map_job_of(const struct osp_map *map, uint32_t node);
 char osp_map_mark(const struct osp_map *map, uint32_t node);
 char osp_map_state_mark(enum osp_node_state state);
 const char *osp_map_state_words(enum osp_node_state state);
+
+/* Is a pending job one of the partition shown? */
+bool osp_map_concerns(const struct osp_map *map, const struct osp_state_job *job);
 
 /* "zone use1-az4, core nn-1": the levels above a box, top first; "" for none. */
 void osp_map_path(const struct osp_map *map, const struct osp_map_box *box, struct osp_text *text);

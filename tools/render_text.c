@@ -491,8 +491,8 @@ static void add_state_legend(const struct page *page)
 		osp_text_printf(page->text, " %s (%u)   ", osp_map_state_words(state),
 				page->map->states[state]);
 	}
-	if (page->map->states[OSP_NODE_BUSY] || page->map->states[OSP_NODE_PARTLY])
-		osp_text_add(page->text, "letters: jobs, # others");
+	if (page->map->job_count)
+		osp_text_add(page->text, "letters and digits: jobs");
 	osp_text_add(page->text, "\n");
 }
 
@@ -542,7 +542,8 @@ static void add_waiting(const struct page *page)
 		const struct osp_state_job *job = &snapshot->jobs[i];
 		struct osp_gang gang;
 
-		if (job->phase != OSP_JOB_PENDING || !osp_gang_of(job, &gang))
+		if (job->phase != OSP_JOB_PENDING || !osp_map_concerns(page->map, job) ||
+		    !osp_gang_of(job, &gang))
 			continue;
 		if (count++ == 0)
 			osp_text_add(page->text, "\nwaiting\n");
