@@ -150,14 +150,15 @@ static void list_children(struct writer *writer)
 	first[0] = 0;
 }
 
-/* Has the domain nodes that none of its lower domains has? */
-static bool has_direct_nodes(const struct writer *writer, uint32_t domain)
+/* Has the domain both lower domains and nodes in none of them? Slurm takes no such switch. */
+static bool is_mixed(const struct writer *writer, uint32_t domain)
 {
+	uint32_t first = writer->first_child[domain], last = writer->first_child[domain + 1];
 	uint32_t below = 0;
 
-	for (uint32_t i = writer->first_child[domain]; i < writer->first_child[domain + 1]; i++)
+	for (uint32_t i = first; i < last; i++)
 		below += osp_topology_domain(writer->topology, writer->children[i])->node_count;
-	return below < osp_topology_domain(writer->topology, domain)->node_count;
+	return first < last && below < osp_topology_domain(writer->topology, domain)->node_count;
 }
 
 static int name_domains(struct writer *writer)
@@ -183,9 +184,7 @@ static int name_made_up(struct writer *writer)
 	char wish[OSP_ERROR_FILE_BYTES + 64];
 
 	for (uint32_t d = 0; d < osp_topology_domain_count(topology); d++) {
-		const struct osp_domain *domain = osp_topology_domain(topology, d);
-
-		if (domain->level == 1 || !has_direct_nodes(writer, d))
+		if (!is_mixed(writer, d))
 			continue;
 		snprintf(wish, sizeof(wish), "%s-unknown", writer->names[d]);
 		writer->leaf_names[d] =
@@ -244,38 +243,36 @@ static void add_upper(struct writer *writer, uint32_t domain)
 	free(names);
 }
 
-static void add_changed_name(struct writer *writer, uint32_t domain)
+static void add_domain(struct writer *writer, uint32_t domain)
 {
 	const struct osp_domain *d = osp_topology_domain(writer->topology, domain);
+	const char *name = writer->names[domain];
 
-	if (strcmp(d->name, writer->names[domain]))
-		osp_text_printf(&writer->text, "# %s is %s %s\n", writer->names[domain],
+	if (strcmp(d->name, name))
+		osp_text_printf(&writer->text, "# %s is %s %s\n", name,
 				osp_topology_level_name(writer->topology, d->level), d->name);
+	if (writer->leaf_names[domain]) {
+		osp_text_printf(
+			&writer->text,
+			"# not of the fabric: nodes of %s whose place below it is unknown\n", name);
+		add_leaf(writer, writer->leaf_names[domain], domain);
+	}
+	if (writer->first_child[domain] < writer->first_child[domain + 1])
+		add_upper(writer, domain);
+	else
+		add_leaf(writer, name, domain);
 }
 
 static void add_level(struct writer *writer, uint32_t level)
 {
-	const char *name = osp_topology_level_name(writer->topology, level);
 	uint32_t first, count;
 
 	osp_topology_level_domains(writer->topology, level, &first, &count);
 	if (count)
-		osp_text_printf(&writer->text, "\n# %s: %" PRIu32 "\n", name, count);
-	for (uint32_t d = first; d < first + count; d++) {
-		add_changed_name(writer, d);
-		if (level == 1) {
-			add_leaf(writer, writer->names[d], d);
-			continue;
-		}
-		if (writer->leaf_names[d]) {
-			osp_text_printf(&writer->text,
-					"# not of the fabric: nodes of %s whose place below it "
-					"is unknown\n",
-					writer->names[d]);
-			add_leaf(writer, writer->leaf_names[d], d);
-		}
-		add_upper(writer, d);
-	}
+		osp_text_printf(&writer->text, "\n# %s: %" PRIu32 "\n",
+				osp_topology_level_name(writer->topology, level), count);
+	for (uint32_t d = first; d < first + count; d++)
+		add_domain(writer, d);
 }
 
 static void add_all(struct writer *writer)

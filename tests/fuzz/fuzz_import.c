@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * fuzz_import.c - EC2 answers, CSV tables and maps of node names
+ *
+ * The first byte chooses what the rest is: 'e' EC2, 'c' CSV, 'm' a map, 't' a map by the tag Name.
+ * A capital letter allows missing instances and maps i-1 and cr-1.
+ */
+#include <ctype.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/readers.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes);
+
+typedef int import_f(struct osp_import *import, const char *file, const char *text,
+		     size_t text_bytes, struct osp_error *error);
+
+static void require(bool truth)
+{
+	if (!truth)
+		abort();
+}
+
+/* Words that are terminated, and a place that is no nonsense. */
+static void check_error(const struct osp_error *error)
+{
+	require(error->text[0] && memchr(error->text, '\0', sizeof(error->text)));
+	require(error->line >= 0 && error->column >= 0);
+}
+
+/* Every domain is inside its parent, and every node inside its domains. */
+static void check_topology(const struct osp_topology *topology)
+{
+	for (uint32_t d = 0; d < osp_topology_domain_count(topology); d++) {
+		const struct osp_domain *domain = osp_topology_domain(topology, d), *parent;
+
+		require(domain->node_count > 0);
+		if (domain->parent == OSP_NO_DOMAIN)
+			continue;
+		parent = osp_topology_domain(topology, domain->parent);
+		require(parent->level > domain->level);
+		require(parent->first_rank <= domain->first_rank);
+		require(domain->first_rank + domain->node_count <=
+			parent->first_rank + parent->node_count);
+	}
+}
+
+static void import(import_f *add, bool lenient, const char *text, size_t bytes)
+{
+	static const char map_text[] = "i-1 gpu-1\ncr-1 gpu-[2-3]\n";
+	struct osp_import_options options = {.allow_missing = lenient};
+	struct osp_name_map *map = NULL;
+	struct osp_topology *topology = NULL;
+	struct osp_error error = {0};
+	struct osp_import *import;
+
+	if (lenient)
+		map = osp_read_name_map("m", map_text, strlen(map_text), NULL, NULL);
+	options.map = map;
+	import = osp_import_new(&options);
+	if (!add(import, "f", text, bytes, &error))
+		topology = osp_import_finish(import, &error);
+	if (topology)
+		check_topology(topology);
+	else
+		check_error(&error);
+	for (size_t i = 0; i < osp_import_warning_count(import); i++)
+		require(osp_import_warning(import, i)[0]);
+	osp_topology_free(topology);
+	osp_import_free(import);
+	osp_name_map_free(map);
+}
+
+static void read_map(const char *text, size_t bytes, const char *tag)
+{
+	struct osp_error error = {0};
+	struct osp_name_map *map = osp_read_name_map("m", text, bytes, tag, &error);
+
+	if (!map)
+		check_error(&error);
+	osp_name_map_free(map);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
+{
+	const char *text = (const char *)data + 1;
+
+	if (!bytes)
+		return 0;
+	bytes--;
+	switch (tolower(data[0])) {
+	case 'e':
+		import(osp_import_ec2, isupper(data[0]), text, bytes);
+		break;
+	case 'c':
+		import(osp_import_csv, isupper(data[0]), text, bytes);
+		break;
+	case 'm':
+		read_map(text, bytes, NULL);
+		break;
+	case 't':
+		read_map(text, bytes, "Name");
+		break;
+	default:
+		break;
+	}
+	return 0;
+}

@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Each call of lib/ that allocates, with each of its allocations failing in turn: no crash, no
+ * leak, "out of memory" in words, and never half a result.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "lib/document.h"
+#include "lib/hostlist.h"
+#include "lib/nodeset.h"
+#include "lib/readers.h"
+#include "lib/text.h"
+#include "tests/unit/no_memory.h"
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+static const char conf[] = "SwitchName=r[1-2]a Nodes=gpu-[1-4]\n"
+			   "SwitchName=r[1-2]b Nodes=gpu-[5-8]\n"
+			   "SwitchName=lone Nodes=x \\\n# joined\n"
+			   "SwitchName=s[1-2] Switches=\"r[1-2]a, r[1-2]b\"\n"
+			   "SwitchName=c Switches=s[1-2]\n";
+
+static const char own[] =
+	"{\"onespine-topology\": 1, \"levels\": [\"leaf\", \"spine\"], \"domains\": ["
+	"{\"level\": \"spine\", \"name\": \"a b\", \"nodes\": \"x[1-3]y[2-5]\"},"
+	"{\"level\": \"leaf\", \"name\": \"a b\", \"in\": \"a b\", \"nodes\": \"n1\"}],"
+	"\"nodes\": \"m\"}";
+
+static void check_words(const struct osp_error *error, bool success)
+{
+	assert_string_equal(error->text, success ? "" : "out of memory");
+}
+
+static bool read_conf(void *context)
+{
+	struct osp_error error = {0};
+	struct osp_topology *topology =
+		osp_read_slurm_topology("f", conf, sizeof(conf) - 1, &error);
+
+	(void)context;
+	check_words(&error, topology);
+	osp_topology_free(topology);
+	return topology;
+}
+
+static bool read_own(void *context)
+{
+	struct osp_error error = {0};
+	struct osp_topology *topology =
+		osp_read_onespine_topology("f", own, sizeof(own) - 1, &error);
+
+	(void)context;
+	check_words(&error, topology);
+	osp_topology_free(topology);
+	return topology;
+}
+
+static bool write_own(void *context)
+{
+	char *text = osp_write_onespine_topology(context, "a source");
+
+	free(text);
+	return text;
+}
+
+static bool write_conf(void *context)
+{
+	struct osp_error error = {0};
+	char *text = osp_write_slurm_topology(context, &error);
+
+	check_words(&error, text);
+	free(text);
+	return text;
+}
+
+static bool rebase(void *context)
+{
+	static const char *const names[] = {"n1", NULL, "new", "m"};
+	struct osp_error error = {0};
+	struct osp_topology *rebased = osp_topology_rebase(context, names, COUNT(names), &error);
+
+	check_words(&error, rebased);
+	osp_topology_free(rebased);
+	return rebased;
+}
+
+static bool compact(void *context)
+{
+	static const char *const names[] = {"r1n1", "r1n2",   "r2n1",  "r2n2",
+					    "a",    "r1x1n1", "r1x1n2"};
+	char *list = osp_hostlist_compact(names, COUNT(names));
+
+	(void)context;
+	free(list);
+	return list;
+}
+
+static bool read_document(void *context)
+{
+	struct osp_error error = {0};
+	struct osp_document *document = osp_document_read("f", context, strlen(context), &error);
+
+	check_words(&error, document);
+	osp_document_free(document);
+	return document;
+}
+
+static bool grow_text(void *context)
+{
+	struct osp_text text = OSP_TEXT_INIT;
+	char *taken;
+
+	(void)context;
+	for (int i = 0; i < 100; i++) {
+		osp_text_add(&text, "some words");
+		osp_text_printf(&text, "%d", i);
+	}
+	taken = osp_text_take(&text);
+	free(taken);
+	return taken;
+}
+
+static bool read_file(void *context)
+{
+	size_t length;
+	/* longer than it says, so that the buffer grows */
+	char *data = osp_read_file("/proc/self/status", 1000000, &length);
+
+	(void)context;
+	free(data);
+	return data;
+}
+
+static bool copy_set(void *context)
+{
+	struct osp_nodeset *copy = osp_nodeset_copy(context);
+
+	free(copy);
+	return copy;
+}
+
+static void reading_survives(void **state)
+{
+	char map[2000] = "";
+	struct osp_text text = OSP_TEXT_INIT;
+
+	(void)state;
+	assert_true(no_memory_at_each(read_conf, NULL) > 15);
+	assert_true(no_memory_at_each(read_own, NULL) > 15);
+	for (int i = 0; i < 20; i++) /* more keys than are compared pair by pair */
+		osp_text_printf(&text, "k%d: [a, {b: c}]\n", i);
+	memcpy(map, text.data, text.length_bytes);
+	osp_text_free(&text);
+	assert_true(no_memory_at_each(read_document, map) > 2);
+	assert_true(no_memory_at_each(read_file, NULL) > 1);
+}
+
+static void writing_survives(void **state)
+{
+	struct osp_topology *topology = osp_read_onespine_topology("f", own, sizeof(own) - 1, NULL);
+	struct osp_nodeset *set = osp_nodeset_new(100);
+
+	(void)state;
+	assert_true(no_memory_at_each(write_own, topology) > 5);
+	assert_true(no_memory_at_each(write_conf, topology) > 10);
+	assert_true(no_memory_at_each(rebase, topology) > 5);
+	assert_true(no_memory_at_each(compact, NULL) > 5);
+	assert_true(no_memory_at_each(grow_text, NULL) > 3);
+	assert_int_equal(no_memory_at_each(copy_set, set), 1);
+	free(set);
+	osp_topology_free(topology);
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(reading_survives),
+		cmocka_unit_test(writing_survives),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
