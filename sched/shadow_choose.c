@@ -216,6 +216,49 @@ static bool start_preempting(struct choice *choice, int64_t *free_at_s, int64_t 
 /* --- run now
  * ---------------------------------------------------------------------------------------- */
 
+/*
+ * For the words alone: what the job's partition could give it later. The nodes that a RUN_NOW call
+ * comes with are only those that are free or hold jobs to preempt.
+ */
+static void nodes_of_partition(const struct choice *choice, struct osp_nodeset *usable)
+{
+	const job_record_t *job = choice->call->job;
+
+	osp_nodeset_clear(usable);
+	if (job->part_ptr && job->part_ptr->node_bitmap)
+		shadow_from_bitmap(usable, job->part_ptr->node_bitmap);
+	for (uint32_t n = osp_nodeset_next(usable, 0); n < usable->place_count;
+	     n = osp_nodeset_next(usable, n + 1)) {
+		const node_record_t *node = node_record_table_ptr[n];
+
+		if (!node || IS_NODE_DOWN(node) || IS_NODE_DRAIN(node) || IS_NODE_FAIL(node))
+			osp_nodeset_remove(usable, n);
+	}
+	if (job->details->exc_node_bitmap) {
+		shadow_from_bitmap(choice->nodes, job->details->exc_node_bitmap);
+		osp_nodeset_and_not(usable, choice->nodes);
+	}
+	osp_nodeset_or(usable, choice->gang->usable);
+}
+
+static void tell_what_is_short(struct choice *choice, char *says, size_t says_bytes)
+{
+	struct osp_place_input input = choice->input;
+	struct osp_nodeset *usable = osp_nodeset_new(shadow_state.node_count);
+	const struct osp_place_domain *domains;
+	uint32_t candidate_count, domain_count;
+
+	if (usable) {
+		nodes_of_partition(choice, usable);
+		input.usable = usable;
+		input.free_only = true;
+	}
+	domains = osp_place_order(shadow_state.place, &input, &candidate_count, &domain_count);
+	osp_words_waits(shadow_state.topology, &input, domains, candidate_count, domain_count, says,
+			says_bytes);
+	free(usable);
+}
+
 static void tell_why_it_waits(struct choice *choice)
 {
 	const struct osp_place_domain *domains;
@@ -231,8 +274,7 @@ static void tell_why_it_waits(struct choice *choice)
 			 osp_topology_level_name(shadow_state.topology, choice->input.level),
 			 domains[0].free_nodes);
 	else
-		osp_words_waits(shadow_state.topology, &choice->input, domains, candidate_count,
-				domain_count, says, sizeof(says));
+		tell_what_is_short(choice, says, sizeof(says));
 	shadow_gang_says(choice->call->job, &choice->gang->effective, NULL, NULL, says);
 }
 

@@ -19,7 +19,9 @@ ONESPINE_TOOLS=$(cd "${BASH_SOURCE[0]%/*}/../../tools" && pwd -P)
 export ONESPINE_TOOLS
 
 setup() {
-	[[ -z ${ONESPINE_CLUSTER:-} ]] || free_all
+	[[ -z ${ONESPINE_CLUSTER:-} ]] || {
+		cluster check --dir "$ONESPINE_CLUSTER" && free_all
+	}
 }
 
 teardown() {
@@ -88,6 +90,11 @@ end_file() {
 dump_logs() {
 	echo "--- $1: slurmctld.log"
 	tail -n 60 "$1/log/slurmctld.log"
+	cluster check --dir "$1" || {
+		echo "--- slurmctld.out"
+		tail -n 10 "$1/log/slurmctld.out"
+		return 0
+	}
 	echo "--- queue"
 	cluster exec --dir "$1" squeue -a -o '%8i %9P %9j %9T %5D %25R %N' 2>&1 | head -n 30
 	echo "--- nodes"
@@ -266,8 +273,8 @@ free_all() {
 nothing_left() {
 	local states
 	[[ -z $(squeue -h -a -o %i) ]] || return 1
-	states=$(sinfo -h -N -o %t | sort -u)
-	[[ $states == idle || $states == 'idle~' ]]
+	states=$(sinfo -h -N -o %t | sort -u | paste -sd' ')
+	[[ $states == idle || $states == 'idle~' || $states == 'idle idle~' ]]
 }
 
 # hold HOSTLIST: fills each of these nodes with a job named hold-NODE
@@ -283,19 +290,20 @@ none_pending() {
 	! squeue -h -t PENDING,CONFIGURING -o %j | grep -q "^$1"
 }
 
-# release HOSTLIST: ends the jobs of hold, and waits until the nodes are free
+# release HOSTLIST: ends the jobs of hold, and waits until they are gone; what waits for the nodes may
+# have taken them by then
 release() {
 	local node
 	for node in $(hostnames "$1"); do
 		scancel --name="hold-$node"
 	done
 	for node in $(hostnames "$1"); do
-		await 30 without_jobs "$node"
+		await 30 none_named "hold-$node"
 	done
 }
 
-without_jobs() {
-	[[ -z $(squeue -h -w "$1" -o %i) ]]
+none_named() {
+	[[ -z $(squeue -h --name="$1" -o %i) ]]
 }
 
 # hostnames HOSTLIST: one name a line
