@@ -4,6 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+static uint32_t at_most(uint32_t value, uint32_t limit)
+{
+	return value < limit ? value : limit;
+}
+
 /* --- the scratch --------------------------------------------------------------------------------
  */
 
@@ -286,6 +291,8 @@ bool osp_place_start(struct osp_place *place, const struct osp_place_input *inpu
 	call->special = take_sets(place, input);
 	call->level = input->level;
 	call->free_only = input->free_only;
+	call->roomy = at_most(input->largest_gang, place->node_count);
+	call->roomy += call->roomy / 2;
 	call->required = input->required ? osp_nodeset_count(input->required) : 0;
 	call->need = input->need_nodes ? input->need_nodes : 1;
 	if (call->need < call->required)
@@ -383,6 +390,12 @@ void osp_place_note(struct osp_place *place, struct osp_place_plan *plan,
 	entry->left_in_domain = there - plan->size;
 }
 
+/* By how many nodes what is left of a domain is too small for the gangs to come. */
+static uint32_t short_remainder(const struct osp_place *place, uint32_t left)
+{
+	return left && left < place->call.roomy ? place->call.roomy - left : 0;
+}
+
 static void key_candidate(const struct osp_place *place, const struct osp_place_domain *entry,
 			  uint32_t *key)
 {
@@ -397,8 +410,11 @@ static void key_candidate(const struct osp_place *place, const struct osp_place_
 	key[5] = entry->boot_nodes;
 	key[6] = entry->weight;
 	key[7] = entry->leaves - entry->leaves_least;
-	key[8] = entry->left_in_leaves;
-	key[9] = entry->left_in_domain;
+	key[8] = entry->left_in_leaves != 0;
+	key[9] = place->call.roomy + short_remainder(place, entry->left_in_domain) -
+		 short_remainder(place, later ? entry->usable_nodes : entry->free_nodes);
+	key[10] = entry->left_in_leaves;
+	key[11] = entry->left_in_domain;
 }
 
 static void key_entry(const struct osp_place *place, const struct osp_place_domain *entry,
@@ -415,8 +431,8 @@ static void key_entry(const struct osp_place *place, const struct osp_place_doma
 	}
 	/* Domains are found in order: they need no key where each is found once. */
 	if (place->call.kind) {
-		key[10] = entry->domain;
-		key[11] = entry->kind;
+		key[12] = entry->domain;
+		key[13] = entry->kind;
 	}
 }
 
@@ -440,11 +456,6 @@ const struct osp_place_domain *osp_place_finish(struct osp_place *place, uint32_
 
 /* --- osp_place_order() --------------------------------------------------------------------------
  */
-
-static uint32_t at_most(uint32_t value, uint32_t limit)
-{
-	return value < limit ? value : limit;
-}
 
 /* A candidate of items [first, end): from its free ones, or where these are too few from all. */
 static void note_items(struct osp_place *place, uint32_t first, uint32_t end,

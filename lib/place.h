@@ -14,16 +14,19 @@
  *	3. the lowest weight (the largest weight among the nodes that would be taken, as small as
  *	   possible);
  *	4. the fewest leaves more than the size needs at least;
- *	5. best fit: the fewest free nodes left in the domain's partly used leaves, then in the
- *	   domain;
- *	6. the lower domain number, the lower kind.
+ *	5. no free node left in the leaves it touches;
+ *	6. the domain whose remainder suffers least. A remainder is short by what it lacks to half as
+ *	   much again as `largest_gang`; none at all is not short. Counted is by how much the gang
+ *	   makes it shorter. Without `largest_gang` this is passed over;
+ *	7. best fit: the fewest free nodes left in the leaves it touches, then in the domain;
+ *	8. the lower domain number, the lower kind.
  *
  * Inside a domain: required nodes; nodes that need no boot before those that do; lighter nodes
  * first, as Slurm takes them; among equals the fewest leaves, then the fewest free nodes left in the
  * leaves touched.
  *
- * Cost: linear in the nodes, with two words of scratch a domain; 131,072 nodes in under 1 ms
- * (doc/performance.md). Any thread. In slurmctld also inside a scheduling call: memory is taken
+ * Cost: linear in the nodes; 131,072 that differ in neither weight nor kind in under 1 ms
+ * (doc/performance.md). Scratch: about 60 bytes a node, 200 a domain. Any thread. In slurmctld also inside a scheduling call: memory is taken
  * only by osp_place_new(), never by a call that decides.
  */
 #ifndef OSP_PLACE_H
@@ -46,8 +49,9 @@ struct osp_place_input {
 	const struct osp_nodeset *boot; /* nodes that must first be started; NULL: none */
 	const struct osp_nodeset *required; /* nodes that must be in the gang; NULL: none */
 	const uint32_t *weight;		    /* by node; NULL: all equal */
-	const uint16_t *kind; /* by node: kinds never mix in a gang; NULL: all alike */
-	uint16_t kind_count;  /* kinds are 0 .. kind_count - 1; 0 with a NULL kind */
+	const uint16_t *kind;  /* by node: kinds never mix in a gang; NULL: all alike */
+	uint16_t kind_count;   /* kinds are 0 .. kind_count - 1; 0 with a NULL kind */
+	uint32_t largest_gang; /* nodes of the largest gang now waiting or running; 0: not known */
 };
 
 enum osp_place_reason {

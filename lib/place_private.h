@@ -80,6 +80,7 @@ struct osp_place_call {
 	uint32_t need;
 	uint32_t want;
 	uint32_t required; /* how many, wherever they are */
+	uint32_t roomy;	   /* a remainder of so many nodes is not short; 0: none is */
 	bool special;	   /* there are required or boot nodes */
 	bool free_only;
 	bool by_time;
@@ -90,7 +91,7 @@ struct osp_place_call {
 	uint16_t kind_count;
 };
 
-#define OSP_PLACE_KEY_WORDS 12
+#define OSP_PLACE_KEY_WORDS 14
 
 /* Leftovers of a choice of leaves up to this size are made as small as possible by exact search. */
 #define OSP_PLACE_SWAP_MAX 63

@@ -19,7 +19,7 @@
 #include "lib/place.h"
 #include "tests/fabric.h"
 
-#define SEEDS	   12
+#define SEEDS	   24
 #define GANG_MAX   64
 #define FILL_JOBS  300
 #define CHURN_JOBS 6000
@@ -43,6 +43,7 @@ struct cluster {
 	struct osp_nodeset *free_nodes;
 	uint32_t level;
 	uint32_t nodes;
+	uint32_t largest_gang;
 };
 
 struct result {
@@ -103,15 +104,6 @@ static bool leaves_then_tightest(const struct osp_place_domain *a, const struct 
 	return tightest(a, b);
 }
 
-static bool exact_then_tightest(const struct osp_place_domain *a, const struct osp_place_domain *b)
-{
-	if (excess(a) != excess(b))
-		return excess(a) < excess(b);
-	if (!a->left_in_leaves != !b->left_in_leaves)
-		return !a->left_in_leaves;
-	return tightest(a, b);
-}
-
 static bool leftover_first(const struct osp_place_domain *a, const struct osp_place_domain *b)
 {
 	if (a->left_in_leaves != b->left_in_leaves)
@@ -130,39 +122,36 @@ static bool emptiest(const struct osp_place_domain *a, const struct osp_place_do
 	return a->left_in_domain > b->left_in_domain;
 }
 
-/* A leaf more costs as much as four nodes left over. */
-static bool mixed(const struct osp_place_domain *a, const struct osp_place_domain *b)
+/* A leaf more costs as much as two filled up, and the remainder counts beside them. */
+static bool costs_less(const struct osp_place_domain *a, const struct osp_place_domain *b)
 {
-	int64_t x = 4 * excess(a) + a->left_in_leaves;
-	int64_t y = 4 * excess(b) + b->left_in_leaves;
+	double x = (double)excess(a) + 0.48 * (a->left_in_leaves != 0);
+	double y = (double)excess(b) + 0.48 * (b->left_in_leaves != 0);
+	uint32_t roomy = GANG_MAX * 3 / 2;
 
+	x += a->left_in_domain && a->left_in_domain < roomy
+		     ? 0.38 * (1 - a->left_in_domain / (double)roomy)
+		     : 0;
+	x -= a->free_nodes < roomy ? 0.38 * (1 - a->free_nodes / (double)roomy) : 0;
+	y += b->left_in_domain && b->left_in_domain < roomy
+		     ? 0.38 * (1 - b->left_in_domain / (double)roomy)
+		     : 0;
+	y -= b->free_nodes < roomy ? 0.38 * (1 - b->free_nodes / (double)roomy) : 0;
 	return x != y ? x < y : tightest(a, b);
-}
-
-/* No room left for another gang counts as no room left. */
-static bool close_domain(const struct osp_place_domain *a, const struct osp_place_domain *b)
-{
-	if (!a->left_in_domain != !b->left_in_domain)
-		return !a->left_in_domain;
-	if (excess(a) != excess(b))
-		return excess(a) < excess(b);
-	if (a->left_in_leaves != b->left_in_leaves)
-		return a->left_in_leaves < b->left_in_leaves;
-	return tightest(a, b);
 }
 
 static const struct {
 	const char *name;
 	better better; /* NULL: as osp_place_order() says */
+	bool largest;  /* the largest gang is known */
 } orders[] = {
-	{"as ordered", NULL},
-	{"tightest domain", tightest},
-	{"leaves, tightest", leaves_then_tightest},
-	{"leaves, exact, tightest", exact_then_tightest},
-	{"leftover, leaves", leftover_first},
-	{"leaves, leftover, emptiest", emptiest},
-	{"4 leaves + leftover", mixed},
-	{"close a domain first", close_domain},
+	{"as ordered", NULL, true},
+	{"largest gang not known", NULL, false},
+	{"tightest domain", tightest, false},
+	{"leaves, tightest", leaves_then_tightest, false},
+	{"leftover, leaves, tightest", leftover_first, false},
+	{"leaves, leftover, emptiest", emptiest, false},
+	{"weighed against each other", costs_less, false},
 };
 
 /* --- starting and ending ------------------------------------------------------------------------
@@ -174,6 +163,7 @@ static bool start(struct cluster *cluster, struct job *job, better order, struct
 					.need_nodes = job->nodes,
 					.want_nodes = job->nodes,
 					.free_only = true,
+					.largest_gang = cluster->largest_gang,
 					.usable = cluster->usable,
 					.free = cluster->free_nodes};
 	uint32_t candidates;
@@ -385,6 +375,14 @@ static void print_load(struct cluster *cluster, const char *name, load run, cons
 	       sum.wait_s / sum.started, sum.large ? sum.large_wait_s / sum.large : 0);
 }
 
+static void print_orders(struct cluster *cluster, const char *name, load run, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		cluster->largest_gang = orders[i].largest ? GANG_MAX : 0;
+		print_load(cluster, name, run, orders[i].name, orders[i].better);
+	}
+}
+
 /* --- fabrics ------------------------------------------------------------------------------------
  */
 
@@ -473,12 +471,9 @@ int main(int argc, char **argv)
 	printf("%" PRIu32 " nodes; means of %d seeds\n", cluster.nodes, SEEDS);
 	printf("%-7s %-27s %10s %8s %8s %7s %7s %7s %7s\n", "load", "order of domains",
 	       "straddling", "started", "nodes", "", "leaves", "wait_s", "large_s");
-	for (size_t i = 0; i < order_count; i++)
-		print_load(&cluster, "fill", fill, orders[i].name, orders[i].better);
-	for (size_t i = 0; i < order_count; i++)
-		print_load(&cluster, "strict", churn_strict, orders[i].name, orders[i].better);
-	for (size_t i = 0; i < order_count; i++)
-		print_load(&cluster, "open", churn_open, orders[i].name, orders[i].better);
+	print_orders(&cluster, "fill", fill, order_count);
+	print_orders(&cluster, "strict", churn_strict, order_count);
+	print_orders(&cluster, "open", churn_open, order_count);
 	free(cluster.free_nodes);
 	free(cluster.usable);
 	osp_place_free(cluster.place);

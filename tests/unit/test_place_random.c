@@ -130,6 +130,7 @@ static void random_input(struct world *world)
 	input->need_nodes = 1 + random_below(1 + random_below(12));
 	input->want_nodes = input->need_nodes + (random_below(3) ? 0 : random_below(4));
 	input->free_only = random_below(2);
+	input->largest_gang = random_below(2) ? random_below(20) : 0;
 	world->usable = random_set(world->nodes, random_below(2) ? 100 : 50 + random_below(51));
 	world->free_nodes = random_set(world->nodes, 20 + random_below(81));
 	world->boot = random_set(world->nodes, random_below(100));
@@ -432,6 +433,24 @@ static void check_pick(struct world *world, const struct slot *slot, uint32_t si
 	assert_int_equal(weight, entry->weight);
 }
 
+static int64_t short_remainder(const struct world *world, uint32_t left)
+{
+	uint32_t largest = world->input.largest_gang;
+
+	if (largest > world->nodes)
+		largest = world->nodes;
+	return left && left < largest * 3 / 2 ? largest * 3 / 2 - left : 0;
+}
+
+static int64_t shortening(const struct world *world, const struct osp_place_domain *entry,
+			  bool by_time)
+{
+	bool later = entry->short_nodes && !by_time;
+
+	return short_remainder(world, entry->left_in_domain) -
+	       short_remainder(world, later ? entry->usable_nodes : entry->free_nodes);
+}
+
 /* -1: a before b, in the words of place.h. */
 static int compare_entries(const struct world *world, const struct osp_place_domain *a,
 			   const struct osp_place_domain *b, bool by_time)
@@ -458,6 +477,8 @@ static int compare_entries(const struct world *world, const struct osp_place_dom
 	FIRST(a->boot_nodes, b->boot_nodes);
 	FIRST(a->weight, b->weight);
 	FIRST(excess_a, excess_b);
+	FIRST(a->left_in_leaves != 0, b->left_in_leaves != 0);
+	FIRST(shortening(world, a, by_time), shortening(world, b, by_time));
 	FIRST(a->left_in_leaves, b->left_in_leaves);
 	FIRST(a->left_in_domain, b->left_in_domain);
 	FIRST(a->domain, b->domain);
