@@ -31,6 +31,9 @@ launch() {
 		unset SLURM_CONF
 		[[ -z $root ]] || set -- nsenter --mount --root --wdns="$dir" \
 			--target "$(<"$dir/run/holder.pid")" -- "$@"
+		# shellcheck disable=SC2016
+		[[ $name != slurmctld ]] ||
+			set -- bash -c '"$@"; echo "onespine-cluster: slurmctld ended with status $?"' "$0" "$@"
 		exec setsid "$@" </dev/null >>"$dir/log/$name.out" 2>&1
 	) &
 	disown $!
@@ -174,7 +177,8 @@ missing_daemons() {
 		[[ -e $file ]] || continue
 		name=${file##*/}
 		name=${name%.expected}
-		daemon_pid "$name" >/dev/null || printf '%s is not running\n' "$name"
+		daemon_pid "$name" >/dev/null || printf '%s is not running%s\n' "$name" \
+			"$(sed -n 's/^onespine-cluster: slurmctld\( ended.*\)/,\1/p' "$dir/log/$name.out" | tail -n 1)"
 	done
 }
 

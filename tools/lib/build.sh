@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# build.sh - builds Onespine out of tree for one Slurm release and installs it in the cache
+# shellcheck shell=bash
+
+# build_folder RELEASE
+build_folder() {
+	printf '%s/build-%s\n' "$(work_folder)" "$1"
+}
+
+# where_built RELEASE COMMAND...: runs it here, or in the release's root
+where_built() {
+	local release=$1
+	shift
+	if [[ $release == "$(installed_release)" ]]; then
+		"$@"
+	else
+		in_root "$(root_folder "$release")" "$@"
+	fi
+}
+
+# make_configure: autoreconf, when configure is missing or older than what it is made of
+make_configure() {
+	local newest
+	newest=$(find "$ONESPINE_SOURCE/configure.ac" "$ONESPINE_SOURCE/Makefile.am" \
+		"$ONESPINE_SOURCE"/m4/onespine.m4 -newer "$ONESPINE_SOURCE/configure" 2>/dev/null || echo missing)
+	if [[ -z $newest && -e $ONESPINE_SOURCE/Makefile.in ]]; then
+		return 0
+	fi
+	say "runs autoreconf"
+	(
+		flock 9
+		autoreconf -fi "$ONESPINE_SOURCE"
+	) 9>"$(work_folder)/autoreconf.lock" >"$(work_folder)/autoreconf.log" 2>&1 || {
+		tail -n 20 "$(work_folder)/autoreconf.log" >&2
+		return 1
+	}
+}
+
+# build_onespine RELEASE: configures, builds and installs into prefix_folder; the log is told when
+# that fails
+build_onespine() {
+	local release=$1 folder log source prefix wanted
+	folder=$(build_folder "$release")
+	prefix=$(prefix_folder "$release")
+	log=$folder/build.log
+	mkdir -p "$folder"
+	source=$(source_folder "$release") || return 1
+	make_configure || return 1
+	wanted="--prefix=$prefix --with-slurm-source=$source"
+	(
+		flock 9
+		if [[ ! -e $folder/config.status || $(cat "$folder/configured" 2>/dev/null) != "$wanted" ]]; then
+			# shellcheck disable=SC2016,SC2086
+			where_built "$release" sh -c 'cd "$1" && shift && exec "$@"' sh "$folder" \
+				"$ONESPINE_SOURCE/configure" --quiet $wanted && printf '%s\n' "$wanted" >"$folder/configured"
+		fi && where_built "$release" make -s -C "$folder" -j"$(nproc)" &&
+			where_built "$release" make -s -C "$folder" install
+	) 9>"$folder/lock" >"$log" 2>&1 || {
+		say "building for Slurm $release failed; the end of $log:"
+		tail -n 30 "$log" >&2
+		return 1
+	}
+}
