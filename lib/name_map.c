@@ -172,6 +172,12 @@ static int check_bytes(const struct spot *spot, const char *line, size_t bytes)
 	return 0;
 }
 
+static int no_node(const struct spot *spot, const char *id, size_t id_bytes)
+{
+	return osp_error_at(spot->error, spot->map->file, spot->line, spot->column,
+			    "%.*s has no node name: \"ID NODES\" is expected", (int)id_bytes, id);
+}
+
 /* Splits "ID NODES" in place; `line` is terminated and without comment or blanks at its end. */
 static int read_columns(struct spot *spot, char *line)
 {
@@ -192,12 +198,12 @@ static int read_columns(struct spot *spot, char *line)
 		return osp_error_at(spot->error, spot->map->file, spot->line, spot->id_column,
 				    "an id of at most %d bytes is expected", ID_BYTES_MAX);
 	if (!*list)
-		return osp_error_at(spot->error, spot->map->file, spot->line, spot->column,
-				    "%.*s has no node name: \"ID NODES\" is expected",
-				    (int)id_bytes, id);
+		return no_node(spot, id, id_bytes);
 	id[id_bytes] = '\0';
 	if (check_id(spot, id) || add_list(spot, list))
 		return -1;
+	if (!spot->map->node_count)
+		return no_node(spot, id, id_bytes);
 	return add_entry(spot, id);
 }
 

@@ -2,20 +2,10 @@
 /*
  * fuzz_config.c - onespine.yaml: refused with a place and words, or taken and shown
  */
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
+#include "tests/fuzz/fuzz.h"
 
 #include "lib/config.h"
 #include "lib/document.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes);
-
-static void require(bool truth)
-{
-	if (!truth)
-		abort();
-}
 
 /* What is in force is always something, and its JSON is JSON. */
 static void check_config(const struct osp_config *config)
@@ -27,26 +17,26 @@ static void check_config(const struct osp_config *config)
 		const char *partition = osp_config_partition(config, i, NULL);
 		const struct osp_policy *policy = osp_config_policy(config, partition);
 
-		require(policy->level[0] && policy->from_nodes >= 1 && policy->relax_s >= -1);
+		fuzz_check(policy->level[0] && policy->from_nodes >= 1 && policy->relax_s >= -1);
 	}
-	require(shown && shown[0]);
+	fuzz_check(shown && shown[0]);
 	free(shown);
 	shown = osp_config_show(config, true);
 	document = osp_document_read("shown", shown, strlen(shown), NULL);
-	require(document);
+	fuzz_check(document);
 	osp_document_free(document);
 	free(shown);
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
+FUZZER(config)
 {
 	struct osp_error error = {0};
-	struct osp_config *config = osp_config_read("f", (const char *)data, bytes, &error);
+	struct osp_config *config = osp_config_read("f", (const char *)data, size, &error);
 
 	if (config)
 		check_config(config);
 	else
-		require(error.text[0] && error.line >= 0 && error.column >= 0);
+		fuzz_check(error.text[0] && error.line >= 0 && error.column >= 0);
 	osp_config_free(config);
 	return 0;
 }

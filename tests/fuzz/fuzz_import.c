@@ -6,28 +6,18 @@
  * A capital letter allows missing instances and maps i-1 and cr-1.
  */
 #include <ctype.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "lib/readers.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes);
+#include "tests/fuzz/fuzz.h"
 
 typedef int import_f(struct osp_import *import, const char *file, const char *text,
 		     size_t text_bytes, struct osp_error *error);
 
-static void require(bool truth)
-{
-	if (!truth)
-		abort();
-}
-
 /* Words that are terminated, and a place that is no nonsense. */
 static void check_error(const struct osp_error *error)
 {
-	require(error->text[0] && memchr(error->text, '\0', sizeof(error->text)));
-	require(error->line >= 0 && error->column >= 0);
+	fuzz_check(error->text[0] && memchr(error->text, '\0', sizeof(error->text)));
+	fuzz_check(error->line >= 0 && error->column >= 0);
 }
 
 /* Every domain is inside its parent, and every node inside its domains. */
@@ -36,14 +26,14 @@ static void check_topology(const struct osp_topology *topology)
 	for (uint32_t d = 0; d < osp_topology_domain_count(topology); d++) {
 		const struct osp_domain *domain = osp_topology_domain(topology, d), *parent;
 
-		require(domain->node_count > 0);
+		fuzz_check(domain->node_count > 0);
 		if (domain->parent == OSP_NO_DOMAIN)
 			continue;
 		parent = osp_topology_domain(topology, domain->parent);
-		require(parent->level > domain->level);
-		require(parent->first_rank <= domain->first_rank);
-		require(domain->first_rank + domain->node_count <=
-			parent->first_rank + parent->node_count);
+		fuzz_check(parent->level > domain->level);
+		fuzz_check(parent->first_rank <= domain->first_rank);
+		fuzz_check(domain->first_rank + domain->node_count <=
+			   parent->first_rank + parent->node_count);
 	}
 }
 
@@ -67,7 +57,7 @@ static void import(import_f *add, bool lenient, const char *text, size_t bytes)
 	else
 		check_error(&error);
 	for (size_t i = 0; i < osp_import_warning_count(import); i++)
-		require(osp_import_warning(import, i)[0]);
+		fuzz_check(osp_import_warning(import, i)[0]);
 	osp_topology_free(topology);
 	osp_import_free(import);
 	osp_name_map_free(map);
@@ -83,25 +73,25 @@ static void read_map(const char *text, size_t bytes, const char *tag)
 	osp_name_map_free(map);
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
+FUZZER(import)
 {
 	const char *text = (const char *)data + 1;
 
-	if (!bytes)
+	if (!size)
 		return 0;
-	bytes--;
+	size--;
 	switch (tolower(data[0])) {
 	case 'e':
-		import(osp_import_ec2, isupper(data[0]), text, bytes);
+		import(osp_import_ec2, isupper(data[0]), text, size);
 		break;
 	case 'c':
-		import(osp_import_csv, isupper(data[0]), text, bytes);
+		import(osp_import_csv, isupper(data[0]), text, size);
 		break;
 	case 'm':
-		read_map(text, bytes, NULL);
+		read_map(text, size, NULL);
 		break;
 	case 't':
-		read_map(text, bytes, "Name");
+		read_map(text, size, "Name");
 		break;
 	default:
 		break;

@@ -147,6 +147,7 @@ static void refuses_in_words(void **state)
 		 "map:1:1: no Reservations here, as describe-instances prints"},
 		{"i-1\n", NULL, "map:1:4: i-1 has no node name: \"ID NODES\" is expected"},
 		{"i-1 ,\n", NULL, "map:1:6: i-1 has no node name: \"ID NODES\" is expected"},
+		{"i-1,,\n", NULL, "map:1:5: i-1 has no node name: \"ID NODES\" is expected"},
 		{",gpu-1\n", NULL, "map:1:1: an id is expected before the comma"},
 		{"i-1 gpu-1 running\n", NULL,
 		 "map:1:10: two columns are expected, an id and its nodes; here a third starts"},
