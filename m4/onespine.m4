@@ -5,7 +5,7 @@
 # -std=gnu11 and the project's warnings; --enable-werror for tests, never by default;
 # --enable-sanitizers builds everything with AddressSanitizer and UndefinedBehaviorSanitizer.
 AC_DEFUN([OSP_COMPILER_FLAGS], [
-	OSP_CFLAGS="-std=gnu11 -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes"
+	OSP_CFLAGS="-std=gnu11 -Werror=implicit-function-declaration -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes"
 	OSP_CFLAGS="$OSP_CFLAGS -fno-strict-aliasing"
 	AC_ARG_ENABLE([werror], [AS_HELP_STRING([--enable-werror], [treat warnings as errors])])
 	AS_IF([test "x$enable_werror" = xyes], [OSP_CFLAGS="$OSP_CFLAGS -Werror"])

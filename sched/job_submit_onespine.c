@@ -201,13 +201,15 @@ static int modify(const job_desc_msg_t *job, struct job_record *record, uint32_t
 	struct osp_request request = {.origin = OSP_FROM_SET, .relax_s = -1};
 	struct osp_error error = {.text = ""};
 	char sentence[SENTENCE_BYTES] = "";
+	int rc;
 
 	if (!value || !record)
 		return SLURM_SUCCESS;
 	if (osp_request_parse(option_value(value), &request, &error))
 		return refuse(err_msg, uid, error.text, EINVAL);
-	if (seam->set(record, uid, &request, sentence, sizeof(sentence)))
-		return refuse(err_msg, uid, sentence, ESLURM_NOT_SUPPORTED);
+	rc = seam->set(record, uid, &request, sentence, sizeof(sentence));
+	if (rc)
+		return refuse(err_msg, uid, sentence, rc > 0 ? rc : ESLURM_NOT_SUPPORTED);
 	return SLURM_SUCCESS;
 }
 

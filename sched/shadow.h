@@ -28,8 +28,7 @@
 #include "lib/request.h"
 #include "lib/topology.h"
 
-/* --- shadow_state.c ------------------------------------------------------------------------------
- */
+/* --- shadow_state.c -------------------------------------------------------------------------- */
 
 /* Topology and policy in force. Replaced as a whole. */
 struct shadow_state {
@@ -42,6 +41,8 @@ struct shadow_state {
 	uint16_t *kind;	  /* by node */
 	uint32_t *weight; /* by node: the configured one */
 	bool weights_differ;
+	struct osp_nodeset *up;	      /* nodes that Slurm could give to a job, now or later */
+	struct osp_nodeset *reserved; /* of these, the ones in a reservation that has begun */
 };
 
 extern struct shadow_state shadow_state;
@@ -57,11 +58,10 @@ extern pthread_rwlock_t shadow_lock;
 void shadow_state_load(void);
 void shadow_state_free(void);
 
-/* Weights and kinds again, at most once a second: administrators change them while we run. */
+/* Weights, kinds and states again, at most once a second: administrators change them while we run. */
 void shadow_state_refresh(time_t now);
 
-/* --- shadow_nodes.c ------------------------------------------------------------------------------
- */
+/* --- shadow_nodes.c -------------------------------------------------------------------------- */
 
 /* True when Slurm's bitmaps lie in memory as nodesets do (checked once, at init). */
 bool shadow_bitmaps_match(void);
@@ -76,8 +76,7 @@ void shadow_remove_full_nodes(const job_record_t *job, struct osp_nodeset *free_
 /* How many of one generic resource a node has, used or not. */
 uint64_t shadow_node_gres(const node_record_t *node, uint32_t plugin_id);
 
-/* --- shadow_gang.c -------------------------------------------------------------------------------
- */
+/* --- shadow_gang.c --------------------------------------------------------------------------- */
 
 /* One gang as a scheduling call sees it. Sets have one place for each node of Slurm's table. */
 struct shadow_gang {
@@ -111,6 +110,12 @@ int shadow_gang_begin(struct shadow_gang *gang, job_record_t *job,
 		      uint32_t req_nodes, char *why, size_t why_bytes);
 void shadow_gang_clear(struct shadow_gang *gang);
 
+/*
+ * For words alone: the nodes that the gang could get in time, free or not. The bitmap of a call for now holds only
+ * what is idle. Returns a new set, or NULL when memory ran out.
+ */
+struct osp_nodeset *shadow_gang_prospects(const struct shadow_gang *gang);
+
 /* The placement question that this gang asks. */
 struct osp_place_input shadow_gang_input(const struct shadow_gang *gang);
 
@@ -130,8 +135,7 @@ int shadow_gang_started(job_record_t *job);
 void shadow_gang_free_times(const struct shadow_gang *gang, osp_list_t *preemptable, int64_t now_s,
 			    int64_t *free_at_s);
 
-/* --- shadow_try.c --------------------------------------------------------------------------------
- */
+/* --- shadow_try.c ---------------------------------------------------------------------------- */
 
 /* Slurm's select_p_job_test(), as dlsym(RTLD_NEXT) found it. */
 extern osp_job_test_f *shadow_slurm_job_test;
@@ -163,8 +167,7 @@ bool shadow_try(struct shadow_call *call, const struct osp_nodeset *nodes, bool 
 /* Milliseconds since the outermost call began. */
 int64_t shadow_call_elapsed_ms(const struct shadow_call *call);
 
-/* --- shadow_choose.c -----------------------------------------------------------------------------
- */
+/* --- shadow_choose.c ------------------------------------------------------------------------- */
 
 /* Places a gang: select_p_job_test() for a gang. Returns what Slurm's would. */
 int shadow_choose(struct shadow_call *call, const struct osp_effective *effective);
@@ -176,8 +179,7 @@ const char *shadow_advice(uint32_t job_id);
 void shadow_sticky_forget(uint32_t job_id);
 void shadow_sticky_clear(void);
 
-/* --- shadow_seam.c -------------------------------------------------------------------------------
- */
+/* --- shadow_seam.c --------------------------------------------------------------------------- */
 
 extern const struct osp_seam shadow_seam;
 

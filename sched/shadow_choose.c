@@ -73,8 +73,7 @@ static void sticky_remember(uint32_t job_id, uint32_t domain)
 	sticky_next = (sticky_next + 1) % STICKY_MAX;
 }
 
-/* --- what the three modes share
- * -------------------------------------------------------------------- */
+/* --- what the three modes share -------------------------------------------------------------- */
 
 /* A gang's question and lib/'s answer, copied: later questions use the same scratch. */
 struct choice {
@@ -152,8 +151,7 @@ static bool start_now(struct choice *choice, const struct osp_nodeset *from, int
 	return false;
 }
 
-/* --- preemption
- * ------------------------------------------------------------------------------------ */
+/* --- preemption ------------------------------------------------------------------------------ */
 
 static uint32_t free_in_domain(struct choice *choice, const struct osp_place_domain *candidate)
 {
@@ -213,68 +211,30 @@ static bool start_preempting(struct choice *choice, int64_t *free_at_s, int64_t 
 	return false;
 }
 
-/* --- run now
- * ---------------------------------------------------------------------------------------- */
-
-/*
- * For the words alone: what the job's partition could give it later. The nodes that a RUN_NOW call
- * comes with are only those that are free or hold jobs to preempt.
- */
-static void nodes_of_partition(const struct choice *choice, struct osp_nodeset *usable)
-{
-	const job_record_t *job = choice->call->job;
-
-	osp_nodeset_clear(usable);
-	if (job->part_ptr && job->part_ptr->node_bitmap)
-		shadow_from_bitmap(usable, job->part_ptr->node_bitmap);
-	for (uint32_t n = osp_nodeset_next(usable, 0); n < usable->place_count;
-	     n = osp_nodeset_next(usable, n + 1)) {
-		const node_record_t *node = node_record_table_ptr[n];
-
-		if (!node || IS_NODE_DOWN(node) || IS_NODE_DRAIN(node) || IS_NODE_FAIL(node))
-			osp_nodeset_remove(usable, n);
-	}
-	if (job->details->exc_node_bitmap) {
-		shadow_from_bitmap(choice->nodes, job->details->exc_node_bitmap);
-		osp_nodeset_and_not(usable, choice->nodes);
-	}
-	osp_nodeset_or(usable, choice->gang->usable);
-}
-
-static void tell_what_is_short(struct choice *choice, char *says, size_t says_bytes)
-{
-	struct osp_place_input input = choice->input;
-	struct osp_nodeset *usable = osp_nodeset_new(shadow_state.node_count);
-	const struct osp_place_domain *domains;
-	uint32_t candidate_count, domain_count;
-
-	if (usable) {
-		nodes_of_partition(choice, usable);
-		input.usable = usable;
-		input.free_only = true;
-	}
-	domains = osp_place_order(shadow_state.place, &input, &candidate_count, &domain_count);
-	osp_words_waits(shadow_state.topology, &input, domains, candidate_count, domain_count, says,
-			says_bytes);
-	free(usable);
-}
+/* --- run now --------------------------------------------------------------------------------- */
 
 static void tell_why_it_waits(struct choice *choice)
 {
 	const struct osp_place_domain *domains;
 	uint32_t candidate_count, domain_count;
+	struct osp_nodeset *prospects = shadow_gang_prospects(choice->gang);
+	struct osp_place_input input = choice->input;
 	char says[OSP_WORDS_BYTES];
 
-	domains = osp_place_order(shadow_state.place, &choice->input, &candidate_count,
-				  &domain_count);
-	if (candidate_count)
+	if (prospects)
+		input.usable = prospects;
+	input.free = choice->gang->free;
+	domains = osp_place_order(shadow_state.place, &input, &candidate_count, &domain_count);
+	if (candidate_count && domains[0].free_nodes >= input.need_nodes)
 		snprintf(says, sizeof(says),
 			 "waits: one %s has %u nodes free, but Slurm cannot start the job there "
 			 "now (memory, cores, GPUs, licenses or a limit)",
 			 osp_topology_level_name(shadow_state.topology, choice->input.level),
 			 domains[0].free_nodes);
 	else
-		tell_what_is_short(choice, says, sizeof(says));
+		osp_words_waits(shadow_state.topology, &input, domains, candidate_count,
+				domain_count, says, sizeof(says));
+	free(prospects);
 	shadow_gang_says(choice->call->job, &choice->gang->effective, NULL, NULL, says);
 }
 
@@ -301,8 +261,7 @@ static int choose_now(struct choice *choice)
 	return started ? SLURM_SUCCESS : choice->call->rc;
 }
 
-/* --- test only
- * -------------------------------------------------------------------------------------- */
+/* --- test only ------------------------------------------------------------------------------- */
 
 /* Never a worse answer than Slurm's own: two failures here would hold the job for ever
  * (node_scheduler.c). */
@@ -322,8 +281,7 @@ static int choose_test(struct choice *choice)
 	return choice->call->rc;
 }
 
-/* --- will run
- * --------------------------------------------------------------------------------------- */
+/* --- will run -------------------------------------------------------------------------------- */
 
 struct answer {
 	bool found;
@@ -464,8 +422,7 @@ static int choose_later(struct choice *choice)
 	return found ? SLURM_SUCCESS : choice->call->rc;
 }
 
-/* --- all of it
- * -------------------------------------------------------------------------------------- */
+/* --- all of it ------------------------------------------------------------------------------- */
 
 static int pass_through(struct shadow_call *call)
 {
@@ -488,13 +445,17 @@ const char *shadow_advice(uint32_t job_id)
 static void note_advice(struct shadow_call *call, const struct shadow_gang *gang)
 {
 	struct osp_place_input input = shadow_gang_input(gang);
+	struct osp_nodeset *prospects = shadow_gang_prospects(gang);
 	const struct osp_topology *topology = shadow_state.topology;
 	const struct osp_place_domain *domains;
 	uint32_t candidate_count, domain_count;
 	char waits[OSP_WORDS_BYTES];
 
+	if (prospects)
+		input.usable = prospects;
 	domains = osp_place_order(shadow_state.place, &input, &candidate_count, &domain_count);
 	advice.job_id = call->job->job_id;
+	free(prospects);
 	if (candidate_count) {
 		snprintf(advice.words, sizeof(advice.words), "enforce would have taken %s %s",
 			 osp_topology_level_name(topology, input.level),

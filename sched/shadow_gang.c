@@ -11,8 +11,7 @@
 #include "lib/text.h"
 #include "lib/words.h"
 
-/* --- the request
- * ---------------------------------------------------------------------------------- */
+/* --- the request ----------------------------------------------------------------------------- */
 
 static const char *spank_value(const job_record_t *job, const char *prefix)
 {
@@ -82,8 +81,7 @@ static int find_level(struct shadow_gang *gang, char *why, size_t why_bytes)
 	return 0;
 }
 
-/* --- its size
- * ------------------------------------------------------------------------------------- */
+/* --- its size -------------------------------------------------------------------------------- */
 
 static uint32_t divide_up(uint64_t a, uint64_t b)
 {
@@ -167,8 +165,7 @@ static uint32_t least_nodes(const struct shadow_gang *gang, uint32_t min_nodes)
 	return size.nodes;
 }
 
-/* --- its nodes
- * ------------------------------------------------------------------------------------ */
+/* --- its nodes ------------------------------------------------------------------------------- */
 
 static struct osp_nodeset *set_of_bitmap(bitstr_t *bitmap)
 {
@@ -248,6 +245,29 @@ void shadow_gang_clear(struct shadow_gang *gang)
 	memset(gang, 0, sizeof(*gang));
 }
 
+struct osp_nodeset *shadow_gang_prospects(const struct shadow_gang *gang)
+{
+	const job_record_t *job = gang->job;
+	bool in_reservation = job->resv_ptr && job->resv_ptr->node_bitmap;
+	struct osp_nodeset *nodes = NULL, *excluded;
+
+	if (in_reservation)
+		nodes = set_of_bitmap(job->resv_ptr->node_bitmap);
+	else if (job->part_ptr)
+		nodes = set_of_bitmap(job->part_ptr->node_bitmap);
+	if (!nodes)
+		return osp_nodeset_copy(gang->usable);
+	osp_nodeset_and(nodes, shadow_state.up);
+	if (!in_reservation)
+		osp_nodeset_and_not(nodes, shadow_state.reserved);
+	excluded = set_of_bitmap(job->details->exc_node_bitmap);
+	if (excluded)
+		osp_nodeset_and_not(nodes, excluded);
+	free(excluded);
+	osp_nodeset_or(nodes, gang->usable);
+	return nodes;
+}
+
 struct osp_place_input shadow_gang_input(const struct shadow_gang *gang)
 {
 	struct osp_place_input input = {
@@ -269,8 +289,7 @@ struct osp_place_input shadow_gang_input(const struct shadow_gang *gang)
 	return input;
 }
 
-/* --- its AdminComment
- * ----------------------------------------------------------------------------- */
+/* --- its AdminComment ------------------------------------------------------------------------ */
 
 static void describe_request(const struct osp_effective *effective, char *buffer, size_t bytes)
 {

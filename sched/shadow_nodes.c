@@ -58,8 +58,7 @@ void shadow_to_bitmap(bitstr_t *bitmap, const struct osp_nodeset *set)
 	       common_words(set, bitmap) * sizeof(uint64_t));
 }
 
-/* --- which nodes are free now
- * --------------------------------------------------------------------- */
+/* --- which nodes are free now ---------------------------------------------------------------- */
 
 struct held_cpus {
 	uint32_t *cpus; /* by node */
@@ -167,8 +166,7 @@ void shadow_remove_full_nodes(const job_record_t *job, struct osp_nodeset *free_
 	free(held.cpus);
 }
 
-/* --- what the jobs that run hold
- * ------------------------------------------------------------------ */
+/* --- what the jobs that run hold ------------------------------------------------------------- */
 
 struct free_times {
 	const struct shadow_gang *gang;

@@ -16,8 +16,7 @@
 
 static pthread_mutex_t seam_mutex = PTHREAD_MUTEX_INITIALIZER;
 
-/* --- where it could ever run
- * ------------------------------------------------------------------------- */
+/* --- where it could ever run ----------------------------------------------------------------- */
 
 static struct osp_nodeset *nodes_named(const char *names)
 {
@@ -169,8 +168,7 @@ static int fits_anywhere(const struct osp_seam_job *job, const struct osp_effect
 	return rc;
 }
 
-/* --- the policy in force
- * ------------------------------------------------------------------------------ */
+/* --- the policy in force --------------------------------------------------------------------- */
 
 static const char *partition_name(const char *asked, char *buffer, size_t buffer_bytes)
 {
@@ -283,8 +281,7 @@ static int resolve(const struct osp_seam_job *job, const struct osp_request *req
 	return rc;
 }
 
-/* --- onespine set
- * --------------------------------------------------------------------------------------- */
+/* --- onespine set ---------------------------------------------------------------------------- */
 
 /* Writes OSP_EFFECTIVE into the record's spank_job_env, in place of an older one. */
 static void write_effective(job_record_t *job, const struct osp_effective *effective)

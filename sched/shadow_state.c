@@ -38,8 +38,7 @@ static struct osp_topology *topology_read; /* as read, on its own node numbers *
 static uint64_t node_names_hash;
 static char kind_names[KINDS_MAX][OSP_KIND_BYTES];
 
-/* --- files
- * ---------------------------------------------------------------------------------------- */
+/* --- files ----------------------------------------------------------------------------------- */
 
 static void beside_slurm_conf(const char *name, char *path, size_t path_bytes)
 {
@@ -116,8 +115,7 @@ static void keep_good_copy(const char *name, const char *text, size_t bytes)
 	}
 }
 
-/* --- policy
- * ---------------------------------------------------------------------------------------- */
+/* --- policy ---------------------------------------------------------------------------------- */
 
 static struct osp_config *read_config_file(const char *path, char **text, size_t *text_bytes,
 					   struct osp_error *error)
@@ -171,8 +169,7 @@ static void load_config(void)
 	}
 }
 
-/* --- topology
- * -------------------------------------------------------------------------------------- */
+/* --- topology -------------------------------------------------------------------------------- */
 
 static struct osp_topology *read_topology_file(const char *path, char **text, size_t *text_bytes,
 					       struct osp_error *error)
@@ -231,8 +228,7 @@ static bool load_topology(void)
 	return true;
 }
 
-/* --- Slurm's nodes
- * --------------------------------------------------------------------------------- */
+/* --- Slurm's nodes --------------------------------------------------------------------------- */
 
 /* FNV-1a over the names in order, with the places without a node. */
 static uint64_t hash_node_names(void)
@@ -256,6 +252,10 @@ static void forget_nodes(void)
 	osp_topology_free(shadow_state.topology);
 	free(shadow_state.kind);
 	free(shadow_state.weight);
+	free(shadow_state.up);
+	free(shadow_state.reserved);
+	shadow_state.up = NULL;
+	shadow_state.reserved = NULL;
 	shadow_state.place = NULL;
 	shadow_state.seam_place = NULL;
 	shadow_state.topology = NULL;
@@ -323,8 +323,10 @@ static void lay_over_nodes(void)
 	shadow_state.seam_place = osp_place_new(shadow_state.topology, KINDS_MAX);
 	shadow_state.kind = calloc(shadow_state.node_count, sizeof(*shadow_state.kind));
 	shadow_state.weight = calloc(shadow_state.node_count, sizeof(*shadow_state.weight));
+	shadow_state.up = osp_nodeset_new(shadow_state.node_count);
+	shadow_state.reserved = osp_nodeset_new(shadow_state.node_count);
 	if (!shadow_state.place || !shadow_state.seam_place || !shadow_state.kind ||
-	    !shadow_state.weight) {
+	    !shadow_state.weight || !shadow_state.up || !shadow_state.reserved) {
 		error("onespine: out of memory for %d nodes; gangs wait", node_record_count);
 		forget_nodes();
 		return;
@@ -347,6 +349,18 @@ static uint16_t kind_number(const config_record_t *config)
 	return shadow_state.kind_count++;
 }
 
+static void refresh_one_state(uint32_t n, const node_record_t *node)
+{
+	bool asleep = IS_NODE_POWERED_DOWN(node) || IS_NODE_POWERING_UP(node) ||
+		      IS_NODE_POWERING_DOWN(node);
+
+	if (!IS_NODE_DOWN(node) && !IS_NODE_DRAIN(node) && !IS_NODE_FAIL(node) &&
+	    (asleep || !IS_NODE_NO_RESPOND(node)))
+		osp_nodeset_add(shadow_state.up, n);
+	if (node->node_state & (NODE_STATE_RES | NODE_STATE_MAINT))
+		osp_nodeset_add(shadow_state.reserved, n);
+}
+
 static void refresh_nodes(void)
 {
 	const config_record_t *last = NULL;
@@ -355,11 +369,14 @@ static void refresh_nodes(void)
 	bool differ = false, any = false;
 
 	shadow_state.kind_count = 0;
+	osp_nodeset_clear(shadow_state.up);
+	osp_nodeset_clear(shadow_state.reserved);
 	for (uint32_t n = 0; n < shadow_state.node_count; n++) {
 		const node_record_t *node = node_record_table_ptr[n];
 
 		if (!node || !node->config_ptr)
 			continue;
+		refresh_one_state(n, node);
 		if (node->config_ptr != last) {
 			last = node->config_ptr;
 			kind = kind_number(last);
