@@ -48,7 +48,7 @@ static int read_number(const char *at, uint64_t *value)
 	int digits = 0;
 
 	*value = 0;
-	while (isdigit((unsigned char)at[digits]) && digits <= DIGITS_MAX) {
+	while (digits <= DIGITS_MAX && isdigit((unsigned char)at[digits])) {
 		if (digits < DIGITS_MAX)
 			*value = *value * 10 + (uint64_t)(at[digits] - '0');
 		digits++;
@@ -195,16 +195,19 @@ static bool step(struct bracket *brackets, int count)
 	return false;
 }
 
-/* Writes the name that the brackets stand at. check_item() saw to the room. */
+/* Writes the name that the brackets stand at; check_item() saw to it that there is room. */
 static void write_name(const char *item, const char *end, const struct bracket *brackets,
-		       char *name)
+		       char *name, size_t name_bytes)
 {
-	while (item < end) {
+	const char *name_end = name + name_bytes;
+
+	while (item < end && name < name_end - 1) {
 		if (*item != '[') {
 			*name++ = *item++;
 			continue;
 		}
-		name += sprintf(name, "%0*" PRIu64, brackets->range.width, brackets->value);
+		name += snprintf(name, (size_t)(name_end - name), "%0*" PRIu64,
+				 brackets->range.width, brackets->value);
 		item = strchr(item, ']') + 1;
 		brackets++;
 	}
@@ -213,7 +216,7 @@ static void write_name(const char *item, const char *end, const struct bracket *
 
 static int expand_item(const char *item, const char *end, osp_hostlist_f *each, void *context)
 {
-	struct bracket brackets[BRACKETS_MAX];
+	struct bracket brackets[BRACKETS_MAX] = {{.first = NULL}};
 	char name[NAME_BYTES_MAX + 1];
 	int count = 0, rc;
 
@@ -224,7 +227,7 @@ static int expand_item(const char *item, const char *end, osp_hostlist_f *each, 
 		enter_range(&brackets[count++], at + 1);
 	}
 	do {
-		write_name(item, end, brackets, name);
+		write_name(item, end, brackets, name, sizeof(name));
 		rc = each(name, context);
 	} while (!rc && step(brackets, count));
 	return rc;

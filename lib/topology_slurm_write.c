@@ -22,6 +22,7 @@
 
 #define SWITCH_NAME_BYTES_MAX 63    /* Slurm 24.11 takes 64 */
 #define SWITCHES_MAX	      65535 /* Slurm numbers them in 16 bits */
+#define HASH_BYTES	      9	    /* "-" and 8 digits, for what was cut off a name */
 #define NUMBER_DIGITS_MAX     18    /* at a name's end; Slurm's hostlists change longer ones */
 
 struct writer {
@@ -63,8 +64,9 @@ static void make_fit(const char *name, char *fit)
 	}
 	if (*name) {
 		/* cut: the sum keeps apart what differs further on */
-		count -= 9;
-		count += (size_t)sprintf(fit + count, "-%08" PRIx32, hash(name));
+		count -= HASH_BYTES;
+		snprintf(fit + count, HASH_BYTES + 1, "-%08" PRIx32, hash(name));
+		count += HASH_BYTES;
 		digits = 0;
 	}
 	if (digits > NUMBER_DIGITS_MAX)
