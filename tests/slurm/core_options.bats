@@ -8,12 +8,35 @@ load helpers
 
 setup_file() {
 	make_topology "$BATS_FILE_TMPDIR/onespine.topology" 2 2 4
-	cluster_start --topology "$BATS_FILE_TMPDIR/onespine.topology"
+	cat >"$BATS_FILE_TMPDIR/onespine.yaml" <<-'END'
+		partitions:
+		  train:
+		    gang: always
+		    allow_off: false
+		  hint:
+		    mode: advise
+		    gang: always
+		  stock:
+		    mode: off
+	END
+	cluster_start --topology "$BATS_FILE_TMPDIR/onespine.topology" \
+		--config "$BATS_FILE_TMPDIR/onespine.yaml" --partition 'gpu Nodes=ALL Default=YES' \
+		--partition 'train Nodes=ALL' --partition 'hint Nodes=ALL' --partition 'stock Nodes=ALL'
+}
+
+# other_plugstack SED-SCRIPT: what Slurm's commands read instead, with a plugstack.conf edited so
+other_plugstack() {
+	sed "$1" "$ONESPINE_CLUSTER/plugstack.conf" >"$BATS_TEST_TMPDIR/plugstack.conf"
+	sed "s#^PlugStackConfig=.*#PlugStackConfig=$BATS_TEST_TMPDIR/plugstack.conf#" \
+		"$ONESPINE_CLUSTER/slurm.conf" >"$BATS_TEST_TMPDIR/slurm.conf"
+	export SLURM_CONF=$BATS_TEST_TMPDIR/slurm.conf
 }
 
 # as_other_user COMMAND...: nobody has no rights on the cluster
 as_other_user() {
-	setpriv --reuid=65534 --regid=65534 --clear-groups "$@"
+	local inside=$ONESPINE_CLUSTER/bin/in-root
+	[[ -x $inside ]] || inside=
+	${inside:+"$inside"} setpriv --reuid=65534 --regid=65534 --clear-groups "$@"
 }
 
 # gang_of JOB: the request in force, as AdminComment says it
@@ -91,13 +114,10 @@ PRINT='scontrol show job $SLURM_JOB_ID | sed -n s/.*AdminComment=//p'
 }
 
 @test "without SPANK slurmctld reads ONESPINE_GANG from the job's environment" {
-	: >"$BATS_TEST_TMPDIR/plugstack.conf"
-	sed "s#^PlugStackConfig=.*#PlugStackConfig=$BATS_TEST_TMPDIR/plugstack.conf#" \
-		"$ONESPINE_CLUSTER/slurm.conf" >"$BATS_TEST_TMPDIR/slurm.conf"
-	cp "$ONESPINE_CLUSTER"/gres.conf "$BATS_TEST_TMPDIR/" 2>/dev/null || true
-	job=$(SLURM_CONF=$BATS_TEST_TMPDIR/slurm.conf ONESPINE_GANG=leaf submit --hold -N2)
+	other_plugstack d
+	job=$(ONESPINE_GANG=leaf submit --hold -N2)
 	equal "$(gang_of "$job")" leaf
-	SLURM_CONF=$BATS_TEST_TMPDIR/slurm.conf ONESPINE_GANG='le af' run submit -N2
+	ONESPINE_GANG='le af' run submit -N2
 	equal "$status" 1
 	holds "$output" "ONESPINE_GANG: --gang=le af: ' ' cannot stand in a level's name"
 }
@@ -131,11 +151,8 @@ PRINT='scontrol show job $SLURM_JOB_ID | sed -n s/.*AdminComment=//p'
 }
 
 @test "where SPANK's refusal does not count, slurmctld refuses" {
-	sed 's/^required/optional/' "$ONESPINE_CLUSTER/plugstack.conf" \
-		>"$BATS_TEST_TMPDIR/plugstack.conf"
-	sed "s#^PlugStackConfig=.*#PlugStackConfig=$BATS_TEST_TMPDIR/plugstack.conf#" \
-		"$ONESPINE_CLUSTER/slurm.conf" >"$BATS_TEST_TMPDIR/slurm.conf"
-	SLURM_CONF=$BATS_TEST_TMPDIR/slurm.conf ONESPINE_GANG=spine@tea run srun -N2 true
+	other_plugstack 's/^required/optional/'
+	ONESPINE_GANG=spine@tea run srun -N2 true
 	equal "$status" 1
 	holds "$output" 'Unable to allocate resources: Invalid argument'
 }
@@ -182,6 +199,27 @@ PRINT='scontrol show job $SLURM_JOB_ID | sed -n s/.*AdminComment=//p'
 	holds "$said" "there is no level 'spin' in this fabric; did you mean spine?"
 }
 
+# --- policy ----------------------------------------------------------------------------------------
+
+@test "policy makes gangs of jobs that do not ask, and says so when it refuses" {
+	job=$(submit --hold -p train -N2)
+	equal "$(gang_of "$job")" spine
+	equal "$(gang_of "$(submit --hold -p train -N1)")" ''
+	equal "$(gang_of "$(submit --hold -p train --gang=leaf -N2)")" leaf
+	holds "$(submit_refused -p train --gang=off -N2)" '--gang=off is not allowed there'
+	said=$(submit_refused -p train --switches=1 -N2)
+	holds "$said" 'the policy here makes a gang of this job, and --switches cannot stand beside'
+	holds "$(submit_refused -p stock --gang -N2)" 'partition stock takes no gangs'
+	submit --hold -p stock -N2
+}
+
+@test "advice is written down and refuses nothing that nobody asked for" {
+	equal "$(gang_of "$(submit --hold -p hint -N2)")" 'advise spine'
+	equal "$(gang_of "$(submit --hold -p hint --gang=leaf -N2)")" 'advise leaf'
+	equal "$(gang_of "$(submit --hold -p hint -N2 --switches=1)")" ''
+	holds "$(submit_refused -p hint --gang -N2 --switches=1)" '--switches cannot stand beside'
+}
+
 # --- what cannot be forged -------------------------------------------------------------------------
 
 @test "a user cannot write slurmctld's own entry" {
@@ -195,11 +233,14 @@ PRINT='scontrol show job $SLURM_JOB_ID | sed -n s/.*AdminComment=//p'
 }
 
 @test "only the owner or an operator changes a pending gang" {
+	log_mark
 	hold 'n[1-7],n[9-15]'
 	job=$(submit --gang -N2)
 	await_job "$job" PENDING
-	run as_other_user env onespine set "$job" --gang=leaf
+	run as_other_user onespine set "$job" --gang=leaf
 	[[ $status != 0 ]]
+	holds "$output" "job $job"
+	log_since "refused user 65534: job $job is not yours; its owner or an operator may"
 	equal "$(gang_of "$job")" spine
 	onespine set "$job" --gang=leaf
 	equal "$(gang_of "$job")" leaf
@@ -261,4 +302,22 @@ TASK='echo $SLURMD_NODENAME ${ONESPINE_LEVEL-no} ${ONESPINE_DOMAIN-no} ${ONESPIN
 	for name in LEVEL DOMAIN LEAF LEAVES; do
 		not_in_env "$out.env" "ONESPINE_$name"
 	done
+}
+
+@test "a gang that policy made knows it: batch scripts always, srun with policy-gangs" {
+	out=$BATS_TEST_TMPDIR/out
+	submit --wait -p train -N3 --exclusive -o "$out" --wrap "srun sh -c '$TASK'"
+	judge_tasks "$out" 3
+	equal "$(srun -p train -N2 --exclusive sh -c "$TASK" | cut -d' ' -f2- | sort -u)" 'no no no'
+	other_plugstack 's/$/ policy-gangs/'
+	srun -p train -N3 --exclusive sh -c "$TASK" >"$out"
+	judge_tasks "$out" 3
+	equal "$(srun -p stock -N2 --exclusive sh -c "$TASK" | cut -d' ' -f2- | sort -u)" 'no no no'
+}
+
+@test "a job that advice left on two spines is told no domain" {
+	hold 'n[1-7],n[9-15]'
+	out=$BATS_TEST_TMPDIR/out
+	submit --wait -p hint -N2 -o "$out" --wrap "srun -N2 sh -c '$TASK'"
+	equal "$(cut -d' ' -f2- "$out" | sort -u)" 'no no no'
 }

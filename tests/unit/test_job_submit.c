@@ -34,6 +34,7 @@ struct block {
 	size_t bytes;
 };
 
+static const uint64_t guard = 0x6775617264677561ull; /* stands behind every block */
 static int blocks_held;
 static int failing_after = -1; /* so many more allocations succeed; -1: all */
 
@@ -55,9 +56,10 @@ void *slurm_xcalloc(size_t count, size_t size, bool clear, bool may_fail, const 
 		failing_after = 0;
 		return NULL;
 	}
-	block = calloc(1, sizeof(*block) + count * size);
+	block = calloc(1, sizeof(*block) + count * size + sizeof(guard));
 	block->magic = MAGIC;
 	block->bytes = count * size;
+	memcpy((char *)(block + 1) + block->bytes, &guard, sizeof(guard));
 	blocks_held++;
 	return block + 1;
 }
@@ -67,6 +69,7 @@ static struct block *block_of(void *item)
 	struct block *block = (struct block *)item - 1;
 
 	assert_true(block->magic == MAGIC);
+	assert_memory_equal((char *)item + block->bytes, &guard, sizeof(guard));
 	return block;
 }
 
@@ -135,6 +138,7 @@ static struct osp_seam_job seen_job;
 static struct osp_request seen_request;
 static uid_t seen_uid;
 static struct job_record *seen_record;
+static int set_answer = -1;
 static const char *refusal; /* what the shadow answers; NULL: nothing against it */
 
 static int fake_resolve(const struct osp_seam_job *job, const struct osp_request *request,
@@ -165,7 +169,7 @@ static int fake_set(struct job_record *job, uid_t uid, const struct osp_request 
 	if (!refusal)
 		return 0;
 	snprintf(sentence, sentence_bytes, "%s", refusal);
-	return -1;
+	return set_answer;
 }
 
 int select_g_job_begin(struct job_record *record)
@@ -724,6 +728,9 @@ static void refuses_to_set(void **state)
 	assert_string_equal(info_log,
 			    "onespine: refused user 1000: job 7 is not yours; its owner or "
 			    "an operator may change its gang");
+	set_answer = ESLURM_ACCESS_DENIED; /* 22.05 shows users nothing else */
+	assert_int_equal(change(), ESLURM_ACCESS_DENIED);
+	set_answer = -1;
 	end_job();
 	start_job();
 	ask("c*re");
