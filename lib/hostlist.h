@@ -25,8 +25,9 @@
 typedef int osp_hostlist_f(const char *name, void *context);
 
 /*
- * Expands `list` (terminated); all of it is checked before the first name is handed out. Returns 0, the callback's value, or -1 with `error` set: its column
- * is the byte in `list`, from 1; its file and line are left for the caller.
+ * Expands `list` (terminated); all of it is checked before the first name is handed out. Returns 0,
+ * the callback's value, or -1 with `error` set: its column is the byte in `list`, from 1; its file
+ * and line are left for the caller.
  */
 int osp_hostlist_expand(const char *list, osp_hostlist_f *each, void *context,
 			struct osp_error *error);
@@ -34,8 +35,8 @@ int osp_hostlist_expand(const char *list, osp_hostlist_f *each, void *context,
 /*
  * A short list in Slurm's notation that expands to `names` (sorted naturally, so gpu-2 before
  * gpu-10; duplicates once): neighbours that differ in one number are folded, number by number. No
- * range has more than the 65,536 numbers that Slurm takes. The caller frees it with free(); NULL when memory ran out. `count` may
- * be 0: "".
+ * range has more than the 65,536 numbers that Slurm takes. The caller frees it with free(); NULL
+ * when memory ran out. `count` may be 0: "".
  */
 char *osp_hostlist_compact(const char *const *names, size_t count);
 
