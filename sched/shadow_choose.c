@@ -186,6 +186,41 @@ static void order_by_preemption(struct choice *choice)
 	}
 }
 
+/* Whether jobs are still ending there. */
+static bool is_emptying(struct choice *choice, uint32_t domain)
+{
+	const struct osp_topology *topology = shadow_state.topology;
+	uint32_t level = osp_topology_domain(topology, domain)->level;
+	struct osp_nodeset *nodes = choice->nodes;
+
+	if (!cg_node_bitmap)
+		return false;
+	shadow_from_bitmap(nodes, cg_node_bitmap);
+	for (uint32_t n = osp_nodeset_next(nodes, 0); n < nodes->place_count;
+	     n = osp_nodeset_next(nodes, n + 1)) {
+		if (osp_topology_domain_of(topology, n, level) == domain)
+			return true;
+	}
+	return false;
+}
+
+/*
+ * Nodes whose jobs still end are not offered by Slurm, so the domain that the preemption began in
+ * may be missing; others would then be emptied too, once KillWait and MessageTimeout are over.
+ */
+static void keep_to_sticky(struct choice *choice)
+{
+	uint32_t sticky = sticky_domain(choice->call->job->job_id), kept = 0;
+
+	if (sticky == OSP_NO_DOMAIN || !is_emptying(choice, sticky))
+		return;
+	for (uint32_t i = 0; i < choice->candidate_count; i++) {
+		if (choice->candidates[i].domain == sticky)
+			choice->candidates[kept++] = choice->candidates[i];
+	}
+	choice->candidate_count = kept;
+}
+
 /* All jobs that may be preempted count as gone: the domains that could start the gang then. */
 static bool start_preempting(struct choice *choice, int64_t *free_at_s, int64_t now_s)
 {
@@ -200,6 +235,7 @@ static bool start_preempting(struct choice *choice, int64_t *free_at_s, int64_t 
 	while (candidate_count && domains[candidate_count - 1].bound_s > now_s)
 		candidate_count--;
 	keep_candidates(choice, domains, candidate_count);
+	keep_to_sticky(choice);
 	order_by_preemption(choice);
 	for (uint32_t i = 0; i < choice->candidate_count && !budget_spent(choice); i++) {
 		if (!try_whole_domain(choice, &choice->candidates[i], true, true))
