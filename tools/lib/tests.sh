@@ -1,0 +1,131 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# tests.sh - runs tests and counts them
+#
+# Uses the variables of tools/test: scratch (its folder), pattern. What each run found is a line
+# "PASSED FAILED SKIPPED NAME" in $scratch/counts.
+# shellcheck shell=bash disable=SC2154
+
+BATS_LIMIT_S=1800
+
+# add_count PASSED FAILED SKIPPED NAME: records it and tells it
+add_count() {
+	printf '%s %s %s %s\n' "$1" "$2" "$3" "$4" >>"$scratch/counts"
+	printf '%-44s %5d passed%s%s\n' "$4" "$1" "$( (($2)) && echo ", $2 FAILED")" \
+		"$( (($3)) && echo ", $3 skipped")"
+}
+
+wanted() {
+	[[ -z $pattern || $1 == *"$pattern"* ]]
+}
+
+# --- make check -------------------------------------------------------------------------------------
+
+# run_unit_tests RELEASE
+run_unit_tests() {
+	local release=$1 folder log trs before programs=()
+	folder=$(build_folder "$release")
+	log=$scratch/make-check.log
+	if [[ -n $pattern ]]; then
+		mapfile -t programs < <(unit_programs "$folder")
+		((${#programs[@]})) || return 0
+	fi
+	before=$scratch/before-check
+	touch "$before"
+	where_built "$release" make -k -s -C "$folder" check \
+		${programs[@]+"TESTS=${programs[*]}"} >"$log" 2>&1 || true
+	local found=0
+	while IFS= read -r trs; do
+		found=1
+		count_unit_program "$trs" "$folder"
+	done < <(find "$folder" -name '*.trs' -newer "$before" | sort)
+	if ((!found)); then
+		add_count 0 1 0 "make check"
+		tail -n 40 "$log"
+	fi
+}
+
+# unit_programs FOLDER: the tests of make check whose name holds the pattern
+unit_programs() {
+	local name
+	# shellcheck disable=SC2016
+	for name in $(make -s -C "$1" -f Makefile -f <(printf 'osp-tests:\n\t@echo $(TESTS)\n') osp-tests); do
+		! wanted "$name" || printf '%s\n' "$name"
+	done
+}
+
+# count_unit_program TRS FOLDER: cmocka's own counts where the program uses it
+count_unit_program() {
+	local base=${1%.trs} name result passed failed
+	name=${base#"$2"/}
+	result=$(sed -n 's/^:global-test-result: //p' "$1")
+	passed=$(sed -n 's/^\[  PASSED  \] \([0-9]*\) test(s).*/\1/p' "$base.log" | awk '{ n += $1 } END { print n + 0 }')
+	failed=$(sed -n 's/^\[  FAILED  \] [^ ]*: \([0-9]*\) test(s).*/\1/p' "$base.log" | awk '{ n += $1 } END { print n + 0 }')
+	case $result in
+	PASS) add_count $((passed ? passed : 1)) 0 0 "$name" ;;
+	SKIP) add_count 0 0 1 "$name" ;;
+	*)
+		add_count "$passed" $((failed ? failed : 1)) 0 "$name"
+		tail -n 60 "$base.log" | sed 's/^/    /'
+		;;
+	esac
+}
+
+# --- bats -------------------------------------------------------------------------------------------
+
+# run_bats_files RELEASE FILE...: two at a time, each with clusters of its own
+run_bats_files() {
+	local release=$1 file running=0
+	shift
+	for file; do
+		if ((running == 2)); then
+			wait -n || true
+			running=$((running - 1))
+		fi
+		run_bats_file "$release" "$file" &
+		running=$((running + 1))
+	done
+	wait
+}
+
+# run_bats_file RELEASE FILE
+run_bats_file() {
+	local release=$1 file=$2 name log status=0 start
+	name="${file##*/} on $release"
+	log=$scratch/${file##*/}-$release.tap
+	start=$SECONDS
+	mkdir -p "$scratch/tmp"
+	TMPDIR=$scratch/tmp ONESPINE_TEST_SLURM=$release ONESPINE_PREFIX=$(prefix_folder "$release") \
+		timeout --kill-after=60 "$BATS_LIMIT_S" bats --tap "$file" >"$log" 2>&1 </dev/null || status=$?
+	count_tap "$name ($((SECONDS - start)) s)" "$log" "$status" >"$log.told"
+	cat "$log.told"
+}
+
+# count_tap NAME LOG STATUS: a plan that was not kept is a failure too
+count_tap() {
+	local name=$1 log=$2 status=$3 planned passed failed skipped
+	planned=$(sed -n 's/^1\.\.\([0-9]*\)$/\1/p' "$log" | tail -n 1)
+	skipped=$(grep -cE '^ok .*# skip' "$log" || true)
+	passed=$(($(grep -cE '^ok ' "$log" || true) - skipped))
+	failed=$(grep -cE '^not ok ' "$log" || true)
+	if ((!failed && (status || passed + skipped != ${planned:--1}))); then
+		failed=1
+		add_count "$passed" "$failed" "$skipped" "$name"
+		echo "    ended with status $status after $((passed + skipped)) of ${planned:-?} tests"
+		tail -n 20 "$log" | sed 's/^/    /'
+		return
+	fi
+	add_count "$passed" "$failed" "$skipped" "$name"
+	((!failed)) || awk '/^not ok/ { show = 1 } /^ok/ { show = 0 } show { print "    " $0 }' "$log"
+}
+
+# sum_up: the last line; fails when anything failed or nothing ran
+sum_up() {
+	local passed=0 failed=0 skipped=0 one two three rest
+	touch "$scratch/counts"
+	while read -r one two three rest; do
+		passed=$((passed + one)) failed=$((failed + two)) skipped=$((skipped + three))
+	done <"$scratch/counts"
+	((!failed)) || awk '$2 { $1 = $2 = $3 = ""; print "failed:" $0 }' "$scratch/counts"
+	printf '%d passed, %d failed%s\n' "$passed" "$failed" "$( ((skipped)) && echo ", $skipped skipped")"
+	((passed && !failed))
+}
