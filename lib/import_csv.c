@@ -7,6 +7,7 @@
  * told by its path from the top: where a layer's bare names are ambiguous, all switches of that
  * layer are named PARENT/NAME ("P10/S14"), see import_names.c.
  */
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -25,17 +26,17 @@ struct columns {
 };
 
 static int refuse_field(const struct osp_csv *csv, uint32_t field, struct osp_error *error,
-			const char *format, const char *word) __attribute__((format(printf, 4, 0)));
+			const char *format, ...) __attribute__((format(printf, 4, 5)));
 
 static int refuse_field(const struct osp_csv *csv, uint32_t field, struct osp_error *error,
-			const char *format, const char *word)
+			const char *format, ...)
 {
 	char text[OSP_ERROR_TEXT_BYTES];
+	va_list args;
 
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wformat-nonliteral"
-	snprintf(text, sizeof(text), format, word);
-#pragma GCC diagnostic pop
+	va_start(args, format);
+	vsnprintf(text, sizeof(text), format, args);
+	va_end(args);
 	return osp_error_at(error, csv->file, csv->fields[field].line, csv->fields[field].column,
 			    "%s", text);
 }
@@ -50,7 +51,7 @@ static int take_names(struct osp_import *import, const struct osp_csv *csv, stru
 		const char *name = csv->fields[i].text;
 
 		if (!*name)
-			return refuse_field(csv, i, error, "a column without a name%s", "");
+			return refuse_field(csv, i, error, "a column without a name");
 		for (uint32_t before = 0; before < i; before++) {
 			if (!strcmp(columns->names[before], name))
 				return refuse_field(csv, i, error, "column '%.64s' is there twice",
@@ -172,7 +173,7 @@ static int take_line(struct osp_import *import, const struct osp_csv *csv,
 				    "%u fields; the header has %u", csv->field_count,
 				    columns->field_count);
 	if (!*field->text)
-		return refuse_field(csv, columns->host, error, "a host's name is missing%s", "");
+		return refuse_field(csv, columns->host, error, "a host's name is missing");
 	if (count_known(csv, columns, &known, error))
 		return -1;
 	host = osp_import_add_host(import, &place, error);

@@ -99,6 +99,20 @@ static void pages_follow_each_other_in_one_file(void **state)
 	expect(osp_import_ec2, NULL, text, "leaf nn-2: i-2\nleaf nn-{\"}: i-1\n");
 }
 
+/* What the aws command prints with --output yaml. */
+static void yaml_is_read_too(void **state)
+{
+	(void)state;
+	expect(osp_import_ec2, NULL,
+	       "Instances:\n"
+	       "- InstanceId: i-1\n"
+	       "  NetworkNodes:\n"
+	       "  - nn-1\n"
+	       "  - nn-2\n"
+	       "  ZoneId: use1-az4\n",
+	       "leaf nn-2 in nn-1: i-1\nspine nn-1 in use1-az4: i-1\nzone use1-az4: i-1\n");
+}
+
 static void level_names_are_the_users(void **state)
 {
 	static const char *const names[] = {"tor", "pod", "fabric"};
@@ -498,6 +512,7 @@ int main(void)
 		cmocka_unit_test(zones_are_the_top),
 		cmocka_unit_test(a_short_list_does_not_hide_what_is_above),
 		cmocka_unit_test(pages_follow_each_other_in_one_file),
+		cmocka_unit_test(yaml_is_read_too),
 		cmocka_unit_test(level_names_are_the_users),
 		cmocka_unit_test(what_disagrees_is_refused_with_both_names),
 		cmocka_unit_test(what_is_not_such_an_answer_is_refused),
