@@ -183,7 +183,7 @@ static void files_add_up(void **state)
 	static const char *const texts[] = {"host,spine,leaf\nn1,s,l\n",
 					    "machine,a,b\r\nn2,s,l\r\n", "host,leaf\nn3,l\n",
 					    "host,spine,leaf\nn1,s,l\n"};
-	static const char *const again[] = {texts[0], texts[3]};
+	const char *const again[] = {texts[0], texts[3]};
 
 	(void)state;
 	expect_texts(osp_import_csv, NULL, texts, 2, "leaf l in s: n1 n2\nspine s: n1 n2\n");
