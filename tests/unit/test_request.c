@@ -289,8 +289,7 @@ static void effective_is_strict(void **state)
 		"mode=Enforce,level=spine,relax_s=-1,origin=option,mix_kinds=no",
 		"mode=enforce,level=,relax_s=-1,origin=option,mix_kinds=no",
 		"mode=enforce,level=sp ine,relax_s=-1,origin=option,mix_kinds=no",
-		"mode=off,level=a2345678901234567890123456789012,relax_s=-1,origin=set,mix_kinds="
-		"no",
+		"mode=off,level=a2345678901234567890123456789012,relax_s=5,origin=set,mix_kinds=no",
 		"mode=enforce,level=spine,relax_s=-2,origin=option,mix_kinds=no",
 		"mode=enforce,level=spine,relax_s=,origin=option,mix_kinds=no",
 		"mode=enforce,level=spine,relax_s=5x,origin=option,mix_kinds=no",
