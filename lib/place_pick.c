@@ -286,14 +286,14 @@ uint32_t osp_place_pick(struct osp_place *place, const struct osp_place_input *i
 {
 	struct osp_place_sums sums;
 	struct osp_place_plan plan;
+	bool known = osp_place_start(place, input);
 	uint32_t count;
 	uint32_t first = 0;
 	uint32_t end;
 	uint32_t size;
 
-	osp_nodeset_clear(chosen);
-	if (!osp_place_start(place, input) ||
-	    domain >= osp_topology_domain_count(place->topology) ||
+	osp_nodeset_clear(chosen); /* which may be one of the input's */
+	if (!known || domain >= osp_topology_domain_count(place->topology) ||
 	    osp_topology_domain(place->topology, domain)->level != input->level)
 		return 0;
 	count = osp_place_gather(place, domain);

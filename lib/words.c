@@ -56,13 +56,15 @@ static const char *domain_name(const struct osp_topology *topology,
 	return osp_topology_domain(topology, domain->domain)->name;
 }
 
-/* The largest by usable nodes; NULL where there is none at all. */
+/* The largest by usable nodes, of those with all required nodes; NULL where there is none. */
 static const struct osp_place_domain *largest(const struct osp_place_domain *domains,
 					      uint32_t domain_count)
 {
 	const struct osp_place_domain *best = NULL;
 
 	for (uint32_t i = 0; i < domain_count; i++) {
+		if (domains[i].reason == OSP_PLACE_REQUIRED)
+			continue;
 		if (!best || domains[i].usable_nodes > best->usable_nodes)
 			best = &domains[i];
 	}
@@ -71,23 +73,32 @@ static const struct osp_place_domain *largest(const struct osp_place_domain *dom
 
 /* The first that lacks free nodes only: domains come with the fewest short first. */
 static const struct osp_place_domain *nearest(const struct osp_place_domain *domains,
-					      uint32_t candidate_count, uint32_t domain_count)
+					      uint32_t domain_count)
 {
-	for (uint32_t i = candidate_count; i < domain_count; i++) {
-		if (domains[i].reason == OSP_PLACE_NOT_FREE)
+	for (uint32_t i = 0; i < domain_count; i++) {
+		bool usable = domains[i].reason == OSP_PLACE_NOT_FREE ||
+			      domains[i].reason == OSP_PLACE_CANDIDATE;
+
+		if (usable && domains[i].short_nodes)
 			return &domains[i];
 	}
 	return NULL;
 }
 
-static const struct osp_place_domain *lacks_required(const struct osp_place_domain *domains,
-						     uint32_t domain_count)
+/* Where the nodes of one domain stand in several entries, each is only a part of it. */
+static const char *of_one_type(const struct osp_place_domain *domains, uint32_t domain_count,
+			       const struct osp_place_domain *entry)
 {
 	for (uint32_t i = 0; i < domain_count; i++) {
-		if (domains[i].reason == OSP_PLACE_REQUIRED)
-			return &domains[i];
+		if (domains[i].domain == entry->domain && domains[i].kind != entry->kind)
+			return " of one node type";
 	}
-	return NULL;
+	return "";
+}
+
+static bool has_required(const struct osp_place_input *input)
+{
+	return input->required && !osp_nodeset_empty(input->required);
 }
 
 const char *osp_words_waits(const struct osp_topology *topology,
@@ -96,25 +107,32 @@ const char *osp_words_waits(const struct osp_topology *topology,
 			    uint32_t domain_count, char *buffer, size_t buffer_bytes)
 {
 	const char *level = osp_topology_level_name(topology, input->level);
-	const struct osp_place_domain *near = nearest(domains, candidate_count, domain_count);
+	const struct osp_place_domain *near = nearest(domains, domain_count);
 	const struct osp_place_domain *most = largest(domains, domain_count);
 
 	snprintf(buffer, buffer_bytes, "waits: %u %s on one %s; ", input->need_nodes,
 		 nodes_word(input->need_nodes), level);
-	if (candidate_count)
+	if (candidate_count && !domains[0].short_nodes)
 		add(buffer, buffer_bytes, "%s has %u free", domain_name(topology, &domains[0]),
 		    domains[0].free_nodes);
 	else if (near)
-		add(buffer, buffer_bytes, "nearest: %s has %u free of %u (%u short)",
+		add(buffer, buffer_bytes, "nearest: %s has %u free of %u%s (%u short)",
 		    domain_name(topology, near), near->free_nodes, near->usable_nodes,
-		    near->short_nodes);
-	else if (lacks_required(domains, domain_count))
-		add(buffer, buffer_bytes, "no %s has all the nodes that the job requires", level);
+		    of_one_type(domains, domain_count, near), near->short_nodes);
+	else if (most && has_required(input))
+		add(buffer, buffer_bytes,
+		    "%s, which has the nodes that the job requires, has %u usable%s (drained, "
+		    "reserved or excluded nodes do not count)",
+		    domain_name(topology, most), most->usable_nodes,
+		    of_one_type(domains, domain_count, most));
 	else if (most)
 		add(buffer, buffer_bytes,
-		    "none has %u usable: the largest, %s, has %u (drained, reserved or excluded "
+		    "none has %u usable: the largest, %s, has %u%s (drained, reserved or excluded "
 		    "nodes do not count)",
-		    input->need_nodes, domain_name(topology, most), most->usable_nodes);
+		    input->need_nodes, domain_name(topology, most), most->usable_nodes,
+		    of_one_type(domains, domain_count, most));
+	else if (domain_count)
+		add(buffer, buffer_bytes, "no %s has all the nodes that the job requires", level);
 	else
 		add(buffer, buffer_bytes, "no usable node is on a known %s", level);
 	return buffer;
@@ -144,21 +162,22 @@ const char *osp_words_never(const struct osp_topology *topology,
 {
 	const char *level = osp_topology_level_name(topology, input->level);
 	const struct osp_place_domain *most = largest(domains, domain_count);
-	const struct osp_place_domain *split = lacks_required(domains, domain_count);
 	char of_partition[80] = "";
 
 	if (partition)
 		snprintf(of_partition, sizeof(of_partition), " of partition %.64s", partition);
 	snprintf(buffer, buffer_bytes, "%u %s on one %s asked for; ", input->need_nodes,
 		 nodes_word(input->need_nodes), level);
-	if (split) {
+	if (most) {
+		add(buffer, buffer_bytes, "the %s%s%s%s has %u%s (%s)",
+		    has_required(input) ? "" : "largest ", level, of_partition,
+		    has_required(input) ? " with the nodes of --nodelist" : "", most->usable_nodes,
+		    of_one_type(domains, domain_count, most), domain_name(topology, most));
+		add_advice(topology, next_level, most->usable_nodes, buffer, buffer_bytes);
+	} else if (domain_count) {
 		add(buffer, buffer_bytes, "no %s%s has all the nodes that --nodelist requires",
 		    level, of_partition);
 		add_advice(topology, next_level, 0, buffer, buffer_bytes);
-	} else if (most) {
-		add(buffer, buffer_bytes, "the largest %s%s has %u (%s)", level, of_partition,
-		    most->usable_nodes, domain_name(topology, most));
-		add_advice(topology, next_level, most->usable_nodes, buffer, buffer_bytes);
 	} else {
 		add(buffer, buffer_bytes, "no node%s is on a known %s", of_partition, level);
 		add_advice(topology, next_level, 0, buffer, buffer_bytes);

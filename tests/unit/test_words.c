@@ -1,0 +1,382 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * test_words.c - the sentences for users, word for word
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/words.h"
+#include "tests/fabric.h"
+
+#define NODES 13
+
+/* s1: 8 nodes in two leaves; s2: 4 in one; the last has no leaf and no spine. */
+static const struct fabric_node fabric[NODES] = {
+	{"n1", {"l1", "s1", "c1"}},
+	{"n2", {"l1", "s1", "c1"}},
+	{"n3", {"l1", "s1", "c1"}},
+	{"n4", {"l1", "s1", "c1"}},
+	{"n5", {"l2", "s1", "c1"}},
+	{"n6", {"l2", "s1", "c1"}},
+	{"n7", {"l2", "s1", "c1"}},
+	{"n8", {"l2", "s1", "c1"}},
+	{"n9", {"l3", "nn-3f2a9c01b7d54e681", "c1"}},
+	{"n10", {"l3", "nn-3f2a9c01b7d54e681", "c1"}},
+	{"n11", {"l3", "nn-3f2a9c01b7d54e681", "c1"}},
+	{"n12", {"l3", "nn-3f2a9c01b7d54e681", "c1"}},
+	{"n13", {NULL, NULL, "c1"}},
+};
+
+static struct osp_topology *topology;
+static struct osp_place *place;
+
+static int start(void **state)
+{
+	(void)state;
+	topology = fabric_from(fabric, NODES, 3);
+	place = osp_place_new(topology, 2);
+	return place ? 0 : -1;
+}
+
+static int stop(void **state)
+{
+	(void)state;
+	osp_place_free(place);
+	osp_topology_free(topology);
+	return 0;
+}
+
+/* One letter a node, n1 first: "1" in the set, anything else not. */
+static struct osp_nodeset *nodes_of(const char *letters)
+{
+	struct osp_nodeset *set = osp_nodeset_new(NODES);
+
+	assert_non_null(set);
+	assert_int_equal(strlen(letters), NODES);
+	for (uint32_t i = 0; i < NODES; i++) {
+		if (letters[i] == '1')
+			osp_nodeset_add(set, osp_topology_find_node(topology, fabric[i].name));
+	}
+	return set;
+}
+
+/* --- plurals ------------------------------------------------------------------------------------
+ */
+
+static void plurals(void **state)
+{
+	static const char *const words[][2] = {
+		{"leaf", "leaves"}, {"spine", "spines"},   {"core", "cores"},
+		{"zone", "zones"},  {"box", "boxes"},	   {"switch", "switches"},
+		{"bus", "buses"},   {"nvlink", "nvlinks"}, {"midleaf", "midleaves"},
+	};
+	char buffer[32];
+	char small[4];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+		assert_string_equal(osp_words_plural(words[i][0], buffer, sizeof(buffer)),
+				    words[i][1]);
+	assert_string_equal(osp_words_plural("spine", small, sizeof(small)), "spi");
+}
+
+/* --- waits and never ----------------------------------------------------------------------------
+ */
+
+struct ask {
+	const char *title;
+	const char *level;
+	uint32_t need_nodes;
+	const char *usable;
+	const char *free;     /* NULL: all usable */
+	const char *required; /* NULL: none */
+	const char *second;   /* nodes of the second kind; NULL: one kind */
+	bool any_time;	      /* a domain with too few free nodes is a candidate too */
+	const char *partition;
+	const char *next_level; /* NULL: none */
+	const char *words;
+};
+
+typedef const char *(*say)(const struct ask *ask, const struct osp_place_input *input, char *buffer,
+			   size_t buffer_bytes);
+
+static const char *say_waits(const struct ask *ask, const struct osp_place_input *input,
+			     char *buffer, size_t buffer_bytes)
+{
+	uint32_t candidates;
+	uint32_t count;
+	const struct osp_place_domain *domains = osp_place_order(place, input, &candidates, &count);
+
+	(void)ask;
+	return osp_words_waits(topology, input, domains, candidates, count, buffer, buffer_bytes);
+}
+
+static const char *say_never(const struct ask *ask, const struct osp_place_input *input,
+			     char *buffer, size_t buffer_bytes)
+{
+	uint32_t candidates;
+	uint32_t count;
+	const struct osp_place_domain *domains = osp_place_order(place, input, &candidates, &count);
+	int next = ask->next_level ? osp_topology_level(topology, ask->next_level) : 0;
+
+	assert_int_equal(candidates, 0);
+	return osp_words_never(topology, input, domains, count, ask->partition, (uint32_t)next,
+			       buffer, buffer_bytes);
+}
+
+static void check(const struct ask *ask, say say_it)
+{
+	struct osp_nodeset *usable = nodes_of(ask->usable);
+	struct osp_nodeset *free_nodes = ask->free ? nodes_of(ask->free) : NULL;
+	struct osp_nodeset *required = ask->required ? nodes_of(ask->required) : NULL;
+	struct osp_nodeset *second = ask->second ? nodes_of(ask->second) : NULL;
+	uint16_t kind[NODES] = {0};
+	struct osp_place_input input = {
+		.level = (uint32_t)osp_topology_level(topology, ask->level),
+		.need_nodes = ask->need_nodes,
+		.want_nodes = ask->need_nodes,
+		.free_only = !ask->any_time,
+		.usable = usable,
+		.free = free_nodes,
+		.required = required,
+	};
+	char buffer[OSP_WORDS_BYTES];
+	char small[24];
+
+	if (second) {
+		for (uint32_t n = 0; n < NODES; n++)
+			kind[n] = osp_nodeset_test(second, n);
+		input.kind = kind;
+		input.kind_count = 2;
+	}
+	say_it(ask, &input, buffer, sizeof(buffer));
+	if (strcmp(buffer, ask->words))
+		print_message("%s:\n", ask->title);
+	assert_string_equal(buffer, ask->words);
+	say_it(ask, &input, small, sizeof(small));
+	assert_int_equal(strlen(small), sizeof(small) - 1);
+	assert_memory_equal(small, ask->words, sizeof(small) - 1);
+	free(second);
+	free(required);
+	free(free_nodes);
+	free(usable);
+}
+
+static void waits(void **state)
+{
+	static const struct ask asks[] = {
+		{.title = "one short",
+		 .level = "spine",
+		 .need_nodes = 4,
+		 .usable = "1111111111111",
+		 .free = "1110000011000",
+		 .words = "waits: 4 nodes on one spine; nearest: s1 has 3 free of 8 (1 short)"},
+		{.title = "one node, every node busy: the fewest short, then the larger",
+		 .level = "spine",
+		 .need_nodes = 1,
+		 .usable = "1111111111110",
+		 .free = "0000000000000",
+		 .words = "waits: 1 node on one spine; nearest: s1 has 0 free of 8 (1 short)"},
+		{.title = "a required node is busy",
+		 .level = "spine",
+		 .need_nodes = 2,
+		 .usable = "1111111111110",
+		 .free = "0111111111110",
+		 .required = "1000000000000",
+		 .words = "waits: 2 nodes on one spine; nearest: s1 has 7 free of 8 (1 short)"},
+		{.title = "what is short may still be a candidate",
+		 .level = "spine",
+		 .need_nodes = 4,
+		 .usable = "1111111111111",
+		 .free = "1110000011000",
+		 .any_time = true,
+		 .words = "waits: 4 nodes on one spine; nearest: s1 has 3 free of 8 (1 short)"},
+		{.title = "nothing of the fabric is in the way",
+		 .level = "leaf",
+		 .need_nodes = 3,
+		 .usable = "1111111111111",
+		 .free = "1110000011000",
+		 .words = "waits: 3 nodes on one leaf; l1 has 3 free"},
+		{.title = "nodes are gone",
+		 .level = "spine",
+		 .need_nodes = 6,
+		 .usable = "1110000011000",
+		 .words = "waits: 6 nodes on one spine; none has 6 usable: the largest, s1, has 3 "
+			  "(drained, reserved or excluded nodes do not count)"},
+		{.title = "a long name is told whole",
+		 .level = "spine",
+		 .need_nodes = 4,
+		 .usable = "0000000011100",
+		 .words = "waits: 4 nodes on one spine; none has 4 usable: the largest, "
+			  "nn-3f2a9c01b7d54e681, has 3 (drained, reserved or excluded nodes do not "
+			  "count)"},
+		{.title = "the required node's spine is too small now",
+		 .level = "spine",
+		 .need_nodes = 4,
+		 .usable = "1111000011100",
+		 .required = "0000000010000",
+		 .words = "waits: 4 nodes on one spine; nn-3f2a9c01b7d54e681, which has the nodes "
+			  "that the job requires, has 3 usable (drained, reserved or excluded "
+			  "nodes do not count)"},
+		{.title = "required nodes of two spines",
+		 .level = "spine",
+		 .need_nodes = 2,
+		 .usable = "1111111111111",
+		 .required = "1000000010000",
+		 .words = "waits: 2 nodes on one spine; no spine has all the nodes that the job "
+			  "requires"},
+		{.title = "the level is not known of the nodes left",
+		 .level = "spine",
+		 .need_nodes = 1,
+		 .usable = "0000000000001",
+		 .words = "waits: 1 node on one spine; no usable node is on a known spine"},
+		{.title = "node types do not mix",
+		 .level = "spine",
+		 .need_nodes = 6,
+		 .usable = "1111111100000",
+		 .second = "1110000000000",
+		 .words = "waits: 6 nodes on one spine; none has 6 usable: the largest, s1, has 5 "
+			  "of one node type (drained, reserved or excluded nodes do not count)"},
+		{.title = "node types do not mix, and some are busy",
+		 .level = "spine",
+		 .need_nodes = 4,
+		 .usable = "1111111100000",
+		 .free = "1111110000000",
+		 .second = "1110000000000",
+		 .words = "waits: 4 nodes on one spine; nearest: s1 has 3 free of 5 of one node "
+			  "type (1 short)"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(asks) / sizeof(asks[0]); i++)
+		check(&asks[i], say_waits);
+}
+
+static void never(void **state)
+{
+	static const struct ask asks[] = {
+		{.title = "everything applies",
+		 .level = "spine",
+		 .need_nodes = 12,
+		 .usable = "1111111111111",
+		 .partition = "gpu",
+		 .next_level = "core",
+		 .words = "12 nodes on one spine asked for; the largest spine of partition gpu has "
+			  "8 (s1); ask for --gang=core or 8 nodes"},
+		{.title = "no level above holds it",
+		 .level = "spine",
+		 .need_nodes = 20,
+		 .usable = "1111111111111",
+		 .partition = "gpu",
+		 .words = "20 nodes on one spine asked for; the largest spine of partition gpu has "
+			  "8 (s1); ask for 8 nodes"},
+		{.title = "no partition",
+		 .level = "leaf",
+		 .need_nodes = 2,
+		 .usable = "0000000000010",
+		 .words = "2 nodes on one leaf asked for; the largest leaf has 1 (l3); ask for 1 "
+			  "node"},
+		{.title = "a long name",
+		 .level = "spine",
+		 .need_nodes = 5,
+		 .usable = "1100000011110",
+		 .partition = "p5",
+		 .next_level = "core",
+		 .words = "5 nodes on one spine asked for; the largest spine of partition p5 has 4 "
+			  "(nn-3f2a9c01b7d54e681); ask for --gang=core or 4 nodes"},
+		{.title = "required nodes of two spines",
+		 .level = "spine",
+		 .need_nodes = 2,
+		 .usable = "1111111111111",
+		 .required = "1000000010000",
+		 .partition = "gpu",
+		 .next_level = "core",
+		 .words = "2 nodes on one spine asked for; no spine of partition gpu has all the "
+			  "nodes that --nodelist requires; ask for --gang=core"},
+		{.title = "the required nodes' spine is too small",
+		 .level = "spine",
+		 .need_nodes = 6,
+		 .usable = "1111111111111",
+		 .required = "0000000010000",
+		 .partition = "gpu",
+		 .words = "6 nodes on one spine asked for; the spine of partition gpu with the "
+			  "nodes of --nodelist has 4 (nn-3f2a9c01b7d54e681); ask for 4 nodes"},
+		{.title = "no node's level is known",
+		 .level = "leaf",
+		 .need_nodes = 1,
+		 .usable = "0000000000001",
+		 .partition = "new",
+		 .next_level = "core",
+		 .words = "1 node on one leaf asked for; no node of partition new is on a known "
+			  "leaf; ask for --gang=core"},
+		{.title = "node types do not mix",
+		 .level = "spine",
+		 .need_nodes = 6,
+		 .usable = "1111111100000",
+		 .second = "1110000000000",
+		 .partition = "gpu",
+		 .words = "6 nodes on one spine asked for; the largest spine of partition gpu has "
+			  "5 of one node type (s1); ask for 5 nodes"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(asks) / sizeof(asks[0]); i++)
+		check(&asks[i], say_never);
+}
+
+/* --- placed, levels -----------------------------------------------------------------------------
+ */
+
+static void placed(void **state)
+{
+	uint32_t spine = osp_topology_find_domain(topology, 2, "s1");
+	uint32_t leaf = osp_topology_find_domain(topology, 1, "l2");
+	char buffer[OSP_WORDS_BYTES];
+
+	(void)state;
+	assert_string_equal(osp_words_placed(topology, spine, 6, 2, buffer, sizeof(buffer)),
+			    "placed: 6 nodes on spine s1, 2 leaves");
+	assert_string_equal(osp_words_placed(topology, spine, 1, 1, buffer, sizeof(buffer)),
+			    "placed: 1 node on spine s1, 1 leaf");
+	assert_string_equal(osp_words_placed(topology, leaf, 4, 1, buffer, sizeof(buffer)),
+			    "placed: 4 nodes on leaf l2");
+	assert_string_equal(osp_words_placed(topology, spine, 6, 0, buffer, sizeof(buffer)),
+			    "placed: 6 nodes on spine s1");
+}
+
+static void no_level(void **state)
+{
+	char buffer[OSP_WORDS_BYTES];
+
+	(void)state;
+	assert_string_equal(
+		osp_words_no_level(topology, "spin", buffer, sizeof(buffer)),
+		"there is no level 'spin' in this fabric; did you mean spine? (leaf, spine, core)");
+	assert_string_equal(osp_words_no_level(topology, "rack", buffer, sizeof(buffer)),
+			    "there is no level 'rack' in this fabric (leaf, spine, core)");
+	assert_string_equal(
+		osp_words_no_level(topology, "COER", buffer, sizeof(buffer)),
+		"there is no level 'COER' in this fabric; did you mean core? (leaf, spine, core)");
+	/* A name from outside is cut before the levels are. */
+	osp_words_no_level(topology, "a-very-long-name-that-somebody-typed-into-the-option", buffer,
+			   sizeof(buffer));
+	assert_string_equal(buffer, "there is no level 'a-very-long-name-that-somebody-t' in this "
+				    "fabric (leaf, spine, core)");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(plurals), cmocka_unit_test(waits),    cmocka_unit_test(never),
+		cmocka_unit_test(placed),  cmocka_unit_test(no_level),
+	};
+
+	return cmocka_run_group_tests(tests, start, stop);
+}
