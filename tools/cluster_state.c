@@ -46,13 +46,14 @@ void osp_slurm_begin(void)
 
 bool osp_slurm_configured(void)
 {
+	const char *named = getenv("SLURM_CONF");
 	static const char *const paths[] = {
 		"/etc/slurm/slurm.conf", "/etc/slurm-llnl/slurm.conf", "/run/slurm/conf/slurm.conf",
 		"/opt/slurm/etc/slurm.conf", "/usr/local/etc/slurm.conf"};
 	size_t i;
 
-	if (getenv("SLURM_CONF"))
-		return true;
+	if (named)
+		return *named;
 	for (i = 0; i < sizeof(paths) / sizeof(paths[0]); i++)
 		if (access(paths[i], R_OK) == 0)
 			return true;

@@ -14,7 +14,8 @@
 #include "lib/error.h"
 #include "tools/snapshot.h"
 
-/* True when this machine has a slurm.conf (or SLURM_CONF is set): worth asking at all. */
+/* True when this machine has a slurm.conf or SLURM_CONF names one: worth asking at all. With an empty
+ * SLURM_CONF Slurm is not asked. */
 bool osp_slurm_configured(void);
 
 /* Readies libslurm; done by every call below, once. */

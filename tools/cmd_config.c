@@ -113,7 +113,7 @@ static void ask_slurm(const struct osp_config *config, const char *path, struct 
 	osp_snapshot_free(snapshot);
 }
 
-/* The topology that it names must be readable, and have the levels that it names. */
+/* The topology must have the levels that the configuration names. */
 static void check_levels(const struct osp_config *config, const struct osp_topology *topology,
 			 const char *path, struct findings *findings)
 {
@@ -137,7 +137,7 @@ static void check_levels(const struct osp_config *config, const struct osp_topol
 	}
 }
 
-static void check_topology(const struct osp_config *config, const char *path,
+static void check_topology(const struct osp_config *config, const char *path, bool in_force,
 			   struct findings *findings)
 {
 	struct osp_error error = {.text = ""};
@@ -146,6 +146,11 @@ static void check_topology(const struct osp_config *config, const char *path,
 
 	if (!topology_path)
 		return;
+	/* A file that is only to be looked at need not have its topology beside it yet. */
+	if (!in_force && access(topology_path, F_OK) < 0) {
+		free(topology_path);
+		return;
+	}
 	topology = osp_topology_load(topology_path, &error);
 	if (topology)
 		check_levels(config, topology, path, findings);
@@ -202,7 +207,7 @@ int osp_run_config_check(const struct osp_call *call)
 				 "the file is refused");
 		} else {
 			ask_slurm(config, path, &findings);
-			check_topology(config, path, &findings);
+			check_topology(config, path, call->argument_count == 0, &findings);
 		}
 		status = json_array_size(findings.wrong) ? OSP_EXIT_NO : OSP_EXIT_YES;
 		status = print_findings(path, &findings, as_json, status);

@@ -134,32 +134,42 @@ static uint32_t level_now(struct why *why, uint32_t level)
 	return relaxes_s <= why->world->snapshot->time_s ? next : level;
 }
 
+/* The domain to look into: the first that only lacks free nodes, as the scheduler's words have it. */
+static const struct osp_place_domain *nearest(const struct osp_answer *answer)
+{
+	uint32_t i;
+
+	for (i = answer->candidate_count; i < answer->domain_count; i++)
+		if (answer->domains[i].reason == OSP_PLACE_NOT_FREE)
+			return &answer->domains[i];
+	return &answer->domains[0];
+}
+
 static int tell_domains(struct why *why, const struct osp_answer *answer)
 {
 	const struct osp_world *world = why->world;
-	const struct osp_domain *nearest;
+	const char *level = osp_topology_level_name(world->topology, answer->input.level);
+	bool now = !osp_nodeset_empty(answer->chosen);
 
-	json_object_set_new(why->root, "starts_now",
-			    json_boolean(!osp_nodeset_empty(answer->chosen)));
+	json_object_set_new(why->root, "starts_now", json_boolean(now));
 	json_object_set_new(why->root, "domains", osp_answer_to_json(world, answer, DOMAINS_SHOWN));
 	if (!answer->domain_count) {
-		osp_text_printf(&why->text, "  no %s has a usable node for it\n",
-				osp_topology_level_name(world->topology, answer->input.level));
+		osp_text_printf(&why->text, "  no %s has a usable node for it\n", level);
 		return 0;
 	}
-	nearest = osp_topology_domain(world->topology, answer->domains[0].domain);
-	if (!osp_nodeset_empty(answer->chosen))
-		osp_text_printf(&why->text,
-				"  %s %s has room for it now: it waits for its turn, or for what "
-				"Slurm's reason says\n",
-				osp_topology_level_name(world->topology, answer->input.level),
-				nearest->name);
+	if (now)
+		osp_text_printf(
+			&why->text,
+			"  %s %s has room for it now: it waits for its turn, or for what "
+			"Slurm's reason says\n",
+			level,
+			osp_topology_domain(world->topology, answer->domains[0].domain)->name);
 	osp_text_add(&why->text, "\n");
 	osp_answer_table(world, answer, DOMAINS_SHOWN, &why->text);
-	if (!osp_nodeset_empty(answer->chosen))
+	if (now)
 		return 0;
 	osp_text_add(&why->text, "\n");
-	return osp_in_the_way(world, answer->domains[0].domain, &why->text, why->root);
+	return osp_in_the_way(world, nearest(answer)->domain, &why->text, why->root);
 }
 
 static int tell_pending(struct why *why, struct osp_error *error)

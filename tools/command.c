@@ -11,11 +11,19 @@
 #include <time.h>
 #include <unistd.h>
 
+int osp_say_no_memory(void)
+{
+	fputs("onespine: out of memory\n", stderr);
+	return OSP_EXIT_UNABLE;
+}
+
 int osp_say_error(const struct osp_error *error)
 {
 	char buffer[sizeof(*error) + 32];
 
 	osp_progress_end();
+	if (!*error->text)
+		return osp_say_no_memory();
 	fprintf(stderr, "onespine: %s\n", osp_error_format(error, buffer, sizeof(buffer)));
 	return OSP_EXIT_UNABLE;
 }
@@ -29,12 +37,6 @@ void osp_say_warning(const char *format, ...)
 	vfprintf(stderr, format, arguments);
 	va_end(arguments);
 	fputc('\n', stderr);
-}
-
-int osp_say_no_memory(void)
-{
-	fputs("onespine: out of memory\n", stderr);
-	return OSP_EXIT_UNABLE;
 }
 
 /* --- progress --------------------------------------------------------------------------------- */

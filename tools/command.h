@@ -34,7 +34,8 @@ int osp_run_map(const struct osp_call *call);
 int osp_run_audit(const struct osp_call *call);
 int osp_run_set(const struct osp_call *call);
 
-/* "onespine: file:line:column: text" on standard error; returns OSP_EXIT_UNABLE. */
+/* "onespine: file:line:column: text" on standard error ("out of memory" for an error without text);
+ * returns OSP_EXIT_UNABLE. */
 int osp_say_error(const struct osp_error *error);
 /* "onespine: warning: ..." on standard error. */
 void osp_say_warning(const char *format, ...) __attribute__((format(printf, 1, 2)));

@@ -146,23 +146,24 @@ static int fill_and_rename(int fd, const char *temporary, const char *path, mode
 	return result;
 }
 
-static int write_whole(const char *path, mode_t mode, const char *text, size_t text_bytes,
-		       struct osp_error *error)
+/* `path` without links; `shown` is what the user calls it. */
+static int write_whole(const char *path, const char *shown, mode_t mode, const char *text,
+		       size_t text_bytes, struct osp_error *error)
 {
 	char temporary[PATH_MAX];
 	int fd;
 	int cause;
 
 	if (snprintf(temporary, sizeof(temporary), "%s.XXXXXX", path) >= (int)sizeof(temporary))
-		return osp_error_at(error, path, 0, 0, "the name is too long");
+		return osp_error_at(error, shown, 0, 0, "the name is too long");
 	fd = mkostemp(temporary, O_CLOEXEC);
 	if (fd < 0)
-		return say(error, path, "cannot be written");
+		return say(error, shown, "cannot be written");
 	if (fill_and_rename(fd, temporary, path, mode, text, text_bytes) < 0) {
 		cause = errno;
 		unlink(temporary);
 		errno = cause;
-		return say(error, path, "cannot be written");
+		return say(error, shown, "cannot be written");
 	}
 	sync_folder(path);
 	return 0;
@@ -181,11 +182,11 @@ int osp_write_output(const char *path, const char *text, size_t text_bytes, stru
 			return write_directly(path, text, text_bytes, error);
 		if (!realpath(path, resolved))
 			return say(error, path, "cannot be written");
-		return write_whole(resolved, status.st_mode & 07777, text, text_bytes, error);
+		return write_whole(resolved, path, status.st_mode & 07777, text, text_bytes, error);
 	}
 	mask = umask(0);
 	umask(mask);
-	return write_whole(path, 0666 & ~mask, text, text_bytes, error);
+	return write_whole(path, path, 0666 & ~mask, text, text_bytes, error);
 }
 
 char *osp_path_beside(const char *beside, const char *name)

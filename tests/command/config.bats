@@ -1,0 +1,53 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-or-later
+# config check and show on files
+
+# shellcheck disable=SC2016 # what bash -c is to expand
+
+load helpers
+
+setup() {
+	cd "$BATS_TEST_TMPDIR" || return
+}
+
+@test "show: each value and where it is from" {
+	printf 'partitions:\n  gpu:\n    gang: always\n' >onespine.yaml
+	run onespine config show onespine.yaml
+	[[ $status == 0 ]]
+	grep -qE '^defaults\.level +spine +\(default\)$' <<<"$output"
+	grep -qE '^gpu\.gang +always +\(onespine\.yaml:3\)$' <<<"$output"
+}
+
+@test "show --json" {
+	onespine config show --json "$SOURCE/etc/onespine.yaml" | jq -e . >/dev/null
+}
+
+@test "check: right, and the sample is" {
+	expect 0 "onespine.yaml: right
+partitions not compared with Slurm's: no slurm.conf found" \
+		bash -c 'cd "$SOURCE/etc" && "$ONESPINE" config check onespine.yaml'
+	expect 0 "standard input: right
+partitions not compared with Slurm's: no slurm.conf found" onespine config check - </dev/null
+}
+
+@test "check: wrong, with the place and the nearest right word; status 1" {
+	printf 'defaults:\n  lvel: spine\n' >onespine.yaml
+	run onespine config check onespine.yaml
+	[[ $status == 1 ]]
+	[[ ${lines[0]} == "onespine.yaml:2:3: "*"lvel"*"level"* ]]
+	expect 1 false bash -c '"$ONESPINE" config check --json onespine.yaml >j; s=$?; jq .right j; exit $s'
+}
+
+@test "check: a level that the topology beside it lacks" {
+	printf 'defaults:\n  level: pod\npartitions:\n  gpu:\n    level: rack\n' >onespine.yaml
+	write_conf topology.conf
+	onespine topology import --from=slurm -o onespine.topology topology.conf
+	expect 1 "onespine.yaml:4: the topology onespine.topology has no level rack
+onespine.yaml: the topology onespine.topology has no level pod
+partitions not compared with Slurm's: no slurm.conf found" onespine config check onespine.yaml
+}
+
+@test "a file that is not there; status 2" {
+	expect 2 "onespine: none.yaml: cannot be opened: No such file or directory" onespine config check none.yaml
+	expect 2 "onespine: none.yaml: cannot be opened: No such file or directory" onespine config show none.yaml
+}

@@ -1,0 +1,152 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-or-later
+# why, audit and map on a saved state
+
+load helpers
+
+setup() {
+	cd "$BATS_TEST_TMPDIR" || return
+}
+
+why() {
+	onespine why --state="$MAP/small.json" "$@"
+}
+
+@test "why: a pending gang, its domains and what is in the way" {
+	expect 0 "job 1206 train-405b of dora: PENDING, 6 nodes, gang=spine@2:00:00
+  waits: 6 nodes on one spine; nearest: s1 has 2 free of 7 (4 short)
+  Slurm's reason: Resources
+  waits since 2025-10-09T07:53:20 (1h00m)
+  from 2025-10-09T09:53:20 on one core will do
+
+  spine  usable  free  short by
+  s1          7     2         4  too few free nodes
+  s2          6     1         5  too few free nodes
+
+In the way on spine s1:
+  job 1202 (bob): 1 node, ends by 2025-10-09T09:03:20 (in 10m)
+  job 1201 (alice): 4 nodes, ends by 2025-10-09T11:58:20 (in 3h05m)
+  down: gpu-6 (GPU 3 <fell> off the bus)" why 1206
+}
+
+@test "why: a running gang, where it is" {
+	expect 0 "job 1201 train-7b of alice: RUNNING, 4 nodes, gang=spine
+  placed: 4 nodes on spine s1, 1 leaf
+  runs since 2025-10-09T06:40:00; ends 2025-10-09T11:58:20
+  all its nodes are on leaf l1:
+  leaf l1: 4 nodes  gpu-[1-4]" why 1201
+}
+
+@test "why: an array's task by either name, a job without a limit" {
+	expect_line 0 "job 1203_4 pretrain of carol: SUSPENDED, 3 nodes, gang=spine@30:00" why 1203_4
+	expect_line 0 "job 1203_4 pretrain of carol: SUSPENDED, 3 nodes, gang=spine@30:00" why 1203
+	expect_line 0 "  runs since 2025-10-09T06:56:40; ends when it is done: it has no time limit" why 1203
+}
+
+@test "why: one that ended and was requeued" {
+	expect_line 0 "job 1190 old of bob: NODE_FAIL, 4 nodes, gang=spine" why 1190
+	expect_line 0 "  ran from 2025-10-08T07:53:20 to 2025-10-09T06:15:00" why 1190
+	expect_line 0 "  requeued 1 time so far" why 1190
+}
+
+@test "why: no gang" {
+	expect 0 "job 1207 plain of bob: PENDING, 2 nodes
+  no gang: Onespine has no part in why it waits
+  Slurm's reason: Priority
+  waits since 2025-10-09T07:53:20 (1h00m)" why 1207
+}
+
+@test "why: no such job; status 1" {
+	expect 1 "job 9: slurmctld does not know it: never submitted, ended a while ago (sacct -j 9 may tell), or not yours to see" \
+		why 9
+	expect 1 false jq_of .known why 9 --json
+}
+
+# jq_of FILTER COMMAND...: with the command's status
+jq_of() {
+	local filter=$1 status=0
+	shift
+	"$@" >answer.json || status=$?
+	jq -c "$filter" answer.json
+	return $status
+}
+
+@test "why --json" {
+	expect 0 '["1206",false,"s1",4,["1202","1201"],"gpu-6"]' jq_of \
+		'[.job, .starts_now, .domains[0].domain, .domains[0].short_by, [.in_the_way[].job], .out[0].nodes]' \
+		why 1206 --json
+	expect 0 '[true,"leaf","l1"]' jq_of '[.in_one_domain, .level, .domain]' why 1201 --json
+}
+
+@test "audit: all in one domain" {
+	expect 0 "3 gangs running: 3 in one domain, 0 not" onespine audit --state="$MAP/small.json"
+}
+
+@test "audit: a gang that is spread is a violation, in advise mode it is not" {
+	sed 's/"nodes": "gpu-\[1-4\]", "sub/"nodes": "gpu-[1-3,16]", "sub/
+		s/"gpu-\[13,16\]"/"gpu-[4,13]"/' "$MAP/small.json" >spread.json
+	expect 1 "3 gangs running: 1 in one domain, 1 not, 1 spread in advise mode
+Not in one domain:
+  job 1201 (alice, RUNNING on gpu-[1-3,16]): asked for spine; nothing lower than core c1 holds all its nodes
+Spread, in advise mode (no violation):
+  job 1205 (dora, RUNNING on gpu-[4,13]): asked for advise leaf; nothing lower than core c1 holds all its nodes" \
+		onespine audit --state=spread.json
+	expect 1 '[false,1,1,1]' jq_of '[.clean, .kept, .broken, .advised]' \
+		onespine audit --state=spread.json --json
+}
+
+@test "audit: a node that the topology lacks, a level that it lacks" {
+	write_conf topology.conf
+	sed -i 's/\bn\[/gpu-[/; s/gpu-\[1-4\]/gpu-[1-3]/' topology.conf
+	run onespine audit --state="$MAP/small.json" --topology=topology.conf
+	[[ $status == 1 ]]
+	[[ $output == *"job 1201 (alice, RUNNING on gpu-[1-4]): asked for spine; no domain holds all its nodes"* ]]
+	sed 's/gang=spine;/gang=pod;/' "$MAP/small.json" >pod.json
+	run onespine audit --state=pod.json
+	[[ $status == 1 ]]
+	[[ $output == *"asked for pod; the topology has no level pod"* ]]
+}
+
+@test "audit: suspended and completing jobs count" {
+	sed 's/"gpu-\[9-11\]", "sub/"gpu-[8-10]", "sub/; s/spine@30:00/spine/' "$MAP/small.json" >s.json
+	run onespine audit --state=s.json
+	[[ $status == 1 ]]
+	[[ $output == *"job 1203_4 (carol, SUSPENDED on gpu-[8-10])"* ]]
+	sed 's/"gpu-12", "sub\(.*\)}/"gpu-[8,12]", "admin_comment": "[onespine: gang=spine]", "sub\1}/' \
+		"$MAP/small.json" >c.json
+	run onespine audit --state=c.json
+	[[ $status == 1 ]]
+	[[ $output == *"job 1204 (carol, COMPLETING on gpu-[8,12])"* ]]
+}
+
+@test "map: as in the kept picture, plain when it is no terminal" {
+	onespine map --state="$MAP/small.json" | diff "$MAP/small.txt" -
+	LC_ALL=C onespine map --width=60 --state="$MAP/small.json" | diff "$MAP/small.ascii" -
+	onespine map -p debug --state="$MAP/small.json" | diff "$MAP/debug.txt" -
+	onespine map --svg=out.svg --state="$MAP/small.json"
+	cmp out.svg "$MAP/small.svg"
+}
+
+@test "map: colours on a terminal, none with NO_COLOR or on a dumb one" {
+	command -v script >/dev/null || skip "no script(1)"
+	on_terminal() {
+		script -qec "$ONESPINE map --width=100 --state=$MAP/small.json" /dev/null | tr -d '\r'
+	}
+	TERM=xterm on_terminal | diff "$MAP/small.colour" -
+	TERM=xterm NO_COLOR=1 on_terminal | diff "$MAP/small.txt" -
+	TERM=dumb on_terminal | diff "$MAP/small.txt" -
+}
+
+@test "map --json is a state that draws the same map" {
+	onespine map --json --state="$MAP/small.json" >again.json
+	onespine map --state=again.json | diff "$MAP/small.txt" -
+}
+
+@test "map: what cannot be drawn; status 2" {
+	expect 2 "onespine: --width=9: a number of columns from 40 to 1000" onespine map --width=9
+	jq 'del(.topology)' "$MAP/small.json" >state.json
+	expect 2 "onespine: state.json: it holds no topology; add --topology" onespine map --state=state.json
+	echo '{' >broken.json
+	expect 2 "onespine: broken.json:2: no JSON: string or '}' expected near end of file" \
+		onespine map --state=broken.json
+}

@@ -1,0 +1,108 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-or-later
+# how the command is asked: help, version, wrong words, exit statuses, completion
+
+# shellcheck disable=SC2016 # what bash -c is to expand
+
+load helpers
+
+@test "without a command: what is needed, status 2" {
+	expect 2 "onespine: a command is needed; see onespine --help" onespine
+}
+
+@test "wrong words are told the nearest right one" {
+	expect 2 "onespine: unknown command 'topolgy'; did you mean topology?" onespine topolgy
+	expect 2 "onespine: unknown topology command 'shwo'; did you mean show?" onespine topology shwo
+	expect 2 "onespine: unknown option --partiton; did you mean --partition?" onespine map --partiton=x
+	expect 2 "onespine: there is no partition 'gpus'; did you mean gpu?" \
+		onespine map --state "$MAP/small.json" -p gpus
+	expect 2 "onespine: no completion for 'bsh'; did you mean bash; bash and zsh are known" \
+		onespine completion bsh
+}
+
+@test "--help lists every command, help explains each" {
+	onespine --help >"$BATS_TEST_TMPDIR/all"
+	while read -r name; do
+		grep -q "^  $name  " "$BATS_TEST_TMPDIR/all"
+		# shellcheck disable=SC2086
+		onespine help $name | grep -qx "Usage: onespine $name \[OPTION\]\.\.\..*"
+		# shellcheck disable=SC2086
+		diff <(onespine help $name) <(onespine $name --help)
+	done <<-END
+		topology import
+		topology show
+		topology check
+		config check
+		config show
+		fit
+		why
+		map
+		audit
+		set
+		completion
+		help
+	END
+}
+
+@test "--version" {
+	[[ $(onespine --version) == "onespine "[0-9]* ]]
+	[[ $(onespine fit -V) == "onespine "[0-9]* ]]
+}
+
+@test "an answer that cannot be written is no answer" {
+	expect 2 "onespine: standard output: No space left on device" \
+		bash -c '"$ONESPINE" --help >/dev/full'
+	expect 2 "onespine: standard output: No space left on device" \
+		bash -c '"$ONESPINE" map --json --state "$MAP/small.json" >/dev/full'
+}
+
+@test "bash completes commands, options, values and files" {
+	onespine completion bash >"$BATS_TEST_TMPDIR/onespine"
+	cd "$BATS_TEST_TMPDIR" || return
+	touch page.json
+	# shellcheck source=/dev/null
+	source ./onespine
+	complete_words() {
+		COMP_WORDS=("$@")
+		COMP_CWORD=$(($# - 1))
+		COMPREPLY=()
+		_onespine
+		printf '%s\n' "${COMPREPLY[*]}"
+	}
+	expect 0 "topology config fit why map audit set completion help --help --version" \
+		complete_words onespine ''
+	expect 0 "import show check" complete_words onespine topology ''
+	expect 0 "show" complete_words onespine config s
+	expect 0 "--allow-missing" complete_words onespine topology import --allow
+	expect 0 "ec2" complete_words onespine topology import --from = e
+	expect 0 "onespine topology.conf" complete_words onespine topology import --to ''
+	expect 0 "page.json" complete_words onespine topology import --from ec2 pa
+	expect 0 "leaf" complete_words onespine fit --gang = l
+	expect 0 "bash zsh" complete_words onespine completion ''
+}
+
+@test "zsh accepts its completion" {
+	command -v zsh >/dev/null || skip "no zsh"
+	onespine completion zsh >"$BATS_TEST_TMPDIR/_onespine"
+	zsh -n "$BATS_TEST_TMPDIR/_onespine"
+	head -n 1 "$BATS_TEST_TMPDIR/_onespine" | grep -qx '#compdef onespine'
+}
+
+@test "without a Slurm: said, status 2" {
+	expect 2 "onespine: no slurm.conf found; name the file, or set SLURM_CONF" onespine audit
+	expect 2 "onespine: no slurm.conf found; name the file, or set SLURM_CONF" onespine fit -N 2
+	expect 2 "onespine: no slurm.conf found; name the file, or set SLURM_CONF" onespine config show
+	expect 2 "onespine: no slurm.conf found; set SLURM_CONF" onespine set 7 --gang=off
+}
+
+@test "a Slurm whose slurm.conf is not there: status 2, never 1" {
+	run env SLURM_CONF="$BATS_TEST_TMPDIR/none.conf" "$ONESPINE" audit
+	[[ $status == 2 ]]
+}
+
+@test "set needs a request that can be read" {
+	expect 2 "onespine: onespine set needs --gang=LEVEL, --gang=LEVEL@TIME or --gang=off" onespine set 7
+	run onespine set 7 --gang=spine@soon
+	[[ $status == 2 ]]
+	[[ $output == *soon* ]]
+}
