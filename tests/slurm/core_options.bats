@@ -321,3 +321,13 @@ TASK='echo $SLURMD_NODENAME ${ONESPINE_LEVEL-no} ${ONESPINE_DOMAIN-no} ${ONESPIN
 	submit --wait -p hint -N2 -o "$out" --wrap "srun -N2 sh -c '$TASK'"
 	equal "$(cut -d' ' -f2- "$out" | sort -u)" 'no no no'
 }
+
+@test "each task of an array, and a job whose environment was not sent, knows its own place" {
+	out=$BATS_TEST_TMPDIR/out
+	submit --wait --gang=leaf --array=1-4 -N4 --exclusive --export=NONE -o "$out.%a" --wrap "$TASK"
+	for task in 1 2 3 4; do
+		read -r node level domain leaf <"$out.$task"
+		equal "$level $domain $leaf" "leaf $leaf $(node_domain "$node" leaf)" "task $task"
+	done
+	equal "$(cut -d' ' -f4 "$out".? | sort -u | wc -l)" 4 'leaves of 4 gangs'
+}
