@@ -19,8 +19,9 @@
 	 NODE_STATE_POWER_DOWN | NODE_STATE_POWER_UP | NODE_STATE_POWER_DRAIN)
 #define REBOOT_FLAGS (NODE_STATE_REBOOT_REQUESTED | NODE_STATE_REBOOT_ISSUED)
 
-/* Exported by libslurm, declared in none of its installed headers. */
-void slurm_xfree(void **item);
+/* Exported by libslurm, declared in none of its installed headers; each release has one of them. */
+const char *slurm_job_reason_string(int reason) __attribute__((weak));
+const char *slurm_job_state_reason_string(int reason) __attribute__((weak));
 
 static bool inside_libslurm;
 
@@ -63,7 +64,7 @@ bool osp_slurm_configured(void)
 /* `result` is what a call of libslurm returned. */
 static int slurm_failed(int result, const char *what, struct osp_error *error)
 {
-	int cause = errno ? errno : slurm_get_errno();
+	int cause = errno;
 
 	if (result == SLURM_SUCCESS)
 		return 0;
@@ -314,22 +315,18 @@ static int load_jobs(struct osp_snapshot *snapshot, struct osp_error *error)
 	return 0;
 }
 
-/* Slurm's word for why the job waits or ended so, from the one place of libslurm that tells it in
- * every release. NULL when memory ran out. */
+/* Slurm's word for why the job waits or ended so; NULL when there is none or memory ran out. */
 static const char *reason_word(struct osp_snapshot *snapshot, slurm_job_info_t *info)
 {
-	char *line = slurm_sprint_job_info(info, 1);
-	char *word = line ? strstr(line, " Reason=") : NULL;
-	const char *reason = NULL;
+	const char *word = NULL;
 
-	if (word) {
-		word += strlen(" Reason=");
-		word[strcspn(word, " \n")] = '\0';
-		if (strcmp(word, "None") != 0)
-			reason = osp_snapshot_string(snapshot, word);
-	}
-	slurm_xfree((void **)&line);
-	return reason;
+	if (slurm_job_state_reason_string)
+		word = slurm_job_state_reason_string((int)info->state_reason);
+	else if (slurm_job_reason_string)
+		word = slurm_job_reason_string((int)info->state_reason);
+	if (!word || strcmp(word, "None") == 0)
+		return NULL;
+	return osp_snapshot_string(snapshot, word);
 }
 
 int osp_cluster_job_reason(struct osp_snapshot *snapshot, struct osp_state_job *job,
