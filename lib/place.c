@@ -127,6 +127,7 @@ static bool take_call_memory(struct osp_place *place)
 	place->required = room(place->word_count, sizeof(*place->required));
 	place->boot = room(place->word_count, sizeof(*place->boot));
 	place->items = room(nodes, sizeof(*place->items));
+	place->listed = room(nodes, sizeof(*place->listed));
 	place->values = room(nodes, sizeof(*place->values));
 	place->kind_next = room(place->kind_room, sizeof(*place->kind_next));
 	place->kinds_met = room(place->kind_room, sizeof(*place->kinds_met));
@@ -134,8 +135,8 @@ static bool take_call_memory(struct osp_place *place)
 	place->answer = room(entries, sizeof(*place->answer));
 	place->keys = room(entries * OSP_PLACE_KEY_WORDS, sizeof(*place->keys));
 	return place->usable && place->free && place->required && place->boot && place->items &&
-	       place->values && place->kind_next && place->kinds_met && place->found &&
-	       place->answer && place->keys;
+	       place->listed && place->values && place->kind_next && place->kinds_met &&
+	       place->found && place->answer && place->keys;
 }
 
 struct osp_place *osp_place_new(const struct osp_topology *topology, uint16_t kind_count)
@@ -175,6 +176,7 @@ void osp_place_free(struct osp_place *place)
 	free(place->required);
 	free(place->boot);
 	free(place->items);
+	free(place->listed);
 	free(place->values);
 	free(place->kind_next);
 	free(place->kinds_met);
@@ -259,6 +261,15 @@ static bool kinds_differ(const struct osp_place *place, const uint16_t *kind)
 	return false;
 }
 
+static bool has_unknown_kind(const struct osp_place *place)
+{
+	uint16_t most = 0;
+
+	for (uint32_t node = 0; node < place->node_count; node++)
+		most = place->call.kind[node] > most ? place->call.kind[node] : most;
+	return most >= place->call.kind_count;
+}
+
 /* A node of a kind that there is no room for is usable for nobody. */
 static void drop_unknown_kinds(struct osp_place *place)
 {
@@ -302,7 +313,8 @@ bool osp_place_start(struct osp_place *place, const struct osp_place_input *inpu
 		call->kind = input->kind;
 		call->kind_count =
 			input->kind_count < place->kind_room ? input->kind_count : place->kind_room;
-		drop_unknown_kinds(place);
+		if (has_unknown_kind(place))
+			drop_unknown_kinds(place);
 	}
 	first = next_usable(place, 0);
 	if (first == place->node_count)
@@ -519,7 +531,7 @@ const struct osp_place_domain *osp_place_order(struct osp_place *place,
 	if (osp_place_start(place, input))
 		osp_topology_level_domains(place->topology, input->level, &first, &count);
 	for (uint32_t domain = first; domain < first + count; domain++) {
-		if (place->call.kind || place->call.weight)
+		if (osp_place_needs_items(place))
 			order_by_node(place, domain);
 		else
 			order_by_words(place, domain);

@@ -26,7 +26,7 @@
  * leaves touched.
  *
  * Cost: linear in the nodes; 131,072 that differ in neither weight nor kind in under 1 ms
- * (doc/performance.md). Scratch: about 60 bytes a node, 200 a domain. Any thread. In slurmctld also inside a scheduling call: memory is taken
+ * (doc/performance.md). Scratch: about 80 bytes a node, 300 a domain. Any thread. In slurmctld also inside a scheduling call: memory is taken
  * only by osp_place_new(), never by a call that decides.
  */
 #ifndef OSP_PLACE_H

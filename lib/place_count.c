@@ -89,8 +89,10 @@ void osp_place_plan_counted(struct osp_place *place, const struct osp_place_sums
 	plan->missing = size - sums->required_free;
 	plan->weight = place->call.same_weight;
 	plan->boot_nodes = sums->required_boot;
+	plan->last = place->call.same_weight;
 	if (plan->missing <= sums->open)
 		return;
+	plan->last |= OSP_PLACE_BOOT;
 	plan->missing -= sums->open;
 	plan->boot_nodes += plan->missing;
 	for (uint32_t i = 0; i < place->offer_count; i++) {
@@ -101,24 +103,6 @@ void osp_place_plan_counted(struct osp_place *place, const struct osp_place_sums
 
 /* --- by node ------------------------------------------------------------------------------------
  */
-
-static uint16_t kind_of(const struct osp_place *place, uint32_t node)
-{
-	return place->call.kind ? place->call.kind[node] : place->call.same_kind;
-}
-
-static void fill_item(const struct osp_place *place, uint32_t rank, struct osp_place_item *item)
-{
-	uint32_t node = place->node_of_rank[rank];
-
-	item->node = node;
-	item->leaf = place->leaf_of_rank[rank];
-	item->weight = place->call.weight ? place->call.weight[node] : place->call.same_weight;
-	item->kind = kind_of(place, node);
-	item->boot = osp_place_bit(place->boot, node);
-	item->required = osp_place_bit(place->required, node);
-	item->free = osp_place_bit(place->free, node);
-}
 
 /* Sets place->kind_next[] to where the items of each kind met in the ranks begin. */
 static uint32_t start_kinds(struct osp_place *place, uint32_t rank, uint32_t end)
@@ -160,7 +144,7 @@ uint32_t osp_place_gather(struct osp_place *place, uint32_t domain)
 			continue;
 		if (met)
 			at = place->kind_next[place->call.kind[node]]++;
-		fill_item(place, rank, &place->items[at]);
+		osp_place_fill_item(place, rank, &place->items[at]);
 		count++;
 	}
 	for (uint32_t i = 0; i < met; i++)
@@ -191,24 +175,95 @@ void osp_place_sum(const struct osp_place *place, uint32_t first, uint32_t end,
 	}
 }
 
-/* The class of the last of `plan->missing` nodes beside the required ones. */
-static void find_last_class(struct osp_place *place, uint32_t first, uint32_t end,
-			    struct osp_place_plan *plan)
+/* --- classes of nodes ---------------------------------------------------------------------------
+ */
+
+/* There are rarely more than a static and a dynamic weight, with and without boot. */
+#define CLASSES_MAX 8
+
+struct classes {
+	uint64_t class[CLASSES_MAX];
+	uint32_t nodes[CLASSES_MAX];
+	uint32_t count;
+};
+
+/* The free ones of items [first, end), as indices into place->items; how many. */
+static uint32_t list_free(struct osp_place *place, uint32_t first, uint32_t end)
+{
+	uint32_t count = 0;
+
+	/* Without a branch: which nodes are free cannot be predicted. */
+	for (uint32_t i = first; i < end; i++) {
+		place->listed[count] = i;
+		count += place->items[i].free;
+	}
+	return count;
+}
+
+/* Counts the listed nodes beside the required ones by class; false when there are too many. */
+static bool count_classes(const struct osp_place *place, uint32_t listed, struct classes *classes)
+{
+	uint32_t at = 0;
+
+	classes->count = 0;
+	for (uint32_t i = 0; i < listed; i++) {
+		const struct osp_place_item *item = &place->items[place->listed[i]];
+		uint64_t class = osp_place_class(item);
+
+		if (item->required)
+			continue;
+		if (!classes->count || classes->class[at] != class) {
+			for (at = 0; at < classes->count && classes->class[at] != class; at++)
+				;
+			if (at == CLASSES_MAX)
+				return false;
+			if (at == classes->count) {
+				classes->class[at] = class;
+				classes->nodes[at] = 0;
+				classes->count++;
+			}
+		}
+		classes->nodes[at]++;
+	}
+	return true;
+}
+
+/* The last class that `plan->missing` nodes reach into; takes what lower ones give off it. */
+static void reach_class(struct classes *classes, struct osp_place_plan *plan)
+{
+	for (uint32_t left = classes->count; left > 0; left--) {
+		uint32_t lowest = 0;
+
+		for (uint32_t i = 1; i < left; i++) {
+			if (classes->class[i] < classes -> class[lowest])
+				lowest = i;
+		}
+		plan->last = classes->class[lowest];
+		if (plan->missing <= classes->nodes[lowest])
+			return;
+		plan->missing -= classes->nodes[lowest];
+		classes->class[lowest] = classes->class[left - 1];
+		classes->nodes[lowest] = classes->nodes[left - 1];
+	}
+}
+
+/* The same for any number of classes. */
+static void select_class(struct osp_place *place, uint32_t listed, struct osp_place_plan *plan)
 {
 	uint32_t count = 0;
 	uint32_t below = 0;
 
-	if (!plan->missing)
-		return;
-	for (uint32_t i = first; i < end; i++) {
-		if (place->items[i].free && !place->items[i].required)
-			place->values[count++] = osp_place_class(&place->items[i]);
+	for (uint32_t i = 0; i < listed; i++) {
+		const struct osp_place_item *item = &place->items[place->listed[i]];
+
+		if (!item->required)
+			place->values[count++] = osp_place_class(item);
 	}
 	plan->last = osp_place_nth(place->values, count, plan->missing - 1);
-	for (uint32_t i = first; i < end; i++) {
-		const struct osp_place_item *item = &place->items[i];
+	for (uint32_t i = 0; i < listed; i++) {
+		const struct osp_place_item *item = &place->items[place->listed[i]];
 
-		below += item->free && !item->required && osp_place_class(item) < plan->last;
+		below += !item->required && osp_place_class(item) < plan->last;
 	}
 	plan->missing -= below;
 }
@@ -217,39 +272,51 @@ static void offer_item(const struct osp_place_item *item, struct osp_place_offer
 		       struct osp_place_plan *plan)
 {
 	uint64_t class = osp_place_class(item);
+	bool fixed = item->required || class < plan->last;
+	uint32_t weight = fixed ? item->weight : 0;
 
 	offer->free++;
-	if (item->required || class < plan->last) {
-		offer->fixed++;
-		plan->boot_nodes += item->boot;
-		if (item->weight > plan->weight)
-			plan->weight = item->weight;
-	} else if (class == plan->last && plan->missing) {
-		offer->open++;
+	offer->fixed += fixed;
+	offer->open += !fixed && class == plan->last;
+	plan->boot_nodes += fixed && item->boot;
+	plan->weight = weight > plan->weight ? weight : plan->weight;
+}
+
+static void offer_items(struct osp_place *place, uint32_t listed, struct osp_place_plan *plan)
+{
+	struct osp_place_offer *offer = NULL;
+
+	place->offer_count = 0;
+	for (uint32_t i = 0; i < listed; i++) {
+		const struct osp_place_item *item = &place->items[place->listed[i]];
+
+		if (!offer || offer->leaf != item->leaf)
+			offer = add_offer(place, item->leaf);
+		offer_item(item, offer, plan);
 	}
+	/* With the required nodes alone complete, no class is the last. */
+	for (uint32_t i = 0; i < place->offer_count && !plan->missing; i++)
+		place->offers[i].open = 0;
 }
 
 void osp_place_plan_items(struct osp_place *place, uint32_t first, uint32_t end, uint32_t size,
 			  struct osp_place_plan *plan)
 {
-	struct osp_place_offer *offer = NULL;
+	uint32_t listed = list_free(place, first, end);
+	struct classes classes;
 
 	memset(plan, 0, sizeof(*plan));
 	plan->size = size;
 	plan->missing = size;
-	for (uint32_t i = first; i < end; i++)
-		plan->missing -= place->items[i].free && place->items[i].required;
-	find_last_class(place, first, end, plan);
-	place->offer_count = 0;
-	for (uint32_t i = first; i < end; i++) {
-		const struct osp_place_item *item = &place->items[i];
-
-		if (!item->free)
-			continue;
-		if (!offer || offer->leaf != item->leaf)
-			offer = add_offer(place, item->leaf);
-		offer_item(item, offer, plan);
+	for (uint32_t i = 0; i < listed; i++)
+		plan->missing -= place->items[place->listed[i]].required;
+	if (plan->missing) {
+		if (count_classes(place, listed, &classes))
+			reach_class(&classes, plan);
+		else
+			select_class(place, listed, plan);
 	}
+	offer_items(place, listed, plan);
 	if (!plan->missing)
 		return;
 	if (plan->last >> 32)

@@ -253,60 +253,105 @@ void osp_place_choose(struct osp_place *place, struct osp_place_plan *plan)
 /* --- osp_place_pick() ---------------------------------------------------------------------------
  */
 
-/* Items are in order of ranks, and so of leaves, as the offers are. */
-static uint32_t choose_nodes(struct osp_place *place, uint32_t first, uint32_t end,
-			     const struct osp_place_plan *plan, struct osp_nodeset *chosen)
+/* Adds the nodes that one leaf gives, by rank. */
+static uint32_t choose_in_leaf(const struct osp_place *place, const struct osp_place_offer *offer,
+			       uint16_t kind, const struct osp_place_plan *plan,
+			       struct osp_nodeset *chosen)
 {
-	struct osp_place_offer *offer = place->offers;
+	const struct osp_place_leaf *leaf = &place->leaves[offer->leaf];
+	uint32_t take = offer->take;
 	uint32_t count = 0;
 
-	for (uint32_t i = first; i < end; i++) {
-		const struct osp_place_item *item = &place->items[i];
-		uint64_t class = osp_place_class(item);
+	for (uint32_t i = 0; i < leaf->node_count && count < offer->fixed + offer->take; i++) {
+		struct osp_place_item item;
 
-		if (!item->free)
+		osp_place_fill_item(place, leaf->first_rank + i, &item);
+		if (!item.free || item.kind != kind || item.node >= chosen->place_count)
 			continue;
-		while (offer->leaf != item->leaf)
-			offer++;
-		if (!item->required && class >= plan->last) {
-			if (class > plan->last || !offer->take)
+		if (!item.required && osp_place_class(&item) >= plan->last) {
+			if (osp_place_class(&item) > plan->last || !take)
 				continue;
-			offer->take--;
+			take--;
 		}
-		if (item->node < chosen->place_count) {
-			osp_nodeset_add(chosen, item->node);
-			count++;
-		}
+		osp_nodeset_add(chosen, item.node);
+		count++;
 	}
 	return count;
 }
 
-uint32_t osp_place_pick(struct osp_place *place, const struct osp_place_input *input,
-			uint32_t domain, uint16_t kind, struct osp_nodeset *chosen)
+static uint32_t choose_nodes(struct osp_place *place, uint16_t kind, struct osp_place_plan *plan,
+			     struct osp_nodeset *chosen)
+{
+	uint32_t count = 0;
+
+	osp_place_choose(place, plan);
+	for (uint32_t i = 0; i < place->offer_count; i++) {
+		const struct osp_place_offer *offer = &place->offers[i];
+
+		if (offer->fixed || offer->take)
+			count += choose_in_leaf(place, offer, kind, plan, chosen);
+	}
+	return count;
+}
+
+/* How many of a domain's free nodes a gang takes; 0 when it cannot start. */
+static uint32_t size_in(const struct osp_place *place, const struct osp_place_sums *sums)
+{
+	const struct osp_place_call *call = &place->call;
+
+	if (sums->free < call->need || sums->required_free < call->required)
+		return 0;
+	return sums->free < call->want ? sums->free : call->want;
+}
+
+static uint32_t pick_by_words(struct osp_place *place, uint32_t domain, struct osp_nodeset *chosen)
 {
 	struct osp_place_sums sums;
 	struct osp_place_plan plan;
-	bool known = osp_place_start(place, input);
-	uint32_t count;
-	uint32_t first = 0;
-	uint32_t end;
 	uint32_t size;
 
-	osp_nodeset_clear(chosen); /* which may be one of the input's */
-	if (!known || domain >= osp_topology_domain_count(place->topology) ||
-	    osp_topology_domain(place->topology, domain)->level != input->level)
+	osp_place_count(place, domain, &sums);
+	size = size_in(place, &sums);
+	if (!size)
 		return 0;
-	count = osp_place_gather(place, domain);
-	end = osp_place_kind_end(place, 0, count);
+	osp_place_plan_counted(place, &sums, size, &plan);
+	return choose_nodes(place, place->call.same_kind, &plan, chosen);
+}
+
+static uint32_t pick_by_node(struct osp_place *place, uint32_t domain, uint16_t kind,
+			     struct osp_nodeset *chosen)
+{
+	struct osp_place_sums sums;
+	struct osp_place_plan plan;
+	uint32_t count = osp_place_gather(place, domain);
+	uint32_t first = 0;
+	uint32_t end = osp_place_kind_end(place, 0, count);
+	uint32_t size;
+
 	while (first < count && place->items[first].kind != kind) {
 		first = end;
 		end = osp_place_kind_end(place, first, count);
 	}
 	osp_place_sum(place, first, end, &sums);
-	if (sums.free < place->call.need || sums.required_free < place->call.required)
+	size = size_in(place, &sums);
+	if (!size)
 		return 0;
-	size = sums.free < place->call.want ? sums.free : place->call.want;
 	osp_place_plan_items(place, first, end, size, &plan);
-	osp_place_choose(place, &plan);
-	return choose_nodes(place, first, end, &plan, chosen);
+	return choose_nodes(place, kind, &plan, chosen);
+}
+
+uint32_t osp_place_pick(struct osp_place *place, const struct osp_place_input *input,
+			uint32_t domain, uint16_t kind, struct osp_nodeset *chosen)
+{
+	bool known = osp_place_start(place, input);
+
+	osp_nodeset_clear(chosen); /* which may be one of the input's */
+	if (!known || domain >= osp_topology_domain_count(place->topology) ||
+	    osp_topology_domain(place->topology, domain)->level != input->level)
+		return 0;
+	if (osp_place_needs_items(place))
+		return pick_by_node(place, domain, kind, chosen);
+	if (kind != place->call.same_kind)
+		return 0;
+	return pick_by_words(place, domain, chosen);
 }

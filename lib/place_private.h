@@ -67,7 +67,7 @@ struct osp_place_sums {
 struct osp_place_plan {
 	uint32_t size;
 	uint32_t missing; /* how many of the last class complete it */
-	uint64_t last;	  /* the last class: osp_place_class() */
+	uint64_t last;	  /* the last class, as osp_place_class() says */
 	uint32_t boot_nodes;
 	uint32_t weight;
 	uint32_t leaves;
@@ -122,6 +122,7 @@ struct osp_place {
 
 	/* the domain at hand */
 	struct osp_place_item *items;
+	uint32_t *listed; /* some of the items */
 	uint64_t *values; /* for osp_place_nth() */
 	uint32_t *kind_next;
 	uint16_t *kinds_met;
@@ -149,10 +150,12 @@ static inline bool osp_place_bit(const uint64_t *words, uint32_t node)
 	return (words[node / 64] >> (node % 64)) & 1;
 }
 
-/* Nodes of a lower class are taken before those of a higher one. */
+/* Nodes of a lower class are taken before those of a higher one: weight, above it whether to boot. */
+#define OSP_PLACE_BOOT ((uint64_t)1 << 32)
+
 static inline uint64_t osp_place_class(const struct osp_place_item *item)
 {
-	return (uint64_t)item->boot << 32 | item->weight;
+	return (item->boot ? OSP_PLACE_BOOT : 0) | item->weight;
 }
 
 /* --- place.c ------------------------------------------------------------------------------------
@@ -183,6 +186,28 @@ const struct osp_place_domain *osp_place_finish(struct osp_place *place, uint32_
 void osp_place_count(struct osp_place *place, uint32_t domain, struct osp_place_sums *sums);
 void osp_place_plan_counted(struct osp_place *place, const struct osp_place_sums *sums,
 			    uint32_t size, struct osp_place_plan *plan);
+
+/* All about the node of a rank, as the call sees it. */
+static inline void osp_place_fill_item(const struct osp_place *place, uint32_t rank,
+				       struct osp_place_item *item)
+{
+	const struct osp_place_call *call = &place->call;
+	uint32_t node = place->node_of_rank[rank];
+
+	item->node = node;
+	item->leaf = place->leaf_of_rank[rank];
+	item->weight = call->weight ? call->weight[node] : call->same_weight;
+	item->kind = call->kind ? call->kind[node] : call->same_kind;
+	item->boot = osp_place_bit(place->boot, node);
+	item->required = osp_place_bit(place->required, node);
+	item->free = osp_place_bit(place->free, node);
+}
+
+/* Where nodes differ in weight or kind, only items tell what a domain offers. */
+static inline bool osp_place_needs_items(const struct osp_place *place)
+{
+	return place->call.kind || place->call.weight;
+}
 
 /* The usable nodes of a domain as items, one kind after the other, each by rank; how many. */
 uint32_t osp_place_gather(struct osp_place *place, uint32_t domain);

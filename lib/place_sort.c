@@ -67,9 +67,12 @@ static uint32_t keep_digit(uint64_t *values, uint32_t count, uint32_t shift, uin
 		with[(values[i] >> shift) & 0xff]++;
 	while (*nth >= with[digit])
 		*nth -= with[digit++];
+	/* Without a branch: which values match cannot be predicted. */
 	for (uint32_t i = 0; i < count; i++) {
-		if (((values[i] >> shift) & 0xff) == digit)
-			values[kept++] = values[i];
+		uint64_t value = values[i];
+
+		values[kept] = value;
+		kept += ((value >> shift) & 0xff) == digit;
 	}
 	return kept;
 }
