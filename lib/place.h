@@ -22,12 +22,17 @@
  *	8. the lower domain number, the lower kind.
  *
  * Inside a domain: required nodes; nodes that need no boot before those that do; lighter nodes
- * first, as Slurm takes them; among equals the fewest leaves, then the fewest free nodes left in the
- * leaves touched.
+ * first, as Slurm takes them; among equals the fewest leaves; of as many leaves those in the fewest
+ * domains of each level between, from the top down; then the fewest free nodes left in them.
+ *
+ * The fewest leaves are exact. What is left in them is the least possible where all nodes are of
+ * one class, no level lies between and it cannot exceed 63 nodes; else it is nearly so.
  *
  * Cost: linear in the nodes; 131,072 that differ in neither weight nor kind in under 1 ms
- * (doc/performance.md). Scratch: about 80 bytes a node, 300 a domain. Any thread. In slurmctld also inside a scheduling call: memory is taken
- * only by osp_place_new(), never by a call that decides.
+ * (doc/performance.md). Scratch: about 80 bytes a node and 300 a domain. Any thread. In slurmctld
+ * also inside a scheduling call: memory is taken only by osp_place_new(), never by a call that
+ * decides. Sets may have another number of places than the topology: what is missing is not in
+ * them, what is beyond is passed over - but a required node there is one that no domain has.
  */
 #ifndef OSP_PLACE_H
 #define OSP_PLACE_H
@@ -68,7 +73,7 @@ struct osp_place_domain {
 	uint16_t kind;
 	enum osp_place_reason reason;
 	uint32_t usable_nodes;
-	uint32_t free_nodes;
+	uint32_t free_nodes;	 /* osp_place_by_time(): of a candidate, by bound_s */
 	uint32_t short_nodes;	 /* 0 for a candidate that could start now */
 	uint32_t boot_nodes;	 /* of the nodes it would take */
 	uint32_t weight;	 /* largest among the nodes it would take */
@@ -112,7 +117,7 @@ const struct osp_place_domain *osp_place_by_time(struct osp_place *place,
  * Chooses the nodes themselves: as many of want_nodes as are free in the candidate, into `chosen`
  * (cleared first). `free` here are the nodes to choose from (for a future start: those free by
  * bound_s). Returns the number chosen; 0 when fewer than need_nodes are there or a required one is
- * missing.
+ * missing. `chosen` may be one of the input's own sets.
  */
 uint32_t osp_place_pick(struct osp_place *place, const struct osp_place_input *input,
 			uint32_t domain, uint16_t kind, struct osp_nodeset *chosen);
