@@ -22,7 +22,7 @@
  *	8. the lower domain number, the lower kind.
  *
  * Inside a domain: required nodes; nodes that need no boot before those that do; lighter nodes
- * first, as Slurm takes them; among equals the fewest leaves; of as many leaves those in the fewest
+ * first, as Slurm takes them; among equals the fewest leaves; of as many leaves those in few
  * domains of each level between, from the top down; then the fewest free nodes left in them.
  *
  * The fewest leaves are exact. What is left in them is the least possible where all nodes are of

@@ -8,13 +8,13 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "lib/place.h"
 #include "tests/fabric.h"
+#include "tests/unit/no_memory.h"
 
 #define NODES 24
 
@@ -725,26 +725,50 @@ static void unknown_kinds(void **state)
 /* --- memory -------------------------------------------------------------------------------------
  */
 
-static void no_memory_is_taken(void **state)
-{
-	static const struct ask ask = {.need = 2, .heavy = "a1 d2", .second = "b1 e1 g2"};
+struct decisions {
 	struct sets sets;
-	struct osp_place_input input = input_of(&ask, &sets);
-	int64_t free_at_s[NODES] = {0};
-	size_t before = mallinfo2().uordblks;
+	struct osp_place_input input;
+	int64_t free_at_s[NODES];
+};
+
+static bool decide(void *context)
+{
+	struct decisions *all = context;
+	const struct osp_place_domain *best;
 	uint32_t candidates;
 	uint32_t count;
-	const struct osp_place_domain *best;
+
+	for (all->input.level = 1; all->input.level <= 3; all->input.level++) {
+		osp_place_by_time(place, &all->input, all->free_at_s, 0, &candidates, &count);
+		best = osp_place_order(place, &all->input, &candidates, &count);
+		osp_place_pick(place, &all->input, best->domain, best->kind, all->sets.chosen);
+	}
+	return true;
+}
+
+static bool make_scratch(void *context)
+{
+	struct osp_place *made = osp_place_new(topology, 3);
+
+	(void)context;
+	osp_place_free(made);
+	return made;
+}
+
+static void memory_is_taken_at_the_start_only(void **state)
+{
+	static const struct ask ask = {.need = 2, .heavy = "a1 d2", .second = "b1 e1 g2"};
+	struct decisions all = {.free_at_s = {0}};
 
 	(void)state;
-	for (input.level = 1; input.level <= 3; input.level++) {
-		osp_place_by_time(place, &input, free_at_s, 0, &candidates, &count);
-		best = osp_place_order(place, &input, &candidates, &count);
-		osp_place_pick(place, &input, best->domain, best->kind, sets.chosen);
-	}
-	assert_int_equal(mallinfo2().uordblks, before);
+	all.input = input_of(&ask, &all.sets);
+	assert_int_equal(no_memory_at_each(decide, &all), 0);
+	all.input.weight = NULL;
+	all.input.kind = NULL;
+	assert_int_equal(no_memory_at_each(decide, &all), 0);
+	free_sets(&all.sets);
+	assert_true(no_memory_at_each(make_scratch, NULL) > 10);
 	osp_place_free(NULL);
-	free_sets(&sets);
 }
 
 int main(void)
@@ -759,7 +783,7 @@ int main(void)
 		cmocka_unit_test(odd_levels_and_domains),
 		cmocka_unit_test(sets_of_other_sizes),
 		cmocka_unit_test(unknown_kinds),
-		cmocka_unit_test(no_memory_is_taken),
+		cmocka_unit_test(memory_is_taken_at_the_start_only),
 	};
 
 	return cmocka_run_group_tests(tests, start, stop);
