@@ -41,6 +41,7 @@ struct shadow_state {
 	uint16_t *kind;	  /* by node */
 	uint32_t *weight; /* by node: the configured one */
 	bool weights_differ;
+	uint32_t largest_gang;	      /* nodes of the largest gang that waits or runs */
 	struct osp_nodeset *up;	      /* nodes that Slurm could give to a job, now or later */
 	struct osp_nodeset *reserved; /* of these, the ones in a reservation that has begun */
 };
@@ -58,7 +59,8 @@ extern pthread_rwlock_t shadow_lock;
 void shadow_state_load(void);
 void shadow_state_free(void);
 
-/* Weights, kinds and states again, at most once a second: administrators change them while we run. */
+/* Weights, kinds and states again, at most once a second: administrators change them while we run.
+ */
 void shadow_state_refresh(time_t now);
 
 /* --- shadow_nodes.c -------------------------------------------------------------------------- */
@@ -111,8 +113,8 @@ int shadow_gang_begin(struct shadow_gang *gang, job_record_t *job,
 void shadow_gang_clear(struct shadow_gang *gang);
 
 /*
- * For words alone: the nodes that the gang could get in time, free or not. The bitmap of a call for now holds only
- * what is idle. Returns a new set, or NULL when memory ran out.
+ * For words alone: the nodes that the gang could get in time, free or not. The bitmap of a call for
+ * now holds only what is idle. Returns a new set, or NULL when memory ran out.
  */
 struct osp_nodeset *shadow_gang_prospects(const struct shadow_gang *gang);
 
@@ -172,7 +174,8 @@ int64_t shadow_call_elapsed_ms(const struct shadow_call *call);
 /* Places a gang: select_p_job_test() for a gang. Returns what Slurm's would. */
 int shadow_choose(struct shadow_call *call, const struct osp_effective *effective);
 
-/* What enforcing would have done with a job of mode advise, when it is the last one asked about; else NULL. */
+/* What enforcing would have done with a job of mode advise, when it is the last one asked about;
+ * else NULL. */
 const char *shadow_advice(uint32_t job_id);
 
 /* The domain that a job's preemption began in is forgotten (job started, topology changed). */

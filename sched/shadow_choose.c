@@ -113,19 +113,25 @@ static void domain_nodes(struct choice *choice, const struct osp_place_domain *c
 	}
 }
 
-/* Offers Slurm exactly the nodes that lib/ takes out of `from`. */
-static bool try_exact(struct choice *choice, const struct osp_place_domain *candidate,
-		      const struct osp_nodeset *from, bool now_only)
+/* The nodes that lib/ takes out of `from` in this candidate, into choice->nodes. */
+static bool pick_exact(struct choice *choice, const struct osp_place_domain *candidate,
+		       const struct osp_nodeset *from)
 {
 	struct osp_place_input input = choice->input;
 
 	if (!choice->gang->exact_size)
 		return false;
 	input.free = from;
-	if (!osp_place_pick(shadow_state.place, &input, candidate->domain, candidate->kind,
-			    choice->nodes))
-		return false;
-	return shadow_try(choice->call, choice->nodes, false, now_only);
+	return osp_place_pick(shadow_state.place, &input, candidate->domain, candidate->kind,
+			      choice->nodes) > 0;
+}
+
+/* Offers Slurm exactly these nodes. */
+static bool try_exact(struct choice *choice, const struct osp_place_domain *candidate,
+		      const struct osp_nodeset *from, bool now_only)
+{
+	return pick_exact(choice, candidate, from) &&
+	       shadow_try(choice->call, choice->nodes, false, now_only);
 }
 
 static bool try_whole_domain(struct choice *choice, const struct osp_place_domain *candidate,
@@ -338,13 +344,48 @@ static void nodes_free_by(struct osp_nodeset *set, const struct osp_nodeset *usa
 	}
 }
 
+/*
+ * Whole nodes in a fixed number need no simulation of the cluster (most of backfill's time,
+ * job_test.c): at the bound the last job on the nodes picked has ended, so the gang starts then if
+ * these nodes suit it at all, which Slurm's test-only mode says. Not where something else than jobs
+ * may stand in the way: licenses, parts of nodes kept for a reservation.
+ */
+static bool bound_is_start(const struct choice *choice, const struct osp_place_domain *candidate)
+{
+	const struct shadow_call *call = choice->call;
+
+	return choice->gang->whole_nodes && choice->gang->exact_size &&
+	       choice->input.need_nodes == choice->input.want_nodes && !call->job->license_list &&
+	       !OSP_PARTS_RESERVED(&call->tail) && candidate->bound_s > time(NULL);
+}
+
+static bool start_at_bound(struct choice *choice, const struct osp_place_domain *candidate,
+			   const struct osp_nodeset *from)
+{
+	struct shadow_call *call = choice->call;
+	uint16_t mode = call->mode;
+	bool suits;
+
+	if (!bound_is_start(choice, candidate) || !pick_exact(choice, candidate, from))
+		return false;
+	call->mode = SELECT_MODE_TEST_ONLY;
+	suits = shadow_try(call, choice->nodes, false, false);
+	call->mode = mode;
+	if (suits) {
+		shadow_to_bitmap(call->bitmap, choice->nodes);
+		call->job->start_time = (time_t)candidate->bound_s;
+	}
+	return suits;
+}
+
 static bool ask_future(struct choice *choice, uint32_t index, const int64_t *free_at_s,
 		       struct osp_nodeset *from)
 {
 	const struct osp_place_domain *candidate = &choice->candidates[index];
 
 	nodes_free_by(from, choice->input.usable, free_at_s, candidate->bound_s);
-	return try_exact(choice, candidate, from, false) ||
+	return start_at_bound(choice, candidate, from) ||
+	       try_exact(choice, candidate, from, false) ||
 	       try_whole_domain(choice, candidate, false, false);
 }
 

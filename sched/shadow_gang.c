@@ -280,6 +280,7 @@ struct osp_place_input shadow_gang_input(const struct shadow_gang *gang)
 		.boot = gang->boot,
 		.required = gang->required,
 		.weight = shadow_state.weights_differ ? shadow_state.weight : NULL,
+		.largest_gang = shadow_state.largest_gang,
 	};
 
 	if (!gang->effective.mix_kinds && shadow_state.kind_count > 1) {

@@ -390,6 +390,26 @@ static void refresh_nodes(void)
 	shadow_state.weights_differ = differ;
 }
 
+static int note_gang_size(void *item, void *context)
+{
+	job_record_t *job = item;
+	uint32_t *largest = context;
+	struct osp_effective effective;
+
+	if (!job->details || IS_JOB_FINISHED(job) || !shadow_gang_request(job, &effective))
+		return 0;
+	if (job->details->min_nodes > *largest)
+		*largest = job->details->min_nodes;
+	return 0;
+}
+
+static void refresh_largest_gang(void)
+{
+	shadow_state.largest_gang = 0;
+	if (job_list)
+		list_for_each(job_list, note_gang_size, &shadow_state.largest_gang);
+}
+
 void shadow_state_refresh(time_t now)
 {
 	static time_t refreshed;
@@ -399,6 +419,7 @@ void shadow_state_refresh(time_t now)
 	refreshed = now;
 	pthread_rwlock_wrlock(&shadow_lock);
 	refresh_nodes();
+	refresh_largest_gang();
 	pthread_rwlock_unlock(&shadow_lock);
 }
 

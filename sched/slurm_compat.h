@@ -2,8 +2,9 @@
 /*
  * slurm_compat.h - every test of Slurm's version in this project
  *
- * The first part needs only Slurm's installed headers (job_submit); the second, after OSP_SLURM_INTERNAL, its internal
- * ones (the shadow). What each release's source says is cited by file.
+ * The first part needs only Slurm's installed headers (job_submit); the second, after
+ * OSP_SLURM_INTERNAL, its internal ones (the shadow). What each release's source says is cited by
+ * file.
  */
 #ifndef OSP_SLURM_COMPAT_H
 #define OSP_SLURM_COMPAT_H
@@ -40,7 +41,8 @@
 
 #ifdef OSP_SLURM_INTERNAL
 
-/* "List" became "list_t *" in 23.11; the struct behind both has always had this name (common/list.h). */
+/* "List" became "list_t *" in 23.11; the struct behind both has always had this name
+ * (common/list.h). */
 typedef struct xlist osp_list_t;
 
 /* The bitmap of powered-down nodes got its present name in 23.11 (slurmctld.h). */
@@ -90,8 +92,9 @@ typedef struct xlist osp_list_t;
 #endif
 
 /*
- * The tail of select_p_job_test(): excluded cores up to 23.02; a reservation's cores and GRES in 23.11 and 24.05; from
- * 24.11 also the slot that backfill looks at.
+ * The tail of select_p_job_test(): excluded cores up to 23.02; a reservation's cores and GRES
+ * in 23.11 and 24.05; from 24.11 also the slot that backfill looks at. OSP_PARTS_RESERVED: parts of
+ * nodes are kept for a reservation.
  */
 #if OSP_SLURM_AT_LEAST(24, 11)
 struct osp_job_test_tail {
@@ -104,6 +107,9 @@ struct osp_job_test_tail {
 /* backfill's slot [start, end): nothing after its end is of use; 0 where it has none */
 #define OSP_SLOT_START_S(tail) ((int64_t)((tail)->slot ? (tail)->slot->start : 0))
 #define OSP_SLOT_END_S(tail)   ((int64_t)((tail)->slot ? (tail)->slot->end : 0))
+#define OSP_PARTS_RESERVED(tail)                                                                   \
+	((tail)->reserved && ((tail)->reserved->exc_cores || (tail)->reserved->core_bitmap ||      \
+			      (tail)->reserved->gres_list_exc || (tail)->reserved->gres_list_inc))
 #elif OSP_SLURM_AT_LEAST(23, 11)
 struct osp_job_test_tail {
 	resv_exc_t *reserved;
@@ -111,6 +117,7 @@ struct osp_job_test_tail {
 #define OSP_JOB_TEST_TAIL_PARAMETERS resv_exc_t *reserved
 #define OSP_JOB_TEST_TAIL_VALUES     reserved
 #define OSP_JOB_TEST_TAIL(tail)	     (tail)->reserved
+#define OSP_PARTS_RESERVED(tail)     ((tail)->reserved != NULL)
 #define OSP_SLOT_START_S(tail)	     ((void)(tail), (int64_t)0)
 #define OSP_SLOT_END_S(tail)	     ((void)(tail), (int64_t)0)
 #else
@@ -120,6 +127,7 @@ struct osp_job_test_tail {
 #define OSP_JOB_TEST_TAIL_PARAMETERS bitstr_t *excluded_cores
 #define OSP_JOB_TEST_TAIL_VALUES     excluded_cores
 #define OSP_JOB_TEST_TAIL(tail)	     (tail)->excluded_cores
+#define OSP_PARTS_RESERVED(tail)     ((tail)->excluded_cores != NULL)
 #define OSP_SLOT_START_S(tail)	     ((void)(tail), (int64_t)0)
 #define OSP_SLOT_END_S(tail)	     ((void)(tail), (int64_t)0)
 #endif
