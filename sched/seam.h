@@ -53,7 +53,10 @@ struct osp_seam {
 
 	/*
 	 * `onespine set`: gives a pending job another request, checked as at submission. `uid` must
-	 * own the job, or be an operator. Returns 0, or -1 with the sentence.
+	 * own the job, or be an operator. Returns 0, or one of Slurm's errors with the sentence:
+	 * ESLURM_INVALID_JOB_ID, ESLURM_ACCESS_DENIED, ESLURM_JOB_NOT_PENDING, and
+	 * ESLURM_REQUESTED_NODE_CONFIG_UNAVAILABLE for what is refused at submission too. (Up to
+	 * 22.05 the number is all that the caller of slurm_update_job() sees.)
 	 */
 	int (*set)(struct job_record *job, uid_t uid, const struct osp_request *request,
 		   char *sentence, size_t sentence_bytes);

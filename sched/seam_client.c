@@ -32,11 +32,18 @@ static struct version_words version_words(uint32_t version)
 	return words;
 }
 
+/* Other select plugins would take the call for a job's record. */
+static bool is_cons_tres(void)
+{
+	return &slurm_conf && slurm_conf.select_type &&
+	       !strcmp(slurm_conf.select_type, "select/cons_tres");
+}
+
 const struct osp_seam *osp_seam_find(char *sentence, size_t sentence_bytes)
 {
 	struct osp_seam_call call = {.cookie = {OSP_SEAM_COOKIE_0, OSP_SEAM_COOKIE_1}};
 
-	if (!select_g_job_begin ||
+	if (!is_cons_tres() || !select_g_job_begin ||
 	    select_g_job_begin((struct job_record *)&call) != OSP_SEAM_ANSWER || !call.seam) {
 		snprintf(sentence, sentence_bytes,
 			 "Onespine's select_cons_tres.so is not in use, %s: put %s first in "

@@ -10,6 +10,7 @@
 #include "lib/note.h"
 #include "lib/text.h"
 #include "lib/words.h"
+#include "sched/gang_words.h"
 
 /* --- the request ----------------------------------------------------------------------------- */
 
@@ -292,24 +293,14 @@ struct osp_place_input shadow_gang_input(const struct shadow_gang *gang)
 
 /* --- its AdminComment ------------------------------------------------------------------------ */
 
-static void describe_request(const struct osp_effective *effective, char *buffer, size_t bytes)
-{
-	struct osp_request request = {.asked = OSP_ASKED_GANG, .relax_s = effective->relax_s};
-	char words[OSP_LEVEL_NAME_BYTES + 32];
-
-	memcpy(request.level, effective->level, sizeof(request.level));
-	snprintf(buffer, bytes, "%s%s", effective->mode == OSP_MODE_ADVISE ? "advise " : "",
-		 osp_request_format(&request, words, sizeof(words)));
-}
-
 void shadow_gang_says(job_record_t *job, const struct osp_effective *effective, const char *domain,
 		      const char *leaves, const char *says)
 {
-	char gang[OSP_LEVEL_NAME_BYTES + 48];
+	char gang[OSP_GANG_WORDS_BYTES];
 	struct osp_note note = {gang, domain, leaves, says};
 	char *comment;
 
-	describe_request(effective, gang, sizeof(gang));
+	osp_gang_words(effective, gang, sizeof(gang));
 	comment = osp_note_merge(job->admin_comment, &note);
 	if (comment && xstrcmp(comment, job->admin_comment)) {
 		xfree(job->admin_comment);

@@ -319,7 +319,7 @@ static int set_checked(job_record_t *job, const struct osp_request *request, cha
 	struct osp_effective effective;
 
 	if (resolve(&asked, request, &effective, sentence, sentence_bytes) != 0)
-		return -1;
+		return ESLURM_REQUESTED_NODE_CONFIG_UNAVAILABLE;
 	effective.origin = OSP_FROM_SET;
 	write_effective(job, &effective);
 	if (effective.mode != OSP_MODE_OFF) {
@@ -343,19 +343,19 @@ static int set(struct job_record *record, uid_t uid, const struct osp_request *r
 	sentence[0] = '\0';
 	if (!job || job->magic != JOB_MAGIC || !job->details) {
 		snprintf(sentence, sentence_bytes, "there is no such job any more");
-		return -1;
+		return ESLURM_INVALID_JOB_ID;
 	}
 	if (job->user_id != uid && !validate_operator(uid)) {
 		snprintf(sentence, sentence_bytes,
 			 "job %u is not yours; its owner or an operator may change its gang",
 			 job->job_id);
-		return -1;
+		return ESLURM_ACCESS_DENIED;
 	}
 	if (!IS_JOB_PENDING(job)) {
 		snprintf(sentence, sentence_bytes,
 			 "job %u is not pending; a gang can be changed only before it starts",
 			 job->job_id);
-		return -1;
+		return ESLURM_JOB_NOT_PENDING;
 	}
 	return set_checked(job, request, sentence, sentence_bytes);
 }

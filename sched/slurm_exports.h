@@ -12,6 +12,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include <slurm/slurm.h>
+
 struct job_record;
 
 /*
@@ -27,6 +29,9 @@ void slurm_xfree(void **item); /* sets *item to NULL */
 
 void slurm_info(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void slurm_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* slurm.conf as slurmctld has read it. Weak, as below. */
+extern slurm_conf_t slurm_conf __attribute__((weak));
 
 /* Calls select_p_job_begin() of the select plugin in use. Weak: only slurmctld has one. */
 int select_g_job_begin(struct job_record *job) __attribute__((weak));
