@@ -172,12 +172,16 @@ static int fake_set(struct job_record *job, uid_t uid, const struct osp_request 
 	return set_answer;
 }
 
+static char cons_tres[] = "select/cons_tres", linear[] = "select/linear";
+slurm_conf_t slurm_conf = {.select_type = cons_tres};
+
 int select_g_job_begin(struct job_record *record)
 {
 	static const struct osp_seam seam = {PACKAGE_VERSION, fake_resolve, fake_set};
 	static const struct osp_seam other = {"0.0.9", fake_resolve, fake_set};
 	struct osp_seam_call *call = (struct osp_seam_call *)record;
 
+	assert_ptr_equal(slurm_conf.select_type, cons_tres);
 	assert_true(call->cookie[0] == OSP_SEAM_COOKIE_0 && call->cookie[1] == OSP_SEAM_COOKIE_1);
 	if (shadow == SHADOW_ABSENT)
 		return SLURM_SUCCESS;
@@ -288,6 +292,17 @@ static void fails_without_the_shadow(void **state)
 					  "SelectType=select/cons_tres and install Onespine built "
 					  "for exactly Slurm "));
 	assert_non_null(strstr(error_log, " there, or take onespine out of JobSubmitPlugins"));
+}
+
+/* select/linear takes what it is called with for a job's record. */
+static void asks_no_other_select_plugin(void **state)
+{
+	(void)state;
+	shadow = SHADOW_IN_USE;
+	slurm_conf.select_type = linear;
+	assert_int_equal(init(), SLURM_ERROR);
+	slurm_conf.select_type = cons_tres;
+	assert_non_null(strstr(error_log, "set SelectType=select/cons_tres"));
 }
 
 static void fails_with_another_build(void **state)
@@ -743,6 +758,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(fails_without_the_shadow),
+		cmocka_unit_test(asks_no_other_select_plugin),
 		cmocka_unit_test(fails_with_another_build),
 		cmocka_unit_test(tells_another_slurm),
 		cmocka_unit_test_setup(leaves_other_jobs_alone, with_shadow),
