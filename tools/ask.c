@@ -70,20 +70,21 @@ static int add_partitions(const struct osp_world *world, const char *names, stru
 	return result;
 }
 
-static bool usable(const struct osp_state_node *node, bool reserved_too)
+static bool usable(const struct osp_state_node *node, const struct osp_question *question)
 {
-	if (osp_node_usable(node))
+	if (osp_node_usable(node) || question->every_node)
 		return true;
-	return reserved_too && node->reserved && node->state <= OSP_NODE_RESERVED;
+	return question->reserved_too && node->reserved && node->state <= OSP_NODE_RESERVED;
 }
 
-static bool is_free(const struct osp_state_node *node, bool reserved_too)
+static bool is_free(const struct osp_state_node *node, const struct osp_question *question)
 {
-	return osp_node_free(node) || (reserved_too && node->state == OSP_NODE_RESERVED);
+	return osp_node_free(node) || question->every_node ||
+	       (question->reserved_too && node->state == OSP_NODE_RESERVED);
 }
 
 /* Keeps in answer->usable what a gang may have, and finds what of it is free or must boot. */
-static void sort_nodes(const struct osp_snapshot *snapshot, bool reserved_too,
+static void sort_nodes(const struct osp_snapshot *snapshot, const struct osp_question *question,
 		       struct osp_answer *answer)
 {
 	uint32_t node;
@@ -93,9 +94,9 @@ static void sort_nodes(const struct osp_snapshot *snapshot, bool reserved_too,
 
 		if (!osp_nodeset_test(answer->usable, node))
 			continue;
-		if (!usable(state, reserved_too))
+		if (!usable(state, question))
 			osp_nodeset_remove(answer->usable, node);
-		else if (is_free(state, reserved_too))
+		else if (is_free(state, question))
 			osp_nodeset_add(answer->free, node);
 		if (osp_node_boots(state))
 			osp_nodeset_add(answer->boot, node);
@@ -122,7 +123,7 @@ static int fill_sets(const struct osp_world *world, const struct osp_question *q
 		return -1;
 	osp_nodeset_and_not(answer->usable, excluded);
 	osp_nodeset_clear(excluded);
-	sort_nodes(snapshot, question->reserved_too, answer);
+	sort_nodes(snapshot, question, answer);
 	return 0;
 }
 
@@ -181,10 +182,61 @@ static int take_memory(const struct osp_snapshot *snapshot, struct osp_answer *a
 		       : -1;
 }
 
+/* When each usable node is free by the ends of jobs. */
+static void find_ends(const struct osp_snapshot *snapshot, const struct osp_answer *answer,
+		      int64_t *free_at_s)
+{
+	uint32_t i;
+	uint32_t n;
+
+	for (n = 0; n < snapshot->node_count; n++)
+		free_at_s[n] = osp_nodeset_test(answer->free, n) ? 0 : -1;
+	for (i = 0; i < snapshot->job_count; i++) {
+		const struct osp_state_job *job = &snapshot->jobs[i];
+		int64_t end_s = job->end_s ? job->end_s : OSP_PLACE_NEVER_S;
+
+		if (!osp_job_on_nodes(job))
+			continue;
+		for (n = 0; n < job->nodes_known; n++)
+			if (free_at_s[job->nodes[n]] && free_at_s[job->nodes[n]] < end_s)
+				free_at_s[job->nodes[n]] = end_s;
+	}
+	/* Busy with nothing that is known to end. */
+	for (n = 0; n < snapshot->node_count; n++)
+		if (free_at_s[n] < 0)
+			free_at_s[n] = OSP_PLACE_NEVER_S;
+}
+
+static int find_enough(const struct osp_world *world, struct osp_answer *answer)
+{
+	uint32_t domain_count = osp_topology_domain_count(world->topology);
+	int64_t *free_at_s = calloc((size_t)world->snapshot->node_count + 1, sizeof(*free_at_s));
+	const struct osp_place_domain *domains;
+	uint32_t candidate_count;
+	uint32_t count;
+	uint32_t i;
+
+	answer->enough_s = calloc((size_t)domain_count + 1, sizeof(*answer->enough_s));
+	if (!free_at_s || !answer->enough_s) {
+		free(free_at_s);
+		return -1;
+	}
+	for (i = 0; i < domain_count; i++)
+		answer->enough_s[i] = OSP_PLACE_NEVER_S;
+	find_ends(world->snapshot, answer, free_at_s);
+	domains = osp_place_by_time(answer->place, &answer->input, free_at_s,
+				    world->snapshot->time_s, &candidate_count, &count);
+	for (i = 0; i < candidate_count; i++)
+		if (domains[i].bound_s < answer->enough_s[domains[i].domain])
+			answer->enough_s[domains[i].domain] = domains[i].bound_s;
+	free(free_at_s);
+	return 0;
+}
+
 static int place(const struct osp_world *world, struct osp_answer *answer, struct osp_error *error)
 {
 	answer->place = osp_place_new(world->topology, answer->input.kind_count);
-	if (!answer->place)
+	if (!answer->place || find_enough(world, answer) < 0)
 		return osp_error_set(error, "out of memory");
 	answer->domains = osp_place_order(answer->place, &answer->input, &answer->candidate_count,
 					  &answer->domain_count);
@@ -221,6 +273,7 @@ int osp_ask(const struct osp_world *world, const struct osp_question *question,
 void osp_answer_clear(struct osp_answer *answer)
 {
 	osp_place_free(answer->place);
+	free(answer->enough_s);
 	free(answer->usable);
 	free(answer->free);
 	free(answer->boot);
@@ -245,12 +298,31 @@ static const char *reason_words(enum osp_place_reason reason)
 	return words[reason];
 }
 
+/* "now", a time, or why no end of a job will help. */
+static const char *enough_words(const struct osp_world *world, const struct osp_answer *answer,
+				const struct osp_place_domain *domain, char *buffer,
+				size_t buffer_bytes)
+{
+	int64_t enough_s = answer->enough_s[domain->domain];
+
+	if (domain->reason == OSP_PLACE_CANDIDATE)
+		return "now";
+	if (domain->reason != OSP_PLACE_NOT_FREE)
+		return reason_words(domain->reason);
+	if (enough_s == OSP_PLACE_NEVER_S)
+		return "no end known";
+	if (enough_s <= world->snapshot->time_s)
+		return "any moment";
+	return osp_format_time(enough_s, buffer, buffer_bytes);
+}
+
 void osp_answer_table(const struct osp_world *world, const struct osp_answer *answer, uint32_t most,
 		      struct osp_text *text)
 {
 	const char *level = osp_topology_level_name(world->topology, answer->input.level);
 	int width = (int)strlen(level);
 	uint32_t shown = answer->domain_count < most ? answer->domain_count : most;
+	char words[32];
 	uint32_t i;
 
 	for (i = 0; i < shown; i++) {
@@ -260,14 +332,14 @@ void osp_answer_table(const struct osp_world *world, const struct osp_answer *an
 		if ((int)strlen(name) > width)
 			width = (int)strlen(name);
 	}
-	osp_text_printf(text, "  %-*s  usable  free  short by\n", width, level);
+	osp_text_printf(text, "  %-*s  usable  free  short by  enough from\n", width, level);
 	for (i = 0; i < shown; i++) {
 		const struct osp_place_domain *domain = &answer->domains[i];
 
 		osp_text_printf(text, "  %-*s  %6u  %4u  %8u  %s\n", width,
 				osp_topology_domain(world->topology, domain->domain)->name,
 				domain->usable_nodes, domain->free_nodes, domain->short_nodes,
-				reason_words(domain->reason));
+				enough_words(world, answer, domain, words, sizeof(words)));
 	}
 	if (answer->domain_count > shown)
 		osp_text_printf(text, "  and %u more\n", answer->domain_count - shown);
@@ -289,6 +361,9 @@ json_t *osp_answer_to_json(const struct osp_world *world, const struct osp_answe
 		json_object_set_new(object, "free", json_integer(domain->free_nodes));
 		json_object_set_new(object, "short_by", json_integer(domain->short_nodes));
 		json_object_set_new(object, "why", json_string(reason_words(domain->reason)));
+		if (answer->enough_s[domain->domain] != OSP_PLACE_NEVER_S)
+			json_object_set_new(object, "enough_s",
+					    json_integer(answer->enough_s[domain->domain]));
 		json_array_append_new(list, object);
 	}
 	return list;

@@ -25,6 +25,7 @@ struct osp_question {
 	uint32_t need_nodes;
 	uint32_t want_nodes;
 	bool reserved_too; /* nodes in reservations are usable: the job has one */
+	bool every_node;   /* whatever their state: could it ever run? */
 	bool mix_kinds;
 };
 
@@ -35,6 +36,9 @@ struct osp_answer {
 	uint32_t candidate_count;
 	uint32_t domain_count;
 	struct osp_nodeset *chosen; /* nodes it would get now; empty: it would not start */
+	/* By domain number: when it has enough nodes by the ends of the jobs that run;
+	 * OSP_PLACE_NEVER_S where those do not tell. */
+	int64_t *enough_s;
 	/* what `input` points to */
 	struct osp_nodeset *usable;
 	struct osp_nodeset *free;
@@ -55,7 +59,7 @@ int osp_ask_level(const struct osp_world *world, const char *name, struct osp_er
 /* The partition of that name (NULL: the default one, or none); -1 with the nearest in `error`. */
 int osp_ask_partition(const struct osp_world *world, const char *name, struct osp_error *error);
 
-/* The first `most` domains as a table; `indent` blanks before each line. */
+/* The first `most` domains as a table. */
 void osp_answer_table(const struct osp_world *world, const struct osp_answer *answer, uint32_t most,
 		      struct osp_text *text);
 json_t *osp_answer_to_json(const struct osp_world *world, const struct osp_answer *answer,

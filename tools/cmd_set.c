@@ -9,14 +9,17 @@
 #include "tools/command.h"
 
 #include <errno.h>
+#include <pwd.h>
 #include <slurm/slurm.h>
 #include <slurm/slurm_errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
-#include "lib/note.h"
 #include "lib/request.h"
+#include "lib/words.h"
+#include "tools/ask.h"
 #include "tools/cluster_state.h"
 
 #ifdef HAVE_JOB_ARRAY_RESP_MSG_T_ERR_MSG
@@ -39,8 +42,9 @@ static int first_refusal(const job_array_resp_msg_t *response, const char **word
 	return 0;
 }
 
-/* The sentence of a refusal, where it came in the answer or our plugin left it in the job. */
-static int send_request(char *label, const char *value, struct osp_error *error)
+/* Asks for it. 0, or Slurm's error with its words in `error`; *has_words: they came from slurmctld,
+ * not from a table of errors. */
+static int send_request(char *label, const char *value, bool *has_words, struct osp_error *error)
 {
 	char entry[128];
 	char *environment[2] = {entry, NULL};
@@ -57,15 +61,84 @@ static int send_request(char *label, const char *value, struct osp_error *error)
 	errno = 0;
 	code = slurm_update_job2(&update, &response);
 	if (code != SLURM_SUCCESS)
-		code = errno ? errno : slurm_get_errno();
+		code = errno;
 	else
 		code = first_refusal(response, &words);
+	*has_words = words && *words;
 	if (code)
 		osp_error_set(error, "job %s: %s", label,
-			      words && *words ? words : slurm_strerror(code));
+			      *has_words ? words : slurm_strerror(code));
 	if (response)
 		slurm_free_job_array_resp(response);
 	return code;
+}
+
+/* --- why it was refused, where slurmctld sends no words ------------------------------------------ */
+
+static int explain_size(const struct osp_world *world, const struct osp_state_job *job,
+			const struct osp_request *request, struct osp_error *error)
+{
+	const struct osp_policy *policy = osp_config_policy(world->config, job->partition);
+	struct osp_question question = {
+		.partitions = job->partition,
+		.required_nodes = job->required_nodes,
+		.excluded_nodes = job->excluded_nodes,
+		.need_nodes = job->node_count ? job->node_count : 1,
+		.want_nodes = job->node_count ? job->node_count : 1,
+		.every_node = true,
+		.mix_kinds = policy->mix_kinds,
+	};
+	char words[OSP_WORDS_BYTES];
+	struct osp_answer answer;
+	int level;
+
+	level = osp_ask_level(world, *request->level ? request->level : policy->level, error);
+	if (level < 0)
+		return -1;
+	question.level = (uint32_t)level;
+	if (osp_ask(world, &question, &answer, error) == 0 && !answer.candidate_count)
+		osp_error_set(error, "%s",
+			      osp_words_never(world->topology, &answer.input, answer.domains,
+					      answer.domain_count, job->partition, 0, words,
+					      sizeof(words)));
+	osp_answer_clear(&answer);
+	return 0;
+}
+
+static void explain(const struct osp_call *call, const struct osp_world *world,
+		    const struct osp_request *request, struct osp_error *error)
+{
+	const struct passwd *user = getpwuid(geteuid());
+	const struct osp_state_job *job =
+		osp_snapshot_find_job(world->snapshot, call->arguments[0]);
+
+	if (!job)
+		return;
+	if (job->phase != OSP_JOB_PENDING)
+		osp_error_set(error,
+			      "job %s is not pending; a gang can be changed only before it starts",
+			      job->label);
+	else if (geteuid() != 0 && user && job->user && strcmp(user->pw_name, job->user) != 0)
+		osp_error_set(error,
+			      "job %s is not yours; its owner or an operator may change its gang",
+			      job->label);
+	else if (request->asked == OSP_ASKED_GANG)
+		explain_size(world, job, request, error);
+}
+
+/* Releases before 23.02 send the number of an error only: looks for the reason itself. */
+static void find_words(const struct osp_call *call, const struct osp_request *request,
+		       struct osp_error *error)
+{
+	struct osp_error found = {.text = ""};
+	struct osp_error other = {.text = ""};
+	struct osp_world world;
+
+	if (osp_world_open(call, &world, &other) == 0)
+		explain(call, &world, request, &found);
+	osp_world_close(&world);
+	if (*found.text)
+		*error = found;
 }
 
 static int print_answer(const char *label, const char *value, const char *refusal, bool as_json)
@@ -91,7 +164,8 @@ static int print_answer(const char *label, const char *value, const char *refusa
 	return status;
 }
 
-/* Could slurmctld not be asked at all? Then it is no answer. */
+/* Could slurmctld not be asked at all? Then it is no answer. 22.05 has the unexpected message for
+ * that, too. */
 static bool unreachable(int code)
 {
 	return code == SLURM_COMMUNICATIONS_CONNECTION_ERROR ||
@@ -100,7 +174,8 @@ static bool unreachable(int code)
 	       code == SLURMCTLD_COMMUNICATIONS_CONNECTION_ERROR ||
 	       code == SLURMCTLD_COMMUNICATIONS_SEND_ERROR ||
 	       code == SLURMCTLD_COMMUNICATIONS_RECEIVE_ERROR ||
-	       code == SLURM_PROTOCOL_SOCKET_IMPL_TIMEOUT || code == ESLURM_IN_STANDBY_MODE;
+	       code == SLURM_PROTOCOL_SOCKET_IMPL_TIMEOUT || code == SLURM_UNEXPECTED_MSG_ERROR ||
+	       code == ESLURM_IN_STANDBY_MODE;
 }
 
 int osp_run_set(const struct osp_call *call)
@@ -108,6 +183,7 @@ int osp_run_set(const struct osp_call *call)
 	const char *value = call->values[OSP_OPTION_SET_GANG];
 	struct osp_request request = {.relax_s = -1};
 	struct osp_error error = {.text = ""};
+	bool has_words;
 	int code;
 
 	if (!value)
@@ -119,10 +195,12 @@ int osp_run_set(const struct osp_call *call)
 		return osp_say_error(&error);
 	osp_slurm_begin();
 	osp_progress_begin("asking slurmctld");
-	code = send_request(call->arguments[0], value, &error);
+	code = send_request(call->arguments[0], value, &has_words, &error);
 	osp_progress_end();
 	if (unreachable(code))
 		return osp_say_error(&error);
+	if (code && !has_words)
+		find_words(call, &request, &error);
 	return print_answer(call->arguments[0], value, code ? error.text : NULL,
 			    call->values[OSP_OPTION_JSON]);
 }

@@ -263,28 +263,6 @@ static int tell_placed(struct why *why, struct osp_error *error)
 
 /* --- the command ------------------------------------------------------------------------------ */
 
-/* The job of that label or number: an array's or a heterogeneous job's first where the number alone
- * is given. */
-static struct osp_state_job *find_job(struct osp_snapshot *snapshot, const char *label)
-{
-	size_t length = strlen(label);
-	uint32_t i;
-
-	for (i = 0; i < snapshot->job_count; i++)
-		if (strcmp(snapshot->jobs[i].label, label) == 0)
-			return &snapshot->jobs[i];
-	for (i = 0; i < snapshot->job_count; i++) {
-		const char *other = snapshot->jobs[i].label;
-		char id[16];
-
-		snprintf(id, sizeof(id), "%u", snapshot->jobs[i].id);
-		if (strcmp(id, label) == 0 ||
-		    (strncmp(other, label, length) == 0 && strchr("_+", other[length])))
-			return &snapshot->jobs[i];
-	}
-	return NULL;
-}
-
 static int no_such_job(const struct osp_call *call)
 {
 	const char *label = call->arguments[0];
@@ -319,7 +297,7 @@ static int tell(struct why *why, struct osp_error *error)
 
 static int answer(const struct osp_call *call, struct osp_world *world)
 {
-	struct osp_state_job *job = find_job(world->snapshot, call->arguments[0]);
+	struct osp_state_job *job = osp_snapshot_find_job(world->snapshot, call->arguments[0]);
 	struct osp_error error = {.text = ""};
 	struct why why = {.world = world, .job = job};
 	int status = OSP_EXIT_YES;

@@ -2,6 +2,7 @@
 #include "onespine_config.h"
 #include "tools/snapshot.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -226,6 +227,26 @@ const struct osp_state_partition *osp_snapshot_find_partition(const struct osp_s
 		if (name ? strcmp(snapshot->partitions[i].name, name) == 0
 			 : snapshot->partitions[i].is_default)
 			return &snapshot->partitions[i];
+	return NULL;
+}
+
+struct osp_state_job *osp_snapshot_find_job(const struct osp_snapshot *snapshot, const char *label)
+{
+	size_t length = strlen(label);
+	uint32_t i;
+
+	for (i = 0; i < snapshot->job_count; i++)
+		if (strcmp(snapshot->jobs[i].label, label) == 0)
+			return &snapshot->jobs[i];
+	for (i = 0; i < snapshot->job_count; i++) {
+		const char *other = snapshot->jobs[i].label;
+		char id[16];
+
+		snprintf(id, sizeof(id), "%u", snapshot->jobs[i].id);
+		if (strcmp(id, label) == 0 || (strncmp(other, label, length) == 0 &&
+					       (other[length] == '_' || other[length] == '+')))
+			return &snapshot->jobs[i];
+	}
 	return NULL;
 }
 

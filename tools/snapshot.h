@@ -125,6 +125,10 @@ uint32_t osp_snapshot_find_node(const struct osp_snapshot *snapshot, const char 
 const struct osp_state_partition *osp_snapshot_find_partition(const struct osp_snapshot *snapshot,
 							      const char *name);
 
+/* The job that `label` names ("1201", "1201_7", "1201+1"), or the first task or part of the job of
+ * that number; NULL when there is none. */
+struct osp_state_job *osp_snapshot_find_job(const struct osp_snapshot *snapshot, const char *label);
+
 /* Adds the nodes of a hostlist to `set` (one place for each node of the snapshot). `what` names
  * the list in errors; with `strict` an unknown node is one. */
 int osp_snapshot_add_hostlist(const struct osp_snapshot *snapshot, const char *list, bool strict,

@@ -15,9 +15,9 @@ fit() {
 
 @test "three free under each spine: a gang of 4 does not start, and one of 3 does" {
 	expect 1 "no: waits: 4 nodes on one spine; nearest: s1 has 3 free of 8 (1 short)
-  spine  usable  free  short by
-  s1          8     3         1  too few free nodes
-  s2          8     3         1  too few free nodes" fit --free='n[1-3,9-11]' -N 4
+  spine  usable  free  short by  enough from
+  s1          8     3         1  no end known
+  s2          8     3         1  no end known" fit --free='n[1-3,9-11]' -N 4
 	expect 0 "would start now: 3 nodes on spine s1
   leaf l1: 3 nodes  n[1-3]" fit --free='n[1-3,9-11]' -N 3
 }
@@ -56,9 +56,9 @@ fit() {
 
 @test "on a saved state: down, drained and reserved nodes are not usable, powered-down ones must boot" {
 	expect 1 "no: waits: 4 nodes on one spine; nearest: s1 has 2 free of 7 (2 short)
-  spine  usable  free  short by
-  s1          7     2         2  too few free nodes
-  s2          6     1         3  too few free nodes" onespine fit --state="$MAP/small.json" -N 4
+  spine  usable  free  short by  enough from
+  s1          7     2         2  2025-10-09T11:58:20
+  s2          6     1         3  no end known" onespine fit --state="$MAP/small.json" -N 4
 	expect_line 0 "  1 of them must be powered up first" onespine fit --state="$MAP/small.json" -N 1 -w gpu-15
 }
 

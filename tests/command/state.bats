@@ -19,9 +19,9 @@ why() {
   waits since 2025-10-09T07:53:20 (1h00m)
   from 2025-10-09T09:53:20 on one core will do
 
-  spine  usable  free  short by
-  s1          7     2         4  too few free nodes
-  s2          6     1         5  too few free nodes
+  spine  usable  free  short by  enough from
+  s1          7     2         4  2025-10-09T11:58:20
+  s2          6     1         5  no end known
 
 In the way on spine s1:
   job 1202 (bob): 1 node, ends by 2025-10-09T09:03:20 (in 10m)

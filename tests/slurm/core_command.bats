@@ -1,0 +1,206 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-or-later
+# core_command.bats - the command `onespine` beside a running Slurm
+
+load helpers
+
+setup_file() {
+	make_topology "$BATS_FILE_TMPDIR/onespine.topology" 2 2 4
+	cluster_start --topology "$BATS_FILE_TMPDIR/onespine.topology" --gres gpu:4 \
+		--partition 'gpu Nodes=ALL Default=YES' --partition 'debug Nodes=n[1-2]'
+	export LC_ALL=C.UTF-8
+}
+
+# as_other_user COMMAND...: nobody has no rights on the cluster
+as_other_user() {
+	local inside=$ONESPINE_CLUSTER/bin/in-root
+	[[ -x $inside ]] || inside=
+	${inside:+"$inside"} setpriv --reuid=65534 --regid=65534 --clear-groups "$@"
+}
+
+# answers STATUS COMMAND...: runs it, output to $said
+answers() {
+	local wanted=$1 status=0
+	shift
+	said=$("$@" 2>&1) || status=$?
+	equal "$status" "$wanted" "status of $* (it said: $said)"
+}
+
+why_holds() {
+	[[ $(onespine why "$1" 2>&1) == *"$2"* ]]
+}
+
+# without the times, which differ from run to run
+timeless() {
+	sed -E 's/[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:]{8}/TIME/g; s/\(in [0-9a-z]+\)/(in SOME)/'
+}
+
+@test "topology check: Slurm's nodes and the fabric's are the same, or are named" {
+	answers 0 onespine topology check
+	holds "$said" 'onespine.topology: 16 nodes: 4 leaves of 4, 2 spines of 8'
+	holds "$said" 'Slurm has the same 16 nodes'
+	make_topology "$BATS_TEST_TMPDIR/other" 2 2 4 3
+	answers 1 onespine topology check "$BATS_TEST_TMPDIR/other"
+	holds "$said" "2 of Slurm's nodes are not in it (no gang gets them): n[1-2]"
+	holds "$said" '2 of its nodes are unknown to Slurm: n[17-18]'
+}
+
+@test "config check: partitions are compared with Slurm's" {
+	answers 0 onespine config check
+	printf 'partitions:\n  gpus:\n    gang: always\n' >"$BATS_TEST_TMPDIR/onespine.yaml"
+	answers 1 onespine config check "$BATS_TEST_TMPDIR/onespine.yaml"
+	holds "$said" 'onespine.yaml:2: Slurm has no partition gpus; did you mean gpu?'
+}
+
+@test "fit says what then happens" {
+	hold 'n[1-5],n[9-13]'
+	answers 1 onespine fit -N 4
+	holds "$said" 'no: waits: 4 nodes on one spine; nearest: s1 has 3 free of 8 (1 short)'
+	answers 0 onespine fit -N 3
+	equal "${said%%$'\n'*}" 'would start now: 3 nodes on spine s1'
+	job=$(submit --gang -N3 --exclusive)
+	await_job "$job" RUNNING
+	equal "$(hostnames "$(job_nodes "$job")" | paste -sd,)" n6,n7,n8
+	answers 1 onespine fit -N 3 -x n14
+	holds "$said" 'no: waits: 3 nodes on one spine; nearest: s2 has 2 free of 7 (1 short)'
+}
+
+@test "fit knows drained nodes and partitions" {
+	scontrol update NodeName=n6,n7 State=DRAIN Reason='bad NIC'
+	answers 1 onespine fit -N 8 -w n1
+	holds "$said" 's1, which has the nodes that the job requires, has 6 usable'
+	answers 1 onespine fit -N 3 -p debug
+	holds "$said" 'none has 3 usable: the largest, s1, has 2'
+	answers 2 onespine fit -N 3 -p debgu
+	equal "$said" "onespine: there is no partition 'debgu'; did you mean debug?"
+}
+
+@test "why: a waiting gang, the nearest domains, the jobs in the way and their ends" {
+	long=$(submit -w 'n[1-5]' -N5 --exclusive -t 60)
+	short=$(submit -w 'n[9-13]' -N5 --exclusive -t 30)
+	await_job "$long" RUNNING
+	await_job "$short" RUNNING
+	scontrol update NodeName=n16 State=DRAIN Reason='bad NIC'
+	job=$(submit --gang -N4 --exclusive -J big)
+	await 20 why_holds "$job" 'waits: 4 nodes on one spine; nearest: s1 has 3 free of 8 (1 short)'
+	answers 0 onespine why "$job"
+	text=$(timeless <<<"$said" | grep -v -e 'waits since' -e "Slurm's reason")
+	equal "$text" "job $job big of root: PENDING, 4 nodes, gang=spine
+  waits: 4 nodes on one spine; nearest: s1 has 3 free of 8 (1 short)
+
+  spine  usable  free  short by  enough from
+  s1          8     3         1  TIME
+  s2          7     2         2  TIME
+
+In the way on spine s1:
+  job $long (root): 5 nodes, ends by TIME (in SOME)"
+	equal "$(onespine why "$job" --json | jq -c '[.job, .starts_now, .domains[0].domain, .in_the_way[0].job]')" \
+		"[\"$job\",false,\"s1\",\"$long\"]"
+	scontrol update NodeName=n16 State=RESUME
+	scancel "$short"
+	await_job "$job" RUNNING
+	answers 0 onespine why "$job"
+	holds "$said" 'placed: 4 nodes on spine s2, 1 leaf'
+	holds "$said" 'all its nodes are on leaf s2l'
+	scancel "$job"
+	await 30 why_holds "$job" CANCELLED
+	holds "$(onespine why "$job")" 'placed: 4 nodes on spine s2'
+}
+
+@test "why: an array, a plain job, an unknown one" {
+	array=$(submit --gang -N2 --exclusive --array=1-2)
+	await 30 why_holds "${array}_1" RUNNING
+	answers 0 onespine why "${array}_2"
+	holds "$said" "job ${array}_2 wrap of root: RUNNING, 2 nodes, gang=spine"
+	plain=$(submit -N1)
+	await_job "$plain" RUNNING
+	holds "$(onespine why "$plain")" 'no gang'
+	answers 1 onespine why 999999
+	holds "$said" 'job 999999: slurmctld does not know it'
+}
+
+@test "map: jobs, drained and free nodes where they stand" {
+	scontrol update NodeName=n16 State=DRAIN Reason='bad NIC'
+	job=$(submit --gang -N5 --exclusive -J big)
+	await_job "$job" RUNNING
+	map=$(onespine map)
+	holds "$map" '16 nodes: 5 busy, 10 free, 1 out; 1 job, 1 of them a gang'
+	equal "$(grep -o 'A' <<<"$(grep '^│' <<<"$map")" | wc -l)" 5
+	equal "$(grep '^│' <<<"$map" | grep -c ' d ')" 1
+	matches "$map" "A  $job big of root, gang=spine, 5 nodes"
+	onespine map --json >"$BATS_TEST_TMPDIR/state.json"
+	equal "$(onespine map --state "$BATS_TEST_TMPDIR/state.json" | head -n 8)" "$(head -n 8 <<<"$map")"
+	onespine map --svg "$BATS_TEST_TMPDIR/map.svg"
+	grep -q '<title>n16: drained (bad NIC)</title>' "$BATS_TEST_TMPDIR/map.svg"
+}
+
+@test "audit: clean; a gang that is spread is told, in advise mode apart" {
+	first=$(submit --gang -N4 --exclusive)
+	await_job "$first" RUNNING
+	answers 0 onespine audit
+	equal "$said" '1 gang running: 1 in one domain, 0 not'
+	spread=$(submit -w 'n[7-10]' -N4 --exclusive)
+	await_job "$spread" RUNNING
+	scontrol update "JobId=$spread" 'AdminComment=[onespine: gang=spine; domain=s1; placed: 4 nodes on spine s1]'
+	answers 1 onespine audit
+	holds "$said" "job $spread (root, RUNNING on n[7-10]): asked for spine; no domain holds all its nodes"
+	scontrol update "JobId=$spread" 'AdminComment=[onespine: gang=advise spine; placed: 4 nodes in no common spine]'
+	answers 0 onespine audit
+	holds "$said" 'Spread, in advise mode (no violation):'
+	scontrol update "JobId=$spread" 'AdminComment=[onespine: gang=spine]'
+	scontrol suspend "$spread"
+	await_job "$spread" SUSPENDED
+	answers 1 onespine audit
+	scontrol resume "$spread"
+}
+
+@test "set: tightens, loosens and drops a waiting gang's request" {
+	hold 'n[1-5],n[9-13]'
+	job=$(submit --gang -N4 --exclusive)
+	await 20 why_holds "$job" 'waits: 4 nodes on one spine'
+	answers 0 onespine set "$job" --gang=leaf
+	equal "$said" "job $job now asks for --gang=leaf"
+	await 20 why_holds "$job" 'waits: 4 nodes on one leaf'
+	answers 0 onespine set "$job" --gang=spine@10:00
+	await 20 why_holds "$job" 'gang=spine@10:00'
+	holds "$(onespine why "$job")" 'on any nodes will do'
+	answers 0 onespine set "$job" --gang=off
+	equal "$said" "job $job is no gang any more"
+	await_job "$job" RUNNING
+	holds "$(onespine why "$job")" 'no gang'
+}
+
+@test "set: refused in words" {
+	hold 'n[1-5],n[9-13]'
+	running=$(submit --gang -N2 --exclusive)
+	await_job "$running" RUNNING
+	job=$(submit --gang -N6 --exclusive)
+	await 20 why_holds "$job" 'waits: 6 nodes on one spine'
+	answers 1 onespine set "$running" --gang=leaf
+	holds "$said" "job $running is not pending; a gang can be changed only before it starts"
+	answers 1 onespine set "$job" --gang=leaf
+	holds "$said" '6 nodes on one leaf asked for; the largest leaf of partition gpu has 4 (s'
+	answers 1 onespine set "$job" --gang=lef
+	holds "$said" "there is no level 'lef' in this fabric; did you mean leaf?"
+	answers 1 as_other_user "$(command -v onespine)" set "$job" --gang=leaf
+	holds "$said" "job $job is not yours; its owner or an operator may change its gang"
+	answers 1 onespine set 999999 --gang=leaf
+	holds "$said" 'Invalid job id'
+	holds "$(onespine why "$job")" 'gang=spine'
+}
+
+@test "without slurmctld no question is answered; status 2" {
+	{
+		grep -v '^MessageTimeout' "$ONESPINE_CLUSTER/slurm.conf"
+		echo MessageTimeout=1
+	} >"$ONESPINE_CLUSTER/hasty.conf"
+	cluster kill-ctld --dir "$ONESPINE_CLUSTER"
+	export SLURM_CONF=$ONESPINE_CLUSTER/hasty.conf
+	answers 2 onespine audit
+	holds "$said" 'onespine: slurmctld does not tell its configuration: '
+	answers 2 onespine set 1 --gang=leaf
+	answers 0 onespine topology check
+	holds "$said" "not compared with Slurm's nodes: slurmctld does not tell"
+	cluster start-ctld --dir "$ONESPINE_CLUSTER"
+	answers 0 onespine audit
+}
