@@ -3,7 +3,10 @@
 # shellcheck shell=bash
 
 ONESPINE_SOURCE=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd -P)
+# Where root's home is closed to others, what they must load (plugins, the command) is elsewhere.
+ONESPINE_SHARED=${ONESPINE_CACHE:-/var/cache/onespine}
 ONESPINE_CACHE=${ONESPINE_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/onespine}
+((EUID == 0)) || ONESPINE_SHARED=$ONESPINE_CACHE
 
 # A shell in which `tools/cluster env` was evaluated has that cluster's commands first: not for us.
 without_cluster_commands() {
@@ -53,16 +56,20 @@ await() {
 	done
 }
 
-# What is kept for this source tree, so that several checkouts do not mix.
-work_folder() {
+# The name of this source tree's folders, so that several checkouts do not mix.
+tree_name() {
 	local sum
 	sum=$(cksum <<<"$ONESPINE_SOURCE")
-	printf '%s/work/%s-%s\n' "$ONESPINE_CACHE" "${ONESPINE_SOURCE##*/}" "${sum%% *}"
+	printf '%s-%s\n' "${ONESPINE_SOURCE##*/}" "${sum%% *}"
 }
 
-# prefix_folder RELEASE: where tools/ install what they build for that Slurm
+work_folder() {
+	printf '%s/work/%s\n' "$ONESPINE_CACHE" "$(tree_name)"
+}
+
+# prefix_folder RELEASE: where tools/ install what they build for that Slurm; any user can read it
 prefix_folder() {
-	printf '%s/prefix-%s\n' "$(work_folder)" "$1"
+	printf '%s/%s/prefix-%s\n' "$ONESPINE_SHARED" "$(tree_name)" "$1"
 }
 
 # The installed Slurm as release (22.05) or nothing.

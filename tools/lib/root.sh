@@ -57,8 +57,8 @@ root_mounts() {
 	for path in /etc/passwd /etc/group /etc/hosts /etc/resolv.conf; do
 		[[ ! -e $path ]] || printf 'touch %q && mount --bind %q %q\n' "$root$path" "$path" "$root$path"
 	done
-	for path in /tmp "$ONESPINE_CACHE" "$ONESPINE_SOURCE" "$@"; do
-		printf 'mkdir -p %q && mount --bind %q %q\n' "$root$path" "$path" "$root$path"
+	for path in /tmp "$ONESPINE_CACHE" "$ONESPINE_SHARED" "$ONESPINE_SOURCE" "$@"; do
+		printf 'mkdir -p %q %q && mount --bind %q %q\n' "$path" "$root$path" "$path" "$root$path"
 	done
 }
 
