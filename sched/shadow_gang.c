@@ -27,18 +27,29 @@ static const char *spank_value(const job_record_t *job, const char *prefix)
 	return NULL;
 }
 
-/* A gang that no job_submit of ours has seen: its option is held to the policy here. */
+/*
+ * A gang that no job_submit of ours has seen: its option is held to the policy here. Nobody is there
+ * to refuse, so what cannot be read or is not allowed is kept in one domain of the policy's level.
+ */
 static bool request_from_option(const job_record_t *job, struct osp_effective *effective)
 {
 	const char *value = spank_value(job, OSP_SPANK_GANG);
 	struct osp_request request = {.relax_s = -1};
 	const struct osp_policy *policy;
 
-	if (!value || osp_request_parse(value, &request, NULL) != 0 || !shadow_state.config)
+	if (!value || !shadow_state.config)
 		return false;
+	if (!strcmp(value, "(null)")) /* as Slurm writes an option without a value */
+		value = "";
 	policy = osp_config_policy(shadow_state.config, job->partition);
-	return osp_request_resolve(&request, policy, job->partition, job->details->min_nodes,
-				   effective, NULL) == 0;
+	if (osp_request_parse(value, &request, NULL) == 0 &&
+	    osp_request_resolve(&request, policy, job->partition, job->details->min_nodes,
+				effective, NULL) == 0)
+		return true;
+	*effective = (struct osp_effective){
+		.mode = OSP_MODE_ENFORCE, .relax_s = -1, .mix_kinds = policy->mix_kinds};
+	snprintf(effective->level, sizeof(effective->level), "%s", policy->level);
+	return true;
 }
 
 bool shadow_gang_request(job_record_t *job, struct osp_effective *effective)
