@@ -9,6 +9,7 @@
 #include <strings.h>
 
 #include "lib/builder_data.h"
+#include "lib/room.h"
 
 #define LEVEL_NAME_BYTES_MAX 31
 #define NAME_BYTES_MAX	     255
@@ -119,22 +120,6 @@ static int no_memory(struct osp_error *error)
 	return osp_error_set(error, "out of memory");
 }
 
-/* Makes room for one more entry of `bytes`. */
-static int make_room(void **array, uint32_t *room, uint32_t count, size_t bytes)
-{
-	uint32_t larger = *room ? *room * 2 : 64;
-	void *moved;
-
-	if (count < *room)
-		return 0;
-	moved = realloc(*array, larger * bytes);
-	if (!moved)
-		return -1;
-	*array = moved;
-	*room = larger;
-	return 0;
-}
-
 static int set_piece(struct osp_builder *builder, struct osp_piece *piece, uint32_t level,
 		     const char *name, uint32_t index, const struct osp_place_in_file *place)
 {
@@ -231,8 +216,8 @@ uint32_t osp_builder_domain(struct osp_builder *builder, uint32_t level, const c
 		return OSP_NO_DOMAIN;
 	}
 	index = builder->domain_count;
-	if (make_room((void **)&builder->domains, &builder->domain_room, index,
-		      sizeof(struct osp_piece)) ||
+	if (osp_make_room((void **)&builder->domains, &builder->domain_room, index,
+			  sizeof(struct osp_piece)) ||
 	    set_piece(builder, &builder->domains[index], level, name, index, place)) {
 		no_memory(error);
 		return OSP_NO_DOMAIN;
@@ -264,8 +249,8 @@ static int add_link(struct osp_builder *builder, struct osp_piece *piece, uint32
 	if (index == LINKS_MAX)
 		return osp_error_at(error, place->file, place->line, place->column,
 				    "more than %" PRIu32 " links", LINKS_MAX);
-	if (make_room((void **)&builder->links, &builder->link_room, index,
-		      sizeof(struct osp_link)))
+	if (osp_make_room((void **)&builder->links, &builder->link_room, index,
+			  sizeof(struct osp_link)))
 		return no_memory(error);
 	builder->links[index] = (struct osp_link){parent, OSP_NO_LINK, *place};
 	builder->link_count++;
@@ -326,8 +311,8 @@ int osp_builder_node(struct osp_builder *builder, const char *name, uint32_t par
 	if (index == OSP_NODES_MAX)
 		return osp_error_at(error, place->file, place->line, place->column,
 				    "more than %d nodes", OSP_NODES_MAX);
-	if (make_room((void **)&builder->nodes, &builder->node_room, index,
-		      sizeof(struct osp_piece)) ||
+	if (osp_make_room((void **)&builder->nodes, &builder->node_room, index,
+			  sizeof(struct osp_piece)) ||
 	    set_piece(builder, &builder->nodes[index], NODE_TAG, name, index, place))
 		return no_memory(error);
 	builder->node_count++;

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "lib/import_data.h"
+#include "lib/room.h"
 
 struct osp_import *osp_import_new(const struct osp_import_options *options)
 {
@@ -35,21 +36,6 @@ const char *osp_import_where(const struct osp_place_in_file *place, char *buffer
 	return buffer;
 }
 
-int osp_import_room(void **array, uint32_t *room, uint32_t count, size_t bytes)
-{
-	uint32_t larger = *room ? *room * 2 : 64;
-	void *moved;
-
-	if (count < *room)
-		return 0;
-	moved = realloc(*array, larger * bytes);
-	if (!moved)
-		return -1;
-	*array = moved;
-	*room = larger;
-	return 0;
-}
-
 int osp_import_no_memory(struct osp_error *error)
 {
 	return osp_error_set(error, "out of memory");
@@ -72,8 +58,8 @@ struct osp_import_host *osp_import_add_host(struct osp_import *import,
 			     OSP_NODES_MAX);
 		return NULL;
 	}
-	if (osp_import_room((void **)&import->hosts, &import->host_room, import->host_count,
-			    sizeof(*import->hosts))) {
+	if (osp_make_room((void **)&import->hosts, &import->host_room, import->host_count,
+			  sizeof(*import->hosts))) {
 		osp_import_no_memory(error);
 		return NULL;
 	}
@@ -93,8 +79,8 @@ int osp_import_warn(struct osp_import *import, struct osp_error *error, const ch
 	vsnprintf(text, sizeof(text), format, args);
 	va_end(args);
 	if (osp_import_copy(import, text, &copy) ||
-	    osp_import_room((void **)&import->warnings, &import->warning_room,
-			    import->warning_count, sizeof(*import->warnings)))
+	    osp_make_room((void **)&import->warnings, &import->warning_room, import->warning_count,
+			  sizeof(*import->warnings)))
 		return osp_import_no_memory(error);
 	import->warnings[import->warning_count++] = copy;
 	return 0;

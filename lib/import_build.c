@@ -13,6 +13,7 @@
 
 #include "lib/import_data.h"
 #include "lib/name_table.h"
+#include "lib/room.h"
 
 #define ZONE_LEVEL  "zone"
 #define BLOCK_LEVEL "nvlink"
@@ -134,8 +135,8 @@ static const char *layer_name(const struct build *build, uint32_t layer)
 static int add_wire(struct build *build, uint32_t tag, const char *name, uint32_t layer,
 		    uint32_t host)
 {
-	if (osp_import_room((void **)&build->wires, &build->wire_room, build->wire_count,
-			    sizeof(*build->wires)) ||
+	if (osp_make_room((void **)&build->wires, &build->wire_room, build->wire_count,
+			  sizeof(*build->wires)) ||
 	    osp_name_table_add(&build->table, tag, name, build->wire_count))
 		return osp_import_no_memory(build->error);
 	build->wires[build->wire_count++] = (struct wire){.name = name,

@@ -60,9 +60,6 @@ struct osp_import {
 const char *osp_import_where(const struct osp_place_in_file *place, char *buffer,
 			     size_t buffer_bytes);
 
-/* Makes room for one more entry of `bytes` in an array; -1 when memory ran out. */
-int osp_import_room(void **array, uint32_t *room, uint32_t count, size_t bytes);
-
 int osp_import_no_memory(struct osp_error *error);
 
 /* A copy in the arena. `*copy` is NULL for a NULL string; -1 when memory ran out. */

@@ -9,6 +9,7 @@
 #include "lib/import_data.h"
 #include "lib/name_map.h"
 #include "lib/name_table.h"
+#include "lib/room.h"
 
 #define HASH_DIGITS	64
 #define HASH_PREFIX_MIN 8
@@ -222,8 +223,8 @@ static int find_path(struct paths *paths, uint32_t parent, const char *bare, uin
 	if (*path != OSP_NAME_ABSENT)
 		return 0;
 	*path = paths->count;
-	if (osp_import_room((void **)&paths->paths, &paths->room, paths->count,
-			    sizeof(*paths->paths)) ||
+	if (osp_make_room((void **)&paths->paths, &paths->room, paths->count,
+			  sizeof(*paths->paths)) ||
 	    osp_name_table_add(&paths->table, parent, bare, paths->count))
 		return -1;
 	paths->paths[paths->count++] = (struct path){bare, bare, parent};

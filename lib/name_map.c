@@ -9,6 +9,7 @@
 #include "lib/hostlist.h"
 #include "lib/name_table.h"
 #include "lib/pages.h"
+#include "lib/room.h"
 #include "lib/topology.h"
 
 #define ID_BYTES_MAX   255
@@ -55,21 +56,6 @@ static int no_memory(const struct spot *spot)
 	return osp_error_at(spot->error, spot->map->file, 0, 0, "out of memory");
 }
 
-static int make_room(void **array, uint32_t *room, uint32_t count, size_t bytes)
-{
-	uint32_t larger = *room ? *room * 2 : 64;
-	void *moved;
-
-	if (count < *room)
-		return 0;
-	moved = realloc(*array, larger * bytes);
-	if (!moved)
-		return -1;
-	*array = moved;
-	*room = larger;
-	return 0;
-}
-
 /* --- one entry --------------------------------------------------------------------------------- */
 
 /* Adds a node to the entry at hand; called for each name of a hostlist. */
@@ -92,8 +78,8 @@ static int add_node(const char *name, void *context)
 				    "more than %d node names", OSP_NODES_MAX);
 	copy = osp_arena_copy(&map->arena, name, strlen(name));
 	if (!copy ||
-	    make_room((void **)&map->nodes, &map->node_room, map->node_count,
-		      sizeof(*map->nodes)) ||
+	    osp_make_room((void **)&map->nodes, &map->node_room, map->node_count,
+			  sizeof(*map->nodes)) ||
 	    osp_name_table_add(&map->table, TAG_NODE, copy, map->entry_count))
 		return no_memory(spot);
 	map->nodes[map->node_count++] = copy;
@@ -119,8 +105,8 @@ static int add_entry(const struct spot *spot, const char *id)
 	const char **nodes = osp_arena_take(&map->arena, map->node_count * sizeof(*nodes));
 
 	if (!copy || !nodes ||
-	    make_room((void **)&map->entries, &map->entry_room, map->entry_count,
-		      sizeof(*map->entries)) ||
+	    osp_make_room((void **)&map->entries, &map->entry_room, map->entry_count,
+			  sizeof(*map->entries)) ||
 	    osp_name_table_add(&map->table, TAG_ID, copy, map->entry_count))
 		return no_memory(spot);
 	memcpy(nodes, map->nodes, map->node_count * sizeof(*nodes));

@@ -18,6 +18,7 @@
 #include "lib/file_kind.h"
 #include "lib/hostlist.h"
 #include "lib/name_table.h"
+#include "lib/room.h"
 #include "lib/text.h"
 
 #define SWITCHES_MAX ((uint32_t)512 * 1024)
@@ -75,21 +76,11 @@ static int no_memory(struct reader *reader)
 	return osp_error_at(reader->error, reader->file, 0, 0, "out of memory");
 }
 
-/* Makes room for one more entry of `bytes`. */
+/* osp_make_room(), telling. */
 static int make_room(struct reader *reader, void **array, uint32_t *room, uint32_t count,
 		     size_t bytes)
 {
-	uint32_t larger = *room ? *room * 2 : 64;
-	void *moved;
-
-	if (count < *room)
-		return 0;
-	moved = realloc(*array, larger * bytes);
-	if (!moved)
-		return no_memory(reader);
-	*array = moved;
-	*room = larger;
-	return 0;
+	return osp_make_room(array, room, count, bytes) ? no_memory(reader) : 0;
 }
 
 /* Expands a list and gives an error in it the place in the file. */
