@@ -182,7 +182,8 @@ In the way on spine s1:
 	holds "$said" '6 nodes on one leaf asked for; the largest leaf of partition gpu has 4 (s'
 	answers 1 onespine set "$job" --gang=lef
 	holds "$said" "there is no level 'lef' in this fabric; did you mean leaf?"
-	if as_other_user onespine --version >/dev/null 2>&1; then # not where folders are root's alone
+	# not where folders are root's alone
+	if as_other_user onespine --version && as_other_user test -r "$SLURM_CONF"; then
 		answers 1 as_other_user onespine set "$job" --gang=leaf
 		holds "$said" "job $job is not yours; its owner or an operator may change its gang"
 	fi
