@@ -8,6 +8,7 @@
  *	shadow_gang.c        one gang's request, size and AdminComment
  *	shadow_try.c         one call of Slurm's own function, undone when it fails
  *	shadow_choose.c      the three modes: run now, will run, test only
+ *	shadow_memory.c      what one call remembers for a later one
  *	shadow_seam.c        what job_submit asks
  *
  * All of it runs in slurmctld. Except for the seam every function here is called with Slurm's node
@@ -174,13 +175,19 @@ int64_t shadow_call_elapsed_ms(const struct shadow_call *call);
 /* Places a gang: select_p_job_test() for a gang. Returns what Slurm's would. */
 int shadow_choose(struct shadow_call *call, const struct osp_effective *effective);
 
+/* --- shadow_memory.c ------------------------------------------------------------------------- */
+
+/* The domain where a job's preemption began not long ago, or OSP_NO_DOMAIN: it is kept until the
+ * job starts, the topology changes, or five minutes have passed. */
+uint32_t shadow_sticky_domain(uint32_t job_id);
+void shadow_sticky_remember(uint32_t job_id, uint32_t domain);
+void shadow_sticky_forget(uint32_t job_id);
+void shadow_sticky_clear(void);
+
 /* What enforcing would have done with a job of mode advise, when it is the last one asked about;
  * else NULL. */
 const char *shadow_advice(uint32_t job_id);
-
-/* The domain that a job's preemption began in is forgotten (job started, topology changed). */
-void shadow_sticky_forget(uint32_t job_id);
-void shadow_sticky_clear(void);
+void shadow_advice_remember(uint32_t job_id, const char *words);
 
 /* --- shadow_seam.c --------------------------------------------------------------------------- */
 

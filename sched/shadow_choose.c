@@ -24,55 +24,6 @@
  */
 #define FUTURE_TRIES_MAX 8
 
-/* Jobs whose preemption has begun, and where; the oldest is overwritten. */
-#define STICKY_MAX 256
-
-/* A preemption is over when its jobs had this long to end: KillWait (default 30 s) and
- * MessageTimeout (10 s) several times over. */
-#define STICKY_S 300
-
-struct sticky {
-	uint32_t job_id;
-	uint32_t domain;
-	time_t since;
-};
-
-static struct sticky sticky_table[STICKY_MAX];
-static size_t sticky_next;
-
-static uint32_t sticky_domain(uint32_t job_id)
-{
-	time_t now = time(NULL);
-
-	for (size_t i = 0; i < STICKY_MAX; i++) {
-		if (sticky_table[i].job_id == job_id && now - sticky_table[i].since < STICKY_S)
-			return sticky_table[i].domain;
-	}
-	return OSP_NO_DOMAIN;
-}
-
-void shadow_sticky_forget(uint32_t job_id)
-{
-	for (size_t i = 0; i < STICKY_MAX; i++) {
-		if (sticky_table[i].job_id == job_id)
-			sticky_table[i].job_id = 0;
-	}
-}
-
-void shadow_sticky_clear(void)
-{
-	memset(sticky_table, 0, sizeof(sticky_table));
-}
-
-static void sticky_remember(uint32_t job_id, uint32_t domain)
-{
-	if (sticky_domain(job_id) == domain)
-		return;
-	shadow_sticky_forget(job_id);
-	sticky_table[sticky_next] = (struct sticky){job_id, domain, time(NULL)};
-	sticky_next = (sticky_next + 1) % STICKY_MAX;
-}
-
 /* --- what the three modes share -------------------------------------------------------------- */
 
 /* A gang's question and lib/'s answer, copied: later questions use the same scratch. */
@@ -178,7 +129,7 @@ static bool preempts_less(const struct osp_place_domain *a, const struct osp_pla
  * ones stay in lib/'s order (insertion sort: few, and stable). */
 static void order_by_preemption(struct choice *choice)
 {
-	uint32_t sticky = sticky_domain(choice->call->job->job_id);
+	uint32_t sticky = shadow_sticky_domain(choice->call->job->job_id);
 
 	for (uint32_t i = 0; i < choice->candidate_count; i++)
 		choice->candidates[i].free_nodes = free_in_domain(choice, &choice->candidates[i]);
@@ -216,7 +167,7 @@ static bool is_emptying(struct choice *choice, uint32_t domain)
  */
 static void keep_to_sticky(struct choice *choice)
 {
-	uint32_t sticky = sticky_domain(choice->call->job->job_id), kept = 0;
+	uint32_t sticky = shadow_sticky_domain(choice->call->job->job_id), kept = 0;
 
 	if (sticky == OSP_NO_DOMAIN || !is_emptying(choice, sticky))
 		return;
@@ -247,7 +198,8 @@ static bool start_preempting(struct choice *choice, int64_t *free_at_s, int64_t 
 		if (!try_whole_domain(choice, &choice->candidates[i], true, true))
 			continue;
 		if (choice->call->mode == SELECT_MODE_RUN_NOW)
-			sticky_remember(choice->call->job->job_id, choice->candidates[i].domain);
+			shadow_sticky_remember(choice->call->job->job_id,
+					       choice->candidates[i].domain);
 		return true;
 	}
 	return false;
@@ -508,17 +460,6 @@ static int pass_through(struct shadow_call *call)
 				     OSP_JOB_TEST_TAIL(&call->tail));
 }
 
-/* What enforcing would have done with the last job that was only advised. */
-static struct {
-	uint32_t job_id;
-	char words[OSP_WORDS_BYTES + 64];
-} advice;
-
-const char *shadow_advice(uint32_t job_id)
-{
-	return advice.job_id == job_id && advice.words[0] ? advice.words : NULL;
-}
-
 static void note_advice(struct shadow_call *call, const struct shadow_gang *gang)
 {
 	struct osp_place_input input = shadow_gang_input(gang);
@@ -526,23 +467,23 @@ static void note_advice(struct shadow_call *call, const struct shadow_gang *gang
 	const struct osp_topology *topology = shadow_state.topology;
 	const struct osp_place_domain *domains;
 	uint32_t candidate_count, domain_count;
-	char waits[OSP_WORDS_BYTES];
+	char waits[OSP_WORDS_BYTES], words[OSP_WORDS_BYTES + 64];
 
 	if (prospects)
 		input.usable = prospects;
 	domains = osp_place_order(shadow_state.place, &input, &candidate_count, &domain_count);
-	advice.job_id = call->job->job_id;
 	free(prospects);
 	if (candidate_count) {
-		snprintf(advice.words, sizeof(advice.words), "enforce would have taken %s %s",
+		snprintf(words, sizeof(words), "enforce would have taken %s %s",
 			 osp_topology_level_name(topology, input.level),
 			 osp_topology_domain(topology, domains[0].domain)->name);
-		return;
+	} else {
+		osp_words_waits(topology, &input, domains, candidate_count, domain_count, waits,
+				sizeof(waits));
+		snprintf(words, sizeof(words), "enforce would have waited, %s",
+			 strncmp(waits, "waits: ", 7) ? waits : waits + 7);
 	}
-	osp_words_waits(topology, &input, domains, candidate_count, domain_count, waits,
-			sizeof(waits));
-	snprintf(advice.words, sizeof(advice.words), "enforce would have waited, %s",
-		 strncmp(waits, "waits: ", 7) ? waits : waits + 7);
+	shadow_advice_remember(call->job->job_id, words);
 }
 
 /* A gang that cannot even ask its question: it waits, but is never called impossible. */
