@@ -116,7 +116,8 @@ bool osp_map_concerns(const struct osp_map *map, const struct osp_state_job *job
 		if (strncmp(at, map->partition, length) == 0 && strchr(",", at[length]))
 			return true;
 		at = strchr(at, ',');
-		at += at != NULL;
+		if (at)
+			at++;
 	}
 	return false;
 }
