@@ -58,6 +58,11 @@ static int build_question(const struct osp_call *call, const struct osp_world *w
 	level = osp_ask_level(world, *request.level ? request.level : policy->level, error);
 	if (level < 0)
 		return -1;
+	if (policy->mode != OSP_MODE_ENFORCE)
+		osp_say_warning(
+			"partition %s is in mode %s: Slurm places its jobs as if there were no "
+			"gangs",
+			partition ? partition : "by default", osp_mode_name(policy->mode));
 	question->partitions = partition;
 	question->required_nodes = call->values[OSP_OPTION_NODELIST];
 	question->excluded_nodes = call->values[OSP_OPTION_EXCLUDE];

@@ -192,6 +192,11 @@ static int tell_pending(struct why *why, struct osp_error *error)
 
 	if (why->gang.note.says)
 		osp_text_printf(&why->text, "  %s\n", why->gang.note.says);
+	if (why->gang.advise)
+		osp_text_add(
+			&why->text,
+			"  its partition is in advise mode: it starts where Slurm places it, on "
+			"one domain or not\n");
 	tell_reason(why);
 	tell_times(why);
 	level = osp_ask_level(why->world, name, error);

@@ -49,6 +49,12 @@ In the way on spine s1:
 	expect_line 0 "  requeued 1 time so far" why 1190
 }
 
+@test "why: in advise mode nothing holds it" {
+	sed 's/gang=spine@2:00:00/gang=advise spine/' "$MAP/small.json" >advise.json
+	expect_line 0 "  its partition is in advise mode: it starts where Slurm places it, on one domain or not" \
+		onespine why 1206 --state=advise.json
+}
+
 @test "why: no gang" {
 	expect 0 "job 1207 plain of bob: PENDING, 2 nodes
   no gang: Onespine has no part in why it waits
@@ -149,4 +155,18 @@ Spread, in advise mode (no violation):
 	echo '{' >broken.json
 	expect 2 "onespine: broken.json:2: no JSON: string or '}' expected near end of file" \
 		onespine map --state=broken.json
+}
+
+@test "what takes longer than two seconds says so on a terminal, and wipes it away" {
+	command -v script >/dev/null || skip "no script(1)"
+	mkfifo slow.json
+	script -qfec "$ONESPINE audit --state=slow.json" typed >/dev/null &
+	for _ in {1..100}; do
+		! grep -q 'reading files\.\.\.' typed 2>/dev/null || break
+		sleep 0.1
+	done
+	cat "$MAP/small.json" >slow.json
+	wait $!
+	grep -q $'reading files\\.\\.\\.\r\033\\[K' typed
+	grep -q '3 gangs running: 3 in one domain, 0 not' typed
 }
