@@ -159,7 +159,7 @@ static int number_kinds(const struct osp_snapshot *snapshot, struct osp_answer *
 		answer->input.kind = answer->kind;
 		answer->input.kind_count = (uint16_t)count;
 	}
-	free(kinds);
+	answer->kind_names = kinds;
 	return 0;
 }
 
@@ -207,30 +207,49 @@ static void find_ends(const struct osp_snapshot *snapshot, const struct osp_answ
 			free_at_s[n] = OSP_PLACE_NEVER_S;
 }
 
+static int compare_enough(const void *a, const void *b)
+{
+	const struct osp_enough *one = a;
+	const struct osp_enough *other = b;
+
+	if (one->domain != other->domain)
+		return one->domain < other->domain ? -1 : 1;
+	return (one->kind > other->kind) - (one->kind < other->kind);
+}
+
 static int find_enough(const struct osp_world *world, struct osp_answer *answer)
 {
-	uint32_t domain_count = osp_topology_domain_count(world->topology);
 	int64_t *free_at_s = calloc((size_t)world->snapshot->node_count + 1, sizeof(*free_at_s));
 	const struct osp_place_domain *domains;
-	uint32_t candidate_count;
 	uint32_t count;
 	uint32_t i;
 
-	answer->enough_s = calloc((size_t)domain_count + 1, sizeof(*answer->enough_s));
-	if (!free_at_s || !answer->enough_s) {
-		free(free_at_s);
+	if (!free_at_s)
 		return -1;
-	}
-	for (i = 0; i < domain_count; i++)
-		answer->enough_s[i] = OSP_PLACE_NEVER_S;
 	find_ends(world->snapshot, answer, free_at_s);
 	domains = osp_place_by_time(answer->place, &answer->input, free_at_s,
-				    world->snapshot->time_s, &candidate_count, &count);
-	for (i = 0; i < candidate_count; i++)
-		if (domains[i].bound_s < answer->enough_s[domains[i].domain])
-			answer->enough_s[domains[i].domain] = domains[i].bound_s;
+				    world->snapshot->time_s, &answer->enough_count, &count);
 	free(free_at_s);
+	answer->enough = calloc((size_t)answer->enough_count + 1, sizeof(*answer->enough));
+	if (!answer->enough)
+		return -1;
+	for (i = 0; i < answer->enough_count; i++) {
+		answer->enough[i].domain = domains[i].domain;
+		answer->enough[i].kind = domains[i].kind;
+		answer->enough[i].from_s = domains[i].bound_s;
+	}
+	qsort(answer->enough, answer->enough_count, sizeof(*answer->enough), compare_enough);
 	return 0;
+}
+
+/* OSP_PLACE_NEVER_S where no end that is known helps. */
+static int64_t enough_from(const struct osp_answer *answer, const struct osp_place_domain *domain)
+{
+	const struct osp_enough key = {domain->domain, domain->kind, 0};
+	const struct osp_enough *found =
+		bsearch(&key, answer->enough, answer->enough_count, sizeof(key), compare_enough);
+
+	return found ? found->from_s : OSP_PLACE_NEVER_S;
 }
 
 static int place(const struct osp_world *world, struct osp_answer *answer, struct osp_error *error)
@@ -273,7 +292,7 @@ int osp_ask(const struct osp_world *world, const struct osp_question *question,
 void osp_answer_clear(struct osp_answer *answer)
 {
 	osp_place_free(answer->place);
-	free(answer->enough_s);
+	free(answer->enough);
 	free(answer->usable);
 	free(answer->free);
 	free(answer->boot);
@@ -281,6 +300,7 @@ void osp_answer_clear(struct osp_answer *answer)
 	free(answer->chosen);
 	free(answer->weight);
 	free(answer->kind);
+	free(answer->kind_names);
 	memset(answer, 0, sizeof(*answer));
 }
 
@@ -303,7 +323,7 @@ static const char *enough_words(const struct osp_world *world, const struct osp_
 				const struct osp_place_domain *domain, char *buffer,
 				size_t buffer_bytes)
 {
-	int64_t enough_s = answer->enough_s[domain->domain];
+	int64_t enough_s = enough_from(answer, domain);
 
 	if (domain->reason == OSP_PLACE_CANDIDATE)
 		return "now";
@@ -314,6 +334,18 @@ static const char *enough_words(const struct osp_world *world, const struct osp_
 	if (enough_s <= world->snapshot->time_s)
 		return "any moment";
 	return osp_format_time(enough_s, buffer, buffer_bytes);
+}
+
+/* Of the nodes that this line counts; NULL where all are alike. */
+static const char *kind_of_line(const struct osp_answer *answer,
+				const struct osp_place_domain *domain)
+{
+	const char *kind;
+
+	if (answer->input.kind_count < 2)
+		return NULL;
+	kind = answer->kind_names[domain->kind];
+	return *kind ? kind : "of no known kind";
 }
 
 void osp_answer_table(const struct osp_world *world, const struct osp_answer *answer, uint32_t most,
@@ -336,10 +368,13 @@ void osp_answer_table(const struct osp_world *world, const struct osp_answer *an
 	for (i = 0; i < shown; i++) {
 		const struct osp_place_domain *domain = &answer->domains[i];
 
-		osp_text_printf(text, "  %-*s  %6u  %4u  %8u  %s\n", width,
+		const char *kind = kind_of_line(answer, domain);
+
+		osp_text_printf(text, "  %-*s  %6u  %4u  %8u  %s%s%s\n", width,
 				osp_topology_domain(world->topology, domain->domain)->name,
 				domain->usable_nodes, domain->free_nodes, domain->short_nodes,
-				enough_words(world, answer, domain, words, sizeof(words)));
+				enough_words(world, answer, domain, words, sizeof(words)),
+				kind ? "  " : "", kind ? kind : "");
 	}
 	if (answer->domain_count > shown)
 		osp_text_printf(text, "  and %u more\n", answer->domain_count - shown);
@@ -361,9 +396,12 @@ json_t *osp_answer_to_json(const struct osp_world *world, const struct osp_answe
 		json_object_set_new(object, "free", json_integer(domain->free_nodes));
 		json_object_set_new(object, "short_by", json_integer(domain->short_nodes));
 		json_object_set_new(object, "why", json_string(reason_words(domain->reason)));
-		if (answer->enough_s[domain->domain] != OSP_PLACE_NEVER_S)
+		if (kind_of_line(answer, domain))
+			json_object_set_new(object, "kind",
+					    osp_json_string(kind_of_line(answer, domain)));
+		if (enough_from(answer, domain) != OSP_PLACE_NEVER_S)
 			json_object_set_new(object, "enough_s",
-					    json_integer(answer->enough_s[domain->domain]));
+					    json_integer(enough_from(answer, domain)));
 		json_array_append_new(list, object);
 	}
 	return list;

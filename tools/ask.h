@@ -29,6 +29,12 @@ struct osp_question {
 	bool mix_kinds;
 };
 
+struct osp_enough {
+	uint32_t domain;
+	uint16_t kind;
+	int64_t from_s;
+};
+
 struct osp_answer {
 	struct osp_place_input input;
 	struct osp_place *place;
@@ -36,9 +42,10 @@ struct osp_answer {
 	uint32_t candidate_count;
 	uint32_t domain_count;
 	struct osp_nodeset *chosen; /* nodes it would get now; empty: it would not start */
-	/* By domain number: when it has enough nodes by the ends of the jobs that run;
-	 * OSP_PLACE_NEVER_S where those do not tell. */
-	int64_t *enough_s;
+	/* When each domain (and kind) has enough nodes by the ends of the jobs that run, ordered by
+	 * number; those that no end helps are left out. */
+	struct osp_enough *enough;
+	uint32_t enough_count;
 	/* what `input` points to */
 	struct osp_nodeset *usable;
 	struct osp_nodeset *free;
@@ -46,6 +53,7 @@ struct osp_answer {
 	struct osp_nodeset *required;
 	uint32_t *weight;
 	uint16_t *kind;
+	const char **kind_names; /* by kind; the snapshot's */
 };
 
 /* 0, or -1 with `error` set. osp_answer_clear() in either case. `question->level` is at least 1. */

@@ -62,6 +62,18 @@ fit() {
 	expect_line 0 "  1 of them must be powered up first" onespine fit --state="$MAP/small.json" -N 1 -w gpu-15
 }
 
+@test "kinds of nodes do not mix, and each is counted apart" {
+	jq '.jobs = [] | .nodes = [{nodes: "gpu-[1-6]", state: "idle", kind: "gpu:h100"},
+		{nodes: "gpu-[7-14]", state: "idle", kind: "gpu:a100"},
+		{nodes: "gpu-[15-16]", state: "down", kind: "gpu:a100"}]' "$MAP/small.json" >kinds.json
+	expect_line 0 "would start now: 6 nodes on spine s2" onespine fit --state=kinds.json -N 6 -x gpu-1
+	expect 1 "no: waits: 7 nodes on one spine; none has 7 usable: the largest, s1, has 6 of one node type (drained, reserved or excluded nodes do not count)
+  spine  usable  free  short by  enough from
+  s1          6     6         1  too few usable nodes  gpu:h100
+  s2          6     6         1  too few usable nodes  gpu:a100
+  s1          2     2         5  too few usable nodes  gpu:a100" onespine fit --state=kinds.json -N 7
+}
+
 @test "what cannot be asked: status 2" {
 	expect 2 "onespine: onespine fit needs -N COUNT, the size of the gang" fit --free=n1
 	expect 2 "onespine: -N 0: a number of nodes, or LEAST-MOST, from 1 to 131072" fit --free=n1 -N 0
