@@ -129,14 +129,9 @@ none_left_pending() {
 	await_job "$job" RUNNING
 	scontrol requeue "$job"
 	await 10 job_is "$job" PENDING
-	await 60 starts_at_once "$job"
+	begin_soon "$job"
+	await_job "$job" RUNNING
 	on_one_spine "$job"
-}
-
-# A requeued job may begin only cred_expire seconds after its nodes are done with it: not so long here.
-starts_at_once() {
-	scontrol update "JobId=$1" StartTime=now
-	job_is "$1" RUNNING
 }
 
 @test "the administrator's words in AdminComment stay" {

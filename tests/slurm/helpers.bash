@@ -89,7 +89,7 @@ end_file() {
 # dump_logs DIR: what a failed test wants to see
 dump_logs() {
 	echo "--- $1: slurmctld.log"
-	tail -n 60 "$1/log/slurmctld.log"
+	repeated_once <"$1/log/slurmctld.log" | tail -n 60
 	cluster check --dir "$1" || {
 		echo "--- slurmctld.out"
 		tail -n 10 "$1/log/slurmctld.out"
@@ -99,6 +99,14 @@ dump_logs() {
 	cluster exec --dir "$1" squeue -a -o '%8i %9P %9j %9T %5D %25R %N' 2>&1 | head -n 30
 	echo "--- nodes"
 	cluster exec --dir "$1" sinfo -N -o '%10N %12T %E' 2>&1 | head -n 40
+}
+
+# A test that waits asks the same again and again: lines that differ in time only are told once.
+repeated_once() {
+	awk '{ words = $0; sub(/^[^]]*\] */, "", words) }
+		words != last { if (again) print "   (" again " times more)"; print; again = 0; last = words; next }
+		{ again++ }
+		END { if (again) print "   (" again " times more)" }'
 }
 
 # log_mark; log_since PATTERN: whether slurmctld wrote such a line since the mark
@@ -237,6 +245,17 @@ on_one_spine() {
 	domains=$(job_domains "$1" "${2:-spine}")
 	[[ -n $domains && $domains != *$'\n'* && $domains != '?' ]] ||
 		fail "job $1 is on: $(paste -sd' ' <<<"$domains")"
+}
+
+# begin_soon JOB: a requeued job begins only cred_expire (120) seconds after its nodes are done with
+# it; not so long here. In the second of the requeue slurmd would still take it for the old one.
+begin_soon() {
+	await 30 begins_later "$1"
+	scontrol update "JobId=$1" StartTime=now+3
+}
+
+begins_later() {
+	job_is "$1" PENDING && [[ $(job_reason "$1") == BeginTime ]]
 }
 
 # await_saved JOB: what slurmctld knows of the job now has reached its state file
