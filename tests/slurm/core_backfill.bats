@@ -1,0 +1,156 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-or-later
+# core_backfill.bats - gangs in the main scheduler and in backfill, and estimates of their start
+
+load helpers
+
+setup_file() {
+	make_topology "$BATS_FILE_TMPDIR/onespine.topology" 2 2 2
+	cluster_start --topology "$BATS_FILE_TMPDIR/onespine.topology" \
+		--conf SchedulerParameters=batch_sched_delay=0,sched_interval=3,bf_interval=1,bf_resolution=1
+}
+
+# hold_minutes MINUTES HOSTLIST: as hold, with a time limit; the jobs are named hold-NODE too
+hold_minutes() {
+	local node
+	for node in $(hostnames "$2"); do
+		submit --job-name="hold-$node" --nodelist="$node" --nodes=1 --exclusive --time="$1" >/dev/null
+	done
+	await 30 none_pending hold
+}
+
+note_holds() {
+	[[ $(job_field "$1" AdminComment) == *"$2"* ]]
+}
+
+# starts_in JOB MINUTES: backfill's estimate, within a minute either way
+starts_in() {
+	local start
+	start=$(job_field "$1" StartTime)
+	[[ $start == 20* ]] || return 1
+	start=$((($(date -d "$start" +%s) - $(date +%s) + 30) / 60))
+	((start >= $2 - 1 && start <= $2 + 1))
+}
+
+planned_nodes() {
+	scontrol show hostnames "$(job_field "$1" SchedNodeList)" | paste -sd' '
+}
+
+# A plain job for all 8 nodes in front: the main scheduler stops at it, so only backfill starts
+# what comes after.
+block_the_main_scheduler() {
+	blocker=$(submit -N8 --exclusive --time=60 --job-name=blocker)
+	await 20 starts_in "$blocker" "$1"
+}
+
+@test "a large gang in front: its start is planned on one spine, small jobs that end in time pass it, others do not delay it" {
+	hold_minutes 10 'n[1-3]'
+	hold_minutes 60 'n[5-8]'
+	gang=$(submit --gang -N4 --exclusive --time=30 --priority=1000)
+	await 20 starts_in "$gang" 10
+	equal "$(planned_nodes "$gang")" 'n1 n2 n3 n4'
+	long=$(submit -N1 --exclusive --time=30 --priority=100)
+	short=$(submit -N1 --exclusive --time=5 --priority=10)
+	await_job "$short" RUNNING
+	equal "$(job_nodes "$short")" n4
+	stays 3 job_is "$long" PENDING
+	scancel "$short"
+	stays 3 job_is "$long" PENDING
+	release 'n[1-3]'
+	await_job "$gang" RUNNING
+	equal "$(job_spines "$gang")" s1
+	equal "$(job_state "$long")" PENDING
+}
+
+@test "the estimate waits for one spine, not for any 4 nodes" {
+	hold_minutes 5 'n[1-2],n[5-6]'
+	hold_minutes 20 'n[3-4]'
+	hold_minutes 40 'n[7-8]'
+	gang=$(submit --gang -N4 --exclusive --time=30)
+	await 20 starts_in "$gang" 20
+	equal "$(planned_nodes "$gang")" 'n1 n2 n3 n4'
+	stays 3 starts_in "$gang" 20
+	two=$(submit --gang -N2 --exclusive --time=30)
+	await 20 starts_in "$two" 5
+	equal "$(planned_nodes "$two")" 'n5 n6'
+}
+
+@test "the spine that the estimate names does not flip while nothing changes" {
+	hold_minutes 10 'n[1-8]'
+	gang=$(submit --gang -N3 --exclusive --time=30)
+	await 20 starts_in "$gang" 10
+	nodes=$(planned_nodes "$gang")
+	stays 5 planned_still
+}
+
+planned_still() {
+	equal "$(planned_nodes "$gang")" "$nodes"
+}
+
+@test "a gang behind a job that the main scheduler stops at: backfill waits for one spine and starts it there" {
+	hold_minutes 60 'n1,n5'
+	block_the_main_scheduler 60
+	gang=$(submit --gang -N4 --exclusive --time=10)
+	stays 4 job_is "$gang" PENDING
+	equal "$(job_state "$blocker")" PENDING
+	release n1
+	await_job "$gang" RUNNING
+	equal "$(job_spines "$gang")" s1
+	matches "$(job_field "$gang" Scheduler)" '^Backfill'
+	holds "$(job_field "$gang" AdminComment)" 'domain=s1'
+}
+
+@test "many gangs, some started by the main scheduler and some by backfill: none straddles" {
+	hold_minutes 60 n8
+	block_the_main_scheduler 60
+	for size in 3 1 2 4 1 2 3 2; do
+		jobs+=("$(submit --gang -N$size --exclusive --time=1 --wrap 'sleep 2')")
+	done
+	schedulers=
+	for job in "${jobs[@]}"; do
+		await_job "$job" COMPLETED 60
+		one_domain "$job"
+		schedulers+=" $(job_field "$job" Scheduler)"
+	done
+	holds "$schedulers" Backfill
+	scancel "$blocker"
+	jobs=()
+	for size in 3 1 2 4 1 2 3 2; do
+		jobs+=("$(submit --gang -N$size --exclusive --time=1 --wrap 'sleep 2')")
+	done
+	for job in "${jobs[@]}"; do
+		await_job "$job" COMPLETED 60
+		one_domain "$job"
+		schedulers+=" $(job_field "$job" Scheduler)"
+	done
+	holds "$schedulers" Main
+}
+
+# one_domain JOB: it ran on one spine
+one_domain() {
+	matches "$(job_spines "$1")" '^s[12]$'
+}
+
+@test "a gang that is due later than the job before it waits for its own spine, though the sum of nodes would do now" {
+	hold_minutes 30 'n[1-2]'
+	hold_minutes 30 'n[5-6]'
+	gang=$(submit --gang -N3 --exclusive --time=20 --priority=1000)
+	await 20 starts_in "$gang" 30
+	planned=$(planned_nodes "$gang")
+	matches "$planned" '^n[1-4]( n[1-4])*$|^n[5-8]( n[5-8])*$'
+	# the other spine's free nodes are not part of the plan
+	other=$([[ $planned == n[1-4]* ]] && echo 'n7 n8' || echo 'n3 n4')
+	long=$(submit -N2 --exclusive --time=120 --priority=10)
+	await_job "$long" RUNNING
+	equal "$(job_nodes "$long" | paste -sd' ')" "$other"
+}
+
+@test "sbatch --test-only names one spine's nodes and the right time" {
+	hold_minutes 20 n1
+	hold_minutes 30 n5
+	said=$(sbatch --test-only --gang -N4 --exclusive --time=5 --wrap true 2>&1)
+	matches "$said" 'to start at ([^ ]+) '
+	minutes=$((($(date -d "${BASH_REMATCH[1]}" +%s) - $(date +%s) + 30) / 60))
+	((minutes >= 19 && minutes <= 21)) || fail "starts in $minutes minutes: $said"
+	holds "$said" ' on nodes n[1-4] '
+}
