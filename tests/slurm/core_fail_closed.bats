@@ -1,0 +1,133 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-or-later
+# core_fail_closed.bats - where gangs could not be enforced slurmctld does not start
+
+load helpers
+
+setup_file() {
+	make_topology "$BATS_FILE_TMPDIR/onespine.topology" 2 2 1
+	cluster_start --nodes 4 --topology "$BATS_FILE_TMPDIR/onespine.topology"
+	export PLUGINS PREFIX
+	PLUGINS=$(sed -n 's/^PluginDir=.*://p' "$ONESPINE_CLUSTER/slurm.conf")
+	PREFIX=$(sed -n 's/^PluginDir=\([^:]*\)\/lib\/onespine\/slurmctld:.*/\1/p' "$ONESPINE_CLUSTER/slurm.conf")
+	export MISSING="Onespine's select_cons_tres.so is not in use, gangs would be placed anywhere, so slurmctld does not start: put"
+}
+
+# fails_to_start WORDS OPTION...: the cluster does not come up, and slurmctld's log has the words
+fails_to_start() {
+	local words=$1
+	shift
+	run cluster start ${ONESPINE_TEST_SLURM:+--slurm "$ONESPINE_TEST_SLURM"} --cloud 2 \
+		--dir "$BATS_TEST_TMPDIR/c" "$@"
+	equal "$status" 1
+	holds "$output" "$words"
+	[[ ! -e $BATS_TEST_TMPDIR/c ]]
+}
+
+# other_version FILE: its plugin_version one micro release lower
+other_version() {
+	local address version octal
+	address=$(readelf -sW "$1" | awk '$8 == "plugin_version" { print $2; exit }')
+	address=$(offset_of "$1" "$((16#$address))")
+	version=$(od -An -tu4 -j "$address" -N 4 "$1")
+	octal=$(printf '\\%03o' $(((version - 1) & 255)))
+	printf "$octal" | dd of="$1" bs=1 seek="$address" conv=notrunc status=none
+	equal "$(od -An -tu4 -j "$address" -N 4 "$1")" "$(printf ' %10d' $((version - 1)))"
+}
+
+# offset_of FILE ADDRESS: where in the file that address is
+offset_of() {
+	readelf -lW "$1" | awk '$1 == "LOAD" { print $2, $3, $5 }' | while read -r offset address size; do
+		if (($2 >= address && $2 < address + size)); then
+			echo $(($2 - address + offset))
+		fi
+	done
+}
+
+@test "the shadow is missing" {
+	fails_to_start "$MISSING $PREFIX/lib/onespine/slurmctld first in PluginDir" \
+		--conf "PluginDir=$PREFIX/lib/onespine:$PLUGINS"
+}
+
+@test "the shadow stands behind Slurm's own plugin" {
+	fails_to_start "$MISSING" \
+		--conf "PluginDir=$PREFIX/lib/onespine:$PLUGINS:$PREFIX/lib/onespine/slurmctld"
+}
+
+@test "the shadow is of another Slurm" {
+	mkdir "$BATS_TEST_TMPDIR/other"
+	cp "$PREFIX/lib/onespine/slurmctld/select_cons_tres.so" "$BATS_TEST_TMPDIR/other/"
+	other_version "$BATS_TEST_TMPDIR/other/select_cons_tres.so"
+	fails_to_start "$MISSING" \
+		--conf "PluginDir=$BATS_TEST_TMPDIR/other:$PREFIX/lib/onespine:$PLUGINS"
+	matches "$output" 'install Onespine built for exactly Slurm 2[0-9]\.[0-9]+\.[0-9]+'
+}
+
+@test "job_submit is of another Slurm" {
+	mkdir "$BATS_TEST_TMPDIR/other"
+	cp "$PREFIX/lib/onespine/job_submit_onespine.so" "$PREFIX/lib/onespine/onespine.so" \
+		"$BATS_TEST_TMPDIR/other/"
+	other_version "$BATS_TEST_TMPDIR/other/job_submit_onespine.so"
+	fails_to_start 'job_submit_onespine.so was built for Slurm 2' \
+		--conf "PluginDir=$PREFIX/lib/onespine/slurmctld:$BATS_TEST_TMPDIR/other:$PLUGINS"
+	holds "$output" 'gangs would be placed anywhere, so slurmctld does not start: install Onespine built for exactly Slurm'
+}
+
+@test "another SelectType" {
+	fails_to_start "$MISSING" --conf SelectType=select/linear --conf SelectTypeParameters=
+	holds "$output" 'set SelectType=select/cons_tres'
+}
+
+@test "a directory that is not there: Slurm says so itself" {
+	fails_to_start /nowhere --conf "PluginDir=/nowhere:$PREFIX/lib/onespine:$PLUGINS"
+}
+
+@test "the shadow alone, without job_submit, still keeps gangs on one spine" {
+	free_all
+	cluster_start --cloud 4 --topology "$BATS_FILE_TMPDIR/onespine.topology" --conf JobSubmitPlugins=
+	first=$(submit -w n1 --exclusive)
+	second=$(submit -w n3 --exclusive)
+	await_job "$second" CONFIGURING
+	for value in --gang --gang=spine; do
+		job=$(submit "$value" -N2 --exclusive)
+		await 20 note_holds "$job" 'waits: 2 nodes on one spine'
+		stays 1 job_is "$job" PENDING
+		scancel "$job"
+	done
+	job=$(submit --gang -N2 --exclusive)
+	await 20 note_holds "$job" 'waits: 2 nodes on one spine'
+	scancel "$second"
+	await_job "$job" CONFIGURING
+	equal "$(job_spines "$job")" s2
+	cluster_stop
+	cluster_use "$(head -n 1 "$BATS_FILE_TMPDIR/clusters")"
+}
+
+note_holds() {
+	[[ $(job_field "$1" AdminComment) == *"$2"* ]]
+}
+
+@test "the shadow says at the start who it is" {
+	grep -qE "onespine: $PREFIX/lib/onespine/slurmctld/select_cons_tres.so \\(Onespine [^ ]+ for Slurm 2[0-9.]+\\) places gangs" \
+		"$ONESPINE_CLUSTER/log/slurmctld.log"
+}
+
+@test "taken out of the configuration again, Slurm is stock and knows its jobs" {
+	free_all
+	job=$(submit --gang -N2 --exclusive)
+	await_job "$job" RUNNING
+	waiting=$(submit --gang -N2 --exclusive -w "$(job_nodes "$job" | head -n 1)")
+	await_saved "$waiting"
+	cluster kill-ctld --dir "$ONESPINE_CLUSTER"
+	cp "$ONESPINE_CLUSTER/slurm.conf" "$BATS_TEST_TMPDIR/"
+	sed -i "s#^PluginDir=.*#PluginDir=$PLUGINS#; /^JobSubmitPlugins/d" "$ONESPINE_CLUSTER/slurm.conf"
+	cluster start-ctld --dir "$ONESPINE_CLUSTER"
+	equal "$(job_state "$job")" RUNNING
+	equal "$(job_state "$waiting")" PENDING
+	scancel "$job"
+	await_job "$waiting" RUNNING
+	scancel "$waiting"
+	cluster kill-ctld --dir "$ONESPINE_CLUSTER"
+	cp "$BATS_TEST_TMPDIR/slurm.conf" "$ONESPINE_CLUSTER/"
+	cluster start-ctld --dir "$ONESPINE_CLUSTER"
+}

@@ -1,0 +1,157 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-or-later
+# core_plugins.bats - beside each of Slurm's topology plugins; and jobs that are no gangs
+#
+# topology/default (22.05) and topology/flat (24.11) run beside us in all other files.
+
+load helpers
+
+setup_file() {
+	make_topology "$BATS_FILE_TMPDIR/onespine.topology" 2 2 2
+	make_slurm_topology "$BATS_FILE_TMPDIR/topology.conf" 2 2 2
+	{
+		printf 'BlockName=b%d Nodes=n[%d-%d]\n' 1 1 2 2 3 4 3 5 6 4 7 8
+		echo 'BlockSizes=2'
+	} >"$BATS_FILE_TMPDIR/block.conf"
+}
+
+setup() {
+	:
+}
+
+# beside PLUGIN [OPTION...]: a cluster with it
+beside() {
+	local plugin=$1
+	shift
+	cluster_start --topology "$BATS_FILE_TMPDIR/onespine.topology" "$@" \
+		--conf SchedulerParameters=batch_sched_delay=0,sched_interval=2,bf_interval=1
+	equal "$(scontrol show config | sed -n 's/^TopologyPlugin *= //p')" "$plugin"
+}
+
+note_holds() {
+	[[ $(job_field "$1" AdminComment) == *"$2"* ]]
+}
+
+core_assertions() {
+	hold 'n1,n5'
+	job=$(submit --gang -N4 --exclusive)
+	await 20 note_holds "$job" 'has 3 free'
+	stays 2 job_is "$job" PENDING
+	release n5
+	await_job "$job" RUNNING
+	equal "$(job_spines "$job")" s2
+	scancel "$job"
+	release n1
+	await 20 job_is "$job" CANCELLED
+	two=$(submit --gang=leaf -N2 --exclusive)
+	await_job "$two" RUNNING
+	on_one_spine "$two" leaf
+	four=$(submit --gang -N4 --ntasks-per-node=2 --mem=0)
+	await_job "$four" RUNNING
+	on_one_spine "$four"
+	free_all
+}
+
+@test "beside topology/tree" {
+	beside topology/tree --topology "$BATS_FILE_TMPDIR/topology.conf"
+	core_assertions
+	cluster_stop
+}
+
+@test "beside topology/flat" {
+	[[ ${ONESPINE_TEST_SLURM:-22.05} != 22.05 ]] || skip 'Slurm 22.05 has none; topology/default is its own'
+	beside topology/flat --conf TopologyPlugin=topology/flat
+	core_assertions
+	cluster_stop
+}
+
+@test "beside topology/block" {
+	[[ ${ONESPINE_TEST_SLURM:-22.05} != 22.05 ]] || skip 'Slurm 22.05 has none'
+	beside topology/block --topology "$BATS_FILE_TMPDIR/block.conf"
+	core_assertions
+	cluster_stop
+}
+
+# --- jobs without --gang --------------------------------------------------------------------------
+
+# A sequence of jobs of every kind for 16 nodes; after every fourth one two are cancelled and a node is
+# drained. There is always room, so it does not matter which scheduler starts them and when. Then two
+# that have to wait, whose start backfill plans. Prints where each went.
+plain_jobs() {
+	local number=0 options job
+	local -a jobs=()
+	scontrol update NodeName='n[13-16]' Weight=5
+	while read -r options; do
+		# shellcheck disable=SC2086
+		jobs+=("$(submit --time=60 $options)")
+		number=$((number + 1))
+		((number % 4 == 0)) || continue
+		await 20 all_placed
+		squeue -h --sort=i -o '%i %N'
+		cancel "${jobs[number - 4]}"
+		cancel "${jobs[number - 2]}"
+		((number > 8)) || scontrol update "NodeName=n$((16 - number / 4))" State=DRAIN Reason=test
+	done <"$BATS_FILE_TMPDIR/plain"
+	for options in '-N12 --exclusive' '-N10 --exclusive'; do
+		# shellcheck disable=SC2086
+		job=$(submit --time=60 $options)
+		await 20 planned "$job"
+		printf '%s %s\n' "$job" "$(job_field "$job" SchedNodeList)"
+	done
+}
+
+all_placed() {
+	[[ -z $(squeue -h -t PENDING -o %i) ]]
+}
+
+cancel() {
+	scancel "$1"
+	await 20 gone "$1"
+}
+
+gone() {
+	[[ -z $(squeue -h -j "$1" -o %i 2>/dev/null) ]]
+}
+
+planned() {
+	[[ $(job_field "$1" SchedNodeList) == n* ]]
+}
+
+plain_list() {
+	cat <<-'END'
+		-N3 -w n7
+		-N1 -n2
+		-N4 --exclusive
+		-n10 --ntasks-per-node=2
+		-N2-4 --exclusive
+		-n9
+		-N3 -x n[1-5] -n5
+		-N2 --ntasks-per-node=3
+		-n1 -c8
+		-N2 --spread-job -n4
+		-N1-3 -n6
+		-n6 -c2 -x n[2-8]
+		-N2 --contiguous
+		-N1 --mincpus=4
+		-N2 -n3 --oversubscribe
+		-N1 --exclusive
+	END
+}
+
+# placements OPTION...: on a cluster started with these options
+placements() {
+	cluster_start --conf SchedulerParameters=batch_sched_delay=0,sched_interval=1,bf_interval=1 "$@" >&2
+	plain_jobs
+	cluster_stop >&2
+}
+
+@test "jobs without --gang are placed as stock Slurm places them" {
+	plain_list >"$BATS_FILE_TMPDIR/plain"
+	make_topology "$BATS_FILE_TMPDIR/16.topology" 2 2 4
+	make_slurm_topology "$BATS_FILE_TMPDIR/16.conf" 2 2 4
+	placements --topology "$BATS_FILE_TMPDIR/16.conf" --stock >"$BATS_FILE_TMPDIR/stock"
+	placements --topology "$BATS_FILE_TMPDIR/16.topology" --topology "$BATS_FILE_TMPDIR/16.conf" \
+		>"$BATS_FILE_TMPDIR/ours"
+	(($(wc -l <"$BATS_FILE_TMPDIR/stock") > 25))
+	diff "$BATS_FILE_TMPDIR/stock" "$BATS_FILE_TMPDIR/ours"
+}
