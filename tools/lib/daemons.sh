@@ -53,7 +53,7 @@ start_slurmctld() {
 	if ((valgrind)); then
 		command=(valgrind "--log-file=$dir/valgrind.log" --leak-check=full
 			--show-leak-kinds=definite --errors-for-leak-kinds=definite --num-callers=30
-			"${command[@]}")
+			--keep-debuginfo=yes --fullpath-after= "${command[@]}")
 	fi
 	rm -f "$dir/run/slurmctld.pid"
 	: >"$dir/run/slurmctld.expected"
