@@ -11,17 +11,6 @@
 
 #define DEFAULT_TOPOLOGY "onespine.topology"
 
-static const char *const mode_names[] = {
-	[OSP_MODE_OFF] = "off",
-	[OSP_MODE_ADVISE] = "advise",
-	[OSP_MODE_ENFORCE] = "enforce",
-};
-
-const char *osp_mode_name(enum osp_mode mode)
-{
-	return mode_names[mode];
-}
-
 const char *const osp_policy_keys[OSP_KEY_COUNT] = {
 	"mode", "level", "gang", "from_nodes", "allow_off", "mix_kinds", "relax",
 };
@@ -36,8 +25,7 @@ static int take_mode(const struct osp_document *document, const struct osp_value
 {
 	size_t index;
 
-	if (osp_value_choice(document, value, mode_names,
-			     sizeof(mode_names) / sizeof(mode_names[0]), &index, error))
+	if (osp_value_choice(document, value, osp_mode_names, OSP_MODE_COUNT, &index, error))
 		return -1;
 	rules->policy.mode = (enum osp_mode)index;
 	return 0;

@@ -40,6 +40,9 @@ struct osp_config {
 	size_t partition_count;
 };
 
+#define OSP_MODE_COUNT (OSP_MODE_ENFORCE + 1)
+
+extern const char *const osp_mode_names[OSP_MODE_COUNT];
 extern const char *const osp_policy_keys[OSP_KEY_COUNT];
 
 #endif

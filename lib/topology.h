@@ -29,7 +29,7 @@
 
 #define OSP_NO_DOMAIN  UINT32_MAX
 #define OSP_NO_NODE    UINT32_MAX
-#define OSP_LEVELS_MAX 15     /* levels above the node */
+#define OSP_LEVELS_MAX 15 /* levels above the node */
 #define OSP_NODES_MAX  131072
 
 struct osp_topology;

@@ -42,13 +42,13 @@ static char kind_names[KINDS_MAX][OSP_KIND_BYTES];
 
 static void beside_slurm_conf(const char *name, char *path, size_t path_bytes)
 {
-	const char *conf = slurm_conf.slurm_conf ? slurm_conf.slurm_conf : "";
-	const char *slash = strrchr(conf, '/');
+	const char *beside = slurm_conf.slurm_conf ? slurm_conf.slurm_conf : "";
+	const char *slash = strrchr(beside, '/');
 
 	if (name[0] == '/' || !slash)
 		snprintf(path, path_bytes, "%s", name);
 	else
-		snprintf(path, path_bytes, "%.*s/%s", (int)(slash - conf), conf, name);
+		snprintf(path, path_bytes, "%.*s/%s", (int)(slash - beside), beside, name);
 }
 
 static void good_copy_path(const char *name, char *path, size_t path_bytes)

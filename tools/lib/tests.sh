@@ -70,6 +70,17 @@ count_unit_program() {
 	esac
 }
 
+# run_variants: gcc and clang, sanitizers, and what is built where something is missing
+run_variants() {
+	local log=$scratch/variants.tap native status=0 start=$SECONDS
+	native=$(installed_release)
+	wanted variants || return 0
+	"$ONESPINE_SOURCE/tests/check/variants" "$ONESPINE_SOURCE" "$(source_folder "$native")" \
+		"$scratch/variants" >"$log" 2>&1 </dev/null || status=$?
+	count_tap "variants of the build ($((SECONDS - start)) s)" "$log" "$status"
+	rm -rf "$scratch/variants"
+}
+
 # --- bats -------------------------------------------------------------------------------------------
 
 # run_bats_files RELEASE FILE...: two at a time, each with clusters of its own
