@@ -41,6 +41,14 @@ AC_DEFUN([OSP_CHECK_HWLOC], [
 	AM_CONDITIONAL([HAVE_HWLOC], [test "x$have_HWLOC" = xyes])
 ])
 
+# Reads NCCL's topologies; hwloc's are read without it.
+AC_DEFUN([OSP_CHECK_EXPAT], [
+	OSP_PKG([EXPAT], [expat >= 2.0])
+	AS_IF([test "x$have_EXPAT" = xyes], [EXPAT_CFLAGS="$EXPAT_CFLAGS -DOSP_HAVE_EXPAT=1"],
+		[EXPAT_CFLAGS= EXPAT_LIBS=])
+	AM_CONDITIONAL([HAVE_EXPAT], [test "x$have_EXPAT" = xyes])
+])
+
 AC_DEFUN([OSP_CHECK_MUNGE], [
 	OSP_PKG([MUNGE], [munge >= 0.5])
 	AM_CONDITIONAL([HAVE_MUNGE], [test "x$have_MUNGE" = xyes])
@@ -150,6 +158,10 @@ AC_DEFUN([OSP_SUMMARY], [
 		[test "x$have_JANSSON" = xno], [osp_command="no (jansson not found: libjansson-dev)"])
 	osp_tests=yes
 	AS_IF([test "x$have_CMOCKA" = xno], [osp_tests="no (cmocka not found: libcmocka-dev)"])
+	osp_bind="yes, with NCCL's topologies"
+	AS_IF([test "x$have_HWLOC" = xno], [osp_bind="no (hwloc not found: libhwloc-dev)"],
+		[test "x$have_EXPAT" = xno],
+		[osp_bind="yes, without NCCL's topologies (expat not found: libexpat1-dev)"])
 	AC_MSG_NOTICE([
 onespine $PACKAGE_VERSION will be built as follows
 
@@ -161,7 +173,7 @@ onespine $PACKAGE_VERSION will be built as follows
   select_cons_tres.so      $osp_shadow
   onespine (command)       $osp_command
   unit tests               $osp_tests
-  hwloc                    $have_HWLOC
+  binding                  $osp_bind
   libmunge                 $have_MUNGE
   plugins go to            $libdir/onespine
   samples go to            $sysconfdir/onespine
