@@ -33,6 +33,8 @@ int osp_run_why(const struct osp_call *call);
 int osp_run_map(const struct osp_call *call);
 int osp_run_audit(const struct osp_call *call);
 int osp_run_set(const struct osp_call *call);
+int osp_run_bind(const struct osp_call *call);
+int osp_run_bind_run(const struct osp_call *call);
 
 /* "onespine: file:line:column: text" on standard error ("out of memory" for an error without text);
  * returns OSP_EXIT_UNABLE. */

@@ -101,7 +101,9 @@ void osp_completion_bash(struct osp_text *text)
 		     "\t\toption=${COMP_WORDS[COMP_CWORD-2]}\n\tfi\n"
 		     "\tCOMPREPLY=()\n"
 		     "\tcase $name in\n\ttopology | config)\n"
-		     "\t\tname+=\" ${COMP_WORDS[2]-}\"\n\t\tfirst=2\n\t\t;;\n\tesac\n"
+		     "\t\tname+=\" ${COMP_WORDS[2]-}\"\n\t\tfirst=2\n\t\t;;\n"
+		     "\tbind)\n\t\tif ((COMP_CWORD > 2)) && [[ ${COMP_WORDS[2]} == run ]]; then\n"
+		     "\t\t\tname='bind run'\n\t\tfi\n\t\t;;\n\tesac\n"
 		     "\tif ((COMP_CWORD <= first)); then\n"
 		     "\t\tcase \"$((COMP_CWORD)) ${COMP_WORDS[1]}\" in\n"
 		     "\t\t'2 topology')\n\t\t\toptions='");
@@ -204,7 +206,9 @@ void osp_completion_zsh(struct osp_text *text)
 			   "# zsh completion for onespine; made by 'onespine completion zsh'\n\n"
 			   "local name=${words[2]} first=2\n\n"
 			   "case $name in\ntopology | config)\n"
-			   "\tname+=\" ${words[3]}\"\n\tfirst=3\n\t;;\nesac\n"
+			   "\tname+=\" ${words[3]}\"\n\tfirst=3\n\t;;\n"
+			   "bind)\n\tif ((CURRENT > 3)) && [[ ${words[3]} == run ]]; then\n"
+			   "\t\tname='bind run'\n\t\tfirst=3\n\tfi\n\t;;\nesac\n"
 			   "if ((CURRENT <= first)); then\n"
 			   "\tcase \"$CURRENT ${words[2]}\" in\n\t'3 topology') compadd -- ");
 	add_next_words("topology", text);

@@ -38,7 +38,8 @@ static void help_group(const char *group, struct osp_text *text)
 	for (id = 0; id < OSP_COMMAND_COUNT; id++) {
 		const char *name = osp_command(id)->name;
 
-		if (strncmp(name, group, length) == 0 && name[length] == ' ') {
+		if (strncmp(name, group, length) == 0 &&
+		    (name[length] == ' ' || name[length] == '\0')) {
 			if (text->length_bytes)
 				osp_text_add(text, "\n\n");
 			osp_help_command(id, text);
@@ -65,6 +66,17 @@ static int run_help(const struct osp_call *call)
 	return osp_print_text(&text, OSP_EXIT_YES);
 }
 
+#ifndef OSP_HAVE_HWLOC
+static int run_without_hwloc(const struct osp_call *call)
+{
+	struct osp_error error = {.text = ""};
+
+	(void)call;
+	osp_error_set(&error, "this build cannot bind: hwloc was not found when it was configured");
+	return osp_say_error(&error);
+}
+#endif
+
 static int (*const run[OSP_COMMAND_COUNT])(const struct osp_call *) = {
 	[OSP_TOPOLOGY_IMPORT] = osp_run_topology_import,
 	[OSP_TOPOLOGY_SHOW] = osp_run_topology_show,
@@ -76,6 +88,13 @@ static int (*const run[OSP_COMMAND_COUNT])(const struct osp_call *) = {
 	[OSP_MAP] = osp_run_map,
 	[OSP_AUDIT] = osp_run_audit,
 	[OSP_SET] = osp_run_set,
+#ifdef OSP_HAVE_HWLOC
+	[OSP_BIND] = osp_run_bind,
+	[OSP_BIND_RUN] = osp_run_bind_run,
+#else
+	[OSP_BIND] = run_without_hwloc,
+	[OSP_BIND_RUN] = run_without_hwloc,
+#endif
 	[OSP_COMPLETION] = run_completion,
 	[OSP_HELP] = run_help,
 };

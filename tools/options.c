@@ -14,7 +14,7 @@
 #define ALL_COMMANDS	 (BIT(OSP_COMMAND_COUNT) - 1)
 #define PRINTS_JSON                                                                                \
 	(ON_FILES | BIT(OSP_TOPOLOGY_SHOW) | BIT(OSP_TOPOLOGY_CHECK) | BIT(OSP_CONFIG_CHECK) |     \
-	 BIT(OSP_CONFIG_SHOW) | BIT(OSP_SET))
+	 BIT(OSP_CONFIG_SHOW) | BIT(OSP_SET) | BIT(OSP_BIND))
 
 static const struct osp_command commands[OSP_COMMAND_COUNT] = {
 	[OSP_TOPOLOGY_IMPORT] =
@@ -93,6 +93,23 @@ static const struct osp_command commands[OSP_COMMAND_COUNT] = {
 		     .summary = "change what a pending gang asks for",
 		     .details = "For the job's owner, operators and administrators.",
 		     .answers = "slurmctld refused it"},
+	[OSP_BIND] = {.name = "bind",
+		      .arguments = "",
+		      .complete = OSP_COMPLETE_WORDS,
+		      .words = "run",
+		      .summary = "which cores, memory and NICs each task of a node gets, and why",
+		      .details = "Plans only. Without --topology: for this machine, inside the "
+				 "CPUs that this process may use."},
+	[OSP_BIND_RUN] =
+		{.name = "bind run",
+		 .arguments = "COMMAND...",
+		 .arguments_least = 1,
+		 .arguments_most = 100000,
+		 .complete = OSP_COMPLETE_FILE,
+		 .summary = "bind this child of a launcher near its GPUs, then run COMMAND",
+		 .details = "LOCAL_RANK and LOCAL_WORLD_SIZE tell which child it is. Cores are "
+			    "set, memory is preferred. Whatever goes wrong is said in a line, and "
+			    "COMMAND runs all the same; its exit status is that of COMMAND."},
 	[OSP_COMPLETION] = {.name = "completion",
 			    .arguments = "SHELL",
 			    .arguments_least = 1,
@@ -105,7 +122,7 @@ static const struct osp_command commands[OSP_COMMAND_COUNT] = {
 		      .arguments = "[COMMAND]",
 		      .arguments_most = 2,
 		      .complete = OSP_COMPLETE_WORDS,
-		      .words = "topology config fit why map audit set completion",
+		      .words = "topology config fit why map audit set bind completion",
 		      .summary = "explain a command",
 		      .details = ""},
 };
@@ -221,6 +238,35 @@ static const struct osp_option options[OSP_OPTION_COUNT] = {
 				 .complete = OSP_COMPLETE_WORDS,
 				 .words = "leaf spine core zone off",
 				 .help = "The new request: LEVEL, LEVEL@TIME or off."},
+	[OSP_OPTION_BIND_TOPOLOGY] =
+		{.name = "topology",
+		 .argument = "XML",
+		 .commands = BIT(OSP_BIND),
+		 .complete = OSP_COMPLETE_FILE,
+		 .help = "The machine: an XML file of hwloc (lstopo machine.xml) or of NCCL "
+			 "(NCCL_TOPO_DUMP_FILE)."},
+	[OSP_OPTION_TASKS] = {.name = "tasks",
+			      .argument = "COUNT",
+			      .commands = BIT(OSP_BIND),
+			      .help = "Tasks on the node; one for each GPU by default."},
+	[OSP_OPTION_GPUS_PER_TASK] =
+		{.name = "gpus-per-task",
+		 .argument = "COUNT",
+		 .commands = BIT(OSP_BIND),
+		 .help = "GPUs of each task; all are dealt out evenly by default."},
+	[OSP_OPTION_CPUSET] = {.name = "cpuset",
+			       .argument = "LIST",
+			       .commands = BIT(OSP_BIND),
+			       .help = "CPUs that may be used, as Linux lists them: 0-15,32-47."},
+	[OSP_OPTION_BIND_SVG] = {.name = "svg",
+				 .argument = "PICTURE",
+				 .commands = BIT(OSP_BIND),
+				 .complete = OSP_COMPLETE_FILE,
+				 .help = "Write the plan as an SVG picture to PICTURE."},
+	[OSP_OPTION_VERBOSE] = {.name = "verbose",
+				.letter = 'v',
+				.commands = BIT(OSP_BIND_RUN),
+				.help = "Say on standard error what was bound, and why."},
 	[OSP_OPTION_JSON] = {.name = "json", .commands = PRINTS_JSON, .help = "Print JSON."},
 	[OSP_OPTION_HELP] = {.name = "help",
 			     .letter = 'h',
@@ -327,14 +373,18 @@ int osp_command_find(char **words, int count, enum osp_command_id *id, int *used
 	size_t group;
 	int n;
 
-	for (n = 0; n < OSP_COMMAND_COUNT; n++) {
-		if (strcmp(commands[n].name, words[0]) == 0) {
-			*id = n;
-			*used = 1;
-			return 0;
-		}
-	}
 	group = words_of_group(words[0], names);
+	for (n = 0; n < OSP_COMMAND_COUNT; n++) {
+		if (strcmp(commands[n].name, words[0]) != 0)
+			continue;
+		/* "bind" is a command and has "bind run" too. */
+		if (group && count > 1 &&
+		    find_in_group(words, count, names, group, id, used, NULL) == 0)
+			return 0;
+		*id = n;
+		*used = 1;
+		return 0;
+	}
 	if (group)
 		return find_in_group(words, count, names, group, id, used, error);
 	for (n = 0; n < OSP_COMMAND_COUNT; n++)
@@ -474,6 +524,12 @@ static void ask_for_help(struct osp_call *call, char **words, int count)
 	call->argument_count = count;
 }
 
+/* What follows the command of another program is that program's. */
+static const char *command_prefix(enum osp_command_id id)
+{
+	return id == OSP_BIND_RUN ? "+" : "";
+}
+
 int osp_options_parse(int argc, char **argv, struct osp_call *call, struct osp_error *error)
 {
 	char **words;
@@ -500,7 +556,8 @@ int osp_options_parse(int argc, char **argv, struct osp_call *call, struct osp_e
 	/* getopt takes the last word of the command's name for the program's. */
 	argc -= optind + used - 1;
 	words += used - 1;
-	if (take_options(argc, words, BIT(call->command), "", call, error) < 0)
+	if (take_options(argc, words, BIT(call->command), command_prefix(call->command), call,
+			 error) < 0)
 		return -1;
 	if (call->values[OSP_OPTION_HELP]) {
 		ask_for_help(call, words - (used - 1), used);

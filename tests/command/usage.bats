@@ -39,6 +39,8 @@ load helpers
 		map
 		audit
 		set
+		bind
+		bind run
 		completion
 		help
 	END
@@ -69,7 +71,7 @@ load helpers
 		_onespine
 		printf '%s\n' "${COMPREPLY[*]}"
 	}
-	expect 0 "topology config fit why map audit set completion help --help --version" \
+	expect 0 "topology config fit why map audit set bind completion help --help --version" \
 		complete_words onespine ''
 	expect 0 "import show check" complete_words onespine topology ''
 	expect 0 "show" complete_words onespine config s
@@ -79,6 +81,10 @@ load helpers
 	expect 0 "page.json" complete_words onespine topology import --from ec2 pa
 	expect 0 "leaf" complete_words onespine fit --gang = l
 	expect 0 "bash zsh" complete_words onespine completion ''
+	expect 0 "run" complete_words onespine bind ''
+	expect 0 "--tasks" complete_words onespine bind --ta
+	expect 0 "--verbose" complete_words onespine bind run --verb
+	expect 0 "page.json" complete_words onespine bind run pa
 }
 
 @test "zsh accepts its completion" {

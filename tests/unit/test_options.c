@@ -76,6 +76,31 @@ static void test_letters_and_optional_values(void **state)
 	assert_null(call.values[OSP_OPTION_NAME_MAP]); /* the other --nodes */
 }
 
+/* What follows another program's name is that program's, options and all. */
+static void test_commands_of_others(void **state)
+{
+	char plain[] = "bind run -v python3 train.py --json -v";
+	char parted[] = "bind run -- -odd --help";
+	char group[] = "bind --tasks 8";
+	struct osp_error error;
+	struct osp_call call;
+
+	(void)state;
+	assert_int_equal(parse(plain, &call, &error), 0);
+	assert_int_equal(call.command, OSP_BIND_RUN);
+	assert_non_null(call.values[OSP_OPTION_VERBOSE]);
+	assert_null(call.values[OSP_OPTION_JSON]);
+	assert_int_equal(call.argument_count, 4);
+	assert_string_equal(call.arguments[3], "-v");
+	assert_null(call.arguments[4]);
+	assert_int_equal(parse(parted, &call, &error), 0);
+	assert_int_equal(call.argument_count, 2);
+	assert_string_equal(call.arguments[0], "-odd");
+	assert_int_equal(parse(group, &call, &error), 0);
+	assert_int_equal(call.command, OSP_BIND);
+	assert_string_equal(call.values[OSP_OPTION_TASKS], "8");
+}
+
 static void test_help_and_version(void **state)
 {
 	static const struct {
@@ -88,6 +113,8 @@ static void test_help_and_version(void **state)
 		{"fit -N 3 -h", 1},
 		{"topology --help", 1},
 		{"topology show --help", 2},
+		{"bind --help", 1},
+		{"bind run --help", 2},
 		{"help topology show", 2},
 		{"help", 0},
 	};
@@ -136,6 +163,9 @@ static void test_refusals(void **state)
 		{"fit --partition", "option --partition needs a value: NAME"},
 		{"map --json=yes", "option --json takes no value"},
 		{"why", "onespine why needs JOB"},
+		{"bind run", "onespine bind run needs COMMAND..."},
+		{"bind rum", "onespine bind: 'rum' is one argument too many"},
+		{"bind --gpus", "option --gpus needs a value: COUNT"},
 		{"why 1 2", "onespine why: '2' is one argument too many"},
 		{"audit now", "onespine audit: 'now' is one argument too many"},
 		{"topology import --from=ec2", "onespine topology import needs FILE..."},
@@ -342,6 +372,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_commands_and_values),
 		cmocka_unit_test(test_letters_and_optional_values),
+		cmocka_unit_test(test_commands_of_others),
 		cmocka_unit_test(test_help_and_version),
 		cmocka_unit_test(test_refusals),
 		cmocka_unit_test(test_table_is_sound),

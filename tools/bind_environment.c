@@ -1,0 +1,380 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* bind_environment.c - which child of a launcher this is, and which GPUs it sees */
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "tools/bind.h"
+
+#define NAME_BYTES	  128
+#define INFORMATION_BYTES 4096
+#define UNKNOWN		  (-1)
+
+/* --- the child -------------------------------------------------------------------------------- */
+
+static int read_number(const char *name, unsigned long most, uint32_t *number,
+		       struct osp_error *error)
+{
+	const char *text = getenv(name);
+	char *end;
+	unsigned long value;
+
+	if (!text || !*text)
+		return osp_error_set(error,
+				     "%s is not set; torchrun and its like set it for the "
+				     "children that they start",
+				     name);
+	errno = 0;
+	value = strtoul(text, &end, 10);
+	if (errno || !isdigit((unsigned char)*text) || *end || value > most)
+		return osp_error_set(error, "%s=%.40s is no number from 0 to %lu", name, text,
+				     most);
+	*number = (uint32_t)value;
+	return 0;
+}
+
+/* Slurm gave this node's tasks masks of their own: there is nothing left to divide. */
+static bool slurm_bound_each(void)
+{
+	const char *list = getenv("SLURM_CPU_BIND_LIST");
+	size_t first;
+
+	if (!list || !getenv("SLURM_LOCALID"))
+		return false;
+	first = strcspn(list, ",");
+	for (list += first; *list; list += strcspn(list, ",")) {
+		const char *other = ++list;
+
+		if (strcspn(other, ",") != first || strncmp(other, other - first - 1, first) != 0)
+			return true;
+	}
+	return false;
+}
+
+int osp_bind_child(struct osp_bind_child *child, struct osp_error *error)
+{
+	if (read_number("LOCAL_RANK", OSP_BIND_TASKS_MAX - 1, &child->rank, error) < 0 ||
+	    read_number("LOCAL_WORLD_SIZE", OSP_BIND_TASKS_MAX, &child->count, error) < 0)
+		return -1;
+	if (child->rank >= child->count)
+		return osp_error_set(error, "LOCAL_RANK=%u is not below LOCAL_WORLD_SIZE=%u",
+				     child->rank, child->count);
+	if (child->count > 1 && slurm_bound_each())
+		return osp_error_set(error, "Slurm has bound each task already "
+					    "(SLURM_CPU_BIND_LIST); left as it is");
+	return 0;
+}
+
+/* --- what the driver says of GPUs ------------------------------------------------------------- */
+
+/* Copies the value of "Name:   value" in the driver's text. */
+static bool find_value(const char *text, const char *name, char *value, size_t bytes)
+{
+	const char *at = strstr(text, name);
+
+	if (!at)
+		return false;
+	at += strlen(name);
+	at += strspn(at, ": \t");
+	snprintf(value, bytes, "%.*s", (int)strcspn(at, "\r\n"), at);
+	return true;
+}
+
+/* The driver's bus ids have eight or four digits of domain, and capitals at times. */
+static int find_bus_id(const struct osp_machine *machine, const char *bus_id)
+{
+	size_t length = strlen(bus_id);
+	uint32_t gpu;
+
+	for (gpu = 0; gpu < machine->gpu_count; gpu++) {
+		const char *own = machine->gpus[gpu].bus_id;
+		size_t own_length = strlen(own);
+
+		if (own_length <= length && strcasecmp(own, bus_id + length - own_length) == 0)
+			return (int)gpu;
+	}
+	return UNKNOWN;
+}
+
+static bool read_information(const char *driver, const char *folder, char *text, size_t bytes)
+{
+	char path[512];
+	size_t length;
+	FILE *file;
+
+	if ((size_t)snprintf(path, sizeof(path), "%s/gpus/%s/information", driver, folder) >=
+	    sizeof(path))
+		return false;
+	file = fopen(path, "re");
+	if (!file)
+		return false;
+	length = fread(text, 1, bytes - 1, file);
+	text[length] = '\0';
+	fclose(file);
+	return true;
+}
+
+/* The GPU whose `field` begins with `wanted` (a UUID may be cut short) or, `whole`, is it. */
+static int ask_driver(const struct osp_machine *machine, const char *driver, const char *field,
+		      const char *wanted, bool whole)
+{
+	char path[512], text[INFORMATION_BYTES], value[NAME_BYTES];
+	int found = UNKNOWN;
+	struct dirent *entry;
+	DIR *folder;
+
+	snprintf(path, sizeof(path), "%s/gpus", driver);
+	folder = opendir(path);
+	while (folder && found == UNKNOWN && (entry = readdir(folder))) {
+		if (entry->d_name[0] == '.' ||
+		    !read_information(driver, entry->d_name, text, sizeof(text)) ||
+		    !find_value(text, field, value, sizeof(value)))
+			continue;
+		if (whole ? strcmp(value, wanted) == 0
+			  : strncasecmp(value, wanted, strlen(wanted)) == 0)
+			found = find_bus_id(machine, entry->d_name);
+	}
+	if (folder)
+		closedir(folder);
+	return found;
+}
+
+/* Slurm counts GPUs by their device files, whose numbers need not be in the order of bus ids. */
+static int gpu_of_minor(const struct osp_machine *machine, const char *driver, unsigned long minor)
+{
+	char number[24];
+	int gpu;
+
+	snprintf(number, sizeof(number), "%lu", minor);
+	gpu = ask_driver(machine, driver, "Device Minor", number, true);
+	if (gpu != UNKNOWN)
+		return gpu;
+	return minor < machine->gpu_count ? (int)minor : UNKNOWN;
+}
+
+/* --- lists of GPUs ---------------------------------------------------------------------------- */
+
+#define LIST_MOST 256
+
+struct gpu_list {
+	int gpus[LIST_MOST];		  /* by the machine's numbers */
+	unsigned long numbers[LIST_MOST]; /* as written */
+	size_t count;
+};
+
+/* Slurm's own list of this step's GPUs, by the numbers of their device files. */
+static void read_step_gpus(const struct osp_machine *machine, const char *driver,
+			   struct gpu_list *list)
+{
+	const char *text = getenv("SLURM_STEP_GPUS");
+	hwloc_bitmap_t numbers = hwloc_bitmap_alloc();
+	int number;
+
+	list->count = 0;
+	if (!text)
+		text = getenv("SLURM_JOB_GPUS");
+	if (!numbers || !text || osp_machine_parse_cpus(text, numbers, NULL) < 0) {
+		hwloc_bitmap_free(numbers);
+		return;
+	}
+	for (number = hwloc_bitmap_first(numbers); number >= 0 && list->count < LIST_MOST;
+	     number = hwloc_bitmap_next(numbers, number)) {
+		list->numbers[list->count] = (unsigned long)number;
+		list->gpus[list->count++] = gpu_of_minor(machine, driver, (unsigned long)number);
+	}
+	hwloc_bitmap_free(numbers);
+}
+
+static int in_step(const struct gpu_list *step, unsigned long number)
+{
+	size_t i;
+
+	for (i = 0; i < step->count; i++)
+		if (step->numbers[i] == number)
+			return step->gpus[i];
+	return UNKNOWN;
+}
+
+/*
+ * Inside a device cgroup GPUs are counted anew from 0, so a number that is none of the step's own
+ * shows that all are places in the step's list.
+ */
+static bool counted_anew(const char *list, const struct gpu_list *step)
+{
+	while (*list) {
+		char *end;
+		unsigned long number = strtoul(list, &end, 10);
+
+		if (end == list || (*end && *end != ','))
+			return false;
+		if (in_step(step, number) == UNKNOWN)
+			return true;
+		list = *end ? end + 1 : end;
+	}
+	return false;
+}
+
+static int gpu_of_word(const struct osp_machine *machine, const char *driver, const char *word,
+		       const struct gpu_list *step, bool anew)
+{
+	char *end;
+	unsigned long number;
+
+	if (strncmp(word, "GPU-", 4) == 0)
+		return ask_driver(machine, driver, "GPU UUID", word, false);
+	if (strncmp(word, "MIG-GPU-", 8) == 0) { /* "MIG-GPU-<uuid>/1/0" */
+		char uuid[NAME_BYTES];
+
+		snprintf(uuid, sizeof(uuid), "%.*s", (int)strcspn(word + 4, "/"), word + 4);
+		return ask_driver(machine, driver, "GPU UUID", uuid, false);
+	}
+	number = strtoul(word, &end, 10);
+	if (end == word || *end)
+		return UNKNOWN;
+	if (step->count)
+		return anew ? (number < step->count ? step->gpus[number] : UNKNOWN)
+			    : in_step(step, number);
+	return number < machine->gpu_count ? (int)number : UNKNOWN;
+}
+
+static int add_words(const struct osp_machine *machine, const char *driver, const char *list,
+		     const struct gpu_list *step, hwloc_bitmap_t gpus)
+{
+	bool anew = step->count && counted_anew(list, step);
+	char word[NAME_BYTES];
+
+	for (; *list; list += *list == ',') {
+		size_t length = strcspn(list, ",");
+		int gpu;
+
+		snprintf(word, sizeof(word), "%.*s", (int)length, list);
+		gpu = length < sizeof(word) ? gpu_of_word(machine, driver, word, step, anew)
+					    : UNKNOWN;
+		if (gpu == UNKNOWN)
+			return 0;
+		if (hwloc_bitmap_set(gpus, (unsigned int)gpu))
+			return -1;
+		list += length;
+	}
+	return 1;
+}
+
+static const char *visible_list(void)
+{
+	static const char *const names[] = {"CUDA_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES",
+					    "HIP_VISIBLE_DEVICES"};
+	size_t i;
+
+	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (getenv(names[i]))
+			return getenv(names[i]);
+	return NULL;
+}
+
+int osp_bind_visible_gpus(const struct osp_machine *machine, const char *driver,
+			  hwloc_bitmap_t gpus)
+{
+	const char *list = visible_list();
+	struct gpu_list step;
+	size_t i;
+
+	read_step_gpus(machine, driver, &step);
+	if (list && (strcmp(list, "NoDevFiles") == 0 || strcmp(list, "-1") == 0))
+		return 1;
+	if (list)
+		return add_words(machine, driver, list, &step, gpus);
+	for (i = 0; i < step.count; i++) {
+		if (step.gpus[i] == UNKNOWN)
+			return 0;
+		if (hwloc_bitmap_set(gpus, (unsigned int)step.gpus[i]))
+			return -1;
+	}
+	if (!step.count && machine->gpu_count &&
+	    hwloc_bitmap_set_range(gpus, 0, (int)machine->gpu_count - 1))
+		return -1;
+	return 1;
+}
+
+/* --- the child's plan ------------------------------------------------------------------------- */
+
+/* Deals the GPUs that all children see: evenly in order, or several children a GPU. */
+static int deal(hwloc_const_bitmap_t gpus, uint32_t count, hwloc_bitmap_t *sets)
+{
+	uint64_t all = (uint64_t)hwloc_bitmap_weight(gpus);
+	uint64_t place = 0;
+	uint32_t child;
+	int gpu;
+
+	for (gpu = hwloc_bitmap_first(gpus); gpu >= 0; gpu = hwloc_bitmap_next(gpus, gpu), place++)
+		for (child = 0; child < count; child++) {
+			bool has = all < count ? child * all / count == place
+					       : place >= child * all / count &&
+							 place < (child + 1) * all / count;
+
+			if (has && hwloc_bitmap_set(sets[child], (unsigned int)gpu))
+				return -1;
+		}
+	return 0;
+}
+
+static struct osp_bind_plan *plan_of_all(const struct osp_machine *machine,
+					 hwloc_const_bitmap_t allowed, uint32_t count,
+					 hwloc_const_bitmap_t gpus, struct osp_error *error)
+{
+	struct osp_bind_request request = {.task_count = count, .allowed = allowed};
+	hwloc_bitmap_t *sets = calloc(count, sizeof(*sets));
+	struct osp_bind_plan *plan = NULL;
+	bool done = sets;
+	uint32_t i;
+
+	for (i = 0; gpus && done && i < count; i++) {
+		sets[i] = hwloc_bitmap_alloc();
+		done = sets[i];
+	}
+	if (done && gpus)
+		done = deal(gpus, count, sets) == 0;
+	request.task_gpus = (const hwloc_const_bitmap_t *)sets;
+	if (done)
+		plan = osp_bind_plan(machine, &request, error);
+	else
+		osp_error_set(error, "out of memory");
+	for (i = 0; sets && i < count; i++)
+		hwloc_bitmap_free(sets[i]);
+	free(sets);
+	return plan;
+}
+
+/*
+ * The plan where each child sees its own GPUs alone, its siblings taken to have the others; NULL
+ * where it does not look so.
+ */
+static struct osp_bind_plan *plan_of_own(const struct osp_machine *machine,
+					 hwloc_const_bitmap_t allowed,
+					 const struct osp_bind_child *child,
+					 hwloc_const_bitmap_t gpus)
+{
+	struct osp_bind_request request = {.task_count = child->count, .allowed = allowed};
+	struct osp_bind_plan *plan = osp_bind_plan(machine, &request, NULL);
+
+	if (plan && hwloc_bitmap_isequal(plan->tasks[child->rank].gpus, gpus))
+		return plan;
+	osp_bind_plan_free(plan);
+	return NULL;
+}
+
+struct osp_bind_plan *osp_bind_child_plan(const struct osp_machine *machine,
+					  hwloc_const_bitmap_t allowed,
+					  const struct osp_bind_child *child,
+					  hwloc_const_bitmap_t gpus, struct osp_error *error)
+{
+	struct osp_bind_plan *plan = NULL;
+	int seen = gpus ? hwloc_bitmap_weight(gpus) : 0;
+
+	if (seen > 0 && (uint32_t)seen < child->count && child->count <= machine->gpu_count)
+		plan = plan_of_own(machine, allowed, child, gpus);
+	return plan ? plan : plan_of_all(machine, allowed, child->count, gpus, error);
+}

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* bind_process.c - the CPUs and the memory policy of this process */
+#include "onespine_config.h"
+
+#include <errno.h>
+#include <linux/mempolicy.h>
+#include <sched.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "tools/bind.h"
+
+#ifndef MPOL_PREFERRED_MANY
+#define MPOL_PREFERRED_MANY 5 /* Linux 5.15 */
+#endif
+
+#define CPUS_MOST  65536
+#define NODES_MOST 1024
+#define WORD_BITS  (8 * sizeof(unsigned long))
+
+static int copy_set(const cpu_set_t *set, size_t bytes, hwloc_bitmap_t cpus)
+{
+	unsigned int cpu;
+
+	for (cpu = 0; cpu < CPUS_MOST; cpu++)
+		if (CPU_ISSET_S(cpu, bytes, set) && hwloc_bitmap_set(cpus, cpu))
+			return -1;
+	return 0;
+}
+
+hwloc_bitmap_t osp_bind_own_cpus(struct osp_error *error)
+{
+	size_t bytes = CPU_ALLOC_SIZE(CPUS_MOST);
+	cpu_set_t *set = CPU_ALLOC(CPUS_MOST);
+	hwloc_bitmap_t cpus = hwloc_bitmap_alloc();
+	int rc = -1;
+
+	if (!set || !cpus)
+		osp_error_set(error, "out of memory");
+	else if (sched_getaffinity(0, bytes, set) < 0)
+		osp_error_set(error, "sched_getaffinity: %s", strerror(errno));
+	else
+		rc = copy_set(set, bytes, cpus);
+	if (set)
+		CPU_FREE(set);
+	if (rc == 0)
+		return cpus;
+	osp_error_set(error, "out of memory");
+	hwloc_bitmap_free(cpus);
+	return NULL;
+}
+
+int osp_bind_set_cpus(hwloc_const_bitmap_t cpus, struct osp_error *error)
+{
+	size_t bytes = CPU_ALLOC_SIZE(CPUS_MOST);
+	cpu_set_t *set = CPU_ALLOC(CPUS_MOST);
+	int rc = 0;
+	int cpu;
+
+	if (!set)
+		return osp_error_set(error, "out of memory");
+	CPU_ZERO_S(bytes, set);
+	for (cpu = hwloc_bitmap_first(cpus); cpu >= 0; cpu = hwloc_bitmap_next(cpus, cpu))
+		CPU_SET_S((size_t)cpu, bytes, set);
+	if (sched_setaffinity(0, bytes, set) < 0)
+		rc = osp_error_set(error, "sched_setaffinity: %s", strerror(errno));
+	CPU_FREE(set);
+	return rc;
+}
+
+static void mark(unsigned long *words, int node)
+{
+	words[(unsigned long)node / WORD_BITS] |= 1UL << ((unsigned long)node % WORD_BITS);
+}
+
+int osp_bind_set_memory(hwloc_const_bitmap_t nodes, struct osp_error *error)
+{
+	unsigned long words[NODES_MOST / WORD_BITS] = {0};
+	int first = hwloc_bitmap_first(nodes);
+	int node;
+
+	if (first < 0 || first >= NODES_MOST)
+		return 0;
+	for (node = first; node >= 0 && node < NODES_MOST; node = hwloc_bitmap_next(nodes, node))
+		mark(words, node);
+	/* The kernel counts one bit less than it is told. */
+	if (syscall(SYS_set_mempolicy, MPOL_PREFERRED_MANY, words, NODES_MOST + 1UL) == 0)
+		return 0;
+	if (errno == EINVAL) { /* an older kernel prefers one node */
+		memset(words, 0, sizeof(words));
+		mark(words, first);
+		if (syscall(SYS_set_mempolicy, MPOL_PREFERRED, words, NODES_MOST + 1UL) == 0)
+			return 0;
+	}
+	return osp_error_set(error, "set_mempolicy: %s", strerror(errno));
+}
