@@ -28,8 +28,9 @@ static const char *spank_value(const job_record_t *job, const char *prefix)
 }
 
 /*
- * A gang that no job_submit of ours has seen: its option is held to the policy here. Nobody is there
- * to refuse, so what cannot be read or is not allowed is kept in one domain of the policy's level.
+ * A gang that no job_submit of ours has seen: its option is held to the policy here. Nobody is
+ * there to refuse, so what cannot be read or is not allowed is kept in one domain of the policy's
+ * level.
  */
 static bool request_from_option(const job_record_t *job, struct osp_effective *effective)
 {
@@ -333,36 +334,58 @@ static int add_leaf(struct osp_text *text, const char *leaf, const char **names,
 	return 0;
 }
 
+static int compare_ranks(const void *a, const void *b)
+{
+	uint32_t left = *(const uint32_t *)a, right = *(const uint32_t *)b;
+
+	return (left > right) - (left < right);
+}
+
+/* The fabric ranks of `nodes`, sorted, so that a leaf's nodes follow each other; NULL without
+ * memory. */
+static uint32_t *ranks_of(const struct osp_nodeset *nodes, uint32_t *count)
+{
+	uint32_t *ranks = calloc(osp_nodeset_count(nodes) + 1, sizeof(*ranks));
+
+	*count = 0;
+	if (!ranks)
+		return NULL;
+	for (uint32_t n = osp_nodeset_next(nodes, 0); n < nodes->place_count;
+	     n = osp_nodeset_next(nodes, n + 1))
+		ranks[(*count)++] = osp_topology_rank_of_node(shadow_state.topology, n);
+	qsort(ranks, *count, sizeof(*ranks), compare_ranks);
+	return ranks;
+}
+
 /* The leaves of `nodes` with their nodes, in fabric order, or NULL; *leaf_count says how many they
  * are. */
 static char *leaves_of(const struct osp_nodeset *nodes, uint32_t *leaf_count)
 {
 	const struct osp_topology *topology = shadow_state.topology;
-	const char **names = calloc(osp_nodeset_count(nodes) + 1, sizeof(*names));
+	uint32_t count, held = 0;
+	uint32_t *ranks = ranks_of(nodes, &count);
+	const char **names = calloc(count + 1, sizeof(*names));
 	struct osp_text text = OSP_TEXT_INIT;
-	uint32_t leaf = OSP_NO_DOMAIN;
-	size_t held = 0;
 
 	*leaf_count = 0;
-	for (uint32_t rank = 0; names && rank <= nodes->place_count; rank++) {
-		uint32_t node = rank < nodes->place_count
-					? osp_topology_node_at_rank(topology, rank)
-					: OSP_NO_NODE;
-		uint32_t of = OSP_NO_DOMAIN;
+	for (uint32_t i = 0; ranks && names && i < count; i++) {
+		uint32_t node = osp_topology_node_at_rank(topology, ranks[i]);
+		uint32_t leaf = osp_topology_domain_of(topology, node, 1);
+		uint32_t next = OSP_NO_DOMAIN;
 
-		if (node != OSP_NO_NODE && !osp_nodeset_test(nodes, node))
+		if (leaf == OSP_NO_DOMAIN)
 			continue;
-		if (node != OSP_NO_NODE)
-			of = osp_topology_domain_of(topology, node, 1);
-		if (held && of != leaf) {
-			add_leaf(&text, osp_topology_domain(topology, leaf)->name, names, held);
-			(*leaf_count)++;
-			held = 0;
-		}
-		leaf = of;
-		if (of != OSP_NO_DOMAIN)
-			names[held++] = osp_topology_node_name(topology, node);
+		names[held++] = osp_topology_node_name(topology, node);
+		if (i + 1 < count)
+			next = osp_topology_domain_of(
+				topology, osp_topology_node_at_rank(topology, ranks[i + 1]), 1);
+		if (next == leaf)
+			continue;
+		add_leaf(&text, osp_topology_domain(topology, leaf)->name, names, held);
+		(*leaf_count)++;
+		held = 0;
 	}
+	free(ranks);
 	free(names);
 	return osp_text_take(&text);
 }
