@@ -53,13 +53,17 @@ unit_programs() {
 	done
 }
 
-# count_unit_program TRS FOLDER: cmocka's own counts where the program uses it
+# count_unit_program TRS FOLDER: cmocka's or TAP's own counts where the program has them
 count_unit_program() {
 	local base=${1%.trs} name result passed failed
 	name=${base#"$2"/}
 	result=$(sed -n 's/^:global-test-result: //p' "$1")
 	passed=$(sed -n 's/^\[  PASSED  \] \([0-9]*\) test(s).*/\1/p' "$base.log" | awk '{ n += $1 } END { print n + 0 }')
 	failed=$(sed -n 's/^\[  FAILED  \] [^ ]*: \([0-9]*\) test(s).*/\1/p' "$base.log" | awk '{ n += $1 } END { print n + 0 }')
+	if ((!passed && !failed)) && grep -qE '^1\.\.[0-9]+' "$base.log"; then
+		passed=$(grep -c '^ok ' "$base.log" || true)
+		failed=$(grep -c '^not ok ' "$base.log" || true)
+	fi
 	case $result in
 	PASS) add_count $((passed ? passed : 1)) 0 0 "$name" ;;
 	SKIP) add_count 0 0 1 "$name" ;;
