@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "lib/xml.h"
-
 #include "onespine_config.h"
+
+#include "lib/xml.h"
 
 #include <ctype.h>
 #include <string.h>

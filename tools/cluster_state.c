@@ -102,6 +102,24 @@ char *osp_slurm_conf_path(struct osp_error *error)
 	return path;
 }
 
+int osp_cluster_topology(struct osp_slurm_topology *topology, struct osp_error *error)
+{
+	slurm_conf_t *conf;
+
+	if (!osp_slurm_configured())
+		return osp_error_set(error, "no slurm.conf found");
+	if (load_conf(&conf, error) < 0)
+		return -1;
+	snprintf(topology->plugin, sizeof(topology->plugin), "%s",
+		 conf->topology_plugin ? conf->topology_plugin : "none");
+	snprintf(topology->param, sizeof(topology->param), "%s",
+		 conf->topology_param ? conf->topology_param : "");
+	snprintf(topology->version, sizeof(topology->version), "%s",
+		 conf->version ? conf->version : "");
+	slurm_free_ctl_conf(conf);
+	return 0;
+}
+
 /* --- nodes ------------------------------------------------------------------------------------ */
 
 static enum osp_node_state power_state(uint32_t state)

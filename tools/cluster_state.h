@@ -24,6 +24,14 @@ void osp_slurm_begin(void);
 /* slurm.conf's path: SLURM_CONF, else as slurmctld says. NULL with `error` set. To be freed. */
 char *osp_slurm_conf_path(struct osp_error *error);
 
+/* What slurm.conf says of the topology; cut where it is longer. */
+struct osp_slurm_topology {
+	char plugin[64];  /* TopologyPlugin: "topology/tree" */
+	char param[256];  /* TopologyParam; "" for none */
+	char version[32]; /* slurmctld's release */
+};
+int osp_cluster_topology(struct osp_slurm_topology *topology, struct osp_error *error);
+
 /* Nodes, jobs and partitions. NULL with `error` set. */
 struct osp_snapshot *osp_cluster_state(struct osp_error *error);
 

@@ -33,6 +33,7 @@ int osp_run_why(const struct osp_call *call);
 int osp_run_map(const struct osp_call *call);
 int osp_run_audit(const struct osp_call *call);
 int osp_run_set(const struct osp_call *call);
+int osp_run_hosts(const struct osp_call *call);
 int osp_run_bind(const struct osp_call *call);
 int osp_run_bind_run(const struct osp_call *call);
 

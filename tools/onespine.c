@@ -88,6 +88,7 @@ static int (*const run[OSP_COMMAND_COUNT])(const struct osp_call *) = {
 	[OSP_MAP] = osp_run_map,
 	[OSP_AUDIT] = osp_run_audit,
 	[OSP_SET] = osp_run_set,
+	[OSP_HOSTS] = osp_run_hosts,
 #ifdef OSP_HAVE_HWLOC
 	[OSP_BIND] = osp_run_bind,
 	[OSP_BIND_RUN] = osp_run_bind_run,

@@ -10,7 +10,7 @@
 #define LONG_OPTION_BASE 1000
 
 #define BIT(command)	 (1u << (command))
-#define ON_FILES	 (BIT(OSP_FIT) | BIT(OSP_WHY) | BIT(OSP_MAP) | BIT(OSP_AUDIT))
+#define ON_FILES	 (BIT(OSP_FIT) | BIT(OSP_WHY) | BIT(OSP_MAP) | BIT(OSP_AUDIT) | BIT(OSP_HOSTS))
 #define ALL_COMMANDS	 (BIT(OSP_COMMAND_COUNT) - 1)
 #define PRINTS_JSON                                                                                \
 	(ON_FILES | BIT(OSP_TOPOLOGY_SHOW) | BIT(OSP_TOPOLOGY_CHECK) | BIT(OSP_CONFIG_CHECK) |     \
@@ -93,6 +93,16 @@ static const struct osp_command commands[OSP_COMMAND_COUNT] = {
 		     .summary = "change what a pending gang asks for",
 		     .details = "For the job's owner, operators and administrators.",
 		     .answers = "slurmctld refused it"},
+	[OSP_HOSTS] =
+		{.name = "hosts",
+		 .arguments = "[JOB]",
+		 .arguments_most = 1,
+		 .complete = OSP_COMPLETE_JOB,
+		 .summary = "list a job's hosts in the order of the fabric, for launchers",
+		 .details = "Without JOB and --nodes: the hosts of the job that this runs in "
+			    "(SLURM_JOB_NODELIST). Warns where consecutive ranks change the switch "
+			    "more often in Slurm's order.",
+		 .answers = "the host of --only is not among them"},
 	[OSP_BIND] = {.name = "bind",
 		      .arguments = "",
 		      .complete = OSP_COMPLETE_WORDS,
@@ -122,7 +132,7 @@ static const struct osp_command commands[OSP_COMMAND_COUNT] = {
 		      .arguments = "[COMMAND]",
 		      .arguments_most = 2,
 		      .complete = OSP_COMPLETE_WORDS,
-		      .words = "topology config fit why map audit set bind completion",
+		      .words = "topology config fit why map audit set hosts bind completion",
 		      .summary = "explain a command",
 		      .details = ""},
 };
@@ -238,6 +248,29 @@ static const struct osp_option options[OSP_OPTION_COUNT] = {
 				 .complete = OSP_COMPLETE_WORDS,
 				 .words = "leaf spine core zone off",
 				 .help = "The new request: LEVEL, LEVEL@TIME or off."},
+	[OSP_OPTION_HOSTS] = {.name = "nodes",
+			      .argument = "HOSTLIST",
+			      .commands = BIT(OSP_HOSTS),
+			      .help = "These hosts instead of a job's."},
+	[OSP_OPTION_FORMAT] =
+		{.name = "format",
+		 .argument = "KIND",
+		 .commands = BIT(OSP_HOSTS),
+		 .complete = OSP_COMPLETE_WORDS,
+		 .words = "plain torchrun mpirun slurm",
+		 .help = "plain (a host a line, the default), torchrun (with the node's rank, as "
+			 "torchrun itself sorts names as strings), mpirun (Open MPI's hostfile) or "
+			 "slurm (SLURM_HOSTFILE, for srun -m arbitrary)."},
+	[OSP_OPTION_TASKS_PER_NODE] =
+		{.name = "tasks-per-node",
+		 .argument = "COUNT",
+		 .commands = BIT(OSP_HOSTS),
+		 .help = "With slurm: lines for each host, 1 by default; with mpirun: its slots."},
+	[OSP_OPTION_ONLY] = {.name = "only",
+			     .argument = "HOST",
+			     .commands = BIT(OSP_HOSTS),
+			     .help = "Of this host alone; with torchrun its options without its "
+				     "name."},
 	[OSP_OPTION_BIND_TOPOLOGY] =
 		{.name = "topology",
 		 .argument = "XML",

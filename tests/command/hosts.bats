@@ -1,0 +1,87 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-or-later
+# onespine hosts: a job's hosts in the order of the fabric
+
+load helpers
+
+setup() {
+	cd "$BATS_TEST_TMPDIR" || return
+	cat >t.conf <<-END
+		SwitchName=l1 Nodes=n[1,3,10]
+		SwitchName=l2 Nodes=n[2,4]
+		SwitchName=s1 Switches=l[1-2]
+	END
+	unset SLURM_JOB_NODELIST
+}
+
+WARNING="onespine: warning: in Slurm's order of these 4 hosts, consecutive ranks change the leaf 3 times, in this one 1; with topology/tree, Slurm 23.02 and later have a setting against it: TopologyParam=SwitchAsNodeRank"
+
+@test "hosts of one switch stand together; the warning says what Slurm could do" {
+	expect 0 "n1
+n3
+n10
+n2" onespine hosts --topology t.conf --nodes "n[1,3,10,2]" 2>/dev/null
+	expect 0 "$WARNING
+n1
+n3
+n2
+n4" onespine hosts --topology t.conf --nodes n[1-4]
+	expect 0 "n2
+n4" onespine hosts --topology t.conf --nodes n[2,4]
+}
+
+@test "for torchrun, for mpirun, for srun" {
+	onespine hosts --topology t.conf --nodes n[1-3] --format torchrun >out 2>/dev/null
+	diff out - <<-END
+		n1 --nnodes=3 --node-rank=0 --master-addr=n1
+		n3 --nnodes=3 --node-rank=1 --master-addr=n1
+		n2 --nnodes=3 --node-rank=2 --master-addr=n1
+	END
+	expect 0 "--nnodes=3 --node-rank=1 --master-addr=n1" \
+		onespine hosts --topology t.conf --nodes n[1-3] --format torchrun --only n3
+	expect 0 "n2 slots=8
+n4 slots=8" onespine hosts --topology t.conf --nodes n[2,4] --format mpirun --tasks-per-node 8
+	expect 0 "n2
+n2
+n4
+n4" onespine hosts --topology t.conf --nodes n[2,4] --format slurm --tasks-per-node 2
+}
+
+@test "a job's hosts, and those of the job that it runs in" {
+	expect 0 "gpu-13
+gpu-16" onespine hosts --state "$MAP/small.json" 1205
+	expect 2 "onespine: job 1206 has no nodes (PENDING)" onespine hosts --state "$MAP/small.json" 1206
+	expect 2 "onespine: there is no job 999" onespine hosts --state "$MAP/small.json" 999
+	SLURM_JOB_NODELIST="n[2,4]" expect 0 "n2
+n4" onespine hosts --topology t.conf
+}
+
+@test "hosts that the topology lacks come last" {
+	expect 0 "onespine: warning: 2 of 3 hosts are not in the topology; they come last
+n1
+m9
+m10" onespine hosts --topology t.conf --nodes m9,m10,n1 2>&1
+}
+
+@test "wrong words" {
+	expect 2 "onespine: which hosts? name a JOB or --nodes=HOSTLIST, or ask inside a job" \
+		onespine hosts --topology t.conf
+	expect 2 "onespine: --nodes, column 5: a number is expected here" \
+		onespine hosts --topology t.conf --nodes 'n[1-'
+	expect 2 "onespine: --nodes goes without a JOB" onespine hosts --nodes n1 7
+	expect 2 "onespine: --format=torch: plain, torchrun, mpirun or slurm" \
+		onespine hosts --topology t.conf --nodes n1 --format torch
+	expect 2 "onespine: --format=slrum: plain, torchrun, mpirun or slurm; did you mean slurm?" \
+		onespine hosts --topology t.conf --nodes n1 --format slrum
+	expect 2 "onespine: --tasks-per-node=0: a number from 1 to 4096 is expected" \
+		onespine hosts --topology t.conf --nodes n1 --tasks-per-node 0
+	expect 1 "onespine: host n7 is not among the 2" \
+		onespine hosts --topology t.conf --nodes n[1-2] --only n7
+}
+
+@test "JSON: the switches of each, and how often each order changes them" {
+	onespine hosts --topology t.conf --nodes n[1-4] --json >j
+	expect 0 '{"as_listed":3,"sorted_as_strings":3,"fabric":1}' jq -c .changes j
+	expect 0 '{"rank":2,"name":"n2","known":true,"leaf":"l2","spine":"s1"}' jq -c '.hosts[2]' j
+	expect 0 "true" jq '.advice | contains("SwitchAsNodeRank")' j
+}
