@@ -52,7 +52,7 @@ start_slurmctld() {
 	local -a command=(slurmctld -D -f "$dir/slurm.conf")
 	if ((valgrind)); then
 		command=(valgrind "--log-file=$dir/valgrind.log" --leak-check=full
-			--show-leak-kinds=definite --errors-for-leak-kinds=definite --num-callers=30
+			--show-leak-kinds=definite --errors-for-leak-kinds=definite --num-callers=30 --fair-sched=try
 			--keep-debuginfo=yes --fullpath-after= "${command[@]}")
 	fi
 	rm -f "$dir/run/slurmctld.pid"
