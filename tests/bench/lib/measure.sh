@@ -66,22 +66,25 @@ submit_all() {
 		die "submission failed: $(tail -n 2 "$run/submit.err")"
 }
 
-# await_settled: until so many backfill cycles are over; says when the last job started
+# await_settled: until so many cycles of either scheduler are over; settled_cycle is backfill's last
+# one that started a job
 await_settled() {
-	local done_cycles last=0 started=-1 count end=$((SECONDS + RUN_LIMIT_S))
+	local main_done backfill_done last=0 waiting=-1 count end=$((SECONDS + RUN_LIMIT_S))
 	settled_cycle=0
 	while ((SECONDS < end)); do
 		sleep 1
 		sdiag >"$run/sdiag"
-		done_cycles=$(sdiag_value Backfilling 'Total cycles')
-		((done_cycles != last)) || continue
-		last=$done_cycles
-		count=$(squeue -h -t PD -o %i | wc -l)
-		((count == started)) || settled_cycle=$done_cycles
-		started=$count
-		((done_cycles < cycles)) || return 0
+		main_done=$(sdiag_value Main 'Total cycles')
+		backfill_done=$(sdiag_value Backfilling 'Total cycles')
+		if ((backfill_done != last)); then
+			last=$backfill_done
+			count=$(squeue -h -t PD -o %i | wc -l)
+			((count == waiting)) || settled_cycle=$backfill_done
+			waiting=$count
+		fi
+		((main_done < main_cycles || backfill_done < backfill_cycles)) || return 0
 	done
-	say "$1: fewer than $cycles backfill cycles in $RUN_LIMIT_S s"
+	say "$1: fewer than $main_cycles and $backfill_cycles cycles in $RUN_LIMIT_S s"
 }
 
 # running_jobs: a line for each: its size, limit and node list, in the order of submission

@@ -15,8 +15,10 @@ system() {
 	case $1 in
 	22.05-tree | 24.11-tree) title="$release topology/tree" ;;
 	22.05-switches)
-		title="$release topology/tree, \`--switches=4\`"
-		words=(--switches=4)
+		# as many leaves as the largest job needs
+		local switches=$(((64 + ${leaf_nodes:-16} - 1) / ${leaf_nodes:-16}))
+		title="$release topology/tree, \`--switches=$switches\`"
+		words=("--switches=$switches")
 		;;
 	22.05-constraint)
 		title="$release topology/tree, \`--constraint=[s0|s1|...]\`"
