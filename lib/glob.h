@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * glob.h - names against patterns
+ *
+ * '*' is any text, '?' one character, '[0-9a-f]' one of these, '[!0-9]' none of these; anything
+ * else is itself. No escapes. Takes no longer than the product of both lengths.
+ *
+ * Any thread, any daemon: no shared state, no allocation.
+ */
+#ifndef OSP_GLOB_H
+#define OSP_GLOB_H
+
+#include <stdbool.h>
+
+bool osp_glob_matches(const char *pattern, const char *text);
+
+/* True when it holds '*', '?' or '['. */
+bool osp_glob_is_pattern(const char *text);
+
+/* Could any text match both? Never a wrong no; a wrong yes only where both are patterns. */
+bool osp_globs_meet(const char *a, const char *b);
+
+#endif
