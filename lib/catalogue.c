@@ -24,7 +24,7 @@ struct osp_catalogue {
 	uint32_t top_rank;
 };
 
-/* --- the keys of a type ------------------------------------------------------------------------ */
+/* --- the keys of a type ----------------------------------------------------------------------- */
 
 enum kind { WORD, CHOICE, NUMBER, ANSWER };
 
@@ -103,7 +103,7 @@ static void set_unknown(struct osp_instance *instance)
 	instance->rdma_read = OSP_UNKNOWN;
 }
 
-/* --- reading ----------------------------------------------------------------------------------- */
+/* --- reading ---------------------------------------------------------------------------------- */
 
 static struct osp_instance *find(const struct osp_catalogue *catalogue, const char *name)
 {
@@ -284,7 +284,7 @@ void osp_catalogue_free(struct osp_catalogue *catalogue)
 	free(catalogue);
 }
 
-/* --- asking ------------------------------------------------------------------------------------ */
+/* --- asking ----------------------------------------------------------------------------------- */
 
 size_t osp_catalogue_count(const struct osp_catalogue *catalogue)
 {

@@ -2,8 +2,8 @@
 /*
  * folder.h - the YAML files of a folder, one after another
  *
- * For the catalogue and the rules: every regular file of a folder whose name ends in ".yaml", in the
- * order of their names; names that begin with a dot are passed over.
+ * For the catalogue and the rules: every regular file of a folder whose name ends in ".yaml", in
+ * the order of their names; names that begin with a dot are passed over.
  *
  * Any thread; not inside slurmctld's scheduling calls.
  */

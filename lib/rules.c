@@ -64,7 +64,7 @@ static int wrong_text(const struct reader *reader, const struct osp_value *value
 			    value->key ? value->key : "", value->key ? ": " : "", cause->text);
 }
 
-/* --- lists ------------------------------------------------------------------------------------- */
+/* --- lists ------------------------------------------------------------------------------------ */
 
 static int take_string(const struct reader *reader, const struct osp_value *value, bool may_empty,
 		       const char **word)
@@ -131,7 +131,7 @@ static int take_variables(const struct reader *reader, const struct osp_value *v
 	return 0;
 }
 
-/* --- conditions -------------------------------------------------------------------------------- */
+/* --- conditions ------------------------------------------------------------------------------- */
 
 static int take_condition_text(const struct reader *reader, const char *name, const char *text,
 			       const struct osp_word_list *words, const char **result)
@@ -219,7 +219,7 @@ static int take_conditions(const struct reader *reader, const struct osp_value *
 	return 0;
 }
 
-/* --- one rule ---------------------------------------------------------------------------------- */
+/* --- one rule --------------------------------------------------------------------------------- */
 
 /* Every ${name} must name a fact that is a word. */
 static int check_value(const struct reader *reader, const struct osp_value *value)
@@ -347,7 +347,7 @@ static int take_rule(const struct reader *reader, const struct osp_value *map,
 	return check_shape(reader, rule);
 }
 
-/* --- files ------------------------------------------------------------------------------------- */
+/* --- files ------------------------------------------------------------------------------------ */
 
 /* Takes out the rule of a lower rank that has the same id. */
 static int make_place(struct osp_rule_set *set, const struct osp_rule *rule,

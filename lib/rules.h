@@ -117,11 +117,11 @@ const struct osp_rule *osp_rules_at(const struct osp_rule_set *rules, size_t ind
 const char *osp_rule_action_name(enum osp_rule_action action);
 const char *osp_severity_name(enum osp_severity severity);
 
-/* Do the facts meet the rule's condition? `unknown`, where the answer is, gets the first unknown. */
+/* Do the facts meet the rule's condition? Where that is unknown, `unknown` gets the first cause. */
 enum osp_answer osp_rule_holds(const struct osp_rule *rule, const struct osp_facts *facts,
 			       enum osp_fact_id *unknown);
 
-/* --- deciding ---------------------------------------------------------------------------------- */
+/* --- deciding --------------------------------------------------------------------------------- */
 
 /* A variable that is set already. */
 struct osp_variable {

@@ -16,7 +16,7 @@ struct osp_decisions {
 	size_t count, room;
 };
 
-/* --- conditions -------------------------------------------------------------------------------- */
+/* --- conditions ------------------------------------------------------------------------------- */
 
 static bool matches_any(const struct osp_word_list *list, const char *word)
 {
@@ -68,7 +68,7 @@ bool osp_rule_names(const struct osp_rule *rule, const char *name)
 	return matches_any(&rule->variables, name);
 }
 
-/* --- collecting -------------------------------------------------------------------------------- */
+/* --- collecting ------------------------------------------------------------------------------- */
 
 struct decider {
 	const struct osp_rule_set *set;
@@ -105,7 +105,7 @@ static const struct osp_variable *find_user(const struct decider *decider, const
 	return NULL;
 }
 
-/* --- set and leave ----------------------------------------------------------------------------- */
+/* --- set and leave ---------------------------------------------------------------------------- */
 
 /* The rule that decides of a variable: of those that hold the highest, then the first; SIZE_MAX for
  * none. */
@@ -207,7 +207,7 @@ static int decide_variable(struct decider *decider, size_t index, const char *na
 	return add(decider->decisions, decision);
 }
 
-/* --- warn and unset ---------------------------------------------------------------------------- */
+/* --- warn and unset --------------------------------------------------------------------------- */
 
 /* Where a shell has still to put something in, what stands there already may be enough. */
 static enum osp_answer value_is_meant(const struct osp_rule *rule, const struct osp_variable *user)
@@ -277,7 +277,7 @@ static int decide_rule(struct decider *decider, size_t index)
 	return 0;
 }
 
-/* --- all --------------------------------------------------------------------------------------- */
+/* --- all -------------------------------------------------------------------------------------- */
 
 static int decide_all(struct decider *decider)
 {

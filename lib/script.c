@@ -93,7 +93,7 @@ static int take_export_list(struct reading *reading, const char *list,
 	return 0;
 }
 
-/* --- commands ---------------------------------------------------------------------------------- */
+/* --- commands --------------------------------------------------------------------------------- */
 
 static bool is_one_of(const char *word, const char *const *words)
 {
@@ -209,7 +209,7 @@ static int take_command(void *context, const struct osp_shell_word *words, size_
 	return 0;
 }
 
-/* --- comments ---------------------------------------------------------------------------------- */
+/* --- comments --------------------------------------------------------------------------------- */
 
 /* #SBATCH --export=..., as Slurm reads it: blanks part words, quotes keep them together. */
 static int take_comment(void *context, const char *text, size_t bytes, int line)
@@ -255,7 +255,7 @@ static int pass_comment(void *context, const char *text, size_t bytes, int line)
 	return 0;
 }
 
-/* --- scripts ----------------------------------------------------------------------------------- */
+/* --- scripts ---------------------------------------------------------------------------------- */
 
 /* The text after -c, one level deep. */
 static int read_inner(struct reading *reading, const struct osp_shell_word *word)

@@ -62,7 +62,7 @@ static void advance(struct scanner *s, size_t count)
 	}
 }
 
-/* --- words ------------------------------------------------------------------------------------- */
+/* --- words ------------------------------------------------------------------------------------ */
 
 static void begin_word(struct scanner *s)
 {
@@ -155,7 +155,7 @@ static void end_command(struct scanner *s)
 	s->texts.length_bytes = 0;
 }
 
-/* --- quotes and expansions --------------------------------------------------------------------- */
+/* --- quotes and expansions -------------------------------------------------------------------- */
 
 /* Where the quote that stands at `at` closes; 0 for nowhere. */
 static size_t find_quote(const struct scanner *s, size_t at)
@@ -295,7 +295,7 @@ static void take_backslash(struct scanner *s)
 		take_bytes(s, 1);
 }
 
-/* --- here-documents and redirections ----------------------------------------------------------- */
+/* --- here-documents and redirections ---------------------------------------------------------- */
 
 /* The word after <<, quotes taken off. */
 static void take_delimiter(struct scanner *s, bool tabs)
@@ -381,7 +381,7 @@ static void pass_documents(struct scanner *s)
 	s->runs_shell = false;
 }
 
-/* --- the whole --------------------------------------------------------------------------------- */
+/* --- the whole -------------------------------------------------------------------------------- */
 
 static void take_comment(struct scanner *s)
 {

@@ -96,6 +96,7 @@ static int (*const run[OSP_COMMAND_COUNT])(const struct osp_call *) = {
 	[OSP_BIND] = run_without_hwloc,
 	[OSP_BIND_RUN] = run_without_hwloc,
 #endif
+	[OSP_ENV] = osp_run_env,
 	[OSP_COMPLETION] = run_completion,
 	[OSP_HELP] = run_help,
 };

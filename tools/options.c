@@ -14,7 +14,7 @@
 #define ALL_COMMANDS	 (BIT(OSP_COMMAND_COUNT) - 1)
 #define PRINTS_JSON                                                                                \
 	(ON_FILES | BIT(OSP_TOPOLOGY_SHOW) | BIT(OSP_TOPOLOGY_CHECK) | BIT(OSP_CONFIG_CHECK) |     \
-	 BIT(OSP_CONFIG_SHOW) | BIT(OSP_SET) | BIT(OSP_BIND))
+	 BIT(OSP_CONFIG_SHOW) | BIT(OSP_SET) | BIT(OSP_BIND) | BIT(OSP_ENV))
 
 static const struct osp_command commands[OSP_COMMAND_COUNT] = {
 	[OSP_TOPOLOGY_IMPORT] =
@@ -120,6 +120,16 @@ static const struct osp_command commands[OSP_COMMAND_COUNT] = {
 		 .details = "LOCAL_RANK and LOCAL_WORLD_SIZE tell which child it is. Cores are "
 			    "set, memory is preferred. Whatever goes wrong is said in a line, and "
 			    "COMMAND runs all the same; its exit status is that of COMMAND."},
+	[OSP_ENV] = {.name = "env",
+		     .arguments = "[FILE...]",
+		     .arguments_most = 100000,
+		     .complete = OSP_COMPLETE_FILE,
+		     .summary = "which variables a job needs here, which do harm, and why",
+		     .details =
+			     "Without --for: of this node and this environment. Runs nothing, and "
+			     "what no file tells stays unknown. FILEs are further scripts of "
+			     "--script.",
+		     .answers = "a setting was found that makes jobs fail"},
 	[OSP_COMPLETION] = {.name = "completion",
 			    .arguments = "SHELL",
 			    .arguments_least = 1,
@@ -132,7 +142,7 @@ static const struct osp_command commands[OSP_COMMAND_COUNT] = {
 		      .arguments = "[COMMAND]",
 		      .arguments_most = 2,
 		      .complete = OSP_COMPLETE_WORDS,
-		      .words = "topology config fit why map audit set hosts bind completion",
+		      .words = "topology config fit why map audit set hosts bind env completion",
 		      .summary = "explain a command",
 		      .details = ""},
 };
@@ -300,6 +310,43 @@ static const struct osp_option options[OSP_OPTION_COUNT] = {
 				.letter = 'v',
 				.commands = BIT(OSP_BIND_RUN),
 				.help = "Say on standard error what was bound, and why."},
+	[OSP_OPTION_FOR] = {.name = "for",
+			    .argument = "TYPE",
+			    .commands = BIT(OSP_ENV),
+			    .help = "Of a type of the catalogue, as p5.48xlarge, instead of this "
+				    "node."},
+	[OSP_OPTION_WITH] = {.name = "with",
+			     .argument = "LIST",
+			     .commands = BIT(OSP_ENV),
+			     .help = "Facts that hold, as nccl=2.21,ofi=1.9,nodes=4,container=yes; "
+				     "an empty value is unknown."},
+	[OSP_OPTION_SCRIPT] = {.name = "script",
+			       .argument = "FILE",
+			       .commands = BIT(OSP_ENV),
+			       .complete = OSP_COMPLETE_FILE,
+			       .help = "Say what is wrong with the settings of a job script (- is "
+				       "standard input)."},
+	[OSP_OPTION_DATA] =
+		{.name = "data",
+		 .argument = "FOLDER",
+		 .commands = BIT(OSP_ENV),
+		 .complete = OSP_COMPLETE_FILE,
+		 .help = "Folder of our instances/ and rules/, instead of the installed "
+			 "one."},
+	[OSP_OPTION_SITE] =
+		{.name = "site",
+		 .argument = "FOLDER",
+		 .commands = BIT(OSP_ENV),
+		 .complete = OSP_COMPLETE_FILE,
+		 .help = "Folder of the site's instances.d/ and rules.d/, instead of the "
+			 "one in /etc."},
+	[OSP_OPTION_ROOT] =
+		{.name = "root",
+		 .argument = "FOLDER",
+		 .commands = BIT(OSP_ENV),
+		 .complete = OSP_COMPLETE_FILE,
+		 .help = "Look at the files below FOLDER, as those of an unpacked image, "
+			 "instead of this node's."},
 	[OSP_OPTION_JSON] = {.name = "json", .commands = PRINTS_JSON, .help = "Print JSON."},
 	[OSP_OPTION_HELP] = {.name = "help",
 			     .letter = 'h',

@@ -1,0 +1,204 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-or-later
+# env: types, facts, rules of the site, scripts, a made-up node
+#
+# tests/data/env/TYPE.txt is what `onespine env --for TYPE` prints; after a change of rules that is meant:
+#	for f in tests/data/env/*.txt; do t=${f##*/}; onespine env --data=etc --site=/nowhere --for "${t%.txt}" >"$f"; done
+
+# shellcheck disable=SC2016,SC2154 # what other shells are to expand; run's output
+
+load helpers
+
+setup() {
+	cd "$BATS_TEST_TMPDIR" || return
+	export GOLDEN=$FILES/env HOME=$BATS_TEST_TMPDIR
+	unset LD_LIBRARY_PATH VIRTUAL_ENV NCCL_CONF_FILE
+}
+
+env_of() {
+	onespine env --data="$SOURCE/etc" --site="$PWD/site" "$@"
+}
+
+# a node below ./node: a p5.48xlarge with 7 GPUs, EFA, a driver, an installer, NCCL and a plugin
+make_node() {
+	local i pci
+	mkdir -p node/sys/devices/virtual/dmi/id node/proc/net node/proc/sys/kernel node/proc/driver/nvidia \
+		node/sys/module/nvidia node/opt/amazon/efa/lib node/opt/amazon/ofi-nccl/lib \
+		node/usr/lib64 node/usr/local/cuda node/sys/class/infiniband/rdmap79s0/device node/drivers/efa
+	echo p5.48xlarge >node/sys/devices/virtual/dmi/id/product_name
+	for i in 1 2 3 4 5 6 7; do
+		pci=node/sys/bus/pci/devices/0000:0$i:00.0
+		mkdir -p "$pci"
+		echo 0x10de >"$pci/vendor"
+		echo 0x030200 >"$pci/class"
+	done
+	ln -s ../../../../../drivers/efa node/sys/class/infiniband/rdmap79s0/device/driver
+	printf 'Iface\tDestination\tGateway\nens32\t00000000\t0100000A\nens32\t0000000A\t0\nens64\t0000000B\t0\nlo\t7F\t0\n' \
+		>node/proc/net/route
+	echo 5.10.0-1 >node/proc/sys/kernel/osrelease
+	echo 550.90.07 >node/sys/module/nvidia/version
+	echo 'NVRM version: NVIDIA UNIX Open Kernel Module for x86_64  550.90.07' >node/proc/driver/nvidia/version
+	printf '# EFA installer version: 1.34.0\nlibfabric-aws-1.22.0amzn1.0-1.x86_64\n' \
+		>node/opt/amazon/efa_installed_packages
+	: >node/usr/lib64/libnccl.so.2
+	: >node/usr/lib64/libnccl.so.2.21.5
+	printf '\0\0NET/OFI Initializing aws-ofi-nccl 1.14.2\0\0' >node/opt/amazon/ofi-nccl/lib/libnccl-net.so
+	: >node/opt/amazon/ofi-nccl/lib/libnccl-ofi-tuner.so
+	echo '{"cuda": {"name": "CUDA SDK", "version": "12.4.1"}}' >node/usr/local/cuda/version.json
+}
+
+@test "every type prints what is recorded" {
+	local file type
+	for file in "$GOLDEN"/*.txt; do
+		type=${file##*/}
+		expect 0 "$(cat "$file")" env_of --for "${type%.txt}"
+	done
+}
+
+@test "every type has a record, and every record a type" {
+	diff <(sed -n 's/^  \([A-Za-z].*\):$/\1/p' "$SOURCE"/etc/instances/*.yaml | LC_ALL=C sort) \
+		<(basename -s .txt -a "$GOLDEN"/*.txt | LC_ALL=C sort)
+}
+
+@test "--with: versions decide" {
+	expect_line 0 '  NCCL_BUFFSIZE=8388608                           what aws-ofi-nccl sets itself from 1.16 on [N2]' \
+		env_of --for p5.48xlarge --with nccl=2.21,ofi=1.9
+	run env_of --for p5.48xlarge --with nccl=2.21,ofi=1.16
+	[[ $status == 0 && $output != *NCCL_BUFFSIZE=* ]]
+	run env_of --for p5.48xlarge --with nccl=2.19,efa=1.28
+	[[ $output == *"  FI_EFA_SET_CUDA_SYNC_MEMOPS=0 "* ]]
+}
+
+@test "wrong usage is refused in words" {
+	expect 2 "onespine: the catalogue has no type 'p5.48xlareg'; did you mean p5.48xlarge?" \
+		env_of --for p5.48xlareg
+	expect 2 "onespine: --with=nccl=2.21,ofi=1.x: at character 17: ofi: a number is expected at 'x' of '1.x'" \
+		env_of --with=nccl=2.21,ofi=1.x
+	expect 2 "onespine: 'job.sh': files are read with --script" env_of job.sh
+	run onespine env --data=nowhere --for p5.48xlarge
+	[[ $status == 2 && $output == "onespine: nowhere/instances: cannot be read: No such file or directory" ]]
+}
+
+@test "--json tells each decision with its rule" {
+	env_of --json --for p4d.24xlarge --with ofi=1.9 >j
+	[[ $(jq -r '.instance.accelerator' j) == A100 ]]
+	[[ $(jq -r '.facts.ofi, .facts.nccl' j) == $'1.9\nnull' ]]
+	jq -e '.decisions[] | select(.variable == "NCCL_BUFFSIZE") |
+		.outcome == "set" and .value == "8388608" and .rule == "N2"' j
+	jq -e 'all(.decisions[]; .rule and .reason and (.source | contains("https://")))' j
+}
+
+@test "a site's rules and types stand over ours, later files over earlier ones" {
+	mkdir -p site/rules.d site/instances.d
+	cat >site/rules.d/10-site.yaml <<-END
+		rules:
+		  - {id: S1, when: {fabric: efa}, action: set, variable: NCCL_DEBUG, value: WARN, severity: note, reason: ours, source: site}
+		  - {id: N22, action: leave, variable: CUDA_DEVICE_ORDER, severity: note, reason: not here, source: site}
+	END
+	cat >site/rules.d/20-site.yaml <<-END
+		rules:
+		  - {id: S2, when: {instance: 'p5*'}, action: set, variable: NCCL_DEBUG, value: INFO, severity: note, reason: later, source: site}
+	END
+	echo 'instances: {our-box: {source: site, fabric: efa, accelerators: 2}}' >site/instances.d/a.yaml
+	expect_line 0 '  NCCL_DEBUG=INFO                                 later [S2]' env_of --for p5.48xlarge
+	expect_line 0 '  NCCL_DEBUG=WARN                                 ours [S1]' env_of --for our-box
+	run env_of --for p5.48xlarge
+	[[ $output != *PCI_BUS_ID* && $output == *"CUDA_DEVICE_ORDER"*"not here [N22]"* ]]
+}
+
+@test "a site's wrong file is refused with its place, and nothing is decided" {
+	mkdir -p site/rules.d
+	printf 'rules:\n  - {id: x, when: {ncll: "2"}}\n' >site/rules.d/a.yaml
+	expect 2 "onespine: $PWD/site/rules.d/a.yaml:2:5: a rule needs the key action" env_of --for p5.48xlarge
+	cat >site/rules.d/a.yaml <<-END
+		rules:
+		  - {id: x, action: set, variable: A, value: '1', severity: note, reason: r, source: s}
+		  - {id: y, when: {nodes: '4'}, action: set, variable: A, value: '2', severity: note, reason: r, source: s}
+	END
+	expect 2 "onespine: $PWD/site/rules.d/a.yaml:3:5: rule y contradicts rule x ($PWD/site/rules.d/a.yaml:2) about A: both can hold of one node" \
+		env_of --for p5.48xlarge
+}
+
+@test "--script: fatal settings, with file, line, reason, cure and source; status 1" {
+	cat >job.sh <<-'END'
+		#!/bin/bash
+		#SBATCH --export=ALL,NCCL_PROTO=simple
+		export FI_EFA_MTU_SIZE=8192   # from a mail
+		srun --export=ALL,FI_EFA_IFACE= python train.py
+		$(touch ran) `touch ran`
+	END
+	expect 1 "job.sh:2:9: harmful: NCCL_PROTO=simple: holds every message size to one choice; forced LL128 can corrupt data, NCCL 2.24 and newer fails where the choice cannot be met, and the EFA tuner steps aside
+    cure: leave it unset; to compare, set it for one run
+    rule N5: https://docs.nvidia.com/deeplearning/nccl/user-guide/docs/env.html
+job.sh:2:9: harmful where fabric efa and instance p[5-9]* and ofi >=1.7,<1.20: NCCL_PROTO=simple: the tuner of aws-ofi-nccl before 1.20 can crash with it
+    cure: leave it unset, or use aws-ofi-nccl 1.20
+    rule N5-tuner: https://github.com/aws/aws-ofi-nccl/releases
+job.sh:3:8: fatal: FI_EFA_MTU_SIZE=8192: libfabric's EFA provider aborts at the start when it is set, whatever the value
+    cure: leave it unset
+    rule E11: https://github.com/ofiwg/libfabric/blob/af8ddbe/prov/efa/src/efa_env.c
+job.sh:4:6: fatal: FI_EFA_IFACE=: libfabric's EFA provider aborts on an empty value
+    cure: leave FI_EFA_IFACE unset
+    rule E12-iface: https://github.com/ofiwg/libfabric/blob/af8ddbe/prov/efa/src/efa_env.c
+2 fatal, 1 harmful, 0 obsolete, 0 other
+not known to be so: 1; --for and --with say more" env_of --script job.sh
+	[[ ! -e ran ]]
+}
+
+@test "--script: what depends on the type is fatal there alone" {
+	echo 'export FI_EFA_USE_DEVICE_RDMA=1' >job.sh
+	expect_line 0 '0 fatal, 0 harmful, 0 obsolete, 0 other' env_of --script job.sh
+	expect_line 1 "job.sh:1:8: fatal: FI_EFA_USE_DEVICE_RDMA=1: libfabric aborts (EFA device has no rdma-read capability) where the device cannot read remote memory" \
+		env_of --for p3dn.24xlarge --script job.sh
+	run env_of --for p5.48xlarge --with ofi=1.16,libfabric=2.1 --script job.sh
+	[[ $status == 0 && $output == *"obsolete: FI_EFA_USE_DEVICE_RDMA=1"* && $output != *fatal:* ]]
+}
+
+@test "--script: standard input, several files, a file that is not there, --json" {
+	echo 'export NCCL_ALGO=Ring' >a.sh
+	echo 'FI_EFA_TX_MIN_CREDITS=0 srun x' >b.sh
+	run env_of --script a.sh b.sh
+	[[ $status == 1 && $output == *"a.sh:1:8: harmful: NCCL_ALGO=Ring"* && $output == *"b.sh:1:1: fatal: "* ]]
+	run env_of --script - <a.sh
+	[[ $status == 0 && $output == *"standard input:1:8: harmful: "* ]]
+	expect 2 "onespine: none.sh: cannot be opened: No such file or directory" env_of --script a.sh none.sh
+	env_of --json --script b.sh >j || [[ $? == 1 ]]
+	[[ $(jq -c '[.fatal, .findings[0].file, .findings[0].line, .findings[0].rule]' j) == '[1,"b.sh",1,"E12"]' ]]
+}
+
+@test "--root: what a node's files tell" {
+	make_node
+	env_of --root=node --json >j
+	[[ $(jq -c '[.instance.name, .gpus] + [.facts | .kernel, .driver, .open_driver, .efa, .libfabric, .ofi, .nccl,
+		.cuda, .fabric, .interfaces, .default_interface, .ofi_tuner, .efa_libraries, .gdrcopy]' j) == \
+		'["p5.48xlarge",7,"5.10.0-1","550.90.07","yes","1.34.0","1.22.0amzn1.0","1.14.2","2.21.5","12.4.1","efa","2","ens32","/opt/amazon/ofi-nccl/lib/libnccl-ofi-tuner.so","/opt/amazon/efa/lib:/opt/amazon/ofi-nccl/lib",null]' ]]
+	expect_line 0 '  but this node has 7 of its 8 GPUs' env_of --root=node
+	run env_of --root=node
+	[[ $output == *"  NCCL_SOCKET_IFNAME==ens32 "* && $output == *"  NCCL_TUNER_PLUGIN=/opt/amazon/ofi-nccl/lib/libnccl-ofi-tuner.so"* ]]
+	[[ $output == *"  LD_LIBRARY_PATH=/opt/amazon/efa/lib:/opt/amazon/ofi-nccl/lib"* ]]
+	run env_of --root=node --with container=yes
+	[[ $output != *"  LD_LIBRARY_PATH="* ]]
+}
+
+@test "--root: files that are something else, or nothing, stay unknown" {
+	make_node
+	rm node/sys/devices/virtual/dmi/id/product_name node/usr/local/cuda/version.json
+	mkdir node/usr/local/cuda/version.json
+	echo 'not a version' >node/sys/module/nvidia/version
+	mkfifo node/sys/devices/virtual/dmi/id/product_name
+	env_of --root=node --json >j
+	[[ $(jq -c '[.instance, .facts.cuda, .facts.driver]' j) == '[null,null,null]' ]]
+	env_of --root=nowhere >out
+	grep -qF "this node's type is not known" out
+}
+
+@test "this node: the environment, then the user's file, stand over the rules" {
+	echo 'NCCL_ALGO=Tree  # mine' >.nccl.conf
+	run env CUDA_DEVICE_ORDER=FASTEST_FIRST NCCL_PROTO=LL "$ONESPINE" env --data="$SOURCE/etc" --site=site \
+		--with=vendor=nvidia
+	[[ $status == 0 ]]
+	[[ $output == *"  CUDA_DEVICE_ORDER=FASTEST_FIRST "*"would be PCI_BUS_ID: "* ]]
+	[[ $output == *"  NCCL_PROTO=LL "*"harmful: "* ]]
+	[[ $output == *"  NCCL_ALGO=Tree  "*"($PWD/.nccl.conf)"* || $output == *"  NCCL_ALGO=Tree ($PWD/.nccl.conf)"* ]]
+	expect_line 1 '  FI_EFA_MTU_SIZE=1                               fatal: libfabric'"'"'s EFA provider aborts at the start when it is set, whatever the value; leave it unset [E11]' \
+		env FI_EFA_MTU_SIZE=1 "$ONESPINE" env --data="$SOURCE/etc" --site=site
+}

@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Job scripts: which settings are seen, where, and what is found against them. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "lib/env_lint.h"
+#include "lib/text.h"
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+/* All settings in words: "2:8 A=b; 3:1 C=$D?". */
+static char *settings_of(const char *text, size_t bytes)
+{
+	struct osp_script *script = osp_script_read("s", text, bytes, NULL);
+	struct osp_text words = OSP_TEXT_INIT;
+
+	assert_non_null(script);
+	for (size_t i = 0; i < osp_script_count(script); i++) {
+		const struct osp_setting *one = osp_script_at(script, i);
+
+		osp_text_printf(&words, "%s%d:%d %s=%s%s", i ? "; " : "", one->line, one->column,
+				one->name, one->value, one->unexpanded ? "?" : "");
+	}
+	osp_script_free(script);
+	return osp_text_take(&words);
+}
+
+static void settings_are_seen(void **state)
+{
+	static const struct {
+		const char *text;
+		const char *settings;
+	} cases[] = {
+		{"export A=b", "1:8 A=b"},
+		{"export A=b C=d\n", "1:8 A=b; 1:12 C=d"},
+		{"A=b", "1:1 A=b"},
+		{"A=b B=c cmd D=e\n", "1:1 A=b; 1:5 B=c"},
+		{"  A=b cmd\n", "1:3 A=b"},
+		{"export A=\"x y\" B='c d' C=e\\ f\n", "1:8 A=x y; 1:16 B=c d; 1:24 C=e f"},
+		{"export A=\"$B\" C=${D:-x} E=$(cmd a b) F=`cmd`\n",
+		 "1:8 A=$B?; 1:15 C=${D:-x}?; 1:25 E=$(cmd a b)?; 1:38 F=`cmd`?"},
+		{"export A='$B'\n", "1:8 A=$B"},
+		{"export A=\"a\\\"b\"\n", "1:8 A=a\"b"},
+		{"export A=1 \\\n  B=2\n", "1:8 A=1; 2:3 B=2"},
+		{"# export A=b\n  # A=b\ncmd # A=b\n", ""},
+		{"export A=b#c # D=e\n", "1:8 A=b#c"},
+		{"declare -x A=b\ntypeset -gx C=d\nreadonly E=f\n", "1:12 A=b; 2:13 C=d; 3:10 E=f"},
+		{"setenv A b\n", "1:8 A=b"},
+		{"env A=b cmd C=d\n", "1:5 A=b"},
+		{"/usr/bin/env -i A=b cmd\n", "1:17 A=b"},
+		{"srun env A=b cmd\n", "1:10 A=b"},
+		{"if true; then export A=b; else C=d cmd; fi\n", "1:22 A=b; 1:32 C=d"},
+		{"cmd && A=b cmd2 || C=d cmd3 | E=f cmd4 &\nG=h\n",
+		 "1:8 A=b; 1:20 C=d; 1:31 E=f; 2:1 G=h"},
+		{"f() { export A=b; }\n", "1:14 A=b"},
+		{"case $x in a) A=b;; *) C=d;; esac\n", "1:15 A=b; 1:24 C=d"},
+		{"A+=:b\n", "1:1 A=:b?"},
+		{"A=(b c)\nD=e\n", "1:1 A=?; 2:1 D=e"},
+		{"export -n A=b\nexport A\n", "1:11 A=b"},
+		{"cmd 2>err A=b >out <in\nC=d >out cmd\n", "2:1 C=d"},
+		{"A=b>out cmd\n", "1:1 A=b"},
+		{"time A=b cmd\n", "1:6 A=b"},
+		{"A=\nB=''\n", "1:1 A=; 2:1 B="},
+		/* Slurm */
+		{"#SBATCH --export=ALL,A=b,C=d\n", "1:9 A=b; 1:9 C=d"},
+		{"#SBATCH -N 2 --export=A=b # more\n", "1:14 A=b"},
+		{"#SBATCH --export \"A=b c\"\n", "1:9 A=b c"},
+		{"#SBATCH --export='A=b,c',D=e\n", "1:9 A=b,c; 1:9 D=e"},
+		{"#SBATCH --export=NONE\n#SBATCH --export-file=A=b\n #SBATCH --export=A=b\n", ""},
+		{"srun -N2 --export=ALL,A=b,C=d cmd\n", "1:10 A=b; 1:10 C=d"},
+		{"srun --export ALL,A=b cmd\n", "1:15 A=b"},
+		{"cmd --export=A=b\n", ""},
+		/* others */
+		{"mpirun -np 2 -x A=b -x C cmd\n", "1:17 A=b"},
+		{"mpiexec -genv A b -env C d cmd\n", "1:15 A=b; 1:24 C=d"},
+		{"docker run -e A=b --env C=d --env=E=f i\n", "1:15 A=b; 1:25 C=d; 1:29 E=f"},
+		{"srun bash -c 'export A=b; C=d cmd'\n", "1:14 A=b; 1:14 C=d"},
+		{"bash -c \"bash -c 'A=b cmd'\"\n", ""},
+		/* here-documents */
+		{"cat <<EOF\nexport A=b\nEOF\nC=d\n", "4:1 C=d"},
+		{"cat <<'E O'\nA=b\nE O\nC=d\n", "4:1 C=d"},
+		{"cat <<-E\n\tA=b\n\tE\nC=d\n", "4:1 C=d"},
+		{"cat <<A <<B\nX=1\nA\nY=1\nB\nC=d\n", "6:1 C=d"},
+		{"bash <<EOF\nexport A=b\nEOF\n", "2:8 A=b"},
+		{"sbatch <<EOF\n#!/bin/sh\n#SBATCH --export=A=b\nC=d cmd\nEOF\n",
+		 "3:9 A=b; 4:1 C=d"},
+		{"cat <<< A=b\nC=d\n", "2:1 C=d"},
+		{"((x = 1 << 2))\nA=b\n", "2:1 A=b"}, /* no here-document */
+		/* not closed */
+		{"echo don't\nA=b\n", "2:1 A=b"},
+		{"echo \"a\nA=b\n", "2:1 A=b"},
+		{"echo $(a\nA=b\n", "2:1 A=b"},
+		{"cat <<NEVER\nA=b\n", "2:1 A=b"},
+		{"\xff\xfe=b\n\x01", ""},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(cases); i++) {
+		char *words = settings_of(cases[i].text, strlen(cases[i].text));
+
+		if (strcmp(words, cases[i].settings) != 0)
+			fail_msg("of\n%s\nis\n%s\nnot\n%s", cases[i].text, words,
+				 cases[i].settings);
+		free(words);
+	}
+}
+
+static void limits_hold(void **state)
+{
+	struct osp_error error = {.text = ""};
+	struct osp_text text = OSP_TEXT_INIT;
+	char *large = calloc(1, OSP_SCRIPT_BYTES_MAX + 1);
+
+	(void)state;
+	assert_null(osp_script_read("s", large, OSP_SCRIPT_BYTES_MAX + 1, &error));
+	assert_string_equal(error.text, "larger than 4194304 bytes: no job script");
+	free(large);
+	for (int i = 0; i <= OSP_SCRIPT_SETTINGS_MAX; i++)
+		osp_text_add(&text, "A=b\n");
+	osp_error_clear(&error);
+	assert_null(osp_script_read("s", text.data, text.length_bytes, &error));
+	assert_string_equal(error.text, "sets more than 20000 variables");
+	osp_text_free(&text);
+}
+
+static const char rules_text[] =
+	"rules:\n"
+	"  - {id: w, action: warn, variable: [A, B], severity: harmful, reason: r, cure: c, "
+	"source: s}\n"
+	"  - {id: u, when: {rdma_read: no}, action: unset, variable: B, is: '1', severity: fatal, "
+	"reason: r, cure: c, source: s}\n"
+	"  - {id: m, when: {fabric: efa}, action: set, variable: M, value: '7', severity: missing, "
+	"reason: r, source: s}\n"
+	"  - {id: n, when: {fabric: efa}, action: set, variable: N, value: '7', severity: note, "
+	"reason: r, source: s}\n";
+
+/* "2:1 A [w]; 3:1 B [u]?; missing M=7 [m]" */
+static void expect_findings(const char *script_text, const char *facts_text, const char *expected)
+{
+	struct osp_script *script = osp_script_read("s", script_text, strlen(script_text), NULL);
+	struct osp_rule_set *rules = osp_rules_new(NULL);
+	struct osp_text words = OSP_TEXT_INIT;
+	struct osp_findings *findings;
+	struct osp_facts facts;
+	char *string;
+
+	memset(&facts, 0, sizeof(facts));
+	assert_int_equal(osp_rules_add(rules, 0, "r", rules_text, strlen(rules_text), NULL), 0);
+	if (*facts_text)
+		assert_int_equal(osp_facts_set_list(&facts, facts_text, NULL), 0);
+	findings = osp_lint(rules, &facts, script, NULL);
+	assert_non_null(findings);
+	for (size_t i = 0; i < osp_findings_count(findings); i++) {
+		const struct osp_finding *one = osp_findings_at(findings, i);
+
+		osp_text_add(&words, i ? "; " : "");
+		if (one->setting)
+			osp_text_printf(&words, "%d:%d %s", one->setting->line,
+					one->setting->column, one->variable);
+		else
+			osp_text_printf(&words, "missing %s=%s", one->variable, one->value);
+		osp_text_printf(&words, " [%s]%s", one->rule->id, one->certain ? "" : "?");
+	}
+	string = osp_text_take(&words);
+	assert_string_equal(string, expected);
+	free(string);
+	osp_findings_free(findings);
+	osp_script_free(script);
+	osp_rules_free(rules);
+	osp_findings_free(NULL);
+	osp_script_free(NULL);
+}
+
+static void findings_are_told(void **state)
+{
+	(void)state;
+	expect_findings("cmd\nA=1 B=1 cmd\nexport B=1\n", "rdma_read=no,fabric=roce",
+			"2:1 A [w]; 2:5 B [w]; 2:5 B [u]; 3:8 B [w]; 3:8 B [u]");
+	expect_findings("export B=1\n", "", "1:8 B [w]; 1:8 B [u]?");
+	expect_findings("export B=$x\n", "rdma_read=no", "1:8 B [w]; 1:8 B [u]?");
+	expect_findings("export B=2\n", "rdma_read=no", "1:8 B [w]");
+	expect_findings("export B=1\n", "rdma_read=yes", "1:8 B [w]");
+	expect_findings("cmd\n", "fabric=efa", "missing M=7 [m]");
+	expect_findings("M=3 cmd\n", "fabric=efa", "");
+	expect_findings("A=1 cmd\n", "fabric=efa", "1:1 A [w]; missing M=7 [m]");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(settings_are_seen),
+		cmocka_unit_test(limits_hold),
+		cmocka_unit_test(findings_are_told),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

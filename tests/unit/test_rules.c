@@ -1,0 +1,402 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Rules: what is read, every refusal in its exact words, what is decided, and ours as a whole. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "lib/rules.h"
+#include "lib/text.h"
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+/* The keys that every rule needs and few tests are about. */
+#define REST ", severity: note, reason: r, cure: c, source: 'https://s'}\n"
+#define SET(id, when, variable, value)                                                             \
+	"  - {id: " id ", when: {" when "}, action: set, variable: " variable ", value: '" value   \
+	"'" REST
+#define LEAVE(id, when, variable)                                                                  \
+	"  - {id: " id ", when: {" when "}, action: leave, variable: " variable REST
+#define WARN(id, when, rest) "  - {id: " id ", when: {" when "}, action: warn" rest REST
+
+static int add(struct osp_rule_set *rules, uint32_t rank, const char *text, struct osp_error *error)
+{
+	return osp_rules_add(rules, rank, "r.yaml", text, strlen(text), error);
+}
+
+static struct osp_rule_set *read_rules(const char *ours, const char *site)
+{
+	struct osp_rule_set *rules = osp_rules_new(NULL);
+	struct osp_error error = {.text = ""};
+	char words[900];
+
+	if (add(rules, 0, ours, &error) || (site && add(rules, 1, site, &error)) ||
+	    osp_rules_finish(rules, &error))
+		fail_msg("%s", osp_error_format(&error, words, sizeof(words)));
+	return rules;
+}
+
+/* All decisions in words: "set A=1 [x]; open B=2 nccl [y]". */
+static char *decide(const struct osp_rule_set *rules, const char *list,
+		    const struct osp_variable *variables, size_t count)
+{
+	static const char *const names[] = {"set", "kept", "left", "warned", "unset", "open"};
+	struct osp_decisions *decisions;
+	struct osp_text text = OSP_TEXT_INIT;
+	struct osp_facts facts;
+
+	memset(&facts, 0, sizeof(facts));
+	if (*list)
+		assert_int_equal(osp_facts_set_list(&facts, list, NULL), 0);
+	decisions = osp_rules_decide(rules, &facts, variables, count, NULL);
+	assert_non_null(decisions);
+	for (size_t i = 0; i < osp_decisions_count(decisions); i++) {
+		const struct osp_decision *one = osp_decisions_at(decisions, i);
+
+		osp_text_printf(&text, "%s%s", i ? "; " : "", names[one->outcome]);
+		if (one->variable)
+			osp_text_printf(&text, " %s", one->variable);
+		if (one->value)
+			osp_text_printf(&text, "=%s", one->value);
+		if (one->user)
+			osp_text_printf(&text, " (%s)", one->user->value);
+		if (one->outcome == OSP_OUTCOME_OPEN)
+			osp_text_printf(&text, " %s",
+					one->unknown < OSP_FACT_COUNT ? osp_fact_name(one->unknown)
+								      : "value");
+		osp_text_printf(&text, " [%s]", one->rule->id);
+	}
+	osp_decisions_free(decisions);
+	return osp_text_take(&text);
+}
+
+static void expect(const struct osp_rule_set *rules, const char *facts, const char *user_value,
+		   const char *expected)
+{
+	struct osp_variable user = {.name = "A", .value = user_value};
+	char *words = decide(rules, facts, &user, user_value ? 1 : 0);
+
+	assert_string_equal(words, expected);
+	free(words);
+}
+
+/* --- reading ---------------------------------------------------------------------------------- */
+
+static void refusals(void **state)
+{
+	static const struct {
+		const char *text;
+		const char *words;
+	} cases[] = {
+		{"rule: []\n", "r.yaml:1:1: unknown key 'rule'; did you mean rules?"},
+		{"rules:\n  - {idd: x}\n", "r.yaml:2:6: unknown key 'idd'; did you mean id?"},
+		{"rules:\n  - {when: {}}\n", "r.yaml:2:5: a rule needs the key id"},
+		{"rules:\n  - {id: x, severity: note}\n",
+		 "r.yaml:2:5: a rule needs the key action"},
+		{"rules:\n  - {id: x, action: set}\n", "r.yaml:2:5: a rule needs the key severity"},
+		{"rules:\n  - {id: x, action: sett, severity: note}\n",
+		 "r.yaml:2:21: action: one of set, leave, warn, unset is expected, not 'sett'; did "
+		 "you mean set?"},
+		{"rules:\n  - {id: x, action: set, severity: note, reason: r}\n",
+		 "r.yaml:2:5: a rule needs the key source"},
+		{"rules:\n" SET("x", "ncll: '2'", "A", "1"),
+		 "r.yaml:2:20: unknown fact 'ncll'; did you mean nccl?"},
+		{"rules:\n" SET("x", "nccl: '>=2.x'", "A", "1"),
+		 "r.yaml:2:31: nccl: a number is expected at 'x' of '>=2.x'"},
+		{"rules:\n" SET("x", "nccl: '>=2,<1'", "A", "1"),
+		 "r.yaml:2:27: nccl: no version can be in the range '>=2,<1'"},
+		{"rules:\n" SET("x", "container: 3", "A", "1"),
+		 "r.yaml:2:31: container: true or false is expected, not '3'"},
+		{"rules:\n" SET("x", "", "A", "${defalt_interface}"),
+		 "r.yaml:2:59: value: unknown fact 'defalt_interface'; did you mean "
+		 "default_interface?"},
+		{"rules:\n" SET("x", "", "A", "${nccl}"), "r.yaml:2:59: value: ${nccl} is no word"},
+		{"rules:\n" SET("x", "", "A", "${nccl"), "r.yaml:2:57: value: ${fact} is expected"},
+		{"rules:\n" SET("x", "", "'A*'", "1"),
+		 "r.yaml:2:46: variable: a variable's name is expected, not 'A*' (a pattern only "
+		 "where action is warn or unset)"},
+		{"rules:\n  - {id: x, action: set, variable: A" REST,
+		 "r.yaml:2:5: rule x: action set needs a value"},
+		{"rules:\n  - {id: x, action: leave, variable: A, value: '1'" REST,
+		 "r.yaml:2:5: rule x: only action set has a value"},
+		{"rules:\n  - {id: x, action: unset" REST, "r.yaml:2:5: rule x: needs a variable"},
+		{"rules:\n  - {id: x, action: warn" REST,
+		 "r.yaml:2:5: rule x: needs a variable or a condition"},
+		{"rules:\n  - {id: x, action: leave, variable: A, is: '1'" REST,
+		 "r.yaml:2:5: rule x: only actions warn and unset have is and not"},
+		{"rules:\n  - {id: x, action: warn, variable: A, severity: note, reason: r, "
+		 "source: s}\n",
+		 "r.yaml:2:5: rule x: actions warn and unset need a cure"},
+		{"rules:\n" LEAVE("x", "", "A") LEAVE("x", "", "B"),
+		 "r.yaml:3:5: rule x is given twice (first at r.yaml:2)"},
+		{"rules: {}\n", "r.yaml:1:8: rules: a list of rules is expected"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(cases); i++) {
+		struct osp_rule_set *rules = osp_rules_new(NULL);
+		struct osp_error error = {.text = ""};
+		char words[900];
+
+		assert_int_equal(add(rules, 0, cases[i].text, &error), -1);
+		assert_string_equal(osp_error_format(&error, words, sizeof(words)), cases[i].words);
+		osp_rules_free(rules);
+	}
+	osp_rules_free(NULL);
+}
+
+/* Each pair of rules of one file, and whether it stands. */
+static void contradictions(void **state)
+{
+	static const struct {
+		const char *text;
+		const char *words; /* NULL: stands */
+	} cases[] = {
+		{SET("x", "nccl: '<2'", "A", "1") SET("y", "nccl: '>=2'", "A", "2"), NULL},
+		{SET("x", "nccl: '<=2'", "A", "1") SET("y", "nccl: '>=2'", "A", "2"),
+		 "r.yaml:3:5: rule y contradicts rule x (r.yaml:2) about A: both can hold of one "
+		 "node"},
+		{SET("x", "nccl: '<=2'", "A", "1") SET("y", "nccl: '>=2'", "A", "1"), NULL},
+		{SET("x", "", "[B, A]", "1") LEAVE("y", "nodes: '4'", "A"),
+		 "r.yaml:3:5: rule y contradicts rule x (r.yaml:2) about A: both can hold of one "
+		 "node"},
+		{SET("x", "container: no", "A", "1") LEAVE("y", "container: yes", "A"), NULL},
+		{SET("x", "instance: 'p5.*'", "A", "1") SET("y", "instance: 'p6*'", "A", "2"),
+		 NULL},
+		{SET("x", "instance: 'p5*'", "A", "1") SET("y", "instance: 'p5e.*'", "A", "2"),
+		 "r.yaml:3:5: rule y contradicts rule x (r.yaml:2) about A: both can hold of one "
+		 "node"},
+		{SET("x", "fabric: [efa, roce]", "A", "1") SET("y", "fabric: infiniband", "A", "2"),
+		 NULL},
+		{SET("x", "ofi: '1'", "A", "1") WARN("y", "ofi: '1'", ", variable: A"), NULL},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(cases); i++) {
+		struct osp_rule_set *rules = osp_rules_new(NULL);
+		struct osp_error error = {.text = ""};
+		char text[2000], words[900];
+
+		snprintf(text, sizeof(text), "rules:\n%s", cases[i].text);
+		assert_int_equal(add(rules, 0, text, NULL), 0);
+		assert_int_equal(osp_rules_finish(rules, &error), cases[i].words ? -1 : 0);
+		assert_string_equal(osp_error_format(&error, words, sizeof(words)),
+				    cases[i].words ? cases[i].words : "");
+		osp_rules_free(rules);
+	}
+}
+
+static void unreachable_rules(void **state)
+{
+	static const char types[] = "source: s\n"
+				    "instances:\n"
+				    "  p5.48xlarge: {fabric: efa, vendor: nvidia}\n"
+				    "  g5.xlarge: {fabric: ethernet, vendor: nvidia}\n";
+	static const struct {
+		const char *when;
+		bool reachable;
+	} cases[] = {
+		{"instance: 'p5.*'", true},
+		{"instance: 'p55.*'", false},
+		{"instance: 'g5.*', fabric: efa", false},
+		{"instance: 'g5.*', nccl: '>=2'", true}, /* what a node adds is not known */
+		{"vendor: amd", false},
+	};
+	struct osp_catalogue *catalogue = osp_catalogue_new(NULL);
+
+	(void)state;
+	assert_int_equal(osp_catalogue_add(catalogue, 0, "t", types, strlen(types), NULL), 0);
+	for (size_t i = 0; i < COUNT(cases); i++) {
+		struct osp_rule_set *rules = osp_rules_new(NULL);
+		struct osp_error error = {.text = ""};
+		char text[500];
+
+		snprintf(text, sizeof(text),
+			 "rules:\n  - {id: x, when: {%s}, action: leave, "
+			 "variable: A" REST,
+			 cases[i].when);
+		assert_int_equal(add(rules, 0, text, NULL), 0);
+		assert_int_equal(osp_rules_reachable(rules, catalogue, &error),
+				 cases[i].reachable ? 0 : -1);
+		assert_string_equal(error.text, cases[i].reachable
+							? ""
+							: "rule x: no type of the catalogue meets "
+							  "it");
+		osp_rules_free(rules);
+	}
+	osp_catalogue_free(catalogue);
+}
+
+/* --- deciding --------------------------------------------------------------------------------- */
+
+static void what_is_unknown_sets_nothing(void **state)
+{
+	struct osp_rule_set *rules =
+		read_rules("rules:\n" SET("x", "fabric: efa, nccl: '<2.20'", "A", "1")
+				   WARN("w", "nccl: '2.19'", ""),
+			   NULL);
+
+	(void)state;
+	expect(rules, "", NULL, "open A=1 fabric [x]");
+	expect(rules, "fabric=efa", NULL, "open A=1 nccl [x]");
+	expect(rules, "fabric=efa,nccl=2", NULL, "open A=1 nccl [x]");
+	expect(rules, "fabric=efa,nccl=2.19", NULL, "set A=1 [x]; warned [w]");
+	expect(rules, "fabric=efa,nccl=2.20", NULL, "");
+	expect(rules, "fabric=roce", NULL, "");
+	expect(rules, "fabric=efa,nccl=2.19", "7", "kept A=1 (7) [x]; warned [w]");
+	expect(rules, "fabric=efa", "7", "");
+	osp_rules_free(rules);
+}
+
+static void values_take_facts(void **state)
+{
+	struct osp_rule_set *rules = read_rules(
+		"rules:\n" SET("x", "", "A", "=${default_interface}:${provider}!"), NULL);
+
+	(void)state;
+	expect(rules, "default_interface=ens32,provider=aws", NULL, "set A==ens32:aws! [x]");
+	expect(rules, "default_interface=ens32", NULL,
+	       "open A==${default_interface}:${provider}! provider [x]");
+	osp_rules_free(rules);
+}
+
+static void the_higher_rank_decides(void **state)
+{
+	static const char ours[] =
+		"rules:\n" SET("x", "fabric: efa", "A", "1") SET("y", "", "B", "1");
+	struct osp_rule_set *rules;
+
+	(void)state;
+	rules = read_rules(ours, "rules:\n" SET("s", "nodes: '>1'", "A", "2"));
+	expect(rules, "fabric=efa,nodes=2", NULL, "set B=1 [y]; set A=2 [s]");
+	expect(rules, "fabric=efa,nodes=1", NULL, "set A=1 [x]; set B=1 [y]");
+	expect(rules, "fabric=efa,nodes=2", "9", "set B=1 [y]; kept A=2 (9) [s]");
+	osp_rules_free(rules);
+	rules = read_rules(ours, "rules:\n" LEAVE("s", "", "[A, B]"));
+	expect(rules, "fabric=efa", NULL, "left A [s]; left B [s]");
+	osp_rules_free(rules);
+	/* two that agree: the first */
+	rules = read_rules("rules:\n" SET("x", "", "A", "1") SET("y", "nodes: '2'", "A", "1"),
+			   NULL);
+	expect(rules, "nodes=2", NULL, "set A=1 [x]");
+	osp_rules_free(rules);
+	/* one of the same id takes its place */
+	rules = read_rules(ours, "rules:\n" SET("y", "", "C", "3"));
+	expect(rules, "fabric=efa", NULL, "set A=1 [x]; set C=3 [y]");
+	osp_rules_free(rules);
+}
+
+static void values_are_judged(void **state)
+{
+	struct osp_rule_set *rules = read_rules(
+		"rules:\n" WARN(
+			"w", "",
+			", variable: 'A*', is: ['1', 'x*'], not: 'xy'") "  - {id: u, when: "
+									"{rdma_read: no}, action: "
+									"unset, variable: A" REST,
+		NULL);
+	struct osp_variable unexpanded = {.name = "A", .value = "$B", .unexpanded = true};
+	char *words;
+
+	(void)state;
+	expect(rules, "rdma_read=no", "1", "warned A (1) [w]; unset A (1) [u]");
+	expect(rules, "rdma_read=no", "xz", "warned A (xz) [w]; unset A (xz) [u]");
+	expect(rules, "rdma_read=no", "xy", "unset A (xy) [u]");
+	expect(rules, "rdma_read=yes", "2", "");
+	expect(rules, "", "2", "open A (2) rdma_read [u]");
+	words = decide(rules, "rdma_read=yes", &unexpanded, 1);
+	assert_string_equal(words, "open A ($B) value [w]");
+	free(words);
+	unexpanded.value = "x$B";
+	words = decide(rules, "rdma_read=yes", &unexpanded, 1);
+	assert_string_equal(words, "warned A (x$B) [w]");
+	free(words);
+	osp_rules_free(rules);
+}
+
+/* --- ours ------------------------------------------------------------------------------------- */
+
+static struct osp_rule_set *ours(void)
+{
+	struct osp_rule_set *rules = osp_rules_new(NULL);
+	struct osp_error error = {.text = ""};
+	const char *source = getenv("srcdir");
+	char folder[512], words[900];
+
+	snprintf(folder, sizeof(folder), "%s/etc/rules", source ? source : ".");
+	if (osp_rules_add_folder(rules, folder, 0, &error) || osp_rules_finish(rules, &error))
+		fail_msg("%s", osp_error_format(&error, words, sizeof(words)));
+	return rules;
+}
+
+static const struct osp_rule *find_rule(const struct osp_rule_set *rules, const char *id)
+{
+	for (size_t i = 0; i < osp_rules_count(rules); i++) {
+		if (!strcmp(osp_rules_at(rules, i)->id, id))
+			return osp_rules_at(rules, i);
+	}
+	return NULL;
+}
+
+static void ours_stand_together(void **state)
+{
+	struct osp_catalogue *catalogue = osp_catalogue_new(NULL);
+	struct osp_rule_set *rules = ours();
+	struct osp_error error = {.text = ""};
+	const char *source = getenv("srcdir");
+	char folder[512], words[900];
+
+	(void)state;
+	snprintf(folder, sizeof(folder), "%s/etc/instances", source ? source : ".");
+	assert_int_equal(osp_catalogue_add_folder(catalogue, folder, 0, NULL), 0);
+	if (osp_rules_reachable(rules, catalogue, &error))
+		fail_msg("%s", osp_error_format(&error, words, sizeof(words)));
+	for (size_t i = 0; i < osp_rules_count(rules); i++) {
+		const struct osp_rule *rule = osp_rules_at(rules, i);
+
+		if (!strstr(rule->source, "https://"))
+			fail_msg("rule %s has no source that can be opened", rule->id);
+	}
+	osp_catalogue_free(catalogue);
+	osp_rules_free(rules);
+}
+
+/* The rules that doc and users name by these ids. */
+static void ours_are_complete(void **state)
+{
+	static const char *const ids[] = {
+		"E1",  "E2",  "E3",  "E4",  "E5",  "E6",  "E7",	 "E8",	"E9",  "E10", "E11", "E12",
+		"E13", "E14", "E15", "E16", "E17", "E18", "E19", "E20", "N1",  "N2",  "N3",  "N4",
+		"N5",  "N6",  "N7",  "N8",  "N9",  "N10", "N11", "N12", "N13", "N14", "N15", "N16",
+		"N17", "N18", "N19", "N20", "N21", "N22", "N23", "N24", "I1",  "I2",  "I3",  "I4",
+		"I5",  "I6",  "I7",  "I8",  "I9",  "I10", "L1",	 "L2",	"L3",  "L4",  "L5",
+	};
+	static const char *const fatal[] = {"E7", "E10", "E11", "E12"};
+	struct osp_rule_set *rules = ours();
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(ids); i++) {
+		if (!find_rule(rules, ids[i]))
+			fail_msg("no rule %s", ids[i]);
+	}
+	for (size_t i = 0; i < COUNT(fatal); i++)
+		assert_int_equal(find_rule(rules, fatal[i])->severity, OSP_SEVERITY_FATAL);
+	osp_rules_free(rules);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(refusals),	     cmocka_unit_test(contradictions),
+		cmocka_unit_test(unreachable_rules), cmocka_unit_test(what_is_unknown_sets_nothing),
+		cmocka_unit_test(values_take_facts), cmocka_unit_test(the_higher_rank_decides),
+		cmocka_unit_test(values_are_judged), cmocka_unit_test(ours_stand_together),
+		cmocka_unit_test(ours_are_complete),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
