@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "lib/text.h"
+#include "tools/node_hcas.h"
 #include "tools/node_software.h"
 
 #define SMALL_FILE_BYTES ((size_t)64 * 1024)
@@ -117,10 +118,13 @@ static bool see_hca(void *context, const char *name)
 static void look_at_devices(const char *root, struct osp_facts *facts, struct osp_node *node)
 {
 	struct seen seen = {.root = root};
+	char list[OSP_FACT_BYTES];
 
 	for_each_name(root, "/sys/bus/pci/devices", see_pci, &seen);
 	for_each_name(root, "/sys/class/infiniband", see_hca, &seen);
 	node->gpus = seen.gpus ? seen.gpus : -1;
+	if (!seen.efa)
+		osp_node_tell(facts, OSP_FACT_GPU_HCAS, osp_node_hcas(root, list, sizeof(list)));
 	osp_node_tell(facts, OSP_FACT_FABRIC,
 		      seen.efa		? "efa"
 		      : seen.infiniband ? "infiniband"

@@ -191,6 +191,44 @@ not known to be so: 1; --for and --with say more" env_of --script job.sh
 	grep -qF "this node's type is not known" out
 }
 
+# device PATH VENDOR CLASS: a PCI device below node/sys/devices
+device() {
+	mkdir -p "node/sys/devices/$1" node/sys/bus/pci/devices
+	echo "$2" >"node/sys/devices/$1/vendor"
+	echo "$3" >"node/sys/devices/$1/class"
+	ln -s "../../../devices/$1" "node/sys/bus/pci/devices/${1##*/}"
+}
+
+# adapter NAME PATH STATE RATE
+adapter() {
+	device "$2" 0x15b3 0x020700
+	mkdir -p "node/sys/class/infiniband/$1/ports/1"
+	ln -s "../../../devices/$2" "node/sys/class/infiniband/$1/device"
+	echo "$3" >"node/sys/class/infiniband/$1/ports/1/state"
+	echo "$4" >"node/sys/class/infiniband/$1/ports/1/rate"
+	echo InfiniBand >"node/sys/class/infiniband/$1/ports/1/link_layer"
+}
+
+@test "--root: of several adapters those near a GPU carry data" {
+	local ndr='400 Gb/sec (4X NDR)'
+	mkdir -p node/sys/devices/virtual/dmi/id
+	echo DGXH100 >node/sys/devices/virtual/dmi/id/product_name
+	device pci0000:10/0000:10:01.0/0000:11:00.0 0x10de 0x030200
+	device pci0000:20/0000:20:01.0/0000:21:00.0 0x10de 0x030200
+	adapter mlx5_10 pci0000:10/0000:10:01.0/0000:12:00.0 '4: ACTIVE' "$ndr"
+	adapter mlx5_2 pci0000:20/0000:20:01.0/0000:22:00.0 '4: ACTIVE' "$ndr"
+	adapter mlx5_3 pci0000:20/0000:20:01.0/0000:23:00.0 '1: DOWN' "$ndr"
+	adapter mlx5_4 pci0000:20/0000:20:01.0/0000:24:00.0 '4: ACTIVE' '100 Gb/sec (4X EDR)'
+	adapter mlx5_5 pci0000:20/0000:20:02.0/0000:25:00.0 '4: ACTIVE' "$ndr" # the same host bridge only
+	adapter mlx5_6 pci0000:30/0000:30:01.0/0000:31:00.0 '4: ACTIVE' "$ndr"
+	expect_line 0 '  NCCL_IB_HCA==mlx5_2,mlx5_10                     else adapters for storage and management carry data too; without the leading = mlx5_1 means mlx5_10 as well [I1]' \
+		env_of --root=node
+	expect_line 0 '  but this node has 2 of its 8 GPUs' env_of --root=node
+	rm -r node/sys/class/infiniband/mlx5_10 node/sys/class/infiniband/mlx5_2 node/sys/class/infiniband/mlx5_4
+	env_of --root=node --json >j
+	[[ $(jq -c .facts.gpu_hcas j) == null ]]
+}
+
 @test "this node: the environment, then the user's file, stand over the rules" {
 	echo 'NCCL_ALGO=Tree  # mine' >.nccl.conf
 	run env CUDA_DEVICE_ORDER=FASTEST_FIRST NCCL_PROTO=LL "$ONESPINE" env --data="$SOURCE/etc" --site=site \
