@@ -211,6 +211,23 @@ static int take_command(void *context, const struct osp_shell_word *words, size_
 
 /* --- comments --------------------------------------------------------------------------------- */
 
+/* Where the option ends, and not one that begins like it; `bytes` where it is not. */
+static size_t find_export(const char *text, size_t bytes, const char *option, size_t length,
+			  const char **found)
+{
+	const char *at = text;
+	size_t end = bytes;
+
+	while ((at = memmem(at, bytes - (size_t)(at - text), option, length))) {
+		*found = at;
+		at += length;
+		end = (size_t)(at - text);
+		if (end >= bytes || *at == '=' || *at == ' ')
+			return end;
+	}
+	return bytes;
+}
+
 /* #SBATCH --export=..., as Slurm reads it: blanks part words, quotes keep them together. */
 static int take_comment(void *context, const char *text, size_t bytes, int line)
 {
@@ -219,14 +236,13 @@ static int take_comment(void *context, const char *text, size_t bytes, int line)
 	struct reading *reading = context;
 	size_t start, end;
 	char quote = '\0', *list;
-	const char *found;
+	const char *found = text;
 	int rc;
 
 	if (bytes < sizeof(mark) || memcmp(text, mark, sizeof(mark) - 1) != 0)
 		return 0;
-	found = memmem(text, bytes, option, sizeof(option) - 1);
-	start = found ? (size_t)(found - text) + sizeof(option) - 1 : bytes;
-	if (start >= bytes || (text[start] != '=' && text[start] != ' '))
+	start = find_export(text, bytes, option, sizeof(option) - 1, &found);
+	if (start >= bytes)
 		return 0;
 	for (start++; start < bytes && text[start] == ' '; start++)
 		;

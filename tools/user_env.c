@@ -88,9 +88,7 @@ static int take_conf(struct osp_user_env *user, const char *path)
 	if (keep(user, origin))
 		return -1;
 	while ((line = strsep(&rest, "\n"))) {
-		line[strcspn(line, "#\r")] = '\0';
-		line += strspn(line, " \t");
-		if (add(user, line, origin))
+		if (add(user, line, origin)) /* as it stands: NCCL knows no comments */
 			return -1;
 	}
 	return 0;

@@ -230,13 +230,16 @@ adapter() {
 }
 
 @test "this node: the environment, then the user's file, stand over the rules" {
-	echo 'NCCL_ALGO=Tree  # mine' >.nccl.conf
+	printf 'NCCL_PROTO=Simple\nNCCL_ALGO=Tree\n' >.nccl.conf
 	run env CUDA_DEVICE_ORDER=FASTEST_FIRST NCCL_PROTO=LL "$ONESPINE" env --data="$SOURCE/etc" --site=site \
 		--with=vendor=nvidia
 	[[ $status == 0 ]]
 	[[ $output == *"  CUDA_DEVICE_ORDER=FASTEST_FIRST "*"would be PCI_BUS_ID: "* ]]
 	[[ $output == *"  NCCL_PROTO=LL "*"harmful: "* ]]
-	[[ $output == *"  NCCL_ALGO=Tree  "*"($PWD/.nccl.conf)"* || $output == *"  NCCL_ALGO=Tree ($PWD/.nccl.conf)"* ]]
+	[[ $output == *"  NCCL_ALGO=Tree ($PWD/.nccl.conf)"* && $output != *NCCL_PROTO=Simple* ]]
+	echo 'NCCL_ALGO=Ring' >named.conf
+	run env NCCL_CONF_FILE=named.conf "$ONESPINE" env --data="$SOURCE/etc" --site=site
+	[[ $output == *"  NCCL_ALGO=Ring (named.conf)"* ]]
 	expect_line 1 '  FI_EFA_MTU_SIZE=1                               fatal: libfabric'"'"'s EFA provider aborts at the start when it is set, whatever the value; leave it unset [E11]' \
 		env FI_EFA_MTU_SIZE=1 "$ONESPINE" env --data="$SOURCE/etc" --site=site
 }

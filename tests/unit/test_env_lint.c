@@ -71,6 +71,8 @@ static void settings_are_seen(void **state)
 		{"#SBATCH --export=ALL,A=b,C=d\n", "1:9 A=b; 1:9 C=d"},
 		{"#SBATCH -N 2 --export=A=b # more\n", "1:14 A=b"},
 		{"#SBATCH --export \"A=b c\"\n", "1:9 A=b c"},
+		{"#SBATCH --export-file=f --export=A=b\n", "1:25 A=b"},
+		{"#SBATCH --export", ""},
 		{"#SBATCH --export='A=b,c',D=e\n", "1:9 A=b,c; 1:9 D=e"},
 		{"#SBATCH --export=NONE\n#SBATCH --export-file=A=b\n #SBATCH --export=A=b\n", ""},
 		{"srun -N2 --export=ALL,A=b,C=d cmd\n", "1:10 A=b; 1:10 C=d"},
