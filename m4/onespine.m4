@@ -31,6 +31,15 @@ AC_DEFUN([OSP_CHECK_YAML], [
 		[AC_MSG_ERROR([libyaml is needed (Debian: libyaml-dev; it reads every file of ours)])])
 ])
 
+# dlopen() is in the C library from glibc 2.34 on.
+AC_DEFUN([OSP_CHECK_DLOPEN], [
+	osp_saved_libs=$LIBS
+	AC_SEARCH_LIBS([dlopen], [dl])
+	LIBS=$osp_saved_libs
+	AS_CASE([$ac_cv_search_dlopen], [-l*], [DL_LIBS=$ac_cv_search_dlopen], [DL_LIBS=])
+	AC_SUBST([DL_LIBS])
+])
+
 AC_DEFUN([OSP_CHECK_JANSSON], [
 	OSP_PKG([JANSSON], [jansson >= 2.10])
 	AM_CONDITIONAL([HAVE_JANSSON], [test "x$have_JANSSON" = xyes])

@@ -7,8 +7,7 @@
 #define WIDTH	      80
 #define OPTION_INDENT 6
 
-/* Adds `words` broken at blanks, each line `indent` deep. */
-static void add_wrapped(struct osp_text *text, const char *words, size_t indent)
+void osp_help_wrap(struct osp_text *text, const char *words, size_t indent)
 {
 	size_t column = 0;
 
@@ -47,7 +46,7 @@ void osp_help_command(enum osp_command_id id, struct osp_text *text)
 	osp_text_printf(text, "%s\n", command->summary);
 	if (*command->details) {
 		osp_text_add(text, "\n");
-		add_wrapped(text, command->details, 0);
+		osp_help_wrap(text, command->details, 0);
 	}
 	osp_text_add(text, "\nOptions\n");
 	for (option = 0; option < OSP_OPTION_COUNT; option++) {
@@ -56,7 +55,7 @@ void osp_help_command(enum osp_command_id id, struct osp_text *text)
 		osp_text_add(text, "  ");
 		osp_option_synopsis(osp_option(option), text);
 		osp_text_add(text, "\n");
-		add_wrapped(text, osp_option(option)->help, OPTION_INDENT);
+		osp_help_wrap(text, osp_option(option)->help, OPTION_INDENT);
 	}
 	osp_text_add(text, "\nExit status\n  0  ");
 	osp_text_add(text, command->answers ? "yes, done\n  1  " : "done\n");

@@ -97,6 +97,7 @@ static int (*const run[OSP_COMMAND_COUNT])(const struct osp_call *) = {
 	[OSP_BIND_RUN] = run_without_hwloc,
 #endif
 	[OSP_ENV] = osp_run_env,
+	[OSP_CHECK] = osp_run_check,
 	[OSP_COMPLETION] = run_completion,
 	[OSP_HELP] = run_help,
 };

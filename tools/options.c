@@ -14,7 +14,7 @@
 #define ALL_COMMANDS	 (BIT(OSP_COMMAND_COUNT) - 1)
 #define PRINTS_JSON                                                                                \
 	(ON_FILES | BIT(OSP_TOPOLOGY_SHOW) | BIT(OSP_TOPOLOGY_CHECK) | BIT(OSP_CONFIG_CHECK) |     \
-	 BIT(OSP_CONFIG_SHOW) | BIT(OSP_SET) | BIT(OSP_BIND) | BIT(OSP_ENV))
+	 BIT(OSP_CONFIG_SHOW) | BIT(OSP_SET) | BIT(OSP_BIND) | BIT(OSP_ENV) | BIT(OSP_CHECK))
 
 static const struct osp_command commands[OSP_COMMAND_COUNT] = {
 	[OSP_TOPOLOGY_IMPORT] =
@@ -130,6 +130,15 @@ static const struct osp_command commands[OSP_COMMAND_COUNT] = {
 			     "what no file tells stays unknown. FILEs are further scripts of "
 			     "--script.",
 		     .answers = "a setting was found that makes jobs fail"},
+	[OSP_CHECK] =
+		{.name = "check",
+		 .arguments = "",
+		 .summary = "is this node fit to carry a job?",
+		 .details = "Looks at GPUs, links, network, host and mounts, changes nothing and "
+			    "loads no GPU. Each check runs in a process of its own: a crash or a "
+			    "hang ends only that. When something failed, the last line is a reason "
+			    "for Slurm.",
+		 .answers = "at least one check failed: the node should not carry a job"},
 	[OSP_COMPLETION] = {.name = "completion",
 			    .arguments = "SHELL",
 			    .arguments_least = 1,
@@ -138,13 +147,14 @@ static const struct osp_command commands[OSP_COMMAND_COUNT] = {
 			    .words = "bash zsh",
 			    .summary = "print the completion script of a shell",
 			    .details = "SHELL is bash or zsh."},
-	[OSP_HELP] = {.name = "help",
-		      .arguments = "[COMMAND]",
-		      .arguments_most = 2,
-		      .complete = OSP_COMPLETE_WORDS,
-		      .words = "topology config fit why map audit set hosts bind env completion",
-		      .summary = "explain a command",
-		      .details = ""},
+	[OSP_HELP] =
+		{.name = "help",
+		 .arguments = "[COMMAND]",
+		 .arguments_most = 2,
+		 .complete = OSP_COMPLETE_WORDS,
+		 .words = "topology config fit why map audit set hosts bind env check completion",
+		 .summary = "explain a command",
+		 .details = ""},
 };
 
 static const struct osp_option options[OSP_OPTION_COUNT] = {
@@ -347,6 +357,43 @@ static const struct osp_option options[OSP_OPTION_COUNT] = {
 		 .complete = OSP_COMPLETE_FILE,
 		 .help = "Look at the files below FOLDER, as those of an unpacked image, "
 			 "instead of this node's."},
+	[OSP_OPTION_DEPTH] = {.name = "depth",
+			      .argument = "DEPTH",
+			      .commands = BIT(OSP_CHECK),
+			      .complete = OSP_COMPLETE_WORDS,
+			      .words = "passive quick full",
+			      .help = "How deep to look: passive (the default). This build has no "
+				      "GPU kernels, so quick and full are refused."},
+	[OSP_OPTION_GPUS] =
+		{.name = "gpus",
+		 .argument = "LIST",
+		 .commands = BIT(OSP_CHECK),
+		 .help = "Only these GPUs: numbers in the order of the PCI bus, ranges or "
+			 "UUIDs, separated by commas (0-3,5)."},
+	[OSP_OPTION_ONLY_CHECKS] = {.name = "only",
+				    .argument = "NAMES",
+				    .commands = BIT(OSP_CHECK),
+				    .help = "Only these checks, separated by commas."},
+	[OSP_OPTION_BUDGET] =
+		{.name = "budget",
+		 .argument = "SECONDS",
+		 .commands = BIT(OSP_CHECK),
+		 .help = "End after so long; what was not finished is an error, not a "
+			 "failure."},
+	[OSP_OPTION_THRESHOLDS] =
+		{.name = "thresholds",
+		 .argument = "FILE",
+		 .commands = BIT(OSP_CHECK),
+		 .complete = OSP_COMPLETE_FILE,
+		 .help = "Limits over those built in, instead of the site's thresholds.yaml."},
+	[OSP_OPTION_LIST] = {.name = "list",
+			     .commands = BIT(OSP_CHECK),
+			     .help = "Name the checks and what each measures, and run none."},
+	[OSP_OPTION_EXPLAIN] =
+		{.name = "explain",
+		 .argument = "NAME",
+		 .commands = BIT(OSP_CHECK),
+		 .help = "Explain a check, its limits and what to do, and run none."},
 	[OSP_OPTION_JSON] = {.name = "json", .commands = PRINTS_JSON, .help = "Print JSON."},
 	[OSP_OPTION_HELP] = {.name = "help",
 			     .letter = 'h',

@@ -29,6 +29,7 @@ enum osp_command_id {
 	OSP_BIND,
 	OSP_BIND_RUN,
 	OSP_ENV,
+	OSP_CHECK,
 	OSP_COMPLETION,
 	OSP_HELP,
 	OSP_COMMAND_COUNT,
@@ -70,6 +71,13 @@ enum osp_option_id {
 	OSP_OPTION_DATA,
 	OSP_OPTION_SITE,
 	OSP_OPTION_ROOT,
+	OSP_OPTION_DEPTH,
+	OSP_OPTION_GPUS,
+	OSP_OPTION_ONLY_CHECKS,
+	OSP_OPTION_BUDGET,
+	OSP_OPTION_THRESHOLDS,
+	OSP_OPTION_LIST,
+	OSP_OPTION_EXPLAIN,
 	OSP_OPTION_JSON,
 	OSP_OPTION_HELP,
 	OSP_OPTION_VERSION,
@@ -138,6 +146,9 @@ void osp_option_synopsis(const struct osp_option *option, struct osp_text *text)
 /* --help of one command, and of all (the list of commands). */
 void osp_help_command(enum osp_command_id id, struct osp_text *text);
 void osp_help_all(struct osp_text *text);
+
+/* Adds `words` broken at blanks, each line `indent` deep. */
+void osp_help_wrap(struct osp_text *text, const char *words, size_t indent);
 
 /* Completion scripts. */
 void osp_completion_bash(struct osp_text *text);

@@ -42,6 +42,7 @@ load helpers
 		hosts
 		bind
 		bind run
+		check
 		completion
 		help
 	END
@@ -72,7 +73,7 @@ load helpers
 		_onespine
 		printf '%s\n' "${COMPREPLY[*]}"
 	}
-	expect 0 "topology config fit why map audit set hosts bind env completion help --help --version" \
+	expect 0 "topology config fit why map audit set hosts bind env check completion help --help --version" \
 		complete_words onespine ''
 	expect 0 "import show check" complete_words onespine topology ''
 	expect 0 "show" complete_words onespine config s

@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * check.h - checks of a node: what one is, what it tells, how they are run
+ *
+ * A check is a function that looks at one thing and tells results; it runs in a child process with
+ * a deadline, so it may crash or hang. It changes nothing on the node and loads no GPU. What it
+ * reads it reads below `root` ("" for the real one), so a test can show it a machine of its own.
+ *
+ * One thread a process. check/ includes lib/ only, and links neither NVML nor CUDA.
+ */
+#ifndef OSP_CHECK_H
+#define OSP_CHECK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "lib/error.h"
+#include "lib/thresholds.h"
+
+/* From the least to the gravest. */
+enum osp_verdict {
+	OSP_VERDICT_SKIP,  /* nothing of the kind here, or it cannot be told */
+	OSP_VERDICT_PASS,  /* healthy */
+	OSP_VERDICT_WARN,  /* worth a look; a user can bring it about, or nothing breaks yet */
+	OSP_VERDICT_ERROR, /* the check itself broke: says nothing about the node */
+	OSP_VERDICT_FAIL,  /* the node should not carry a job */
+};
+
+/* What to do about it. */
+enum osp_cure {
+	OSP_CURE_NONE,
+	OSP_CURE_ASK, /* somebody must look: configuration, cables, software */
+	OSP_CURE_RESET_GPU,
+	OSP_CURE_REBOOT,
+	OSP_CURE_REPLACE,
+};
+
+enum osp_depth { OSP_DEPTH_PASSIVE, OSP_DEPTH_QUICK, OSP_DEPTH_FULL };
+
+#define OSP_SUBJECT_BYTES 64
+#define OSP_WORD_BYTES	  64
+#define OSP_WHY_BYTES	  256
+
+/* One thing told. Written whole through a pipe, so it holds no pointers. */
+struct osp_result {
+	enum osp_verdict verdict;
+	enum osp_cure cure;
+	char subject[OSP_SUBJECT_BYTES]; /* "gpu3", "mlx5_0:1", "/fsx"; "" = the node */
+	char value[OSP_WORD_BYTES];	 /* "12 uncorrectable", "93 C" */
+	char limit[OSP_WORD_BYTES];	 /* "> 0", "of 8"; "" where there is none */
+	char source[OSP_WHY_BYTES];	 /* where the limit comes from; "" = the check itself */
+	char why[OSP_WHY_BYTES];	 /* a sentence for people */
+};
+
+struct osp_check_context {
+	const char *root;	      /* "" or a folder that stands for / */
+	const char *gpus;	      /* --gpus, or NULL for all */
+	char node[OSP_SUBJECT_BYTES]; /* DMI product name, or "" */
+	const struct osp_thresholds *thresholds;
+	uint64_t uptime_s;
+	unsigned int deadline_most_ms; /* for tests: no check gets longer; 0 = as each says */
+	/* Where results go; set by the runner. */
+	void (*tell)(struct osp_check_context *context, const struct osp_result *result);
+	void *teller;
+};
+
+/* Which checks share a child: those of one group run in it one after the other, a crash or hang
+ * ends it, and a new one goes on with the next. Groups run side by side. */
+enum osp_check_group {
+	OSP_GROUP_GPU,
+	OSP_GROUP_HOST,
+	OSP_GROUP_NETWORK,
+	OSP_GROUP_MOUNTS,
+	OSP_GROUP_COUNT
+};
+
+struct osp_check {
+	const char *name; /* "ecc"; stable, Slurm's reasons and the thresholds name it */
+	enum osp_depth depth;
+	enum osp_check_group group;
+	enum osp_verdict worst; /* FAIL; WARN where a user can bring it about */
+	bool basic;   /* the rest of its group needs what it asks: skipped when it hangs */
+	bool settles; /* what is missing soon after boot may still come: ERROR then */
+	unsigned int deadline_ms;
+	const char *measures; /* one line */
+	const char *explains; /* a paragraph: how, what it cannot see */
+	const char *cures;    /* what to do when it fails */
+	void (*run)(struct osp_check_context *context);
+};
+
+/* All checks, in the order in which they are shown. */
+extern const struct osp_check *const osp_checks[];
+extern const size_t osp_check_count;
+const struct osp_check *osp_check_find(const char *name); /* NULL: no such check */
+
+/* Fills `context` for the machine below `root` (it must outlive the context), all its GPUs, and
+ * `thresholds`. */
+void osp_check_context_set(struct osp_check_context *context, const char *root,
+			   const struct osp_thresholds *thresholds);
+
+/* etc/thresholds.yaml as it was when this was built. */
+extern const char osp_thresholds_builtin[];
+
+/* --- for checks ------------------------------------------------------------------------------- */
+
+/* Tells one result; texts are cut to their fields. `limit` and `source` may be NULL. */
+void osp_tell(struct osp_check_context *context, enum osp_verdict verdict, enum osp_cure cure,
+	      const char *subject, const char *value, const char *limit, const char *source,
+	      const char *why_format, ...) __attribute__((format(printf, 8, 9)));
+void osp_tell_pass(struct osp_check_context *context, const char *value_format, ...)
+	__attribute__((format(printf, 2, 3)));
+void osp_tell_skip(struct osp_check_context *context, const char *why_format, ...)
+	__attribute__((format(printf, 2, 3)));
+void osp_tell_error(struct osp_check_context *context, const char *subject, const char *why_format,
+		    ...) __attribute__((format(printf, 3, 4)));
+
+/* The limit of this node, of `model` where not NULL. NULL: none is known. */
+const struct osp_limit *osp_check_limit(const struct osp_check_context *context,
+					enum osp_limit_id id, const char *model);
+
+/* --- running ---------------------------------------------------------------------------------- */
+
+/* What one check came to. `results` belong to the run. */
+struct osp_outcome {
+	const struct osp_check *check;
+	enum osp_check_mode mode;
+	enum osp_verdict verdict; /* the gravest of its results */
+	struct osp_result *results;
+	size_t result_count;
+	unsigned int time_ms;
+};
+
+struct osp_run {
+	struct osp_outcome *outcomes;
+	size_t count;
+	unsigned int time_ms;
+};
+
+/*
+ * Runs `count` checks, at most `budget_ms` long (0: as long as their deadlines). Never waits for a
+ * child that cannot be killed. A crash is ERROR; a hang is FAIL (at most the check's worst) when a
+ * second child hangs too, else ERROR; what the budget leaves no time for is ERROR. Returns 0, or -1
+ * with `error` set when memory or processes ran out. Free with osp_run_free() in either case.
+ */
+int osp_run_checks(struct osp_check_context *context, const struct osp_check *const *checks,
+		   size_t count, unsigned int budget_ms, struct osp_run *run,
+		   struct osp_error *error);
+void osp_run_free(struct osp_run *run);
+
+/* The gravest verdict that counts (mode enforce); with `told` those in mode comment count too. */
+enum osp_verdict osp_run_verdict(const struct osp_run *run, bool told);
+
+/*
+ * The reason for Slurm, of the gravest result: "onespine: gpu3 ecc 12 uncorrectable > 0; replace",
+ * or "" when nothing failed. Its form is stable. Returns `buffer`.
+ */
+const char *osp_run_reason(const struct osp_run *run, char *buffer, size_t buffer_bytes);
+
+const char *osp_verdict_name(enum osp_verdict verdict); /* "PASS" */
+const char *osp_cure_name(enum osp_cure cure);		/* "reset gpu"; "" for none */
+
+/* --- guarded work ----------------------------------------------------------------------------- */
+
+/* One piece of work in a child of its own, for a check whose parts may hang one by one. */
+struct osp_guard {
+	pid_t child;
+	int answer; /* file descriptor */
+};
+
+/* Starts `work` with `argument`; its return value is the answer. -1 when no child could be made. */
+int osp_guard_start(struct osp_guard *guard, int (*work)(const void *argument),
+		    const void *argument);
+
+/* Waits until `until_ms` (osp_now_ms()). 1 with the answer, 0 when it hangs (killed, not waited
+ * for), -1 when it crashed. */
+int osp_guard_collect(struct osp_guard *guard, uint64_t until_ms, int *answer);
+
+uint64_t osp_now_ms(void); /* monotonic */
+
+#endif

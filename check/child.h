@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * child.h - child processes that may never end
+ *
+ * Inside check/ only. One thread.
+ */
+#ifndef OSP_CHILD_H
+#define OSP_CHILD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/types.h>
+
+/* fork() with a pipe: in the child 0 and *answer to write to, in the parent its id and *answer to
+ * read from, or -1. The child dies with its parent. */
+pid_t osp_child_start(int *answer);
+
+/* Kills the child and takes its status where it ends within a tenth of a second; one that cannot
+ * be killed is left behind. */
+void osp_child_drop(pid_t child);
+
+bool osp_write_all(int file, const void *bytes, size_t count);
+
+#endif

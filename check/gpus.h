@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * gpus.h - the NVIDIA GPUs of this node: on the PCI bus, and as NVML knows them
+ *
+ * gpuN is the N-th in the order of PCI addresses, which is NVML's order (and CUDA's only with
+ * CUDA_DEVICE_ORDER=PCI_BUS_ID). One thread.
+ */
+#ifndef OSP_GPUS_H
+#define OSP_GPUS_H
+
+#include "check/check.h"
+#include "check/nvml.h"
+
+#define OSP_GPUS_MAX 64
+
+struct osp_pci_gpu {
+	char address[16]; /* "0000:3b:00.0", as sysfs writes it */
+	bool chosen;	  /* by --gpus */
+};
+
+struct osp_pci_gpus {
+	struct osp_pci_gpu gpus[OSP_GPUS_MAX];
+	size_t count;
+};
+
+/* Display and 3D controllers of NVIDIA's (vendor 10de, class 03). Virtual functions count as
+ * GPUs. */
+void osp_pci_gpus(const struct osp_check_context *context, struct osp_pci_gpus *gpus);
+
+/* "gpu3" for a PCI address ("0000:3b:00" is enough), or the address where there is no such GPU. */
+const char *osp_gpu_of_address(const struct osp_pci_gpus *gpus, const char *address, char *buffer,
+			       size_t buffer_bytes, bool *chosen);
+
+/* --gpus: "0-3,5" or UUIDs (the start is enough), separated by commas. */
+bool osp_gpus_valid(const char *list, struct osp_error *error);
+
+struct osp_gpu {
+	unsigned int index;
+	char subject[16]; /* "gpu3" */
+	char address[16];
+	char name[96];
+	char uuid[96];
+	osp_nvml_device device;
+	int state; /* what NVML said when asked for it */
+};
+
+struct osp_gpus {
+	struct osp_gpu gpus[OSP_GPUS_MAX]; /* the chosen ones */
+	size_t count;
+	size_t all; /* how many NVML counts */
+};
+
+/*
+ * The chosen GPUs by NVML. false when there is none or NVML does not answer: then a SKIP has been
+ * told that says so, since it is for the checks "driver" and "gpus" to judge that. A GPU that NVML
+ * has lost is in the list with its state.
+ */
+bool osp_gpus_open(struct osp_check_context *context, struct osp_gpus *gpus);
+
+/* NVML loaded and initialised, once a process: 0, or NVML's error; -1 when the library cannot be
+ * loaded (osp_nvml_load() tells why). */
+int osp_nvml_ready(void);
+
+/*
+ * What to do with what NVML answered about one GPU: true when there is a value. Otherwise the GPU
+ * has none (counted in *lacking), is lost (which "gpus" tells), or the call failed: that is told as
+ * an error.
+ */
+bool osp_gpu_value(struct osp_check_context *context, const struct osp_gpu *gpu, int state,
+		   const char *what, size_t *lacking);
+
+#endif

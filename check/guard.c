@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* guard.c - one piece of work in a child, never waited for longer than allowed */
+#include "check/check.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "check/child.h"
+
+#define FILES_MAX 1024 /* a program started by slurmd or a shell has but a few open */
+
+uint64_t osp_now_ms(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+}
+
+/* Waiting would never end where the child is stuck inside the kernel: it is left to init. */
+void osp_child_drop(pid_t child)
+{
+	struct timespec moment = {.tv_nsec = 2000000};
+
+	kill(child, SIGKILL);
+	for (int tries = 0; tries < 50; tries++) {
+		pid_t ended = waitpid(child, NULL, WNOHANG);
+
+		if (ended == child || (ended < 0 && errno != EINTR))
+			return;
+		nanosleep(&moment, NULL);
+	}
+}
+
+/* A child that cannot die must hold nobody's files: whoever reads our output would wait for it. */
+static void let_go_of_files(int but)
+{
+	int nothing = open("/dev/null", O_RDWR);
+
+	for (int file = 0; nothing >= 0 && file <= 2; file++)
+		dup2(nothing, file);
+	for (int file = 3; file < FILES_MAX; file++)
+		if (file != but)
+			close(file);
+}
+
+pid_t osp_child_start(int *answer)
+{
+	pid_t parent = getpid(), child;
+	int ends[2];
+
+	if (pipe(ends) < 0)
+		return -1;
+	child = fork();
+	if (child < 0) {
+		close(ends[0]);
+		close(ends[1]);
+		return -1;
+	}
+	if (child) {
+		close(ends[1]);
+		*answer = ends[0];
+		return child;
+	}
+	/* Ctrl-C, or the end of whoever asked, ends the work too. */
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (getppid() != parent)
+		_exit(1);
+	let_go_of_files(ends[1]);
+	*answer = ends[1];
+	return 0;
+}
+
+bool osp_write_all(int file, const void *bytes, size_t count)
+{
+	const char *at = bytes;
+
+	while (count) {
+		ssize_t written = write(file, at, count);
+
+		if (written < 0 && errno == EINTR)
+			continue;
+		if (written <= 0)
+			return false;
+		at += written;
+		count -= (size_t)written;
+	}
+	return true;
+}
+
+int osp_guard_start(struct osp_guard *guard, int (*work)(const void *argument),
+		    const void *argument)
+{
+	guard->child = osp_child_start(&guard->answer);
+	if (guard->child == 0) {
+		int answer = work(argument);
+
+		_exit(osp_write_all(guard->answer, &answer, sizeof(answer)) ? 0 : 1);
+	}
+	return guard->child < 0 ? -1 : 0;
+}
+
+int osp_guard_collect(struct osp_guard *guard, uint64_t until_ms, int *answer)
+{
+	struct pollfd wait = {.fd = guard->answer, .events = POLLIN};
+	int outcome = 0;
+
+	for (;;) {
+		uint64_t now_ms = osp_now_ms();
+		int ready = poll(&wait, 1, now_ms < until_ms ? (int)(until_ms - now_ms) : 0);
+
+		if (ready < 0 && errno == EINTR)
+			continue;
+		if (ready > 0)
+			outcome = read(guard->answer, answer, sizeof(*answer)) == sizeof(*answer)
+					  ? 1
+					  : -1;
+		break;
+	}
+	close(guard->answer);
+	osp_child_drop(guard->child);
+	return outcome;
+}

@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "check/kmsg.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "check/root.h"
+
+#define LOG_BYTES_MAX ((size_t)64 * 1024 * 1024)
+
+/* A decimal number up to the character `end`; the character behind it, or NULL. */
+static char *take_number(char *text, char end, uint64_t *number)
+{
+	char *after;
+
+	if (!isdigit((unsigned char)*text))
+		return NULL;
+	errno = 0;
+	*number = strtoull(text, &after, 10);
+	return errno == 0 && *after == end ? after + 1 : NULL;
+}
+
+bool osp_kmsg_parse(char *line, struct osp_kmsg_record *record)
+{
+	uint64_t priority, sequence, time_us;
+	char *at = take_number(line, ',', &priority);
+
+	at = at ? take_number(at, ',', &sequence) : NULL;
+	at = at ? take_number(at, ',', &time_us) : NULL;
+	at = at ? strchr(at, ';') : NULL;
+	if (!at || priority > UINT_MAX)
+		return false;
+	record->facility = (unsigned int)priority >> 3;
+	record->sequence = sequence;
+	record->time_us = time_us;
+	record->text = at + 1;
+	return true;
+}
+
+/* "GPU recovery action changed from 0x0 (None) to 0x2 (Node Reboot Required)" */
+static unsigned int recovery_of(const char *text)
+{
+	const char *to = strstr(text, ") to 0x");
+
+	return to ? (unsigned int)(strtoul(to + strlen(") to "), NULL, 16) & 0xff) : UINT_MAX;
+}
+
+bool osp_xid_parse(const struct osp_kmsg_record *record, struct osp_xid *xid)
+{
+	static const char start[] = "NVRM: Xid (PCI:";
+	const char *at = record->text;
+	size_t length;
+	unsigned long number;
+	char *end;
+
+	if (record->facility != 0 || strncmp(at, start, sizeof(start) - 1) != 0)
+		return false;
+	at += sizeof(start) - 1;
+	length = strspn(at, "0123456789abcdefABCDEF:.");
+	if (!length || length >= sizeof(xid->address) || strncmp(at + length, "): ", 3) != 0)
+		return false;
+	memcpy(xid->address, at, length);
+	xid->address[length] = '\0';
+	at += length + 3;
+	if (!isdigit((unsigned char)*at))
+		return false;
+	number = strtoul(at, &end, 10);
+	if (number > 9999 || (*end && *end != ',' && *end != ' '))
+		return false;
+	xid->number = (unsigned int)number;
+	xid->time_us = record->time_us;
+	xid->recovery = number == 154 ? recovery_of(end) : 0;
+	return true;
+}
+
+/* --- the log ---------------------------------------------------------------------------------- */
+
+static void take_line(char *line, void (*take)(void *context, const struct osp_xid *xid),
+		      void *context)
+{
+	struct osp_kmsg_record record;
+	struct osp_xid xid;
+
+	if (osp_kmsg_parse(line, &record) && osp_xid_parse(&record, &xid))
+		take(context, &xid);
+}
+
+/* Takes the whole lines at the start of the buffer; what is left of the last one moves there. */
+static size_t take_lines(char *buffer, size_t length,
+			 void (*take)(void *context, const struct osp_xid *xid), void *context)
+{
+	char *line = buffer, *end;
+
+	while ((end = memchr(line, '\n', length - (size_t)(line - buffer)))) {
+		*end = '\0';
+		take_line(line, take, context);
+		line = end + 1;
+	}
+	length -= (size_t)(line - buffer);
+	memmove(buffer, line, length);
+	return length;
+}
+
+int osp_kmsg_xids(const char *root, void (*take)(void *context, const struct osp_xid *xid),
+		  void *context)
+{
+	char path[OSP_PATH_BYTES], buffer[2 * OSP_KMSG_RECORD_BYTES];
+	size_t length = 0, total = 0;
+	int file, state = 0;
+
+	if (!osp_root_path(root, path, sizeof(path), "dev/kmsg"))
+		return errno;
+	file = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
+	if (file < 0)
+		return errno;
+	while (total < LOG_BYTES_MAX) {
+		ssize_t count = read(file, buffer + length, sizeof(buffer) - 1 - length);
+
+		/* EPIPE: records were overwritten meanwhile; the next read goes on. */
+		if (count < 0 && (errno == EINTR || errno == EPIPE))
+			continue;
+		if (count < 0 && errno != EAGAIN)
+			state = errno;
+		if (count <= 0)
+			break;
+		total += (size_t)count;
+		length = take_lines(buffer, length + (size_t)count, take, context);
+		/* A line longer than any record is no record. */
+		if (length > OSP_KMSG_RECORD_BYTES)
+			length = 0;
+	}
+	close(file);
+	return state;
+}
+
+/* --- the catalogue ---------------------------------------------------------------------------- */
+
+/* NVIDIA's XID catalogue of 2025, column "immediate action". 45, 48 and 74 say "workflow" there: 45
+ * alone is the end of a program, 48 is an uncorrectable error, 74 an NVLink fault. 144 to 150 need
+ * their text decoded, so somebody must look. */
+static const struct {
+	unsigned char first;
+	unsigned char last;
+	enum osp_xid_action action;
+} catalogue[] = {
+	{8, 8, OSP_XID_APPLICATION},	 {11, 11, OSP_XID_APPLICATION},
+	{13, 13, OSP_XID_APPLICATION},	 {14, 14, OSP_XID_IGNORE},
+	{25, 25, OSP_XID_APPLICATION},	 {31, 32, OSP_XID_APPLICATION},
+	{37, 38, OSP_XID_IGNORE},	 {39, 41, OSP_XID_APPLICATION},
+	{43, 44, OSP_XID_IGNORE},	 {45, 45, OSP_XID_APPLICATION},
+	{46, 46, OSP_XID_RESET},	 {48, 48, OSP_XID_RESET},
+	{54, 54, OSP_XID_LOOK},		 {60, 60, OSP_XID_APPLICATION},
+	{62, 62, OSP_XID_RESET},	 {63, 63, OSP_XID_IGNORE},
+	{64, 64, OSP_XID_RESET},	 {66, 67, OSP_XID_IGNORE},
+	{68, 72, OSP_XID_APPLICATION},	 {74, 74, OSP_XID_RESET},
+	{75, 77, OSP_XID_APPLICATION},	 {78, 78, OSP_XID_LOOK},
+	{79, 79, OSP_XID_REBOOT},	 {80, 80, OSP_XID_APPLICATION},
+	{82, 86, OSP_XID_APPLICATION},	 {88, 89, OSP_XID_APPLICATION},
+	{92, 93, OSP_XID_IGNORE},	 {94, 94, OSP_XID_APPLICATION},
+	{95, 95, OSP_XID_RESET},	 {96, 105, OSP_XID_APPLICATION},
+	{106, 107, OSP_XID_IGNORE},	 {109, 110, OSP_XID_RESET},
+	{119, 120, OSP_XID_RESET},	 {121, 121, OSP_XID_IGNORE},
+	{126, 135, OSP_XID_APPLICATION}, {136, 136, OSP_XID_RESET},
+	{137, 137, OSP_XID_IGNORE},	 {139, 139, OSP_XID_APPLICATION},
+	{140, 140, OSP_XID_RESET},	 {141, 141, OSP_XID_IGNORE},
+	{142, 142, OSP_XID_LOOK},	 {143, 143, OSP_XID_RESET},
+	{144, 150, OSP_XID_LOOK},	 {151, 151, OSP_XID_REBOOT},
+	{152, 153, OSP_XID_IGNORE},	 {155, 156, OSP_XID_RESET},
+	{157, 157, OSP_XID_IGNORE},	 {158, 158, OSP_XID_RESET},
+	{159, 159, OSP_XID_LOOK},	 {160, 165, OSP_XID_IGNORE},
+};
+
+enum osp_xid_action osp_xid_action(unsigned int number)
+{
+	for (size_t i = 0; i < sizeof(catalogue) / sizeof(catalogue[0]); i++)
+		if (number >= catalogue[i].first && number <= catalogue[i].last)
+			return catalogue[i].action;
+	return OSP_XID_UNKNOWN;
+}
+
+const char *osp_xid_words(unsigned int number)
+{
+	switch (number) {
+	case 48:
+		return "uncorrectable memory error";
+	case 62:
+	case 109:
+		return "the GPU's own firmware stopped";
+	case 64:
+		return "a bad page or row could not be recorded";
+	case 74:
+		return "NVLink error";
+	case 79:
+		return "the GPU has fallen off the bus";
+	case 95:
+		return "uncontained memory error";
+	case 119:
+	case 120:
+		return "the GPU's system processor does not answer";
+	case 140:
+		return "unrecovered memory error";
+	case 154:
+		return "the driver asks for recovery";
+	default:
+		return "";
+	}
+}

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * kmsg.h - the kernel's own records since boot, and the XIDs in them
+ *
+ * /dev/kmsg gives "PRIORITY,SEQUENCE,TIME_US,FLAGS;TEXT". Anybody who may write there, or whose
+ * text is logged, could write words that look like an XID: only records of facility 0 count, which
+ * the kernel gives to no writer, and only those that begin as the driver's do. One thread.
+ */
+#ifndef OSP_KMSG_H
+#define OSP_KMSG_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define OSP_KMSG_RECORD_BYTES 8192 /* the kernel's own limit */
+
+struct osp_kmsg_record {
+	unsigned int facility; /* 0: the kernel */
+	uint64_t sequence;
+	uint64_t time_us; /* since boot */
+	const char *text; /* within the line parsed, terminated */
+};
+
+/* Takes one record's line apart, in place. false when it is none. */
+bool osp_kmsg_parse(char *line, struct osp_kmsg_record *record);
+
+struct osp_xid {
+	unsigned int number;
+	char address[24]; /* "0000:3b:00" */
+	uint64_t time_us;
+	unsigned int recovery; /* XID 154: the action it changed to; else 0 */
+};
+
+/* An XID in a kernel record: "NVRM: Xid (PCI:0000:3b:00): 79, ...". */
+bool osp_xid_parse(const struct osp_kmsg_record *record, struct osp_xid *xid);
+
+/*
+ * Reads all records, oldest first, and calls `take` with each XID. 0, or errno: EPERM and EACCES
+ * where kernel.dmesg_restrict forbids it.
+ */
+int osp_kmsg_xids(const char *root, void (*take)(void *context, const struct osp_xid *xid),
+		  void *context);
+
+/* What NVIDIA's catalogue says to do about an XID at once. */
+enum osp_xid_action {
+	OSP_XID_IGNORE,	     /* informational, or told by another check (63: remapped) */
+	OSP_XID_APPLICATION, /* a program's own fault, or contained to it */
+	OSP_XID_RESET,
+	OSP_XID_REBOOT,
+	OSP_XID_LOOK, /* cables, power, versions: somebody must look */
+	OSP_XID_UNKNOWN,
+};
+enum osp_xid_action osp_xid_action(unsigned int number);
+
+/* "GPU has fallen off the bus"; "" for those without words of ours. */
+const char *osp_xid_words(unsigned int number);
+
+#endif

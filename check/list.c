@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* list.c - all checks, in the order in which they are shown */
+#include <stdio.h>
+#include <string.h>
+
+#include "check/passive.h"
+#include "check/root.h"
+
+const struct osp_check *const osp_checks[] = {
+	&osp_check_driver,	  &osp_check_gpus,	    &osp_check_device_files,
+	&osp_check_recovery,	  &osp_check_xid,	    &osp_check_ecc,
+	&osp_check_row_remap,	  &osp_check_retired_pages, &osp_check_nvlink,
+	&osp_check_nvlink_errors, &osp_check_fabric,	    &osp_check_pcie,
+	&osp_check_throttle,	  &osp_check_temperature,   &osp_check_persistence,
+	&osp_check_uvm_module,	  &osp_check_neuron,	    &osp_check_amd,
+	&osp_check_efa,		  &osp_check_infiniband,    &osp_check_rdma_module,
+	&osp_check_cpu,		  &osp_check_numa,	    &osp_check_memory,
+	&osp_check_limits,	  &osp_check_clock,	    &osp_check_mounts,
+	&osp_check_space,
+};
+
+const size_t osp_check_count = sizeof(osp_checks) / sizeof(osp_checks[0]);
+
+const struct osp_check *osp_check_find(const char *name)
+{
+	for (size_t i = 0; i < osp_check_count; i++)
+		if (strcmp(osp_checks[i]->name, name) == 0)
+			return osp_checks[i];
+	return NULL;
+}
+
+void osp_check_context_set(struct osp_check_context *context, const char *root,
+			   const struct osp_thresholds *thresholds)
+{
+	memset(context, 0, sizeof(*context));
+	context->root = root;
+	context->thresholds = thresholds;
+	if (!osp_root_read(root, context->node, sizeof(context->node),
+			   "sys/devices/virtual/dmi/id/product_name"))
+		*context->node = '\0';
+	if (!osp_root_number(root, &context->uptime_s, "proc/uptime"))
+		context->uptime_s = UINT64_MAX;
+}

@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * nvml.h - NVIDIA's management library, loaded at run time
+ *
+ * libnvidia-ml.so.1 is opened by name and never linked, so one build serves nodes with and without
+ * a driver. A function that an older library lacks answers OSP_NVML_NO_FUNCTION. Names, numbers
+ * and layouts are those of NVML's interface (nvml.h of CUDA 12.9), which NVIDIA keeps stable. One
+ * thread.
+ */
+#ifndef OSP_NVML_H
+#define OSP_NVML_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define OSP_NVML_LIBRARY "libnvidia-ml.so.1"
+
+/* What a call returns. */
+enum osp_nvml_return {
+	OSP_NVML_OK = 0,
+	OSP_NVML_NOT_SUPPORTED = 3,
+	OSP_NVML_NO_PERMISSION = 4,
+	OSP_NVML_NOT_FOUND = 6,
+	OSP_NVML_DRIVER_NOT_LOADED = 9,
+	OSP_NVML_TIMEOUT = 10,
+	OSP_NVML_NO_FUNCTION = 13,
+	OSP_NVML_GPU_LOST = 15,
+	OSP_NVML_RESET_REQUIRED = 16,
+	OSP_NVML_VERSION_MISMATCH = 18, /* the kernel's driver and the library differ */
+	OSP_NVML_NO_DATA = 21,
+	OSP_NVML_ARGUMENT_VERSION = 25,
+	OSP_NVML_DEPRECATED = 26,
+	OSP_NVML_GPU_NOT_FOUND = 28,
+};
+
+/* Arguments. */
+#define OSP_NVML_CORRECTED	 0
+#define OSP_NVML_UNCORRECTED	 1
+#define OSP_NVML_VOLATILE	 0
+#define OSP_NVML_AGGREGATE	 1
+#define OSP_NVML_LOCATION_SRAM	 7
+#define OSP_NVML_SENSOR_GPU	 0
+#define OSP_NVML_SLOWDOWN	 1 /* temperature at which the GPU slows itself down */
+#define OSP_NVML_LINKS_MAX	 36
+#define OSP_NVML_LINK_CRC_FLIT	 2
+#define OSP_NVML_LINK_CRC_DATA	 3
+#define OSP_NVML_RECOVERY_ACTION 230 /* field */
+
+/* Clock event reasons that are a fault: hardware slowdown and its two causes, and software's
+ * thermal one; the power cap is none. */
+#define OSP_NVML_HW_SLOWDOWN	  0x08u
+#define OSP_NVML_SW_THERMAL	  0x20u
+#define OSP_NVML_HW_THERMAL	  0x40u
+#define OSP_NVML_HW_POWER_BRAKE	  0x80u
+
+#define OSP_NVML_FABRIC_COMPLETED 3
+
+typedef void *osp_nvml_device;
+
+struct osp_nvml_pci {
+	char bus_id_legacy[16];
+	unsigned int domain;
+	unsigned int bus;
+	unsigned int device;
+	unsigned int device_id;
+	unsigned int subsystem_id;
+	char bus_id[32];
+};
+
+struct osp_nvml_field {
+	unsigned int id;
+	unsigned int scope;
+	long long timestamp_us;
+	long long latency_us;
+	unsigned int type;
+	int state; /* an osp_nvml_return */
+	union {
+		double real;
+		unsigned int word;
+		unsigned long long number;
+	} value;
+};
+
+#define OSP_NVML_FABRIC_VERSION ((unsigned int)sizeof(struct osp_nvml_fabric) | 2u << 24)
+struct osp_nvml_fabric {
+	unsigned int version;
+	unsigned char cluster_uuid[16];
+	int status;
+	unsigned int clique;
+	unsigned char state;
+	unsigned int health; /* two bits a kind: 1 is ill, 2 is well */
+};
+
+/* name here, NVML's name, an older or newer name (or NULL), parameters, arguments */
+#define OSP_NVML_CALLS(X)                                                                          \
+	X(init, "nvmlInit_v2", "nvmlInit", (void), ())                                             \
+	X(shutdown, "nvmlShutdown", NULL, (void), ())                                              \
+	X(driver_version, "nvmlSystemGetDriverVersion", NULL, (char *text, unsigned int bytes),    \
+	  (text, bytes))                                                                           \
+	X(count, "nvmlDeviceGetCount_v2", "nvmlDeviceGetCount", (unsigned int *count), (count))    \
+	X(open, "nvmlDeviceGetHandleByIndex_v2", "nvmlDeviceGetHandleByIndex",                     \
+	  (unsigned int index, osp_nvml_device *device), (index, device))                          \
+	X(name, "nvmlDeviceGetName", NULL,                                                         \
+	  (osp_nvml_device device, char *text, unsigned int bytes), (device, text, bytes))         \
+	X(uuid, "nvmlDeviceGetUUID", NULL,                                                         \
+	  (osp_nvml_device device, char *text, unsigned int bytes), (device, text, bytes))         \
+	X(pci, "nvmlDeviceGetPciInfo_v3", "nvmlDeviceGetPciInfo_v2",                               \
+	  (osp_nvml_device device, struct osp_nvml_pci * pci), (device, pci))                      \
+	X(ecc_mode, "nvmlDeviceGetEccMode", NULL,                                                  \
+	  (osp_nvml_device device, int *now, int *after_reset), (device, now, after_reset))        \
+	X(ecc_errors, "nvmlDeviceGetTotalEccErrors", NULL,                                         \
+	  (osp_nvml_device device, int type, int counter, unsigned long long *count),              \
+	  (device, type, counter, count))                                                          \
+	X(memory_errors, "nvmlDeviceGetMemoryErrorCounter", NULL,                                  \
+	  (osp_nvml_device device, int type, int counter, int location,                            \
+	   unsigned long long *count),                                                             \
+	  (device, type, counter, location, count))                                                \
+	X(remapped_rows, "nvmlDeviceGetRemappedRows", NULL,                                        \
+	  (osp_nvml_device device, unsigned int *corrected, unsigned int *uncorrected,             \
+	   unsigned int *pending, unsigned int *failed),                                           \
+	  (device, corrected, uncorrected, pending, failed))                                       \
+	X(retired_pages, "nvmlDeviceGetRetiredPages", NULL,                                        \
+	  (osp_nvml_device device, int cause, unsigned int *count, unsigned long long *pages),     \
+	  (device, cause, count, pages))                                                           \
+	X(retirement_pending, "nvmlDeviceGetRetiredPagesPendingStatus", NULL,                      \
+	  (osp_nvml_device device, int *pending), (device, pending))                               \
+	X(temperature, "nvmlDeviceGetTemperature", NULL,                                           \
+	  (osp_nvml_device device, int sensor, unsigned int *celsius), (device, sensor, celsius))  \
+	X(temperature_limit, "nvmlDeviceGetTemperatureThreshold", NULL,                            \
+	  (osp_nvml_device device, int kind, unsigned int *celsius), (device, kind, celsius))      \
+	X(clock_reasons, "nvmlDeviceGetCurrentClocksThrottleReasons",                              \
+	  "nvmlDeviceGetCurrentClocksEventReasons",                                                \
+	  (osp_nvml_device device, unsigned long long *reasons), (device, reasons))                \
+	X(persistence, "nvmlDeviceGetPersistenceMode", NULL, (osp_nvml_device device, int *mode),  \
+	  (device, mode))                                                                          \
+	X(link_state, "nvmlDeviceGetNvLinkState", NULL,                                            \
+	  (osp_nvml_device device, unsigned int link, int *active), (device, link, active))        \
+	X(link_errors, "nvmlDeviceGetNvLinkErrorCounter", NULL,                                    \
+	  (osp_nvml_device device, unsigned int link, int counter, unsigned long long *count),     \
+	  (device, link, counter, count))                                                          \
+	X(pcie_generation, "nvmlDeviceGetMaxPcieLinkGeneration", NULL,                             \
+	  (osp_nvml_device device, unsigned int *generation), (device, generation))                \
+	X(pcie_width, "nvmlDeviceGetCurrPcieLinkWidth", NULL,                                      \
+	  (osp_nvml_device device, unsigned int *width), (device, width))                          \
+	X(pcie_width_most, "nvmlDeviceGetMaxPcieLinkWidth", NULL,                                  \
+	  (osp_nvml_device device, unsigned int *width), (device, width))                          \
+	X(fabric, "nvmlDeviceGetGpuFabricInfoV", NULL,                                             \
+	  (osp_nvml_device device, struct osp_nvml_fabric * fabric), (device, fabric))             \
+	X(fields, "nvmlDeviceGetFieldValues", NULL,                                                \
+	  (osp_nvml_device device, int count, struct osp_nvml_field *fields),                      \
+	  (device, count, fields))
+
+/* osp_nvml_count(&count) and so on: what NVML returns, OSP_NVML_NO_FUNCTION where it is not
+ * there. */
+#define OSP_NVML_DECLARE(name, symbol, other, parameters, arguments) int osp_nvml_##name parameters;
+OSP_NVML_CALLS(OSP_NVML_DECLARE)
+#undef OSP_NVML_DECLARE
+
+/* Loads the library once a process. NULL when it is there, else why not, in words. */
+const char *osp_nvml_load(void);
+
+/* "GPU is lost"; NVML's number in words of ours. */
+const char *osp_nvml_words(int state);
+
+/* The GPU or its driver has no such value: no fault, nothing to judge. */
+bool osp_nvml_lacks(int state);
+
+#endif

@@ -1,0 +1,284 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* passive_state.c - what a GPU says of itself now: recovery, clocks, heat, persistence */
+#include "check/passive.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "check/gpus.h"
+
+/* --- recovery --------------------------------------------------------------------------------- */
+
+static const struct {
+	const char *words;
+	enum osp_verdict verdict;
+	enum osp_cure cure;
+} recoveries[] = {
+	{"none", OSP_VERDICT_PASS, OSP_CURE_NONE},
+	{"GPU reset", OSP_VERDICT_FAIL, OSP_CURE_RESET_GPU},
+	{"node reboot", OSP_VERDICT_FAIL, OSP_CURE_REBOOT},
+	{"drain P2P", OSP_VERDICT_WARN, OSP_CURE_ASK},
+	{"drain and reset", OSP_VERDICT_FAIL, OSP_CURE_RESET_GPU},
+	{"recover IMEX domain", OSP_VERDICT_WARN, OSP_CURE_ASK},
+};
+
+#define RECOVERY_COUNT (sizeof(recoveries) / sizeof(recoveries[0]))
+
+static bool judge_recovery(struct osp_check_context *context, const struct osp_gpu *gpu,
+			   size_t *lacking)
+{
+	struct osp_nvml_field field = {.id = OSP_NVML_RECOVERY_ACTION};
+	int state = osp_nvml_fields(gpu->device, 1, &field);
+	unsigned int action;
+
+	if (state == OSP_NVML_OK)
+		state = field.state;
+	if (!osp_gpu_value(context, gpu, state, "recovery action", lacking))
+		return false;
+	action = field.value.word;
+	if (action == 0)
+		return false;
+	if (action >= RECOVERY_COUNT)
+		osp_tell(context, OSP_VERDICT_WARN, OSP_CURE_ASK, gpu->subject, "unknown", NULL,
+			 NULL, "%s: the driver asks for an unknown recovery, %u", gpu->uuid,
+			 action);
+	else
+		osp_tell(context, recoveries[action].verdict, recoveries[action].cure, gpu->subject,
+			 recoveries[action].words, NULL, "NVML field 230",
+			 "%s: the driver asks for: %s", gpu->uuid, recoveries[action].words);
+	return true;
+}
+
+static void run_recovery(struct osp_check_context *context)
+{
+	struct osp_gpus gpus;
+	size_t lacking = 0;
+	bool ill = false;
+
+	if (!osp_gpus_open(context, &gpus))
+		return;
+	for (size_t i = 0; i < gpus.count; i++) {
+		if (gpus.gpus[i].state == OSP_NVML_OK)
+			ill |= judge_recovery(context, &gpus.gpus[i], &lacking);
+		else
+			lacking++;
+	}
+	if (lacking == gpus.count)
+		osp_tell_skip(context, "this driver tells no recovery action");
+	else if (!ill)
+		osp_tell_pass(context, "none needed");
+}
+
+const struct osp_check osp_check_recovery = {
+	.name = "recovery",
+	.group = OSP_GROUP_GPU,
+	.worst = OSP_VERDICT_FAIL,
+	.deadline_ms = 3000,
+	.measures = "the driver asks for no reset and no reboot",
+	.explains = "NVML's field 230: what the driver itself thinks must be done to use the GPU "
+		    "again. From "
+		    "driver 570 on; older ones are skipped.",
+	.cures = "Do what it asks: reset the GPU, or reboot the node.",
+	.run = run_recovery,
+};
+
+/* --- throttle --------------------------------------------------------------------------------- */
+
+#define SAMPLES		 3
+#define SAMPLE_PAUSE_NS	 50000000L
+#define HARDWARE_REASONS (OSP_NVML_HW_SLOWDOWN | OSP_NVML_HW_THERMAL | OSP_NVML_HW_POWER_BRAKE)
+
+static const char *reason_words(unsigned long long reasons)
+{
+	if (reasons & OSP_NVML_HW_POWER_BRAKE)
+		return "power brake";
+	if (reasons & OSP_NVML_HW_THERMAL)
+		return "hardware thermal slowdown";
+	if (reasons & OSP_NVML_HW_SLOWDOWN)
+		return "hardware slowdown";
+	return "thermal slowdown";
+}
+
+/* A change of clocks may show as a slowdown for a moment: only what every sample has counts. */
+static void sample_reasons(const struct osp_gpus *gpus, unsigned long long *reasons, int *states)
+{
+	static const struct timespec pause = {.tv_nsec = SAMPLE_PAUSE_NS};
+	unsigned long long now;
+
+	for (int n = 0; n < SAMPLES; n++) {
+		if (n)
+			nanosleep(&pause, NULL);
+		for (size_t i = 0; i < gpus->count; i++) {
+			if (n && states[i] != OSP_NVML_OK)
+				continue;
+			states[i] = gpus->gpus[i].state;
+			if (states[i] == OSP_NVML_OK)
+				states[i] = osp_nvml_clock_reasons(gpus->gpus[i].device, &now);
+			if (states[i] == OSP_NVML_OK)
+				reasons[i] = n ? reasons[i] & now : now;
+		}
+	}
+}
+
+static void run_throttle(struct osp_check_context *context)
+{
+	unsigned long long reasons[OSP_GPUS_MAX] = {0};
+	int states[OSP_GPUS_MAX] = {0};
+	struct osp_gpus gpus;
+	size_t lacking = 0;
+	bool ill = false;
+
+	if (!osp_gpus_open(context, &gpus))
+		return;
+	sample_reasons(&gpus, reasons, states);
+	for (size_t i = 0; i < gpus.count; i++) {
+		bool hard = reasons[i] & HARDWARE_REASONS;
+
+		if (!osp_gpu_value(context, &gpus.gpus[i], states[i], "clock reasons", &lacking) ||
+		    !(hard || reasons[i] & OSP_NVML_SW_THERMAL))
+			continue;
+		ill = true;
+		osp_tell(context, hard ? OSP_VERDICT_FAIL : OSP_VERDICT_WARN,
+			 hard ? OSP_CURE_REPLACE : OSP_CURE_ASK, gpus.gpus[i].subject,
+			 reason_words(reasons[i]), NULL, "Azure cyclecloud-healthagent, mask 0xE8",
+			 "%s: clocks are held down, in %d of %d samples", gpus.gpus[i].uuid,
+			 SAMPLES, SAMPLES);
+	}
+	if (lacking == gpus.count)
+		osp_tell_skip(context, "no GPU here tells why its clocks are held down");
+	else if (!ill)
+		osp_tell_pass(context, "none");
+}
+
+const struct osp_check osp_check_throttle = {
+	.name = "throttle",
+	.group = OSP_GROUP_GPU,
+	.worst = OSP_VERDICT_FAIL,
+	.deadline_ms = 3000,
+	.measures = "no GPU is slowed down by its hardware, by heat or by its power supply",
+	.explains = "NVML's clock event reasons, three samples in a tenth of a second; only what "
+		    "all three "
+		    "show counts. The power cap of a working GPU is no fault. Slowdown by software "
+		    "for heat "
+		    "warns: a job that has just ended may have left the GPU hot.",
+	.cures = "Look at cooling and power supply; replace the node when it stays.",
+	.run = run_throttle,
+};
+
+/* --- temperature ------------------------------------------------------------------------------ */
+
+static bool judge_temperature(struct osp_check_context *context, const struct osp_gpu *gpu,
+			      unsigned int celsius)
+{
+	const struct osp_limit *limit =
+		osp_check_limit(context, OSP_LIMIT_TEMPERATURE_C, gpu->name);
+	char value[OSP_WORD_BYTES], most[OSP_WORD_BYTES];
+	unsigned int slowdown;
+	bool hot = false;
+
+	snprintf(value, sizeof(value), "%u C", celsius);
+	if (osp_nvml_temperature_limit(gpu->device, OSP_NVML_SLOWDOWN, &slowdown) == OSP_NVML_OK &&
+	    slowdown && celsius >= slowdown) {
+		snprintf(most, sizeof(most), ">= %u", slowdown);
+		hot = true;
+	} else if (limit && celsius > (uint64_t)limit->value) {
+		snprintf(most, sizeof(most), "> %lld", (long long)limit->value);
+		hot = true;
+	}
+	if (hot)
+		osp_tell(context, OSP_VERDICT_WARN, OSP_CURE_ASK, gpu->subject, value, most,
+			 *most == '>' && most[1] == '=' ? "the GPU's own slowdown temperature"
+							: limit->source,
+			 "%s: hot", gpu->uuid);
+	return hot;
+}
+
+static void run_temperature(struct osp_check_context *context)
+{
+	unsigned int hottest = 0;
+	struct osp_gpus gpus;
+	size_t lacking = 0;
+	bool ill = false;
+
+	if (!osp_gpus_open(context, &gpus))
+		return;
+	for (size_t i = 0; i < gpus.count; i++) {
+		const struct osp_gpu *gpu = &gpus.gpus[i];
+		unsigned int celsius = 0;
+		int state = gpu->state;
+
+		if (state == OSP_NVML_OK)
+			state = osp_nvml_temperature(gpu->device, OSP_NVML_SENSOR_GPU, &celsius);
+		if (!osp_gpu_value(context, gpu, state, "temperature", &lacking))
+			continue;
+		/* No GPU works at such a heat: a broken sensor, not a broken GPU. */
+		if (celsius > 150) {
+			osp_tell_error(context, gpu->subject, "%u C cannot be", celsius);
+			ill = true;
+			continue;
+		}
+		ill |= judge_temperature(context, gpu, celsius);
+		if (celsius > hottest)
+			hottest = celsius;
+	}
+	if (lacking == gpus.count)
+		osp_tell_skip(context, "no GPU here tells its temperature");
+	else if (!ill)
+		osp_tell_pass(context, "%u C at most", hottest);
+}
+
+const struct osp_check osp_check_temperature = {
+	.name = "temperature",
+	.group = OSP_GROUP_GPU,
+	.worst = OSP_VERDICT_WARN,
+	.deadline_ms = 3000,
+	.measures = "no GPU is near the heat at which it slows down",
+	.explains = "The GPU's temperature against its own slowdown temperature and a limit. It "
+		    "warns at most: "
+		    "a job that has just ended leaves a GPU hot.",
+	.cures = "Look at cooling when it stays hot without a load.",
+	.run = run_temperature,
+};
+
+/* --- persistence ------------------------------------------------------------------------------ */
+
+static void run_persistence(struct osp_check_context *context)
+{
+	struct osp_gpus gpus;
+	size_t lacking = 0;
+	bool ill = false;
+
+	if (!osp_gpus_open(context, &gpus))
+		return;
+	for (size_t i = 0; i < gpus.count; i++) {
+		const struct osp_gpu *gpu = &gpus.gpus[i];
+		int mode = 1, state = gpu->state;
+
+		if (state == OSP_NVML_OK)
+			state = osp_nvml_persistence(gpu->device, &mode);
+		if (!osp_gpu_value(context, gpu, state, "persistence mode", &lacking) || mode)
+			continue;
+		ill = true;
+		osp_tell(context, OSP_VERDICT_WARN, OSP_CURE_ASK, gpu->subject, "off", NULL, NULL,
+			 "%s: without persistence each job starts the driver anew, seconds a GPU",
+			 gpu->uuid);
+	}
+	if (lacking == gpus.count)
+		osp_tell_skip(context, "no GPU here tells its persistence mode");
+	else if (!ill)
+		osp_tell_pass(context, "on");
+}
+
+const struct osp_check osp_check_persistence = {
+	.name = "persistence",
+	.group = OSP_GROUP_GPU,
+	.worst = OSP_VERDICT_WARN,
+	.deadline_ms = 3000,
+	.measures = "the driver stays loaded between jobs",
+	.explains = "NVML's persistence mode. Without it the first program of each job waits "
+		    "seconds for each "
+		    "GPU, and counters since the driver's start are lost.",
+	.cures = "Start nvidia-persistenced at boot, or nvidia-smi -pm 1.",
+	.run = run_persistence,
+};

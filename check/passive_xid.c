@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* passive_xid.c - errors of NVIDIA's driver in the kernel's records since boot */
+#include "check/passive.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "check/gpus.h"
+#include "check/kmsg.h"
+
+/* Of one GPU: the gravest XID that no later "no recovery needed" has taken back. */
+struct sick {
+	char address[24];
+	unsigned int number;
+	enum osp_xid_action action;
+	unsigned int times;
+};
+
+struct log {
+	struct sick gpus[OSP_GPUS_MAX];
+	size_t count;
+	unsigned int harmless; /* of programs, or informational */
+};
+
+static struct sick *sick_of(struct log *log, const char *address)
+{
+	for (size_t i = 0; i < log->count; i++)
+		if (strcmp(log->gpus[i].address, address) == 0)
+			return &log->gpus[i];
+	if (log->count == OSP_GPUS_MAX)
+		return NULL;
+	snprintf(log->gpus[log->count].address, sizeof(log->gpus[0].address), "%s", address);
+	return &log->gpus[log->count++];
+}
+
+/* XID 154 names the action by NVML's numbers: 1 reset, 2 reboot, 3 and 5 other nodes' matter, 4
+ * reset. */
+static enum osp_xid_action recovery_action(unsigned int recovery)
+{
+	switch (recovery) {
+	case 1:
+	case 4:
+		return OSP_XID_RESET;
+	case 2:
+		return OSP_XID_REBOOT;
+	default:
+		return OSP_XID_LOOK;
+	}
+}
+
+static void take_xid(void *context, const struct osp_xid *xid)
+{
+	enum osp_xid_action action = osp_xid_action(xid->number);
+	struct log *log = context;
+	struct sick *sick;
+
+	if (action == OSP_XID_IGNORE || action == OSP_XID_APPLICATION) {
+		log->harmless++;
+		return;
+	}
+	sick = sick_of(log, xid->address);
+	if (!sick)
+		return;
+	if (xid->number == 154 && xid->recovery == 0) {
+		if (sick->action != OSP_XID_REBOOT)
+			sick->number = 0;
+		return;
+	}
+	if (xid->number == 154)
+		action = recovery_action(xid->recovery);
+	if (sick->number == xid->number)
+		sick->times++;
+	/* reboot outweighs reset outweighs the rest */
+	if (!sick->number || action == OSP_XID_REBOOT ||
+	    (action == OSP_XID_RESET && sick->action != OSP_XID_REBOOT)) {
+		if (sick->number != xid->number)
+			sick->times = 1;
+		sick->number = xid->number;
+		sick->action = action;
+	}
+}
+
+static void tell_sick(struct osp_check_context *context, const struct osp_pci_gpus *gpus,
+		      const struct sick *sick, bool *told)
+{
+	enum osp_cure cure = sick->action == OSP_XID_REBOOT  ? OSP_CURE_REBOOT
+			     : sick->action == OSP_XID_RESET ? OSP_CURE_RESET_GPU
+							     : OSP_CURE_ASK;
+	const char *words = osp_xid_words(sick->number);
+	char subject[OSP_SUBJECT_BYTES], value[OSP_WORD_BYTES];
+	bool chosen;
+
+	osp_gpu_of_address(gpus, sick->address, subject, sizeof(subject), &chosen);
+	if (!sick->number || !chosen)
+		return;
+	*told = true;
+	snprintf(value, sizeof(value), "%u", sick->number);
+	osp_tell(context, cure == OSP_CURE_ASK ? OSP_VERDICT_WARN : OSP_VERDICT_FAIL, cure, subject,
+		 value, NULL, "NVIDIA's XID catalogue, immediate action",
+		 "XID %u%s%s, %u time%s since boot", sick->number, *words ? ": " : "", words,
+		 sick->times, sick->times == 1 ? "" : "s");
+}
+
+static void run_xid(struct osp_check_context *context)
+{
+	struct osp_pci_gpus gpus;
+	struct log log = {.count = 0};
+	bool told = false;
+	int state;
+
+	osp_pci_gpus(context, &gpus);
+	if (!gpus.count) {
+		osp_tell_skip(context, "no NVIDIA GPU on the PCI bus");
+		return;
+	}
+	state = osp_kmsg_xids(context->root, take_xid, &log);
+	if (state) {
+		osp_tell_error(context, "", "/dev/kmsg cannot be read: %s%s", strerror(state),
+			       state == EPERM || state == EACCES ? "; run as root" : "");
+		return;
+	}
+	for (size_t i = 0; i < log.count; i++)
+		tell_sick(context, &gpus, &log.gpus[i], &told);
+	if (told)
+		return;
+	if (log.harmless)
+		osp_tell_pass(context, "none but %u of programs or for information", log.harmless);
+	else
+		osp_tell_pass(context, "none");
+}
+
+const struct osp_check osp_check_xid = {
+	.name = "xid",
+	.group = OSP_GROUP_HOST,
+	.worst = OSP_VERDICT_FAIL,
+	.deadline_ms = 1000,
+	.measures = "driver errors (XIDs) in the kernel's records since boot",
+	.explains =
+		"Reads /dev/kmsg and sorts XIDs by the immediate action of NVIDIA's catalogue. "
+		"Those "
+		"that a program brings about (13, 31, 43, 45, 94 and others) are counted and fail "
+		"nothing. Records that a user could write do not count. What the kernel's ring "
+		"buffer "
+		"has lost is not seen, and without a record of the last pass a fault that a reset "
+		"has "
+		"cured is told until the driver says so (XID 154 to None) or the node reboots.",
+	.cures = "Reset the GPU (nvidia-smi --gpu-reset) or reboot the node, as the result says; "
+		 "when it "
+		 "comes back, replace the node.",
+	.run = run_xid,
+};

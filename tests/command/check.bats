@@ -1,0 +1,189 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-or-later
+# onespine check: how it is asked and what it prints; tests/check/faults has what each check finds
+
+# shellcheck disable=SC2016 # what bash -c is to expand
+
+load helpers
+
+setup_file() {
+	export FAKES=${FAKES:-${ONESPINE%/*}/tests/fake/.libs}
+	# shellcheck source=../fake/lib.bash
+	. "$SOURCE/tests/fake/lib.bash"
+	fake_prepare "$BATS_FILE_TMPDIR/fake"
+	export FAKE
+}
+
+setup() {
+	cd "$BATS_TEST_TMPDIR" || return
+	# shellcheck source=../fake/lib.bash
+	. "$SOURCE/tests/fake/lib.bash"
+	FAKE=$BATS_FILE_TMPDIR/fake
+	unset ONESPINE_FAKE_NVML ONESPINE_FAKE_SYSTEM
+}
+
+check() {
+	fake_check "$FAKE/node" "$@"
+}
+
+# without the times, which differ
+timeless() {
+	sed -E 's/ +[0-9]+ ms  /  /; s/ in [0-9.]+ s:/:/'
+}
+
+@test "a healthy node: one line a check, status 0" {
+	run check
+	[[ $status == 0 ]]
+	timeless <<<"$output" | grep -qx "row-remap       PASS  8 of 8 GPUs"
+	timeless <<<"$output" | grep -qx "28 checks: 24 passed, 4 skipped, 0 warned, 0 in error, 0 failed"
+	! grep -q '^onespine:' <<<"$output"
+}
+
+@test "a failure: what, against which limit, from where, what to do; the reason is the last line; status 1" {
+	export ONESPINE_FAKE_NVML="gpu3.ecc_uncorrected=12"
+	run check --only ecc
+	[[ $status == 1 ]]
+	[[ $(timeless <<<"$output") == "ecc             FAIL  gpu3 12 uncorrectable > 0
+                                 GPU-00000003-1111-2222-3333-444444444444: uncorrectable errors 12
+                                 limit: NVIDIA GPU memory error management: an uncorrectable error asks for a reset
+                                 do: reset gpu
+1 checks: 0 passed, 0 skipped, 0 warned, 0 in error, 1 failed
+onespine: gpu3 ecc 12 uncorrectable > 0; reset gpu" ]]
+}
+
+@test "of several failures the reason names the one with the gravest cure" {
+	export ONESPINE_FAKE_NVML="gpu1.ecc_uncorrected=1 gpu3.remap_failed gpu5.recovery=2"
+	run check
+	[[ $status == 1 ]]
+	[[ ${lines[-1]} == "onespine: gpu3 row-remap failed; replace" ]]
+}
+
+@test "--json" {
+	export ONESPINE_FAKE_NVML="gpu3.links=17"
+	expect 1 '["FAIL","onespine: gpu3 nvlink 17 up < 18; reset gpu","passive","p5.48xlarge","nvlink","FAIL","enforce","gpu3","17 up","< 18","reset gpu"]' \
+		bash -c '"$@" >j; s=$?; jq -c "[.verdict, .reason, .depth, .machine, (.checks[0] | .name, .verdict, .mode,
+			(.results[0] | .subject, .value, .limit, .do))]" j; exit $s' _ \
+		env ONESPINE_TEST_ROOT="$FAKE/node" LD_LIBRARY_PATH="$FAKE/lib" "$ONESPINE" check --json --only nvlink
+	check --json --only clock | jq -e '.checks[0].time_ms >= 0' >/dev/null
+}
+
+@test "--gpus: only these count" {
+	export ONESPINE_FAKE_NVML="gpu3.ecc_uncorrected=12"
+	run check --gpus 0-2,4-7
+	[[ $status == 0 ]]
+	run check --gpus 3
+	[[ $status == 1 ]]
+	run check --gpus GPU-00000003
+	[[ $status == 1 ]]
+	run check --gpus gpu-00000004-1111,0
+	[[ $status == 0 ]]
+	expect 2 "onespine: --gpus 3-1: numbers, ranges or UUIDs separated by commas are expected (0-3,5)" \
+		check --gpus 3-1
+}
+
+@test "a broken check: status 2, and no reason" {
+	export ONESPINE_FAKE_NVML="crash:nvmlDeviceGetRemappedRows"
+	run check
+	[[ $status == 2 ]]
+	grep -q '^row-remap       ERROR .* ms  the check.s process ended before its time' <<<"$output"
+	! grep -q '^onespine:' <<<"$output"
+}
+
+@test "the kernel's records, without permission: said, status 2" {
+	((EUID)) || skip "root may read everything"
+	cp -a "$FAKE/node" node
+	chmod 0 node/dev/kmsg
+	run fake_check node --only xid
+	[[ $status == 2 && $output == *"/dev/kmsg cannot be read: Permission denied; run as root"* ]]
+}
+
+@test "a site's thresholds: limits, modes, and a dry run" {
+	export ONESPINE_FAKE_NVML="gpu3.temperature=70 gpu3.ecc_uncorrected=1"
+	echo 'limits: {temperature_c: 60}' >t.yaml
+	run check --thresholds t.yaml --only temperature
+	[[ $status == 0 && $output == *"gpu3 70 C > 60"*"limit: t.yaml:1"* ]]
+	echo 'checks: {all: comment}' >t.yaml
+	run check --thresholds t.yaml
+	[[ $status == 0 && $output == *"fails nothing: mode comment"* ]]
+	[[ ${lines[-1]} == "onespine: gpu3 ecc 1 uncorrectable > 0; reset gpu" ]]
+	echo 'checks: {ecc: off}' >t.yaml
+	run check --thresholds t.yaml
+	[[ $status == 0 && $output == *"27 checks"* ]]
+	echo 'nodes: {p5.48xlarge: {gpus: 9}}' >t.yaml
+	run check --thresholds t.yaml --only gpus
+	[[ $status == 1 && ${lines[-1]} == "onespine: gpus 8 < 9; replace" ]]
+}
+
+@test "broken thresholds: file, line, column; status 2, nothing is checked" {
+	printf 'limits:\n  temperature: 60\n' >t.yaml
+	expect 2 "onespine: t.yaml:2:3: unknown key 'temperature'; did you mean temperature_c?" \
+		check --thresholds t.yaml
+	printf 'limits:\n  nvlinks: 400\n' >t.yaml
+	run check --thresholds t.yaml
+	[[ $status == 2 && $output == "onespine: t.yaml:2:12: "* ]]
+	printf 'checks:\n  eec: off\n' >t.yaml
+	expect 2 "onespine: t.yaml:2:3: unknown key 'eec'; did you mean ecc?" check --thresholds t.yaml
+	expect 2 "onespine: none.yaml: cannot be opened: No such file or directory" check --thresholds none.yaml
+}
+
+@test "unknown words: the nearest right one, status 2" {
+	expect 2 "onespine: there is no check 'nvlinks'; did you mean nvlink; see onespine check --list" \
+		check --only nvlinks
+	expect 2 "onespine: there is no check 'ec'; did you mean ecc; see onespine check --list" check --explain ec
+	expect 2 "onespine: --depth=passiv: passive, quick or full is expected; did you mean passive?" \
+		check --depth passiv
+	expect 2 "onespine: --depth=quick: this build has no GPU kernels, so it looks no deeper than passive" \
+		check --depth quick
+	expect 2 "onespine: --depth=full: this build has no GPU kernels, so it looks no deeper than passive" \
+		check --depth=full
+	expect 2 "onespine: --budget=0: seconds from 1 to 86400 are expected" check --budget 0
+	expect 2 "onespine: --only needs the name of a check" check --only=
+}
+
+@test "--list and --explain run nothing" {
+	export ONESPINE_FAKE_NVML="hang:nvmlInit_v2"
+	[[ $(check --list | wc -l) == 28 ]]
+	[[ $(check --list --json | jq length) == 28 ]]
+	while read -r name _; do
+		check --explain "$name" | grep -q "^$name: "
+	done < <(check --list)
+}
+
+@test "a hung library costs its deadline twice; --budget ends it sooner" {
+	export ONESPINE_FAKE_NVML="hang:nvmlDeviceGetGpuFabricInfoV" ONESPINE_TEST_DEADLINE_MS=300
+	run check --only fabric
+	[[ $status == 1 && ${lines[-1]} == "onespine: fabric hangs; reboot" ]]
+	unset ONESPINE_TEST_DEADLINE_MS
+	run check --only fabric,clock --budget 1
+	[[ $status == 2 && $output == *"the budget ended before the check did"* ]]
+}
+
+@test "nobody waits for a check that hangs: the output ends with the command" {
+	export ONESPINE_FAKE_SYSTEM="stuck=/fsx stuck=/home"
+	run timeout 20 bash -c '. "$SOURCE/tests/fake/lib.bash"; FAKE=$1; fake_check "$1/node" --only mounts | cat' _ "$FAKE"
+	[[ $status == 0 ]]
+	grep -q '/fsx no answer within 1000 ms' <<<"$output"
+	grep -q '/home no answer within 1000 ms' <<<"$output"
+}
+
+@test "two at once do not disturb each other" {
+	check --json >one & check --json >two
+	wait
+	[[ $(jq -c '[.checks[] | [.name, .verdict]]' one) == "$(jq -c '[.checks[] | [.name, .verdict]]' two)" ]]
+}
+
+@test "it needs less than 64 MiB, address space and all" {
+	! ldd "$ONESPINE" | grep -q asan || skip "a sanitizer needs more"
+	run bash -c 'ulimit -v 65536; . "$SOURCE/tests/fake/lib.bash"; FAKE=$1; fake_check "$1/node"' _ "$FAKE"
+	[[ $status == 0 ]]
+}
+
+@test "a node without a GPU: skipped, and said why" {
+	rm -rf node
+	cp -a "$FAKE/node" node
+	rm -r node/sys/bus/pci node/sys/class/infiniband
+	rm node/sys/devices/virtual/dmi/id/product_name
+	run fake_check node
+	[[ $status == 0 ]]
+	grep -q '^driver          SKIP .* no NVIDIA GPU on the PCI bus' <<<"$output"
+}

@@ -1,0 +1,23 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# lib.bash - runs `onespine check` on a machine that is not there
+#
+# Needs ONESPINE (the program), and FAKES (the folder of the fake libraries, BUILD/tests/fake/.libs).
+# shellcheck shell=bash
+
+FAKE_SOURCE=$(cd "${BASH_SOURCE[0]%/*}" && pwd -P)
+
+# fake_prepare FOLDER: a healthy node in FOLDER/node, the fake NVML in FOLDER/lib
+fake_prepare() {
+	FAKE=$1
+	"$FAKE_SOURCE/node" "$FAKE/node"
+	mkdir -p "$FAKE/lib"
+	cp "$FAKES/libnvml.so" "$FAKE/lib/libnvidia-ml.so.1"
+}
+
+# fake_check NODE [OPTION]...: the faults come in ONESPINE_FAKE_NVML and ONESPINE_FAKE_SYSTEM
+fake_check() {
+	local node=$1
+	shift
+	env ONESPINE_TEST_ROOT="$node" LD_LIBRARY_PATH="${FAKE_LIB-$FAKE/lib}" LD_PRELOAD="$FAKES/libsystem.so" \
+		ASAN_OPTIONS="verify_asan_link_order=0:detect_leaks=0" "$ONESPINE" check "$@"
+}

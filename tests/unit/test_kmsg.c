@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Kernel records and XIDs: what is one, what is not, and what NVIDIA says to do. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+#include "check/kmsg.h"
+
+/* "NUMBER ADDRESS RECOVERY", or "none" */
+static const char *parse(const char *line, char *buffer, size_t buffer_bytes)
+{
+	char copy[512];
+	struct osp_kmsg_record record;
+	struct osp_xid xid;
+
+	snprintf(copy, sizeof(copy), "%s", line);
+	if (!osp_kmsg_parse(copy, &record))
+		snprintf(buffer, buffer_bytes, "no record");
+	else if (!osp_xid_parse(&record, &xid))
+		snprintf(buffer, buffer_bytes, "none");
+	else
+		snprintf(buffer, buffer_bytes, "%u %s %d", xid.number, xid.address,
+			 (int)xid.recovery);
+	return buffer;
+}
+
+static void records(void **state)
+{
+	static const struct {
+		const char *line;
+		const char *xid;
+	} cases[] = {
+		{"4,10,900,-;NVRM: Xid (PCI:0000:3b:00): 79, GPU has fallen off the bus.",
+		 "79 0000:3b:00 0"},
+		{"4,10,900,-,caller=T1;NVRM: Xid (PCI:0000:3b:00.0): 31, pid=1",
+		 "31 0000:3b:00.0 0"},
+		{"4,10,900,-;NVRM: Xid (PCI:0000:3b:00): 154, GPU recovery action changed from 0x0 "
+		 "(None) to 0x2 (Node Reboot Required)",
+		 "154 0000:3b:00 2"},
+		{"4,10,900,-;NVRM: Xid (PCI:0000:3b:00): 154, odd words", "154 0000:3b:00 -1"},
+		{"4,10,900,-;NVRM: Xid (PCI:0000:3b:00): 79", "79 0000:3b:00 0"},
+		/* not the kernel's, not the driver's, not whole */
+		{"12,10,900,-;NVRM: Xid (PCI:0000:3b:00): 79, forged", "none"},
+		{"4,10,900,-; NVRM: Xid (PCI:0000:3b:00): 79, moved", "none"},
+		{"4,10,900,-;NVRM: Xid (PCI:0000:3b:00): x", "none"},
+		{"4,10,900,-;NVRM: Xid (PCI:0000:3b:00): 79x", "none"},
+		{"4,10,900,-;NVRM: Xid (PCI:0000:3b:00): 99999, much", "none"},
+		{"4,10,900,-;NVRM: Xid (PCI:): 79, nowhere", "none"},
+		{"4,10,900,-;NVRM: Xid (PCI:00000000000000000000000000000:3b:00): 79, far", "none"},
+		{"4,10,900,-;NVRM: Xid (PCI:0000:3b:00) 79, no colon", "none"},
+		{"4,10,900,-;", "none"},
+		{"4,10,900,-", "no record"},
+		{"4,10", "no record"},
+		{" SUBSYSTEM=pci", "no record"},
+		{"-4,10,900,-;NVRM: Xid (PCI:0000:3b:00): 79,", "no record"},
+		{"99999999999999999999,1,1,-;x", "no record"},
+		{"", "no record"},
+	};
+	char buffer[64];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+		assert_string_equal(parse(cases[i].line, buffer, sizeof(buffer)), cases[i].xid);
+}
+
+static void actions(void **state)
+{
+	static const struct {
+		unsigned int number;
+		enum osp_xid_action action;
+	} cases[] = {
+		{0, OSP_XID_UNKNOWN},	{13, OSP_XID_APPLICATION}, {31, OSP_XID_APPLICATION},
+		{43, OSP_XID_IGNORE},	{45, OSP_XID_APPLICATION}, {48, OSP_XID_RESET},
+		{63, OSP_XID_IGNORE},	{64, OSP_XID_RESET},	   {74, OSP_XID_RESET},
+		{79, OSP_XID_REBOOT},	{94, OSP_XID_APPLICATION}, {95, OSP_XID_RESET},
+		{109, OSP_XID_RESET},	{119, OSP_XID_RESET},	   {120, OSP_XID_RESET},
+		{140, OSP_XID_RESET},	{145, OSP_XID_LOOK},	   {151, OSP_XID_REBOOT},
+		{154, OSP_XID_UNKNOWN}, {166, OSP_XID_UNKNOWN},	   {9999, OSP_XID_UNKNOWN},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+		assert_int_equal(osp_xid_action(cases[i].number), cases[i].action);
+}
+
+static void count_xid(void *context, const struct osp_xid *xid)
+{
+	*(unsigned int *)context += xid->number;
+}
+
+/* Records that a read cuts anywhere, a line longer than any record, and a last line without end. */
+static void a_whole_log(void **state)
+{
+	char folder[] = "/tmp/onespine-kmsg-XXXXXX", path[64];
+	unsigned int sum = 0;
+	FILE *log;
+
+	(void)state;
+	assert_non_null(mkdtemp(folder));
+	snprintf(path, sizeof(path), "%s/dev", folder);
+	assert_int_equal(mkdir(path, 0700), 0);
+	snprintf(path, sizeof(path), "%s/dev/kmsg", folder);
+	log = fopen(path, "w");
+	assert_non_null(log);
+	for (int i = 0; i < 3000; i++)
+		fprintf(log, "4,%d,1,-;NVRM: Xid (PCI:0000:3b:00): 1, record\n SUBSYSTEM=pci\n", i);
+	for (int i = 0; i < 40000; i++)
+		fputc('x', log);
+	fputs("\n4,9,1,-;NVRM: Xid (PCI:0000:3b:00): 1, after\n", log);
+	fputs("4,9,1,-;NVRM: Xid (PCI:0000:3b:00): 1, cut", log);
+	fclose(log);
+	assert_int_equal(osp_kmsg_xids(folder, count_xid, &sum), 0);
+	assert_int_equal(sum, 3001);
+	unlink(path);
+	assert_int_not_equal(osp_kmsg_xids(folder, count_xid, &sum), 0);
+	snprintf(path, sizeof(path), "%s/dev", folder);
+	rmdir(path);
+	rmdir(folder);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(records),
+		cmocka_unit_test(actions),
+		cmocka_unit_test(a_whole_log),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

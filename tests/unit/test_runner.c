@@ -1,0 +1,322 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The runner: what becomes of checks that pass, crash, hang, say too much or nothing. */
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+#include "check/check.h"
+#include "check/gpus.h"
+
+static char mark[] = "/tmp/onespine-runner-XXXXXX"; /* gone once a check has hung once */
+
+static void pass(struct osp_check_context *context)
+{
+	osp_tell_pass(context, "well");
+}
+
+static void fails(struct osp_check_context *context)
+{
+	osp_tell(context, OSP_VERDICT_FAIL, OSP_CURE_REPLACE, "gpu3", "12 uncorrectable", "> 0",
+		 "x", "bad\nthing");
+}
+
+static void fails_less(struct osp_check_context *context)
+{
+	osp_tell(context, OSP_VERDICT_FAIL, OSP_CURE_RESET_GPU, "gpu1", "7", NULL, NULL, "less");
+}
+
+static void crash(struct osp_check_context *context)
+{
+	(void)context;
+	raise(SIGKILL);
+}
+
+static void hang(struct osp_check_context *context)
+{
+	fails(context); /* what the first try said before does not count */
+	for (;;)
+		pause();
+}
+
+static void hang_once(struct osp_check_context *context)
+{
+	if (unlink(mark) == 0)
+		for (;;)
+			pause();
+	osp_tell_pass(context, "now");
+}
+
+static void say_nothing(struct osp_check_context *context)
+{
+	(void)context;
+}
+
+static void say_too_much(struct osp_check_context *context)
+{
+	for (int i = 0; i < 1000; i++)
+		osp_tell_pass(context, "%d", i);
+}
+
+#define CHECK_IN(function, group_, worst_, deadline_ms_, ...)                                      \
+	{                                                                                          \
+		.name = #function, .group = group_, .worst = worst_, .deadline_ms = deadline_ms_,  \
+		.run = function, __VA_ARGS__                                                       \
+	}
+#define CHECK(function, ...) CHECK_IN(function, OSP_GROUP_GPU, OSP_VERDICT_FAIL, 150, __VA_ARGS__)
+
+static struct osp_thresholds *thresholds;
+
+static void run_checks(const struct osp_check *checks, size_t count, unsigned int budget_ms,
+		       uint64_t uptime_s, struct osp_run *run)
+{
+	const struct osp_check *list[16];
+	struct osp_check_context context;
+	struct osp_error error = {0};
+
+	osp_check_context_set(&context, "/nonexistent", thresholds);
+	context.uptime_s = uptime_s;
+	for (size_t i = 0; i < count; i++)
+		list[i] = &checks[i];
+	assert_int_equal(osp_run_checks(&context, list, count, budget_ms, run, &error), 0);
+	assert_string_equal(error.text, "");
+	assert_int_equal(run->count, count);
+}
+
+static void each_ends_as_it_must(void **state)
+{
+	static const struct osp_check checks[] = {
+		CHECK(pass, ),	    CHECK(crash, ),	  CHECK(fails, ),	 CHECK(hang, ),
+		CHECK(hang_once, ), CHECK(say_nothing, ), CHECK(say_too_much, ),
+	};
+	static const enum osp_verdict verdicts[] = {
+		OSP_VERDICT_PASS,  OSP_VERDICT_ERROR, OSP_VERDICT_FAIL, OSP_VERDICT_FAIL,
+		OSP_VERDICT_ERROR, OSP_VERDICT_ERROR, OSP_VERDICT_PASS,
+	};
+	struct osp_run run;
+	char reason[256];
+
+	(void)state;
+	close(mkstemp(mark));
+	run_checks(checks, 7, 0, 1000, &run);
+	for (size_t i = 0; i < 7; i++)
+		assert_int_equal(run.outcomes[i].verdict, verdicts[i]);
+	assert_string_equal(run.outcomes[2].results[0].why, "bad?thing");
+	assert_int_equal(run.outcomes[3].result_count, 2);
+	assert_string_equal(run.outcomes[3].results[1].value, "hangs");
+	assert_string_equal(run.outcomes[4].results[1].value, "hung once");
+	assert_int_equal(run.outcomes[6].result_count, 256);
+	assert_int_equal(osp_run_verdict(&run, false), OSP_VERDICT_FAIL);
+	assert_string_equal(osp_run_reason(&run, reason, sizeof(reason)),
+			    "onespine: gpu3 fails 12 uncorrectable > 0; replace");
+	osp_run_free(&run);
+}
+
+static void worst_and_boot(void **state)
+{
+	static const struct osp_check checks[] = {
+		CHECK_IN(fails, OSP_GROUP_GPU, OSP_VERDICT_WARN, 150, ),
+		CHECK_IN(hang, OSP_GROUP_GPU, OSP_VERDICT_WARN, 150, ),
+		CHECK(fails_less, .settles = true),
+	};
+	struct osp_run run;
+	char reason[256];
+
+	(void)state;
+	run_checks(checks, 3, 0, 60, &run);
+	assert_int_equal(run.outcomes[0].verdict, OSP_VERDICT_WARN);
+	assert_int_equal(run.outcomes[1].verdict, OSP_VERDICT_WARN);
+	assert_int_equal(run.outcomes[2].verdict, OSP_VERDICT_ERROR);
+	assert_string_equal(run.outcomes[2].results[0].why,
+			    "less (booted 60 s ago: it may still come)");
+	assert_string_equal(osp_run_reason(&run, reason, sizeof(reason)), "");
+	osp_run_free(&run);
+	run_checks(checks, 3, 0, 301, &run);
+	assert_int_equal(run.outcomes[2].verdict, OSP_VERDICT_FAIL);
+	assert_string_equal(osp_run_reason(&run, reason, sizeof(reason)),
+			    "onespine: gpu1 fails_less 7; reset gpu");
+	osp_run_free(&run);
+}
+
+static void a_basic_check_takes_its_group_along(void **state)
+{
+	static const struct osp_check checks[] = {
+		CHECK(hang, .basic = true),
+		CHECK(fails, ),
+		CHECK_IN(pass, OSP_GROUP_HOST, OSP_VERDICT_FAIL, 150, ),
+	};
+	struct osp_run run;
+
+	(void)state;
+	run_checks(checks, 3, 0, 1000, &run);
+	assert_int_equal(run.outcomes[0].verdict, OSP_VERDICT_FAIL);
+	assert_int_equal(run.outcomes[1].verdict, OSP_VERDICT_SKIP);
+	assert_int_equal(run.outcomes[2].verdict, OSP_VERDICT_PASS);
+	osp_run_free(&run);
+}
+
+static void the_budget_ends_it(void **state)
+{
+	static const struct osp_check checks[] = {
+		CHECK_IN(hang, OSP_GROUP_GPU, OSP_VERDICT_FAIL, 60000, ),
+		CHECK(fails, ),
+		CHECK_IN(pass, OSP_GROUP_HOST, OSP_VERDICT_FAIL, 150, ),
+	};
+	struct osp_run run;
+
+	(void)state;
+	run_checks(checks, 3, 200, 1000, &run);
+	assert_int_equal(run.outcomes[0].verdict, OSP_VERDICT_FAIL); /* what it said stands */
+	assert_string_equal(run.outcomes[0].results[1].value, "no time");
+	assert_int_equal(run.outcomes[1].verdict, OSP_VERDICT_ERROR);
+	assert_string_equal(run.outcomes[1].results[0].value, "no time");
+	assert_int_equal(run.outcomes[2].verdict, OSP_VERDICT_PASS);
+	assert_true(run.time_ms < 10000);
+	osp_run_free(&run);
+}
+
+static void modes(void **state)
+{
+	static const struct osp_check checks[] = {CHECK(fails, ), CHECK(fails_less, )};
+	const struct osp_check *const list[] = {&checks[0], &checks[1]};
+	static const char *const names[] = {"fails", "fails_less"};
+	struct osp_thresholds *own = osp_thresholds_new();
+	struct osp_check_context context;
+	struct osp_run run;
+	char reason[256];
+	static const struct {
+		const char *text;
+		size_t count;
+		enum osp_verdict verdict;
+		enum osp_verdict told;
+		const char *reason;
+	} cases[] = {
+		{"checks: {all: enforce}", 2, OSP_VERDICT_FAIL, OSP_VERDICT_FAIL,
+		 "onespine: gpu3 fails 12 uncorrectable > 0; replace"},
+		{"checks: {fails: comment}", 2, OSP_VERDICT_FAIL, OSP_VERDICT_FAIL,
+		 "onespine: gpu1 fails_less 7; reset gpu"},
+		{"checks: {fails_less: off}", 1, OSP_VERDICT_SKIP, OSP_VERDICT_FAIL,
+		 "onespine: gpu3 fails 12 uncorrectable > 0; replace"},
+		{"checks: {fails: log}", 1, OSP_VERDICT_SKIP, OSP_VERDICT_SKIP, ""},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		assert_int_equal(osp_thresholds_add(own, "f", cases[i].text, strlen(cases[i].text),
+						    names, 2, NULL),
+				 0);
+		osp_check_context_set(&context, "/nonexistent", own);
+		assert_int_equal(osp_run_checks(&context, list, 2, 0, &run, NULL), 0);
+		assert_int_equal(run.count, cases[i].count);
+		assert_int_equal(osp_run_verdict(&run, false), cases[i].verdict);
+		assert_int_equal(osp_run_verdict(&run, true), cases[i].told);
+		assert_string_equal(osp_run_reason(&run, reason, sizeof(reason)), cases[i].reason);
+		osp_run_free(&run);
+	}
+	osp_thresholds_free(own);
+}
+
+static int answer_or_hang(const void *argument)
+{
+	int number = *(const int *)argument;
+
+	if (number < 0)
+		raise(SIGKILL);
+	while (number == 0)
+		pause();
+	return number;
+}
+
+static void guarded_work(void **state)
+{
+	static const int arguments[] = {7, 0, -1};
+	struct osp_guard guards[3];
+	int answer = 0;
+
+	(void)state;
+	for (int i = 0; i < 3; i++)
+		assert_int_equal(osp_guard_start(&guards[i], answer_or_hang, &arguments[i]), 0);
+	assert_int_equal(osp_guard_collect(&guards[0], osp_now_ms() + 10000, &answer), 1);
+	assert_int_equal(answer, 7);
+	assert_int_equal(osp_guard_collect(&guards[1], osp_now_ms() + 50, &answer), 0);
+	assert_int_equal(osp_guard_collect(&guards[2], osp_now_ms() + 10000, &answer), -1);
+}
+
+static void lists_of_gpus(void **state)
+{
+	static const char *const good[] = {"0", "0-3,5", "7,GPU-00000001-1111", "gpu-0a", "10-12"};
+	static const char *const bad[] = {"",	",",	"0,",  "3-1",  "a",	  "0-", "1-2-3",
+					  "-1", "GPU-", "0x1", "1000", "GPU-xyz", "0 1"};
+	struct osp_error error = {0};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++)
+		if (!osp_gpus_valid(good[i], NULL))
+			fail_msg("%s is right", good[i]);
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+		if (osp_gpus_valid(bad[i], NULL))
+			fail_msg("%s is wrong", bad[i]);
+	assert_false(osp_gpus_valid("x", &error));
+	assert_string_equal(error.text,
+			    "--gpus x: numbers, ranges or UUIDs separated by commas are "
+			    "expected (0-3,5)");
+}
+
+/* The table itself: short names of one form, once each; a cap where users are the cause. */
+static void the_list_is_sound(void **state)
+{
+	(void)state;
+	assert_true(osp_check_count <= OSP_CHECK_NAMES_MAX);
+	for (size_t i = 0; i < osp_check_count; i++) {
+		const struct osp_check *check = osp_checks[i];
+
+		assert_true(strlen(check->name) <= 14);
+		assert_int_equal(strspn(check->name, "abcdefghijklmnopqrstuvwxyz-"),
+				 strlen(check->name));
+		assert_ptr_equal(osp_check_find(check->name), check);
+		assert_true(check->run && *check->measures && *check->explains && *check->cures);
+		assert_true(check->deadline_ms >= 1000);
+	}
+	assert_null(osp_check_find("none"));
+	assert_int_equal(osp_check_find("mounts")->worst, OSP_VERDICT_WARN);
+	assert_int_equal(osp_check_find("space")->worst, OSP_VERDICT_WARN);
+}
+
+static int set_up(void **state)
+{
+	static const char limits[] = "limits: {boot_settle_s: 300}\n";
+
+	(void)state;
+	thresholds = osp_thresholds_new();
+	return !thresholds ||
+	       osp_thresholds_add(thresholds, "f", limits, sizeof(limits) - 1, NULL, 0, NULL);
+}
+
+static int tear_down(void **state)
+{
+	(void)state;
+	osp_thresholds_free(thresholds);
+	return 0;
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(each_ends_as_it_must),
+		cmocka_unit_test(worst_and_boot),
+		cmocka_unit_test(a_basic_check_takes_its_group_along),
+		cmocka_unit_test(the_budget_ends_it),
+		cmocka_unit_test(modes),
+		cmocka_unit_test(guarded_work),
+		cmocka_unit_test(lists_of_gpus),
+		cmocka_unit_test(the_list_is_sound),
+	};
+
+	return cmocka_run_group_tests(tests, set_up, tear_down);
+}

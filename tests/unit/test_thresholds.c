@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* thresholds.yaml: what is read, what wins, every refusal, and that the shipped limits can be
+ * true. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "check/check.h"
+#include "lib/catalogue.h"
+#include "lib/thresholds.h"
+
+#define FILE_NAME "thresholds.yaml"
+
+static const char *const checks[] = {"ecc", "clock"};
+
+static int add(struct osp_thresholds *thresholds, const char *text, struct osp_error *error)
+{
+	return osp_thresholds_add(thresholds, FILE_NAME, text, strlen(text), checks, 2, error);
+}
+
+static struct osp_thresholds *read_good(const char *text)
+{
+	struct osp_thresholds *thresholds = osp_thresholds_new();
+	struct osp_error error = {0};
+	char words[800];
+
+	assert_non_null(thresholds);
+	if (add(thresholds, text, &error))
+		fail_msg("%s", osp_error_format(&error, words, sizeof(words)));
+	return thresholds;
+}
+
+static void expect_limit(const struct osp_thresholds *thresholds, enum osp_limit_id id,
+			 const char *model, const char *node, int64_t value, const char *source)
+{
+	const struct osp_limit *limit = osp_thresholds_limit(thresholds, id, model, node);
+
+	assert_non_null(limit);
+	assert_int_equal(limit->value, value);
+	assert_string_equal(limit->source, source);
+}
+
+static void the_nearest_place_wins(void **state)
+{
+	struct osp_thresholds *thresholds =
+		read_good("limits:\n  nvlinks: {value: 4, source: all}\n"
+			  "models:\n  NVIDIA H200:\n    nvlinks: {value: 18, source: model}\n"
+			  "  NVIDIA H200 NVL:\n    nvlinks: 2\n"
+			  "nodes:\n  p5.4xlarge:\n    nvlinks: {value: 0, source: node}\n");
+
+	(void)state;
+	expect_limit(thresholds, OSP_LIMIT_NVLINKS, NULL, NULL, 4, "all");
+	expect_limit(thresholds, OSP_LIMIT_NVLINKS, "NVIDIA H100", "p5.48xlarge", 4, "all");
+	expect_limit(thresholds, OSP_LIMIT_NVLINKS, "NVIDIA H200", NULL, 18, "model");
+	expect_limit(thresholds, OSP_LIMIT_NVLINKS, "NVIDIA H200 NVL", NULL, 2,
+		     "thresholds.yaml:7");
+	expect_limit(thresholds, OSP_LIMIT_NVLINKS, "NVIDIA H200", "p5.4xlarge", 0, "node");
+	assert_null(osp_thresholds_limit(thresholds, OSP_LIMIT_GPUS, NULL, NULL));
+	osp_thresholds_free(thresholds);
+}
+
+static void a_later_file_wins_where_it_speaks(void **state)
+{
+	struct osp_thresholds *thresholds =
+		read_good("limits:\n  temperature_c: 93\n  gpus: 8\nchecks:\n  clock: off\n");
+
+	(void)state;
+	assert_int_equal(add(thresholds, "limits:\n  temperature_c: 80\n", NULL), 0);
+	expect_limit(thresholds, OSP_LIMIT_TEMPERATURE_C, NULL, NULL, 80, "thresholds.yaml:2");
+	expect_limit(thresholds, OSP_LIMIT_GPUS, NULL, NULL, 8, "thresholds.yaml:3");
+	assert_int_equal(osp_thresholds_mode(thresholds, "clock"), OSP_CHECK_OFF);
+	osp_thresholds_free(thresholds);
+}
+
+static void modes(void **state)
+{
+	struct osp_thresholds *thresholds = read_good("checks:\n  ecc: log\n  all: comment\n");
+
+	(void)state;
+	assert_int_equal(osp_thresholds_mode(thresholds, "ecc"), OSP_CHECK_LOG);
+	assert_int_equal(osp_thresholds_mode(thresholds, "clock"), OSP_CHECK_COMMENT);
+	assert_int_equal(add(thresholds, "checks:\n  all: enforce\n  clock: off\n", NULL), 0);
+	assert_int_equal(osp_thresholds_mode(thresholds, "ecc"), OSP_CHECK_ENFORCE);
+	assert_int_equal(osp_thresholds_mode(thresholds, "clock"), OSP_CHECK_OFF);
+	osp_thresholds_free(thresholds);
+}
+
+static void refusals(void **state)
+{
+	static const struct {
+		const char *text;
+		const char *error;
+	} cases[] = {
+		{"limit: {}\n", "thresholds.yaml:1:1: unknown key 'limit'; did you mean limits?"},
+		{"limits:\n  nvlink: 18\n",
+		 "thresholds.yaml:2:3: unknown key 'nvlink'; did you mean nvlinks?"},
+		{"limits:\n  gpus: {source: x}\n", "thresholds.yaml:2:3: gpus: a value is missing"},
+		{"limits:\n  gpus: {value: 8, sorce: x}\n",
+		 "thresholds.yaml:2:20: unknown key 'sorce'; did you mean source?"},
+		{"checks:\n  ec: off\n",
+		 "thresholds.yaml:2:3: unknown key 'ec'; did you mean ecc?"},
+		{"limits: 5\n", "thresholds.yaml:1:9: limits: a map is expected, not a word"},
+		{"models:\n  NVIDIA H100: [1]\n",
+		 "thresholds.yaml:2:16: NVIDIA H100: a map is expected, not a list"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct osp_thresholds *thresholds = osp_thresholds_new();
+		struct osp_error error = {0};
+		char words[800];
+
+		assert_int_equal(add(thresholds, cases[i].text, &error), -1);
+		assert_string_equal(osp_error_format(&error, words, sizeof(words)), cases[i].error);
+		osp_thresholds_free(thresholds);
+	}
+}
+
+/* What physics forbids is refused, for every limit, on both sides. */
+static void impossible_values_are_refused(void **state)
+{
+	(void)state;
+	for (int id = 0; id < OSP_LIMIT_COUNT; id++) {
+		int64_t ends[2];
+
+		osp_limit_range(id, &ends[0], &ends[1]);
+		assert_true(ends[0] <= ends[1]);
+		for (int side = 0; side < 2; side++) {
+			struct osp_thresholds *thresholds = osp_thresholds_new();
+			struct osp_error error = {0};
+			char text[128];
+
+			snprintf(text, sizeof(text), "limits:\n  %s: %lld\n", osp_limit_name(id),
+				 (long long)(ends[side] + (side ? 1 : -1)));
+			assert_int_equal(add(thresholds, text, &error), -1);
+			assert_int_equal(error.line, 2);
+			osp_thresholds_free(thresholds);
+		}
+	}
+}
+
+/* The shipped file: every limit has a source of its own and belongs where it stands. */
+static void shipped_limits_are_possible_and_have_sources(void **state)
+{
+	struct osp_thresholds *thresholds = osp_thresholds_new();
+	const struct osp_limit_entry *entry;
+	const char *names[OSP_CHECK_NAMES_MAX];
+	struct osp_error error = {0};
+	size_t count = 0;
+	int64_t least, most;
+
+	(void)state;
+	for (size_t i = 0; i < osp_check_count; i++)
+		names[i] = osp_checks[i]->name;
+	if (osp_thresholds_add(thresholds, "etc/thresholds.yaml", osp_thresholds_builtin,
+			       strlen(osp_thresholds_builtin), names, osp_check_count, &error))
+		fail_msg("%d: %s", error.line, error.text);
+	for (; (entry = osp_thresholds_entry(thresholds, count)); count++) {
+		osp_limit_range(entry->id, &least, &most);
+		assert_in_range(entry->limit.value, least, most);
+		if (strncmp(entry->limit.source, "etc/", 4) == 0 || strlen(entry->limit.source) < 8)
+			fail_msg("%s of %s has no source", osp_limit_name(entry->id), entry->place);
+	}
+	assert_true(count > 50);
+	/* a soft limit is below the hard one */
+	assert_true(
+		osp_thresholds_limit(thresholds, OSP_LIMIT_RETIRED_PAGES_WARN, NULL, NULL)->value <
+		osp_thresholds_limit(thresholds, OSP_LIMIT_RETIRED_PAGES, NULL, NULL)->value);
+	osp_thresholds_free(thresholds);
+}
+
+/* One machine's figures must be those of the catalogue of node types. */
+static void agrees(const struct osp_limit_entry *entry, const struct osp_instance *instance)
+{
+	int64_t value = entry->limit.value;
+
+	switch (entry->id) {
+	case OSP_LIMIT_GPUS:
+	case OSP_LIMIT_NEURON_DEVICES:
+		assert_int_equal(value, instance->accelerators);
+		break;
+	case OSP_LIMIT_EFA_DEVICES:
+		assert_int_equal(value, instance->nics);
+		break;
+	case OSP_LIMIT_CORES: /* two hardware threads each */
+		assert_int_equal(2 * value, instance->vcpus);
+		break;
+	case OSP_LIMIT_NUMA_NODES:
+		assert_int_equal(value, instance->numa_nodes);
+		break;
+	case OSP_LIMIT_MEMORY_GIB:
+		assert_in_range(value, instance->memory_gib * 9 / 10, instance->memory_gib);
+		break;
+	default:
+		break;
+	}
+}
+
+static void shipped_limits_agree_with_the_catalogue(void **state)
+{
+	struct osp_thresholds *thresholds = osp_thresholds_new();
+	struct osp_catalogue *catalogue = osp_catalogue_new(NULL);
+	const char *source = getenv("srcdir") ? getenv("srcdir") : ".";
+	const struct osp_limit_entry *entry;
+	struct osp_error error = {0};
+	char folder[512];
+	size_t nodes = 0;
+
+	(void)state;
+	snprintf(folder, sizeof(folder), "%s/etc/instances", source);
+	if (osp_catalogue_add_folder(catalogue, folder, 0, &error) ||
+	    osp_thresholds_add(thresholds, "f", osp_thresholds_builtin,
+			       strlen(osp_thresholds_builtin), NULL, 0, &error))
+		fail_msg("%s", error.text);
+	for (size_t i = 0; (entry = osp_thresholds_entry(thresholds, i)); i++) {
+		const struct osp_instance *instance;
+
+		if (!strchr(entry->place, '.'))
+			continue; /* no node */
+		nodes++;
+		instance = osp_catalogue_find(catalogue, entry->place, &error);
+		if (!instance)
+			fail_msg("%s", error.text);
+		agrees(entry, instance);
+	}
+	assert_true(nodes > 30);
+	osp_catalogue_free(catalogue);
+	osp_thresholds_free(thresholds);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_nearest_place_wins),
+		cmocka_unit_test(a_later_file_wins_where_it_speaks),
+		cmocka_unit_test(modes),
+		cmocka_unit_test(refusals),
+		cmocka_unit_test(impossible_values_are_refused),
+		cmocka_unit_test(shipped_limits_are_possible_and_have_sources),
+		cmocka_unit_test(shipped_limits_agree_with_the_catalogue),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

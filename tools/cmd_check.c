@@ -1,0 +1,352 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* cmd_check.c - `onespine check`: is this node fit to carry a job? */
+#include "tools/command.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "check/check.h"
+#include "check/gpus.h"
+#include "tools/files.h"
+
+#define BUDGET_MOST_S 86400
+
+struct choice {
+	const struct osp_check *checks[OSP_CHECK_NAMES_MAX];
+	size_t count;
+};
+
+static void check_names(const char **names)
+{
+	for (size_t i = 0; i < osp_check_count; i++)
+		names[i] = osp_checks[i]->name;
+}
+
+static const struct osp_check *find_check(const char *name, struct osp_error *error)
+{
+	const struct osp_check *check = osp_check_find(name);
+	const char *names[OSP_CHECK_NAMES_MAX];
+	const char *nearest;
+
+	if (check)
+		return check;
+	check_names(names);
+	nearest = osp_nearest_word(name, names, osp_check_count);
+	osp_error_set(error, "there is no check '%.40s'%s%s; see onespine check --list", name,
+		      nearest ? "; did you mean " : "", nearest ? nearest : "");
+	return NULL;
+}
+
+/* --only, or all; in the order of the list. */
+static int choose_checks(const char *only, struct choice *choice, struct osp_error *error)
+{
+	bool wanted[OSP_CHECK_NAMES_MAX] = {false};
+
+	if (only && !*only)
+		return osp_error_set(error, "--only needs the name of a check");
+	while (only && *only) {
+		size_t length = strcspn(only, ",");
+		const struct osp_check *check;
+		char name[64];
+
+		snprintf(name, sizeof(name), "%.*s", (int)length, only);
+		check = find_check(name, error);
+		if (!check)
+			return -1;
+		for (size_t i = 0; i < osp_check_count; i++)
+			wanted[i] = wanted[i] || osp_checks[i] == check;
+		only += length + (only[length] == ',');
+	}
+	for (size_t i = 0; i < osp_check_count; i++)
+		if (!only || wanted[i])
+			choice->checks[choice->count++] = osp_checks[i];
+	return 0;
+}
+
+static int parse_depth(const char *depth, struct osp_error *error)
+{
+	static const char *const depths[] = {"passive", "quick", "full"};
+	const char *nearest;
+
+	if (!depth || strcmp(depth, "passive") == 0)
+		return 0;
+	if (strcmp(depth, "quick") == 0 || strcmp(depth, "full") == 0)
+		return osp_error_set(error,
+				     "--depth=%s: this build has no GPU kernels, so it looks no "
+				     "deeper than passive",
+				     depth);
+	nearest = osp_nearest_word(depth, depths, 3);
+	return osp_error_set(error, "--depth=%.40s: passive, quick or full is expected%s%s%s",
+			     depth, nearest ? "; did you mean " : "", nearest ? nearest : "",
+			     nearest ? "?" : "");
+}
+
+static int parse_budget(const char *budget, unsigned int *budget_ms, struct osp_error *error)
+{
+	unsigned long seconds;
+	char *end;
+
+	if (!budget)
+		return 0;
+	errno = 0;
+	seconds = strtoul(budget, &end, 10);
+	if (errno || *end || *budget < '0' || *budget > '9' || !seconds || seconds > BUDGET_MOST_S)
+		return osp_error_set(error, "--budget=%.40s: seconds from 1 to %d are expected",
+				     budget, BUDGET_MOST_S);
+	*budget_ms = (unsigned int)seconds * 1000;
+	return 0;
+}
+
+/* --- thresholds ------------------------------------------------------------------------------- */
+
+static int add_file(struct osp_thresholds *thresholds, const char *path, struct osp_error *error)
+{
+	const char *names[OSP_CHECK_NAMES_MAX];
+	size_t length;
+	char *text = osp_read_input(path, OSP_THRESHOLDS_FILE_BYTES_MAX, &length, error);
+	int state;
+
+	if (!text)
+		return -1;
+	check_names(names);
+	state = osp_thresholds_add(thresholds, osp_input_name(path), text, length, names,
+				   osp_check_count, error);
+	free(text);
+	return state;
+}
+
+/* What is built in, and over it the site's file where there is one. */
+static struct osp_thresholds *read_thresholds(const char *path, const char *root,
+					      struct osp_error *error)
+{
+	struct osp_thresholds *thresholds = osp_thresholds_new();
+	const char *names[OSP_CHECK_NAMES_MAX];
+	char site[4096];
+	int state;
+
+	if (!thresholds)
+		return NULL;
+	check_names(names);
+	state = osp_thresholds_add(thresholds, "thresholds.yaml (built in)", osp_thresholds_builtin,
+				   strlen(osp_thresholds_builtin), names, osp_check_count, error);
+	snprintf(site, sizeof(site), "%s%s/thresholds.yaml", root, OSP_SITE_DIR);
+	if (!state && (path || access(site, F_OK) == 0))
+		state = add_file(thresholds, path ? path : site, error);
+	if (state) {
+		osp_thresholds_free(thresholds);
+		return NULL;
+	}
+	return thresholds;
+}
+
+/* --- list and explain ------------------------------------------------------------------------- */
+
+static int list_checks(bool json)
+{
+	struct osp_text text = OSP_TEXT_INIT;
+	json_t *list = json ? json_array() : NULL;
+
+	for (size_t i = 0; i < osp_check_count; i++) {
+		const struct osp_check *check = osp_checks[i];
+
+		if (!json)
+			osp_text_printf(&text, "%-14s  %s\n", check->name, check->measures);
+		else
+			json_array_append_new(
+				list, json_pack("{s:s,s:s,s:s,s:s}", "name", check->name, "depth",
+						"passive", "worst", osp_verdict_name(check->worst),
+						"measures", check->measures));
+	}
+	return json ? osp_print_json(list, OSP_EXIT_YES) : osp_print_text(&text, OSP_EXIT_YES);
+}
+
+static int explain_check(const char *name)
+{
+	struct osp_error error = {.text = ""};
+	const struct osp_check *check = find_check(name, &error);
+	struct osp_text text = OSP_TEXT_INIT;
+
+	if (!check)
+		return osp_say_error(&error);
+	osp_text_printf(&text, "%s: %s\n\n", check->name, check->measures);
+	osp_help_wrap(&text, check->explains, 0);
+	osp_text_add(&text, "\nWhat to do\n");
+	osp_help_wrap(&text, check->cures, 2);
+	osp_text_printf(&text, "\nDepth passive; says at worst %s; given %u.%u s.\n",
+			osp_verdict_name(check->worst), check->deadline_ms / 1000,
+			check->deadline_ms % 1000 / 100);
+	return osp_print_text(&text, OSP_EXIT_YES);
+}
+
+/* --- results ---------------------------------------------------------------------------------- */
+
+static const char *verdict_colour(enum osp_verdict verdict)
+{
+	switch (verdict) {
+	case OSP_VERDICT_FAIL:
+		return "\033[31m";
+	case OSP_VERDICT_ERROR:
+	case OSP_VERDICT_WARN:
+		return "\033[33m";
+	default:
+		return "";
+	}
+}
+
+static void add_result(struct osp_text *text, const struct osp_outcome *outcome, size_t index,
+		       bool colours)
+{
+	const struct osp_result *result = &outcome->results[index];
+	const char *colour = colours ? verdict_colour(result->verdict) : "";
+	struct osp_text shown = OSP_TEXT_INIT;
+
+	if (result->verdict == OSP_VERDICT_SKIP || result->verdict == OSP_VERDICT_ERROR)
+		osp_text_printf(&shown, "%s%s%s", result->subject, *result->subject ? ": " : "",
+				result->why);
+	else
+		osp_text_printf(&shown, "%s%s%s%s%s", result->subject, *result->subject ? " " : "",
+				result->value, *result->limit ? " " : "", result->limit);
+	osp_text_printf(text, "%-14s  %s%-5s%s %5u ms  %s\n", index ? "" : outcome->check->name,
+			colour, osp_verdict_name(result->verdict), *colour ? "\033[0m" : "",
+			outcome->time_ms, shown.data ? shown.data : "");
+	osp_text_free(&shown);
+	if (result->verdict != OSP_VERDICT_FAIL && result->verdict != OSP_VERDICT_WARN)
+		return;
+	osp_text_printf(text, "%33s%s\n", "", result->why);
+	if (*result->source)
+		osp_text_printf(text, "%33slimit: %s\n", "", result->source);
+	if (result->cure)
+		osp_text_printf(text, "%33sdo: %s\n", "", osp_cure_name(result->cure));
+}
+
+static int print_run(const struct osp_run *run, int status)
+{
+	size_t counts[OSP_VERDICT_FAIL + 1] = {0};
+	bool colours = osp_output_colours();
+	struct osp_text text = OSP_TEXT_INIT;
+	char reason[512];
+
+	for (size_t i = 0; i < run->count; i++) {
+		const struct osp_outcome *outcome = &run->outcomes[i];
+
+		counts[outcome->verdict]++;
+		for (size_t n = 0; n < outcome->result_count; n++)
+			add_result(&text, outcome, n, colours);
+		if (outcome->mode != OSP_CHECK_ENFORCE && outcome->verdict == OSP_VERDICT_FAIL)
+			osp_text_printf(&text, "%33sfails nothing: mode %s\n", "",
+					osp_check_mode_name(outcome->mode));
+	}
+	osp_text_printf(
+		&text,
+		"%zu checks in %u.%02u s: %zu passed, %zu skipped, %zu warned, %zu in error, "
+		"%zu failed\n",
+		run->count, run->time_ms / 1000, run->time_ms % 1000 / 10, counts[OSP_VERDICT_PASS],
+		counts[OSP_VERDICT_SKIP], counts[OSP_VERDICT_WARN], counts[OSP_VERDICT_ERROR],
+		counts[OSP_VERDICT_FAIL]);
+	if (*osp_run_reason(run, reason, sizeof(reason)))
+		osp_text_printf(&text, "%s\n", reason);
+	return osp_print_text(&text, status);
+}
+
+static json_t *result_to_json(const struct osp_result *result)
+{
+	json_t *object = json_object();
+
+	json_object_set_new(object, "verdict", json_string(osp_verdict_name(result->verdict)));
+	json_object_set_new(object, "subject", osp_json_string(result->subject));
+	json_object_set_new(object, "value", osp_json_string(result->value));
+	json_object_set_new(object, "limit", osp_json_string(result->limit));
+	json_object_set_new(object, "source", osp_json_string(result->source));
+	json_object_set_new(object, "why", osp_json_string(result->why));
+	json_object_set_new(object, "do", json_string(osp_cure_name(result->cure)));
+	return object;
+}
+
+static json_t *outcome_to_json(const struct osp_outcome *outcome)
+{
+	json_t *object = json_object(), *results = json_array();
+
+	for (size_t i = 0; i < outcome->result_count; i++)
+		json_array_append_new(results, result_to_json(&outcome->results[i]));
+	json_object_set_new(object, "name", json_string(outcome->check->name));
+	json_object_set_new(object, "verdict", json_string(osp_verdict_name(outcome->verdict)));
+	json_object_set_new(object, "mode", json_string(osp_check_mode_name(outcome->mode)));
+	json_object_set_new(object, "time_ms", json_integer(outcome->time_ms));
+	json_object_set_new(object, "results", results);
+	return object;
+}
+
+static int print_run_json(const struct osp_check_context *context, const struct osp_run *run,
+			  int status)
+{
+	json_t *root = json_object(), *checks = json_array();
+	char reason[512];
+
+	for (size_t i = 0; i < run->count; i++)
+		json_array_append_new(checks, outcome_to_json(&run->outcomes[i]));
+	json_object_set_new(root, "verdict",
+			    json_string(osp_verdict_name(osp_run_verdict(run, false))));
+	json_object_set_new(root, "reason",
+			    osp_json_string(osp_run_reason(run, reason, sizeof(reason))));
+	json_object_set_new(root, "depth", json_string("passive"));
+	json_object_set_new(root, "machine", osp_json_string(context->node));
+	json_object_set_new(root, "time_ms", json_integer(run->time_ms));
+	json_object_set_new(root, "checks", checks);
+	return osp_print_json(root, status);
+}
+
+static int exit_status(const struct osp_run *run)
+{
+	switch (osp_run_verdict(run, false)) {
+	case OSP_VERDICT_FAIL:
+		return OSP_EXIT_NO;
+	case OSP_VERDICT_ERROR:
+		return OSP_EXIT_UNABLE;
+	default:
+		return OSP_EXIT_YES;
+	}
+}
+
+int osp_run_check(const struct osp_call *call)
+{
+	const char *root = getenv("ONESPINE_TEST_ROOT"); /* for tests: a folder that stands for / */
+	struct osp_error error = {.text = ""};
+	struct osp_thresholds *thresholds = NULL;
+	struct choice choice = {.count = 0};
+	struct osp_run run = {.count = 0};
+	struct osp_check_context context;
+	const char *gpus = call->values[OSP_OPTION_GPUS];
+	unsigned int budget_ms = 0;
+	int status;
+
+	if (call->values[OSP_OPTION_LIST])
+		return list_checks(call->values[OSP_OPTION_JSON]);
+	if (call->values[OSP_OPTION_EXPLAIN])
+		return explain_check(call->values[OSP_OPTION_EXPLAIN]);
+	if (!root)
+		root = "";
+	if (parse_depth(call->values[OSP_OPTION_DEPTH], &error) ||
+	    parse_budget(call->values[OSP_OPTION_BUDGET], &budget_ms, &error) ||
+	    choose_checks(call->values[OSP_OPTION_ONLY_CHECKS], &choice, &error) ||
+	    (gpus && !osp_gpus_valid(gpus, &error)) ||
+	    !(thresholds = read_thresholds(call->values[OSP_OPTION_THRESHOLDS], root, &error)))
+		return osp_say_error(&error);
+	osp_check_context_set(&context, root, thresholds);
+	if (getenv("ONESPINE_TEST_DEADLINE_MS"))
+		context.deadline_most_ms =
+			(unsigned int)strtoul(getenv("ONESPINE_TEST_DEADLINE_MS"), NULL, 10);
+	context.gpus = gpus;
+	if (osp_run_checks(&context, choice.checks, choice.count, budget_ms, &run, &error)) {
+		status = osp_say_error(&error);
+	} else {
+		status = exit_status(&run);
+		status = call->values[OSP_OPTION_JSON] ? print_run_json(&context, &run, status)
+						       : print_run(&run, status);
+	}
+	osp_run_free(&run);
+	osp_thresholds_free(thresholds);
+	return status;
+}
