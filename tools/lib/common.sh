@@ -56,6 +56,20 @@ await() {
 	done
 }
 
+# descendants PID: its children, their children, ..., one a line
+descendants() {
+	ps -eo pid=,ppid= | awk -v top="$1" '
+		{ parent[$1] = $2 }
+		END {
+			for (pid in parent) {
+				for (up = parent[pid]; up in parent && up != top; up = parent[up])
+					;
+				if (up == top)
+					print pid
+			}
+		}'
+}
+
 # The name of this source tree's folders, so that several checkouts do not mix.
 tree_name() {
 	local sum

@@ -56,6 +56,7 @@ start_slurmctld() {
 			--keep-debuginfo=yes --fullpath-after= "${command[@]}")
 	fi
 	rm -f "$dir/run/slurmctld.pid"
+	: >"$dir/log/slurmctld.out"
 	: >"$dir/run/slurmctld.expected"
 	launch slurmctld "${command[@]}"
 }

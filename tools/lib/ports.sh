@@ -9,16 +9,14 @@ PORTS_FOLDER=/run/onespine/ports
 PORTS_FIRST=20000
 PORTS_END=32000 # below the range that the kernel gives to outgoing connections
 
-# ports_listening: every TCP port that something listens on, a line each
+# ports_listening: every TCP port that something listens on, a line each. awk reads in large pieces;
+# bash would read byte by byte, and each read of such a file makes the kernel walk all its sockets.
 ports_listening() {
-	local address state rest file
-	for file in /proc/net/tcp /proc/net/tcp6; do
-		[[ -r $file ]] || continue
-		while read -r _ address _ state rest; do
-			[[ $state == 0A ]] && printf '%d\n' "0x${address##*:}"
-		done <"$file"
-	done
-	return 0
+	local port
+	awk '$4 == "0A" { sub(/.*:/, "", $2); print $2 }' /proc/net/tcp /proc/net/tcp6 2>/dev/null |
+		while read -r port; do
+			printf '%d\n' "0x$port"
+		done || true # no IPv6: no tcp6
 }
 
 # ports_taken: ranges given to living clusters, "FIRST LAST" a line
