@@ -8,8 +8,11 @@ load helpers
 
 setup_file() {
 	command -v valgrind >/dev/null || skip 'valgrind is not installed'
+	local dir=$BATS_FILE_TMPDIR/cluster
 	make_topology "$BATS_FILE_TMPDIR/onespine.topology" 2 2 2
-	cluster_start --valgrind --topology "$BATS_FILE_TMPDIR/onespine.topology" \
+	# What is preempted begins again cred_expire seconds later, not after Slurm's two minutes.
+	cluster_start --valgrind --topology "$BATS_FILE_TMPDIR/onespine.topology" --dir "$dir" \
+		--conf "AuthInfo=socket=$dir/munge/socket,cred_expire=5" \
 		--conf SchedulerParameters=batch_sched_delay=0,sched_interval=3,bf_interval=1 \
 		--conf PreemptType=preempt/partition_prio --conf PreemptMode=REQUEUE \
 		--partition 'gpu Nodes=ALL Default=YES PriorityTier=1' \
