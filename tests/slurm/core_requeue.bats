@@ -11,9 +11,10 @@ setup_file() {
 	: >"$ASKED"
 	printf '#!/bin/sh\necho "$1" >>"%s"\n' "$ASKED" >"$BATS_FILE_TMPDIR/resume"
 	chmod 755 "$BATS_FILE_TMPDIR" "$BATS_FILE_TMPDIR/resume"
-	start_cluster "$REAL"
+	# what a node that was just killed had still answered does not bring it back
+	start_cluster "$REAL" --conf ReturnToService=0
 	start_cluster "$CLOUD" --cloud 8 --conf "ResumeProgram=$BATS_FILE_TMPDIR/resume" \
-		--conf ResumeTimeout=15
+		--conf ResumeTimeout=12
 }
 
 start_cluster() {
@@ -74,15 +75,21 @@ is_requeued() {
 @test "--no-requeue: the gang ends with its node" {
 	job=$(submit --gang -N4 --exclusive --no-requeue)
 	await_job "$job" RUNNING
-	cluster kill-node --dir "$REAL" n1 -9
-	scontrol update NodeName=n1 State=DOWN Reason='test: power lost'
+	scontrol update NodeName=n1 State=DOWN Reason=test
 	await_job "$job" NODE_FAIL
 }
 
-# light HOSTLIST: these nodes have Weight 1, all others 1000
+# light HOSTLIST: these nodes have Weight 1, all others 1000; the shadow looks once a second
 light() {
+	local second
 	scontrol update NodeName='n[1-8]' Weight=1000
 	scontrol update NodeName="$1" Weight=1
+	second=$EPOCHSECONDS
+	await 5 later_than "$second"
+}
+
+later_than() {
+	((EPOCHSECONDS > $1))
 }
 
 @test "light nodes under both spines: a gang is not split for them, and takes them where they are enough" {
