@@ -14,8 +14,8 @@
 
 /* Types whose server may be away. */
 static const char *const shared_types[] = {
-	"lustre", "nfs",  "nfs4",      "ceph",		 "beegfs",     "gpfs", "wekafs",
-	"cifs",	  "smb3", "glusterfs", "fuse.glusterfs", "fuse.sshfs", "9p",
+	"lustre", "nfs",  "nfs4", "efs",       "ceph",		 "beegfs",     "gpfs",
+	"wekafs", "cifs", "smb3", "glusterfs", "fuse.glusterfs", "fuse.sshfs", "9p",
 };
 
 struct mount {

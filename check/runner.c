@@ -51,8 +51,10 @@ static struct osp_outcome *current(struct runner *runner, const struct lane *lan
 
 static void tell_parent(struct osp_check_context *context, const struct osp_result *result)
 {
-	struct message message = {.done = false, .result = *result};
+	struct message message;
 
+	memset(&message, 0, sizeof(message)); /* its gaps are written too */
+	message.result = *result;
 	if (!osp_write_all(*(int *)context->teller, &message, sizeof(message)))
 		_exit(1);
 }
@@ -60,8 +62,10 @@ static void tell_parent(struct osp_check_context *context, const struct osp_resu
 static void run_lane(struct runner *runner, struct lane *lane)
 {
 	static const struct rlimit no_core = {0, 0};
-	struct message done = {.done = true};
+	struct message done;
 
+	memset(&done, 0, sizeof(done));
+	done.done = true;
 	setrlimit(RLIMIT_CORE, &no_core);
 	runner->context->tell = tell_parent;
 	runner->context->teller = &lane->answer;
