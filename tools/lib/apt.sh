@@ -45,10 +45,20 @@ install_packages() {
 	return $status
 }
 
+# apt_install PACKAGE...: quiet, unless it fails; with fresh lists where the old ones do not do
 apt_install() {
-	local -a command=(apt-get -q -y --no-install-recommends install "$@")
-	DEBIAN_FRONTEND=noninteractive "${command[@]}" >&2 && return 0
-	apt-get -q update >&2 && DEBIAN_FRONTEND=noninteractive "${command[@]}" >&2
+	local log status=0
+	log=$(mktemp)
+	apt_quietly install "$@" >"$log" 2>&1 || {
+		apt-get -q update >"$log" 2>&1 && apt_quietly install "$@" >>"$log" 2>&1
+	} || status=$?
+	((!status)) || tail -n 20 "$log" >&2
+	rm -f "$log"
+	return $status
+}
+
+apt_quietly() {
+	DEBIAN_FRONTEND=noninteractive apt-get -q -y --no-install-recommends "$@"
 }
 
 # debian_mirror [LABEL]: where this machine gets Debian (or Debian-Security) from, so that another

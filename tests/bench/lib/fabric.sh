@@ -4,7 +4,7 @@
 # Uses nodes, fabric and work of tests/bench/bench. Writes work/onespine.topology, work/tree.conf,
 # work/block.conf, work/map (a line for each node: its name, leaf and spine) and work/spines (a line
 # for each spine: its name and nodes).
-# shellcheck shell=bash disable=SC2154
+# shellcheck shell=bash disable=SC2034,SC2154
 
 LEAF_NODES=16
 SPINE_LEAVES=16

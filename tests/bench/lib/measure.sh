@@ -15,10 +15,12 @@ cluster() {
 	"$ONESPINE_SOURCE/tools/cluster" "$@"
 }
 
-# Slurm's defaults but for these: every job is looked at in every cycle, and cycles come often.
+# Slurm's defaults but for these: every job is looked at in every cycle, cycles come often, and the
+# main scheduler begins when the partition goes up: after 3 s, the default, backfill would sometimes
+# have been there first, and the two would have each other's work.
 scheduler_parameters() {
-	printf 'default_queue_depth=%d,bf_max_job_test=%d,sched_interval=%d,bf_interval=%d\n' \
-		$((jobs + 100)) $((jobs + 100)) $INTERVAL_S $INTERVAL_S
+	printf 'default_queue_depth=%d,bf_max_job_test=%d,' $((jobs + 100)) $((jobs + 100))
+	printf 'sched_interval=%d,bf_interval=%d,batch_sched_delay=0\n' $INTERVAL_S $INTERVAL_S
 }
 
 start_options() {

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # report.sh - raw figures as tables, and tables into doc/performance.md
-# shellcheck shell=bash disable=SC2154
+# shellcheck shell=bash disable=SC2016,SC2154
 
 # awk functions that both tables use
 READ_LINE='
