@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # core_plugins.bats - beside each of Slurm's topology plugins; and jobs that are no gangs
 #
-# topology/default (22.05) and topology/flat (24.11) run beside us in all other files.
+# Slurm's default, none by name (topology/none in 22.05, topology/default in 24.11, flat from 25.05 on),
+# runs beside us in all other files.
 
 load helpers
 
@@ -54,13 +55,6 @@ core_assertions() {
 
 @test "beside topology/tree" {
 	beside topology/tree --topology "$BATS_FILE_TMPDIR/topology.conf"
-	core_assertions
-	cluster_stop
-}
-
-@test "beside topology/flat" {
-	[[ ${ONESPINE_TEST_SLURM:-22.05} != 22.05 ]] || skip 'Slurm 22.05 has none; topology/default is its own'
-	beside topology/flat --conf TopologyPlugin=topology/flat
 	core_assertions
 	cluster_stop
 }
