@@ -39,6 +39,7 @@ figures_table() {
 	{
 		read_line()
 		name = title[v["system"]]
+		gsub(/\|/, "\\|", name)
 		if (v["unfit"] != "") {
 			gsub("_", " ", v["unfit"])
 			printf "| %s | not possible: %s | | | | | | | | |\n", name, v["unfit"]
