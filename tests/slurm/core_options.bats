@@ -240,7 +240,8 @@ PRINT='scontrol show job $SLURM_JOB_ID | sed -n s/.*AdminComment=//p'
 	run as_other_user onespine set "$job" --gang=leaf
 	[[ $status != 0 ]]
 	holds "$output" "job $job"
-	log_since "refused user 65534: job $job is not yours; its owner or an operator may"
+	# from 24.11 on Slurm itself looks at the owner before it asks job_submit
+	log_since "refused user 65534: job $job is not yours; its owner or an operator may|Security violation, JOB_UPDATE RPC from uid 65534"
 	equal "$(gang_of "$job")" spine
 	onespine set "$job" --gang=leaf
 	equal "$(gang_of "$job")" leaf
