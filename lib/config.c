@@ -117,7 +117,12 @@ static take_f *const takers[OSP_KEY_COUNT] = {
 static int take_rules(const struct osp_document *document, const struct osp_value *map,
 		      struct osp_rules *rules, struct osp_error *error)
 {
-	if (osp_value_only_keys(document, map, osp_policy_keys, OSP_KEY_COUNT, error))
+	const char *keys[OSP_KEY_COUNT + 1];
+	const struct osp_value *gate;
+
+	memcpy(keys, osp_policy_keys, sizeof(osp_policy_keys));
+	keys[OSP_KEY_COUNT] = "gate";
+	if (osp_value_only_keys(document, map, keys, OSP_KEY_COUNT + 1, error))
 		return -1;
 	for (size_t i = 0; i < OSP_KEY_COUNT; i++) {
 		const struct osp_value *value = osp_value_get(map, osp_policy_keys[i]);
@@ -128,7 +133,10 @@ static int take_rules(const struct osp_document *document, const struct osp_valu
 			return -1;
 		rules->lines[i] = value->line;
 	}
-	return 0;
+	gate = osp_value_get(map, "gate");
+	rules->gate_said = gate != NULL;
+	return gate ? osp_gate_policy_read(document, gate, &rules->gate, rules->gate_lines, error)
+		    : 0;
 }
 
 /* --- reading the file -------------------------------------------------------------------------- */
@@ -147,6 +155,7 @@ static int take_partition(struct osp_config *config, const struct osp_value *map
 	*rules = config->defaults;
 	rules->partition = map->key;
 	rules->partition_line = map->key_line;
+	rules->gate_said = false;
 	config->partition_count++;
 	if (osp_value_is_null(map))
 		return 0;
@@ -207,6 +216,7 @@ static void set_defaults(struct osp_config *config)
 		.relax_s = -1,
 	};
 	config->defaults.relax = "never";
+	osp_gate_policy_default(&config->defaults.gate);
 }
 
 struct osp_config *osp_config_read(const char *file, const char *text, size_t text_bytes,
@@ -255,6 +265,16 @@ const struct osp_policy *osp_config_policy(const struct osp_config *config, cons
 			return &config->partitions[i].policy;
 	}
 	return &config->defaults.policy;
+}
+
+const struct osp_gate_policy *osp_config_gate(const struct osp_config *config,
+					      const char *partition)
+{
+	for (size_t i = 0; partition && i < config->partition_count; i++) {
+		if (!strcmp(config->partitions[i].partition, partition))
+			return &config->partitions[i].gate;
+	}
+	return &config->defaults.gate;
 }
 
 const char *osp_config_topology(const struct osp_config *config)

@@ -15,6 +15,7 @@
  *	  allow_off: true             # users may say --gang=off
  *	  mix_kinds: false            # GPU or instance types may mix in one gang
  *	  relax: never                # @TIME of jobs that do not say: never, or a Slurm time
+ *	  gate: {}                    # lib/gate_policy.h
  *	partitions:
  *	  gpu:
  *	    gang: always
@@ -33,6 +34,7 @@
 #include <stdint.h>
 
 #include "lib/error.h"
+#include "lib/gate_policy.h"
 
 #define OSP_CONFIG_FILE_BYTES_MAX ((size_t)1024 * 1024)
 
@@ -58,6 +60,10 @@ void osp_config_free(struct osp_config *config); /* NULL is allowed */
 
 /* The policy of `partition` (NULL or unknown: the defaults). Lives as long as the configuration. */
 const struct osp_policy *osp_config_policy(const struct osp_config *config, const char *partition);
+
+/* The gate's section in force for `partition`, likewise. */
+const struct osp_gate_policy *osp_config_gate(const struct osp_config *config,
+					      const char *partition);
 
 /* The topology file's name as configured (not joined to a folder); default "onespine.topology". */
 const char *osp_config_topology(const struct osp_config *config);

@@ -9,6 +9,7 @@
 
 #include "lib/config.h"
 #include "lib/document.h"
+#include "lib/gate_policy.h"
 
 /* The keys of a policy, in the order in which they are shown. */
 enum osp_policy_key {
@@ -28,6 +29,9 @@ struct osp_rules {
 	struct osp_policy policy;
 	const char *relax;	  /* as written */
 	int lines[OSP_KEY_COUNT]; /* where each value was said; 0 = built in */
+	struct osp_gate_policy gate;
+	int gate_lines[OSP_GATE_KEY_COUNT];
+	bool gate_said; /* here, not in `defaults` */
 };
 
 struct osp_config {

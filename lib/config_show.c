@@ -8,6 +8,8 @@
 #include "lib/config_data.h"
 #include "lib/text.h"
 
+#define GATE_WORD_BYTES 4096 /* of the longest list of checks */
+
 /* The value of one key in words; `buffer` holds a number. */
 static const char *rule_word(const struct osp_rules *rules, enum osp_policy_key key, char *buffer,
 			     size_t buffer_bytes)
@@ -62,6 +64,27 @@ static void add_rules(struct osp_text *text, const struct osp_config *config, st
 	}
 }
 
+/* Of a partition only where it says something of its own: else it has that of `defaults`. */
+static bool shows_gate(const struct osp_rules *rules)
+{
+	return !rules->partition || rules->gate_said;
+}
+
+static void add_gate_lines(struct osp_text *text, const struct osp_config *config,
+			   struct widths widths, const struct osp_rules *rules)
+{
+	char name[320], word[GATE_WORD_BYTES];
+
+	for (int key = 0; shows_gate(rules) && key < OSP_GATE_KEY_COUNT; key++) {
+		snprintf(name, sizeof(name), "%s.gate.%s",
+			 rules->partition ? rules->partition : "defaults", osp_gate_keys[key]);
+		add_line(text, config, widths, name,
+			 osp_gate_policy_word(&rules->gate, (enum osp_gate_key)key, word,
+					      sizeof(word)),
+			 rules->gate_lines[key]);
+	}
+}
+
 static void widen(struct widths *widths, const struct osp_rules *rules)
 {
 	const char *name = rules->partition ? rules->partition : "defaults";
@@ -77,6 +100,13 @@ static void widen(struct widths *widths, const struct osp_rules *rules)
 		if (value_width > widths->value)
 			widths->value = value_width;
 	}
+	for (int key = 0; shows_gate(rules) && key < OSP_GATE_KEY_COUNT; key++) {
+		int name_width =
+			(int)(strlen(name) + strlen(".gate.") + strlen(osp_gate_keys[key]));
+
+		if (name_width > widths->name)
+			widths->name = name_width;
+	}
 }
 
 static void show_lines(struct osp_text *text, const struct osp_config *config)
@@ -88,8 +118,11 @@ static void show_lines(struct osp_text *text, const struct osp_config *config)
 		widen(&widths, &config->partitions[i]);
 	add_line(text, config, widths, "topology", config->topology, config->topology_line);
 	add_rules(text, config, widths, &config->defaults);
-	for (size_t i = 0; i < config->partition_count; i++)
+	add_gate_lines(text, config, widths, &config->defaults);
+	for (size_t i = 0; i < config->partition_count; i++) {
 		add_rules(text, config, widths, &config->partitions[i]);
+		add_gate_lines(text, config, widths, &config->partitions[i]);
+	}
 }
 
 static void add_json_string(struct osp_text *text, const char *string)
@@ -122,6 +155,38 @@ static void add_json_value(struct osp_text *text, const char *value, bool word, 
 		osp_text_add(text, ", \"line\": null}");
 }
 
+static bool gate_key_is_word(enum osp_gate_key key)
+{
+	switch (key) {
+	case OSP_GATE_KEY_DEPTH:
+	case OSP_GATE_KEY_JOBS:
+	case OSP_GATE_KEY_FAILURE:
+	case OSP_GATE_KEY_CHECKS:
+	case OSP_GATE_KEY_ON_ERROR:
+	case OSP_GATE_KEY_PORTS:
+	case OSP_GATE_KEY_BREAKER_JOBS:
+		return true;
+	default:
+		return false;
+	}
+}
+
+static void add_json_gate(struct osp_text *text, const struct osp_rules *rules, const char *indent)
+{
+	char word[GATE_WORD_BYTES];
+
+	osp_text_printf(text, ",\n%s  \"gate\": {", indent);
+	for (int key = 0; key < OSP_GATE_KEY_COUNT; key++) {
+		osp_text_printf(text, "%s\n%s    \"%s\": ", key ? "," : "", indent,
+				osp_gate_keys[key]);
+		add_json_value(text,
+			       osp_gate_policy_word(&rules->gate, (enum osp_gate_key)key, word,
+						    sizeof(word)),
+			       gate_key_is_word((enum osp_gate_key)key), rules->gate_lines[key]);
+	}
+	osp_text_printf(text, "\n%s  }", indent);
+}
+
 static void add_json_rules(struct osp_text *text, const struct osp_rules *rules, const char *indent)
 {
 	char number[16];
@@ -137,6 +202,8 @@ static void add_json_rules(struct osp_text *text, const struct osp_rules *rules,
 			       rule_word(rules, (enum osp_policy_key)key, number, sizeof(number)),
 			       word, rules->lines[key]);
 	}
+	if (shows_gate(rules))
+		add_json_gate(text, rules, indent);
 	osp_text_printf(text, "\n%s}", indent);
 }
 
