@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * reason.h - the reason that Slurm shows for a node that Onespine drained
+ *
+ * "onespine: gpu3 ecc 12 uncorrectable > 0; replace", "onespine: kernel ...": the prefix, what it
+ * is about (left out for the node itself), the check's name, what was seen (check/check.h writes
+ * it). What begins so is ours: only such a node may we undrain, and no other reason is overwritten.
+ *
+ * Any thread, any daemon: no shared state.
+ */
+#ifndef OSP_REASON_H
+#define OSP_REASON_H
+
+#include <stdbool.h>
+
+#define OSP_REASON_PREFIX "onespine: "
+
+/* `reason` may be NULL. */
+bool osp_reason_is_ours(const char *reason);
+
+/* Whether the reason is ours and names `check`. */
+bool osp_reason_names(const char *reason, const char *check);
+
+#endif
