@@ -3,8 +3,9 @@
  * check.h - checks of a node: what one is, what it tells, how they are run
  *
  * A check is a function that looks at one thing and tells results; it runs in a child process with
- * a deadline, so it may crash or hang. It changes nothing on the node and loads no GPU. What it
- * reads it reads below `root` ("" for the real one), so a test can show it a machine of its own.
+ * a deadline, so it may crash or hang. It changes nothing on the node; only those deeper than
+ * passive load a GPU. What it reads it reads below `root` ("" for the real one), so a test can show
+ * it a machine of its own.
  *
  * One thread a process. check/ includes lib/ only, and links neither NVML nor CUDA.
  */
@@ -17,6 +18,7 @@
 #include <sys/types.h>
 
 #include "lib/error.h"
+#include "lib/speed.h"
 #include "lib/thresholds.h"
 
 /* From the least to the gravest. */
@@ -52,6 +54,31 @@ struct osp_result {
 	char limit[OSP_WORD_BYTES];	 /* "> 0", "of 8"; "" where there is none */
 	char source[OSP_WHY_BYTES];	 /* where the limit comes from; "" = the check itself */
 	char why[OSP_WHY_BYTES];	 /* a sentence for people */
+	unsigned int order;		 /* which GPU's, set by the runner */
+};
+
+/* One speed measured: judged only when every GPU's is there, and a slow one only when it was slow
+ * twice of three times. */
+struct osp_speed {
+	char subject[OSP_SUBJECT_BYTES];
+	char what[24];	/* "copy"; compared with the same of other GPUs */
+	char unit[12];	/* "GB/s" */
+	char model[96]; /* whose limits count */
+	double value;
+	bool judged;		   /* false: a part of a GPU, or others use it: told, not judged */
+	enum osp_limit_id least;   /* OSP_LIMIT_COUNT: none is known of the kind */
+	enum osp_limit_id physics; /* what the hardware cannot exceed; OSP_LIMIT_COUNT: none */
+	unsigned int order;
+};
+
+/* A GPU, or an instance of a partitioned one (MIG), for the checks that load it. */
+struct osp_unit {
+	char subject[OSP_SUBJECT_BYTES]; /* "gpu3", "gpu3.0" */
+	char uuid[96];			 /* what CUDA_VISIBLE_DEVICES takes */
+	char model[96];
+	char address[16]; /* PCI */
+	bool whole;	  /* false: an instance, or a virtual GPU */
+	bool busy;	  /* programs run on it that are not ours */
 };
 
 struct osp_check_context {
@@ -61,18 +88,30 @@ struct osp_check_context {
 	const struct osp_thresholds *thresholds;
 	uint64_t uptime_s;
 	unsigned int deadline_most_ms; /* for tests: no check gets longer; 0 = as each says */
+	unsigned int load_ms;	       /* how long a GPU may be loaded in all */
+	enum osp_depth depth;
+	/* What the checks that load GPUs work on; set by the runner. */
+	const struct osp_unit *units;
+	size_t unit_count;
+	const struct osp_unit *unit; /* a check of OSP_GROUP_EACH_GPU: its GPU */
+	unsigned int slice_ms;	     /* how long this check may load it */
+	bool spoilt; /* set by a check: this process is of no use for the next one */
 	/* Where results go; set by the runner. */
 	void (*tell)(struct osp_check_context *context, const struct osp_result *result);
+	void (*tell_speed)(struct osp_check_context *context, const struct osp_speed *speed);
 	void *teller;
 };
 
 /* Which checks share a child: those of one group run in it one after the other, a crash or hang
- * ends it, and a new one goes on with the next. Groups run side by side. */
+ * ends it, and a new one goes on with the next. Groups run side by side; those that load GPUs
+ * begin when the others have ended, the last when each GPU is done. */
 enum osp_check_group {
 	OSP_GROUP_GPU,
 	OSP_GROUP_HOST,
 	OSP_GROUP_NETWORK,
 	OSP_GROUP_MOUNTS,
+	OSP_GROUP_EACH_GPU, /* one child a GPU, side by side */
+	OSP_GROUP_ALL_GPUS, /* one child for all */
 	OSP_GROUP_COUNT
 };
 
@@ -84,9 +123,11 @@ struct osp_check {
 	bool basic;   /* the rest of its group needs what it asks: skipped when it hangs */
 	bool settles; /* what is missing soon after boot may still come: ERROR then */
 	unsigned int deadline_ms;
-	const char *measures; /* one line */
-	const char *explains; /* a paragraph: how, what it cannot see */
-	const char *cures;    /* what to do when it fails */
+	unsigned int share;	 /* per cent of load_ms that it loads a GPU, beside its deadline */
+	enum osp_cure slow_cure; /* of a speed too low */
+	const char *measures;	 /* one line */
+	const char *explains;	 /* a paragraph: how, what it cannot see */
+	const char *cures;	 /* what to do when it fails */
 	void (*run)(struct osp_check_context *context);
 };
 
@@ -116,6 +157,11 @@ void osp_tell_skip(struct osp_check_context *context, const char *why_format, ..
 void osp_tell_error(struct osp_check_context *context, const char *subject, const char *why_format,
 		    ...) __attribute__((format(printf, 3, 4)));
 
+/* `unit` is "GB/s"; a check of all GPUs names its subject, others have their GPU's. */
+void osp_tell_speed(struct osp_check_context *context, const char *subject, const char *what,
+		    double value, const char *unit, enum osp_limit_id least,
+		    enum osp_limit_id physics);
+
 /* The limit of this node, of `model` where not NULL. NULL: none is known. */
 const struct osp_limit *osp_check_limit(const struct osp_check_context *context,
 					enum osp_limit_id id, const char *model);
@@ -129,7 +175,9 @@ struct osp_outcome {
 	enum osp_verdict verdict; /* the gravest of its results */
 	struct osp_result *results;
 	size_t result_count;
-	unsigned int time_ms;
+	unsigned int time_ms; /* of GPUs side by side, the longest */
+	struct osp_speed *speeds;
+	size_t speed_count;
 };
 
 struct osp_run {
@@ -139,7 +187,8 @@ struct osp_run {
 };
 
 /*
- * Runs `count` checks, at most `budget_ms` long (0: as long as their deadlines). Never waits for a
+ * Runs `count` checks, at most `budget_ms` long (0: as long as their deadlines). Those that load
+ * GPUs are skipped when a basic check failed, and on GPUs that are not there. Never waits for a
  * child that cannot be killed. A crash is ERROR; a hang is FAIL (at most the check's worst) when a
  * second child hangs too, else ERROR; what the budget leaves no time for is ERROR. Returns 0, or -1
  * with `error` set when memory or processes ran out. Free with osp_run_free() in either case.
@@ -158,6 +207,7 @@ enum osp_verdict osp_run_verdict(const struct osp_run *run, bool told);
  */
 const char *osp_run_reason(const struct osp_run *run, char *buffer, size_t buffer_bytes);
 
+const char *osp_depth_name(enum osp_depth depth);	/* "quick" */
 const char *osp_verdict_name(enum osp_verdict verdict); /* "PASS" */
 const char *osp_cure_name(enum osp_cure cure);		/* "reset gpu"; "" for none */
 

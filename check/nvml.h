@@ -21,6 +21,7 @@ enum osp_nvml_return {
 	OSP_NVML_NOT_SUPPORTED = 3,
 	OSP_NVML_NO_PERMISSION = 4,
 	OSP_NVML_NOT_FOUND = 6,
+	OSP_NVML_TOO_SMALL = 7, /* the room for a list; its length is told */
 	OSP_NVML_DRIVER_NOT_LOADED = 9,
 	OSP_NVML_TIMEOUT = 10,
 	OSP_NVML_NO_FUNCTION = 13,
@@ -54,6 +55,7 @@ enum osp_nvml_return {
 #define OSP_NVML_HW_POWER_BRAKE	  0x80u
 
 #define OSP_NVML_FABRIC_COMPLETED 3
+#define OSP_NVML_VIRTUAL_GPU	  2 /* virtualization mode of a guest with a part of a GPU */
 
 typedef void *osp_nvml_device;
 
@@ -148,7 +150,23 @@ struct osp_nvml_fabric {
 	  (osp_nvml_device device, struct osp_nvml_fabric * fabric), (device, fabric))             \
 	X(fields, "nvmlDeviceGetFieldValues", NULL,                                                \
 	  (osp_nvml_device device, int count, struct osp_nvml_field *fields),                      \
-	  (device, count, fields))
+	  (device, count, fields))                                                                 \
+	X(capability, "nvmlDeviceGetCudaComputeCapability", NULL,                                  \
+	  (osp_nvml_device device, int *major, int *minor), (device, major, minor))                \
+	X(virtualization, "nvmlDeviceGetVirtualizationMode", NULL,                                 \
+	  (osp_nvml_device device, int *mode), (device, mode))                                     \
+	X(programs, "nvmlDeviceGetComputeRunningProcesses_v3",                                     \
+	  "nvmlDeviceGetComputeRunningProcesses_v2",                                               \
+	  (osp_nvml_device device, unsigned int *count, void *programs),                           \
+	  (device, count, programs))                                                               \
+	X(mig_mode, "nvmlDeviceGetMigMode", NULL,                                                  \
+	  (osp_nvml_device device, unsigned int *now, unsigned int *after_reset),                  \
+	  (device, now, after_reset))                                                              \
+	X(mig_most, "nvmlDeviceGetMaxMigDeviceCount", NULL,                                        \
+	  (osp_nvml_device device, unsigned int *count), (device, count))                          \
+	X(mig_open, "nvmlDeviceGetMigDeviceHandleByIndex", NULL,                                   \
+	  (osp_nvml_device device, unsigned int index, osp_nvml_device *instance),                 \
+	  (device, index, instance))
 
 /* osp_nvml_count(&count) and so on: what NVML returns, OSP_NVML_NO_FUNCTION where it is not
  * there. */

@@ -19,6 +19,17 @@ static const char *const cure_names[] = {
 	[OSP_CURE_REPLACE] = "replace",
 };
 
+static const char *const depth_names[] = {
+	[OSP_DEPTH_PASSIVE] = "passive",
+	[OSP_DEPTH_QUICK] = "quick",
+	[OSP_DEPTH_FULL] = "full",
+};
+
+const char *osp_depth_name(enum osp_depth depth)
+{
+	return depth_names[depth];
+}
+
 const char *osp_verdict_name(enum osp_verdict verdict)
 {
 	return verdict_names[verdict];
@@ -98,6 +109,29 @@ void osp_tell_error(struct osp_check_context *context, const char *subject, cons
 	va_start(arguments, why_format);
 	tell_words(context, &result, why_format, arguments);
 	va_end(arguments);
+}
+
+void osp_tell_speed(struct osp_check_context *context, const char *subject, const char *what,
+		    double value, const char *unit, enum osp_limit_id least,
+		    enum osp_limit_id physics)
+{
+	const struct osp_unit *of = context->unit ? context->unit : context->units;
+	struct osp_speed speed = {
+		.value = value, .judged = true, .least = least, .physics = physics};
+
+	if (context->unit) {
+		subject = of->subject;
+		speed.judged = of->whole && !of->busy;
+	} else {
+		for (size_t i = 0; i < context->unit_count; i++)
+			if (!context->units[i].whole || context->units[i].busy)
+				speed.judged = false;
+	}
+	copy_clean(speed.subject, sizeof(speed.subject), subject);
+	copy_clean(speed.what, sizeof(speed.what), what);
+	copy_clean(speed.unit, sizeof(speed.unit), unit);
+	copy_clean(speed.model, sizeof(speed.model), of ? of->model : "");
+	context->tell_speed(context, &speed);
 }
 
 const struct osp_limit *osp_check_limit(const struct osp_check_context *context,

@@ -38,6 +38,17 @@ static const struct {
 	[OSP_LIMIT_FREE_PERCENT] = {"free_percent", 1, 90},
 	[OSP_LIMIT_MOUNT_ANSWER_MS] = {"mount_answer_ms", 50, 60000},
 	[OSP_LIMIT_CLOCK_ERROR_MS] = {"clock_error_ms", 1, 60000},
+	[OSP_LIMIT_BELOW_BEST_PERCENT] = {"below_best_percent", 2, 50},
+	[OSP_LIMIT_HBM_GBPS] = {"hbm_gbps", 50, 20000},
+	[OSP_LIMIT_HBM_PEAK_GBPS] = {"hbm_peak_gbps", 100, 40000},
+	[OSP_LIMIT_HOST_COPY_GBPS] = {"host_copy_gbps", 1, 1000},
+	[OSP_LIMIT_HOST_COPY_PEAK_GBPS] = {"host_copy_peak_gbps", 2, 2000},
+	[OSP_LIMIT_PEER_GBPS] = {"peer_gbps", 1, 3600},
+	[OSP_LIMIT_PEER_PEAK_GBPS] = {"peer_peak_gbps", 2, 7200},
+	[OSP_LIMIT_BF16_TFLOPS] = {"bf16_tflops", 5, 10000},
+	[OSP_LIMIT_BF16_PEAK_TFLOPS] = {"bf16_peak_tflops", 10, 20000},
+	[OSP_LIMIT_ALL_REDUCE_GBPS] = {"all_reduce_gbps", 1, 3600},
+	[OSP_LIMIT_ALL_REDUCE_PEAK_GBPS] = {"all_reduce_peak_gbps", 2, 7200},
 };
 
 static const char *const mode_names[] = {

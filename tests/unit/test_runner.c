@@ -111,7 +111,7 @@ static void each_ends_as_it_must(void **state)
 	assert_int_equal(run.outcomes[3].result_count, 2);
 	assert_string_equal(run.outcomes[3].results[1].value, "hangs");
 	assert_string_equal(run.outcomes[4].results[1].value, "hung once");
-	assert_int_equal(run.outcomes[6].result_count, 256);
+	assert_int_equal(run.outcomes[6].result_count, 512);
 	assert_int_equal(osp_run_verdict(&run, false), OSP_VERDICT_FAIL);
 	assert_string_equal(osp_run_reason(&run, reason, sizeof(reason)),
 			    "onespine: gpu3 fails 12 uncorrectable > 0; replace");
