@@ -1,0 +1,258 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The gate's messages: there and back, and every refusal. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "lib/gate_message.h"
+
+/* Where in a message its parts stand. */
+#define AT_VERSION 4
+#define AT_KIND	   5
+#define AT_NODES   18
+#define AT_FROM	   30
+#define AT_COUNT   70
+#define AT_FIRST   74
+
+static const struct osp_gate_header header = {
+	.kind = OSP_GATE_MESSAGE_REPORT,
+	.round = 2,
+	.job = 1234567,
+	.restarts = 3,
+	.node_count = 40,
+	.gang = 0x0102030405060708u,
+	.from = 17,
+	.to = 1,
+	.challenge = "challenge-of-16",
+	.nonce = "nonce--------16",
+};
+
+static const struct osp_gate_report reports[] = {
+	{.rank = 17, .result = OSP_GATE_PASS, .fresh = true, .time_ms = 12, .speed = 1.5f},
+	{.rank = 39,
+	 .result = OSP_GATE_FAIL,
+	 .blamed = true,
+	 .check = "ecc",
+	 .reason = "onespine: gpu3 ecc 12 uncorrectable > 0; replace",
+	 .boot = "c2a6c8ba-0e44-4c3e-bd5a-0a1e4a1f0c11"},
+};
+
+static struct osp_text written(void)
+{
+	struct osp_text text = OSP_TEXT_INIT;
+
+	osp_gate_write_reports(&text, &header, reports, 2);
+	assert_false(text.failed);
+	return text;
+}
+
+static void same_header(const struct osp_gate_header *is)
+{
+	assert_int_equal(is->round, header.round);
+	assert_int_equal(is->job, header.job);
+	assert_int_equal(is->restarts, header.restarts);
+	assert_int_equal(is->node_count, header.node_count);
+	assert_true(is->gang == header.gang);
+	assert_int_equal(is->from, header.from);
+	assert_int_equal(is->to, header.to);
+	assert_memory_equal(is->challenge, header.challenge, OSP_GATE_CHALLENGE_BYTES);
+	assert_memory_equal(is->nonce, header.nonce, OSP_GATE_CHALLENGE_BYTES);
+}
+
+static void reports_come_as_they_went(void **state)
+{
+	struct osp_text text = written();
+	struct osp_gate_message message;
+
+	(void)state;
+	assert_int_equal(osp_gate_read_message(text.data, text.length_bytes, &message, NULL), 0);
+	same_header(&message.header);
+	assert_int_equal(message.header.kind, OSP_GATE_MESSAGE_REPORT);
+	assert_int_equal(message.count, 2);
+	for (int i = 0; i < 2; i++) {
+		assert_int_equal(message.reports[i].rank, reports[i].rank);
+		assert_int_equal(message.reports[i].result, reports[i].result);
+		assert_int_equal(message.reports[i].fresh, reports[i].fresh);
+		assert_int_equal(message.reports[i].blamed, reports[i].blamed);
+		assert_int_equal(message.reports[i].time_ms, reports[i].time_ms);
+		assert_true(message.reports[i].speed == reports[i].speed);
+		assert_string_equal(message.reports[i].check, reports[i].check);
+		assert_string_equal(message.reports[i].reason, reports[i].reason);
+		assert_string_equal(message.reports[i].boot, reports[i].boot);
+	}
+	osp_gate_message_free(&message);
+	osp_text_free(&text);
+}
+
+static void links_and_verdicts_too(void **state)
+{
+	static const struct osp_gate_link links[] = {
+		{.from = 0, .to = 5}, {.from = 5, .to = 0, .gbps = 98.5f, .wrong = true}};
+	struct osp_gate_sentence sentences[] = {
+		{.rank = 3,
+		 .actions = OSP_GATE_RELEASE | OSP_GATE_DRAIN,
+		 .result = OSP_GATE_FAIL,
+		 .check = "ecc",
+		 .reason = "onespine: x"},
+		{.rank = 4, .actions = OSP_GATE_SUSPECT, .result = OSP_GATE_SILENT}};
+	struct osp_gate_verdict verdict = {.kind = OSP_GATE_SHRINK,
+					   .decider = 1,
+					   .breaker = true,
+					   .says = "two nodes are left out",
+					   .sentences = sentences,
+					   .sentence_count = 2};
+	struct osp_gate_header of_links = header;
+	struct osp_text text = OSP_TEXT_INIT;
+	struct osp_gate_message message;
+
+	(void)state;
+	of_links.kind = OSP_GATE_MESSAGE_ORDER;
+	osp_gate_write_links(&text, &of_links, links, 2);
+	assert_int_equal(osp_gate_read_message(text.data, text.length_bytes, &message, NULL), 0);
+	assert_int_equal(message.header.kind, OSP_GATE_MESSAGE_ORDER);
+	assert_int_equal(message.links[1].from, 5);
+	assert_true(message.links[1].gbps == 98.5f);
+	assert_true(message.links[1].wrong);
+	osp_gate_message_free(&message);
+	osp_text_free(&text);
+
+	osp_gate_write_verdict(&text, &header, &verdict);
+	assert_int_equal(osp_gate_read_message(text.data, text.length_bytes, &message, NULL), 0);
+	assert_int_equal(message.verdict.kind, OSP_GATE_SHRINK);
+	assert_int_equal(message.verdict.decider, 1);
+	assert_true(message.verdict.breaker);
+	assert_string_equal(message.verdict.says, "two nodes are left out");
+	assert_int_equal(osp_gate_sentence(&message.verdict, 3)->actions,
+			 OSP_GATE_RELEASE | OSP_GATE_DRAIN);
+	assert_string_equal(osp_gate_sentence(&message.verdict, 3)->reason, "onespine: x");
+	assert_null(osp_gate_sentence(&message.verdict, 5));
+	osp_gate_message_free(&message);
+	osp_text_free(&text);
+
+	osp_gate_write_data(&text, &header);
+	assert_int_equal(osp_gate_read_message(text.data, text.length_bytes, &message, NULL), 0);
+	same_header(&message.header);
+	osp_gate_message_free(&message);
+	osp_text_free(&text);
+}
+
+/* One byte changed, and what is said about it. */
+static void refusals(void **state)
+{
+	static const struct {
+		size_t at;
+		int byte;
+		const char *says;
+	} cases[] = {
+		{0, 'X', "gate message: not one of the gate's"},
+		{AT_VERSION, 2, "gate message: of another version of onespine"},
+		{AT_KIND, 0, "gate message: of an unknown kind"},
+		{AT_KIND, OSP_GATE_MESSAGE_KIND_END, "gate message: of an unknown kind"},
+		{AT_NODES, 1, "gate message: of a gang too large"},
+		{AT_FROM + 3, 40, "gate message: from or to a rank beyond the gang"},
+		{AT_COUNT, 0xff, "gate message: more announced than there is"},
+		{AT_COUNT + 3, 1, "gate message: longer than what it says"},
+		{AT_COUNT + 3, 3, "gate message: cut short"},
+		{AT_FIRST + 3, 40, "gate message: about a rank beyond the gang"},
+		{AT_FIRST + 3, 39, "gate message: about a rank twice or out of order"},
+		{AT_FIRST + 4, OSP_GATE_SILENT, "gate message: a report that makes no sense"},
+		{AT_FIRST + 5, 4, "gate message: a report that makes no sense"},
+		{AT_FIRST + 10, 0x7f, "gate message: a figure that is none"},
+		{AT_FIRST + 10, 0xbf, "gate message: a figure that is none"},
+		{AT_FIRST + 14, 32, "gate message: a string that is too long"},
+		{AT_FIRST + 17 + 16, '\n', "gate message: a string with control characters"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct osp_text text = written();
+		struct osp_gate_message message;
+		struct osp_error error = {.text = ""};
+
+		text.data[cases[i].at] = (char)cases[i].byte;
+		if (cases[i].byte == 0x7f)
+			text.data[cases[i].at + 1] = (char)0xc0; /* not a number */
+		assert_int_equal(
+			osp_gate_read_message(text.data, text.length_bytes, &message, &error), -1);
+		if (strcmp(error.text, cases[i].says) != 0)
+			fail_msg("case %zu: %s", i, error.text);
+		assert_null(message.reports);
+		osp_text_free(&text);
+	}
+}
+
+static void every_cut_is_refused(void **state)
+{
+	struct osp_text text = written();
+	struct osp_gate_message message;
+
+	(void)state;
+	for (size_t length = 0; length < text.length_bytes; length++) {
+		char *cut = malloc(length ? length : 1); /* a read beyond it is seen by ASan */
+
+		assert_non_null(cut);
+		memcpy(cut, text.data, length);
+		assert_int_equal(osp_gate_read_message(cut, length, &message, NULL), -1);
+		free(cut);
+	}
+	osp_text_free(&text);
+}
+
+/* The largest gang with the longest words still fits; the words of the last are left out. */
+static void the_largest_gang_fits(void **state)
+{
+	struct osp_gate_report *all = calloc(OSP_GATE_NODES_MAX, sizeof(*all));
+	struct osp_gate_header large = header;
+	struct osp_text text = OSP_TEXT_INIT;
+	struct osp_gate_message message;
+
+	(void)state;
+	assert_non_null(all);
+	for (uint32_t i = 0; i < OSP_GATE_NODES_MAX; i++) {
+		all[i].rank = i;
+		all[i].result = OSP_GATE_FAIL;
+		memset(all[i].reason, 'x', sizeof(all[i].reason) - 1);
+	}
+	large.node_count = OSP_GATE_NODES_MAX;
+	osp_gate_write_reports(&text, &large, all, OSP_GATE_NODES_MAX);
+	assert_in_range(text.length_bytes, 1, OSP_GATE_MESSAGE_BYTES_MAX);
+	assert_int_equal(osp_gate_read_message(text.data, text.length_bytes, &message, NULL), 0);
+	assert_int_equal(message.count, OSP_GATE_NODES_MAX);
+	assert_int_equal(strlen(message.reports[0].reason), sizeof(all[0].reason) - 1);
+	assert_string_equal(message.reports[OSP_GATE_NODES_MAX - 1].reason, "");
+	assert_int_equal(message.reports[OSP_GATE_NODES_MAX - 1].result, OSP_GATE_FAIL);
+	osp_gate_message_free(&message);
+	osp_text_free(&text);
+	free(all);
+}
+
+static void the_gang_is_known_by_names_and_order(void **state)
+{
+	static const char *const one[] = {"n1", "n2"}, *const other[] = {"n2", "n1"},
+				 *const joined[] = {"n1n2", ""};
+
+	(void)state;
+	assert_true(osp_gate_gang_sum(one, 2) == osp_gate_gang_sum(one, 2));
+	assert_true(osp_gate_gang_sum(one, 2) != osp_gate_gang_sum(other, 2));
+	assert_true(osp_gate_gang_sum(one, 2) != osp_gate_gang_sum(one, 1));
+	assert_true(osp_gate_gang_sum(one, 2) != osp_gate_gang_sum(joined, 2));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(reports_come_as_they_went),
+		cmocka_unit_test(links_and_verdicts_too),
+		cmocka_unit_test(refusals),
+		cmocka_unit_test(every_cut_is_refused),
+		cmocka_unit_test(the_largest_gang_fits),
+		cmocka_unit_test(the_gang_is_known_by_names_and_order),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
