@@ -18,6 +18,7 @@
 #include <sys/types.h>
 
 #include "lib/error.h"
+#include "lib/fresh.h"
 #include "lib/speed.h"
 #include "lib/thresholds.h"
 
@@ -38,8 +39,6 @@ enum osp_cure {
 	OSP_CURE_REBOOT,
 	OSP_CURE_REPLACE,
 };
-
-enum osp_depth { OSP_DEPTH_PASSIVE, OSP_DEPTH_QUICK, OSP_DEPTH_FULL };
 
 #define OSP_SUBJECT_BYTES 64
 #define OSP_WORD_BYTES	  64
@@ -71,6 +70,14 @@ struct osp_speed {
 	unsigned int order;
 };
 
+/* One figure measured, whatever came of it: for the history. Its unit stands in its name. Speeds
+ * are figures too. */
+struct osp_figure {
+	char subject[OSP_SUBJECT_BYTES]; /* "gpu3"; "" = the node */
+	char name[OSP_WORD_BYTES];	 /* "temperature_c" */
+	double value;
+};
+
 /* A GPU, or an instance of a partitioned one (MIG), for the checks that load it. */
 struct osp_unit {
 	char subject[OSP_SUBJECT_BYTES]; /* "gpu3", "gpu3.0" */
@@ -87,6 +94,8 @@ struct osp_check_context {
 	char node[OSP_SUBJECT_BYTES]; /* DMI product name, or "" */
 	const struct osp_thresholds *thresholds;
 	uint64_t uptime_s;
+	/* The node's last pass in this boot, for what has grown since; NULL: none. */
+	const struct osp_pass *since;
 	unsigned int deadline_most_ms; /* for tests: no check gets longer; 0 = as each says */
 	unsigned int load_ms;	       /* how long a GPU may be loaded in all */
 	enum osp_depth depth;
@@ -99,6 +108,7 @@ struct osp_check_context {
 	/* Where results go; set by the runner. */
 	void (*tell)(struct osp_check_context *context, const struct osp_result *result);
 	void (*tell_speed)(struct osp_check_context *context, const struct osp_speed *speed);
+	void (*tell_figure)(struct osp_check_context *context, const struct osp_figure *figure);
 	void *teller;
 };
 
@@ -162,6 +172,10 @@ void osp_tell_speed(struct osp_check_context *context, const char *subject, cons
 		    double value, const char *unit, enum osp_limit_id least,
 		    enum osp_limit_id physics);
 
+/* Keeps a figure for the history. Not a number, or an endless one, is passed over. */
+void osp_tell_figure(struct osp_check_context *context, const char *subject, const char *name,
+		     double value);
+
 /* The limit of this node, of `model` where not NULL. NULL: none is known. */
 const struct osp_limit *osp_check_limit(const struct osp_check_context *context,
 					enum osp_limit_id id, const char *model);
@@ -178,6 +192,8 @@ struct osp_outcome {
 	unsigned int time_ms; /* of GPUs side by side, the longest */
 	struct osp_speed *speeds;
 	size_t speed_count;
+	struct osp_figure *figures;
+	size_t figure_count;
 };
 
 struct osp_run {
@@ -207,7 +223,6 @@ enum osp_verdict osp_run_verdict(const struct osp_run *run, bool told);
  */
 const char *osp_run_reason(const struct osp_run *run, char *buffer, size_t buffer_bytes);
 
-const char *osp_depth_name(enum osp_depth depth);	/* "quick" */
 const char *osp_verdict_name(enum osp_verdict verdict); /* "PASS" */
 const char *osp_cure_name(enum osp_cure cure);		/* "reset gpu"; "" for none */
 

@@ -80,9 +80,8 @@ bool osp_gpus_valid(const char *list, struct osp_error *error)
 
 /* --- PCI -------------------------------------------------------------------------------------- */
 
-/* /proc/driver/nvidia/gpus/ADDRESS/information tells it without asking NVML. */
-static bool uuid_of_address(const struct osp_check_context *context, const char *address,
-			    char *uuid, size_t uuid_bytes)
+bool osp_pci_gpu_uuid(const struct osp_check_context *context, const char *address, char *uuid,
+		      size_t uuid_bytes)
 {
 	char text[1024], *at;
 
@@ -119,7 +118,7 @@ void osp_pci_gpus(const struct osp_check_context *context, struct osp_pci_gpus *
 			continue;
 		snprintf(gpu->address, sizeof(gpu->address), "%.15s", name);
 		known = names_uuid(context->gpus) &&
-			uuid_of_address(context, name, uuid, sizeof(uuid));
+			osp_pci_gpu_uuid(context, name, uuid, sizeof(uuid));
 		gpu->chosen = chosen(context->gpus, (unsigned int)gpus->count, known ? uuid : NULL);
 		gpus->count++;
 	}

@@ -27,6 +27,11 @@ struct osp_pci_gpus {
  * GPUs. */
 void osp_pci_gpus(const struct osp_check_context *context, struct osp_pci_gpus *gpus);
 
+/* A GPU's UUID as /proc/driver/nvidia tells it, without asking NVML; with a driver that has lost
+ * it, "GPU-????????-...". */
+bool osp_pci_gpu_uuid(const struct osp_check_context *context, const char *address, char *uuid,
+		      size_t uuid_bytes);
+
 /* "gpu3" for a PCI address ("0000:3b:00" is enough), or the address where there is no such GPU. */
 const char *osp_gpu_of_address(const struct osp_pci_gpus *gpus, const char *address, char *buffer,
 			       size_t buffer_bytes, bool *chosen);

@@ -74,6 +74,7 @@ bool osp_xid_parse(const struct osp_kmsg_record *record, struct osp_xid *xid)
 	if (number > 9999 || (*end && *end != ',' && *end != ' '))
 		return false;
 	xid->number = (unsigned int)number;
+	xid->sequence = record->sequence;
 	xid->time_us = record->time_us;
 	xid->recovery = number == 154 ? recovery_of(end) : 0;
 	return true;
@@ -81,25 +82,37 @@ bool osp_xid_parse(const struct osp_kmsg_record *record, struct osp_xid *xid)
 
 /* --- the log ---------------------------------------------------------------------------------- */
 
-static void take_line(char *line, void (*take)(void *context, const struct osp_xid *xid),
-		      void *context)
+struct log {
+	void (*take)(void *context, const struct osp_xid *xid);
+	void *context;
+	struct osp_kmsg_span *span;
+};
+
+static void take_line(const struct log *log, char *line)
 {
 	struct osp_kmsg_record record;
 	struct osp_xid xid;
 
-	if (osp_kmsg_parse(line, &record) && osp_xid_parse(&record, &xid))
-		take(context, &xid);
+	if (!osp_kmsg_parse(line, &record))
+		return;
+	if (log->span->next == 0) {
+		log->span->first = record.sequence;
+		log->span->first_us = record.time_us;
+	}
+	if (record.sequence >= log->span->next)
+		log->span->next = record.sequence + 1;
+	if (osp_xid_parse(&record, &xid))
+		log->take(log->context, &xid);
 }
 
 /* Takes the whole lines at the start of the buffer; what is left of the last one moves there. */
-static size_t take_lines(char *buffer, size_t length,
-			 void (*take)(void *context, const struct osp_xid *xid), void *context)
+static size_t take_lines(const struct log *log, char *buffer, size_t length)
 {
 	char *line = buffer, *end;
 
 	while ((end = memchr(line, '\n', length - (size_t)(line - buffer)))) {
 		*end = '\0';
-		take_line(line, take, context);
+		take_line(log, line);
 		line = end + 1;
 	}
 	length -= (size_t)(line - buffer);
@@ -107,18 +120,11 @@ static size_t take_lines(char *buffer, size_t length,
 	return length;
 }
 
-int osp_kmsg_xids(const char *root, void (*take)(void *context, const struct osp_xid *xid),
-		  void *context)
+static int read_log(const struct log *log, int file)
 {
-	char path[OSP_PATH_BYTES], buffer[2 * OSP_KMSG_RECORD_BYTES];
+	char buffer[2 * OSP_KMSG_RECORD_BYTES];
 	size_t length = 0, total = 0;
-	int file, state = 0;
 
-	if (!osp_root_path(root, path, sizeof(path), "dev/kmsg"))
-		return errno;
-	file = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
-	if (file < 0)
-		return errno;
 	while (total < LOG_BYTES_MAX) {
 		ssize_t count = read(file, buffer + length, sizeof(buffer) - 1 - length);
 
@@ -126,15 +132,33 @@ int osp_kmsg_xids(const char *root, void (*take)(void *context, const struct osp
 		if (count < 0 && (errno == EINTR || errno == EPIPE))
 			continue;
 		if (count < 0 && errno != EAGAIN)
-			state = errno;
+			return errno;
 		if (count <= 0)
 			break;
 		total += (size_t)count;
-		length = take_lines(buffer, length + (size_t)count, take, context);
+		length = take_lines(log, buffer, length + (size_t)count);
 		/* A line longer than any record is no record. */
 		if (length > OSP_KMSG_RECORD_BYTES)
 			length = 0;
 	}
+	return 0;
+}
+
+int osp_kmsg_xids(const char *root, void (*take)(void *context, const struct osp_xid *xid),
+		  void *context, struct osp_kmsg_span *span)
+{
+	struct osp_kmsg_span own;
+	struct log log = {take, context, span ? span : &own};
+	char path[OSP_PATH_BYTES];
+	int file, state;
+
+	memset(log.span, 0, sizeof(*log.span));
+	if (!osp_root_path(root, path, sizeof(path), "dev/kmsg"))
+		return errno;
+	file = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
+	if (file < 0)
+		return errno;
+	state = read_log(&log, file);
 	close(file);
 	return state;
 }

@@ -28,6 +28,7 @@ bool osp_kmsg_parse(char *line, struct osp_kmsg_record *record);
 struct osp_xid {
 	unsigned int number;
 	char address[24]; /* "0000:3b:00" */
+	uint64_t sequence;
 	uint64_t time_us;
 	unsigned int recovery; /* XID 154: the action it changed to; else 0 */
 };
@@ -35,12 +36,19 @@ struct osp_xid {
 /* An XID in a kernel record: "NVRM: Xid (PCI:0000:3b:00): 79, ...". */
 bool osp_xid_parse(const struct osp_kmsg_record *record, struct osp_xid *xid);
 
+/* Which records there are; older ones were overwritten. All 0 where there is none. */
+struct osp_kmsg_span {
+	uint64_t first; /* sequence number of the first */
+	uint64_t next;	/* of the last plus 1 */
+	uint64_t first_us;
+};
+
 /*
- * Reads all records, oldest first, and calls `take` with each XID. 0, or errno: EPERM and EACCES
- * where kernel.dmesg_restrict forbids it.
+ * Reads all records, oldest first, and calls `take` with each XID; `span` may be NULL. 0, or errno:
+ * EPERM and EACCES where kernel.dmesg_restrict forbids it.
  */
 int osp_kmsg_xids(const char *root, void (*take)(void *context, const struct osp_xid *xid),
-		  void *context);
+		  void *context, struct osp_kmsg_span *span);
 
 /* What NVIDIA's catalogue says to do about an XID at once. */
 enum osp_xid_action {

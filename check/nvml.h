@@ -43,6 +43,8 @@ enum osp_nvml_return {
 #define OSP_NVML_SENSOR_GPU	 0
 #define OSP_NVML_SLOWDOWN	 1 /* temperature at which the GPU slows itself down */
 #define OSP_NVML_LINKS_MAX	 36
+#define OSP_NVML_LINK_REPLAY	 0
+#define OSP_NVML_LINK_RECOVERY	 1
 #define OSP_NVML_LINK_CRC_FLIT	 2
 #define OSP_NVML_LINK_CRC_DATA	 3
 #define OSP_NVML_RECOVERY_ACTION 230 /* field */

@@ -59,6 +59,21 @@ int osp_outcome_add_speed(struct osp_outcome *outcome, const struct osp_speed *s
 	return 0;
 }
 
+int osp_outcome_add_figure(struct osp_outcome *outcome, const struct osp_figure *figure,
+			   struct osp_error *error)
+{
+	struct osp_figure *figures;
+
+	if (outcome->figure_count == OSP_FIGURES_MAX)
+		return 0;
+	figures = realloc(outcome->figures, (outcome->figure_count + 1) * sizeof(*figures));
+	if (!figures)
+		return osp_error_set(error, "out of memory");
+	outcome->figures = figures;
+	figures[outcome->figure_count++] = *figure;
+	return 0;
+}
+
 int osp_outcome_own(const struct osp_check_context *context, struct osp_outcome *outcome,
 		    enum osp_verdict verdict, enum osp_cure cure, const struct osp_unit *unit,
 		    unsigned int order, const char *value, const char *why, struct osp_error *error)

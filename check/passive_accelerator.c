@@ -3,9 +3,9 @@
 #include "check/passive.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include "check/counters.h"
 #include "check/root.h"
 
 /* --- Neuron ----------------------------------------------------------------------------------- */
@@ -38,28 +38,12 @@ static size_t neurons_on_bus(const struct osp_check_context *context)
 	return count;
 }
 
-/* Uncorrected errors of memory and SRAM; sysfs keeps them under "stats/hardware". */
-static uint64_t neuron_errors(const struct osp_check_context *context, const char *name)
-{
-	static const char *const files[] = {"mem_ecc_uncorrected", "sram_ecc_uncorrected"};
-	uint64_t sum = 0, count;
-
-	for (size_t i = 0; i < 2; i++)
-		if (osp_root_number(context->root, &count,
-				    "sys/devices/virtual/neuron_device/%s/stats/hardware/%s/total",
-				    name, files[i]) ||
-		    osp_root_number(context->root, &count,
-				    "sys/devices/virtual/neuron_device/%s/stats/hardware/%s", name,
-				    files[i]))
-			sum += count;
-	return sum;
-}
-
 static bool judge_neuron(struct osp_check_context *context, const char *name)
 {
-	uint64_t errors = neuron_errors(context, name);
+	uint64_t errors = osp_neuron_errors(context->root, name);
 	char value[OSP_WORD_BYTES];
 
+	osp_tell_figure(context, name, "ecc_uncorrected", (double)errors);
 	if (!errors)
 		return false;
 	snprintf(value, sizeof(value), "%llu uncorrected", (unsigned long long)errors);
@@ -126,26 +110,10 @@ static bool is_amd(uint64_t vendor, uint64_t class)
 	return vendor == PCI_VENDOR_AMD && (class >> 16 == 0x12 || class >> 8 == 0x0380);
 }
 
-/* "ue: 0\nce: 12" -> 0; false when the file is not there. */
-static bool amd_errors(const struct osp_check_context *context, const char *address,
-		       uint64_t *errors)
-{
-	char text[256], *at;
-
-	if (!osp_root_read(context->root, text, sizeof(text),
-			   "sys/bus/pci/devices/%s/ras/umc_err_count", address))
-		return false;
-	at = strstr(text, "ue: ");
-	if (!at)
-		return false;
-	*errors = strtoull(at + 4, NULL, 10);
-	return true;
-}
-
 static bool judge_amd(struct osp_check_context *context, const char *address)
 {
 	char driver[64], value[OSP_WORD_BYTES];
-	uint64_t errors;
+	uint64_t errors, correctable;
 
 	if (!osp_root_link_name(context->root, driver, sizeof(driver),
 				"sys/bus/pci/devices/%s/driver", address) ||
@@ -154,7 +122,11 @@ static bool judge_amd(struct osp_check_context *context, const char *address)
 			 NULL, "the AMD GPU at %s has no driver", address);
 		return true;
 	}
-	if (!amd_errors(context, address, &errors) || !errors)
+	if (!osp_amd_errors(context->root, address, &errors, &correctable))
+		return false;
+	osp_tell_figure(context, address, "ras_uncorrectable", (double)errors);
+	osp_tell_figure(context, address, "ras_correctable", (double)correctable);
+	if (!errors)
 		return false;
 	snprintf(value, sizeof(value), "%llu uncorrectable", (unsigned long long)errors);
 	osp_tell(context, OSP_VERDICT_FAIL, OSP_CURE_RESET_GPU, address, value, "> 0", NULL,
@@ -197,7 +169,7 @@ const struct osp_check osp_check_amd = {
 	.measures = "every AMD accelerator has its driver and no uncorrectable memory error",
 	.explains =
 		"Looks for AMD accelerators on the PCI bus, their driver amdgpu and its counter of "
-		"uncorrectable errors (ras/umc_err_count). Never run on such a machine yet.",
+		"uncorrectable errors (ras/*_err_count). Never run on such a machine yet.",
 	.cures = "Reboot; replace the node when errors come back.",
 	.run = run_amd,
 };

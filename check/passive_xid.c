@@ -115,7 +115,7 @@ static void run_xid(struct osp_check_context *context)
 		osp_tell_skip(context, "no NVIDIA GPU on the PCI bus");
 		return;
 	}
-	state = osp_kmsg_xids(context->root, take_xid, &log);
+	state = osp_kmsg_xids(context->root, take_xid, &log, NULL);
 	if (state) {
 		osp_tell_error(context, "", "/dev/kmsg cannot be read: %s%s", strerror(state),
 			       state == EPERM || state == EACCES ? "; run as root" : "");

@@ -10,12 +10,16 @@
 #include "check/check.h"
 
 #define OSP_RESULTS_MAX 512 /* of one check */
+#define OSP_FIGURES_MAX 4096
 
 /* Adds one to the outcome's results; 0, or -1 when memory ran out. */
 int osp_outcome_add(const struct osp_check_context *context, struct osp_outcome *outcome,
 		    const struct osp_result *result, struct osp_error *error);
 int osp_outcome_add_speed(struct osp_outcome *outcome, const struct osp_speed *speed,
 			  struct osp_error *error);
+
+int osp_outcome_add_figure(struct osp_outcome *outcome, const struct osp_figure *figure,
+			   struct osp_error *error);
 
 /* What the runner itself has to say of a check. */
 int osp_outcome_own(const struct osp_check_context *context, struct osp_outcome *outcome,

@@ -15,7 +15,7 @@
 #include "check/run_private.h"
 
 /* What a child writes. */
-enum telling { TELLS_RESULT, TELLS_SPEED, TELLS_DONE };
+enum telling { TELLS_RESULT, TELLS_SPEED, TELLS_FIGURE, TELLS_DONE };
 
 struct message {
 	enum telling kind;
@@ -23,6 +23,7 @@ struct message {
 	union {
 		struct osp_result result;
 		struct osp_speed speed;
+		struct osp_figure figure;
 	} told;
 };
 
@@ -102,6 +103,16 @@ static void send_speed(struct osp_check_context *context, const struct osp_speed
 	send_message(context, &message);
 }
 
+static void send_figure(struct osp_check_context *context, const struct osp_figure *figure)
+{
+	struct message message;
+
+	memset(&message, 0, sizeof(message));
+	message.kind = TELLS_FIGURE;
+	message.told.figure = *figure;
+	send_message(context, &message);
+}
+
 static void run_lane(struct runner *runner, struct lane *lane)
 {
 	static const struct rlimit no_core = {0, 0};
@@ -113,6 +124,7 @@ static void run_lane(struct runner *runner, struct lane *lane)
 	setrlimit(RLIMIT_CORE, &no_core);
 	context->tell = send_result;
 	context->tell_speed = send_speed;
+	context->tell_figure = send_figure;
 	context->teller = &lane->answer;
 	context->unit = lane->unit;
 	for (; lane->next < lane->count && !context->spoilt; lane->next++) {
@@ -141,6 +153,10 @@ static int keep_message(struct runner *runner, struct lane *lane, struct message
 	struct osp_outcome *outcome = current(runner, lane);
 	size_t index = lane->queue[lane->next];
 
+	if (message->kind == TELLS_FIGURE)
+		return runner->again ? 0
+				     : osp_outcome_add_figure(outcome, &message->told.figure,
+							      runner->error);
 	if (message->kind == TELLS_SPEED) {
 		message->told.speed.order = lane->order;
 		if (!runner->again)
@@ -317,7 +333,7 @@ static int remember(struct runner *runner, struct lane *lane, const struct messa
 {
 	struct message *told;
 
-	if (lane->told_count == OSP_RESULTS_MAX)
+	if (lane->told_count == OSP_RESULTS_MAX + OSP_FIGURES_MAX)
 		return 0;
 	told = realloc(lane->told, (lane->told_count + 1) * sizeof(*told));
 	if (!told)
@@ -707,6 +723,7 @@ void osp_run_free(struct osp_run *run)
 	for (size_t i = 0; i < run->count; i++) {
 		free(run->outcomes[i].results);
 		free(run->outcomes[i].speeds);
+		free(run->outcomes[i].figures);
 	}
 	free(run->outcomes);
 	memset(run, 0, sizeof(*run));

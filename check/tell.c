@@ -2,6 +2,7 @@
 /* tell.c - how a check tells its results, and their words */
 #include "check/check.h"
 
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -18,17 +19,6 @@ static const char *const cure_names[] = {
 	[OSP_CURE_REBOOT] = "reboot",
 	[OSP_CURE_REPLACE] = "replace",
 };
-
-static const char *const depth_names[] = {
-	[OSP_DEPTH_PASSIVE] = "passive",
-	[OSP_DEPTH_QUICK] = "quick",
-	[OSP_DEPTH_FULL] = "full",
-};
-
-const char *osp_depth_name(enum osp_depth depth)
-{
-	return depth_names[depth];
-}
 
 const char *osp_verdict_name(enum osp_verdict verdict)
 {
@@ -132,6 +122,18 @@ void osp_tell_speed(struct osp_check_context *context, const char *subject, cons
 	copy_clean(speed.unit, sizeof(speed.unit), unit);
 	copy_clean(speed.model, sizeof(speed.model), of ? of->model : "");
 	context->tell_speed(context, &speed);
+}
+
+void osp_tell_figure(struct osp_check_context *context, const char *subject, const char *name,
+		     double value)
+{
+	struct osp_figure figure = {.value = value};
+
+	if (!context->tell_figure || !isfinite(value))
+		return;
+	copy_clean(figure.subject, sizeof(figure.subject), subject);
+	copy_clean(figure.name, sizeof(figure.name), name);
+	context->tell_figure(context, &figure);
 }
 
 const struct osp_limit *osp_check_limit(const struct osp_check_context *context,

@@ -402,3 +402,32 @@ const struct osp_limit_entry *osp_thresholds_entry(const struct osp_thresholds *
 {
 	return index < thresholds->entry_count ? &thresholds->entries[index].told : NULL;
 }
+
+static uint64_t hash_bytes(uint64_t hash, const void *bytes, size_t count)
+{
+	const unsigned char *at = bytes;
+
+	while (count--)
+		hash = (hash ^ *at++) * 0x100000001b3u;
+	return hash;
+}
+
+uint64_t osp_thresholds_hash(const struct osp_thresholds *thresholds)
+{
+	uint64_t hash = 0xcbf29ce484222325u;
+
+	for (size_t i = 0; i < thresholds->entry_count; i++) {
+		const struct osp_limit_entry *told = &thresholds->entries[i].told;
+
+		hash = hash_bytes(hash, known[told->id].name, strlen(known[told->id].name) + 1);
+		hash = hash_bytes(hash, told->place, strlen(told->place) + 1);
+		hash = hash_bytes(hash, &told->limit.value, sizeof(told->limit.value));
+	}
+	for (size_t i = 0; i < thresholds->mode_count; i++) {
+		const char *name = thresholds->check_names[i];
+
+		hash = hash_bytes(hash, name, strlen(name) + 1);
+		hash = hash_bytes(hash, &thresholds->modes[i], sizeof(thresholds->modes[i]));
+	}
+	return hash_bytes(hash, &thresholds->mode_of_all, sizeof(thresholds->mode_of_all));
+}

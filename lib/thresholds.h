@@ -111,6 +111,9 @@ const struct osp_limit *osp_thresholds_limit(const struct osp_thresholds *thresh
 
 enum osp_check_mode osp_thresholds_mode(const struct osp_thresholds *thresholds, const char *check);
 
+/* A number that differs where a limit or a mode in force does: FNV-1a over all of them. */
+uint64_t osp_thresholds_hash(const struct osp_thresholds *thresholds);
+
 /* "nvlinks", and the range outside which a value is a mistake. */
 const char *osp_limit_name(enum osp_limit_id id);
 void osp_limit_range(enum osp_limit_id id, int64_t *least, int64_t *most);

@@ -99,6 +99,7 @@ static void count_xid(void *context, const struct osp_xid *xid)
 static void a_whole_log(void **state)
 {
 	char folder[] = "/tmp/onespine-kmsg-XXXXXX", path[64];
+	struct osp_kmsg_span span;
 	unsigned int sum = 0;
 	FILE *log;
 
@@ -109,17 +110,21 @@ static void a_whole_log(void **state)
 	snprintf(path, sizeof(path), "%s/dev/kmsg", folder);
 	log = fopen(path, "w");
 	assert_non_null(log);
-	for (int i = 0; i < 3000; i++)
+	fputs("6,5,7,-;the first that is left\n", log);
+	for (int i = 6; i < 3006; i++)
 		fprintf(log, "4,%d,1,-;NVRM: Xid (PCI:0000:3b:00): 1, record\n SUBSYSTEM=pci\n", i);
 	for (int i = 0; i < 40000; i++)
 		fputc('x', log);
 	fputs("\n4,9,1,-;NVRM: Xid (PCI:0000:3b:00): 1, after\n", log);
 	fputs("4,9,1,-;NVRM: Xid (PCI:0000:3b:00): 1, cut", log);
 	fclose(log);
-	assert_int_equal(osp_kmsg_xids(folder, count_xid, &sum), 0);
+	assert_int_equal(osp_kmsg_xids(folder, count_xid, &sum, &span), 0);
 	assert_int_equal(sum, 3001);
+	assert_int_equal(span.first, 5);
+	assert_int_equal(span.first_us, 7);
+	assert_int_equal(span.next, 3006);
 	unlink(path);
-	assert_int_not_equal(osp_kmsg_xids(folder, count_xid, &sum), 0);
+	assert_int_not_equal(osp_kmsg_xids(folder, count_xid, &sum, NULL), 0);
 	snprintf(path, sizeof(path), "%s/dev", folder);
 	rmdir(path);
 	rmdir(folder);

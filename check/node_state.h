@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * node_state.h - what of this node a pass depends on, read now
+ *
+ * Boot, driver, UUIDs, the kernel's records and counters of errors (lib/fresh.h). A driver may
+ * hang, so all is read by a child of its own; the checks may run meanwhile. One thread.
+ */
+#ifndef OSP_NODE_STATE_H
+#define OSP_NODE_STATE_H
+
+#include "check/check.h"
+
+struct osp_state_look {
+	pid_t child; /* 0: none */
+	int answer;
+};
+
+/* Starts the child. `context->gpus` says which GPUs are meant. -1 with `error` set. */
+int osp_node_state_begin(struct osp_state_look *look, struct osp_check_context *context,
+			 struct osp_error *error);
+
+/*
+ * Waits until `until_ms` (osp_now_ms()). 0 with `state` filled (free it with
+ * osp_node_state_clear()), or -1 with `error` set: no answer in time, or the child crashed.
+ * `rules` is noted in it. The child is not waited for.
+ */
+int osp_node_state_collect(struct osp_state_look *look, uint64_t until_ms, const char *rules,
+			   struct osp_node_state *state, struct osp_error *error);
+
+#endif
