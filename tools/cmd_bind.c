@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* cmd_bind.c - onespine bind: which cores, memory and NICs each task of a node gets, and why */
+#include "onespine_config.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "lib/bind_child.h"
+#include "lib/bind_process.h"
 #include "tools/bind.h"
 #include "tools/command.h"
 #include "tools/files.h"
@@ -162,13 +166,14 @@ static int plan_and_bind(const struct osp_machine *machine, hwloc_const_bitmap_t
 {
 	hwloc_bitmap_t gpus = hwloc_bitmap_alloc();
 	struct osp_bind_plan *plan = NULL;
-	int known = gpus ? osp_bind_visible_gpus(machine, DRIVER, gpus) : -1;
+	int known = gpus ? osp_bind_visible_gpus(machine, DRIVER, environ, gpus) : -1;
 	int rc = -1;
 
 	if (known < 0)
 		osp_error_set(error, "out of memory");
 	else
-		plan = osp_bind_child_plan(machine, allowed, child, known ? gpus : NULL, error);
+		plan = osp_bind_child_plan(machine, allowed, child, known ? gpus : NULL, NULL,
+					   error);
 	if (plan)
 		rc = bind_to(&plan->tasks[child->rank], verbose, error);
 	osp_bind_plan_free(plan);
@@ -183,7 +188,7 @@ static int bind_child(bool verbose, struct osp_error *error)
 	hwloc_bitmap_t allowed;
 	int rc = -1;
 
-	if (osp_bind_child(&child, error) < 0)
+	if (osp_bind_child(environ, &child, error) < 0)
 		return -1;
 	allowed = osp_bind_own_cpus(error);
 	machine = allowed ? osp_machine_here(error) : NULL;

@@ -10,8 +10,8 @@
 
 #include "tools/env_print.h"
 #include "tools/files.h"
-#include "tools/node_facts.h"
-#include "tools/user_env.h"
+#include "lib/node_facts.h"
+#include "lib/user_env.h"
 
 /* Everything that the command looks at; to be freed with let_go(). */
 struct looked_at {

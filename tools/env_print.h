@@ -12,7 +12,7 @@
 #include "lib/env_lint.h"
 #include "lib/rules.h"
 #include "lib/text.h"
-#include "tools/node_facts.h"
+#include "lib/node_facts.h"
 
 /* What `onespine env` looked at. */
 struct osp_env_view {

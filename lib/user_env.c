@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "onespine_config.h"
-#include "tools/user_env.h"
+#include "lib/user_env.h"
 
 #include <limits.h>
 #include <stdio.h>
@@ -10,6 +10,17 @@
 #include "lib/text.h"
 
 #define CONF_BYTES_MAX ((size_t)1024 * 1024)
+
+const char *osp_environment_value(char *const *environment, const char *name)
+{
+	size_t length = strlen(name);
+
+	for (; *environment; environment++) {
+		if (!strncmp(*environment, name, length) && (*environment)[length] == '=')
+			return *environment + length + 1;
+	}
+	return NULL;
+}
 
 static const char *find(const struct osp_user_env *user, const char *name)
 {

@@ -20,6 +20,9 @@ struct osp_user_env {
 	size_t text_count;
 };
 
+/* The value of `name` in an environment ("NAME=value", ended by NULL), or NULL. */
+const char *osp_environment_value(char *const *environment, const char *name);
+
 /* Returns 0, or -1 when memory ran out. To be freed in either case. */
 int osp_user_env_read(char *const *environment, struct osp_user_env *user);
 void osp_user_env_free(struct osp_user_env *user);

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* test_bind_environment.c - which GPUs a child sees, and its part of a plan */
+/* test_bind_child.c - which GPUs a child sees, and its part of a plan */
+#include "onespine_config.h"
+
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,7 +13,8 @@
 #include <unistd.h>
 #include <cmocka.h>
 
-#include "tools/bind.h"
+#include "lib/bind_child.h"
+#include "lib/bind_process.h"
 
 /* Two NUMA nodes with two GPUs and four cores each; GPUs 0 and 1 are near node 1. */
 static const char machine_text[] = "<system><cpu numaid=\"0\" affinity=\"0f\">"
@@ -121,7 +124,7 @@ static void test_visible_gpus(void **state)
 
 		set_variable("CUDA_VISIBLE_DEVICES", cases[i].visible);
 		set_variable("SLURM_STEP_GPUS", cases[i].step);
-		known = osp_bind_visible_gpus(machine, driver, gpus);
+		known = osp_bind_visible_gpus(machine, driver, environ, gpus);
 		if (known != (cases[i].gpus != NULL))
 			fail_msg("case %zu: known %d", i, known);
 		hwloc_bitmap_list_asprintf(&list, gpus);
@@ -141,40 +144,50 @@ static void test_children(void **state)
 		uint32_t count;
 		const char *gpus; /* NULL: not known */
 		const char *cpus;
+		const char *among; /* NULL: all of the machine's */
 	} cases[] = {
 		/* All see all: a GPU each. */
-		{0, 4, "0-3", "4-5"},
-		{3, 4, "0-3", "2-3"},
+		{0, 4, "0-3", "4-5", NULL},
+		{3, 4, "0-3", "2-3", NULL},
 		/* Each sees its own. */
-		{1, 4, "1", "6-7"},
-		{2, 4, "2", "0-1"},
+		{1, 4, "1", "6-7", NULL},
+		{2, 4, "2", "0-1", NULL},
 		/* Part of a node: all see these two. */
-		{0, 2, "2-3", "0-1"},
-		{1, 2, "2-3", "2-3"},
-		{3, 4, "2", "3"}, /* one shared by four */
-		{1, 2, NULL, "4-7"},
-		{1, 2, "", "4-7"},
-		{0, 1, "2", "0-7"}, /* the only child */
+		{0, 2, "2-3", "0-1", NULL},
+		{1, 2, "2-3", "2-3", NULL},
+		{3, 4, "2", "3", NULL}, /* one shared by four */
+		{1, 2, NULL, "4-7", NULL},
+		{1, 2, "", "4-7", NULL},
+		{0, 1, "2", "0-7", NULL}, /* the only child */
+		/* A step of two GPUs, each task seeing one of them. */
+		{0, 2, "1", "4-7", "1-2"},
+		{1, 2, "2", "0-3", "1-2"},
+		{1, 2, "2-3", "0-3", "0-3"},
+		{1, 2, "1", "6-7", "0,1"},
 	};
 	size_t i;
 
 	(void)state;
 	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct osp_bind_child child = {cases[i].rank, cases[i].count};
-		hwloc_bitmap_t gpus = hwloc_bitmap_alloc();
+		hwloc_bitmap_t gpus = hwloc_bitmap_alloc(), among = hwloc_bitmap_alloc();
 		struct osp_bind_plan *plan;
 		char *list = NULL;
 
 		if (cases[i].gpus && *cases[i].gpus)
 			assert_int_equal(osp_machine_parse_cpus(cases[i].gpus, gpus, NULL), 0);
+		if (cases[i].among)
+			assert_int_equal(osp_machine_parse_cpus(cases[i].among, among, NULL), 0);
 		plan = osp_bind_child_plan(machine, machine->cpus, &child,
-					   cases[i].gpus ? gpus : NULL, NULL);
+					   cases[i].gpus ? gpus : NULL,
+					   cases[i].among ? among : NULL, NULL);
 		assert_non_null(plan);
 		hwloc_bitmap_list_asprintf(&list, plan->tasks[child.rank].cpus);
 		assert_string_equal(list, cases[i].cpus);
 		free(list);
 		osp_bind_plan_free(plan);
 		hwloc_bitmap_free(gpus);
+		hwloc_bitmap_free(among);
 	}
 }
 
@@ -215,7 +228,7 @@ static void test_ranks(void **state)
 		set_variable("LOCAL_WORLD_SIZE", cases[i].count);
 		set_variable("SLURM_CPU_BIND_LIST", cases[i].masks);
 		set_variable("SLURM_LOCALID", cases[i].masks ? "0" : NULL);
-		assert_int_equal(osp_bind_child(&child, &error), cases[i].words ? -1 : 0);
+		assert_int_equal(osp_bind_child(environ, &child, &error), cases[i].words ? -1 : 0);
 		assert_string_equal(error.text, cases[i].words ? cases[i].words : "");
 	}
 }

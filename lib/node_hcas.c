@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "onespine_config.h"
-#include "tools/node_hcas.h"
+#include "lib/node_hcas.h"
 
 #include <dirent.h>
 #include <limits.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "onespine_config.h"
-#include "tools/node_facts.h"
+#include "lib/node_facts.h"
 
 #include <ctype.h>
 #include <dirent.h>
@@ -13,8 +13,9 @@
 #include <unistd.h>
 
 #include "lib/text.h"
-#include "tools/node_hcas.h"
-#include "tools/node_software.h"
+#include "lib/user_env.h"
+#include "lib/node_hcas.h"
+#include "lib/node_software.h"
 
 #define SMALL_FILE_BYTES ((size_t)64 * 1024)
 
@@ -188,39 +189,62 @@ static void look_at_kernel(const char *root, struct osp_facts *facts)
 			      strstr(line, "Open Kernel Module") ? "yes" : "no");
 }
 
-/* Those of this process, which says something of this node only. */
-static void look_at_limits(struct osp_facts *facts)
+/* A limit as Slurm hands it on, else this process's own. False where neither is told. */
+static bool find_limit(char *const *environment, const char *name, int resource, rlim_t *limit)
 {
-	struct rlimit limit;
-	char number[32];
+	const char *text = environment ? osp_environment_value(environment, name) : NULL;
+	struct rlimit own;
+	char *end;
 
-	if (!getrlimit(RLIMIT_MEMLOCK, &limit))
+	if (text && isdigit((unsigned char)*text)) {
+		*limit = (rlim_t)strtoull(text, &end, 10);
+		return !*end;
+	}
+	if (getrlimit(resource, &own))
+		return false;
+	*limit = own.rlim_cur;
+	return true;
+}
+
+void osp_node_limits(char *const *environment, struct osp_facts *facts)
+{
+	char number[32];
+	rlim_t limit;
+
+	if (find_limit(environment, "SLURM_RLIMIT_MEMLOCK", RLIMIT_MEMLOCK, &limit))
 		osp_node_tell(facts, OSP_FACT_MEMLOCK_UNLIMITED,
-			      limit.rlim_cur == RLIM_INFINITY ? "yes" : "no");
-	if (!getrlimit(RLIMIT_STACK, &limit))
+			      limit == RLIM_INFINITY ? "yes" : "no");
+	if (find_limit(environment, "SLURM_RLIMIT_STACK", RLIMIT_STACK, &limit))
 		osp_node_tell(facts, OSP_FACT_STACK_UNLIMITED,
-			      limit.rlim_cur == RLIM_INFINITY ? "yes" : "no");
-	if (!getrlimit(RLIMIT_NOFILE, &limit) && limit.rlim_cur < 4000000000u) {
-		snprintf(number, sizeof(number), "%lu", (unsigned long)limit.rlim_cur);
+			      limit == RLIM_INFINITY ? "yes" : "no");
+	if (find_limit(environment, "SLURM_RLIMIT_NOFILE", RLIMIT_NOFILE, &limit) &&
+	    limit < 4000000000u) {
+		snprintf(number, sizeof(number), "%lu", (unsigned long)limit);
 		osp_node_tell(facts, OSP_FACT_NOFILE, number);
 	}
 }
 
-void osp_node_facts(const struct osp_search *search, const struct osp_catalogue *catalogue,
-		    struct osp_facts *facts, struct osp_node *node)
+void osp_node_hardware(const char *root, const struct osp_catalogue *catalogue,
+		       struct osp_facts *facts, struct osp_node *node)
 {
 	memset(facts, 0, sizeof(*facts));
 	memset(node, 0, sizeof(*node));
-	first_line(search->root, "/sys/devices/virtual/dmi/id/product_name", node->product,
+	first_line(root, "/sys/devices/virtual/dmi/id/product_name", node->product,
 		   sizeof(node->product));
 	if (*node->product)
 		node->instance = osp_catalogue_of_product(catalogue, node->product);
 	if (node->instance)
 		osp_facts_take_instance(facts, node->instance);
-	look_at_devices(search->root, facts, node);
-	look_at_routes(search->root, facts);
-	look_at_kernel(search->root, facts);
+	look_at_devices(root, facts, node);
+	look_at_routes(root, facts);
+	look_at_kernel(root, facts);
+}
+
+void osp_node_facts(const struct osp_search *search, const struct osp_catalogue *catalogue,
+		    struct osp_facts *facts, struct osp_node *node)
+{
+	osp_node_hardware(search->root, catalogue, facts, node);
 	if (!*search->root)
-		look_at_limits(facts);
+		osp_node_limits(NULL, facts);
 	osp_node_software(search, facts);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* bind_environment.c - which child of a launcher this is, and which GPUs it sees */
+#include "lib/bind_child.h"
+
 #include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
@@ -8,7 +9,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "tools/bind.h"
+#include "lib/user_env.h"
 
 #define NAME_BYTES	  128
 #define INFORMATION_BYTES 4096
@@ -16,10 +17,10 @@
 
 /* --- the child -------------------------------------------------------------------------------- */
 
-static int read_number(const char *name, unsigned long most, uint32_t *number,
-		       struct osp_error *error)
+static int read_number(char *const *environment, const char *name, unsigned long most,
+		       uint32_t *number, struct osp_error *error)
 {
-	const char *text = getenv(name);
+	const char *text = osp_environment_value(environment, name);
 	char *end;
 	unsigned long value;
 
@@ -38,12 +39,12 @@ static int read_number(const char *name, unsigned long most, uint32_t *number,
 }
 
 /* Slurm gave this node's tasks masks of their own: there is nothing left to divide. */
-static bool slurm_bound_each(void)
+static bool slurm_bound_each(char *const *environment)
 {
-	const char *list = getenv("SLURM_CPU_BIND_LIST");
+	const char *list = osp_environment_value(environment, "SLURM_CPU_BIND_LIST");
 	size_t first;
 
-	if (!list || !getenv("SLURM_LOCALID"))
+	if (!list || !osp_environment_value(environment, "SLURM_LOCALID"))
 		return false;
 	first = strcspn(list, ",");
 	for (list += first; *list; list += strcspn(list, ",")) {
@@ -55,15 +56,17 @@ static bool slurm_bound_each(void)
 	return false;
 }
 
-int osp_bind_child(struct osp_bind_child *child, struct osp_error *error)
+int osp_bind_child(char *const *environment, struct osp_bind_child *child, struct osp_error *error)
 {
-	if (read_number("LOCAL_RANK", OSP_BIND_TASKS_MAX - 1, &child->rank, error) < 0 ||
-	    read_number("LOCAL_WORLD_SIZE", OSP_BIND_TASKS_MAX, &child->count, error) < 0)
+	if (read_number(environment, "LOCAL_RANK", OSP_BIND_TASKS_MAX - 1, &child->rank, error) <
+		    0 ||
+	    read_number(environment, "LOCAL_WORLD_SIZE", OSP_BIND_TASKS_MAX, &child->count, error) <
+		    0)
 		return -1;
 	if (child->rank >= child->count)
 		return osp_error_set(error, "LOCAL_RANK=%u is not below LOCAL_WORLD_SIZE=%u",
 				     child->rank, child->count);
-	if (child->count > 1 && slurm_bound_each())
+	if (child->count > 1 && slurm_bound_each(environment))
 		return osp_error_set(error, "Slurm has bound each task already "
 					    "(SLURM_CPU_BIND_LIST); left as it is");
 	return 0;
@@ -168,15 +171,15 @@ struct gpu_list {
 
 /* Slurm's own list of this step's GPUs, by the numbers of their device files. */
 static void read_step_gpus(const struct osp_machine *machine, const char *driver,
-			   struct gpu_list *list)
+			   char *const *environment, struct gpu_list *list)
 {
-	const char *text = getenv("SLURM_STEP_GPUS");
+	const char *text = osp_environment_value(environment, "SLURM_STEP_GPUS");
 	hwloc_bitmap_t numbers = hwloc_bitmap_alloc();
 	int number;
 
 	list->count = 0;
 	if (!text)
-		text = getenv("SLURM_JOB_GPUS");
+		text = osp_environment_value(environment, "SLURM_JOB_GPUS");
 	if (!numbers || !text || osp_machine_parse_cpus(text, numbers, NULL) < 0) {
 		hwloc_bitmap_free(numbers);
 		return;
@@ -263,38 +266,52 @@ static int add_words(const struct osp_machine *machine, const char *driver, cons
 	return 1;
 }
 
-static const char *visible_list(void)
+static const char *visible_list(char *const *environment)
 {
 	static const char *const names[] = {"CUDA_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES",
 					    "HIP_VISIBLE_DEVICES"};
 	size_t i;
 
 	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-		if (getenv(names[i]))
-			return getenv(names[i]);
+		if (osp_environment_value(environment, names[i]))
+			return osp_environment_value(environment, names[i]);
 	return NULL;
 }
 
-int osp_bind_visible_gpus(const struct osp_machine *machine, const char *driver,
-			  hwloc_bitmap_t gpus)
+static int add_step(const struct gpu_list *step, hwloc_bitmap_t gpus)
 {
-	const char *list = visible_list();
-	struct gpu_list step;
-	size_t i;
+	for (size_t i = 0; i < step->count; i++) {
+		if (step->gpus[i] == UNKNOWN)
+			return 0;
+		if (hwloc_bitmap_set(gpus, (unsigned int)step->gpus[i]))
+			return -1;
+	}
+	return step->count != 0;
+}
 
-	read_step_gpus(machine, driver, &step);
+int osp_bind_step_gpus(const struct osp_machine *machine, const char *driver,
+		       char *const *environment, hwloc_bitmap_t gpus)
+{
+	struct gpu_list step;
+
+	read_step_gpus(machine, driver, environment, &step);
+	return add_step(&step, gpus);
+}
+
+int osp_bind_visible_gpus(const struct osp_machine *machine, const char *driver,
+			  char *const *environment, hwloc_bitmap_t gpus)
+{
+	const char *list = visible_list(environment);
+	struct gpu_list step;
+
+	read_step_gpus(machine, driver, environment, &step);
 	if (list && (strcmp(list, "NoDevFiles") == 0 || strcmp(list, "-1") == 0))
 		return 1;
 	if (list)
 		return add_words(machine, driver, list, &step, gpus);
-	for (i = 0; i < step.count; i++) {
-		if (step.gpus[i] == UNKNOWN)
-			return 0;
-		if (hwloc_bitmap_set(gpus, (unsigned int)step.gpus[i]))
-			return -1;
-	}
-	if (!step.count && machine->gpu_count &&
-	    hwloc_bitmap_set_range(gpus, 0, (int)machine->gpu_count - 1))
+	if (step.count)
+		return add_step(&step, gpus);
+	if (machine->gpu_count && hwloc_bitmap_set_range(gpus, 0, (int)machine->gpu_count - 1))
 		return -1;
 	return 1;
 }
@@ -321,9 +338,10 @@ static int deal(hwloc_const_bitmap_t gpus, uint32_t count, hwloc_bitmap_t *sets)
 	return 0;
 }
 
-static struct osp_bind_plan *plan_of_all(const struct osp_machine *machine,
-					 hwloc_const_bitmap_t allowed, uint32_t count,
-					 hwloc_const_bitmap_t gpus, struct osp_error *error)
+/* The plan where each child has its part of `gpus`; NULL: nothing is known of them. */
+static struct osp_bind_plan *plan_of(const struct osp_machine *machine,
+				     hwloc_const_bitmap_t allowed, uint32_t count,
+				     hwloc_const_bitmap_t gpus, struct osp_error *error)
 {
 	struct osp_bind_request request = {.task_count = count, .allowed = allowed};
 	hwloc_bitmap_t *sets = calloc(count, sizeof(*sets));
@@ -355,10 +373,9 @@ static struct osp_bind_plan *plan_of_all(const struct osp_machine *machine,
 static struct osp_bind_plan *plan_of_own(const struct osp_machine *machine,
 					 hwloc_const_bitmap_t allowed,
 					 const struct osp_bind_child *child,
-					 hwloc_const_bitmap_t gpus)
+					 hwloc_const_bitmap_t gpus, hwloc_const_bitmap_t among)
 {
-	struct osp_bind_request request = {.task_count = child->count, .allowed = allowed};
-	struct osp_bind_plan *plan = osp_bind_plan(machine, &request, NULL);
+	struct osp_bind_plan *plan = plan_of(machine, allowed, child->count, among, NULL);
 
 	if (plan && hwloc_bitmap_isequal(plan->tasks[child->rank].gpus, gpus))
 		return plan;
@@ -369,12 +386,19 @@ static struct osp_bind_plan *plan_of_own(const struct osp_machine *machine,
 struct osp_bind_plan *osp_bind_child_plan(const struct osp_machine *machine,
 					  hwloc_const_bitmap_t allowed,
 					  const struct osp_bind_child *child,
-					  hwloc_const_bitmap_t gpus, struct osp_error *error)
+					  hwloc_const_bitmap_t gpus, hwloc_const_bitmap_t among,
+					  struct osp_error *error)
 {
-	struct osp_bind_plan *plan = NULL;
+	hwloc_bitmap_t all = among ? hwloc_bitmap_dup(among) : hwloc_bitmap_alloc();
 	int seen = gpus ? hwloc_bitmap_weight(gpus) : 0;
+	struct osp_bind_plan *plan = NULL;
 
-	if (seen > 0 && (uint32_t)seen < child->count && child->count <= machine->gpu_count)
-		plan = plan_of_own(machine, allowed, child, gpus);
-	return plan ? plan : plan_of_all(machine, allowed, child->count, gpus, error);
+	if (all && !among && machine->gpu_count)
+		hwloc_bitmap_set_range(all, 0, (int)machine->gpu_count - 1);
+	if (all && seen > 0 && seen < hwloc_bitmap_weight(all) &&
+	    (among || (uint32_t)seen < child->count) &&
+	    child->count <= (uint32_t)hwloc_bitmap_weight(all))
+		plan = plan_of_own(machine, allowed, child, gpus, all);
+	hwloc_bitmap_free(all);
+	return plan ? plan : plan_of(machine, allowed, child->count, gpus, error);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* bind_process.c - the CPUs and the memory policy of this process */
 #include "onespine_config.h"
+#include "lib/bind_process.h"
 
 #include <errno.h>
 #include <linux/mempolicy.h>
@@ -8,8 +8,6 @@
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
-
-#include "tools/bind.h"
 
 #ifndef MPOL_PREFERRED_MANY
 #define MPOL_PREFERRED_MANY 5 /* Linux 5.15 */
@@ -67,6 +65,20 @@ int osp_bind_set_cpus(hwloc_const_bitmap_t cpus, struct osp_error *error)
 		rc = osp_error_set(error, "sched_setaffinity: %s", strerror(errno));
 	CPU_FREE(set);
 	return rc;
+}
+
+hwloc_bitmap_t osp_bind_widest(struct osp_error *error)
+{
+	hwloc_bitmap_t all = hwloc_bitmap_alloc(), widest = NULL;
+
+	/* the kernel takes what its cgroup has of them */
+	if (all && hwloc_bitmap_set_range(all, 0, CPUS_MOST - 1) == 0 &&
+	    osp_bind_set_cpus(all, error) == 0)
+		widest = osp_bind_own_cpus(error);
+	else
+		osp_error_set(error, "out of memory");
+	hwloc_bitmap_free(all);
+	return widest;
 }
 
 static void mark(unsigned long *words, int node)

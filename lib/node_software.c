@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "onespine_config.h"
-#include "tools/node_software.h"
+#include "lib/node_software.h"
 
 #include <ctype.h>
 #include <dirent.h>
@@ -17,27 +17,35 @@
 #define LIST_BYTES_MAX	  ((size_t)1024 * 1024)
 #define VERSION_BYTES	  64
 
-/* Where NCCL stands on usual nodes and in usual images. */
-static const char *const nccl_folders[] = {
+#define INSTALLER_LIST	  "/opt/amazon/efa_installed_packages"
+#define CUDA_VERSION	  "/usr/local/cuda/version.json"
+
+/* Where NCCL stands on usual nodes and in usual images; from NCCL_PLACES on, where the EFA installer
+ * and older images put aws-ofi-nccl; then what tells of the rest. */
+#define NCCL_PLACES 6
+#define OFI_PLACES  6
+const char *const osp_node_software_places[] = {
 	"/usr/lib/x86_64-linux-gnu",
 	"/usr/lib/aarch64-linux-gnu",
 	"/usr/lib64",
 	"/usr/local/cuda/lib64",
 	"/usr/local/lib",
 	"/opt/nccl/build/lib",
-};
-
-/* Where the EFA installer and older images put aws-ofi-nccl. */
-static const char *const ofi_folders[] = {
 	"/opt/amazon/ofi-nccl/lib",
 	"/opt/amazon/ofi-nccl/lib64",
 	"/opt/amazon/ofi-nccl/lib/x86_64-linux-gnu",
 	"/opt/amazon/ofi-nccl/lib/aarch64-linux-gnu",
 	"/opt/amazon/aws-ofi-nccl/lib",
 	"/opt/aws-ofi-nccl/lib",
+	"/opt/amazon/efa/lib",
+	"/opt/amazon/efa/lib64",
+	INSTALLER_LIST,
+	CUDA_VERSION,
 };
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+const size_t osp_node_software_place_count = COUNT(osp_node_software_places);
 
 static bool known(const struct osp_facts *facts, enum osp_fact_id id)
 {
@@ -185,8 +193,7 @@ static void look_at_installer(const char *root, struct osp_facts *facts)
 {
 	static const char words[] = "EFA installer version:";
 	size_t length = 0;
-	char *list =
-		osp_node_read(root, "/opt/amazon/efa_installed_packages", LIST_BYTES_MAX, &length);
+	char *list = osp_node_read(root, INSTALLER_LIST, LIST_BYTES_MAX, &length);
 	char version[VERSION_BYTES];
 	const char *at = list ? strstr(list, words) : NULL;
 
@@ -227,7 +234,7 @@ static void look_for_libraries(const char *root, struct osp_facts *facts)
 /* {"cuda": {"name": .., "version": "12.4.1"}, ...} */
 static void look_at_cuda(const char *root, struct osp_facts *facts)
 {
-	static const char path[] = "/usr/local/cuda/version.json";
+	static const char path[] = CUDA_VERSION;
 	size_t length = 0;
 	char *text = osp_node_read(root, path, LIST_BYTES_MAX, &length);
 	struct osp_document *document = text ? osp_document_read(path, text, length, NULL) : NULL;
@@ -262,16 +269,26 @@ static void look_along_path(const struct osp_search *search, struct osp_facts *f
 	}
 }
 
-void osp_node_software(const struct osp_search *search, struct osp_facts *facts)
+void osp_node_software_own(const struct osp_search *search, struct osp_facts *facts)
 {
 	look_along_path(search, facts);
 	if (!known(facts, OSP_FACT_NCCL))
 		look_at_virtual_env(search, facts);
-	for (size_t i = 0; i < COUNT(nccl_folders); i++)
-		look_for_nccl(search->root, nccl_folders[i], facts);
-	for (size_t i = 0; i < COUNT(ofi_folders); i++)
-		look_for_ofi(search->root, ofi_folders[i], facts);
-	look_at_installer(search->root, facts);
-	look_for_libraries(search->root, facts);
-	look_at_cuda(search->root, facts);
+}
+
+void osp_node_software_usual(const char *root, struct osp_facts *facts)
+{
+	for (size_t i = 0; i < NCCL_PLACES; i++)
+		look_for_nccl(root, osp_node_software_places[i], facts);
+	for (size_t i = NCCL_PLACES; i < NCCL_PLACES + OFI_PLACES; i++)
+		look_for_ofi(root, osp_node_software_places[i], facts);
+	look_at_installer(root, facts);
+	look_for_libraries(root, facts);
+	look_at_cuda(root, facts);
+}
+
+void osp_node_software(const struct osp_search *search, struct osp_facts *facts)
+{
+	osp_node_software_own(search, facts);
+	osp_node_software_usual(search->root, facts);
 }

@@ -23,8 +23,19 @@ struct osp_search {
 	const char *virtual_env;  /* a Python environment; NULL: none */
 };
 
-/* Fills `facts` and `node`. What the node shows stands over what the catalogue says. */
+/* Fills `facts` and `node`: all of the below. What the node shows stands over what the catalogue
+ * says; limits are this process's, and told only where the root is this node's. */
 void osp_node_facts(const struct osp_search *search, const struct osp_catalogue *catalogue,
 		    struct osp_facts *facts, struct osp_node *node);
+
+/* The machine alone: its type, devices, interfaces, kernel and drivers. */
+void osp_node_hardware(const char *root, const struct osp_catalogue *catalogue,
+		       struct osp_facts *facts, struct osp_node *node);
+
+/*
+ * Limits on locked memory, stacks and open files: those that Slurm hands on to a task
+ * (SLURM_RLIMIT_... in its environment), else this process's. `environment` may be NULL.
+ */
+void osp_node_limits(char *const *environment, struct osp_facts *facts);
 
 #endif

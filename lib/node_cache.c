@@ -1,0 +1,283 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "onespine_config.h"
+#include "lib/node_cache.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "lib/bind_machine_text.h"
+#include "lib/node_facts.h"
+#include "lib/node_software.h"
+#include "lib/node_stamp.h"
+#include "lib/text.h"
+
+#define FIRST_LINE "onespine-node 1 "
+#define BYTES_MAX  ((size_t)4 * 1024 * 1024)
+#define FILE_NAME  "node"
+
+void osp_node_forget(struct osp_node_known *known)
+{
+	if (!known)
+		return;
+	osp_machine_free(known->machine);
+	free(known);
+}
+
+/* --- looking ---------------------------------------------------------------------------------- */
+
+static int read_catalogue(const struct osp_node_source *source, struct osp_catalogue *catalogue,
+			  struct osp_error *error)
+{
+	char folder[PATH_MAX];
+
+	snprintf(folder, sizeof(folder), "%s/instances", source->data);
+	if (osp_catalogue_add_folder(catalogue, folder, 0, error))
+		return -1;
+	snprintf(folder, sizeof(folder), "%s/instances.d", source->site);
+	return osp_catalogue_add_folder(catalogue, folder, 1, error);
+}
+
+static struct osp_machine *look_at_machine(const struct osp_node_source *source,
+					   struct osp_error *error)
+{
+	struct osp_machine *machine = NULL;
+	size_t length = 0;
+	char *text;
+
+	if (!source->topology)
+		return osp_machine_here(error);
+	text = osp_read_file(source->topology, OSP_MACHINE_XML_BYTES_MAX, &length);
+	if (text)
+		machine = osp_machine_read(source->topology, text, length, error);
+	else
+		osp_error_at(error, source->topology, 0, 0, "cannot be read: %s", strerror(errno));
+	free(text);
+	return machine;
+}
+
+static struct osp_node_known *look(const struct osp_node_source *source, struct osp_error *error)
+{
+	struct osp_node_known *known = calloc(1, sizeof(*known));
+	struct osp_catalogue *catalogue = osp_catalogue_new(error);
+	struct osp_node node;
+
+	if (!known)
+		osp_error_set(error, "out of memory");
+	if (known && catalogue && !read_catalogue(source, catalogue, error)) {
+		osp_node_hardware(source->root, catalogue, &known->hardware, &node);
+		osp_node_software_usual(source->root, &known->software);
+		memcpy(known->product, node.product, sizeof(known->product));
+		known->gpus = node.gpus;
+		known->type_gpus = node.instance ? node.instance->accelerators : -1;
+		known->machine = look_at_machine(source, error);
+	}
+	osp_catalogue_free(catalogue);
+	if (known && known->machine)
+		return known;
+	osp_node_forget(known);
+	return NULL;
+}
+
+/* --- writing ---------------------------------------------------------------------------------- */
+
+static void add_facts(struct osp_text *text, const char *kind, const struct osp_facts *facts)
+{
+	for (int i = 0; i < OSP_FACT_COUNT; i++) {
+		const struct osp_fact *fact = &facts->facts[i];
+
+		if (fact->known && !strpbrk(fact->text, "\n"))
+			osp_text_printf(text, "%s %s %s\n", kind,
+					osp_fact_name((enum osp_fact_id)i), fact->text);
+	}
+}
+
+static char *write_down(const struct osp_node_known *known, uint64_t stamp)
+{
+	struct osp_text text = OSP_TEXT_INIT;
+
+	osp_text_printf(&text, FIRST_LINE "%016" PRIx64 "\n", stamp);
+	osp_text_printf(&text, "gpus %d %" PRId64 "\n", known->gpus, known->type_gpus);
+	osp_text_printf(&text, "product %s\n", known->product);
+	add_facts(&text, "hardware", &known->hardware);
+	add_facts(&text, "software", &known->software);
+	osp_machine_write(known->machine, &text);
+	return osp_text_take(&text);
+}
+
+/* The folder, made where it lacks; -1 where another could write it. */
+static int open_folder(const char *path)
+{
+	struct stat status;
+	int fd;
+
+	(void)mkdir(path, 0755);
+	fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (fd < 0)
+		return -1;
+	if (!fstat(fd, &status) && status.st_uid == geteuid() && !(status.st_mode & 022))
+		return fd;
+	close(fd);
+	return -1;
+}
+
+static bool write_all(int fd, const char *text)
+{
+	size_t left = strlen(text);
+
+	while (left) {
+		ssize_t count = write(fd, text, left);
+
+		if (count < 0 && errno == EINTR)
+			continue;
+		if (count <= 0)
+			return false;
+		text += count;
+		left -= (size_t)count;
+	}
+	return true;
+}
+
+/* Whole or not at all; several slurmstepd may do so at once. */
+static void keep(const char *folder, const char *text)
+{
+	char name[64];
+	int in = open_folder(folder), fd;
+	bool done;
+
+	if (in < 0)
+		return;
+	snprintf(name, sizeof(name), ".%s.%ld", FILE_NAME, (long)getpid());
+	(void)unlinkat(in, name, 0);
+	fd = openat(in, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0644);
+	if (fd >= 0) {
+		done = write_all(fd, text);
+		done = close(fd) == 0 && done;
+		if (!done || renameat(in, name, in, FILE_NAME))
+			(void)unlinkat(in, name, 0);
+	}
+	close(in);
+}
+
+/* --- reading ---------------------------------------------------------------------------------- */
+
+/* The whole file, to be freed; NULL where there is none that can be trusted. */
+static char *open_and_read(const char *folder)
+{
+	struct stat status;
+	size_t length = 0;
+	char *text = NULL;
+	int in, fd = -1;
+
+	in = open_folder(folder);
+	if (in >= 0) {
+		fd = openat(in, FILE_NAME, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
+		close(in);
+	}
+	if (fd < 0)
+		return NULL;
+	if (!fstat(fd, &status) && S_ISREG(status.st_mode) && status.st_uid == geteuid() &&
+	    !(status.st_mode & 022) && status.st_size > 0 && (size_t)status.st_size < BYTES_MAX)
+		text = malloc((size_t)status.st_size + 1);
+	while (text && length < (size_t)status.st_size) {
+		ssize_t count = read(fd, text + length, (size_t)status.st_size - length);
+
+		if (count <= 0)
+			break;
+		length += (size_t)count;
+	}
+	close(fd);
+	if (text)
+		text[length] = '\0';
+	return text;
+}
+
+static bool stamp_is(const char *text, uint64_t stamp)
+{
+	char line[64];
+
+	snprintf(line, sizeof(line), FIRST_LINE "%016" PRIx64 "\n", stamp);
+	return !strncmp(text, line, strlen(line));
+}
+
+static bool take_fact(struct osp_facts *facts, char *words)
+{
+	const char *name = strsep(&words, " ");
+	enum osp_fact_id id;
+
+	return words && !osp_fact_find(name, &id, NULL) && !osp_facts_set(facts, id, words, NULL);
+}
+
+/* A line before the machine's; false where it is none that was written so. */
+static bool take_line(struct osp_node_known *known, char *line)
+{
+	char *words = line;
+	const char *kind = strsep(&words, " ");
+
+	if (!words)
+		return false;
+	if (!strcmp(kind, "hardware"))
+		return take_fact(&known->hardware, words);
+	if (!strcmp(kind, "software"))
+		return take_fact(&known->software, words);
+	if (!strcmp(kind, "product"))
+		return snprintf(known->product, sizeof(known->product), "%s", words) >= 0;
+	return !strcmp(kind, "gpus") &&
+	       sscanf(words, "%d %" SCNd64, &known->gpus, &known->type_gpus) == 2;
+}
+
+static struct osp_node_known *read_back(char *text)
+{
+	struct osp_node_known *known = calloc(1, sizeof(*known));
+	char *rest = strchr(text, '\n');
+	bool good = known && rest;
+
+	for (rest = rest ? rest + 1 : NULL; good && rest && strncmp(rest, "machine ", 8) != 0;)
+		good = take_line(known, strsep(&rest, "\n"));
+	if (good && rest)
+		known->machine = osp_machine_parse(rest, NULL);
+	if (good && known->machine) {
+		known->was_kept = true;
+		return known;
+	}
+	osp_node_forget(known);
+	return NULL;
+}
+
+/* --- both ------------------------------------------------------------------------------------- */
+
+bool osp_node_is_kept(const struct osp_node_source *source)
+{
+	char *text = source->folder ? open_and_read(source->folder) : NULL;
+	bool kept = text && stamp_is(text, osp_node_stamp(source));
+
+	free(text);
+	return kept;
+}
+
+struct osp_node_known *osp_node_know(const struct osp_node_source *source, struct osp_error *error)
+{
+	uint64_t stamp = source->folder ? osp_node_stamp(source) : 0;
+	char *text = source->folder ? open_and_read(source->folder) : NULL;
+	struct osp_node_known *known = NULL;
+
+	if (text && stamp_is(text, stamp))
+		known = read_back(text);
+	free(text);
+	if (known)
+		return known;
+	known = look(source, error);
+	if (known && source->folder) {
+		text = write_down(known, stamp);
+		if (text)
+			keep(source->folder, text);
+		free(text);
+	}
+	return known;
+}
