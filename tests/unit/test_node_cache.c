@@ -194,7 +194,7 @@ static void test_cut(void **state)
 	(void)state;
 	osp_node_forget(osp_node_know(&source, NULL));
 	assert_int_equal(stat(file, &status), 0);
-	for (off_t size = status.st_size - 2; size > 0; size -= 7) {
+	for (off_t size = status.st_size - 3; size > 0; size -= 7) {
 		osp_node_forget(osp_node_know(&source, NULL));
 		assert_int_equal(truncate(file, size), 0);
 		osp_node_forget(know(false));
