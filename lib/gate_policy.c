@@ -8,12 +8,15 @@
 #include "lib/gate.h"
 #include "lib/text.h"
 
-#define BUDGET_MOST_S 3600
-#define TIME_MOST_S   (30 * 86400)
+#define BUDGET_MOST_S  3600
+#define TIME_MOST_S    (30 * 86400)
+
+#define EVIDENCE_LOCAL "local"
 
 const char *const osp_gate_keys[OSP_GATE_KEY_COUNT] = {
-	"depth",  "jobs",     "budget_s", "fresh_s", "failure", "checks",    "on_error",
-	"spares", "restarts", "network",  "ports",   "breaker", "breaker_s", "breaker_jobs",
+	"depth",  "jobs",     "budget_s",  "fresh_s",	   "failure",
+	"checks", "on_error", "spares",	   "restarts",	   "network",
+	"ports",  "breaker",  "breaker_s", "breaker_jobs", "evidence",
 };
 
 static const char *const depth_names[OSP_GATE_DEPTH_COUNT] = {"off", "passive", "quick", "full"};
@@ -152,6 +155,21 @@ static int take_ports(struct reading *reading, const struct osp_value *value)
 				  OSP_GATE_PORTS_MAX, text);
 }
 
+static int take_evidence(struct reading *reading, const struct osp_value *value)
+{
+	const char *text;
+
+	if (osp_value_string(reading->document, value, &text, reading->error))
+		return -1;
+	if (*text != '/' && strcmp(text, EVIDENCE_LOCAL) != 0)
+		return osp_document_error(reading->document, value, reading->error,
+					  "evidence: " EVIDENCE_LOCAL
+					  " or a folder's whole path is expected, not '%.40s'",
+					  text);
+	reading->policy->evidence = *text == '/' ? text : NULL;
+	return 0;
+}
+
 static int take_key(struct reading *reading, enum osp_gate_key key, const struct osp_value *value)
 {
 	struct osp_gate_policy *policy = reading->policy;
@@ -189,6 +207,8 @@ static int take_key(struct reading *reading, enum osp_gate_key key, const struct
 		return take_number(reading, value, 1, TIME_MOST_S, &policy->breaker_s);
 	case OSP_GATE_KEY_BREAKER_JOBS:
 		return take_bool(reading, value, wait_names, &policy->breaker_waits);
+	case OSP_GATE_KEY_EVIDENCE:
+		return take_evidence(reading, value);
 	case OSP_GATE_KEY_COUNT:
 		break;
 	}
@@ -269,10 +289,12 @@ const char *osp_gate_policy_word(const struct osp_gate_policy *policy, enum osp_
 	case OSP_GATE_KEY_BREAKER_S:
 		return number_word(policy->breaker_s, buffer, buffer_bytes);
 	case OSP_GATE_KEY_BREAKER_JOBS:
+		return wait_names[policy->breaker_waits];
+	case OSP_GATE_KEY_EVIDENCE:
 	case OSP_GATE_KEY_COUNT:
 		break;
 	}
-	return wait_names[policy->breaker_waits];
+	return policy->evidence ? policy->evidence : EVIDENCE_LOCAL;
 }
 
 enum osp_gate_failure osp_gate_policy_failure(const struct osp_gate_policy *policy,

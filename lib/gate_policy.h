@@ -19,6 +19,7 @@
  *	    breaker: 10		# per cent of the cluster's nodes; more drained by us in
  *	    breaker_s: 3600	# so long: nobody is drained any more
  *	    breaker_jobs: go	# go | wait: what jobs do then
+ *	    evidence: local	# local, or a shared folder of root's: what a failed check saw goes there
  *
  * Every key has a default. A partition has the values of `defaults` where it says nothing itself.
  * Read from a root-owned file only (tools/gate_job.h sees to that). Any thread.
@@ -67,6 +68,7 @@ struct osp_gate_policy {
 	uint32_t breaker_percent;
 	uint32_t breaker_s;
 	bool breaker_waits;
+	const char *evidence; /* a folder; NULL: on the node */
 };
 
 enum osp_gate_key {
@@ -84,6 +86,7 @@ enum osp_gate_key {
 	OSP_GATE_KEY_BREAKER,
 	OSP_GATE_KEY_BREAKER_S,
 	OSP_GATE_KEY_BREAKER_JOBS,
+	OSP_GATE_KEY_EVIDENCE,
 	OSP_GATE_KEY_COUNT
 };
 

@@ -70,12 +70,14 @@ static void add_piece(struct osp_text *text, bool *first, const char *key, const
 	*first = false;
 }
 
-/* "; leaves=" */
+/* "; leaves=", "; gate=" */
 #define LEAVES_EXTRA_BYTES 9
+#define GATE_EXTRA_BYTES   7
 
 static void add_part(struct osp_text *text, const struct osp_note *note)
 {
 	size_t start = text->length_bytes, used, says_bytes;
+	size_t gate_bytes = note->gate ? strlen(note->gate) : 0;
 	bool first = true;
 
 	osp_text_add(text, OPENING);
@@ -83,18 +85,37 @@ static void add_part(struct osp_text *text, const struct osp_note *note)
 	add_piece(text, &first, "domain=", note->domain, PIECE_BYTES_MAX, ',');
 	used = text->length_bytes - start + strlen("; ") + strlen("]");
 	says_bytes = note->says ? strlen(note->says) : 0;
+	if (gate_bytes)
+		says_bytes += (gate_bytes < PIECE_BYTES_MAX ? gate_bytes : PIECE_BYTES_MAX) +
+			      GATE_EXTRA_BYTES;
 	if (note->leaves &&
 	    used + LEAVES_EXTRA_BYTES + strlen(note->leaves) + says_bytes <= OSP_NOTE_BYTES_MAX) {
 		add_piece(text, &first, "leaves=", note->leaves, strlen(note->leaves), ',');
+		used = text->length_bytes - start + strlen("; ") + strlen("]");
+	}
+	if (gate_bytes) {
+		add_piece(text, &first, "gate=", note->gate, PIECE_BYTES_MAX, ',');
 		used = text->length_bytes - start + strlen("; ") + strlen("]");
 	}
 	add_piece(text, &first, "", note->says, OSP_NOTE_BYTES_MAX - used, ';');
 	osp_text_add(text, "]");
 }
 
+/* The part that `old` has, of which the gate's piece is taken over; freed with free_pieces. */
+static struct osp_note with_old_gate(const char *old, const struct osp_note *note,
+				     struct osp_note *found)
+{
+	struct osp_note all = *note;
+
+	if (!all.gate && osp_note_find(old, found))
+		all.gate = found->gate;
+	return all;
+}
+
 char *osp_note_merge(const char *old, const struct osp_note *note)
 {
 	struct osp_text text = OSP_TEXT_INIT;
+	struct osp_note found = {.gang = NULL};
 	const char *start, *end;
 
 	if (!old)
@@ -106,11 +127,14 @@ char *osp_note_merge(const char *old, const struct osp_note *note)
 		start--;
 	osp_text_add_bytes(&text, old, (size_t)(start - old));
 	if (note) {
+		struct osp_note all = with_old_gate(old, note, &found);
+
 		if (start == end && start > old)
 			osp_text_add(&text, " ");
-		add_part(&text, note);
+		add_part(&text, &all);
 	}
 	osp_text_add(&text, end);
+	osp_note_free_pieces(&found);
 	return osp_text_take(&text);
 }
 
@@ -152,7 +176,7 @@ static bool take_piece(const char **at, const char *end, const char *key, bool b
 
 bool osp_note_find(const char *comment, struct osp_note *note)
 {
-	struct osp_note found = {NULL, NULL, NULL, NULL};
+	struct osp_note found = {.gang = NULL};
 	const char *at, *end;
 	bool good;
 
@@ -162,7 +186,8 @@ bool osp_note_find(const char *comment, struct osp_note *note)
 	end--;
 	good = take_piece(&at, end, "gang=", false, &found.gang) &&
 	       take_piece(&at, end, "domain=", false, &found.domain) &&
-	       take_piece(&at, end, "leaves=", true, &found.leaves);
+	       take_piece(&at, end, "leaves=", true, &found.leaves) &&
+	       take_piece(&at, end, "gate=", false, &found.gate);
 	if (good && at < end) {
 		found.says = copy_piece(at, end, false);
 		good = found.says != NULL;
@@ -181,5 +206,6 @@ void osp_note_free_pieces(struct osp_note *note)
 	free((char *)note->domain);
 	free((char *)note->leaves);
 	free((char *)note->says);
-	note->gang = note->domain = note->leaves = note->says = NULL;
+	free((char *)note->gate);
+	*note = (struct osp_note){.gang = NULL};
 }

@@ -30,6 +30,9 @@ struct osp_note {
 	const char *leaves; /* "leaves=": "l17:nn-[1-4]|l18:nn-[7-9]"; left out where too long */
 	const char *
 		says; /* after that, words: "waits: ...", "placed: ...", "would have waited: ..." */
+	/* "gate=" what the gate found before the job started, whatever became of the job since; stands
+	 * before the words. NULL: what the old part says of it stays. */
+	const char *gate;
 };
 
 /* The AdminComment with our part replaced (or added, or with a NULL `note` removed). `old` may be

@@ -309,7 +309,7 @@ void shadow_gang_says(job_record_t *job, const struct osp_effective *effective, 
 		      const char *leaves, const char *says)
 {
 	char gang[OSP_GANG_WORDS_BYTES];
-	struct osp_note note = {gang, domain, leaves, says};
+	struct osp_note note = {.gang = gang, .domain = domain, .leaves = leaves, .says = says};
 	char *comment;
 
 	osp_gang_words(effective, gang, sizeof(gang));

@@ -49,7 +49,8 @@ static bool show_config(void *context)
 
 static bool merge_note(void *context)
 {
-	static const struct osp_note note = {"spine", "s1", "l1:n[1-2]", "placed: here"};
+	static const struct osp_note note = {"spine", "s1", "l1:n[1-2]", "placed: here",
+					     "stopped 1"};
 	char *comment = osp_note_merge(context, &note);
 
 	free(comment);

@@ -31,6 +31,12 @@ static const struct osp_note placed = {
 	"[onespine: gang=advise spine; domain=nn-3f; leaves=l17:nn-(1-4)|l18:nn-(7-9); placed: 7 " \
 	"nodes on spine nn-3f, 2 leaves]"
 
+static const struct osp_note gated = {.gang = "spine", .says = "waits: x", .gate = "stopped 1; n3"};
+
+#define GATED "[onespine: gang=spine; gate=stopped 1, n3; waits: x]"
+
+static const struct osp_note only_gate = {.gate = "3 of 4 kept"};
+
 static const struct osp_note nothing;
 
 static void merges(void **state)
@@ -60,6 +66,15 @@ static void merges(void **state)
 		{"[onespine: old] [onespine: last]", &waits, "[onespine: old] " WAITS},
 		{"[onespine] is new here", &waits, "[onespine] is new here " WAITS},
 		{"two\nlines \xc3\xa9\x01", &waits, "two\nlines \xc3\xa9\x01 " WAITS},
+		{"", &gated, GATED},
+		{"x " GATED, &gated, "x " GATED},
+		{"[onespine: gang=a; gate=of 4; waits: y]", &gated, GATED},
+		/* the gate's piece outlives what the scheduler says */
+		{"x [onespine: gate=3 of 4 kept] y", &waits,
+		 "x [onespine: gang=spine@30:00; gate=3 of 4 kept; waits: 4 nodes on one spine; "
+		 "nearest: s1 has 3 free of 8 (1 short)] y"},
+		{"", &only_gate, "[onespine: gate=3 of 4 kept]"},
+		{GATED, NULL, ""},
 		{"kept", NULL, "kept"},
 		{WAITS, NULL, ""},
 		{NULL, NULL, ""},
