@@ -122,7 +122,7 @@ int osp_cluster_topology(struct osp_slurm_topology *topology, struct osp_error *
 
 /* --- nodes ------------------------------------------------------------------------------------ */
 
-static enum osp_node_state power_state(uint32_t state)
+static enum osp_slurm_node_state power_state(uint32_t state)
 {
 	if (state & (NODE_STATE_POWERING_DOWN | NODE_STATE_POWER_DOWN | NODE_STATE_POWER_DRAIN))
 		return OSP_NODE_POWERING_DOWN;
@@ -131,7 +131,7 @@ static enum osp_node_state power_state(uint32_t state)
 	return OSP_NODE_POWERED_DOWN;
 }
 
-static enum osp_node_state node_state(uint32_t state)
+static enum osp_slurm_node_state node_state(uint32_t state)
 {
 	uint32_t base = state & NODE_STATE_BASE;
 	bool has_job = base == NODE_STATE_ALLOCATED || base == NODE_STATE_MIXED ||

@@ -92,7 +92,7 @@ static json_t *holder_to_json(const struct holder *holder)
 static int tell_out(const struct osp_snapshot *snapshot, const struct osp_nodeset *set,
 		    struct osp_nodeset *some, struct osp_text *text, json_t *out)
 {
-	enum osp_node_state state;
+	enum osp_slurm_node_state state;
 	uint32_t node;
 
 	for (state = OSP_NODE_RESERVED; state < OSP_NODE_STATE_COUNT; state++) {

@@ -29,12 +29,12 @@ static const struct {
 	[OSP_NODE_UNKNOWN] = {'?', "unknown"},
 };
 
-char osp_map_state_mark(enum osp_node_state state)
+char osp_map_state_mark(enum osp_slurm_node_state state)
 {
 	return states[state].mark;
 }
 
-const char *osp_map_state_words(enum osp_node_state state)
+const char *osp_map_state_words(enum osp_slurm_node_state state)
 {
 	return states[state].words;
 }
@@ -51,7 +51,7 @@ uint32_t osp_map_next_cell(const struct osp_map *map, uint32_t rank, uint32_t en
 
 uint32_t osp_map_job_of(const struct osp_map *map, uint32_t node)
 {
-	enum osp_node_state state = map->world->snapshot->nodes[node].state;
+	enum osp_slurm_node_state state = map->world->snapshot->nodes[node].state;
 
 	if (state == OSP_NODE_DOWN || state == OSP_NODE_DRAINING || state == OSP_NODE_DRAINED)
 		return OSP_MAP_NO_JOB;

@@ -90,8 +90,8 @@ uint32_t osp_map_next_cell(const struct osp_map *map, uint32_t rank, uint32_t en
 /* What stands in a node's cell: its job (or OSP_MAP_NO_JOB) and a letter for either. */
 uint32_t osp_map_job_of(const struct osp_map *map, uint32_t node);
 char osp_map_mark(const struct osp_map *map, uint32_t node);
-char osp_map_state_mark(enum osp_node_state state);
-const char *osp_map_state_words(enum osp_node_state state);
+char osp_map_state_mark(enum osp_slurm_node_state state);
+const char *osp_map_state_words(enum osp_slurm_node_state state);
 
 /* Is a pending job one of the partition shown? */
 bool osp_map_concerns(const struct osp_map *map, const struct osp_state_job *job);

@@ -225,7 +225,7 @@ static void add_tooltip(struct picture *picture, uint32_t node)
 static void add_square(struct picture *picture, uint32_t node, int x, int y)
 {
 	const struct osp_map *map = picture->map;
-	enum osp_node_state state = map->world->snapshot->nodes[node].state;
+	enum osp_slurm_node_state state = map->world->snapshot->nodes[node].state;
 	uint32_t job = osp_map_job_of(map, node);
 	char mark[2] = {osp_map_mark(map, node), '\0'};
 

@@ -57,7 +57,7 @@ static void add_repeated(struct osp_text *text, const char *string, uint32_t cou
 
 /* --- cells ------------------------------------------------------------------------------------ */
 
-static const char *state_colour(enum osp_node_state state)
+static const char *state_colour(enum osp_slurm_node_state state)
 {
 	switch (state) {
 	case OSP_NODE_IDLE:
@@ -78,7 +78,7 @@ static const char *state_colour(enum osp_node_state state)
 static void add_cell(const struct page *page, uint32_t node)
 {
 	uint32_t job = osp_map_job_of(page->map, node);
-	enum osp_node_state state = page->map->world->snapshot->nodes[node].state;
+	enum osp_slurm_node_state state = page->map->world->snapshot->nodes[node].state;
 	char mark = osp_map_mark(page->map, node);
 
 	if (page->style->colours && job != OSP_MAP_NO_JOB)

@@ -34,7 +34,7 @@ static const char *const node_state_names[OSP_NODE_STATE_COUNT] = {
 static const char *const job_phase_names[] = {"pending", "running", "suspended", "completing",
 					      "ended"};
 
-const char *osp_node_state_name(enum osp_node_state state)
+const char *osp_node_state_name(enum osp_slurm_node_state state)
 {
 	return node_state_names[state];
 }

@@ -19,7 +19,7 @@
 
 #define OSP_STATE_FILE_BYTES_MAX ((size_t)256 * 1024 * 1024)
 
-enum osp_node_state {
+enum osp_slurm_node_state {
 	OSP_NODE_IDLE,
 	OSP_NODE_PARTLY, /* some of it is allocated */
 	OSP_NODE_BUSY,
@@ -41,7 +41,7 @@ struct osp_state_node {
 	const char *kind;   /* lib/kind.h; "" where nothing is known */
 	const char *reason; /* why it is down or drained; NULL: none */
 	uint32_t weight;
-	enum osp_node_state state;
+	enum osp_slurm_node_state state;
 	bool reserved; /* in a reservation or maintenance, busy or not */
 };
 
@@ -150,8 +150,8 @@ bool osp_node_boots(const struct osp_state_node *node);
 /* Has the job nodes now (running, suspended or completing)? */
 bool osp_job_on_nodes(const struct osp_state_job *job);
 
-const char *osp_node_state_name(enum osp_node_state state); /* "powered-down" */
-const char *osp_job_phase_name(enum osp_job_phase phase);   /* "running" */
+const char *osp_node_state_name(enum osp_slurm_node_state state); /* "powered-down" */
+const char *osp_job_phase_name(enum osp_job_phase phase);	  /* "running" */
 
 /* --- files (snapshot_json.c) ------------------------------------------------------------------ */
 
