@@ -186,10 +186,10 @@ static int take_partitions(struct osp_config *config, const struct osp_value *ma
 
 static int take_file(struct osp_config *config, struct osp_error *error)
 {
-	static const char *const keys[] = {"topology", "defaults", "partitions"};
+	static const char *const keys[] = {"topology", "defaults", "history", "partitions"};
 	const struct osp_value *root = osp_document_root(config->document), *value;
 
-	if (osp_value_only_keys(config->document, root, keys, 3, error))
+	if (osp_value_only_keys(config->document, root, keys, 4, error))
 		return -1;
 	value = osp_value_get(root, "topology");
 	if (value && osp_value_string(config->document, value, &config->topology, error))
@@ -198,6 +198,10 @@ static int take_file(struct osp_config *config, struct osp_error *error)
 		config->topology_line = value->line;
 	value = osp_value_get(root, "defaults");
 	if (value && take_rules(config->document, value, &config->defaults, error))
+		return -1;
+	value = osp_value_get(root, "history");
+	if (value && osp_history_policy_read(config->document, value, &config->history,
+					     config->history_lines, error))
 		return -1;
 	value = osp_value_get(root, "partitions");
 	return value ? take_partitions(config, value, error) : 0;
@@ -217,6 +221,7 @@ static void set_defaults(struct osp_config *config)
 	};
 	config->defaults.relax = "never";
 	osp_gate_policy_default(&config->defaults.gate);
+	osp_history_policy_default(&config->history);
 }
 
 struct osp_config *osp_config_read(const char *file, const char *text, size_t text_bytes,
@@ -275,6 +280,11 @@ const struct osp_gate_policy *osp_config_gate(const struct osp_config *config,
 			return &config->partitions[i].gate;
 	}
 	return &config->defaults.gate;
+}
+
+const struct osp_history_policy *osp_config_history(const struct osp_config *config)
+{
+	return &config->history;
 }
 
 const char *osp_config_topology(const struct osp_config *config)

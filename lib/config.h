@@ -16,6 +16,7 @@
  *	  mix_kinds: false            # GPU or instance types may mix in one gang
  *	  relax: never                # @TIME of jobs that do not say: never, or a Slurm time
  *	  gate: {}                    # lib/gate_policy.h
+ *	history: {}                   # lib/history_policy.h
  *	partitions:
  *	  gpu:
  *	    gang: always
@@ -35,6 +36,7 @@
 
 #include "lib/error.h"
 #include "lib/gate_policy.h"
+#include "lib/history_policy.h"
 
 #define OSP_CONFIG_FILE_BYTES_MAX ((size_t)1024 * 1024)
 
@@ -64,6 +66,9 @@ const struct osp_policy *osp_config_policy(const struct osp_config *config, cons
 /* The gate's section in force for `partition`, likewise. */
 const struct osp_gate_policy *osp_config_gate(const struct osp_config *config,
 					      const char *partition);
+
+/* What is kept of checks, likewise; of all partitions alike. */
+const struct osp_history_policy *osp_config_history(const struct osp_config *config);
 
 /* The topology file's name as configured (not joined to a folder); default "onespine.topology". */
 const char *osp_config_topology(const struct osp_config *config);

@@ -10,6 +10,7 @@
 #include "lib/config.h"
 #include "lib/document.h"
 #include "lib/gate_policy.h"
+#include "lib/history_policy.h"
 
 /* The keys of a policy, in the order in which they are shown. */
 enum osp_policy_key {
@@ -42,6 +43,8 @@ struct osp_config {
 	struct osp_rules defaults;
 	struct osp_rules *partitions;
 	size_t partition_count;
+	struct osp_history_policy history;
+	int history_lines[OSP_HISTORY_KEY_COUNT];
 };
 
 #define OSP_MODE_COUNT (OSP_MODE_ENFORCE + 1)

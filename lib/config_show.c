@@ -109,6 +109,20 @@ static void widen(struct widths *widths, const struct osp_rules *rules)
 	}
 }
 
+static void add_history_lines(struct osp_text *text, const struct osp_config *config,
+			      struct widths widths)
+{
+	char name[64], number[16];
+
+	for (int key = 0; key < OSP_HISTORY_KEY_COUNT; key++) {
+		snprintf(name, sizeof(name), "history.%s", osp_history_keys[key]);
+		add_line(text, config, widths, name,
+			 osp_history_policy_word(&config->history, (enum osp_history_key)key,
+						 number, sizeof(number)),
+			 config->history_lines[key]);
+	}
+}
+
 static void show_lines(struct osp_text *text, const struct osp_config *config)
 {
 	struct widths widths = {(int)strlen("topology"), (int)strlen(config->topology)};
@@ -119,6 +133,7 @@ static void show_lines(struct osp_text *text, const struct osp_config *config)
 	add_line(text, config, widths, "topology", config->topology, config->topology_line);
 	add_rules(text, config, widths, &config->defaults);
 	add_gate_lines(text, config, widths, &config->defaults);
+	add_history_lines(text, config, widths);
 	for (size_t i = 0; i < config->partition_count; i++) {
 		add_rules(text, config, widths, &config->partitions[i]);
 		add_gate_lines(text, config, widths, &config->partitions[i]);
@@ -208,6 +223,22 @@ static void add_json_rules(struct osp_text *text, const struct osp_rules *rules,
 	osp_text_printf(text, "\n%s}", indent);
 }
 
+static void add_json_history(struct osp_text *text, const struct osp_config *config)
+{
+	char number[16];
+
+	osp_text_add(text, ",\n  \"history\": {");
+	for (int key = 0; key < OSP_HISTORY_KEY_COUNT; key++) {
+		osp_text_printf(text, "%s\n    \"%s\": ", key ? "," : "", osp_history_keys[key]);
+		add_json_value(text,
+			       osp_history_policy_word(&config->history, (enum osp_history_key)key,
+						       number, sizeof(number)),
+			       osp_history_key_is_word((enum osp_history_key)key),
+			       config->history_lines[key]);
+	}
+	osp_text_add(text, "\n  }");
+}
+
 static void show_json(struct osp_text *text, const struct osp_config *config)
 {
 	osp_text_add(text, "{\n  \"file\": ");
@@ -216,6 +247,7 @@ static void show_json(struct osp_text *text, const struct osp_config *config)
 	add_json_value(text, config->topology, true, config->topology_line);
 	osp_text_add(text, ",\n  \"defaults\": ");
 	add_json_rules(text, &config->defaults, "  ");
+	add_json_history(text, config);
 	osp_text_add(text, ",\n  \"partitions\": {");
 	for (size_t i = 0; i < config->partition_count; i++) {
 		osp_text_add(text, i ? ",\n    " : "\n    ");
