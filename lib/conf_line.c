@@ -198,6 +198,33 @@ int osp_conf_next_word(struct osp_conf_reader *reader, struct osp_conf_word *wor
 	return 1;
 }
 
+bool osp_conf_include(struct osp_conf_reader *reader, struct osp_text *name)
+{
+	static const char word[] = "include";
+	const size_t length = sizeof(word) - 1;
+	int c;
+
+	if ((size_t)(reader->end - reader->at) <= length ||
+	    strncasecmp(reader->at, word, length) != 0 || !is_blank(reader->at[length]))
+		return false;
+	for (size_t i = 0; i < length; i++)
+		advance(reader);
+	skip_blanks(reader);
+	for (; (c = peek(reader)) != OSP_CONF_LINE_END && !isspace(c) && c; take(reader)) {
+		char letter = (char)c;
+
+		osp_text_add_bytes(name, &letter, 1);
+	}
+	return true;
+}
+
+void osp_conf_pass_line(struct osp_conf_reader *reader)
+{
+	while (peek(reader) != OSP_CONF_LINE_END)
+		take(reader);
+	pass_line_end(reader);
+}
+
 void osp_conf_value_place(const struct osp_conf_reader *value_start, size_t index, int *line,
 			  int *column)
 {

@@ -52,6 +52,14 @@ int osp_conf_next_word(struct osp_conf_reader *reader, struct osp_conf_word *wor
 
 bool osp_conf_at_end(const struct osp_conf_reader *reader);
 
+/* For a reader at a line's start: is it "include NAME"? Slurm knows it in any case, only at the very
+ * start of a line and with a blank behind the word. Then NAME is added to `name`, which is empty
+ * where the line ends before one, and what follows on the line is left. */
+bool osp_conf_include(struct osp_conf_reader *reader, struct osp_text *name);
+
+/* Passes what is left of the line, joined lines with it. */
+void osp_conf_pass_line(struct osp_conf_reader *reader);
+
 /* The place of byte `index` (from 0) of the value that starts there. */
 void osp_conf_value_place(const struct osp_conf_reader *value_start, size_t index, int *line,
 			  int *column);

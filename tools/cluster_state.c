@@ -12,6 +12,7 @@
 
 #include "lib/kind.h"
 #include "tools/command.h"
+#include "tools/slurm_files.h"
 
 /* What a cloud or rebooting node's flags say beside its base state. */
 #define POWER_FLAGS                                                                                \
@@ -48,15 +49,13 @@ void osp_slurm_begin(void)
 bool osp_slurm_configured(void)
 {
 	const char *named = getenv("SLURM_CONF");
-	static const char *const paths[] = {
-		"/etc/slurm/slurm.conf", "/etc/slurm-llnl/slurm.conf", "/run/slurm/conf/slurm.conf",
-		"/opt/slurm/etc/slurm.conf", "/usr/local/etc/slurm.conf"};
-	size_t i;
+	const char *path;
+	size_t i = 0;
 
 	if (named)
 		return *named;
-	for (i = 0; i < sizeof(paths) / sizeof(paths[0]); i++)
-		if (access(paths[i], R_OK) == 0)
+	while ((path = osp_slurm_conf_candidate(i++)))
+		if (access(path, R_OK) == 0)
 			return true;
 	return false;
 }

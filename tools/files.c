@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 #define FIRST_ROOM_BYTES ((size_t)64 * 1024)
@@ -130,13 +131,33 @@ static void sync_folder(const char *path)
 	free(folder);
 }
 
-static int fill_and_rename(int fd, const char *temporary, const char *path, mode_t mode,
-			   const char *text, size_t text_bytes)
+/* Access lists and labels go with the file. Best effort: some file systems have none. */
+static void copy_attributes(const char *path, int fd)
+{
+	char names[4096], value[4096];
+	ssize_t names_bytes = listxattr(path, names, sizeof(names));
+	ssize_t at;
+
+	for (at = 0; at < names_bytes; at += (ssize_t)strlen(names + at) + 1) {
+		ssize_t bytes = getxattr(path, names + at, value, sizeof(value));
+
+		if (bytes >= 0)
+			(void)fsetxattr(fd, names + at, value, (size_t)bytes, 0);
+	}
+}
+
+/* `like` (NULL: none) is the file that is replaced: its owner, group and mode. */
+static int fill_and_rename(int fd, const char *temporary, const char *path, const struct stat *like,
+			   mode_t mode, const char *text, size_t text_bytes)
 {
 	int result = write_all(fd, text, text_bytes);
 
+	if (result == 0 && like && (like->st_uid != geteuid() || like->st_gid != getegid()))
+		result = fchown(fd, like->st_uid, like->st_gid);
 	if (result == 0)
 		result = fchmod(fd, mode);
+	if (result == 0 && like)
+		copy_attributes(path, fd);
 	if (result == 0)
 		result = fsync(fd);
 	if (close(fd) < 0)
@@ -147,8 +168,8 @@ static int fill_and_rename(int fd, const char *temporary, const char *path, mode
 }
 
 /* `path` without links; `shown` is what the user calls it. */
-static int write_whole(const char *path, const char *shown, mode_t mode, const char *text,
-		       size_t text_bytes, struct osp_error *error)
+static int write_whole(const char *path, const char *shown, const struct stat *like, mode_t mode,
+		       const char *text, size_t text_bytes, struct osp_error *error)
 {
 	char temporary[PATH_MAX];
 	int fd;
@@ -159,7 +180,7 @@ static int write_whole(const char *path, const char *shown, mode_t mode, const c
 	fd = mkostemp(temporary, O_CLOEXEC);
 	if (fd < 0)
 		return say(error, shown, "cannot be written");
-	if (fill_and_rename(fd, temporary, path, mode, text, text_bytes) < 0) {
+	if (fill_and_rename(fd, temporary, path, like, mode, text, text_bytes) < 0) {
 		cause = errno;
 		unlink(temporary);
 		errno = cause;
@@ -182,11 +203,12 @@ int osp_write_output(const char *path, const char *text, size_t text_bytes, stru
 			return write_directly(path, text, text_bytes, error);
 		if (!realpath(path, resolved))
 			return say(error, path, "cannot be written");
-		return write_whole(resolved, path, status.st_mode & 07777, text, text_bytes, error);
+		return write_whole(resolved, path, &status, status.st_mode & 07777, text,
+				   text_bytes, error);
 	}
 	mask = umask(0);
 	umask(mask);
-	return write_whole(path, path, 0666 & ~mask, text, text_bytes, error);
+	return write_whole(path, path, NULL, 0666 & ~mask, text, text_bytes, error);
 }
 
 char *osp_path_beside(const char *beside, const char *name)

@@ -23,7 +23,7 @@ const char *osp_input_name(const char *path);
 
 /*
  * Writes a whole file or leaves it as it was: a temporary file in the same folder, forced to disk
- * and renamed. The mode of a file that is there already is kept, a link is followed. "-" is
+ * and renamed. Owner, group and mode of a file that is there already are kept, a link is followed. "-" is
  * standard output; a device or pipe is written to directly. Returns 0, or -1 with `error` set.
  */
 int osp_write_output(const char *path, const char *text, size_t text_bytes,

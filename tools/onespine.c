@@ -98,6 +98,8 @@ static int (*const run[OSP_COMMAND_COUNT])(const struct osp_call *) = {
 #endif
 	[OSP_ENV] = osp_run_env,
 	[OSP_CHECK] = osp_run_check,
+	[OSP_DOCTOR] = osp_run_doctor,
+	[OSP_SETUP] = osp_run_setup,
 	[OSP_COMPLETION] = run_completion,
 	[OSP_HELP] = run_help,
 };

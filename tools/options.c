@@ -14,7 +14,8 @@
 #define ALL_COMMANDS	 (BIT(OSP_COMMAND_COUNT) - 1)
 #define PRINTS_JSON                                                                                \
 	(ON_FILES | BIT(OSP_TOPOLOGY_SHOW) | BIT(OSP_TOPOLOGY_CHECK) | BIT(OSP_CONFIG_CHECK) |     \
-	 BIT(OSP_CONFIG_SHOW) | BIT(OSP_SET) | BIT(OSP_BIND) | BIT(OSP_ENV) | BIT(OSP_CHECK))
+	 BIT(OSP_CONFIG_SHOW) | BIT(OSP_SET) | BIT(OSP_BIND) | BIT(OSP_ENV) | BIT(OSP_CHECK) |     \
+	 BIT(OSP_DOCTOR) | BIT(OSP_SETUP))
 
 static const struct osp_command commands[OSP_COMMAND_COUNT] = {
 	[OSP_TOPOLOGY_IMPORT] =
@@ -139,6 +140,24 @@ static const struct osp_command commands[OSP_COMMAND_COUNT] = {
 			    "hang ends only that. When something failed, the last line is a reason "
 			    "for Slurm.",
 		 .answers = "at least one check failed: the node should not carry a job"},
+	[OSP_DOCTOR] =
+		{.name = "doctor",
+		 .arguments = "",
+		 .summary = "what could keep Onespine from working here, and the cure",
+		 .details = "Looks at slurm.conf and what it includes, the plugins in PluginDir, "
+			    "plugstack.conf and our own files on this host, and asks the slurmctld "
+			    "that runs whether it takes gangs. Changes nothing.",
+		 .answers = "something is wrong; warnings alone are none"},
+	[OSP_SETUP] =
+		{.name = "setup",
+		 .arguments = "",
+		 .summary = "put Onespine's lines into this host's Slurm files, or take them out",
+		 .details =
+			 "Writes what slurm.conf lacks into slurm-onespine.conf beside it and "
+			 "includes that, and names onespine.so in plugstack.conf. What a person "
+			 "has to change is printed. Run again it changes nothing. Where slurmctld "
+			 "would not start with it, nothing is changed at all.",
+		 .answers = "something is left for a person to do"},
 	[OSP_COMPLETION] = {.name = "completion",
 			    .arguments = "SHELL",
 			    .arguments_least = 1,
@@ -147,14 +166,14 @@ static const struct osp_command commands[OSP_COMMAND_COUNT] = {
 			    .words = "bash zsh",
 			    .summary = "print the completion script of a shell",
 			    .details = "SHELL is bash or zsh."},
-	[OSP_HELP] =
-		{.name = "help",
-		 .arguments = "[COMMAND]",
-		 .arguments_most = 2,
-		 .complete = OSP_COMPLETE_WORDS,
-		 .words = "topology config fit why map audit set hosts bind env check completion",
-		 .summary = "explain a command",
-		 .details = ""},
+	[OSP_HELP] = {.name = "help",
+		      .arguments = "[COMMAND]",
+		      .arguments_most = 2,
+		      .complete = OSP_COMPLETE_WORDS,
+		      .words = "topology config fit why map audit set hosts bind env check doctor "
+			       "completion",
+		      .summary = "explain a command",
+		      .details = ""},
 };
 
 static const struct osp_option options[OSP_OPTION_COUNT] = {
@@ -394,6 +413,51 @@ static const struct osp_option options[OSP_OPTION_COUNT] = {
 		 .argument = "NAME",
 		 .commands = BIT(OSP_CHECK),
 		 .help = "Explain a check, its limits and what to do, and run none."},
+	[OSP_OPTION_HEAD] = {.name = "head",
+			     .commands = BIT(OSP_SETUP),
+			     .help = "This host runs slurmctld."},
+	[OSP_OPTION_NODE] =
+		{.name = "node",
+		 .commands = BIT(OSP_SETUP),
+		 .help = "This host runs slurmd. Where its files are slurmctld's, shared "
+			 "or sent, there is nothing to change."},
+	[OSP_OPTION_LOGIN] = {.name = "login",
+			      .commands = BIT(OSP_SETUP),
+			      .help = "Jobs are submitted from this host; as --node."},
+	[OSP_OPTION_DRY_RUN] = {.name = "dry-run",
+				.commands = BIT(OSP_SETUP),
+				.help = "Say what would be changed, and change nothing."},
+	[OSP_OPTION_UNDO] =
+		{.name = "undo",
+		 .commands = BIT(OSP_SETUP),
+		 .help = "Take back exactly what was done here, as onespine.setup beside "
+			 "slurm.conf records it."},
+	[OSP_OPTION_UNITS] =
+		{.name = "units",
+		 .argument = "FOLDER",
+		 .commands = BIT(OSP_SETUP),
+		 .complete = OSP_COMPLETE_FILE,
+		 .help = "Folder of systemd's units, where slurmctld gets a drop-in that runs "
+			 "doctor --before-start; /etc/systemd/system where systemd runs."},
+	[OSP_OPTION_BEFORE_START] =
+		{.name = "before-start",
+		 .commands = BIT(OSP_DOCTOR),
+		 .help = "Only what would let slurmctld start without placing gangs, or not "
+			 "start at all; for a systemd unit of slurmctld."},
+	[OSP_OPTION_OFFLINE] = {.name = "offline",
+				.commands = BIT(OSP_DOCTOR),
+				.help = "Do not ask the slurmctld that runs."},
+	[OSP_OPTION_WRITE] =
+		{.name = "write",
+		 .argument = "FILE",
+		 .commands = BIT(OSP_DOCTOR),
+		 .complete = OSP_COMPLETE_FILE,
+		 .help = "Write the lines that slurm.conf lacks altogether to FILE (- is standard "
+			 "output), to be included there; what it says otherwise is for a person "
+			 "to change."},
+	[OSP_OPTION_RULES] = {.name = "list",
+			      .commands = BIT(OSP_DOCTOR),
+			      .help = "Name what is looked at, and look at nothing."},
 	[OSP_OPTION_JSON] = {.name = "json", .commands = PRINTS_JSON, .help = "Print JSON."},
 	[OSP_OPTION_HELP] = {.name = "help",
 			     .letter = 'h',

@@ -1,0 +1,123 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-or-later
+# doctor on made folders: every finding that comes from files, exit statuses, JSON
+
+# shellcheck disable=SC2016 # what bash -c is to expand
+
+load setup_helpers
+
+setup() {
+	make_conf
+}
+
+@test "nothing of ours in slurm.conf: what is wrong, each with its cure; status 1" {
+	run onespine doctor --offline
+	[[ $status == 1 ]]
+	holds "$output" "wrong: slurmctld would load $SLURM_PLUGINS/select_cons_tres.so, not Onespine's shadow: gangs would be placed anywhere (plugin-dir)"
+	holds "$output" "wrong: JobSubmitPlugins lacks onespine"
+	holds "$output" "  cure: $DIR/slurm.conf: JobSubmitPlugins=onespine"
+	holds "$output" "wrong: $DIR/plugstack.conf does not name onespine.so"
+	holds "$output" "wrong: no topology, so no gang starts: $DIR/onespine.topology: cannot be opened"
+	[[ ${lines[-1]} == "$DIR/slurm.conf: "*" things looked at, 4 wrong, 0 warnings" ]]
+}
+
+@test "--json says the same" {
+	onespine doctor --offline --json >j || true
+	[[ $(jq -r '.right, .controller, .slurmctld, (.findings | map(.name) | join(" "))' j | paste -sd'|') == \
+		"false|true|not asked|plugin-dir job-submit spank topology" ]]
+	[[ $(jq -r '.findings[1] | .level, .line, .cure' j | paste -sd'|') == \
+		"wrong|JobSubmitPlugins=onespine|$DIR/slurm.conf: JobSubmitPlugins=onespine" ]]
+}
+
+@test "--list names what is looked at" {
+	run onespine doctor --list
+	[[ $status == 0 ]]
+	grep -qE '^plugin-dir +PluginDir finds our select_cons_tres.so' <<<"$output"
+	[[ $(onespine doctor --list --json | jq length) == "${#lines[@]}" ]]
+}
+
+@test "a slurm.conf that cannot be read: said with its place, status 1" {
+	printf 'Key\n' >>slurm.conf
+	expect 1 "wrong: slurm.conf cannot be read: $DIR/slurm.conf:6:4: '=' is expected after Key (slurm-conf)
+  cure: Slurm refuses such a file too: put it right first
+$DIR/slurm.conf: 1 things looked at, 1 wrong, 0 warnings" onespine doctor --offline
+	rm slurm.conf
+	run onespine doctor --offline
+	[[ $status == 1 && $output == *"cannot be opened: No such file"* ]]
+	SLURM_CONF='' expect 2 "onespine: no slurm.conf found; set SLURM_CONF to its path" onespine doctor
+}
+
+@test "a directory of PluginDir that is not there" {
+	printf 'PluginDir=/nowhere:%s\n' "$SLURM_PLUGINS" >>slurm.conf
+	run onespine doctor --before-start
+	[[ $status == 1 ]]
+	holds "$output" "wrong: PluginDir names /nowhere, which is not on this host"
+	holds "$output" "cure: $DIR/slurm.conf:6: PluginDir=$LIB/slurmctld:$LIB:/nowhere:$SLURM_PLUGINS instead of"
+}
+
+@test "the installed lines are right; the fabric's nodes are compared" {
+	needs_installed
+	make_right
+	write_topology 1-4
+	run onespine doctor --offline
+	[[ $status == 0 ]] || { echo "$output"; false; }
+	write_topology 1-3
+	run onespine doctor --offline
+	[[ $status == 0 ]]
+	holds "$output" "warning: 1 of 4 nodes of slurm.conf are not in the topology, and no gang gets them: n4"
+}
+
+@test "onespine.yaml: refused, or written by others" {
+	needs_installed
+	make_right
+	write_topology 1-4
+	printf 'topolgy: x\n' >onespine.yaml
+	chmod 666 onespine.yaml
+	run onespine doctor --offline
+	[[ $status == 1 ]]
+	holds "$output" "wrong: onespine.yaml is refused: $DIR/onespine.yaml:1:1: "
+	holds "$output" "wrong: $DIR/onespine.yaml can be written by others than root and SlurmUser"
+	run onespine doctor --before-start
+	[[ $status == 0 ]]
+}
+
+@test "a shadow of another Slurm" {
+	needs_installed
+	make_right
+	mkdir other
+	cp "$LIB/slurmctld/select_cons_tres.so" other/
+	other_version other/select_cons_tres.so
+	sed -i "s#^PluginDir=[^:]*:#PluginDir=$DIR/other:#" slurm.conf
+	run onespine doctor --before-start
+	[[ $status == 1 ]]
+	holds "$output" "wrong: $DIR/other/select_cons_tres.so was built for Slurm "
+	holds "$output" "cure: install Onespine built for exactly Slurm 2"
+}
+
+@test "plugstack.conf: in a folder that it includes, optional, twice removed" {
+	needs_installed
+	make_right
+	write_topology 1-4
+	mkdir plugstack.conf.d
+	printf 'include plugstack.conf.d/*.conf\n' >plugstack.conf
+	printf 'optional %s/onespine.so\n' "$LIB" >plugstack.conf.d/20-x.conf
+	run onespine doctor --offline
+	[[ $status == 0 ]]
+	holds "$output" "warning: $DIR/plugstack.conf.d/20-x.conf:1 says optional"
+	printf 'SlurmctldParameters=enable_configless\n' >>slurm.conf
+	run onespine doctor --offline
+	[[ $status == 1 ]]
+	holds "$output" "wrong: onespine.so is named in $DIR/plugstack.conf.d/20-x.conf, which slurmctld does not send to configless hosts"
+}
+
+@test "--write makes the piece to include" {
+	needs_installed
+	onespine doctor --offline --write=piece.conf
+	[[ $(grep -v '^#' piece.conf) == "PluginDir=$LIB/slurmctld:$LIB:$SLURM_PLUGINS
+JobSubmitPlugins=onespine" ]]
+	printf 'include piece.conf\n' >>slurm.conf
+	run onespine doctor --before-start
+	[[ $status == 0 ]]
+	expect 0 "# What Onespine needs in slurm.conf; made by 'onespine doctor --write'." \
+		onespine doctor --offline --write=-
+}

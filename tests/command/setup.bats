@@ -1,0 +1,257 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-or-later
+# setup on made folders: what it writes, what it leaves to a person, and that it undoes itself
+
+# shellcheck disable=SC2016 # what bash -c is to expand
+
+load setup_helpers
+
+setup() {
+	make_conf
+}
+
+# keep: the folder as it is, to compare with
+keep() {
+	rm -rf "$BATS_TEST_TMPDIR/kept"
+	cp -a "$DIR" "$BATS_TEST_TMPDIR/kept"
+}
+
+# as_kept: every file byte for byte, with owner and mode, and no other
+as_kept() {
+	diff <(cd "$BATS_TEST_TMPDIR/kept" && find . -printf '%p %u %g %m\n' | sort) \
+		<(cd "$DIR" && find . -printf '%p %u %g %m\n' | sort) &&
+		diff -r "$BATS_TEST_TMPDIR/kept" "$DIR"
+}
+
+@test "which host it is must be said" {
+	expect 2 "onespine: onespine setup needs one of --head, --node and --login" onespine setup
+	expect 2 "onespine: onespine setup needs one of --head, --node and --login" \
+		onespine setup --head --node
+}
+
+@test "--head writes a file of ours and a line that includes it; a second run nothing; --undo all back" {
+	needs_installed
+	write_topology 1-4
+	printf '# ours stays' >>slurm.conf # no newline at the end
+	chmod 640 slurm.conf
+	chown 1:1 slurm.conf 2>/dev/null || true
+	keep
+	run onespine setup --head
+	[[ $status == 0 ]] || { echo "$output"; false; }
+	holds "$output" "wrote $DIR/slurm-onespine.conf:"
+	holds "$output" "added to $DIR/slurm.conf:
+    # added by onespine setup; onespine setup --undo takes it out
+    include slurm-onespine.conf"
+	holds "$output" "now restart slurmctld, and run onespine doctor"
+	[[ $(grep -v '^#' slurm-onespine.conf) == "PluginDir=$LIB/slurmctld:$LIB:$SLURM_PLUGINS
+JobSubmitPlugins=onespine" ]]
+	[[ $(tail -n 3 slurm.conf | head -n 1) == '# ours stays' ]]
+	[[ $(cat plugstack.conf) == *"required $LIB/onespine.so" ]]
+	[[ $(stat -c '%u %g %a' slurm.conf) == "$(stat -c '%u %g %a' "$BATS_TEST_TMPDIR/kept/slurm.conf")" ]]
+	onespine doctor --offline
+	cp -a "$DIR" "$BATS_TEST_TMPDIR/once"
+	expect 0 "$DIR/slurm.conf: nothing to do" onespine setup --head
+	diff -r "$BATS_TEST_TMPDIR/once" "$DIR"
+	run onespine setup --head --undo
+	[[ $status == 0 ]]
+	as_kept
+	expect 0 "$DIR/slurm.conf: nothing to undo" onespine setup --head --undo
+}
+
+@test "--dry-run says it and changes nothing, with --undo too; JSON" {
+	needs_installed
+	keep
+	run onespine setup --head --dry-run
+	[[ $status == 1 ]] # the topology is left
+	holds "$output" "would add to $DIR/slurm.conf:"
+	holds "$output" "left for a person:
+  no topology, so no gang starts: $DIR/onespine.topology: cannot be opened: No such file or directory
+    onespine topology import --from KIND FILE -o $DIR/onespine.topology"
+	as_kept
+	onespine setup --head --json >"$BATS_TEST_TMPDIR/j" || true
+	[[ $(jq -r '.dry_run, (.changes | map(.what) | join(" ")), .left[0].name' "$BATS_TEST_TMPDIR/j" |
+		paste -sd'|') == "false|created created added|topology" ]]
+	keep
+	run onespine setup --head --undo --dry-run
+	holds "$output" "would remove $DIR/slurm-onespine.conf"
+	as_kept
+}
+
+@test "what slurm.conf says otherwise is left to a person, and nothing changes before" {
+	needs_installed
+	write_topology 1-4
+	printf 'PluginDir=%s\nJobSubmitPlugins=lua\n' "$SLURM_PLUGINS" >>slurm.conf
+	keep
+	run onespine setup --head
+	[[ $status == 1 ]]
+	as_kept
+	holds "$output" "$DIR/slurm.conf: nothing to change yet"
+	holds "$output" "    $DIR/slurm.conf:6: PluginDir=$LIB/slurmctld:$LIB:$SLURM_PLUGINS instead of $SLURM_PLUGINS"
+	holds "$output" "    $DIR/slurm.conf:7: JobSubmitPlugins=lua,onespine instead of lua"
+	holds "$output" "slurmctld would not start, or not place gangs, before that is done; then run this again"
+	# as the person does
+	sed -i "6s#.*#PluginDir=$LIB/slurmctld:$LIB:$SLURM_PLUGINS#; 7s/.*/JobSubmitPlugins=lua,onespine/" slurm.conf
+	run onespine setup --head
+	[[ $status == 0 ]]
+	[[ ! -e slurm-onespine.conf ]]
+	grep -q onespine.so plugstack.conf
+}
+
+@test "another SelectType, a slurm.conf that cannot be read: nothing changes" {
+	needs_installed
+	write_topology 1-4
+	sed -i s/cons_tres/linear/ slurm.conf
+	keep
+	run onespine setup --head
+	[[ $status == 1 ]]
+	holds "$output" "slurm.conf:3: SelectType=select/cons_tres instead of select/linear"
+	as_kept
+	sed -i s/linear/cons_tres/ slurm.conf
+	printf 'Key\n' >>slurm.conf
+	keep
+	expect 2 "onespine: $DIR/slurm.conf:6:4: '=' is expected after Key" onespine setup --head
+	as_kept
+}
+
+@test "a slurm.conf whose last line would be joined with ours" {
+	needs_installed
+	write_topology 1-4
+	printf 'TreeWidth=5 \\' >>slurm.conf
+	keep
+	onespine setup --head >/dev/null
+	onespine doctor --offline
+	onespine setup --head --undo >/dev/null
+	as_kept
+}
+
+@test "lines written around ours stay, and ours are found where they have moved to" {
+	needs_installed
+	write_topology 1-4
+	keep
+	onespine setup --head >/dev/null
+	sed -i '1i# before' slurm.conf
+	printf 'TreeWidth=5\n' >>slurm.conf
+	expect 0 "$DIR/slurm.conf: nothing to do" onespine setup --head
+	onespine setup --head --undo >/dev/null
+	[[ $(cat slurm.conf) == "# before
+$(cat "$BATS_TEST_TMPDIR/kept/slurm.conf")
+TreeWidth=5" ]]
+	[[ ! -e onespine.setup && ! -e slurm-onespine.conf && ! -e plugstack.conf ]]
+}
+
+@test "a file of ours that was edited is not thrown away" {
+	needs_installed
+	onespine setup --head >/dev/null || true
+	printf 'TreeWidth=5\n' >>slurm-onespine.conf
+	keep
+	expect 2 "onespine: $DIR/slurm-onespine.conf: was edited since onespine setup wrote it: move it away first; nothing was changed" \
+		onespine setup --head --undo
+	as_kept
+}
+
+@test "what was half done when the machine stopped is taken back" {
+	needs_installed
+	keep
+	onespine setup --head >/dev/null || true
+	cp "$BATS_TEST_TMPDIR/kept/slurm.conf" slurm.conf # the last of the changes was not made
+	onespine setup --head --undo >/dev/null
+	as_kept
+	onespine setup --head >/dev/null || true
+	cp "$BATS_TEST_TMPDIR/kept/slurm.conf" slurm.conf
+	rm plugstack.conf
+	run onespine setup --head # goes on instead
+	holds "$output" "added to $DIR/slurm.conf"
+	grep -q '^include slurm-onespine.conf' slurm.conf
+	grep -q onespine.so plugstack.conf
+}
+
+@test "plugstack.conf: a folder that it includes, an own line in it, none where it is named" {
+	needs_installed
+	write_topology 1-4
+	mkdir plugstack.conf.d
+	printf 'include %s/plugstack.conf.d/*\n' "$DIR" >plugstack.conf
+	keep
+	onespine setup --head >/dev/null
+	[[ $(tail -n 1 plugstack.conf.d/onespine.conf) == "required $LIB/onespine.so" ]]
+	onespine doctor --offline
+	onespine setup --head --undo >/dev/null
+	as_kept
+	# configless hosts get plugstack.conf alone
+	printf 'SlurmctldParameters=enable_configless\n' >>slurm.conf
+	keep
+	onespine setup --head >/dev/null
+	[[ $(tail -n 1 plugstack.conf) == "required $LIB/onespine.so" ]]
+	onespine doctor --offline
+	onespine setup --head --undo >/dev/null
+	as_kept
+}
+
+@test "--node: nothing where the files are slurmctld's, its own copies where not" {
+	needs_installed
+	write_topology 1-4
+	onespine setup --head >/dev/null
+	cp -a "$DIR" "$BATS_TEST_TMPDIR/head"
+	expect 0 "$DIR/slurm.conf: nothing to do" onespine setup --node
+	diff -r "$BATS_TEST_TMPDIR/head" "$DIR"
+	onespine setup --head --undo >/dev/null
+	rm onespine.topology
+	sed -i 's/^SlurmctldHost=.*/SlurmctldHost=elsewhere/' slurm.conf
+	keep
+	run onespine setup --login
+	[[ $status == 0 ]] || { echo "$output"; false; }
+	diff <(cat "$BATS_TEST_TMPDIR/head/slurm-onespine.conf") slurm-onespine.conf
+	onespine setup --login --undo >/dev/null
+	as_kept
+}
+
+@test "a configless host's copy is never written" {
+	needs_installed
+	make_right
+	mkdir -p "$BATS_TEST_TMPDIR/conf-cache"
+	sed -i 's/^SlurmctldHost=.*/SlurmctldHost=elsewhere/' slurm.conf
+	cp "$DIR"/*.conf "$BATS_TEST_TMPDIR/conf-cache/"
+	export SLURM_CONF=$BATS_TEST_TMPDIR/conf-cache/slurm.conf
+	expect 0 "$SLURM_CONF: nothing to do" onespine setup --node
+	sed -i '/^PluginDir/d' "$SLURM_CONF"
+	DIR=$BATS_TEST_TMPDIR/conf-cache
+	keep
+	run onespine setup --node
+	[[ $status == 1 ]]
+	holds "$output" "PluginDir does not name Onespine's folders"
+	as_kept
+}
+
+@test "slurm.conf is a link: its target is changed" {
+	needs_installed
+	mkdir real
+	mv slurm.conf real/
+	ln -s real/slurm.conf slurm.conf
+	onespine setup --head >/dev/null || true
+	[[ -L slurm.conf ]]
+	grep -q '^include slurm-onespine.conf' real/slurm.conf
+	onespine setup --head --undo >/dev/null
+	[[ -L slurm.conf ]]
+}
+
+@test "a drop-in for systemd's slurmctld, which comes and goes with its folder" {
+	needs_installed
+	write_topology 1-4
+	mkdir "$BATS_TEST_TMPDIR/units"
+	run onespine setup --head --units "$BATS_TEST_TMPDIR/units"
+	[[ $status == 0 ]]
+	holds "$output" "now run systemctl daemon-reload, restart slurmctld"
+	grep -qE "^ExecStartPre=/bin/sh -c '/[^ ]*/onespine doctor --before-start \|\| test \\$\? -ne 1'" \
+		"$BATS_TEST_TMPDIR/units/slurmctld.service.d/onespine.conf"
+	onespine setup --head --undo --units "$BATS_TEST_TMPDIR/units" >/dev/null
+	[[ -z $(ls "$BATS_TEST_TMPDIR/units") ]]
+	mkdir "$BATS_TEST_TMPDIR/units/slurmctld.service.d"
+	onespine setup --head --units "$BATS_TEST_TMPDIR/units" >/dev/null
+	onespine setup --head --undo --units "$BATS_TEST_TMPDIR/units" >/dev/null
+	[[ -z $(ls "$BATS_TEST_TMPDIR/units/slurmctld.service.d") ]]
+}
+
+@test "two at a time: the second is refused" {
+	exec 9<"$DIR"
+	flock 9
+	expect 2 "onespine: $DIR/slurm.conf: another onespine setup is at work" onespine setup --head
+}

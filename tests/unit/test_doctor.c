@@ -1,0 +1,573 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The doctor's rules, over tables of slurm.conf and of what a host may look like. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/doctor.h"
+#include "lib/text.h"
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+#define SHADOW	     "/o/slurmctld"
+#define PLUGINS	     "/o"
+#define SLURM	     "/usr/lib/slurm"
+#define OURS_DIR     "PluginDir=" SHADOW ":" PLUGINS ":" SLURM "\n"
+#define RIGHT	     OURS_DIR "SelectType=select/cons_tres\nJobSubmitPlugins=onespine\n"
+#define V22	     0x160508
+#define V24	     0x180b05
+
+static char *read_text(void *context, const char *path, size_t *bytes, struct osp_error *error)
+{
+	(void)path;
+	(void)error;
+	*bytes = strlen(context);
+	return strdup(context);
+}
+
+/* A host where all is right; a test spoils one thing. */
+struct host {
+	struct osp_plugin_folder folders[3];
+	struct osp_trusted_file trusted[1];
+	struct osp_error error;
+	struct osp_doctor_facts facts;
+};
+
+static void make_host(struct host *host)
+{
+	memset(host, 0, sizeof(*host));
+	host->folders[0] = (struct osp_plugin_folder){.path = SHADOW, .exists = true};
+	host->folders[0].select = (struct osp_plugin_file){OSP_PLUGIN_OURS, V22};
+	host->folders[1] = (struct osp_plugin_folder){.path = PLUGINS, .exists = true};
+	host->folders[1].job_submit = (struct osp_plugin_file){OSP_PLUGIN_OURS, V22};
+	host->folders[2] = (struct osp_plugin_folder){.path = SLURM, .exists = true};
+	host->folders[2].select = (struct osp_plugin_file){OSP_PLUGIN_OTHERS, V22};
+	host->facts = (struct osp_doctor_facts){
+		.conf_path = "/e/slurm.conf",
+		.controller = true,
+		.slurm = V22,
+		.shadow_dir = SHADOW,
+		.plugin_dir = PLUGINS,
+		.slurm_plugins = SLURM,
+		.installed = true,
+		.folders = host->folders,
+		.folder_count = 3,
+		.plugstack_path = "/e/plugstack.conf",
+		.config_path = "/e/onespine.yaml",
+		.topology_path = "/e/onespine.topology",
+	};
+	host->facts.spank = (struct osp_spank_line){
+		.named = true,
+		.required = true,
+		.path = PLUGINS "/onespine.so",
+		.file = "/e/plugstack.conf",
+		.line = 1,
+		.plugin = {OSP_PLUGIN_OURS, V22},
+	};
+}
+
+/* Judges `host` with this slurm.conf; the text of all findings, "LEVEL NAME: SENTENCE | CURE" a line. */
+static char *judge(struct host *host, const char *text)
+{
+	struct osp_doctor_findings findings = OSP_DOCTOR_FINDINGS_INIT;
+	struct osp_text told = OSP_TEXT_INIT;
+	struct osp_slurm_conf *conf =
+		osp_slurm_conf_read("/e/slurm.conf", read_text, (void *)text, NULL);
+
+	host->facts.conf = conf;
+	assert_non_null(conf);
+	assert_int_equal(osp_doctor_judge(&host->facts, &findings), 0);
+	for (uint32_t i = 0; i < findings.count; i++)
+		osp_text_printf(&told, "%s%s %s: %s | %s", i ? "\n" : "",
+				findings.items[i].level == OSP_DOCTOR_WRONG ? "wrong" : "warning",
+				findings.items[i].name, findings.items[i].sentence,
+				findings.items[i].cure);
+	osp_doctor_findings_free(&findings);
+	osp_slurm_conf_free(conf);
+	return osp_text_take(&told);
+}
+
+static void expect(struct host *host, const char *text, const char *wanted)
+{
+	char *told = judge(host, text);
+
+	if (strcmp(told, wanted) != 0)
+		fail_msg("slurm.conf:\n%s\nis:     %s\nwanted: %s", text, told, wanted);
+	free(told);
+}
+
+static void test_right(void **state)
+{
+	struct host host;
+
+	(void)state;
+	make_host(&host);
+	expect(&host, RIGHT, "");
+	expect(&host, OURS_DIR "selecttype=cons_tres\njobsubmitplugins=lua,job_submit/onespine\n",
+	       "");
+}
+
+/* Each line of slurm.conf alone. */
+static void test_settings(void **state)
+{
+	static const struct {
+		const char *text;
+		const char *wanted;
+	} cases[] = {
+		{OURS_DIR "JobSubmitPlugins=onespine\n",
+		 "wrong select-type: SelectType is select/linear: Onespine places gangs with "
+		 "select/cons_tres only | /e/slurm.conf: SelectType=select/cons_tres"},
+		{OURS_DIR "SelectType=select/linear\nJobSubmitPlugins=onespine\n",
+		 "wrong select-type: SelectType is select/linear: Onespine places gangs with "
+		 "select/cons_tres only | /e/slurm.conf:2: SelectType=select/cons_tres instead of "
+		 "select/linear"},
+		{OURS_DIR "SelectType=select/cons_tres\n",
+		 "wrong job-submit: JobSubmitPlugins lacks onespine: no policy holds, and nothing "
+		 "stops "
+		 "a slurmctld that cannot enforce | /e/slurm.conf: JobSubmitPlugins=onespine"},
+		{OURS_DIR "SelectType=select/cons_tres\nJobSubmitPlugins=lua\n",
+		 "wrong job-submit: JobSubmitPlugins lacks onespine: no policy holds, and nothing "
+		 "stops "
+		 "a slurmctld that cannot enforce | /e/slurm.conf:3: JobSubmitPlugins=lua,onespine "
+		 "instead of lua"},
+		{RIGHT "TopologyParam=RouteTree,SwitchAsNodeRank\n",
+		 "warning node-rank: TopologyParam=SwitchAsNodeRank orders a job's ranks by "
+		 "topology.conf: they follow onespine.topology only while both files say the same "
+		 "| make "
+		 "topology.conf from our file: onespine topology import --from onespine --to "
+		 "topology.conf"},
+		{RIGHT "SchedulerType=sched/builtin\n",
+		 "warning backfill: SchedulerType=sched/builtin: a gang that waits stops every job "
+		 "behind it | /e/slurm.conf:4: SchedulerType=sched/backfill instead of "
+		 "sched/builtin"},
+		{RIGHT "PartitionName=DEFAULT State=UP\nPartitionName=a MaxTime=2-0\n",
+		 "warning backfill: backfill looks 1440 minutes ahead and jobs may run 2880: a "
+		 "gang "
+		 "whose nodes are free later than that is held no place, and small jobs go before "
+		 "it | "
+		 "/e/slurm.conf: SchedulerParameters=bf_window=2880"},
+		{RIGHT "PartitionName=a MaxTime=2-0\nSchedulerParameters=x,bf_window=100\n",
+		 "warning backfill: backfill looks 100 minutes ahead and jobs may run 2880: a gang "
+		 "whose nodes are free later than that is held no place, and small jobs go before "
+		 "it | "
+		 "SchedulerParameters: bf_window=2880 instead of 100"},
+		{RIGHT "PartitionName=a MaxTime=2-0\nSchedulerParameters=bf_window=2880\n", ""},
+		{RIGHT "PartitionName=a MaxTime=INFINITE\n", ""},
+		{RIGHT "PartitionName=a MaxTime=60\nPartitionName=b\n", ""},
+		/* of the gate, which is off */
+		{RIGHT "PrologFlags=RunInJob\n", ""},
+	};
+	struct host host;
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(cases); i++) {
+		make_host(&host);
+		expect(&host, cases[i].text, cases[i].wanted);
+	}
+	make_host(&host); /* the default of a later Slurm */
+	for (size_t i = 0; i < 3; i++)
+		host.folders[i].select.version = host.folders[i].job_submit.version = V24;
+	host.facts.spank.plugin.version = V24;
+	expect(&host, OURS_DIR "JobSubmitPlugins=onespine\n", "");
+}
+
+static void test_plugin_dir(void **state)
+{
+	struct host host;
+
+	(void)state;
+	make_host(&host); /* PluginDir is not said */
+	host.facts.folders = &host.folders[2];
+	host.facts.folder_count = 1;
+	expect(&host, "SelectType=select/cons_tres\nJobSubmitPlugins=lua\n",
+	       "wrong plugin-dir: slurmctld would load /usr/lib/slurm/select_cons_tres.so, not "
+	       "Onespine's shadow: gangs would be placed anywhere | /e/slurm.conf: "
+	       "PluginDir=/o/slurmctld:/o:/usr/lib/slurm\n"
+	       "wrong job-submit: JobSubmitPlugins lacks onespine: no policy holds, and nothing "
+	       "stops a "
+	       "slurmctld that cannot enforce | /e/slurm.conf:2: JobSubmitPlugins=lua,onespine "
+	       "instead "
+	       "of lua");
+	host.facts.installed = false;
+	expect(&host, "SelectType=select/cons_tres\nJobSubmitPlugins=onespine\n",
+	       "wrong plugin-dir: slurmctld would load /usr/lib/slurm/select_cons_tres.so, not "
+	       "Onespine's shadow: gangs would be placed anywhere | install Onespine with its "
+	       "shadow "
+	       "(configure --with-slurm-source): /o/slurmctld/select_cons_tres.so is not there\n"
+	       "wrong job-submit: JobSubmitPlugins has onespine, and no directory of PluginDir has "
+	       "job_submit_onespine.so: slurmctld will not start | have PluginDir name /o, where "
+	       "Onespine is installed");
+	make_host(&host); /* Slurm's own first */
+	host.folders[0] = host.folders[2];
+	host.folders[2] = (struct osp_plugin_folder){.path = SHADOW, .exists = true};
+	host.folders[2].select = (struct osp_plugin_file){OSP_PLUGIN_OURS, V22};
+	expect(&host,
+	       "PluginDir=" SLURM ":" PLUGINS ":" SHADOW "/\nSelectType=select/cons_tres\n"
+	       "JobSubmitPlugins=onespine\n",
+	       "wrong plugin-dir: slurmctld would load /usr/lib/slurm/select_cons_tres.so, not "
+	       "Onespine's shadow: gangs would be placed anywhere | /e/slurm.conf:1: "
+	       "PluginDir=/o/slurmctld:/o:/usr/lib/slurm instead of "
+	       "/usr/lib/slurm:/o:/o/slurmctld/");
+	make_host(&host); /* a node: the folders must be there, the shadow need not */
+	host.facts.controller = false;
+	host.folders[0].select.state = OSP_PLUGIN_ABSENT;
+	expect(&host, RIGHT, "");
+	host.folders[1].exists = false;
+	expect(&host, RIGHT,
+	       "wrong folders: PluginDir names /o, which is not on this host: no command and no "
+	       "daemon "
+	       "of Slurm works here | install Onespine here, or take the directory out of "
+	       "PluginDir");
+	host.facts.folders = &host.folders[2];
+	host.facts.folder_count = 1;
+	expect(&host, "SelectType=select/cons_tres\nJobSubmitPlugins=onespine\n",
+	       "wrong plugin-dir: PluginDir does not name Onespine's folders: the file differs "
+	       "from "
+	       "slurmctld's | /e/slurm.conf: PluginDir=/o/slurmctld:/o:/usr/lib/slurm");
+}
+
+static void test_versions(void **state)
+{
+	struct host host;
+
+	(void)state;
+	make_host(&host);
+	host.folders[2].select.version = 0x160509;
+	expect(&host, RIGHT,
+	       "wrong shadow-version: /o/slurmctld/select_cons_tres.so was built for Slurm "
+	       "22.05.8, and "
+	       "Slurm 22.05.9 is installed, which passes it over | install Onespine built for "
+	       "exactly "
+	       "Slurm 22.05.9\n"
+	       "wrong shadow-version: /o/job_submit_onespine.so was built for Slurm 22.05.8, and "
+	       "Slurm "
+	       "22.05.9 is installed, which passes it over | install Onespine built for exactly "
+	       "Slurm "
+	       "22.05.9");
+	make_host(&host);
+	host.folders[0].select.state = OSP_PLUGIN_BROKEN;
+	expect(&host, RIGHT,
+	       "wrong plugin-dir: slurmctld would load /o/slurmctld/select_cons_tres.so, not "
+	       "Onespine's "
+	       "shadow: gangs would be placed anywhere | /e/slurm.conf:1: "
+	       "PluginDir=/o/slurmctld:/o:/usr/lib/slurm instead of "
+	       "/o/slurmctld:/o:/usr/lib/slurm\n"
+	       "wrong shadow-version: /o/slurmctld/select_cons_tres.so is no plugin that Slurm can "
+	       "load "
+	       "| install Onespine again");
+}
+
+static void test_spank(void **state)
+{
+	struct host host;
+
+	(void)state;
+	make_host(&host);
+	host.facts.spank.named = false;
+	host.facts.spank.file = NULL;
+	expect(&host, RIGHT,
+	       "wrong spank: /e/plugstack.conf does not name onespine.so: sbatch, salloc and srun "
+	       "here "
+	       "do not know --gang | /e/plugstack.conf: required /o/onespine.so");
+	make_host(&host);
+	host.facts.spank.required = false;
+	host.facts.spank.plugin.state = OSP_PLUGIN_ABSENT;
+	expect(&host, RIGHT,
+	       "wrong spank: /e/plugstack.conf:1 names /o/onespine.so, which is not on this host | "
+	       "/e/plugstack.conf:1: required /o/onespine.so\n"
+	       "warning spank: /e/plugstack.conf:1 says optional: where onespine.so cannot be "
+	       "loaded "
+	       "--gang is unknown without a word | /e/plugstack.conf:1: required instead of "
+	       "optional");
+	make_host(&host); /* SPANK compares the release without its last number */
+	host.facts.spank.plugin.version = 0x160501;
+	expect(&host, RIGHT, "");
+	host.facts.spank.plugin.version = V24;
+	expect(&host, RIGHT,
+	       "wrong spank: /o/onespine.so was built for Slurm 24.11.5, and Slurm 22.05.8 is "
+	       "installed, which passes it over | install Onespine built for exactly Slurm "
+	       "22.05.8");
+}
+
+static void test_files(void **state)
+{
+	struct osp_error error = {.text = ""};
+	struct host host;
+
+	(void)state;
+	osp_error_at(&error, "/e/onespine.yaml", 2, 3, "unknown key");
+	make_host(&host);
+	host.facts.config_error = &error;
+	expect(&host, RIGHT,
+	       "wrong config: onespine.yaml is refused: /e/onespine.yaml:2:3: unknown key | put it "
+	       "right; onespine config check reads it again");
+	host.facts.controller = false;
+	expect(&host, RIGHT, "");
+	make_host(&host);
+	host.facts.topology_error = &error;
+	expect(&host, RIGHT,
+	       "wrong topology: no topology, so no gang starts: /e/onespine.yaml:2:3: unknown key "
+	       "| "
+	       "onespine topology import --from KIND FILE -o /e/onespine.topology");
+	make_host(&host);
+	host.facts.node_count = 4;
+	host.facts.uncovered_count = 1;
+	host.facts.uncovered = "n4";
+	expect(&host, RIGHT,
+	       "warning topology: 1 of 4 nodes of slurm.conf are not in the topology, and no gang "
+	       "gets "
+	       "them: n4 | onespine topology import again, with these nodes, to "
+	       "/e/onespine.topology");
+	host.facts.node_count = 1;
+	expect(&host, RIGHT,
+	       "wrong topology: 1 of 1 nodes of slurm.conf are not in the topology, and no gang "
+	       "gets "
+	       "them: n4 | onespine topology import again, with these nodes, to "
+	       "/e/onespine.topology");
+	make_host(&host);
+	host.trusted[0] = (struct osp_trusted_file){"/e/onespine.yaml", true, false};
+	host.facts.trusted = host.trusted;
+	host.facts.trusted_count = 1;
+	expect(&host, RIGHT,
+	       "wrong trusted: /e/onespine.yaml can be written by others than root and SlurmUser, "
+	       "who "
+	       "obey it | chown root /e/onespine.yaml && chmod go-w /e/onespine.yaml");
+}
+
+/* Includes of slurm.conf by name, for read_included(). */
+static char *read_included(void *context, const char *path, size_t *bytes, struct osp_error *error)
+{
+	const char *text = strcmp(path, "/e/slurm.conf") == 0 ? context : RIGHT;
+
+	(void)error;
+	*bytes = strlen(text);
+	return strdup(text);
+}
+
+static uint32_t count_with_include(const char *text, bool spank_included)
+{
+	struct osp_doctor_findings findings = OSP_DOCTOR_FINDINGS_INIT;
+	struct osp_slurm_conf *conf =
+		osp_slurm_conf_read("/e/slurm.conf", read_included, (void *)text, NULL);
+	struct host host;
+	uint32_t count = 0;
+
+	make_host(&host);
+	host.facts.conf = conf;
+	host.facts.spank.included = spank_included;
+	assert_int_equal(osp_doctor_judge(&host.facts, &findings), 0);
+	for (uint32_t i = 0; i < findings.count; i++)
+		count += strcmp(findings.items[i].name, "configless") == 0;
+	assert_int_equal(count, findings.count);
+	osp_doctor_findings_free(&findings);
+	osp_slurm_conf_free(conf);
+	return count;
+}
+
+static void test_configless(void **state)
+{
+	(void)state;
+	assert_int_equal(count_with_include("include sub/a.conf\n", true), 0);
+	assert_int_equal(count_with_include(
+				 "SlurmctldParameters=enable_configless\ninclude a.conf\n", false),
+			 0);
+	assert_int_equal(count_with_include("SlurmctldParameters=x,enable_configless\n"
+					    "include sub/a.conf\n",
+					    false),
+			 2); /* PluginDir, JobSubmitPlugins */
+	assert_int_equal(
+		count_with_include("SlurmctldParameters=enable_configless\ninclude a.conf\n", true),
+		1);
+}
+
+static void test_backup_and_running(void **state)
+{
+	struct host host;
+
+	(void)state;
+	make_host(&host);
+	host.facts.state_location_kind = "ext4";
+	expect(&host, RIGHT "SlurmctldHost=a\n", "");
+	expect(&host, RIGHT "SlurmctldHost=a\nSlurmctldHost=b\nStateSaveLocation=/s\n",
+	       "warning backup: there is a backup slurmctld, and StateSaveLocation (/s) is on "
+	       "ext4, "
+	       "which other hosts do not see: what it takes over then lacks jobs and the last good "
+	       "topology | put StateSaveLocation where every SlurmctldHost sees it; onespine.yaml "
+	       "and "
+	       "onespine.topology beside slurm.conf on each of them");
+	make_host(&host);
+	host.facts.running = (struct osp_running){.asked = OSP_NO_ANSWER, .why = "refused"};
+	expect(&host, RIGHT,
+	       "warning running: slurmctld does not answer: refused | start slurmctld, then ask "
+	       "again");
+	host.facts.running = (struct osp_running){
+		.asked = OSP_ANSWERED,
+		.plugin_dir = SLURM,
+		.select_type = "select/cons_tres",
+		.job_submit = "onespine",
+		.probe = OSP_PROBE_STOCK,
+	};
+	expect(&host, RIGHT,
+	       "wrong running: slurmctld runs with PluginDir=/usr/lib/slurm, and the file says "
+	       "/o/slurmctld:/o:/usr/lib/slurm | restart slurmctld (a reconfigure does not do for "
+	       "this)\n"
+	       "wrong running: the slurmctld that runs takes no notice of a gang: jobs are placed "
+	       "anywhere | restart slurmctld; when its log says why it does not start, follow "
+	       "that");
+}
+
+static void test_gate(void **state)
+{
+	static const char good[] = RIGHT "PrologFlags=Alloc,DeferBatch\nBatchStartTimeout=120\n"
+					 "SchedulerParameters=nohold_on_prolog_fail\n"
+					 "AuthInfo=cred_expire=70\n";
+	struct host host;
+
+	(void)state;
+	make_host(&host);
+	host.facts.gate = (struct osp_doctor_gate){.on = true, .budget_s = 60, .spares_max = 2};
+	host.facts.munge_looked_at = host.facts.munge_answers = true;
+	expect(&host, good, "");
+	expect(&host, RIGHT,
+	       "wrong prolog-flags: PrologFlags lacks Alloc: nodes are checked when the first task "
+	       "comes "
+	       "to them, not at the start | /e/slurm.conf: PrologFlags=Alloc,DeferBatch\n"
+	       "wrong prolog-time: BatchStartTimeout (10 s) and MessageTimeout (10 s) together are "
+	       "no "
+	       "longer than the gate's budget (60 s): slurmctld would take a job that is being "
+	       "checked "
+	       "for lost | /e/slurm.conf: BatchStartTimeout=120\n"
+	       "warning prolog-hold: SchedulerParameters lacks nohold_on_prolog_fail: where a "
+	       "Prolog "
+	       "fails all the same (slurmd killed, disk full) the job is held for ever | "
+	       "/e/slurm.conf: "
+	       "SchedulerParameters=nohold_on_prolog_fail\n"
+	       "warning requeue-delay: a job that the gate puts back starts again only after "
+	       "cred_expire "
+	       "(120 s) and a second | /e/slurm.conf: AuthInfo=cred_expire=70");
+	expect(&host,
+	       RIGHT
+	       "PrologFlags=Alloc,X11,RunInJob\nBatchStartTimeout=50\nMessageTimeout=600\n"
+	       "PrologEpilogTimeout=60\nAuthInfo=socket=/m\n"
+	       "SchedulerParameters=nohold_on_prolog_fail,disable_job_shrink,requeue_delay=5\n"
+	       "SlurmctldParameters=enable_stepmgr\n",
+	       "wrong prolog-flags: PrologFlags lacks DeferBatch: a batch script starts while "
+	       "other "
+	       "nodes are still being checked | /e/slurm.conf:4: "
+	       "PrologFlags=Alloc,X11,RunInJob,DeferBatch "
+	       "instead of Alloc,X11,RunInJob\n"
+	       "wrong prolog-flags: PrologFlags has RunInJob: checks would run inside the job's "
+	       "own "
+	       "cgroup | take RunInJob out of PrologFlags\n"
+	       "wrong prolog-time: PrologEpilogTimeout (60 s) ends a Prolog within the gate's "
+	       "budget (60 "
+	       "s), and drains the node for it | /e/slurm.conf:7: PrologEpilogTimeout=120 instead "
+	       "of "
+	       "60\n"
+	       "wrong spares: SchedulerParameters has disable_job_shrink: spares cannot be "
+	       "released | "
+	       "take it out, or set gate: spares: 0 in onespine.yaml\n"
+	       "wrong spares: SlurmctldParameters has enable_stepmgr: steps would still count the "
+	       "spares "
+	       "that were released | take it out, or set gate: spares: 0 in onespine.yaml");
+	host.facts.munge_answers = false;
+	host.facts.munge_socket = "/m";
+	expect(&host, good,
+	       "wrong munge: MUNGE does not answer at /m: the nodes cannot tell each other what "
+	       "their "
+	       "checks found | start munged (systemctl start munge)");
+}
+
+static void test_before_start(void **state)
+{
+	struct osp_error error = {.text = "x"};
+	struct host host;
+
+	(void)state;
+	make_host(&host); /* what does not concern the start is not told then */
+	host.facts.before_start = true;
+	host.facts.spank.named = false;
+	host.facts.config_error = host.facts.topology_error = &error;
+	host.facts.gate.on = true;
+	expect(&host, RIGHT "TopologyParam=SwitchAsNodeRank\n", "");
+	host.folders[0].select.state = OSP_PLUGIN_ABSENT;
+	expect(&host, RIGHT,
+	       "wrong plugin-dir: slurmctld would load /usr/lib/slurm/select_cons_tres.so, not "
+	       "Onespine's shadow: gangs would be placed anywhere | /e/slurm.conf:1: "
+	       "PluginDir=/o/slurmctld:/o:/usr/lib/slurm instead of "
+	       "/o/slurmctld:/o:/usr/lib/slurm");
+}
+
+static void test_no_conf(void **state)
+{
+	struct osp_doctor_findings findings = OSP_DOCTOR_FINDINGS_INIT;
+	struct host host;
+
+	(void)state;
+	make_host(&host);
+	osp_error_at(&host.error, "/e/slurm.conf", 3, 1, "Key=Value is expected here");
+	host.facts.conf_error = &host.error;
+	assert_int_equal(osp_doctor_judge(&host.facts, &findings), 0);
+	assert_int_equal(findings.count, 1);
+	assert_string_equal(
+		findings.items[0].sentence,
+		"slurm.conf cannot be read: /e/slurm.conf:3:1: Key=Value is expected here");
+	osp_doctor_findings_free(&findings);
+}
+
+/* Only what is lacking altogether and wrong stands in the piece, each key once. */
+static void test_piece(void **state)
+{
+	static const struct {
+		const char *text;
+		bool gate;
+		const char *piece;
+	} cases[] = {
+		{RIGHT, false, ""},
+		{"SelectType=select/cons_tres\n", false, OURS_DIR "JobSubmitPlugins=onespine\n"},
+		{"PluginDir=" SLURM "\n", false, "JobSubmitPlugins=onespine\n"},
+		{RIGHT, true, "PrologFlags=Alloc,DeferBatch\nBatchStartTimeout=120\n"},
+		{RIGHT "PrologFlags=X11\nBatchStartTimeout=500\n", true, ""},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(cases); i++) {
+		struct osp_doctor_findings findings = OSP_DOCTOR_FINDINGS_INIT;
+		struct osp_slurm_conf *conf = osp_slurm_conf_read("/e/slurm.conf", read_text,
+								  (void *)cases[i].text, NULL);
+		struct host host;
+		char *piece;
+
+		make_host(&host);
+		if (i == 1 || i == 2) {
+			host.facts.folders = &host.folders[2];
+			host.facts.folder_count = 1;
+		}
+		host.facts.gate = (struct osp_doctor_gate){cases[i].gate, 60, 0};
+		host.facts.conf = conf;
+		assert_int_equal(osp_doctor_judge(&host.facts, &findings), 0);
+		piece = osp_doctor_piece(&findings);
+		assert_string_equal(piece, cases[i].piece);
+		free(piece);
+		osp_doctor_findings_free(&findings);
+		osp_slurm_conf_free(conf);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_right),	   cmocka_unit_test(test_settings),
+		cmocka_unit_test(test_plugin_dir), cmocka_unit_test(test_versions),
+		cmocka_unit_test(test_spank),	   cmocka_unit_test(test_files),
+		cmocka_unit_test(test_configless), cmocka_unit_test(test_backup_and_running),
+		cmocka_unit_test(test_gate),	   cmocka_unit_test(test_before_start),
+		cmocka_unit_test(test_no_conf),	   cmocka_unit_test(test_piece),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
