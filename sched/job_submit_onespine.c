@@ -21,6 +21,7 @@
 #include "sched/gang_words.h"
 #include "sched/job_conflict.h"
 #include "sched/job_env.h"
+#include "sched/job_spares.h"
 #include "sched/job_submit_onespine.h"
 #include "sched/seam_client.h"
 #include "sched/slurm_exports.h"
@@ -28,6 +29,7 @@
 #define EXPORTED       __attribute__((visibility("default")))
 #define SENTENCE_BYTES (OSP_ERROR_TEXT_BYTES + 64)
 #define LEVEL_VARIABLE "ONESPINE_LEVEL="
+#define NO_MEMORY      "slurmctld has no memory for this gang"
 
 EXPORTED const char plugin_name[] = "Onespine job submit plugin";
 EXPORTED const char plugin_type[] = "job_submit/onespine";
@@ -109,7 +111,7 @@ static int read_request(const job_desc_msg_t *job, struct osp_request *request, 
 	return -1;
 }
 
-static int resolve(const job_desc_msg_t *job, const struct osp_request *request,
+static int resolve(const job_desc_msg_t *job, uint32_t spares, const struct osp_request *request,
 		   struct osp_effective *effective, char *sentence, size_t sentence_bytes)
 {
 	struct osp_seam_job seam_job = {
@@ -117,6 +119,7 @@ static int resolve(const job_desc_msg_t *job, const struct osp_request *request,
 		.required_nodes = job->req_nodes,
 		.excluded_nodes = job->exc_nodes,
 		.min_nodes = job->min_nodes != NO_VAL ? job->min_nodes : 0,
+		.spares = spares,
 	};
 
 	return seam->resolve(&seam_job, request, effective, sentence, sentence_bytes);
@@ -127,8 +130,8 @@ static int resolve(const job_desc_msg_t *job, const struct osp_request *request,
 /* Variables of the gang that submitted this job are not this job's. */
 static void drop_inherited(job_desc_msg_t *job)
 {
-	static const char *const names[] = {
-		LEVEL_VARIABLE, "ONESPINE_DOMAIN=", "ONESPINE_LEAF=", "ONESPINE_LEAVES="};
+	static const char *const names[] = {LEVEL_VARIABLE, "ONESPINE_DOMAIN=", "ONESPINE_LEAF=",
+					    "ONESPINE_LEAVES=", OSP_SPARES_MARK};
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
 		osp_job_env_drop(job->environment, &job->env_size, names[i]);
@@ -164,17 +167,42 @@ static int write_gang(job_desc_msg_t *job, const struct osp_effective *effective
 	return 0;
 }
 
+/* Returns -1 when memory ran out before the gate would know of the spares. */
+static int write_spares(job_desc_msg_t *job, uint32_t spares)
+{
+	char value[16];
+
+	if (!spares)
+		return 0;
+	snprintf(value, sizeof(value), "%u", spares);
+	if (osp_job_env_append(&job->spank_job_env, &job->spank_job_env_size, OSP_EFFECTIVE_SPARES,
+			       value))
+		return -1;
+	/* onespine.so looks which nodes stayed when it finds this one, and only then. */
+	if (job->environment && job->env_size)
+		return osp_job_env_append(&job->environment, &job->env_size, OSP_SPARES_MARK,
+					  value);
+	return 0;
+}
+
 EXPORTED int job_submit(job_desc_msg_t *job, uint32_t submit_uid, char **err_msg)
 {
 	struct osp_request request;
 	struct osp_effective effective;
 	char sentence[SENTENCE_BYTES] = "";
+	uint32_t spares;
 
 	osp_job_env_drop(job->spank_job_env, &job->spank_job_env_size, OSP_EFFECTIVE);
+	osp_job_env_drop(job->spank_job_env, &job->spank_job_env_size, OSP_EFFECTIVE_SPARES);
 	drop_inherited(job);
-	if (read_request(job, &request, sentence, sizeof(sentence)))
+	if (read_request(job, &request, sentence, sizeof(sentence)) ||
+	    osp_job_spares_read(job, &spares, sentence, sizeof(sentence)))
 		return refuse(err_msg, submit_uid, sentence, EINVAL);
-	if (resolve(job, &request, &effective, sentence, sizeof(sentence)))
+	if (spares && osp_job_spares_add(job, spares, sentence, sizeof(sentence)))
+		return refuse(err_msg, submit_uid, sentence, ESLURM_NOT_SUPPORTED);
+	if (write_spares(job, spares))
+		return refuse(err_msg, submit_uid, NO_MEMORY, ENOMEM);
+	if (resolve(job, spares, &request, &effective, sentence, sizeof(sentence)))
 		return refuse(err_msg, submit_uid, sentence,
 			      ESLURM_REQUESTED_NODE_CONFIG_UNAVAILABLE);
 	if (effective.mode == OSP_MODE_OFF)
@@ -186,7 +214,7 @@ EXPORTED int job_submit(job_desc_msg_t *job, uint32_t submit_uid, char **err_msg
 		return refuse(err_msg, submit_uid, sentence, ESLURM_NOT_SUPPORTED);
 	}
 	if (write_gang(job, &effective))
-		return refuse(err_msg, submit_uid, "slurmctld has no memory for this gang", ENOMEM);
+		return refuse(err_msg, submit_uid, NO_MEMORY, ENOMEM);
 	return SLURM_SUCCESS;
 }
 

@@ -32,6 +32,7 @@ struct osp_seam_job {
 	const char *required_nodes; /* hostlist of -w, or NULL */
 	const char *excluded_nodes; /* hostlist of -x, or NULL */
 	uint32_t min_nodes;	    /* 0 where not said */
+	uint32_t spares;	    /* of those, beyond what stays */
 };
 
 /*

@@ -232,6 +232,46 @@ static int check_level(const struct osp_effective *effective, char *sentence, si
 	return 0;
 }
 
+/* What of slurm.conf keeps a job from being made smaller before it starts, or NULL. */
+static const char *shrink_obstacle(void)
+{
+	if (xstrcasestr(slurm_conf.sched_params, "disable_job_shrink"))
+		return "SchedulerParameters has disable_job_shrink";
+	if (xstrcasestr(slurm_conf.slurmctld_params, "enable_stepmgr"))
+		return "SlurmctldParameters has enable_stepmgr";
+	if (slurm_conf.prolog_flags & OSP_PROLOG_FLAG_RUN_IN_JOB)
+		return "PrologFlags has RunInJob";
+	if (!(slurm_conf.prolog_flags & PROLOG_FLAG_ALLOC))
+		return "PrologFlags lacks Alloc";
+	return NULL;
+}
+
+/* Spares are released by the gate before the job starts; where it cannot, there are none. */
+static int check_spares(const struct osp_seam_job *job, const char *partition, char *sentence,
+			size_t sentence_bytes)
+{
+	const struct osp_gate_policy *gate = osp_config_gate(shadow_state.config, partition);
+	const char *obstacle = shrink_obstacle();
+
+	if (gate->depth == OSP_GATE_OFF)
+		snprintf(sentence, sentence_bytes,
+			 "partition %s has no gate that would release spare nodes: leave out "
+			 "--gang-spares",
+			 partition ? partition : "?");
+	else if (job->spares > gate->spares_max)
+		snprintf(sentence, sentence_bytes,
+			 "--gang-spares=%u: partition %s allows %u spare node%s to a job",
+			 job->spares, partition ? partition : "?", gate->spares_max,
+			 gate->spares_max == 1 ? "" : "s");
+	else if (obstacle)
+		snprintf(sentence, sentence_bytes,
+			 "--gang-spares cannot work here: in slurm.conf %s; leave it out",
+			 obstacle);
+	else
+		return 0;
+	return -1;
+}
+
 static int resolve_locked(const struct osp_seam_job *job, const struct osp_request *request,
 			  struct osp_effective *effective, char *sentence, size_t sentence_bytes)
 {
@@ -241,6 +281,8 @@ static int resolve_locked(const struct osp_seam_job *job, const struct osp_reque
 	const char *partition = partition_name(job->partition, buffer, sizeof(buffer));
 	int rc;
 
+	if (job->spares && check_spares(job, partition, sentence, sentence_bytes))
+		return -1;
 	policy = policy_of(job, partition);
 	if (osp_request_resolve(request, &policy, partition, job->min_nodes, effective, &error)) {
 		snprintf(sentence, sentence_bytes, "%s", error.text);

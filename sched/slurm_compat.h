@@ -39,6 +39,20 @@
 #define OSP_JOB_EXCLUSIVE_TOPO(job) ((void)(job), false)
 #endif
 
+/* A job's steps can be managed on its first node from 24.05 on; that is told of no shrinking. */
+#ifdef STEPMGR_ENABLED
+#define OSP_JOB_STEPMGR(job) (((job)->bitflags & STEPMGR_ENABLED) != 0)
+#else
+#define OSP_JOB_STEPMGR(job) ((void)(job), false)
+#endif
+
+/* Prolog and Epilog can run inside the job from 24.05 on. */
+#ifdef PROLOG_FLAG_RUN_IN_JOB
+#define OSP_PROLOG_FLAG_RUN_IN_JOB PROLOG_FLAG_RUN_IN_JOB
+#else
+#define OSP_PROLOG_FLAG_RUN_IN_JOB 0
+#endif
+
 #ifdef OSP_SLURM_INTERNAL
 
 /* "List" became "list_t *" in 23.11; the struct behind both has always had this name

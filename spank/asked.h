@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * asked.h - what the user asks for: --gang and ONESPINE_GANG, in sbatch, salloc and srun
+ * asked.h - what the user asks for: --gang, --gang-spares, --gang-check and their variables
  *
  * The command line wins over the environment. Inside an allocation srun asks for nothing: the job is
  * placed already, and the step runs where the job is. One thread, as all of SPANK.
@@ -12,7 +12,7 @@
 
 #include <slurm/spank.h>
 
-/* Makes --gang known to the program that loaded us. Returns 0, or -1 having said why. */
+/* Makes the options known to the program that loaded us. Returns 0, or -1 having said why. */
 int osp_asked_register(spank_t spank);
 
 /*

@@ -16,14 +16,18 @@
 #include <slurm/slurm.h>
 #include <slurm/spank.h>
 
+#include "lib/leaf_list.h"
 #include "lib/note.h"
 #include "spank/asked.h"
 #include "spank/placed.h"
+#include "spank/spares.h"
 
 #define NODE_NAME_BYTES 256
 
-/* What sbatch and salloc leave of the job's own --gang in its environment. */
-#define OUTER_GANG "SLURM_SPANK__SLURM_SPANK_OPTION_onespine_gang"
+/* What sbatch and salloc leave of the job's own options in its environment. */
+#define OUTER_GANG   "SLURM_SPANK__SLURM_SPANK_OPTION_onespine_gang"
+#define OUTER_SPARES OUTER_GANG "_spares"
+#define OUTER_CHECK  OUTER_GANG "_check"
 
 #pragma GCC visibility push(default)
 
@@ -37,9 +41,10 @@ spank_f slurm_spank_task_init;
 #pragma GCC visibility pop
 
 static const char *const variables[] = {OSP_LEVEL_VARIABLE, OSP_DOMAIN_VARIABLE, OSP_LEAF_VARIABLE,
-					OSP_LEAVES_VARIABLE};
+					OSP_LEAVES_VARIABLE, OSP_SPARES_VARIABLE};
+static const char *const outer_options[] = {OUTER_GANG, OUTER_SPARES, OUTER_CHECK};
 
-#define VARIABLE_COUNT (sizeof(variables) / sizeof(variables[0]))
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 /* Of one srun: whether the allocation is its own, and whether to ask about any. */
 static bool own_allocation;
@@ -63,10 +68,37 @@ static void read_arguments(int count, char **arguments)
 /* What stands in the environment belongs to the job around us, not to the one being submitted. */
 static void forget_outer_job(void)
 {
-	for (size_t i = 0; i < VARIABLE_COUNT; i++)
+	for (size_t i = 0; i < COUNT(variables); i++)
 		unsetenv(variables[i]);
-	if (getenv("SLURM_JOB_ID"))
-		unsetenv(OUTER_GANG);
+	for (size_t i = 0; i < COUNT(outer_options) && getenv("SLURM_JOB_ID"); i++)
+		unsetenv(outer_options[i]);
+}
+
+static bool get_locally(void *context, const char *name, char *value, size_t value_bytes)
+{
+	const char *set = getenv(name);
+
+	(void)context;
+	if (!set || strlen(set) >= value_bytes)
+		return false;
+	memcpy(value, set, strlen(set) + 1);
+	return true;
+}
+
+static void set_here(void *context, const char *name, const char *value)
+{
+	(void)context;
+	setenv(name, value, 1);
+}
+
+/* An srun typed in the shell of a salloc that had spares, before it reads its environment. */
+static void correct_locally(void)
+{
+	static const struct osp_variables here = {.get = get_locally, .set = set_here};
+	const char *spares = getenv(OUTER_SPARES), *job = getenv("SLURM_JOB_ID");
+
+	if (spares && job && strcmp(spares, "0") != 0)
+		osp_spares_correct(&here, (uint32_t)strtoul(job, NULL, 10));
 }
 
 int slurm_spank_init(spank_t spank, int count, char **arguments)
@@ -86,6 +118,8 @@ int slurm_spank_init(spank_t spank, int count, char **arguments)
 	own_allocation = spank_context() == S_CTX_LOCAL && !getenv("SLURM_JOB_ID");
 	if (own_allocation || spank_context() == S_CTX_ALLOCATOR)
 		forget_outer_job();
+	else
+		correct_locally();
 	return osp_asked_register(spank);
 }
 
@@ -159,6 +193,30 @@ static bool is_batch_step(spank_t spank)
 	       step_id == SLURM_BATCH_SCRIPT;
 }
 
+static bool get_in_task(void *context, const char *name, char *value, size_t value_bytes)
+{
+	return spank_getenv(context, name, value, (int)value_bytes) == ESPANK_SUCCESS;
+}
+
+static void set_task_variable(void *context, const char *name, const char *value)
+{
+	spank_setenv(context, name, value, 1);
+}
+
+/* job_submit marks a batch job that had spares. */
+static void correct_batch_script(spank_t spank)
+{
+	const struct osp_variables task = {
+		.get = get_in_task, .set = set_task_variable, .context = spank};
+	uint32_t job_id;
+
+	if (!is_set(spank, OSP_SPARES_VARIABLE))
+		return;
+	spank_unsetenv(spank, OSP_SPARES_VARIABLE);
+	if (spank_get_item(spank, S_JOB_ID, &job_id) == ESPANK_SUCCESS)
+		osp_spares_correct(&task, job_id);
+}
+
 /* job_submit marks a batch job that is a gang with its level; the rest is known only now. */
 static void set_for_batch_script(spank_t spank)
 {
@@ -166,7 +224,9 @@ static void set_for_batch_script(spank_t spank)
 	bool found = false;
 	uint32_t job_id;
 
-	spank_unsetenv(spank, OUTER_GANG);
+	for (size_t i = 0; i < COUNT(outer_options); i++)
+		spank_unsetenv(spank, outer_options[i]);
+	correct_batch_script(spank);
 	if (!is_set(spank, OSP_LEVEL_VARIABLE))
 		return;
 	if (spank_get_item(spank, S_JOB_ID, &job_id) == ESPANK_SUCCESS)
@@ -185,7 +245,7 @@ static void set_leaf(spank_t spank)
 	found = spank_getenv(spank, OSP_LEAVES_VARIABLE, leaves, sizeof(leaves)) ==
 			ESPANK_SUCCESS &&
 		spank_getenv(spank, "SLURMD_NODENAME", node, sizeof(node)) == ESPANK_SUCCESS &&
-		osp_placed_leaf(leaves, node, leaf, sizeof(leaf));
+		osp_leaf_list_find(leaves, node, leaf, sizeof(leaf));
 	set_in_task(spank, OSP_LEAF_VARIABLE, found ? leaf : NULL);
 }
 

@@ -7,7 +7,6 @@
 
 #include <slurm/slurm.h>
 
-#include "lib/hostlist.h"
 #include "lib/note.h"
 
 #define ADVICE "advise "
@@ -78,39 +77,5 @@ bool osp_placed_ask(uint32_t job_id, struct osp_placed *placed)
 		}
 	}
 	slurm_free_job_info_msg(jobs);
-	return found;
-}
-
-/* --- a node's leaf ------------------------------------------------------------------------------ */
-
-static int is_node(const char *name, void *context)
-{
-	return !strcmp(name, context);
-}
-
-/* Whether "l17:nn-[1-4]" holds `node`; then its leaf's name ends at *leaf_end. */
-static bool piece_holds(char *piece, const char *node, char **leaf_end)
-{
-	char wanted[256];
-
-	*leaf_end = strrchr(piece, ':');
-	if (!*leaf_end || *leaf_end == piece || strlen(node) >= sizeof(wanted))
-		return false;
-	strcpy(wanted, node);
-	return osp_hostlist_expand(*leaf_end + 1, is_node, wanted, NULL) == 1;
-}
-
-bool osp_placed_leaf(const char *leaves, const char *node, char *leaf, size_t leaf_bytes)
-{
-	char *copy = strdup(leaves), *rest = copy, *piece, *leaf_end;
-	bool found = false;
-
-	while (copy && !found && (piece = strsep(&rest, "|"))) {
-		found = piece_holds(piece, node, &leaf_end) &&
-			(size_t)(leaf_end - piece) < leaf_bytes;
-		if (found)
-			snprintf(leaf, leaf_bytes, "%.*s", (int)(leaf_end - piece), piece);
-	}
-	free(copy);
 	return found;
 }

@@ -37,7 +37,4 @@ bool osp_placed_ask(uint32_t job_id, struct osp_placed *placed);
 bool osp_placed_read(const char *admin_comment, struct osp_placed *placed);
 void osp_placed_free(struct osp_placed *placed);
 
-/* Finds `node` in "l17:nn-[1-4]|l18:nn-[7-9]" and writes its leaf's name to `leaf`. */
-bool osp_placed_leaf(const char *leaves, const char *node, char *leaf, size_t leaf_bytes);
-
 #endif

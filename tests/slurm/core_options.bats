@@ -63,7 +63,7 @@ PRINT='scontrol show job $SLURM_JOB_ID | sed -n s/.*AdminComment=//p'
 
 @test "--help has one line about it" {
 	for program in sbatch salloc srun; do
-		equal "$($program --help | grep -e --gang)" \
+		equal "$($program --help | grep -e --gang=)" \
 			'      --gang=LEVEL[@TIME]     all nodes on one spine (or one LEVEL), or wait' "$program"
 	done
 }

@@ -19,6 +19,7 @@
 #include "onespine_config.h"
 #include "lib/note.h"
 #include "sched/job_env.h"
+#include "sched/job_spares.h"
 #include "sched/job_submit_onespine.h"
 #include "sched/seam_client.h"
 #include "sched/slurm_exports.h"
@@ -222,6 +223,12 @@ static void start_job(void)
 {
 	memset(&job, 0, sizeof(job));
 	job.min_nodes = NO_VAL;
+	job.max_nodes = NO_VAL;
+	job.num_tasks = NO_VAL;
+	job.ntasks_per_node = NO_VAL16;
+	job.min_cpus = NO_VAL;
+	job.max_cpus = NO_VAL;
+	job.task_dist = NO_VAL;
 	job.req_switch = NO_VAL;
 	job.contiguous = NO_VAL16;
 	job.het_job_offset = NO_VAL;
@@ -533,6 +540,163 @@ static void marks_batch_jobs(void **state)
 	end_job();
 }
 
+/* --- spares ------------------------------------------------------------------------------------- */
+
+#define NONE UINT32_MAX
+
+static void spares_make_the_job_larger(void **state)
+{
+	static const struct {
+		uint32_t nodes, tasks, per_node, min_cpus, spares;
+		uint32_t all_nodes, all_tasks, each_node, all_cpus;
+	} cases[] = {
+		/* -N3 */
+		{3, NONE, NONE, 3, 1, 4, NONE, NONE, 4},
+		/* -N3 --ntasks-per-node=8 */
+		{3, 24, 8, 24, 1, 4, 32, 8, 32},
+		/* -N3 -n24: as many on each node, whichever stay */
+		{3, 24, NONE, 24, 2, 5, 40, 8, 40},
+		/* -N3 -n24 -c2 */
+		{3, 24, NONE, 48, 1, 4, 32, 8, 64},
+		{1, 1, NONE, 1, 1, 2, 2, 1, 2},
+	};
+
+	for (size_t i = 0; i < COUNT(cases); i++) {
+		char option[64], all[16];
+
+		with_shadow(state);
+		add_variable("PATH=/bin");
+		job.min_nodes = job.max_nodes = cases[i].nodes;
+		if (cases[i].tasks != NONE)
+			job.num_tasks = cases[i].tasks;
+		if (cases[i].per_node != NONE)
+			job.ntasks_per_node = (uint16_t)cases[i].per_node;
+		job.min_cpus = cases[i].min_cpus;
+		snprintf(option, sizeof(option), OSP_SPANK_SPARES "%u", cases[i].spares);
+		add_option(option);
+		assert_int_equal(job_submit(&job, 1000, &message), SLURM_SUCCESS);
+		assert_int_equal(job.min_nodes, cases[i].all_nodes);
+		assert_int_equal(job.max_nodes, cases[i].all_nodes);
+		assert_int_equal(job.num_tasks,
+				 cases[i].all_tasks == NONE ? NO_VAL : cases[i].all_tasks);
+		assert_int_equal(job.ntasks_per_node,
+				 cases[i].each_node == NONE ? NO_VAL16 : cases[i].each_node);
+		assert_int_equal(job.min_cpus, cases[i].all_cpus);
+		assert_int_equal(seen_job.min_nodes, cases[i].all_nodes);
+		assert_int_equal(seen_job.spares, cases[i].spares);
+		snprintf(all, sizeof(all), "%u", cases[i].spares);
+		assert_string_equal(osp_job_env_find(job.spank_job_env, job.spank_job_env_size,
+						     OSP_EFFECTIVE_SPARES),
+				    all);
+		assert_string_equal(variable(OSP_SPARES_MARK), all);
+		end_job();
+	}
+}
+
+/* The variable, for submission without SPANK; the option wins; 0 is none. */
+static void spares_of_the_environment(void **state)
+{
+	with_shadow(state);
+	add_variable("ONESPINE_GANG_SPARES=2");
+	job.min_nodes = 3;
+	assert_int_equal(job_submit(&job, 1000, &message), SLURM_SUCCESS);
+	assert_int_equal(job.min_nodes, 5);
+	end_job();
+	with_shadow(state);
+	add_variable("ONESPINE_GANG_SPARES=2");
+	add_option(OSP_SPANK_SPARES "0");
+	job.min_nodes = 3;
+	assert_int_equal(job_submit(&job, 1000, &message), SLURM_SUCCESS);
+	assert_int_equal(job.min_nodes, 3);
+	assert_null(variable(OSP_SPARES_MARK));
+	end_job();
+}
+
+/* What the gate believes is written by job_submit alone. */
+static void spares_cannot_be_forged(void **state)
+{
+	with_shadow(state);
+	add_variable("PATH=/bin");
+	add_variable(OSP_SPARES_MARK "1");
+	add_option(OSP_EFFECTIVE_SPARES "1");
+	job.min_nodes = 3;
+	assert_int_equal(job_submit(&job, 1000, &message), SLURM_SUCCESS);
+	assert_int_equal(job.min_nodes, 3);
+	assert_int_equal(job.spank_job_env_size, 0);
+	assert_null(variable(OSP_SPARES_MARK));
+	end_job();
+}
+
+static void spare_component(void)
+{
+	job.het_job_offset = 0;
+}
+
+static void spare_no_size(void)
+{
+	job.min_nodes = NO_VAL;
+}
+
+static void spare_range(void)
+{
+	job.max_nodes = 8;
+}
+
+static void spare_job_gres(void)
+{
+	static char gpus[] = "gres:gpu:12";
+
+	job.tres_per_job = gpus;
+}
+
+static void spare_uneven(void)
+{
+	job.num_tasks = 10;
+}
+
+static void spare_arbitrary(void)
+{
+	job.task_dist = SLURM_DIST_ARBITRARY;
+}
+
+static void spares_are_refused(void **state)
+{
+	static const struct {
+		void (*set)(void);
+		const char *value, *told;
+	} cases[] = {
+		{NULL, "x", "--gang-spares=x: how many spare nodes is expected, a number from 0 "},
+		{NULL, "-1", "--gang-spares=-1: how many spare nodes is expected, a number from "},
+		{NULL, "", "--gang-spares=: how many spare nodes is expected, a number from 0 to "},
+		{NULL, "99999", "--gang-spares=99999: how many spare nodes is expected, a number "},
+		{spare_component, "1",
+		 "a heterogeneous job cannot have spare nodes: Slurm cannot "},
+		{spare_no_size, "1",
+		 "--gang-spares needs to know how many nodes stay: give --nodes"},
+		{spare_range, "1", "--gang-spares needs one number of nodes, not a range: "},
+		{spare_job_gres, "1",
+		 "--gang-spares cannot stand beside --gpus, which counts over "},
+		{spare_uneven, "1", "--gang-spares needs as many tasks on each node, whichever "},
+		{spare_arbitrary, "1",
+		 "--gang-spares cannot stand beside --distribution=arbitrary"},
+	};
+
+	for (size_t i = 0; i < COUNT(cases); i++) {
+		char option[80];
+
+		with_shadow(state);
+		job.min_nodes = 3;
+		if (cases[i].set)
+			cases[i].set();
+		snprintf(option, sizeof(option), OSP_SPANK_SPARES "%s", cases[i].value);
+		add_option(option);
+		assert_int_not_equal(job_submit(&job, 1000, &message), SLURM_SUCCESS);
+		assert_memory_equal(message, cases[i].told, strlen(cases[i].told));
+		assert_true(job.min_nodes == 3 || job.min_nodes == NO_VAL);
+		end_job();
+	}
+}
+
 /* --- what cannot stand beside --gang ------------------------------------------------------------ */
 
 static void set_switches(void)
@@ -770,6 +934,10 @@ int main(void)
 		cmocka_unit_test(drops_what_users_forge),
 		cmocka_unit_test_setup(keeps_the_administrators_comment, with_shadow),
 		cmocka_unit_test_setup(marks_batch_jobs, with_shadow),
+		cmocka_unit_test(spares_make_the_job_larger),
+		cmocka_unit_test(spares_of_the_environment),
+		cmocka_unit_test(spares_cannot_be_forged),
+		cmocka_unit_test(spares_are_refused),
 		cmocka_unit_test(refuses_conflicts),
 		cmocka_unit_test(policy_refuses_conflicts_only_where_it_enforces),
 		cmocka_unit_test_setup(knows_what_is_no_conflict, with_shadow),

@@ -16,6 +16,7 @@
 #include <slurm/spank.h>
 
 #include "spank/placed.h"
+#include "spank/spares.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
@@ -33,15 +34,19 @@ struct variable {
 static spank_t handle = (spank_t)&handle;
 static spank_context_t context;
 static uint32_t job_id, step_id, node_count;
-static struct spank_option registered;
+static struct spank_option options[4]; /* as they are registered */
+static struct spank_option registered; /* the first of them */
 static int registered_count;
-static struct variable task_variables[16];
+static struct variable task_variables[24];
 static char sent[256]; /* "NAME=value" of spank_job_control_setenv() */
 static spank_err_t send_answer;
 static char said[1024];
 static int asked_count; /* slurm_load_job() calls */
 static const char *comment;
 static int load_answer;
+static char *job_nodes;
+static uint32_t job_node_count;
+static uint16_t job_tasks_per_node;
 
 spank_context_t spank_context(void)
 {
@@ -51,7 +56,9 @@ spank_context_t spank_context(void)
 spank_err_t spank_option_register(spank_t spank, struct spank_option *option)
 {
 	assert_ptr_equal(spank, handle);
-	registered = *option;
+	assert_true(registered_count < (int)COUNT(options));
+	options[registered_count] = *option;
+	registered = options[0];
 	registered_count++;
 	return ESPANK_SUCCESS;
 }
@@ -167,6 +174,10 @@ int slurm_load_job(job_info_msg_t **answer, uint32_t id, uint16_t flags)
 	records[0].admin_comment = "[onespine: gang=spine; domain=wrong]";
 	records[1].job_id = id;
 	records[1].admin_comment = (char *)comment;
+	records[0].nodes = "wrong";
+	records[1].nodes = job_nodes;
+	records[1].num_nodes = job_node_count;
+	records[1].ntasks_per_node = job_tasks_per_node;
 	jobs.record_count = 2;
 	jobs.job_array = records;
 	*answer = &jobs;
@@ -199,9 +210,13 @@ static void start_program(spank_context_t kind)
 	asked_count = 0;
 	load_answer = SLURM_SUCCESS;
 	comment = PLACED;
+	job_nodes = NULL;
+	job_node_count = 0;
+	job_tasks_per_node = NO_VAL16;
 	unsetenv("SLURM_JOB_ID");
 	unsetenv("ONESPINE_GANG");
 	unsetenv(OUTER_GANG);
+	unsetenv(OUTER_GANG "_spares");
 	unsetenv(OSP_LEVEL_VARIABLE);
 	unsetenv(OSP_DOMAIN_VARIABLE);
 	unsetenv(OSP_LEAF_VARIABLE);
@@ -274,7 +289,7 @@ static void registers_where_options_are_read(void **state)
 		spank_context_t context;
 		int count;
 	} cases[] = {
-		{S_CTX_LOCAL, 1},  {S_CTX_ALLOCATOR, 1},  {S_CTX_REMOTE, 1},
+		{S_CTX_LOCAL, 3},  {S_CTX_ALLOCATOR, 3},  {S_CTX_REMOTE, 3},
 		{S_CTX_SLURMD, 0}, {S_CTX_JOB_SCRIPT, 0}, {S_CTX_ERROR, 0},
 	};
 
@@ -593,34 +608,138 @@ static void each_task_gets_its_own_leaf(void **state)
 	}
 }
 
-static void reads_leaf_lists(void **state)
+/* --- spares ------------------------------------------------------------------------------------- */
+
+static const struct {
+	const char *name, *before, *after;
+} shrunk[] = {
+	{"SLURM_JOB_NODELIST", "n[1-4]", "n[1,3-4]"},
+	{"SLURM_NODELIST", "n[1-4]", "n[1,3-4]"},
+	{"SLURM_JOB_NUM_NODES", "4", "3"},
+	{"SLURM_NNODES", "4", "3"},
+	{"SLURM_JOB_CPUS_PER_NODE", "8(x2),16,8", "8,16,8"},
+	{"SLURM_TASKS_PER_NODE", "2(x4)", "2(x3)"},
+	{"SLURM_NTASKS", "8", "6"},
+	{"SLURM_NPROCS", "8", "6"},
+	{"SLURM_CPUS_ON_NODE", "8", "8"},
+};
+
+static void a_batch_script_sees_the_nodes_that_stayed(void **state)
+{
+	(void)state;
+	start_program(S_CTX_REMOTE);
+	step_id = SLURM_BATCH_SCRIPT;
+	for (size_t i = 0; i < COUNT(shrunk); i++)
+		give_task(shrunk[i].name, shrunk[i].before);
+	give_task(OSP_SPARES_VARIABLE, "1");
+	give_task(OUTER_GANG "_spares", "1");
+	job_nodes = "n[1,3-4]";
+	job_node_count = 3;
+	job_tasks_per_node = 2;
+	assert_int_equal(task_init(), 0);
+	assert_int_equal(asked_count, 1);
+	for (size_t i = 0; i < COUNT(shrunk); i++)
+		assert_task(shrunk[i].name, shrunk[i].after);
+	/* an srun in the script need not ask again */
+	assert_task(OSP_SPARES_VARIABLE, NULL);
+	assert_task(OUTER_GANG "_spares", NULL);
+}
+
+static void without_an_answer_variables_stay(void **state)
+{
+	(void)state;
+	for (int round = 0; round < 3; round++) {
+		start_program(S_CTX_REMOTE);
+		step_id = SLURM_BATCH_SCRIPT;
+		for (size_t i = 0; i < COUNT(shrunk); i++)
+			give_task(shrunk[i].name, shrunk[i].before);
+		/* no spares at all; slurmctld is silent; nothing was released */
+		if (round)
+			give_task(OSP_SPARES_VARIABLE, "1");
+		if (round == 1)
+			load_answer = SLURM_ERROR;
+		job_nodes = round == 2 ? "n[1-4]" : "n[1,3-4]";
+		assert_int_equal(task_init(), 0);
+		assert_int_equal(asked_count, round ? 1 : 0);
+		for (size_t i = 0; i < COUNT(shrunk); i++)
+			assert_task(shrunk[i].name, shrunk[i].before);
+	}
+}
+
+static void an_srun_in_a_salloc_shell_sees_them_too(void **state)
+{
+	(void)state;
+	start_program(S_CTX_LOCAL);
+	setenv("SLURM_JOB_ID", "42", 1);
+	setenv(OUTER_GANG "_spares", "1", 1);
+	job_nodes = "n[1,3-4]";
+	job_node_count = 3;
+	for (size_t i = 0; i < COUNT(shrunk); i++)
+		setenv(shrunk[i].name, shrunk[i].before, 1);
+	unsetenv("SLURM_NTASKS");
+	unsetenv("SLURM_NPROCS");
+	assert_int_equal(init_plugin(NULL), 0);
+	assert_int_equal(asked_count, 1);
+	for (size_t i = 0; i < COUNT(shrunk); i++) {
+		assert_variable(shrunk[i].name,
+				strstr(shrunk[i].name, "NTASKS") || strstr(shrunk[i].name, "NPROCS")
+					? NULL
+					: shrunk[i].after);
+		unsetenv(shrunk[i].name);
+	}
+	/* a new job forgets them */
+	registered_count = 0;
+	assert_non_null(getenv(OUTER_GANG "_spares"));
+	context = S_CTX_ALLOCATOR;
+	assert_int_equal(init_plugin(NULL), 0);
+	assert_variable(OUTER_GANG "_spares", NULL);
+	assert_int_equal(asked_count, 1);
+}
+
+static void spares_and_depth_are_judged(void **state)
 {
 	static const struct {
-		const char *leaves, *node, *leaf;
+		int option;
+		spank_context_t context;
+		char *value;
+		const char *said; /* NULL: good */
 	} cases[] = {
-		{"l1:n1", "n1", "l1"},
-		{"a:b:n1", "n1", "a:b"},
-		{"l1:n[01-99]|l2:n[100-200]", "n099", NULL},
-		{"l1:n[01-99]|l2:n[100-200]", "n99", "l1"},
-		{"l1:n[01-99]|l2:n[100-200]", "n100", "l2"},
-		{"nn-3f:n1,n[3-4]", "n4", "nn-3f"},
-		{"", "n1", NULL},
-		{"|", "n1", NULL},
-		{":n1", "n1", NULL},
-		{"l1", "l1", NULL},
-		{"l1:n[1-", "n1", NULL},
-		{"l1:n[1-|l2:n1", "n1", "l2"},
-		{"a-leaf-whose-name-does-not-fit:n1", "n1", NULL},
+		{1, S_CTX_ALLOCATOR, "2", NULL},
+		{1, S_CTX_ALLOCATOR, "0", NULL},
+		{1, S_CTX_LOCAL, "0", NULL},
+		{1, S_CTX_ALLOCATOR, "two", "--gang-spares=two: how many spare nodes is expected"},
+		{1, S_CTX_ALLOCATOR, "", "--gang-spares=: how many spare nodes is expected, a"},
+		{1, S_CTX_LOCAL, "1",
+		 "--gang-spares: srun would wait for the spare nodes that the gate releases; "
+		 "submit with sbatch, or use salloc and srun inside it"},
+		{2, S_CTX_LOCAL, "quick", NULL},
+		{2, S_CTX_ALLOCATOR, "off", NULL},
+		{2, S_CTX_ALLOCATOR, "quik",
+		 "--gang-check=quik: off, passive or quick is expected; did you mean quick?"},
+		{2, S_CTX_ALLOCATOR, "full",
+		 "--gang-check=full: off, passive or quick is expected"},
 	};
+	static const char *const names[] = {"ONESPINE_GANG", "ONESPINE_GANG_SPARES",
+					    "ONESPINE_GANG_CHECK"};
 
 	(void)state;
-	for (size_t i = 0; i < COUNT(cases); i++) {
-		char leaf[16] = "";
+	for (size_t i = 0; i < 2 * COUNT(cases); i++) {
+		size_t c = i / 2;
+		int answer;
 
-		assert_int_equal(
-			osp_placed_leaf(cases[i].leaves, cases[i].node, leaf, sizeof(leaf)),
-			cases[i].leaf != NULL);
-		assert_string_equal(leaf, cases[i].leaf ? cases[i].leaf : "");
+		start_program(cases[c].context);
+		assert_int_equal(init_plugin(NULL), 0);
+		if (i % 2) {
+			setenv(names[cases[c].option], cases[c].value, 1);
+			answer = after_options();
+			unsetenv(names[cases[c].option]);
+			assert_non_null(strstr(sent, "_SLURM_SPANK_OPTION_onespine_gang_"));
+		} else {
+			answer = options[cases[c].option].cb(0, cases[c].value, 0);
+		}
+		assert_int_equal(answer, cases[c].said ? -1 : 0);
+		if (cases[c].said && !(i % 2))
+			assert_memory_equal(said, cases[c].said, strlen(cases[c].said));
 	}
 }
 
@@ -644,7 +763,10 @@ int main(void)
 		cmocka_unit_test(a_batch_script_without_a_place_gets_none),
 		cmocka_unit_test(other_batch_scripts_ask_nothing),
 		cmocka_unit_test(each_task_gets_its_own_leaf),
-		cmocka_unit_test(reads_leaf_lists),
+		cmocka_unit_test(a_batch_script_sees_the_nodes_that_stayed),
+		cmocka_unit_test(without_an_answer_variables_stay),
+		cmocka_unit_test(an_srun_in_a_salloc_shell_sees_them_too),
+		cmocka_unit_test(spares_and_depth_are_judged),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

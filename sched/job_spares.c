@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "sched/job_spares.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/gate.h"
+#include "sched/job_env.h"
+#include "sched/slurm_compat.h"
+
+int osp_job_spares_read(const job_desc_msg_t *job, uint32_t *spares, char *sentence,
+			size_t sentence_bytes)
+{
+	const char *name = "--gang-spares";
+	const char *value =
+		osp_job_env_find(job->spank_job_env, job->spank_job_env_size, OSP_SPANK_SPARES);
+	unsigned long number;
+	char *end;
+
+	*spares = 0;
+	if (!value) {
+		name = OSP_SPARES_VARIABLE;
+		value = osp_job_env_find(job->environment, job->env_size, OSP_SPARES_VARIABLE "=");
+	}
+	if (!value)
+		return 0;
+	errno = 0;
+	number = strtoul(value, &end, 10);
+	if (errno || *end || *value < '0' || *value > '9' || number >= OSP_GATE_NODES_MAX) {
+		snprintf(sentence, sentence_bytes,
+			 "%s=%.40s: how many spare nodes is expected, a number from 0 to %d", name,
+			 value, OSP_GATE_NODES_MAX - 1);
+		return -1;
+	}
+	*spares = (uint32_t)number;
+	return 0;
+}
+
+/* --- what cannot have spares -------------------------------------------------------------------- */
+
+static bool is_heterogeneous(const job_desc_msg_t *job)
+{
+	return job->het_job_offset != NO_VAL;
+}
+
+static bool has_no_size(const job_desc_msg_t *job)
+{
+	return job->min_nodes == NO_VAL || job->min_nodes == 0;
+}
+
+static bool has_a_range(const job_desc_msg_t *job)
+{
+	return job->max_nodes != NO_VAL && job->max_nodes != 0 && job->max_nodes != job->min_nodes;
+}
+
+static bool has_job_gres(const job_desc_msg_t *job)
+{
+	return job->tres_per_job && *job->tres_per_job;
+}
+
+static bool has_uneven_tasks(const job_desc_msg_t *job)
+{
+	return job->num_tasks != NO_VAL && job->num_tasks % job->min_nodes != 0;
+}
+
+static bool has_arbitrary_nodes(const job_desc_msg_t *job)
+{
+	return job->task_dist != NO_VAL &&
+	       (job->task_dist & SLURM_DIST_STATE_BASE) == SLURM_DIST_ARBITRARY;
+}
+
+static bool has_stepmgr(const job_desc_msg_t *job)
+{
+	return OSP_JOB_STEPMGR(job);
+}
+
+static const struct {
+	bool (*stands)(const job_desc_msg_t *job);
+	const char *why;
+} refusals[] = {
+	{is_heterogeneous, "a heterogeneous job cannot have spare nodes: Slurm cannot shrink it; "
+			   "leave out --gang-spares"},
+	{has_no_size, "--gang-spares needs to know how many nodes stay: give --nodes"},
+	{has_a_range, "--gang-spares needs one number of nodes, not a range: --nodes=N"},
+	{has_job_gres, "--gang-spares cannot stand beside --gpus, which counts over the whole job: "
+		       "ask for --gpus-per-node"},
+	{has_uneven_tasks, "--gang-spares needs as many tasks on each node, whichever stay: give "
+			   "--ntasks-per-node"},
+	{has_stepmgr, "--gang-spares cannot stand beside --stepmgr, which is not told of the nodes "
+		      "that leave"},
+	{has_arbitrary_nodes, "--gang-spares cannot stand beside --distribution=arbitrary, which "
+			      "names each task's node"},
+};
+
+/* --- making it larger --------------------------------------------------------------------------- */
+
+/* What grows with the nodes: as much more as they. */
+static uint32_t scaled(uint32_t number, uint32_t nodes, uint32_t spares)
+{
+	uint64_t more = (uint64_t)number + ((uint64_t)number * spares + nodes - 1) / nodes;
+
+	return more < NO_VAL ? (uint32_t)more : number;
+}
+
+int osp_job_spares_add(job_desc_msg_t *job, uint32_t spares, char *sentence, size_t sentence_bytes)
+{
+	uint32_t nodes = job->min_nodes;
+
+	for (size_t i = 0; i < sizeof(refusals) / sizeof(refusals[0]); i++) {
+		if (!refusals[i].stands(job))
+			continue;
+		snprintf(sentence, sentence_bytes, "%s", refusals[i].why);
+		return -1;
+	}
+	if (job->num_tasks != NO_VAL && job->num_tasks) {
+		if (job->ntasks_per_node == NO_VAL16 || !job->ntasks_per_node)
+			job->ntasks_per_node = (uint16_t)(job->num_tasks / nodes);
+		job->num_tasks = scaled(job->num_tasks, nodes, spares);
+	}
+	if (job->min_cpus != NO_VAL)
+		job->min_cpus = scaled(job->min_cpus, nodes, spares);
+	if (job->max_cpus != NO_VAL && job->max_cpus)
+		job->max_cpus = scaled(job->max_cpus, nodes, spares);
+	job->min_nodes = nodes + spares;
+	job->max_nodes = nodes + spares;
+	return 0;
+}

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * job_spares.h - --gang-spares=K: more nodes than the job asked for, the best of which stay
+ *
+ * The job is made K nodes larger here, and the gate releases as many before its first process
+ * starts (lib/gate_verdict.h). What Slurm works out from the number of nodes has to come out right
+ * for both numbers: so many tasks on each node, not so many in all. While they are allocated the
+ * spares count against every limit as any node does.
+ *
+ * Any thread: no shared state.
+ */
+#ifndef OSP_JOB_SPARES_H
+#define OSP_JOB_SPARES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <slurm/slurm.h>
+
+/* The option as it reaches slurmctld, and the variable that stands for it. */
+#define OSP_SPANK_SPARES    "_SLURM_SPANK_OPTION_onespine_gang_spares="
+#define OSP_SPARES_VARIABLE "ONESPINE_GANG_SPARES"
+/* What job_submit writes into spank_job_env[] for the gate; a user's own is removed. */
+#define OSP_EFFECTIVE_SPARES "_ONESPINE_SPARES="
+/* What it writes into a batch job's environment, for onespine.so. */
+#define OSP_SPARES_MARK "ONESPINE_SPARES="
+
+/* Reads what was asked: *spares is 0 where nothing was. Returns 0, or -1 with a sentence. */
+int osp_job_spares_read(const job_desc_msg_t *job, uint32_t *spares, char *sentence,
+			size_t sentence_bytes);
+
+/* Makes the job `spares` nodes larger. Returns 0, or -1 with a sentence and the job as it was: such a
+ * job cannot have spares. */
+int osp_job_spares_add(job_desc_msg_t *job, uint32_t spares, char *sentence, size_t sentence_bytes);
+
+#endif
