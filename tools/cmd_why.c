@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/gate_words.h"
 #include "tools/ask.h"
 #include "tools/cluster_state.h"
 #include "tools/gang.h"
@@ -105,6 +106,20 @@ static void tell_reason(struct why *why)
 {
 	if (why->job->reason)
 		osp_text_printf(&why->text, "  Slurm's reason: %s\n", why->job->reason);
+}
+
+/* What the gate found before the job started, gang or not; it stays after the job. */
+static void tell_gate(struct why *why)
+{
+	struct osp_note note = {.gang = NULL};
+
+	if (osp_note_find(why->job->admin_comment, &note) && note.gate) {
+		osp_text_printf(&why->text, "  gate: %s\n", note.gate);
+		json_object_set_new(why->root, "gate", osp_json_string(note.gate));
+		json_object_set_new(why->root, "gate_stopped",
+				    json_integer(osp_gate_stopped(note.gate)));
+	}
+	osp_note_free_pieces(&note);
 }
 
 /* --- a pending gang --------------------------------------------------------------------------- */
@@ -289,6 +304,7 @@ static int no_such_job(const struct osp_call *call)
 static int tell(struct why *why, struct osp_error *error)
 {
 	tell_job(why);
+	tell_gate(why);
 	if (why->is_gang)
 		return why->job->phase == OSP_JOB_PENDING ? tell_pending(why, error)
 							  : tell_placed(why, error);

@@ -530,7 +530,8 @@ void osp_gate_act_decide(const struct osp_gate_here *here, const struct osp_gate
 	if (osp_gate_all_well(here->gang, reports, here->policy)) {
 		if (!seen.told || ask_job(here->gang, until_ms) != 0)
 			return;
-		snprintf(words, sizeof(words), "passed on %u nodes", here->gang->node_count);
+		snprintf(words, sizeof(words), "passed on %u node%s", here->gang->node_count,
+			 here->gang->node_count == 1 ? "" : "s");
 		comment(here->gang, NULL, stopped_before(), words, until_ms);
 	} else if (!attempt(here, reports, until_ms, verdict)) {
 		put_off(here, reports, verdict);

@@ -37,6 +37,21 @@ In the way on spine s1:
   leaf l1: 4 nodes  gpu-[1-4]" why 1201
 }
 
+@test "why: what the gate found stays to be read, gang or not" {
+	sed 's/domain=s1; placed/domain=s1; gate=stopped 2 starts, of 4 nodes, 1 failed; placed/
+		s/"id": 1202,/"id": 1202, "admin_comment": "[onespine: gate=passed on 1 node]",/' \
+		"$MAP/small.json" >gate.json
+	run onespine why --state=gate.json 1190
+	[[ $status == 0 ]]
+	[[ ${lines[1]} == "  gate: stopped 2 starts, of 4 nodes, 1 failed" ]]
+	run onespine why --state=gate.json 1202
+	[[ ${lines[1]} == "  gate: passed on 1 node" ]]
+	[[ ${lines[2]} == "  no gang" ]]
+	run onespine why --json --state=gate.json 1190
+	[[ $(jq -r '.gate, .gate_stopped' <<<"$output" | paste -sd'|') == \
+		"stopped 2 starts, of 4 nodes, 1 failed|2" ]]
+}
+
 @test "why: an array's task by either name, a job without a limit" {
 	expect_line 0 "job 1203_4 pretrain of carol: SUSPENDED, 3 nodes, gang=spine@30:00" why 1203_4
 	expect_line 0 "job 1203_4 pretrain of carol: SUSPENDED, 3 nodes, gang=spine@30:00" why 1203
