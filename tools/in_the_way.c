@@ -125,6 +125,30 @@ static int tell_out(const struct osp_snapshot *snapshot, const struct osp_nodese
 	return 0;
 }
 
+/* Nodes of `set` in use by none of the jobs known: with PrivateData=jobs Slurm tells a user of no
+ * others than his own. */
+static uint32_t count_hidden(const struct osp_snapshot *snapshot, const struct osp_nodeset *set,
+			     struct osp_nodeset *some)
+{
+	uint32_t count = 0;
+	uint32_t i;
+	uint32_t n;
+
+	osp_nodeset_clear(some);
+	for (i = 0; i < snapshot->job_count; i++)
+		for (n = 0;
+		     osp_job_on_nodes(&snapshot->jobs[i]) && n < snapshot->jobs[i].nodes_known; n++)
+			osp_nodeset_add(some, snapshot->jobs[i].nodes[n]);
+	for (n = osp_nodeset_next(set, 0); n < set->place_count; n = osp_nodeset_next(set, n + 1)) {
+		enum osp_node_state state = snapshot->nodes[n].state;
+
+		count += !osp_nodeset_test(some, n) &&
+			 (state == OSP_NODE_PARTLY || state == OSP_NODE_BUSY ||
+			  state == OSP_NODE_COMPLETING || state == OSP_NODE_DRAINING);
+	}
+	return count;
+}
+
 int osp_in_the_way(const struct osp_world *world, uint32_t domain, struct osp_text *text,
 		   json_t *root)
 {
@@ -136,6 +160,7 @@ int osp_in_the_way(const struct osp_world *world, uint32_t domain, struct osp_te
 	json_t *list = json_array();
 	json_t *out = json_array();
 	uint32_t count;
+	uint32_t hidden;
 	uint32_t i;
 
 	json_object_set_new(root, "in_the_way", list);
@@ -155,6 +180,11 @@ int osp_in_the_way(const struct osp_world *world, uint32_t domain, struct osp_te
 		}
 		if (count > JOBS_SHOWN)
 			osp_text_printf(text, "  and %u more jobs\n", count - JOBS_SHOWN);
+		hidden = count_hidden(snapshot, set, some);
+		if (hidden)
+			osp_text_printf(text, "  %u %s in use by jobs that are not yours to see\n",
+					hidden, hidden == 1 ? "node" : "nodes");
+		json_object_set_new(root, "nodes_of_hidden_jobs", json_integer(hidden));
 		if (tell_out(snapshot, set, some, text, out) < 0)
 			text->failed = true;
 	}

@@ -39,6 +39,13 @@ const char *osp_map_state_words(enum osp_slurm_node_state state)
 	return states[state].words;
 }
 
+uint32_t osp_map_legend_count(const struct osp_map *map, enum osp_node_state state)
+{
+	if (state == OSP_NODE_BUSY)
+		return map->hidden;
+	return states[state].mark == '#' ? 0 : map->states[state];
+}
+
 /* --- cells ------------------------------------------------------------------------------------ */
 
 uint32_t osp_map_next_cell(const struct osp_map *map, uint32_t rank, uint32_t end)
@@ -298,6 +305,16 @@ static void put_jobs_on_nodes(struct osp_map *map)
 			map->job_of_node[map->jobs[i].job->nodes[n]] = i;
 }
 
+static void count_hidden(struct osp_map *map)
+{
+	uint32_t n;
+
+	for (n = osp_nodeset_next(map->shown, 0); n < map->shown->place_count;
+	     n = osp_nodeset_next(map->shown, n + 1))
+		map->hidden += map->job_of_node[n] == OSP_MAP_NO_JOB &&
+			       states[map->world->snapshot->nodes[n].state].mark == '#';
+}
+
 /* --- the map ---------------------------------------------------------------------------------- */
 
 static int choose_nodes(const char *name, struct osp_map *map, struct osp_error *error)
@@ -341,6 +358,7 @@ int osp_map_make(const struct osp_world *world, const char *partition, struct os
 	make_boxes(map);
 	collect_jobs(map);
 	put_jobs_on_nodes(map);
+	count_hidden(map);
 	return colour_jobs(map) < 0 ? osp_error_set(error, "out of memory") : 0;
 }
 

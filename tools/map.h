@@ -66,6 +66,7 @@ struct osp_map {
 	uint32_t box_count;
 	struct osp_map_count count;
 	uint32_t states[OSP_NODE_STATE_COUNT]; /* nodes shown in each state */
+	uint32_t hidden; /* nodes shown, in use by jobs that are not: other users', PrivateData */
 };
 
 /* The picture of the nodes of `partition` (NULL: all). 0, or -1 with `error` set; osp_map_clear()
@@ -92,6 +93,10 @@ uint32_t osp_map_job_of(const struct osp_map *map, uint32_t node);
 char osp_map_mark(const struct osp_map *map, uint32_t node);
 char osp_map_state_mark(enum osp_slurm_node_state state);
 const char *osp_map_state_words(enum osp_slurm_node_state state);
+
+/* How many nodes the legend tells of for a state: where jobs hide a state, those that no job shown
+ * has. */
+uint32_t osp_map_legend_count(const struct osp_map *map, enum osp_node_state state);
 
 /* Is a pending job one of the partition shown? */
 bool osp_map_concerns(const struct osp_map *map, const struct osp_state_job *job);

@@ -461,13 +461,13 @@ static void add_state_legend(struct picture *picture)
 
 	for (state = 0; state < OSP_NODE_STATE_COUNT; state++) {
 		struct osp_text words = OSP_TEXT_INIT;
+		uint32_t count = osp_map_legend_count(picture->map, state);
 		char mark = osp_map_state_mark(state);
 		int width;
 
-		if (!picture->map->states[state] || mark == '#')
+		if (!count)
 			continue;
-		osp_text_printf(&words, "%s (%u)", osp_map_state_words(state),
-				picture->map->states[state]);
+		osp_text_printf(&words, "%s (%u)", osp_map_state_words(state), count);
 		width = 20 + (int)words.length_bytes * LETTER_WIDTH + 16;
 		if (x > MARGIN && x + width > PICTURE_WIDTH - MARGIN) {
 			x = MARGIN;

@@ -479,17 +479,15 @@ static void add_state_legend(const struct page *page)
 
 	osp_text_add(page->text, "\n");
 	for (state = 0; state < OSP_NODE_STATE_COUNT; state++) {
+		uint32_t count = osp_map_legend_count(page->map, state);
 		char mark = osp_map_state_mark(state);
 
-		if (!page->map->states[state])
-			continue;
-		if (mark == '#')
+		if (!count)
 			continue;
 		add_colour(page, state_colour(state));
 		osp_text_add_bytes(page->text, &mark, 1);
 		add_colour(page, RESET);
-		osp_text_printf(page->text, " %s (%u)   ", osp_map_state_words(state),
-				page->map->states[state]);
+		osp_text_printf(page->text, " %s (%u)   ", osp_map_state_words(state), count);
 	}
 	if (page->map->job_count)
 		osp_text_add(page->text, "letters and digits: jobs");

@@ -45,7 +45,8 @@ block_the_main_scheduler() {
 
 @test "a large gang in front: its start is planned on one spine, small jobs that end in time pass it, others do not delay it" {
 	hold_minutes 10 'n[1-3]'
-	hold_minutes 60 'n[5-8]'
+	hold_minutes 5 'n[5-7]'
+	hold_minutes 60 n8
 	gang=$(submit --gang -N4 --exclusive --time=30 --priority=1000)
 	await 20 starts_in "$gang" 10
 	equal "$(planned_nodes "$gang")" 'n1 n2 n3 n4'

@@ -11,13 +11,6 @@ setup_file() {
 	export LC_ALL=C.UTF-8
 }
 
-# as_other_user COMMAND...: nobody has no rights on the cluster
-as_other_user() {
-	local inside=$ONESPINE_CLUSTER/bin/in-root
-	[[ -x $inside ]] || inside=
-	${inside:+"$inside"} setpriv --reuid=65534 --regid=65534 --clear-groups "$@"
-}
-
 # answers STATUS COMMAND...: runs it, output to $said
 answers() {
 	local wanted=$1 status=0

@@ -4,6 +4,8 @@
 
 load helpers
 
+# Slurm without a topology takes neighbouring nodes: where n[1-4] are full, n5 to n9 for a job of 5. So each
+# test lays out its nodes such that stock Slurm would straddle.
 setup_file() {
 	make_topology "$BATS_FILE_TMPDIR/onespine.topology" 2 2 4
 	cluster_start --topology "$BATS_FILE_TMPDIR/onespine.topology" --gres gpu:4
@@ -47,10 +49,10 @@ let_go() {
 }
 
 @test "best fit: the gang goes where the least is left over" {
-	hold 'n[1-3]'
+	hold 'n[9-11]'
 	job=$(submit --gang -N5 --exclusive)
 	await_job "$job" RUNNING
-	equal "$(job_spines "$job")" s1
+	equal "$(job_spines "$job")" s2
 }
 
 @test "--gang=leaf: one leaf, though a spine has room" {
@@ -72,6 +74,7 @@ let_go() {
 }
 
 @test "-w and -x are kept inside the domain" {
+	hold 'n[1-5],n[11-12]'
 	job=$(submit --gang -N4 --exclusive -w n10 -x n9)
 	await_job "$job" RUNNING
 	on_one_spine "$job"
@@ -80,8 +83,9 @@ let_go() {
 }
 
 @test "gangs of parts of nodes share nodes, and never straddle" {
-	for _ in 1 2 3 4; do
-		jobs+=("$(submit --gang -N4 --ntasks-per-node=1 --cpus-per-task=1 --gres=gpu:2)")
+	hold 'n[1-4]'
+	for size in 5 5 4 4; do
+		jobs+=("$(submit --gang -N$size --ntasks-per-node=1 --cpus-per-task=1 --gres=gpu:2)")
 	done
 	for job in "${jobs[@]}"; do
 		await_job "$job" RUNNING
@@ -103,10 +107,11 @@ let_go() {
 }
 
 @test "every task of an array is a gang of its own" {
-	job=$(submit --gang -N4 --exclusive --array=1-4)
+	hold 'n[1-2]'
+	job=$(submit --gang -N5 --exclusive --array=1-2)
 	await 30 none_left_pending
-	for task in 1 2 3 4; do
-		on_one_spine "${job}_$task" leaf
+	for task in 1 2; do
+		on_one_spine "${job}_$task"
 	done
 }
 
@@ -115,17 +120,19 @@ none_left_pending() {
 }
 
 @test "a held gang waits for its release, and scontrol update of its size is obeyed" {
+	hold 'n[1-2]'
 	job=$(submit --gang -N4 --exclusive --hold)
 	stays 2 job_is "$job" PENDING
-	scontrol update "JobId=$job" NumNodes=6-6
+	scontrol update "JobId=$job" NumNodes=7-7
 	scontrol release "$job"
 	await_job "$job" RUNNING
 	on_one_spine "$job"
-	equal "$(job_nodes "$job" | wc -l)" 6
+	equal "$(job_nodes "$job" | wc -l)" 7
 }
 
 @test "a requeued gang starts again on one spine" {
-	job=$(submit --gang -N4 --exclusive)
+	hold 'n[1-4]'
+	job=$(submit --gang -N5 --exclusive)
 	await_job "$job" RUNNING
 	scontrol requeue "$job"
 	await 10 job_is "$job" PENDING
@@ -149,8 +156,8 @@ none_left_pending() {
 
 @test "a reservation's nodes are the only ones a gang in it may use" {
 	scontrol create reservation ReservationName=maintenance StartTime=now Duration=60 \
-		Users=root Nodes='n[1-2],n[9-13]'
-	job=$(submit --gang -N4 --exclusive --reservation=maintenance)
+		Users=root Nodes='n[7-9],n[12-14]'
+	job=$(submit --gang -N3 --exclusive --reservation=maintenance)
 	await_job "$job" RUNNING
 	equal "$(job_spines "$job")" s2
 	outside=$(submit --gang -N6 --exclusive)
@@ -159,14 +166,37 @@ none_left_pending() {
 	scancel "$job" "$outside"
 }
 
-@test "a pending gang whose spines lose nodes waits, and is never held" {
-	scontrol update NodeName='n[1-5],n[9-13]' State=DRAIN Reason=test
+# waits_unheld JOB WORDS: it waits, is not held, and AdminComment and `onespine why` say what for
+waits_unheld() {
+	[[ $(job_state "$1") == PENDING && $(job_field "$1" Priority) != 0 ]] || return 1
+	[[ $(note "$1") == *"$2"* && $(onespine why "$1") == *"$2"* ]]
+}
+
+@test "a drain takes a waiting gang's spines away: it waits and says so, is never held, and starts when they are back" {
+	hold 'n[1-5],n[9-13]'
 	job=$(submit --gang -N4 --exclusive)
-	await 20 note_holds "$job" waits:
-	stays 5 test "$(job_field "$job" Priority)" != 0
+	await 20 waits_unheld "$job" 'waits: 4 nodes on one spine'
+	scontrol update NodeName='n[1-5],n[9-13]' State=DRAIN Reason='bad cable'
+	release 'n[1-5],n[9-13]'
+	await 20 waits_unheld "$job" 'waits: 4 nodes on one spine; none has 4 usable'
+	stays 5 waits_unheld "$job" 'none has 4 usable'
 	scontrol update NodeName=n1 State=RESUME
 	await_job "$job" RUNNING
 	equal "$(job_spines "$job")" s1
+}
+
+@test "a reservation takes a waiting gang's spines away: it waits and says so, is never held, and starts when they are back" {
+	hold 'n[1-5],n[9-13]'
+	job=$(submit --gang -N4 --exclusive)
+	await 20 waits_unheld "$job" 'waits: 4 nodes on one spine'
+	scontrol create reservation ReservationName=others StartTime=now Duration=60 Users=daemon \
+		Flags=IGNORE_JOBS Nodes='n[1-5],n[9-13]'
+	release 'n[1-5],n[9-13]'
+	await 20 waits_unheld "$job" 'waits: 4 nodes on one spine; none has 4 usable'
+	stays 5 waits_unheld "$job" 'none has 4 usable'
+	scontrol delete ReservationName=others
+	await_job "$job" RUNNING
+	on_one_spine "$job"
 }
 
 @test "salloc and srun place gangs too" {

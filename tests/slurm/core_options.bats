@@ -32,13 +32,6 @@ other_plugstack() {
 	export SLURM_CONF=$BATS_TEST_TMPDIR/slurm.conf
 }
 
-# as_other_user COMMAND...: nobody has no rights on the cluster
-as_other_user() {
-	local inside=$ONESPINE_CLUSTER/bin/in-root
-	[[ -x $inside ]] || inside=
-	${inside:+"$inside"} setpriv --reuid=65534 --regid=65534 --clear-groups "$@"
-}
-
 # gang_of JOB: the request in force, as AdminComment says it
 gang_of() {
 	job_field "$1" AdminComment | sed -n 's/.*\[onespine: gang=\([^];]*\).*/\1/p'

@@ -72,11 +72,15 @@ is_requeued() {
 	equal "$(job_spines "$job")" s2
 }
 
-@test "--no-requeue: the gang ends with its node" {
+@test "--no-requeue: the gang ends with its node, and why tells what became of it" {
 	job=$(submit --gang -N4 --exclusive --no-requeue)
 	await_job "$job" RUNNING
 	scontrol update NodeName=n1 State=DOWN Reason=test
 	await_job "$job" NODE_FAIL
+	said=$(onespine why "$job")
+	holds "$said" "job $job wrap of root: NODE_FAIL, 4 nodes, gang=spine"
+	holds "$said" 'placed: 4 nodes on spine s1'
+	holds "$said" "Slurm's reason: NodeDown"
 }
 
 # light HOSTLIST: these nodes have Weight 1, all others 1000; the shadow looks once a second

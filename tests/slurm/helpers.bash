@@ -266,6 +266,13 @@ await_saved() {
 	await 30 test "$ONESPINE_CLUSTER/state/job_state" -nt "$mark"
 }
 
+# as_other_user COMMAND...: nobody has no rights on the cluster
+as_other_user() {
+	local inside=$ONESPINE_CLUSTER/bin/in-root
+	[[ -x $inside ]] || inside=
+	${inside:+"$inside"} setpriv --reuid=65534 --regid=65534 --clear-groups "$@"
+}
+
 # --- nodes ----------------------------------------------------------------------------------------
 
 node_state() {

@@ -3,6 +3,7 @@
 #
 # The root stays as mmdebstrap made it. What runs inside sees /tmp, the cache and the source tree
 # at the same paths as outside, in a mount namespace of its own, so that nothing has to be unmounted.
+# ROOT.use is locked: shared by whatever runs inside, for itself alone by what puts another in its place.
 # shellcheck shell=bash disable=SC2154
 
 # root_packages: what a root holds; with the suite it is the stamp, so a change makes a new root
@@ -13,7 +14,7 @@ root_packages() {
 # root_folder RELEASE: makes the root when there is none, and prints its path
 root_folder() {
 	local release=$1 suite folder stamp
-	suite=$(suite_of "$release")
+	suite=$(suite_of "$release") || exit 1
 	folder=$ONESPINE_CACHE/root-$release
 	stamp="$suite: $(root_packages)"
 	if [[ ! -e $folder/.onespine-root || $(<"$folder/.onespine-root") != "$stamp" ]]; then
@@ -33,7 +34,7 @@ make_root() {
 		flock 9
 		[[ ! -e $folder/.onespine-root || $(<"$folder/.onespine-root") != "$stamp" ]] || exit 0
 		say "makes a root of Debian $suite in $folder (about half a minute)"
-		rm -rf --one-file-system "$folder" "$folder.new"
+		rm -rf --one-file-system "$folder.new"
 		local -a options=(--quiet --variant=apt --include="$(root_packages)"
 			--aptopt='Acquire::Check-Valid-Until "false"' --skip=check/empty)
 		while IFS= read -r proxy; do
@@ -44,9 +45,23 @@ make_root() {
 			die "mmdebstrap could not make the root"
 		}
 		printf '%s\n' "$stamp" >"$folder.new/.onespine-root"
-		mv "$folder.new" "$folder"
+		replace_root "$folder.new" "$folder" 600 || {
+			rm -rf --one-file-system "$folder.new"
+			die "$folder is still in use (a cluster in it?); end that, or wait"
+		}
 	) 9>"$folder.lock"
 }
+
+# replace_root NEW ROOT SECONDS: once nothing runs inside ROOT; fails when that takes longer
+replace_root() (
+	exec 8>>"$2.use"
+	if ! flock --exclusive --nonblock 8; then
+		say "waits until nothing runs in $2 any more"
+		flock --exclusive --timeout "$3" 8 || exit 1
+	fi
+	rm -rf --one-file-system "$2"
+	mv "$1" "$2"
+)
 
 # root_mounts ROOT [FOLDER...]: commands that a shell in a mount namespace of its own runs
 root_mounts() {
@@ -69,10 +84,13 @@ in_root() {
 	script="set -e
 $(root_mounts "$root")
 exec chroot $(printf %q "$root") /bin/sh -c 'cd \"\$0\" 2>/dev/null || cd /; exec \"\$@\"' $(printf %q "$PWD") \"\$@\""
-	unshare --mount --propagation private bash -c "$script" in_root "$@"
+	(
+		flock --shared 8
+		unshare --mount --propagation private bash -c "$script" in_root "$@" 8>&-
+	) 8>>"$root.use"
 }
 
-# start_holder: a process that keeps the cluster's mount namespace and root; commands enter through it
+# start_holder: a process that keeps the cluster's mount namespace and root, locked; commands enter through it
 start_holder() {
 	local script
 	script="set -e
@@ -80,8 +98,10 @@ $(root_mounts "$root" "$dir" ${prefix:+"$prefix"})
 exec chroot $(printf %q "$root") /bin/bash -c 'cd /; : >$dir/run/holder.ready; exec -a onespine-holder:$dir sleep infinity'"
 	(
 		cd /
+		exec 8>>"$root.use"
+		flock --shared 8
 		exec setsid unshare --mount --propagation private bash -c "$script" \
-			</dev/null >"$dir/log/holder.out" 2>&1 3>&- 4>&- 5>&- 6>&- 7>&- 8>&- 9>&-
+			</dev/null >"$dir/log/holder.out" 2>&1 3>&- 4>&- 5>&- 6>&- 7>&- 9>&-
 	) &
 	printf '%s\n' $! >"$dir/run/holder.pid"
 	disown $!
