@@ -12,7 +12,7 @@
 #define DEFAULT_TOPOLOGY "onespine.topology"
 
 const char *const osp_policy_keys[OSP_KEY_COUNT] = {
-	"mode", "level", "gang", "from_nodes", "allow_off", "mix_kinds", "relax",
+	"mode", "level", "gang", "from_nodes", "allow_off", "mix_kinds", "relax", "env", "bind",
 };
 
 /* --- reading a policy -------------------------------------------------------------------------- */
@@ -108,9 +108,33 @@ static int take_relax(const struct osp_document *document, const struct osp_valu
 	return 0;
 }
 
+static int take_env(const struct osp_document *document, const struct osp_value *value,
+		    struct osp_rules *rules, struct osp_error *error)
+{
+	size_t index;
+
+	if (osp_value_choice(document, value, osp_env_mode_names, OSP_ENV_MODE_COUNT, &index,
+			     error))
+		return -1;
+	rules->policy.env = (enum osp_env_mode)index;
+	return 0;
+}
+
+static int take_bind(const struct osp_document *document, const struct osp_value *value,
+		     struct osp_rules *rules, struct osp_error *error)
+{
+	size_t index;
+
+	if (osp_value_choice(document, value, osp_bind_mode_names, OSP_BIND_MODE_COUNT, &index,
+			     error))
+		return -1;
+	rules->policy.bind = (enum osp_bind_mode)index;
+	return 0;
+}
+
 static take_f *const takers[OSP_KEY_COUNT] = {
-	take_mode,	take_level,	take_gang,  take_from_nodes,
-	take_allow_off, take_mix_kinds, take_relax,
+	take_mode,	take_level, take_gang, take_from_nodes, take_allow_off,
+	take_mix_kinds, take_relax, take_env,  take_bind,
 };
 
 /* Puts what `map` says over what `rules` holds already. */
@@ -218,6 +242,8 @@ static void set_defaults(struct osp_config *config)
 		.allow_off = true,
 		.mix_kinds = false,
 		.relax_s = -1,
+		.env = OSP_ENV_AUTO,
+		.bind = OSP_BIND_AUTO,
 	};
 	config->defaults.relax = "never";
 	osp_gate_policy_default(&config->defaults.gate);

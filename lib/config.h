@@ -15,6 +15,8 @@
  *	  allow_off: true             # users may say --gang=off
  *	  mix_kinds: false            # GPU or instance types may mix in one gang
  *	  relax: never                # @TIME of jobs that do not say: never, or a Slurm time
+ *	  env: auto                   # --gang-env of jobs that do not say: auto, off or explain
+ *	  bind: auto                  # --gang-bind of jobs that do not say: auto, off or verbose
  *	  gate: {}                    # lib/gate_policy.h
  *	history: {}                   # lib/history_policy.h
  *	partitions:
@@ -42,6 +44,10 @@
 
 enum osp_mode { OSP_MODE_OFF, OSP_MODE_ADVISE, OSP_MODE_ENFORCE };
 
+/* What --gang-env and --gang-bind say. */
+enum osp_env_mode { OSP_ENV_OFF, OSP_ENV_AUTO, OSP_ENV_EXPLAIN };
+enum osp_bind_mode { OSP_BIND_OFF, OSP_BIND_AUTO, OSP_BIND_VERBOSE };
+
 struct osp_policy {
 	enum osp_mode mode;
 	const char *level;   /* the default level's name */
@@ -50,6 +56,8 @@ struct osp_policy {
 	bool allow_off;
 	bool mix_kinds;
 	int64_t relax_s; /* -1 = never */
+	enum osp_env_mode env;
+	enum osp_bind_mode bind;
 };
 
 struct osp_config;
@@ -85,5 +93,16 @@ const char *osp_config_partition(const struct osp_config *config, size_t index, 
 char *osp_config_show(const struct osp_config *config, bool json);
 
 const char *osp_mode_name(enum osp_mode mode);
+const char *osp_env_mode_name(enum osp_env_mode mode);
+const char *osp_bind_mode_name(enum osp_bind_mode mode);
+
+/*
+ * The value of an option, which `option` names for errors ("--gang-env"). Returns 0, or -1 with the
+ * right words and the nearest of them in `error`.
+ */
+int osp_env_mode_parse(const char *option, const char *word, enum osp_env_mode *mode,
+		       struct osp_error *error);
+int osp_bind_mode_parse(const char *option, const char *word, enum osp_bind_mode *mode,
+			struct osp_error *error);
 
 #endif

@@ -21,6 +21,8 @@ enum osp_policy_key {
 	OSP_KEY_ALLOW_OFF,
 	OSP_KEY_MIX_KINDS,
 	OSP_KEY_RELAX,
+	OSP_KEY_ENV,
+	OSP_KEY_BIND,
 	OSP_KEY_COUNT
 };
 
@@ -47,9 +49,14 @@ struct osp_config {
 	int history_lines[OSP_HISTORY_KEY_COUNT];
 };
 
-#define OSP_MODE_COUNT (OSP_MODE_ENFORCE + 1)
+#define OSP_MODE_COUNT	    (OSP_MODE_ENFORCE + 1)
+
+#define OSP_ENV_MODE_COUNT  (OSP_ENV_EXPLAIN + 1)
+#define OSP_BIND_MODE_COUNT (OSP_BIND_VERBOSE + 1)
 
 extern const char *const osp_mode_names[OSP_MODE_COUNT];
+extern const char *const osp_env_mode_names[OSP_ENV_MODE_COUNT];
+extern const char *const osp_bind_mode_names[OSP_BIND_MODE_COUNT];
 extern const char *const osp_policy_keys[OSP_KEY_COUNT];
 
 #endif

@@ -28,6 +28,10 @@ static const char *rule_word(const struct osp_rules *rules, enum osp_policy_key 
 		return rules->policy.allow_off ? "true" : "false";
 	case OSP_KEY_MIX_KINDS:
 		return rules->policy.mix_kinds ? "true" : "false";
+	case OSP_KEY_ENV:
+		return osp_env_mode_name(rules->policy.env);
+	case OSP_KEY_BIND:
+		return osp_bind_mode_name(rules->policy.bind);
 	case OSP_KEY_RELAX:
 	case OSP_KEY_COUNT:
 		break;

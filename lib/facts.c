@@ -40,6 +40,7 @@ static const struct {
 	[OSP_FACT_NOFILE] = {"nofile", OSP_FACT_NUMBER},
 	[OSP_FACT_NODES] = {"nodes", OSP_FACT_NUMBER},
 	[OSP_FACT_CONTAINER] = {"container", OSP_FACT_FLAG},
+	[OSP_FACT_BOUND] = {"bound", OSP_FACT_FLAG},
 	[OSP_FACT_PARTIAL_NODE] = {"partial_node", OSP_FACT_FLAG},
 	[OSP_FACT_GPUS_VISIBLE] = {"gpus_visible", OSP_FACT_NUMBER},
 };

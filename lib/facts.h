@@ -53,6 +53,7 @@ enum osp_fact_id {
 	OSP_FACT_CONTAINER,
 	OSP_FACT_PARTIAL_NODE, /* the job has fewer GPUs than the node */
 	OSP_FACT_GPUS_VISIBLE, /* to one process */
+	OSP_FACT_BOUND,	       /* --gang-bind gave the task its cores */
 	OSP_FACT_COUNT
 };
 

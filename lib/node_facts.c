@@ -71,6 +71,7 @@ static void for_each_name(const char *root, const char *folder,
 struct seen {
 	const char *root;
 	int gpus;
+	const char *vendor; /* of the GPUs */
 	bool efa, infiniband, ethernet;
 };
 
@@ -84,12 +85,14 @@ static bool see_pci(void *context, const char *name)
 	first_line(seen->root, path, vendor, sizeof(vendor));
 	snprintf(path, sizeof(path), "/sys/bus/pci/devices/%s/class", name);
 	first_line(seen->root, path, class, sizeof(class));
-	if (!strcmp(vendor, "0x10de") && !strncmp(class, "0x0302", 6))
-		seen->gpus++;
-	else if (!strcmp(vendor, "0x10de") && !strncmp(class, "0x0300", 6))
-		seen->gpus++;
+	if (!strcmp(vendor, "0x10de") &&
+	    (!strncmp(class, "0x0302", 6) || !strncmp(class, "0x0300", 6)))
+		seen->vendor = "nvidia";
 	else if (!strcmp(vendor, "0x1002") && !strncmp(class, "0x0380", 6))
-		seen->gpus++;
+		seen->vendor = "amd";
+	else
+		return true;
+	seen->gpus++;
 	return true;
 }
 
@@ -124,6 +127,7 @@ static void look_at_devices(const char *root, struct osp_facts *facts, struct os
 	for_each_name(root, "/sys/bus/pci/devices", see_pci, &seen);
 	for_each_name(root, "/sys/class/infiniband", see_hca, &seen);
 	node->gpus = seen.gpus ? seen.gpus : -1;
+	osp_node_tell(facts, OSP_FACT_VENDOR, seen.vendor ? seen.vendor : "");
 	if (!seen.efa)
 		osp_node_tell(facts, OSP_FACT_GPU_HCAS, osp_node_hcas(root, list, sizeof(list)));
 	osp_node_tell(facts, OSP_FACT_FABRIC,

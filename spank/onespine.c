@@ -5,9 +5,9 @@
  * Takes --gang on the one side and sets ONESPINE_* on the other. A job that is no gang costs a look
  * at a few variables. Nothing here fails a job that runs.
  *
- * plugstack.conf: "required .../onespine.so [policy-gangs]". With "policy-gangs" srun asks slurmctld
- * after every allocation of its own of two nodes or more whether policy made a gang of it; without,
- * only after --gang. Batch jobs need no such word.
+ * plugstack.conf: "required .../onespine.so [policy-gangs] [topology=FILE ...]". With "policy-gangs"
+ * srun asks slurmctld after every allocation of its own of two nodes or more whether policy made a
+ * gang of it; without, only after --gang. Batch jobs need no such word. The others are for step.h.
  */
 #include <stdbool.h>
 #include <stdlib.h>
@@ -19,8 +19,10 @@
 #include "lib/leaf_list.h"
 #include "lib/note.h"
 #include "spank/asked.h"
+#include "spank/modes.h"
 #include "spank/placed.h"
 #include "spank/spares.h"
+#include "spank/step.h"
 
 #define NODE_NAME_BYTES 256
 
@@ -36,6 +38,7 @@ SPANK_PLUGIN(onespine, 1)
 spank_f slurm_spank_init;
 spank_f slurm_spank_init_post_opt;
 spank_f slurm_spank_local_user_init;
+spank_f slurm_spank_user_init;
 spank_f slurm_spank_task_init;
 
 #pragma GCC visibility pop
@@ -58,9 +61,9 @@ static void read_arguments(int count, char **arguments)
 	for (int i = 0; i < count; i++) {
 		if (!strcmp(arguments[i], "policy-gangs"))
 			policy_gangs = true;
-		else
+		else if (!osp_step_argument(arguments[i]))
 			slurm_error("onespine: plugstack.conf: '%s' is no argument of onespine.so "
-				    "(policy-gangs is)",
+				    "(onespine.so(8) has them)",
 				    arguments[i]);
 	}
 }
@@ -108,8 +111,10 @@ int slurm_spank_init(spank_t spank, int count, char **arguments)
 	case S_CTX_ALLOCATOR:
 		break;
 	case S_CTX_REMOTE:
+		read_arguments(count, arguments);
 		/* Slurm warns about an option that came along and is not known here. */
 		osp_asked_register(spank);
+		osp_modes_register(spank);
 		return 0;
 	default:
 		return 0;
@@ -120,16 +125,19 @@ int slurm_spank_init(spank_t spank, int count, char **arguments)
 		forget_outer_job();
 	else
 		correct_locally();
-	return osp_asked_register(spank);
+	osp_modes_begin();
+	return osp_asked_register(spank) || osp_modes_register(spank) ? -1 : 0;
 }
 
 int slurm_spank_init_post_opt(spank_t spank, int count, char **arguments)
 {
 	(void)count;
 	(void)arguments;
+	if (spank_context() == S_CTX_REMOTE)
+		osp_step_begin(spank);
 	if (spank_context() != S_CTX_LOCAL && spank_context() != S_CTX_ALLOCATOR)
 		return 0;
-	return osp_asked_send(spank);
+	return osp_asked_send(spank) || osp_modes_send(spank) ? -1 : 0;
 }
 
 static bool worth_asking(spank_t spank)
@@ -156,6 +164,7 @@ int slurm_spank_local_user_init(spank_t spank, int count, char **arguments)
 
 	(void)count;
 	(void)arguments;
+	osp_modes_hand_on(spank);
 	if (getenv(OSP_DOMAIN_VARIABLE) || !worth_asking(spank) ||
 	    spank_get_item(spank, S_JOB_ID, &job_id) != ESPANK_SUCCESS ||
 	    !osp_placed_ask(job_id, &placed))
@@ -249,6 +258,15 @@ static void set_leaf(spank_t spank)
 	set_in_task(spank, OSP_LEAF_VARIABLE, found ? leaf : NULL);
 }
 
+int slurm_spank_user_init(spank_t spank, int count, char **arguments)
+{
+	(void)count;
+	(void)arguments;
+	if (spank_context() == S_CTX_REMOTE)
+		osp_step_user(spank);
+	return 0;
+}
+
 int slurm_spank_task_init(spank_t spank, int count, char **arguments)
 {
 	(void)count;
@@ -257,5 +275,6 @@ int slurm_spank_task_init(spank_t spank, int count, char **arguments)
 		set_for_batch_script(spank);
 	if (is_set(spank, OSP_LEVEL_VARIABLE) || is_set(spank, OSP_LEAF_VARIABLE))
 		set_leaf(spank);
+	osp_step_task(spank);
 	return 0;
 }

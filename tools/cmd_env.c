@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "tools/env_print.h"
+#include "tools/env_json.h"
 #include "tools/files.h"
 #include "lib/node_facts.h"
 #include "lib/user_env.h"

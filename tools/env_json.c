@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* env_json.c - what env_print.c prints, as JSON */
-#include "tools/env_print.h"
+/* env_json.c - what env_words.c has in words, as JSON */
+#include "tools/env_json.h"
 
 #include "tools/command.h"
 

@@ -53,10 +53,18 @@ folder=${1:-.libs}
 runtime="libc libasan libubsan libdl libpthread ld-linux-x86-64"
 
 exports "$folder/onespine.so" plugin_name plugin_type plugin_version spank_plugin_version \
-	slurm_spank_init slurm_spank_init_post_opt slurm_spank_local_user_init slurm_spank_task_init
+	slurm_spank_init slurm_spank_init_post_opt slurm_spank_local_user_init slurm_spank_task_init \
+	slurm_spank_user_init
 # shellcheck disable=SC2086
 needs "$folder/onespine.so" $runtime
 lazy "$folder/onespine.so"
+
+# Loaded by slurmstepd alone, which has hwloc already.
+if [ -e "$folder/onespine_node.so" ]; then
+	exports "$folder/onespine_node.so" osp_node_part
+	# shellcheck disable=SC2086
+	needs "$folder/onespine_node.so" libyaml-0 libhwloc libexpat $runtime
+fi
 
 exports "$folder/job_submit_onespine.so" plugin_name plugin_type plugin_version init job_submit \
 	job_modify

@@ -37,6 +37,8 @@ static void has_defaults(const struct osp_config *config, const char *partition)
 	assert_true(policy->allow_off);
 	assert_false(policy->mix_kinds);
 	assert_int_equal(policy->relax_s, -1);
+	assert_int_equal(policy->env, OSP_ENV_AUTO);
+	assert_int_equal(policy->bind, OSP_BIND_AUTO);
 }
 
 static void an_empty_file_is_the_defaults(void **state)
@@ -173,6 +175,10 @@ static void refuses_in_words(void **state)
 		{"defaults: {relax: 5h}\n",
 		 "1:19: relax: never or a time (minutes, hours:minutes:seconds, days-hours) is "
 		 "expected, not '5h'"},
+		{"defaults: {env: verbose}\n",
+		 "1:17: env: one of off, auto, explain is expected, not 'verbose'"},
+		{"defaults: {bind: verbos}\n", "1:18: bind: one of off, auto, verbose is expected, "
+					       "not 'verbos'; did you mean verbose?"},
 		{"partitions: gpu\n",
 		 "1:13: partitions: a map of partitions by name is expected, not a word"},
 		{"partitions:\n- gpu\n",
@@ -256,6 +262,8 @@ static void shows_what_is_in_force(void **state)
 			    "defaults.allow_off          true               (default)\n"
 			    "defaults.mix_kinds          false              (default)\n"
 			    "defaults.relax              30:00              (onespine.yaml:3)\n"
+			    "defaults.env                auto               (default)\n"
+			    "defaults.bind               auto               (default)\n"
 			    "defaults.gate.depth         passive            (default)\n"
 			    "defaults.gate.jobs          gpus               (default)\n"
 			    "defaults.gate.budget_s      60                 (default)\n"
@@ -285,7 +293,9 @@ static void shows_what_is_in_force(void **state)
 			    "gpu.from_nodes              16                 (onespine.yaml:7)\n"
 			    "gpu.allow_off               false              (onespine.yaml:8)\n"
 			    "gpu.mix_kinds               false              (default)\n"
-			    "gpu.relax                   30:00              (onespine.yaml:3)\n");
+			    "gpu.relax                   30:00              (onespine.yaml:3)\n"
+			    "gpu.env                     auto               (default)\n"
+			    "gpu.bind                    auto               (default)\n");
 	free(shown);
 	osp_config_free(config);
 }
@@ -309,6 +319,8 @@ static void shows_json(void **state)
 		"    \"allow_off\": {\"value\": true, \"line\": null},\n"
 		"    \"mix_kinds\": {\"value\": false, \"line\": null},\n"
 		"    \"relax\": {\"value\": \"30:00\", \"line\": 3},\n"
+		"    \"env\": {\"value\": \"auto\", \"line\": null},\n"
+		"    \"bind\": {\"value\": \"auto\", \"line\": null},\n"
 		"    \"gate\": {\n"
 		"      \"depth\": {\"value\": \"passive\", \"line\": null},\n"
 		"      \"jobs\": {\"value\": \"gpus\", \"line\": null},\n"
@@ -345,7 +357,9 @@ static void shows_json(void **state)
 		"      \"from_nodes\": {\"value\": 16, \"line\": 7},\n"
 		"      \"allow_off\": {\"value\": false, \"line\": 8},\n"
 		"      \"mix_kinds\": {\"value\": false, \"line\": null},\n"
-		"      \"relax\": {\"value\": \"30:00\", \"line\": 3}\n"
+		"      \"relax\": {\"value\": \"30:00\", \"line\": 3},\n"
+		"      \"env\": {\"value\": \"auto\", \"line\": null},\n"
+		"      \"bind\": {\"value\": \"auto\", \"line\": null}\n"
 		"    }\n"
 		"  }\n"
 		"}\n");

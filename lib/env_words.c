@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "tools/env_print.h"
+#include "lib/env_words.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * binding.c - binds a task of a step to the cores near its GPUs, inside what Slurm gave the step
+ *
+ * Where Slurm confines nothing (no cgroup, no task/affinity) and the job has but a part of the node,
+ * nobody knows which cores are its own: then nothing is bound, or two jobs would get the same cores.
+ */
+#include "onespine_config.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "lib/bind_child.h"
+#include "lib/bind_process.h"
+#include "lib/user_env.h"
+#include "spank/node_step.h"
+
+#define DRIVER "/proc/driver/nvidia"
+
+/* One task on its way. */
+struct task {
+	const struct osp_node_step *step;
+	char *const *environment;
+	struct osp_bind_child child;
+	hwloc_bitmap_t before;	/* as Slurm bound it */
+	hwloc_bitmap_t allowed; /* what may be used of the node */
+	hwloc_bitmap_t gpus, step_gpus;
+	int gpus_known, step_gpus_known;
+};
+
+static const char *value(const struct task *task, const char *name)
+{
+	const char *found = osp_environment_value(task->environment, name);
+
+	return found ? found : "";
+}
+
+/* --- what Slurm gave the step ----------------------------------------------------------------- */
+
+/* The masks of all the node's tasks, "0x3,0xc", together. Empty where they are none. */
+static int join_masks(const char *list, hwloc_bitmap_t cpus)
+{
+	hwloc_bitmap_t one = hwloc_bitmap_alloc();
+	char mask[4096];
+	int rc = one ? 0 : -1;
+
+	for (; rc == 0 && *list; list += strcspn(list, ","), list += *list == ',') {
+		size_t length = strcspn(list, ",");
+
+		if (length >= sizeof(mask))
+			rc = -1;
+		else
+			snprintf(mask, sizeof(mask), "%.*s", (int)length, list);
+		if (rc == 0 &&
+		    (hwloc_bitmap_taskset_sscanf(one, mask) || hwloc_bitmap_or(cpus, cpus, one)))
+			rc = -1;
+	}
+	hwloc_bitmap_free(one);
+	return rc;
+}
+
+/* Nobody else uses this node's cores, or nobody else its GPUs. */
+static bool has_whole_node(const struct task *task)
+{
+	const struct osp_machine *machine = task->step->known->machine;
+	long cpus = strtol(value(task, "SLURM_CPUS_ON_NODE"), NULL, 10);
+
+	if (cpus >= hwloc_bitmap_weight(machine->cpus))
+		return true;
+	return machine->gpu_count && task->step_gpus_known == 1 &&
+	       (uint32_t)hwloc_bitmap_weight(task->step_gpus) == machine->gpu_count;
+}
+
+/*
+ * A task's own mask is Slurm's part of the node for it. Where Slurm itself chose it, the step's is
+ * that of all its tasks. Where it was inherited, nobody chose it, and the step's is its cgroup's.
+ */
+static const char *find_allowed(struct task *task)
+{
+	const struct osp_machine *machine = task->step->known->machine;
+	bool masks = !strncmp(value(task, "SLURM_CPU_BIND_TYPE"), "mask_cpu", 8);
+	hwloc_bitmap_t joined = hwloc_bitmap_alloc(), widest = NULL;
+	const char *why = NULL;
+
+	if (masks && joined && !task->step->modes.inherited &&
+	    join_masks(value(task, "SLURM_CPU_BIND_LIST"), joined))
+		hwloc_bitmap_zero(joined);
+	if (masks)
+		widest = osp_bind_widest(NULL);
+	if (widest && task->step->modes.inherited &&
+	    (has_whole_node(task) || !hwloc_bitmap_isincluded(machine->cpus, widest)))
+		hwloc_bitmap_copy(joined, widest);
+	if (widest && !hwloc_bitmap_iszero(joined))
+		hwloc_bitmap_and(task->allowed, joined, widest);
+	else
+		hwloc_bitmap_copy(task->allowed, task->before);
+	hwloc_bitmap_and(task->allowed, task->allowed, machine->cpus);
+	if (hwloc_bitmap_iszero(task->allowed))
+		why = "none of its CPUs is one of this node's topology";
+	else if (hwloc_bitmap_isequal(task->allowed, machine->cpus) && !has_whole_node(task))
+		why = "Slurm confines it to no part of this node, of which it has but a part";
+	hwloc_bitmap_free(joined);
+	hwloc_bitmap_free(widest);
+	return why;
+}
+
+/* --- the plan --------------------------------------------------------------------------------- */
+
+/* Inside device cgroups each task counts its GPUs from 0; then Slurm deals them in the tasks' order. */
+static bool dealt_by_slurm(const struct task *task)
+{
+	return strstr(value(task, "SLURMD_TRES_BIND"), "per_task:") != NULL &&
+	       task->step_gpus_known == 1;
+}
+
+static struct osp_bind_plan *make_plan(struct task *task, struct osp_error *error)
+{
+	const struct osp_machine *machine = task->step->known->machine;
+	hwloc_const_bitmap_t gpus = task->gpus_known == 1 ? task->gpus : NULL;
+	hwloc_const_bitmap_t among = task->step_gpus_known == 1 ? task->step_gpus : NULL;
+
+	if (dealt_by_slurm(task))
+		gpus = task->step_gpus;
+	return osp_bind_child_plan(machine, task->allowed, &task->child, gpus, among, error);
+}
+
+static void say_bound(const struct task *task, const struct osp_bind_task *plan)
+{
+	char *cpus = NULL, *memory = NULL;
+
+	if (hwloc_bitmap_list_asprintf(&cpus, plan->cpus) >= 0 &&
+	    hwloc_bitmap_list_asprintf(&memory, plan->memory) >= 0)
+		osp_node_say("bind: task %s on %s: CPUs %s, memory of NUMA node %s preferred: %s",
+			     value(task, "SLURM_PROCID"), value(task, "SLURMD_NODENAME"), cpus,
+			     *memory ? memory : "-", plan->reason);
+	free(cpus);
+	free(memory);
+}
+
+static bool bind_task(struct task *task, struct osp_error *error)
+{
+	struct osp_bind_plan *plan = make_plan(task, error);
+	const struct osp_bind_task *mine = plan ? &plan->tasks[task->child.rank] : NULL;
+	bool bound = mine && osp_bind_set_cpus(mine->cpus, error) == 0;
+
+	if (bound && osp_bind_set_memory(mine->memory, NULL) < 0)
+		error->text[0] = '\0'; /* a preference; containers may forbid it */
+	if (bound && task->step->modes.bind == OSP_BIND_VERBOSE)
+		say_bound(task, mine);
+	osp_bind_plan_free(plan);
+	return bound;
+}
+
+/* --- the task --------------------------------------------------------------------------------- */
+
+/* What of the user's own stands against it; NULL for nothing. */
+static const char *users_choice(const struct task *task)
+{
+	const char *type = value(task, "SLURM_CPU_BIND_TYPE");
+
+	if (task->step->modes.bound_with[0])
+		return task->step->modes.bound_with;
+	/* An srun without us cannot tell; these Slurm never chooses by itself. */
+	if (!task->step->modes.client_told &&
+	    (!strncmp(type, "none", 4) || !strncmp(type, "map_", 4) || strstr(type, "ldom")))
+		return "SLURM_CPU_BIND_TYPE";
+	return NULL;
+}
+
+static bool prepare(spank_t spank, struct task *task)
+{
+	uint32_t rank = 0, count = 0;
+
+	if (spank_get_item(spank, S_TASK_ID, &rank) != ESPANK_SUCCESS ||
+	    spank_get_item(spank, S_JOB_LOCAL_TASK_COUNT, &count) != ESPANK_SUCCESS ||
+	    rank >= count || count > OSP_BIND_TASKS_MAX)
+		return false;
+	task->child = (struct osp_bind_child){rank, count};
+	task->before = osp_bind_own_cpus(NULL);
+	task->allowed = hwloc_bitmap_alloc();
+	task->gpus = hwloc_bitmap_alloc();
+	task->step_gpus = hwloc_bitmap_alloc();
+	if (!task->before || !task->allowed || !task->gpus || !task->step_gpus)
+		return false;
+	task->gpus_known = osp_bind_visible_gpus(task->step->known->machine, DRIVER,
+						 task->environment, task->gpus);
+	task->step_gpus_known = osp_bind_step_gpus(task->step->known->machine, DRIVER,
+						   task->environment, task->step_gpus);
+	return true;
+}
+
+static void let_go(struct task *task)
+{
+	hwloc_bitmap_free(task->before);
+	hwloc_bitmap_free(task->allowed);
+	hwloc_bitmap_free(task->gpus);
+	hwloc_bitmap_free(task->step_gpus);
+}
+
+bool osp_binding_apply(spank_t spank, const struct osp_node_step *step, char *const *environment)
+{
+	struct task task = {.step = step, .environment = environment};
+	struct osp_error error = {.text = ""};
+	const char *choice = users_choice(&task), *why = choice;
+	bool bound = false;
+
+	if (!choice && prepare(spank, &task)) {
+		why = find_allowed(&task);
+		bound = !why && bind_task(&task, &error);
+		if (!bound)
+			(void)osp_bind_set_cpus(task.before, NULL);
+		if (!bound && !why)
+			why = error.text;
+	}
+	if (!bound && step->modes.bind == OSP_BIND_VERBOSE)
+		osp_node_say("bind: task %s on %s: left as it is: %s%s",
+			     value(&task, "SLURM_PROCID"), value(&task, "SLURMD_NODENAME"),
+			     why ? why : "Slurm does not tell which task it is",
+			     choice ? " is given" : "");
+	let_go(&task);
+	return bound;
+}

@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "spank/chosen.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define LINE_BYTES ((size_t)128 * 1024)
+#define WORDS_MOST 4096
+
+static struct osp_chosen chosen;
+
+/* Each with the shortest beginning that is no other option's. */
+static const struct {
+	const char *name;
+	size_t shortest;
+} options[] = {
+	{"--cpu-bind", 7},	   {"--cpu_bind", 7},  {"--gpu-bind", 7},
+	{"--mem-bind", 7},	   {"--mem_bind", 7},  {"--hint", 4},
+	{"--threads-per-core", 9}, {"--tres-bind", 8}, {"--extra-node-info", 8},
+};
+
+static const char *const variables[] = {"SLURM_GPU_BIND", "SLURM_MEM_BIND", "SLURM_HINT",
+					"SLURM_THREADS_PER_CORE", "SLURM_TRES_BIND"};
+
+bool osp_chosen_inherited(const char *bind, const char *type, const char *list)
+{
+	if (!bind || !type)
+		return false;
+	return strstr(bind, type) && (!list || strstr(bind, list));
+}
+
+void osp_chosen_look(void)
+{
+	const char *bind = getenv("SLURM_CPU_BIND");
+
+	memset(&chosen, 0, sizeof(chosen));
+	chosen.inherited = osp_chosen_inherited(bind, getenv("SLURM_CPU_BIND_TYPE"),
+						getenv("SLURM_CPU_BIND_LIST"));
+	if (bind && *bind && !chosen.inherited)
+		strcpy(chosen.bound_with, "SLURM_CPU_BIND");
+	for (size_t i = 0; i < sizeof(variables) / sizeof(variables[0]); i++) {
+		if (!*chosen.bound_with && getenv(variables[i]))
+			strcpy(chosen.bound_with, variables[i]);
+	}
+}
+
+static bool is_option(const char *word, size_t option)
+{
+	size_t length = strcspn(word, "=");
+
+	return length >= options[option].shortest && !strncmp(word, options[option].name, length);
+}
+
+const char *osp_chosen_option(char *const *words, int count)
+{
+	for (int i = 0; i < count; i++) {
+		if (!strncmp(words[i], "-B", 2))
+			return "--extra-node-info";
+		for (size_t j = 0; j < sizeof(options) / sizeof(options[0]); j++) {
+			if (is_option(words[i], j))
+				return options[j].name;
+		}
+	}
+	return NULL;
+}
+
+/* This process's words, cut at their ends in `line`. Returns how many. */
+static int read_words(char *line, char **words)
+{
+	int fd = open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC), count = 0;
+	size_t length = 0, at;
+	ssize_t got;
+
+	while (fd >= 0 && length < LINE_BYTES - 1 &&
+	       (got = read(fd, line + length, LINE_BYTES - 1 - length)) > 0)
+		length += (size_t)got;
+	if (fd >= 0)
+		close(fd);
+	line[length] = '\0';
+	for (at = 0; at < length && count < WORDS_MOST; at += strlen(line + at) + 1)
+		words[count++] = line + at;
+	return count;
+}
+
+/* srun's own words end where the command's begin. */
+static void look_at_line(spank_t spank)
+{
+	char *line = malloc(LINE_BYTES), **words = calloc(WORDS_MOST, sizeof(*words));
+	char **command = NULL;
+	int count, command_count = 0;
+	const char *option;
+
+	if (line && words &&
+	    spank_get_item(spank, S_JOB_ARGV, &command_count, &command) == ESPANK_SUCCESS) {
+		count = read_words(line, words);
+		option =
+			osp_chosen_option(words, count > command_count ? count - command_count : 0);
+		if (option)
+			snprintf(chosen.bound_with, sizeof(chosen.bound_with), "%s", option);
+	}
+	free(line);
+	free(words);
+}
+
+const struct osp_chosen *osp_chosen_find(spank_t spank)
+{
+	look_at_line(spank);
+	return &chosen;
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * chosen.h - whether srun's user binds tasks with Slurm's own options
+ *
+ * On the nodes this cannot be told: Slurm turns what it chooses itself and much of what users choose
+ * into the same masks. So srun looks at its own command line and environment. A SLURM_CPU_BIND that a
+ * step around srun left there is nobody's choice.
+ *
+ * One thread, in srun.
+ */
+#ifndef OSP_CHOSEN_H
+#define OSP_CHOSEN_H
+
+#include <stdbool.h>
+
+#include <slurm/spank.h>
+
+struct osp_chosen {
+	bool inherited;
+	char bound_with[64]; /* "--cpu-bind", "SLURM_GPU_BIND"; "" for none */
+};
+
+/* At the start, before srun changes its environment. */
+void osp_chosen_look(void);
+
+/* Once srun's options are read: the same, and what stands on the command line. */
+const struct osp_chosen *osp_chosen_find(spank_t spank);
+
+/* The first of `words` (`count` of them) that is an option of srun's which binds, also cut short as
+ * getopt_long takes it, or NULL. */
+const char *osp_chosen_option(char *const *words, int count);
+
+/* Whether SLURM_CPU_BIND, _TYPE and _LIST (NULL: not set) are as slurmstepd sets them for a task. */
+bool osp_chosen_inherited(const char *bind, const char *type, const char *list);
+
+#endif

@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "spank/modes.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/error.h"
+#include "spank/chosen.h"
+
+/* SPANK_ stands before it because --export=NONE lets such names through. */
+#define STEP_VARIABLE "SPANK_ONESPINE_STEP"
+
+/* Under these names the values travel to a batch script's node, as the options' own. */
+#define ENV_ENTRY  "_SLURM_SPANK_OPTION_onespine_gang_env"
+#define BIND_ENTRY "_SLURM_SPANK_OPTION_onespine_gang_bind"
+
+/* What came on the command line. */
+static struct osp_modes said;
+
+/* --- the options ------------------------------------------------------------------------------ */
+
+static int take_env(int val, const char *value, int remote)
+{
+	struct osp_error error = {.text = ""};
+
+	(void)val;
+	if (!osp_env_mode_parse("--gang-env", value ? value : "", &said.env, &error)) {
+		said.env_said = true;
+		return 0;
+	}
+	if (remote)
+		return 0;
+	slurm_error("%s", error.text);
+	return -1;
+}
+
+static int take_bind(int val, const char *value, int remote)
+{
+	struct osp_error error = {.text = ""};
+
+	(void)val;
+	if (!osp_bind_mode_parse("--gang-bind", value ? value : "", &said.bind, &error)) {
+		said.bind_said = true;
+		return 0;
+	}
+	if (remote)
+		return 0;
+	slurm_error("%s", error.text);
+	return -1;
+}
+
+static int add_option(spank_t spank, char *name, char *argument, char *usage,
+		      spank_opt_cb_f callback)
+{
+	struct spank_option option = {
+		.name = name,
+		.arginfo = argument,
+		.usage = usage,
+		.has_arg = 1,
+		.cb = callback,
+	};
+
+	if (spank_option_register(spank, &option) == ESPANK_SUCCESS)
+		return 0;
+	slurm_error("onespine: the option --%s cannot be added", name);
+	return -1;
+}
+
+int osp_modes_register(spank_t spank)
+{
+	static char env[] = "gang-env", env_argument[] = "auto|off|explain",
+		    env_usage[] = "NCCL, libfabric and CUDA variables as the nodes need them",
+		    bind[] = "gang-bind", bind_argument[] = "auto|off|verbose",
+		    bind_usage[] = "each task on the cores near its GPUs";
+
+	memset(&said, 0, sizeof(said));
+	if (add_option(spank, env, env_argument, env_usage, take_env))
+		return -1;
+	return add_option(spank, bind, bind_argument, bind_usage, take_bind);
+}
+
+/* --- sbatch, salloc, srun --------------------------------------------------------------------- */
+
+void osp_modes_begin(void)
+{
+	unsetenv(STEP_VARIABLE);
+	osp_chosen_look();
+}
+
+/* Says what is wrong with a variable. -1 where a job is being submitted, else it is passed over. */
+static int refuse(const struct osp_error *error)
+{
+	slurm_error("%s", error->text);
+	return getenv("SLURM_JOB_ID") ? 0 : -1;
+}
+
+/* Values of the environment, where the command line said nothing. */
+static int take_variables(spank_t spank)
+{
+	const char *env = said.env_said ? NULL : getenv(OSP_ENV_VARIABLE);
+	const char *bind = said.bind_said ? NULL : getenv(OSP_BIND_VARIABLE);
+	struct osp_error error = {.text = ""};
+
+	if (env) {
+		if (osp_env_mode_parse(OSP_ENV_VARIABLE, env, &said.env, &error))
+			return refuse(&error);
+		said.env_said = true;
+		(void)spank_job_control_setenv(spank, ENV_ENTRY, env, 1);
+	}
+	if (bind) {
+		if (osp_bind_mode_parse(OSP_BIND_VARIABLE, bind, &said.bind, &error))
+			return refuse(&error);
+		said.bind_said = true;
+		(void)spank_job_control_setenv(spank, BIND_ENTRY, bind, 1);
+	}
+	return 0;
+}
+
+int osp_modes_send(spank_t spank)
+{
+	if (take_variables(spank))
+		return -1;
+	if (said.env_said)
+		setenv(OSP_ENV_VARIABLE, osp_env_mode_name(said.env), 1);
+	if (said.bind_said)
+		setenv(OSP_BIND_VARIABLE, osp_bind_mode_name(said.bind), 1);
+	return 0;
+}
+
+/* "env=auto;bind=;inherited=0;with=--cpu-bind" */
+void osp_modes_hand_on(spank_t spank)
+{
+	const struct osp_chosen *chosen = osp_chosen_find(spank);
+	char value[256];
+
+	snprintf(value, sizeof(value), "env=%s;bind=%s;inherited=%d;with=%s",
+		 said.env_said ? osp_env_mode_name(said.env) : "",
+		 said.bind_said ? osp_bind_mode_name(said.bind) : "", chosen->inherited,
+		 chosen->bound_with);
+	setenv(STEP_VARIABLE, value, 1);
+	if (chosen->inherited && !*chosen->bound_with &&
+	    !(said.bind_said && said.bind == OSP_BIND_OFF))
+		slurm_spank_log("onespine: SLURM_CPU_BIND stands in the environment of the step "
+				"around this one, whose tasks it binds to the same CPUs; "
+				"--cpu-bind says what is meant, and unset SLURM_CPU_BIND ends it");
+}
+
+/* --- slurmstepd ------------------------------------------------------------------------------- */
+
+/* The word after "KEY=" in srun's variable, cut at the next ';'. */
+static const char *field(const char *value, const char *key, char *word, size_t bytes)
+{
+	const char *at = strstr(value, key);
+
+	at = at ? at + strlen(key) : "";
+	snprintf(word, bytes, "%.*s", (int)strcspn(at, ";"), at);
+	return word;
+}
+
+static void take_env_word(struct osp_modes *modes, const char *word)
+{
+	if (!modes->env_said && *word &&
+	    !osp_env_mode_parse(OSP_ENV_VARIABLE, word, &modes->env, NULL))
+		modes->env_said = true;
+}
+
+static void take_bind_word(struct osp_modes *modes, const char *word)
+{
+	if (!modes->bind_said && *word &&
+	    !osp_bind_mode_parse(OSP_BIND_VARIABLE, word, &modes->bind, NULL))
+		modes->bind_said = true;
+}
+
+void osp_modes_take(spank_t spank, struct osp_modes *modes)
+{
+	char value[256], word[64];
+
+	*modes = said;
+	if (spank_getenv(spank, STEP_VARIABLE, value, sizeof(value)) == ESPANK_SUCCESS) {
+		modes->client_told = true;
+		take_env_word(modes, field(value, "env=", word, sizeof(word)));
+		take_bind_word(modes, field(value, ";bind=", word, sizeof(word)));
+		modes->inherited = *field(value, ";inherited=", word, sizeof(word)) == '1';
+		field(value, ";with=", modes->bound_with, sizeof(modes->bound_with));
+	}
+	if (spank_getenv(spank, OSP_ENV_VARIABLE, value, sizeof(value)) == ESPANK_SUCCESS)
+		take_env_word(modes, value);
+	if (spank_getenv(spank, OSP_BIND_VARIABLE, value, sizeof(value)) == ESPANK_SUCCESS)
+		take_bind_word(modes, value);
+}
+
+void osp_modes_leave(spank_t spank, const struct osp_modes *modes)
+{
+	if (modes->env_said)
+		spank_setenv(spank, OSP_ENV_VARIABLE, osp_env_mode_name(modes->env), 1);
+	if (modes->bind_said)
+		spank_setenv(spank, OSP_BIND_VARIABLE, osp_bind_mode_name(modes->bind), 1);
+}
+
+void osp_modes_tidy(spank_t spank)
+{
+	spank_unsetenv(spank, STEP_VARIABLE);
+}

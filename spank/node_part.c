@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "onespine_config.h"
+#include "spank/node_part.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <slurm/slurm.h>
+
+#include "lib/config.h"
+#include "lib/node_software.h"
+#include "lib/user_env.h"
+#include "spank/node_step.h"
+#include "spank/told.h"
+
+#define CACHE "/run/onespine"
+
+static struct osp_node_step step;
+
+/* --- words ------------------------------------------------------------------------------------ */
+
+void osp_node_say(const char *format, ...)
+{
+	struct osp_text text = OSP_TEXT_INIT;
+	char *words = NULL, *rest, *line;
+	va_list list;
+	int length;
+
+	va_start(list, format);
+	length = vasprintf(&words, format, list);
+	va_end(list);
+	if (length < 0)
+		return;
+	for (rest = words; (line = strsep(&rest, "\n")) && (*line || rest);)
+		osp_text_printf(&text, "onespine:%s%s\n", *line ? " " : "", line);
+	if (!text.failed && text.data)
+		(void)!write(STDERR_FILENO, text.data, text.length_bytes);
+	osp_text_free(&text);
+	free(words);
+}
+
+bool osp_node_is_first_task(char *const *environment)
+{
+	const char *rank = osp_environment_value(environment, "SLURM_PROCID");
+
+	return rank && !strcmp(rank, "0");
+}
+
+bool osp_node_in_container(const struct osp_node_step *the_step)
+{
+	struct stat status;
+
+	return !stat("/", &status) &&
+	       (status.st_dev != the_step->root_device || status.st_ino != the_step->root_inode);
+}
+
+static void take_error(const struct osp_error *error)
+{
+	if (!step.error[0])
+		osp_error_format(error, step.error, sizeof(step.error));
+}
+
+/* --- policy ----------------------------------------------------------------------------------- */
+
+/* onespine.yaml: as said, or beside slurm.conf. */
+static const char *find_config(const struct osp_node_arguments *arguments, char *path, size_t bytes)
+{
+	const char *conf = getenv("SLURM_CONF"), *slash = conf ? strrchr(conf, '/') : NULL;
+
+	if (arguments->config)
+		return arguments->config;
+	if (!slash)
+		return "/etc/slurm/onespine.yaml";
+	snprintf(path, bytes, "%.*s/onespine.yaml", (int)(slash - conf), conf);
+	return path;
+}
+
+static struct osp_config *read_config(const struct osp_node_arguments *arguments,
+				      struct osp_error *error)
+{
+	char path[PATH_MAX];
+	const char *file = find_config(arguments, path, sizeof(path));
+	struct osp_config *config;
+	size_t length = 0;
+	char *text = osp_read_file(file, OSP_CONFIG_FILE_BYTES_MAX, &length);
+
+	if (!text && errno != ENOENT)
+		osp_error_at(error, file, 0, 0, "cannot be read: %s", strerror(errno));
+	config = osp_config_read(file, text ? text : "", text ? length : 0, error);
+	free(text);
+	return config;
+}
+
+/* What the user did not say, policy says. A wrong file says nothing, and is told of. */
+static void take_policy(spank_t spank, const struct osp_node_arguments *arguments)
+{
+	struct osp_error error = {.text = ""};
+	const struct osp_policy *policy;
+	struct osp_config *config;
+	char partition[256] = "";
+
+	if (step.modes.env_said && step.modes.bind_said)
+		return;
+	(void)spank_getenv(spank, "SLURM_JOB_PARTITION", partition, sizeof(partition));
+	config = read_config(arguments, &error);
+	if (!config || error.text[0]) {
+		take_error(&error);
+		osp_config_free(config);
+		config = osp_config_read("", "", 0, NULL);
+	}
+	if (!config)
+		return;
+	policy = osp_config_policy(config, partition);
+	if (!step.modes.env_said)
+		step.modes.env = policy->env;
+	if (!step.modes.bind_said)
+		step.modes.bind = policy->bind;
+	osp_config_free(config);
+}
+
+/* --- as root ---------------------------------------------------------------------------------- */
+
+/* The cache's folder lies where only root may make one; it is made the first time. */
+static void know_node(const struct osp_node_arguments *arguments)
+{
+	struct osp_node_source source = {
+		.root = arguments->root ? arguments->root : "",
+		.topology = arguments->topology,
+		.data = arguments->data ? arguments->data : OSP_DATA_DIR,
+		.site = arguments->site ? arguments->site : OSP_SITE_DIR,
+		.folder = arguments->cache ? arguments->cache : CACHE,
+	};
+	struct osp_error error = {.text = ""};
+
+	step.known = osp_node_know(&source, &error);
+	if (!step.known)
+		take_error(&error);
+}
+
+static bool has_accelerators(const struct osp_node_known *known)
+{
+	return known->gpus > 0 || known->type_gpus > 0 || known->machine->gpu_count ||
+	       known->hardware.facts[OSP_FACT_VENDOR].known;
+}
+
+static void read_rules(const struct osp_node_arguments *arguments)
+{
+	struct osp_error error = {.text = ""};
+	char folder[PATH_MAX];
+
+	step.rules = osp_rules_new(&error);
+	snprintf(folder, sizeof(folder), "%s/rules",
+		 arguments->data ? arguments->data : OSP_DATA_DIR);
+	if (step.rules && !osp_rules_add_folder(step.rules, folder, 0, &error)) {
+		snprintf(folder, sizeof(folder), "%s/rules.d",
+			 arguments->site ? arguments->site : OSP_SITE_DIR);
+		if (!osp_rules_add_folder(step.rules, folder, 1, &error) &&
+		    !osp_rules_finish(step.rules, &error))
+			return;
+	}
+	take_error(&error);
+	osp_rules_free(step.rules);
+	step.rules = NULL;
+}
+
+/* The step's first node is the one that speaks, and says a thing once a job. */
+static void choose_speaker(spank_t spank, const struct osp_node_arguments *arguments)
+{
+	const char *folder = arguments->cache ? arguments->cache : CACHE;
+	uint32_t job_id = 0, node = 1;
+
+	if (spank_get_item(spank, S_JOB_NODEID, &node) != ESPANK_SUCCESS || node != 0 ||
+	    spank_get_item(spank, S_JOB_ID, &job_id) != ESPANK_SUCCESS)
+		return;
+	step.tells_error = step.error[0] && !osp_told(folder, job_id, OSP_TOLD_ERROR);
+	if (step.modes.env != OSP_ENV_OFF)
+		step.tells_environment = !osp_told(
+			folder, job_id,
+			step.modes.env == OSP_ENV_EXPLAIN ? OSP_TOLD_EXPLAINED : OSP_TOLD_WARNED);
+}
+
+static void begin(spank_t spank, const struct osp_node_arguments *arguments,
+		  const struct osp_modes *modes)
+{
+	struct stat status;
+
+	memset(&step, 0, sizeof(step));
+	step.modes = *modes;
+	if (spank_get_item(spank, S_JOB_STEPID, &step.step_id) != ESPANK_SUCCESS)
+		return;
+	step.has_tasks_only = step.step_id < SLURM_MAX_NORMAL_STEP_ID;
+	take_policy(spank, arguments);
+	if (step.modes.env != OSP_ENV_OFF || step.modes.bind != OSP_BIND_OFF)
+		know_node(arguments);
+	if (step.known && step.modes.env != OSP_ENV_OFF && has_accelerators(step.known))
+		read_rules(arguments);
+	if (!stat("/", &status)) {
+		step.root_device = status.st_dev;
+		step.root_inode = status.st_ino;
+	}
+	if (step.error[0])
+		slurm_error("onespine: %s", step.error);
+	choose_speaker(spank, arguments);
+}
+
+/* --- as the user ------------------------------------------------------------------------------ */
+
+static void user(spank_t spank)
+{
+	char **environment = NULL;
+	struct osp_search search = {.root = ""};
+
+	if (!step.rules || spank_get_item(spank, S_JOB_ENV, &environment) != ESPANK_SUCCESS ||
+	    !environment)
+		return;
+	search.library_path = osp_environment_value(environment, "LD_LIBRARY_PATH");
+	search.virtual_env = osp_environment_value(environment, "VIRTUAL_ENV");
+	osp_node_software_own(&search, &step.software);
+	for (int i = 0; i < OSP_FACT_COUNT; i++) {
+		if (!step.software.facts[i].known)
+			step.software.facts[i] = step.known->software.facts[i];
+	}
+}
+
+static void task(spank_t spank)
+{
+	char **environment = NULL;
+	bool bound = false;
+
+	if (spank_get_item(spank, S_JOB_ENV, &environment) != ESPANK_SUCCESS || !environment)
+		return;
+	if (step.tells_error && osp_node_is_first_task(environment))
+		osp_node_say("%s; %s", step.error,
+			     !step.known || (!step.rules && step.modes.env != OSP_ENV_OFF)
+				     ? "the job runs without our settings"
+				     : "it counts as empty");
+	if (!step.known || !has_accelerators(step.known)) {
+		if (step.known && step.modes.env == OSP_ENV_EXPLAIN && step.tells_environment &&
+		    osp_node_is_first_task(environment))
+			osp_node_say(
+				"this node has no accelerators that are known: nothing is set");
+		return;
+	}
+	if (step.modes.bind != OSP_BIND_OFF && step.has_tasks_only)
+		bound = osp_binding_apply(spank, &step, environment);
+	if (step.rules)
+		osp_environment_set(spank, &step, environment, bound);
+}
+
+#pragma GCC visibility push(default)
+
+extern const struct osp_node_part osp_node_part;
+const struct osp_node_part osp_node_part = {VERSION, begin, user, task};
+
+#pragma GCC visibility pop

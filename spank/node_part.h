@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * node_part.h - what onespine.so has a second object, onespine_node.so, do in slurmstepd
+ *
+ * Environment and binding need hwloc and libyaml, which sbatch and srun shall not load; so they stand
+ * in an object of their own, which only slurmstepd loads. It shows one name, osp_node_part.
+ *
+ * Nothing here fails a job: what cannot be done is left undone and said, once a job.
+ */
+#ifndef OSP_NODE_PART_H
+#define OSP_NODE_PART_H
+
+#include <slurm/spank.h>
+
+#include "spank/modes.h"
+
+#define OSP_NODE_PART_NAME "osp_node_part"
+
+/* The arguments of plugstack.conf; NULL where they were not given. */
+struct osp_node_arguments {
+	const char *config;   /* onespine.yaml; beside slurm.conf by default */
+	const char *cache;    /* a folder of root's; /run/onespine by default */
+	const char *topology; /* an hwloc or NCCL XML file, for nodes that hide their PCI devices */
+	const char *data;     /* where rules/ and instances/ lie */
+	const char *site;     /* where rules.d/ and instances.d/ lie */
+	const char *root;     /* for tests: a folder to take for / when the node is looked at */
+};
+
+struct osp_node_part {
+	const char *version; /* of this object; another's is not used */
+
+	/* As root, once a step and node. */
+	void (*begin)(spank_t spank, const struct osp_node_arguments *arguments,
+		      const struct osp_modes *modes);
+	/* As the user, once a step and node, in the host's file system. */
+	void (*user)(spank_t spank);
+	/* As the user, in each task, in whatever file system it has by now. */
+	void (*task)(spank_t spank);
+};
+
+#endif

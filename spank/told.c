@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "onespine_config.h"
+#include "spank/told.h"
+
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define JOBS_KEPT 1023
+
+struct ring {
+	uint64_t next;
+	uint64_t entries[JOBS_KEPT]; /* what << 32 | job_id */
+};
+
+static int open_ring(const char *folder)
+{
+	char path[PATH_MAX];
+	struct stat status;
+	int fd;
+
+	if (snprintf(path, sizeof(path), "%s/told", folder) >= (int)sizeof(path))
+		return -1;
+	fd = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK, 0600);
+	if (fd < 0)
+		return -1;
+	if (!fstat(fd, &status) && S_ISREG(status.st_mode) && status.st_uid == geteuid() &&
+	    !flock(fd, LOCK_EX))
+		return fd;
+	close(fd);
+	return -1;
+}
+
+bool osp_told(const char *folder, uint32_t job_id, enum osp_told_what what)
+{
+	uint64_t entry = (uint64_t)what << 32 | job_id;
+	struct ring ring = {.next = 0};
+	int fd = open_ring(folder);
+	bool found = false;
+
+	if (fd < 0)
+		return false;
+	if (pread(fd, &ring, sizeof(ring), 0) != sizeof(ring))
+		ring = (struct ring){.next = 0};
+	for (size_t i = 0; i < JOBS_KEPT && !found; i++)
+		found = ring.entries[i] == entry;
+	if (!found) {
+		ring.entries[ring.next++ % JOBS_KEPT] = entry;
+		(void)!pwrite(fd, &ring, sizeof(ring), 0);
+	}
+	close(fd);
+	return found;
+}
