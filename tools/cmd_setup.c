@@ -291,9 +291,9 @@ static int tell(const struct setup *setup, const struct osp_plan *made, bool blo
 		osp_text_add(&text, "slurmctld would not start, or not place gangs, before that is "
 				    "done; then run this again\n");
 	else if ((made->count || setup->unit) && !setup->dry_run)
-		osp_text_printf(&text, "now %srestart slurmctld%s\n",
+		osp_text_printf(&text, "now %srestart slurmctld, and run scontrol reconfigure%s\n",
 				setup->unit ? "run systemctl daemon-reload, " : "",
-				setup->undo ? "" : ", and run onespine doctor");
+				setup->undo ? "" : " and onespine doctor");
 	return osp_print_text(&text, status);
 }
 

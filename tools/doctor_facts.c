@@ -271,7 +271,8 @@ void osp_doctor_gather(const struct osp_doctor_question *question, struct osp_do
 	facts->conf = doctor->conf;
 	if (!doctor->conf)
 		return;
-	facts->controller = question->controller || osp_is_controller(doctor->conf);
+	facts->controller =
+		question->controller || (!facts->fetched && osp_is_controller(doctor->conf));
 	gather_host(question, doctor);
 }
 

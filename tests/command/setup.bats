@@ -42,7 +42,7 @@ as_kept() {
 	holds "$output" "added to $DIR/slurm.conf:
     # added by onespine setup; onespine setup --undo takes it out
     include slurm-onespine.conf"
-	holds "$output" "now restart slurmctld, and run onespine doctor"
+	holds "$output" "now restart slurmctld, and run scontrol reconfigure and onespine doctor"
 	[[ $(grep -v '^#' slurm-onespine.conf) == "PluginDir=$LIB/slurmctld:$LIB:$SLURM_PLUGINS
 JobSubmitPlugins=onespine" ]]
 	[[ $(tail -n 3 slurm.conf | head -n 1) == '# ours stays' ]]

@@ -1,0 +1,173 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-or-later
+# setup.bats - a stock Slurm that gets Onespine by `onespine setup`, and is stock again after --undo
+#
+# Tests build on each other: stock, set up, restarted, with a configless node, with a backup slurmctld, undone.
+
+# shellcheck disable=SC2154 # said is set by answers
+
+load helpers
+
+setup() {
+	ONESPINE=${ONESPINE_PREFIX:?}/bin/onespine
+	KEPT=$BATS_FILE_TMPDIR/kept
+	cluster check --dir "$ONESPINE_CLUSTER" && free_all
+}
+
+teardown_file() {
+	stop_others
+	end_file
+}
+
+# stop_others: what this file started beside the cluster
+stop_others() {
+	local file
+	for file in "$BATS_FILE_TMPDIR"/*.started; do
+		[[ ! -s $file ]] || kill "$(<"$file")" 2>/dev/null || true
+	done
+}
+
+setup_file() {
+	make_topology "$BATS_FILE_TMPDIR/onespine.topology" 2 1 3
+	cluster_start --stock --topology "$BATS_FILE_TMPDIR/onespine.topology" --conf PluginDir= \
+		--conf SlurmctldTimeout=10 --conf SlurmctldParameters=enable_configless \
+		--conf CommunicationParameters=NoCtldInAddrAny
+	add_backup_line
+	cluster kill-ctld --dir "$ONESPINE_CLUSTER"
+	cluster start-ctld --dir "$ONESPINE_CLUSTER"
+	mkdir "$BATS_FILE_TMPDIR/kept"
+	cp -p "$ONESPINE_CLUSTER"/*.conf "$ONESPINE_CLUSTER"/onespine.* "$BATS_FILE_TMPDIR/kept/"
+}
+
+# add_backup_line: a second slurmctld, whose host is a name of its own on this machine
+add_backup_line() {
+	sed -i '/^SlurmctldHost=/a SlurmctldHost=onespine-backup(127.0.0.2)' "$ONESPINE_CLUSTER/slurm.conf"
+}
+
+# answers STATUS COMMAND...: runs it, output to $said
+answers() {
+	local wanted=$1 status=0
+	shift
+	said=$("$@" 2>&1) || status=$?
+	equal "$status" "$wanted" "status of $* (it said: $said)"
+}
+
+restart() {
+	cluster kill-ctld --dir "$ONESPINE_CLUSTER"
+	cluster start-ctld --dir "$ONESPINE_CLUSTER"
+}
+
+@test "stock Slurm: what is lacking, and that slurmctld takes no notice of a gang" {
+	answers 1 "$ONESPINE" doctor
+	holds "$said" 'wrong: JobSubmitPlugins lacks onespine'
+	holds "$said" 'wrong: the slurmctld that runs takes no notice of a gang: jobs are placed anywhere'
+	holds "$said" 'warning: there is a backup slurmctld, and StateSaveLocation'
+	holds "$said" '; slurmctld takes no notice of gangs'
+}
+
+@test "setup --head; the slurmctld that still runs without it is told apart" {
+	answers 0 "$ONESPINE" setup --head
+	holds "$said" "added to $ONESPINE_CLUSTER/slurm.conf:"
+	answers 1 "$ONESPINE" doctor
+	holds "$said" 'wrong: slurmctld runs with PluginDir='
+	holds "$said" 'cure: restart slurmctld'
+}
+
+@test "restarted, the doctor finds nothing wrong and gangs are placed and refused" {
+	restart
+	answers 0 "$ONESPINE" doctor
+	holds "$said" ', 0 wrong, '
+	holds "$said" '; slurmctld takes gangs'
+	answers 0 "$ONESPINE" setup --head
+	holds "$said" 'nothing to do'
+	hold n1,n4
+	job=$(submit --gang -N2 --exclusive)
+	await_job "$job" RUNNING
+	on_one_spine "$job"
+	ONESPINE_TEST_TOPOLOGY=$ONESPINE_CLUSTER/onespine.topology equal "$(job_domains "$job" spine | wc -l)" 1
+	holds "$(submit_refused --gang -N4)" 'the largest spine'
+}
+
+@test "a configless node gets our files with the others, and has nothing to set up" {
+	local cache=$ONESPINE_CLUSTER/spool/n6/conf-cache port
+	port=$(sed -n 's/^SlurmctldPort=//p' "$ONESPINE_CLUSTER/slurm.conf")
+	cluster kill-node --dir "$ONESPINE_CLUSTER" n6
+	start_configless "$port"
+	await 20 test -e "$cache/slurm-onespine.conf"
+	cmp "$cache/slurm-onespine.conf" "$ONESPINE_CLUSTER/slurm-onespine.conf"
+	grep -q '/onespine.so$' "$cache/plugstack.conf"
+	SLURM_CONF=$cache/slurm.conf answers 0 "$ONESPINE" setup --node
+	equal "$said" "$cache/slurm.conf: nothing to do"
+	await 30 node_is n6 idle
+	SLURM_CONF=$cache/slurm.conf srun --gang -w n6 -N1 true
+	kill "$(<"$BATS_FILE_TMPDIR/slurmd.started")"
+	wait "$(<"$BATS_FILE_TMPDIR/slurmd.started")" || true
+	rm "$BATS_FILE_TMPDIR/slurmd.started"
+	cluster start-node --dir "$ONESPINE_CLUSTER" n6
+	await 30 node_is n6 idle
+}
+
+@test "a backup slurmctld that takes over places gangs too" {
+	hold n1,n4
+	await_saved "$(submit -w n1)"
+	start_backup
+	await 20 pings 'backup.* is UP'
+	cluster kill-ctld --dir "$ONESPINE_CLUSTER" -9
+	scontrol takeover 1
+	await 30 takes_gangs
+	job=$(submit --gang -N2 --exclusive)
+	await_job "$job" RUNNING
+	on_one_spine "$job"
+	scancel "$job"
+	kill "$(<"$BATS_FILE_TMPDIR/backup.started")"
+	wait "$(<"$BATS_FILE_TMPDIR/backup.started")" || true
+	rm "$BATS_FILE_TMPDIR/backup.started"
+	cluster start-ctld --dir "$ONESPINE_CLUSTER"
+}
+
+# start_configless PORT: n6 without a slurm.conf. Before it has one it knows no other MUNGE than the
+# system's, so the cluster's socket stands there for it.
+start_configless() {
+	mkdir -p /run/munge
+	# shellcheck disable=SC2016
+	env -u SLURM_CONF unshare --mount sh -c 'mount -t tmpfs none /run/munge &&
+		touch /run/munge/munge.socket.2 && mount --bind "$1/munge/socket" /run/munge/munge.socket.2 &&
+		exec slurmd -D -N n6 --conf-server "127.0.0.1:$2"' \
+		sh "$ONESPINE_CLUSTER" "$1" >"$BATS_FILE_TMPDIR/slurmd.log" 2>&1 3>&- &
+	echo $! >"$BATS_FILE_TMPDIR/slurmd.started"
+}
+
+# start_backup: another slurmctld with a host name and a pid file of its own
+start_backup() {
+	printf '127.0.0.1 localhost %s\n127.0.0.2 onespine-backup\n' "$(hostname -s)" \
+		>"$BATS_FILE_TMPDIR/hosts"
+	mkdir "$BATS_FILE_TMPDIR/run"
+	# shellcheck disable=SC2016
+	unshare --uts --mount sh -c 'hostname onespine-backup && mount --bind "$1/hosts" /etc/hosts &&
+		mount --bind "$1/run" "$2/run" && exec slurmctld -D -f "$2/slurm.conf"' \
+		sh "$BATS_FILE_TMPDIR" "$ONESPINE_CLUSTER" >"$BATS_FILE_TMPDIR/backup.log" 2>&1 3>&- &
+	echo $! >"$BATS_FILE_TMPDIR/backup.started"
+}
+
+pings() {
+	scontrol ping 2>&1 | grep -qE "$1"
+}
+
+takes_gangs() {
+	"$ONESPINE" doctor --json | jq -e '.slurmctld == "takes gangs"' >/dev/null
+}
+
+@test "setup --head --undo: every file byte for byte as before, and Slurm is stock" {
+	answers 0 "$ONESPINE" setup --head --undo
+	holds "$said" "taken back from $ONESPINE_CLUSTER/slurm.conf:"
+	for file in "$ONESPINE_CLUSTER"/*.conf "$ONESPINE_CLUSTER"/onespine.*; do
+		cmp "$file" "$KEPT/${file##*/}"
+		equal "$(stat -c '%u %g %a' "$file")" "$(stat -c '%u %g %a' "$KEPT/${file##*/}")" "$file"
+	done
+	equal "$(ls "$KEPT")" "$(cd "$ONESPINE_CLUSTER" && ls -d -- *.conf onespine.*)"
+	restart
+	run sbatch --gang -N2 --wrap true
+	((status))
+	job=$(submit -N4 --exclusive)
+	await_job "$job" RUNNING
+}
