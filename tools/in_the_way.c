@@ -140,7 +140,7 @@ static uint32_t count_hidden(const struct osp_snapshot *snapshot, const struct o
 		     osp_job_on_nodes(&snapshot->jobs[i]) && n < snapshot->jobs[i].nodes_known; n++)
 			osp_nodeset_add(some, snapshot->jobs[i].nodes[n]);
 	for (n = osp_nodeset_next(set, 0); n < set->place_count; n = osp_nodeset_next(set, n + 1)) {
-		enum osp_node_state state = snapshot->nodes[n].state;
+		enum osp_slurm_node_state state = snapshot->nodes[n].state;
 
 		count += !osp_nodeset_test(some, n) &&
 			 (state == OSP_NODE_PARTLY || state == OSP_NODE_BUSY ||

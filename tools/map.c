@@ -39,7 +39,7 @@ const char *osp_map_state_words(enum osp_slurm_node_state state)
 	return states[state].words;
 }
 
-uint32_t osp_map_legend_count(const struct osp_map *map, enum osp_node_state state)
+uint32_t osp_map_legend_count(const struct osp_map *map, enum osp_slurm_node_state state)
 {
 	if (state == OSP_NODE_BUSY)
 		return map->hidden;

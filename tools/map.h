@@ -96,7 +96,7 @@ const char *osp_map_state_words(enum osp_slurm_node_state state);
 
 /* How many nodes the legend tells of for a state: where jobs hide a state, those that no job shown
  * has. */
-uint32_t osp_map_legend_count(const struct osp_map *map, enum osp_node_state state);
+uint32_t osp_map_legend_count(const struct osp_map *map, enum osp_slurm_node_state state);
 
 /* Is a pending job one of the partition shown? */
 bool osp_map_concerns(const struct osp_map *map, const struct osp_state_job *job);
