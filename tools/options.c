@@ -135,8 +135,9 @@ static const struct osp_command commands[OSP_COMMAND_COUNT] = {
 		{.name = "check",
 		 .arguments = "",
 		 .summary = "is this node fit to carry a job?",
-		 .details = "Looks at GPUs, links, network, host and mounts, changes nothing and "
-			    "loads no GPU. Each check runs in a process of its own: a crash or a "
+		 .details = "Looks at GPUs, links, network, host and mounts, and changes nothing; "
+			    "deeper than passive it loads the GPUs. Each check runs in a process "
+			    "of its own: a crash or a "
 			    "hang ends only that. When something failed, the last line is a reason "
 			    "for Slurm.",
 		 .answers = "at least one check failed: the node should not carry a job"},
@@ -381,8 +382,8 @@ static const struct osp_option options[OSP_OPTION_COUNT] = {
 			      .commands = BIT(OSP_CHECK),
 			      .complete = OSP_COMPLETE_WORDS,
 			      .words = "passive quick full",
-			      .help = "How deep to look: passive (the default). This build has no "
-				      "GPU kernels, so quick and full are refused."},
+			      .help = "How deep to look: passive (the default) loads no GPU, "
+				      "quick loads each for some seconds, full for minutes."},
 	[OSP_OPTION_GPUS] =
 		{.name = "gpus",
 		 .argument = "LIST",
