@@ -159,6 +159,18 @@ static const struct osp_command commands[OSP_COMMAND_COUNT] = {
 			 "has to change is printed. Run again it changes nothing. Where slurmctld "
 			 "would not start with it, nothing is changed at all.",
 		 .answers = "something is left for a person to do"},
+	[OSP_GATE_PROLOG] =
+		{.name = "gate prolog",
+		 .arguments = "",
+		 .summary = "check this node and its gang before a job's first process",
+		 .details =
+			 "For slurmd, as root: run by onespine.so or as a Prolog. Returns when the "
+			 "whole gang's verdict is known; doc/gate.md tells what it does.",
+		 .answers = "this node failed and could tell nobody: the job must not start here"},
+	[OSP_GATE_EPILOG] = {.name = "gate epilog",
+			     .arguments = "",
+			     .summary = "put on record what a job's end left on this node",
+			     .details = "For slurmd, as root: run by onespine.so or as an Epilog."},
 	[OSP_COMPLETION] = {.name = "completion",
 			    .arguments = "SHELL",
 			    .arguments_least = 1,
@@ -167,14 +179,15 @@ static const struct osp_command commands[OSP_COMMAND_COUNT] = {
 			    .words = "bash zsh",
 			    .summary = "print the completion script of a shell",
 			    .details = "SHELL is bash or zsh."},
-	[OSP_HELP] = {.name = "help",
-		      .arguments = "[COMMAND]",
-		      .arguments_most = 2,
-		      .complete = OSP_COMPLETE_WORDS,
-		      .words = "topology config fit why map audit set hosts bind env check doctor "
-			       "completion",
-		      .summary = "explain a command",
-		      .details = ""},
+	[OSP_HELP] =
+		{.name = "help",
+		 .arguments = "[COMMAND]",
+		 .arguments_most = 2,
+		 .complete = OSP_COMPLETE_WORDS,
+		 .words = "topology config fit why map audit set hosts bind env check doctor setup "
+			  "gate completion",
+		 .summary = "explain a command",
+		 .details = ""},
 };
 
 static const struct osp_option options[OSP_OPTION_COUNT] = {
