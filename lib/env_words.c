@@ -203,6 +203,25 @@ void osp_env_print_decisions(const struct osp_env_view *view, const struct osp_d
 		print_section(view, decisions, sections[i], text);
 }
 
+void osp_env_print_decided(const struct osp_env_view *view, const struct osp_decisions *decisions,
+			   struct osp_text *text)
+{
+	size_t open = 0;
+
+	for (size_t i = 0; i < sizeof(sections) / sizeof(sections[0]); i++) {
+		if (sections[i] != OSP_OUTCOME_OPEN)
+			print_section(view, decisions, sections[i], text);
+	}
+	for (size_t i = 0; i < osp_decisions_count(decisions); i++)
+		open += osp_decisions_at(decisions, i)->outcome == OSP_OUTCOME_OPEN;
+	if (open)
+		osp_text_printf(
+			text,
+			"\nNot decided, for want of knowledge: %zu rules; onespine env lists "
+			"them\n",
+			open);
+}
+
 /* --- findings --------------------------------------------------------------------------------- */
 
 static void print_finding(const struct osp_env_view *view, const char *file,

@@ -103,22 +103,20 @@ static void set_software(const struct osp_node_step *step, char *const *environm
 	}
 }
 
-static void gather(spank_t spank, const struct osp_node_step *step, char *const *environment,
-		   bool bound, struct osp_facts *facts)
+static void gather(const struct osp_node_step *step, char *const *environment, bool bound,
+		   struct osp_facts *facts)
 {
 	bool in_container = osp_node_in_container(step);
 	const char *nodes = osp_environment_value(environment, "SLURM_STEP_NUM_NODES");
-	uint32_t count;
 
 	*facts = step->known->hardware;
 	set_software(step, environment, in_container, facts);
 	osp_node_limits(environment, facts);
 	osp_node_tell(facts, OSP_FACT_CONTAINER, in_container ? "yes" : "no");
 	osp_node_tell(facts, OSP_FACT_BOUND, bound ? "yes" : "no");
-	if (nodes)
-		osp_node_tell(facts, OSP_FACT_NODES, nodes);
-	else if (spank_get_item(spank, S_JOB_NNODES, &count) == ESPANK_SUCCESS)
-		set_number(facts, OSP_FACT_NODES, count);
+	if (!nodes)
+		nodes = osp_environment_value(environment, "SLURM_JOB_NUM_NODES");
+	osp_node_tell(facts, OSP_FACT_NODES, nodes ? nodes : "");
 	set_gpus(step, environment, facts);
 }
 
@@ -138,7 +136,7 @@ static void explain(const struct osp_node_step *step, const struct osp_facts *fa
 		osp_text_printf(&text, "this node has %d of its %" PRId64 " GPUs\n",
 				step->known->gpus, step->known->type_gpus);
 	osp_env_print_facts(&view, &text);
-	osp_env_print_decisions(&view, decisions, &text);
+	osp_env_print_decided(&view, decisions, &text);
 	if (!text.failed)
 		osp_node_say("%s", text.data);
 	osp_text_free(&text);
@@ -195,7 +193,7 @@ void osp_environment_set(spank_t spank, const struct osp_node_step *step, char *
 	struct osp_user_env user;
 
 	if (facts && !osp_user_env_read(environment, &user)) {
-		gather(spank, step, environment, bound, facts);
+		gather(step, environment, bound, facts);
 		drop_ours(&user, osp_environment_value(environment, SET_VARIABLE));
 		decisions = osp_rules_decide(step->rules, facts, user.list, user.count, NULL);
 	}

@@ -8,12 +8,13 @@
 #include "lib/error.h"
 #include "spank/chosen.h"
 
-/* SPANK_ stands before it because --export=NONE lets such names through. */
-#define STEP_VARIABLE "SPANK_ONESPINE_STEP"
+/* SLURM_ stands before it because --export=NONE lets such names through, in every release. */
+#define STEP_VARIABLE "SLURM_ONESPINE_STEP"
 
-/* Under these names the values travel to a batch script's node, as the options' own. */
-#define ENV_ENTRY  "_SLURM_SPANK_OPTION_onespine_gang_env"
-#define BIND_ENTRY "_SLURM_SPANK_OPTION_onespine_gang_bind"
+/* What Slurm makes of the options of sbatch and salloc in the environment of their job. For an srun inside
+ * they would count as if typed there, over the variables. */
+#define OUTER_ENV  "SLURM_SPANK__SLURM_SPANK_OPTION_onespine_gang_env"
+#define OUTER_BIND "SLURM_SPANK__SLURM_SPANK_OPTION_onespine_gang_bind"
 
 /* What came on the command line. */
 static struct osp_modes said;
@@ -85,6 +86,10 @@ int osp_modes_register(spank_t spank)
 void osp_modes_begin(void)
 {
 	unsetenv(STEP_VARIABLE);
+	if (getenv(OSP_ENV_VARIABLE))
+		unsetenv(OUTER_ENV);
+	if (getenv(OSP_BIND_VARIABLE))
+		unsetenv(OUTER_BIND);
 	osp_chosen_look();
 }
 
@@ -96,7 +101,7 @@ static int refuse(const struct osp_error *error)
 }
 
 /* Values of the environment, where the command line said nothing. */
-static int take_variables(spank_t spank)
+static int take_variables(void)
 {
 	const char *env = said.env_said ? NULL : getenv(OSP_ENV_VARIABLE);
 	const char *bind = said.bind_said ? NULL : getenv(OSP_BIND_VARIABLE);
@@ -106,25 +111,32 @@ static int take_variables(spank_t spank)
 		if (osp_env_mode_parse(OSP_ENV_VARIABLE, env, &said.env, &error))
 			return refuse(&error);
 		said.env_said = true;
-		(void)spank_job_control_setenv(spank, ENV_ENTRY, env, 1);
 	}
 	if (bind) {
 		if (osp_bind_mode_parse(OSP_BIND_VARIABLE, bind, &said.bind, &error))
 			return refuse(&error);
 		said.bind_said = true;
-		(void)spank_job_control_setenv(spank, BIND_ENTRY, bind, 1);
 	}
 	return 0;
 }
 
-int osp_modes_send(spank_t spank)
+int osp_modes_send(void)
 {
-	if (take_variables(spank))
+	/* sbatch --export=NONE lets nothing but SLURM_ through */
+	bool is_batch = spank_context() == S_CTX_ALLOCATOR;
+
+	if (take_variables())
 		return -1;
-	if (said.env_said)
+	if (said.env_said) {
 		setenv(OSP_ENV_VARIABLE, osp_env_mode_name(said.env), 1);
-	if (said.bind_said)
+		if (is_batch)
+			setenv(OUTER_ENV, osp_env_mode_name(said.env), 1);
+	}
+	if (said.bind_said) {
 		setenv(OSP_BIND_VARIABLE, osp_bind_mode_name(said.bind), 1);
+		if (is_batch)
+			setenv(OUTER_BIND, osp_bind_mode_name(said.bind), 1);
+	}
 	return 0;
 }
 
@@ -183,6 +195,11 @@ void osp_modes_take(spank_t spank, struct osp_modes *modes)
 		take_bind_word(modes, field(value, ";bind=", word, sizeof(word)));
 		modes->inherited = *field(value, ";inherited=", word, sizeof(word)) == '1';
 		field(value, ";with=", modes->bound_with, sizeof(modes->bound_with));
+	} else {
+		if (spank_getenv(spank, OUTER_ENV, value, sizeof(value)) == ESPANK_SUCCESS)
+			take_env_word(modes, value);
+		if (spank_getenv(spank, OUTER_BIND, value, sizeof(value)) == ESPANK_SUCCESS)
+			take_bind_word(modes, value);
 	}
 	if (spank_getenv(spank, OSP_ENV_VARIABLE, value, sizeof(value)) == ESPANK_SUCCESS)
 		take_env_word(modes, value);
@@ -192,6 +209,8 @@ void osp_modes_take(spank_t spank, struct osp_modes *modes)
 
 void osp_modes_leave(spank_t spank, const struct osp_modes *modes)
 {
+	spank_unsetenv(spank, OUTER_ENV);
+	spank_unsetenv(spank, OUTER_BIND);
 	if (modes->env_said)
 		spank_setenv(spank, OSP_ENV_VARIABLE, osp_env_mode_name(modes->env), 1);
 	if (modes->bind_said)

@@ -39,7 +39,7 @@ void osp_modes_begin(void);
 
 /* After the options were read there. Returns 0, or -1 having said why a value makes no sense; inside
  * an allocation it says so, and the step runs without it. */
-int osp_modes_send(spank_t spank);
+int osp_modes_send(void);
 
 /* In srun, once the step has its nodes. */
 void osp_modes_hand_on(spank_t spank);

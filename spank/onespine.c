@@ -137,7 +137,7 @@ int slurm_spank_init_post_opt(spank_t spank, int count, char **arguments)
 		osp_step_begin(spank);
 	if (spank_context() != S_CTX_LOCAL && spank_context() != S_CTX_ALLOCATOR)
 		return 0;
-	return osp_asked_send(spank) || osp_modes_send(spank) ? -1 : 0;
+	return osp_asked_send(spank) || osp_modes_send() ? -1 : 0;
 }
 
 static bool worth_asking(spank_t spank)

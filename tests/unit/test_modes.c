@@ -16,7 +16,8 @@
 
 #define COUNT(array)  (sizeof(array) / sizeof((array)[0]))
 
-#define STEP_VARIABLE "SPANK_ONESPINE_STEP"
+#define OUTER_ENV     "SLURM_SPANK__SLURM_SPANK_OPTION_onespine_gang_env"
+#define STEP_VARIABLE "SLURM_ONESPINE_STEP"
 
 /* --- a fake SPANK ----------------------------------------------------------------------------- */
 
@@ -24,7 +25,7 @@ static spank_t handle = (spank_t)&handle;
 static struct spank_option registered[4];
 static size_t registered_count;
 static char said[1024];
-static char sent[512];
+static spank_context_t context;
 static char *remote[8]; /* NAME=value */
 
 spank_err_t spank_option_register(spank_t spank, struct spank_option *option)
@@ -86,13 +87,9 @@ spank_err_t spank_unsetenv(spank_t spank, const char *name)
 	return ESPANK_SUCCESS;
 }
 
-spank_err_t spank_job_control_setenv(spank_t spank, const char *name, const char *value,
-				     int overwrite)
+spank_context_t spank_context(void)
 {
-	assert_ptr_equal(spank, handle);
-	assert_int_equal(overwrite, 1);
-	snprintf(sent + strlen(sent), sizeof(sent) - strlen(sent), "%s=%s\n", name, value);
-	return ESPANK_SUCCESS;
+	return context;
 }
 
 static void add_words(const char *format, va_list list)
@@ -123,15 +120,25 @@ void slurm_spank_log(const char *format, ...)
 /* --- programs --------------------------------------------------------------------------------- */
 
 static const char *const names[] = {
-	OSP_ENV_VARIABLE, OSP_BIND_VARIABLE,	 STEP_VARIABLE,		"SLURM_JOB_ID",
-	"SLURM_CPU_BIND", "SLURM_CPU_BIND_TYPE", "SLURM_CPU_BIND_LIST", "SLURM_GPU_BIND",
-	"SLURM_MEM_BIND", "SLURM_HINT",		 "SLURM_TRES_BIND",	"SLURM_THREADS_PER_CORE",
+	OUTER_ENV,
+	OSP_ENV_VARIABLE,
+	OSP_BIND_VARIABLE,
+	STEP_VARIABLE,
+	"SLURM_JOB_ID",
+	"SLURM_CPU_BIND",
+	"SLURM_CPU_BIND_TYPE",
+	"SLURM_CPU_BIND_LIST",
+	"SLURM_GPU_BIND",
+	"SLURM_MEM_BIND",
+	"SLURM_HINT",
+	"SLURM_TRES_BIND",
+	"SLURM_THREADS_PER_CORE",
 };
 
 static void begin(void)
 {
 	registered_count = 0;
-	said[0] = sent[0] = '\0';
+	said[0] = '\0';
 	for (size_t i = 0; i < COUNT(remote); i++) {
 		free(remote[i]);
 		remote[i] = NULL;
@@ -143,6 +150,7 @@ static int set_up(void **state)
 	(void)state;
 	for (size_t i = 0; i < COUNT(names); i++)
 		unsetenv(names[i]);
+	context = S_CTX_LOCAL;
 	begin();
 	return 0;
 }
@@ -195,12 +203,12 @@ static void test_bad_variable(void **state)
 	(void)state;
 	setenv(OSP_BIND_VARIABLE, "yes", 1);
 	start();
-	assert_int_equal(osp_modes_send(handle), -1);
+	assert_int_equal(osp_modes_send(), -1);
 	assert_string_equal(said, "ONESPINE_GANG_BIND=yes: auto, off or verbose is expected");
 	setenv("SLURM_JOB_ID", "1", 1);
 	begin();
 	start();
-	assert_int_equal(osp_modes_send(handle), 0);
+	assert_int_equal(osp_modes_send(), 0);
 	assert_string_equal(said, "ONESPINE_GANG_BIND=yes: auto, off or verbose is expected");
 }
 
@@ -211,13 +219,40 @@ static void test_command_line_wins(void **state)
 	setenv(OSP_BIND_VARIABLE, "off", 1);
 	start();
 	assert_int_equal(give("gang-bind", "Verbose", 0), 0);
-	assert_int_equal(osp_modes_send(handle), 0);
+	assert_int_equal(osp_modes_send(), 0);
 	assert_string_equal(getenv(OSP_ENV_VARIABLE), "explain");
 	assert_string_equal(getenv(OSP_BIND_VARIABLE), "verbose");
-	/* for a batch script's node; the option travels by itself */
-	assert_string_equal(sent, "_SLURM_SPANK_OPTION_onespine_gang_env=explain\n");
+	assert_null(getenv(OUTER_ENV));
 	osp_modes_hand_on(handle);
 	assert_string_equal(getenv(STEP_VARIABLE), "env=explain;bind=verbose;inherited=0;with=");
+}
+
+/* sbatch and salloc; what an srun inside makes of it, and a script's node without other variables. */
+static void test_a_job(void **state)
+{
+	struct osp_modes modes;
+
+	(void)state;
+	context = S_CTX_ALLOCATOR;
+	setenv(OSP_ENV_VARIABLE, "off", 1);
+	start();
+	assert_int_equal(osp_modes_send(), 0);
+	assert_string_equal(getenv(OUTER_ENV), "off");
+	context = S_CTX_LOCAL;
+	setenv(OSP_ENV_VARIABLE, "explain", 1); /* in the job's shell */
+	begin();
+	start();
+	assert_null(getenv(OUTER_ENV));
+	assert_int_equal(osp_modes_send(), 0);
+	osp_modes_hand_on(handle);
+	assert_string_equal(getenv(STEP_VARIABLE), "env=explain;bind=;inherited=0;with=");
+	begin();
+	assert_int_equal(osp_modes_register(handle), 0);
+	spank_setenv(handle, OUTER_ENV, "off", 1);
+	osp_modes_take(handle, &modes);
+	assert_true(modes.env_said && modes.env == OSP_ENV_OFF);
+	osp_modes_leave(handle, &modes);
+	assert_string_equal(*place_of(OSP_ENV_VARIABLE), OSP_ENV_VARIABLE "=off");
 }
 
 /* What srun says; the option along with it; the variable where srun has not our plugin. */
@@ -356,6 +391,7 @@ int main(void)
 		cmocka_unit_test_setup(test_bad_values, set_up),
 		cmocka_unit_test_setup(test_bad_variable, set_up),
 		cmocka_unit_test_setup(test_command_line_wins, set_up),
+		cmocka_unit_test_setup(test_a_job, set_up),
 		cmocka_unit_test_setup(test_on_the_node, set_up),
 		cmocka_unit_test_setup(test_inherited, set_up),
 		cmocka_unit_test_setup(test_options, set_up),
