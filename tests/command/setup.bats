@@ -242,6 +242,8 @@ TreeWidth=5" ]]
 	holds "$output" "now run systemctl daemon-reload, restart slurmctld"
 	grep -qE "^ExecStartPre=/bin/sh -c '/[^ ]*/onespine doctor --before-start \|\| test \\$\? -ne 1'" \
 		"$BATS_TEST_TMPDIR/units/slurmctld.service.d/onespine.conf"
+	diff <(grep -v '^#' "${ONESPINE%/*}/etc/slurmctld.service.example") \
+		<(grep -v '^#' "$BATS_TEST_TMPDIR/units/slurmctld.service.d/onespine.conf")
 	onespine setup --head --undo --units "$BATS_TEST_TMPDIR/units" >/dev/null
 	[[ -z $(ls "$BATS_TEST_TMPDIR/units") ]]
 	mkdir "$BATS_TEST_TMPDIR/units/slurmctld.service.d"

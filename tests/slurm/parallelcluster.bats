@@ -1,0 +1,324 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-or-later
+# parallelcluster.bats - ParallelCluster's generated files: its names, weights, cloud nodes, includes,
+# prolog.d, its custom action and the topology from EC2's answers
+#
+# One static and fourteen dynamic nodes, each slurmd with an address of its own (127.0.9.N), which
+# ResumeProgram tells Slurm as ParallelCluster does. Node names are known to the machine by a hosts
+# file in a mount namespace, as ParallelCluster's DNS knows them.
+
+# shellcheck disable=SC2154 # said is set by answers
+
+load helpers
+
+STATIC=gpu-st-gpu-g38xlarge-1
+
+setup_file() {
+	export PC=$BATS_FILE_TMPDIR/pc ONESPINE=$ONESPINE_PREFIX/bin/onespine
+	export SLURM_CONF=$PC/etc/slurm.conf DATA=$ONESPINE_TOOLS/../tests/data/parallelcluster
+	mkdir -p "$PC"/{bin,etc/pcluster,etc/scripts/prolog.d,etc/scripts/epilog.d,etc/plugstack.conf.d,state,spool,log,run,munge,dev,onespine}
+	write_generated
+	write_main
+	write_programs
+	start_holder
+	start_munge
+	in_cluster slurmctld -f "$SLURM_CONF"
+	await 20 pings
+	export PATH=$PC/bin:$ONESPINE_PREFIX/bin:$PATH
+}
+
+teardown_file() {
+	local file
+	scancel --user="$(id -un)" 2>/dev/null || true
+	for file in "$PC"/run/*.pid "$PC/munge/pid"; do
+		[[ ! -s $file ]] || kill "$(<"$file")" 2>/dev/null || true
+	done
+	await 20 all_ended || true
+	kill "$(<"$PC/holder")" 2>/dev/null || true
+}
+
+teardown() {
+	[[ -n ${BATS_TEST_COMPLETED:-} ]] || tail -n 25 "$PC"/log/* 2>/dev/null || true
+}
+
+setup() {
+	pings || fail "slurmctld is gone"
+}
+
+all_ended() {
+	local file
+	for file in "$PC"/run/*.pid; do
+		[[ ! -s $file || ! -d /proc/$(<"$file") ]] || return 1
+	done
+}
+
+# answers STATUS COMMAND...: runs it, output to $said
+answers() {
+	local wanted=$1 status=0
+	shift
+	said=$("$@" 2>&1) || status=$?
+	equal "$status" "$wanted" "status of $* (it said: $said)"
+}
+
+# --- the files ------------------------------------------------------------------------------------
+
+# free_ports COUNT: the first of so many that nobody listens on
+free_port() {
+	local port=27100
+	while ss -Hltn "sport = :$port" | grep -q . || ss -Hltn "sport = :$((port + 1))" | grep -q .; do
+		port=$((port + 2))
+	done
+	echo "$port"
+}
+
+# write_generated: ParallelCluster's own, with this machine's folder, host and devices in their places
+write_generated() {
+	local name
+	for name in gpu_partition efa_partition gpu_gres; do
+		sed "s#/dev/nvidia#$PC/dev/nvidia#" "$DATA/slurm_parallelcluster_$name.conf" \
+			>"$PC/etc/pcluster/slurm_parallelcluster_$name.conf"
+	done
+	sed -e "s#<DIR>#$PC/etc#; /multiple_spot_partition/d; s/multiple_spot[^,]*,//g" \
+		-e "s/^SlurmctldHost=.*/SlurmctldHost=$(hostname -s)(127.0.0.1)/" \
+		"$DATA/slurm_parallelcluster.conf" >"$PC/etc/slurm_parallelcluster.conf"
+	echo "include $PC/etc/pcluster/slurm_parallelcluster_gpu_gres.conf" >"$PC/etc/gres.conf"
+	: >"$PC/etc/pcluster/custom_slurm_settings_include_file_slurm.conf"
+	echo "include $PC/etc/plugstack.conf.d/*" >"$PC/etc/plugstack.conf"
+	for name in 0 1 2 3 4 5 6 7; do
+		mknod -m 666 "$PC/dev/nvidia$name" c 1 3
+	done
+}
+
+# write_main: the slurm.conf that the cookbook writes, less what one machine cannot do (cgroups)
+write_main() {
+	local port
+	port=$(free_port)
+	cat >"$SLURM_CONF" <<-END
+		ClusterName=parallelcluster
+		SlurmUser=root
+		SlurmctldPort=$port
+		SlurmdPort=$((port + 1))
+		AuthType=auth/munge
+		AuthInfo=socket=$PC/munge/socket,cred_expire=70
+		StateSaveLocation=$PC/state
+		SlurmdSpoolDir=$PC/spool/%n
+		SlurmctldPidFile=$PC/run/slurmctld.pid
+		SlurmdPidFile=$PC/run/slurmd.%n.pid
+		SlurmctldLogFile=$PC/log/slurmctld.log
+		SlurmdLogFile=$PC/log/slurmd.%n.log
+		ReconfigFlags=KeepPartState
+		SlurmctldParameters=idle_on_node_suspend,power_save_min_interval=0,cloud_dns
+		CommunicationParameters=NoAddrCache,NoInAddrAny
+		SuspendProgram=$PC/bin/suspend
+		ResumeProgram=$PC/bin/resume
+		SuspendTimeout=120
+		PrivateData=cloud
+		ResumeRate=0
+		SuspendRate=0
+		Prolog=$PC/bin/prolog
+		Epilog=$PC/bin/epilog
+		SchedulerParameters=nohold_on_prolog_fail,batch_sched_delay=0,sched_interval=5,bf_interval=1
+		SlurmctldTimeout=300
+		SlurmdTimeout=180
+		UnkillableStepTimeout=180
+		BatchStartTimeout=180
+		MessageTimeout=60
+		KillWait=2
+		EnforcePartLimits=ALL
+		SchedulerType=sched/backfill
+		ProctrackType=proctrack/linuxproc
+		SlurmdParameters=config_overrides
+		MpiDefault=none
+		ReturnToService=1
+		TaskPlugin=task/none
+		GresTypes=gpu
+		SelectType=select/cons_tres
+		include slurm_parallelcluster.conf
+		include pcluster/custom_slurm_settings_include_file_slurm.conf
+	END
+}
+
+write_programs() {
+	local node number=1
+	for node in "$STATIC" gpu-dy-gpu-g38xlarge-{1..4} gpu-dy-gpu-p3dn24xlarge-{1..10} \
+		efa-st-efa-c5n-1 efa-dy-efa-c5n-{1..4}; do
+		printf '127.0.9.%d %s\n' $((number++)) "$node"
+	done >"$PC/addresses"
+	cat >"$PC/bin/start-node" <<-END
+		#!/bin/bash
+		# starts a node's slurmd, and tells Slurm its address, as slurm_resume does
+		address=\$(awk -v node="\$1" '\$2 == node { print \$1 }' $PC/addresses)
+		export SLURM_CONF=$SLURM_CONF
+		scontrol update NodeName="\$1" NodeAddr="\$address" NodeHostname="\$1"
+		# it listens on the address of its host's name
+		PATH=\$PATH:/usr/sbin exec setsid unshare --uts sh -c 'hostname "\$1" && exec slurmd -b -N "\$1"' \\
+			sh "\$1" </dev/null >>$PC/log/slurmd.out 2>&1
+	END
+	cat >"$PC/bin/resume" <<-END
+		#!/bin/bash
+		export SLURM_CONF=$SLURM_CONF
+		for node in \$(scontrol show hostnames "\$1"); do $PC/bin/start-node "\$node"; done
+	END
+	printf '#!/bin/bash\n' >"$PC/bin/suspend"
+	# each file of the folder, last name first, the first failure ends it
+	for node in prolog epilog; do
+		cat >"$PC/bin/$node" <<-END
+			#!/bin/bash
+			for script in \$(ls -r $PC/etc/scripts/$node.d/* 2>/dev/null); do
+				"\$script" || exit
+			done
+		END
+	done
+	cat >"$PC/etc/scripts/prolog.d/90_pcluster" <<-END
+		#!/bin/bash
+		echo "\$SLURM_JOB_ID \$SLURMD_NODENAME" >>$PC/log/prolog
+	END
+	chmod 755 "$PC"/bin/* "$PC"/etc/scripts/*/*
+}
+
+# --- the machine ----------------------------------------------------------------------------------
+
+# start_holder: a mount namespace where the nodes' names are known
+start_holder() {
+	(cat /etc/hosts "$PC/addresses") >"$PC/hosts"
+	# shellcheck disable=SC2016
+	unshare --mount sh -c 'mount --bind "$1/hosts" /etc/hosts && exec sleep infinity' sh "$PC" 3>&- &
+	echo $! >"$PC/holder"
+	await 10 grep -qs "$PC/hosts\|/hosts " "/proc/$(<"$PC/holder")/mountinfo"
+	local name
+	for name in sbatch salloc srun squeue sinfo scontrol scancel; do
+		printf '#!/bin/bash\nexec nsenter --mount --wd=/ -t %s %s "$@"\n' "$(<"$PC/holder")" \
+			"$(command -v "$name")" >"$PC/bin/$name"
+		chmod 755 "$PC/bin/$name"
+	done
+}
+
+in_cluster() {
+	nsenter --mount --wd=/ -t "$(<"$PC/holder")" "$@" 3>&-
+}
+
+start_munge() {
+	(umask 077 && head -c 128 /dev/urandom >"$PC/munge/key")
+	munged --force --key-file="$PC/munge/key" --socket="$PC/munge/socket" --pid-file="$PC/munge/pid" \
+		--log-file="$PC/munge/log" --seed-file="$PC/munge/seed" 3>&-
+	await 10 test -S "$PC/munge/socket"
+}
+
+pings() {
+	in_cluster scontrol ping | grep -q 'is UP'
+}
+
+# restart_ctld: as systemctl restart slurmctld does
+restart_ctld() {
+	local pid
+	pid=$(<"$PC/run/slurmctld.pid")
+	kill "$pid"
+	await 20 test ! -d "/proc/$pid"
+	in_cluster slurmctld -f "$SLURM_CONF"
+	await 20 pings
+}
+
+# --- EC2 ------------------------------------------------------------------------------------------
+
+# write_aws: what of the aws command onespine-topology uses. Each node's instance is i-N, N its
+# number in the list of addresses; spine A has 1, 2, 3 and 6 to 10, spine B the rest; leaves of two.
+write_aws() {
+	cat >"$PC/bin/aws" <<'END'
+#!/bin/bash
+echo "$*" >>"${SLURM_CONF%/etc/*}/log/aws"
+addresses=${SLURM_CONF%/etc/*}/addresses
+case "$1 $2" in
+'ec2 describe-instances') awk '/gpu/ { print "i-000000000000000" sprintf("%02d", NR) "\t" $1 }' "$addresses" ;;
+'ec2 describe-instance-topology')
+	printf '{"Instances": ['
+	for id in "${@:6}"; do
+		number=$((10#${id: -2}))
+		spine=a leaf=$(((number + 1) / 2))
+		((number <= 3 || (number >= 6 && number <= 10))) || spine=b leaf=$((number / 2))
+		printf '%s{"InstanceId": "%s", "InstanceType": "p5.48xlarge", "NetworkNodes": ["nn-top", "nn-%s", "nn-%s%d"], "AvailabilityZone": "us-west-2b", "ZoneId": "usw2-az1"}' \
+			"${separator-}" "$id" "$spine" "$spine" "$leaf"
+		separator=,
+	done
+	printf ']}\n'
+	;;
+*) exit 1 ;;
+esac
+END
+	chmod 755 "$PC/bin/aws"
+}
+
+@test "the custom action sets the head node up, from a tarball, and a second run changes nothing" {
+	local action=$ONESPINE_TOOLS/../etc/parallelcluster/onespine-node
+	tar -C "$ONESPINE_PREFIX" -cf "$BATS_FILE_TMPDIR/onespine.tar" .
+	answers 0 env ONESPINE_SLURM="$PC" "$action" head "$BATS_FILE_TMPDIR/onespine.tar"
+	holds "$said" "added to $SLURM_CONF:"
+	holds "$said" "wrote $PC/etc/plugstack.conf.d/onespine.conf"
+	cmp "$PC/onespine/bin/onespine" "$ONESPINE"
+	restart_ctld
+	answers 0 env ONESPINE_SLURM="$PC" "$action" head "$BATS_FILE_TMPDIR/onespine.tar"
+	holds "$said" 'nothing to do'
+	answers 0 env ONESPINE_SLURM="$PC" "$action" node
+	answers 2 env ONESPINE_SLURM="$PC" "$action"
+}
+
+@test "a static node runs; the others get their place in the fabric as they start" {
+	write_aws
+	in_cluster "$PC/bin/start-node" "$STATIC"
+	await 30 node_is "$STATIC" idle
+	for node in gpu-dy-gpu-g38xlarge-{1..4} gpu-dy-gpu-p3dn24xlarge-{1..2}; do
+		scontrol update NodeName="$node" NodeAddr="$(awk -v node="$node" '$2 == node { print $1 }' "$PC/addresses")"
+	done
+	answers 0 "$ONESPINE_TOOLS/../etc/parallelcluster/onespine-topology"
+	onespine topology show | grep -q "$STATIC"
+	grep -q 'describe-instances --filters Name=instance-state-name,Values=running' "$PC/log/aws"
+	# all of them now: the addresses that Slurm has for the rest are their names
+	awk '/gpu/ { print "i-000000000000000" sprintf("%02d", NR), $2 }' "$PC/addresses" >"$BATS_FILE_TMPDIR/map"
+	# shellcheck disable=SC2046
+	aws ec2 describe-instance-topology --output json --instance-ids $(cut -d' ' -f1 "$BATS_FILE_TMPDIR/map") >"$BATS_FILE_TMPDIR/t.json"
+	onespine topology import --from ec2 --nodes "$BATS_FILE_TMPDIR/map" -o "$PC/etc/onespine.topology" "$BATS_FILE_TMPDIR/t.json"
+	scontrol reconfigure
+	await 10 pings
+	answers 0 onespine doctor
+	holds "$said" 'takes gangs'
+	holds "$said" 'warning: 5 of 20 nodes of slurm.conf are not in the topology, and no gang gets them: efa-dy-efa-c5n-[1-4],efa-st-efa-c5n-1'
+}
+
+@test "the static node, weight 1, goes first; gangs wake their nodes on one spine, of one type" {
+	job=$(submit -p gpu --gang -N1 --gpus-per-node=m60:2 --exclusive)
+	await_job "$job" RUNNING
+	equal "$(job_nodes "$job")" "$STATIC"
+	# two of this type are left on each spine; of the other five
+	small=$(submit -p gpu --gang -N2 --gpus-per-node=m60:2 --exclusive)
+	large=$(submit -p gpu --gang -N5 --gpus-per-node=v100:8 --exclusive)
+	await_job "$small" RUNNING 90
+	await_job "$large" RUNNING 90
+	equal "$(pc_spines "$small" | wc -l)" 1
+	equal "$(pc_spines "$large" | wc -l)" 1
+	equal "$(job_nodes "$small" | grep -c 'gpu-dy-gpu-g38xlarge')" 2
+	equal "$(job_nodes "$large" | grep -c 'gpu-dy-gpu-p3dn24xlarge')" 5
+	# ParallelCluster sets no PrologFlags: its prolog.d runs where the script runs
+	await 10 prolog_ran "$large"
+	scancel "$job" "$small" "$large"
+	holds "$(submit_refused -p gpu --gang -N12)" 'spine'
+}
+
+@test "--undo leaves ParallelCluster's files as they were" {
+	answers 0 onespine setup --head --undo
+	if grep -rq onespine "$PC/etc" --include='*.conf'; then
+		fail "$(grep -r onespine "$PC/etc" --include='*.conf')"
+	fi
+	[[ ! -e $PC/etc/plugstack.conf.d/onespine.conf ]]
+	restart_ctld
+	run sbatch -p gpu --gang -N2 --wrap true
+	((status))
+}
+
+# pc_spines JOB: the spines of its nodes, one a line
+pc_spines() {
+	ONESPINE_TEST_TOPOLOGY=$PC/etc/onespine.topology job_domains "$1" spine
+}
+
+# prolog_ran JOB: ParallelCluster's own file of prolog.d ran for it
+prolog_ran() {
+	grep -q "^$1 " "$PC/log/prolog"
+}
