@@ -140,7 +140,7 @@ static bool record_is_sound(const job_record_t *job)
 static bool is_gang_call(job_record_t *job, bitstr_t *bitmap, uint32_t max_nodes, uint16_t mode,
 			 struct osp_effective *effective)
 {
-	if (!in_slurmctld || !job->job_id || !job->details || !job->spank_job_env)
+	if (!in_slurmctld || !job->job_id || !job->details)
 		return false;
 	if (mode != SELECT_MODE_RUN_NOW && mode != SELECT_MODE_TEST_ONLY &&
 	    mode != SELECT_MODE_WILL_RUN)

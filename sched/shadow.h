@@ -100,8 +100,14 @@ struct shadow_gang {
 };
 
 /* The request in force for a job, or false when it is no gang (most jobs: one look at
- * spank_job_env). */
+ * spank_job_env and at the partition's policy). */
 bool shadow_gang_request(job_record_t *job, struct osp_effective *effective);
+
+/* A request for less than the policy's own: a level above its, or (sooner) before its @TIME. */
+bool shadow_looser_than_policy(const struct osp_policy *policy,
+			       const struct osp_effective *effective);
+bool shadow_sooner_than_policy(const struct osp_policy *policy,
+			       const struct osp_effective *effective);
 
 /*
  * Fills `gang` for a call with this bitmap and size. Returns 0, or -1 when memory ran out or the

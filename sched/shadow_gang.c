@@ -53,18 +53,68 @@ static bool request_from_option(const job_record_t *job, struct osp_effective *e
 	return true;
 }
 
-bool shadow_gang_request(job_record_t *job, struct osp_effective *effective)
+static bool request_brought(const job_record_t *job, struct osp_effective *effective)
 {
 	const char *value;
 
 	if (!job->spank_job_env || !job->spank_job_env_size)
 		return false;
 	value = spank_value(job, OSP_EFFECTIVE);
-	if (!value || osp_effective_parse(value, effective) != 0) {
-		if (!request_from_option(job, effective))
-			return false;
-	}
-	return effective->mode != OSP_MODE_OFF;
+	if (!value || osp_effective_parse(value, effective) != 0)
+		return request_from_option(job, effective);
+	return true;
+}
+
+bool shadow_looser_than_policy(const struct osp_policy *policy,
+			       const struct osp_effective *effective)
+{
+	const struct osp_topology *topology = shadow_state.topology;
+	int asked, least;
+
+	if (!topology)
+		return false;
+	asked = osp_topology_level(topology, effective->level);
+	least = osp_topology_level(topology, policy->level);
+	return least >= 1 && (asked > least || shadow_sooner_than_policy(policy, effective));
+}
+
+bool shadow_sooner_than_policy(const struct osp_policy *policy,
+			       const struct osp_effective *effective)
+{
+	return effective->relax_s >= 0 &&
+	       (policy->relax_s < 0 || effective->relax_s < policy->relax_s);
+}
+
+/*
+ * Where users may not turn a gang off a job may still have come by scontrol update, which job_submit
+ * does not judge: from another partition, or with fewer nodes. It is held to the policy here.
+ */
+static bool hold_to_policy(const job_record_t *job, struct osp_effective *effective, bool brought)
+{
+	const char *partition = job->part_ptr ? job->part_ptr->name : job->partition;
+	struct osp_request nothing = {.asked = OSP_ASKED_NOTHING, .relax_s = -1};
+	const struct osp_policy *policy;
+	struct osp_effective least;
+
+	if (!shadow_state.config)
+		return brought;
+	policy = osp_config_policy(shadow_state.config, partition);
+	if (!policy->gang_always || policy->allow_off || policy->mode != OSP_MODE_ENFORCE ||
+	    osp_request_resolve(&nothing, policy, partition, job->details->min_nodes, &least,
+				NULL) != 0 ||
+	    least.mode == OSP_MODE_OFF)
+		return brought;
+	if (!brought || effective->mode != OSP_MODE_ENFORCE ||
+	    shadow_looser_than_policy(policy, effective))
+		*effective = least;
+	return true;
+}
+
+bool shadow_gang_request(job_record_t *job, struct osp_effective *effective)
+{
+	bool brought = request_brought(job, effective);
+
+	return hold_to_policy(job, effective, brought) && effective->mode != OSP_MODE_OFF;
 }
 
 /* Since when the job could have run: its submission, or when its dependencies and --begin let it.
@@ -74,6 +124,12 @@ static time_t pending_since(const job_record_t *job)
 	time_t submitted = job->details->submit_time, eligible = job->details->begin_time;
 
 	return eligible > submitted ? eligible : submitted;
+}
+
+/* Whether its @TIME has passed. */
+static bool is_relaxed(const job_record_t *job, const struct osp_effective *effective)
+{
+	return effective->relax_s >= 0 && time(NULL) - pending_since(job) >= effective->relax_s;
 }
 
 static int find_level(struct shadow_gang *gang, char *why, size_t why_bytes)
@@ -86,8 +142,7 @@ static int find_level(struct shadow_gang *gang, char *why, size_t why_bytes)
 		return -1;
 	}
 	gang->level = (uint32_t)level;
-	gang->relaxed = gang->effective.relax_s >= 0 &&
-			time(NULL) - pending_since(gang->job) >= gang->effective.relax_s;
+	gang->relaxed = is_relaxed(gang->job, &gang->effective);
 	if (gang->relaxed)
 		gang->level =
 			gang->level < osp_topology_level_count(topology) ? gang->level + 1 : 0;
@@ -406,20 +461,24 @@ static uint32_t domain_of_all(const struct osp_nodeset *nodes, uint32_t level)
 	return domain;
 }
 
-/* The lowest level of its own request, or the one above when relaxed, that all its nodes share. */
-static uint32_t domain_reached(const struct osp_effective *effective,
-			       const struct osp_nodeset *nodes)
+/*
+ * The lowest level of its own request, or the one above when relaxed, that all its nodes share.
+ * *anywhere: it is relaxed from the top level, so none has to be shared.
+ */
+static uint32_t domain_reached(const job_record_t *job, const struct osp_effective *effective,
+			       const struct osp_nodeset *nodes, bool *anywhere)
 {
 	int level = osp_topology_level(shadow_state.topology, effective->level);
-	uint32_t domain = OSP_NO_DOMAIN;
+	uint32_t domain;
 
+	*anywhere = false;
 	if (level < 1)
 		return OSP_NO_DOMAIN;
 	domain = domain_of_all(nodes, (uint32_t)level);
-	if (domain == OSP_NO_DOMAIN && effective->relax_s >= 0 &&
-	    (uint32_t)level < osp_topology_level_count(shadow_state.topology))
-		domain = domain_of_all(nodes, (uint32_t)level + 1);
-	return domain;
+	if (domain != OSP_NO_DOMAIN || !is_relaxed(job, effective))
+		return domain;
+	*anywhere = (uint32_t)level == osp_topology_level_count(shadow_state.topology);
+	return *anywhere ? OSP_NO_DOMAIN : domain_of_all(nodes, (uint32_t)level + 1);
 }
 
 static void say_where(job_record_t *job, const struct osp_effective *effective,
@@ -453,16 +512,15 @@ int shadow_gang_started(job_record_t *job)
 	struct osp_effective effective;
 	struct osp_nodeset *nodes;
 	uint32_t domain;
-	bool astray;
+	bool anywhere, astray;
 
 	if (!shadow_gang_request(job, &effective) || !job->node_bitmap)
 		return SLURM_SUCCESS;
 	nodes = shadow_state.topology ? set_of_bitmap(job->node_bitmap) : NULL;
 	if (!nodes)
 		return effective.mode == OSP_MODE_ENFORCE ? SLURM_ERROR : SLURM_SUCCESS;
-	domain = domain_reached(&effective, nodes);
-	astray = domain == OSP_NO_DOMAIN && effective.mode == OSP_MODE_ENFORCE &&
-		 effective.relax_s < 0;
+	domain = domain_reached(job, &effective, nodes, &anywhere);
+	astray = domain == OSP_NO_DOMAIN && effective.mode == OSP_MODE_ENFORCE && !anywhere;
 	if (astray)
 		error("onespine: %pJ was given nodes in no common %s; it goes back to the queue",
 		      job, effective.level);

@@ -201,18 +201,13 @@ static struct osp_policy policy_of(const struct osp_seam_job *job, const char *f
 static int check_loosening(const struct osp_policy *policy, const struct osp_effective *effective,
 			   const char *partition, char *sentence, size_t sentence_bytes)
 {
-	const struct osp_topology *topology = shadow_state.topology;
-	int asked = osp_topology_level(topology, effective->level);
-	int least = osp_topology_level(topology, policy->level);
-	bool sooner = effective->relax_s >= 0 &&
-		      (policy->relax_s < 0 || effective->relax_s < policy->relax_s);
-
-	if (!policy->gang_always || policy->allow_off || least < 1 || (asked <= least && !sooner))
+	if (!policy->gang_always || policy->allow_off ||
+	    !shadow_looser_than_policy(policy, effective))
 		return 0;
 	snprintf(sentence, sentence_bytes,
 		 "partition %s holds its jobs to one %s; ask for --gang=%s or a level below it%s",
 		 partition ? partition : "?", policy->level, policy->level,
-		 sooner ? ", without @TIME" : "");
+		 shadow_sooner_than_policy(policy, effective) ? ", without @TIME" : "");
 	return -1;
 }
 

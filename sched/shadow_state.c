@@ -130,17 +130,26 @@ static struct osp_config *read_config_file(const char *path, char **text, size_t
 	return osp_config_read(path, *text, *text_bytes, error);
 }
 
+/* After a restart: the copy of the last good policy, else the one that holds without any file. */
 static struct osp_config *good_config(void)
 {
 	char path[PATH_MAX];
 	char *text;
 	size_t text_bytes;
-	struct osp_config *config;
+	struct osp_config *config = NULL;
 
 	good_copy_path("config", path, sizeof(path));
-	config = read_config_file(path, &text, &text_bytes, NULL);
+	text = osp_read_file(path, OSP_CONFIG_FILE_BYTES_MAX, &text_bytes);
+	if (text)
+		config = osp_config_read(path, text, text_bytes, NULL);
 	free(text);
-	return config ? config : osp_config_read(NULL, "", 0, NULL);
+	if (config) {
+		info("onespine: the last good policy, %s, is in force", path);
+		return config;
+	}
+	error("onespine: no good policy is kept here; until onespine.yaml is mended --gang alone "
+	      "makes a gang");
+	return osp_config_read(NULL, "", 0, NULL);
 }
 
 static void load_config(void)
@@ -158,8 +167,9 @@ static void load_config(void)
 	if (config) {
 		keep_good_copy("config", text ? text : "", text_bytes);
 	} else {
-		error("onespine: %s; the last good policy stays in force",
-		      osp_error_format(&wrong, words, sizeof(words)));
+		error("onespine: %s; %s", osp_error_format(&wrong, words, sizeof(words)),
+		      shadow_state.config ? "the last good policy stays in force"
+					  : "looking for the last good one");
 		config = shadow_state.config ? NULL : good_config();
 	}
 	free(text);

@@ -218,12 +218,22 @@ forget_topology() {
 	reconfigure
 	printf 'defaults:\n  level: leaf\n  modus: enforce\n' | put_policy
 	reconfigure
-	log_since "error: onespine: $ONESPINE_CLUSTER/onespine.yaml:3:[0-9]+: .*modus.*mode.*; the last good policy stays in force"
+	log_since "error: onespine: $ONESPINE_CLUSTER/onespine.yaml:3:[0-9]+: .*modus.*mode.*; (the last good policy stays in force|looking for the last good one)"
 	holds "$(submit_refused --gang -N4 --exclusive)" '4 nodes on one leaf asked for'
 	log_mark
 	restart
-	log_since "error: onespine: $ONESPINE_CLUSTER/onespine.yaml:3:[0-9]+: "
+	log_since "error: onespine: $ONESPINE_CLUSTER/onespine.yaml:3:[0-9]+: .*; looking for the last good one"
+	log_since "the last good policy, $ONESPINE_CLUSTER/state/onespine_config, is in force"
 	holds "$(submit_refused --gang -N4 --exclusive)" '4 nodes on one leaf asked for'
+}
+
+@test "a broken policy and no good one kept: the log says what holds, and a gang is on one spine all the same" {
+	printf 'defaults:\n  level: leaf\n  modus: enforce\n' | put_policy
+	restart rm -f "$ONESPINE_CLUSTER/state/onespine_config"
+	log_since "error: onespine: $ONESPINE_CLUSTER/onespine.yaml:3:[0-9]+: .*; looking for the last good one"
+	log_since 'error: onespine: no good policy is kept here; until onespine.yaml is mended --gang alone makes a gang'
+	hold 'n1,n5'
+	gang_waits_then_starts
 }
 
 @test "a topology of another name, as the policy says" {

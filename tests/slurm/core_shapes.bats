@@ -11,7 +11,7 @@ setup_file() {
 	cluster_start --topology "$BATS_FILE_TMPDIR/onespine.topology" \
 		--conf SchedulerParameters=batch_sched_delay=0,sched_interval=2,bf_interval=1 \
 		--partition 'gpu Nodes=ALL Default=YES' \
-		--partition 'left Nodes=n[1-4]' --partition 'right Nodes=n[5-10]'
+		--partition 'left Nodes=n[1-4]' --partition 'right Nodes=n[5-10]' --partition 'all Nodes=ALL'
 }
 
 # fabric LEVELS LINE...: the topology in force from now on; a line is "LEVEL NAME IN NODES", - for none
@@ -373,6 +373,30 @@ two_spines() {
 	on_one_spine "$job"
 	runs --gang=leaf -N2
 	on_one_spine "$job" leaf
+}
+
+@test "allow_off: false: nor can a job be brought there by scontrol update" {
+	policy <<-'END'
+		partitions:
+		  gpu: {gang: always, from_nodes: 3, allow_off: false}
+	END
+	two_spines
+	hold 'n[1-4],n[7-10]'
+	# from a partition without that policy, from fewer nodes, and from a level above
+	moved=$(submit --hold -N3 --exclusive -p left)
+	scontrol update "JobId=$moved" Partition=gpu
+	grown=$(submit --hold -N2 --exclusive)
+	scontrol update "JobId=$grown" NumNodes=3-3
+	above=$(submit --hold --gang=core -N3 --exclusive -p all)
+	scontrol update "JobId=$above" Partition=gpu
+	for job in $moved $grown $above; do
+		scontrol release "$job"
+		await 20 note_holds "$job" '[onespine: gang=spine; waits: 3 nodes on one spine'
+		[[ $job == "$above" ]] || scancel "$job"
+	done
+	release n4
+	await_job "$above" RUNNING
+	on_one_spine "$above"
 }
 
 @test "mode: advise places as Slurm does and says what would have been" {

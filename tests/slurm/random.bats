@@ -54,7 +54,8 @@ submit_random() {
 	((size <= last / 2)) || { pick 1 "$last" && size=$picked; }
 	pick 1 60
 	options=(--job-name="$level" --time="$picked")
-	[[ $level == none ]] || options+=("--gang=$level")
+	pick 1 4
+	[[ $level == none ]] || options+=("--gang=$level$( ((picked > 1)) || echo @10:00)")
 	pick 1 10
 	case $picked in
 	1 | 2) options+=(-N "$size-$((size + 3 > last ? last : size + 3))" --exclusive) ;;
