@@ -9,6 +9,15 @@
 #ifdef OSP_HAVE_EXPAT
 #include <expat.h>
 
+/* Positions have two widths from expat 2.9 on, which deprecates the first. */
+#if XML_MAJOR_VERSION > 2 || XML_MINOR_VERSION >= 9
+#define LINE_NUMBER   XML_GetCurrentLineNumber64
+#define COLUMN_NUMBER XML_GetCurrentColumnNumber64
+#else
+#define LINE_NUMBER   XML_GetCurrentLineNumber
+#define COLUMN_NUMBER XML_GetCurrentColumnNumber
+#endif
+
 struct osp_xml {
 	XML_Parser parser;
 	const struct osp_xml_handler *handler;
@@ -30,12 +39,12 @@ int osp_xml_fail(struct osp_xml *xml, const char *text)
 
 int osp_xml_line(const struct osp_xml *xml)
 {
-	return (int)XML_GetCurrentLineNumber(xml->parser);
+	return (int)LINE_NUMBER(xml->parser);
 }
 
 int osp_xml_column(const struct osp_xml *xml)
 {
-	return (int)XML_GetCurrentColumnNumber(xml->parser) + 1;
+	return (int)COLUMN_NUMBER(xml->parser) + 1;
 }
 
 static void XMLCALL on_start(void *data, const XML_Char *name, const XML_Char **attributes)

@@ -84,7 +84,7 @@ AC_DEFUN([OSP_CHECK_SLURM], [
 		AS_IF([test -r "$slurm_dir/include/slurm/spank.h"], [
 			have_SLURM=yes
 			slurm_prefix=$slurm_dir
-			AS_IF([test "x$slurm_dir" != x/usr], [SLURM_CPPFLAGS="-I$slurm_dir/include"])
+			AS_IF([test "x$slurm_dir" != x/usr], [SLURM_CPPFLAGS="-isystem $slurm_dir/include"])
 			break
 		])
 	done
@@ -109,6 +109,8 @@ AC_DEFUN([OSP_CHECK_SLURM], [
 		done
 		AC_MSG_RESULT([$SLURM_PLUGINS])
 	])
+	# Calls that take a step's id from 26.05 on then still take a job's number.
+	SLURM_CPPFLAGS="$SLURM_CPPFLAGS -DSLURM_BACKWARD_COMPAT"
 	slurm_libdir=$(dirname "$SLURM_PLUGINS")
 	AS_IF([test $have_SLURM = yes], [
 		SLURM_LIBS=-lslurm
@@ -123,6 +125,8 @@ AC_DEFUN([OSP_CHECK_SLURM], [
 	osp_saved_cppflags=$CPPFLAGS
 	CPPFLAGS="$CPPFLAGS $SLURM_CPPFLAGS"
 	AC_CHECK_MEMBERS([job_array_resp_msg_t.err_msg], [], [], [[#include <slurm/slurm.h>]])
+	# What frees what slurm_load_ctl_conf() gave: slurm_free_ctl_conf() up to 25.11.
+	AC_CHECK_DECLS([slurm_free_conf], [], [], [[#include <slurm/slurm.h>]])
 	CPPFLAGS=$osp_saved_cppflags
 	AM_CONDITIONAL([HAVE_SLURM], [test $have_SLURM = yes])
 ])

@@ -53,14 +53,24 @@
 #define OSP_PROLOG_FLAG_RUN_IN_JOB 0
 #endif
 
+/* What slurm_load_job() and its like take: a job's number, from 26.05 on a step's id (slurm.h). Callers
+ * give a number: configure asks Slurm's header for that with SLURM_BACKWARD_COMPAT. */
+#if OSP_SLURM_AT_LEAST(26, 5)
+#define OSP_JOB_REFERENCE		    slurm_step_id_t
+#define OSP_JOB_REFERENCE_NUMBER(reference) (reference).job_id
+#else
+#define OSP_JOB_REFERENCE		    uint32_t
+#define OSP_JOB_REFERENCE_NUMBER(reference) (reference)
+#endif
+
 #ifdef OSP_SLURM_INTERNAL
 
 /* "List" became "list_t *" in 23.11; the struct behind both has always had this name
  * (common/list.h). */
 typedef struct xlist osp_list_t;
 
-/* The bitmap of powered-down nodes got its present name in 23.11 (slurmctld.h). */
-#if OSP_SLURM_AT_LEAST(23, 11)
+/* The bitmap of powered-down nodes got its present name in 24.05 (slurmctld.h). */
+#if OSP_SLURM_AT_LEAST(24, 5)
 #define OSP_POWERED_DOWN_NODES power_down_node_bitmap
 #pragma weak power_down_node_bitmap
 #else
@@ -68,8 +78,8 @@ typedef struct xlist osp_list_t;
 #pragma weak power_node_bitmap
 #endif
 
-/* node_name2bitmap() says which names it did not know from 24.05 on (common/node_conf.h). */
-#if OSP_SLURM_AT_LEAST(24, 5)
+/* node_name2bitmap() says which names it did not know from 24.11 on (common/node_conf.h). */
+#if OSP_SLURM_AT_LEAST(24, 11)
 #define OSP_NODE_NAMES_TO_BITMAP(names, bitmap) node_name2bitmap(names, false, bitmap, NULL)
 #else
 #define OSP_NODE_NAMES_TO_BITMAP(names, bitmap) node_name2bitmap(names, false, bitmap)
@@ -91,8 +101,8 @@ typedef struct xlist osp_list_t;
 #define OSP_WANTS_WHOLE_NODES(details) ((details)->whole_node == WHOLE_NODE_REQUIRED)
 #endif
 
-/* Preempted node bitmaps of non-RUN_NOW answers are kept in the job from 23.11 on (job_test.c). */
-#if OSP_SLURM_AT_LEAST(23, 11)
+/* Preempted node bitmaps of non-RUN_NOW answers are kept in the job from 24.11.4 on (job_test.c). */
+#if SLURM_VERSION_NUMBER >= SLURM_VERSION_NUM(24, 11, 4)
 #define OSP_HAVE_NODE_BITMAP_PREEMPT 1
 #else
 #define OSP_HAVE_NODE_BITMAP_PREEMPT 0

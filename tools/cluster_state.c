@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "onespine_config.h"
+
 #include "tools/cluster_state.h"
 
 #include <errno.h>
@@ -82,6 +84,15 @@ static int load_conf(slurm_conf_t **conf, struct osp_error *error)
 	return slurm_failed(result, "its configuration", error);
 }
 
+static void free_conf(slurm_conf_t *conf)
+{
+#if HAVE_DECL_SLURM_FREE_CONF
+	slurm_free_conf(conf);
+#else
+	slurm_free_ctl_conf(conf);
+#endif
+}
+
 char *osp_slurm_conf_path(struct osp_error *error)
 {
 	const char *named = getenv("SLURM_CONF");
@@ -94,7 +105,7 @@ char *osp_slurm_conf_path(struct osp_error *error)
 		if (load_conf(&conf, error) < 0)
 			return NULL;
 		path = strdup(conf->slurm_conf ? conf->slurm_conf : "/etc/slurm/slurm.conf");
-		slurm_free_ctl_conf(conf);
+		free_conf(conf);
 	}
 	if (!path)
 		osp_error_set(error, "out of memory");
@@ -115,7 +126,7 @@ int osp_cluster_topology(struct osp_slurm_topology *topology, struct osp_error *
 		 conf->topology_param ? conf->topology_param : "");
 	snprintf(topology->version, sizeof(topology->version), "%s",
 		 conf->version ? conf->version : "");
-	slurm_free_ctl_conf(conf);
+	free_conf(conf);
 	return 0;
 }
 
@@ -391,7 +402,7 @@ static struct osp_snapshot *load(bool with_jobs, struct osp_error *error)
 		}
 	}
 	if (conf)
-		slurm_free_ctl_conf(conf);
+		free_conf(conf);
 	return snapshot;
 }
 

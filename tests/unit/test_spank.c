@@ -15,6 +15,7 @@
 #include <slurm/slurm.h>
 #include <slurm/spank.h>
 
+#include "sched/slurm_compat.h"
 #include "spank/placed.h"
 #include "spank/spares.h"
 
@@ -173,8 +174,10 @@ void slurm_spank_log(const char *format, ...)
 
 /* --- a fake slurmctld --------------------------------------------------------------------------- */
 
-int slurm_load_job(job_info_msg_t **answer, uint32_t id, uint16_t flags)
+/* in brackets: where it takes more than a number it is also a macro */
+int(slurm_load_job)(job_info_msg_t **answer, OSP_JOB_REFERENCE reference, uint16_t flags)
 {
+	uint32_t id = OSP_JOB_REFERENCE_NUMBER(reference);
 	static slurm_job_info_t records[2];
 	static job_info_msg_t jobs;
 

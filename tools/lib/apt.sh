@@ -9,11 +9,32 @@ BUILD_PACKAGES=(build-essential autoconf automake libtool pkg-config
 SLURM_PACKAGES=(slurmctld slurmd slurm-client slurm-wlm-basic-plugins munge procps iproute2)
 TEST_PACKAGES=(bats jq valgrind mmdebstrap dpkg-dev clang libclang-rt-dev shellcheck)
 
-# Which suite of Debian has which Slurm.
+# The releases of Slurm that Debian has. Any other is built from its source when it is named to the
+# micro (25.05.8; slurm_build.sh).
+KNOWN_RELEASES=(22.05 24.11 26.05)
+
+# release_known RELEASE: can a cluster run it?
+release_known() {
+	[[ " ${KNOWN_RELEASES[*]} " == *" $1 "* ]] || built_release "$1"
+}
+
+# built_release RELEASE: is it one to the micro, which no package holds?
+built_release() {
+	[[ $1 =~ ^[0-9][0-9]\.[0-9][0-9]\.[0-9]+$ ]]
+}
+
+# release_at_least RELEASE WANTED: 24.11.5 is at least 24.05
+release_at_least() {
+	[[ $(printf '%s\n%s\n' "$1" "$2" | sort -V | head -n 1) == "$2" ]]
+}
+
+# Which suite of Debian a release's root is made of.
 suite_of() {
 	case $1 in
 	22.05) echo bookworm ;;
 	24.11) echo trixie ;;
+	26.05) echo forky ;;
+	*.*.*) echo bookworm ;;
 	*) die "no Debian release with Slurm $1 is known here" ;;
 	esac
 }

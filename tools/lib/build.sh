@@ -36,6 +36,17 @@ make_configure() {
 	}
 }
 
+# source_may_be_lost RELEASE: Debian's archive keeps no source of a suite that is still moving
+source_may_be_lost() {
+	[[ $1 == 26.05 ]] || return 1
+	say "builds for Slurm $1 without its source, so without the shadow (ONESPINE_SLURM_SOURCES can give it)"
+}
+
+# enforces RELEASE: was the shadow built for it?
+enforces() {
+	[[ -e $(prefix_folder "$1")/lib/onespine/slurmctld/select_cons_tres.so ]]
+}
+
 # build_onespine RELEASE: configures, builds and installs into prefix_folder; the log is told when
 # that fails
 build_onespine() {
@@ -44,9 +55,10 @@ build_onespine() {
 	prefix=$(prefix_folder "$release")
 	log=$folder/build.log
 	mkdir -p "$folder"
-	source=$(source_folder "$release") || return 1
+	source=$(source_folder "$release") || source_may_be_lost "$release" || return 1
 	make_configure || return 1
-	wanted="--prefix=$prefix --with-slurm-source=$source"
+	wanted="--prefix=$prefix${source:+ --with-slurm-source=$source}"
+	[[ -n $source ]] || rm -f "$prefix/lib/onespine/slurmctld/select_cons_tres.so"
 	(
 		flock 9
 		if [[ ! -e $folder/config.status || $(cat "$folder/configured" 2>/dev/null) != "$wanted" ]]; then

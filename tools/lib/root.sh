@@ -6,9 +6,15 @@
 # ROOT.use is locked: shared by whatever runs inside, for itself alone by what puts another in its place.
 # shellcheck shell=bash disable=SC2154
 
-# root_packages: what a root holds; with the suite it is the stamp, so a change makes a new root
+# root_packages RELEASE: what a root holds; with the suite it is the stamp, so a change makes a new
+# root. Where Slurm is built from source no package of it is there.
 root_packages() {
-	printf '%s\n' "${BUILD_PACKAGES[@]}" "${SLURM_PACKAGES[@]}" valgrind | paste -sd,
+	printf '%s\n' "${BUILD_PACKAGES[@]}" "${SLURM_PACKAGES[@]}" valgrind |
+		if built_release "$1"; then
+			grep -v slurm
+		else
+			cat
+		fi | paste -sd,
 }
 
 # root_folder RELEASE: makes the root when there is none, and prints its path
@@ -16,9 +22,12 @@ root_folder() {
 	local release=$1 suite folder stamp
 	suite=$(suite_of "$release") || exit 1
 	folder=$ONESPINE_CACHE/root-$release
-	stamp="$suite: $(root_packages)"
+	stamp="$suite: $(root_packages "$release")"
 	if [[ ! -e $folder/.onespine-root || $(<"$folder/.onespine-root") != "$stamp" ]]; then
 		make_root "$suite" "$folder" "$stamp" || exit 1
+	fi
+	if built_release "$release"; then
+		build_slurm "$release" "$folder" || exit 1
 	fi
 	printf '%s\n' "$folder"
 }
@@ -35,7 +44,7 @@ make_root() {
 		[[ ! -e $folder/.onespine-root || $(<"$folder/.onespine-root") != "$stamp" ]] || exit 0
 		say "makes a root of Debian $suite in $folder (about half a minute)"
 		rm -rf --one-file-system "$folder.new"
-		local -a options=(--quiet --variant=apt --include="$(root_packages)"
+		local -a options=(--quiet --variant=apt --include="${stamp#*: }"
 			--aptopt='Acquire::Check-Valid-Until "false"' --skip=check/empty)
 		while IFS= read -r proxy; do
 			[[ -z $proxy ]] || options+=(--aptopt="$proxy")

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # slurm_conf.sh - writes the files that a cluster's daemons read
 #
-# Uses the variables of tools/cluster: dir, slurm, root, prefix, stock, cloud, names (array), port,
-# slurmd_ports, gres and the arrays topology_files, conf, node_conf, partition.
+# Uses the variables of tools/cluster: dir, slurm, root, prefix, stock, enforcing, cloud, names (array),
+# port, slurmd_ports, gres and the arrays topology_files, conf, node_conf, partition.
 # shellcheck shell=bash disable=SC2154
 
 # slurm_plugins [ROOT]: Slurm's own plugin directory, as seen in that root
@@ -64,7 +64,7 @@ write_slurm_conf() {
 			cp "$config" "$dir/onespine.yaml"
 		fi
 	fi
-	if [[ $slurm != 22.05 ]]; then
+	if release_at_least "$slurm" 24.05; then
 		printf 'CgroupPlugin=disabled\n' >"$dir/cgroup.conf"
 	fi
 	write_gres_conf
@@ -137,6 +137,8 @@ default_lines() {
 	END
 	if ((stock)); then
 		printf 'PluginDir=%s\n' "$plugin_dir"
+	elif ((!enforcing)); then
+		printf 'PluginDir=%s\n' "$prefix/lib/onespine:$plugin_dir"
 	else
 		printf 'PluginDir=%s\n' \
 			"$prefix/lib/onespine/slurmctld:$prefix/lib/onespine:$plugin_dir"

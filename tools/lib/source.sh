@@ -10,6 +10,11 @@ package_version() {
 # source_folder RELEASE: gets and configures the tree unless it is there; prints its path
 source_folder() {
 	local release=$1 root='' version folder
+	if built_release "$release"; then
+		root_folder "$release" >/dev/null || exit 1
+		built_source "$release"
+		return
+	fi
 	if [[ $release != "$(installed_release)" ]]; then
 		root=$(root_folder "$release")
 	fi
@@ -20,11 +25,19 @@ source_folder() {
 	(
 		flock 9
 		[[ ! -e $folder/.onespine-configured ]] || exit 0
-		download_source "$(suite_of "$release")" "$version" "$folder" || exit 1
-		configure_source "$root" "$folder" || exit 1
+		download_source "$(suite_of "$release")" "$version" "$folder" ||
+			named_tree "${version%%-*}" "$folder" || exit 1
+		configure_source "$root" "$folder" --without-rpath || exit 1
 		touch "$folder/.onespine-configured"
 	) 9>"$folder.lock" || exit 1
 	printf '%s\n' "$folder"
+}
+
+# named_tree VERSION FOLDER: the same version to the micro, from where ONESPINE_SLURM_SOURCES says
+named_tree() {
+	[[ -n ${ONESPINE_SLURM_SOURCES:-} ]] || return 1
+	rm -rf "$2"
+	slurm_tree "$1" "$2"
 }
 
 # source_lists SUITE: lines for a sources.list of its own
@@ -76,11 +89,11 @@ fetch_and_unpack() {
 	echo "without Debian's patches, which the mirror does not have"
 }
 
-# configure_source ROOT FOLDER: makes config.h and slurm_version.h; built as Debian builds it
+# configure_source ROOT FOLDER OPTION...: makes config.h and slurm_version.h; built as Debian builds it
 configure_source() {
 	local root=$1 folder=$2
 	local -a command=(./configure --quiet --prefix=/usr --sysconfdir=/etc/slurm --with-munge
-		--without-rpath --disable-debug --enable-multiple-slurmd)
+		--disable-debug --enable-multiple-slurmd "${@:3}")
 	say "configures it"
 	(
 		cd "$folder"

@@ -1,0 +1,74 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-or-later
+# core_without_shadow.bats - what must work where the shadow could not be built: SPANK, job_submit's refusal
+# to start, and the command
+# shellcheck disable=SC2016
+
+load helpers
+
+# without_shadow OPTION...: a cluster whose PluginDir does not hold it, whether it was built or not
+without_shadow() {
+	cluster_start --conf JobSubmitPlugins= \
+		--conf "PluginDir=$ONESPINE_PREFIX/lib/onespine:$SLURM_PLUGINS" "$@"
+}
+
+setup_file() {
+	make_topology "$BATS_FILE_TMPDIR/onespine.topology" 2 2 2
+	make_slurm_topology "$BATS_FILE_TMPDIR/topology.conf" 2 2 2
+	cluster_start --stock --nodes 8 --topology "$BATS_FILE_TMPDIR/topology.conf"
+	SLURM_PLUGINS=$(sed -n 's/^PluginDir=//p' "$ONESPINE_CLUSTER/slurm.conf")
+	export SLURM_PLUGINS
+	cluster_stop
+	without_shadow --nodes 8 --topology "$BATS_FILE_TMPDIR/onespine.topology" \
+		--topology "$BATS_FILE_TMPDIR/topology.conf"
+}
+
+@test "the options are there, explained and checked" {
+	for command in sbatch salloc srun; do
+		run "$command" --help
+		holds "$output" '--gang=LEVEL[@TIME]'
+	done
+	run sbatch --gang=spine@never -N1 --wrap true
+	(($status))
+	holds "$output" never
+}
+
+@test "the option's value reaches slurmctld, and jobs run" {
+	out=$BATS_TEST_TMPDIR/out
+	job=$(submit --gang=leaf -N2 --exclusive -o "$out" --wrap 'srun -N2 -n2 printenv SLURM_JOB_NUM_NODES; echo ended')
+	await 30 grep -qs ended "$out"
+	equal "$(grep -c '^2$' "$out")" 2
+	equal "$(job_state "$job")" COMPLETED
+	run srun -N2 --gang true
+	equal "$status" 0
+}
+
+@test "job_submit without the shadow stops slurmctld, and says what to install" {
+	run cluster start ${ONESPINE_TEST_SLURM:+--slurm "$ONESPINE_TEST_SLURM"} --cloud 2 \
+		--dir "$BATS_TEST_TMPDIR/c" --conf JobSubmitPlugins=onespine \
+		--conf "PluginDir=$ONESPINE_PREFIX/lib/onespine:$SLURM_PLUGINS"
+	equal "$status" 1
+	holds "$output" "Onespine's select_cons_tres.so is not in use, gangs would be placed anywhere, so slurmctld does not start"
+	matches "$output" 'install Onespine built for exactly Slurm 2[0-9]\.[0-9]+\.[0-9]+ there'
+}
+
+@test "the command reads this Slurm: its topology, its nodes, its jobs" {
+	run onespine topology import --from slurm "$BATS_FILE_TMPDIR/topology.conf"
+	equal "$status" 0
+	holds "$output" '"onespine-topology"'
+	run onespine topology check
+	equal "$status" 0
+	holds "$output" 'Slurm has the same 8 nodes'
+	job=$(submit -N3 --exclusive)
+	await_job "$job" RUNNING
+	run onespine map
+	equal "$status" 0
+	holds "$output" '8 nodes: 3 busy, 5 free'
+	run onespine audit
+	equal "$status" 0
+	holds "$output" '0 gangs running'
+	run onespine hosts "$job"
+	equal "$status" 0
+	equal "$(wc -l <<<"$output")" 3
+	free_all
+}
