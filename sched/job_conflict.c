@@ -17,6 +17,11 @@ static bool has_segment(const job_desc_msg_t *job)
 	return OSP_JOB_SEGMENT(job) != NO_VAL16 && OSP_JOB_SEGMENT(job) != 0;
 }
 
+static bool has_segment_flags(const job_desc_msg_t *job)
+{
+	return OSP_JOB_SEGMENT_FLAGS(job);
+}
+
 static bool is_contiguous(const job_desc_msg_t *job)
 {
 	return job->contiguous != NO_VAL16 && job->contiguous != 0;
@@ -68,6 +73,9 @@ static const struct {
 	 "it counts leaf switches, and only for a while",
 	 "leave it out, --gang=leaf asks for one leaf"},
 	{has_segment, "--segment cannot stand beside --gang",
+	 "blocks of nodes would be chosen before the domain", "leave one of them out"},
+	{has_segment_flags,
+	 "--spread-segments and --consolidate-segments cannot stand beside --gang",
 	 "blocks of nodes would be chosen before the domain", "leave one of them out"},
 	{is_contiguous, "--contiguous cannot stand beside --gang",
 	 "nodes with neighbouring numbers need not share a domain", "leave it out"},

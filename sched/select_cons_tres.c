@@ -92,10 +92,43 @@ int fini(void)
 	return slurm_fini ? slurm_fini() : SLURM_SUCCESS;
 }
 
+/* Says, once, that this is not the Slurm that the shadow was built for. */
+static void say_other_layout(const char *why)
+{
+	static bool told;
+
+	if (!told)
+		error("onespine: %s was built with headers of another Slurm %s than this one: %s. "
+		      "Build "
+		      "Onespine with the source that this Slurm was built from, patches and "
+		      "options of "
+		      "configure included, or take onespine out of JobSubmitPlugins and PluginDir",
+		      own_path(), SLURM_VERSION_STRING, why);
+	told = true;
+}
+
+/* Failing here stops slurmctld, so only its start may: it is called for each change of a partition
+ * too. */
+static int check_layout(void)
+{
+	static bool checked;
+	char why[128];
+
+	if (checked)
+		return SLURM_SUCCESS;
+	checked = true;
+	if (shadow_layout_fits(why, sizeof(why)))
+		return SLURM_SUCCESS;
+	say_other_layout(why);
+	return SLURM_ERROR;
+}
+
 int select_p_node_init(void)
 {
 	int rc = slurm_node_init ? slurm_node_init() : SLURM_ERROR;
 
+	if (rc == SLURM_SUCCESS && in_slurmctld)
+		rc = check_layout();
 	if (rc == SLURM_SUCCESS && in_slurmctld)
 		shadow_state_load();
 	return rc;
@@ -127,13 +160,11 @@ int select_p_job_begin(job_record_t *job)
 /* A record that is not laid out as in our build's headers would be read wrongly: hands off. */
 static bool record_is_sound(const job_record_t *job)
 {
-	static bool told;
+	char why[128];
 
-	if (job->magic == JOB_MAGIC && job->details && job->details->magic == DETAILS_MAGIC)
+	if (shadow_layout_fits_job(job, why, sizeof(why)))
 		return true;
-	if (!told && job->details)
-		error("onespine: a job record of another Slurm than %s", SLURM_VERSION_STRING);
-	told = true;
+	say_other_layout(why);
 	return false;
 }
 

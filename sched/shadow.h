@@ -4,6 +4,7 @@
  *
  *	select_cons_tres.c   what Slurm calls; decides whether a call is a gang's at all
  *	shadow_state.c       topology and policy in force, read at start and on reconfigure
+ *	shadow_layout.c      are Slurm's records as this build's headers say?
  *	shadow_nodes.c       Slurm's node table as sets: free, to be booted, when free, weight, kind
  *	shadow_gang.c        one gang's request, size and AdminComment
  *	shadow_try.c         one call of Slurm's own function, undone when it fails
@@ -63,6 +64,27 @@ void shadow_state_free(void);
 /* Weights, kinds and states again, at most once a second: administrators change them while we run.
  */
 void shadow_state_refresh(time_t now);
+
+/* --- shadow_layout.c ------------------------------------------------------------------------- */
+
+/* Bytes of Slurm's records by the headers of this build. */
+struct shadow_layout {
+	uint64_t node_bytes;
+	uint64_t config_bytes;
+	uint64_t partition_bytes;
+	uint64_t job_bytes;
+	uint64_t details_bytes;
+};
+
+/*
+ * Looks at a node, the default partition and, where Slurm's library makes one for the asking (from
+ * 24.05 on), an empty job. False with `why` when one of them is not as large, or not marked, as this
+ * build's headers say. Once, when Slurm has read its nodes.
+ */
+bool shadow_layout_fits(char *why, size_t why_bytes);
+
+/* The same for one job that has details. */
+bool shadow_layout_fits_job(const job_record_t *job, char *why, size_t why_bytes);
 
 /* --- shadow_nodes.c -------------------------------------------------------------------------- */
 

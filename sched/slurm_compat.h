@@ -53,6 +53,14 @@
 #define OSP_PROLOG_FLAG_RUN_IN_JOB 0
 #endif
 
+/* --spread-segments and --consolidate-segments came with 25.11 (slurm.h). */
+#if OSP_SLURM_AT_LEAST(25, 11)
+#define OSP_JOB_SEGMENT_FLAGS(job)                                                                 \
+	(((job)->bitflags & (SPREAD_SEGMENTS | CONSOLIDATE_SEGMENTS)) != 0)
+#else
+#define OSP_JOB_SEGMENT_FLAGS(job) ((void)(job), false)
+#endif
+
 /* What slurm_load_job() and its like take: a job's number, from 26.05 on a step's id (slurm.h). Callers
  * give a number: configure asks Slurm's header for that with SLURM_BACKWARD_COMPAT. */
 #if OSP_SLURM_AT_LEAST(26, 5)
@@ -106,6 +114,13 @@ typedef struct xlist osp_list_t;
 #define OSP_HAVE_NODE_BITMAP_PREEMPT 1
 #else
 #define OSP_HAVE_NODE_BITMAP_PREEMPT 0
+#endif
+
+/* job_record_create() came into Slurm's library with 24.05 (common/job_record.h). */
+#if OSP_SLURM_AT_LEAST(24, 5)
+#define OSP_HAVE_JOB_RECORD_CREATE 1
+#else
+#define OSP_HAVE_JOB_RECORD_CREATE 0
 #endif
 
 /* From 26.05 a failure in this range says "no domain of the fabric fits" (slurm_errno.h). */

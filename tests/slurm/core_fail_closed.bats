@@ -73,6 +73,41 @@ offset_of() {
 	holds "$output" 'gangs would be placed anywhere, so slurmctld does not start: install Onespine built for exactly Slurm'
 }
 
+# other_layout FILE WORD: in that word of the sizes that the shadow was built with, 8 bytes more
+other_layout() {
+	local address bytes
+	address=$(readelf -sW "$1" | awk '$8 == "shadow_layout" { print $2; exit }')
+	address=$(($(offset_of "$1" "$((16#$address))") + $2 * 8))
+	bytes=$(od -An -tu8 -j "$address" -N 8 "$1")
+	printf "$(printf '\\%03o\\%03o' $(((bytes + 8) & 255)) $(((bytes + 8) >> 8 & 255)))" |
+		dd of="$1" bs=1 seek="$address" conv=notrunc status=none
+	equal "$(($(od -An -tu8 -j "$address" -N 8 "$1")))" "$((bytes + 8))"
+}
+
+@test "the shadow was built with headers of a Slurm whose records are others" {
+	mkdir "$BATS_TEST_TMPDIR/other"
+	cp "$PREFIX/lib/onespine/slurmctld/select_cons_tres.so" "$BATS_TEST_TMPDIR/other/"
+	other_layout "$BATS_TEST_TMPDIR/other/select_cons_tres.so" 0
+	fails_to_start "$BATS_TEST_TMPDIR/other/select_cons_tres.so was built with headers of another Slurm 2" \
+		--conf "PluginDir=$BATS_TEST_TMPDIR/other:$PREFIX/lib/onespine:$PLUGINS"
+	matches "$output" 'a node has [0-9]+ bytes and not [0-9]+\. Build Onespine with the source'
+}
+
+@test "the same for a job's record: at the start from 24.05 on, before that with the first gang" {
+	mkdir "$BATS_TEST_TMPDIR/other"
+	cp "$PREFIX/lib/onespine/slurmctld/select_cons_tres.so" "$BATS_TEST_TMPDIR/other/"
+	other_layout "$BATS_TEST_TMPDIR/other/select_cons_tres.so" 3
+	if [[ $(scontrol --version) == *' 22.05'* ]]; then
+		cluster_start --cloud 4 --topology "$BATS_FILE_TMPDIR/onespine.topology" --conf "PluginDir=$BATS_TEST_TMPDIR/other:$PREFIX/lib/onespine:$PLUGINS"
+		submit --gang -N2
+		await 20 log_since 'headers of another Slurm 22.05.8 than this one: a job has [0-9]+ bytes and not'
+		cluster_stop
+		cluster_use "$(head -n 1 "$BATS_FILE_TMPDIR/clusters")"
+	else
+		fails_to_start 'a job has' --conf "PluginDir=$BATS_TEST_TMPDIR/other:$PREFIX/lib/onespine:$PLUGINS"
+	fi
+}
+
 @test "another SelectType" {
 	fails_to_start "$MISSING" --conf SelectType=select/linear --conf SelectTypeParameters=
 	holds "$output" 'set SelectType=select/cons_tres'

@@ -168,6 +168,10 @@ PRINT='scontrol show job $SLURM_JOB_ID | sed -n s/.*AdminComment=//p'
 	check '--dependency=expand cannot stand beside --gang' --dependency=expand:1
 	if srun --help | grep -q -e --segment; then # from 24.05 on
 		check '--segment cannot stand beside --gang' --segment=1
+		for option in --spread-segments --consolidate-segments; do # from 25.11 on
+			! srun --help | grep -q -e "$option" ||
+				check '--spread-segments and --consolidate-segments cannot stand beside --gang' "$option"
+		done
 		check '--exclusive=topo cannot stand beside --gang' --exclusive=topo
 	fi
 	ONESPINE_GANG=spine run submit --switches=1 -N2

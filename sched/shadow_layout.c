@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * shadow_layout.c - are Slurm's records laid out as in the headers of this build?
+ *
+ * Slurm loads a plugin of its own version, to the micro, but a version says nothing of a patch or of
+ * an option of configure. Slurm's allocator knows how large each record really is, and records carry
+ * marks; both are compared with the headers'. A change that leaves sizes and marks where they were
+ * stays unseen.
+ */
+#include "sched/shadow.h"
+
+#include <stdio.h>
+
+/* Not read where it stands, so that a test can bend one in the file. */
+const volatile struct shadow_layout shadow_layout = {
+	.node_bytes = sizeof(node_record_t),
+	.config_bytes = sizeof(config_record_t),
+	.partition_bytes = sizeof(part_record_t),
+	.job_bytes = sizeof(job_record_t),
+	.details_bytes = sizeof(*((job_record_t *)NULL)->details),
+};
+
+/* xsize() takes no pointer to const in any release; it only reads. */
+static uint64_t bytes_of(const void *record)
+{
+	return xsize((void *)(uintptr_t)record);
+}
+
+static bool is(const char *what, uint64_t bytes, uint64_t built, bool marked, char *why,
+	       size_t why_bytes)
+{
+	if (bytes == built && marked)
+		return true;
+	if (bytes != built)
+		snprintf(why, why_bytes, "a %s has %llu bytes and not %llu", what,
+			 (unsigned long long)bytes, (unsigned long long)built);
+	else
+		snprintf(why, why_bytes, "a %s has its mark elsewhere", what);
+	return false;
+}
+
+bool shadow_layout_fits_job(const job_record_t *job, char *why, size_t why_bytes)
+{
+	return is("job", bytes_of(job), shadow_layout.job_bytes, job->magic == JOB_MAGIC, why,
+		  why_bytes) &&
+	       is("job's details", bytes_of(job->details), shadow_layout.details_bytes,
+		  job->details->magic == DETAILS_MAGIC, why, why_bytes);
+}
+
+static bool fits_node(const node_record_t *node, char *why, size_t why_bytes)
+{
+	return is("node", bytes_of(node), shadow_layout.node_bytes, node->magic == NODE_MAGIC, why,
+		  why_bytes) &&
+	       is("node's configuration", bytes_of(node->config_ptr), shadow_layout.config_bytes,
+		  node->config_ptr->magic == CONFIG_MAGIC, why, why_bytes);
+}
+
+static bool fits_partition(const part_record_t *partition, char *why, size_t why_bytes)
+{
+	return is("partition", bytes_of(partition), shadow_layout.partition_bytes,
+		  partition->magic == PART_MAGIC, why, why_bytes);
+}
+
+/* Where Slurm's library makes an empty job record for whoever asks, one is looked at before any job is
+ * there. */
+static bool fits_new_job(char *why, size_t why_bytes)
+{
+	bool fits = true;
+#if OSP_HAVE_JOB_RECORD_CREATE
+	job_record_t *job = job_record_create();
+
+	fits = shadow_layout_fits_job(job, why, why_bytes);
+	if (fits)
+		job_record_delete(job);
+#else
+	(void)why;
+	(void)why_bytes;
+#endif
+	return fits;
+}
+
+bool shadow_layout_fits(char *why, size_t why_bytes)
+{
+	const node_record_t *node = NULL;
+
+	for (int i = 0; i < node_record_count && !node; i++)
+		node = node_record_table_ptr[i];
+	if (node && !fits_node(node, why, why_bytes))
+		return false;
+	if (default_part_loc && !fits_partition(default_part_loc, why, why_bytes))
+		return false;
+	return fits_new_job(why, why_bytes);
+}
