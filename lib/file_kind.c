@@ -57,6 +57,8 @@ static enum osp_file_kind kind_of_words(const struct look *look)
 
 	if (starts_with_key(look, "SwitchName", "="))
 		return OSP_FILE_SLURM_TREE;
+	if (starts_with_key(look, "- topology", ":"))
+		return OSP_FILE_SLURM_YAML;
 	if (starts_with_key(look, "BlockName", "=") || starts_with_key(look, "BlockSizes", "="))
 		return OSP_FILE_SLURM_BLOCK;
 	if (starts_with_key(look, "onespine-topology", ":"))
@@ -96,6 +98,12 @@ enum osp_file_kind osp_file_kind(const char *text, size_t text_bytes)
 		return OSP_FILE_EMPTY;
 	if (look.end - look.text > LOOK_BYTES)
 		look.end = look.text + LOOK_BYTES;
+	if (look.end - look.text > 3 && !memcmp(look.text, "---", 3)) {
+		look.text += 3;
+		skip_comments(&look);
+		if (look.text == look.end)
+			return OSP_FILE_OTHER;
+	}
 	if (*look.text == '{' || *look.text == '[')
 		return kind_of_json(&look);
 	return kind_of_words(&look);
@@ -116,6 +124,8 @@ const char *osp_file_kind_words(enum osp_file_kind kind)
 		return "JSON";
 	case OSP_FILE_SLURM_TREE:
 		return "a Slurm topology.conf";
+	case OSP_FILE_SLURM_YAML:
+		return "a Slurm topology.yaml";
 	case OSP_FILE_SLURM_BLOCK:
 		return "a Slurm topology.conf for topology/block";
 	case OSP_FILE_SLURM_CONF:

@@ -17,6 +17,7 @@ enum osp_file_kind {
 	OSP_FILE_EC2_INSTANCES, /* describe-instances */
 	OSP_FILE_JSON,
 	OSP_FILE_SLURM_TREE,  /* topology.conf of topology/tree */
+	OSP_FILE_SLURM_YAML,  /* topology.yaml */
 	OSP_FILE_SLURM_BLOCK, /* topology.conf of topology/block */
 	OSP_FILE_SLURM_CONF,
 	OSP_FILE_CSV,

@@ -102,6 +102,7 @@ static const char *advice(enum osp_file_kind kind)
 {
 	switch (kind) {
 	case OSP_FILE_SLURM_TREE:
+	case OSP_FILE_SLURM_YAML:
 		return "; use --from slurm";
 	case OSP_FILE_EC2_TOPOLOGY:
 		return "; use --from ec2";

@@ -49,23 +49,26 @@ struct osp_topology *osp_read_onespine_topology(const char *file, const char *te
  * equal text. `source` may be NULL. */
 char *osp_write_onespine_topology(const struct osp_topology *topology, const char *source);
 
-/* --- Slurm's topology.conf (topology/tree) ------------------------------------------------------
+/* --- Slurm's topology.conf (topology/tree) and topology.yaml ------------------------------------
  */
 
 /* The levels are the heights above the nodes, as Slurm counts them, with the default names. Refused
  * with the place: what Slurm would refuse, include lines, a switch in a cycle, a node or switch
- * below two that are not the same. LinkSpeed is ignored. */
+ * below two that are not the same. LinkSpeed is ignored. Of a topology.yaml (25.05 on) the cluster's
+ * topology is read (topology_yaml.h), when it is a tree. */
 struct osp_topology *osp_read_slurm_topology(const char *file, const char *text, size_t text_bytes,
 					     struct osp_error *error);
 
 /*
- * The text of a topology.conf that Slurm loads without a warning, to be freed with free(); NULL with
+ * The text of a topology.conf, or with `yaml` of a topology.yaml with this as the cluster's topology,
+ * that Slurm loads without a warning, to be freed with free(); NULL with
  * `error` set. Slurm wants every node below a leaf and one switch above all: where the fabric has
  * none, one is made up and a comment says so. Names that Slurm's parser would not give back are
  * changed, with a comment, as are names that two levels share. Refused: a topology without nodes, a
  * node's name with a character that has a meaning there, more than 65,535 switches.
  */
-char *osp_write_slurm_topology(const struct osp_topology *topology, struct osp_error *error);
+char *osp_write_slurm_topology(const struct osp_topology *topology, bool yaml,
+			       struct osp_error *error);
 
 /* --- EC2 and CSV: collected over several files, then built ---------------------------------------
  */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * topology_slurm.c - reads Slurm's topology.conf (topology/tree)
+ * topology_slurm.c - reads Slurm's topology.conf (topology/tree), and the tree in a topology.yaml
  *
  * First all lines, then the links between switches, then each switch's level, which is its height
  * above the nodes. A queue of finished switches takes the place of recursion; what it never reaches
@@ -20,6 +20,7 @@
 #include "lib/name_table.h"
 #include "lib/room.h"
 #include "lib/text.h"
+#include "lib/topology_yaml.h"
 
 #define SWITCHES_MAX ((uint32_t)512 * 1024)
 #define LINKS_MAX    ((uint32_t)1024 * 1024)
@@ -233,6 +234,43 @@ static int read_lines(struct reader *reader, const char *text, size_t text_bytes
 		return osp_error_at(reader->error, reader->file, 0, 0,
 				    "no SwitchName line: this topology.conf is empty");
 	return 0;
+}
+
+/* A scalar of YAML as if it stood in a topology.conf: errors inside it are told where it stands. */
+static struct osp_conf_reader start_of(const struct reader *reader, const struct osp_value *value)
+{
+	return (struct osp_conf_reader){
+		.file = reader->file,
+		.at = value->text,
+		.end = value->text + strlen(value->text),
+		.line = value->line,
+		.column = value->column + value->quoted,
+	};
+}
+
+static int read_yaml_switch(const struct osp_value *name, const struct osp_value *list,
+			    bool has_nodes, void *context)
+{
+	struct reader *reader = context;
+	struct osp_conf_reader start = start_of(reader, name);
+	struct source_line *line;
+
+	reader->current = reader->line_count;
+	if (make_room(reader, (void **)&reader->lines, &reader->line_room, reader->line_count,
+		      sizeof(reader->lines[0])))
+		return -1;
+	line = &reader->lines[reader->line_count++];
+	*line = (struct source_line){
+		.first = reader->switch_count,
+		.line = name->line,
+		.column = name->column,
+		.has_nodes = has_nodes,
+		.list_start = start_of(reader, list),
+		.list = strdup(list->text),
+	};
+	if (!line->list)
+		return no_memory(reader);
+	return expand(reader, name->text, &start, add_switch);
 }
 
 /* --- links */
@@ -522,15 +560,26 @@ struct osp_topology *osp_read_slurm_topology(const char *file, const char *text,
 	enum osp_file_kind kind = osp_file_kind(text, text_bytes);
 	struct reader reader = {.file = file, .error = error};
 	struct osp_topology *topology = NULL;
+	struct osp_document *document = NULL;
+	int rc;
 
-	if (kind != OSP_FILE_SLURM_TREE && kind != OSP_FILE_OTHER && kind != OSP_FILE_EMPTY) {
+	if (kind != OSP_FILE_SLURM_TREE && kind != OSP_FILE_SLURM_YAML && kind != OSP_FILE_OTHER &&
+	    kind != OSP_FILE_EMPTY) {
 		osp_error_at(error, file, 1, 1,
 			     "a Slurm topology.conf for topology/tree is expected, not %s",
 			     osp_file_kind_words(kind));
 		return NULL;
 	}
-	if (!read_lines(&reader, text, text_bytes) && !read_links(&reader) && !build(&reader))
+	if (kind == OSP_FILE_SLURM_YAML) {
+		document = osp_document_read(file, text, text_bytes, error);
+		rc = !document ||
+		     osp_topology_yaml_switches(document, read_yaml_switch, &reader, error);
+	} else {
+		rc = read_lines(&reader, text, text_bytes);
+	}
+	if (!rc && !read_links(&reader) && !build(&reader))
 		topology = osp_builder_finish(reader.builder, true, error);
 	free_reader(&reader);
+	osp_document_free(document);
 	return topology;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * topology_slurm_write.c - writes Slurm's topology.conf (topology/tree)
+ * topology_slurm_write.c - writes Slurm's topology.conf (topology/tree), or a topology.yaml of one tree
  *
  * Slurm wants every node under exactly one leaf switch, names that its hostlists give back as they
  * were, and one switch above all; it logs a warning, or dies, where that is not so. So switches are
@@ -27,6 +27,7 @@
 
 struct writer {
 	const struct osp_topology *topology;
+	bool yaml;
 	struct osp_text text;
 	struct osp_arena arena;
 	struct osp_name_table taken;
@@ -207,12 +208,24 @@ static int name_made_up(struct writer *writer)
 	return writer->root_name ? 0 : -1;
 }
 
-static void add_list(struct writer *writer, const char *key, const char *const *names, size_t count)
+/* One switch; `list` may be NULL when memory ran out. */
+static void add_switch(struct writer *writer, const char *name, bool has_nodes, const char *list)
+{
+	const char *format = writer->yaml ? "      - switch: \"%s\"\n        %s: \"%s\"\n"
+					  : "SwitchName=%s %s=%s\n";
+	const char *key = has_nodes ? (writer->yaml ? "nodes" : "Nodes")
+				    : (writer->yaml ? "children" : "Switches");
+
+	writer->text.failed = writer->text.failed || !list;
+	osp_text_printf(&writer->text, format, name, key, list ? list : "");
+}
+
+static void add_above(struct writer *writer, const char *name, const char *const *names,
+		      size_t count)
 {
 	char *list = osp_hostlist_compact(names, count);
 
-	writer->text.failed = writer->text.failed || !list;
-	osp_text_printf(&writer->text, " %s=%s\n", key, list ? list : "");
+	add_switch(writer, name, false, list);
 	free(list);
 }
 
@@ -220,8 +233,7 @@ static void add_leaf(struct writer *writer, const char *name, uint32_t domain)
 {
 	char *nodes = osp_topology_direct_nodes(writer->topology, domain);
 
-	writer->text.failed = writer->text.failed || !nodes;
-	osp_text_printf(&writer->text, "SwitchName=%s Nodes=%s\n", name, nodes ? nodes : "");
+	add_switch(writer, name, true, nodes);
 	free(nodes);
 }
 
@@ -240,8 +252,7 @@ static void add_upper(struct writer *writer, uint32_t domain)
 		names[i] = writer->names[writer->children[first + i]];
 	if (writer->leaf_names[domain])
 		names[count++] = writer->leaf_names[domain];
-	osp_text_printf(&writer->text, "SwitchName=%s", writer->names[domain]);
-	add_list(writer, "Switches", names, count);
+	add_above(writer, writer->names[domain], names, count);
 	free(names);
 }
 
@@ -279,25 +290,25 @@ static void add_level(struct writer *writer, uint32_t level)
 
 static void add_all(struct writer *writer)
 {
-	osp_text_printf(&writer->text,
-			"# For TopologyPlugin=topology/tree; written by onespine.\n"
-			"# %" PRIu32 " nodes\n",
+	osp_text_printf(&writer->text, "# %s; written by onespine.\n# %" PRIu32 " nodes\n",
+			writer->yaml ? "topology.yaml of Slurm 25.05 and later"
+				     : "For TopologyPlugin=topology/tree",
 			osp_topology_node_count(writer->topology));
+	if (writer->yaml)
+		osp_text_add(&writer->text, "---\n- topology: fabric\n  cluster_default: true\n"
+					    "  tree:\n    switches:\n");
 	for (uint32_t level = 1; level <= osp_topology_level_count(writer->topology); level++)
 		add_level(writer, level);
-	if (writer->unknown_name)
-		osp_text_printf(&writer->text,
-				"\n# not of the fabric: nodes whose place is unknown\n"
-				"SwitchName=%s Nodes=%s\n",
-				writer->unknown_name, writer->unknown_nodes);
+	if (writer->unknown_name) {
+		osp_text_add(&writer->text,
+			     "\n# not of the fabric: nodes whose place is unknown\n");
+		add_switch(writer, writer->unknown_name, true, writer->unknown_nodes);
+	}
 	if (writer->root_name) {
-		osp_text_printf(
-			&writer->text,
-			"\n# not of the fabric: Slurm warns unless one switch is above all. "
-			"Without this line\n# no job could have nodes of two of these.\n"
-			"SwitchName=%s",
-			writer->root_name);
-		add_list(writer, "Switches", writer->top_names, writer->top_count);
+		osp_text_add(&writer->text,
+			     "\n# not of the fabric: Slurm warns unless one switch is above all. "
+			     "Without this line\n# no job could have nodes of two of these.\n");
+		add_above(writer, writer->root_name, writer->top_names, writer->top_count);
 	}
 }
 
@@ -315,9 +326,10 @@ static int check_nodes(const struct osp_topology *topology, struct osp_error *er
 	return 0;
 }
 
-char *osp_write_slurm_topology(const struct osp_topology *topology, struct osp_error *error)
+char *osp_write_slurm_topology(const struct osp_topology *topology, bool yaml,
+			       struct osp_error *error)
 {
-	struct writer writer = {.topology = topology};
+	struct writer writer = {.topology = topology, .yaml = yaml};
 	char *text = NULL;
 
 	if (check_nodes(topology, error))

@@ -68,7 +68,7 @@ static int choose(enum osp_option_id id, const char *value, struct osp_error *er
 }
 
 enum source { FROM_EC2, FROM_SLURM, FROM_CSV, FROM_ONESPINE }; /* in the table's order */
-enum target { TO_ONESPINE, TO_SLURM };
+enum target { TO_ONESPINE, TO_SLURM, TO_YAML };
 
 static const char *const source_words[] = {"ec2", "slurm", "csv", "onespine"};
 
@@ -220,10 +220,10 @@ static int write_topology(const struct osp_call *call, const struct osp_topology
 	int result;
 
 	snprintf(origin, sizeof(origin), "import from %s", source_words[source]);
-	text = target == TO_SLURM ? osp_write_slurm_topology(topology, error)
-				  : osp_write_onespine_topology(topology, origin);
+	text = target == TO_ONESPINE ? osp_write_onespine_topology(topology, origin)
+				     : osp_write_slurm_topology(topology, target == TO_YAML, error);
 	if (!text)
-		return osp_error_set(error, "out of memory");
+		return error->text[0] ? -1 : osp_error_set(error, "out of memory");
 	result = osp_write_output(path ? path : "-", text, strlen(text), error);
 	free(text);
 	return result;

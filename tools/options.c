@@ -184,14 +184,15 @@ static const struct osp_option options[OSP_OPTION_COUNT] = {
 		 .complete = OSP_COMPLETE_WORDS,
 		 .words = "ec2 slurm csv onespine",
 		 .help = "What the FILEs are: ec2 (JSON of describe-instance-topology or "
-			 "describe-capacity-reservation-topology), slurm (topology.conf), "
-			 "csv (a host and its switches a line) or onespine."},
+			 "describe-capacity-reservation-topology), slurm (topology.conf or "
+			 "topology.yaml), csv (a host and its switches a line) or onespine."},
 	[OSP_OPTION_TO] = {.name = "to",
 			   .argument = "KIND",
 			   .commands = BIT(OSP_TOPOLOGY_IMPORT),
 			   .complete = OSP_COMPLETE_WORDS,
-			   .words = "onespine topology.conf",
-			   .help = "What to write: onespine (the default) or topology.conf."},
+			   .words = "onespine topology.conf topology.yaml",
+			   .help = "What to write: onespine (the default), topology.conf, or "
+				   "topology.yaml (for Slurm 25.05 and later)."},
 	[OSP_OPTION_NAME_MAP] =
 		{.name = "nodes",
 		 .argument = "MAP",

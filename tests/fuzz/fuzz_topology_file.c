@@ -4,10 +4,10 @@
 
 #include "lib/readers.h"
 
-static void check_slurm(const struct osp_topology *topology)
+static void check_slurm(const struct osp_topology *topology, bool yaml)
 {
 	struct osp_error error = {.text = ""};
-	char *text = osp_write_slurm_topology(topology, &error);
+	char *text = osp_write_slurm_topology(topology, yaml, &error);
 	struct osp_topology *again;
 
 	fuzz_check(!text == (error.text[0] != '\0'));
@@ -37,7 +37,8 @@ FUZZER(topology_file)
 	fuzz_check(again);
 	twice = osp_write_onespine_topology(again, NULL);
 	fuzz_check(!strcmp(once, twice));
-	check_slurm(topology);
+	check_slurm(topology, false);
+	check_slurm(topology, true);
 	osp_topology_free(again);
 	osp_topology_free(topology);
 	free(once);

@@ -4,10 +4,10 @@
 
 #include "lib/readers.h"
 
-static void check_rewritten(const struct osp_topology *topology)
+static void check_rewritten(const struct osp_topology *topology, bool yaml)
 {
 	struct osp_error error = {.text = ""};
-	char *text = osp_write_slurm_topology(topology, &error);
+	char *text = osp_write_slurm_topology(topology, yaml, &error);
 	struct osp_topology *again;
 
 	if (!text) {
@@ -38,7 +38,8 @@ FUZZER(topology_slurm)
 	again = osp_read_onespine_topology("f", text, strlen(text), &error);
 	fuzz_check(again);
 	fuzz_check(osp_topology_domain_count(again) == osp_topology_domain_count(topology));
-	check_rewritten(topology);
+	check_rewritten(topology, false);
+	check_rewritten(topology, true);
 	osp_topology_free(again);
 	osp_topology_free(topology);
 	free(text);

@@ -72,7 +72,7 @@ static bool write_own(void *context)
 static bool write_conf(void *context)
 {
 	struct osp_error error = {0};
-	char *text = osp_write_slurm_topology(context, &error);
+	char *text = osp_write_slurm_topology(context, true, &error);
 
 	check_words(&error, text);
 	free(text);

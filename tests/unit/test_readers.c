@@ -76,7 +76,7 @@ static void slurms_tree_is_written(void **state)
 	struct osp_topology *topology = read_good(osp_read_onespine_topology, text);
 
 	(void)state;
-	written = osp_write_slurm_topology(topology, NULL);
+	written = osp_write_slurm_topology(topology, false, NULL);
 	assert_string_equal(written, expected);
 	osp_topology_free(topology);
 	free(written);
@@ -119,10 +119,10 @@ static void slurms_file_settles(void **state)
 		char *text = data_file(files[i]), *once, *twice;
 		struct osp_topology *topology = read_good(osp_read_slurm_topology, text);
 
-		once = osp_write_slurm_topology(topology, NULL);
+		once = osp_write_slurm_topology(topology, false, NULL);
 		osp_topology_free(topology);
 		topology = read_good(osp_read_slurm_topology, once);
-		twice = osp_write_slurm_topology(topology, NULL);
+		twice = osp_write_slurm_topology(topology, false, NULL);
 		assert_string_equal(once, twice);
 		assert_null(strstr(once, "not of the fabric"));
 		osp_topology_free(topology);
@@ -142,6 +142,118 @@ static void check_refusal(reader_f *read, const char *text, const char *words)
 		fail_msg("taken, though: %s\n%s", words, text);
 	assert_string_equal(osp_error_format(&error, formatted, sizeof(formatted)), words);
 	assert_null(read("f", text, strlen(text), NULL));
+}
+
+/* A tree of two leaves and one above, as a topology.yaml tells it. */
+#define YAML_TREE(where)                                                                           \
+	where "  tree:\n    switches:\n      - switch: top\n        children: l[1-2]\n"            \
+	      "      - switch: l1\n        nodes: n[1-2]\n"                                        \
+	      "      - {switch: \"l2\", nodes: \"n[3-4]\"}\n"
+
+static void slurms_yaml_is_read(void **state)
+{
+	static const char conf[] = "SwitchName=top Switches=l[1-2]\nSwitchName=l1 Nodes=n[1-2]\n"
+				   "SwitchName=l2 Nodes=n[3-4]\n";
+	static const char *const cases[] = {
+		YAML_TREE("- topology: a\n"),
+		YAML_TREE("---\n# comment\n- topology: a\n  cluster_default: true\n"),
+		YAML_TREE("- topology: f\n  flat: true\n- topology: a\n  cluster_default: "
+			  "true\n") "- topology: b\n  cluster_default: true\n  block: {}\n",
+		YAML_TREE("- topology: a\n") "- topology: b\n  block:\n    block_sizes: "
+					     "[4]\n",
+	};
+	struct osp_topology *topology = read_good(osp_read_slurm_topology, conf);
+	char *expected = osp_write_onespine_topology(topology, NULL);
+
+	(void)state;
+	osp_topology_free(topology);
+	for (size_t i = 0; i < COUNT(cases); i++) {
+		char *written;
+
+		topology = read_good(osp_read_slurm_topology, cases[i]);
+		written = osp_write_onespine_topology(topology, NULL);
+		assert_string_equal(written, expected);
+		osp_topology_free(topology);
+		free(written);
+	}
+	free(expected);
+}
+
+/* What is written as YAML is the same fabric as what is written for topology.conf. */
+static void slurms_yaml_is_written(void **state)
+{
+	static const char *const files[] = {"rails.topology", "zones.topology"};
+	static const char start[] =
+		"# topology.yaml of Slurm 25.05 and later; written by onespine.\n";
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(files); i++) {
+		char *text = data_file(files[i]), *own[2];
+
+		for (int yaml = 0; yaml < 2; yaml++) {
+			struct osp_topology *topology = read_good(osp_read_onespine_topology, text);
+			char *written = osp_write_slurm_topology(topology, yaml, NULL);
+
+			assert_int_equal(yaml, !strncmp(written, start, strlen(start)));
+			assert_int_equal(yaml, strstr(written, "SwitchName=") == NULL);
+			osp_topology_free(topology);
+			topology = read_good(osp_read_slurm_topology, written);
+			own[yaml] = osp_write_onespine_topology(topology, NULL);
+			osp_topology_free(topology);
+			free(written);
+		}
+		assert_string_equal(own[0], own[1]);
+		free(own[0]);
+		free(own[1]);
+		free(text);
+	}
+}
+
+static void mistakes_in_yaml_have_their_place(void **state)
+{
+	static const struct {
+		const char *text;
+		const char *words;
+	} cases[] = {
+		{"- topology: a\n  tree: {}\n  flat: true\n",
+		 "f:1:3: a topology is one of tree, block, flat, ring and torus3d"},
+		{"- topology: a\n  teee: {}\n", "f:2:3: unknown key 'teee'; did you mean tree?"},
+		{"- topology: a\n  block:\n    blocks: []\n",
+		 "f:3:5: the cluster's topology a is a block; only a tree says which switches "
+		 "nodes "
+		 "share"},
+		{YAML_TREE(
+			 "- topology: a\n") "- topology: b\n  cluster_default: yes\n  flat: true\n",
+		 "f:11:9: the cluster's topology b is a flat; only a tree says which switches "
+		 "nodes "
+		 "share"},
+		{"- topology: a\n  cluster_default: maybe\n  flat: true\n",
+		 "f:2:20: cluster_default: true or false is expected, not 'maybe'"},
+		{"- topology: a\n  tree:\n    switches: []\n",
+		 "f:3:5: a tree has \"switches:\", a list of switches"},
+		{"- topology: a\n  tree:\n    switches:\n      - switch: s\n",
+		 "f:4:9: switch s has neither nodes nor children"},
+		{"- topology: a\n  tree:\n    switches:\n      - nodes: n1\n",
+		 "f:4:9: a switch without \"switch: NAME\""},
+		{"- topology: a\n  tree:\n    switches:\n      - switch: s\n        nodes: n1\n"
+		 "        children: t\n",
+		 "f:5:16: nodes: a switch has either nodes or children below it"},
+		{"- topology: a\n  tree:\n    switches:\n      - switch: s\n        nodes: [n1]\n",
+		 "f:5:16: a list in Slurm's notation is expected, as in gpu-[1-16]"},
+		{"- topology: a\n  tree:\n    switches:\n      - switch: s\n        nodes: n[1-3\n",
+		 "f:5:17: this '[' has no ']'"},
+		{"- topology: a\n  tree:\n    switches:\n      - switch: s\n        nodes: "
+		 "\"n]\"\n",
+		 "f:5:18: this ']' has no '['"},
+		{"- topology: a\n  tree:\n    switches:\n      - switch: s\n        children: t\n",
+		 "f:5:19: switch t is not defined in this file"},
+		{YAML_TREE("- topology: a\n") "      - switch: l1\n        nodes: n9\n",
+		 "f:9:17: switch l1 is defined twice (first in line 6)"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(cases); i++)
+		check_refusal(osp_read_slurm_topology, cases[i].text, cases[i].words);
 }
 
 static void slurms_mistakes_have_their_place(void **state)
@@ -425,7 +537,7 @@ static void names_that_slurm_cannot_carry_are_changed(void **state)
 			       "\"nodes\": \"n\"}]}",
 			 cases[i].name);
 		t = read_good(osp_read_onespine_topology, text);
-		written = osp_write_slurm_topology(t, NULL);
+		written = osp_write_slurm_topology(t, false, NULL);
 		snprintf(line, sizeof(line), "\nSwitchName=%s Nodes=n\n", cases[i].written);
 		if (!strstr(written, line))
 			fail_msg("%s: %s", cases[i].name, written);
@@ -451,7 +563,7 @@ static void what_slurm_cannot_load_is_not_written(void **state)
 		struct osp_topology *t = read_good(osp_read_onespine_topology, cases[i].text);
 		struct osp_error error = {0};
 
-		assert_null(osp_write_slurm_topology(t, &error));
+		assert_null(osp_write_slurm_topology(t, false, &error));
 		assert_string_equal(error.text, cases[i].words);
 		osp_topology_free(t);
 	}
@@ -492,7 +604,7 @@ static void the_largest_cluster_goes_round(void **state)
 	once = osp_write_onespine_topology(t, NULL);
 	osp_topology_free(t);
 	t = read_good(osp_read_onespine_topology, once);
-	twice = osp_write_slurm_topology(t, NULL);
+	twice = osp_write_slurm_topology(t, false, NULL);
 	osp_topology_free(t);
 	t = read_good(osp_read_slurm_topology, twice);
 	free(twice);
@@ -522,6 +634,9 @@ static void files_are_told_apart(void **state)
 		 "JSON from aws ec2 describe-instances"},
 		{"[]", OSP_FILE_JSON, "JSON"},
 		{"switchname = a", OSP_FILE_SLURM_TREE, "a Slurm topology.conf"},
+		{"---\n- topology: a", OSP_FILE_SLURM_YAML, "a Slurm topology.yaml"},
+		{"- topology : a", OSP_FILE_SLURM_YAML, "a Slurm topology.yaml"},
+		{"---", OSP_FILE_OTHER, "an unknown file"},
 		{"BlockSizes=4", OSP_FILE_SLURM_BLOCK, "a Slurm topology.conf for topology/block"},
 		{"NodeName=n", OSP_FILE_SLURM_CONF, "a slurm.conf"},
 		{"ip,DSW,PSW\n1,2,3\n", OSP_FILE_CSV, "a CSV table"},
@@ -547,6 +662,9 @@ int main(void)
 		cmocka_unit_test(slurms_tree_is_written),
 		cmocka_unit_test(our_file_comes_back_byte_for_byte),
 		cmocka_unit_test(slurms_file_settles),
+		cmocka_unit_test(slurms_yaml_is_read),
+		cmocka_unit_test(slurms_yaml_is_written),
+		cmocka_unit_test(mistakes_in_yaml_have_their_place),
 		cmocka_unit_test(slurms_mistakes_have_their_place),
 		cmocka_unit_test(fifteen_levels_and_no_more),
 		cmocka_unit_test(bombs_are_refused),
