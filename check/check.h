@@ -54,6 +54,7 @@ struct osp_result {
 	char source[OSP_WHY_BYTES];	 /* where the limit comes from; "" = the check itself */
 	char why[OSP_WHY_BYTES];	 /* a sentence for people */
 	unsigned int order;		 /* which GPU's, set by the runner */
+	bool speed;			 /* made of one of the outcome's speeds */
 };
 
 /* One speed measured: judged only when every GPU's is there, and a slow one only when it was slow

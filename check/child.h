@@ -2,7 +2,7 @@
 /*
  * child.h - child processes that may never end
  *
- * Inside check/ only. One thread.
+ * Inside check/, and for tools/gate_check.c. One thread.
  */
 #ifndef OSP_CHILD_H
 #define OSP_CHILD_H

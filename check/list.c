@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "check/active.h"
 #include "check/passive.h"
 #include "check/root.h"
 
@@ -16,7 +17,7 @@ const struct osp_check *const osp_checks[] = {
 	&osp_check_efa,		  &osp_check_infiniband,    &osp_check_rdma_module,
 	&osp_check_cpu,		  &osp_check_numa,	    &osp_check_memory,
 	&osp_check_limits,	  &osp_check_clock,	    &osp_check_mounts,
-	&osp_check_space,
+	&osp_check_space,	  &osp_check_cuda,	    &osp_check_hbm_pattern,
 };
 
 const size_t osp_check_count = sizeof(osp_checks) / sizeof(osp_checks[0]);
@@ -35,6 +36,7 @@ void osp_check_context_set(struct osp_check_context *context, const char *root,
 	memset(context, 0, sizeof(*context));
 	context->root = root;
 	context->thresholds = thresholds;
+	context->depth = OSP_DEPTH_PASSIVE;
 	if (!osp_root_read(root, context->node, sizeof(context->node),
 			   "sys/devices/virtual/dmi/id/product_name"))
 		*context->node = '\0';

@@ -165,7 +165,8 @@ int osp_speeds_tell(const struct osp_check_context *context, struct osp_outcome 
 {
 	for (size_t i = 0; i < outcome->speed_count; i++) {
 		const struct osp_speed *speed = &outcome->speeds[i];
-		struct osp_result result = {.verdict = OSP_VERDICT_PASS, .order = speed->order};
+		struct osp_result result = {
+			.verdict = OSP_VERDICT_PASS, .order = speed->order, .speed = true};
 
 		snprintf(result.subject, sizeof(result.subject), "%s", speed->subject);
 		snprintf(result.value, sizeof(result.value), "%.*f %s %s",

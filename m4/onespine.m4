@@ -161,6 +161,41 @@ AC_DEFUN([OSP_CHECK_SLURM_SOURCE], [
 	AM_CONDITIONAL([HAVE_SHADOW], [test $have_SHADOW = yes])
 ])
 
+# nvcc that compiles for every architecture of ours, for the fat binary; without it the kernels are PTX alone.
+AC_DEFUN([OSP_CHECK_NVCC], [
+	AC_ARG_WITH([nvcc],
+		[AS_HELP_STRING([--with-nvcc=PATH], [nvcc of CUDA 12.9 or later (default: in PATH, then /usr/local/cuda/bin)])],
+		[], [with_nvcc=check])
+	NVCC=no
+	NVCC_CUDA=0
+	nvcc_why="nvcc not found"
+	NVCC_TARGETS=
+	for sm in 75 80 86 89 90 100 103 120; do
+		NVCC_TARGETS="$NVCC_TARGETS -gencode arch=compute_$sm,code=sm_$sm"
+	done
+	AS_CASE([$with_nvcc], [no], [nvcc_why="--without-nvcc"],
+		[check|yes], [AC_PATH_PROG([NVCC], [nvcc], [no], [$PATH$PATH_SEPARATOR/usr/local/cuda/bin])],
+		[NVCC=$with_nvcc])
+	AS_IF([test "x$NVCC" != xno], [
+		AC_MSG_CHECKING([whether $NVCC knows every architecture])
+		echo '__global__ void nothing() {}' >conftest.cu
+		AS_IF([$NVCC $NVCC_TARGETS -fatbin -o conftest.fatbin conftest.cu >&AS_MESSAGE_LOG_FD 2>&1], [
+			NVCC_CUDA=$($NVCC --version | $SED -n 's/.*release \(@<:@0-9@:>@*\)\.\(@<:@0-9@:>@*\).*/\1 \2/p' |
+				awk '{ print $[]1 * 1000 + $[]2 * 10 }')
+			AC_MSG_RESULT([yes, CUDA release $NVCC_CUDA])
+		], [
+			AC_MSG_RESULT([no])
+			nvcc_why="$NVCC does not compile for sm_75 to sm_120 (CUDA 12.9 or later does)"
+			NVCC=no
+		])
+		rm -f conftest.cu conftest.fatbin
+	])
+	AC_SUBST([NVCC])
+	AC_SUBST([NVCC_CUDA])
+	AC_SUBST([NVCC_TARGETS])
+	AM_CONDITIONAL([HAVE_NVCC], [test "x$NVCC" != xno])
+])
+
 AC_DEFUN([OSP_SUMMARY], [
 	osp_spank=yes
 	osp_shadow=$have_SHADOW
@@ -175,6 +210,8 @@ AC_DEFUN([OSP_SUMMARY], [
 	AS_IF([test "x$have_HWLOC" = xno], [osp_bind="no (hwloc not found: libhwloc-dev)"],
 		[test "x$have_EXPAT" = xno],
 		[osp_bind="yes, without NCCL's topologies (expat not found: libexpat1-dev)"])
+	osp_kernels="PTX and a fat binary by $NVCC"
+	AS_IF([test "x$NVCC" = xno], [osp_kernels="PTX alone ($nvcc_why)"])
 	AC_MSG_NOTICE([
 onespine $PACKAGE_VERSION will be built as follows
 
@@ -188,6 +225,7 @@ onespine $PACKAGE_VERSION will be built as follows
   unit tests               $osp_tests
   binding                  $osp_bind
   libmunge                 $have_MUNGE
+  GPU kernels              $osp_kernels
   plugins go to            $libdir/onespine
   samples go to            $sysconfdir/onespine
 ])

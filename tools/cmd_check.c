@@ -12,7 +12,10 @@
 #include "check/gpus.h"
 #include "tools/files.h"
 
-#define BUDGET_MOST_S 86400
+#define BUDGET_MOST_S	    86400
+#define QUICK_LOAD_MS	    4000
+#define FULL_LOAD_MS	    240000
+#define BUDGET_LOAD_PERCENT 60 /* the rest is for starts, ends and second measurements */
 
 struct choice {
 	const struct osp_check *checks[OSP_CHECK_NAMES_MAX];
@@ -40,10 +43,12 @@ static const struct osp_check *find_check(const char *name, struct osp_error *er
 	return NULL;
 }
 
-/* --only, or all; in the order of the list. */
-static int choose_checks(const char *only, struct choice *choice, struct osp_error *error)
+/* --only, or all of the depth; in the order of the list. */
+static int choose_checks(const char *only, enum osp_depth depth, struct choice *choice,
+			 struct osp_error *error)
 {
 	bool wanted[OSP_CHECK_NAMES_MAX] = {false};
+	bool named = only != NULL;
 
 	if (only && !*only)
 		return osp_error_set(error, "--only needs the name of a check");
@@ -56,32 +61,52 @@ static int choose_checks(const char *only, struct choice *choice, struct osp_err
 		check = find_check(name, error);
 		if (!check)
 			return -1;
+		if (check->depth > depth)
+			return osp_error_set(error, "%s is of depth %s: give --depth=%s too",
+					     check->name, osp_depth_name(check->depth),
+					     osp_depth_name(check->depth));
 		for (size_t i = 0; i < osp_check_count; i++)
 			wanted[i] = wanted[i] || osp_checks[i] == check;
 		only += length + (only[length] == ',');
 	}
 	for (size_t i = 0; i < osp_check_count; i++)
-		if (!only || wanted[i])
+		if (named ? wanted[i] : osp_checks[i]->depth <= depth)
 			choice->checks[choice->count++] = osp_checks[i];
 	return 0;
 }
 
-static int parse_depth(const char *depth, struct osp_error *error)
+static int parse_depth(const char *depth, enum osp_depth *answer, struct osp_error *error)
 {
-	static const char *const depths[] = {"passive", "quick", "full"};
+	const char *names[OSP_DEPTH_FULL + 1];
 	const char *nearest;
 
-	if (!depth || strcmp(depth, "passive") == 0)
+	*answer = OSP_DEPTH_PASSIVE;
+	for (int i = 0; i <= OSP_DEPTH_FULL; i++) {
+		names[i] = osp_depth_name(i);
+		if (depth && strcmp(depth, names[i]) == 0)
+			*answer = i;
+	}
+	if (!depth || strcmp(depth, names[*answer]) == 0)
 		return 0;
-	if (strcmp(depth, "quick") == 0 || strcmp(depth, "full") == 0)
-		return osp_error_set(error,
-				     "--depth=%s: this build has no GPU kernels, so it looks no "
-				     "deeper than passive",
-				     depth);
-	nearest = osp_nearest_word(depth, depths, 3);
+	nearest = osp_nearest_word(depth, names, OSP_DEPTH_FULL + 1);
 	return osp_error_set(error, "--depth=%.40s: passive, quick or full is expected%s%s%s",
 			     depth, nearest ? "; did you mean " : "", nearest ? nearest : "",
 			     nearest ? "?" : "");
+}
+
+/* How long GPUs are loaded: at depth full as long as the budget lets them. */
+static unsigned int load_ms(enum osp_depth depth, unsigned int budget_ms)
+{
+	unsigned int most_ms = depth == OSP_DEPTH_FULL ? FULL_LOAD_MS : QUICK_LOAD_MS;
+	const char *of_tests = getenv("ONESPINE_TEST_LOAD_MS");
+
+	if (of_tests)
+		return (unsigned int)strtoul(of_tests, NULL, 10);
+	if (depth == OSP_DEPTH_FULL && budget_ms)
+		return budget_ms / 100 * BUDGET_LOAD_PERCENT;
+	if (budget_ms && budget_ms / 100 * BUDGET_LOAD_PERCENT < most_ms)
+		return budget_ms / 100 * BUDGET_LOAD_PERCENT;
+	return most_ms;
 }
 
 static int parse_budget(const char *budget, unsigned int *budget_ms, struct osp_error *error)
@@ -155,10 +180,11 @@ static int list_checks(bool json)
 		if (!json)
 			osp_text_printf(&text, "%-14s  %s\n", check->name, check->measures);
 		else
-			json_array_append_new(
-				list, json_pack("{s:s,s:s,s:s,s:s}", "name", check->name, "depth",
-						"passive", "worst", osp_verdict_name(check->worst),
-						"measures", check->measures));
+			json_array_append_new(list,
+					      json_pack("{s:s,s:s,s:s,s:s}", "name", check->name,
+							"depth", osp_depth_name(check->depth),
+							"worst", osp_verdict_name(check->worst),
+							"measures", check->measures));
 	}
 	return json ? osp_print_json(list, OSP_EXIT_YES) : osp_print_text(&text, OSP_EXIT_YES);
 }
@@ -175,9 +201,10 @@ static int explain_check(const char *name)
 	osp_help_wrap(&text, check->explains, 0);
 	osp_text_add(&text, "\nWhat to do\n");
 	osp_help_wrap(&text, check->cures, 2);
-	osp_text_printf(&text, "\nDepth passive; says at worst %s; given %u.%u s.\n",
-			osp_verdict_name(check->worst), check->deadline_ms / 1000,
-			check->deadline_ms % 1000 / 100);
+	osp_text_printf(&text, "\nDepth %s; says at worst %s; given %u.%u s%s.\n",
+			osp_depth_name(check->depth), osp_verdict_name(check->worst),
+			check->deadline_ms / 1000, check->deadline_ms % 1000 / 100,
+			check->share ? ", and what it loads a GPU" : "");
 	return osp_print_text(&text, OSP_EXIT_YES);
 }
 
@@ -196,23 +223,28 @@ static const char *verdict_colour(enum osp_verdict verdict)
 	}
 }
 
-static void add_result(struct osp_text *text, const struct osp_outcome *outcome, size_t index,
-		       bool colours)
+static void add_head(struct osp_text *text, const struct osp_outcome *outcome, bool first,
+		     enum osp_verdict verdict, bool colours)
 {
-	const struct osp_result *result = &outcome->results[index];
-	const char *colour = colours ? verdict_colour(result->verdict) : "";
-	struct osp_text shown = OSP_TEXT_INIT;
+	const char *colour = colours ? verdict_colour(verdict) : "";
 
-	if (result->verdict == OSP_VERDICT_SKIP || result->verdict == OSP_VERDICT_ERROR)
-		osp_text_printf(&shown, "%s%s%s", result->subject, *result->subject ? ": " : "",
-				result->why);
+	osp_text_printf(text, "%-14s  %s%-5s%s %5u ms  ", first ? outcome->check->name : "", colour,
+			osp_verdict_name(verdict), *colour ? "\033[0m" : "", outcome->time_ms);
+}
+
+static void add_result(struct osp_text *text, const struct osp_result *result, const char *last)
+{
+	bool wordy = result->verdict == OSP_VERDICT_SKIP || result->verdict == OSP_VERDICT_ERROR;
+
+	osp_text_printf(text, "%s%s%s%s", result->subject, *last ? " to " : "", last,
+			!*result->subject ? ""
+			: wordy		  ? ": "
+					  : " ");
+	if (wordy)
+		osp_text_printf(text, "%s\n", result->why);
 	else
-		osp_text_printf(&shown, "%s%s%s%s%s", result->subject, *result->subject ? " " : "",
-				result->value, *result->limit ? " " : "", result->limit);
-	osp_text_printf(text, "%-14s  %s%-5s%s %5u ms  %s\n", index ? "" : outcome->check->name,
-			colour, osp_verdict_name(result->verdict), *colour ? "\033[0m" : "",
-			outcome->time_ms, shown.data ? shown.data : "");
-	osp_text_free(&shown);
+		osp_text_printf(text, "%s%s%s\n", result->value, *result->limit ? " " : "",
+				result->limit);
 	if (result->verdict != OSP_VERDICT_FAIL && result->verdict != OSP_VERDICT_WARN)
 		return;
 	osp_text_printf(text, "%33s%s\n", "", result->why);
@@ -220,6 +252,83 @@ static void add_result(struct osp_text *text, const struct osp_outcome *outcome,
 		osp_text_printf(text, "%33slimit: %s\n", "", result->source);
 	if (result->cure)
 		osp_text_printf(text, "%33sdo: %s\n", "", osp_cure_name(result->cure));
+}
+
+/* Every GPU's speed of one kind, in a line: the slowest and the fastest. */
+static void add_speeds(struct osp_text *text, const struct osp_outcome *outcome, size_t first)
+{
+	const struct osp_speed *speed = &outcome->speeds[first];
+	double least = speed->value, most = speed->value;
+	size_t count = 0;
+
+	for (size_t i = first; i < outcome->speed_count; i++) {
+		double value = outcome->speeds[i].value;
+
+		if (strcmp(outcome->speeds[i].what, speed->what) != 0)
+			continue;
+		least = value < least ? value : least;
+		most = value > most ? value : most;
+		count++;
+	}
+	osp_text_printf(text, "%s %.0f", speed->what, least);
+	if (count > 1)
+		osp_text_printf(text, " to %.0f", most);
+	osp_text_printf(text, " %s", speed->unit);
+	if (count > 1)
+		osp_text_printf(text, " (%zu)", count);
+	osp_text_add(text, "\n");
+}
+
+static bool first_of_its_kind(const struct osp_outcome *outcome, size_t index)
+{
+	for (size_t i = 0; i < index; i++)
+		if (strcmp(outcome->speeds[i].what, outcome->speeds[index].what) == 0)
+			return false;
+	return true;
+}
+
+/* GPUs of which the same is told, one after the other: how many. */
+static size_t alike(const struct osp_outcome *outcome, size_t from)
+{
+	const struct osp_result *first = &outcome->results[from];
+	size_t count = 1;
+
+	while (*first->subject && from + count < outcome->result_count) {
+		const struct osp_result *next = first + count;
+		bool same = next->verdict == first->verdict && next->speed == first->speed &&
+			    strcmp(next->value, first->value) == 0 &&
+			    strcmp(next->limit, first->limit) == 0 && *next->subject;
+
+		if (!same ||
+		    (first->verdict != OSP_VERDICT_PASS && strcmp(next->why, first->why) != 0))
+			break;
+		count++;
+	}
+	return count;
+}
+
+static void add_outcome(struct osp_text *text, const struct osp_outcome *outcome, bool colours)
+{
+	bool first = true;
+	size_t count;
+
+	for (size_t i = 0; i < outcome->speed_count; i++) {
+		if (!first_of_its_kind(outcome, i))
+			continue;
+		add_head(text, outcome, first, OSP_VERDICT_PASS, colours);
+		add_speeds(text, outcome, i);
+		first = false;
+	}
+	for (size_t i = 0; i < outcome->result_count; i += count) {
+		const struct osp_result *result = &outcome->results[i];
+
+		count = alike(outcome, i);
+		if (result->speed && result->verdict == OSP_VERDICT_PASS)
+			continue;
+		add_head(text, outcome, first, result->verdict, colours);
+		add_result(text, result, count > 1 ? result[count - 1].subject : "");
+		first = false;
+	}
 }
 
 static int print_run(const struct osp_run *run, int status)
@@ -233,8 +342,7 @@ static int print_run(const struct osp_run *run, int status)
 		const struct osp_outcome *outcome = &run->outcomes[i];
 
 		counts[outcome->verdict]++;
-		for (size_t n = 0; n < outcome->result_count; n++)
-			add_result(&text, outcome, n, colours);
+		add_outcome(&text, outcome, colours);
 		if (outcome->mode != OSP_CHECK_ENFORCE && outcome->verdict == OSP_VERDICT_FAIL)
 			osp_text_printf(&text, "%33sfails nothing: mode %s\n", "",
 					osp_check_mode_name(outcome->mode));
@@ -291,7 +399,7 @@ static int print_run_json(const struct osp_check_context *context, const struct 
 			    json_string(osp_verdict_name(osp_run_verdict(run, false))));
 	json_object_set_new(root, "reason",
 			    osp_json_string(osp_run_reason(run, reason, sizeof(reason))));
-	json_object_set_new(root, "depth", json_string("passive"));
+	json_object_set_new(root, "depth", json_string(osp_depth_name(context->depth)));
 	json_object_set_new(root, "machine", osp_json_string(context->node));
 	json_object_set_new(root, "time_ms", json_integer(run->time_ms));
 	json_object_set_new(root, "checks", checks);
@@ -320,6 +428,7 @@ int osp_run_check(const struct osp_call *call)
 	struct osp_check_context context;
 	const char *gpus = call->values[OSP_OPTION_GPUS];
 	unsigned int budget_ms = 0;
+	enum osp_depth depth;
 	int status;
 
 	if (call->values[OSP_OPTION_LIST])
@@ -328,9 +437,9 @@ int osp_run_check(const struct osp_call *call)
 		return explain_check(call->values[OSP_OPTION_EXPLAIN]);
 	if (!root)
 		root = "";
-	if (parse_depth(call->values[OSP_OPTION_DEPTH], &error) ||
+	if (parse_depth(call->values[OSP_OPTION_DEPTH], &depth, &error) ||
 	    parse_budget(call->values[OSP_OPTION_BUDGET], &budget_ms, &error) ||
-	    choose_checks(call->values[OSP_OPTION_ONLY_CHECKS], &choice, &error) ||
+	    choose_checks(call->values[OSP_OPTION_ONLY_CHECKS], depth, &choice, &error) ||
 	    (gpus && !osp_gpus_valid(gpus, &error)) ||
 	    !(thresholds = read_thresholds(call->values[OSP_OPTION_THRESHOLDS], root, &error)))
 		return osp_say_error(&error);
@@ -339,6 +448,8 @@ int osp_run_check(const struct osp_call *call)
 		context.deadline_most_ms =
 			(unsigned int)strtoul(getenv("ONESPINE_TEST_DEADLINE_MS"), NULL, 10);
 	context.gpus = gpus;
+	context.depth = depth;
+	context.load_ms = load_ms(depth, budget_ms);
 	if (osp_run_checks(&context, choice.checks, choice.count, budget_ms, &run, &error)) {
 		status = osp_say_error(&error);
 	} else {

@@ -77,6 +77,18 @@ static int run_without_hwloc(const struct osp_call *call)
 }
 #endif
 
+#ifndef OSP_HAVE_MUNGE
+static int run_without_munge(const struct osp_call *call)
+{
+	struct osp_error error = {.text = ""};
+
+	(void)call;
+	osp_error_set(&error,
+		      "this build has no gate: libmunge was not found when it was configured");
+	return osp_say_error(&error);
+}
+#endif
+
 static int (*const run[OSP_COMMAND_COUNT])(const struct osp_call *) = {
 	[OSP_TOPOLOGY_IMPORT] = osp_run_topology_import,
 	[OSP_TOPOLOGY_SHOW] = osp_run_topology_show,
@@ -100,6 +112,13 @@ static int (*const run[OSP_COMMAND_COUNT])(const struct osp_call *) = {
 	[OSP_CHECK] = osp_run_check,
 	[OSP_DOCTOR] = osp_run_doctor,
 	[OSP_SETUP] = osp_run_setup,
+#ifdef OSP_HAVE_MUNGE
+	[OSP_GATE_PROLOG] = osp_run_gate_prolog,
+	[OSP_GATE_EPILOG] = osp_run_gate_epilog,
+#else
+	[OSP_GATE_PROLOG] = run_without_munge,
+	[OSP_GATE_EPILOG] = run_without_munge,
+#endif
 	[OSP_COMPLETION] = run_completion,
 	[OSP_HELP] = run_help,
 };

@@ -135,8 +135,9 @@ static const struct osp_command commands[OSP_COMMAND_COUNT] = {
 		{.name = "check",
 		 .arguments = "",
 		 .summary = "is this node fit to carry a job?",
-		 .details = "Looks at GPUs, links, network, host and mounts, changes nothing and "
-			    "loads no GPU. Each check runs in a process of its own: a crash or a "
+		 .details = "Looks at GPUs, links, network, host and mounts, and changes nothing; "
+			    "deeper than passive it loads the GPUs. Each check runs in a process "
+			    "of its own: a crash or a "
 			    "hang ends only that. When something failed, the last line is a reason "
 			    "for Slurm.",
 		 .answers = "at least one check failed: the node should not carry a job"},
@@ -158,6 +159,18 @@ static const struct osp_command commands[OSP_COMMAND_COUNT] = {
 			 "has to change is printed. Run again it changes nothing. Where slurmctld "
 			 "would not start with it, nothing is changed at all.",
 		 .answers = "something is left for a person to do"},
+	[OSP_GATE_PROLOG] =
+		{.name = "gate prolog",
+		 .arguments = "",
+		 .summary = "check this node and its gang before a job's first process",
+		 .details =
+			 "For slurmd, as root: run by onespine.so or as a Prolog. Returns when the "
+			 "whole gang's verdict is known; doc/gate.md tells what it does.",
+		 .answers = "this node failed and could tell nobody: the job must not start here"},
+	[OSP_GATE_EPILOG] = {.name = "gate epilog",
+			     .arguments = "",
+			     .summary = "put on record what a job's end left on this node",
+			     .details = "For slurmd, as root: run by onespine.so or as an Epilog."},
 	[OSP_COMPLETION] = {.name = "completion",
 			    .arguments = "SHELL",
 			    .arguments_least = 1,
@@ -166,14 +179,15 @@ static const struct osp_command commands[OSP_COMMAND_COUNT] = {
 			    .words = "bash zsh",
 			    .summary = "print the completion script of a shell",
 			    .details = "SHELL is bash or zsh."},
-	[OSP_HELP] = {.name = "help",
-		      .arguments = "[COMMAND]",
-		      .arguments_most = 2,
-		      .complete = OSP_COMPLETE_WORDS,
-		      .words = "topology config fit why map audit set hosts bind env check doctor "
-			       "completion",
-		      .summary = "explain a command",
-		      .details = ""},
+	[OSP_HELP] =
+		{.name = "help",
+		 .arguments = "[COMMAND]",
+		 .arguments_most = 2,
+		 .complete = OSP_COMPLETE_WORDS,
+		 .words = "topology config fit why map audit set hosts bind env check doctor setup "
+			  "gate completion",
+		 .summary = "explain a command",
+		 .details = ""},
 };
 
 static const struct osp_option options[OSP_OPTION_COUNT] = {
@@ -382,8 +396,8 @@ static const struct osp_option options[OSP_OPTION_COUNT] = {
 			      .commands = BIT(OSP_CHECK),
 			      .complete = OSP_COMPLETE_WORDS,
 			      .words = "passive quick full",
-			      .help = "How deep to look: passive (the default). This build has no "
-				      "GPU kernels, so quick and full are refused."},
+			      .help = "How deep to look: passive (the default) loads no GPU, "
+				      "quick loads each for some seconds, full for minutes."},
 	[OSP_OPTION_GPUS] =
 		{.name = "gpus",
 		 .argument = "LIST",

@@ -132,18 +132,15 @@ onespine: gpu3 ecc 12 uncorrectable > 0; reset gpu" ]]
 	expect 2 "onespine: there is no check 'ec'; did you mean ecc; see onespine check --list" check --explain ec
 	expect 2 "onespine: --depth=passiv: passive, quick or full is expected; did you mean passive?" \
 		check --depth passiv
-	expect 2 "onespine: --depth=quick: this build has no GPU kernels, so it looks no deeper than passive" \
-		check --depth quick
-	expect 2 "onespine: --depth=full: this build has no GPU kernels, so it looks no deeper than passive" \
-		check --depth=full
+	expect 2 "onespine: hbm-pattern is of depth quick: give --depth=quick too" check --only hbm-pattern
 	expect 2 "onespine: --budget=0: seconds from 1 to 86400 are expected" check --budget 0
 	expect 2 "onespine: --only needs the name of a check" check --only=
 }
 
 @test "--list and --explain run nothing" {
 	export ONESPINE_FAKE_NVML="hang:nvmlInit_v2"
-	[[ $(check --list | wc -l) == 28 ]]
-	[[ $(check --list --json | jq length) == 28 ]]
+	[[ $(check --list | wc -l) -gt 28 ]]
+	[[ $(check --list --json | jq length) == $(check --list | wc -l) ]]
 	while read -r name _; do
 		check --explain "$name" | grep -q "^$name: "
 	done < <(check --list)

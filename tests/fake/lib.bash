@@ -6,15 +6,16 @@
 
 FAKE_SOURCE=$(cd "${BASH_SOURCE[0]%/*}" && pwd -P)
 
-# fake_prepare FOLDER: a healthy node in FOLDER/node, the fake NVML in FOLDER/lib
+# fake_prepare FOLDER: a healthy node in FOLDER/node, the fake NVML and CUDA in FOLDER/lib
 fake_prepare() {
 	FAKE=$1
 	"$FAKE_SOURCE/node" "$FAKE/node"
 	mkdir -p "$FAKE/lib"
 	cp "$FAKES/libnvml.so" "$FAKE/lib/libnvidia-ml.so.1"
+	cp "$FAKES/libcuda.so" "$FAKE/lib/libcuda.so.1"
 }
 
-# fake_check NODE [OPTION]...: the faults come in ONESPINE_FAKE_NVML and ONESPINE_FAKE_SYSTEM
+# fake_check NODE [OPTION]...: the faults come in ONESPINE_FAKE_NVML, _CUDA and _SYSTEM
 fake_check() {
 	local node=$1
 	shift

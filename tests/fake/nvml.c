@@ -2,8 +2,7 @@
 /*
  * nvml.c - a libnvidia-ml.so.1 without a GPU, healthy unless told otherwise
  *
- * ONESPINE_FAKE_NVML holds faults, separated by blanks: "gpu3.ecc_uncorrected=12", "init=18",
- * "hang:nvmlDeviceGetName", "crash:nvmlInit_v2", "error:nvmlDeviceGetUUID=999". A GPU that is
+ * ONESPINE_FAKE_NVML holds faults (words.h): "gpu3.ecc_uncorrected=12", "init=18". A GPU that is
  * "lost" answers nothing but its address. Eight H100s at PCI addresses 0000:10:00.0, 0000:20:00.0
  * and so on, as tests/fake/node writes them.
  */
@@ -11,34 +10,24 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
-#include <unistd.h>
 
 #include "check/nvml.h"
+#include "tests/fake/words.h"
 
 #define EXPORT	  __attribute__((visibility("default")))
 #define GPU_COUNT 8
 #define LINKS	  18
+#define INSTANCE  100 /* index of a MIG instance: this, ten times the GPU's, and its own */
 
 static struct fake_gpu {
 	unsigned int index;
-} gpus[GPU_COUNT];
+} gpus[GPU_COUNT], instances[GPU_COUNT];
 
-/* The value of a fault: "KEY=VALUE", or 1 for "KEY". */
+#define WORDS "ONESPINE_FAKE_NVML"
+
 static bool fault(const char *key, long *value)
 {
-	const char *faults = getenv("ONESPINE_FAKE_NVML");
-	size_t length = strlen(key);
-
-	while (faults && *faults) {
-		faults += strspn(faults, " ");
-		if (strncmp(faults, key, length) == 0 && strchr("= ", faults[length])) {
-			*value = faults[length] == '=' ? strtol(faults + length + 1, NULL, 0) : 1;
-			return true;
-		}
-		faults += strcspn(faults, " ");
-	}
-	return false;
+	return fake_told(WORDS, key, value);
 }
 
 static bool gpu_fault(const struct fake_gpu *gpu, const char *key, long *value)
@@ -56,38 +45,9 @@ static long gpu_value(const struct fake_gpu *gpu, const char *key, long healthy)
 	return gpu_fault(gpu, key, &value) ? value : healthy;
 }
 
-/* What happens to every call before it answers. */
-static int entered(const char *function)
-{
-	char word[96];
-	long value;
-
-	snprintf(word, sizeof(word), "hang:%s", function);
-	while (fault(word, &value))
-		pause();
-	snprintf(word, sizeof(word), "hang-once:%s", function);
-	if (fault(word, &value)) {
-		const char *mark = getenv("ONESPINE_FAKE_MARK"); /* made by the first to come */
-
-		if (mark && access(mark, F_OK) != 0) {
-			FILE *made = fopen(mark, "w");
-
-			if (made)
-				fclose(made);
-			for (;;)
-				pause();
-		}
-	}
-	snprintf(word, sizeof(word), "crash:%s", function);
-	if (fault(word, &value))
-		abort();
-	snprintf(word, sizeof(word), "error:%s", function);
-	return fault(word, &value) ? (int)value : OSP_NVML_OK;
-}
-
 #define ENTER()                                                                                    \
 	do {                                                                                       \
-		int state_ = entered(__func__);                                                    \
+		int state_ = fake_entered(WORDS, __func__);                                        \
 		if (state_)                                                                        \
 			return state_;                                                             \
 	} while (0)
@@ -158,6 +118,11 @@ EXPORT int nvmlDeviceGetName(osp_nvml_device device, char *text, unsigned int by
 EXPORT int nvmlDeviceGetUUID(osp_nvml_device device, char *text, unsigned int bytes)
 {
 	ENTER_GPU(device);
+	if (gpu->index >= INSTANCE) {
+		snprintf(text, bytes, "MIG-000000%02u-1111-2222-3333-444444444444",
+			 gpu->index - INSTANCE);
+		return OSP_NVML_OK;
+	}
 	snprintf(text, bytes, "GPU-0000000%ld-1111-2222-3333-444444444444",
 		 gpu_value(gpu, "uuid", gpu->index));
 	return OSP_NVML_OK;
@@ -322,5 +287,61 @@ EXPORT int nvmlDeviceGetFieldValues(osp_nvml_device device, int count,
 									   : OSP_NVML_NOT_SUPPORTED;
 		fields[i].value.word = (unsigned int)gpu_value(gpu, "recovery", 0);
 	}
+	return OSP_NVML_OK;
+}
+
+/* An H100 of compute capability 9.0; "capability=70" is a V100. */
+EXPORT int nvmlDeviceGetCudaComputeCapability(osp_nvml_device device, int *major, int *minor)
+{
+	long capability = 90;
+
+	ENTER_GPU(device);
+	if (!gpu_fault(gpu, "capability", &capability))
+		fault("capability", &capability);
+	*major = (int)capability / 10;
+	*minor = (int)capability % 10;
+	return OSP_NVML_OK;
+}
+
+EXPORT int nvmlDeviceGetVirtualizationMode(osp_nvml_device device, int *mode)
+{
+	ENTER_GPU(device);
+	*mode = gpu_value(gpu, "virtual", 0) ? OSP_NVML_VIRTUAL_GPU : 1;
+	return OSP_NVML_OK;
+}
+
+EXPORT int nvmlDeviceGetComputeRunningProcesses_v3(osp_nvml_device device, unsigned int *count,
+						   void *programs)
+{
+	ENTER_GPU(device);
+	(void)programs;
+	*count = (unsigned int)gpu_value(gpu, "programs", 0);
+	return *count ? OSP_NVML_TOO_SMALL : OSP_NVML_OK;
+}
+
+/* "mig=2": two instances, their devices behind those of the GPUs. */
+EXPORT int nvmlDeviceGetMigMode(osp_nvml_device device, unsigned int *now,
+				unsigned int *after_reset)
+{
+	ENTER_GPU(device);
+	*now = *after_reset = gpu_value(gpu, "mig", 0) > 0;
+	return OSP_NVML_OK;
+}
+
+EXPORT int nvmlDeviceGetMaxMigDeviceCount(osp_nvml_device device, unsigned int *count)
+{
+	ENTER_GPU(device);
+	*count = 7;
+	return OSP_NVML_OK;
+}
+
+EXPORT int nvmlDeviceGetMigDeviceHandleByIndex(osp_nvml_device device, unsigned int index,
+					       osp_nvml_device *instance)
+{
+	ENTER_GPU(device);
+	if ((long)index >= gpu_value(gpu, "mig", 0))
+		return OSP_NVML_NOT_FOUND;
+	instances[gpu->index].index = INSTANCE + gpu->index * 10 + index;
+	*instance = &instances[gpu->index];
 	return OSP_NVML_OK;
 }

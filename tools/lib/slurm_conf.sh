@@ -2,7 +2,7 @@
 # slurm_conf.sh - writes the files that a cluster's daemons read
 #
 # Uses the variables of tools/cluster: dir, slurm, root, prefix, stock, enforcing, cloud, names (array),
-# port, slurmd_ports, gres and the arrays topology_files, conf, node_conf, partition.
+# port, slurmd_ports, gate, gres and the arrays topology_files, conf, node_conf, partition.
 # shellcheck shell=bash disable=SC2154
 
 # slurm_plugins [ROOT]: Slurm's own plugin directory, as seen in that root
@@ -144,6 +144,7 @@ default_lines() {
 			"$prefix/lib/onespine/slurmctld:$prefix/lib/onespine:$plugin_dir"
 		printf 'JobSubmitPlugins=onespine\n'
 	fi
+	[[ -z $gate ]] || printf 'PrologFlags=Alloc,DeferBatch\nProlog=%s/prolog\nEpilog=%s/epilog\n' "$dir" "$dir"
 	((cloud)) || return 0
 	cat <<-END
 		ResumeProgram=/bin/true
@@ -224,9 +225,22 @@ node_line() {
 		local name
 		ports=" Port=$(for name; do echo "${port_of[$name]}"; done | hostlist_compress)"
 	fi
-	printf 'NodeName=%s NodeAddr=127.0.0.1%s%s %s\n' \
-		"$(printf '%s\n' "$@" | hostlist_compress)" \
+	printf 'NodeName=%s NodeAddr=%s%s%s %s\n' \
+		"$(printf '%s\n' "$@" | hostlist_compress)" "$(node_addresses "$@")" \
 		"$( ((cloud)) || echo " NodeHostname=$(hostname -s)")" "$ports" "$words"
+}
+
+# node_addresses NAME...: with a gate each has one of its own, since all gates have the same ports
+node_addresses() {
+	local name index
+	if [[ -z $gate ]]; then
+		echo 127.0.0.1
+		return
+	fi
+	for name; do
+		index=$((port_of[$name] - port))
+		printf '127.%d.%d.%d\n' $((port >> 8)) $((port & 255)) "$index"
+	done | hostlist_compress
 }
 
 partition_lines() {

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * words.h - the faults that a fake library is told by its environment variable
+ *
+ * Words separated by blanks: "KEY=VALUE", or "KEY" for 1. What may stand before a call answers:
+ * "hang:FUNCTION", "hang-once:FUNCTION" (until ONESPINE_FAKE_MARK exists, which the first to come
+ * makes), "crash:FUNCTION", "error:FUNCTION=CODE", "error-once:FUNCTION=CODE".
+ */
+#ifndef OSP_FAKE_WORDS_H
+#define OSP_FAKE_WORDS_H
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* The value of `key` in the words of `variable`. */
+static inline bool fake_told(const char *variable, const char *key, long *value)
+{
+	const char *words = getenv(variable);
+	size_t length = strlen(key);
+
+	while (words && *words) {
+		words += strspn(words, " ");
+		if (strncmp(words, key, length) == 0 && strchr("= ", words[length])) {
+			*value = words[length] == '=' ? strtol(words + length + 1, NULL, 0) : 1;
+			return true;
+		}
+		words += strcspn(words, " ");
+	}
+	return false;
+}
+
+/* True for the first process that comes. */
+static inline bool fake_first(void)
+{
+	const char *mark = getenv("ONESPINE_FAKE_MARK");
+	FILE *made;
+
+	if (!mark || access(mark, F_OK) == 0)
+		return false;
+	made = fopen(mark, "w");
+	if (made)
+		fclose(made);
+	return true;
+}
+
+/* What happens to a call before it answers: an error, or 0. */
+static inline int fake_entered(const char *variable, const char *function)
+{
+	char word[96];
+	long value;
+
+	snprintf(word, sizeof(word), "hang:%s", function);
+	while (fake_told(variable, word, &value))
+		pause();
+	snprintf(word, sizeof(word), "hang-once:%s", function);
+	if (fake_told(variable, word, &value) && fake_first())
+		for (;;)
+			pause();
+	snprintf(word, sizeof(word), "crash:%s", function);
+	if (fake_told(variable, word, &value))
+		abort();
+	snprintf(word, sizeof(word), "error-once:%s", function);
+	if (fake_told(variable, word, &value) && fake_first())
+		return (int)value;
+	snprintf(word, sizeof(word), "error:%s", function);
+	return fake_told(variable, word, &value) ? (int)value : 0;
+}
+
+#endif

@@ -1,0 +1,143 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-or-later
+# gate_barrier.bats - every node of a job knows the gang's verdict before the job's first process
+
+load helpers
+
+setup_file() {
+	cat >"$BATS_FILE_TMPDIR/onespine.yaml" <<-END
+		defaults:
+		  gate: {budget_s: 8, fresh_s: 0, network: false}
+		partitions:
+		  cpu: {gate: {depth: off}}
+		  every: {gate: {jobs: all}}
+	END
+	cluster_start --nodes 6 --gate --gres gpu:8 --config "$BATS_FILE_TMPDIR/onespine.yaml" \
+		--partition 'gpu Nodes=ALL Default=YES MaxTime=INFINITE State=UP' \
+		--partition 'cpu Nodes=ALL MaxTime=INFINITE State=UP' \
+		--partition 'every Nodes=ALL MaxTime=INFINITE State=UP'
+}
+
+setup() {
+	rm -f "$ONESPINE_CLUSTER"/nodes/*.faults
+	for log in "$ONESPINE_CLUSTER"/nodes/*/gate.log; do
+		: >"$log"
+	done
+	cluster check --dir "$ONESPINE_CLUSTER" && free_all
+}
+
+# fault NODE SHELL-LINE: its gate reads it before each run
+fault() {
+	printf '%s\n' "$2" >>"$ONESPINE_CLUSTER/nodes/$1.faults"
+}
+
+# gate_log NODE: what its gate wrote
+gate_log() {
+	cat "$ONESPINE_CLUSTER/nodes/$1/gate.log"
+}
+
+says() {
+	[[ $(gate_log "$1") == *"$2"* ]]
+}
+
+# script FILE: a job that leaves a mark when its script runs
+script() {
+	printf '#!/bin/bash\necho "$SLURM_JOB_NODELIST" >>%s\nsleep 600\n' "$1" >"$1.sh"
+	printf '%s.sh\n' "$1"
+}
+
+no_gate_left() {
+	! pgrep -f "$ONESPINE_PREFIX/bin/onespine gate" >/dev/null
+}
+
+@test "all pass: the job runs, every node knows, and slurmctld was asked nothing" {
+	log_mark
+	job=$(submit -N6 --gres=gpu:8)
+	await_job "$job" RUNNING
+	for node in n1 n2 n3 n4 n5 n6; do
+		await 10 says "$node" "job $job: PASS"
+		holds "$(gate_log "$node")" 'go by n1 of 6 nodes'
+	done
+	if log_since 'REQUEST_(UPDATE|JOB_INFO|NODE_INFO)'; then
+		fail 'slurmctld was asked'
+	fi
+	equal "$(job_field "$job" AdminComment)" ''
+}
+
+@test "one node fails: no process of the job ran, it is drained with its reason, the job starts elsewhere" {
+	fault n3 'export ONESPINE_FAKE_NVML=gpu3.ecc_uncorrected=12'
+	job=$(submit -N4 -w 'n[2-3]' --gres=gpu:8 "$(script "$BATS_TEST_TMPDIR/ran")")
+	await 30 node_is n3 drained
+	matches "$(sinfo -h -p gpu -n n3 -o %E)" '^onespine: gpu3 ecc 12 uncorrectable > 0; reset gpu$'
+	await 30 begins_later "$job"
+	[[ ! -e $BATS_TEST_TMPDIR/ran ]]
+	holds "$(job_field "$job" AdminComment)" 'n3: gpu3 ecc 12 uncorrectable'
+	equal "$(sinfo -h -p gpu -t drain,down -o %N)" n3
+}
+
+@test "one GPU of a node fails: a job on the others of its GPUs runs" {
+	fault n1 'export ONESPINE_FAKE_NVML=gpu7.ecc_uncorrected=12'
+	job=$(submit -N2 -w 'n[1-2]' --gres=gpu:4)
+	await_job "$job" RUNNING
+	await 10 says n1 "job $job: PASS"
+	equal "$(sinfo -h -p gpu -t drain,down -o %N)" ''
+}
+
+@test "a job without GPUs, and one of a partition with depth off, meet no gate" {
+	fault n1 'export ONESPINE_FAKE_NVML=gpu3.ecc_uncorrected=12'
+	one=$(submit -N2 -w 'n[1-2]')
+	two=$(submit -N2 -p cpu -w 'n[1-2]' --gres=gpu:8)
+	await_job "$one" RUNNING
+	await_job "$two" RUNNING
+	equal "$(gate_log n1)" ''
+}
+
+@test "jobs: all checks a job without GPUs too, and a single node stands alone" {
+	fault n1 'export ONESPINE_FAKE_NVML=gpu3.ecc_uncorrected=12'
+	job=$(submit -N1 -p every -w n1)
+	await 30 node_is n1 drained
+	await 30 begins_later "$job"
+	holds "$(gate_log n1)" 'requeue by n1 of 1 nodes'
+}
+
+@test "a check that hangs is no failed node: with on_error go the job runs" {
+	fault n2 'export ONESPINE_FAKE_NVML=hang:nvmlInit_v2'
+	job=$(submit -N3 -w 'n[1-3]' --gres=gpu:8 "$(script "$BATS_TEST_TMPDIR/ran")")
+	await 30 test -s "$BATS_TEST_TMPDIR/ran"
+	holds "$(gate_log n2)" 'ERROR'
+	equal "$(sinfo -h -p gpu -t drain,down -o %N)" ''
+	await 10 no_gate_left
+}
+
+@test "slurmd dies before the barrier: its node is silent, not drained, and the job starts again" {
+	fault n4 'exec sleep 12'
+	job=$(submit -N4 -w 'n[3-6]' --gres=gpu:8 "$(script "$BATS_TEST_TMPDIR/ran")")
+	await 10 pgrep -f '^sleep 12$'
+	cluster kill-node --dir "$ONESPINE_CLUSTER" n4 -9
+	await 30 says n3 'requeue by n3 of 4 nodes'
+	holds "$(gate_log n5)" 'n4'
+	[[ ! -e $BATS_TEST_TMPDIR/ran ]]
+	[[ $(sinfo -h -p gpu -n n4 -o %E) != *onespine* ]]
+	cluster start-node --dir "$ONESPINE_CLUSTER" n4
+}
+
+@test "the first node is silent: a deputy decides" {
+	fault n1 'exec sleep 12'
+	job=$(submit -N4 -w 'n[1-4]' --gres=gpu:8 "$(script "$BATS_TEST_TMPDIR/ran")")
+	await 30 says n2 'requeue by n2 of 4 nodes'
+	for node in n3 n4; do
+		await 5 says "$node" 'requeue by n2 of 4 nodes'
+	done
+	[[ ! -e $BATS_TEST_TMPDIR/ran ]]
+	[[ $(sinfo -h -p gpu -n n1 -o %E) != *onespine* ]]
+}
+
+@test "scancel in the middle: the Prologs of a cancelled job end by themselves" {
+	fault n2 'sleep 600 & wait'
+	job=$(submit -N3 -w 'n[1-3]' --gres=gpu:8)
+	await 10 job_is "$job" RUNNING
+	scancel "$job"
+	await 20 says n1 'the job'
+	pkill -f "$ONESPINE_CLUSTER/gate prolog" || true
+	await 30 no_gate_left
+}

@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# gate.sh - the gate on a cluster of one machine: a node of its own below each slurmd
+#
+# Uses the variables of tools/cluster: dir, names, prefix, slurm. DIR/gate is what slurmd's Prolog and
+# Epilog run; DIR/nodes/NAME stands for the / of node NAME, a healthy fake one (tests/fake/node), with
+# the gate's log in DIR/nodes/NAME/gate.log; DIR/nodes/NAME.faults is read by its gate before each run,
+# as shell: "export ONESPINE_FAKE_NVML=ecc" and what else tests/check/faults.table knows.
+# shellcheck shell=bash disable=SC2154
+
+# gate_fakes: the folder of the fake libraries, which make check builds
+gate_fakes() {
+	local folder=${ONESPINE_FAKES:-$(build_folder "$slurm")/tests/fake/.libs}
+	[[ -e $folder/libnvml.so ]] || die "$folder: no fake libraries there (tools/test builds them)"
+	printf '%s\n' "$folder"
+}
+
+write_gate() {
+	local fakes name log
+	fakes=$(gate_fakes)
+	mkdir -p "$dir/nodes" "$dir/fakes"
+	cp "$fakes/libnvml.so" "$dir/fakes/libnvidia-ml.so.1"
+	cp "$fakes/libsystem.so" "$dir/fakes/libsystem.so"
+	log=$prefix/var/log/onespine/gate.log
+	for name in "${names[@]}"; do
+		"$ONESPINE_SOURCE/tests/fake/node" "$dir/nodes/$name"
+		mkdir -p "$dir/nodes/$name${log%/*}" "$dir/nodes/$name$prefix/var/lib"
+		: >"$dir/nodes/$name$log"
+		ln -s "$dir/nodes/$name$log" "$dir/nodes/$name/gate.log"
+	done
+	cat >"$dir/gate" <<-END
+		#!/bin/bash
+		# the gate of one node: gate prolog|epilog
+		node=$dir/nodes/\$SLURMD_NODENAME
+		export ONESPINE_TEST_ROOT=\$node LD_LIBRARY_PATH=$dir/fakes LD_PRELOAD=$dir/fakes/libsystem.so
+		[[ ! -e \$node.faults ]] || . "\$node.faults"
+		exec $prefix/bin/onespine gate "\$@"
+	END
+	printf '#!/bin/sh\nexec %s/gate prolog\n' "$dir" >"$dir/prolog"
+	printf '#!/bin/sh\nexec %s/gate epilog\n' "$dir" >"$dir/epilog"
+	chmod 755 "$dir/gate" "$dir/prolog" "$dir/epilog"
+}
