@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # fabric.sh - the fabric of a run: as onespine.topology, as topology.conf, and as a map for the judge
 #
-# Uses nodes, fabric and work of tests/bench/bench. Writes work/onespine.topology, work/tree.conf,
+# Uses nodes, times, fabric and work of tests/bench/bench. Writes work/onespine.topology, work/tree.conf,
 # work/block.conf, work/map (a line for each node: its name, leaf and spine) and work/spines (a line
 # for each spine: its name and nodes).
 # shellcheck shell=bash disable=SC2034,SC2154
@@ -21,11 +21,11 @@ make_fabric() {
 		"$work/map")
 }
 
-# Spines of 16 leaves of 16 nodes, n0001 on.
+# Spines of 16 leaves of 16 nodes (--times as many), n0001 on.
 uniform_fabric() {
 	local width=${#nodes}
 	((width >= 4)) || width=4
-	awk -v nodes="$nodes" -v width="$width" -v leaf="$LEAF_NODES" -v leaves="$SPINE_LEAVES" '
+	awk -v nodes="$nodes" -v width="$width" -v leaf="$((LEAF_NODES * times))" -v leaves="$SPINE_LEAVES" '
 	function range(first,    format) {
 		format = "n[%0" width "d-%0" width "d]"
 		return sprintf(format, first, first + leaf - 1)
@@ -39,7 +39,7 @@ uniform_fabric() {
 		}
 		print "\n]}"
 	}' >"$work/onespine.topology"
-	awk -v nodes="$nodes" -v width="$width" -v leaf="$LEAF_NODES" -v leaves="$SPINE_LEAVES" \
+	awk -v nodes="$nodes" -v width="$width" -v leaf="$((LEAF_NODES * times))" -v leaves="$SPINE_LEAVES" \
 		-v work="$work" '
 	BEGIN {
 		tree = work "/tree.conf"

@@ -16,7 +16,7 @@ system() {
 	22.05-tree | 24.11-tree) title="$release topology/tree" ;;
 	22.05-switches)
 		# as many leaves as the largest job needs
-		local switches=$(((64 + ${leaf_nodes:-16} - 1) / ${leaf_nodes:-16}))
+		local switches=$(((64 * ${times:-1} + ${leaf_nodes:-16} - 1) / ${leaf_nodes:-16}))
 		title="$release topology/tree, \`--switches=$switches\`"
 		words=("--switches=$switches")
 		;;
