@@ -82,6 +82,8 @@ struct osp_doctor_gate {
 	bool on;
 	uint32_t budget_s;
 	uint32_t spares_max;
+	bool prolog_runs; /* slurmd's Prolog, or a file that it runs, runs `onespine gate prolog` */
+	bool epilog_runs;
 };
 
 struct osp_doctor_facts {

@@ -14,6 +14,34 @@
 #define CRED_EXPIRE_DEFAULT_S	      120
 #define CRED_EXPIRE_SLOW_S	      100 /* ParallelCluster sets 70 */
 
+static void check_script(struct osp_diagnosis *diagnosis, const char *key, const char *name,
+			 const char *without)
+{
+	const struct osp_doctor_facts *facts = diagnosis->facts;
+	const struct osp_slurm_word *word = osp_slurm_conf_find(facts->conf, key);
+	char path[1024];
+
+	osp_find(diagnosis, OSP_DOCTOR_WRONG, "no %s runs the gate: %s", key, without);
+	if (!word) {
+		snprintf(path, sizeof(path), "%s/%s", facts->plugin_dir, name);
+		osp_cure_setting(diagnosis, key, path);
+		return;
+	}
+	osp_cure(diagnosis, "have %s (%s:%d) run %s/%s too, and end where that fails", word->value,
+		 word->file, word->line, facts->plugin_dir, name);
+}
+
+void osp_rule_prolog(struct osp_diagnosis *diagnosis)
+{
+	const struct osp_doctor_gate *gate = &diagnosis->facts->gate;
+
+	if (!gate->prolog_runs)
+		check_script(diagnosis, "Prolog", "prolog", "nodes are not proven before a job");
+	if (!gate->epilog_runs)
+		check_script(diagnosis, "Epilog", "epilog",
+			     "what a node suffered in a job is not on record");
+}
+
 void osp_rule_prolog_flags(struct osp_diagnosis *diagnosis)
 {
 	static const struct {

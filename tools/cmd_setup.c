@@ -125,6 +125,35 @@ static int plan_plugstack(struct setup *setup, const struct osp_doctor *doctor)
 	return result;
 }
 
+/* ParallelCluster's Prolog and Epilog run the scripts of a folder: one more there. */
+static int plan_script(struct setup *setup, const char *name)
+{
+	char *folder = osp_scripts_folder(setup->conf_path, name);
+	char *path = NULL, *text = NULL;
+
+	if (!folder)
+		return 0;
+	if (asprintf(&path, "%s/50_onespine", folder) < 0)
+		path = NULL;
+	free(folder);
+	if (asprintf(&text, "#!/bin/sh\n" ADDED "exec " OSP_PLUGIN_DIR "/%s\n", name) < 0)
+		text = NULL;
+	return osp_plan_add(&setup->plan, OSP_CHANGE_CREATE, path, text, 0);
+}
+
+static int plan_scripts(struct setup *setup, const struct osp_doctor *doctor)
+{
+	const struct osp_doctor_gate *gate = &doctor->facts.gate;
+	int result = 0;
+
+	if (gate->on && !gate->prolog_runs && osp_slurm_conf_find(doctor->conf, "Prolog"))
+		result = plan_script(setup, "prolog");
+	if (!result && gate->on && !gate->epilog_runs &&
+	    osp_slurm_conf_find(doctor->conf, "Epilog"))
+		result = plan_script(setup, "epilog");
+	return result;
+}
+
 static int plan_slurm_conf(struct setup *setup, const struct osp_doctor_findings *findings)
 {
 	char *piece = osp_doctor_piece(findings);
@@ -168,6 +197,8 @@ static int compose(struct setup *setup)
 		setup->plan.head = setup->head;
 		if (result == 0)
 			result = plan_plugstack(setup, &doctor);
+		if (result == 0)
+			result = plan_scripts(setup, &doctor);
 		if (result == 0)
 			result = plan_slurm_conf(setup, &findings);
 		if (result < 0)

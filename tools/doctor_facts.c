@@ -227,6 +227,52 @@ static const char *local_file_system(const char *path)
 	return NULL;
 }
 
+/* The strictest of all partitions that the gate is on for; without GPUs in slurm.conf that is none
+ * where only jobs with GPUs are meant. */
+static void take_gate(struct osp_doctor_gate *gate, const struct osp_gate_policy *policy,
+		      bool has_gpus)
+{
+	if (policy->depth == OSP_GATE_OFF || (!policy->all_jobs && !has_gpus))
+		return;
+	gate->on = true;
+	if (policy->budget_s > gate->budget_s)
+		gate->budget_s = policy->budget_s;
+	if (policy->spares_max > gate->spares_max)
+		gate->spares_max = policy->spares_max;
+}
+
+#ifdef OSP_HAVE_MUNGE
+static void gather_gate(const struct osp_doctor_question *question, struct osp_doctor *doctor)
+{
+	struct osp_doctor_gate *gate = &doctor->facts.gate;
+	const char *path = doctor->facts.conf_path;
+	size_t count = doctor->config ? osp_config_partition_count(doctor->config) : 0;
+	bool has_gpus = osp_slurm_list_has(osp_slurm_conf_value(doctor->conf, "GresTypes", NULL),
+					   "gpu", NULL, 0);
+
+	if (!doctor->config)
+		return;
+	take_gate(gate, osp_config_gate(doctor->config, NULL), has_gpus);
+	for (size_t i = 0; i < count; i++) {
+		int line;
+
+		take_gate(gate,
+			  osp_config_gate(doctor->config,
+					  osp_config_partition(doctor->config, i, &line)),
+			  has_gpus);
+	}
+	gate->prolog_runs = osp_runs_gate(doctor->conf, path, question->overlays, "Prolog");
+	gate->epilog_runs = osp_runs_gate(doctor->conf, path, question->overlays, "Epilog");
+}
+#else
+static void gather_gate(const struct osp_doctor_question *question, struct osp_doctor *doctor)
+{
+	(void)question;
+	(void)doctor;
+	(void)take_gate;
+}
+#endif
+
 /* --- all ---------------------------------------------------------------------------------------- */
 
 static void gather_host(const struct osp_doctor_question *question, struct osp_doctor *doctor)
@@ -244,6 +290,7 @@ static void gather_host(const struct osp_doctor_question *question, struct osp_d
 	gather_trusted(doctor);
 	if (facts->before_start)
 		return;
+	gather_gate(question, doctor);
 	gather_munge(doctor);
 	facts->state_location_kind = local_file_system(
 		osp_slurm_conf_value(doctor->conf, "StateSaveLocation", "/var/spool"));

@@ -257,12 +257,13 @@ bool osp_plan_holds(const struct osp_plan *plan)
 /* A file of ours is as readable as slurm.conf. */
 static int create(const char *path, const char *text, const char *like, struct osp_error *error)
 {
+	bool is_script = strncmp(text, "#!", 2) == 0;
 	struct stat status;
 
 	if (osp_write_output(path, text, strlen(text), error) < 0)
 		return -1;
 	if (stat(like, &status) < 0 || chown(path, status.st_uid, status.st_gid) < 0 ||
-	    chmod(path, status.st_mode & 0644) < 0)
+	    chmod(path, is_script ? 0755 : status.st_mode & 0644) < 0)
 		return osp_error_at(error, path, 0, 0, "cannot be made like %s: %s", like,
 				    strerror(errno));
 	return 0;

@@ -21,7 +21,7 @@
 #include "lib/error.h"
 #include "tools/slurm_files.h"
 
-#define OSP_CHANGES_MAX 6
+#define OSP_CHANGES_MAX 8
 
 enum osp_change_kind {
 	OSP_CHANGE_CREATE, /* the whole file */
@@ -69,7 +69,7 @@ void osp_overlays_free(struct osp_overlays *overlays);
 bool osp_plan_holds(const struct osp_plan *plan);
 
 /* Makes the changes, record first; takes back what was made where one fails. The files get owner,
- * group and mode of `like`. */
+ * group and mode of `like`; scripts are executable. */
 int osp_plan_make(const struct osp_plan *plan, const char *record_path, const char *like,
 		  struct osp_error *error);
 

@@ -19,6 +19,7 @@
 
 #define PLUGSTACK_BYTES_MAX ((size_t)1024 * 1024)
 #define PLUGSTACK_DEPTH_MAX 8
+#define SCRIPT_BYTES_MAX    ((size_t)1024 * 1024)
 #define HOST_BYTES	    256
 
 /* --- slurm.conf --------------------------------------------------------------------------------- */
@@ -292,6 +293,96 @@ char *osp_plugstack_folder(const char *path)
 			folder = folder_of(path, line.path);
 	free(text);
 	return folder;
+}
+
+/* --- Prolog and Epilog -------------------------------------------------------------------------- */
+
+char *osp_scripts_folder(const char *conf_path, const char *name)
+{
+	char *folder = NULL;
+	char *path = NULL;
+	struct stat status;
+
+	if (asprintf(&folder, "scripts/%s.d", name) < 0)
+		return NULL;
+	path = osp_path_beside(conf_path, folder);
+	free(folder);
+	if (path && stat(path, &status) == 0 && S_ISDIR(status.st_mode))
+		return path;
+	free(path);
+	return NULL;
+}
+
+/* A script that speaks of `onespine gate`, or our own. */
+static bool script_runs_gate(const struct osp_overlays *overlays, const char *path,
+			     const char *name)
+{
+	struct osp_error ignored = {.text = ""};
+	char ours[256], call[64];
+	size_t bytes = 0;
+	char *text = osp_read_overlaid(overlays, path, SCRIPT_BYTES_MAX, &bytes, &ignored);
+	bool runs;
+
+	snprintf(ours, sizeof(ours), OSP_PLUGIN_DIR "/%s", name);
+	snprintf(call, sizeof(call), "onespine gate %s", name);
+	runs = text && (strstr(text, ours) || strstr(text, call));
+	free(text);
+	return runs;
+}
+
+static bool any_runs_gate(const struct osp_overlays *overlays, const char *pattern,
+			  const char *name)
+{
+	bool runs = false;
+	glob_t files;
+
+	if (glob(pattern, 0, NULL, &files) != 0)
+		return false;
+	for (size_t i = 0; i < files.gl_pathc && !runs; i++)
+		runs = script_runs_gate(overlays, files.gl_pathv[i], name);
+	globfree(&files);
+	return runs;
+}
+
+/* A file of ours that is not written yet is in no glob(). */
+static bool overlaid_runs_gate(const struct osp_overlays *overlays, const char *folder,
+			       const char *name)
+{
+	size_t length = strlen(folder);
+
+	for (size_t i = 0; overlays && i < overlays->count; i++) {
+		const struct osp_overlay *overlay = &overlays->items[i];
+
+		if (overlay->text && strncmp(overlay->path, folder, length) == 0 &&
+		    overlay->path[length] == '/' && script_runs_gate(overlays, overlay->path, name))
+			return true;
+	}
+	return false;
+}
+
+bool osp_runs_gate(const struct osp_slurm_conf *conf, const char *conf_path,
+		   const struct osp_overlays *overlays, const char *key)
+{
+	const char *name = strcasecmp(key, "Prolog") == 0 ? "prolog" : "epilog";
+	size_t count;
+	const struct osp_slurm_word *words = osp_slurm_conf_words(conf, &count);
+	bool said = false, runs = false;
+	char *folder;
+	char *pattern = NULL;
+
+	for (size_t i = 0; i < count && !runs; i++) {
+		if (!words[i].starts_line || strcasecmp(words[i].key, key) != 0)
+			continue;
+		said = true;
+		runs = any_runs_gate(overlays, words[i].value, name);
+	}
+	folder = said && !runs ? osp_scripts_folder(conf_path, name) : NULL;
+	if (folder && asprintf(&pattern, "%s/*", folder) > 0)
+		runs = any_runs_gate(overlays, pattern, name) ||
+		       overlaid_runs_gate(overlays, folder, name);
+	free(folder);
+	free(pattern);
+	return runs;
 }
 
 /* --- users and hosts ---------------------------------------------------------------------------- */

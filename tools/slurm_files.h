@@ -32,7 +32,7 @@ struct osp_overlay {
 };
 
 struct osp_overlays {
-	struct osp_overlay items[8];
+	struct osp_overlay items[16];
 	size_t count;
 };
 
@@ -63,6 +63,17 @@ void osp_free_spank_line(struct osp_spank_line *line);
 /* The folder that plugstack.conf includes and where a file "onespine.conf" would be read; NULL where
  * there is none. To be freed. */
 char *osp_plugstack_folder(const char *path);
+
+/*
+ * Whether a script that `key` ("Prolog", "Epilog") names, or one in the folder `scripts/KEY.d` beside
+ * slurm.conf that ParallelCluster's runs, runs `onespine gate`.
+ */
+bool osp_runs_gate(const struct osp_slurm_conf *conf, const char *conf_path,
+		   const struct osp_overlays *overlays, const char *key);
+
+/* The folder whose scripts ParallelCluster's Prolog ("prolog") or Epilog runs; NULL where there is
+ * none. To be freed. */
+char *osp_scripts_folder(const char *conf_path, const char *name);
 
 /* SlurmUser's number; root's where there is no such user. */
 uid_t osp_slurm_user(const struct osp_slurm_conf *conf);

@@ -121,3 +121,38 @@ JobSubmitPlugins=onespine" ]]
 	expect 0 "# What Onespine needs in slurm.conf; made by 'onespine doctor --write'." \
 		onespine doctor --offline --write=-
 }
+
+@test "GPUs: the gate's lines; a Prolog that runs it among others is found" {
+	needs_installed
+	needs_gate
+	make_right
+	write_topology 1-4
+	printf 'GresTypes=gpu\n' >>slurm.conf
+	onespine doctor --offline --json >j || true
+	[[ $(jq -r '.findings | map(.name) | join(" ")' j) == *"prolog prolog prolog-flags prolog-time prolog-hold requeue-delay" ]]
+	[[ $(onespine doctor --offline --write=- | grep -v '^#') == "Prolog=$LIB/prolog
+Epilog=$LIB/epilog
+PrologFlags=Alloc,DeferBatch
+BatchStartTimeout=120" ]]
+	mkdir prolog.d
+	printf '#!/bin/sh\n%s/onespine gate prolog || exit\n' /usr/bin >prolog.d/10
+	printf 'Prolog=%s/prolog.d/*\nEpilog=%s/epilog\nPrologFlags=Alloc,DeferBatch\nMessageTimeout=60\n' "$DIR" "$LIB" >>slurm.conf
+	onespine doctor --offline --json >j || true
+	[[ $(jq -r '.findings | map(.name) | join(" ")' j) != *prolog-flags* ]]
+	[[ $(jq '[.findings[] | select(.name == "prolog" or .name == "prolog-time")] | length' j) == 0 ]]
+	printf 'defaults:\n  gate:\n    budget_s: 600\n' >onespine.yaml
+	run onespine doctor --offline
+	holds "$output" "BatchStartTimeout (10 s) and MessageTimeout (60 s) together are no longer than the gate's budget (600 s)"
+	printf 'defaults:\n  gate:\n    depth: off\n' >onespine.yaml
+	onespine doctor --offline
+}
+
+@test "GPUs: MUNGE is looked for where AuthInfo says" {
+	needs_installed
+	needs_gate
+	make_right
+	write_topology 1-4
+	printf 'GresTypes=gpu\nAuthInfo=socket=%s/munge,cred_expire=70\n' "$DIR" >>slurm.conf
+	run onespine doctor --offline
+	holds "$output" "wrong: MUNGE does not answer at $DIR/munge: "
+}

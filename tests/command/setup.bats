@@ -257,3 +257,34 @@ TreeWidth=5" ]]
 	flock 9
 	expect 2 "onespine: $DIR/slurm.conf: another onespine setup is at work" onespine setup --head
 }
+
+@test "GPUs: the gate's Prolog and Epilog, or one more file where ParallelCluster's run" {
+	needs_installed
+	needs_gate
+	write_topology 1-4
+	printf 'GresTypes=gpu\n' >>slurm.conf
+	keep
+	onespine setup --head >/dev/null || true
+	[[ $(grep -v '^#' slurm-onespine.conf) == *"
+Prolog=$LIB/prolog
+Epilog=$LIB/epilog
+PrologFlags=Alloc,DeferBatch
+BatchStartTimeout=120" ]]
+	onespine setup --head --undo >/dev/null
+	as_kept
+	mkdir -p scripts/prolog.d scripts/epilog.d
+	printf 'Prolog=%s/prolog\nEpilog=%s/epilog\n' "$DIR" "$DIR" >>slurm.conf
+	printf '#!/bin/sh\n' | tee prolog >epilog
+	keep
+	run onespine setup --head
+	holds "$output" "wrote $DIR/scripts/prolog.d/50_onespine:"
+	[[ -x scripts/prolog.d/50_onespine && $(tail -n 1 scripts/epilog.d/50_onespine) == "exec $LIB/epilog" ]]
+	[[ $output != *"no Prolog runs the gate"* ]]
+	run onespine setup --head
+	holds "$output" "nothing to do"
+	onespine setup --head --undo >/dev/null
+	as_kept
+	rm -r scripts # a Prolog of the site's own: a person has to have it run ours
+	run onespine setup --head
+	holds "$output" "have $DIR/prolog ($DIR/slurm.conf:7) run $LIB/prolog too, and end where that fails"
+}

@@ -40,6 +40,12 @@ make_right() {
 	printf 'required %s/onespine.so\n' "$LIB" >plugstack.conf
 }
 
+# needs_gate: this program was built with libmunge
+needs_gate() {
+	run onespine gate prolog
+	[[ $output != *"this build has no gate"* ]] || skip "a build without a gate"
+}
+
 # write_topology RANGE: n[RANGE] on one spine
 write_topology() {
 	printf 'SwitchName=l1 Nodes=n[%s]\nSwitchName=s1 Switches=l1\n' "$1" >"$BATS_TEST_TMPDIR/t.conf"

@@ -73,13 +73,13 @@ load helpers
 		_onespine
 		printf '%s\n' "${COMPREPLY[*]}"
 	}
-	expect 0 "topology config fit why map audit set hosts bind env check doctor setup completion help --help --version" \
+	expect 0 "topology config fit why map audit set hosts bind env check doctor setup gate completion help --help --version" \
 		complete_words onespine ''
 	expect 0 "import show check" complete_words onespine topology ''
 	expect 0 "show" complete_words onespine config s
 	expect 0 "--allow-missing" complete_words onespine topology import --allow
 	expect 0 "ec2" complete_words onespine topology import --from = e
-	expect 0 "onespine topology.conf" complete_words onespine topology import --to ''
+	expect 0 "onespine topology.conf topology.yaml" complete_words onespine topology import --to ''
 	expect 0 "page.json" complete_words onespine topology import --from ec2 pa
 	expect 0 "leaf" complete_words onespine fit --gang = l
 	expect 0 "bash zsh" complete_words onespine completion ''

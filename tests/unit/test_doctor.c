@@ -18,8 +18,11 @@
 #define SLURM	     "/usr/lib/slurm"
 #define OURS_DIR     "PluginDir=" SHADOW ":" PLUGINS ":" SLURM "\n"
 #define RIGHT	     OURS_DIR "SelectType=select/cons_tres\nJobSubmitPlugins=onespine\n"
-#define V22	     0x160508
-#define V24	     0x180b05
+#define GOOD                                                                                       \
+	RIGHT "PrologFlags=Alloc,DeferBatch\nBatchStartTimeout=120\n"                              \
+	      "SchedulerParameters=nohold_on_prolog_fail\nAuthInfo=cred_expire=70\n"
+#define V22 0x160508
+#define V24 0x180b05
 
 static char *read_text(void *context, const char *path, size_t *bytes, struct osp_error *error)
 {
@@ -422,16 +425,17 @@ static void test_backup_and_running(void **state)
 
 static void test_gate(void **state)
 {
-	static const char good[] = RIGHT "PrologFlags=Alloc,DeferBatch\nBatchStartTimeout=120\n"
-					 "SchedulerParameters=nohold_on_prolog_fail\n"
-					 "AuthInfo=cred_expire=70\n";
 	struct host host;
 
 	(void)state;
 	make_host(&host);
-	host.facts.gate = (struct osp_doctor_gate){.on = true, .budget_s = 60, .spares_max = 2};
+	host.facts.gate = (struct osp_doctor_gate){.on = true,
+						   .budget_s = 60,
+						   .spares_max = 2,
+						   .prolog_runs = true,
+						   .epilog_runs = true};
 	host.facts.munge_looked_at = host.facts.munge_answers = true;
-	expect(&host, good, "");
+	expect(&host, GOOD, "");
 	expect(&host, RIGHT,
 	       "wrong prolog-flags: PrologFlags lacks Alloc: nodes are checked when the first task "
 	       "comes "
@@ -474,9 +478,18 @@ static void test_gate(void **state)
 	       "wrong spares: SlurmctldParameters has enable_stepmgr: steps would still count the "
 	       "spares "
 	       "that were released | take it out, or set gate: spares: 0 in onespine.yaml");
+	host.facts.gate.prolog_runs = host.facts.gate.epilog_runs = false;
+	expect(&host, GOOD "Prolog=/p/*\n",
+	       "wrong prolog: no Prolog runs the gate: nodes are not proven before a job | have "
+	       "/p/* "
+	       "(/e/slurm.conf:8) run /o/prolog too, and end where that fails\n"
+	       "wrong prolog: no Epilog runs the gate: what a node suffered in a job is not on "
+	       "record | "
+	       "/e/slurm.conf: Epilog=/o/epilog");
+	host.facts.gate.prolog_runs = host.facts.gate.epilog_runs = true;
 	host.facts.munge_answers = false;
 	host.facts.munge_socket = "/m";
-	expect(&host, good,
+	expect(&host, GOOD,
 	       "wrong munge: MUNGE does not answer at /m: the nodes cannot tell each other what "
 	       "their "
 	       "checks found | start munged (systemctl start munge)");
@@ -532,6 +545,8 @@ static void test_piece(void **state)
 		{"PluginDir=" SLURM "\n", false, "JobSubmitPlugins=onespine\n"},
 		{RIGHT, true, "PrologFlags=Alloc,DeferBatch\nBatchStartTimeout=120\n"},
 		{RIGHT "PrologFlags=X11\nBatchStartTimeout=500\n", true, ""},
+		{RIGHT "PrologFlags=Alloc,DeferBatch\nBatchStartTimeout=500\n", true,
+		 "Prolog=/o/prolog\n"},
 	};
 
 	(void)state;
@@ -547,7 +562,7 @@ static void test_piece(void **state)
 			host.facts.folders = &host.folders[2];
 			host.facts.folder_count = 1;
 		}
-		host.facts.gate = (struct osp_doctor_gate){cases[i].gate, 60, 0};
+		host.facts.gate = (struct osp_doctor_gate){cases[i].gate, 60, 0, i != 5, true};
 		host.facts.conf = conf;
 		assert_int_equal(osp_doctor_judge(&host.facts, &findings), 0);
 		piece = osp_doctor_piece(&findings);
