@@ -21,7 +21,11 @@
 
 #define CACHE "/run/onespine"
 
+/* For `onespine bind run` in a task's children. */
+#define TOPOLOGY_VARIABLE "ONESPINE_TOPOLOGY"
+
 static struct osp_node_step step;
+static const char *topology;
 
 /* --- words ------------------------------------------------------------------------------------ */
 
@@ -192,6 +196,7 @@ static void begin(spank_t spank, const struct osp_node_arguments *arguments,
 
 	memset(&step, 0, sizeof(step));
 	step.modes = *modes;
+	topology = arguments->topology;
 	if (spank_get_item(spank, S_JOB_STEPID, &step.step_id) != ESPANK_SUCCESS)
 		return;
 	step.has_tasks_only = step.step_id < SLURM_MAX_NORMAL_STEP_ID;
@@ -247,6 +252,8 @@ static void task(spank_t spank)
 				"this node has no accelerators that are known: nothing is set");
 		return;
 	}
+	if (topology)
+		spank_setenv(spank, TOPOLOGY_VARIABLE, topology, 1);
 	if (step.modes.bind != OSP_BIND_OFF && step.has_tasks_only)
 		bound = osp_binding_apply(spank, &step, environment);
 	if (step.rules)

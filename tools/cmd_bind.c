@@ -181,6 +181,16 @@ static int plan_and_bind(const struct osp_machine *machine, hwloc_const_bitmap_t
 	return rc;
 }
 
+/* As onespine.so was told to see the node; a container may lack that file. */
+static struct osp_machine *find_machine(struct osp_error *error)
+{
+	const char *path = getenv("ONESPINE_TOPOLOGY");
+
+	if (path && access(path, R_OK) == 0)
+		return open_machine(path, error);
+	return osp_machine_here(error);
+}
+
 static int bind_child(bool verbose, struct osp_error *error)
 {
 	struct osp_bind_child child;
@@ -191,7 +201,7 @@ static int bind_child(bool verbose, struct osp_error *error)
 	if (osp_bind_child(environ, &child, error) < 0)
 		return -1;
 	allowed = osp_bind_own_cpus(error);
-	machine = allowed ? osp_machine_here(error) : NULL;
+	machine = allowed ? find_machine(error) : NULL;
 	if (machine)
 		rc = plan_and_bind(machine, allowed, &child, verbose, error);
 	hwloc_bitmap_free(allowed);

@@ -193,7 +193,7 @@ static void write_host(const struct osp_hosts *hosts, uint32_t rank, enum osp_ho
 		osp_text_printf(text, "%s\n", name);
 		break;
 	case OSP_HOSTS_TORCHRUN:
-		osp_text_printf(text, "%s%s--nnodes=%u --node-rank=%u --master-addr=%s\n",
+		osp_text_printf(text, "%s%s--nnodes=%u --node_rank=%u --master_addr=%s\n",
 				with_name ? name : "", with_name ? " " : "", hosts->count, rank,
 				hosts->names[0]);
 		break;

@@ -33,11 +33,11 @@ n4" onespine hosts --topology t.conf --nodes n[2,4]
 @test "for torchrun, for mpirun, for srun" {
 	onespine hosts --topology t.conf --nodes n[1-3] --format torchrun >out 2>/dev/null
 	diff out - <<-END
-		n1 --nnodes=3 --node-rank=0 --master-addr=n1
-		n3 --nnodes=3 --node-rank=1 --master-addr=n1
-		n2 --nnodes=3 --node-rank=2 --master-addr=n1
+		n1 --nnodes=3 --node_rank=0 --master_addr=n1
+		n3 --nnodes=3 --node_rank=1 --master_addr=n1
+		n2 --nnodes=3 --node_rank=2 --master_addr=n1
 	END
-	expect 0 "--nnodes=3 --node-rank=1 --master-addr=n1" \
+	expect 0 "--nnodes=3 --node_rank=1 --master_addr=n1" \
 		onespine hosts --topology t.conf --nodes n[1-3] --format torchrun --only n3
 	expect 0 "n2 slots=8
 n4 slots=8" onespine hosts --topology t.conf --nodes n[2,4] --format mpirun --tasks-per-node 8

@@ -52,10 +52,10 @@ setting() {
 @test "torchrun's options of each node, by its own name" {
 	got=$(srun -Q -N4 --exclusive sh -c 'echo $SLURMD_NODENAME \
 		$(onespine hosts --format torchrun --only $SLURMD_NODENAME)' | sort)
-	equal "$got" "n1 --nnodes=4 --node-rank=0 --master-addr=n1
-n2 --nnodes=4 --node-rank=2 --master-addr=n1
-n3 --nnodes=4 --node-rank=1 --master-addr=n1
-n4 --nnodes=4 --node-rank=3 --master-addr=n1"
+	equal "$got" "n1 --nnodes=4 --node_rank=0 --master_addr=n1
+n2 --nnodes=4 --node_rank=2 --master_addr=n1
+n3 --nnodes=4 --node_rank=1 --master_addr=n1
+n4 --nnodes=4 --node_rank=3 --master_addr=n1"
 }
 
 @test "two children of one task part its CPUs" {

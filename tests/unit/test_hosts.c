@@ -85,13 +85,13 @@ static void test_formats(void **state)
 {
 	(void)state;
 	check_written("q-[2,10-11]", OSP_HOSTS_TORCHRUN, 0, NULL,
-		      "q-11 --nnodes=3 --node-rank=0 --master-addr=q-11\n"
-		      "q-2 --nnodes=3 --node-rank=1 --master-addr=q-11\n"
-		      "q-10 --nnodes=3 --node-rank=2 --master-addr=q-11\n");
+		      "q-11 --nnodes=3 --node_rank=0 --master_addr=q-11\n"
+		      "q-2 --nnodes=3 --node_rank=1 --master_addr=q-11\n"
+		      "q-10 --nnodes=3 --node_rank=2 --master_addr=q-11\n");
 	check_written("q-[2,10-11]", OSP_HOSTS_TORCHRUN, 0, "q-10",
-		      "--nnodes=3 --node-rank=2 --master-addr=q-11\n");
+		      "--nnodes=3 --node_rank=2 --master_addr=q-11\n");
 	check_written("q-[2,10-11]", OSP_HOSTS_TORCHRUN, 0, "Q-10.cluster.example",
-		      "--nnodes=3 --node-rank=2 --master-addr=q-11\n");
+		      "--nnodes=3 --node_rank=2 --master_addr=q-11\n");
 	check_written("q-[2,10-11]", OSP_HOSTS_TORCHRUN, 0, "q-1", NULL);
 	check_written("q-[2,10-11]", OSP_HOSTS_PLAIN, 0, "q-2", "q-2\n");
 	check_written("q-[1-2]", OSP_HOSTS_MPIRUN, 0, NULL, "q-1\nq-2\n");

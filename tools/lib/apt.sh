@@ -7,7 +7,8 @@ BUILD_PACKAGES=(build-essential autoconf automake libtool pkg-config
 	libslurm-dev libmunge-dev libyaml-dev libhwloc-dev libexpat1-dev libjansson-dev libcmocka-dev
 	libcurl4-openssl-dev)
 SLURM_PACKAGES=(slurmctld slurmd slurm-client slurm-wlm-basic-plugins munge procps iproute2)
-TEST_PACKAGES=(bats jq valgrind mmdebstrap dpkg-dev clang libclang-rt-dev shellcheck)
+TEST_PACKAGES=(bats jq valgrind mmdebstrap dpkg-dev clang libclang-rt-dev shellcheck
+	openmpi-bin libopenmpi-dev python3-torch)
 
 # The releases of Slurm that Debian has. Any other is built from its source when it is named to the
 # micro (25.05.8; slurm_build.sh).
