@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * bench_node.c - how long it takes to know this node, looked at and from the file that root keeps
+ *
+ * usage: bench_node DATA_DIR FOLDER [ROOT [TOPOLOGY]]
+ *
+ * Medians of 25; FOLDER becomes the cache's. Also what a step pays for reading the rules.
+ */
+#include "onespine_config.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "lib/node_cache.h"
+#include "lib/rules.h"
+
+#define TIMES 25
+
+static double now_ms(void)
+{
+	struct timespec time;
+
+	clock_gettime(CLOCK_MONOTONIC, &time);
+	return (double)time.tv_sec * 1e3 + (double)time.tv_nsec / 1e6;
+}
+
+static int by_size(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
+static void tell(const char *what, double *times_ms)
+{
+	qsort(times_ms, TIMES, sizeof(*times_ms), by_size);
+	printf("%s %.2f ms\n", what, times_ms[TIMES / 2]);
+}
+
+static int time_node(const struct osp_node_source *source, const char *what)
+{
+	struct osp_error error = {.text = ""};
+	double times_ms[TIMES];
+
+	for (int i = 0; i < TIMES; i++) {
+		double start = now_ms();
+		struct osp_node_known *known = osp_node_know(source, &error);
+
+		times_ms[i] = now_ms() - start;
+		if (!known) {
+			fprintf(stderr, "bench_node: %s: %s\n", error.file, error.text);
+			return 1;
+		}
+		osp_node_forget(known);
+	}
+	tell(what, times_ms);
+	return 0;
+}
+
+static int time_rules(const char *data)
+{
+	struct osp_error error = {.text = ""};
+	double times_ms[TIMES];
+	char folder[4096];
+
+	snprintf(folder, sizeof(folder), "%s/rules", data);
+	for (int i = 0; i < TIMES; i++) {
+		double start = now_ms();
+		struct osp_rule_set *rules = osp_rules_new(&error);
+
+		if (!rules || osp_rules_add_folder(rules, folder, 0, &error) ||
+		    osp_rules_finish(rules, &error)) {
+			fprintf(stderr, "bench_node: %s: %s\n", error.file, error.text);
+			return 1;
+		}
+		times_ms[i] = now_ms() - start;
+		osp_rules_free(rules);
+	}
+	tell("rules", times_ms);
+	return 0;
+}
+
+int main(int argc, char **argv)
+{
+	struct osp_node_source source = {.root = "", .site = "/nonexistent"};
+
+	if (argc < 3) {
+		fprintf(stderr, "usage: bench_node DATA_DIR FOLDER [ROOT [TOPOLOGY]]\n");
+		return 2;
+	}
+	source.data = argv[1];
+	if (argc > 3)
+		source.root = argv[3];
+	if (argc > 4)
+		source.topology = argv[4];
+	if (time_node(&source, "looked at"))
+		return 1;
+	source.folder = argv[2];
+	osp_node_forget(osp_node_know(&source, NULL));
+	if (!osp_node_is_kept(&source))
+		fprintf(stderr, "bench_node: %s is not trusted\n", argv[2]);
+	return time_node(&source, "kept") || time_rules(source.data);
+}
