@@ -48,6 +48,7 @@ $DIR/slurm.conf: 1 things looked at, 1 wrong, 0 warnings" onespine doctor --offl
 }
 
 @test "a directory of PluginDir that is not there" {
+	needs_installed
 	printf 'PluginDir=/nowhere:%s\n' "$SLURM_PLUGINS" >>slurm.conf
 	run onespine doctor --before-start
 	[[ $status == 1 ]]

@@ -105,7 +105,7 @@ not compared with Slurm's nodes: no slurm.conf found" onespine topology check to
 	expect 2 "onespine: --from is needed: ec2, slurm, csv or onespine" onespine topology import x
 	expect 2 "onespine: --from=ecw: not one of ec2,slurm,csv,onespine; did you mean ec2?" \
 		onespine topology import --from=ecw x
-	expect 2 "onespine: --to=slurm: not one of onespine,topology.conf" \
+	expect 2 "onespine: --to=slurm: not one of onespine,topology.conf,topology.yaml" \
 		onespine topology import --from=slurm --to=slurm topology.conf
 	expect 2 "onespine: --nodes does not go with --from=slurm" \
 		onespine topology import --from=slurm --nodes=x topology.conf
