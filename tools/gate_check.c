@@ -209,6 +209,7 @@ void osp_gate_check_judge(const char *json, struct osp_gate_report *report)
 		return;
 	}
 	report->result = (enum osp_gate_result)result;
+	report->fresh = json_is_true(json_object_get(root, "fresh"));
 	report->time_ms = (uint32_t)json_integer_value(json_object_get(root, "time_ms"));
 	check = find_check(root, verdict, reason ? reason : "");
 	if (check && report->result > OSP_GATE_PASS)
