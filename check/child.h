@@ -2,7 +2,7 @@
 /*
  * child.h - child processes that may never end
  *
- * Inside check/, and for tools/gate_check.c. One thread.
+ * Inside check/, and for the gate (tools/). One thread.
  */
 #ifndef OSP_CHILD_H
 #define OSP_CHILD_H
@@ -14,6 +14,9 @@
 /* fork() with a pipe: in the child 0 and *answer to write to, in the parent its id and *answer to
  * read from, or -1. The child dies with its parent. */
 pid_t osp_child_start(int *answer);
+
+/* The same; the child keeps `file` too. */
+pid_t osp_child_start_with(int *answer, int file);
 
 /* Kills the child and takes its status where it ends within a tenth of a second; one that cannot
  * be killed is left behind. */

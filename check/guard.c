@@ -39,18 +39,23 @@ void osp_child_drop(pid_t child)
 }
 
 /* A child that cannot die must hold nobody's files: whoever reads our output would wait for it. */
-static void let_go_of_files(int but)
+static void let_go_of_files(int but, int but_too)
 {
 	int nothing = open("/dev/null", O_RDWR);
 
 	for (int file = 0; nothing >= 0 && file <= 2; file++)
 		dup2(nothing, file);
 	for (int file = 3; file < FILES_MAX; file++)
-		if (file != but)
+		if (file != but && file != but_too)
 			close(file);
 }
 
 pid_t osp_child_start(int *answer)
+{
+	return osp_child_start_with(answer, -1);
+}
+
+pid_t osp_child_start_with(int *answer, int kept)
 {
 	pid_t parent = getpid(), child;
 	int ends[2];
@@ -72,7 +77,7 @@ pid_t osp_child_start(int *answer)
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (getppid() != parent)
 		_exit(1);
-	let_go_of_files(ends[1]);
+	let_go_of_files(ends[1], kept);
 	*answer = ends[1];
 	return 0;
 }

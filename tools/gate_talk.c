@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "check/check.h"
+#include "tools/gate_measure.h"
 #include "tools/gate_talk_data.h"
 
 #define PAUSE_LEAST_MS		  10 /* between two attempts to reach a superior */
@@ -16,6 +17,7 @@
 #define CONNECT_MOST_MS		  2000 /* one attempt */
 #define GOODBYE_MS		  1000 /* for the last words to arrive */
 #define ASK_EVERY_MS		  3000
+#define MEASURE_LOOK_MS 5
 
 #define CREDENTIAL_BYTES(message) ((message)*4 / 3 + 1024)
 #define REPORT_BYTES_MOST	  320
@@ -119,6 +121,8 @@ static void close_talk(struct gate_talk *talk)
 		osp_gate_hang_up(&talk->peers[i]);
 	if (talk->listener >= 0)
 		close(talk->listener);
+	gate_measure_free(talk);
+	free(talk->reports);
 	osp_gate_check_free(&talk->check);
 	osp_gate_barrier_free(&talk->barrier);
 	osp_gate_wire_close(&talk->wire);
@@ -269,6 +273,8 @@ static void hear_above(struct gate_talk *talk)
 		}
 		if (message.header.kind == OSP_GATE_MESSAGE_VERDICT)
 			take_verdict(talk, &message);
+		else if (message.header.kind == OSP_GATE_MESSAGE_ORDER)
+			gate_measure_order(talk, &message);
 		osp_gate_message_free(&message);
 	}
 }
@@ -405,11 +411,22 @@ static bool hear_below(struct gate_talk *talk, struct osp_gate_peer *peer)
 	int state;
 
 	while ((state = osp_gate_take_message(&talk->wire, peer, &message)) > 0) {
-		bool welcome = peer->state == OSP_GATE_PEER_KNOWN ||
-			       becomes_known(talk, peer, message.header.from);
+		bool welcome;
+
+		if (message.header.kind == OSP_GATE_MESSAGE_DATA) {
+			/* Its process has the connection now, or nobody. */
+			if (!gate_measure_receive(talk, peer, &message))
+				talk->wire.dropped.message++;
+			osp_gate_message_free(&message);
+			return false;
+		}
+		welcome = peer->state == OSP_GATE_PEER_KNOWN ||
+			  becomes_known(talk, peer, message.header.from);
 
 		if (welcome && message.header.kind == OSP_GATE_MESSAGE_REPORT)
 			hear_reports(talk, &message);
+		else if (welcome && message.header.kind == OSP_GATE_MESSAGE_LINKS)
+			gate_measure_hear(talk, &message);
 		osp_gate_message_free(&message);
 		if (!welcome)
 			return false;
@@ -520,8 +537,6 @@ static void say_goodbye(struct gate_talk *talk)
 
 static void decide(struct gate_talk *talk)
 {
-	uint32_t count = talk->wire.node_count;
-	struct osp_gate_report *reports = calloc(count, sizeof(*reports));
 	uint64_t until_ms = talk->here->begun_ms + talk->barrier.times.verdict_ms;
 
 	talk->verdict->decider = talk->wire.rank;
@@ -529,13 +544,28 @@ static void decide(struct gate_talk *talk)
 		talk->verdict->kind = OSP_GATE_END;
 		snprintf(talk->verdict->says, sizeof(talk->verdict->says),
 			 "the job has ended while its nodes were checked");
-	} else if (reports) {
-		osp_gate_barrier_all(&talk->barrier, reports);
-		osp_gate_act_decide(talk->here, reports, until_ms, talk->verdict);
+	} else if (talk->reports) {
+		if (talk->measure.done)
+			gate_measure_judge(talk, talk->reports);
+		osp_gate_act_decide(talk->here, talk->reports, until_ms, talk->verdict);
 	}
-	free(reports);
 	talk->has_verdict = true;
+}
+
+/* All reports are in, or the time for them is over: what is left is the network, and then the
+ * verdict. */
+static void complete(struct gate_talk *talk)
+{
 	osp_gate_barrier_end(&talk->barrier);
+	if (talk->reports) { /* the job has gone while the network was measured */
+		decide(talk);
+		return;
+	}
+	talk->reports = calloc(talk->wire.node_count, sizeof(*talk->reports));
+	if (talk->reports)
+		osp_gate_barrier_all(&talk->barrier, talk->reports);
+	if (talk->job_gone || !talk->reports || !gate_measure_start(talk, talk->reports))
+		decide(talk);
 }
 
 /* --- the loop ----------------------------------------------------------------------------------- */
@@ -576,6 +606,8 @@ static uint64_t next_look_ms(const struct gate_talk *talk, uint64_t wake_ms)
 {
 	if (talk->checking)
 		wake_ms = least(wake_ms, talk->barrier.times.check_ms);
+	if (gate_measuring(talk))
+		wake_ms = least(wake_ms, gate_now_ms(talk) + MEASURE_LOOK_MS);
 	if (talk->above.state && talk->above.state != OSP_GATE_PEER_KNOWN)
 		wake_ms = least(wake_ms, talk->above.until_ms);
 	for (size_t i = 0; i < talk->peer_count; i++)
@@ -593,7 +625,9 @@ static enum osp_gate_outcome loop(struct gate_talk *talk)
 		enum osp_gate_step step =
 			osp_gate_barrier_step(&talk->barrier, gate_now_ms(talk), &wake_ms);
 
-		switch (talk->job_gone ? OSP_GATE_DECIDE : step) {
+		if (talk->job_gone)
+			step = OSP_GATE_DECIDE;
+		switch (step) {
 		case OSP_GATE_CONNECT:
 			connect_above(talk);
 			wake_ms = talk->above.state ? wake_ms : talk->next_try_ms;
@@ -604,7 +638,7 @@ static enum osp_gate_outcome loop(struct gate_talk *talk)
 				lose_above(talk);
 			break;
 		case OSP_GATE_DECIDE:
-			decide(talk);
+			complete(talk);
 			continue;
 		case OSP_GATE_ALONE:
 			return OSP_GATE_CUT_OFF;
@@ -613,6 +647,9 @@ static enum osp_gate_outcome loop(struct gate_talk *talk)
 		}
 		wait_and_serve(talk, next_look_ms(talk, wake_ms));
 		watch_job(talk);
+		gate_measure_serve(talk);
+		if (talk->measure.decides && talk->measure.done)
+			decide(talk);
 	}
 	return OSP_GATE_KNOWN;
 }

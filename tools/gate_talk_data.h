@@ -2,7 +2,7 @@
 /*
  * gate_talk_data.h - what stands behind osp_gate_talk()
  *
- * For gate_talk.c, which keeps the loop, and gate_links.c, which measures links. Nothing else
+ * For gate_talk.c, which keeps the loop, and gate_measure.c, which measures links. Nothing else
  * includes this.
  */
 #ifndef OSP_GATE_TALK_DATA_H
@@ -11,6 +11,7 @@
 #include <poll.h>
 
 #include "lib/gate_barrier.h"
+#include "lib/gate_links.h"
 #include "tools/gate_act.h"
 #include "tools/gate_check.h"
 #include "tools/gate_job.h"
@@ -19,6 +20,32 @@
 #define GATE_PEERS_MAX	   512 /* from below and strangers, at once */
 #define GATE_STRANGERS_MAX 32
 #define GATE_STRANGER_MS   5000 /* then it must have proven who it is */
+
+#define GATE_FLOWS_MAX	   16 /* that one node receives, or sends, in a round */
+
+/* One connection that a process of ours reads from. */
+struct gate_flow {
+	pid_t child; /* 0: unused */
+	int answer;
+	uint32_t from;
+	uint32_t round;
+};
+
+struct gate_measure {
+	uint32_t round; /* 0: nothing is measured */
+	bool decides;
+	bool done;     /* the decider: all rounds */
+	bool own_told; /* the others: this round's figures */
+	struct osp_gate_link *orders;
+	bool *told; /* by order: its figure is there */
+	uint32_t order_count;
+	uint32_t missing;
+	uint64_t until_ms;
+	struct osp_gate_figures ring; /* the first round, once there is a second */
+	struct gate_flow flows[GATE_FLOWS_MAX];
+	pid_t senders[GATE_FLOWS_MAX];
+	uint32_t sender_count;
+};
 
 struct gate_talk {
 	const struct osp_gate_job *job;
@@ -40,6 +67,8 @@ struct gate_talk {
 	struct osp_gate_verdict *verdict;
 	bool has_verdict;
 	uint64_t next_ask_ms;
+	struct osp_gate_report *reports; /* the decider's, once they are complete */
+	struct gate_measure measure;
 	bool job_gone;
 };
 
