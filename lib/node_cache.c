@@ -3,23 +3,20 @@
 #include "lib/node_cache.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "lib/bind_machine_text.h"
+#include "lib/kept.h"
 #include "lib/node_facts.h"
 #include "lib/node_software.h"
 #include "lib/node_stamp.h"
 #include "lib/text.h"
 
 #define FIRST_LINE "onespine-node 1 "
-#define BYTES_MAX  ((size_t)4 * 1024 * 1024)
 #define FILE_NAME  "node"
 
 void osp_node_forget(struct osp_node_known *known)
@@ -111,92 +108,7 @@ static char *write_down(const struct osp_node_known *known, uint64_t stamp)
 	return osp_text_take(&text);
 }
 
-/* The folder, made where it lacks; -1 where another could write it. */
-static int open_folder(const char *path)
-{
-	struct stat status;
-	int fd;
-
-	(void)mkdir(path, 0755);
-	fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	if (fd < 0)
-		return -1;
-	if (!fstat(fd, &status) && status.st_uid == geteuid() && !(status.st_mode & 022))
-		return fd;
-	close(fd);
-	return -1;
-}
-
-static bool write_all(int fd, const char *text)
-{
-	size_t left = strlen(text);
-
-	while (left) {
-		ssize_t count = write(fd, text, left);
-
-		if (count < 0 && errno == EINTR)
-			continue;
-		if (count <= 0)
-			return false;
-		text += count;
-		left -= (size_t)count;
-	}
-	return true;
-}
-
-/* Whole or not at all; several slurmstepd may do so at once. */
-static void keep(const char *folder, const char *text)
-{
-	char name[64];
-	int in = open_folder(folder), fd;
-	bool done;
-
-	if (in < 0)
-		return;
-	snprintf(name, sizeof(name), ".%s.%ld", FILE_NAME, (long)getpid());
-	(void)unlinkat(in, name, 0);
-	fd = openat(in, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0644);
-	if (fd >= 0) {
-		done = write_all(fd, text);
-		done = close(fd) == 0 && done;
-		if (!done || renameat(in, name, in, FILE_NAME))
-			(void)unlinkat(in, name, 0);
-	}
-	close(in);
-}
-
 /* --- reading ---------------------------------------------------------------------------------- */
-
-/* The whole file, to be freed; NULL where there is none that can be trusted. */
-static char *open_and_read(const char *folder)
-{
-	struct stat status;
-	size_t length = 0;
-	char *text = NULL;
-	int in, fd = -1;
-
-	in = open_folder(folder);
-	if (in >= 0) {
-		fd = openat(in, FILE_NAME, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
-		close(in);
-	}
-	if (fd < 0)
-		return NULL;
-	if (!fstat(fd, &status) && S_ISREG(status.st_mode) && status.st_uid == geteuid() &&
-	    !(status.st_mode & 022) && status.st_size > 0 && (size_t)status.st_size < BYTES_MAX)
-		text = malloc((size_t)status.st_size + 1);
-	while (text && length < (size_t)status.st_size) {
-		ssize_t count = read(fd, text + length, (size_t)status.st_size - length);
-
-		if (count <= 0)
-			break;
-		length += (size_t)count;
-	}
-	close(fd);
-	if (text)
-		text[length] = '\0';
-	return text;
-}
 
 static bool stamp_is(const char *text, uint64_t stamp)
 {
@@ -254,7 +166,8 @@ static struct osp_node_known *read_back(char *text)
 
 bool osp_node_is_kept(const struct osp_node_source *source)
 {
-	char *text = source->folder ? open_and_read(source->folder) : NULL;
+	size_t length = 0;
+	char *text = source->folder ? osp_kept_read(source->folder, FILE_NAME, &length) : NULL;
 	bool kept = text && stamp_is(text, osp_node_stamp(source));
 
 	free(text);
@@ -264,7 +177,8 @@ bool osp_node_is_kept(const struct osp_node_source *source)
 struct osp_node_known *osp_node_know(const struct osp_node_source *source, struct osp_error *error)
 {
 	uint64_t stamp = source->folder ? osp_node_stamp(source) : 0;
-	char *text = source->folder ? open_and_read(source->folder) : NULL;
+	size_t length = 0;
+	char *text = source->folder ? osp_kept_read(source->folder, FILE_NAME, &length) : NULL;
 	struct osp_node_known *known = NULL;
 
 	if (text && stamp_is(text, stamp))
@@ -276,7 +190,7 @@ struct osp_node_known *osp_node_know(const struct osp_node_source *source, struc
 	if (known && source->folder) {
 		text = write_down(known, stamp);
 		if (text)
-			keep(source->folder, text);
+			osp_kept_write(source->folder, FILE_NAME, text, strlen(text));
 		free(text);
 	}
 	return known;

@@ -90,8 +90,7 @@ static uint64_t mix_names(uint64_t stamp, const char *root, const char *folder, 
 	return mix(mix_words(stamp, folder), &sum, sizeof(sum));
 }
 
-/* A folder's YAML files, their times with them. */
-static uint64_t mix_folder(uint64_t stamp, const char *parent, const char *name)
+uint64_t osp_folder_stamp(uint64_t stamp, const char *parent, const char *name)
 {
 	char folder[PATH_MAX];
 	struct dirent *entry;
@@ -137,6 +136,6 @@ uint64_t osp_node_stamp(const struct osp_node_source *source)
 		stamp = mix_status(stamp, source->root, osp_node_software_places[i]);
 	if (source->topology)
 		stamp = mix_status(stamp, "", source->topology);
-	stamp = mix_folder(stamp, source->data, "instances");
-	return mix_folder(stamp, source->site, "instances.d");
+	stamp = osp_folder_stamp(stamp, source->data, "instances");
+	return osp_folder_stamp(stamp, source->site, "instances.d");
 }

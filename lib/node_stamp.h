@@ -10,4 +10,7 @@
 /* Reads names, a few small files and the times of others; about 0.2 ms. */
 uint64_t osp_node_stamp(const struct osp_node_source *source);
 
+/* Of a folder's files: their names, sizes and times. */
+uint64_t osp_folder_stamp(uint64_t stamp, const char *parent, const char *name);
+
 #endif

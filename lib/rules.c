@@ -470,6 +470,7 @@ void osp_rules_free(struct osp_rule_set *set)
 		osp_document_free(file->document);
 	osp_arena_free(&set->arena);
 	free(set->rules);
+	free(set->image);
 	free(set);
 }
 

@@ -2,7 +2,7 @@
 /*
  * rules_data.h - what stands behind struct osp_rule_set
  *
- * For rules.c, which reads, rules_check.c and rules_decide.c. Nothing else includes this.
+ * For rules.c, which reads, rules_check.c, rules_decide.c and rules_kept.c. Nothing else includes this.
  */
 #ifndef OSP_RULES_DATA_H
 #define OSP_RULES_DATA_H
@@ -22,6 +22,7 @@ struct osp_rule_set {
 	struct osp_rule *rules;
 	size_t count, room;
 	uint32_t top_rank;
+	char *image; /* of a kept set: what the strings and lists live in */
 };
 
 /* True when `name` is one of the rule's variables or matches one. */

@@ -15,6 +15,7 @@
 
 #include "lib/config.h"
 #include "lib/node_software.h"
+#include "lib/rules_kept.h"
 #include "lib/user_env.h"
 #include "spank/node_step.h"
 #include "spank/told.h"
@@ -156,21 +157,12 @@ static bool has_accelerators(const struct osp_node_known *known)
 static void read_rules(const struct osp_node_arguments *arguments)
 {
 	struct osp_error error = {.text = ""};
-	char folder[PATH_MAX];
 
-	step.rules = osp_rules_new(&error);
-	snprintf(folder, sizeof(folder), "%s/rules",
-		 arguments->data ? arguments->data : OSP_DATA_DIR);
-	if (step.rules && !osp_rules_add_folder(step.rules, folder, 0, &error)) {
-		snprintf(folder, sizeof(folder), "%s/rules.d",
-			 arguments->site ? arguments->site : OSP_SITE_DIR);
-		if (!osp_rules_add_folder(step.rules, folder, 1, &error) &&
-		    !osp_rules_finish(step.rules, &error))
-			return;
-	}
-	take_error(&error);
-	osp_rules_free(step.rules);
-	step.rules = NULL;
+	step.rules = osp_rules_know(arguments->data ? arguments->data : OSP_DATA_DIR,
+				    arguments->site ? arguments->site : OSP_SITE_DIR,
+				    arguments->cache ? arguments->cache : CACHE, &error);
+	if (!step.rules)
+		take_error(&error);
 }
 
 /* The step's first node is the one that speaks, and says a thing once a job. */

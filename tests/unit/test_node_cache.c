@@ -15,6 +15,7 @@
 
 #include "lib/bind_machine_text.h"
 #include "lib/node_cache.h"
+#include "lib/rules_kept.h"
 
 static const char topology[] = "<system><cpu numaid=\"0\" affinity=\"0f\">"
 			       "<pci busid=\"0000:80:00.0\" class=\"0x030200\"/></cpu>"
@@ -214,6 +215,113 @@ static void test_wrong_catalogue(void **state)
 	assert_non_null(strstr(error.text, "accelerators"));
 }
 
+static struct osp_rule_set *our_rules(void)
+{
+	const char *top = getenv("srcdir") ? getenv("srcdir") : ".";
+	struct osp_rule_set *rules = osp_rules_new(NULL);
+	struct osp_error error = {.text = ""};
+	char path[512];
+
+	snprintf(path, sizeof(path), "%s/etc/rules", top);
+	if (osp_rules_add_folder(rules, path, 0, &error) || osp_rules_finish(rules, &error))
+		fail_msg("%s:%d: %s", error.file, error.line, error.text);
+	return rules;
+}
+
+static void same_words(const struct osp_word_list *a, const struct osp_word_list *b)
+{
+	assert_int_equal(a->count, b->count);
+	for (size_t i = 0; i < a->count; i++)
+		assert_string_equal(a->words[i], b->words[i]);
+}
+
+static void same_string(const char *a, const char *b)
+{
+	if (!a || !b)
+		assert_ptr_equal(a, b);
+	else
+		assert_string_equal(a, b);
+}
+
+static void same_rule(const struct osp_rule *a, const struct osp_rule *b)
+{
+	same_string(a->id, b->id);
+	same_string(a->file, b->file);
+	same_string(a->value, b->value);
+	same_string(a->reason, b->reason);
+	same_string(a->cure, b->cure);
+	same_string(a->source, b->source);
+	same_words(&a->variables, &b->variables);
+	same_words(&a->is, &b->is);
+	same_words(&a->is_not, &b->is_not);
+	assert_int_equal(a->line, b->line);
+	assert_int_equal(a->column, b->column);
+	assert_int_equal(a->rank, b->rank);
+	assert_int_equal(a->action, b->action);
+	assert_int_equal(a->severity, b->severity);
+	assert_int_equal(a->condition_count, b->condition_count);
+	for (size_t i = 0; i < a->condition_count; i++) {
+		same_string(a->conditions[i].text, b->conditions[i].text);
+		same_words(&a->conditions[i].words, &b->conditions[i].words);
+		assert_int_equal(a->conditions[i].fact, b->conditions[i].fact);
+		assert_int_equal(a->conditions[i].flag, b->conditions[i].flag);
+		assert_memory_equal(&a->conditions[i].range, &b->conditions[i].range,
+				    sizeof(a->conditions[i].range));
+	}
+}
+
+static void test_rules_image(void **state)
+{
+	struct osp_rule_set *read = our_rules(), *kept;
+	size_t bytes = 0;
+	char *image = osp_rules_image(read, 7, &bytes), *copy;
+
+	(void)state;
+	for (size_t cut = 1; cut < bytes; cut += 97) {
+		copy = calloc(1, bytes - cut + 1);
+		memcpy(copy, image, bytes - cut);
+		osp_rules_free(osp_rules_of_image(copy, bytes - cut, 7));
+	}
+	copy = malloc(bytes + 1);
+	memcpy(copy, image, bytes);
+	assert_null(osp_rules_of_image(copy, bytes, 8));
+	kept = osp_rules_of_image(image, bytes, 7);
+	assert_non_null(kept);
+	assert_int_equal(osp_rules_count(kept), osp_rules_count(read));
+	for (size_t i = 0; i < osp_rules_count(read); i++)
+		same_rule(osp_rules_at(read, i), osp_rules_at(kept, i));
+	osp_rules_free(kept);
+	osp_rules_free(read);
+}
+
+/* A changed file of rules is read anew, and a wrong one is told of each time. */
+static void test_rules_known(void **state)
+{
+	struct osp_error error = {.text = ""};
+	struct osp_rule_set *rules;
+	char *kept = path_of("kept/rules");
+
+	(void)state;
+	write_file("data/rules/a.yaml",
+		   "rules:\n  - {id: A, action: set, variable: V, value: \"1\", severity: note, "
+		   "reason: r, source: s}\n");
+	rules = osp_rules_know(source.data, source.site, source.folder, &error);
+	assert_non_null(rules);
+	osp_rules_free(rules);
+	assert_int_equal(access(kept, R_OK), 0);
+	rules = osp_rules_know(source.data, source.site, source.folder, &error);
+	assert_int_equal(osp_rules_count(rules), 1);
+	assert_string_equal(osp_rules_at(rules, 0)->value, "1");
+	osp_rules_free(rules);
+	write_file("site/rules.d/b.yaml", "rules:\n  - {id: B, acton: set}\n");
+	for (int i = 0; i < 2; i++) {
+		error.text[0] = '\0';
+		assert_null(osp_rules_know(source.data, source.site, source.folder, &error));
+		assert_int_equal(error.line, 2);
+	}
+	free(kept);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -222,6 +330,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_not_trusted, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_cut, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_wrong_catalogue, set_up, tear_down),
+		cmocka_unit_test(test_rules_image),
+		cmocka_unit_test_setup_teardown(test_rules_known, set_up, tear_down),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
