@@ -234,6 +234,16 @@ int osp_request_resolve(const struct osp_request *request, const struct osp_poli
 	return 0;
 }
 
+uint32_t osp_least_nodes(uint32_t nodes, uint32_t tasks, uint32_t tasks_per_node)
+{
+	uint32_t by_tasks;
+
+	if (!tasks_per_node)
+		return nodes;
+	by_tasks = tasks / tasks_per_node + (tasks % tasks_per_node != 0);
+	return by_tasks > nodes ? by_tasks : nodes;
+}
+
 /* --- the value that job_submit hands to the shadow --------------------------------------------- */
 
 const char *osp_effective_format(const struct osp_effective *effective, char *buffer,

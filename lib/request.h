@@ -69,6 +69,12 @@ int osp_request_resolve(const struct osp_request *request, const struct osp_poli
 			const char *partition, uint32_t node_count, struct osp_effective *effective,
 			struct osp_error *error);
 
+/*
+ * The least nodes that a job takes: as many as it says (0 where it does not), and no fewer than hold
+ * its `tasks` at `tasks_per_node`, the most that one node may have (0: not said).
+ */
+uint32_t osp_least_nodes(uint32_t nodes, uint32_t tasks, uint32_t tasks_per_node);
+
 /* The value after OSP_EFFECTIVE: "mode=enforce,level=spine,relax_s=-1,origin=option,mix_kinds=no".
  */
 const char *osp_effective_format(const struct osp_effective *effective, char *buffer,

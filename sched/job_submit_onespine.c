@@ -111,6 +111,13 @@ static int read_request(const job_desc_msg_t *job, struct osp_request *request, 
 	return -1;
 }
 
+static uint32_t least_nodes(const job_desc_msg_t *job)
+{
+	return osp_least_nodes(job->min_nodes != NO_VAL ? job->min_nodes : 0,
+			       job->num_tasks != NO_VAL ? job->num_tasks : 0,
+			       job->ntasks_per_node != NO_VAL16 ? job->ntasks_per_node : 0);
+}
+
 static int resolve(const job_desc_msg_t *job, uint32_t spares, const struct osp_request *request,
 		   struct osp_effective *effective, char *sentence, size_t sentence_bytes)
 {
@@ -118,7 +125,7 @@ static int resolve(const job_desc_msg_t *job, uint32_t spares, const struct osp_
 		.partition = job->partition,
 		.required_nodes = job->req_nodes,
 		.excluded_nodes = job->exc_nodes,
-		.min_nodes = job->min_nodes != NO_VAL ? job->min_nodes : 0,
+		.min_nodes = least_nodes(job),
 		.spares = spares,
 	};
 

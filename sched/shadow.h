@@ -131,6 +131,9 @@ bool shadow_looser_than_policy(const struct osp_policy *policy,
 bool shadow_sooner_than_policy(const struct osp_policy *policy,
 			       const struct osp_effective *effective);
 
+/* No fewer than min_nodes and one, and than its tasks need at --ntasks-per-node. */
+uint32_t shadow_least_nodes(const job_record_t *job, uint32_t min_nodes);
+
 /*
  * Fills `gang` for a call with this bitmap and size. Returns 0, or -1 when memory ran out or the
  * level is not one of the fabric's (the gang waits; `why` says so). shadow_gang_clear() in either

@@ -207,6 +207,14 @@ static uint32_t most_cpus_on_a_node(const struct osp_nodeset *usable)
 	return most;
 }
 
+uint32_t shadow_least_nodes(const job_record_t *job, uint32_t min_nodes)
+{
+	const __typeof__(*job->details) *details = job->details;
+	uint32_t tasks = details->num_tasks != NO_VAL ? details->num_tasks : 0;
+
+	return osp_least_nodes(min_nodes ? min_nodes : 1, tasks, details->ntasks_per_node);
+}
+
 /*
  * The least number of nodes: for -n 96, --gpus=96 and the like min_nodes is 1, and Slurm works the
  * size out inside. An estimate only orders the domains.
@@ -215,14 +223,9 @@ static uint32_t least_nodes(const struct shadow_gang *gang, uint32_t min_nodes)
 {
 	const job_record_t *job = gang->job;
 	const __typeof__(*job->details) *details = job->details;
-	struct gres_size size = {gang->usable, min_nodes ? min_nodes : 1};
+	struct gres_size size = {gang->usable, shadow_least_nodes(job, min_nodes)};
 	uint32_t nodes;
 
-	if (details->ntasks_per_node && details->num_tasks && details->num_tasks != NO_VAL) {
-		nodes = divide_up(details->num_tasks, details->ntasks_per_node);
-		if (nodes > size.nodes)
-			size.nodes = nodes;
-	}
 	if (details->min_cpus > size.nodes && !details->overcommit) {
 		nodes = divide_up(details->min_cpus, most_cpus_on_a_node(gang->usable));
 		if (nodes > size.nodes)

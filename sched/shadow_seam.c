@@ -351,7 +351,7 @@ static int set_checked(job_record_t *job, const struct osp_request *request, cha
 		.partition = job->partition,
 		.required_nodes = job->details->req_nodes,
 		.excluded_nodes = job->details->exc_nodes,
-		.min_nodes = job->details->min_nodes,
+		.min_nodes = shadow_least_nodes(job, job->details->min_nodes),
 	};
 	struct osp_effective effective;
 

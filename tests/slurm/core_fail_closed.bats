@@ -113,8 +113,11 @@ other_layout() {
 	holds "$output" 'set SelectType=select/cons_tres'
 }
 
-@test "a directory that is not there: Slurm says so itself" {
-	fails_to_start /nowhere --conf "PluginDir=/nowhere:$PREFIX/lib/onespine:$PLUGINS"
+@test "the shadow's file cannot be loaded" {
+	mkdir "$BATS_TEST_TMPDIR/other"
+	echo 'no plugin' >"$BATS_TEST_TMPDIR/other/select_cons_tres.so"
+	fails_to_start "$MISSING" \
+		--conf "PluginDir=$BATS_TEST_TMPDIR/other:$PREFIX/lib/onespine:$PLUGINS"
 }
 
 @test "the shadow alone, without job_submit, still keeps gangs on one spine" {

@@ -260,6 +260,17 @@ gpu_cluster() {
 	equal "$(nodes_of "$job")" 'n9 n10'
 }
 
+@test "a gang that no spine can ever hold by its tasks is refused too" {
+	fabric leaf,spine 'spine s1 - ' 'spine s2 -' 'leaf l1 s1 n[1-4]' 'leaf l2 s2 n[5-12]'
+	refused '9 nodes on one spine asked for; the largest spine of partition gpu has 8 (s2); ask for 8 nodes' \
+		--gang -n 35 --ntasks-per-node=4
+	runs --gang -n 29 --ntasks-per-node=4
+	equal "$(job_spines "$job")" s2
+	job=$(submit --hold --gang=spine -n 29 --ntasks-per-node=4)
+	said=$(onespine set "$job" --gang=leaf 2>&1)
+	holds "$said" "job $job now asks for --gang=leaf"
+}
+
 @test "-w across spines is refused in words, at the level that is asked for" {
 	fabric leaf,spine,core 'core c -' 'spine s1 c' 'spine s2 c' 'leaf l1 s1 n[1-3]' 'leaf l2 s1 n[4-6]' \
 		'leaf l3 s2 n[7-12]'

@@ -420,6 +420,10 @@ static void tells_the_shadow_what_the_job_wants(void **state)
 	job.min_nodes = NO_VAL;
 	assert_int_equal(job_submit(&job, 1000, &message), SLURM_SUCCESS);
 	assert_int_equal(seen_job.min_nodes, 0);
+	job.num_tasks = 30;
+	job.ntasks_per_node = 8;
+	assert_int_equal(job_submit(&job, 1000, &message), SLURM_SUCCESS);
+	assert_int_equal(seen_job.min_nodes, 4);
 	end_job();
 }
 

@@ -321,6 +321,30 @@ static void effective_bounds_its_length(void **state)
 	assert_int_equal(osp_effective_parse(text, &effective), -1);
 }
 
+static void least_nodes_by_tasks(void **state)
+{
+	static const struct {
+		uint32_t nodes, tasks, per_node, least;
+	} cases[] = {
+		{0, 0, 0, 0},
+		{4, 0, 0, 4},
+		{4, 96, 0, 4},
+		{4, 0, 8, 4},
+		{0, 96, 8, 12},
+		{1, 97, 8, 13},
+		{16, 96, 8, 16},
+		{2, 1, 8, 2},
+		{1, 8, 1, 8},
+		{0, 7, 8, 1},
+		{1, UINT32_MAX, 1, UINT32_MAX},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+		assert_int_equal(osp_least_nodes(cases[i].nodes, cases[i].tasks, cases[i].per_node),
+				 cases[i].least);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -331,6 +355,7 @@ int main(void)
 		cmocka_unit_test(resolves),
 		cmocka_unit_test(policy_refuses),
 		cmocka_unit_test(effective_survives),
+		cmocka_unit_test(least_nodes_by_tasks),
 		cmocka_unit_test(effective_takes_any_order),
 		cmocka_unit_test(effective_is_strict),
 		cmocka_unit_test(effective_bounds_its_length),

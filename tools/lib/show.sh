@@ -29,6 +29,11 @@ bad() {
 	printf '   %s%s%s\n' "$BAD" "$*" "$PLAIN"
 }
 
+# progress [WORDS]: a line that the next one, or nothing, replaces; for people who watch
+progress() {
+	[[ ! -t 2 ]] || printf '\r\e[K%s' "${*:+   $*}" >&2
+}
+
 # typed COMMAND...: a command as a user would type it
 typed() {
 	printf '   %s$ %s%s\n' "$DIM" "$*" "$PLAIN"
