@@ -52,7 +52,7 @@ lay_out() {
 	done
 	theirs=$(submit --job-name=secret-gang --gang -N1 -w n2 --exclusive --time=40)
 	await 30 none_pending secret
-	submit --job-name=secret-waits --gang -N4 --exclusive --priority=1 >/dev/null
+	submit --job-name=secret-waits --gang -N4 --exclusive --begin=now+2hours >/dev/null
 	others=$(squeue -h -o %A | paste -sd' ')
 	mine=$(as_other_user sbatch --parsable --chdir=/ --output=/dev/null --job-name=mine --gang -N4 \
 		--exclusive --time=10 --wrap 'sleep 600')
