@@ -233,18 +233,6 @@ uint32_t osp_doctor_count(const struct osp_doctor_findings *findings,
 	return count;
 }
 
-/* The line `at` names a key that an earlier one has. */
-static bool has_earlier(const struct osp_doctor_findings *findings, uint32_t at)
-{
-	size_t key_bytes = strcspn(findings->items[at].line, "=") + 1;
-
-	for (uint32_t i = 0; i < at; i++)
-		if (findings->items[i].level == OSP_DOCTOR_WRONG && findings->items[i].line &&
-		    strncmp(findings->items[i].line, findings->items[at].line, key_bytes) == 0)
-			return true;
-	return false;
-}
-
 char *osp_doctor_piece(const struct osp_doctor_findings *findings)
 {
 	struct osp_text text = OSP_TEXT_INIT;
@@ -252,8 +240,7 @@ char *osp_doctor_piece(const struct osp_doctor_findings *findings)
 	for (uint32_t i = 0; i < findings->count; i++) {
 		const struct osp_doctor_finding *finding = &findings->items[i];
 
-		if (finding->level == OSP_DOCTOR_WRONG && finding->line &&
-		    !has_earlier(findings, i))
+		if (finding->level == OSP_DOCTOR_WRONG && finding->line)
 			osp_text_printf(&text, "%s\n", finding->line);
 	}
 	return osp_text_take(&text);

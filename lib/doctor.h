@@ -163,8 +163,8 @@ uint32_t osp_doctor_count(const struct osp_doctor_findings *findings,
 			  enum osp_doctor_finding_level level);
 
 /*
- * The lines of slurm.conf without which something is wrong and that it lacks altogether, each key
- * once, for a file that slurm.conf includes; "" where there is none. To be freed with free(); NULL when memory ran
+ * The lines of slurm.conf without which something is wrong and that it lacks altogether, for a file
+ * that slurm.conf includes; "" where there is none. To be freed with free(); NULL when memory ran
  * out.
  */
 char *osp_doctor_piece(const struct osp_doctor_findings *findings);

@@ -20,6 +20,7 @@ setup_file() {
 	write_generated
 	write_main
 	write_programs
+	write_nodes
 	start_holder
 	start_munge
 	in_cluster slurmctld -f "$SLURM_CONF"
@@ -30,6 +31,7 @@ setup_file() {
 teardown_file() {
 	local file
 	scancel --user="$(id -un)" 2>/dev/null || true
+	await 30 no_jobs || true
 	for file in "$PC"/run/*.pid "$PC/munge/pid"; do
 		[[ ! -s $file ]] || kill "$(<"$file")" 2>/dev/null || true
 	done
@@ -43,6 +45,10 @@ teardown() {
 
 setup() {
 	pings || fail "slurmctld is gone"
+}
+
+no_jobs() {
+	[[ -z $(squeue -h) ]]
 }
 
 all_ended() {
@@ -160,10 +166,12 @@ write_programs() {
 		for node in \$(scontrol show hostnames "\$1"); do $PC/bin/start-node "\$node"; done
 	END
 	printf '#!/bin/bash\n' >"$PC/bin/suspend"
-	# each file of the folder, last name first, the first failure ends it
+	# each file of the folder, last name first, the first failure ends it; each node has a healthy fake /
 	for node in prolog epilog; do
 		cat >"$PC/bin/$node" <<-END
 			#!/bin/bash
+			export ONESPINE_TEST_ROOT=$PC/nodes/\$SLURMD_NODENAME LD_LIBRARY_PATH=$PC/fakes
+			export LD_PRELOAD=$PC/fakes/libsystem.so
 			for script in \$(ls -r $PC/etc/scripts/$node.d/* 2>/dev/null); do
 				"\$script" || exit
 			done
@@ -174,6 +182,26 @@ write_programs() {
 		echo "\$SLURM_JOB_ID \$SLURMD_NODENAME" >>$PC/log/prolog
 	END
 	chmod 755 "$PC"/bin/* "$PC"/etc/scripts/*/*
+}
+
+# write_nodes: what the gate looks at on each node, as tools/lib/gate.sh makes it
+write_nodes() {
+	local fakes=${ONESPINE_FAKES:-} node log=$ONESPINE_PREFIX/var/log/onespine/gate.log
+	if [[ -z $fakes ]]; then
+		fakes=$(
+			# shellcheck source=/dev/null
+			. "$ONESPINE_TOOLS/lib/common.sh" && . "$ONESPINE_TOOLS/lib/build.sh" &&
+				build_folder "${ONESPINE_TEST_SLURM:-$(installed_release)}"
+		)/tests/fake/.libs
+	fi
+	mkdir -p "$PC/fakes" "$PC/nodes"
+	cp "$fakes/libnvml.so" "$PC/fakes/libnvidia-ml.so.1"
+	cp "$fakes/libsystem.so" "$PC/fakes/"
+	"$ONESPINE_TOOLS/../tests/fake/node" "$PC/nodes/healthy"
+	mkdir -p "$PC/nodes/healthy${log%/*}" "$PC/nodes/healthy$ONESPINE_PREFIX/var/lib"
+	while read -r _ node; do
+		cp -a "$PC/nodes/healthy" "$PC/nodes/$node"
+	done <"$PC/addresses"
 }
 
 # --- the machine ----------------------------------------------------------------------------------
@@ -253,6 +281,7 @@ END
 	answers 0 env ONESPINE_SLURM="$PC" "$action" head "$BATS_FILE_TMPDIR/onespine.tar"
 	holds "$said" "added to $SLURM_CONF:"
 	holds "$said" "wrote $PC/etc/plugstack.conf.d/onespine.conf"
+	holds "$said" "wrote $PC/etc/scripts/prolog.d/50_onespine"
 	cmp "$PC/onespine/bin/onespine" "$ONESPINE"
 	restart_ctld
 	answers 0 env ONESPINE_SLURM="$PC" "$action" head "$BATS_FILE_TMPDIR/onespine.tar"
@@ -285,19 +314,22 @@ END
 
 @test "the static node, weight 1, goes first; gangs wake their nodes on one spine, of one type" {
 	job=$(submit -p gpu --gang -N1 --gpus-per-node=m60:2 --exclusive)
-	await_job "$job" RUNNING
+	await_job "$job" RUNNING 60
 	equal "$(job_nodes "$job")" "$STATIC"
 	# two of this type are left on each spine; of the other five
 	small=$(submit -p gpu --gang -N2 --gpus-per-node=m60:2 --exclusive)
 	large=$(submit -p gpu --gang -N5 --gpus-per-node=v100:8 --exclusive)
-	await_job "$small" RUNNING 90
-	await_job "$large" RUNNING 90
+	await_job "$small" RUNNING 120
+	await_job "$large" RUNNING 120
 	equal "$(pc_spines "$small" | wc -l)" 1
 	equal "$(pc_spines "$large" | wc -l)" 1
 	equal "$(job_nodes "$small" | grep -c 'gpu-dy-gpu-g38xlarge')" 2
 	equal "$(job_nodes "$large" | grep -c 'gpu-dy-gpu-p3dn24xlarge')" 5
-	# ParallelCluster sets no PrologFlags: its prolog.d runs where the script runs
+	# its own file of prolog.d, and ours beside it: every node was proven before the script started
 	await 10 prolog_ran "$large"
+	for node in $(job_nodes "$large"); do
+		holds "$(cat "$PC/nodes/$node$ONESPINE_PREFIX/var/log/onespine/gate.log")" "job $large: PASS"
+	done
 	scancel "$job" "$small" "$large"
 	holds "$(submit_refused -p gpu --gang -N12)" 'spine'
 }
@@ -307,7 +339,7 @@ END
 	if grep -rq onespine "$PC/etc" --include='*.conf'; then
 		fail "$(grep -r onespine "$PC/etc" --include='*.conf')"
 	fi
-	[[ ! -e $PC/etc/plugstack.conf.d/onespine.conf ]]
+	[[ ! -e $PC/etc/plugstack.conf.d/onespine.conf && ! -e $PC/etc/scripts/prolog.d/50_onespine ]]
 	restart_ctld
 	run sbatch -p gpu --gang -N2 --wrap true
 	((status))

@@ -478,6 +478,13 @@ static void test_gate(void **state)
 	       "wrong spares: SlurmctldParameters has enable_stepmgr: steps would still count the "
 	       "spares "
 	       "that were released | take it out, or set gate: spares: 0 in onespine.yaml");
+	expect(&host, GOOD "BatchStartTimeout=51\n", "");
+	expect(&host, GOOD "BatchStartTimeout=50\n",
+	       "wrong prolog-time: BatchStartTimeout (50 s) and MessageTimeout (10 s) together are "
+	       "no "
+	       "longer than the gate's budget (60 s): slurmctld would take a job that is being "
+	       "checked "
+	       "for lost | /e/slurm.conf:8: BatchStartTimeout=120 instead of 50");
 	host.facts.gate.prolog_runs = host.facts.gate.epilog_runs = false;
 	expect(&host, GOOD "Prolog=/p/*\n",
 	       "wrong prolog: no Prolog runs the gate: nodes are not proven before a job | have "
