@@ -125,6 +125,9 @@ AC_DEFUN([OSP_CHECK_SLURM], [
 	osp_saved_cppflags=$CPPFLAGS
 	CPPFLAGS="$CPPFLAGS $SLURM_CPPFLAGS"
 	AC_CHECK_MEMBERS([job_array_resp_msg_t.err_msg], [], [], [[#include <slurm/slurm.h>]])
+	# Up to 25.11 a job is named by number alone, and whoever changes a node says who he is.
+	AC_CHECK_MEMBERS([job_desc_msg_t.job_id, update_node_msg_t.reason_uid], [], [],
+		[[#include <slurm/slurm.h>]])
 	# What frees what slurm_load_ctl_conf() gave: slurm_free_ctl_conf() up to 25.11.
 	AC_CHECK_DECLS([slurm_free_conf], [], [], [[#include <slurm/slurm.h>]])
 	CPPFLAGS=$osp_saved_cppflags

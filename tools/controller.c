@@ -302,7 +302,9 @@ static int update_node(struct question *question)
 	slurm_init_update_node_msg(&update);
 	update.node_names = question->words[0];
 	update.reason = question->words[1];
+#ifdef HAVE_UPDATE_NODE_MSG_T_REASON_UID
 	update.reason_uid = geteuid();
+#endif
 	update.node_state = question->flag ? NODE_STATE_DRAIN : NODE_RESUME;
 	return slurm_update_node(&update);
 }
@@ -353,7 +355,11 @@ static int change_job(struct question *question)
 	job_desc_msg_t update;
 
 	slurm_init_job_desc_msg(&update);
+#ifdef HAVE_JOB_DESC_MSG_T_JOB_ID
 	update.job_id = question->job_id;
+#else
+	update.step_id.job_id = question->job_id;
+#endif
 	update.req_nodes = question->words[0];
 	update.exc_nodes = question->words[1];
 	update.admin_comment = question->words[2];

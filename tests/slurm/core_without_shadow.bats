@@ -43,6 +43,23 @@ setup_file() {
 	equal "$status" 0
 }
 
+@test "Slurm loads the topology.yaml that the command writes, and the command reads it again" {
+	[[ $(printf '%s\n' 'slurm 25.05' "$(scontrol --version)" | sed 's/.* //' | sort -V | head -n 1) == 25.05 ]] ||
+		skip 'from 25.05 on'
+	onespine topology import --from=onespine --to=topology.yaml "$BATS_FILE_TMPDIR/onespine.topology" \
+		>"$BATS_TEST_TMPDIR/topology.yaml"
+	onespine topology import --from=slurm "$BATS_TEST_TMPDIR/topology.yaml" >"$BATS_TEST_TMPDIR/again"
+	equal "$(jq -S '.domains[] | select(.nodes)' "$BATS_TEST_TMPDIR/again")" \
+		"$(jq -S '.domains[] | select(.nodes)' "$BATS_FILE_TMPDIR/onespine.topology")"
+	cluster_start --stock --nodes 8 --topology "$BATS_TEST_TMPDIR/topology.yaml"
+	run scontrol show topology
+	equal "$status" 0
+	matches "$output" 'SwitchName=s1 .*Switches=s1l\[1-2\]|Switches=s1-l'
+	equal "$(grep -iE 'error.*(topo|switch)|warning.*switch' "$ONESPINE_CLUSTER/log/slurmctld.log")" ''
+	cluster_stop
+	cluster_use "$(head -n 1 "$BATS_FILE_TMPDIR/clusters")"
+}
+
 @test "job_submit without the shadow stops slurmctld, and says what to install" {
 	run cluster start ${ONESPINE_TEST_SLURM:+--slurm "$ONESPINE_TEST_SLURM"} --cloud 2 \
 		--dir "$BATS_TEST_TMPDIR/c" --conf JobSubmitPlugins=onespine \

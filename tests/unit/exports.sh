@@ -42,6 +42,12 @@ lazy() {
 	! readelf -d "$1" | grep -q 'BIND_NOW\|FLAGS.*NOW' || say "$1 is bound at once"
 }
 
+# whole FILE [PATTERN]: nothing of ours is left to be found elsewhere; what is bound lazily links without it
+whole() {
+	missing=$(nm -D --undefined-only "$1" | awk '{ print $NF }' | grep -E "${2:-^(osp|shadow)_}") || return 0
+	say "$1 lacks $missing"
+}
+
 # Each check must be able to fail. In a subshell, so that it counts only there.
 # shellcheck disable=SC2030,SC2031
 doubt() {
@@ -72,7 +78,13 @@ exports "$folder/job_submit_onespine.so" plugin_name plugin_type plugin_version 
 needs "$folder/job_submit_onespine.so" libyaml-0 $runtime
 lazy "$folder/job_submit_onespine.so"
 
+for file in "$folder"/onespine.so "$folder"/onespine_node.so "$folder"/job_submit_onespine.so \
+	"$folder"/onespine_select.so; do
+	[ ! -e "$file" ] || whole "$file"
+done
+
 doubt exports "$folder/onespine.so" slurm_spank_init
+doubt whole "$folder/job_submit_onespine.so" '^slurm_'
 doubt needs "$folder/onespine.so" libm
 
 # shellcheck disable=SC2031

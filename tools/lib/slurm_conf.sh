@@ -18,12 +18,14 @@ slurm_plugins() {
 	die "found no plugin directory of Slurm (select_cons_tres.so) ${root:+in $root}"
 }
 
-# topology_nodes FILE: the node names of an onespine.topology or topology.conf, one a line
+# topology_nodes FILE: the node names of an onespine.topology, topology.conf or topology.yaml, one a line
 topology_nodes() {
 	local lists
 	if [[ $(topology_kind "$1") == onespine ]]; then
 		lists=$(tr '\n' ' ' <"$1" | grep -oE '"nodes"[[:space:]]*:[[:space:]]*"[^"]*"' |
 			sed 's/.*"\([^"]*\)"$/\1/')
+	elif [[ $(topology_kind "$1") == yaml ]]; then
+		lists=$(sed -nE 's/#.*//; s/^[[:space:]]*nodes:[[:space:]]*"?([^"[:space:]]+)"?[[:space:]]*$/\1/p' "$1")
 	else
 		lists=$(sed 's/#.*//' "$1" | sed -e ':a' -e '/\\$/N; s/\\\n//; ta' |
 			grep -oiE '(^|[[:space:]])nodes=[^[:space:]]+' | sed 's/^[^=]*=//')
@@ -32,13 +34,15 @@ topology_nodes() {
 	hostlist_expand "$(paste -sd, <<<"$lists")" || die "$1: a list of nodes cannot be read"
 }
 
-# topology_kind FILE: onespine or slurm
+# topology_kind FILE: onespine, slurm or yaml (topology.yaml, from 25.05 on)
 topology_kind() {
 	[[ -r $1 ]] || die "$1: no such file"
 	if grep -q '"onespine-topology"' "$1"; then
 		echo onespine
 	elif grep -qiE '^[[:space:]]*(switchname|blockname)=' "$1"; then
 		echo slurm
+	elif grep -qE '^- topology:' "$1"; then
+		echo yaml
 	else
 		die "$1: neither an onespine.topology nor a topology.conf"
 	fi
@@ -51,6 +55,8 @@ write_slurm_conf() {
 		kind=$(topology_kind "$file")
 		if [[ $kind == onespine ]]; then
 			cp "$file" "$dir/onespine.topology"
+		elif [[ $kind == yaml ]]; then
+			cp "$file" "$dir/topology.yaml"
 		else
 			cp "$file" "$dir/topology.conf"
 			topology_plugin=topology/tree

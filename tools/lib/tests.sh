@@ -85,6 +85,15 @@ run_variants() {
 	rm -rf "$scratch/variants"
 }
 
+# run_packages RELEASE: packages built, and used in a fresh root, where Debian has that Slurm's source
+run_packages() {
+	local release=$1 log=$scratch/packages-$1.tap status=0 start=$SECONDS
+	wanted packages || return 0
+	"$ONESPINE_SOURCE/tests/packages/run" "$release" "$scratch/packages" >"$log" 2>&1 </dev/null || status=$?
+	count_tap "packages for Slurm $release in a fresh root ($((SECONDS - start)) s)" "$log" "$status"
+	rm -rf --one-file-system "$scratch/packages"
+}
+
 # --- bats -------------------------------------------------------------------------------------------
 
 # run_bats_files RELEASE FILE...: two at a time, each with clusters of its own
