@@ -36,7 +36,7 @@ static void read_gpus(const struct osp_check_context *context, struct osp_node_s
 			continue;
 		if (!osp_pci_gpu_uuid(context, gpus.gpus[i].address, uuid, OSP_UUID_BYTES))
 			snprintf(uuid, OSP_UUID_BYTES, "?%s", gpus.gpus[i].address);
-		state->gpu_count++;
+		state->gpu_numbers[state->gpu_count++] = (unsigned int)i;
 	}
 }
 

@@ -223,12 +223,12 @@ static int save(const char *root, const struct osp_pass *pass, const char *const
 	return state;
 }
 
-int osp_pass_save(const char *root, const struct osp_pass *pass, struct osp_error *error)
+int osp_pass_save(const char *root, const struct osp_pass *pass, bool seen, struct osp_error *error)
 {
 	char name[32];
-	const char *const names[] = {SINCE, pass_name(pass->depth, name, sizeof(name))};
+	const char *const names[] = {pass_name(pass->depth, name, sizeof(name)), SINCE};
 
-	return save(root, pass, names, 2, error);
+	return save(root, pass, names, seen && pass->state.whole ? 2 : 1, error);
 }
 
 int osp_pass_save_since(const char *root, const struct osp_pass *pass, struct osp_error *error)

@@ -25,9 +25,11 @@ int osp_pass_load(const char *root, enum osp_depth depth, struct osp_pass *pass,
 /* What was last taken for well in this boot. As above; what cannot be read is none. */
 int osp_pass_load_since(const char *root, struct osp_pass *pass);
 
-/* Keeps a pass, whole or not at all, over the last one of its depth, and as `since`. -1 with `error`
+/* Keeps a pass, whole or not at all, over the last one of its depth; with `seen`, and where it is of
+ * the whole node, as `since` too (what concerns other GPUs was judged by nobody). -1 with `error`
  * set. */
-int osp_pass_save(const char *root, const struct osp_pass *pass, struct osp_error *error);
+int osp_pass_save(const char *root, const struct osp_pass *pass, bool seen,
+		  struct osp_error *error);
 
 /* Keeps it as `since` alone: what is there now has been seen (after a repair). -1 with `error`
  * set. */

@@ -36,16 +36,21 @@ static bool judge_ecc(struct osp_check_context *context, const struct osp_gpu *g
 					       &count),
 			   "ECC errors", lacking))
 		return false;
+	osp_tell_figure(context, gpu->subject, "ecc_uncorrected", (double)count);
 	ill = over(context, gpu, count, "uncorrectable", OSP_LIMIT_ECC_UNCORRECTED,
 		   OSP_VERDICT_FAIL, OSP_CURE_RESET_GPU);
 	if (osp_nvml_ecc_errors(gpu->device, OSP_NVML_CORRECTED, OSP_NVML_VOLATILE, &count) ==
-	    OSP_NVML_OK)
+	    OSP_NVML_OK) {
+		osp_tell_figure(context, gpu->subject, "ecc_corrected", (double)count);
 		ill |= over(context, gpu, count, "correctable", OSP_LIMIT_ECC_CORRECTED,
 			    OSP_VERDICT_WARN, OSP_CURE_REPLACE);
+	}
 	if (osp_nvml_memory_errors(gpu->device, OSP_NVML_UNCORRECTED, OSP_NVML_AGGREGATE,
-				   OSP_NVML_LOCATION_SRAM, &count) == OSP_NVML_OK)
+				   OSP_NVML_LOCATION_SRAM, &count) == OSP_NVML_OK) {
+		osp_tell_figure(context, gpu->subject, "sram_uncorrected", (double)count);
 		ill |= over(context, gpu, count, "SRAM uncorrectable", OSP_LIMIT_SRAM_UNCORRECTED,
 			    OSP_VERDICT_FAIL, OSP_CURE_REPLACE);
+	}
 	return ill;
 }
 
@@ -105,6 +110,7 @@ static bool judge_remap(struct osp_check_context *context, const struct osp_gpu 
 						  &failed),
 			   "remapped rows", lacking))
 		return false;
+	osp_tell_figure(context, gpu->subject, "rows_remapped", (double)corrected + uncorrected);
 	if (failed)
 		osp_tell(context, OSP_VERDICT_FAIL, OSP_CURE_REPLACE, gpu->subject, "failed", NULL,
 			 "NVIDIA GPU memory error management", "%s: a row could not be remapped",
@@ -152,6 +158,7 @@ static bool judge_pages(struct osp_check_context *context, const struct osp_gpu 
 		return false;
 	if (osp_nvml_retired_pages(gpu->device, 1, &twice, pages) != OSP_NVML_OK)
 		twice = 0;
+	osp_tell_figure(context, gpu->subject, "pages_retired", (double)single + twice);
 	if (osp_nvml_retirement_pending(gpu->device, &pending) == OSP_NVML_OK && pending) {
 		osp_tell(context, OSP_VERDICT_FAIL, OSP_CURE_RESET_GPU, gpu->subject, "pending",
 			 NULL, "NVIDIA dynamic page retirement",

@@ -218,6 +218,7 @@ static void run_temperature(struct osp_check_context *context)
 			ill = true;
 			continue;
 		}
+		osp_tell_figure(context, gpu->subject, "temperature_c", celsius);
 		ill |= judge_temperature(context, gpu, celsius);
 		if (celsius > hottest)
 			hottest = celsius;

@@ -18,10 +18,14 @@ struct sick {
 	unsigned int times;
 };
 
+/* The first record of a boot is told within its first seconds. */
+#define LOG_BEGINS_US 60000000u
+
 struct log {
 	struct sick gpus[OSP_GPUS_MAX];
 	size_t count;
 	unsigned int harmless; /* of programs, or informational */
+	uint64_t seen;	       /* records before this number were there at the last pass */
 };
 
 static struct sick *sick_of(struct log *log, const char *address)
@@ -56,6 +60,8 @@ static void take_xid(void *context, const struct osp_xid *xid)
 	struct log *log = context;
 	struct sick *sick;
 
+	if (xid->sequence < log->seen)
+		return;
 	if (action == OSP_XID_IGNORE || action == OSP_XID_APPLICATION) {
 		log->harmless++;
 		return;
@@ -82,8 +88,22 @@ static void take_xid(void *context, const struct osp_xid *xid)
 	}
 }
 
+/* From when on is looked; *lost: records since then were overwritten. */
+static const char *since_words(const struct osp_check_context *context,
+			       const struct osp_kmsg_span *span, bool *lost)
+{
+	const struct osp_pass *since = context->since;
+
+	if (since && since->state.log_known) {
+		*lost = span->first > since->state.log_next;
+		return "since the last pass";
+	}
+	*lost = span->first > 0 && span->first_us > LOG_BEGINS_US;
+	return "since boot";
+}
+
 static void tell_sick(struct osp_check_context *context, const struct osp_pci_gpus *gpus,
-		      const struct sick *sick, bool *told)
+		      const struct sick *sick, const char *since, bool *told)
 {
 	enum osp_cure cure = sick->action == OSP_XID_REBOOT  ? OSP_CURE_REBOOT
 			     : sick->action == OSP_XID_RESET ? OSP_CURE_RESET_GPU
@@ -99,15 +119,17 @@ static void tell_sick(struct osp_check_context *context, const struct osp_pci_gp
 	snprintf(value, sizeof(value), "%u", sick->number);
 	osp_tell(context, cure == OSP_CURE_ASK ? OSP_VERDICT_WARN : OSP_VERDICT_FAIL, cure, subject,
 		 value, NULL, "NVIDIA's XID catalogue, immediate action",
-		 "XID %u%s%s, %u time%s since boot", sick->number, *words ? ": " : "", words,
-		 sick->times, sick->times == 1 ? "" : "s");
+		 "XID %u%s%s, %u time%s %s", sick->number, *words ? ": " : "", words, sick->times,
+		 sick->times == 1 ? "" : "s", since);
 }
 
 static void run_xid(struct osp_check_context *context)
 {
 	struct osp_pci_gpus gpus;
+	struct osp_kmsg_span span;
 	struct log log = {.count = 0};
-	bool told = false;
+	bool told = false, lost;
+	const char *since;
 	int state;
 
 	osp_pci_gpus(context, &gpus);
@@ -115,20 +137,24 @@ static void run_xid(struct osp_check_context *context)
 		osp_tell_skip(context, "no NVIDIA GPU on the PCI bus");
 		return;
 	}
-	state = osp_kmsg_xids(context->root, take_xid, &log, NULL);
+	if (context->since && context->since->state.log_known)
+		log.seen = context->since->state.log_next;
+	state = osp_kmsg_xids(context->root, take_xid, &log, &span);
 	if (state) {
 		osp_tell_error(context, "", "/dev/kmsg cannot be read: %s%s", strerror(state),
 			       state == EPERM || state == EACCES ? "; run as root" : "");
 		return;
 	}
+	since = since_words(context, &span, &lost);
 	for (size_t i = 0; i < log.count; i++)
-		tell_sick(context, &gpus, &log.gpus[i], &told);
+		tell_sick(context, &gpus, &log.gpus[i], since, &told);
 	if (told)
 		return;
 	if (log.harmless)
-		osp_tell_pass(context, "none but %u of programs or for information", log.harmless);
+		osp_tell_pass(context, "none but %u harmless %s%s", log.harmless, since,
+			      lost ? ", as far as kept" : "");
 	else
-		osp_tell_pass(context, "none");
+		osp_tell_pass(context, "none %s%s", since, lost ? ", as far as kept" : "");
 }
 
 const struct osp_check osp_check_xid = {
@@ -136,16 +162,15 @@ const struct osp_check osp_check_xid = {
 	.group = OSP_GROUP_HOST,
 	.worst = OSP_VERDICT_FAIL,
 	.deadline_ms = 1000,
-	.measures = "driver errors (XIDs) in the kernel's records since boot",
+	.measures = "driver errors (XIDs) in the kernel's records since boot or the last pass",
 	.explains =
 		"Reads /dev/kmsg and sorts XIDs by the immediate action of NVIDIA's catalogue. "
 		"Those "
 		"that a program brings about (13, 31, 43, 45, 94 and others) are counted and fail "
 		"nothing. Records that a user could write do not count. What the kernel's ring "
-		"buffer "
-		"has lost is not seen, and without a record of the last pass a fault that a reset "
-		"has "
-		"cured is told until the driver says so (XID 154 to None) or the node reboots.",
+		"buffer has lost is not seen, and said. A fault that a reset has cured is told "
+		"until the driver says so (XID 154 to None), the node reboots, or somebody says "
+		"--repaired.",
 	.cures = "Reset the GPU (nvidia-smi --gpu-reset) or reboot the node, as the result says; "
 		 "when it "
 		 "comes back, replace the node.",

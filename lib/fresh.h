@@ -52,6 +52,7 @@ struct osp_node_state {
 	char driver[OSP_UUID_BYTES];
 	char rules[OSP_UUID_BYTES];		       /* version and thresholds that judged */
 	char gpus[OSP_STATE_GPUS_MAX][OSP_UUID_BYTES]; /* UUIDs in the order of the PCI bus */
+	unsigned int gpu_numbers[OSP_STATE_GPUS_MAX];  /* "gpu3" is 3; not kept with a pass */
 	size_t gpu_count;
 	bool whole;	    /* these are all GPUs of the node */
 	bool log_known;	    /* the kernel's records could be read */

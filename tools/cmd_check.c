@@ -11,6 +11,8 @@
 #include "check/check.h"
 #include "check/gpus.h"
 #include "tools/files.h"
+#include "tools/pass_asked.h"
+#include "tools/record.h"
 
 #define BUDGET_MOST_S	    86400
 #define QUICK_LOAD_MS	    4000
@@ -399,6 +401,7 @@ static int print_run_json(const struct osp_check_context *context, const struct 
 			    json_string(osp_verdict_name(osp_run_verdict(run, false))));
 	json_object_set_new(root, "reason",
 			    osp_json_string(osp_run_reason(run, reason, sizeof(reason))));
+	json_object_set_new(root, "fresh", json_false());
 	json_object_set_new(root, "depth", json_string(osp_depth_name(context->depth)));
 	json_object_set_new(root, "machine", osp_json_string(context->node));
 	json_object_set_new(root, "time_ms", json_integer(run->time_ms));
@@ -418,13 +421,37 @@ static int exit_status(const struct osp_run *run)
 	}
 }
 
+/* Runs the checks, keeps and prints what they tell. */
+static int run_and_tell(const struct osp_call *call, struct osp_check_context *context,
+			const struct choice *choice, unsigned int budget_ms)
+{
+	bool dry = call->values[OSP_OPTION_CHECK_DRY_RUN];
+	struct osp_error error = {.text = ""};
+	struct osp_run run = {.count = 0};
+	struct osp_record record;
+	int status, failed;
+
+	osp_record_begin(&record, context, !dry);
+	failed = osp_run_checks(context, choice->checks, choice->count, budget_ms, &run, &error);
+	osp_record_end(&record, context, failed ? NULL : &run, context->depth,
+		       !call->values[OSP_OPTION_ONLY_CHECKS]);
+	if (failed) {
+		status = osp_say_error(&error);
+	} else {
+		status = dry ? OSP_EXIT_YES : exit_status(&run);
+		status = call->values[OSP_OPTION_JSON] ? print_run_json(context, &run, status)
+						       : print_run(&run, status);
+	}
+	osp_run_free(&run);
+	return status;
+}
+
 int osp_run_check(const struct osp_call *call)
 {
 	const char *root = getenv("ONESPINE_TEST_ROOT"); /* for tests: a folder that stands for / */
 	struct osp_error error = {.text = ""};
 	struct osp_thresholds *thresholds = NULL;
 	struct choice choice = {.count = 0};
-	struct osp_run run = {.count = 0};
 	struct osp_check_context context;
 	const char *gpus = call->values[OSP_OPTION_GPUS];
 	unsigned int budget_ms = 0;
@@ -450,14 +477,15 @@ int osp_run_check(const struct osp_call *call)
 	context.gpus = gpus;
 	context.depth = depth;
 	context.load_ms = load_ms(depth, budget_ms);
-	if (osp_run_checks(&context, choice.checks, choice.count, budget_ms, &run, &error)) {
+	switch (osp_pass_asked(call, &context, depth, &status, &error)) {
+	case 1:
+		break;
+	case 0:
+		status = run_and_tell(call, &context, &choice, budget_ms);
+		break;
+	default:
 		status = osp_say_error(&error);
-	} else {
-		status = exit_status(&run);
-		status = call->values[OSP_OPTION_JSON] ? print_run_json(&context, &run, status)
-						       : print_run(&run, status);
 	}
-	osp_run_free(&run);
 	osp_thresholds_free(thresholds);
 	return status;
 }

@@ -37,6 +37,7 @@ int osp_run_hosts(const struct osp_call *call);
 int osp_run_bind(const struct osp_call *call);
 int osp_run_bind_run(const struct osp_call *call);
 int osp_run_env(const struct osp_call *call);
+int osp_run_history(const struct osp_call *call);
 int osp_run_check(const struct osp_call *call);
 int osp_run_doctor(const struct osp_call *call);
 int osp_run_setup(const struct osp_call *call);

@@ -110,6 +110,7 @@ static int (*const run[OSP_COMMAND_COUNT])(const struct osp_call *) = {
 #endif
 	[OSP_ENV] = osp_run_env,
 	[OSP_CHECK] = osp_run_check,
+	[OSP_HISTORY] = osp_run_history,
 	[OSP_DOCTOR] = osp_run_doctor,
 	[OSP_SETUP] = osp_run_setup,
 #ifdef OSP_HAVE_MUNGE

@@ -15,7 +15,7 @@
 #define PRINTS_JSON                                                                                \
 	(ON_FILES | BIT(OSP_TOPOLOGY_SHOW) | BIT(OSP_TOPOLOGY_CHECK) | BIT(OSP_CONFIG_CHECK) |     \
 	 BIT(OSP_CONFIG_SHOW) | BIT(OSP_SET) | BIT(OSP_BIND) | BIT(OSP_ENV) | BIT(OSP_CHECK) |     \
-	 BIT(OSP_DOCTOR) | BIT(OSP_SETUP))
+	 BIT(OSP_DOCTOR) | BIT(OSP_SETUP) | BIT(OSP_HISTORY))
 
 static const struct osp_command commands[OSP_COMMAND_COUNT] = {
 	[OSP_TOPOLOGY_IMPORT] =
@@ -141,6 +141,16 @@ static const struct osp_command commands[OSP_COMMAND_COUNT] = {
 			    "hang ends only that. When something failed, the last line is a reason "
 			    "for Slurm.",
 		 .answers = "at least one check failed: the node should not carry a job"},
+	[OSP_HISTORY] =
+		{.name = "history",
+		 .arguments = "[NODE|UUID...]",
+		 .arguments_most = 100000,
+		 .summary = "what earlier checks say of a node or a GPU: strikes, lemons, trends",
+		 .details =
+			 "Reads what 'onespine check' kept as root, on this node and in the "
+			 "shared folder. NODE is a node's name or an instance's id; of a UUID the "
+			 "start is enough. Without one: all that have failed.",
+		 .answers = "a lemon is among them: failures above the policy's strikes"},
 	[OSP_DOCTOR] =
 		{.name = "doctor",
 		 .arguments = "",
@@ -185,7 +195,7 @@ static const struct osp_command commands[OSP_COMMAND_COUNT] = {
 		 .arguments_most = 2,
 		 .complete = OSP_COMPLETE_WORDS,
 		 .words = "topology config fit why map audit set hosts bind env check doctor setup "
-			  "gate completion",
+			  "gate history completion",
 		 .summary = "explain a command",
 		 .details = ""},
 };
@@ -420,6 +430,21 @@ static const struct osp_option options[OSP_OPTION_COUNT] = {
 		 .commands = BIT(OSP_CHECK),
 		 .complete = OSP_COMPLETE_FILE,
 		 .help = "Limits over those built in, instead of the site's thresholds.yaml."},
+	[OSP_OPTION_FRESH] =
+		{.name = "fresh",
+		 .argument = "SECONDS",
+		 .commands = BIT(OSP_CHECK),
+		 .help = "Check nothing where a pass of this depth is not older and still holds: "
+			 "same boot, driver and GPUs, no XID and no new hardware error since."},
+	[OSP_OPTION_CHECK_DRY_RUN] =
+		{.name = "dry-run",
+		 .commands = BIT(OSP_CHECK),
+		 .help = "Fail nothing and keep nothing: failures are told, the status is 0."},
+	[OSP_OPTION_REPAIRED] =
+		{.name = "repaired",
+		 .commands = BIT(OSP_CHECK),
+		 .help = "After a repair, as root: take the kernel's records and the counters of "
+			 "now for seen, then check."},
 	[OSP_OPTION_LIST] = {.name = "list",
 			     .commands = BIT(OSP_CHECK),
 			     .help = "Name the checks and what each measures, and run none."},
@@ -473,6 +498,22 @@ static const struct osp_option options[OSP_OPTION_COUNT] = {
 	[OSP_OPTION_RULES] = {.name = "list",
 			      .commands = BIT(OSP_DOCTOR),
 			      .help = "Name what is looked at, and look at nothing."},
+	[OSP_OPTION_FOLDER] =
+		{.name = "folder",
+		 .argument = "FOLDER",
+		 .commands = BIT(OSP_HISTORY),
+		 .complete = OSP_COMPLETE_FILE,
+		 .help = "Read this folder instead of those that onespine.yaml names."},
+	[OSP_OPTION_SINCE] =
+		{.name = "since",
+		 .argument = "TIME",
+		 .commands = BIT(OSP_HISTORY),
+		 .help = "Only runs of the last TIME, as 7-0 for 7 days (sbatch's forms of a "
+			 "time)."},
+	[OSP_OPTION_FIGURES] =
+		{.name = "figures",
+		 .commands = BIT(OSP_HISTORY),
+		 .help = "Show every figure, not only those that moved by 5 % or more."},
 	[OSP_OPTION_JSON] = {.name = "json", .commands = PRINTS_JSON, .help = "Print JSON."},
 	[OSP_OPTION_HELP] = {.name = "help",
 			     .letter = 'h',

@@ -101,8 +101,8 @@ static void kept_and_found(void **state)
 		OSP_STALE_NONE);
 	assert_int_equal(osp_pass_load_since(root, &since), 0);
 	osp_pass_make(&pass, NULL, OSP_DEPTH_QUICK, &now);
-	assert_int_equal(osp_pass_save(root, &pass, &error), 0);
-	assert_int_equal(osp_pass_save(root, &pass, &error), 0);
+	assert_int_equal(osp_pass_save(root, &pass, true, &error), 0);
+	assert_int_equal(osp_pass_save(root, &pass, true, &error), 0);
 	osp_pass_clear(&pass);
 	look(&now);
 	/* deeper than asked for holds too */
@@ -148,7 +148,7 @@ static void others_make_none(void **state)
 	snprintf(moved, sizeof(moved), "%s/moved", folder);
 	look(&now);
 	osp_pass_make(&pass, NULL, OSP_DEPTH_QUICK, &now);
-	assert_int_equal(osp_pass_save(root, &pass, &error), 0);
+	assert_int_equal(osp_pass_save(root, &pass, true, &error), 0);
 	osp_pass_clear(&pass);
 	assert_int_equal(osp_pass_load(root, OSP_DEPTH_QUICK, &pass, &error), 1);
 	osp_pass_clear(&pass);

@@ -1,0 +1,206 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-or-later
+# what onespine check keeps as root, and what onespine history makes of it
+
+# shellcheck disable=SC2016 # what bash -c is to expand
+
+load helpers
+
+setup_file() {
+	export FAKES=${FAKES:-${ONESPINE%/*}/tests/fake/.libs}
+	# shellcheck source=../fake/lib.bash
+	. "$SOURCE/tests/fake/lib.bash"
+	fake_prepare "$BATS_FILE_TMPDIR/fake"
+	export FAKE
+}
+
+setup() {
+	((EUID == 0)) || skip "needs root"
+	cd "$BATS_TEST_TMPDIR" || return
+	# shellcheck source=../fake/lib.bash
+	. "$SOURCE/tests/fake/lib.bash"
+	FAKE=$BATS_FILE_TMPDIR/fake
+	unset ONESPINE_FAKE_NVML ONESPINE_FAKE_SYSTEM SLURMD_NODENAME
+	cp -a "$FAKE/node" node
+	export ONESPINE_TEST_ROOT=$PWD/node
+	kept=node/var/lib/onespine/history/i-0123456789abcdef0.jsonl
+	site=node$(strings -a "$ONESPINE" | grep -m1 '/etc/onespine$')
+}
+
+# policy LINE...: onespine.yaml of the node
+policy() {
+	mkdir -p "$site"
+	printf '%s\n' "$@" >"$site/onespine.yaml"
+}
+
+check() {
+	fake_check "$PWD/node" "$@"
+}
+
+@test "a run of root leaves a line: who, what, every figure" {
+	SLURMD_NODENAME=gpu-st-1 ONESPINE_FAKE_NVML="gpu3.ecc_uncorrected=12" check >/dev/null || true
+	check >/dev/null
+	[[ $(wc -l <"$kept") == 2 ]]
+	[[ $(jq -c '[.v, .node, .instance, .machine, .boot_id, .driver, .depth, .partial, .verdict, .reason]' "$kept") == \
+'[1,"gpu-st-1","i-0123456789abcdef0","p5.48xlarge","0a1b2c3d-1111-2222-3333-444444444444","570.86.15","passive",false,"FAIL","onespine: gpu3 ecc 12 uncorrectable > 0; reset gpu"]
+[1,"gpu-1","i-0123456789abcdef0","p5.48xlarge","0a1b2c3d-1111-2222-3333-444444444444","570.86.15","passive",false,"PASS",""]' ]]
+	[[ $(sed -n 1p "$kept" | jq -r '.gpus.gpu3, .checks.ecc.results[0].value, (.checks | length)') == \
+"GPU-00000003-1111-2222-3333-444444444444
+12 uncorrectable
+$(check --list --json | jq 'map(select(.depth == "passive")) | length')" ]]
+	sed -n 1p "$kept" | jq -e '[.figures[] | select(.[0] == "gpu3" and .[1] == "ecc_uncorrected")] == [["gpu3","ecc_uncorrected",12]]'
+	[[ $(stat -c %U:%a "$kept") == root:644 ]]
+}
+
+@test "a dry run and who is not root keep nothing" {
+	check --dry-run >/dev/null
+	[[ ! -e $kept && ! -e node/run/onespine ]]
+	chmod -R a+rX "$BATS_RUN_TMPDIR"
+	run setpriv --reuid=65534 --clear-groups env ONESPINE_TEST_ROOT="$PWD/node" \
+		LD_LIBRARY_PATH="$FAKE/lib" "$ONESPINE" check --only cpu
+	[[ $status == 0 && ! -e $kept ]]
+}
+
+@test "a pass holds until something happens, then it is checked again" {
+	check >/dev/null
+	expect 0 "an earlier pass of depth passive holds: nothing was checked" check --fresh 100
+	[[ $(check --fresh 100 --json | jq -c '[.verdict, .fresh, .checks]') == '["PASS",true,[]]' ]]
+	[[ $(wc -l <"$kept") == 1 ]]
+	[[ $(check --fresh 0 --json | jq .fresh) == false ]]
+	echo '4,10,9000000,-;NVRM: Xid (PCI:0000:40:00): 31, pid=7' >>node/dev/kmsg
+	[[ $(check --fresh 100 --json | jq .fresh) == false ]]
+	[[ $(check --fresh 100 --json | jq .fresh) == true ]]
+	[[ $(ONESPINE_FAKE_NVML="gpu3.rows=2" check --fresh 100 --json | jq .fresh) == false ]]
+	echo 'limits: {free_percent: 6}' >t.yaml
+	[[ $(check --fresh 100 --thresholds t.yaml --json | jq .fresh) == false ]]
+	check >/dev/null
+	echo 22222222-1111-2222-3333-444444444444 >node/proc/sys/kernel/random/boot_id
+	[[ $(check --fresh 100 --json | jq .fresh) == false ]]
+	check >/dev/null
+	chmod 666 node/run/onespine/pass-passive
+	[[ $(check --fresh 100 --json | jq .fresh) == false ]]
+}
+
+@test "a pass of some GPUs holds for those; a failure ends every pass" {
+	check --gpus 0-3 >/dev/null
+	[[ $(check --gpus 1 --fresh 100 --json | jq .fresh) == true ]]
+	[[ $(check --gpus 3-4 --fresh 100 --json | jq .fresh) == false ]]
+	[[ $(check --fresh 100 --json | jq .fresh) == false ]]
+	run env ONESPINE_FAKE_NVML="gpu3.ecc_uncorrected=12" bash -c '. "$SOURCE/tests/fake/lib.bash"
+		FAKE=$1; fake_check "$PWD/node" >/dev/null' _ "$FAKE"
+	[[ $(check --gpus 1 --fresh 100 --json | jq .fresh) == false ]]
+}
+
+@test "XIDs since the last pass count; --repaired takes them for seen" {
+	echo '4,10,9000000,-;NVRM: Xid (PCI:0000:40:00): 95, pid=12' >>node/dev/kmsg
+	run check --only xid
+	[[ $status == 1 && ${lines[-1]} == "onespine: gpu3 xid 95; reset gpu" ]]
+	check --gpus 0 >/dev/null # has not seen those of others
+	run check --only xid
+	[[ $status == 1 ]]
+	check --repaired >/dev/null
+	run check --only xid
+	[[ $status == 0 && $output == *"none since the last pass"* ]]
+	echo '4,11,9900000,-;NVRM: Xid (PCI:0000:40:00): 79, pid=12' >>node/dev/kmsg
+	run check --only xid
+	[[ $status == 1 && ${lines[-1]} == "onespine: gpu3 xid 79; reboot" ]]
+}
+
+@test "strikes make a lemon, of the node and of the GPU: status 1" {
+	for _ in 1 2 3; do
+		ONESPINE_FAKE_NVML="gpu3.ecc_uncorrected=12" check --only ecc >/dev/null || true
+		ONESPINE_FAKE_NVML="gpu3.ecc_uncorrected=12" check --only ecc >/dev/null || true
+		check --only ecc >/dev/null
+	done
+	run onespine history gpu-1
+	[[ $status == 1 ]]
+	[[ ${lines[0]} == "i-0123456789abcdef0 on gpu-1: 9 runs, 6 failed, 3 strikes in 30 days: lemon" ]]
+	grep -q '^    last run .*: passed$' <<<"$output"
+	grep -q '^    last strike .*: ecc, onespine: gpu3 ecc 12 uncorrectable > 0; reset gpu$' <<<"$output"
+	run onespine history GPU-00000004-1111
+	[[ $status == 0 ]]
+	[[ ${lines[0]} == "GPU-00000004-1111-2222-3333-444444444444 in i-0123456789abcdef0 on gpu-1: 9 runs, 0 failed, 0 strikes in 30 days" ]]
+	[[ $(onespine history --json | jq -c '[.runs, (.subjects[] | [.key[0:12], .kind, .strikes, .lemon])]') == \
+		'[9,["i-0123456789","instance",3,true],["GPU-00000003","gpu",3,true]]' ]]
+	policy 'history: {strikes: 4}'
+	run onespine history
+	[[ $status == 0 && ${lines[0]} == *"3 strikes in 30 days" ]]
+	expect 2 "onespine: no run of 'gpu-2' is kept; did you mean gpu-1?" onespine history gpu-2
+	expect 2 "onespine: --since=week: a time as 7-0 (7 days) is expected" onespine history --since=week
+	[[ $(onespine history --since=1-0 --json | jq .runs) == 9 ]]
+}
+
+@test "a figure that moves shows" {
+	for t in 30 30 30 30 60 60 60 60; do
+		ONESPINE_FAKE_NVML="gpu3.temperature=$t" check --only temperature >/dev/null
+	done
+	run onespine history GPU-00000003
+	grep -qE '^    temperature_c +30 -> 60 \(\+100 %\), least 30, most 60, 8 runs ' <<<"$output"
+	run onespine history GPU-00000004
+	[[ $output != *temperature_c* ]]
+	run onespine history GPU-00000004 --figures
+	grep -q 'temperature_c  *34 -> 34, least 34' <<<"$output"
+}
+
+@test "torn, forged and unreadable lines are passed over, and told" {
+	check --only cpu >/dev/null
+	printf '{"v":1,"time_s":1,"no\n' >>"$kept"
+	cp "$kept" "${kept%/*}/forged.jsonl"
+	chown 65534 "${kept%/*}/forged.jsonl"
+	printf '{"v":1' >>"$kept"
+	run onespine history
+	[[ $status == 0 ]]
+	[[ $output == *"i-0123456789abcdef0.jsonl:2: no JSON; passed over"* ]]
+	[[ $output == *"i-0123456789abcdef0.jsonl:3: ends before its end; passed over"* ]]
+	[[ $output == *"forged.jsonl: not a file of root's alone; passed over"* ]]
+	[[ ${lines[-1]} == "1 runs are kept; none has failed" ]]
+	check --only cpu >/dev/null
+	[[ $(onespine history --json 2>/dev/null | jq -c '[.runs, .passed_over]') == '[2,3]' ]]
+}
+
+@test "the shared folder keeps what the node keeps, and a run in both counts once" {
+	mkdir -m 755 shared prom
+	policy 'history:' "  shared: $PWD/shared" "  textfile: $PWD/prom"
+	check >/dev/null
+	cmp "$kept" shared/i-0123456789abcdef0.jsonl
+	[[ $(onespine history --json | jq .runs) == 1 ]]
+	[[ $(onespine history --json --folder shared | jq .runs) == 1 ]]
+	policy 'history: {folder: off, slurm_extra: off}'
+	check >/dev/null
+	[[ $(wc -l <"$kept") == 1 ]]
+	chmod 777 shared
+	policy 'history:' "  shared: $PWD/shared"
+	run check
+	[[ $status == 0 && $output == *"the run is not kept: $PWD/shared: others than root may write there"* ]]
+	[[ $(wc -l <shared/i-0123456789abcdef0.jsonl) == 1 ]]
+}
+
+@test "Prometheus' textfile: verdicts and figures, whole" {
+	mkdir -m 755 prom
+	policy 'history:' "  textfile: $PWD/prom"
+	ONESPINE_FAKE_NVML="gpu3.temperature=95" check >/dev/null
+	[[ $(ls prom) == onespine.prom && $(stat -c %a prom/onespine.prom) == 644 ]]
+	grep -qx 'onespine_verdict{instance_id="i-0123456789abcdef0",depth="passive"} 2' prom/onespine.prom
+	grep -qx 'onespine_check_verdict{check="temperature",mode="enforce"} 2' prom/onespine.prom
+	grep -qx 'onespine_figure{check="temperature",subject="gpu3",uuid="GPU-00000003-1111-2222-3333-444444444444",name="temperature_c"} 95' prom/onespine.prom
+	[[ -z $(grep -vE '^(# (HELP|TYPE) [a-z_]+ .+|[a-z_]+(\{[a-z_]+="([^"\\]|\\.)*"(,[a-z_]+="([^"\\]|\\.)*")*\})? [-+0-9.e]+)$' prom/onespine.prom) ]]
+	before=$(cat prom/onespine.prom)
+	check --only cpu >/dev/null # a part is not the node's verdict
+	[[ $(cat prom/onespine.prom) == "$before" ]]
+}
+
+@test "a broken onespine.yaml: told with its place, and nothing is kept" {
+	policy 'history: {fodler: off}'
+	run check
+	[[ $status == 0 && $output == *"warning: nothing is kept of this run: "*"onespine.yaml:1:11: unknown key 'fodler'; did you mean folder?"* ]]
+	[[ ! -e $kept ]]
+	run onespine history
+	[[ $status == 2 ]]
+}
+
+@test "wrong words" {
+	expect 2 "onespine: --fresh=x: seconds from 0 to 2592000 are expected" check --fresh x
+	expect 2 "onespine: a pass is of all checks: --fresh does not go with --only" check --fresh 1 --only cpu
+	expect 2 "onespine: --repaired checks anew: not with --fresh" check --fresh 1 --repaired
+	expect 2 "onespine: --repaired is of the whole node: not with --gpus" check --repaired --gpus 0
+}
