@@ -94,6 +94,10 @@ struct osp_check_context {
 	const char *gpus;	      /* --gpus, or NULL for all */
 	char node[OSP_SUBJECT_BYTES]; /* DMI product name, or "" */
 	const struct osp_thresholds *thresholds;
+	/* Folders with instances/ and rules/, and with the site's instances.d/ and rules.d/; NULL: none
+	 * are asked. */
+	const char *data;
+	const char *site;
 	uint64_t uptime_s;
 	/* The node's last pass in this boot, for what has grown since; NULL: none. */
 	const struct osp_pass *since;

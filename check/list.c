@@ -13,10 +13,12 @@ const struct osp_check *const osp_checks[] = {
 	&osp_check_row_remap,	  &osp_check_retired_pages, &osp_check_nvlink,
 	&osp_check_nvlink_errors, &osp_check_fabric,	    &osp_check_pcie,
 	&osp_check_throttle,	  &osp_check_temperature,   &osp_check_persistence,
+	&osp_check_power,	  &osp_check_clocks,	    &osp_check_leftovers,
 	&osp_check_uvm_module,	  &osp_check_neuron,	    &osp_check_amd,
 	&osp_check_efa,		  &osp_check_infiniband,    &osp_check_rdma_module,
 	&osp_check_cpu,		  &osp_check_numa,	    &osp_check_memory,
-	&osp_check_limits,	  &osp_check_clock,	    &osp_check_mounts,
+	&osp_check_huge_pages,	  &osp_check_limits,	    &osp_check_versions,
+	&osp_check_clock,	  &osp_check_local_disks,   &osp_check_mounts,
 	&osp_check_space,	  &osp_check_cuda,	    &osp_check_hbm_pattern,
 };
 

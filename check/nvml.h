@@ -47,7 +47,10 @@ enum osp_nvml_return {
 #define OSP_NVML_LINK_RECOVERY	 1
 #define OSP_NVML_LINK_CRC_FLIT	 2
 #define OSP_NVML_LINK_CRC_DATA	 3
+#define OSP_NVML_LINK_SPEED_MBPS 90  /* field: of the links that are up, one way, MB/s */
 #define OSP_NVML_RECOVERY_ACTION 230 /* field */
+#define OSP_NVML_CLOCK_SM	 1
+#define OSP_NVML_CLOCK_MEMORY	 2
 
 /* Clock event reasons that are a fault: hardware slowdown and its two causes, and software's
  * thermal one; the power cap is none. */
@@ -135,6 +138,18 @@ struct osp_nvml_fabric {
 	X(clock_reasons, "nvmlDeviceGetCurrentClocksThrottleReasons",                              \
 	  "nvmlDeviceGetCurrentClocksEventReasons",                                                \
 	  (osp_nvml_device device, unsigned long long *reasons), (device, reasons))                \
+	X(clock_most, "nvmlDeviceGetMaxClockInfo", NULL,                                           \
+	  (osp_nvml_device device, int clock, unsigned int *mhz), (device, clock, mhz))            \
+	X(clock_chosen, "nvmlDeviceGetApplicationsClock", NULL,                                    \
+	  (osp_nvml_device device, int clock, unsigned int *mhz), (device, clock, mhz))            \
+	X(clock_default, "nvmlDeviceGetDefaultApplicationsClock", NULL,                            \
+	  (osp_nvml_device device, int clock, unsigned int *mhz), (device, clock, mhz))            \
+	X(power, "nvmlDeviceGetPowerUsage", NULL, (osp_nvml_device device, unsigned int *mw),      \
+	  (device, mw))                                                                            \
+	X(power_limit, "nvmlDeviceGetPowerManagementLimit", NULL,                                  \
+	  (osp_nvml_device device, unsigned int *mw), (device, mw))                                \
+	X(power_limit_default, "nvmlDeviceGetPowerManagementDefaultLimit", NULL,                   \
+	  (osp_nvml_device device, unsigned int *mw), (device, mw))                                \
 	X(persistence, "nvmlDeviceGetPersistenceMode", NULL, (osp_nvml_device device, int *mode),  \
 	  (device, mode))                                                                          \
 	X(link_state, "nvmlDeviceGetNvLinkState", NULL,                                            \

@@ -167,7 +167,7 @@ enum osp_freshness osp_pass_holds(const char *root, const struct osp_node_state 
 /* --- writing ---------------------------------------------------------------------------------- */
 
 /* Makes ROOT/run/onespine. ROOT/run is there on every node; below a test's root it may not be. */
-static void make_folder(const char *root)
+void osp_run_folder_make(const char *root)
 {
 	char path[OSP_PATH_BYTES];
 
@@ -204,7 +204,7 @@ static int save(const char *root, const struct osp_pass *pass, const char *const
 	struct osp_text text = OSP_TEXT_INIT;
 	int folder, state = 0;
 
-	make_folder(root);
+	osp_run_folder_make(root);
 	folder = open_folder(root, path, sizeof(path), error);
 	if (folder < 0)
 		return -1;

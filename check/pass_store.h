@@ -35,6 +35,9 @@ int osp_pass_save(const char *root, const struct osp_pass *pass, bool seen,
  * set. */
 int osp_pass_save_since(const char *root, const struct osp_pass *pass, struct osp_error *error);
 
+/* Makes the folder where it is not there; for others who keep a note in it. */
+void osp_run_folder_make(const char *root);
+
 /* Forgets the passes of every depth, `since` not: the node has just failed. */
 void osp_pass_drop(const char *root);
 

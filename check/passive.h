@@ -22,6 +22,15 @@ extern const struct osp_check osp_check_recovery;
 extern const struct osp_check osp_check_throttle;
 extern const struct osp_check osp_check_temperature;
 extern const struct osp_check osp_check_persistence;
+/* passive_power.c */
+extern const struct osp_check osp_check_power;
+extern const struct osp_check osp_check_clocks;
+extern const struct osp_check osp_check_leftovers;
+/* passive_disk.c */
+extern const struct osp_check osp_check_local_disks;
+extern const struct osp_check osp_check_huge_pages;
+/* passive_versions.c */
+extern const struct osp_check osp_check_versions;
 /* passive_link.c */
 extern const struct osp_check osp_check_nvlink;
 extern const struct osp_check osp_check_nvlink_errors;

@@ -138,6 +138,27 @@ static size_t tell_twins(struct osp_check_context *context, const struct osp_gpu
 	return ill;
 }
 
+/* NVML and the kernel's driver must mean the same GPU by an address. */
+static size_t tell_strangers(struct osp_check_context *context, const struct osp_gpus *gpus)
+{
+	size_t ill = 0;
+	char uuid[96];
+
+	for (size_t i = 0; i < gpus->count; i++) {
+		const struct osp_gpu *gpu = &gpus->gpus[i];
+
+		if (gpu->state != OSP_NVML_OK || !*gpu->uuid ||
+		    !osp_pci_gpu_uuid(context, gpu->address, uuid, sizeof(uuid)) ||
+		    strchr(uuid, '?') || strcasecmp(uuid, gpu->uuid) == 0)
+			continue;
+		osp_tell(context, OSP_VERDICT_FAIL, OSP_CURE_REBOOT, gpu->subject, "UUID differs",
+			 NULL, NULL, "at %s NVML tells %s, the kernel's driver %s", gpu->address,
+			 gpu->uuid, uuid);
+		ill++;
+	}
+	return ill;
+}
+
 static void run_gpus(struct osp_check_context *context)
 {
 	const struct osp_limit *expected = osp_check_limit(context, OSP_LIMIT_GPUS, NULL);
@@ -157,6 +178,8 @@ static void run_gpus(struct osp_check_context *context)
 	if (!osp_gpus_open(context, &gpus))
 		return;
 	if (tell_missing(context, &pci, &gpus) + tell_twins(context, &gpus))
+		return;
+	if (tell_strangers(context, &gpus))
 		return;
 	osp_tell_pass(context, "%zu", gpus.count);
 }

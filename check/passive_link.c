@@ -6,6 +6,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "check/counters.h"
 #include "check/gpus.h"
 
 /* NVLinks of a GPU that are up; -1 when it has none at all. Down ones are named in `down`. */
@@ -49,10 +50,54 @@ static bool judge_links(struct osp_check_context *context, const struct osp_gpu 
 	return true;
 }
 
+/* MB/s of a link that is up, one way; 0: not told. */
+static unsigned int link_speed_mbps(const struct osp_gpu *gpu)
+{
+	struct osp_nvml_field field = {.id = OSP_NVML_LINK_SPEED_MBPS};
+
+	if (osp_nvml_fields(gpu->device, 1, &field) != OSP_NVML_OK || field.state != OSP_NVML_OK)
+		return 0;
+	return field.value.word;
+}
+
+static bool judge_link_speed(struct osp_check_context *context, const struct osp_gpu *gpu,
+			     unsigned int best_mbps)
+{
+	const struct osp_limit *expected =
+		osp_check_limit(context, OSP_LIMIT_NVLINK_MBPS, gpu->name);
+	unsigned int speed = link_speed_mbps(gpu);
+	unsigned int need = expected ? (unsigned int)expected->value : best_mbps;
+	char value[OSP_WORD_BYTES], limit[OSP_WORD_BYTES];
+
+	if (!speed || speed >= need)
+		return false;
+	snprintf(value, sizeof(value), "%u MB/s", speed);
+	snprintf(limit, sizeof(limit), "< %u", need);
+	osp_tell(context, expected ? OSP_VERDICT_FAIL : OSP_VERDICT_WARN, OSP_CURE_RESET_GPU,
+		 gpu->subject, value, limit,
+		 expected ? expected->source : "the other GPUs of this node",
+		 "%s: its NVLinks run at %u MB/s each way", gpu->uuid, speed);
+	return true;
+}
+
+static unsigned int best_link_speed(const struct osp_gpus *gpus)
+{
+	unsigned int best = 0;
+
+	for (size_t i = 0; i < gpus->count; i++) {
+		unsigned int speed =
+			gpus->gpus[i].state == OSP_NVML_OK ? link_speed_mbps(&gpus->gpus[i]) : 0;
+
+		best = speed > best ? speed : best;
+	}
+	return best;
+}
+
 static void run_nvlink(struct osp_check_context *context)
 {
 	struct osp_pci_gpus pci;
 	struct osp_gpus gpus;
+	unsigned int best_mbps;
 	char down[96];
 	bool ill = false;
 	int most = -1;
@@ -73,9 +118,13 @@ static void run_nvlink(struct osp_check_context *context)
 			      most < 0 ? "no NVLink here" : "a single GPU: nothing to link to");
 		return;
 	}
-	for (size_t i = 0; i < gpus.count; i++)
-		if (gpus.gpus[i].state == OSP_NVML_OK)
-			ill |= judge_links(context, &gpus.gpus[i], most);
+	best_mbps = best_link_speed(&gpus);
+	for (size_t i = 0; i < gpus.count; i++) {
+		if (gpus.gpus[i].state != OSP_NVML_OK)
+			continue;
+		ill |= judge_links(context, &gpus.gpus[i], most);
+		ill |= judge_link_speed(context, &gpus.gpus[i], best_mbps);
+	}
 	if (!ill)
 		osp_tell_pass(context, "%d up", most);
 }
@@ -86,9 +135,9 @@ const struct osp_check osp_check_nvlink = {
 	.worst = OSP_VERDICT_FAIL,
 	.settles = true,
 	.deadline_ms = 3000,
-	.measures = "as many NVLinks of each GPU are up as its model has",
-	.explains = "Counts NVLinks that are up. The number due comes from the thresholds; for an "
-		    "unknown model "
+	.measures = "as many NVLinks of each GPU are up as its model has, at full speed",
+	.explains = "Counts NVLinks that are up and reads their speed. What is due comes from the "
+		    "thresholds; for an unknown model "
 		    "the best GPU of the node is the measure, and fewer only warns. A node with a "
 		    "single GPU "
 		    "has nothing to link to.",
@@ -102,29 +151,8 @@ const struct osp_check osp_check_nvlink = {
 
 #define WATCH_MS 200
 
-static const int counters[] = {OSP_NVML_LINK_CRC_FLIT, OSP_NVML_LINK_CRC_DATA};
-
-/* The sum of a GPU's CRC counters; false when it tells none. */
-static bool crc_errors(const struct osp_gpu *gpu, unsigned long long *sum)
-{
-	unsigned long long count;
-	bool any = false;
-
-	*sum = 0;
-	for (unsigned int link = 0; link < OSP_NVML_LINKS_MAX; link++) {
-		for (size_t n = 0; n < sizeof(counters) / sizeof(counters[0]); n++) {
-			if (osp_nvml_link_errors(gpu->device, link, counters[n], &count) ==
-			    OSP_NVML_OK) {
-				*sum += count;
-				any = true;
-			}
-		}
-	}
-	return any;
-}
-
-static bool judge_crc(struct osp_check_context *context, const struct osp_gpu *gpu,
-		      unsigned long long more, uint64_t watched_ms)
+static bool judge_crc(struct osp_check_context *context, const struct osp_gpu *gpu, uint64_t more,
+		      uint64_t watched_ms)
 {
 	const struct osp_limit *limit =
 		osp_check_limit(context, OSP_LIMIT_NVLINK_CRC_PER_S, gpu->name);
@@ -136,15 +164,53 @@ static bool judge_crc(struct osp_check_context *context, const struct osp_gpu *g
 	snprintf(value, sizeof(value), "%llu CRC errors/s", rate);
 	snprintf(most, sizeof(most), "> %lld", (long long)limit->value);
 	osp_tell(context, OSP_VERDICT_FAIL, OSP_CURE_RESET_GPU, gpu->subject, value, most,
-		 limit->source, "%s: %llu CRC errors on its NVLinks in %llu ms", gpu->uuid, more,
-		 (unsigned long long)watched_ms);
+		 limit->source, "%s: %llu CRC errors on its NVLinks in %llu ms", gpu->uuid,
+		 (unsigned long long)more, (unsigned long long)watched_ms);
 	return true;
+}
+
+/* Replays and recoveries repair a link for a moment; DCGM warns from the first. */
+static bool judge_repairs(struct osp_check_context *context, const struct osp_gpu *gpu,
+			  const char *counter, const char *what, uint64_t now)
+{
+	char value[OSP_WORD_BYTES];
+	uint64_t more;
+
+	if (!osp_counter_growth(context->since, gpu->uuid, counter, now, &more, NULL) || !more)
+		return false;
+	snprintf(value, sizeof(value), "%llu %s", (unsigned long long)more, what);
+	osp_tell(context, OSP_VERDICT_WARN, OSP_CURE_ASK, gpu->subject, value, "> 0",
+		 "DCGM, health watch of NVLink", "%s: %s on its NVLinks since the last pass",
+		 gpu->uuid, what);
+	return true;
+}
+
+/* What has come since the last pass, under load too. */
+static bool judge_since(struct osp_check_context *context, const struct osp_gpu *gpu,
+			const struct osp_link_errors *now)
+{
+	const struct osp_pass *since = context->since;
+	uint64_t more;
+	bool ill;
+
+	osp_tell_figure(context, gpu->subject, "nvlink_crc", (double)now->crc);
+	osp_tell_figure(context, gpu->subject, "nvlink_replay", (double)now->replay);
+	osp_tell_figure(context, gpu->subject, "nvlink_recovery", (double)now->recovery);
+	if (!since)
+		return false;
+	ill = judge_repairs(context, gpu, "nvlink_replay", "replays", now->replay);
+	ill |= judge_repairs(context, gpu, "nvlink_recovery", "recoveries", now->recovery);
+	if (context->uptime_s > since->state.uptime_s &&
+	    osp_counter_growth(since, gpu->uuid, "nvlink_crc", now->crc, &more, NULL))
+		ill |= judge_crc(context, gpu, more,
+				 (context->uptime_s - since->state.uptime_s) * 1000);
+	return ill;
 }
 
 static void run_nvlink_errors(struct osp_check_context *context)
 {
 	static const struct timespec pause = {.tv_nsec = WATCH_MS * 1000000L};
-	unsigned long long before[OSP_GPUS_MAX], after;
+	struct osp_link_errors before[OSP_GPUS_MAX], after;
 	bool tells[OSP_GPUS_MAX], any = false, ill = false;
 	struct osp_gpus gpus;
 	uint64_t begun_ms;
@@ -152,8 +218,8 @@ static void run_nvlink_errors(struct osp_check_context *context)
 	if (!osp_gpus_open(context, &gpus))
 		return;
 	for (size_t i = 0; i < gpus.count; i++) {
-		tells[i] =
-			gpus.gpus[i].state == OSP_NVML_OK && crc_errors(&gpus.gpus[i], &before[i]);
+		tells[i] = gpus.gpus[i].state == OSP_NVML_OK &&
+			   osp_link_errors_read(&gpus.gpus[i], &before[i]);
 		any |= tells[i];
 	}
 	if (!any) {
@@ -162,10 +228,16 @@ static void run_nvlink_errors(struct osp_check_context *context)
 	}
 	begun_ms = osp_now_ms();
 	nanosleep(&pause, NULL);
-	for (size_t i = 0; i < gpus.count; i++)
-		if (tells[i] && crc_errors(&gpus.gpus[i], &after) && after > before[i])
-			ill |= judge_crc(context, &gpus.gpus[i], after - before[i],
-					 osp_now_ms() - begun_ms);
+	for (size_t i = 0; i < gpus.count; i++) {
+		if (!tells[i])
+			continue;
+		if (osp_link_errors_read(&gpus.gpus[i], &after) && after.crc > before[i].crc &&
+		    judge_crc(context, &gpus.gpus[i], after.crc - before[i].crc,
+			      osp_now_ms() - begun_ms))
+			ill = true;
+		else
+			ill |= judge_since(context, &gpus.gpus[i], &before[i]);
+	}
 	if (!ill)
 		osp_tell_pass(context, "none growing");
 }
@@ -176,11 +248,9 @@ const struct osp_check osp_check_nvlink_errors = {
 	.worst = OSP_VERDICT_FAIL,
 	.deadline_ms = 3000,
 	.measures = "NVLink's error counters do not grow",
-	.explains = "Reads the CRC error counters of all links twice, a fifth of a second apart; "
-		    "what was "
-		    "counted long ago does not matter. An idle link makes few errors: only load "
-		    "shows them "
-		    "all.",
+	.explains = "Reads the error counters of all links twice, a fifth of a second apart, and "
+		    "compares with the node's last pass in this boot, so that errors under load "
+		    "show too. What was counted before that does not matter.",
 	.cures = "Reset the GPU; when it comes back, replace the node.",
 	.run = run_nvlink_errors,
 };

@@ -82,13 +82,40 @@ static bool read_mounts(const struct osp_check_context *context, const char *fil
 
 /* --- mounts ----------------------------------------------------------------------------------- */
 
-/* In a child: asks the file system; 0 or errno. */
+/* Per cent of blocks, or of files where fewer of those are free. */
+static int free_percent(const struct statvfs *room)
+{
+	double percent =
+		room->f_blocks ? (double)room->f_bavail / (double)room->f_blocks * 100 : 100;
+	double files = room->f_files ? (double)room->f_favail / (double)room->f_files * 100 : 100;
+
+	return (int)(files < percent ? files : percent);
+}
+
+/* In a child: asks the file system; errno, or FREE and how much of it is. */
+#define FREE 100000
 static int ask_mount(const void *argument)
 {
 	const struct mount *mount = argument;
 	struct statvfs room;
 
-	return statvfs(mount->path, &room) == 0 ? 0 : errno;
+	return statvfs(mount->path, &room) == 0 ? FREE + free_percent(&room) : errno;
+}
+
+/* Full is a user's doing. */
+static bool judge_room(struct osp_check_context *context, const char *folder, int percent)
+{
+	const struct osp_limit *least = osp_check_limit(context, OSP_LIMIT_FREE_PERCENT, NULL);
+	char value[OSP_WORD_BYTES], limit[OSP_WORD_BYTES];
+
+	osp_tell_figure(context, folder, "free_percent", percent);
+	if (!least || percent >= least->value)
+		return false;
+	snprintf(value, sizeof(value), "%d %% free", percent);
+	snprintf(limit, sizeof(limit), "< %lld", (long long)least->value);
+	osp_tell(context, OSP_VERDICT_WARN, OSP_CURE_ASK, folder, value, limit, least->source,
+		 "%s is nearly full, of blocks or of files", folder);
+	return true;
 }
 
 static bool collect(struct osp_check_context *context, struct mount *mount, uint64_t until_ms,
@@ -102,8 +129,8 @@ static bool collect(struct osp_check_context *context, struct mount *mount, uint
 		return true;
 	}
 	outcome = osp_guard_collect(&mount->guard, until_ms, &state);
-	if (outcome == 1 && state == 0)
-		return false;
+	if (outcome == 1 && state >= FREE)
+		return judge_room(context, mount->folder, state - FREE);
 	if (outcome < 0) {
 		osp_tell_error(context, mount->folder, "the process that asked it crashed");
 		return true;
@@ -171,7 +198,7 @@ const struct osp_check osp_check_mounts = {
 	.worst = OSP_VERDICT_WARN,
 	.settles = true,
 	.deadline_ms = 70000, /* the limit may be up to a minute */
-	.measures = "shared file systems are mounted and answer",
+	.measures = "shared file systems are mounted, answer and have room",
 	.explains = "Asks each mounted Lustre, NFS, CephFS and the like for its size, each in a "
 		    "process of its "
 		    "own, and compares with /etc/fstab. It warns at most: a server that is away is "
@@ -183,38 +210,65 @@ const struct osp_check osp_check_mounts = {
 
 /* --- space ------------------------------------------------------------------------------------ */
 
+/* The node's own disks that are mounted, beside / (a scratch of NVMe disks). */
+static void add_disks(const struct osp_check_context *context, struct mounts *mounts)
+{
+	char path[OSP_PATH_BYTES], line[4096];
+	struct mntent entry;
+	FILE *table = NULL;
+
+	mounts->count = 0;
+	if (osp_root_path(context->root, path, sizeof(path), "proc/self/mounts"))
+		table = setmntent(path, "re");
+	while (table && mounts->count < MOUNTS_MAX &&
+	       getmntent_r(table, &entry, line, sizeof(line))) {
+		struct mount *mount = &mounts->mounts[mounts->count];
+
+		if (strncmp(entry.mnt_fsname, "/dev/", 5) != 0 ||
+		    (strcmp(entry.mnt_type, "ext4") != 0 && strcmp(entry.mnt_type, "xfs") != 0) ||
+		    !entry.mnt_dir[1] || strlen(entry.mnt_dir) >= sizeof(mount->folder) ||
+		    has_mount(mounts, entry.mnt_dir) ||
+		    !osp_root_path(context->root, mount->path, sizeof(mount->path), "%s",
+				   entry.mnt_dir + 1))
+			continue;
+		snprintf(mount->folder, sizeof(mount->folder), "%s", entry.mnt_dir);
+		mounts->count++;
+	}
+	if (table)
+		endmntent(table);
+}
+
+static bool look_at_room(struct osp_check_context *context, const char *folder, const char *path,
+			 int *lowest)
+{
+	struct statvfs room;
+	int percent;
+
+	if (statvfs(path, &room) != 0 || room.f_blocks == 0)
+		return false;
+	percent = free_percent(&room);
+	*lowest = percent < *lowest ? percent : *lowest;
+	return judge_room(context, folder, percent);
+}
+
 static void run_space(struct osp_check_context *context)
 {
-	static const char *const folders[] = {"", "tmp", "dev/shm"};
-	const struct osp_limit *least = osp_check_limit(context, OSP_LIMIT_FREE_PERCENT, NULL);
-	char path[OSP_PATH_BYTES], value[OSP_WORD_BYTES], limit[OSP_WORD_BYTES], name[16];
-	unsigned long long lowest = 100;
+	static const char *const folders[] = {"/", "/tmp", "/dev/shm"};
+	char path[OSP_PATH_BYTES];
+	struct mounts disks;
+	int lowest = 100;
 	bool ill = false;
 
-	for (size_t i = 0; least && i < sizeof(folders) / sizeof(folders[0]); i++) {
-		unsigned long long percent;
-		struct statvfs room;
-
-		if (!osp_root_path(context->root, path, sizeof(path), "%s", folders[i]) ||
-		    statvfs(path, &room) != 0 || room.f_blocks == 0)
-			continue;
-		percent = (unsigned long long)((double)room.f_bavail / (double)room.f_blocks * 100);
-		if (room.f_files && room.f_favail < room.f_files / 100 * percent)
-			percent = (unsigned long long)((double)room.f_favail /
-						       (double)room.f_files * 100);
-		if (percent < lowest)
-			lowest = percent;
-		if (percent >= (unsigned long long)least->value)
-			continue;
-		snprintf(name, sizeof(name), "/%s", folders[i]);
-		snprintf(value, sizeof(value), "%llu %% free", percent);
-		snprintf(limit, sizeof(limit), "< %lld", (long long)least->value);
-		osp_tell(context, OSP_VERDICT_WARN, OSP_CURE_ASK, name, value, limit, least->source,
-			 "%s is nearly full, of blocks or of files", name);
-		ill = true;
-	}
+	for (size_t i = 0; i < sizeof(folders) / sizeof(folders[0]); i++)
+		if (osp_root_path(context->root, path, sizeof(path), "%s", folders[i] + 1))
+			ill |= look_at_room(context, folders[i], path, &lowest);
+	add_disks(context, &disks);
+	for (size_t i = 0; i < disks.count; i++)
+		if (strcmp(disks.mounts[i].folder, "/tmp") != 0)
+			ill |= look_at_room(context, disks.mounts[i].folder, disks.mounts[i].path,
+					    &lowest);
 	if (!ill)
-		osp_tell_pass(context, "%llu %% free at least", lowest);
+		osp_tell_pass(context, "%d %% free at least", lowest);
 }
 
 const struct osp_check osp_check_space = {
@@ -222,7 +276,7 @@ const struct osp_check osp_check_space = {
 	.group = OSP_GROUP_HOST,
 	.worst = OSP_VERDICT_WARN,
 	.deadline_ms = 1000,
-	.measures = "/, /tmp and /dev/shm are not full",
+	.measures = "/, /tmp, /dev/shm and mounted local disks are not full",
 	.explains = "Free blocks and free files. NCCL and data loaders need /dev/shm. It warns at "
 		    "most: users "
 		    "fill these.",

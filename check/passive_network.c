@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "check/counters.h"
 #include "check/root.h"
 
 #define PCI_VENDOR_AMAZON 0x1d0f
@@ -109,6 +110,8 @@ struct port {
 	char state[24];		      /* "ACTIVE" */
 	char physical[24];	      /* "LinkUp" */
 	unsigned int rate_gbps;
+	bool counts; /* how often its link went down */
+	uint64_t downs;
 };
 
 struct ports {
@@ -156,6 +159,8 @@ static void read_ports(const struct osp_check_context *context, const char *devi
 				   numbers.names[i]) ||
 		    sscanf(rate, "%u", &port->rate_gbps) != 1)
 			port->rate_gbps = 0;
+		port->counts = osp_port_counter(context->root, device, numbers.names[i],
+						"link_downed", &port->downs);
 	}
 	osp_names_free(&numbers);
 }
@@ -194,6 +199,33 @@ static bool judge_rate(struct osp_check_context *context, const struct port *por
 	return true;
 }
 
+/* Since the last pass a flap warns; too many in a day fail. */
+static bool judge_flaps(struct osp_check_context *context, const struct port *port)
+{
+	const struct osp_limit *most = osp_check_limit(context, OSP_LIMIT_IB_FLAPS, NULL);
+	char value[OSP_WORD_BYTES], limit[OSP_WORD_BYTES];
+	uint64_t since_pass, since_day;
+	bool many;
+
+	if (!port->counts)
+		return false;
+	osp_tell_figure(context, port->name, "link_downed", (double)port->downs);
+	if (!context->since || !osp_counter_growth(context->since, port->name, "link_downed",
+						   port->downs, &since_pass, &since_day))
+		return false;
+	many = most && since_day >= (uint64_t)most->value;
+	if (!since_pass && !many)
+		return false;
+	snprintf(value, sizeof(value), "%llu flaps",
+		 (unsigned long long)(many ? since_day : since_pass));
+	snprintf(limit, sizeof(limit), ">= %lld", many ? (long long)most->value : 1);
+	osp_tell(context, many ? OSP_VERDICT_FAIL : OSP_VERDICT_WARN, OSP_CURE_ASK, port->name,
+		 value, limit, many ? most->source : "onespine: a link that goes down ends jobs",
+		 "the link of port %s went down %s", port->name,
+		 many ? "within a day" : "since the last pass");
+	return true;
+}
+
 static void judge_ports(struct osp_check_context *context, const struct ports *ports)
 {
 	const struct osp_limit *expected = osp_check_limit(context, OSP_LIMIT_IB_PORTS, NULL);
@@ -213,6 +245,7 @@ static void judge_ports(struct osp_check_context *context, const struct ports *p
 	for (size_t i = 0; i < ports->count; i++) {
 		ill |= judge_port(context, &ports->ports[i]);
 		ill |= judge_rate(context, &ports->ports[i], ports);
+		ill |= judge_flaps(context, &ports->ports[i]);
 	}
 	if (!ports->count && !ill)
 		osp_tell_skip(context, "no InfiniBand or RoCE port");
@@ -238,13 +271,16 @@ const struct osp_check osp_check_infiniband = {
 	.worst = OSP_VERDICT_FAIL,
 	.settles = true,
 	.deadline_ms = 2000,
-	.measures = "InfiniBand and RoCE ports are active and run at full rate",
+	.measures = "InfiniBand and RoCE ports are active, run at full rate and do not flap",
 	.explains =
-		"State and rate of each port that is not EFA's. How many must be active and how "
+		"State, rate and count of link downs of each port that is not EFA's. How many must "
+		"be active and how "
 		"fast is for "
 		"the thresholds to say (ib_ports, ib_rate_gbps); without them a port that is down, "
 		"or "
-		"slower than the node's others, warns. Ports that are switched off do not count.",
+		"slower than the node's others, warns. A link that went down since the last pass "
+		"warns, one that did so often in a day fails (ib_flaps). Ports that are switched "
+		"off do not count.",
 	.cures = "Look at cable, switch port and subnet manager.",
 	.run = run_infiniband,
 };

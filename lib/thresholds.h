@@ -59,6 +59,10 @@ enum osp_limit_id {
 	OSP_LIMIT_FREE_PERCENT,
 	OSP_LIMIT_MOUNT_ANSWER_MS,
 	OSP_LIMIT_CLOCK_ERROR_MS,
+	OSP_LIMIT_NVLINK_MBPS, /* of one link, one way, in MB/s */
+	OSP_LIMIT_IB_FLAPS,    /* links going down in a day */
+	OSP_LIMIT_LOCAL_DISKS,
+	OSP_LIMIT_HUGE_PAGES,
 	OSP_LIMIT_BELOW_BEST_PERCENT, /* how far one GPU may be behind the node's best */
 	/* speeds that a model must reach, and after each what its hardware cannot exceed */
 	OSP_LIMIT_HBM_GBPS,

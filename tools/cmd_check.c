@@ -475,6 +475,9 @@ int osp_run_check(const struct osp_call *call)
 		context.deadline_most_ms =
 			(unsigned int)strtoul(getenv("ONESPINE_TEST_DEADLINE_MS"), NULL, 10);
 	context.gpus = gpus;
+	context.data =
+		getenv("ONESPINE_TEST_DATA") && *root ? getenv("ONESPINE_TEST_DATA") : OSP_DATA_DIR;
+	context.site = *root ? NULL : OSP_SITE_DIR;
 	context.depth = depth;
 	context.load_ms = load_ms(depth, budget_ms);
 	switch (osp_pass_asked(call, &context, depth, &status, &error)) {

@@ -141,6 +141,7 @@ int osp_extra_put(const char *root, const char *node, json_t *mine, unsigned int
 	    strcmp(noted, text) != 0) {
 		state = run_child(&put, deadline_ms, error);
 		/* Without the note slurmctld is asked again next time: no harm. */
+		osp_run_folder_make(root);
 		if (!state && note_path(root, path, sizeof(path)))
 			osp_write_output(path, text, strlen(text), NULL);
 	}

@@ -19,6 +19,6 @@ fake_prepare() {
 fake_check() {
 	local node=$1
 	shift
-	env ONESPINE_TEST_ROOT="$node" LD_LIBRARY_PATH="${FAKE_LIB-$FAKE/lib}" LD_PRELOAD="$FAKES/libsystem.so" \
+	env ONESPINE_TEST_ROOT="$node" ONESPINE_TEST_DATA="$FAKE_SOURCE/../../etc" LD_LIBRARY_PATH="${FAKE_LIB-$FAKE/lib}" LD_PRELOAD="$FAKES/libsystem.so" \
 		ASAN_OPTIONS="verify_asan_link_order=0:detect_leaks=0" "$ONESPINE" check "$@"
 }

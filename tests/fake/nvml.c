@@ -222,6 +222,49 @@ EXPORT int nvmlDeviceGetCurrentClocksThrottleReasons(osp_nvml_device device,
 	return OSP_NVML_OK;
 }
 
+EXPORT int nvmlDeviceGetMaxClockInfo(osp_nvml_device device, int clock, unsigned int *mhz)
+{
+	ENTER_GPU(device);
+	*mhz = clock == OSP_NVML_CLOCK_SM ? (unsigned int)gpu_value(gpu, "clock_most", 1980) : 2619;
+	return OSP_NVML_OK;
+}
+
+EXPORT int nvmlDeviceGetApplicationsClock(osp_nvml_device device, int clock, unsigned int *mhz)
+{
+	ENTER_GPU(device);
+	*mhz = clock == OSP_NVML_CLOCK_SM ? (unsigned int)gpu_value(gpu, "clock", 1980) : 2619;
+	return OSP_NVML_OK;
+}
+
+EXPORT int nvmlDeviceGetDefaultApplicationsClock(osp_nvml_device device, int clock,
+						 unsigned int *mhz)
+{
+	ENTER_GPU(device);
+	*mhz = clock == OSP_NVML_CLOCK_SM ? 1980 : 2619;
+	return OSP_NVML_OK;
+}
+
+EXPORT int nvmlDeviceGetPowerUsage(osp_nvml_device device, unsigned int *mw)
+{
+	ENTER_GPU(device);
+	*mw = (unsigned int)gpu_value(gpu, "power", 74) * 1000;
+	return OSP_NVML_OK;
+}
+
+EXPORT int nvmlDeviceGetPowerManagementLimit(osp_nvml_device device, unsigned int *mw)
+{
+	ENTER_GPU(device);
+	*mw = (unsigned int)gpu_value(gpu, "power_limit", 700) * 1000;
+	return OSP_NVML_OK;
+}
+
+EXPORT int nvmlDeviceGetPowerManagementDefaultLimit(osp_nvml_device device, unsigned int *mw)
+{
+	ENTER_GPU(device);
+	*mw = 700000;
+	return OSP_NVML_OK;
+}
+
 EXPORT int nvmlDeviceGetPersistenceMode(osp_nvml_device device, int *mode)
 {
 	ENTER_GPU(device);
@@ -250,6 +293,10 @@ EXPORT int nvmlDeviceGetNvLinkErrorCounter(osp_nvml_device device, unsigned int 
 	if (link == 0)
 		grown += (unsigned long long)gpu_value(gpu, "crc", 0);
 	*count = link == 0 && gpu_value(gpu, "crc", 0) ? grown : 7;
+	if (counter == OSP_NVML_LINK_REPLAY && link == 0)
+		*count = (unsigned long long)gpu_value(gpu, "replays", 7);
+	if (counter == OSP_NVML_LINK_RECOVERY && link == 0)
+		*count = (unsigned long long)gpu_value(gpu, "recoveries", 7);
 	return OSP_NVML_OK;
 }
 
@@ -278,14 +325,26 @@ EXPORT int nvmlDeviceGetGpuFabricInfoV(osp_nvml_device device, struct osp_nvml_f
 	return OSP_NVML_OK;
 }
 
+/* Of NVLink's speed alone it hangs and fails under a name of its own. */
 EXPORT int nvmlDeviceGetFieldValues(osp_nvml_device device, int count,
 				    struct osp_nvml_field *fields)
 {
-	ENTER_GPU(device);
+	const struct fake_gpu *gpu = device;
+	int state = fake_entered(WORDS, fields->id == OSP_NVML_LINK_SPEED_MBPS
+						? "nvmlDeviceGetFieldValues90"
+						: __func__);
+	long lost;
+
+	if (state || gpu_fault(gpu, "lost", &lost))
+		return state ? state : OSP_NVML_GPU_LOST;
 	for (int i = 0; i < count; i++) {
-		fields[i].state = fields[i].id == OSP_NVML_RECOVERY_ACTION ? OSP_NVML_OK
-									   : OSP_NVML_NOT_SUPPORTED;
-		fields[i].value.word = (unsigned int)gpu_value(gpu, "recovery", 0);
+		fields[i].state = OSP_NVML_OK;
+		if (fields[i].id == OSP_NVML_RECOVERY_ACTION)
+			fields[i].value.word = (unsigned int)gpu_value(gpu, "recovery", 0);
+		else if (fields[i].id == OSP_NVML_LINK_SPEED_MBPS)
+			fields[i].value.word = (unsigned int)gpu_value(gpu, "link_speed", 26562);
+		else
+			fields[i].state = OSP_NVML_NOT_SUPPORTED;
 	}
 	return OSP_NVML_OK;
 }

@@ -200,3 +200,41 @@ In the way on spine s1:
 	cluster start-ctld --dir "$ONESPINE_CLUSTER"
 	answers 0 onespine audit
 }
+
+# extra: node n1's Extra field
+extra() {
+	scontrol show node n1 | sed -n 's/^ *Extra=//p'
+}
+
+# A node with a GPU and no driver; everything else is skipped or in error.
+make_root() {
+	root=$BATS_TEST_TMPDIR/root
+	mkdir -p "$root/sys/bus/pci/devices/0000:10:00.0" "$root"/{proc/sys/kernel/random,run,var/lib}
+	echo 0x10de >"$root/sys/bus/pci/devices/0000:10:00.0/vendor"
+	echo 0x030200 >"$root/sys/bus/pci/devices/0000:10:00.0/class"
+	echo 600.0 >"$root/proc/uptime"
+}
+
+check_node() {
+	ONESPINE_TEST_ROOT=$root ONESPINE_TEST_SLURM_EXTRA=1 SLURMD_NODENAME=n1 onespine check
+}
+
+@test "a check's last verdict stands in the node's Extra, beside what others put there" {
+	local mine='"onespine":{"verdict":"FAIL","depth":"passive","reason":"onespine: driver not loaded; ask"}'
+	make_root
+	answers 1 check_node
+	equal "$(extra)" "{$mine}"
+	scontrol update nodename=n1 extra='{"rack":"r7","onespine":{"verdict":"PASS"}}'
+	# what was last put there is the same: Slurm is not asked
+	answers 1 check_node
+	equal "$(extra)" '{"rack":"r7","onespine":{"verdict":"PASS"}}'
+	rm "$root/run/onespine/extra"
+	answers 1 check_node
+	equal "$(extra)" "{\"rack\":\"r7\",$mine}"
+	scontrol update nodename=n1 extra='rack 7'
+	rm "$root/run/onespine/extra"
+	answers 1 check_node
+	holds "$said" 'Extra holds something that is no JSON object; it is left alone'
+	equal "$(extra)" 'rack 7'
+	scontrol update nodename=n1 extra=
+}
