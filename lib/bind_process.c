@@ -19,10 +19,10 @@
 
 static int copy_set(const cpu_set_t *set, size_t bytes, hwloc_bitmap_t cpus)
 {
-	unsigned int cpu;
+	const unsigned long *words = (const unsigned long *)(const void *)set;
 
-	for (cpu = 0; cpu < CPUS_MOST; cpu++)
-		if (CPU_ISSET_S(cpu, bytes, set) && hwloc_bitmap_set(cpus, cpu))
+	for (size_t i = 0; i < bytes / sizeof(*words); i++)
+		if (words[i] && hwloc_bitmap_set_ith_ulong(cpus, (unsigned int)i, words[i]))
 			return -1;
 	return 0;
 }

@@ -40,7 +40,8 @@ bool osp_step_argument(const char *argument)
 static const struct osp_node_part *load(void)
 {
 	const struct osp_node_part *found = NULL;
-	void *object = dlopen(OBJECT, RTLD_LAZY | RTLD_LOCAL);
+	/* bound here, once, and not in each task after the fork */
+	void *object = dlopen(OBJECT, RTLD_NOW | RTLD_LOCAL);
 
 	if (object)
 		found = dlsym(object, OSP_NODE_PART_NAME);
