@@ -28,9 +28,9 @@ setup_file() {
 		run "$command" --help
 		holds "$output" '--gang=LEVEL[@TIME]'
 	done
-	run sbatch --gang=spine@never -N1 --wrap true
+	run sbatch --gang=spine@soon -N1 --wrap true
 	(($status))
-	holds "$output" never
+	holds "$output" "'soon' is no time"
 }
 
 @test "the option's value reaches slurmctld, and jobs run" {
