@@ -141,3 +141,17 @@ no_gate_left() {
 	pkill -f "$ONESPINE_CLUSTER/gate prolog" || true
 	await 30 no_gate_left
 }
+
+@test "8 gangs at once on the same nodes: each has its own verdict" {
+	for i in 1 2 3 4 5 6 7 8; do
+		jobs+=("$(submit -N6 --ntasks-per-node=1 --gres=gpu:1 "$(script "$BATS_TEST_TMPDIR/ran$i")")")
+	done
+	for i in 1 2 3 4 5 6 7 8; do
+		await 60 test -s "$BATS_TEST_TMPDIR/ran$i"
+	done
+	for job in "${jobs[@]}"; do
+		holds "$(gate_log n6)" "job $job: PASS"
+	done
+	equal "$(grep -c ' go by n1 of 6 nodes' <<<"$(gate_log n6)")" 8
+	equal "$(sinfo -h -p gpu -t drain,down -o %N)" ''
+}
