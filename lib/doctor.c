@@ -45,6 +45,8 @@ static const struct rule {
 	{"node-rank", 0, osp_rule_node_rank, "TopologyParam does not order ranks another way"},
 	{"backfill", 0, osp_rule_backfill, "backfill looks far enough ahead for a gang"},
 	{"munge", FOR_GATE, osp_rule_munge, "MUNGE, which signs the gate's messages, answers"},
+	{"gate-config", FOR_GATE, osp_rule_gate_config,
+	 "the gate obeys onespine.yaml on every node"},
 	{"prolog", FOR_GATE, osp_rule_prolog, "slurmd's Prolog and Epilog run the gate"},
 	{"prolog-flags", FOR_GATE, osp_rule_prolog_flags,
 	 "PrologFlags holds the batch script back until every node's gate is through"},

@@ -84,6 +84,9 @@ struct osp_doctor_gate {
 	uint32_t spares_max;
 	bool prolog_runs; /* slurmd's Prolog, or a file that it runs, runs `onespine gate prolog` */
 	bool epilog_runs;
+	bool config_exists; /* onespine.yaml beside slurm.conf */
+	bool config_roots; /* it is root's, and nobody else may write it: else the gate passes it over */
+	const char *site_config; /* where the gate looks when none is beside slurm.conf */
 };
 
 struct osp_doctor_facts {

@@ -58,6 +58,7 @@ osp_rule_f osp_rule_backfill;
 osp_rule_f osp_rule_munge;
 osp_rule_f osp_rule_running;
 /* doctor_gate.c */
+osp_rule_f osp_rule_gate_config;
 osp_rule_f osp_rule_prolog;
 osp_rule_f osp_rule_prolog_flags;
 osp_rule_f osp_rule_prolog_time;

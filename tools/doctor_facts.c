@@ -261,6 +261,8 @@ static void gather_gate(const struct osp_doctor_question *question, struct osp_d
 					  osp_config_partition(doctor->config, i, &line)),
 			  has_gpus);
 	}
+	gate->site_config = OSP_SITE_DIR "/onespine.yaml";
+	gate->config_roots = osp_is_safe(doctor->facts.config_path, 0, &gate->config_exists);
 	gate->prolog_runs = osp_runs_gate(doctor->conf, path, question->overlays, "Prolog");
 	gate->epilog_runs = osp_runs_gate(doctor->conf, path, question->overlays, "Epilog");
 }

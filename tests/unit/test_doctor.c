@@ -479,6 +479,18 @@ static void test_gate(void **state)
 	       "spares "
 	       "that were released | take it out, or set gate: spares: 0 in onespine.yaml");
 	expect(&host, GOOD "BatchStartTimeout=51\n", "");
+	host.facts.gate.site_config = "/s/onespine.yaml";
+	host.facts.gate.config_exists = true;
+	expect(&host, GOOD "SlurmctldParameters=enable_configless\n",
+	       "wrong gate-config: /e/onespine.yaml is not root's alone, so the gate takes its "
+	       "defaults "
+	       "instead | chown root /e/onespine.yaml && chmod go-w /e/onespine.yaml\n"
+	       "warning gate-config: slurmctld does not send onespine.yaml to configless nodes: "
+	       "their "
+	       "gate obeys /s/onespine.yaml there, or its defaults | copy /e/onespine.yaml to "
+	       "/s/onespine.yaml on those nodes");
+	host.facts.gate.config_roots = true;
+	expect(&host, GOOD, "");
 	expect(&host, GOOD "BatchStartTimeout=50\n",
 	       "wrong prolog-time: BatchStartTimeout (50 s) and MessageTimeout (10 s) together are "
 	       "no "
