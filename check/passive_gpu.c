@@ -9,6 +9,7 @@
 
 #include "check/gpus.h"
 #include "check/root.h"
+#include "lib/catalogue.h"
 
 /* --- driver ----------------------------------------------------------------------------------- */
 
@@ -159,9 +160,32 @@ static size_t tell_strangers(struct osp_check_context *context, const struct osp
 	return ill;
 }
 
+/* Of a type that the thresholds do not know, the catalogue's count. */
+static const struct osp_limit *expected_gpus(const struct osp_check_context *context)
+{
+	static struct osp_limit of_catalogue = {0, "the catalogue of node types (instances/)"};
+	const struct osp_limit *expected = osp_check_limit(context, OSP_LIMIT_GPUS, NULL);
+	struct osp_catalogue *catalogue = NULL;
+	const struct osp_instance *type = NULL;
+	char folder[4096];
+
+	if (expected || !context->data || !*context->node)
+		return expected;
+	snprintf(folder, sizeof(folder), "%s/instances", context->data);
+	catalogue = osp_catalogue_new(NULL);
+	if (catalogue && osp_catalogue_add_folder(catalogue, folder, 1, NULL) == 0)
+		type = osp_catalogue_of_product(catalogue, context->node);
+	if (type && type->vendor && strcmp(type->vendor, "nvidia") == 0 && type->accelerators > 0) {
+		of_catalogue.value = type->accelerators;
+		expected = &of_catalogue;
+	}
+	osp_catalogue_free(catalogue);
+	return expected;
+}
+
 static void run_gpus(struct osp_check_context *context)
 {
-	const struct osp_limit *expected = osp_check_limit(context, OSP_LIMIT_GPUS, NULL);
+	const struct osp_limit *expected = expected_gpus(context);
 	struct osp_pci_gpus pci;
 	struct osp_gpus gpus;
 	char value[OSP_WORD_BYTES], limit[OSP_WORD_BYTES];
