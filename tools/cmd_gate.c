@@ -117,7 +117,7 @@ static int run_epilog(struct osp_gate_job *job, uint64_t begun_ms)
 	snprintf(state_folder, sizeof(state_folder), "%s%s", job->root, STATE_FOLDER);
 	here.state_folder = state_folder;
 	job->depth = OSP_GATE_PASSIVE; /* the GPUs may still be settling; and it should be quick */
-	if (osp_gate_check_start(&check, job, EPILOG_MS, &error)) {
+	if (osp_gate_check_start(&check, job, EPILOG_MS, false, &error)) {
 		osp_gate_log(job, "%s", error.text);
 		return OSP_EXIT_YES;
 	}

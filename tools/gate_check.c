@@ -30,10 +30,10 @@ static const char *const test_variables[] = {
 
 #define TEST_VARIABLES (sizeof(test_variables) / sizeof(test_variables[0]))
 
-static void run_check(const struct osp_gate_job *job, uint32_t budget_ms, int answer)
+static void run_check(const struct osp_gate_job *job, uint32_t budget_ms, bool reuse, int answer)
 {
 	char *environment[TEST_VARIABLES + 2], *arguments[ARGUMENTS_MAX];
-	char depth[32], budget[32], gpus[1024], path[] = SAFE_PATH;
+	char depth[32], budget[32], fresh[32], gpus[1024], path[] = SAFE_PATH;
 	char program[] = "onespine", command[] = "check", json[] = "--json";
 	size_t count = 0;
 	int nothing = open("/dev/null", O_RDWR);
@@ -49,6 +49,7 @@ static void run_check(const struct osp_gate_job *job, uint32_t budget_ms, int an
 	snprintf(depth, sizeof(depth), "--depth=%s", osp_gate_depth_name(job->depth));
 	snprintf(budget, sizeof(budget), "--budget=%u",
 		 budget_ms > 2000 ? budget_ms / 1000 - 1 : 1);
+	snprintf(fresh, sizeof(fresh), "--fresh=%u", job->policy->fresh_s);
 	snprintf(gpus, sizeof(gpus), "--gpus=%s", job->gang.gpus ? job->gang.gpus : "");
 	count = 0;
 	arguments[count++] = program;
@@ -58,6 +59,8 @@ static void run_check(const struct osp_gate_job *job, uint32_t budget_ms, int an
 	arguments[count++] = budget;
 	if (job->gang.gpus)
 		arguments[count++] = gpus;
+	if (reuse && job->policy->fresh_s)
+		arguments[count++] = fresh;
 	arguments[count] = NULL;
 	dup2(nothing, STDIN_FILENO);
 	dup2(answer, STDOUT_FILENO);
@@ -67,7 +70,7 @@ static void run_check(const struct osp_gate_job *job, uint32_t budget_ms, int an
 }
 
 int osp_gate_check_start(struct osp_gate_check *check, const struct osp_gate_job *job,
-			 uint32_t budget_ms, struct osp_error *error)
+			 uint32_t budget_ms, bool reuse, struct osp_error *error)
 {
 	pid_t parent = getpid();
 	int ends[2];
@@ -81,7 +84,7 @@ int osp_gate_check_start(struct osp_gate_check *check, const struct osp_gate_job
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		if (getppid() != parent)
 			_exit(1);
-		run_check(job, budget_ms, ends[1]);
+		run_check(job, budget_ms, reuse, ends[1]);
 	}
 	close(ends[1]);
 	if (check->child < 0) {

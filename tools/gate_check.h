@@ -23,9 +23,9 @@ struct osp_gate_check {
 	bool cut; /* it said more than anything it can say */
 };
 
-/* 0, or -1 with `error` set. */
+/* With `reuse` a pass that is fresh by the policy counts. 0, or -1 with `error` set. */
 int osp_gate_check_start(struct osp_gate_check *check, const struct osp_gate_job *job,
-			 uint32_t budget_ms, struct osp_error *error);
+			 uint32_t budget_ms, bool reuse, struct osp_error *error);
 
 /* Reads what is there; true when it has said all. */
 bool osp_gate_check_read(struct osp_gate_check *check);

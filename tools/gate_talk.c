@@ -150,7 +150,7 @@ static void start_check(struct gate_talk *talk)
 	struct osp_error error = {.text = ""};
 
 	talk->checking = true;
-	if (osp_gate_check_start(&talk->check, talk->job, talk->barrier.times.check_ms, &error)) {
+	if (osp_gate_check_start(&talk->check, talk->job, talk->barrier.times.check_ms, true, &error)) {
 		talk->own_report->result = OSP_GATE_ERROR;
 		snprintf(talk->own_report->reason, sizeof(talk->own_report->reason), "%.190s",
 			 error.text);

@@ -11,11 +11,13 @@ setup_file() {
 		partitions:
 		  cpu: {gate: {depth: off}}
 		  every: {gate: {jobs: all}}
+		  fresh: {gate: {fresh_s: 600, network: true}}
 	END
 	cluster_start --nodes 6 --gate --gres gpu:8 --config "$BATS_FILE_TMPDIR/onespine.yaml" \
 		--partition 'gpu Nodes=ALL Default=YES MaxTime=INFINITE State=UP' \
 		--partition 'cpu Nodes=ALL MaxTime=INFINITE State=UP' \
-		--partition 'every Nodes=ALL MaxTime=INFINITE State=UP'
+		--partition 'every Nodes=ALL MaxTime=INFINITE State=UP' \
+		--partition 'fresh Nodes=ALL MaxTime=INFINITE State=UP'
 }
 
 setup() {
@@ -154,4 +156,16 @@ no_gate_left() {
 	done
 	equal "$(grep -c ' go by n1 of 6 nodes' <<<"$(gate_log n6)")" 8
 	equal "$(sinfo -h -p gpu -t drain,down -o %N)" ''
+}
+
+@test "a fresh pass counts, until something happens" {
+	submit -N2 -p gpu -w 'n[1-2]' --gres=gpu:8 --wrap true >/dev/null
+	await 30 says n1 'go by n1 of 2 nodes'
+	await 30 nothing_left
+	first=$(submit -N2 -p fresh -w 'n[1-2]' --gres=gpu:8 --wrap true)
+	await 30 says n2 "job $first: PASS (fresh)"
+	await 30 nothing_left
+	fault n2 'export ONESPINE_FAKE_NVML=gpu3.ecc_uncorrected=12'
+	submit -N2 -p fresh -w 'n[1-2]' --gres=gpu:8 >/dev/null
+	await 30 node_is n2 drained
 }
