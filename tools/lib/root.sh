@@ -12,6 +12,7 @@ root_packages() {
 	printf '%s\n' "${BUILD_PACKAGES[@]}" "${SLURM_PACKAGES[@]}" valgrind |
 		if built_release "$1"; then
 			grep -v slurm
+			echo libjson-c-dev # Slurm reads topology.yaml with it
 		else
 			cat
 		fi | paste -sd,
