@@ -13,5 +13,19 @@
 extern const struct osp_check osp_check_cuda;
 /* gpu_memory.c */
 extern const struct osp_check osp_check_hbm_pattern;
+/* gpu_bandwidth.c */
+extern const struct osp_check osp_check_hbm_bandwidth;
+/* gpu_sm.c */
+extern const struct osp_check osp_check_sm;
+/* gpu_tensor.c */
+extern const struct osp_check osp_check_tensor;
+/* gpu_host_copy.c */
+extern const struct osp_check osp_check_host_copy;
+/* gpu_peer.c */
+extern const struct osp_check osp_check_peer;
+/* gpu_tflops.c */
+extern const struct osp_check osp_check_tflops;
+/* gpu_nccl.c */
+extern const struct osp_check osp_check_all_reduce;
 
 #endif

@@ -260,7 +260,8 @@ struct osp_gpu_session *osp_gpu_begin(struct osp_check_context *context)
 	return &session;
 }
 
-struct osp_gpu_session *osp_gpu_begin_all(struct osp_check_context *context, size_t *count)
+struct osp_gpu_session *osp_gpu_begin_all(struct osp_check_context *context, size_t least,
+					  size_t *count)
 {
 	static struct osp_gpu_session sessions[OSP_GPUS_MAX];
 	static size_t begun;
@@ -272,12 +273,12 @@ struct osp_gpu_session *osp_gpu_begin_all(struct osp_check_context *context, siz
 	for (size_t i = 0; i < context->unit_count && *count < OSP_GPUS_MAX; i++)
 		if (context->units[i].whole)
 			units[(*count)++] = &context->units[i];
-	if (begun)
-		return sessions;
-	if (*count < 2) {
-		osp_tell_skip(context, "%zu whole GPU here: there is no pair", *count);
+	if (*count < least) {
+		osp_tell_skip(context, "%zu whole GPUs here, %zu are needed", *count, least);
 		return NULL;
 	}
+	if (begun)
+		return sessions;
 	if (!start_driver(context, units, *count, &driver, &start_ms))
 		return NULL;
 	for (size_t i = 0; i < *count; i++)

@@ -37,8 +37,10 @@ struct osp_gpu_session {
 /* The session of this child's GPU, made by the first check that asks. NULL when it cannot be. */
 struct osp_gpu_session *osp_gpu_begin(struct osp_check_context *context);
 
-/* Sessions of all whole GPUs of the context, in its order; *count of them. NULL as above. */
-struct osp_gpu_session *osp_gpu_begin_all(struct osp_check_context *context, size_t *count);
+/* Sessions of all whole GPUs of the context, in its order; *count of them. NULL as above, and when
+ * there are fewer than `least`: then a SKIP was told. */
+struct osp_gpu_session *osp_gpu_begin_all(struct osp_check_context *context, size_t least,
+					  size_t *count);
 
 /* True when `result` is no error. Else tells it, for `what` was done on this GPU. */
 bool osp_gpu_right(struct osp_check_context *context, const struct osp_gpu_session *session,

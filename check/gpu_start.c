@@ -8,7 +8,7 @@
 
 #define START_BYTES ((size_t)64 * 1024)
 
-/* Writes a pattern and reads it back: a kernel runs, and what it does arrives. */
+/* Data goes there, a kernel runs, and what it does comes back. */
 static bool try_kernel(struct osp_check_context *context, const struct osp_gpu_session *session,
 		       struct osp_report *report)
 {
@@ -16,6 +16,7 @@ static bool try_kernel(struct osp_check_context *context, const struct osp_gpu_s
 	osp_cuda_function check = osp_gpu_kernel(session, "osp_memory_check");
 	struct osp_gpu_pieces pieces;
 	struct osp_work work = {.count = START_BYTES / OSP_WORD_BYTES_GPU, .seed = 1};
+	double elapsed_ms;
 	bool done;
 
 	if (!write || !check) {
@@ -23,12 +24,15 @@ static bool try_kernel(struct osp_check_context *context, const struct osp_gpu_s
 			       session->image);
 		return false;
 	}
-	if (!osp_gpu_take(context, session, START_BYTES, START_BYTES, &pieces))
+	if (!osp_gpu_blocks(context, session, write, 0) ||
+	    !osp_gpu_take(context, session, START_BYTES, START_BYTES, &pieces))
 		return false;
 	work.at = pieces.at[0];
-	done = osp_gpu_clear_report(context, session) &&
+	done = osp_gpu_upload(context, session, work.at, &work, sizeof(work)) &&
+	       osp_gpu_clear_report(context, session) && osp_gpu_clock_begin(context, session) &&
 	       osp_gpu_launch(context, session, write, 1, 0, &work) &&
 	       osp_gpu_launch(context, session, check, 1, 0, &work) &&
+	       osp_gpu_clock_end(context, session, &elapsed_ms) &&
 	       osp_gpu_read_report(context, session, report);
 	osp_gpu_give_back(&pieces);
 	return done;

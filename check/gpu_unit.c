@@ -2,16 +2,21 @@
 #include "check/gpu_unit.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "check/child.h"
 #include "check/gpus.h"
+#include "check/root.h"
 
 #define FIND_MS	      10000
+#define LOCK_TRY_MS   50
 #define INSTANCES_MAX 16 /* a GPU has at most seven */
 #define UNITS_MAX     (OSP_GPUS_MAX * INSTANCES_MAX)
 
@@ -204,4 +209,29 @@ int osp_units_find(struct osp_check_context *context, struct osp_units *units, c
 		memset(units, 0, sizeof(*units));
 	}
 	return state;
+}
+
+/* --- one run at a time ------------------------------------------------------------------------ */
+
+int osp_gpus_lock(const char *root, uint64_t until_ms)
+{
+	char folder[OSP_PATH_BYTES], path[OSP_PATH_BYTES];
+	int file;
+
+	if (geteuid() != 0 || !osp_root_path(root, folder, sizeof(folder), "run/onespine") ||
+	    !osp_root_path(root, path, sizeof(path), "run/onespine/check.lock"))
+		return -1;
+	if (!*root)
+		mkdir(folder, 0700); /* root's alone: nobody else can hold the lock */
+	file = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+	if (file < 0)
+		return -1;
+	while (flock(file, LOCK_EX | LOCK_NB)) {
+		if (osp_now_ms() >= until_ms) {
+			close(file);
+			return -2;
+		}
+		usleep(LOCK_TRY_MS * 1000);
+	}
+	return file;
 }

@@ -25,4 +25,11 @@ struct osp_units {
 int osp_units_find(struct osp_check_context *context, struct osp_units *units, char *why,
 		   size_t why_bytes);
 
+/*
+ * Keeps other runs of root's off the GPUs, for two at once would measure half the speed each. Waits
+ * until `until_ms`. The file descriptor to close, -1 where there is no lock to take (not root, no
+ * folder for it), -2 when another run holds it to the end.
+ */
+int osp_gpus_lock(const char *root, uint64_t until_ms);
+
 #endif

@@ -19,7 +19,10 @@ const struct osp_check *const osp_checks[] = {
 	&osp_check_cpu,		  &osp_check_numa,	    &osp_check_memory,
 	&osp_check_huge_pages,	  &osp_check_limits,	    &osp_check_versions,
 	&osp_check_clock,	  &osp_check_local_disks,   &osp_check_mounts,
-	&osp_check_space,	  &osp_check_cuda,	    &osp_check_hbm_pattern,
+	&osp_check_space,	  &osp_check_cuda,	    &osp_check_sm,
+	&osp_check_tensor,	  &osp_check_hbm_bandwidth, &osp_check_tflops,
+	&osp_check_hbm_pattern,	  &osp_check_host_copy,	    &osp_check_peer,
+	&osp_check_all_reduce,
 };
 
 const size_t osp_check_count = sizeof(osp_checks) / sizeof(osp_checks[0]);

@@ -14,6 +14,8 @@
 #include "check/gpu_unit.h"
 #include "check/run_private.h"
 
+#define LOCK_MS 120000 /* for another run to end */
+
 /* What a child writes. */
 enum telling { TELLS_RESULT, TELLS_SPEED, TELLS_FIGURE, TELLS_DONE };
 
@@ -54,8 +56,9 @@ struct runner {
 	struct pollfd *waits;
 	unsigned int *before_ms;	 /* each outcome's time in earlier rounds */
 	struct osp_speed_round **rounds; /* each outcome's, from its first round on */
-	bool *broken;			 /* units whose basic check did not pass */
+	bool *broken;			 /* units that failed, or whose basic check did not pass */
 	bool again;			 /* a round for what was slow */
+	bool found;			 /* the units, by NVML */
 	uint64_t budget_end_ms;		 /* 0: none */
 	struct osp_error *error;
 };
@@ -171,7 +174,7 @@ static int keep_message(struct runner *runner, struct lane *lane, struct message
 	return osp_outcome_add(runner->context, outcome, &message->told.result, runner->error);
 }
 
-/* What the current try told; a basic check that did not pass breaks its GPU. */
+/* What the current try told. A GPU that fails is kept out of the checks of all. */
 static int keep_told(struct runner *runner, struct lane *lane, enum osp_verdict *gravest)
 {
 	*gravest = OSP_VERDICT_SKIP;
@@ -180,6 +183,8 @@ static int keep_told(struct runner *runner, struct lane *lane, enum osp_verdict 
 
 		if (message->kind == TELLS_RESULT && message->told.result.verdict > *gravest)
 			*gravest = message->told.result.verdict;
+		if (lane->unit && *gravest == OSP_VERDICT_FAIL)
+			runner->broken[lane->order] = true;
 		if (keep_message(runner, lane, message))
 			return -1;
 	}
@@ -548,6 +553,30 @@ static int judge_speeds(struct runner *runner, enum osp_check_group group, bool 
 	return 0;
 }
 
+/* Is it somebody else's work that makes it slow? Then it is not judged. */
+static void pardon_busy(struct runner *runner, enum osp_check_group group)
+{
+	struct osp_units now;
+	char why[OSP_WHY_BYTES];
+
+	if (!runner->found || osp_units_find(runner->context, &now, why, sizeof(why)))
+		return;
+	for (size_t i = 0; i < runner->run->count; i++) {
+		struct osp_outcome *outcome = &runner->run->outcomes[i];
+
+		for (size_t n = 0; outcome->check->group == group && n < outcome->speed_count; n++)
+			for (size_t unit = 0; unit < now.count; unit++)
+				if (now.units[unit].busy &&
+				    (group == OSP_GROUP_ALL_GPUS ||
+				     strcmp(now.units[unit].subject, outcome->speeds[n].subject) ==
+					     0))
+					outcome->speeds[n].judged = false;
+		if (outcome->check->group == group && runner->rounds[i])
+			osp_speeds_judge(runner->context, outcome, runner->rounds[i]);
+	}
+	free(now.units);
+}
+
 /* One kind of lanes, then twice more for what was slow; then the speeds become results. */
 static int run_stage(struct runner *runner, enum osp_check_group group,
 		     int (*add)(struct runner *runner))
@@ -557,6 +586,8 @@ static int run_stage(struct runner *runner, enum osp_check_group group,
 	runner->again = false;
 	if (add(runner) || run_added(runner) || judge_speeds(runner, group, &slow))
 		return -1;
+	if (slow)
+		pardon_busy(runner, group);
 	runner->again = true;
 	for (int round = 1; slow && round < OSP_SPEED_ROUNDS && !budget_over(runner); round++)
 		if (add(runner) || run_added(runner))
@@ -609,14 +640,15 @@ static bool basic_failed(const struct runner *runner, char *why, size_t why_byte
 }
 
 /* Those of the GPUs whose basic check passed, for the checks of all. */
-static size_t keep_well_units(struct runner *runner, struct osp_unit *units)
+static size_t keep_well_units(const struct runner *runner, const struct osp_unit *units,
+			      size_t count, struct osp_unit *well)
 {
-	size_t count = 0;
+	size_t well_count = 0;
 
-	for (size_t i = 0; i < runner->context->unit_count; i++)
+	for (size_t i = 0; i < count; i++)
 		if (!runner->broken[i])
-			units[count++] = runner->context->units[i];
-	return count;
+			well[well_count++] = units[i];
+	return well_count;
 }
 
 static int run_on_units(struct runner *runner, const struct osp_unit *units, size_t count)
@@ -634,7 +666,7 @@ static int run_on_units(struct runner *runner, const struct osp_unit *units, siz
 	if (run_stage(runner, OSP_GROUP_EACH_GPU, add_each_gpu))
 		goto done;
 	runner->context->units = well;
-	runner->context->unit_count = keep_well_units(runner, well);
+	runner->context->unit_count = keep_well_units(runner, units, count, well);
 	if (runner->context->unit_count)
 		state = run_stage(runner, OSP_GROUP_ALL_GPUS, add_all_gpus);
 	else
@@ -647,12 +679,26 @@ done:
 	return state;
 }
 
-static int run_gpus(struct runner *runner)
+static int find_and_run(struct runner *runner)
 {
 	struct osp_units units;
 	char why[OSP_WHY_BYTES];
+	int state = osp_units_find(runner->context, &units, why, sizeof(why));
+
+	if (state)
+		return tell_gpu_checks(runner, 0, state > 0 ? OSP_VERDICT_SKIP : OSP_VERDICT_ERROR,
+				       why);
+	runner->found = true;
+	state = run_on_units(runner, units.units, units.count);
+	free(units.units);
+	return state;
+}
+
+static int run_gpus(struct runner *runner)
+{
+	char why[OSP_WHY_BYTES];
 	bool any = false;
-	int state;
+	int state, lock;
 
 	for (size_t i = 0; i < runner->run->count; i++)
 		any = any || loads_gpus(runner->run->outcomes[i].check);
@@ -662,16 +708,15 @@ static int run_gpus(struct runner *runner)
 		return tell_gpu_checks(runner, 0, OSP_VERDICT_SKIP, why);
 	if (runner->context->units)
 		return run_on_units(runner, runner->context->units, runner->context->unit_count);
-	switch (osp_units_find(runner->context, &units, why, sizeof(why))) {
-	case 0:
-		state = run_on_units(runner, units.units, units.count);
-		free(units.units);
-		return state;
-	case 1:
-		return tell_gpu_checks(runner, 0, OSP_VERDICT_SKIP, why);
-	default:
-		return tell_gpu_checks(runner, 0, OSP_VERDICT_ERROR, why);
-	}
+	lock = osp_gpus_lock(runner->context->root, runner->budget_end_ms ? runner->budget_end_ms
+									  : osp_now_ms() + LOCK_MS);
+	if (lock == -2)
+		return tell_gpu_checks(runner, 0, OSP_VERDICT_ERROR,
+				       "another run of onespine check has the GPUs");
+	state = find_and_run(runner);
+	if (lock >= 0)
+		close(lock);
+	return state;
 }
 
 static int prepare(struct runner *runner, const struct osp_check *const *checks, size_t count)

@@ -90,7 +90,7 @@ OSP_BOTH void osp_chain_step(struct osp_chain *chain, uint32_t step)
 {
 	chain->word = chain->word * 1664525u + 1013904223u;
 	chain->number = chain->number * 6364136223846793005u + chain->word;
-	chain->single_ = chain->single_ * 1021.0f + (float)(step & 0xffff);
+	chain->single_ = chain->single_ * 1019.0f + (float)(step & 0xffff);
 	chain->single_ = (float)((uint32_t)chain->single_ & 0x3fff);
 	chain->double_ = chain->double_ * 16777213.0 + (double)(step & 0xffff);
 	chain->double_ = (double)((uint64_t)chain->double_ & 0xffffff);

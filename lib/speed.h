@@ -33,7 +33,8 @@ struct osp_speed_sample {
 /*
  * Judges `count` samples of one kind; `percent` (0 to 99) is how far below the best one may be.
  * `verdicts` has room for each; a sample that is not judged is OSP_SPEED_ALONE, or
- * OSP_SPEED_IMPOSSIBLE. Returns the best sound value, 0 where there is none.
+ * OSP_SPEED_IMPOSSIBLE. The best is one that leaves no more than half of the others slow: when
+ * nearly all are behind one, it is that one which stands out. Returns it, 0 where there is none.
  */
 double osp_speed_judge(const struct osp_speed_sample *samples, size_t count, unsigned int percent,
 		       enum osp_speed_verdict *verdicts);

@@ -289,30 +289,37 @@ static bool first_of_its_kind(const struct osp_outcome *outcome, size_t index)
 	return true;
 }
 
-/* GPUs of which the same is told, one after the other: how many. */
-static size_t alike(const struct osp_outcome *outcome, size_t from)
+static bool same_words(const struct osp_result *one, const struct osp_result *other)
 {
-	const struct osp_result *first = &outcome->results[from];
-	size_t count = 1;
+	return one->verdict == other->verdict && *one->subject && *other->subject &&
+	       strcmp(one->value, other->value) == 0 && strcmp(one->limit, other->limit) == 0 &&
+	       (one->verdict == OSP_VERDICT_PASS || strcmp(one->why, other->why) == 0);
+}
 
-	while (*first->subject && from + count < outcome->result_count) {
-		const struct osp_result *next = first + count;
-		bool same = next->verdict == first->verdict && next->speed == first->speed &&
-			    strcmp(next->value, first->value) == 0 &&
-			    strcmp(next->limit, first->limit) == 0 && *next->subject;
+/* A speed that is well stands in the line of all. */
+static bool shown_already(const struct osp_result *result)
+{
+	return result->speed && result->verdict == OSP_VERDICT_PASS;
+}
 
-		if (!same ||
-		    (first->verdict != OSP_VERDICT_PASS && strcmp(next->why, first->why) != 0))
+/* The last of the GPUs after `from` of which the same is told. */
+static size_t last_alike(const struct osp_outcome *outcome, size_t from)
+{
+	size_t last = from;
+
+	for (size_t i = from + 1; i < outcome->result_count; i++) {
+		if (shown_already(&outcome->results[i]))
+			continue;
+		if (!same_words(&outcome->results[from], &outcome->results[i]))
 			break;
-		count++;
+		last = i;
 	}
-	return count;
+	return last;
 }
 
 static void add_outcome(struct osp_text *text, const struct osp_outcome *outcome, bool colours)
 {
 	bool first = true;
-	size_t count;
 
 	for (size_t i = 0; i < outcome->speed_count; i++) {
 		if (!first_of_its_kind(outcome, i))
@@ -321,15 +328,17 @@ static void add_outcome(struct osp_text *text, const struct osp_outcome *outcome
 		add_speeds(text, outcome, i);
 		first = false;
 	}
-	for (size_t i = 0; i < outcome->result_count; i += count) {
+	for (size_t i = 0; i < outcome->result_count; i++) {
 		const struct osp_result *result = &outcome->results[i];
+		size_t last;
 
-		count = alike(outcome, i);
-		if (result->speed && result->verdict == OSP_VERDICT_PASS)
+		if (shown_already(result))
 			continue;
+		last = last_alike(outcome, i);
 		add_head(text, outcome, first, result->verdict, colours);
-		add_result(text, result, count > 1 ? result[count - 1].subject : "");
+		add_result(text, result, last > i ? outcome->results[last].subject : "");
 		first = false;
+		i = last;
 	}
 }
 
@@ -446,6 +455,23 @@ static int run_and_tell(const struct osp_call *call, struct osp_check_context *c
 	return status;
 }
 
+/* In a job without cgroups NVML shows every GPU: a user's own are those that CUDA may see. */
+static int only_own_gpus(enum osp_depth depth, const char **gpus, struct osp_error *error)
+{
+	const char *visible = getenv("CUDA_VISIBLE_DEVICES");
+
+	if (depth == OSP_DEPTH_PASSIVE || *gpus || !visible || geteuid() == 0)
+		return 0;
+	if (!osp_gpus_valid(visible, NULL))
+		return osp_error_set(
+			error,
+			"CUDA_VISIBLE_DEVICES=%.60s: say with --gpus which GPUs may be "
+			"loaded",
+			visible);
+	*gpus = visible;
+	return 0;
+}
+
 int osp_run_check(const struct osp_call *call)
 {
 	const char *root = getenv("ONESPINE_TEST_ROOT"); /* for tests: a folder that stands for / */
@@ -467,7 +493,7 @@ int osp_run_check(const struct osp_call *call)
 	if (parse_depth(call->values[OSP_OPTION_DEPTH], &depth, &error) ||
 	    parse_budget(call->values[OSP_OPTION_BUDGET], &budget_ms, &error) ||
 	    choose_checks(call->values[OSP_OPTION_ONLY_CHECKS], depth, &choice, &error) ||
-	    (gpus && !osp_gpus_valid(gpus, &error)) ||
+	    (gpus && !osp_gpus_valid(gpus, &error)) || only_own_gpus(depth, &gpus, &error) ||
 	    !(thresholds = read_thresholds(call->values[OSP_OPTION_THRESHOLDS], root, &error)))
 		return osp_say_error(&error);
 	osp_check_context_set(&context, root, thresholds);

@@ -19,7 +19,7 @@ setup() {
 	# shellcheck source=../fake/lib.bash
 	. "$SOURCE/tests/fake/lib.bash"
 	FAKE=$BATS_FILE_TMPDIR/fake
-	unset ONESPINE_FAKE_NVML ONESPINE_FAKE_SYSTEM
+	unset ONESPINE_FAKE_NVML ONESPINE_FAKE_CUDA ONESPINE_FAKE_SYSTEM
 }
 
 check() {
@@ -183,4 +183,97 @@ onespine: gpu3 ecc 12 uncorrectable > 0; reset gpu" ]]
 	run fake_check node
 	[[ $status == 0 ]]
 	grep -q '^driver          SKIP .* no NVIDIA GPU on the PCI bus' <<<"$output"
+}
+
+# --- depth quick: on the fake libcuda -----------------------------------------------------------------
+
+quick() {
+	ONESPINE_TEST_LOAD_MS=1 check --depth=quick "$@"
+}
+
+@test "depth quick: every GPU's speeds in a line, what is the same of all in one" {
+	run quick --only=cuda,hbm-bandwidth,hbm-pattern
+	[[ $status == 0 ]]
+	timeless <<<"$output" | grep -qx "cuda            PASS  gpu0 to gpu7 CUDA 12.8, sm_90, 2 SMs"
+	timeless <<<"$output" | grep -qx "hbm-bandwidth   PASS  copy 3000 to 3000 GB/s (8)"
+	timeless <<<"$output" | grep -qx "hbm-pattern     PASS  gpu0 to gpu7 2 MiB right"
+	[[ $(quick --only=cuda --json | jq -c '[.depth, (.checks[0].results | length), .checks[0].results[7].subject]') == '["quick",8,"gpu7"]' ]]
+}
+
+@test "depth quick: a broken GPU is named, and kept out of what all do" {
+	export ONESPINE_FAKE_CUDA="gpu3.sm_tensor=1"
+	run quick --only=tensor,peer
+	[[ $status == 1 && ${lines[-1]} == "onespine: gpu3 tensor SM 1 fp16 tile "*" wrong; replace" ]]
+	grep -q "PASS .* 42 of 42 pairs" <<<"$output"
+	export ONESPINE_FAKE_CUDA="gpu3.hbm=50"
+	run quick --only=hbm-bandwidth
+	[[ ${lines[-1]} == "onespine: gpu3 hbm-bandwidth 1500 GB/s copy < 1905; replace" ]]
+	[[ $output == *"slow in 3 of 3 measurements"*"limit: DCGM, diag-skus"* ]]
+}
+
+@test "depth quick: a model that is not known is compared with its peers, and it is said" {
+	export ONESPINE_FAKE_NVML=unknown
+	quick --only=hbm-bandwidth --json | jq -e '[.checks[0].results[].why] |
+		all(. == "compared with the node'"'"'s other GPUs alone: no limit is known")'
+	quick --only=hbm-bandwidth --gpus=3 --json | jq -e '[.checks[0].results[].why] |
+		all(startswith("not judged: no limit is known of NVIDIA X1"))'
+}
+
+@test "depth quick: GPUs of others are left alone; instances of a GPU are checked one by one" {
+	run quick --only=cuda --gpus=1,4
+	grep -q "gpu1 to gpu4 CUDA" <<<"$output"
+	[[ $(grep -c "gpu0\|gpu2\|gpu7" <<<"$output") == 0 ]]
+	export ONESPINE_FAKE_NVML="gpu3.mig=2 gpu5.programs=2"
+	quick --only=hbm-pattern,hbm-bandwidth,peer --gpus=3,5 --json >j
+	[[ $(jq -c '[.checks[1].results[] | [.subject, .value]]' j) == '[["gpu3.0","2 MiB right"],["gpu3.1","2 MiB right"],["gpu5","1 MiB right"]]' ]]
+	jq -e '[.checks[0].results[].why] | all(startswith("not judged: a part of a GPU"))' j
+	jq -e '.checks[2].results[0].why == "1 whole GPUs here, 2 are needed"' j
+}
+
+@test "depth quick: older GPUs are not loaded, nor any where a basic check failed; both are said" {
+	export ONESPINE_FAKE_NVML=capability=70
+	run quick --only=cuda,peer
+	[[ $status == 0 ]]
+	[[ $(grep -c "SKIP .* compute capability below 7.5: no deeper than passive" <<<"$output") == 2 ]]
+	export ONESPINE_FAKE_NVML=init=18
+	run quick --only=driver,cuda
+	[[ $status == 1 && $output == *"SKIP"*"driver did not pass, and this needs what it asks"* ]]
+}
+
+@test "depth quick: a hung GPU costs its deadline, another goes on" {
+	export ONESPINE_FAKE_CUDA=hang-once:cuModuleLoadData ONESPINE_FAKE_MARK=$PWD/mark
+	ONESPINE_TEST_DEADLINE_MS=2000 run quick --only=cuda,sm --gpus=0-3
+	[[ $status == 2 ]]
+	[[ $(grep -c "did not answer at first; a second try did" <<<"$output") == 1 ]]
+	export ONESPINE_FAKE_CUDA=hang:cuMemAlloc_v2
+	run quick --only=cuda --budget=1
+	[[ $status == 2 && $output == *"the budget ended before the check did"* ]]
+}
+
+@test "depth quick: no library, no GPUs" {
+	mkdir lib
+	cp "$FAKE/lib/libnvidia-ml.so.1" lib/
+	FAKE_LIB=$PWD/lib run quick --only=cuda --gpus=0
+	[[ $status == 2 && $output == *"gpu0: libcuda: libcuda.so.1: cannot open shared object file"* ]] ||
+		[[ -e /usr/lib/x86_64-linux-gnu/libcuda.so.1 ]]
+}
+
+@test "depth quick: Ctrl-C ends every process of it" {
+	export ONESPINE_FAKE_CUDA=hang:cuMemAlloc_v2
+	set -m
+	quick --only=cuda >out &
+	local group=$! tries
+	set +m
+	for ((tries = 0; $(pgrep -g "$group" | wc -l) < 9 && tries < 600; tries++)); do sleep 0.05; done
+	[[ $(pgrep -g "$group" | wc -l) -ge 9 ]]
+	kill -INT -- -"$group"
+	for ((tries = 0; $(pgrep -g "$group" | wc -l) && tries < 600; tries++)); do sleep 0.05; done
+	! pgrep -g "$group"
+}
+
+@test "depth quick: two at once are safe" {
+	quick --json --only=cuda,sm,hbm-pattern >one & quick --json --only=cuda,sm,hbm-pattern >two
+	wait
+	[[ $(jq -c '[.checks[] | [.name, .verdict]]' one) == '[["cuda","PASS"],["sm","PASS"],["hbm-pattern","PASS"]]' ]]
+	[[ $(jq -c '[.checks[] | [.name, .verdict]]' two) == "$(jq -c '[.checks[] | [.name, .verdict]]' one)" ]]
 }

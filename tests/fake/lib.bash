@@ -6,13 +6,15 @@
 
 FAKE_SOURCE=$(cd "${BASH_SOURCE[0]%/*}" && pwd -P)
 
-# fake_prepare FOLDER: a healthy node in FOLDER/node, the fake NVML and CUDA in FOLDER/lib
+# fake_prepare FOLDER: a healthy node in FOLDER/node, the fakes of NVML, CUDA, cuBLASLt and NCCL in FOLDER/lib
 fake_prepare() {
 	FAKE=$1
 	"$FAKE_SOURCE/node" "$FAKE/node"
 	mkdir -p "$FAKE/lib"
 	cp "$FAKES/libnvml.so" "$FAKE/lib/libnvidia-ml.so.1"
 	cp "$FAKES/libcuda.so" "$FAKE/lib/libcuda.so.1"
+	cp "$FAKES/libcublaslt.so" "$FAKE/lib/libcublasLt.so.13"
+	cp "$FAKES/libnccl.so" "$FAKE/lib/libnccl.so.2"
 }
 
 # fake_check NODE [OPTION]...: the faults come in ONESPINE_FAKE_NVML, _CUDA and _SYSTEM

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * libcuda.c - a libcuda.so.1 without a GPU: H100s of 4 SMs and 2 MiB, healthy unless told otherwise
+ * libcuda.c - a libcuda.so.1 without a GPU: H100s of 2 SMs and 2 MiB, healthy unless told otherwise
  *
  * Kernels run on the CPU (cpu.c); time is virtual, made of what they move and compute. The GPUs are
  * those of CUDA_VISIBLE_DEVICES, by the UUIDs of the fake NVML. ONESPINE_FAKE_CUDA holds faults
@@ -17,6 +17,8 @@
  *	gpuN.host_flip         copies from the host spoil a bit
  *	gpuN.used=P            per cent of memory that others hold
  *	linkA-B=P, linkA-B.flip, linkA-B.dead   copies from GPU A to B: speed, a bit spoilt, none
+ *	linkA-B.none           B cannot be reached from A
+ *	missing=N              CUDA does not see GPU N
  *	no_peers               no GPU reaches another
  */
 #include "check/cuda.h"
@@ -29,7 +31,7 @@
 
 #define EXPORT	     __attribute__((visibility("default")))
 #define GPUS_MAX     8
-#define SMS	     4
+#define SMS	     2
 #define MEMORY_BYTES ((size_t)2 * 1024 * 1024)
 #define BLOCKS_MAX   128
 #define GRAIN	     256
@@ -525,7 +527,7 @@ EXPORT int cuMemcpyHtoDAsync_v2(osp_cuda_memory to, const void *from, size_t byt
 
 	ENTER();
 	memcpy((void *)(uintptr_t)to, from, bytes);
-	if (told(context->gpu, "host_flip", 0) && bytes > 4096)
+	if (told(context->gpu, "host_flip", 0) && bytes > 64 * 1024)
 		((char *)(uintptr_t)to)[bytes / 2] ^= 4;
 	spoil_memory(context);
 	*clock_of(stream) += host_ns(context, bytes);
@@ -555,7 +557,8 @@ EXPORT int cuMemcpyDtoDAsync_v2(osp_cuda_memory to, osp_cuda_memory from, size_t
 EXPORT int cuDeviceCanAccessPeer(int *can, int device, int peer)
 {
 	ENTER();
-	*can = device != peer && !told(-1, "no_peers", 0);
+	*can = device != peer && !told(-1, "no_peers", 0) &&
+	       !link_told(contexts[device].gpu, contexts[peer].gpu, ".none", 0);
 	return OSP_CUDA_OK;
 }
 

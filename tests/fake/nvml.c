@@ -2,8 +2,8 @@
 /*
  * nvml.c - a libnvidia-ml.so.1 without a GPU, healthy unless told otherwise
  *
- * ONESPINE_FAKE_NVML holds faults (words.h): "gpu3.ecc_uncorrected=12", "init=18". A GPU that is
- * "lost" answers nothing but its address. Eight H100s at PCI addresses 0000:10:00.0, 0000:20:00.0
+ * ONESPINE_FAKE_NVML holds faults (words.h): "gpu3.ecc_uncorrected=12", "init=18". "unknown" is a model that
+ * no limit is known of. A GPU that is "lost" answers nothing but its address. Eight H100s at PCI addresses 0000:10:00.0, 0000:20:00.0
  * and so on, as tests/fake/node writes them.
  */
 #include <stdbool.h>
@@ -111,7 +111,8 @@ EXPORT int nvmlDeviceGetHandleByIndex_v2(unsigned int index, osp_nvml_device *de
 EXPORT int nvmlDeviceGetName(osp_nvml_device device, char *text, unsigned int bytes)
 {
 	ENTER_GPU(device);
-	snprintf(text, bytes, "NVIDIA H100 80GB HBM3");
+	snprintf(text, bytes, "%s",
+		 fault("unknown", &(long){0}) ? "NVIDIA X1" : "NVIDIA H100 80GB HBM3");
 	return OSP_NVML_OK;
 }
 
@@ -369,12 +370,15 @@ EXPORT int nvmlDeviceGetVirtualizationMode(osp_nvml_device device, int *mode)
 	return OSP_NVML_OK;
 }
 
+/* "programs_later": none for the first who asks. */
 EXPORT int nvmlDeviceGetComputeRunningProcesses_v3(osp_nvml_device device, unsigned int *count,
 						   void *programs)
 {
 	ENTER_GPU(device);
 	(void)programs;
 	*count = (unsigned int)gpu_value(gpu, "programs", 0);
+	if (gpu_value(gpu, "programs_later", 0) && !fake_first())
+		*count = 1;
 	return *count ? OSP_NVML_TOO_SMALL : OSP_NVML_OK;
 }
 

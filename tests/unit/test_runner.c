@@ -222,6 +222,81 @@ static void modes(void **state)
 	osp_thresholds_free(own);
 }
 
+/* --- GPUs ------------------------------------------------------------------------------------- */
+
+static const struct osp_unit units[] = {
+	{.subject = "gpu0", .model = "X", .whole = true},
+	{.subject = "gpu1", .model = "X", .whole = true},
+	{.subject = "gpu2", .model = "X", .whole = true},
+	{.subject = "gpu3", .model = "X", .whole = true},
+	{.subject = "gpu4", .model = "X", .whole = true},
+};
+
+static void start(struct osp_check_context *context)
+{
+	osp_tell(context,
+		 strcmp(context->unit->subject, "gpu3") ? OSP_VERDICT_PASS : OSP_VERDICT_ERROR,
+		 OSP_CURE_NONE, context->unit->subject, "", NULL, NULL, "start");
+	context->spoilt = true; /* so each check gets a process of its own */
+}
+
+/* GPU 1 is always slow, GPU 2 for the first time. */
+static void speed(struct osp_check_context *context)
+{
+	double value = 100;
+
+	if (strcmp(context->unit->subject, "gpu1") == 0)
+		value = 80;
+	else if (strcmp(context->unit->subject, "gpu2") == 0 && unlink(mark) == 0)
+		value = 70;
+	osp_tell_speed(context, NULL, "copy", value, "GB/s", OSP_LIMIT_COUNT, OSP_LIMIT_COUNT);
+}
+
+static void all(struct osp_check_context *context)
+{
+	osp_tell_pass(context, "%zu of %u ms", context->unit_count, context->slice_ms);
+}
+
+static void gpus_are_checked_side_by_side_and_speeds_together(void **state)
+{
+	static const struct osp_check checks[] = {
+		CHECK_IN(start, OSP_GROUP_EACH_GPU, OSP_VERDICT_FAIL, 2000, .basic = true),
+		CHECK_IN(speed, OSP_GROUP_EACH_GPU, OSP_VERDICT_FAIL, 2000,
+			 .slow_cure = OSP_CURE_REPLACE),
+		CHECK_IN(all, OSP_GROUP_ALL_GPUS, OSP_VERDICT_FAIL, 2000, .share = 20),
+	};
+	const struct osp_check *list[] = {&checks[0], &checks[1], &checks[2]};
+	struct osp_check_context context;
+	struct osp_run run;
+	char reason[256];
+
+	(void)state;
+	strcpy(mark, "/tmp/onespine-runner-XXXXXX");
+	close(mkstemp(mark));
+	osp_check_context_set(&context, "/nonexistent", thresholds);
+	context.units = units;
+	context.unit_count = 5;
+	context.load_ms = 100;
+	assert_int_equal(osp_run_checks(&context, list, 3, 0, &run, NULL), 0);
+	assert_int_equal(run.outcomes[0].result_count, 5);
+	assert_string_equal(run.outcomes[0].results[3].subject, "gpu3");
+	assert_int_equal(run.outcomes[1].verdict, OSP_VERDICT_FAIL);
+	assert_int_equal(run.outcomes[1].result_count, 5);
+	for (size_t i = 0; i < 3; i++)
+		assert_int_equal(run.outcomes[1].results[i].verdict,
+				 i == 1 ? OSP_VERDICT_FAIL : OSP_VERDICT_PASS);
+	assert_string_equal(run.outcomes[1].results[1].why,
+			    "slow in 3 of 3 measurements; the best of 4 on this node is 100 GB/s");
+	assert_string_equal(run.outcomes[1].results[2].value, "100 GB/s copy");
+	assert_int_equal(run.outcomes[1].results[3].verdict, OSP_VERDICT_SKIP);
+	assert_string_equal(run.outcomes[1].results[3].why,
+			    "start did not pass, and this needs what it asks");
+	assert_string_equal(run.outcomes[2].results[0].value, "4 of 20 ms");
+	assert_string_equal(osp_run_reason(&run, reason, sizeof(reason)),
+			    "onespine: gpu1 speed 80 GB/s copy < 90; replace");
+	osp_run_free(&run);
+}
+
 static int answer_or_hang(const void *argument)
 {
 	int number = *(const int *)argument;
@@ -313,6 +388,7 @@ int main(void)
 		cmocka_unit_test(a_basic_check_takes_its_group_along),
 		cmocka_unit_test(the_budget_ends_it),
 		cmocka_unit_test(modes),
+		cmocka_unit_test(gpus_are_checked_side_by_side_and_speeds_together),
 		cmocka_unit_test(guarded_work),
 		cmocka_unit_test(lists_of_gpus),
 		cmocka_unit_test(the_list_is_sound),

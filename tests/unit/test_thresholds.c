@@ -233,6 +233,57 @@ static void shipped_limits_agree_with_the_catalogue(void **state)
 	osp_thresholds_free(thresholds);
 }
 
+/* A speed to be reached is below its peak, and not so far below that it could not fail. */
+static void possible(const struct osp_thresholds *thresholds, const char *model, const char *node,
+		     enum osp_limit_id id, size_t *judged)
+{
+	const struct osp_limit *least = osp_thresholds_limit(thresholds, id, model, node);
+	const struct osp_limit *peak = osp_thresholds_limit(thresholds, id + 1, model, node);
+
+	if (!least)
+		return;
+	if (!peak || least->value >= peak->value || least->value * 5 < peak->value * 2)
+		fail_msg("%s of %s on %s: %lld of %lld", osp_limit_name(id), model,
+			 node ? node : "-", (long long)least->value,
+			 (long long)(peak ? peak->value : 0));
+	(*judged)++;
+}
+
+static void shipped_speeds_are_possible(void **state)
+{
+	static const enum osp_limit_id speeds[] = {OSP_LIMIT_HBM_GBPS, OSP_LIMIT_HOST_COPY_GBPS,
+						   OSP_LIMIT_PEER_GBPS, OSP_LIMIT_BF16_TFLOPS,
+						   OSP_LIMIT_ALL_REDUCE_GBPS};
+	static const struct {
+		const char *node, *model;
+	} nodes[] = {
+		{"p4d.24xlarge", "NVIDIA A100-SXM4-40GB"},
+		{"p4de.24xlarge", "NVIDIA A100-SXM4-80GB"},
+		{"p5.48xlarge", "NVIDIA H100 80GB HBM3"},
+		{"p5e.48xlarge", "NVIDIA H200"},
+		{"p5en.48xlarge", "NVIDIA H200"},
+		{"p6-b200.48xlarge", "NVIDIA B200"},
+		{"p6-b300.48xlarge", "NVIDIA B300 SXM6 AC"},
+	};
+	struct osp_thresholds *thresholds = osp_thresholds_new();
+	const struct osp_limit_entry *entry;
+	size_t judged = 0;
+
+	(void)state;
+	assert_int_equal(osp_thresholds_add(thresholds, "f", osp_thresholds_builtin,
+					    strlen(osp_thresholds_builtin), NULL, 0, NULL),
+			 0);
+	for (size_t s = 0; s < sizeof(speeds) / sizeof(speeds[0]); s++) {
+		for (size_t i = 0; (entry = osp_thresholds_entry(thresholds, i)); i++)
+			if (entry->id == speeds[s] && !strchr(entry->place, '.'))
+				possible(thresholds, entry->place, NULL, speeds[s], &judged);
+		for (size_t i = 0; i < sizeof(nodes) / sizeof(nodes[0]); i++)
+			possible(thresholds, nodes[i].model, nodes[i].node, speeds[s], &judged);
+	}
+	assert_true(judged > 30);
+	osp_thresholds_free(thresholds);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -243,6 +294,7 @@ int main(void)
 		cmocka_unit_test(impossible_values_are_refused),
 		cmocka_unit_test(shipped_limits_are_possible_and_have_sources),
 		cmocka_unit_test(shipped_limits_agree_with_the_catalogue),
+		cmocka_unit_test(shipped_speeds_are_possible),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

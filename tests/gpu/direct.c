@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * direct.c - the checks of the first GPU in this very process, and the driver's own copy
+ *
+ *	direct copy      bandwidth of the driver's copy inside the GPU, GB/s, each byte counted twice
+ *	direct checks    every check of a single GPU, where compute-sanitizer can see its kernels
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "check/check.h"
+#include "check/gpu.h"
+#include "check/gpu_unit.h"
+
+#define COPY_BYTES ((size_t)1024 * 1024 * 1024)
+#define COPIES	   5
+#define ROUNDS	   10
+
+static int failures;
+
+static void print_result(struct osp_check_context *context, const struct osp_result *result)
+{
+	(void)context;
+	printf("%s %s %s %s\n", osp_verdict_name(result->verdict), result->subject, result->value,
+	       result->why);
+	failures += result->verdict > OSP_VERDICT_PASS;
+}
+
+static void print_speed(struct osp_check_context *context, const struct osp_speed *speed)
+{
+	(void)context;
+	printf("PASS %s %.1f %s %s\n", speed->subject, speed->value, speed->unit, speed->what);
+}
+
+static void run_checks(struct osp_check_context *context)
+{
+	for (size_t i = 0; i < osp_check_count; i++) {
+		if (osp_checks[i]->group != OSP_GROUP_EACH_GPU)
+			continue;
+		printf("%s: ", osp_checks[i]->name);
+		osp_checks[i]->run(context);
+	}
+}
+
+static void run_copy(struct osp_check_context *context)
+{
+	const struct osp_gpu_session *session = osp_gpu_begin(context);
+	struct osp_gpu_pieces pieces;
+	double best = 0;
+
+	if (!session || !osp_gpu_take(context, session, 2 * COPY_BYTES, 2 * COPY_BYTES, &pieces))
+		return;
+	for (int round = 0; round < ROUNDS; round++) {
+		size_t bytes = pieces.bytes[0] / 2;
+		double elapsed_ms = 0, gbps;
+
+		osp_gpu_clock_begin(context, session);
+		for (int i = 0; i < COPIES; i++)
+			osp_gpu_right(context, session,
+				      osp_cuda_inside(pieces.at[0] + bytes, pieces.at[0], bytes,
+						      session->stream),
+				      "cuMemcpyDtoDAsync");
+		if (!osp_gpu_clock_end(context, session, &elapsed_ms) || !(elapsed_ms > 0))
+			return;
+		gbps = 2.0 * (double)bytes * COPIES / elapsed_ms / 1e6;
+		best = round && gbps > best ? gbps : best;
+	}
+	osp_gpu_give_back(&pieces);
+	printf("%.1f\n", best);
+}
+
+int main(int argc, char **argv)
+{
+	struct osp_thresholds *thresholds = osp_thresholds_new();
+	struct osp_check_context context;
+	struct osp_units units;
+	char why[256];
+
+	if (argc != 2 || !thresholds)
+		return 2;
+	osp_check_context_set(&context,
+			      getenv("ONESPINE_TEST_ROOT") ? getenv("ONESPINE_TEST_ROOT") : "",
+			      thresholds);
+	if (osp_units_find(&context, &units, why, sizeof(why))) {
+		fprintf(stderr, "direct: %s\n", why);
+		return 2;
+	}
+	context.unit = &units.units[0];
+	context.tell = print_result;
+	context.tell_speed = print_speed;
+	context.slice_ms = 1;
+	if (strcmp(argv[1], "copy") == 0)
+		run_copy(&context);
+	else
+		run_checks(&context);
+	free(units.units);
+	osp_thresholds_free(thresholds);
+	return failures > 0;
+}
