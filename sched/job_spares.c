@@ -50,6 +50,12 @@ static bool has_no_size(const job_desc_msg_t *job)
 	return job->min_nodes == NO_VAL || job->min_nodes == 0;
 }
 
+/* More would wrap around when the spares are added, and be few. */
+static bool has_too_many(const job_desc_msg_t *job)
+{
+	return job->min_nodes > OSP_GATE_NODES_MAX;
+}
+
 static bool has_a_range(const job_desc_msg_t *job)
 {
 	return job->max_nodes != NO_VAL && job->max_nodes != 0 && job->max_nodes != job->min_nodes;
@@ -83,6 +89,7 @@ static const struct {
 	{is_heterogeneous, "a heterogeneous job cannot have spare nodes: Slurm cannot shrink it; "
 			   "leave out --gang-spares"},
 	{has_no_size, "--gang-spares needs to know how many nodes stay: give --nodes"},
+	{has_too_many, "--gang-spares is for gangs of at most 16384 nodes"},
 	{has_a_range, "--gang-spares needs one number of nodes, not a range: --nodes=N"},
 	{has_job_gres, "--gang-spares cannot stand beside --gpus, which counts over the whole job: "
 		       "ask for --gpus-per-node"},
