@@ -581,7 +581,10 @@ static void test_piece(void **state)
 			host.facts.folders = &host.folders[2];
 			host.facts.folder_count = 1;
 		}
-		host.facts.gate = (struct osp_doctor_gate){cases[i].gate, 60, 0, i != 5, true};
+		host.facts.gate = (struct osp_doctor_gate){.on = cases[i].gate,
+							   .budget_s = 60,
+							   .prolog_runs = i != 5,
+							   .epilog_runs = true};
 		host.facts.conf = conf;
 		assert_int_equal(osp_doctor_judge(&host.facts, &findings), 0);
 		piece = osp_doctor_piece(&findings);
