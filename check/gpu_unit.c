@@ -13,6 +13,7 @@
 
 #include "check/child.h"
 #include "check/gpus.h"
+#include "check/pass_store.h"
 #include "check/root.h"
 
 #define FIND_MS	      10000
@@ -215,15 +216,14 @@ int osp_units_find(struct osp_check_context *context, struct osp_units *units, c
 
 int osp_gpus_lock(const char *root, uint64_t until_ms)
 {
-	char folder[OSP_PATH_BYTES], path[OSP_PATH_BYTES];
+	char path[OSP_PATH_BYTES];
 	int file;
 
 	/* below a test's root there is no GPU to share */
 	if (geteuid() != 0 || *root ||
-	    !osp_root_path(root, folder, sizeof(folder), "run/onespine") ||
 	    !osp_root_path(root, path, sizeof(path), "run/onespine/check.lock"))
 		return -1;
-	mkdir(folder, 0700); /* root's alone: nobody else can hold the lock */
+	osp_run_folder_make(root); /* only root writes there: nobody else can hold the lock */
 	file = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
 	if (file < 0)
 		return -1;
