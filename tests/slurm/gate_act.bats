@@ -1,0 +1,378 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-or-later
+# gate_act.bats - what becomes of a job and of its nodes after one fails at the gate
+#
+# ONESPINE_GATES: how many gates with random faults (25); ONESPINE_SEED gives another run of them.
+
+load helpers
+
+ECC='export ONESPINE_FAKE_NVML=gpu3.ecc_uncorrected=12'
+ECC_REASON='onespine: gpu3 ecc 12 uncorrectable > 0; reset gpu'
+
+# 2 spines of 4 nodes each: n1-n4, n5-n8
+setup_file() {
+	local dir=$BATS_FILE_TMPDIR/cluster
+	make_topology "$BATS_FILE_TMPDIR/onespine.topology" 2 2 2
+	cat >"$BATS_FILE_TMPDIR/onespine.yaml" <<-END
+		defaults:
+		  gate: {budget_s: 8, fresh_s: 0, network: false, jobs: all}
+		partitions:
+		  wait: {gate: {breaker_jobs: wait, restarts: 1}}
+		  told: {gate: {failure: comment}}
+		  none: {gate: {depth: off}}
+	END
+	cluster_start --gate --topology "$BATS_FILE_TMPDIR/onespine.topology" --gres gpu:8 --dir "$dir" \
+		--config "$BATS_FILE_TMPDIR/onespine.yaml" --conf MinJobAge=36000 \
+		--conf "AuthInfo=socket=$dir/munge/socket,cred_expire=5" \
+		--conf SchedulerParameters=batch_sched_delay=0,sched_interval=1,bf_interval=1 \
+		--partition 'gpu Nodes=ALL Default=YES MaxTime=INFINITE State=UP' \
+		--partition 'wait Nodes=ALL MaxTime=INFINITE State=UP' \
+		--partition 'told Nodes=ALL MaxTime=INFINITE State=UP' \
+		--partition 'none Nodes=ALL MaxTime=INFINITE State=UP'
+	export OUT=$BATS_FILE_TMPDIR/out
+	mkdir -m 1777 "$OUT"
+	chmod 755 "$BATS_FILE_TMPDIR"
+	write_script
+}
+
+setup() {
+	rm -f "$ONESPINE_CLUSTER"/nodes/*.faults
+	cluster check --dir "$ONESPINE_CLUSTER" && free_all
+}
+
+# The job: which nodes Slurm's variables name, which ones its steps run on, in their order.
+write_script() {
+	cat >"$OUT/job.sh" <<-'END'
+		#!/bin/bash
+		echo "$(scontrol show hostnames "$SLURM_JOB_NODELIST" | paste -sd,) $SLURM_NNODES" \
+			"$SLURM_JOB_NUM_NODES $SLURM_JOB_CPUS_PER_NODE $SLURM_TASKS_PER_NODE ${SLURM_NTASKS:--}"
+		srun -l bash -c 'echo $SLURMD_NODENAME $ONESPINE_LEAF' | sort -n
+	END
+	chmod 755 "$OUT/job.sh"
+}
+
+# job SBATCH-OPTION...: that script; what it says is in $OUT/JOB
+job() {
+	sbatch --parsable --chdir=/ --output="$OUT/%j" "$@" "$OUT/job.sh"
+}
+
+# fault NODE SHELL-LINE: its gate reads it before each run
+fault() {
+	printf '%s\n' "$2" >>"$ONESPINE_CLUSTER/nodes/$1.faults"
+}
+
+# drained NODE REASON
+drained() {
+	[[ $(sinfo -h -N -n "$1" -o '%T %E' | head -n 1) == drain*" $2" ]]
+}
+
+# none_drained_but NODE...: in any state of draining
+none_drained_but() {
+	local node
+	for node in $(sinfo -h -N -t drain -o %N | sort -u); do
+		[[ " $* " == *" $node "* ]] || fail "$node is drained: $(sinfo -h -n "$node" -o %E)"
+	done
+}
+
+no_gate_left() {
+	! pgrep -f "$ONESPINE_CLUSTER/gate|$ONESPINE_PREFIX/bin/onespine gate" >/dev/null
+}
+
+note_holds() {
+	[[ $(job_field "$1" AdminComment) == *"$2"* ]]
+}
+
+requeued() {
+	(($(job_field "$1" Restarts) >= ${2:-1}))
+}
+
+# --- spares ---------------------------------------------------------------------------------------
+
+@test "all good: the spare is released before the script, whose variables and steps know it" {
+	one=$(job -N3 --gang --gang-spares=1 --ntasks-per-node=2 --gres=gpu:8)
+	await_job "$one" COMPLETED
+	equal "$(cat "$OUT/$one")" "n1,n2,n3 3 3 2(x3) 2(x3) 6
+0: n1 s1l1
+1: n1 s1l1
+2: n2 s1l1
+3: n2 s1l1
+4: n3 s1l2
+5: n3 s1l2"
+	equal "$(job_field "$one" Restarts)" 0
+	holds "$(job_field "$one" AdminComment)" 'leaves=s1l1:n(1-2)|s1l2:n3; gate=3 of 4 nodes kept, all were good; placed: 3 nodes on spine s1, 1 released by the gate'
+	none_drained_but
+}
+
+@test "one fails, a spare covers it: drained with its reason, the job goes on at once" {
+	fault n2 "$ECC"
+	one=$(job -N3 --gang --gang-spares=1 --gres=gpu:8)
+	await_job "$one" COMPLETED
+	equal "$(cat "$OUT/$one")" "n1,n3,n4 3 3 1(x3) 1(x3) -
+0: n1 s1l1
+1: n3 s1l2
+2: n4 s1l2"
+	equal "$(job_field "$one" Restarts)" 0
+	drained n2 "$ECC_REASON"
+	none_drained_but n2
+	holds "$(onespine why "$one")" '  gate: of 4 nodes, 1 failed, the job goes on without, n2: gpu3 ecc 12 uncorrectable > 0, reset gpu'
+	# what was seen is kept, and only root reads it
+	kept=$(find "$ONESPINE_CLUSTER/nodes/n2" -path '*evidence/fail-n2-*.json')
+	equal "$(stat -c '%U %a' $kept)" 'root 600'
+	equal "$(jq -r '.verdict' $kept)" FAIL
+}
+
+@test "two fail with one spare: both drained, the job starts again elsewhere" {
+	fault n2 "$ECC"
+	fault n3 "$ECC"
+	one=$(job -N3 --gang --gang-spares=1 --gres=gpu:8)
+	await_job "$one" COMPLETED 60
+	holds "$(cat "$OUT/$one")" 'n5,n6,n7 3 3'
+	equal "$(job_field "$one" Restarts)" 1
+	drained n2 "$ECC_REASON"
+	drained n3 "$ECC_REASON"
+	none_drained_but n2 n3
+}
+
+@test "the first node fails: Slurm cannot release it, so the job starts again, spare or not" {
+	fault n1 "$ECC"
+	one=$(job -N3 --gang --gang-spares=1 --gres=gpu:8)
+	await_job "$one" COMPLETED 60
+	equal "$(job_field "$one" Restarts)" 1
+	holds "$(job_field "$one" AdminComment)" 'gate=stopped 1 start, '
+	drained n1 "$ECC_REASON"
+	none_drained_but n1
+}
+
+@test "salloc: with a spare it goes on, and each srun typed in its shell is right" {
+	fault n3 "$ECC"
+	salloc -N3 --gang --gang-spares=1 --ntasks-per-node=2 --gres=gpu:8 bash -c \
+		'srun -l bash -c "echo \$SLURMD_NODENAME \$SLURM_JOB_NODELIST \$SLURM_NNODES \$ONESPINE_LEAF" | sort -n' \
+		>"$OUT/salloc" 2>"$OUT/said" </dev/null
+	equal "$(cat "$OUT/salloc")" "0: n1 n[1-2,4] 3 s1l1
+1: n1 n[1-2,4] 3 s1l1
+2: n2 n[1-2,4] 3 s1l1
+3: n2 n[1-2,4] 3 s1l1
+4: n4 n[1-2,4] 3 s1l2
+5: n4 n[1-2,4] 3 s1l2"
+	drained n3 "$ECC_REASON"
+}
+
+@test "more spares than policy allows, a bare srun with spares, a partition without a gate: refused in words" {
+	holds "$(submit_refused -N3 --gang-spares=3)" '--gang-spares=3: partition gpu allows 2 spare nodes to a job'
+	holds "$(submit_refused -p none -N3 --gang-spares=1)" 'partition none has no gate that would release spare nodes'
+	holds "$(submit_refused -N3 --gang-spares=1 --gpus=24)" 'ask for --gpus-per-node'
+	run srun -N3 --gang-spares=1 true
+	((status))
+	holds "$output" 'submit with sbatch, or use salloc and srun inside it'
+	equal "$(squeue -h -o %i)" ''
+}
+
+# --- no spares ------------------------------------------------------------------------------------
+
+@test "one fails: the job starts again, not held, without a hand laid on; its script runs once" {
+	fault n2 "$ECC"
+	one=$(job -N3 --gang --gres=gpu:8)
+	await_job "$one" COMPLETED 60
+	equal "$(grep -c '^0: ' "$OUT/$one")" 1
+	[[ $(cat "$OUT/$one") != *n2* ]]
+	equal "$(job_field "$one" Restarts)" 1
+	drained n2 "$ECC_REASON"
+	none_drained_but n2
+	holds "$(onespine why "$one")" 'gate: stopped 1 start, of 3 nodes, 1 failed, the job starts again elsewhere, n2: gpu3 ecc'
+}
+
+@test "--no-requeue: a clear end, and no process of it has run" {
+	fault n1 "$ECC"
+	one=$(job --no-requeue -N2 -w n1,n2)
+	await_job "$one" CANCELLED
+	[[ ! -e $OUT/$one ]]
+	holds "$(job_field "$one" AdminComment)" 'of 2 nodes, 1 failed, it cannot be requeued: ended, n1: gpu3 ecc 12'
+	drained n1 "$ECC_REASON"
+	none_drained_but n1
+}
+
+@test "salloc and srun without spares: ended, and told why" {
+	fault n2 "$ECC"
+	run salloc -N3 --gang true </dev/null
+	((status))
+	holds "$output" 'onespine: of 3 nodes, 1 failed; it cannot be requeued: ended; n2: gpu3 ecc 12 uncorrectable > 0'
+	drained n2 "$ECC_REASON"
+	scontrol update NodeName=n2 State=RESUME
+	run srun -N3 --gang bash -c "touch $OUT/has-run"
+	((status))
+	holds "$output" 'onespine: of 3 nodes, 1 failed; it cannot be requeued: ended; n2: gpu3 ecc 12 uncorrectable > 0'
+	[[ ! -e $OUT/has-run ]]
+	none_drained_but n2
+}
+
+@test "an array: only the task on the bad node starts again" {
+	fault n4 "$ECC"
+	all=$(job --array=1-4 -N2 --exclusive)
+	await 60 no_jobs
+	none_drained_but n4
+	drained n4 "$ECC_REASON"
+	equal "$(scontrol show job "$all" | grep -o 'Restarts=[0-9]*' | sort | paste -sd' ')" \
+		'Restarts=0 Restarts=0 Restarts=0 Restarts=1'
+	equal "$(scontrol show job "$all" | grep -c JobState=COMPLETED)" 4
+}
+
+no_jobs() {
+	[[ -z $(squeue -h -o %i) ]]
+}
+
+@test "a heterogeneous job: as a whole" {
+	fault n3 "$ECC"
+	one=$(job -N2 --exclusive : -N2 --exclusive)
+	await_job "$one" COMPLETED 60
+	equal "$(job_field "$one" Restarts)" 1
+	none_drained_but n3
+	drained n3 "$ECC_REASON"
+}
+
+# --- what is nobody's fault -------------------------------------------------------------------------
+
+@test "a silent node: not drained; this job does not get it again, beside what its user excluded" {
+	fault n3 'sleep 20'
+	one=$(job -N3 --gang --exclude=n8)
+	await 60 requeued "$one"
+	await 10 excludes "$one" 'n[3,8]'
+	none_drained_but
+	await_job "$one" COMPLETED 90
+	[[ $(cat "$OUT/$one") != *n3* ]]
+}
+
+excludes() {
+	[[ $(job_field "$1" ExcNodeList) == "$2" ]]
+}
+
+@test "an administrator's reason stays, and so does his drain" {
+	fault n2 "scontrol update NodeName=n2 State=DRAIN Reason=mine"
+	fault n2 "$ECC"
+	one=$(job -N3 --gang --gang-spares=1)
+	await_job "$one" COMPLETED
+	[[ $(cat "$OUT/$one") != *n2* ]]
+	drained n2 mine
+}
+
+@test "the breaker: the same failure on four nodes drains none; the job goes on, or waits and is held" {
+	for node in n1 n2 n3 n4 n5 n6 n7 n8; do
+		fault "$node" "$ECC"
+	done
+	one=$(job -N4 --gang)
+	await_job "$one" COMPLETED
+	holds "$(job_field "$one" AdminComment)" 'gate=of 4 nodes (breaker open, none drained), 4 failed, the job goes on, n1: gpu3 ecc 12'
+	none_drained_but
+	two=$(job -p wait -N4 --gang)
+	await 60 note_holds "$two" 'gate=stopped 2 starts, of 4 nodes (breaker open, none drained), 4 failed, stopped too often: held'
+	equal "$(job_field "$two" Priority)" 0
+	[[ ! -e $OUT/$two ]]
+	none_drained_but
+}
+
+@test "where policy only comments the job goes on, and it is told" {
+	fault n1 "$ECC"
+	one=$(job -p told -N2 -w n1,n2)
+	await_job "$one" COMPLETED
+	holds "$(job_field "$one" AdminComment)" 'gate=of 2 nodes, 1 failed, the job goes on, n1: gpu3 ecc 12'
+	none_drained_but
+}
+
+@test "slurmctld is killed in the middle: what was decided is done when it is back" {
+	fault n2 'sleep 2'
+	fault n2 "$ECC"
+	one=$(job -N3 --gang)
+	await_job "$one" RUNNING
+	await_saved "$one"
+	cluster kill-ctld --dir "$ONESPINE_CLUSTER" -9
+	await 20 gate_says n2 'FAIL'
+	cluster start-ctld --dir "$ONESPINE_CLUSTER"
+	await_job "$one" COMPLETED 90
+	[[ $(cat "$OUT/$one") != *n2* ]]
+	drained n2 "$ECC_REASON"
+	none_drained_but n2
+	await 20 no_gate_left
+}
+
+gate_says() {
+	grep -q "$2" "$ONESPINE_CLUSTER/nodes/$1/gate.log"
+}
+
+# --- users ----------------------------------------------------------------------------------------
+
+@test "a user can neither skip the gate, nor lower its depth, nor forge spares" {
+	fault n1 "$ECC"
+	one=$(ONESPINE_GANG_CHECK=off job --gang-check=off -N2 -w n1,n2 --no-requeue)
+	await_job "$one" CANCELLED
+	drained n1 "$ECC_REASON"
+	[[ ! -e $OUT/$one ]]
+	rm -f "$ONESPINE_CLUSTER"/nodes/*.faults
+	scontrol update NodeName=n1 State=RESUME
+	# what only job_submit may say: the job keeps all of its nodes
+	two=$(SPANK__ONESPINE_SPARES=1 ONESPINE_SPARES=1 SLURM_SPANK__ONESPINE_SPARES=1 job -N3)
+	await_job "$two" COMPLETED
+	matches "$(cat "$OUT/$two")" '^[^ ]* 3 3 '
+}
+
+@test "a user who runs the gate himself drains nothing and stops no job" {
+	as_other_user test -r "$SLURM_CONF" || skip "no other user can read the cluster's files"
+	one=$(submit -N2 -w n1,n2)
+	await_job "$one" RUNNING
+	as_other_user env SLURM_JOB_ID="$one" SLURM_NODELIST=n1 SLURM_JOB_NODELIST=n1 SLURMD_NODENAME=n1 \
+		SLURM_JOB_PARTITION=gpu SLURM_JOB_UID=0 SLURM_JOB_GPUS=0 SPANK__ONESPINE_SPARES=1 \
+		SLURM_CONF="$SLURM_CONF" "$ONESPINE_PREFIX/bin/onespine" gate prolog >/dev/null 2>&1 || true
+	job_is "$one" RUNNING
+	none_drained_but
+}
+
+# --- at random ------------------------------------------------------------------------------------
+
+# one_gate: a job of a random kind; its number and what it asked for in the file of jobs
+one_gate() {
+	local nodes=$((1 + RANDOM % 3)) spares=$((RANDOM % 2)) options=()
+	((nodes < 2 || RANDOM % 2)) || options+=(--gang)
+	((!spares)) || options+=(--gang-spares=1)
+	((RANDOM % 4)) || options+=(--no-requeue)
+	printf '%s %s\n' "$(job -N"$nodes" --exclusive "${options[@]}")" "$nodes" >>"$OUT/jobs"
+}
+
+ended() {
+	local state id
+	while read -r id _; do
+		state=$(job_state "$id")
+		[[ $state == COMPLETED || $state == CANCELLED ]] || return 1
+	done <"$OUT/jobs"
+}
+
+@test "gates with faults at random: no good node drained, no bad one in a job that ran, no job lost" {
+	local gates=${ONESPINE_GATES:-25} done=0 node id nodes bad
+	RANDOM=${ONESPINE_SEED:-$((SRANDOM % 32768))}
+	echo "ONESPINE_SEED=$RANDOM"
+	while ((done < gates)); do
+		rm -f "$ONESPINE_CLUSTER"/nodes/*.faults "$OUT/jobs"
+		bad=' '
+		for ((i = RANDOM % 3; i > 0; i--)); do
+			node=n$((1 + RANDOM % 8))
+			[[ $bad == *" $node "* ]] || fault "$node" "$ECC"
+			bad+="$node "
+		done
+		for ((i = 0; i < 4 && done < gates; i++, done++)); do
+			one_gate
+		done
+		await 90 ended
+		# shellcheck disable=SC2086
+		none_drained_but $bad
+		while read -r id nodes; do
+			if job_is "$id" COMPLETED; then
+				equal "$(head -n 1 "$OUT/$id" | cut -d' ' -f2)" "$nodes" "nodes of job $id"
+				for node in $bad; do
+					! grep -qwE "$node" "$OUT/$id" || fail "job $id ran on $node"
+				done
+			else
+				[[ ! -e $OUT/$id ]] || fail "job $id was ended and has run"
+				note_holds "$id" 'it cannot be requeued: ended' || fail "job $id was lost"
+			fi
+		done <"$OUT/jobs"
+		free_all
+	done
+	await 20 no_gate_left
+}
