@@ -73,6 +73,7 @@ static void log_verdict(const struct osp_gate_job *job, const struct osp_gate_re
 static int run_prolog(struct osp_gate_job *job, uint64_t begun_ms)
 {
 	struct osp_gate_here here = {
+		.job = job,
 		.gang = &job->gang,
 		.policy = job->policy,
 		.config_file = *job->config_file ? job->config_file : NULL,
@@ -103,6 +104,7 @@ static int run_prolog(struct osp_gate_job *job, uint64_t begun_ms)
 static int run_epilog(struct osp_gate_job *job, uint64_t begun_ms)
 {
 	struct osp_gate_here here = {
+		.job = job,
 		.gang = &job->gang,
 		.policy = job->policy,
 		.config_file = *job->config_file ? job->config_file : NULL,

@@ -18,6 +18,7 @@
 #include "lib/reason.h"
 #include "lib/text.h"
 #include "tools/controller.h"
+#include "tools/gate_talk.h"
 
 /* What slurmctld could not be told in time is told as long as this: without it no batch script
  * starts either, so this node's Prolog may wait. */
@@ -28,9 +29,10 @@
 
 /* What this process has learnt; one gate a process. */
 static struct {
-	bool told;			 /* AdminComment says how far the gate is */
-	struct osp_gate_report *reports; /* to be decided again: slurmctld did not answer */
-	struct osp_controller_job job;	 /* as last asked */
+	const struct osp_gate_job *job_here; /* for the log */
+	bool told;			     /* AdminComment says how far the gate is */
+	struct osp_gate_report *reports;     /* to be decided again: slurmctld did not answer */
+	struct osp_controller_job job;	     /* as last asked */
 	bool job_known;
 } seen;
 
@@ -38,13 +40,13 @@ static void say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 static void say(const char *format, ...)
 {
+	char words[1024];
 	va_list arguments;
 
-	fprintf(stderr, "onespine gate: ");
 	va_start(arguments, format);
-	vfprintf(stderr, format, arguments);
+	vsnprintf(words, sizeof(words), format, arguments);
 	va_end(arguments);
-	fputc('\n', stderr);
+	osp_gate_log(seen.job_here, "%s", words);
 }
 
 /* Says what failed; true when it did. What is not there any more needs nothing done. */
@@ -522,6 +524,7 @@ void osp_gate_act_decide(const struct osp_gate_here *here, const struct osp_gate
 {
 	char words[OSP_GATE_REASON_BYTES];
 
+	seen.job_here = here->job;
 	verdict->kind = OSP_GATE_GO;
 	verdict->breaker = false;
 	verdict->says[0] = '\0';

@@ -16,8 +16,11 @@
 #include "lib/gate.h"
 #include "lib/gate_policy.h"
 
+struct osp_gate_job;
+
 /* Where it runs, for every call below. `gang` outlives it. */
 struct osp_gate_here {
+	const struct osp_gate_job *job; /* for the log */
 	const struct osp_gate_gang *gang;
 	const struct osp_gate_policy *policy;
 	const char *config_file;  /* onespine.yaml in force, or NULL */

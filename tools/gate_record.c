@@ -17,7 +17,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "lib/text.h"
+#include "tools/gate_talk.h"
 
 #define SUFFIX ".json"
 
@@ -89,17 +89,17 @@ static void record(const struct osp_gate_here *here, const char *kind, const cha
 	const char *folder = here->policy->evidence;
 
 	if (folder && write_file(folder, kind, here, json, path, sizeof(path))) {
-		fprintf(stderr, "onespine gate: what was seen: %s\n", path);
+		osp_gate_log(here->job, "what was seen: %s", path);
 		return;
 	}
 	if (folder)
-		fprintf(stderr, "onespine gate: %s: %s; kept on the node\n", folder,
-			strerror(errno));
+		osp_gate_log(here->job, "%s: %s; kept on the node", folder, strerror(errno));
+	mkdir(here->state_folder, 0755);
 	snprintf(local, sizeof(local), "%s/evidence", here->state_folder);
 	if (write_file(local, kind, here, json, path, sizeof(path)))
-		fprintf(stderr, "onespine gate: what was seen: %s\n", path);
+		osp_gate_log(here->job, "what was seen: %s", path);
 	else
-		fprintf(stderr, "onespine gate: %s: %s\n", local, strerror(errno));
+		osp_gate_log(here->job, "%s: %s", local, strerror(errno));
 }
 
 void osp_gate_act_evidence(const struct osp_gate_here *here, const struct osp_gate_report *report,
