@@ -217,6 +217,24 @@ static int load_nodes(struct question *question)
 	return code;
 }
 
+/* "gpu:h100:8(S:0-1),shard:64" has 8. */
+static uint32_t gpus_of(const char *gres)
+{
+	uint32_t gpus = 0;
+
+	for (const char *at = gres; at && *at; at += strcspn(at, ","), at += *at == ',') {
+		size_t length = strcspn(at, ",(");
+		const char *last = at + length;
+
+		if (strncmp(at, "gpu:", 4) != 0)
+			continue;
+		while (last > at && last[-1] >= '0' && last[-1] <= '9')
+			last--;
+		gpus += (uint32_t)strtoul(last, NULL, 10);
+	}
+	return gpus;
+}
+
 static void take_node(const node_info_t *record, struct osp_controller_node *node)
 {
 	uint32_t base = record->node_state & NODE_STATE_BASE;
@@ -224,6 +242,7 @@ static void take_node(const node_info_t *record, struct osp_controller_node *nod
 	node->name = copy(record->name);
 	node->reason = record->reason && *record->reason ? copy(record->reason) : NULL;
 	node->since_s = (int64_t)record->reason_time;
+	node->gpus = gpus_of(record->gres);
 	node->drained = (record->node_state & NODE_STATE_DRAIN) != 0;
 	node->idle = base == NODE_STATE_IDLE && !(record->node_state & NODE_STATE_COMPLETING);
 	node->responding = base != NODE_STATE_DOWN && base != NODE_STATE_FUTURE &&
@@ -320,6 +339,48 @@ int osp_controller_drain(const char *node, const char *reason, uint64_t until_ms
 int osp_controller_undrain(const char *node, uint64_t until_ms)
 {
 	struct question question = {.ask = update_node, .words = {(char *)node}};
+
+	return ask(&question, until_ms, NULL);
+}
+
+/* --- reservations ----------------------------------------------------------------------------- */
+
+static int make_reservation(struct question *question)
+{
+	static char root[] = "root";
+	resv_desc_msg_t reservation;
+	char *name;
+
+	slurm_init_resv_desc_msg(&reservation);
+	reservation.name = question->words[0];
+	reservation.node_list = question->words[1];
+	reservation.users = root;
+	reservation.start_time = time(NULL);
+	reservation.duration = question->job_id;
+	reservation.flags = RESERVE_FLAG_MAINT | RESERVE_FLAG_IGN_JOBS;
+	name = slurm_create_reservation(&reservation);
+	free(name);
+	return name ? SLURM_SUCCESS : SLURM_ERROR;
+}
+
+int osp_controller_reserve(const char *name, const char *node, uint32_t minutes, uint64_t until_ms)
+{
+	struct question question = {
+		.ask = make_reservation, .job_id = minutes, .words = {(char *)name, (char *)node}};
+
+	return ask(&question, until_ms, NULL);
+}
+
+static int drop_reservation(struct question *question)
+{
+	reservation_name_msg_t name = {.name = question->words[0]};
+
+	return slurm_delete_reservation(&name);
+}
+
+int osp_controller_unreserve(const char *name, uint64_t until_ms)
+{
+	struct question question = {.ask = drop_reservation, .words = {(char *)name}};
 
 	return ask(&question, until_ms, NULL);
 }

@@ -42,6 +42,7 @@ struct osp_controller_node {
 	int64_t since_s;
 	bool drained;	 /* or draining */
 	bool idle;	 /* no job on it */
+	uint32_t gpus;	 /* of its GRES, whatever their type */
 	bool responding; /* neither down nor not responding */
 };
 
@@ -61,6 +62,10 @@ int osp_controller_partition(const char *partition, uint64_t until_ms, char **no
 /* Drains `node`; with a NULL `reason` the one that it has stays. */
 int osp_controller_drain(const char *node, const char *reason, uint64_t until_ms);
 int osp_controller_undrain(const char *node, uint64_t until_ms);
+
+/* A maintenance reservation of root's on `node` alone, for so long, whose name is `name`. */
+int osp_controller_reserve(const char *name, const char *node, uint32_t minutes, uint64_t until_ms);
+int osp_controller_unreserve(const char *name, uint64_t until_ms);
 
 int osp_controller_requeue(uint32_t job_id, bool hold, uint64_t until_ms);
 int osp_controller_end(uint32_t job_id, uint64_t until_ms);

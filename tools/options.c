@@ -15,7 +15,9 @@
 #define PRINTS_JSON                                                                                \
 	(ON_FILES | BIT(OSP_TOPOLOGY_SHOW) | BIT(OSP_TOPOLOGY_CHECK) | BIT(OSP_CONFIG_CHECK) |     \
 	 BIT(OSP_CONFIG_SHOW) | BIT(OSP_SET) | BIT(OSP_BIND) | BIT(OSP_ENV) | BIT(OSP_CHECK) |     \
-	 BIT(OSP_DOCTOR) | BIT(OSP_SETUP) | BIT(OSP_HISTORY))
+	 BIT(OSP_DOCTOR) | BIT(OSP_SETUP) | BIT(OSP_HISTORY) | BIT(OSP_RECHECK))
+
+#define RECHECK_NODES_MAX 4096
 
 static const struct osp_command commands[OSP_COMMAND_COUNT] = {
 	[OSP_TOPOLOGY_IMPORT] =
@@ -181,6 +183,17 @@ static const struct osp_command commands[OSP_COMMAND_COUNT] = {
 			     .arguments = "",
 			     .summary = "put on record what a job's end left on this node",
 			     .details = "For slurmd, as root: run by onespine.so or as an Epilog."},
+	[OSP_RECHECK] =
+		{.name = "recheck",
+		 .arguments = "[NODE]...",
+		 .arguments_most = RECHECK_NODES_MAX,
+		 .summary = "check drained nodes again and give back those that are well",
+		 .details = "For root, on a host where srun works. Tries the nodes named, or all "
+			    "that carry a reason of ours; others' drains are never touched. Each "
+			    "is checked in full depth inside a maintenance reservation; what does "
+			    "not pass is drained again. A node that was given back too often stays "
+			    "out unless it is named.",
+		 .answers = "at least one node was not given back"},
 	[OSP_COMPLETION] = {.name = "completion",
 			    .arguments = "SHELL",
 			    .arguments_least = 1,
@@ -195,7 +208,7 @@ static const struct osp_command commands[OSP_COMMAND_COUNT] = {
 		 .arguments_most = 2,
 		 .complete = OSP_COMPLETE_WORDS,
 		 .words = "topology config fit why map audit set hosts bind env check doctor setup "
-			  "gate history completion",
+			  "gate history recheck completion",
 		 .summary = "explain a command",
 		 .details = ""},
 };
@@ -401,13 +414,15 @@ static const struct osp_option options[OSP_OPTION_COUNT] = {
 		 .complete = OSP_COMPLETE_FILE,
 		 .help = "Look at the files below FOLDER, as those of an unpacked image, "
 			 "instead of this node's."},
-	[OSP_OPTION_DEPTH] = {.name = "depth",
-			      .argument = "DEPTH",
-			      .commands = BIT(OSP_CHECK),
-			      .complete = OSP_COMPLETE_WORDS,
-			      .words = "passive quick full",
-			      .help = "How deep to look: passive (the default) loads no GPU, "
-				      "quick loads each for some seconds, full for minutes."},
+	[OSP_OPTION_DEPTH] =
+		{.name = "depth",
+		 .argument = "DEPTH",
+		 .commands = BIT(OSP_CHECK) | BIT(OSP_RECHECK),
+		 .complete = OSP_COMPLETE_WORDS,
+		 .words = "passive quick full",
+		 .help = "How deep to look: passive (the default) loads no GPU, "
+			 "quick loads each for some seconds, full for minutes; recheck "
+			 "looks as deep as it can."},
 	[OSP_OPTION_GPUS] =
 		{.name = "gpus",
 		 .argument = "LIST",
@@ -465,7 +480,7 @@ static const struct osp_option options[OSP_OPTION_COUNT] = {
 			      .commands = BIT(OSP_SETUP),
 			      .help = "Jobs are submitted from this host; as --node."},
 	[OSP_OPTION_DRY_RUN] = {.name = "dry-run",
-				.commands = BIT(OSP_SETUP),
+				.commands = BIT(OSP_SETUP) | BIT(OSP_RECHECK),
 				.help = "Say what would be changed, and change nothing."},
 	[OSP_OPTION_UNDO] =
 		{.name = "undo",
@@ -514,6 +529,13 @@ static const struct osp_option options[OSP_OPTION_COUNT] = {
 		{.name = "figures",
 		 .commands = BIT(OSP_HISTORY),
 		 .help = "Show every figure, not only those that moved by 5 % or more."},
+	[OSP_OPTION_PROGRAM] =
+		{.name = "program",
+		 .argument = "FILE",
+		 .commands = BIT(OSP_RECHECK),
+		 .complete = OSP_COMPLETE_FILE,
+		 .help = "What is run on the node with the arguments check --json --depth=DEPTH, "
+			 "instead of this very program."},
 	[OSP_OPTION_JSON] = {.name = "json", .commands = PRINTS_JSON, .help = "Print JSON."},
 	[OSP_OPTION_HELP] = {.name = "help",
 			     .letter = 'h',

@@ -309,6 +309,50 @@ gate_says() {
 	grep -q "$2" "$ONESPINE_CLUSTER/nodes/$1/gate.log"
 }
 
+# --- the repair loop --------------------------------------------------------------------------------
+
+# The check as it runs on a node of the test's: with that node's faults.
+write_program() {
+	sed 's/ gate "\$@"$/ "$@"/' "$ONESPINE_CLUSTER/gate" >"$OUT/check"
+	chmod 755 "$OUT/check"
+	printf '%s\n' "$OUT/check"
+}
+
+@test "recheck gives back what is well again, drains again what is not, and leaves others' drains alone" {
+	fault n2 "$ECC"
+	scontrol update NodeName=n1,n2 State=DRAIN "Reason=$ECC_REASON"
+	scontrol update NodeName=n3 State=DRAIN Reason='fan broken'
+	equal "$(onespine recheck --dry-run)" "n1: left alone: would be checked
+n2: left alone: would be checked"
+	run onespine recheck --program="$(write_program)" --depth=passive
+	((status == 1))
+	holds "$output" 'n1: returned: '
+	holds "$output" "n2: stays drained: $ECC_REASON"
+	await 10 node_is n1 idle
+	drained n2 "$ECC_REASON"
+	drained n3 'fan broken'
+	equal "$(scontrol -o show reservation)" 'No reservations in the system'
+	holds "$(onespine recheck n3 || true)" 'n3: left alone: drained by others: fan broken'
+	holds "$(onespine recheck n1 || true)" 'n1: left alone: it is not drained'
+}
+
+@test "recheck: a node that came back too often stays out, unless it is named; only root may" {
+	for ((i = 0; i < 3; i++)); do
+		printf '%s n5\n' "$EPOCHSECONDS" >>"$ONESPINE_PREFIX/var/lib/onespine/recheck.returns"
+	done
+	scontrol update NodeName=n5 State=DRAIN "Reason=$ECC_REASON"
+	holds "$(onespine recheck || true)" 'n5: stays drained: a repeated offender, given back 3 times in 30 days'
+	run onespine recheck --program="$(write_program)" --depth=passive n5
+	((status == 0))
+	await 10 node_is n5 idle
+	sed -i '/ n[15]$/d' "$ONESPINE_PREFIX/var/lib/onespine/recheck.returns"
+	if as_other_user onespine --version; then
+		run as_other_user onespine recheck n5
+		((status == 2))
+		holds "$output" 'recheck is for root'
+	fi
+}
+
 # --- users ----------------------------------------------------------------------------------------
 
 @test "a user can neither skip the gate, nor lower its depth, nor forge spares" {
