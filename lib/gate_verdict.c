@@ -326,7 +326,8 @@ static void say(const struct court *court, enum osp_gate_kind kind, char *says)
 				 court->gang->wanted, court->gang->node_count);
 		return;
 	}
-	length = snprintf(words, sizeof(words), "of %u nodes%s", court->gang->node_count,
+	length = snprintf(words, sizeof(words), "of %u node%s%s", court->gang->node_count,
+			  court->gang->node_count == 1 ? "" : "s",
 			  court->breaker ? " (breaker open, none drained)" : "");
 	for (int result = OSP_GATE_ERROR; result < OSP_GATE_RESULT_COUNT; result++) {
 		uint32_t count = count_results(court, (enum osp_gate_result)result);

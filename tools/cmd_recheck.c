@@ -178,10 +178,8 @@ static void check_node(const struct recheck *recheck, const struct trial *trial,
 	const char *asked = recheck->call->values[OSP_OPTION_DEPTH];
 	char *answer = NULL;
 
-	if (asked)
-		answer = run_check(recheck, trial, reservation, asked);
-	for (size_t i = 0; !asked && !answer && i < 3; i++) {
-		answer = run_check(recheck, trial, reservation, depths[i]);
+	for (size_t i = asked ? 2 : 0; !answer && i < 3; i++) {
+		answer = run_check(recheck, trial, reservation, asked ? asked : depths[i]);
 		if (!answer && drained_meanwhile(trial, report))
 			return;
 	}
