@@ -77,6 +77,13 @@ static bool has_arbitrary_nodes(const job_desc_msg_t *job)
 	       (job->task_dist & SLURM_DIST_STATE_BASE) == SLURM_DIST_ARBITRARY;
 }
 
+/* Seen in 22.05.8: a node that leaves a job of whole nodes looks idle, but its cores stay taken for
+ * every job that shares it. */
+static bool is_exclusive(const job_desc_msg_t *job)
+{
+	return job->shared == JOB_SHARED_NONE;
+}
+
 static bool has_stepmgr(const job_desc_msg_t *job)
 {
 	return OSP_JOB_STEPMGR(job);
@@ -95,6 +102,9 @@ static const struct {
 		       "ask for --gpus-per-node"},
 	{has_uneven_tasks, "--gang-spares needs as many tasks on each node, whichever stay: give "
 			   "--ntasks-per-node"},
+	{is_exclusive,
+	 "--gang-spares cannot stand beside --exclusive: Slurm does not give back whole "
+	 "what leaves such a job; ask for the GPUs and CPUs of a node instead"},
 	{has_stepmgr, "--gang-spares cannot stand beside --stepmgr, which is not told of the nodes "
 		      "that leave"},
 	{has_arbitrary_nodes, "--gang-spares cannot stand beside --distribution=arbitrary, which "

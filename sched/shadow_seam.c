@@ -247,6 +247,7 @@ static int check_spares(const struct osp_seam_job *job, const char *partition, c
 {
 	const struct osp_gate_policy *gate = osp_config_gate(shadow_state.config, partition);
 	const char *obstacle = shrink_obstacle();
+	const part_record_t *part = partition_named(partition);
 
 	if (gate->depth == OSP_GATE_OFF)
 		snprintf(sentence, sentence_bytes,
@@ -258,6 +259,11 @@ static int check_spares(const struct osp_seam_job *job, const char *partition, c
 			 "--gang-spares=%u: partition %s allows %u spare node%s to a job",
 			 job->spares, partition ? partition : "?", gate->spares_max,
 			 gate->spares_max == 1 ? "" : "s");
+	else if (part && part->max_share == 0)
+		snprintf(sentence, sentence_bytes,
+			 "--gang-spares cannot work in partition %s: it gives whole nodes "
+			 "(OverSubscribe=EXCLUSIVE), and Slurm does not give them back whole",
+			 part->name);
 	else if (obstacle)
 		snprintf(sentence, sentence_bytes,
 			 "--gang-spares cannot work here: in slurm.conf %s; leave it out",

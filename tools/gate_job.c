@@ -214,7 +214,8 @@ void osp_gate_job_free(struct osp_gate_job *job)
 
 bool osp_gate_job_wanted(const struct osp_gate_job *job)
 {
-	return job->depth != OSP_GATE_OFF && (job->gang.gpus || job->policy->all_jobs);
+	return job->depth != OSP_GATE_OFF &&
+	       (job->gang.gpus || job->policy->all_jobs || job->gang.spares);
 }
 
 /* --- addresses ---------------------------------------------------------------------------------- */

@@ -165,6 +165,7 @@ requeued() {
 @test "more spares than policy allows, a bare srun with spares, a partition without a gate: refused in words" {
 	holds "$(submit_refused -N3 --gang-spares=3)" '--gang-spares=3: partition gpu allows 2 spare nodes to a job'
 	holds "$(submit_refused -p none -N3 --gang-spares=1)" 'partition none has no gate that would release spare nodes'
+	holds "$(submit_refused -N3 --gang-spares=1 --exclusive)" '--gang-spares cannot stand beside --exclusive'
 	holds "$(submit_refused -N3 --gang-spares=1 --gpus=24)" 'ask for --gpus-per-node'
 	run srun -N3 --gang-spares=1 true
 	((status))
@@ -389,7 +390,7 @@ one_gate() {
 	((nodes != 2 || RANDOM % 2)) || options+=(--gang)
 	((!spares)) || options+=(--gang-spares=1)
 	((RANDOM % 4)) || options+=(--no-requeue)
-	printf '%s %s\n' "$(job -N"$nodes" --exclusive "${options[@]}")" "$nodes" >>"$OUT/jobs"
+	printf '%s %s\n' "$(job -N"$nodes" --gres=gpu:8 "${options[@]}")" "$nodes" >>"$OUT/jobs"
 }
 
 ended() {

@@ -663,6 +663,11 @@ static void spare_uneven(void)
 	job.num_tasks = 10;
 }
 
+static void spare_exclusive(void)
+{
+	job.shared = JOB_SHARED_NONE;
+}
+
 static void spare_arbitrary(void)
 {
 	job.task_dist = SLURM_DIST_ARBITRARY;
@@ -687,6 +692,8 @@ static void spares_are_refused(void **state)
 		{spare_job_gres, "1",
 		 "--gang-spares cannot stand beside --gpus, which counts over "},
 		{spare_uneven, "1", "--gang-spares needs as many tasks on each node, whichever "},
+		{spare_exclusive, "1",
+		 "--gang-spares cannot stand beside --exclusive: Slurm does "},
 		{spare_arbitrary, "1",
 		 "--gang-spares cannot stand beside --distribution=arbitrary"},
 	};
