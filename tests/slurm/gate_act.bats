@@ -1,8 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0-or-later
 # gate_act.bats - what becomes of a job and of its nodes after one fails at the gate
-#
-# ONESPINE_GATES: how many gates with random faults (25); ONESPINE_SEED gives another run of them.
 
 load helpers
 
@@ -379,58 +377,4 @@ n2: left alone: would be checked"
 		SLURM_CONF="$SLURM_CONF" "$ONESPINE_PREFIX/bin/onespine" gate prolog >/dev/null 2>&1 || true
 	job_is "$one" RUNNING
 	none_drained_but
-}
-
-# --- at random ------------------------------------------------------------------------------------
-
-# one_gate: a job of a random kind; its number and what it asked for in the file of jobs
-one_gate() {
-	local nodes=$((1 + RANDOM % 3)) spares=$((RANDOM % 2)) options=()
-	# with a bad node on each spine 3 are left there: 2 and a spare
-	((nodes != 2 || RANDOM % 2)) || options+=(--gang)
-	((!spares)) || options+=(--gang-spares=1)
-	((RANDOM % 4)) || options+=(--no-requeue)
-	printf '%s %s\n' "$(job -N"$nodes" --gres=gpu:8 "${options[@]}")" "$nodes" >>"$OUT/jobs"
-}
-
-ended() {
-	local state id
-	while read -r id _; do
-		state=$(job_state "$id")
-		[[ $state == COMPLETED || $state == CANCELLED ]] || return 1
-	done <"$OUT/jobs"
-}
-
-@test "gates with faults at random: no good node drained, no bad one in a job that ran, no job lost" {
-	local gates=${ONESPINE_GATES:-25} done=0 node id nodes bad
-	RANDOM=${ONESPINE_SEED:-$((SRANDOM % 32768))}
-	echo "ONESPINE_SEED=$RANDOM"
-	while ((done < gates)); do
-		rm -f "$ONESPINE_CLUSTER"/nodes/*.faults "$OUT/jobs"
-		bad=' '
-		for ((i = RANDOM % 3; i > 0; i--)); do
-			node=n$((1 + RANDOM % 8))
-			[[ $bad == *" $node "* ]] || fault "$node" "$ECC"
-			bad+="$node "
-		done
-		for ((i = 0; i < 4 && done < gates; i++, done++)); do
-			one_gate
-		done
-		await 90 ended
-		# shellcheck disable=SC2086
-		none_drained_but $bad
-		while read -r id nodes; do
-			if job_is "$id" COMPLETED; then
-				equal "$(head -n 1 "$OUT/$id" | cut -d' ' -f2)" "$nodes" "nodes of job $id"
-				for node in $bad; do
-					! grep -qwE "$node" "$OUT/$id" || fail "job $id ran on $node"
-				done
-			else
-				[[ ! -e $OUT/$id ]] || fail "job $id was ended and has run"
-				note_holds "$id" 'it cannot be requeued: ended' || fail "job $id was lost"
-			fi
-		done <"$OUT/jobs"
-		free_all
-	done
-	await 20 no_gate_left
 }
