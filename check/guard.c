@@ -4,8 +4,10 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdio.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -80,6 +82,22 @@ pid_t osp_child_start_with(int *answer, int kept)
 	let_go_of_files(ends[1], kept);
 	*answer = ends[1];
 	return 0;
+}
+
+unsigned int osp_child_starved_ms(pid_t child)
+{
+	uint64_t waited_ns = 0;
+	char path[64];
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%ld/schedstat", (long)child);
+	file = fopen(path, "re");
+	if (!file)
+		return 0;
+	if (fscanf(file, "%*u %" SCNu64, &waited_ns) != 1)
+		waited_ns = 0;
+	fclose(file);
+	return (unsigned int)(waited_ns / 1000000);
 }
 
 bool osp_write_all(int file, const void *bytes, size_t count)

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The runner: what becomes of checks that pass, crash, hang, say too much or nothing. */
+#define _GNU_SOURCE /* sched_setaffinity */
+
+#include <sched.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -8,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 #include <cmocka.h>
 
@@ -53,6 +57,33 @@ static void hang_once(struct osp_check_context *context)
 	osp_tell_pass(context, "now");
 }
 
+/* Never done, because eight others want the same processor. */
+static void starve(struct osp_check_context *context)
+{
+	cpu_set_t cpus, one;
+	int cpu = 0;
+
+	(void)context;
+	sched_getaffinity(0, sizeof(cpus), &cpus);
+	while (!CPU_ISSET(cpu, &cpus))
+		cpu++;
+	CPU_ZERO(&one);
+	CPU_SET(cpu, &one);
+	sched_setaffinity(0, sizeof(one), &one);
+	for (int i = 0; i < 8; i++) {
+		pid_t parent = getpid();
+
+		if (fork() == 0) {
+			prctl(PR_SET_PDEATHSIG, SIGKILL);
+			while (getppid() == parent)
+				;
+			_exit(0);
+		}
+	}
+	for (;;)
+		;
+}
+
 static void say_nothing(struct osp_check_context *context)
 {
 	(void)context;
@@ -69,7 +100,7 @@ static void say_too_much(struct osp_check_context *context)
 		.name = #function, .group = group_, .worst = worst_, .deadline_ms = deadline_ms_,  \
 		.run = function, __VA_ARGS__                                                       \
 	}
-#define CHECK(function, ...) CHECK_IN(function, OSP_GROUP_GPU, OSP_VERDICT_FAIL, 150, __VA_ARGS__)
+#define CHECK(function, ...) CHECK_IN(function, OSP_GROUP_GPU, OSP_VERDICT_FAIL, 400, __VA_ARGS__)
 
 static struct osp_thresholds *thresholds;
 
@@ -115,6 +146,24 @@ static void each_ends_as_it_must(void **state)
 	assert_int_equal(osp_run_verdict(&run, false), OSP_VERDICT_FAIL);
 	assert_string_equal(osp_run_reason(&run, reason, sizeof(reason)),
 			    "onespine: gpu3 fails 12 uncorrectable > 0; replace");
+	osp_run_free(&run);
+}
+
+/* A user's load makes no check fail, and says so. */
+static void starved_is_not_stuck(void **state)
+{
+	static const struct osp_check checks[] = {CHECK(starve, ), CHECK(pass, )};
+	struct osp_run run;
+
+	(void)state;
+	run_checks(checks, 2, 0, 1000, &run);
+	assert_int_equal(run.outcomes[0].verdict, OSP_VERDICT_ERROR);
+	assert_int_equal(run.outcomes[0].result_count, 1);
+	assert_string_equal(run.outcomes[0].results[0].value, "starved");
+	assert_non_null(strstr(run.outcomes[0].results[0].why,
+			       "no answer within 400 ms, twice, but it waited "));
+	assert_int_equal(run.outcomes[1].verdict, OSP_VERDICT_PASS);
+	assert_int_equal(osp_run_verdict(&run, false), OSP_VERDICT_ERROR);
 	osp_run_free(&run);
 }
 
@@ -384,6 +433,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(each_ends_as_it_must),
+		cmocka_unit_test(starved_is_not_stuck),
 		cmocka_unit_test(worst_and_boot),
 		cmocka_unit_test(a_basic_check_takes_its_group_along),
 		cmocka_unit_test(the_budget_ends_it),
