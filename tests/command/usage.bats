@@ -74,7 +74,7 @@ load helpers
 		_onespine
 		printf '%s\n' "${COMPREPLY[*]}"
 	}
-	expect 0 "topology config fit why map audit set hosts bind env check doctor setup gate history completion help --help --version" \
+	expect 0 "topology config fit why map audit set hosts bind env check doctor setup gate history recheck completion help --help --version" \
 		complete_words onespine ''
 	expect 0 "import show check" complete_words onespine topology ''
 	expect 0 "show" complete_words onespine config s
