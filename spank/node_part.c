@@ -244,12 +244,13 @@ static void task(spank_t spank)
 				"this node has no accelerators that are known: nothing is set");
 		return;
 	}
-	if (topology)
-		spank_setenv(spank, TOPOLOGY_VARIABLE, topology, 1);
 	if (step.modes.bind != OSP_BIND_OFF && step.has_tasks_only)
 		bound = osp_binding_apply(spank, &step, environment);
 	if (step.rules)
 		osp_environment_set(spank, &step, environment, bound);
+	/* last: it may move `environment` */
+	if (topology)
+		spank_setenv(spank, TOPOLOGY_VARIABLE, topology, 1);
 }
 
 #pragma GCC visibility push(default)
