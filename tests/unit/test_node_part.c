@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * test_node_part.c - a step's node and task without Slurm, on a node of two GPUs that is not there
+ *
+ * The fake SPANK gives each task a new environment with every change and spoils the old one, as
+ * Slurm's may.
+ */
+#include "onespine_config.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+#include "lib/user_env.h"
+#include "spank/node_part.h"
+
+#define NAMES_MAX 64
+
+extern const struct osp_node_part osp_node_part;
+
+static spank_t handle = (spank_t)&handle;
+static char **environment;
+static char folder[64], root[128], data[128], site[128], cache[128], topology[128];
+
+/* --- a fake SPANK ----------------------------------------------------------------------------- */
+
+/* A copy with NAME=VALUE in it (NULL: without NAME); what was before is spoilt. */
+static void change(const char *name, const char *value)
+{
+	char **next = calloc(NAMES_MAX, sizeof(*next));
+	size_t count = 0, length = strlen(name);
+
+	for (char **at = environment; at && *at; at++) {
+		if (strncmp(*at, name, length) != 0 || (*at)[length] != '=')
+			next[count++] = strdup(*at);
+		memset(*at, 0xa5, strlen(*at));
+		free(*at);
+	}
+	if (value)
+		assert_true(asprintf(&next[count++], "%s=%s", name, value) > 0);
+	assert_true(count < NAMES_MAX);
+	if (environment)
+		memset(environment, 0xa5, NAMES_MAX * sizeof(*environment));
+	free(environment);
+	environment = next;
+}
+
+spank_err_t spank_get_item(spank_t spank, spank_item_t item, ...)
+{
+	uint32_t *number = NULL;
+	va_list list;
+
+	assert_ptr_equal(spank, handle);
+	va_start(list, item);
+	if (item == S_JOB_ENV)
+		*va_arg(list, char ***) = environment;
+	else
+		number = va_arg(list, uint32_t *);
+	va_end(list);
+	if (number)
+		*number = item == S_JOB_LOCAL_TASK_COUNT || item == S_JOB_ID ? 1 : 0;
+	return ESPANK_SUCCESS;
+}
+
+spank_err_t spank_getenv(spank_t spank, const char *name, char *buffer, int bytes)
+{
+	const char *value = osp_environment_value(environment, name);
+
+	assert_ptr_equal(spank, handle);
+	if (!value)
+		return ESPANK_ENV_NOEXIST;
+	snprintf(buffer, (size_t)bytes, "%s", value);
+	return ESPANK_SUCCESS;
+}
+
+spank_err_t spank_setenv(spank_t spank, const char *name, const char *value, int overwrite)
+{
+	assert_ptr_equal(spank, handle);
+	assert_int_equal(overwrite, 1);
+	change(name, value);
+	return ESPANK_SUCCESS;
+}
+
+spank_err_t spank_unsetenv(spank_t spank, const char *name)
+{
+	assert_ptr_equal(spank, handle);
+	change(name, NULL);
+	return ESPANK_SUCCESS;
+}
+
+void slurm_error(const char *format, ...)
+{
+	(void)format;
+}
+
+/* --- a node ----------------------------------------------------------------------------------- */
+
+static void write_file(const char *where, const char *name, const char *text)
+{
+	char path[512];
+	FILE *file;
+
+	snprintf(path, sizeof(path), "%s%s", where, name);
+	for (char *at = path + 1; (at = strchr(at, '/')); at++) {
+		*at = '\0';
+		mkdir(path, 0755);
+		*at = '/';
+	}
+	file = fopen(path, "w");
+	assert_non_null(file);
+	fputs(text, file);
+	fclose(file);
+}
+
+static int set_up(void **state)
+{
+	(void)state;
+	strcpy(folder, "/tmp/onespine-part-XXXXXX");
+	if (!mkdtemp(folder))
+		return -1;
+	snprintf(root, sizeof(root), "%s/root", folder);
+	snprintf(data, sizeof(data), "%s/data", folder);
+	snprintf(site, sizeof(site), "%s/site", folder);
+	snprintf(cache, sizeof(cache), "%s/cache", folder);
+	snprintf(topology, sizeof(topology), "%s/m.xml", folder);
+	write_file(root, "/sys/bus/pci/devices/0000:80:00.0/vendor", "0x10de\n");
+	write_file(root, "/sys/bus/pci/devices/0000:80:00.0/class", "0x030200\n");
+	write_file(folder, "/m.xml",
+		   "<system><cpu numaid=\"0\" affinity=\"03\"><pci busid=\"0000:80:00.0\" "
+		   "class=\"0x030200\"/></cpu></system>");
+	write_file(data, "/instances/t.yaml", "source: x\ninstances:\n  t: {vendor: nvidia}\n");
+	write_file(data, "/rules/r.yaml",
+		   "rules:\n"
+		   "  - {id: A, when: {vendor: nvidia}, action: set, variable: ONE, value: \"1\", "
+		   "severity: missing, reason: r, source: s}\n"
+		   "  - {id: B, when: {vendor: nvidia}, action: set, variable: TWO, value: \"2\", "
+		   "severity: missing, reason: r, source: s}\n");
+	change("SLURM_PROCID", "0");
+	change("SLURM_CPUS_ON_NODE", "8");
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	char command[128];
+
+	(void)state;
+	while (environment && environment[0]) {
+		char name[128];
+
+		snprintf(name, sizeof(name), "%.*s", (int)strcspn(environment[0], "="),
+			 environment[0]);
+		change(name, NULL);
+	}
+	snprintf(command, sizeof(command), "rm -rf '%s'", folder);
+	return system(command);
+}
+
+static void run_step(enum osp_env_mode env)
+{
+	struct osp_node_arguments arguments = {
+		.cache = cache, .topology = topology, .data = data, .site = site, .root = root};
+	struct osp_modes modes = {.env_said = true,
+				  .bind_said = true,
+				  .env = env,
+				  .bind = OSP_BIND_AUTO,
+				  .client_told = true};
+
+	osp_node_part.begin(handle, &arguments, &modes);
+	osp_node_part.user(handle);
+	osp_node_part.task(handle);
+}
+
+static void assert_set(const char *name, const char *value)
+{
+	const char *found = osp_environment_value(environment, name);
+
+	if (!value)
+		assert_null(found);
+	else if (!found || strcmp(found, value) != 0)
+		fail_msg("%s is %s, not %s", name, found ? found : "not set", value);
+}
+
+static void test_sets(void **state)
+{
+	(void)state;
+	change("TWO", "mine");
+	run_step(OSP_ENV_AUTO);
+	assert_set("ONE", "1");
+	assert_set("TWO", "mine");
+	assert_set("ONESPINE_TOPOLOGY", topology);
+	assert_true(!strncmp(osp_environment_value(environment, "ONESPINE_ENV_SET"), "ONE:", 4));
+}
+
+/* What an outer step set is decided anew; what its user changed since then is the user's. */
+static void test_inner_step(void **state)
+{
+	(void)state;
+	run_step(OSP_ENV_AUTO);
+	change("TWO", "mine");
+	write_file(data, "/rules/r.yaml",
+		   "rules:\n"
+		   "  - {id: A, when: {vendor: nvidia}, action: set, variable: [ONE, TWO], value: "
+		   "\"3\", severity: missing, reason: r, source: s}\n");
+	run_step(OSP_ENV_AUTO);
+	assert_set("ONE", "3");
+	assert_set("TWO", "mine");
+}
+
+static void test_off(void **state)
+{
+	(void)state;
+	run_step(OSP_ENV_OFF);
+	assert_set("ONE", NULL);
+	assert_set("ONESPINE_TOPOLOGY", topology);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(test_sets, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_inner_step, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_off, set_up, tear_down),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
