@@ -16,7 +16,7 @@
 
 static bool pass_path(const char *root, const char *name, char *path, size_t path_bytes)
 {
-	return osp_root_path(root, path, path_bytes, "%s%s%s", OSP_RUN_DIR + 1, *name ? "/" : "",
+	return osp_root_path(root, path, path_bytes, "%s%s%s", &OSP_RUN_DIR[1], *name ? "/" : "",
 			     name);
 }
 

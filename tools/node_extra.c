@@ -100,7 +100,7 @@ static int put_in_child(const void *argument)
 
 static bool note_path(const char *root, char *path, size_t path_bytes)
 {
-	return osp_root_path(root, path, path_bytes, "%s/" NOTE, OSP_RUN_DIR + 1);
+	return osp_root_path(root, path, path_bytes, "%s/" NOTE, &OSP_RUN_DIR[1]);
 }
 
 static int run_child(const struct put *put, unsigned int deadline_ms, struct osp_error *error)
@@ -137,7 +137,7 @@ int osp_extra_put(const char *root, const char *node, json_t *mine, unsigned int
 
 	if (!text)
 		return osp_error_set(error, "out of memory");
-	if (!osp_root_read(root, noted, sizeof(noted), "%s/" NOTE, OSP_RUN_DIR + 1) ||
+	if (!osp_root_read(root, noted, sizeof(noted), "%s/" NOTE, &OSP_RUN_DIR[1]) ||
 	    strcmp(noted, text) != 0) {
 		state = run_child(&put, deadline_ms, error);
 		/* Without the note slurmctld is asked again next time: no harm. */
