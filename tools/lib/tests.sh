@@ -96,12 +96,12 @@ run_packages() {
 
 # --- bats -------------------------------------------------------------------------------------------
 
-# run_bats_files RELEASE FILE...: two at a time, each with clusters of its own
+# run_bats_files RELEASE FILE...: three at a time, each with clusters of its own; they mostly wait
 run_bats_files() {
 	local release=$1 file running=0
 	shift
 	for file; do
-		if ((running == 2)); then
+		if ((running == 3)); then
 			wait -n || true
 			running=$((running - 1))
 		fi
