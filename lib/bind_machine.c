@@ -210,13 +210,14 @@ void osp_machine_free(struct osp_machine *machine)
  */
 static int configure(hwloc_topology_t topology)
 {
-	static const char *const gpu_parts[] = {"cuda",	     "nvml",   "rsmi",
-						"levelzero", "opencl", "gl"};
+	/* "pci" is libpciaccess, which hwloc prefers to the kernel's files where it is installed. */
+	static const char *const left_out[] = {"cuda",	 "nvml", "rsmi", "levelzero",
+					       "opencl", "gl",	 "pci"};
 	size_t i;
 
-	for (i = 0; i < sizeof(gpu_parts) / sizeof(gpu_parts[0]); i++)
+	for (i = 0; i < sizeof(left_out) / sizeof(left_out[0]); i++)
 		hwloc_topology_set_components(topology, HWLOC_TOPOLOGY_COMPONENTS_FLAG_BLACKLIST,
-					      gpu_parts[i]);
+					      left_out[i]);
 	if (hwloc_topology_set_flags(topology, HWLOC_TOPOLOGY_FLAG_INCLUDE_DISALLOWED) < 0)
 		return -1;
 	return hwloc_topology_set_io_types_filter(topology, HWLOC_TYPE_FILTER_KEEP_ALL);

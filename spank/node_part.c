@@ -186,6 +186,8 @@ static void begin(spank_t spank, const struct osp_node_arguments *arguments,
 {
 	struct stat status;
 
+	osp_node_forget(step.known);
+	osp_rules_free(step.rules);
 	memset(&step, 0, sizeof(step));
 	step.modes = *modes;
 	topology = arguments->topology;

@@ -55,9 +55,10 @@ $(check --list --json | jq 'map(select(.depth == "passive")) | length')" ]]
 @test "a dry run and who is not root keep nothing" {
 	check --dry-run >/dev/null
 	[[ ! -e $kept && ! -e node/run/onespine ]]
+	cp -rL "$FAKE/lib" "$ONESPINE" . # the build may lie where only root comes
 	chmod -R a+rX "$BATS_RUN_TMPDIR"
 	run setpriv --reuid=65534 --clear-groups env ONESPINE_TEST_ROOT="$PWD/node" \
-		LD_LIBRARY_PATH="$FAKE/lib" "$ONESPINE" check --only cpu
+		LD_LIBRARY_PATH="$PWD/lib" "./${ONESPINE##*/}" check --only cpu
 	[[ $status == 0 && ! -e $kept ]]
 }
 

@@ -135,7 +135,7 @@ no_gate_left() {
 }
 
 @test "scancel in the middle: the Prologs of a cancelled job end by themselves" {
-	fault n2 'sleep 600 & wait'
+	fault n2 "exec -a '$ONESPINE_CLUSTER/gate prolog' sleep 600"
 	job=$(submit -N3 -w 'n[1-3]' --gres=gpu:8)
 	await 10 job_is "$job" RUNNING
 	scancel "$job"

@@ -83,6 +83,7 @@ static void strikes(void **state)
 		char boot[2] = "0";
 		size_t count;
 
+		tear_down(NULL);
 		set_up(NULL);
 		for (const char *at = cases[i].outcomes; *at; at++, time_s += DAY) {
 			if (*at >= '0' && *at <= '9')
@@ -95,9 +96,7 @@ static void strikes(void **state)
 		assert_int_equal(subject->failed, cases[i].failed);
 		assert_int_equal(subject->strikes, cases[i].strikes);
 		assert_int_equal(subject->lemon, cases[i].lemon);
-		tear_down(NULL);
 	}
-	set_up(NULL);
 }
 
 static void old_strikes_do_not_count(void **state)
