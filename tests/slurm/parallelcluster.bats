@@ -14,7 +14,10 @@ load helpers
 STATIC=gpu-st-gpu-g38xlarge-1
 
 setup_file() {
-	export PC=$BATS_FILE_TMPDIR/pc ONESPINE=$ONESPINE_PREFIX/bin/onespine
+	# slurmstepd's socket stands in a node's spool, and its path has at most 108 characters
+	PC=$(mktemp -d /tmp/pc.XXXXXX)
+	chmod 755 "$PC"
+	export PC ONESPINE=$ONESPINE_PREFIX/bin/onespine
 	export SLURM_CONF=$PC/etc/slurm.conf DATA=$ONESPINE_TOOLS/../tests/data/parallelcluster
 	mkdir -p "$PC"/{bin,etc/pcluster,etc/scripts/prolog.d,etc/scripts/epilog.d,etc/plugstack.conf.d,state,spool,log,run,munge,dev,onespine}
 	write_generated
@@ -37,6 +40,7 @@ teardown_file() {
 	done
 	await 20 all_ended || true
 	kill "$(<"$PC/holder")" 2>/dev/null || true
+	rm -rf --one-file-system "$PC"
 }
 
 teardown() {
