@@ -386,6 +386,18 @@ two_spines() {
 	on_one_spine "$job" leaf
 }
 
+# update JOB WORD...: a slurmctld under load asks to be asked again
+update() {
+	local job=$1 said tries
+	shift
+	for ((tries = 0; tries < 10; tries++)); do
+		! said=$(scontrol update "JobId=$job" "$@" 2>&1) || return 0
+		[[ $said == *'Resource temporarily unavailable'* ]] || break
+		sleep 0.5
+	done
+	fail "$said"
+}
+
 @test "allow_off: false: nor can a job be brought there by scontrol update" {
 	policy <<-'END'
 		partitions:
@@ -395,11 +407,11 @@ two_spines() {
 	hold 'n[1-4],n[7-10]'
 	# from a partition without that policy, from fewer nodes, and from a level above
 	moved=$(submit --hold -N3 --exclusive -p left)
-	scontrol update "JobId=$moved" Partition=gpu
+	update "$moved" Partition=gpu
 	grown=$(submit --hold -N2 --exclusive)
-	scontrol update "JobId=$grown" NumNodes=3-3
+	update "$grown" NumNodes=3-3
 	above=$(submit --hold --gang=core -N3 --exclusive -p all)
-	scontrol update "JobId=$above" Partition=gpu
+	update "$above" Partition=gpu
 	for job in $moved $grown $above; do
 		scontrol release "$job"
 		await 20 note_holds "$job" '[onespine: gang=spine; waits: 3 nodes on one spine'
