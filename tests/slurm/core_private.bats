@@ -124,7 +124,7 @@ mine_waits() {
 	lay_out
 	waiting=$(squeue -h -o %A --name=secret-waits)
 	before=$(job_field "$waiting" AdminComment)
-	ask 1 onespine set "$waiting" --gang=leaf
+	ask 1 onespine set "$waiting" --gang=spine@10
 	matches "$said" "^refused: job $waiting"
 	[[ $said != *secret* && $said != *root* ]]
 	equal "$(job_field "$waiting" AdminComment)" "$before"
