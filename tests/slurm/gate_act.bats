@@ -3,9 +3,7 @@
 # gate_act.bats - what becomes of a job and of its nodes after one fails at the gate
 
 load helpers
-
-ECC='export ONESPINE_FAKE_NVML=gpu3.ecc_uncorrected=12'
-ECC_REASON='onespine: gpu3 ecc 12 uncorrectable > 0; reset gpu'
+load gate_helpers
 
 # 2 spines of 4 nodes each: n1-n4, n5-n8
 setup_file() {
@@ -33,11 +31,6 @@ setup_file() {
 	write_script
 }
 
-setup() {
-	rm -f "$ONESPINE_CLUSTER"/nodes/*.faults
-	cluster check --dir "$ONESPINE_CLUSTER" && free_all
-}
-
 # The job: which nodes Slurm's variables name, which ones its steps run on, in their order.
 write_script() {
 	cat >"$OUT/job.sh" <<-'END'
@@ -52,40 +45,6 @@ write_script() {
 # job SBATCH-OPTION...: that script; what it says is in $OUT/JOB
 job() {
 	sbatch --parsable --chdir=/ --output="$OUT/%j" "$@" "$OUT/job.sh"
-}
-
-# fault NODE SHELL-LINE: its gate reads it before each run
-fault() {
-	printf '%s\n' "$2" >>"$ONESPINE_CLUSTER/nodes/$1.faults"
-}
-
-# drained NODE REASON
-drained() {
-	[[ $(sinfo -h -N -n "$1" -o '%T %E' | head -n 1) == drain*" $2" ]]
-}
-
-# none_drained_but NODE...: in any state of draining
-none_drained_but() {
-	local node
-	for node in $(sinfo -h -N -t drain -o %N | sort -u); do
-		[[ " $* " == *" $node "* ]] || fail "$node is drained: $(sinfo -h -n "$node" -o %E)"
-	done
-}
-
-# Other clusters may have gates of their own.
-no_gate_left() {
-	local pid
-	for pid in $(pgrep -f 'onespine gate|/gate (prolog|epilog)'); do
-		! grep -qsa "$ONESPINE_CLUSTER/" "/proc/$pid/environ" "/proc/$pid/cmdline" || return 1
-	done
-}
-
-note_holds() {
-	[[ $(job_field "$1" AdminComment) == *"$2"* ]]
-}
-
-requeued() {
-	(($(job_field "$1" Restarts) >= ${2:-1}))
 }
 
 # --- spares ---------------------------------------------------------------------------------------
@@ -220,10 +179,6 @@ requeued() {
 	equal "$(scontrol show job "$all" | grep -c JobState=COMPLETED)" 4
 }
 
-no_jobs() {
-	[[ -z $(squeue -h -o %i) ]]
-}
-
 @test "a heterogeneous job: as a whole" {
 	fault n3 "$ECC"
 	one=$(job -N2 --exclusive : -N2 --exclusive)
@@ -250,10 +205,6 @@ looked_at() {
 	none_drained_but
 	await_job "$one" COMPLETED 90
 	[[ $(cat "$OUT/$one") != *n3* ]]
-}
-
-excludes() {
-	[[ $(job_field "$1" ExcNodeList) == "$2" ]]
 }
 
 @test "an administrator's reason stays, and so does his drain" {
@@ -295,17 +246,13 @@ excludes() {
 	await_job "$one" RUNNING
 	await_saved "$one"
 	cluster kill-ctld --dir "$ONESPINE_CLUSTER" -9
-	await 20 gate_says n2 'FAIL'
+	await 20 says n2 FAIL
 	cluster start-ctld --dir "$ONESPINE_CLUSTER"
 	await_job "$one" COMPLETED 90
 	[[ $(cat "$OUT/$one") != *n2* ]]
 	drained n2 "$ECC_REASON"
 	none_drained_but n2
 	await 20 no_gate_left
-}
-
-gate_says() {
-	grep -q "$2" "$ONESPINE_CLUSTER/nodes/$1/gate.log"
 }
 
 # --- the repair loop --------------------------------------------------------------------------------

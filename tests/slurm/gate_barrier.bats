@@ -3,6 +3,7 @@
 # gate_barrier.bats - every node of a job knows the gang's verdict before the job's first process
 
 load helpers
+load gate_helpers
 
 setup_file() {
 	cat >"$BATS_FILE_TMPDIR/onespine.yaml" <<-END
@@ -20,38 +21,6 @@ setup_file() {
 		--partition 'fresh Nodes=ALL MaxTime=INFINITE State=UP'
 }
 
-setup() {
-	rm -f "$ONESPINE_CLUSTER"/nodes/*.faults
-	for log in "$ONESPINE_CLUSTER"/nodes/*/gate.log; do
-		: >"$log"
-	done
-	cluster check --dir "$ONESPINE_CLUSTER" && free_all
-}
-
-# fault NODE SHELL-LINE: its gate reads it before each run
-fault() {
-	printf '%s\n' "$2" >>"$ONESPINE_CLUSTER/nodes/$1.faults"
-}
-
-# gate_log NODE: what its gate wrote
-gate_log() {
-	cat "$ONESPINE_CLUSTER/nodes/$1/gate.log"
-}
-
-says() {
-	[[ $(gate_log "$1") == *"$2"* ]]
-}
-
-# script FILE: a job that leaves a mark when its script runs
-script() {
-	printf '#!/bin/bash\necho "$SLURM_JOB_NODELIST" >>%s\nsleep 600\n' "$1" >"$1.sh"
-	printf '%s.sh\n' "$1"
-}
-
-no_gate_left() {
-	! pgrep -f "$ONESPINE_PREFIX/bin/onespine gate" >/dev/null
-}
-
 @test "all pass: the job runs, every node knows, and slurmctld was asked nothing" {
 	log_mark
 	job=$(submit -N6 --gres=gpu:8)
@@ -67,7 +36,7 @@ no_gate_left() {
 }
 
 @test "one node fails: no process of the job ran, it is drained with its reason, the job starts elsewhere" {
-	fault n3 'export ONESPINE_FAKE_NVML=gpu3.ecc_uncorrected=12'
+	fault n3 "$ECC"
 	job=$(submit -N4 -w 'n[2-3]' --gres=gpu:8 "$(script "$BATS_TEST_TMPDIR/ran")")
 	await 30 node_is n3 drained
 	matches "$(sinfo -h -p gpu -n n3 -o %E)" '^onespine: gpu3 ecc 12 uncorrectable > 0; reset gpu$'
@@ -86,7 +55,7 @@ no_gate_left() {
 }
 
 @test "a job without GPUs, and one of a partition with depth off, meet no gate" {
-	fault n1 'export ONESPINE_FAKE_NVML=gpu3.ecc_uncorrected=12'
+	fault n1 "$ECC"
 	one=$(submit -N2 -w 'n[1-2]')
 	two=$(submit -N2 -p cpu -w 'n[1-2]' --gres=gpu:8)
 	await_job "$one" RUNNING
@@ -95,7 +64,7 @@ no_gate_left() {
 }
 
 @test "jobs: all checks a job without GPUs too, and a single node stands alone" {
-	fault n1 'export ONESPINE_FAKE_NVML=gpu3.ecc_uncorrected=12'
+	fault n1 "$ECC"
 	job=$(submit -N1 -p every -w n1)
 	await 30 node_is n1 drained
 	await 30 begins_later "$job"
@@ -165,7 +134,7 @@ no_gate_left() {
 	first=$(submit -N2 -p fresh -w 'n[1-2]' --gres=gpu:8 --wrap true)
 	await 30 says n2 "job $first: PASS (fresh)"
 	await 30 nothing_left
-	fault n2 'export ONESPINE_FAKE_NVML=gpu3.ecc_uncorrected=12'
+	fault n2 "$ECC"
 	submit -N2 -p fresh -w 'n[1-2]' --gres=gpu:8 >/dev/null
 	await 30 node_is n2 drained
 }

@@ -3,6 +3,7 @@
 # gate_hostile.bats - what an ordinary user on a node may try against the gate
 
 load helpers
+load gate_helpers
 
 setup_file() {
 	cat >"$BATS_FILE_TMPDIR/onespine.yaml" <<-END
@@ -12,14 +13,6 @@ setup_file() {
 	cluster_start --nodes 4 --gate --gres gpu:8 --config "$BATS_FILE_TMPDIR/onespine.yaml"
 	# What everybody may run, though root's home and /tmp/build are closed to others.
 	install -m 755 "$(gate_fakes)/../knock" "$ONESPINE_CLUSTER/bin/knock"
-}
-
-setup() {
-	rm -f "$ONESPINE_CLUSTER"/nodes/*.faults
-	for log in "$ONESPINE_CLUSTER"/nodes/*/gate.log; do
-		: >"$log"
-	done
-	cluster check --dir "$ONESPINE_CLUSTER" && free_all
 }
 
 gate_fakes() {
@@ -34,18 +27,6 @@ gate_fakes() {
 		. "$ONESPINE_TOOLS/lib/gate.sh"
 		gate_fakes
 	)
-}
-
-fault() {
-	printf '%s\n' "$2" >>"$ONESPINE_CLUSTER/nodes/$1.faults"
-}
-
-gate_log() {
-	cat "$ONESPINE_CLUSTER/nodes/$1/gate.log"
-}
-
-says() {
-	[[ $(gate_log "$1") == *"$2"* ]]
 }
 
 address() {
@@ -112,7 +93,7 @@ undisturbed() {
 }
 
 @test "what a user says in options and environment lowers nothing" {
-	fault n2 'export ONESPINE_FAKE_NVML=gpu3.ecc_uncorrected=12'
+	fault n2 "$ECC"
 	export SLURM_SPANK__SLURM_SPANK_OPTION_onespine_gang_check=off
 	export _SLURM_SPANK_OPTION_onespine_gang_check=off ONESPINE_GANG_CHECK=off
 	export SPANK__ONESPINE_SPARES=3 ONESPINE_TEST_ROOT=/nowhere SLURM_JOB_GPUS=7

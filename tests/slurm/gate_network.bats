@@ -3,6 +3,7 @@
 # gate_network.bats - data and bandwidth between the nodes of a gang, before its first process
 
 load helpers
+load gate_helpers
 
 setup_file() {
 	cat >"$BATS_FILE_TMPDIR/onespine.yaml" <<-END
@@ -10,26 +11,6 @@ setup_file() {
 		  gate: {budget_s: 20, fresh_s: 0}
 	END
 	cluster_start --nodes 6 --gate --gres gpu:8 --config "$BATS_FILE_TMPDIR/onespine.yaml"
-}
-
-setup() {
-	rm -f "$ONESPINE_CLUSTER"/nodes/*.faults
-	for log in "$ONESPINE_CLUSTER"/nodes/*/gate.log; do
-		: >"$log"
-	done
-	cluster check --dir "$ONESPINE_CLUSTER" && free_all
-}
-
-fault() {
-	printf '%s\n' "$2" >>"$ONESPINE_CLUSTER/nodes/$1.faults"
-}
-
-gate_log() {
-	cat "$ONESPINE_CLUSTER/nodes/$1/gate.log"
-}
-
-says() {
-	[[ $(gate_log "$1") == *"$2"* ]]
 }
 
 measurers() {

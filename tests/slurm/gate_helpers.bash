@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# gate_helpers.bash - for tests of the gate; load it after helpers: load helpers; load gate_helpers
+#
+# Its setup takes all faults away, empties the gates' logs and frees all nodes before each test.
+# shellcheck shell=bash
+
+ECC='export ONESPINE_FAKE_NVML=gpu3.ecc_uncorrected=12'
+# shellcheck disable=SC2034
+ECC_REASON='onespine: gpu3 ecc 12 uncorrectable > 0; reset gpu'
+
+setup() {
+	[[ -n ${ONESPINE_CLUSTER:-} ]] || return 0
+	all_well
+	cluster check --dir "$ONESPINE_CLUSTER" && free_all
+}
+
+# all_well: no fault is left, and the gates' logs are empty
+all_well() {
+	local log
+	rm -f "$ONESPINE_CLUSTER"/nodes/*.faults
+	for log in "$ONESPINE_CLUSTER"/nodes/*/gate.log; do
+		: >"$log"
+	done
+}
+
+# fault NODE SHELL-LINE: its gate reads it before each run
+fault() {
+	printf '%s\n' "$2" >>"$ONESPINE_CLUSTER/nodes/$1.faults"
+}
+
+# gate_log NODE: what its gate wrote
+gate_log() {
+	cat "$ONESPINE_CLUSTER/nodes/$1/gate.log"
+}
+
+# says NODE TEXT: its gate wrote that
+says() {
+	[[ $(gate_log "$1") == *"$2"* ]]
+}
+
+# script FILE: a job that leaves a mark when its script runs
+script() {
+	# shellcheck disable=SC2016
+	printf '#!/bin/bash\necho "$SLURM_JOB_NODELIST" >>%s\nsleep 600\n' "$1" >"$1.sh"
+	printf '%s.sh\n' "$1"
+}
+
+# --- the gates' processes -------------------------------------------------------------------------
+
+# gate_processes [NODE]: what slurmd's Prologs and Epilogs have started, one number a line; other clusters
+# have gates of their own. A check is told nothing but where its node is.
+gate_processes() {
+	local node=${1:-[^/]*} environment pid
+	{
+		grep -lszE "^ONESPINE_TEST_ROOT=$ONESPINE_CLUSTER/nodes/$node\$" /proc/[0-9]*/environ
+		grep -lszE '^SLURM_SCRIPT_CONTEXT=(prolog|epilog)_slurmd$' /proc/[0-9]*/environ |
+			xargs -r grep -lszE "^SLURM_CONF=$ONESPINE_CLUSTER/" |
+			xargs -r grep -lszE "^SLURMD_NODENAME=$node\$"
+	} | sort -u | while read -r environment; do
+		pid=${environment#/proc/}
+		printf '%s\n' "${pid%/environ}"
+	done
+}
+
+no_gate_left() {
+	[[ -z $(gate_processes) ]]
+}
+
+gate_runs() {
+	[[ -n $(gate_processes "$1") ]]
+}
+
+# --- nodes and jobs -------------------------------------------------------------------------------
+
+# drained NODE REASON
+drained() {
+	[[ $(sinfo -h -N -n "$1" -o '%T %E' | head -n 1) == drain*" $2" ]]
+}
+
+# none_drained_but NODE...: in any state of draining, or down
+none_drained_but() {
+	local node
+	for node in $(sinfo -h -N -t drain,down -o %N | sort -u); do
+		[[ " $* " == *" $node "* ]] || fail "$node is drained: $(sinfo -h -n "$node" -o %E)"
+	done
+}
+
+# note_holds JOB TEXT: what the job's AdminComment says
+note_holds() {
+	[[ $(job_field "$1" AdminComment) == *"$2"* ]]
+}
+
+# requeued JOB [TIMES]
+requeued() {
+	(($(job_field "$1" Restarts) >= ${2:-1}))
+}
+
+no_jobs() {
+	[[ -z $(squeue -h -o %i) ]]
+}
+
+# excludes JOB HOSTLIST
+excludes() {
+	[[ $(job_field "$1" ExcNodeList) == "$2" ]]
+}
