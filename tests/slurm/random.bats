@@ -6,8 +6,6 @@
 
 load helpers
 
-JOBS=200
-
 setup_file() {
 	local dir=$BATS_FILE_TMPDIR/cluster
 	two_cores >"$BATS_FILE_TMPDIR/onespine.topology"
@@ -152,13 +150,13 @@ check_all() {
 	onespine audit >"$BATS_TEST_TMPDIR/audit" 2>&1 || fail "after '$step': audit: $(cat "$BATS_TEST_TMPDIR/audit")"
 }
 
-@test "$JOBS random jobs: audit clean after each step, none held, none lost" {
+@test "200 random jobs: audit clean after each step, none held, none lost" {
 	local seed=${ONESPINE_SEED:-20250807} step='' last_options='' picked=0 job state
 	local -a submitted=()
 	local -A cancelled=()
 	RANDOM=$seed
 	echo "ONESPINE_SEED=$seed"
-	while ((${#submitted[@]} < JOBS)); do
+	while ((${#submitted[@]} < 200)); do
 		random_step
 		check_all
 	done
