@@ -197,10 +197,12 @@ bool osp_gpus_open(struct osp_check_context *context, struct osp_gpus *gpus)
 		return false;
 	}
 	state = osp_nvml_ready();
-	if (state == OSP_NVML_OK)
-		state = osp_nvml_count(&count);
 	if (state != OSP_NVML_OK) {
 		osp_tell_skip(context, "NVML does not answer; the check driver tells why");
+		return false;
+	}
+	if (osp_nvml_count(&count) != OSP_NVML_OK) {
+		osp_tell_skip(context, "NVML counts no GPUs; the check gpus tells why");
 		return false;
 	}
 	gpus->all = count;
@@ -227,4 +229,31 @@ bool osp_gpu_value(struct osp_check_context *context, const struct osp_gpu *gpu,
 	    state != OSP_NVML_RESET_REQUIRED)
 		osp_tell_error(context, gpu->subject, "%s: %s", what, osp_nvml_words(state));
 	return false;
+}
+
+size_t osp_gpus_judge(struct osp_check_context *context, const struct osp_gpus *gpus,
+		      osp_gpu_judge *judge, void *data, const char *nothing)
+{
+	size_t lacking = 0;
+	bool ill = false;
+
+	for (size_t i = 0; i < gpus->count; i++) {
+		if (gpus->gpus[i].state == OSP_NVML_OK)
+			ill |= judge(context, &gpus->gpus[i], &lacking, data);
+		else
+			lacking++;
+	}
+	if (lacking == gpus->count)
+		osp_tell_skip(context, "%s", nothing);
+	return ill ? 0 : gpus->count - lacking;
+}
+
+size_t osp_gpus_each(struct osp_check_context *context, osp_gpu_judge *judge, void *data,
+		     const char *nothing)
+{
+	struct osp_gpus gpus;
+
+	if (!osp_gpus_open(context, &gpus))
+		return 0;
+	return osp_gpus_judge(context, &gpus, judge, data, nothing);
 }

@@ -74,4 +74,19 @@ int osp_nvml_ready(void);
 bool osp_gpu_value(struct osp_check_context *context, const struct osp_gpu *gpu, int state,
 		   const char *what, size_t *lacking);
 
+/* Looks at one GPU that answers; counts it in *lacking where it has no such value. True: something
+ * ill was told. */
+typedef bool osp_gpu_judge(struct osp_check_context *context, const struct osp_gpu *gpu,
+			   size_t *lacking, void *data);
+
+/*
+ * Lets `judge` look at each GPU (osp_gpus_each() opens them first); those that do not answer are
+ * lacking. How many are well, for the caller to tell a PASS; 0 where anything was told: what `judge`
+ * found ill, or a SKIP with the words `nothing` where no GPU has the value.
+ */
+size_t osp_gpus_judge(struct osp_check_context *context, const struct osp_gpus *gpus,
+		      osp_gpu_judge *judge, void *data, const char *nothing);
+size_t osp_gpus_each(struct osp_check_context *context, osp_gpu_judge *judge, void *data,
+		     const char *nothing);
+
 #endif

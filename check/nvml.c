@@ -22,6 +22,17 @@ static void *find(void *library, const char *symbol, const char *other)
 	return function || !other ? function : dlsym(library, other);
 }
 
+/* What no GPU can be told from another without; NULL: all is there. */
+static const char *lacking(void)
+{
+	return !found_init    ? "nvmlInit"
+	       : !found_count ? "nvmlDeviceGetCount"
+	       : !found_open  ? "nvmlDeviceGetHandleByIndex"
+	       : !found_pci   ? "nvmlDeviceGetPciInfo"
+	       : !found_uuid  ? "nvmlDeviceGetUUID"
+			      : NULL;
+}
+
 const char *osp_nvml_load(void)
 {
 	static void *library;
@@ -41,6 +52,12 @@ const char *osp_nvml_load(void)
 	*(void **)&found_##name = find(library, symbol, other);
 	OSP_NVML_CALLS(FIND)
 #undef FIND
+	if (lacking()) {
+		dlclose(library);
+		library = NULL;
+		snprintf(why, sizeof(why), "%s lacks %s", OSP_NVML_LIBRARY, lacking());
+		return why;
+	}
 	return NULL;
 }
 

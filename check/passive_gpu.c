@@ -189,6 +189,8 @@ static void run_gpus(struct osp_check_context *context)
 	struct osp_pci_gpus pci;
 	struct osp_gpus gpus;
 	char value[OSP_WORD_BYTES], limit[OSP_WORD_BYTES];
+	unsigned int count;
+	int state;
 
 	osp_pci_gpus(context, &pci);
 	if (expected && !context->gpus && (int64_t)pci.count < expected->value) {
@@ -197,6 +199,12 @@ static void run_gpus(struct osp_check_context *context)
 		osp_tell(context, OSP_VERDICT_FAIL, OSP_CURE_REPLACE, "", value, limit,
 			 expected->source, "GPUs on the PCI bus; %s has %lld",
 			 *context->node ? context->node : "this node", (long long)expected->value);
+		return;
+	}
+	state = pci.count && osp_nvml_ready() == OSP_NVML_OK ? osp_nvml_count(&count) : OSP_NVML_OK;
+	if (state != OSP_NVML_OK) {
+		osp_tell_error(context, "", "NVML does not count the GPUs: %s",
+			       osp_nvml_words(state));
 		return;
 	}
 	if (!osp_gpus_open(context, &gpus))

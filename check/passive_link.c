@@ -279,12 +279,13 @@ static const char *fabric_ill(const struct osp_nvml_fabric *fabric)
 }
 
 static bool judge_fabric(struct osp_check_context *context, const struct osp_gpu *gpu,
-			 size_t *lacking)
+			 size_t *lacking, void *data)
 {
 	struct osp_nvml_fabric fabric = {.version = OSP_NVML_FABRIC_VERSION};
 	int state = osp_nvml_fabric(gpu->device, &fabric);
 	const char *ill;
 
+	(void)data;
 	if (!osp_gpu_value(context, gpu, state, "fabric", lacking))
 		return false;
 	if (fabric.state == 0) { /* not joined to any */
@@ -311,21 +312,7 @@ static bool judge_fabric(struct osp_check_context *context, const struct osp_gpu
 
 static void run_fabric(struct osp_check_context *context)
 {
-	struct osp_gpus gpus;
-	size_t lacking = 0;
-	bool ill = false;
-
-	if (!osp_gpus_open(context, &gpus))
-		return;
-	for (size_t i = 0; i < gpus.count; i++) {
-		if (gpus.gpus[i].state == OSP_NVML_OK)
-			ill |= judge_fabric(context, &gpus.gpus[i], &lacking);
-		else
-			lacking++;
-	}
-	if (lacking == gpus.count)
-		osp_tell_skip(context, "no GPU here belongs to an NVLink fabric");
-	else if (!ill)
+	if (osp_gpus_each(context, judge_fabric, NULL, "no GPU here belongs to an NVLink fabric"))
 		osp_tell_pass(context, "joined");
 }
 
@@ -347,12 +334,42 @@ const struct osp_check osp_check_fabric = {
 /* --- pcie ------------------------------------------------------------------------------------- */
 
 struct pcie {
+	int state;
 	unsigned int generation;
 	unsigned int width;
 };
 
+struct pcies {
+	struct osp_gpus gpus;
+	struct pcie links[OSP_GPUS_MAX];
+	struct pcie best;
+};
+
+static void read_pcies(struct pcies *pcies)
+{
+	struct pcie *best = &pcies->best;
+
+	for (size_t i = 0; i < pcies->gpus.count; i++) {
+		const struct osp_gpu *gpu = &pcies->gpus.gpus[i];
+		struct pcie *link = &pcies->links[i];
+
+		link->state = gpu->state;
+		/* An idle link may run at a lower generation to save power: what it can do counts. */
+		if (link->state == OSP_NVML_OK)
+			link->state = osp_nvml_pcie_generation(gpu->device, &link->generation);
+		if (link->state != OSP_NVML_OK)
+			continue;
+		if (osp_nvml_pcie_width(gpu->device, &link->width) != OSP_NVML_OK)
+			link->width = 0;
+		if (link->generation > best->generation)
+			best->generation = link->generation;
+		if (link->width > best->width)
+			best->width = link->width;
+	}
+}
+
 /* Fewer than the model's, or than the best of the node where the model is unknown. */
-static bool judge_pcie(struct osp_check_context *context, const struct osp_gpu *gpu,
+static bool judge_part(struct osp_check_context *context, const struct osp_gpu *gpu,
 		       unsigned int found, unsigned int best, enum osp_limit_id id,
 		       const char *what)
 {
@@ -371,41 +388,33 @@ static bool judge_pcie(struct osp_check_context *context, const struct osp_gpu *
 	return true;
 }
 
+static bool judge_pcie(struct osp_check_context *context, const struct osp_gpu *gpu,
+		       size_t *lacking, void *data)
+{
+	const struct pcies *pcies = data;
+	const struct pcie *link = &pcies->links[gpu - pcies->gpus.gpus];
+	bool ill;
+
+	if (!osp_gpu_value(context, gpu, link->state, "PCIe generation", lacking))
+		return false;
+	ill = judge_part(context, gpu, link->generation, pcies->best.generation,
+			 OSP_LIMIT_PCIE_GENERATION, "generation");
+	ill |= judge_part(context, gpu, link->width, pcies->best.width, OSP_LIMIT_PCIE_WIDTH,
+			  "width");
+	return ill;
+}
+
 static void run_pcie(struct osp_check_context *context)
 {
-	struct pcie links[OSP_GPUS_MAX] = {{0}}, best = {0, 0};
-	struct osp_gpus gpus;
-	size_t lacking = 0;
-	bool ill = false;
+	struct pcies pcies = {.best = {.state = OSP_NVML_OK}};
 
-	if (!osp_gpus_open(context, &gpus))
+	if (!osp_gpus_open(context, &pcies.gpus))
 		return;
-	for (size_t i = 0; i < gpus.count; i++) {
-		const struct osp_gpu *gpu = &gpus.gpus[i];
-		int state = gpu->state;
-
-		/* An idle link may run at a lower generation to save power: what it can do counts. */
-		if (state == OSP_NVML_OK)
-			state = osp_nvml_pcie_generation(gpu->device, &links[i].generation);
-		if (!osp_gpu_value(context, gpu, state, "PCIe generation", &lacking))
-			continue;
-		if (osp_nvml_pcie_width(gpu->device, &links[i].width) != OSP_NVML_OK)
-			links[i].width = 0;
-		if (links[i].generation > best.generation)
-			best.generation = links[i].generation;
-		if (links[i].width > best.width)
-			best.width = links[i].width;
-	}
-	for (size_t i = 0; i < gpus.count; i++) {
-		ill |= judge_pcie(context, &gpus.gpus[i], links[i].generation, best.generation,
-				  OSP_LIMIT_PCIE_GENERATION, "generation");
-		ill |= judge_pcie(context, &gpus.gpus[i], links[i].width, best.width,
-				  OSP_LIMIT_PCIE_WIDTH, "width");
-	}
-	if (lacking == gpus.count)
-		osp_tell_skip(context, "no GPU here tells its PCIe link");
-	else if (!ill)
-		osp_tell_pass(context, "generation %u, width %u", best.generation, best.width);
+	read_pcies(&pcies);
+	if (osp_gpus_judge(context, &pcies.gpus, judge_pcie, &pcies,
+			   "no GPU here tells its PCIe link"))
+		osp_tell_pass(context, "generation %u, width %u", pcies.best.generation,
+			      pcies.best.width);
 }
 
 const struct osp_check osp_check_pcie = {

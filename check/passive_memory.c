@@ -26,11 +26,13 @@ static bool over(struct osp_check_context *context, const struct osp_gpu *gpu, u
 
 /* --- ECC -------------------------------------------------------------------------------------- */
 
-static bool judge_ecc(struct osp_check_context *context, const struct osp_gpu *gpu, size_t *lacking)
+static bool judge_ecc(struct osp_check_context *context, const struct osp_gpu *gpu, size_t *lacking,
+		      void *data)
 {
 	unsigned long long count;
 	bool ill = false;
 
+	(void)data;
 	if (!osp_gpu_value(context, gpu,
 			   osp_nvml_ecc_errors(gpu->device, OSP_NVML_UNCORRECTED, OSP_NVML_VOLATILE,
 					       &count),
@@ -55,32 +57,21 @@ static bool judge_ecc(struct osp_check_context *context, const struct osp_gpu *g
 }
 
 /* Runs `judge` over every GPU and sums up. */
-static void over_gpus(struct osp_check_context *context,
-		      bool (*judge)(struct osp_check_context *context, const struct osp_gpu *gpu,
-				    size_t *lacking),
-		      const char *what)
+static void over_gpus(struct osp_check_context *context, osp_gpu_judge *judge, const char *nothing)
 {
-	size_t lacking = 0;
-	bool ill = false;
 	struct osp_gpus gpus;
+	size_t well;
 
 	if (!osp_gpus_open(context, &gpus))
 		return;
-	for (size_t i = 0; i < gpus.count; i++) {
-		if (gpus.gpus[i].state == OSP_NVML_OK)
-			ill |= judge(context, &gpus.gpus[i], &lacking);
-		else
-			lacking++;
-	}
-	if (lacking == gpus.count)
-		osp_tell_skip(context, "no GPU here tells its %s", what);
-	else if (!ill)
-		osp_tell_pass(context, "%zu of %zu GPUs", gpus.count - lacking, gpus.count);
+	well = osp_gpus_judge(context, &gpus, judge, NULL, nothing);
+	if (well)
+		osp_tell_pass(context, "%zu of %zu GPUs", well, gpus.count);
 }
 
 static void run_ecc(struct osp_check_context *context)
 {
-	over_gpus(context, judge_ecc, "ECC errors");
+	over_gpus(context, judge_ecc, "no GPU here tells its ECC errors");
 }
 
 const struct osp_check osp_check_ecc = {
@@ -101,10 +92,11 @@ const struct osp_check osp_check_ecc = {
 /* --- row remapping (A100 and later) ----------------------------------------------------------- */
 
 static bool judge_remap(struct osp_check_context *context, const struct osp_gpu *gpu,
-			size_t *lacking)
+			size_t *lacking, void *data)
 {
 	unsigned int corrected, uncorrected, pending, failed;
 
+	(void)data;
 	if (!osp_gpu_value(context, gpu,
 			   osp_nvml_remapped_rows(gpu->device, &corrected, &uncorrected, &pending,
 						  &failed),
@@ -127,7 +119,7 @@ static bool judge_remap(struct osp_check_context *context, const struct osp_gpu 
 
 static void run_remap(struct osp_check_context *context)
 {
-	over_gpus(context, judge_remap, "remapped rows");
+	over_gpus(context, judge_remap, "no GPU here tells its remapped rows");
 }
 
 const struct osp_check osp_check_row_remap = {
@@ -147,13 +139,14 @@ const struct osp_check osp_check_row_remap = {
 /* --- page retirement (before the A100) -------------------------------------------------------- */
 
 static bool judge_pages(struct osp_check_context *context, const struct osp_gpu *gpu,
-			size_t *lacking)
+			size_t *lacking, void *data)
 {
 	unsigned long long pages[128];
 	unsigned int single = sizeof(pages) / sizeof(pages[0]), twice = single;
 	int pending = 0;
 	int state = osp_nvml_retired_pages(gpu->device, 0, &single, pages);
 
+	(void)data;
 	if (!osp_gpu_value(context, gpu, state, "retired pages", lacking))
 		return false;
 	if (osp_nvml_retired_pages(gpu->device, 1, &twice, pages) != OSP_NVML_OK)
@@ -173,7 +166,7 @@ static bool judge_pages(struct osp_check_context *context, const struct osp_gpu 
 
 static void run_pages(struct osp_check_context *context)
 {
-	over_gpus(context, judge_pages, "retired pages");
+	over_gpus(context, judge_pages, "no GPU here tells its retired pages");
 }
 
 const struct osp_check osp_check_retired_pages = {

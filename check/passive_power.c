@@ -30,36 +30,27 @@ static bool judge_power_limit(struct osp_check_context *context, const struct os
 	return true;
 }
 
+static bool judge_power(struct osp_check_context *context, const struct osp_gpu *gpu,
+			size_t *lacking, void *data)
+{
+	unsigned int *most_mw = data, mw = 0;
+
+	if (!osp_gpu_value(context, gpu, osp_nvml_power(gpu->device, &mw), "power", lacking))
+		return false;
+	if (mw > POWER_MOST_MW) {
+		osp_tell_error(context, gpu->subject, "%u W cannot be", mw / 1000);
+		return true;
+	}
+	osp_tell_figure(context, gpu->subject, "power_w", mw / 1000.0);
+	*most_mw = mw > *most_mw ? mw : *most_mw;
+	return judge_power_limit(context, gpu);
+}
+
 static void run_power(struct osp_check_context *context)
 {
 	unsigned int most_mw = 0;
-	struct osp_gpus gpus;
-	size_t lacking = 0;
-	bool ill = false;
 
-	if (!osp_gpus_open(context, &gpus))
-		return;
-	for (size_t i = 0; i < gpus.count; i++) {
-		const struct osp_gpu *gpu = &gpus.gpus[i];
-		unsigned int mw = 0;
-		int state = gpu->state;
-
-		if (state == OSP_NVML_OK)
-			state = osp_nvml_power(gpu->device, &mw);
-		if (!osp_gpu_value(context, gpu, state, "power", &lacking))
-			continue;
-		if (mw > POWER_MOST_MW) {
-			osp_tell_error(context, gpu->subject, "%u W cannot be", mw / 1000);
-			ill = true;
-			continue;
-		}
-		osp_tell_figure(context, gpu->subject, "power_w", mw / 1000.0);
-		ill |= judge_power_limit(context, gpu);
-		most_mw = mw > most_mw ? mw : most_mw;
-	}
-	if (lacking == gpus.count)
-		osp_tell_skip(context, "no GPU here tells its power");
-	else if (!ill)
+	if (osp_gpus_each(context, judge_power, &most_mw, "no GPU here tells its power"))
 		osp_tell_pass(context, "%u W at most", most_mw / 1000);
 }
 
@@ -96,15 +87,51 @@ static bool tell_slow(struct osp_check_context *context, const struct osp_gpu *g
 	return true;
 }
 
-static bool judge_clocks(struct osp_check_context *context, const struct osp_gpu *gpu,
-			 const unsigned int *most, const unsigned int *best)
+/* The highest clocks of each GPU, and the best of the node's first model. */
+struct clocks {
+	struct osp_gpus gpus;
+	int states[OSP_GPUS_MAX];
+	unsigned int most[OSP_GPUS_MAX][KIND_COUNT]; /* 0: not told */
+	unsigned int best[KIND_COUNT];
+};
+
+/* Only GPUs of one model compare. */
+static bool compares(const struct clocks *clocks, size_t gpu)
 {
+	return strcmp(clocks->gpus.gpus[gpu].name, clocks->gpus.gpus[0].name) == 0;
+}
+
+static void read_clocks(struct clocks *clocks)
+{
+	for (size_t i = 0; i < clocks->gpus.count; i++) {
+		const struct osp_gpu *gpu = &clocks->gpus.gpus[i];
+
+		clocks->states[i] = gpu->state;
+		for (size_t n = 0; n < KIND_COUNT && clocks->states[i] == OSP_NVML_OK; n++) {
+			unsigned int mhz = 0;
+
+			clocks->states[i] = osp_nvml_clock_most(gpu->device, kinds[n].clock, &mhz);
+			if (clocks->states[i] == OSP_NVML_OK)
+				clocks->most[i][n] = mhz;
+			if (compares(clocks, i) && clocks->most[i][n] > clocks->best[n])
+				clocks->best[n] = clocks->most[i][n];
+		}
+	}
+}
+
+static bool judge_clocks(struct osp_check_context *context, const struct osp_gpu *gpu,
+			 size_t *lacking, void *data)
+{
+	const struct clocks *clocks = data;
+	size_t i = (size_t)(gpu - clocks->gpus.gpus);
+	const unsigned int *most = clocks->most[i];
 	unsigned int chosen, usual;
 	bool ill = false;
 
+	osp_gpu_value(context, gpu, clocks->states[i], "clocks", lacking);
 	for (size_t n = 0; n < KIND_COUNT; n++) {
-		if (most[n] && most[n] < best[n])
-			ill |= tell_slow(context, gpu, kinds[n].name, most[n], best[n],
+		if (most[n] && compares(clocks, i) && most[n] < clocks->best[n])
+			ill |= tell_slow(context, gpu, kinds[n].name, most[n], clocks->best[n],
 					 "the other GPUs of this node");
 		else if (osp_nvml_clock_chosen(gpu->device, kinds[n].clock, &chosen) ==
 				 OSP_NVML_OK &&
@@ -119,39 +146,15 @@ static bool judge_clocks(struct osp_check_context *context, const struct osp_gpu
 
 static void run_clocks(struct osp_check_context *context)
 {
-	unsigned int most[OSP_GPUS_MAX][KIND_COUNT] = {{0}}, best[KIND_COUNT] = {0};
-	struct osp_gpus gpus;
-	size_t lacking = 0;
-	bool ill = false;
+	struct clocks clocks = {.best = {0}};
 
-	if (!osp_gpus_open(context, &gpus))
+	if (!osp_gpus_open(context, &clocks.gpus))
 		return;
-	for (size_t i = 0; i < gpus.count; i++) {
-		int state = gpus.gpus[i].state;
-
-		for (size_t n = 0; n < KIND_COUNT && state == OSP_NVML_OK; n++) {
-			state = osp_nvml_clock_most(gpus.gpus[i].device, kinds[n].clock,
-						    &most[i][n]);
-			if (state != OSP_NVML_OK)
-				most[i][n] = 0;
-			/* Only GPUs of one model compare. */
-			if (strcmp(gpus.gpus[i].name, gpus.gpus[0].name) == 0 &&
-			    most[i][n] > best[n])
-				best[n] = most[i][n];
-		}
-		osp_gpu_value(context, &gpus.gpus[i], state, "clocks", &lacking);
-	}
-	for (size_t i = 0; i < gpus.count; i++) {
-		static const unsigned int none[KIND_COUNT];
-		bool same = strcmp(gpus.gpus[i].name, gpus.gpus[0].name) == 0;
-
-		if (gpus.gpus[i].state == OSP_NVML_OK)
-			ill |= judge_clocks(context, &gpus.gpus[i], most[i], same ? best : none);
-	}
-	if (lacking == gpus.count)
-		osp_tell_skip(context, "no GPU here tells its clocks");
-	else if (!ill)
-		osp_tell_pass(context, "SM %u, memory %u MHz at most", best[0], best[1]);
+	read_clocks(&clocks);
+	if (osp_gpus_judge(context, &clocks.gpus, judge_clocks, &clocks,
+			   "no GPU here tells its clocks"))
+		osp_tell_pass(context, "SM %u, memory %u MHz at most", clocks.best[0],
+			      clocks.best[1]);
 }
 
 const struct osp_check osp_check_clocks = {
@@ -170,34 +173,27 @@ const struct osp_check osp_check_clocks = {
 
 /* --- leftovers -------------------------------------------------------------------------------- */
 
+static bool judge_leftovers(struct osp_check_context *context, const struct osp_gpu *gpu,
+			    size_t *lacking, void *data)
+{
+	char value[OSP_WORD_BYTES];
+	unsigned int count = 0;
+	int state = osp_nvml_programs(gpu->device, &count, NULL);
+
+	(void)data;
+	if (state == OSP_NVML_TOO_SMALL)
+		state = OSP_NVML_OK;
+	if (!osp_gpu_value(context, gpu, state, "programs", lacking) || !count)
+		return false;
+	snprintf(value, sizeof(value), "%u program%s", count, count == 1 ? "" : "s");
+	osp_tell(context, OSP_VERDICT_WARN, OSP_CURE_ASK, gpu->subject, value, "> 0", NULL,
+		 "%s: programs run on it: a job's, or left behind by one", gpu->uuid);
+	return true;
+}
+
 static void run_leftovers(struct osp_check_context *context)
 {
-	struct osp_gpus gpus;
-	size_t lacking = 0;
-	bool ill = false;
-
-	if (!osp_gpus_open(context, &gpus))
-		return;
-	for (size_t i = 0; i < gpus.count; i++) {
-		const struct osp_gpu *gpu = &gpus.gpus[i];
-		unsigned int count = 0;
-		char value[OSP_WORD_BYTES];
-		int state = gpu->state;
-
-		if (state == OSP_NVML_OK)
-			state = osp_nvml_programs(gpu->device, &count, NULL);
-		if (state == OSP_NVML_TOO_SMALL)
-			state = OSP_NVML_OK;
-		if (!osp_gpu_value(context, gpu, state, "programs", &lacking) || !count)
-			continue;
-		ill = true;
-		snprintf(value, sizeof(value), "%u program%s", count, count == 1 ? "" : "s");
-		osp_tell(context, OSP_VERDICT_WARN, OSP_CURE_ASK, gpu->subject, value, "> 0", NULL,
-			 "%s: programs run on it: a job's, or left behind by one", gpu->uuid);
-	}
-	if (lacking == gpus.count)
-		osp_tell_skip(context, "no GPU here tells who runs on it");
-	else if (!ill)
+	if (osp_gpus_each(context, judge_leftovers, NULL, "no GPU here tells who runs on it"))
 		osp_tell_pass(context, "none");
 }
 

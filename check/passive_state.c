@@ -26,12 +26,13 @@ static const struct {
 #define RECOVERY_COUNT (sizeof(recoveries) / sizeof(recoveries[0]))
 
 static bool judge_recovery(struct osp_check_context *context, const struct osp_gpu *gpu,
-			   size_t *lacking)
+			   size_t *lacking, void *data)
 {
 	struct osp_nvml_field field = {.id = OSP_NVML_RECOVERY_ACTION};
 	int state = osp_nvml_fields(gpu->device, 1, &field);
 	unsigned int action;
 
+	(void)data;
 	if (state == OSP_NVML_OK)
 		state = field.state;
 	if (!osp_gpu_value(context, gpu, state, "recovery action", lacking))
@@ -52,21 +53,7 @@ static bool judge_recovery(struct osp_check_context *context, const struct osp_g
 
 static void run_recovery(struct osp_check_context *context)
 {
-	struct osp_gpus gpus;
-	size_t lacking = 0;
-	bool ill = false;
-
-	if (!osp_gpus_open(context, &gpus))
-		return;
-	for (size_t i = 0; i < gpus.count; i++) {
-		if (gpus.gpus[i].state == OSP_NVML_OK)
-			ill |= judge_recovery(context, &gpus.gpus[i], &lacking);
-		else
-			lacking++;
-	}
-	if (lacking == gpus.count)
-		osp_tell_skip(context, "this driver tells no recovery action");
-	else if (!ill)
+	if (osp_gpus_each(context, judge_recovery, NULL, "this driver tells no recovery action"))
 		osp_tell_pass(context, "none needed");
 }
 
@@ -100,8 +87,14 @@ static const char *reason_words(unsigned long long reasons)
 	return "thermal slowdown";
 }
 
+struct samples {
+	struct osp_gpus gpus;
+	int states[OSP_GPUS_MAX];
+	unsigned long long reasons[OSP_GPUS_MAX]; /* that every sample has */
+};
+
 /* A change of clocks may show as a slowdown for a moment: only what every sample has counts. */
-static void sample_reasons(const struct osp_gpus *gpus, unsigned long long *reasons, int *states)
+static void sample_reasons(struct samples *samples)
 {
 	static const struct timespec pause = {.tv_nsec = SAMPLE_PAUSE_NS};
 	unsigned long long now;
@@ -109,45 +102,47 @@ static void sample_reasons(const struct osp_gpus *gpus, unsigned long long *reas
 	for (int n = 0; n < SAMPLES; n++) {
 		if (n)
 			nanosleep(&pause, NULL);
-		for (size_t i = 0; i < gpus->count; i++) {
-			if (n && states[i] != OSP_NVML_OK)
-				continue;
-			states[i] = gpus->gpus[i].state;
-			if (states[i] == OSP_NVML_OK)
-				states[i] = osp_nvml_clock_reasons(gpus->gpus[i].device, &now);
-			if (states[i] == OSP_NVML_OK)
-				reasons[i] = n ? reasons[i] & now : now;
+		for (size_t i = 0; i < samples->gpus.count; i++) {
+			const struct osp_gpu *gpu = &samples->gpus.gpus[i];
+			int *state = &samples->states[i];
+
+			if (n == 0)
+				*state = gpu->state;
+			if (*state == OSP_NVML_OK)
+				*state = osp_nvml_clock_reasons(gpu->device, &now);
+			if (*state == OSP_NVML_OK)
+				samples->reasons[i] = n ? samples->reasons[i] & now : now;
 		}
 	}
 }
 
+static bool judge_throttle(struct osp_check_context *context, const struct osp_gpu *gpu,
+			   size_t *lacking, void *data)
+{
+	const struct samples *samples = data;
+	size_t i = (size_t)(gpu - samples->gpus.gpus);
+	unsigned long long reasons = samples->reasons[i];
+	bool hard = reasons & HARDWARE_REASONS;
+
+	if (!osp_gpu_value(context, gpu, samples->states[i], "clock reasons", lacking) ||
+	    !(hard || reasons & OSP_NVML_SW_THERMAL))
+		return false;
+	osp_tell(context, hard ? OSP_VERDICT_FAIL : OSP_VERDICT_WARN,
+		 hard ? OSP_CURE_REPLACE : OSP_CURE_ASK, gpu->subject, reason_words(reasons), NULL,
+		 "Azure cyclecloud-healthagent, mask 0xE8",
+		 "%s: clocks are held down, in %d of %d samples", gpu->uuid, SAMPLES, SAMPLES);
+	return true;
+}
+
 static void run_throttle(struct osp_check_context *context)
 {
-	unsigned long long reasons[OSP_GPUS_MAX] = {0};
-	int states[OSP_GPUS_MAX] = {0};
-	struct osp_gpus gpus;
-	size_t lacking = 0;
-	bool ill = false;
+	struct samples samples = {.states = {0}};
 
-	if (!osp_gpus_open(context, &gpus))
+	if (!osp_gpus_open(context, &samples.gpus))
 		return;
-	sample_reasons(&gpus, reasons, states);
-	for (size_t i = 0; i < gpus.count; i++) {
-		bool hard = reasons[i] & HARDWARE_REASONS;
-
-		if (!osp_gpu_value(context, &gpus.gpus[i], states[i], "clock reasons", &lacking) ||
-		    !(hard || reasons[i] & OSP_NVML_SW_THERMAL))
-			continue;
-		ill = true;
-		osp_tell(context, hard ? OSP_VERDICT_FAIL : OSP_VERDICT_WARN,
-			 hard ? OSP_CURE_REPLACE : OSP_CURE_ASK, gpus.gpus[i].subject,
-			 reason_words(reasons[i]), NULL, "Azure cyclecloud-healthagent, mask 0xE8",
-			 "%s: clocks are held down, in %d of %d samples", gpus.gpus[i].uuid,
-			 SAMPLES, SAMPLES);
-	}
-	if (lacking == gpus.count)
-		osp_tell_skip(context, "no GPU here tells why its clocks are held down");
-	else if (!ill)
+	sample_reasons(&samples);
+	if (osp_gpus_judge(context, &samples.gpus, judge_throttle, &samples,
+			   "no GPU here tells why its clocks are held down"))
 		osp_tell_pass(context, "none");
 }
 
@@ -168,64 +163,56 @@ const struct osp_check osp_check_throttle = {
 
 /* --- temperature ------------------------------------------------------------------------------ */
 
-static bool judge_temperature(struct osp_check_context *context, const struct osp_gpu *gpu,
-			      unsigned int celsius)
+/* No GPU works at such a heat: a broken sensor, not a broken GPU. */
+#define CELSIUS_MOST 150
+
+static bool judge_heat(struct osp_check_context *context, const struct osp_gpu *gpu,
+		       unsigned int celsius)
 {
 	const struct osp_limit *limit =
 		osp_check_limit(context, OSP_LIMIT_TEMPERATURE_C, gpu->name);
 	char value[OSP_WORD_BYTES], most[OSP_WORD_BYTES];
+	const char *source = NULL;
 	unsigned int slowdown;
-	bool hot = false;
 
 	snprintf(value, sizeof(value), "%u C", celsius);
 	if (osp_nvml_temperature_limit(gpu->device, OSP_NVML_SLOWDOWN, &slowdown) == OSP_NVML_OK &&
 	    slowdown && celsius >= slowdown) {
 		snprintf(most, sizeof(most), ">= %u", slowdown);
-		hot = true;
+		source = "the GPU's own slowdown temperature";
 	} else if (limit && celsius > (uint64_t)limit->value) {
 		snprintf(most, sizeof(most), "> %lld", (long long)limit->value);
-		hot = true;
+		source = limit->source;
 	}
-	if (hot)
-		osp_tell(context, OSP_VERDICT_WARN, OSP_CURE_ASK, gpu->subject, value, most,
-			 *most == '>' && most[1] == '=' ? "the GPU's own slowdown temperature"
-							: limit->source,
+	if (source)
+		osp_tell(context, OSP_VERDICT_WARN, OSP_CURE_ASK, gpu->subject, value, most, source,
 			 "%s: hot", gpu->uuid);
-	return hot;
+	return source;
+}
+
+static bool judge_temperature(struct osp_check_context *context, const struct osp_gpu *gpu,
+			      size_t *lacking, void *data)
+{
+	unsigned int *hottest = data, celsius = 0;
+	int state = osp_nvml_temperature(gpu->device, OSP_NVML_SENSOR_GPU, &celsius);
+
+	if (!osp_gpu_value(context, gpu, state, "temperature", lacking))
+		return false;
+	if (celsius > CELSIUS_MOST) {
+		osp_tell_error(context, gpu->subject, "%u C cannot be", celsius);
+		return true;
+	}
+	osp_tell_figure(context, gpu->subject, "temperature_c", celsius);
+	*hottest = celsius > *hottest ? celsius : *hottest;
+	return judge_heat(context, gpu, celsius);
 }
 
 static void run_temperature(struct osp_check_context *context)
 {
 	unsigned int hottest = 0;
-	struct osp_gpus gpus;
-	size_t lacking = 0;
-	bool ill = false;
 
-	if (!osp_gpus_open(context, &gpus))
-		return;
-	for (size_t i = 0; i < gpus.count; i++) {
-		const struct osp_gpu *gpu = &gpus.gpus[i];
-		unsigned int celsius = 0;
-		int state = gpu->state;
-
-		if (state == OSP_NVML_OK)
-			state = osp_nvml_temperature(gpu->device, OSP_NVML_SENSOR_GPU, &celsius);
-		if (!osp_gpu_value(context, gpu, state, "temperature", &lacking))
-			continue;
-		/* No GPU works at such a heat: a broken sensor, not a broken GPU. */
-		if (celsius > 150) {
-			osp_tell_error(context, gpu->subject, "%u C cannot be", celsius);
-			ill = true;
-			continue;
-		}
-		osp_tell_figure(context, gpu->subject, "temperature_c", celsius);
-		ill |= judge_temperature(context, gpu, celsius);
-		if (celsius > hottest)
-			hottest = celsius;
-	}
-	if (lacking == gpus.count)
-		osp_tell_skip(context, "no GPU here tells its temperature");
-	else if (!ill)
+	if (osp_gpus_each(context, judge_temperature, &hottest,
+			  "no GPU here tells its temperature"))
 		osp_tell_pass(context, "%u C at most", hottest);
 }
 
@@ -244,30 +231,26 @@ const struct osp_check osp_check_temperature = {
 
 /* --- persistence ------------------------------------------------------------------------------ */
 
+static bool judge_persistence(struct osp_check_context *context, const struct osp_gpu *gpu,
+			      size_t *lacking, void *data)
+{
+	int mode = 1;
+
+	(void)data;
+	if (!osp_gpu_value(context, gpu, osp_nvml_persistence(gpu->device, &mode),
+			   "persistence mode", lacking) ||
+	    mode)
+		return false;
+	osp_tell(context, OSP_VERDICT_WARN, OSP_CURE_ASK, gpu->subject, "off", NULL, NULL,
+		 "%s: without persistence each job starts the driver anew, seconds a GPU",
+		 gpu->uuid);
+	return true;
+}
+
 static void run_persistence(struct osp_check_context *context)
 {
-	struct osp_gpus gpus;
-	size_t lacking = 0;
-	bool ill = false;
-
-	if (!osp_gpus_open(context, &gpus))
-		return;
-	for (size_t i = 0; i < gpus.count; i++) {
-		const struct osp_gpu *gpu = &gpus.gpus[i];
-		int mode = 1, state = gpu->state;
-
-		if (state == OSP_NVML_OK)
-			state = osp_nvml_persistence(gpu->device, &mode);
-		if (!osp_gpu_value(context, gpu, state, "persistence mode", &lacking) || mode)
-			continue;
-		ill = true;
-		osp_tell(context, OSP_VERDICT_WARN, OSP_CURE_ASK, gpu->subject, "off", NULL, NULL,
-			 "%s: without persistence each job starts the driver anew, seconds a GPU",
-			 gpu->uuid);
-	}
-	if (lacking == gpus.count)
-		osp_tell_skip(context, "no GPU here tells its persistence mode");
-	else if (!ill)
+	if (osp_gpus_each(context, judge_persistence, NULL,
+			  "no GPU here tells its persistence mode"))
 		osp_tell_pass(context, "on");
 }
 
