@@ -84,9 +84,10 @@ struct osp_unit {
 	char subject[OSP_SUBJECT_BYTES]; /* "gpu3", "gpu3.0" */
 	char uuid[96];			 /* what CUDA_VISIBLE_DEVICES takes */
 	char model[96];
-	char address[16]; /* PCI */
-	bool whole;	  /* false: an instance, or a virtual GPU */
-	bool busy;	  /* programs run on it that are not ours */
+	char address[16];		 /* PCI */
+	bool whole;			 /* false: an instance, or a virtual GPU */
+	bool busy;			 /* programs run on it that are not ours */
+	char left_alone[OSP_WORD_BYTES]; /* why it must not be loaded; "" = it may */
 };
 
 struct osp_check_context {
@@ -137,6 +138,7 @@ struct osp_check {
 	enum osp_verdict worst; /* FAIL; WARN where a user can bring it about */
 	bool basic;   /* the rest of its group needs what it asks: skipped when it hangs */
 	bool settles; /* what is missing soon after boot may still come: ERROR then */
+	bool pairs;   /* tells of pairs, "gpu3-gpu5": one GPU at fault is named instead */
 	unsigned int deadline_ms;
 	unsigned int share;	 /* per cent of load_ms that it loads a GPU, beside its deadline */
 	enum osp_cure slow_cure; /* of a speed too low */
@@ -205,11 +207,13 @@ struct osp_run {
 	struct osp_outcome *outcomes;
 	size_t count;
 	unsigned int time_ms;
+	size_t left_alone; /* GPUs that were to be loaded and serve others */
 };
 
 /*
  * Runs `count` checks, at most `budget_ms` long (0: as long as their deadlines). Those that load
- * GPUs are skipped when a basic check failed, and on GPUs that are not there. Never waits for a
+ * GPUs are skipped when a basic check failed, on GPUs that are not there, and on those that serve
+ * others (MPS, virtual machines). Never waits for a
  * child that cannot be killed. A crash is ERROR; a hang is FAIL (at most the check's worst) when a
  * second child hangs too, else ERROR; what the budget leaves no time for is ERROR. Returns 0, or -1
  * with `error` set when memory or processes ran out. Free with osp_run_free() in either case.

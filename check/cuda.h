@@ -18,6 +18,7 @@
 enum osp_cuda_result {
 	OSP_CUDA_OK = 0,
 	OSP_CUDA_OUT_OF_MEMORY = 2,
+	OSP_CUDA_UNAVAILABLE = 46,
 	OSP_CUDA_NO_DEVICE = 100,
 	OSP_CUDA_NO_BINARY = 209, /* for this GPU in the image */
 	OSP_CUDA_ECC = 214,	  /* an uncorrectable error of memory */
@@ -58,7 +59,6 @@ typedef struct osp_cuda_event_ *osp_cuda_event;
 	  (value, attribute, device))                                                              \
 	X(context_take, "cuDevicePrimaryCtxRetain", (osp_cuda_context * context, int device),      \
 	  (context, device))                                                                       \
-	X(context_drop, "cuDevicePrimaryCtxRelease_v2", (int device), (device))                    \
 	X(context_use, "cuCtxSetCurrent", (osp_cuda_context context), (context))                   \
 	X(module_load, "cuModuleLoadData", (osp_cuda_module * module, const void *image),          \
 	  (module, image))                                                                         \

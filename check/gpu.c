@@ -9,6 +9,7 @@
 #include "check/gpu_image.h"
 #include "check/gpus.h"
 #include "check/gpu_unit.h"
+#include "check/pass_store.h"
 
 #define READY_TRY_MS 1000 /* between tries while the fabric is set up */
 #define READY_MS     60000
@@ -47,6 +48,12 @@ static void tell_error(struct osp_check_context *context, const char *subject, i
 		osp_tell_error(context, subject, "%s: %s: other programs hold the GPU's memory",
 			       what, osp_cuda_words(result));
 		break;
+	case OSP_CUDA_UNAVAILABLE:
+		osp_tell_error(context, subject,
+			       "%s: %s: another program has the GPU for itself, or its compute "
+			       "mode forbids programs",
+			       what, osp_cuda_words(result));
+		break;
 	case OSP_CUDA_NOT_PERMITTED:
 	case OSP_CUDA_OPERATING_SYSTEM:
 	case OSP_CUDA_NO_DEVICE:
@@ -76,8 +83,7 @@ static bool begins_with(const char *text, const char *start)
 	return strncmp(text, start, strlen(start)) == 0;
 }
 
-/* What a user or a site sets for programs must not change what is measured; where an MPS server
- * listens the driver must know. */
+/* What a user or a site sets for programs must not change what is measured. */
 static void clear_environment(void)
 {
 	static const char *const starts[] = {"CUDA_", "CUBLAS", "NCCL_", "NVIDIA_"};
@@ -85,18 +91,23 @@ static void clear_environment(void)
 
 	while (environ && environ[at]) {
 		const char *entry = environ[at];
-		bool ours = begins_with(entry, "CUDA_MPS_PIPE_DIRECTORY=") ||
-			    begins_with(entry, "CUDA_MPS_LOG_DIRECTORY=");
 		bool theirs = false;
 		char name[256];
 
 		for (size_t i = 0; i < sizeof(starts) / sizeof(starts[0]); i++)
 			theirs = theirs || begins_with(entry, starts[i]);
 		snprintf(name, sizeof(name), "%.*s", (int)strcspn(entry, "="), entry);
-		if (ours || !theirs || unsetenv(name))
+		if (!theirs || unsetenv(name))
 			at++;
 	}
 }
+
+/*
+ * A CUDA program turns to an MPS daemon wherever one listens, by default in /tmp, which any user may
+ * start; and while the daemon serves another user it lets the program wait, which would look like a
+ * hang. So none is looked for: this folder is never made, and only root could.
+ */
+#define NO_MPS OSP_RUN_DIR "/no-mps"
 
 /* CUDA numbers the GPUs as they stand here, from 0. */
 static bool set_environment(const struct osp_unit *const *units, size_t count)
@@ -113,7 +124,8 @@ static bool set_environment(const struct osp_unit *const *units, size_t count)
 	}
 	set = !setenv("CUDA_VISIBLE_DEVICES", visible, 1) &&
 	      !setenv("CUDA_DEVICE_ORDER", "PCI_BUS_ID", 1) &&
-	      !setenv("CUDA_CACHE_DISABLE", "1", 1);
+	      !setenv("CUDA_CACHE_DISABLE", "1", 1) &&
+	      !setenv("CUDA_MPS_PIPE_DIRECTORY", NO_MPS, 1);
 	free(visible);
 	return set;
 }

@@ -211,6 +211,7 @@ const struct osp_check osp_check_peer = {
 	.depth = OSP_DEPTH_QUICK,
 	.group = OSP_GROUP_ALL_GPUS,
 	.worst = OSP_VERDICT_FAIL,
+	.pairs = true,
 	.slow_cure = OSP_CURE_RESET_GPU,
 	.deadline_ms = 30000, /* contexts on all GPUs */
 	.share = 0,
@@ -221,7 +222,10 @@ const struct osp_check osp_check_peer = {
 		"speed is "
 		"known every GPU must reach every other; elsewhere speeds are told and not judged, "
 		"for "
-		"pairs may be joined in different ways. Needs two whole GPUs.",
+		"pairs may be joined in different ways. What fails is the pair; a GPU that fails "
+		"with "
+		"two others or more, each well with somebody, and is well with none, is named "
+		"itself. Needs two whole GPUs.",
 	.cures = "Reset the GPUs, which trains NVLink anew; look at the fabric manager; where it "
 		 "stays, replace the node.",
 	.run = run_peer,

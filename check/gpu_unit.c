@@ -24,9 +24,19 @@
 /* What the child writes: units, then how it ended. */
 struct found {
 	bool end;
-	int state;
+	enum osp_found state;
 	char why[OSP_WHY_BYTES];
 	struct osp_unit unit;
+};
+
+/* One look at the GPUs, in the parent. */
+struct look {
+	int answer;
+	uint64_t until_ms;
+	bool ended; /* it told all, or ended without */
+	struct osp_units *units;
+	char *why;
+	size_t why_bytes;
 };
 
 /* --- in the child ----------------------------------------------------------------------------- */
@@ -37,7 +47,7 @@ static void say(int answer, const struct found *found)
 		_exit(1);
 }
 
-static void end_with(int answer, int state, const char *why)
+static void end_with(int answer, enum osp_found state, const char *why)
 {
 	struct found found;
 
@@ -52,7 +62,8 @@ static void end_with(int answer, int state, const char *why)
 /* A SKIP of osp_gpus_open(): there is nothing to load. */
 static void end_with_result(struct osp_check_context *context, const struct osp_result *result)
 {
-	end_with(*(int *)context->teller, result->verdict == OSP_VERDICT_SKIP ? 1 : -1,
+	end_with(*(int *)context->teller,
+		 result->verdict == OSP_VERDICT_SKIP ? OSP_FOUND_NONE : OSP_FOUND_ERROR,
 		 result->why);
 }
 
@@ -64,7 +75,41 @@ static unsigned int count_programs(osp_nvml_device device)
 	return state == OSP_NVML_OK || state == OSP_NVML_TOO_SMALL ? count : 0;
 }
 
-static size_t say_instances(int answer, const struct osp_gpu *gpu, struct found *found)
+/* "nvidia-cuda-mps-server" as the kernel cuts a process's name. */
+#define MPS_NAME     "nvidia-cuda-mps"
+#define PROGRAMS_MAX 64
+
+/* Do programs share the GPU by MPS? Either some do now, or MPS's server waits on it for one. */
+static bool is_shared(const struct osp_check_context *context, osp_nvml_device device)
+{
+	struct osp_nvml_program programs[PROGRAMS_MAX];
+	unsigned int count = 0;
+	int state = osp_nvml_mps_programs(device, &count, NULL);
+	char name[64];
+
+	if ((state == OSP_NVML_OK || state == OSP_NVML_TOO_SMALL) && count)
+		return true;
+	count = PROGRAMS_MAX;
+	if (osp_nvml_programs(device, &count, programs) != OSP_NVML_OK)
+		return false;
+	for (unsigned int i = 0; i < count; i++)
+		if (osp_root_read(context->root, name, sizeof(name), "proc/%u/comm",
+				  programs[i].pid) &&
+		    strcmp(name, MPS_NAME) == 0)
+			return true;
+	return false;
+}
+
+static void set_busy(const struct osp_check_context *context, osp_nvml_device device,
+		     struct osp_unit *unit)
+{
+	unit->busy = count_programs(device) > 0;
+	snprintf(unit->left_alone, sizeof(unit->left_alone), "%s",
+		 is_shared(context, device) ? "programs share it by MPS: left alone" : "");
+}
+
+static size_t say_instances(const struct osp_check_context *context, int answer,
+			    const struct osp_gpu *gpu, struct found *found)
 {
 	unsigned int most = 0;
 	size_t count = 0;
@@ -80,14 +125,15 @@ static size_t say_instances(int answer, const struct osp_gpu *gpu, struct found 
 		    osp_nvml_uuid(instance, unit->uuid, sizeof(unit->uuid)) != OSP_NVML_OK)
 			continue;
 		snprintf(unit->subject, sizeof(unit->subject), "gpu%u.%u", gpu->index, i);
-		unit->busy = count_programs(instance) > 0;
+		set_busy(context, instance, unit);
 		say(answer, found);
 		count++;
 	}
 	return count;
 }
 
-static size_t say_gpu(int answer, const struct osp_gpu *gpu, size_t *old)
+static size_t say_gpu(const struct osp_check_context *context, int answer,
+		      const struct osp_gpu *gpu, size_t *old)
 {
 	unsigned int mig = 0, mig_later;
 	int major = 0, minor = 0, virtual = 0;
@@ -106,10 +152,14 @@ static size_t say_gpu(int answer, const struct osp_gpu *gpu, size_t *old)
 	snprintf(found.unit.model, sizeof(found.unit.model), "%s", gpu->name);
 	snprintf(found.unit.address, sizeof(found.unit.address), "%s", gpu->address);
 	if (osp_nvml_mig_mode(gpu->device, &mig, &mig_later) == OSP_NVML_OK && mig)
-		return say_instances(answer, gpu, &found);
-	found.unit.whole = osp_nvml_virtualization(gpu->device, &virtual) != OSP_NVML_OK ||
-			   virtual != OSP_NVML_VIRTUAL_GPU;
-	found.unit.busy = count_programs(gpu->device) > 0;
+		return say_instances(context, answer, gpu, &found);
+	if (osp_nvml_virtualization(gpu->device, &virtual) != OSP_NVML_OK)
+		virtual = 0;
+	found.unit.whole = virtual != OSP_NVML_VIRTUAL_GPU;
+	set_busy(context, gpu->device, &found.unit);
+	if (virtual == OSP_NVML_VIRTUAL_HOST || virtual == OSP_NVML_VIRTUAL_HOST_A)
+		snprintf(found.unit.left_alone, sizeof(found.unit.left_alone),
+			 "it serves virtual machines (vGPU): left alone");
 	say(answer, &found);
 	return 1;
 }
@@ -122,12 +172,12 @@ static void find_in_child(struct osp_check_context *context, int answer)
 	context->tell = end_with_result;
 	context->teller = &answer;
 	if (!osp_gpus_open(context, &gpus))
-		end_with(answer, 1, "no GPU that was asked for");
+		end_with(answer, OSP_FOUND_NONE, "no GPU that was asked for");
 	for (size_t i = 0; i < gpus.count; i++)
-		count += say_gpu(answer, &gpus.gpus[i], &old);
+		count += say_gpu(context, answer, &gpus.gpus[i], &old);
 	if (count)
-		end_with(answer, 0, "");
-	end_with(answer, 1,
+		end_with(answer, OSP_FOUND, "");
+	end_with(answer, OSP_FOUND_NONE,
 		 old ? "these GPUs have a compute capability below 7.5: no deeper than passive"
 		     : "no GPU answers; the check gpus tells why");
 }
@@ -135,22 +185,24 @@ static void find_in_child(struct osp_check_context *context, int answer)
 /* --- in the parent ---------------------------------------------------------------------------- */
 
 /* Reads one message whole: false when none came in time. */
-static bool read_found(int answer, uint64_t until_ms, struct found *found)
+static bool read_found(struct look *look, struct found *found)
 {
-	struct pollfd wait = {.fd = answer, .events = POLLIN};
+	struct pollfd wait = {.fd = look->answer, .events = POLLIN};
 	char *at = (char *)found;
 	size_t missing = sizeof(*found);
 
 	while (missing) {
 		uint64_t now_ms = osp_now_ms();
-		int ready = poll(&wait, 1, now_ms < until_ms ? (int)(until_ms - now_ms) : 0);
+		int ready = poll(&wait, 1,
+				 now_ms < look->until_ms ? (int)(look->until_ms - now_ms) : 0);
 		ssize_t count;
 
 		if (ready < 0 && errno == EINTR)
 			continue;
-		count = ready > 0 ? read(answer, at, missing) : 0;
+		count = ready > 0 ? read(look->answer, at, missing) : 0;
 		if (count < 0 && errno == EINTR)
 			continue;
+		look->ended = ready > 0 && count <= 0;
 		if (count <= 0)
 			return false;
 		at += count;
@@ -159,57 +211,77 @@ static bool read_found(int answer, uint64_t until_ms, struct found *found)
 	return true;
 }
 
-static int keep_units(int answer, uint64_t until_ms, struct osp_units *units, char *why,
-		      size_t why_bytes)
+/* Of a hang it tells OSP_FOUND_HANGING, whatever may have been the cause. */
+static enum osp_found keep_units(struct look *look)
 {
+	struct osp_units *units = look->units;
 	struct found found;
 
-	snprintf(why, why_bytes, "NVML does not tell the GPUs in %d s, or ended its process",
-		 FIND_MS / 1000);
-	while (read_found(answer, until_ms, &found)) {
+	while (read_found(look, &found)) {
 		struct osp_unit *more;
 
 		if (found.end) {
-			snprintf(why, why_bytes, "%s", found.why);
+			snprintf(look->why, look->why_bytes, "%s", found.why);
 			return found.state;
 		}
 		more = units->count < UNITS_MAX
 			       ? realloc(units->units, (units->count + 1) * sizeof(*more))
 			       : NULL;
 		if (!more) {
-			snprintf(why, why_bytes, "out of memory");
-			return -1;
+			snprintf(look->why, look->why_bytes, "out of memory");
+			return OSP_FOUND_ERROR;
 		}
 		units->units = more;
 		more[units->count++] = found.unit;
 	}
-	return -1;
+	if (!look->ended)
+		return OSP_FOUND_HANGING;
+	snprintf(look->why, look->why_bytes, "NVML ended the process that asked it for the GPUs");
+	return OSP_FOUND_ERROR;
 }
 
-int osp_units_find(struct osp_check_context *context, struct osp_units *units, char *why,
-		   size_t why_bytes)
+static enum osp_found find_once(struct osp_check_context *context, unsigned int most_ms,
+				struct look *look, unsigned int *starved_ms)
 {
-	unsigned int most_ms = context->deadline_most_ms;
-	uint64_t until_ms = osp_now_ms() + (most_ms && most_ms < FIND_MS ? most_ms : FIND_MS);
-	int answer, state;
+	enum osp_found found;
 	pid_t child;
 
-	memset(units, 0, sizeof(*units));
-	child = osp_child_start(&answer);
+	memset(look->units, 0, sizeof(*look->units));
+	look->until_ms = osp_now_ms() + most_ms;
+	look->ended = false;
+	child = osp_child_start(&look->answer);
 	if (child == 0)
-		find_in_child(context, answer);
+		find_in_child(context, look->answer);
 	if (child < 0) {
-		snprintf(why, why_bytes, "no child process: %s", strerror(errno));
-		return -1;
+		snprintf(look->why, look->why_bytes, "no child process: %s", strerror(errno));
+		return OSP_FOUND_ERROR;
 	}
-	state = keep_units(answer, until_ms, units, why, why_bytes);
-	close(answer);
+	found = keep_units(look);
+	*starved_ms += osp_child_starved_ms(child);
+	close(look->answer);
 	osp_child_drop(child);
-	if (state) {
-		free(units->units);
-		memset(units, 0, sizeof(*units));
+	if (found != OSP_FOUND) {
+		free(look->units->units);
+		memset(look->units, 0, sizeof(*look->units));
 	}
-	return state;
+	return found;
+}
+
+enum osp_found osp_units_find(struct osp_check_context *context, struct osp_units *units, char *why,
+			      size_t why_bytes)
+{
+	unsigned int most_ms = context->deadline_most_ms, starved_ms = 0;
+	struct look look = {.units = units, .why = why, .why_bytes = why_bytes};
+	enum osp_found found;
+
+	most_ms = most_ms && most_ms < FIND_MS ? most_ms : FIND_MS;
+	found = find_once(context, most_ms, &look, &starved_ms);
+	if (found == OSP_FOUND_HANGING)
+		found = find_once(context, most_ms, &look, &starved_ms);
+	if (found != OSP_FOUND_HANGING)
+		return found;
+	snprintf(why, why_bytes, "NVML does not tell the GPUs within %u ms, twice", most_ms);
+	return osp_child_was_starved(starved_ms, most_ms) ? OSP_FOUND_ERROR : OSP_FOUND_HANGING;
 }
 
 /* --- one run at a time ------------------------------------------------------------------------ */

@@ -3,7 +3,8 @@
  * gpu_unit.h - the GPUs that may be loaded
  *
  * Those of --gpus that NVML knows and that have not been lost; of a partitioned one (MIG) each
- * instance. One thread.
+ * instance. One that serves others is among them and says so (left_alone): MPS shares it between
+ * programs, or it is a host's and virtual machines use it. One thread.
  */
 #ifndef OSP_GPU_UNIT_H
 #define OSP_GPU_UNIT_H
@@ -18,12 +19,19 @@ struct osp_units {
 	size_t count;
 };
 
+enum osp_found {
+	OSP_FOUND,
+	OSP_FOUND_NONE,	   /* none to load */
+	OSP_FOUND_ERROR,   /* it cannot be told */
+	OSP_FOUND_HANGING, /* NVML did not answer, twice, though a processor was free for it */
+};
+
 /*
- * Asks NVML in a child, for it may hang. 0 with at least one unit (free units->units), 1 when there
- * is none to load, -1 when it cannot be told; `why` then says why.
+ * Asks NVML in a child, for it may hang. OSP_FOUND with at least one unit (free units->units);
+ * otherwise `why` says why not.
  */
-int osp_units_find(struct osp_check_context *context, struct osp_units *units, char *why,
-		   size_t why_bytes);
+enum osp_found osp_units_find(struct osp_check_context *context, struct osp_units *units, char *why,
+			      size_t why_bytes);
 
 /*
  * Keeps other runs of root's off the GPUs, for two at once would measure half the speed each. Waits

@@ -100,6 +100,11 @@ unsigned int osp_child_starved_ms(pid_t child)
 	return (unsigned int)(waited_ns / 1000000);
 }
 
+bool osp_child_was_starved(unsigned int starved_ms, unsigned int limit_ms)
+{
+	return starved_ms > limit_ms / 5;
+}
+
 bool osp_write_all(int file, const void *bytes, size_t count)
 {
 	const char *at = bytes;

@@ -60,7 +60,10 @@ enum osp_nvml_return {
 #define OSP_NVML_HW_POWER_BRAKE	  0x80u
 
 #define OSP_NVML_FABRIC_COMPLETED 3
-#define OSP_NVML_VIRTUAL_GPU	  2 /* virtualization mode of a guest with a part of a GPU */
+/* Virtualization modes: of a guest with a part of a GPU, and of a host whose GPU serves guests. */
+#define OSP_NVML_VIRTUAL_GPU	2
+#define OSP_NVML_VIRTUAL_HOST	3
+#define OSP_NVML_VIRTUAL_HOST_A 4
 
 typedef void *osp_nvml_device;
 
@@ -88,7 +91,7 @@ struct osp_nvml_field {
 	} value;
 };
 
-#define OSP_NVML_FABRIC_VERSION ((unsigned int)sizeof(struct osp_nvml_fabric) | 2u << 24)
+#define OSP_NVML_FABRIC_VERSION ((unsigned int)sizeof(struct osp_nvml_fabric) | (2u << 24))
 struct osp_nvml_fabric {
 	unsigned int version;
 	unsigned char cluster_uuid[16];
@@ -98,10 +101,17 @@ struct osp_nvml_fabric {
 	unsigned int health; /* two bits a kind: 1 is ill, 2 is well */
 };
 
+/* Who has a context on a GPU, as the second and third form of the call list them. */
+struct osp_nvml_program {
+	unsigned int pid;
+	unsigned long long used_bytes;
+	unsigned int gpu_instance;
+	unsigned int compute_instance;
+};
+
 /* name here, NVML's name, an older or newer name (or NULL), parameters, arguments */
 #define OSP_NVML_CALLS(X)                                                                          \
 	X(init, "nvmlInit_v2", "nvmlInit", (void), ())                                             \
-	X(shutdown, "nvmlShutdown", NULL, (void), ())                                              \
 	X(driver_version, "nvmlSystemGetDriverVersion", NULL, (char *text, unsigned int bytes),    \
 	  (text, bytes))                                                                           \
 	X(count, "nvmlDeviceGetCount_v2", "nvmlDeviceGetCount", (unsigned int *count), (count))    \
@@ -113,8 +123,6 @@ struct osp_nvml_fabric {
 	  (osp_nvml_device device, char *text, unsigned int bytes), (device, text, bytes))         \
 	X(pci, "nvmlDeviceGetPciInfo_v3", "nvmlDeviceGetPciInfo_v2",                               \
 	  (osp_nvml_device device, struct osp_nvml_pci * pci), (device, pci))                      \
-	X(ecc_mode, "nvmlDeviceGetEccMode", NULL,                                                  \
-	  (osp_nvml_device device, int *now, int *after_reset), (device, now, after_reset))        \
 	X(ecc_errors, "nvmlDeviceGetTotalEccErrors", NULL,                                         \
 	  (osp_nvml_device device, int type, int counter, unsigned long long *count),              \
 	  (device, type, counter, count))                                                          \
@@ -161,8 +169,6 @@ struct osp_nvml_fabric {
 	  (osp_nvml_device device, unsigned int *generation), (device, generation))                \
 	X(pcie_width, "nvmlDeviceGetCurrPcieLinkWidth", NULL,                                      \
 	  (osp_nvml_device device, unsigned int *width), (device, width))                          \
-	X(pcie_width_most, "nvmlDeviceGetMaxPcieLinkWidth", NULL,                                  \
-	  (osp_nvml_device device, unsigned int *width), (device, width))                          \
 	X(fabric, "nvmlDeviceGetGpuFabricInfoV", NULL,                                             \
 	  (osp_nvml_device device, struct osp_nvml_fabric * fabric), (device, fabric))             \
 	X(fields, "nvmlDeviceGetFieldValues", NULL,                                                \
@@ -174,7 +180,11 @@ struct osp_nvml_fabric {
 	  (osp_nvml_device device, int *mode), (device, mode))                                     \
 	X(programs, "nvmlDeviceGetComputeRunningProcesses_v3",                                     \
 	  "nvmlDeviceGetComputeRunningProcesses_v2",                                               \
-	  (osp_nvml_device device, unsigned int *count, void *programs),                           \
+	  (osp_nvml_device device, unsigned int *count, struct osp_nvml_program *programs),        \
+	  (device, count, programs))                                                               \
+	X(mps_programs, "nvmlDeviceGetMPSComputeRunningProcesses_v3",                              \
+	  "nvmlDeviceGetMPSComputeRunningProcesses_v2",                                            \
+	  (osp_nvml_device device, unsigned int *count, struct osp_nvml_program *programs),        \
 	  (device, count, programs))                                                               \
 	X(mig_mode, "nvmlDeviceGetMigMode", NULL,                                                  \
 	  (osp_nvml_device device, unsigned int *now, unsigned int *after_reset),                  \
@@ -191,7 +201,8 @@ struct osp_nvml_fabric {
 OSP_NVML_CALLS(OSP_NVML_DECLARE)
 #undef OSP_NVML_DECLARE
 
-/* Loads the library once a process. NULL when it is there, else why not, in words. */
+/* Loads the library once a process. NULL when it is there and can tell the GPUs apart, else why not,
+ * in words. */
 const char *osp_nvml_load(void);
 
 /* "GPU is lost"; NVML's number in words of ours. */

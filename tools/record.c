@@ -159,7 +159,9 @@ static void keep_pass(const struct keeping *keeping, struct osp_node_state *stat
 	}
 	if (verdict == OSP_VERDICT_ERROR || !state || !keeping->all_checks)
 		return;
-	osp_pass_make(&pass, record->has_since ? &record->since : NULL, keeping->entry.depth,
+	/* A GPU that was left alone was not looked at any deeper. */
+	osp_pass_make(&pass, record->has_since ? &record->since : NULL,
+		      keeping->entry.run->left_alone ? OSP_DEPTH_PASSIVE : keeping->entry.depth,
 		      state);
 	/* What a check in mode comment told is not seen off by that. */
 	if (osp_pass_save(record->root, &pass,

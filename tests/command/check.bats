@@ -230,6 +230,42 @@ quick() {
 	jq -e '.checks[2].results[0].why == "1 whole GPUs here, 2 are needed"' j
 }
 
+@test "depth quick: a GPU that serves others is left alone, and it is said; the rest are checked" {
+	local why=(
+		"mps=2 gpu3.programs=3" "programs share it by MPS: left alone"
+		"virtual=3" "it serves virtual machines (vGPU): left alone"
+		"virtual=4" "it serves virtual machines (vGPU): left alone"
+	)
+	for ((i = 0; i < ${#why[@]}; i += 2)); do
+		ONESPINE_FAKE_NVML="gpu3.${why[i]}" quick --only=cuda,hbm-pattern,peer --json --gpus=1-4 >j
+		jq -e --arg why "${why[i + 1]}" '[.checks[] | .verdict] == ["PASS","PASS","PASS"] and
+			([.checks[0, 1].results[] | select(.subject == "gpu3") | .verdict, .why] == ["SKIP",$why,"SKIP",$why]) and
+			([.checks[2].results[] | .subject | select(test("gpu3"))] == []) and
+			([.checks[1].results[].subject] == ["gpu1","gpu2","gpu3","gpu4"])' j
+	done
+}
+
+@test "depth quick: where a GPU was left alone the pass is no deeper than passive" {
+	((EUID == 0)) || skip "only root keeps a pass"
+	rm -rf node
+	cp -a "$FAKE/node" node
+	ONESPINE_TEST_LOAD_MS=1 ONESPINE_FAKE_NVML="gpu3.mps=1 gpu3.programs=1" run fake_check node --depth=quick
+	[[ $status == 0 ]]
+	[[ -e node/run/onespine/pass-passive && ! -e node/run/onespine/pass-quick ]]
+	ONESPINE_TEST_LOAD_MS=1 run fake_check node --depth=quick
+	[[ $status == 0 && -e node/run/onespine/pass-quick ]]
+}
+
+@test "depth quick: a slow link names its two GPUs; with a third one, who is slow to both" {
+	export ONESPINE_FAKE_CUDA=gpu3.link=50
+	run quick --only=peer --gpus=3,5
+	[[ $status == 1 && ${lines[-1]} == "onespine: gpu3-gpu5 peer 198 GB/s copy < 335; reset gpu" ]]
+	run quick --only=peer --gpus=3-5
+	[[ $status == 1 && ${lines[-1]} == "onespine: gpu3 peer 198 GB/s copy < 335; reset gpu" ]]
+	[[ $output == *"GPU-00000003-1111-2222-3333-444444444444: so with 2 GPUs that are well with others (4 copies, either way)"* ]]
+	[[ $output != *"gpu3-gpu"* ]]
+}
+
 @test "depth quick: older GPUs are not loaded, nor any where a basic check failed; both are said" {
 	export ONESPINE_FAKE_NVML=capability=70
 	run quick --only=cuda,peer

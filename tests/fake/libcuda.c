@@ -18,6 +18,7 @@
  *	gpuN.used=P            per cent of memory that others hold
  *	linkA-B=P, linkA-B.flip, linkA-B.dead   copies from GPU A to B: speed, a bit spoilt, none
  *	linkA-B.none           B cannot be reached from A
+ *	gpuN.link=P            per cent of the speed of copies between it and any other
  *	missing=N              CUDA does not see GPU N
  *	no_peers               no GPU reaches another
  */
@@ -145,9 +146,21 @@ static void find_devices(void)
 /* Calls: no header declares them, as in CUDA's users. */
 #pragma GCC diagnostic ignored "-Wmissing-prototypes"
 
+/* An MPS daemon that serves another user lets this one wait. */
+static void wait_for_mps(void)
+{
+	const char *folder = getenv("CUDA_MPS_PIPE_DIRECTORY");
+	char control[512];
+
+	snprintf(control, sizeof(control), "%s/control", folder ? folder : "/tmp/nvidia-mps");
+	while (access(control, F_OK) == 0)
+		pause();
+}
+
 EXPORT int cuInit(unsigned int flags)
 {
 	ENTER();
+	wait_for_mps();
 	(void)flags;
 	find_devices();
 	return device_count ? OSP_CUDA_OK : OSP_CUDA_NO_DEVICE;
@@ -227,6 +240,7 @@ EXPORT int cuGetErrorName(int result, const char **name)
 		const char *name;
 	} names[] = {
 		{2, "CUDA_ERROR_OUT_OF_MEMORY"},
+		{46, "CUDA_ERROR_DEVICE_UNAVAILABLE"},
 		{100, "CUDA_ERROR_NO_DEVICE"},
 		{209, "CUDA_ERROR_NO_BINARY_FOR_GPU"},
 		{214, "CUDA_ERROR_ECC_UNCORRECTABLE"},
@@ -238,6 +252,7 @@ EXPORT int cuGetErrorName(int result, const char **name)
 		{803, "CUDA_ERROR_SYSTEM_DRIVER_MISMATCH"},
 	};
 
+	ENTER();
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
 		if (names[i].result == result) {
 			*name = names[i].name;
@@ -573,6 +588,7 @@ EXPORT int cuMemcpyPeerAsync(osp_cuda_memory to, osp_cuda_context to_context, os
 			     osp_cuda_context from_context, size_t bytes, osp_cuda_stream stream)
 {
 	int a = from_context->gpu, b = to_context->gpu;
+	double percent;
 
 	ENTER();
 	if (link_told(a, b, ".dead", 0))
@@ -580,6 +596,8 @@ EXPORT int cuMemcpyPeerAsync(osp_cuda_memory to, osp_cuda_context to_context, os
 	memcpy((void *)(uintptr_t)to, (const void *)(uintptr_t)from, bytes);
 	if (link_told(a, b, ".flip", 0))
 		((char *)(uintptr_t)to)[bytes / 3] ^= 1;
-	*clock_of(stream) += (double)bytes / (LINK * (double)link_told(a, b, "", 100) / 100);
+	percent = (double)link_told(a, b, "", 100) * (double)told(a, "link", 100) / 100 *
+		  (double)told(b, "link", 100) / 100;
+	*clock_of(stream) += (double)bytes / (LINK * percent / 100);
 	return OSP_CUDA_OK;
 }

@@ -17,6 +17,7 @@
 #define EXPORT	  __attribute__((visibility("default")))
 #define GPU_COUNT 8
 #define LINKS	  18
+#define FIRST_PID 4711
 #define INSTANCE  100 /* index of a MIG instance: this, ten times the GPU's, and its own */
 
 static struct fake_gpu {
@@ -68,11 +69,6 @@ EXPORT int nvmlInit_v2(void)
 
 	ENTER();
 	return fault("init", &state) ? (int)state : OSP_NVML_OK;
-}
-
-EXPORT int nvmlShutdown(void)
-{
-	return OSP_NVML_OK;
 }
 
 EXPORT int nvmlSystemGetDriverVersion(char *text, unsigned int bytes)
@@ -363,23 +359,43 @@ EXPORT int nvmlDeviceGetCudaComputeCapability(osp_nvml_device device, int *major
 	return OSP_NVML_OK;
 }
 
+/* Passed through to a virtual machine; "virtual=2" is a guest with a part of it, 3 its host. */
 EXPORT int nvmlDeviceGetVirtualizationMode(osp_nvml_device device, int *mode)
 {
 	ENTER_GPU(device);
-	*mode = gpu_value(gpu, "virtual", 0) ? OSP_NVML_VIRTUAL_GPU : 1;
+	*mode = (int)gpu_value(gpu, "virtual", 1);
+	return OSP_NVML_OK;
+}
+
+/* Processes FIRST_PID and so on, where there is room for them. */
+static int list_programs(unsigned int known, unsigned int *count, struct osp_nvml_program *programs)
+{
+	unsigned int room = programs ? *count : 0;
+
+	*count = known;
+	if (known > room)
+		return OSP_NVML_TOO_SMALL;
+	for (unsigned int i = 0; i < known; i++)
+		programs[i] = (struct osp_nvml_program){.pid = FIRST_PID + i};
 	return OSP_NVML_OK;
 }
 
 /* "programs_later": none for the first who asks. */
 EXPORT int nvmlDeviceGetComputeRunningProcesses_v3(osp_nvml_device device, unsigned int *count,
-						   void *programs)
+						   struct osp_nvml_program *programs)
 {
 	ENTER_GPU(device);
-	(void)programs;
-	*count = (unsigned int)gpu_value(gpu, "programs", 0);
 	if (gpu_value(gpu, "programs_later", 0) && !fake_first())
-		*count = 1;
-	return *count ? OSP_NVML_TOO_SMALL : OSP_NVML_OK;
+		return list_programs(1, count, programs);
+	return list_programs((unsigned int)gpu_value(gpu, "programs", 0), count, programs);
+}
+
+/* Those of them that share the GPU by MPS. */
+EXPORT int nvmlDeviceGetMPSComputeRunningProcesses_v3(osp_nvml_device device, unsigned int *count,
+						      struct osp_nvml_program *programs)
+{
+	ENTER_GPU(device);
+	return list_programs((unsigned int)gpu_value(gpu, "mps", 0), count, programs);
 }
 
 /* "mig=2": two instances, their devices behind those of the GPUs. */

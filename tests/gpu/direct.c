@@ -82,7 +82,7 @@ int main(int argc, char **argv)
 	osp_check_context_set(&context,
 			      getenv("ONESPINE_TEST_ROOT") ? getenv("ONESPINE_TEST_ROOT") : "",
 			      thresholds);
-	if (osp_units_find(&context, &units, why, sizeof(why))) {
+	if (osp_units_find(&context, &units, why, sizeof(why)) != OSP_FOUND) {
 		fprintf(stderr, "direct: %s\n", why);
 		return 2;
 	}

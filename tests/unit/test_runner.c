@@ -346,6 +346,113 @@ static void gpus_are_checked_side_by_side_and_speeds_together(void **state)
 	osp_run_free(&run);
 }
 
+/* Each GPU that is left alone is told of, loaded by no check, and no peer of the others. */
+static void who_serves_others_is_left_alone(void **state)
+{
+	static const struct osp_unit two[] = {
+		{.subject = "gpu0", .model = "X", .whole = true},
+		{.subject = "gpu1", .model = "X", .whole = true, .left_alone = "it is shared"},
+	};
+	static const struct osp_check checks[] = {
+		CHECK_IN(speed, OSP_GROUP_EACH_GPU, OSP_VERDICT_FAIL, 2000, ),
+		CHECK_IN(all, OSP_GROUP_ALL_GPUS, OSP_VERDICT_FAIL, 2000, ),
+	};
+	const struct osp_check *list[] = {&checks[0], &checks[1]};
+	struct osp_check_context context;
+	struct osp_run run;
+
+	(void)state;
+	for (size_t loaded = 0; loaded < 2; loaded++) {
+		osp_check_context_set(&context, "/nonexistent", thresholds);
+		context.units = loaded ? two : two + 1;
+		context.unit_count = loaded + 1;
+		assert_int_equal(osp_run_checks(&context, list, 2, 0, &run, NULL), 0);
+		assert_int_equal(run.left_alone, 1);
+		assert_int_equal(run.outcomes[0].result_count, loaded + 1);
+		assert_int_equal(run.outcomes[0].speed_count, loaded);
+		assert_string_equal(run.outcomes[0].results[loaded].subject, "gpu1");
+		assert_string_equal(run.outcomes[0].results[loaded].why, "it is shared");
+		assert_int_equal(run.outcomes[0].results[loaded].verdict, OSP_VERDICT_SKIP);
+		assert_int_equal(run.outcomes[1].verdict,
+				 loaded ? OSP_VERDICT_PASS : OSP_VERDICT_SKIP);
+		osp_run_free(&run);
+	}
+}
+
+/* --- pairs ------------------------------------------------------------------------------------ */
+
+static const struct pair_case {
+	size_t gpus;
+	const char *slow; /* "01" is GPU 0 to 1, "3." whatever 3 sends, ".3" what it gets */
+	const char *told; /* whom the failures name */
+} pair_cases[] = {
+	{2, "01", "gpu0-gpu1 "},
+	{2, "01 10", "gpu0-gpu1 gpu1-gpu0 "},
+	{3, "01 10", "gpu0-gpu1 gpu1-gpu0 "},
+	{3, "0. .0", "gpu0 "},
+	{5, "31", "gpu3-gpu1 "},
+	{5, "3. .3", "gpu3 "},
+	{5, "3.", "gpu3 "},
+	{5, ".3", "gpu3 "},
+	{5, "31 32", "gpu3-gpu1 gpu3-gpu2 "},
+	{5, "3. .3 1. .1", "gpu1 gpu3 "},
+	{5, "3. .3 12", "gpu3 gpu1-gpu2 "},
+};
+static const struct pair_case *pair_case;
+
+static bool is_slow(size_t from, size_t to)
+{
+	for (const char *word = pair_case->slow; *word; word += word[2] ? 3 : 2)
+		if ((word[0] == '.' || (size_t)(word[0] - '0') == from) &&
+		    (word[1] == '.' || (size_t)(word[1] - '0') == to))
+			return true;
+	return false;
+}
+
+static void pairs(struct osp_check_context *context)
+{
+	char name[OSP_SUBJECT_BYTES];
+
+	for (size_t from = 0; from < context->unit_count; from++)
+		for (size_t to = 0; to < context->unit_count; to++) {
+			if (from == to)
+				continue;
+			snprintf(name, sizeof(name), "gpu%zu-gpu%zu", from, to);
+			osp_tell_speed(context, name, "copy", is_slow(from, to) ? 50 : 100, "GB/s",
+				       OSP_LIMIT_PEER_GBPS, OSP_LIMIT_COUNT);
+		}
+}
+
+static void a_gpu_is_named_after_two_partners(void **state)
+{
+	static const struct osp_check check =
+		CHECK_IN(pairs, OSP_GROUP_ALL_GPUS, OSP_VERDICT_FAIL, 2000, .pairs = true);
+	const struct osp_check *list[] = {&check};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(pair_cases) / sizeof(pair_cases[0]); i++) {
+		struct osp_check_context context;
+		char told[256] = "";
+		struct osp_run run;
+
+		pair_case = &pair_cases[i];
+		osp_check_context_set(&context, "/nonexistent", thresholds);
+		context.units = units;
+		context.unit_count = pair_case->gpus;
+		assert_int_equal(osp_run_checks(&context, list, 1, 0, &run, NULL), 0);
+		assert_int_equal(run.outcomes[0].verdict, OSP_VERDICT_FAIL);
+		for (size_t n = 0; n < run.outcomes[0].result_count; n++)
+			if (run.outcomes[0].results[n].verdict == OSP_VERDICT_FAIL) {
+				strcat(told, run.outcomes[0].results[n].subject);
+				strcat(told, " ");
+			}
+		if (strcmp(told, pair_case->told) != 0)
+			fail_msg("of %zu GPUs '%s' slow: %s named", pair_case->gpus,
+				 pair_case->slow, told);
+		osp_run_free(&run);
+	}
+}
+
 static int answer_or_hang(const void *argument)
 {
 	int number = *(const int *)argument;
@@ -414,7 +521,7 @@ static void the_list_is_sound(void **state)
 
 static int set_up(void **state)
 {
-	static const char limits[] = "limits: {boot_settle_s: 300}\n";
+	static const char limits[] = "limits: {boot_settle_s: 300, peer_gbps: 90}\n";
 
 	(void)state;
 	thresholds = osp_thresholds_new();
@@ -439,6 +546,8 @@ int main(void)
 		cmocka_unit_test(the_budget_ends_it),
 		cmocka_unit_test(modes),
 		cmocka_unit_test(gpus_are_checked_side_by_side_and_speeds_together),
+		cmocka_unit_test(who_serves_others_is_left_alone),
+		cmocka_unit_test(a_gpu_is_named_after_two_partners),
 		cmocka_unit_test(guarded_work),
 		cmocka_unit_test(lists_of_gpus),
 		cmocka_unit_test(the_list_is_sound),
