@@ -72,7 +72,13 @@ static enum osp_file_kind kind_of_words(const struct look *look)
 	return OSP_FILE_OTHER;
 }
 
-/* Moves past a mark of UTF-8, blanks and comments. */
+/* As scontrol begins what it tells as YAML. */
+static bool is_directive(const struct look *look)
+{
+	return look->end - look->text > 6 && !memcmp(look->text, "%YAML ", 6);
+}
+
+/* Moves past a mark of UTF-8, blanks, comments and "%YAML 1.1". */
 static void skip_comments(struct look *look)
 {
 	bool comment = false;
@@ -80,7 +86,7 @@ static void skip_comments(struct look *look)
 	if (look->end - look->text >= 3 && !memcmp(look->text, "\xef\xbb\xbf", 3))
 		look->text += 3;
 	for (; look->text < look->end; look->text++) {
-		if (*look->text == '#')
+		if (*look->text == '#' || (!comment && is_directive(look)))
 			comment = true;
 		else if (*look->text == '\n')
 			comment = false;

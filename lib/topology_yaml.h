@@ -22,4 +22,11 @@ typedef int osp_yaml_switch_f(const struct osp_value *name, const struct osp_val
 int osp_topology_yaml_switches(const struct osp_document *document, osp_yaml_switch_f *each,
 			       void *context, struct osp_error *error);
 
+/*
+ * What the cluster's topology is: "tree", "block", "flat", "ring" or "torus3d", for as long as the
+ * program runs. The document may also be what slurm_load_topo_config() tells. NULL with `error` set: it
+ * is none, or slurmctld tells that it has no topology.yaml.
+ */
+const char *osp_topology_yaml_kind(const struct osp_document *document, struct osp_error *error);
+
 #endif

@@ -130,6 +130,8 @@ AC_DEFUN([OSP_CHECK_SLURM], [
 		[[#include <slurm/slurm.h>]])
 	# What frees what slurm_load_ctl_conf() gave: slurm_free_ctl_conf() up to 25.11.
 	AC_CHECK_DECLS([slurm_free_conf], [], [], [[#include <slurm/slurm.h>]])
+	# What slurmctld made of topology.yaml, from 25.05 on.
+	AC_CHECK_DECLS([slurm_load_topo_config], [], [], [[#include <slurm/slurm.h>]])
 	CPPFLAGS=$osp_saved_cppflags
 	AM_CONDITIONAL([HAVE_SLURM], [test $have_SLURM = yes])
 ])

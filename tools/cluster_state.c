@@ -12,7 +12,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "lib/document.h"
 #include "lib/kind.h"
+#include "lib/topology_yaml.h"
 #include "tools/command.h"
 #include "tools/slurm_files.h"
 
@@ -112,6 +114,36 @@ char *osp_slurm_conf_path(struct osp_error *error)
 	return path;
 }
 
+#if HAVE_DECL_SLURM_LOAD_TOPO_CONFIG
+/* With a topology.yaml TopologyPlugin says nothing any more, and slurmctld goes on telling it. */
+static void take_yaml_kind(struct osp_slurm_topology *topology)
+{
+	topo_config_response_msg_t *response = NULL;
+	struct osp_document *document = NULL;
+	struct osp_error ignored;
+	const char *kind = NULL;
+
+	inside_libslurm = true;
+	if (slurm_load_topo_config(&response) != SLURM_SUCCESS)
+		response = NULL;
+	inside_libslurm = false;
+	if (response && response->config)
+		document = osp_document_read("topology.yaml", response->config,
+					     strlen(response->config), &ignored);
+	if (document)
+		kind = osp_topology_yaml_kind(document, &ignored);
+	if (kind)
+		snprintf(topology->plugin, sizeof(topology->plugin), "topology/%s", kind);
+	osp_document_free(document);
+	slurm_free_topo_config_msg(response);
+}
+#else
+static void take_yaml_kind(struct osp_slurm_topology *topology)
+{
+	(void)topology;
+}
+#endif
+
 int osp_cluster_topology(struct osp_slurm_topology *topology, struct osp_error *error)
 {
 	slurm_conf_t *conf;
@@ -127,6 +159,7 @@ int osp_cluster_topology(struct osp_slurm_topology *topology, struct osp_error *
 	snprintf(topology->version, sizeof(topology->version), "%s",
 		 conf->version ? conf->version : "");
 	free_conf(conf);
+	take_yaml_kind(topology);
 	return 0;
 }
 

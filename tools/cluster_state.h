@@ -24,9 +24,9 @@ void osp_slurm_begin(void);
 /* slurm.conf's path: SLURM_CONF, else as slurmctld says. NULL with `error` set. To be freed. */
 char *osp_slurm_conf_path(struct osp_error *error);
 
-/* What slurm.conf says of the topology; cut where it is longer. */
+/* What slurm.conf and, from 25.05 on, topology.yaml say of the topology; cut where it is longer. */
 struct osp_slurm_topology {
-	char plugin[64];  /* TopologyPlugin: "topology/tree" */
+	char plugin[64];  /* of the cluster's topology: "topology/tree" */
 	char param[256];  /* TopologyParam; "" for none */
 	char version[32]; /* slurmctld's release */
 };

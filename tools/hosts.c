@@ -272,7 +272,7 @@ const char *osp_hosts_advice(const char *plugin, const char *param, const char *
 			break;
 	if (i == sizeof(settings) / sizeof(settings[0]))
 		snprintf(buffer, buffer_bytes,
-			 "Slurm knows no switches here (TopologyPlugin=%s), so it has no setting "
+			 "Slurm knows no switches here (%s), so it has no setting "
 			 "against it",
 			 plugin);
 	else if (param && strcasestr(param, setting->name))

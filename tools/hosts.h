@@ -59,7 +59,7 @@ bool osp_hosts_write(const struct osp_hosts *hosts, enum osp_hosts_format format
 
 /*
  * What could be done in Slurm about ranks that alternate between switches, a sentence without a
- * full stop. `plugin`, `param` and `version` are slurmctld's TopologyPlugin, TopologyParam and
+ * full stop. `plugin`, `param` and `version` are slurmctld's topology plugin, TopologyParam and
  * release; NULL where it was not asked. Returns `buffer`.
  */
 const char *osp_hosts_advice(const char *plugin, const char *param, const char *version,

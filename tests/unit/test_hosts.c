@@ -148,7 +148,7 @@ static void test_advice(void **state)
 		 "Slurm 25.05.0 has no setting against it; TopologyParam=BlockAsNodeRank came with "
 		 "25.11"},
 		{"topology/none", "", "22.05.8",
-		 "Slurm knows no switches here (TopologyPlugin=topology/none), so it has no "
+		 "Slurm knows no switches here (topology/none), so it has no "
 		 "setting "
 		 "against it"},
 	};

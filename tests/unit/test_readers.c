@@ -11,6 +11,7 @@
 
 #include "lib/file_kind.h"
 #include "lib/readers.h"
+#include "lib/topology_yaml.h"
 #include "lib/text.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
@@ -150,6 +151,15 @@ static void check_refusal(reader_f *read, const char *text, const char *words)
 	      "      - switch: l1\n        nodes: n[1-2]\n"                                        \
 	      "      - {switch: \"l2\", nodes: \"n[3-4]\"}\n"
 
+/* scontrol show topoconf of 26.05: every kind is there. */
+#define EMPTY_BUT(kind) "  block: {}\n  flat: {}\n  ring: {}\n  torus3d: {}\n  tree:" kind "\n"
+#define TOLD_TREE                                                                                  \
+	"%YAML 1.1\n---\n- topology: main\n  cluster_default: true\n" EMPTY_BUT(                   \
+		"\n    switches:\n    - switch: top\n      children: l[1-2]\n      nodes:\n"       \
+		"    - switch: l1\n      children:\n      nodes: n[1-2]\n    - switch: l2\n"       \
+		"      children:\n      nodes: n[3-4]") "- topology: second\n  cluster_default: "  \
+							"false\n" EMPTY_BUT(" {}") "...\n"
+
 static void slurms_yaml_is_read(void **state)
 {
 	static const char conf[] = "SwitchName=top Switches=l[1-2]\nSwitchName=l1 Nodes=n[1-2]\n"
@@ -161,6 +171,7 @@ static void slurms_yaml_is_read(void **state)
 			  "true\n") "- topology: b\n  cluster_default: true\n  block: {}\n",
 		YAML_TREE("- topology: a\n") "- topology: b\n  block:\n    block_sizes: "
 					     "[4]\n",
+		TOLD_TREE,
 	};
 	struct osp_topology *topology = read_good(osp_read_slurm_topology, conf);
 	char *expected = osp_write_onespine_topology(topology, NULL);
@@ -209,13 +220,46 @@ static void slurms_yaml_is_written(void **state)
 	}
 }
 
+static void the_cluster_has_a_kind_of_topology(void **state)
+{
+	static const struct {
+		const char *text, *kind;
+	} cases[] = {
+		{TOLD_TREE, "tree"},
+		{"- topology: a\n  block:\n    block_sizes: [4]\n- topology: b\n  tree: {}\n",
+		 "block"},
+		{"- topology: a\n  flat: true\n", "flat"},
+		{"- topology: a\n  cluster_default: true\n" EMPTY_BUT(" {}"), "flat"},
+		{"- topology: default\n  cluster_default: true\n" EMPTY_BUT(" {}"), "flat"},
+		{"- topology: default\n  cluster_default: false\n" EMPTY_BUT(" {}"), NULL},
+		{"- topology: default\n  tree:\n    switches: [a]\n", "tree"},
+		{"- topology: a\n", NULL},
+		{"{}", NULL},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(cases); i++) {
+		struct osp_error error = {.text = ""};
+		struct osp_document *document =
+			osp_document_read("f", cases[i].text, strlen(cases[i].text), &error);
+		const char *kind = osp_topology_yaml_kind(document, &error);
+
+		if (cases[i].kind)
+			assert_string_equal(kind ? kind : error.text, cases[i].kind);
+		else
+			assert_null(kind);
+		assert_int_equal(!kind, *error.text != '\0');
+		osp_document_free(document);
+	}
+}
+
 static void mistakes_in_yaml_have_their_place(void **state)
 {
 	static const struct {
 		const char *text;
 		const char *words;
 	} cases[] = {
-		{"- topology: a\n  tree: {}\n  flat: true\n",
+		{"- topology: a\n  tree: {switches: [a]}\n  flat: true\n",
 		 "f:1:3: a topology is one of tree, block, flat, ring and torus3d"},
 		{"- topology: a\n  teee: {}\n", "f:2:3: unknown key 'teee'; did you mean tree?"},
 		{"- topology: a\n  block:\n    blocks: []\n",
@@ -664,6 +708,7 @@ int main(void)
 		cmocka_unit_test(slurms_file_settles),
 		cmocka_unit_test(slurms_yaml_is_read),
 		cmocka_unit_test(slurms_yaml_is_written),
+		cmocka_unit_test(the_cluster_has_a_kind_of_topology),
 		cmocka_unit_test(mistakes_in_yaml_have_their_place),
 		cmocka_unit_test(slurms_mistakes_have_their_place),
 		cmocka_unit_test(fifteen_levels_and_no_more),
