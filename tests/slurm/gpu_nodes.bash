@@ -62,10 +62,3 @@ with_pyxis() {
 		-o "$FIXTURE/pyxis.so" "${BASH_SOURCE[0]%/*}/pyxis.c"
 	use_gpu_nodes "required $FIXTURE/pyxis.so"
 }
-
-# as_other_user COMMAND...: nobody has no rights on the cluster
-as_other_user() {
-	local inside=$ONESPINE_CLUSTER/bin/in-root
-	[[ -x $inside ]] || inside=
-	${inside:+"$inside"} setpriv --reuid=65534 --regid=65534 --clear-groups "$@"
-}

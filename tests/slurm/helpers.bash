@@ -266,11 +266,16 @@ await_saved() {
 	await 30 test "$ONESPINE_CLUSTER/state/job_state" -nt "$mark"
 }
 
-# as_other_user COMMAND...: nobody has no rights on the cluster
-as_other_user() {
+# on_cluster COMMAND...: where the cluster's jobs run, which may be another root
+on_cluster() {
 	local inside=$ONESPINE_CLUSTER/bin/in-root
 	[[ -x $inside ]] || inside=
-	${inside:+"$inside"} setpriv --reuid=65534 --regid=65534 --clear-groups "$@"
+	${inside:+"$inside"} "$@"
+}
+
+# as_other_user COMMAND...: nobody has no rights on the cluster
+as_other_user() {
+	on_cluster setpriv --reuid=65534 --regid=65534 --clear-groups "$@"
 }
 
 # --- nodes ----------------------------------------------------------------------------------------

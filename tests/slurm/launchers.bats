@@ -25,9 +25,9 @@ setup_file() {
 }
 
 @test "Open MPI under srun: ranks in the fabric's order, each near its GPU" {
-	command -v mpicc >/dev/null || skip "no Open MPI here (libopenmpi-dev, openmpi-bin)"
+	on_cluster sh -c 'command -v mpicc' >/dev/null || skip "no Open MPI there (libopenmpi-dev, openmpi-bin)"
 	((CPU_COUNT > 1)) || skip "one CPU is too few"
-	mpicc -O1 -Wall -Werror -o "$BATS_TEST_TMPDIR/ring" "$BATS_TEST_DIRNAME/mpi_ring.c"
+	on_cluster mpicc -O1 -Wall -Werror -o "$BATS_TEST_TMPDIR/ring" "$BATS_TEST_DIRNAME/mpi_ring.c"
 	salloc -Q -N4 --exclusive --gres=gpu:2 --gang --gang-env=auto --gang-bind=verbose bash -c '
 		onespine hosts --format slurm --tasks-per-node 2 >"$0/list" 2>/dev/null
 		export OMPI_MCA_btl=tcp,self OMPI_MCA_btl_tcp_if_include=lo # they share one machine, but no folder
@@ -47,7 +47,7 @@ sum 28"
 }
 
 @test "torchrun under srun: a task a node, its children bound by LOCAL_RANK" {
-	/usr/bin/python3 -c 'import torch.distributed' 2>/dev/null || skip "no PyTorch here (python3-torch)"
+	on_cluster /usr/bin/python3 -c 'import torch.distributed' 2>/dev/null || skip "no PyTorch there (python3-torch)"
 	((CPU_COUNT > 1)) || skip "one CPU is too few"
 	port=$(free_port)
 	salloc -Q -N2 --exclusive --gres=gpu:2 --gang --gang-env=auto --gang-bind=auto bash -c '
