@@ -86,7 +86,6 @@ struct osp_doctor_gate {
 	bool epilog_runs;
 	bool config_exists; /* onespine.yaml beside slurm.conf */
 	bool config_roots; /* it is root's, and nobody else may write it: else the gate passes it over */
-	const char *site_config; /* where the gate looks when none is beside slurm.conf */
 };
 
 struct osp_doctor_facts {
@@ -110,12 +109,15 @@ struct osp_doctor_facts {
 	size_t trusted_count;
 
 	const char *config_path;
+	bool config_exists;
+	bool config_sent; /* slurm.conf includes it as it is now (lib/node_policy.h) */
 	const struct osp_error *config_error; /* NULL: right, or not looked at */
 	const char *topology_path;
 	const struct osp_error *topology_error;
 	const char *uncovered; /* hostlist of slurm.conf's nodes that no domain has; NULL: none */
 	uint32_t uncovered_count;
 	uint32_t node_count; /* of slurm.conf */
+	bool topology_yaml;  /* Slurm reads topology.yaml, and topology.conf no more */
 
 	bool munge_looked_at;
 	bool munge_answers;

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "lib/node_policy.h"
 #include "lib/text.h"
 
 #define BF_WINDOW_DEFAULT_MINUTES 1440 /* slurm.conf(5), SchedulerParameters */
@@ -54,6 +55,13 @@ void osp_rule_configless(struct osp_diagnosis *diagnosis)
 			 "hosts: they get plugstack.conf alone",
 			 facts->spank.file);
 		osp_cure(diagnosis, "put the line into %s itself", facts->plugstack_path);
+	}
+	if (facts->controller && facts->config_exists && !facts->config_sent) {
+		osp_find(diagnosis, OSP_DOCTOR_WARNING,
+			 "configless nodes do not get %s as it is now: slurmctld sends what "
+			 "slurm.conf includes, and " OSP_PIECE_NAME " does not hold it",
+			 facts->config_path);
+		osp_cure(diagnosis, "onespine setup --head, then scontrol reconfigure");
 	}
 }
 
@@ -127,16 +135,18 @@ void osp_rule_backup(struct osp_diagnosis *diagnosis)
 void osp_rule_node_rank(struct osp_diagnosis *diagnosis)
 {
 	static const char *const words[] = {"SwitchAsNodeRank", "BlockAsNodeRank"};
+	const char *file = diagnosis->facts->topology_yaml ? "topology.yaml" : "topology.conf";
 
 	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
 		if (!osp_setting_has(diagnosis, "TopologyParam", words[i]))
 			continue;
 		osp_find(diagnosis, OSP_DOCTOR_WARNING,
-			 "TopologyParam=%s orders a job's ranks by topology.conf: they follow "
+			 "TopologyParam=%s orders a job's ranks by %s: they follow "
 			 "onespine.topology only while both files say the same",
-			 words[i]);
-		osp_cure(diagnosis, "make topology.conf from our file: onespine topology import "
-				    "--from onespine --to topology.conf");
+			 words[i], file);
+		osp_cure(diagnosis,
+			 "make %s from our file: onespine topology import --from onespine --to %s",
+			 file, file);
 	}
 }
 

@@ -19,24 +19,13 @@ void osp_rule_gate_config(struct osp_diagnosis *diagnosis)
 	const struct osp_doctor_facts *facts = diagnosis->facts;
 	const struct osp_doctor_gate *gate = &facts->gate;
 
-	if (!gate->config_exists)
+	if (!gate->config_exists || gate->config_roots)
 		return;
-	if (!gate->config_roots) {
-		osp_find(diagnosis, OSP_DOCTOR_WRONG,
-			 "%s is not root's alone, so the gate takes its defaults instead",
-			 facts->config_path);
-		osp_cure(diagnosis, "chown root %s && chmod go-w %s", facts->config_path,
-			 facts->config_path);
-	}
-	if (facts->fetched ||
-	    !osp_setting_has(diagnosis, "SlurmctldParameters", "enable_configless"))
-		return;
-	osp_find(diagnosis, OSP_DOCTOR_WARNING,
-		 "slurmctld does not send onespine.yaml to configless nodes: their gate obeys %s "
-		 "there, or "
-		 "its defaults",
-		 gate->site_config);
-	osp_cure(diagnosis, "copy %s to %s on those nodes", facts->config_path, gate->site_config);
+	osp_find(diagnosis, OSP_DOCTOR_WRONG,
+		 "%s is not root's alone, so the gate takes its defaults instead",
+		 facts->config_path);
+	osp_cure(diagnosis, "chown root %s && chmod go-w %s", facts->config_path,
+		 facts->config_path);
 }
 
 static void check_script(struct osp_diagnosis *diagnosis, const char *key, const char *name,

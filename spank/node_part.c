@@ -14,6 +14,7 @@
 #include <slurm/slurm.h>
 
 #include "lib/config.h"
+#include "lib/node_policy.h"
 #include "lib/node_software.h"
 #include "lib/rules_kept.h"
 #include "lib/user_env.h"
@@ -73,32 +74,34 @@ static void take_error(const struct osp_error *error)
 
 /* --- policy ----------------------------------------------------------------------------------- */
 
-/* onespine.yaml: as said, or beside slurm.conf. */
-static const char *find_config(const struct osp_node_arguments *arguments, char *path, size_t bytes)
+/* onespine.yaml: as said, or the node's. */
+static int find_config(const struct osp_node_arguments *arguments, struct osp_node_policy *policy,
+		       struct osp_error *error)
 {
-	const char *conf = getenv("SLURM_CONF"), *slash = conf ? strrchr(conf, '/') : NULL;
+	const char *conf = getenv("SLURM_CONF");
 
-	if (arguments->config)
-		return arguments->config;
-	if (!slash)
-		return "/etc/slurm/onespine.yaml";
-	snprintf(path, bytes, "%.*s/onespine.yaml", (int)(slash - conf), conf);
-	return path;
+	if (!arguments->config)
+		return osp_node_policy_read(conf ? conf : "/etc/slurm/slurm.conf",
+					    arguments->site ? arguments->site : OSP_SITE_DIR,
+					    policy, error);
+	policy->text =
+		osp_read_file(arguments->config, OSP_CONFIG_FILE_BYTES_MAX, &policy->text_bytes);
+	policy->file = strdup(arguments->config);
+	if (policy->text || errno == ENOENT)
+		return policy->text ? 1 : 0;
+	return osp_error_at(error, arguments->config, 0, 0, "cannot be read: %s", strerror(errno));
 }
 
 static struct osp_config *read_config(const struct osp_node_arguments *arguments,
 				      struct osp_error *error)
 {
-	char path[PATH_MAX];
-	const char *file = find_config(arguments, path, sizeof(path));
-	struct osp_config *config;
-	size_t length = 0;
-	char *text = osp_read_file(file, OSP_CONFIG_FILE_BYTES_MAX, &length);
+	struct osp_node_policy found = {.file = NULL};
+	struct osp_config *config = NULL;
 
-	if (!text && errno != ENOENT)
-		osp_error_at(error, file, 0, 0, "cannot be read: %s", strerror(errno));
-	config = osp_config_read(file, text ? text : "", text ? length : 0, error);
-	free(text);
+	if (find_config(arguments, &found, error) >= 0)
+		config = osp_config_read(found.file, found.text ? found.text : "", found.text_bytes,
+					 error);
+	osp_node_policy_free(&found);
 	return config;
 }
 
@@ -114,9 +117,8 @@ static void take_policy(spank_t spank, const struct osp_node_arguments *argument
 		return;
 	(void)spank_getenv(spank, "SLURM_JOB_PARTITION", partition, sizeof(partition));
 	config = read_config(arguments, &error);
-	if (!config || error.text[0]) {
+	if (!config) {
 		take_error(&error);
-		osp_config_free(config);
 		config = osp_config_read("", "", 0, NULL);
 	}
 	if (!config)

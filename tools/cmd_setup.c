@@ -19,13 +19,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "lib/node_policy.h"
 #include "tools/doctor.h"
 #include "tools/files.h"
 #include "tools/setup.h"
 #include "tools/unit_file.h"
 
-#define PIECE_NAME "slurm-onespine.conf"
-#define ADDED	   "# added by onespine setup; onespine setup --undo takes it out\n"
+#define ADDED "# added by onespine setup; onespine setup --undo takes it out\n"
 
 struct setup {
 	const struct osp_call *call;
@@ -96,19 +96,22 @@ static bool is_there(const struct setup *setup, const char *path)
 	return access(path, F_OK) == 0;
 }
 
+static bool is_configless(const struct osp_doctor *doctor)
+{
+	return osp_slurm_list_has(osp_slurm_conf_value(doctor->conf, "SlurmctldParameters", NULL),
+				  "enable_configless", NULL, 0);
+}
+
 static int plan_plugstack(struct setup *setup, const struct osp_doctor *doctor)
 {
 	const char *path = doctor->facts.plugstack_path;
 	static const char line[] = "required " OSP_PLUGIN_DIR "/onespine.so";
-	bool configless =
-		osp_slurm_list_has(osp_slurm_conf_value(doctor->conf, "SlurmctldParameters", NULL),
-				   "enable_configless", NULL, 0);
 	char *folder, *file = NULL;
 	int result;
 
 	if (doctor->facts.spank.named)
 		return 0;
-	folder = configless ? NULL : osp_plugstack_folder(path);
+	folder = is_configless(doctor) ? NULL : osp_plugstack_folder(path);
 	if (folder && asprintf(&file, "%s/onespine.conf", folder) < 0)
 		file = NULL;
 	if (!folder && is_there(setup, path)) {
@@ -154,26 +157,47 @@ static int plan_scripts(struct setup *setup, const struct osp_doctor *doctor)
 	return result;
 }
 
-static int plan_slurm_conf(struct setup *setup, const struct osp_doctor_findings *findings)
+/* onespine.yaml, for nodes that get slurm.conf from slurmctld. */
+static void add_policy(const struct osp_doctor *doctor, struct osp_text *text)
+{
+	size_t bytes = 0;
+	char *yaml;
+
+	if (!is_configless(doctor) || !doctor->facts.config_exists || doctor->facts.config_error)
+		return;
+	yaml = osp_read_file(doctor->facts.config_path, OSP_CONFIG_FILE_BYTES_MAX, &bytes);
+	if (!yaml)
+		return;
+	osp_text_add(text, "# onespine.yaml, for nodes that slurmctld sends this file to:\n");
+	osp_node_policy_hide(yaml, bytes, text);
+	free(yaml);
+}
+
+static int plan_slurm_conf(struct setup *setup, const struct osp_doctor *doctor,
+			   const struct osp_doctor_findings *findings)
 {
 	char *piece = osp_doctor_piece(findings);
+	struct osp_text policy = OSP_TEXT_INIT;
 	char *text = NULL;
-	int result = -1;
 
-	if (piece && !*piece) {
+	if (setup->head)
+		add_policy(doctor, &policy);
+	if (piece && !*piece && !policy.length_bytes) {
 		free(piece);
 		return 0;
 	}
-	if (piece && asprintf(&text,
-			      "# What Onespine needs in slurm.conf; made by onespine setup, which "
-			      "writes it anew\n# where needed. Not for your own lines.\n%s",
-			      piece) < 0)
+	if (piece && !policy.failed &&
+	    asprintf(&text,
+		     "# What Onespine needs in slurm.conf; made by onespine setup, which writes it "
+		     "anew\n# where needed. Not for your own lines.\n%s%s",
+		     piece, policy.data ? policy.data : "") < 0)
 		text = NULL;
 	free(piece);
+	osp_text_free(&policy);
 	if (osp_plan_add(&setup->plan, OSP_CHANGE_CREATE,
-			 osp_path_beside(setup->conf_path, PIECE_NAME), text, 0) == 0)
-		result = add_to(setup, strdup(setup->conf_path), "include " PIECE_NAME);
-	return result;
+			 osp_path_beside(setup->conf_path, OSP_PIECE_NAME), text, 0) < 0)
+		return -1;
+	return add_to(setup, strdup(setup->conf_path), "include " OSP_PIECE_NAME);
 }
 
 /* What should be done, from the files as they are without us. */
@@ -200,7 +224,7 @@ static int compose(struct setup *setup)
 		if (result == 0)
 			result = plan_scripts(setup, &doctor);
 		if (result == 0)
-			result = plan_slurm_conf(setup, &findings);
+			result = plan_slurm_conf(setup, &doctor, &findings);
 		if (result < 0)
 			osp_error_set(&setup->error, "out of memory");
 	}

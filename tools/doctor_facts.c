@@ -14,12 +14,14 @@
 #include <unistd.h>
 
 #include "lib/hostlist.h"
+#include "lib/node_policy.h"
 #include "lib/text.h"
 #include "lib/topology.h"
 #include "tools/fabric.h"
 #include "tools/files.h"
 
-#define MUNGE_SOCKET "/run/munge/munge.socket.2"
+#define TOPOLOGY_YAML_SINCE 0x190500
+#define MUNGE_SOCKET	    "/run/munge/munge.socket.2"
 
 /* Hands a malloc'd string to the doctor; "" when memory ran out. */
 static const char *keep(struct osp_doctor *doctor, char *string)
@@ -155,7 +157,53 @@ static void gather_uncovered(struct osp_doctor *doctor, const struct osp_topolog
 	free(coverage.missing);
 }
 
-static void gather_fabric(struct osp_doctor *doctor)
+/* slurmctld sends a file that slurm.conf includes by its bare name. */
+static bool is_sent(const struct osp_slurm_conf *conf, const char *path)
+{
+	size_t count;
+	const struct osp_slurm_file *files = osp_slurm_conf_files(conf, &count);
+
+	for (size_t i = 1; i < count; i++)
+		if (strcmp(files[i].path, path) == 0)
+			return !strchr(files[i].name, '/');
+	return false;
+}
+
+/* Whether onespine.yaml stands, as it is now, in the file that setup has slurm.conf include. */
+static void gather_sent(const struct osp_overlays *overlays, struct osp_doctor *doctor)
+{
+	struct osp_doctor_facts *facts = &doctor->facts;
+	char *piece_path = osp_path_beside(facts->conf_path, OSP_PIECE_NAME);
+	struct osp_error ignored = {.text = ""};
+	struct osp_text hidden = OSP_TEXT_INIT;
+	size_t bytes = 0, piece_bytes = 0;
+	char *yaml = osp_read_file(facts->config_path, OSP_CONFIG_FILE_BYTES_MAX, &bytes);
+	char *piece = NULL;
+
+	facts->config_exists = yaml != NULL;
+	if (yaml && piece_path && is_sent(doctor->conf, piece_path))
+		piece = osp_read_overlaid(overlays, piece_path, OSP_SLURM_CONF_BYTES_MAX,
+					  &piece_bytes, &ignored);
+	if (piece) {
+		osp_node_policy_hide(yaml, bytes, &hidden);
+		facts->config_sent = !bytes || (hidden.data && strstr(piece, hidden.data));
+	}
+	osp_text_free(&hidden);
+	free(piece);
+	free(yaml);
+	free(piece_path);
+}
+
+static bool has_topology_yaml(const struct osp_doctor_facts *facts)
+{
+	char *path = osp_path_beside(facts->conf_path, "topology.yaml");
+	bool exists = path && access(path, F_OK) == 0;
+
+	free(path);
+	return exists;
+}
+
+static void gather_fabric(const struct osp_overlays *overlays, struct osp_doctor *doctor)
 {
 	struct osp_doctor_facts *facts = &doctor->facts;
 	struct osp_topology *topology;
@@ -164,6 +212,8 @@ static void gather_fabric(struct osp_doctor *doctor)
 	doctor->config = osp_config_load(facts->config_path, false, &doctor->config_error);
 	if (!doctor->config)
 		facts->config_error = &doctor->config_error;
+	gather_sent(overlays, doctor);
+	facts->topology_yaml = facts->slurm >= TOPOLOGY_YAML_SINCE && has_topology_yaml(facts);
 	facts->topology_path =
 		keep(doctor, osp_path_beside(facts->conf_path,
 					     doctor->config ? osp_config_topology(doctor->config)
@@ -261,7 +311,6 @@ static void gather_gate(const struct osp_doctor_question *question, struct osp_d
 					  osp_config_partition(doctor->config, i, &line)),
 			  has_gpus);
 	}
-	gate->site_config = OSP_SITE_DIR "/onespine.yaml";
 	gate->config_roots = osp_is_safe(doctor->facts.config_path, 0, &gate->config_exists);
 	gate->prolog_runs = osp_runs_gate(doctor->conf, path, question->overlays, "Prolog");
 	gate->epilog_runs = osp_runs_gate(doctor->conf, path, question->overlays, "Epilog");
@@ -286,7 +335,7 @@ static void gather_host(const struct osp_doctor_question *question, struct osp_d
 			   osp_look_at_plugin(OSP_PLUGIN_DIR, "job_submit_onespine.so").state ==
 				   OSP_PLUGIN_OURS;
 	gather_folders(doctor);
-	gather_fabric(doctor);
+	gather_fabric(question->overlays, doctor);
 	facts->plugstack_path = keep(doctor, osp_plugstack_path(doctor->conf, facts->conf_path));
 	osp_look_at_plugstack(facts->plugstack_path, question->overlays, &facts->spank);
 	gather_trusted(doctor);

@@ -12,11 +12,11 @@
 #include <unistd.h>
 
 #include "lib/hostlist.h"
+#include "lib/node_policy.h"
 #include "lib/text.h"
 #include "tools/files.h"
 #include "tools/slurm_files.h"
 
-#define CONFIG_NAME	  "onespine.yaml"
 #define CONF_BYTES_MAX	  ((size_t)16 * 1024 * 1024)
 #define INCLUDE_DEPTH_MAX 4
 #define DEPTH_WISH	  "SPANK__SLURM_SPANK_OPTION_onespine_gang_check"
@@ -50,36 +50,18 @@ static int owned_by_root(const char *path, struct osp_error *error)
 	return 0;
 }
 
-static bool find_config(struct osp_gate_job *job, const char *slurm_conf)
-{
-	char *path = slurm_conf ? osp_path_beside(slurm_conf, CONFIG_NAME) : NULL;
-
-	if (path && access(path, F_OK) == 0) {
-		snprintf(job->config_file, sizeof(job->config_file), "%s", path);
-	} else if (access(OSP_SITE_DIR "/" CONFIG_NAME, F_OK) == 0) {
-		snprintf(job->config_file, sizeof(job->config_file), "%s",
-			 OSP_SITE_DIR "/" CONFIG_NAME);
-	}
-	free(path);
-	return *job->config_file;
-}
-
-static char *config_text(struct osp_gate_job *job, const char *slurm_conf, size_t *bytes)
-{
-	if (!find_config(job, slurm_conf) || owned_by_root(job->config_file, &job->refused))
-		return NULL;
-	return osp_read_input(job->config_file, OSP_CONFIG_FILE_BYTES_MAX, bytes, &job->refused);
-}
-
 /* The file or, where it is missing or refused, the built-in values. */
 static int read_config(struct osp_gate_job *job, const char *slurm_conf, struct osp_error *error)
 {
-	size_t bytes = 0;
-	char *text = config_text(job, slurm_conf, &bytes);
+	struct osp_node_policy found = {.file = NULL};
+	int result = osp_node_policy_read(slurm_conf, OSP_SITE_DIR, &found, &job->refused);
 
-	if (text)
-		job->config = osp_config_read(job->config_file, text, bytes, &job->refused);
-	free(text);
+	if (found.file)
+		snprintf(job->config_file, sizeof(job->config_file), "%s", found.file);
+	if (result > 0 && owned_by_root(found.file, &job->refused) == 0)
+		job->config = osp_config_read(job->config_file, found.text, found.text_bytes,
+					      &job->refused);
+	osp_node_policy_free(&found);
 	if (!job->config)
 		job->config = osp_config_read(NULL, "", 0, error);
 	return job->config ? 0 : -1;

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "check/pass_store.h"
+#include "lib/node_policy.h"
 #include "tools/command.h"
 #include "tools/cluster_state.h"
 #include "tools/fabric.h"
@@ -24,34 +25,39 @@
 
 /* --- policy ----------------------------------------------------------------------------------- */
 
-/* Beside slurm.conf, where Slurm's programs look for that. */
-static bool beside_slurm_conf(char *path, size_t path_bytes)
+/* Where Slurm's programs look for slurm.conf, and in the site's folder; below a test's `root` there
+ * alone. */
+static int find_policy(const char *root, struct osp_node_policy *policy, struct osp_error *error)
 {
 	const char *named = getenv("SLURM_CONF");
-	static const char *const folders[] = {"/etc/slurm", "/opt/slurm/etc", "/usr/local/etc",
-					      "/run/slurm/conf"};
+	static const char *const files[] = {
+		"/etc/slurm/slurm.conf",
+		"/opt/slurm/etc/slurm.conf",
+		"/usr/local/etc/slurm.conf",
+		"/run/slurm/conf/slurm.conf",
+	};
+	size_t count = *root || (named && *named == '/') ? 0 : sizeof(files) / sizeof(files[0]);
+	char site[PATH_MAX];
+	int result = 0;
 
-	if (named && *named == '/') {
-		snprintf(path, path_bytes, "%.*s/onespine.yaml", (int)(strrchr(named, '/') - named),
-			 named);
-		return access(path, F_OK) == 0;
-	}
-	for (size_t i = 0; i < sizeof(folders) / sizeof(folders[0]); i++) {
-		snprintf(path, path_bytes, "%s/onespine.yaml", folders[i]);
-		if (access(path, F_OK) == 0)
-			return true;
-	}
-	return false;
+	if (!*root && named && *named == '/')
+		result = osp_node_policy_read(named, NULL, policy, error);
+	for (size_t i = 0; i < count && !result; i++)
+		result = osp_node_policy_read(files[i], NULL, policy, error);
+	snprintf(site, sizeof(site), "%s%s", root, OSP_SITE_DIR);
+	return result ? result : osp_node_policy_read(NULL, site, policy, error);
 }
 
 struct osp_config *osp_record_config(const char *root, struct osp_error *error)
 {
-	char path[PATH_MAX];
+	struct osp_node_policy found = {.file = NULL};
+	struct osp_config *config = NULL;
 
-	snprintf(path, sizeof(path), "%s%s/onespine.yaml", root, OSP_SITE_DIR);
-	if (access(path, F_OK) < 0 && (*root || !beside_slurm_conf(path, sizeof(path))))
-		return osp_config_read(NULL, "", 0, error);
-	return osp_config_load(path, true, error);
+	if (find_policy(root, &found, error) >= 0)
+		config = osp_config_read(found.file, found.text ? found.text : "", found.text_bytes,
+					 error);
+	osp_node_policy_free(&found);
+	return config;
 }
 
 const char *osp_record_rules(const struct osp_thresholds *thresholds, char *buffer,

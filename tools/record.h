@@ -16,8 +16,8 @@
 #include "tools/history_line.h"
 
 /*
- * onespine.yaml in force on a node, without asking slurmctld: beside thresholds.yaml, else beside
- * slurm.conf; none gives the defaults. NULL with `error` set. Below a test's `root` only the first.
+ * onespine.yaml in force on a node (lib/node_policy.h), without asking slurmctld; none gives the
+ * defaults. NULL with `error` set. Below a test's `root` that of the site's folder alone.
  */
 struct osp_config *osp_record_config(const char *root, struct osp_error *error);
 

@@ -9,7 +9,6 @@
 load helpers
 
 setup() {
-	ONESPINE=${ONESPINE_PREFIX:?}/bin/onespine
 	KEPT=$BATS_FILE_TMPDIR/kept
 	cluster check --dir "$ONESPINE_CLUSTER" && free_all
 }
@@ -33,6 +32,7 @@ setup_file() {
 		--conf SlurmctldTimeout=10 --conf SlurmctldParameters=enable_configless \
 		--conf CommunicationParameters=NoCtldInAddrAny
 	add_backup_line
+	printf '%s\n' history: '  folder: off' '  shared: /dev/null' >"$ONESPINE_CLUSTER/onespine.yaml"
 	cluster kill-ctld --dir "$ONESPINE_CLUSTER"
 	cluster start-ctld --dir "$ONESPINE_CLUSTER"
 	mkdir "$BATS_FILE_TMPDIR/kept"
@@ -42,6 +42,11 @@ setup_file() {
 # add_backup_line: a second slurmctld, whose host is a name of its own on this machine
 add_backup_line() {
 	sed -i '/^SlurmctldHost=/a SlurmctldHost=onespine-backup(127.0.0.2)' "$ONESPINE_CLUSTER/slurm.conf"
+}
+
+# onespine: a stock cluster has none of its own
+onespine() {
+	on_cluster "${ONESPINE_PREFIX:?}/bin/onespine" "$@"
 }
 
 # answers STATUS COMMAND...: runs it, output to $said
@@ -58,7 +63,7 @@ restart() {
 }
 
 @test "stock Slurm: what is lacking, and that slurmctld takes no notice of a gang" {
-	answers 1 "$ONESPINE" doctor
+	answers 1 onespine doctor
 	holds "$said" 'wrong: JobSubmitPlugins lacks onespine'
 	holds "$said" 'wrong: the slurmctld that runs takes no notice of a gang: jobs are placed anywhere'
 	holds "$said" 'warning: there is a backup slurmctld, and StateSaveLocation'
@@ -66,19 +71,19 @@ restart() {
 }
 
 @test "setup --head; the slurmctld that still runs without it is told apart" {
-	answers 0 "$ONESPINE" setup --head
+	answers 0 onespine setup --head
 	holds "$said" "added to $ONESPINE_CLUSTER/slurm.conf:"
-	answers 1 "$ONESPINE" doctor
+	answers 1 onespine doctor
 	holds "$said" 'wrong: slurmctld runs with PluginDir='
 	holds "$said" 'cure: restart slurmctld'
 }
 
 @test "restarted, the doctor finds nothing wrong and gangs are placed and refused" {
 	restart
-	answers 0 "$ONESPINE" doctor
+	answers 0 onespine doctor
 	holds "$said" ', 0 wrong, '
 	holds "$said" '; slurmctld takes gangs'
-	answers 0 "$ONESPINE" setup --head
+	answers 0 onespine setup --head
 	holds "$said" 'nothing to do'
 	hold n1,n4
 	job=$(submit --gang -N2 --exclusive)
@@ -96,13 +101,24 @@ restart() {
 	await 20 test -e "$cache/slurm-onespine.conf"
 	cmp "$cache/slurm-onespine.conf" "$ONESPINE_CLUSTER/slurm-onespine.conf"
 	grep -q '/onespine.so$' "$cache/plugstack.conf"
-	SLURM_CONF=$cache/slurm.conf answers 0 "$ONESPINE" setup --node
+	SLURM_CONF=$cache/slurm.conf answers 0 onespine setup --node
 	equal "$said" "$cache/slurm.conf: nothing to do"
 	await 30 node_is n6 idle
 	SLURM_CONF=$cache/slurm.conf srun --gang -w n6 -N1 true
-	kill "$(<"$BATS_FILE_TMPDIR/slurmd.started")"
-	wait "$(<"$BATS_FILE_TMPDIR/slurmd.started")" || true
-	rm "$BATS_FILE_TMPDIR/slurmd.started"
+	SLURM_CONF=$cache/slurm.conf answers 2 onespine history # its policy came too
+	holds "$said" '/dev/null'
+	echo '  shared: /dev/zero' >>"$ONESPINE_CLUSTER/onespine.yaml"
+	sed -i '\#/dev/null#d' "$ONESPINE_CLUSTER/onespine.yaml"
+	answers 0 onespine doctor
+	holds "$said" "warning: configless nodes do not get $ONESPINE_CLUSTER/onespine.yaml as it is now"
+	answers 0 onespine setup --head
+	scontrol reconfigure
+	await 20 grep -q /dev/zero "$cache/slurm-onespine.conf"
+	SLURM_CONF=$cache/slurm.conf answers 2 onespine history
+	holds "$said" '/dev/zero'
+	answers 0 onespine doctor
+	[[ $said != *configless* ]]
+	ended slurmd
 	cluster start-node --dir "$ONESPINE_CLUSTER" n6
 	await 30 node_is n6 idle
 }
@@ -119,22 +135,19 @@ restart() {
 	await_job "$job" RUNNING
 	on_one_spine "$job"
 	scancel "$job"
-	kill "$(<"$BATS_FILE_TMPDIR/backup.started")"
-	wait "$(<"$BATS_FILE_TMPDIR/backup.started")" || true
-	rm "$BATS_FILE_TMPDIR/backup.started"
+	ended backup
 	cluster start-ctld --dir "$ONESPINE_CLUSTER"
 }
 
 # start_configless PORT: n6 without a slurm.conf. Before it has one it knows no other MUNGE than the
-# system's, so the cluster's socket stands there for it.
+# system's, so the cluster's socket stands there for it. A root that is no mount is private already.
 start_configless() {
-	mkdir -p /run/munge
 	# shellcheck disable=SC2016
-	env -u SLURM_CONF unshare --mount sh -c 'mount -t tmpfs none /run/munge &&
-		touch /run/munge/munge.socket.2 && mount --bind "$1/munge/socket" /run/munge/munge.socket.2 &&
-		exec slurmd -D -N n6 --conf-server "127.0.0.1:$2"' \
-		sh "$ONESPINE_CLUSTER" "$1" >"$BATS_FILE_TMPDIR/slurmd.log" 2>&1 3>&- &
-	echo $! >"$BATS_FILE_TMPDIR/slurmd.started"
+	started slurmd env -u SLURM_CONF unshare --mount --propagation unchanged sh -c '
+		mount --make-rprivate / 2>/dev/null; mkdir -p /run/munge &&
+		mount -t tmpfs none /run/munge && touch /run/munge/munge.socket.2 &&
+		mount --bind "$1/munge/socket" /run/munge/munge.socket.2 &&
+		exec slurmd -D -N n6 --conf-server "127.0.0.1:$2"' sh "$ONESPINE_CLUSTER" "$1"
 }
 
 # start_backup: another slurmctld with a host name and a pid file of its own
@@ -143,10 +156,28 @@ start_backup() {
 		>"$BATS_FILE_TMPDIR/hosts"
 	mkdir "$BATS_FILE_TMPDIR/run"
 	# shellcheck disable=SC2016
-	unshare --uts --mount sh -c 'hostname onespine-backup && mount --bind "$1/hosts" /etc/hosts &&
-		mount --bind "$1/run" "$2/run" && exec slurmctld -D -f "$2/slurm.conf"' \
-		sh "$BATS_FILE_TMPDIR" "$ONESPINE_CLUSTER" >"$BATS_FILE_TMPDIR/backup.log" 2>&1 3>&- &
-	echo $! >"$BATS_FILE_TMPDIR/backup.started"
+	started backup unshare --uts --mount --propagation unchanged sh -c '
+		mount --make-rprivate / 2>/dev/null; hostname onespine-backup &&
+		mount --bind "$1/hosts" /etc/hosts && mount --bind "$1/run" "$2/run" &&
+		exec slurmctld -D -f "$2/slurm.conf"' sh "$BATS_FILE_TMPDIR" "$ONESPINE_CLUSTER"
+}
+
+# started NAME COMMAND...: runs it where the cluster runs, until ended NAME
+started() {
+	local name=$1
+	shift
+	# shellcheck disable=SC2016
+	on_cluster sh -c 'echo $$ >"$0" && exec "$@"' "$BATS_FILE_TMPDIR/$name.started" "$@" \
+		>"$BATS_FILE_TMPDIR/$name.log" 2>&1 3>&- &
+	await 10 test -s "$BATS_FILE_TMPDIR/$name.started"
+}
+
+# ended NAME: ends it, and waits until it is gone
+ended() {
+	local file=$BATS_FILE_TMPDIR/$1.started
+	kill "$(<"$file")"
+	await 30 test ! -d "/proc/$(<"$file")"
+	rm "$file"
 }
 
 pings() {
@@ -154,12 +185,13 @@ pings() {
 }
 
 takes_gangs() {
-	"$ONESPINE" doctor --json | jq -e '.slurmctld == "takes gangs"' >/dev/null
+	onespine doctor --json | jq -e '.slurmctld == "takes gangs"' >/dev/null
 }
 
 @test "setup --head --undo: every file byte for byte as before, and Slurm is stock" {
-	answers 0 "$ONESPINE" setup --head --undo
+	answers 0 onespine setup --head --undo
 	holds "$said" "taken back from $ONESPINE_CLUSTER/slurm.conf:"
+	cp -p "$ONESPINE_CLUSTER/onespine.yaml" "$KEPT/" # edited by us
 	for file in "$ONESPINE_CLUSTER"/*.conf "$ONESPINE_CLUSTER"/onespine.*; do
 		cmp "$file" "$KEPT/${file##*/}"
 		equal "$(stat -c '%u %g %a' "$file")" "$(stat -c '%u %g %a' "$KEPT/${file##*/}")" "$file"

@@ -387,6 +387,42 @@ static void test_configless(void **state)
 		1);
 }
 
+static void test_sent_config(void **state)
+{
+	static const char conf[] = RIGHT "SlurmctldParameters=enable_configless\n";
+	struct host host;
+
+	(void)state;
+	make_host(&host);
+	host.facts.controller = true;
+	expect(&host, conf, "");
+	host.facts.config_exists = true;
+	expect(&host, conf,
+	       "warning configless: configless nodes do not get /e/onespine.yaml as it is now: "
+	       "slurmctld sends what slurm.conf includes, and slurm-onespine.conf does not hold it "
+	       "| onespine setup --head, then scontrol reconfigure");
+	host.facts.config_sent = true;
+	expect(&host, conf, "");
+	host.facts.config_sent = false;
+	expect(&host, RIGHT, "");
+	host.facts.controller = false;
+	expect(&host, conf, "");
+}
+
+static void test_topology_yaml(void **state)
+{
+	struct host host;
+
+	(void)state;
+	make_host(&host);
+	host.facts.topology_yaml = true;
+	expect(&host, RIGHT "TopologyParam=SwitchAsNodeRank\n",
+	       "warning node-rank: TopologyParam=SwitchAsNodeRank orders a job's ranks by "
+	       "topology.yaml: they follow onespine.topology only while both files say the same | "
+	       "make topology.yaml from our file: onespine topology import --from onespine --to "
+	       "topology.yaml");
+}
+
 static void test_backup_and_running(void **state)
 {
 	struct host host;
@@ -479,16 +515,11 @@ static void test_gate(void **state)
 	       "spares "
 	       "that were released | take it out, or set gate: spares: 0 in onespine.yaml");
 	expect(&host, GOOD "BatchStartTimeout=51\n", "");
-	host.facts.gate.site_config = "/s/onespine.yaml";
 	host.facts.gate.config_exists = true;
-	expect(&host, GOOD "SlurmctldParameters=enable_configless\n",
+	expect(&host, GOOD,
 	       "wrong gate-config: /e/onespine.yaml is not root's alone, so the gate takes its "
 	       "defaults "
-	       "instead | chown root /e/onespine.yaml && chmod go-w /e/onespine.yaml\n"
-	       "warning gate-config: slurmctld does not send onespine.yaml to configless nodes: "
-	       "their "
-	       "gate obeys /s/onespine.yaml there, or its defaults | copy /e/onespine.yaml to "
-	       "/s/onespine.yaml on those nodes");
+	       "instead | chown root /e/onespine.yaml && chmod go-w /e/onespine.yaml");
 	host.facts.gate.config_roots = true;
 	expect(&host, GOOD, "");
 	expect(&host, GOOD "BatchStartTimeout=50\n",
@@ -598,12 +629,13 @@ static void test_piece(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_right),	   cmocka_unit_test(test_settings),
-		cmocka_unit_test(test_plugin_dir), cmocka_unit_test(test_versions),
-		cmocka_unit_test(test_spank),	   cmocka_unit_test(test_files),
-		cmocka_unit_test(test_configless), cmocka_unit_test(test_backup_and_running),
-		cmocka_unit_test(test_gate),	   cmocka_unit_test(test_before_start),
-		cmocka_unit_test(test_no_conf),	   cmocka_unit_test(test_piece),
+		cmocka_unit_test(test_right),	      cmocka_unit_test(test_settings),
+		cmocka_unit_test(test_plugin_dir),    cmocka_unit_test(test_versions),
+		cmocka_unit_test(test_spank),	      cmocka_unit_test(test_files),
+		cmocka_unit_test(test_configless),    cmocka_unit_test(test_sent_config),
+		cmocka_unit_test(test_topology_yaml), cmocka_unit_test(test_backup_and_running),
+		cmocka_unit_test(test_gate),	      cmocka_unit_test(test_before_start),
+		cmocka_unit_test(test_no_conf),	      cmocka_unit_test(test_piece),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
