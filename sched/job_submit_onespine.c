@@ -192,6 +192,17 @@ static int write_spares(job_desc_msg_t *job, uint32_t spares)
 	return 0;
 }
 
+/* What only we tell the shadow and the gate. slurmd puts SPANK_ before every name that lacks it, so a
+ * user could bring the longer name. */
+static void drop_forged(job_desc_msg_t *job)
+{
+	static const char *const names[] = {OSP_EFFECTIVE, OSP_EFFECTIVE_SPARES,
+					    "SPANK_" OSP_EFFECTIVE, "SPANK_" OSP_EFFECTIVE_SPARES};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		osp_job_env_drop(job->spank_job_env, &job->spank_job_env_size, names[i]);
+}
+
 EXPORTED int job_submit(job_desc_msg_t *job, uint32_t submit_uid, char **err_msg)
 {
 	struct osp_request request;
@@ -199,8 +210,7 @@ EXPORTED int job_submit(job_desc_msg_t *job, uint32_t submit_uid, char **err_msg
 	char sentence[SENTENCE_BYTES] = "";
 	uint32_t spares;
 
-	osp_job_env_drop(job->spank_job_env, &job->spank_job_env_size, OSP_EFFECTIVE);
-	osp_job_env_drop(job->spank_job_env, &job->spank_job_env_size, OSP_EFFECTIVE_SPARES);
+	drop_forged(job);
 	drop_inherited(job);
 	if (read_request(job, &request, sentence, sizeof(sentence)) ||
 	    osp_job_spares_read(job, &spares, sentence, sizeof(sentence)))

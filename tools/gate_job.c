@@ -23,16 +23,14 @@
 #define EFFECTIVE_SPARES  "SPANK__ONESPINE_SPARES"
 
 /* AuthInfo=socket=PATH,ttl=... */
-static void find_munge_socket(struct osp_gate_job *job, const char *path)
+static void find_munge_socket(struct osp_gate_job *job, const struct osp_slurm_conf *conf)
 {
-	struct osp_slurm_conf *conf = path ? osp_load_slurm_conf(path, NULL, NULL) : NULL;
-	const char *info = conf ? osp_slurm_conf_value(conf, "AuthInfo", "") : "";
+	const char *info = osp_slurm_conf_value(conf, "AuthInfo", "");
 	const char *at = strstr(info, "socket=");
 
 	if (at && (at == info || at[-1] == ','))
 		snprintf(job->munge_socket, sizeof(job->munge_socket), "%.*s",
 			 (int)strcspn(at + 7, ","), at + 7);
-	osp_slurm_conf_free(conf);
 }
 
 /* --- onespine.yaml ------------------------------------------------------------------------------ */
@@ -131,13 +129,17 @@ static int read_nodes(struct osp_gate_job *job, struct osp_error *error)
 	return 0;
 }
 
-/* job_submit says how many are spares, and takes away whatever a user says under that name. */
-static void read_spares(struct osp_gate_job *job)
+/* job_submit says how many are spares, and takes away whatever a user says under that name: where it
+ * is not in use, a user may have said it. */
+static void read_spares(struct osp_gate_job *job, const struct osp_slurm_conf *conf)
 {
+	const char *plugins = osp_slurm_conf_value(conf, "JobSubmitPlugins", NULL);
 	struct osp_gate_gang *gang = &job->gang;
 	uint32_t spares = 0;
 
-	if (read_number(EFFECTIVE_SPARES, &spares, NULL) || spares > job->policy->spares_max ||
+	if (!(osp_slurm_list_has(plugins, "onespine", NULL, 0) ||
+	      osp_slurm_list_has(plugins, "job_submit/onespine", NULL, 0)) ||
+	    read_number(EFFECTIVE_SPARES, &spares, NULL) || spares > job->policy->spares_max ||
 	    spares >= gang->node_count)
 		spares = 0;
 	gang->spares = spares;
@@ -160,6 +162,7 @@ int osp_gate_job_read(struct osp_gate_job *job, struct osp_error *error)
 {
 	const char *slurm_conf = getenv("SLURM_CONF"), *root = getenv("ONESPINE_TEST_ROOT");
 	struct osp_gate_gang *gang = &job->gang;
+	struct osp_slurm_conf *conf;
 
 	memset(job, 0, sizeof(*job));
 	/* slurmd builds the Prolog's environment from nothing, and what users add has a prefix. */
@@ -179,9 +182,14 @@ int osp_gate_job_read(struct osp_gate_job *job, struct osp_error *error)
 	if (gang->gpus && !*gang->gpus)
 		gang->gpus = NULL;
 	job->policy = osp_config_gate(job->config, gang->partition);
-	read_spares(job);
+	gang->wanted = gang->node_count;
+	conf = slurm_conf ? osp_load_slurm_conf(slurm_conf, NULL, NULL) : NULL;
+	if (conf) {
+		read_spares(job, conf);
+		find_munge_socket(job, conf);
+		osp_slurm_conf_free(conf);
+	}
 	read_depth(job);
-	find_munge_socket(job, slurm_conf);
 	return 0;
 }
 

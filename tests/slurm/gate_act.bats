@@ -298,30 +298,3 @@ n2: left alone: would be checked"
 		holds "$output" 'recheck is for root'
 	fi
 }
-
-# --- users ----------------------------------------------------------------------------------------
-
-@test "a user can neither skip the gate, nor lower its depth, nor forge spares" {
-	fault n1 "$ECC"
-	one=$(ONESPINE_GANG_CHECK=off job --gang-check=off -N2 -w n1,n2 --no-requeue)
-	await_job "$one" CANCELLED
-	drained n1 "$ECC_REASON"
-	[[ ! -e $OUT/$one ]]
-	rm -f "$ONESPINE_CLUSTER"/nodes/*.faults
-	scontrol update NodeName=n1 State=RESUME
-	# what only job_submit may say: the job keeps all of its nodes
-	two=$(SPANK__ONESPINE_SPARES=1 ONESPINE_SPARES=1 SLURM_SPANK__ONESPINE_SPARES=1 job -N3)
-	await_job "$two" COMPLETED
-	matches "$(cat "$OUT/$two")" '^[^ ]* 3 3 '
-}
-
-@test "a user who runs the gate himself drains nothing and stops no job" {
-	as_other_user test -r "$SLURM_CONF" || skip "no other user can read the cluster's files"
-	one=$(submit -N2 -w n1,n2)
-	await_job "$one" RUNNING
-	as_other_user env SLURM_JOB_ID="$one" SLURM_NODELIST=n1 SLURM_JOB_NODELIST=n1 SLURMD_NODENAME=n1 \
-		SLURM_JOB_PARTITION=gpu SLURM_JOB_UID=0 SLURM_JOB_GPUS=0 SPANK__ONESPINE_SPARES=1 \
-		SLURM_CONF="$SLURM_CONF" "$ONESPINE_PREFIX/bin/onespine" gate prolog >/dev/null 2>&1 || true
-	job_is "$one" RUNNING
-	none_drained_but
-}

@@ -498,6 +498,7 @@ static void drops_what_users_forge(void **state)
 			   "mode=enforce,level=node,relax_s=-1,origin=set,mix_kinds=no");
 		add_option("OTHER=1");
 		add_option(OSP_EFFECTIVE);
+		add_option("SPANK_" OSP_EFFECTIVE);
 		if (asked[i])
 			ask(asked[i]);
 		assert_int_equal(job_submit(&job, 1000, &message), SLURM_SUCCESS);
@@ -623,6 +624,7 @@ static void spares_cannot_be_forged(void **state)
 	add_variable("PATH=/bin");
 	add_variable(OSP_SPARES_MARK "1");
 	add_option(OSP_EFFECTIVE_SPARES "1");
+	add_option("SPANK_" OSP_EFFECTIVE_SPARES "1"); /* slurmd would leave it as it is */
 	job.min_nodes = 3;
 	assert_int_equal(job_submit(&job, 1000, &message), SLURM_SUCCESS);
 	assert_int_equal(job.min_nodes, 3);
