@@ -40,24 +40,71 @@ static int make_room(struct osp_gate_barrier *barrier)
 	return 0;
 }
 
+static uint32_t place_of(const struct osp_gate_barrier *barrier, uint32_t rank)
+{
+	uint32_t place = 0;
+
+	while (place < barrier->heard && barrier->reports[place].rank != rank)
+		place++;
+	return place;
+}
+
+/* True where the superior had been told. */
+static bool forget(struct osp_gate_barrier *barrier, uint32_t place)
+{
+	uint32_t rank = barrier->reports[place].rank;
+	bool told = place < barrier->told;
+
+	barrier->known[rank / 8] &= (uint8_t) ~(1u << rank % 8);
+	barrier->heard--;
+	barrier->told -= told;
+	barrier->heard_below -= osp_gate_is_below(rank, barrier->rank);
+	memmove(barrier->reports + place, barrier->reports + place + 1,
+		(barrier->heard - place) * sizeof(*barrier->reports));
+	return told;
+}
+
+static int add(struct osp_gate_barrier *barrier, const struct osp_gate_report *report)
+{
+	if (make_room(barrier))
+		return -1;
+	barrier->known[report->rank / 8] |= (uint8_t)(1u << report->rank % 8);
+	barrier->reports[barrier->heard++] = *report;
+	barrier->heard_below += osp_gate_is_below(report->rank, barrier->rank);
+	return 1;
+}
+
+/* Where nobody above knows of it, it is as if it had never been heard. */
+int osp_gate_barrier_gone(struct osp_gate_barrier *barrier, uint32_t rank)
+{
+	struct osp_gate_report silent = {.rank = rank, .result = OSP_GATE_SILENT};
+	uint32_t place = place_of(barrier, rank);
+
+	if (barrier->ended || place == barrier->heard ||
+	    barrier->reports[place].result == OSP_GATE_SILENT || !forget(barrier, place))
+		return 0;
+	return add(barrier, &silent) < 0 ? -1 : 0;
+}
+
 int osp_gate_barrier_hear(struct osp_gate_barrier *barrier, const struct osp_gate_report *report,
 			  uint64_t now_ms)
 {
-	uint8_t *known = &barrier->known[report->rank / 8], bit = (uint8_t)(1u << report->rank % 8);
+	bool known = barrier->known[report->rank / 8] & 1u << report->rank % 8;
 
-	if (*known & bit)
-		return 0;
-	if (make_room(barrier))
-		return -1;
-	*known |= bit;
+	if (report->result == OSP_GATE_SILENT)
+		return osp_gate_barrier_gone(barrier, report->rank);
+	if (known) {
+		uint32_t place = place_of(barrier, report->rank);
+
+		if (barrier->reports[place].result != OSP_GATE_SILENT)
+			return 0;
+		forget(barrier, place);
+	}
 	/* Nobody below is waited for much longer than it would wait for us. */
 	if (report->rank == barrier->rank &&
 	    now_ms + 2 * (uint64_t)barrier->times.turn_ms < barrier->times.report_ms)
 		barrier->times.report_ms = (uint32_t)now_ms + 2 * barrier->times.turn_ms;
-	barrier->reports[barrier->heard++] = *report;
-	if (osp_gate_is_below(report->rank, barrier->rank))
-		barrier->heard_below++;
-	return 1;
+	return add(barrier, report);
 }
 
 /* --- the superior ------------------------------------------------------------------------------- */

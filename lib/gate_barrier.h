@@ -10,7 +10,9 @@
  * is, or a while after its own check (who has found it silent has turned to another by then); what
  * comes later is passed on at once. A superior that cannot be reached is tried for a
  * while, since its Prolog may not have begun, and then the next one is; one that goes away is left
- * at once, and everything is said again to the next. One thread an object.
+ * at once, and everything is said again to the next. Who goes away below without a verdict is no
+ * longer heard, whatever it said: it may come back, here or elsewhere, and say it again. That it has
+ * gone is a report too, with the result SILENT. One thread an object.
  */
 #ifndef OSP_GATE_BARRIER_H
 #define OSP_GATE_BARRIER_H
@@ -48,11 +50,14 @@ int osp_gate_barrier_start(struct osp_gate_barrier *barrier, uint32_t rank, uint
 void osp_gate_barrier_free(struct osp_gate_barrier *barrier);
 
 /*
- * This node's own report, or one from below, at `now_ms`. 1; 0 when that rank was heard before: the first word
- * counts, since a second one comes the other way round a silent node; -1 when memory ran out.
+ * This node's own report, or one from below, at `now_ms`. 1; 0 when nothing is new: the first word about a rank
+ * that has not gone counts, since a second one comes the other way round a silent node; -1 when memory ran out.
  */
 int osp_gate_barrier_hear(struct osp_gate_barrier *barrier, const struct osp_gate_report *report,
 			  uint64_t now_ms);
+
+/* The connection from below with `rank` has ended, and it had no verdict. 0, or -1 when memory ran out. */
+int osp_gate_barrier_gone(struct osp_gate_barrier *barrier, uint32_t rank);
 
 /* What happened to the connection with the present superior. */
 void osp_gate_barrier_connected(struct osp_gate_barrier *barrier);

@@ -289,8 +289,8 @@ static void get_report(struct reading *reading, const struct osp_gate_header *he
 	get_string(reading, report->check, sizeof(report->check));
 	get_string(reading, report->reason, sizeof(report->reason));
 	get_string(reading, report->boot, sizeof(report->boot));
-	/* Nobody says of another that it is silent. */
-	if (!reading->bad && (result >= OSP_GATE_SILENT || flags & ~(uint64_t)FLAG_ALL))
+	/* SILENT: it reported, and has gone (gate_barrier.h). */
+	if (!reading->bad && (result > OSP_GATE_SILENT || flags & ~(uint64_t)FLAG_ALL))
 		refuse(reading, "a report that makes no sense");
 	report->result = (enum osp_gate_result)result;
 	report->fresh = flags & FLAG_FRESH;

@@ -17,7 +17,7 @@
 #define CONNECT_MOST_MS		  2000 /* one attempt */
 #define GOODBYE_MS		  1000 /* for the last words to arrive */
 #define ASK_EVERY_MS		  3000
-#define MEASURE_LOOK_MS 5
+#define MEASURE_LOOK_MS		  5
 
 #define CREDENTIAL_BYTES(message) ((message)*4 / 3 + 1024)
 #define REPORT_BYTES_MOST	  320
@@ -150,7 +150,8 @@ static void start_check(struct gate_talk *talk)
 	struct osp_error error = {.text = ""};
 
 	talk->checking = true;
-	if (osp_gate_check_start(&talk->check, talk->job, talk->barrier.times.check_ms, true, &error)) {
+	if (osp_gate_check_start(&talk->check, talk->job, talk->barrier.times.check_ms, true,
+				 &error)) {
 		talk->own_report->result = OSP_GATE_ERROR;
 		snprintf(talk->own_report->reason, sizeof(talk->own_report->reason), "%.190s",
 			 error.text);
@@ -434,6 +435,17 @@ static bool hear_below(struct gate_talk *talk, struct osp_gate_peer *peer)
 	return state == 0;
 }
 
+/* Who goes before the verdict may be dead, or has found another way to the decider. */
+static void lose_peer(struct gate_talk *talk, struct osp_gate_peer *peer)
+{
+	bool known = peer->state == OSP_GATE_PEER_KNOWN;
+	uint32_t rank = peer->rank;
+
+	osp_gate_hang_up(peer);
+	if (known && !talk->has_verdict && osp_gate_barrier_gone(&talk->barrier, rank) < 0)
+		osp_gate_log(talk->job, "out of memory");
+}
+
 static void serve_peer(struct gate_talk *talk, struct osp_gate_peer *peer, short events)
 {
 	bool open = true;
@@ -450,7 +462,7 @@ static void serve_peer(struct gate_talk *talk, struct osp_gate_peer *peer, short
 	if (events)
 		open = hear_below(talk, peer) && open;
 	if (!open || (events & POLLOUT && osp_gate_flush(peer)))
-		osp_gate_hang_up(peer);
+		lose_peer(talk, peer);
 }
 
 /* --- the job itself ----------------------------------------------------------------------------- */

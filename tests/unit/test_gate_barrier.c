@@ -207,8 +207,14 @@ static void tell_verdict(struct gang *gang, uint32_t rank, uint64_t now_ms)
 
 static void die(struct gang *gang, uint32_t rank, uint64_t now_ms)
 {
+	int32_t above = gang->nodes[rank].connected_to;
+
 	gang->nodes[rank].dead = true;
 	leave(gang, &gang->nodes[rank]);
+	if (above >= 0) {
+		assert_int_equal(osp_gate_barrier_gone(&gang->nodes[above].barrier, rank), 0);
+		gang->nodes[above].wake_ms = now_ms + 1;
+	}
 	for (uint32_t i = 0; i < gang->count; i++)
 		if (gang->nodes[i].connected_to == (int32_t)rank) {
 			leave(gang, &gang->nodes[i]);
@@ -405,6 +411,55 @@ static void the_dead_are_silent(void **state)
 	}
 }
 
+/* Who has reported and dies before the verdict, wherever in the tree, is silent; who stood below it is
+ * not. */
+static void who_dies_after_reporting_is_silent(void **state)
+{
+	static const uint32_t dying[] = {1, 3, 7, 16, 17, 18, 40, 299};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(dying) / sizeof(dying[0]); i++) {
+		struct gang gang;
+
+		gang_start(&gang, 300);
+		gang.nodes[200].checked_ms = 1000; /* the barrier stays open so long */
+		gang.nodes[dying[i]].dies_ms = 900;
+		gang_run(&gang);
+		assert_int_equal(gang.deciders, 1);
+		assert_int_equal(gang.decision[dying[i]].result, OSP_GATE_SILENT);
+		if (count_result(&gang, OSP_GATE_SILENT) != 1)
+			fail_msg("rank %u: %u silent", dying[i],
+				 count_result(&gang, OSP_GATE_SILENT));
+		gang_free(&gang);
+	}
+}
+
+/* Its word counts again when it comes back, here or by another way; of strangers nothing is known. */
+static void who_comes_back_is_heard(void **state)
+{
+	struct osp_gate_report report = {.rank = 33, .result = OSP_GATE_PASS}, out[64];
+	struct osp_gate_barrier barrier;
+
+	(void)state;
+	assert_int_equal(osp_gate_barrier_start(&barrier, 1, 64, BUDGET_MS), 0);
+	assert_int_equal(osp_gate_barrier_gone(&barrier, 33), 0);
+	assert_int_equal(barrier.heard, 0);
+	assert_int_equal(osp_gate_barrier_hear(&barrier, &report, 10), 1);
+	assert_int_equal(osp_gate_barrier_gone(&barrier, 33), 0); /* nobody above knew of it */
+	assert_int_equal(barrier.heard, 0);
+	assert_int_equal(osp_gate_barrier_hear(&barrier, &report, 20), 1);
+	assert_int_equal(osp_gate_barrier_take(&barrier, out), 1);
+	assert_int_equal(osp_gate_barrier_gone(&barrier, 33), 0);
+	assert_int_equal(osp_gate_barrier_take(&barrier, out), 1);
+	assert_int_equal(out[0].rank, 33);
+	assert_int_equal(out[0].result, OSP_GATE_SILENT);
+	assert_int_equal(osp_gate_barrier_hear(&barrier, &report, 30), 1);
+	assert_int_equal(osp_gate_barrier_hear(&barrier, &report, 40), 0);
+	assert_int_equal(osp_gate_barrier_take(&barrier, out), 1);
+	assert_int_equal(out[0].result, OSP_GATE_PASS);
+	osp_gate_barrier_free(&barrier);
+}
+
 /* A check that hangs is an ERROR, and costs half the budget, not all of it. */
 static void a_check_hangs(void **state)
 {
@@ -509,6 +564,8 @@ int main(void)
 		cmocka_unit_test(deadlines_come_in_order),
 		cmocka_unit_test(all_pass),
 		cmocka_unit_test(the_dead_are_silent),
+		cmocka_unit_test(who_dies_after_reporting_is_silent),
+		cmocka_unit_test(who_comes_back_is_heard),
 		cmocka_unit_test(a_check_hangs),
 		cmocka_unit_test(a_cut_off_part_decides_nothing),
 		cmocka_unit_test(late_nodes_are_heard),

@@ -160,7 +160,7 @@ static void refusals(void **state)
 		{AT_COUNT + 3, 3, "gate message: cut short"},
 		{AT_FIRST + 3, 40, "gate message: about a rank beyond the gang"},
 		{AT_FIRST + 3, 39, "gate message: about a rank twice or out of order"},
-		{AT_FIRST + 4, OSP_GATE_SILENT, "gate message: a report that makes no sense"},
+		{AT_FIRST + 4, OSP_GATE_SILENT + 1, "gate message: a report that makes no sense"},
 		{AT_FIRST + 5, 4, "gate message: a report that makes no sense"},
 		{AT_FIRST + 10, 0x7f, "gate message: a figure that is none"},
 		{AT_FIRST + 10, 0xbf, "gate message: a figure that is none"},
