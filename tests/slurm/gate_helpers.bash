@@ -4,6 +4,7 @@
 # Its setup takes all faults away, empties the gates' logs and frees all nodes before each test.
 # shellcheck shell=bash
 
+# shellcheck disable=SC2034
 ECC='export ONESPINE_FAKE_NVML=gpu3.ecc_uncorrected=12'
 # shellcheck disable=SC2034
 ECC_REASON='onespine: gpu3 ecc 12 uncorrectable > 0; reset gpu'
@@ -12,6 +13,18 @@ setup() {
 	[[ -n ${ONESPINE_CLUSTER:-} ]] || return 0
 	all_well
 	cluster check --dir "$ONESPINE_CLUSTER" && free_all
+}
+
+teardown() {
+	gate_end_test
+}
+
+# gate_end_test: of a test that failed the gates' logs too
+gate_end_test() {
+	if [[ -z ${BATS_TEST_COMPLETED:-} && -z ${BATS_TEST_SKIPPED:-} ]]; then
+		tail -n 20 "$ONESPINE_CLUSTER"/nodes/*/gate.log
+	fi
+	end_test
 }
 
 # all_well: no fault is left, and the gates' logs are empty
@@ -52,10 +65,10 @@ script() {
 gate_processes() {
 	local node=${1:-[^/]*} environment pid
 	{
-		grep -lszE "^ONESPINE_TEST_ROOT=$ONESPINE_CLUSTER/nodes/$node\$" /proc/[0-9]*/environ
+		grep -lszE "^ONESPINE_TEST_ROOT=$ONESPINE_CLUSTER/nodes/$node\$" /proc/[0-9]*/environ || true
 		grep -lszE '^SLURM_SCRIPT_CONTEXT=(prolog|epilog)_slurmd$' /proc/[0-9]*/environ |
 			xargs -r grep -lszE "^SLURM_CONF=$ONESPINE_CLUSTER/" |
-			xargs -r grep -lszE "^SLURMD_NODENAME=$node\$"
+			xargs -r grep -lszE "^SLURMD_NODENAME=$node\$" || true
 	} | sort -u | while read -r environment; do
 		pid=${environment#/proc/}
 		printf '%s\n' "${pid%/environ}"

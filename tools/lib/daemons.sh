@@ -41,11 +41,17 @@ launch() {
 
 start_munged() {
 	mkdir -p "$dir/munge"
-	(umask 077 && head -c 128 /dev/urandom >"$dir/munge/key")
+	[[ -e $dir/munge/key ]] || (umask 077 && head -c 128 /dev/urandom >"$dir/munge/key")
 	launch munged munged --foreground --force --num-threads=4 --key-file="$dir/munge/key" \
 		--socket="$dir/munge/socket" --pid-file="$dir/munge/pid" \
 		--log-file="$dir/munge/munged.log" --seed-file="$dir/munge/seed"
 	await 10 test -S "$dir/munge/socket" || die "munged does not start: $(tail -5 "$dir/log/munged.out")"
+}
+
+stop_munged() {
+	local -a pids
+	mapfile -t pids < <(our_processes '^munged')
+	end_processes 10 "${pids[@]}"
 }
 
 start_slurmctld() {
@@ -65,9 +71,10 @@ start_slurmctld() {
 start_slurmd() {
 	rm -f "$dir/run/slurmd.$1.pid"
 	: >"$dir/run/slurmd.$1.expected"
-	local -a booted=()
+	local -a booted=() where=()
 	((!cloud)) || booted=(-b)
-	launch "slurmd.$1" slurmd -D -f "$dir/slurm.conf" -N "$1" ${booted[@]+"${booted[@]}"}
+	[[ $1 != "$wire" ]] || where=(nsenter "--net=/run/netns/$(wire_name)")
+	launch "slurmd.$1" ${where[@]+"${where[@]}"} slurmd -D -f "$dir/slurm.conf" -N "$1" ${booted[@]+"${booted[@]}"}
 }
 
 # daemon_pid NAME: the process number in its pid file, when that process is ours

@@ -2,7 +2,7 @@
 # slurm_conf.sh - writes the files that a cluster's daemons read
 #
 # Uses the variables of tools/cluster: dir, slurm, root, prefix, stock, enforcing, cloud, names (array),
-# port, slurmd_ports, gate, gres and the arrays topology_files, conf, node_conf, partition.
+# port, slurmd_ports, gate, wire, gres and the arrays topology_files, conf, node_conf, partition.
 # shellcheck shell=bash disable=SC2154
 
 # slurm_plugins [ROOT]: Slurm's own plugin directory, as seen in that root
@@ -108,7 +108,7 @@ default_lines() {
 	local plugin_dir=$1
 	cat <<-END
 		ClusterName=onespine
-		SlurmctldHost=$(hostname -s)(127.0.0.1)
+		SlurmctldHost=$(hostname -s)($([[ -z $wire ]] && echo 127.0.0.1 || wire_address "$port"))
 		SlurmctldPort=$port
 		SlurmdPort=$((port + 1))
 		SlurmUser=root
@@ -245,7 +245,11 @@ node_addresses() {
 	fi
 	for name; do
 		index=$((port_of[$name] - port))
-		printf '127.%d.%d.%d\n' $((port >> 8)) $((port & 255)) "$index"
+		if [[ -n $wire ]]; then
+			wire_address $((port_of[$name]))
+		else
+			printf '127.%d.%d.%d\n' $((port >> 8)) $((port & 255)) "$index"
+		fi
 	done | hostlist_compress
 }
 

@@ -1,0 +1,250 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-or-later
+# gate_faults.bats - nodes, wires, daemons and disks that fail while a gate is under way
+
+load helpers
+load gate_helpers
+
+# n6 is on a wire that can be cut.
+setup_file() {
+	local dir
+	dir=$(mktemp -d -t onespine.XXXXXX)
+	cat >"$BATS_FILE_TMPDIR/onespine.yaml" <<-END
+		defaults:
+		  gate: {budget_s: 6, fresh_s: 0, network: false}
+		partitions:
+		  wait: {gate: {on_error: wait}}
+	END
+	cluster_start --nodes 6 --gate --wire n6 --gres gpu:8 --dir "$dir" --config "$BATS_FILE_TMPDIR/onespine.yaml" \
+		--conf "AuthInfo=socket=$dir/munge/socket,cred_expire=5" \
+		--conf SchedulerParameters=batch_sched_delay=0,sched_interval=1,bf_interval=1 \
+		--partition 'gpu Nodes=ALL Default=YES MaxTime=INFINITE State=UP' \
+		--partition 'wait Nodes=ALL MaxTime=INFINITE State=UP'
+}
+
+# What a test that failed has left broken would break those after it.
+teardown() {
+	local node
+	for node in n1 n2 n3; do
+		[[ -e $ONESPINE_CLUSTER/run/slurmd.$node.expected ]] || start_node "$node"
+	done
+	[[ -n $(pgrep -f "munged .*$ONESPINE_CLUSTER/munge/key") ]] || cluster start-munge --dir "$ONESPINE_CLUSTER"
+	cluster mend-wire --dir "$ONESPINE_CLUSTER"
+	inside umount "$(disk n3)" 2>/dev/null || true
+	gate_end_test
+}
+
+# inside COMMAND...: as root, where the cluster's daemons run
+inside() {
+	local root=$ONESPINE_CLUSTER/bin/in-root
+	[[ -x $root ]] || root=
+	${root:+"$root"} "$@"
+}
+
+# kill_node NAME: its slurmd, its gate and what that started, at once
+kill_node() {
+	cluster kill-node --dir "$ONESPINE_CLUSTER" "$1" -9
+	gate_processes "$1" | xargs -r kill -9
+}
+
+start_node() {
+	cluster start-node --dir "$ONESPINE_CLUSTER" "$1"
+}
+
+# gang OPTION...: a job that leaves its nodes in a file once it runs
+gang() {
+	rm -f "$BATS_TEST_TMPDIR/ran"
+	submit --gres=gpu:8 "$@" "$(script "$BATS_TEST_TMPDIR/ran")"
+}
+
+# ran_once LIST: it ran, once, on these nodes
+ran_once() {
+	[[ $(cat "$BATS_TEST_TMPDIR/ran" 2>/dev/null) == "$1" ]]
+}
+
+# ran_once_without NODE
+ran_once_without() {
+	[[ $(wc -l <"$BATS_TEST_TMPDIR/ran") == 1 ]] && ! hostnames "$(<"$BATS_TEST_TMPDIR/ran")" | grep -qx "$1"
+}
+
+has_not_run() {
+	[[ ! -e $BATS_TEST_TMPDIR/ran ]] || fail "it has run on $(<"$BATS_TEST_TMPDIR/ran")"
+}
+
+# --- nodes ----------------------------------------------------------------------------------------
+
+@test "a node dies, slurmd and gate, before the barrier: not drained; the job starts without it" {
+	fault n3 'sleep 600'
+	job=$(gang -N3 -x n6)
+	await 10 gate_runs n3
+	kill_node n3
+	await 30 requeued "$job"
+	has_not_run
+	holds "$(gate_log n1)" 'requeue by n1 of 3 nodes'
+	await 10 excludes "$job" 'n[3,6]'
+	[[ $(sinfo -h -n n3 -o %E) != *onespine* ]]
+	rm -f "$ONESPINE_CLUSTER/nodes/n3.faults"
+	start_node n3
+	await 40 ran_once_without n3
+	none_drained_but
+}
+
+@test "a node dies once it has reported: no process of the job has run; the job starts again" {
+	fault n2 'sleep 3'
+	job=$(gang -N3)
+	await 10 has_passed n3
+	kill_node n3
+	await 30 requeued "$job"
+	has_not_run
+	holds "$(gate_log n1)" 'requeue by n1 of 3 nodes: of 3 nodes, 1 silent'
+	await 10 excludes "$job" n3
+	none_drained_but
+	start_node n3
+	await 40 ran_once_without n3
+}
+
+# What its check found is kept with the node, before anybody else hears of it.
+has_passed() {
+	[[ -n $(find "$ONESPINE_CLUSTER/nodes/$1" -name '*pass*' -newer "$BATS_TEST_TMPDIR" -print -quit) ]]
+}
+
+@test "the first node dies in the middle: a deputy decides, and nobody is drained" {
+	fault n2 'sleep 3'
+	job=$(gang -N4)
+	await 10 has_passed n1
+	kill_node n1
+	await 30 says n2 'requeue by n2 of 4 nodes'
+	has_not_run
+	start_node n1
+	await 30 requeued "$job"
+	none_drained_but
+}
+
+@test "a node dies after the barrier: the job ran already; the gate drains nobody" {
+	job=$(gang -N3)
+	await 30 ran_once 'n[1-3]'
+	kill_node n3
+	none_drained_but
+	start_node n3
+	none_drained_but
+}
+
+# --- the wire -------------------------------------------------------------------------------------
+
+@test "a host is cut off before the barrier: silent, not drained; the job starts without it" {
+	cluster cut-wire --dir "$ONESPINE_CLUSTER"
+	job=$(gang -N3 -w n6)
+	await 40 requeued "$job"
+	has_not_run
+	holds "$(gate_log n4)" '1 silent; the job starts again elsewhere; n6: silent'
+	[[ $(sinfo -h -n n6 -o %E) != *onespine* ]]
+	cluster mend-wire --dir "$ONESPINE_CLUSTER"
+	await 40 nothing_drained
+}
+
+nothing_drained() {
+	[[ -z $(sinfo -h -t drain,down -o %N) ]]
+}
+
+@test "a host is cut off in the middle of the barrier: its own gate ends too, and knows no verdict" {
+	fault n6 'sleep 1'
+	job=$(gang -N3 -x n3,n4,n5)
+	await 10 gate_runs n6
+	cluster cut-wire --dir "$ONESPINE_CLUSTER"
+	await 40 requeued "$job"
+	has_not_run
+	await 20 says n6 'PASS, and no verdict in 6 s'
+	cluster mend-wire --dir "$ONESPINE_CLUSTER"
+	await 40 no_gate_left
+	none_drained_but
+}
+
+# --- daemons --------------------------------------------------------------------------------------
+
+@test "slurmctld is killed while all pass, and comes back: the job runs, once" {
+	fault n2 'sleep 2'
+	job=$(gang -N3)
+	await_job "$job" RUNNING
+	await_saved "$job"
+	cluster kill-ctld --dir "$ONESPINE_CLUSTER" -9
+	await 20 says n2 'go by n1 of 3 nodes'
+	cluster start-ctld --dir "$ONESPINE_CLUSTER"
+	await 60 ran_once 'n[1-3]'
+	equal "$(job_field "$job" Restarts)" 0
+	none_drained_but
+}
+
+@test "MUNGE ends in the middle and comes back: nobody is drained, and the job is neither lost nor held" {
+	fault n2 'sleep 2'
+	job=$(gang -N3)
+	await 10 gate_runs n2
+	cluster kill-munge --dir "$ONESPINE_CLUSTER"
+	await 20 says n3 'no verdict in 6 s'
+	has_not_run
+	cluster start-munge --dir "$ONESPINE_CLUSTER"
+	await 90 test -s "$BATS_TEST_TMPDIR/ran"
+	none_drained_but
+	await 20 no_gate_left
+}
+
+@test "MUNGE is down on one node: that node is silent, not drained; the job starts without it" {
+	mkdir -p "$ONESPINE_CLUSTER/elsewhere"
+	sed "s#^AuthInfo=.*#AuthInfo=socket=$ONESPINE_CLUSTER/elsewhere/munge#" "$ONESPINE_CLUSTER/slurm.conf" \
+		>"$ONESPINE_CLUSTER/elsewhere/slurm.conf"
+	cp "$ONESPINE_CLUSTER/onespine.yaml" "$ONESPINE_CLUSTER/elsewhere"
+	fault n3 "export SLURM_CONF=$ONESPINE_CLUSTER/elsewhere/slurm.conf"
+	job=$(gang -N3)
+	await 40 requeued "$job"
+	has_not_run
+	holds "$(gate_log n3)" 'MUNGE'
+	await 10 excludes "$job" n3
+	none_drained_but
+}
+
+# --- disks ----------------------------------------------------------------------------------------
+
+# disk NODE: where its gate keeps its log, its passes and its evidence
+disk() {
+	printf '%s/nodes/%s%s/var\n' "$ONESPINE_CLUSTER" "$1" "$ONESPINE_PREFIX"
+}
+
+# full_disk NODE
+full_disk() {
+	inside mount -t tmpfs -o size=64k,mode=755 none "$(disk "$1")"
+	inside mkdir -p "$(disk "$1")/log/onespine" "$(disk "$1")/lib/onespine"
+	inside dd if=/dev/zero "of=$(disk "$1")/everything" bs=4k 2>/dev/null || true
+}
+
+@test "the disk is full: a good node passes, a bad one is drained with its reason" {
+	full_disk n3
+	job=$(gang -N3)
+	await 30 ran_once 'n[1-3]'
+	scancel "$job"
+	fault n3 "$ECC"
+	job=$(gang -N3 -w n3)
+	await 30 drained n3 "$ECC_REASON"
+	await 30 requeued "$job"
+	has_not_run
+	none_drained_but n3
+}
+
+# --- checks that hang -----------------------------------------------------------------------------
+
+@test "a check that hangs in a second child too is a failed node" {
+	fault n2 'export ONESPINE_FAKE_NVML=hang:nvmlInit_v2 ONESPINE_TEST_DEADLINE_MS=300'
+	job=$(gang -N3)
+	await 30 node_is n2 drained
+	matches "$(sinfo -h -n n2 -o %E)" '^onespine: .*driver.*'
+	await 30 requeued "$job"
+	has_not_run
+	none_drained_but n2
+	await 10 no_gate_left
+}
+
+@test "a check that hangs where errors make a job wait: it starts again, and nobody is drained" {
+	fault n2 'export ONESPINE_FAKE_NVML=hang:nvmlInit_v2'
+	job=$(gang -p wait -N3)
+	await 30 requeued "$job"
+	has_not_run
+	none_drained_but
+}
