@@ -1,0 +1,217 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-or-later
+# gate_random.bats - gates with faults at random: what must hold whatever comes together
+#
+# ONESPINE_GATES: how many (25; make soak runs 500). ONESPINE_SEED: the same ones again.
+
+load helpers
+load gate_helpers
+
+# 2 spines of 4 nodes each. A silent node takes longer than the budget; held is only who is held by mistake.
+setup_file() {
+	local dir
+	dir=$(mktemp -d -t onespine.XXXXXX)
+	make_topology "$BATS_FILE_TMPDIR/onespine.topology" 2 2 2
+	cat >"$BATS_FILE_TMPDIR/onespine.yaml" <<-END
+		defaults:
+		  gate: {budget_s: 10, fresh_s: 0, restarts: 20}
+	END
+	cluster_start --gate --topology "$BATS_FILE_TMPDIR/onespine.topology" --gres gpu:8 --dir "$dir" \
+		--config "$BATS_FILE_TMPDIR/onespine.yaml" --conf MinJobAge=36000 \
+		--conf "AuthInfo=socket=$dir/munge/socket,cred_expire=5" \
+		--conf SchedulerParameters=batch_sched_delay=0,sched_interval=1,bf_interval=1
+	export OUT=$BATS_FILE_TMPDIR/out
+	mkdir -m 1777 "$OUT"
+	cat >"$OUT/job.sh" <<-'END'
+		#!/bin/bash
+		echo "nodes $SLURM_NNODES"
+		srun bash -c 'echo "on $SLURMD_NODENAME $CUDA_VISIBLE_DEVICES"'
+	END
+	chmod 755 "$OUT/job.sh"
+}
+
+# --- faults ---------------------------------------------------------------------------------------
+
+# What no job may run on: "GPU WORD-OF-THE-REASON SHELL-LINE", GPU "all" where every job's check meets it.
+BAD=(
+	'3 ecc export ONESPINE_FAKE_NVML=gpu3.ecc_uncorrected=12'
+	'3 gpus export ONESPINE_FAKE_NVML=gpu3.lost'
+	'3 row-remap export ONESPINE_FAKE_NVML=gpu3.remap_failed'
+	'3 nvlink export ONESPINE_FAKE_NVML=gpu3.links=17'
+	'all driver export ONESPINE_FAKE_NVML=hang:nvmlInit_v2 ONESPINE_TEST_DEADLINE_MS=300'
+)
+# What a job may run on all the same; only what is measured between nodes may drain one, and only with its word.
+# shellcheck disable=SC2016
+DUBIOUS=(
+	'- - [[ $1 == epilog ]] || sleep 12'
+	'- - export ONESPINE_FAKE_NVML=hang:nvmlInit_v2'
+	'- - export ONESPINE_FAKE_NVML=error:nvmlDeviceGetTotalEccErrors=999'
+	'- network export ONESPINE_TEST_NETWORK=slow'
+	'- network export ONESPINE_TEST_NETWORK=corrupt'
+)
+
+# break_node KIND...: one at random, unless it is broken already
+break_node() {
+	local node=n$((1 + RANDOM % 8)) gpu word line
+	local fault=$((1 + RANDOM % $#))
+	read -r gpu word line <<<"${!fault}"
+	if ! grep -q "^$node " "$OUT/faults"; then
+		printf '%s %s %s %s\n' "$node" "$gpu" "$word" "$line" >>"$OUT/faults"
+		fault "$node" "$line"
+	fi
+}
+
+# break_nodes: at most three, so that a spine keeps 3: as many as the largest gang here has
+break_nodes() {
+	local i
+	: >"$OUT/faults"
+	for ((i = RANDOM % 3; i > 0; i--)); do
+		break_node "${BAD[@]}"
+	done
+	if ((RANDOM % 2)); then
+		break_node "${DUBIOUS[@]}"
+	fi
+}
+
+# --- jobs -----------------------------------------------------------------------------------------
+
+KINDS=(sbatch sbatch sbatch array srun salloc)
+
+# start_job KEY: a job of a random kind, named KEY; "KEY KIND NODES MAY-BE-REQUEUED" goes to the file of jobs
+start_job() {
+	local key=$1 kind=${KINDS[RANDOM % ${#KINDS[@]}]} nodes=$((1 + RANDOM % 3)) again=yes
+	local options=(--job-name="$key" --gres=gpu:$((RANDOM % 4 ? 8 : 4)))
+	if ((nodes > 1 && RANDOM % 2)); then options+=(--gang); fi
+	if ((nodes < 3 && RANDOM % 2)) && [[ $kind == sbatch || $kind == salloc ]]; then
+		options+=(--gang-spares=1)
+	fi
+	if ((RANDOM % 4 == 0)) && [[ $kind == sbatch || $kind == array ]]; then
+		options+=(--no-requeue)
+		again=no
+	fi
+	options+=(-N"$nodes")
+	case $kind in
+	sbatch) sbatch --chdir=/ --output="$OUT/$key" "${options[@]}" "$OUT/job.sh" ;;
+	array) sbatch --chdir=/ --output="$OUT/$key.%a" --array=1-2 "${options[@]}" "$OUT/job.sh" ;;
+	srun)
+		again=no
+		# shellcheck disable=SC2016
+		timeout 180 srun --chdir=/ "${options[@]}" bash -c 'echo "on $SLURMD_NODENAME $CUDA_VISIBLE_DEVICES"' \
+			>"$OUT/$key" 2>"$OUT/$key.said" </dev/null 3>&- &
+		waits+=("$!")
+		;;
+	salloc)
+		again=no
+		timeout 180 salloc --chdir=/ "${options[@]}" "$OUT/job.sh" \
+			>"$OUT/$key" 2>"$OUT/$key.said" </dev/null 3>&- &
+		waits+=("$!")
+		;;
+	esac
+	printf '%s %s %s %s\n' "$key" "$kind" "$nodes" "$again" >>"$OUT/jobs"
+	printf '  %s %s\n' "$kind" "${options[*]}"
+}
+
+# await_jobs: until all have ended
+await_jobs() {
+	local pid status
+	for pid in ${waits[@]+"${waits[@]}"}; do
+		status=0
+		wait "$pid" || status=$?
+		((status != 124)) || fail 'an srun or salloc does not end' || return 1
+	done
+	await 120 no_jobs
+}
+
+# --- judgement ------------------------------------------------------------------------------------
+
+# rows KEY: "JOB TASK STATE" of each job of that name
+rows() {
+	scontrol -o show job | sed -nE "/ JobName=$1 /{
+		s/^JobId=([0-9]+) (.*ArrayTaskId=([0-9]+) )?.*JobName=.* JobState=([A-Z_]+) .*/\1 \3 \4/p }" |
+		awk 'NF == 2 { print $1, "-", $2; next } { print }'
+}
+
+# ran_well KEY NODES FILE: on as many nodes as were asked for, and on no bad one
+ran_well() {
+	local node gpus bad gpu
+	equal "$(grep -c '^on ' "$3")" "$2" "nodes of job $1"
+	[[ $(head -n 1 "$3") != nodes* ]] || equal "$(head -n 1 "$3")" "nodes $2" "SLURM_NNODES of job $1"
+	while read -r _ node gpus; do
+		while read -r bad gpu _; do
+			[[ $bad != "$node" || $gpu == - ]] || [[ $gpu == 3 && -n $gpus && ,$gpus, != *,3,* ]] ||
+				fail "job $1 ran on $node, GPUs $gpus"
+		done <"$OUT/faults"
+	done < <(grep '^on ' "$3")
+}
+
+# ended_well KEY JOB AGAIN FILE: it could not be requeued, has not run, and was told which node it was
+ended_well() {
+	local node
+	equal "$3" no "job $1 could have been requeued, and was ended"
+	! grep -qs '^on ' "$4" || fail "job $1 was ended and has run"
+	note_holds "$2" 'cannot be requeued: ended' || fail "job $1 was lost: $(job_field "$2" AdminComment)"
+	[[ ! -e $4.said ]] || grep -q 'it cannot be requeued: ended' "$4.said" || fail "job $1: $(<"$4.said")"
+	while read -r node _; do
+		! note_holds "$2" "$node: " || return 0
+	done <"$OUT/faults"
+	fail "job $1: no bad node is named: $(job_field "$2" AdminComment)"
+}
+
+judge_jobs() {
+	local key kind nodes again job task state count file
+	while read -r key kind nodes again; do
+		count=0
+		while read -r job task state; do
+			count=$((count + 1))
+			file=$OUT/$key
+			[[ $task == - ]] || file+=.$task
+			restarts=$((restarts + $(job_field "$job" Restarts)))
+			case $state in
+			COMPLETED) ran_well "$key" "$nodes" "$file" ;;
+			CANCELLED)
+				ended=$((ended + 1))
+				ended_well "$key" "$job" "$again" "$file"
+				;;
+			*) fail "job $key is $state" ;;
+			esac || return 1
+		done < <(rows "$key")
+		equal "$count" "$([[ $kind == array ]] && echo 2 || echo 1)" "jobs of $key" || return 1
+	done <"$OUT/jobs"
+}
+
+# Drained is only what was broken, and for that.
+judge_nodes() {
+	local node reason bad word
+	while read -r node reason; do
+		drained=$((drained + 1))
+		read -r bad _ word _ < <(grep "^$node " "$OUT/faults") || fail "$node is good and drained: $reason" ||
+			return 1
+		[[ $word != - && $reason == "onespine: "*"$word "* ]] || fail "$bad is drained: $reason, not $word" ||
+			return 1
+	done < <(sinfo -h -N -t drain,down -o '%N %E' | sort -u)
+}
+
+@test "gates with faults at random: no good node drained, no bad one in a job that ran, no job lost, held or stuck" {
+	local gates=${ONESPINE_GATES:-25} seed=${ONESPINE_SEED:-$((SRANDOM % 32768))} begun=0 round i
+	local restarts=0 ended=0 drained=0 waits
+	RANDOM=$seed
+	for ((round = 1; begun < gates; round++)); do
+		all_well
+		rm -f "$OUT/jobs"
+		waits=()
+		break_nodes
+		echo "ONESPINE_SEED=$seed, round $round after $begun gates:"
+		sed 's/^/  /' "$OUT/faults"
+		for ((i = 0; i < 7 && begun < gates; i++)); do
+			start_job "g$round.$i"
+			begun=$((begun + 1))
+			[[ $(tail -n 1 "$OUT/jobs") != *array* ]] || begun=$((begun + 1))
+		done
+		await_jobs
+		judge_jobs
+		judge_nodes
+		free_all
+	done
+	await 20 no_gate_left
+	echo "# $begun gates, seed $seed: $drained nodes drained, $restarts starts stopped, $ended jobs ended" >&3
+}
