@@ -165,6 +165,11 @@ static void shipped_limits_are_possible_and_have_sources(void **state)
 		assert_in_range(entry->limit.value, least, most);
 		if (strncmp(entry->limit.source, "etc/", 4) == 0 || strlen(entry->limit.source) < 8)
 			fail_msg("%s of %s has no source", osp_limit_name(entry->id), entry->place);
+		/* what is ours is made of somebody's figure */
+		if (strncmp(entry->limit.source, "onespine", 8) == 0 &&
+		    !strpbrk(entry->limit.source, "0123456789"))
+			fail_msg("%s of %s has but our word for it: %s", osp_limit_name(entry->id),
+				 entry->place, entry->limit.source);
 	}
 	assert_true(count > 50);
 	/* a soft limit is below the hard one */
