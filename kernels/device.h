@@ -9,7 +9,7 @@
  *	KERNEL(name)              a kernel: KERNEL(name)(struct osp_work work)
  *	DEVICE, DEVICE_CALLED     a function for kernels, inlined or not
  *	osp_thread(), osp_threads() index of this thread in the grid, and how many there are
- *	osp_lane(), osp_warp()    within the warp; the warp's index in the grid
+ *	osp_thread_of_block()     its index in the block
  *	osp_sm()                  the SM this thread runs on
  *	osp_load(), osp_store()   16 bytes, passing by the caches where that can be asked
  *	osp_barrier()             all threads of the block
@@ -17,6 +17,7 @@
  *	osp_add()                 atomic addition to a word, its old value
  *	osp_set()                 atomic or to a word
  *	osp_computed()            a result of this SM's arithmetic (the fake may spoil it)
+ *	osp_bits_of_double()      as memory holds it
  *	osp_mma_*()               D += A * B by the tensor cores, in the fragments' layout of PTX
  */
 #ifndef OSP_DEVICE_H
@@ -24,11 +25,28 @@
 
 #include "kernels/kernels.h"
 
+/* What a thread loads and stores at once. */
+struct osp_word {
+	uint32_t part[4];
+};
+
 #ifdef __CUDACC__
 #include "kernels/device_ptx.h"
 #else
 #include "tests/fake/device_cpu.h"
 #endif
+
+/* This thread within its warp. */
+DEVICE uint32_t osp_lane(void)
+{
+	return osp_thread_of_block() % 32;
+}
+
+/* The warp's index in the grid. */
+DEVICE uint32_t osp_warp(void)
+{
+	return (uint32_t)(osp_thread() / 32);
+}
 
 /* Tells one thing wrong. */
 DEVICE void osp_report_wrong(const struct osp_work *work, uint64_t at, uint64_t expected,

@@ -7,10 +7,6 @@
 #define DEVICE_CALLED extern "C" __device__ __noinline__
 #define KERNEL(name)  extern "C" __global__ void __launch_bounds__(OSP_THREADS) name
 
-struct osp_word {
-	uint32_t part[4];
-};
-
 DEVICE uint64_t osp_thread(void)
 {
 	return (uint64_t)blockIdx.x * blockDim.x + threadIdx.x;
@@ -24,16 +20,6 @@ DEVICE uint64_t osp_threads(void)
 DEVICE uint32_t osp_thread_of_block(void)
 {
 	return threadIdx.x;
-}
-
-DEVICE uint32_t osp_lane(void)
-{
-	return threadIdx.x % 32;
-}
-
-DEVICE uint32_t osp_warp(void)
-{
-	return (uint32_t)(osp_thread() / 32);
 }
 
 DEVICE uint32_t osp_sm(void)

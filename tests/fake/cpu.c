@@ -6,13 +6,16 @@
  * of its block or warp. Products of matrices are taken apart and put together here from the
  * fragments' layout as the PTX manual gives it, without any code of the kernels'.
  */
+#define _GNU_SOURCE /* memfd_create */
 #include "tests/fake/cpu.h"
 
 #include <setjmp.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <ucontext.h>
+#include <unistd.h>
 
 #include "kernels/all.cu"
 
@@ -74,12 +77,27 @@ static void run_fiber(uint32_t thread)
 	setcontext(&fiber->start);
 }
 
+void *fake_memory(size_t bytes)
+{
+	int file = memfd_create(FAKE_MEMORY_NAME, MFD_CLOEXEC);
+	void *memory;
+
+	if (file < 0 || ftruncate(file, (off_t)bytes) < 0)
+		abort();
+	memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+	close(file);
+	if (memory == MAP_FAILED)
+		abort();
+	return memory;
+}
+
 static void prepare_fiber(struct fiber *fiber)
 {
-	if (!fiber->stack)
-		fiber->stack = malloc(STACK_BYTES);
-	if (!fiber->stack)
-		abort();
+	static char *stacks;
+
+	if (!stacks)
+		stacks = fake_memory((size_t)OSP_THREADS * STACK_BYTES);
+	fiber->stack = stacks + (fiber - fibers) * STACK_BYTES;
 	getcontext(&fiber->start);
 	fiber->start.uc_stack.ss_sp = fiber->stack;
 	fiber->start.uc_stack.ss_size = STACK_BYTES;

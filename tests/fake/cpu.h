@@ -7,6 +7,10 @@
 
 #include "kernels/kernels.h"
 
+/* Memory that a GPU has and a node does not: its mappings bear this name in /proc/PID/smaps. */
+#define FAKE_MEMORY_NAME "onespine-fake-gpu"
+void *fake_memory(size_t bytes);
+
 typedef void (*fake_kernel)(struct osp_work work);
 
 /* A kernel of kernels/all.cu by its name; NULL: none. */

@@ -17,10 +17,6 @@
 	void name(struct osp_work work);                                                           \
 	void name
 
-struct osp_word {
-	uint32_t part[4];
-};
-
 /* Who runs at the moment, and what was done; cpu.c keeps them. */
 struct fake_cpu {
 	uint32_t block;
@@ -56,16 +52,6 @@ DEVICE uint64_t osp_threads(void)
 DEVICE uint32_t osp_thread_of_block(void)
 {
 	return fake_cpu.thread;
-}
-
-DEVICE uint32_t osp_lane(void)
-{
-	return fake_cpu.thread % 32;
-}
-
-DEVICE uint32_t osp_warp(void)
-{
-	return (uint32_t)(osp_thread() / 32);
 }
 
 DEVICE uint32_t osp_sm(void)

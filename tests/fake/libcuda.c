@@ -24,8 +24,6 @@
  */
 #include "check/cuda.h"
 
-#include <sys/mman.h>
-
 #include "tests/fake/cpu.h"
 #include "tests/fake/libcuda.h"
 #include "tests/fake/words.h"
@@ -215,10 +213,7 @@ EXPORT int cuDevicePrimaryCtxRetain(osp_cuda_context *context, int device)
 	ENTER();
 	*context = &contexts[device];
 	if (!contexts[device].taken) {
-		contexts[device].memory = mmap(NULL, MEMORY_BYTES, PROT_READ | PROT_WRITE,
-					       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-		if (contexts[device].memory == MAP_FAILED)
-			return OSP_CUDA_OUT_OF_MEMORY;
+		contexts[device].memory = fake_memory(MEMORY_BYTES);
 		contexts[device].taken = true;
 		contexts[device].slow_once =
 			told(contexts[device].gpu, "hbm_once", 0) && fake_first();

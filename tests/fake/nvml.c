@@ -183,13 +183,6 @@ EXPORT int nvmlDeviceGetRetiredPages(osp_nvml_device device, int cause, unsigned
 	return OSP_NVML_OK;
 }
 
-EXPORT int nvmlDeviceGetRetiredPagesPendingStatus(osp_nvml_device device, int *pending)
-{
-	ENTER_GPU(device);
-	*pending = (int)gpu_value(gpu, "pages_pending", 0);
-	return OSP_NVML_OK;
-}
-
 EXPORT int nvmlDeviceGetTemperature(osp_nvml_device device, int sensor, unsigned int *celsius)
 {
 	ENTER_GPU(device);
@@ -219,55 +212,37 @@ EXPORT int nvmlDeviceGetCurrentClocksThrottleReasons(osp_nvml_device device,
 	return OSP_NVML_OK;
 }
 
-EXPORT int nvmlDeviceGetMaxClockInfo(osp_nvml_device device, int clock, unsigned int *mhz)
-{
-	ENTER_GPU(device);
-	*mhz = clock == OSP_NVML_CLOCK_SM ? (unsigned int)gpu_value(gpu, "clock_most", 1980) : 2619;
-	return OSP_NVML_OK;
-}
+/* A call that tells one number of the GPU: a fault's, or the healthy one, in a unit of `scale`. */
+#define NUMBER(function, type, key, healthy, scale)                                                \
+	EXPORT int function(osp_nvml_device device, type *number)                                  \
+	{                                                                                          \
+		ENTER_GPU(device);                                                                 \
+		*number = (type)gpu_value(gpu, key, healthy) * (scale);                            \
+		return OSP_NVML_OK;                                                                \
+	}
+NUMBER(nvmlDeviceGetPowerUsage, unsigned int, "power", 74, 1000)
+NUMBER(nvmlDeviceGetPowerManagementLimit, unsigned int, "power_limit", 700, 1000)
+NUMBER(nvmlDeviceGetPowerManagementDefaultLimit, unsigned int, "power_default", 700, 1000)
+NUMBER(nvmlDeviceGetPersistenceMode, int, "persistence", 1, 1)
+NUMBER(nvmlDeviceGetMaxPcieLinkGeneration, unsigned int, "generation", 5, 1)
+NUMBER(nvmlDeviceGetCurrPcieLinkWidth, unsigned int, "width", 16, 1)
+NUMBER(nvmlDeviceGetRetiredPagesPendingStatus, int, "pages_pending", 0, 1)
+NUMBER(nvmlDeviceGetMaxMigDeviceCount, unsigned int, "mig_most", 7, 1)
+/* Passed through to a virtual machine; 2 is a guest with a part of it, 3 its host. */
+NUMBER(nvmlDeviceGetVirtualizationMode, int, "virtual", 1, 1)
 
-EXPORT int nvmlDeviceGetApplicationsClock(osp_nvml_device device, int clock, unsigned int *mhz)
-{
-	ENTER_GPU(device);
-	*mhz = clock == OSP_NVML_CLOCK_SM ? (unsigned int)gpu_value(gpu, "clock", 1980) : 2619;
-	return OSP_NVML_OK;
-}
-
-EXPORT int nvmlDeviceGetDefaultApplicationsClock(osp_nvml_device device, int clock,
-						 unsigned int *mhz)
-{
-	ENTER_GPU(device);
-	*mhz = clock == OSP_NVML_CLOCK_SM ? 1980 : 2619;
-	return OSP_NVML_OK;
-}
-
-EXPORT int nvmlDeviceGetPowerUsage(osp_nvml_device device, unsigned int *mw)
-{
-	ENTER_GPU(device);
-	*mw = (unsigned int)gpu_value(gpu, "power", 74) * 1000;
-	return OSP_NVML_OK;
-}
-
-EXPORT int nvmlDeviceGetPowerManagementLimit(osp_nvml_device device, unsigned int *mw)
-{
-	ENTER_GPU(device);
-	*mw = (unsigned int)gpu_value(gpu, "power_limit", 700) * 1000;
-	return OSP_NVML_OK;
-}
-
-EXPORT int nvmlDeviceGetPowerManagementDefaultLimit(osp_nvml_device device, unsigned int *mw)
-{
-	ENTER_GPU(device);
-	*mw = 700000;
-	return OSP_NVML_OK;
-}
-
-EXPORT int nvmlDeviceGetPersistenceMode(osp_nvml_device device, int *mode)
-{
-	ENTER_GPU(device);
-	*mode = (int)gpu_value(gpu, "persistence", 1);
-	return OSP_NVML_OK;
-}
+/* Clocks of memory are as they should be. */
+#define CLOCK(function, key)                                                                       \
+	EXPORT int function(osp_nvml_device device, int clock, unsigned int *mhz)                  \
+	{                                                                                          \
+		ENTER_GPU(device);                                                                 \
+		*mhz = clock == OSP_NVML_CLOCK_SM ? (unsigned int)gpu_value(gpu, key, 1980)        \
+						  : 2619;                                          \
+		return OSP_NVML_OK;                                                                \
+	}
+CLOCK(nvmlDeviceGetMaxClockInfo, "clock_most")
+CLOCK(nvmlDeviceGetApplicationsClock, "clock")
+CLOCK(nvmlDeviceGetDefaultApplicationsClock, "clock_default")
 
 EXPORT int nvmlDeviceGetNvLinkState(osp_nvml_device device, unsigned int link, int *active)
 {
@@ -294,20 +269,6 @@ EXPORT int nvmlDeviceGetNvLinkErrorCounter(osp_nvml_device device, unsigned int 
 		*count = (unsigned long long)gpu_value(gpu, "replays", 7);
 	if (counter == OSP_NVML_LINK_RECOVERY && link == 0)
 		*count = (unsigned long long)gpu_value(gpu, "recoveries", 7);
-	return OSP_NVML_OK;
-}
-
-EXPORT int nvmlDeviceGetMaxPcieLinkGeneration(osp_nvml_device device, unsigned int *generation)
-{
-	ENTER_GPU(device);
-	*generation = (unsigned int)gpu_value(gpu, "generation", 5);
-	return OSP_NVML_OK;
-}
-
-EXPORT int nvmlDeviceGetCurrPcieLinkWidth(osp_nvml_device device, unsigned int *width)
-{
-	ENTER_GPU(device);
-	*width = (unsigned int)gpu_value(gpu, "width", 16);
 	return OSP_NVML_OK;
 }
 
@@ -359,14 +320,6 @@ EXPORT int nvmlDeviceGetCudaComputeCapability(osp_nvml_device device, int *major
 	return OSP_NVML_OK;
 }
 
-/* Passed through to a virtual machine; "virtual=2" is a guest with a part of it, 3 its host. */
-EXPORT int nvmlDeviceGetVirtualizationMode(osp_nvml_device device, int *mode)
-{
-	ENTER_GPU(device);
-	*mode = (int)gpu_value(gpu, "virtual", 1);
-	return OSP_NVML_OK;
-}
-
 /* Processes FIRST_PID and so on, where there is room for them. */
 static int list_programs(unsigned int known, unsigned int *count, struct osp_nvml_program *programs)
 {
@@ -404,13 +357,6 @@ EXPORT int nvmlDeviceGetMigMode(osp_nvml_device device, unsigned int *now,
 {
 	ENTER_GPU(device);
 	*now = *after_reset = gpu_value(gpu, "mig", 0) > 0;
-	return OSP_NVML_OK;
-}
-
-EXPORT int nvmlDeviceGetMaxMigDeviceCount(osp_nvml_device device, unsigned int *count)
-{
-	ENTER_GPU(device);
-	*count = 7;
 	return OSP_NVML_OK;
 }
 
