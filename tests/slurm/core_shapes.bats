@@ -332,10 +332,10 @@ lay_two_cores() {
 }
 
 @test "a gang that finds its spine in time is not relaxed" {
-	fabric leaf,spine,core 'core c -' 'spine s1 c' 'spine s2 c' 'leaf l1 s1 n[1-2]' 'leaf l2 s1 n[3-4]' \
-		'leaf l3 s1 n[5-6]' 'leaf l4 s2 n[7-12]'
+	fabric leaf,spine,core 'core c -' 'spine s1 c' 'spine s2 c' 'leaf l1 s1 n[7-8]' 'leaf l2 s1 n[9-10]' \
+		'leaf l3 s1 n[11-12]' 'leaf l4 s2 n[1-6]'
 	# one level up two leaves would be enough, under two spines
-	hold n12
+	hold n1
 	runs --gang=spine@1:00 -N6
 	on_one_spine "$job"
 	refused 'is no time' --gang=spine@soon -N3
