@@ -168,6 +168,9 @@ write_programs() {
 	cat >"$PC/bin/resume" <<-END
 		#!/bin/bash
 		export SLURM_CONF=$SLURM_CONF
+		# Slurm takes a node for started when it was booted after the request, in whole seconds
+		asked=\$EPOCHSECONDS
+		until ((EPOCHSECONDS > asked + 1)); do sleep 0.1; done
 		for node in \$(scontrol show hostnames "\$1"); do $PC/bin/start-node "\$node"; done
 	END
 	printf '#!/bin/bash\n' >"$PC/bin/suspend"

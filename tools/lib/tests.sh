@@ -96,11 +96,10 @@ run_packages() {
 
 # --- bats -------------------------------------------------------------------------------------------
 
-# run_bats_files RELEASE FILE...: three at a time, each with clusters of its own; they mostly wait
+# run_bats_files: lines of "RELEASE FILE", three at a time, each with clusters of its own; they mostly wait
 run_bats_files() {
-	local release=$1 file running=0
-	shift
-	for file; do
+	local release file running=0
+	while read -r release file; do
 		if ((running == 3)); then
 			wait -n || true
 			running=$((running - 1))
