@@ -67,7 +67,8 @@ const struct osp_check osp_check_cuda = {
 		"memory. Soon after boot error 802 (the NVLink fabric is not set up yet) is waited "
 		"for, up to a minute. The kernels are a fat binary where the driver is new enough "
 		"for it, else PTX that the driver compiles. What does not start is an error of the "
-		"check; what does not answer, twice, fails.",
+		"check; what does not answer, twice, fails. A GPU that programs share by MPS, or "
+		"that serves virtual machines, is loaded by no check; MPS itself is never used.",
 	.cures = "Reboot where CUDA hangs; look at the fabric manager for error 802, and at "
 		 "the driver's installation for 803 and 999.",
 	.run = run_cuda,
