@@ -121,41 +121,76 @@ static bool read_information(const char *driver, const char *folder, char *text,
 	return true;
 }
 
-/* The GPU whose `field` begins with `wanted` (a UUID may be cut short) or, `whole`, is it. */
-static int ask_driver(const struct osp_machine *machine, const char *driver, const char *field,
-		      const char *wanted, bool whole)
-{
-	char path[512], text[INFORMATION_BYTES], value[NAME_BYTES];
-	int found = UNKNOWN;
-	struct dirent *entry;
-	DIR *folder;
+struct driver_gpu {
+	int gpu;	       /* by the machine's numbers */
+	char minor[24];	       /* of its device file */
+	char uuid[NAME_BYTES]; /* "GPU-..." */
+};
 
-	snprintf(path, sizeof(path), "%s/gpus", driver);
-	folder = opendir(path);
-	while (folder && found == UNKNOWN && (entry = readdir(folder))) {
-		if (entry->d_name[0] == '.' ||
-		    !read_information(driver, entry->d_name, text, sizeof(text)) ||
-		    !find_value(text, field, value, sizeof(value)))
-			continue;
-		if (whole ? strcmp(value, wanted) == 0
-			  : strncasecmp(value, wanted, strlen(wanted)) == 0)
-			found = find_bus_id(machine, entry->d_name);
+struct osp_bind_driver {
+	uint32_t count;
+	struct driver_gpu gpus[]; /* as many as the machine has */
+};
+
+static void take_gpu(struct osp_bind_driver *driver, const struct osp_machine *machine,
+		     const char *folder, const char *bus_id)
+{
+	struct driver_gpu *entry = &driver->gpus[driver->count];
+	char text[INFORMATION_BYTES];
+
+	entry->gpu = find_bus_id(machine, bus_id);
+	if (entry->gpu == UNKNOWN || !read_information(folder, bus_id, text, sizeof(text)))
+		return;
+	find_value(text, "Device Minor", entry->minor, sizeof(entry->minor));
+	find_value(text, "GPU UUID", entry->uuid, sizeof(entry->uuid));
+	driver->count++;
+}
+
+struct osp_bind_driver *osp_bind_driver_read(const struct osp_machine *machine, const char *folder)
+{
+	struct osp_bind_driver *driver =
+		calloc(1, sizeof(*driver) + machine->gpu_count * sizeof(driver->gpus[0]));
+	struct dirent *entry;
+	char path[512];
+	DIR *gpus;
+
+	snprintf(path, sizeof(path), "%s/gpus", folder);
+	gpus = driver ? opendir(path) : NULL;
+	while (gpus && driver->count < machine->gpu_count && (entry = readdir(gpus))) {
+		if (entry->d_name[0] != '.')
+			take_gpu(driver, machine, folder, entry->d_name);
 	}
-	if (folder)
-		closedir(folder);
-	return found;
+	if (gpus)
+		closedir(gpus);
+	return driver;
+}
+
+void osp_bind_driver_free(struct osp_bind_driver *driver)
+{
+	free(driver);
+}
+
+/* A UUID may be cut short. */
+static int gpu_of_uuid(const struct osp_bind_driver *driver, const char *uuid)
+{
+	for (uint32_t i = 0; driver && i < driver->count; i++) {
+		if (strncasecmp(driver->gpus[i].uuid, uuid, strlen(uuid)) == 0)
+			return driver->gpus[i].gpu;
+	}
+	return UNKNOWN;
 }
 
 /* Slurm counts GPUs by their device files, whose numbers need not be in the order of bus ids. */
-static int gpu_of_minor(const struct osp_machine *machine, const char *driver, unsigned long minor)
+static int gpu_of_minor(const struct osp_machine *machine, const struct osp_bind_driver *driver,
+			unsigned long minor)
 {
 	char number[24];
-	int gpu;
 
 	snprintf(number, sizeof(number), "%lu", minor);
-	gpu = ask_driver(machine, driver, "Device Minor", number, true);
-	if (gpu != UNKNOWN)
-		return gpu;
+	for (uint32_t i = 0; driver && i < driver->count; i++) {
+		if (strcmp(driver->gpus[i].minor, number) == 0)
+			return driver->gpus[i].gpu;
+	}
 	return minor < machine->gpu_count ? (int)minor : UNKNOWN;
 }
 
@@ -170,7 +205,7 @@ struct gpu_list {
 };
 
 /* Slurm's own list of this step's GPUs, by the numbers of their device files. */
-static void read_step_gpus(const struct osp_machine *machine, const char *driver,
+static void read_step_gpus(const struct osp_machine *machine, const struct osp_bind_driver *driver,
 			   char *const *environment, struct gpu_list *list)
 {
 	const char *text = osp_environment_value(environment, "SLURM_STEP_GPUS");
@@ -221,19 +256,19 @@ static bool counted_anew(const char *list, const struct gpu_list *step)
 	return false;
 }
 
-static int gpu_of_word(const struct osp_machine *machine, const char *driver, const char *word,
-		       const struct gpu_list *step, bool anew)
+static int gpu_of_word(const struct osp_machine *machine, const struct osp_bind_driver *driver,
+		       const char *word, const struct gpu_list *step, bool anew)
 {
 	char *end;
 	unsigned long number;
 
 	if (strncmp(word, "GPU-", 4) == 0)
-		return ask_driver(machine, driver, "GPU UUID", word, false);
+		return gpu_of_uuid(driver, word);
 	if (strncmp(word, "MIG-GPU-", 8) == 0) { /* "MIG-GPU-<uuid>/1/0" */
 		char uuid[NAME_BYTES];
 
 		snprintf(uuid, sizeof(uuid), "%.*s", (int)strcspn(word + 4, "/"), word + 4);
-		return ask_driver(machine, driver, "GPU UUID", uuid, false);
+		return gpu_of_uuid(driver, uuid);
 	}
 	number = strtoul(word, &end, 10);
 	if (end == word || *end)
@@ -244,8 +279,8 @@ static int gpu_of_word(const struct osp_machine *machine, const char *driver, co
 	return number < machine->gpu_count ? (int)number : UNKNOWN;
 }
 
-static int add_words(const struct osp_machine *machine, const char *driver, const char *list,
-		     const struct gpu_list *step, hwloc_bitmap_t gpus)
+static int add_words(const struct osp_machine *machine, const struct osp_bind_driver *driver,
+		     const char *list, const struct gpu_list *step, hwloc_bitmap_t gpus)
 {
 	bool anew = step->count && counted_anew(list, step);
 	char word[NAME_BYTES];
@@ -289,7 +324,7 @@ static int add_step(const struct gpu_list *step, hwloc_bitmap_t gpus)
 	return step->count != 0;
 }
 
-int osp_bind_step_gpus(const struct osp_machine *machine, const char *driver,
+int osp_bind_step_gpus(const struct osp_machine *machine, const struct osp_bind_driver *driver,
 		       char *const *environment, hwloc_bitmap_t gpus)
 {
 	struct gpu_list step;
@@ -298,7 +333,7 @@ int osp_bind_step_gpus(const struct osp_machine *machine, const char *driver,
 	return add_step(&step, gpus);
 }
 
-int osp_bind_visible_gpus(const struct osp_machine *machine, const char *driver,
+int osp_bind_visible_gpus(const struct osp_machine *machine, const struct osp_bind_driver *driver,
 			  char *const *environment, hwloc_bitmap_t gpus)
 {
 	const char *list = visible_list(environment);

@@ -13,7 +13,7 @@
 #define MPOL_PREFERRED_MANY 5 /* Linux 5.15 */
 #endif
 
-#define CPUS_MOST  65536
+#define CPUS_MOST  8192 /* as many as Linux can be built for */
 #define NODES_MOST 1024
 #define WORD_BITS  (8 * sizeof(unsigned long))
 

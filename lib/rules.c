@@ -405,6 +405,7 @@ static int take_file(const struct reader *reader, uint32_t rank)
 		if (take_rule(reader, map, &rule) || make_place(reader->set, &rule, reader->error))
 			return -1;
 		reader->set->rules[reader->set->count++] = rule;
+		osp_rules_note_names(reader->set, &rule);
 	}
 	return 0;
 }

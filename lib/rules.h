@@ -110,6 +110,20 @@ int osp_rules_finish(const struct osp_rule_set *rules, struct osp_error *error);
 int osp_rules_reachable(const struct osp_rule_set *rules, const struct osp_catalogue *catalogue,
 			struct osp_error *error);
 
+/* Takes away those that cannot hold whatever else becomes known: what they decide stays the same. */
+void osp_rules_narrow(struct osp_rule_set *rules, const struct osp_facts *facts);
+
+/* Whether each rule holds of both or of neither, and would set the same: with the same variables the
+ * same is set, and what holds is told. */
+bool osp_rules_agree(const struct osp_rule_set *rules, const struct osp_facts *one,
+		     const struct osp_facts *other);
+
+/* Whether a rule is about this variable. */
+bool osp_rules_name(const struct osp_rule_set *rules, const char *name);
+
+/* Whether one would set it, if its condition held. */
+bool osp_rules_set(const struct osp_rule_set *rules, const char *name);
+
 size_t osp_rules_count(const struct osp_rule_set *rules);
 /* In the order of files and lines, ours first; replaced ones are not among them. */
 const struct osp_rule *osp_rules_at(const struct osp_rule_set *rules, size_t index);

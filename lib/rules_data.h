@@ -22,8 +22,12 @@ struct osp_rule_set {
 	struct osp_rule *rules;
 	size_t count, room;
 	uint32_t top_rank;
-	char *image; /* of a kept set: what the strings and lists live in */
+	bool begins[256]; /* by character: a rule's variable may begin with it */
+	char *image;	  /* of a kept set: what the strings and lists live in */
 };
+
+/* Adds a rule's variables to `begins`. */
+void osp_rules_note_names(struct osp_rule_set *set, const struct osp_rule *rule);
 
 /* True when `name` is one of the rule's variables or matches one. */
 bool osp_rule_names(const struct osp_rule *rule, const char *name);

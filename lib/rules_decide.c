@@ -68,6 +68,117 @@ bool osp_rule_names(const struct osp_rule *rule, const char *name)
 	return matches_any(&rule->variables, name);
 }
 
+/* The same of a rule that sets or leaves, whose variables are no patterns. */
+static bool lists(const struct osp_rule *rule, const char *name)
+{
+	for (size_t i = 0; i < rule->variables.count; i++) {
+		if (!strcmp(rule->variables.words[i], name))
+			return true;
+	}
+	return false;
+}
+
+void osp_rules_note_names(struct osp_rule_set *set, const struct osp_rule *rule)
+{
+	for (size_t i = 0; i < rule->variables.count; i++) {
+		unsigned char first = (unsigned char)rule->variables.words[i][0];
+
+		if (strchr("*?[", first))
+			memset(set->begins, true, sizeof(set->begins));
+		set->begins[first] = true;
+	}
+}
+
+bool osp_rules_name(const struct osp_rule_set *set, const char *name)
+{
+	if (!set->begins[(unsigned char)*name])
+		return false;
+	for (size_t i = 0; i < set->count; i++) {
+		if (osp_rule_names(&set->rules[i], name))
+			return true;
+	}
+	return false;
+}
+
+bool osp_rules_set(const struct osp_rule_set *set, const char *name)
+{
+	for (size_t i = 0; i < set->count; i++) {
+		if (set->rules[i].action == OSP_RULE_SET && lists(&set->rules[i], name))
+			return true;
+	}
+	return false;
+}
+
+/* --- one node's -------------------------------------------------------------------------------- */
+
+static bool can_hold(const struct osp_rule *rule, const struct osp_facts *facts)
+{
+	enum osp_fact_id unknown;
+
+	return osp_rule_holds(rule, facts, &unknown) != OSP_NO;
+}
+
+void osp_rules_narrow(struct osp_rule_set *set, const struct osp_facts *facts)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < set->count; i++) {
+		if (can_hold(&set->rules[i], facts))
+			set->rules[kept++] = set->rules[i];
+	}
+	set->count = kept;
+}
+
+/* --- two tasks' ------------------------------------------------------------------------------- */
+
+static bool sets_fact(const struct osp_rule *rule, enum osp_fact_id id)
+{
+	const char *name = osp_fact_name(id), *at = rule->value;
+	size_t length = strlen(name);
+
+	while (at && (at = strstr(at, "${"))) {
+		at += 2;
+		if (!strncmp(at, name, length) && at[length] == '}')
+			return true;
+	}
+	return false;
+}
+
+/* Whether a rule asks one of these facts; `sets`: whether its value has one. */
+static bool asks(const struct osp_rule *rule, const bool *facts, bool *sets)
+{
+	bool found = false;
+
+	for (size_t i = 0; i < rule->condition_count; i++)
+		found |= facts[rule->conditions[i].fact];
+	*sets = false;
+	for (int i = 0; i < OSP_FACT_COUNT; i++)
+		*sets |= facts[i] && sets_fact(rule, (enum osp_fact_id)i);
+	return found;
+}
+
+bool osp_rules_agree(const struct osp_rule_set *set, const struct osp_facts *one,
+		     const struct osp_facts *other)
+{
+	bool differ[OSP_FACT_COUNT], sets;
+	enum osp_fact_id unknown;
+
+	for (int i = 0; i < OSP_FACT_COUNT; i++)
+		differ[i] = one->facts[i].known != other->facts[i].known ||
+			    strcmp(one->facts[i].text, other->facts[i].text) != 0;
+	for (size_t i = 0; i < set->count; i++) {
+		const struct osp_rule *rule = &set->rules[i];
+		bool asked = asks(rule, differ, &sets), holds;
+
+		if (!asked && !sets)
+			continue;
+		holds = osp_rule_holds(rule, one, &unknown) == OSP_YES;
+		if (holds != (osp_rule_holds(rule, other, &unknown) == OSP_YES) || (holds && sets))
+			return false;
+	}
+	return true;
+}
+
 /* --- collecting ------------------------------------------------------------------------------- */
 
 struct decider {
@@ -116,8 +227,7 @@ static size_t deciding_rule(const struct decider *decider, const char *name)
 	for (size_t i = 0; i < decider->set->count; i++) {
 		const struct osp_rule *rule = &decider->set->rules[i];
 
-		if (decider->answers[i] != OSP_YES || !osp_rule_rules(rule) ||
-		    !osp_rule_names(rule, name))
+		if (decider->answers[i] != OSP_YES || !osp_rule_rules(rule) || !lists(rule, name))
 			continue;
 		if (best == SIZE_MAX || rule->rank > decider->set->rules[best].rank)
 			best = i;
@@ -188,18 +298,18 @@ static int decide_value(struct decider *decider, const struct osp_rule *rule, co
 static int decide_variable(struct decider *decider, size_t index, const char *name)
 {
 	const struct osp_rule *rule = &decider->set->rules[index];
-	size_t deciding = deciding_rule(decider, name);
 	struct osp_decision decision = {.rule = rule, .variable = name};
 
 	if (decider->answers[index] == OSP_YES) {
-		if (deciding != index)
+		if (deciding_rule(decider, name) != index)
 			return 0;
 		if (rule->action == OSP_RULE_SET)
 			return decide_value(decider, rule, name);
 		decision.outcome = OSP_OUTCOME_LEFT;
 		return add(decider->decisions, decision);
 	}
-	if (rule->action != OSP_RULE_SET || deciding != SIZE_MAX || find_user(decider, name))
+	if (rule->action != OSP_RULE_SET || find_user(decider, name) ||
+	    deciding_rule(decider, name) != SIZE_MAX)
 		return 0;
 	decision.outcome = OSP_OUTCOME_OPEN;
 	decision.value = rule->value;

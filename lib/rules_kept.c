@@ -219,8 +219,11 @@ struct osp_rule_set *osp_rules_of_image(char *data, size_t bytes, uint64_t stamp
 	if (set->rules) {
 		set->count = set->room = header.count;
 		memcpy(set->rules, data + sizeof(header), header.count * sizeof(*set->rules));
-		for (size_t i = 0; i < set->count && !image.bad; i++)
+		for (size_t i = 0; i < set->count && !image.bad; i++) {
 			rule_at(&image, &set->rules[i]);
+			if (!image.bad)
+				osp_rules_note_names(set, &set->rules[i]);
+		}
 	}
 	if (!image.bad)
 		return set;

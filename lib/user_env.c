@@ -10,6 +10,7 @@
 #include "lib/text.h"
 
 #define CONF_BYTES_MAX ((size_t)1024 * 1024)
+#define NAME_BYTES_MAX 512
 
 const char *osp_environment_value(char *const *environment, const char *name)
 {
@@ -22,27 +23,22 @@ const char *osp_environment_value(char *const *environment, const char *name)
 	return NULL;
 }
 
-static const char *find(const struct osp_user_env *user, const char *name)
+static bool has(const struct osp_user_env *user, const char *name)
 {
 	for (size_t i = 0; i < user->count; i++) {
 		if (!strcmp(user->list[i].name, name))
-			return user->list[i].value;
+			return true;
 	}
-	return NULL;
+	return false;
 }
 
-/* Takes "NAME=VALUE", which it cuts in two; the first of a name counts. */
-static int add(struct osp_user_env *user, char *pair, const char *origin)
+static int add(struct osp_user_env *user, const char *name, const char *value, const char *origin)
 {
-	size_t room = user->room ? user->room * 2 : 128;
+	size_t room = user->room ? user->room * 2 : 16;
 	struct osp_variable *larger;
-	char *value = strchr(pair, '=');
 
-	if (!value || value == pair)
-		return 0;
-	*value++ = '\0';
-	if (find(user, pair))
-		return 0;
+	if (has(user, name))
+		return 0; /* the first counts */
 	if (user->count == user->room) {
 		larger = realloc(user->list, room * sizeof(*larger));
 		if (!larger)
@@ -51,7 +47,7 @@ static int add(struct osp_user_env *user, char *pair, const char *origin)
 		user->room = room;
 	}
 	user->list[user->count++] =
-		(struct osp_variable){.name = pair, .value = value, .origin = origin};
+		(struct osp_variable){.name = name, .value = value, .origin = origin};
 	return 0;
 }
 
@@ -69,18 +65,44 @@ static int keep(struct osp_user_env *user, char *text)
 	return 0;
 }
 
-static int take_environment(struct osp_user_env *user, char *const *environment)
+/* Most variables are no rule's: their names are looked at where they stand. */
+static bool is_meant(const struct osp_rule_set *rules, const char *pair)
+{
+	char name[NAME_BYTES_MAX];
+	size_t length = strcspn(pair, "=");
+
+	if (!length || !pair[length] || length >= sizeof(name))
+		return false;
+	memcpy(name, pair, length);
+	name[length] = '\0';
+	return osp_rules_name(rules, name);
+}
+
+/* Takes "NAME=VALUE", which it cuts in two. */
+static int add_pair(struct osp_user_env *user, char *pair, const char *origin)
+{
+	char *value = strchr(pair, '=');
+
+	*value++ = '\0';
+	return add(user, pair, value, origin);
+}
+
+static int take_environment(struct osp_user_env *user, const struct osp_rule_set *rules,
+			    char *const *environment)
 {
 	for (; *environment; environment++) {
-		char *pair = strdup(*environment);
+		char *pair;
 
-		if (!pair || keep(user, pair) || add(user, pair, "environment"))
+		if (!is_meant(rules, *environment))
+			continue;
+		pair = strdup(*environment);
+		if (!pair || keep(user, pair) || add_pair(user, pair, "environment"))
 			return -1;
 	}
 	return 0;
 }
 
-static int take_conf(struct osp_user_env *user, const char *path)
+static int take_conf(struct osp_user_env *user, const struct osp_rule_set *rules, const char *path)
 {
 	size_t length = 0;
 	char *text = osp_read_file(path, CONF_BYTES_MAX, &length);
@@ -99,28 +121,28 @@ static int take_conf(struct osp_user_env *user, const char *path)
 	if (keep(user, origin))
 		return -1;
 	while ((line = strsep(&rest, "\n"))) {
-		if (add(user, line, origin)) /* as it stands: NCCL knows no comments */
-			return -1;
+		if (is_meant(rules, line) && add_pair(user, line, origin))
+			return -1; /* as it stands: NCCL knows no comments */
 	}
 	return 0;
 }
 
-int osp_user_env_read(char *const *environment, struct osp_user_env *user)
+int osp_user_env_read(char *const *environment, const struct osp_rule_set *rules,
+		      struct osp_user_env *user)
 {
-	const char *named, *home;
+	const char *named = osp_environment_value(environment, "NCCL_CONF_FILE");
+	const char *home = osp_environment_value(environment, "HOME");
 	char path[PATH_MAX];
 
 	memset(user, 0, sizeof(*user));
-	if (take_environment(user, environment))
+	if (take_environment(user, rules, environment))
 		return -1;
-	named = find(user, "NCCL_CONF_FILE");
-	home = find(user, "HOME");
 	if (!named && home &&
 	    snprintf(path, sizeof(path), "%s/.nccl.conf", home) < (int)sizeof(path))
 		named = path;
-	if (named && take_conf(user, named))
+	if (named && take_conf(user, rules, named))
 		return -1;
-	return take_conf(user, "/etc/nccl.conf");
+	return take_conf(user, rules, "/etc/nccl.conf");
 }
 
 void osp_user_env_free(struct osp_user_env *user)

@@ -4,7 +4,7 @@
  *
  * As NCCL does: the environment first, then the file that NCCL_CONF_FILE names or else
  * ~/.nccl.conf, then /etc/nccl.conf; the first that says a name counts. Regular files of at most
- * 1 MiB. One thread.
+ * 1 MiB. Only variables that a rule is about are taken. One thread.
  */
 #ifndef OSP_USER_ENV_H
 #define OSP_USER_ENV_H
@@ -24,7 +24,8 @@ struct osp_user_env {
 const char *osp_environment_value(char *const *environment, const char *name);
 
 /* Returns 0, or -1 when memory ran out. To be freed in either case. */
-int osp_user_env_read(char *const *environment, struct osp_user_env *user);
+int osp_user_env_read(char *const *environment, const struct osp_rule_set *rules,
+		      struct osp_user_env *user);
 void osp_user_env_free(struct osp_user_env *user);
 
 #endif

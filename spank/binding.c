@@ -37,6 +37,32 @@ static const char *value(const struct task *task, const char *name)
 	return found ? found : "";
 }
 
+/* --- the step --------------------------------------------------------------------------------- */
+
+void osp_binding_prepare(spank_t spank, struct osp_node_step *step)
+{
+	const struct osp_machine *machine = step->known->machine;
+	hwloc_bitmap_t gpus = hwloc_bitmap_alloc();
+	struct osp_bind_child first = {.rank = 0};
+
+	step->driver = osp_bind_driver_read(machine, DRIVER);
+	step->plan_cpus = osp_bind_own_cpus(NULL);
+	if (gpus && step->plan_cpus && machine->gpu_count &&
+	    !hwloc_bitmap_and(step->plan_cpus, step->plan_cpus, machine->cpus) &&
+	    !hwloc_bitmap_set_range(gpus, 0, (int)machine->gpu_count - 1) &&
+	    spank_get_item(spank, S_JOB_LOCAL_TASK_COUNT, &first.count) == ESPANK_SUCCESS)
+		step->plan =
+			osp_bind_child_plan(machine, step->plan_cpus, &first, gpus, NULL, NULL);
+	hwloc_bitmap_free(gpus);
+}
+
+void osp_binding_forget(struct osp_node_step *step)
+{
+	osp_bind_driver_free(step->driver);
+	osp_bind_plan_free(step->plan);
+	hwloc_bitmap_free(step->plan_cpus);
+}
+
 /* --- what Slurm gave the step ----------------------------------------------------------------- */
 
 /* The masks of all the node's tasks, "0x3,0xc", together. Empty where they are none. */
@@ -115,15 +141,31 @@ static bool dealt_by_slurm(const struct task *task)
 	       task->step_gpus_known == 1;
 }
 
-static struct osp_bind_plan *make_plan(struct task *task, struct osp_error *error)
+static hwloc_const_bitmap_t visible_gpus(const struct task *task)
 {
-	const struct osp_machine *machine = task->step->known->machine;
-	hwloc_const_bitmap_t gpus = task->gpus_known == 1 ? task->gpus : NULL;
-	hwloc_const_bitmap_t among = task->step_gpus_known == 1 ? task->step_gpus : NULL;
-
 	if (dealt_by_slurm(task))
-		gpus = task->step_gpus;
-	return osp_bind_child_plan(machine, task->allowed, &task->child, gpus, among, error);
+		return task->step_gpus;
+	return task->gpus_known == 1 ? task->gpus : NULL;
+}
+
+/* The step's plan, where it is this task's. */
+static const struct osp_bind_plan *find_plan(const struct task *task)
+{
+	const struct osp_node_step *step = task->step;
+	hwloc_const_bitmap_t gpus = visible_gpus(task);
+
+	if (!step->plan || !gpus || step->plan->task_count != task->child.count ||
+	    (uint32_t)hwloc_bitmap_weight(gpus) != step->known->machine->gpu_count ||
+	    !hwloc_bitmap_isequal(task->allowed, step->plan_cpus))
+		return NULL;
+	return step->plan;
+}
+
+static struct osp_bind_plan *make_plan(const struct task *task, struct osp_error *error)
+{
+	return osp_bind_child_plan(task->step->known->machine, task->allowed, &task->child,
+				   visible_gpus(task),
+				   task->step_gpus_known == 1 ? task->step_gpus : NULL, error);
 }
 
 static void say_bound(const struct task *task, const struct osp_bind_task *plan)
@@ -139,9 +181,11 @@ static void say_bound(const struct task *task, const struct osp_bind_task *plan)
 	free(memory);
 }
 
-static bool bind_task(struct task *task, struct osp_error *error)
+static bool bind_task(const struct task *task, struct osp_error *error)
 {
-	struct osp_bind_plan *plan = make_plan(task, error);
+	const struct osp_bind_plan *found = find_plan(task);
+	struct osp_bind_plan *made = found ? NULL : make_plan(task, error);
+	const struct osp_bind_plan *plan = found ? found : made;
 	const struct osp_bind_task *mine = plan ? &plan->tasks[task->child.rank] : NULL;
 	bool bound = mine && osp_bind_set_cpus(mine->cpus, error) == 0;
 
@@ -149,7 +193,7 @@ static bool bind_task(struct task *task, struct osp_error *error)
 		error->text[0] = '\0'; /* a preference; containers may forbid it */
 	if (bound && task->step->modes.bind == OSP_BIND_VERBOSE)
 		say_bound(task, mine);
-	osp_bind_plan_free(plan);
+	osp_bind_plan_free(made);
 	return bound;
 }
 
@@ -184,9 +228,9 @@ static bool prepare(spank_t spank, struct task *task)
 	task->step_gpus = hwloc_bitmap_alloc();
 	if (!task->before || !task->allowed || !task->gpus || !task->step_gpus)
 		return false;
-	task->gpus_known = osp_bind_visible_gpus(task->step->known->machine, DRIVER,
+	task->gpus_known = osp_bind_visible_gpus(task->step->known->machine, task->step->driver,
 						 task->environment, task->gpus);
-	task->step_gpus_known = osp_bind_step_gpus(task->step->known->machine, DRIVER,
+	task->step_gpus_known = osp_bind_step_gpus(task->step->known->machine, task->step->driver,
 						   task->environment, task->step_gpus);
 	return true;
 }

@@ -5,6 +5,9 @@
  * What stands in the task's environment by now is its user's: from the job, from a container's image,
  * from the files that NCCL reads. Only what an outer step of ours set may be set again; which that is
  * stands in ONESPINE_ENV_SET, with a sum of each value.
+ *
+ * All is decided for the step, before its tasks are forked, where it is paid for once. A task that sees
+ * something else (a container, GPUs of its own) decides anew.
  */
 #include "onespine_config.h"
 
@@ -47,15 +50,20 @@ static bool is_ours(const char *list, const struct osp_variable *variable)
 	return false;
 }
 
-static void drop_ours(struct osp_user_env *user, const char *list)
+/* Takes from `user` what is ours and adds it to `ours`, which has room for all. Returns how many. */
+static size_t take_ours(struct osp_user_env *user, const char *list, struct osp_variable *ours)
 {
-	size_t kept = 0;
+	size_t kept = 0, taken = 0;
 
-	for (size_t i = 0; i < user->count; i++) {
-		if (!is_ours(list, &user->list[i]))
+	for (size_t i = 0; list && i < user->count; i++) {
+		if (is_ours(list, &user->list[i]))
+			ours[taken++] = user->list[i];
+		else
 			user->list[kept++] = user->list[i];
 	}
-	user->count = kept;
+	if (list)
+		user->count = kept;
+	return taken;
 }
 
 /* --- the facts -------------------------------------------------------------------------------- */
@@ -164,49 +172,181 @@ static void warn(const struct osp_decisions *decisions)
 
 /* --- setting ---------------------------------------------------------------------------------- */
 
-/* Sets what is to be set, and leaves word of it for inner steps. */
-static void apply(spank_t spank, const struct osp_decisions *decisions)
+static bool is_set(const struct osp_decisions *decisions, const char *name)
 {
-	struct osp_text list = OSP_TEXT_INIT;
-
 	for (size_t i = 0; i < osp_decisions_count(decisions); i++) {
 		const struct osp_decision *decision = osp_decisions_at(decisions, i);
 
-		if (decision->outcome != OSP_OUTCOME_SET ||
-		    spank_setenv(spank, decision->variable, decision->value, 1) != ESPANK_SUCCESS)
-			continue;
-		osp_text_printf(&list, "%s%s:%08" PRIx32, list.length_bytes ? "," : "",
-				decision->variable, sum_of(decision->value));
+		if (decision->outcome == OSP_OUTCOME_SET && !strcmp(decision->variable, name))
+			return true;
 	}
-	if (list.length_bytes && !list.failed)
-		spank_setenv(spank, SET_VARIABLE, list.data, 1);
-	else
-		spank_unsetenv(spank, SET_VARIABLE);
-	osp_text_free(&list);
+	return false;
 }
 
-void osp_environment_set(spank_t spank, const struct osp_node_step *step, char *const *environment,
-			 bool bound)
+/* The list for inner steps. */
+static char *write_list(const struct osp_decisions *decisions, size_t *count)
 {
-	struct osp_facts *facts = calloc(1, sizeof(*facts));
-	struct osp_decisions *decisions = NULL;
-	struct osp_user_env user;
+	struct osp_text list = OSP_TEXT_INIT;
 
-	if (facts && !osp_user_env_read(environment, &user)) {
-		gather(step, environment, bound, facts);
-		drop_ours(&user, osp_environment_value(environment, SET_VARIABLE));
-		decisions = osp_rules_decide(step->rules, facts, user.list, user.count, NULL);
+	*count = 0;
+	osp_text_add(&list, "");
+	for (size_t i = 0; i < osp_decisions_count(decisions); i++) {
+		const struct osp_decision *decision = osp_decisions_at(decisions, i);
+
+		if (decision->outcome == OSP_OUTCOME_SET)
+			osp_text_printf(&list, "%s%s:%08" PRIx32, (*count)++ ? "," : "",
+					decision->variable, sum_of(decision->value));
 	}
-	if (decisions && step->tells_environment && osp_node_is_first_task(environment)) {
+	return osp_text_take(&list);
+}
+
+/* What an outer step had set, or the step for its tasks, goes where it is not set again. */
+static void apply(spank_t spank, const struct osp_decisions *decisions, const char *list,
+		  const struct osp_variable *ours, size_t ours_count)
+{
+	for (size_t i = 0; i < ours_count; i++) {
+		if (!is_set(decisions, ours[i].name))
+			spank_unsetenv(spank, ours[i].name);
+	}
+	for (size_t i = 0; i < osp_decisions_count(decisions); i++) {
+		const struct osp_decision *decision = osp_decisions_at(decisions, i);
+
+		if (decision->outcome == OSP_OUTCOME_SET)
+			spank_setenv(spank, decision->variable, decision->value, 1);
+	}
+	if (*list)
+		spank_setenv(spank, SET_VARIABLE, list, 1);
+	else
+		spank_unsetenv(spank, SET_VARIABLE);
+}
+
+/* --- deciding --------------------------------------------------------------------------------- */
+
+/* What the step or a task has, of the user's and of ours. */
+struct seen {
+	struct osp_facts *facts;
+	struct osp_user_env user;
+	const char *list; /* as it stands in the environment */
+	struct osp_variable *ours;
+	size_t ours_count;
+};
+
+static bool look(const struct osp_node_step *step, char *const *environment, bool bound,
+		 struct seen *seen)
+{
+	seen->facts = calloc(1, sizeof(*seen->facts));
+	seen->list = osp_environment_value(environment, SET_VARIABLE);
+	if (osp_user_env_read(environment, step->rules, &seen->user) || !seen->facts)
+		return false;
+	seen->ours = calloc(seen->user.count + 1, sizeof(*seen->ours));
+	if (!seen->ours)
+		return false;
+	gather(step, environment, bound, seen->facts);
+	seen->ours_count = take_ours(&seen->user, seen->list, seen->ours);
+	return true;
+}
+
+static void let_go(struct seen *seen)
+{
+	osp_user_env_free(&seen->user);
+	free(seen->facts);
+	free(seen->ours);
+}
+
+/* Returns the list of what is set now. */
+static char *decide(spank_t spank, const struct osp_node_step *step, const struct seen *seen,
+		    bool tells, size_t *count)
+{
+	struct osp_decisions *decisions =
+		osp_rules_decide(step->rules, seen->facts, seen->user.list, seen->user.count, NULL);
+	char *list = decisions ? write_list(decisions, count) : NULL;
+
+	if (list && tells) {
 		if (step->modes.env == OSP_ENV_EXPLAIN)
-			explain(step, facts, decisions);
+			explain(step, seen->facts, decisions);
 		else
 			warn(decisions);
 	}
-	if (decisions)
-		apply(spank, decisions);
+	/* where all stands there already nothing is touched: Slurm takes 256 KiB for each variable */
+	if (list && (*count != seen->ours_count || strcmp(list, seen->list ? seen->list : "") != 0))
+		apply(spank, decisions, list, seen->ours, seen->ours_count);
 	osp_decisions_free(decisions);
-	if (facts)
-		osp_user_env_free(&user);
-	free(facts);
+	return list;
+}
+
+/* --- the step --------------------------------------------------------------------------------- */
+
+void osp_environment_prepare(spank_t spank, struct osp_node_step *step, char *const *environment,
+			     bool binds)
+{
+	struct osp_decided *decided = &step->decided;
+	struct seen seen = {.facts = NULL};
+
+	if (look(step, environment, binds, &seen))
+		decided->list = decide(spank, step, &seen, false, &decided->count);
+	if (decided->list) {
+		decided->facts = seen.facts;
+		decided->user = seen.user;
+		seen.facts = NULL;
+		memset(&seen.user, 0, sizeof(seen.user));
+	}
+	let_go(&seen);
+}
+
+void osp_environment_forget(struct osp_node_step *step)
+{
+	osp_user_env_free(&step->decided.user);
+	free(step->decided.facts);
+	free(step->decided.list);
+}
+
+/* --- a task ----------------------------------------------------------------------------------- */
+
+/* The user's next variable, from *at on, that one of the rules would set otherwise. */
+static const struct osp_variable *next_kept(const struct osp_rule_set *rules,
+					    const struct osp_user_env *user, size_t *at)
+{
+	while (*at < user->count) {
+		const struct osp_variable *variable = &user->list[(*at)++];
+
+		if (osp_rules_set(rules, variable->name))
+			return variable;
+	}
+	return NULL;
+}
+
+/* Slurm's own, as CUDA_VISIBLE_DEVICES, are there in tasks alone, but are nobody's to set. */
+static bool same_kept(const struct osp_rule_set *rules, const struct osp_user_env *one,
+		      const struct osp_user_env *other)
+{
+	const struct osp_variable *a, *b;
+	size_t i = 0, j = 0;
+
+	do {
+		a = next_kept(rules, one, &i);
+		b = next_kept(rules, other, &j);
+	} while (a && b && !strcmp(a->name, b->name));
+	return !a && !b;
+}
+
+/* The task has what the step had, and what was set for the step is still there. */
+static bool is_decided(const struct osp_node_step *step, const struct seen *seen)
+{
+	const struct osp_decided *decided = &step->decided;
+
+	return decided->facts && seen->ours_count == decided->count &&
+	       !strcmp(seen->list ? seen->list : "", decided->list) &&
+	       same_kept(step->rules, &seen->user, &decided->user) &&
+	       osp_rules_agree(step->rules, seen->facts, decided->facts);
+}
+
+void osp_environment_set(spank_t spank, const struct osp_node_step *step, char *const *environment,
+			 bool bound, bool tells)
+{
+	struct seen seen = {.facts = NULL};
+	size_t count;
+
+	if (look(step, environment, bound, &seen) && (tells || !is_decided(step, &seen)))
+		free(decide(spank, step, &seen, tells, &count));
+	let_go(&seen);
 }

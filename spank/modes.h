@@ -50,7 +50,7 @@ void osp_modes_take(spank_t spank, struct osp_modes *modes);
 /* In a batch script's task, and an interactive step's: steps inside inherit the job's options. */
 void osp_modes_leave(spank_t spank, const struct osp_modes *modes);
 
-/* In every task: takes srun's variable away. */
+/* In slurmstepd, then: takes srun's variable away, before tasks inherit it. */
 void osp_modes_tidy(spank_t spank);
 
 #endif

@@ -163,7 +163,9 @@ static void read_rules(const struct osp_node_arguments *arguments)
 	step.rules = osp_rules_know(arguments->data ? arguments->data : OSP_DATA_DIR,
 				    arguments->site ? arguments->site : OSP_SITE_DIR,
 				    arguments->cache ? arguments->cache : CACHE, &error);
-	if (!step.rules)
+	if (step.rules)
+		osp_rules_narrow(step.rules, &step.known->hardware);
+	else
 		take_error(&error);
 }
 
@@ -190,6 +192,8 @@ static void begin(spank_t spank, const struct osp_node_arguments *arguments,
 
 	osp_node_forget(step.known);
 	osp_rules_free(step.rules);
+	osp_environment_forget(&step);
+	osp_binding_forget(&step);
 	memset(&step, 0, sizeof(step));
 	step.modes = *modes;
 	topology = arguments->topology;
@@ -212,14 +216,10 @@ static void begin(spank_t spank, const struct osp_node_arguments *arguments,
 
 /* --- as the user ------------------------------------------------------------------------------ */
 
-static void user(spank_t spank)
+static void find_software(char *const *environment)
 {
-	char **environment = NULL;
 	struct osp_search search = {.root = ""};
 
-	if (!step.rules || spank_get_item(spank, S_JOB_ENV, &environment) != ESPANK_SUCCESS ||
-	    !environment)
-		return;
 	search.library_path = osp_environment_value(environment, "LD_LIBRARY_PATH");
 	search.virtual_env = osp_environment_value(environment, "VIRTUAL_ENV");
 	osp_node_software_own(&search, &step.software);
@@ -229,32 +229,55 @@ static void user(spank_t spank)
 	}
 }
 
+static bool binds(void)
+{
+	return step.modes.bind != OSP_BIND_OFF && step.has_tasks_only;
+}
+
+static void user(spank_t spank)
+{
+	char **environment = NULL;
+
+	if (!step.known || !has_accelerators(step.known) ||
+	    spank_get_item(spank, S_JOB_ENV, &environment) != ESPANK_SUCCESS || !environment)
+		return;
+	if (step.rules) {
+		find_software(environment);
+		osp_environment_prepare(spank, &step, environment,
+					binds() && !step.modes.bound_with[0]);
+	}
+	if (binds() && !step.modes.bound_with[0])
+		osp_binding_prepare(spank, &step);
+	/* last: it may move `environment` */
+	if (topology)
+		spank_setenv(spank, TOPOLOGY_VARIABLE, topology, 1);
+}
+
 static void task(spank_t spank)
 {
 	char **environment = NULL;
-	bool bound = false;
+	bool bound = false, first;
 
 	if (spank_get_item(spank, S_JOB_ENV, &environment) != ESPANK_SUCCESS || !environment)
 		return;
-	if (step.tells_error && osp_node_is_first_task(environment))
+	first = osp_node_is_first_task(environment);
+	if (step.tells_error && first)
 		osp_node_say("%s; %s", step.error,
 			     !step.known || (!step.rules && step.modes.env != OSP_ENV_OFF)
 				     ? "the job runs without our settings"
 				     : "it counts as empty");
 	if (!step.known || !has_accelerators(step.known)) {
 		if (step.known && step.modes.env == OSP_ENV_EXPLAIN && step.tells_environment &&
-		    osp_node_is_first_task(environment))
+		    first)
 			osp_node_say(
 				"this node has no accelerators that are known: nothing is set");
 		return;
 	}
-	if (step.modes.bind != OSP_BIND_OFF && step.has_tasks_only)
+	if (binds())
 		bound = osp_binding_apply(spank, &step, environment);
 	if (step.rules)
-		osp_environment_set(spank, &step, environment, bound);
-	/* last: it may move `environment` */
-	if (topology)
-		spank_setenv(spank, TOPOLOGY_VARIABLE, topology, 1);
+		osp_environment_set(spank, &step, environment, bound,
+				    step.tells_environment && first);
 }
 
 #pragma GCC visibility push(default)

@@ -12,17 +12,32 @@
 
 #include <slurm/spank.h>
 
+#include "lib/bind_child.h"
 #include "lib/node_cache.h"
 #include "lib/rules.h"
 #include "lib/text.h"
+#include "lib/user_env.h"
 #include "spank/modes.h"
+
+/* What was decided of the environment for the step, before its tasks were forked. */
+struct osp_decided {
+	struct osp_facts *facts; /* NULL: nothing */
+	struct osp_user_env user;
+	char *list; /* of what was set, as inner steps read it */
+	size_t count;
+};
 
 struct osp_node_step {
 	struct osp_modes modes; /* policy is in them */
 	struct osp_node_known *known;
 	struct osp_rule_set *rules; /* NULL: no environment */
-	struct osp_facts software;  /* as the step's folders resolve, outside a container */
-	dev_t root_device;	    /* of the host's /, to tell a container's by */
+	struct osp_decided decided;
+	struct osp_facts software; /* as the step's folders resolve, outside a container */
+	struct osp_bind_driver *driver;
+	/* Of all tasks, where each has these CPUs allowed and sees every GPU; NULL: none. */
+	struct osp_bind_plan *plan;
+	hwloc_bitmap_t plan_cpus;
+	dev_t root_device; /* of the host's /, to tell a container's by */
 	ino_t root_inode;
 	uint32_t step_id;
 	bool has_tasks_only; /* an srun's step, not a batch script or an interactive shell */
@@ -40,9 +55,21 @@ bool osp_node_is_first_task(char *const *environment);
 /* Where the whole node, its root included, is that of the user's image. */
 bool osp_node_in_container(const struct osp_node_step *step);
 
-/* In a task: sets the variables, says what there is to say. `bound`: we gave it its cores. */
+/* Once for the step, as its user: sets the variables as its tasks will most likely have them. */
+void osp_environment_prepare(spank_t spank, struct osp_node_step *step, char *const *environment,
+			     bool binds);
+void osp_environment_forget(struct osp_node_step *step);
+
+/*
+ * In each task: sets them where they are to be others. `bound`: we gave it its cores. `tells`: says what
+ * there is to say.
+ */
 void osp_environment_set(spank_t spank, const struct osp_node_step *step, char *const *environment,
-			 bool bound);
+			 bool bound, bool tells);
+
+/* Once for the step, as its user: what is the same for most tasks. */
+void osp_binding_prepare(spank_t spank, struct osp_node_step *step);
+void osp_binding_forget(struct osp_node_step *step);
 
 /* In a task: binds it. Returns whether it is bound. */
 bool osp_binding_apply(spank_t spank, const struct osp_node_step *step, char *const *environment);

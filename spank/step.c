@@ -72,6 +72,7 @@ void osp_step_begin(spank_t spank)
 	if (has_no_tasks(spank))
 		return;
 	osp_modes_take(spank, &modes);
+	osp_modes_tidy(spank);
 	if (modes.env_said && modes.env == OSP_ENV_OFF && modes.bind_said &&
 	    modes.bind == OSP_BIND_OFF)
 		return;
@@ -96,7 +97,6 @@ static bool runs_steps(spank_t spank)
 
 void osp_step_task(spank_t spank)
 {
-	osp_modes_tidy(spank);
 	if (runs_steps(spank))
 		osp_modes_leave(spank, &modes);
 	if (part)

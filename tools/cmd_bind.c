@@ -166,7 +166,8 @@ static int plan_and_bind(const struct osp_machine *machine, hwloc_const_bitmap_t
 {
 	hwloc_bitmap_t gpus = hwloc_bitmap_alloc();
 	struct osp_bind_plan *plan = NULL;
-	int known = gpus ? osp_bind_visible_gpus(machine, DRIVER, environ, gpus) : -1;
+	struct osp_bind_driver *driver = osp_bind_driver_read(machine, DRIVER);
+	int known = gpus ? osp_bind_visible_gpus(machine, driver, environ, gpus) : -1;
 	int rc = -1;
 
 	if (known < 0)
@@ -177,6 +178,7 @@ static int plan_and_bind(const struct osp_machine *machine, hwloc_const_bitmap_t
 	if (plan)
 		rc = bind_to(&plan->tasks[child->rank], verbose, error);
 	osp_bind_plan_free(plan);
+	osp_bind_driver_free(driver);
 	hwloc_bitmap_free(gpus);
 	return rc;
 }

@@ -15,6 +15,7 @@ setup_file() {
 		  - {id: S1, when: {vendor: nvidia}, action: set, variable: NCCL_CROSS_NIC, value: "1", severity: missing, reason: ours, source: here}
 		  - {id: S2, when: {vendor: nvidia, nccl: ">=2.20"}, action: set, variable: OSP_NCCL, value: new, severity: missing, reason: ours, source: here}
 		  - {id: S3, when: {container: yes}, action: set, variable: OSP_BOX, value: "yes", severity: missing, reason: ours, source: here}
+		  - {id: S5, when: {container: no}, action: set, variable: OSP_HOST, value: "yes", severity: missing, reason: ours, source: here}
 		  - {id: S4, action: warn, variable: OSP_BAD, severity: fatal, reason: it breaks, cure: leave it, source: here}
 	END
 	cluster_start --nodes 3 --gres gpu:2
@@ -177,16 +178,16 @@ EXPLAINED="the environment of this job's tasks"
 }
 
 @test "pyxis before us: the container's libraries, its files, its variables" {
-	show=$(named OSP_NCCL OSP_BOX NCCL_CROSS_NIC)
+	show=$(named OSP_NCCL OSP_BOX OSP_HOST NCCL_CROSS_NIC)
 	image=$BATS_TEST_TMPDIR/image
 	mkdir -p "$image/root" "$image/opt/nccl/build/lib"
 	touch "$image/opt/nccl/build/lib/libnccl.so.2.22.3"
 	with_pyxis
-	equal "$(step -n1 sh -c "$show")" 'OSP_NCCL=-|OSP_BOX=-|NCCL_CROSS_NIC=1|'
-	equal "$(FAKE_IMAGE=$image step -n1 sh -c "$show")" 'OSP_NCCL=new|OSP_BOX=yes|NCCL_CROSS_NIC=1|'
+	equal "$(step -n1 sh -c "$show")" 'OSP_NCCL=-|OSP_BOX=-|OSP_HOST=yes|NCCL_CROSS_NIC=1|'
+	equal "$(FAKE_IMAGE=$image step -n1 sh -c "$show")" 'OSP_NCCL=new|OSP_BOX=yes|OSP_HOST=-|NCCL_CROSS_NIC=1|'
 	echo NCCL_CROSS_NIC=image >"$image/environ"
 	equal "$(FAKE_IMAGE=$image step -n2 sh -c "$show" | sort -u)" \
-		'OSP_NCCL=new|OSP_BOX=yes|NCCL_CROSS_NIC=image|'
+		'OSP_NCCL=new|OSP_BOX=yes|OSP_HOST=-|NCCL_CROSS_NIC=image|'
 	use_gpu_nodes
 }
 

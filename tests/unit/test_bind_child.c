@@ -26,7 +26,8 @@ static const char machine_text[] = "<system><cpu numaid=\"0\" affinity=\"0f\">"
 				   "</cpu></system>";
 
 static struct osp_machine *machine;
-static char driver[64];
+static char folder[64];
+static struct osp_bind_driver *driver;
 
 /* The driver's device files are numbered the other way round. */
 static int make_driver(void)
@@ -36,15 +37,15 @@ static int make_driver(void)
 	char path[256];
 	int i;
 
-	strcpy(driver, "/tmp/onespine-bind-XXXXXX");
-	if (!mkdtemp(driver))
+	strcpy(folder, "/tmp/onespine-bind-XXXXXX");
+	if (!mkdtemp(folder))
 		return -1;
-	snprintf(path, sizeof(path), "%s/gpus", driver);
+	snprintf(path, sizeof(path), "%s/gpus", folder);
 	mkdir(path, 0700);
 	for (i = 0; i < 4; i++) {
 		FILE *file;
 
-		snprintf(path, sizeof(path), "%s/gpus/%s", driver, bus_ids[i]);
+		snprintf(path, sizeof(path), "%s/gpus/%s", folder, bus_ids[i]);
 		mkdir(path, 0700);
 		strcat(path, "/information");
 		file = fopen(path, "w");
@@ -63,7 +64,10 @@ static int set_up(void **state)
 {
 	(void)state;
 	machine = osp_machine_read("m", machine_text, strlen(machine_text), NULL);
-	return machine ? make_driver() : -1;
+	if (!machine || make_driver())
+		return -1;
+	driver = osp_bind_driver_read(machine, folder);
+	return driver ? 0 : -1;
 }
 
 static int tear_down(void **state)
@@ -71,8 +75,9 @@ static int tear_down(void **state)
 	char command[128];
 
 	(void)state;
+	osp_bind_driver_free(driver);
 	osp_machine_free(machine);
-	snprintf(command, sizeof(command), "rm -rf '%s'", driver);
+	snprintf(command, sizeof(command), "rm -rf '%s'", folder);
 	return system(command);
 }
 

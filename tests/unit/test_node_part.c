@@ -27,6 +27,7 @@ extern const struct osp_node_part osp_node_part;
 
 static spank_t handle = (spank_t)&handle;
 static char **environment;
+static size_t changes;
 static char folder[64], root[128], data[128], site[128], cache[128], topology[128];
 
 /* --- a fake SPANK ----------------------------------------------------------------------------- */
@@ -50,6 +51,7 @@ static void change(const char *name, const char *value)
 		memset(environment, 0xa5, NAMES_MAX * sizeof(*environment));
 	free(environment);
 	environment = next;
+	changes++;
 }
 
 spank_err_t spank_get_item(spank_t spank, spank_item_t item, ...)
@@ -163,7 +165,8 @@ static int tear_down(void **state)
 	return system(command);
 }
 
-static void run_step(enum osp_env_mode env)
+/* Once for the step: begin and the user's part. */
+static void prepare_step(enum osp_env_mode env)
 {
 	struct osp_node_arguments arguments = {
 		.cache = cache, .topology = topology, .data = data, .site = site, .root = root};
@@ -175,6 +178,11 @@ static void run_step(enum osp_env_mode env)
 
 	osp_node_part.begin(handle, &arguments, &modes);
 	osp_node_part.user(handle);
+}
+
+static void run_step(enum osp_env_mode env)
+{
+	prepare_step(env);
 	osp_node_part.task(handle);
 }
 
@@ -214,6 +222,50 @@ static void test_inner_step(void **state)
 	assert_set("TWO", "mine");
 }
 
+/* What the step set for its tasks they leave alone, and what they see otherwise they put right. */
+static void test_task(void **state)
+{
+	static const struct {
+		const char *name,
+			*value; /* what happens to the task's environment after the step's */
+		const char *one, *three;
+		bool touches;
+	} cases[] = {
+		{NULL, NULL, "1", "yes", false},
+		{"OTHER", "x", "1", "yes", false},
+		{"ONE", "mine", "mine", "yes", true},
+		{"ONE", NULL, "1", "yes", true},
+		{"SLURM_STEP_NUM_NODES", "1", "1", NULL, true},
+		{"SLURM_STEP_NUM_NODES", "3", "1", "yes", false},
+	};
+
+	(void)state;
+	write_file(
+		data, "/rules/r.yaml",
+		"rules:\n"
+		"  - {id: A, when: {vendor: nvidia}, action: set, variable: ONE, value: \"1\", "
+		"severity: missing, reason: r, source: s}\n"
+		"  - {id: B, when: {nodes: \">1\"}, action: set, variable: THREE, value: \"yes\", "
+		"severity: missing, reason: r, source: s}\n");
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		change("SLURM_STEP_NUM_NODES", "2");
+		change("THREE", NULL);
+		change("ONE", NULL);
+		change("ONESPINE_ENV_SET", NULL);
+		prepare_step(OSP_ENV_AUTO);
+		assert_set("ONE", "1");
+		assert_set("THREE", "yes");
+		if (cases[i].name)
+			change(cases[i].name, cases[i].value);
+		changes = 0;
+		osp_node_part.task(handle);
+		assert_set("ONE", cases[i].one);
+		assert_set("THREE", cases[i].three);
+		if ((changes != 0) != cases[i].touches)
+			fail_msg("case %zu: %zu changes", i, changes);
+	}
+}
+
 static void test_off(void **state)
 {
 	(void)state;
@@ -227,6 +279,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_sets, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_inner_step, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_task, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_off, set_up, tear_down),
 	};
 

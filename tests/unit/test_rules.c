@@ -365,6 +365,106 @@ static void ours_stand_together(void **state)
 	osp_rules_free(rules);
 }
 
+/* What a step's tasks may share of its decisions. */
+static void facts_agree(void **state)
+{
+	static const struct {
+		const char *one, *other;
+		bool agree;
+	} cases[] = {
+		{"nccl=2.20,nodes=2", "nccl=2.20,nodes=2", true},
+		{"nccl=2.20", "nccl=2.21", true}, /* no rule tells them apart */
+		{"nccl=2.20", "nccl=2.18", false},
+		{"nccl=2.20", "nodes=1", false},
+		{"nodes=1", "nccl=2.18", true}, /* not known is as good as not */
+		{"nodes=2", "nodes=3", true},
+		{"nodes=2,instance=p5", "nodes=2,instance=p6", true},
+		{"nodes=4,instance=p5", "nodes=4,instance=p6",
+		 false}, /* it stands in what is set */
+		{"nodes=4,instance=p5", "nodes=4", false},
+	};
+	struct osp_rule_set *rules =
+		read_rules("rules:\n" SET("a", "nccl: '>=2.19'", "A", "1")
+				   SET("b", "nodes: '>3'", "B", "x${instance}y"),
+			   NULL);
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(cases); i++) {
+		struct osp_facts one, other;
+
+		memset(&one, 0, sizeof(one));
+		memset(&other, 0, sizeof(other));
+		assert_int_equal(osp_facts_set_list(&one, cases[i].one, NULL), 0);
+		assert_int_equal(osp_facts_set_list(&other, cases[i].other, NULL), 0);
+		if (osp_rules_agree(rules, &one, &other) != cases[i].agree ||
+		    osp_rules_agree(rules, &other, &one) != cases[i].agree)
+			fail_msg("case %zu", i);
+	}
+	osp_rules_free(rules);
+}
+
+static void names_of_rules(void **state)
+{
+	struct osp_rule_set *rules = read_rules(
+		"rules:\n" SET("a", "vendor: nvidia", "A", "1") LEAVE("b", "vendor: nvidia", "B")
+			WARN("c", "vendor: amd", ", variable: \"RDMAV_*\""),
+		NULL);
+	struct osp_rule_set *any =
+		read_rules("rules:\n" WARN("c", "vendor: amd", ", variable: \"*_X\""), NULL);
+
+	(void)state;
+	assert_true(osp_rules_name(rules, "A") && osp_rules_set(rules, "A"));
+	assert_true(osp_rules_name(rules, "B") && !osp_rules_set(rules, "B"));
+	assert_true(osp_rules_name(rules, "RDMAV_FORK") && !osp_rules_set(rules, "RDMAV_FORK"));
+	assert_false(osp_rules_name(rules, "RD") || osp_rules_name(rules, "AB"));
+	assert_false(osp_rules_name(rules, "C") || osp_rules_name(rules, ""));
+	assert_true(osp_rules_name(any, "Q_X"));
+	osp_rules_free(rules);
+	osp_rules_free(any);
+}
+
+/* On each type of node, ours decide the same with those taken away that cannot hold there. */
+static void narrowed_decide_the_same(void **state)
+{
+	static const char *const nodes[] = {
+		"instance=p5.48xlarge,provider=aws,vendor=nvidia,fabric=efa,rdma_read=yes",
+		"instance=p4d.24xlarge,provider=aws,vendor=nvidia,fabric=efa",
+		"provider=azure,vendor=nvidia,fabric=infiniband",
+		"vendor=amd,fabric=roce",
+	};
+	static const char *const jobs[] = {
+		"nodes=2",
+		"nccl=2.18,ofi=1.7,libfabric=1.18,nodes=16,bound=yes,gpus_visible=8",
+		"nccl=2.27,ofi=1.16,libfabric=2.1,efa=1.43,container=yes,partial_node=yes",
+	};
+	static const struct osp_variable user[] = {
+		{.name = "FI_EFA_FORK_SAFE", .value = "1"},
+		{.name = "NCCL_SOCKET_IFNAME", .value = "lo"},
+		{.name = "NCCL_ALGO", .value = "Ring"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(nodes) * COUNT(jobs); i++) {
+		struct osp_rule_set *all = ours(), *narrow = ours();
+		const char *node = nodes[i / COUNT(jobs)];
+		struct osp_facts facts;
+		char list[512], *wide, *few;
+
+		memset(&facts, 0, sizeof(facts));
+		assert_int_equal(osp_facts_set_list(&facts, node, NULL), 0);
+		osp_rules_narrow(narrow, &facts);
+		assert_true(osp_rules_count(narrow) < osp_rules_count(all));
+		snprintf(list, sizeof(list), "%s,%s", node, jobs[i % COUNT(jobs)]);
+		wide = decide(all, list, user, COUNT(user));
+		few = decide(narrow, list, user, COUNT(user));
+		assert_string_equal(wide, few);
+		free(wide);
+		free(few);
+		osp_rules_free(all);
+		osp_rules_free(narrow);
+	}
+}
+
 /* The rules that doc and users name by these ids. */
 static void ours_are_complete(void **state)
 {
@@ -395,7 +495,8 @@ int main(void)
 		cmocka_unit_test(unreachable_rules), cmocka_unit_test(what_is_unknown_sets_nothing),
 		cmocka_unit_test(values_take_facts), cmocka_unit_test(the_higher_rank_decides),
 		cmocka_unit_test(values_are_judged), cmocka_unit_test(ours_stand_together),
-		cmocka_unit_test(ours_are_complete),
+		cmocka_unit_test(ours_are_complete), cmocka_unit_test(facts_agree),
+		cmocka_unit_test(names_of_rules),    cmocka_unit_test(narrowed_decide_the_same),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
