@@ -42,8 +42,14 @@ load helpers
 		hosts
 		bind
 		bind run
+		env
 		check
+		doctor
+		setup
+		gate prolog
+		gate epilog
 		history
+		recheck
 		completion
 		help
 	END
