@@ -49,19 +49,16 @@ static uint32_t place_of(const struct osp_gate_barrier *barrier, uint32_t rank)
 	return place;
 }
 
-/* True where the superior had been told. */
-static bool forget(struct osp_gate_barrier *barrier, uint32_t place)
+static void forget(struct osp_gate_barrier *barrier, uint32_t place)
 {
 	uint32_t rank = barrier->reports[place].rank;
-	bool told = place < barrier->told;
 
 	barrier->known[rank / 8] &= (uint8_t) ~(1u << rank % 8);
 	barrier->heard--;
-	barrier->told -= told;
+	barrier->told -= place < barrier->told;
 	barrier->heard_below -= osp_gate_is_below(rank, barrier->rank);
 	memmove(barrier->reports + place, barrier->reports + place + 1,
 		(barrier->heard - place) * sizeof(*barrier->reports));
-	return told;
 }
 
 static int add(struct osp_gate_barrier *barrier, const struct osp_gate_report *report)
@@ -74,15 +71,16 @@ static int add(struct osp_gate_barrier *barrier, const struct osp_gate_report *r
 	return 1;
 }
 
-/* Where nobody above knows of it, it is as if it had never been heard. */
 int osp_gate_barrier_gone(struct osp_gate_barrier *barrier, uint32_t rank)
 {
 	struct osp_gate_report silent = {.rank = rank, .result = OSP_GATE_SILENT};
 	uint32_t place = place_of(barrier, rank);
 
 	if (barrier->ended || place == barrier->heard ||
-	    barrier->reports[place].result == OSP_GATE_SILENT || !forget(barrier, place))
+	    barrier->reports[place].result == OSP_GATE_SILENT)
 		return 0;
+	forget(barrier, place);
+	barrier->gone++;
 	return add(barrier, &silent) < 0 ? -1 : 0;
 }
 
@@ -99,6 +97,7 @@ int osp_gate_barrier_hear(struct osp_gate_barrier *barrier, const struct osp_gat
 		if (barrier->reports[place].result != OSP_GATE_SILENT)
 			return 0;
 		forget(barrier, place);
+		barrier->gone--;
 	}
 	/* Nobody below is waited for much longer than it would wait for us. */
 	if (report->rank == barrier->rank &&
@@ -169,7 +168,7 @@ static bool is_decider(const struct osp_gate_barrier *barrier, uint64_t now_ms)
 static enum osp_gate_step decider_step(const struct osp_gate_barrier *barrier, uint64_t now_ms,
 				       uint64_t *wake_ms)
 {
-	if (barrier->heard == barrier->node_count)
+	if (barrier->heard == barrier->node_count && !barrier->gone)
 		return OSP_GATE_DECIDE;
 	*wake_ms = barrier->times.decide_ms;
 	if (now_ms < *wake_ms)

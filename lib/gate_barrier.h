@@ -12,7 +12,8 @@
  * while, since its Prolog may not have begun, and then the next one is; one that goes away is left
  * at once, and everything is said again to the next. Who goes away below without a verdict is no
  * longer heard, whatever it said: it may come back, here or elsewhere, and say it again. That it has
- * gone is a report too, with the result SILENT. One thread an object.
+ * gone is a report too, with the result SILENT; the decider waits for it as for who never came, but
+ * has heard of it: those whose budget is over do not keep a deputy from deciding. One thread an object.
  */
 #ifndef OSP_GATE_BARRIER_H
 #define OSP_GATE_BARRIER_H
@@ -32,6 +33,7 @@ struct osp_gate_barrier {
 	uint32_t room;
 	uint8_t *known;	      /* a bit a rank: heard */
 	uint32_t heard_below; /* of this node's subtree, itself counted */
+	uint32_t gone;	      /* of those heard: who has gone, with a report that says so */
 	uint32_t told;	      /* so many of the reports the present superior has */
 	uint32_t subtree;
 	uint32_t superiors[OSP_GATE_SUPERIORS_MAX];

@@ -434,6 +434,34 @@ static void who_dies_after_reporting_is_silent(void **state)
 	}
 }
 
+/* The first node dies, and the others' time is over before the deputy, who began late, decides. */
+static void whose_time_is_over_has_been_heard(void **state)
+{
+	struct osp_gate_barrier barrier;
+	struct osp_gate_report out[4];
+	uint64_t wake_ms;
+
+	(void)state;
+	assert_int_equal(osp_gate_barrier_start(&barrier, 1, 4, BUDGET_MS), 0);
+	for (uint32_t rank = 1; rank < 4; rank++)
+		assert_int_equal(
+			osp_gate_barrier_hear(
+				&barrier,
+				&(struct osp_gate_report){.rank = rank, .result = OSP_GATE_PASS},
+				100),
+			1);
+	osp_gate_barrier_refused(&barrier, 100);
+	osp_gate_barrier_refused(&barrier, 3000);
+	assert_int_equal(osp_gate_barrier_gone(&barrier, 2), 0);
+	assert_int_equal(osp_gate_barrier_gone(&barrier, 3), 0);
+	assert_int_equal(osp_gate_barrier_step(&barrier, BUDGET_MS * 8 / 10, &wake_ms),
+			 OSP_GATE_DECIDE);
+	osp_gate_barrier_all(&barrier, out);
+	assert_int_equal(out[1].result, OSP_GATE_PASS);
+	assert_int_equal(out[2].result, OSP_GATE_SILENT);
+	osp_gate_barrier_free(&barrier);
+}
+
 /* Its word counts again when it comes back, here or by another way; of strangers nothing is known. */
 static void who_comes_back_is_heard(void **state)
 {
@@ -445,10 +473,12 @@ static void who_comes_back_is_heard(void **state)
 	assert_int_equal(osp_gate_barrier_gone(&barrier, 33), 0);
 	assert_int_equal(barrier.heard, 0);
 	assert_int_equal(osp_gate_barrier_hear(&barrier, &report, 10), 1);
-	assert_int_equal(osp_gate_barrier_gone(&barrier, 33), 0); /* nobody above knew of it */
-	assert_int_equal(barrier.heard, 0);
+	assert_int_equal(osp_gate_barrier_gone(&barrier, 33), 0);
+	assert_int_equal(barrier.gone, 1);
 	assert_int_equal(osp_gate_barrier_hear(&barrier, &report, 20), 1);
+	assert_int_equal(barrier.gone, 0);
 	assert_int_equal(osp_gate_barrier_take(&barrier, out), 1);
+	assert_int_equal(out[0].result, OSP_GATE_PASS);
 	assert_int_equal(osp_gate_barrier_gone(&barrier, 33), 0);
 	assert_int_equal(osp_gate_barrier_take(&barrier, out), 1);
 	assert_int_equal(out[0].rank, 33);
@@ -566,6 +596,7 @@ int main(void)
 		cmocka_unit_test(the_dead_are_silent),
 		cmocka_unit_test(who_dies_after_reporting_is_silent),
 		cmocka_unit_test(who_comes_back_is_heard),
+		cmocka_unit_test(whose_time_is_over_has_been_heard),
 		cmocka_unit_test(a_check_hangs),
 		cmocka_unit_test(a_cut_off_part_decides_nothing),
 		cmocka_unit_test(late_nodes_are_heard),
