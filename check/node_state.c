@@ -28,7 +28,6 @@ static void read_gpus(const struct osp_check_context *context, struct osp_node_s
 	struct osp_pci_gpus gpus;
 
 	osp_pci_gpus(context, &gpus);
-	state->whole = !context->gpus;
 	for (size_t i = 0; i < gpus.count && state->gpu_count < OSP_STATE_GPUS_MAX; i++) {
 		char *uuid = state->gpus[state->gpu_count];
 
@@ -38,6 +37,8 @@ static void read_gpus(const struct osp_check_context *context, struct osp_node_s
 			snprintf(uuid, OSP_UUID_BYTES, "?%s", gpus.gpus[i].address);
 		state->gpu_numbers[state->gpu_count++] = (unsigned int)i;
 	}
+	/* a job that has them all names each */
+	state->whole = !context->gpus || (gpus.count && state->gpu_count == gpus.count);
 }
 
 static void take_xid(void *context, const struct osp_xid *xid)

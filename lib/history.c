@@ -28,6 +28,11 @@ struct figure {
 	size_t order; /* as they were added */
 };
 
+struct growth {
+	uint32_t run;
+	struct osp_history_growth grown;
+};
+
 /* A growing array of any of them. */
 struct list {
 	void *entries;
@@ -42,6 +47,8 @@ struct osp_history {
 	struct list runs;     /* struct osp_history_run */
 	struct list gpus;     /* struct gpu */
 	struct list figures;  /* struct figure */
+	struct list growths;  /* struct growth */
+	struct list found;    /* struct osp_history_growth */
 	struct list subjects; /* struct osp_history_subject */
 	struct list trends;   /* struct osp_history_trend */
 	double *values;	      /* of the trends */
@@ -62,6 +69,8 @@ void osp_history_free(struct osp_history *history)
 	free(history->runs.entries);
 	free(history->gpus.entries);
 	free(history->figures.entries);
+	free(history->growths.entries);
+	free(history->found.entries);
 	free(history->subjects.entries);
 	free(history->trends.entries);
 	free(history->values);
@@ -115,7 +124,8 @@ int osp_history_add_run(struct osp_history *history, const struct osp_history_ru
 	    !copy(history, &kept.instance, *run->instance ? run->instance : run->node) ||
 	    !copy(history, &kept.boot_id, run->boot_id) ||
 	    !copy(history, &kept.depth, run->depth) || !copy(history, &kept.check, run->check) ||
-	    !copy(history, &kept.reason, run->reason))
+	    !copy(history, &kept.reason, run->reason) ||
+	    !copy(history, &kept.when, run->when ? run->when : ""))
 		return -1;
 	if (*kept.id && osp_name_table_add(&history->names, TAG_RUN, kept.id, history->runs.count))
 		return -1;
@@ -152,6 +162,26 @@ int osp_history_add_figure(struct osp_history *history, const char *uuid, const 
 	/* A GPU's is the same figure whatever number the GPU had. */
 	return copy(history, &figure->subject, *uuid ? "" : subject) &&
 			       copy(history, &figure->name, name)
+		       ? 0
+		       : -1;
+}
+
+int osp_history_add_growth(struct osp_history *history, const char *uuid, const char *subject,
+			   const char *name, uint64_t more)
+{
+	struct growth *growth = add_entry(&history->growths, sizeof(*growth));
+	struct osp_history_growth *grown;
+
+	if (!growth)
+		return -1;
+	growth->run = history->runs.count - 1;
+	grown = &growth->grown;
+	grown->more = more;
+	grown->key = run_at(history, growth->run)->instance;
+	if (*uuid && !copy(history, &grown->key, uuid))
+		return -1;
+	return copy(history, &grown->subject, *uuid ? "" : subject) &&
+			       copy(history, &grown->name, name)
 		       ? 0
 		       : -1;
 }
@@ -424,4 +454,45 @@ const struct osp_history_trend *osp_history_trends(struct osp_history *history, 
 	free(samples);
 	*count = history->trends.count;
 	return history->trends.entries;
+}
+
+/* --- counters --------------------------------------------------------------------------------- */
+
+/* The order in which they were added decides where nothing else does: qsort() keeps none. */
+static int compare_growths(const void *a, const void *b)
+{
+	const struct osp_history_growth *one = a, *other = b;
+	int order = (other->time_s > one->time_s) - (other->time_s < one->time_s);
+
+	if (!order)
+		order = strcmp(one->subject, other->subject);
+	return order ? order : strcmp(one->name, other->name);
+}
+
+const struct osp_history_growth *osp_history_growths(struct osp_history *history, const char *key,
+						     size_t *count)
+{
+	const struct growth *growths = history->growths.entries;
+
+	history->found.count = 0;
+	*count = 0;
+	for (uint32_t i = 0; i < history->growths.count; i++) {
+		const struct osp_history_run *run = run_at(history, growths[i].run);
+		struct osp_history_growth *found;
+
+		if (strcmp(growths[i].grown.key, key) != 0)
+			continue;
+		found = add_entry(&history->found, sizeof(*found));
+		if (!found)
+			return NULL;
+		*found = growths[i].grown;
+		found->time_s = run->time_s;
+		found->job = run->job;
+		found->when = run->when;
+	}
+	*count = history->found.count;
+	if (*count)
+		qsort(history->found.entries, *count, sizeof(struct osp_history_growth),
+		      compare_growths);
+	return history->found.entries;
 }

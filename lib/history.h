@@ -38,6 +38,8 @@ struct osp_history_run {
 	enum osp_history_verdict verdict;
 	const char *check; /* the one that failed; "" for none */
 	const char *reason;
+	uint32_t job;	  /* for which it was run; 0: none */
+	const char *when; /* "prolog" before it, "epilog" after it; "" */
 };
 
 /* 1 when it was added, 0 when it is there already, -1 when memory ran out. */
@@ -49,6 +51,11 @@ int osp_history_add_gpu(struct osp_history *history, const char *uuid, const cha
 /* Of the run added last: a figure of a GPU ("uuid"), or of the node or another part of it. */
 int osp_history_add_figure(struct osp_history *history, const char *uuid, const char *subject,
 			   const char *name, double value);
+
+/* Of the run added last: a counter of errors, of a GPU ("uuid") or of another part, has grown by so
+ * much since the node's last pass. */
+int osp_history_add_growth(struct osp_history *history, const char *uuid, const char *subject,
+			   const char *name, uint64_t more);
 
 struct osp_history_rule {
 	int64_t now_s;
@@ -98,5 +105,20 @@ struct osp_history_trend {
 /* The trends of an instance (figures of no GPU) or of a GPU; as above. */
 const struct osp_history_trend *osp_history_trends(struct osp_history *history, const char *key,
 						   size_t *count);
+
+/* What a counter of errors grew by, and for which job it was looked at. */
+struct osp_history_growth {
+	const char *key;     /* a GPU's UUID or the instance */
+	const char *subject; /* "mlx5_0:1"; "" of the GPU itself */
+	const char *name;
+	uint64_t more;
+	int64_t time_s;
+	uint32_t job; /* 0: none */
+	const char *when;
+};
+
+/* Those of an instance (of no GPU) or of a GPU, the latest first; as above. */
+const struct osp_history_growth *osp_history_growths(struct osp_history *history, const char *key,
+						     size_t *count);
 
 #endif

@@ -2,7 +2,6 @@
 /* cmd_history.c - `onespine history`: what earlier checks say of a node or a GPU */
 #include "tools/command.h"
 
-#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,97 +10,13 @@
 #include <time.h>
 
 #include "lib/history.h"
-#include "tools/history_file.h"
-#include "tools/history_line.h"
+#include "tools/history_read.h"
 #include "tools/record.h"
 
-#define COMPLAINTS_MAX 5    /* the rest is counted */
-#define MOVED	       0.05 /* a figure that moved less is no news */
-#define SPARK_MAX      24
-#define UUID_START     12 /* letters of a UUID that name it: "GPU-01234567" */
-
-struct reading {
-	struct osp_history *history;
-	const char *folder;
-	int64_t from_s;
-	size_t runs;
-	size_t passed_over;
-	bool no_memory;
-};
-
-/* --- reading ---------------------------------------------------------------------------------- */
-
-static void complain(void *context, const char *file, uint64_t line, const char *why)
-{
-	struct reading *reading = context;
-
-	if (++reading->passed_over > COMPLAINTS_MAX)
-		return;
-	if (line)
-		osp_say_warning("%s/%s:%llu: %s; passed over", reading->folder, file,
-				(unsigned long long)line, why);
-	else
-		osp_say_warning("%s/%s: %s; passed over", reading->folder, file, why);
-}
-
-/* Lines that are too old are not even taken apart: their time stands near the start. */
-static bool too_old(const struct reading *reading, const char *line)
-{
-	const char *at = reading->from_s ? strstr(line, "\"time_s\":") : NULL;
-
-	return at && strtoll(at + strlen("\"time_s\":"), NULL, 10) < reading->from_s;
-}
-
-static int take_line(void *context, char *line, size_t length, const char *file, uint64_t number)
-{
-	struct reading *reading = context;
-	const char *why;
-	int state;
-
-	if (too_old(reading, line))
-		return 0;
-	state = osp_history_take_line(reading->history, line, length, &why);
-	if (state < 0 && !why) {
-		reading->no_memory = true;
-		return -1;
-	}
-	if (state < 0)
-		complain(reading, file, number, why);
-	reading->runs += state > 0;
-	return 0;
-}
-
-static int read_folder(struct reading *reading, const char *folder, struct osp_error *error)
-{
-	const struct osp_history_reader reader = {take_line, complain, reading};
-
-	reading->folder = folder;
-	return osp_history_read_folder(folder, &reader, error);
-}
-
-static int read_all(struct reading *reading, const char *folder,
-		    const struct osp_history_policy *policy, const char *root,
-		    struct osp_error *error)
-{
-	char local[PATH_MAX];
-	int state = 0;
-
-	osp_progress_begin("reading the history");
-	if (folder) {
-		state = read_folder(reading, folder, error);
-	} else {
-		if (policy->folder) {
-			snprintf(local, sizeof(local), "%s%s", root, policy->folder);
-			state = read_folder(reading, local, error);
-		}
-		if (!state && policy->shared)
-			state = read_folder(reading, policy->shared, error);
-	}
-	osp_progress_end();
-	if (reading->passed_over > COMPLAINTS_MAX)
-		osp_say_warning("%zu more passed over", reading->passed_over - COMPLAINTS_MAX);
-	return state;
-}
+#define MOVED	    0.05 /* a figure that moved less is no news */
+#define SPARK_MAX   24
+#define GROWTHS_MAX 8  /* of one node or GPU; JSON has them all */
+#define UUID_START  12 /* letters of a UUID that name it: "GPU-01234567" */
 
 /* --- which ------------------------------------------------------------------------------------ */
 
@@ -236,6 +151,31 @@ static void add_trends(struct osp_text *text, struct osp_history *history, const
 	}
 }
 
+/* What errors were counted, and in which job: "job 123: mlx5_0:1 link_downed +2, 2026-03-01 .." */
+static void add_growths(struct osp_text *text, struct osp_history *history, const char *key)
+{
+	const struct osp_history_growth *growths;
+	char time[64];
+	size_t count;
+
+	growths = osp_history_growths(history, key, &count);
+	for (size_t i = 0; i < count && i < GROWTHS_MAX; i++) {
+		const struct osp_history_growth *growth = &growths[i];
+
+		osp_text_add(text, "    counted");
+		if (growth->job)
+			osp_text_printf(text, " %s job %u",
+					strcmp(growth->when, "epilog") == 0 ? "after" : "before",
+					growth->job);
+		osp_text_printf(text, ": %s%s%s +%llu, %s\n", growth->subject,
+				*growth->subject ? " " : "", growth->name,
+				(unsigned long long)growth->more,
+				osp_format_time(growth->time_s, time, sizeof(time)));
+	}
+	if (count > GROWTHS_MAX)
+		osp_text_printf(text, "    and %zu more times\n", count - GROWTHS_MAX);
+}
+
 static void add_subject(struct osp_text *text, struct osp_history *history,
 			const struct osp_history_subject *subject,
 			const struct osp_history_rule *rule, bool all_figures)
@@ -263,10 +203,11 @@ static void add_subject(struct osp_text *text, struct osp_history *history,
 				osp_format_time(subject->last_strike_s, time, sizeof(time)),
 				subject->last_check, *subject->last_reason ? ", " : "",
 				subject->last_reason);
+	add_growths(text, history, subject->key);
 	add_trends(text, history, subject->key, all_figures);
 }
 
-static int print_text(struct reading *reading, const struct chosen *chosen,
+static int print_text(struct osp_history_reading *reading, const struct chosen *chosen,
 		      const struct osp_history_rule *rule, bool all_figures, int status)
 {
 	struct osp_text text = OSP_TEXT_INIT;
@@ -296,6 +237,24 @@ static json_t *trends_to_json(struct osp_history *history, const char *key)
 	return list;
 }
 
+static json_t *growths_to_json(struct osp_history *history, const char *key)
+{
+	const struct osp_history_growth *growths;
+	json_t *list = json_array();
+	size_t count;
+
+	growths = osp_history_growths(history, key, &count);
+	for (size_t i = 0; i < count; i++)
+		json_array_append_new(list, json_pack("{s:o,s:o,s:I,s:I,s:I,s:o}", "subject",
+						      osp_json_string(growths[i].subject), "name",
+						      osp_json_string(growths[i].name), "more",
+						      (json_int_t)growths[i].more, "time_s",
+						      (json_int_t)growths[i].time_s, "job",
+						      (json_int_t)growths[i].job, "when",
+						      osp_json_string(growths[i].when)));
+	return list;
+}
+
 static json_t *subject_to_json(struct osp_history *history,
 			       const struct osp_history_subject *subject)
 {
@@ -319,10 +278,11 @@ static json_t *subject_to_json(struct osp_history *history,
 	json_object_set_new(object, "last_check", osp_json_string(subject->last_check));
 	json_object_set_new(object, "last_reason", osp_json_string(subject->last_reason));
 	json_object_set_new(object, "figures", trends_to_json(history, subject->key));
+	json_object_set_new(object, "grew", growths_to_json(history, subject->key));
 	return object;
 }
 
-static int print_json(struct reading *reading, const struct chosen *chosen,
+static int print_json(struct osp_history_reading *reading, const struct chosen *chosen,
 		      const struct osp_history_rule *rule, int status)
 {
 	json_t *root = json_object(), *list = json_array();
@@ -339,7 +299,7 @@ static int print_json(struct reading *reading, const struct chosen *chosen,
 
 /* --- the command ------------------------------------------------------------------------------ */
 
-static int tell(const struct osp_call *call, struct reading *reading,
+static int tell(const struct osp_call *call, struct osp_history_reading *reading,
 		const struct osp_history_rule *rule, struct osp_error *error)
 {
 	const struct osp_history_subject *subjects;
@@ -365,7 +325,7 @@ int osp_run_history(const struct osp_call *call)
 {
 	const char *root = getenv("ONESPINE_TEST_ROOT"), *since = call->values[OSP_OPTION_SINCE];
 	struct osp_error error = {.text = ""};
-	struct reading reading = {.history = NULL};
+	struct osp_history_reading reading = {.history = NULL};
 	const struct osp_history_policy *policy;
 	struct osp_history_rule rule = {.now_s = time(NULL)};
 	struct osp_config *config;
@@ -384,10 +344,7 @@ int osp_run_history(const struct osp_call *call)
 	rule.strikes = policy->strikes;
 	rule.strike_days = policy->strike_days;
 	reading.from_s = since ? rule.now_s - span_s : 0;
-	reading.history = osp_history_new();
-	if (!reading.history)
-		status = osp_say_no_memory();
-	else if (read_all(&reading, call->values[OSP_OPTION_FOLDER], policy, root, &error))
+	if (osp_history_read(&reading, call->values[OSP_OPTION_FOLDER], policy, root, &error))
 		status = osp_say_error(&error);
 	else
 		status = tell(call, &reading, &rule, &error);

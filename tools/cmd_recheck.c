@@ -5,7 +5,8 @@
  * Slurm runs nothing on a drained node, and nothing may run there that is not ours. So the node goes
  * into a maintenance reservation of root's, is undrained inside it, and gets one job: the check, in
  * full depth. What does not pass is drained again before the reservation goes. Only nodes that carry
- * our reason are touched.
+ * our reason are touched. What came back too often, or has strikes enough in the history, stays out and
+ * is told of, unless it is named.
  */
 #include "onespine_config.h"
 #include "tools/command.h"
@@ -28,6 +29,7 @@
 #include "tools/controller.h"
 #include "tools/fabric.h"
 #include "tools/gate_check.h"
+#include "tools/history_read.h"
 
 #define CALL_MS	     30000
 #define MINUTES	     60
@@ -52,7 +54,11 @@ struct trial {
 struct recheck {
 	const struct osp_call *call;
 	struct osp_controller_nodes nodes;
-	struct osp_history_policy policy;
+	struct osp_config *config;
+	const struct osp_history_policy *policy;
+	struct osp_history_reading reading;
+	const struct osp_history_subject *subjects; /* what the history knows */
+	size_t subject_count;
 	struct trial *trials;
 	uint32_t count;
 	char program[4096];
@@ -65,7 +71,7 @@ static uint32_t returns_of(const struct recheck *recheck, const char *name)
 {
 	size_t bytes;
 	char *text = osp_read_file(RETURNS_FILE, FILE_BYTES, &bytes), *rest = text, *line;
-	int64_t since_s = (int64_t)time(NULL) - (int64_t)recheck->policy.strike_days * DAY_S;
+	int64_t since_s = (int64_t)time(NULL) - (int64_t)recheck->policy->strike_days * DAY_S;
 	uint32_t count = 0;
 
 	while (text && (line = strsep(&rest, "\n"))) {
@@ -88,6 +94,38 @@ static void note_return(const char *name)
 		osp_say_warning("%s: %s", RETURNS_FILE, strerror(errno));
 	if (file && fclose(file) != 0)
 		osp_say_warning("%s: %s", RETURNS_FILE, strerror(errno));
+}
+
+/* Who has that name now: of all instances that had it, the one that was seen last. */
+static const struct osp_history_subject *instance_of(const struct recheck *recheck,
+						     const char *name)
+{
+	const struct osp_history_subject *found = NULL;
+
+	for (size_t i = 0; i < recheck->subject_count; i++) {
+		const struct osp_history_subject *subject = &recheck->subjects[i];
+
+		if (!subject->is_gpu && !strcmp(subject->node, name) &&
+		    (!found || subject->last_s > found->last_s))
+			found = subject;
+	}
+	return found;
+}
+
+/* The node, or a GPU that was in it last, of which the history knows strikes enough; or NULL. */
+static const struct osp_history_subject *lemon_of(const struct recheck *recheck, const char *name)
+{
+	const struct osp_history_subject *instance = instance_of(recheck, name);
+
+	if (!instance || instance->lemon)
+		return instance;
+	for (size_t i = 0; i < recheck->subject_count; i++) {
+		const struct osp_history_subject *subject = &recheck->subjects[i];
+
+		if (subject->is_gpu && subject->lemon && !strcmp(subject->instance, instance->key))
+			return subject;
+	}
+	return NULL;
 }
 
 /* --- the check -------------------------------------------------------------------------------- */
@@ -201,12 +239,31 @@ static void leave(struct trial *trial, const char *format, ...)
 	va_end(arguments);
 }
 
+/* What has failed too often is not given back unless it is named. */
+static bool is_offender(const struct recheck *recheck, struct trial *trial)
+{
+	const struct osp_history_subject *lemon = lemon_of(recheck, trial->name);
+	uint32_t returns = returns_of(recheck, trial->name);
+
+	if (returns >= recheck->policy->strikes)
+		leave(trial, "a repeated offender, given back %u times in %u days: %.120s", returns,
+		      recheck->policy->strike_days, trial->node->reason);
+	else if (lemon)
+		leave(trial, "a repeated offender, %s%.60s%s%zu strikes in %u days: %.120s",
+		      lemon->is_gpu ? "its GPU " : "", lemon->is_gpu ? lemon->key : "",
+		      lemon->is_gpu ? " has " : "", lemon->strikes, recheck->policy->strike_days,
+		      trial->node->reason);
+	else
+		return false;
+	trial->fate = STAYS;
+	return true;
+}
+
 /* Whether it may be tried at all. */
 static bool may_try(const struct recheck *recheck, struct trial *trial)
 {
 	const struct osp_controller_node *node = trial->node;
 	bool named = recheck->call->argument_count > 0;
-	uint32_t returns;
 
 	if (!node) {
 		leave(trial, "Slurm knows no such node");
@@ -220,12 +277,7 @@ static bool may_try(const struct recheck *recheck, struct trial *trial)
 	} else if (!node->responding) {
 		leave(trial, "it does not respond");
 	} else {
-		returns = returns_of(recheck, trial->name);
-		if (named || returns < recheck->policy.strikes)
-			return true;
-		trial->fate = STAYS;
-		leave(trial, "a repeated offender, given back %u times in %u days: %.120s", returns,
-		      recheck->policy.strike_days, node->reason);
+		return named || !is_offender(recheck, trial);
 	}
 	return false;
 }
@@ -356,13 +408,30 @@ static int find_program(struct recheck *recheck, struct osp_error *error)
 static int read_policy(struct recheck *recheck, struct osp_error *error)
 {
 	char *path = osp_config_path(error);
-	struct osp_config *config = path ? osp_config_load(path, false, error) : NULL;
 
-	if (config)
-		recheck->policy = *osp_config_history(config);
-	osp_config_free(config);
+	recheck->config = path ? osp_config_load(path, false, error) : NULL;
 	free(path);
-	return config ? 0 : -1;
+	if (!recheck->config)
+		return -1;
+	recheck->policy = osp_config_history(recheck->config);
+	return 0;
+}
+
+/* Strikes are worth a warning where they cannot be read, not the repair of all nodes. */
+static void read_history(struct recheck *recheck)
+{
+	struct osp_history_rule rule = {.now_s = (int64_t)time(NULL),
+					.strikes = recheck->policy->strikes,
+					.strike_days = recheck->policy->strike_days};
+	struct osp_error error = {.text = ""};
+	char words[1024];
+
+	if (osp_history_read(&recheck->reading, NULL, recheck->policy, "", &error))
+		osp_say_warning("strikes are not counted: %s",
+				osp_error_format(&error, words, sizeof(words)));
+	else
+		recheck->subjects =
+			osp_history_judge(recheck->reading.history, &rule, &recheck->subject_count);
 }
 
 /* A node in hand is not left undrained by a Ctrl-C: what ends us waits until it is judged. */
@@ -404,6 +473,7 @@ int osp_run_recheck(const struct osp_call *call)
 	if (*error.text) {
 		status = osp_say_error(&error);
 	} else {
+		read_history(&recheck);
 		hold_signals();
 		for (uint32_t i = 0; i < recheck.count; i++) {
 			if (told_to_end())
@@ -419,6 +489,8 @@ int osp_run_recheck(const struct osp_call *call)
 	for (uint32_t i = 0; i < recheck.count; i++)
 		free((char *)recheck.trials[i].name);
 	free(recheck.trials);
+	osp_history_free(recheck.reading.history);
+	osp_config_free(recheck.config);
 	osp_controller_nodes_free(&recheck.nodes);
 	return status;
 }

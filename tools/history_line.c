@@ -49,10 +49,28 @@ static void read_instance(const char *root, char *instance, size_t instance_byte
 	*instance = '\0';
 }
 
+/* From slurmd, as the gate hands it on. */
+static void read_job(struct osp_identity *identity)
+{
+	const char *job = getenv("SLURM_JOB_ID"), *when = getenv("SLURM_SCRIPT_CONTEXT");
+
+	identity->job = 0;
+	identity->when = "";
+	if (!job || !when)
+		return;
+	if (strcmp(when, "prolog_slurmd") == 0)
+		identity->when = "prolog";
+	else if (strcmp(when, "epilog_slurmd") == 0)
+		identity->when = "epilog";
+	if (*identity->when)
+		identity->job = (uint32_t)strtoul(job, NULL, 10);
+}
+
 void osp_identity_read(const char *root, struct osp_identity *identity)
 {
 	const char *slurm = getenv("SLURMD_NODENAME"); /* in a Prolog, from slurmd */
 
+	read_job(identity);
 	read_instance(root, identity->instance, sizeof(identity->instance));
 	*identity->node = '\0';
 	if (slurm && is_name(slurm))
@@ -172,6 +190,25 @@ static json_t *gpus_to_json(const struct osp_node_state *state)
 	return gpus;
 }
 
+static json_t *growths_to_json(const struct osp_history_entry *entry)
+{
+	const struct osp_node_state *state = entry->state;
+	json_t *list = json_array();
+	uint64_t more;
+
+	for (size_t i = 0; state && entry->since && i < state->counter_count; i++) {
+		const struct osp_counter *counter = &state->counters[i];
+
+		if (osp_counter_growth(entry->since, counter->subject, counter->name,
+				       counter->value, &more, NULL) &&
+		    more)
+			json_array_append_new(
+				list, json_pack("[o,o,I]", osp_json_string(counter->subject),
+						osp_json_string(counter->name), (json_int_t)more));
+	}
+	return list;
+}
+
 char *osp_history_line(const struct osp_history_entry *entry)
 {
 	const struct osp_node_state *state = entry->state;
@@ -198,6 +235,11 @@ char *osp_history_line(const struct osp_history_entry *entry)
 	json_object_set_new(line, "gpus", gpus_to_json(state));
 	json_object_set_new(line, "checks", checks_to_json(entry->run));
 	json_object_set_new(line, "figures", figures_to_json(entry->run));
+	if (entry->identity->job) {
+		json_object_set_new(line, "job", json_integer(entry->identity->job));
+		set(line, "when", entry->identity->when);
+	}
+	json_object_set_new(line, "grew", growths_to_json(entry));
 	text = json_dumps(line, JSON_COMPACT | JSON_REAL_PRECISION(9));
 	json_decref(line);
 	return text;
@@ -273,7 +315,7 @@ static const char *check_of_gpu(const json_t *checks, int number)
 /* What is wrong with it; NULL: nothing. */
 static const char *check_line(struct line *line)
 {
-	json_t *root = line->root, *gpus = json_object_get(root, "gpus"), *uuid, *figure;
+	json_t *root = line->root, *gpus = json_object_get(root, "gpus"), *uuid, *figure, *growth;
 	const char *name;
 	size_t i;
 
@@ -298,12 +340,27 @@ static const char *check_line(struct line *line)
 			    !json_is_number(json_array_get(
 				    figure,
 				    2))) return "a figure is a subject, a name and a number";
+	json_array_foreach(
+		json_object_get(root, "grew"), i,
+		growth) if (!json_is_string(json_array_get(growth, 0)) ||
+			    !json_is_string(json_array_get(growth, 1)) ||
+			    !json_is_integer(json_array_get(growth, 2)) ||
+			    json_integer_value(json_array_get(growth, 2)) <
+				    0) return "what grew is a subject, a name and a whole number";
 	return NULL;
+}
+
+static bool is_gpu_of(const struct line *line, const char *uuid)
+{
+	for (int n = 0; n < GPUS_MAX; n++)
+		if (line->uuids[n] && strcmp(line->uuids[n], uuid) == 0)
+			return true;
+	return false;
 }
 
 static int add_parts(struct osp_history *history, const struct line *line)
 {
-	json_t *checks = json_object_get(line->root, "checks"), *figure;
+	json_t *checks = json_object_get(line->root, "checks"), *figure, *growth;
 	size_t i;
 
 	for (int n = 0; n < GPUS_MAX; n++)
@@ -319,6 +376,15 @@ static int add_parts(struct osp_history *history, const struct line *line)
 			    history, number >= 0 && line->uuids[number] ? line->uuids[number] : "",
 			    subject, json_string_value(json_array_get(figure, 1)),
 			    json_number_value(json_array_get(figure, 2))))
+			return -1;
+	}
+	json_array_foreach(json_object_get(line->root, "grew"), i, growth)
+	{
+		const char *subject = json_string_value(json_array_get(growth, 0));
+
+		if (osp_history_add_growth(history, is_gpu_of(line, subject) ? subject : "",
+					   subject, json_string_value(json_array_get(growth, 1)),
+					   (uint64_t)json_integer_value(json_array_get(growth, 2))))
 			return -1;
 	}
 	return 0;
@@ -339,6 +405,8 @@ static int add_line(struct osp_history *history, struct line *line)
 		.verdict = verdict_of(word(root, "verdict")),
 		.check = failed_check(json_object_get(root, "checks")),
 		.reason = word(root, "reason"),
+		.job = (uint32_t)json_integer_value(json_object_get(root, "job")),
+		.when = word(root, "when"),
 	};
 	state = osp_history_add_run(history, &line->run);
 	return state > 0 && add_parts(history, line) ? -1 : state;

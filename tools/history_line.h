@@ -10,8 +10,11 @@
  *	 "checks": {"ecc": {"verdict": "FAIL", "mode": "enforce", "time_ms": ..,
  *	                    "results": [{"verdict": .., "subject": .., "value": .., "limit": ..,
  *	                                 "do": ..}]}, ..},
- *	 "figures": [["gpu3", "temperature_c", 34], ..]}
+ *	 "figures": [["gpu3", "temperature_c", 34], ..],
+ *	 "job": 123, "when": "epilog", "grew": [["mlx5_0:1", "link_downed", 2], ..]}
  *
+ * `job` and `when` only where the run was for a job; `grew` what counters of errors have grown by
+ * since the node's last pass, where they have (a GPU is told by its UUID).
  * `results` has what neither passed nor was skipped. `partial`: not all checks or not all GPUs. One
  * thread.
  */
@@ -29,6 +32,8 @@
 struct osp_identity {
 	char node[128];	    /* Slurm's name of it, or the host's */
 	char instance[128]; /* EC2's id, or the machine's own; "" where none is known */
+	uint32_t job;	    /* for which it runs, in a Prolog or Epilog; 0: none */
+	const char *when;   /* "prolog", "epilog"; "" */
 };
 
 /* Reads it below `root`. */
@@ -41,6 +46,7 @@ struct osp_history_entry {
 	const struct osp_node_state *state; /* NULL: it could not be told */
 	enum osp_depth depth;
 	bool partial;
+	const struct osp_pass *since; /* the node's last pass; NULL: there is none */
 };
 
 /* The line, without its end; to be freed. NULL when memory ran out. */

@@ -227,7 +227,8 @@ static void keep_run(struct osp_record *record, struct osp_check_context *contex
 	struct osp_identity identity;
 	struct keeping keeping = {
 		.record = record,
-		.entry = {&identity, context, run, state, depth, partial},
+		.entry = {&identity, context, run, state, depth, partial,
+			  record->has_since ? &record->since : NULL},
 		.all_checks = all_checks,
 	};
 

@@ -107,6 +107,21 @@ $(check --list --json | jq 'map(select(.depth == "passive")) | length')" ]]
 	[[ $status == 1 && ${lines[-1]} == "onespine: gpu3 xid 79; reboot" ]]
 }
 
+@test "what counters grew by is told with the job after which they were read" {
+	check >/dev/null
+	[[ $(sed -n 1p "$kept" | jq -c '[.grew, .job]') == '[[],null]' ]]
+	SLURM_JOB_ID=77 SLURM_SCRIPT_CONTEXT=epilog_slurmd ONESPINE_FAKE_NVML="gpu3.rows=3" check >/dev/null || true
+	[[ $(sed -n 2p "$kept" | jq -c '[.job, .when, .grew]') == \
+		'[77,"epilog",[["GPU-00000003-1111-2222-3333-444444444444","rows_remapped",2]]]' ]]
+	run onespine history GPU-00000003
+	grep -q '^    counted after job 77: rows_remapped +2, ' <<<"$output"
+	[[ $(onespine history --json GPU-00000003 | jq -c '.subjects[].grew[] | [.subject, .name, .more, .job, .when]') == \
+		'["","rows_remapped",2,77,"epilog"]' ]]
+	# a user's own job is no Epilog
+	SLURM_JOB_ID=78 check >/dev/null
+	[[ $(sed -n 3p "$kept" | jq -c .job) == null ]]
+}
+
 @test "strikes make a lemon, of the node and of the GPU: status 1" {
 	for _ in 1 2 3; do
 		ONESPINE_FAKE_NVML="gpu3.ecc_uncorrected=12" check --only ecc >/dev/null || true

@@ -213,6 +213,52 @@ static void nothing_is_nothing(void **state)
 	assert_int_equal(count, 0);
 }
 
+/* --- counters ----------------------------------------------------------------------------------- */
+
+static void growths(void **state)
+{
+	const struct osp_history_growth *grown;
+	struct osp_history_run run = {.id = "a",
+				      .time_s = NOW,
+				      .node = "n1",
+				      .instance = "i-1",
+				      .boot_id = "b",
+				      .depth = "passive",
+				      .verdict = OSP_HISTORY_PASS,
+				      .check = "",
+				      .reason = "",
+				      .job = 7,
+				      .when = "epilog"};
+	size_t count;
+
+	(void)state;
+	grown = osp_history_growths(history, "i-1", &count);
+	assert_int_equal(count, 0);
+	assert_int_equal(osp_history_add_run(history, &run), 1);
+	assert_int_equal(osp_history_add_growth(history, "", "mlx5_0:1", "link_downed", 2), 0);
+	assert_int_equal(osp_history_add_growth(history, "GPU-1", "GPU-1", "ecc_corrected", 5), 0);
+	run.id = "b";
+	run.time_s = NOW + 60;
+	run.job = 0;
+	run.when = NULL;
+	assert_int_equal(osp_history_add_run(history, &run), 1);
+	assert_int_equal(osp_history_add_growth(history, "", "mlx5_0:1", "link_downed", 1), 0);
+	grown = osp_history_growths(history, "i-1", &count);
+	assert_int_equal(count, 2);
+	assert_int_equal(grown[0].more, 1); /* the latest first */
+	assert_int_equal(grown[0].job, 0);
+	assert_string_equal(grown[0].when, "");
+	assert_int_equal(grown[1].more, 2);
+	assert_int_equal(grown[1].job, 7);
+	assert_int_equal(grown[1].time_s, NOW);
+	assert_string_equal(grown[1].subject, "mlx5_0:1");
+	grown = osp_history_growths(history, "GPU-1", &count);
+	assert_int_equal(count, 1);
+	assert_string_equal(grown[0].subject, "");
+	assert_string_equal(grown[0].name, "ecc_corrected");
+	assert_string_equal(grown[0].when, "epilog");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -223,6 +269,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(without_an_instance_the_name_counts, set_up,
 						tear_down),
 		cmocka_unit_test_setup_teardown(trends, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(growths, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(nothing_is_nothing, set_up, tear_down),
 	};
 
