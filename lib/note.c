@@ -70,14 +70,25 @@ static void add_piece(struct osp_text *text, bool *first, const char *key, const
 	*first = false;
 }
 
-/* "; leaves=", "; gate=" */
-#define LEAVES_EXTRA_BYTES 9
-#define GATE_EXTRA_BYTES   7
+/* "; leaves=", "; gate=", "; log=", "; suspects=" */
+#define LEAVES_EXTRA_BYTES   9
+#define GATE_EXTRA_BYTES     7
+#define LOG_EXTRA_BYTES	     6
+#define SUSPECTS_EXTRA_BYTES 11
+
+/* What a piece of the gate's takes, its key too. */
+static size_t piece_bytes(const char *piece, size_t extra_bytes)
+{
+	size_t bytes = piece ? strlen(piece) : 0;
+
+	if (!bytes)
+		return 0;
+	return (bytes < PIECE_BYTES_MAX ? bytes : PIECE_BYTES_MAX) + extra_bytes;
+}
 
 static void add_part(struct osp_text *text, const struct osp_note *note)
 {
 	size_t start = text->length_bytes, used, says_bytes;
-	size_t gate_bytes = note->gate ? strlen(note->gate) : 0;
 	bool first = true;
 
 	osp_text_add(text, OPENING);
@@ -85,30 +96,36 @@ static void add_part(struct osp_text *text, const struct osp_note *note)
 	add_piece(text, &first, "domain=", note->domain, PIECE_BYTES_MAX, ',');
 	used = text->length_bytes - start + strlen("; ") + strlen("]");
 	says_bytes = note->says ? strlen(note->says) : 0;
-	if (gate_bytes)
-		says_bytes += (gate_bytes < PIECE_BYTES_MAX ? gate_bytes : PIECE_BYTES_MAX) +
-			      GATE_EXTRA_BYTES;
+	says_bytes += piece_bytes(note->gate, GATE_EXTRA_BYTES) +
+		      piece_bytes(note->log, LOG_EXTRA_BYTES) +
+		      piece_bytes(note->suspects, SUSPECTS_EXTRA_BYTES);
 	if (note->leaves &&
 	    used + LEAVES_EXTRA_BYTES + strlen(note->leaves) + says_bytes <= OSP_NOTE_BYTES_MAX) {
 		add_piece(text, &first, "leaves=", note->leaves, strlen(note->leaves), ',');
 		used = text->length_bytes - start + strlen("; ") + strlen("]");
 	}
-	if (gate_bytes) {
+	if (note->gate && *note->gate)
 		add_piece(text, &first, "gate=", note->gate, PIECE_BYTES_MAX, ',');
-		used = text->length_bytes - start + strlen("; ") + strlen("]");
-	}
+	if (note->log && *note->log)
+		add_piece(text, &first, "log=", note->log, PIECE_BYTES_MAX, ',');
+	if (note->suspects && *note->suspects)
+		add_piece(text, &first, "suspects=", note->suspects, PIECE_BYTES_MAX, ',');
+	used = text->length_bytes - start + strlen("; ") + strlen("]");
 	add_piece(text, &first, "", note->says, OSP_NOTE_BYTES_MAX - used, ';');
 	osp_text_add(text, "]");
 }
 
-/* The part that `old` has, of which the gate's piece is taken over; freed with free_pieces. */
+/* The part that `old` has, of which the gate's pieces are taken over; freed with free_pieces. */
 static struct osp_note with_old_gate(const char *old, const struct osp_note *note,
 				     struct osp_note *found)
 {
 	struct osp_note all = *note;
 
-	if (!all.gate && osp_note_find(old, found))
-		all.gate = found->gate;
+	if ((!all.gate || !all.log || !all.suspects) && osp_note_find(old, found)) {
+		all.gate = all.gate ? all.gate : found->gate;
+		all.log = all.log ? all.log : found->log;
+		all.suspects = all.suspects ? all.suspects : found->suspects;
+	}
 	return all;
 }
 
@@ -187,7 +204,9 @@ bool osp_note_find(const char *comment, struct osp_note *note)
 	good = take_piece(&at, end, "gang=", false, &found.gang) &&
 	       take_piece(&at, end, "domain=", false, &found.domain) &&
 	       take_piece(&at, end, "leaves=", true, &found.leaves) &&
-	       take_piece(&at, end, "gate=", false, &found.gate);
+	       take_piece(&at, end, "gate=", false, &found.gate) &&
+	       take_piece(&at, end, "log=", false, &found.log) &&
+	       take_piece(&at, end, "suspects=", false, &found.suspects);
 	if (good && at < end) {
 		found.says = copy_piece(at, end, false);
 		good = found.says != NULL;
@@ -207,5 +226,7 @@ void osp_note_free_pieces(struct osp_note *note)
 	free((char *)note->leaves);
 	free((char *)note->says);
 	free((char *)note->gate);
+	free((char *)note->log);
+	free((char *)note->suspects);
 	*note = (struct osp_note){.gang = NULL};
 }

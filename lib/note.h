@@ -33,6 +33,10 @@ struct osp_note {
 	/* "gate=" what the gate found before the job started, whatever became of the job since; stands
 	 * before the words. NULL: what the old part says of it stays. */
 	const char *gate;
+	/* "suspects=" nodes that the gate keeps from this job, the oldest first: "n3,n7"; stays too */
+	const char *suspects;
+	const char
+		*log; /* "log=" where the gate's log is, "n1:/var/log/..."; stays as `gate` does */
 };
 
 /* The AdminComment with our part replaced (or added, or with a NULL `note` removed). `old` may be

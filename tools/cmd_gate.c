@@ -23,6 +23,12 @@
 
 /* --- the log ------------------------------------------------------------------------------------ */
 
+const char *osp_gate_log_path(const struct osp_gate_job *job, char *buffer, size_t buffer_bytes)
+{
+	snprintf(buffer, buffer_bytes, "%s%s", job->root, LOG_FILE);
+	return buffer;
+}
+
 /* One line a write(), so that gates side by side do not mix; a full disk costs the line. */
 void osp_gate_log(const struct osp_gate_job *job, const char *format, ...)
 {
@@ -40,7 +46,7 @@ void osp_gate_log(const struct osp_gate_job *job, const char *format, ...)
 	length = snprintf(line, sizeof(line), "%s %s job %u: %s\n", when, job->node, job->gang.job,
 			  words);
 	fprintf(stderr, "onespine gate: %s\n", words);
-	snprintf(path, sizeof(path), "%s%s", job->root, LOG_FILE);
+	osp_gate_log_path(job, path, sizeof(path));
 	file = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0640);
 	if (file < 0)
 		return;

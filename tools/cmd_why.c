@@ -118,6 +118,16 @@ static void tell_gate(struct why *why)
 		json_object_set_new(why->root, "gate", osp_json_string(note.gate));
 		json_object_set_new(why->root, "gate_stopped",
 				    json_integer(osp_gate_stopped(note.gate)));
+		if (note.log) {
+			osp_text_printf(&why->text, "  its log: %s\n", note.log);
+			json_object_set_new(why->root, "gate_log", osp_json_string(note.log));
+		}
+	}
+	if (note.suspects) {
+		osp_text_printf(&why->text,
+				"  kept from this job, since the gate stopped it there: %s\n",
+				note.suspects);
+		json_object_set_new(why->root, "suspects", osp_json_string(note.suspects));
 	}
 	osp_note_free_pieces(&note);
 }

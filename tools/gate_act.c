@@ -143,12 +143,16 @@ static char *new_comment(const struct osp_gate_gang *gang, const struct osp_gate
 {
 	struct keeping keeping = {.gang = gang, .verdict = verdict};
 	struct osp_note old = {.gang = NULL}, note;
-	char says[OSP_GATE_WORDS_BYTES], *leaves = NULL, *comment;
+	char says[OSP_GATE_WORDS_BYTES], path[4096], log[4096 + OSP_GATE_NAME_BYTES];
+	char *leaves = NULL, *comment;
 	unsigned int leaf_count;
 
 	osp_note_find(seen.job.admin_comment, &old);
 	note = old;
 	note.gate = words;
+	snprintf(log, sizeof(log), "%s:%s", seen.job_here->node,
+		 osp_gate_log_path(seen.job_here, path, sizeof(path)));
+	note.log = log;
 	if (verdict && verdict->kind == OSP_GATE_SHRINK) {
 		note.says = placed_again(&old, gang->wanted, gang->node_count - gang->wanted, says,
 					 sizeof(says));
@@ -296,48 +300,145 @@ static int count_left(const char *name, void *context)
 }
 
 /* Whether the job's partition still has nodes enough: a job that can never run is held by Slurm. */
-static bool has_room(const struct osp_gate_gang *gang, const struct name_list *excluded,
-		     uint64_t until_ms)
+static bool has_room(const struct osp_gate_gang *gang, const char *partition,
+		     const struct name_list *excluded)
 {
 	struct room room = {.excluded = excluded};
-	char *nodes = NULL;
-	bool enough = false;
 
-	if (osp_controller_partition(gang->partition, until_ms, &nodes) == 0 &&
-	    osp_hostlist_expand(nodes, count_left, &room, NULL) == 0)
-		enough = room.left >= gang->node_count;
-	free(nodes);
-	return enough;
+	return osp_hostlist_expand(partition, count_left, &room, NULL) == 0 &&
+	       room.left >= gang->node_count;
 }
 
-/* The suspects, beside what the user excluded: not again for this job. */
+static bool names(const struct name_list *list, const char *name)
+{
+	for (size_t i = 0; i < list->count; i++)
+		if (!strcmp(list->names[i], name))
+			return true;
+	return false;
+}
+
+/* What is excluded and no suspect of ours is the user's, and stays. */
+struct exclusion {
+	struct name_list suspects; /* the oldest first */
+	struct name_list users;
+	struct name_list all;
+};
+
+static int add_users(const char *name, void *context)
+{
+	struct exclusion *exclusion = context;
+
+	return names(&exclusion->suspects, name) ? 0 : add_name(name, &exclusion->users);
+}
+
+/* The suspects of earlier starts and of this one. */
+static int collect_suspects(const struct osp_gate_here *here,
+			    const struct osp_gate_verdict *verdict, struct exclusion *exclusion)
+{
+	struct osp_note note = {.gang = NULL};
+	int code = 0;
+
+	if (osp_note_find(seen.job.admin_comment, &note) && note.suspects)
+		code = osp_hostlist_expand(note.suspects, add_name, &exclusion->suspects, NULL);
+	osp_note_free_pieces(&note);
+	if (!code && seen.job.excluded)
+		code = osp_hostlist_expand(seen.job.excluded, add_users, exclusion, NULL);
+	for (uint32_t i = 0; !code && i < verdict->sentence_count; i++)
+		if (verdict->sentences[i].actions & OSP_GATE_SUSPECT)
+			code = add_name(here->gang->nodes[verdict->sentences[i].rank],
+					&exclusion->suspects);
+	return code;
+}
+
+/* Drops the oldest suspects until the partition has room; `all` is what is excluded then. */
+static int make_room(const struct osp_gate_here *here, const char *partition,
+		     struct exclusion *exclusion)
+{
+	struct name_list *suspects = &exclusion->suspects;
+	int code;
+
+	for (size_t dropped = 0;; dropped++) {
+		struct name_list *all = &exclusion->all;
+
+		free_names(all);
+		memset(all, 0, sizeof(*all));
+		code = 0;
+		for (size_t i = 0; !code && i < exclusion->users.count; i++)
+			code = add_name(exclusion->users.names[i], all);
+		for (size_t i = 0; !code && i < suspects->count; i++)
+			code = add_name(suspects->names[i], all);
+		if (code || !suspects->count || has_room(here->gang, partition, all))
+			return code;
+		say("too few other nodes: job %u may get %s again", here->gang->job,
+		    suspects->names[0]);
+		free((char *)suspects->names[0]);
+		memmove(suspects->names, suspects->names + 1,
+			--suspects->count * sizeof(*suspects->names));
+	}
+}
+
+static char *join_names(const struct name_list *list)
+{
+	struct osp_text text = OSP_TEXT_INIT;
+
+	for (size_t i = 0; i < list->count; i++) {
+		osp_text_add(&text, i ? "," : "");
+		osp_text_add(&text, list->names[i]);
+	}
+	return osp_text_take(&text);
+}
+
+static void change_excluded(const struct osp_gate_here *here, const struct exclusion *exclusion,
+			    uint64_t until_ms)
+{
+	struct osp_note note = {.gang = NULL};
+	char *suspects = join_names(&exclusion->suspects), *comment = NULL;
+	char *excluded = osp_hostlist_compact(exclusion->all.names, exclusion->all.count);
+	struct osp_controller_change change = {.excluded = excluded};
+
+	osp_note_find(seen.job.admin_comment, &note);
+	free((char *)note.suspects);
+	note.suspects = suspects;
+	comment = osp_note_merge(seen.job.admin_comment, &note);
+	change.admin_comment = comment;
+	if (excluded && suspects &&
+	    !failed(osp_controller_change(here->gang->job, &change, until_ms), "ExcNodeList"))
+		say("job %u does not get %s any more", here->gang->job, suspects);
+	osp_note_free_pieces(&note); /* the suspects too */
+	free(comment);
+	free(excluded);
+}
+
+static bool any_suspect(const struct osp_gate_verdict *verdict)
+{
+	for (uint32_t i = 0; i < verdict->sentence_count; i++)
+		if (verdict->sentences[i].actions & OSP_GATE_SUSPECT)
+			return true;
+	return false;
+}
+
+/*
+ * The suspects, beside what the user excluded: not again for this job. They stay out for as long as
+ * the job lives, but never so many that its partition is too small for it: the oldest come back
+ * first. AdminComment names them, so that a gang that waits for a spine without them says why.
+ */
 static void exclude(const struct osp_gate_here *here, const struct osp_gate_verdict *verdict,
 		    uint64_t until_ms)
 {
-	struct name_list list = {.names = NULL};
-	struct osp_controller_change change = {.nodes = NULL};
-	char *text = NULL;
-	size_t old;
-	int code = 0;
+	struct exclusion exclusion = {.suspects = {.names = NULL}};
+	char *partition = NULL;
 
-	if (seen.job.excluded)
-		code = osp_hostlist_expand(seen.job.excluded, add_name, &list, NULL);
-	old = list.count;
-	for (uint32_t i = 0; !code && i < verdict->sentence_count; i++)
-		if (verdict->sentences[i].actions & OSP_GATE_SUSPECT)
-			code = add_name(here->gang->nodes[verdict->sentences[i].rank], &list);
-	if (!code && list.count > old) {
-		if (has_room(here->gang, &list, until_ms))
-			text = osp_hostlist_compact(list.names, list.count);
-		else
-			say("too few other nodes: the suspects are not excluded");
-	}
-	change.excluded = text;
-	if (text &&
-	    !failed(osp_controller_change(here->gang->job, &change, until_ms), "ExcNodeList"))
-		say("job %u does not get %s any more", here->gang->job, text);
-	free(text);
-	free_names(&list);
+	/* AdminComment has changed since it was read */
+	if (!any_suspect(verdict) || failed(ask_job(here->gang, until_ms), "asking slurmctld"))
+		return;
+	if (collect_suspects(here, verdict, &exclusion) == 0 &&
+	    osp_controller_partition(here->gang->partition, until_ms, &partition) == 0 &&
+	    make_room(here, partition, &exclusion) == 0)
+		change_excluded(here, &exclusion, until_ms);
+	free(partition);
+	free_names(&exclusion.suspects);
+	free_names(&exclusion.users);
+	free_names(&exclusion.all);
 }
 
 /* --- the job ---------------------------------------------------------------------------------- */
@@ -565,9 +666,11 @@ bool osp_gate_act_progress(const struct osp_gate_here *here, const struct osp_ga
 {
 	uint64_t until_ms = osp_now_ms() + PROGRESS_MS;
 	char words[OSP_GATE_WORDS_BYTES], line[OSP_GATE_WORDS_BYTES + 16];
-	int code = ask_job(here->gang, until_ms);
+	int code;
 
 	(void)heard;
+	seen.job_here = here->job;
+	code = ask_job(here->gang, until_ms);
 	if (code == ESLURM_INVALID_JOB_ID || (code == 0 && seen.job.phase != OSP_PHASE_RUNNING))
 		return false;
 	if (code)

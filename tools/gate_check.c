@@ -10,17 +10,24 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "check/check.h"
 #include "check/child.h"
+#include "check/pass_store.h"
+#include "check/root.h"
+#include "tools/gate_talk.h"
 
 #define SELF	       "/proc/self/exe"
 #define SAFE_PATH      "PATH=/usr/sbin:/usr/bin:/sbin:/bin"
 #define JSON_BYTES_MAX ((size_t)4 * 1024 * 1024)
 #define ARGUMENTS_MAX  8
+#define LOCK_FILE      "run/onespine/gate.lock"
+#define LOCK_TRY_MS    10
+#define LOCK_MOST_MS   5000
 
 /* What a test has put in place of the node goes along; on a node there is none of it. */
 static const char *const test_variables[] = {
@@ -30,21 +37,64 @@ static const char *const test_variables[] = {
 
 #define TEST_VARIABLES (sizeof(test_variables) / sizeof(test_variables[0]))
 
+/* What the node's history says of the run: slurmd's own words, none of the user's. */
+static const char *const own_variables[] = {"SLURMD_NODENAME", "SLURM_JOB_ID",
+					    "SLURM_SCRIPT_CONTEXT", "SLURM_CONF"};
+
+#define OWN_VARIABLES (sizeof(own_variables) / sizeof(own_variables[0]))
+
+static size_t keep_variables(char **environment, size_t count, const char *const *names,
+			     size_t name_count)
+{
+	for (size_t i = 0; i < name_count; i++) {
+		const char *value = getenv(names[i]);
+
+		if (value && asprintf(&environment[count], "%s=%s", names[i], value) > 0)
+			count++;
+	}
+	return count;
+}
+
+/*
+ * Checks that only look may do so side by side; one that loads GPUs is alone on the node. So the
+ * Epilog of a job that was just released here sees nothing of the next job's check, nor that of it.
+ * Ends with this process and with the program that it becomes; who waits in vain goes on without.
+ */
+static void lock_node(const struct osp_gate_job *job, uint32_t budget_ms)
+{
+	uint32_t most_ms = budget_ms / 4 < LOCK_MOST_MS ? budget_ms / 4 : LOCK_MOST_MS;
+	uint64_t begun_ms = osp_now_ms(), waited_ms;
+	char path[OSP_PATH_BYTES];
+	int file, kind = job->depth > OSP_GATE_PASSIVE ? LOCK_EX : LOCK_SH;
+
+	if (!osp_root_path(job->root, path, sizeof(path), LOCK_FILE))
+		return;
+	osp_run_folder_make(job->root); /* root's alone: nobody else can hold the lock */
+	file = open(path, O_RDWR | O_CREAT | O_NOFOLLOW, 0600);
+	if (file < 0 || flock(file, kind | LOCK_NB) == 0)
+		return;
+	osp_gate_log(job, "waits for the check of another job on this node");
+	while ((waited_ms = osp_now_ms() - begun_ms) < most_ms) {
+		usleep(LOCK_TRY_MS * 1000);
+		if (flock(file, kind | LOCK_NB) == 0)
+			return;
+	}
+	osp_gate_log(job, "goes on beside it after %u ms", most_ms);
+	close(file);
+}
+
 static void run_check(const struct osp_gate_job *job, uint32_t budget_ms, bool reuse, int answer)
 {
-	char *environment[TEST_VARIABLES + 2], *arguments[ARGUMENTS_MAX];
+	char *environment[TEST_VARIABLES + OWN_VARIABLES + 2], *arguments[ARGUMENTS_MAX];
 	char depth[32], budget[32], fresh[32], gpus[1024], path[] = SAFE_PATH;
 	char program[] = "onespine", command[] = "check", json[] = "--json";
 	size_t count = 0;
 	int nothing = open("/dev/null", O_RDWR);
 
 	environment[count++] = path;
-	for (size_t i = 0; *job->root && i < TEST_VARIABLES; i++) {
-		const char *value = getenv(test_variables[i]);
-
-		if (value && asprintf(&environment[count], "%s=%s", test_variables[i], value) > 0)
-			count++;
-	}
+	count = keep_variables(environment, count, own_variables, OWN_VARIABLES);
+	if (*job->root)
+		count = keep_variables(environment, count, test_variables, TEST_VARIABLES);
 	environment[count] = NULL;
 	snprintf(depth, sizeof(depth), "--depth=%s", osp_gate_depth_name(job->depth));
 	snprintf(budget, sizeof(budget), "--budget=%u",
@@ -62,6 +112,7 @@ static void run_check(const struct osp_gate_job *job, uint32_t budget_ms, bool r
 	if (reuse && job->policy->fresh_s)
 		arguments[count++] = fresh;
 	arguments[count] = NULL;
+	lock_node(job, budget_ms);
 	dup2(nothing, STDIN_FILENO);
 	dup2(answer, STDOUT_FILENO);
 	dup2(nothing, STDERR_FILENO);

@@ -60,7 +60,8 @@ job() {
 4: n3 s1l2
 5: n3 s1l2"
 	equal "$(job_field "$one" Restarts)" 0
-	holds "$(job_field "$one" AdminComment)" 'leaves=s1l1:n(1-2)|s1l2:n3; gate=3 of 4 nodes kept, all were good; placed: 3 nodes on spine s1, 1 released by the gate'
+	holds "$(job_field "$one" AdminComment)" 'leaves=s1l1:n(1-2)|s1l2:n3; gate=3 of 4 nodes kept, all were good; log=n1:'
+	holds "$(job_field "$one" AdminComment)" 'placed: 3 nodes on spine s1, 1 released by the gate'
 	none_drained_but
 }
 

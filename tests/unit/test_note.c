@@ -35,6 +35,11 @@ static const struct osp_note gated = {.gang = "spine", .says = "waits: x", .gate
 
 #define GATED "[onespine: gang=spine; gate=stopped 1, n3; waits: x]"
 
+static const struct osp_note logged = {
+	.gate = "3 of 4 kept", .log = "n1:/var/log/[x];gate.log", .suspects = "n3,n7"};
+
+#define LOGGED "[onespine: gate=3 of 4 kept; log=n1:/var/log/(x),gate.log; suspects=n3,n7]"
+
 static const struct osp_note only_gate = {.gate = "3 of 4 kept"};
 
 static const struct osp_note nothing;
@@ -74,6 +79,9 @@ static void merges(void **state)
 		 "x [onespine: gang=spine@30:00; gate=3 of 4 kept; waits: 4 nodes on one spine; "
 		 "nearest: s1 has 3 free of 8 (1 short)] y"},
 		{"", &only_gate, "[onespine: gate=3 of 4 kept]"},
+		{"", &logged, LOGGED},
+		{LOGGED, &only_gate, LOGGED},
+		{LOGGED, &logged, LOGGED},
 		{GATED, NULL, ""},
 		{"kept", NULL, "kept"},
 		{WAITS, NULL, ""},

@@ -1,0 +1,3 @@
+#!/bin/bash
+echo "$SLURM_JOB_NODELIST" >>-qec
+sleep 600
