@@ -495,8 +495,11 @@ int osp_lanes_run(struct osp_runner *runner)
 {
 	for (size_t i = 0; i < runner->run->count; i++)
 		runner->before_ms[i] = runner->run->outcomes[i].time_ms;
-	if (!runner->lane_count)
+	if (!runner->lane_count) { /* room was made, and nothing found its way there */
+		free(runner->lanes);
+		runner->lanes = NULL;
 		return 0;
+	}
 	runner->waits = calloc(runner->lane_count, sizeof(*runner->waits));
 	if (!runner->waits)
 		return osp_error_set(runner->error, "out of memory");
