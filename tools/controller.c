@@ -399,8 +399,31 @@ int osp_controller_requeue(uint32_t job_id, bool hold, uint64_t until_ms)
 	return ask(&question, until_ms, NULL);
 }
 
+/* The number of an array's last task is the array's own, by which Slurm would end all of its tasks. */
+static bool array_task(uint32_t job_id, char *name, size_t name_bytes)
+{
+	job_info_msg_t *jobs = NULL;
+	bool found = false;
+
+	if (slurm_load_job(&jobs, job_id, SHOW_ALL) != 0)
+		return false;
+	for (uint32_t i = 0; i < jobs->record_count && !found; i++) {
+		const slurm_job_info_t *job = &jobs->job_array[i];
+
+		found = job->job_id == job_id && job->array_task_id != NO_VAL;
+		if (found)
+			snprintf(name, name_bytes, "%u_%u", job->array_job_id, job->array_task_id);
+	}
+	slurm_free_job_info_msg(jobs);
+	return found;
+}
+
 static int end_job(struct question *question)
 {
+	char task[32];
+
+	if (array_task(question->job_id, task, sizeof(task)))
+		return slurm_kill_job2(task, SIGKILL, 0, NULL);
 	return slurm_kill_job(question->job_id, SIGKILL, 0);
 }
 
