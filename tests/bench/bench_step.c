@@ -74,6 +74,8 @@ static void set(const char *name, const char *value)
 	free(buffer);
 }
 
+#pragma GCC visibility push(default)
+
 spank_err_t spank_setenv(spank_t spank, const char *name, const char *value, int overwrite)
 {
 	(void)spank;
@@ -130,6 +132,8 @@ void slurm_error(const char *format, ...)
 	va_end(list);
 	fputc('\n', stderr);
 }
+
+#pragma GCC visibility pop
 
 /* --- a step --------------------------------------------------------------------------------------- */
 
