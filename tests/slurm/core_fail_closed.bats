@@ -19,6 +19,7 @@ fails_to_start() {
 	shift
 	run cluster start ${ONESPINE_TEST_SLURM:+--slurm "$ONESPINE_TEST_SLURM"} --cloud 2 \
 		--dir "$BATS_TEST_TMPDIR/c" "$@"
+	((status)) || echo "$BATS_TEST_TMPDIR/c" >>"$BATS_FILE_TMPDIR/clusters" # it must go all the same
 	equal "$status" 1
 	holds "$output" "$words"
 	[[ ! -e $BATS_TEST_TMPDIR/c ]]
