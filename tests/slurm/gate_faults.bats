@@ -11,7 +11,7 @@ setup_file() {
 	dir=$(mktemp -d -t onespine.XXXXXX)
 	cat >"$BATS_FILE_TMPDIR/onespine.yaml" <<-END
 		defaults:
-		  gate: {budget_s: 6, fresh_s: 0, network: false}
+		  gate: {budget_s: 8, fresh_s: 0, network: false}
 		partitions:
 		  wait: {gate: {on_error: wait}}
 	END
@@ -57,6 +57,15 @@ gang() {
 	submit --gres=gpu:8 "$@" "$(script "$BATS_TEST_TMPDIR/ran")"
 }
 
+# keep_open NODE: its gate waits until opened() is called, and the barrier with it
+keep_open() {
+	fault "$1" "until [[ -e $BATS_TEST_TMPDIR/opened ]]; do sleep 0.1; done"
+}
+
+opened() {
+	touch "$BATS_TEST_TMPDIR/opened"
+}
+
 # ran_once LIST: it ran, once, on these nodes
 ran_once() {
 	[[ $(cat "$BATS_TEST_TMPDIR/ran" 2>/dev/null) == "$1" ]]
@@ -90,10 +99,11 @@ has_not_run() {
 }
 
 @test "a node dies once it has reported: no process of the job has run; the job starts again" {
-	fault n2 'sleep 3'
+	keep_open n2
 	job=$(gang -N3)
 	await 10 has_passed n3
 	kill_node n3
+	opened
 	await 30 requeued "$job"
 	has_not_run
 	holds "$(gate_log n1)" 'requeue by n1 of 3 nodes: of 3 nodes, 1 silent'
@@ -109,10 +119,11 @@ has_passed() {
 }
 
 @test "the first node dies in the middle: a deputy decides, and nobody is drained" {
-	fault n2 'sleep 3'
+	keep_open n2
 	job=$(gang -N4)
 	await 10 has_passed n1
 	kill_node n1
+	opened
 	await 30 says n2 'requeue by n2 of 4 nodes'
 	has_not_run
 	start_node n1
@@ -153,7 +164,7 @@ nothing_drained() {
 	cluster cut-wire --dir "$ONESPINE_CLUSTER"
 	await 40 requeued "$job"
 	has_not_run
-	await 20 says n6 'PASS, and no verdict in 6 s'
+	await 20 says n6 'PASS, and no verdict in 8 s'
 	cluster mend-wire --dir "$ONESPINE_CLUSTER"
 	await 40 no_gate_left
 	none_drained_but
@@ -162,11 +173,12 @@ nothing_drained() {
 # --- daemons --------------------------------------------------------------------------------------
 
 @test "slurmctld is killed while all pass, and comes back: the job runs, once" {
-	fault n2 'sleep 2'
+	keep_open n2
 	job=$(gang -N3)
 	await_job "$job" RUNNING
 	await_saved "$job"
 	cluster kill-ctld --dir "$ONESPINE_CLUSTER" -9
+	opened
 	await 20 says n2 'go by n1 of 3 nodes'
 	cluster start-ctld --dir "$ONESPINE_CLUSTER"
 	await 60 ran_once 'n[1-3]'
@@ -175,11 +187,12 @@ nothing_drained() {
 }
 
 @test "MUNGE ends in the middle and comes back: nobody is drained, and the job is neither lost nor held" {
-	fault n2 'sleep 2'
+	keep_open n2
 	job=$(gang -N3)
 	await 10 gate_runs n2
 	cluster kill-munge --dir "$ONESPINE_CLUSTER"
-	await 20 says n3 'no verdict in 6 s'
+	opened
+	await 20 says n3 'no verdict in 8 s'
 	has_not_run
 	cluster start-munge --dir "$ONESPINE_CLUSTER"
 	await 90 test -s "$BATS_TEST_TMPDIR/ran"

@@ -131,26 +131,28 @@ rows() {
 		awk 'NF == 2 { print $1, "-", $2; next } { print }'
 }
 
-# ran_well KEY NODES FILE: on as many nodes as were asked for, and on no bad one
+# ran_well KEY KIND NODES FILE: on as many nodes as were asked for, and on no bad one. What salloc set in its own
+# shell stays as it was; its sruns are right.
 ran_well() {
 	local node gpus bad gpu
-	equal "$(grep -c '^on ' "$3")" "$2" "nodes of job $1"
-	[[ $(head -n 1 "$3") != nodes* ]] || equal "$(head -n 1 "$3")" "nodes $2" "SLURM_NNODES of job $1"
+	equal "$(grep -c '^on ' "$4")" "$3" "nodes of job $1" || return 1
+	[[ $2 == salloc || $(head -n 1 "$4") != nodes* ]] ||
+		equal "$(head -n 1 "$4")" "nodes $3" "SLURM_NNODES of job $1" || return 1
 	while read -r _ node gpus; do
 		while read -r bad gpu _; do
 			[[ $bad != "$node" || $gpu == - ]] || [[ $gpu == 3 && -n $gpus && ,$gpus, != *,3,* ]] ||
-				fail "job $1 ran on $node, GPUs $gpus"
+				fail "job $1 ran on $node, GPUs $gpus" || return 1
 		done <"$OUT/faults"
-	done < <(grep '^on ' "$3")
+	done < <(grep '^on ' "$4")
 }
 
 # ended_well KEY JOB AGAIN FILE: it could not be requeued, has not run, and was told which node it was
 ended_well() {
 	local node
-	equal "$3" no "job $1 could have been requeued, and was ended"
-	! grep -qs '^on ' "$4" || fail "job $1 was ended and has run"
-	note_holds "$2" 'cannot be requeued: ended' || fail "job $1 was lost: $(job_field "$2" AdminComment)"
-	[[ ! -e $4.said ]] || grep -q 'it cannot be requeued: ended' "$4.said" || fail "job $1: $(<"$4.said")"
+	equal "$3" no "job $1 could have been requeued, and was ended" || return 1
+	! grep -qs '^on ' "$4" || fail "job $1 was ended and has run" || return 1
+	note_holds "$2" 'cannot be requeued: ended' || fail "job $1 was lost: $(job_field "$2" AdminComment)" || return 1
+	[[ ! -e $4.said ]] || grep -q 'it cannot be requeued: ended' "$4.said" || fail "job $1: $(<"$4.said")" || return 1
 	while read -r node _; do
 		! note_holds "$2" "$node: " || return 0
 	done <"$OUT/faults"
@@ -167,7 +169,7 @@ judge_jobs() {
 			[[ $task == - ]] || file+=.$task
 			restarts=$((restarts + $(job_field "$job" Restarts)))
 			case $state in
-			COMPLETED) ran_well "$key" "$nodes" "$file" ;;
+			COMPLETED) ran_well "$key" "$kind" "$nodes" "$file" ;;
 			CANCELLED)
 				ended=$((ended + 1))
 				ended_well "$key" "$job" "$again" "$file"
