@@ -17,10 +17,10 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "lib/error.h"
-#include "lib/fresh.h"
-#include "lib/speed.h"
-#include "lib/thresholds.h"
+#include "lib/base/error.h"
+#include "lib/health/fresh.h"
+#include "lib/health/speed.h"
+#include "lib/health/thresholds.h"
 
 /* From the least to the gravest. */
 enum osp_verdict {

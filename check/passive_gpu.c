@@ -9,7 +9,7 @@
 
 #include "check/gpus.h"
 #include "check/root.h"
-#include "lib/catalogue.h"
+#include "lib/env/catalogue.h"
 
 /* --- driver ----------------------------------------------------------------------------------- */
 

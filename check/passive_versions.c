@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#include "lib/version_rules.h"
+#include "lib/env/version_rules.h"
 
 struct taken {
 	struct osp_check_context *context;

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/gate_links.h"
+#include "lib/gate/gate_links.h"
 
 struct pairs {
 	const struct osp_check_context *context;

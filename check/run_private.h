@@ -99,7 +99,7 @@ int osp_speeds_tell(const struct osp_check_context *context, struct osp_outcome 
 /*
  * Of a check of pairs ("gpu3-gpu5"), with the context's units: a GPU that fails with two others or
  * more, which are well with others, and is well with none, is named instead of its pairs, as the gate
- * does with nodes (lib/gate_links.h). -1 when memory ran out.
+ * does with nodes (lib/gate/gate_links.h). -1 when memory ran out.
  */
 int osp_pairs_blame(const struct osp_check_context *context, struct osp_outcome *outcome,
 		    struct osp_error *error);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* run_speed.c - judges speeds once every GPU's is there (lib/speed.h decides) */
+/* run_speed.c - judges speeds once every GPU's is there (lib/health/speed.h decides) */
 #include "check/run_private.h"
 
 #include <stdio.h>

@@ -13,7 +13,7 @@
 
 #include <slurm/slurm.h>
 
-#include "lib/request.h"
+#include "lib/policy/request.h"
 
 /* True, with a sentence for the user, when `job` cannot be the gang that `effective` makes it. */
 bool osp_job_conflict(const job_desc_msg_t *job, const struct osp_effective *effective,

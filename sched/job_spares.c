@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/gate.h"
+#include "lib/gate/gate.h"
 #include "sched/job_env.h"
 #include "sched/slurm_compat.h"
 

@@ -15,9 +15,9 @@
 #include <slurm/slurm.h>
 #include <slurm/slurm_errno.h>
 
-#include "lib/error.h"
-#include "lib/note.h"
-#include "lib/request.h"
+#include "lib/base/error.h"
+#include "lib/policy/note.h"
+#include "lib/policy/request.h"
 #include "sched/gang_words.h"
 #include "sched/job_conflict.h"
 #include "sched/job_env.h"

@@ -17,8 +17,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "lib/config.h"
-#include "lib/request.h"
+#include "lib/policy/config.h"
+#include "lib/policy/request.h"
 
 #define OSP_SEAM_COOKIE_0 UINT64_C(0x6f6e657370696e65) /* "onespine" */
 #define OSP_SEAM_COOKIE_1 UINT64_C(0x7365616d2d303031) /* "seam-001" */

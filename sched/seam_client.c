@@ -10,7 +10,7 @@
 
 #include <slurm/slurm.h>
 
-#include "lib/error.h"
+#include "lib/base/error.h"
 #include "sched/slurm_exports.h"
 
 #define NOT_SAFE "gangs would be placed anywhere, so slurmctld does not start"

@@ -24,11 +24,11 @@
 #include <stdint.h>
 
 #include "sched/shadow_slurm.h"
-#include "lib/config.h"
-#include "lib/nodeset.h"
-#include "lib/place.h"
-#include "lib/request.h"
-#include "lib/topology.h"
+#include "lib/policy/config.h"
+#include "lib/base/nodeset.h"
+#include "lib/place/place.h"
+#include "lib/policy/request.h"
+#include "lib/topology/topology.h"
 
 /* --- shadow_state.c -------------------------------------------------------------------------- */
 

@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-#include "lib/words.h"
+#include "lib/policy/words.h"
 
 /*
  * No call keeps Slurm's locks longer than this for its own reasons: one of Slurm's own calls may

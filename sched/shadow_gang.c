@@ -6,10 +6,10 @@
 
 #include <string.h>
 
-#include "lib/hostlist.h"
-#include "lib/note.h"
-#include "lib/text.h"
-#include "lib/words.h"
+#include "lib/base/hostlist.h"
+#include "lib/policy/note.h"
+#include "lib/base/text.h"
+#include "lib/policy/words.h"
 #include "sched/gang_words.h"
 
 /* --- the request ----------------------------------------------------------------------------- */

@@ -5,11 +5,50 @@
  * Slurm loads a plugin of its own version, to the micro, but a version says nothing of a patch or of
  * an option of configure. Slurm's allocator knows how large each record really is, and records carry
  * marks; both are compared with the headers'. A change that leaves sizes and marks where they were
- * stays unseen.
+ * stays unseen. That the headers hold what we read and write, and of which type, is asserted when this
+ * is compiled.
  */
 #include "sched/shadow.h"
 
 #include <stdio.h>
+
+#define FIELD_IS(record, field, type)                                                              \
+	_Static_assert(__builtin_types_compatible_p(__typeof__(((record *)NULL)->field), type),    \
+		       #record "." #field " is no " #type)
+
+FIELD_IS(job_record_t, admin_comment, char *);
+FIELD_IS(job_record_t, best_switch, bool);
+FIELD_IS(job_record_t, bit_flags, uint64_t);
+FIELD_IS(job_record_t, end_time, time_t);
+FIELD_IS(job_record_t, job_id, uint32_t);
+FIELD_IS(job_record_t, node_bitmap, bitstr_t *);
+FIELD_IS(job_record_t, part_ptr, part_record_t *);
+FIELD_IS(job_record_t, priority, uint32_t);
+FIELD_IS(job_record_t, spank_job_env, char **);
+FIELD_IS(job_record_t, spank_job_env_size, uint32_t);
+FIELD_IS(job_record_t, start_time, time_t);
+FIELD_IS(job_record_t, state_reason, uint32_t);
+FIELD_IS(job_record_t, total_cpus, uint32_t);
+FIELD_IS(job_record_t, user_id, uint32_t);
+FIELD_IS(job_record_t, details->begin_time, time_t);
+FIELD_IS(job_record_t, details->exc_node_bitmap, bitstr_t *);
+FIELD_IS(job_record_t, details->exc_nodes, char *);
+FIELD_IS(job_record_t, details->min_cpus, uint32_t);
+FIELD_IS(job_record_t, details->min_nodes, uint32_t);
+FIELD_IS(job_record_t, details->ntasks_per_node, uint16_t);
+FIELD_IS(job_record_t, details->num_tasks, uint32_t);
+FIELD_IS(job_record_t, details->overcommit, uint8_t);
+FIELD_IS(job_record_t, details->pn_min_memory, uint64_t);
+FIELD_IS(job_record_t, details->req_node_bitmap, bitstr_t *);
+FIELD_IS(job_record_t, details->req_nodes, char *);
+FIELD_IS(job_record_t, details->submit_time, time_t);
+FIELD_IS(node_record_t, config_ptr, config_record_t *);
+FIELD_IS(node_record_t, cpus_efctv, uint16_t);
+FIELD_IS(node_record_t, name, char *);
+FIELD_IS(node_record_t, node_state, uint32_t);
+FIELD_IS(part_record_t, max_share, uint16_t);
+FIELD_IS(part_record_t, name, char *);
+FIELD_IS(part_record_t, node_bitmap, bitstr_t *);
 
 /* Not read where it stands, so that a test can bend one in the file. */
 const volatile struct shadow_layout shadow_layout = {

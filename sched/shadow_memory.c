@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-#include "lib/words.h"
+#include "lib/policy/words.h"
 
 /* Jobs whose preemption has begun, and where; the oldest is overwritten. */
 #define STICKY_MAX 256

@@ -10,8 +10,8 @@
 
 #include <string.h>
 
-#include "lib/note.h"
-#include "lib/words.h"
+#include "lib/policy/note.h"
+#include "lib/policy/words.h"
 #include "sched/seam.h"
 
 static pthread_mutex_t seam_mutex = PTHREAD_MUTEX_INITIALIZER;

@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/error.h"
-#include "lib/request.h"
-#include "lib/text.h"
+#include "lib/base/error.h"
+#include "lib/policy/request.h"
+#include "lib/base/text.h"
 
 /* Under these names the options' values travel to slurmctld and to the gate. */
 #define GANG_ENTRY	"_SLURM_SPANK_OPTION_onespine_gang"

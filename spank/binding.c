@@ -12,9 +12,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "lib/bind_child.h"
-#include "lib/bind_process.h"
-#include "lib/user_env.h"
+#include "lib/bind/bind_child.h"
+#include "lib/bind/bind_process.h"
+#include "lib/base/environment.h"
 #include "spank/node_step.h"
 
 #define DRIVER "/proc/driver/nvidia"

@@ -16,9 +16,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/env_words.h"
-#include "lib/node_software.h"
-#include "lib/user_env.h"
+#include "lib/env/env_words.h"
+#include "lib/env/node_software.h"
+#include "lib/base/environment.h"
+#include "lib/env/user_env.h"
 #include "spank/node_step.h"
 
 #define SET_VARIABLE "ONESPINE_ENV_SET"

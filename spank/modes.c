@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/error.h"
+#include "lib/base/error.h"
 #include "spank/chosen.h"
 
 /* SLURM_ stands before it because --export=NONE lets such names through, in every release. */

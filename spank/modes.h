@@ -16,7 +16,7 @@
 
 #include <slurm/spank.h>
 
-#include "lib/config.h"
+#include "lib/policy/config.h"
 
 #define OSP_ENV_VARIABLE  "ONESPINE_GANG_ENV"
 #define OSP_BIND_VARIABLE "ONESPINE_GANG_BIND"

@@ -13,11 +13,11 @@
 
 #include <slurm/slurm.h>
 
-#include "lib/config.h"
-#include "lib/node_policy.h"
-#include "lib/node_software.h"
-#include "lib/rules_kept.h"
-#include "lib/user_env.h"
+#include "lib/policy/config.h"
+#include "lib/policy/node_policy.h"
+#include "lib/env/node_software.h"
+#include "lib/env/rules_kept.h"
+#include "lib/base/environment.h"
 #include "spank/node_step.h"
 #include "spank/told.h"
 

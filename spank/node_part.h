@@ -18,7 +18,7 @@
 
 /* The arguments of plugstack.conf; NULL where they were not given. */
 struct osp_node_arguments {
-	const char *config;   /* onespine.yaml; by default as lib/node_policy.h says */
+	const char *config;   /* onespine.yaml; by default as lib/policy/node_policy.h says */
 	const char *cache;    /* a folder of root's; /run/onespine by default */
 	const char *topology; /* an hwloc or NCCL XML file, for nodes that hide their PCI devices */
 	const char *data;     /* where rules/ and instances/ lie */

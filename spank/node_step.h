@@ -12,11 +12,11 @@
 
 #include <slurm/spank.h>
 
-#include "lib/bind_child.h"
-#include "lib/node_cache.h"
-#include "lib/rules.h"
-#include "lib/text.h"
-#include "lib/user_env.h"
+#include "lib/bind/bind_child.h"
+#include "lib/env/node_cache.h"
+#include "lib/env/rules.h"
+#include "lib/base/text.h"
+#include "lib/env/user_env.h"
 #include "spank/modes.h"
 
 /* What was decided of the environment for the step, before its tasks were forked. */

@@ -7,7 +7,7 @@
 
 #include <slurm/slurm.h>
 
-#include "lib/note.h"
+#include "lib/policy/note.h"
 
 #define ADVICE "advise "
 

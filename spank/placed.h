@@ -14,7 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "lib/request.h"
+#include "lib/policy/request.h"
 
 #define OSP_LEVEL_VARIABLE  "ONESPINE_LEVEL"
 #define OSP_DOMAIN_VARIABLE "ONESPINE_DOMAIN"

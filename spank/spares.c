@@ -7,7 +7,7 @@
 
 #include <slurm/slurm.h>
 
-#include "lib/node_counts.h"
+#include "lib/base/node_counts.h"
 
 #define LIST_BYTES 65536
 

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "lib/builder.h"
+#include "lib/topology/builder.h"
 
 static const char *const level_names[FABRIC_LEVELS_MAX] = {"leaf", "spine", "core", "zone"};
 static const struct osp_place_in_file nowhere = {"test", 0, 0};

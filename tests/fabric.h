@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "lib/topology.h"
+#include "lib/topology/topology.h"
 
 #define FABRIC_LEVELS_MAX 4
 

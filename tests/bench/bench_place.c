@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "lib/place.h"
+#include "lib/place/place.h"
 #include "tests/fabric.h"
 
 #define ROUNDS 101

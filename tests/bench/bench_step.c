@@ -23,7 +23,7 @@
 
 #include <slurm/slurm.h>
 
-#include "lib/user_env.h"
+#include "lib/base/environment.h"
 #include "spank/node_part.h"
 
 #define ROUNDS	  51

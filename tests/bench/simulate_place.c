@@ -16,7 +16,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "lib/place.h"
+#include "lib/place/place.h"
 #include "tests/fabric.h"
 
 #define SEEDS	   24

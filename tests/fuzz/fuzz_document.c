@@ -2,7 +2,7 @@
 /* YAML and JSON: whatever comes in, a tree with places inside the text, or an error with one. */
 #include "tests/fuzz/fuzz.h"
 
-#include "lib/document.h"
+#include "lib/base/document.h"
 
 #define DEPTH_MAX 64
 

@@ -2,7 +2,7 @@
 /* A shared object: the value found lies inside the file. */
 #include "tests/fuzz/fuzz.h"
 
-#include "lib/elf_symbol.h"
+#include "lib/base/elf_symbol.h"
 
 FUZZER(elf)
 {

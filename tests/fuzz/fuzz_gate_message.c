@@ -2,7 +2,7 @@
 /* Messages of the gate: whatever is taken is written back as the same bytes. */
 #include "tests/fuzz/fuzz.h"
 
-#include "lib/gate_message.h"
+#include "lib/gate/gate_message.h"
 
 static void write_again(struct osp_text *text, const struct osp_gate_message *message)
 {

@@ -2,7 +2,7 @@
 /* Hostlists: what expands, sorted and each once, is what the compact list expands to. */
 #include "tests/fuzz/fuzz.h"
 
-#include "lib/hostlist.h"
+#include "lib/base/hostlist.h"
 
 #define NAMES_MAX 1000 /* more only take time */
 

@@ -7,7 +7,7 @@
  */
 #include <ctype.h>
 
-#include "lib/readers.h"
+#include "lib/topology/readers.h"
 #include "tests/fuzz/fuzz.h"
 
 typedef int import_f(struct osp_import *import, const char *file, const char *text,

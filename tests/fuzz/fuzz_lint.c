@@ -4,7 +4,7 @@
  */
 #include "tests/fuzz/fuzz.h"
 
-#include "lib/env_lint.h"
+#include "lib/env/env_lint.h"
 
 FUZZER(lint)
 {

@@ -5,8 +5,8 @@
  *
  * The first byte is the number of tasks.
  */
-#include "lib/bind.h"
-#include "lib/nccl_topology.h"
+#include "lib/bind/bind.h"
+#include "lib/bind/nccl_topology.h"
 #include "tests/fuzz/fuzz.h"
 
 static void check_error(const struct osp_error *error)

@@ -7,8 +7,8 @@
  */
 #include "tests/fuzz/fuzz.h"
 
-#include "lib/note.h"
-#include "lib/request.h"
+#include "lib/policy/note.h"
+#include "lib/policy/request.h"
 
 /* Our part goes in and comes out; the rest of the comment stays as it was. */
 static void check_comment(const char *comment)

@@ -2,7 +2,7 @@
 /* fuzz_pass.c - a pass as a file: refused with words, or what is written again reads the same */
 #include "tests/fuzz/fuzz.h"
 
-#include "lib/fresh.h"
+#include "lib/health/fresh.h"
 
 FUZZER(pass)
 {

@@ -4,7 +4,7 @@
  */
 #include "tests/fuzz/fuzz.h"
 
-#include "lib/rules.h"
+#include "lib/env/rules.h"
 
 /* With much known, with nothing known: a decision always has a rule, and a set one a value. */
 static void check_decisions(const struct osp_rule_set *rules, const struct osp_facts *facts)

@@ -2,8 +2,8 @@
 /* slurm.conf, its own include too: every word that is read can be found again; and plugstack.conf. */
 #include "tests/fuzz/fuzz.h"
 
-#include "lib/plugstack.h"
-#include "lib/slurm_conf.h"
+#include "lib/conf/plugstack.h"
+#include "lib/conf/slurm_conf.h"
 
 struct input {
 	const uint8_t *data;

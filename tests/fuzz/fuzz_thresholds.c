@@ -4,7 +4,7 @@
  */
 #include "tests/fuzz/fuzz.h"
 
-#include "lib/thresholds.h"
+#include "lib/health/thresholds.h"
 
 FUZZER(thresholds)
 {

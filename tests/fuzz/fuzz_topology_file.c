@@ -2,7 +2,7 @@
 /* onespine.topology: what is read is written and read again as the same. */
 #include "tests/fuzz/fuzz.h"
 
-#include "lib/readers.h"
+#include "lib/topology/readers.h"
 
 static void check_slurm(const struct osp_topology *topology, bool yaml)
 {

@@ -2,7 +2,7 @@
 /* topology.conf: what is read is written, in both formats, and read again with all its nodes. */
 #include "tests/fuzz/fuzz.h"
 
-#include "lib/readers.h"
+#include "lib/topology/readers.h"
 
 static void check_rewritten(const struct osp_topology *topology, bool yaml)
 {

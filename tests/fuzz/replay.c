@@ -7,7 +7,7 @@
  */
 #include <dirent.h>
 
-#include "lib/text.h"
+#include "lib/base/text.h"
 #include "tests/fuzz/fuzz.h"
 
 #define INPUT_BYTES_MAX ((size_t)64 * 1024 * 1024)

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "lib/text.h"
+#include "lib/base/text.h"
 
 /* A file of the source tree; make check says where that is. */
 char *read_source(const char *path, size_t *bytes)

@@ -8,7 +8,7 @@
 #ifndef OSP_TEST_IMPORT_HELPER_H
 #define OSP_TEST_IMPORT_HELPER_H
 
-#include "lib/readers.h"
+#include "lib/topology/readers.h"
 
 typedef int import_f(struct osp_import *import, const char *file, const char *text,
 		     size_t text_bytes, struct osp_error *error);

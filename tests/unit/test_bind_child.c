@@ -13,8 +13,8 @@
 #include <unistd.h>
 #include <cmocka.h>
 
-#include "lib/bind_child.h"
-#include "lib/bind_process.h"
+#include "lib/bind/bind_child.h"
+#include "lib/bind/bind_process.h"
 
 /* Two NUMA nodes with two GPUs and four cores each; GPUs 0 and 1 are near node 1. */
 static const char machine_text[] = "<system><cpu numaid=\"0\" affinity=\"0f\">"

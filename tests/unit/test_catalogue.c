@@ -9,8 +9,8 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "lib/catalogue.h"
-#include "lib/facts.h"
+#include "lib/env/catalogue.h"
+#include "lib/env/facts.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 

@@ -9,8 +9,8 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "lib/document.h"
-#include "lib/text.h"
+#include "lib/base/document.h"
+#include "lib/base/text.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 

@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "lib/fresh.h"
+#include "lib/health/fresh.h"
 
 /* Two GPUs, at 1000 s since boot. */
 static void fill(struct osp_node_state *state)

@@ -12,7 +12,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "lib/gate_barrier.h"
+#include "lib/gate/gate_barrier.h"
 
 #define BUDGET_MS 10000
 #define RETRY_MS  50 /* between two attempts to connect */

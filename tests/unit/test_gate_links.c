@@ -9,7 +9,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "lib/gate_links.h"
+#include "lib/gate/gate_links.h"
 
 #define NODES_MAX 300
 #define GBPS	  90.0f

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "lib/gate_message.h"
+#include "lib/gate/gate_message.h"
 
 /* Where in a message its parts stand. */
 #define AT_VERSION 4

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The gate's verdict and the circuit breaker: tables of cases, and gangs made at random of which
- * each verdict must keep every promise of lib/gate_verdict.h.
+ * each verdict must keep every promise of lib/gate/gate_verdict.h.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -12,9 +12,9 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "lib/breaker.h"
-#include "lib/gate_verdict.h"
-#include "lib/reason.h"
+#include "lib/gate/breaker.h"
+#include "lib/gate/gate_verdict.h"
+#include "lib/health/reason.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 #define NODES_MAX    12

@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "lib/history.h"
+#include "lib/health/history.h"
 
 #define DAY 86400
 #define NOW (1000 * (int64_t)DAY)

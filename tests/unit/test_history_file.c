@@ -16,8 +16,8 @@
 
 #include <cmocka.h>
 
-#include "tools/history_file.h"
-#include "tools/history_line.h"
+#include "tools/record/history_file.h"
+#include "tools/record/history_line.h"
 
 static char folder[64];
 

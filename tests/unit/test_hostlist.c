@@ -9,8 +9,8 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "lib/hostlist.h"
-#include "lib/text.h"
+#include "lib/base/hostlist.h"
+#include "lib/base/text.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 

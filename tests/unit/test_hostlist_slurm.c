@@ -11,8 +11,8 @@
 
 #include <slurm/slurm.h>
 
-#include "lib/hostlist.h"
-#include "lib/text.h"
+#include "lib/base/hostlist.h"
+#include "lib/base/text.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "lib/readers.h"
+#include "lib/topology/readers.h"
 #include "tests/unit/import_helper.h"
 
 /* --- EC2 --------------------------------------------------------------------------------------- */

@@ -17,7 +17,7 @@
 #include <slurm/slurm_errno.h>
 
 #include "onespine_config.h"
-#include "lib/note.h"
+#include "lib/policy/note.h"
 #include "sched/job_env.h"
 #include "sched/job_spares.h"
 #include "sched/job_submit_onespine.h"

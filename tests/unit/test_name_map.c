@@ -9,7 +9,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "lib/name_map.h"
+#include "lib/topology/name_map.h"
 #include "tests/unit/import_helper.h"
 
 static void has(const struct osp_name_map *map, const char *id, const char *nodes)

@@ -11,11 +11,11 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "lib/document.h"
-#include "lib/hostlist.h"
-#include "lib/nodeset.h"
-#include "lib/readers.h"
-#include "lib/text.h"
+#include "lib/base/document.h"
+#include "lib/base/hostlist.h"
+#include "lib/base/nodeset.h"
+#include "lib/topology/readers.h"
+#include "lib/base/text.h"
 #include "tests/unit/no_memory.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "lib/bind.h"
+#include "lib/bind/bind.h"
 #include "tests/unit/no_memory.h"
 
 static const char text[] = "<system version=\"1\">\n"

@@ -13,9 +13,9 @@
 #include <unistd.h>
 #include <cmocka.h>
 
-#include "lib/bind_machine_text.h"
-#include "lib/node_cache.h"
-#include "lib/rules_kept.h"
+#include "lib/bind/bind_machine_text.h"
+#include "lib/env/node_cache.h"
+#include "lib/env/rules_kept.h"
 
 static const char topology[] = "<system><cpu numaid=\"0\" affinity=\"0f\">"
 			       "<pci busid=\"0000:80:00.0\" class=\"0x030200\"/></cpu>"

@@ -18,7 +18,7 @@
 #include <unistd.h>
 #include <cmocka.h>
 
-#include "lib/user_env.h"
+#include "lib/base/environment.h"
 #include "spank/node_part.h"
 
 #define NAMES_MAX 64

@@ -12,8 +12,8 @@
 #include <unistd.h>
 #include <cmocka.h>
 
-#include "lib/config.h"
-#include "lib/node_policy.h"
+#include "lib/policy/config.h"
+#include "lib/policy/node_policy.h"
 
 static char folder[64], slurm_conf[128], site[128];
 

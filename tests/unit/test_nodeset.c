@@ -8,7 +8,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "lib/nodeset.h"
+#include "lib/base/nodeset.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 #define PLACES_MAX   200

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "lib/note.h"
+#include "lib/policy/note.h"
 
 static const struct osp_note waits = {
 	.gang = "spine@30:00",

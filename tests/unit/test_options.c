@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tools/options.h"
+#include "tools/shared/options.h"
 
 #define WORDS_MAX 16
 

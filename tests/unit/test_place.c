@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/place.h"
+#include "lib/place/place.h"
 #include "tests/fabric.h"
 #include "tests/unit/no_memory.h"
 

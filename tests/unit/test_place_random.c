@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/place.h"
+#include "lib/place/place.h"
 #include "tests/fabric.h"
 
 #define CASES	     6000

@@ -9,10 +9,10 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "lib/file_kind.h"
-#include "lib/readers.h"
-#include "lib/topology_yaml.h"
-#include "lib/text.h"
+#include "lib/base/file_kind.h"
+#include "lib/topology/readers.h"
+#include "lib/topology/topology_yaml.h"
+#include "lib/base/text.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 

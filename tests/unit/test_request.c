@@ -8,7 +8,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "lib/request.h"
+#include "lib/policy/request.h"
 
 static void parses(void **state)
 {

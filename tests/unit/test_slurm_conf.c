@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/plugstack.h"
-#include "lib/slurm_conf.h"
+#include "lib/conf/plugstack.h"
+#include "lib/conf/slurm_conf.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 

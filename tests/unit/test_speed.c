@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "lib/speed.h"
+#include "lib/health/speed.h"
 
 #define WELL	   OSP_SPEED_WELL
 #define ALONE	   OSP_SPEED_ALONE

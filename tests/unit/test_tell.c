@@ -11,7 +11,7 @@
 #include <cmocka.h>
 
 #include "check/check.h"
-#include "lib/reason.h"
+#include "lib/health/reason.h"
 
 static const struct osp_check ecc = {.name = "ecc"};
 

@@ -13,7 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "lib/text.h"
+#include "lib/base/text.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 

@@ -11,8 +11,8 @@
 #include <cmocka.h>
 
 #include "check/check.h"
-#include "lib/catalogue.h"
-#include "lib/thresholds.h"
+#include "lib/env/catalogue.h"
+#include "lib/health/thresholds.h"
 
 #define FILE_NAME "thresholds.yaml"
 

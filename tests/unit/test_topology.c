@@ -9,10 +9,10 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "lib/builder.h"
-#include "lib/hostlist.h"
-#include "lib/readers.h"
-#include "lib/topology.h"
+#include "lib/topology/builder.h"
+#include "lib/base/hostlist.h"
+#include "lib/topology/readers.h"
+#include "lib/topology/topology.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 

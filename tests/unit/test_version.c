@@ -8,8 +8,8 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "lib/glob.h"
-#include "lib/version.h"
+#include "lib/base/glob.h"
+#include "lib/base/version.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 

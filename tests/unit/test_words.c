@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/words.h"
+#include "lib/policy/words.h"
 #include "tests/fabric.h"
 
 #define NODES 13

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * bind_machine.h - cores, NUMA nodes, GPUs and NICs of one machine, as binding sees them
+ *
+ * Read from hwloc, which finds GPUs and NICs on the PCI bus: no GPU library is loaded, no driver
+ * is asked. GPUs and NICs are numbered from 0 in the order of their PCI bus ids, which is CUDA's
+ * order with CUDA_DEVICE_ORDER=PCI_BUS_ID.
+ *
+ * A machine never changes: any number of threads may read one. All in it lives as long as it.
+ */
+#ifndef OSP_BIND_MACHINE_H
+#define OSP_BIND_MACHINE_H
+
+#include <hwloc.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "lib/base/arena.h"
+#include "lib/base/error.h"
+
+#define OSP_MACHINE_XML_BYTES_MAX ((size_t)32 * 1024 * 1024)
+#define OSP_MACHINE_DEVICES_MAX	  1024 /* GPUs, and as many NICs */
+#define OSP_NO_MEMORY		  UINT32_MAX
+
+/* A NUMA node with cores of its own. Nodes without (a GPU's memory, an expander) are not among
+ * them. */
+struct osp_machine_domain {
+	uint32_t os_index; /* the kernel's number; OSP_NO_MEMORY for cores that no node is near */
+	hwloc_bitmap_t cpus;
+	uint32_t core_count;
+};
+
+struct osp_machine_core {
+	hwloc_bitmap_t cpus; /* its hardware threads, by the kernel's numbers */
+	uint32_t domain;
+};
+
+/* How near a GPU its nearest NICs are. */
+enum osp_near {
+	OSP_NEAR_NOTHING,
+	OSP_NEAR_SWITCH,
+	OSP_NEAR_HOST_BRIDGE,
+	OSP_NEAR_DOMAIN,
+};
+
+struct osp_machine_device {
+	const char *bus_id;  /* "0000:18:00.0" */
+	const char *name;    /* a NIC's device ("mlx5_0"), a GPU's model; "" where unknown */
+	hwloc_bitmap_t cpus; /* near it; empty where the machine does not say */
+	hwloc_bitmap_t nics; /* of a GPU: those nearest to it */
+	enum osp_near near;  /* of a GPU: how near these are */
+	uint16_t vendor;
+	uint16_t device;
+	bool is_fabric; /* a NIC for RDMA */
+};
+
+struct osp_machine {
+	const char *product;		    /* as the firmware calls it; "" where unknown */
+	struct osp_machine_domain *domains; /* by os_index */
+	struct osp_machine_core *cores;	    /* domain by domain; neighbours share caches */
+	struct osp_machine_device *gpus;
+	struct osp_machine_device *nics; /* those for RDMA alone where there is one */
+	uint32_t domain_count;
+	uint32_t core_count;
+	uint32_t gpu_count;
+	uint32_t nic_count;
+	uint32_t threads_most;	     /* hardware threads of a core, at most */
+	hwloc_bitmap_t cpus;	     /* all */
+	hwloc_bitmap_t allowed_cpus; /* inside the caller's cgroup, for this machine */
+	hwloc_bitmap_t allowed_memory;
+	hwloc_bitmap_t memory_apart; /* NUMA nodes without cores of their own */
+	bool has_pci;		     /* any PCI device is seen */
+	bool cores_guessed;	     /* which threads share a core was guessed from the CPU masks */
+	/* private */
+	struct osp_arena arena;
+};
+
+/*
+ * A machine from an hwloc XML file (versions 1 to 3) or a NCCL topology file (lib/bind/nccl_topology.h),
+ * told apart by their first element. `file` is the name for errors. NULL with `error` set.
+ */
+struct osp_machine *osp_machine_read(const char *file, const char *text, size_t text_bytes,
+				     struct osp_error *error);
+
+/* The machine that this runs on. Reads /sys and /proc. NULL with `error` set. */
+struct osp_machine *osp_machine_here(struct osp_error *error);
+
+void osp_machine_free(struct osp_machine *machine); /* NULL is allowed */
+
+/*
+ * CPU numbers as Linux lists them ("0-15,32-47") added to `cpus`. 0, or -1 with `error` set: its
+ * column is the byte in `list`, from 1.
+ */
+int osp_machine_parse_cpus(const char *list, hwloc_bitmap_t cpus, struct osp_error *error);
+
+#endif

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* bind_private.h - inside lib/: a plan in the making (bind.c), for its words (bind_words.c) */
+#ifndef OSP_BIND_PRIVATE_H
+#define OSP_BIND_PRIVATE_H
+
+#include <stdbool.h>
+
+#include "lib/bind/bind.h"
+
+/* Why a task got the cores it got. */
+enum osp_bind_cause {
+	OSP_BIND_NEAR,	    /* those near its GPUs */
+	OSP_BIND_ALONE,	    /* all: it is the only task */
+	OSP_BIND_NO_GPU,    /* it has none */
+	OSP_BIND_UNKNOWN,   /* nothing is known of where its GPUs are */
+	OSP_BIND_FORBIDDEN, /* no core near its GPUs is allowed */
+};
+
+struct osp_bind_state {
+	const struct osp_machine *machine;
+	const struct osp_bind_request *request;
+	struct osp_bind_plan *plan;
+	hwloc_bitmap_t allowed;
+	hwloc_bitmap_t *usable;	     /* core by core: its allowed hardware threads */
+	uint32_t *usable_cores;	     /* domain by domain */
+	uint32_t *weights;	     /* task by task, domain by domain: GPUs of the task near it */
+	uint32_t *sharers;	     /* domain by domain: tasks with a weight there */
+	uint32_t *takers;	     /* core by core: tasks that got it */
+	enum osp_bind_cause *causes; /* task by task */
+	uint32_t usable_count;	     /* cores */
+	uint32_t far_count;	     /* tasks that got cores not for their GPUs */
+};
+
+static inline uint32_t *osp_bind_weight(const struct osp_bind_state *state, uint32_t task,
+					uint32_t domain)
+{
+	return &state->weights[(size_t)task * state->machine->domain_count + domain];
+}
+
+/* Fills every reason and the notes. False when memory ran out. */
+bool osp_bind_tell(struct osp_bind_state *state);
+
+#endif

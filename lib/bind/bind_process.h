@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * bind_process.h - the CPUs and the memory policy of this process
+ *
+ * Asks the kernel and tells it; what it refuses is told. Also in slurmstepd's tasks. One thread.
+ */
+#ifndef OSP_BIND_PROCESS_H
+#define OSP_BIND_PROCESS_H
+
+#include <hwloc.h>
+
+#include "lib/base/error.h"
+
+/* The CPUs that this process may run on: its cgroup's, and as its launcher bound it. NULL with
+ * `error` set. To be freed. */
+hwloc_bitmap_t osp_bind_own_cpus(struct osp_error *error);
+
+/* 0, or -1 with `error` set. */
+int osp_bind_set_cpus(hwloc_const_bitmap_t cpus, struct osp_error *error);
+
+/*
+ * The CPUs of this process's cgroup, however its launcher has bound it: binds this process to all of
+ * them. NULL with `error` set. To be freed.
+ */
+hwloc_bitmap_t osp_bind_widest(struct osp_error *error);
+
+/* Memory is preferred, never forced: where these nodes are full, others serve; an empty set changes
+ * nothing. 0, or -1 with `error` set. */
+int osp_bind_set_memory(hwloc_const_bitmap_t nodes, struct osp_error *error);
+
+#endif

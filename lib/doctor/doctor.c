@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* doctor.c - the table of rules, and what it finds */
+#include "onespine_config.h"
+#include "lib/doctor/doctor_private.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "lib/base/room.h"
+#include "lib/base/text.h"
+
+/* When a rule has something to say. */
+enum when {
+	ON_CONTROLLER = 1, /* only where slurmctld runs */
+	BEFORE_START = 2,  /* also before slurmctld starts */
+	FOR_GATE = 4,	   /* only where the gate is on */
+};
+
+static const struct rule {
+	const char *name;
+	unsigned int when;
+	osp_rule_f *judge;
+	const char *explanation;
+} rules[] = {
+	{"folders", BEFORE_START, osp_rule_folders,
+	 "every directory of PluginDir is there: Slurm's commands and daemons fail without"},
+	{"plugin-dir", BEFORE_START, osp_rule_plugin_dir,
+	 "PluginDir finds our select_cons_tres.so before Slurm's own"},
+	{"shadow-version", ON_CONTROLLER | BEFORE_START, osp_rule_shadow_version,
+	 "our plugins are built for exactly the Slurm that is installed"},
+	{"select-type", BEFORE_START, osp_rule_select_type, "SelectType is select/cons_tres"},
+	{"job-submit", BEFORE_START, osp_rule_job_submit,
+	 "JobSubmitPlugins has onespine, which stops a slurmctld that cannot enforce"},
+	{"spank", 0, osp_rule_spank, "plugstack.conf names onespine.so, which takes --gang"},
+	{"trusted", 0, osp_rule_trusted, "nobody but root and SlurmUser can write what they obey"},
+	{"configless", 0, osp_rule_configless, "what slurmctld sends to others holds our lines"},
+	{"config", ON_CONTROLLER, osp_rule_config, "onespine.yaml is right"},
+	{"topology", ON_CONTROLLER, osp_rule_topology,
+	 "onespine.topology is right and has the nodes of slurm.conf"},
+	{"backup", ON_CONTROLLER, osp_rule_backup,
+	 "two slurmctlds share StateSaveLocation, where the last good topology lies"},
+	{"node-rank", 0, osp_rule_node_rank, "TopologyParam does not order ranks another way"},
+	{"backfill", 0, osp_rule_backfill, "backfill looks far enough ahead for a gang"},
+	{"munge", FOR_GATE, osp_rule_munge, "MUNGE, which signs the gate's messages, answers"},
+	{"gate-config", FOR_GATE, osp_rule_gate_config,
+	 "the gate obeys onespine.yaml on every node"},
+	{"prolog", FOR_GATE, osp_rule_prolog, "slurmd's Prolog and Epilog run the gate"},
+	{"prolog-flags", FOR_GATE, osp_rule_prolog_flags,
+	 "PrologFlags holds the batch script back until every node's gate is through"},
+	{"prolog-time", FOR_GATE, osp_rule_prolog_time,
+	 "Slurm's time limits leave the gate its budget"},
+	{"prolog-hold", FOR_GATE, osp_rule_prolog_hold,
+	 "a Prolog that fails all the same does not hold the job"},
+	{"requeue-delay", FOR_GATE, osp_rule_requeue_delay,
+	 "a job that the gate requeues starts again soon"},
+	{"spares", FOR_GATE, osp_rule_spares,
+	 "a job may be shrunk, so that spares can be released"},
+	{"running", 0, osp_rule_running, "the slurmctld that runs has read all this"},
+};
+
+#define RULE_COUNT (sizeof(rules) / sizeof(rules[0]))
+
+/* --- findings ----------------------------------------------------------------------------------- */
+
+/* A copy in the findings' arena; "" and `failed` when memory ran out. */
+static const char *keep(struct osp_doctor_findings *findings, const char *format, va_list arguments)
+{
+	char *words = NULL;
+	int length = vasprintf(&words, format, arguments);
+	const char *copy =
+		length < 0 ? NULL : osp_arena_copy(&findings->arena, words, (size_t)length);
+
+	if (length >= 0)
+		free(words);
+	if (!copy)
+		findings->failed = true;
+	return copy ? copy : "";
+}
+
+void osp_find(struct osp_diagnosis *diagnosis, enum osp_doctor_finding_level level,
+	      const char *format, ...)
+{
+	struct osp_doctor_findings *findings = diagnosis->findings;
+	struct osp_doctor_finding *finding;
+	va_list arguments;
+
+	if (osp_make_room((void **)&findings->items, &findings->room, findings->count,
+			  sizeof(*findings->items))) {
+		findings->failed = true;
+		return;
+	}
+	finding = &findings->items[findings->count++];
+	*finding = (struct osp_doctor_finding){.name = diagnosis->rule, .level = level, .cure = ""};
+	va_start(arguments, format);
+	finding->sentence = keep(findings, format, arguments);
+	va_end(arguments);
+}
+
+static struct osp_doctor_finding *last_finding(struct osp_diagnosis *diagnosis)
+{
+	struct osp_doctor_findings *findings = diagnosis->findings;
+
+	return findings->failed || !findings->count ? NULL : &findings->items[findings->count - 1];
+}
+
+static const char *keep_words(struct osp_doctor_findings *findings, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+
+static const char *keep_words(struct osp_doctor_findings *findings, const char *format, ...)
+{
+	const char *copy;
+	va_list arguments;
+
+	va_start(arguments, format);
+	copy = keep(findings, format, arguments);
+	va_end(arguments);
+	return copy;
+}
+
+void osp_cure(struct osp_diagnosis *diagnosis, const char *format, ...)
+{
+	struct osp_doctor_finding *finding = last_finding(diagnosis);
+	va_list arguments;
+
+	if (!finding)
+		return;
+	va_start(arguments, format);
+	finding->cure = keep(diagnosis->findings, format, arguments);
+	va_end(arguments);
+}
+
+void osp_cure_setting(struct osp_diagnosis *diagnosis, const char *key, const char *value)
+{
+	const struct osp_slurm_word *word = osp_slurm_conf_find(diagnosis->facts->conf, key);
+	struct osp_doctor_finding *finding = last_finding(diagnosis);
+
+	if (!finding)
+		return;
+	if (word) {
+		osp_cure(diagnosis, "%s:%d: %s=%s instead of %s", word->file, word->line, key,
+			 value, word->value);
+		return;
+	}
+	finding->line = keep_words(diagnosis->findings, "%s=%s", key, value);
+	osp_cure(diagnosis, "%s: %s=%s", diagnosis->facts->conf_path, key, value);
+}
+
+void osp_cure_list(struct osp_diagnosis *diagnosis, const char *key, const char *word)
+{
+	const char *value = osp_slurm_conf_value(diagnosis->facts->conf, key, NULL);
+	struct osp_text list = OSP_TEXT_INIT;
+
+	if (value && strcasecmp(value, "none") != 0)
+		osp_text_printf(&list, "%s,", value);
+	osp_text_add(&list, word);
+	if (list.failed)
+		diagnosis->findings->failed = true;
+	else
+		osp_cure_setting(diagnosis, key, list.data);
+	osp_text_free(&list);
+}
+
+bool osp_setting_has(const struct osp_diagnosis *diagnosis, const char *key, const char *word)
+{
+	return osp_slurm_list_has(osp_slurm_conf_value(diagnosis->facts->conf, key, NULL), word,
+				  NULL, 0);
+}
+
+const char *osp_slurm_version_words(uint32_t version, char *buffer)
+{
+	snprintf(buffer, OSP_SLURM_VERSION_BYTES, "%u.%02u.%u", version >> 16, version >> 8 & 255,
+		 version & 255);
+	return buffer;
+}
+
+/* --- judging ------------------------------------------------------------------------------------ */
+
+static bool applies(const struct rule *rule, const struct osp_doctor_facts *facts)
+{
+	if (rule->when & ON_CONTROLLER && !facts->controller)
+		return false;
+	if (rule->when & FOR_GATE && !facts->gate.on)
+		return false;
+	return rule->when & BEFORE_START || !facts->before_start;
+}
+
+static void no_conf(struct osp_diagnosis *diagnosis)
+{
+	const struct osp_doctor_facts *facts = diagnosis->facts;
+	char words[sizeof(struct osp_error) + 32];
+
+	diagnosis->rule = "slurm-conf";
+	osp_find(diagnosis, OSP_DOCTOR_WRONG, "slurm.conf cannot be read: %s",
+		 facts->conf_error ? osp_error_format(facts->conf_error, words, sizeof(words))
+				   : "there is none");
+	osp_cure(diagnosis, "Slurm refuses such a file too: put it right first");
+}
+
+int osp_doctor_judge(const struct osp_doctor_facts *facts, struct osp_doctor_findings *findings)
+{
+	struct osp_diagnosis diagnosis = {.facts = facts, .findings = findings};
+
+	findings->looked_at++;
+	if (!facts->conf) {
+		no_conf(&diagnosis);
+		return findings->failed ? -1 : 0;
+	}
+	for (size_t i = 0; i < RULE_COUNT; i++) {
+		if (!applies(&rules[i], facts))
+			continue;
+		diagnosis.rule = rules[i].name;
+		rules[i].judge(&diagnosis);
+		findings->looked_at++;
+	}
+	return findings->failed ? -1 : 0;
+}
+
+void osp_doctor_findings_free(struct osp_doctor_findings *findings)
+{
+	osp_arena_free(&findings->arena);
+	free(findings->items);
+	*findings = (struct osp_doctor_findings)OSP_DOCTOR_FINDINGS_INIT;
+}
+
+uint32_t osp_doctor_count(const struct osp_doctor_findings *findings,
+			  enum osp_doctor_finding_level level)
+{
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; i < findings->count; i++)
+		count += findings->items[i].level == level;
+	return count;
+}
+
+char *osp_doctor_piece(const struct osp_doctor_findings *findings)
+{
+	struct osp_text text = OSP_TEXT_INIT;
+
+	for (uint32_t i = 0; i < findings->count; i++) {
+		const struct osp_doctor_finding *finding = &findings->items[i];
+
+		if (finding->level == OSP_DOCTOR_WRONG && finding->line)
+			osp_text_printf(&text, "%s\n", finding->line);
+	}
+	return osp_text_take(&text);
+}
+
+const char *osp_doctor_rule(size_t index, const char **explanation)
+{
+	if (index >= RULE_COUNT)
+		return NULL;
+	*explanation = rules[index].explanation;
+	return rules[index].name;
+}

@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * doctor.h - what could make enforcement, the gate or the options silently absent, and the cure
+ *
+ * The caller gathers facts of one host (tools/setup/doctor_facts.c): slurm.conf, what lies in the folders
+ * that it names, what a running slurmctld answers. Every finding is decided here, from the facts
+ * alone: a table of rules, each with a name, its condition, a sentence and a cure.
+ *
+ * Any thread; reads no file.
+ */
+#ifndef OSP_DOCTOR_H
+#define OSP_DOCTOR_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "lib/base/arena.h"
+#include "lib/base/error.h"
+#include "lib/conf/slurm_conf.h"
+
+/* --- facts -------------------------------------------------------------------------------------- */
+
+enum osp_plugin_state {
+	OSP_PLUGIN_ABSENT,
+	OSP_PLUGIN_BROKEN, /* cannot be read, or is no plugin of Slurm */
+	OSP_PLUGIN_OTHERS, /* Slurm's own, or somebody else's */
+	OSP_PLUGIN_OURS,
+};
+
+struct osp_plugin_file {
+	enum osp_plugin_state state;
+	uint32_t version; /* Slurm it was built for, 0xMMmmuu */
+};
+
+/* One directory of PluginDir. */
+struct osp_plugin_folder {
+	const char *path;
+	bool exists;
+	struct osp_plugin_file select;	   /* select_cons_tres.so */
+	struct osp_plugin_file job_submit; /* job_submit_onespine.so */
+};
+
+/* A file or folder that root or slurmctld trusts. */
+struct osp_trusted_file {
+	const char *path;
+	bool exists;
+	bool safe; /* root's or SlurmUser's, and nobody else may write it */
+};
+
+/* onespine.so as plugstack.conf names it. */
+struct osp_spank_line {
+	bool named;
+	bool required;
+	bool included; /* the line stands in a file that plugstack.conf includes */
+	const char *path;
+	const char *file; /* with the line */
+	int line;
+	struct osp_plugin_file plugin;
+};
+
+/* A slurmctld that was asked. */
+enum osp_ctld { OSP_NOT_ASKED, OSP_NO_ANSWER, OSP_ANSWERED };
+enum osp_probe {
+	OSP_PROBE_UNKNOWN, /* the answer says neither */
+	OSP_PROBE_OURS,	   /* job_submit_onespine.so answered; it does so only with the shadow */
+	OSP_PROBE_STOCK,
+};
+
+struct osp_running {
+	enum osp_ctld asked;
+	const char *why; /* OSP_NO_ANSWER: in words */
+	const char *version;
+	const char *plugin_dir;
+	const char *select_type;
+	const char *job_submit;
+	enum osp_probe probe;
+};
+
+/* What onespine.yaml asks of the gate; all zero where there is none. */
+struct osp_doctor_gate {
+	bool on;
+	uint32_t budget_s;
+	uint32_t spares_max;
+	bool prolog_runs; /* slurmd's Prolog, or a file that it runs, runs `onespine gate prolog` */
+	bool epilog_runs;
+	bool config_exists; /* onespine.yaml beside slurm.conf */
+	bool config_roots; /* it is root's, and nobody else may write it: else the gate passes it over */
+};
+
+struct osp_doctor_facts {
+	const struct osp_slurm_conf *conf; /* NULL: `conf_error` says why */
+	const char *conf_path;
+	const struct osp_error *conf_error;
+	bool fetched;		/* slurm.conf is slurmd's copy of what slurmctld sent */
+	bool controller;	/* slurmctld runs on this host, or is about to */
+	bool before_start;	/* judge only what makes slurmctld's start useless */
+	uint32_t slurm;		/* version of the Slurm that this build is for */
+	const char *shadow_dir; /* where this build's plugins are installed */
+	const char *plugin_dir;
+	const char *slurm_plugins; /* Slurm's own directory */
+	bool installed;		   /* the shadow is in shadow_dir, job_submit in plugin_dir */
+
+	const struct osp_plugin_folder *folders; /* PluginDir's, in order */
+	size_t folder_count;
+	struct osp_spank_line spank;
+	const char *plugstack_path;
+	const struct osp_trusted_file *trusted;
+	size_t trusted_count;
+
+	const char *config_path;
+	bool config_exists;
+	bool config_sent; /* slurm.conf includes it as it is now (lib/policy/node_policy.h) */
+	const struct osp_error *config_error; /* NULL: right, or not looked at */
+	const char *topology_path;
+	const struct osp_error *topology_error;
+	const char *uncovered; /* hostlist of slurm.conf's nodes that no domain has; NULL: none */
+	uint32_t uncovered_count;
+	uint32_t node_count; /* of slurm.conf */
+	bool topology_yaml;  /* Slurm reads topology.yaml, and topology.conf no more */
+
+	bool munge_looked_at;
+	bool munge_answers;
+	const char *munge_socket;
+	const char *
+		state_location_kind; /* a local file system's name, "ext4"; NULL: shared or unknown */
+	struct osp_running running;
+	struct osp_doctor_gate gate;
+};
+
+/* --- findings ----------------------------------------------------------------------------------- */
+
+enum osp_doctor_finding_level {
+	OSP_DOCTOR_WRONG,   /* something that should work does not */
+	OSP_DOCTOR_WARNING, /* works, and could work better or stop working */
+};
+
+struct osp_doctor_finding {
+	const char *name; /* of the rule */
+	enum osp_doctor_finding_level level;
+	const char *sentence;
+	const char *cure;
+	const char
+		*line; /* "Key=Value" that slurm.conf lacks altogether, so that a file of ours may
+			     say it; NULL: a person has to change something */
+};
+
+struct osp_doctor_findings {
+	struct osp_doctor_finding *items;
+	uint32_t count;
+	uint32_t room;
+	uint32_t looked_at; /* rules that were judged */
+	struct osp_arena arena;
+	bool failed;
+};
+
+#define OSP_DOCTOR_FINDINGS_INIT                                                                   \
+	{                                                                                          \
+		NULL, 0, 0, 0, OSP_ARENA_INIT, false                                               \
+	}
+
+/* Judges the facts by every rule, in the table's order. Returns 0, or -1 when memory ran out. */
+int osp_doctor_judge(const struct osp_doctor_facts *facts, struct osp_doctor_findings *findings);
+void osp_doctor_findings_free(struct osp_doctor_findings *findings);
+
+/* How many of that level. */
+uint32_t osp_doctor_count(const struct osp_doctor_findings *findings,
+			  enum osp_doctor_finding_level level);
+
+/*
+ * The lines of slurm.conf without which something is wrong and that it lacks altogether, for a file
+ * that slurm.conf includes; "" where there is none. To be freed with free(); NULL when memory ran
+ * out.
+ */
+char *osp_doctor_piece(const struct osp_doctor_findings *findings);
+
+/* Names and one-line explanations of the rules, to list them. NULL past the end. */
+const char *osp_doctor_rule(size_t index, const char **explanation);
+
+/* PluginDir as it should be: our folders first, then what `value` (NULL: Slurm's own directory) has
+ * beside them. To be freed with free(); NULL when memory ran out. */
+char *osp_doctor_plugin_dir(const struct osp_doctor_facts *facts, const char *value);
+
+#endif

@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* doctor_cluster.c - rules about the cluster: what is sent to whom, the fabric, the scheduler */
+#include "lib/doctor/doctor_private.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "lib/policy/node_policy.h"
+#include "lib/base/text.h"
+
+#define BF_WINDOW_DEFAULT_MINUTES 1440 /* slurm.conf(5), SchedulerParameters */
+#define MINUTE_S		  60
+
+/* --- configless --------------------------------------------------------------------------------- */
+
+/* slurmctld sends an included file only when its name has no '/' (parse_config.c). */
+static const struct osp_slurm_file *unsent_file(const struct osp_doctor_facts *facts,
+						const char *path)
+{
+	size_t count;
+	const struct osp_slurm_file *files = osp_slurm_conf_files(facts->conf, &count);
+
+	for (size_t i = 1; i < count; i++)
+		if (strcmp(files[i].path, path) == 0 && strchr(files[i].name, '/'))
+			return &files[i];
+	return NULL;
+}
+
+void osp_rule_configless(struct osp_diagnosis *diagnosis)
+{
+	const struct osp_doctor_facts *facts = diagnosis->facts;
+	static const char *const keys[] = {"PluginDir", "JobSubmitPlugins", "PrologFlags"};
+
+	if (facts->fetched ||
+	    !osp_setting_has(diagnosis, "SlurmctldParameters", "enable_configless"))
+		return;
+	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
+		const struct osp_slurm_word *word = osp_slurm_conf_find(facts->conf, keys[i]);
+		const struct osp_slurm_file *file = word ? unsent_file(facts, word->file) : NULL;
+
+		if (!file)
+			continue;
+		osp_find(diagnosis, OSP_DOCTOR_WRONG,
+			 "%s stands in %s, which slurmctld does not send to configless hosts: its "
+			 "Include line has a '/'",
+			 keys[i], file->path);
+		osp_cure(diagnosis,
+			 "%s:%d: put the file beside slurm.conf and include its bare name",
+			 file->said_in, file->said_line);
+	}
+	if (facts->spank.named && facts->spank.included) {
+		osp_find(diagnosis, OSP_DOCTOR_WRONG,
+			 "onespine.so is named in %s, which slurmctld does not send to configless "
+			 "hosts: they get plugstack.conf alone",
+			 facts->spank.file);
+		osp_cure(diagnosis, "put the line into %s itself", facts->plugstack_path);
+	}
+	if (facts->controller && facts->config_exists && !facts->config_sent) {
+		osp_find(diagnosis, OSP_DOCTOR_WARNING,
+			 "configless nodes do not get %s as it is now: slurmctld sends what "
+			 "slurm.conf includes, and " OSP_PIECE_NAME " does not hold it",
+			 facts->config_path);
+		osp_cure(diagnosis, "onespine setup --head, then scontrol reconfigure");
+	}
+}
+
+/* --- our files ---------------------------------------------------------------------------------- */
+
+void osp_rule_config(struct osp_diagnosis *diagnosis)
+{
+	char words[sizeof(struct osp_error) + 32];
+
+	if (!diagnosis->facts->config_error)
+		return;
+	osp_find(diagnosis, OSP_DOCTOR_WRONG, "onespine.yaml is refused: %s",
+		 osp_error_format(diagnosis->facts->config_error, words, sizeof(words)));
+	osp_cure(diagnosis, "put it right; onespine config check reads it again");
+}
+
+void osp_rule_topology(struct osp_diagnosis *diagnosis)
+{
+	const struct osp_doctor_facts *facts = diagnosis->facts;
+	char words[sizeof(struct osp_error) + 32];
+
+	if (facts->topology_error) {
+		osp_find(diagnosis, OSP_DOCTOR_WRONG, "no topology, so no gang starts: %s",
+			 osp_error_format(facts->topology_error, words, sizeof(words)));
+		osp_cure(diagnosis, "onespine topology import --from KIND FILE -o %s",
+			 facts->topology_path);
+		return;
+	}
+	if (!facts->uncovered_count)
+		return;
+	osp_find(diagnosis,
+		 facts->uncovered_count == facts->node_count ? OSP_DOCTOR_WRONG
+							     : OSP_DOCTOR_WARNING,
+		 "%u of %u nodes of slurm.conf are not in the topology, and no gang gets them: %s",
+		 facts->uncovered_count, facts->node_count, facts->uncovered);
+	osp_cure(diagnosis, "onespine topology import again, with these nodes, to %s",
+		 facts->topology_path);
+}
+
+/* --- backup slurmctld --------------------------------------------------------------------------- */
+
+static size_t count_lines(const struct osp_slurm_conf *conf, const char *key)
+{
+	size_t count, found = 0;
+	const struct osp_slurm_word *words = osp_slurm_conf_words(conf, &count);
+
+	for (size_t i = 0; i < count; i++)
+		found += words[i].starts_line && strcasecmp(words[i].key, key) == 0;
+	return found;
+}
+
+void osp_rule_backup(struct osp_diagnosis *diagnosis)
+{
+	const struct osp_doctor_facts *facts = diagnosis->facts;
+
+	if (count_lines(facts->conf, "SlurmctldHost") < 2 || !facts->state_location_kind)
+		return;
+	osp_find(diagnosis, OSP_DOCTOR_WARNING,
+		 "there is a backup slurmctld, and StateSaveLocation (%s) is on %s, which other "
+		 "hosts "
+		 "do not see: what it takes over then lacks jobs and the last good topology",
+		 osp_slurm_conf_value(facts->conf, "StateSaveLocation", "/var/spool"),
+		 facts->state_location_kind);
+	osp_cure(diagnosis,
+		 "put StateSaveLocation where every SlurmctldHost sees it; onespine.yaml "
+		 "and onespine.topology beside slurm.conf on each of them");
+}
+
+/* --- the scheduler ------------------------------------------------------------------------------ */
+
+void osp_rule_node_rank(struct osp_diagnosis *diagnosis)
+{
+	static const char *const words[] = {"SwitchAsNodeRank", "BlockAsNodeRank"};
+	const char *file = diagnosis->facts->topology_yaml ? "topology.yaml" : "topology.conf";
+
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+		if (!osp_setting_has(diagnosis, "TopologyParam", words[i]))
+			continue;
+		osp_find(diagnosis, OSP_DOCTOR_WARNING,
+			 "TopologyParam=%s orders a job's ranks by %s: they follow "
+			 "onespine.topology only while both files say the same",
+			 words[i], file);
+		osp_cure(diagnosis,
+			 "make %s from our file: onespine topology import --from onespine --to %s",
+			 file, file);
+	}
+}
+
+/* The longest MaxTime of the partitions, in minutes; UINT32_MAX: none, or infinite. */
+static uint32_t longest_minutes(const struct osp_slurm_conf *conf)
+{
+	size_t count;
+	const struct osp_slurm_word *words = osp_slurm_conf_words(conf, &count);
+	uint32_t longest = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		const char *time;
+		int64_t seconds;
+
+		if (!words[i].starts_line || strcasecmp(words[i].key, "PartitionName") != 0)
+			continue;
+		time = osp_slurm_conf_of_line(conf, &words[i], "MaxTime");
+		if (!time && strcasecmp(words[i].value, "DEFAULT") == 0)
+			continue;
+		if (!time || osp_parse_duration(time, &seconds) < 0)
+			return UINT32_MAX;
+		if (seconds / MINUTE_S > longest)
+			longest = (uint32_t)(seconds / MINUTE_S);
+	}
+	return longest ? longest : UINT32_MAX;
+}
+
+void osp_rule_backfill(struct osp_diagnosis *diagnosis)
+{
+	const struct osp_slurm_conf *conf = diagnosis->facts->conf;
+	const char *parameters = osp_slurm_conf_value(conf, "SchedulerParameters", "");
+	uint32_t longest = longest_minutes(conf);
+	uint32_t window = BF_WINDOW_DEFAULT_MINUTES;
+	struct osp_text wanted = OSP_TEXT_INIT;
+	char value[32];
+
+	if (strcasecmp(osp_slurm_conf_value(conf, "SchedulerType", "sched/backfill"),
+		       "sched/builtin") == 0) {
+		osp_find(
+			diagnosis, OSP_DOCTOR_WARNING,
+			"SchedulerType=sched/builtin: a gang that waits stops every job behind it");
+		osp_cure_setting(diagnosis, "SchedulerType", "sched/backfill");
+		return;
+	}
+	if (osp_slurm_list_has(parameters, "bf_window", value, sizeof(value)))
+		window = (uint32_t)strtoul(value, NULL, 10);
+	if (longest == UINT32_MAX || window >= longest)
+		return;
+	osp_find(diagnosis, OSP_DOCTOR_WARNING,
+		 "backfill looks %u minutes ahead and jobs may run %u: a gang whose nodes are free "
+		 "later than that is held no place, and small jobs go before it",
+		 window, longest);
+	osp_text_printf(&wanted, "bf_window=%u", longest);
+	if (*value && osp_slurm_list_has(parameters, "bf_window", value, sizeof(value)))
+		osp_cure(diagnosis, "SchedulerParameters: bf_window=%u instead of %s", longest,
+			 value);
+	else if (!wanted.failed)
+		osp_cure_list(diagnosis, "SchedulerParameters", wanted.data);
+	osp_text_free(&wanted);
+}
+
+void osp_rule_munge(struct osp_diagnosis *diagnosis)
+{
+	const struct osp_doctor_facts *facts = diagnosis->facts;
+
+	if (!facts->munge_looked_at || facts->munge_answers)
+		return;
+	osp_find(diagnosis, OSP_DOCTOR_WRONG,
+		 "MUNGE does not answer at %s: the nodes cannot tell each other what their checks "
+		 "found",
+		 facts->munge_socket ? facts->munge_socket : "its usual socket");
+	osp_cure(diagnosis, "start munged (systemctl start munge)");
+}
+
+/* --- the running slurmctld ---------------------------------------------------------------------- */
+
+static void compare_running(struct osp_diagnosis *diagnosis, const char *key, const char *running)
+{
+	const struct osp_slurm_word *word = osp_slurm_conf_find(diagnosis->facts->conf, key);
+
+	if (!word || !running || strcasecmp(word->value, running) == 0)
+		return;
+	osp_find(diagnosis, OSP_DOCTOR_WRONG, "slurmctld runs with %s=%s, and the file says %s",
+		 key, running, word->value);
+	osp_cure(diagnosis, "restart slurmctld (a reconfigure does not do for this)");
+}
+
+void osp_rule_running(struct osp_diagnosis *diagnosis)
+{
+	const struct osp_running *running = &diagnosis->facts->running;
+
+	if (running->asked == OSP_NO_ANSWER) {
+		osp_find(diagnosis, OSP_DOCTOR_WARNING, "slurmctld does not answer: %s",
+			 running->why ? running->why : "no reason given");
+		osp_cure(diagnosis, "start slurmctld, then ask again");
+	}
+	if (running->asked != OSP_ANSWERED)
+		return;
+	compare_running(diagnosis, "PluginDir", running->plugin_dir);
+	compare_running(diagnosis, "SelectType", running->select_type);
+	compare_running(diagnosis, "JobSubmitPlugins", running->job_submit);
+	if (running->probe != OSP_PROBE_STOCK)
+		return;
+	osp_find(diagnosis, OSP_DOCTOR_WRONG,
+		 "the slurmctld that runs takes no notice of a gang: jobs are placed anywhere");
+	osp_cure(diagnosis,
+		 "restart slurmctld; when its log says why it does not start, follow that");
+}

@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* doctor_gate.c - rules about what Slurm must do for the gate (design: nothing of a user runs before
+ * every node is proven) */
+#include "lib/doctor/doctor_private.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* slurm/src/common/read_config.h and slurm.conf(5) */
+#define BATCH_START_TIMEOUT_DEFAULT_S 10
+#define MESSAGE_TIMEOUT_DEFAULT_S     10
+#define MESSAGE_TIMEOUT_COUNTED_S     100 /* slurmctld/job_mgr.c: no more of it counts */
+#define CRED_EXPIRE_DEFAULT_S	      120
+#define CRED_EXPIRE_SLOW_S	      100 /* ParallelCluster sets 70 */
+
+void osp_rule_gate_config(struct osp_diagnosis *diagnosis)
+{
+	const struct osp_doctor_facts *facts = diagnosis->facts;
+	const struct osp_doctor_gate *gate = &facts->gate;
+
+	if (!gate->config_exists || gate->config_roots)
+		return;
+	osp_find(diagnosis, OSP_DOCTOR_WRONG,
+		 "%s is not root's alone, so the gate takes its defaults instead",
+		 facts->config_path);
+	osp_cure(diagnosis, "chown root %s && chmod go-w %s", facts->config_path,
+		 facts->config_path);
+}
+
+static void check_script(struct osp_diagnosis *diagnosis, const char *key, const char *name,
+			 const char *without)
+{
+	const struct osp_doctor_facts *facts = diagnosis->facts;
+	const struct osp_slurm_word *word = osp_slurm_conf_find(facts->conf, key);
+	char path[1024];
+
+	osp_find(diagnosis, OSP_DOCTOR_WRONG, "no %s runs the gate: %s", key, without);
+	if (!word) {
+		snprintf(path, sizeof(path), "%s/%s", facts->plugin_dir, name);
+		osp_cure_setting(diagnosis, key, path);
+		return;
+	}
+	osp_cure(diagnosis, "have %s (%s:%d) run %s/%s too, and end where that fails", word->value,
+		 word->file, word->line, facts->plugin_dir, name);
+}
+
+void osp_rule_prolog(struct osp_diagnosis *diagnosis)
+{
+	const struct osp_doctor_gate *gate = &diagnosis->facts->gate;
+
+	if (!gate->prolog_runs)
+		check_script(diagnosis, "Prolog", "prolog", "nodes are not proven before a job");
+	if (!gate->epilog_runs)
+		check_script(diagnosis, "Epilog", "epilog",
+			     "what a node suffered in a job is not on record");
+}
+
+void osp_rule_prolog_flags(struct osp_diagnosis *diagnosis)
+{
+	static const struct {
+		const char *flag;
+		const char *without;
+	} wanted[] = {
+		{"Alloc", "nodes are checked when the first task comes to them, not at the start"},
+		{"DeferBatch", "a batch script starts while other nodes are still being checked"},
+	};
+
+	for (size_t i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++) {
+		if (osp_setting_has(diagnosis, "PrologFlags", wanted[i].flag))
+			continue;
+		osp_find(diagnosis, OSP_DOCTOR_WRONG, "PrologFlags lacks %s: %s", wanted[i].flag,
+			 wanted[i].without);
+		if (osp_slurm_conf_find(diagnosis->facts->conf, "PrologFlags")) {
+			osp_cure_list(diagnosis, "PrologFlags", wanted[i].flag);
+			continue;
+		}
+		osp_cure_setting(diagnosis, "PrologFlags", "Alloc,DeferBatch");
+		break; /* one line says both */
+	}
+	if (osp_setting_has(diagnosis, "PrologFlags", "RunInJob")) {
+		osp_find(diagnosis, OSP_DOCTOR_WRONG,
+			 "PrologFlags has RunInJob: checks would run inside the job's own cgroup");
+		osp_cure(diagnosis, "take RunInJob out of PrologFlags");
+	}
+}
+
+void osp_rule_prolog_time(struct osp_diagnosis *diagnosis)
+{
+	const struct osp_doctor_facts *facts = diagnosis->facts;
+	uint32_t budget_s = facts->gate.budget_s;
+	uint32_t batch_s = osp_slurm_conf_number(facts->conf, "BatchStartTimeout",
+						 BATCH_START_TIMEOUT_DEFAULT_S);
+	uint32_t message_s =
+		osp_slurm_conf_number(facts->conf, "MessageTimeout", MESSAGE_TIMEOUT_DEFAULT_S);
+	uint32_t prolog_s = osp_slurm_conf_number(facts->conf, "PrologEpilogTimeout", UINT32_MAX);
+	char value[32];
+
+	if (message_s > MESSAGE_TIMEOUT_COUNTED_S)
+		message_s = MESSAGE_TIMEOUT_COUNTED_S;
+	if (batch_s + message_s <= budget_s) {
+		osp_find(diagnosis, OSP_DOCTOR_WRONG,
+			 "BatchStartTimeout (%u s) and MessageTimeout (%u s) together are no "
+			 "longer than "
+			 "the gate's budget (%u s): slurmctld would take a job that is being "
+			 "checked "
+			 "for lost",
+			 batch_s, message_s, budget_s);
+		snprintf(value, sizeof(value), "%u", budget_s + 60);
+		osp_cure_setting(diagnosis, "BatchStartTimeout", value);
+	}
+	if (prolog_s <= budget_s) {
+		osp_find(diagnosis, OSP_DOCTOR_WRONG,
+			 "PrologEpilogTimeout (%u s) ends a Prolog within the gate's budget (%u "
+			 "s), and "
+			 "drains the node for it",
+			 prolog_s, budget_s);
+		snprintf(value, sizeof(value), "%u", budget_s + 60);
+		osp_cure_setting(diagnosis, "PrologEpilogTimeout", value);
+	}
+}
+
+void osp_rule_prolog_hold(struct osp_diagnosis *diagnosis)
+{
+	if (osp_setting_has(diagnosis, "SchedulerParameters", "nohold_on_prolog_fail"))
+		return;
+	osp_find(diagnosis, OSP_DOCTOR_WARNING,
+		 "SchedulerParameters lacks nohold_on_prolog_fail: where a Prolog fails all the "
+		 "same "
+		 "(slurmd killed, disk full) the job is held for ever");
+	osp_cure_list(diagnosis, "SchedulerParameters", "nohold_on_prolog_fail");
+}
+
+void osp_rule_requeue_delay(struct osp_diagnosis *diagnosis)
+{
+	const struct osp_slurm_conf *conf = diagnosis->facts->conf;
+	unsigned long expire_s = CRED_EXPIRE_DEFAULT_S;
+	char value[32];
+
+	if (osp_slurm_list_has(osp_slurm_conf_value(conf, "AuthInfo", NULL), "cred_expire", value,
+			       sizeof(value)))
+		expire_s = strtoul(value, NULL, 10);
+	if (expire_s <= CRED_EXPIRE_SLOW_S ||
+	    osp_slurm_list_has(osp_slurm_conf_value(conf, "SchedulerParameters", NULL),
+			       "requeue_delay", value, sizeof(value)))
+		return;
+	osp_find(diagnosis, OSP_DOCTOR_WARNING,
+		 "a job that the gate puts back starts again only after cred_expire (%lu s) and a "
+		 "second",
+		 expire_s);
+	osp_cure_list(diagnosis, "AuthInfo", "cred_expire=70");
+}
+
+void osp_rule_spares(struct osp_diagnosis *diagnosis)
+{
+	if (!diagnosis->facts->gate.spares_max)
+		return;
+	if (osp_setting_has(diagnosis, "SchedulerParameters", "disable_job_shrink")) {
+		osp_find(diagnosis, OSP_DOCTOR_WRONG,
+			 "SchedulerParameters has disable_job_shrink: spares cannot be released");
+		osp_cure(diagnosis, "take it out, or set gate: spares: 0 in onespine.yaml");
+	}
+	if (osp_setting_has(diagnosis, "SlurmctldParameters", "enable_stepmgr")) {
+		osp_find(diagnosis, OSP_DOCTOR_WRONG,
+			 "SlurmctldParameters has enable_stepmgr: steps would still count the "
+			 "spares "
+			 "that were released");
+		osp_cure(diagnosis, "take it out, or set gate: spares: 0 in onespine.yaml");
+	}
+}

@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* doctor_plugins.c - rules about our plugins: found, first, of the right version, trusted */
+#include "lib/doctor/doctor_private.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "lib/base/text.h"
+
+#define SLURM_23_02 0x170200
+
+/* --- PluginDir ---------------------------------------------------------------------------------- */
+
+static bool is_ours(const struct osp_doctor_facts *facts, const char *path, size_t length)
+{
+	while (length > 1 && path[length - 1] == '/')
+		length--;
+	return (strlen(facts->shadow_dir) == length &&
+		memcmp(facts->shadow_dir, path, length) == 0) ||
+	       (strlen(facts->plugin_dir) == length &&
+		memcmp(facts->plugin_dir, path, length) == 0);
+}
+
+char *osp_doctor_plugin_dir(const struct osp_doctor_facts *facts, const char *value)
+{
+	struct osp_text text = OSP_TEXT_INIT;
+
+	osp_text_printf(&text, "%s:%s", facts->shadow_dir, facts->plugin_dir);
+	for (const char *at = value ? value : facts->slurm_plugins; *at; at += *at == ':') {
+		size_t length = strcspn(at, ":");
+
+		if (length && !is_ours(facts, at, length)) {
+			osp_text_add(&text, ":");
+			osp_text_add_bytes(&text, at, length);
+		}
+		at += length;
+	}
+	return osp_text_take(&text);
+}
+
+static void cure_plugin_dir(struct osp_diagnosis *diagnosis)
+{
+	char *value = osp_doctor_plugin_dir(
+		diagnosis->facts, osp_slurm_conf_value(diagnosis->facts->conf, "PluginDir", NULL));
+
+	if (value)
+		osp_cure_setting(diagnosis, "PluginDir", value);
+	else
+		diagnosis->findings->failed = true;
+	free(value);
+}
+
+/* The first directory with a select_cons_tres.so; NULL. */
+static const struct osp_plugin_folder *first_select(const struct osp_doctor_facts *facts)
+{
+	for (size_t i = 0; i < facts->folder_count; i++)
+		if (facts->folders[i].select.state != OSP_PLUGIN_ABSENT)
+			return &facts->folders[i];
+	return NULL;
+}
+
+void osp_rule_folders(struct osp_diagnosis *diagnosis)
+{
+	const struct osp_doctor_facts *facts = diagnosis->facts;
+
+	for (size_t i = 0; i < facts->folder_count; i++) {
+		if (facts->folders[i].exists)
+			continue;
+		osp_find(diagnosis, OSP_DOCTOR_WRONG,
+			 "PluginDir names %s, which is not on this host: no command and no daemon "
+			 "of "
+			 "Slurm works here",
+			 facts->folders[i].path);
+		osp_cure(diagnosis,
+			 "install Onespine here, or take the directory out of PluginDir");
+	}
+}
+
+/* Hosts without slurmctld need the same PluginDir, and need not have the shadow in it. */
+static void check_names(struct osp_diagnosis *diagnosis)
+{
+	const struct osp_doctor_facts *facts = diagnosis->facts;
+	bool shadow = false, plugins = false;
+
+	for (size_t i = 0; i < facts->folder_count; i++) {
+		const char *path = facts->folders[i].path;
+
+		shadow |= strcmp(path, facts->shadow_dir) == 0 ||
+			  facts->folders[i].select.state == OSP_PLUGIN_OURS;
+		plugins |= strcmp(path, facts->plugin_dir) == 0 ||
+			   facts->folders[i].job_submit.state == OSP_PLUGIN_OURS;
+	}
+	if (shadow && plugins)
+		return;
+	osp_find(diagnosis, OSP_DOCTOR_WRONG,
+		 "PluginDir does not name Onespine's folders: the file differs from slurmctld's");
+	cure_plugin_dir(diagnosis);
+}
+
+void osp_rule_plugin_dir(struct osp_diagnosis *diagnosis)
+{
+	const struct osp_doctor_facts *facts = diagnosis->facts;
+	const struct osp_plugin_folder *first = first_select(facts);
+
+	if (!facts->controller) {
+		check_names(diagnosis);
+		return;
+	}
+	if (first && first->select.state == OSP_PLUGIN_OURS)
+		return;
+	osp_find(diagnosis, OSP_DOCTOR_WRONG,
+		 "slurmctld would load %s%s, not Onespine's shadow: gangs would be placed anywhere",
+		 first ? first->path : "no select_cons_tres.so",
+		 first ? "/select_cons_tres.so" : " at all");
+	if (!facts->installed) {
+		osp_cure(diagnosis,
+			 "install Onespine with its shadow (configure --with-slurm-source): "
+			 "%s/select_cons_tres.so is not there",
+			 facts->shadow_dir);
+		return;
+	}
+	cure_plugin_dir(diagnosis);
+}
+
+/* --- versions ----------------------------------------------------------------------------------- */
+
+/* Slurm's own plugin tells the installed version; where it cannot be found, this build's Slurm. */
+static uint32_t installed_slurm(const struct osp_doctor_facts *facts)
+{
+	for (size_t i = 0; i < facts->folder_count; i++)
+		if (facts->folders[i].select.state == OSP_PLUGIN_OTHERS &&
+		    facts->folders[i].select.version)
+			return facts->folders[i].select.version;
+	return facts->slurm;
+}
+
+static void compare_version(struct osp_diagnosis *diagnosis, const char *folder, const char *name,
+			    const struct osp_plugin_file *plugin)
+{
+	char ours[OSP_SLURM_VERSION_BYTES], installed[OSP_SLURM_VERSION_BYTES];
+	uint32_t slurm = installed_slurm(diagnosis->facts);
+
+	if (plugin->state == OSP_PLUGIN_BROKEN) {
+		osp_find(diagnosis, OSP_DOCTOR_WRONG, "%s/%s is no plugin that Slurm can load",
+			 folder, name);
+		osp_cure(diagnosis, "install Onespine again");
+		return;
+	}
+	if (plugin->state != OSP_PLUGIN_OURS || plugin->version == slurm)
+		return;
+	osp_slurm_version_words(plugin->version, ours);
+	osp_slurm_version_words(slurm, installed);
+	osp_find(diagnosis, OSP_DOCTOR_WRONG,
+		 "%s/%s was built for Slurm %s, and Slurm %s is installed, which passes it over",
+		 folder, name, ours, installed);
+	osp_cure(diagnosis, "install Onespine built for exactly Slurm %s", installed);
+}
+
+void osp_rule_shadow_version(struct osp_diagnosis *diagnosis)
+{
+	const struct osp_doctor_facts *facts = diagnosis->facts;
+
+	for (size_t i = 0; i < facts->folder_count; i++) {
+		const struct osp_plugin_folder *folder = &facts->folders[i];
+
+		compare_version(diagnosis, folder->path, "select_cons_tres.so", &folder->select);
+		compare_version(diagnosis, folder->path, "job_submit_onespine.so",
+				&folder->job_submit);
+	}
+}
+
+/* --- slurm.conf --------------------------------------------------------------------------------- */
+
+void osp_rule_select_type(struct osp_diagnosis *diagnosis)
+{
+	/* slurm/src/common/read_config.h: the default was select/linear up to 22.05 */
+	const char *otherwise = installed_slurm(diagnosis->facts) < SLURM_23_02
+					? "select/linear"
+					: "select/cons_tres";
+	const char *value = osp_slurm_conf_value(diagnosis->facts->conf, "SelectType", otherwise);
+
+	if (strcasecmp(value, "select/cons_tres") == 0 || strcasecmp(value, "cons_tres") == 0)
+		return;
+	osp_find(diagnosis, OSP_DOCTOR_WRONG,
+		 "SelectType is %s: Onespine places gangs with select/cons_tres only", value);
+	osp_cure_setting(diagnosis, "SelectType", "select/cons_tres");
+	if (!diagnosis->findings->failed) {
+		/* Running jobs are lost by that change, so no file of ours may make it. */
+		diagnosis->findings->items[diagnosis->findings->count - 1].line = NULL;
+	}
+}
+
+void osp_rule_job_submit(struct osp_diagnosis *diagnosis)
+{
+	const struct osp_doctor_facts *facts = diagnosis->facts;
+
+	if (!osp_setting_has(diagnosis, "JobSubmitPlugins", "onespine") &&
+	    !osp_setting_has(diagnosis, "JobSubmitPlugins", "job_submit/onespine")) {
+		osp_find(diagnosis, OSP_DOCTOR_WRONG,
+			 "JobSubmitPlugins lacks onespine: no policy holds, and nothing stops a "
+			 "slurmctld that cannot enforce");
+		osp_cure_list(diagnosis, "JobSubmitPlugins", "onespine");
+		return;
+	}
+	if (!facts->controller)
+		return;
+	for (size_t i = 0; i < facts->folder_count; i++)
+		if (facts->folders[i].job_submit.state != OSP_PLUGIN_ABSENT)
+			return;
+	osp_find(diagnosis, OSP_DOCTOR_WRONG,
+		 "JobSubmitPlugins has onespine, and no directory of PluginDir has "
+		 "job_submit_onespine.so: slurmctld will not start");
+	osp_cure(diagnosis, "have PluginDir name %s, where Onespine is installed",
+		 facts->plugin_dir);
+}
+
+/* --- plugstack.conf ----------------------------------------------------------------------------- */
+
+void osp_rule_spank(struct osp_diagnosis *diagnosis)
+{
+	const struct osp_spank_line *spank = &diagnosis->facts->spank;
+	const char *file = spank->file ? spank->file : diagnosis->facts->plugstack_path;
+	char built[OSP_SLURM_VERSION_BYTES], installed[OSP_SLURM_VERSION_BYTES];
+	uint32_t slurm = installed_slurm(diagnosis->facts);
+
+	if (!spank->named) {
+		osp_find(diagnosis, OSP_DOCTOR_WRONG,
+			 "%s does not name onespine.so: sbatch, salloc and srun here do not know "
+			 "--gang",
+			 file);
+		osp_cure(diagnosis, "%s: required %s/onespine.so", file,
+			 diagnosis->facts->plugin_dir);
+		return;
+	}
+	if (spank->plugin.state != OSP_PLUGIN_OURS) {
+		osp_find(diagnosis, OSP_DOCTOR_WRONG, "%s:%d names %s, which %s", file, spank->line,
+			 spank->path,
+			 spank->plugin.state == OSP_PLUGIN_ABSENT ? "is not on this host"
+								  : "is not Onespine's plugin");
+		osp_cure(diagnosis, "%s:%d: required %s/onespine.so", file, spank->line,
+			 diagnosis->facts->plugin_dir);
+	} else if (spank->plugin.version >> 8 != slurm >> 8) {
+		osp_slurm_version_words(spank->plugin.version, built);
+		osp_slurm_version_words(slurm, installed);
+		osp_find(diagnosis, OSP_DOCTOR_WRONG,
+			 "%s was built for Slurm %s, and Slurm %s is installed, which passes it "
+			 "over",
+			 spank->path, built, installed);
+		osp_cure(diagnosis, "install Onespine built for exactly Slurm %s", installed);
+	}
+	if (!spank->required) {
+		osp_find(
+			diagnosis, OSP_DOCTOR_WARNING,
+			"%s:%d says optional: where onespine.so cannot be loaded --gang is unknown "
+			"without a word",
+			file, spank->line);
+		osp_cure(diagnosis, "%s:%d: required instead of optional", file, spank->line);
+	}
+}
+
+void osp_rule_trusted(struct osp_diagnosis *diagnosis)
+{
+	const struct osp_doctor_facts *facts = diagnosis->facts;
+
+	for (size_t i = 0; i < facts->trusted_count; i++) {
+		const struct osp_trusted_file *file = &facts->trusted[i];
+
+		if (!file->exists || file->safe)
+			continue;
+		osp_find(diagnosis, OSP_DOCTOR_WRONG,
+			 "%s can be written by others than root and SlurmUser, who obey it",
+			 file->path);
+		osp_cure(diagnosis, "chown root %s && chmod go-w %s", file->path, file->path);
+	}
+}

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * doctor_private.h - what the files of the doctor's rules share
+ *
+ * For lib/doctor*.c only.
+ */
+#ifndef OSP_DOCTOR_PRIVATE_H
+#define OSP_DOCTOR_PRIVATE_H
+
+#include "lib/doctor/doctor.h"
+
+/* One rule at work: `rule_*` add what they find. */
+struct osp_diagnosis {
+	const struct osp_doctor_facts *facts;
+	struct osp_doctor_findings *findings;
+	const char *rule;
+};
+
+typedef void osp_rule_f(struct osp_diagnosis *diagnosis);
+
+/* Adds a finding whose cure is set by one of the calls below. */
+void osp_find(struct osp_diagnosis *diagnosis, enum osp_doctor_finding_level level,
+	      const char *format, ...) __attribute__((format(printf, 3, 4)));
+
+/* The cure of the finding just added, in words. */
+void osp_cure(struct osp_diagnosis *diagnosis, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+
+/* The cure is "KEY=VALUE" in slurm.conf: a line of its own where there is none, else a change of the
+ * line that is there. */
+void osp_cure_setting(struct osp_diagnosis *diagnosis, const char *key, const char *value);
+
+/* The same: KEY's comma-separated list has `word` too. */
+void osp_cure_list(struct osp_diagnosis *diagnosis, const char *key, const char *word);
+
+/* "22.05.8" to `buffer`, which it returns. */
+#define OSP_SLURM_VERSION_BYTES 32
+const char *osp_slurm_version_words(uint32_t version, char *buffer);
+
+/* A comma-separated setting of slurm.conf has the word. */
+bool osp_setting_has(const struct osp_diagnosis *diagnosis, const char *key, const char *word);
+
+/* doctor_plugins.c */
+osp_rule_f osp_rule_folders;
+osp_rule_f osp_rule_plugin_dir;
+osp_rule_f osp_rule_shadow_version;
+osp_rule_f osp_rule_select_type;
+osp_rule_f osp_rule_job_submit;
+osp_rule_f osp_rule_spank;
+osp_rule_f osp_rule_trusted;
+/* doctor_cluster.c */
+osp_rule_f osp_rule_configless;
+osp_rule_f osp_rule_config;
+osp_rule_f osp_rule_topology;
+osp_rule_f osp_rule_backup;
+osp_rule_f osp_rule_node_rank;
+osp_rule_f osp_rule_backfill;
+osp_rule_f osp_rule_munge;
+osp_rule_f osp_rule_running;
+/* doctor_gate.c */
+osp_rule_f osp_rule_gate_config;
+osp_rule_f osp_rule_prolog;
+osp_rule_f osp_rule_prolog_flags;
+osp_rule_f osp_rule_prolog_time;
+osp_rule_f osp_rule_prolog_hold;
+osp_rule_f osp_rule_requeue_delay;
+osp_rule_f osp_rule_spares;
+
+#endif

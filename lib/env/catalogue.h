@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * catalogue.h - the kinds of nodes that Onespine knows, from the files of etc/instances
+ *
+ *	source: https://...            # where the figures are from; a type may have its own
+ *	instances:
+ *	  p5.48xlarge:                 # the DMI product name, or what people call it
+ *	    provider: aws
+ *	    vendor: nvidia             # of the accelerators: nvidia, amd, aws
+ *	    accelerator: H100
+ *	    accelerators: 8
+ *	    ...
+ *
+ * Strict: an unknown key, a wrong value or a type given twice refuses the whole folder, with file,
+ * line and column. What a type does not say is unknown. What a node itself shows beats the
+ * catalogue. In a site's folder a type replaces ours of the same name.
+ *
+ * A loaded catalogue never changes: any number of threads may read one.
+ */
+#ifndef OSP_CATALOGUE_H
+#define OSP_CATALOGUE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "lib/base/error.h"
+#include "lib/base/version.h"
+
+/* Words that are not said are NULL, numbers -1. They live as long as the catalogue. */
+struct osp_instance {
+	const char *name;
+	const char *source;
+	const char *file;
+	int line;
+	uint32_t rank;	      /* 0: ours; above: a site's */
+	const char *provider; /* aws, azure, oci, nvidia, ... */
+	const char *product;  /* pattern of the DMI product name, where that is not `name` */
+	const char *vendor;   /* of the accelerators: nvidia, amd, aws */
+	const char *accelerator;
+	const char *cpu;    /* intel, amd, grace, graviton */
+	const char *fabric; /* efa, infiniband, roce, slingshot, ethernet */
+	int64_t accelerators;
+	int64_t accelerator_memory_mib;
+	int64_t vcpus;
+	int64_t memory_gib;
+	int64_t numa_nodes; /* with CPUs */
+	int64_t nics;	    /* EFA interfaces, or HCAs of the compute fabric */
+	int64_t nic_generation;
+	int64_t network_mbps;
+	int64_t nvlink; /* generation; 0: none */
+	int64_t nvswitches;
+	enum osp_answer rdma_read; /* can the NIC read remote memory? */
+};
+
+struct osp_catalogue;
+
+struct osp_catalogue *osp_catalogue_new(struct osp_error *error);
+void osp_catalogue_free(struct osp_catalogue *catalogue); /* NULL is allowed */
+
+/* Adds one file's types, with a rank of 0 for ours. Returns 0, or -1 with `error` set: the
+ * catalogue is then good for nothing but osp_catalogue_free(). */
+int osp_catalogue_add(struct osp_catalogue *catalogue, uint32_t rank, const char *file,
+		      const char *text, size_t text_bytes, struct osp_error *error);
+
+/* The same with every YAML file of a folder; `site`: each file ranks above all before, and the
+ * folder may lack. */
+int osp_catalogue_add_folder(struct osp_catalogue *catalogue, const char *folder, int site,
+			     struct osp_error *error);
+
+size_t osp_catalogue_count(const struct osp_catalogue *catalogue);
+/* In the order of the files, ours first; a replaced one is not among them. */
+const struct osp_instance *osp_catalogue_at(const struct osp_catalogue *catalogue, size_t index);
+
+/* The type of that name; NULL with the nearest right one in `error`. */
+const struct osp_instance *osp_catalogue_find(const struct osp_catalogue *catalogue,
+					      const char *name, struct osp_error *error);
+
+/* The type of a DMI product name, or NULL. */
+const struct osp_instance *osp_catalogue_of_product(const struct osp_catalogue *catalogue,
+						    const char *product);
+
+#endif

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * env_lint.h - what a job script sets, and what the rules say of it
+ *
+ * Reads text and never runs it. A setting is
+ *
+ *	A=b                     alone or before a command
+ *	export A=b              and declare, typeset, readonly, local; setenv A b of csh
+ *	env A=b command
+ *	#SBATCH --export=A=b    in a comment that begins a line
+ *	srun --export=ALL,A=b   and sbatch, salloc
+ *	mpirun -x A=b           and mpiexec -env A b, -genv A b
+ *	docker run -e A=b       and podman, apptainer, singularity with --env
+ *	bash -c 'export A=b'    once; not what stands in that again
+ *
+ * Any thread, any daemon: no shared state.
+ */
+#ifndef OSP_ENV_LINT_H
+#define OSP_ENV_LINT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "lib/base/error.h"
+#include "lib/env/rules.h"
+
+#define OSP_SCRIPT_BYTES_MAX	((size_t)4 * 1024 * 1024) /* Slurm's own max_script_size */
+#define OSP_SCRIPT_SETTINGS_MAX 20000
+
+struct osp_setting {
+	const char *name;
+	const char *value;
+	bool unexpanded; /* the shell still puts something in */
+	int line;
+	int column;
+};
+
+struct osp_script;
+
+/* NULL with `error` set: larger than the limits, or memory ran out. */
+struct osp_script *osp_script_read(const char *file, const char *text, size_t text_bytes,
+				   struct osp_error *error);
+void osp_script_free(struct osp_script *script); /* NULL is allowed */
+size_t osp_script_count(const struct osp_script *script);
+/* In the order of the text. */
+const struct osp_setting *osp_script_at(const struct osp_script *script, size_t index);
+
+struct osp_finding {
+	const struct osp_rule *rule;
+	const struct osp_setting *setting; /* NULL: severity missing, no line to name */
+	const char *value;		   /* missing: what is missing */
+	const char *variable;		   /* missing: of this; else as in the setting */
+	bool certain;			   /* else: where what the rule asks for is so */
+};
+
+struct osp_findings;
+
+/*
+ * What the rules say against the script's settings, by line and column; then what is missing: the
+ * rules of severity missing that hold, and whose variable the script does not set. The script and
+ * the rules must outlive the result. NULL with `error` set when memory ran out.
+ */
+struct osp_findings *osp_lint(const struct osp_rule_set *rules, const struct osp_facts *facts,
+			      const struct osp_script *script, struct osp_error *error);
+void osp_findings_free(struct osp_findings *findings); /* NULL is allowed */
+size_t osp_findings_count(const struct osp_findings *findings);
+const struct osp_finding *osp_findings_at(const struct osp_findings *findings, size_t index);
+
+#endif

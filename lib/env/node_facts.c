@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "onespine_config.h"
+#include "lib/env/node_facts.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "lib/base/text.h"
+#include "lib/base/environment.h"
+#include "lib/env/node_hcas.h"
+#include "lib/env/node_software.h"
+
+#define SMALL_FILE_BYTES ((size_t)64 * 1024)
+
+char *osp_node_read(const char *root, const char *path, size_t limit_bytes, size_t *length_bytes)
+{
+	char whole[PATH_MAX];
+
+	if (snprintf(whole, sizeof(whole), "%s%s", root, path) >= (int)sizeof(whole))
+		return NULL;
+	return osp_read_file(whole, limit_bytes, length_bytes);
+}
+
+/* The first line of a small file, blanks at its end cut; "" where there is none. */
+static const char *first_line(const char *root, const char *path, char *buffer, size_t bytes)
+{
+	size_t length = 0;
+	char *text = osp_node_read(root, path, SMALL_FILE_BYTES, &length);
+
+	snprintf(buffer, bytes, "%.*s", text ? (int)strcspn(text, "\n") : 0, text ? text : "");
+	free(text);
+	for (length = strlen(buffer); length && isspace((unsigned char)buffer[length - 1]);)
+		buffer[--length] = '\0';
+	return buffer;
+}
+
+void osp_node_tell(struct osp_facts *facts, enum osp_fact_id id, const char *text)
+{
+	if (*text)
+		(void)osp_facts_set(facts, id, text, NULL); /* what does not parse stays unknown */
+}
+
+/* Calls `see` with each name in a folder until it returns false. */
+static void for_each_name(const char *root, const char *folder,
+			  bool (*see)(void *context, const char *name), void *context)
+{
+	char whole[PATH_MAX];
+	struct dirent *entry;
+	DIR *dir;
+
+	if (snprintf(whole, sizeof(whole), "%s%s", root, folder) >= (int)sizeof(whole))
+		return;
+	dir = opendir(whole);
+	while (dir && (entry = readdir(dir))) {
+		if (entry->d_name[0] != '.' && !see(context, entry->d_name))
+			break;
+	}
+	if (dir)
+		closedir(dir);
+}
+
+/* --- PCI and the fabric ----------------------------------------------------------------------- */
+
+struct seen {
+	const char *root;
+	int gpus;
+	const char *vendor; /* of the GPUs */
+	bool efa, infiniband, ethernet;
+};
+
+/* Display and processing controllers of NVIDIA and AMD; AMD's accelerators are "display, other". */
+static bool see_pci(void *context, const char *name)
+{
+	struct seen *seen = context;
+	char path[PATH_MAX], vendor[16], class[16];
+
+	snprintf(path, sizeof(path), "/sys/bus/pci/devices/%s/vendor", name);
+	first_line(seen->root, path, vendor, sizeof(vendor));
+	snprintf(path, sizeof(path), "/sys/bus/pci/devices/%s/class", name);
+	first_line(seen->root, path, class, sizeof(class));
+	if (!strcmp(vendor, "0x10de") &&
+	    (!strncmp(class, "0x0302", 6) || !strncmp(class, "0x0300", 6)))
+		seen->vendor = "nvidia";
+	else if (!strcmp(vendor, "0x1002") && !strncmp(class, "0x0380", 6))
+		seen->vendor = "amd";
+	else
+		return true;
+	seen->gpus++;
+	return true;
+}
+
+/* EFA by its driver, others by their link layer. */
+static bool see_hca(void *context, const char *name)
+{
+	struct seen *seen = context;
+	char path[PATH_MAX], target[PATH_MAX], layer[32];
+	ssize_t length;
+
+	if (snprintf(path, sizeof(path), "%s/sys/class/infiniband/%s/device/driver", seen->root,
+		     name) >= (int)sizeof(path))
+		return true;
+	length = readlink(path, target, sizeof(target) - 1);
+	target[length > 0 ? length : 0] = '\0';
+	if (length > 4 && !strcmp(target + length - 4, "/efa")) {
+		seen->efa = true;
+		return true;
+	}
+	snprintf(path, sizeof(path), "/sys/class/infiniband/%s/ports/1/link_layer", name);
+	first_line(seen->root, path, layer, sizeof(layer));
+	seen->infiniband |= !strcmp(layer, "InfiniBand");
+	seen->ethernet |= !strcmp(layer, "Ethernet");
+	return true;
+}
+
+static void look_at_devices(const char *root, struct osp_facts *facts, struct osp_node *node)
+{
+	struct seen seen = {.root = root};
+	char list[OSP_FACT_BYTES];
+
+	for_each_name(root, "/sys/bus/pci/devices", see_pci, &seen);
+	for_each_name(root, "/sys/class/infiniband", see_hca, &seen);
+	node->gpus = seen.gpus ? seen.gpus : -1;
+	osp_node_tell(facts, OSP_FACT_VENDOR, seen.vendor ? seen.vendor : "");
+	if (!seen.efa)
+		osp_node_tell(facts, OSP_FACT_GPU_HCAS, osp_node_hcas(root, list, sizeof(list)));
+	osp_node_tell(facts, OSP_FACT_FABRIC,
+		      seen.efa		? "efa"
+		      : seen.infiniband ? "infiniband"
+		      : seen.ethernet	? "roce"
+					: "");
+}
+
+/* --- network interfaces ----------------------------------------------------------------------- */
+
+static bool counts(const char *name)
+{
+	return strcmp(name, "lo") != 0 && strncmp(name, "docker", 6) != 0 &&
+	       strncmp(name, "veth", 4) != 0;
+}
+
+#define INTERFACES_MAX 64
+
+/* The kernel's IPv4 routes: "Iface Destination ..." a line, the destination in hex. */
+static void look_at_routes(const char *root, struct osp_facts *facts)
+{
+	char names[INTERFACES_MAX][32], name[32], destination[16], number[24];
+	size_t length = 0, count = 0, i;
+	char *text = osp_node_read(root, "/proc/net/route", (size_t)1024 * 1024, &length);
+	bool has_default = false;
+
+	for (const char *line = text ? strchr(text, '\n') : NULL; line && line[1];
+	     line = strchr(line + 1, '\n')) {
+		if (sscanf(line + 1, "%31s %15s", name, destination) != 2 || !counts(name))
+			continue;
+		for (i = 0; i < count && strcmp(names[i], name) != 0; i++)
+			;
+		if (i == count && count < INTERFACES_MAX)
+			strcpy(names[count++], name);
+		if (!has_default && !strcmp(destination, "00000000")) {
+			osp_node_tell(facts, OSP_FACT_DEFAULT_INTERFACE, name);
+			has_default = true;
+		}
+	}
+	if (count) {
+		snprintf(number, sizeof(number), "%zu", count);
+		osp_node_tell(facts, OSP_FACT_INTERFACES, number);
+	}
+	free(text);
+}
+
+/* --- drivers, limits -------------------------------------------------------------------------- */
+
+static void look_at_kernel(const char *root, struct osp_facts *facts)
+{
+	char line[256];
+
+	osp_node_tell(facts, OSP_FACT_KERNEL,
+		      first_line(root, "/proc/sys/kernel/osrelease", line, sizeof(line)));
+	osp_node_tell(facts, OSP_FACT_DRIVER,
+		      first_line(root, "/sys/module/nvidia/version", line, sizeof(line)));
+	osp_node_tell(facts, OSP_FACT_GDRCOPY,
+		      first_line(root, "/sys/module/gdrdrv/version", line, sizeof(line)));
+	first_line(root, "/proc/driver/nvidia/version", line, sizeof(line));
+	if (*line)
+		osp_node_tell(facts, OSP_FACT_OPEN_DRIVER,
+			      strstr(line, "Open Kernel Module") ? "yes" : "no");
+}
+
+/* A limit as Slurm hands it on, else this process's own. False where neither is told. */
+static bool find_limit(char *const *environment, const char *name, int resource, rlim_t *limit)
+{
+	const char *text = environment ? osp_environment_value(environment, name) : NULL;
+	struct rlimit own;
+	char *end;
+
+	if (text && isdigit((unsigned char)*text)) {
+		*limit = (rlim_t)strtoull(text, &end, 10);
+		return !*end;
+	}
+	if (getrlimit(resource, &own))
+		return false;
+	*limit = own.rlim_cur;
+	return true;
+}
+
+void osp_node_limits(char *const *environment, struct osp_facts *facts)
+{
+	char number[32];
+	rlim_t limit;
+
+	if (find_limit(environment, "SLURM_RLIMIT_MEMLOCK", RLIMIT_MEMLOCK, &limit))
+		osp_node_tell(facts, OSP_FACT_MEMLOCK_UNLIMITED,
+			      limit == RLIM_INFINITY ? "yes" : "no");
+	if (find_limit(environment, "SLURM_RLIMIT_STACK", RLIMIT_STACK, &limit))
+		osp_node_tell(facts, OSP_FACT_STACK_UNLIMITED,
+			      limit == RLIM_INFINITY ? "yes" : "no");
+	if (find_limit(environment, "SLURM_RLIMIT_NOFILE", RLIMIT_NOFILE, &limit) &&
+	    limit < 4000000000u) {
+		snprintf(number, sizeof(number), "%lu", (unsigned long)limit);
+		osp_node_tell(facts, OSP_FACT_NOFILE, number);
+	}
+}
+
+void osp_node_hardware(const char *root, const struct osp_catalogue *catalogue,
+		       struct osp_facts *facts, struct osp_node *node)
+{
+	memset(facts, 0, sizeof(*facts));
+	memset(node, 0, sizeof(*node));
+	first_line(root, "/sys/devices/virtual/dmi/id/product_name", node->product,
+		   sizeof(node->product));
+	if (*node->product)
+		node->instance = osp_catalogue_of_product(catalogue, node->product);
+	if (node->instance)
+		osp_facts_take_instance(facts, node->instance);
+	look_at_devices(root, facts, node);
+	look_at_routes(root, facts);
+	look_at_kernel(root, facts);
+}
+
+void osp_node_facts(const struct osp_search *search, const struct osp_catalogue *catalogue,
+		    struct osp_facts *facts, struct osp_node *node)
+{
+	osp_node_hardware(search->root, catalogue, facts, node);
+	if (!*search->root)
+		osp_node_limits(NULL, facts);
+	osp_node_software(search, facts);
+}

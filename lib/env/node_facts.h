@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * node_facts.h - what files tell of this node and of the software on it
+ *
+ * Reads DMI, sysfs, /proc, the EFA installer's list and names of libraries; runs nothing, loads
+ * nothing and asks nobody. What no file tells stays unknown. One thread.
+ */
+#ifndef OSP_NODE_FACTS_H
+#define OSP_NODE_FACTS_H
+
+#include "lib/env/catalogue.h"
+#include "lib/env/facts.h"
+
+struct osp_node {
+	char product[128];		     /* of DMI; "" where it does not tell */
+	const struct osp_instance *instance; /* of the catalogue; NULL: none of its types */
+	int gpus;			     /* PCI functions of NVIDIA and AMD; -1: not told */
+};
+
+struct osp_search {
+	const char *root;	  /* "" for this node; or the folder of an unpacked image */
+	const char *library_path; /* folders searched first, as LD_LIBRARY_PATH; NULL: none */
+	const char *virtual_env;  /* a Python environment; NULL: none */
+};
+
+/* Fills `facts` and `node`: all of the below. What the node shows stands over what the catalogue
+ * says; limits are this process's, and told only where the root is this node's. */
+void osp_node_facts(const struct osp_search *search, const struct osp_catalogue *catalogue,
+		    struct osp_facts *facts, struct osp_node *node);
+
+/* The machine alone: its type, devices, interfaces, kernel and drivers. */
+void osp_node_hardware(const char *root, const struct osp_catalogue *catalogue,
+		       struct osp_facts *facts, struct osp_node *node);
+
+/*
+ * Limits on locked memory, stacks and open files: those that Slurm hands on to a task
+ * (SLURM_RLIMIT_... in its environment), else this process's. `environment` may be NULL.
+ */
+void osp_node_limits(char *const *environment, struct osp_facts *facts);
+
+#endif

@@ -1,0 +1,294 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "onespine_config.h"
+#include "lib/env/node_software.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "lib/base/document.h"
+#include "lib/base/text.h"
+
+#define LIBRARY_BYTES_MAX ((size_t)64 * 1024 * 1024)
+#define LIST_BYTES_MAX	  ((size_t)1024 * 1024)
+#define VERSION_BYTES	  64
+
+#define INSTALLER_LIST	  "/opt/amazon/efa_installed_packages"
+#define CUDA_VERSION	  "/usr/local/cuda/version.json"
+
+/* Where NCCL stands on usual nodes and in usual images; from NCCL_PLACES on, where the EFA installer
+ * and older images put aws-ofi-nccl; then what tells of the rest. */
+#define NCCL_PLACES 6
+#define OFI_PLACES  6
+const char *const osp_node_software_places[] = {
+	"/usr/lib/x86_64-linux-gnu",
+	"/usr/lib/aarch64-linux-gnu",
+	"/usr/lib64",
+	"/usr/local/cuda/lib64",
+	"/usr/local/lib",
+	"/opt/nccl/build/lib",
+	"/opt/amazon/ofi-nccl/lib",
+	"/opt/amazon/ofi-nccl/lib64",
+	"/opt/amazon/ofi-nccl/lib/x86_64-linux-gnu",
+	"/opt/amazon/ofi-nccl/lib/aarch64-linux-gnu",
+	"/opt/amazon/aws-ofi-nccl/lib",
+	"/opt/aws-ofi-nccl/lib",
+	"/opt/amazon/efa/lib",
+	"/opt/amazon/efa/lib64",
+	INSTALLER_LIST,
+	CUDA_VERSION,
+};
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+const size_t osp_node_software_place_count = COUNT(osp_node_software_places);
+
+static bool known(const struct osp_facts *facts, enum osp_fact_id id)
+{
+	return facts->facts[id].known;
+}
+
+/* Copies what looks like a version from `text`. */
+static const char *version_at(const char *text, char *buffer)
+{
+	size_t length = 0;
+
+	while (length < VERSION_BYTES - 1 && text[length] &&
+	       (isalnum((unsigned char)text[length]) || text[length] == '.'))
+		length++;
+	while (length && text[length - 1] == '.')
+		length--;
+	memcpy(buffer, text, length);
+	buffer[length] = '\0';
+	return buffer;
+}
+
+/* --- NCCL ------------------------------------------------------------------------------------- */
+
+/* A file "libnccl.so.2.21.5", whose name has the whole version. */
+static void look_for_nccl(const char *root, const char *folder, struct osp_facts *facts)
+{
+	static const char prefix[] = "libnccl.so.";
+	char whole[PATH_MAX];
+	struct dirent *entry;
+	DIR *dir;
+
+	if (known(facts, OSP_FACT_NCCL) ||
+	    snprintf(whole, sizeof(whole), "%s%s", root, folder) >= (int)sizeof(whole))
+		return;
+	dir = opendir(whole);
+	while (dir && (entry = readdir(dir))) {
+		const char *version = entry->d_name + sizeof(prefix) - 1;
+
+		if (!strncmp(entry->d_name, prefix, sizeof(prefix) - 1) && strchr(version, '.'))
+			osp_node_tell(facts, OSP_FACT_NCCL, version);
+	}
+	if (dir)
+		closedir(dir);
+}
+
+/* "nvidia_nccl_cu12-2.21.5.dist-info" of a Python environment's packages. */
+static void look_at_packages(const char *folder, struct osp_facts *facts)
+{
+	DIR *dir = opendir(folder);
+	char version[VERSION_BYTES];
+	struct dirent *entry;
+
+	while (dir && (entry = readdir(dir))) {
+		const char *dash = strchr(entry->d_name, '-');
+		const char *end = strstr(entry->d_name, ".dist-info");
+
+		if (strncmp(entry->d_name, "nvidia_nccl_", 12) != 0 || !dash || !end || end < dash)
+			continue;
+		snprintf(version, sizeof(version), "%.*s", (int)(end - dash - 1), dash + 1);
+		osp_node_tell(facts, OSP_FACT_NCCL, version);
+	}
+	if (dir)
+		closedir(dir);
+}
+
+/* VIRTUAL_ENV/lib/python3.N/site-packages */
+static void look_at_virtual_env(const struct osp_search *search, struct osp_facts *facts)
+{
+	char folder[PATH_MAX], packages[PATH_MAX];
+	struct dirent *entry;
+	DIR *dir;
+
+	if (!search->virtual_env || snprintf(folder, sizeof(folder), "%s%s/lib", search->root,
+					     search->virtual_env) >= (int)sizeof(folder))
+		return;
+	dir = opendir(folder);
+	while (dir && (entry = readdir(dir))) {
+		if (!strncmp(entry->d_name, "python3", 7) &&
+		    snprintf(packages, sizeof(packages), "%s/%s/site-packages", folder,
+			     entry->d_name) < (int)sizeof(packages))
+			look_at_packages(packages, facts);
+	}
+	if (dir)
+		closedir(dir);
+}
+
+/* --- aws-ofi-nccl ----------------------------------------------------------------------------- */
+
+/* The version as the plugin says it at its start: "aws-ofi-nccl 1.14.2". */
+static void read_plugin(const char *root, const char *path, struct osp_facts *facts)
+{
+	static const char words[] = "aws-ofi-nccl ";
+	size_t length = 0, left;
+	char *data = osp_node_read(root, path, LIBRARY_BYTES_MAX, &length);
+	char version[VERSION_BYTES];
+	const char *at = data;
+
+	while (data && !known(facts, OSP_FACT_OFI)) {
+		left = length - (size_t)(at - data);
+		at = memmem(at, left, words, sizeof(words) - 1);
+		if (!at)
+			break;
+		at += sizeof(words) - 1;
+		if (isdigit((unsigned char)*at))
+			osp_node_tell(facts, OSP_FACT_OFI, version_at(at, version));
+	}
+	free(data);
+}
+
+static void look_for_ofi(const char *root, const char *folder, struct osp_facts *facts)
+{
+	static const char *const names[] = {"libnccl-net-ofi.so", "libnccl-net.so"};
+	static const char tuner[] = "libnccl-ofi-tuner.so";
+	char path[PATH_MAX], whole[PATH_MAX];
+
+	for (size_t i = 0; i < COUNT(names) && !known(facts, OSP_FACT_OFI); i++) {
+		if (snprintf(path, sizeof(path), "%s/%s", folder, names[i]) < (int)sizeof(path))
+			read_plugin(root, path, facts);
+	}
+	if (!known(facts, OSP_FACT_OFI_TUNER) &&
+	    snprintf(path, sizeof(path), "%s/%s", folder, tuner) < (int)sizeof(path) &&
+	    snprintf(whole, sizeof(whole), "%s%s", root, path) < (int)sizeof(whole) &&
+	    !access(whole, R_OK))
+		osp_node_tell(facts, OSP_FACT_OFI_TUNER, path);
+}
+
+/* --- the EFA installer ------------------------------------------------------------------------ */
+
+/* A package of the list: its name, '-' or '_', its version. */
+static void read_package(const char *list, const char *name, enum osp_fact_id id,
+			 struct osp_facts *facts)
+{
+	char version[VERSION_BYTES];
+	size_t length = strlen(name);
+
+	for (const char *at = strstr(list, name); at && !known(facts, id);
+	     at = strstr(at + 1, name)) {
+		if ((at[length] == '-' || at[length] == '_' || at[length] == ' ') &&
+		    isdigit((unsigned char)at[length + 1]))
+			osp_node_tell(facts, id, version_at(at + length + 1, version));
+	}
+}
+
+static void look_at_installer(const char *root, struct osp_facts *facts)
+{
+	static const char words[] = "EFA installer version:";
+	size_t length = 0;
+	char *list = osp_node_read(root, INSTALLER_LIST, LIST_BYTES_MAX, &length);
+	char version[VERSION_BYTES];
+	const char *at = list ? strstr(list, words) : NULL;
+
+	if (at) {
+		at += sizeof(words) - 1;
+		at += strspn(at, " \t");
+		osp_node_tell(facts, OSP_FACT_EFA, version_at(at, version));
+	}
+	if (list) {
+		read_package(list, "libfabric-aws", OSP_FACT_LIBFABRIC, facts);
+		read_package(list, "libfabric1-aws", OSP_FACT_LIBFABRIC, facts);
+		read_package(list, "libnccl-ofi", OSP_FACT_OFI, facts);
+	}
+	free(list);
+}
+
+/* Those of the installer's folders that are there. */
+static void look_for_libraries(const char *root, struct osp_facts *facts)
+{
+	static const char *const folders[] = {"/opt/amazon/efa/lib", "/opt/amazon/efa/lib64",
+					      "/opt/amazon/ofi-nccl/lib",
+					      "/opt/amazon/ofi-nccl/lib64"};
+	char whole[PATH_MAX], list[OSP_FACT_BYTES] = "";
+
+	for (size_t i = 0; i < COUNT(folders); i++) {
+		size_t used = strlen(list);
+
+		if (snprintf(whole, sizeof(whole), "%s%s", root, folders[i]) < (int)sizeof(whole) &&
+		    !access(whole, X_OK))
+			snprintf(list + used, sizeof(list) - used, "%s%s", used ? ":" : "",
+				 folders[i]);
+	}
+	osp_node_tell(facts, OSP_FACT_EFA_LIBRARIES, list);
+}
+
+/* --- CUDA ------------------------------------------------------------------------------------- */
+
+/* {"cuda": {"name": .., "version": "12.4.1"}, ...} */
+static void look_at_cuda(const char *root, struct osp_facts *facts)
+{
+	static const char path[] = CUDA_VERSION;
+	size_t length = 0;
+	char *text = osp_node_read(root, path, LIST_BYTES_MAX, &length);
+	struct osp_document *document = text ? osp_document_read(path, text, length, NULL) : NULL;
+	const struct osp_value *cuda =
+		document ? osp_value_get(osp_document_root(document), "cuda") : NULL;
+	const struct osp_value *version = cuda ? osp_value_get(cuda, "version") : NULL;
+
+	if (version && version->type == OSP_VALUE_SCALAR)
+		osp_node_tell(facts, OSP_FACT_CUDA, version->text);
+	osp_document_free(document);
+	free(text);
+}
+
+/* --- all -------------------------------------------------------------------------------------- */
+
+/* The folders of LD_LIBRARY_PATH come first, as they do for the loader. */
+static void look_along_path(const struct osp_search *search, struct osp_facts *facts)
+{
+	const char *at = search->library_path;
+	char folder[PATH_MAX];
+
+	while (at && *at) {
+		size_t length = strcspn(at, ":");
+
+		if (length && length < sizeof(folder) && *at == '/') {
+			memcpy(folder, at, length);
+			folder[length] = '\0';
+			look_for_nccl(search->root, folder, facts);
+			look_for_ofi(search->root, folder, facts);
+		}
+		at += length + (at[length] == ':');
+	}
+}
+
+void osp_node_software_own(const struct osp_search *search, struct osp_facts *facts)
+{
+	look_along_path(search, facts);
+	if (!known(facts, OSP_FACT_NCCL))
+		look_at_virtual_env(search, facts);
+}
+
+void osp_node_software_usual(const char *root, struct osp_facts *facts)
+{
+	for (size_t i = 0; i < NCCL_PLACES; i++)
+		look_for_nccl(root, osp_node_software_places[i], facts);
+	for (size_t i = NCCL_PLACES; i < NCCL_PLACES + OFI_PLACES; i++)
+		look_for_ofi(root, osp_node_software_places[i], facts);
+	look_at_installer(root, facts);
+	look_for_libraries(root, facts);
+	look_at_cuda(root, facts);
+}
+
+void osp_node_software(const struct osp_search *search, struct osp_facts *facts)
+{
+	osp_node_software_own(search, facts);
+	osp_node_software_usual(search->root, facts);
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * node_software.h - versions of the libraries that a job would load, from files alone
+ *
+ * One thread.
+ */
+#ifndef OSP_NODE_SOFTWARE_H
+#define OSP_NODE_SOFTWARE_H
+
+#include <stddef.h>
+
+#include "lib/env/node_facts.h"
+
+/*
+ * NCCL, aws-ofi-nccl, libfabric, CUDA, the EFA installer and the folders of its libraries: first
+ * what the search's own folders have (LD_LIBRARY_PATH, VIRTUAL_ENV), then the usual places. A fact
+ * that is known already is left as it is.
+ */
+void osp_node_software(const struct osp_search *search, struct osp_facts *facts);
+
+/* The two halves of it. */
+void osp_node_software_own(const struct osp_search *search, struct osp_facts *facts);
+void osp_node_software_usual(const char *root, struct osp_facts *facts);
+
+/* The folders and files whose change may change what osp_node_software_usual() finds. */
+extern const char *const osp_node_software_places[];
+extern const size_t osp_node_software_place_count;
+
+/* A whole file below `root`, to be freed; NULL where it cannot be read. */
+char *osp_node_read(const char *root, const char *path, size_t limit_bytes, size_t *length_bytes);
+
+/* Takes a fact where `text` is not empty and parses. */
+void osp_node_tell(struct osp_facts *facts, enum osp_fact_id id, const char *text);
+
+#endif

@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * rules.h - which environment variables a job needs, which do harm, and why
+ *
+ *	rules:
+ *	  - id: E7
+ *	    when: {vendor: nvidia, fabric: efa, rdma_read: no}
+ *	    action: unset
+ *	    variable: FI_EFA_USE_DEVICE_RDMA
+ *	    is: ["1", "true", "yes", "on"]
+ *	    severity: fatal
+ *	    reason: libfabric aborts where the device cannot read remote memory
+ *	    cure: leave it unset
+ *	    source: https://...
+ *
+ * when      facts (lib/env/facts.h), all of which must hold; none: always. Versions and numbers take a
+ *           range (">=1.16,<1.18"), flags yes or no, words patterns, of which one must match
+ *           (lib/base/glob.h)
+ * action    set    the variable gets `value` unless the user has it
+ *           leave  the variable is left to what sets it best; no rule below sets it
+ *           warn   the user is told; without `variable`, of the facts themselves
+ *           unset  the same, and it may be taken away where the user asks for that
+ * variable  a name or a list of names; of warn and unset also patterns
+ * value     of set: text with ${fact} for what only the node knows
+ * is, not   of warn and unset: which values are meant (patterns); all by default
+ * severity  fatal (the job dies), harmful, obsolete, missing, note
+ *
+ * A rule whose condition asks for a fact that is not known sets nothing and warns of nothing, but
+ * says so. Each rule has a rank: 0 for ours; each file of a site's folder ranks above all before. A
+ * rule of a higher rank replaces that of the same id, and of two rules that hold for one variable
+ * the higher decides. The user's own value stands over both.
+ *
+ * Refused, with file, line and column and the nearest right word: unknown keys and facts, an id
+ * given twice, versions that do not parse, and two rules of one rank that contradict each other.
+ *
+ * A finished set never changes: any number of threads may use it.
+ */
+#ifndef OSP_RULES_H
+#define OSP_RULES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "lib/env/catalogue.h"
+#include "lib/base/error.h"
+#include "lib/env/facts.h"
+
+enum osp_rule_action { OSP_RULE_SET, OSP_RULE_LEAVE, OSP_RULE_WARN, OSP_RULE_UNSET };
+
+enum osp_severity {
+	OSP_SEVERITY_FATAL,
+	OSP_SEVERITY_HARMFUL,
+	OSP_SEVERITY_OBSOLETE,
+	OSP_SEVERITY_MISSING,
+	OSP_SEVERITY_NOTE
+};
+
+/* Words in the order in which they were said; none: all. */
+struct osp_word_list {
+	const char *const *words;
+	size_t count;
+};
+
+struct osp_condition {
+	enum osp_fact_id fact;
+	struct osp_range range;	    /* of a version or a number */
+	struct osp_word_list words; /* of a word: patterns, one of which must match */
+	bool flag;
+	const char *text; /* as written: "nccl >=2.19", "instance p5.*, p5e.*" */
+};
+
+struct osp_rule {
+	const char *id;
+	const char *file;
+	int line;
+	int column;
+	uint32_t rank;
+	enum osp_rule_action action;
+	enum osp_severity severity;
+	struct osp_word_list variables;
+	const char *value; /* of set, else NULL */
+	struct osp_word_list is;
+	struct osp_word_list is_not;
+	const struct osp_condition *conditions;
+	size_t condition_count;
+	const char *reason;
+	const char *cure; /* NULL for none */
+	const char *source;
+};
+
+struct osp_rule_set;
+
+struct osp_rule_set *osp_rules_new(struct osp_error *error);
+void osp_rules_free(struct osp_rule_set *rules); /* NULL is allowed */
+
+/* As osp_catalogue_add() and osp_catalogue_add_folder(). */
+int osp_rules_add(struct osp_rule_set *rules, uint32_t rank, const char *file, const char *text,
+		  size_t text_bytes, struct osp_error *error);
+int osp_rules_add_folder(struct osp_rule_set *rules, const char *folder, int site,
+			 struct osp_error *error);
+
+/* Once all are added: refuses contradictions. Returns 0, or -1 with `error` set. */
+int osp_rules_finish(const struct osp_rule_set *rules, struct osp_error *error);
+
+/*
+ * Looks for rules of rank 0 that no type of the catalogue can meet: a misspelt pattern, or a
+ * fabric that the named types lack. Returns 0, or -1 with the first in `error`.
+ */
+int osp_rules_reachable(const struct osp_rule_set *rules, const struct osp_catalogue *catalogue,
+			struct osp_error *error);
+
+/* Takes away those that cannot hold whatever else becomes known: what they decide stays the same. */
+void osp_rules_narrow(struct osp_rule_set *rules, const struct osp_facts *facts);
+
+/* Whether each rule holds of both or of neither, and would set the same: with the same variables the
+ * same is set, and what holds is told. */
+bool osp_rules_agree(const struct osp_rule_set *rules, const struct osp_facts *one,
+		     const struct osp_facts *other);
+
+/* Whether a rule is about this variable. */
+bool osp_rules_name(const struct osp_rule_set *rules, const char *name);
+
+/* Whether one would set it, if its condition held. */
+bool osp_rules_set(const struct osp_rule_set *rules, const char *name);
+
+size_t osp_rules_count(const struct osp_rule_set *rules);
+/* In the order of files and lines, ours first; replaced ones are not among them. */
+const struct osp_rule *osp_rules_at(const struct osp_rule_set *rules, size_t index);
+
+const char *osp_rule_action_name(enum osp_rule_action action);
+const char *osp_severity_name(enum osp_severity severity);
+
+/* Do the facts meet the rule's condition? Where that is unknown, `unknown` gets the first cause. */
+enum osp_answer osp_rule_holds(const struct osp_rule *rule, const struct osp_facts *facts,
+			       enum osp_fact_id *unknown);
+
+/* --- deciding --------------------------------------------------------------------------------- */
+
+/* A variable that is set already. */
+struct osp_variable {
+	const char *name;
+	const char *value;  /* NULL: not known at all */
+	bool unexpanded;    /* `value` holds what a shell still puts in: $X, $(...) */
+	const char *origin; /* "environment", "/etc/nccl.conf"; for words only */
+};
+
+enum osp_outcome {
+	OSP_OUTCOME_SET,    /* variable gets value */
+	OSP_OUTCOME_KEPT,   /* a rule would set it, but the user has */
+	OSP_OUTCOME_LEFT,   /* nobody sets it, for the rule's reason */
+	OSP_OUTCOME_WARNED, /* of the user's value, or of the facts (no variable) */
+	OSP_OUTCOME_UNSET,  /* of the user's value, which should go */
+	OSP_OUTCOME_OPEN    /* not decided: the fact `unknown` is not known */
+};
+
+struct osp_decision {
+	enum osp_outcome outcome;
+	const struct osp_rule *rule;
+	const char *variable;		 /* NULL: none */
+	const char *value;		 /* set, kept, open: what the rule says */
+	const struct osp_variable *user; /* kept, warned, unset, open: the user's; NULL: none */
+	enum osp_fact_id unknown;	 /* open; OSP_FACT_COUNT: the user's value is not */
+};
+
+struct osp_decisions;
+
+/*
+ * What all rules say of these facts and variables, in the rules' order, for each rule in the order
+ * of its variables, then of the user's. `variables` must outlive the result, as must `rules`. NULL
+ * with `error` set when memory ran out. An open decision with a `user` is a warning or a removal
+ * whose condition is not known to hold.
+ */
+struct osp_decisions *osp_rules_decide(const struct osp_rule_set *rules,
+				       const struct osp_facts *facts,
+				       const struct osp_variable *variables, size_t variable_count,
+				       struct osp_error *error);
+void osp_decisions_free(struct osp_decisions *decisions); /* NULL is allowed */
+size_t osp_decisions_count(const struct osp_decisions *decisions);
+const struct osp_decision *osp_decisions_at(const struct osp_decisions *decisions, size_t index);
+
+#endif

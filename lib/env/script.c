@@ -1,0 +1,330 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * script.c - the settings of a job script: which words of which commands set a variable
+ */
+#include "onespine_config.h"
+#include "lib/env/env_lint.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/base/arena.h"
+#include "lib/env/shell_text.h"
+
+struct osp_script {
+	struct osp_arena arena;
+	struct osp_setting *settings;
+	size_t count, room;
+};
+
+/* What the reader of one script keeps; `outer` is the word whose text is read as a script. */
+struct reading {
+	struct osp_script *script;
+	const struct osp_shell_word *outer;
+	bool too_many;
+};
+
+static int add_setting(struct reading *reading, const char *name, size_t name_bytes,
+		       const char *value, size_t value_bytes, const struct osp_shell_word *at)
+{
+	struct osp_script *script = reading->script;
+	size_t room = script->room ? script->room * 2 : 64;
+	struct osp_setting setting = {.unexpanded = at->unexpanded,
+				      .line = reading->outer ? reading->outer->line : at->line,
+				      .column =
+					      reading->outer ? reading->outer->column : at->column};
+	struct osp_setting *larger;
+
+	if (script->count >= OSP_SCRIPT_SETTINGS_MAX) {
+		reading->too_many = true;
+		return -1;
+	}
+	if (script->count == script->room) {
+		larger = realloc(script->settings, room * sizeof(*larger));
+		if (!larger)
+			return -1;
+		script->settings = larger;
+		script->room = room;
+	}
+	setting.name = osp_arena_copy(&script->arena, name, name_bytes);
+	setting.value = osp_arena_copy(&script->arena, value, value_bytes);
+	if (!setting.name || !setting.value)
+		return -1;
+	script->settings[script->count++] = setting;
+	return 0;
+}
+
+/* A=b or A+=b of `bytes` bytes; anything else is no setting. */
+static int take_assignment(struct reading *reading, const char *text, size_t bytes,
+			   const struct osp_shell_word *at)
+{
+	struct osp_shell_word place = *at;
+	size_t name_bytes, before;
+
+	if (!osp_shell_is_assignment(text, &name_bytes) || name_bytes >= bytes)
+		return 0;
+	before = name_bytes + (text[name_bytes] == '+' ? 2 : 1);
+	if (before > bytes)
+		return 0;
+	place.unexpanded |= text[name_bytes] == '+';
+	return add_setting(reading, text, name_bytes, text + before, bytes - before, &place);
+}
+
+/* ALL,A=b,C='d,e': quotes keep commas. */
+static int take_export_list(struct reading *reading, const char *list,
+			    const struct osp_shell_word *at)
+{
+	while (*list) {
+		size_t length = 0, skip = 0;
+		char quote = '\0';
+
+		for (; list[length] && (quote || list[length] != ','); length++) {
+			if (list[length] == '\'' || list[length] == '"')
+				quote = !quote			? list[length]
+					: quote == list[length] ? '\0'
+								: quote;
+		}
+		if (length > 1 && (*list == '\'' || *list == '"') && list[length - 1] == *list)
+			skip = 1;
+		if (take_assignment(reading, list + skip, length - 2 * skip, at))
+			return -1;
+		list += length + (list[length] == ',');
+	}
+	return 0;
+}
+
+/* --- commands --------------------------------------------------------------------------------- */
+
+static bool is_one_of(const char *word, const char *const *words)
+{
+	for (; *words; words++) {
+		if (!strcmp(word, *words))
+			return true;
+	}
+	return false;
+}
+
+static const char *const reserved[] = {"if",	"then", "else", "elif", "do", "while",
+				       "until", "!",	"{",	"time", NULL};
+static const char *const exporters[] = {"export", "declare", "typeset", "readonly", "local", NULL};
+static const char *const launchers[] = {"srun", "sbatch", "salloc", NULL};
+static const char *const mpi[] = {"mpirun", "mpiexec", "orterun", "prterun", "mpiexec.hydra", NULL};
+static const char *const containers[] = {"docker", "podman", "apptainer", "singularity", NULL};
+static const char *const shells[] = {"sh", "bash", "dash", "ksh", "zsh", NULL};
+
+/* What the words of a command before this one were. */
+struct command {
+	const struct osp_shell_word *words;
+	size_t count;
+	bool leading; /* assignments stand here */
+	bool exporting;
+	bool launcher, mpi, container, shell;
+};
+
+static int read_inner(struct reading *reading, const struct osp_shell_word *word);
+
+/* A word that names a program or a builtin: what its arguments may set. */
+static void note_program(struct command *command, const char *word)
+{
+	const char *name = osp_shell_base_name(word);
+
+	command->leading =
+		!strcmp(name, "env") || !strcmp(name, "exec") || is_one_of(name, reserved);
+	command->exporting |= is_one_of(name, exporters);
+	command->launcher |= is_one_of(name, launchers);
+	command->mpi |= is_one_of(name, mpi);
+	command->container |= is_one_of(name, containers);
+	command->shell |= is_one_of(name, shells);
+}
+
+static const char *after(const char *word, const char *prefix)
+{
+	size_t length = strlen(prefix);
+
+	return strncmp(word, prefix, length) ? NULL : word + length;
+}
+
+/* An option of a launcher that sets a variable, the words after it included. Returns how many words
+ * it took, 0 for none, or -1. */
+static int take_option(struct reading *reading, const struct command *command, size_t index)
+{
+	const struct osp_shell_word *word = &command->words[index];
+	const struct osp_shell_word *next = index + 1 < command->count ? word + 1 : NULL;
+	const char *value;
+	int rc = 0;
+
+	if (command->launcher && (value = after(word->text, "--export=")))
+		return take_export_list(reading, value, word) ? -1 : 1;
+	if (command->container && (value = after(word->text, "--env=")))
+		return take_assignment(reading, value, strlen(value), word) ? -1 : 1;
+	if (!next)
+		return 0;
+	if (command->launcher && !strcmp(word->text, "--export"))
+		rc = take_export_list(reading, next->text, next);
+	else if ((command->mpi && !strcmp(word->text, "-x")) ||
+		 (command->container &&
+		  (!strcmp(word->text, "-e") || !strcmp(word->text, "--env"))))
+		rc = take_assignment(reading, next->text, strlen(next->text), next);
+	else if (command->shell && !reading->outer && !strcmp(word->text, "-c"))
+		rc = read_inner(reading, next);
+	else if (command->mpi && index + 2 < command->count &&
+		 (!strcmp(word->text, "-env") || !strcmp(word->text, "-genv")))
+		return add_setting(reading, next->text, strlen(next->text), word[2].text,
+				   strlen(word[2].text), next)
+			       ? -1
+			       : 3;
+	else
+		return 0;
+	return rc ? -1 : 2;
+}
+
+static int take_command(void *context, const struct osp_shell_word *words, size_t count)
+{
+	struct command command = {.words = words, .count = count, .leading = true};
+	struct reading *reading = context;
+	size_t name_bytes;
+
+	if (count >= 3 && !strcmp(words[0].text, "setenv"))
+		return add_setting(reading, words[1].text, strlen(words[1].text), words[2].text,
+				   strlen(words[2].text), &words[1]);
+	for (size_t i = 0; i < count;) {
+		const char *text = words[i].text;
+		int taken = take_option(reading, &command, i);
+
+		if (taken < 0)
+			return -1;
+		if (taken) {
+			i += (size_t)taken;
+			continue;
+		}
+		if ((command.leading || command.exporting) &&
+		    osp_shell_is_assignment(text, &name_bytes)) {
+			if (take_assignment(reading, text, strlen(text), &words[i]))
+				return -1;
+		} else if (!command.leading || *text != '-') {
+			note_program(&command, text); /* env -i A=b: its options end nothing */
+		}
+		i++;
+	}
+	return 0;
+}
+
+/* --- comments --------------------------------------------------------------------------------- */
+
+/* Where the option ends, and not one that begins like it; `bytes` where it is not. */
+static size_t find_export(const char *text, size_t bytes, const char *option, size_t length,
+			  const char **found)
+{
+	const char *at = text;
+	size_t end = bytes;
+
+	while ((at = memmem(at, bytes - (size_t)(at - text), option, length))) {
+		*found = at;
+		at += length;
+		end = (size_t)(at - text);
+		if (end >= bytes || *at == '=' || *at == ' ')
+			return end;
+	}
+	return bytes;
+}
+
+/* #SBATCH --export=..., as Slurm reads it: blanks part words, quotes keep them together. */
+static int take_comment(void *context, const char *text, size_t bytes, int line)
+{
+	static const char mark[] = "#SBATCH", option[] = "--export";
+	struct osp_shell_word at = {.line = line};
+	struct reading *reading = context;
+	size_t start, end;
+	char quote = '\0', *list;
+	const char *found = text;
+	int rc;
+
+	if (bytes < sizeof(mark) || memcmp(text, mark, sizeof(mark) - 1) != 0)
+		return 0;
+	start = find_export(text, bytes, option, sizeof(option) - 1, &found);
+	if (start >= bytes)
+		return 0;
+	for (start++; start < bytes && text[start] == ' '; start++)
+		;
+	for (end = start; end < bytes && (quote || !strchr(" \t\r", text[end])); end++) {
+		if (text[end] == '\'' || text[end] == '"')
+			quote = !quote ? text[end] : quote == text[end] ? '\0' : quote;
+	}
+	if (end - start > 1 && text[start] == '"' && text[end - 1] == '"') {
+		start++;
+		end--;
+	}
+	at.column = (int)(found - text) + 1;
+	list = osp_arena_copy(&reading->script->arena, text + start, end - start);
+	if (!list)
+		return -1;
+	rc = take_export_list(reading, list, &at);
+	return rc;
+}
+
+static int pass_comment(void *context, const char *text, size_t bytes, int line)
+{
+	(void)context;
+	(void)text;
+	(void)bytes;
+	(void)line;
+	return 0;
+}
+
+/* --- scripts ---------------------------------------------------------------------------------- */
+
+/* The text after -c, one level deep. */
+static int read_inner(struct reading *reading, const struct osp_shell_word *word)
+{
+	struct osp_shell_reader reader = {reading, take_command, pass_comment};
+	int rc;
+
+	reading->outer = word;
+	rc = osp_shell_read(word->text, strlen(word->text), &reader);
+	reading->outer = NULL;
+	return rc;
+}
+
+struct osp_script *osp_script_read(const char *file, const char *text, size_t text_bytes,
+				   struct osp_error *error)
+{
+	struct osp_script *script = calloc(1, sizeof(*script));
+	struct reading reading = {.script = script};
+	struct osp_shell_reader reader = {&reading, take_command, take_comment};
+
+	if (!script) {
+		osp_error_at(error, file, 0, 0, "out of memory");
+		return NULL;
+	}
+	if (text_bytes > OSP_SCRIPT_BYTES_MAX)
+		osp_error_at(error, file, 0, 0, "larger than %zu bytes: no job script",
+			     OSP_SCRIPT_BYTES_MAX);
+	else if (!osp_shell_read(text, text_bytes, &reader))
+		return script;
+	else if (reading.too_many)
+		osp_error_at(error, file, 0, 0, "sets more than %d variables",
+			     OSP_SCRIPT_SETTINGS_MAX);
+	else
+		osp_error_at(error, file, 0, 0, "out of memory");
+	osp_script_free(script);
+	return NULL;
+}
+
+void osp_script_free(struct osp_script *script)
+{
+	if (!script)
+		return;
+	osp_arena_free(&script->arena);
+	free(script->settings);
+	free(script);
+}
+
+size_t osp_script_count(const struct osp_script *script)
+{
+	return script->count;
+}
+
+const struct osp_setting *osp_script_at(const struct osp_script *script, size_t index)
+{
+	return &script->settings[index];
+}

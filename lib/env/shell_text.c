@@ -1,0 +1,455 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "lib/env/shell_text.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/base/text.h"
+
+#define DELIMITERS_MAX	    8 /* here-documents that begin in one line */
+#define DELIMITER_BYTES_MAX 64
+#define SEARCHES_MAX	    16 /* for an end that is not there; then no more are made */
+
+struct delimiter {
+	char word[DELIMITER_BYTES_MAX];
+	size_t bytes;
+	bool tabs; /* <<-: tabs before it do not count */
+};
+
+struct scanner {
+	const struct osp_shell_reader *reader;
+	const char *text;
+	size_t bytes;
+	size_t at;
+	size_t line_start;
+	int line;
+	/* the word in the making */
+	struct osp_text word;
+	bool in_word; /* there is one, though perhaps empty: "" */
+	bool unexpanded;
+	int word_line, word_column;
+	bool drop; /* the word belongs to a redirection */
+	/* the command so far; texts are kept as offsets, for they move while they grow */
+	struct osp_text texts;
+	struct osp_shell_word *words;
+	size_t count, room;
+	/* the line so far */
+	struct delimiter delimiters[DELIMITERS_MAX];
+	size_t delimiter_count;
+	bool runs_shell;
+	int searches; /* that failed */
+	bool failed;
+};
+
+static bool ended(const struct scanner *s)
+{
+	return s->at >= s->bytes || s->failed;
+}
+
+static char peek(const struct scanner *s, size_t ahead)
+{
+	return ahead < s->bytes - s->at ? s->text[s->at + ahead] : '\0';
+}
+
+static void advance(struct scanner *s, size_t count)
+{
+	for (; count; count--, s->at++) {
+		if (s->text[s->at] == '\n') {
+			s->line++;
+			s->line_start = s->at + 1;
+		}
+	}
+}
+
+/* --- words ------------------------------------------------------------------------------------ */
+
+static void begin_word(struct scanner *s)
+{
+	if (s->in_word)
+		return;
+	s->in_word = true;
+	s->unexpanded = false;
+	s->word_line = s->line;
+	s->word_column = (int)(s->at - s->line_start) + 1;
+}
+
+static void take_bytes(struct scanner *s, size_t count)
+{
+	begin_word(s);
+	osp_text_add_bytes(&s->word, s->text + s->at, count);
+	advance(s, count);
+}
+
+static void add_word(struct scanner *s, const struct osp_shell_word *word)
+{
+	size_t room = s->room ? s->room * 2 : 64;
+	struct osp_shell_word *larger;
+
+	if (s->count == s->room) {
+		larger = realloc(s->words, room * sizeof(*larger));
+		if (!larger) {
+			s->failed = true;
+			return;
+		}
+		s->words = larger;
+		s->room = room;
+	}
+	s->words[s->count++] = *word;
+}
+
+static void end_word(struct scanner *s)
+{
+	struct osp_shell_word word = {
+		.line = s->word_line, .column = s->word_column, .unexpanded = s->unexpanded};
+
+	if (!s->in_word)
+		return;
+	s->in_word = false;
+	if (!s->drop) {
+		/* the offset for now; end_command() makes it an address */
+		word.text = (const char *)(uintptr_t)s->texts.length_bytes;
+		osp_text_add_bytes(&s->texts, s->word.data ? s->word.data : "",
+				   s->word.length_bytes);
+		osp_text_add_bytes(&s->texts, "", 1);
+		add_word(s, &word);
+	}
+	s->drop = false;
+	s->word.length_bytes = 0;
+	s->failed |= s->word.failed || s->texts.failed;
+}
+
+const char *osp_shell_base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+static bool takes_script(const char *word)
+{
+	static const char *const names[] = {"sh",  "bash",   "dash", "ksh",
+					    "zsh", "sbatch", "srun", "ssh"};
+
+	word = osp_shell_base_name(word);
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		if (!strcmp(word, names[i]))
+			return true;
+	}
+	return false;
+}
+
+static void end_command(struct scanner *s)
+{
+	end_word(s);
+	s->drop = false;
+	if (s->failed || !s->count)
+		return;
+	for (size_t i = 0; i < s->count; i++) {
+		s->words[i].text = s->texts.data + (uintptr_t)s->words[i].text;
+		s->runs_shell |= takes_script(s->words[i].text);
+	}
+	if (s->reader->command(s->reader->context, s->words, s->count))
+		s->failed = true;
+	s->count = 0;
+	s->texts.length_bytes = 0;
+}
+
+/* --- quotes and expansions -------------------------------------------------------------------- */
+
+/* Where the quote that stands at `at` closes; 0 for nowhere. */
+static size_t find_quote(const struct scanner *s, size_t at)
+{
+	char quote = s->text[at];
+
+	for (at++; at < s->bytes; at++) {
+		if (s->text[at] == quote)
+			return at;
+		if (s->text[at] == '\\' && quote != '\'')
+			at++;
+	}
+	return 0;
+}
+
+/* Where the bracket that stands at `at` closes, quotes within passed over; 0 for nowhere. */
+static size_t find_bracket(struct scanner *s, size_t at)
+{
+	char open = s->text[at], close = open == '(' ? ')' : '}';
+	size_t depth = 0, end;
+
+	if (s->searches >= SEARCHES_MAX)
+		return 0;
+	for (; at < s->bytes; at++) {
+		char c = s->text[at];
+
+		if (c == '\\') {
+			at++;
+		} else if (c == '\'' || c == '"') {
+			end = find_quote(s, at);
+			if (!end)
+				break;
+			at = end;
+		} else if (c == open) {
+			depth++;
+		} else if (c == close && !--depth) {
+			return at;
+		}
+	}
+	s->searches++;
+	return 0;
+}
+
+/* $X, ${X}, $(...), $((...)): kept as written. */
+static void take_dollar(struct scanner *s)
+{
+	char next = peek(s, 1);
+	size_t end;
+
+	begin_word(s);
+	if (next == '(' || next == '{') {
+		end = find_bracket(s, s->at + 1);
+		s->unexpanded |= end != 0;
+		take_bytes(s, end ? end + 1 - s->at : 1);
+		return;
+	}
+	if (isalnum((unsigned char)next) || next == '_' || (next && strchr("@*#?$!-", next))) {
+		s->unexpanded = true;
+		take_bytes(s, 2);
+		return;
+	}
+	take_bytes(s, 1);
+}
+
+static void take_backquote(struct scanner *s)
+{
+	size_t end = s->searches < SEARCHES_MAX ? find_quote(s, s->at) : 0;
+
+	begin_word(s);
+	s->searches += !end;
+	s->unexpanded |= end != 0;
+	take_bytes(s, end ? end + 1 - s->at : 1);
+}
+
+static void take_single(struct scanner *s)
+{
+	const char *end = memchr(s->text + s->at + 1, '\'', s->bytes - s->at - 1);
+
+	begin_word(s);
+	if (!end) {
+		take_bytes(s, 1);
+		return;
+	}
+	advance(s, 1);
+	take_bytes(s, (size_t)(end - s->text) - s->at);
+	advance(s, 1);
+}
+
+/* Everything up to the closing quote; back to where it was when there is none. */
+static void take_double(struct scanner *s)
+{
+	struct scanner before = *s;
+	bool closed = false;
+
+	begin_word(s);
+	if (s->searches >= SEARCHES_MAX) {
+		take_bytes(s, 1);
+		return;
+	}
+	advance(s, 1);
+	while (!ended(s) && !closed) {
+		char c = peek(s, 0);
+
+		closed = c == '"';
+		if (closed)
+			advance(s, 1);
+		else if (c == '$')
+			take_dollar(s);
+		else if (c == '`')
+			take_backquote(s);
+		else if (c == '\\' && peek(s, 1) == '\n')
+			advance(s, 2);
+		else if (c == '\\' && peek(s, 1) && strchr("\\\"$`", peek(s, 1)))
+			advance(s, 1), take_bytes(s, 1);
+		else
+			take_bytes(s, 1);
+	}
+	if (closed || s->failed)
+		return;
+	s->word.length_bytes = before.word.length_bytes;
+	s->at = before.at;
+	s->line = before.line;
+	s->line_start = before.line_start;
+	s->searches++;
+	take_bytes(s, 1);
+}
+
+static void take_backslash(struct scanner *s)
+{
+	if (peek(s, 1) == '\n') {
+		advance(s, 2);
+		return;
+	}
+	begin_word(s);
+	advance(s, 1);
+	if (!ended(s))
+		take_bytes(s, 1);
+}
+
+/* --- here-documents and redirections ---------------------------------------------------------- */
+
+/* The word after <<, quotes taken off. */
+static void take_delimiter(struct scanner *s, bool tabs)
+{
+	struct delimiter delimiter = {.tabs = tabs};
+	char c, quote = '\0';
+
+	while (peek(s, 0) == ' ' || peek(s, 0) == '\t')
+		advance(s, 1);
+	while ((c = peek(s, 0)) && c != '\n' && (quote || !strchr(" \t;&|<>()", c))) {
+		bool opens = !quote && (c == '\'' || c == '"');
+
+		if (opens || c == quote)
+			quote = opens ? c : '\0';
+		else if (c != '\\' && delimiter.bytes < sizeof(delimiter.word))
+			delimiter.word[delimiter.bytes++] = c;
+		advance(s, 1);
+	}
+	if (delimiter.bytes && s->delimiter_count < DELIMITERS_MAX)
+		s->delimiters[s->delimiter_count++] = delimiter;
+}
+
+static bool all_digits(const struct osp_text *word)
+{
+	for (size_t i = 0; i < word->length_bytes; i++) {
+		if (!isdigit((unsigned char)word->data[i]))
+			return false;
+	}
+	return true;
+}
+
+static void take_redirection(struct scanner *s)
+{
+	/* 2>file: the number is no word of the command */
+	s->drop |= s->in_word && s->word.length_bytes && all_digits(&s->word);
+	end_word(s);
+	if (peek(s, 0) == '<' && peek(s, 1) == '<' && peek(s, 2) != '<') {
+		bool tabs = peek(s, 2) == '-';
+
+		advance(s, tabs ? 3 : 2);
+		take_delimiter(s, tabs);
+		return;
+	}
+	while (!ended(s) && strchr("<>&|", peek(s, 0)) && peek(s, 0))
+		advance(s, 1);
+	s->drop = true;
+}
+
+/* The start of the line after the one that is `delimiter` alone; 0 where there is none. */
+static size_t find_delimiter(const struct scanner *s, const struct delimiter *delimiter)
+{
+	size_t at = s->at;
+
+	while (at < s->bytes) {
+		const char *line = s->text + at;
+		const char *end = memchr(line, '\n', s->bytes - at);
+		size_t length = end ? (size_t)(end - line) : s->bytes - at;
+		size_t next = at + length + (end ? 1 : 0);
+
+		for (; delimiter->tabs && length && *line == '\t'; length--)
+			line++;
+		if (length && line[length - 1] == '\r')
+			length--;
+		if (length == delimiter->bytes && !memcmp(line, delimiter->word, length))
+			return next;
+		at = next;
+	}
+	return 0;
+}
+
+/* After the end of a line: over the here-documents that it began. */
+static void pass_documents(struct scanner *s)
+{
+	for (size_t i = 0; i < s->delimiter_count && !s->runs_shell; i++) {
+		size_t next = s->searches < SEARCHES_MAX ? find_delimiter(s, &s->delimiters[i]) : 0;
+
+		if (next)
+			advance(s, next - s->at);
+		else
+			s->searches++;
+	}
+	s->delimiter_count = 0;
+	s->runs_shell = false;
+}
+
+/* --- the whole -------------------------------------------------------------------------------- */
+
+static void take_comment(struct scanner *s)
+{
+	const char *start = s->text + s->at;
+	const char *end = memchr(start, '\n', s->bytes - s->at);
+	size_t length = end ? (size_t)(end - start) : s->bytes - s->at;
+
+	if (s->at == s->line_start &&
+	    s->reader->comment(s->reader->context, start, length, s->line))
+		s->failed = true;
+	advance(s, length);
+}
+
+static void take_next(struct scanner *s)
+{
+	char c = peek(s, 0);
+
+	if (c == '\n') {
+		end_command(s);
+		advance(s, 1);
+		pass_documents(s);
+	} else if (c == ' ' || c == '\t' || c == '\r') {
+		end_word(s);
+		advance(s, 1);
+	} else if (c == '#' && !s->in_word) {
+		take_comment(s);
+	} else if (c == '\'') {
+		take_single(s);
+	} else if (c == '"') {
+		take_double(s);
+	} else if (c == '$') {
+		take_dollar(s);
+	} else if (c == '`') {
+		take_backquote(s);
+	} else if (c == '\\') {
+		take_backslash(s);
+	} else if (c == '<' || c == '>' || (c == '&' && peek(s, 1) == '>')) {
+		take_redirection(s);
+	} else if (c && strchr(";&|()", c)) {
+		s->unexpanded |= s->in_word && c == '('; /* A=(a b) */
+		end_command(s);
+		advance(s, 1);
+	} else {
+		take_bytes(s, 1);
+	}
+}
+
+int osp_shell_read(const char *text, size_t text_bytes, const struct osp_shell_reader *reader)
+{
+	struct scanner s = {.reader = reader, .text = text, .bytes = text_bytes, .line = 1};
+
+	while (!ended(&s))
+		take_next(&s);
+	end_command(&s);
+	osp_text_free(&s.word);
+	osp_text_free(&s.texts);
+	free(s.words);
+	return s.failed ? -1 : 0;
+}
+
+bool osp_shell_is_assignment(const char *text, size_t *name_bytes)
+{
+	size_t i = 0;
+
+	if (!isalpha((unsigned char)*text) && *text != '_')
+		return false;
+	while (isalnum((unsigned char)text[i]) || text[i] == '_')
+		i++;
+	*name_bytes = i;
+	return text[i] == '=' || (text[i] == '+' && text[i + 1] == '=');
+}

@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "onespine_config.h"
+#include "lib/base/environment.h"
+#include "lib/env/user_env.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/base/text.h"
+
+#define CONF_BYTES_MAX ((size_t)1024 * 1024)
+#define NAME_BYTES_MAX 512
+
+static bool has(const struct osp_user_env *user, const char *name)
+{
+	for (size_t i = 0; i < user->count; i++) {
+		if (!strcmp(user->list[i].name, name))
+			return true;
+	}
+	return false;
+}
+
+static int add(struct osp_user_env *user, const char *name, const char *value, const char *origin)
+{
+	size_t room = user->room ? user->room * 2 : 16;
+	struct osp_variable *larger;
+
+	if (has(user, name))
+		return 0; /* the first counts */
+	if (user->count == user->room) {
+		larger = realloc(user->list, room * sizeof(*larger));
+		if (!larger)
+			return -1;
+		user->list = larger;
+		user->room = room;
+	}
+	user->list[user->count++] =
+		(struct osp_variable){.name = name, .value = value, .origin = origin};
+	return 0;
+}
+
+/* Keeps `text` for as long as the list. */
+static int keep(struct osp_user_env *user, char *text)
+{
+	char **larger = realloc(user->texts, (user->text_count + 1) * sizeof(*larger));
+
+	if (!larger) {
+		free(text);
+		return -1;
+	}
+	user->texts = larger;
+	user->texts[user->text_count++] = text;
+	return 0;
+}
+
+/* Most variables are no rule's: their names are looked at where they stand. */
+static bool is_meant(const struct osp_rule_set *rules, const char *pair)
+{
+	char name[NAME_BYTES_MAX];
+	size_t length = strcspn(pair, "=");
+
+	if (!length || !pair[length] || length >= sizeof(name))
+		return false;
+	memcpy(name, pair, length);
+	name[length] = '\0';
+	return osp_rules_name(rules, name);
+}
+
+/* Takes "NAME=VALUE", which it cuts in two. */
+static int add_pair(struct osp_user_env *user, char *pair, const char *origin)
+{
+	char *value = strchr(pair, '=');
+
+	*value++ = '\0';
+	return add(user, pair, value, origin);
+}
+
+static int take_environment(struct osp_user_env *user, const struct osp_rule_set *rules,
+			    char *const *environment)
+{
+	for (; *environment; environment++) {
+		char *pair;
+
+		if (!is_meant(rules, *environment))
+			continue;
+		pair = strdup(*environment);
+		if (!pair || keep(user, pair) || add_pair(user, pair, "environment"))
+			return -1;
+	}
+	return 0;
+}
+
+static int take_conf(struct osp_user_env *user, const struct osp_rule_set *rules, const char *path)
+{
+	size_t length = 0;
+	char *text = osp_read_file(path, CONF_BYTES_MAX, &length);
+	char *origin = text ? strdup(path) : NULL, *line, *rest = text;
+
+	if (!text)
+		return 0; /* most have none */
+	if (!origin) {
+		free(text);
+		return -1;
+	}
+	if (keep(user, text)) {
+		free(origin);
+		return -1;
+	}
+	if (keep(user, origin))
+		return -1;
+	while ((line = strsep(&rest, "\n"))) {
+		if (is_meant(rules, line) && add_pair(user, line, origin))
+			return -1; /* as it stands: NCCL knows no comments */
+	}
+	return 0;
+}
+
+int osp_user_env_read(char *const *environment, const struct osp_rule_set *rules,
+		      struct osp_user_env *user)
+{
+	const char *named = osp_environment_value(environment, "NCCL_CONF_FILE");
+	const char *home = osp_environment_value(environment, "HOME");
+	char path[PATH_MAX];
+
+	memset(user, 0, sizeof(*user));
+	if (take_environment(user, rules, environment))
+		return -1;
+	if (!named && home &&
+	    snprintf(path, sizeof(path), "%s/.nccl.conf", home) < (int)sizeof(path))
+		named = path;
+	if (named && take_conf(user, rules, named))
+		return -1;
+	return take_conf(user, rules, "/etc/nccl.conf");
+}
+
+void osp_user_env_free(struct osp_user_env *user)
+{
+	for (size_t i = 0; i < user->text_count; i++)
+		free(user->texts[i]);
+	free(user->texts);
+	free(user->list);
+	memset(user, 0, sizeof(*user));
+}

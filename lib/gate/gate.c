@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "lib/gate/gate.h"
+
+#include <stdlib.h>
+
+static const char *const result_names[OSP_GATE_RESULT_COUNT] = {
+	[OSP_GATE_SKIP] = "SKIP",   [OSP_GATE_PASS] = "PASS", [OSP_GATE_WARN] = "WARN",
+	[OSP_GATE_ERROR] = "ERROR", [OSP_GATE_FAIL] = "FAIL", [OSP_GATE_SILENT] = "SILENT",
+};
+
+static const char *const kind_names[OSP_GATE_KIND_COUNT] = {
+	[OSP_GATE_GO] = "go",	  [OSP_GATE_SHRINK] = "shrink", [OSP_GATE_REQUEUE] = "requeue",
+	[OSP_GATE_HOLD] = "hold", [OSP_GATE_END] = "end",
+};
+
+const char *osp_gate_result_name(enum osp_gate_result result)
+{
+	return (unsigned int)result < OSP_GATE_RESULT_COUNT ? result_names[result] : "?";
+}
+
+const char *osp_gate_kind_name(enum osp_gate_kind kind)
+{
+	return (unsigned int)kind < OSP_GATE_KIND_COUNT ? kind_names[kind] : "?";
+}
+
+const struct osp_gate_sentence *osp_gate_sentence(const struct osp_gate_verdict *verdict,
+						  uint32_t rank)
+{
+	for (uint32_t i = 0; i < verdict->sentence_count; i++)
+		if (verdict->sentences[i].rank == rank)
+			return &verdict->sentences[i];
+	return NULL;
+}
+
+void osp_gate_verdict_free(struct osp_gate_verdict *verdict)
+{
+	free(verdict->sentences);
+	verdict->sentences = NULL;
+	verdict->sentence_count = 0;
+}

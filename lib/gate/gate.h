@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * gate.h - what the gate speaks of: the gang, a node's report, the gang's verdict
+ *
+ * The gate stands between a job's allocation and its first user process. On each node of the gang
+ * `onespine gate prolog` runs as root, from Slurm's Prolog:
+ *
+ *	gang	   which job, which nodes, in Slurm's order; rank 0 is the batch host
+ *	check	   this node's checks, or a pass that is still fresh
+ *	report	   goes up a tree of nodes (lib/gate/gate_tree.h) to the decider: rank 0, or where that is
+ *		   silent the first of its deputies
+ *	verdict	   the decider decides (lib/gate/gate_verdict.h), does what must be done before any Prolog
+ *		   ends, and tells everybody
+ *	end	   every node's Prolog returns 0; the decider does what must be done after that
+ *
+ * Rank r is the place of the node in the gang's list, from 0.
+ *
+ * These are plain values: whoever fills one owns its strings. Any thread, any daemon.
+ */
+#ifndef OSP_GATE_H
+#define OSP_GATE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* The largest gang that passes one gate, and the longest words in it. */
+#define OSP_GATE_NODES_MAX    16384
+#define OSP_GATE_NAME_BYTES   64  /* a node's name in a message, terminated */
+#define OSP_GATE_CHECK_BYTES  32  /* a check's name */
+#define OSP_GATE_REASON_BYTES 200 /* a reason for Slurm, terminated */
+#define OSP_GATE_BOOT_BYTES   40  /* /proc/sys/kernel/random/boot_id and its end */
+
+#define OSP_GATE_NOBODY	      UINT32_MAX /* no rank */
+
+/* What a node came to, from the best to the gravest. The first five are those of check/check.h. */
+enum osp_gate_result {
+	OSP_GATE_SKIP,	 /* nothing was to be checked here */
+	OSP_GATE_PASS,	 /* healthy */
+	OSP_GATE_WARN,	 /* healthy enough to carry the job */
+	OSP_GATE_ERROR,	 /* the check itself broke: says nothing about the node */
+	OSP_GATE_FAIL,	 /* the node must not carry the job */
+	OSP_GATE_SILENT, /* did not report: suspect, and its Prolog may never end */
+	OSP_GATE_RESULT_COUNT
+};
+
+/* One node's report. A silent node has its rank, its result and nothing else. */
+struct osp_gate_report {
+	uint32_t rank;
+	enum osp_gate_result result;
+	bool fresh;	  /* a pass from before counted, nothing was run now */
+	bool blamed;	  /* the network test named this node: a link to two partners is bad */
+	uint32_t time_ms; /* how long its own check took */
+	float speed;	  /* relative to the gang's median, 1.0 = the median; 0 = not measured */
+	/* Of the gravest result, "" where there is none: */
+	char check[OSP_GATE_CHECK_BYTES];   /* "ecc" */
+	char reason[OSP_GATE_REASON_BYTES]; /* "onespine: gpu3 ecc 12 uncorrectable > 0; replace" */
+	char boot[OSP_GATE_BOOT_BYTES];	    /* boot id, to tell a node from what it was before */
+};
+
+/* The job as its Prolog knows it, without asking slurmctld. */
+struct osp_gate_gang {
+	uint32_t job;	   /* SLURM_JOB_ID; of a heterogeneous job, the component's */
+	uint32_t het_job;  /* SLURM_HET_JOB_ID; 0 = none */
+	uint32_t restarts; /* SLURM_JOB_RESTART_COUNT */
+	uint32_t uid;
+	const char *partition;
+	const char *const *nodes; /* node_count names, in Slurm's order */
+	uint32_t node_count;
+	uint32_t rank;	  /* this node's */
+	uint32_t wanted;  /* nodes that the job asked for; node_count less the spares */
+	uint32_t spares;  /* nodes beyond those, to be released when enough are good */
+	const char *gpus; /* SLURM_JOB_GPUS: those of this node; NULL: the job has none here */
+};
+
+/* What is to become of the gang. */
+enum osp_gate_kind {
+	OSP_GATE_GO,	  /* the job starts, on all its nodes */
+	OSP_GATE_SHRINK,  /* the job starts without the nodes that are released */
+	OSP_GATE_REQUEUE, /* the job starts again elsewhere */
+	OSP_GATE_HOLD,	  /* requeued, and held with the reason */
+	OSP_GATE_END,	  /* cannot be requeued: ended, with the reason */
+	OSP_GATE_KIND_COUNT
+};
+
+/* What is to become of one node; several may be true. */
+enum osp_gate_action {
+	OSP_GATE_KEEP = 0,
+	OSP_GATE_RELEASE = 1, /* the job does without it */
+	OSP_GATE_DRAIN = 2,   /* drained with its reason */
+	OSP_GATE_COMMENT = 4, /* would have been drained: told, not done */
+	OSP_GATE_SUSPECT = 8, /* not again for this job; checked again */
+};
+
+/* One node with whom something is to be done, or about whom something is to be said. */
+struct osp_gate_sentence {
+	uint32_t rank;
+	uint32_t actions; /* enum osp_gate_action, or-ed */
+	enum osp_gate_result result;
+	char check[OSP_GATE_CHECK_BYTES];
+	char reason[OSP_GATE_REASON_BYTES]; /* for Slurm where it is drained; else for people */
+};
+
+struct osp_gate_verdict {
+	enum osp_gate_kind kind;
+	uint32_t decider;		  /* its rank */
+	bool breaker;			  /* too many drained already: nobody is drained now */
+	char says[OSP_GATE_REASON_BYTES]; /* a line for people, "" when all is well */
+	struct osp_gate_sentence
+		*sentences; /* by rank; only nodes with something to say or to do */
+	uint32_t sentence_count;
+};
+
+/* "PASS" ...; "go" ...; NULL never. */
+const char *osp_gate_result_name(enum osp_gate_result result);
+const char *osp_gate_kind_name(enum osp_gate_kind kind);
+
+/* The sentence about `rank`, or NULL: kept, and nothing to say. */
+const struct osp_gate_sentence *osp_gate_sentence(const struct osp_gate_verdict *verdict,
+						  uint32_t rank);
+
+/* Frees the sentences. */
+void osp_gate_verdict_free(struct osp_gate_verdict *verdict);
+
+#endif

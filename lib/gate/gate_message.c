@@ -1,0 +1,416 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "lib/gate/gate_message.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MAGIC	    "OSPG"
+#define VERSION	    1
+
+#define FLAG_FRESH  1
+#define FLAG_BLAMED 2
+#define FLAG_ALL    (FLAG_FRESH | FLAG_BLAMED)
+
+#define ACTIONS_ALL (OSP_GATE_RELEASE | OSP_GATE_DRAIN | OSP_GATE_COMMENT | OSP_GATE_SUSPECT)
+
+/* The least that one of a list can take: what bounds a count before memory is asked for. */
+#define REPORT_BYTES_LEAST   17
+#define LINK_BYTES	     13
+#define SENTENCE_BYTES_LEAST 11
+
+uint64_t osp_gate_gang_sum(const char *const *nodes, uint32_t node_count)
+{
+	uint64_t sum = 14695981039346656037u; /* FNV-1a */
+
+	for (uint32_t i = 0; i < node_count; i++)
+		for (const char *at = nodes[i];; at++) {
+			sum = (sum ^ (unsigned char)*at) * 1099511628211u;
+			if (!*at)
+				break;
+		}
+	return sum;
+}
+
+/* --- writing ------------------------------------------------------------------------------------ */
+
+static void put_number(struct osp_text *text, uint64_t number, int bytes)
+{
+	char out[8];
+
+	for (int i = 0; i < bytes; i++)
+		out[i] = (char)(number >> (8 * (bytes - 1 - i)));
+	osp_text_add_bytes(text, out, (size_t)bytes);
+}
+
+static void put_float(struct osp_text *text, float value)
+{
+	uint32_t bits;
+
+	memcpy(&bits, &value, sizeof(bits));
+	put_number(text, bits, 4);
+}
+
+/* `string` lies in a field of `room` bytes; all the fields' rooms are below 256. */
+static void put_string(struct osp_text *text, const char *string, size_t room, bool left_out)
+{
+	size_t length = left_out ? 0 : strnlen(string, room - 1);
+
+	put_number(text, length, 1);
+	osp_text_add_bytes(text, string, length);
+}
+
+static void put_header(struct osp_text *text, const struct osp_gate_header *header,
+		       enum osp_gate_message_kind kind)
+{
+	osp_text_add(text, MAGIC);
+	put_number(text, VERSION, 1);
+	put_number(text, kind, 1);
+	put_number(text, header->round, 4);
+	put_number(text, header->job, 4);
+	put_number(text, header->restarts, 4);
+	put_number(text, header->node_count, 4);
+	put_number(text, header->gang, 8);
+	put_number(text, header->from, 4);
+	put_number(text, header->to, 4);
+	osp_text_add_bytes(text, (const char *)header->challenge, OSP_GATE_CHALLENGE_BYTES);
+	osp_text_add_bytes(text, (const char *)header->nonce, OSP_GATE_CHALLENGE_BYTES);
+}
+
+void osp_gate_write_reports(struct osp_text *text, const struct osp_gate_header *header,
+			    const struct osp_gate_report *reports, uint32_t count)
+{
+	size_t words_end = text->length_bytes + OSP_GATE_WORDS_BYTES;
+
+	put_header(text, header, OSP_GATE_MESSAGE_REPORT);
+	put_number(text, count, 4);
+	for (uint32_t i = 0; i < count; i++) {
+		const struct osp_gate_report *report = &reports[i];
+		bool cut = text->length_bytes > words_end;
+
+		put_number(text, report->rank, 4);
+		put_number(text, report->result, 1);
+		put_number(text,
+			   (report->fresh ? FLAG_FRESH : 0) | (report->blamed ? FLAG_BLAMED : 0),
+			   1);
+		put_number(text, report->time_ms, 4);
+		put_float(text, report->speed);
+		put_string(text, report->check, sizeof(report->check), cut);
+		put_string(text, report->reason, sizeof(report->reason), cut);
+		put_string(text, report->boot, sizeof(report->boot), cut);
+	}
+}
+
+void osp_gate_write_links(struct osp_text *text, const struct osp_gate_header *header,
+			  const struct osp_gate_link *links, uint32_t count)
+{
+	put_header(text, header, header->kind);
+	put_number(text, count, 4);
+	for (uint32_t i = 0; i < count; i++) {
+		put_number(text, links[i].from, 4);
+		put_number(text, links[i].to, 4);
+		put_float(text, links[i].gbps);
+		put_number(text, links[i].wrong, 1);
+	}
+}
+
+void osp_gate_write_data(struct osp_text *text, const struct osp_gate_header *header)
+{
+	put_header(text, header, OSP_GATE_MESSAGE_DATA);
+}
+
+void osp_gate_write_verdict(struct osp_text *text, const struct osp_gate_header *header,
+			    const struct osp_gate_verdict *verdict)
+{
+	size_t words_end = text->length_bytes + OSP_GATE_WORDS_BYTES;
+
+	put_header(text, header, OSP_GATE_MESSAGE_VERDICT);
+	put_number(text, verdict->kind, 1);
+	put_number(text, verdict->decider, 4);
+	put_number(text, verdict->breaker, 1);
+	put_string(text, verdict->says, sizeof(verdict->says), false);
+	put_number(text, verdict->sentence_count, 4);
+	for (uint32_t i = 0; i < verdict->sentence_count; i++) {
+		const struct osp_gate_sentence *sentence = &verdict->sentences[i];
+		bool cut = text->length_bytes > words_end;
+
+		put_number(text, sentence->rank, 4);
+		put_number(text, sentence->actions, 4);
+		put_number(text, sentence->result, 1);
+		put_string(text, sentence->check, sizeof(sentence->check), cut);
+		put_string(text, sentence->reason, sizeof(sentence->reason), cut);
+	}
+}
+
+/* --- reading ------------------------------------------------------------------------------------ */
+
+struct reading {
+	const uint8_t *at;
+	size_t left;
+	struct osp_error *error;
+	bool bad;
+};
+
+static int refuse(struct reading *reading, const char *why)
+{
+	reading->bad = true;
+	reading->left = 0;
+	return osp_error_set(reading->error, "gate message: %s", why);
+}
+
+/* 0 once something was wrong. */
+static uint64_t get_number(struct reading *reading, int bytes)
+{
+	uint64_t number = 0;
+
+	if (reading->left < (size_t)bytes) {
+		refuse(reading, "cut short");
+		return 0;
+	}
+	for (int i = 0; i < bytes; i++)
+		number = number << 8 | reading->at[i];
+	reading->at += bytes;
+	reading->left -= (size_t)bytes;
+	return number;
+}
+
+/* A figure is never negative and never infinite. */
+static float get_float(struct reading *reading)
+{
+	uint32_t bits = (uint32_t)get_number(reading, 4);
+	float value;
+
+	memcpy(&value, &bits, sizeof(value));
+	if (!isfinite(value) || value < 0) {
+		refuse(reading, "a figure that is none");
+		return 0;
+	}
+	return value;
+}
+
+/* What others say is shown to people and handed to Slurm: plain characters only. */
+static void get_string(struct reading *reading, char *to, size_t room)
+{
+	size_t length = (size_t)get_number(reading, 1);
+
+	to[0] = '\0';
+	if (reading->bad)
+		return;
+	if (length >= room || length > reading->left) {
+		refuse(reading, "a string that is too long");
+		return;
+	}
+	for (size_t i = 0; i < length; i++)
+		if (reading->at[i] < 0x20 || reading->at[i] == 0x7f) {
+			refuse(reading, "a string with control characters");
+			return;
+		}
+	memcpy(to, reading->at, length);
+	to[length] = '\0';
+	reading->at += length;
+	reading->left -= length;
+}
+
+static void get_bytes(struct reading *reading, uint8_t *to, size_t count)
+{
+	if (reading->left < count) {
+		refuse(reading, "cut short");
+		return;
+	}
+	memcpy(to, reading->at, count);
+	reading->at += count;
+	reading->left -= count;
+}
+
+static void get_header(struct reading *reading, struct osp_gate_header *header)
+{
+	uint8_t magic[4] = {0};
+
+	get_bytes(reading, magic, sizeof(magic));
+	if (!reading->bad && memcmp(magic, MAGIC, sizeof(magic)) != 0)
+		refuse(reading, "not one of the gate's");
+	if (get_number(reading, 1) != VERSION && !reading->bad)
+		refuse(reading, "of another version of onespine");
+	header->kind = (enum osp_gate_message_kind)get_number(reading, 1);
+	header->round = (uint32_t)get_number(reading, 4);
+	header->job = (uint32_t)get_number(reading, 4);
+	header->restarts = (uint32_t)get_number(reading, 4);
+	header->node_count = (uint32_t)get_number(reading, 4);
+	header->gang = get_number(reading, 8);
+	header->from = (uint32_t)get_number(reading, 4);
+	header->to = (uint32_t)get_number(reading, 4);
+	get_bytes(reading, header->challenge, OSP_GATE_CHALLENGE_BYTES);
+	get_bytes(reading, header->nonce, OSP_GATE_CHALLENGE_BYTES);
+	if (reading->bad)
+		return;
+	if (header->kind < OSP_GATE_MESSAGE_REPORT || header->kind >= OSP_GATE_MESSAGE_KIND_END)
+		refuse(reading, "of an unknown kind");
+	else if (!header->node_count || header->node_count > OSP_GATE_NODES_MAX)
+		refuse(reading, "of a gang too large");
+	else if (header->from >= header->node_count || header->to >= header->node_count)
+		refuse(reading, "from or to a rank beyond the gang");
+}
+
+/* How many follow, of at least `least` bytes each. */
+static uint32_t get_count(struct reading *reading, size_t least)
+{
+	uint64_t count = get_number(reading, 4);
+
+	if (count > reading->left / least) {
+		refuse(reading, "more announced than there is");
+		return 0;
+	}
+	return (uint32_t)count;
+}
+
+/* Ranks must rise, so that none is named twice. */
+static uint32_t get_rank(struct reading *reading, const struct osp_gate_header *header,
+			 uint32_t last)
+{
+	uint32_t rank = (uint32_t)get_number(reading, 4);
+
+	if (!reading->bad && rank >= header->node_count)
+		refuse(reading, "about a rank beyond the gang");
+	else if (!reading->bad && last != OSP_GATE_NOBODY && rank <= last)
+		refuse(reading, "about a rank twice or out of order");
+	return rank;
+}
+
+static void get_report(struct reading *reading, const struct osp_gate_header *header, uint32_t last,
+		       struct osp_gate_report *report)
+{
+	uint64_t result, flags;
+
+	report->rank = get_rank(reading, header, last);
+	result = get_number(reading, 1);
+	flags = get_number(reading, 1);
+	report->time_ms = (uint32_t)get_number(reading, 4);
+	report->speed = get_float(reading);
+	get_string(reading, report->check, sizeof(report->check));
+	get_string(reading, report->reason, sizeof(report->reason));
+	get_string(reading, report->boot, sizeof(report->boot));
+	/* SILENT: it reported, and has gone (gate_barrier.h). */
+	if (!reading->bad && (result > OSP_GATE_SILENT || flags & ~(uint64_t)FLAG_ALL))
+		refuse(reading, "a report that makes no sense");
+	report->result = (enum osp_gate_result)result;
+	report->fresh = flags & FLAG_FRESH;
+	report->blamed = flags & FLAG_BLAMED;
+}
+
+static void get_reports(struct reading *reading, struct osp_gate_message *message)
+{
+	uint32_t count = get_count(reading, REPORT_BYTES_LEAST), last = OSP_GATE_NOBODY;
+
+	message->reports = count ? calloc(count, sizeof(*message->reports)) : NULL;
+	if (count && !message->reports)
+		refuse(reading, "no memory for it");
+	for (uint32_t i = 0; i < count && !reading->bad; i++) {
+		get_report(reading, &message->header, last, &message->reports[i]);
+		last = message->reports[i].rank;
+	}
+	message->count = count;
+}
+
+static void get_links(struct reading *reading, struct osp_gate_message *message)
+{
+	uint32_t count = get_count(reading, LINK_BYTES), most = message->header.node_count;
+
+	message->links = count ? calloc(count, sizeof(*message->links)) : NULL;
+	if (count && !message->links)
+		refuse(reading, "no memory for it");
+	for (uint32_t i = 0; i < count && !reading->bad; i++) {
+		struct osp_gate_link *link = &message->links[i];
+		uint64_t wrong;
+
+		link->from = (uint32_t)get_number(reading, 4);
+		link->to = (uint32_t)get_number(reading, 4);
+		link->gbps = get_float(reading);
+		wrong = get_number(reading, 1);
+		link->wrong = wrong == 1;
+		if (!reading->bad &&
+		    (link->from >= most || link->to >= most || link->from == link->to || wrong > 1))
+			refuse(reading, "a link that makes no sense");
+	}
+	message->count = count;
+}
+
+static void get_sentence(struct reading *reading, const struct osp_gate_header *header,
+			 uint32_t last, struct osp_gate_sentence *sentence)
+{
+	uint64_t result;
+
+	sentence->rank = get_rank(reading, header, last);
+	sentence->actions = (uint32_t)get_number(reading, 4);
+	result = get_number(reading, 1);
+	get_string(reading, sentence->check, sizeof(sentence->check));
+	get_string(reading, sentence->reason, sizeof(sentence->reason));
+	if (!reading->bad &&
+	    (result >= OSP_GATE_RESULT_COUNT || sentence->actions & ~(uint32_t)ACTIONS_ALL))
+		refuse(reading, "a sentence that makes no sense");
+	sentence->result = (enum osp_gate_result)result;
+}
+
+static void get_verdict(struct reading *reading, struct osp_gate_message *message)
+{
+	struct osp_gate_verdict *verdict = &message->verdict;
+	uint32_t count, last = OSP_GATE_NOBODY;
+	uint64_t kind, breaker;
+
+	kind = get_number(reading, 1);
+	verdict->decider = (uint32_t)get_number(reading, 4);
+	breaker = get_number(reading, 1);
+	verdict->breaker = breaker == 1;
+	get_string(reading, verdict->says, sizeof(verdict->says));
+	count = get_count(reading, SENTENCE_BYTES_LEAST);
+	if (!reading->bad && (kind >= OSP_GATE_KIND_COUNT || breaker > 1 ||
+			      verdict->decider >= message->header.node_count))
+		refuse(reading, "a verdict that makes no sense");
+	verdict->kind = (enum osp_gate_kind)kind;
+	verdict->sentences = count ? calloc(count, sizeof(*verdict->sentences)) : NULL;
+	if (count && !verdict->sentences)
+		refuse(reading, "no memory for it");
+	for (uint32_t i = 0; i < count && !reading->bad; i++) {
+		get_sentence(reading, &message->header, last, &verdict->sentences[i]);
+		last = verdict->sentences[i].rank;
+	}
+	verdict->sentence_count = count;
+}
+
+int osp_gate_read_message(const void *bytes, size_t count, struct osp_gate_message *message,
+			  struct osp_error *error)
+{
+	struct reading reading = {.at = bytes, .left = count, .error = error};
+
+	memset(message, 0, sizeof(*message));
+	get_header(&reading, &message->header);
+	if (!reading.bad)
+		switch (message->header.kind) {
+		case OSP_GATE_MESSAGE_REPORT:
+			get_reports(&reading, message);
+			break;
+		case OSP_GATE_MESSAGE_LINKS:
+		case OSP_GATE_MESSAGE_ORDER:
+			get_links(&reading, message);
+			break;
+		case OSP_GATE_MESSAGE_VERDICT:
+			get_verdict(&reading, message);
+			break;
+		case OSP_GATE_MESSAGE_DATA:
+		case OSP_GATE_MESSAGE_KIND_END:
+			break;
+		}
+	if (!reading.bad && reading.left)
+		refuse(&reading, "longer than what it says");
+	if (!reading.bad)
+		return 0;
+	osp_gate_message_free(message);
+	return -1;
+}
+
+void osp_gate_message_free(struct osp_gate_message *message)
+{
+	free(message->reports);
+	free(message->links);
+	osp_gate_verdict_free(&message->verdict);
+	memset(message, 0, sizeof(*message));
+}

@@ -1,0 +1,441 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "lib/gate/gate_verdict.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/health/reason.h"
+
+/* How good a node is for the job, best first. */
+enum quality {
+	HEALTHY,
+	WARNED,
+	UNCLEAR, /* ERROR where policy goes on */
+	LET_OFF, /* failed, and policy or the breaker lets it carry the job */
+	BAD,	 /* not this job */
+	QUALITY_COUNT
+};
+
+/* One node in the making. */
+struct seat {
+	enum osp_gate_result result;
+	enum quality quality;
+	bool drain;
+	bool comment;
+	bool keep;
+	uint32_t leaf;
+	float speed;
+};
+
+struct court {
+	const struct osp_gate_gang *gang;
+	const struct osp_gate_report *reports;
+	const struct osp_gate_policy *policy;
+	const struct osp_gate_means *means;
+	struct seat *seats; /* by rank */
+	uint32_t good;	    /* seats that are not BAD */
+	bool silent;
+	bool breaker;
+	const char *asked_check; /* the last one that the breaker was asked about */
+	bool asked_open;
+	uint32_t worst; /* whom to tell of first; OSP_GATE_NOBODY: all are well */
+};
+
+/* --- each node -------------------------------------------------------------------------------- */
+
+static enum osp_gate_result result_of(const struct osp_gate_report *report)
+{
+	return report->blamed && report->result < OSP_GATE_FAIL ? OSP_GATE_FAIL : report->result;
+}
+
+/* How many nodes of the gang that check would drain. */
+static uint32_t failures_of(const struct court *court, const char *check)
+{
+	uint32_t failures = 0;
+
+	for (uint32_t r = 0; r < court->gang->node_count; r++)
+		failures += result_of(&court->reports[r]) == OSP_GATE_FAIL &&
+			    !strcmp(court->reports[r].check, check);
+	return failures;
+}
+
+/* Where everybody fails it is the same check: asked once then. */
+static bool breaker_open(struct court *court, const char *check)
+{
+	const struct osp_breaker *breaker = &court->means->breaker;
+
+	if (!breaker->node_count)
+		return false;
+	if (!court->asked_check || strcmp(court->asked_check, check) != 0) {
+		court->asked_check = check;
+		court->asked_open =
+			osp_breaker_open(breaker, court->policy, check, failures_of(court, check));
+	}
+	return court->asked_open;
+}
+
+static void seat_failed(struct court *court, struct seat *seat,
+			const struct osp_gate_report *report)
+{
+	enum osp_gate_failure failure = osp_gate_policy_failure(court->policy, report->check);
+
+	seat->quality = LET_OFF;
+	seat->comment = failure != OSP_GATE_ON_FAIL_LOG;
+	if (failure != OSP_GATE_ON_FAIL_DRAIN)
+		return;
+	if (breaker_open(court, report->check)) {
+		court->breaker = true;
+		if (court->policy->breaker_waits)
+			seat->quality = BAD;
+		return;
+	}
+	seat->quality = BAD;
+	seat->drain = true;
+	seat->comment = false;
+}
+
+/* What is told first: what stopped the job, and of that a failure. */
+static bool tells_more(const struct seat *seat, const struct seat *other)
+{
+	if (seat->quality != other->quality)
+		return seat->quality > other->quality;
+	return seat->result == OSP_GATE_FAIL && other->result != OSP_GATE_FAIL;
+}
+
+static void seat_node(struct court *court, uint32_t rank)
+{
+	const struct osp_gate_report *report = &court->reports[rank];
+	struct seat *seat = &court->seats[rank];
+
+	seat->result = result_of(report);
+	seat->speed = report->speed > 0 ? report->speed : 1.0F;
+	switch (seat->result) {
+	case OSP_GATE_FAIL:
+		seat_failed(court, seat, report);
+		break;
+	case OSP_GATE_SILENT:
+		seat->quality = BAD;
+		court->silent = true;
+		break;
+	case OSP_GATE_ERROR:
+		seat->quality = court->policy->error_waits ? BAD : UNCLEAR;
+		break;
+	case OSP_GATE_WARN:
+		seat->quality = WARNED;
+		break;
+	default:
+		seat->quality = HEALTHY;
+	}
+	court->good += seat->quality != BAD;
+	if (seat->result >= OSP_GATE_ERROR &&
+	    (court->worst == OSP_GATE_NOBODY || tells_more(seat, &court->seats[court->worst])))
+		court->worst = rank;
+}
+
+/* --- the best of them ------------------------------------------------------------------------- */
+
+struct leaf {
+	uint32_t number;
+	uint32_t nodes; /* candidates in it */
+	bool open;	/* nodes are taken from it */
+};
+
+/* The choice in the making: the leaves, and seats still to fill. */
+struct choice {
+	struct court *court;
+	struct leaf *leaves;
+	uint32_t leaf_count;
+	struct seat **candidates; /* room for all */
+	uint32_t left;
+};
+
+/* Numbers the leaves from 0 as they come. */
+static void find_leaves(struct choice *choice)
+{
+	for (uint32_t r = 0; r < choice->court->gang->node_count; r++) {
+		struct seat *seat = &choice->court->seats[r];
+		uint32_t number = choice->court->means->leaf ? choice->court->means->leaf[r] : 0,
+			 i = 0;
+
+		while (i < choice->leaf_count && choice->leaves[i].number != number)
+			i++;
+		if (i == choice->leaf_count)
+			choice->leaves[choice->leaf_count++].number = number;
+		seat->leaf = i;
+	}
+}
+
+static void keep(struct choice *choice, struct seat *seat)
+{
+	seat->keep = true;
+	choice->leaves[seat->leaf].open = true;
+	choice->left--;
+}
+
+static int by_speed(const void *a, const void *b)
+{
+	const struct seat *const *one = a, *const *other = b;
+
+	if ((*one)->speed != (*other)->speed)
+		return (*one)->speed > (*other)->speed ? -1 : 1;
+	return *one < *other ? -1 : 1;
+}
+
+/* Of more than enough candidates: as few leaves more as can be, in those the fastest. */
+static void keep_some(struct choice *choice, uint32_t count)
+{
+	struct leaf *leaves = choice->leaves;
+	uint32_t room = 0, kept = 0;
+
+	for (uint32_t i = 0; i < choice->leaf_count; i++)
+		leaves[i].nodes = 0;
+	for (uint32_t i = 0; i < count; i++)
+		leaves[choice->candidates[i]->leaf].nodes++;
+	for (uint32_t i = 0; i < choice->leaf_count; i++)
+		room += leaves[i].open ? leaves[i].nodes : 0;
+	while (room < choice->left) {
+		struct leaf *largest = NULL;
+
+		for (uint32_t i = 0; i < choice->leaf_count; i++)
+			if (!leaves[i].open && (!largest || leaves[i].nodes > largest->nodes))
+				largest = &leaves[i];
+		largest->open = true;
+		room += largest->nodes;
+	}
+	for (uint32_t i = 0; i < count; i++)
+		if (leaves[choice->candidates[i]->leaf].open)
+			choice->candidates[kept++] = choice->candidates[i];
+	qsort(choice->candidates, kept, sizeof(*choice->candidates), by_speed);
+	for (uint32_t i = 0; choice->left; i++)
+		keep(choice, choice->candidates[i]);
+}
+
+static void keep_quality(struct choice *choice, enum quality quality)
+{
+	uint32_t count = 0;
+
+	for (uint32_t r = 0; r < choice->court->gang->node_count; r++) {
+		struct seat *seat = &choice->court->seats[r];
+
+		if (!seat->keep && seat->quality == quality)
+			choice->candidates[count++] = seat;
+	}
+	if (count > choice->left) {
+		keep_some(choice, count);
+		return;
+	}
+	for (uint32_t i = 0; i < count; i++)
+		keep(choice, choice->candidates[i]);
+}
+
+/* Marks the best `wanted` nodes; court->good is at least that many. -1: out of memory. */
+static int keep_best(struct court *court)
+{
+	uint32_t node_count = court->gang->node_count;
+	struct choice choice = {
+		.court = court,
+		.leaves = calloc(node_count, sizeof(*choice.leaves)),
+		.candidates = calloc(node_count, sizeof(struct seat *)),
+		.left = court->gang->wanted,
+	};
+	int result = -1;
+
+	if (choice.leaves && choice.candidates) {
+		find_leaves(&choice);
+		if (court->means->batch)
+			keep(&choice, &court->seats[0]);
+		for (int quality = HEALTHY; quality < BAD && choice.left; quality++)
+			keep_quality(&choice, (enum quality)quality);
+		result = 0;
+	}
+	free(choice.leaves);
+	free(choice.candidates);
+	return result;
+}
+
+/* --- the job ---------------------------------------------------------------------------------- */
+
+static enum osp_gate_kind stopped_kind(const struct court *court)
+{
+	if (!court->means->can_requeue)
+		return OSP_GATE_END;
+	return court->means->stopped >= court->policy->restarts_max ? OSP_GATE_HOLD
+								    : OSP_GATE_REQUEUE;
+}
+
+static enum osp_gate_kind kind_of(const struct court *court)
+{
+	const struct osp_gate_gang *gang = court->gang;
+	bool all_good = court->good == gang->node_count;
+	bool surplus = gang->node_count > gang->wanted;
+
+	if (all_good && (!surplus || !court->means->can_shrink))
+		return OSP_GATE_GO;
+	if (surplus && court->means->can_shrink && !court->silent && court->good >= gang->wanted &&
+	    !(court->means->batch && court->seats[0].quality == BAD))
+		return OSP_GATE_SHRINK;
+	return stopped_kind(court);
+}
+
+/* --- words ------------------------------------------------------------------------------------ */
+
+static uint32_t count_results(const struct court *court, enum osp_gate_result result)
+{
+	uint32_t count = 0;
+
+	for (uint32_t r = 0; r < court->gang->node_count; r++)
+		count += court->seats[r].result == result;
+	return count;
+}
+
+/* A reason without our prefix, as it stands inside a sentence. */
+static const char *plain_reason(const struct osp_gate_report *report)
+{
+	const char *reason = report->reason;
+	size_t prefix = strlen(OSP_REASON_PREFIX);
+
+	if (result_of(report) == OSP_GATE_SILENT)
+		return "silent";
+	if (osp_reason_is_ours(reason))
+		return reason + prefix;
+	return *reason ? reason : osp_gate_result_name(result_of(report));
+}
+
+static void say(const struct court *court, enum osp_gate_kind kind, char *says)
+{
+	static const char *const outcomes[OSP_GATE_KIND_COUNT] = {
+		[OSP_GATE_GO] = "the job goes on",
+		[OSP_GATE_SHRINK] = "the job goes on without",
+		[OSP_GATE_REQUEUE] = "the job starts again elsewhere",
+		[OSP_GATE_HOLD] = "stopped too often: held",
+		[OSP_GATE_END] = "it cannot be requeued: ended",
+	};
+	static const char *const results[OSP_GATE_RESULT_COUNT] = {
+		[OSP_GATE_FAIL] = "failed",
+		[OSP_GATE_SILENT] = "silent",
+		[OSP_GATE_ERROR] = "could not be checked",
+	};
+	char words[2 * OSP_GATE_REASON_BYTES + 256];
+	int length;
+
+	says[0] = '\0';
+	if (court->worst == OSP_GATE_NOBODY) {
+		if (kind == OSP_GATE_SHRINK)
+			snprintf(says, OSP_GATE_REASON_BYTES, "%u of %u nodes kept, all were good",
+				 court->gang->wanted, court->gang->node_count);
+		return;
+	}
+	length = snprintf(words, sizeof(words), "of %u node%s%s", court->gang->node_count,
+			  court->gang->node_count == 1 ? "" : "s",
+			  court->breaker ? " (breaker open, none drained)" : "");
+	for (int result = OSP_GATE_ERROR; result < OSP_GATE_RESULT_COUNT; result++) {
+		uint32_t count = count_results(court, (enum osp_gate_result)result);
+
+		if (count)
+			length += snprintf(words + length, sizeof(words) - (size_t)length,
+					   ", %u %s", count, results[result]);
+	}
+	snprintf(words + length, sizeof(words) - (size_t)length, "; %s; %.40s: %s", outcomes[kind],
+		 court->gang->nodes[court->worst], plain_reason(&court->reports[court->worst]));
+	snprintf(says, OSP_GATE_REASON_BYTES, "%.*s", OSP_GATE_REASON_BYTES - 1, words);
+}
+
+/* --- the verdict ------------------------------------------------------------------------------ */
+
+static uint32_t actions_of(enum osp_gate_kind kind, const struct seat *seat)
+{
+	bool stopped = kind >= OSP_GATE_REQUEUE;
+	uint32_t actions = OSP_GATE_KEEP;
+
+	if (kind == OSP_GATE_SHRINK && !seat->keep)
+		actions |= OSP_GATE_RELEASE;
+	if (seat->drain)
+		actions |= OSP_GATE_DRAIN;
+	if (seat->comment)
+		actions |= OSP_GATE_COMMENT;
+	/* What is bad and not drained would only be given to the job again. */
+	if (stopped && seat->quality == BAD && !seat->drain)
+		actions |= OSP_GATE_SUSPECT;
+	return actions;
+}
+
+static void write_sentence(const struct court *court, uint32_t rank, uint32_t actions,
+			   struct osp_gate_sentence *sentence)
+{
+	const struct osp_gate_report *report = &court->reports[rank];
+	const char *reason = report->reason;
+
+	*sentence = (struct osp_gate_sentence){
+		.rank = rank, .actions = actions, .result = court->seats[rank].result};
+	memcpy(sentence->check, report->check, sizeof(sentence->check));
+	if (sentence->result == OSP_GATE_SILENT)
+		reason = "did not report in time";
+	else if (!*reason && (actions & OSP_GATE_RELEASE))
+		reason = "not needed";
+	snprintf(sentence->reason, sizeof(sentence->reason), "%s", reason);
+}
+
+static int pronounce(const struct court *court, struct osp_gate_verdict *verdict)
+{
+	uint32_t node_count = court->gang->node_count;
+
+	verdict->sentences = calloc(node_count, sizeof(*verdict->sentences));
+	if (!verdict->sentences)
+		return -1;
+	for (uint32_t r = 0; r < node_count; r++) {
+		const struct seat *seat = &court->seats[r];
+		uint32_t actions = actions_of(verdict->kind, seat);
+
+		if (actions != OSP_GATE_KEEP || seat->result >= OSP_GATE_ERROR)
+			write_sentence(court, r, actions,
+				       &verdict->sentences[verdict->sentence_count++]);
+	}
+	return 0;
+}
+
+bool osp_gate_all_well(const struct osp_gate_gang *gang, const struct osp_gate_report *reports,
+		       const struct osp_gate_policy *policy)
+{
+	if (gang->node_count > gang->wanted)
+		return false;
+	for (uint32_t r = 0; r < gang->node_count; r++) {
+		enum osp_gate_result result = result_of(&reports[r]);
+
+		if (result == OSP_GATE_SILENT ||
+		    (result == OSP_GATE_FAIL &&
+		     osp_gate_policy_failure(policy, reports[r].check) != OSP_GATE_ON_FAIL_LOG))
+			return false;
+		if (result == OSP_GATE_ERROR && policy->error_waits)
+			return false;
+	}
+	return true;
+}
+
+int osp_gate_decide(const struct osp_gate_gang *gang, const struct osp_gate_report *reports,
+		    const struct osp_gate_policy *policy, const struct osp_gate_means *means,
+		    struct osp_gate_verdict *verdict, struct osp_error *error)
+{
+	struct court court = {.gang = gang,
+			      .reports = reports,
+			      .policy = policy,
+			      .means = means,
+			      .worst = OSP_GATE_NOBODY};
+	int result = -1;
+
+	verdict->sentences = NULL;
+	verdict->sentence_count = 0;
+	court.seats = calloc(gang->node_count, sizeof(*court.seats));
+	if (court.seats) {
+		for (uint32_t r = 0; r < gang->node_count; r++)
+			seat_node(&court, r);
+		verdict->kind = kind_of(&court);
+		verdict->breaker = court.breaker;
+		say(&court, verdict->kind, verdict->says);
+		result = verdict->kind == OSP_GATE_SHRINK ? keep_best(&court) : 0;
+	}
+	if (result == 0)
+		result = pronounce(&court, verdict);
+	free(court.seats);
+	return result ? osp_error_set(error, "out of memory") : 0;
+}

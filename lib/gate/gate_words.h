@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * gate_words.h - what people read of a gate: how far it is, and what it found
+ *
+ * The same words stand on srun's standard error, in AdminComment and in `onespine why`. Any thread,
+ * any daemon: no shared state.
+ */
+#ifndef OSP_GATE_WORDS_H
+#define OSP_GATE_WORDS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "lib/gate/gate.h"
+
+#define OSP_GATE_WORDS_BYTES 480
+
+/*
+ * "checking 64 nodes: 61 passed, 2 running, 1 failed (gpu-17: gpu3 ecc 12 uncorrectable > 0;
+ * replace)". Reports with rank OSP_GATE_NOBODY are not in yet. Returns `buffer`.
+ */
+const char *osp_gate_progress(const struct osp_gate_gang *gang,
+			      const struct osp_gate_report *reports, char *buffer,
+			      size_t buffer_bytes);
+
+/*
+ * The piece "gate=" of AdminComment: "stopped 2 starts; of 4 nodes, 1 failed; ...", the count left
+ * out when it is 0. Returns `buffer`.
+ */
+const char *osp_gate_note(uint32_t stopped, const char *says, char *buffer, size_t buffer_bytes);
+
+/* That count again, from the piece; 0 for anything else, NULL too. */
+uint32_t osp_gate_stopped(const char *note);
+
+#endif

@@ -1,0 +1,437 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "lib/health/thresholds.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/base/document.h"
+#include "lib/base/text.h"
+
+/* What no machine can have or no counter means is a mistake in the file. */
+static const struct {
+	const char *name;
+	int64_t least;
+	int64_t most;
+} known[OSP_LIMIT_COUNT] = {
+	[OSP_LIMIT_BOOT_SETTLE_S] = {"boot_settle_s", 0, 3600},
+	[OSP_LIMIT_GPUS] = {"gpus", 0, 64},
+	[OSP_LIMIT_ECC_UNCORRECTED] = {"ecc_uncorrected", 0, 1000},
+	[OSP_LIMIT_ECC_CORRECTED] = {"ecc_corrected", 1, 1000000000},
+	[OSP_LIMIT_SRAM_UNCORRECTED] = {"sram_uncorrected", 0, 1000},
+	[OSP_LIMIT_ROW_REMAPS] = {"row_remaps", 1, 512},
+	[OSP_LIMIT_RETIRED_PAGES] = {"retired_pages", 1, 64},
+	[OSP_LIMIT_RETIRED_PAGES_WARN] = {"retired_pages_warn", 1, 64},
+	[OSP_LIMIT_TEMPERATURE_C] = {"temperature_c", 40, 110},
+	[OSP_LIMIT_NVLINKS] = {"nvlinks", 0, 36},
+	[OSP_LIMIT_NVLINK_CRC_PER_S] = {"nvlink_crc_per_s", 1, 1000000},
+	[OSP_LIMIT_PCIE_GENERATION] = {"pcie_generation", 1, 7},
+	[OSP_LIMIT_PCIE_WIDTH] = {"pcie_width", 1, 16},
+	[OSP_LIMIT_EFA_DEVICES] = {"efa_devices", 0, 64},
+	[OSP_LIMIT_IB_PORTS] = {"ib_ports", 0, 64},
+	[OSP_LIMIT_IB_RATE_GBPS] = {"ib_rate_gbps", 10, 1600},
+	[OSP_LIMIT_NEURON_DEVICES] = {"neuron_devices", 0, 64},
+	[OSP_LIMIT_CORES] = {"cores", 1, 4096},
+	[OSP_LIMIT_NUMA_NODES] = {"numa_nodes", 1, 64},
+	[OSP_LIMIT_MEMORY_GIB] = {"memory_gib", 1, 65536},
+	[OSP_LIMIT_OPEN_FILES] = {"open_files", 1024, 1073741816},
+	[OSP_LIMIT_FREE_PERCENT] = {"free_percent", 1, 90},
+	[OSP_LIMIT_MOUNT_ANSWER_MS] = {"mount_answer_ms", 50, 60000},
+	[OSP_LIMIT_CLOCK_ERROR_MS] = {"clock_error_ms", 1, 60000},
+	[OSP_LIMIT_NVLINK_MBPS] = {"nvlink_mbps", 1000, 200000},
+	[OSP_LIMIT_IB_FLAPS] = {"ib_flaps", 1, 1000},
+	[OSP_LIMIT_LOCAL_DISKS] = {"local_disks", 0, 64},
+	[OSP_LIMIT_HUGE_PAGES] = {"huge_pages", 1, 16777216},
+	[OSP_LIMIT_BELOW_BEST_PERCENT] = {"below_best_percent", 2, 50},
+	[OSP_LIMIT_HBM_GBPS] = {"hbm_gbps", 50, 20000},
+	[OSP_LIMIT_HBM_PEAK_GBPS] = {"hbm_peak_gbps", 100, 40000},
+	[OSP_LIMIT_HOST_COPY_GBPS] = {"host_copy_gbps", 1, 1000},
+	[OSP_LIMIT_HOST_COPY_PEAK_GBPS] = {"host_copy_peak_gbps", 2, 2000},
+	[OSP_LIMIT_PEER_GBPS] = {"peer_gbps", 1, 3600},
+	[OSP_LIMIT_PEER_PEAK_GBPS] = {"peer_peak_gbps", 2, 7200},
+	[OSP_LIMIT_BF16_TFLOPS] = {"bf16_tflops", 5, 10000},
+	[OSP_LIMIT_BF16_PEAK_TFLOPS] = {"bf16_peak_tflops", 10, 20000},
+	[OSP_LIMIT_ALL_REDUCE_GBPS] = {"all_reduce_gbps", 1, 3600},
+	[OSP_LIMIT_ALL_REDUCE_PEAK_GBPS] = {"all_reduce_peak_gbps", 2, 7200},
+};
+
+static const char *const mode_names[] = {
+	[OSP_CHECK_OFF] = "off",
+	[OSP_CHECK_LOG] = "log",
+	[OSP_CHECK_COMMENT] = "comment",
+	[OSP_CHECK_ENFORCE] = "enforce",
+};
+
+enum scope { SCOPE_ALL, SCOPE_MODEL, SCOPE_NODE };
+
+struct entry {
+	struct osp_limit_entry told;
+	enum scope scope;
+};
+
+struct osp_thresholds {
+	struct osp_document **documents; /* strings live in them */
+	size_t document_count;
+	char **places; /* "FILE:LINE", sources of limits that name none */
+	size_t place_count;
+	struct entry *entries; /* the last of equals counts */
+	size_t entry_count;
+	const char *check_names[OSP_CHECK_NAMES_MAX];
+	enum osp_check_mode modes[OSP_CHECK_NAMES_MAX];
+	size_t mode_count;
+	enum osp_check_mode mode_of_all;
+};
+
+/* One file being read. */
+struct reading {
+	struct osp_thresholds *thresholds;
+	const struct osp_document *document;
+	const char *file;
+	const char *const *check_names;
+	size_t check_count;
+	struct osp_error *error;
+};
+
+const char *osp_limit_name(enum osp_limit_id id)
+{
+	return known[id].name;
+}
+
+void osp_limit_range(enum osp_limit_id id, int64_t *least, int64_t *most)
+{
+	*least = known[id].least;
+	*most = known[id].most;
+}
+
+const char *osp_check_mode_name(enum osp_check_mode mode)
+{
+	return mode_names[mode];
+}
+
+struct osp_thresholds *osp_thresholds_new(void)
+{
+	struct osp_thresholds *thresholds = calloc(1, sizeof(*thresholds));
+
+	if (thresholds)
+		thresholds->mode_of_all = OSP_CHECK_ENFORCE;
+	return thresholds;
+}
+
+void osp_thresholds_free(struct osp_thresholds *thresholds)
+{
+	if (!thresholds)
+		return;
+	for (size_t i = 0; i < thresholds->document_count; i++)
+		osp_document_free(thresholds->documents[i]);
+	for (size_t i = 0; i < thresholds->place_count; i++)
+		free(thresholds->places[i]);
+	free(thresholds->documents);
+	free(thresholds->places);
+	free(thresholds->entries);
+	free(thresholds);
+}
+
+/* --- reading ---------------------------------------------------------------------------------- */
+
+static int no_memory(const struct reading *reading)
+{
+	return osp_error_at(reading->error, reading->file, 0, 0, "out of memory");
+}
+
+/* Room for one more in an array of `size` bytes each; the array, or NULL when memory ran out. */
+static void *grow(void *array, size_t count, size_t size)
+{
+	if (count >= SIZE_MAX / size - 1)
+		return NULL;
+	return realloc(array, (count + 1) * size);
+}
+
+/* "FILE:LINE", kept with the table; NULL when memory ran out. */
+static const char *place_words(struct reading *reading, const struct osp_value *value)
+{
+	struct osp_thresholds *thresholds = reading->thresholds;
+	struct osp_text text = OSP_TEXT_INIT;
+	char **places = grow(thresholds->places, thresholds->place_count, sizeof(*places));
+
+	if (!places)
+		return NULL;
+	thresholds->places = places;
+	osp_text_printf(&text, "%s:%d", reading->file, value->line);
+	places[thresholds->place_count] = osp_text_take(&text);
+	if (!places[thresholds->place_count])
+		return NULL;
+	return places[thresholds->place_count++];
+}
+
+/* "18" or {value: 18, source: "..."} */
+static int take_value(struct reading *reading, const struct osp_value *value, enum osp_limit_id id,
+		      struct osp_limit *limit)
+{
+	static const char *const keys[] = {"value", "source"};
+	const struct osp_value *number = value;
+
+	limit->source = NULL;
+	if (value->type == OSP_VALUE_MAP) {
+		const struct osp_value *source;
+
+		if (osp_value_only_keys(reading->document, value, keys, 2, reading->error))
+			return -1;
+		number = osp_value_get(value, "value");
+		source = osp_value_get(value, "source");
+		if (!number)
+			return osp_error_at(reading->error, reading->file, value->key_line,
+					    value->key_column, "%s: a value is missing",
+					    value->key);
+		if (source &&
+		    osp_value_string(reading->document, source, &limit->source, reading->error))
+			return -1;
+	}
+	if (osp_value_integer(reading->document, number, known[id].least, known[id].most,
+			      &limit->value, reading->error))
+		return -1;
+	if (!limit->source)
+		limit->source = place_words(reading, number);
+	return limit->source ? 0 : no_memory(reading);
+}
+
+static int add_entry(struct reading *reading, const struct entry *entry)
+{
+	struct osp_thresholds *thresholds = reading->thresholds;
+	struct entry *entries =
+		grow(thresholds->entries, thresholds->entry_count, sizeof(*entries));
+
+	if (!entries)
+		return no_memory(reading);
+	entries[thresholds->entry_count++] = *entry;
+	thresholds->entries = entries;
+	return 0;
+}
+
+static int expect_map(const struct reading *reading, const struct osp_value *value,
+		      const char *what)
+{
+	if (value->type == OSP_VALUE_MAP)
+		return 0;
+	return osp_document_error(reading->document, value, reading->error,
+				  "%s: a map is expected, not a %s", value->key ? value->key : what,
+				  value->type == OSP_VALUE_LIST ? "list" : "word");
+}
+
+static int take_limits(struct reading *reading, const struct osp_value *map, enum scope scope,
+		       const char *place)
+{
+	const char *names[OSP_LIMIT_COUNT];
+
+	if (osp_value_is_null(map))
+		return 0;
+	for (int id = 0; id < OSP_LIMIT_COUNT; id++)
+		names[id] = known[id].name;
+	if (expect_map(reading, map, "limits") ||
+	    osp_value_only_keys(reading->document, map, names, OSP_LIMIT_COUNT, reading->error))
+		return -1;
+	for (int id = 0; id < OSP_LIMIT_COUNT; id++) {
+		const struct osp_value *value = osp_value_get(map, known[id].name);
+		struct entry entry = {.told = {.id = id, .place = place}, .scope = scope};
+
+		if (value && (take_value(reading, value, id, &entry.told.limit) ||
+			      add_entry(reading, &entry)))
+			return -1;
+	}
+	return 0;
+}
+
+/* Models or nodes: a map of limits each. */
+static int take_places(struct reading *reading, const struct osp_value *map, enum scope scope)
+{
+	if (osp_value_is_null(map))
+		return 0;
+	if (expect_map(reading, map, "models"))
+		return -1;
+	for (const struct osp_value *child = map->first; child; child = child->next) {
+		if (take_limits(reading, child, scope, child->key))
+			return -1;
+	}
+	return 0;
+}
+
+static int take_mode(struct reading *reading, const struct osp_value *value)
+{
+	struct osp_thresholds *thresholds = reading->thresholds;
+	size_t mode, i;
+
+	if (osp_value_choice(reading->document, value, mode_names,
+			     sizeof(mode_names) / sizeof(mode_names[0]), &mode, reading->error))
+		return -1;
+	if (strcmp(value->key, "all") == 0) {
+		thresholds->mode_of_all = (enum osp_check_mode)mode;
+		thresholds->mode_count = 0;
+		return 0;
+	}
+	for (i = 0; i < thresholds->mode_count; i++)
+		if (strcmp(thresholds->check_names[i], value->key) == 0)
+			break;
+	for (size_t n = 0; i == thresholds->mode_count && n < reading->check_count; n++)
+		if (strcmp(reading->check_names[n], value->key) == 0)
+			thresholds->check_names[i] = reading->check_names[n];
+	thresholds->modes[i] = (enum osp_check_mode)mode;
+	if (i == thresholds->mode_count)
+		thresholds->mode_count++;
+	return 0;
+}
+
+/* "all" first, wherever it stands. */
+static int take_modes(struct reading *reading, const struct osp_value *map)
+{
+	const char *names[OSP_CHECK_NAMES_MAX + 1];
+	const struct osp_value *child;
+
+	if (osp_value_is_null(map))
+		return 0;
+	for (size_t i = 0; i < reading->check_count; i++)
+		names[i] = reading->check_names[i];
+	names[reading->check_count] = "all";
+	if (expect_map(reading, map, "checks") ||
+	    osp_value_only_keys(reading->document, map, names, reading->check_count + 1,
+				reading->error))
+		return -1;
+	child = osp_value_get(map, "all");
+	if (child && take_mode(reading, child))
+		return -1;
+	for (child = map->first; child; child = child->next) {
+		if (strcmp(child->key, "all") != 0 && take_mode(reading, child))
+			return -1;
+	}
+	return 0;
+}
+
+static int take_file(struct reading *reading)
+{
+	static const char *const keys[] = {"limits", "models", "nodes", "checks"};
+	const struct osp_value *root = osp_document_root(reading->document);
+	const struct osp_value *value;
+
+	if (osp_value_only_keys(reading->document, root, keys, 4, reading->error))
+		return -1;
+	value = osp_value_get(root, "limits");
+	if (value && take_limits(reading, value, SCOPE_ALL, "limits"))
+		return -1;
+	value = osp_value_get(root, "models");
+	if (value && take_places(reading, value, SCOPE_MODEL))
+		return -1;
+	value = osp_value_get(root, "nodes");
+	if (value && take_places(reading, value, SCOPE_NODE))
+		return -1;
+	value = osp_value_get(root, "checks");
+	return value ? take_modes(reading, value) : 0;
+}
+
+int osp_thresholds_add(struct osp_thresholds *thresholds, const char *file, const char *text,
+		       size_t text_bytes, const char *const *check_names, size_t check_count,
+		       struct osp_error *error)
+{
+	struct reading reading = {.thresholds = thresholds,
+				  .file = file ? file : "",
+				  .check_names = check_names,
+				  .check_count = check_count,
+				  .error = error};
+	struct osp_document **documents;
+	struct osp_document *document;
+
+	if (check_count > OSP_CHECK_NAMES_MAX)
+		return osp_error_at(error, file, 0, 0, "more than %d checks", OSP_CHECK_NAMES_MAX);
+	if (text_bytes > OSP_THRESHOLDS_FILE_BYTES_MAX)
+		return osp_error_at(error, file, 0, 0, "larger than %zu bytes: no thresholds.yaml",
+				    OSP_THRESHOLDS_FILE_BYTES_MAX);
+	document = osp_document_read(reading.file, text, text_bytes, error);
+	if (!document)
+		return -1;
+	documents = grow(thresholds->documents, thresholds->document_count, sizeof(*documents));
+	if (!documents) {
+		osp_document_free(document);
+		return no_memory(&reading);
+	}
+	documents[thresholds->document_count++] = document;
+	thresholds->documents = documents;
+	reading.document = document;
+	return take_file(&reading);
+}
+
+/* --- asking ----------------------------------------------------------------------------------- */
+
+/* How well an entry fits: 0 not at all; a longer model's name fits better; a node's best. */
+static size_t fitness(const struct entry *entry, const char *model, const char *node)
+{
+	size_t length = strlen(entry->told.place);
+
+	switch (entry->scope) {
+	case SCOPE_ALL:
+		return 1;
+	case SCOPE_MODEL:
+		return model && strncmp(model, entry->told.place, length) == 0 ? 2 + length : 0;
+	case SCOPE_NODE:
+		return node && strcmp(node, entry->told.place) == 0 ? SIZE_MAX : 0;
+	}
+	return 0;
+}
+
+const struct osp_limit *osp_thresholds_limit(const struct osp_thresholds *thresholds,
+					     enum osp_limit_id id, const char *model,
+					     const char *node)
+{
+	const struct osp_limit *best = NULL;
+	size_t best_fitness = 1;
+
+	for (size_t i = 0; i < thresholds->entry_count; i++) {
+		const struct entry *entry = &thresholds->entries[i];
+		size_t fits = entry->told.id == id ? fitness(entry, model, node) : 0;
+
+		if (fits >= best_fitness) {
+			best = &entry->told.limit;
+			best_fitness = fits;
+		}
+	}
+	return best;
+}
+
+enum osp_check_mode osp_thresholds_mode(const struct osp_thresholds *thresholds, const char *check)
+{
+	for (size_t i = 0; i < thresholds->mode_count; i++)
+		if (strcmp(thresholds->check_names[i], check) == 0)
+			return thresholds->modes[i];
+	return thresholds->mode_of_all;
+}
+
+const struct osp_limit_entry *osp_thresholds_entry(const struct osp_thresholds *thresholds,
+						   size_t index)
+{
+	return index < thresholds->entry_count ? &thresholds->entries[index].told : NULL;
+}
+
+static uint64_t hash_bytes(uint64_t hash, const void *bytes, size_t count)
+{
+	const unsigned char *at = bytes;
+
+	while (count--)
+		hash = (hash ^ *at++) * 0x100000001b3u;
+	return hash;
+}
+
+uint64_t osp_thresholds_hash(const struct osp_thresholds *thresholds)
+{
+	uint64_t hash = 0xcbf29ce484222325u;
+
+	for (size_t i = 0; i < thresholds->entry_count; i++) {
+		const struct osp_limit_entry *told = &thresholds->entries[i].told;
+
+		hash = hash_bytes(hash, known[told->id].name, strlen(known[told->id].name) + 1);
+		hash = hash_bytes(hash, told->place, strlen(told->place) + 1);
+		hash = hash_bytes(hash, &told->limit.value, sizeof(told->limit.value));
+	}
+	for (size_t i = 0; i < thresholds->mode_count; i++) {
+		const char *name = thresholds->check_names[i];
+
+		hash = hash_bytes(hash, name, strlen(name) + 1);
+		hash = hash_bytes(hash, &thresholds->modes[i], sizeof(thresholds->modes[i]));
+	}
+	return hash_bytes(hash, &thresholds->mode_of_all, sizeof(thresholds->mode_of_all));
+}

@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * thresholds.h - what a healthy node may show, and how much a check counts
+ *
+ * etc/thresholds.yaml is built into the command; a site's own file says only what differs:
+ *
+ *	limits:                                   # of every node
+ *	  temperature_c: {value: 90, source: "..."}
+ *	models:                                   # by the start of the GPU's name, as NVML tells it
+ *	  NVIDIA H200:
+ *	    nvlinks: {value: 18, source: "..."}
+ *	nodes:                                    # by the machine's name (DMI product_name)
+ *	  p5.48xlarge:
+ *	    efa_devices: 32                       # short for {value: 32}
+ *	checks:
+ *	  all: comment                            # enforce | comment | log | off
+ *	  clock: off
+ *
+ * A limit of the node's own wins over its model's (the longest name that fits), that over the one
+ * of every node; within one place the file read last wins. Strict: an unknown word, a key given
+ * twice, or a value that physics forbids refuses the whole file with line and column. A limit
+ * without a source has the place in the file as its source.
+ *
+ * A table is filled by one thread, then only read. lib/ rules: no logging, any daemon.
+ */
+#ifndef OSP_THRESHOLDS_H
+#define OSP_THRESHOLDS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "lib/base/error.h"
+
+#define OSP_THRESHOLDS_FILE_BYTES_MAX ((size_t)1024 * 1024)
+#define OSP_CHECK_NAMES_MAX	      64
+
+enum osp_limit_id {
+	OSP_LIMIT_BOOT_SETTLE_S, /* so long after boot what is missing may still come */
+	OSP_LIMIT_GPUS,
+	OSP_LIMIT_ECC_UNCORRECTED, /* volatile: since the driver was loaded */
+	OSP_LIMIT_ECC_CORRECTED,
+	OSP_LIMIT_SRAM_UNCORRECTED, /* over the GPU's life */
+	OSP_LIMIT_ROW_REMAPS,	    /* rows remapped for uncorrectable errors */
+	OSP_LIMIT_RETIRED_PAGES,
+	OSP_LIMIT_RETIRED_PAGES_WARN,
+	OSP_LIMIT_TEMPERATURE_C,
+	OSP_LIMIT_NVLINKS,
+	OSP_LIMIT_NVLINK_CRC_PER_S,
+	OSP_LIMIT_PCIE_GENERATION,
+	OSP_LIMIT_PCIE_WIDTH,
+	OSP_LIMIT_EFA_DEVICES,
+	OSP_LIMIT_IB_PORTS,
+	OSP_LIMIT_IB_RATE_GBPS,
+	OSP_LIMIT_NEURON_DEVICES,
+	OSP_LIMIT_CORES,
+	OSP_LIMIT_NUMA_NODES,
+	OSP_LIMIT_MEMORY_GIB,
+	OSP_LIMIT_OPEN_FILES,
+	OSP_LIMIT_FREE_PERCENT,
+	OSP_LIMIT_MOUNT_ANSWER_MS,
+	OSP_LIMIT_CLOCK_ERROR_MS,
+	OSP_LIMIT_NVLINK_MBPS, /* of one link, one way, in MB/s */
+	OSP_LIMIT_IB_FLAPS,    /* links going down in a day */
+	OSP_LIMIT_LOCAL_DISKS,
+	OSP_LIMIT_HUGE_PAGES,
+	OSP_LIMIT_BELOW_BEST_PERCENT, /* how far one GPU may be behind the node's best */
+	/* speeds that a model must reach, and after each what its hardware cannot exceed */
+	OSP_LIMIT_HBM_GBPS,
+	OSP_LIMIT_HBM_PEAK_GBPS,
+	OSP_LIMIT_HOST_COPY_GBPS,
+	OSP_LIMIT_HOST_COPY_PEAK_GBPS,
+	OSP_LIMIT_PEER_GBPS,
+	OSP_LIMIT_PEER_PEAK_GBPS,
+	OSP_LIMIT_BF16_TFLOPS,
+	OSP_LIMIT_BF16_PEAK_TFLOPS,
+	OSP_LIMIT_ALL_REDUCE_GBPS,
+	OSP_LIMIT_ALL_REDUCE_PEAK_GBPS,
+	OSP_LIMIT_COUNT
+};
+
+enum osp_check_mode {
+	OSP_CHECK_OFF,	   /* not run */
+	OSP_CHECK_LOG,	   /* run and shown */
+	OSP_CHECK_COMMENT, /* a failure is told as a reason, but fails nothing */
+	OSP_CHECK_ENFORCE,
+};
+
+struct osp_limit {
+	int64_t value;
+	const char *source; /* who says so */
+};
+
+struct osp_thresholds;
+
+/* An empty table: no limits, every check enforced. NULL when memory ran out. */
+struct osp_thresholds *osp_thresholds_new(void);
+void osp_thresholds_free(struct osp_thresholds *thresholds); /* NULL is allowed */
+
+/*
+ * Adds one file's text over what is there. `check_names` (at most OSP_CHECK_NAMES_MAX; they must
+ * outlive the table) are the words allowed under "checks". 0, or -1 with `error` set; the table is
+ * then only good for osp_thresholds_free().
+ */
+int osp_thresholds_add(struct osp_thresholds *thresholds, const char *file, const char *text,
+		       size_t text_bytes, const char *const *check_names, size_t check_count,
+		       struct osp_error *error);
+
+/*
+ * The limit in force, or NULL where none is known. `model` (the GPU's name) and `node` (the
+ * machine's) may be NULL. Lives as long as the table.
+ */
+const struct osp_limit *osp_thresholds_limit(const struct osp_thresholds *thresholds,
+					     enum osp_limit_id id, const char *model,
+					     const char *node);
+
+enum osp_check_mode osp_thresholds_mode(const struct osp_thresholds *thresholds, const char *check);
+
+/* A number that differs where a limit or a mode in force does: FNV-1a over all of them. */
+uint64_t osp_thresholds_hash(const struct osp_thresholds *thresholds);
+
+/* "nvlinks", and the range outside which a value is a mistake. */
+const char *osp_limit_name(enum osp_limit_id id);
+void osp_limit_range(enum osp_limit_id id, int64_t *least, int64_t *most);
+
+const char *osp_check_mode_name(enum osp_check_mode mode);
+
+/* Every limit told so far, for tests and lists: false when there is no such index. `place` is
+ * "limits", or the model's or node's name. */
+struct osp_limit_entry {
+	enum osp_limit_id id;
+	const char *place;
+	struct osp_limit limit;
+};
+const struct osp_limit_entry *osp_thresholds_entry(const struct osp_thresholds *thresholds,
+						   size_t index);
+
+#endif

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * config.h - onespine.yaml
+ *
+ * One file beside slurm.conf, strict: an unknown key, a key given twice, an anchor, a tag or a
+ * value of the wrong type refuses the whole file with line and column and the nearest right word.
+ * Every key has a default, so an empty or missing file is a valid one.
+ *
+ *	topology: onespine.topology   # the file the shadow obeys; beside this one unless it starts with /
+ *	defaults:                     # policy where a partition says nothing else
+ *	  mode: enforce               # enforce | advise | off
+ *	  level: spine                # the level of a bare --gang
+ *	  gang: asked                 # asked: only with --gang; always: every job from from_nodes on
+ *	  from_nodes: 2               # gang: always starts at this many nodes
+ *	  allow_off: true             # users may say --gang=off
+ *	  mix_kinds: false            # GPU or instance types may mix in one gang
+ *	  relax: never                # @TIME of jobs that do not say: never, or a Slurm time
+ *	  env: auto                   # --gang-env of jobs that do not say: auto, off or explain
+ *	  bind: auto                  # --gang-bind of jobs that do not say: auto, off or verbose
+ *	  gate: {}                    # lib/gate/gate_policy.h
+ *	history: {}                   # lib/health/history_policy.h
+ *	partitions:
+ *	  gpu:
+ *	    gang: always
+ *
+ * A partition has the values of `defaults` where it says nothing itself. etc/onespine.yaml is the
+ * same with an explanation of each key.
+ *
+ * A loaded configuration never changes: any number of threads may read one. Not read inside a
+ * scheduling call.
+ */
+#ifndef OSP_CONFIG_H
+#define OSP_CONFIG_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "lib/base/error.h"
+#include "lib/gate/gate_policy.h"
+#include "lib/health/history_policy.h"
+
+#define OSP_CONFIG_FILE_BYTES_MAX ((size_t)1024 * 1024)
+
+enum osp_mode { OSP_MODE_OFF, OSP_MODE_ADVISE, OSP_MODE_ENFORCE };
+
+/* What --gang-env and --gang-bind say. */
+enum osp_env_mode { OSP_ENV_OFF, OSP_ENV_AUTO, OSP_ENV_EXPLAIN };
+enum osp_bind_mode { OSP_BIND_OFF, OSP_BIND_AUTO, OSP_BIND_VERBOSE };
+
+struct osp_policy {
+	enum osp_mode mode;
+	const char *level;   /* the default level's name */
+	bool gang_always;    /* jobs of from_nodes and more are gangs without asking */
+	uint32_t from_nodes; /* 1 .. */
+	bool allow_off;
+	bool mix_kinds;
+	int64_t relax_s; /* -1 = never */
+	enum osp_env_mode env;
+	enum osp_bind_mode bind;
+};
+
+struct osp_config;
+
+/* Parses `text`; an empty one gives the defaults. `file` is for errors and for osp_config_show(); it may be NULL.
+ * NULL with `error` set when it is refused or memory ran out. */
+struct osp_config *osp_config_read(const char *file, const char *text, size_t text_bytes,
+				   struct osp_error *error);
+void osp_config_free(struct osp_config *config); /* NULL is allowed */
+
+/* The policy of `partition` (NULL or unknown: the defaults). Lives as long as the configuration. */
+const struct osp_policy *osp_config_policy(const struct osp_config *config, const char *partition);
+
+/* The gate's section in force for `partition`, likewise. */
+const struct osp_gate_policy *osp_config_gate(const struct osp_config *config,
+					      const char *partition);
+
+/* What is kept of checks, likewise; of all partitions alike. */
+const struct osp_history_policy *osp_config_history(const struct osp_config *config);
+
+/* The topology file's name as configured (not joined to a folder); default "onespine.topology". */
+const char *osp_config_topology(const struct osp_config *config);
+
+/* The partitions named in the file, to check them against Slurm's. */
+size_t osp_config_partition_count(const struct osp_config *config);
+const char *osp_config_partition(const struct osp_config *config, size_t index, int *line);
+
+/*
+ * What is in force and why, a line a value: "gpu.mode  enforce  (onespine.yaml:12)", "...
+ * (default)". With `json` the same as JSON: {"file": .., "topology": {"value": .., "line": ..},
+ * "defaults": {"mode": {..}, ..}, "partitions": {"gpu": {..}}}, line null for a default. To be freed with free(); NULL when memory ran out.
+ */
+char *osp_config_show(const struct osp_config *config, bool json);
+
+const char *osp_mode_name(enum osp_mode mode);
+const char *osp_env_mode_name(enum osp_env_mode mode);
+const char *osp_bind_mode_name(enum osp_bind_mode mode);
+
+/*
+ * The value of an option, which `option` names for errors ("--gang-env"). Returns 0, or -1 with the
+ * right words and the nearest of them in `error`.
+ */
+int osp_env_mode_parse(const char *option, const char *word, enum osp_env_mode *mode,
+		       struct osp_error *error);
+int osp_bind_mode_parse(const char *option, const char *word, enum osp_bind_mode *mode,
+			struct osp_error *error);
+
+#endif

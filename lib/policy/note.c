@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "lib/policy/note.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/base/text.h"
+
+#define OPENING		"[onespine: "
+#define PIECE_BYTES_MAX 512 /* of the request and of the domain: neither is ever near it */
+
+/* The part's place in `comment`: from its '[' to after its ']'. The last one is ours. */
+static bool find_part(const char *comment, const char **start, const char **end)
+{
+	const char *last_close = strrchr(comment, ']'), *at = comment;
+
+	*start = NULL;
+	while ((at = strstr(at, OPENING)) && at < last_close)
+		*start = at++;
+	if (!*start)
+		return false;
+	*end = strchr(*start, ']') + 1;
+	return true;
+}
+
+/* --- writing ---------------------------------------------------------------------------------- */
+
+/*
+ * Adds `string` as it may stand inside the part: a bracket would end it early, so both become
+ * round ones (host lists read back from there, see take_piece()); `semicolon` is what a ';' becomes.
+ */
+static void add_inside(struct osp_text *text, const char *string, size_t bytes_max, char semicolon)
+{
+	for (size_t i = 0; string[i] && i < bytes_max; i++) {
+		char c = string[i];
+
+		if (c == '[')
+			c = '(';
+		else if (c == ']')
+			c = ')';
+		else if (c == ';')
+			c = semicolon;
+		else if ((unsigned char)c < ' ')
+			c = ' ';
+		osp_text_add_bytes(text, &c, 1);
+	}
+}
+
+/* The bytes of `string` to write so that at most `room` are, never half of a UTF-8 character. */
+static size_t cut_bytes(const char *string, size_t room)
+{
+	size_t bytes = strlen(string);
+
+	if (bytes <= room)
+		return bytes;
+	bytes = room;
+	while (bytes && ((unsigned char)string[bytes] & 0xc0) == 0x80)
+		bytes--;
+	return bytes;
+}
+
+static void add_piece(struct osp_text *text, bool *first, const char *key, const char *value,
+		      size_t bytes_max, char semicolon)
+{
+	if (!value)
+		return;
+	osp_text_add(text, *first ? "" : "; ");
+	osp_text_add(text, key);
+	add_inside(text, value, cut_bytes(value, bytes_max), semicolon);
+	*first = false;
+}
+
+/* "; leaves=", "; gate=", "; log=", "; suspects=" */
+#define LEAVES_EXTRA_BYTES   9
+#define GATE_EXTRA_BYTES     7
+#define LOG_EXTRA_BYTES	     6
+#define SUSPECTS_EXTRA_BYTES 11
+
+/* What a piece of the gate's takes, its key too. */
+static size_t piece_bytes(const char *piece, size_t extra_bytes)
+{
+	size_t bytes = piece ? strlen(piece) : 0;
+
+	if (!bytes)
+		return 0;
+	return (bytes < PIECE_BYTES_MAX ? bytes : PIECE_BYTES_MAX) + extra_bytes;
+}
+
+static void add_part(struct osp_text *text, const struct osp_note *note)
+{
+	size_t start = text->length_bytes, used, says_bytes;
+	bool first = true;
+
+	osp_text_add(text, OPENING);
+	add_piece(text, &first, "gang=", note->gang, PIECE_BYTES_MAX, ',');
+	add_piece(text, &first, "domain=", note->domain, PIECE_BYTES_MAX, ',');
+	used = text->length_bytes - start + strlen("; ") + strlen("]");
+	says_bytes = note->says ? strlen(note->says) : 0;
+	says_bytes += piece_bytes(note->gate, GATE_EXTRA_BYTES) +
+		      piece_bytes(note->log, LOG_EXTRA_BYTES) +
+		      piece_bytes(note->suspects, SUSPECTS_EXTRA_BYTES);
+	if (note->leaves &&
+	    used + LEAVES_EXTRA_BYTES + strlen(note->leaves) + says_bytes <= OSP_NOTE_BYTES_MAX) {
+		add_piece(text, &first, "leaves=", note->leaves, strlen(note->leaves), ',');
+		used = text->length_bytes - start + strlen("; ") + strlen("]");
+	}
+	if (note->gate && *note->gate)
+		add_piece(text, &first, "gate=", note->gate, PIECE_BYTES_MAX, ',');
+	if (note->log && *note->log)
+		add_piece(text, &first, "log=", note->log, PIECE_BYTES_MAX, ',');
+	if (note->suspects && *note->suspects)
+		add_piece(text, &first, "suspects=", note->suspects, PIECE_BYTES_MAX, ',');
+	used = text->length_bytes - start + strlen("; ") + strlen("]");
+	add_piece(text, &first, "", note->says, OSP_NOTE_BYTES_MAX - used, ';');
+	osp_text_add(text, "]");
+}
+
+/* The part that `old` has, of which the gate's pieces are taken over; freed with free_pieces. */
+static struct osp_note with_old_gate(const char *old, const struct osp_note *note,
+				     struct osp_note *found)
+{
+	struct osp_note all = *note;
+
+	if ((!all.gate || !all.log || !all.suspects) && osp_note_find(old, found)) {
+		all.gate = all.gate ? all.gate : found->gate;
+		all.log = all.log ? all.log : found->log;
+		all.suspects = all.suspects ? all.suspects : found->suspects;
+	}
+	return all;
+}
+
+char *osp_note_merge(const char *old, const struct osp_note *note)
+{
+	struct osp_text text = OSP_TEXT_INIT;
+	struct osp_note found = {.gang = NULL};
+	const char *start, *end;
+
+	if (!old)
+		old = "";
+	if (!find_part(old, &start, &end))
+		start = end = old + strlen(old);
+	/* The blank before our part came with it, so it goes with it. */
+	if (!note && start < end && start > old && start[-1] == ' ')
+		start--;
+	osp_text_add_bytes(&text, old, (size_t)(start - old));
+	if (note) {
+		struct osp_note all = with_old_gate(old, note, &found);
+
+		if (start == end && start > old)
+			osp_text_add(&text, " ");
+		add_part(&text, &all);
+	}
+	osp_text_add(&text, end);
+	osp_note_free_pieces(&found);
+	return osp_text_take(&text);
+}
+
+/* --- reading ---------------------------------------------------------------------------------- */
+
+/* A malloc'd copy of [start, end), with a host list's square brackets where `brackets` says so. */
+static char *copy_piece(const char *start, const char *end, bool brackets)
+{
+	char *copy = strndup(start, (size_t)(end - start));
+
+	for (char *c = copy; brackets && c && *c; c++) {
+		if (*c == '(')
+			*c = '[';
+		else if (*c == ')')
+			*c = ']';
+	}
+	return copy;
+}
+
+/* Takes "KEYvalue; " off the front of [*at, end) when it stands there. False: out of memory. */
+static bool take_piece(const char **at, const char *end, const char *key, bool brackets,
+		       const char **piece)
+{
+	const char *start = *at + strlen(key), *stop;
+
+	if ((size_t)(end - *at) < strlen(key) || strncmp(*at, key, strlen(key)) != 0)
+		return true;
+	stop = memchr(start, ';', (size_t)(end - start));
+	if (!stop)
+		stop = end;
+	*piece = copy_piece(start, stop, brackets);
+	*at = stop;
+	if (*at < end)
+		(*at)++;
+	if (*at < end && **at == ' ')
+		(*at)++;
+	return *piece != NULL;
+}
+
+bool osp_note_find(const char *comment, struct osp_note *note)
+{
+	struct osp_note found = {.gang = NULL};
+	const char *at, *end;
+	bool good;
+
+	if (!comment || !find_part(comment, &at, &end))
+		return false;
+	at += strlen(OPENING);
+	end--;
+	good = take_piece(&at, end, "gang=", false, &found.gang) &&
+	       take_piece(&at, end, "domain=", false, &found.domain) &&
+	       take_piece(&at, end, "leaves=", true, &found.leaves) &&
+	       take_piece(&at, end, "gate=", false, &found.gate) &&
+	       take_piece(&at, end, "log=", false, &found.log) &&
+	       take_piece(&at, end, "suspects=", false, &found.suspects);
+	if (good && at < end) {
+		found.says = copy_piece(at, end, false);
+		good = found.says != NULL;
+	}
+	if (!good) {
+		osp_note_free_pieces(&found);
+		return false;
+	}
+	*note = found;
+	return true;
+}
+
+void osp_note_free_pieces(struct osp_note *note)
+{
+	free((char *)note->gang);
+	free((char *)note->domain);
+	free((char *)note->leaves);
+	free((char *)note->says);
+	free((char *)note->gate);
+	free((char *)note->log);
+	free((char *)note->suspects);
+	*note = (struct osp_note){.gang = NULL};
+}

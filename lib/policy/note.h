@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * note.h - our part of a job's AdminComment, beside whatever an administrator wrote there
+ *
+ * Ours is one bracketed part at the end: "text of the administrator [onespine: gang=spine; waits: 4
+ * nodes on one spine; nearest spine nn-3 has 3 free]". A ']' inside our words is written as ')'.
+ * Everything outside the part is kept byte for byte.
+ *
+ * Any thread, any daemon: no shared state.
+ */
+#ifndef OSP_NOTE_H
+#define OSP_NOTE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "lib/policy/request.h"
+
+/* Longest part that we write, brackets included: a thousand nodes' leaves fit, a job record stays
+ * small. */
+#define OSP_NOTE_BYTES_MAX 4096
+
+/*
+ * What the part says. `request` is "spine" or "spine@30:00", "advise" before it in advise mode.
+ * Strings may be NULL: then that piece is not written.
+ */
+struct osp_note {
+	const char *gang;   /* "gang=" the request in force */
+	const char *domain; /* "domain=": placed there */
+	const char *leaves; /* "leaves=": "l17:nn-[1-4]|l18:nn-[7-9]"; left out where too long */
+	const char *
+		says; /* after that, words: "waits: ...", "placed: ...", "would have waited: ..." */
+	/* "gate=" what the gate found before the job started, whatever became of the job since; stands
+	 * before the words. NULL: what the old part says of it stays. */
+	const char *gate;
+	/* "suspects=" nodes that the gate keeps from this job, the oldest first: "n3,n7"; stays too */
+	const char *suspects;
+	const char
+		*log; /* "log=" where the gate's log is, "n1:/var/log/..."; stays as `gate` does */
+};
+
+/* The AdminComment with our part replaced (or added, or with a NULL `note` removed). `old` may be
+ * NULL. To be freed with free(); NULL when memory ran out, "" when nothing is left. */
+char *osp_note_merge(const char *old, const struct osp_note *note);
+
+/* Finds our part in `comment`: each piece as a malloc'd string or NULL, in `note` (free with
+ * osp_note_free_pieces()). Returns false when there is none. */
+bool osp_note_find(const char *comment, struct osp_note *note);
+void osp_note_free_pieces(struct osp_note *note);
+
+#endif

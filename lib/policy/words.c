@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "lib/policy/words.h"
+
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "lib/base/text.h"
+
+/* Appends to what `buffer` holds; what does not fit is cut. */
+static void add(char *buffer, size_t buffer_bytes, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+
+static void add(char *buffer, size_t buffer_bytes, const char *format, ...)
+{
+	size_t length = strnlen(buffer, buffer_bytes);
+	va_list args;
+
+	if (length + 1 >= buffer_bytes)
+		return;
+	va_start(args, format);
+	vsnprintf(buffer + length, buffer_bytes - length, format, args);
+	va_end(args);
+}
+
+static bool ends_with(const char *word, const char *end)
+{
+	size_t length = strlen(word), end_length = strlen(end);
+
+	return length >= end_length && !strcmp(word + length - end_length, end);
+}
+
+const char *osp_words_plural(const char *level, char *buffer, size_t buffer_bytes)
+{
+	int length = (int)strlen(level);
+
+	if (ends_with(level, "leaf"))
+		snprintf(buffer, buffer_bytes, "%.*sves", length - 1, level);
+	else if (ends_with(level, "x") || ends_with(level, "s") || ends_with(level, "ch") ||
+		 ends_with(level, "sh"))
+		snprintf(buffer, buffer_bytes, "%ses", level);
+	else
+		snprintf(buffer, buffer_bytes, "%ss", level);
+	return buffer;
+}
+
+static const char *nodes_word(uint32_t count)
+{
+	return count == 1 ? "node" : "nodes";
+}
+
+static const char *domain_name(const struct osp_topology *topology,
+			       const struct osp_place_domain *domain)
+{
+	return osp_topology_domain(topology, domain->domain)->name;
+}
+
+/* The largest by usable nodes, of those with all required nodes; NULL where there is none. */
+static const struct osp_place_domain *largest(const struct osp_place_domain *domains,
+					      uint32_t domain_count)
+{
+	const struct osp_place_domain *best = NULL;
+
+	for (uint32_t i = 0; i < domain_count; i++) {
+		if (domains[i].reason == OSP_PLACE_REQUIRED)
+			continue;
+		if (!best || domains[i].usable_nodes > best->usable_nodes)
+			best = &domains[i];
+	}
+	return best;
+}
+
+/* The first that lacks free nodes only: domains come with the fewest short first. */
+static const struct osp_place_domain *nearest(const struct osp_place_domain *domains,
+					      uint32_t domain_count)
+{
+	for (uint32_t i = 0; i < domain_count; i++) {
+		bool usable = domains[i].reason == OSP_PLACE_NOT_FREE ||
+			      domains[i].reason == OSP_PLACE_CANDIDATE;
+
+		if (usable && domains[i].short_nodes)
+			return &domains[i];
+	}
+	return NULL;
+}
+
+/* Where the nodes of one domain stand in several entries, each is only a part of it. */
+static const char *of_one_type(const struct osp_place_domain *domains, uint32_t domain_count,
+			       const struct osp_place_domain *entry)
+{
+	for (uint32_t i = 0; i < domain_count; i++) {
+		if (domains[i].domain == entry->domain && domains[i].kind != entry->kind)
+			return " of one node type";
+	}
+	return "";
+}
+
+static bool has_required(const struct osp_place_input *input)
+{
+	return input->required && !osp_nodeset_empty(input->required);
+}
+
+const char *osp_words_waits(const struct osp_topology *topology,
+			    const struct osp_place_input *input,
+			    const struct osp_place_domain *domains, uint32_t candidate_count,
+			    uint32_t domain_count, char *buffer, size_t buffer_bytes)
+{
+	const char *level = osp_topology_level_name(topology, input->level);
+	const struct osp_place_domain *near = nearest(domains, domain_count);
+	const struct osp_place_domain *most = largest(domains, domain_count);
+
+	snprintf(buffer, buffer_bytes, "waits: %u %s on one %s; ", input->need_nodes,
+		 nodes_word(input->need_nodes), level);
+	if (candidate_count && !domains[0].short_nodes)
+		add(buffer, buffer_bytes, "%s has %u free", domain_name(topology, &domains[0]),
+		    domains[0].free_nodes);
+	else if (near)
+		add(buffer, buffer_bytes, "nearest: %s has %u free of %u%s (%u short)",
+		    domain_name(topology, near), near->free_nodes, near->usable_nodes,
+		    of_one_type(domains, domain_count, near), near->short_nodes);
+	else if (most && has_required(input))
+		add(buffer, buffer_bytes,
+		    "%s, which has the nodes that the job requires, has %u usable%s (drained, "
+		    "reserved or excluded nodes do not count)",
+		    domain_name(topology, most), most->usable_nodes,
+		    of_one_type(domains, domain_count, most));
+	else if (most)
+		add(buffer, buffer_bytes,
+		    "none has %u usable: the largest, %s, has %u%s (drained, reserved or excluded "
+		    "nodes do not count)",
+		    input->need_nodes, domain_name(topology, most), most->usable_nodes,
+		    of_one_type(domains, domain_count, most));
+	else if (domain_count)
+		add(buffer, buffer_bytes, "no %s has all the nodes that the job requires", level);
+	else
+		add(buffer, buffer_bytes, "no usable node is on a known %s", level);
+	return buffer;
+}
+
+/* What the user may ask for instead, where anything is left. */
+static void add_advice(const struct osp_topology *topology, uint32_t next_level,
+		       uint32_t nodes_that_fit, char *buffer, size_t buffer_bytes)
+{
+	const char *separator = "; ask for ";
+
+	if (next_level) {
+		add(buffer, buffer_bytes, "%s--gang=%s", separator,
+		    osp_topology_level_name(topology, next_level));
+		separator = " or ";
+	}
+	if (nodes_that_fit)
+		add(buffer, buffer_bytes, "%s%u %s", separator, nodes_that_fit,
+		    nodes_word(nodes_that_fit));
+}
+
+const char *osp_words_never(const struct osp_topology *topology,
+			    const struct osp_place_input *input,
+			    const struct osp_place_domain *domains, uint32_t domain_count,
+			    const char *partition, uint32_t next_level, char *buffer,
+			    size_t buffer_bytes)
+{
+	const char *level = osp_topology_level_name(topology, input->level);
+	const struct osp_place_domain *most = largest(domains, domain_count);
+	char of_partition[80] = "";
+
+	if (partition)
+		snprintf(of_partition, sizeof(of_partition), " of partition %.64s", partition);
+	snprintf(buffer, buffer_bytes, "%u %s on one %s asked for; ", input->need_nodes,
+		 nodes_word(input->need_nodes), level);
+	if (most) {
+		add(buffer, buffer_bytes, "the %s%s%s%s has %u%s (%s)",
+		    has_required(input) ? "" : "largest ", level, of_partition,
+		    has_required(input) ? " with the nodes of --nodelist" : "", most->usable_nodes,
+		    of_one_type(domains, domain_count, most), domain_name(topology, most));
+		add_advice(topology, next_level, most->usable_nodes, buffer, buffer_bytes);
+	} else if (domain_count) {
+		add(buffer, buffer_bytes, "no %s%s has all the nodes that --nodelist requires",
+		    level, of_partition);
+		add_advice(topology, next_level, 0, buffer, buffer_bytes);
+	} else {
+		add(buffer, buffer_bytes, "no node%s is on a known %s", of_partition, level);
+		add_advice(topology, next_level, 0, buffer, buffer_bytes);
+	}
+	return buffer;
+}
+
+const char *osp_words_placed(const struct osp_topology *topology, uint32_t domain, uint32_t nodes,
+			     uint32_t leaves, char *buffer, size_t buffer_bytes)
+{
+	const struct osp_domain *where = osp_topology_domain(topology, domain);
+	const char *leaf = osp_topology_level_name(topology, 1);
+	char plural[64];
+
+	snprintf(buffer, buffer_bytes, "placed: %u %s on %s %s", nodes, nodes_word(nodes),
+		 osp_topology_level_name(topology, where->level), where->name);
+	if (leaves && where->level > 1)
+		add(buffer, buffer_bytes, ", %u %s", leaves,
+		    leaves == 1 ? leaf : osp_words_plural(leaf, plural, sizeof(plural)));
+	return buffer;
+}
+
+const char *osp_words_no_level(const struct osp_topology *topology, const char *name, char *buffer,
+			       size_t buffer_bytes)
+{
+	const char *names[OSP_LEVELS_MAX];
+	uint32_t count = osp_topology_level_count(topology);
+	const char *meant;
+
+	for (uint32_t level = 1; level <= count; level++)
+		names[level - 1] = osp_topology_level_name(topology, level);
+	meant = osp_nearest_word(name, names, count);
+	snprintf(buffer, buffer_bytes, "there is no level '%.32s' in this fabric", name);
+	if (meant)
+		add(buffer, buffer_bytes, "; did you mean %s?", meant);
+	add(buffer, buffer_bytes, " (");
+	for (uint32_t i = 0; i < count; i++)
+		add(buffer, buffer_bytes, "%s%s", i ? ", " : "", names[i]);
+	add(buffer, buffer_bytes, ")");
+	return buffer;
+}

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * words.h - the sentences that users read: why a gang waits, why it was refused, where it went
+ *
+ * Used by the shadow, job_submit and the command alike, so that squeue, sbatch and `onespine why`
+ * say the same. Any thread, any daemon: no shared state.
+ */
+#ifndef OSP_WORDS_H
+#define OSP_WORDS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "lib/place/place.h"
+#include "lib/topology/topology.h"
+
+#define OSP_WORDS_BYTES 400
+
+/* "spine", "spines"; "leaf", "leaves"; "box", "boxes": the plural of a level's name. */
+const char *osp_words_plural(const char *level, char *buffer, size_t buffer_bytes);
+
+/*
+ * Why a gang waits, from what osp_place_order() answered with all nodes in `usable`:
+ * "waits: 4 nodes on one spine; nearest: s1 has 3 free of 8 (1 short)"; "waits: 4 nodes on one
+ * spine; none has 4 usable: the largest, s1, has 3 (drained, reserved or excluded nodes do not
+ * count)".
+ */
+const char *osp_words_waits(const struct osp_topology *topology,
+			    const struct osp_place_input *input,
+			    const struct osp_place_domain *domains, uint32_t candidate_count,
+			    uint32_t domain_count, char *buffer, size_t buffer_bytes);
+
+/*
+ * Why a gang can never run in `partition`: "12 nodes on one spine asked for; the largest spine of
+ * partition gpu has 8 (nn-3f..); ask for --gang=core or 8 nodes". `domains` as ordered with all
+ * nodes of the partition; the next level up that would hold the gang is looked for by the caller
+ * (`next_level`, 0 = none).
+ */
+const char *osp_words_never(const struct osp_topology *topology,
+			    const struct osp_place_input *input,
+			    const struct osp_place_domain *domains, uint32_t domain_count,
+			    const char *partition, uint32_t next_level, char *buffer,
+			    size_t buffer_bytes);
+
+/* Where a gang went: "placed: 12 nodes on spine s3, 2 leaves". */
+const char *osp_words_placed(const struct osp_topology *topology, uint32_t domain, uint32_t nodes,
+			     uint32_t leaves, char *buffer, size_t buffer_bytes);
+
+/* A level's name that `name` may have meant, as a sentence: "there is no level 'spin' in this
+ * fabric; did you mean spine? (leaf, spine, core, zone)". */
+const char *osp_words_no_level(const struct osp_topology *topology, const char *name, char *buffer,
+			       size_t buffer_bytes);
+
+#endif

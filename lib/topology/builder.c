@@ -1,0 +1,322 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "lib/topology/builder.h"
+
+#include <ctype.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "lib/topology/builder_data.h"
+#include "lib/base/room.h"
+
+#define LEVEL_NAME_BYTES_MAX 31
+#define NAME_BYTES_MAX	     255
+#define DOMAINS_MAX	     ((uint32_t)512 * 1024)
+#define LINKS_MAX	     ((uint32_t)4 * 1024 * 1024) /* 32 rails for every node there may be */
+#define PARENTS_MAX	     64				 /* of one child, until twins have merged */
+#define NODE_TAG	     0 /* in the table of names; domains have their level */
+
+const char *osp_default_level_name(uint32_t level)
+{
+	static const char *const names[] = {"node",    "leaf",	  "spine",   "core",
+					    "layer4",  "layer5",  "layer6",  "layer7",
+					    "layer8",  "layer9",  "layer10", "layer11",
+					    "layer12", "layer13", "layer14", "layer15"};
+
+	return level < sizeof(names) / sizeof(names[0]) ? names[level] : NULL;
+}
+
+static int check_level_name(const char *const *names, size_t index, struct osp_error *error)
+{
+	const char *name = names[index];
+
+	if (!*name || strlen(name) > LEVEL_NAME_BYTES_MAX)
+		return osp_error_set(error, "level '%.40s': a name of 1 to %d letters is expected",
+				     name, LEVEL_NAME_BYTES_MAX);
+	for (const char *c = name; *c; c++) {
+		if (!isalnum((unsigned char)*c) && *c != '_' && *c != '-')
+			return osp_error_set(error,
+					     "level '%s': only letters, digits, '_' and '-' "
+					     "may stand in a level's name",
+					     name);
+	}
+	if (!strcasecmp(name, "node"))
+		return osp_error_set(error, "level 'node' is the node itself; name the ones above");
+	for (size_t i = 0; i < index; i++) {
+		if (!strcasecmp(names[i], name))
+			return osp_error_set(error, "level '%s' is named twice", name);
+	}
+	return 0;
+}
+
+static int check_level_names(const char *const *names, size_t count, struct osp_error *error)
+{
+	if (count < 1 || count > OSP_LEVELS_MAX)
+		return osp_error_set(error, "1 to %d levels are expected, not %zu", OSP_LEVELS_MAX,
+				     count);
+	for (size_t i = 0; i < count; i++) {
+		if (check_level_name(names, i, error))
+			return -1;
+	}
+	return 0;
+}
+
+struct osp_builder *osp_builder_new(const char *const *names, size_t count, struct osp_error *error)
+{
+	struct osp_builder *builder;
+
+	if (check_level_names(names, count, error))
+		return NULL;
+	builder = calloc(1, sizeof(*builder));
+	if (!builder) {
+		osp_error_set(error, "out of memory");
+		return NULL;
+	}
+	builder->level_count = (uint32_t)count;
+	for (size_t i = 0; i < count; i++) {
+		builder->level_names[i] =
+			osp_arena_copy(&builder->arena, names[i], strlen(names[i]));
+		if (!builder->level_names[i]) {
+			osp_error_set(error, "out of memory");
+			osp_builder_free(builder);
+			return NULL;
+		}
+	}
+	return builder;
+}
+
+void osp_builder_free(struct osp_builder *builder)
+{
+	if (!builder)
+		return;
+	osp_name_table_free(&builder->table);
+	osp_arena_free(&builder->arena);
+	free(builder->domains);
+	free(builder->nodes);
+	free(builder->links);
+	free(builder);
+}
+
+const char *osp_builder_level_name(const struct osp_builder *builder, uint32_t level)
+{
+	return level ? builder->level_names[level - 1] : "node";
+}
+
+const char *osp_builder_where(const struct osp_place_in_file *place, char *buffer,
+			      size_t buffer_bytes)
+{
+	buffer[0] = '\0';
+	if (place->file && place->line > 0)
+		snprintf(buffer, buffer_bytes, " (%.255s:%d)", place->file, place->line);
+	else if (place->file)
+		snprintf(buffer, buffer_bytes, " (%.255s)", place->file);
+	return buffer;
+}
+
+static int no_memory(struct osp_error *error)
+{
+	return osp_error_set(error, "out of memory");
+}
+
+static int set_piece(struct osp_builder *builder, struct osp_piece *piece, uint32_t level,
+		     const char *name, uint32_t index, const struct osp_place_in_file *place)
+{
+	const char *copy = osp_arena_copy(&builder->arena, name, strlen(name));
+
+	if (!copy || osp_name_table_add(&builder->table, level, copy, index))
+		return -1;
+	*piece = (struct osp_piece){copy, level, OSP_NO_LINK, OSP_NO_LINK, 0, *place};
+	return 0;
+}
+
+/* The bytes of the UTF-8 character at `at`, or 0 where there is none; its number in *code. */
+static int read_character(const unsigned char *at, uint32_t *code)
+{
+	static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
+	int count = *at < 0x80 ? 1 : *at < 0xc0 ? 0 : *at < 0xe0 ? 2 : *at < 0xf0 ? 3 : 4;
+
+	if (!count || *at > 0xf4)
+		return 0;
+	*code = count == 1 ? *at : *at & (0x7fu >> count);
+	for (int i = 1; i < count; i++) {
+		if ((at[i] & 0xc0) != 0x80)
+			return 0;
+		*code = *code << 6 | (at[i] & 0x3f);
+	}
+	return *code >= least[count] && *code <= 0x10ffff ? count : 0;
+}
+
+/* Characters that a terminal obeys or that libyaml does not give back as they were. */
+static bool is_control(uint32_t code)
+{
+	return code < 0x20 || (code >= 0x7f && code < 0xa0) || code == 0x2028 || code == 0x2029 ||
+	       (code >= 0xd800 && code < 0xe000) || code == 0xfeff || code == 0xfffe ||
+	       code == 0xffff;
+}
+
+/* What no name may have; a node's must also stand in a hostlist. */
+static int check_name(const char *what, const char *name, const char *not_allowed,
+		      const struct osp_place_in_file *place, struct osp_error *error)
+{
+	size_t count = strlen(name);
+
+	if (count < 1 || count > NAME_BYTES_MAX)
+		return osp_error_at(error, place->file, place->line, place->column,
+				    "a %s's name of 1 to %d bytes is expected, not one of %zu",
+				    what, NAME_BYTES_MAX, count);
+	for (const char *c = name; *c; c += count) {
+		uint32_t code;
+
+		count = (size_t)read_character((const unsigned char *)c, &code);
+		if (!count || is_control(code))
+			return osp_error_at(
+				error, place->file, place->line, place->column, "%s in a %s's name",
+				count ? "a control character" : "bytes not UTF-8", what);
+		if (strchr(not_allowed, *c))
+			return osp_error_at(error, place->file, place->line, place->column,
+					    "%s '%s': '%c' cannot stand in its name", what, name,
+					    *c);
+	}
+	return 0;
+}
+
+uint32_t osp_builder_find(const struct osp_builder *builder, uint32_t level, const char *name)
+{
+	return osp_name_table_find(&builder->table, level, name);
+}
+
+const struct osp_place_in_file *osp_builder_place(const struct osp_builder *builder,
+						  uint32_t domain)
+{
+	return &builder->domains[domain].place;
+}
+
+uint32_t osp_builder_domain(struct osp_builder *builder, uint32_t level, const char *name,
+			    const struct osp_place_in_file *place, struct osp_error *error)
+{
+	static const struct osp_place_in_file nowhere;
+	uint32_t index = osp_builder_find(builder, level, name);
+
+	if (index != OSP_NAME_ABSENT && level)
+		return index;
+	place = place ? place : &nowhere;
+	if (level < 1 || level > builder->level_count) {
+		osp_error_at(error, place->file, place->line, place->column,
+			     "level %" PRIu32 " of %s: there are only %" PRIu32, level, name,
+			     builder->level_count);
+		return OSP_NO_DOMAIN;
+	}
+	if (check_name(osp_builder_level_name(builder, level), name, "", place, error))
+		return OSP_NO_DOMAIN;
+	if (builder->domain_count == DOMAINS_MAX) {
+		osp_error_at(error, place->file, place->line, place->column,
+			     "more than %" PRIu32 " switches", DOMAINS_MAX);
+		return OSP_NO_DOMAIN;
+	}
+	index = builder->domain_count;
+	if (osp_make_room((void **)&builder->domains, &builder->domain_room, index,
+			  sizeof(struct osp_piece)) ||
+	    set_piece(builder, &builder->domains[index], level, name, index, place)) {
+		no_memory(error);
+		return OSP_NO_DOMAIN;
+	}
+	builder->domain_count++;
+	return index;
+}
+
+static bool has_parent(const struct osp_builder *builder, const struct osp_piece *piece,
+		       uint32_t parent)
+{
+	for (uint32_t i = piece->first_link; i != OSP_NO_LINK; i = builder->links[i].next) {
+		if (builder->links[i].parent == parent)
+			return true;
+	}
+	return false;
+}
+
+static int add_link(struct osp_builder *builder, struct osp_piece *piece, uint32_t parent,
+		    const struct osp_place_in_file *place, struct osp_error *error)
+{
+	uint32_t index = builder->link_count;
+
+	if (piece->link_count == PARENTS_MAX)
+		return osp_error_at(error, place->file, place->line, place->column,
+				    "%s %s is under more than %d switches",
+				    osp_builder_level_name(builder, piece->level), piece->name,
+				    PARENTS_MAX);
+	if (index == LINKS_MAX)
+		return osp_error_at(error, place->file, place->line, place->column,
+				    "more than %" PRIu32 " links", LINKS_MAX);
+	if (osp_make_room((void **)&builder->links, &builder->link_room, index,
+			  sizeof(struct osp_link)))
+		return no_memory(error);
+	builder->links[index] = (struct osp_link){parent, OSP_NO_LINK, *place};
+	builder->link_count++;
+	if (piece->link_count++)
+		builder->links[piece->last_link].next = index;
+	else
+		piece->first_link = index;
+	piece->last_link = index;
+	return 0;
+}
+
+int osp_builder_nest(struct osp_builder *builder, uint32_t child, uint32_t parent,
+		     const struct osp_place_in_file *place, struct osp_error *error)
+{
+	static const struct osp_place_in_file nowhere;
+	struct osp_piece *below = &builder->domains[child];
+	const struct osp_piece *above = &builder->domains[parent];
+
+	place = place ? place : &nowhere;
+	if (below->level >= above->level)
+		return osp_error_at(error, place->file, place->line, place->column,
+				    "%s %s cannot be under %s %s: only a higher level's can",
+				    osp_builder_level_name(builder, below->level), below->name,
+				    osp_builder_level_name(builder, above->level), above->name);
+	if (has_parent(builder, below, parent))
+		return 0;
+	return add_link(builder, below, parent, place, error);
+}
+
+static int node_twice(const struct osp_piece *node, const struct osp_place_in_file *place,
+		      struct osp_error *error)
+{
+	char where[OSP_BUILDER_WHERE_BYTES];
+
+	return osp_error_at(error, place->file, place->line, place->column,
+			    "node %s is given twice%s", node->name,
+			    osp_builder_where(&node->place, where, sizeof(where)));
+}
+
+int osp_builder_node(struct osp_builder *builder, const char *name, uint32_t parent,
+		     const struct osp_place_in_file *place, struct osp_error *error)
+{
+	static const struct osp_place_in_file nowhere;
+	uint32_t index = osp_builder_find(builder, NODE_TAG, name);
+
+	place = place ? place : &nowhere;
+	if (index != OSP_NAME_ABSENT) {
+		struct osp_piece *node = &builder->nodes[index];
+
+		if (parent == OSP_NO_DOMAIN || !node->link_count ||
+		    has_parent(builder, node, parent))
+			return node_twice(node, place, error);
+		return add_link(builder, node, parent, place, error);
+	}
+	if (check_name("node", name, " ,[]", place, error))
+		return -1;
+	index = builder->node_count;
+	if (index == OSP_NODES_MAX)
+		return osp_error_at(error, place->file, place->line, place->column,
+				    "more than %d nodes", OSP_NODES_MAX);
+	if (osp_make_room((void **)&builder->nodes, &builder->node_room, index,
+			  sizeof(struct osp_piece)) ||
+	    set_piece(builder, &builder->nodes[index], NODE_TAG, name, index, place))
+		return no_memory(error);
+	builder->node_count++;
+	if (parent == OSP_NO_DOMAIN)
+		return 0;
+	return add_link(builder, &builder->nodes[index], parent, place, error);
+}

@@ -1,0 +1,417 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * import_build.c - from hosts and their switches to a topology
+ *
+ * Each switch is met once for every host below it. The first meeting makes it; later ones must
+ * agree on its layer, its zone and what is above it, or both hosts are named. Only then is
+ * anything built, with a switch below the nearest that any host has told.
+ */
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/topology/import_data.h"
+#include "lib/base/name_table.h"
+#include "lib/base/room.h"
+
+#define ZONE_LEVEL  "zone"
+#define BLOCK_LEVEL "nvlink"
+#define NOBODY	    UINT32_MAX
+
+/* Tags of the table of names; the switches of a CSV's layer l have the tag l. */
+enum { TAG_EC2_SWITCH = 0, TAG_BLOCK = OSP_LEVELS_MAX + 1, TAG_ZONE_NAME };
+
+struct wire {
+	const char *name;
+	uint32_t layer;
+	uint32_t host;	      /* who told of it first */
+	uint32_t parent;      /* a wire, or NOBODY */
+	uint32_t parent_host; /* who told of that */
+	const char *zone;     /* NULL: not told */
+	uint32_t zone_host;
+	uint32_t domain; /* the builder's number */
+};
+
+struct build {
+	struct osp_import *import;
+	struct osp_error *error;
+	struct osp_name_table table;
+	struct wire *wires; /* switches, and UltraServers in layer 0 */
+	uint32_t wire_count;
+	uint32_t wire_room;
+	uint32_t layer_count;
+	bool has_blocks;
+	bool has_zones;
+	struct osp_builder *builder;
+};
+
+static const struct osp_import_host *host_of(const struct build *build, uint32_t host)
+{
+	return &build->import->hosts[host];
+}
+
+/* Sets the error to a sentence at the place of `host`. */
+static int refuse(const struct build *build, uint32_t host, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+
+static int refuse(const struct build *build, uint32_t host, const char *format, ...)
+{
+	const struct osp_place_in_file *place = &host_of(build, host)->place;
+	char text[OSP_ERROR_TEXT_BYTES];
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(text, sizeof(text), format, args);
+	va_end(args);
+	return osp_error_at(build->error, place->file, place->line, place->column, "%s", text);
+}
+
+/* Writes "i-1 (page.json:12)". */
+static const char *name_and_place(const struct build *build, uint32_t host, char *buffer,
+				  size_t buffer_bytes)
+{
+	char where[OSP_IMPORT_WHERE_BYTES];
+
+	snprintf(buffer, buffer_bytes, "%.64s (%.120s)", host_of(build, host)->id,
+		 osp_import_where(&host_of(build, host)->place, where, sizeof(where)));
+	return buffer;
+}
+
+#define WHO_BYTES 192
+
+/* --- zones ------------------------------------------------------------------------------------- */
+
+/* A zone's name is the account's own, its id is everybody's: the id wins wherever any host has it. */
+static const char *zone_of(const struct build *build, const struct osp_import_host *host)
+{
+	uint32_t teller;
+
+	if (host->zone_id || !host->zone_name)
+		return host->zone_id;
+	teller = osp_name_table_find(&build->table, TAG_ZONE_NAME, host->zone_name);
+	return teller == OSP_NAME_ABSENT ? host->zone_name : host_of(build, teller)->zone_id;
+}
+
+static int learn_zone(struct build *build, uint32_t index)
+{
+	const struct osp_import_host *host = host_of(build, index);
+	char who[WHO_BYTES];
+	uint32_t teller;
+
+	if (!host->nodes)
+		return 0;
+	if (host->zone_id || host->zone_name)
+		build->has_zones = true;
+	if (!host->zone_id || !host->zone_name)
+		return 0;
+	teller = osp_name_table_find(&build->table, TAG_ZONE_NAME, host->zone_name);
+	if (teller == OSP_NAME_ABSENT)
+		return osp_name_table_add(&build->table, TAG_ZONE_NAME, host->zone_name, index)
+			       ? osp_import_no_memory(build->error)
+			       : 0;
+	if (!strcmp(host_of(build, teller)->zone_id, host->zone_id))
+		return 0;
+	return refuse(build, index,
+		      "zone %.64s is %.64s here and %.64s for %s: these are answers to two "
+		      "accounts, whose names do not compare",
+		      host->zone_name, host->zone_id, host_of(build, teller)->zone_id,
+		      name_and_place(build, teller, who, sizeof(who)));
+}
+
+/* --- comparing --------------------------------------------------------------------------------- */
+
+static const char *layer_name(const struct build *build, uint32_t layer)
+{
+	const struct osp_import_options *options = &build->import->options;
+
+	if (!layer)
+		return BLOCK_LEVEL;
+	if (!options->level_names)
+		return osp_default_level_name(layer);
+	return layer <= options->level_name_count ? options->level_names[layer - 1] : "layer";
+}
+
+static int add_wire(struct build *build, uint32_t tag, const char *name, uint32_t layer,
+		    uint32_t host)
+{
+	if (osp_make_room((void **)&build->wires, &build->wire_room, build->wire_count,
+			  sizeof(*build->wires)) ||
+	    osp_name_table_add(&build->table, tag, name, build->wire_count))
+		return osp_import_no_memory(build->error);
+	build->wires[build->wire_count++] = (struct wire){.name = name,
+							  .layer = layer,
+							  .host = host,
+							  .parent = NOBODY,
+							  .domain = OSP_NO_DOMAIN};
+	return 0;
+}
+
+static int other_layer(const struct build *build, const struct wire *wire, uint32_t layer,
+		       uint32_t host)
+{
+	char who[WHO_BYTES];
+
+	if (wire->host == host)
+		return refuse(build, host, "network node %.64s stands at two levels of %.64s",
+			      wire->name, host_of(build, host)->id);
+	return refuse(build, host, "network node %.64s is the %s of %.64s but the %s of %s",
+		      wire->name, layer_name(build, layer), host_of(build, host)->id,
+		      layer_name(build, wire->layer),
+		      name_and_place(build, wire->host, who, sizeof(who)));
+}
+
+static int other_zone(const struct build *build, const struct wire *wire, const char *zone,
+		      uint32_t host)
+{
+	char who[WHO_BYTES];
+
+	return refuse(build, host,
+		      "network node %.64s is in zone %.64s for %.64s but in zone %.64s for %s; two "
+		      "zones never share a network node",
+		      wire->name, zone, host_of(build, host)->id, wire->zone,
+		      name_and_place(build, wire->zone_host, who, sizeof(who)));
+}
+
+static int other_parent(const struct build *build, const struct wire *wire, uint32_t parent,
+			uint32_t host)
+{
+	char who[WHO_BYTES];
+	const char *here = build->wires[parent].name;
+	const char *there = build->wires[wire->parent].name;
+
+	name_and_place(build, wire->parent_host, who, sizeof(who));
+	if (!wire->layer)
+		return refuse(build, host,
+			      "capacity block %.64s is one UltraServer but under two leaves: %.64s "
+			      "is under %.64s and %s under %.64s",
+			      wire->name, host_of(build, host)->id, here, who, there);
+	return refuse(build, host, "%s %.64s is under %.64s for %.64s but under %.64s for %s",
+		      layer_name(build, wire->layer), wire->name, here, host_of(build, host)->id,
+		      there, who);
+}
+
+static int agree_on_zone(struct build *build, struct wire *wire, uint32_t host)
+{
+	const char *zone = zone_of(build, host_of(build, host));
+
+	if (!zone || (wire->zone && !strcmp(wire->zone, zone)))
+		return 0;
+	if (wire->zone)
+		return other_zone(build, wire, zone, host);
+	wire->zone = zone;
+	wire->zone_host = host;
+	return 0;
+}
+
+/* Meets one switch; *index is its wire. */
+static int meet(struct build *build, uint32_t tag, const char *name, uint32_t layer, uint32_t host,
+		uint32_t *index)
+{
+	*index = osp_name_table_find(&build->table, tag, name);
+	if (*index == OSP_NAME_ABSENT) {
+		*index = build->wire_count;
+		if (add_wire(build, tag, name, layer, host))
+			return -1;
+	} else if (build->wires[*index].layer != layer) {
+		return other_layer(build, &build->wires[*index], layer, host);
+	}
+	return agree_on_zone(build, &build->wires[*index], host);
+}
+
+static int put_below(struct build *build, uint32_t child, uint32_t parent, uint32_t host)
+{
+	struct wire *wire = &build->wires[child];
+
+	if (wire->parent == NOBODY) {
+		wire->parent = parent;
+		wire->parent_host = host;
+	}
+	return wire->parent == parent ? 0 : other_parent(build, wire, parent, host);
+}
+
+static int meet_host(struct build *build, uint32_t host)
+{
+	const struct osp_import_host *h = host_of(build, host);
+	bool ec2 = build->import->kind == OSP_IMPORT_EC2;
+	uint32_t above = NOBODY, wire;
+
+	if (!h->nodes)
+		return 0;
+	if (h->layer + h->switch_count - 1 > build->layer_count)
+		build->layer_count = h->layer + h->switch_count - 1;
+	/* From the top, so that what is above is known. */
+	for (uint32_t i = h->switch_count; i-- > 0; above = wire) {
+		uint32_t layer = h->layer + i;
+
+		if (meet(build, ec2 ? TAG_EC2_SWITCH : layer, h->switches[i], layer, host, &wire))
+			return -1;
+		if (above != NOBODY && put_below(build, wire, above, host))
+			return -1;
+	}
+	if (!h->block)
+		return 0;
+	build->has_blocks = true;
+	if (meet(build, TAG_BLOCK, h->block, 0, host, &wire))
+		return -1;
+	return put_below(build, wire, above, host);
+}
+
+static int meet_hosts(struct build *build)
+{
+	for (uint32_t i = 0; i < build->import->host_count; i++) {
+		if (learn_zone(build, i))
+			return -1;
+	}
+	for (uint32_t i = 0; i < build->import->host_count; i++) {
+		if (meet_host(build, i))
+			return -1;
+	}
+	return 0;
+}
+
+/* --- building ---------------------------------------------------------------------------------- */
+
+static uint32_t level_of_layer(const struct build *build, uint32_t layer)
+{
+	return layer + (build->has_blocks ? 1 : 0);
+}
+
+static int start_builder(struct build *build)
+{
+	const struct osp_import_options *options = &build->import->options;
+	const char *names[OSP_LEVELS_MAX];
+	size_t count = 0;
+
+	if (options->level_names && options->level_name_count < build->layer_count)
+		return osp_error_set(build->error, "the fabric has %u layers, but only %zu %s",
+				     build->layer_count, options->level_name_count,
+				     options->level_name_count == 1 ? "level name is given"
+								    : "level names are given");
+	for (uint32_t layer = build->has_blocks ? 0 : 1; layer <= build->layer_count; layer++)
+		names[count++] = layer_name(build, layer);
+	if (build->has_zones)
+		names[count++] = ZONE_LEVEL;
+	build->builder = osp_builder_new(names, count, build->error);
+	return build->builder ? 0 : -1;
+}
+
+static int add_domains(struct build *build)
+{
+	for (uint32_t i = 0; i < build->wire_count; i++) {
+		struct wire *wire = &build->wires[i];
+
+		wire->domain = osp_builder_domain(build->builder,
+						  level_of_layer(build, wire->layer), wire->name,
+						  &host_of(build, wire->host)->place, build->error);
+		if (wire->domain == OSP_NO_DOMAIN)
+			return -1;
+	}
+	return 0;
+}
+
+/* Puts what has no switch above it into its zone. */
+static int nest_in_zone(struct build *build, const struct wire *wire)
+{
+	const struct osp_place_in_file *place;
+	uint32_t zone;
+
+	if (!wire->zone)
+		return 0;
+	place = &host_of(build, wire->zone_host)->place;
+	zone = osp_builder_domain(build->builder, level_of_layer(build, build->layer_count) + 1,
+				  wire->zone, place, build->error);
+	if (zone == OSP_NO_DOMAIN)
+		return -1;
+	return osp_builder_nest(build->builder, wire->domain, zone, place, build->error);
+}
+
+static int nest_domains(struct build *build)
+{
+	for (uint32_t i = 0; i < build->wire_count; i++) {
+		const struct wire *wire = &build->wires[i];
+		int rc;
+
+		if (wire->parent == NOBODY)
+			rc = nest_in_zone(build, wire);
+		else
+			rc = osp_builder_nest(
+				build->builder, wire->domain, build->wires[wire->parent].domain,
+				&host_of(build, wire->parent_host)->place, build->error);
+		if (rc)
+			return -1;
+	}
+	return 0;
+}
+
+/* The nearest domain of a host. */
+static uint32_t domain_above(const struct build *build, const struct osp_import_host *host)
+{
+	uint32_t tag = build->import->kind == OSP_IMPORT_EC2 ? TAG_EC2_SWITCH : host->layer;
+	uint32_t wire = host->block ? osp_name_table_find(&build->table, TAG_BLOCK, host->block)
+				    : osp_name_table_find(&build->table, tag, host->switches[0]);
+
+	return build->wires[wire].domain;
+}
+
+static int add_nodes(struct build *build)
+{
+	for (uint32_t i = 0; i < build->import->host_count; i++) {
+		const struct osp_import_host *host = host_of(build, i);
+
+		for (uint32_t n = 0; n < host->node_count; n++) {
+			if (osp_builder_node(build->builder, host->nodes[n],
+					     domain_above(build, host), &host->place, build->error))
+				return -1;
+		}
+	}
+	return 0;
+}
+
+static struct osp_topology *build_topology(struct build *build)
+{
+	if (meet_hosts(build))
+		return NULL;
+	if (!build->layer_count) {
+		osp_error_set(build->error, build->import->host_count
+						    ? "nothing is left to import"
+						    : "there is no host in what was read");
+		return NULL;
+	}
+	if (start_builder(build) || add_domains(build) || nest_domains(build) || add_nodes(build))
+		return NULL;
+	/* Every domain has one parent here, so no two can be twins. */
+	return osp_builder_finish(build->builder, false, build->error);
+}
+
+/* Every page says that another follows: the last one was not given. */
+static int check_last_page(struct osp_import *import, struct osp_error *error)
+{
+	static const char missing[] = "a NextToken on every page: the last page is missing";
+	const struct osp_place_in_file *place = &import->token_place;
+	char where[OSP_IMPORT_WHERE_BYTES];
+
+	if (!import->page_count || import->token_count < import->page_count)
+		return 0;
+	if (import->options.allow_missing)
+		return osp_import_warn(import, error, "%s: %s",
+				       osp_import_where(place, where, sizeof(where)), missing);
+	return osp_error_at(error, place->file, place->line, place->column, "%s", missing);
+}
+
+struct osp_topology *osp_import_finish(struct osp_import *import, struct osp_error *error)
+{
+	struct build build = {.import = import, .error = error, .table = OSP_NAME_TABLE_INIT};
+	struct osp_topology *topology = NULL;
+
+	if (osp_import_set_kind(import, import->kind, "", error))
+		return NULL;
+	import->finished = true;
+	if (!check_last_page(import, error) && !osp_import_name_hosts(import, error) &&
+	    (import->kind != OSP_IMPORT_CSV || !osp_import_name_switches(import, error)))
+		topology = build_topology(&build);
+	osp_builder_free(build.builder);
+	osp_name_table_free(&build.table);
+	free(build.wires);
+	return topology;
+}

@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * import_csv.c - tables of hosts and their switches
+ *
+ * A table names one host a line and, top layer first, the switches above it. Real ones number their
+ * switches anew under each parent ("S14" under P10 and under P12 are two switches), so a switch is
+ * told by its path from the top: where a layer's bare names are ambiguous, all switches of that
+ * layer are named PARENT/NAME ("P10/S14"), see import_names.c.
+ */
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "lib/base/csv.h"
+#include "lib/topology/import_data.h"
+#include "lib/base/pages.h"
+#include "lib/base/text.h"
+
+/* Where in a line the host and its switches stand. */
+struct columns {
+	uint32_t field_count; /* of the header, and so of every line */
+	uint32_t host;
+	uint32_t switches[OSP_CSV_FIELDS_MAX]; /* top layer first */
+	uint32_t switch_count;
+	const char *names[OSP_CSV_FIELDS_MAX]; /* of the header's fields, copied */
+};
+
+static int refuse_field(const struct osp_csv *csv, uint32_t field, struct osp_error *error,
+			const char *format, ...) __attribute__((format(printf, 4, 5)));
+
+static int refuse_field(const struct osp_csv *csv, uint32_t field, struct osp_error *error,
+			const char *format, ...)
+{
+	char text[OSP_ERROR_TEXT_BYTES];
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(text, sizeof(text), format, args);
+	va_end(args);
+	return osp_error_at(error, csv->file, csv->fields[field].line, csv->fields[field].column,
+			    "%s", text);
+}
+
+/* --- the header -------------------------------------------------------------------------------- */
+
+static int take_names(struct osp_import *import, const struct osp_csv *csv, struct columns *columns,
+		      struct osp_error *error)
+{
+	columns->field_count = csv->field_count;
+	for (uint32_t i = 0; i < csv->field_count; i++) {
+		const char *name = csv->fields[i].text;
+
+		if (!*name)
+			return refuse_field(csv, i, error, "a column without a name");
+		for (uint32_t before = 0; before < i; before++) {
+			if (!strcmp(columns->names[before], name))
+				return refuse_field(csv, i, error, "column '%.64s' is there twice",
+						    name);
+		}
+		if (osp_import_copy(import, name, &columns->names[i]))
+			return osp_import_no_memory(error);
+	}
+	if (csv->field_count < 2)
+		return refuse_field(csv, 0, error,
+				    "a header with a column of hosts and one for each layer of "
+				    "switches is expected, not '%.64s' alone",
+				    csv->fields[0].text);
+	return 0;
+}
+
+static int find_column(const struct osp_csv *csv, const struct columns *columns, const char *name,
+		       uint32_t *column, struct osp_error *error)
+{
+	const char *nearest;
+	char all[200] = "";
+
+	for (uint32_t i = 0; i < columns->field_count; i++) {
+		if (!strcmp(columns->names[i], name)) {
+			*column = i;
+			return 0;
+		}
+	}
+	nearest = osp_nearest_word(name, columns->names, columns->field_count);
+	if (nearest)
+		return osp_error_at(error, csv->file, csv->fields[0].line, csv->fields[0].column,
+				    "there is no column '%.64s'; did you mean %.64s?", name,
+				    nearest);
+	for (uint32_t i = 0; i < columns->field_count; i++) {
+		size_t used = strlen(all);
+
+		snprintf(all + used, sizeof(all) - used, "%s%s", i ? ", " : "", columns->names[i]);
+	}
+	return osp_error_at(error, csv->file, csv->fields[0].line, csv->fields[0].column,
+			    "there is no column '%.64s' (%s)", name, all);
+}
+
+/* Finds the columns that were asked for, or takes them as they stand. */
+static int choose_columns(const struct osp_import *import, const struct osp_csv *csv,
+			  struct columns *columns, struct osp_error *error)
+{
+	const char *const *asked = import->options.csv_columns;
+	size_t count = asked ? import->options.csv_column_count : columns->field_count;
+
+	if (count < 2)
+		return osp_error_set(error,
+				     "a column of hosts and at least one of switches are needed");
+	if (count - 1 > OSP_IMPORT_LAYERS_MAX)
+		return osp_error_at(error, csv->file, csv->fields[0].line, csv->fields[0].column,
+				    "%zu columns of switches; at most %d are expected", count - 1,
+				    OSP_IMPORT_LAYERS_MAX);
+	for (size_t i = 0; i < count; i++) {
+		uint32_t column = (uint32_t)i;
+
+		if (asked && find_column(csv, columns, asked[i], &column, error))
+			return -1;
+		if (i == 0)
+			columns->host = column;
+		else
+			columns->switches[i - 1] = column;
+	}
+	columns->switch_count = (uint32_t)count - 1;
+	return 0;
+}
+
+static int read_header(struct osp_import *import, struct osp_csv *csv, struct columns *columns,
+		       struct osp_error *error)
+{
+	int rc = osp_csv_next(csv, error);
+
+	if (rc <= 0)
+		return rc ? rc : osp_error_at(error, csv->file, 0, 0, "no header line in this CSV");
+	if (take_names(import, csv, columns, error) || choose_columns(import, csv, columns, error))
+		return -1;
+	if (import->csv_layers && import->csv_layers != columns->switch_count)
+		return osp_error_at(error, csv->file, csv->fields[0].line, csv->fields[0].column,
+				    "%u layers of switches here, but %u in the CSV before",
+				    columns->switch_count, import->csv_layers);
+	import->csv_layers = columns->switch_count;
+	return 0;
+}
+
+/* --- the lines --------------------------------------------------------------------------------- */
+
+/* How many of the top layers' cells are filled in; those below must be empty then. */
+static int count_known(const struct osp_csv *csv, const struct columns *columns, uint32_t *known,
+		       struct osp_error *error)
+{
+	uint32_t count = columns->switch_count;
+
+	*known = 0;
+	while (*known < count && csv->fields[columns->switches[*known]].text[0])
+		(*known)++;
+	for (uint32_t i = *known; i < count; i++) {
+		if (csv->fields[columns->switches[i]].text[0])
+			return refuse_field(csv, columns->switches[*known], error,
+					    "no %.64s here, but a switch below it: only the lowest "
+					    "layers may be unknown",
+					    columns->names[columns->switches[*known]]);
+	}
+	return 0;
+}
+
+static int take_line(struct osp_import *import, const struct osp_csv *csv,
+		     const struct columns *columns, struct osp_error *error)
+{
+	const struct osp_csv_field *field = &csv->fields[columns->host];
+	struct osp_place_in_file place = {csv->file, field->line, field->column};
+	struct osp_import_host *host;
+	uint32_t known;
+
+	if (csv->field_count != columns->field_count)
+		return osp_error_at(error, csv->file, csv->fields[0].line, csv->fields[0].column,
+				    "%u fields; the header has %u", csv->field_count,
+				    columns->field_count);
+	if (!*field->text)
+		return refuse_field(csv, columns->host, error, "a host's name is missing");
+	if (count_known(csv, columns, &known, error))
+		return -1;
+	host = osp_import_add_host(import, &place, error);
+	if (!host)
+		return -1;
+	host->what = "host";
+	host->layer = columns->switch_count - known + 1;
+	host->switch_count = known;
+	host->switches = osp_arena_take(&import->arena, (known + 1) * sizeof(*host->switches));
+	if (!host->switches || osp_import_copy(import, field->text, &host->id))
+		return osp_import_no_memory(error);
+	for (uint32_t i = 0; i < known; i++) {
+		field = &csv->fields[columns->switches[known - 1 - i]];
+		if (osp_import_copy(import, field->text, &host->switches[i]))
+			return osp_import_no_memory(error);
+	}
+	return 0;
+}
+
+static int read_table(struct osp_import *import, struct osp_csv *csv, struct osp_error *error)
+{
+	struct columns columns;
+	int rc;
+
+	memset(&columns, 0, sizeof(columns));
+	if (read_header(import, csv, &columns, error))
+		return -1;
+	while ((rc = osp_csv_next(csv, error)) > 0) {
+		if (take_line(import, csv, &columns, error))
+			return -1;
+	}
+	return rc;
+}
+
+int osp_import_csv(struct osp_import *import, const char *file, const char *text, size_t text_bytes,
+		   struct osp_error *error)
+{
+	enum osp_file_kind kind = osp_file_kind(text, text_bytes);
+	uint32_t host_count = import->host_count, layers = import->csv_layers;
+	struct osp_csv csv;
+	const char *name;
+	int rc;
+
+	if (osp_import_set_kind(import, OSP_IMPORT_CSV, file, error))
+		return -1;
+	if (text_bytes > OSP_TOPOLOGY_FILE_BYTES_MAX)
+		return osp_error_at(error, file, 0, 0, "larger than %zu bytes",
+				    OSP_TOPOLOGY_FILE_BYTES_MAX);
+	if (kind != OSP_FILE_CSV && kind != OSP_FILE_OTHER)
+		return osp_refuse_kind(file, "CSV of hosts and switches", kind, error);
+	if (osp_import_copy(import, file, &name))
+		return osp_import_no_memory(error);
+	osp_csv_start(&csv, name, text, text_bytes);
+	rc = read_table(import, &csv, error);
+	osp_csv_end(&csv);
+	if (rc) {
+		import->host_count = host_count;
+		import->csv_layers = layers;
+	}
+	return rc;
+}

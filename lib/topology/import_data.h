@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * import_data.h - what osp_import_*() have read, until it is built
+ *
+ * import_ec2.c and import_csv.c read files into hosts; import_names.c gives them node names;
+ * import_build.c compares them with each other and builds. A host's switches stand bottom first
+ * and without gaps. Inside lib/ only.
+ */
+#ifndef OSP_IMPORT_DATA_H
+#define OSP_IMPORT_DATA_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "lib/base/arena.h"
+#include "lib/topology/builder.h"
+#include "lib/topology/readers.h"
+
+/* Switch layers above the node: two levels are left for nvlink and zone. */
+#define OSP_IMPORT_LAYERS_MAX (OSP_LEVELS_MAX - 2)
+
+enum osp_import_kind { OSP_IMPORT_NOTHING, OSP_IMPORT_EC2, OSP_IMPORT_CSV };
+
+/* One line of a CSV, one instance or one capacity reservation. */
+struct osp_import_host {
+	const char *id;
+	const char *what; /* "instance", "capacity reservation" or "host" */
+	struct osp_place_in_file place;
+	bool holds_many;	  /* a reservation: its map entry may name several nodes */
+	uint32_t layer;		  /* of switches[0]: 1 is the lowest layer there is */
+	uint32_t switch_count;	  /* 0: no topology is known */
+	const char **switches;	  /* bottom first */
+	const char *zone_id;	  /* each NULL where not said */
+	const char *zone_name;	  /* differs from account to account for one zone */
+	const char *block;	  /* CapacityBlockId of an instance */
+	const char *const *nodes; /* its node names, once import_names.c has run; NULL: left out */
+	uint32_t node_count;
+};
+
+struct osp_import {
+	struct osp_import_options options;
+	struct osp_arena arena; /* every string below */
+	enum osp_import_kind kind;
+	struct osp_import_host *hosts;
+	uint32_t host_count;
+	uint32_t host_room;
+	uint32_t page_count; /* EC2: pages, and those that say that another follows */
+	uint32_t token_count;
+	struct osp_place_in_file token_place; /* of the last such page */
+	uint32_t csv_layers;		      /* CSV: columns of switches; each file's must agree */
+	const char **warnings;
+	uint32_t warning_count;
+	uint32_t warning_room;
+	bool finished;
+};
+
+#define OSP_IMPORT_WHERE_BYTES 288
+
+/* "page.json:12"; returns `buffer`. */
+const char *osp_import_where(const struct osp_place_in_file *place, char *buffer,
+			     size_t buffer_bytes);
+
+int osp_import_no_memory(struct osp_error *error);
+
+/* A copy in the arena. `*copy` is NULL for a NULL string; -1 when memory ran out. */
+int osp_import_copy(struct osp_import *import, const char *string, const char **copy);
+
+/* A new host at the end, zeroed; NULL with `error` set: too many, or memory ran out. */
+struct osp_import_host *osp_import_add_host(struct osp_import *import,
+					    const struct osp_place_in_file *place,
+					    struct osp_error *error);
+
+/* Adds a line to the warnings. Returns 0 or -1 with `error` set. */
+int osp_import_warn(struct osp_import *import, struct osp_error *error, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+
+/* With allow_missing a warning and 0; else -1 with the place and the text, and what would let it
+ * pass. */
+int osp_import_missing(struct osp_import *import, const struct osp_place_in_file *place,
+		       struct osp_error *error, const char *format, ...)
+	__attribute__((format(printf, 4, 5)));
+
+/* Refuses files of two kinds in one import. */
+int osp_import_set_kind(struct osp_import *import, enum osp_import_kind kind, const char *file,
+			struct osp_error *error);
+
+/* Gives every host its node names (import_names.c). */
+int osp_import_name_hosts(struct osp_import *import, struct osp_error *error);
+
+/* Makes the names of a CSV's switches unique within their layer (import_names.c). */
+int osp_import_name_switches(struct osp_import *import, struct osp_error *error);
+
+#endif

@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "lib/topology/leaf_list.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/base/hostlist.h"
+#include "lib/base/text.h"
+
+/* Parts "leaf:nodes" at its last ':'. NULL: no such piece. */
+static char *part_piece(char *piece)
+{
+	char *colon = strrchr(piece, ':');
+
+	if (!colon || colon == piece)
+		return NULL;
+	*colon = '\0';
+	return colon + 1;
+}
+
+struct walk {
+	const char *leaf;
+	osp_leaf_list_f *each;
+	void *context;
+	int answer;
+};
+
+static int walk_node(const char *node, void *context)
+{
+	struct walk *walk = context;
+
+	walk->answer = walk->each(walk->leaf, node, walk->context);
+	return walk->answer != 0;
+}
+
+int osp_leaf_list_each(const char *leaves, osp_leaf_list_f *each, void *context)
+{
+	char *copy = strdup(leaves), *rest = copy, *piece, *nodes;
+	struct walk walk = {.each = each, .context = context};
+
+	if (!copy)
+		return -1;
+	while (!walk.answer && (piece = strsep(&rest, "|"))) {
+		nodes = part_piece(piece);
+		walk.leaf = piece;
+		if (nodes)
+			osp_hostlist_expand(nodes, walk_node, &walk, NULL);
+	}
+	free(copy);
+	return walk.answer;
+}
+
+/* --- one node --------------------------------------------------------------------------------- */
+
+struct search {
+	const char *node;
+	char *leaf;
+	size_t leaf_bytes;
+	bool found;
+};
+
+static int is_wanted(const char *leaf, const char *node, void *context)
+{
+	struct search *search = context;
+
+	if (strcmp(node, search->node) != 0)
+		return 0;
+	search->found = strlen(leaf) < search->leaf_bytes;
+	if (search->found)
+		snprintf(search->leaf, search->leaf_bytes, "%s", leaf);
+	return 1;
+}
+
+bool osp_leaf_list_find(const char *leaves, const char *node, char *leaf, size_t leaf_bytes)
+{
+	struct search search = {.node = node, .leaf = leaf, .leaf_bytes = leaf_bytes};
+
+	osp_leaf_list_each(leaves, is_wanted, &search);
+	return search.found;
+}
+
+/* --- fewer nodes ------------------------------------------------------------------------------ */
+
+struct sieve {
+	bool (*keep)(const char *node, void *context);
+	void *context;
+	char **names;
+	size_t count;
+	size_t room;
+};
+
+static int sift(const char *node, void *context)
+{
+	struct sieve *sieve = context;
+	char **names;
+
+	if (!sieve->keep(node, sieve->context))
+		return 0;
+	if (sieve->count == sieve->room) {
+		sieve->room = sieve->room ? 2 * sieve->room : 64;
+		names = realloc(sieve->names, sieve->room * sizeof(*names));
+		if (!names)
+			return 1;
+		sieve->names = names;
+	}
+	sieve->names[sieve->count] = strdup(node);
+	return sieve->names[sieve->count++] == NULL;
+}
+
+/* Adds the piece with what is left of its nodes. False: out of memory. */
+static bool keep_piece(struct sieve *sieve, const char *leaf, const char *nodes,
+		       struct osp_text *text, unsigned int *leaf_count)
+{
+	char *list = NULL;
+	bool good = osp_hostlist_expand(nodes, sift, sieve, NULL) != 1;
+
+	if (good && sieve->count) {
+		list = osp_hostlist_compact((const char *const *)sieve->names, sieve->count);
+		good = list != NULL;
+		if (good)
+			osp_text_printf(text, "%s%s:%s", *leaf_count ? "|" : "", leaf, list);
+		(*leaf_count)++;
+	}
+	free(list);
+	for (size_t i = 0; i < sieve->count; i++)
+		free(sieve->names[i]);
+	sieve->count = 0;
+	return good;
+}
+
+char *osp_leaf_list_keep(const char *leaves, bool (*keep)(const char *node, void *context),
+			 void *context, unsigned int *leaf_count)
+{
+	char *copy = strdup(leaves), *rest = copy, *piece, *nodes;
+	struct sieve sieve = {.keep = keep, .context = context};
+	struct osp_text text = OSP_TEXT_INIT;
+	bool good = copy != NULL;
+
+	*leaf_count = 0;
+	while (good && (piece = strsep(&rest, "|"))) {
+		nodes = part_piece(piece);
+		if (nodes)
+			good = keep_piece(&sieve, piece, nodes, &text, leaf_count);
+	}
+	free(sieve.names);
+	free(copy);
+	if (!good)
+		osp_text_free(&text);
+	return good ? osp_text_take(&text) : NULL;
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * leaf_list.h - "l17:nn-[1-4]|l18:nn-[7-9]": the leaves of a gang, each with its nodes
+ *
+ * So it stands in AdminComment (lib/policy/note.h) and in ONESPINE_LEAVES. A piece that is no leaf with
+ * nodes is passed over. Any thread, any daemon: no shared state.
+ */
+#ifndef OSP_LEAF_LIST_H
+#define OSP_LEAF_LIST_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Called for each node in order; a value other than 0 stops and is returned. */
+typedef int osp_leaf_list_f(const char *leaf, const char *node, void *context);
+
+/* 0, the callback's value, or -1 when memory ran out. */
+int osp_leaf_list_each(const char *leaves, osp_leaf_list_f *each, void *context);
+
+/* Writes the name of the leaf of `node` to `leaf`. False when it is not there or its name is longer. */
+bool osp_leaf_list_find(const char *leaves, const char *node, char *leaf, size_t leaf_bytes);
+
+/* The same list with only the nodes that `keep` answers true for, malloc'd; *leaf_count says how
+ * many leaves are left. NULL when memory ran out. */
+char *osp_leaf_list_keep(const char *leaves, bool (*keep)(const char *node, void *context),
+			 void *context, unsigned int *leaf_count);
+
+#endif

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * readers.h - topologies read from and written to files
+ *
+ * Readers take the text itself (`text`, `text_bytes`; it need not be terminated) and the file's
+ * name as errors shall tell it. They refuse a whole file or take a whole file: on error nothing of
+ * it is kept, and `error` holds file, line and column. Switches with identical children are one
+ * (rail-optimised fabrics, several roots above one set of leaves) where a source can say so, as
+ * topology.conf can; the first in natural order gives its name. `file` must outlive the call only.
+ *
+ * Any thread; not inside slurmctld's scheduling calls (they allocate and take milliseconds).
+ */
+#ifndef OSP_READERS_H
+#define OSP_READERS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "lib/base/error.h"
+#include "lib/topology/topology.h"
+
+/* The largest file that any reader takes. An EC2 answer for 131,072 instances is about 60 MB. */
+#define OSP_TOPOLOGY_FILE_BYTES_MAX ((size_t)128 * 1024 * 1024)
+
+/* --- onespine.topology: our own file, JSON ------------------------------------------------------
+ */
+
+/*
+ * {
+ *   "onespine-topology": 1,                          the format's version
+ *   "source": "ec2 describe-instance-topology",      words for people; may be left out
+ *   "levels": ["leaf", "spine", "core", "zone"],     bottom first
+ *   "domains": [                                     each one after the one it is in
+ *     {"level": "zone", "name": "use1-az4"},
+ *     {"level": "core", "name": "nn-1", "in": "use1-az4"},
+ *     {"level": "spine", "name": "nn-2", "in": "nn-1"},
+ *     {"level": "leaf", "name": "nn-3", "in": "nn-2", "nodes": "gpu-[1-16]"}
+ *   ],
+ *   "nodes": "gpu-99"                                nodes in no known domain; may be left out
+ * }
+ *
+ * "in" is the nearest known domain above, of whatever level; where several levels have one of that
+ * name, "level:name". "nodes" of a domain are those whose lower domains are not known.
+ */
+struct osp_topology *osp_read_onespine_topology(const char *file, const char *text,
+						size_t text_bytes, struct osp_error *error);
+
+/* The text of such a file, to be freed with free(); NULL when memory ran out. Equal topologies give
+ * equal text. `source` may be NULL. */
+char *osp_write_onespine_topology(const struct osp_topology *topology, const char *source);
+
+/* --- Slurm's topology.conf (topology/tree) and topology.yaml ------------------------------------
+ */
+
+/* The levels are the heights above the nodes, as Slurm counts them, with the default names. Refused
+ * with the place: what Slurm would refuse, include lines, a switch in a cycle, a node or switch
+ * below two that are not the same. LinkSpeed is ignored. Of a topology.yaml (25.05 on) the cluster's
+ * topology is read (topology_yaml.h), when it is a tree. */
+struct osp_topology *osp_read_slurm_topology(const char *file, const char *text, size_t text_bytes,
+					     struct osp_error *error);
+
+/*
+ * The text of a topology.conf, or with `yaml` of a topology.yaml with this as the cluster's topology,
+ * that Slurm loads without a warning, to be freed with free(); NULL with
+ * `error` set. Slurm wants every node below a leaf and one switch above all: where the fabric has
+ * none, one is made up and a comment says so. Names that Slurm's parser would not give back are
+ * changed, with a comment, as are names that two levels share. Refused: a topology without nodes, a
+ * node's name with a character that has a meaning there, more than 65,535 switches.
+ */
+char *osp_write_slurm_topology(const struct osp_topology *topology, bool yaml,
+			       struct osp_error *error);
+
+/* --- EC2 and CSV: collected over several files, then built ---------------------------------------
+ */
+
+struct osp_name_map;
+
+/*
+ * A map from an instance (or reservation, or CSV host) to node names: two columns, "ID NODES" a
+ * line, separated by blanks or a comma, # comments; NODES is a hostlist (one name, or for a
+ * reservation several). Or the JSON of `aws ec2 describe-instances`, one page or several: the node
+ * name is the value of the tag `tag`, or with a NULL `tag` the private DNS name up to the first
+ * dot; terminated instances do not count, and those without a name are not in the map. An id or a
+ * node given twice is refused. Returns NULL with `error` set.
+ */
+struct osp_name_map *osp_read_name_map(const char *file, const char *text, size_t text_bytes,
+				       const char *tag, struct osp_error *error);
+void osp_name_map_free(struct osp_name_map *map); /* NULL is allowed */
+
+struct osp_import_options {
+	const struct osp_name_map *map; /* NULL: the ids are the node names */
+	bool allow_missing;		/* keep the rest when an instance has no topology or name */
+	const char *const *level_names; /* bottom first; NULL: leaf, spine, core, layer4, ... */
+	size_t level_name_count;
+	const char *const
+		*csv_columns; /* CSV: host column, then top layer first; NULL: header order */
+	size_t csv_column_count;
+};
+
+struct osp_import; /* what was read so far */
+
+struct osp_import *osp_import_new(const struct osp_import_options *options);
+void osp_import_free(struct osp_import *import); /* NULL is allowed */
+
+/*
+ * Adds the pages of one file: what `describe-instance-topology` or
+ * `describe-capacity-reservation-topology` prints, one document or several after each other. 1 to 4
+ * layers (more are taken too), top first; counted from the bottom for instances (3 and 4 layers may
+ * be mixed), from the top for reservations, which may lack the lower ones (their instance type says
+ * how many there are: 4 for p6-b200 and p6-b300, else 3). The availability zone is the level "zone"
+ * above all, by its id where any answer has it; a CapacityBlockId on instances (UltraServers) the
+ * level "nvlink" below leaf. Instances that disagree (a network node at two levels, in two zones or
+ * under two parents, an UltraServer under two leaves) are both named by osp_import_finish(), as is
+ * an instance given twice.
+ */
+int osp_import_ec2(struct osp_import *import, const char *file, const char *text, size_t text_bytes,
+		   struct osp_error *error);
+
+/*
+ * Adds a CSV (RFC 4180) with a header line; one host a line and its switches, top layer first
+ * unless csv_columns says otherwise. The lowest layers' fields may be empty: unknown. A switch is
+ * told by its path from the top: where a layer has a name under several parents, all switches of
+ * that layer are named PARENT/NAME ("P10/S14"). Hashed hosts (64 hex digits) get the shortest
+ * prefix, at least 8 long, that keeps them apart, after the letter "n".
+ */
+int osp_import_csv(struct osp_import *import, const char *file, const char *text, size_t text_bytes,
+		   struct osp_error *error);
+
+/* Compares all that was read and builds the topology; NULL with `error` set. Once only. */
+struct osp_topology *osp_import_finish(struct osp_import *import, struct osp_error *error);
+
+/* What allow_missing left out, in words, a line each; valid until osp_import_free(). */
+size_t osp_import_warning_count(const struct osp_import *import);
+const char *osp_import_warning(const struct osp_import *import, size_t index);
+
+#endif

@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "lib/topology/topology.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "lib/base/hostlist.h"
+#include "lib/topology/topology_data.h"
+#include "lib/topology/topology_parts.h"
+
+void osp_topology_free(struct osp_topology *topology)
+{
+	if (!topology)
+		return;
+	osp_name_table_free(&topology->nodes_by_name);
+	osp_arena_free(&topology->arena);
+	free(topology);
+}
+
+uint32_t osp_topology_node_count(const struct osp_topology *topology)
+{
+	return topology->node_count;
+}
+
+uint32_t osp_topology_level_count(const struct osp_topology *topology)
+{
+	return topology->level_count;
+}
+
+uint32_t osp_topology_domain_count(const struct osp_topology *topology)
+{
+	return topology->domain_count;
+}
+
+const char *osp_topology_level_name(const struct osp_topology *topology, uint32_t level)
+{
+	return topology->level_names[level];
+}
+
+int osp_topology_level(const struct osp_topology *topology, const char *name)
+{
+	for (uint32_t level = 0; level <= topology->level_count; level++) {
+		if (!strcasecmp(topology->level_names[level], name))
+			return (int)level;
+	}
+	return -1;
+}
+
+const struct osp_domain *osp_topology_domain(const struct osp_topology *topology, uint32_t domain)
+{
+	return &topology->domains[domain];
+}
+
+void osp_topology_level_domains(const struct osp_topology *topology, uint32_t level,
+				uint32_t *first, uint32_t *count)
+{
+	*first = topology->level_first[level];
+	*count = topology->level_first[level + 1] - *first;
+}
+
+uint32_t osp_topology_find_domain(const struct osp_topology *topology, uint32_t level,
+				  const char *name)
+{
+	uint32_t low, count;
+
+	osp_topology_level_domains(topology, level, &low, &count);
+	while (count) {
+		uint32_t middle = low + count / 2;
+		int order = osp_name_compare(name, topology->domains[middle].name);
+
+		if (!order)
+			return middle;
+		if (order > 0) {
+			count -= middle + 1 - low;
+			low = middle + 1;
+		} else {
+			count = middle - low;
+		}
+	}
+	return OSP_NO_DOMAIN;
+}
+
+uint32_t osp_topology_domain_of(const struct osp_topology *topology, uint32_t node, uint32_t level)
+{
+	return topology->domains_of_nodes[level][node];
+}
+
+const uint32_t *osp_topology_domains_of_nodes(const struct osp_topology *topology, uint32_t level)
+{
+	return topology->domains_of_nodes[level];
+}
+
+const char *osp_topology_node_name(const struct osp_topology *topology, uint32_t node)
+{
+	return topology->node_names[node];
+}
+
+uint32_t osp_topology_find_node(const struct osp_topology *topology, const char *name)
+{
+	return osp_name_table_find(&topology->nodes_by_name, 0, name);
+}
+
+uint32_t osp_topology_node_at_rank(const struct osp_topology *topology, uint32_t rank)
+{
+	return topology->node_at_rank[rank];
+}
+
+uint32_t osp_topology_rank_of_node(const struct osp_topology *topology, uint32_t node)
+{
+	return topology->rank_of_node[node];
+}
+
+void osp_topology_add_domain_nodes(const struct osp_topology *topology, uint32_t domain,
+				   struct osp_nodeset *set)
+{
+	const struct osp_domain *d = &topology->domains[domain];
+
+	for (uint32_t i = 0; i < d->node_count; i++)
+		osp_nodeset_add(set, topology->node_at_rank[d->first_rank + i]);
+}
+
+/* The domain of all members at `level`, or OSP_NO_DOMAIN. */
+static uint32_t common_domain(const struct osp_topology *topology, const struct osp_nodeset *set,
+			      uint32_t first, uint32_t level)
+{
+	const uint32_t *domains = topology->domains_of_nodes[level];
+
+	for (uint32_t n = first; n < set->place_count; n = osp_nodeset_next(set, n + 1)) {
+		if (domains[n] != domains[first])
+			return OSP_NO_DOMAIN;
+	}
+	return domains[first];
+}
+
+int osp_topology_common_level(const struct osp_topology *topology, const struct osp_nodeset *set,
+			      uint32_t *domain)
+{
+	uint32_t first = osp_nodeset_next(set, 0);
+
+	*domain = OSP_NO_DOMAIN;
+	if (first == set->place_count)
+		return -1;
+	if (osp_nodeset_next(set, first + 1) == set->place_count)
+		return 0;
+	for (uint32_t level = 1; level <= topology->level_count; level++) {
+		*domain = common_domain(topology, set, first, level);
+		if (*domain != OSP_NO_DOMAIN)
+			return (int)level;
+	}
+	return -1;
+}
+
+/* The nearest known domain of a node, which is the lowest. */
+static uint32_t lowest_domain(const struct osp_topology *topology, uint32_t node)
+{
+	for (uint32_t level = 1; level <= topology->level_count; level++) {
+		uint32_t domain = topology->domains_of_nodes[level][node];
+
+		if (domain != OSP_NO_DOMAIN)
+			return domain;
+	}
+	return OSP_NO_DOMAIN;
+}
+
+struct osp_topology *osp_topology_rebase(const struct osp_topology *topology,
+					 const char *const *names, uint32_t count,
+					 struct osp_error *error)
+{
+	struct osp_domain_part *domains = calloc(topology->domain_count + 1, sizeof(*domains));
+	struct osp_node_part *nodes = calloc((size_t)count + 1, sizeof(*nodes));
+	struct osp_topology_parts parts = {&topology->level_names[1],
+					   topology->level_count,
+					   domains,
+					   topology->domain_count,
+					   nodes,
+					   count};
+	struct osp_topology *rebased = NULL;
+
+	for (uint32_t d = 0; domains && d < topology->domain_count; d++) {
+		const struct osp_domain *from = &topology->domains[d];
+
+		domains[d] = (struct osp_domain_part){from->name, from->level, from->parent};
+	}
+	for (uint32_t n = 0; nodes && n < count; n++) {
+		uint32_t old = names[n] ? osp_topology_find_node(topology, names[n]) : OSP_NO_NODE;
+
+		nodes[n].name = names[n];
+		nodes[n].parent = old == OSP_NO_NODE ? OSP_NO_DOMAIN : lowest_domain(topology, old);
+	}
+	if (domains && nodes)
+		rebased = osp_topology_assemble(&parts, error);
+	else
+		osp_error_set(error, "out of memory");
+	free(domains);
+	free(nodes);
+	return rebased;
+}

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * topology.h - the fabric: which node hangs below which switch, level by level
+ *
+ * A topology is a forest. Its levels are counted from the node up: level 0 is the node itself,
+ * level 1 the lowest switch layer, and so on; each level above 0 has a name ("leaf", "spine",
+ * "core", "zone"; "nvlink" below leaf where there is one). A domain is one switch at one level with
+ * every node below it. A node may lack a domain at a level (its source did not say): it is unknown
+ * there, and an unknown level never satisfies a gang.
+ *
+ * Nodes are numbered from 0 in the order that the topology was built or last rebased on; domains
+ * from 0, all levels together, level by level from the bottom, by natural order of their names
+ * inside a level. Besides its number each node has a fabric rank: nodes of one domain have
+ * consecutive ranks at every level, and ranks follow the natural order of names inside the lowest
+ * domain.
+ *
+ * A built topology never changes: any number of threads may read one. Everything that a call
+ * returns a pointer to lives as long as the topology, unless it says otherwise.
+ */
+#ifndef OSP_TOPOLOGY_H
+#define OSP_TOPOLOGY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "lib/base/error.h"
+#include "lib/base/nodeset.h"
+
+#define OSP_NO_DOMAIN  UINT32_MAX
+#define OSP_NO_NODE    UINT32_MAX
+#define OSP_LEVELS_MAX 15 /* levels above the node */
+#define OSP_NODES_MAX  131072
+
+struct osp_topology;
+
+struct osp_domain {
+	const char *name;    /* unique among the domains of its level */
+	uint32_t level;	     /* 1 .. osp_topology_level_count() */
+	uint32_t parent;     /* the nearest known domain above, or OSP_NO_DOMAIN */
+	uint32_t first_rank; /* its nodes have the ranks [first_rank, first_rank + node_count) */
+	uint32_t node_count;
+};
+
+void osp_topology_free(struct osp_topology *topology); /* NULL is allowed */
+
+uint32_t osp_topology_node_count(const struct osp_topology *topology);
+uint32_t osp_topology_level_count(const struct osp_topology *topology); /* without level 0 */
+uint32_t osp_topology_domain_count(const struct osp_topology *topology);
+
+/* "node" for 0. `level` must be at most the level count. */
+const char *osp_topology_level_name(const struct osp_topology *topology, uint32_t level);
+
+/* The level of that name (letter case ignored; "node" is 0), or -1. */
+int osp_topology_level(const struct osp_topology *topology, const char *name);
+
+/* `domain` must be less than the domain count. */
+const struct osp_domain *osp_topology_domain(const struct osp_topology *topology, uint32_t domain);
+
+/* The domains of `level` (1 ..) are numbered [*first, *first + *count). */
+void osp_topology_level_domains(const struct osp_topology *topology, uint32_t level,
+				uint32_t *first, uint32_t *count);
+
+/* The domain of that name at `level`, or OSP_NO_DOMAIN. Logarithmic. */
+uint32_t osp_topology_find_domain(const struct osp_topology *topology, uint32_t level,
+				  const char *name);
+
+/* The domain of `node` at `level` (1 ..), or OSP_NO_DOMAIN where unknown. Constant time. */
+uint32_t osp_topology_domain_of(const struct osp_topology *topology, uint32_t node, uint32_t level);
+
+/* domain_of() for all nodes of one level as an array indexed by node, for loops that count. */
+const uint32_t *osp_topology_domains_of_nodes(const struct osp_topology *topology, uint32_t level);
+
+/* "" for a free place (see osp_topology_rebase()). */
+const char *osp_topology_node_name(const struct osp_topology *topology, uint32_t node);
+/* The node of that name, or OSP_NO_NODE. Constant time. */
+uint32_t osp_topology_find_node(const struct osp_topology *topology, const char *name);
+uint32_t osp_topology_node_at_rank(const struct osp_topology *topology, uint32_t rank);
+uint32_t osp_topology_rank_of_node(const struct osp_topology *topology, uint32_t node);
+
+/* Adds the nodes of `domain` to `set`. */
+void osp_topology_add_domain_nodes(const struct osp_topology *topology, uint32_t domain,
+				   struct osp_nodeset *set);
+
+/*
+ * The lowest level at which all members of `set` have one and the same known domain, and that
+ * domain; -1 (and OSP_NO_DOMAIN) when there is none, 0 for a single node (domain OSP_NO_DOMAIN).
+ */
+int osp_topology_common_level(const struct osp_topology *topology, const struct osp_nodeset *set,
+			      uint32_t *domain);
+
+/*
+ * The same fabric with node n being names[n], for use beside a cluster's own node table. A NULL
+ * name is a free place of that table. Nodes of the topology that are not in `names` are dropped
+ * (and domains left empty with them); names that the topology lacks are unknown at every level.
+ * Names must be distinct. Returns a new topology, or NULL with `error` set.
+ */
+struct osp_topology *osp_topology_rebase(const struct osp_topology *topology,
+					 const char *const *names, uint32_t count,
+					 struct osp_error *error);
+
+#endif

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * topology_parts.h - what a topology is made of, before it is numbered
+ *
+ * Between builder.c, which collects and checks, and topology.c, which numbers. Inside lib/ only.
+ */
+#ifndef OSP_TOPOLOGY_PARTS_H
+#define OSP_TOPOLOGY_PARTS_H
+
+#include <stdint.h>
+
+#include "lib/base/error.h"
+#include "lib/topology/topology.h"
+
+struct osp_domain_part {
+	const char *name;
+	uint32_t level;
+	uint32_t parent; /* index of a domain at a higher level, or OSP_NO_DOMAIN */
+};
+
+struct osp_node_part {
+	const char *name; /* NULL: a free place */
+	uint32_t parent;  /* index of a domain, or OSP_NO_DOMAIN */
+};
+
+struct osp_topology_parts {
+	const char *const *level_names; /* bottom first */
+	uint32_t level_count;
+	const struct osp_domain_part *domains; /* in any order */
+	uint32_t domain_count;
+	const struct osp_node_part *nodes; /* in the order of their numbers */
+	uint32_t node_count;
+};
+
+/*
+ * Numbers the parts; domains without any node are left out. All names are copied. NULL with `error`
+ * set: memory ran out, or a node is named twice.
+ */
+struct osp_topology *osp_topology_assemble(const struct osp_topology_parts *parts,
+					   struct osp_error *error);
+
+#endif

@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* cmd_audit.c - `onespine audit`: is every running gang really in one domain? */
+#include "tools/shared/command.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tools/slurm/ask.h"
+#include "tools/slurm/gang.h"
+
+enum verdict { KEPT, BROKEN, ADVISED, VERDICT_COUNT };
+
+static const char *const verdict_names[VERDICT_COUNT] = {"kept", "broken", "advised"};
+
+struct audit {
+	const struct osp_world *world;
+	uint32_t counts[VERDICT_COUNT];
+	struct osp_text lines[VERDICT_COUNT]; /* KEPT stays empty */
+	json_t *list;
+};
+
+/* "on spine s1", "on one core only (c1)", "in no common domain" */
+static const char *where_words(const struct osp_topology *topology,
+			       const struct osp_whereabouts *where, char *buffer,
+			       size_t buffer_bytes)
+{
+	if (where->level == 0)
+		snprintf(buffer, buffer_bytes, "on a single node");
+	else if (where->level > 0)
+		snprintf(buffer, buffer_bytes, "nothing lower than %s %s holds all its nodes",
+			 osp_topology_level_name(topology, (uint32_t)where->level),
+			 osp_topology_domain(topology, where->domain)->name);
+	else
+		snprintf(buffer, buffer_bytes, "no domain holds all its nodes");
+	return buffer;
+}
+
+static void add_line(struct audit *audit, enum verdict verdict, const struct osp_state_job *job,
+		     const struct osp_gang *gang, int due, const struct osp_whereabouts *where)
+{
+	const struct osp_topology *topology = audit->world->topology;
+	struct osp_text *text = &audit->lines[verdict];
+	char words[256];
+
+	if (verdict == KEPT)
+		return;
+	osp_text_printf(text, "  job %s (%s, %s on %s): asked for %s; ", job->label,
+			job->user ? job->user : "?", job->state,
+			job->nodes_text ? job->nodes_text : "", gang->note.gang);
+	if (due < 0)
+		osp_text_printf(text, "the topology has no level %s\n", gang->request.level);
+	else if (where->missing)
+		osp_text_printf(text, "%u of its nodes are not in the topology\n", where->missing);
+	else
+		osp_text_printf(text, "%s\n", where_words(topology, where, words, sizeof(words)));
+}
+
+static void add_json(struct audit *audit, enum verdict verdict, const struct osp_state_job *job,
+		     const struct osp_gang *gang, int due, const struct osp_whereabouts *where)
+{
+	const struct osp_topology *topology = audit->world->topology;
+	json_t *object = json_object();
+
+	json_object_set_new(object, "job", osp_json_string(job->label));
+	json_object_set_new(object, "user", osp_json_string(job->user));
+	json_object_set_new(object, "state", osp_json_string(job->state));
+	json_object_set_new(object, "nodes", osp_json_string(job->nodes_text));
+	json_object_set_new(object, "asked", osp_json_string(gang->note.gang));
+	json_object_set_new(object, "verdict", json_string(verdict_names[verdict]));
+	if (due > 0)
+		json_object_set_new(
+			object, "level_due",
+			osp_json_string(osp_topology_level_name(topology, (uint32_t)due)));
+	if (where->level >= 0)
+		json_object_set_new(
+			object, "level",
+			osp_json_string(osp_topology_level_name(topology, (uint32_t)where->level)));
+	if (where->domain != OSP_NO_DOMAIN)
+		json_object_set_new(
+			object, "domain",
+			osp_json_string(osp_topology_domain(topology, where->domain)->name));
+	json_array_append_new(audit->list, object);
+}
+
+static int audit_job(struct audit *audit, const struct osp_state_job *job)
+{
+	const struct osp_topology *topology = audit->world->topology;
+	struct osp_whereabouts where;
+	struct osp_gang gang;
+	enum verdict verdict;
+	int due;
+
+	if (!osp_job_on_nodes(job) || !job->nodes_text || !osp_gang_of(job, &gang))
+		return 0;
+	if (osp_gang_find(audit->world->snapshot, topology, job, &where) < 0) {
+		osp_gang_clear(&gang);
+		return -1;
+	}
+	due = osp_gang_level_due(topology, job, &gang);
+	verdict = osp_gang_kept(due, &where) ? KEPT : gang.advise ? ADVISED : BROKEN;
+	audit->counts[verdict]++;
+	add_line(audit, verdict, job, &gang, due, &where);
+	add_json(audit, verdict, job, &gang, due, &where);
+	osp_gang_clear(&gang);
+	return 0;
+}
+
+static int print_audit(struct audit *audit, int status)
+{
+	uint32_t total = audit->counts[KEPT] + audit->counts[BROKEN] + audit->counts[ADVISED];
+	struct osp_text text = OSP_TEXT_INIT;
+	int verdict;
+
+	osp_text_printf(&text, "%u %s running: %u in one domain, %u not", total,
+			total == 1 ? "gang" : "gangs", audit->counts[KEPT], audit->counts[BROKEN]);
+	if (audit->counts[ADVISED])
+		osp_text_printf(&text, ", %u spread in advise mode", audit->counts[ADVISED]);
+	osp_text_add(&text, "\n");
+	for (verdict = BROKEN; verdict < VERDICT_COUNT; verdict++) {
+		if (!audit->counts[verdict])
+			continue;
+		osp_text_printf(&text, "%s\n",
+				verdict == BROKEN ? "Not in one domain:"
+						  : "Spread, in advise mode (no violation):");
+		osp_text_add(&text, audit->lines[verdict].data);
+	}
+	return osp_print_text(&text, status);
+}
+
+static int print_audit_json(struct audit *audit, int status)
+{
+	json_t *root = json_object();
+
+	json_object_set_new(root, "clean", json_boolean(status == OSP_EXIT_YES));
+	json_object_set_new(root, "kept", json_integer(audit->counts[KEPT]));
+	json_object_set_new(root, "broken", json_integer(audit->counts[BROKEN]));
+	json_object_set_new(root, "advised", json_integer(audit->counts[ADVISED]));
+	json_object_set(root, "gangs", audit->list);
+	return osp_print_json(root, status);
+}
+
+int osp_run_audit(const struct osp_call *call)
+{
+	struct osp_error error = {.text = ""};
+	struct osp_world world;
+	struct audit audit = {.world = &world, .list = json_array()};
+	int status;
+	uint32_t i;
+
+	if (osp_world_open(call, &world, &error) < 0) {
+		status = osp_say_error(&error);
+	} else {
+		for (i = 0; i < world.snapshot->job_count; i++)
+			if (audit_job(&audit, &world.snapshot->jobs[i]) < 0)
+				break;
+		status = audit.counts[BROKEN] ? OSP_EXIT_NO : OSP_EXIT_YES;
+		if (i < world.snapshot->job_count)
+			status = osp_say_no_memory();
+		else
+			status = (call->values[OSP_OPTION_JSON] ? print_audit_json
+								: print_audit)(&audit, status);
+	}
+	osp_text_free(&audit.lines[BROKEN]);
+	osp_text_free(&audit.lines[ADVISED]);
+	json_decref(audit.list);
+	osp_world_close(&world);
+	return status;
+}

@@ -1,0 +1,520 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* cmd_check.c - `onespine check`: is this node fit to carry a job? */
+#include "tools/shared/command.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "check/check.h"
+#include "check/gpus.h"
+#include "tools/shared/files.h"
+#include "tools/record/pass_asked.h"
+#include "tools/record/record.h"
+
+#define BUDGET_MOST_S	    86400
+#define QUICK_LOAD_MS	    4000
+#define FULL_LOAD_MS	    240000
+#define BUDGET_LOAD_PERCENT 60 /* the rest is for starts, ends and second measurements */
+
+struct choice {
+	const struct osp_check *checks[OSP_CHECK_NAMES_MAX];
+	size_t count;
+};
+
+static void check_names(const char **names)
+{
+	for (size_t i = 0; i < osp_check_count; i++)
+		names[i] = osp_checks[i]->name;
+}
+
+static const struct osp_check *find_check(const char *name, struct osp_error *error)
+{
+	const struct osp_check *check = osp_check_find(name);
+	const char *names[OSP_CHECK_NAMES_MAX];
+	const char *nearest;
+
+	if (check)
+		return check;
+	check_names(names);
+	nearest = osp_nearest_word(name, names, osp_check_count);
+	osp_error_set(error, "there is no check '%.40s'%s%s; see onespine check --list", name,
+		      nearest ? "; did you mean " : "", nearest ? nearest : "");
+	return NULL;
+}
+
+/* --only, or all of the depth; in the order of the list. */
+static int choose_checks(const char *only, enum osp_depth depth, struct choice *choice,
+			 struct osp_error *error)
+{
+	bool wanted[OSP_CHECK_NAMES_MAX] = {false};
+	bool named = only != NULL;
+
+	if (only && !*only)
+		return osp_error_set(error, "--only needs the name of a check");
+	while (only && *only) {
+		size_t length = strcspn(only, ",");
+		const struct osp_check *check;
+		char name[64];
+
+		snprintf(name, sizeof(name), "%.*s", (int)length, only);
+		check = find_check(name, error);
+		if (!check)
+			return -1;
+		if (check->depth > depth)
+			return osp_error_set(error, "%s is of depth %s: give --depth=%s too",
+					     check->name, osp_depth_name(check->depth),
+					     osp_depth_name(check->depth));
+		for (size_t i = 0; i < osp_check_count; i++)
+			wanted[i] = wanted[i] || osp_checks[i] == check;
+		only += length + (only[length] == ',');
+	}
+	for (size_t i = 0; i < osp_check_count; i++)
+		if (named ? wanted[i] : osp_checks[i]->depth <= depth)
+			choice->checks[choice->count++] = osp_checks[i];
+	return 0;
+}
+
+static int parse_depth(const char *depth, enum osp_depth *answer, struct osp_error *error)
+{
+	const char *names[OSP_DEPTH_FULL + 1];
+	const char *nearest;
+
+	*answer = OSP_DEPTH_PASSIVE;
+	for (int i = 0; i <= OSP_DEPTH_FULL; i++) {
+		names[i] = osp_depth_name(i);
+		if (depth && strcmp(depth, names[i]) == 0)
+			*answer = i;
+	}
+	if (!depth || strcmp(depth, names[*answer]) == 0)
+		return 0;
+	nearest = osp_nearest_word(depth, names, OSP_DEPTH_FULL + 1);
+	return osp_error_set(error, "--depth=%.40s: passive, quick or full is expected%s%s%s",
+			     depth, nearest ? "; did you mean " : "", nearest ? nearest : "",
+			     nearest ? "?" : "");
+}
+
+/* How long GPUs are loaded: at depth full as long as the budget lets them. */
+static unsigned int load_ms(enum osp_depth depth, unsigned int budget_ms)
+{
+	unsigned int most_ms = depth == OSP_DEPTH_FULL ? FULL_LOAD_MS : QUICK_LOAD_MS;
+	const char *of_tests = getenv("ONESPINE_TEST_LOAD_MS");
+
+	if (of_tests)
+		return (unsigned int)strtoul(of_tests, NULL, 10);
+	if (depth == OSP_DEPTH_FULL && budget_ms)
+		return budget_ms / 100 * BUDGET_LOAD_PERCENT;
+	if (budget_ms && budget_ms / 100 * BUDGET_LOAD_PERCENT < most_ms)
+		return budget_ms / 100 * BUDGET_LOAD_PERCENT;
+	return most_ms;
+}
+
+static int parse_budget(const char *budget, unsigned int *budget_ms, struct osp_error *error)
+{
+	unsigned long seconds;
+	char *end;
+
+	if (!budget)
+		return 0;
+	errno = 0;
+	seconds = strtoul(budget, &end, 10);
+	if (errno || *end || *budget < '0' || *budget > '9' || !seconds || seconds > BUDGET_MOST_S)
+		return osp_error_set(error, "--budget=%.40s: seconds from 1 to %d are expected",
+				     budget, BUDGET_MOST_S);
+	*budget_ms = (unsigned int)seconds * 1000;
+	return 0;
+}
+
+/* --- thresholds ------------------------------------------------------------------------------- */
+
+static int add_file(struct osp_thresholds *thresholds, const char *path, struct osp_error *error)
+{
+	const char *names[OSP_CHECK_NAMES_MAX];
+	size_t length;
+	char *text = osp_read_input(path, OSP_THRESHOLDS_FILE_BYTES_MAX, &length, error);
+	int state;
+
+	if (!text)
+		return -1;
+	check_names(names);
+	state = osp_thresholds_add(thresholds, osp_input_name(path), text, length, names,
+				   osp_check_count, error);
+	free(text);
+	return state;
+}
+
+/* What is built in, and over it the site's file where there is one. */
+static struct osp_thresholds *read_thresholds(const char *path, const char *root,
+					      struct osp_error *error)
+{
+	struct osp_thresholds *thresholds = osp_thresholds_new();
+	const char *names[OSP_CHECK_NAMES_MAX];
+	char site[4096];
+	int state;
+
+	if (!thresholds)
+		return NULL;
+	check_names(names);
+	state = osp_thresholds_add(thresholds, "thresholds.yaml (built in)", osp_thresholds_builtin,
+				   strlen(osp_thresholds_builtin), names, osp_check_count, error);
+	snprintf(site, sizeof(site), "%s%s/thresholds.yaml", root, OSP_SITE_DIR);
+	if (!state && (path || access(site, F_OK) == 0))
+		state = add_file(thresholds, path ? path : site, error);
+	if (state) {
+		osp_thresholds_free(thresholds);
+		return NULL;
+	}
+	return thresholds;
+}
+
+/* --- list and explain ------------------------------------------------------------------------- */
+
+static int list_checks(bool json)
+{
+	struct osp_text text = OSP_TEXT_INIT;
+	json_t *list = json ? json_array() : NULL;
+
+	for (size_t i = 0; i < osp_check_count; i++) {
+		const struct osp_check *check = osp_checks[i];
+
+		if (!json)
+			osp_text_printf(&text, "%-14s  %s\n", check->name, check->measures);
+		else
+			json_array_append_new(list,
+					      json_pack("{s:s,s:s,s:s,s:s}", "name", check->name,
+							"depth", osp_depth_name(check->depth),
+							"worst", osp_verdict_name(check->worst),
+							"measures", check->measures));
+	}
+	return json ? osp_print_json(list, OSP_EXIT_YES) : osp_print_text(&text, OSP_EXIT_YES);
+}
+
+static int explain_check(const char *name)
+{
+	struct osp_error error = {.text = ""};
+	const struct osp_check *check = find_check(name, &error);
+	struct osp_text text = OSP_TEXT_INIT;
+
+	if (!check)
+		return osp_say_error(&error);
+	osp_text_printf(&text, "%s: %s\n\n", check->name, check->measures);
+	osp_help_wrap(&text, check->explains, 0);
+	osp_text_add(&text, "\nWhat to do\n");
+	osp_help_wrap(&text, check->cures, 2);
+	osp_text_printf(&text, "\nDepth %s; says at worst %s; given %u.%u s%s.\n",
+			osp_depth_name(check->depth), osp_verdict_name(check->worst),
+			check->deadline_ms / 1000, check->deadline_ms % 1000 / 100,
+			check->share ? ", and what it loads a GPU" : "");
+	return osp_print_text(&text, OSP_EXIT_YES);
+}
+
+/* --- results ---------------------------------------------------------------------------------- */
+
+static const char *verdict_colour(enum osp_verdict verdict)
+{
+	switch (verdict) {
+	case OSP_VERDICT_FAIL:
+		return "\033[31m";
+	case OSP_VERDICT_ERROR:
+	case OSP_VERDICT_WARN:
+		return "\033[33m";
+	default:
+		return "";
+	}
+}
+
+static void add_head(struct osp_text *text, const struct osp_outcome *outcome, bool first,
+		     enum osp_verdict verdict, bool colours)
+{
+	const char *colour = colours ? verdict_colour(verdict) : "";
+
+	osp_text_printf(text, "%-14s  %s%-5s%s %5u ms  ", first ? outcome->check->name : "", colour,
+			osp_verdict_name(verdict), *colour ? "\033[0m" : "", outcome->time_ms);
+}
+
+static void add_result(struct osp_text *text, const struct osp_result *result, const char *last)
+{
+	bool wordy = result->verdict == OSP_VERDICT_SKIP || result->verdict == OSP_VERDICT_ERROR;
+
+	osp_text_printf(text, "%s%s%s%s", result->subject, *last ? " to " : "", last,
+			!*result->subject ? ""
+			: wordy		  ? ": "
+					  : " ");
+	if (wordy)
+		osp_text_printf(text, "%s\n", result->why);
+	else
+		osp_text_printf(text, "%s%s%s\n", result->value, *result->limit ? " " : "",
+				result->limit);
+	if (result->verdict != OSP_VERDICT_FAIL && result->verdict != OSP_VERDICT_WARN)
+		return;
+	osp_text_printf(text, "%33s%s\n", "", result->why);
+	if (*result->source)
+		osp_text_printf(text, "%33slimit: %s\n", "", result->source);
+	if (result->cure)
+		osp_text_printf(text, "%33sdo: %s\n", "", osp_cure_name(result->cure));
+}
+
+/* Every GPU's speed of one kind, in a line: the slowest and the fastest. */
+static void add_speeds(struct osp_text *text, const struct osp_outcome *outcome, size_t first)
+{
+	const struct osp_speed *speed = &outcome->speeds[first];
+	double least = speed->value, most = speed->value;
+	size_t count = 0;
+
+	for (size_t i = first; i < outcome->speed_count; i++) {
+		double value = outcome->speeds[i].value;
+
+		if (strcmp(outcome->speeds[i].what, speed->what) != 0)
+			continue;
+		least = value < least ? value : least;
+		most = value > most ? value : most;
+		count++;
+	}
+	osp_text_printf(text, "%s %.0f", speed->what, least);
+	if (count > 1)
+		osp_text_printf(text, " to %.0f", most);
+	osp_text_printf(text, " %s", speed->unit);
+	if (count > 1)
+		osp_text_printf(text, " (%zu)", count);
+	osp_text_add(text, "\n");
+}
+
+static bool first_of_its_kind(const struct osp_outcome *outcome, size_t index)
+{
+	for (size_t i = 0; i < index; i++)
+		if (strcmp(outcome->speeds[i].what, outcome->speeds[index].what) == 0)
+			return false;
+	return true;
+}
+
+static bool same_words(const struct osp_result *one, const struct osp_result *other)
+{
+	return one->verdict == other->verdict && *one->subject && *other->subject &&
+	       strcmp(one->value, other->value) == 0 && strcmp(one->limit, other->limit) == 0 &&
+	       (one->verdict == OSP_VERDICT_PASS || strcmp(one->why, other->why) == 0);
+}
+
+/* A speed that is well stands in the line of all. */
+static bool shown_already(const struct osp_result *result)
+{
+	return result->speed && result->verdict == OSP_VERDICT_PASS;
+}
+
+/* The last of the GPUs after `from` of which the same is told. */
+static size_t last_alike(const struct osp_outcome *outcome, size_t from)
+{
+	size_t last = from;
+
+	for (size_t i = from + 1; i < outcome->result_count; i++) {
+		if (shown_already(&outcome->results[i]))
+			continue;
+		if (!same_words(&outcome->results[from], &outcome->results[i]))
+			break;
+		last = i;
+	}
+	return last;
+}
+
+static void add_outcome(struct osp_text *text, const struct osp_outcome *outcome, bool colours)
+{
+	bool first = true;
+
+	for (size_t i = 0; i < outcome->speed_count; i++) {
+		if (!first_of_its_kind(outcome, i))
+			continue;
+		add_head(text, outcome, first, OSP_VERDICT_PASS, colours);
+		add_speeds(text, outcome, i);
+		first = false;
+	}
+	for (size_t i = 0; i < outcome->result_count; i++) {
+		const struct osp_result *result = &outcome->results[i];
+		size_t last;
+
+		if (shown_already(result))
+			continue;
+		last = last_alike(outcome, i);
+		add_head(text, outcome, first, result->verdict, colours);
+		add_result(text, result, last > i ? outcome->results[last].subject : "");
+		first = false;
+		i = last;
+	}
+}
+
+static int print_run(const struct osp_run *run, int status)
+{
+	size_t counts[OSP_VERDICT_FAIL + 1] = {0};
+	bool colours = osp_output_colours();
+	struct osp_text text = OSP_TEXT_INIT;
+	char reason[512];
+
+	for (size_t i = 0; i < run->count; i++) {
+		const struct osp_outcome *outcome = &run->outcomes[i];
+
+		counts[outcome->verdict]++;
+		add_outcome(&text, outcome, colours);
+		if (outcome->mode != OSP_CHECK_ENFORCE && outcome->verdict == OSP_VERDICT_FAIL)
+			osp_text_printf(&text, "%33sfails nothing: mode %s\n", "",
+					osp_check_mode_name(outcome->mode));
+	}
+	osp_text_printf(
+		&text,
+		"%zu checks in %u.%02u s: %zu passed, %zu skipped, %zu warned, %zu in error, "
+		"%zu failed\n",
+		run->count, run->time_ms / 1000, run->time_ms % 1000 / 10, counts[OSP_VERDICT_PASS],
+		counts[OSP_VERDICT_SKIP], counts[OSP_VERDICT_WARN], counts[OSP_VERDICT_ERROR],
+		counts[OSP_VERDICT_FAIL]);
+	if (*osp_run_reason(run, reason, sizeof(reason)))
+		osp_text_printf(&text, "%s\n", reason);
+	return osp_print_text(&text, status);
+}
+
+static json_t *result_to_json(const struct osp_result *result)
+{
+	json_t *object = json_object();
+
+	json_object_set_new(object, "verdict", json_string(osp_verdict_name(result->verdict)));
+	json_object_set_new(object, "subject", osp_json_string(result->subject));
+	json_object_set_new(object, "value", osp_json_string(result->value));
+	json_object_set_new(object, "limit", osp_json_string(result->limit));
+	json_object_set_new(object, "source", osp_json_string(result->source));
+	json_object_set_new(object, "why", osp_json_string(result->why));
+	json_object_set_new(object, "do", json_string(osp_cure_name(result->cure)));
+	return object;
+}
+
+static json_t *outcome_to_json(const struct osp_outcome *outcome)
+{
+	json_t *object = json_object(), *results = json_array();
+
+	for (size_t i = 0; i < outcome->result_count; i++)
+		json_array_append_new(results, result_to_json(&outcome->results[i]));
+	json_object_set_new(object, "name", json_string(outcome->check->name));
+	json_object_set_new(object, "verdict", json_string(osp_verdict_name(outcome->verdict)));
+	json_object_set_new(object, "mode", json_string(osp_check_mode_name(outcome->mode)));
+	json_object_set_new(object, "time_ms", json_integer(outcome->time_ms));
+	json_object_set_new(object, "results", results);
+	return object;
+}
+
+static int print_run_json(const struct osp_check_context *context, const struct osp_run *run,
+			  int status)
+{
+	json_t *root = json_object(), *checks = json_array();
+	char reason[512];
+
+	for (size_t i = 0; i < run->count; i++)
+		json_array_append_new(checks, outcome_to_json(&run->outcomes[i]));
+	json_object_set_new(root, "verdict",
+			    json_string(osp_verdict_name(osp_run_verdict(run, false))));
+	json_object_set_new(root, "reason",
+			    osp_json_string(osp_run_reason(run, reason, sizeof(reason))));
+	json_object_set_new(root, "fresh", json_false());
+	json_object_set_new(root, "depth", json_string(osp_depth_name(context->depth)));
+	json_object_set_new(root, "machine", osp_json_string(context->node));
+	json_object_set_new(root, "time_ms", json_integer(run->time_ms));
+	json_object_set_new(root, "checks", checks);
+	return osp_print_json(root, status);
+}
+
+static int exit_status(const struct osp_run *run)
+{
+	switch (osp_run_verdict(run, false)) {
+	case OSP_VERDICT_FAIL:
+		return OSP_EXIT_NO;
+	case OSP_VERDICT_ERROR:
+		return OSP_EXIT_UNABLE;
+	default:
+		return OSP_EXIT_YES;
+	}
+}
+
+/* Runs the checks, keeps and prints what they tell. */
+static int run_and_tell(const struct osp_call *call, struct osp_check_context *context,
+			const struct choice *choice, unsigned int budget_ms)
+{
+	bool dry = call->values[OSP_OPTION_CHECK_DRY_RUN];
+	struct osp_error error = {.text = ""};
+	struct osp_run run = {.count = 0};
+	struct osp_record record;
+	int status, failed;
+
+	osp_record_begin(&record, context, !dry);
+	failed = osp_run_checks(context, choice->checks, choice->count, budget_ms, &run, &error);
+	osp_record_end(&record, context, failed ? NULL : &run, context->depth,
+		       !call->values[OSP_OPTION_ONLY_CHECKS]);
+	if (failed) {
+		status = osp_say_error(&error);
+	} else {
+		status = dry ? OSP_EXIT_YES : exit_status(&run);
+		status = call->values[OSP_OPTION_JSON] ? print_run_json(context, &run, status)
+						       : print_run(&run, status);
+	}
+	osp_run_free(&run);
+	return status;
+}
+
+/* In a job without cgroups NVML shows every GPU: a user's own are those that CUDA may see. */
+static int only_own_gpus(enum osp_depth depth, const char **gpus, struct osp_error *error)
+{
+	const char *visible = getenv("CUDA_VISIBLE_DEVICES");
+
+	if (depth == OSP_DEPTH_PASSIVE || *gpus || !visible || geteuid() == 0)
+		return 0;
+	if (!osp_gpus_valid(visible, NULL))
+		return osp_error_set(
+			error,
+			"CUDA_VISIBLE_DEVICES=%.60s: say with --gpus which GPUs may be "
+			"loaded",
+			visible);
+	*gpus = visible;
+	return 0;
+}
+
+int osp_run_check(const struct osp_call *call)
+{
+	const char *root = getenv("ONESPINE_TEST_ROOT"); /* for tests: a folder that stands for / */
+	struct osp_error error = {.text = ""};
+	struct osp_thresholds *thresholds = NULL;
+	struct choice choice = {.count = 0};
+	struct osp_check_context context;
+	const char *gpus = call->values[OSP_OPTION_GPUS];
+	unsigned int budget_ms = 0;
+	enum osp_depth depth;
+	int status;
+
+	if (call->values[OSP_OPTION_LIST])
+		return list_checks(call->values[OSP_OPTION_JSON]);
+	if (call->values[OSP_OPTION_EXPLAIN])
+		return explain_check(call->values[OSP_OPTION_EXPLAIN]);
+	if (!root)
+		root = "";
+	if (parse_depth(call->values[OSP_OPTION_DEPTH], &depth, &error) ||
+	    parse_budget(call->values[OSP_OPTION_BUDGET], &budget_ms, &error) ||
+	    choose_checks(call->values[OSP_OPTION_ONLY_CHECKS], depth, &choice, &error) ||
+	    (gpus && !osp_gpus_valid(gpus, &error)) || only_own_gpus(depth, &gpus, &error) ||
+	    !(thresholds = read_thresholds(call->values[OSP_OPTION_THRESHOLDS], root, &error)))
+		return osp_say_error(&error);
+	osp_check_context_set(&context, root, thresholds);
+	if (getenv("ONESPINE_TEST_DEADLINE_MS"))
+		context.deadline_most_ms =
+			(unsigned int)strtoul(getenv("ONESPINE_TEST_DEADLINE_MS"), NULL, 10);
+	context.gpus = gpus;
+	context.data =
+		getenv("ONESPINE_TEST_DATA") && *root ? getenv("ONESPINE_TEST_DATA") : OSP_DATA_DIR;
+	context.site = *root ? NULL : OSP_SITE_DIR;
+	context.depth = depth;
+	context.load_ms = load_ms(depth, budget_ms);
+	switch (osp_pass_asked(call, &context, depth, &status, &error)) {
+	case 1:
+		break;
+	case 0:
+		status = run_and_tell(call, &context, &choice, budget_ms);
+		break;
+	default:
+		status = osp_say_error(&error);
+	}
+	osp_thresholds_free(thresholds);
+	return status;
+}

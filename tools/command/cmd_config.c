@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* cmd_config.c - `onespine config check` and `show` */
+#include "tools/shared/command.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "tools/slurm/cluster_state.h"
+#include "tools/slurm/fabric.h"
+#include "tools/shared/files.h"
+
+/* The FILE named, or the one in force, which may be missing; *path is to be freed. */
+static struct osp_config *load(const struct osp_call *call, char **path, struct osp_error *error)
+{
+	bool named = call->argument_count;
+
+	*path = named ? strdup(call->arguments[0]) : osp_config_path(error);
+	if (!*path) {
+		osp_error_set(error, "out of memory");
+		return NULL;
+	}
+	return osp_config_load(*path, named, error);
+}
+
+int osp_run_config_show(const struct osp_call *call)
+{
+	struct osp_error error = {.text = ""};
+	struct osp_config *config;
+	char *path = NULL;
+	char *text;
+
+	config = load(call, &path, &error);
+	if (!config) {
+		free(path);
+		return osp_say_error(&error);
+	}
+	if (!call->values[OSP_OPTION_JSON] && strcmp(path, "-") != 0 && access(path, F_OK) < 0)
+		osp_say_warning("%s does not exist: all values are defaults", path);
+	text = osp_config_show(config, call->values[OSP_OPTION_JSON]);
+	osp_config_free(config);
+	free(path);
+	if (!text)
+		return osp_say_no_memory();
+	fputs(text, stdout);
+	if (*text && text[strlen(text) - 1] != '\n')
+		putchar('\n');
+	free(text);
+	return OSP_EXIT_YES;
+}
+
+/* --- check ------------------------------------------------------------------------------------ */
+
+/* A sentence a finding; `asked` is false when slurmctld could not be asked. */
+struct findings {
+	json_t *wrong;
+	bool asked;
+	char not_asked[OSP_ERROR_TEXT_BYTES];
+};
+
+static void add_wrong(struct findings *findings, const struct osp_error *error)
+{
+	char buffer[sizeof(*error) + 32];
+
+	json_array_append_new(findings->wrong,
+			      osp_json_string(osp_error_format(error, buffer, sizeof(buffer))));
+}
+
+static void check_partition(const struct osp_snapshot *snapshot, const char *path, const char *name,
+			    int line, struct findings *findings)
+{
+	const char **names = calloc((size_t)snapshot->partition_count + 1, sizeof(*names));
+	struct osp_error error = {.text = ""};
+	const char *nearest = NULL;
+	uint32_t i;
+
+	for (i = 0; names && i < snapshot->partition_count; i++)
+		names[i] = snapshot->partitions[i].name;
+	if (names)
+		nearest = osp_nearest_word(name, names, snapshot->partition_count);
+	osp_error_at(&error, path, line, 0, "Slurm has no partition %s%s%s%s", name,
+		     nearest ? "; did you mean " : "", nearest ? nearest : "", nearest ? "?" : "");
+	add_wrong(findings, &error);
+	free(names);
+}
+
+static void ask_slurm(const struct osp_config *config, const char *path, struct findings *findings)
+{
+	struct osp_error error = {.text = ""};
+	struct osp_snapshot *snapshot;
+	size_t i;
+
+	if (!osp_slurm_configured()) {
+		snprintf(findings->not_asked, sizeof(findings->not_asked), "no slurm.conf found");
+		return;
+	}
+	osp_progress_begin("asking slurmctld");
+	snapshot = osp_cluster_nodes(&error);
+	osp_progress_end();
+	if (!snapshot) {
+		memcpy(findings->not_asked, error.text, sizeof(findings->not_asked));
+		return;
+	}
+	findings->asked = true;
+	for (i = 0; i < osp_config_partition_count(config); i++) {
+		int line;
+		const char *name = osp_config_partition(config, i, &line);
+
+		if (!osp_snapshot_find_partition(snapshot, name))
+			check_partition(snapshot, path, name, line, findings);
+	}
+	osp_snapshot_free(snapshot);
+}
+
+/* The topology must have the levels that the configuration names. */
+static void check_levels(const struct osp_config *config, const struct osp_topology *topology,
+			 const char *path, struct findings *findings)
+{
+	size_t count = osp_config_partition_count(config);
+	size_t i;
+
+	for (i = 0; i <= count; i++) {
+		int line = 0;
+		const char *name = i < count ? osp_config_partition(config, i, &line) : NULL;
+		const struct osp_policy *policy = osp_config_policy(config, name);
+		const struct osp_policy *defaults = osp_config_policy(config, NULL);
+		struct osp_error error = {.text = ""};
+
+		if (osp_topology_level(topology, policy->level) > 0)
+			continue;
+		if (name && strcmp(policy->level, defaults->level) == 0)
+			continue;
+		osp_error_at(&error, path, line, 0, "the topology %s has no level %s",
+			     osp_config_topology(config), policy->level);
+		add_wrong(findings, &error);
+	}
+}
+
+static void check_topology(const struct osp_config *config, const char *path, bool in_force,
+			   struct findings *findings)
+{
+	struct osp_error error = {.text = ""};
+	struct osp_topology *topology;
+	char *topology_path = osp_path_beside(path, osp_config_topology(config));
+
+	if (!topology_path)
+		return;
+	/* A file that is only to be looked at need not have its topology beside it yet. */
+	if (!in_force && access(topology_path, F_OK) < 0) {
+		free(topology_path);
+		return;
+	}
+	topology = osp_topology_load(topology_path, &error);
+	if (topology)
+		check_levels(config, topology, path, findings);
+	else
+		add_wrong(findings, &error);
+	osp_topology_free(topology);
+	free(topology_path);
+}
+
+static int print_findings(const char *path, const struct findings *findings, bool as_json,
+			  int status)
+{
+	struct osp_text text = OSP_TEXT_INIT;
+	json_t *root;
+	size_t i;
+
+	if (as_json) {
+		root = json_object();
+		json_object_set_new(root, "file", osp_json_string(osp_input_name(path)));
+		json_object_set_new(root, "right", json_boolean(status == OSP_EXIT_YES));
+		json_object_set(root, "wrong", findings->wrong);
+		json_object_set_new(root, "slurm",
+				    findings->asked ? json_string("asked")
+						    : osp_json_string(findings->not_asked));
+		return osp_print_json(root, status);
+	}
+	for (i = 0; i < json_array_size(findings->wrong); i++)
+		osp_text_printf(&text, "%s\n",
+				json_string_value(json_array_get(findings->wrong, i)));
+	if (status == OSP_EXIT_YES)
+		osp_text_printf(&text, "%s: right\n", osp_input_name(path));
+	if (!findings->asked)
+		osp_text_printf(&text, "partitions not compared with Slurm's: %s\n",
+				findings->not_asked);
+	return osp_print_text(&text, status);
+}
+
+int osp_run_config_check(const struct osp_call *call)
+{
+	struct findings findings = {.wrong = json_array()};
+	bool as_json = call->values[OSP_OPTION_JSON];
+	struct osp_error error = {.text = ""};
+	struct osp_config *config;
+	char *path = NULL;
+	int status;
+
+	config = load(call, &path, &error);
+	if (!config && (!path || (strcmp(path, "-") != 0 && access(path, R_OK) < 0))) {
+		status = osp_say_error(&error);
+	} else {
+		if (!config) {
+			add_wrong(&findings, &error);
+			snprintf(findings.not_asked, sizeof(findings.not_asked),
+				 "the file is refused");
+		} else {
+			ask_slurm(config, path, &findings);
+			check_topology(config, path, call->argument_count == 0, &findings);
+		}
+		status = json_array_size(findings.wrong) ? OSP_EXIT_NO : OSP_EXIT_YES;
+		status = print_findings(path, &findings, as_json, status);
+	}
+	json_decref(findings.wrong);
+	osp_config_free(config);
+	free(path);
+	return status;
+}

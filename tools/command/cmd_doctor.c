@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* cmd_doctor.c - `onespine doctor`: what could keep Onespine from working here */
+#include "tools/shared/command.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tools/setup/doctor.h"
+#include "tools/shared/files.h"
+
+static const char *level_name(enum osp_doctor_finding_level level)
+{
+	return level == OSP_DOCTOR_WRONG ? "wrong" : "warning";
+}
+
+/* --- --list ------------------------------------------------------------------------------------- */
+
+static int list_rules(bool as_json)
+{
+	struct osp_text text = OSP_TEXT_INIT;
+	json_t *root = json_array();
+	const char *explanation;
+	const char *name;
+
+	for (size_t i = 0; (name = osp_doctor_rule(i, &explanation)); i++) {
+		osp_text_printf(&text, "%-15s %s\n", name, explanation);
+		json_array_append_new(
+			root, json_pack("{s:s, s:s}", "name", name, "explanation", explanation));
+	}
+	if (!as_json) {
+		json_decref(root);
+		return osp_print_text(&text, OSP_EXIT_YES);
+	}
+	osp_text_free(&text);
+	return osp_print_json(root, OSP_EXIT_YES);
+}
+
+/* --- findings ----------------------------------------------------------------------------------- */
+
+static const char *probe_words(const struct osp_running *running)
+{
+	if (running->asked != OSP_ANSWERED)
+		return running->asked == OSP_NOT_ASKED ? "not asked" : "no answer";
+	return running->probe == OSP_PROBE_OURS	   ? "takes gangs"
+	       : running->probe == OSP_PROBE_STOCK ? "takes no notice of gangs"
+						   : "answers";
+}
+
+static int print_json(const struct osp_doctor *doctor, const struct osp_doctor_findings *findings,
+		      int status)
+{
+	json_t *root = json_object();
+	json_t *list = json_array();
+	uint32_t i;
+
+	for (i = 0; i < findings->count; i++) {
+		const struct osp_doctor_finding *finding = &findings->items[i];
+		json_t *item = json_object();
+
+		json_object_set_new(item, "name", json_string(finding->name));
+		json_object_set_new(item, "level", json_string(level_name(finding->level)));
+		json_object_set_new(item, "sentence", osp_json_string(finding->sentence));
+		json_object_set_new(item, "cure", osp_json_string(finding->cure));
+		json_object_set_new(item, "line", osp_json_string(finding->line));
+		json_array_append_new(list, item);
+	}
+	json_object_set_new(root, "slurm_conf", osp_json_string(doctor->facts.conf_path));
+	json_object_set_new(root, "controller", json_boolean(doctor->facts.controller));
+	json_object_set_new(root, "slurmctld", json_string(probe_words(&doctor->facts.running)));
+	json_object_set_new(root, "looked_at", json_integer(findings->looked_at));
+	json_object_set_new(root, "right", json_boolean(status == OSP_EXIT_YES));
+	json_object_set_new(root, "findings", list);
+	return osp_print_json(root, status);
+}
+
+static void print_finding(const struct osp_doctor_finding *finding, bool colours,
+			  struct osp_text *text)
+{
+	const char *colour = finding->level == OSP_DOCTOR_WRONG ? "\033[31m" : "\033[33m";
+
+	osp_text_printf(text, "%s%s%s: %s (%s)\n", colours ? colour : "",
+			level_name(finding->level), colours ? "\033[0m" : "", finding->sentence,
+			finding->name);
+	if (*finding->cure)
+		osp_text_printf(text, "  cure: %s\n", finding->cure);
+}
+
+static int print_text(const struct osp_doctor *doctor, const struct osp_doctor_findings *findings,
+		      int status)
+{
+	uint32_t wrong = osp_doctor_count(findings, OSP_DOCTOR_WRONG);
+	uint32_t warnings = osp_doctor_count(findings, OSP_DOCTOR_WARNING);
+	struct osp_text text = OSP_TEXT_INIT;
+	bool colours = osp_output_colours();
+	uint32_t i;
+
+	for (i = 0; i < findings->count; i++)
+		print_finding(&findings->items[i], colours, &text);
+	osp_text_printf(&text, "%s: %u things looked at, %u wrong, %u warning%s",
+			doctor->facts.conf_path, findings->looked_at, wrong, warnings,
+			warnings == 1 ? "" : "s");
+	if (doctor->facts.running.asked != OSP_NOT_ASKED)
+		osp_text_printf(&text, "; slurmctld %s%s",
+				doctor->facts.running.asked == OSP_NO_ANSWER ? "gives " : "",
+				probe_words(&doctor->facts.running));
+	osp_text_add(&text, "\n");
+	return osp_print_text(&text, status);
+}
+
+static int write_piece(const char *path, const struct osp_doctor_findings *findings)
+{
+	struct osp_error error = {.text = ""};
+	struct osp_text text = OSP_TEXT_INIT;
+	char *piece = osp_doctor_piece(findings);
+	int result;
+
+	osp_text_add(&text,
+		     "# What Onespine needs in slurm.conf; made by 'onespine doctor --write'.\n");
+	osp_text_add(&text, piece ? piece : "");
+	result = !piece || text.failed
+			 ? osp_error_set(&error, "out of memory")
+			 : osp_write_output(path, text.data, text.length_bytes, &error);
+	osp_text_free(&text);
+	free(piece);
+	return result < 0 ? osp_say_error(&error) : OSP_EXIT_YES;
+}
+
+static int answer(const struct osp_call *call, const struct osp_doctor *doctor,
+		  const struct osp_doctor_findings *findings)
+{
+	const char *path = call->values[OSP_OPTION_WRITE];
+	int status = osp_doctor_count(findings, OSP_DOCTOR_WRONG) ? OSP_EXIT_NO : OSP_EXIT_YES;
+
+	if (path) {
+		if (!doctor->conf)
+			return osp_say_error(&doctor->conf_error);
+		return write_piece(path, findings);
+	}
+	return call->values[OSP_OPTION_JSON] ? print_json(doctor, findings, status)
+					     : print_text(doctor, findings, status);
+}
+
+int osp_run_doctor(const struct osp_call *call)
+{
+	struct osp_doctor_findings findings = OSP_DOCTOR_FINDINGS_INIT;
+	struct osp_error error = {.text = ""};
+	struct osp_doctor doctor;
+	bool before_start = call->values[OSP_OPTION_BEFORE_START];
+	struct osp_doctor_question question = {
+		.before_start = before_start,
+		.controller = before_start,
+		.ask = !before_start && !call->values[OSP_OPTION_OFFLINE],
+	};
+	char *path;
+	int status;
+
+	if (call->values[OSP_OPTION_RULES])
+		return list_rules(call->values[OSP_OPTION_JSON]);
+	path = osp_find_slurm_conf(&error);
+	if (!path)
+		return osp_say_error(&error);
+	question.conf_path = path;
+	osp_progress_begin("asking slurmctld");
+	osp_doctor_gather(&question, &doctor);
+	osp_progress_end();
+	if (osp_doctor_judge(&doctor.facts, &findings) < 0)
+		status = osp_say_no_memory();
+	else
+		status = answer(call, &doctor, &findings);
+	osp_doctor_findings_free(&findings);
+	osp_doctor_free(&doctor);
+	free(path);
+	return status;
+}

@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* cmd_hosts.c - onespine hosts: the hosts of a job in the order of the fabric, for launchers */
+#include <stdlib.h>
+#include <string.h>
+
+#include "tools/slurm/cluster_state.h"
+#include "tools/shared/command.h"
+#include "tools/slurm/fabric.h"
+#include "tools/slurm/hosts.h"
+
+#define TASKS_MOST   4096
+#define ADVICE_BYTES 512
+
+struct asked {
+	struct osp_topology *topology;
+	char *list;
+	enum osp_hosts_format format;
+	uint32_t tasks; /* 0: not said */
+};
+
+static int parse_tasks(const char *text, uint32_t *tasks, struct osp_error *error)
+{
+	char *end;
+	unsigned long value;
+
+	if (!text)
+		return 0;
+	value = strtoul(text, &end, 10);
+	if (*text < '0' || *text > '9' || *end || value < 1 || value > TASKS_MOST)
+		return osp_error_set(error,
+				     "--tasks-per-node=%.40s: a number from 1 to %d is expected",
+				     text, TASKS_MOST);
+	*tasks = (uint32_t)value;
+	return 0;
+}
+
+static int parse_format(const struct osp_call *call, struct asked *asked, struct osp_error *error)
+{
+	const char *name = call->values[OSP_OPTION_FORMAT];
+	int format = name ? osp_hosts_format(name, error) : OSP_HOSTS_PLAIN;
+
+	if (format < 0)
+		return -1;
+	asked->format = (enum osp_hosts_format)format;
+	return parse_tasks(call->values[OSP_OPTION_TASKS_PER_NODE], &asked->tasks, error);
+}
+
+/* The hosts of a job, as Slurm or a saved state has them. */
+static int ask_job(const struct osp_call *call, struct asked *asked, struct osp_error *error)
+{
+	struct osp_world world;
+	const struct osp_state_job *job;
+	int rc = osp_world_open(call, &world, error);
+
+	if (rc == 0) {
+		job = osp_snapshot_find_job(world.snapshot, call->arguments[0]);
+		if (!job)
+			rc = osp_error_set(error, "there is no job %.40s", call->arguments[0]);
+		else if (!job->nodes_text)
+			rc = osp_error_set(error, "job %s has no nodes (%s)", job->label,
+					   job->state);
+		else if (!(asked->list = strdup(job->nodes_text)))
+			rc = osp_error_set(error, "out of memory");
+	}
+	if (rc == 0) {
+		asked->topology = world.topology;
+		world.topology = NULL;
+	}
+	osp_world_close(&world);
+	return rc;
+}
+
+static int load_topology(const struct osp_call *call, struct asked *asked, struct osp_error *error)
+{
+	const char *named = call->values[OSP_OPTION_TOPOLOGY];
+	char *path = named ? strdup(named) : osp_topology_path(error);
+
+	if (path)
+		asked->topology = osp_topology_load(path, error);
+	else
+		osp_error_set(error, "out of memory");
+	free(path);
+	return asked->topology ? 0 : -1;
+}
+
+/* --nodes, a job, or the job that this runs in. */
+static int find_hosts(const struct osp_call *call, struct asked *asked, struct osp_error *error)
+{
+	const char *list = call->values[OSP_OPTION_HOSTS];
+
+	if (list && call->argument_count)
+		return osp_error_set(error, "--nodes goes without a JOB");
+	if (call->argument_count)
+		return ask_job(call, asked, error);
+	if (!list)
+		list = getenv("SLURM_JOB_NODELIST");
+	if (!list)
+		return osp_error_set(error, "which hosts? name a JOB or --nodes=HOSTLIST, or ask "
+					    "inside a job");
+	asked->list = strdup(list);
+	if (!asked->list)
+		return osp_error_set(error, "out of memory");
+	return load_topology(call, asked, error);
+}
+
+static int order(const struct osp_call *call, const struct asked *asked, struct osp_hosts *hosts,
+		 struct osp_error *error)
+{
+	struct osp_error inner = {.text = ""};
+	const char *source = call->values[OSP_OPTION_HOSTS] ? "--nodes" : "SLURM_JOB_NODELIST";
+
+	if (osp_hosts_order(asked->topology, asked->list, hosts, &inner) == 0)
+		return 0;
+	if (inner.column)
+		return osp_error_set(error, "%s, column %d: %s", source, inner.column, inner.text);
+	return osp_error_set(error, "%s", inner.text);
+}
+
+/* What Slurm could do, where its order is not the fabric's; NULL where it is. */
+static const char *find_advice(const struct osp_call *call, const struct osp_hosts *hosts,
+			       char *buffer)
+{
+	struct osp_slurm_topology slurm;
+
+	if (hosts->changes.listed <= hosts->changes.fabric)
+		return NULL;
+	if (call->values[OSP_OPTION_TOPOLOGY] || call->values[OSP_OPTION_STATE] ||
+	    osp_cluster_topology(&slurm, NULL) < 0)
+		return osp_hosts_advice(NULL, NULL, NULL, buffer, ADVICE_BYTES);
+	return osp_hosts_advice(slurm.plugin, slurm.param, slurm.version, buffer, ADVICE_BYTES);
+}
+
+static void warn(const struct osp_hosts *hosts, const char *advice)
+{
+	const char *level = osp_topology_level_count(hosts->topology)
+				    ? osp_topology_level_name(hosts->topology, 1)
+				    : "switch";
+
+	if (hosts->unknown_count)
+		osp_say_warning("%u of %u hosts are not in the topology; they come last",
+				hosts->unknown_count, hosts->count);
+	if (advice)
+		osp_say_warning("in Slurm's order of these %u hosts, consecutive ranks change the "
+				"%s %u times, in this one %u; %s",
+				hosts->count, level, hosts->changes.listed, hosts->changes.fabric,
+				advice);
+}
+
+static int answer(const struct osp_call *call, const struct asked *asked,
+		  const struct osp_hosts *hosts)
+{
+	const char *only = call->values[OSP_OPTION_ONLY];
+	struct osp_text text = OSP_TEXT_INIT;
+	struct osp_error error = {.text = ""};
+	char buffer[ADVICE_BYTES];
+	const char *advice = find_advice(call, hosts, buffer);
+
+	if (call->values[OSP_OPTION_JSON])
+		return osp_print_json(osp_hosts_to_json(hosts, advice), OSP_EXIT_YES);
+	if (!osp_hosts_write(hosts, asked->format, asked->tasks, only, &text)) {
+		osp_error_set(&error, "host %.60s is not among the %u", only, hosts->count);
+		osp_say_error(&error);
+		return OSP_EXIT_NO;
+	}
+	if (!only)
+		warn(hosts, advice);
+	return osp_print_text(&text, OSP_EXIT_YES);
+}
+
+int osp_run_hosts(const struct osp_call *call)
+{
+	struct osp_error error = {.text = ""};
+	struct osp_hosts hosts = {.count = 0};
+	struct asked asked = {.list = NULL};
+	int status;
+
+	if (parse_format(call, &asked, &error) < 0 || find_hosts(call, &asked, &error) < 0 ||
+	    order(call, &asked, &hosts, &error) < 0)
+		status = osp_say_error(&error);
+	else
+		status = answer(call, &asked, &hosts);
+	osp_hosts_clear(&hosts);
+	osp_topology_free(asked.topology);
+	free(asked.list);
+	return status;
+}

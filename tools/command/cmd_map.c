@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* cmd_map.c - `onespine map`: the fabric as a picture */
+#include "tools/shared/command.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "tools/slurm/ask.h"
+#include "tools/shared/files.h"
+#include "tools/picture/map.h"
+
+#define COLUMNS_LEAST	40
+#define COLUMNS_MOST	1000
+#define COLUMNS_DEFAULT 100
+
+static uint32_t terminal_columns(void)
+{
+	struct winsize size;
+
+	if (isatty(STDOUT_FILENO) && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 &&
+	    size.ws_col >= COLUMNS_LEAST)
+		return size.ws_col;
+	return COLUMNS_DEFAULT;
+}
+
+static int choose_columns(const struct osp_call *call, uint32_t *columns, struct osp_error *error)
+{
+	const char *value = call->values[OSP_OPTION_WIDTH];
+	unsigned long number;
+	char *end;
+
+	*columns = terminal_columns();
+	if (!value)
+		return 0;
+	errno = 0;
+	number = strtoul(value, &end, 10);
+	if (errno || *end || *value < '0' || *value > '9' || number < COLUMNS_LEAST ||
+	    number > COLUMNS_MOST)
+		return osp_error_set(error, "--width=%.40s: a number of columns from %d to %d",
+				     value, COLUMNS_LEAST, COLUMNS_MOST);
+	*columns = (uint32_t)number;
+	return 0;
+}
+
+static int write_svg(const struct osp_map *map, const char *path)
+{
+	struct osp_text text = OSP_TEXT_INIT;
+	struct osp_error error = {.text = ""};
+	int status = OSP_EXIT_YES;
+
+	osp_map_svg(map, &text);
+	if (text.failed)
+		status = osp_say_no_memory();
+	else if (osp_write_output(path, text.data, text.length_bytes, &error) < 0)
+		status = osp_say_error(&error);
+	osp_text_free(&text);
+	return status;
+}
+
+static int draw(const struct osp_call *call, const struct osp_map *map, uint32_t columns)
+{
+	struct osp_map_style style = {columns, osp_output_utf8(), osp_output_colours()};
+	struct osp_text text = OSP_TEXT_INIT;
+
+	if (call->values[OSP_OPTION_SVG])
+		return write_svg(map, call->values[OSP_OPTION_SVG]);
+	osp_map_text(map, &style, &text);
+	return osp_print_text(&text, OSP_EXIT_YES);
+}
+
+int osp_run_map(const struct osp_call *call)
+{
+	const char *partition = call->values[OSP_OPTION_PARTITION];
+	struct osp_error error = {.text = ""};
+	struct osp_world world = {.snapshot = NULL};
+	struct osp_map map = {.world = NULL};
+	uint32_t columns;
+	int status;
+
+	if (choose_columns(call, &columns, &error) < 0 ||
+	    osp_world_open(call, &world, &error) < 0 ||
+	    osp_ask_partition(&world, partition, &error) < 0)
+		status = osp_say_error(&error);
+	else if (call->values[OSP_OPTION_JSON])
+		status = osp_print_json(osp_snapshot_to_json(world.snapshot, world.topology),
+					OSP_EXIT_YES);
+	else if (osp_map_make(&world, partition, &map, &error) < 0)
+		status = osp_say_error(&error);
+	else
+		status = draw(call, &map, columns);
+	osp_map_clear(&map);
+	osp_world_close(&world);
+	return status;
+}

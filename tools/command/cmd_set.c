@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * cmd_set.c - `onespine set`: gives a pending gang another request
+ *
+ * The request travels as the SPANK option would, in the environment of a job update that changes
+ * nothing else; job_submit_onespine.so takes it from there.
+ */
+#include "onespine_config.h"
+#include "tools/shared/command.h"
+
+#include <errno.h>
+#include <pwd.h>
+#include <slurm/slurm.h>
+#include <slurm/slurm_errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "lib/policy/request.h"
+#include "lib/policy/words.h"
+#include "tools/slurm/ask.h"
+#include "tools/slurm/cluster_state.h"
+
+#ifdef HAVE_JOB_ARRAY_RESP_MSG_T_ERR_MSG
+#define WORDS_OF(response, i) ((response)->err_msg ? (response)->err_msg[i] : NULL)
+#else
+#define WORDS_OF(response, i) NULL
+#endif
+
+/* The first refusal among the answers for an array's tasks; 0 when there is none. */
+static int first_refusal(const job_array_resp_msg_t *response, const char **words)
+{
+	uint32_t i;
+
+	for (i = 0; response && i < response->job_array_count; i++) {
+		if (response->error_code[i] != SLURM_SUCCESS) {
+			*words = WORDS_OF(response, i);
+			return (int)response->error_code[i];
+		}
+	}
+	return 0;
+}
+
+/* Asks for it. 0, or Slurm's error with its words in `error`; *has_words: they came from slurmctld,
+ * not from a table of errors. */
+static int send_request(char *label, const char *value, bool *has_words, struct osp_error *error)
+{
+	char entry[128];
+	char *environment[2] = {entry, NULL};
+	job_array_resp_msg_t *response = NULL;
+	const char *words = NULL;
+	job_desc_msg_t update;
+	int code;
+
+	snprintf(entry, sizeof(entry), "%s%s", OSP_SPANK_GANG, value);
+	slurm_init_job_desc_msg(&update);
+	update.job_id_str = label;
+	update.spank_job_env = environment;
+	update.spank_job_env_size = 1;
+	errno = 0;
+	code = slurm_update_job2(&update, &response);
+	if (code != SLURM_SUCCESS)
+		code = errno;
+	else
+		code = first_refusal(response, &words);
+	*has_words = words && *words;
+	if (code)
+		osp_error_set(error, "job %s: %s", label,
+			      *has_words ? words : slurm_strerror(code));
+	if (response)
+		slurm_free_job_array_resp(response);
+	return code;
+}
+
+/* --- why it was refused, where slurmctld sends no words ------------------------------------------ */
+
+static int explain_size(const struct osp_world *world, const struct osp_state_job *job,
+			const struct osp_request *request, struct osp_error *error)
+{
+	const struct osp_policy *policy = osp_config_policy(world->config, job->partition);
+	struct osp_question question = {
+		.partitions = job->partition,
+		.required_nodes = job->required_nodes,
+		.excluded_nodes = job->excluded_nodes,
+		.need_nodes = job->node_count ? job->node_count : 1,
+		.want_nodes = job->node_count ? job->node_count : 1,
+		.every_node = true,
+		.mix_kinds = policy->mix_kinds,
+	};
+	char words[OSP_WORDS_BYTES];
+	struct osp_answer answer;
+	int level;
+
+	level = osp_ask_level(world, *request->level ? request->level : policy->level, error);
+	if (level < 0)
+		return -1;
+	question.level = (uint32_t)level;
+	if (osp_ask(world, &question, &answer, error) == 0 && !answer.candidate_count)
+		osp_error_set(error, "%s",
+			      osp_words_never(world->topology, &answer.input, answer.domains,
+					      answer.domain_count, job->partition, 0, words,
+					      sizeof(words)));
+	osp_answer_clear(&answer);
+	return 0;
+}
+
+static void explain(const struct osp_call *call, const struct osp_world *world,
+		    const struct osp_request *request, struct osp_error *error)
+{
+	const struct passwd *user = getpwuid(geteuid());
+	const struct osp_state_job *job =
+		osp_snapshot_find_job(world->snapshot, call->arguments[0]);
+
+	if (!job)
+		return;
+	if (job->phase != OSP_JOB_PENDING)
+		osp_error_set(error,
+			      "job %s is not pending; a gang can be changed only before it starts",
+			      job->label);
+	else if (geteuid() != 0 && user && job->user && strcmp(user->pw_name, job->user) != 0)
+		osp_error_set(error,
+			      "job %s is not yours; its owner or an operator may change its gang",
+			      job->label);
+	else if (request->asked == OSP_ASKED_GANG)
+		explain_size(world, job, request, error);
+}
+
+/* Releases before 23.02 send the number of an error only: looks for the reason itself. */
+static void find_words(const struct osp_call *call, const struct osp_request *request,
+		       struct osp_error *error)
+{
+	struct osp_error found = {.text = ""};
+	struct osp_error other = {.text = ""};
+	struct osp_world world;
+
+	if (osp_world_open(call, &world, &other) == 0)
+		explain(call, &world, request, &found);
+	osp_world_close(&world);
+	if (*found.text)
+		*error = found;
+}
+
+static int print_answer(const char *label, const char *value, const char *refusal, bool as_json)
+{
+	int status = refusal ? OSP_EXIT_NO : OSP_EXIT_YES;
+	json_t *root;
+
+	if (as_json) {
+		root = json_object();
+		json_object_set_new(root, "job", osp_json_string(label));
+		json_object_set_new(root, "request", osp_json_string(value));
+		json_object_set_new(root, "done", json_boolean(!refusal));
+		if (refusal)
+			json_object_set_new(root, "says", osp_json_string(refusal));
+		return osp_print_json(root, status);
+	}
+	if (refusal)
+		printf("refused: %s\n", refusal);
+	else if (strcmp(value, "off") == 0)
+		printf("job %s is no gang any more\n", label);
+	else
+		printf("job %s now asks for --gang=%s\n", label, value);
+	return status;
+}
+
+/* Could slurmctld not be asked at all? Then it is no answer. 22.05 has the unexpected message for
+ * that, too. */
+static bool unreachable(int code)
+{
+	return code == SLURM_COMMUNICATIONS_CONNECTION_ERROR ||
+	       code == SLURM_COMMUNICATIONS_SEND_ERROR ||
+	       code == SLURM_COMMUNICATIONS_RECEIVE_ERROR ||
+	       code == SLURMCTLD_COMMUNICATIONS_CONNECTION_ERROR ||
+	       code == SLURMCTLD_COMMUNICATIONS_SEND_ERROR ||
+	       code == SLURMCTLD_COMMUNICATIONS_RECEIVE_ERROR ||
+	       code == SLURM_PROTOCOL_SOCKET_IMPL_TIMEOUT || code == SLURM_UNEXPECTED_MSG_ERROR ||
+	       code == ESLURM_IN_STANDBY_MODE;
+}
+
+int osp_run_set(const struct osp_call *call)
+{
+	const char *value = call->values[OSP_OPTION_SET_GANG];
+	struct osp_request request = {.relax_s = -1};
+	struct osp_error error = {.text = ""};
+	bool has_words;
+	int code;
+
+	if (!value)
+		osp_error_set(&error, "onespine set needs --gang=LEVEL, --gang=LEVEL@TIME or "
+				      "--gang=off");
+	else if (osp_request_parse(value, &request, &error) == 0 && !osp_slurm_configured())
+		osp_error_set(&error, "no slurm.conf found; set SLURM_CONF");
+	if (*error.text)
+		return osp_say_error(&error);
+	osp_slurm_begin();
+	osp_progress_begin("asking slurmctld");
+	code = send_request(call->arguments[0], value, &has_words, &error);
+	osp_progress_end();
+	if (unreachable(code))
+		return osp_say_error(&error);
+	if (code && !has_words)
+		find_words(call, &request, &error);
+	return print_answer(call->arguments[0], value, code ? error.text : NULL,
+			    call->values[OSP_OPTION_JSON]);
+}

@@ -1,0 +1,512 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * cmd_setup.c - `onespine setup`: puts Onespine's lines into Slurm's files, and takes them out
+ *
+ * Lines that slurm.conf lacks altogether go into a file of ours that it includes, beside it and by
+ * its bare name, so that slurmctld sends it to configless hosts too. What the file says otherwise
+ * (another PluginDir, another SelectType) a person has to change; as long as slurmctld would not start
+ * or not enforce with what is there then, nothing is changed.
+ */
+#include "onespine_config.h"
+#include "tools/shared/command.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "lib/policy/node_policy.h"
+#include "tools/setup/doctor.h"
+#include "tools/shared/files.h"
+#include "tools/setup/setup.h"
+#include "tools/setup/unit_file.h"
+
+#define ADDED "# added by onespine setup; onespine setup --undo takes it out\n"
+
+struct setup {
+	const struct osp_call *call;
+	char *conf_path;
+	char *record_path;
+	bool head;
+	bool fetched;
+	bool dry_run;
+	bool undo;
+	int lock;
+	struct osp_plan old;		     /* what is recorded */
+	struct osp_plan plan;		     /* what should be */
+	struct osp_overlays before;	     /* the files without what is recorded */
+	struct osp_overlays after;	     /* and with the plan */
+	struct osp_doctor doctor;	     /* with the plan */
+	struct osp_doctor_findings findings; /* what is left for a person */
+	const char *unit;		     /* what became of the drop-in; NULL: nothing */
+	char *unit_path;
+	struct osp_error error;
+};
+
+/* --- composing ---------------------------------------------------------------------------------- */
+
+/* What may be wrong when our lines are in, so that nothing must be changed. */
+static bool stops_slurmctld(const struct osp_doctor_finding *finding)
+{
+	static const char *const names[] = {"slurm-conf",     "folders",     "plugin-dir",
+					    "shadow-version", "select-type", "job-submit"};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (finding->level == OSP_DOCTOR_WRONG && strcmp(finding->name, names[i]) == 0)
+			return true;
+	return false;
+}
+
+static bool must_not_change(const struct osp_doctor_findings *findings)
+{
+	for (uint32_t i = 0; i < findings->count; i++)
+		if (stops_slurmctld(&findings->items[i]))
+			return true;
+	return false;
+}
+
+/* The lines, on one of their own. */
+static int add_to(struct setup *setup, char *path, const char *lines)
+{
+	struct osp_text text = OSP_TEXT_INIT;
+	size_t bytes = 0;
+	char *old = osp_read_overlaid(&setup->before, path, OSP_SLURM_CONF_BYTES_MAX, &bytes,
+				      &setup->error);
+
+	if (!old) {
+		free(path);
+		return -1;
+	}
+	if (bytes && old[bytes - 1] != '\n')
+		osp_text_add(&text, "\n");
+	osp_text_printf(&text, "%s%s\n", ADDED, lines);
+	free(old);
+	return osp_plan_add(&setup->plan, OSP_CHANGE_ADD, path, osp_text_take(&text), bytes);
+}
+
+static bool is_there(const struct setup *setup, const char *path)
+{
+	for (size_t i = 0; i < setup->before.count; i++)
+		if (strcmp(setup->before.items[i].path, path) == 0)
+			return setup->before.items[i].text != NULL;
+	return access(path, F_OK) == 0;
+}
+
+static bool is_configless(const struct osp_doctor *doctor)
+{
+	return osp_slurm_list_has(osp_slurm_conf_value(doctor->conf, "SlurmctldParameters", NULL),
+				  "enable_configless", NULL, 0);
+}
+
+static int plan_plugstack(struct setup *setup, const struct osp_doctor *doctor)
+{
+	const char *path = doctor->facts.plugstack_path;
+	static const char line[] = "required " OSP_PLUGIN_DIR "/onespine.so";
+	char *folder, *file = NULL;
+	int result;
+
+	if (doctor->facts.spank.named)
+		return 0;
+	folder = is_configless(doctor) ? NULL : osp_plugstack_folder(path);
+	if (folder && asprintf(&file, "%s/onespine.conf", folder) < 0)
+		file = NULL;
+	if (!folder && is_there(setup, path)) {
+		result = add_to(setup, strdup(path), line);
+	} else {
+		char *text = NULL;
+
+		if (asprintf(&text, "%s%s\n", ADDED, line) < 0)
+			text = NULL;
+		result = osp_plan_add(&setup->plan, OSP_CHANGE_CREATE, folder ? file : strdup(path),
+				      text, 0);
+	}
+	free(folder);
+	return result;
+}
+
+/* ParallelCluster's Prolog and Epilog run the scripts of a folder: one more there. */
+static int plan_script(struct setup *setup, const char *name)
+{
+	char *folder = osp_scripts_folder(setup->conf_path, name);
+	char *path = NULL, *text = NULL;
+
+	if (!folder)
+		return 0;
+	if (asprintf(&path, "%s/50_onespine", folder) < 0)
+		path = NULL;
+	free(folder);
+	if (asprintf(&text, "#!/bin/sh\n" ADDED "exec " OSP_PLUGIN_DIR "/%s\n", name) < 0)
+		text = NULL;
+	return osp_plan_add(&setup->plan, OSP_CHANGE_CREATE, path, text, 0);
+}
+
+static int plan_scripts(struct setup *setup, const struct osp_doctor *doctor)
+{
+	const struct osp_doctor_gate *gate = &doctor->facts.gate;
+	int result = 0;
+
+	if (gate->on && !gate->prolog_runs && osp_slurm_conf_find(doctor->conf, "Prolog"))
+		result = plan_script(setup, "prolog");
+	if (!result && gate->on && !gate->epilog_runs &&
+	    osp_slurm_conf_find(doctor->conf, "Epilog"))
+		result = plan_script(setup, "epilog");
+	return result;
+}
+
+/* onespine.yaml, for nodes that get slurm.conf from slurmctld. */
+static void add_policy(const struct osp_doctor *doctor, struct osp_text *text)
+{
+	size_t bytes = 0;
+	char *yaml;
+
+	if (!is_configless(doctor) || !doctor->facts.config_exists || doctor->facts.config_error)
+		return;
+	yaml = osp_read_file(doctor->facts.config_path, OSP_CONFIG_FILE_BYTES_MAX, &bytes);
+	if (!yaml)
+		return;
+	osp_text_add(text, "# onespine.yaml, for nodes that slurmctld sends this file to:\n");
+	osp_node_policy_hide(yaml, bytes, text);
+	free(yaml);
+}
+
+static int plan_slurm_conf(struct setup *setup, const struct osp_doctor *doctor,
+			   const struct osp_doctor_findings *findings)
+{
+	char *piece = osp_doctor_piece(findings);
+	struct osp_text policy = OSP_TEXT_INIT;
+	char *text = NULL;
+
+	if (setup->head)
+		add_policy(doctor, &policy);
+	if (piece && !*piece && !policy.length_bytes) {
+		free(piece);
+		return 0;
+	}
+	if (piece && !policy.failed &&
+	    asprintf(&text,
+		     "# What Onespine needs in slurm.conf; made by onespine setup, which writes it "
+		     "anew\n# where needed. Not for your own lines.\n%s%s",
+		     piece, policy.data ? policy.data : "") < 0)
+		text = NULL;
+	free(piece);
+	osp_text_free(&policy);
+	if (osp_plan_add(&setup->plan, OSP_CHANGE_CREATE,
+			 osp_path_beside(setup->conf_path, OSP_PIECE_NAME), text, 0) < 0)
+		return -1;
+	return add_to(setup, strdup(setup->conf_path), "include " OSP_PIECE_NAME);
+}
+
+/* What should be done, from the files as they are without us. */
+static int compose(struct setup *setup)
+{
+	struct osp_doctor_question question = {
+		.conf_path = setup->conf_path,
+		.overlays = &setup->before,
+		.controller = setup->head,
+	};
+	struct osp_doctor_findings findings = OSP_DOCTOR_FINDINGS_INIT;
+	struct osp_doctor doctor;
+	int result;
+
+	osp_doctor_gather(&question, &doctor);
+	if (!doctor.conf) {
+		setup->error = doctor.conf_error;
+		result = -1;
+	} else {
+		result = osp_doctor_judge(&doctor.facts, &findings);
+		setup->plan.head = setup->head;
+		if (result == 0)
+			result = plan_plugstack(setup, &doctor);
+		if (result == 0)
+			result = plan_scripts(setup, &doctor);
+		if (result == 0)
+			result = plan_slurm_conf(setup, &doctor, &findings);
+		if (result < 0)
+			osp_error_set(&setup->error, "out of memory");
+	}
+	osp_doctor_findings_free(&findings);
+	osp_doctor_free(&doctor);
+	return result;
+}
+
+/* Looks at the files as they will be. */
+static int look_ahead(struct setup *setup)
+{
+	struct osp_doctor_question question = {
+		.conf_path = setup->conf_path,
+		.overlays = &setup->after,
+		.controller = setup->head,
+	};
+
+	if (osp_plan_without(&setup->old, &setup->after, &setup->error) < 0 ||
+	    osp_plan_with(&setup->plan, &setup->before, &setup->after, &setup->error) < 0)
+		return -1;
+	osp_doctor_gather(&question, &setup->doctor);
+	if (osp_doctor_judge(&setup->doctor.facts, &setup->findings) < 0)
+		return osp_error_set(&setup->error, "out of memory");
+	return 0;
+}
+
+/* --- telling ------------------------------------------------------------------------------------ */
+
+static const char *verb(const struct setup *setup, const struct osp_change *change)
+{
+	bool create = change->kind == OSP_CHANGE_CREATE;
+
+	if (setup->undo)
+		return setup->dry_run ? (create ? "would remove" : "would take back from")
+				      : (create ? "removed" : "taken back from");
+	return setup->dry_run ? (create ? "would write" : "would add to")
+			      : (create ? "wrote" : "added to");
+}
+
+static void tell_change(const struct setup *setup, const struct osp_change *change,
+			struct osp_text *text)
+{
+	const char *line;
+
+	osp_text_printf(text, "%s %s:\n", verb(setup, change), change->path);
+	for (line = change->text; *line; line += strcspn(line, "\n"), line += *line == '\n')
+		if (*line != '\n')
+			osp_text_printf(text, "    %.*s\n", (int)strcspn(line, "\n"), line);
+}
+
+static void tell_left(const struct setup *setup, struct osp_text *text)
+{
+	bool first = true;
+
+	for (uint32_t i = 0; i < setup->findings.count; i++) {
+		const struct osp_doctor_finding *finding = &setup->findings.items[i];
+
+		if (finding->level != OSP_DOCTOR_WRONG)
+			continue;
+		if (first)
+			osp_text_add(text, "left for a person:\n");
+		first = false;
+		osp_text_printf(text, "  %s\n    %s\n", finding->sentence, finding->cure);
+	}
+}
+
+static json_t *left_json(const struct setup *setup)
+{
+	json_t *list = json_array();
+
+	for (uint32_t i = 0; i < setup->findings.count; i++) {
+		const struct osp_doctor_finding *finding = &setup->findings.items[i];
+		json_t *item = json_object();
+
+		if (finding->level != OSP_DOCTOR_WRONG) {
+			json_decref(item);
+			continue;
+		}
+		json_object_set_new(item, "name", json_string(finding->name));
+		json_object_set_new(item, "sentence", osp_json_string(finding->sentence));
+		json_object_set_new(item, "cure", osp_json_string(finding->cure));
+		json_array_append_new(list, item);
+	}
+	return list;
+}
+
+static int print_json(const struct setup *setup, const struct osp_plan *made, int status)
+{
+	json_t *root = json_object();
+
+	json_object_set_new(root, "slurm_conf", osp_json_string(setup->conf_path));
+	json_object_set_new(root, "dry_run", json_boolean(setup->dry_run));
+	json_object_set_new(root, "undo", json_boolean(setup->undo));
+	json_object_set_new(root, "changes", osp_plan_json(made));
+	json_object_set_new(root, "unit",
+			    setup->unit ? osp_json_string(setup->unit_path) : json_null());
+	json_object_set_new(root, "left", left_json(setup));
+	return osp_print_json(root, status);
+}
+
+/* `made` is what was changed, or would be. */
+static int tell(const struct setup *setup, const struct osp_plan *made, bool blocked, int status)
+{
+	struct osp_text text = OSP_TEXT_INIT;
+
+	if (setup->call->values[OSP_OPTION_JSON])
+		return print_json(setup, made, status);
+	for (size_t i = 0; i < made->count; i++)
+		tell_change(setup, &made->changes[setup->undo ? made->count - 1 - i : i], &text);
+	if (setup->unit)
+		osp_text_printf(&text, "%s %s\n", setup->unit, setup->unit_path);
+	if (!made->count && !setup->unit)
+		osp_text_printf(&text, "%s: nothing to %s\n", setup->conf_path,
+				setup->undo ? "undo"
+				: blocked   ? "change yet"
+					    : "do");
+	tell_left(setup, &text);
+	if (blocked)
+		osp_text_add(&text, "slurmctld would not start, or not place gangs, before that is "
+				    "done; then run this again\n");
+	else if ((made->count || setup->unit) && !setup->dry_run)
+		osp_text_printf(&text, "now %srestart slurmctld, and run scontrol reconfigure%s\n",
+				setup->unit ? "run systemctl daemon-reload, " : "",
+				setup->undo ? "" : " and onespine doctor");
+	return osp_print_text(&text, status);
+}
+
+/* --- doing -------------------------------------------------------------------------------------- */
+
+static int change_unit(struct setup *setup)
+{
+	int done;
+
+	if (!setup->head || !setup->unit_path)
+		return 0;
+	done = osp_unit_file(setup->unit_path, setup->undo, setup->dry_run, &setup->error);
+	if (done > 0)
+		setup->unit = setup->undo ? (setup->dry_run ? "would remove" : "removed")
+					  : (setup->dry_run ? "would write" : "wrote");
+	return done < 0 ? -1 : 0;
+}
+
+static int run_undo(struct setup *setup)
+{
+	if (change_unit(setup) < 0)
+		return osp_say_error(&setup->error);
+	if (setup->old.count && !setup->dry_run &&
+	    osp_plan_undo(&setup->old, setup->record_path, &setup->error) < 0)
+		return osp_say_error(&setup->error);
+	return tell(setup, &setup->old, false, OSP_EXIT_YES);
+}
+
+/* Slurm's files are read again once they are written. */
+static int check_written(struct setup *setup)
+{
+	struct osp_slurm_conf *conf = osp_load_slurm_conf(setup->conf_path, NULL, &setup->error);
+	struct osp_error ignored = {.text = ""};
+
+	osp_slurm_conf_free(conf);
+	if (conf && osp_plan_holds(&setup->plan))
+		return 0;
+	osp_error_set(&setup->error, "%s is not as it was written; all was taken back",
+		      setup->conf_path);
+	(void)osp_plan_undo(&setup->plan, setup->record_path, &ignored);
+	return -1;
+}
+
+static int make_changes(struct setup *setup)
+{
+	if (setup->old.count && osp_plan_undo(&setup->old, setup->record_path, &setup->error) < 0)
+		return -1;
+	if (!setup->plan.count)
+		return 0;
+	if (osp_plan_make(&setup->plan, setup->record_path, setup->conf_path, &setup->error) < 0)
+		return -1;
+	return check_written(setup);
+}
+
+static int run_setup(struct setup *setup)
+{
+	static const struct osp_plan nothing;
+	bool done, blocked;
+	int status;
+
+	/* The host of slurmctld has done it for all that share its files. */
+	if (!setup->head && setup->old.head)
+		setup->plan = setup->old;
+	else if (!setup->fetched && compose(setup) < 0)
+		return osp_say_error(&setup->error);
+	if (look_ahead(setup) < 0)
+		return osp_say_error(&setup->error);
+	blocked = must_not_change(&setup->findings);
+	done = osp_plans_equal(&setup->old, &setup->plan) && osp_plan_holds(&setup->old);
+	status = osp_doctor_count(&setup->findings, OSP_DOCTOR_WRONG) ? OSP_EXIT_NO : OSP_EXIT_YES;
+	if (blocked)
+		return tell(setup, &nothing, true, OSP_EXIT_NO);
+	if (change_unit(setup) < 0 || (!done && !setup->dry_run && make_changes(setup) < 0))
+		return osp_say_error(&setup->error);
+	return tell(setup, done ? &nothing : &setup->plan, false, status);
+}
+
+/* --- the command -------------------------------------------------------------------------------- */
+
+static int check_options(const struct osp_call *call, struct osp_error *error)
+{
+	int roles = !!call->values[OSP_OPTION_HEAD] + !!call->values[OSP_OPTION_NODE] +
+		    !!call->values[OSP_OPTION_LOGIN];
+
+	if (roles != 1)
+		return osp_error_set(error,
+				     "onespine setup needs one of --head, --node and --login");
+	return 0;
+}
+
+/* One setup at a time in a folder. */
+static int lock_folder(struct setup *setup)
+{
+	char *folder = osp_path_beside(setup->conf_path, ".");
+
+	setup->lock = folder ? open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+	free(folder);
+	if (setup->lock < 0)
+		return osp_error_at(&setup->error, setup->conf_path, 0, 0, "its folder: %s",
+				    strerror(errno));
+	if (flock(setup->lock, LOCK_EX | LOCK_NB) < 0 && errno == EWOULDBLOCK)
+		return osp_error_at(&setup->error, setup->conf_path, 0, 0,
+				    "another onespine setup is at work");
+	return 0;
+}
+
+static int open_setup(struct setup *setup)
+{
+	const char *units = setup->call->values[OSP_OPTION_UNITS];
+
+	if (check_options(setup->call, &setup->error) < 0)
+		return -1;
+	setup->conf_path = osp_find_slurm_conf(&setup->error);
+	if (!setup->conf_path)
+		return -1;
+	setup->record_path = osp_record_path(setup->conf_path);
+	if (!setup->record_path)
+		return osp_error_set(&setup->error, "out of memory");
+	setup->fetched = osp_slurm_conf_fetched(setup->conf_path);
+	setup->unit_path = osp_unit_path(units);
+	if (lock_folder(setup) < 0 ||
+	    osp_plan_load(setup->record_path, &setup->old, &setup->error) < 0)
+		return -1;
+	return osp_plan_without(&setup->old, &setup->before, &setup->error);
+}
+
+static void close_setup(struct setup *setup)
+{
+	if (!setup->head && setup->old.head)
+		setup->plan = (struct osp_plan){.count = 0};
+	if (setup->lock >= 0)
+		close(setup->lock);
+	osp_doctor_findings_free(&setup->findings);
+	osp_doctor_free(&setup->doctor);
+	osp_overlays_free(&setup->before);
+	osp_overlays_free(&setup->after);
+	osp_plan_free(&setup->old);
+	osp_plan_free(&setup->plan);
+	free(setup->conf_path);
+	free(setup->record_path);
+	free(setup->unit_path);
+}
+
+int osp_run_setup(const struct osp_call *call)
+{
+	struct setup setup = {
+		.call = call,
+		.head = call->values[OSP_OPTION_HEAD],
+		.dry_run = call->values[OSP_OPTION_DRY_RUN],
+		.undo = call->values[OSP_OPTION_UNDO],
+		.lock = -1,
+	};
+	int status;
+
+	if (open_setup(&setup) < 0)
+		status = osp_say_error(&setup.error);
+	else
+		status = setup.undo ? run_undo(&setup) : run_setup(&setup);
+	close_setup(&setup);
+	return status;
+}

@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* cmd_topology_import.c - `onespine topology import` */
+#include "tools/shared/command.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/topology/readers.h"
+#include "tools/shared/files.h"
+
+#define LIST_MAX      64
+#define LIST_BYTES    2048
+#define MAP_BYTES_MAX OSP_TOPOLOGY_FILE_BYTES_MAX
+
+/* A comma-separated option value, split. */
+struct word_list {
+	char text[LIST_BYTES];
+	const char *words[LIST_MAX];
+	size_t count;
+};
+
+static int split(const char *option, const char *value, struct word_list *list,
+		 struct osp_error *error)
+{
+	char *rest = list->text;
+
+	list->count = 0;
+	if (strlen(value) >= sizeof(list->text))
+		return osp_error_set(error, "--%s: too long", option);
+	strcpy(list->text, value);
+	while (rest) {
+		const char *word = strsep(&rest, ",");
+
+		if (!*word)
+			return osp_error_set(error, "--%s: an empty name", option);
+		if (list->count == LIST_MAX)
+			return osp_error_set(error, "--%s: more than %d names", option, LIST_MAX);
+		list->words[list->count++] = word;
+	}
+	return 0;
+}
+
+/* --- what to read ----------------------------------------------------------------------------- */
+
+/* The index of `value` among the words of its option; -1 with the nearest in `error`. */
+static int choose(enum osp_option_id id, const char *value, struct osp_error *error)
+{
+	const struct osp_option *option = osp_option(id);
+	const char *nearest;
+	struct word_list list;
+	char spaced[LIST_BYTES];
+	char *blank;
+	size_t i;
+
+	snprintf(spaced, sizeof(spaced), "%s", option->words);
+	while ((blank = strchr(spaced, ' ')))
+		*blank = ',';
+	if (split(option->name, spaced, &list, error) < 0)
+		return -1;
+	for (i = 0; i < list.count; i++)
+		if (strcmp(value, list.words[i]) == 0)
+			return (int)i;
+	nearest = osp_nearest_word(value, list.words, list.count);
+	return osp_error_set(error, "--%s=%.40s: not one of %s%s%s%s", option->name, value, spaced,
+			     nearest ? "; did you mean " : "", nearest ? nearest : "",
+			     nearest ? "?" : "");
+}
+
+enum source { FROM_EC2, FROM_SLURM, FROM_CSV, FROM_ONESPINE }; /* in the table's order */
+enum target { TO_ONESPINE, TO_SLURM, TO_YAML };
+
+static const char *const source_words[] = {"ec2", "slurm", "csv", "onespine"};
+
+/* Options that this source does not look at are a mistake, not to be passed over. */
+static int refuse_option(const struct osp_call *call, enum osp_option_id id, enum source source,
+			 struct osp_error *error)
+{
+	if (!call->values[id])
+		return 0;
+	return osp_error_set(error, "--%s does not go with --from=%s", osp_option(id)->name,
+			     source_words[source]);
+}
+
+static int check_options(const struct osp_call *call, enum source source, struct osp_error *error)
+{
+	if (source != FROM_CSV && refuse_option(call, OSP_OPTION_COLUMNS, source, error) < 0)
+		return -1;
+	if (call->values[OSP_OPTION_TAG] && !call->values[OSP_OPTION_NAME_MAP])
+		return osp_error_set(error, "--tag goes with --nodes");
+	if (source == FROM_EC2 || source == FROM_CSV)
+		return 0;
+	if (refuse_option(call, OSP_OPTION_NAME_MAP, source, error) < 0 ||
+	    refuse_option(call, OSP_OPTION_LEVELS, source, error) < 0 ||
+	    refuse_option(call, OSP_OPTION_ALLOW_MISSING, source, error) < 0)
+		return -1;
+	if (call->argument_count > 1)
+		return osp_error_set(error, "--from=%s takes one FILE", source_words[source]);
+	return 0;
+}
+
+/* --- pages ------------------------------------------------------------------------------------ */
+
+static struct osp_name_map *load_map(const struct osp_call *call, struct osp_error *error)
+{
+	const char *path = call->values[OSP_OPTION_NAME_MAP];
+	struct osp_name_map *map;
+	size_t bytes;
+	char *text = osp_read_input(path, MAP_BYTES_MAX, &bytes, error);
+
+	if (!text)
+		return NULL;
+	map = osp_read_name_map(osp_input_name(path), text, bytes, call->values[OSP_OPTION_TAG],
+				error);
+	free(text);
+	return map;
+}
+
+static int add_pages(const struct osp_call *call, enum source source, struct osp_import *import,
+		     struct osp_error *error)
+{
+	int i;
+
+	for (i = 0; i < call->argument_count; i++) {
+		const char *name = osp_input_name(call->arguments[i]);
+		size_t bytes;
+		char *text = osp_read_input(call->arguments[i], OSP_TOPOLOGY_FILE_BYTES_MAX, &bytes,
+					    error);
+		int result;
+
+		if (!text)
+			return -1;
+		result = source == FROM_EC2 ? osp_import_ec2(import, name, text, bytes, error)
+					    : osp_import_csv(import, name, text, bytes, error);
+		free(text);
+		if (result < 0)
+			return -1;
+	}
+	return 0;
+}
+
+static struct osp_topology *read_pages(const struct osp_call *call, enum source source,
+				       const struct osp_import_options *options,
+				       struct osp_error *error)
+{
+	struct osp_import *import = osp_import_new(options);
+	struct osp_topology *topology = NULL;
+	size_t i;
+
+	if (!import)
+		osp_error_set(error, "out of memory");
+	else if (add_pages(call, source, import, error) == 0)
+		topology = osp_import_finish(import, error);
+	for (i = 0; topology && i < osp_import_warning_count(import); i++)
+		osp_say_warning("%s", osp_import_warning(import, i));
+	osp_import_free(import);
+	return topology;
+}
+
+static struct osp_topology *import_pages(const struct osp_call *call, enum source source,
+					 struct osp_error *error)
+{
+	struct osp_import_options options = {.allow_missing =
+						     call->values[OSP_OPTION_ALLOW_MISSING]};
+	struct word_list levels;
+	struct word_list columns;
+	struct osp_name_map *map = NULL;
+	struct osp_topology *topology;
+
+	if (call->values[OSP_OPTION_LEVELS]) {
+		if (split("levels", call->values[OSP_OPTION_LEVELS], &levels, error) < 0)
+			return NULL;
+		options.level_names = levels.words;
+		options.level_name_count = levels.count;
+	}
+	if (call->values[OSP_OPTION_COLUMNS]) {
+		if (split("columns", call->values[OSP_OPTION_COLUMNS], &columns, error) < 0)
+			return NULL;
+		options.csv_columns = columns.words;
+		options.csv_column_count = columns.count;
+	}
+	if (call->values[OSP_OPTION_NAME_MAP]) {
+		map = load_map(call, error);
+		if (!map)
+			return NULL;
+		options.map = map;
+	}
+	topology = read_pages(call, source, &options, error);
+	osp_name_map_free(map);
+	return topology;
+}
+
+static struct osp_topology *import_one(const struct osp_call *call, enum source source,
+				       struct osp_error *error)
+{
+	const char *name = osp_input_name(call->arguments[0]);
+	struct osp_topology *topology;
+	size_t bytes;
+	char *text;
+
+	if (source == FROM_EC2 || source == FROM_CSV)
+		return import_pages(call, source, error);
+	text = osp_read_input(call->arguments[0], OSP_TOPOLOGY_FILE_BYTES_MAX, &bytes, error);
+	if (!text)
+		return NULL;
+	topology = source == FROM_SLURM ? osp_read_slurm_topology(name, text, bytes, error)
+					: osp_read_onespine_topology(name, text, bytes, error);
+	free(text);
+	return topology;
+}
+
+/* --- writing ---------------------------------------------------------------------------------- */
+
+static int write_topology(const struct osp_call *call, const struct osp_topology *topology,
+			  enum source source, enum target target, struct osp_error *error)
+{
+	const char *path = call->values[OSP_OPTION_OUTPUT];
+	char origin[32];
+	char *text;
+	int result;
+
+	snprintf(origin, sizeof(origin), "import from %s", source_words[source]);
+	text = target == TO_ONESPINE ? osp_write_onespine_topology(topology, origin)
+				     : osp_write_slurm_topology(topology, target == TO_YAML, error);
+	if (!text)
+		return error->text[0] ? -1 : osp_error_set(error, "out of memory");
+	result = osp_write_output(path ? path : "-", text, strlen(text), error);
+	free(text);
+	return result;
+}
+
+int osp_run_topology_import(const struct osp_call *call)
+{
+	const char *to = call->values[OSP_OPTION_TO];
+	struct osp_error error = {.text = ""};
+	struct osp_topology *topology;
+	int source;
+	int target;
+	int result;
+
+	if (!call->values[OSP_OPTION_FROM]) {
+		osp_error_set(&error, "--from is needed: ec2, slurm, csv or onespine");
+		return osp_say_error(&error);
+	}
+	source = choose(OSP_OPTION_FROM, call->values[OSP_OPTION_FROM], &error);
+	target = to ? choose(OSP_OPTION_TO, to, &error) : TO_ONESPINE;
+	if (source < 0 || target < 0 || check_options(call, source, &error) < 0)
+		return osp_say_error(&error);
+	osp_progress_begin("reading the topology");
+	topology = import_one(call, source, &error);
+	osp_progress_end();
+	if (!topology)
+		return osp_say_error(&error);
+	result = write_topology(call, topology, source, target, &error);
+	osp_topology_free(topology);
+	return result < 0 ? osp_say_error(&error) : OSP_EXIT_YES;
+}

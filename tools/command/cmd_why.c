@@ -1,0 +1,367 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* cmd_why.c - `onespine why`: why a gang waits, where it runs, what became of it */
+#include "tools/shared/command.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/gate/gate_words.h"
+#include "tools/slurm/ask.h"
+#include "tools/slurm/cluster_state.h"
+#include "tools/slurm/gang.h"
+#include "tools/slurm/in_the_way.h"
+
+#define DOMAINS_SHOWN 5
+
+/* One answer, as text and as JSON side by side: each fact is added to whichever is asked for. */
+struct why {
+	const struct osp_world *world;
+	const struct osp_state_job *job;
+	struct osp_gang gang;
+	bool is_gang;
+	struct osp_text text;
+	json_t *root;
+};
+
+/* --- any job ---------------------------------------------------------------------------------- */
+
+static void add_time(json_t *root, const char *key, int64_t time_s)
+{
+	char when[32];
+
+	if (time_s > 0)
+		json_object_set_new(root, key,
+				    json_string(osp_format_time(time_s, when, sizeof(when))));
+}
+
+static void tell_job(struct why *why)
+{
+	const struct osp_state_job *job = why->job;
+	json_t *root = why->root;
+
+	osp_text_printf(&why->text, "job %s", job->label);
+	if (job->name)
+		osp_text_printf(&why->text, " %s", job->name);
+	if (job->user)
+		osp_text_printf(&why->text, " of %s", job->user);
+	osp_text_printf(&why->text, ": %s, %u %s", job->state, job->node_count,
+			job->node_count == 1 ? "node" : "nodes");
+	if (why->is_gang)
+		osp_text_printf(&why->text, ", gang=%s", why->gang.note.gang);
+	osp_text_add(&why->text, "\n");
+	json_object_set_new(root, "job", osp_json_string(job->label));
+	json_object_set_new(root, "name", osp_json_string(job->name));
+	json_object_set_new(root, "user", osp_json_string(job->user));
+	json_object_set_new(root, "partition", osp_json_string(job->partition));
+	json_object_set_new(root, "state", osp_json_string(job->state));
+	json_object_set_new(root, "reason", osp_json_string(job->reason));
+	json_object_set_new(root, "node_count", json_integer(job->node_count));
+	json_object_set_new(root, "gang",
+			    osp_json_string(why->is_gang ? why->gang.note.gang : NULL));
+	json_object_set_new(root, "advise", json_boolean(why->gang.advise));
+	json_object_set_new(root, "says", osp_json_string(why->gang.note.says));
+	json_object_set_new(root, "restarts", json_integer(job->restarts));
+	add_time(root, "submitted", job->submit_s);
+	add_time(root, "starts", job->start_s);
+	add_time(root, "ends", job->end_s);
+}
+
+static void tell_times(struct why *why)
+{
+	const struct osp_state_job *job = why->job;
+	char first[32];
+	char second[32];
+	char lasted[32];
+
+	switch (job->phase) {
+	case OSP_JOB_PENDING:
+		osp_text_printf(&why->text, "  waits since %s (%s)",
+				osp_format_time(osp_gang_waits_since(job), first, sizeof(first)),
+				osp_format_duration(why->world->snapshot->time_s -
+							    osp_gang_waits_since(job),
+						    lasted, sizeof(lasted)));
+		if (job->start_s > why->world->snapshot->time_s)
+			osp_text_printf(&why->text, "; Slurm expects it to start at %s",
+					osp_format_time(job->start_s, second, sizeof(second)));
+		break;
+	case OSP_JOB_ENDED:
+		osp_text_printf(&why->text, "  ran from %s to %s",
+				osp_format_time(job->start_s, first, sizeof(first)),
+				osp_format_time(job->end_s, second, sizeof(second)));
+		break;
+	default:
+		osp_text_printf(&why->text, "  runs since %s; ends %s",
+				osp_format_time(job->start_s, first, sizeof(first)),
+				job->end_s ? osp_format_time(job->end_s, second, sizeof(second))
+					   : "when it is done: it has no time limit");
+	}
+	osp_text_add(&why->text, "\n");
+	if (job->restarts)
+		osp_text_printf(&why->text, "  requeued %u %s so far\n", job->restarts,
+				job->restarts == 1 ? "time" : "times");
+}
+
+static void tell_reason(struct why *why)
+{
+	if (why->job->reason)
+		osp_text_printf(&why->text, "  Slurm's reason: %s\n", why->job->reason);
+}
+
+/* What the gate found before the job started, gang or not; it stays after the job. */
+static void tell_gate(struct why *why)
+{
+	struct osp_note note = {.gang = NULL};
+
+	if (osp_note_find(why->job->admin_comment, &note) && note.gate) {
+		osp_text_printf(&why->text, "  gate: %s\n", note.gate);
+		json_object_set_new(why->root, "gate", osp_json_string(note.gate));
+		json_object_set_new(why->root, "gate_stopped",
+				    json_integer(osp_gate_stopped(note.gate)));
+		if (note.log) {
+			osp_text_printf(&why->text, "  its log: %s\n", note.log);
+			json_object_set_new(why->root, "gate_log", osp_json_string(note.log));
+		}
+	}
+	if (note.suspects) {
+		osp_text_printf(&why->text,
+				"  kept from this job, since the gate stopped it there: %s\n",
+				note.suspects);
+		json_object_set_new(why->root, "suspects", osp_json_string(note.suspects));
+	}
+	osp_note_free_pieces(&note);
+}
+
+/* --- a pending gang --------------------------------------------------------------------------- */
+
+/* The level that will do now; with @TIME, says when the next one will. 0: any nodes. */
+static uint32_t level_now(struct why *why, uint32_t level)
+{
+	const struct osp_topology *topology = why->world->topology;
+	const struct osp_state_job *job = why->job;
+	int64_t relaxes_s = osp_gang_waits_since(job) + why->gang.request.relax_s;
+	uint32_t next = level < osp_topology_level_count(topology) ? level + 1 : 0;
+	const char *will_do = next ? osp_topology_level_name(topology, next) : NULL;
+	char when[32];
+
+	if (why->gang.request.relax_s < 0)
+		return level;
+	add_time(why->root, "relaxes", relaxes_s);
+	if (relaxes_s <= why->world->snapshot->time_s)
+		osp_text_add(&why->text, "  it has waited so long that ");
+	else
+		osp_text_printf(&why->text, "  from %s on ",
+				osp_format_time(relaxes_s, when, sizeof(when)));
+	if (will_do)
+		osp_text_printf(&why->text, "one %s will do\n", will_do);
+	else
+		osp_text_add(&why->text, "any nodes will do\n");
+	return relaxes_s <= why->world->snapshot->time_s ? next : level;
+}
+
+/* The domain to look into: the first that only lacks free nodes, as the scheduler's words have it. */
+static const struct osp_place_domain *nearest(const struct osp_answer *answer)
+{
+	uint32_t i;
+
+	for (i = answer->candidate_count; i < answer->domain_count; i++)
+		if (answer->domains[i].reason == OSP_PLACE_NOT_FREE)
+			return &answer->domains[i];
+	return &answer->domains[0];
+}
+
+static int tell_domains(struct why *why, const struct osp_answer *answer)
+{
+	const struct osp_world *world = why->world;
+	const char *level = osp_topology_level_name(world->topology, answer->input.level);
+	bool now = !osp_nodeset_empty(answer->chosen);
+
+	json_object_set_new(why->root, "starts_now", json_boolean(now));
+	json_object_set_new(why->root, "domains", osp_answer_to_json(world, answer, DOMAINS_SHOWN));
+	if (!answer->domain_count) {
+		osp_text_printf(&why->text, "  no %s has a usable node for it\n", level);
+		return 0;
+	}
+	if (now)
+		osp_text_printf(
+			&why->text,
+			"  %s %s has room for it now: it waits for its turn, or for what "
+			"Slurm's reason says\n",
+			level,
+			osp_topology_domain(world->topology, answer->domains[0].domain)->name);
+	osp_text_add(&why->text, "\n");
+	osp_answer_table(world, answer, DOMAINS_SHOWN, &why->text);
+	if (now)
+		return 0;
+	osp_text_add(&why->text, "\n");
+	return osp_in_the_way(world, nearest(answer)->domain, &why->text, why->root);
+}
+
+static int tell_pending(struct why *why, struct osp_error *error)
+{
+	const struct osp_state_job *job = why->job;
+	const struct osp_policy *policy = osp_config_policy(why->world->config, job->partition);
+	const char *name = *why->gang.request.level ? why->gang.request.level : policy->level;
+	struct osp_question question = {
+		.partitions = job->partition,
+		.required_nodes = job->required_nodes,
+		.excluded_nodes = job->excluded_nodes,
+		.need_nodes = job->node_count ? job->node_count : 1,
+		.want_nodes = job->node_most > job->node_count ? job->node_most : job->node_count,
+		.reserved_too = job->reservation,
+		.mix_kinds = policy->mix_kinds,
+	};
+	struct osp_answer answer;
+	int level;
+	int result;
+
+	if (why->gang.note.says)
+		osp_text_printf(&why->text, "  %s\n", why->gang.note.says);
+	if (why->gang.advise)
+		osp_text_add(
+			&why->text,
+			"  its partition is in advise mode: it starts where Slurm places it, on "
+			"one domain or not\n");
+	tell_reason(why);
+	tell_times(why);
+	level = osp_ask_level(why->world, name, error);
+	if (level < 0)
+		return -1;
+	question.level = level_now(why, (uint32_t)level);
+	if (question.want_nodes < question.need_nodes)
+		question.want_nodes = question.need_nodes;
+	if (question.level == 0)
+		return 0;
+	result = osp_ask(why->world, &question, &answer, error);
+	if (result == 0)
+		result = tell_domains(why, &answer);
+	osp_answer_clear(&answer);
+	return result;
+}
+
+/* --- one that has run ------------------------------------------------------------------------- */
+
+static int tell_leaves(struct why *why, struct osp_error *error)
+{
+	struct osp_nodeset *set = osp_nodeset_new(why->world->snapshot->node_count);
+	uint32_t i;
+	bool good;
+
+	if (!set)
+		return osp_error_set(error, "out of memory");
+	for (i = 0; i < why->job->nodes_known; i++)
+		osp_nodeset_add(set, why->job->nodes[i]);
+	good = osp_leaves_text(why->world, set, &why->text);
+	json_object_set_new(why->root, "leaves", osp_leaves_to_json(why->world, set));
+	free(set);
+	return good ? 0 : osp_error_set(error, "out of memory");
+}
+
+static int tell_placed(struct why *why, struct osp_error *error)
+{
+	const struct osp_topology *topology = why->world->topology;
+	struct osp_whereabouts where;
+	int due = osp_gang_level_due(topology, why->job, &why->gang);
+	bool kept;
+
+	if (why->gang.note.says)
+		osp_text_printf(&why->text, "  %s\n", why->gang.note.says);
+	tell_reason(why);
+	tell_times(why);
+	if (!why->job->nodes_known)
+		return 0;
+	if (osp_gang_find(why->world->snapshot, topology, why->job, &where) < 0)
+		return osp_error_set(error, "out of memory");
+	kept = osp_gang_kept(due, &where);
+	json_object_set_new(why->root, "in_one_domain", json_boolean(kept));
+	if (where.domain != OSP_NO_DOMAIN) {
+		const char *level = osp_topology_level_name(topology, (uint32_t)where.level);
+		const char *domain = osp_topology_domain(topology, where.domain)->name;
+
+		osp_text_printf(&why->text, "  all its nodes are on %s %s%s:\n", level, domain,
+				kept ? ""
+				     : ", and on nothing lower: that breaks what it asked for");
+		json_object_set_new(why->root, "level", osp_json_string(level));
+		json_object_set_new(why->root, "domain", osp_json_string(domain));
+	} else if (!kept) {
+		osp_text_add(
+			&why->text,
+			"  its nodes are in no common domain: that breaks what it asked for\n");
+	}
+	return tell_leaves(why, error);
+}
+
+/* --- the command ------------------------------------------------------------------------------ */
+
+static int no_such_job(const struct osp_call *call)
+{
+	const char *label = call->arguments[0];
+	json_t *root;
+
+	if (call->values[OSP_OPTION_JSON]) {
+		root = json_object();
+		json_object_set_new(root, "job", osp_json_string(label));
+		json_object_set_new(root, "known", json_false());
+		return osp_print_json(root, OSP_EXIT_NO);
+	}
+	printf("job %s: slurmctld does not know it: never submitted, ended a while ago (sacct -j "
+	       "%s "
+	       "may tell), or not yours to see\n",
+	       label, label);
+	return OSP_EXIT_NO;
+}
+
+static int tell(struct why *why, struct osp_error *error)
+{
+	tell_job(why);
+	tell_gate(why);
+	if (why->is_gang)
+		return why->job->phase == OSP_JOB_PENDING ? tell_pending(why, error)
+							  : tell_placed(why, error);
+	osp_text_printf(
+		&why->text, "  no gang%s\n",
+		why->job->phase == OSP_JOB_PENDING ? ": Onespine has no part in why it waits" : "");
+	tell_reason(why);
+	tell_times(why);
+	return 0;
+}
+
+static int answer(const struct osp_call *call, struct osp_world *world)
+{
+	struct osp_state_job *job = osp_snapshot_find_job(world->snapshot, call->arguments[0]);
+	struct osp_error error = {.text = ""};
+	struct why why = {.world = world, .job = job};
+	int status = OSP_EXIT_YES;
+
+	if (!job)
+		return no_such_job(call);
+	if (world->from_slurm && osp_cluster_job_reason(world->snapshot, job, &error) < 0)
+		return osp_say_error(&error);
+	why.is_gang = osp_gang_of(job, &why.gang);
+	why.root = json_object();
+	if (tell(&why, &error) < 0)
+		status = osp_say_error(&error);
+	else if (call->values[OSP_OPTION_JSON])
+		status = osp_print_json(json_incref(why.root), status);
+	else
+		status = osp_print_text(&why.text, status);
+	osp_text_free(&why.text);
+	json_decref(why.root);
+	if (why.is_gang)
+		osp_gang_clear(&why.gang);
+	return status;
+}
+
+int osp_run_why(const struct osp_call *call)
+{
+	struct osp_error error = {.text = ""};
+	struct osp_world world;
+	int status;
+
+	if (osp_world_open(call, &world, &error) < 0)
+		status = osp_say_error(&error);
+	else
+		status = answer(call, &world);
+	osp_world_close(&world);
+	return status;
+}

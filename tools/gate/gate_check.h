@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * gate_check.h - this node's own check, in a process of its own
+ *
+ * Runs `onespine check --json` of this very program, with nothing in its environment but a path. It
+ * gets a time; what has not ended by then is ERROR, and a process that cannot be killed is not waited
+ * for. One thread.
+ */
+#ifndef OSP_GATE_CHECK_H
+#define OSP_GATE_CHECK_H
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+#include "lib/gate/gate.h"
+#include "lib/base/text.h"
+#include "tools/gate/gate_job.h"
+
+struct osp_gate_check {
+	pid_t child;
+	int answer; /* its standard output; -1: not running */
+	struct osp_text json;
+	bool cut; /* it said more than anything it can say */
+};
+
+/* With `reuse` a pass that is fresh by the policy counts. 0, or -1 with `error` set. */
+int osp_gate_check_start(struct osp_gate_check *check, const struct osp_gate_job *job,
+			 uint32_t budget_ms, bool reuse, struct osp_error *error);
+
+/* Reads what is there; true when it has said all. */
+bool osp_gate_check_read(struct osp_gate_check *check);
+
+/* Reads until it has said all, at most until `until_ms` (osp_now_ms()); false when it has not. */
+bool osp_gate_check_wait(struct osp_gate_check *check, uint64_t until_ms);
+
+/* The report: of what it said or, with `late`, that it did not end. Ends it. */
+void osp_gate_check_end(struct osp_gate_check *check, bool late, struct osp_gate_report *report);
+void osp_gate_check_free(struct osp_gate_check *check);
+
+/* The same report from the words alone; NULL or nonsense is ERROR. */
+void osp_gate_check_judge(const char *json, struct osp_gate_report *report);
+
+#endif

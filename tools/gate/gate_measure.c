@@ -1,0 +1,558 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "onespine_config.h"
+#include "tools/gate/gate_measure.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <grp.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "check/check.h"
+#include "check/child.h"
+#include "tools/gate/gate_talk.h"
+
+#define ROUND_MS     1500 /* to send, receive and compare */
+#define TELL_MS	     500  /* for the figures to come up */
+#define SEND_MS	     400
+#define SEND_BYTES   ((size_t)64 * 1024 * 1024)
+#define BLOCK_BYTES  ((size_t)1024 * 1024)
+#define FILES_MAX    1024
+#define NOBODY_ID    65534		     /* "nobody", by number: no name service in a gate */
+#define TEST_NETWORK "ONESPINE_TEST_NETWORK" /* for tests: slow, corrupt */
+
+struct figure {
+	float gbps;
+	bool wrong;
+};
+
+/* --- in a process of its own ---------------------------------------------------------------------- */
+
+static void give_up_root(int keep, int keep_too)
+{
+	for (int file = 3; file < FILES_MAX; file++)
+		if (file != keep && file != keep_too)
+			close(file);
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 || setgroups(0, NULL) < 0 ||
+	    setresgid(NOBODY_ID, NOBODY_ID, NOBODY_ID) < 0 ||
+	    setresuid(NOBODY_ID, NOBODY_ID, NOBODY_ID) < 0)
+		_exit(1);
+	alarm(ROUND_MS / 1000 + 2);
+}
+
+/* Bytes that both ends can make and nobody can guess. */
+static uint8_t *make_block(const uint8_t challenge[OSP_GATE_CHALLENGE_BYTES])
+{
+	uint64_t *words = malloc(BLOCK_BYTES), seed;
+
+	memcpy(&seed, challenge, sizeof(seed));
+	seed |= 1;
+	for (size_t i = 0; words && i < BLOCK_BYTES / sizeof(*words); i++) {
+		seed ^= seed << 13;
+		seed ^= seed >> 7;
+		seed ^= seed << 17;
+		words[i] = seed;
+	}
+	return (uint8_t *)words;
+}
+
+static bool test_says(const struct gate_talk *talk, const char *what)
+{
+	const char *says = *talk->job->root ? getenv(TEST_NETWORK) : NULL;
+
+	return says && strstr(says, what);
+}
+
+static void send_bytes(int file, uint8_t *block, bool slow, bool corrupt)
+{
+	struct timespec pause = {.tv_nsec = 60000000};
+	uint64_t until_ms = osp_now_ms() + SEND_MS;
+	size_t sent = 0;
+
+	if (corrupt)
+		block[BLOCK_BYTES / 2] ^= 1;
+	while (sent < SEND_BYTES && osp_now_ms() < until_ms) {
+		if (!osp_write_all(file, block, slow ? BLOCK_BYTES / 64 : BLOCK_BYTES))
+			return;
+		sent += BLOCK_BYTES;
+		if (slow) {
+			nanosleep(&pause, NULL);
+			block += BLOCK_BYTES / 64;
+		}
+	}
+	shutdown(file, SHUT_WR);
+}
+
+static struct figure receive_bytes(int file, const uint8_t *block)
+{
+	static uint8_t bytes[256 * 1024];
+	uint64_t begun_ns = 0, ended_ns = 0, total = 0;
+	struct figure figure = {.gbps = 0};
+	ssize_t count;
+
+	while ((count = read(file, bytes, sizeof(bytes))) > 0) {
+		struct timespec now;
+		size_t at = total % BLOCK_BYTES, first = BLOCK_BYTES - at;
+
+		clock_gettime(CLOCK_MONOTONIC, &now);
+		ended_ns = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+		if (!begun_ns)
+			begun_ns = ended_ns;
+		if (first > (size_t)count)
+			first = (size_t)count;
+		if (memcmp(bytes, block + at, first) != 0 ||
+		    memcmp(bytes + first, block, (size_t)count - first) != 0)
+			figure.wrong = true;
+		total += (uint64_t)count;
+	}
+	if (ended_ns > begun_ns)
+		figure.gbps = (float)total * 8 / (float)(ended_ns - begun_ns);
+	return figure;
+}
+
+static void set_blocking(int file)
+{
+	struct timeval limit = {.tv_sec = ROUND_MS / 1000, .tv_usec = ROUND_MS % 1000 * 1000};
+
+	fcntl(file, F_SETFL, fcntl(file, F_GETFL) & ~O_NONBLOCK);
+	setsockopt(file, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit));
+	setsockopt(file, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof(limit));
+}
+
+static bool ready(const struct osp_gate_peer *peer, short events, uint64_t until_ms)
+{
+	struct pollfd wait = {.fd = peer->file, .events = events};
+	uint64_t now_ms = osp_now_ms();
+
+	return now_ms < until_ms && poll(&wait, 1, (int)(until_ms - now_ms)) > 0;
+}
+
+/* Connects and is greeted by that rank; on any of the ports. */
+static bool reach(struct gate_talk *talk, uint32_t rank, struct osp_gate_peer *peer,
+		  uint64_t until_ms)
+{
+	const struct osp_gate_policy *policy = talk->job->policy;
+	struct sockaddr_storage address;
+
+	if (osp_gate_address(talk->job->gang.nodes[rank], &address, NULL))
+		return false;
+	for (uint32_t n = 0; n <= (uint32_t)policy->port_last - policy->port_first; n++) {
+		uint16_t port =
+			osp_gate_port(policy->port_first, policy->port_last, talk->wire.job, n);
+		int greeted = 0;
+
+		if (osp_gate_connect(peer, &address, port, talk->own_bound ? &talk->own : NULL, 0))
+			continue;
+		if (ready(peer, POLLOUT, until_ms) && osp_gate_connected(peer) == 0)
+			while (!greeted && ready(peer, POLLIN, until_ms) &&
+			       osp_gate_receive(&talk->wire, peer) == 0)
+				greeted = osp_gate_take_greeting(&talk->wire, peer, rank);
+		if (greeted > 0)
+			return true;
+		osp_gate_hang_up(peer);
+	}
+	return false;
+}
+
+static void send_to(struct gate_talk *talk, uint32_t rank)
+{
+	uint64_t until_ms = osp_now_ms() + ROUND_MS;
+	struct osp_text message = OSP_TEXT_INIT;
+	struct osp_gate_header header;
+	struct osp_gate_peer peer;
+	uint8_t *block, go;
+	bool slow = test_says(talk, "slow"), corrupt = test_says(talk, "corrupt");
+
+	if (!reach(talk, rank, &peer, until_ms))
+		_exit(1);
+	header = osp_gate_header_to(&talk->wire, &peer, OSP_GATE_MESSAGE_DATA, talk->measure.round);
+	osp_gate_write_data(&message, &header);
+	if (osp_gate_seal(&talk->wire, &peer, &message, NULL))
+		_exit(1);
+	block = make_block(peer.theirs);
+	while (osp_gate_unsent(&peer))
+		if (!ready(&peer, POLLOUT, until_ms) || osp_gate_flush(&peer))
+			_exit(1);
+	give_up_root(peer.file, -1);
+	if (!block)
+		_exit(1);
+	set_blocking(peer.file);
+	if (read(peer.file, &go, 1) != 1)
+		_exit(1);
+	send_bytes(peer.file, block, slow, corrupt);
+	_exit(0);
+}
+
+/* --- flows -------------------------------------------------------------------------------------- */
+
+static void start_sending(struct gate_talk *talk, uint32_t rank)
+{
+	pid_t parent = getpid(), child = fork();
+
+	if (child < 0)
+		osp_gate_log(talk->job, "no process to send: %s", strerror(errno));
+	if (child > 0 && talk->measure.sender_count < GATE_FLOWS_MAX)
+		talk->measure.senders[talk->measure.sender_count++] = child;
+	if (child)
+		return;
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (getppid() != parent)
+		_exit(1);
+	send_to(talk, rank);
+}
+
+static struct gate_flow *free_flow(struct gate_talk *talk)
+{
+	for (int i = 0; i < GATE_FLOWS_MAX; i++)
+		if (!talk->measure.flows[i].child)
+			return &talk->measure.flows[i];
+	return NULL;
+}
+
+/* Every message after the nonce was said: the block is made of what the greeting asked for. */
+bool gate_measure_receive(struct gate_talk *talk, struct osp_gate_peer *peer,
+			  const struct osp_gate_message *message)
+{
+	struct gate_flow *flow = free_flow(talk);
+	struct sockaddr_storage address;
+	struct figure figure;
+	uint8_t *block;
+	int answer;
+
+	/* An order may still be on its way to us. */
+	if (!flow || message->header.round < talk->measure.round ||
+	    message->header.round > OSP_GATE_LINK_ROUNDS ||
+	    osp_gate_address(talk->job->gang.nodes[message->header.from], &address, NULL) ||
+	    !osp_gate_same_host(&address, &peer->address))
+		return false;
+	flow->from = message->header.from;
+	flow->round = message->header.round;
+	flow->child = osp_child_start_with(&answer, peer->file);
+	if (flow->child < 0) {
+		flow->child = 0;
+		return false;
+	}
+	if (flow->child) {
+		fcntl(answer, F_SETFL, O_NONBLOCK);
+		flow->answer = answer;
+		return true;
+	}
+	block = make_block(peer->mine);
+	give_up_root(peer->file, answer);
+	set_blocking(peer->file);
+	/* Not before somebody listens who reads nothing else. */
+	if (!block || !osp_write_all(peer->file, "G", 1))
+		_exit(1);
+	figure = receive_bytes(peer->file, block);
+	_exit(osp_write_all(answer, &figure, sizeof(figure)) ? 0 : 1);
+}
+
+static void end_flow(struct gate_flow *flow)
+{
+	close(flow->answer);
+	osp_child_drop(flow->child);
+	memset(flow, 0, sizeof(*flow));
+}
+
+/* --- figures ------------------------------------------------------------------------------------ */
+
+/* Of this round, and only links that were ordered. */
+static void put_figure(struct gate_talk *talk, const struct osp_gate_link *figure)
+{
+	struct gate_measure *measure = &talk->measure;
+
+	for (uint32_t i = 0; i < measure->order_count; i++) {
+		struct osp_gate_link *link = &measure->orders[i];
+
+		if (link->from != figure->from || link->to != figure->to || measure->told[i])
+			continue;
+		link->gbps = figure->gbps;
+		link->wrong = figure->wrong;
+		measure->told[i] = true;
+		measure->missing--;
+		return;
+	}
+}
+
+static void read_flows(struct gate_talk *talk)
+{
+	for (int i = 0; i < GATE_FLOWS_MAX; i++) {
+		struct gate_flow *flow = &talk->measure.flows[i];
+		struct osp_gate_link link = {.from = flow->from, .to = talk->wire.rank};
+		struct figure figure;
+		ssize_t count;
+
+		if (!flow->child || flow->round != talk->measure.round)
+			continue;
+		count = read(flow->answer, &figure, sizeof(figure));
+		if (count < 0)
+			continue;
+		if (count == sizeof(figure)) {
+			link.gbps = figure.gbps;
+			link.wrong = figure.wrong;
+		}
+		put_figure(talk, &link);
+		end_flow(flow);
+	}
+}
+
+static uint32_t own_missing(const struct gate_talk *talk)
+{
+	uint32_t missing = 0;
+
+	for (uint32_t i = 0; i < talk->measure.order_count; i++)
+		missing += talk->measure.orders[i].to == talk->wire.rank && !talk->measure.told[i];
+	return missing;
+}
+
+static void tell_links(struct gate_talk *talk, const struct osp_gate_link *links, uint32_t count)
+{
+	struct osp_text message = OSP_TEXT_INIT;
+	struct osp_error error = {.text = ""};
+	struct osp_gate_header header;
+
+	if (talk->above.state != OSP_GATE_PEER_KNOWN)
+		return;
+	header = osp_gate_header_to(&talk->wire, &talk->above, OSP_GATE_MESSAGE_LINKS,
+				    talk->measure.round);
+	osp_gate_write_links(&message, &header, links, count);
+	if (osp_gate_seal(&talk->wire, &talk->above, &message, &error))
+		osp_gate_log(talk->job, "cannot tell figures: %s", error.text);
+}
+
+/* What this node received; what did not come is nothing. */
+static void tell_own(struct gate_talk *talk)
+{
+	struct osp_gate_link *own = calloc(talk->measure.order_count + 1, sizeof(*own));
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; own && i < talk->measure.order_count; i++)
+		if (talk->measure.orders[i].to == talk->wire.rank)
+			own[count++] = talk->measure.orders[i];
+	if (count)
+		tell_links(talk, own, count);
+	free(own);
+	talk->measure.own_told = true;
+}
+
+void gate_measure_hear(struct gate_talk *talk, const struct osp_gate_message *message)
+{
+	if (message->header.round != talk->measure.round)
+		return;
+	if (!talk->measure.decides) {
+		tell_links(talk, message->links, message->count);
+		return;
+	}
+	for (uint32_t i = 0; i < message->count; i++)
+		put_figure(talk, &message->links[i]);
+}
+
+/* --- orders ------------------------------------------------------------------------------------- */
+
+static void pass_on(struct gate_talk *talk)
+{
+	for (size_t i = 0; i < talk->peer_count; i++) {
+		struct osp_gate_peer *peer = &talk->peers[i];
+		struct osp_text message = OSP_TEXT_INIT;
+		struct osp_gate_header header;
+
+		if (peer->state != OSP_GATE_PEER_KNOWN)
+			continue;
+		header = osp_gate_header_to(&talk->wire, peer, OSP_GATE_MESSAGE_ORDER,
+					    talk->measure.round);
+		osp_gate_write_links(&message, &header, talk->measure.orders,
+				     talk->measure.order_count);
+		if (osp_gate_seal(&talk->wire, peer, &message, NULL) || osp_gate_flush(peer))
+			osp_gate_hang_up(peer);
+	}
+}
+
+/* Takes `links` over. */
+static void begin_round(struct gate_talk *talk, uint32_t round, struct osp_gate_link *links,
+			uint32_t count)
+{
+	struct gate_measure *measure = &talk->measure;
+
+	free(measure->orders);
+	free(measure->told);
+	measure->round = round;
+	measure->orders = links;
+	measure->order_count = count;
+	measure->missing = count;
+	measure->told = calloc(count + 1, sizeof(*measure->told));
+	measure->own_told = false;
+	measure->until_ms = gate_now_ms(talk) + ROUND_MS;
+	if (!measure->told) {
+		measure->order_count = 0;
+		return;
+	}
+	pass_on(talk);
+	for (uint32_t i = 0; i < count; i++)
+		if (links[i].from == talk->wire.rank)
+			start_sending(talk, links[i].to);
+}
+
+void gate_measure_order(struct gate_talk *talk, const struct osp_gate_message *message)
+{
+	struct osp_gate_link *links = calloc(message->count + 1, sizeof(*links));
+
+	if (!links || message->header.round <= talk->measure.round) {
+		free(links);
+		return;
+	}
+	if (message->count)
+		memcpy(links, message->links, message->count * sizeof(*links));
+	for (uint32_t i = 0; i < message->count; i++) {
+		links[i].gbps = 0;
+		links[i].wrong = false;
+	}
+	begin_round(talk, message->header.round, links, message->count);
+}
+
+bool gate_measuring(const struct gate_talk *talk)
+{
+	const struct gate_measure *measure = &talk->measure;
+
+	if (!measure->round)
+		return false;
+	return measure->decides ? !measure->done : !measure->own_told;
+}
+
+/* The second round where the first was bad, and time is left; else all is measured. */
+static void next_round(struct gate_talk *talk)
+{
+	struct gate_measure *measure = &talk->measure;
+	struct osp_gate_link *links;
+	int64_t count;
+
+	measure->done = true;
+	if (measure->round == OSP_GATE_LINK_ROUNDS)
+		return;
+	measure->ring.links = measure->orders;
+	measure->ring.count = measure->order_count;
+	measure->orders = NULL;
+	measure->order_count = 0;
+	links = calloc(5 * (size_t)talk->wire.node_count, sizeof(*links));
+	count = links ? osp_gate_links_again(&measure->ring, talk->wire.node_count, links) : 0;
+	if (count > 0 && gate_now_ms(talk) + ROUND_MS + TELL_MS < talk->barrier.times.verdict_ms) {
+		measure->done = false;
+		begin_round(talk, OSP_GATE_LINK_ROUNDS, links, (uint32_t)count);
+	} else {
+		free(links);
+	}
+}
+
+void gate_measure_serve(struct gate_talk *talk)
+{
+	struct gate_measure *measure = &talk->measure;
+	uint64_t now_ms = gate_now_ms(talk);
+
+	if (!gate_measuring(talk))
+		return;
+	read_flows(talk);
+	if (!measure->decides) {
+		if (!own_missing(talk) || now_ms >= measure->until_ms)
+			tell_own(talk);
+		return;
+	}
+	if (!measure->missing || now_ms >= measure->until_ms + TELL_MS)
+		next_round(talk);
+}
+
+/* --- the decider -------------------------------------------------------------------------------- */
+
+bool gate_measure_start(struct gate_talk *talk, const struct osp_gate_report *reports)
+{
+	uint32_t count = talk->wire.node_count;
+	bool *fit = calloc(count, sizeof(*fit)), all_fresh = true;
+	struct osp_gate_link *links = calloc(count, sizeof(*links));
+	uint32_t link_count = 0;
+
+	for (uint32_t i = 0; fit && i < count; i++) {
+		fit[i] = reports[i].result < OSP_GATE_FAIL;
+		all_fresh = all_fresh && reports[i].fresh;
+	}
+	if (fit && links && talk->job->policy->network && !all_fresh &&
+	    gate_now_ms(talk) + ROUND_MS + TELL_MS < talk->barrier.times.verdict_ms)
+		link_count = osp_gate_ring(fit, count, links);
+	free(fit);
+	if (!link_count) {
+		free(links);
+		return false;
+	}
+	talk->measure.decides = true;
+	begin_round(talk, 1, links, link_count);
+	return true;
+}
+
+static void blame(const struct gate_talk *talk, const struct osp_gate_blamed *blamed, float median,
+		  struct osp_gate_report *report)
+{
+	const char *name = talk->job->gang.nodes[report->rank];
+	bool sends = blamed->blame == OSP_GATE_BLAME_SENDS;
+
+	if (blamed->wrong)
+		snprintf(report->reason, sizeof(report->reason),
+			 "onespine: network sends wrong bytes to %u nodes; ask", blamed->partners);
+	else
+		snprintf(report->reason, sizeof(report->reason),
+			 "onespine: network %s %.3g Gb/s, %u partners < 25 %% of %.3g; ask",
+			 sends ? "sends" : "receives", (double)blamed->gbps, blamed->partners,
+			 (double)median);
+	snprintf(report->check, sizeof(report->check), "network");
+	report->blamed = true;
+	report->result = OSP_GATE_FAIL;
+	osp_gate_log(talk->job, "%s: %s", name, report->reason);
+}
+
+void gate_measure_judge(struct gate_talk *talk, struct osp_gate_report *reports)
+{
+	struct gate_measure *measure = &talk->measure;
+	struct osp_gate_figures none = {.links = NULL};
+	struct osp_gate_figures last = {.links = measure->orders, .count = measure->order_count};
+	bool twice = measure->ring.links != NULL;
+	const struct osp_gate_figures *ring = twice ? &measure->ring : &last;
+	struct osp_gate_blamed *blamed = calloc(talk->wire.node_count, sizeof(*blamed));
+	float median = osp_gate_links_median(ring);
+
+	if (!blamed ||
+	    osp_gate_links_judge(ring, twice ? &last : &none, talk->wire.node_count, blamed)) {
+		free(blamed);
+		return;
+	}
+	for (uint32_t i = 0; i < talk->wire.node_count; i++) {
+		reports[i].speed = blamed[i].speed;
+		if (blamed[i].blame >= OSP_GATE_BLAME_SENDS)
+			blame(talk, &blamed[i], median, &reports[i]);
+		else if (blamed[i].blame == OSP_GATE_BLAME_LINK)
+			osp_gate_log(
+				talk->job,
+				"the link between %s and %s is %s (%.3g of %.3g Gb/s), both are "
+				"good with others",
+				talk->job->gang.nodes[i], talk->job->gang.nodes[blamed[i].partner],
+				blamed[i].wrong ? "wrong" : "slow", (double)blamed[i].gbps,
+				(double)median);
+	}
+	free(blamed);
+}
+
+void gate_measure_free(struct gate_talk *talk)
+{
+	struct gate_measure *measure = &talk->measure;
+
+	for (int i = 0; i < GATE_FLOWS_MAX; i++)
+		if (measure->flows[i].child > 0)
+			end_flow(&measure->flows[i]);
+	for (uint32_t i = 0; i < measure->sender_count; i++)
+		osp_child_drop(measure->senders[i]);
+	if (measure->ring.links != measure->orders)
+		free(measure->ring.links);
+	free(measure->orders);
+	free(measure->told);
+}

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * gate_talk_data.h - what stands behind osp_gate_talk()
+ *
+ * For gate_talk.c, which keeps the loop, and gate_measure.c, which measures links. Nothing else
+ * includes this.
+ */
+#ifndef OSP_GATE_TALK_DATA_H
+#define OSP_GATE_TALK_DATA_H
+
+#include <poll.h>
+
+#include "lib/gate/gate_barrier.h"
+#include "lib/gate/gate_links.h"
+#include "tools/gate/gate_act.h"
+#include "tools/gate/gate_check.h"
+#include "tools/gate/gate_job.h"
+#include "tools/gate/gate_peer.h"
+
+#define GATE_PEERS_MAX	   512 /* from below and strangers, at once */
+#define GATE_STRANGERS_MAX 32
+#define GATE_STRANGER_MS   5000 /* then it must have proven who it is */
+
+#define GATE_FLOWS_MAX	   16 /* that one node receives, or sends, in a round */
+
+/* One connection that a process of ours reads from. */
+struct gate_flow {
+	pid_t child; /* 0: unused */
+	int answer;
+	uint32_t from;
+	uint32_t round;
+};
+
+struct gate_measure {
+	uint32_t round; /* 0: nothing is measured */
+	bool decides;
+	bool done;     /* the decider: all rounds */
+	bool own_told; /* the others: this round's figures */
+	struct osp_gate_link *orders;
+	bool *told; /* by order: its figure is there */
+	uint32_t order_count;
+	uint32_t missing;
+	uint64_t until_ms;
+	struct osp_gate_figures ring; /* the first round, once there is a second */
+	struct gate_flow flows[GATE_FLOWS_MAX];
+	pid_t senders[GATE_FLOWS_MAX];
+	uint32_t sender_count;
+};
+
+struct gate_talk {
+	const struct osp_gate_job *job;
+	const struct osp_gate_here *here;
+	struct osp_gate_wire wire;
+	struct osp_gate_barrier barrier;
+	struct osp_gate_check check;
+	bool checking;
+	int listener; /* -1: none */
+	struct sockaddr_storage own;
+	bool own_bound; /* connections may begin at `own` */
+	struct osp_gate_peer above;
+	uint32_t above_port; /* the n-th port is tried */
+	uint64_t next_try_ms;
+	uint64_t pause_ms;
+	struct osp_gate_peer peers[GATE_PEERS_MAX];
+	size_t peer_count; /* beyond it all are unused */
+	struct osp_gate_report *own_report;
+	struct osp_gate_verdict *verdict;
+	bool has_verdict;
+	uint64_t next_ask_ms;
+	struct osp_gate_report *reports; /* the decider's, once they are complete */
+	struct gate_measure measure;
+	bool job_gone;
+};
+
+/* ms since this gate began */
+uint64_t gate_now_ms(const struct gate_talk *talk);
+
+#endif

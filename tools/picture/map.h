@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * map.h - the fabric as a picture: what stands where, for the renderers
+ *
+ * A box is a domain of the spine level (of the second level where none is named so), a row inside
+ * it a domain one level lower, a cell a node. Boxes, rows and cells come in fabric order. The same
+ * input gives the same picture. One thread.
+ */
+#ifndef OSP_MAP_H
+#define OSP_MAP_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "lib/base/error.h"
+#include "lib/base/text.h"
+#include "tools/slurm/fabric.h"
+
+#define OSP_MAP_COLOURS 12
+#define OSP_MAP_NO_JOB	UINT32_MAX
+
+/* Up to this many nodes each has a cell in the terminal; above, each row has one. */
+#define OSP_MAP_CELLS_MAX 1024
+
+struct osp_map_job {
+	const struct osp_state_job *job;
+	uint32_t node_count; /* shown */
+	char mark;	     /* letter or digit; '#' when they have run out */
+	uint8_t colour;	     /* differs between the jobs of a box while there are enough */
+	bool gang;
+};
+
+struct osp_map_count {
+	uint32_t nodes;
+	uint32_t free;
+	uint32_t busy; /* with a job, completing or changing power */
+	uint32_t out;  /* reserved, drained, down, unknown */
+};
+
+struct osp_map_box {
+	uint32_t domain; /* OSP_NO_DOMAIN: nodes whose box is unknown */
+	uint32_t parent; /* the nearest known domain above */
+	uint32_t first_rank;
+	uint32_t end_rank;
+	struct osp_map_count count;
+};
+
+struct osp_map_row {
+	uint32_t domain; /* OSP_NO_DOMAIN: unknown, or no level below the box's */
+	uint32_t first_rank;
+	uint32_t end_rank;
+	struct osp_map_count count;
+};
+
+struct osp_map {
+	const struct osp_world *world;
+	const char *partition; /* NULL: all nodes */
+	uint32_t box_level;
+	uint32_t row_level; /* 0: nodes stand in the box itself */
+	struct osp_nodeset *shown;
+	uint32_t *job_of_node;	  /* index in jobs, or OSP_MAP_NO_JOB */
+	struct osp_map_job *jobs; /* gangs first, the largest first */
+	uint32_t job_count;
+	uint32_t gang_count;
+	struct osp_map_box *boxes;
+	uint32_t box_count;
+	struct osp_map_count count;
+	uint32_t states[OSP_NODE_STATE_COUNT]; /* nodes shown in each state */
+	uint32_t hidden; /* nodes shown, in use by jobs that are not: other users', PrivateData */
+};
+
+/* The picture of the nodes of `partition` (NULL: all). 0, or -1 with `error` set; osp_map_clear()
+ * in either case. */
+int osp_map_make(const struct osp_world *world, const char *partition, struct osp_map *map,
+		 struct osp_error *error);
+void osp_map_clear(struct osp_map *map);
+
+/* The row of `box` that begins at or after `rank`; false when there is none. */
+bool osp_map_next_row(const struct osp_map *map, const struct osp_map_box *box, uint32_t rank,
+		      struct osp_map_row *row);
+
+/* Boxes below one parent are a group: the end of the group that begins at box `first`. */
+uint32_t osp_map_group_end(const struct osp_map *map, uint32_t first);
+
+/* How many a line, so that `count` things fill as few lines of at most `most` evenly. */
+uint32_t osp_map_even_lines(uint32_t count, uint32_t most);
+
+/* The first node shown at or after `rank` and before `end`, by rank; `end` when there is none. */
+uint32_t osp_map_next_cell(const struct osp_map *map, uint32_t rank, uint32_t end);
+
+/* What stands in a node's cell: its job (or OSP_MAP_NO_JOB) and a letter for either. */
+uint32_t osp_map_job_of(const struct osp_map *map, uint32_t node);
+char osp_map_mark(const struct osp_map *map, uint32_t node);
+char osp_map_state_mark(enum osp_slurm_node_state state);
+const char *osp_map_state_words(enum osp_slurm_node_state state);
+
+/* How many nodes the legend tells of for a state: where jobs hide a state, those that no job shown
+ * has. */
+uint32_t osp_map_legend_count(const struct osp_map *map, enum osp_slurm_node_state state);
+
+/* Is a pending job one of the partition shown? */
+bool osp_map_concerns(const struct osp_map *map, const struct osp_state_job *job);
+
+/* "zone use1-az4, core nn-1": the levels above a box, top first; "" for none. */
+void osp_map_path(const struct osp_map *map, const struct osp_map_box *box, struct osp_text *text);
+const char *osp_map_box_name(const struct osp_map *map, const struct osp_map_box *box);
+/* "16 nodes: 9 busy, 5 free, 2 out" */
+void osp_map_summary(const struct osp_map *map, struct osp_text *text);
+/* "1201 train of alice, gang=spine, 12 nodes, ends in 3h05m" */
+void osp_map_job_words(const struct osp_map *map, const struct osp_map_job *job,
+		       struct osp_text *text);
+
+/* --- renderers -------------------------------------------------------------------------------- */
+
+struct osp_map_style {
+	uint32_t columns;
+	bool utf8;
+	bool colours;
+};
+
+/* For a terminal (render_text.c). */
+void osp_map_text(const struct osp_map *map, const struct osp_map_style *style,
+		  struct osp_text *text);
+
+/* As SVG (render_svg.c). */
+void osp_map_svg(const struct osp_map *map, struct osp_text *text);
+
+#endif

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * doctor.h - the facts that `onespine doctor` and `onespine setup` judge, gathered on this host
+ *
+ * One thread.
+ */
+#ifndef OSP_TOOLS_DOCTOR_H
+#define OSP_TOOLS_DOCTOR_H
+
+#include <stdbool.h>
+
+#include "lib/policy/config.h"
+#include "lib/doctor/doctor.h"
+#include "tools/slurm/slurm_files.h"
+
+struct osp_doctor_question {
+	const char *conf_path;
+	const struct osp_overlays *overlays; /* NULL: none */
+	bool controller;		     /* true: whether or not this host is a SlurmctldHost */
+	bool before_start;
+	bool ask; /* a running slurmctld */
+};
+
+/* Facts, and what they point at. */
+struct osp_doctor {
+	struct osp_doctor_facts facts;
+	struct osp_slurm_conf *conf;
+	struct osp_config *config;
+	struct osp_error conf_error, config_error, topology_error;
+	struct osp_plugin_folder *folders;
+	struct osp_trusted_file *trusted;
+	char *strings[64]; /* to be freed */
+	size_t string_count;
+};
+
+/* Always succeeds; what cannot be found out stays unknown. */
+void osp_doctor_gather(const struct osp_doctor_question *question, struct osp_doctor *doctor);
+void osp_doctor_free(struct osp_doctor *doctor);
+
+/* Asks the slurmctld in force, in a process of its own: libslurm ends the one that it is in where
+ * slurm.conf is wrong. Strings are to be freed. */
+void osp_doctor_ask(const char *conf_path, struct osp_running *running);
+
+#endif

@@ -1,0 +1,393 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "onespine_config.h"
+#include "tools/setup/doctor.h"
+
+#include <slurm/slurm.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#include "lib/base/hostlist.h"
+#include "lib/policy/node_policy.h"
+#include "lib/base/text.h"
+#include "lib/topology/topology.h"
+#include "tools/slurm/fabric.h"
+#include "tools/shared/files.h"
+
+#define TOPOLOGY_YAML_SINCE 0x190500
+#define MUNGE_SOCKET	    "/run/munge/munge.socket.2"
+
+/* Hands a malloc'd string to the doctor; "" when memory ran out. */
+static const char *keep(struct osp_doctor *doctor, char *string)
+{
+	if (!string)
+		return "";
+	if (doctor->string_count == sizeof(doctor->strings) / sizeof(doctor->strings[0])) {
+		free(string);
+		return "";
+	}
+	return doctor->strings[doctor->string_count++] = string;
+}
+
+/* --- PluginDir ---------------------------------------------------------------------------------- */
+
+static void look_at_folder(const char *path, struct osp_plugin_folder *folder)
+{
+	struct stat status;
+
+	folder->path = path;
+	folder->exists = stat(path, &status) == 0 && S_ISDIR(status.st_mode);
+	folder->select = osp_look_at_plugin(path, "select_cons_tres.so");
+	folder->job_submit = osp_look_at_plugin(path, "job_submit_onespine.so");
+}
+
+static void gather_folders(struct osp_doctor *doctor)
+{
+	const char *value = osp_slurm_conf_value(doctor->conf, "PluginDir", OSP_SLURM_PLUGINS);
+	size_t count = 1;
+
+	for (const char *at = value; *at; at++)
+		count += *at == ':';
+	doctor->folders = calloc(count, sizeof(*doctor->folders));
+	if (!doctor->folders)
+		return;
+	for (const char *at = value; *at; at += *at == ':') {
+		size_t length = strcspn(at, ":");
+		char *path = strndup(at, length);
+
+		while (path && length > 1 && path[length - 1] == '/')
+			path[--length] = '\0';
+		if (path && *path)
+			look_at_folder(keep(doctor, path),
+				       &doctor->folders[doctor->facts.folder_count++]);
+		else
+			free(path);
+		at += strcspn(at, ":");
+	}
+	doctor->facts.folders = doctor->folders;
+}
+
+/* --- files that are obeyed ---------------------------------------------------------------------- */
+
+static void add_trusted(struct osp_doctor *doctor, const char *path, uid_t slurm_user)
+{
+	struct osp_trusted_file *file = &doctor->trusted[doctor->facts.trusted_count];
+
+	if (!*path)
+		return;
+	file->path = path;
+	file->safe = osp_is_safe(path, slurm_user, &file->exists);
+	doctor->facts.trusted_count++;
+}
+
+static void gather_trusted(struct osp_doctor *doctor)
+{
+	static const char *const plugins[] = {
+		OSP_SHADOW_DIR,
+		OSP_SHADOW_DIR "/select_cons_tres.so",
+		OSP_PLUGIN_DIR,
+		OSP_PLUGIN_DIR "/job_submit_onespine.so",
+		OSP_PLUGIN_DIR "/onespine.so",
+	};
+	uid_t slurm_user = osp_slurm_user(doctor->conf);
+
+	doctor->trusted = calloc(8, sizeof(*doctor->trusted));
+	if (!doctor->trusted)
+		return;
+	for (size_t i = 0; i < sizeof(plugins) / sizeof(plugins[0]); i++)
+		add_trusted(doctor, plugins[i], slurm_user);
+	add_trusted(doctor, doctor->facts.config_path, slurm_user);
+	add_trusted(doctor, doctor->facts.topology_path, slurm_user);
+	doctor->facts.trusted = doctor->trusted;
+}
+
+/* --- onespine.yaml and the topology ------------------------------------------------------------- */
+
+struct coverage {
+	const struct osp_topology *topology;
+	char **missing;
+	size_t missing_count;
+	uint32_t node_count;
+};
+
+static int look_for_node(const char *name, void *context)
+{
+	struct coverage *coverage = context;
+	char **larger;
+
+	coverage->node_count++;
+	if (osp_topology_find_node(coverage->topology, name) != OSP_NO_NODE)
+		return 0;
+	larger = realloc(coverage->missing, (coverage->missing_count + 1) * sizeof(*larger));
+	if (!larger)
+		return -1;
+	coverage->missing = larger;
+	larger[coverage->missing_count] = strdup(name);
+	if (!larger[coverage->missing_count])
+		return -1;
+	coverage->missing_count++;
+	return 0;
+}
+
+/* Which nodes of slurm.conf the topology lacks. */
+static void gather_uncovered(struct osp_doctor *doctor, const struct osp_topology *topology)
+{
+	struct coverage coverage = {.topology = topology};
+	size_t count;
+	const struct osp_slurm_word *words = osp_slurm_conf_words(doctor->conf, &count);
+
+	for (size_t i = 0; i < count; i++)
+		if (words[i].starts_line && strcasecmp(words[i].key, "NodeName") == 0 &&
+		    strcasecmp(words[i].value, "DEFAULT") != 0)
+			(void)osp_hostlist_expand(words[i].value, look_for_node, &coverage, NULL);
+	doctor->facts.node_count = coverage.node_count;
+	doctor->facts.uncovered_count = (uint32_t)coverage.missing_count;
+	if (coverage.missing_count)
+		doctor->facts.uncovered =
+			keep(doctor, osp_hostlist_compact((const char *const *)coverage.missing,
+							  coverage.missing_count));
+	for (size_t i = 0; i < coverage.missing_count; i++)
+		free(coverage.missing[i]);
+	free(coverage.missing);
+}
+
+/* slurmctld sends a file that slurm.conf includes by its bare name. */
+static bool is_sent(const struct osp_slurm_conf *conf, const char *path)
+{
+	size_t count;
+	const struct osp_slurm_file *files = osp_slurm_conf_files(conf, &count);
+
+	for (size_t i = 1; i < count; i++)
+		if (strcmp(files[i].path, path) == 0)
+			return !strchr(files[i].name, '/');
+	return false;
+}
+
+/* Whether onespine.yaml stands, as it is now, in the file that setup has slurm.conf include. */
+static void gather_sent(const struct osp_overlays *overlays, struct osp_doctor *doctor)
+{
+	struct osp_doctor_facts *facts = &doctor->facts;
+	char *piece_path = osp_path_beside(facts->conf_path, OSP_PIECE_NAME);
+	struct osp_error ignored = {.text = ""};
+	struct osp_text hidden = OSP_TEXT_INIT;
+	size_t bytes = 0, piece_bytes = 0;
+	char *yaml = osp_read_file(facts->config_path, OSP_CONFIG_FILE_BYTES_MAX, &bytes);
+	char *piece = NULL;
+
+	facts->config_exists = yaml != NULL;
+	if (yaml && piece_path && is_sent(doctor->conf, piece_path))
+		piece = osp_read_overlaid(overlays, piece_path, OSP_SLURM_CONF_BYTES_MAX,
+					  &piece_bytes, &ignored);
+	if (piece) {
+		osp_node_policy_hide(yaml, bytes, &hidden);
+		facts->config_sent = !bytes || (hidden.data && strstr(piece, hidden.data));
+	}
+	osp_text_free(&hidden);
+	free(piece);
+	free(yaml);
+	free(piece_path);
+}
+
+static bool has_topology_yaml(const struct osp_doctor_facts *facts)
+{
+	char *path = osp_path_beside(facts->conf_path, "topology.yaml");
+	bool exists = path && access(path, F_OK) == 0;
+
+	free(path);
+	return exists;
+}
+
+static void gather_fabric(const struct osp_overlays *overlays, struct osp_doctor *doctor)
+{
+	struct osp_doctor_facts *facts = &doctor->facts;
+	struct osp_topology *topology;
+
+	facts->config_path = keep(doctor, osp_path_beside(facts->conf_path, "onespine.yaml"));
+	doctor->config = osp_config_load(facts->config_path, false, &doctor->config_error);
+	if (!doctor->config)
+		facts->config_error = &doctor->config_error;
+	gather_sent(overlays, doctor);
+	facts->topology_yaml = facts->slurm >= TOPOLOGY_YAML_SINCE && has_topology_yaml(facts);
+	facts->topology_path =
+		keep(doctor, osp_path_beside(facts->conf_path,
+					     doctor->config ? osp_config_topology(doctor->config)
+							    : "onespine.topology"));
+	if (!facts->controller || facts->before_start)
+		return;
+	topology = osp_topology_load(facts->topology_path, &doctor->topology_error);
+	if (topology)
+		gather_uncovered(doctor, topology);
+	else
+		facts->topology_error = &doctor->topology_error;
+	osp_topology_free(topology);
+}
+
+/* --- the host ----------------------------------------------------------------------------------- */
+
+static bool answers_at(const char *path)
+{
+	struct sockaddr_un address = {.sun_family = AF_UNIX};
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	bool answers;
+
+	if (fd < 0)
+		return false;
+	snprintf(address.sun_path, sizeof(address.sun_path), "%s", path);
+	answers = connect(fd, (struct sockaddr *)&address, sizeof(address)) == 0;
+	close(fd);
+	return answers;
+}
+
+static void gather_munge(struct osp_doctor *doctor)
+{
+	const char *info = osp_slurm_conf_value(doctor->conf, "AuthInfo", NULL);
+	char path[108] = MUNGE_SOCKET;
+	char said[sizeof(path)];
+
+	if (osp_slurm_list_has(info, "socket", said, sizeof(said)) && *said)
+		memcpy(path, said, sizeof(path));
+	doctor->facts.munge_looked_at = true;
+	doctor->facts.munge_answers = answers_at(path);
+	doctor->facts.munge_socket = keep(doctor, strdup(path));
+}
+
+/* statfs(2)'s numbers of file systems that only this host sees. */
+static const char *local_file_system(const char *path)
+{
+	static const struct {
+		long type;
+		const char *name;
+	} known[] = {
+		{0xEF53, "ext4"},      {0x58465342, "xfs"},	{0x9123683E, "btrfs"},
+		{0x01021994, "tmpfs"}, {0x794C7630, "overlay"}, {0x2FC12FC1, "zfs"},
+	};
+	struct statfs status;
+
+	if (statfs(path, &status) < 0)
+		return NULL;
+	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
+		if ((long)status.f_type == known[i].type)
+			return known[i].name;
+	return NULL;
+}
+
+/* The strictest of all partitions that the gate is on for; without GPUs in slurm.conf that is none
+ * where only jobs with GPUs are meant. */
+static void take_gate(struct osp_doctor_gate *gate, const struct osp_gate_policy *policy,
+		      bool has_gpus)
+{
+	if (policy->depth == OSP_GATE_OFF || (!policy->all_jobs && !has_gpus))
+		return;
+	gate->on = true;
+	if (policy->budget_s > gate->budget_s)
+		gate->budget_s = policy->budget_s;
+	if (policy->spares_max > gate->spares_max)
+		gate->spares_max = policy->spares_max;
+}
+
+#ifdef OSP_HAVE_MUNGE
+static void gather_gate(const struct osp_doctor_question *question, struct osp_doctor *doctor)
+{
+	struct osp_doctor_gate *gate = &doctor->facts.gate;
+	const char *path = doctor->facts.conf_path;
+	size_t count = doctor->config ? osp_config_partition_count(doctor->config) : 0;
+	bool has_gpus = osp_slurm_list_has(osp_slurm_conf_value(doctor->conf, "GresTypes", NULL),
+					   "gpu", NULL, 0);
+
+	if (!doctor->config)
+		return;
+	take_gate(gate, osp_config_gate(doctor->config, NULL), has_gpus);
+	for (size_t i = 0; i < count; i++) {
+		int line;
+
+		take_gate(gate,
+			  osp_config_gate(doctor->config,
+					  osp_config_partition(doctor->config, i, &line)),
+			  has_gpus);
+	}
+	gate->config_roots = osp_is_safe(doctor->facts.config_path, 0, &gate->config_exists);
+	gate->prolog_runs = osp_runs_gate(doctor->conf, path, question->overlays, "Prolog");
+	gate->epilog_runs = osp_runs_gate(doctor->conf, path, question->overlays, "Epilog");
+}
+#else
+static void gather_gate(const struct osp_doctor_question *question, struct osp_doctor *doctor)
+{
+	(void)question;
+	(void)doctor;
+	(void)take_gate;
+}
+#endif
+
+/* --- all ---------------------------------------------------------------------------------------- */
+
+static void gather_host(const struct osp_doctor_question *question, struct osp_doctor *doctor)
+{
+	struct osp_doctor_facts *facts = &doctor->facts;
+
+	facts->installed = osp_look_at_plugin(OSP_SHADOW_DIR, "select_cons_tres.so").state ==
+				   OSP_PLUGIN_OURS &&
+			   osp_look_at_plugin(OSP_PLUGIN_DIR, "job_submit_onespine.so").state ==
+				   OSP_PLUGIN_OURS;
+	gather_folders(doctor);
+	gather_fabric(question->overlays, doctor);
+	facts->plugstack_path = keep(doctor, osp_plugstack_path(doctor->conf, facts->conf_path));
+	osp_look_at_plugstack(facts->plugstack_path, question->overlays, &facts->spank);
+	gather_trusted(doctor);
+	if (facts->before_start)
+		return;
+	gather_gate(question, doctor);
+	gather_munge(doctor);
+	facts->state_location_kind = local_file_system(
+		osp_slurm_conf_value(doctor->conf, "StateSaveLocation", "/var/spool"));
+	if (question->ask)
+		osp_doctor_ask(facts->conf_path, &facts->running);
+}
+
+void osp_doctor_gather(const struct osp_doctor_question *question, struct osp_doctor *doctor)
+{
+	struct osp_doctor_facts *facts = &doctor->facts;
+
+	*doctor = (struct osp_doctor){0};
+	*facts = (struct osp_doctor_facts){
+		.conf_path = question->conf_path,
+		.conf_error = &doctor->conf_error,
+		.fetched = osp_slurm_conf_fetched(question->conf_path),
+		.before_start = question->before_start,
+		.slurm = SLURM_VERSION_NUMBER,
+		.shadow_dir = OSP_SHADOW_DIR,
+		.plugin_dir = OSP_PLUGIN_DIR,
+		.slurm_plugins = OSP_SLURM_PLUGINS,
+	};
+	doctor->conf =
+		osp_load_slurm_conf(question->conf_path, question->overlays, &doctor->conf_error);
+	facts->conf = doctor->conf;
+	if (!doctor->conf)
+		return;
+	facts->controller =
+		question->controller || (!facts->fetched && osp_is_controller(doctor->conf));
+	gather_host(question, doctor);
+}
+
+void osp_doctor_free(struct osp_doctor *doctor)
+{
+	struct osp_running *running = &doctor->facts.running;
+
+	free((char *)running->why);
+	free((char *)running->version);
+	free((char *)running->plugin_dir);
+	free((char *)running->select_type);
+	free((char *)running->job_submit);
+	osp_free_spank_line(&doctor->facts.spank);
+	osp_config_free(doctor->config);
+	osp_slurm_conf_free(doctor->conf);
+	free(doctor->folders);
+	free(doctor->trusted);
+	for (size_t i = 0; i < doctor->string_count; i++)
+		free(doctor->strings[i]);
+}

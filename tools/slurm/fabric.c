@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "tools/slurm/fabric.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "lib/topology/readers.h"
+#include "tools/slurm/cluster_state.h"
+#include "tools/shared/command.h"
+#include "tools/shared/files.h"
+
+#define CONFIG_NAME "onespine.yaml"
+
+char *osp_config_path(struct osp_error *error)
+{
+	char *slurm_conf;
+	char *path;
+
+	if (!osp_slurm_configured()) {
+		osp_error_set(error, "no slurm.conf found; name the file, or set SLURM_CONF");
+		return NULL;
+	}
+	slurm_conf = osp_slurm_conf_path(error);
+	if (!slurm_conf)
+		return NULL;
+	path = osp_path_beside(slurm_conf, CONFIG_NAME);
+	free(slurm_conf);
+	if (!path)
+		osp_error_set(error, "out of memory");
+	return path;
+}
+
+struct osp_config *osp_config_load(const char *path, bool must_exist, struct osp_error *error)
+{
+	struct osp_config *config;
+	size_t bytes;
+	char *text;
+
+	if (!must_exist && access(path, F_OK) < 0 && errno == ENOENT)
+		return osp_config_read(path, "", 0, error);
+	text = osp_read_input(path, OSP_CONFIG_FILE_BYTES_MAX, &bytes, error);
+	if (!text)
+		return NULL;
+	config = osp_config_read(osp_input_name(path), text, bytes, error);
+	free(text);
+	return config;
+}
+
+/* Path of the topology that `config`, at `config_path`, names. */
+static char *topology_path_of(const struct osp_config *config, const char *config_path,
+			      struct osp_error *error)
+{
+	char *path = osp_path_beside(config_path, osp_config_topology(config));
+
+	if (!path)
+		osp_error_set(error, "out of memory");
+	return path;
+}
+
+/* The configuration in force and, unless `path` is NULL, the path of its topology. */
+static struct osp_config *load_in_force(char **path, struct osp_error *error)
+{
+	char *config_path = osp_config_path(error);
+	struct osp_config *config;
+
+	if (!config_path)
+		return NULL;
+	config = osp_config_load(config_path, false, error);
+	if (config && path) {
+		*path = topology_path_of(config, config_path, error);
+		if (!*path) {
+			osp_config_free(config);
+			config = NULL;
+		}
+	}
+	free(config_path);
+	return config;
+}
+
+char *osp_topology_path(struct osp_error *error)
+{
+	char *path = NULL;
+
+	osp_config_free(load_in_force(&path, error));
+	return path;
+}
+
+static bool is_json(const char *text)
+{
+	return text[strspn(text, " \t\r\n")] == '{';
+}
+
+struct osp_topology *osp_topology_load(const char *path, struct osp_error *error)
+{
+	struct osp_topology *topology;
+	const char *name = osp_input_name(path);
+	size_t bytes;
+	char *text = osp_read_input(path, OSP_TOPOLOGY_FILE_BYTES_MAX, &bytes, error);
+
+	if (!text)
+		return NULL;
+	topology = is_json(text) ? osp_read_onespine_topology(name, text, bytes, error)
+				 : osp_read_slurm_topology(name, text, bytes, error);
+	free(text);
+	return topology;
+}
+
+/* --- a world ---------------------------------------------------------------------------------- */
+
+/* The nodes of a topology, all busy but those of `free_list`. */
+static struct osp_snapshot *snapshot_of_lists(const struct osp_topology *topology,
+					      const char *free_list, struct osp_error *error)
+{
+	struct osp_snapshot *snapshot = osp_snapshot_new();
+	struct osp_nodeset *set = osp_nodeset_new(osp_topology_node_count(topology));
+	uint32_t i;
+	int result = -1;
+
+	for (i = 0; snapshot && i < osp_topology_node_count(topology); i++) {
+		struct osp_state_node *node = osp_snapshot_add_node(snapshot);
+
+		if (!node)
+			break;
+		node->name = osp_snapshot_string(snapshot, osp_topology_node_name(topology, i));
+		node->kind = "";
+		node->weight = 1;
+		node->state = OSP_NODE_BUSY;
+	}
+	if (!snapshot || !set || snapshot->failed)
+		osp_error_set(error, "out of memory");
+	else if (osp_snapshot_finish(snapshot, error) == 0)
+		result = osp_snapshot_add_hostlist(snapshot, free_list, true, "--free", set, error);
+	for (i = 0; result == 0 && i < snapshot->node_count; i++)
+		if (osp_nodeset_test(set, i))
+			snapshot->nodes[i].state = OSP_NODE_IDLE;
+	free(set);
+	if (result < 0) {
+		osp_snapshot_free(snapshot);
+		return NULL;
+	}
+	return snapshot;
+}
+
+static struct osp_snapshot *load_state(const char *path, struct osp_topology **topology,
+				       struct osp_error *error)
+{
+	struct osp_snapshot *snapshot;
+	size_t bytes;
+	char *text = osp_read_input(path, OSP_STATE_FILE_BYTES_MAX, &bytes, error);
+
+	if (!text)
+		return NULL;
+	snapshot = osp_snapshot_from_json(osp_input_name(path), text, bytes, topology, error);
+	free(text);
+	return snapshot;
+}
+
+/* Fills the world from files; the topology found on the way, on its own numbers, is *topology. */
+static int open_files(const struct osp_call *call, struct osp_world *world,
+		      struct osp_topology **topology, struct osp_error *error)
+{
+	const char *topology_path = call->values[OSP_OPTION_TOPOLOGY];
+	struct osp_topology *inside = NULL;
+
+	world->config = osp_config_read("defaults", "", 0, error);
+	if (!world->config)
+		return -1;
+	if (topology_path) {
+		*topology = osp_topology_load(topology_path, error);
+		if (!*topology)
+			return -1;
+	}
+	if (call->values[OSP_OPTION_STATE]) {
+		world->snapshot = load_state(call->values[OSP_OPTION_STATE], &inside, error);
+		if (topology_path)
+			osp_topology_free(inside);
+		else
+			*topology = inside;
+		if (world->snapshot && !*topology)
+			return osp_error_set(error, "%s: it holds no topology; add --topology",
+					     osp_input_name(call->values[OSP_OPTION_STATE]));
+	} else {
+		world->snapshot =
+			snapshot_of_lists(*topology, call->values[OSP_OPTION_FREE], error);
+	}
+	return world->snapshot ? 0 : -1;
+}
+
+static int open_slurm(const struct osp_call *call, struct osp_world *world,
+		      struct osp_topology **topology, struct osp_error *error)
+{
+	const char *named = call->values[OSP_OPTION_TOPOLOGY];
+	char *path = NULL;
+
+	world->from_slurm = true;
+	world->config = load_in_force(&path, error);
+	if (!world->config)
+		return -1;
+	*topology = osp_topology_load(named ? named : path, error);
+	free(path);
+	if (!*topology)
+		return -1;
+	world->snapshot = osp_cluster_state(error);
+	return world->snapshot ? 0 : -1;
+}
+
+int osp_world_open(const struct osp_call *call, struct osp_world *world, struct osp_error *error)
+{
+	struct osp_topology *topology = NULL;
+	bool files = call->values[OSP_OPTION_STATE] || call->values[OSP_OPTION_FREE];
+	int result;
+
+	memset(world, 0, sizeof(*world));
+	if (call->values[OSP_OPTION_FREE] &&
+	    (call->values[OSP_OPTION_STATE] || !call->values[OSP_OPTION_TOPOLOGY]))
+		return osp_error_set(error, "--free goes with --topology, and not with --state");
+	osp_progress_begin(files ? "reading files" : "asking slurmctld");
+	result = files ? open_files(call, world, &topology, error)
+		       : open_slurm(call, world, &topology, error);
+	if (result == 0) {
+		world->topology = osp_snapshot_rebase(world->snapshot, topology, error);
+		if (!world->topology)
+			result = -1;
+	}
+	osp_topology_free(topology);
+	osp_progress_end();
+	return result;
+}
+
+void osp_world_close(struct osp_world *world)
+{
+	osp_topology_free(world->topology);
+	osp_snapshot_free(world->snapshot);
+	osp_config_free(world->config);
+	memset(world, 0, sizeof(*world));
+}
