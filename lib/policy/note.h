@@ -28,15 +28,11 @@ struct osp_note {
 	const char *gang;   /* "gang=" the request in force */
 	const char *domain; /* "domain=": placed there */
 	const char *leaves; /* "leaves=": "l17:nn-[1-4]|l18:nn-[7-9]"; left out where too long */
-	const char *
-		says; /* after that, words: "waits: ...", "placed: ...", "would have waited: ..." */
-	/* "gate=" what the gate found before the job started, whatever became of the job since; stands
-	 * before the words. NULL: what the old part says of it stays. */
-	const char *gate;
-	/* "suspects=" nodes that the gate keeps from this job, the oldest first: "n3,n7"; stays too */
-	const char *suspects;
-	const char
-		*log; /* "log=" where the gate's log is, "n1:/var/log/..."; stays as `gate` does */
+	const char *says;   /* after that, words: "waits: ...", "placed: ..." */
+	/* Before the words; where these are NULL, what the old part says stays. */
+	const char *gate;     /* "gate=" what the gate found, whatever became of the job since */
+	const char *suspects; /* "suspects=" kept away by the gate, oldest first: "n3,n7" */
+	const char *log;      /* "log=" where the gate's log is: "n1:/var/log/..." */
 };
 
 /* The AdminComment with our part replaced (or added, or with a NULL `note` removed). `old` may be

@@ -13,7 +13,13 @@
 /* Our part goes in and comes out; the rest of the comment stays as it was. */
 static void check_comment(const char *comment)
 {
-	static const struct osp_note note = {"spine", "s1", "l1:n[1-2]", "placed: here", "passed"};
+	static const struct osp_note note = {.gang = "spine",
+					     .domain = "s1",
+					     .leaves = "l1:n[1-2]",
+					     .says = "placed: here",
+					     .gate = "passed",
+					     .suspects = "n3,n7",
+					     .log = "n1:/var/log/gate.log"};
 	char *with = osp_note_merge(comment, &note), *again = osp_note_merge(with, &note), *without;
 	struct osp_note found;
 
@@ -35,7 +41,7 @@ static void check_comment(const char *comment)
 /* Whatever the pieces hold, the part has an end, a limit and all of its pieces. */
 static void check_words(const char *words)
 {
-	struct osp_note note = {words, words, words, words, words}, found;
+	struct osp_note note = {words, words, words, words, words, words, words}, found;
 	char *comment = osp_note_merge("kept", &note);
 
 	fuzz_check(strlen(comment) <= strlen("kept ") + OSP_NOTE_BYTES_MAX);

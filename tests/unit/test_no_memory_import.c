@@ -49,8 +49,13 @@ static bool show_config(void *context)
 
 static bool merge_note(void *context)
 {
-	static const struct osp_note note = {"spine", "s1", "l1:n[1-2]", "placed: here",
-					     "stopped 1"};
+	static const struct osp_note note = {.gang = "spine",
+					     .domain = "s1",
+					     .leaves = "l1:n[1-2]",
+					     .says = "placed: here",
+					     .gate = "stopped 1",
+					     .suspects = "n3,n7",
+					     .log = "n1:/var/log/gate.log"};
 	char *comment = osp_note_merge(context, &note);
 
 	free(comment);
