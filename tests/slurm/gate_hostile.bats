@@ -198,7 +198,7 @@ own_gate() {
 	holds "$said" 'FAIL onespine: gpu3 ecc 12 uncorrectable > 0'
 	# in this order: the node, the comment, the job; Slurm's words for "not allowed"
 	holds "$said" 'n1: Invalid user id'
-	holds "$said" 'AdminComment: Access/permission denied'
+	matches "$said" 'AdminComment: (Access/permission denied|Invalid user id)'
 	holds "$said" 'requeue: Access/permission denied'
 	holds "$said" 'ending the job: Access/permission denied'
 	said=$(own_gate "$job" n1 n1 epilog) || true
