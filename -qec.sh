@@ -1,3 +1,0 @@
-#!/bin/bash
-echo "$SLURM_JOB_NODELIST" >>-qec
-sleep 600
