@@ -155,6 +155,38 @@ onespine: gpu3 ecc 12 uncorrectable > 0; reset gpu" ]]
 	[[ $status == 2 && $output == *"the budget ended before the check did"* ]]
 }
 
+# freeze: a file system in ./frozen in which whoever makes a file sleeps in state D, as below a sick driver
+freeze() {
+	((EUID == 0)) || skip "only root can freeze a file system"
+	mkdir frozen
+	truncate -s 4M image
+	mkfs.ext4 -q image && mount -o loop image frozen || skip "no loop devices here"
+	fsfreeze --freeze frozen
+}
+
+teardown() {
+	[[ ! -d frozen ]] || ! mountpoint -q frozen || {
+		fsfreeze --unfreeze frozen || true
+		umount --lazy frozen
+	}
+}
+
+# unkillable: the processes of `onespine check` that sleep in state D
+unkillable() {
+	ps -eo stat=,args= | grep -c '^D.*check --only fabric' || true
+}
+
+@test "a check in state D, which no signal ends, costs its deadline twice and is left behind" {
+	export ONESPINE_FAKE_NVML="unkillable:nvmlDeviceGetGpuFabricInfoV" ONESPINE_FAKE_MARK=$PWD/frozen/mark
+	export ONESPINE_TEST_DEADLINE_MS=300
+	freeze
+	run check --only fabric
+	[[ $status == 1 && ${lines[-1]} == "onespine: fabric hangs; reboot" ]]
+	[[ $(unkillable) == 2 ]] # killed, and there all the same
+	fsfreeze --unfreeze frozen
+	timeout 10 bash -c "while pgrep -f '[c]heck --only fabric' >/dev/null; do sleep 0.05; done"
+}
+
 @test "nobody waits for a check that hangs: the output ends with the command" {
 	export ONESPINE_FAKE_SYSTEM="stuck=/fsx stuck=/home"
 	run timeout 20 bash -c '. "$SOURCE/tests/fake/lib.bash"; FAKE=$1; fake_check "$1/node" --only mounts | cat' _ "$FAKE"

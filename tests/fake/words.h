@@ -4,7 +4,8 @@
  *
  * Words separated by blanks: "KEY=VALUE", or "KEY" for 1. What may stand before a call answers:
  * "hang:FUNCTION", "hang-once:FUNCTION" (until ONESPINE_FAKE_MARK exists, which the first to come
- * makes), "crash:FUNCTION", "error:FUNCTION=CODE", "error-once:FUNCTION=CODE".
+ * makes), "unkillable:FUNCTION" (ONESPINE_FAKE_MARK lies in a file system that is frozen: the process
+ * sleeps in state D until it thaws), "crash:FUNCTION", "error:FUNCTION=CODE", "error-once:FUNCTION=CODE".
  */
 #ifndef OSP_FAKE_WORDS_H
 #define OSP_FAKE_WORDS_H
@@ -59,6 +60,9 @@ static inline int fake_entered(const char *variable, const char *function)
 	if (fake_told(variable, word, &value) && fake_first())
 		for (;;)
 			pause();
+	snprintf(word, sizeof(word), "unkillable:%s", function);
+	if (fake_told(variable, word, &value))
+		fake_first();
 	snprintf(word, sizeof(word), "crash:%s", function);
 	if (fake_told(variable, word, &value))
 		abort();
