@@ -7,6 +7,7 @@
  */
 #include "onespine_config.h"
 
+#include <sched.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -28,6 +29,7 @@ extern const struct osp_node_part osp_node_part;
 static spank_t handle = (spank_t)&handle;
 static char **environment;
 static size_t changes;
+static uint32_t rank, tasks = 1;
 static char folder[64], root[128], data[128], site[128], cache[128], topology[128];
 
 /* --- a fake SPANK ----------------------------------------------------------------------------- */
@@ -67,7 +69,10 @@ spank_err_t spank_get_item(spank_t spank, spank_item_t item, ...)
 		number = va_arg(list, uint32_t *);
 	va_end(list);
 	if (number)
-		*number = item == S_JOB_LOCAL_TASK_COUNT || item == S_JOB_ID ? 1 : 0;
+		*number = item == S_JOB_LOCAL_TASK_COUNT ? tasks
+			  : item == S_TASK_ID		 ? rank
+			  : item == S_JOB_ID		 ? 1
+							 : 0;
 	return ESPANK_SUCCESS;
 }
 
@@ -274,6 +279,39 @@ static void test_off(void **state)
 	assert_set("ONESPINE_TOPOLOGY", topology);
 }
 
+/* Inside device cgroups each task of --gpus-per-task counts its only GPU as 0: Slurm has dealt them in the
+ * tasks' order. */
+static void test_dealt_gpus(void **state)
+{
+	cpu_set_t before, bound;
+
+	(void)state;
+	assert_int_equal(sched_getaffinity(0, sizeof(before), &before), 0);
+	if (!CPU_ISSET(0, &before) || !CPU_ISSET(1, &before))
+		skip();
+	write_file(root, "/sys/bus/pci/devices/0000:81:00.0/vendor", "0x10de\n");
+	write_file(root, "/sys/bus/pci/devices/0000:81:00.0/class", "0x030200\n");
+	write_file(folder, "/m.xml",
+		   "<system><cpu numaid=\"0\" affinity=\"01\"><pci busid=\"0000:80:00.0\" "
+		   "class=\"0x030200\"/></cpu><cpu numaid=\"1\" affinity=\"02\"><pci "
+		   "busid=\"0000:81:00.0\" class=\"0x030200\"/></cpu></system>");
+	change("SLURM_STEP_GPUS", "0,1");
+	change("SLURMD_TRES_BIND", "gres/gpu:per_task:1");
+	change("CUDA_VISIBLE_DEVICES", "0");
+	tasks = 2;
+	for (rank = 0; rank < tasks; rank++) {
+		prepare_step(OSP_ENV_OFF);
+		osp_node_part.task(handle);
+		assert_int_equal(sched_getaffinity(0, sizeof(bound), &bound), 0);
+		assert_int_equal(sched_setaffinity(0, sizeof(before), &before), 0);
+		if (CPU_COUNT(&bound) != 1 || !CPU_ISSET(rank, &bound))
+			fail_msg("task %u is bound to %d CPUs, not to CPU %u", rank,
+				 CPU_COUNT(&bound), rank);
+	}
+	rank = 0;
+	tasks = 1;
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -281,6 +319,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_inner_step, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_task, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_off, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_dealt_gpus, set_up, tear_down),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
