@@ -24,9 +24,9 @@
 #include <stdint.h>
 
 #include "sched/shadow_slurm.h"
-#include "lib/policy/config.h"
 #include "lib/base/nodeset.h"
 #include "lib/place/place.h"
+#include "lib/policy/config.h"
 #include "lib/policy/request.h"
 #include "lib/topology/topology.h"
 

@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "lib/base/hostlist.h"
-#include "lib/policy/note.h"
 #include "lib/base/text.h"
+#include "lib/policy/note.h"
 #include "lib/policy/words.h"
 #include "sched/gang_words.h"
 

@@ -15,9 +15,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "lib/base/text.h"
 #include "lib/topology/kind.h"
 #include "lib/topology/readers.h"
-#include "lib/base/text.h"
 
 /* More kinds of node than any cluster has; later ones share the last number, so they may mix with
  * each other. */

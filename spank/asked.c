@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "lib/base/error.h"
-#include "lib/policy/request.h"
 #include "lib/base/text.h"
+#include "lib/policy/request.h"
 
 /* Under these names the options' values travel to slurmctld and to the gate. */
 #define GANG_ENTRY	"_SLURM_SPANK_OPTION_onespine_gang"

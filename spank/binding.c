@@ -12,9 +12,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "lib/base/environment.h"
 #include "lib/bind/bind_child.h"
 #include "lib/bind/bind_process.h"
-#include "lib/base/environment.h"
 #include "spank/node_step.h"
 
 #define DRIVER "/proc/driver/nvidia"

@@ -16,9 +16,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/base/environment.h"
 #include "lib/env/env_words.h"
 #include "lib/env/node_software.h"
-#include "lib/base/environment.h"
 #include "lib/env/user_env.h"
 #include "spank/node_step.h"
 

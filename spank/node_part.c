@@ -13,11 +13,11 @@
 
 #include <slurm/slurm.h>
 
-#include "lib/policy/config.h"
-#include "lib/policy/node_policy.h"
+#include "lib/base/environment.h"
 #include "lib/env/node_software.h"
 #include "lib/env/rules_kept.h"
-#include "lib/base/environment.h"
+#include "lib/policy/config.h"
+#include "lib/policy/node_policy.h"
 #include "spank/node_step.h"
 #include "spank/told.h"
 

@@ -12,10 +12,10 @@
 
 #include <slurm/spank.h>
 
+#include "lib/base/text.h"
 #include "lib/bind/bind_child.h"
 #include "lib/env/node_cache.h"
 #include "lib/env/rules.h"
-#include "lib/base/text.h"
 #include "lib/env/user_env.h"
 #include "spank/modes.h"
 

@@ -16,8 +16,8 @@
 #include <slurm/slurm.h>
 #include <slurm/spank.h>
 
-#include "lib/topology/leaf_list.h"
 #include "lib/policy/note.h"
+#include "lib/topology/leaf_list.h"
 #include "spank/asked.h"
 #include "spank/modes.h"
 #include "spank/placed.h"

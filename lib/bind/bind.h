@@ -17,8 +17,8 @@
 #include <hwloc.h>
 #include <stdint.h>
 
-#include "lib/bind/bind_machine.h"
 #include "lib/base/error.h"
+#include "lib/bind/bind_machine.h"
 
 #define OSP_BIND_TASKS_MAX 4096
 

@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/base/xml.h"
 #include "lib/bind/bind_devices.h"
 #include "lib/bind/nccl_topology.h"
-#include "lib/base/xml.h"
 
 /* --- NUMA nodes ------------------------------------------------------------------------------- */
 

@@ -9,8 +9,8 @@
 #ifndef OSP_BIND_MACHINE_TEXT_H
 #define OSP_BIND_MACHINE_TEXT_H
 
-#include "lib/bind/bind_machine.h"
 #include "lib/base/text.h"
+#include "lib/bind/bind_machine.h"
 
 /* Appends the machine's lines to `text`. */
 void osp_machine_write(const struct osp_machine *machine, struct osp_text *text);

@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/bind/bind_private.h"
 #include "lib/base/text.h"
+#include "lib/bind/bind_private.h"
 
 #define NOTES_MAX 12
 

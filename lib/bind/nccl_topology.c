@@ -10,9 +10,9 @@
 #include <string.h>
 
 #include "lib/base/arena.h"
-#include "lib/bind/nccl_topology_data.h"
 #include "lib/base/text.h"
 #include "lib/base/xml.h"
+#include "lib/bind/nccl_topology_data.h"
 
 #define DEPTH_MAX 32
 #define CPUS_MAX  8192

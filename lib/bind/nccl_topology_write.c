@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/bind/nccl_topology_data.h"
 #include "lib/base/text.h"
+#include "lib/bind/nccl_topology_data.h"
 
 #define CLASS_BRIDGE   0x0604
 #define CLASS_GPU      0x0302

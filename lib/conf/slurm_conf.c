@@ -6,9 +6,9 @@
 #include <strings.h>
 
 #include "lib/base/arena.h"
-#include "lib/conf/conf_line.h"
 #include "lib/base/room.h"
 #include "lib/base/text.h"
+#include "lib/conf/conf_line.h"
 
 #define DEPTH_MAX 16
 

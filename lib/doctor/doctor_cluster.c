@@ -6,8 +6,8 @@
 #include <string.h>
 #include <strings.h>
 
-#include "lib/policy/node_policy.h"
 #include "lib/base/text.h"
+#include "lib/policy/node_policy.h"
 
 #define BF_WINDOW_DEFAULT_MINUTES 1440 /* slurm.conf(5), SchedulerParameters */
 #define MINUTE_S		  60

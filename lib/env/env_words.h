@@ -7,10 +7,10 @@
 #ifndef OSP_ENV_WORDS_H
 #define OSP_ENV_WORDS_H
 
+#include "lib/base/text.h"
 #include "lib/env/env_lint.h"
 #include "lib/env/node_facts.h"
 #include "lib/env/rules.h"
-#include "lib/base/text.h"
 
 /* What is told of. */
 struct osp_env_view {

@@ -14,9 +14,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "lib/env/catalogue.h"
 #include "lib/base/error.h"
 #include "lib/base/version.h"
+#include "lib/env/catalogue.h"
 
 #define OSP_FACT_BYTES 256
 

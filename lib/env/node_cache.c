@@ -9,12 +9,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/bind/bind_machine_text.h"
 #include "lib/base/kept.h"
+#include "lib/base/text.h"
+#include "lib/bind/bind_machine_text.h"
 #include "lib/env/node_facts.h"
 #include "lib/env/node_software.h"
 #include "lib/env/node_stamp.h"
-#include "lib/base/text.h"
 
 #define FIRST_LINE "onespine-node 1 "
 #define FILE_NAME  "node"

@@ -12,8 +12,8 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "lib/base/text.h"
 #include "lib/base/environment.h"
+#include "lib/base/text.h"
 #include "lib/env/node_hcas.h"
 #include "lib/env/node_software.h"
 

@@ -42,8 +42,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "lib/env/catalogue.h"
 #include "lib/base/error.h"
+#include "lib/env/catalogue.h"
 #include "lib/env/facts.h"
 
 enum osp_rule_action { OSP_RULE_SET, OSP_RULE_LEAVE, OSP_RULE_WARN, OSP_RULE_UNSET };

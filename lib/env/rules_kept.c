@@ -8,9 +8,9 @@
 #include <string.h>
 
 #include "lib/base/kept.h"
+#include "lib/base/text.h"
 #include "lib/env/node_stamp.h"
 #include "lib/env/rules_data.h"
-#include "lib/base/text.h"
 
 #define FILE_NAME "rules"
 #define MAGIC	  "onespine-rules " VERSION

@@ -25,8 +25,8 @@
 #include <stdint.h>
 
 #include "lib/base/error.h"
-#include "lib/gate/gate.h"
 #include "lib/base/text.h"
+#include "lib/gate/gate.h"
 
 #define OSP_GATE_CHALLENGE_BYTES 16
 

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/gate/gate.h"
 #include "lib/base/text.h"
+#include "lib/gate/gate.h"
 
 #define BUDGET_MOST_S  3600
 #define TIME_MOST_S    (30 * 86400)

@@ -25,8 +25,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "lib/gate/breaker.h"
 #include "lib/base/error.h"
+#include "lib/gate/breaker.h"
 #include "lib/gate/gate.h"
 #include "lib/gate/gate_policy.h"
 

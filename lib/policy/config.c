@@ -5,8 +5,8 @@
 #include <string.h>
 #include <strings.h>
 
-#include "lib/policy/request.h"
 #include "lib/base/text.h"
+#include "lib/policy/request.h"
 #include "lib/topology/topology.h"
 
 #define DEFAULT_TOPOLOGY "onespine.topology"

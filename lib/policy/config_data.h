@@ -7,10 +7,10 @@
 #ifndef OSP_CONFIG_DATA_H
 #define OSP_CONFIG_DATA_H
 
-#include "lib/policy/config.h"
 #include "lib/base/document.h"
 #include "lib/gate/gate_policy.h"
 #include "lib/health/history_policy.h"
+#include "lib/policy/config.h"
 
 /* The keys of a policy, in the order in which they are shown. */
 enum osp_policy_key {

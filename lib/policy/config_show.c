@@ -5,8 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "lib/policy/config_data.h"
 #include "lib/base/text.h"
+#include "lib/policy/config_data.h"
 
 #define GATE_WORD_BYTES 4096 /* of the longest list of checks */
 

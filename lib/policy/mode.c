@@ -3,8 +3,8 @@
 #include <stdio.h>
 #include <strings.h>
 
-#include "lib/policy/config_data.h"
 #include "lib/base/text.h"
+#include "lib/policy/config_data.h"
 
 const char *const osp_mode_names[OSP_MODE_COUNT] = {
 	[OSP_MODE_OFF] = "off",

@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/policy/config.h"
 #include "lib/conf/slurm_conf.h"
+#include "lib/policy/config.h"
 
 #define MARK	   "#|"
 #define MARK_BYTES (sizeof(MARK) - 1)

@@ -11,8 +11,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "lib/policy/config.h"
 #include "lib/base/error.h"
+#include "lib/policy/config.h"
 
 #define OSP_LEVEL_NAME_BYTES 32
 

@@ -8,8 +8,8 @@
 #include <string.h>
 #include <strings.h>
 
-#include "lib/topology/builder_data.h"
 #include "lib/base/room.h"
+#include "lib/topology/builder_data.h"
 
 #define LEVEL_NAME_BYTES_MAX 31
 #define NAME_BYTES_MAX	     255

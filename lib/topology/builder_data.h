@@ -11,8 +11,8 @@
 #include <stdint.h>
 
 #include "lib/base/arena.h"
-#include "lib/topology/builder.h"
 #include "lib/base/name_table.h"
+#include "lib/topology/builder.h"
 #include "lib/topology/topology.h"
 
 #define OSP_NO_LINK UINT32_MAX

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/topology/builder_data.h"
 #include "lib/base/hostlist.h"
+#include "lib/topology/builder_data.h"
 #include "lib/topology/topology_parts.h"
 
 /* Scratch; every array has a place for each domain unless it says otherwise. */

@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/topology/import_data.h"
 #include "lib/base/room.h"
+#include "lib/topology/import_data.h"
 
 struct osp_import *osp_import_new(const struct osp_import_options *options)
 {

@@ -11,9 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/topology/import_data.h"
 #include "lib/base/name_table.h"
 #include "lib/base/room.h"
+#include "lib/topology/import_data.h"
 
 #define ZONE_LEVEL  "zone"
 #define BLOCK_LEVEL "nvlink"

@@ -12,9 +12,9 @@
 #include <string.h>
 
 #include "lib/base/csv.h"
-#include "lib/topology/import_data.h"
 #include "lib/base/pages.h"
 #include "lib/base/text.h"
+#include "lib/topology/import_data.h"
 
 /* Where in a line the host and its switches stand. */
 struct columns {

@@ -8,8 +8,8 @@
 #include <string.h>
 
 #include "lib/base/document.h"
-#include "lib/topology/import_data.h"
 #include "lib/base/pages.h"
+#include "lib/topology/import_data.h"
 
 /* A page while it is read. */
 struct reading {

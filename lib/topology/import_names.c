@@ -6,10 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/topology/import_data.h"
-#include "lib/topology/name_map.h"
 #include "lib/base/name_table.h"
 #include "lib/base/room.h"
+#include "lib/topology/import_data.h"
+#include "lib/topology/name_map.h"
 
 #define HASH_DIGITS	64
 #define HASH_PREFIX_MIN 8

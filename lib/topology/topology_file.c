@@ -7,11 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/topology/builder.h"
 #include "lib/base/document.h"
 #include "lib/base/file_kind.h"
 #include "lib/base/hostlist.h"
 #include "lib/base/text.h"
+#include "lib/topology/builder.h"
 
 #define FORMAT_VERSION 1
 

@@ -13,13 +13,13 @@
 #include <strings.h>
 
 #include "lib/base/arena.h"
-#include "lib/topology/builder.h"
-#include "lib/conf/conf_line.h"
 #include "lib/base/file_kind.h"
 #include "lib/base/hostlist.h"
 #include "lib/base/name_table.h"
 #include "lib/base/room.h"
 #include "lib/base/text.h"
+#include "lib/conf/conf_line.h"
+#include "lib/topology/builder.h"
 #include "lib/topology/topology_yaml.h"
 
 #define SWITCHES_MAX ((uint32_t)512 * 1024)

@@ -4,8 +4,8 @@
  */
 #include "tests/fuzz/fuzz.h"
 
-#include "lib/policy/config.h"
 #include "lib/base/document.h"
+#include "lib/policy/config.h"
 
 /* What is in force is always something, and its JSON is JSON. */
 static void check_config(const struct osp_config *config)

@@ -9,8 +9,8 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "lib/bind/bind.h"
 #include "lib/base/text.h"
+#include "lib/bind/bind.h"
 
 #define XML_BYTES_MAX (1 << 20)
 

@@ -9,9 +9,9 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "lib/policy/config.h"
 #include "lib/base/document.h"
 #include "lib/base/text.h"
+#include "lib/policy/config.h"
 
 #define FILE_NAME "onespine.yaml"
 

@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/doctor/doctor.h"
 #include "lib/base/text.h"
+#include "lib/doctor/doctor.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 #define SHADOW	     "/o/slurmctld"

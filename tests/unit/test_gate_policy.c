@@ -8,8 +8,8 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "lib/policy/config.h"
 #include "lib/gate/gate_policy.h"
+#include "lib/policy/config.h"
 
 static void defaults(void **state)
 {

@@ -9,9 +9,9 @@
 #include <string.h>
 #include <cmocka.h>
 
+#include "lib/base/node_counts.h"
 #include "lib/gate/gate_words.h"
 #include "lib/topology/leaf_list.h"
-#include "lib/base/node_counts.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 

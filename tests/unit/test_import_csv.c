@@ -9,8 +9,8 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "lib/topology/readers.h"
 #include "lib/base/text.h"
+#include "lib/topology/readers.h"
 #include "tests/unit/import_helper.h"
 
 static void a_plain_table(void **state)

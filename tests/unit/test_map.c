@@ -13,8 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tools/slurm/gang.h"
 #include "tools/picture/map.h"
+#include "tools/slurm/gang.h"
 
 #define TEXT_BYTES_MAX ((size_t)16 * 1024 * 1024)
 

@@ -9,9 +9,9 @@
 #include <string.h>
 #include <cmocka.h>
 
+#include "lib/base/text.h"
 #include "lib/bind/bind.h"
 #include "lib/bind/nccl_topology.h"
-#include "lib/base/text.h"
 
 #define CPU(rest)                                                                                  \
 	"<system version=\"1\">\n <cpu numaid=\"0\" affinity=\"f\">" rest "</cpu>\n</system>"

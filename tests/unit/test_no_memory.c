@@ -14,8 +14,8 @@
 #include "lib/base/document.h"
 #include "lib/base/hostlist.h"
 #include "lib/base/nodeset.h"
-#include "lib/topology/readers.h"
 #include "lib/base/text.h"
+#include "lib/topology/readers.h"
 #include "tests/unit/no_memory.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))

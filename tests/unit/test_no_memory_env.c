@@ -9,8 +9,8 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "lib/env/env_lint.h"
 #include "lib/base/text.h"
+#include "lib/env/env_lint.h"
 #include "tests/unit/no_memory.h"
 
 static void check_words(const struct osp_error *error, bool success)

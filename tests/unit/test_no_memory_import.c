@@ -9,10 +9,10 @@
 #include <string.h>
 #include <cmocka.h>
 
+#include "lib/base/text.h"
 #include "lib/policy/config.h"
 #include "lib/policy/note.h"
 #include "lib/topology/readers.h"
-#include "lib/base/text.h"
 #include "tests/unit/no_memory.h"
 
 static const char config_text[] = "topology: x\n"

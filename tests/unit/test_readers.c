@@ -10,9 +10,9 @@
 #include <cmocka.h>
 
 #include "lib/base/file_kind.h"
+#include "lib/base/text.h"
 #include "lib/topology/readers.h"
 #include "lib/topology/topology_yaml.h"
-#include "lib/base/text.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 

@@ -9,8 +9,8 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "lib/env/rules.h"
 #include "lib/base/text.h"
+#include "lib/env/rules.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 

@@ -9,8 +9,8 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "lib/topology/builder.h"
 #include "lib/base/hostlist.h"
+#include "lib/topology/builder.h"
 #include "lib/topology/readers.h"
 #include "lib/topology/topology.h"
 

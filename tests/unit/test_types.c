@@ -18,9 +18,9 @@
 #include <string.h>
 #include <cmocka.h>
 
+#include "lib/base/text.h"
 #include "lib/bind/bind.h"
 #include "lib/env/catalogue.h"
-#include "lib/base/text.h"
 
 #define CPUS_UNKNOWN 16 /* a NUMA node */
 

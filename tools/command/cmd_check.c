@@ -10,9 +10,9 @@
 
 #include "check/check.h"
 #include "check/gpus.h"
-#include "tools/shared/files.h"
 #include "tools/record/pass_asked.h"
 #include "tools/record/record.h"
+#include "tools/shared/files.h"
 
 #define BUDGET_MOST_S	    86400
 #define QUICK_LOAD_MS	    4000

@@ -7,9 +7,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "tools/shared/files.h"
 #include "tools/slurm/cluster_state.h"
 #include "tools/slurm/fabric.h"
-#include "tools/shared/files.h"
 
 /* The FILE named, or the one in force, which may be missing; *path is to be freed. */
 static struct osp_config *load(const struct osp_call *call, char **path, struct osp_error *error)

@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tools/slurm/cluster_state.h"
 #include "tools/shared/command.h"
+#include "tools/slurm/cluster_state.h"
 #include "tools/slurm/fabric.h"
 #include "tools/slurm/hosts.h"
 

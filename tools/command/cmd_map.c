@@ -8,9 +8,9 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include "tools/slurm/ask.h"
-#include "tools/shared/files.h"
 #include "tools/picture/map.h"
+#include "tools/shared/files.h"
+#include "tools/slurm/ask.h"
 
 #define COLUMNS_LEAST	40
 #define COLUMNS_MOST	1000

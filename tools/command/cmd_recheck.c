@@ -26,10 +26,10 @@
 #include "check/check.h"
 #include "lib/base/hostlist.h"
 #include "lib/health/reason.h"
-#include "tools/slurm/controller.h"
-#include "tools/slurm/fabric.h"
 #include "tools/gate/gate_check.h"
 #include "tools/record/history_read.h"
+#include "tools/slurm/controller.h"
+#include "tools/slurm/fabric.h"
 
 #define CALL_MS	     30000
 #define MINUTES	     60

@@ -21,9 +21,9 @@
 
 #include "lib/policy/node_policy.h"
 #include "tools/setup/doctor.h"
-#include "tools/shared/files.h"
 #include "tools/setup/setup.h"
 #include "tools/setup/unit_file.h"
+#include "tools/shared/files.h"
 
 #define ADDED "# added by onespine setup; onespine setup --undo takes it out\n"
 

@@ -10,9 +10,9 @@
 
 #include "lib/base/hostlist.h"
 #include "lib/policy/words.h"
+#include "tools/shared/files.h"
 #include "tools/slurm/cluster_state.h"
 #include "tools/slurm/fabric.h"
-#include "tools/shared/files.h"
 
 /* Lists longer than this are cut on a terminal; --json has them whole. */
 #define LIST_COLUMNS_MAX 60

@@ -10,15 +10,15 @@
 #include <time.h>
 
 #include "check/check.h"
+#include "lib/base/hostlist.h"
+#include "lib/base/text.h"
 #include "lib/gate/gate_verdict.h"
 #include "lib/gate/gate_words.h"
-#include "lib/base/hostlist.h"
-#include "lib/topology/leaf_list.h"
-#include "lib/policy/note.h"
 #include "lib/health/reason.h"
-#include "lib/base/text.h"
-#include "tools/slurm/controller.h"
+#include "lib/policy/note.h"
+#include "lib/topology/leaf_list.h"
 #include "tools/gate/gate_talk.h"
+#include "tools/slurm/controller.h"
 
 /* What slurmctld could not be told in time is told as long as this: without it no batch script
  * starts either, so this node's Prolog may wait. */

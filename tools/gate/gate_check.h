@@ -12,8 +12,8 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-#include "lib/gate/gate.h"
 #include "lib/base/text.h"
+#include "lib/gate/gate.h"
 #include "tools/gate/gate_job.h"
 
 struct osp_gate_check {

@@ -12,8 +12,8 @@
 #include <unistd.h>
 
 #include "lib/base/hostlist.h"
-#include "lib/policy/node_policy.h"
 #include "lib/base/text.h"
+#include "lib/policy/node_policy.h"
 #include "tools/shared/files.h"
 #include "tools/slurm/slurm_files.h"
 

@@ -11,10 +11,10 @@
 #include <netinet/in.h>
 #include <sys/socket.h>
 
-#include "lib/policy/config.h"
 #include "lib/base/error.h"
 #include "lib/gate/gate.h"
 #include "lib/gate/gate_policy.h"
+#include "lib/policy/config.h"
 
 struct osp_gate_job {
 	struct osp_gate_gang gang;

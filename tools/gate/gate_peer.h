@@ -19,8 +19,8 @@
 #include <sys/socket.h>
 
 #include "lib/base/error.h"
-#include "lib/gate/gate_message.h"
 #include "lib/base/text.h"
+#include "lib/gate/gate_message.h"
 
 #define OSP_GATE_GREETING_BYTES (4 + 1 + 4 + 4 + 4 + OSP_GATE_CHALLENGE_BYTES)
 

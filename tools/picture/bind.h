@@ -10,8 +10,8 @@
 #include <jansson.h>
 #include <stdint.h>
 
-#include "lib/bind/bind.h"
 #include "lib/base/text.h"
+#include "lib/bind/bind.h"
 
 struct osp_bind_view {
 	const char *source; /* the file, or "this machine" */

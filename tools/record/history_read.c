@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tools/shared/command.h"
 #include "tools/record/history_file.h"
 #include "tools/record/history_line.h"
+#include "tools/shared/command.h"
 
 #define COMPLAINTS_MAX 5 /* the rest is counted */
 

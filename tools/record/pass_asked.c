@@ -6,8 +6,8 @@
 #include <unistd.h>
 
 #include "check/pass_store.h"
-#include "tools/shared/command.h"
 #include "tools/record/record.h"
+#include "tools/shared/command.h"
 
 #define FRESH_MOST_S 2592000 /* 30 days */
 

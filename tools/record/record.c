@@ -10,12 +10,12 @@
 
 #include "check/pass_store.h"
 #include "lib/policy/node_policy.h"
+#include "tools/record/history_file.h"
+#include "tools/record/textfile.h"
 #include "tools/shared/command.h"
 #include "tools/slurm/cluster_state.h"
 #include "tools/slurm/fabric.h"
-#include "tools/record/history_file.h"
 #include "tools/slurm/node_extra.h"
-#include "tools/record/textfile.h"
 
 #define LOCAL_DEADLINE_MS  5000
 #define SHARED_DEADLINE_MS 5000

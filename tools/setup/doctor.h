@@ -9,8 +9,8 @@
 
 #include <stdbool.h>
 
-#include "lib/policy/config.h"
 #include "lib/doctor/doctor.h"
+#include "lib/policy/config.h"
 #include "tools/slurm/slurm_files.h"
 
 struct osp_doctor_question {

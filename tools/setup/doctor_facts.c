@@ -14,11 +14,11 @@
 #include <unistd.h>
 
 #include "lib/base/hostlist.h"
-#include "lib/policy/node_policy.h"
 #include "lib/base/text.h"
+#include "lib/policy/node_policy.h"
 #include "lib/topology/topology.h"
-#include "tools/slurm/fabric.h"
 #include "tools/shared/files.h"
+#include "tools/slurm/fabric.h"
 
 #define TOPOLOGY_YAML_SINCE 0x190500
 #define MUNGE_SOCKET	    "/run/munge/munge.socket.2"

@@ -12,8 +12,8 @@
 #include <stdint.h>
 
 #include "lib/base/error.h"
-#include "lib/place/place.h"
 #include "lib/base/text.h"
+#include "lib/place/place.h"
 #include "tools/slurm/fabric.h"
 
 /* What is asked. Strings may be NULL. */

@@ -7,9 +7,9 @@
 #include <unistd.h>
 
 #include "lib/topology/readers.h"
-#include "tools/slurm/cluster_state.h"
 #include "tools/shared/command.h"
 #include "tools/shared/files.h"
+#include "tools/slurm/cluster_state.h"
 
 #define CONFIG_NAME "onespine.yaml"
 

@@ -7,8 +7,8 @@
 #ifndef OSP_FABRIC_H
 #define OSP_FABRIC_H
 
-#include "lib/policy/config.h"
 #include "lib/base/error.h"
+#include "lib/policy/config.h"
 #include "lib/topology/topology.h"
 #include "tools/shared/options.h"
 #include "tools/slurm/snapshot.h"

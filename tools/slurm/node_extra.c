@@ -13,8 +13,8 @@
 #include "check/check.h"
 #include "check/pass_store.h"
 #include "check/root.h"
-#include "tools/slurm/cluster_state.h"
 #include "tools/shared/files.h"
+#include "tools/slurm/cluster_state.h"
 
 #define KEY	   "onespine"
 #define NOTE	   "extra"

@@ -13,8 +13,8 @@
 #include <unistd.h>
 
 #include "lib/base/elf_symbol.h"
-#include "lib/conf/plugstack.h"
 #include "lib/base/text.h"
+#include "lib/conf/plugstack.h"
 #include "tools/shared/files.h"
 
 #define PLUGSTACK_BYTES_MAX ((size_t)1024 * 1024)

@@ -12,9 +12,9 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-#include "lib/doctor/doctor.h"
 #include "lib/base/error.h"
 #include "lib/conf/slurm_conf.h"
+#include "lib/doctor/doctor.h"
 
 /* Where Slurm looks for slurm.conf; NULL past the end. */
 const char *osp_slurm_conf_candidate(size_t index);

@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "lib/base/hostlist.h"
-#include "lib/topology/readers.h"
 #include "lib/base/text.h"
+#include "lib/topology/readers.h"
 #include "tools/shared/command.h"
 
 #define FORMAT_KEY     "onespine-state"
