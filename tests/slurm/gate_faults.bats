@@ -17,7 +17,7 @@ setup_file() {
 	END
 	cluster_start --nodes 6 --gate --wire n6 --gres gpu:8 --dir "$dir" --config "$BATS_FILE_TMPDIR/onespine.yaml" \
 		--conf "AuthInfo=socket=$dir/munge/socket,cred_expire=5" \
-		--conf SchedulerParameters=batch_sched_delay=0,sched_interval=1,bf_interval=1 \
+		--conf SchedulerParameters=batch_sched_delay=0,sched_interval=1,bf_interval=1 --conf BatchStartTimeout=10 \
 		--partition 'gpu Nodes=ALL Default=YES MaxTime=INFINITE State=UP' \
 		--partition 'wait Nodes=ALL MaxTime=INFINITE State=UP'
 }
@@ -172,7 +172,15 @@ nothing_drained() {
 
 # --- daemons --------------------------------------------------------------------------------------
 
-@test "slurmctld is killed while all pass, and comes back: the job runs, once" {
+# older_than JOB SECONDS: since it started
+older_than() {
+	(($(date +%s) - $(date -d "$(job_field "$1" StartTime)" +%s) > $2))
+}
+
+# With DeferBatch slurmctld keeps the script's launch in memory until the Prologs have ended. When it is killed
+# then, the job is there again, and the launch is not; Slurm finds that out when the batch host registers,
+# BatchStartTimeout and 10 s after it has come back.
+@test "slurmctld is killed while all pass, and comes back: Slurm starts the job again, and it runs once" {
 	keep_open n2
 	job=$(gang -N3)
 	await_job "$job" RUNNING
@@ -181,8 +189,11 @@ nothing_drained() {
 	opened
 	await 20 says n2 'go by n1 of 3 nodes'
 	cluster start-ctld --dir "$ONESPINE_CLUSTER"
+	await 60 older_than "$job" 33
+	has_not_run
+	scontrol reconfigure # every node registers
 	await 60 ran_once 'n[1-3]'
-	equal "$(job_field "$job" Restarts)" 0
+	equal "$(job_field "$job" Restarts)" 1
 	none_drained_but
 }
 
