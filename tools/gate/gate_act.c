@@ -475,6 +475,10 @@ static bool stop_job(const struct osp_gate_here *here, struct osp_gate_verdict *
 	return true;
 }
 
+/*
+ * From 23.02 on Slurm passes over a list that is written as the user's own with -w, and says nothing. Then the
+ * first name stands there twice.
+ */
 static char *kept_nodes(const struct osp_gate_gang *gang, const struct osp_gate_verdict *verdict)
 {
 	const char **names = calloc(gang->node_count, sizeof(*names));
@@ -486,6 +490,13 @@ static char *kept_nodes(const struct osp_gate_gang *gang, const struct osp_gate_
 			names[count++] = gang->nodes[r];
 	if (names)
 		list = osp_hostlist_compact(names, count);
+	if (list && seen.job_known && seen.job.required && !strcmp(list, seen.job.required)) {
+		struct osp_text twice = OSP_TEXT_INIT;
+
+		osp_text_printf(&twice, "%s,%s", list, names[0]);
+		free(list);
+		list = osp_text_take(&twice);
+	}
 	free(names);
 	return list;
 }

@@ -170,6 +170,7 @@ static void take_job(const slurm_job_info_t *record, struct osp_controller_job *
 	job->batch = record->batch_flag != 0;
 	job->requeue = record->requeue != 0;
 	job->nodes = copy(record->nodes);
+	job->required = copy(record->req_nodes);
 	job->excluded = copy(record->exc_nodes);
 	job->partition = copy(record->partition);
 	job->admin_comment = copy(record->admin_comment);
@@ -200,6 +201,7 @@ int osp_controller_job(uint32_t job_id, uint64_t until_ms, struct osp_controller
 void osp_controller_job_free(struct osp_controller_job *job)
 {
 	free(job->nodes);
+	free(job->required);
 	free(job->excluded);
 	free(job->partition);
 	free(job->admin_comment);

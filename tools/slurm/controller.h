@@ -26,6 +26,7 @@ struct osp_controller_job {
 	bool batch;
 	bool requeue;
 	char *nodes;
+	char *required; /* by its user, as he wrote them; NULL: none */
 	char *excluded;
 	char *partition;
 	char *admin_comment;
