@@ -61,6 +61,29 @@ void osp_text_add_bytes(struct osp_text *text, const char *bytes, size_t count)
 	text->data[text->length_bytes] = '\0';
 }
 
+void osp_text_add_escaped(struct osp_text *text, const char *string)
+{
+	for (; *string; string++) {
+		switch (*string) {
+		case '<':
+			osp_text_add(text, "&lt;");
+			break;
+		case '>':
+			osp_text_add(text, "&gt;");
+			break;
+		case '&':
+			osp_text_add(text, "&amp;");
+			break;
+		case '"':
+			osp_text_add(text, "&quot;");
+			break;
+		default:
+			if ((unsigned char)*string >= ' ')
+				osp_text_add_bytes(text, string, 1);
+		}
+	}
+}
+
 void osp_text_add(struct osp_text *text, const char *string)
 {
 	osp_text_add_bytes(text, string, strlen(string));

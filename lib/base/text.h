@@ -30,6 +30,8 @@ struct osp_text {
 
 void osp_text_add(struct osp_text *text, const char *string);
 void osp_text_add_bytes(struct osp_text *text, const char *bytes, size_t count);
+/* `string` as XML has it between tags and in quotes; control characters are left out. */
+void osp_text_add_escaped(struct osp_text *text, const char *string);
 void osp_text_printf(struct osp_text *text, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 

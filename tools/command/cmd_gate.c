@@ -71,6 +71,17 @@ static void log_verdict(const struct osp_gate_job *job, const struct osp_gate_re
 		     sentence ? sentence->reason : "");
 }
 
+static struct osp_gate_here here_for(struct osp_gate_job *job, uint64_t begun_ms)
+{
+	return (struct osp_gate_here){
+		.job = job,
+		.gang = &job->gang,
+		.policy = job->policy,
+		.test_root = job->root,
+		.begun_ms = begun_ms,
+	};
+}
+
 /*
  * 0 whatever the verdict: what is to be done about it is done, and a Prolog that fails would drain
  * this node and hold the job. Only a node that failed and reached nobody says so by failing: its job
@@ -78,13 +89,7 @@ static void log_verdict(const struct osp_gate_job *job, const struct osp_gate_re
  */
 static int run_prolog(struct osp_gate_job *job, uint64_t begun_ms)
 {
-	struct osp_gate_here here = {
-		.job = job,
-		.gang = &job->gang,
-		.policy = job->policy,
-		.test_root = job->root,
-		.begun_ms = begun_ms,
-	};
+	struct osp_gate_here here = here_for(job, begun_ms);
 	char state_folder[4096];
 	struct osp_gate_verdict verdict;
 	struct osp_gate_report own;
@@ -108,13 +113,7 @@ static int run_prolog(struct osp_gate_job *job, uint64_t begun_ms)
 
 static int run_epilog(struct osp_gate_job *job, uint64_t begun_ms)
 {
-	struct osp_gate_here here = {
-		.job = job,
-		.gang = &job->gang,
-		.policy = job->policy,
-		.test_root = job->root,
-		.begun_ms = begun_ms,
-	};
+	struct osp_gate_here here = here_for(job, begun_ms);
 	struct osp_gate_report report = {.rank = job->gang.rank};
 	struct osp_error error = {.text = ""};
 	struct osp_gate_check check;

@@ -43,27 +43,10 @@ struct picture {
 	int y;
 };
 
-static void add_escaped(struct osp_text *text, const char *string)
-{
-	for (; *string; string++) {
-		switch (*string) {
-		case '<':
-			osp_text_add(text, "&lt;");
-			break;
-		case '&':
-			osp_text_add(text, "&amp;");
-			break;
-		default:
-			if ((unsigned char)*string >= ' ')
-				osp_text_add_bytes(text, string, 1);
-		}
-	}
-}
-
 static void add_label(struct picture *picture, int x, int y, const char *look, const char *words)
 {
 	osp_text_printf(&picture->body, "<text x=\"%d\" y=\"%d\" class=\"%s\">", x, y, look);
-	add_escaped(&picture->body, words);
+	osp_text_add_escaped(&picture->body, words);
 	osp_text_add(&picture->body, "</text>\n");
 }
 
@@ -202,7 +185,7 @@ static void add_chip(struct picture *picture, uint32_t number, bool gpu, int x, 
 
 	chip_words(device, number, gpu, words, sizeof(words));
 	osp_text_printf(&picture->body, "<g><title>%s ", device->bus_id);
-	add_escaped(&picture->body, device->name);
+	osp_text_add_escaped(&picture->body, device->name);
 	osp_text_printf(&picture->body,
 			"</title><rect x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\" rx=\"%d\" "
 			"fill=\"%s\"/>",
@@ -211,7 +194,7 @@ static void add_chip(struct picture *picture, uint32_t number, bool gpu, int x, 
 	osp_text_printf(&picture->body, "<text x=\"%d\" y=\"%d\" class=\"%s\">",
 			x + (CHIP_WIDTH - 6) / 2, y + CHIP_HEIGHT / 2 + 4,
 			owner.first < 0 ? "o" : "m");
-	add_escaped(&picture->body, words);
+	osp_text_add_escaped(&picture->body, words);
 	osp_text_printf(&picture->body, "%s</text></g>\n", owner.more ? " +" : "");
 }
 
@@ -398,7 +381,7 @@ void osp_bind_svg(const struct osp_bind_view *view, struct osp_text *text)
 			"<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%d\" "
 			"viewBox=\"0 0 %d %d\">\n<title>",
 			WIDTH, picture.y, WIDTH, picture.y);
-	add_escaped(text, title.failed ? "" : title.data);
+	osp_text_add_escaped(text, title.failed ? "" : title.data);
 	osp_text_printf(text, "</title>\n%s<rect width=\"%d\" height=\"%d\" fill=\"#f4f6f9\"/>\n",
 			style, WIDTH, picture.y);
 	if (picture.body.data)

@@ -76,29 +76,6 @@ struct picture {
 	bool rows_only; /* each row one */
 };
 
-static void add_escaped(struct osp_text *text, const char *string)
-{
-	for (; *string; string++) {
-		switch (*string) {
-		case '<':
-			osp_text_add(text, "&lt;");
-			break;
-		case '>':
-			osp_text_add(text, "&gt;");
-			break;
-		case '&':
-			osp_text_add(text, "&amp;");
-			break;
-		case '"':
-			osp_text_add(text, "&quot;");
-			break;
-		default:
-			if ((unsigned char)*string >= ' ')
-				osp_text_add_bytes(text, string, 1);
-		}
-	}
-}
-
 /* The picture is as wide as what is in it. */
 static void reach(struct picture *picture, int x)
 {
@@ -109,7 +86,7 @@ static void reach(struct picture *picture, int x)
 static void add_label(struct osp_text *text, int x, int y, const char *look, const char *string)
 {
 	osp_text_printf(text, "<text x=\"%d\" y=\"%d\" class=\"%s\">", x, y, look);
-	add_escaped(text, string);
+	osp_text_add_escaped(text, string);
 	osp_text_add(text, "</text>\n");
 }
 
@@ -217,7 +194,7 @@ static void add_tooltip(struct picture *picture, uint32_t node)
 	if (job == OSP_MAP_NO_JOB && state->reason)
 		osp_text_printf(&words, " (%s)", state->reason);
 	osp_text_add(&picture->body, "<title>");
-	add_escaped(&picture->body, words.data ? words.data : "");
+	osp_text_add_escaped(&picture->body, words.data ? words.data : "");
 	osp_text_add(&picture->body, "</title>");
 	osp_text_free(&words);
 }
@@ -313,7 +290,7 @@ static void add_row_square(struct picture *picture, const struct osp_map_row *ro
 			row->count.out == row->count.nodes ? state_fill[OSP_NODE_DOWN].fill
 							   : job_fill[0],
 			10 + (uint32_t)((uint64_t)used * 90 / row->count.nodes));
-	add_escaped(&picture->body, row_name(picture, row));
+	osp_text_add_escaped(&picture->body, row_name(picture, row));
 	osp_text_printf(&picture->body, ": %u of %u free</title></rect>\n", row->count.free,
 			row->count.nodes);
 }
@@ -563,7 +540,7 @@ void osp_map_svg(const struct osp_map *map, struct osp_text *text)
 			"<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%d\" "
 			"viewBox=\"0 0 %d %d\">\n<title>",
 			picture.width, picture.y, picture.width, picture.y);
-	add_escaped(text, title.data ? title.data : "");
+	osp_text_add_escaped(text, title.data ? title.data : "");
 	osp_text_printf(text, "</title>\n%s<rect width=\"%d\" height=\"%d\" fill=\"#f4f6f9\"/>\n",
 			style, picture.width, picture.y);
 	if (picture.body.data)
