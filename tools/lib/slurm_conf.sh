@@ -2,7 +2,7 @@
 # slurm_conf.sh - writes the files that a cluster's daemons read
 #
 # Uses the variables of tools/cluster: dir, slurm, root, prefix, stock, enforcing, cloud, names (array),
-# port, slurmd_ports, gate, wire, gres and the arrays topology_files, conf, node_conf, partition.
+# port, slurmd_ports, gate, wire, cgroups, gres and the arrays topology_files, conf, node_conf, partition.
 # shellcheck shell=bash disable=SC2154
 
 # slurm_plugins [ROOT]: Slurm's own plugin directory, as seen in that root
@@ -70,9 +70,7 @@ write_slurm_conf() {
 			cp "$config" "$dir/onespine.yaml"
 		fi
 	fi
-	if release_at_least "$slurm" 24.05; then
-		printf 'CgroupPlugin=disabled\n' >"$dir/cgroup.conf"
-	fi
+	write_cgroup_conf
 	write_gres_conf
 	{
 		general_lines
@@ -123,8 +121,8 @@ default_lines() {
 		SlurmdLogFile=$dir/log/slurmd.%n.log
 		SlurmctldDebug=verbose
 		SlurmdDebug=info
-		ProctrackType=proctrack/linuxproc
-		TaskPlugin=task/none
+		ProctrackType=proctrack/$( ((cgroups)) && echo cgroup || echo linuxproc)
+		TaskPlugin=$( ((cgroups)) && echo task/affinity,task/cgroup || echo task/none)
 		JobAcctGatherType=jobacct_gather/none
 		MpiDefault=none
 		MailProg=/bin/true
@@ -186,7 +184,8 @@ write_gres_conf() {
 node_lines() {
 	local -A port_of=() special=()
 	local -a rest=() named=()
-	local index text name every="CPUs=8${gres:+ Gres=$gres}"
+	local index text name every
+	every="CPUs=$( ((cgroups)) && nproc --all || echo 8)${gres:+ Gres=$gres}"
 	every+=" State=$( ((cloud)) && echo CLOUD || echo UNKNOWN)"
 	for index in "${!names[@]}"; do
 		port_of[${names[index]}]=$((port + 1 + index))
