@@ -32,6 +32,4 @@ unsigned int osp_child_starved_ms(pid_t child);
  * 1/1000, with ten times as many busy processes as cores over 8/10; a stuck process waits for none. */
 bool osp_child_was_starved(unsigned int starved_ms, unsigned int limit_ms);
 
-bool osp_write_all(int file, const void *bytes, size_t count);
-
 #endif

@@ -219,13 +219,10 @@ const struct osp_check osp_check_peer = {
 	.explains =
 		"64 MiB from each GPU to each that it reaches, one pair after the other in both "
 		"directions: compared by a kernel at the other end, then timed. On models whose "
-		"speed is "
-		"known every GPU must reach every other; elsewhere speeds are told and not judged, "
-		"for "
-		"pairs may be joined in different ways. What fails is the pair; a GPU that fails "
-		"with "
-		"two others or more, each well with somebody, and is well with none, is named "
-		"itself. Needs two whole GPUs.",
+		"speed is known every GPU must reach every other; elsewhere speeds are told and "
+		"not judged, for pairs may be joined in different ways. What fails is the pair; "
+		"a GPU that fails with two others or more, each well with somebody, and is well "
+		"with none, is named itself. Needs two whole GPUs.",
 	.cures = "Reset the GPUs, which trains NVLink anew; look at the fabric manager; where it "
 		 "stays, replace the node.",
 	.run = run_peer,

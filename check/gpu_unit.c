@@ -15,6 +15,7 @@
 #include "check/gpus.h"
 #include "check/pass_store.h"
 #include "check/root.h"
+#include "lib/base/text.h"
 
 #define FIND_MS	      10000
 #define LOCK_TRY_MS   50

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "check/child.h"
+#include "lib/base/text.h"
 
 #define FILES_MAX 1024 /* a program started by slurmd or a shell has but a few open */
 
@@ -103,23 +104,6 @@ unsigned int osp_child_starved_ms(pid_t child)
 bool osp_child_was_starved(unsigned int starved_ms, unsigned int limit_ms)
 {
 	return starved_ms > limit_ms / 5;
-}
-
-bool osp_write_all(int file, const void *bytes, size_t count)
-{
-	const char *at = bytes;
-
-	while (count) {
-		ssize_t written = write(file, at, count);
-
-		if (written < 0 && errno == EINTR)
-			continue;
-		if (written <= 0)
-			return false;
-		at += written;
-		count -= (size_t)written;
-	}
-	return true;
 }
 
 int osp_guard_start(struct osp_guard *guard, int (*work)(const void *argument),

@@ -14,6 +14,7 @@
 #include "check/gpus.h"
 #include "check/kmsg.h"
 #include "check/root.h"
+#include "lib/base/text.h"
 
 /* --- in the child ----------------------------------------------------------------------------- */
 

@@ -11,6 +11,7 @@
 
 #include "check/child.h"
 #include "check/root.h"
+#include "lib/base/text.h"
 
 #define SINCE "since"
 

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "check/child.h"
+#include "lib/base/text.h"
 
 /* What a child writes. */
 enum telling { TELLS_RESULT, TELLS_SPEED, TELLS_FIGURE, TELLS_DONE };

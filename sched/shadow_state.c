@@ -78,21 +78,6 @@ static bool file_changed(const char *path, struct file_mark *mark)
 	return !same;
 }
 
-static int write_all(int file, const char *text, size_t bytes)
-{
-	while (bytes) {
-		ssize_t written = write(file, text, bytes);
-
-		if (written < 0 && errno == EINTR)
-			continue;
-		if (written <= 0)
-			return -1;
-		text += written;
-		bytes -= (size_t)written;
-	}
-	return 0;
-}
-
 /* Keeps a copy of a file that proved good, replaced whole. Failing is only told: we go on with what
  * we have. */
 static void keep_good_copy(const char *name, const char *text, size_t bytes)
@@ -108,7 +93,7 @@ static void keep_good_copy(const char *name, const char *text, size_t bytes)
 		error("onespine: cannot keep a copy of the last good %s: %s: %m", name, fresh);
 		return;
 	}
-	good = write_all(file, text, bytes) == 0 && fsync(file) == 0;
+	good = osp_write_all(file, text, bytes) && fsync(file) == 0;
 	if (close(file) != 0 || !good || rename(fresh, path) != 0) {
 		error("onespine: cannot keep a copy of the last good %s: %s: %m", name, path);
 		unlink(fresh);

@@ -10,43 +10,32 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define BYTES_MAX ((size_t)4 * 1024 * 1024)
+#include "lib/base/text.h"
 
-/* The folder, made where it lacks; -1 where another could write it. */
-static int open_folder(const char *path)
+#define FOLDER_MODE 0755
+#define BYTES_MAX   ((size_t)4 * 1024 * 1024)
+
+int osp_kept_folder(const char *path, unsigned int mode)
 {
 	struct stat status;
 	int fd;
 
-	(void)mkdir(path, 0755);
+	if (mkdir(path, mode) && errno != EEXIST)
+		return -1;
 	fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (fd < 0)
 		return -1;
 	if (!fstat(fd, &status) && status.st_uid == geteuid() && !(status.st_mode & 022))
 		return fd;
 	close(fd);
+	errno = EPERM;
 	return -1;
-}
-
-static bool write_all(int fd, const char *text, size_t left)
-{
-	while (left) {
-		ssize_t count = write(fd, text, left);
-
-		if (count < 0 && errno == EINTR)
-			continue;
-		if (count <= 0)
-			return false;
-		text += count;
-		left -= (size_t)count;
-	}
-	return true;
 }
 
 void osp_kept_write(const char *folder, const char *file, const void *data, size_t data_bytes)
 {
 	char name[64];
-	int in = open_folder(folder), fd;
+	int in = osp_kept_folder(folder, FOLDER_MODE), fd;
 	bool done;
 
 	if (in < 0)
@@ -55,7 +44,7 @@ void osp_kept_write(const char *folder, const char *file, const void *data, size
 	(void)unlinkat(in, name, 0);
 	fd = openat(in, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0644);
 	if (fd >= 0) {
-		done = write_all(fd, data, data_bytes);
+		done = osp_write_all(fd, data, data_bytes);
 		done = close(fd) == 0 && done;
 		if (!done || renameat(in, name, in, file))
 			(void)unlinkat(in, name, 0);
@@ -70,7 +59,7 @@ char *osp_kept_read(const char *folder, const char *name, size_t *length_bytes)
 	char *text = NULL;
 	int in, fd = -1;
 
-	in = open_folder(folder);
+	in = osp_kept_folder(folder, FOLDER_MODE);
 	if (in >= 0) {
 		fd = openat(in, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
 		close(in);

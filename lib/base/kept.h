@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * kept.h - inside lib/: files that one user id keeps for itself in a folder of its own
+ * kept.h - files that one user id keeps for itself in a folder of its own
  *
  * Root's, when slurmstepd runs as root. A file counts only where it and its folder belong to the
  * caller's effective user id and nobody else may write them.
@@ -9,6 +9,10 @@
 #define OSP_KEPT_H
 
 #include <stddef.h>
+
+/* Opens the folder, made with `mode` where it lacks. -1 with errno set; EPERM where another than the
+ * caller's effective user id could write there. */
+int osp_kept_folder(const char *path, unsigned int mode);
 
 /* The whole file, terminated, to be freed; NULL where there is none that can be trusted. */
 char *osp_kept_read(const char *folder, const char *name, size_t *length_bytes);

@@ -313,3 +313,20 @@ char *osp_read_file(const char *path, size_t limit_bytes, size_t *length_bytes)
 	errno = cause;
 	return data;
 }
+
+bool osp_write_all(int file, const void *bytes, size_t count)
+{
+	const char *at = bytes;
+
+	while (count) {
+		ssize_t written = write(file, at, count);
+
+		if (written < 0 && errno == EINTR)
+			continue;
+		if (written <= 0)
+			return false;
+		at += written;
+		count -= (size_t)written;
+	}
+	return true;
+}

@@ -149,15 +149,23 @@ static int find_key(struct reader *reader, const struct osp_conf_word *word)
 			    meant ? meant : "", meant ? "?" : "");
 }
 
+/* The next line, which becomes the current one; NULL: told. */
+static struct source_line *add_line(struct reader *reader)
+{
+	reader->current = reader->line_count;
+	if (make_room(reader, (void **)&reader->lines, &reader->line_room, reader->line_count,
+		      sizeof(reader->lines[0])))
+		return NULL;
+	return &reader->lines[reader->line_count++];
+}
+
 static int start_line(struct reader *reader, const struct osp_conf_word *word)
 {
 	struct source_line *line;
 
-	reader->current = reader->line_count;
-	if (make_room(reader, (void **)&reader->lines, &reader->line_room, reader->line_count,
-		      sizeof(reader->lines[0])))
+	line = add_line(reader);
+	if (!line)
 		return -1;
-	line = &reader->lines[reader->line_count++];
 	*line = (struct source_line){.first = reader->switch_count};
 	osp_conf_value_place(&word->value_start, 0, &line->line, &line->column);
 	return expand(reader, word->value.data, &word->value_start, add_switch);
@@ -255,11 +263,9 @@ static int read_yaml_switch(const struct osp_value *name, const struct osp_value
 	struct osp_conf_reader start = start_of(reader, name);
 	struct source_line *line;
 
-	reader->current = reader->line_count;
-	if (make_room(reader, (void **)&reader->lines, &reader->line_room, reader->line_count,
-		      sizeof(reader->lines[0])))
+	line = add_line(reader);
+	if (!line)
 		return -1;
-	line = &reader->lines[reader->line_count++];
 	*line = (struct source_line){
 		.first = reader->switch_count,
 		.line = name->line,

@@ -16,6 +16,7 @@
 
 #include "check/check.h"
 #include "check/child.h"
+#include "lib/base/text.h"
 #include "tools/gate/gate_talk.h"
 
 #define ROUND_MS     1500 /* to send, receive and compare */

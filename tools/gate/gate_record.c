@@ -17,49 +17,18 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "lib/base/kept.h"
+#include "lib/base/text.h"
 #include "tools/gate/gate_talk.h"
 
 #define SUFFIX ".json"
-
-/* Opens `path`, made where it is missing. -1 when others than root could write there. */
-static int open_folder(const char *path)
-{
-	struct stat stat;
-	int folder;
-
-	if (mkdir(path, 0700) != 0 && errno != EEXIST)
-		return -1;
-	folder = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	if (folder < 0)
-		return -1;
-	if (fstat(folder, &stat) == 0 && stat.st_uid == geteuid() && !(stat.st_mode & 022))
-		return folder;
-	close(folder);
-	errno = EPERM;
-	return -1;
-}
-
-static bool write_all(int file, const char *text, size_t bytes)
-{
-	while (bytes) {
-		ssize_t written = write(file, text, bytes);
-
-		if (written < 0 && errno == EINTR)
-			continue;
-		if (written <= 0)
-			return false;
-		text += written;
-		bytes -= (size_t)written;
-	}
-	return true;
-}
 
 /* One new file KIND-NODE-JOB-TIME-XXXXXX.json in `folder`; its name comes back in `path`. */
 static bool write_file(const char *folder, const char *kind, const struct osp_gate_here *here,
 		       const char *json, char *path, size_t path_bytes)
 {
 	time_t now = time(NULL);
-	int directory = open_folder(folder), file, length;
+	int directory = osp_kept_folder(folder, 0700), file, length;
 	char when[24] = "";
 	struct tm utc;
 	bool good;
@@ -76,7 +45,7 @@ static bool write_file(const char *folder, const char *kind, const struct osp_ga
 	file = mkostemps(path, (int)strlen(SUFFIX), O_CLOEXEC);
 	if (file < 0)
 		return false;
-	good = write_all(file, json, strlen(json)) && fsync(file) == 0;
+	good = osp_write_all(file, json, strlen(json)) && fsync(file) == 0;
 	good = close(file) == 0 && good;
 	if (!good)
 		unlink(path);

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "tools/picture/bind.h"
+#include "tools/picture/svg.h"
 
 #define MARGIN	     24
 #define BOX_GAP	     14
@@ -377,18 +378,7 @@ void osp_bind_svg(const struct osp_bind_view *view, struct osp_text *text)
 	add_boxes(&picture);
 	add_reasons(&picture);
 	picture.y += MARGIN - 6;
-	osp_text_printf(text,
-			"<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%d\" "
-			"viewBox=\"0 0 %d %d\">\n<title>",
-			WIDTH, picture.y, WIDTH, picture.y);
-	osp_text_add_escaped(text, title.failed ? "" : title.data);
-	osp_text_printf(text, "</title>\n%s<rect width=\"%d\" height=\"%d\" fill=\"#f4f6f9\"/>\n",
-			style, WIDTH, picture.y);
-	if (picture.body.data)
-		osp_text_add_bytes(text, picture.body.data, picture.body.length_bytes);
-	osp_text_add(text, "</svg>\n");
-	if (picture.body.failed || title.failed)
-		text->failed = true;
+	osp_svg_write(text, &title, style, WIDTH, picture.y, &picture.body);
 	osp_text_free(&picture.body);
 	osp_text_free(&title);
 }

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tools/picture/svg.h"
 #include "tools/slurm/gang.h"
 
 #define PICTURE_WIDTH	   1240
@@ -536,18 +537,7 @@ void osp_map_svg(const struct osp_map *map, struct osp_text *text)
 	add_legend(&picture);
 	picture.width += MARGIN;
 	picture.y += MARGIN - 6;
-	osp_text_printf(text,
-			"<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%d\" "
-			"viewBox=\"0 0 %d %d\">\n<title>",
-			picture.width, picture.y, picture.width, picture.y);
-	osp_text_add_escaped(text, title.data ? title.data : "");
-	osp_text_printf(text, "</title>\n%s<rect width=\"%d\" height=\"%d\" fill=\"#f4f6f9\"/>\n",
-			style, picture.width, picture.y);
-	if (picture.body.data)
-		osp_text_add_bytes(text, picture.body.data, picture.body.length_bytes);
-	osp_text_add(text, "</svg>\n");
-	if (picture.body.failed || title.failed)
-		text->failed = true;
+	osp_svg_write(text, &title, style, picture.width, picture.y, &picture.body);
 	osp_text_free(&picture.body);
 	osp_text_free(&title);
 }

@@ -13,6 +13,8 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
+#include "lib/base/text.h"
+
 #define FIRST_ROOM_BYTES ((size_t)64 * 1024)
 
 const char *osp_input_name(const char *path)
@@ -84,21 +86,6 @@ char *osp_read_input(const char *path, size_t limit_bytes, size_t *length_bytes,
 	return text;
 }
 
-static int write_all(int fd, const char *text, size_t text_bytes)
-{
-	while (text_bytes) {
-		ssize_t count = write(fd, text, text_bytes);
-
-		if (count < 0 && errno == EINTR)
-			continue;
-		if (count < 0)
-			return -1;
-		text += count;
-		text_bytes -= (size_t)count;
-	}
-	return 0;
-}
-
 static int write_directly(const char *path, const char *text, size_t text_bytes,
 			  struct osp_error *error)
 {
@@ -110,7 +97,7 @@ static int write_directly(const char *path, const char *text, size_t text_bytes,
 		fflush(stdout);
 	if (fd < 0)
 		return say(error, path, "cannot be written");
-	result = write_all(fd, text, text_bytes);
+	result = osp_write_all(fd, text, text_bytes) ? 0 : -1;
 	if (result < 0)
 		say(error, standard ? "standard output" : path, "cannot be written");
 	if (!standard)
@@ -150,7 +137,7 @@ static void copy_attributes(const char *path, int fd)
 static int fill_and_rename(int fd, const char *temporary, const char *path, const struct stat *like,
 			   mode_t mode, const char *text, size_t text_bytes)
 {
-	int result = write_all(fd, text, text_bytes);
+	int result = osp_write_all(fd, text, text_bytes) ? 0 : -1;
 
 	if (result == 0 && like && (like->st_uid != geteuid() || like->st_gid != getegid()))
 		result = fchown(fd, like->st_uid, like->st_gid);
