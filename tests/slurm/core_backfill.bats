@@ -98,7 +98,7 @@ planned_still() {
 	await_job "$gang" RUNNING
 	equal "$(job_spines "$gang")" s1
 	matches "$(job_field "$gang" Scheduler)" '^Backfill'
-	holds "$(job_field "$gang" AdminComment)" 'domain=s1'
+	await 10 shows 'domain=s1' job_field "$gang" AdminComment
 }
 
 @test "many gangs, some started by the main scheduler and some by backfill: none straddles" {

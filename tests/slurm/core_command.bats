@@ -97,7 +97,7 @@ In the way on spine s1:
 	holds "$said" 'all its nodes are on leaf s2l'
 	scancel "$job"
 	await 30 why_holds "$job" CANCELLED
-	holds "$(onespine why "$job")" 'placed: 4 nodes on spine s2'
+	await 10 shows 'placed: 4 nodes on spine s2' onespine why "$job"
 }
 
 @test "why: an array, a plain job, an unknown one" {
@@ -107,7 +107,7 @@ In the way on spine s1:
 	holds "$said" "job ${array}_2 wrap of root: RUNNING, 2 nodes, gang=spine"
 	plain=$(submit -N1)
 	await_job "$plain" RUNNING
-	holds "$(onespine why "$plain")" 'no gang'
+	await 10 shows 'no gang' onespine why "$plain"
 	answers 1 onespine why 999999
 	holds "$said" 'job 999999: slurmctld does not know it'
 }
@@ -156,11 +156,11 @@ In the way on spine s1:
 	await 20 why_holds "$job" 'waits: 4 nodes on one leaf'
 	answers 0 onespine set "$job" --gang=spine@10:00
 	await 20 why_holds "$job" 'gang=spine@10:00'
-	holds "$(onespine why "$job")" 'on any nodes will do'
+	await 10 shows 'on any nodes will do' onespine why "$job"
 	answers 0 onespine set "$job" --gang=off
 	equal "$said" "job $job is no gang any more"
 	await_job "$job" RUNNING
-	holds "$(onespine why "$job")" 'no gang'
+	await 10 shows 'no gang' onespine why "$job"
 }
 
 @test "set: refused in words" {
@@ -182,7 +182,7 @@ In the way on spine s1:
 	fi
 	answers 1 onespine set 999999 --gang=leaf
 	holds "$said" 'Invalid job id'
-	holds "$(onespine why "$job")" 'gang=spine'
+	await 10 shows 'gang=spine' onespine why "$job"
 }
 
 @test "without slurmctld no question is answered; status 2" {

@@ -31,13 +31,13 @@ let_go() {
 	stays 3 job_is "$job" PENDING
 	# from 26.05 on Slurm's own words for a domain that is short
 	[[ $(job_reason "$job") == @(Resources|Priority|'No suitable topology unit'*) ]]
-	holds "$(note "$job")" 'has 3 free'
+	await 10 shows 'has 3 free' note "$job"
 	[[ $(job_field "$job" Priority) != 0 ]]
 	let_go n1
 	await_job "$job" RUNNING
 	on_one_spine "$job"
 	equal "$(job_spines "$job")" s1
-	holds "$(note "$job")" 'domain=s1'
+	await 10 shows 'domain=s1' note "$job"
 }
 
 @test "an empty cluster: a gang of 4 takes one leaf, a gang of 8 one spine" {
@@ -149,11 +149,11 @@ none_left_pending() {
 	await 20 note_holds "$job" waits:
 	scontrol update "JobId=$job" AdminComment='ticket 4711'
 	await 20 note_holds "$job" waits:
-	holds "$(note "$job")" 'ticket 4711'
+	await 10 shows 'ticket 4711' note "$job"
 	let_go n1
 	await_job "$job" RUNNING
-	holds "$(note "$job")" 'ticket 4711'
-	holds "$(note "$job")" 'domain=s1'
+	await 10 shows 'ticket 4711' note "$job"
+	await 10 shows 'domain=s1' note "$job"
 }
 
 @test "a reservation's nodes are the only ones a gang in it may use" {

@@ -88,7 +88,7 @@ mine_waits() {
 	holds "$said" 'not yours to see'
 	[[ $said != *secret* && $said != *root* ]]
 	# who may see them sees them
-	holds "$(onespine why "$theirs")" "job $theirs secret-gang of root: RUNNING"
+	await 10 shows "job $theirs secret-gang of root: RUNNING" onespine why "$theirs"
 	[[ $(onespine why "$mine") != *'not yours to see'* ]]
 	tells_of_others "$(onespine why "$mine")"
 }
@@ -129,7 +129,7 @@ mine_waits() {
 	[[ $said != *secret* && $said != *root* ]]
 	equal "$(job_field "$waiting" AdminComment)" "$before"
 	ask 0 onespine set "$mine" --gang=spine@10
-	holds "$(job_field "$mine" AdminComment)" 'gang=spine@10:00'
+	await 10 shows 'gang=spine@10:00' job_field "$mine" AdminComment
 }
 
 @test "PrivateData=nodes: the command says that it is told nothing; gangs are placed all the same" {

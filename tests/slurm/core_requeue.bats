@@ -54,12 +54,12 @@ is_requeued() {
 	await 30 note_holds "$job" 'waits: 4 nodes on one spine'
 	stays 3 job_is "$job" PENDING
 	[[ $(job_field "$job" Priority) != 0 ]]
-	holds "$(onespine why "$job")" 'requeued 1 time so far'
+	await 10 shows 'requeued 1 time so far' onespine why "$job"
 	release n5
 	await_job "$job" RUNNING 30
 	equal "$(job_spines "$job")" s2
-	holds "$(job_field "$job" AdminComment)" 'domain=s2'
-	holds "$(onespine why "$job")" 'requeued 1 time so far'
+	await 10 shows 'domain=s2' job_field "$job" AdminComment
+	await 10 shows 'requeued 1 time so far' onespine why "$job"
 }
 
 @test "a drained node under a running gang changes nothing; requeued, the gang goes to the other spine" {

@@ -80,9 +80,9 @@ waits_unheld() {
 	cluster start-ctld --dir "$ONESPINE_CLUSTER"
 	equal "$(job_state "$running")" RUNNING
 	equal "$(job_nodes "$running")" "$nodes"
-	holds "$(note "$running")" 'domain=s1'
+	await 10 shows 'domain=s1' note "$running"
 	never_held "$waiting" 3
-	holds "$(note "$waiting")" 'waits: 4 nodes on one spine'
+	await 10 shows 'waits: 4 nodes on one spine' note "$waiting"
 	release n5
 	never_held "$waiting" 2
 	release n6
@@ -210,7 +210,7 @@ forget_topology() {
 	job=$(submit --gang -N2 --exclusive)
 	await_job "$job" RUNNING
 	on_one_spine "$job" leaf
-	holds "$(note "$job")" 'gang=leaf'
+	await 10 shows 'gang=leaf' note "$job"
 }
 
 @test "a broken policy: the log says file, line and column, and the last good one stays in force, over a restart too" {

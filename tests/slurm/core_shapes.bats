@@ -310,7 +310,7 @@ lay_two_cores() {
 	await_job "$job" RUNNING 20
 	equal "$(job_domains "$job" core)" c2
 	equal "$(job_spines "$job" | paste -sd' ')" 's3 s4'
-	holds "$(note "$job")" 'domain=c2'
+	await 10 shows 'domain=c2' note "$job"
 }
 
 @test "--gang=spine@TIME relaxes once, by one level, and still does so after slurmctld was killed" {
@@ -430,12 +430,12 @@ update() {
 	hold 'n[1-3],n[7-9]'
 	runs -N4
 	equal "$(job_spines "$job" | paste -sd' ')" 's1 s2'
-	holds "$(note "$job")" 'gang=advise spine'
-	holds "$(note "$job")" 'in no common spine; enforce would have waited, 4 nodes on one spine'
+	await 10 shows 'gang=advise spine' note "$job"
+	await 10 shows 'in no common spine; enforce would have waited, 4 nodes on one spine' note "$job"
 	scancel "$job"
 	await 20 job_is "$job" CANCELLED
 	runs -N3
-	holds "$(note "$job")" 'enforce would have taken spine s'
+	await 10 shows 'enforce would have taken spine s' note "$job"
 }
 
 @test "mode: off: a gang is refused in words, other jobs are none" {

@@ -60,8 +60,8 @@ job() {
 4: n3 s1l2
 5: n3 s1l2"
 	equal "$(job_field "$one" Restarts)" 0
-	holds "$(job_field "$one" AdminComment)" 'leaves=s1l1:n(1-2)|s1l2:n3; gate=3 of 4 nodes kept, all were good; log=n1:'
-	holds "$(job_field "$one" AdminComment)" 'placed: 3 nodes on spine s1, 1 released by the gate'
+	await 10 shows 'leaves=s1l1:n(1-2)|s1l2:n3; gate=3 of 4 nodes kept, all were good; log=n1:' job_field "$one" AdminComment
+	await 10 shows 'placed: 3 nodes on spine s1, 1 released by the gate' job_field "$one" AdminComment
 	none_drained_but
 }
 
@@ -74,9 +74,9 @@ job() {
 1: n3 s1l2
 2: n4 s1l2"
 	equal "$(job_field "$one" Restarts)" 0
-	drained n2 "$ECC_REASON"
+	await 10 drained n2 "$ECC_REASON"
 	none_drained_but n2
-	holds "$(onespine why "$one")" '  gate: of 4 nodes, 1 failed, the job goes on without, n2: gpu3 ecc 12 uncorrectable > 0, reset gpu'
+	await 10 shows '  gate: of 4 nodes, 1 failed, the job goes on without, n2: gpu3 ecc 12 uncorrectable > 0, reset gpu' onespine why "$one"
 	# what was seen is kept, and only root reads it
 	kept=$(find "$ONESPINE_CLUSTER/nodes/n2" -path '*evidence/fail-n2-*.json')
 	equal "$(stat -c '%U %a' "$kept")" 'root 600'
@@ -88,10 +88,10 @@ job() {
 	fault n3 "$ECC"
 	one=$(job -N3 --gang --gang-spares=1 --gres=gpu:8)
 	await_job "$one" COMPLETED 60
-	holds "$(cat "$OUT/$one")" 'n5,n6,n7 3 3'
+	await 10 shows 'n5,n6,n7 3 3' cat "$OUT/$one"
 	equal "$(job_field "$one" Restarts)" 1
-	drained n2 "$ECC_REASON"
-	drained n3 "$ECC_REASON"
+	await 10 drained n2 "$ECC_REASON"
+	await 10 drained n3 "$ECC_REASON"
 	none_drained_but n2 n3
 }
 
@@ -100,8 +100,8 @@ job() {
 	one=$(job -N3 --gang --gang-spares=1 --gres=gpu:8)
 	await_job "$one" COMPLETED 60
 	equal "$(job_field "$one" Restarts)" 1
-	holds "$(job_field "$one" AdminComment)" 'gate=stopped 1 start, '
-	drained n1 "$ECC_REASON"
+	await 10 shows 'gate=stopped 1 start, ' job_field "$one" AdminComment
+	await 10 drained n1 "$ECC_REASON"
 	none_drained_but n1
 }
 
@@ -117,7 +117,7 @@ job() {
 3: n2 n[1-2,4] 3 s1l1
 4: n4 n[1-2,4] 3 s1l2
 5: n4 n[1-2,4] 3 s1l2"
-	drained n3 "$ECC_REASON"
+	await 10 drained n3 "$ECC_REASON"
 }
 
 @test "more spares than policy allows, a bare srun with spares, a partition without a gate: refused in words" {
@@ -140,9 +140,9 @@ job() {
 	equal "$(grep -c '^0: ' "$OUT/$one")" 1
 	[[ $(cat "$OUT/$one") != *n2* ]]
 	equal "$(job_field "$one" Restarts)" 1
-	drained n2 "$ECC_REASON"
+	await 10 drained n2 "$ECC_REASON"
 	none_drained_but n2
-	holds "$(onespine why "$one")" 'gate: stopped 1 start, of 3 nodes, 1 failed, the job starts again elsewhere, n2: gpu3 ecc'
+	await 10 shows 'gate: stopped 1 start, of 3 nodes, 1 failed, the job starts again elsewhere, n2: gpu3 ecc' onespine why "$one"
 }
 
 @test "--no-requeue: a clear end, and no process of it has run" {
@@ -150,8 +150,8 @@ job() {
 	one=$(job --no-requeue -N2 -w n1,n2)
 	await_job "$one" CANCELLED
 	[[ ! -e $OUT/$one ]]
-	holds "$(job_field "$one" AdminComment)" 'of 2 nodes, 1 failed, it cannot be requeued: ended, n1: gpu3 ecc 12'
-	drained n1 "$ECC_REASON"
+	await 10 shows 'of 2 nodes, 1 failed, it cannot be requeued: ended, n1: gpu3 ecc 12' job_field "$one" AdminComment
+	await 10 drained n1 "$ECC_REASON"
 	none_drained_but n1
 }
 
@@ -160,7 +160,7 @@ job() {
 	run salloc -N3 --gang true </dev/null
 	((status))
 	holds "$output" 'onespine: of 3 nodes, 1 failed; it cannot be requeued: ended; n2: gpu3 ecc 12 uncorrectable > 0'
-	drained n2 "$ECC_REASON"
+	await 10 drained n2 "$ECC_REASON"
 	free_all
 	run srun -N3 -w n2 --gang bash -c "touch $OUT/has-run"
 	((status))
@@ -174,7 +174,7 @@ job() {
 	all=$(job --array=1-4 -N2 --exclusive)
 	await 60 no_jobs
 	none_drained_but n4
-	drained n4 "$ECC_REASON"
+	await 10 drained n4 "$ECC_REASON"
 	equal "$(scontrol show job "$all" | grep -o 'Restarts=[0-9]*' | sort | paste -sd' ')" \
 		'Restarts=0 Restarts=0 Restarts=0 Restarts=1'
 	equal "$(scontrol show job "$all" | grep -c JobState=COMPLETED)" 4
@@ -187,7 +187,7 @@ job() {
 	await 60 looked_at "$one"
 	equal "$(job_field "$one" Restarts)" 1
 	none_drained_but n3
-	drained n3 "$ECC_REASON"
+	await 10 drained n3 "$ECC_REASON"
 }
 
 # Only backfill starts such a job, and that looks again only when something has changed.
@@ -214,7 +214,7 @@ looked_at() {
 	one=$(job -N3 --gang --gang-spares=1)
 	await_job "$one" COMPLETED
 	[[ $(cat "$OUT/$one") != *n2* ]]
-	drained n2 mine
+	await 10 drained n2 mine
 }
 
 @test "the breaker: the same failure on four nodes drains none; the job goes on, or waits and is held" {
@@ -223,7 +223,7 @@ looked_at() {
 	done
 	one=$(job -N4 --gang)
 	await_job "$one" COMPLETED
-	holds "$(job_field "$one" AdminComment)" 'gate=of 4 nodes (breaker open, none drained), 4 failed, the job goes on, n1: gpu3 ecc 12'
+	await 10 shows 'gate=of 4 nodes (breaker open, none drained), 4 failed, the job goes on, n1: gpu3 ecc 12' job_field "$one" AdminComment
 	none_drained_but
 	two=$(job -p wait -N4 --gang)
 	await 60 note_holds "$two" 'gate=stopped 2 starts, of 4 nodes (breaker open, none drained), 4 failed, stopped too often: held'
@@ -236,7 +236,7 @@ looked_at() {
 	fault n1 "$ECC"
 	one=$(job -p told -N2 -w n1,n2)
 	await_job "$one" COMPLETED
-	holds "$(job_field "$one" AdminComment)" 'gate=of 2 nodes, 1 failed, the job goes on, n1: gpu3 ecc 12'
+	await 10 shows 'gate=of 2 nodes, 1 failed, the job goes on, n1: gpu3 ecc 12' job_field "$one" AdminComment
 	none_drained_but
 }
 
@@ -251,7 +251,7 @@ looked_at() {
 	cluster start-ctld --dir "$ONESPINE_CLUSTER"
 	await_job "$one" COMPLETED 90
 	[[ $(cat "$OUT/$one") != *n2* ]]
-	drained n2 "$ECC_REASON"
+	await 10 drained n2 "$ECC_REASON"
 	none_drained_but n2
 	await 20 no_gate_left
 }
@@ -276,8 +276,8 @@ n2: left alone: would be checked"
 	holds "$output" 'n1: returned: '
 	holds "$output" "n2: stays drained: $ECC_REASON"
 	await 10 node_is n1 idle
-	drained n2 "$ECC_REASON"
-	drained n3 'fan broken'
+	await 10 drained n2 "$ECC_REASON"
+	await 10 drained n3 'fan broken'
 	equal "$(scontrol -o show reservation)" 'No reservations in the system'
 	holds "$(onespine recheck n3 || true)" 'n3: left alone: drained by others: fan broken'
 	holds "$(onespine recheck n1 || true)" 'n1: left alone: it is not drained'

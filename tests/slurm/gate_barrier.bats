@@ -27,7 +27,7 @@ setup_file() {
 	await_job "$job" RUNNING
 	for node in n1 n2 n3 n4 n5 n6; do
 		await 10 says "$node" "job $job: PASS"
-		holds "$(gate_log "$node")" 'go by n1 of 6 nodes'
+		await 10 shows 'go by n1 of 6 nodes' gate_log "$node"
 	done
 	if log_since 'REQUEST_(UPDATE|JOB_INFO|NODE_INFO)'; then
 		fail 'slurmctld was asked'
@@ -42,7 +42,7 @@ setup_file() {
 	matches "$(sinfo -h -p gpu -n n3 -o %E)" '^onespine: gpu3 ecc 12 uncorrectable > 0; reset gpu$'
 	await 30 begins_later "$job"
 	[[ ! -e $BATS_TEST_TMPDIR/ran ]]
-	holds "$(job_field "$job" AdminComment)" 'n3: gpu3 ecc 12 uncorrectable'
+	await 10 shows 'n3: gpu3 ecc 12 uncorrectable' job_field "$job" AdminComment
 	equal "$(sinfo -h -p gpu -t drain,down -o %N)" n3
 }
 
@@ -68,14 +68,14 @@ setup_file() {
 	job=$(submit -N1 -p every -w n1)
 	await 30 node_is n1 drained
 	await 30 begins_later "$job"
-	holds "$(gate_log n1)" 'requeue by n1 of 1 nodes'
+	await 10 shows 'requeue by n1 of 1 nodes' gate_log n1
 }
 
 @test "a check that hangs is no failed node: with on_error go the job runs" {
 	fault n2 'export ONESPINE_FAKE_NVML=hang:nvmlInit_v2'
 	job=$(submit -N3 -w 'n[1-3]' --gres=gpu:8 "$(script "$BATS_TEST_TMPDIR/ran")")
 	await 30 test -s "$BATS_TEST_TMPDIR/ran"
-	holds "$(gate_log n2)" 'ERROR'
+	await 10 shows 'ERROR' gate_log n2
 	equal "$(sinfo -h -p gpu -t drain,down -o %N)" ''
 	await 10 no_gate_left
 }
@@ -86,7 +86,7 @@ setup_file() {
 	await 10 pgrep -f '^sleep 12$'
 	cluster kill-node --dir "$ONESPINE_CLUSTER" n4 -9
 	await 30 says n3 'requeue by n3 of 4 nodes'
-	holds "$(gate_log n5)" 'n4'
+	await 10 shows 'n4' gate_log n5
 	[[ ! -e $BATS_TEST_TMPDIR/ran ]]
 	[[ $(sinfo -h -p gpu -n n4 -o %E) != *onespine* ]]
 	cluster start-node --dir "$ONESPINE_CLUSTER" n4
@@ -121,7 +121,7 @@ setup_file() {
 		await 60 test -s "$BATS_TEST_TMPDIR/ran$i"
 	done
 	for job in "${jobs[@]}"; do
-		holds "$(gate_log n6)" "job $job: PASS"
+		await 10 shows "job $job: PASS" gate_log n6
 	done
 	equal "$(grep -c ' go by n1 of 6 nodes' <<<"$(gate_log n6)")" 8
 	equal "$(sinfo -h -p gpu -t drain,down -o %N)" ''

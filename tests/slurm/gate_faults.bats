@@ -89,7 +89,7 @@ has_not_run() {
 	kill_node n3
 	await 30 requeued "$job"
 	has_not_run
-	holds "$(gate_log n1)" 'requeue by n1 of 3 nodes'
+	await 10 shows 'requeue by n1 of 3 nodes' gate_log n1
 	await 10 excludes "$job" 'n[3,6]'
 	[[ $(sinfo -h -n n3 -o %E) != *onespine* ]]
 	rm -f "$ONESPINE_CLUSTER/nodes/n3.faults"
@@ -106,7 +106,7 @@ has_not_run() {
 	opened
 	await 30 requeued "$job"
 	has_not_run
-	holds "$(gate_log n1)" 'requeue by n1 of 3 nodes: of 3 nodes, 1 silent'
+	await 10 shows 'requeue by n1 of 3 nodes: of 3 nodes, 1 silent' gate_log n1
 	await 10 excludes "$job" n3
 	none_drained_but
 	start_node n3
@@ -147,7 +147,7 @@ has_passed() {
 	job=$(gang -N3 -w n6)
 	await 40 requeued "$job"
 	has_not_run
-	holds "$(gate_log n4)" '1 silent; the job starts again elsewhere; n6: silent'
+	await 10 shows '1 silent; the job starts again elsewhere; n6: silent' gate_log n4
 	[[ $(sinfo -h -n n6 -o %E) != *onespine* ]]
 	cluster mend-wire --dir "$ONESPINE_CLUSTER"
 	await 40 nothing_drained
@@ -220,7 +220,7 @@ older_than() {
 	job=$(gang -N3)
 	await 40 requeued "$job"
 	has_not_run
-	holds "$(gate_log n3)" 'MUNGE'
+	await 10 shows 'MUNGE' gate_log n3
 	await 10 excludes "$job" n3
 	none_drained_but
 }

@@ -105,7 +105,7 @@ undisturbed() {
 	job=$(submit -N2 -w 'n[1-2]' --gres=gpu:8 --gang-check=off --export=ALL 2>/dev/null)
 	await 30 node_is n2 drained
 	await 30 begins_later "$job"
-	holds "$(gate_log n2)" 'FAIL'
+	await 10 shows 'FAIL' gate_log n2
 }
 
 @test "a policy that others than root may write is not obeyed" {
@@ -151,13 +151,13 @@ keep_all_nodes() {
 	equal "$(theirs salloc --chdir=/ -N3 --gres=gpu:8 bash -c 'echo $SLURM_NNODES; srun hostname' \
 		2>/dev/null </dev/null | wc -l)" 4
 	equal "$(theirs srun --chdir=/ -N3 --gres=gpu:8 hostname 2>/dev/null | wc -l)" 3
-	holds "$(gate_log n1)" 'go by n1 of 3 nodes'
+	await 10 shows 'go by n1 of 3 nodes' gate_log n1
 	[[ $(gate_log n1) != *'it keeps'* ]]
 	# and a bad one of the three is found
 	fault n2 "$ECC"
 	job=$(theirs sbatch --parsable --chdir=/ --output=/dev/null -N3 -w 'n[1-3]' --gres=gpu:8 --wrap 'sleep 600')
 	await 30 node_is n2 drained
-	holds "$(gate_log n1)" 'requeue by n1 of 3 nodes'
+	await 10 shows 'requeue by n1 of 3 nodes' gate_log n1
 	scancel "$job"
 }
 

@@ -51,6 +51,6 @@ none_measures() {
 	fault n2 'export ONESPINE_TEST_NETWORK=corrupt'
 	job=$(submit -N2 -w 'n[1-2]' --gres=gpu:8)
 	await 30 says n1 'go by n1 of 2 nodes'
-	holds "$(gate_log n1)" 'the link between n1 and n2 is wrong'
+	await 10 shows 'the link between n1 and n2 is wrong' gate_log n1
 	equal "$(sinfo -h -t drain,down -o %N)" ''
 }

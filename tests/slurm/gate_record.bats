@@ -95,7 +95,7 @@ passes_alone() {
 	job=$(submit -N3 --gres=gpu:8)
 	await 40 suspects_are "$job" n1
 	equal "$(job_field "$job" ExcNodeList)" n1
-	holds "$(onespine why "$job")" 'kept from this job, since the gate stopped it there: n1'
+	await 10 shows 'kept from this job, since the gate stopped it there: n1' onespine why "$job"
 	rm "$ONESPINE_CLUSTER/nodes/n1.faults"
 	fault n2 'sleep 9'
 	await 60 suspects_are "$job" n2
@@ -118,12 +118,12 @@ suspects_are() {
 	command script -qec "srun -N3 -w 'n[1-3]' --gres=gpu:8 true" /dev/null >"$BATS_TEST_TMPDIR/srun" </dev/null &
 	command script -qec "salloc -N1 -w n4 --gres=gpu:8 true" /dev/null >"$BATS_TEST_TMPDIR/salloc" </dev/null
 	wait
-	holds "$(cat "$BATS_TEST_TMPDIR/srun")" 'srun: onespine: checking 3 nodes: 2 passed, 1 running'
+	await 10 shows 'srun: onespine: checking 3 nodes: 2 passed, 1 running' cat "$BATS_TEST_TMPDIR/srun"
 	[[ $(cat "$BATS_TEST_TMPDIR/salloc") != *checking* ]]
 	fault n2 "$ECC"
 	command script -qec "salloc -N3 -w 'n[1-3]' --gres=gpu:8 true" /dev/null >"$BATS_TEST_TMPDIR/salloc" </dev/null || true
-	holds "$(cat "$BATS_TEST_TMPDIR/salloc")" 'salloc: onespine: checking 3 nodes: 2 passed, 1 running'
-	holds "$(cat "$BATS_TEST_TMPDIR/salloc")" '1 failed; it cannot be requeued: ended; n2: gpu3 ecc 12 uncorrectable > 0'
+	await 10 shows 'salloc: onespine: checking 3 nodes: 2 passed, 1 running' cat "$BATS_TEST_TMPDIR/salloc"
+	await 10 shows '1 failed; it cannot be requeued: ended; n2: gpu3 ecc 12 uncorrectable > 0' cat "$BATS_TEST_TMPDIR/salloc"
 }
 
 @test "a job_submit that is not there: no spares are believed" {

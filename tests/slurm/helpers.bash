@@ -168,6 +168,14 @@ holds() {
 	[[ $1 == *"$2"* ]] || fail "'$1' does not hold '$2'"
 }
 
+# shows PART COMMAND...: what the command prints has that part. To await, where another process writes it
+shows() {
+	local part=$1 printed
+	shift
+	printed=$("$@")
+	[[ $printed == *"$part"* ]] || fail "it prints '$printed'"
+}
+
 # --- jobs -----------------------------------------------------------------------------------------
 
 # submit SBATCH-OPTION...: a job that sleeps, unless a script or --wrap is given; prints its number

@@ -345,7 +345,7 @@ addresses_hold() {
 	# its own file of prolog.d, and ours beside it: every node was proven before the script started
 	await 10 prolog_ran "$large"
 	for node in $(job_nodes "$large"); do
-		holds "$(cat "$PC/nodes/$node$ONESPINE_PREFIX/var/log/onespine/gate.log")" "job $large: PASS"
+		await 10 shows "job $large: PASS" cat "$PC/nodes/$node$ONESPINE_PREFIX/var/log/onespine/gate.log"
 	done
 	scancel "$job" "$small" "$large"
 	holds "$(submit_refused -p gpu --gang -N12)" 'spine'
