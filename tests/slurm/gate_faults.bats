@@ -41,16 +41,6 @@ inside() {
 	${root:+"$root"} "$@"
 }
 
-# kill_node NAME: its slurmd, its gate and what that started, at once
-kill_node() {
-	cluster kill-node --dir "$ONESPINE_CLUSTER" "$1" -9
-	gate_processes "$1" | xargs -r kill -9
-}
-
-start_node() {
-	cluster start-node --dir "$ONESPINE_CLUSTER" "$1"
-}
-
 # gang OPTION...: a job that leaves its nodes in a file once it runs
 gang() {
 	rm -f "$BATS_TEST_TMPDIR/ran"

@@ -83,6 +83,16 @@ gate_runs() {
 	[[ -n $(gate_processes "$1") ]]
 }
 
+# kill_node NAME: its slurmd, its gate and what that started, at once
+kill_node() {
+	cluster kill-node --dir "$ONESPINE_CLUSTER" "$1" -9
+	gate_processes "$1" | xargs -r kill -9
+}
+
+start_node() {
+	cluster start-node --dir "$ONESPINE_CLUSTER" "$1"
+}
+
 # --- nodes and jobs -------------------------------------------------------------------------------
 
 # drained NODE REASON

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # gate_random.bats - gates with faults at random: what must hold whatever comes together
 #
-# ONESPINE_GATES: how many (25; make soak runs 500). ONESPINE_SEED: the same ones again.
+# ONESPINE_GATES: how many (25; make soak runs 500). ONESPINE_SEED: the same ones again. ONESPINE_DEATHS: in how many
+# of ten rounds a node dies, too (0; make soak: 5).
 
 load helpers
 load gate_helpers
@@ -71,6 +72,19 @@ break_nodes() {
 	if ((RANDOM % 2)); then
 		break_node "${DUBIOUS[@]}"
 	fi
+}
+
+# maybe_death: a node dies with its gate at any moment, and comes back soon after; nothing else is its fault
+maybe_death() {
+	local node=n$((1 + RANDOM % 8)) before_s=$((RANDOM % 4)).$((RANDOM % 10))
+	dead=
+	((RANDOM % 10 < ${ONESPINE_DEATHS:-0})) && ! grep -q "^$node " "$OUT/faults" || return 0
+	dead=$node
+	printf '%s - - dies after %s s\n' "$node" "$before_s" | tee -a "$OUT/faults"
+	sleep "$before_s"
+	kill_node "$node"
+	sleep "$((RANDOM % 3)).5"
+	start_node "$node"
 }
 
 # --- jobs -----------------------------------------------------------------------------------------
@@ -159,6 +173,11 @@ ended_well() {
 	fail "job $1: no bad node is named: $(job_field "$2" AdminComment)"
 }
 
+# lost_with_it JOB STATE: Slurm itself could not start or keep it, because one of its nodes died
+lost_with_it() {
+	[[ $2 == @(FAILED|NODE_FAIL|CANCELLED) ]] && hostnames "$(job_field "$1" NodeList)" | grep -qx "$dead"
+}
+
 judge_jobs() {
 	local key kind nodes again job task state count file
 	while read -r key kind nodes again; do
@@ -168,6 +187,10 @@ judge_jobs() {
 			file=$OUT/$key
 			[[ $task == - ]] || file+=.$task
 			restarts=$((restarts + $(job_field "$job" Restarts)))
+			if [[ -n $dead ]] && lost_with_it "$job" "$state"; then
+				ended=$((ended + 1))
+				continue
+			fi
 			case $state in
 			COMPLETED) ran_well "$key" "$kind" "$nodes" "$file" ;;
 			CANCELLED)
@@ -194,7 +217,7 @@ judge_nodes() {
 }
 
 @test "gates with faults at random: no good node drained, no bad one in a job that ran, no job lost, held or stuck" {
-	local gates=${ONESPINE_GATES:-25} seed=${ONESPINE_SEED:-$((SRANDOM % 32768))} begun=0 round i
+	local gates=${ONESPINE_GATES:-25} seed=${ONESPINE_SEED:-$((SRANDOM % 32768))} begun=0 round i dead
 	local restarts=0 ended=0 drained=0 waits
 	RANDOM=$seed
 	for ((round = 1; begun < gates; round++)); do
@@ -209,6 +232,7 @@ judge_nodes() {
 			begun=$((begun + 1))
 			[[ $(tail -n 1 "$OUT/jobs") != *array* ]] || begun=$((begun + 1))
 		done
+		maybe_death
 		await_jobs
 		judge_jobs
 		judge_nodes

@@ -77,6 +77,15 @@ start_slurmd() {
 	launch "slurmd.$1" ${where[@]+"${where[@]}"} slurmd -D -f "$dir/slurm.conf" -N "$1" ${booted[@]+"${booted[@]}"}
 }
 
+# await_slurmds NAME...: until each has written its pid file; whether slurmctld hears of it is another matter
+await_slurmds() {
+	local name
+	for name; do
+		await 30 daemon_pid "slurmd.$name" >/dev/null ||
+			die "slurmd.$name does not start: $(tail -n 5 "$dir/log/slurmd.$name.out")"
+	done
+}
+
 # daemon_pid NAME [PIDS]: the process number in its pid file, when that process is ours (one of PIDS)
 daemon_pid() {
 	local pid=''
