@@ -136,10 +136,11 @@ static void explain(const struct osp_node_step *step, const struct osp_facts *fa
 {
 	struct osp_env_view view = {.facts = facts};
 	struct osp_text text = OSP_TEXT_INIT;
-	const char *product = step->known->product;
+	const struct osp_fact *type = &facts->facts[OSP_FACT_INSTANCE];
+	const char *node = type->known ? type->text : step->known->product;
 
 	osp_text_printf(&text, "the environment of this job's tasks (--gang-env=explain)%s%s\n",
-			*product ? ", on " : "", product);
+			*node ? ", on " : "", node);
 	if (step->known->gpus >= 0 && step->known->type_gpus >= 0 &&
 	    step->known->gpus != step->known->type_gpus)
 		osp_text_printf(&text, "this node has %d of its %" PRId64 " GPUs\n",

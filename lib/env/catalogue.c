@@ -26,7 +26,7 @@ struct osp_catalogue {
 
 /* --- the keys of a type ----------------------------------------------------------------------- */
 
-enum kind { WORD, CHOICE, NUMBER, ANSWER };
+enum kind { WORD, DEVICE, CHOICE, NUMBER, ANSWER };
 
 static const char *const vendors[] = {"nvidia", "amd", "aws"};
 static const char *const cpus[] = {"intel", "amd", "grace", "graviton"};
@@ -46,6 +46,8 @@ static const struct field {
 	{FIELD(source), WORD, NULL, 0, 0},
 	{FIELD(provider), WORD, NULL, 0, 0},
 	{FIELD(product), WORD, NULL, 0, 0},
+	{FIELD(chassis_tag), WORD, NULL, 0, 0},
+	{FIELD(gpu_device), DEVICE, NULL, 0, 0},
 	{FIELD(vendor), CHOICE, CHOICES(vendors), 0},
 	{FIELD(accelerator), WORD, NULL, 0, 0},
 	{FIELD(accelerators), NUMBER, NULL, 0, 1024},
@@ -65,6 +67,23 @@ static const struct field {
 
 #define FIELD_COUNT (sizeof(fields) / sizeof(fields[0]))
 
+/* "10de:2330" */
+static int take_device(const struct osp_document *document, const struct osp_value *value,
+		       const struct field *field, const char **place, struct osp_error *error)
+{
+	static const char hex[] = "0123456789abcdef";
+
+	if (osp_value_string(document, value, place, error))
+		return -1;
+	if (strlen(*place) == 9 && strspn(*place, hex) == 4 && (*place)[4] == ':' &&
+	    strspn(*place + 5, hex) == 4)
+		return 0;
+	return osp_document_error(document, value, error,
+				  "%s: a PCI vendor and device, as 10de:2330, is expected, not "
+				  "'%.60s'",
+				  field->key, *place);
+}
+
 static int take_field(const struct osp_document *document, const struct osp_value *value,
 		      const struct field *field, struct osp_instance *instance,
 		      struct osp_error *error)
@@ -76,6 +95,8 @@ static int take_field(const struct osp_document *document, const struct osp_valu
 	switch (field->kind) {
 	case WORD:
 		return osp_value_string(document, value, place, error);
+	case DEVICE:
+		return take_device(document, value, field, place, error);
 	case NUMBER:
 		return osp_value_integer(document, value, 0, field->most, place, error);
 	case CHOICE:
@@ -172,6 +193,11 @@ static int take_instance(struct osp_catalogue *catalogue, const struct file *fil
 	if (!instance.source)
 		return osp_error_at(error, file->name, map->key_line, map->key_column,
 				    "%.60s: a source is expected, here or at the top of the file",
+				    map->key);
+	if (instance.chassis_tag && (!instance.gpu_device || instance.accelerators < 1))
+		return osp_error_at(error, file->name, map->key_line, map->key_column,
+				    "%.60s: chassis_tag needs gpu_device and accelerators, which "
+				    "tell the type",
 				    map->key);
 	place = place_for(catalogue, &instance, error);
 	if (!place)
@@ -334,4 +360,52 @@ const struct osp_instance *osp_catalogue_of_product(const struct osp_catalogue *
 			instance = one;
 	}
 	return instance;
+}
+
+static bool same(const char *word, const char *shown)
+{
+	return !word || !strcmp(word, shown);
+}
+
+/* One more that it may be. */
+static void add_rival(struct osp_recognised *recognised, const struct osp_instance *one)
+{
+	if (!recognised->rivals[0])
+		recognised->rivals[0] = one;
+	else
+		recognised->rivals[1] = one;
+}
+
+/* Those of its cloud with its GPUs: as many as it shows, or more. */
+static void find_rivals(const struct osp_catalogue *catalogue, const struct osp_node_shows *shows,
+			bool more, struct osp_recognised *recognised)
+{
+	for (size_t i = 0; i < catalogue->count; i++) {
+		const struct osp_instance *one = &catalogue->instances[i];
+
+		if (!one->chassis_tag || !osp_glob_matches(one->chassis_tag, shows->chassis_tag))
+			continue;
+		if (one->provider)
+			recognised->provider = one->provider;
+		if (same(one->gpu_device, shows->gpu_device) && same(one->fabric, shows->fabric) &&
+		    (more ? one->accelerators > shows->gpus : one->accelerators == shows->gpus))
+			add_rival(recognised, one);
+	}
+}
+
+void osp_catalogue_recognise(const struct osp_catalogue *catalogue,
+			     const struct osp_node_shows *shows, struct osp_recognised *recognised)
+{
+	*recognised = (struct osp_recognised){.type = NULL};
+	if (*shows->product)
+		recognised->type = osp_catalogue_of_product(catalogue, shows->product);
+	if (recognised->type || !*shows->chassis_tag)
+		return;
+	find_rivals(catalogue, shows, false, recognised);
+	if (!recognised->rivals[0])
+		find_rivals(catalogue, shows, true, recognised);
+	if (recognised->rivals[1])
+		return;
+	recognised->type = recognised->rivals[0];
+	recognised->rivals[0] = NULL;
 }

@@ -15,6 +15,10 @@
  * line and column. What a type does not say is unknown. What a node itself shows beats the
  * catalogue. In a site's folder a type replaces ours of the same name.
  *
+ * Where the DMI product name is the same for every type of a cloud (Azure: "Virtual Machine") the
+ * chassis asset tag shows which cloud it is. `chassis_tag` names it, and then gpu_device,
+ * accelerators and fabric tell the type.
+ *
  * A loaded catalogue never changes: any number of threads may read one.
  */
 #ifndef OSP_CATALOGUE_H
@@ -32,10 +36,12 @@ struct osp_instance {
 	const char *source;
 	const char *file;
 	int line;
-	uint32_t rank;	      /* 0: ours; above: a site's */
-	const char *provider; /* aws, azure, oci, nvidia, ... */
-	const char *product;  /* pattern of the DMI product name, where that is not `name` */
-	const char *vendor;   /* of the accelerators: nvidia, amd, aws */
+	uint32_t rank;		 /* 0: ours; above: a site's */
+	const char *provider;	 /* aws, azure, oci, nvidia, ... */
+	const char *product;	 /* pattern of the DMI product name, where that is not `name` */
+	const char *chassis_tag; /* pattern of the DMI chassis asset tag, of clouds that show it */
+	const char *gpu_device;	 /* PCI vendor and device of its GPUs, "10de:2330" */
+	const char *vendor;	 /* of the accelerators: nvidia, amd, aws */
 	const char *accelerator;
 	const char *cpu;    /* intel, amd, grace, graviton */
 	const char *fabric; /* efa, infiniband, roce, slingshot, ethernet */
@@ -78,5 +84,28 @@ const struct osp_instance *osp_catalogue_find(const struct osp_catalogue *catalo
 /* The type of a DMI product name, or NULL. */
 const struct osp_instance *osp_catalogue_of_product(const struct osp_catalogue *catalogue,
 						    const char *product);
+
+/* What a node shows of its type. Words that it does not show are "". */
+struct osp_node_shows {
+	const char *product;	 /* DMI's product name */
+	const char *chassis_tag; /* DMI's chassis asset tag */
+	const char *gpu_device;	 /* PCI vendor and device of all its GPUs */
+	const char *fabric;
+	int64_t gpus;
+};
+
+struct osp_recognised {
+	const struct osp_instance *type;      /* NULL: none, or several */
+	const struct osp_instance *rivals[2]; /* two that it may be; NULL: not several */
+	const char *provider; /* of the types with its chassis tag; NULL: none has it */
+};
+
+/*
+ * The type of a node: that of its product name, else the one with its chassis tag, GPU model and
+ * fabric. Where several have these, the one with its number of GPUs; else one with more, for GPUs
+ * do get lost. Nothing is guessed: where two are left the type is unknown.
+ */
+void osp_catalogue_recognise(const struct osp_catalogue *catalogue,
+			     const struct osp_node_shows *shows, struct osp_recognised *recognised);
 
 #endif

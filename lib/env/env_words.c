@@ -56,7 +56,11 @@ static void print_instance(const struct osp_instance *instance, struct osp_text 
 
 static void print_node(const struct osp_node *node, struct osp_text *text)
 {
-	if (!node->instance && *node->product)
+	if (node->rivals[0])
+		osp_text_printf(text, "%s: %s or %s, which nothing here tells apart (--for)\n",
+				*node->product ? node->product : "this node", node->rivals[0]->name,
+				node->rivals[1]->name);
+	else if (!node->instance && *node->product)
 		osp_text_printf(text, "%s: not in the catalogue\n", node->product);
 	else if (!node->instance)
 		osp_text_add(text, "this node's type is not known (DMI tells none)\n");

@@ -71,15 +71,29 @@ static void for_each_name(const char *root, const char *folder,
 struct seen {
 	const char *root;
 	int gpus;
-	const char *vendor; /* of the GPUs */
+	const char *vendor;  /* of the GPUs */
+	char gpu_device[16]; /* of all of them; "" where they differ */
 	bool efa, infiniband, ethernet;
 };
+
+/* "0x10de" and "0x2330" as "10de:2330". */
+static void see_gpu(struct seen *seen, const char *vendor, const char *device)
+{
+	char both[sizeof(seen->gpu_device)];
+	bool known = strlen(vendor) == 6 && strlen(device) == 6;
+
+	snprintf(both, sizeof(both), "%s:%s", known ? vendor + 2 : "", known ? device + 2 : "");
+	if (!known || (seen->gpus && strcmp(both, seen->gpu_device) != 0))
+		both[0] = '\0';
+	strcpy(seen->gpu_device, both);
+	seen->gpus++;
+}
 
 /* Display and processing controllers of NVIDIA and AMD; AMD's accelerators are "display, other". */
 static bool see_pci(void *context, const char *name)
 {
 	struct seen *seen = context;
-	char path[PATH_MAX], vendor[16], class[16];
+	char path[PATH_MAX], vendor[16], class[16], device[16];
 
 	snprintf(path, sizeof(path), "/sys/bus/pci/devices/%s/vendor", name);
 	first_line(seen->root, path, vendor, sizeof(vendor));
@@ -92,7 +106,8 @@ static bool see_pci(void *context, const char *name)
 		seen->vendor = "amd";
 	else
 		return true;
-	seen->gpus++;
+	snprintf(path, sizeof(path), "/sys/bus/pci/devices/%s/device", name);
+	see_gpu(seen, vendor, first_line(seen->root, path, device, sizeof(device)));
 	return true;
 }
 
@@ -119,22 +134,48 @@ static bool see_hca(void *context, const char *name)
 	return true;
 }
 
-static void look_at_devices(const char *root, struct osp_facts *facts, struct osp_node *node)
+static const char *fabric_of(const struct seen *seen)
 {
-	struct seen seen = {.root = root};
+	return seen->efa ? "efa" : seen->infiniband ? "infiniband" : seen->ethernet ? "roce" : "";
+}
+
+/* What the node shows stands over what its type says. */
+static void tell_devices(const struct seen *seen, struct osp_facts *facts)
+{
 	char list[OSP_FACT_BYTES];
 
-	for_each_name(root, "/sys/bus/pci/devices", see_pci, &seen);
-	for_each_name(root, "/sys/class/infiniband", see_hca, &seen);
-	node->gpus = seen.gpus ? seen.gpus : -1;
-	osp_node_tell(facts, OSP_FACT_VENDOR, seen.vendor ? seen.vendor : "");
-	if (!seen.efa)
-		osp_node_tell(facts, OSP_FACT_GPU_HCAS, osp_node_hcas(root, list, sizeof(list)));
-	osp_node_tell(facts, OSP_FACT_FABRIC,
-		      seen.efa		? "efa"
-		      : seen.infiniband ? "infiniband"
-		      : seen.ethernet	? "roce"
-					: "");
+	osp_node_tell(facts, OSP_FACT_VENDOR, seen->vendor ? seen->vendor : "");
+	if (!seen->efa)
+		osp_node_tell(facts, OSP_FACT_GPU_HCAS,
+			      osp_node_hcas(seen->root, list, sizeof(list)));
+	osp_node_tell(facts, OSP_FACT_FABRIC, fabric_of(seen));
+}
+
+/* --- its type --------------------------------------------------------------------------------- */
+
+static void find_type(const struct seen *seen, const struct osp_catalogue *catalogue,
+		      struct osp_facts *facts, struct osp_node *node)
+{
+	struct osp_recognised recognised;
+	char tag[128];
+	struct osp_node_shows shows = {
+		.product = first_line(seen->root, "/sys/devices/virtual/dmi/id/product_name",
+				      node->product, sizeof(node->product)),
+		.chassis_tag =
+			first_line(seen->root, "/sys/devices/virtual/dmi/id/chassis_asset_tag", tag,
+				   sizeof(tag)),
+		.gpu_device = seen->gpu_device,
+		.fabric = fabric_of(seen),
+		.gpus = seen->gpus,
+	};
+
+	osp_catalogue_recognise(catalogue, &shows, &recognised);
+	node->instance = recognised.type;
+	memcpy(node->rivals, recognised.rivals, sizeof(node->rivals));
+	if (node->instance)
+		osp_facts_take_instance(facts, node->instance);
+	else if (recognised.provider)
+		osp_node_tell(facts, OSP_FACT_PROVIDER, recognised.provider);
 }
 
 /* --- network interfaces ----------------------------------------------------------------------- */
@@ -231,15 +272,15 @@ void osp_node_limits(char *const *environment, struct osp_facts *facts)
 void osp_node_hardware(const char *root, const struct osp_catalogue *catalogue,
 		       struct osp_facts *facts, struct osp_node *node)
 {
+	struct seen seen = {.root = root};
+
 	memset(facts, 0, sizeof(*facts));
 	memset(node, 0, sizeof(*node));
-	first_line(root, "/sys/devices/virtual/dmi/id/product_name", node->product,
-		   sizeof(node->product));
-	if (*node->product)
-		node->instance = osp_catalogue_of_product(catalogue, node->product);
-	if (node->instance)
-		osp_facts_take_instance(facts, node->instance);
-	look_at_devices(root, facts, node);
+	for_each_name(root, "/sys/bus/pci/devices", see_pci, &seen);
+	for_each_name(root, "/sys/class/infiniband", see_hca, &seen);
+	node->gpus = seen.gpus ? seen.gpus : -1;
+	find_type(&seen, catalogue, facts, node);
+	tell_devices(&seen, facts);
 	look_at_routes(root, facts);
 	look_at_kernel(root, facts);
 }

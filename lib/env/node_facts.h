@@ -14,7 +14,9 @@
 struct osp_node {
 	char product[128];		     /* of DMI; "" where it does not tell */
 	const struct osp_instance *instance; /* of the catalogue; NULL: none of its types */
-	int gpus;			     /* PCI functions of NVIDIA and AMD; -1: not told */
+	const struct osp_instance
+		*rivals[2]; /* two of its types that nothing tells apart; or NULL */
+	int gpus;	    /* PCI functions of NVIDIA and AMD; -1: not told */
 };
 
 struct osp_search {

@@ -114,6 +114,7 @@ uint64_t osp_node_stamp(const struct osp_node_source *source)
 {
 	static const char *const contents[] = {
 		"/sys/devices/virtual/dmi/id/product_name",
+		"/sys/devices/virtual/dmi/id/chassis_asset_tag",
 		"/proc/net/route",
 		"/proc/sys/kernel/osrelease",
 		"/sys/module/nvidia/version",

@@ -229,6 +229,54 @@ adapter() {
 	[[ $(jq -c .facts.gpu_hcas j) == null ]]
 }
 
+# make_cloud_node TAG DEVICE GPUS LAYER: a node below ./node whose DMI tells its cloud alone
+make_cloud_node() {
+	local i pci
+	rm -rf node
+	mkdir -p node/sys/devices/virtual/dmi/id node/sys/class/infiniband/mlx5_0/ports/1
+	echo 'Virtual Machine' >node/sys/devices/virtual/dmi/id/product_name
+	echo "$1" >node/sys/devices/virtual/dmi/id/chassis_asset_tag
+	echo "$4" >node/sys/class/infiniband/mlx5_0/ports/1/link_layer
+	for ((i = 1; i <= $3; i++)); do
+		pci=node/sys/bus/pci/devices/000$i:00:00.0
+		mkdir -p "$pci"
+		echo 0x10de >"$pci/vendor"
+		echo "$2" >"$pci/device"
+		echo 0x030200 >"$pci/class"
+	done
+}
+
+@test "a cloud's node: its chassis tag, its GPUs and its fabric tell the type" {
+	make_cloud_node 7783-7084-3265-9085-8269-3286-77 0x2330 8 InfiniBand
+	run env_of --root=node
+	[[ ${lines[0]} == 'Standard_ND96isr_H100_v5: 8 H100 '* && $output == *'provider azure,'* && $output == *'[I6]'* ]]
+	make_cloud_node 7783-7084-3265-9085-8269-3286-77 0x20b2 8 InfiniBand
+	run env_of --root=node
+	[[ ${lines[0]} == 'Standard_ND96amsr_A100_v4: 8 A100 of 81920 MiB'* ]]
+	make_cloud_node 7783-7084-3265-9085-8269-3286-77 0x20b0 7 InfiniBand
+	expect_line 0 '  but this node has 7 of its 8 GPUs' env_of --root=node
+	run env_of --root=node
+	[[ $output == 'Standard_ND96asr_v4: 8 A100 of 40960 MiB'* ]]
+	make_cloud_node OracleCloud.com 0x2330 8 Ethernet
+	run env_of --root=node
+	[[ ${lines[0]} == 'BM.GPU.H100.8: 8 H100 '* ]]
+}
+
+@test "a cloud's node of no type that is known: the cloud is known, the type is not, and two that fit are both told" {
+	make_cloud_node 7783-7084-3265-9085-8269-3286-77 0x1eb8 4 Ethernet
+	run env_of --root=node
+	[[ ${lines[0]} == 'Virtual Machine: not in the catalogue' ]]
+	[[ $output == *'  known: provider azure, vendor nvidia,'* ]]
+	make_cloud_node OracleCloud.com 0x2330 8 Ethernet
+	mkdir -p site/instances.d
+	echo 'instances: {our-h100: {source: site, chassis_tag: OracleCloud.com, gpu_device: "10de:2330", accelerators: 8}}' \
+		>site/instances.d/a.yaml
+	expect_line 0 'Virtual Machine: BM.GPU.H100.8 or our-h100, which nothing here tells apart (--for)' \
+		env_of --root=node
+	env_of --root=node --json >j
+	[[ $(jq -c '[.instance, .may_be, .facts.provider]' j) == '[null,["BM.GPU.H100.8","our-h100"],"oci"]' ]]
+}
+
 @test "this node: the environment, then the user's file, stand over the rules" {
 	printf 'NCCL_PROTO=Simple\nNCCL_ALGO=Tree\n' >.nccl.conf
 	run env CUDA_DEVICE_ORDER=FASTEST_FIRST NCCL_PROTO=LL "$ONESPINE" env --data="$SOURCE/etc" --site=site \

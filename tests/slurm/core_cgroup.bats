@@ -171,5 +171,5 @@ said() {
 	run cluster start --cgroups --nodes 1 --names "$NODE1" ${ONESPINE_TEST_SLURM:+--slurm "$ONESPINE_TEST_SLURM"}
 	[[ $status != 0 ]]
 	holds "$output" "slurm_$NODE1 is another cluster's: choose other --names"
-	[[ -d $GROUPS_OF_NODE ]]
+	[[ -d /sys/fs/cgroup/freezer/slurm_$NODE1 ]]
 }

@@ -91,6 +91,18 @@ static void refusals(void **state)
 		 "t.yaml:4:16: rdma_read: true or false is expected, not 'maybe'"},
 		{"source: s\ninstances: [a]\n",
 		 "t.yaml:2:12: instances: a map of types by name is expected"},
+		{"source: s\ninstances:\n  a:\n    gpu_device: 0x2330\n",
+		 "t.yaml:4:17: gpu_device: a PCI vendor and device, as 10de:2330, is expected, not "
+		 "'0x2330'"},
+		{"source: s\ninstances:\n  a:\n    gpu_device: 10DE:2330\n",
+		 "t.yaml:4:17: gpu_device: a PCI vendor and device, as 10de:2330, is expected, not "
+		 "'10DE:2330'"},
+		{"source: s\ninstances:\n  a: {chassis_tag: x, accelerators: 8}\n",
+		 "t.yaml:3:3: a: chassis_tag needs gpu_device and accelerators, which tell the "
+		 "type"},
+		{"source: s\ninstances:\n  a: {chassis_tag: x, gpu_device: 10de:2330}\n",
+		 "t.yaml:3:3: a: chassis_tag needs gpu_device and accelerators, which tell the "
+		 "type"},
 		{"source: s\ninstances:\n  a: {}\n  a: {}\n",
 		 "t.yaml:4:3: key 'a' is given twice (first in line 3)"},
 	};
@@ -135,6 +147,89 @@ static void names_are_found(void **state)
 			    "dgx-a100");
 	assert_string_equal(osp_catalogue_of_product(catalogue, "HPE_CRAY_EX235A")->name, "mi250x");
 	assert_null(osp_catalogue_of_product(catalogue, "Virtual Machine"));
+	osp_catalogue_free(catalogue);
+}
+
+#define AZURE "7783-7084-3265-9085-8269-3286-77"
+#define OCI   "OracleCloud.com"
+
+static void clouds_are_recognised(void **state)
+{
+	static const struct {
+		struct osp_node_shows shows;
+		const char *type, *provider;
+	} cases[] = {
+		{{"Virtual Machine", AZURE, "10de:20b0", "infiniband", 8},
+		 "Standard_ND96asr_v4",
+		 "azure"},
+		{{"Virtual Machine", AZURE, "10de:20b2", "infiniband", 8},
+		 "Standard_ND96amsr_A100_v4",
+		 "azure"},
+		{{"Virtual Machine", AZURE, "10de:2330", "infiniband", 8},
+		 "Standard_ND96isr_H100_v5",
+		 "azure"},
+		{{"ORACLE SERVER", OCI, "10de:2330", "roce", 8}, "BM.GPU.H100.8", "oci"},
+		/* a GPU that is gone makes no other type of it, one too many does */
+		{{"ORACLE SERVER", OCI, "10de:2330", "roce", 7}, "BM.GPU.H100.8", "oci"},
+		{{"ORACLE SERVER", OCI, "10de:2330", "roce", 9}, NULL, "oci"},
+		/* another fabric, none seen, other GPUs, none, several models: of that cloud at least */
+		{{"Virtual Machine", AZURE, "10de:2330", "roce", 8}, NULL, "azure"},
+		{{"Virtual Machine", AZURE, "10de:2330", "", 8}, NULL, "azure"},
+		{{"Virtual Machine", AZURE, "10de:1eb8", "", 4}, NULL, "azure"},
+		{{"Virtual Machine", AZURE, "", "infiniband", 0}, NULL, "azure"},
+		{{"Virtual Machine", AZURE, "", "infiniband", 8}, NULL, "azure"},
+		/* Hyper-V elsewhere; no tag; a product that tells the type */
+		{{"Virtual Machine", "None", "10de:2330", "infiniband", 8}, NULL, NULL},
+		{{"Virtual Machine", "", "10de:2330", "infiniband", 8}, NULL, NULL},
+		{{"p5.48xlarge", "Amazon EC2", "10de:2330", "efa", 8}, "p5.48xlarge", NULL},
+		{{"p5.48xlarge", AZURE, "10de:20b0", "infiniband", 8}, "p5.48xlarge", NULL},
+	};
+	struct osp_catalogue *catalogue = ours();
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(cases); i++) {
+		struct osp_recognised got;
+
+		osp_catalogue_recognise(catalogue, &cases[i].shows, &got);
+		if (!got.type != !cases[i].type || !got.provider != !cases[i].provider)
+			fail_msg("case %zu: %s of %s", i, got.type ? got.type->name : "no type",
+				 got.provider ? got.provider : "nobody");
+		if (cases[i].type)
+			assert_string_equal(got.type->name, cases[i].type);
+		if (cases[i].provider)
+			assert_string_equal(got.provider, cases[i].provider);
+		assert_null(got.rivals[0]);
+	}
+	osp_catalogue_free(catalogue);
+}
+
+static void what_nothing_tells_apart_is_unknown(void **state)
+{
+	static const char text[] =
+		"source: s\n"
+		"instances:\n"
+		"  a: {provider: p, chassis_tag: c*, gpu_device: '10de:2330', accelerators: 8}\n"
+		"  b: {provider: p, chassis_tag: c*, gpu_device: '10de:2330', accelerators: 8}\n"
+		"  half: {provider: p, chassis_tag: c*, gpu_device: '10de:2330', accelerators: "
+		"4}\n";
+	struct osp_node_shows shows = {"", "cloud", "10de:2330", "", 8};
+	struct osp_catalogue *catalogue = osp_catalogue_new(NULL);
+	struct osp_recognised got;
+
+	(void)state;
+	assert_int_equal(add(catalogue, 0, text, NULL), 0);
+	osp_catalogue_recognise(catalogue, &shows, &got);
+	assert_null(got.type);
+	assert_string_equal(got.rivals[0]->name, "a");
+	assert_string_equal(got.rivals[1]->name, "b");
+	assert_string_equal(got.provider, "p");
+	shows.gpus = 4; /* the number decides */
+	osp_catalogue_recognise(catalogue, &shows, &got);
+	assert_string_equal(got.type->name, "half");
+	shows.gpus = 3; /* three are less than any has */
+	osp_catalogue_recognise(catalogue, &shows, &got);
+	assert_null(got.type);
+	assert_non_null(got.rivals[1]);
 	osp_catalogue_free(catalogue);
 }
 
@@ -240,6 +335,8 @@ int main(void)
 		cmocka_unit_test(refusals),
 		cmocka_unit_test(twice_in_two_files_is_refused),
 		cmocka_unit_test(names_are_found),
+		cmocka_unit_test(clouds_are_recognised),
+		cmocka_unit_test(what_nothing_tells_apart_is_unknown),
 		cmocka_unit_test(ours_is_whole),
 		cmocka_unit_test(facts_are_set),
 	};

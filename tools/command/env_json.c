@@ -46,6 +46,15 @@ static json_t *json_instance(const struct osp_instance *instance)
 	return object;
 }
 
+static json_t *json_rivals(const struct osp_node *node)
+{
+	json_t *list = json_array();
+
+	for (size_t i = 0; i < 2 && node->rivals[i]; i++)
+		json_array_append_new(list, osp_json_string(node->rivals[i]->name));
+	return list;
+}
+
 json_t *osp_env_json_view(const struct osp_env_view *view)
 {
 	json_t *object = json_object(), *facts = json_object();
@@ -53,6 +62,7 @@ json_t *osp_env_json_view(const struct osp_env_view *view)
 	json_object_set_new(object, "instance", json_instance(view->instance));
 	if (view->node) {
 		json_object_set_new(object, "product", osp_json_string(view->node->product));
+		json_object_set_new(object, "may_be", json_rivals(view->node));
 		add_number(object, "gpus", view->node->gpus);
 	}
 	for (int i = 0; i < OSP_FACT_COUNT; i++) {
