@@ -152,6 +152,7 @@ struct osp_check {
 extern const struct osp_check *const osp_checks[];
 extern const size_t osp_check_count;
 const struct osp_check *osp_check_find(const char *name); /* NULL: no such check */
+void osp_check_names(const char **names);		  /* osp_check_count of them */
 
 /* Fills `context` for the machine below `root` (it must outlive the context), all its GPUs, and
  * `thresholds`. */

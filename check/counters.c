@@ -64,11 +64,12 @@ static void add_links(const struct osp_gpu *gpu, struct osp_node_state *state)
 	osp_node_state_count(state, gpu->uuid, "nvlink_recovery", errors.recovery, false);
 }
 
-static void add_nvidia(struct osp_check_context *context, struct osp_node_state *state)
+static void add_nvidia(struct osp_check_context *context, const struct osp_pci_gpus *pci,
+		       struct osp_node_state *state)
 {
 	struct osp_gpus *gpus = malloc(sizeof(*gpus));
 
-	if (gpus && osp_gpus_open(context, gpus))
+	if (gpus && osp_gpus_open_on(context, pci, gpus))
 		for (size_t i = 0; i < gpus->count; i++) {
 			if (gpus->gpus[i].state != OSP_NVML_OK || !*gpus->gpus[i].uuid)
 				continue;
@@ -193,9 +194,10 @@ static void add_ports(const struct osp_check_context *context, struct osp_node_s
 	osp_names_free(&devices);
 }
 
-void osp_counters_read(struct osp_check_context *context, struct osp_node_state *state)
+void osp_counters_read(struct osp_check_context *context, const struct osp_pci_gpus *pci,
+		       struct osp_node_state *state)
 {
-	add_nvidia(context, state);
+	add_nvidia(context, pci, state);
 	add_amd(context, state);
 	add_neuron(context, state);
 	add_ports(context, state);

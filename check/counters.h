@@ -10,8 +10,10 @@
 
 #include "check/gpus.h"
 
-/* Adds every counter of the GPUs chosen and of the node's other devices to `state`. */
-void osp_counters_read(struct osp_check_context *context, struct osp_node_state *state);
+/* Adds every counter of the GPUs chosen, of those on the PCI bus, and of the node's other devices to
+ * `state`. */
+void osp_counters_read(struct osp_check_context *context, const struct osp_pci_gpus *pci,
+		       struct osp_node_state *state);
 
 /* The sums over a GPU's NVLinks; false where it tells none. */
 struct osp_link_errors {

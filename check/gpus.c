@@ -113,8 +113,9 @@ void osp_pci_gpus(const struct osp_check_context *context, struct osp_pci_gpus *
 		if (strlen(name) >= sizeof(gpu->address) ||
 		    !osp_root_number(context->root, &vendor, "sys/bus/pci/devices/%s/vendor",
 				     name) ||
+		    vendor != PCI_VENDOR_NVIDIA ||
 		    !osp_root_number(context->root, &class, "sys/bus/pci/devices/%s/class", name) ||
-		    vendor != PCI_VENDOR_NVIDIA || class >> 16 != PCI_CLASS_DISPLAY)
+		    class >> 16 != PCI_CLASS_DISPLAY)
 			continue;
 		snprintf(gpu->address, sizeof(gpu->address), "%.15s", name);
 		known = names_uuid(context->gpus) &&
@@ -187,12 +188,19 @@ static void number_gpu(struct osp_gpu *gpu, const struct osp_pci_gpus *pci)
 bool osp_gpus_open(struct osp_check_context *context, struct osp_gpus *gpus)
 {
 	struct osp_pci_gpus pci;
+
+	osp_pci_gpus(context, &pci);
+	return osp_gpus_open_on(context, &pci, gpus);
+}
+
+bool osp_gpus_open_on(struct osp_check_context *context, const struct osp_pci_gpus *pci,
+		      struct osp_gpus *gpus)
+{
 	unsigned int count = 0;
 	int state;
 
 	memset(gpus, 0, sizeof(*gpus));
-	osp_pci_gpus(context, &pci);
-	if (!pci.count) {
+	if (!pci->count) {
 		osp_tell_skip(context, "no NVIDIA GPU on the PCI bus");
 		return false;
 	}
@@ -210,7 +218,7 @@ bool osp_gpus_open(struct osp_check_context *context, struct osp_gpus *gpus)
 		struct osp_gpu *gpu = &gpus->gpus[gpus->count];
 
 		open_gpu(gpu, i);
-		number_gpu(gpu, &pci);
+		number_gpu(gpu, pci);
 		if (chosen(context->gpus, gpu->index, gpu->uuid))
 			gpus->count++;
 	}

@@ -62,6 +62,10 @@ struct osp_gpus {
  */
 bool osp_gpus_open(struct osp_check_context *context, struct osp_gpus *gpus);
 
+/* The same where osp_pci_gpus() has just been asked. */
+bool osp_gpus_open_on(struct osp_check_context *context, const struct osp_pci_gpus *pci,
+		      struct osp_gpus *gpus);
+
 /* NVML loaded and initialised, once a process: 0, or NVML's error; -1 when the library cannot be
  * loaded (osp_nvml_load() tells why). */
 int osp_nvml_ready(void);

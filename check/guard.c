@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* guard.c - one piece of work in a child, never waited for longer than allowed */
+#include "onespine_config.h"
 #include "check/check.h"
 
 #include <errno.h>
@@ -26,19 +27,40 @@ uint64_t osp_now_ms(void)
 	return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
 }
 
-/* Waiting would never end where the child is stuck inside the kernel: it is left to init. */
+/* Waiting would never end where the child is stuck inside the kernel: it is left to init. Most have
+ * just said all and end at once: each pause is twice the last, a tenth of a second in all. */
 void osp_child_drop(pid_t child)
 {
-	struct timespec moment = {.tv_nsec = 2000000};
-
 	kill(child, SIGKILL);
-	for (int tries = 0; tries < 50; tries++) {
+	for (long pause_us = 50; pause_us < 100000; pause_us *= 2) {
+		struct timespec moment = {.tv_nsec = pause_us * 1000};
 		pid_t ended = waitpid(child, NULL, WNOHANG);
 
 		if (ended == child || (ended < 0 && errno != EINTR))
 			return;
 		nanosleep(&moment, NULL);
 	}
+}
+
+/* All from `first` to before `end`; one call where the kernel and the C library have it. */
+static void close_files(int first, int end)
+{
+	if (first >= end)
+		return;
+#ifdef HAVE_CLOSE_RANGE
+	if (close_range((unsigned int)first, (unsigned int)end - 1, 0) == 0)
+		return;
+#endif
+	for (int file = first; file < end; file++)
+		close(file);
+}
+
+/* All but standard input, output, error and these two; -1: none. */
+static void close_but(int lesser, int greater)
+{
+	close_files(3, lesser);
+	close_files(lesser < 3 ? 3 : lesser + 1, greater);
+	close_files(greater < 3 ? 3 : greater + 1, FILES_MAX);
 }
 
 /* A child that cannot die must hold nobody's files: whoever reads our output would wait for it. */
@@ -48,9 +70,7 @@ static void let_go_of_files(int but, int but_too)
 
 	for (int file = 0; nothing >= 0 && file <= 2; file++)
 		dup2(nothing, file);
-	for (int file = 3; file < FILES_MAX; file++)
-		if (file != but && file != but_too)
-			close(file);
+	close_but(but < but_too ? but : but_too, but < but_too ? but_too : but);
 }
 
 pid_t osp_child_start(int *answer)

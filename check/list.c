@@ -35,6 +35,12 @@ const struct osp_check *osp_check_find(const char *name)
 	return NULL;
 }
 
+void osp_check_names(const char **names)
+{
+	for (size_t i = 0; i < osp_check_count; i++)
+		names[i] = osp_checks[i]->name;
+}
+
 void osp_check_context_set(struct osp_check_context *context, const char *root,
 			   const struct osp_thresholds *thresholds)
 {

@@ -24,22 +24,20 @@ static void ignore_result(struct osp_check_context *context, const struct osp_re
 	(void)result;
 }
 
-static void read_gpus(const struct osp_check_context *context, struct osp_node_state *state)
+static void read_gpus(const struct osp_check_context *context, const struct osp_pci_gpus *gpus,
+		      struct osp_node_state *state)
 {
-	struct osp_pci_gpus gpus;
-
-	osp_pci_gpus(context, &gpus);
-	for (size_t i = 0; i < gpus.count && state->gpu_count < OSP_STATE_GPUS_MAX; i++) {
+	for (size_t i = 0; i < gpus->count && state->gpu_count < OSP_STATE_GPUS_MAX; i++) {
 		char *uuid = state->gpus[state->gpu_count];
 
-		if (!gpus.gpus[i].chosen)
+		if (!gpus->gpus[i].chosen)
 			continue;
-		if (!osp_pci_gpu_uuid(context, gpus.gpus[i].address, uuid, OSP_UUID_BYTES))
-			snprintf(uuid, OSP_UUID_BYTES, "?%s", gpus.gpus[i].address);
+		if (!osp_pci_gpu_uuid(context, gpus->gpus[i].address, uuid, OSP_UUID_BYTES))
+			snprintf(uuid, OSP_UUID_BYTES, "?%s", gpus->gpus[i].address);
 		state->gpu_numbers[state->gpu_count++] = (unsigned int)i;
 	}
 	/* a job that has them all names each */
-	state->whole = !context->gpus || (gpus.count && state->gpu_count == gpus.count);
+	state->whole = !context->gpus || (gpus->count && state->gpu_count == gpus->count);
 }
 
 static void take_xid(void *context, const struct osp_xid *xid)
@@ -51,6 +49,7 @@ static void take_xid(void *context, const struct osp_xid *xid)
 
 static void read_state(struct osp_check_context *context, struct osp_node_state *state)
 {
+	struct osp_pci_gpus gpus;
 	struct osp_kmsg_span span;
 	struct timespec now;
 
@@ -66,10 +65,11 @@ static void read_state(struct osp_check_context *context, struct osp_node_state 
 	state->log_known = osp_kmsg_xids(context->root, take_xid, state, &span) == 0;
 	state->log_first = span.first;
 	state->log_next = span.next;
-	read_gpus(context, state);
+	osp_pci_gpus(context, &gpus);
+	read_gpus(context, &gpus, state);
 	context->tell = ignore_result;
 	context->tell_figure = NULL;
-	osp_counters_read(context, state);
+	osp_counters_read(context, &gpus, state);
 }
 
 static bool write_state(int answer, const struct osp_node_state *state)

@@ -80,6 +80,7 @@ struct osp_thresholds {
 	enum osp_check_mode modes[OSP_CHECK_NAMES_MAX];
 	size_t mode_count;
 	enum osp_check_mode mode_of_all;
+	uint64_t hash;
 };
 
 /* One file being read. */
@@ -351,6 +352,7 @@ int osp_thresholds_add(struct osp_thresholds *thresholds, const char *file, cons
 		return no_memory(&reading);
 	}
 	documents[thresholds->document_count++] = document;
+	thresholds->hash = osp_thresholds_hash_text(thresholds->hash, text, text_bytes);
 	thresholds->documents = documents;
 	reading.document = document;
 	return take_file(&reading);
@@ -407,31 +409,15 @@ const struct osp_limit_entry *osp_thresholds_entry(const struct osp_thresholds *
 	return index < thresholds->entry_count ? &thresholds->entries[index].told : NULL;
 }
 
-static uint64_t hash_bytes(uint64_t hash, const void *bytes, size_t count)
-{
-	const unsigned char *at = bytes;
-
-	while (count--)
-		hash = (hash ^ *at++) * 0x100000001b3u;
-	return hash;
-}
-
 uint64_t osp_thresholds_hash(const struct osp_thresholds *thresholds)
 {
-	uint64_t hash = 0xcbf29ce484222325u;
+	return thresholds->hash;
+}
 
-	for (size_t i = 0; i < thresholds->entry_count; i++) {
-		const struct osp_limit_entry *told = &thresholds->entries[i].told;
-
-		hash = hash_bytes(hash, known[told->id].name, strlen(known[told->id].name) + 1);
-		hash = hash_bytes(hash, told->place, strlen(told->place) + 1);
-		hash = hash_bytes(hash, &told->limit.value, sizeof(told->limit.value));
-	}
-	for (size_t i = 0; i < thresholds->mode_count; i++) {
-		const char *name = thresholds->check_names[i];
-
-		hash = hash_bytes(hash, name, strlen(name) + 1);
-		hash = hash_bytes(hash, &thresholds->modes[i], sizeof(thresholds->modes[i]));
-	}
-	return hash_bytes(hash, &thresholds->mode_of_all, sizeof(thresholds->mode_of_all));
+uint64_t osp_thresholds_hash_text(uint64_t hash, const char *text, size_t text_bytes)
+{
+	hash = (hash ^ 0xcbf29ce484222325u ^ text_bytes) * 0x100000001b3u;
+	for (size_t i = 0; i < text_bytes; i++)
+		hash = (hash ^ (unsigned char)text[i]) * 0x100000001b3u;
+	return hash;
 }

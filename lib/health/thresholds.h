@@ -115,8 +115,13 @@ const struct osp_limit *osp_thresholds_limit(const struct osp_thresholds *thresh
 
 enum osp_check_mode osp_thresholds_mode(const struct osp_thresholds *thresholds, const char *check);
 
-/* A number that differs where a limit or a mode in force does: FNV-1a over all of them. */
+/*
+ * A number that differs where a text that was added does (FNV-1a): of a table, or of the texts alone,
+ * one after the other, from 0 on. So it is told without reading what they say; other words for the
+ * same limits are another number.
+ */
 uint64_t osp_thresholds_hash(const struct osp_thresholds *thresholds);
+uint64_t osp_thresholds_hash_text(uint64_t hash, const char *text, size_t text_bytes);
 
 /* "nvlinks", and the range outside which a value is a mistake. */
 const char *osp_limit_name(enum osp_limit_id id);

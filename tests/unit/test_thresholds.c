@@ -289,6 +289,27 @@ static void shipped_speeds_are_possible(void **state)
 	osp_thresholds_free(thresholds);
 }
 
+static void the_hash_is_that_of_the_texts(void **state)
+{
+	static const char *const texts[] = {"limits: {nvlinks: 18}\n", "limits: {nvlinks: 17}\n"};
+	struct osp_thresholds *one = osp_thresholds_new(), *two = osp_thresholds_new();
+	uint64_t hash = 0;
+
+	(void)state;
+	for (size_t i = 0; i < 2; i++) {
+		assert_int_equal(
+			osp_thresholds_add(one, "f", texts[i], strlen(texts[i]), NULL, 0, NULL), 0);
+		assert_int_equal(osp_thresholds_add(two, "f", texts[1 - i], strlen(texts[1 - i]),
+						    NULL, 0, NULL),
+				 0);
+		hash = osp_thresholds_hash_text(hash, texts[i], strlen(texts[i]));
+		assert_true(osp_thresholds_hash(one) == hash);
+		assert_true(osp_thresholds_hash(two) != hash); /* the order counts */
+	}
+	osp_thresholds_free(one);
+	osp_thresholds_free(two);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -300,6 +321,7 @@ int main(void)
 		cmocka_unit_test(shipped_limits_are_possible_and_have_sources),
 		cmocka_unit_test(shipped_limits_agree_with_the_catalogue),
 		cmocka_unit_test(shipped_speeds_are_possible),
+		cmocka_unit_test(the_hash_is_that_of_the_texts),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -12,6 +12,7 @@
 #include "check/gpus.h"
 #include "tools/record/pass_asked.h"
 #include "tools/record/record.h"
+#include "tools/record/thresholds_file.h"
 #include "tools/shared/files.h"
 
 #define BUDGET_MOST_S	    86400
@@ -24,12 +25,6 @@ struct choice {
 	size_t count;
 };
 
-static void check_names(const char **names)
-{
-	for (size_t i = 0; i < osp_check_count; i++)
-		names[i] = osp_checks[i]->name;
-}
-
 static const struct osp_check *find_check(const char *name, struct osp_error *error)
 {
 	const struct osp_check *check = osp_check_find(name);
@@ -38,7 +33,7 @@ static const struct osp_check *find_check(const char *name, struct osp_error *er
 
 	if (check)
 		return check;
-	check_names(names);
+	osp_check_names(names);
 	nearest = osp_nearest_word(name, names, osp_check_count);
 	osp_error_set(error, "there is no check '%.40s'%s%s; see onespine check --list", name,
 		      nearest ? "; did you mean " : "", nearest ? nearest : "");
@@ -125,48 +120,6 @@ static int parse_budget(const char *budget, unsigned int *budget_ms, struct osp_
 				     budget, BUDGET_MOST_S);
 	*budget_ms = (unsigned int)seconds * 1000;
 	return 0;
-}
-
-/* --- thresholds ------------------------------------------------------------------------------- */
-
-static int add_file(struct osp_thresholds *thresholds, const char *path, struct osp_error *error)
-{
-	const char *names[OSP_CHECK_NAMES_MAX];
-	size_t length;
-	char *text = osp_read_input(path, OSP_THRESHOLDS_FILE_BYTES_MAX, &length, error);
-	int state;
-
-	if (!text)
-		return -1;
-	check_names(names);
-	state = osp_thresholds_add(thresholds, osp_input_name(path), text, length, names,
-				   osp_check_count, error);
-	free(text);
-	return state;
-}
-
-/* What is built in, and over it the site's file where there is one. */
-static struct osp_thresholds *read_thresholds(const char *path, const char *root,
-					      struct osp_error *error)
-{
-	struct osp_thresholds *thresholds = osp_thresholds_new();
-	const char *names[OSP_CHECK_NAMES_MAX];
-	char site[4096];
-	int state;
-
-	if (!thresholds)
-		return NULL;
-	check_names(names);
-	state = osp_thresholds_add(thresholds, "thresholds.yaml (built in)", osp_thresholds_builtin,
-				   strlen(osp_thresholds_builtin), names, osp_check_count, error);
-	snprintf(site, sizeof(site), "%s%s/thresholds.yaml", root, OSP_SITE_DIR);
-	if (!state && (path || access(site, F_OK) == 0))
-		state = add_file(thresholds, path ? path : site, error);
-	if (state) {
-		osp_thresholds_free(thresholds);
-		return NULL;
-	}
-	return thresholds;
 }
 
 /* --- list and explain ------------------------------------------------------------------------- */
@@ -494,7 +447,8 @@ int osp_run_check(const struct osp_call *call)
 	    parse_budget(call->values[OSP_OPTION_BUDGET], &budget_ms, &error) ||
 	    choose_checks(call->values[OSP_OPTION_ONLY_CHECKS], depth, &choice, &error) ||
 	    (gpus && !osp_gpus_valid(gpus, &error)) || only_own_gpus(depth, &gpus, &error) ||
-	    !(thresholds = read_thresholds(call->values[OSP_OPTION_THRESHOLDS], root, &error)))
+	    !(thresholds =
+		      osp_thresholds_in_force(call->values[OSP_OPTION_THRESHOLDS], root, &error)))
 		return osp_say_error(&error);
 	osp_check_context_set(&context, root, thresholds);
 	if (getenv("ONESPINE_TEST_DEADLINE_MS"))

@@ -10,98 +10,31 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "check/check.h"
 #include "check/child.h"
-#include "check/pass_store.h"
-#include "check/root.h"
-#include "tools/gate/gate_talk.h"
+#include "tools/gate/gate_node.h"
 
 #define SELF	       "/proc/self/exe"
-#define SAFE_PATH      "PATH=/usr/sbin:/usr/bin:/sbin:/bin"
 #define JSON_BYTES_MAX ((size_t)4 * 1024 * 1024)
 #define ARGUMENTS_MAX  8
-#define LOCK_FILE      "run/onespine/gate.lock"
-#define LOCK_TRY_MS    10
-#define LOCK_MOST_MS   5000
-
-/* What a test has put in place of the node goes along; on a node there is none of it. */
-static const char *const test_variables[] = {
-	"ONESPINE_TEST_ROOT", "ONESPINE_TEST_DEADLINE_MS", "LD_LIBRARY_PATH",	 "LD_PRELOAD",
-	"ONESPINE_FAKE_NVML", "ONESPINE_FAKE_SYSTEM",	   "ONESPINE_FAKE_MARK",
-};
-
-#define TEST_VARIABLES (sizeof(test_variables) / sizeof(test_variables[0]))
-
-/* What the node's history says of the run: slurmd's own words, none of the user's. */
-static const char *const own_variables[] = {"SLURMD_NODENAME", "SLURM_JOB_ID",
-					    "SLURM_SCRIPT_CONTEXT", "SLURM_CONF"};
-
-#define OWN_VARIABLES (sizeof(own_variables) / sizeof(own_variables[0]))
-
-static size_t keep_variables(char **environment, size_t count, const char *const *names,
-			     size_t name_count)
-{
-	for (size_t i = 0; i < name_count; i++) {
-		const char *value = getenv(names[i]);
-
-		if (value && asprintf(&environment[count], "%s=%s", names[i], value) > 0)
-			count++;
-	}
-	return count;
-}
-
-/*
- * Checks that only look may do so side by side; one that loads GPUs is alone on the node. So the
- * Epilog of a job that was just released here sees nothing of the next job's check, nor that of it.
- * Ends with this process and with the program that it becomes; who waits in vain goes on without.
- */
-static void lock_node(const struct osp_gate_job *job, uint32_t budget_ms)
-{
-	uint32_t most_ms = budget_ms / 4 < LOCK_MOST_MS ? budget_ms / 4 : LOCK_MOST_MS;
-	uint64_t begun_ms = osp_now_ms(), waited_ms;
-	char path[OSP_PATH_BYTES];
-	int file, kind = job->depth > OSP_GATE_PASSIVE ? LOCK_EX : LOCK_SH;
-
-	if (!osp_root_path(job->root, path, sizeof(path), LOCK_FILE))
-		return;
-	osp_run_folder_make(job->root); /* root's alone: nobody else can hold the lock */
-	file = open(path, O_RDWR | O_CREAT | O_NOFOLLOW, 0600);
-	if (file < 0 || flock(file, kind | LOCK_NB) == 0)
-		return;
-	osp_gate_log(job, "waits for the check of another job on this node");
-	while ((waited_ms = osp_now_ms() - begun_ms) < most_ms) {
-		usleep(LOCK_TRY_MS * 1000);
-		if (flock(file, kind | LOCK_NB) == 0)
-			return;
-	}
-	osp_gate_log(job, "goes on beside it after %u ms", most_ms);
-	close(file);
-}
 
 static void run_check(const struct osp_gate_job *job, uint32_t budget_ms, bool reuse, int answer)
 {
-	char *environment[TEST_VARIABLES + OWN_VARIABLES + 2], *arguments[ARGUMENTS_MAX];
-	char depth[32], budget[32], fresh[32], gpus[1024], path[] = SAFE_PATH;
+	char *arguments[ARGUMENTS_MAX];
+	char depth[32], budget[32], fresh[32], gpus[1024];
 	char program[] = "onespine", command[] = "check", json[] = "--json";
 	size_t count = 0;
 	int nothing = open("/dev/null", O_RDWR);
 
-	environment[count++] = path;
-	count = keep_variables(environment, count, own_variables, OWN_VARIABLES);
-	if (*job->root)
-		count = keep_variables(environment, count, test_variables, TEST_VARIABLES);
-	environment[count] = NULL;
 	snprintf(depth, sizeof(depth), "--depth=%s", osp_gate_depth_name(job->depth));
 	snprintf(budget, sizeof(budget), "--budget=%u",
 		 budget_ms > 2000 ? budget_ms / 1000 - 1 : 1);
 	snprintf(fresh, sizeof(fresh), "--fresh=%u", job->policy->fresh_s);
 	snprintf(gpus, sizeof(gpus), "--gpus=%s", job->gang.gpus ? job->gang.gpus : "");
-	count = 0;
 	arguments[count++] = program;
 	arguments[count++] = command;
 	arguments[count++] = json;
@@ -112,22 +45,21 @@ static void run_check(const struct osp_gate_job *job, uint32_t budget_ms, bool r
 	if (reuse && job->policy->fresh_s)
 		arguments[count++] = fresh;
 	arguments[count] = NULL;
-	lock_node(job, budget_ms);
+	osp_gate_lock_wait(job, budget_ms);
 	dup2(nothing, STDIN_FILENO);
 	dup2(answer, STDOUT_FILENO);
 	dup2(nothing, STDERR_FILENO);
-	execve(SELF, arguments, environment);
+	execve(SELF, arguments, osp_gate_environment(job));
 	_exit(127);
 }
 
-int osp_gate_check_start(struct osp_gate_check *check, const struct osp_gate_job *job,
-			 uint32_t budget_ms, bool reuse, struct osp_error *error)
+static int start_process(struct osp_gate_check *check, bool reuse, struct osp_error *error)
 {
+	uint64_t now_ms = osp_now_ms();
+	uint32_t budget_ms = check->until_ms > now_ms ? (uint32_t)(check->until_ms - now_ms) : 0;
 	pid_t parent = getpid();
 	int ends[2];
 
-	memset(check, 0, sizeof(*check));
-	check->answer = -1;
 	if (pipe2(ends, O_CLOEXEC) < 0)
 		return osp_error_set(error, "no pipe for the check: %s", strerror(errno));
 	check->child = fork();
@@ -135,7 +67,7 @@ int osp_gate_check_start(struct osp_gate_check *check, const struct osp_gate_job
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		if (getppid() != parent)
 			_exit(1);
-		run_check(job, budget_ms, reuse, ends[1]);
+		run_check(check->job, budget_ms, reuse, ends[1]);
 	}
 	close(ends[1]);
 	if (check->child < 0) {
@@ -147,11 +79,40 @@ int osp_gate_check_start(struct osp_gate_check *check, const struct osp_gate_job
 	return 0;
 }
 
+int osp_gate_check_start(struct osp_gate_check *check, const struct osp_gate_job *job,
+			 uint32_t budget_ms, bool reuse, struct osp_error *error)
+{
+	memset(check, 0, sizeof(*check));
+	check->job = job;
+	check->until_ms = osp_now_ms() + budget_ms;
+	check->answer = -1;
+	check->fresh.look.answer = -1;
+	if (!reuse || !osp_gate_fresh_ask(&check->fresh, job, budget_ms))
+		return start_process(check, reuse, error);
+	check->answer = check->fresh.look.answer;
+	return 0;
+}
+
+uint64_t osp_gate_check_due_ms(const struct osp_gate_check *check)
+{
+	return osp_gate_fresh_asked(&check->fresh) ? check->fresh.until_ms : UINT64_MAX;
+}
+
+/* The pass counts, or else the check begins; true when that is all. */
+static bool hear_fresh(struct osp_gate_check *check)
+{
+	check->answer = -1;
+	check->passed = osp_gate_fresh_holds(&check->fresh, check->job);
+	return check->passed || start_process(check, false, &check->error);
+}
+
 bool osp_gate_check_read(struct osp_gate_check *check)
 {
 	char bytes[16384];
 	ssize_t count;
 
+	if (osp_gate_fresh_asked(&check->fresh))
+		return hear_fresh(check);
 	for (;;) {
 		count = read(check->answer, bytes, sizeof(bytes));
 		if (count < 0 && errno == EINTR)
@@ -280,18 +241,31 @@ void osp_gate_check_judge(const char *json, struct osp_gate_report *report)
 	json_decref(root);
 }
 
-void osp_gate_check_end(struct osp_gate_check *check, bool late, struct osp_gate_report *report)
+static void let_go(struct osp_gate_check *check)
 {
-	if (check->answer >= 0)
+	if (osp_gate_fresh_asked(&check->fresh))
+		osp_gate_fresh_drop(&check->fresh);
+	else if (check->answer >= 0)
 		close(check->answer);
 	check->answer = -1;
 	if (check->child > 0)
 		osp_child_drop(check->child);
 	check->child = 0;
-	if (late)
+}
+
+void osp_gate_check_end(struct osp_gate_check *check, bool late, struct osp_gate_report *report)
+{
+	let_go(check);
+	if (late) {
 		broke(report, "the check did not end in its time");
-	else
+	} else if (check->passed) {
+		report->result = OSP_GATE_PASS;
+		report->fresh = true;
+	} else if (*check->error.text) {
+		broke(report, check->error.text);
+	} else {
 		osp_gate_check_judge(check->cut ? NULL : check->json.data, report);
+	}
 }
 
 void osp_gate_check_free(struct osp_gate_check *check)

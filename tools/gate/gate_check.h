@@ -2,9 +2,9 @@
 /*
  * gate_check.h - this node's own check, in a process of its own
  *
- * Runs `onespine check --json` of this very program, with nothing in its environment but a path. It
- * gets a time; what has not ended by then is ERROR, and a process that cannot be killed is not waited
- * for. One thread.
+ * Where an earlier pass does not count (gate_fresh.h), runs `onespine check --json` of this very program,
+ * with nothing of a user's in its environment. It gets a time; what has not ended by then is ERROR, and a
+ * process that cannot be killed is not waited for. One thread.
  */
 #ifndef OSP_GATE_CHECK_H
 #define OSP_GATE_CHECK_H
@@ -14,20 +14,29 @@
 
 #include "lib/base/text.h"
 #include "lib/gate/gate.h"
+#include "tools/gate/gate_fresh.h"
 #include "tools/gate/gate_job.h"
 
 struct osp_gate_check {
+	const struct osp_gate_job *job;
+	uint64_t until_ms;	     /* the budget's end, osp_now_ms() */
+	struct osp_gate_fresh fresh; /* asked before anything is run */
+	bool passed;		     /* by an earlier pass */
 	pid_t child;
-	int answer; /* its standard output; -1: not running */
+	int answer; /* what is to be polled; -1: nothing runs */
 	struct osp_text json;
-	bool cut; /* it said more than anything it can say */
+	bool cut;		/* it said more than anything it can say */
+	struct osp_error error; /* why it could not be run */
 };
 
 /* With `reuse` a pass that is fresh by the policy counts. 0, or -1 with `error` set. */
 int osp_gate_check_start(struct osp_gate_check *check, const struct osp_gate_job *job,
 			 uint32_t budget_ms, bool reuse, struct osp_error *error);
 
-/* Reads what is there; true when it has said all. */
+/* When it is to be read though nothing came, osp_now_ms(). */
+uint64_t osp_gate_check_due_ms(const struct osp_gate_check *check);
+
+/* Reads what is there; true when it has said all. What is to be polled may be another file then. */
 bool osp_gate_check_read(struct osp_gate_check *check);
 
 /* Reads until it has said all, at most until `until_ms` (osp_now_ms()); false when it has not. */

@@ -161,10 +161,13 @@ static void start_check(struct gate_talk *talk)
 
 static void serve_check(struct gate_talk *talk, bool readable)
 {
-	bool ended = readable && osp_gate_check_read(&talk->check);
-	bool late = gate_now_ms(talk) >= talk->barrier.times.check_ms;
+	bool late = gate_now_ms(talk) >= talk->barrier.times.check_ms, ended = false;
 
-	if (!talk->checking || !(ended || late))
+	if (!talk->checking)
+		return;
+	if (readable || osp_now_ms() >= osp_gate_check_due_ms(&talk->check))
+		ended = osp_gate_check_read(&talk->check);
+	if (!ended && !late)
 		return;
 	osp_gate_check_end(&talk->check, !ended, talk->own_report);
 	hear_own(talk);
@@ -617,7 +620,8 @@ static void wait_and_serve(struct gate_talk *talk, uint64_t wake_ms)
 static uint64_t next_look_ms(const struct gate_talk *talk, uint64_t wake_ms)
 {
 	if (talk->checking)
-		wake_ms = least(wake_ms, talk->barrier.times.check_ms);
+		wake_ms = least(least(wake_ms, talk->barrier.times.check_ms),
+				osp_gate_check_due_ms(&talk->check) - talk->here->begun_ms);
 	if (gate_measuring(talk))
 		wake_ms = least(wake_ms, gate_now_ms(talk) + MEASURE_LOOK_MS);
 	if (talk->above.state && talk->above.state != OSP_GATE_PEER_KNOWN)

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # gate.sh - the gate on a cluster of one machine: a node of its own below each slurmd
 #
-# Uses the variables of tools/cluster: dir, names, prefix, slurm. DIR/gate is what slurmd's Prolog and
-# Epilog run; DIR/nodes/NAME stands for the / of node NAME, a healthy fake one (tests/fake/node), with
-# the gate's log in DIR/nodes/NAME/gate.log; DIR/nodes/NAME.faults is read by its gate before each run,
-# as shell: "export ONESPINE_FAKE_NVML=ecc" and what else tests/check/faults.table knows.
+# Uses the variables of tools/cluster: dir, names, prefix, slurm. slurmd runs DIR/prolog and
+# DIR/epilog, as short as a site's own; on a node with faults they become DIR/gate. DIR/nodes/NAME
+# stands for the / of node NAME, a healthy fake one (tests/fake/node), with the gate's log in
+# DIR/nodes/NAME/gate.log; DIR/nodes/NAME.faults is read by its gate before each run, as shell:
+# "export ONESPINE_FAKE_NVML=ecc" and what else tests/check/faults.table knows.
 # shellcheck shell=bash disable=SC2154
 
 # gate_fakes: the folder of the fake libraries, which make check builds
@@ -29,13 +30,20 @@ write_gate() {
 	done
 	cat >"$dir/gate" <<-END
 		#!/bin/bash
-		# the gate of one node: gate prolog|epilog
+		# the gate of one node with its faults: gate prolog|epilog
 		node=$dir/nodes/\$SLURMD_NODENAME
 		export ONESPINE_TEST_ROOT=\$node LD_LIBRARY_PATH=$dir/fakes LD_PRELOAD=$dir/fakes/libsystem.so
 		[[ ! -e \$node.faults ]] || . "\$node.faults"
 		exec $prefix/bin/onespine gate "\$@"
 	END
-	printf '#!/bin/sh\nexec %s/gate prolog\n' "$dir" >"$dir/prolog"
-	printf '#!/bin/sh\nexec %s/gate epilog\n' "$dir" >"$dir/epilog"
+	for name in prolog epilog; do
+		cat >"$dir/$name" <<-END
+			#!/bin/sh
+			node=$dir/nodes/\$SLURMD_NODENAME
+			[ ! -e "\$node.faults" ] || exec $dir/gate $name
+			export ONESPINE_TEST_ROOT="\$node" LD_LIBRARY_PATH=$dir/fakes LD_PRELOAD=$dir/fakes/libsystem.so
+			exec $prefix/bin/onespine gate $name
+		END
+	done
 	chmod 755 "$dir/gate" "$dir/prolog" "$dir/epilog"
 }

@@ -60,11 +60,10 @@ struct osp_config *osp_record_config(const char *root, struct osp_error *error)
 	return config;
 }
 
-const char *osp_record_rules(const struct osp_thresholds *thresholds, char *buffer,
-			     size_t buffer_bytes)
+const char *osp_record_rules(uint64_t thresholds_hash, char *buffer, size_t buffer_bytes)
 {
 	snprintf(buffer, buffer_bytes, "%s %016llx", PACKAGE_VERSION,
-		 (unsigned long long)osp_thresholds_hash(thresholds));
+		 (unsigned long long)thresholds_hash);
 	return buffer;
 }
 
@@ -188,7 +187,8 @@ void osp_record_begin(struct osp_record *record, struct osp_check_context *conte
 	context->since = record->has_since ? &record->since : NULL;
 	if (!keep || geteuid() != 0)
 		return;
-	osp_record_rules(context->thresholds, record->rules, sizeof(record->rules));
+	osp_record_rules(osp_thresholds_hash(context->thresholds), record->rules,
+			 sizeof(record->rules));
 	record->config = osp_record_config(record->root, &error);
 	if (!record->config)
 		warn("nothing is kept of this run", &error);
@@ -213,7 +213,7 @@ int osp_record_state(struct osp_check_context *context, struct osp_node_state *s
 	struct osp_state_look look;
 	char rules[OSP_UUID_BYTES];
 
-	osp_record_rules(context->thresholds, rules, sizeof(rules));
+	osp_record_rules(osp_thresholds_hash(context->thresholds), rules, sizeof(rules));
 	if (osp_node_state_begin(&look, context, error))
 		return -1;
 	return osp_node_state_collect(&look, until_ms(context), rules, state, error);

@@ -21,10 +21,9 @@
  */
 struct osp_config *osp_record_config(const char *root, struct osp_error *error);
 
-/* "0.1.0 91b3..": the rules of a pass, from our version and the thresholds in force. Returns
- * `buffer`. */
-const char *osp_record_rules(const struct osp_thresholds *thresholds, char *buffer,
-			     size_t buffer_bytes);
+/* "0.1.0 91b3..": the rules of a pass, from our version and osp_thresholds_hash() of what is in force.
+ * Returns `buffer`. */
+const char *osp_record_rules(uint64_t thresholds_hash, char *buffer, size_t buffer_bytes);
 
 /* A run that is to be kept. */
 struct osp_record {
