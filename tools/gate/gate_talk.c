@@ -12,8 +12,9 @@
 #include "tools/gate/gate_measure.h"
 #include "tools/gate/gate_talk_data.h"
 
-#define PAUSE_LEAST_MS		  10 /* between two attempts to reach a superior */
+#define PAUSE_LEAST_MS		  4 /* between two rounds of attempts to reach a superior */
 #define PAUSE_MOST_MS		  250
+#define WHOLE_ROUND		  8    /* every so many rounds try all ports, from the first on */
 #define CONNECT_MOST_MS		  2000 /* one attempt */
 #define GOODBYE_MS		  1000 /* for the last words to arrive */
 #define ASK_EVERY_MS		  3000
@@ -84,7 +85,6 @@ static int open_talk(struct gate_talk *talk, struct osp_error *error)
 	talk->listener = -1;
 	talk->above.file = -1;
 	talk->check.answer = -1;
-	talk->pause_ms = PAUSE_LEAST_MS;
 	talk->next_ask_ms = ASK_EVERY_MS;
 	talk->wire.job = gang->job;
 	talk->wire.restarts = gang->restarts;
@@ -180,12 +180,23 @@ static uint32_t superior_of(const struct gate_talk *talk)
 	return talk->barrier.superiors[talk->barrier.superior];
 }
 
+/* The next round, soon: an eighth of the time that has gone by since the first, which is at most so
+ * much later than need be. */
 static void pause_then_retry(struct gate_talk *talk)
 {
+	uint64_t now_ms = gate_now_ms(talk), pause_ms;
+	uint32_t superior = superior_of(talk);
+
+	if (!talk->above_round++)
+		talk->first_try_ms = now_ms;
+	pause_ms = (now_ms - talk->first_try_ms) / 8;
+	if (pause_ms < PAUSE_LEAST_MS)
+		pause_ms = PAUSE_LEAST_MS;
 	talk->above_port = 0;
-	talk->next_try_ms = gate_now_ms(talk) + talk->pause_ms;
-	talk->pause_ms = least(talk->pause_ms * 2, PAUSE_MOST_MS);
-	osp_gate_barrier_refused(&talk->barrier, gate_now_ms(talk));
+	talk->next_try_ms = now_ms + least(pause_ms, PAUSE_MOST_MS);
+	osp_gate_barrier_refused(&talk->barrier, now_ms);
+	if (superior_of(talk) != superior)
+		talk->above_round = 0;
 }
 
 /* One port answered nothing, or for another job: the next one. After the last, the superior's gate
@@ -199,6 +210,18 @@ static void try_next_port(struct gate_talk *talk)
 		pause_then_retry(talk);
 }
 
+/* Nobody listens there. A gate has the first port unless another job's had it when it came: so most
+ * rounds are of that one. */
+static void be_refused(struct gate_talk *talk)
+{
+	if (talk->above_port || talk->above_round % WHOLE_ROUND == 0) {
+		try_next_port(talk);
+		return;
+	}
+	osp_gate_hang_up(&talk->above);
+	pause_then_retry(talk);
+}
+
 static void connect_above(struct gate_talk *talk)
 {
 	const struct osp_gate_policy *policy = talk->job->policy;
@@ -210,7 +233,7 @@ static void connect_above(struct gate_talk *talk)
 	if (talk->above.state != OSP_GATE_PEER_NONE || now_ms < talk->next_try_ms)
 		return;
 	if (osp_gate_address(name_of(talk, superior_of(talk)), &address, &error)) {
-		if (talk->pause_ms == PAUSE_LEAST_MS)
+		if (!talk->above_round)
 			osp_gate_log(talk->job, "%s", error.text);
 		pause_then_retry(talk);
 		return;
@@ -219,7 +242,7 @@ static void connect_above(struct gate_talk *talk)
 			     talk->above_port);
 	if (osp_gate_connect(&talk->above, &address, port, talk->own_bound ? &talk->own : NULL,
 			     now_ms + CONNECT_MOST_MS))
-		try_next_port(talk);
+		be_refused(talk);
 }
 
 static void lose_above(struct gate_talk *talk)
@@ -227,7 +250,7 @@ static void lose_above(struct gate_talk *talk)
 	bool known = talk->above.state == OSP_GATE_PEER_KNOWN;
 
 	osp_gate_hang_up(&talk->above);
-	talk->pause_ms = PAUSE_LEAST_MS;
+	talk->above_round = 0;
 	if (!known)
 		return;
 	osp_gate_log(talk->job, "%s has gone", name_of(talk, superior_of(talk)));
@@ -299,7 +322,7 @@ static void serve_above(struct gate_talk *talk, short events)
 		return;
 	if (above->state == OSP_GATE_PEER_CONNECTING) {
 		if (osp_gate_connected(above))
-			try_next_port(talk);
+			be_refused(talk);
 		return;
 	}
 	/* What came before the other end closed still counts. */

@@ -58,9 +58,10 @@ struct gate_talk {
 	struct sockaddr_storage own;
 	bool own_bound; /* connections may begin at `own` */
 	struct osp_gate_peer above;
-	uint32_t above_port; /* the n-th port is tried */
+	uint32_t above_port;  /* the n-th port is tried */
+	uint32_t above_round; /* rounds over the ports that reached nobody */
+	uint64_t first_try_ms;
 	uint64_t next_try_ms;
-	uint64_t pause_ms;
 	struct osp_gate_peer peers[GATE_PEERS_MAX];
 	size_t peer_count; /* beyond it all are unused */
 	struct osp_gate_report *own_report;
