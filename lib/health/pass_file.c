@@ -36,19 +36,23 @@ static void add_number(struct osp_text *text, const char *key, uint64_t number)
 	osp_text_printf(text, "\"%s\": %" PRIu64 ",\n", key, number);
 }
 
+/* A list each: of what, its name, whether it counts faults, its value, and where that differs the one at
+ * the start of the window. Before each job they are read again, and keys took most of that time. */
 static void add_counters(struct osp_text *text, const struct osp_node_state *state)
 {
 	osp_text_add(text, "\"counters\": [");
 	for (size_t i = 0; i < state->counter_count; i++) {
 		const struct osp_counter *counter = &state->counters[i];
 
-		osp_text_add(text, i ? ",\n{\"of\": " : "\n{\"of\": ");
+		osp_text_add(text, i ? ",\n[" : "\n[");
 		add_word(text, counter->subject);
-		osp_text_add(text, ", \"name\": ");
+		osp_text_add(text, ", ");
 		add_word(text, counter->name);
-		osp_text_printf(text,
-				", \"fault\": %s, \"value\": %" PRIu64 ", \"window\": %" PRIu64 "}",
-				counter->fault ? "true" : "false", counter->value, counter->window);
+		osp_text_printf(text, ", %s, %" PRIu64, counter->fault ? "true" : "false",
+				counter->value);
+		if (counter->window != counter->value)
+			osp_text_printf(text, ", %" PRIu64, counter->window);
+		osp_text_add(text, "]");
 	}
 	osp_text_add(text, "]\n");
 }
@@ -98,16 +102,22 @@ static const struct osp_value *expect(const struct reading *reading, const char 
 	return value;
 }
 
-static int take_number(const struct reading *reading, const char *key, uint64_t *number)
+static int take_whole(const struct reading *reading, const struct osp_value *value,
+		      uint64_t *number)
 {
-	const struct osp_value *value = expect(reading, key);
 	int64_t whole;
 
-	if (!value ||
-	    osp_value_integer(reading->document, value, 0, INT64_MAX, &whole, reading->error))
+	if (osp_value_integer(reading->document, value, 0, INT64_MAX, &whole, reading->error))
 		return -1;
 	*number = (uint64_t)whole;
 	return 0;
+}
+
+static int take_number(const struct reading *reading, const char *key, uint64_t *number)
+{
+	const struct osp_value *value = expect(reading, key);
+
+	return value ? take_whole(reading, value, number) : -1;
 }
 
 static int take_flag(const struct reading *reading, const char *key, bool *flag)
@@ -160,25 +170,31 @@ static int take_gpus(const struct reading *reading, struct osp_node_state *state
 	return 0;
 }
 
-static int take_counter(const struct reading *all, const struct osp_value *map,
+static int take_counter(const struct reading *reading, const struct osp_value *list,
 			struct osp_node_state *state)
 {
-	static const char *const keys[] = {"of", "name", "fault", "value", "window"};
-	const struct reading reading = {all->document, map, all->error};
-	char subject[OSP_COUNTER_SUBJECT_BYTES], name[OSP_COUNTER_NAME_BYTES];
+	const struct osp_value *of = list->first, *name, *flag, *number;
+	char subject[OSP_COUNTER_SUBJECT_BYTES], word[OSP_COUNTER_NAME_BYTES];
 	uint64_t value, window;
 	bool fault;
 
-	if (map->type != OSP_VALUE_MAP)
-		return osp_document_error(all->document, map, all->error, "a map is expected");
-	if (osp_value_only_keys(all->document, map, keys, 5, all->error) ||
-	    take_pair(&reading, "of", subject, sizeof(subject)) ||
-	    take_pair(&reading, "name", name, sizeof(name)) ||
-	    take_flag(&reading, "fault", &fault) || take_number(&reading, "value", &value) ||
-	    take_number(&reading, "window", &window))
+	if (list->type != OSP_VALUE_LIST || list->child_count < 4 || list->child_count > 5)
+		return osp_document_error(reading->document, list, reading->error,
+					  "a counter is a list of 4 or 5: of what, its name, "
+					  "whether it counts faults, its value, and before");
+	name = of->next;
+	flag = name->next;
+	number = flag->next;
+	if (take_word(reading, of, subject, sizeof(subject)) ||
+	    take_word(reading, name, word, sizeof(word)) ||
+	    osp_value_bool(reading->document, flag, &fault, reading->error) ||
+	    take_whole(reading, number, &value))
 		return -1;
-	if (!osp_node_state_count(state, subject, name, value, fault))
-		return osp_error_set(all->error, "out of memory");
+	window = value;
+	if (number->next && take_whole(reading, number->next, &window))
+		return -1;
+	if (!osp_node_state_count(state, subject, word, value, fault))
+		return osp_error_set(reading->error, "out of memory");
 	state->counters[state->counter_count - 1].window = window;
 	return 0;
 }

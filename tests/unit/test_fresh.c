@@ -259,12 +259,16 @@ static void written_and_read(void **state)
 	fill(&now);
 	strcpy(now.gpus[1], "odd \"\\\n\x80 name");
 	osp_pass_make(&pass, NULL, OSP_DEPTH_FULL, &now);
+	pass.state.counters[1].window++;
 	osp_pass_write(&pass, &text);
 	assert_false(text.failed);
 	assert_int_equal(osp_pass_read("p", text.data, text.length_bytes, &read, &error), 0);
 	assert_string_equal(read.state.gpus[1], "odd ???? name");
 	assert_int_equal(read.depth, OSP_DEPTH_FULL);
 	assert_int_equal(read.state.counter_count, 4);
+	for (size_t i = 0; i < 4; i++)
+		assert_memory_equal(&read.state.counters[i], &pass.state.counters[i],
+				    sizeof(struct osp_counter));
 	assert_int_equal(read.state.xids, 20);
 	osp_pass_write(&read, &again);
 	assert_string_equal(text.data, again.data);
@@ -273,6 +277,11 @@ static void written_and_read(void **state)
 	osp_pass_clear(&pass);
 	osp_pass_clear(&read);
 }
+
+#define WHOLE                                                                                      \
+	"{depth: full, time_s: 1, uptime_s: 1, window_uptime_s: 1, boot_id: b, driver: d, "        \
+	"rules: r, whole: true, gpus: [], log_known: true, log_first: 1, log_next: 1, "            \
+	"xids: 0, counters: "
 
 static void refused(void **state)
 {
@@ -287,6 +296,16 @@ static void refused(void **state)
 		{"{\"depth\": \"quick\"",
 		 "p:2:1: neither YAML nor JSON: did not find expected ',' or '}' "
 		 "while parsing a flow mapping"},
+		{WHOLE "[[\"GPU-1\", \"ecc\", true]]}",
+		 "p:1:179: a counter is a list of 4 or 5: of what, its name, whether it counts "
+		 "faults, its value, and before"},
+		{WHOLE "[{\"of\": \"GPU-1\"}]}",
+		 "p:1:179: a counter is a list of 4 or 5: of what, its name, whether it counts "
+		 "faults, its value, and before"},
+		{WHOLE "[[\"GPU-1\", \"ecc\", maybe, 1]]}",
+		 "p:1:196: true or false is expected, not 'maybe'"},
+		{WHOLE "[[\"GPU-1\", \"ecc\", true, 1, -1]]}",
+		 "p:1:205: a whole number of at least 0 is expected, not '-1'"},
 		{"{\"deth\": 1}", "p:1:2: unknown key 'deth'; did you mean depth?"},
 		{"{\"depth\": \"full\", \"time_s\": -1}",
 		 "p:1:29: time_s: a whole number of at least "
