@@ -104,16 +104,12 @@ planned() {
 	need_two_cpus
 	cluster kill-node --dir "$ONESPINE_CLUSTER" n2
 	taskset -c "$CPU_A" "$ONESPINE_TOOLS/cluster" start-node --dir "$ONESPINE_CLUSTER" n2
-	await 30 state_is n2 idle
+	await 30 node_is n2 idle
 	equal "$(step -w n2 -n2 sh -c "$MASK" | sort)" "0 $CPU_A
 1 $CPU_A"
 	cluster kill-node --dir "$ONESPINE_CLUSTER" n2
 	cluster start-node --dir "$ONESPINE_CLUSTER" n2
-	await 30 state_is n2 idle
-}
-
-state_is() {
-	[[ $(sinfo -h -n "$1" -o %T) == "$2" ]]
+	await 30 node_is n2 idle
 }
 
 @test "a part of a node that nothing confines is not bound" {

@@ -50,7 +50,7 @@ printed() {
 	[[ -s $1 ]] && grep -q "$2" "$1"
 }
 
-PRINT='scontrol show job $SLURM_JOB_ID | sed -n s/.*AdminComment=//p'
+PRINT='scontrol show job $SLURM_JOB_ID | sed -n "s/^ *AdminComment=//p"'
 
 # --- the option and its variable ------------------------------------------------------------------
 

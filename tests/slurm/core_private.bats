@@ -12,7 +12,7 @@ setup_file() {
 }
 
 setup() {
-	scancel --user=nobody
+	scancel --user=65534 # from 26.05 on Slurm takes no "nobody"
 	free_all
 }
 

@@ -130,7 +130,7 @@ suspects_are() {
 	job=$(submit -N2 -w 'n[1-2]' --gres=gpu:8)
 	await_job "$job" RUNNING
 	sed -i 's/^JobSubmitPlugins=.*/JobSubmitPlugins=lua/' "$SLURM_CONF"
-	env -i PATH="$PATH" SLURM_CONF="$SLURM_CONF" SLURM_JOB_ID="$job" SLURM_NODELIST='n[1-2]' SLURMD_NODENAME=n1 \
+	on_cluster env -i PATH="$PATH" SLURM_CONF="$SLURM_CONF" SLURM_JOB_ID="$job" SLURM_NODELIST='n[1-2]' SLURMD_NODENAME=n1 \
 		SLURM_JOB_PARTITION=all SPANK__ONESPINE_SPARES=1 "$ONESPINE_CLUSTER/gate" prolog 2>"$BATS_TEST_TMPDIR/said" || true
 	sed -i 's/^JobSubmitPlugins=.*/JobSubmitPlugins=onespine/' "$SLURM_CONF"
 	equal "$(cat "$BATS_TEST_TMPDIR/said")" ''

@@ -118,6 +118,17 @@ log_since() {
 	tail -n "+$((${LOG_MARK:-0} + 1))" "$ONESPINE_CLUSTER/log/slurmctld.log" | grep -qE -- "$1"
 }
 
+# slurm_at_least RELEASE: is the one under test
+slurm_at_least() {
+	(
+		# shellcheck source=tools/lib/common.sh
+		. "$ONESPINE_TOOLS/lib/common.sh"
+		# shellcheck source=tools/lib/apt.sh
+		. "$ONESPINE_TOOLS/lib/apt.sh"
+		release_at_least "${ONESPINE_TEST_SLURM:-$(installed_release)}" "$1"
+	)
+}
+
 # --- waiting and judging --------------------------------------------------------------------------
 
 # await SECONDS COMMAND...: until the command succeeds; fails when the time is over
@@ -288,8 +299,10 @@ as_other_user() {
 
 # --- nodes ----------------------------------------------------------------------------------------
 
+# node_state NODE: of the answer about all nodes; for "-n NODE" slurmctld gives what was allocated when it was last
+# asked about all, and from 23.11 on sinfo takes a drained node for a draining one by that
 node_state() {
-	sinfo -h -N -n "$1" -o %T | head -n 1
+	sinfo -h -N -o '%N %T' | awk -v node="$1" '$1 == node && !found++ { print $2 }'
 }
 
 node_is() {

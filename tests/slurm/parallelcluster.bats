@@ -3,9 +3,10 @@
 # parallelcluster.bats - ParallelCluster's generated files: its names, weights, cloud nodes, includes,
 # prolog.d, its custom action and the topology from EC2's answers
 #
-# One static and fourteen dynamic nodes, each slurmd with an address of its own (127.0.9.N), which
-# ResumeProgram tells Slurm as ParallelCluster does. Node names are known to the machine by a hosts
-# file in a mount namespace, as ParallelCluster's DNS knows them.
+# One static and fourteen dynamic nodes, each slurmd in a network namespace with an address of its own, which
+# ResumeProgram tells Slurm as ParallelCluster does, and from which it connects: from 23.11 on slurmctld goes by
+# that. Node names are known to the machine by a hosts file in a mount namespace, as ParallelCluster's DNS knows
+# them.
 
 # shellcheck disable=SC2154 # said is set by answers
 
@@ -20,11 +21,13 @@ setup_file() {
 	export PC ONESPINE=$ONESPINE_PREFIX/bin/onespine
 	export SLURM_CONF=$PC/etc/slurm.conf DATA=$ONESPINE_TOOLS/../tests/data/parallelcluster
 	mkdir -p "$PC"/{bin,etc/pcluster,etc/scripts/prolog.d,etc/scripts/epilog.d,etc/plugstack.conf.d,state,spool,log,run,munge,dev,onespine}
+	find_network
 	write_generated
 	write_main
 	write_programs
 	write_nodes
 	start_holder
+	lay_bridge
 	start_munge
 	in_cluster slurmctld -f "$SLURM_CONF"
 	await 20 pings
@@ -40,6 +43,7 @@ teardown_file() {
 	done
 	await 20 all_ended || true
 	kill "$(<"$PC/holder")" 2>/dev/null || true
+	ip link delete "$BRIDGE"
 	rm -rf --one-file-system "$PC"
 }
 
@@ -81,6 +85,15 @@ free_port() {
 	echo "$port"
 }
 
+# find_network: three numbers of four that no other network of this machine has
+find_network() {
+	local number=0
+	while ip -o -4 address | grep -qF " 198.19.$number."; do
+		number=$((number + 1))
+	done
+	export NETWORK=198.19.$number BRIDGE=pc$number
+}
+
 # write_generated: ParallelCluster's own, with this machine's folder, host and devices in their places
 write_generated() {
 	local name
@@ -89,7 +102,7 @@ write_generated() {
 			>"$PC/etc/pcluster/slurm_parallelcluster_$name.conf"
 	done
 	sed -e "s#<DIR>#$PC/etc#; /multiple_spot_partition/d; s/multiple_spot[^,]*,//g" \
-		-e "s/^SlurmctldHost=.*/SlurmctldHost=$(hostname -s)(127.0.0.1)/" \
+		-e "s/^SlurmctldHost=.*/SlurmctldHost=$(hostname -s)($NETWORK.254)/" \
 		"$DATA/slurm_parallelcluster.conf" >"$PC/etc/slurm_parallelcluster.conf"
 	echo "include $PC/etc/pcluster/slurm_parallelcluster_gpu_gres.conf" >"$PC/etc/gres.conf"
 	: >"$PC/etc/pcluster/custom_slurm_settings_include_file_slurm.conf"
@@ -153,7 +166,7 @@ write_programs() {
 	local node number=1
 	for node in "$STATIC" gpu-dy-gpu-g38xlarge-{1..4} gpu-dy-gpu-p3dn24xlarge-{1..10} \
 		efa-st-efa-c5n-1 efa-dy-efa-c5n-{1..4}; do
-		printf '127.0.9.%d %s\n' $((number++)) "$node"
+		printf '%s.%d %s\n' "$NETWORK" $((number++)) "$node"
 	done >"$PC/addresses"
 	cat >"$PC/bin/start-node" <<-END
 		#!/bin/bash
@@ -162,8 +175,20 @@ write_programs() {
 		export SLURM_CONF=$SLURM_CONF
 		scontrol update NodeName="\$1" NodeAddr="\$address" NodeHostname="\$1"
 		# it listens on the address of its host's name
-		PATH=\$PATH:/usr/sbin exec setsid unshare --uts sh -c 'hostname "\$1" && exec slurmd -b -N "\$1"' \\
-			sh "\$1" </dev/null >>$PC/log/slurmd.out 2>&1
+		exec setsid unshare --uts --net $PC/bin/boot-node "\$1" "\$address" </dev/null >>$PC/log/slurmd.out 2>&1
+	END
+	cat >"$PC/bin/boot-node" <<-END
+		#!/bin/bash
+		# boot-node NAME ADDRESS: in a host and a network of its own, which end with its last process
+		set -e
+		PATH=\$PATH:/usr/sbin link=$BRIDGE.\${2##*.}
+		hostname "\$1"
+		ip link set lo up
+		ip link add eth0 type veth peer name "\$link" netns \$(<$PC/holder)
+		ip address add "\$2/24" dev eth0
+		ip link set eth0 up
+		nsenter --net --target \$(<$PC/holder) ip link set "\$link" master $BRIDGE up
+		exec slurmd -b -N "\$1"
 	END
 	cat >"$PC/bin/resume" <<-END
 		#!/bin/bash
@@ -228,6 +253,13 @@ start_holder() {
 			"$name" >"$PC/bin/${name##*/}"
 		chmod 755 "$PC/bin/${name##*/}"
 	done
+}
+
+# lay_bridge: the network that joins the nodes, in 198.18.0.0/15, which is kept for tests
+lay_bridge() {
+	ip link add "$BRIDGE" type bridge
+	ip address add "$NETWORK.254/24" dev "$BRIDGE"
+	ip link set "$BRIDGE" up
 }
 
 in_cluster() {
@@ -299,14 +331,7 @@ END
 	answers 2 in_cluster env ONESPINE_SLURM="$PC" "$action"
 }
 
-# addresses_hold: later releases take a cloud node's address from where its slurmd connects
-addresses_hold() {
-	[[ ${ONESPINE_TEST_SLURM:-22.05} == 22.05 ]] ||
-		skip "here every node would connect from 127.0.0.1, and have that address"
-}
-
 @test "a static node runs; the others get their place in the fabric as they start" {
-	addresses_hold
 	write_aws
 	in_cluster "$PC/bin/start-node" "$STATIC"
 	await 30 node_is "$STATIC" idle
@@ -329,7 +354,6 @@ addresses_hold() {
 }
 
 @test "the static node, weight 1, goes first; gangs wake their nodes on one spine, of one type" {
-	addresses_hold
 	job=$(submit -p gpu --gang -N1 --gpus-per-node=m60:2 --exclusive)
 	await_job "$job" RUNNING 60
 	equal "$(job_nodes "$job")" "$STATIC"

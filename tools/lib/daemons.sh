@@ -31,6 +31,7 @@ launch() {
 		unset SLURM_CONF
 		[[ -z $root ]] || set -- nsenter --mount --root --wdns="$dir" \
 			--target "$(<"$dir/run/holder.pid")" -- "$@"
+		[[ $name != "slurmd.$wire" ]] || set -- nsenter "--net=/run/netns/$(wire_name)" "$@"
 		# shellcheck disable=SC2016
 		[[ $name != slurmctld ]] ||
 			set -- bash -c '"$@"; echo "onespine-cluster: slurmctld ended with status $?"' "$0" "$@"
@@ -59,7 +60,7 @@ start_slurmctld() {
 	if ((valgrind)); then
 		command=(valgrind "--log-file=$dir/valgrind.log" --leak-check=full
 			--show-leak-kinds=definite --errors-for-leak-kinds=definite --num-callers=30 --fair-sched=try
-			--keep-debuginfo=yes --fullpath-after= "${command[@]}")
+			--keep-debuginfo=yes --fullpath-after= "$(inside sh -c 'command -v slurmctld')" "${command[@]:1}")
 	fi
 	rm -f "$dir/run/slurmctld.pid"
 	: >"$dir/log/slurmctld.out"
@@ -71,10 +72,9 @@ start_slurmctld() {
 start_slurmd() {
 	rm -f "$dir/run/slurmd.$1.pid"
 	: >"$dir/run/slurmd.$1.expected"
-	local -a booted=() where=()
+	local -a booted=()
 	((!cloud)) || booted=(-b)
-	[[ $1 != "$wire" ]] || where=(nsenter "--net=/run/netns/$(wire_name)")
-	launch "slurmd.$1" ${where[@]+"${where[@]}"} slurmd -D -f "$dir/slurm.conf" -N "$1" ${booted[@]+"${booted[@]}"}
+	launch "slurmd.$1" slurmd -D -f "$dir/slurm.conf" -N "$1" ${booted[@]+"${booted[@]}"}
 }
 
 # await_slurmds NAME...: until each has written its pid file; whether slurmctld hears of it is another matter

@@ -44,12 +44,11 @@ build_slurm() {
 	(
 		flock 9
 		[[ ! -e $root/.onespine-slurm || ! -e $source/.onespine-configured ]] || exit 0
-		if [[ ! -e $source/.onespine-configured ]]; then
-			rm -rf "$source"
-			slurm_tree "$release" "$source" || exit 1
-			configure_source "$root" "$source" --with-rpath || exit 1
-			touch "$source/.onespine-configured"
-		fi
+		# a root that was made anew may hold other libraries than the one that configure has looked at
+		rm -rf "$source"
+		slurm_tree "$release" "$source" || exit 1
+		configure_source "$root" "$source" --with-rpath || exit 1
+		touch "$source/.onespine-configured"
 		say "builds Slurm $release (some minutes; $source/build.log)"
 		in_root "$root" sh -c 'cd "$1" && make -s -j"$2" && make -s install &&
 			make -s -C contribs/pmi2 install' sh "$source" "$(nproc)" >"$source/build.log" 2>&1 || {
