@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "lib/conf/slurm_conf.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
 #include "lib/base/arena.h"
+#include "lib/base/hostlist.h"
 #include "lib/base/room.h"
 #include "lib/base/text.h"
 #include "lib/conf/conf_line.h"
@@ -253,6 +255,66 @@ const char *osp_slurm_conf_of_line(const struct osp_slurm_conf *conf,
 	for (word++; word < end && !word->starts_line; word++)
 		if (strcasecmp(word->key, key) == 0)
 			return word->value;
+	return NULL;
+}
+
+/* --- nodes -------------------------------------------------------------------------------------- */
+
+struct search {
+	const char *name;
+	size_t place;
+};
+
+static int is_name(const char *name, void *context)
+{
+	struct search *search = context;
+
+	if (strcmp(name, search->name) == 0)
+		return 1;
+	search->place++;
+	return 0;
+}
+
+struct pick {
+	size_t before; /* so many are passed over */
+	char *buffer;
+	size_t buffer_bytes;
+};
+
+static int take_name(const char *name, void *context)
+{
+	struct pick *pick = context;
+
+	if (pick->before--)
+		return 0;
+	snprintf(pick->buffer, pick->buffer_bytes, "%s", name);
+	return 1;
+}
+
+/* The name of `list` that stands where the node stands among the names of its line. */
+static const char *name_at(const char *list, size_t place, char *buffer, size_t buffer_bytes)
+{
+	struct pick pick = {place, buffer, buffer_bytes};
+
+	return osp_hostlist_expand(list, take_name, &pick, NULL) == 1 ? buffer : NULL;
+}
+
+const char *osp_slurm_conf_address(const struct osp_slurm_conf *conf, const char *node,
+				   char *buffer, size_t buffer_bytes)
+{
+	for (size_t i = 0; i < conf->word_count; i++) {
+		const struct osp_slurm_word *word = &conf->words[i];
+		struct search search = {.name = node};
+		const char *list;
+
+		if (!word->starts_line || strcasecmp(word->key, "NodeName") != 0 ||
+		    osp_hostlist_expand(word->value, is_name, &search, NULL) != 1)
+			continue;
+		list = osp_slurm_conf_of_line(conf, word, "NodeAddr");
+		if (!list)
+			list = osp_slurm_conf_of_line(conf, word, "NodeHostname");
+		return name_at(list ? list : word->value, search.place, buffer, buffer_bytes);
+	}
 	return NULL;
 }
 

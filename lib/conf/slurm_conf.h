@@ -72,6 +72,14 @@ const struct osp_slurm_word *osp_slurm_conf_words(const struct osp_slurm_conf *c
 const char *osp_slurm_conf_of_line(const struct osp_slurm_conf *conf,
 				   const struct osp_slurm_word *word, const char *key);
 
+/*
+ * Where a node is: NodeAddr of the line that names it, else NodeHostname, else its name. NULL where no
+ * line names it, or one that is no list of as many addresses as names. Valid until the next call with
+ * this `buffer`.
+ */
+const char *osp_slurm_conf_address(const struct osp_slurm_conf *conf, const char *node,
+				   char *buffer, size_t buffer_bytes);
+
 const struct osp_slurm_file *osp_slurm_conf_files(const struct osp_slurm_conf *conf, size_t *count);
 
 /*

@@ -201,6 +201,39 @@ static void test_lists(void **state)
 	assert_false(osp_slurm_list_has("a=1", "a", NULL, 0));
 }
 
+static void test_addresses(void **state)
+{
+	static const char text[] = "NodeName=DEFAULT CPUs=8\n"
+				   "NodeName=n[1-4],m7 NodeAddr=10.0.0.[1-4],10.0.1.7 CPUs=4\n"
+				   "nodename=h[08-09] NodeHostname=host[1-2]\n"
+				   "NodeName=plain\n"
+				   "NodeName=few[1-3] NodeAddr=one\n"
+				   "NodeName=odd NodeAddr=[fe80::1]\n"
+				   "PartitionName=all Nodes=ghost\n";
+	static const struct {
+		const char *node;
+		const char *address; /* NULL: it does not say */
+	} cases[] = {
+		{"n1", "10.0.0.1"}, {"n4", "10.0.0.4"}, {"m7", "10.0.1.7"}, {"h09", "host2"},
+		{"h9", NULL},	    {"plain", "plain"}, {"few1", "one"},    {"few2", NULL},
+		{"odd", NULL},	    {"ghost", NULL},	{"n5", NULL},	    {"DEFAULT", "DEFAULT"},
+	};
+	struct osp_slurm_conf *conf = read_text(text);
+	char buffer[64];
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(cases); i++) {
+		const char *address =
+			osp_slurm_conf_address(conf, cases[i].node, buffer, sizeof(buffer));
+
+		if (cases[i].address && address)
+			assert_string_equal(address, cases[i].address);
+		else if (cases[i].address || address)
+			fail_msg("%s: %s", cases[i].node, address ? address : "none");
+	}
+	osp_slurm_conf_free(conf);
+}
+
 static void test_plugstack(void **state)
 {
 	static const char text[] =
@@ -237,9 +270,10 @@ static void test_plugstack(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_values),	cmocka_unit_test(test_numbers_and_lines),
-		cmocka_unit_test(test_include), cmocka_unit_test(test_refused),
-		cmocka_unit_test(test_lists),	cmocka_unit_test(test_plugstack),
+		cmocka_unit_test(test_values),	  cmocka_unit_test(test_numbers_and_lines),
+		cmocka_unit_test(test_include),	  cmocka_unit_test(test_refused),
+		cmocka_unit_test(test_addresses), cmocka_unit_test(test_lists),
+		cmocka_unit_test(test_plugstack),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

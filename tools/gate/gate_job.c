@@ -17,10 +17,10 @@
 #include "tools/shared/files.h"
 #include "tools/slurm/slurm_files.h"
 
-#define CONF_BYTES_MAX	  ((size_t)16 * 1024 * 1024)
-#define INCLUDE_DEPTH_MAX 4
-#define DEPTH_WISH	  "SPANK__SLURM_SPANK_OPTION_onespine_gang_check"
-#define EFFECTIVE_SPARES  "SPANK__ONESPINE_SPARES"
+#define DEPTH_WISH	 "SPANK__SLURM_SPANK_OPTION_onespine_gang_check"
+#define EFFECTIVE_SPARES "SPANK__ONESPINE_SPARES"
+
+static struct osp_slurm_conf *configuration; /* NULL: there is no file, or it cannot be read */
 
 /* AuthInfo=socket=PATH,ttl=... */
 static void find_munge_socket(struct osp_gate_job *job, const struct osp_slurm_conf *conf)
@@ -162,7 +162,6 @@ int osp_gate_job_read(struct osp_gate_job *job, struct osp_error *error)
 {
 	const char *slurm_conf = getenv("SLURM_CONF"), *root = getenv("ONESPINE_TEST_ROOT");
 	struct osp_gate_gang *gang = &job->gang;
-	struct osp_slurm_conf *conf;
 
 	memset(job, 0, sizeof(*job));
 	/* slurmd builds the Prolog's environment from nothing, and what users add has a prefix. */
@@ -183,11 +182,10 @@ int osp_gate_job_read(struct osp_gate_job *job, struct osp_error *error)
 		gang->gpus = NULL;
 	job->policy = osp_config_gate(job->config, gang->partition);
 	gang->wanted = gang->node_count;
-	conf = slurm_conf ? osp_load_slurm_conf(slurm_conf, NULL, NULL) : NULL;
-	if (conf) {
-		read_spares(job, conf);
-		find_munge_socket(job, conf);
-		osp_slurm_conf_free(conf);
+	configuration = slurm_conf ? osp_load_slurm_conf(slurm_conf, NULL, NULL) : NULL;
+	if (configuration) {
+		read_spares(job, configuration);
+		find_munge_socket(job, configuration);
 	}
 	read_depth(job);
 	return 0;
@@ -199,6 +197,8 @@ void osp_gate_job_free(struct osp_gate_job *job)
 		free(job->names[i]);
 	free(job->names);
 	osp_config_free(job->config);
+	osp_slurm_conf_free(configuration);
+	configuration = NULL;
 	memset(job, 0, sizeof(*job));
 }
 
@@ -211,10 +211,11 @@ bool osp_gate_job_wanted(const struct osp_gate_job *job)
 /* --- addresses ---------------------------------------------------------------------------------- */
 
 /*
- * NodeAddr as libslurm knows it: of slurm.conf and all that it includes, or of what slurmd was given
- * where there is no such file. Exported by every release from 22.05 to 26.05, declared by none.
+ * NodeAddr as libslurm knows it, where slurm.conf's own lines do not say: of what slurmd was given.
+ * Exported by every release from 22.05 to 26.05, declared by none. It reads all of slurm.conf before
+ * it says a word, which takes longer than all the rest of a gate's talk.
  */
-static char *configured_address(const char *node)
+static char *slurm_address(const char *node)
 {
 	static char *(*get_address)(const char *node_name);
 	static bool looked;
@@ -232,8 +233,14 @@ int osp_gate_address(const char *node, struct sockaddr_storage *address, struct 
 {
 	struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_NUMERICHOST};
 	struct addrinfo *found = NULL;
-	char *name = configured_address(node); /* Slurm's memory: a few bytes, kept */
+	const char *name = NULL;
+	char buffer[256];
 	int state;
+
+	if (configuration)
+		name = osp_slurm_conf_address(configuration, node, buffer, sizeof(buffer));
+	if (!name)
+		name = slurm_address(node); /* Slurm's memory: a few bytes, kept */
 
 	state = getaddrinfo(name ? name : node, NULL, &hints, &found);
 	if (state == EAI_NONAME) {
