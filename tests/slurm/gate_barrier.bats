@@ -143,7 +143,7 @@ setup_file() {
 	submit -N2 -p fresh -w 'n[1-2]' --gres=gpu:8 --wrap true >/dev/null
 	await 30 says n2 'go by n1 of 2 nodes'
 	await 30 nothing_left
-	fault n2 'export ONESPINE_FAKE_NVML=hang:nvmlInit_v2 ONESPINE_TEST_DEADLINE_MS=300'
+	fault n2 'export ONESPINE_FAKE_NVML=hang:nvmlInit_v2 ONESPINE_TEST_DEADLINE_MS=1200'
 	submit -N2 -p fresh -w 'n[1-2]' --gres=gpu:8 >/dev/null
 	await 30 node_is n2 drained
 	matches "$(sinfo -h -p gpu -n n2 -o %E)" '^onespine: .*driver.*'

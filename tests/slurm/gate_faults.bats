@@ -246,7 +246,7 @@ full_disk() {
 # --- checks that hang -----------------------------------------------------------------------------
 
 @test "a check that hangs in a second child too is a failed node" {
-	fault n2 'export ONESPINE_FAKE_NVML=hang:nvmlInit_v2 ONESPINE_TEST_DEADLINE_MS=300'
+	fault n2 'export ONESPINE_FAKE_NVML=hang:nvmlInit_v2 ONESPINE_TEST_DEADLINE_MS=1200'
 	job=$(gang -N3)
 	await 30 node_is n2 drained
 	matches "$(sinfo -h -n n2 -o %E)" '^onespine: .*driver.*'
