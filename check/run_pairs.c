@@ -127,7 +127,8 @@ int osp_pairs_blame(const struct osp_check_context *context, struct osp_outcome 
 	pairs.blamed = calloc(count, sizeof(*pairs.blamed));
 	if (pairs.links && pairs.blamed) {
 		read_results(&pairs);
-		figures = (struct osp_gate_figures){pairs.links, pairs.link_count};
+		figures =
+			(struct osp_gate_figures){.links = pairs.links, .count = pairs.link_count};
 		state = osp_gate_links_judge(&figures, &none, (uint32_t)count, pairs.blamed);
 	}
 	if (!pairs.links || !pairs.blamed || state)

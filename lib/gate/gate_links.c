@@ -169,22 +169,28 @@ static bool is_new(const struct judging *judging, const struct osp_gate_link *li
 	return true;
 }
 
+static bool is_bad(const struct judging *judging, const struct osp_gate_link *link)
+{
+	return osp_gate_link_is_bad(link, judging->median) ||
+	       link->gbps < judging->ring->least_gbps;
+}
+
 typedef void count_f(struct judging *judging, const struct osp_gate_link *link, bool bad);
 
 static void each_link(struct judging *judging, count_f *count)
 {
 	for (uint32_t i = 0; i < judging->ring->count; i++) {
 		const struct osp_gate_link *link = &judging->ring->links[i];
-		bool bad = osp_gate_link_is_bad(link, judging->median);
+		bool bad = is_bad(judging, link);
 		struct osp_gate_link is = bad ? latest(judging, link) : *link;
 
-		count(judging, &is, osp_gate_link_is_bad(&is, judging->median));
+		count(judging, &is, is_bad(judging, &is));
 	}
 	for (uint32_t i = 0; i < judging->again->count; i++) {
 		const struct osp_gate_link *link = &judging->again->links[i];
 
 		if (is_new(judging, link))
-			count(judging, link, osp_gate_link_is_bad(link, judging->median));
+			count(judging, link, is_bad(judging, link));
 	}
 }
 

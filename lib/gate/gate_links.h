@@ -28,6 +28,7 @@
 struct osp_gate_figures {
 	struct osp_gate_link *links;
 	uint32_t count;
+	float least_gbps; /* of the first round: what a link must reach beside; 0: nothing more */
 };
 
 /* The ring over the ranks that are `fit`; none where fewer than two are. Returns how many links;

@@ -18,6 +18,8 @@
 #define REPORT_BYTES_LEAST   17
 #define LINK_BYTES	     13
 #define SENTENCE_BYTES_LEAST 11
+#define MEMBER_BYTES	     9
+#define PART_BYTES	     (31 + OSP_GATE_ID_BYTES) /* and its words */
 
 uint64_t osp_gate_gang_sum(const char *const *nodes, uint32_t node_count)
 {
@@ -139,6 +141,45 @@ void osp_gate_write_verdict(struct osp_text *text, const struct osp_gate_header 
 		put_number(text, sentence->result, 1);
 		put_string(text, sentence->check, sizeof(sentence->check), cut);
 		put_string(text, sentence->reason, sizeof(sentence->reason), cut);
+	}
+}
+
+void osp_gate_write_reduce(struct osp_text *text, const struct osp_gate_header *header,
+			   const struct osp_gate_reduce *reduce)
+{
+	put_header(text, header, OSP_GATE_MESSAGE_REDUCE);
+	put_number(text, reduce->limit_ms, 4);
+	put_number(text, reduce->sum_kib, 4);
+	put_number(text, reduce->group_count, 4);
+	for (uint32_t i = 0; i < reduce->group_count; i++)
+		osp_text_add_bytes(text, (const char *)reduce->ids[i], OSP_GATE_ID_BYTES);
+	put_number(text, reduce->member_count, 4);
+	for (uint32_t i = 0; i < reduce->member_count; i++) {
+		put_number(text, reduce->members[i].rank, 4);
+		put_number(text, reduce->members[i].group, 4);
+		put_number(text, reduce->members[i].gpus, 1);
+	}
+}
+
+void osp_gate_write_parts(struct osp_text *text, const struct osp_gate_header *header,
+			  const struct osp_gate_part *parts, uint32_t count)
+{
+	put_header(text, header, OSP_GATE_MESSAGE_PARTS);
+	put_number(text, count, 4);
+	for (uint32_t i = 0; i < count; i++) {
+		const struct osp_gate_part *part = &parts[i];
+
+		put_number(text, part->rank, 4);
+		put_number(text, part->state, 1);
+		put_number(text, part->version, 4);
+		put_number(text, part->gpus, 1);
+		put_number(text, part->sum_kib, 4);
+		put_number(text, part->wrong, 4);
+		put_float(text, part->gbps);
+		put_float(text, part->least_gbps);
+		put_float(text, part->network_gbps);
+		osp_text_add_bytes(text, (const char *)part->id, OSP_GATE_ID_BYTES);
+		put_string(text, part->why, sizeof(part->why), false);
 	}
 }
 
@@ -376,6 +417,92 @@ static void get_verdict(struct reading *reading, struct osp_gate_message *messag
 	verdict->sentence_count = count;
 }
 
+static void get_ids(struct reading *reading, struct osp_gate_reduce *reduce)
+{
+	uint32_t count = get_count(reading, OSP_GATE_ID_BYTES);
+
+	if (count > OSP_GATE_GROUPS_MAX)
+		refuse(reading, "more groups than there can be");
+	if (reading->bad)
+		return;
+	reduce->ids = count ? calloc(count, sizeof(*reduce->ids)) : NULL;
+	if (count && !reduce->ids)
+		refuse(reading, "no memory for it");
+	reduce->group_count = count;
+	for (uint32_t i = 0; i < count && !reading->bad; i++)
+		get_bytes(reading, reduce->ids[i], OSP_GATE_ID_BYTES);
+}
+
+/* Only in groups that there is an id for; before there are ids, all in the first. */
+static void get_members(struct reading *reading, const struct osp_gate_header *header,
+			struct osp_gate_reduce *reduce)
+{
+	uint32_t count = get_count(reading, MEMBER_BYTES), last = OSP_GATE_NOBODY;
+	uint32_t groups = reduce->group_count ? reduce->group_count : 1;
+
+	reduce->members = count ? calloc(count, sizeof(*reduce->members)) : NULL;
+	if (count && !reduce->members)
+		refuse(reading, "no memory for it");
+	reduce->member_count = count;
+	for (uint32_t i = 0; i < count && !reading->bad; i++) {
+		struct osp_gate_member *member = &reduce->members[i];
+
+		member->rank = get_rank(reading, header, last);
+		member->group = (uint32_t)get_number(reading, 4);
+		member->gpus = (uint32_t)get_number(reading, 1);
+		if (!reading->bad && (member->group >= groups || member->gpus > OSP_GATE_GPUS_MAX ||
+				      (member->gpus == 0) != (reduce->group_count == 0)))
+			refuse(reading, "a member that makes no sense");
+		last = member->rank;
+	}
+}
+
+static void get_reduce(struct reading *reading, struct osp_gate_message *message)
+{
+	struct osp_gate_reduce *reduce = &message->reduce;
+
+	reduce->limit_ms = (uint32_t)get_number(reading, 4);
+	reduce->sum_kib = (uint32_t)get_number(reading, 4);
+	get_ids(reading, reduce);
+	if (!reading->bad)
+		get_members(reading, &message->header, reduce);
+}
+
+static void get_part(struct reading *reading, const struct osp_gate_header *header, uint32_t last,
+		     struct osp_gate_part *part)
+{
+	uint64_t state;
+
+	part->rank = get_rank(reading, header, last);
+	state = get_number(reading, 1);
+	part->version = (uint32_t)get_number(reading, 4);
+	part->gpus = (uint32_t)get_number(reading, 1);
+	part->sum_kib = (uint32_t)get_number(reading, 4);
+	part->wrong = (uint32_t)get_number(reading, 4);
+	part->gbps = get_float(reading);
+	part->least_gbps = get_float(reading);
+	part->network_gbps = get_float(reading);
+	get_bytes(reading, part->id, OSP_GATE_ID_BYTES);
+	get_string(reading, part->why, sizeof(part->why));
+	if (!reading->bad && (state >= OSP_GATE_PART_STATE_COUNT || part->gpus > OSP_GATE_GPUS_MAX))
+		refuse(reading, "a part that makes no sense");
+	part->state = (enum osp_gate_part_state)state;
+}
+
+static void get_parts(struct reading *reading, struct osp_gate_message *message)
+{
+	uint32_t count = get_count(reading, PART_BYTES), last = OSP_GATE_NOBODY;
+
+	message->parts = count ? calloc(count, sizeof(*message->parts)) : NULL;
+	if (count && !message->parts)
+		refuse(reading, "no memory for it");
+	for (uint32_t i = 0; i < count && !reading->bad; i++) {
+		get_part(reading, &message->header, last, &message->parts[i]);
+		last = message->parts[i].rank;
+	}
+	message->count = count;
+}
+
 int osp_gate_read_message(const void *bytes, size_t count, struct osp_gate_message *message,
 			  struct osp_error *error)
 {
@@ -395,6 +522,12 @@ int osp_gate_read_message(const void *bytes, size_t count, struct osp_gate_messa
 		case OSP_GATE_MESSAGE_VERDICT:
 			get_verdict(&reading, message);
 			break;
+		case OSP_GATE_MESSAGE_REDUCE:
+			get_reduce(&reading, message);
+			break;
+		case OSP_GATE_MESSAGE_PARTS:
+			get_parts(&reading, message);
+			break;
 		case OSP_GATE_MESSAGE_DATA:
 		case OSP_GATE_MESSAGE_KIND_END:
 			break;
@@ -411,6 +544,15 @@ void osp_gate_message_free(struct osp_gate_message *message)
 {
 	free(message->reports);
 	free(message->links);
+	free(message->parts);
+	osp_gate_reduce_free(&message->reduce);
 	osp_gate_verdict_free(&message->verdict);
 	memset(message, 0, sizeof(*message));
+}
+
+void osp_gate_reduce_free(struct osp_gate_reduce *reduce)
+{
+	free(reduce->ids);
+	free(reduce->members);
+	memset(reduce, 0, sizeof(*reduce));
 }

@@ -11,6 +11,8 @@
  *	order	COUNT and so many links to be measured
  *	data	nothing: the connection carries the bytes of a measurement from here on
  *	verdict	the verdict
+ *	reduce	LIMIT SUM GROUPS, so many ids, COUNT and so many members: an all-reduce to take part in
+ *	parts	COUNT and so many nodes' parts in one
  *
  * CHALLENGE is what the receiver asked for on this very connection, NONCE what the sender asks for
  * in the answer; GANG is a sum over the names of the nodes. A message that is cut, has bytes too
@@ -35,12 +37,19 @@
 #define OSP_GATE_MESSAGE_BYTES_MAX ((size_t)640 * 1024)
 #define OSP_GATE_WORDS_BYTES	   ((size_t)256 * 1024)
 
+#define OSP_GATE_ID_BYTES	   128	/* ncclUniqueId, by NCCL's stable binary interface */
+#define OSP_GATE_GROUPS_MAX	   4096 /* whose ids go into one message */
+#define OSP_GATE_GPUS_MAX	   64	/* of a node */
+#define OSP_GATE_WHY_BYTES	   120
+
 enum osp_gate_message_kind {
 	OSP_GATE_MESSAGE_REPORT = 1,
 	OSP_GATE_MESSAGE_LINKS,
 	OSP_GATE_MESSAGE_ORDER,
 	OSP_GATE_MESSAGE_DATA,
 	OSP_GATE_MESSAGE_VERDICT,
+	OSP_GATE_MESSAGE_REDUCE,
+	OSP_GATE_MESSAGE_PARTS,
 	OSP_GATE_MESSAGE_KIND_END
 };
 
@@ -65,12 +74,57 @@ struct osp_gate_link {
 	bool wrong; /* bytes came that were not sent */
 };
 
+/* One node of an all-reduce. Its GPUs' ranks in it follow those of the members of its group that
+ * stand before it. */
+struct osp_gate_member {
+	uint32_t rank;
+	uint32_t group;
+	uint32_t gpus; /* that it brings, by its own word; 0 while nobody knows */
+};
+
+/*
+ * An order to take part in an all-reduce: first to get ready (no groups, all members in group 0),
+ * then group by group, each with the id that its first member made. Members rise by rank.
+ */
+struct osp_gate_reduce {
+	uint32_t limit_ms; /* from its arrival on; who is not ready by then says so */
+	uint32_t sum_kib;  /* what each GPU brings; 0 while nobody knows */
+	uint8_t (*ids)[OSP_GATE_ID_BYTES];
+	uint32_t group_count;
+	struct osp_gate_member *members;
+	uint32_t member_count;
+};
+
+enum osp_gate_part_state {
+	OSP_GATE_PART_READY, /* gpus, version, sum_kib, limits and an id are told */
+	OSP_GATE_PART_DONE,  /* gbps, wrong and the next id are */
+	OSP_GATE_PART_BROKE, /* why is; says nothing about the node */
+	OSP_GATE_PART_STATE_COUNT
+};
+
+/* One node's part in an all-reduce. Speeds are gigabytes a second. */
+struct osp_gate_part {
+	uint32_t rank;
+	enum osp_gate_part_state state;
+	uint32_t version;   /* NCCL's number for itself, such as 22304 */
+	uint32_t gpus;	    /* that it brings */
+	uint32_t sum_kib;   /* that each of them has room for */
+	uint32_t wrong;	    /* words of the sum that are wrong, on its GPUs together */
+	float gbps;	    /* bus bandwidth, as nccl-tests counts it */
+	float least_gbps;   /* that bus bandwidth must reach here; 0: no limit is known */
+	float network_gbps; /* what its adapters carry one way; 0: not known */
+	uint8_t id[OSP_GATE_ID_BYTES]; /* of a next group with this node as its first */
+	char why[OSP_GATE_WHY_BYTES];
+};
+
 struct osp_gate_message {
 	struct osp_gate_header header;
 	struct osp_gate_report *reports; /* report */
 	struct osp_gate_link *links;	 /* links, order */
+	struct osp_gate_part *parts;	 /* parts */
 	uint32_t count;
 	struct osp_gate_verdict verdict; /* verdict */
+	struct osp_gate_reduce reduce;	 /* reduce */
 };
 
 /* The sum over names and their order. */
@@ -85,11 +139,18 @@ void osp_gate_write_links(struct osp_text *text, const struct osp_gate_header *h
 void osp_gate_write_data(struct osp_text *text, const struct osp_gate_header *header);
 void osp_gate_write_verdict(struct osp_text *text, const struct osp_gate_header *header,
 			    const struct osp_gate_verdict *verdict);
+void osp_gate_write_reduce(struct osp_text *text, const struct osp_gate_header *header,
+			   const struct osp_gate_reduce *reduce);
+void osp_gate_write_parts(struct osp_text *text, const struct osp_gate_header *header,
+			  const struct osp_gate_part *parts, uint32_t count);
 
 /* Reads one whole message. 0, or -1 with `error` set and `message` empty. Free it with
  * osp_gate_message_free(). */
 int osp_gate_read_message(const void *bytes, size_t count, struct osp_gate_message *message,
 			  struct osp_error *error);
 void osp_gate_message_free(struct osp_gate_message *message);
+
+/* Frees the lists of an order. */
+void osp_gate_reduce_free(struct osp_gate_reduce *reduce);
 
 #endif

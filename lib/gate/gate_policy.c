@@ -22,6 +22,9 @@ const char *const osp_gate_keys[OSP_GATE_KEY_COUNT] = {
 static const char *const depth_names[OSP_GATE_DEPTH_COUNT] = {"off", "passive", "quick", "full"};
 static const char *const job_names[] = {"gpus", "all"};
 static const char *const failure_names[] = {"log", "comment", "drain"};
+/* The last two are how it was said before there were several ways. */
+static const char *const network_names[OSP_GATE_NETWORK_COUNT + 2] = {"off",  "tcp",  "auto",
+								      "nccl", "true", "false"};
 static const char *const wait_names[] = {"go", "wait"};
 
 void osp_gate_policy_default(struct osp_gate_policy *policy)
@@ -33,7 +36,7 @@ void osp_gate_policy_default(struct osp_gate_policy *policy)
 		.failure = OSP_GATE_ON_FAIL_DRAIN,
 		.spares_max = 2,
 		.restarts_max = 3,
-		.network = true,
+		.network = OSP_GATE_NETWORK_AUTO,
 		.port_first = 288,
 		.port_last = 303,
 		.breaker_percent = 10,
@@ -170,6 +173,19 @@ static int take_evidence(struct reading *reading, const struct osp_value *value)
 	return 0;
 }
 
+static int take_network(struct reading *reading, const struct osp_value *value)
+{
+	size_t index;
+
+	if (take_choice(reading, value, network_names, OSP_GATE_NETWORK_COUNT + 2, &index))
+		return -1;
+	if (index >= OSP_GATE_NETWORK_COUNT)
+		index = index == OSP_GATE_NETWORK_COUNT ? OSP_GATE_NETWORK_AUTO
+							: OSP_GATE_NETWORK_OFF;
+	reading->policy->network = (enum osp_gate_network)index;
+	return 0;
+}
+
 static int take_key(struct reading *reading, enum osp_gate_key key, const struct osp_value *value)
 {
 	struct osp_gate_policy *policy = reading->policy;
@@ -198,7 +214,7 @@ static int take_key(struct reading *reading, enum osp_gate_key key, const struct
 	case OSP_GATE_KEY_RESTARTS:
 		return take_number(reading, value, 0, 1000, &policy->restarts_max);
 	case OSP_GATE_KEY_NETWORK:
-		return osp_value_bool(reading->document, value, &policy->network, reading->error);
+		return take_network(reading, value);
 	case OSP_GATE_KEY_PORTS:
 		return take_ports(reading, value);
 	case OSP_GATE_KEY_BREAKER:
@@ -280,7 +296,7 @@ const char *osp_gate_policy_word(const struct osp_gate_policy *policy, enum osp_
 	case OSP_GATE_KEY_RESTARTS:
 		return number_word(policy->restarts_max, buffer, buffer_bytes);
 	case OSP_GATE_KEY_NETWORK:
-		return policy->network ? "true" : "false";
+		return network_names[policy->network];
 	case OSP_GATE_KEY_PORTS:
 		snprintf(buffer, buffer_bytes, "%u-%u", policy->port_first, policy->port_last);
 		return buffer;

@@ -14,12 +14,16 @@
  *	    on_error: go	# go | wait: when a check itself breaks
  *	    spares: 2		# the most that --gang-spares may ask for
  *	    restarts: 3		# after so many starts that the gate stopped the job is held
- *	    network: true	# data and bandwidth between the nodes
+ *	    network: auto	# auto | nccl | tcp | off: data and bandwidth between the nodes
  *	    ports: 288-303	# TCP ports of the gate's messages; below 1024 no user can take them
  *	    breaker: 10		# per cent of the cluster's nodes; more drained by us in
  *	    breaker_s: 3600	# so long: nobody is drained any more
  *	    breaker_jobs: go	# go | wait: what jobs do then
  *	    evidence: local	# local, or a shared folder of root's: what a failed check saw goes there
+ *
+ * `network: nccl` sums over all of the gang's GPUs with NCCL, where each node has libnccl.so.2, and
+ * over TCP where that cannot be; auto does so at the depths that load GPUs (quick, full), and is TCP
+ * at passive, which loads none. true is auto, false is off.
  *
  * Every key has a default. A partition has the values of `defaults` where it says nothing itself.
  * Read from a root-owned file only (tools/gate/gate_job.h sees to that). Any thread.
@@ -44,6 +48,14 @@ enum osp_gate_depth {
 	OSP_GATE_DEPTH_COUNT
 };
 
+enum osp_gate_network {
+	OSP_GATE_NETWORK_OFF,
+	OSP_GATE_NETWORK_TCP,
+	OSP_GATE_NETWORK_AUTO,
+	OSP_GATE_NETWORK_NCCL,
+	OSP_GATE_NETWORK_COUNT
+};
+
 enum osp_gate_failure { OSP_GATE_ON_FAIL_LOG, OSP_GATE_ON_FAIL_COMMENT, OSP_GATE_ON_FAIL_DRAIN };
 
 struct osp_gate_check_rule {
@@ -62,7 +74,7 @@ struct osp_gate_policy {
 	bool error_waits; /* on_error: wait */
 	uint32_t spares_max;
 	uint32_t restarts_max;
-	bool network;
+	enum osp_gate_network network;
 	uint16_t port_first;
 	uint16_t port_last;
 	uint32_t breaker_percent;

@@ -53,6 +53,8 @@ static const struct {
 	[OSP_LIMIT_BF16_PEAK_TFLOPS] = {"bf16_peak_tflops", 10, 20000},
 	[OSP_LIMIT_ALL_REDUCE_GBPS] = {"all_reduce_gbps", 1, 3600},
 	[OSP_LIMIT_ALL_REDUCE_PEAK_GBPS] = {"all_reduce_peak_gbps", 2, 7200},
+	[OSP_LIMIT_GANG_ALL_REDUCE_GBPS] = {"gang_all_reduce_gbps", 1, 3600},
+	[OSP_LIMIT_NETWORK_PEAK_GBPS] = {"network_peak_gbps", 1, 3600},
 };
 
 static const char *const mode_names[] = {

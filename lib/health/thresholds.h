@@ -75,6 +75,10 @@ enum osp_limit_id {
 	OSP_LIMIT_BF16_PEAK_TFLOPS,
 	OSP_LIMIT_ALL_REDUCE_GBPS,
 	OSP_LIMIT_ALL_REDUCE_PEAK_GBPS,
+	/* between nodes: bus bandwidth that all GPUs of several nodes must reach together, and what a
+	 * node's adapters cannot exceed one way */
+	OSP_LIMIT_GANG_ALL_REDUCE_GBPS,
+	OSP_LIMIT_NETWORK_PEAK_GBPS,
 	OSP_LIMIT_COUNT
 };
 

@@ -182,6 +182,7 @@ static bool gate_key_is_word(enum osp_gate_key key)
 	case OSP_GATE_KEY_FAILURE:
 	case OSP_GATE_KEY_CHECKS:
 	case OSP_GATE_KEY_ON_ERROR:
+	case OSP_GATE_KEY_NETWORK:
 	case OSP_GATE_KEY_PORTS:
 	case OSP_GATE_KEY_BREAKER_JOBS:
 	case OSP_GATE_KEY_EVIDENCE:

@@ -48,6 +48,7 @@ load helpers
 		setup
 		gate prolog
 		gate epilog
+		gate reduce
 		history
 		recheck
 		completion

@@ -16,10 +16,9 @@
 #include <string.h>
 #include <unistd.h>
 
-/* The value of `key` in the words of `variable`. */
-static inline bool fake_told(const char *variable, const char *key, long *value)
+/* The value of `key` in `words`. */
+static inline bool fake_told_in(const char *words, const char *key, long *value)
 {
-	const char *words = getenv(variable);
 	size_t length = strlen(key);
 
 	while (words && *words) {
@@ -31,6 +30,12 @@ static inline bool fake_told(const char *variable, const char *key, long *value)
 		words += strcspn(words, " ");
 	}
 	return false;
+}
+
+/* The same in the words of `variable`. */
+static inline bool fake_told(const char *variable, const char *key, long *value)
+{
+	return fake_told_in(getenv(variable), key, value);
 }
 
 /* True for the first process that comes. */

@@ -20,6 +20,12 @@ static void write_again(struct osp_text *text, const struct osp_gate_message *me
 	case OSP_GATE_MESSAGE_VERDICT:
 		osp_gate_write_verdict(text, &message->header, &message->verdict);
 		break;
+	case OSP_GATE_MESSAGE_REDUCE:
+		osp_gate_write_reduce(text, &message->header, &message->reduce);
+		break;
+	case OSP_GATE_MESSAGE_PARTS:
+		osp_gate_write_parts(text, &message->header, message->parts, message->count);
+		break;
 	case OSP_GATE_MESSAGE_KIND_END:
 		fuzz_check(0);
 	}
@@ -32,7 +38,8 @@ FUZZER(gate_message)
 	struct osp_text text = OSP_TEXT_INIT;
 
 	if (osp_gate_read_message(data, size, &message, &error)) {
-		fuzz_check(error.text[0] && !message.reports && !message.links);
+		fuzz_check(error.text[0] && !message.reports && !message.links && !message.parts &&
+			   !message.reduce.members);
 		return 0;
 	}
 	write_again(&text, &message);

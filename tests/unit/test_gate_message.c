@@ -141,6 +141,115 @@ static void links_and_verdicts_too(void **state)
 	osp_text_free(&text);
 }
 
+static struct osp_text written_reduce(uint32_t groups)
+{
+	uint8_t ids[2][OSP_GATE_ID_BYTES] = {{1, 2, 3}, {4, 5, 6}};
+	struct osp_gate_member members[] = {{0, 0, 8}, {1, 1, 4}, {5, 0, 8}, {39, 1, 64}};
+	struct osp_gate_reduce reduce = {.limit_ms = 15000,
+					 .sum_kib = 1048576,
+					 .ids = ids,
+					 .group_count = groups,
+					 .members = members,
+					 .member_count = 4};
+	struct osp_text text = OSP_TEXT_INIT;
+
+	for (int i = 0; !groups && i < 4; i++)
+		members[i].group = members[i].gpus = 0;
+	osp_gate_write_reduce(&text, &header, &reduce);
+	assert_false(text.failed);
+	return text;
+}
+
+static void all_reduces_come_as_they_went(void **state)
+{
+	struct osp_gate_part parts[] = {
+		{.rank = 3,
+		 .state = OSP_GATE_PART_READY,
+		 .version = 22304,
+		 .gpus = 8,
+		 .sum_kib = 1048576,
+		 .least_gbps = 250,
+		 .network_gbps = 400,
+		 .id = {9, 0, 9}},
+		{.rank = 4, .state = OSP_GATE_PART_DONE, .gbps = 437.5f, .wrong = 7},
+		{.rank = 17, .state = OSP_GATE_PART_BROKE, .why = "libnccl.so.2 is not here"}};
+	struct osp_text text = written_reduce(2);
+	struct osp_gate_message message;
+
+	(void)state;
+	assert_int_equal(osp_gate_read_message(text.data, text.length_bytes, &message, NULL), 0);
+	same_header(&message.header);
+	assert_int_equal(message.header.kind, OSP_GATE_MESSAGE_REDUCE);
+	assert_int_equal(message.reduce.limit_ms, 15000);
+	assert_int_equal(message.reduce.sum_kib, 1048576);
+	assert_int_equal(message.reduce.group_count, 2);
+	assert_int_equal(message.reduce.ids[1][2], 6);
+	assert_int_equal(message.reduce.member_count, 4);
+	assert_int_equal(message.reduce.members[3].rank, 39);
+	assert_int_equal(message.reduce.members[3].group, 1);
+	assert_int_equal(message.reduce.members[3].gpus, 64);
+	osp_gate_message_free(&message);
+	osp_text_free(&text);
+
+	osp_gate_write_parts(&text, &header, parts, 3);
+	assert_int_equal(osp_gate_read_message(text.data, text.length_bytes, &message, NULL), 0);
+	assert_int_equal(message.header.kind, OSP_GATE_MESSAGE_PARTS);
+	assert_int_equal(message.count, 3);
+	assert_int_equal(message.parts[0].version, 22304);
+	assert_int_equal(message.parts[0].gpus, 8);
+	assert_true(message.parts[0].least_gbps == 250 && message.parts[0].network_gbps == 400);
+	assert_memory_equal(message.parts[0].id, parts[0].id, OSP_GATE_ID_BYTES);
+	assert_int_equal(message.parts[1].wrong, 7);
+	assert_true(message.parts[1].gbps == 437.5f);
+	assert_string_equal(message.parts[2].why, "libnccl.so.2 is not here");
+	osp_gate_message_free(&message);
+	osp_text_free(&text);
+}
+
+static void refuse_changed(struct osp_text text, size_t at, int byte, const char *says)
+{
+	struct osp_gate_message message;
+	struct osp_error error = {.text = ""};
+
+	text.data[at] = (char)byte;
+	assert_int_equal(osp_gate_read_message(text.data, text.length_bytes, &message, &error), -1);
+	if (strcmp(error.text, says) != 0)
+		fail_msg("byte %zu: %s", at, error.text);
+	assert_null(message.parts);
+	assert_null(message.reduce.members);
+	assert_null(message.reduce.ids);
+	osp_text_free(&text);
+}
+
+static void all_reduces_are_refused(void **state)
+{
+	size_t groups = AT_COUNT + 8, members = groups + 4 + 2 * OSP_GATE_ID_BYTES + 4;
+	struct osp_gate_part part = {.rank = 1};
+	struct osp_text text = OSP_TEXT_INIT;
+
+	(void)state;
+	refuse_changed(written_reduce(2), groups, 0xff,
+		       "gate message: more announced than there is");
+	refuse_changed(written_reduce(2), groups + 3, 1,
+		       "gate message: more announced than there is");
+	refuse_changed(written_reduce(2), members + 3, 1,
+		       "gate message: about a rank twice or out of order");
+	refuse_changed(written_reduce(2), members + 7, 2,
+		       "gate message: a member that makes no sense");
+	refuse_changed(written_reduce(2), members + 8, 65,
+		       "gate message: a member that makes no sense");
+	refuse_changed(written_reduce(2), members + 8, 0,
+		       "gate message: a member that makes no sense");
+	refuse_changed(written_reduce(0), groups + 4 + 4 + 8, 8,
+		       "gate message: a member that makes no sense");
+	osp_gate_write_parts(&text, &header, &part, 1);
+	refuse_changed(text, AT_FIRST + 4, OSP_GATE_PART_STATE_COUNT,
+		       "gate message: a part that makes no sense");
+	text = (struct osp_text)OSP_TEXT_INIT;
+	osp_gate_write_parts(&text, &header, &part, 1);
+	refuse_changed(text, AT_FIRST + 9, 65, "gate message: a part that makes no sense");
+}
+
 /* One byte changed, and what is said about it. */
 static void refusals(void **state)
 {
@@ -231,6 +340,31 @@ static void the_largest_gang_fits(void **state)
 	free(all);
 }
 
+/* As many pairs as may be, with their ids. */
+static void the_most_pairs_fit(void **state)
+{
+	uint32_t count = 2 * OSP_GATE_GROUPS_MAX;
+	struct osp_gate_reduce reduce = {.group_count = OSP_GATE_GROUPS_MAX, .member_count = count};
+	struct osp_gate_header large = header;
+	struct osp_text text = OSP_TEXT_INIT;
+	struct osp_gate_message message;
+
+	(void)state;
+	reduce.ids = calloc(OSP_GATE_GROUPS_MAX, sizeof(*reduce.ids));
+	reduce.members = calloc(count, sizeof(*reduce.members));
+	assert_true(reduce.ids && reduce.members);
+	for (uint32_t i = 0; i < count; i++)
+		reduce.members[i] = (struct osp_gate_member){.rank = i, .group = i / 2, .gpus = 8};
+	large.node_count = count;
+	osp_gate_write_reduce(&text, &large, &reduce);
+	assert_in_range(text.length_bytes, 1, OSP_GATE_MESSAGE_BYTES_MAX);
+	assert_int_equal(osp_gate_read_message(text.data, text.length_bytes, &message, NULL), 0);
+	assert_int_equal(message.reduce.member_count, count);
+	osp_gate_message_free(&message);
+	osp_text_free(&text);
+	osp_gate_reduce_free(&reduce);
+}
+
 static void the_gang_is_known_by_names_and_order(void **state)
 {
 	static const char *const one[] = {"n1", "n2"}, *const other[] = {"n2", "n1"},
@@ -248,6 +382,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(reports_come_as_they_went),
 		cmocka_unit_test(links_and_verdicts_too),
+		cmocka_unit_test(all_reduces_come_as_they_went),
+		cmocka_unit_test(all_reduces_are_refused),
+		cmocka_unit_test(the_most_pairs_fit),
 		cmocka_unit_test(refusals),
 		cmocka_unit_test(every_cut_is_refused),
 		cmocka_unit_test(the_largest_gang_fits),

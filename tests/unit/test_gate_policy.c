@@ -25,7 +25,7 @@ static void defaults(void **state)
 	assert_false(policy->error_waits);
 	assert_int_equal(policy->spares_max, 2);
 	assert_int_equal(policy->restarts_max, 3);
-	assert_true(policy->network);
+	assert_int_equal(policy->network, OSP_GATE_NETWORK_AUTO);
 	assert_int_equal(policy->port_first, 288);
 	assert_int_equal(policy->port_last, 303);
 	assert_int_equal(policy->breaker_percent, 10);

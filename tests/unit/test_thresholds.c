@@ -201,6 +201,9 @@ static void agrees(const struct osp_limit_entry *entry, const struct osp_instanc
 	case OSP_LIMIT_MEMORY_GIB:
 		assert_in_range(value, instance->memory_gib * 9 / 10, instance->memory_gib);
 		break;
+	case OSP_LIMIT_NETWORK_PEAK_GBPS: /* whole gigabytes, up */
+		assert_int_equal(value, (instance->network_mbps + 7999) / 8000);
+		break;
 	default:
 		break;
 	}
@@ -256,9 +259,9 @@ static void possible(const struct osp_thresholds *thresholds, const char *model,
 
 static void shipped_speeds_are_possible(void **state)
 {
-	static const enum osp_limit_id speeds[] = {OSP_LIMIT_HBM_GBPS, OSP_LIMIT_HOST_COPY_GBPS,
-						   OSP_LIMIT_PEER_GBPS, OSP_LIMIT_BF16_TFLOPS,
-						   OSP_LIMIT_ALL_REDUCE_GBPS};
+	static const enum osp_limit_id speeds[] = {
+		OSP_LIMIT_HBM_GBPS,    OSP_LIMIT_HOST_COPY_GBPS,  OSP_LIMIT_PEER_GBPS,
+		OSP_LIMIT_BF16_TFLOPS, OSP_LIMIT_ALL_REDUCE_GBPS, OSP_LIMIT_GANG_ALL_REDUCE_GBPS};
 	static const struct {
 		const char *node, *model;
 	} nodes[] = {

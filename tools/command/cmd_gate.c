@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* cmd_gate.c - `onespine gate prolog` and `gate epilog`: what slurmd runs before and after a job */
+/* cmd_gate.c - `onespine gate prolog` and `gate epilog`: what slurmd runs before and after a job; and
+ * `gate reduce`, which the first of them runs */
 #include "onespine_config.h"
 #include "tools/shared/command.h"
 
@@ -10,12 +11,16 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "check/check.h"
+#include "check/gang_reduce.h"
+#include "check/gpus.h"
 #include "tools/gate/gate_check.h"
 #include "tools/gate/gate_talk.h"
+#include "tools/record/thresholds_file.h"
 
 #define LOG_FILE     OSP_LOG_DIR "/gate.log"
 #define STATE_FOLDER OSP_STATE_DIR
@@ -170,4 +175,33 @@ int osp_run_gate_epilog(const struct osp_call *call)
 {
 	(void)call;
 	return run_gate(run_epilog);
+}
+
+/* --- reduce ------------------------------------------------------------------------------------- */
+
+int osp_run_gate_reduce(const struct osp_call *call)
+{
+	const char *root = getenv("ONESPINE_TEST_ROOT"), *gpus = call->values[OSP_OPTION_GPUS];
+	struct osp_error error = {.text = ""};
+	struct osp_thresholds *thresholds;
+	struct osp_check_context context;
+	struct stat status;
+	int result;
+
+	root = root ? root : "";
+	if (fstat(STDIN_FILENO, &status) || !S_ISSOCK(status.st_mode)) {
+		osp_error_set(&error, "standard input is no socket: this is run by gate prolog");
+		return osp_say_error(&error);
+	}
+	if (gpus && !osp_gpus_valid(gpus, &error))
+		return osp_say_error(&error);
+	thresholds = osp_thresholds_in_force(NULL, root, &error);
+	if (!thresholds)
+		return osp_say_error(&error);
+	osp_check_context_set(&context, root, thresholds);
+	context.gpus = gpus;
+	context.depth = OSP_DEPTH_QUICK;
+	result = osp_gang_serve(&context, STDIN_FILENO, STDIN_FILENO);
+	osp_thresholds_free(thresholds);
+	return result ? OSP_EXIT_NO : OSP_EXIT_YES;
 }

@@ -116,10 +116,12 @@ static int (*const run[OSP_COMMAND_COUNT])(const struct osp_call *) = {
 #ifdef OSP_HAVE_MUNGE
 	[OSP_GATE_PROLOG] = osp_run_gate_prolog,
 	[OSP_GATE_EPILOG] = osp_run_gate_epilog,
+	[OSP_GATE_REDUCE] = osp_run_gate_reduce,
 	[OSP_RECHECK] = osp_run_recheck,
 #else
 	[OSP_GATE_PROLOG] = run_without_munge,
 	[OSP_GATE_EPILOG] = run_without_munge,
+	[OSP_GATE_REDUCE] = run_without_munge,
 	[OSP_RECHECK] = run_without_munge,
 #endif
 	[OSP_COMPLETION] = run_completion,

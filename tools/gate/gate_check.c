@@ -45,7 +45,7 @@ static void run_check(const struct osp_gate_job *job, uint32_t budget_ms, bool r
 	if (reuse && job->policy->fresh_s)
 		arguments[count++] = fresh;
 	arguments[count] = NULL;
-	osp_gate_lock_wait(job, budget_ms);
+	osp_gate_lock_wait(job, job->depth > OSP_GATE_PASSIVE, budget_ms);
 	dup2(nothing, STDIN_FILENO);
 	dup2(answer, STDOUT_FILENO);
 	dup2(nothing, STDERR_FILENO);

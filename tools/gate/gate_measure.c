@@ -4,7 +4,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <grp.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -17,15 +16,15 @@
 #include "check/check.h"
 #include "check/child.h"
 #include "lib/base/text.h"
+#include "tools/gate/gate_rights.h"
 #include "tools/gate/gate_talk.h"
 
 #define ROUND_MS     1500 /* to send, receive and compare */
-#define TELL_MS	     500  /* for the figures to come up */
+#define CHILD_MOST_S (ROUND_MS / 1000 + 2)
+#define TELL_MS	     500 /* for the figures to come up */
 #define SEND_MS	     400
 #define SEND_BYTES   ((size_t)64 * 1024 * 1024)
 #define BLOCK_BYTES  ((size_t)1024 * 1024)
-#define FILES_MAX    1024
-#define NOBODY_ID    65534		     /* "nobody", by number: no name service in a gate */
 #define TEST_NETWORK "ONESPINE_TEST_NETWORK" /* for tests: slow, corrupt */
 
 struct figure {
@@ -34,18 +33,6 @@ struct figure {
 };
 
 /* --- in a process of its own ---------------------------------------------------------------------- */
-
-static void give_up_root(int keep, int keep_too)
-{
-	for (int file = 3; file < FILES_MAX; file++)
-		if (file != keep && file != keep_too)
-			close(file);
-	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 || setgroups(0, NULL) < 0 ||
-	    setresgid(NOBODY_ID, NOBODY_ID, NOBODY_ID) < 0 ||
-	    setresuid(NOBODY_ID, NOBODY_ID, NOBODY_ID) < 0)
-		_exit(1);
-	alarm(ROUND_MS / 1000 + 2);
-}
 
 /* Bytes that both ends can make and nobody can guess. */
 static uint8_t *make_block(const uint8_t challenge[OSP_GATE_CHALLENGE_BYTES])
@@ -180,7 +167,7 @@ static void send_to(struct gate_talk *talk, uint32_t rank)
 	while (osp_gate_unsent(&peer))
 		if (!ready(&peer, POLLOUT, until_ms) || osp_gate_flush(&peer))
 			_exit(1);
-	give_up_root(peer.file, -1);
+	gate_give_up_rights(peer.file, -1, CHILD_MOST_S);
 	if (!block)
 		_exit(1);
 	set_blocking(peer.file);
@@ -245,7 +232,7 @@ bool gate_measure_receive(struct gate_talk *talk, struct osp_gate_peer *peer,
 		return true;
 	}
 	block = make_block(peer->mine);
-	give_up_root(peer->file, answer);
+	gate_give_up_rights(peer->file, answer, CHILD_MOST_S);
 	set_blocking(peer->file);
 	/* Not before somebody listens who reads nothing else. */
 	if (!block || !osp_write_all(peer->file, "G", 1))
@@ -479,7 +466,7 @@ bool gate_measure_start(struct gate_talk *talk, const struct osp_gate_report *re
 		fit[i] = reports[i].result < OSP_GATE_FAIL;
 		all_fresh = all_fresh && reports[i].fresh;
 	}
-	if (fit && links && talk->job->policy->network && !all_fresh &&
+	if (fit && links && talk->job->policy->network != OSP_GATE_NETWORK_OFF && !all_fresh &&
 	    gate_now_ms(talk) + ROUND_MS + TELL_MS < talk->barrier.times.verdict_ms)
 		link_count = osp_gate_ring(fit, count, links);
 	free(fit);

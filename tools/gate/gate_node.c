@@ -21,8 +21,9 @@
 
 /* What a test has put in place of the node goes along; on a node there is none of it. */
 static const char *const test_variables[] = {
-	"ONESPINE_TEST_ROOT", "ONESPINE_TEST_DEADLINE_MS", "LD_LIBRARY_PATH",	 "LD_PRELOAD",
-	"ONESPINE_FAKE_NVML", "ONESPINE_FAKE_SYSTEM",	   "ONESPINE_FAKE_MARK",
+	"ONESPINE_TEST_ROOT",	"ONESPINE_TEST_DEADLINE_MS", "LD_LIBRARY_PATH",
+	"LD_PRELOAD",		"ONESPINE_FAKE_NVML",	     "ONESPINE_FAKE_CUDA",
+	"ONESPINE_FAKE_SYSTEM", "ONESPINE_FAKE_MARK",
 };
 
 #define TEST_VARIABLES (sizeof(test_variables) / sizeof(test_variables[0]))
@@ -73,23 +74,24 @@ static int open_lock(const struct osp_gate_job *job, int flags)
 	return open(path, O_RDWR | O_CREAT | O_NOFOLLOW | flags, 0600);
 }
 
-void osp_gate_lock_wait(const struct osp_gate_job *job, uint32_t budget_ms)
+int osp_gate_lock_wait(const struct osp_gate_job *job, bool alone, uint32_t budget_ms)
 {
 	uint32_t most_ms = budget_ms / 4 < LOCK_MOST_MS ? budget_ms / 4 : LOCK_MOST_MS;
 	uint64_t begun_ms = osp_now_ms(), waited_ms;
 	int file = open_lock(job, 0);
-	int kind = job->depth > OSP_GATE_PASSIVE ? LOCK_EX : LOCK_SH;
+	int kind = alone ? LOCK_EX : LOCK_SH;
 
 	if (file < 0 || flock(file, kind | LOCK_NB) == 0)
-		return;
+		return file;
 	osp_gate_log(job, "waits for the check of another job on this node");
 	while ((waited_ms = osp_now_ms() - begun_ms) < most_ms) {
 		usleep(LOCK_TRY_MS * 1000);
 		if (flock(file, kind | LOCK_NB) == 0)
-			return;
+			return file;
 	}
 	osp_gate_log(job, "goes on beside it after %u ms", most_ms);
 	close(file);
+	return -1;
 }
 
 int osp_gate_lock_look(const struct osp_gate_job *job)

@@ -10,16 +10,19 @@
 #ifndef OSP_GATE_NODE_H
 #define OSP_GATE_NODE_H
 
+#include <stdbool.h>
+
 #include "tools/gate/gate_job.h"
 
 /* The environment, ended by NULL; the same one each time. */
 char **osp_gate_environment(const struct osp_gate_job *job);
 
 /*
- * For a check of the job's depth. Waits for it, 5 s or a quarter of the budget, and goes on without
- * it after that; the log says so. It ends with this process and with the program that it becomes.
+ * For what is `alone` since it loads GPUs, or not. Waits for it, 5 s or a quarter of the budget, and
+ * goes on without it after that (-1); the log says so. The file is left open: the lock ends with this
+ * process and with the program that it becomes.
  */
-void osp_gate_lock_wait(const struct osp_gate_job *job, uint32_t budget_ms);
+int osp_gate_lock_wait(const struct osp_gate_job *job, bool alone, uint32_t budget_ms);
 
 /* To look without a check: a file to close, or -1 where somebody loads GPUs now. */
 int osp_gate_lock_look(const struct osp_gate_job *job);

@@ -10,6 +10,7 @@
 
 #include "check/check.h"
 #include "tools/gate/gate_measure.h"
+#include "tools/gate/gate_reduce.h"
 #include "tools/gate/gate_talk_data.h"
 
 #define PAUSE_LEAST_MS		  4 /* between two rounds of attempts to reach a superior */
@@ -19,6 +20,7 @@
 #define GOODBYE_MS		  1000 /* for the last words to arrive */
 #define ASK_EVERY_MS		  3000
 #define MEASURE_LOOK_MS		  5
+#define REDUCE_LATE_MS		  500 /* for the parts to come up */
 
 #define CREDENTIAL_BYTES(message) ((message)*4 / 3 + 1024)
 #define REPORT_BYTES_MOST	  320
@@ -122,6 +124,7 @@ static void close_talk(struct gate_talk *talk)
 	if (talk->listener >= 0)
 		close(talk->listener);
 	gate_measure_free(talk);
+	gate_reduce_free(talk);
 	free(talk->reports);
 	osp_gate_check_free(&talk->check);
 	osp_gate_barrier_free(&talk->barrier);
@@ -300,8 +303,12 @@ static void hear_above(struct gate_talk *talk)
 		}
 		if (message.header.kind == OSP_GATE_MESSAGE_VERDICT)
 			take_verdict(talk, &message);
-		else if (message.header.kind == OSP_GATE_MESSAGE_ORDER)
+		else if (message.header.kind == OSP_GATE_MESSAGE_REDUCE)
+			gate_reduce_order(talk, &message);
+		else if (message.header.kind == OSP_GATE_MESSAGE_ORDER) {
+			gate_reduce_stop(talk);
 			gate_measure_order(talk, &message);
+		}
 		osp_gate_message_free(&message);
 	}
 }
@@ -454,6 +461,8 @@ static bool hear_below(struct gate_talk *talk, struct osp_gate_peer *peer)
 			hear_reports(talk, &message);
 		else if (welcome && message.header.kind == OSP_GATE_MESSAGE_LINKS)
 			gate_measure_hear(talk, &message);
+		else if (welcome && message.header.kind == OSP_GATE_MESSAGE_PARTS)
+			gate_reduce_hear(talk, &message);
 		osp_gate_message_free(&message);
 		if (!welcome)
 			return false;
@@ -585,9 +594,17 @@ static void decide(struct gate_talk *talk)
 	} else if (talk->reports) {
 		if (talk->measure.done)
 			gate_measure_judge(talk, talk->reports);
+		if (talk->reduce.judged)
+			gate_reduce_judge(talk, talk->reports);
 		osp_gate_act_decide(talk->here, talk->reports, until_ms, talk->verdict);
 	}
 	talk->has_verdict = true;
+}
+
+static void measure_or_decide(struct gate_talk *talk)
+{
+	if (!gate_measure_start(talk, talk->reports))
+		decide(talk);
 }
 
 /* All reports are in, or the time for them is over: what is left is the network, and then the
@@ -602,8 +619,24 @@ static void complete(struct gate_talk *talk)
 	talk->reports = calloc(talk->wire.node_count, sizeof(*talk->reports));
 	if (talk->reports)
 		osp_gate_barrier_all(&talk->barrier, talk->reports);
-	if (talk->job_gone || !talk->reports || !gate_measure_start(talk, talk->reports))
+	if (talk->job_gone || !talk->reports)
 		decide(talk);
+	else if (!gate_reduce_start(talk, talk->reports))
+		measure_or_decide(talk);
+}
+
+/* What measured the network is done: what TCP does not have to add, it does not. */
+static void go_on(struct gate_talk *talk)
+{
+	if (talk->measure.decides) {
+		if (talk->measure.done)
+			decide(talk);
+	} else if (talk->reduce.decides && talk->reduce.done) {
+		if (talk->reduce.judged && !talk->job->gang.spares)
+			decide(talk);
+		else
+			measure_or_decide(talk);
+	}
 }
 
 /* --- the loop ----------------------------------------------------------------------------------- */
@@ -611,10 +644,10 @@ static void complete(struct gate_talk *talk)
 /* Waits for whatever comes first and serves it. */
 static void wait_and_serve(struct gate_talk *talk, uint64_t wake_ms)
 {
-	struct pollfd files[GATE_PEERS_MAX + 3];
+	struct pollfd files[GATE_PEERS_MAX + 4];
 	size_t peer_count = talk->peer_count;
 	uint64_t now_ms = gate_now_ms(talk);
-	nfds_t count = 3;
+	nfds_t count = 4;
 
 	files[0] = (struct pollfd){.fd = talk->listener, .events = POLLIN};
 	files[1] =
@@ -624,6 +657,9 @@ static void wait_and_serve(struct gate_talk *talk, uint64_t wake_ms)
 		.events = (short)(talk->above.state == OSP_GATE_PEER_CONNECTING ? POLLOUT
 				  : osp_gate_unsent(&talk->above)		? POLLIN | POLLOUT
 										: POLLIN)};
+	files[3] =
+		(struct pollfd){.fd = talk->reduce.reducer.asked ? talk->reduce.reducer.file : -1,
+				.events = POLLIN};
 	for (size_t i = 0; i < peer_count; i++)
 		files[count++] = (struct pollfd){
 			.fd = talk->peers[i].state ? talk->peers[i].file : -1,
@@ -634,7 +670,7 @@ static void wait_and_serve(struct gate_talk *talk, uint64_t wake_ms)
 	serve_check(talk, files[1].revents);
 	serve_above(talk, files[2].revents);
 	for (size_t i = 0; i < peer_count; i++)
-		serve_peer(talk, &talk->peers[i], files[3 + i].revents);
+		serve_peer(talk, &talk->peers[i], files[4 + i].revents);
 	if (files[0].revents)
 		accept_peers(talk);
 }
@@ -645,6 +681,9 @@ static uint64_t next_look_ms(const struct gate_talk *talk, uint64_t wake_ms)
 	if (talk->checking)
 		wake_ms = least(least(wake_ms, talk->barrier.times.check_ms),
 				osp_gate_check_due_ms(&talk->check) - talk->here->begun_ms);
+	if (gate_reducing(talk)) /* its answers wake us */
+		wake_ms = least(wake_ms, talk->reduce.until_ms +
+						 (talk->reduce.own_told ? REDUCE_LATE_MS : 0));
 	if (gate_measuring(talk))
 		wake_ms = least(wake_ms, gate_now_ms(talk) + MEASURE_LOOK_MS);
 	if (talk->above.state && talk->above.state != OSP_GATE_PEER_KNOWN)
@@ -687,8 +726,9 @@ static enum osp_gate_outcome loop(struct gate_talk *talk)
 		wait_and_serve(talk, next_look_ms(talk, wake_ms));
 		watch_job(talk);
 		gate_measure_serve(talk);
-		if (talk->measure.decides && talk->measure.done)
-			decide(talk);
+		gate_reduce_serve(talk);
+		if (!talk->has_verdict)
+			go_on(talk);
 	}
 	return OSP_GATE_KNOWN;
 }

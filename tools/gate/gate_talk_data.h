@@ -2,8 +2,8 @@
 /*
  * gate_talk_data.h - what stands behind osp_gate_talk()
  *
- * For gate_talk.c, which keeps the loop, and gate_measure.c, which measures links. Nothing else
- * includes this.
+ * For gate_talk.c, which keeps the loop, gate_measure.c, which measures links over TCP, and
+ * gate_reduce.c, which measures with NCCL. Nothing else includes this.
  */
 #ifndef OSP_GATE_TALK_DATA_H
 #define OSP_GATE_TALK_DATA_H
@@ -11,11 +11,12 @@
 #include <poll.h>
 
 #include "lib/gate/gate_barrier.h"
-#include "lib/gate/gate_links.h"
+#include "lib/gate/gate_reduce.h"
 #include "tools/gate/gate_act.h"
 #include "tools/gate/gate_check.h"
 #include "tools/gate/gate_job.h"
 #include "tools/gate/gate_peer.h"
+#include "tools/gate/gate_reducer.h"
 
 #define GATE_PEERS_MAX	   512 /* from below and strangers, at once */
 #define GATE_STRANGERS_MAX 32
@@ -47,6 +48,28 @@ struct gate_measure {
 	uint32_t sender_count;
 };
 
+/* All-reduces by NCCL. The arrays are the decider's, by rank. */
+struct gate_reduce {
+	uint32_t round; /* 0: none yet; 1: getting ready */
+	bool decides;
+	bool done;     /* the decider: all rounds */
+	bool judged;   /* and what came of it needs nothing more from TCP */
+	bool own_told; /* this round's part of this node */
+	uint64_t until_ms;
+	struct osp_gate_reduce order; /* of this round */
+	struct gate_reducer reducer;
+	bool *fit;
+	bool *told;
+	uint32_t missing;
+	struct osp_gate_part *ready; /* with the newest id */
+	struct osp_gate_part *last;  /* of this round */
+	float least_gbps;	     /* that all ask for; 0: somebody knows no limit */
+	struct osp_gate_link *pairs; /* measured so far */
+	uint32_t pair_count;
+	uint32_t first_count; /* of them in the first round of pairs */
+	uint32_t pair_rounds;
+};
+
 struct gate_talk {
 	const struct osp_gate_job *job;
 	const struct osp_gate_here *here;
@@ -70,6 +93,7 @@ struct gate_talk {
 	uint64_t next_ask_ms;
 	struct osp_gate_report *reports; /* the decider's, once they are complete */
 	struct gate_measure measure;
+	struct gate_reduce reduce;
 	bool job_gone;
 };
 

@@ -66,7 +66,8 @@ build_onespine() {
 			where_built "$release" sh -c 'cd "$1" && shift && exec "$@"' sh "$folder" \
 				"$ONESPINE_SOURCE/configure" --quiet $wanted && printf '%s\n' "$wanted" >"$folder/configured"
 		fi && where_built "$release" make -s -C "$folder" -j"$(nproc)" all \
-			tests/fake/knock tests/fake/libnvml.la tests/fake/libsystem.la &&
+			tests/fake/knock tests/fake/libcuda.la tests/fake/libnccl.la tests/fake/libnvml.la \
+			tests/fake/libsystem.la &&
 			where_built "$release" make -s -C "$folder" install
 	) 9>"$folder/lock" >"$log" 2>&1 || {
 		say "building for Slurm $release failed; the end of $log:"

@@ -18,9 +18,14 @@ gate_fakes() {
 write_gate() {
 	local fakes name log
 	fakes=$(gate_fakes)
-	mkdir -p "$dir/nodes" "$dir/fakes"
+	mkdir -p "$dir/nodes" "$dir/fakes" "$dir/fakes-cuda"
 	cp "$fakes/libnvml.so" "$dir/fakes/libnvidia-ml.so.1"
 	cp "$fakes/libsystem.so" "$dir/fakes/libsystem.so"
+	# for who wants GPUs that can be loaded: cp DIR/fakes-cuda/* DIR/fakes
+	[[ ! -e $fakes/libnccl.so ]] || {
+		cp "$fakes/libcuda.so" "$dir/fakes-cuda/libcuda.so.1"
+		cp "$fakes/libnccl.so" "$dir/fakes-cuda/libnccl.so.2"
+	}
 	log=$prefix/var/log/onespine/gate.log
 	for name in "${names[@]}"; do
 		"$ONESPINE_SOURCE/tests/fake/node" "$dir/nodes/$name"

@@ -43,6 +43,7 @@ int osp_run_doctor(const struct osp_call *call);
 int osp_run_setup(const struct osp_call *call);
 int osp_run_gate_prolog(const struct osp_call *call);
 int osp_run_gate_epilog(const struct osp_call *call);
+int osp_run_gate_reduce(const struct osp_call *call);
 int osp_run_recheck(const struct osp_call *call);
 
 /* "onespine: file:line:column: text" on standard error ("out of memory" for an error without text);

@@ -183,6 +183,13 @@ static const struct osp_command commands[OSP_COMMAND_COUNT] = {
 			     .arguments = "",
 			     .summary = "put on record what a job's end left on this node",
 			     .details = "For slurmd, as root: run by onespine.so or as an Epilog."},
+	[OSP_GATE_REDUCE] =
+		{.name = "gate reduce",
+		 .arguments = "",
+		 .summary = "take part in the gate's all-reduces with this node's GPUs",
+		 .details = "For 'gate prolog', which runs it without rights: standard input is a "
+			    "socket, through which it is asked and answers. NCCL runs in it.",
+		 .answers = "NCCL, CUDA or a GPU did not do what was asked; the answer says why"},
 	[OSP_RECHECK] =
 		{.name = "recheck",
 		 .arguments = "[NODE]...",
@@ -426,7 +433,7 @@ static const struct osp_option options[OSP_OPTION_COUNT] = {
 	[OSP_OPTION_GPUS] =
 		{.name = "gpus",
 		 .argument = "LIST",
-		 .commands = BIT(OSP_CHECK),
+		 .commands = BIT(OSP_CHECK) | BIT(OSP_GATE_REDUCE),
 		 .help = "Only these GPUs: numbers in the order of the PCI bus, ranges or "
 			 "UUIDs, separated by commas (0-3,5)."},
 	[OSP_OPTION_ONLY_CHECKS] = {.name = "only",
