@@ -44,7 +44,7 @@ enum osp_fact_id {
 	OSP_FACT_DEFAULT_INTERFACE,
 	OSP_FACT_GPU_HCAS,	/* active HCAs near a GPU, as NCCL_IB_HCA lists them */
 	OSP_FACT_OFI_TUNER,	/* path of libnccl-ofi-tuner.so */
-	OSP_FACT_EFA_LIBRARIES, /* folders for LD_LIBRARY_PATH */
+	OSP_FACT_EFA_LIBRARIES, /* folders for LD_LIBRARY_PATH that ldconfig does not know */
 	OSP_FACT_MEMLOCK_UNLIMITED,
 	OSP_FACT_STACK_UNLIMITED,
 	OSP_FACT_NOFILE,

@@ -15,10 +15,12 @@
 
 #define LIBRARY_BYTES_MAX ((size_t)64 * 1024 * 1024)
 #define LIST_BYTES_MAX	  ((size_t)1024 * 1024)
+#define CACHE_BYTES_MAX	  ((size_t)16 * 1024 * 1024)
 #define VERSION_BYTES	  64
 
 #define INSTALLER_LIST	  "/opt/amazon/efa_installed_packages"
 #define CUDA_VERSION	  "/usr/local/cuda/version.json"
+#define LOADER_CACHE	  "/etc/ld.so.cache"
 
 /* Where NCCL stands on usual nodes and in usual images; from NCCL_PLACES on, where the EFA installer
  * and older images put aws-ofi-nccl; then what tells of the rest. */
@@ -41,6 +43,7 @@ const char *const osp_node_software_places[] = {
 	"/opt/amazon/efa/lib64",
 	INSTALLER_LIST,
 	CUDA_VERSION,
+	LOADER_CACHE,
 };
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
@@ -210,22 +213,56 @@ static void look_at_installer(const char *root, struct osp_facts *facts)
 	free(list);
 }
 
-/* Those of the installer's folders that are there. */
+/*
+ * Whether the loader's cache leads to `library` in that folder, or below it, and nowhere else. The
+ * cache, which ldconfig makes, holds each path with its end.
+ */
+static bool loader_finds(const char *cache, size_t cache_bytes, const char *folder,
+			 const char *library)
+{
+	const char *at = cache, *end = cache + cache_bytes;
+	size_t length = strlen(library) + 1;
+	bool found = false;
+
+	while (at && (at = memmem(at, (size_t)(end - at), library, length))) {
+		const char *path = at;
+
+		while (path > cache && path[-1])
+			path--;
+		if (at > path && at[-1] == '/') {
+			if (strncmp(path, folder, strlen(folder)) != 0 ||
+			    path[strlen(folder)] != '/')
+				return false;
+			found = true;
+		}
+		at += length;
+	}
+	return found;
+}
+
+/* Those of the installer's folders that are there and that the loader does not know. */
 static void look_for_libraries(const char *root, struct osp_facts *facts)
 {
-	static const char *const folders[] = {"/opt/amazon/efa/lib", "/opt/amazon/efa/lib64",
-					      "/opt/amazon/ofi-nccl/lib",
-					      "/opt/amazon/ofi-nccl/lib64"};
+	static const struct {
+		const char *folder, *library;
+	} places[] = {{"/opt/amazon/efa/lib", "libfabric.so.1"},
+		      {"/opt/amazon/efa/lib64", "libfabric.so.1"},
+		      {"/opt/amazon/ofi-nccl/lib", "libnccl-net.so"},
+		      {"/opt/amazon/ofi-nccl/lib64", "libnccl-net.so"}};
 	char whole[PATH_MAX], list[OSP_FACT_BYTES] = "";
+	size_t cache_bytes = 0;
+	char *cache = osp_node_read(root, LOADER_CACHE, CACHE_BYTES_MAX, &cache_bytes);
 
-	for (size_t i = 0; i < COUNT(folders); i++) {
+	for (size_t i = 0; i < COUNT(places); i++) {
+		const char *folder = places[i].folder;
 		size_t used = strlen(list);
 
-		if (snprintf(whole, sizeof(whole), "%s%s", root, folders[i]) < (int)sizeof(whole) &&
-		    !access(whole, X_OK))
-			snprintf(list + used, sizeof(list) - used, "%s%s", used ? ":" : "",
-				 folders[i]);
+		if (snprintf(whole, sizeof(whole), "%s%s", root, folder) < (int)sizeof(whole) &&
+		    !access(whole, X_OK) &&
+		    !(cache && loader_finds(cache, cache_bytes, folder, places[i].library)))
+			snprintf(list + used, sizeof(list) - used, "%s%s", used ? ":" : "", folder);
 	}
+	free(cache);
 	osp_node_tell(facts, OSP_FACT_EFA_LIBRARIES, list);
 }
 

@@ -179,6 +179,25 @@ not known to be so: 1; --for and --with say more" env_of --script job.sh
 	[[ $output != *"  LD_LIBRARY_PATH="* ]]
 }
 
+@test "--root: LD_LIBRARY_PATH is for folders that ldconfig does not know" {
+	local efa=/opt/amazon/efa/lib ofi=/opt/amazon/ofi-nccl/lib
+	make_node
+	known() {
+		{ printf 'glibc-ld.so.cache1.1\0' && printf '%s\0' "$@"; } >node/etc/ld.so.cache
+		env_of --root=node --json | jq -r .facts.efa_libraries
+	}
+	mkdir -p node/etc
+	[[ $(known /lib/libc.so.6) == $efa:$ofi ]]
+	[[ $(known $efa/libfabric.so.1 $efa/libfabric.so /lib/libc.so.6) == "$ofi" ]]
+	[[ $(known $ofi/libnccl-net.so /lib/old-libfabric.so.1) == "$efa" ]]
+	# one of the distribution's, which may come first
+	[[ $(known /lib/libfabric.so.1 $efa/libfabric.so.1 $ofi/libnccl-net.so) == "$efa" ]]
+	[[ $(known ${efa}64/libfabric.so.1) == $efa:$ofi ]]
+	[[ $(known $efa/libfabric.so.1 $ofi/x86_64-linux-gnu/libnccl-net.so) == null ]]
+	run env_of --root=node
+	[[ $output != *"  LD_LIBRARY_PATH="*"[L1]"* || $output == *"efa_libraries"* ]]
+}
+
 @test "--root: files that are something else, or nothing, stay unknown" {
 	make_node
 	rm node/sys/devices/virtual/dmi/id/product_name node/usr/local/cuda/version.json
