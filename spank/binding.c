@@ -26,8 +26,8 @@ struct task {
 	struct osp_bind_child child;
 	hwloc_bitmap_t before;	/* as Slurm bound it */
 	hwloc_bitmap_t allowed; /* what may be used of the node */
-	hwloc_bitmap_t gpus, step_gpus;
-	int gpus_known, step_gpus_known;
+	const struct osp_node_gpus *gpus;
+	struct osp_node_gpus own; /* where they are not the step's */
 };
 
 static const char *value(const struct task *task, const char *name)
@@ -37,13 +37,37 @@ static const char *value(const struct task *task, const char *name)
 	return found ? found : "";
 }
 
+/* --- GPUs ------------------------------------------------------------------------------------- */
+
+static bool read_gpus(const struct osp_node_step *step, char *const *environment,
+		      struct osp_node_gpus *gpus)
+{
+	const struct osp_machine *machine = step->known->machine;
+
+	gpus->visible = hwloc_bitmap_alloc();
+	gpus->step = hwloc_bitmap_alloc();
+	if (!gpus->visible || !gpus->step)
+		return false;
+	gpus->visible_known =
+		osp_bind_visible_gpus(machine, step->driver, environment, gpus->visible);
+	gpus->step_known = osp_bind_step_gpus(machine, step->driver, environment, gpus->step);
+	return true;
+}
+
+static void free_gpus(struct osp_node_gpus *gpus)
+{
+	hwloc_bitmap_free(gpus->visible);
+	hwloc_bitmap_free(gpus->step);
+	*gpus = (struct osp_node_gpus){.visible = NULL};
+}
+
 /* --- the step --------------------------------------------------------------------------------- */
 
-void osp_binding_prepare(spank_t spank, struct osp_node_step *step)
+void osp_binding_prepare(spank_t spank, struct osp_node_step *step, char *const *environment)
 {
 	const struct osp_machine *machine = step->known->machine;
 	hwloc_bitmap_t gpus = hwloc_bitmap_alloc();
-	struct osp_bind_child first = {.rank = 0};
+	struct osp_bind_child first = {.silent = step->modes.bind != OSP_BIND_VERBOSE};
 
 	step->driver = osp_bind_driver_read(machine, DRIVER);
 	step->plan_cpus = osp_bind_own_cpus(NULL);
@@ -54,6 +78,8 @@ void osp_binding_prepare(spank_t spank, struct osp_node_step *step)
 		step->plan =
 			osp_bind_child_plan(machine, step->plan_cpus, &first, gpus, NULL, NULL);
 	hwloc_bitmap_free(gpus);
+	if (!read_gpus(step, environment, &step->gpus))
+		free_gpus(&step->gpus);
 }
 
 void osp_binding_forget(struct osp_node_step *step)
@@ -61,6 +87,7 @@ void osp_binding_forget(struct osp_node_step *step)
 	osp_bind_driver_free(step->driver);
 	osp_bind_plan_free(step->plan);
 	hwloc_bitmap_free(step->plan_cpus);
+	free_gpus(&step->gpus);
 }
 
 /* --- what Slurm gave the step ----------------------------------------------------------------- */
@@ -95,8 +122,8 @@ static bool has_whole_node(const struct task *task)
 
 	if (cpus >= hwloc_bitmap_weight(machine->cpus))
 		return true;
-	return machine->gpu_count && task->step_gpus_known == 1 &&
-	       (uint32_t)hwloc_bitmap_weight(task->step_gpus) == machine->gpu_count;
+	return machine->gpu_count && task->gpus->step_known == 1 &&
+	       (uint32_t)hwloc_bitmap_weight(task->gpus->step) == machine->gpu_count;
 }
 
 /*
@@ -138,14 +165,14 @@ static const char *find_allowed(struct task *task)
 static bool dealt_by_slurm(const struct task *task)
 {
 	return strstr(value(task, "SLURMD_TRES_BIND"), "per_task:") != NULL &&
-	       task->step_gpus_known == 1;
+	       task->gpus->step_known == 1;
 }
 
 static hwloc_const_bitmap_t visible_gpus(const struct task *task)
 {
 	if (dealt_by_slurm(task))
-		return task->step_gpus;
-	return task->gpus_known == 1 ? task->gpus : NULL;
+		return task->gpus->step;
+	return task->gpus->visible_known == 1 ? task->gpus->visible : NULL;
 }
 
 /* The step's plan, where it is this task's. */
@@ -165,7 +192,7 @@ static struct osp_bind_plan *make_plan(const struct task *task, struct osp_error
 {
 	return osp_bind_child_plan(task->step->known->machine, task->allowed, &task->child,
 				   visible_gpus(task),
-				   task->step_gpus_known == 1 ? task->step_gpus : NULL, error);
+				   task->gpus->step_known == 1 ? task->gpus->step : NULL, error);
 }
 
 static void say_bound(const struct task *task, const struct osp_bind_task *plan)
@@ -213,7 +240,7 @@ static const char *users_choice(const struct task *task)
 	return NULL;
 }
 
-static bool prepare(spank_t spank, struct task *task)
+static bool prepare(spank_t spank, struct task *task, bool same)
 {
 	uint32_t rank = 0, count = 0;
 
@@ -221,36 +248,32 @@ static bool prepare(spank_t spank, struct task *task)
 	    spank_get_item(spank, S_JOB_LOCAL_TASK_COUNT, &count) != ESPANK_SUCCESS ||
 	    rank >= count || count > OSP_BIND_TASKS_MAX)
 		return false;
-	task->child = (struct osp_bind_child){rank, count};
+	task->child =
+		(struct osp_bind_child){rank, count, task->step->modes.bind != OSP_BIND_VERBOSE};
 	task->before = osp_bind_own_cpus(NULL);
 	task->allowed = hwloc_bitmap_alloc();
-	task->gpus = hwloc_bitmap_alloc();
-	task->step_gpus = hwloc_bitmap_alloc();
-	if (!task->before || !task->allowed || !task->gpus || !task->step_gpus)
+	if (!task->before || !task->allowed)
 		return false;
-	task->gpus_known = osp_bind_visible_gpus(task->step->known->machine, task->step->driver,
-						 task->environment, task->gpus);
-	task->step_gpus_known = osp_bind_step_gpus(task->step->known->machine, task->step->driver,
-						   task->environment, task->step_gpus);
-	return true;
+	task->gpus = same && task->step->gpus.visible ? &task->step->gpus : &task->own;
+	return task->gpus != &task->own || read_gpus(task->step, task->environment, &task->own);
 }
 
 static void let_go(struct task *task)
 {
 	hwloc_bitmap_free(task->before);
 	hwloc_bitmap_free(task->allowed);
-	hwloc_bitmap_free(task->gpus);
-	hwloc_bitmap_free(task->step_gpus);
+	free_gpus(&task->own);
 }
 
-bool osp_binding_apply(spank_t spank, const struct osp_node_step *step, char *const *environment)
+bool osp_binding_apply(spank_t spank, const struct osp_node_step *step, char *const *environment,
+		       bool same)
 {
 	struct task task = {.step = step, .environment = environment};
 	struct osp_error error = {.text = ""};
 	const char *choice = users_choice(&task), *why = choice;
 	bool bound = false;
 
-	if (!choice && prepare(spank, &task)) {
+	if (!choice && prepare(spank, &task, same)) {
 		why = find_allowed(&task);
 		bound = !why && bind_task(&task, &error);
 		if (!bound)

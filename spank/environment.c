@@ -284,6 +284,7 @@ void osp_environment_prepare(spank_t spank, struct osp_node_step *step, char *co
 	struct osp_decided *decided = &step->decided;
 	struct seen seen = {.facts = NULL};
 
+	decided->bound = binds;
 	if (look(step, environment, binds, &seen))
 		decided->list = decide(spank, step, &seen, false, &decided->count);
 	if (decided->list) {

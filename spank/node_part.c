@@ -14,6 +14,7 @@
 #include <slurm/slurm.h>
 
 #include "lib/base/environment.h"
+#include "lib/env/env_same.h"
 #include "lib/env/node_software.h"
 #include "lib/env/rules_kept.h"
 #include "lib/policy/config.h"
@@ -194,6 +195,7 @@ static void begin(spank_t spank, const struct osp_node_arguments *arguments,
 	osp_rules_free(step.rules);
 	osp_environment_forget(&step);
 	osp_binding_forget(&step);
+	free(step.environment);
 	memset(&step, 0, sizeof(step));
 	step.modes = *modes;
 	topology = arguments->topology;
@@ -234,31 +236,56 @@ static bool binds(void)
 	return step.modes.bind != OSP_BIND_OFF && step.has_tasks_only;
 }
 
-static void user(spank_t spank)
+static ino_t mounts(void)
+{
+	struct stat status;
+
+	return stat("/proc/self/ns/mnt", &status) ? 0 : status.st_ino;
+}
+
+/* As it is by now: setting a variable may move it. */
+static char **environment_of(spank_t spank)
 {
 	char **environment = NULL;
 
-	if (!step.known || !has_accelerators(step.known) ||
-	    spank_get_item(spank, S_JOB_ENV, &environment) != ESPANK_SUCCESS || !environment)
+	return spank_get_item(spank, S_JOB_ENV, &environment) == ESPANK_SUCCESS ? environment
+										: NULL;
+}
+
+static void user(spank_t spank)
+{
+	char **environment = environment_of(spank);
+
+	if (!step.known || !has_accelerators(step.known) || !environment)
 		return;
 	if (step.rules) {
 		find_software(environment);
 		osp_environment_prepare(spank, &step, environment,
 					binds() && !step.modes.bound_with[0]);
 	}
-	if (binds() && !step.modes.bound_with[0])
-		osp_binding_prepare(spank, &step);
-	/* last: it may move `environment` */
 	if (topology)
 		spank_setenv(spank, TOPOLOGY_VARIABLE, topology, 1);
+	environment = environment_of(spank);
+	if (!environment)
+		return;
+	if (binds() && !step.modes.bound_with[0])
+		osp_binding_prepare(spank, &step, environment);
+	step.environment = osp_env_remember(environment);
+	step.mounts = mounts();
+}
+
+/* Whether files are those that were there when the step was decided. */
+static bool sees_same_files(void)
+{
+	return step.mounts && mounts() == step.mounts && !osp_node_in_container(&step);
 }
 
 static void task(spank_t spank)
 {
-	char **environment = NULL;
-	bool bound = false, first;
+	char **environment = environment_of(spank);
+	bool bound = false, first, same, tells;
 
-	if (spank_get_item(spank, S_JOB_ENV, &environment) != ESPANK_SUCCESS || !environment)
+	if (!environment)
 		return;
 	first = osp_node_is_first_task(environment);
 	if (step.tells_error && first)
@@ -273,11 +300,13 @@ static void task(spank_t spank)
 				"this node has no accelerators that are known: nothing is set");
 		return;
 	}
+	same = step.environment && osp_env_is_same(step.environment, environment, step.rules);
 	if (binds())
-		bound = osp_binding_apply(spank, &step, environment);
-	if (step.rules)
-		osp_environment_set(spank, &step, environment, bound,
-				    step.tells_environment && first);
+		bound = osp_binding_apply(spank, &step, environment, same);
+	tells = step.tells_environment && first;
+	if (step.rules && (tells || !same || !step.decided.facts || step.decided.bound != bound ||
+			   !sees_same_files()))
+		osp_environment_set(spank, &step, environment, bound, tells);
 }
 
 #pragma GCC visibility push(default)

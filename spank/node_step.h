@@ -25,6 +25,13 @@ struct osp_decided {
 	struct osp_user_env user;
 	char *list; /* of what was set, as inner steps read it */
 	size_t count;
+	bool bound; /* where its tasks are bound by us */
+};
+
+/* The GPUs of a task, by the machine's numbers: 1 where known, 0 where they cannot be told. */
+struct osp_node_gpus {
+	hwloc_bitmap_t visible, step;
+	int visible_known, step_known;
 };
 
 struct osp_node_step {
@@ -37,8 +44,11 @@ struct osp_node_step {
 	/* Of all tasks, where each has these CPUs allowed and sees every GPU; NULL: none. */
 	struct osp_bind_plan *plan;
 	hwloc_bitmap_t plan_cpus;
-	dev_t root_device; /* of the host's /, to tell a container's by */
+	struct osp_node_gpus gpus; /* by the step's environment */
+	char *environment;	   /* as its tasks get it, lib/env/env_same.h; NULL: not known */
+	dev_t root_device;	   /* of the host's /, to tell a container's by */
 	ino_t root_inode;
+	ino_t mounts; /* the mount namespace in which files were read as the user; 0: not known */
 	uint32_t step_id;
 	bool has_tasks_only; /* an srun's step, not a batch script or an interactive shell */
 	char error[1024];    /* why something is not done; "" for nothing */
@@ -68,10 +78,11 @@ void osp_environment_set(spank_t spank, const struct osp_node_step *step, char *
 			 bool bound, bool tells);
 
 /* Once for the step, as its user: what is the same for most tasks. */
-void osp_binding_prepare(spank_t spank, struct osp_node_step *step);
+void osp_binding_prepare(spank_t spank, struct osp_node_step *step, char *const *environment);
 void osp_binding_forget(struct osp_node_step *step);
 
-/* In a task: binds it. Returns whether it is bound. */
-bool osp_binding_apply(spank_t spank, const struct osp_node_step *step, char *const *environment);
+/* In a task: binds it. `same`: its environment is the step's. Returns whether it is bound. */
+bool osp_binding_apply(spank_t spank, const struct osp_node_step *step, char *const *environment,
+		       bool same);
 
 #endif

@@ -20,7 +20,7 @@ static struct osp_arena_block *add_block(struct osp_arena *arena, size_t bytes)
 
 	if (room > SIZE_MAX - sizeof(*block))
 		return NULL;
-	block = calloc(1, sizeof(*block) + room);
+	block = malloc(sizeof(*block) + room);
 	if (!block)
 		return NULL;
 	block->room_bytes = room;
@@ -45,7 +45,7 @@ void *osp_arena_take(struct osp_arena *arena, size_t bytes)
 		return NULL;
 	piece = (char *)block->data + arena->used_bytes;
 	arena->used_bytes += bytes;
-	return piece;
+	return memset(piece, 0, bytes);
 }
 
 char *osp_arena_copy(struct osp_arena *arena, const char *bytes, size_t count)

@@ -333,6 +333,7 @@ static bool make_room(struct osp_bind_state *state)
 		task->memory = hwloc_bitmap_alloc();
 		task->gpus = hwloc_bitmap_alloc();
 		task->nics = hwloc_bitmap_alloc();
+		task->reason = "";
 		if (!task->cpus || !task->memory || !task->gpus || !task->nics)
 			return false;
 	}
@@ -392,7 +393,8 @@ struct osp_bind_plan *osp_bind_plan(const struct osp_machine *machine,
 		osp_error_set(error, "out of memory");
 	else if (!state.usable_count)
 		osp_error_set(error, "none of the CPUs of this machine may be used");
-	else if (weigh_tasks(&state) || split_cores(&state) || !osp_bind_tell(&state))
+	else if (weigh_tasks(&state) || split_cores(&state) ||
+		 !(request->silent || osp_bind_tell(&state)))
 		osp_error_set(error, "out of memory");
 	else
 		done = true;

@@ -31,6 +31,7 @@ struct osp_bind_request {
 	 */
 	const hwloc_const_bitmap_t *task_gpus;
 	hwloc_const_bitmap_t allowed; /* NULL: the machine's allowed_cpus */
+	bool silent;		      /* no reasons ("") and no notes: they take most of the time */
 };
 
 struct osp_bind_task {

@@ -375,10 +375,13 @@ static int deal(hwloc_const_bitmap_t gpus, uint32_t count, hwloc_bitmap_t *sets)
 
 /* The plan where each child has its part of `gpus`; NULL: nothing is known of them. */
 static struct osp_bind_plan *plan_of(const struct osp_machine *machine,
-				     hwloc_const_bitmap_t allowed, uint32_t count,
-				     hwloc_const_bitmap_t gpus, struct osp_error *error)
+				     hwloc_const_bitmap_t allowed,
+				     const struct osp_bind_child *child, hwloc_const_bitmap_t gpus,
+				     struct osp_error *error)
 {
-	struct osp_bind_request request = {.task_count = count, .allowed = allowed};
+	uint32_t count = child->count;
+	struct osp_bind_request request = {
+		.task_count = count, .allowed = allowed, .silent = child->silent};
 	hwloc_bitmap_t *sets = calloc(count, sizeof(*sets));
 	struct osp_bind_plan *plan = NULL;
 	bool done = sets;
@@ -410,7 +413,7 @@ static struct osp_bind_plan *plan_of_own(const struct osp_machine *machine,
 					 const struct osp_bind_child *child,
 					 hwloc_const_bitmap_t gpus, hwloc_const_bitmap_t among)
 {
-	struct osp_bind_plan *plan = plan_of(machine, allowed, child->count, among, NULL);
+	struct osp_bind_plan *plan = plan_of(machine, allowed, child, among, NULL);
 
 	if (plan && hwloc_bitmap_isequal(plan->tasks[child->rank].gpus, gpus))
 		return plan;
@@ -435,5 +438,5 @@ struct osp_bind_plan *osp_bind_child_plan(const struct osp_machine *machine,
 	    child->count <= (uint32_t)hwloc_bitmap_weight(all))
 		plan = plan_of_own(machine, allowed, child, gpus, all);
 	hwloc_bitmap_free(all);
-	return plan ? plan : plan_of(machine, allowed, child->count, gpus, error);
+	return plan ? plan : plan_of(machine, allowed, child, gpus, error);
 }

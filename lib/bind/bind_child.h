@@ -17,6 +17,7 @@
 struct osp_bind_child {
 	uint32_t rank; /* on this node, from 0 */
 	uint32_t count;
+	bool silent; /* its plan needs no words */
 };
 
 /* From LOCAL_RANK and LOCAL_WORLD_SIZE. 0, or -1 with `error` set. */

@@ -269,6 +269,8 @@ struct osp_config *osp_config_read(const char *file, const char *text, size_t te
 		return NULL;
 	}
 	set_defaults(config);
+	if (!text_bytes)
+		return config;
 	config->document = osp_document_read(file, text, text_bytes, error);
 	if (!config->document || take_file(config, error)) {
 		osp_config_free(config);

@@ -145,9 +145,12 @@ static double used_ms(void)
 	return (double)time.tv_sec * 1e3 + (double)time.tv_nsec / 1e6;
 }
 
-/* What is a task's own stands there only once it has been forked. */
-static const char *const own[] = {"CUDA_VISIBLE_DEVICES", "SLURM_STEP_GPUS", "SLURM_PROCID",
-				  "SLURM_LOCALID",	  "SLURM_TASK_PID",  "SLURM_CPUS_ON_NODE"};
+/* What is a task's own stands there only once it has been forked. Which GPUs the step has it knows before,
+ * in every release from 22.05 to 26.05. */
+static const char *const own[] = {
+	"SLURM_CPUS_ON_NODE", "SLURM_TASK_PID", "SLURM_NODEID",
+	"SLURM_PROCID",	      "SLURM_LOCALID",	"SLURM_LAUNCH_NODE_IPADDR",
+	"SLURM_GTIDS",	      "SLURM_JOB_GID",	"SLURMD_NODENAME"};
 static const char *values[sizeof(own) / sizeof(own[0])];
 
 static void copy_environment(void)

@@ -174,7 +174,7 @@ static void test_children(void **state)
 
 	(void)state;
 	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		struct osp_bind_child child = {cases[i].rank, cases[i].count};
+		struct osp_bind_child child = {.rank = cases[i].rank, .count = cases[i].count};
 		hwloc_bitmap_t gpus = hwloc_bitmap_alloc(), among = hwloc_bitmap_alloc();
 		struct osp_bind_plan *plan;
 		char *list = NULL;

@@ -195,7 +195,7 @@ static struct osp_machine *find_machine(struct osp_error *error)
 
 static int bind_child(bool verbose, struct osp_error *error)
 {
-	struct osp_bind_child child;
+	struct osp_bind_child child = {.silent = !verbose};
 	struct osp_machine *machine;
 	hwloc_bitmap_t allowed;
 	int rc = -1;
