@@ -17,8 +17,6 @@
 #include "lib/bind/bind_process.h"
 #include "spank/node_step.h"
 
-#define DRIVER "/proc/driver/nvidia"
-
 /* One task on its way. */
 struct task {
 	const struct osp_node_step *step;
@@ -69,7 +67,7 @@ void osp_binding_prepare(spank_t spank, struct osp_node_step *step, char *const 
 	hwloc_bitmap_t gpus = hwloc_bitmap_alloc();
 	struct osp_bind_child first = {.silent = step->modes.bind != OSP_BIND_VERBOSE};
 
-	step->driver = osp_bind_driver_read(machine, DRIVER);
+	step->driver = osp_bind_driver_read(machine, OSP_BIND_DRIVER);
 	step->plan_cpus = osp_bind_own_cpus(NULL);
 	if (gpus && step->plan_cpus && machine->gpu_count &&
 	    !hwloc_bitmap_and(step->plan_cpus, step->plan_cpus, machine->cpus) &&

@@ -94,6 +94,26 @@ static void set_gpus(const struct osp_node_step *step, char *const *environment,
 			      count < (uint64_t)step->known->type_gpus ? "yes" : "no");
 }
 
+/* For rules that ask: ours do not. Nobody has read the driver's numbers for it before tasks are bound. */
+static void set_near_nics(const struct osp_node_step *step, char *const *environment,
+			  struct osp_facts *facts)
+{
+	const struct osp_machine *machine = step->known->machine;
+	struct osp_bind_driver *driver;
+	char list[OSP_FACT_BYTES];
+	hwloc_bitmap_t gpus;
+
+	if (!step->asks_near_nics)
+		return;
+	driver = osp_bind_driver_read(machine, OSP_BIND_DRIVER);
+	gpus = hwloc_bitmap_alloc();
+	if (gpus && osp_bind_visible_gpus(machine, driver, environment, gpus) == 1)
+		osp_node_tell(facts, OSP_FACT_NEAR_NICS,
+			      osp_machine_near_nics(machine, gpus, list, sizeof(list)));
+	hwloc_bitmap_free(gpus);
+	osp_bind_driver_free(driver);
+}
+
 /* A container has libraries of its own, and none of the host's. */
 static void set_software(const struct osp_node_step *step, char *const *environment,
 			 bool in_container, struct osp_facts *facts)
@@ -127,6 +147,7 @@ static void gather(const struct osp_node_step *step, char *const *environment, b
 		nodes = osp_environment_value(environment, "SLURM_JOB_NUM_NODES");
 	osp_node_tell(facts, OSP_FACT_NODES, nodes ? nodes : "");
 	set_gpus(step, environment, facts);
+	set_near_nics(step, environment, facts);
 }
 
 /* --- telling ---------------------------------------------------------------------------------- */

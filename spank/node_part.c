@@ -164,10 +164,12 @@ static void read_rules(const struct osp_node_arguments *arguments)
 	step.rules = osp_rules_know(arguments->data ? arguments->data : OSP_DATA_DIR,
 				    arguments->site ? arguments->site : OSP_SITE_DIR,
 				    arguments->cache ? arguments->cache : CACHE, &error);
-	if (step.rules)
-		osp_rules_narrow(step.rules, &step.known->hardware);
-	else
+	if (!step.rules) {
 		take_error(&error);
+		return;
+	}
+	osp_rules_narrow(step.rules, &step.known->hardware);
+	step.asks_near_nics = osp_rules_ask(step.rules, OSP_FACT_NEAR_NICS);
 }
 
 /* The step's first node is the one that speaks, and says a thing once a job. */

@@ -54,6 +54,7 @@ struct osp_node_step {
 	char error[1024];    /* why something is not done; "" for nothing */
 	bool tells_error;    /* the job was not told that yet, and this is the node to do so */
 	bool tells_environment;
+	bool asks_near_nics; /* one of the rules does */
 };
 
 /* One write to the task's own stderr, each line with "onespine: " before it. */

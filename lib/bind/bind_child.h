@@ -23,6 +23,8 @@ struct osp_bind_child {
 /* From LOCAL_RANK and LOCAL_WORLD_SIZE. 0, or -1 with `error` set. */
 int osp_bind_child(char *const *environment, struct osp_bind_child *child, struct osp_error *error);
 
+#define OSP_BIND_DRIVER "/proc/driver/nvidia"
+
 /* The numbers and UUIDs that the driver gave the machine's GPUs. */
 struct osp_bind_driver;
 

@@ -318,6 +318,43 @@ bool osp_machine_take_devices(struct osp_machine *machine, hwloc_topology_t topo
 	return done;
 }
 
+/* Those of one GPU, added to `nics`; false where it has none that is for RDMA. */
+static bool add_near(const struct osp_machine *machine, const struct osp_machine_device *gpu,
+		     hwloc_bitmap_t nics)
+{
+	int nic = hwloc_bitmap_first(gpu->nics);
+
+	if (nic < 0)
+		return false;
+	for (; nic >= 0; nic = hwloc_bitmap_next(gpu->nics, nic))
+		if (!machine->nics[nic].is_fabric || !*machine->nics[nic].name ||
+		    hwloc_bitmap_set(nics, (unsigned int)nic))
+			return false;
+	return true;
+}
+
+const char *osp_machine_near_nics(const struct osp_machine *machine, hwloc_const_bitmap_t gpus,
+				  char *buffer, size_t buffer_bytes)
+{
+	hwloc_bitmap_t nics = hwloc_bitmap_alloc();
+	bool known = nics;
+	size_t used = 0;
+	int i;
+
+	buffer[0] = '\0';
+	for (i = hwloc_bitmap_first(gpus); known && i >= 0; i = hwloc_bitmap_next(gpus, i))
+		known = (uint32_t)i < machine->gpu_count &&
+			add_near(machine, &machine->gpus[i], nics);
+	for (i = known ? hwloc_bitmap_first(nics) : -1; i >= 0 && used < buffer_bytes;
+	     i = hwloc_bitmap_next(nics, i))
+		used += (size_t)snprintf(buffer + used, buffer_bytes - used, "%s%s",
+					 used ? "," : "", machine->nics[i].name);
+	if (used >= buffer_bytes)
+		buffer[0] = '\0';
+	hwloc_bitmap_free(nics);
+	return buffer;
+}
+
 /* --- versions of hwloc's XML ------------------------------------------------------------------ */
 
 #if HWLOC_API_VERSION < 0x00030000

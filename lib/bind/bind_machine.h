@@ -89,6 +89,13 @@ struct osp_machine *osp_machine_here(struct osp_error *error);
 void osp_machine_free(struct osp_machine *machine); /* NULL is allowed */
 
 /*
+ * The adapters for RDMA that are nearest to these GPUs, by name in the order of their bus ids, "a,b"; into
+ * `buffer`, which is returned. "" where one of the GPUs has none, a name is not known, or it would be cut.
+ */
+const char *osp_machine_near_nics(const struct osp_machine *machine, hwloc_const_bitmap_t gpus,
+				  char *buffer, size_t buffer_bytes);
+
+/*
  * CPU numbers as Linux lists them ("0-15,32-47") added to `cpus`. 0, or -1 with `error` set: its
  * column is the byte in `list`, from 1.
  */

@@ -41,6 +41,7 @@ static const struct {
 	[OSP_FACT_NODES] = {"nodes", OSP_FACT_NUMBER},
 	[OSP_FACT_CONTAINER] = {"container", OSP_FACT_FLAG},
 	[OSP_FACT_BOUND] = {"bound", OSP_FACT_FLAG},
+	[OSP_FACT_NEAR_NICS] = {"near_nics", OSP_FACT_WORD},
 	[OSP_FACT_PARTIAL_NODE] = {"partial_node", OSP_FACT_FLAG},
 	[OSP_FACT_GPUS_VISIBLE] = {"gpus_visible", OSP_FACT_NUMBER},
 };

@@ -54,6 +54,7 @@ enum osp_fact_id {
 	OSP_FACT_PARTIAL_NODE, /* the job has fewer GPUs than the node */
 	OSP_FACT_GPUS_VISIBLE, /* to one process */
 	OSP_FACT_BOUND,	       /* --gang-bind gave the task its cores */
+	OSP_FACT_NEAR_NICS,    /* adapters nearest to the GPUs that the task sees, as "a,b" */
 	OSP_FACT_COUNT
 };
 

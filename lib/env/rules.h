@@ -118,6 +118,9 @@ void osp_rules_narrow(struct osp_rule_set *rules, const struct osp_facts *facts)
 bool osp_rules_agree(const struct osp_rule_set *rules, const struct osp_facts *one,
 		     const struct osp_facts *other);
 
+/* Whether one asks for this fact, in its condition or its value. */
+bool osp_rules_ask(const struct osp_rule_set *rules, enum osp_fact_id fact);
+
 /* Whether a rule is about this variable. */
 bool osp_rules_name(const struct osp_rule_set *rules, const char *name);
 

@@ -157,6 +157,16 @@ static bool asks(const struct osp_rule *rule, const bool *facts, bool *sets)
 	return found;
 }
 
+bool osp_rules_ask(const struct osp_rule_set *set, enum osp_fact_id fact)
+{
+	bool facts[OSP_FACT_COUNT] = {false}, sets, found = false;
+
+	facts[fact] = true;
+	for (size_t i = 0; i < set->count && !found; i++)
+		found = asks(&set->rules[i], facts, &sets) || sets;
+	return found;
+}
+
 bool osp_rules_agree(const struct osp_rule_set *set, const struct osp_facts *one,
 		     const struct osp_facts *other)
 {

@@ -16,6 +16,7 @@ setup_file() {
 		  - {id: S2, when: {vendor: nvidia, nccl: ">=2.20"}, action: set, variable: OSP_NCCL, value: new, severity: missing, reason: ours, source: here}
 		  - {id: S3, when: {container: yes}, action: set, variable: OSP_BOX, value: "yes", severity: missing, reason: ours, source: here}
 		  - {id: S5, when: {container: no}, action: set, variable: OSP_HOST, value: "yes", severity: missing, reason: ours, source: here}
+		  - {id: S6, when: {vendor: nvidia}, action: set, variable: OSP_NICS, value: "\${near_nics}", severity: missing, reason: ours, source: here}
 		  - {id: S4, action: warn, variable: OSP_BAD, severity: fatal, reason: it breaks, cure: leave it, source: here}
 	END
 	cluster_start --nodes 3 --gres gpu:2
@@ -92,6 +93,23 @@ EXPLAINED="the environment of this job's tasks"
 	equal "$(sort "$BATS_TEST_TMPDIR/out")" \
 		$'NCCL_CROSS_NIC=1|SLURM_PROCID=0|\nNCCL_CROSS_NIC=1|SLURM_PROCID=1|\nNCCL_CROSS_NIC=1|SLURM_PROCID=2|'
 	equal "$(told "$EXPLAINED")" 1
+}
+
+@test "a site's rule gives each task the adapters near the GPUs that it sees" {
+	show=$(named OSP_NICS)
+	equal "$(step -N1 -n2 --gres=gpu:2 sh -c "$show" | sort -u)" 'OSP_NICS=-|' # this machine shows none
+	write_machine "$FIXTURE/nics.xml" 0x030200
+	((CPU_A != CPU_B)) || skip "one CPU is too few for a machine of two NUMA nodes"
+	sed -i 's#<pci busid="0000:80:00.0" class="0x030200"/>#&<pci busid="0000:81:00.0" class="0x020700"><nic><net name="mlx5_1"/></nic></pci>#
+		s#<pci busid="0000:10:00.0" class="0x030200"/>#&<pci busid="0000:11:00.0" class="0x020700"><nic><net name="mlx5_0"/></nic></pci>#' \
+		"$FIXTURE/nics.xml"
+	sed -i "s# topology=[^ ]*# topology=$FIXTURE/nics.xml#" "$ONESPINE_CLUSTER/plugstack.conf"
+	equal "$(step -N1 -n2 --gres=gpu:2 sh -c "$show" | sort -u)" 'OSP_NICS=mlx5_0,mlx5_1|'
+	show='echo "$SLURM_LOCALID $OSP_NICS"'
+	equal "$(step -N1 -n2 --gpus-per-task=1 sh -c "$show" | sort)" $'0 mlx5_0\n1 mlx5_1'
+	equal "$(step -N1 -n2 --gpus-per-task=1 --gang-bind=off sh -c "$show" | sort)" $'0 mlx5_0\n1 mlx5_1'
+	equal "$(step -N1 -n1 --export=ALL,OSP_NICS=mine sh -c "$show")" '0 mine'
+	use_gpu_nodes
 }
 
 @test "a batch script has it, and --export=NONE takes nothing away" {

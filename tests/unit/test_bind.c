@@ -363,6 +363,51 @@ static void test_refused_machines(void **state)
 	}
 }
 
+static void test_near_nics(void **state)
+{
+#define UNDER(bus, inner)                                                                          \
+	"<pci busid=\"0000:" bus                                                                   \
+	":00.0\" class=\"0x060400\" vendor=\"0x1000\" device=\"0xc030\">" inner "</pci>"
+#define GPU(bus)      "<pci busid=\"0000:" bus ":00.0\" class=\"0x030200\"/>"
+#define NIC(bus, net) "<pci busid=\"0000:" bus ":00.0\" class=\"0x020700\"><nic>" net "</nic></pci>"
+#define NET(name)     "<net name=\"" name "\"/>"
+	static const char text[] = "<system><cpu numaid=\"0\" affinity=\"3\">" UNDER(
+		"10", GPU("11") NIC("12", NET("mlx5_0") NET("mlx5_1")))
+		UNDER("20", GPU("21") NIC("22", NET("mlx5_10")) NIC("23", NET("mlx5_2")))
+			UNDER("30", GPU("31") NIC("32", "")) "</cpu></system>";
+	static const struct {
+		const char *gpus;
+		const char *nics;
+		size_t bytes;
+	} cases[] = {
+		{"0", "mlx5_0,mlx5_1", 64},
+		{"1", "mlx5_10,mlx5_2", 64},
+		{"0-1", "mlx5_0,mlx5_1,mlx5_10,mlx5_2", 64},
+		{"0-1", "mlx5_0,mlx5_1,mlx5_10,mlx5_2", 29},
+		{"0-1", "", 28}, /* a cut list would be a wrong one */
+		{"2", "", 64},	 /* its adapter's name is not known */
+		{"0,2", "", 64},
+		{"0,7", "", 64}, /* no such GPU */
+	};
+	struct osp_error error = {0};
+	struct osp_machine *machine = machine_of(text, &error);
+	size_t i;
+
+	(void)state;
+	if (!machine)
+		fail_msg("%s", error.text);
+	assert_int_equal(machine->gpu_count, 3);
+	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		hwloc_bitmap_t gpus = parse_list(cases[i].gpus);
+		char list[64];
+
+		assert_ptr_equal(osp_machine_near_nics(machine, gpus, list, cases[i].bytes), list);
+		assert_string_equal(list, cases[i].nics);
+		hwloc_bitmap_free(gpus);
+	}
+	osp_machine_free(machine);
+}
+
 /* The machine that the test runs on. */
 static void test_this_machine(void **state)
 {
@@ -427,6 +472,7 @@ int main(void)
 		cmocka_unit_test(test_refused_requests),
 		cmocka_unit_test(test_later_hwloc),
 		cmocka_unit_test(test_refused_machines),
+		cmocka_unit_test(test_near_nics),
 		cmocka_unit_test(test_this_machine),
 		cmocka_unit_test(test_lists_of_cpus),
 	};

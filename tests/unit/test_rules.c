@@ -40,11 +40,37 @@ static struct osp_rule_set *read_rules(const char *ours, const char *site)
 	return rules;
 }
 
-/* All decisions in words: "set A=1 [x]; open B=2 nccl [y]". */
+/* All decisions in words, "set A=1 [x]; open B=2 nccl [y]"; with `name`, those about that variable that are not open. */
+static void add_decisions(const struct osp_decisions *decisions, const char *name,
+			  struct osp_text *text)
+{
+	static const char *const names[] = {"set", "kept", "left", "warned", "unset", "open"};
+
+	for (size_t i = 0; i < osp_decisions_count(decisions); i++) {
+		const struct osp_decision *one = osp_decisions_at(decisions, i);
+
+		if (name && (!one->variable || strcmp(one->variable, name) != 0 ||
+			     one->outcome == OSP_OUTCOME_OPEN))
+			continue;
+		osp_text_printf(text, "%s%s", text->length_bytes ? "; " : "", names[one->outcome]);
+		if (one->variable)
+			osp_text_printf(text, " %s", one->variable);
+		if (one->value)
+			osp_text_printf(text, "=%s", one->value);
+		if (one->user)
+			osp_text_printf(text, " (%s)", one->user->value);
+		if (one->outcome == OSP_OUTCOME_OPEN)
+			osp_text_printf(text, " %s",
+					one->unknown < OSP_FACT_COUNT ? osp_fact_name(one->unknown)
+								      : "value");
+		osp_text_printf(text, " [%s]", one->rule->id);
+	}
+}
+
+/* All of these facts and variables. */
 static char *decide(const struct osp_rule_set *rules, const char *list,
 		    const struct osp_variable *variables, size_t count)
 {
-	static const char *const names[] = {"set", "kept", "left", "warned", "unset", "open"};
 	struct osp_decisions *decisions;
 	struct osp_text text = OSP_TEXT_INIT;
 	struct osp_facts facts;
@@ -54,22 +80,8 @@ static char *decide(const struct osp_rule_set *rules, const char *list,
 		assert_int_equal(osp_facts_set_list(&facts, list, NULL), 0);
 	decisions = osp_rules_decide(rules, &facts, variables, count, NULL);
 	assert_non_null(decisions);
-	for (size_t i = 0; i < osp_decisions_count(decisions); i++) {
-		const struct osp_decision *one = osp_decisions_at(decisions, i);
-
-		osp_text_printf(&text, "%s%s", i ? "; " : "", names[one->outcome]);
-		if (one->variable)
-			osp_text_printf(&text, " %s", one->variable);
-		if (one->value)
-			osp_text_printf(&text, "=%s", one->value);
-		if (one->user)
-			osp_text_printf(&text, " (%s)", one->user->value);
-		if (one->outcome == OSP_OUTCOME_OPEN)
-			osp_text_printf(&text, " %s",
-					one->unknown < OSP_FACT_COUNT ? osp_fact_name(one->unknown)
-								      : "value");
-		osp_text_printf(&text, " [%s]", one->rule->id);
-	}
+	osp_text_add(&text, "");
+	add_decisions(decisions, NULL, &text);
 	osp_decisions_free(decisions);
 	return osp_text_take(&text);
 }
@@ -403,6 +415,72 @@ static void facts_agree(void **state)
 	osp_rules_free(rules);
 }
 
+static void rules_that_ask(void **state)
+{
+	struct osp_rule_set *rules =
+		read_rules("rules:\n" SET("a", "nccl: '2'", "A", "x${near_nics}")
+				   LEAVE("b", "bound: yes", "B"),
+			   NULL);
+	struct osp_rule_set *all = ours();
+
+	(void)state;
+	assert_true(osp_rules_ask(rules, OSP_FACT_NCCL) && osp_rules_ask(rules, OSP_FACT_BOUND));
+	assert_true(osp_rules_ask(rules, OSP_FACT_NEAR_NICS));
+	assert_false(osp_rules_ask(rules, OSP_FACT_OFI) || osp_rules_ask(rules, OSP_FACT_GPU_HCAS));
+	assert_true(osp_rules_ask(all, OSP_FACT_GPU_HCAS));
+	assert_false(
+		osp_rules_ask(all, OSP_FACT_NEAR_NICS)); /* what it costs is for a site to pay */
+	osp_rules_free(rules);
+	osp_rules_free(all);
+}
+
+#define LEFT "left FI_EFA_IFACE [E17]"
+
+/* Which adapters a process may use: ours never say it for each task, and warn of who does. */
+static void adapters_stay_the_same_for_all(void **state)
+{
+	static const struct {
+		const char *facts, *name, *value, *words;
+	} cases[] = {
+		{"fabric=efa,vendor=nvidia,libfabric=2.1,ofi=1.16,partial_node=yes", "FI_EFA_IFACE",
+		 NULL, LEFT},
+		{"fabric=efa,vendor=nvidia,libfabric=2.1,ofi=1.16", "FI_EFA_IFACE", "rdmap0",
+		 LEFT "; warned FI_EFA_IFACE (rdmap0) [E17-group]"},
+		{"fabric=efa,vendor=nvidia,libfabric=2.6,ofi=1.21", "FI_EFA_IFACE", "rdmap0", LEFT},
+		{"fabric=efa,vendor=nvidia,libfabric=2.1,ofi=1.16", "FI_EFA_IFACE", "all", LEFT},
+		{"fabric=efa,vendor=nvidia,libfabric=2.1,ofi=1.16", "FI_EFA_IFACE", "",
+		 "unset FI_EFA_IFACE () [E12-iface]; " LEFT},
+		{"fabric=efa,vendor=nvidia,libfabric=1.21,ofi=1.16", "FI_EFA_IFACE", "rdmap0",
+		 "warned FI_EFA_IFACE (rdmap0) [E17-early]"},
+		{"fabric=efa,vendor=aws,libfabric=2.1,ofi=1.16", "FI_EFA_IFACE", "rdmap0", LEFT},
+		{"fabric=efa,vendor=nvidia,libfabric=2.6,ofi=1.21", "FI_EFA_IFACE",
+		 "rdmap$SLURM_LOCALID",
+		 LEFT "; warned FI_EFA_IFACE (rdmap$SLURM_LOCALID) [I1-task]"},
+		{"fabric=infiniband", "NCCL_IB_HCA", "=mlx5_$LOCAL_RANK",
+		 "warned NCCL_IB_HCA (=mlx5_$LOCAL_RANK) [I1-task]"},
+		{"fabric=infiniband,vendor=nvidia,gpu_hcas=mlx5_0", "NCCL_IB_HCA", "=mlx5_3",
+		 "kept NCCL_IB_HCA==${gpu_hcas} (=mlx5_3) [I1]"},
+	};
+	struct osp_rule_set *rules = ours();
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(cases); i++) {
+		struct osp_variable user = {.name = cases[i].name, .value = cases[i].value};
+		struct osp_facts facts;
+		struct osp_decisions *decisions;
+		struct osp_text text = OSP_TEXT_INIT;
+
+		memset(&facts, 0, sizeof(facts));
+		assert_int_equal(osp_facts_set_list(&facts, cases[i].facts, NULL), 0);
+		decisions = osp_rules_decide(rules, &facts, &user, cases[i].value ? 1 : 0, NULL);
+		add_decisions(decisions, cases[i].name, &text);
+		assert_string_equal(text.data ? text.data : "", cases[i].words);
+		osp_decisions_free(decisions);
+		osp_text_free(&text);
+	}
+	osp_rules_free(rules);
+}
+
 static void names_of_rules(void **state)
 {
 	struct osp_rule_set *rules = read_rules(
@@ -491,12 +569,20 @@ static void ours_are_complete(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(refusals),	     cmocka_unit_test(contradictions),
-		cmocka_unit_test(unreachable_rules), cmocka_unit_test(what_is_unknown_sets_nothing),
-		cmocka_unit_test(values_take_facts), cmocka_unit_test(the_higher_rank_decides),
-		cmocka_unit_test(values_are_judged), cmocka_unit_test(ours_stand_together),
-		cmocka_unit_test(ours_are_complete), cmocka_unit_test(facts_agree),
-		cmocka_unit_test(names_of_rules),    cmocka_unit_test(narrowed_decide_the_same),
+		cmocka_unit_test(refusals),
+		cmocka_unit_test(contradictions),
+		cmocka_unit_test(unreachable_rules),
+		cmocka_unit_test(what_is_unknown_sets_nothing),
+		cmocka_unit_test(values_take_facts),
+		cmocka_unit_test(the_higher_rank_decides),
+		cmocka_unit_test(values_are_judged),
+		cmocka_unit_test(ours_stand_together),
+		cmocka_unit_test(ours_are_complete),
+		cmocka_unit_test(facts_agree),
+		cmocka_unit_test(names_of_rules),
+		cmocka_unit_test(narrowed_decide_the_same),
+		cmocka_unit_test(rules_that_ask),
+		cmocka_unit_test(adapters_stay_the_same_for_all),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

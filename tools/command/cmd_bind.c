@@ -13,8 +13,6 @@
 #include "tools/shared/command.h"
 #include "tools/shared/files.h"
 
-#define DRIVER "/proc/driver/nvidia"
-
 /* --- onespine bind ---------------------------------------------------------------------------- */
 
 static int parse_count(const char *name, const char *text, uint32_t most, uint32_t *count,
@@ -166,7 +164,7 @@ static int plan_and_bind(const struct osp_machine *machine, hwloc_const_bitmap_t
 {
 	hwloc_bitmap_t gpus = hwloc_bitmap_alloc();
 	struct osp_bind_plan *plan = NULL;
-	struct osp_bind_driver *driver = osp_bind_driver_read(machine, DRIVER);
+	struct osp_bind_driver *driver = osp_bind_driver_read(machine, OSP_BIND_DRIVER);
 	int known = gpus ? osp_bind_visible_gpus(machine, driver, environ, gpus) : -1;
 	int rc = -1;
 
