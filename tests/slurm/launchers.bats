@@ -49,6 +49,10 @@ sum 28"
 @test "torchrun under srun: a task a node, its children bound by LOCAL_RANK" {
 	on_cluster /usr/bin/python3 -c 'import torch.distributed' 2>/dev/null || skip "no PyTorch there (python3-torch)"
 	((CPU_COUNT > 1)) || skip "one CPU is too few"
+	if on_cluster /usr/bin/python3 -c "import torch.distributed as d; d.TCPStore('127.0.0.1', $(free_port), 1, True)" 2>&1 |
+		grep -q libuv; then
+		skip "that PyTorch was built without the libuv that its torchrun asks for"
+	fi
 	port=$(free_port)
 	salloc -Q -N2 --exclusive --gres=gpu:2 --gang --gang-env=auto --gang-bind=auto bash -c '
 		srun --ntasks-per-node=1 sh -c "

@@ -107,6 +107,9 @@ restart() {
 	SLURM_CONF=$cache/slurm.conf srun --gang -w n6 -N1 true
 	SLURM_CONF=$cache/slurm.conf answers 2 onespine history # its policy came too
 	holds "$said" '/dev/null'
+	SLURM_CONF=$cache/slurm.conf answers 2 onespine fit -N2 # the topology does not come
+	holds "$said" "$cache/onespine.topology: no such file; slurmctld sends it to no other host"
+	SLURM_CONF=$cache/slurm.conf answers 0 onespine fit -N2 --topology="$ONESPINE_CLUSTER/onespine.topology"
 	echo '  shared: /dev/zero' >>"$ONESPINE_CLUSTER/onespine.yaml"
 	sed -i '\#/dev/null#d' "$ONESPINE_CLUSTER/onespine.yaml"
 	answers 0 onespine doctor

@@ -8,8 +8,6 @@ load helpers
 
 setup_file() {
 	command -v valgrind >/dev/null || skip 'valgrind is not installed'
-	[[ ${ONESPINE_TEST_SLURM:-22.05} == 22.05 ]] ||
-		skip 'slurmctld starts itself anew for its scripts, and does not find itself under valgrind'
 	local dir=$BATS_FILE_TMPDIR/cluster
 	make_topology "$BATS_FILE_TMPDIR/onespine.topology" 2 2 2
 	# What is preempted begins again cred_expire seconds later, not after Slurm's two minutes.
@@ -35,8 +33,15 @@ put() {
 	mv "$ONESPINE_CLUSTER/$1.new" "$ONESPINE_CLUSTER/$1"
 }
 
+# From 23.11 on a reconfigure starts another slurmctld, which valgrind does not follow.
 reconfigure() {
-	cluster reconfigure --dir "$ONESPINE_CLUSTER"
+	if slurm_at_least 23.11; then
+		cluster kill-ctld --dir "$ONESPINE_CLUSTER"
+		equal "$(of_ours)" ''
+		cluster start-ctld --dir "$ONESPINE_CLUSTER"
+	else
+		cluster reconfigure --dir "$ONESPINE_CLUSTER"
+	fi
 }
 
 # of_ours: the paragraphs of valgrind's log that are about us: errors in which any frame is ours, and

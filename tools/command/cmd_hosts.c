@@ -76,7 +76,8 @@ static int load_topology(const struct osp_call *call, struct asked *asked, struc
 	char *path = named ? strdup(named) : osp_topology_path(error);
 
 	if (path)
-		asked->topology = osp_topology_load(path, error);
+		asked->topology = named ? osp_topology_load(path, error)
+					: osp_topology_load_in_force(path, error);
 	else
 		osp_error_set(error, "out of memory");
 	free(path);

@@ -25,7 +25,8 @@ static struct osp_topology *load(const struct osp_call *call, char **path, struc
 		osp_error_set(error, "out of memory");
 		return NULL;
 	}
-	return osp_topology_load(*path, error);
+	return call->argument_count ? osp_topology_load(*path, error)
+				    : osp_topology_load_in_force(*path, error);
 }
 
 /* Compact list of the nodes [first, first + count) by rank; NULL when memory ran out. */

@@ -107,6 +107,18 @@ struct osp_topology *osp_topology_load(const char *path, struct osp_error *error
 	return topology;
 }
 
+struct osp_topology *osp_topology_load_in_force(const char *path, struct osp_error *error)
+{
+	if (access(path, F_OK) < 0 && errno == ENOENT) {
+		osp_error_set(error,
+			      "%s: no such file; slurmctld sends it to no other host: copy it "
+			      "from slurmctld's, or name a copy",
+			      path);
+		return NULL;
+	}
+	return osp_topology_load(path, error);
+}
+
 /* --- a world ---------------------------------------------------------------------------------- */
 
 /* The nodes of a topology, all busy but those of `free_list`. */
@@ -198,7 +210,8 @@ static int open_slurm(const struct osp_call *call, struct osp_world *world,
 	world->config = load_in_force(&path, error);
 	if (!world->config)
 		return -1;
-	*topology = osp_topology_load(named ? named : path, error);
+	*topology =
+		named ? osp_topology_load(named, error) : osp_topology_load_in_force(path, error);
 	free(path);
 	if (!*topology)
 		return -1;
