@@ -41,7 +41,10 @@ teardown_file() {
 	for file in "$PC"/run/*.pid "$PC/munge/pid"; do
 		[[ ! -s $file ]] || kill "$(<"$file")" 2>/dev/null || true
 	done
-	await 20 all_ended || true
+	# slurmd of 22.05 that slurmctld's ResumeProgram started has SIGTERM blocked, as slurmctld had
+	await 5 all_ended || for file in "$PC"/run/slurmd.*.pid; do
+		kill -9 "$(<"$file")" 2>/dev/null || true
+	done
 	kill "$(<"$PC/holder")" 2>/dev/null || true
 	ip link delete "$BRIDGE"
 	rm -rf --one-file-system "$PC"
@@ -88,7 +91,7 @@ free_port() {
 # find_network: three numbers of four that no other network of this machine has
 find_network() {
 	local number=0
-	while ip -o -4 address | grep -qF " 198.19.$number."; do
+	while ip -o link | grep -qE " pc$number[.@:]" || ip -o -4 address | grep -qF " 198.19.$number."; do
 		number=$((number + 1))
 	done
 	export NETWORK=198.19.$number BRIDGE=pc$number
