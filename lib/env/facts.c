@@ -38,6 +38,8 @@ static const struct {
 	[OSP_FACT_MEMLOCK_UNLIMITED] = {"memlock_unlimited", OSP_FACT_FLAG},
 	[OSP_FACT_STACK_UNLIMITED] = {"stack_unlimited", OSP_FACT_FLAG},
 	[OSP_FACT_NOFILE] = {"nofile", OSP_FACT_NUMBER},
+	[OSP_FACT_SHM_GIB] = {"shm_gib", OSP_FACT_NUMBER},
+	[OSP_FACT_REMOVE_IPC] = {"remove_ipc", OSP_FACT_FLAG},
 	[OSP_FACT_NODES] = {"nodes", OSP_FACT_NUMBER},
 	[OSP_FACT_CONTAINER] = {"container", OSP_FACT_FLAG},
 	[OSP_FACT_BOUND] = {"bound", OSP_FACT_FLAG},

@@ -48,6 +48,8 @@ enum osp_fact_id {
 	OSP_FACT_MEMLOCK_UNLIMITED,
 	OSP_FACT_STACK_UNLIMITED,
 	OSP_FACT_NOFILE,
+	OSP_FACT_SHM_GIB,    /* of /dev/shm in all, whole GiB */
+	OSP_FACT_REMOVE_IPC, /* logind removes a user's shared memory when the last session ends */
 	/* the job */
 	OSP_FACT_NODES,
 	OSP_FACT_CONTAINER,

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <strings.h>
 #include <sys/resource.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include "lib/base/environment.h"
@@ -234,6 +235,61 @@ static void look_at_kernel(const char *root, struct osp_facts *facts)
 			      strstr(line, "Open Kernel Module") ? "yes" : "no");
 }
 
+/* As systemd's files say it: 1, yes, true or on. */
+static bool is_yes(const char *value)
+{
+	return strspn(value, "1yYtT") || strncasecmp(value, "on", 2) == 0;
+}
+
+/* "RemoveIPC=no" in a file of logind's: "yes", "no", or NULL where it does not say. */
+static const char *remove_ipc_in(const char *root, const char *path)
+{
+	static const char key[] = "RemoveIPC=";
+	size_t length = 0;
+	char *text = osp_node_read(root, path, SMALL_FILE_BYTES, &length);
+	const char *told = NULL;
+
+	for (const char *line = text; line; line = strchr(line, '\n')) {
+		line += strspn(line, " \t\n");
+		if (strncmp(line, key, sizeof(key) - 1) == 0)
+			told = is_yes(line + sizeof(key) - 1) ? "yes" : "no";
+	}
+	free(text);
+	return told;
+}
+
+struct remove_ipc {
+	const char *root;
+	const char *told;
+	char by[256]; /* the file of logind.conf.d that says it: the last by name wins */
+};
+
+static bool see_logind(void *context, const char *name)
+{
+	struct remove_ipc *seen = context;
+	char path[PATH_MAX];
+	const char *told;
+
+	snprintf(path, sizeof(path), "/etc/systemd/logind.conf.d/%s", name);
+	told = strcmp(name, seen->by) > 0 ? remove_ipc_in(seen->root, path) : NULL;
+	if (told) {
+		seen->told = told;
+		snprintf(seen->by, sizeof(seen->by), "%s", name);
+	}
+	return true;
+}
+
+/* What logind was built to do where no file says it differs with the distribution: unknown. */
+static void look_at_logind(const char *root, struct osp_facts *facts)
+{
+	struct remove_ipc seen = {.root = root,
+				  .told = remove_ipc_in(root, "/etc/systemd/logind.conf")};
+
+	for_each_name(root, "/etc/systemd/logind.conf.d", see_logind, &seen);
+	if (seen.told)
+		osp_node_tell(facts, OSP_FACT_REMOVE_IPC, seen.told);
+}
+
 /* A limit as Slurm hands it on, else this process's own. False where neither is told. */
 static bool find_limit(char *const *environment, const char *name, int resource, rlim_t *limit)
 {
@@ -253,9 +309,15 @@ static bool find_limit(char *const *environment, const char *name, int resource,
 
 void osp_node_limits(char *const *environment, struct osp_facts *facts)
 {
+	struct statvfs shared;
 	char number[32];
 	rlim_t limit;
 
+	if (statvfs("/dev/shm", &shared) == 0) {
+		snprintf(number, sizeof(number), "%llu",
+			 (unsigned long long)shared.f_blocks * shared.f_frsize >> 30);
+		osp_node_tell(facts, OSP_FACT_SHM_GIB, number);
+	}
 	if (find_limit(environment, "SLURM_RLIMIT_MEMLOCK", RLIMIT_MEMLOCK, &limit))
 		osp_node_tell(facts, OSP_FACT_MEMLOCK_UNLIMITED,
 			      limit == RLIM_INFINITY ? "yes" : "no");
@@ -283,6 +345,7 @@ void osp_node_hardware(const char *root, const struct osp_catalogue *catalogue,
 	tell_devices(&seen, facts);
 	look_at_routes(root, facts);
 	look_at_kernel(root, facts);
+	look_at_logind(root, facts);
 }
 
 void osp_node_facts(const struct osp_search *search, const struct osp_catalogue *catalogue,

@@ -36,7 +36,8 @@ void osp_node_hardware(const char *root, const struct osp_catalogue *catalogue,
 
 /*
  * Limits on locked memory, stacks and open files: those that Slurm hands on to a task
- * (SLURM_RLIMIT_... in its environment), else this process's. `environment` may be NULL.
+ * (SLURM_RLIMIT_... in its environment), else this process's; and the size of /dev/shm.
+ * `environment` may be NULL.
  */
 void osp_node_limits(char *const *environment, struct osp_facts *facts);
 

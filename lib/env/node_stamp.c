@@ -122,6 +122,7 @@ uint64_t osp_node_stamp(const struct osp_node_source *source)
 		"/proc/driver/nvidia/version",
 		"/sys/devices/system/cpu/online",
 		"/sys/devices/system/node/online",
+		"/etc/systemd/logind.conf",
 	};
 	uint64_t stamp = UINT64_C(0xcbf29ce484222325);
 	size_t i;

@@ -210,6 +210,36 @@ not known to be so: 1; --for and --with say more" env_of --script job.sh
 	grep -qF "this node's type is not known" out
 }
 
+@test "--root: whether logind removes shared memory, as its last file by name says" {
+	make_node
+	removes() {
+		env_of --root=node --json | jq -r .facts.remove_ipc
+	}
+	mkdir -p node/etc/systemd/logind.conf.d
+	[[ $(removes) == null ]]
+	printf '[Login]\n#RemoveIPC=yes\n' >node/etc/systemd/logind.conf
+	[[ $(removes) == null ]]
+	printf '[Login]\nKillUserProcesses=no\n RemoveIPC=Yes\n' >node/etc/systemd/logind.conf
+	[[ $(removes) == yes ]]
+	run env_of --root=node
+	[[ $output == *"[L5-ipc]"* ]]
+	echo 'RemoveIPC=on' >node/etc/systemd/logind.conf.d/10-ours.conf
+	echo 'RemoveIPC=off' >node/etc/systemd/logind.conf.d/50-ours.conf
+	echo 'KillUserProcesses=yes' >node/etc/systemd/logind.conf.d/90-ours.conf
+	[[ $(removes) == no ]]
+	run env_of --root=node
+	[[ $output != *"[L5-ipc]"* ]]
+	printf 'RemoveIPC=' >node/etc/systemd/logind.conf.d/99-ours.conf
+	[[ $(removes) == no ]]
+}
+
+@test "--with: a small /dev/shm is warned of" {
+	run env_of --for p5.48xlarge --with shm_gib=0
+	[[ $output == *"[L5-shm]"* ]]
+	run env_of --for p5.48xlarge --with shm_gib=64
+	[[ $output != *"[L5-shm]"* ]]
+}
+
 # device PATH VENDOR CLASS: a PCI device below node/sys/devices
 device() {
 	mkdir -p "node/sys/devices/$1" node/sys/bus/pci/devices
