@@ -91,7 +91,7 @@ free_port() {
 # find_network: three numbers of four that no other network of this machine has
 find_network() {
 	local number=0
-	while ip -o link | grep -qE " pc$number[.@:]" || ip -o -4 address | grep -qF " 198.19.$number."; do
+	while ip -o link | grep -qE " pc${number}[.@:]" || ip -o -4 address | grep -qF " 198.19.$number."; do
 		number=$((number + 1))
 	done
 	export NETWORK=198.19.$number BRIDGE=pc$number
