@@ -12,7 +12,7 @@ setup_file() {
 		partitions:
 		  cpu: {gate: {depth: off}}
 		  every: {gate: {jobs: all}}
-		  fresh: {gate: {fresh_s: 600, network: true}}
+		  fresh: {gate: {fresh_s: 600, network: true, budget_s: 16}}
 	END
 	cluster_start --nodes 6 --gate --gres gpu:8 --config "$BATS_FILE_TMPDIR/onespine.yaml" \
 		--partition 'gpu Nodes=ALL Default=YES MaxTime=INFINITE State=UP' \
