@@ -17,10 +17,11 @@ fake_prepare() {
 	cp "$FAKES/libnccl.so" "$FAKE/lib/libnccl.so.2"
 }
 
-# fake_check NODE [OPTION]...: the faults come in ONESPINE_FAKE_NVML, _CUDA and _SYSTEM
+# fake_check NODE [OPTION]...: the faults come in ONESPINE_FAKE_NVML, _CUDA and _SYSTEM. It hears an interrupt, also
+# where the tests were begun in the background by a shell that lets them ignore it.
 fake_check() {
 	local node=$1
 	shift
-	env ONESPINE_TEST_ROOT="$node" ONESPINE_TEST_DATA="$FAKE_SOURCE/../../etc" LD_LIBRARY_PATH="${FAKE_LIB-$FAKE/lib}" LD_PRELOAD="$FAKES/libsystem.so" \
+	env --default-signal=INT ONESPINE_TEST_ROOT="$node" ONESPINE_TEST_DATA="$FAKE_SOURCE/../../etc" LD_LIBRARY_PATH="${FAKE_LIB-$FAKE/lib}" LD_PRELOAD="$FAKES/libsystem.so" \
 		ASAN_OPTIONS="verify_asan_link_order=0:detect_leaks=0" "$ONESPINE" check "$@"
 }
