@@ -149,6 +149,103 @@ TreeWidth=5" ]]
 	as_kept
 }
 
+# killed WORD: `onespine setup --head` (or what follows) that a SIGKILL ends there (tests/fake/system.c)
+killed() {
+	local word=$1
+	shift
+	local status=0
+	(ONESPINE_FAKE_SYSTEM=$word LD_PRELOAD=${ONESPINE%/*}/tests/fake/.libs/libsystem.so \
+		onespine setup --head "$@") >/dev/null 2>&1 || status=$?
+	[[ $status == 137 ]] || { echo "status $status where $word ends it"; return 1; }
+}
+
+@test "killed before or after any of its files: --undo takes back all, and a second run goes on" {
+	needs_installed
+	[[ -e ${ONESPINE%/*}/tests/fake/.libs/libsystem.so ]] || skip 'without the fakes'
+	write_topology 1-4
+	mkdir plugstack.conf.d
+	printf 'include plugstack.conf.d/*\n' >plugstack.conf
+	keep
+	onespine setup --head >/dev/null
+	cp -a "$DIR" "$BATS_TEST_TMPDIR/done"
+	onespine setup --head --undo >/dev/null
+	local file when
+	for file in onespine.setup plugstack.conf.d/onespine.conf slurm-onespine.conf slurm.conf; do
+		for when in kill killed; do
+			killed "$when=$DIR/$file"
+			# nothing half written where Slurm would read it
+			[[ -z $(find plugstack.conf.d -name '[!.]*' ! -name onespine.conf -type f) ]]
+			onespine setup --head --undo >/dev/null
+			as_kept
+			killed "$when=$DIR/$file"
+			onespine setup --head >/dev/null
+			diff -r "$BATS_TEST_TMPDIR/done" "$DIR"
+			# and an undo that is killed is gone on with
+			if [[ $file == slurm.conf ]]; then
+				killed "$when=$DIR/$file" --undo
+				onespine setup --head --undo >/dev/null
+			else
+				onespine setup --head --undo >/dev/null
+			fi
+			as_kept
+		done
+	done
+}
+
+@test "a file that is there and not ours is neither written over nor removed" {
+	needs_installed
+	write_topology 1-4
+	mkdir plugstack.conf.d
+	printf 'include plugstack.conf.d/*\n' >plugstack.conf
+	local file
+	for file in slurm-onespine.conf plugstack.conf.d/onespine.conf; do
+		printf '# mine\n' >"$file"
+		keep
+		expect 2 "onespine: $DIR/$file: is there already, and onespine setup did not write it: move it away first; nothing was changed" \
+			onespine setup --head
+		as_kept
+		rm "$file"
+	done
+}
+
+@test "a disk that is full: all is taken back, the drop-in is not written" {
+	needs_installed
+	write_topology 1-4
+	printf '# %1100s\n' long >>slurm.conf
+	keep
+	mkdir "$BATS_TEST_TMPDIR/units"
+	# no file may be larger than 1 KiB
+	expect 2 "onespine: $DIR/slurm.conf: cannot be written: File too large" \
+		bash -c "trap '' XFSZ; ulimit -f 1; exec \"\$1\" setup --head --units \"\$2\"" - \
+		"$ONESPINE" "$BATS_TEST_TMPDIR/units"
+	as_kept
+	[[ -z $(ls -A "$BATS_TEST_TMPDIR/units") ]]
+}
+
+@test "lines that end with CR LF, a file that nobody may write: as before after --undo" {
+	needs_installed
+	write_topology 1-4
+	sed -i 's/$/\r/' slurm.conf
+	printf '# plugins\r\n' >plugstack.conf
+	chmod 444 slurm.conf plugstack.conf
+	keep
+	onespine setup --head >/dev/null
+	onespine doctor --offline
+	onespine setup --head --undo >/dev/null
+	as_kept
+}
+
+@test "without the right to write: said, and nothing is changed" {
+	needs_installed
+	((EUID == 0)) || skip 'needs root, to be somebody else'
+	write_topology 1-4
+	keep
+	chmod a+rx "$DIR" "$BATS_TEST_TMPDIR" "$BATS_TEST_TMPDIR/.." "$BATS_TEST_TMPDIR/../.."
+	expect 2 "onespine: $DIR/onespine.setup: cannot be written: Permission denied" \
+		setpriv --reuid=65534 --regid=65534 --clear-groups "$ONESPINE" setup --head
+	diff -r "$BATS_TEST_TMPDIR/kept" "$DIR"
+}
+
 @test "what was half done when the machine stopped is taken back" {
 	needs_installed
 	keep

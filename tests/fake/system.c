@@ -4,9 +4,12 @@
  *
  * ONESPINE_FAKE_SYSTEM holds words: "clock=unsynchronised", "clock=far" (a large error),
  * "full=/dev/shm", "stuck=/fsx" (statvfs never returns), "broken=/fsx" (it fails). Folders are told
- * by the end of their path.
+ * by the end of their path. "kill=slurm.conf" kills the process where it is about to put that file in
+ * place by rename(), "killed=slurm.conf" when it has.
  */
 #include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -63,4 +66,16 @@ EXPORT int adjtimex(struct timex *clock)
 		return TIME_ERROR;
 	}
 	return TIME_OK;
+}
+
+EXPORT int rename(const char *from, const char *to)
+{
+	int result;
+
+	if (told("kill=", to))
+		kill(getpid(), SIGKILL);
+	result = renameat(AT_FDCWD, from, AT_FDCWD, to);
+	if (told("killed=", to))
+		kill(getpid(), SIGKILL);
+	return result;
 }

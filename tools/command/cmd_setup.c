@@ -225,12 +225,38 @@ static int compose(struct setup *setup)
 			result = plan_scripts(setup, &doctor);
 		if (result == 0)
 			result = plan_slurm_conf(setup, &doctor, &findings);
-		if (result < 0)
+		if (result < 0 && !*setup->error.text)
 			osp_error_set(&setup->error, "out of memory");
 	}
 	osp_doctor_findings_free(&findings);
 	osp_doctor_free(&doctor);
 	return result;
+}
+
+static bool is_recorded(const struct setup *setup, const char *path)
+{
+	for (size_t i = 0; i < setup->old.count; i++)
+		if (setup->old.changes[i].kind == OSP_CHANGE_CREATE &&
+		    strcmp(setup->old.changes[i].path, path) == 0)
+			return true;
+	return false;
+}
+
+/* A file that somebody else made is neither written over nor removed by an undo. */
+static int check_new(struct setup *setup)
+{
+	struct stat status;
+
+	for (size_t i = 0; i < setup->plan.count; i++) {
+		const struct osp_change *change = &setup->plan.changes[i];
+
+		if (change->kind == OSP_CHANGE_CREATE && !is_recorded(setup, change->path) &&
+		    lstat(change->path, &status) == 0)
+			return osp_error_at(&setup->error, change->path, 0, 0,
+					    "is there already, and onespine setup did not write "
+					    "it: move it away first; nothing was changed");
+	}
+	return 0;
 }
 
 /* Looks at the files as they will be. */
@@ -369,10 +395,10 @@ static int change_unit(struct setup *setup)
 
 static int run_undo(struct setup *setup)
 {
-	if (change_unit(setup) < 0)
+	/* The drop-in goes first and comes last: without our lines it keeps slurmctld from starting. */
+	if (osp_plan_unedited(&setup->old, &setup->error) < 0 || change_unit(setup) < 0)
 		return osp_say_error(&setup->error);
-	if (setup->old.count && !setup->dry_run &&
-	    osp_plan_undo(&setup->old, setup->record_path, &setup->error) < 0)
+	if (!setup->dry_run && osp_plan_undo(&setup->old, setup->record_path, &setup->error) < 0)
 		return osp_say_error(&setup->error);
 	return tell(setup, &setup->old, false, OSP_EXIT_YES);
 }
@@ -412,7 +438,7 @@ static int run_setup(struct setup *setup)
 	/* The host of slurmctld has done it for all that share its files. */
 	if (!setup->head && setup->old.head)
 		setup->plan = setup->old;
-	else if (!setup->fetched && compose(setup) < 0)
+	else if (!setup->fetched && (compose(setup) < 0 || check_new(setup) < 0))
 		return osp_say_error(&setup->error);
 	if (look_ahead(setup) < 0)
 		return osp_say_error(&setup->error);
@@ -421,7 +447,7 @@ static int run_setup(struct setup *setup)
 	status = osp_doctor_count(&setup->findings, OSP_DOCTOR_WRONG) ? OSP_EXIT_NO : OSP_EXIT_YES;
 	if (blocked)
 		return tell(setup, &nothing, true, OSP_EXIT_NO);
-	if (change_unit(setup) < 0 || (!done && !setup->dry_run && make_changes(setup) < 0))
+	if ((!done && !setup->dry_run && make_changes(setup) < 0) || change_unit(setup) < 0)
 		return osp_say_error(&setup->error);
 	return tell(setup, done ? &nothing : &setup->plan, false, status);
 }

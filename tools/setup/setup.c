@@ -254,19 +254,24 @@ bool osp_plan_holds(const struct osp_plan *plan)
 	return true;
 }
 
+/* What a killed run left half written goes too. */
+static void remove_unfinished(const struct osp_plan *plan, const char *record_path)
+{
+	for (size_t i = 0; i < plan->count; i++)
+		osp_remove_unfinished(plan->changes[i].path);
+	osp_remove_unfinished(record_path);
+}
+
 /* A file of ours is as readable as slurm.conf. */
 static int create(const char *path, const char *text, const char *like, struct osp_error *error)
 {
 	bool is_script = strncmp(text, "#!", 2) == 0;
 	struct stat status;
 
-	if (osp_write_output(path, text, strlen(text), error) < 0)
-		return -1;
-	if (stat(like, &status) < 0 || chown(path, status.st_uid, status.st_gid) < 0 ||
-	    chmod(path, is_script ? 0755 : status.st_mode & 0644) < 0)
-		return osp_error_at(error, path, 0, 0, "cannot be made like %s: %s", like,
-				    strerror(errno));
-	return 0;
+	if (stat(like, &status) < 0)
+		return osp_error_at(error, like, 0, 0, "%s", strerror(errno));
+	return osp_write_new(path, text, strlen(text), &status,
+			     is_script ? 0755 : status.st_mode & 0644, error);
 }
 
 static int add_lines(const struct osp_change *change, struct osp_error *error)
@@ -296,10 +301,12 @@ int osp_plan_make(const struct osp_plan *plan, const char *record_path, const ch
 {
 	struct osp_error ignored = {.text = ""};
 	char *record = record_text(plan);
-	/* Root's alone: what it says is done as root when it is taken back. */
-	int result = record ? osp_write_output(record_path, record, strlen(record), error)
-			    : osp_error_set(error, "out of memory");
+	int result;
 
+	remove_unfinished(plan, record_path);
+	/* Root's alone: what it says is done as root when it is taken back. */
+	result = record ? osp_write_output(record_path, record, strlen(record), error)
+			: osp_error_set(error, "out of memory");
 	free(record);
 	for (size_t i = 0; !result && i < plan->count; i++) {
 		const struct osp_change *change = &plan->changes[i];
@@ -316,7 +323,7 @@ int osp_plan_make(const struct osp_plan *plan, const char *record_path, const ch
 /* --- taking back -------------------------------------------------------------------------------- */
 
 /* Nothing is taken back where a file of ours was edited. */
-static int check_unedited(const struct osp_plan *plan, struct osp_error *error)
+int osp_plan_unedited(const struct osp_plan *plan, struct osp_error *error)
 {
 	for (size_t i = 0; i < plan->count; i++) {
 		const struct osp_change *change = &plan->changes[i];
@@ -365,8 +372,9 @@ static int take_back(const struct osp_change *change, struct osp_error *error)
 
 int osp_plan_undo(const struct osp_plan *plan, const char *record_path, struct osp_error *error)
 {
-	if (check_unedited(plan, error) < 0)
+	if (osp_plan_unedited(plan, error) < 0)
 		return -1;
+	remove_unfinished(plan, record_path);
 	for (size_t i = plan->count; i-- > 0;)
 		if (take_back(&plan->changes[i], error) < 0)
 			return -1;

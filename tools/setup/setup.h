@@ -73,6 +73,9 @@ bool osp_plan_holds(const struct osp_plan *plan);
 int osp_plan_make(const struct osp_plan *plan, const char *record_path, const char *like,
 		  struct osp_error *error);
 
+/* -1 with `error` set when a file that we created was edited since. */
+int osp_plan_unedited(const struct osp_plan *plan, struct osp_error *error);
+
 /* Takes the changes back, last one first, the record last. */
 int osp_plan_undo(const struct osp_plan *plan, const char *record_path, struct osp_error *error);
 

@@ -87,6 +87,8 @@ static int write_unit(const char *path, struct osp_error *error)
 	osp_text_add(&text, unit_text);
 	result = text.failed ? osp_error_set(error, "out of memory")
 			     : osp_write_output(path, text.data, text.length_bytes, error);
+	if (result < 0)
+		(void)rmdir(folder); /* goes only while it is empty */
 	osp_text_free(&text);
 	free(folder);
 	return result < 0 ? -1 : 1;

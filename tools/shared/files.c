@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <glob.h>
 #include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -154,6 +155,19 @@ static int fill_and_rename(int fd, const char *temporary, const char *path, cons
 	return result;
 }
 
+/* The hidden name beside `path` that it has until it is whole: no `Include FOLDER/NAME*` and no folder
+ * of scripts takes it for one of theirs. `end` ends it. */
+static int unfinished_name(const char *path, const char *end, char *name, size_t name_bytes)
+{
+	const char *slash = strrchr(path, '/');
+	const char *base = slash ? slash + 1 : path;
+
+	return snprintf(name, name_bytes, "%.*s.%s.onespine-%s", (int)(base - path), path, base,
+			end) >= (int)name_bytes
+		       ? -1
+		       : 0;
+}
+
 /* `path` without links; `shown` is what the user calls it. */
 static int write_whole(const char *path, const char *shown, const struct stat *like, mode_t mode,
 		       const char *text, size_t text_bytes, struct osp_error *error)
@@ -162,7 +176,7 @@ static int write_whole(const char *path, const char *shown, const struct stat *l
 	int fd;
 	int cause;
 
-	if (snprintf(temporary, sizeof(temporary), "%s.XXXXXX", path) >= (int)sizeof(temporary))
+	if (unfinished_name(path, "XXXXXX", temporary, sizeof(temporary)) < 0)
 		return osp_error_at(error, shown, 0, 0, "the name is too long");
 	fd = mkostemp(temporary, O_CLOEXEC);
 	if (fd < 0)
@@ -175,6 +189,12 @@ static int write_whole(const char *path, const char *shown, const struct stat *l
 	}
 	sync_folder(path);
 	return 0;
+}
+
+int osp_write_new(const char *path, const char *text, size_t text_bytes, const struct stat *like,
+		  mode_t mode, struct osp_error *error)
+{
+	return write_whole(path, path, like, mode, text, text_bytes, error);
 }
 
 int osp_write_output(const char *path, const char *text, size_t text_bytes, struct osp_error *error)
@@ -196,6 +216,20 @@ int osp_write_output(const char *path, const char *text, size_t text_bytes, stru
 	mask = umask(0);
 	umask(mask);
 	return write_whole(path, path, NULL, 0666 & ~mask, text, text_bytes, error);
+}
+
+void osp_remove_unfinished(const char *path)
+{
+	char resolved[PATH_MAX], pattern[PATH_MAX];
+	glob_t files;
+
+	if (unfinished_name(realpath(path, resolved) ? resolved : path, "??????", pattern,
+			    sizeof(pattern)) < 0 ||
+	    glob(pattern, 0, NULL, &files) != 0)
+		return;
+	for (size_t i = 0; i < files.gl_pathc; i++)
+		(void)unlink(files.gl_pathv[i]);
+	globfree(&files);
 }
 
 char *osp_path_beside(const char *beside, const char *name)

@@ -8,6 +8,7 @@
 #define OSP_FILES_H
 
 #include <stddef.h>
+#include <sys/stat.h>
 
 #include "lib/base/error.h"
 
@@ -28,6 +29,14 @@ const char *osp_input_name(const char *path);
  */
 int osp_write_output(const char *path, const char *text, size_t text_bytes,
 		     struct osp_error *error);
+
+/* The same for a file that is not there yet: with owner and group of `like`, and `mode`, from its
+ * first moment on. */
+int osp_write_new(const char *path, const char *text, size_t text_bytes, const struct stat *like,
+		  mode_t mode, struct osp_error *error);
+
+/* Removes what a writing of `path` left that was killed; for a caller that nobody else writes it beside. */
+void osp_remove_unfinished(const char *path);
 
 /* "FOLDER/NAME", or NAME alone when it begins with '/'. `beside` is a file: its folder counts. NULL
  * when memory ran out. To be freed. */
