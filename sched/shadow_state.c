@@ -15,6 +15,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "lib/base/hash.h"
 #include "lib/base/text.h"
 #include "lib/topology/kind.h"
 #include "lib/topology/readers.h"
@@ -225,17 +226,17 @@ static bool load_topology(void)
 
 /* --- Slurm's nodes --------------------------------------------------------------------------- */
 
-/* FNV-1a over the names in order, with the places without a node. */
+/* Of the names in order, with the places without a node. */
 static uint64_t hash_node_names(void)
 {
-	uint64_t hash = UINT64_C(0xcbf29ce484222325);
+	uint64_t hash = OSP_HASH_START;
 
 	for (int n = 0; n < node_record_count; n++) {
 		const node_record_t *node = node_record_table_ptr[n];
 
-		for (const char *c = node && node->name ? node->name : ""; *c; c++)
-			hash = (hash ^ (uint8_t)*c) * UINT64_C(0x100000001b3);
-		hash = (hash ^ 0x2c) * UINT64_C(0x100000001b3);
+		if (node && node->name)
+			hash = osp_hash_bytes(hash, node->name, strlen(node->name));
+		hash = osp_hash_step(hash, ',');
 	}
 	return hash;
 }

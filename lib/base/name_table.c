@@ -5,16 +5,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/base/hash.h"
+
 #define SLOTS_LEAST 64
 #define SLOTS_MAX   ((uint32_t)1 << 30)
 
-/* FNV-1a, its upper bits folded down. */
+/* Its upper bits folded down. */
 static uint32_t hash(uint32_t tag, const char *name)
 {
-	uint64_t sum = 0xcbf29ce484222325u ^ tag;
+	uint64_t sum = osp_hash_bytes(OSP_HASH_START ^ tag, name, strlen(name));
 
-	for (; *name; name++)
-		sum = (sum ^ (unsigned char)*name) * 0x100000001b3u;
 	return (uint32_t)(sum ^ sum >> 32);
 }
 

@@ -10,24 +10,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "lib/base/hash.h"
 #include "lib/env/node_software.h"
 
 #define PIECE_BYTES 8192 /* of a small file */
-
-/* FNV-1a: not against malice, the file is root's. */
-static uint64_t mix(uint64_t stamp, const void *data, size_t bytes)
-{
-	const unsigned char *at = data;
-
-	while (bytes--)
-		stamp = (stamp ^ *at++) * UINT64_C(0x100000001b3);
-	return stamp;
-}
-
-static uint64_t mix_words(uint64_t stamp, const char *words)
-{
-	return mix(stamp, words, strlen(words) + 1);
-}
 
 static bool join(char *whole, const char *root, const char *path)
 {
@@ -46,8 +32,8 @@ static uint64_t mix_content(uint64_t stamp, const char *root, const char *path)
 		count = read(fd, piece, sizeof(piece));
 		close(fd);
 	}
-	stamp = mix_words(stamp, path);
-	return mix(stamp, piece, count > 0 ? (size_t)count : 0);
+	stamp = osp_hash_words(stamp, path);
+	return osp_hash_bytes(stamp, piece, count > 0 ? (size_t)count : 0);
 }
 
 /* Of a file or a folder: which one it is, its size and when it was changed. */
@@ -63,7 +49,7 @@ static uint64_t mix_status(uint64_t stamp, const char *root, const char *path)
 		numbers[2] = (uint64_t)status.st_mtim.tv_sec;
 		numbers[3] = (uint64_t)status.st_mtim.tv_nsec;
 	}
-	return mix(mix_words(stamp, path), numbers, sizeof(numbers));
+	return osp_hash_bytes(osp_hash_words(stamp, path), numbers, sizeof(numbers));
 }
 
 /* The names in a folder, whatever their order; with `file`, that file's content in each as well. */
@@ -76,7 +62,7 @@ static uint64_t mix_names(uint64_t stamp, const char *root, const char *folder, 
 
 	dir = join(whole, root, folder) ? opendir(whole) : NULL;
 	while (dir && (entry = readdir(dir))) {
-		uint64_t one = mix_words(UINT64_C(0xcbf29ce484222325), entry->d_name);
+		uint64_t one = osp_hash_words(OSP_HASH_START, entry->d_name);
 
 		if (entry->d_name[0] == '.')
 			continue;
@@ -87,7 +73,7 @@ static uint64_t mix_names(uint64_t stamp, const char *root, const char *folder, 
 	}
 	if (dir)
 		closedir(dir);
-	return mix(mix_words(stamp, folder), &sum, sizeof(sum));
+	return osp_hash_bytes(osp_hash_words(stamp, folder), &sum, sizeof(sum));
 }
 
 uint64_t osp_folder_stamp(uint64_t stamp, const char *parent, const char *name)
@@ -103,11 +89,11 @@ uint64_t osp_folder_stamp(uint64_t stamp, const char *parent, const char *name)
 	strcat(folder, "/");
 	while (dir && (entry = readdir(dir))) {
 		if (entry->d_name[0] != '.')
-			sum += mix_status(UINT64_C(0xcbf29ce484222325), folder, entry->d_name);
+			sum += mix_status(OSP_HASH_START, folder, entry->d_name);
 	}
 	if (dir)
 		closedir(dir);
-	return mix(mix_words(stamp, folder), &sum, sizeof(sum));
+	return osp_hash_bytes(osp_hash_words(stamp, folder), &sum, sizeof(sum));
 }
 
 uint64_t osp_node_stamp(const struct osp_node_source *source)
@@ -124,10 +110,10 @@ uint64_t osp_node_stamp(const struct osp_node_source *source)
 		"/sys/devices/system/node/online",
 		"/etc/systemd/logind.conf",
 	};
-	uint64_t stamp = UINT64_C(0xcbf29ce484222325);
+	uint64_t stamp = OSP_HASH_START;
 	size_t i;
 
-	stamp = mix_words(mix_words(stamp, VERSION), source->root);
+	stamp = osp_hash_words(osp_hash_words(stamp, VERSION), source->root);
 	stamp = mix_content(stamp, "", "/proc/sys/kernel/random/boot_id");
 	for (i = 0; i < sizeof(contents) / sizeof(contents[0]); i++)
 		stamp = mix_content(stamp, source->root, contents[i]);

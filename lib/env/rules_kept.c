@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/base/hash.h"
 #include "lib/base/kept.h"
 #include "lib/base/text.h"
 #include "lib/env/node_stamp.h"
@@ -252,7 +253,7 @@ static struct osp_rule_set *read_rules(const char *data, const char *site, struc
 struct osp_rule_set *osp_rules_know(const char *data, const char *site, const char *folder,
 				    struct osp_error *error)
 {
-	uint64_t stamp = osp_folder_stamp(UINT64_C(0xcbf29ce484222325), data, "rules");
+	uint64_t stamp = osp_folder_stamp(OSP_HASH_START, data, "rules");
 	struct osp_rule_set *rules = NULL;
 	size_t bytes = 0;
 	char *image;

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/base/hash.h"
+
 #define MAGIC	    "OSPG"
 #define VERSION	    1
 
@@ -23,14 +25,10 @@
 
 uint64_t osp_gate_gang_sum(const char *const *nodes, uint32_t node_count)
 {
-	uint64_t sum = 14695981039346656037u; /* FNV-1a */
+	uint64_t sum = OSP_HASH_START;
 
 	for (uint32_t i = 0; i < node_count; i++)
-		for (const char *at = nodes[i];; at++) {
-			sum = (sum ^ (unsigned char)*at) * 1099511628211u;
-			if (!*at)
-				break;
-		}
+		sum = osp_hash_words(sum, nodes[i]);
 	return sum;
 }
 

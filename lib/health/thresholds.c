@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "lib/base/document.h"
+#include "lib/base/hash.h"
 #include "lib/base/text.h"
 
 /* What no machine can have or no counter means is a mistake in the file. */
@@ -418,8 +419,6 @@ uint64_t osp_thresholds_hash(const struct osp_thresholds *thresholds)
 
 uint64_t osp_thresholds_hash_text(uint64_t hash, const char *text, size_t text_bytes)
 {
-	hash = (hash ^ 0xcbf29ce484222325u ^ text_bytes) * 0x100000001b3u;
-	for (size_t i = 0; i < text_bytes; i++)
-		hash = (hash ^ (unsigned char)text[i]) * 0x100000001b3u;
-	return hash;
+	hash = osp_hash_step(hash ^ OSP_HASH_START, text_bytes);
+	return osp_hash_bytes(hash, text, text_bytes);
 }

@@ -371,7 +371,8 @@ static void the_gang_is_known_by_names_and_order(void **state)
 				 *const joined[] = {"n1n2", ""};
 
 	(void)state;
-	assert_true(osp_gate_gang_sum(one, 2) == osp_gate_gang_sum(one, 2));
+	/* as it is sent: nodes of one gang may run two builds */
+	assert_true(osp_gate_gang_sum(one, 2) == UINT64_C(0x8c968f6726c99fd8));
 	assert_true(osp_gate_gang_sum(one, 2) != osp_gate_gang_sum(other, 2));
 	assert_true(osp_gate_gang_sum(one, 2) != osp_gate_gang_sum(one, 1));
 	assert_true(osp_gate_gang_sum(one, 2) != osp_gate_gang_sum(joined, 2));

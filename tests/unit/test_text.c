@@ -13,6 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "lib/base/hash.h"
 #include "lib/base/text.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
@@ -218,6 +219,21 @@ static void a_file_longer_than_it_says_is_read_whole(void **state)
 	assert_int_equal(errno, EFBIG);
 }
 
+/* The values that FNV's authors publish. */
+static void a_hash_is_everywhere_the_same(void **state)
+{
+	(void)state;
+	assert_true(osp_hash_bytes(OSP_HASH_START, NULL, 0) == OSP_HASH_START);
+	assert_true(osp_hash_bytes(OSP_HASH_START, "a", 1) == UINT64_C(0xaf63dc4c8601ec8c));
+	assert_true(osp_hash_bytes(OSP_HASH_START, "foobar", 6) == UINT64_C(0x85944171f73967e8));
+	assert_true(osp_hash_bytes(OSP_HASH_START, "\xff", 1) ==
+		    osp_hash_step(OSP_HASH_START, 255));
+	assert_true(osp_hash_words(osp_hash_words(OSP_HASH_START, "ab"), "c") ==
+		    UINT64_C(0xad22872f536e4705));
+	assert_true(osp_hash_words(osp_hash_words(OSP_HASH_START, "a"), "bc") !=
+		    UINT64_C(0xad22872f536e4705));
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -230,6 +246,7 @@ int main(void)
 		cmocka_unit_test(a_file_is_read_whole_or_not_at_all),
 		cmocka_unit_test(only_regular_files_are_read),
 		cmocka_unit_test(a_file_longer_than_it_says_is_read_whole),
+		cmocka_unit_test(a_hash_is_everywhere_the_same),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -309,6 +309,8 @@ static void the_hash_is_that_of_the_texts(void **state)
 		assert_true(osp_thresholds_hash(one) == hash);
 		assert_true(osp_thresholds_hash(two) != hash); /* the order counts */
 	}
+	/* as a pass has it on disk */
+	assert_true(osp_thresholds_hash_text(0, "abc", 3) == UINT64_C(0x34186a89cedc1e56));
 	/* so does each */
 	assert_true(hash != osp_thresholds_hash_text(0, texts[1], strlen(texts[1])));
 	osp_thresholds_free(one);
