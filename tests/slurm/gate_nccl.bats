@@ -50,6 +50,14 @@ nobody_is_drained() {
 	[[ -z $(sinfo -h -t drain,down -o %N) ]]
 }
 
+# goes_on NODES SAYING: NODES nodes of the gang go, its first one says that of NCCL, and nobody is drained for it
+goes_on() {
+	await 30 says n1 "go by n1 of $1 nodes"
+	await 5 says n1 "NCCL$2"
+	await_job "$job" RUNNING
+	nobody_is_drained
+}
+
 @test "all GPUs of a gang in one all-reduce: right and fast, and the job runs" {
 	job=$(submit -N6 --gres=gpu:8)
 	await 30 says n6 'go by n1 of 6 nodes'
@@ -81,29 +89,20 @@ nobody_is_drained() {
 @test "a slow link between two nodes is named, and nobody is blamed" {
 	cuda n3 nccl_link_n4=10
 	job=$(submit -N6 --gres=gpu:8)
-	await 30 says n1 'go by n1 of 6 nodes'
-	await 5 says n1 'NCCL: the link between n3 and n4 is slow (44.1 GB/s), and who is to blame cannot be told'
-	await_job "$job" RUNNING
-	nobody_is_drained
+	goes_on 6 ': the link between n3 and n4 is slow (44.1 GB/s), and who is to blame cannot be told'
 }
 
 @test "NCCL between two nodes alone: the link is named, and nobody is blamed" {
 	cuda n2 nccl_wrong
 	job=$(submit -N2 -w 'n[1-2]' --gres=gpu:8)
-	await 30 says n1 'go by n1 of 2 nodes'
-	await 5 says n1 'NCCL: the link between n1 and n2 is wrong'
-	await_job "$job" RUNNING
-	nobody_is_drained
+	goes_on 2 ': the link between n1 and n2 is wrong'
 }
 
 @test "NCCL that hangs while it joins ends at its deadline, drains nobody, and TCP says the rest" {
 	cuda n2 hang:ncclCommInitRank
 	job=$(submit -p hurry -N3 -w 'n[1-3]' --gres=gpu:8)
-	await 30 says n1 'go by n1 of 3 nodes'
-	await 5 says n1 'NCCL says nothing about the network, TCP does: n'
-	[[ $(gate_log n1) == *"no answer from NCCL in "*" ms"* ]]
-	await_job "$job" RUNNING
-	nobody_is_drained
+	goes_on 3 ' says nothing about the network, TCP does: n'
+	await 5 says n1 'no answer from NCCL in '
 	await 5 none_reduces
 }
 
@@ -159,10 +158,7 @@ falls_back() {
 @test "a part of a node: its own GPUs only, compared but held to no limit, and TCP follows" {
 	cuda n1 'nccl_net=20 missing=7'
 	job=$(submit -N3 -w 'n[1-3]' --gres=gpu:2)
-	await 30 says n1 'go by n1 of 3 nodes'
-	await 5 says n1 'NCCL: all-reduce of 3 nodes right, 88.2 GB/s, no limit known'
-	await_job "$job" RUNNING
-	nobody_is_drained
+	goes_on 3 ': all-reduce of 3 nodes right, 88.2 GB/s, no limit known'
 }
 
 @test "auto loads no GPU at depth passive, and tcp none at all" {
