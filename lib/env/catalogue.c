@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "onespine_config.h"
 #include "lib/env/catalogue.h"
 
 #include <stdlib.h>
@@ -25,6 +26,8 @@ struct osp_catalogue {
 };
 
 /* --- the keys of a type ----------------------------------------------------------------------- */
+
+#define HOLDERS_MOST 6 /* types that are named where none is so called */
 
 enum kind { WORD, DEVICE, CHOICE, NUMBER, ANSWER };
 
@@ -66,6 +69,17 @@ static const struct field {
 };
 
 #define FIELD_COUNT (sizeof(fields) / sizeof(fields[0]))
+
+const char *const *osp_catalogue_words(const char *key, size_t *count)
+{
+	for (size_t i = 0; i < FIELD_COUNT; i++) {
+		if (!strcmp(fields[i].key, key)) {
+			*count = fields[i].word_count;
+			return fields[i].words;
+		}
+	}
+	return NULL;
+}
 
 /* "10de:2330" */
 static int take_device(const struct osp_document *document, const struct osp_value *value,
@@ -322,18 +336,41 @@ const struct osp_instance *osp_catalogue_at(const struct osp_catalogue *catalogu
 	return &catalogue->instances[index];
 }
 
+/* The types whose names hold what was asked for, the letters' case aside: "h100" is in dgx-h100. */
+static void list_holders(const struct osp_catalogue *catalogue, const char *name,
+			 struct osp_text *list)
+{
+	size_t found = 0;
+
+	for (size_t i = 0; i < catalogue->count && *name; i++) {
+		const char *one = catalogue->instances[i].name;
+
+		if (strcasestr(one, name) && found++ < HOLDERS_MOST)
+			osp_text_printf(list, "%s%s", found > 1 ? ", " : "", one);
+	}
+	if (found > HOLDERS_MOST)
+		osp_text_printf(list, " or another of %zu", found);
+}
+
 static int say_unknown(const struct osp_catalogue *catalogue, const char *name,
 		       struct osp_error *error)
 {
 	const char **names = calloc(catalogue->count + 1, sizeof(*names)), *nearest;
+	struct osp_text list = OSP_TEXT_INIT;
 
 	if (!names)
 		return osp_error_set(error, "out of memory");
 	for (size_t i = 0; i < catalogue->count; i++)
 		names[i] = catalogue->instances[i].name;
 	nearest = osp_nearest_word(name, names, catalogue->count);
+	if (nearest)
+		osp_text_add(&list, nearest);
+	else
+		list_holders(catalogue, name, &list);
 	osp_error_set(error, "the catalogue has no type '%.60s'%s%s%s", name,
-		      nearest ? "; did you mean " : "", nearest ? nearest : "", nearest ? "?" : "");
+		      list.length_bytes ? "; did you mean " : "",
+		      list.length_bytes ? list.data : "", list.length_bytes ? "?" : "");
+	osp_text_free(&list);
 	free(names);
 	return -1;
 }

@@ -58,6 +58,9 @@ struct osp_instance {
 	enum osp_answer rdma_read; /* can the NIC read remote memory? */
 };
 
+/* The words of which a key of a type must be one ("fabric": efa, infiniband, ...); NULL where it takes any word. */
+const char *const *osp_catalogue_words(const char *key, size_t *count);
+
 struct osp_catalogue;
 
 struct osp_catalogue *osp_catalogue_new(struct osp_error *error);

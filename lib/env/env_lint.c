@@ -78,7 +78,8 @@ static int collect(struct osp_findings *findings, const struct osp_rule_set *rul
 
 		findings->variables[i] = (struct osp_variable){.name = setting->name,
 							       .value = setting->value,
-							       .unexpanded = setting->unexpanded};
+							       .unexpanded = setting->unexpanded,
+							       .extends = setting->extends};
 	}
 	findings->decisions = osp_rules_decide(rules, facts, findings->variables, settings, NULL);
 	if (!findings->decisions)

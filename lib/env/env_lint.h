@@ -12,6 +12,8 @@
  *	mpirun -x A=b           and mpiexec -env A b, -genv A b
  *	docker run -e A=b       and podman, apptainer, singularity with --env
  *	bash -c 'export A=b'    once; not what stands in that again
+ *	: ${A:=b}               and A=${A:-b}: b, where nobody has said otherwise
+ *	O="--export=A=b"        options that wait in a variable or an array, of all of these programs
  *
  * Any thread, any daemon: no shared state.
  */
@@ -31,6 +33,7 @@ struct osp_setting {
 	const char *name;
 	const char *value;
 	bool unexpanded; /* the shell still puts something in */
+	bool extends;	 /* and that is what the variable had before, alone: A=b:$A */
 	int line;
 	int column;
 };

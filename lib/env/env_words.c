@@ -126,6 +126,20 @@ static void add_assignment(const struct osp_decision *decision, struct osp_text 
 		osp_text_printf(text, " (%s)", user->origin);
 }
 
+/* What stood there without the user's value. */
+static void add_otherwise(const struct osp_decision *decision, struct osp_text *text)
+{
+	const char *value = decision->value, *user = decision->user->value;
+
+	if (!value)
+		osp_text_printf(text, "would be set once %s is known, on the node: ",
+				osp_fact_name(decision->unknown));
+	else if (user && !strcmp(user, value))
+		osp_text_add(text, "would be the same: ");
+	else
+		osp_text_printf(text, "would be %s: ", value);
+}
+
 /* The second column: why. */
 static void add_why(const struct osp_env_view *view, const struct osp_decision *decision,
 		    struct osp_text *text)
@@ -137,7 +151,7 @@ static void add_why(const struct osp_env_view *view, const struct osp_decision *
 	    (decision->outcome == OSP_OUTCOME_OPEN && decision->user))
 		osp_text_printf(text, "%s: ", osp_severity_name(rule->severity));
 	if (decision->outcome == OSP_OUTCOME_KEPT)
-		osp_text_printf(text, "would be %s: ", decision->value);
+		add_otherwise(decision, text);
 	if (decision->outcome == OSP_OUTCOME_OPEN) {
 		add_unknown(view->facts, rule, &where);
 		if (where.length_bytes)
@@ -251,6 +265,9 @@ static void print_finding(const struct osp_env_view *view, const char *file,
 			setting ? setting->value : finding->value, rule->reason);
 	if (rule->cure)
 		osp_text_printf(text, "    cure: %s\n", rule->cure);
+	else if (!setting)
+		osp_text_add(text,
+			     "    cure: --gang-env=auto sets it; without that, set it here\n");
 	osp_text_printf(text, "    rule %s: %s\n", rule->id, rule->source);
 }
 

@@ -97,6 +97,29 @@ static int parse_number(const char *text, struct osp_version *version, struct os
 	return osp_version_parse(text, version, error);
 }
 
+static int check_word(enum osp_fact_id id, const char *word, struct osp_error *error)
+{
+	const char *const *words, *nearest;
+	struct osp_text all = OSP_TEXT_INIT;
+	size_t count = 0;
+
+	words = osp_catalogue_words(table[id].name, &count);
+	for (size_t i = 0; words && i < count; i++) {
+		if (!strcmp(word, words[i]))
+			words = NULL;
+		else
+			osp_text_printf(&all, "%s%s", i ? ", " : "", words[i]);
+	}
+	if (words) {
+		nearest = osp_nearest_word(word, words, count);
+		osp_error_at(error, NULL, 0, 1, "one of %s is expected, not '%.40s'%s%s%s",
+			     all.data ? all.data : "", word, nearest ? "; did you mean " : "",
+			     nearest ? nearest : "", nearest ? "?" : "");
+	}
+	osp_text_free(&all);
+	return words ? -1 : 0;
+}
+
 int osp_facts_set(struct osp_facts *facts, enum osp_fact_id id, const char *text,
 		  struct osp_error *error)
 {
@@ -116,6 +139,8 @@ int osp_facts_set(struct osp_facts *facts, enum osp_fact_id id, const char *text
 		rc = parse_number(text, &fact.version, error);
 	else if (table[id].kind == OSP_FACT_FLAG)
 		rc = parse_flag(text, &fact.flag, error);
+	else
+		rc = check_word(id, text, error);
 	if (rc)
 		return -1;
 	strcpy(fact.text, text);

@@ -164,6 +164,29 @@ static int take_range(const struct reader *reader, const struct osp_value *value
 				  "%s: a range, as \">=1.16,<1.18\", is expected", value->key);
 }
 
+/* Where a fact is one of a few words, a pattern must match one of them: a misspelt one never holds. */
+static int check_words(const struct reader *reader, const struct osp_value *value,
+		       const struct osp_word_list *list)
+{
+	const struct osp_value *one = value->type == OSP_VALUE_LIST ? value->first : value;
+	const char *const *words;
+	size_t count = 0, word, which;
+
+	words = osp_catalogue_words(value->key, &count);
+	for (size_t i = 0; words && i < list->count; i++, one = one->next) {
+		for (word = 0; word < count && !osp_glob_matches(list->words[i], words[word]);)
+			word++;
+		if (word < count)
+			continue;
+		if (osp_value_choice(reader->document, one, words, count, &which, reader->error))
+			return -1;
+		return osp_document_error(reader->document, one, reader->error,
+					  "%s: %s is expected, not '%.40s'", value->key,
+					  words[which], list->words[i]);
+	}
+	return 0;
+}
+
 static int take_condition(const struct reader *reader, const struct osp_value *value,
 			  struct osp_condition *condition)
 {
@@ -186,6 +209,8 @@ static int take_condition(const struct reader *reader, const struct osp_value *v
 		break;
 	case OSP_FACT_WORD:
 		rc = take_words(reader, value, false, &condition->words);
+		if (!rc)
+			rc = check_words(reader, value, &condition->words);
 		break;
 	}
 	return rc ? -1

@@ -145,6 +145,7 @@ struct osp_variable {
 	const char *name;
 	const char *value;  /* NULL: not known at all */
 	bool unexpanded;    /* `value` holds what a shell still puts in: $X, $(...) */
+	bool extends;	    /* and that is the variable's own earlier value, alone */
 	const char *origin; /* "environment", "/etc/nccl.conf"; for words only */
 };
 
@@ -160,10 +161,12 @@ enum osp_outcome {
 struct osp_decision {
 	enum osp_outcome outcome;
 	const struct osp_rule *rule;
-	const char *variable;		 /* NULL: none */
-	const char *value;		 /* set, kept, open: what the rule says */
+	const char *variable; /* NULL: none */
+	/* set, kept: what it is, or would be, here (kept: NULL where that asks for the fact `unknown`);
+	 * open: what the rule says */
+	const char *value;
 	const struct osp_variable *user; /* kept, warned, unset, open: the user's; NULL: none */
-	enum osp_fact_id unknown;	 /* open; OSP_FACT_COUNT: the user's value is not */
+	enum osp_fact_id unknown;	 /* open, kept; OSP_FACT_COUNT: the user's value is not */
 };
 
 struct osp_decisions;

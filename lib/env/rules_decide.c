@@ -286,20 +286,16 @@ static int decide_value(struct decider *decider, const struct osp_rule *rule, co
 	struct osp_decision decision = {.outcome = OSP_OUTCOME_SET,
 					.rule = rule,
 					.variable = name,
-					.value = rule->value,
 					.user = find_user(decider, name)};
+	int rc = fill_value(decider, rule->value, &decision.value, &decision.unknown);
 
+	if (rc < 0)
+		return -1;
 	if (decision.user) {
 		decision.outcome = OSP_OUTCOME_KEPT;
-	} else {
-		int rc = fill_value(decider, rule->value, &decision.value, &decision.unknown);
-
-		if (rc < 0)
-			return -1;
-		if (rc) {
-			decision.outcome = OSP_OUTCOME_OPEN;
-			decision.value = rule->value;
-		}
+	} else if (rc) {
+		decision.outcome = OSP_OUTCOME_OPEN;
+		decision.value = rule->value;
 	}
 	return add(decider->decisions, decision);
 }
@@ -340,8 +336,8 @@ static enum osp_answer value_is_meant(const struct osp_rule *rule, const struct 
 		return OSP_NO;
 	if (rule->is.count && matches_any(&rule->is, user->value))
 		return OSP_YES;
-	if (user->unexpanded)
-		return OSP_UNKNOWN;
+	if (user->unexpanded) /* what was there before is not what this one brings */
+		return user->extends && rule->is.count ? OSP_NO : OSP_UNKNOWN;
 	return rule->is.count ? OSP_NO : OSP_YES;
 }
 

@@ -5,6 +5,7 @@
 #include "onespine_config.h"
 #include "lib/env/env_lint.h"
 
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -24,21 +25,47 @@ struct reading {
 	bool too_many;
 };
 
-static int add_setting(struct reading *reading, const char *name, size_t name_bytes,
-		       const char *value, size_t value_bytes, const struct osp_shell_word *at)
+/* Whether `value` is ${NAME:-words} of this name, or with - = := for :-; `words` gets them then. */
+static bool is_default(const char *value, size_t value_bytes, const char *name, size_t name_bytes,
+		       const char **words, size_t *word_bytes)
 {
-	struct osp_script *script = reading->script;
+	size_t at = 2 + name_bytes, count;
+
+	if (value_bytes < at + 2 || memcmp(value, "${", 2) != 0 ||
+	    memcmp(value + 2, name, name_bytes) != 0 || value[value_bytes - 1] != '}')
+		return false;
+	at += value[at] == ':';
+	if (!strchr("-=", value[at]))
+		return false;
+	count = value_bytes - at - 2;
+	if (memchr(value + at + 1, '$', count) || memchr(value + at + 1, '`', count))
+		return false;
+	*words = value + at + 1;
+	*word_bytes = count;
+	return true;
+}
+
+/* Whether all that a shell puts into the value is what the variable had before. */
+static bool is_extended(const char *value, size_t value_bytes, const char *name, size_t name_bytes)
+{
+	const char *at = value, *end = value + value_bytes;
+	bool own = false;
+
+	for (; (at = memchr(at, '$', (size_t)(end - at))); at += name_bytes, own = true) {
+		at += at + 1 < end && at[1] == '{' ? 2 : 1;
+		if ((size_t)(end - at) < name_bytes || memcmp(at, name, name_bytes) != 0 ||
+		    (at + name_bytes < end &&
+		     (isalnum((unsigned char)at[name_bytes]) || at[name_bytes] == '_')))
+			return false;
+	}
+	return own && !memchr(value, '`', value_bytes);
+}
+
+static int append(struct osp_script *script, const struct osp_setting *setting)
+{
 	size_t room = script->room ? script->room * 2 : 64;
-	struct osp_setting setting = {.unexpanded = at->unexpanded,
-				      .line = reading->outer ? reading->outer->line : at->line,
-				      .column =
-					      reading->outer ? reading->outer->column : at->column};
 	struct osp_setting *larger;
 
-	if (script->count >= OSP_SCRIPT_SETTINGS_MAX) {
-		reading->too_many = true;
-		return -1;
-	}
 	if (script->count == script->room) {
 		larger = realloc(script->settings, room * sizeof(*larger));
 		if (!larger)
@@ -46,19 +73,37 @@ static int add_setting(struct reading *reading, const char *name, size_t name_by
 		script->settings = larger;
 		script->room = room;
 	}
+	script->settings[script->count++] = *setting;
+	return 0;
+}
+
+static int add_setting(struct reading *reading, const char *name, size_t name_bytes,
+		       const char *value, size_t value_bytes, const struct osp_shell_word *at)
+{
+	const struct osp_shell_word *place = reading->outer ? reading->outer : at;
+	struct osp_setting setting = {
+		.unexpanded = at->unexpanded, .line = place->line, .column = place->column};
+	struct osp_script *script = reading->script;
+
+	if (script->count >= OSP_SCRIPT_SETTINGS_MAX) {
+		reading->too_many = true;
+		return -1;
+	}
+	if (setting.unexpanded &&
+	    is_default(value, value_bytes, name, name_bytes, &value, &value_bytes))
+		setting.unexpanded = false;
+	setting.extends = setting.unexpanded && is_extended(value, value_bytes, name, name_bytes);
 	setting.name = osp_arena_copy(&script->arena, name, name_bytes);
 	setting.value = osp_arena_copy(&script->arena, value, value_bytes);
-	if (!setting.name || !setting.value)
-		return -1;
-	script->settings[script->count++] = setting;
-	return 0;
+	return setting.name && setting.value ? append(script, &setting) : -1;
 }
 
 /* A=b or A+=b of `bytes` bytes; anything else is no setting. */
 static int take_assignment(struct reading *reading, const char *text, size_t bytes,
 			   const struct osp_shell_word *at)
 {
-	struct osp_shell_word place = *at;
+	struct osp_script *script = reading->script;
+	struct osp_setting *setting;
 	size_t name_bytes, before;
 
 	if (!osp_shell_is_assignment(text, &name_bytes) || name_bytes >= bytes)
@@ -66,8 +111,14 @@ static int take_assignment(struct reading *reading, const char *text, size_t byt
 	before = name_bytes + (text[name_bytes] == '+' ? 2 : 1);
 	if (before > bytes)
 		return 0;
-	place.unexpanded |= text[name_bytes] == '+';
-	return add_setting(reading, text, name_bytes, text + before, bytes - before, &place);
+	if (add_setting(reading, text, name_bytes, text + before, bytes - before, at))
+		return -1;
+	if (text[name_bytes] == '+') {
+		setting = &script->settings[script->count - 1];
+		setting->extends |= !setting->unexpanded;
+		setting->unexpanded = true;
+	}
+	return 0;
 }
 
 /* ALL,A=b,C='d,e': quotes keep commas. */
@@ -178,12 +229,46 @@ static int take_option(struct reading *reading, const struct command *command, s
 	return rc ? -1 : 2;
 }
 
+/* A word of `:`, as in : ${A:=b} */
+static int take_default(struct reading *reading, const struct osp_shell_word *word)
+{
+	const char *text = word->text, *value;
+	size_t name_bytes = strncmp(text, "${", 2) ? 0 : strcspn(text + 2, ":="), value_bytes;
+
+	if (!name_bytes || !word->unexpanded ||
+	    !is_default(text, strlen(text), text + 2, name_bytes, &value, &value_bytes) ||
+	    value[-1] != '=')
+		return 0;
+	return add_setting(reading, text + 2, name_bytes, text, strlen(text), word);
+}
+
+/* A='--export=ALL,B=c': options for a launcher that is named elsewhere. */
+static int take_options_in(struct reading *reading, const struct osp_shell_word *word)
+{
+	const char *value = strchr(word->text, '=') + 1;
+	struct osp_shell_word inner = *word;
+
+	inner.text = value + strspn(value, " \t\n");
+	return reading->outer || *inner.text != '-' ? 0 : read_inner(reading, &inner);
+}
+
 static int take_command(void *context, const struct osp_shell_word *words, size_t count)
 {
-	struct command command = {.words = words, .count = count, .leading = true};
+	/* options without a program are an array's */
+	bool options = count && *words[0].text == '-';
+	struct command command = {.words = words,
+				  .count = count,
+				  .leading = true,
+				  .launcher = options,
+				  .mpi = options,
+				  .container = options};
 	struct reading *reading = context;
 	size_t name_bytes;
 
+	for (size_t i = 1; i < count && !strcmp(words[0].text, ":"); i++) {
+		if (take_default(reading, &words[i]))
+			return -1;
+	}
 	if (count >= 3 && !strcmp(words[0].text, "setenv"))
 		return add_setting(reading, words[1].text, strlen(words[1].text), words[2].text,
 				   strlen(words[2].text), &words[1]);
@@ -199,7 +284,8 @@ static int take_command(void *context, const struct osp_shell_word *words, size_
 		}
 		if ((command.leading || command.exporting) &&
 		    osp_shell_is_assignment(text, &name_bytes)) {
-			if (take_assignment(reading, text, strlen(text), &words[i]))
+			if (take_assignment(reading, text, strlen(text), &words[i]) ||
+			    take_options_in(reading, &words[i]))
 				return -1;
 		} else if (!command.leading || *text != '-') {
 			note_program(&command, text); /* env -i A=b: its options end nothing */

@@ -74,6 +74,9 @@ make_node() {
 		env_of --for p5.48xlareg
 	expect 2 "onespine: --with=nccl=2.21,ofi=1.x: at character 17: ofi: a number is expected at 'x' of '1.x'" \
 		env_of --with=nccl=2.21,ofi=1.x
+	expect 2 "onespine: the catalogue has no type 'p5.48xl'; did you mean p5.48xlarge?" env_of --for p5.48xl
+	expect 2 "onespine: --with=fabric=efaa: at character 8: fabric: one of efa, infiniband, roce, slingshot, ethernet is expected, not 'efaa'; did you mean efa?" \
+		env_of --with=fabric=efaa
 	expect 2 "onespine: 'job.sh': files are read with --script" env_of job.sh
 	run onespine env --data=nowhere --for p5.48xlarge
 	[[ $status == 2 && $output == "onespine: nowhere/instances: cannot be read: No such file or directory" ]]
@@ -142,6 +145,47 @@ job.sh:4:6: fatal: FI_EFA_IFACE=: libfabric's EFA provider aborts on an empty va
 2 fatal, 1 harmful, 0 obsolete, 0 other
 not known to be so: 1; --for and --with say more" env_of --script job.sh
 	[[ ! -e ran ]]
+}
+
+@test "--script: what AWS's examples copy from one another" {
+	cat >job.sh <<-'END'
+		#!/bin/bash
+		#SBATCH --nodes=4 # of eight GPUs
+		module load libfabric-aws openmpi # the site's
+		export FI_PROVIDER=efa # change to eth for comparisons
+		export FI_EFA_USE_HUGE_PAGE=0 FI_EFA_FORK_SAFE=1
+		export NCCL_ALGO=Ring \
+		       NCCL_SOCKET_IFNAME=^docker,lo,veth
+		export LD_LIBRARY_PATH=/opt/amazon/openmpi/lib:/opt/hpcx/lib:$LD_LIBRARY_PATH
+		export LD_LIBRARY_PATH=/opt/nccl/build/lib:$LD_LIBRARY_PATH
+		: "${NCCL_BUFFSIZE:=8388608}"
+		declare -a ARGS=(
+		    --container-image $IMAGE
+		    --export=ALL,NCCL_P2P_LEVEL=5
+		)
+		cat >env.sh <<EOF
+		export FI_EFA_MTU_SIZE=9000
+		EOF
+		ssh node1 bash <<-'EOF'
+			export FI_EFA_TX_IOV_LIMIT=4
+			EOF
+		srun -l "${ARGS[@]}" --export=ALL,NCCL_NET_GDR_LEVEL=3 python train.py
+	END
+	env_of --for p4d.24xlarge --with ofi=1.17,libfabric=2.1,nccl=2.27,efa=1.43,kernel=6.1 --script job.sh >said || [[ $? == 1 ]]
+	diff <(sed -n 's/^\(job.sh[^ ]* [a-z]*: [A-Z0-9_a-z]*\)=.*/\1/p; $p' said) - <<-END
+		job.sh:4:8: obsolete: FI_PROVIDER
+		job.sh:5:31: obsolete: FI_EFA_FORK_SAFE
+		job.sh:6:8: harmful: NCCL_ALGO
+		job.sh:7:8: harmful: NCCL_SOCKET_IFNAME
+		job.sh:8:8: harmful: LD_LIBRARY_PATH
+		job.sh:10:3: obsolete: NCCL_BUFFSIZE
+		job.sh:13:5: obsolete: NCCL_P2P_LEVEL
+		job.sh:19:8: fatal: FI_EFA_TX_IOV_LIMIT
+		job.sh:21:22: obsolete: NCCL_NET_GDR_LEVEL
+		job.sh: missing: CUDA_DEVICE_ORDER
+		not known to be so: 2; --for and --with say more
+	END
+	grep -qxF '    cure: --gang-env=auto sets it; without that, set it here' said
 }
 
 @test "--script: what depends on the type is fatal there alone" {
@@ -334,6 +378,12 @@ make_cloud_node() {
 	[[ $output == *"  CUDA_DEVICE_ORDER=FASTEST_FIRST "*"would be PCI_BUS_ID: "* ]]
 	[[ $output == *"  NCCL_PROTO=LL "*"harmful: "* ]]
 	[[ $output == *"  NCCL_ALGO=Tree ($PWD/.nccl.conf)"* && $output != *NCCL_PROTO=Simple* ]]
+	run env NCCL_IB_HCA=mlx5_1 CUDA_DEVICE_ORDER=PCI_BUS_ID "$ONESPINE" env --data="$SOURCE/etc" --site=site \
+		--with=vendor=nvidia,fabric=infiniband,gpu_hcas=mlx5_3
+	[[ $output == *"  CUDA_DEVICE_ORDER=PCI_BUS_ID "*"would be the same: "* ]]
+	[[ $output == *"  NCCL_IB_HCA=mlx5_1 "*"would be =mlx5_3: "* ]]
+	run env NCCL_IB_HCA=mlx5_1 "$ONESPINE" env --data="$SOURCE/etc" --site=site --with=vendor=nvidia,fabric=roce
+	[[ $output == *"  NCCL_IB_HCA=mlx5_1 "*"would be set once gpu_hcas is known, on the node: "* ]]
 	echo 'NCCL_ALGO=Ring' >named.conf
 	run env NCCL_CONF_FILE=named.conf "$ONESPINE" env --data="$SOURCE/etc" --site=site
 	[[ $output == *"  NCCL_ALGO=Ring (named.conf)"* ]]

@@ -22,6 +22,8 @@ static void check_decisions(const struct osp_rule_set *rules, const struct osp_f
 		fuzz_check(decision->rule && decision->rule->reason && decision->rule->source);
 		fuzz_check(decision->outcome != OSP_OUTCOME_SET || decision->value);
 		fuzz_check(decision->outcome != OSP_OUTCOME_KEPT || decision->user);
+		fuzz_check(decision->outcome != OSP_OUTCOME_KEPT || decision->value ||
+			   decision->unknown < OSP_FACT_COUNT);
 	}
 	osp_decisions_free(decisions);
 }

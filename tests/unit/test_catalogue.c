@@ -134,6 +134,17 @@ static void twice_in_two_files_is_refused(void **state)
 
 static void names_are_found(void **state)
 {
+	static const struct {
+		const char *name, *words;
+	} called[] = {
+		{"p5.48xl", "the catalogue has no type 'p5.48xl'; did you mean p5.48xlarge?"},
+		{"h100", "the catalogue has no type 'h100'; did you mean dgx-h100, "
+			 "Standard_ND96isr_H100_v5, BM.GPU.H100.8?"},
+		{"G6", "the catalogue has no type 'G6'; did you mean g6.xlarge, g6.2xlarge, "
+		       "g6.4xlarge, g6.8xlarge, g6.12xlarge, g6.16xlarge or another of 16?"},
+		{"", "the catalogue has no type ''"},
+		{"laptop", "the catalogue has no type 'laptop'"},
+	};
 	struct osp_catalogue *catalogue = ours();
 	struct osp_error error = {.text = ""};
 
@@ -141,6 +152,12 @@ static void names_are_found(void **state)
 	assert_null(osp_catalogue_find(catalogue, "p5.48xlareg", &error));
 	assert_string_equal(error.text, "the catalogue has no type 'p5.48xlareg'; did you mean "
 					"p5.48xlarge?");
+	/* what people call them */
+	for (size_t i = 0; i < sizeof(called) / sizeof(called[0]); i++) {
+		osp_error_clear(&error);
+		assert_null(osp_catalogue_find(catalogue, called[i].name, &error));
+		assert_string_equal(error.text, called[i].words);
+	}
 	assert_string_equal(osp_catalogue_of_product(catalogue, "p5.48xlarge")->name,
 			    "p5.48xlarge");
 	assert_string_equal(osp_catalogue_of_product(catalogue, "DGXA100 920-23687-2530-000")->name,
@@ -302,6 +319,10 @@ static void facts_are_set(void **state)
 		{"nccl", 1, "NAME=VALUE, as nccl=2.21, is expected, not 'nccl'"},
 		{"nccl=2.21,ofi=1.x", 17, "ofi: a number is expected at 'x' of '1.x'"},
 		{"nodes=many", 7, "nodes: a whole number is expected, not 'many'"},
+		{"fabric=efaa", 8,
+		 "fabric: one of efa, infiniband, roce, slingshot, ethernet is expected, not "
+		 "'efaa'; did you mean efa?"},
+		{"vendor=intel", 8, "vendor: one of nvidia, amd, aws is expected, not 'intel'"},
 		{"container=perhaps", 11, "container: yes or no is expected, not 'perhaps'"},
 		{"", 1, "NAME=VALUE, as nccl=2.21, is expected, not ''"},
 	};

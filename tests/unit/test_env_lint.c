@@ -14,7 +14,7 @@
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
-/* All settings in words: "2:8 A=b; 3:1 C=$D?". */
+/* All settings in words: "2:8 A=b; 3:1 C=$D?; 4:1 E=f:$E?+". */
 static char *settings_of(const char *text, size_t bytes)
 {
 	struct osp_script *script = osp_script_read("s", text, bytes, NULL);
@@ -24,8 +24,9 @@ static char *settings_of(const char *text, size_t bytes)
 	for (size_t i = 0; i < osp_script_count(script); i++) {
 		const struct osp_setting *one = osp_script_at(script, i);
 
-		osp_text_printf(&words, "%s%d:%d %s=%s%s", i ? "; " : "", one->line, one->column,
-				one->name, one->value, one->unexpanded ? "?" : "");
+		osp_text_printf(&words, "%s%d:%d %s=%s%s%s", i ? "; " : "", one->line, one->column,
+				one->name, one->value, one->unexpanded ? "?" : "",
+				one->extends ? "+" : "");
 	}
 	osp_script_free(script);
 	return osp_text_take(&words);
@@ -60,7 +61,21 @@ static void settings_are_seen(void **state)
 		 "1:8 A=b; 1:20 C=d; 1:31 E=f; 2:1 G=h"},
 		{"f() { export A=b; }\n", "1:14 A=b"},
 		{"case $x in a) A=b;; *) C=d;; esac\n", "1:15 A=b; 1:24 C=d"},
-		{"A+=:b\n", "1:1 A=:b?"},
+		{"A+=:b\n", "1:1 A=:b?+"},
+		{"A+=$B\n", "1:1 A=$B?"},
+		/* what adds to a variable's own value, and what is so only where nothing was */
+		{"A=b:$A\nA=${A}:b\nA=b${A:+:$A}\n",
+		 "1:1 A=b:$A?+; 2:1 A=${A}:b?+; 3:1 A=b${A:+:$A}?+"},
+		{"A=b:$AB\nA=$B:$A\nA=`c`$A\nA=$(c)\nA=$A_\nA=$\n",
+		 "1:1 A=b:$AB?; 2:1 A=$B:$A?; 3:1 A=`c`$A?; 4:1 A=$(c)?; 5:1 A=$A_?; 6:1 A=$"},
+		{"A=${A:-b}\nA=${A-b}\nA=\"${A:=b c}\"\nA=${A:-}\n",
+		 "1:1 A=b; 2:1 A=b; 3:1 A=b c; 4:1 A="},
+		{"A=${B:-b}\nA=${A:-$B}\nA=${A:-b}c\nA=${A:+b}\nA='${A:-b}'\n",
+		 "1:1 A=${B:-b}?; 2:1 A=${A:-$B}?; 3:1 A=${A:-b}c?+; 4:1 A=${A:+b}?+; 5:1 "
+		 "A=${A:-b}"},
+		{": ${A:=b} \"${C=d}\"\n: ${A:-b} '${A:=b}' ${A} ${:=b} ${A:=$B} :\n",
+		 "1:3 A=b; 1:11 C=d"},
+		{"cmd ${A:=b}\n", ""},
 		{"A=(b c)\nD=e\n", "1:1 A=?; 2:1 D=e"},
 		{"export -n A=b\nexport A\n", "1:11 A=b"},
 		{"cmd 2>err A=b >out <in\nC=d >out cmd\n", "2:1 C=d"},
@@ -78,6 +93,11 @@ static void settings_are_seen(void **state)
 		{"srun -N2 --export=ALL,A=b,C=d cmd\n", "1:10 A=b; 1:10 C=d"},
 		{"srun --export ALL,A=b cmd\n", "1:15 A=b"},
 		{"cmd --export=A=b\n", ""},
+		{"S=(--mpi=pmix --export=ALL,A=b)\n", "1:1 S=?; 1:15 A=b"},
+		{"declare -a S=(\n  -l --container-image $I\n  --export=ALL,A=b\n)\n",
+		 "1:12 S=?; 3:3 A=b"},
+		{"S=' -l --export=ALL,A=b'\nO=\"-x A=b\"\n",
+		 "1:1 S= -l --export=ALL,A=b; 1:1 A=b; 2:1 O=-x A=b; 2:1 A=b"},
 		/* others */
 		{"mpirun -np 2 -x A=b -x C cmd\n", "1:17 A=b"},
 		{"mpiexec -genv A b -env C d cmd\n", "1:15 A=b; 1:24 C=d"},
@@ -139,6 +159,11 @@ static const char rules_text[] =
 	"reason: r, cure: c, source: s}\n"
 	"  - {id: m, when: {fabric: efa}, action: set, variable: M, value: '7', severity: missing, "
 	"reason: r, source: s}\n"
+	"  - {id: p, action: warn, variable: P, is: '*bad*', severity: harmful, reason: r, cure: "
+	"c, "
+	"source: s}\n"
+	"  - {id: q, action: warn, variable: Q, not: '*good*', severity: harmful, reason: r, cure: "
+	"c, source: s}\n"
 	"  - {id: n, when: {fabric: efa}, action: set, variable: N, value: '7', severity: note, "
 	"reason: r, source: s}\n";
 
@@ -186,6 +211,10 @@ static void findings_are_told(void **state)
 			"2:1 A [w]; 2:5 B [w]; 2:5 B [u]; 3:8 B [w]; 3:8 B [u]");
 	expect_findings("export B=1\n", "", "1:8 B [w]; 1:8 B [u]?");
 	expect_findings("export B=$x\n", "rdma_read=no", "1:8 B [w]; 1:8 B [u]?");
+	/* what was there before is not what this line brings; what is lacking may stand in it */
+	expect_findings("P=a:$P\nP=a:$X\nP=bad:$P\nP=${P:-bad}\nP=${P:-a}\n", "",
+			"2:1 P [p]?; 3:1 P [p]; 4:1 P [p]");
+	expect_findings("Q=a:$Q\nQ=good:$Q\nQ=a\n", "", "1:1 Q [q]?; 3:1 Q [q]");
 	expect_findings("export B=2\n", "rdma_read=no", "1:8 B [w]");
 	expect_findings("export B=1\n", "rdma_read=yes", "1:8 B [w]");
 	expect_findings("cmd\n", "fabric=efa", "missing M=7 [m]");
