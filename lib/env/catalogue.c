@@ -2,6 +2,8 @@
 #include "onespine_config.h"
 #include "lib/env/catalogue.h"
 
+#include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -299,6 +301,22 @@ int osp_catalogue_add_folder(struct osp_catalogue *catalogue, const char *folder
 	int count = osp_folder_read(folder, site, site ? add_site : add_ours, catalogue, error);
 
 	return count < 0 ? -1 : 0;
+}
+
+struct osp_catalogue *osp_catalogue_read(const char *data, const char *site,
+					 struct osp_error *error)
+{
+	struct osp_catalogue *catalogue = osp_catalogue_new(error);
+	char folder[PATH_MAX];
+
+	snprintf(folder, sizeof(folder), "%s/instances", data);
+	if (catalogue && !osp_catalogue_add_folder(catalogue, folder, 0, error)) {
+		snprintf(folder, sizeof(folder), "%s/instances.d", site ? site : "");
+		if (!site || !osp_catalogue_add_folder(catalogue, folder, 1, error))
+			return catalogue;
+	}
+	osp_catalogue_free(catalogue);
+	return NULL;
 }
 
 struct osp_catalogue *osp_catalogue_new(struct osp_error *error)

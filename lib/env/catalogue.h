@@ -76,6 +76,11 @@ int osp_catalogue_add(struct osp_catalogue *catalogue, uint32_t rank, const char
 int osp_catalogue_add_folder(struct osp_catalogue *catalogue, const char *folder, int site,
 			     struct osp_error *error);
 
+/* Ours of `data`/instances, and over them the site's of `site`/instances.d; NULL: a site has none. NULL
+ * with `error` set. */
+struct osp_catalogue *osp_catalogue_read(const char *data, const char *site,
+					 struct osp_error *error);
+
 size_t osp_catalogue_count(const struct osp_catalogue *catalogue);
 /* In the order of the files, ours first; a replaced one is not among them. */
 const struct osp_instance *osp_catalogue_at(const struct osp_catalogue *catalogue, size_t index);

@@ -4,7 +4,6 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,18 +28,6 @@ void osp_node_forget(struct osp_node_known *known)
 
 /* --- looking ---------------------------------------------------------------------------------- */
 
-static int read_catalogue(const struct osp_node_source *source, struct osp_catalogue *catalogue,
-			  struct osp_error *error)
-{
-	char folder[PATH_MAX];
-
-	snprintf(folder, sizeof(folder), "%s/instances", source->data);
-	if (osp_catalogue_add_folder(catalogue, folder, 0, error))
-		return -1;
-	snprintf(folder, sizeof(folder), "%s/instances.d", source->site);
-	return osp_catalogue_add_folder(catalogue, folder, 1, error);
-}
-
 static struct osp_machine *look_at_machine(const struct osp_node_source *source,
 					   struct osp_error *error)
 {
@@ -62,12 +49,12 @@ static struct osp_machine *look_at_machine(const struct osp_node_source *source,
 static struct osp_node_known *look(const struct osp_node_source *source, struct osp_error *error)
 {
 	struct osp_node_known *known = calloc(1, sizeof(*known));
-	struct osp_catalogue *catalogue = osp_catalogue_new(error);
+	struct osp_catalogue *catalogue = osp_catalogue_read(source->data, source->site, error);
 	struct osp_node node;
 
 	if (!known)
 		osp_error_set(error, "out of memory");
-	if (known && catalogue && !read_catalogue(source, catalogue, error)) {
+	if (known && catalogue) {
 		osp_node_hardware(source->root, catalogue, &known->hardware, &node);
 		osp_node_software_usual(source->root, &known->software);
 		memcpy(known->product, node.product, sizeof(known->product));

@@ -2,6 +2,8 @@
 #include "lib/env/rules_data.h"
 
 #include <ctype.h>
+#include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -477,6 +479,22 @@ int osp_rules_add_folder(struct osp_rule_set *set, const char *folder, int site,
 			 struct osp_error *error)
 {
 	return osp_folder_read(folder, site, site ? add_site : add_ours, set, error) < 0 ? -1 : 0;
+}
+
+struct osp_rule_set *osp_rules_read(const char *data, const char *site, struct osp_error *error)
+{
+	struct osp_rule_set *rules = osp_rules_new(error);
+	char folder[PATH_MAX];
+
+	snprintf(folder, sizeof(folder), "%s/rules", data);
+	if (rules && !osp_rules_add_folder(rules, folder, 0, error)) {
+		snprintf(folder, sizeof(folder), "%s/rules.d", site ? site : "");
+		if ((!site || !osp_rules_add_folder(rules, folder, 1, error)) &&
+		    !osp_rules_finish(rules, error))
+			return rules;
+	}
+	osp_rules_free(rules);
+	return NULL;
 }
 
 struct osp_rule_set *osp_rules_new(struct osp_error *error)

@@ -103,6 +103,9 @@ int osp_rules_add_folder(struct osp_rule_set *rules, const char *folder, int sit
 /* Once all are added: refuses contradictions. Returns 0, or -1 with `error` set. */
 int osp_rules_finish(const struct osp_rule_set *rules, struct osp_error *error);
 
+/* As osp_catalogue_read(), of `data`/rules and `site`/rules.d; finished. */
+struct osp_rule_set *osp_rules_read(const char *data, const char *site, struct osp_error *error);
+
 /*
  * Looks for rules of rank 0 that no type of the catalogue can meet: a misspelt pattern, or a
  * fabric that the named types lack. Returns 0, or -1 with the first in `error`.

@@ -2,7 +2,6 @@
 #include "onespine_config.h"
 #include "lib/env/rules_kept.h"
 
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -234,22 +233,6 @@ struct osp_rule_set *osp_rules_of_image(char *data, size_t bytes, uint64_t stamp
 
 /* --- both ------------------------------------------------------------------------------------- */
 
-static struct osp_rule_set *read_rules(const char *data, const char *site, struct osp_error *error)
-{
-	struct osp_rule_set *rules = osp_rules_new(error);
-	char folder[PATH_MAX];
-
-	snprintf(folder, sizeof(folder), "%s/rules", data);
-	if (rules && !osp_rules_add_folder(rules, folder, 0, error)) {
-		snprintf(folder, sizeof(folder), "%s/rules.d", site);
-		if (!osp_rules_add_folder(rules, folder, 1, error) &&
-		    !osp_rules_finish(rules, error))
-			return rules;
-	}
-	osp_rules_free(rules);
-	return NULL;
-}
-
 struct osp_rule_set *osp_rules_know(const char *data, const char *site, const char *folder,
 				    struct osp_error *error)
 {
@@ -264,7 +247,7 @@ struct osp_rule_set *osp_rules_know(const char *data, const char *site, const ch
 		rules = osp_rules_of_image(image, bytes, stamp);
 	if (rules)
 		return rules;
-	rules = read_rules(data, site, error);
+	rules = osp_rules_read(data, site, error);
 	image = rules && folder ? osp_rules_image(rules, stamp, &bytes) : NULL;
 	if (image)
 		osp_kept_write(folder, FILE_NAME, image, bytes);

@@ -27,28 +27,13 @@ struct table {
 
 static int read_table(struct table *table, struct osp_error *error)
 {
-	char folder[4096];
-
-	table->catalogue = osp_catalogue_new(error);
-	table->rules = osp_rules_new(error);
 	table->facts = calloc(1, sizeof(*table->facts));
-	if (!table->catalogue || !table->rules || !table->facts)
+	if (!table->facts)
 		return osp_error_set(error, "out of memory");
-	snprintf(folder, sizeof(folder), "%s/instances", table->data);
-	if (osp_catalogue_add_folder(table->catalogue, folder, 0, error))
-		return -1;
-	snprintf(folder, sizeof(folder), "%s/rules", table->data);
-	if (osp_rules_add_folder(table->rules, folder, 0, error))
-		return -1;
-	if (!table->site)
-		return osp_rules_finish(table->rules, error);
-	snprintf(folder, sizeof(folder), "%s/instances.d", table->site);
-	if (osp_catalogue_add_folder(table->catalogue, folder, 1, error))
-		return -1;
-	snprintf(folder, sizeof(folder), "%s/rules.d", table->site);
-	if (osp_rules_add_folder(table->rules, folder, 1, error))
-		return -1;
-	return osp_rules_finish(table->rules, error);
+	table->catalogue = osp_catalogue_read(table->data, table->site, error);
+	if (table->catalogue)
+		table->rules = osp_rules_read(table->data, table->site, error);
+	return table->rules ? 0 : -1;
 }
 
 static void free_table(struct table *table)

@@ -32,23 +32,11 @@ static int read_folders(const struct osp_call *call, struct looked_at *at, struc
 {
 	const char *data = value_or(call->values[OSP_OPTION_DATA], OSP_DATA_DIR);
 	const char *site = value_or(call->values[OSP_OPTION_SITE], OSP_SITE_DIR);
-	char ours[4096], theirs[4096];
 
-	at->catalogue = osp_catalogue_new(error);
-	at->rules = osp_rules_new(error);
-	if (!at->catalogue || !at->rules)
-		return -1;
-	snprintf(ours, sizeof(ours), "%s/instances", data);
-	snprintf(theirs, sizeof(theirs), "%s/instances.d", site);
-	if (osp_catalogue_add_folder(at->catalogue, ours, 0, error) ||
-	    osp_catalogue_add_folder(at->catalogue, theirs, 1, error))
-		return -1;
-	snprintf(ours, sizeof(ours), "%s/rules", data);
-	snprintf(theirs, sizeof(theirs), "%s/rules.d", site);
-	if (osp_rules_add_folder(at->rules, ours, 0, error) ||
-	    osp_rules_add_folder(at->rules, theirs, 1, error))
-		return -1;
-	return osp_rules_finish(at->rules, error);
+	at->catalogue = osp_catalogue_read(data, site, error);
+	if (at->catalogue)
+		at->rules = osp_rules_read(data, site, error);
+	return at->rules ? 0 : -1;
 }
 
 /* The named type, or this node. A script is not judged by a node that is no type of the catalogue,

@@ -22,17 +22,6 @@ static const char *const own[] = {
 
 #define OWN_COUNT (sizeof(own) / sizeof(own[0]))
 
-static int read_rules(struct osp_catalogue *catalogue, struct osp_rule_set *rules,
-		      struct osp_error *error)
-{
-	if (osp_catalogue_add_folder(catalogue, OSP_DATA_DIR "/instances", 0, error) ||
-	    osp_catalogue_add_folder(catalogue, OSP_SITE_DIR "/instances.d", 1, error) ||
-	    osp_rules_add_folder(rules, OSP_DATA_DIR "/rules", 0, error) ||
-	    osp_rules_add_folder(rules, OSP_SITE_DIR "/rules.d", 1, error))
-		return -1;
-	return osp_rules_finish(rules, error);
-}
-
 static void set_number(struct osp_facts *facts, enum osp_fact_id id, uint64_t number)
 {
 	char text[24];
@@ -120,18 +109,18 @@ static void add_usual(const struct osp_gate_job *job, char **environment, size_t
 int gate_environment(const struct osp_gate_job *job, char *environment[GATE_VARIABLES_MAX],
 		     struct osp_error *error)
 {
-	struct osp_catalogue *catalogue = osp_catalogue_new(error);
+	struct osp_catalogue *catalogue = osp_catalogue_read(OSP_DATA_DIR, OSP_SITE_DIR, error);
 	struct osp_facts *facts = calloc(1, sizeof(*facts));
 	struct osp_user_env site = {.list = NULL};
-	struct osp_rule_set *rules = osp_rules_new(error);
+	struct osp_rule_set *rules = osp_rules_read(OSP_DATA_DIR, OSP_SITE_DIR, error);
 	struct osp_decisions *decisions;
 	char *nothing[] = {NULL};
 	size_t count = 0;
 
-	if (!catalogue || !rules || !facts)
-		return osp_error_set(error, "out of memory");
-	if (read_rules(catalogue, rules, error))
+	if (!catalogue || !rules)
 		return -1;
+	if (!facts)
+		return osp_error_set(error, "out of memory");
 	gather(job, catalogue, facts);
 	if (!*job->root && osp_user_env_read(nothing, rules, &site))
 		return osp_error_set(error, "out of memory");
