@@ -18,6 +18,12 @@ pid_t osp_child_start(int *answer);
 /* The same; the child keeps `file` too. */
 pid_t osp_child_start_with(int *answer, int file);
 
+/* In a child: it dies with `parent`, at once where that has gone. Other ids make the kernel forget it. */
+void osp_child_follow(pid_t parent);
+
+/* Closes every file but standard input, output, error and these two; -1: none. */
+void osp_child_close_but(int one, int other);
+
 /* Kills the child and takes its status where it ends within a tenth of a second; one that cannot
  * be killed is left behind. */
 void osp_child_drop(pid_t child);

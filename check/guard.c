@@ -55,12 +55,20 @@ static void close_files(int first, int end)
 		close(file);
 }
 
-/* All but standard input, output, error and these two; -1: none. */
-static void close_but(int lesser, int greater)
+void osp_child_close_but(int one, int other)
 {
+	int lesser = one < other ? one : other, greater = one < other ? other : one;
+
 	close_files(3, lesser);
 	close_files(lesser < 3 ? 3 : lesser + 1, greater);
 	close_files(greater < 3 ? 3 : greater + 1, FILES_MAX);
+}
+
+void osp_child_follow(pid_t parent)
+{
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (getppid() != parent)
+		_exit(1);
 }
 
 /* A child that cannot die must hold nobody's files: whoever reads our output would wait for it. */
@@ -70,7 +78,7 @@ static void let_go_of_files(int but, int but_too)
 
 	for (int file = 0; nothing >= 0 && file <= 2; file++)
 		dup2(nothing, file);
-	close_but(but < but_too ? but : but_too, but < but_too ? but_too : but);
+	osp_child_close_but(but, but_too);
 }
 
 pid_t osp_child_start(int *answer)
@@ -97,9 +105,7 @@ pid_t osp_child_start_with(int *answer, int kept)
 		return child;
 	}
 	/* Ctrl-C, or the end of whoever asked, ends the work too. */
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	if (getppid() != parent)
-		_exit(1);
+	osp_child_follow(parent);
 	let_go_of_files(ends[1], kept);
 	*answer = ends[1];
 	return 0;

@@ -7,6 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "lib/base/text.h"
+
 static const char *const verdict_names[] = {
 	[OSP_VERDICT_SKIP] = "SKIP",   [OSP_VERDICT_PASS] = "PASS", [OSP_VERDICT_WARN] = "WARN",
 	[OSP_VERDICT_ERROR] = "ERROR", [OSP_VERDICT_FAIL] = "FAIL",
@@ -30,23 +32,13 @@ const char *osp_cure_name(enum osp_cure cure)
 	return cure_names[cure];
 }
 
-/* Names from sysfs and the kernel's log may hold anything. */
-static void copy_clean(char *to, size_t to_bytes, const char *from)
-{
-	size_t i;
-
-	for (i = 0; from && from[i] && i + 1 < to_bytes; i++)
-		to[i] = (unsigned char)from[i] < 0x20 || from[i] == 0x7f ? '?' : from[i];
-	to[i] = '\0';
-}
-
 static void tell_words(struct osp_check_context *context, struct osp_result *result,
 		       const char *format, va_list arguments)
 {
 	char why[OSP_WHY_BYTES];
 
 	vsnprintf(why, sizeof(why), format, arguments);
-	copy_clean(result->why, sizeof(result->why), why);
+	osp_copy_clean(result->why, sizeof(result->why), why);
 	context->tell(context, result);
 }
 
@@ -57,10 +49,10 @@ void osp_tell(struct osp_check_context *context, enum osp_verdict verdict, enum 
 	struct osp_result result = {.verdict = verdict, .cure = cure};
 	va_list arguments;
 
-	copy_clean(result.subject, sizeof(result.subject), subject);
-	copy_clean(result.value, sizeof(result.value), value);
-	copy_clean(result.limit, sizeof(result.limit), limit);
-	copy_clean(result.source, sizeof(result.source), source);
+	osp_copy_clean(result.subject, sizeof(result.subject), subject);
+	osp_copy_clean(result.value, sizeof(result.value), value);
+	osp_copy_clean(result.limit, sizeof(result.limit), limit);
+	osp_copy_clean(result.source, sizeof(result.source), source);
 	va_start(arguments, why_format);
 	tell_words(context, &result, why_format, arguments);
 	va_end(arguments);
@@ -75,7 +67,7 @@ void osp_tell_pass(struct osp_check_context *context, const char *value_format, 
 	va_start(arguments, value_format);
 	vsnprintf(value, sizeof(value), value_format, arguments);
 	va_end(arguments);
-	copy_clean(result.value, sizeof(result.value), value);
+	osp_copy_clean(result.value, sizeof(result.value), value);
 	context->tell(context, &result);
 }
 
@@ -95,7 +87,7 @@ void osp_tell_error(struct osp_check_context *context, const char *subject, cons
 	struct osp_result result = {.verdict = OSP_VERDICT_ERROR};
 	va_list arguments;
 
-	copy_clean(result.subject, sizeof(result.subject), subject);
+	osp_copy_clean(result.subject, sizeof(result.subject), subject);
 	va_start(arguments, why_format);
 	tell_words(context, &result, why_format, arguments);
 	va_end(arguments);
@@ -117,10 +109,10 @@ void osp_tell_speed(struct osp_check_context *context, const char *subject, cons
 			if (!context->units[i].whole || context->units[i].busy)
 				speed.judged = false;
 	}
-	copy_clean(speed.subject, sizeof(speed.subject), subject);
-	copy_clean(speed.what, sizeof(speed.what), what);
-	copy_clean(speed.unit, sizeof(speed.unit), unit);
-	copy_clean(speed.model, sizeof(speed.model), of ? of->model : "");
+	osp_copy_clean(speed.subject, sizeof(speed.subject), subject);
+	osp_copy_clean(speed.what, sizeof(speed.what), what);
+	osp_copy_clean(speed.unit, sizeof(speed.unit), unit);
+	osp_copy_clean(speed.model, sizeof(speed.model), of ? of->model : "");
 	context->tell_speed(context, &speed);
 }
 
@@ -131,8 +123,8 @@ void osp_tell_figure(struct osp_check_context *context, const char *subject, con
 
 	if (!context->tell_figure || !isfinite(value))
 		return;
-	copy_clean(figure.subject, sizeof(figure.subject), subject);
-	copy_clean(figure.name, sizeof(figure.name), name);
+	osp_copy_clean(figure.subject, sizeof(figure.subject), subject);
+	osp_copy_clean(figure.name, sizeof(figure.name), name);
 	context->tell_figure(context, &figure);
 }
 

@@ -330,3 +330,12 @@ bool osp_write_all(int file, const void *bytes, size_t count)
 	}
 	return true;
 }
+
+void osp_copy_clean(char *to, size_t to_bytes, const char *from)
+{
+	size_t length = from ? strnlen(from, to_bytes - 1) : 0;
+
+	for (size_t i = 0; i < length; i++)
+		to[i] = (unsigned char)from[i] < 0x20 || from[i] == 0x7f ? '?' : from[i];
+	to[length] = '\0';
+}

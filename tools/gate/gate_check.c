@@ -6,11 +6,9 @@
 #include <fcntl.h>
 #include <jansson.h>
 #include <poll.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -64,9 +62,7 @@ static int start_process(struct osp_gate_check *check, bool reuse, struct osp_er
 		return osp_error_set(error, "no pipe for the check: %s", strerror(errno));
 	check->child = fork();
 	if (check->child == 0) {
-		prctl(PR_SET_PDEATHSIG, SIGKILL);
-		if (getppid() != parent)
-			_exit(1);
+		osp_child_follow(parent);
 		run_check(check->job, budget_ms, reuse, ends[1]);
 	}
 	close(ends[1]);
@@ -141,15 +137,6 @@ bool osp_gate_check_wait(struct osp_gate_check *check, uint64_t until_ms)
 
 /* --- the report --------------------------------------------------------------------------------- */
 
-static void copy(char *to, size_t to_bytes, const char *from)
-{
-	size_t length = from ? strnlen(from, to_bytes - 1) : 0;
-
-	for (size_t i = 0; i < length; i++)
-		to[i] = (unsigned char)from[i] < 0x20 || from[i] == 0x7f ? '?' : from[i];
-	to[length] = '\0';
-}
-
 static void read_boot(struct osp_gate_report *report)
 {
 	FILE *file = fopen("/proc/sys/kernel/random/boot_id", "re");
@@ -203,7 +190,7 @@ static const char *first_why(const json_t *check)
 static void broke(struct osp_gate_report *report, const char *why)
 {
 	report->result = OSP_GATE_ERROR;
-	copy(report->reason, sizeof(report->reason), why);
+	osp_copy_clean(report->reason, sizeof(report->reason), why);
 }
 
 void osp_gate_check_judge(const char *json, struct osp_gate_report *report)
@@ -228,10 +215,10 @@ void osp_gate_check_judge(const char *json, struct osp_gate_report *report)
 	report->time_ms = (uint32_t)json_integer_value(json_object_get(root, "time_ms"));
 	check = find_check(root, verdict, reason ? reason : "");
 	if (check && report->result > OSP_GATE_PASS)
-		copy(report->check, sizeof(report->check),
-		     json_string_value(json_object_get(check, "name")));
+		osp_copy_clean(report->check, sizeof(report->check),
+			       json_string_value(json_object_get(check, "name")));
 	if (report->result == OSP_GATE_FAIL) {
-		copy(report->reason, sizeof(report->reason), reason);
+		osp_copy_clean(report->reason, sizeof(report->reason), reason);
 	} else if (report->result == OSP_GATE_ERROR) {
 		snprintf(words, sizeof(words), "%.30s: %.160s", report->check, first_why(check));
 		broke(report, words);

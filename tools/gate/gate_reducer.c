@@ -9,7 +9,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -80,9 +79,7 @@ int gate_reducer_start(struct gate_reducer *reducer, const struct osp_gate_job *
 		return osp_error_set(error, "no socket for NCCL: %s", strerror(errno));
 	reducer->child = fork();
 	if (reducer->child == 0) {
-		prctl(PR_SET_PDEATHSIG, SIGKILL);
-		if (getppid() != parent)
-			_exit(1);
+		osp_child_follow(parent);
 		become_reducer(job, most_ms, ends[1]);
 	}
 	close(ends[1]);
@@ -114,17 +111,6 @@ static float figure(float value)
 	return isfinite(value) && value > 0 ? value : 0;
 }
 
-/* Plain characters, and in their room: it goes into messages and logs. */
-static void copy_words(char *to, size_t room, const char *from, size_t from_bytes)
-{
-	size_t length = strnlen(from, from_bytes);
-
-	length = length < room ? length : room - 1;
-	for (size_t i = 0; i < length; i++)
-		to[i] = (unsigned char)from[i] < 0x20 || from[i] == 0x7f ? '?' : from[i];
-	to[length] = '\0';
-}
-
 static void take_answer(const struct osp_gang_answer *answer, struct osp_gate_part *part)
 {
 	memset(part, 0, sizeof(*part));
@@ -139,7 +125,9 @@ static void take_answer(const struct osp_gang_answer *answer, struct osp_gate_pa
 	part->least_gbps = figure(answer->least_gbps);
 	part->network_gbps = figure(answer->network_gbps);
 	memcpy(part->id, answer->id.bytes, sizeof(part->id));
-	copy_words(part->why, sizeof(part->why), answer->why, sizeof(answer->why));
+	/* it need not end it */
+	_Static_assert(sizeof(part->why) <= sizeof(answer->why), "reads no further");
+	osp_copy_clean(part->why, sizeof(part->why), answer->why);
 }
 
 int gate_reducer_read(struct gate_reducer *reducer, struct osp_gate_part *part)
