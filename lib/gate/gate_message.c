@@ -302,6 +302,21 @@ static uint32_t get_count(struct reading *reading, size_t least)
 	return (uint32_t)count;
 }
 
+/* A list's number of items, of that many bytes at least, and room for them; NULL: none. */
+static void *get_list(struct reading *reading, size_t least_bytes, size_t item_bytes,
+		      uint32_t *count)
+{
+	void *list;
+
+	*count = get_count(reading, least_bytes);
+	if (!*count)
+		return NULL;
+	list = calloc(*count, item_bytes);
+	if (!list)
+		refuse(reading, "no memory for it");
+	return list;
+}
+
 /* Ranks must rise, so that none is named twice. */
 static uint32_t get_rank(struct reading *reading, const struct osp_gate_header *header,
 			 uint32_t last)
@@ -338,11 +353,9 @@ static void get_report(struct reading *reading, const struct osp_gate_header *he
 
 static void get_reports(struct reading *reading, struct osp_gate_message *message)
 {
-	uint32_t count = get_count(reading, REPORT_BYTES_LEAST), last = OSP_GATE_NOBODY;
+	uint32_t count, last = OSP_GATE_NOBODY;
 
-	message->reports = count ? calloc(count, sizeof(*message->reports)) : NULL;
-	if (count && !message->reports)
-		refuse(reading, "no memory for it");
+	message->reports = get_list(reading, REPORT_BYTES_LEAST, sizeof(*message->reports), &count);
 	for (uint32_t i = 0; i < count && !reading->bad; i++) {
 		get_report(reading, &message->header, last, &message->reports[i]);
 		last = message->reports[i].rank;
@@ -352,11 +365,9 @@ static void get_reports(struct reading *reading, struct osp_gate_message *messag
 
 static void get_links(struct reading *reading, struct osp_gate_message *message)
 {
-	uint32_t count = get_count(reading, LINK_BYTES), most = message->header.node_count;
+	uint32_t count, most = message->header.node_count;
 
-	message->links = count ? calloc(count, sizeof(*message->links)) : NULL;
-	if (count && !message->links)
-		refuse(reading, "no memory for it");
+	message->links = get_list(reading, LINK_BYTES, sizeof(*message->links), &count);
 	for (uint32_t i = 0; i < count && !reading->bad; i++) {
 		struct osp_gate_link *link = &message->links[i];
 		uint64_t wrong;
@@ -400,14 +411,12 @@ static void get_verdict(struct reading *reading, struct osp_gate_message *messag
 	breaker = get_number(reading, 1);
 	verdict->breaker = breaker == 1;
 	get_string(reading, verdict->says, sizeof(verdict->says));
-	count = get_count(reading, SENTENCE_BYTES_LEAST);
+	verdict->sentences =
+		get_list(reading, SENTENCE_BYTES_LEAST, sizeof(*verdict->sentences), &count);
 	if (!reading->bad && (kind >= OSP_GATE_KIND_COUNT || breaker > 1 ||
 			      verdict->decider >= message->header.node_count))
 		refuse(reading, "a verdict that makes no sense");
 	verdict->kind = (enum osp_gate_kind)kind;
-	verdict->sentences = count ? calloc(count, sizeof(*verdict->sentences)) : NULL;
-	if (count && !verdict->sentences)
-		refuse(reading, "no memory for it");
 	for (uint32_t i = 0; i < count && !reading->bad; i++) {
 		get_sentence(reading, &message->header, last, &verdict->sentences[i]);
 		last = verdict->sentences[i].rank;
@@ -417,15 +426,11 @@ static void get_verdict(struct reading *reading, struct osp_gate_message *messag
 
 static void get_ids(struct reading *reading, struct osp_gate_reduce *reduce)
 {
-	uint32_t count = get_count(reading, OSP_GATE_ID_BYTES);
+	uint32_t count;
 
+	reduce->ids = get_list(reading, OSP_GATE_ID_BYTES, sizeof(*reduce->ids), &count);
 	if (count > OSP_GATE_GROUPS_MAX)
 		refuse(reading, "more groups than there can be");
-	if (reading->bad)
-		return;
-	reduce->ids = count ? calloc(count, sizeof(*reduce->ids)) : NULL;
-	if (count && !reduce->ids)
-		refuse(reading, "no memory for it");
 	reduce->group_count = count;
 	for (uint32_t i = 0; i < count && !reading->bad; i++)
 		get_bytes(reading, reduce->ids[i], OSP_GATE_ID_BYTES);
@@ -435,12 +440,10 @@ static void get_ids(struct reading *reading, struct osp_gate_reduce *reduce)
 static void get_members(struct reading *reading, const struct osp_gate_header *header,
 			struct osp_gate_reduce *reduce)
 {
-	uint32_t count = get_count(reading, MEMBER_BYTES), last = OSP_GATE_NOBODY;
+	uint32_t count, last = OSP_GATE_NOBODY;
 	uint32_t groups = reduce->group_count ? reduce->group_count : 1;
 
-	reduce->members = count ? calloc(count, sizeof(*reduce->members)) : NULL;
-	if (count && !reduce->members)
-		refuse(reading, "no memory for it");
+	reduce->members = get_list(reading, MEMBER_BYTES, sizeof(*reduce->members), &count);
 	reduce->member_count = count;
 	for (uint32_t i = 0; i < count && !reading->bad; i++) {
 		struct osp_gate_member *member = &reduce->members[i];
@@ -489,11 +492,9 @@ static void get_part(struct reading *reading, const struct osp_gate_header *head
 
 static void get_parts(struct reading *reading, struct osp_gate_message *message)
 {
-	uint32_t count = get_count(reading, PART_BYTES), last = OSP_GATE_NOBODY;
+	uint32_t count, last = OSP_GATE_NOBODY;
 
-	message->parts = count ? calloc(count, sizeof(*message->parts)) : NULL;
-	if (count && !message->parts)
-		refuse(reading, "no memory for it");
+	message->parts = get_list(reading, PART_BYTES, sizeof(*message->parts), &count);
 	for (uint32_t i = 0; i < count && !reading->bad; i++) {
 		get_part(reading, &message->header, last, &message->parts[i]);
 		last = message->parts[i].rank;

@@ -5,11 +5,9 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -189,9 +187,7 @@ static void start_sending(struct gate_talk *talk, uint32_t rank)
 		talk->measure.senders[talk->measure.sender_count++] = child;
 	if (child)
 		return;
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	if (getppid() != parent)
-		_exit(1);
+	osp_child_follow(parent);
 	send_to(talk, rank);
 }
 
@@ -299,19 +295,16 @@ static uint32_t own_missing(const struct gate_talk *talk)
 	return missing;
 }
 
+static void write_links(struct osp_text *message, const struct osp_gate_header *header,
+			const void *links, uint32_t count)
+{
+	osp_gate_write_links(message, header, links, count);
+}
+
 static void tell_links(struct gate_talk *talk, const struct osp_gate_link *links, uint32_t count)
 {
-	struct osp_text message = OSP_TEXT_INIT;
-	struct osp_error error = {.text = ""};
-	struct osp_gate_header header;
-
-	if (talk->above.state != OSP_GATE_PEER_KNOWN)
-		return;
-	header = osp_gate_header_to(&talk->wire, &talk->above, OSP_GATE_MESSAGE_LINKS,
-				    talk->measure.round);
-	osp_gate_write_links(&message, &header, links, count);
-	if (osp_gate_seal(&talk->wire, &talk->above, &message, &error))
-		osp_gate_log(talk->job, "cannot tell figures: %s", error.text);
+	gate_tell_above(talk, &(struct gate_words){OSP_GATE_MESSAGE_LINKS, talk->measure.round,
+						   write_links, links, count});
 }
 
 /* What this node received; what did not come is nothing. */
@@ -343,24 +336,6 @@ void gate_measure_hear(struct gate_talk *talk, const struct osp_gate_message *me
 
 /* --- orders ------------------------------------------------------------------------------------- */
 
-static void pass_on(struct gate_talk *talk)
-{
-	for (size_t i = 0; i < talk->peer_count; i++) {
-		struct osp_gate_peer *peer = &talk->peers[i];
-		struct osp_text message = OSP_TEXT_INIT;
-		struct osp_gate_header header;
-
-		if (peer->state != OSP_GATE_PEER_KNOWN)
-			continue;
-		header = osp_gate_header_to(&talk->wire, peer, OSP_GATE_MESSAGE_ORDER,
-					    talk->measure.round);
-		osp_gate_write_links(&message, &header, talk->measure.orders,
-				     talk->measure.order_count);
-		if (osp_gate_seal(&talk->wire, peer, &message, NULL) || osp_gate_flush(peer))
-			osp_gate_hang_up(peer);
-	}
-}
-
 /* Takes `links` over. */
 static void begin_round(struct gate_talk *talk, uint32_t round, struct osp_gate_link *links,
 			uint32_t count)
@@ -380,7 +355,8 @@ static void begin_round(struct gate_talk *talk, uint32_t round, struct osp_gate_
 		measure->order_count = 0;
 		return;
 	}
-	pass_on(talk);
+	gate_tell_below(talk, &(struct gate_words){OSP_GATE_MESSAGE_ORDER, round, write_links,
+						   links, count});
 	for (uint32_t i = 0; i < count; i++)
 		if (links[i].from == talk->wire.rank)
 			start_sending(talk, links[i].to);
@@ -458,15 +434,12 @@ void gate_measure_serve(struct gate_talk *talk)
 bool gate_measure_start(struct gate_talk *talk, const struct osp_gate_report *reports)
 {
 	uint32_t count = talk->wire.node_count;
-	bool *fit = calloc(count, sizeof(*fit)), all_fresh = true;
+	bool *fit = calloc(count, sizeof(*fit));
 	struct osp_gate_link *links = calloc(count, sizeof(*links));
 	uint32_t link_count = 0;
 
-	for (uint32_t i = 0; fit && i < count; i++) {
-		fit[i] = reports[i].result < OSP_GATE_FAIL;
-		all_fresh = all_fresh && reports[i].fresh;
-	}
-	if (fit && links && talk->job->policy->network != OSP_GATE_NETWORK_OFF && !all_fresh &&
+	if (fit && links && talk->job->policy->network != OSP_GATE_NETWORK_OFF &&
+	    gate_find_fit(reports, count, fit) &&
 	    gate_now_ms(talk) + ROUND_MS + TELL_MS < talk->barrier.times.verdict_ms)
 		link_count = osp_gate_ring(fit, count, links);
 	free(fit);
@@ -482,7 +455,6 @@ bool gate_measure_start(struct gate_talk *talk, const struct osp_gate_report *re
 static void blame(const struct gate_talk *talk, const struct osp_gate_blamed *blamed, float median,
 		  struct osp_gate_report *report)
 {
-	const char *name = talk->job->gang.nodes[report->rank];
 	bool sends = blamed->blame == OSP_GATE_BLAME_SENDS;
 
 	if (blamed->wrong)
@@ -493,10 +465,7 @@ static void blame(const struct gate_talk *talk, const struct osp_gate_blamed *bl
 			 "onespine: network %s %.3g Gb/s, %u partners < 25 %% of %.3g; ask",
 			 sends ? "sends" : "receives", (double)blamed->gbps, blamed->partners,
 			 (double)median);
-	snprintf(report->check, sizeof(report->check), "network");
-	report->blamed = true;
-	report->result = OSP_GATE_FAIL;
-	osp_gate_log(talk->job, "%s: %s", name, report->reason);
+	gate_blame(talk, report);
 }
 
 void gate_measure_judge(struct gate_talk *talk, struct osp_gate_report *reports)
@@ -523,7 +492,7 @@ void gate_measure_judge(struct gate_talk *talk, struct osp_gate_report *reports)
 				talk->job,
 				"the link between %s and %s is %s (%.3g of %.3g Gb/s), both are "
 				"good with others",
-				talk->job->gang.nodes[i], talk->job->gang.nodes[blamed[i].partner],
+				gate_name_of(talk, i), gate_name_of(talk, blamed[i].partner),
 				blamed[i].wrong ? "wrong" : "slow", (double)blamed[i].gbps,
 				(double)median);
 	}

@@ -37,19 +37,16 @@ static void put_part(struct gate_talk *talk, const struct osp_gate_part *part)
 		memcpy(reduce->ready[part->rank].id, part->id, sizeof(part->id));
 }
 
+static void write_parts(struct osp_text *message, const struct osp_gate_header *header,
+			const void *parts, uint32_t count)
+{
+	osp_gate_write_parts(message, header, parts, count);
+}
+
 static void tell_parts(struct gate_talk *talk, const struct osp_gate_part *parts, uint32_t count)
 {
-	struct osp_text message = OSP_TEXT_INIT;
-	struct osp_error error = {.text = ""};
-	struct osp_gate_header header;
-
-	if (talk->above.state != OSP_GATE_PEER_KNOWN)
-		return;
-	header = osp_gate_header_to(&talk->wire, &talk->above, OSP_GATE_MESSAGE_PARTS,
-				    talk->reduce.round);
-	osp_gate_write_parts(&message, &header, parts, count);
-	if (osp_gate_seal(&talk->wire, &talk->above, &message, &error))
-		osp_gate_log(talk->job, "cannot tell of NCCL: %s", error.text);
+	gate_tell_above(talk, &(struct gate_words){OSP_GATE_MESSAGE_PARTS, talk->reduce.round,
+						   write_parts, parts, count});
 }
 
 static void tell_own(struct gate_talk *talk, struct osp_gate_part *part)
@@ -123,21 +120,11 @@ static void take_part(struct gate_talk *talk)
 
 /* --- orders ------------------------------------------------------------------------------------- */
 
-static void pass_on(struct gate_talk *talk)
+static void write_order(struct osp_text *message, const struct osp_gate_header *header,
+			const void *order, uint32_t count)
 {
-	for (size_t i = 0; i < talk->peer_count; i++) {
-		struct osp_gate_peer *peer = &talk->peers[i];
-		struct osp_text message = OSP_TEXT_INIT;
-		struct osp_gate_header header;
-
-		if (peer->state != OSP_GATE_PEER_KNOWN)
-			continue;
-		header = osp_gate_header_to(&talk->wire, peer, OSP_GATE_MESSAGE_REDUCE,
-					    talk->reduce.round);
-		osp_gate_write_reduce(&message, &header, &talk->reduce.order);
-		if (osp_gate_seal(&talk->wire, peer, &message, NULL) || osp_gate_flush(peer))
-			osp_gate_hang_up(peer);
-	}
+	(void)count;
+	osp_gate_write_reduce(message, header, order);
 }
 
 /* Takes what `order` holds. */
@@ -151,7 +138,8 @@ static void begin_round(struct gate_talk *talk, uint32_t round, struct osp_gate_
 	reduce->round = round;
 	reduce->own_told = false;
 	reduce->until_ms = gate_now_ms(talk) + reduce->order.limit_ms;
-	pass_on(talk);
+	gate_tell_below(talk, &(struct gate_words){OSP_GATE_MESSAGE_REDUCE, round, write_order,
+						   &reduce->order, 1});
 	take_part(talk);
 }
 
@@ -175,11 +163,6 @@ void gate_reduce_hear(struct gate_talk *talk, const struct osp_gate_message *mes
 }
 
 /* --- the decider's rounds ----------------------------------------------------------------------- */
-
-static const char *name_of(const struct gate_talk *talk, uint32_t rank)
-{
-	return talk->job->gang.nodes[rank];
-}
 
 /* Time for a round that may have one part of `share` of what is left, or 0: there is none. */
 static uint32_t limit_of_round(const struct gate_talk *talk, uint32_t share)
@@ -373,7 +356,8 @@ static void take_ready(struct gate_talk *talk)
 	uint32_t broke = who_broke(reduce, reduce->ready, OSP_GATE_PART_READY);
 
 	if (broke != OSP_GATE_NOBODY) {
-		give_up(talk, "%s: %s", name_of(talk, broke), why_of(reduce, reduce->ready, broke));
+		give_up(talk, "%s: %s", gate_name_of(talk, broke),
+			why_of(reduce, reduce->ready, broke));
 		return;
 	}
 	for (uint32_t i = 1; i < reduce->order.member_count; i++) {
@@ -381,8 +365,8 @@ static void take_ready(struct gate_talk *talk)
 
 		if (reduce->ready[rank].version == reduce->ready[first].version)
 			continue;
-		give_up(talk, "%s has NCCL %u, %s has %u", name_of(talk, first),
-			reduce->ready[first].version, name_of(talk, rank),
+		give_up(talk, "%s has NCCL %u, %s has %u", gate_name_of(talk, first),
+			reduce->ready[first].version, gate_name_of(talk, rank),
 			reduce->ready[rank].version);
 		return;
 	}
@@ -402,7 +386,7 @@ static void take_all(struct gate_talk *talk)
 
 	switch (sum.state) {
 	case OSP_GATE_REDUCED_BROKE:
-		give_up(talk, "%s: %s", name_of(talk, sum.rank),
+		give_up(talk, "%s: %s", gate_name_of(talk, sum.rank),
 			why_of(reduce, reduce->last, sum.rank));
 		return;
 	case OSP_GATE_REDUCED_IMPOSSIBLE:
@@ -424,7 +408,7 @@ static void take_all(struct gate_talk *talk)
 		osp_gate_log(talk->job,
 			     "NCCL: all-reduce of %u nodes wrong on %s and perhaps others: pairs "
 			     "follow",
-			     nodes, name_of(talk, sum.rank));
+			     nodes, gate_name_of(talk, sum.rank));
 		break;
 	}
 	if (!order_pairs(talk)) {
@@ -441,11 +425,12 @@ static void drop_pair(struct gate_talk *talk, const struct osp_gate_member *one,
 
 	if (sum->state == OSP_GATE_REDUCED_IMPOSSIBLE)
 		osp_gate_log(talk->job, "NCCL: %s and %s: %.4g GB/s is more than they can",
-			     name_of(talk, one->rank), name_of(talk, other->rank),
+			     gate_name_of(talk, one->rank), gate_name_of(talk, other->rank),
 			     (double)sum->gbps);
 	else
-		osp_gate_log(talk->job, "NCCL: %s and %s: %s", name_of(talk, one->rank),
-			     name_of(talk, other->rank), why_of(reduce, reduce->last, sum->rank));
+		osp_gate_log(talk->job, "NCCL: %s and %s: %s", gate_name_of(talk, one->rank),
+			     gate_name_of(talk, other->rank),
+			     why_of(reduce, reduce->last, sum->rank));
 	for (int n = 0; n < 2; n++) {
 		uint32_t rank = n ? other->rank : one->rank;
 
@@ -568,6 +553,13 @@ void gate_reduce_serve(struct gate_talk *talk)
 		next_round(talk);
 }
 
+uint64_t gate_reduce_look_ms(const struct gate_talk *talk)
+{
+	if (!gate_reducing(talk))
+		return UINT64_MAX;
+	return talk->reduce.until_ms + (talk->reduce.own_told ? TELL_MS : 0);
+}
+
 /* --- beginning and end -------------------------------------------------------------------------- */
 
 static bool is_wanted(const struct gate_talk *talk)
@@ -584,8 +576,7 @@ bool gate_reduce_start(struct gate_talk *talk, const struct osp_gate_report *rep
 {
 	struct gate_reduce *reduce = &talk->reduce;
 	struct osp_gate_reduce order = {.limit_ms = limit_of_round(talk, 3)};
-	uint32_t count = talk->wire.node_count, fit = 0;
-	bool all_fresh = true;
+	uint32_t count = talk->wire.node_count;
 
 	if (!is_wanted(talk) || count < 2)
 		return false;
@@ -595,12 +586,7 @@ bool gate_reduce_start(struct gate_talk *talk, const struct osp_gate_report *rep
 	reduce->last = calloc(count, sizeof(*reduce->last));
 	if (!reduce->fit || !reduce->told || !reduce->ready || !reduce->last)
 		return false;
-	for (uint32_t i = 0; i < count; i++) {
-		reduce->fit[i] = reports[i].result < OSP_GATE_FAIL;
-		fit += reduce->fit[i];
-		all_fresh = all_fresh && reports[i].fresh;
-	}
-	if (fit < 2 || all_fresh)
+	if (gate_find_fit(reports, count, reduce->fit) < 2)
 		return false;
 	if (!order.limit_ms || !write_members(reduce, count, false, &order)) {
 		give_up(talk, "there is no time for it");
@@ -645,10 +631,7 @@ static void blame(const struct gate_talk *talk, const struct osp_gate_blamed *bl
 		snprintf(report->reason, sizeof(report->reason),
 			 "onespine: network all-reduce %.3g GB/s, %u partners < %.3g; ask",
 			 (double)blamed->gbps, blamed->partners, (double)limit);
-	snprintf(report->check, sizeof(report->check), "network");
-	report->blamed = true;
-	report->result = OSP_GATE_FAIL;
-	osp_gate_log(talk->job, "%s: %s", name_of(talk, report->rank), report->reason);
+	gate_blame(talk, report);
 }
 
 static void tell_links(const struct gate_talk *talk, const struct osp_gate_blamed *blamed)
@@ -659,7 +642,7 @@ static void tell_links(const struct gate_talk *talk, const struct osp_gate_blame
 				talk->job,
 				"NCCL: the link between %s and %s is %s (%.3g GB/s), and who is "
 				"to blame cannot be told",
-				name_of(talk, i), name_of(talk, blamed[i].partner),
+				gate_name_of(talk, i), gate_name_of(talk, blamed[i].partner),
 				blamed[i].wrong ? "wrong" : "slow", (double)blamed[i].gbps);
 }
 

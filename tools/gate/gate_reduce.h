@@ -41,6 +41,9 @@ void gate_reduce_hear(struct gate_talk *talk, const struct osp_gate_message *mes
 void gate_reduce_serve(struct gate_talk *talk);
 bool gate_reducing(const struct gate_talk *talk);
 
+/* When to look though nothing came: answers are heard (ms since this gate began). */
+uint64_t gate_reduce_look_ms(const struct gate_talk *talk);
+
 /* Nothing more will be asked of this node's process. */
 void gate_reduce_stop(struct gate_talk *talk);
 void gate_reduce_free(struct gate_talk *talk);

@@ -20,7 +20,6 @@
 #define GOODBYE_MS		  1000 /* for the last words to arrive */
 #define ASK_EVERY_MS		  3000
 #define MEASURE_LOOK_MS		  5
-#define REDUCE_LATE_MS		  500 /* for the parts to come up */
 
 #define CREDENTIAL_BYTES(message) ((message)*4 / 3 + 1024)
 #define REPORT_BYTES_MOST	  320
@@ -33,11 +32,6 @@ uint64_t gate_now_ms(const struct gate_talk *talk)
 static uint64_t least(uint64_t a, uint64_t b)
 {
 	return a < b ? a : b;
-}
-
-static const char *name_of(const struct gate_talk *talk, uint32_t rank)
-{
-	return talk->job->gang.nodes[rank];
 }
 
 /* --- beginning and end -------------------------------------------------------------------------- */
@@ -178,17 +172,12 @@ static void serve_check(struct gate_talk *talk, bool readable)
 
 /* --- the superior ------------------------------------------------------------------------------- */
 
-static uint32_t superior_of(const struct gate_talk *talk)
-{
-	return talk->barrier.superiors[talk->barrier.superior];
-}
-
 /* The next round, soon: an eighth of the time that has gone by since the first, which is at most so
  * much later than need be. */
 static void pause_then_retry(struct gate_talk *talk)
 {
 	uint64_t now_ms = gate_now_ms(talk), pause_ms;
-	uint32_t superior = superior_of(talk);
+	uint32_t superior = gate_superior_of(talk);
 
 	if (!talk->above_round++)
 		talk->first_try_ms = now_ms;
@@ -198,7 +187,7 @@ static void pause_then_retry(struct gate_talk *talk)
 	talk->above_port = 0;
 	talk->next_try_ms = now_ms + least(pause_ms, PAUSE_MOST_MS);
 	osp_gate_barrier_refused(&talk->barrier, now_ms);
-	if (superior_of(talk) != superior)
+	if (gate_superior_of(talk) != superior)
 		talk->above_round = 0;
 }
 
@@ -235,7 +224,7 @@ static void connect_above(struct gate_talk *talk)
 
 	if (talk->above.state != OSP_GATE_PEER_NONE || now_ms < talk->next_try_ms)
 		return;
-	if (osp_gate_address(name_of(talk, superior_of(talk)), &address, &error)) {
+	if (osp_gate_address(gate_name_of(talk, gate_superior_of(talk)), &address, &error)) {
 		if (!talk->above_round)
 			osp_gate_log(talk->job, "%s", error.text);
 		pause_then_retry(talk);
@@ -256,7 +245,7 @@ static void lose_above(struct gate_talk *talk)
 	talk->above_round = 0;
 	if (!known)
 		return;
-	osp_gate_log(talk->job, "%s has gone", name_of(talk, superior_of(talk)));
+	osp_gate_log(talk->job, "%s has gone", gate_name_of(talk, gate_superior_of(talk)));
 	osp_gate_barrier_lost(&talk->barrier, gate_now_ms(talk));
 }
 
@@ -336,7 +325,7 @@ static void serve_above(struct gate_talk *talk, short events)
 	if (osp_gate_receive(&talk->wire, above))
 		state = -1;
 	if (above->state == OSP_GATE_PEER_GREETED) {
-		int greeted = osp_gate_take_greeting(&talk->wire, above, superior_of(talk));
+		int greeted = osp_gate_take_greeting(&talk->wire, above, gate_superior_of(talk));
 
 		if (greeted < 0 || (!greeted && state < 0)) {
 			try_next_port(talk);
@@ -412,7 +401,7 @@ static bool becomes_known(struct gate_talk *talk, struct osp_gate_peer *peer, ui
 		talk->wire.dropped.message++;
 		return false;
 	}
-	if (osp_gate_address(name_of(talk, rank), &address, NULL) ||
+	if (osp_gate_address(gate_name_of(talk, rank), &address, NULL) ||
 	    !(osp_gate_same_host(&address, &peer->address) ||
 	      (!talk->own_bound && osp_gate_is_loopback(&address)))) {
 		talk->wire.dropped.address++;
@@ -524,28 +513,20 @@ static void watch_job(struct gate_talk *talk)
 
 /* --- the verdict -------------------------------------------------------------------------------- */
 
+static void write_verdict(struct osp_text *message, const struct osp_gate_header *header,
+			  const void *verdict, uint32_t count)
+{
+	(void)count;
+	osp_gate_write_verdict(message, header, verdict);
+}
+
 static void tell_verdict(struct gate_talk *talk)
 {
-	for (size_t i = 0; i < talk->peer_count; i++) {
-		struct osp_gate_peer *peer = &talk->peers[i];
-		struct osp_error error = {.text = ""};
-		struct osp_text message = OSP_TEXT_INIT;
-		struct osp_gate_header header;
-
-		if (peer->state != OSP_GATE_PEER_KNOWN) {
-			osp_gate_hang_up(peer);
-			continue;
-		}
-		header = osp_gate_header_to(&talk->wire, peer, OSP_GATE_MESSAGE_VERDICT, 0);
-		osp_gate_write_verdict(&message, &header, talk->verdict);
-		if (osp_gate_seal(&talk->wire, peer, &message, &error)) {
-			osp_gate_log(talk->job, "cannot tell %s: %s", name_of(talk, peer->rank),
-				     error.text);
-			osp_gate_hang_up(peer);
-		} else if (osp_gate_flush(peer)) {
-			osp_gate_hang_up(peer);
-		}
-	}
+	for (size_t i = 0; i < talk->peer_count; i++)
+		if (talk->peers[i].state != OSP_GATE_PEER_KNOWN)
+			osp_gate_hang_up(&talk->peers[i]);
+	gate_tell_below(talk, &(struct gate_words){OSP_GATE_MESSAGE_VERDICT, 0, write_verdict,
+						   talk->verdict, 1});
 }
 
 /* Until everybody below has hung up, which is how they say that they know. */
@@ -681,9 +662,7 @@ static uint64_t next_look_ms(const struct gate_talk *talk, uint64_t wake_ms)
 	if (talk->checking)
 		wake_ms = least(least(wake_ms, talk->barrier.times.check_ms),
 				osp_gate_check_due_ms(&talk->check) - talk->here->begun_ms);
-	if (gate_reducing(talk)) /* its answers wake us */
-		wake_ms = least(wake_ms, talk->reduce.until_ms +
-						 (talk->reduce.own_told ? REDUCE_LATE_MS : 0));
+	wake_ms = least(wake_ms, gate_reduce_look_ms(talk));
 	if (gate_measuring(talk))
 		wake_ms = least(wake_ms, gate_now_ms(talk) + MEASURE_LOOK_MS);
 	if (talk->above.state && talk->above.state != OSP_GATE_PEER_KNOWN)

@@ -2,8 +2,8 @@
 /*
  * gate_talk_data.h - what stands behind osp_gate_talk()
  *
- * For gate_talk.c, which keeps the loop, gate_measure.c, which measures links over TCP, and
- * gate_reduce.c, which measures with NCCL. Nothing else includes this.
+ * For gate_talk.c, which keeps the loop, gate_measure.c, which measures links over TCP, gate_reduce.c,
+ * which measures with NCCL, and gate_tell.c, which has what they share. Nothing else includes this.
  */
 #ifndef OSP_GATE_TALK_DATA_H
 #define OSP_GATE_TALK_DATA_H
@@ -99,5 +99,32 @@ struct gate_talk {
 
 /* ms since this gate began */
 uint64_t gate_now_ms(const struct gate_talk *talk);
+
+const char *gate_name_of(const struct gate_talk *talk, uint32_t rank);
+
+/* The rank above us that is tried, or reached, now. */
+uint32_t gate_superior_of(const struct gate_talk *talk);
+
+/* A message for somebody: `write` makes it of `count` of `what`. */
+struct gate_words {
+	enum osp_gate_message_kind kind;
+	uint32_t round;
+	void (*write)(struct osp_text *message, const struct osp_gate_header *header,
+		      const void *what, uint32_t count);
+	const void *what;
+	uint32_t count;
+};
+
+/* To the superior, where it is known; to all that are known below, of whom those go that cannot be
+ * reached. */
+void gate_tell_above(struct gate_talk *talk, const struct gate_words *words);
+void gate_tell_below(struct gate_talk *talk, const struct gate_words *words);
+
+/* Who may take part in a test of the network, by rank. How many; 0 where every pass is fresh, for then
+ * none is needed. */
+uint32_t gate_find_fit(const struct osp_gate_report *reports, uint32_t count, bool *fit);
+
+/* The node has failed on the network, for the reason that stands in the report. */
+void gate_blame(const struct gate_talk *talk, struct osp_gate_report *report);
 
 #endif
