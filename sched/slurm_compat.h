@@ -71,6 +71,15 @@
 #define OSP_JOB_REFERENCE_NUMBER(reference) (reference)
 #endif
 
+/* Frees the name that slurm_create_reservation() gives: Slurm's own memory from 26.05 on (slurm.h), malloc's
+ * before. No installed header declares Slurm's free, though every libslurm exports it (common/xmalloc.h). */
+#if OSP_SLURM_AT_LEAST(26, 5)
+void slurm_xfree_ptr(void *memory);
+#define OSP_RESERVATION_NAME_FREE(name) slurm_xfree_ptr(name)
+#else
+#define OSP_RESERVATION_NAME_FREE(name) free(name)
+#endif
+
 #ifdef OSP_SLURM_INTERNAL
 
 /* "List" became "list_t *" in 23.11; the struct behind both has always had this name

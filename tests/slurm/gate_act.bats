@@ -284,15 +284,18 @@ n2: left alone: would be checked"
 }
 
 @test "recheck: a node that came back too often stays out, unless it is named; only root may" {
+	local returns=$ONESPINE_PREFIX/var/lib/onespine/recheck.returns
+	touch "$returns"
+	sed -i '/ n[15]$/d' "$returns" # a run that failed leaves them
 	for ((i = 0; i < 3; i++)); do
-		printf '%s n5\n' "$EPOCHSECONDS" >>"$ONESPINE_PREFIX/var/lib/onespine/recheck.returns"
+		printf '%s n5\n' "$EPOCHSECONDS" >>"$returns"
 	done
 	scontrol update NodeName=n5 State=DRAIN "Reason=$ECC_REASON"
 	holds "$(onespine recheck || true)" 'n5: stays drained: a repeated offender, given back 3 times in 30 days'
 	run onespine recheck --program="$(write_program)" --depth=passive n5
 	((status == 0))
 	await 10 node_is n5 idle
-	sed -i '/ n[15]$/d' "$ONESPINE_PREFIX/var/lib/onespine/recheck.returns"
+	sed -i '/ n[15]$/d' "$returns"
 	if as_other_user onespine --version; then
 		run as_other_user onespine recheck n5
 		((status == 2))

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "check/check.h"
+#include "sched/slurm_compat.h"
 #include "tools/slurm/cluster_state.h"
 
 #define PAUSE_LEAST_MS 200
@@ -351,6 +352,7 @@ static int make_reservation(struct question *question)
 {
 	static char root[] = "root";
 	resv_desc_msg_t reservation;
+	bool created;
 	char *name;
 
 	slurm_init_resv_desc_msg(&reservation);
@@ -361,8 +363,9 @@ static int make_reservation(struct question *question)
 	reservation.duration = question->job_id;
 	reservation.flags = RESERVE_FLAG_MAINT | RESERVE_FLAG_IGN_JOBS;
 	name = slurm_create_reservation(&reservation);
-	free(name);
-	return name ? SLURM_SUCCESS : SLURM_ERROR;
+	created = name != NULL;
+	OSP_RESERVATION_NAME_FREE(name);
+	return created ? SLURM_SUCCESS : SLURM_ERROR;
 }
 
 int osp_controller_reserve(const char *name, const char *node, uint32_t minutes, uint64_t until_ms)
