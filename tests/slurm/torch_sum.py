@@ -3,6 +3,7 @@
 import os
 import torch
 import torch.distributed as dist
+import torch_run  # its store, also without libuv
 
 dist.init_process_group("gloo")
 total = torch.tensor([dist.get_rank()])

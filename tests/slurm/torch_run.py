@@ -1,0 +1,16 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""torchrun, also of a PyTorch without libuv (USE_LIBUV=0). 2.6's own heeds neither that nor --rdzv-conf use_libuv=0
+where it makes and joins the nodes' store, though that has an option for it; its children import this too."""
+import functools
+import os
+import sys
+import torch.distributed as dist
+
+if os.environ.get("USE_LIBUV") == "0":
+    dist.TCPStore = functools.partial(dist.TCPStore, use_libuv=False)
+    # a function hides the module of its name
+    sys.modules["torch.distributed.rendezvous"].TCPStore = dist.TCPStore
+
+if __name__ == "__main__":
+    from torch.distributed.run import main
+    main()
