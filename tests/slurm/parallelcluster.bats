@@ -35,19 +35,22 @@ setup_file() {
 }
 
 teardown_file() {
-	local file
+	local status=0
+	local -a daemons
 	scancel --user="$(id -un)" 2>/dev/null || true
 	await 30 no_jobs || true
-	for file in "$PC"/run/*.pid "$PC/munge/pid"; do
-		[[ ! -s $file ]] || kill "$(<"$file")" 2>/dev/null || true
-	done
+	# a daemon takes its file away before it has ended
+	mapfile -t daemons < <(cat "$PC"/run/*.pid "$PC/munge/pid" 2>/dev/null)
+	kill "${daemons[@]}" 2>/dev/null || true
 	# slurmd of 22.05 that slurmctld's ResumeProgram started has SIGTERM blocked, as slurmctld had
-	await 5 all_ended || for file in "$PC"/run/slurmd.*.pid; do
-		kill -9 "$(<"$file")" 2>/dev/null || true
-	done
+	await 5 all_ended "${daemons[@]}" || {
+		kill -9 "${daemons[@]}" 2>/dev/null || true
+		await 10 all_ended "${daemons[@]}" || status=1
+	}
 	kill "$(<"$PC/holder")" 2>/dev/null || true
 	ip link delete "$BRIDGE"
 	rm -rf --one-file-system "$PC"
+	return $status
 }
 
 teardown() {
@@ -62,10 +65,11 @@ no_jobs() {
 	[[ -z $(squeue -h) ]]
 }
 
+# all_ended PID...
 all_ended() {
-	local file
-	for file in "$PC"/run/*.pid; do
-		[[ ! -s $file || ! -d /proc/$(<"$file") ]] || return 1
+	local pid
+	for pid; do
+		[[ ! -d /proc/$pid ]] || return 1
 	done
 }
 
