@@ -12,7 +12,8 @@ root_packages() {
 	printf '%s\n' "${BUILD_PACKAGES[@]}" "${SLURM_PACKAGES[@]}" valgrind |
 		if built_release "$1"; then
 			grep -v slurm
-			echo libjson-c-dev # Slurm reads topology.yaml with it
+			# Slurm reads topology.yaml with the first, and serves Open MPI with the second; a test mounts
+			printf '%s\n' libjson-c-dev libpmix-dev mount
 		else
 			cat
 		fi | paste -sd,

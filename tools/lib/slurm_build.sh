@@ -47,7 +47,7 @@ build_slurm() {
 		# a root that was made anew may hold other libraries than the one that configure has looked at
 		rm -rf "$source"
 		slurm_tree "$release" "$source" || exit 1
-		configure_source "$root" "$source" --with-rpath || exit 1
+		configure_source "$root" "$source" --with-rpath --with-pmix || exit 1
 		touch "$source/.onespine-configured"
 		say "builds Slurm $release (some minutes; $source/build.log)"
 		in_root "$root" sh -c 'cd "$1" && make -s -j"$2" && make -s install &&
