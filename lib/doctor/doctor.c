@@ -36,10 +36,12 @@ static const struct rule {
 	 "JobSubmitPlugins has onespine, which stops a slurmctld that cannot enforce"},
 	{"spank", 0, osp_rule_spank, "plugstack.conf names onespine.so, which takes --gang"},
 	{"trusted", 0, osp_rule_trusted, "nobody but root and SlurmUser can write what they obey"},
+	{"readable", 0, osp_rule_readable, "users and slurmctld can read what they need"},
 	{"configless", 0, osp_rule_configless, "what slurmctld sends to others holds our lines"},
 	{"config", ON_CONTROLLER, osp_rule_config, "onespine.yaml is right"},
 	{"topology", ON_CONTROLLER, osp_rule_topology,
 	 "onespine.topology is right and has the nodes of slurm.conf"},
+	{"obeyed", ON_CONTROLLER, osp_rule_obeyed, "slurmctld has taken our files as they are now"},
 	{"backup", ON_CONTROLLER, osp_rule_backup,
 	 "two slurmctlds share StateSaveLocation, where the last good topology lies"},
 	{"node-rank", 0, osp_rule_node_rank, "TopologyParam does not order ranks another way"},
@@ -58,6 +60,10 @@ static const struct rule {
 	 "a job that the gate requeues starts again soon"},
 	{"spares", FOR_GATE, osp_rule_spares,
 	 "a job may be shrunk, so that spares can be released"},
+	{"node-part", 0, osp_rule_node_part,
+	 "onespine_node.so, which sets environment and binding, can be loaded"},
+	{"rules", 0, osp_rule_site_rules, "the site's rules and node types are right"},
+	{"confined", 0, osp_rule_confined, "jobs that share a node can be bound"},
 	{"running", 0, osp_rule_running, "the slurmctld that runs has read all this"},
 };
 

@@ -48,6 +48,13 @@ struct osp_trusted_file {
 	bool safe; /* root's or SlurmUser's, and nobody else may write it */
 };
 
+/* A file that somebody needs and cannot read. */
+struct osp_unread_file {
+	const char *path;
+	const char *
+		slurm_user; /* by this name slurmctld runs; NULL: any user's sbatch, salloc and srun */
+};
+
 /* onespine.so as plugstack.conf names it. */
 struct osp_spank_line {
 	bool named;
@@ -74,6 +81,9 @@ struct osp_running {
 	const char *plugin_dir;
 	const char *select_type;
 	const char *job_submit;
+	bool flags_known; /* of the next two */
+	bool prolog_alloc;
+	bool prolog_defer_batch;
 	enum osp_probe probe;
 };
 
@@ -107,6 +117,10 @@ struct osp_doctor_facts {
 	const char *plugstack_path;
 	const struct osp_trusted_file *trusted;
 	size_t trusted_count;
+	const struct osp_unread_file *unread;
+	size_t unread_count;
+	const char *node_part_error; /* why onespine_node.so cannot be loaded here; NULL: it can */
+	const struct osp_error *rules_error; /* of the site's rules or types; NULL: right */
 
 	const char *config_path;
 	bool config_exists;
@@ -114,6 +128,10 @@ struct osp_doctor_facts {
 	const struct osp_error *config_error; /* NULL: right, or not looked at */
 	const char *topology_path;
 	const struct osp_error *topology_error;
+	/* Our files that differ from what slurmctld took last, of which it keeps a copy there; NULL: the
+	 * same, or not known. */
+	const char *config_copy;
+	const char *topology_copy;
 	const char *uncovered; /* hostlist of slurm.conf's nodes that no domain has; NULL: none */
 	uint32_t uncovered_count;
 	uint32_t node_count; /* of slurm.conf */
@@ -126,6 +144,8 @@ struct osp_doctor_facts {
 		state_location_kind; /* a local file system's name, "ext4"; NULL: shared or unknown */
 	struct osp_running running;
 	struct osp_doctor_gate gate;
+	bool binds;	     /* GPUs, and a partition whose steps are bound */
+	bool cores_confined; /* cgroup.conf has ConstrainCores=yes */
 };
 
 /* --- findings ----------------------------------------------------------------------------------- */

@@ -30,7 +30,8 @@ static const struct osp_slurm_file *unsent_file(const struct osp_doctor_facts *f
 void osp_rule_configless(struct osp_diagnosis *diagnosis)
 {
 	const struct osp_doctor_facts *facts = diagnosis->facts;
-	static const char *const keys[] = {"PluginDir", "JobSubmitPlugins", "PrologFlags"};
+	static const char *const keys[] = {"PluginDir",	  "JobSubmitPlugins", "PlugStackConfig",
+					   "PrologFlags", "Prolog",	      "Epilog"};
 
 	if (facts->fetched ||
 	    !osp_setting_has(diagnosis, "SlurmctldParameters", "enable_configless"))
@@ -99,6 +100,26 @@ void osp_rule_topology(struct osp_diagnosis *diagnosis)
 		 facts->uncovered_count, facts->node_count, facts->uncovered);
 	osp_cure(diagnosis, "onespine topology import again, with these nodes, to %s",
 		 facts->topology_path);
+}
+
+static void check_copy(struct osp_diagnosis *diagnosis, const char *path, const char *copy)
+{
+	if (!copy)
+		return;
+	osp_find(diagnosis, OSP_DOCTOR_WRONG,
+		 "slurmctld has not taken %s as it is now: it obeys what it keeps in %s", path,
+		 copy);
+	osp_cure(diagnosis, "scontrol reconfigure; its log says why where that does not help");
+}
+
+void osp_rule_obeyed(struct osp_diagnosis *diagnosis)
+{
+	const struct osp_doctor_facts *facts = diagnosis->facts;
+
+	if (facts->running.probe != OSP_PROBE_OURS)
+		return;
+	check_copy(diagnosis, facts->config_path, facts->config_copy);
+	check_copy(diagnosis, facts->topology_path, facts->topology_copy);
 }
 
 /* --- backup slurmctld --------------------------------------------------------------------------- */
@@ -234,6 +255,16 @@ static void compare_running(struct osp_diagnosis *diagnosis, const char *key, co
 	osp_cure(diagnosis, "restart slurmctld (a reconfigure does not do for this)");
 }
 
+/* Flags of PrologFlags that the file has and the gate needs. */
+static void compare_flag(struct osp_diagnosis *diagnosis, const char *flag, bool running)
+{
+	if (running || !osp_setting_has(diagnosis, "PrologFlags", flag))
+		return;
+	osp_find(diagnosis, OSP_DOCTOR_WRONG,
+		 "slurmctld runs without PrologFlags=%s, which the file has", flag);
+	osp_cure(diagnosis, "scontrol reconfigure");
+}
+
 void osp_rule_running(struct osp_diagnosis *diagnosis)
 {
 	const struct osp_running *running = &diagnosis->facts->running;
@@ -248,6 +279,10 @@ void osp_rule_running(struct osp_diagnosis *diagnosis)
 	compare_running(diagnosis, "PluginDir", running->plugin_dir);
 	compare_running(diagnosis, "SelectType", running->select_type);
 	compare_running(diagnosis, "JobSubmitPlugins", running->job_submit);
+	if (running->flags_known && diagnosis->facts->gate.on) {
+		compare_flag(diagnosis, "Alloc", running->prolog_alloc);
+		compare_flag(diagnosis, "DeferBatch", running->prolog_defer_batch);
+	}
 	if (running->probe != OSP_PROBE_STOCK)
 		return;
 	osp_find(diagnosis, OSP_DOCTOR_WRONG,

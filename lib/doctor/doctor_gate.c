@@ -83,6 +83,18 @@ void osp_rule_prolog_flags(struct osp_diagnosis *diagnosis)
 			 "PrologFlags has RunInJob: checks would run inside the job's own cgroup");
 		osp_cure(diagnosis, "take RunInJob out of PrologFlags");
 	}
+	if (osp_setting_has(diagnosis, "PrologFlags", "NoHold")) {
+		osp_find(diagnosis, OSP_DOCTOR_WARNING,
+			 "PrologFlags has NoHold: salloc gives its shell while nodes are being "
+			 "checked, with spares still among them");
+		osp_cure(diagnosis, "take NoHold out of PrologFlags");
+	}
+	if (osp_setting_has(diagnosis, "PrologFlags", "Serial")) {
+		osp_find(diagnosis, OSP_DOCTOR_WARNING,
+			 "PrologFlags has Serial: gangs that share nodes can wait for each other's "
+			 "Prolog until the gate's budget is spent");
+		osp_cure(diagnosis, "take Serial out of PrologFlags");
+	}
 }
 
 void osp_rule_prolog_time(struct osp_diagnosis *diagnosis)

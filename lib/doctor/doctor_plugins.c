@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* doctor_plugins.c - rules about our plugins: found, first, of the right version, trusted */
+#include "onespine_config.h"
 #include "lib/doctor/doctor_private.h"
 
 #include <stdlib.h>
@@ -191,6 +192,25 @@ void osp_rule_select_type(struct osp_diagnosis *diagnosis)
 	}
 }
 
+/* What a plugin after ours changes (a partition, a number of nodes) is placed by what ours decided
+ * before. */
+static void check_last(struct osp_diagnosis *diagnosis)
+{
+	const struct osp_slurm_word *word =
+		osp_slurm_conf_find(diagnosis->facts->conf, "JobSubmitPlugins");
+	const char *at = strcasestr(word->value, "onespine") + strlen("onespine");
+
+	at += strspn(at, ", ");
+	if (!*at)
+		return;
+	osp_find(
+		diagnosis, OSP_DOCTOR_WARNING,
+		"JobSubmitPlugins has %s after onespine: what that changes in a job, its partition "
+		"or its nodes, no policy of ours sees",
+		at);
+	osp_cure(diagnosis, "%s:%d: put onespine last", word->file, word->line);
+}
+
 void osp_rule_job_submit(struct osp_diagnosis *diagnosis)
 {
 	const struct osp_doctor_facts *facts = diagnosis->facts;
@@ -203,6 +223,8 @@ void osp_rule_job_submit(struct osp_diagnosis *diagnosis)
 		osp_cure_list(diagnosis, "JobSubmitPlugins", "onespine");
 		return;
 	}
+	if (!facts->before_start)
+		check_last(diagnosis);
 	if (!facts->controller)
 		return;
 	for (size_t i = 0; i < facts->folder_count; i++)
@@ -272,5 +294,26 @@ void osp_rule_trusted(struct osp_diagnosis *diagnosis)
 			 "%s can be written by others than root and SlurmUser, who obey it",
 			 file->path);
 		osp_cure(diagnosis, "chown root %s && chmod go-w %s", file->path, file->path);
+	}
+}
+
+void osp_rule_readable(struct osp_diagnosis *diagnosis)
+{
+	const struct osp_doctor_facts *facts = diagnosis->facts;
+
+	for (size_t i = 0; i < facts->unread_count; i++) {
+		const struct osp_unread_file *file = &facts->unread[i];
+
+		if (file->slurm_user)
+			osp_find(diagnosis, OSP_DOCTOR_WRONG,
+				 "slurmctld, which runs as %s, cannot read %s", file->slurm_user,
+				 file->path);
+		else
+			osp_find(diagnosis, OSP_DOCTOR_WRONG,
+				 "users cannot read %s: their sbatch, salloc and srun fail, or do "
+				 "not know --gang",
+				 file->path);
+		osp_cure(diagnosis, "chmod a+r %s, and a+x for the folders that it is in",
+			 file->path);
 	}
 }

@@ -48,15 +48,21 @@ osp_rule_f osp_rule_select_type;
 osp_rule_f osp_rule_job_submit;
 osp_rule_f osp_rule_spank;
 osp_rule_f osp_rule_trusted;
+osp_rule_f osp_rule_readable;
 /* doctor_cluster.c */
 osp_rule_f osp_rule_configless;
 osp_rule_f osp_rule_config;
 osp_rule_f osp_rule_topology;
+osp_rule_f osp_rule_obeyed;
 osp_rule_f osp_rule_backup;
 osp_rule_f osp_rule_node_rank;
 osp_rule_f osp_rule_backfill;
 osp_rule_f osp_rule_munge;
 osp_rule_f osp_rule_running;
+/* doctor_node.c */
+osp_rule_f osp_rule_node_part;
+osp_rule_f osp_rule_site_rules;
+osp_rule_f osp_rule_confined;
 /* doctor_gate.c */
 osp_rule_f osp_rule_gate_config;
 osp_rule_f osp_rule_prolog;

@@ -130,7 +130,7 @@ JobSubmitPlugins=onespine" ]]
 	write_topology 1-4
 	printf 'GresTypes=gpu\n' >>slurm.conf
 	onespine doctor --offline --json >j || true
-	[[ $(jq -r '.findings | map(.name) | join(" ")' j) == *"prolog prolog prolog-flags prolog-time prolog-hold requeue-delay" ]]
+	[[ $(jq -r '.findings | map(.name) | join(" ")' j) == *"prolog prolog prolog-flags prolog-time prolog-hold requeue-delay"* ]]
 	[[ $(onespine doctor --offline --write=- | grep -v '^#') == "Prolog=$LIB/prolog
 Epilog=$LIB/epilog
 PrologFlags=Alloc,DeferBatch
@@ -146,6 +146,52 @@ BatchStartTimeout=120" ]]
 	holds "$output" "BatchStartTimeout (10 s) and MessageTimeout (60 s) together are no longer than the gate's budget (600 s)"
 	printf 'defaults:\n  gate:\n    depth: off\n' >onespine.yaml
 	onespine doctor --offline
+}
+
+@test "files that users or SlurmUser cannot read" {
+	needs_installed
+	((EUID == 0)) || skip 'only root can ask what others may'
+	getent passwd daemon >/dev/null || skip 'there is no user daemon'
+	make_right
+	write_topology 1-4
+	chmod a+rx "$DIR" "$BATS_TEST_TMPDIR" "$BATS_TEST_TMPDIR/.." "$BATS_TEST_TMPDIR/../.."
+	printf 'SlurmUser=daemon\n' >>slurm.conf
+	onespine doctor --offline # all is readable
+	chmod 600 onespine.topology plugstack.conf
+	run onespine doctor --offline
+	[[ $status == 1 ]]
+	holds "$output" "wrong: slurmctld, which runs as daemon, cannot read $DIR/onespine.topology (readable)
+  cure: chmod a+r $DIR/onespine.topology"
+	holds "$output" "wrong: users cannot read $DIR/plugstack.conf: their sbatch, salloc and srun fail, or do not know --gang"
+	chgrp daemon onespine.topology
+	chmod 640 onespine.topology
+	chmod 644 plugstack.conf
+	onespine doctor --offline
+	chmod 600 slurm.conf # a site that keeps its users out means it
+	chmod 640 plugstack.conf
+	onespine doctor --offline
+}
+
+@test "GPUs: what nothing confines to its part of a node is not bound" {
+	needs_installed
+	needs_gate
+	make_right
+	write_topology 1-4
+	printf 'GresTypes=gpu\n' >>slurm.conf
+	run onespine doctor --offline
+	[[ $output == *'(confined)'* ]] || skip 'a build without hwloc'
+	holds "$output" "warning: TaskPlugin is task/none: a job that shares a node is not bound, as nothing says which cores are its own (confined)
+  cure: $DIR/slurm.conf: TaskPlugin=task/affinity,task/cgroup"
+	printf 'TaskPlugin=task/cgroup\n' >>slurm.conf
+	run onespine doctor --offline
+	holds "$output" "warning: TaskPlugin is task/cgroup, and cgroup.conf has no ConstrainCores=yes: "
+	printf 'ConstrainCores=yes\n' >cgroup.conf
+	run onespine doctor --offline
+	[[ $output != *'(confined)'* ]]
+	rm cgroup.conf
+	printf 'defaults:\n  bind: off\n' >onespine.yaml
+	run onespine doctor --offline
+	[[ $output != *'(confined)'* ]]
 }
 
 @test "GPUs: MUNGE is looked for where AuthInfo says" {

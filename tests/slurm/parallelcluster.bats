@@ -355,6 +355,7 @@ END
 	onespine topology import --from ec2 --nodes "$BATS_FILE_TMPDIR/map" -o "$PC/etc/onespine.topology" "$BATS_FILE_TMPDIR/t.json"
 	scontrol reconfigure
 	await 10 pings
+	await 20 onespine doctor # has taken the file
 	answers 0 onespine doctor
 	holds "$said" 'takes gangs'
 	holds "$said" 'warning: 5 of 20 nodes of slurm.conf are not in the topology, and no gang gets them: efa-dy-efa-c5n-[1-4],efa-st-efa-c5n-1'

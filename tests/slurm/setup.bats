@@ -112,13 +112,15 @@ restart() {
 	SLURM_CONF=$cache/slurm.conf answers 0 onespine fit -N2 --topology="$ONESPINE_CLUSTER/onespine.topology"
 	echo '  shared: /dev/zero' >>"$ONESPINE_CLUSTER/onespine.yaml"
 	sed -i '\#/dev/null#d' "$ONESPINE_CLUSTER/onespine.yaml"
-	answers 0 onespine doctor
+	answers 1 onespine doctor
+	holds "$said" "wrong: slurmctld has not taken $ONESPINE_CLUSTER/onespine.yaml as it is now: it obeys what it keeps in "
 	holds "$said" "warning: configless nodes do not get $ONESPINE_CLUSTER/onespine.yaml as it is now"
 	answers 0 onespine setup --head
 	scontrol reconfigure
 	await 20 grep -q /dev/zero "$cache/slurm-onespine.conf"
 	SLURM_CONF=$cache/slurm.conf answers 2 onespine history
 	holds "$said" '/dev/zero'
+	await 20 onespine doctor
 	answers 0 onespine doctor
 	[[ $said != *configless* ]]
 	ended slurmd

@@ -137,6 +137,10 @@ static void test_settings(void **state)
 		 "stops "
 		 "a slurmctld that cannot enforce | /e/slurm.conf:3: JobSubmitPlugins=lua,onespine "
 		 "instead of lua"},
+		{OURS_DIR "SelectType=select/cons_tres\nJobSubmitPlugins=job_submit/onespine,lua\n",
+		 "warning job-submit: JobSubmitPlugins has lua after onespine: what that changes "
+		 "in a job, its partition or its nodes, no policy of ours sees | "
+		 "/e/slurm.conf:3: put onespine last"},
 		{RIGHT "TopologyParam=RouteTree,SwitchAsNodeRank\n",
 		 "warning node-rank: TopologyParam=SwitchAsNodeRank orders a job's ranks by "
 		 "topology.conf: they follow onespine.topology only while both files say the same "
@@ -344,7 +348,9 @@ static void test_files(void **state)
 /* Includes of slurm.conf by name, for read_included(). */
 static char *read_included(void *context, const char *path, size_t *bytes, struct osp_error *error)
 {
-	const char *text = strcmp(path, "/e/slurm.conf") == 0 ? context : RIGHT;
+	const char *text = strcmp(path, "/e/slurm.conf") == 0 ? context
+			   : strstr(path, "gate")	      ? "Prolog=/p\nEpilog=/p\n"
+							      : RIGHT;
 
 	(void)error;
 	*bytes = strlen(text);
@@ -382,6 +388,10 @@ static void test_configless(void **state)
 					    "include sub/a.conf\n",
 					    false),
 			 2); /* PluginDir, JobSubmitPlugins */
+	assert_int_equal(count_with_include("SlurmctldParameters=x,enable_configless\n" RIGHT
+					    "include sub/gate.conf\n",
+					    false),
+			 2); /* Prolog, Epilog */
 	assert_int_equal(
 		count_with_include("SlurmctldParameters=enable_configless\ninclude a.conf\n", true),
 		1);
@@ -407,6 +417,80 @@ static void test_sent_config(void **state)
 	expect(&host, RIGHT, "");
 	host.facts.controller = false;
 	expect(&host, conf, "");
+}
+
+static void test_reach(void **state)
+{
+	static const struct osp_unread_file unread[] = {
+		{"/e/onespine.topology", "slurm"},
+		{"/e/plugstack.conf", NULL},
+	};
+	struct osp_error error = {.text = ""};
+	struct host host;
+
+	(void)state;
+	make_host(&host);
+	host.facts.unread = unread;
+	host.facts.unread_count = 2;
+	expect(&host, RIGHT,
+	       "wrong readable: slurmctld, which runs as slurm, cannot read "
+	       "/e/onespine.topology | chmod a+r /e/onespine.topology, and a+x for the folders "
+	       "that it is in\n"
+	       "wrong readable: users cannot read /e/plugstack.conf: their sbatch, salloc and srun "
+	       "fail, or do not know --gang | chmod a+r /e/plugstack.conf, and a+x for the folders "
+	       "that it is in");
+	make_host(&host);
+	host.facts.node_part_error = "libhwloc.so.15: no such file";
+	osp_error_at(&error, "/s/rules.d/a.yaml", 2, 3, "unknown key");
+	host.facts.rules_error = &error;
+	expect(&host, RIGHT,
+	       "wrong node-part: steps on this host get no environment and no binding: "
+	       "libhwloc.so.15: no such file | install what is missing, or Onespine again\n"
+	       "wrong rules: rules and node types are refused, so no job gets our settings: "
+	       "/s/rules.d/a.yaml:2:3: unknown key | put it right; onespine env reads it again");
+}
+
+static void test_obeyed(void **state)
+{
+	struct host host;
+
+	(void)state;
+	make_host(&host);
+	host.facts.config_copy = "/s/onespine_config";
+	host.facts.topology_copy = "/s/onespine_topology";
+	expect(&host, RIGHT, ""); /* nobody obeys what is kept there */
+	host.facts.running.probe = OSP_PROBE_OURS;
+	expect(&host, RIGHT,
+	       "wrong obeyed: slurmctld has not taken /e/onespine.yaml as it is now: it obeys "
+	       "what it keeps in /s/onespine_config | scontrol reconfigure; its log says why where "
+	       "that does not help\n"
+	       "wrong obeyed: slurmctld has not taken /e/onespine.topology as it is now: it obeys "
+	       "what it keeps in /s/onespine_topology | scontrol reconfigure; its log says why "
+	       "where that does not help");
+	host.facts.controller = false;
+	expect(&host, RIGHT, "");
+}
+
+static void test_confined(void **state)
+{
+	struct host host;
+
+	(void)state;
+	make_host(&host);
+	expect(&host, RIGHT, "");
+	host.facts.binds = true;
+	expect(&host, RIGHT,
+	       "warning confined: TaskPlugin is task/none: a job that shares a node is not bound, "
+	       "as nothing says which cores are its own | /e/slurm.conf: "
+	       "TaskPlugin=task/affinity,task/cgroup");
+	expect(&host, RIGHT "TaskPlugin=affinity\n", "");
+	expect(&host, RIGHT "TaskPlugin=task/cgroup\n",
+	       "warning confined: TaskPlugin is task/cgroup, and cgroup.conf has no "
+	       "ConstrainCores=yes: a job that shares a node is not bound, as nothing says which "
+	       "cores are its own | /e/slurm.conf:4: TaskPlugin=task/affinity,task/cgroup instead "
+	       "of task/cgroup");
+	host.facts.cores_confined = true;
+	expect(&host, RIGHT "TaskPlugin=task/cgroup\n", "");
 }
 
 static void test_topology_yaml(void **state)
@@ -515,6 +599,18 @@ static void test_gate(void **state)
 	       "spares "
 	       "that were released | take it out, or set gate: spares: 0 in onespine.yaml");
 	expect(&host, GOOD "BatchStartTimeout=51\n", "");
+	expect(&host, GOOD "PrologFlags=Alloc,DeferBatch,NoHold,Serial\n",
+	       "warning prolog-flags: PrologFlags has NoHold: salloc gives its shell while nodes "
+	       "are being checked, with spares still among them | take NoHold out of PrologFlags\n"
+	       "warning prolog-flags: PrologFlags has Serial: gangs that share nodes can wait for "
+	       "each other's Prolog until the gate's budget is spent | take Serial out of "
+	       "PrologFlags");
+	host.facts.running = (struct osp_running){
+		.asked = OSP_ANSWERED, .flags_known = true, .prolog_alloc = true};
+	expect(&host, GOOD,
+	       "wrong running: slurmctld runs without PrologFlags=DeferBatch, which the file has | "
+	       "scontrol reconfigure");
+	host.facts.running.asked = OSP_NOT_ASKED;
 	host.facts.gate.config_exists = true;
 	expect(&host, GOOD,
 	       "wrong gate-config: /e/onespine.yaml is not root's alone, so the gate takes its "
@@ -636,6 +732,8 @@ int main(void)
 		cmocka_unit_test(test_topology_yaml), cmocka_unit_test(test_backup_and_running),
 		cmocka_unit_test(test_gate),	      cmocka_unit_test(test_before_start),
 		cmocka_unit_test(test_no_conf),	      cmocka_unit_test(test_piece),
+		cmocka_unit_test(test_reach),	      cmocka_unit_test(test_obeyed),
+		cmocka_unit_test(test_confined),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

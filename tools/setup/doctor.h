@@ -26,9 +26,10 @@ struct osp_doctor {
 	struct osp_doctor_facts facts;
 	struct osp_slurm_conf *conf;
 	struct osp_config *config;
-	struct osp_error conf_error, config_error, topology_error;
+	struct osp_error conf_error, config_error, topology_error, rules_error;
 	struct osp_plugin_folder *folders;
 	struct osp_trusted_file *trusted;
+	struct osp_unread_file unread[16];
 	char *strings[64]; /* to be freed */
 	size_t string_count;
 };
@@ -36,6 +37,13 @@ struct osp_doctor {
 /* Always succeeds; what cannot be found out stays unknown. */
 void osp_doctor_gather(const struct osp_doctor_question *question, struct osp_doctor *doctor);
 void osp_doctor_free(struct osp_doctor *doctor);
+
+/* Keeps a malloc'd string until osp_doctor_free(); "" when memory ran out. */
+const char *osp_doctor_keep(struct osp_doctor *doctor, char *string);
+
+/* What is there and does not reach those who need it: files that they may not read, a plugin that cannot
+ * be loaded, rules that are refused, files that slurmctld has not taken. */
+void osp_doctor_gather_reach(const struct osp_doctor_question *question, struct osp_doctor *doctor);
 
 /* Asks the slurmctld in force, in a process of its own: libslurm ends the one that it is in where
  * slurm.conf is wrong. Strings are to be freed. */

@@ -70,6 +70,8 @@ static void ask(void)
 	tell("plugin_dir", conf->plugindir);
 	tell("select_type", conf->select_type);
 	tell("job_submit", conf->job_submit_plugins);
+	tell("prolog_alloc", conf->prolog_flags & PROLOG_FLAG_ALLOC ? "yes" : "no");
+	tell("prolog_defer_batch", conf->prolog_flags & PROLOG_FLAG_DEFER_BATCH ? "yes" : "no");
 	tell("probe", probe());
 	tell("end", "");
 }
@@ -106,8 +108,14 @@ static void take_value(struct osp_running *running, const char *line)
 		running->probe = OSP_PROBE_OURS;
 	else if (strcmp(line, "probe=stock") == 0)
 		running->probe = OSP_PROBE_STOCK;
-	else if (strcmp(line, "end=") == 0)
+	else if (strcmp(line, "prolog_alloc=yes") == 0)
+		running->prolog_alloc = true;
+	else if (strcmp(line, "prolog_defer_batch=yes") == 0)
+		running->prolog_defer_batch = true;
+	else if (strcmp(line, "end=") == 0) {
+		running->flags_known = true;
 		running->asked = OSP_ANSWERED;
+	}
 }
 
 static void read_answer(FILE *stream, struct osp_running *running)

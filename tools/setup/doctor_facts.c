@@ -23,8 +23,7 @@
 #define TOPOLOGY_YAML_SINCE 0x190500
 #define MUNGE_SOCKET	    "/run/munge/munge.socket.2"
 
-/* Hands a malloc'd string to the doctor; "" when memory ran out. */
-static const char *keep(struct osp_doctor *doctor, char *string)
+const char *osp_doctor_keep(struct osp_doctor *doctor, char *string)
 {
 	if (!string)
 		return "";
@@ -64,7 +63,7 @@ static void gather_folders(struct osp_doctor *doctor)
 		while (path && length > 1 && path[length - 1] == '/')
 			path[--length] = '\0';
 		if (path && *path)
-			look_at_folder(keep(doctor, path),
+			look_at_folder(osp_doctor_keep(doctor, path),
 				       &doctor->folders[doctor->facts.folder_count++]);
 		else
 			free(path);
@@ -149,9 +148,9 @@ static void gather_uncovered(struct osp_doctor *doctor, const struct osp_topolog
 	doctor->facts.node_count = coverage.node_count;
 	doctor->facts.uncovered_count = (uint32_t)coverage.missing_count;
 	if (coverage.missing_count)
-		doctor->facts.uncovered =
-			keep(doctor, osp_hostlist_compact((const char *const *)coverage.missing,
-							  coverage.missing_count));
+		doctor->facts.uncovered = osp_doctor_keep(
+			doctor, osp_hostlist_compact((const char *const *)coverage.missing,
+						     coverage.missing_count));
 	for (size_t i = 0; i < coverage.missing_count; i++)
 		free(coverage.missing[i]);
 	free(coverage.missing);
@@ -208,16 +207,17 @@ static void gather_fabric(const struct osp_overlays *overlays, struct osp_doctor
 	struct osp_doctor_facts *facts = &doctor->facts;
 	struct osp_topology *topology;
 
-	facts->config_path = keep(doctor, osp_path_beside(facts->conf_path, "onespine.yaml"));
+	facts->config_path =
+		osp_doctor_keep(doctor, osp_path_beside(facts->conf_path, "onespine.yaml"));
 	doctor->config = osp_config_load(facts->config_path, false, &doctor->config_error);
 	if (!doctor->config)
 		facts->config_error = &doctor->config_error;
 	gather_sent(overlays, doctor);
 	facts->topology_yaml = facts->slurm >= TOPOLOGY_YAML_SINCE && has_topology_yaml(facts);
-	facts->topology_path =
-		keep(doctor, osp_path_beside(facts->conf_path,
-					     doctor->config ? osp_config_topology(doctor->config)
-							    : "onespine.topology"));
+	facts->topology_path = osp_doctor_keep(
+		doctor, osp_path_beside(facts->conf_path,
+					doctor->config ? osp_config_topology(doctor->config)
+						       : "onespine.topology"));
 	if (!facts->controller || facts->before_start)
 		return;
 	topology = osp_topology_load(facts->topology_path, &doctor->topology_error);
@@ -254,7 +254,7 @@ static void gather_munge(struct osp_doctor *doctor)
 		memcpy(path, said, sizeof(path));
 	doctor->facts.munge_looked_at = true;
 	doctor->facts.munge_answers = answers_at(path);
-	doctor->facts.munge_socket = keep(doctor, strdup(path));
+	doctor->facts.munge_socket = osp_doctor_keep(doctor, strdup(path));
 }
 
 /* statfs(2)'s numbers of file systems that only this host sees. */
@@ -336,7 +336,8 @@ static void gather_host(const struct osp_doctor_question *question, struct osp_d
 				   OSP_PLUGIN_OURS;
 	gather_folders(doctor);
 	gather_fabric(question->overlays, doctor);
-	facts->plugstack_path = keep(doctor, osp_plugstack_path(doctor->conf, facts->conf_path));
+	facts->plugstack_path =
+		osp_doctor_keep(doctor, osp_plugstack_path(doctor->conf, facts->conf_path));
 	osp_look_at_plugstack(facts->plugstack_path, question->overlays, &facts->spank);
 	gather_trusted(doctor);
 	if (facts->before_start)
@@ -347,6 +348,7 @@ static void gather_host(const struct osp_doctor_question *question, struct osp_d
 		osp_slurm_conf_value(doctor->conf, "StateSaveLocation", "/var/spool"));
 	if (question->ask)
 		osp_doctor_ask(facts->conf_path, &facts->running);
+	osp_doctor_gather_reach(question, doctor);
 }
 
 void osp_doctor_gather(const struct osp_doctor_question *question, struct osp_doctor *doctor)
