@@ -187,8 +187,9 @@ static int parse_cpu(struct reader *reader, const char **attributes, struct osp_
 	if (!mask)
 		return refuse(reader,
 			      "<cpu numaid=\"%ld\"> has no affinity, so nothing is known of its "
-			      "cores; add it, or use an hwloc XML file of the machine",
-			      number);
+			      "cores; add what /sys/devices/system/node/node%ld/cpumap says on "
+			      "the machine, or use an hwloc XML file of it",
+			      number, number < 0 ? 0 : number);
 	if (!parse_mask(mask, cpu->mask))
 		return refuse(reader,
 			      "affinity=\"%.60s\": hex words of 8 digits with commas are expected",

@@ -7,7 +7,7 @@
  *	A=b                     alone or before a command
  *	export A=b              and declare, typeset, readonly, local; setenv A b of csh
  *	env A=b command
- *	#SBATCH --export=A=b    in a comment that begins a line
+ *	#SBATCH --export=A=b    in a comment that begins a line, before the first command
  *	srun --export=ALL,A=b   and sbatch, salloc
  *	mpirun -x A=b           and mpiexec -env A b, -genv A b
  *	docker run -e A=b       and podman, apptainer, singularity with --env

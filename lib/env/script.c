@@ -22,6 +22,7 @@ struct osp_script {
 struct reading {
 	struct osp_script *script;
 	const struct osp_shell_word *outer;
+	bool begun; /* a command: Slurm reads no #SBATCH after the first */
 	bool too_many;
 };
 
@@ -77,18 +78,33 @@ static int append(struct osp_script *script, const struct osp_setting *setting)
 	return 0;
 }
 
+/* In a text within the script: the line of the script, or where that is not known the text's beginning. */
+static void place_outside(const struct reading *reading, struct osp_setting *setting)
+{
+	const struct osp_shell_word *outer = reading->outer;
+
+	if (!outer)
+		return;
+	if (setting->line > 1 && outer->whole_lines) {
+		setting->line += outer->line - 1;
+	} else {
+		setting->line = outer->line;
+		setting->column = outer->column;
+	}
+}
+
 static int add_setting(struct reading *reading, const char *name, size_t name_bytes,
 		       const char *value, size_t value_bytes, const struct osp_shell_word *at)
 {
-	const struct osp_shell_word *place = reading->outer ? reading->outer : at;
 	struct osp_setting setting = {
-		.unexpanded = at->unexpanded, .line = place->line, .column = place->column};
+		.unexpanded = at->unexpanded, .line = at->line, .column = at->column};
 	struct osp_script *script = reading->script;
 
 	if (script->count >= OSP_SCRIPT_SETTINGS_MAX) {
 		reading->too_many = true;
 		return -1;
 	}
+	place_outside(reading, &setting);
 	if (setting.unexpanded &&
 	    is_default(value, value_bytes, name, name_bytes, &value, &value_bytes))
 		setting.unexpanded = false;
@@ -248,8 +264,10 @@ static int take_options_in(struct reading *reading, const struct osp_shell_word 
 	const char *value = strchr(word->text, '=') + 1;
 	struct osp_shell_word inner = *word;
 
-	inner.text = value + strspn(value, " \t\n");
-	return reading->outer || *inner.text != '-' ? 0 : read_inner(reading, &inner);
+	inner.text = value;
+	if (reading->outer || value[strspn(value, " \t\n")] != '-')
+		return 0;
+	return read_inner(reading, &inner);
 }
 
 static int take_command(void *context, const struct osp_shell_word *words, size_t count)
@@ -265,6 +283,7 @@ static int take_command(void *context, const struct osp_shell_word *words, size_
 	struct reading *reading = context;
 	size_t name_bytes;
 
+	reading->begun = true;
 	for (size_t i = 1; i < count && !strcmp(words[0].text, ":"); i++) {
 		if (take_default(reading, &words[i]))
 			return -1;
@@ -314,7 +333,8 @@ static size_t find_export(const char *text, size_t bytes, const char *option, si
 	return bytes;
 }
 
-/* #SBATCH --export=..., as Slurm reads it: blanks part words, quotes keep them together. */
+/* #SBATCH --export=..., as Slurm reads it: blanks part words, quotes keep them together. A line that
+ * begins with #! begins a script, be it in a here-document. */
 static int take_comment(void *context, const char *text, size_t bytes, int line)
 {
 	static const char mark[] = "#SBATCH", option[] = "--export";
@@ -325,7 +345,9 @@ static int take_comment(void *context, const char *text, size_t bytes, int line)
 	const char *found = text;
 	int rc;
 
-	if (bytes < sizeof(mark) || memcmp(text, mark, sizeof(mark) - 1) != 0)
+	if (bytes > 1 && text[1] == '!')
+		reading->begun = false;
+	if (reading->begun || bytes < sizeof(mark) || memcmp(text, mark, sizeof(mark) - 1) != 0)
 		return 0;
 	start = find_export(text, bytes, option, sizeof(option) - 1, &found);
 	if (start >= bytes)

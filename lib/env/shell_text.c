@@ -98,6 +98,15 @@ static void add_word(struct scanner *s, const struct osp_shell_word *word)
 	s->words[s->count++] = *word;
 }
 
+static int count_lines(const struct osp_text *text)
+{
+	int lines = 0;
+
+	for (size_t i = 0; i < text->length_bytes; i++)
+		lines += text->data[i] == '\n';
+	return lines;
+}
+
 static void end_word(struct scanner *s)
 {
 	struct osp_shell_word word = {
@@ -105,6 +114,7 @@ static void end_word(struct scanner *s)
 
 	if (!s->in_word)
 		return;
+	word.whole_lines = count_lines(&s->word) == s->line - s->word_line;
 	s->in_word = false;
 	if (!s->drop) {
 		/* the offset for now; end_command() makes it an address */

@@ -25,6 +25,7 @@ struct osp_shell_word {
 	int line;	  /* from 1 */
 	int column;	  /* from 1, in bytes */
 	bool unexpanded;  /* the shell would put something in */
+	bool whole_lines; /* its lines are the script's: none was continued with a backslash */
 };
 
 struct osp_shell_reader {

@@ -41,7 +41,7 @@ shared() {
 
 @test "what a NCCL file lacks is told with line and column" {
 	printf '<system version="1">\n  <cpu numaid="0"/>\n</system>\n' >"$BATS_TEST_TMPDIR/m.xml"
-	expect 2 "onespine: $BATS_TEST_TMPDIR/m.xml:2:3: <cpu numaid=\"0\"> has no affinity, so nothing is known of its cores; add it, or use an hwloc XML file of the machine" \
+	expect 2 "onespine: $BATS_TEST_TMPDIR/m.xml:2:3: <cpu numaid=\"0\"> has no affinity, so nothing is known of its cores; add what /sys/devices/system/node/node0/cpumap says on the machine, or use an hwloc XML file of it" \
 		onespine bind --topology "$BATS_TEST_TMPDIR/m.xml"
 }
 

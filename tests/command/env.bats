@@ -188,6 +188,31 @@ not known to be so: 1; --for and --with say more" env_of --script job.sh
 	grep -qxF '    cure: --gang-env=auto sets it; without that, set it here' said
 }
 
+@test "--script: values that are guesses, and names that nothing reads any more" {
+	cat >job.sh <<-'END'
+		export NCCL_SOCKET_IFNAME=en,eth,em,bond
+		export NCCL_SOCKET_IFNAME=ens5,eth
+		export NCCL_SOCKET_IFNAME="^lo,docker"
+		export NCCL_SOCKET_IFNAME=eth0 NCCL_SOCKET_IFNAME==ens32,ens64
+		export OFI_NCCL_RDMA_MAX_POSTED_BOUNCE_BUFFERS=64 OFI_NCCL_ENDPOINT_PER_COMM=1
+	END
+	env_of --for p5.48xlarge --with ofi=1.21.1 --script job.sh >said
+	diff <(grep -oE '^job.sh:[0-9:]* [a-z]*|rule (N8-guess|N26):' said | grep -v missing) - <<-END
+		job.sh:1:8: harmful
+		rule N8-guess:
+		job.sh:2:8: harmful
+		rule N8-guess:
+		job.sh:3:8: harmful
+		rule N8-guess:
+		job.sh:5:8: obsolete
+		rule N26:
+		job.sh:5:51: obsolete
+		rule N26:
+	END
+	env_of --for p5.48xlarge --with ofi=1.20 --script job.sh >said
+	[[ $(<said) != *N26* ]]
+}
+
 @test "--script: what depends on the type is fatal there alone" {
 	echo 'export FI_EFA_USE_DEVICE_RDMA=1' >job.sh
 	expect_line 0 '0 fatal, 0 harmful, 0 obsolete, 0 other' env_of --script job.sh

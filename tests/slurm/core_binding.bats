@@ -76,6 +76,17 @@ planned() {
 0 $CPU_A"
 }
 
+@test "a task sees all GPUs of its job, and prefers memory near its own without being held to it" {
+	need_two_cpus
+	equal "$(step -N1 -n2 --gres=gpu:2 sh -c 'echo $CUDA_VISIBLE_DEVICES' | sort -u)" 0,1
+	LOCAL_RANK=0 LOCAL_WORLD_SIZE=1 onespine bind run grep -q ' prefer' /proc/self/numa_maps 2>/dev/null ||
+		skip "memory policies are not allowed here"
+	# task 1 is near NUMA node 0, the one that this machine surely has
+	step -N1 -n2 sh -c '[ $SLURM_LOCALID = 0 ] || cat /proc/self/numa_maps' >"$BATS_TEST_TMPDIR/maps"
+	grep -qE ' prefer( \(many\))?:0 ' "$BATS_TEST_TMPDIR/maps"
+	[[ $(<"$BATS_TEST_TMPDIR/maps") != *' bind:'* ]]
+}
+
 @test "what the user binds stays: options, also cut short, and variables" {
 	for option in --cpu-bind=none --cpu-b=none --mem-bind=local --gpu-bind=none --hint=multithread; do
 		equal "$(step -N1 -n1 $option sh -c "$MASK")" "0 $(all_cpus)"

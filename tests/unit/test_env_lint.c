@@ -88,6 +88,7 @@ static void settings_are_seen(void **state)
 		{"#SBATCH --export \"A=b c\"\n", "1:9 A=b c"},
 		{"#SBATCH --export-file=f --export=A=b\n", "1:25 A=b"},
 		{"#SBATCH --export", ""},
+		{"#!/bin/sh\n\n# x\n#SBATCH --export=A=b\ncd x\n#SBATCH --export=C=d\n", "4:9 A=b"},
 		{"#SBATCH --export='A=b,c',D=e\n", "1:9 A=b,c; 1:9 D=e"},
 		{"#SBATCH --export=NONE\n#SBATCH --export-file=A=b\n #SBATCH --export=A=b\n", ""},
 		{"srun -N2 --export=ALL,A=b,C=d cmd\n", "1:10 A=b; 1:10 C=d"},
@@ -104,6 +105,10 @@ static void settings_are_seen(void **state)
 		{"docker run -e A=b --env C=d --env=E=f i\n", "1:15 A=b; 1:25 C=d; 1:29 E=f"},
 		{"srun bash -c 'export A=b; C=d cmd'\n", "1:14 A=b; 1:14 C=d"},
 		{"bash -c \"bash -c 'A=b cmd'\"\n", ""},
+		/* lines within are lines of the script, unless some were continued there */
+		{"cd\nsrun bash -c '\n  A=b\n  export C=d'\nE=f\n", "3:3 A=b; 4:10 C=d; 5:1 E=f"},
+		{"sh -c \"cmd \\\n  x\n  A=b\"\nsh -c 'cmd \\\n  x\n  A=b'\n", "1:7 A=b; 6:3 A=b"},
+		{"S=\"\n  -l\n  --export=A=b\"\n", "1:1 S=\n  -l\n  --export=A=b; 3:3 A=b"},
 		/* here-documents */
 		{"cat <<EOF\nexport A=b\nEOF\nC=d\n", "4:1 C=d"},
 		{"cat <<'E O'\nA=b\nE O\nC=d\n", "4:1 C=d"},

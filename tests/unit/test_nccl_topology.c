@@ -34,9 +34,9 @@ static const struct {
 	{"<system><cpu numaid=\"1024\" affinity=\"1\"/></system>",
 	 "1:9: numaid=\"1024\": a NUMA node's number is expected"},
 	{"<system>\n  <cpu numaid=\"1\"/></system>",
-	 "2:3: <cpu numaid=\"1\"> has no affinity, so nothing is known of its cores; add it, or "
-	 "use "
-	 "an hwloc XML file of the machine"},
+	 "2:3: <cpu numaid=\"1\"> has no affinity, so nothing is known of its cores; add what "
+	 "/sys/devices/system/node/node1/cpumap says on the machine, or use an hwloc XML file of "
+	 "it"},
 	{"<system><cpu numaid=\"0\" affinity=\"fffffffff\"/></system>",
 	 "1:9: affinity=\"fffffffff\": hex words of 8 digits with commas are expected"},
 	{"<system><cpu numaid=\"0\" affinity=\"f,,f\"/></system>",

@@ -362,17 +362,25 @@ static const struct osp_rule *find_rule(const struct osp_rule_set *rules, const 
 	return NULL;
 }
 
-static void ours_stand_together(void **state)
+static struct osp_catalogue *our_types(void)
 {
 	struct osp_catalogue *catalogue = osp_catalogue_new(NULL);
-	struct osp_rule_set *rules = ours();
-	struct osp_error error = {.text = ""};
 	const char *source = getenv("srcdir");
-	char folder[512], words[900];
+	char folder[512];
 
-	(void)state;
 	snprintf(folder, sizeof(folder), "%s/etc/instances", source ? source : ".");
 	assert_int_equal(osp_catalogue_add_folder(catalogue, folder, 0, NULL), 0);
+	return catalogue;
+}
+
+static void ours_stand_together(void **state)
+{
+	struct osp_catalogue *catalogue = our_types();
+	struct osp_rule_set *rules = ours();
+	struct osp_error error = {.text = ""};
+	char words[900];
+
+	(void)state;
 	if (osp_rules_reachable(rules, catalogue, &error))
 		fail_msg("%s", osp_error_format(&error, words, sizeof(words)));
 	for (size_t i = 0; i < osp_rules_count(rules); i++) {
@@ -383,6 +391,103 @@ static void ours_stand_together(void **state)
 	}
 	osp_catalogue_free(catalogue);
 	osp_rules_free(rules);
+}
+
+/* --- every rule of ours decides of some node ------------------------------------------------- */
+
+/* Makes what a condition asks for known, so that it holds. */
+static void meet(const struct osp_condition *condition, struct osp_facts *facts)
+{
+	static const char *const versions[] = {
+		"0",	  "1",	  "1.5",    "1.6.1",  "1.9.0",	"1.12.0", "1.13.2",
+		"1.14.2", "1.16", "1.17.1", "1.18.0", "1.19",	"1.20",	  "1.21.1",
+		"1.22",	  "1.28", "1.38",   "2.1",    "2.6",	"2.16",	  "2.19",
+		"2.21",	  "2.25", "2.27",   "2.28",   "2.28.9", "2.30.5", "2.31.2",
+		"5.10",	  "6.1",  "12.4",   "13.0",   "65536",	"262144",
+	};
+	struct osp_fact *fact = &facts->facts[condition->fact];
+	char word[OSP_FACT_BYTES];
+
+	if (fact->known)
+		return;
+	switch (osp_fact_kind(condition->fact)) {
+	case OSP_FACT_FLAG:
+		osp_facts_set(facts, condition->fact, condition->flag ? "yes" : "no", NULL);
+		break;
+	case OSP_FACT_WORD:
+		snprintf(word, sizeof(word), "%s", condition->words.words[0]);
+		word[strcspn(word, "*?[")] = '\0';
+		osp_facts_set(facts, condition->fact, word, NULL);
+		break;
+	case OSP_FACT_VERSION:
+	case OSP_FACT_NUMBER:
+		for (size_t i = 0; i < COUNT(versions); i++) {
+			if (!osp_facts_set(facts, condition->fact, versions[i], NULL) &&
+			    osp_range_holds(&condition->range, &fact->version) == OSP_YES)
+				return;
+			*fact = (struct osp_fact){.known = false};
+		}
+		break;
+	}
+}
+
+/* On a node of this type, of which else is known what the rule asks for. */
+static bool decides(const struct osp_rule_set *rules, const struct osp_rule *rule,
+		    const struct osp_instance *type)
+{
+	struct osp_decisions *decisions;
+	struct osp_facts facts;
+	enum osp_fact_id unknown;
+	bool found = false;
+
+	memset(&facts, 0, sizeof(facts));
+	osp_facts_take_instance(&facts, type);
+	for (size_t i = 0; i < rule->condition_count; i++)
+		meet(&rule->conditions[i], &facts);
+	if (osp_rule_holds(rule, &facts, &unknown) != OSP_YES)
+		return false;
+	if (rule->action == OSP_RULE_WARN || rule->action == OSP_RULE_UNSET)
+		return true;
+	decisions = osp_rules_decide(rules, &facts, NULL, 0, NULL);
+	for (size_t i = 0; i < osp_decisions_count(decisions); i++)
+		found |= osp_decisions_at(decisions, i)->rule == rule;
+	osp_decisions_free(decisions);
+	return found;
+}
+
+/* The id of the first that none of the types lets decide; NULL for none. */
+static const char *find_idle(const struct osp_rule_set *rules,
+			     const struct osp_catalogue *catalogue)
+{
+	for (size_t i = 0; i < osp_rules_count(rules); i++) {
+		const struct osp_rule *rule = osp_rules_at(rules, i);
+		size_t type = 0;
+
+		while (type < osp_catalogue_count(catalogue) &&
+		       !decides(rules, rule, osp_catalogue_at(catalogue, type)))
+			type++;
+		if (type == osp_catalogue_count(catalogue))
+			return rule->id;
+	}
+	return NULL;
+}
+
+static void each_of_ours_decides_somewhere(void **state)
+{
+	struct osp_catalogue *catalogue = our_types();
+	struct osp_rule_set *rules = ours();
+	struct osp_rule_set *hidden =
+		read_rules("rules:\n" LEAVE("a", "vendor: nvidia", "A")
+				   LEAVE("b", "vendor: nvidia, nccl: '>=2.21'", "A"),
+			   NULL);
+
+	(void)state;
+	if (find_idle(rules, catalogue))
+		fail_msg("rule %s never decides", find_idle(rules, catalogue));
+	assert_string_equal(find_idle(hidden, catalogue), "b");
+	osp_catalogue_free(catalogue);
+	osp_rules_free(rules);
+	osp_rules_free(hidden);
 }
 
 /* What a step's tasks may share of its decisions. */
@@ -586,6 +691,7 @@ int main(void)
 		cmocka_unit_test(values_are_judged),
 		cmocka_unit_test(ours_stand_together),
 		cmocka_unit_test(ours_are_complete),
+		cmocka_unit_test(each_of_ours_decides_somewhere),
 		cmocka_unit_test(facts_agree),
 		cmocka_unit_test(names_of_rules),
 		cmocka_unit_test(narrowed_decide_the_same),
