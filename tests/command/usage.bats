@@ -97,11 +97,55 @@ load helpers
 	expect 0 "page.json" complete_words onespine bind run pa
 }
 
-@test "zsh accepts its completion" {
-	command -v zsh >/dev/null || skip "no zsh"
+# on_a_terminal SHELL LINE...: what TAB makes of the lines there
+on_a_terminal() {
+	local shell=$1
+	shift
+	command -v zsh >/dev/null || skip 'no zsh, which types to both shells'
+	mkdir "$BATS_TEST_TMPDIR/bin"
+	ln -s "$ONESPINE" "$BATS_TEST_TMPDIR/bin/onespine"
+	# shellcheck disable=SC2016
+	printf '#!/bin/sh\ncase $* in *%%N*) printf "n2\\nn1\\nn1\\n" ;; *) printf "gpu\\nhigh\\n" ;; esac\n' \
+		>"$BATS_TEST_TMPDIR/bin/sinfo"
+	printf '#!/bin/sh\necho 7001\n' >"$BATS_TEST_TMPDIR/bin/squeue"
+	chmod 755 "$BATS_TEST_TMPDIR"/bin/*
+	onespine completion bash >"$BATS_TEST_TMPDIR/onespine"
 	onespine completion zsh >"$BATS_TEST_TMPDIR/_onespine"
-	zsh -n "$BATS_TEST_TMPDIR/_onespine"
-	head -n 1 "$BATS_TEST_TMPDIR/_onespine" | grep -qx '#compdef onespine'
+	touch "$BATS_TEST_TMPDIR/page.json" "$BATS_TEST_TMPDIR/with space.json"
+	PATH=$BATS_TEST_TMPDIR/bin:$PATH zsh -f "$SOURCE/tests/command/complete.zsh" "$shell" \
+		"$BATS_TEST_TMPDIR" "$@"
+}
+
+# lines that end the same way in both; a partition, a job, a node are what Slurm says
+TYPED=('onespine topol' 'onespine topology imp' 'onespine gate prol' 'onespine config sh'
+	'onespine topology import --from=ec' 'onespine topology import pag' 'onespine topology import wit'
+	'onespine fit --gang=le' 'onespine fit -p g' 'onespine fit --partition=h' 'onespine why 7'
+	'onespine fit -w n1' 'onespine history n2' 'onespine recheck n1 n2' 'onespine bind run --verb'
+	'onespine doctor --bef' 'onespine setup --und')
+BECOMES='onespine topology 
+onespine topology import 
+onespine gate prolog 
+onespine config show 
+onespine topology import --from=ec2 
+onespine topology import page.json 
+onespine topology import with\ space.json 
+onespine fit --gang=leaf 
+onespine fit -p gpu 
+onespine fit --partition=high 
+onespine why 7001 
+onespine fit -w n1 
+onespine history n2 
+onespine recheck n1 n2 
+onespine bind run --verbose 
+onespine doctor --before-start 
+onespine setup --undo '
+
+@test "a real bash on a terminal completes commands, options, files, partitions, jobs and nodes" {
+	expect 0 "$BECOMES" on_a_terminal bash "${TYPED[@]}"
+}
+
+@test "a real zsh on a terminal completes the same" {
+	expect 0 "$BECOMES" on_a_terminal zsh "${TYPED[@]}"
 }
 
 @test "without a Slurm: said, status 2" {

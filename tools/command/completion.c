@@ -6,6 +6,7 @@
 
 #define PARTITIONS "sinfo -h -o %R 2>/dev/null"
 #define JOBS	   "squeue -h -a -o %i 2>/dev/null"
+#define NODES	   "sinfo -h -N -o %N 2>/dev/null | sort -u"
 
 /* --- bash ------------------------------------------------------------------------------------- */
 
@@ -14,7 +15,7 @@ static void bash_values(enum osp_complete complete, const char *words, struct os
 	switch (complete) {
 	case OSP_COMPLETE_FILE:
 		osp_text_add(text, "compopt -o filenames 2>/dev/null; "
-				   "COMPREPLY=($(compgen -f -- \"$word\"))");
+				   "mapfile -t COMPREPLY < <(compgen -f -- \"$word\")");
 		break;
 	case OSP_COMPLETE_WORDS:
 		osp_text_printf(text, "COMPREPLY=($(compgen -W '%s' -- \"$word\"))", words);
@@ -24,6 +25,9 @@ static void bash_values(enum osp_complete complete, const char *words, struct os
 		break;
 	case OSP_COMPLETE_JOB:
 		osp_text_add(text, "COMPREPLY=($(compgen -W \"$(" JOBS ")\" -- \"$word\"))");
+		break;
+	case OSP_COMPLETE_NODE:
+		osp_text_add(text, "COMPREPLY=($(compgen -W \"$(" NODES ")\" -- \"$word\"))");
 		break;
 	case OSP_COMPLETE_NOTHING:
 		osp_text_add(text, "COMPREPLY=()");
@@ -100,7 +104,7 @@ void osp_completion_bash(struct osp_text *text)
 		     "\telif [[ $option == '=' ]]; then\n"
 		     "\t\toption=${COMP_WORDS[COMP_CWORD-2]}\n\tfi\n"
 		     "\tCOMPREPLY=()\n"
-		     "\tcase $name in\n\ttopology | config)\n"
+		     "\tcase $name in\n\ttopology | config | gate)\n"
 		     "\t\tname+=\" ${COMP_WORDS[2]-}\"\n\t\tfirst=2\n\t\t;;\n"
 		     "\tbind)\n\t\tif ((COMP_CWORD > 2)) && [[ ${COMP_WORDS[2]} == run ]]; then\n"
 		     "\t\t\tname='bind run'\n\t\tfi\n\t\t;;\n\tesac\n"
@@ -110,6 +114,8 @@ void osp_completion_bash(struct osp_text *text)
 	add_next_words("topology", text);
 	osp_text_add(text, "'\n\t\t\t;;\n\t\t'2 config')\n\t\t\toptions='");
 	add_next_words("config", text);
+	osp_text_add(text, "'\n\t\t\t;;\n\t\t'2 gate')\n\t\t\toptions='");
+	add_next_words("gate", text);
 	osp_text_add(text, "'\n\t\t\t;;\n\t\t*)\n\t\t\toptions='");
 	add_next_words("", text);
 	osp_text_add(text, " --help --version'\n\t\t\t;;\n\t\tesac\n"
@@ -136,6 +142,9 @@ static void zsh_values(enum osp_complete complete, const char *words, struct osp
 		break;
 	case OSP_COMPLETE_JOB:
 		osp_text_add(text, "{compadd -- ${(f)\"$(" JOBS ")\"}}");
+		break;
+	case OSP_COMPLETE_NODE:
+		osp_text_add(text, "{compadd -- ${(f)\"$(" NODES ")\"}}");
 		break;
 	case OSP_COMPLETE_NOTHING:
 		osp_text_add(text, " ");
@@ -205,7 +214,7 @@ void osp_completion_zsh(struct osp_text *text)
 			   "# SPDX-License-Identifier: GPL-2.0-or-later\n"
 			   "# zsh completion for onespine; made by 'onespine completion zsh'\n\n"
 			   "local name=${words[2]} first=2\n\n"
-			   "case $name in\ntopology | config)\n"
+			   "case $name in\ntopology | config | gate)\n"
 			   "\tname+=\" ${words[3]}\"\n\tfirst=3\n\t;;\n"
 			   "bind)\n\tif ((CURRENT > 3)) && [[ ${words[3]} == run ]]; then\n"
 			   "\t\tname='bind run'\n\t\tfirst=3\n\tfi\n\t;;\nesac\n"
@@ -214,6 +223,8 @@ void osp_completion_zsh(struct osp_text *text)
 	add_next_words("topology", text);
 	osp_text_add(text, " ;;\n\t'3 config') compadd -- ");
 	add_next_words("config", text);
+	osp_text_add(text, " ;;\n\t'3 gate') compadd -- ");
+	add_next_words("gate", text);
 	osp_text_add(text, " ;;\n\t*) compadd -- ");
 	add_next_words("", text);
 	osp_text_add(text, " --help --version ;;\n\tesac\n\treturn\nfi\n"

@@ -8,7 +8,7 @@ BUILD_PACKAGES=(build-essential autoconf automake libtool pkg-config
 	libcurl4-openssl-dev)
 SLURM_PACKAGES=(slurmctld slurmd slurm-client slurm-wlm-basic-plugins munge procps iproute2)
 TEST_PACKAGES=(bats jq valgrind mmdebstrap dpkg-dev clang libclang-rt-dev shellcheck
-	openmpi-bin libopenmpi-dev python3-torch)
+	openmpi-bin libopenmpi-dev python3-torch zsh mandoc)
 
 # The releases of Slurm that Debian has. Any other is built from its source when it is named to the
 # micro (25.05.8; slurm_build.sh).

@@ -146,6 +146,7 @@ static const struct osp_command commands[OSP_COMMAND_COUNT] = {
 	[OSP_HISTORY] =
 		{.name = "history",
 		 .arguments = "[NODE|UUID...]",
+		 .complete = OSP_COMPLETE_NODE,
 		 .arguments_most = 100000,
 		 .summary = "what earlier checks say of a node or a GPU: strikes, lemons, trends",
 		 .details =
@@ -193,6 +194,7 @@ static const struct osp_command commands[OSP_COMMAND_COUNT] = {
 	[OSP_RECHECK] =
 		{.name = "recheck",
 		 .arguments = "[NODE]...",
+		 .complete = OSP_COMPLETE_NODE,
 		 .arguments_most = RECHECK_NODES_MAX,
 		 .summary = "check drained nodes again and give back those that are well",
 		 .details = "For root, on a host where srun works. Tries the nodes named, or all "
@@ -287,15 +289,18 @@ static const struct osp_option options[OSP_OPTION_COUNT] = {
 	[OSP_OPTION_NODELIST] = {.name = "nodelist",
 				 .letter = 'w',
 				 .argument = "HOSTLIST",
+				 .complete = OSP_COMPLETE_NODE,
 				 .commands = BIT(OSP_FIT),
 				 .help = "Nodes that must be in the gang."},
 	[OSP_OPTION_EXCLUDE] = {.name = "exclude",
 				.letter = 'x',
 				.argument = "HOSTLIST",
+				.complete = OSP_COMPLETE_NODE,
 				.commands = BIT(OSP_FIT),
 				.help = "Nodes that must not be in the gang."},
 	[OSP_OPTION_FREE] = {.name = "free",
 			     .argument = "HOSTLIST",
+			     .complete = OSP_COMPLETE_NODE,
 			     .commands = BIT(OSP_FIT),
 			     .help = "With --topology: take these nodes as idle and all others as "
 				     "busy, and ask no Slurm."},
@@ -352,6 +357,7 @@ static const struct osp_option options[OSP_OPTION_COUNT] = {
 		 .help = "With slurm: lines for each host, 1 by default; with mpirun: its slots."},
 	[OSP_OPTION_ONLY] = {.name = "only",
 			     .argument = "HOST",
+			     .complete = OSP_COMPLETE_NODE,
 			     .commands = BIT(OSP_HOSTS),
 			     .help = "Of this host alone; with torchrun its options without its "
 				     "name."},

@@ -115,6 +115,7 @@ enum osp_complete {
 	OSP_COMPLETE_WORDS, /* the words named in the table */
 	OSP_COMPLETE_PARTITION,
 	OSP_COMPLETE_JOB,
+	OSP_COMPLETE_NODE,
 };
 
 struct osp_option {
