@@ -54,20 +54,31 @@ static void print_instance(const struct osp_instance *instance, struct osp_text 
 	osp_text_printf(text, "\n  source: %s\n", instance->source);
 }
 
+/* "  but this node has 7 of its 8 GPUs": where not all that the type has is seen. */
+static void print_lack(int seen, int64_t all, const char *what, struct osp_text *text)
+{
+	if (seen >= 0 && all > 0 && seen != all)
+		osp_text_printf(text, "  but this node has %d of its %" PRId64 " %s\n", seen, all,
+				what);
+}
+
 static void print_node(const struct osp_node *node, struct osp_text *text)
 {
+	const struct osp_instance *type = node->instance;
+
 	if (node->rivals[0])
 		osp_text_printf(text, "%s: %s or %s, which nothing here tells apart (--for)\n",
 				*node->product ? node->product : "this node", node->rivals[0]->name,
 				node->rivals[1]->name);
-	else if (!node->instance && *node->product)
+	else if (!type && *node->product)
 		osp_text_printf(text, "%s: not in the catalogue\n", node->product);
-	else if (!node->instance)
+	else if (!type)
 		osp_text_add(text, "this node's type is not known (DMI tells none)\n");
-	else if (node->gpus >= 0 && node->instance->accelerators >= 0 &&
-		 node->gpus != node->instance->accelerators)
-		osp_text_printf(text, "  but this node has %d of its %" PRId64 " GPUs\n",
-				node->gpus, node->instance->accelerators);
+	if (!type)
+		return;
+	print_lack(node->gpus, type->accelerators, "GPUs", text);
+	if (type->fabric && !strcmp(type->fabric, "efa"))
+		print_lack(node->efa_adapters, type->nics, "EFA adapters", text);
 }
 
 void osp_env_print_facts(const struct osp_env_view *view, struct osp_text *text)

@@ -74,7 +74,8 @@ struct seen {
 	int gpus;
 	const char *vendor;  /* of the GPUs */
 	char gpu_device[16]; /* of all of them; "" where they differ */
-	bool efa, infiniband, ethernet;
+	int efa;
+	bool infiniband, ethernet;
 };
 
 /* "0x10de" and "0x2330" as "10de:2330". */
@@ -125,7 +126,7 @@ static bool see_hca(void *context, const char *name)
 	length = readlink(path, target, sizeof(target) - 1);
 	target[length > 0 ? length : 0] = '\0';
 	if (length > 4 && !strcmp(target + length - 4, "/efa")) {
-		seen->efa = true;
+		seen->efa++;
 		return true;
 	}
 	snprintf(path, sizeof(path), "/sys/class/infiniband/%s/ports/1/link_layer", name);
@@ -140,15 +141,19 @@ static const char *fabric_of(const struct seen *seen)
 	return seen->efa ? "efa" : seen->infiniband ? "infiniband" : seen->ethernet ? "roce" : "";
 }
 
-/* What the node shows stands over what its type says. */
+/* What the node shows stands over what its type says: where GPUs are seen and no adapter, its type's fabric
+ * is not there, or not yet, and what asks for one is left open. */
 static void tell_devices(const struct seen *seen, struct osp_facts *facts)
 {
+	const char *fabric = facts->facts[OSP_FACT_FABRIC].text;
 	char list[OSP_FACT_BYTES];
 
 	osp_node_tell(facts, OSP_FACT_VENDOR, seen->vendor ? seen->vendor : "");
 	if (!seen->efa)
 		osp_node_tell(facts, OSP_FACT_GPU_HCAS,
 			      osp_node_hcas(seen->root, list, sizeof(list)));
+	if (seen->gpus && !*fabric_of(seen) && strcmp(fabric, "ethernet") != 0)
+		(void)osp_facts_set(facts, OSP_FACT_FABRIC, "", NULL);
 	osp_node_tell(facts, OSP_FACT_FABRIC, fabric_of(seen));
 }
 
@@ -341,6 +346,7 @@ void osp_node_hardware(const char *root, const struct osp_catalogue *catalogue,
 	for_each_name(root, "/sys/bus/pci/devices", see_pci, &seen);
 	for_each_name(root, "/sys/class/infiniband", see_hca, &seen);
 	node->gpus = seen.gpus ? seen.gpus : -1;
+	node->efa_adapters = seen.gpus || seen.efa ? seen.efa : -1;
 	find_type(&seen, catalogue, facts, node);
 	tell_devices(&seen, facts);
 	look_at_routes(root, facts);

@@ -17,6 +17,7 @@ struct osp_node {
 	const struct osp_instance
 		*rivals[2]; /* two of its types that nothing tells apart; or NULL */
 	int gpus;	    /* PCI functions of NVIDIA and AMD; -1: not told */
+	int efa_adapters;   /* by their driver; -1: not told, for nothing is of PCI */
 };
 
 struct osp_search {

@@ -248,6 +248,30 @@ not known to be so: 1; --for and --with say more" env_of --script job.sh
 	[[ $output != *"  LD_LIBRARY_PATH="* ]]
 }
 
+@test "--root: adapters that are not there: told, and rules that ask for the fabric stay open" {
+	local i
+	make_node
+	expect_line 0 '  but this node has 1 of its 32 EFA adapters' env_of --root=node
+	for ((i = 0; i < 31; i++)); do
+		cp -r node/sys/class/infiniband/rdmap79s0 "node/sys/class/infiniband/rdmap${i}s0"
+	done
+	run env_of --root=node --with=ofi=1.5
+	[[ $output != *'EFA adapters'* && $output == *'  FI_PROVIDER=efa '*'[E1]'* ]]
+	# other adapters are none of the fabric's
+	rm -r node/sys/class/infiniband/*
+	mkdir -p node/sys/class/infiniband/mlx5_0/ports/1
+	expect_line 0 '  but this node has 0 of its 32 EFA adapters' env_of --root=node
+	run env_of --root=node --with=ofi=1.5
+	[[ $output == *' where fabric efa: '*'[E1]'* ]]
+	[[ $(env_of --root=node --json | jq -c '[.facts.fabric, .efa_adapters, .instance.nics]') == '[null,0,32]' ]]
+	echo g5.xlarge >node/sys/devices/virtual/dmi/id/product_name
+	[[ $(env_of --root=node --json | jq -c '[.facts.fabric, .efa_adapters]') == '["ethernet",0]' ]]
+	# the files of an image tell of no devices
+	rm -r node/sys/bus node/sys/class
+	echo p5.48xlarge >node/sys/devices/virtual/dmi/id/product_name
+	[[ $(env_of --root=node --json | jq -c '[.facts.fabric, .efa_adapters]') == '["efa",null]' ]]
+}
+
 @test "--root: LD_LIBRARY_PATH is for folders that ldconfig does not know" {
 	local efa=/opt/amazon/efa/lib ofi=/opt/amazon/ofi-nccl/lib
 	make_node

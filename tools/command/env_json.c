@@ -64,6 +64,7 @@ json_t *osp_env_json_view(const struct osp_env_view *view)
 		json_object_set_new(object, "product", osp_json_string(view->node->product));
 		json_object_set_new(object, "may_be", json_rivals(view->node));
 		add_number(object, "gpus", view->node->gpus);
+		add_number(object, "efa_adapters", view->node->efa_adapters);
 	}
 	for (int i = 0; i < OSP_FACT_COUNT; i++) {
 		const struct osp_fact *fact = &view->facts->facts[i];
