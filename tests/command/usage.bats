@@ -148,6 +148,25 @@ onespine setup --undo '
 	expect 0 "$BECOMES" on_a_terminal zsh "${TYPED[@]}"
 }
 
+@test "every command that a document prints is one, with options that it has" {
+	local line command help word words seen=0
+	while IFS= read -r line; do
+		read -ra words <<<"$line"
+		command=("${words[1]}")
+		if [[ ${words[2]-} == [a-z]* ]] && onespine "${words[1]}" "${words[2]}" --help &>/dev/null; then
+			command+=("${words[2]}")
+		fi
+		help=$(onespine "${command[@]}" --help 2>&1) || { echo "no such command: $line" && return 1; }
+		for word in "${words[@]}"; do
+			[[ $word != --[a-z]* ]] || grep -qE -e "${word%%[!a-z-]*}([= []|$)" <<<"$help" ||
+				{ echo "no option $word: $line" && return 1; }
+		done
+		seen=$((seen + 1))
+	done < <(cd "$SOURCE" && grep -hoE '(^ +|`|[$] |&& |; )onespine [a-z][^`#|]*' README.md HACKING.md doc/*.md |
+		sed -E 's/^[ `$&;]*//' | sort -u)
+	((seen > 40))
+}
+
 @test "without a Slurm: said, status 2" {
 	expect 2 "onespine: no slurm.conf found; name the file, or set SLURM_CONF" onespine audit
 	expect 2 "onespine: no slurm.conf found; name the file, or set SLURM_CONF" onespine fit -N 2
