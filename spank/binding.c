@@ -61,23 +61,36 @@ static void free_gpus(struct osp_node_gpus *gpus)
 
 /* --- the step --------------------------------------------------------------------------------- */
 
+/* Of all tasks, each with the whole step's CPUs and GPUs. */
+static struct osp_bind_plan *plan_step(spank_t spank, const struct osp_node_step *step)
+{
+	const struct osp_machine *machine = step->known->machine;
+	struct osp_bind_child first = {.silent = step->modes.bind != OSP_BIND_VERBOSE};
+	hwloc_bitmap_t gpus = hwloc_bitmap_alloc();
+	struct osp_bind_plan *plan = NULL;
+
+	if (gpus && !hwloc_bitmap_set_range(gpus, 0, (int)machine->gpu_count - 1) &&
+	    spank_get_item(spank, S_JOB_LOCAL_TASK_COUNT, &first.count) == ESPANK_SUCCESS)
+		plan = osp_bind_child_plan(machine, step->plan_cpus, &first, gpus, NULL, NULL);
+	hwloc_bitmap_free(gpus);
+	return plan;
+}
+
 void osp_binding_prepare(spank_t spank, struct osp_node_step *step, char *const *environment)
 {
 	const struct osp_machine *machine = step->known->machine;
-	hwloc_bitmap_t gpus = hwloc_bitmap_alloc();
-	struct osp_bind_child first = {.silent = step->modes.bind != OSP_BIND_VERBOSE};
+	hwloc_bitmap_t own = osp_bind_own_cpus(NULL);
 
 	step->driver = osp_bind_driver_read(machine, OSP_BIND_DRIVER);
-	step->plan_cpus = osp_bind_own_cpus(NULL);
-	if (gpus && step->plan_cpus && machine->gpu_count &&
-	    !hwloc_bitmap_and(step->plan_cpus, step->plan_cpus, machine->cpus) &&
-	    !hwloc_bitmap_set_range(gpus, 0, (int)machine->gpu_count - 1) &&
-	    spank_get_item(spank, S_JOB_LOCAL_TASK_COUNT, &first.count) == ESPANK_SUCCESS)
-		step->plan =
-			osp_bind_child_plan(machine, step->plan_cpus, &first, gpus, NULL, NULL);
-	hwloc_bitmap_free(gpus);
+	step->plan_cpus = own ? hwloc_bitmap_dup(own) : NULL;
+	if (step->plan_cpus && machine->gpu_count &&
+	    !hwloc_bitmap_and(step->plan_cpus, step->plan_cpus, machine->cpus))
+		step->plan = plan_step(spank, step);
 	if (!read_gpus(step, environment, &step->gpus))
 		free_gpus(&step->gpus);
+	else
+		step->ready = osp_bind_make_ready(step, own);
+	hwloc_bitmap_free(own);
 }
 
 void osp_binding_forget(struct osp_node_step *step)
@@ -86,6 +99,7 @@ void osp_binding_forget(struct osp_node_step *step)
 	osp_bind_plan_free(step->plan);
 	hwloc_bitmap_free(step->plan_cpus);
 	free_gpus(&step->gpus);
+	free(step->ready);
 }
 
 /* --- what Slurm gave the step ----------------------------------------------------------------- */
@@ -271,6 +285,8 @@ bool osp_binding_apply(spank_t spank, const struct osp_node_step *step, char *co
 	const char *choice = users_choice(&task), *why = choice;
 	bool bound = false;
 
+	if (!choice && same && osp_bind_as_ready(spank, step->ready, environment))
+		return true;
 	if (!choice && prepare(spank, &task, same)) {
 		why = find_allowed(&task);
 		bound = !why && bind_task(&task, &error);

@@ -3,12 +3,15 @@
 #include "spank/node_part.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
+#include <malloc.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include <slurm/slurm.h>
@@ -59,12 +62,37 @@ bool osp_node_is_first_task(char *const *environment)
 	return rank && !strcmp(rank, "0");
 }
 
+/* A mount of another namespace has a number of its own, which Linux tells from 5.8 on. */
+static struct osp_node_root look_at_root(void)
+{
+	struct osp_node_root root = {.known = false};
+	struct stat status;
+#ifdef STATX_MNT_ID
+	struct statx more;
+
+	if (!statx(AT_FDCWD, "/", 0, STATX_INO | STATX_MNT_ID, &more) &&
+	    (more.stx_mask & STATX_MNT_ID))
+		return (struct osp_node_root){
+			.known = true,
+			.device = makedev(more.stx_dev_major, more.stx_dev_minor),
+			.inode = more.stx_ino,
+			.mount = more.stx_mnt_id};
+#endif
+	if (stat("/", &status))
+		return root;
+	root.device = status.st_dev;
+	root.inode = status.st_ino;
+	root.known = !stat("/proc/self/ns/mnt", &status);
+	root.mount = root.known ? status.st_ino : 0;
+	return root;
+}
+
 bool osp_node_in_container(const struct osp_node_step *the_step)
 {
-	struct stat status;
+	struct osp_node_root root = look_at_root();
 
-	return !stat("/", &status) &&
-	       (status.st_dev != the_step->root_device || status.st_ino != the_step->root_inode);
+	return root.inode &&
+	       (root.device != the_step->root.device || root.inode != the_step->root.inode);
 }
 
 static void take_error(const struct osp_error *error)
@@ -135,20 +163,15 @@ static void take_policy(spank_t spank, const struct osp_node_arguments *argument
 /* --- as root ---------------------------------------------------------------------------------- */
 
 /* The cache's folder lies where only root may make one; it is made the first time. */
-static void know_node(const struct osp_node_arguments *arguments)
+static struct osp_node_source source_of(const struct osp_node_arguments *arguments)
 {
-	struct osp_node_source source = {
+	return (struct osp_node_source){
 		.root = arguments->root ? arguments->root : "",
 		.topology = arguments->topology,
 		.data = arguments->data ? arguments->data : OSP_DATA_DIR,
 		.site = arguments->site ? arguments->site : OSP_SITE_DIR,
 		.folder = arguments->cache ? arguments->cache : CACHE,
 	};
-	struct osp_error error = {.text = ""};
-
-	step.known = osp_node_know(&source, &error);
-	if (!step.known)
-		take_error(&error);
 }
 
 static bool has_accelerators(const struct osp_node_known *known)
@@ -157,19 +180,36 @@ static bool has_accelerators(const struct osp_node_known *known)
 	       known->hardware.facts[OSP_FACT_VENDOR].known;
 }
 
-static void read_rules(const struct osp_node_arguments *arguments)
+/*
+ * Slurm takes 256 KiB, cleared, for each variable that it or we set, about twenty in a task. Once one such
+ * block was freed glibc would keep the next on its heap and clear them by hand, page for page, in this
+ * process and again in each task; where the threshold is set, be it to what it is, the kernel gives zeros.
+ */
+static void keep_large_blocks_apart(void)
 {
+#ifdef M_MMAP_THRESHOLD
+	(void)mallopt(M_MMAP_THRESHOLD, 128 * 1024);
+#endif
+}
+
+static void know_node(const struct osp_node_arguments *arguments)
+{
+	struct osp_node_source source = source_of(arguments);
 	struct osp_error error = {.text = ""};
 
-	step.rules = osp_rules_know(arguments->data ? arguments->data : OSP_DATA_DIR,
-				    arguments->site ? arguments->site : OSP_SITE_DIR,
-				    arguments->cache ? arguments->cache : CACHE, &error);
-	if (!step.rules) {
+	step.known = osp_node_know(&source, &error);
+	if (!step.known)
 		take_error(&error);
+	if (!step.known || !has_accelerators(step.known))
 		return;
-	}
-	osp_rules_narrow(step.rules, &step.known->hardware);
-	step.asks_near_nics = osp_rules_ask(step.rules, OSP_FACT_NEAR_NICS);
+	keep_large_blocks_apart();
+	if (step.modes.env == OSP_ENV_OFF)
+		return;
+	step.rules = osp_rules_know(&source, step.known, &error);
+	if (step.rules)
+		step.asks_near_nics = osp_rules_ask(step.rules, OSP_FACT_NEAR_NICS);
+	else
+		take_error(&error);
 }
 
 /* The step's first node is the one that speaks, and says a thing once a job. */
@@ -191,8 +231,6 @@ static void choose_speaker(spank_t spank, const struct osp_node_arguments *argum
 static void begin(spank_t spank, const struct osp_node_arguments *arguments,
 		  const struct osp_modes *modes)
 {
-	struct stat status;
-
 	osp_node_forget(step.known);
 	osp_rules_free(step.rules);
 	osp_environment_forget(&step);
@@ -207,12 +245,7 @@ static void begin(spank_t spank, const struct osp_node_arguments *arguments,
 	take_policy(spank, arguments);
 	if (step.modes.env != OSP_ENV_OFF || step.modes.bind != OSP_BIND_OFF)
 		know_node(arguments);
-	if (step.known && step.modes.env != OSP_ENV_OFF && has_accelerators(step.known))
-		read_rules(arguments);
-	if (!stat("/", &status)) {
-		step.root_device = status.st_dev;
-		step.root_inode = status.st_ino;
-	}
+	step.root = look_at_root();
 	if (step.error[0])
 		slurm_error("onespine: %s", step.error);
 	choose_speaker(spank, arguments);
@@ -236,13 +269,6 @@ static void find_software(char *const *environment)
 static bool binds(void)
 {
 	return step.modes.bind != OSP_BIND_OFF && step.has_tasks_only;
-}
-
-static ino_t mounts(void)
-{
-	struct stat status;
-
-	return stat("/proc/self/ns/mnt", &status) ? 0 : status.st_ino;
 }
 
 /* As it is by now: setting a variable may move it. */
@@ -273,13 +299,16 @@ static void user(spank_t spank)
 	if (binds() && !step.modes.bound_with[0])
 		osp_binding_prepare(spank, &step, environment);
 	step.environment = osp_env_remember(environment);
-	step.mounts = mounts();
+	step.files = look_at_root();
 }
 
 /* Whether files are those that were there when the step was decided. */
 static bool sees_same_files(void)
 {
-	return step.mounts && mounts() == step.mounts && !osp_node_in_container(&step);
+	struct osp_node_root root = look_at_root();
+
+	return root.known && step.files.known && root.device == step.files.device &&
+	       root.inode == step.files.inode && root.mount == step.files.mount;
 }
 
 static void task(spank_t spank)

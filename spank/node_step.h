@@ -34,6 +34,14 @@ struct osp_node_gpus {
 	int visible_known, step_known;
 };
 
+/* What / is, and in which mount namespace. */
+struct osp_node_root {
+	bool known;
+	dev_t device;
+	ino_t inode;
+	uint64_t mount;
+};
+
 struct osp_node_step {
 	struct osp_modes modes; /* policy is in them */
 	struct osp_node_known *known;
@@ -44,11 +52,11 @@ struct osp_node_step {
 	/* Of all tasks, where each has these CPUs allowed and sees every GPU; NULL: none. */
 	struct osp_bind_plan *plan;
 	hwloc_bitmap_t plan_cpus;
-	struct osp_node_gpus gpus; /* by the step's environment */
-	char *environment;	   /* as its tasks get it, lib/env/env_same.h; NULL: not known */
-	dev_t root_device;	   /* of the host's /, to tell a container's by */
-	ino_t root_inode;
-	ino_t mounts; /* the mount namespace in which files were read as the user; 0: not known */
+	struct osp_node_gpus gpus;    /* by the step's environment */
+	struct osp_bind_ready *ready; /* NULL: each task is looked at for itself */
+	char *environment;	      /* as its tasks get it, lib/env/env_same.h; NULL: not known */
+	struct osp_node_root root;    /* the host's, to tell a container's by */
+	struct osp_node_root files;   /* when files were read as the user */
 	uint32_t step_id;
 	bool has_tasks_only; /* an srun's step, not a batch script or an interactive shell */
 	char error[1024];    /* why something is not done; "" for nothing */
@@ -81,6 +89,18 @@ void osp_environment_set(spank_t spank, const struct osp_node_step *step, char *
 /* Once for the step, as its user: what is the same for most tasks. */
 void osp_binding_prepare(spank_t spank, struct osp_node_step *step, char *const *environment);
 void osp_binding_forget(struct osp_node_step *step);
+
+/*
+ * What the kernel is told of each task of the step's plan, where it started on the CPUs `own`. NULL: each task
+ * is looked at for itself. Freed by free().
+ */
+struct osp_bind_ready;
+struct osp_bind_ready *osp_bind_make_ready(const struct osp_node_step *step,
+					   hwloc_const_bitmap_t own);
+
+/* In a task whose environment is the step's: binds it. False where it is not what was made ready for, or
+ * the kernel refused; then nothing was done. `ready` may be NULL. */
+bool osp_bind_as_ready(spank_t spank, const struct osp_bind_ready *ready, char *const *environment);
 
 /* In a task: binds it. `same`: its environment is the step's. Returns whether it is bound. */
 bool osp_binding_apply(spank_t spank, const struct osp_node_step *step, char *const *environment,

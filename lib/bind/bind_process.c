@@ -13,97 +13,126 @@
 #define MPOL_PREFERRED_MANY 5 /* Linux 5.15 */
 #endif
 
-#define CPUS_MOST  8192 /* as many as Linux can be built for */
+#define CPUS_MOST  OSP_KERNEL_SET_BITS
 #define NODES_MOST 1024
 #define WORD_BITS  (8 * sizeof(unsigned long))
 
-static int copy_set(const cpu_set_t *set, size_t bytes, hwloc_bitmap_t cpus)
-{
-	const unsigned long *words = (const unsigned long *)(const void *)set;
+/* --- as the kernel takes it --------------------------------------------------------------------- */
 
-	for (size_t i = 0; i < bytes / sizeof(*words); i++)
-		if (words[i] && hwloc_bitmap_set_ith_ulong(cpus, (unsigned int)i, words[i]))
+void osp_kernel_set_of(hwloc_const_bitmap_t set, struct osp_kernel_set *kernel)
+{
+	for (size_t i = 0; i < sizeof(kernel->words) / sizeof(kernel->words[0]); i++)
+		kernel->words[i] = hwloc_bitmap_to_ith_ulong(set, (unsigned int)i);
+}
+
+/* The kernel writes as many words as it has CPUs. */
+static int get_own(struct osp_kernel_set *cpus)
+{
+	memset(cpus, 0, sizeof(*cpus));
+	return sched_getaffinity(0, sizeof(*cpus), (cpu_set_t *)(void *)cpus);
+}
+
+static int set_own(const struct osp_kernel_set *cpus)
+{
+	return sched_setaffinity(0, sizeof(*cpus), (const cpu_set_t *)(const void *)cpus);
+}
+
+bool osp_bind_runs_on(const struct osp_kernel_set *cpus)
+{
+	struct osp_kernel_set own;
+
+	return get_own(&own) == 0 && memcmp(&own, cpus, sizeof(own)) == 0;
+}
+
+/* Among the first NODES_MOST; -1: none. */
+static int first_node(const struct osp_kernel_set *nodes)
+{
+	for (size_t i = 0; i < NODES_MOST / WORD_BITS; i++) {
+		if (nodes->words[i])
+			return (int)(i * WORD_BITS) + __builtin_ctzl(nodes->words[i]);
+	}
+	return -1;
+}
+
+static int set_memory(const struct osp_kernel_set *nodes)
+{
+	int first = first_node(nodes);
+	struct osp_kernel_set one;
+
+	/* The kernel counts one bit less than it is told. */
+	if (first < 0 ||
+	    syscall(SYS_set_mempolicy, MPOL_PREFERRED_MANY, nodes->words, NODES_MOST + 1UL) == 0)
+		return 0;
+	if (errno != EINVAL)
+		return -1;
+	memset(&one, 0, sizeof(one)); /* an older kernel prefers one node */
+	one.words[(size_t)first / WORD_BITS] = 1UL << ((size_t)first % WORD_BITS);
+	return syscall(SYS_set_mempolicy, MPOL_PREFERRED, one.words, NODES_MOST + 1UL) == 0 ? 0
+											    : -1;
+}
+
+bool osp_bind_set_kernel(const struct osp_kernel_set *cpus, const struct osp_kernel_set *nodes)
+{
+	if (set_own(cpus) < 0)
+		return false;
+	(void)set_memory(nodes);
+	return true;
+}
+
+/* --- by hwloc's sets ---------------------------------------------------------------------------- */
+
+static int copy_set(const struct osp_kernel_set *set, hwloc_bitmap_t cpus)
+{
+	for (size_t i = 0; i < sizeof(set->words) / sizeof(set->words[0]); i++)
+		if (set->words[i] &&
+		    hwloc_bitmap_set_ith_ulong(cpus, (unsigned int)i, set->words[i]))
 			return -1;
 	return 0;
 }
 
 hwloc_bitmap_t osp_bind_own_cpus(struct osp_error *error)
 {
-	size_t bytes = CPU_ALLOC_SIZE(CPUS_MOST);
-	cpu_set_t *set = CPU_ALLOC(CPUS_MOST);
 	hwloc_bitmap_t cpus = hwloc_bitmap_alloc();
-	int rc = -1;
+	struct osp_kernel_set own;
 
-	if (!set || !cpus)
-		osp_error_set(error, "out of memory");
-	else if (sched_getaffinity(0, bytes, set) < 0)
+	if (get_own(&own) < 0)
 		osp_error_set(error, "sched_getaffinity: %s", strerror(errno));
-	else
-		rc = copy_set(set, bytes, cpus);
-	if (set)
-		CPU_FREE(set);
-	if (rc == 0)
+	else if (cpus && copy_set(&own, cpus) == 0)
 		return cpus;
-	osp_error_set(error, "out of memory");
+	else
+		osp_error_set(error, "out of memory");
 	hwloc_bitmap_free(cpus);
 	return NULL;
 }
 
 int osp_bind_set_cpus(hwloc_const_bitmap_t cpus, struct osp_error *error)
 {
-	size_t bytes = CPU_ALLOC_SIZE(CPUS_MOST);
-	cpu_set_t *set = CPU_ALLOC(CPUS_MOST);
-	int rc = 0;
-	int cpu;
+	struct osp_kernel_set set;
 
-	if (!set)
-		return osp_error_set(error, "out of memory");
-	CPU_ZERO_S(bytes, set);
-	for (cpu = hwloc_bitmap_first(cpus); cpu >= 0; cpu = hwloc_bitmap_next(cpus, cpu))
-		CPU_SET_S((size_t)cpu, bytes, set);
-	if (sched_setaffinity(0, bytes, set) < 0)
-		rc = osp_error_set(error, "sched_setaffinity: %s", strerror(errno));
-	CPU_FREE(set);
-	return rc;
+	osp_kernel_set_of(cpus, &set);
+	if (set_own(&set) == 0)
+		return 0;
+	return osp_error_set(error, "sched_setaffinity: %s", strerror(errno));
 }
 
 hwloc_bitmap_t osp_bind_widest(struct osp_error *error)
 {
-	hwloc_bitmap_t all = hwloc_bitmap_alloc(), widest = NULL;
+	struct osp_kernel_set all;
 
 	/* the kernel takes what its cgroup has of them */
-	if (all && hwloc_bitmap_set_range(all, 0, CPUS_MOST - 1) == 0 &&
-	    osp_bind_set_cpus(all, error) == 0)
-		widest = osp_bind_own_cpus(error);
-	else
-		osp_error_set(error, "out of memory");
-	hwloc_bitmap_free(all);
-	return widest;
-}
-
-static void mark(unsigned long *words, int node)
-{
-	words[(unsigned long)node / WORD_BITS] |= 1UL << ((unsigned long)node % WORD_BITS);
+	memset(&all, 0xff, sizeof(all));
+	if (set_own(&all) == 0)
+		return osp_bind_own_cpus(error);
+	osp_error_set(error, "sched_setaffinity: %s", strerror(errno));
+	return NULL;
 }
 
 int osp_bind_set_memory(hwloc_const_bitmap_t nodes, struct osp_error *error)
 {
-	unsigned long words[NODES_MOST / WORD_BITS] = {0};
-	int first = hwloc_bitmap_first(nodes);
-	int node;
+	struct osp_kernel_set set;
 
-	if (first < 0 || first >= NODES_MOST)
+	osp_kernel_set_of(nodes, &set);
+	if (set_memory(&set) == 0)
 		return 0;
-	for (node = first; node >= 0 && node < NODES_MOST; node = hwloc_bitmap_next(nodes, node))
-		mark(words, node);
-	/* The kernel counts one bit less than it is told. */
-	if (syscall(SYS_set_mempolicy, MPOL_PREFERRED_MANY, words, NODES_MOST + 1UL) == 0)
-		return 0;
-	if (errno == EINVAL) { /* an older kernel prefers one node */
-		memset(words, 0, sizeof(words));
-		mark(words, first);
-		if (syscall(SYS_set_mempolicy, MPOL_PREFERRED, words, NODES_MOST + 1UL) == 0)
-			return 0;
-	}
 	return osp_error_set(error, "set_mempolicy: %s", strerror(errno));
 }

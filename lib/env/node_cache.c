@@ -171,14 +171,14 @@ struct osp_node_known *osp_node_know(const struct osp_node_source *source, struc
 	if (text && stamp_is(text, stamp))
 		known = read_back(text);
 	free(text);
-	if (known)
-		return known;
-	known = look(source, error);
-	if (known && source->folder) {
-		text = write_down(known, stamp);
+	if (!known) {
+		known = look(source, error);
+		text = known && source->folder ? write_down(known, stamp) : NULL;
 		if (text)
 			osp_kept_write(source->folder, FILE_NAME, text, strlen(text));
 		free(text);
 	}
+	if (known)
+		known->stamp = stamp;
 	return known;
 }

@@ -37,7 +37,8 @@ struct osp_node_known {
 	int gpus;		   /* of NVIDIA and AMD, on the PCI bus; -1: none seen */
 	int64_t type_gpus;	   /* of the catalogue's type; -1: not told */
 	struct osp_machine *machine;
-	bool was_kept; /* it came from the file */
+	uint64_t stamp; /* changes when any of it may have; 0: kept nowhere */
+	bool was_kept;	/* it came from the file */
 };
 
 /*

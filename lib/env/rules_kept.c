@@ -233,24 +233,27 @@ struct osp_rule_set *osp_rules_of_image(char *data, size_t bytes, uint64_t stamp
 
 /* --- both ------------------------------------------------------------------------------------- */
 
-struct osp_rule_set *osp_rules_know(const char *data, const char *site, const char *folder,
-				    struct osp_error *error)
+struct osp_rule_set *osp_rules_know(const struct osp_node_source *source,
+				    const struct osp_node_known *known, struct osp_error *error)
 {
-	uint64_t stamp = osp_folder_stamp(OSP_HASH_START, data, "rules");
+	uint64_t stamp = osp_folder_stamp(known->stamp, source->data, "rules");
 	struct osp_rule_set *rules = NULL;
 	size_t bytes = 0;
 	char *image;
 
-	stamp = osp_folder_stamp(stamp, site, "rules.d");
-	image = folder ? osp_kept_read(folder, FILE_NAME, &bytes) : NULL;
+	stamp = osp_folder_stamp(stamp, source->site, "rules.d");
+	image = source->folder ? osp_kept_read(source->folder, FILE_NAME, &bytes) : NULL;
 	if (image)
 		rules = osp_rules_of_image(image, bytes, stamp);
 	if (rules)
 		return rules;
-	rules = osp_rules_read(data, site, error);
-	image = rules && folder ? osp_rules_image(rules, stamp, &bytes) : NULL;
+	rules = osp_rules_read(source->data, source->site, error);
+	if (!rules)
+		return NULL;
+	osp_rules_narrow(rules, &known->hardware);
+	image = source->folder ? osp_rules_image(rules, stamp, &bytes) : NULL;
 	if (image)
-		osp_kept_write(folder, FILE_NAME, image, bytes);
+		osp_kept_write(source->folder, FILE_NAME, image, bytes);
 	free(image);
 	return rules;
 }

@@ -12,6 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "lib/env/node_cache.h"
 #include "lib/env/rules.h"
 
 /* NULL when memory ran out. To be freed. */
@@ -22,10 +23,10 @@ char *osp_rules_image(const struct osp_rule_set *rules, uint64_t stamp, size_t *
 struct osp_rule_set *osp_rules_of_image(char *image, size_t image_bytes, uint64_t stamp);
 
 /*
- * The rules of data/rules and site/rules.d, finished: from the file that `folder` keeps (NULL: none),
- * else read, and then kept. NULL with `error` set.
+ * Of the rules of data/rules and site/rules.d, finished, those that can hold on this node: from the file
+ * that the source's folder keeps, else read, and then kept. NULL with `error` set.
  */
-struct osp_rule_set *osp_rules_know(const char *data, const char *site, const char *folder,
-				    struct osp_error *error);
+struct osp_rule_set *osp_rules_know(const struct osp_node_source *source,
+				    const struct osp_node_known *known, struct osp_error *error);
 
 #endif

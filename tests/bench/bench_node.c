@@ -59,15 +59,15 @@ static int time_node(const struct osp_node_source *source, const char *what)
 	return 0;
 }
 
-static int time_rules(const struct osp_node_source *source, const char *folder, const char *what)
+static int time_rules(const struct osp_node_source *source, const struct osp_node_known *known,
+		      const char *what)
 {
 	struct osp_error error = {.text = ""};
 	double times_ms[TIMES];
 
 	for (int i = 0; i < TIMES; i++) {
 		double start = now_ms();
-		struct osp_rule_set *rules =
-			osp_rules_know(source->data, source->site, folder, &error);
+		struct osp_rule_set *rules = osp_rules_know(source, known, &error);
 
 		times_ms[i] = now_ms() - start;
 		if (!rules) {
@@ -82,7 +82,9 @@ static int time_rules(const struct osp_node_source *source, const char *folder, 
 
 int main(int argc, char **argv)
 {
-	struct osp_node_source source = {.root = "", .site = "/nonexistent"};
+	struct osp_node_source source = {.root = "", .site = "/nonexistent"}, unkept;
+	struct osp_node_known *known;
+	int rc;
 
 	if (argc < 3) {
 		fprintf(stderr, "usage: bench_node DATA_DIR FOLDER [ROOT [TOPOLOGY]]\n");
@@ -93,14 +95,16 @@ int main(int argc, char **argv)
 		source.root = argv[3];
 	if (argc > 4)
 		source.topology = argv[4];
-	if (time_node(&source, "looked at"))
-		return 1;
+	unkept = source;
 	source.folder = argv[2];
-	osp_node_forget(osp_node_know(&source, NULL));
+	known = osp_node_know(&source, NULL);
 	if (!osp_node_is_kept(&source))
 		fprintf(stderr, "bench_node: %s is not trusted\n", argv[2]);
-	if (time_node(&source, "kept") || time_rules(&source, NULL, "rules read"))
+	if (!known || time_node(&unkept, "looked at") || time_node(&source, "kept") ||
+	    time_rules(&unkept, known, "rules read"))
 		return 1;
-	osp_rules_free(osp_rules_know(source.data, source.site, source.folder, NULL));
-	return time_rules(&source, source.folder, "rules kept");
+	osp_rules_free(osp_rules_know(&source, known, NULL));
+	rc = time_rules(&source, known, "rules kept");
+	osp_node_forget(known);
+	return rc;
 }

@@ -294,31 +294,40 @@ static void test_rules_image(void **state)
 	osp_rules_free(read);
 }
 
-/* A changed file of rules is read anew, and a wrong one is told of each time. */
+/* Kept is what can hold on the node. A changed file is read anew, and a wrong one is told of each time. */
 static void test_rules_known(void **state)
 {
 	struct osp_error error = {.text = ""};
+	struct osp_node_known *known = osp_node_know(&source, &error);
 	struct osp_rule_set *rules;
 	char *kept = path_of("kept/rules");
 
 	(void)state;
 	write_file("data/rules/a.yaml",
 		   "rules:\n  - {id: A, action: set, variable: V, value: \"1\", severity: note, "
-		   "reason: r, source: s}\n");
-	rules = osp_rules_know(source.data, source.site, source.folder, &error);
-	assert_non_null(rules);
-	osp_rules_free(rules);
-	assert_int_equal(access(kept, R_OK), 0);
-	rules = osp_rules_know(source.data, source.site, source.folder, &error);
-	assert_int_equal(osp_rules_count(rules), 1);
-	assert_string_equal(osp_rules_at(rules, 0)->value, "1");
+		   "reason: r, source: s}\n"
+		   "  - {id: N, when: {vendor: amd}, action: set, variable: W, value: \"1\", "
+		   "severity: note, reason: r, source: s}\n");
+	for (int i = 0; i < 2; i++) {
+		rules = osp_rules_know(&source, known, &error);
+		assert_non_null(rules);
+		assert_int_equal(access(kept, R_OK), 0);
+		assert_int_equal(osp_rules_count(rules), 1);
+		assert_string_equal(osp_rules_at(rules, 0)->value, "1");
+		osp_rules_free(rules);
+	}
+	known->stamp++; /* another node, for which the other may hold */
+	memset(&known->hardware, 0, sizeof(known->hardware));
+	rules = osp_rules_know(&source, known, &error);
+	assert_int_equal(osp_rules_count(rules), 2);
 	osp_rules_free(rules);
 	write_file("site/rules.d/b.yaml", "rules:\n  - {id: B, acton: set}\n");
 	for (int i = 0; i < 2; i++) {
 		error.text[0] = '\0';
-		assert_null(osp_rules_know(source.data, source.site, source.folder, &error));
+		assert_null(osp_rules_know(&source, known, &error));
 		assert_int_equal(error.line, 2);
 	}
+	osp_node_forget(known);
 	free(kept);
 }
 

@@ -279,6 +279,67 @@ static void test_off(void **state)
 	assert_set("ONESPINE_TOPOLOGY", topology);
 }
 
+/* Two GPUs, each on a NUMA node with one CPU. */
+static void make_two_nodes(void)
+{
+	write_file(root, "/sys/bus/pci/devices/0000:81:00.0/vendor", "0x10de\n");
+	write_file(root, "/sys/bus/pci/devices/0000:81:00.0/class", "0x030200\n");
+	write_file(folder, "/m.xml",
+		   "<system><cpu numaid=\"0\" affinity=\"01\"><pci busid=\"0000:80:00.0\" "
+		   "class=\"0x030200\"/></cpu><cpu numaid=\"1\" affinity=\"02\"><pci "
+		   "busid=\"0000:81:00.0\" class=\"0x030200\"/></cpu></system>");
+}
+
+/* What a task has of its own counts, whatever was made ready for all of them. */
+static void test_tasks_own(void **state)
+{
+	static const struct {
+		const char *name, *value; /* in the task's environment alone */
+		int started_on;		  /* the task's only CPU when it starts; -1: the step's */
+		int bound_to[2];	  /* task by task; -1: as it started */
+	} cases[] = {
+		{NULL, NULL, -1, {0, 1}},
+		{"SLURM_CPUS_ON_NODE", "1", -1, {-1, -1}}, /* whose cores are which? */
+		{"SLURM_CPU_BIND_TYPE", "none", -1, {0, 1}},
+		{"SLURM_CPU_BIND_TYPE", "mask_cpu:", 1, {1, 1}},
+		{"CUDA_VISIBLE_DEVICES", "1", -1, {1, 1}},
+		{NULL, NULL, 1, {1, 1}},
+	};
+	cpu_set_t before, bound, one;
+
+	(void)state;
+	assert_int_equal(sched_getaffinity(0, sizeof(before), &before), 0);
+	if (!CPU_ISSET(0, &before) || !CPU_ISSET(1, &before))
+		skip();
+	make_two_nodes();
+	tasks = 2;
+	for (size_t i = 0; i < 2 * sizeof(cases) / sizeof(cases[0]); i++) {
+		int wanted = cases[i / 2].bound_to[i % 2];
+
+		rank = i % 2;
+		change("SLURM_CPUS_ON_NODE", "8");
+		change("SLURM_CPU_BIND_TYPE", NULL);
+		change("CUDA_VISIBLE_DEVICES", NULL);
+		prepare_step(OSP_ENV_OFF);
+		if (cases[i / 2].name)
+			change(cases[i / 2].name, cases[i / 2].value);
+		CPU_ZERO(&one);
+		CPU_SET(cases[i / 2].started_on < 0 ? 0 : cases[i / 2].started_on, &one);
+		if (cases[i / 2].started_on >= 0)
+			assert_int_equal(sched_setaffinity(0, sizeof(one), &one), 0);
+		osp_node_part.task(handle);
+		assert_int_equal(sched_getaffinity(0, sizeof(bound), &bound), 0);
+		assert_int_equal(sched_setaffinity(0, sizeof(before), &before), 0);
+		CPU_ZERO(&one);
+		CPU_SET(wanted < 0 ? 0 : wanted, &one);
+		if (!CPU_EQUAL(&bound, wanted < 0 ? &before : &one))
+			fail_msg("case %zu, task %u: bound to %d CPUs, not to CPU %d", i / 2, rank,
+				 CPU_COUNT(&bound), wanted);
+	}
+	rank = 0;
+	tasks = 1;
+}
+
 /* Inside device cgroups each task of --gpus-per-task counts its only GPU as 0: Slurm has dealt them in the
  * tasks' order. */
 static void test_dealt_gpus(void **state)
@@ -289,12 +350,7 @@ static void test_dealt_gpus(void **state)
 	assert_int_equal(sched_getaffinity(0, sizeof(before), &before), 0);
 	if (!CPU_ISSET(0, &before) || !CPU_ISSET(1, &before))
 		skip();
-	write_file(root, "/sys/bus/pci/devices/0000:81:00.0/vendor", "0x10de\n");
-	write_file(root, "/sys/bus/pci/devices/0000:81:00.0/class", "0x030200\n");
-	write_file(folder, "/m.xml",
-		   "<system><cpu numaid=\"0\" affinity=\"01\"><pci busid=\"0000:80:00.0\" "
-		   "class=\"0x030200\"/></cpu><cpu numaid=\"1\" affinity=\"02\"><pci "
-		   "busid=\"0000:81:00.0\" class=\"0x030200\"/></cpu></system>");
+	make_two_nodes();
 	change("SLURM_STEP_GPUS", "0,1");
 	change("SLURMD_TRES_BIND", "gres/gpu:per_task:1");
 	change("CUDA_VISIBLE_DEVICES", "0");
@@ -319,6 +375,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_inner_step, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_task, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_off, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_tasks_own, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_dealt_gpus, set_up, tear_down),
 	};
 

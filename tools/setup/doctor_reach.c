@@ -15,7 +15,7 @@
 
 #include "lib/base/text.h"
 #include "lib/env/catalogue.h"
-#include "lib/env/rules_kept.h"
+#include "lib/env/rules.h"
 #include "lib/topology/readers.h"
 #include "tools/shared/files.h"
 #include "tools/slurm/fabric.h"
@@ -158,17 +158,16 @@ static void gather_binding(const struct osp_doctor_question *question, struct os
 static void gather_rules(struct osp_doctor *doctor)
 {
 	struct osp_error *error = &doctor->rules_error;
-	struct osp_catalogue *catalogue = osp_catalogue_new(error);
+	struct osp_catalogue *catalogue = NULL;
 	struct osp_rule_set *rules = NULL;
 
-	/* not installed: said elsewhere */
-	if (access(OSP_DATA_DIR "/rules", F_OK) == 0 && catalogue) {
-		rules = osp_rules_know(OSP_DATA_DIR, OSP_SITE_DIR, NULL, error);
-		if (!rules ||
-		    osp_catalogue_add_folder(catalogue, OSP_DATA_DIR "/instances", 0, error) ||
-		    osp_catalogue_add_folder(catalogue, OSP_SITE_DIR "/instances.d", 1, error))
-			doctor->facts.rules_error = error;
-	}
+	if (access(OSP_DATA_DIR "/rules", F_OK) != 0)
+		return; /* not installed: said elsewhere */
+	rules = osp_rules_read(OSP_DATA_DIR, OSP_SITE_DIR, error);
+	if (rules)
+		catalogue = osp_catalogue_read(OSP_DATA_DIR, OSP_SITE_DIR, error);
+	if (!catalogue)
+		doctor->facts.rules_error = error;
 	osp_rules_free(rules);
 	osp_catalogue_free(catalogue);
 }

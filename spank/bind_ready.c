@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * bind_ready.c - binds a task as the step's plan has it, where nothing of the task's own says otherwise
+ *
+ * A task is a process just forked: each page that it is the first to touch is paid for, again in every
+ * task, and hwloc's code is some of them. So what the kernel is to be told is made ready once a step. A
+ * task that is not what the step foresaw takes binding.c's long way, which decides everything anew.
+ */
+#include "onespine_config.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/base/environment.h"
+#include "lib/bind/bind_process.h"
+#include "spank/node_step.h"
+
+#define TASKS_MOST 256 /* a set is 1 KiB */
+
+struct osp_bind_ready {
+	struct osp_kernel_set own; /* the step's process, as a task inherits it */
+	uint32_t count;
+	uint32_t machine_cpus;
+	bool confined; /* to a part of the machine, or the step has all of its GPUs */
+	struct {
+		struct osp_kernel_set cpus, memory;
+	} tasks[];
+};
+
+static bool sees_all_gpus(const struct osp_node_step *step)
+{
+	const struct osp_node_gpus *gpus = &step->gpus;
+
+	return gpus->visible_known == 1 &&
+	       (uint32_t)hwloc_bitmap_weight(gpus->visible) == step->known->machine->gpu_count;
+}
+
+static bool has_all_gpus(const struct osp_node_step *step)
+{
+	const struct osp_node_gpus *gpus = &step->gpus;
+
+	return gpus->step_known == 1 &&
+	       (uint32_t)hwloc_bitmap_weight(gpus->step) == step->known->machine->gpu_count;
+}
+
+struct osp_bind_ready *osp_bind_make_ready(const struct osp_node_step *step,
+					   hwloc_const_bitmap_t own)
+{
+	const struct osp_machine *machine = step->known->machine;
+	const struct osp_bind_plan *plan = step->plan;
+	struct osp_bind_ready *ready;
+
+	if (!plan || plan->task_count > TASKS_MOST || !sees_all_gpus(step) ||
+	    step->modes.bind == OSP_BIND_VERBOSE)
+		return NULL;
+	ready = malloc(sizeof(*ready) + plan->task_count * sizeof(ready->tasks[0]));
+	if (!ready)
+		return NULL;
+	ready->count = plan->task_count;
+	ready->machine_cpus = (uint32_t)hwloc_bitmap_weight(machine->cpus);
+	ready->confined =
+		has_all_gpus(step) || !hwloc_bitmap_isequal(step->plan_cpus, machine->cpus);
+	osp_kernel_set_of(own, &ready->own);
+	for (uint32_t i = 0; i < plan->task_count; i++) {
+		osp_kernel_set_of(plan->tasks[i].cpus, &ready->tasks[i].cpus);
+		osp_kernel_set_of(plan->tasks[i].memory, &ready->tasks[i].memory);
+	}
+	return ready;
+}
+
+/* What binding.c would look at before it gives a task its part of the step's plan. */
+static bool foreseen(const struct osp_bind_ready *ready, char *const *environment)
+{
+	const char *type = osp_environment_value(environment, "SLURM_CPU_BIND_TYPE");
+	const char *dealt = osp_environment_value(environment, "SLURMD_TRES_BIND");
+	const char *cpus = osp_environment_value(environment, "SLURM_CPUS_ON_NODE");
+
+	return (!type || !*type) && !(dealt && strstr(dealt, "per_task:")) &&
+	       (ready->confined || (cpus && strtoul(cpus, NULL, 10) >= ready->machine_cpus)) &&
+	       osp_bind_runs_on(&ready->own);
+}
+
+bool osp_bind_as_ready(spank_t spank, const struct osp_bind_ready *ready, char *const *environment)
+{
+	uint32_t rank = 0, count = 0;
+
+	return ready && spank_get_item(spank, S_TASK_ID, &rank) == ESPANK_SUCCESS &&
+	       spank_get_item(spank, S_JOB_LOCAL_TASK_COUNT, &count) == ESPANK_SUCCESS &&
+	       count == ready->count && rank < count && foreseen(ready, environment) &&
+	       osp_bind_set_kernel(&ready->tasks[rank].cpus, &ready->tasks[rank].memory);
+}
