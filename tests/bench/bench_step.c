@@ -6,8 +6,9 @@
  *
  * Its own environment is the step's, so it is best run as a task of a step without --gang-env and
  * --gang-bind. Each of 51 rounds is a process of its own: it loads the object, begins, has the user's
- * part done, and forks TASKS tasks as slurmstepd does. Medians of the time on the processor, the
- * kernel's part for us included: what pages cost after the fork is most of it.
+ * part done, and forks TASKS tasks as slurmstepd does. Like slurmstepd it has hwloc in it before.
+ * Medians of the time on the processor, the kernel's part for us included: what pages cost after the
+ * fork is most of it.
  */
 #include "onespine_config.h"
 
