@@ -31,7 +31,7 @@ setup_file() {
 	salloc -Q -N4 --exclusive --gres=gpu:2 --gang --gang-env=auto --gang-bind=verbose bash -c '
 		onespine hosts --format slurm --tasks-per-node 2 >"$0/list" 2>/dev/null
 		export OMPI_MCA_btl=tcp,self OMPI_MCA_btl_tcp_if_include=lo # they share one machine, but no folder
-		SLURM_HOSTFILE=$0/list srun -n8 -m arbitrary --mpi=pmix "$0/ring"' \
+		SLURM_HOSTFILE=$0/list srun -K -n8 -m arbitrary --mpi=pmix "$0/ring"' \
 		"$BATS_TEST_TMPDIR" >"$BATS_TEST_TMPDIR/out" 2>"$BATS_TEST_TMPDIR/err" ||
 		cat "$BATS_TEST_TMPDIR/err"
 	equal "$(<"$BATS_TEST_TMPDIR/out")" "0 n1 0 $CPU_B PCI_BUS_ID
