@@ -24,6 +24,7 @@ struct osp_bind_ready {
 	bool confined; /* to a part of the machine, or the step has all of its GPUs */
 	struct {
 		struct osp_kernel_set cpus, memory;
+		bool stays; /* where it is: these CPUs are the step's */
 	} tasks[];
 };
 
@@ -64,6 +65,7 @@ struct osp_bind_ready *osp_bind_make_ready(const struct osp_node_step *step,
 	for (uint32_t i = 0; i < plan->task_count; i++) {
 		osp_kernel_set_of(plan->tasks[i].cpus, &ready->tasks[i].cpus);
 		osp_kernel_set_of(plan->tasks[i].memory, &ready->tasks[i].memory);
+		ready->tasks[i].stays = hwloc_bitmap_isequal(plan->tasks[i].cpus, own);
 	}
 	return ready;
 }
@@ -87,5 +89,6 @@ bool osp_bind_as_ready(spank_t spank, const struct osp_bind_ready *ready, char *
 	return ready && spank_get_item(spank, S_TASK_ID, &rank) == ESPANK_SUCCESS &&
 	       spank_get_item(spank, S_JOB_LOCAL_TASK_COUNT, &count) == ESPANK_SUCCESS &&
 	       count == ready->count && rank < count && foreseen(ready, environment) &&
-	       osp_bind_set_kernel(&ready->tasks[rank].cpus, &ready->tasks[rank].memory);
+	       osp_bind_set_kernel(ready->tasks[rank].stays ? NULL : &ready->tasks[rank].cpus,
+				   &ready->tasks[rank].memory);
 }

@@ -136,11 +136,17 @@ static int give_core(struct osp_bind_state *state, uint32_t task, uint32_t core)
 
 /*
  * The part of `count` cores that weights [before, before + weight) of `all` stand for: shares
- * differ by at most one core, and each has at least one, with others if need be.
+ * differ by at most one core, and each has at least one, with others if need be. Where `sharers`
+ * outnumber the cores each gets all of them: bound to one, some would wait while others idle.
  */
-static void part_of(uint32_t count, uint64_t before, uint64_t weight, uint64_t all, uint32_t *first,
-		    uint32_t *end)
+static void part_of(uint32_t count, uint32_t sharers, uint64_t before, uint64_t weight,
+		    uint64_t all, uint32_t *first, uint32_t *end)
 {
+	if (sharers > count) {
+		*first = 0;
+		*end = count;
+		return;
+	}
 	*first = (uint32_t)(count * before / all);
 	*end = (uint32_t)(count * (before + weight) / all);
 	if (*end == *first)
@@ -238,7 +244,8 @@ static int split_domain(struct osp_bind_state *state, uint32_t domain, bool *dom
 	for (i = 0; i < state->sharers[domain] && rc == 0; i++) {
 		uint32_t first, end;
 
-		part_of(state->usable_cores[domain], before, sharers[i].weight, all, &first, &end);
+		part_of(state->usable_cores[domain], state->sharers[domain], before,
+			sharers[i].weight, all, &first, &end);
 		rc = give_cores(state, sharers[i].task, domains, first, end);
 		before += sharers[i].weight;
 	}
@@ -276,7 +283,8 @@ static int split_rest(struct osp_bind_state *state, bool *domains)
 		if (state->causes[task] == OSP_BIND_NEAR)
 			continue;
 		if (cores)
-			part_of(cores, number++, 1, state->far_count, &first, &end);
+			part_of(cores, state->far_count, number++, 1, state->far_count, &first,
+				&end);
 		if (give_cores(state, task, domains, first, end))
 			return -1;
 	}

@@ -73,7 +73,7 @@ static int set_memory(const struct osp_kernel_set *nodes)
 
 bool osp_bind_set_kernel(const struct osp_kernel_set *cpus, const struct osp_kernel_set *nodes)
 {
-	if (set_own(cpus) < 0)
+	if (cpus && set_own(cpus) < 0)
 		return false;
 	(void)set_memory(nodes);
 	return true;

@@ -44,8 +44,8 @@ void osp_kernel_set_of(hwloc_const_bitmap_t set, struct osp_kernel_set *kernel);
 /* Whether this process may run on exactly these CPUs. */
 bool osp_bind_runs_on(const struct osp_kernel_set *cpus);
 
-/* As osp_bind_set_cpus() and then osp_bind_set_memory(), whose refusal is none here. False with errno
- * set: the kernel did not take the CPUs. */
+/* As osp_bind_set_cpus() (`cpus` NULL: they stay) and then osp_bind_set_memory(), whose refusal is none here.
+ * False with errno set: the kernel did not take the CPUs. */
 bool osp_bind_set_kernel(const struct osp_kernel_set *cpus, const struct osp_kernel_set *nodes);
 
 #endif

@@ -141,7 +141,7 @@ static void tell_rest(const struct osp_bind_state *state, uint32_t task, struct 
 	uint32_t got = state->plan->tasks[task].core_count;
 	uint32_t all = free_cores(state);
 
-	if (!all || (got == all && state->far_count == 1)) {
+	if (!all || got == all) {
 		osp_text_add(text, got == 1 ? "the " : "all ");
 		add_cores(text, got);
 	} else {

@@ -124,9 +124,14 @@ static const struct {
 	/* MIG: seven tasks a GPU. */
 	{"amd-one-numa.xml", 4, 0, NULL, "0-1/0 2-3/0 4-5/0 6-7/0",
 	 "GPU 1 is near NUMA node 0: 2 of the 8 cores there, for 4 tasks; task 2 has the same GPU"},
-	{"amd-one-numa.xml", 14, 0, NULL, "0/0 0/0 1/0 1/0 2/0 2/0 3/0 4/0 4/0 5/0 5/0 6/0 6/0 7/0",
-	 "GPU 1 is near NUMA node 0: 1 of the 8 cores there, for 14 tasks; tasks 7-12 have the "
-	 "same GPU"},
+	/* More tasks than cores: bound to one each, six pairs would wait while two had theirs alone. */
+	{"amd-one-numa.xml", 14, 0, NULL,
+	 "0-7/0 0-7/0 0-7/0 0-7/0 0-7/0 0-7/0 0-7/0 0-7/0 0-7/0 0-7/0 0-7/0 0-7/0 0-7/0 0-7/0",
+	 "GPU 1 is near NUMA node 0: all 8 cores there; tasks 7-12 have the same GPU; others run "
+	 "on "
+	 "the same cores"},
+	{"vm-no-pci.xml", 3, 0, "0-1", "0-1/0 0-1/0 0-1/0",
+	 "no GPU is seen: all 2 cores; others run on the same cores"},
 	{"amd-one-numa.xml", 3, 0, "5", "5/0 5/0 5/0",
 	 "GPU 1 is near NUMA node 0: the 1 core that may be used there; others run on the same "
 	 "cores"},
