@@ -3,13 +3,14 @@
 #include "spank/told.h"
 
 #include <fcntl.h>
-#include <limits.h>
-#include <stdio.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define JOBS_KEPT 1023
+#include "lib/base/kept.h"
+
+#define FOLDER_MODE 0755
+#define JOBS_KEPT   1023
 
 struct ring {
 	uint64_t next;
@@ -18,13 +19,13 @@ struct ring {
 
 static int open_ring(const char *folder)
 {
-	char path[PATH_MAX];
+	int in = osp_kept_folder(folder, FOLDER_MODE), fd;
 	struct stat status;
-	int fd;
 
-	if (snprintf(path, sizeof(path), "%s/told", folder) >= (int)sizeof(path))
+	if (in < 0)
 		return -1;
-	fd = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK, 0600);
+	fd = openat(in, "told", O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK, 0600);
+	close(in);
 	if (fd < 0)
 		return -1;
 	if (!fstat(fd, &status) && S_ISREG(status.st_mode) && status.st_uid == geteuid() &&

@@ -15,13 +15,12 @@
 #define FOLDER_MODE 0755
 #define BYTES_MAX   ((size_t)4 * 1024 * 1024)
 
-int osp_kept_folder(const char *path, unsigned int mode)
+/* Where it is there: to ask for a folder that is takes the kernel longer than to open it. */
+static int open_folder(const char *path)
 {
 	struct stat status;
 	int fd;
 
-	if (mkdir(path, mode) && errno != EEXIST)
-		return -1;
 	fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (fd < 0)
 		return -1;
@@ -30,6 +29,13 @@ int osp_kept_folder(const char *path, unsigned int mode)
 	close(fd);
 	errno = EPERM;
 	return -1;
+}
+
+int osp_kept_folder(const char *path, unsigned int mode)
+{
+	if (mkdir(path, mode) && errno != EEXIST)
+		return -1;
+	return open_folder(path);
 }
 
 void osp_kept_write(const char *folder, const char *file, const void *data, size_t data_bytes)
@@ -59,7 +65,7 @@ char *osp_kept_read(const char *folder, const char *name, size_t *length_bytes)
 	char *text = NULL;
 	int in, fd = -1;
 
-	in = osp_kept_folder(folder, FOLDER_MODE);
+	in = open_folder(folder);
 	if (in >= 0) {
 		fd = openat(in, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
 		close(in);
