@@ -211,12 +211,12 @@ killed() {
 @test "a disk that is full: all is taken back, the drop-in is not written" {
 	needs_installed
 	write_topology 1-4
-	printf '# %1100s\n' long >>slurm.conf
+	printf '# %100s\n' {1..200} >>slurm.conf
 	keep
 	mkdir "$BATS_TEST_TMPDIR/units"
-	# no file may be larger than 1 KiB
+	# no file may be larger than 16 KiB, which slurm.conf alone is, however long the paths here are
 	expect 2 "onespine: $DIR/slurm.conf: cannot be written: File too large" \
-		bash -c "trap '' XFSZ; ulimit -f 1; exec \"\$1\" setup --head --units \"\$2\"" - \
+		bash -c "trap '' XFSZ; ulimit -f 16; exec \"\$1\" setup --head --units \"\$2\"" - \
 		"$ONESPINE" "$BATS_TEST_TMPDIR/units"
 	as_kept
 	[[ -z $(ls -A "$BATS_TEST_TMPDIR/units") ]]
