@@ -45,7 +45,7 @@ static int start(void **state)
 	return place ? 0 : -1;
 }
 
-static int stop(void **state)
+static int finish(void **state)
 {
 	(void)state;
 	osp_place_free(place);
@@ -786,5 +786,5 @@ int main(void)
 		cmocka_unit_test(memory_is_taken_at_the_start_only),
 	};
 
-	return cmocka_run_group_tests(tests, start, stop);
+	return cmocka_run_group_tests(tests, start, finish);
 }

@@ -45,7 +45,7 @@ static int start(void **state)
 	return place ? 0 : -1;
 }
 
-static int stop(void **state)
+static int finish(void **state)
 {
 	(void)state;
 	osp_place_free(place);
@@ -378,5 +378,5 @@ int main(void)
 		cmocka_unit_test(placed),  cmocka_unit_test(no_level),
 	};
 
-	return cmocka_run_group_tests(tests, start, stop);
+	return cmocka_run_group_tests(tests, start, finish);
 }
