@@ -13,6 +13,7 @@
 #include <dlfcn.h>
 #include <expat.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <yaml.h>
 
@@ -20,6 +21,19 @@
 
 #define YAML_LIBRARY  "libyaml-0.so.2"
 #define EXPAT_LIBRARY "libexpat.so.1"
+
+/* As lib/base/xml.c takes them. */
+#if XML_MAJOR_VERSION > 2 || XML_MINOR_VERSION >= 9
+#define LINE_NUMBER   XML_GetCurrentLineNumber64
+#define COLUMN_NUMBER XML_GetCurrentColumnNumber64
+#define POSITION      uint64_t
+#else
+#define LINE_NUMBER   XML_GetCurrentLineNumber
+#define COLUMN_NUMBER XML_GetCurrentColumnNumber
+#define POSITION      XML_Size
+#endif
+#define WORDS(name)	   #name
+#define NAME_OF(expansion) WORDS(expansion)
 
 struct function {
 	const char *name;
@@ -108,8 +122,8 @@ static struct {
 	__typeof__(XML_StopParser) *stop;
 	__typeof__(XML_GetErrorCode) *get_error;
 	__typeof__(XML_ErrorString) *error_string;
-	__typeof__(XML_GetCurrentLineNumber) *get_line;
-	__typeof__(XML_GetCurrentColumnNumber) *get_column;
+	__typeof__(LINE_NUMBER) *get_line;
+	__typeof__(COLUMN_NUMBER) *get_column;
 } expat;
 
 XML_Parser XML_ParserCreate(const XML_Char *encoding)
@@ -123,8 +137,8 @@ XML_Parser XML_ParserCreate(const XML_Char *encoding)
 		{"XML_StopParser", &expat.stop},
 		{"XML_GetErrorCode", &expat.get_error},
 		{"XML_ErrorString", &expat.error_string},
-		{"XML_GetCurrentLineNumber", &expat.get_line},
-		{"XML_GetCurrentColumnNumber", &expat.get_column},
+		{NAME_OF(LINE_NUMBER), &expat.get_line},
+		{NAME_OF(COLUMN_NUMBER), &expat.get_column},
 		{"XML_ParserCreate", &expat.create},
 	};
 
@@ -176,12 +190,12 @@ const XML_LChar *XML_ErrorString(enum XML_Error code)
 	return expat.error_string(code);
 }
 
-XML_Size XML_GetCurrentLineNumber(XML_Parser parser)
+POSITION LINE_NUMBER(XML_Parser parser)
 {
 	return expat.get_line(parser);
 }
 
-XML_Size XML_GetCurrentColumnNumber(XML_Parser parser)
+POSITION COLUMN_NUMBER(XML_Parser parser)
 {
 	return expat.get_column(parser);
 }
