@@ -11,36 +11,28 @@
 #include "onespine_config.h"
 
 #include <dlfcn.h>
-#include <expat.h>
 #include <stdbool.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <yaml.h>
 
 #include <slurm/spank.h>
 
+#ifdef OSP_HAVE_EXPAT
+#include "lib/base/expat_position.h"
+#endif
+
 #define YAML_LIBRARY  "libyaml-0.so.2"
 #define EXPAT_LIBRARY "libexpat.so.1"
-
-/* As lib/base/xml.c takes them. */
-#if XML_MAJOR_VERSION > 2 || XML_MINOR_VERSION >= 9
-#define LINE_NUMBER   XML_GetCurrentLineNumber64
-#define COLUMN_NUMBER XML_GetCurrentColumnNumber64
-#define POSITION      uint64_t
-#else
-#define LINE_NUMBER   XML_GetCurrentLineNumber
-#define COLUMN_NUMBER XML_GetCurrentColumnNumber
-#define POSITION      XML_Size
-#endif
-#define WORDS(name)	   #name
-#define NAME_OF(expansion) WORDS(expansion)
 
 struct function {
 	const char *name;
 	void *place; /* of a pointer to it */
 };
 
-/* False: some are lacking, and the log says so. It is never closed: a library may leave something behind that is called later. */
+/*
+ * False: some are lacking, and the log says so. It is never closed: a library may leave something behind that
+ * is called later.
+ */
 static bool open_library(const char *library, const struct function *functions, size_t count)
 {
 	void *object = dlopen(library, RTLD_LAZY | RTLD_LOCAL);
@@ -112,6 +104,11 @@ void yaml_event_delete(yaml_event_t *event)
 
 /* --- expat ------------------------------------------------------------------------------------------ */
 
+#ifdef OSP_HAVE_EXPAT
+
+#define WORDS(name)	   #name
+#define NAME_OF(expansion) WORDS(expansion)
+
 static struct {
 	__typeof__(XML_ParserCreate) *create;
 	__typeof__(XML_ParserFree) *free;
@@ -122,8 +119,8 @@ static struct {
 	__typeof__(XML_StopParser) *stop;
 	__typeof__(XML_GetErrorCode) *get_error;
 	__typeof__(XML_ErrorString) *error_string;
-	__typeof__(LINE_NUMBER) *get_line;
-	__typeof__(COLUMN_NUMBER) *get_column;
+	__typeof__(OSP_XML_LINE) *get_line;
+	__typeof__(OSP_XML_COLUMN) *get_column;
 } expat;
 
 XML_Parser XML_ParserCreate(const XML_Char *encoding)
@@ -137,8 +134,8 @@ XML_Parser XML_ParserCreate(const XML_Char *encoding)
 		{"XML_StopParser", &expat.stop},
 		{"XML_GetErrorCode", &expat.get_error},
 		{"XML_ErrorString", &expat.error_string},
-		{NAME_OF(LINE_NUMBER), &expat.get_line},
-		{NAME_OF(COLUMN_NUMBER), &expat.get_column},
+		{NAME_OF(OSP_XML_LINE), &expat.get_line},
+		{NAME_OF(OSP_XML_COLUMN), &expat.get_column},
 		{"XML_ParserCreate", &expat.create},
 	};
 
@@ -190,12 +187,14 @@ const XML_LChar *XML_ErrorString(enum XML_Error code)
 	return expat.error_string(code);
 }
 
-POSITION LINE_NUMBER(XML_Parser parser)
+osp_xml_position OSP_XML_LINE(XML_Parser parser)
 {
 	return expat.get_line(parser);
 }
 
-POSITION COLUMN_NUMBER(XML_Parser parser)
+osp_xml_position OSP_XML_COLUMN(XML_Parser parser)
 {
 	return expat.get_column(parser);
 }
+
+#endif

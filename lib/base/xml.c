@@ -7,16 +7,7 @@
 #include <string.h>
 
 #ifdef OSP_HAVE_EXPAT
-#include <expat.h>
-
-/* Positions have two widths from expat 2.9 on, which deprecates the first. */
-#if XML_MAJOR_VERSION > 2 || XML_MINOR_VERSION >= 9
-#define LINE_NUMBER   XML_GetCurrentLineNumber64
-#define COLUMN_NUMBER XML_GetCurrentColumnNumber64
-#else
-#define LINE_NUMBER   XML_GetCurrentLineNumber
-#define COLUMN_NUMBER XML_GetCurrentColumnNumber
-#endif
+#include "lib/base/expat_position.h"
 
 struct osp_xml {
 	XML_Parser parser;
@@ -39,12 +30,12 @@ int osp_xml_fail(struct osp_xml *xml, const char *text)
 
 int osp_xml_line(const struct osp_xml *xml)
 {
-	return (int)LINE_NUMBER(xml->parser);
+	return (int)OSP_XML_LINE(xml->parser);
 }
 
 int osp_xml_column(const struct osp_xml *xml)
 {
-	return (int)COLUMN_NUMBER(xml->parser) + 1;
+	return (int)OSP_XML_COLUMN(xml->parser) + 1;
 }
 
 static void XMLCALL on_start(void *data, const XML_Char *name, const XML_Char **attributes)
