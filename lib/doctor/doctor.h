@@ -81,7 +81,6 @@ struct osp_running {
 	const char *plugin_dir;
 	const char *select_type;
 	const char *job_submit;
-	bool flags_known; /* of the next two */
 	bool prolog_alloc;
 	bool prolog_defer_batch;
 	enum osp_probe probe;

@@ -279,7 +279,7 @@ void osp_rule_running(struct osp_diagnosis *diagnosis)
 	compare_running(diagnosis, "PluginDir", running->plugin_dir);
 	compare_running(diagnosis, "SelectType", running->select_type);
 	compare_running(diagnosis, "JobSubmitPlugins", running->job_submit);
-	if (running->flags_known && diagnosis->facts->gate.on) {
+	if (diagnosis->facts->gate.on) {
 		compare_flag(diagnosis, "Alloc", running->prolog_alloc);
 		compare_flag(diagnosis, "DeferBatch", running->prolog_defer_batch);
 	}

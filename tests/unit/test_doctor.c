@@ -605,8 +605,7 @@ static void test_gate(void **state)
 	       "warning prolog-flags: PrologFlags has Serial: gangs that share nodes can wait for "
 	       "each other's Prolog until the gate's budget is spent | take Serial out of "
 	       "PrologFlags");
-	host.facts.running = (struct osp_running){
-		.asked = OSP_ANSWERED, .flags_known = true, .prolog_alloc = true};
+	host.facts.running = (struct osp_running){.asked = OSP_ANSWERED, .prolog_alloc = true};
 	expect(&host, GOOD,
 	       "wrong running: slurmctld runs without PrologFlags=DeferBatch, which the file has | "
 	       "scontrol reconfigure");

@@ -112,10 +112,8 @@ static void take_value(struct osp_running *running, const char *line)
 		running->prolog_alloc = true;
 	else if (strcmp(line, "prolog_defer_batch=yes") == 0)
 		running->prolog_defer_batch = true;
-	else if (strcmp(line, "end=") == 0) {
-		running->flags_known = true;
+	else if (strcmp(line, "end=") == 0)
 		running->asked = OSP_ANSWERED;
-	}
 }
 
 static void read_answer(FILE *stream, struct osp_running *running)
