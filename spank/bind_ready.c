@@ -28,30 +28,16 @@ struct osp_bind_ready {
 	} tasks[];
 };
 
-static bool sees_all_gpus(const struct osp_node_step *step)
-{
-	const struct osp_node_gpus *gpus = &step->gpus;
-
-	return gpus->visible_known == 1 &&
-	       (uint32_t)hwloc_bitmap_weight(gpus->visible) == step->known->machine->gpu_count;
-}
-
-static bool has_all_gpus(const struct osp_node_step *step)
-{
-	const struct osp_node_gpus *gpus = &step->gpus;
-
-	return gpus->step_known == 1 &&
-	       (uint32_t)hwloc_bitmap_weight(gpus->step) == step->known->machine->gpu_count;
-}
-
 struct osp_bind_ready *osp_bind_make_ready(const struct osp_node_step *step,
 					   hwloc_const_bitmap_t own)
 {
 	const struct osp_machine *machine = step->known->machine;
 	const struct osp_bind_plan *plan = step->plan;
+	const struct osp_node_gpus *gpus = &step->gpus;
 	struct osp_bind_ready *ready;
 
-	if (!plan || plan->task_count > TASKS_MOST || !sees_all_gpus(step) ||
+	if (!plan || plan->task_count > TASKS_MOST ||
+	    !osp_binding_has_all(step, gpus->visible_known, gpus->visible) ||
 	    step->modes.bind == OSP_BIND_VERBOSE)
 		return NULL;
 	ready = malloc(sizeof(*ready) + plan->task_count * sizeof(ready->tasks[0]));
@@ -59,8 +45,8 @@ struct osp_bind_ready *osp_bind_make_ready(const struct osp_node_step *step,
 		return NULL;
 	ready->count = plan->task_count;
 	ready->machine_cpus = (uint32_t)hwloc_bitmap_weight(machine->cpus);
-	ready->confined =
-		has_all_gpus(step) || !hwloc_bitmap_isequal(step->plan_cpus, machine->cpus);
+	ready->confined = osp_binding_has_all(step, gpus->step_known, gpus->step) ||
+			  !hwloc_bitmap_isequal(step->plan_cpus, machine->cpus);
 	osp_kernel_set_of(own, &ready->own);
 	for (uint32_t i = 0; i < plan->task_count; i++) {
 		osp_kernel_set_of(plan->tasks[i].cpus, &ready->tasks[i].cpus);

@@ -90,6 +90,9 @@ void osp_environment_set(spank_t spank, const struct osp_node_step *step, char *
 void osp_binding_prepare(spank_t spank, struct osp_node_step *step, char *const *environment);
 void osp_binding_forget(struct osp_node_step *step);
 
+/* Whether these are all GPUs of the node; `known` as in struct osp_node_gpus. */
+bool osp_binding_has_all(const struct osp_node_step *step, int known, hwloc_const_bitmap_t gpus);
+
 /*
  * What the kernel is told of each task of the step's plan, where it started on the CPUs `own`. NULL: each task
  * is looked at for itself. Freed by free().
