@@ -23,6 +23,13 @@ as_kept() {
 		diff -r "$BATS_TEST_TMPDIR/kept" "$DIR"
 }
 
+# right_and_undone: doctor finds nothing wrong, and --undo takes all of it back
+right_and_undone() {
+	onespine doctor --offline
+	onespine setup --head --undo >/dev/null
+	as_kept
+}
+
 @test "which host it is must be said" {
 	expect 2 "onespine: onespine setup needs one of --head, --node and --login" onespine setup
 	expect 2 "onespine: onespine setup needs one of --head, --node and --login" \
@@ -119,9 +126,7 @@ JobSubmitPlugins=onespine" ]]
 	printf 'TreeWidth=5 \\' >>slurm.conf
 	keep
 	onespine setup --head >/dev/null
-	onespine doctor --offline
-	onespine setup --head --undo >/dev/null
-	as_kept
+	right_and_undone
 }
 
 @test "lines written around ours stay, and ours are found where they have moved to" {
@@ -230,9 +235,7 @@ killed() {
 	chmod 444 slurm.conf plugstack.conf
 	keep
 	onespine setup --head >/dev/null
-	onespine doctor --offline
-	onespine setup --head --undo >/dev/null
-	as_kept
+	right_and_undone
 }
 
 @test "without the right to write: said, and nothing is changed" {
@@ -270,17 +273,13 @@ killed() {
 	keep
 	onespine setup --head >/dev/null
 	[[ $(tail -n 1 plugstack.conf.d/onespine.conf) == "required $LIB/onespine.so" ]]
-	onespine doctor --offline
-	onespine setup --head --undo >/dev/null
-	as_kept
+	right_and_undone
 	# configless hosts get plugstack.conf alone
 	printf 'SlurmctldParameters=enable_configless\n' >>slurm.conf
 	keep
 	onespine setup --head >/dev/null
 	[[ $(tail -n 1 plugstack.conf) == "required $LIB/onespine.so" ]]
-	onespine doctor --offline
-	onespine setup --head --undo >/dev/null
-	as_kept
+	right_and_undone
 }
 
 @test "--node: nothing where the files are slurmctld's, its own copies where not" {
