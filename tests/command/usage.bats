@@ -97,11 +97,14 @@ load helpers
 	expect 0 "page.json" complete_words onespine bind run pa
 }
 
+needs_zsh() {
+	command -v zsh >/dev/null || skip 'no zsh, which types to both shells'
+}
+
 # on_a_terminal SHELL LINE...: what TAB makes of the lines there
 on_a_terminal() {
 	local shell=$1
 	shift
-	command -v zsh >/dev/null || skip 'no zsh, which types to both shells'
 	mkdir "$BATS_TEST_TMPDIR/bin"
 	ln -s "$ONESPINE" "$BATS_TEST_TMPDIR/bin/onespine"
 	# shellcheck disable=SC2016
@@ -141,10 +144,12 @@ onespine doctor --before-start
 onespine setup --undo '
 
 @test "a real bash on a terminal completes commands, options, files, partitions, jobs and nodes" {
+	needs_zsh
 	expect 0 "$BECOMES" on_a_terminal bash "${TYPED[@]}"
 }
 
 @test "a real zsh on a terminal completes the same" {
+	needs_zsh
 	expect 0 "$BECOMES" on_a_terminal zsh "${TYPED[@]}"
 }
 
