@@ -18,11 +18,8 @@ static bool find_usable(struct osp_bind_state *state)
 	if (!state->allowed || hwloc_bitmap_and(state->allowed, state->allowed, machine->cpus))
 		return false;
 	for (i = 0; i < machine->core_count; i++) {
-		state->usable[i] = hwloc_bitmap_alloc();
-		if (!state->usable[i] ||
-		    hwloc_bitmap_and(state->usable[i], machine->cores[i].cpus, state->allowed))
-			return false;
-		if (hwloc_bitmap_iszero(state->usable[i]))
+		state->usable[i] = osp_core_has_any(&machine->cores[i], state->allowed);
+		if (!state->usable[i])
 			continue;
 		state->usable_count++;
 		state->usable_cores[machine->cores[i].domain]++;
@@ -122,8 +119,8 @@ static int weigh_tasks(struct osp_bind_state *state)
 static int give_core(struct osp_bind_state *state, uint32_t task, uint32_t core)
 {
 	struct osp_bind_task *entry = &state->plan->tasks[task];
-	const struct osp_machine_domain *domain =
-		&state->machine->domains[state->machine->cores[core].domain];
+	const struct osp_machine_core *given = &state->machine->cores[core];
+	const struct osp_machine_domain *domain = &state->machine->domains[given->domain];
 
 	entry->core_count++;
 	state->takers[core]++;
@@ -131,7 +128,12 @@ static int give_core(struct osp_bind_state *state, uint32_t task, uint32_t core)
 	    hwloc_bitmap_isset(state->machine->allowed_memory, domain->os_index) &&
 	    hwloc_bitmap_set(entry->memory, domain->os_index))
 		return -1;
-	return hwloc_bitmap_or(entry->cpus, entry->cpus, state->usable[core]);
+	for (uint32_t i = 0; i < given->cpu_count; i++) {
+		if (hwloc_bitmap_isset(state->allowed, given->cpus[i]) &&
+		    hwloc_bitmap_set(entry->cpus, given->cpus[i]))
+			return -1;
+	}
+	return 0;
 }
 
 /*
@@ -162,8 +164,7 @@ static int give_cores(struct osp_bind_state *state, uint32_t task, const bool *d
 	uint32_t core;
 
 	for (core = 0; core < machine->core_count && at < end; core++) {
-		if (!domains[machine->cores[core].domain] ||
-		    hwloc_bitmap_iszero(state->usable[core]))
+		if (!domains[machine->cores[core].domain] || !state->usable[core])
 			continue;
 		if (at >= first && give_core(state, task, core))
 			return -1;
@@ -350,10 +351,6 @@ static bool make_room(struct osp_bind_state *state)
 
 static void drop_state(struct osp_bind_state *state)
 {
-	uint32_t i;
-
-	for (i = 0; state->usable && i < state->machine->core_count; i++)
-		hwloc_bitmap_free(state->usable[i]);
 	hwloc_bitmap_free(state->allowed);
 	free(state->usable);
 	free(state->usable_cores);

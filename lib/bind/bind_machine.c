@@ -93,20 +93,32 @@ static bool take_domains(struct osp_machine *machine, hwloc_topology_t topology)
 
 /* --- cores ------------------------------------------------------------------------------------ */
 
-static bool take_core(struct osp_machine *machine, uint32_t domain, hwloc_const_bitmap_t cpus)
+static bool take_core(struct osp_machine *machine, uint32_t domain, hwloc_const_bitmap_t set)
 {
 	struct osp_machine_core *core = &machine->cores[machine->core_count];
-	int threads = hwloc_bitmap_weight(cpus);
+	int weight = hwloc_bitmap_weight(set), cpu = -1;
+	uint32_t count = weight > 0 ? (uint32_t)weight : 0;
+	uint32_t *cpus = osp_arena_take(&machine->arena, (count + (size_t)1) * sizeof(*cpus));
 
-	core->domain = domain;
-	core->cpus = hwloc_bitmap_dup(cpus);
-	if (!core->cpus)
+	if (!cpus)
 		return false;
+	for (uint32_t i = 0; i < count; i++)
+		cpus[i] = (uint32_t)(cpu = hwloc_bitmap_next(set, cpu));
+	*core = (struct osp_machine_core){.cpus = cpus, .cpu_count = count, .domain = domain};
 	machine->core_count++;
 	machine->domains[domain].core_count++;
-	if (threads > 0 && (uint32_t)threads > machine->threads_most)
-		machine->threads_most = (uint32_t)threads;
+	if (count > machine->threads_most)
+		machine->threads_most = count;
 	return true;
+}
+
+bool osp_core_has_any(const struct osp_machine_core *core, hwloc_const_bitmap_t cpus)
+{
+	for (uint32_t i = 0; i < core->cpu_count; i++) {
+		if (hwloc_bitmap_isset(cpus, core->cpus[i]))
+			return true;
+	}
+	return false;
 }
 
 /* hwloc leaves out the cores of machines of which the kernel does not tell them. */
@@ -190,8 +202,6 @@ void osp_machine_free(struct osp_machine *machine)
 		return;
 	for (i = 0; i < machine->domain_count; i++)
 		hwloc_bitmap_free(machine->domains[i].cpus);
-	for (i = 0; i < machine->core_count; i++)
-		hwloc_bitmap_free(machine->cores[i].cpus);
 	free_devices(machine->gpus, machine->gpu_count);
 	free_devices(machine->nics, machine->nic_count);
 	hwloc_bitmap_free(machine->cpus);

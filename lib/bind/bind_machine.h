@@ -31,8 +31,10 @@ struct osp_machine_domain {
 	uint32_t core_count;
 };
 
+/* Without a set of hwloc's: there are hundreds of cores, and each step takes up all of them. */
 struct osp_machine_core {
-	hwloc_bitmap_t cpus; /* its hardware threads, by the kernel's numbers */
+	const uint32_t *cpus; /* its hardware threads, by the kernel's numbers, rising */
+	uint32_t cpu_count;
 	uint32_t domain;
 };
 
@@ -87,6 +89,9 @@ struct osp_machine *osp_machine_read(const char *file, const char *text, size_t 
 struct osp_machine *osp_machine_here(struct osp_error *error);
 
 void osp_machine_free(struct osp_machine *machine); /* NULL is allowed */
+
+/* Whether one of the core's threads is in `cpus`. */
+bool osp_core_has_any(const struct osp_machine_core *core, hwloc_const_bitmap_t cpus);
 
 /*
  * The adapters for RDMA that are nearest to these GPUs, by name in the order of their bus ids, "a,b"; into

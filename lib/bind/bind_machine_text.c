@@ -7,6 +7,7 @@
 #include <string.h>
 
 #define COUNT_MOST 65536
+#define CPU_MOST   65535
 
 /* --- writing ---------------------------------------------------------------------------------- */
 
@@ -34,6 +35,15 @@ static void add_device(struct osp_text *text, const char *kind,
 	osp_text_printf(text, " %s\n", device->name);
 }
 
+/* "core 3 7,135" */
+static void add_core(struct osp_text *text, const struct osp_machine_core *core)
+{
+	osp_text_printf(text, "core %u", core->domain);
+	for (uint32_t i = 0; i < core->cpu_count; i++)
+		osp_text_printf(text, "%c%u", i ? ',' : ' ', core->cpus[i]);
+	osp_text_add(text, "\n");
+}
+
 void osp_machine_write(const struct osp_machine *machine, struct osp_text *text)
 {
 	uint32_t i;
@@ -51,11 +61,8 @@ void osp_machine_write(const struct osp_machine *machine, struct osp_text *text)
 		add_set(text, machine->domains[i].cpus);
 		osp_text_add(text, "\n");
 	}
-	for (i = 0; i < machine->core_count; i++) {
-		osp_text_printf(text, "core %u", machine->cores[i].domain);
-		add_set(text, machine->cores[i].cpus);
-		osp_text_add(text, "\n");
-	}
+	for (i = 0; i < machine->core_count; i++)
+		add_core(text, &machine->cores[i]);
 	for (i = 0; i < machine->gpu_count; i++)
 		add_device(text, "gpu", &machine->gpus[i]);
 	for (i = 0; i < machine->nic_count; i++)
@@ -92,18 +99,22 @@ static void next_line(struct reader *reader, const char *kind)
 	reader->bad |= !word || strcmp(word, kind) != 0;
 }
 
-static uint32_t read_number(struct reader *reader, int base, uint32_t most)
+static uint32_t parse_number(struct reader *reader, const char *word, int base, uint32_t most)
 {
-	const char *word = next_word(reader);
 	unsigned long value;
 	char *end;
 
-	if (!word)
-		return 0;
 	errno = 0;
 	value = strtoul(word, &end, base);
 	reader->bad |= errno || end == word || *end || value > most;
 	return (uint32_t)value;
+}
+
+static uint32_t read_number(struct reader *reader, int base, uint32_t most)
+{
+	const char *word = next_word(reader);
+
+	return word ? parse_number(reader, word, base, most) : 0;
 }
 
 static hwloc_bitmap_t read_set(struct reader *reader)
@@ -131,6 +142,22 @@ static void *take(struct reader *reader, uint32_t count, size_t bytes)
 
 	reader->bad |= !memory;
 	return memory;
+}
+
+static void read_core(struct reader *reader, uint32_t domains, struct osp_machine_core *core)
+{
+	char *numbers, *number;
+	uint32_t count = 1, *cpus;
+
+	next_line(reader, "core");
+	core->domain = read_number(reader, 10, domains ? domains - 1 : 0);
+	numbers = next_word(reader);
+	for (const char *at = numbers; at && *at; at++)
+		count += *at == ',';
+	cpus = take(reader, count, sizeof(*cpus));
+	while (!reader->bad && (number = strsep(&numbers, ",")))
+		cpus[core->cpu_count++] = parse_number(reader, number, 10, CPU_MOST);
+	core->cpus = cpus;
 }
 
 static void read_device(struct reader *reader, const char *kind, struct osp_machine_device *device)
@@ -191,9 +218,7 @@ static void read_parts(struct reader *reader, struct osp_machine *machine)
 	for (; !reader->bad && machine->core_count < cores; machine->core_count++) {
 		struct osp_machine_core *core = &machine->cores[machine->core_count];
 
-		next_line(reader, "core");
-		core->domain = read_number(reader, 10, domains ? domains - 1 : 0);
-		core->cpus = read_set(reader);
+		read_core(reader, domains, core);
 		machine->domains[core->domain < domains ? core->domain : 0].core_count++;
 	}
 	for (; !reader->bad && machine->gpu_count < gpus; machine->gpu_count++)

@@ -21,7 +21,7 @@ struct osp_bind_state {
 	const struct osp_bind_request *request;
 	struct osp_bind_plan *plan;
 	hwloc_bitmap_t allowed;
-	hwloc_bitmap_t *usable;	     /* core by core: its allowed hardware threads */
+	bool *usable;		     /* core by core: one of its hardware threads is allowed */
 	uint32_t *usable_cores;	     /* domain by domain */
 	uint32_t *weights;	     /* task by task, domain by domain: GPUs of the task near it */
 	uint32_t *sharers;	     /* domain by domain: tasks with a weight there */

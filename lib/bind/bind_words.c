@@ -179,7 +179,7 @@ static bool shares_cores(const struct osp_bind_state *state, uint32_t task)
 
 	for (core = 0; core < state->machine->core_count; core++)
 		if (state->takers[core] > 1 &&
-		    hwloc_bitmap_intersects(state->usable[core], state->plan->tasks[task].cpus))
+		    osp_core_has_any(&state->machine->cores[core], state->plan->tasks[task].cpus))
 			return true;
 	return false;
 }
@@ -373,7 +373,7 @@ static bool note_idle(struct osp_bind_state *state)
 	uint32_t core, idle = 0;
 
 	for (core = 0; core < state->machine->core_count; core++)
-		idle += !state->takers[core] && !hwloc_bitmap_iszero(state->usable[core]);
+		idle += !state->takers[core] && state->usable[core];
 	if (!idle)
 		return true;
 	add_cores(&text, idle);

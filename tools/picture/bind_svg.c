@@ -58,13 +58,14 @@ struct owner {
 	int more;  /* how many others have it too */
 };
 
-static struct owner owner_of_cpus(const struct osp_bind_view *view, hwloc_const_bitmap_t cpus)
+static struct owner owner_of_core(const struct osp_bind_view *view,
+				  const struct osp_machine_core *core)
 {
 	struct owner owner = {-1, 0};
 	uint32_t task;
 
 	for (task = 0; task < view->plan->task_count; task++) {
-		if (!hwloc_bitmap_intersects(view->plan->tasks[task].cpus, cpus))
+		if (!osp_core_has_any(core, view->plan->tasks[task].cpus))
 			continue;
 		owner.more += owner.first >= 0;
 		owner.first = owner.first < 0 ? (int)task : owner.first;
@@ -95,14 +96,26 @@ static const char *fill_of(struct owner owner)
 
 /* --- cores ------------------------------------------------------------------------------------ */
 
+static void add_threads(struct osp_text *text, const struct osp_machine_core *core)
+{
+	hwloc_bitmap_t cpus = hwloc_bitmap_alloc();
+
+	for (uint32_t i = 0; cpus && i < core->cpu_count; i++)
+		text->failed |= hwloc_bitmap_set(cpus, core->cpus[i]) != 0;
+	if (cpus)
+		osp_bind_add_list(text, cpus);
+	text->failed |= !cpus;
+	hwloc_bitmap_free(cpus);
+}
+
 static void add_core(struct picture *picture, const struct osp_machine_core *core, int x, int y)
 {
 	const struct osp_bind_view *view = picture->view;
-	struct owner owner = owner_of_cpus(view, core->cpus);
-	bool barred = !hwloc_bitmap_intersects(core->cpus, view->allowed);
+	struct owner owner = owner_of_core(view, core);
+	bool barred = !osp_core_has_any(core, view->allowed);
 
 	osp_text_add(&picture->body, "<g><title>CPUs ");
-	osp_bind_add_list(&picture->body, core->cpus);
+	add_threads(&picture->body, core);
 	if (owner.first >= 0)
 		osp_text_printf(&picture->body, ": task %d", owner.first);
 	if (owner.more)
