@@ -162,7 +162,12 @@ static void take_policy(spank_t spank, const struct osp_node_arguments *argument
 
 /* --- as root ---------------------------------------------------------------------------------- */
 
-/* The cache's folder lies where only root may make one; it is made the first time. */
+/* It lies where only root may make one, and is made the first time. */
+static const char *folder_of(const struct osp_node_arguments *arguments)
+{
+	return arguments->cache ? arguments->cache : CACHE;
+}
+
 static struct osp_node_source source_of(const struct osp_node_arguments *arguments)
 {
 	return (struct osp_node_source){
@@ -170,7 +175,7 @@ static struct osp_node_source source_of(const struct osp_node_arguments *argumen
 		.topology = arguments->topology,
 		.data = arguments->data ? arguments->data : OSP_DATA_DIR,
 		.site = arguments->site ? arguments->site : OSP_SITE_DIR,
-		.folder = arguments->cache ? arguments->cache : CACHE,
+		.folder = folder_of(arguments),
 	};
 }
 
@@ -205,7 +210,7 @@ static void know_node(const struct osp_node_arguments *arguments)
 	keep_large_blocks_apart();
 	if (step.modes.env == OSP_ENV_OFF)
 		return;
-	step.rules = osp_rules_know(&source, step.known, &error);
+	step.rules = osp_rules_know(&source, step.known, step.tells_environment, &error);
 	if (step.rules)
 		step.asks_near_nics = osp_rules_ask(step.rules, OSP_FACT_NEAR_NICS);
 	else
@@ -213,19 +218,23 @@ static void know_node(const struct osp_node_arguments *arguments)
 }
 
 /* The step's first node is the one that speaks, and says a thing once a job. */
-static void choose_speaker(spank_t spank, const struct osp_node_arguments *arguments)
+static bool first_to_tell(spank_t spank, const struct osp_node_arguments *arguments,
+			  enum osp_told_what what)
 {
-	const char *folder = arguments->cache ? arguments->cache : CACHE;
 	uint32_t job_id = 0, node = 1;
 
-	if (spank_get_item(spank, S_JOB_NODEID, &node) != ESPANK_SUCCESS || node != 0 ||
-	    spank_get_item(spank, S_JOB_ID, &job_id) != ESPANK_SUCCESS)
-		return;
-	step.tells_error = step.error[0] && !osp_told(folder, job_id, OSP_TOLD_ERROR);
-	if (step.modes.env != OSP_ENV_OFF)
-		step.tells_environment = !osp_told(
-			folder, job_id,
-			step.modes.env == OSP_ENV_EXPLAIN ? OSP_TOLD_EXPLAINED : OSP_TOLD_WARNED);
+	return spank_get_item(spank, S_JOB_NODEID, &node) == ESPANK_SUCCESS && node == 0 &&
+	       spank_get_item(spank, S_JOB_ID, &job_id) == ESPANK_SUCCESS &&
+	       !osp_told(folder_of(arguments), job_id, what);
+}
+
+static bool tells_environment(spank_t spank, const struct osp_node_arguments *arguments)
+{
+	if (step.modes.env == OSP_ENV_OFF)
+		return false;
+	return first_to_tell(spank, arguments,
+			     step.modes.env == OSP_ENV_EXPLAIN ? OSP_TOLD_EXPLAINED
+							       : OSP_TOLD_WARNED);
 }
 
 static void begin(spank_t spank, const struct osp_node_arguments *arguments,
@@ -243,12 +252,13 @@ static void begin(spank_t spank, const struct osp_node_arguments *arguments,
 		return;
 	step.has_tasks_only = step.step_id < SLURM_MAX_NORMAL_STEP_ID;
 	take_policy(spank, arguments);
+	step.tells_environment = tells_environment(spank, arguments);
 	if (step.modes.env != OSP_ENV_OFF || step.modes.bind != OSP_BIND_OFF)
 		know_node(arguments);
 	step.root = look_at_root();
 	if (step.error[0])
 		slurm_error("onespine: %s", step.error);
-	choose_speaker(spank, arguments);
+	step.tells_error = step.error[0] && first_to_tell(spank, arguments, OSP_TOLD_ERROR);
 }
 
 /* --- as the user ------------------------------------------------------------------------------ */

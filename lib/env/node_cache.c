@@ -15,7 +15,7 @@
 #include "lib/env/node_software.h"
 #include "lib/env/node_stamp.h"
 
-#define FIRST_LINE "onespine-node 1 "
+#define FIRST_LINE "onespine-node 2 "
 #define FILE_NAME  "node"
 
 void osp_node_forget(struct osp_node_known *known)
@@ -82,11 +82,11 @@ static void add_facts(struct osp_text *text, const char *kind, const struct osp_
 	}
 }
 
-static char *write_down(const struct osp_node_known *known, uint64_t stamp)
+static char *write_down(const struct osp_node_known *known, const char *watched)
 {
 	struct osp_text text = OSP_TEXT_INIT;
 
-	osp_text_printf(&text, FIRST_LINE "%016" PRIx64 "\n", stamp);
+	osp_text_printf(&text, FIRST_LINE "%016" PRIx64 "\n%s", known->stamp, watched);
 	osp_text_printf(&text, "gpus %d %" PRId64 "\n", known->gpus, known->type_gpus);
 	osp_text_printf(&text, "product %s\n", known->product);
 	add_facts(&text, "hardware", &known->hardware);
@@ -97,11 +97,16 @@ static char *write_down(const struct osp_node_known *known, uint64_t stamp)
 
 /* --- reading ---------------------------------------------------------------------------------- */
 
-static bool stamp_is(const char *text, uint64_t stamp)
+/* Whether what the text was made from is as it was. */
+static bool still_holds(const struct osp_node_source *source, const char *text, uint64_t *stamp)
 {
+	const char *end = strchr(text, '\n');
 	char line[64];
 
-	snprintf(line, sizeof(line), FIRST_LINE "%016" PRIx64 "\n", stamp);
+	if (!end || strncmp(text, FIRST_LINE, strlen(FIRST_LINE)) != 0)
+		return false;
+	*stamp = osp_node_stamp(source, end + 1);
+	snprintf(line, sizeof(line), FIRST_LINE "%016" PRIx64 "\n", *stamp);
 	return !strncmp(text, line, strlen(line));
 }
 
@@ -121,6 +126,8 @@ static bool take_line(struct osp_node_known *known, char *line)
 
 	if (!words)
 		return false;
+	if (!strcmp(kind, "watch"))
+		return true;
 	if (!strcmp(kind, "hardware"))
 		return take_fact(&known->hardware, words);
 	if (!strcmp(kind, "software"))
@@ -131,7 +138,7 @@ static bool take_line(struct osp_node_known *known, char *line)
 	       sscanf(words, "%d %" SCNd64, &known->gpus, &known->type_gpus) == 2;
 }
 
-static struct osp_node_known *read_back(char *text)
+static struct osp_node_known *read_back(char *text, uint64_t stamp)
 {
 	struct osp_node_known *known = calloc(1, sizeof(*known));
 	char *rest = strchr(text, '\n');
@@ -143,6 +150,7 @@ static struct osp_node_known *read_back(char *text)
 		known->machine = osp_machine_parse(rest, NULL);
 	if (good && known->machine) {
 		known->was_kept = true;
+		known->stamp = stamp;
 		return known;
 	}
 	osp_node_forget(known);
@@ -151,11 +159,37 @@ static struct osp_node_known *read_back(char *text)
 
 /* --- both ------------------------------------------------------------------------------------- */
 
+/* Watched before it is looked at: what changes meanwhile is seen the next time. */
+static struct osp_node_known *look_and_keep(const struct osp_node_source *source,
+					    struct osp_error *error)
+{
+	struct osp_text watched = OSP_TEXT_INIT;
+	struct osp_node_known *known;
+	uint64_t stamp = 0;
+	char *text = NULL;
+
+	if (source->folder) {
+		osp_node_watch(source, &watched);
+		stamp = watched.failed ? 0 : osp_node_stamp(source, watched.data);
+	}
+	known = look(source, error);
+	if (known) {
+		known->stamp = stamp;
+		text = stamp ? write_down(known, watched.data) : NULL;
+	}
+	if (text)
+		osp_kept_write(source->folder, FILE_NAME, text, strlen(text));
+	free(text);
+	osp_text_free(&watched);
+	return known;
+}
+
 bool osp_node_is_kept(const struct osp_node_source *source)
 {
 	size_t length = 0;
 	char *text = source->folder ? osp_kept_read(source->folder, FILE_NAME, &length) : NULL;
-	bool kept = text && stamp_is(text, osp_node_stamp(source));
+	uint64_t stamp;
+	bool kept = text && still_holds(source, text, &stamp);
 
 	free(text);
 	return kept;
@@ -163,22 +197,13 @@ bool osp_node_is_kept(const struct osp_node_source *source)
 
 struct osp_node_known *osp_node_know(const struct osp_node_source *source, struct osp_error *error)
 {
-	uint64_t stamp = source->folder ? osp_node_stamp(source) : 0;
 	size_t length = 0;
 	char *text = source->folder ? osp_kept_read(source->folder, FILE_NAME, &length) : NULL;
 	struct osp_node_known *known = NULL;
+	uint64_t stamp;
 
-	if (text && stamp_is(text, stamp))
-		known = read_back(text);
+	if (text && still_holds(source, text, &stamp))
+		known = read_back(text, stamp);
 	free(text);
-	if (!known) {
-		known = look(source, error);
-		text = known && source->folder ? write_down(known, stamp) : NULL;
-		if (text)
-			osp_kept_write(source->folder, FILE_NAME, text, strlen(text));
-		free(text);
-	}
-	if (known)
-		known->stamp = stamp;
-	return known;
+	return known ? known : look_and_keep(source, error);
 }

@@ -5,8 +5,8 @@
  * To look at a node (DMI, PCI, hwloc, libraries) takes tens to hundreds of milliseconds, too long
  * for the start of every step. So root writes down what it found, with a stamp of what it found it
  * in: the boot, the PCI devices, adapters with their states, interfaces and routes, the driver, the
- * folders that hold libraries, and the files of the catalogue. While the stamp is the same the file
- * holds; doc/environment.md says how long both ways take.
+ * folders that hold libraries, and the files of the catalogue and of rules. While the stamp is the same the
+ * file holds; doc/environment.md says how long both ways take.
  *
  * The file is trusted only where its folder and it belong to the caller's own user id and nobody
  * else may write them; it is replaced whole. A fact that is not in it is unknown, as ever.
@@ -25,8 +25,8 @@
 struct osp_node_source {
 	const char *root;     /* "" for this node; or the folder of another's files */
 	const char *topology; /* an hwloc or NCCL XML file to take for hwloc's look; NULL: none */
-	const char *data;     /* holds instances/, ours */
-	const char *site;     /* holds instances.d/, the site's */
+	const char *data;     /* holds instances/ and rules/, ours */
+	const char *site;     /* holds instances.d/ and rules.d/, the site's */
 	const char *folder;   /* where the file is kept; NULL: nowhere */
 };
 
@@ -37,7 +37,7 @@ struct osp_node_known {
 	int gpus;		   /* of NVIDIA and AMD, on the PCI bus; -1: none seen */
 	int64_t type_gpus;	   /* of the catalogue's type; -1: not told */
 	struct osp_machine *machine;
-	uint64_t stamp; /* changes when any of it may have; 0: kept nowhere */
+	uint64_t stamp; /* changes when any of it, or a rule, may have; 0: kept nowhere */
 	bool was_kept;	/* it came from the file */
 };
 

@@ -116,6 +116,10 @@ int osp_rules_reachable(const struct osp_rule_set *rules, const struct osp_catal
 /* Takes away those that cannot hold whatever else becomes known: what they decide stays the same. */
 void osp_rules_narrow(struct osp_rule_set *rules, const struct osp_facts *facts);
 
+/* Takes away those that only tell: to warn and to unset, and to leave what no rule of a lower rank sets; and of the
+ * rest reason, source and cure. What is set stays the same. */
+void osp_rules_narrow_to_set(struct osp_rule_set *rules);
+
 /* Whether each rule holds of both or of neither, and would set the same: with the same variables the
  * same is set, and what holds is told. */
 bool osp_rules_agree(const struct osp_rule_set *rules, const struct osp_facts *one,

@@ -129,6 +129,46 @@ void osp_rules_narrow(struct osp_rule_set *set, const struct osp_facts *facts)
 	set->count = kept;
 }
 
+/* Whether the rule leaves what one of a lower rank sets. Of two of one rank only one can hold. */
+static bool leaves_any(const struct osp_rule_set *set, const struct osp_rule *rule)
+{
+	for (size_t i = 0; i < set->count; i++) {
+		const struct osp_rule *other = &set->rules[i];
+
+		if (rule->action != OSP_RULE_LEAVE || other->action != OSP_RULE_SET ||
+		    other->rank >= rule->rank)
+			continue;
+		for (size_t j = 0; j < rule->variables.count; j++) {
+			if (lists(other, rule->variables.words[j]))
+				return true;
+		}
+	}
+	return false;
+}
+
+static struct osp_rule without_words(const struct osp_rule *rule)
+{
+	struct osp_rule bare = *rule;
+
+	bare.reason = bare.source = "";
+	bare.cure = NULL;
+	return bare;
+}
+
+void osp_rules_narrow_to_set(struct osp_rule_set *set)
+{
+	size_t kept = 0;
+
+	/* a rule that sets stays, and is found where it was moved to */
+	for (size_t i = 0; i < set->count; i++) {
+		const struct osp_rule *rule = &set->rules[i];
+
+		if (rule->action == OSP_RULE_SET || leaves_any(set, rule))
+			set->rules[kept++] = without_words(rule);
+	}
+	set->count = kept;
+}
+
 /* --- two tasks' ------------------------------------------------------------------------------- */
 
 static bool sets_fact(const struct osp_rule *rule, enum osp_fact_id id)

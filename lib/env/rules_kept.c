@@ -9,11 +9,11 @@
 #include "lib/base/hash.h"
 #include "lib/base/kept.h"
 #include "lib/base/text.h"
-#include "lib/env/node_stamp.h"
 #include "lib/env/rules_data.h"
 
-#define FILE_NAME "rules"
-#define MAGIC	  "onespine-rules " VERSION
+#define ALL_FILE "rules"
+#define SET_FILE "rules-set" /* those that decide what is set */
+#define MAGIC	 "onespine-rules " VERSION
 
 /* Behind it stand `count` rules, then what they point to. Pointers are places in the image; 0: NULL. */
 struct header {
@@ -234,26 +234,29 @@ struct osp_rule_set *osp_rules_of_image(char *data, size_t bytes, uint64_t stamp
 /* --- both ------------------------------------------------------------------------------------- */
 
 struct osp_rule_set *osp_rules_know(const struct osp_node_source *source,
-				    const struct osp_node_known *known, struct osp_error *error)
+				    const struct osp_node_known *known, bool tells,
+				    struct osp_error *error)
 {
-	uint64_t stamp = osp_folder_stamp(known->stamp, source->data, "rules");
+	const char *file = tells ? ALL_FILE : SET_FILE;
+	const char *folder = known->stamp ? source->folder : NULL;
 	struct osp_rule_set *rules = NULL;
 	size_t bytes = 0;
 	char *image;
 
-	stamp = osp_folder_stamp(stamp, source->site, "rules.d");
-	image = source->folder ? osp_kept_read(source->folder, FILE_NAME, &bytes) : NULL;
+	image = folder ? osp_kept_read(folder, file, &bytes) : NULL;
 	if (image)
-		rules = osp_rules_of_image(image, bytes, stamp);
+		rules = osp_rules_of_image(image, bytes, known->stamp);
 	if (rules)
 		return rules;
 	rules = osp_rules_read(source->data, source->site, error);
 	if (!rules)
 		return NULL;
 	osp_rules_narrow(rules, &known->hardware);
-	image = source->folder ? osp_rules_image(rules, stamp, &bytes) : NULL;
+	if (!tells)
+		osp_rules_narrow_to_set(rules);
+	image = folder ? osp_rules_image(rules, known->stamp, &bytes) : NULL;
 	if (image)
-		osp_kept_write(source->folder, FILE_NAME, image, bytes);
+		osp_kept_write(folder, file, image, bytes);
 	free(image);
 	return rules;
 }

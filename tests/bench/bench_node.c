@@ -67,7 +67,7 @@ static int time_rules(const struct osp_node_source *source, const struct osp_nod
 
 	for (int i = 0; i < TIMES; i++) {
 		double start = now_ms();
-		struct osp_rule_set *rules = osp_rules_know(source, known, &error);
+		struct osp_rule_set *rules = osp_rules_know(source, known, false, &error);
 
 		times_ms[i] = now_ms() - start;
 		if (!rules) {
@@ -103,7 +103,7 @@ int main(int argc, char **argv)
 	if (!known || time_node(&unkept, "looked at") || time_node(&source, "kept") ||
 	    time_rules(&unkept, known, "rules read"))
 		return 1;
-	osp_rules_free(osp_rules_know(&source, known, NULL));
+	osp_rules_free(osp_rules_know(&source, known, false, NULL));
 	rc = time_rules(&source, known, "rules kept");
 	osp_node_forget(known);
 	return rc;

@@ -4,7 +4,8 @@
  *
  * usage: bench_step OBJECT DATA_DIR CACHE ROOT TOPOLOGY TASKS
  *
- * Its own environment is the step's, so it is best run as a task of a step without --gang-env and
+ * The node is one of those that tell nothing, which all but a job's first are. Its own environment is the
+ * step's, so it is best run as a task of a step without --gang-env and
  * --gang-bind. Each of 51 rounds is a process of its own: it loads the object, begins, has the user's
  * part done, and forks TASKS tasks as slurmstepd does. Like slurmstepd it has hwloc in it before.
  * Medians of the time on the processor, the kernel's part for us included: what pages cost after the
@@ -119,6 +120,7 @@ spank_err_t spank_get_item(spank_t spank, spank_item_t item, ...)
 	else
 		*va_arg(list, uint32_t *) = item == S_TASK_ID		     ? rank
 					    : item == S_JOB_LOCAL_TASK_COUNT ? task_count
+					    : item == S_JOB_NODEID	     ? 1
 									     : 0;
 	va_end(list);
 	return ESPANK_SUCCESS;

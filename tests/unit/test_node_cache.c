@@ -51,6 +51,13 @@ static char *path_of(const char *name)
 	return path;
 }
 
+static void link_to(char *target, char *path)
+{
+	assert_int_equal(symlink(target, path), 0);
+	free(target);
+	free(path);
+}
+
 static struct osp_node_source source;
 
 /* A node of the type t8: two GPUs on its bus of eight, NVIDIA's driver 550. */
@@ -66,6 +73,8 @@ static int set_up(void **state)
 	write_file("node/sys/module/nvidia/version", "550.54.15\n");
 	write_file("node/sys/class/infiniband/mlx5_0/ports/1/state", "4: ACTIVE\n");
 	write_file("node/usr/lib64/libnccl.so.2.21.5", "");
+	write_file("node/usr/local/bin/nvcc", "");
+	link_to(path_of("elsewhere"), path_of("node/usr/local/cuda"));
 	write_file("data/instances/t.yaml",
 		   "source: x\ninstances:\n  t8: {vendor: nvidia, accelerators: 8}\n");
 	write_file("m.xml", topology);
@@ -137,7 +146,6 @@ static void test_stale(void **state)
 		const char *text;
 	} cases[] = {
 		{"node/sys/module/nvidia/version", "570.86.15\n"},
-		{"node/sys/devices/virtual/dmi/id/product_name", "other\n"},
 		{"node/sys/bus/pci/devices/0000:90:00.0/vendor", "0x10de\n"},
 		{"node/sys/class/infiniband/mlx5_0/ports/1/state", "1: DOWN\n"},
 		{"node/sys/class/infiniband/rdmap0/ports/1/state", "4: ACTIVE\n"},
@@ -145,6 +153,12 @@ static void test_stale(void **state)
 		{"node/proc/net/route", "Iface Destination\neth0 00000000\n"},
 		{"node/usr/lib64/libnccl.so.2.22.3", ""},
 		{"node/opt/amazon/efa_installed_packages", "EFA installer version: 1.43.1\n"},
+		{"node/opt/aws-ofi-nccl/lib/libnccl-net.so", ""},
+		{"elsewhere/lib64/libcudart.so", ""}, /* where a link led nowhere */
+		{"node/etc/systemd/logind.conf", "RemoveIPC=no\n"},
+		{"data/rules/a.yaml", "rules: []\n"},
+		{"site/rules.d/s.yaml", "rules: []\n"},
+		{"site/rules.d/s.yaml", "rules:  []\n"}, /* in place */
 		{"data/instances/t2.yaml", "source: x\ninstances:\n  t9: {accelerators: 8}\n"},
 		{"site/instances.d/s.yaml", "source: x\ninstances:\n  t7: {accelerators: 8}\n"},
 		{"m.xml", "<system><cpu numaid=\"0\" affinity=\"0f\"/></system>"},
@@ -294,7 +308,7 @@ static void test_rules_image(void **state)
 	osp_rules_free(read);
 }
 
-/* Kept is what can hold on the node. A changed file is read anew, and a wrong one is told of each time. */
+/* Kept is what can hold on the node, and without what only tells. A changed file is read anew, and a wrong one is told of each time. */
 static void test_rules_known(void **state)
 {
 	struct osp_error error = {.text = ""};
@@ -307,24 +321,31 @@ static void test_rules_known(void **state)
 		   "rules:\n  - {id: A, action: set, variable: V, value: \"1\", severity: note, "
 		   "reason: r, source: s}\n"
 		   "  - {id: N, when: {vendor: amd}, action: set, variable: W, value: \"1\", "
-		   "severity: note, reason: r, source: s}\n");
+		   "severity: note, reason: r, source: s}\n"
+		   "  - {id: T, action: warn, variable: X, severity: note, reason: r, cure: c, "
+		   "source: s}\n");
 	for (int i = 0; i < 2; i++) {
-		rules = osp_rules_know(&source, known, &error);
+		rules = osp_rules_know(&source, known, true, &error);
 		assert_non_null(rules);
 		assert_int_equal(access(kept, R_OK), 0);
-		assert_int_equal(osp_rules_count(rules), 1);
+		assert_int_equal(osp_rules_count(rules), 2);
 		assert_string_equal(osp_rules_at(rules, 0)->value, "1");
 		osp_rules_free(rules);
 	}
+	rules = osp_rules_know(&source, known, false, &error);
+	assert_int_equal(osp_rules_count(rules), 1);
+	osp_rules_free(rules);
 	known->stamp++; /* another node, for which the other may hold */
 	memset(&known->hardware, 0, sizeof(known->hardware));
-	rules = osp_rules_know(&source, known, &error);
-	assert_int_equal(osp_rules_count(rules), 2);
+	rules = osp_rules_know(&source, known, true, &error);
+	assert_int_equal(osp_rules_count(rules), 3);
 	osp_rules_free(rules);
 	write_file("site/rules.d/b.yaml", "rules:\n  - {id: B, acton: set}\n");
+	osp_node_forget(known);
+	known = osp_node_know(&source, &error);
 	for (int i = 0; i < 2; i++) {
 		error.text[0] = '\0';
-		assert_null(osp_rules_know(&source, known, &error));
+		assert_null(osp_rules_know(&source, known, true, &error));
 		assert_int_equal(error.line, 2);
 	}
 	osp_node_forget(known);

@@ -594,6 +594,24 @@ static void adapters_stay_the_same_for_all(void **state)
 	osp_rules_free(rules);
 }
 
+/* A site's rule that leaves what one of ours sets stays; ours and one of the same rank never hold together. */
+static void narrowed_to_set(void **state)
+{
+	struct osp_rule_set *rules = read_rules(
+		"rules:\n" LEAVE("a", "vendor: nvidia", "A") SET("b", "vendor: nvidia", "B", "1")
+			LEAVE("c", "vendor: amd", "B"),
+		"rules:\n" LEAVE("d", "fabric: efa", "B") LEAVE("e", "fabric: efa", "C")
+			WARN("f", "fabric: efa", ", variable: B, is: x"));
+
+	(void)state;
+	osp_rules_narrow_to_set(rules);
+	assert_int_equal(osp_rules_count(rules), 2);
+	assert_string_equal(osp_rules_at(rules, 0)->id, "b");
+	assert_string_equal(osp_rules_at(rules, 1)->id, "d");
+	assert_string_equal(osp_rules_at(rules, 0)->reason, "");
+	osp_rules_free(rules);
+}
+
 static void names_of_rules(void **state)
 {
 	struct osp_rule_set *rules = read_rules(
@@ -614,7 +632,24 @@ static void names_of_rules(void **state)
 	osp_rules_free(any);
 }
 
-/* On each type of node, ours decide the same with those taken away that cannot hold there. */
+/* Of decisions in words, those that set. */
+static char *sets_of(char *words)
+{
+	struct osp_text text = OSP_TEXT_INIT;
+	char *rest = words, *one;
+
+	osp_text_add(&text, "");
+	while ((one = strsep(&rest, ";"))) {
+		one += *one == ' ';
+		if (!strncmp(one, "set ", 4))
+			osp_text_printf(&text, "%s;", one);
+	}
+	free(words);
+	return osp_text_take(&text);
+}
+
+/* On each type of node, ours decide the same with those taken away that cannot hold there, and set the same with
+ * those taken away that only tell. */
 static void narrowed_decide_the_same(void **state)
 {
 	static const char *const nodes[] = {
@@ -633,6 +668,7 @@ static void narrowed_decide_the_same(void **state)
 		{.name = "NCCL_SOCKET_IFNAME", .value = "lo"},
 		{.name = "NCCL_ALGO", .value = "Ring"},
 	};
+	size_t set_count = 0;
 
 	(void)state;
 	for (size_t i = 0; i < COUNT(nodes) * COUNT(jobs); i++) {
@@ -649,11 +685,19 @@ static void narrowed_decide_the_same(void **state)
 		wide = decide(all, list, user, COUNT(user));
 		few = decide(narrow, list, user, COUNT(user));
 		assert_string_equal(wide, few);
+		free(few);
+		osp_rules_narrow_to_set(narrow);
+		assert_true(osp_rules_count(narrow) < osp_rules_count(all) / 2);
+		wide = sets_of(wide);
+		few = sets_of(decide(narrow, list, user, COUNT(user)));
+		assert_string_equal(wide, few);
+		set_count += strlen(wide) > 0;
 		free(wide);
 		free(few);
 		osp_rules_free(all);
 		osp_rules_free(narrow);
 	}
+	assert_true(set_count > COUNT(nodes));
 }
 
 /* The rules that doc and users name by these ids. */
@@ -693,6 +737,7 @@ int main(void)
 		cmocka_unit_test(ours_are_complete),
 		cmocka_unit_test(each_of_ours_decides_somewhere),
 		cmocka_unit_test(facts_agree),
+		cmocka_unit_test(narrowed_to_set),
 		cmocka_unit_test(names_of_rules),
 		cmocka_unit_test(narrowed_decide_the_same),
 		cmocka_unit_test(rules_that_ask),
