@@ -259,7 +259,7 @@ static bool look(const struct osp_node_step *step, char *const *environment, boo
 {
 	seen->facts = calloc(1, sizeof(*seen->facts));
 	seen->list = osp_environment_value(environment, SET_VARIABLE);
-	if (osp_user_env_read(environment, step->rules, &seen->user) || !seen->facts)
+	if (osp_user_env_read(environment, step->rules, seen->list, &seen->user) || !seen->facts)
 		return false;
 	seen->ours = calloc(seen->user.count + 1, sizeof(*seen->ours));
 	if (!seen->ours)

@@ -55,8 +55,20 @@ static int keep(struct osp_user_env *user, char *text)
 	return 0;
 }
 
+/* In "NAME:1a2b3c4d,NAME:..." */
+static bool is_listed(const char *list, const char *name)
+{
+	size_t length = strlen(name);
+
+	for (; list && *list; list += strcspn(list, ","), list += *list == ',') {
+		if (!strncmp(list, name, length) && list[length] == ':')
+			return true;
+	}
+	return false;
+}
+
 /* Most variables are no rule's: their names are looked at where they stand. */
-static bool is_meant(const struct osp_rule_set *rules, const char *pair)
+static bool is_meant(const struct osp_rule_set *rules, const char *list, const char *pair)
 {
 	char name[NAME_BYTES_MAX];
 	size_t length = strcspn(pair, "=");
@@ -65,7 +77,7 @@ static bool is_meant(const struct osp_rule_set *rules, const char *pair)
 		return false;
 	memcpy(name, pair, length);
 	name[length] = '\0';
-	return osp_rules_name(rules, name);
+	return osp_rules_name(rules, name) || is_listed(list, name);
 }
 
 /* Takes "NAME=VALUE", which it cuts in two. */
@@ -78,12 +90,12 @@ static int add_pair(struct osp_user_env *user, char *pair, const char *origin)
 }
 
 static int take_environment(struct osp_user_env *user, const struct osp_rule_set *rules,
-			    char *const *environment)
+			    const char *list, char *const *environment)
 {
 	for (; *environment; environment++) {
 		char *pair;
 
-		if (!is_meant(rules, *environment))
+		if (!is_meant(rules, list, *environment))
 			continue;
 		pair = strdup(*environment);
 		if (!pair || keep(user, pair) || add_pair(user, pair, "environment"))
@@ -111,13 +123,13 @@ static int take_conf(struct osp_user_env *user, const struct osp_rule_set *rules
 	if (keep(user, origin))
 		return -1;
 	while ((line = strsep(&rest, "\n"))) {
-		if (is_meant(rules, line) && add_pair(user, line, origin))
+		if (is_meant(rules, NULL, line) && add_pair(user, line, origin))
 			return -1; /* as it stands: NCCL knows no comments */
 	}
 	return 0;
 }
 
-int osp_user_env_read(char *const *environment, const struct osp_rule_set *rules,
+int osp_user_env_read(char *const *environment, const struct osp_rule_set *rules, const char *list,
 		      struct osp_user_env *user)
 {
 	const char *named = osp_environment_value(environment, "NCCL_CONF_FILE");
@@ -125,7 +137,7 @@ int osp_user_env_read(char *const *environment, const struct osp_rule_set *rules
 	char path[PATH_MAX];
 
 	memset(user, 0, sizeof(*user));
-	if (take_environment(user, rules, environment))
+	if (take_environment(user, rules, list, environment))
 		return -1;
 	if (!named && home &&
 	    snprintf(path, sizeof(path), "%s/.nccl.conf", home) < (int)sizeof(path))

@@ -4,7 +4,7 @@
  *
  * As NCCL does: the environment first, then the file that NCCL_CONF_FILE names or else
  * ~/.nccl.conf, then /etc/nccl.conf; the first that says a name counts. Regular files of at most
- * 1 MiB. Only variables that a rule is about are taken. One thread.
+ * 1 MiB. Only variables that a rule is about are taken, and those of a list. One thread.
  */
 #ifndef OSP_USER_ENV_H
 #define OSP_USER_ENV_H
@@ -20,8 +20,12 @@ struct osp_user_env {
 	size_t text_count;
 };
 
-/* Returns 0, or -1 when memory ran out. To be freed in either case. */
-int osp_user_env_read(char *const *environment, const struct osp_rule_set *rules,
+/*
+ * `list`: "NAME:...,NAME:..." of variables of the environment that count where no rule is about them, as what
+ * was set on a node of another type; NULL: none. Returns 0, or -1 when memory ran out. To be freed in either
+ * case.
+ */
+int osp_user_env_read(char *const *environment, const struct osp_rule_set *rules, const char *list,
 		      struct osp_user_env *user);
 void osp_user_env_free(struct osp_user_env *user);
 

@@ -227,6 +227,27 @@ static void test_inner_step(void **state)
 	assert_set("TWO", "mine");
 }
 
+/* What an outer step set on a node of another type goes, though no rule is about it here. */
+static void test_from_another_node(void **state)
+{
+	char list[128];
+
+	(void)state;
+	run_step(OSP_ENV_AUTO);
+	snprintf(list, sizeof(list), "%s", osp_environment_value(environment, "ONESPINE_ENV_SET"));
+	memcpy(list, "ALL", 3); /* as long as ONE, and the sum is of the value */
+	change("ONESPINE_ENV_SET", list);
+	change("ONE", NULL);
+	change("ALL", "1");
+	run_step(OSP_ENV_AUTO);
+	assert_set("ALL", NULL);
+	assert_set("ONE", "1");
+	change("ONESPINE_ENV_SET", list);
+	change("ALL", "mine");
+	run_step(OSP_ENV_AUTO);
+	assert_set("ALL", "mine");
+}
+
 /* What the step set for its tasks they leave alone, and what they see otherwise they put right. */
 static void test_task(void **state)
 {
@@ -373,6 +394,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_sets, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_inner_step, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_from_another_node, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_task, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_off, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_tasks_own, set_up, tear_down),

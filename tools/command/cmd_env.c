@@ -134,7 +134,7 @@ static int decide(const struct osp_call *call, const struct looked_at *at)
 	int status;
 
 	if (at->view.node && !call->values[OSP_OPTION_ROOT] &&
-	    osp_user_env_read(environ, at->rules, &user)) {
+	    osp_user_env_read(environ, at->rules, NULL, &user)) {
 		osp_user_env_free(&user);
 		return osp_say_no_memory();
 	}

@@ -122,7 +122,7 @@ int gate_environment(const struct osp_gate_job *job, char *environment[GATE_VARI
 	if (!facts)
 		return osp_error_set(error, "out of memory");
 	gather(job, catalogue, facts);
-	if (!*job->root && osp_user_env_read(nothing, rules, &site))
+	if (!*job->root && osp_user_env_read(nothing, rules, NULL, &site))
 		return osp_error_set(error, "out of memory");
 	decisions = osp_rules_decide(rules, facts, site.list, site.count, error);
 	if (!decisions)
