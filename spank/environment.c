@@ -35,20 +35,15 @@ static uint32_t sum_of(const char *value)
 	return sum;
 }
 
-/* "NAME:1a2b3c4d" of the list that an outer step left. */
+/* By the list that an outer step left, "NAME:1a2b3c4d,NAME:..." */
 static bool is_ours(const char *list, const struct osp_variable *variable)
 {
-	char entry[256];
-	int length = snprintf(entry, sizeof(entry), "%s:%08" PRIx32, variable->name,
-			      sum_of(variable->value));
+	const char *listed = osp_user_env_listed(list, variable->name);
+	char sum[16];
+	size_t length = (size_t)snprintf(sum, sizeof(sum), "%08" PRIx32, sum_of(variable->value));
 
-	if (length >= (int)sizeof(entry))
-		return false;
-	for (; list && *list; list += strcspn(list, ","), list += *list == ',') {
-		if (!strncmp(list, entry, (size_t)length) && (list[length] == ',' || !list[length]))
-			return true;
-	}
-	return false;
+	return listed && !strncmp(listed, sum, length) &&
+	       (listed[length] == ',' || !listed[length]);
 }
 
 /* Takes from `user` what is ours and adds it to `ours`, which has room for all. Returns how many. */

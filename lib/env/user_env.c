@@ -55,16 +55,15 @@ static int keep(struct osp_user_env *user, char *text)
 	return 0;
 }
 
-/* In "NAME:1a2b3c4d,NAME:..." */
-static bool is_listed(const char *list, const char *name)
+const char *osp_user_env_listed(const char *list, const char *name)
 {
 	size_t length = strlen(name);
 
 	for (; list && *list; list += strcspn(list, ","), list += *list == ',') {
 		if (!strncmp(list, name, length) && list[length] == ':')
-			return true;
+			return list + length + 1;
 	}
-	return false;
+	return NULL;
 }
 
 /* Most variables are no rule's: their names are looked at where they stand. */
@@ -77,7 +76,7 @@ static bool is_meant(const struct osp_rule_set *rules, const char *list, const c
 		return false;
 	memcpy(name, pair, length);
 	name[length] = '\0';
-	return osp_rules_name(rules, name) || is_listed(list, name);
+	return osp_rules_name(rules, name) || osp_user_env_listed(list, name);
 }
 
 /* Takes "NAME=VALUE", which it cuts in two. */

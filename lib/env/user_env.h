@@ -29,4 +29,7 @@ int osp_user_env_read(char *const *environment, const struct osp_rule_set *rules
 		      struct osp_user_env *user);
 void osp_user_env_free(struct osp_user_env *user);
 
+/* What such a list says of a variable, up to the next comma or the end; NULL: it is not in it. */
+const char *osp_user_env_listed(const char *list, const char *name);
+
 #endif
