@@ -4,9 +4,7 @@
 
 #include "lib/bind/bind_machine.h"
 
-#define CPU_MOST 65535
-
-/* A number of at most CPU_MOST; -1 where there is none, -2 where it is larger. */
+/* A number of at most OSP_CPU_MOST; -1 where there is none, -2 where it is larger. */
 static int take_number(const char **at)
 {
 	int value = 0;
@@ -15,7 +13,7 @@ static int take_number(const char **at)
 		return -1;
 	for (; isdigit((unsigned char)**at); (*at)++) {
 		value = value * 10 + (**at - '0');
-		if (value > CPU_MOST)
+		if (value > OSP_CPU_MOST)
 			return -2;
 	}
 	return value;

@@ -20,7 +20,8 @@
 #include "lib/base/error.h"
 
 #define OSP_MACHINE_XML_BYTES_MAX ((size_t)32 * 1024 * 1024)
-#define OSP_MACHINE_DEVICES_MAX	  1024 /* GPUs, and as many NICs */
+#define OSP_CPU_MOST		  65535 /* by the kernel's numbers */
+#define OSP_MACHINE_DEVICES_MAX	  1024	/* GPUs, and as many NICs */
 #define OSP_NO_MEMORY		  UINT32_MAX
 
 /* A NUMA node with cores of its own. Nodes without (a GPU's memory, an expander) are not among

@@ -7,7 +7,6 @@
 #include <string.h>
 
 #define COUNT_MOST 65536
-#define CPU_MOST   65535
 
 /* --- writing ---------------------------------------------------------------------------------- */
 
@@ -156,7 +155,7 @@ static void read_core(struct reader *reader, uint32_t domains, struct osp_machin
 		count += *at == ',';
 	cpus = take(reader, count, sizeof(*cpus));
 	while (!reader->bad && (number = strsep(&numbers, ",")))
-		cpus[core->cpu_count++] = parse_number(reader, number, 10, CPU_MOST);
+		cpus[core->cpu_count++] = parse_number(reader, number, 10, OSP_CPU_MOST);
 	core->cpus = cpus;
 }
 
