@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* document.c - a YAML or JSON file as a tree whose every node knows its line and column */
 #include "lib/base/document.h"
 
 #include <stdarg.h>

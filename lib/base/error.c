@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* error.c - what went wrong, in words, with the place in the file */
 #include "lib/base/error.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+
+#include "lib/base/clean.h"
 
 void osp_error_clear(struct osp_error *error)
 {
@@ -56,5 +59,5 @@ const char *osp_error_format(const struct osp_error *error, char *buffer, size_t
 	else if (error->file[0])
 		snprintf(place, sizeof(place), "%s: ", error->file);
 	snprintf(buffer, buffer_bytes, "%s%s", place, error->text);
-	return buffer;
+	return osp_clean(buffer); /* it may quote a file's name or a user's word */
 }

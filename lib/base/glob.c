@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* glob.c - names against patterns */
 #include "lib/base/glob.h"
 
 #include <string.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* hash.c - one hash for tables and stamps: FNV-1a of 64 bits */
 #include "lib/base/hash.h"
 
 #include <string.h>

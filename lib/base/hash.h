@@ -22,6 +22,16 @@ static inline uint64_t osp_hash_step(uint64_t hash, uint64_t number)
 	return (hash ^ number) * UINT64_C(0x100000001b3);
 }
 
+/*
+ * A number with all its bits: a step of its own, for tables in memory alone. In osp_hash_step() the high
+ * bits of a number reach only the high bits of the hash, and two that differ there may cancel out.
+ */
+static inline uint64_t osp_hash_mix(uint64_t hash, uint64_t number)
+{
+	hash = (hash ^ number) * UINT64_C(0x9e3779b97f4a7c15);
+	return hash ^ hash >> 32;
+}
+
 /* `hash` with `count` bytes added; `bytes` may be NULL where `count` is 0. */
 uint64_t osp_hash_bytes(uint64_t hash, const void *bytes, size_t count);
 

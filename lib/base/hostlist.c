@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* hostlist.c - Slurm's bracketed lists of names, read and written */
 #include "lib/base/hostlist.h"
 
 #include <ctype.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* kept.c - files that one user id keeps for itself in a folder of its own */
 #include "onespine_config.h"
 #include "lib/base/kept.h"
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* name_table.c - numbers found by name */
 #include "lib/base/name_table.h"
 
 #include <stddef.h>

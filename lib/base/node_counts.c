@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* node_counts.c - "8(x3),4": a number for each node of a list, as SLURM_JOB_CPUS_PER_NODE has it */
 #include "lib/base/node_counts.h"
 
 #include <stdbool.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* nodeset.c - sets of nodes as bitmaps */
 #include "lib/base/nodeset.h"
 
 #include <stdlib.h>

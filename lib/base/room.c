@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* room.c - arrays that grow */
 #include "lib/base/room.h"
 
 #include <stdlib.h>

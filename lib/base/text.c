@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* text.c - growing strings, the nearest right word, durations */
 #include "lib/base/text.h"
 
 #include <ctype.h>
@@ -329,13 +330,4 @@ bool osp_write_all(int file, const void *bytes, size_t count)
 		count -= (size_t)written;
 	}
 	return true;
-}
-
-void osp_copy_clean(char *to, size_t to_bytes, const char *from)
-{
-	size_t length = from ? strnlen(from, to_bytes - 1) : 0;
-
-	for (size_t i = 0; i < length; i++)
-		to[i] = (unsigned char)from[i] < 0x20 || from[i] == 0x7f ? '?' : from[i];
-	to[length] = '\0';
 }

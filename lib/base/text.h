@@ -64,10 +64,6 @@ const char *osp_format_duration(int64_t seconds, char *buffer, size_t buffer_byt
  */
 char *osp_read_file(const char *path, size_t limit_bytes, size_t *length_bytes);
 
-/* Copies `from` (NULL: nothing) as far as there is room, and looks no further; each control character as
- * '?', for others' words go into logs and messages. Terminated. */
-void osp_copy_clean(char *to, size_t to_bytes, const char *from);
-
 /* Writes all of it, however often the system takes a part. False with errno set: not all is written. */
 bool osp_write_all(int file, const void *bytes, size_t count);
 

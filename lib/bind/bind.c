@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* bind.c - which cores, memory, GPUs and NICs each task of a node gets, and why */
 #include "lib/bind/bind.h"
 
 #include <stdlib.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* bind_child.c - which of several processes on a node this is, which GPUs it sees, and its plan */
 #include "lib/bind/bind_child.h"
 
 #include <ctype.h>

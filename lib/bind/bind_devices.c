@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* bind_devices.c - the GPUs and NICs of a machine that hwloc has read, and their places in it */
 #include "lib/bind/bind_devices.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "lib/base/clean.h"
 
 #define VENDOR_AMAZON	  0x1d0f
 #define VENDOR_AMD	  0x1002
@@ -267,13 +270,14 @@ static bool take_device(struct osp_machine *machine, hwloc_topology_t topology, 
 			bool gpu, struct osp_machine_device *device)
 {
 	const struct hwloc_pcidev_attr_s *pci = &object->attr->pcidev;
-	char bus_id[32], name[128];
+	char bus_id[32], name[128], clean[128];
 
 	snprintf(bus_id, sizeof(bus_id), "%04x:%02x:%02x.%x", pci->domain, pci->bus, pci->dev,
 		 pci->func);
 	(gpu ? gpu_name : nic_name)(object, name, sizeof(name));
 	device->bus_id = osp_arena_copy(&machine->arena, bus_id, strlen(bus_id));
-	device->name = osp_arena_copy(&machine->arena, name, strlen(name));
+	osp_copy_clean(clean, sizeof(clean), name);
+	device->name = osp_arena_copy(&machine->arena, clean, strlen(clean));
 	device->vendor = pci->vendor_id;
 	device->device = pci->device_id;
 	device->is_fabric = !gpu && is_fabric(object);

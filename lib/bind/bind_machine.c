@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* bind_machine.c - cores, NUMA nodes, GPUs and NICs of one machine, as binding sees them */
 #include "lib/bind/bind_machine.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/base/xml.h"
+#include "lib/base/clean.h"
+#include "lib/bind/xml.h"
 #include "lib/bind/bind_devices.h"
 #include "lib/bind/nccl_topology.h"
 
@@ -159,9 +161,10 @@ static bool take_sets(struct osp_machine *machine, hwloc_topology_t topology)
 {
 	hwloc_obj_t root = hwloc_get_root_obj(topology);
 	const char *product = hwloc_obj_get_info_by_name(root, "DMIProductName");
+	char *copy = osp_arena_copy(&machine->arena, product ? product : "",
+				    product ? strlen(product) : 0);
 
-	machine->product = osp_arena_copy(&machine->arena, product ? product : "",
-					  product ? strlen(product) : 0);
+	machine->product = copy ? osp_clean(copy) : NULL;
 	machine->cpus = hwloc_bitmap_dup(hwloc_topology_get_topology_cpuset(topology));
 	machine->allowed_cpus = hwloc_bitmap_dup(hwloc_topology_get_allowed_cpuset(topology));
 	machine->allowed_memory = hwloc_bitmap_dup(hwloc_topology_get_allowed_nodeset(topology));

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* bind_machine_text.c - a machine written down in lines, and read back in a fraction of the time
+ * that hwloc takes to look at it */
 #include "onespine_config.h"
 #include "lib/bind/bind_machine_text.h"
 

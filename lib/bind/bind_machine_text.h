@@ -3,7 +3,7 @@
  * bind_machine_text.h - a machine written down in lines, and read back in a fraction of the time that
  * hwloc takes to look at it
  *
- * For the file that root keeps of a node from boot to boot (lib/env/node_cache.h); a line that is not as
+ * For the file that root keeps of a node from boot to boot (lib/cache/node_cache.h); a line that is not as
  * osp_machine_write() writes it refuses the whole. Any thread: no shared state.
  */
 #ifndef OSP_BIND_MACHINE_TEXT_H

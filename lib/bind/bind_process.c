@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* bind_process.c - the CPUs and the memory policy of this process */
 #include "onespine_config.h"
 #include "lib/bind/bind_process.h"
 

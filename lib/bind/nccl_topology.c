@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* nccl_topology.c - NCCL's topology files (NCCL_TOPO_FILE, NCCL_TOPO_DUMP_FILE) turned into
+ * hwloc's */
 #include "lib/bind/nccl_topology.h"
 
 #include <hwloc.h>
@@ -11,8 +13,8 @@
 
 #include "lib/base/arena.h"
 #include "lib/base/text.h"
-#include "lib/base/xml.h"
-#include "lib/bind/nccl_topology_data.h"
+#include "lib/bind/xml.h"
+#include "lib/bind/nccl_topology_private.h"
 
 #define DEPTH_MAX 32
 #define CPUS_MAX  8192

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "lib/base/text.h"
-#include "lib/bind/nccl_topology_data.h"
+#include "lib/bind/nccl_topology_private.h"
 
 #define CLASS_BRIDGE   0x0604
 #define CLASS_GPU      0x0302

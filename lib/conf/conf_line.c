@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* conf_line.c - Slurm's configuration syntax, read character by character with its place */
 #include "lib/conf/conf_line.h"
 
 #include <ctype.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* plugstack.c - plugstack.conf, the list of SPANK plugins, a line at a time as Slurm reads it */
 #include "lib/conf/plugstack.h"
 
 #include <string.h>

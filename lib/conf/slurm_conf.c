@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* slurm_conf.c - slurm.conf with the files that it includes, as Slurm reads it */
 #include "lib/conf/slurm_conf.h"
 
 #include <stdio.h>

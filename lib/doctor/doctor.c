@@ -42,6 +42,8 @@ static const struct rule {
 	{"topology", ON_CONTROLLER, osp_rule_topology,
 	 "onespine.topology is right and has the nodes of slurm.conf"},
 	{"obeyed", ON_CONTROLLER, osp_rule_obeyed, "slurmctld has taken our files as they are now"},
+	{"places", ON_CONTROLLER, osp_rule_places,
+	 "no node that runs has booted since its cloud was asked where it is"},
 	{"backup", ON_CONTROLLER, osp_rule_backup,
 	 "two slurmctlds share StateSaveLocation, where the last good topology lies"},
 	{"node-rank", 0, osp_rule_node_rank, "TopologyParam does not order ranks another way"},
@@ -49,7 +51,8 @@ static const struct rule {
 	{"munge", FOR_GATE, osp_rule_munge, "MUNGE, which signs the gate's messages, answers"},
 	{"gate-config", FOR_GATE, osp_rule_gate_config,
 	 "the gate obeys onespine.yaml on every node"},
-	{"prolog", FOR_GATE, osp_rule_prolog, "slurmd's Prolog and Epilog run the gate"},
+	{"prolog", FOR_GATE, osp_rule_prolog,
+	 "slurmd's Prolog and Epilog run the gate, and can be executed"},
 	{"prolog-flags", FOR_GATE, osp_rule_prolog_flags,
 	 "PrologFlags holds the batch script back until every node's gate is through"},
 	{"prolog-time", FOR_GATE, osp_rule_prolog_time,
@@ -64,6 +67,12 @@ static const struct rule {
 	 "onespine_node.so, which sets environment and binding, can be loaded"},
 	{"rules", 0, osp_rule_site_rules, "the site's rules and node types are right"},
 	{"confined", 0, osp_rule_confined, "jobs that share a node can be bound"},
+	{"ports", FOR_GATE, osp_rule_free_ports,
+	 "ports below 1024 are root's, as the gate's messages need it"},
+	{"hangs", FOR_GATE, osp_rule_hangs,
+	 "the kernel tells a check that hangs from one that others keep waiting"},
+	{"recheck", 0, osp_rule_rechecks_left, "no recheck that was killed has left a node"},
+	{"gpu-start", 0, osp_rule_gpu_start, "this host's GPUs start before a check gives up"},
 	{"running", 0, osp_rule_running, "the slurmctld that runs has read all this"},
 };
 
@@ -154,13 +163,28 @@ void osp_cure_setting(struct osp_diagnosis *diagnosis, const char *key, const ch
 	osp_cure(diagnosis, "%s: %s=%s", diagnosis->facts->conf_path, key, value);
 }
 
+/* Adds the words of a list but those that set what `word` (name=value) sets: Slurm heeds the first. */
+static void add_other_words(struct osp_text *list, const char *value, const char *word)
+{
+	size_t name = strcspn(word, "=");
+
+	while (*value) {
+		size_t length = strcspn(value, ",");
+
+		if (!word[name] || length <= name || strncasecmp(value, word, name + 1) != 0)
+			osp_text_printf(list, "%.*s,", (int)length, value);
+		value += length;
+		value += strspn(value, ",");
+	}
+}
+
 void osp_cure_list(struct osp_diagnosis *diagnosis, const char *key, const char *word)
 {
 	const char *value = osp_slurm_conf_value(diagnosis->facts->conf, key, NULL);
 	struct osp_text list = OSP_TEXT_INIT;
 
 	if (value && strcasecmp(value, "none") != 0)
-		osp_text_printf(&list, "%s,", value);
+		add_other_words(&list, value, word);
 	osp_text_add(&list, word);
 	if (list.failed)
 		diagnosis->findings->failed = true;

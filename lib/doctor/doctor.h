@@ -83,7 +83,25 @@ struct osp_running {
 	const char *job_submit;
 	bool prolog_alloc;
 	bool prolog_defer_batch;
+	const char
+		*trials; /* hostlist: inside reservations of rechecks that have ended; NULL: none */
+	const char *
+		old_places; /* hostlist: run, and have booted since a cloud told their places; NULL: none */
 	enum osp_probe probe;
+};
+
+/* How a script of slurmd's runs the gate. */
+enum osp_gate_call {
+	OSP_GATE_NOT_CALLED,
+	OSP_GATE_CALLED,	  /* `onespine-gate prolog`, or a script of ours */
+	OSP_GATE_CALLED_FORMERLY, /* `onespine gate prolog`, which executes it until release 0.4 */
+};
+
+/* A program that slurmd's Prolog or Epilog is, or that runs the gate for it, and that cannot be executed. */
+struct osp_gate_broken {
+	const char *program; /* NULL: none */
+	const char *file;    /* that names it: of slurm.conf, a script, or a folder of scripts */
+	bool exists;
 };
 
 /* What onespine.yaml asks of the gate; all zero where there is none. */
@@ -91,8 +109,10 @@ struct osp_doctor_gate {
 	bool on;
 	uint32_t budget_s;
 	uint32_t spares_max;
-	bool prolog_runs; /* slurmd's Prolog, or a file that it runs, runs `onespine gate prolog` */
-	bool epilog_runs;
+	const char *program;	   /* onespine-gate, as it is installed */
+	enum osp_gate_call prolog; /* by slurmd's Prolog, or a file that it runs */
+	enum osp_gate_call epilog;
+	struct osp_gate_broken prolog_broken, epilog_broken;
 	bool config_exists; /* onespine.yaml beside slurm.conf */
 	bool config_roots; /* it is root's, and nobody else may write it: else the gate passes it over */
 };
@@ -121,6 +141,9 @@ struct osp_doctor_facts {
 	const char *node_part_error; /* why onespine_node.so cannot be loaded here; NULL: it can */
 	const struct osp_error *rules_error; /* of the site's rules or types; NULL: right */
 
+	const char
+		*late_gpus; /* "gpu0, gpu3": late to start three times in this boot; NULL: none */
+
 	const char *config_path;
 	bool config_exists;
 	bool config_sent; /* slurm.conf includes it as it is now (lib/policy/node_policy.h) */
@@ -143,8 +166,13 @@ struct osp_doctor_facts {
 		state_location_kind; /* a local file system's name, "ext4"; NULL: shared or unknown */
 	struct osp_running running;
 	struct osp_doctor_gate gate;
-	bool binds;	     /* GPUs, and a partition whose steps are bound */
-	bool cores_confined; /* cgroup.conf has ConstrainCores=yes */
+	bool binds;		/* GPUs, and a partition whose steps are bound */
+	bool cores_confined;	/* cgroup.conf has ConstrainCores=yes */
+	uint32_t rechecks_left; /* nodes that a recheck had in hand when it was killed */
+	uint32_t
+		first_free_port; /* net.ipv4.ip_unprivileged_port_start; 0: not known, or all are free */
+	bool first_free_port_known;
+	bool hangs_unknowable; /* this host tells neither pressure (PSI) nor delays (lib/health/hang.h) */
 };
 
 /* --- findings ----------------------------------------------------------------------------------- */

@@ -122,6 +122,21 @@ void osp_rule_obeyed(struct osp_diagnosis *diagnosis)
 	check_copy(diagnosis, facts->topology_path, facts->topology_copy);
 }
 
+void osp_rule_places(struct osp_diagnosis *diagnosis)
+{
+	const char *nodes = diagnosis->facts->running.old_places;
+
+	if (!nodes)
+		return;
+	osp_find(diagnosis, OSP_DOCTOR_WARNING,
+		 "no gang gets nodes that have booted since their places were asked for: %s",
+		 nodes);
+	osp_cure(diagnosis,
+		 "onespine topology discover --from ec2 -o %s; onespine-topology-watch.service "
+		 "does so by itself",
+		 diagnosis->facts->topology_path);
+}
+
 /* --- backup slurmctld --------------------------------------------------------------------------- */
 
 static size_t count_lines(const struct osp_slurm_conf *conf, const char *key)
@@ -142,8 +157,7 @@ void osp_rule_backup(struct osp_diagnosis *diagnosis)
 		return;
 	osp_find(diagnosis, OSP_DOCTOR_WARNING,
 		 "there is a backup slurmctld, and StateSaveLocation (%s) is on %s, which other "
-		 "hosts "
-		 "do not see: what it takes over then lacks jobs and the last good topology",
+		 "hosts do not see: what it takes over then lacks jobs and the last good topology",
 		 osp_slurm_conf_value(facts->conf, "StateSaveLocation", "/var/spool"),
 		 facts->state_location_kind);
 	osp_cure(diagnosis,

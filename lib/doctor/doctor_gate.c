@@ -13,6 +13,7 @@
 #define MESSAGE_TIMEOUT_COUNTED_S     100 /* slurmctld/job_mgr.c: no more of it counts */
 #define CRED_EXPIRE_DEFAULT_S	      120
 #define CRED_EXPIRE_SLOW_S	      100 /* ParallelCluster sets 70 */
+#define REQUEUE_DELAY_SINCE	      0x190b00
 
 void osp_rule_gate_config(struct osp_diagnosis *diagnosis)
 {
@@ -45,15 +46,46 @@ static void check_script(struct osp_diagnosis *diagnosis, const char *key, const
 		 word->file, word->line, facts->plugin_dir, name);
 }
 
+static void check_call(struct osp_diagnosis *diagnosis, enum osp_gate_call call, const char *key,
+		       const char *name)
+{
+	if (call != OSP_GATE_CALLED_FORMERLY)
+		return;
+	osp_find(diagnosis, OSP_DOCTOR_WARNING,
+		 "%s runs the gate as 'onespine gate %s', which release 0.4 no longer has", key,
+		 name);
+	osp_cure(diagnosis, "write %s %s instead", diagnosis->facts->gate.program, name);
+}
+
+static void check_broken(struct osp_diagnosis *diagnosis, const struct osp_gate_broken *broken,
+			 const char *key, const char *without)
+{
+	osp_find(diagnosis, OSP_DOCTOR_WRONG, "%s runs %s (%s), which %s: %s", key, broken->program,
+		 broken->file, broken->exists ? "is not executable" : "is not on this host",
+		 without);
+	if (broken->exists)
+		osp_cure(diagnosis, "chmod a+x %s", broken->program);
+	else
+		osp_cure(diagnosis, "install it, or have %s name what is there: the gate is %s",
+			 broken->file, diagnosis->facts->gate.program);
+}
+
 void osp_rule_prolog(struct osp_diagnosis *diagnosis)
 {
+	static const char no_prolog[] = "nodes are not proven before a job";
+	static const char no_epilog[] = "what a node suffered in a job is not on record";
 	const struct osp_doctor_gate *gate = &diagnosis->facts->gate;
 
-	if (!gate->prolog_runs)
-		check_script(diagnosis, "Prolog", "prolog", "nodes are not proven before a job");
-	if (!gate->epilog_runs)
-		check_script(diagnosis, "Epilog", "epilog",
-			     "what a node suffered in a job is not on record");
+	if (gate->prolog_broken.program)
+		check_broken(diagnosis, &gate->prolog_broken, "Prolog", no_prolog);
+	else if (!gate->prolog)
+		check_script(diagnosis, "Prolog", "prolog", no_prolog);
+	if (gate->epilog_broken.program)
+		check_broken(diagnosis, &gate->epilog_broken, "Epilog", no_epilog);
+	else if (!gate->epilog)
+		check_script(diagnosis, "Epilog", "epilog", no_epilog);
+	check_call(diagnosis, gate->prolog, "Prolog", "prolog");
+	check_call(diagnosis, gate->epilog, "Epilog", "epilog");
 }
 
 void osp_rule_prolog_flags(struct osp_diagnosis *diagnosis)
@@ -113,10 +145,8 @@ void osp_rule_prolog_time(struct osp_diagnosis *diagnosis)
 	if (batch_s + message_s <= budget_s) {
 		osp_find(diagnosis, OSP_DOCTOR_WRONG,
 			 "BatchStartTimeout (%u s) and MessageTimeout (%u s) together are no "
-			 "longer than "
-			 "the gate's budget (%u s): slurmctld would take a job that is being "
-			 "checked "
-			 "for lost",
+			 "longer than the gate's budget (%u s): slurmctld would take a job that "
+			 "is being checked for lost",
 			 batch_s, message_s, budget_s);
 		snprintf(value, sizeof(value), "%u", budget_s + 60);
 		osp_cure_setting(diagnosis, "BatchStartTimeout", value);
@@ -124,8 +154,7 @@ void osp_rule_prolog_time(struct osp_diagnosis *diagnosis)
 	if (prolog_s <= budget_s) {
 		osp_find(diagnosis, OSP_DOCTOR_WRONG,
 			 "PrologEpilogTimeout (%u s) ends a Prolog within the gate's budget (%u "
-			 "s), and "
-			 "drains the node for it",
+			 "s), and drains the node for it",
 			 prolog_s, budget_s);
 		snprintf(value, sizeof(value), "%u", budget_s + 60);
 		osp_cure_setting(diagnosis, "PrologEpilogTimeout", value);
@@ -138,29 +167,37 @@ void osp_rule_prolog_hold(struct osp_diagnosis *diagnosis)
 		return;
 	osp_find(diagnosis, OSP_DOCTOR_WARNING,
 		 "SchedulerParameters lacks nohold_on_prolog_fail: where a Prolog fails all the "
-		 "same "
-		 "(slurmd killed, disk full) the job is held for ever");
+		 "same (slurmd killed, disk full) the job is held for ever");
 	osp_cure_list(diagnosis, "SchedulerParameters", "nohold_on_prolog_fail");
 }
 
+/* The delay of SchedulerParameters goes before the credentials' life, from 25.11 on (_requeue_delay() of
+ * slurmctld/job_mgr.c), and shortens nothing else. */
 void osp_rule_requeue_delay(struct osp_diagnosis *diagnosis)
 {
 	const struct osp_slurm_conf *conf = diagnosis->facts->conf;
-	unsigned long expire_s = CRED_EXPIRE_DEFAULT_S;
+	bool settable = diagnosis->facts->slurm >= REQUEUE_DELAY_SINCE;
+	unsigned long delay_s = CRED_EXPIRE_DEFAULT_S;
+	const char *source = "cred_expire";
 	char value[32];
 
 	if (osp_slurm_list_has(osp_slurm_conf_value(conf, "AuthInfo", NULL), "cred_expire", value,
 			       sizeof(value)))
-		expire_s = strtoul(value, NULL, 10);
-	if (expire_s <= CRED_EXPIRE_SLOW_S ||
-	    osp_slurm_list_has(osp_slurm_conf_value(conf, "SchedulerParameters", NULL),
-			       "requeue_delay", value, sizeof(value)))
+		delay_s = strtoul(value, NULL, 10);
+	if (settable && osp_slurm_list_has(osp_slurm_conf_value(conf, "SchedulerParameters", NULL),
+					   "requeue_delay", value, sizeof(value))) {
+		delay_s = strtoul(value, NULL, 10);
+		source = "requeue_delay";
+	}
+	if (delay_s <= CRED_EXPIRE_SLOW_S)
 		return;
 	osp_find(diagnosis, OSP_DOCTOR_WARNING,
-		 "a job that the gate puts back starts again only after cred_expire (%lu s) and a "
-		 "second",
-		 expire_s);
-	osp_cure_list(diagnosis, "AuthInfo", "cred_expire=70");
+		 "a job that the gate puts back starts again only after %s (%lu s) and a second",
+		 source, delay_s);
+	if (settable)
+		osp_cure_list(diagnosis, "SchedulerParameters", "requeue_delay=5");
+	else
+		osp_cure_list(diagnosis, "AuthInfo", "cred_expire=70");
 }
 
 void osp_rule_spares(struct osp_diagnosis *diagnosis)
@@ -175,8 +212,7 @@ void osp_rule_spares(struct osp_diagnosis *diagnosis)
 	if (osp_setting_has(diagnosis, "SlurmctldParameters", "enable_stepmgr")) {
 		osp_find(diagnosis, OSP_DOCTOR_WRONG,
 			 "SlurmctldParameters has enable_stepmgr: steps would still count the "
-			 "spares "
-			 "that were released");
+			 "spares that were released");
 		osp_cure(diagnosis, "take it out, or set gate: spares: 0 in onespine.yaml");
 	}
 }

@@ -45,3 +45,69 @@ void osp_rule_confined(struct osp_diagnosis *diagnosis)
 		 plugins, cgroup ? ", and cgroup.conf has no ConstrainCores=yes" : "");
 	osp_cure_setting(diagnosis, "TaskPlugin", "task/affinity,task/cgroup");
 }
+
+/* A message of the gate counts only from such a port (gate/gate_peer.c). */
+#define ROOTS_PORTS 1024
+
+void osp_rule_free_ports(struct osp_diagnosis *diagnosis)
+{
+	const struct osp_doctor_facts *facts = diagnosis->facts;
+
+	if (!facts->first_free_port_known || facts->first_free_port >= ROOTS_PORTS)
+		return;
+	osp_find(diagnosis, OSP_DOCTOR_WARNING,
+		 "net.ipv4.ip_unprivileged_port_start is %u: users can send from ports below %d, "
+		 "which the gate takes for root's; a MUNGE credential of root still stands before "
+		 "them",
+		 facts->first_free_port, ROOTS_PORTS);
+	osp_cure(diagnosis,
+		 "sysctl -w net.ipv4.ip_unprivileged_port_start=%d, and in /etc/sysctl.d",
+		 ROOTS_PORTS);
+}
+
+void osp_rule_hangs(struct osp_diagnosis *diagnosis)
+{
+	if (!diagnosis->facts->hangs_unknowable)
+		return;
+	osp_find(diagnosis, OSP_DOCTOR_WARNING,
+		 "neither /proc/pressure nor kernel.task_delayacct is there to read: a driver that "
+		 "hangs is not told from a check that others keep waiting, so a hang drains no "
+		 "node");
+	osp_cure(diagnosis, "boot with psi=1, or sysctl -w kernel.task_delayacct=1, and in "
+			    "/etc/sysctl.d");
+}
+
+void osp_rule_rechecks_left(struct osp_diagnosis *diagnosis)
+{
+	uint32_t count = diagnosis->facts->rechecks_left;
+	const char *nodes = diagnosis->facts->running.trials;
+
+	if (nodes) {
+		osp_find(diagnosis, OSP_DOCTOR_WRONG,
+			 "slurmctld has reservations of rechecks that have ended, and no job gets "
+			 "these nodes: %s",
+			 nodes);
+		osp_cure(diagnosis, "onespine recheck takes them over, and checks the nodes anew");
+	}
+	if (!count)
+		return;
+	osp_find(diagnosis, OSP_DOCTOR_WRONG,
+		 "a recheck that was killed has left %u node%s inside reservations of root's",
+		 count, count == 1 ? "" : "s");
+	osp_cure(diagnosis, "onespine recheck takes over what is left");
+}
+
+/* check/base/gpu_starts.h: from then on no check calls it an error of its own. */
+void osp_rule_gpu_start(struct osp_diagnosis *diagnosis)
+{
+	const char *gpus = diagnosis->facts->late_gpus;
+
+	if (!gpus)
+		return;
+	osp_find(diagnosis, OSP_DOCTOR_WARNING,
+		 "%s did not start within the time of a check, three times or more since this host "
+		 "booted",
+		 gpus);
+	osp_cure(diagnosis, "start nvidia-persistenced at boot, or nvidia-smi -pm 1, so that the "
+			    "driver keeps the GPUs awake; if persistence is on, reboot");
+}

@@ -70,8 +70,7 @@ void osp_rule_folders(struct osp_diagnosis *diagnosis)
 			continue;
 		osp_find(diagnosis, OSP_DOCTOR_WRONG,
 			 "PluginDir names %s, which is not on this host: no command and no daemon "
-			 "of "
-			 "Slurm works here",
+			 "of Slurm works here",
 			 facts->folders[i].path);
 		osp_cure(diagnosis,
 			 "install Onespine here, or take the directory out of PluginDir");

@@ -54,15 +54,20 @@ osp_rule_f osp_rule_configless;
 osp_rule_f osp_rule_config;
 osp_rule_f osp_rule_topology;
 osp_rule_f osp_rule_obeyed;
+osp_rule_f osp_rule_places;
 osp_rule_f osp_rule_backup;
 osp_rule_f osp_rule_node_rank;
 osp_rule_f osp_rule_backfill;
 osp_rule_f osp_rule_munge;
 osp_rule_f osp_rule_running;
 /* doctor_node.c */
+osp_rule_f osp_rule_free_ports;
+osp_rule_f osp_rule_hangs;
+osp_rule_f osp_rule_rechecks_left;
 osp_rule_f osp_rule_node_part;
 osp_rule_f osp_rule_site_rules;
 osp_rule_f osp_rule_confined;
+osp_rule_f osp_rule_gpu_start;
 /* doctor_gate.c */
 osp_rule_f osp_rule_gate_config;
 osp_rule_f osp_rule_prolog;

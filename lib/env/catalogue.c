@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* catalogue.c - the kinds of nodes that Onespine knows, from the files of etc/instances */
 #include "onespine_config.h"
 #include "lib/env/catalogue.h"
 
@@ -8,7 +9,7 @@
 #include <string.h>
 
 #include "lib/base/document.h"
-#include "lib/base/folder.h"
+#include "lib/env/folder.h"
 #include "lib/base/glob.h"
 #include "lib/base/text.h"
 
@@ -68,6 +69,7 @@ static const struct field {
 	{FIELD(network_mbps), NUMBER, NULL, 0, (int64_t)1 << 40},
 	{FIELD(nvlink), NUMBER, NULL, 0, 100},
 	{FIELD(nvswitches), NUMBER, NULL, 0, 1024},
+	{FIELD(pcie_gts), NUMBER, NULL, 0, 128},
 };
 
 #define FIELD_COUNT (sizeof(fields) / sizeof(fields[0]))
@@ -124,7 +126,7 @@ static int take_field(const struct osp_document *document, const struct osp_valu
 	case ANSWER:
 		if (osp_value_bool(document, value, &flag, error))
 			return -1;
-		*(enum osp_answer *)place = flag ? OSP_YES : OSP_NO;
+		*(enum osp_truth *)place = flag ? OSP_YES : OSP_NO;
 		return 0;
 	}
 	return 0;

@@ -28,7 +28,7 @@
 #include <stdint.h>
 
 #include "lib/base/error.h"
-#include "lib/base/version.h"
+#include "lib/env/version.h"
 
 /* Words that are not said are NULL, numbers -1. They live as long as the catalogue. */
 struct osp_instance {
@@ -55,7 +55,8 @@ struct osp_instance {
 	int64_t network_mbps;
 	int64_t nvlink; /* generation; 0: none */
 	int64_t nvswitches;
-	enum osp_answer rdma_read; /* can the NIC read remote memory? */
+	int64_t pcie_gts;	  /* GT/s a lane of the slowest PCIe link between host and GPU */
+	enum osp_truth rdma_read; /* can the NIC read remote memory? */
 };
 
 /* The words of which a key of a type must be one ("fabric": efa, infiniband, ...); NULL where it takes any word. */

@@ -1,14 +1,45 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* env_lint.c - what a job script sets, and what the rules say of it */
 #include "lib/env/env_lint.h"
 
+#include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+
+#include "lib/base/arena.h"
+#include "lib/base/text.h"
+#include "lib/env/script_shape.h"
+
+/* How much longer or shorter a mistyped name is; one that is further off is another name, not a wrong one. */
+#define MISTYPED_MAX 2
 
 struct osp_findings {
+	struct osp_arena arena;		/* rules and settings that are made for a finding */
 	struct osp_variable *variables; /* the script's, one a setting */
 	struct osp_decisions *decisions;
 	struct osp_finding *list;
-	size_t count;
+	size_t count, room;
 };
+
+static int append(void *context, const struct osp_finding *finding)
+{
+	struct osp_findings *findings = context;
+	size_t room = findings->room ? findings->room * 2 : 32;
+	struct osp_finding *larger;
+
+	if (findings->count == findings->room) {
+		larger = realloc(findings->list, room * sizeof(*larger));
+		if (!larger)
+			return -1;
+		findings->list = larger;
+		findings->room = room;
+	}
+	findings->list[findings->count++] = *finding;
+	return 0;
+}
+
+/* --- the rules -------------------------------------------------------------------------------- */
 
 /* What a decision finds; false where it is nothing against the script. */
 static bool to_finding(const struct osp_findings *findings, const struct osp_script *script,
@@ -64,11 +95,11 @@ static void sort_findings(struct osp_findings *findings, struct osp_finding *roo
 	}
 }
 
-static int collect(struct osp_findings *findings, const struct osp_rule_set *rules,
-		   const struct osp_facts *facts, const struct osp_script *script)
+static int judge_by_rules(struct osp_findings *findings, const struct osp_rule_set *rules,
+			  const struct osp_facts *facts, const struct osp_script *script)
 {
-	size_t settings = osp_script_count(script), decisions;
-	struct osp_finding *room;
+	size_t settings = osp_script_count(script);
+	struct osp_finding finding;
 
 	findings->variables = calloc(settings + 1, sizeof(*findings->variables));
 	if (!findings->variables)
@@ -84,26 +115,182 @@ static int collect(struct osp_findings *findings, const struct osp_rule_set *rul
 	findings->decisions = osp_rules_decide(rules, facts, findings->variables, settings, NULL);
 	if (!findings->decisions)
 		return -1;
-	decisions = osp_decisions_count(findings->decisions);
-	findings->list = calloc(decisions + 1, sizeof(*findings->list));
-	room = calloc(decisions + 1, sizeof(*room));
-	for (size_t i = 0; findings->list && room && i < decisions; i++) {
+	for (size_t i = 0; i < osp_decisions_count(findings->decisions); i++) {
 		if (to_finding(findings, script, osp_decisions_at(findings->decisions, i),
-			       &findings->list[findings->count]))
-			findings->count++;
+			       &finding) &&
+		    append(findings, &finding))
+			return -1;
 	}
-	if (findings->list && room)
-		sort_findings(findings, room);
-	free(room);
-	return findings->list && room ? 0 : -1;
+	return 0;
 }
 
-struct osp_findings *osp_lint(const struct osp_rule_set *rules, const struct osp_facts *facts,
+/* Whether the finding only guesses at a value that a shell still puts in. */
+static bool guesses(const struct osp_finding *finding)
+{
+	return !finding->certain && finding->setting && finding->setting->unexpanded;
+}
+
+/* The gravest guess among those from `start` on that are about one setting; `end` gets where they end. */
+static size_t gravest_guess(const struct osp_findings *findings, size_t start, size_t *end)
+{
+	const struct osp_finding *list = findings->list;
+	size_t at = start, best = SIZE_MAX;
+
+	for (; at < findings->count && list[at].setting == list[start].setting; at++) {
+		if (guesses(&list[at]) &&
+		    (best == SIZE_MAX || list[at].rule->severity < list[best].rule->severity))
+			best = at;
+	}
+	*end = at;
+	return best;
+}
+
+/* Keeps one guess about each setting: several about one unknown value tell no more. The findings are in
+ * order, so those about one setting follow each other. */
+static void keep_gravest_guesses(struct osp_findings *findings)
+{
+	size_t kept = 0, end;
+
+	for (size_t start = 0; start < findings->count; start = end) {
+		size_t best = gravest_guess(findings, start, &end);
+
+		for (size_t at = start; at < end; at++) {
+			if (!guesses(&findings->list[at]) || at == best)
+				findings->list[kept++] = findings->list[at];
+		}
+	}
+	findings->count = kept;
+}
+
+/* --- variables that nothing reads ------------------------------------------------------------- */
+
+/* A copy in the arena; NULL without memory. */
+static const char *keep(struct osp_findings *findings, const char *text)
+{
+	return osp_arena_copy(&findings->arena, text, strlen(text));
+}
+
+/* The words of V1 and V2. */
+static void describe(const struct osp_variable_judgement *judgement, char *reason,
+		     size_t reason_bytes, char *cure, size_t cure_bytes)
+{
+	if (judgement->state == OSP_VARIABLE_MISSED)
+		snprintf(reason, reason_bytes, "%s reads it in releases %s only", judgement->of,
+			 judgement->range);
+	else
+		snprintf(reason, reason_bytes, "no release of %s reads it (%s were looked at)",
+			 judgement->of, judgement->releases);
+	if (judgement->nearest)
+		snprintf(cure, cure_bytes, "%s, if that is meant", judgement->nearest);
+	else
+		snprintf(cure, cure_bytes, "leave it unset");
+}
+
+/* Whether a name is so near to a known one that it was probably mistyped, and programs get it. */
+static bool is_mistyped(const struct osp_setting *setting, const char *nearest)
+{
+	size_t given = strlen(setting->name), meant = nearest ? strlen(nearest) : 0;
+
+	return nearest && !setting->own && given <= meant + MISTYPED_MAX &&
+	       meant <= given + MISTYPED_MAX;
+}
+
+/* V1: a name that nothing reads. V2: one that this release, or the newest, does not read. */
+static int find_unread(struct osp_findings *findings, const struct osp_setting *setting,
+		       const struct osp_variable_judgement *judgement)
+{
+	bool missed = judgement->state == OSP_VARIABLE_MISSED;
+	struct osp_rule *rule = osp_arena_take(&findings->arena, sizeof(*rule));
+	struct osp_finding finding = {
+		.rule = rule, .setting = setting, .variable = setting->name, .certain = true};
+	char reason[256], cure[160];
+
+	if (!rule)
+		return -1;
+	describe(judgement, reason, sizeof(reason), cure, sizeof(cure));
+	rule->id = missed ? "V2" : "V1";
+	rule->action = OSP_RULE_WARN;
+	rule->severity = missed					    ? OSP_SEVERITY_OBSOLETE
+			 : is_mistyped(setting, judgement->nearest) ? OSP_SEVERITY_HARMFUL
+								    : OSP_SEVERITY_NOTE;
+	rule->reason = keep(findings, reason);
+	rule->cure = keep(findings, cure);
+	rule->source = judgement->source;
+	if (!rule->reason || !rule->cure)
+		return -1;
+	return append(findings, &finding);
+}
+
+static int judge_names(struct osp_findings *findings, const struct osp_variables *variables,
+		       const struct osp_facts *facts, const struct osp_script *script)
+{
+	struct osp_variable_judgement judgement;
+
+	for (size_t i = 0; i < osp_script_count(script); i++) {
+		const struct osp_setting *setting = osp_script_at(script, i);
+
+		osp_variables_judge(variables, facts, setting->name, &judgement);
+		if ((judgement.state == OSP_VARIABLE_UNKNOWN ||
+		     judgement.state == OSP_VARIABLE_MISSED) &&
+		    find_unread(findings, setting, &judgement))
+			return -1;
+	}
+	return 0;
+}
+
+/* --- options ---------------------------------------------------------------------------------- */
+
+/* Keeps a copy of the finding's setting where it is not one of the script's. */
+static int take_shape(void *context, const struct osp_finding *finding)
+{
+	struct osp_findings *findings = context;
+	struct osp_finding kept = *finding;
+	struct osp_setting *setting = osp_arena_take(&findings->arena, sizeof(*setting));
+
+	if (!setting)
+		return -1;
+	*setting = *finding->setting;
+	setting->name = keep(findings, finding->setting->name);
+	setting->value = keep(findings, finding->setting->value);
+	kept.setting = setting;
+	kept.variable = setting->name;
+	return setting->name && setting->value ? append(findings, &kept) : -1;
+}
+
+/* --- all -------------------------------------------------------------------------------------- */
+
+static int collect(struct osp_findings *findings, const struct osp_rule_set *rules,
+		   const struct osp_variables *variables, const struct osp_facts *given,
+		   const struct osp_script *script)
+{
+	unsigned nodes = osp_script_nodes(script);
+	struct osp_facts facts = *given;
+	struct osp_finding *room;
+	char words[16];
+
+	snprintf(words, sizeof(words), "%u", nodes);
+	if (nodes && !facts.facts[OSP_FACT_NODES].known)
+		osp_facts_set(&facts, OSP_FACT_NODES, words, NULL);
+	if (judge_by_rules(findings, rules, &facts, script) ||
+	    (variables && judge_names(findings, variables, &facts, script)) ||
+	    osp_script_shape(script, &facts, take_shape, findings))
+		return -1;
+	room = calloc(findings->count + 1, sizeof(*room));
+	if (room)
+		sort_findings(findings, room);
+	free(room);
+	if (room)
+		keep_gravest_guesses(findings);
+	return room ? 0 : -1;
+}
+
+struct osp_findings *osp_lint(const struct osp_rule_set *rules,
+			      const struct osp_variables *variables, const struct osp_facts *facts,
 			      const struct osp_script *script, struct osp_error *error)
 {
 	struct osp_findings *findings = calloc(1, sizeof(*findings));
 
-	if (findings && !collect(findings, rules, facts, script))
+	if (findings && !collect(findings, rules, variables, facts, script))
 		return findings;
 	osp_findings_free(findings);
 	osp_error_set(error, "out of memory");
@@ -114,6 +301,7 @@ void osp_findings_free(struct osp_findings *findings)
 {
 	if (!findings)
 		return;
+	osp_arena_free(&findings->arena);
 	osp_decisions_free(findings->decisions);
 	free(findings->variables);
 	free(findings->list);

@@ -15,6 +15,10 @@
  *	: ${A:=b}               and A=${A:-b}: b, where nobody has said otherwise
  *	O="--export=A=b"        options that wait in a variable or an array, of all of these programs
  *
+ * A value that only names variables which the script has set before, each to one value, is taken with
+ * these values: I=eth0; A=$I. The options of sbatch, srun and training programs are read too
+ * (lib/env/script_options.h).
+ *
  * Any thread, any daemon: no shared state.
  */
 #ifndef OSP_ENV_LINT_H
@@ -25,6 +29,8 @@
 
 #include "lib/base/error.h"
 #include "lib/env/rules.h"
+#include "lib/env/script_options.h"
+#include "lib/env/variables.h"
 
 #define OSP_SCRIPT_BYTES_MAX	((size_t)4 * 1024 * 1024) /* Slurm's own max_script_size */
 #define OSP_SCRIPT_SETTINGS_MAX 20000
@@ -34,6 +40,9 @@ struct osp_setting {
 	const char *value;
 	bool unexpanded; /* the shell still puts something in */
 	bool extends;	 /* and that is what the variable had before, alone: A=b:$A */
+	bool fallback;	 /* only where nothing was set before: A=${A:-b} */
+	bool own;	 /* nothing exports it: a name that nothing knows is the script's own */
+	bool in_step;	 /* each task of an srun sets it by itself: srun bash -c 'A=b' */
 	int line;
 	int column;
 };
@@ -47,9 +56,10 @@ void osp_script_free(struct osp_script *script); /* NULL is allowed */
 size_t osp_script_count(const struct osp_script *script);
 /* In the order of the text. */
 const struct osp_setting *osp_script_at(const struct osp_script *script, size_t index);
+const struct osp_script_options *osp_script_options(const struct osp_script *script);
 
 struct osp_finding {
-	const struct osp_rule *rule;
+	const struct osp_rule *rule; /* of the rules, or made for this finding (V1, V2, S1 to S8) */
 	const struct osp_setting *setting; /* NULL: severity missing, no line to name */
 	const char *value;		   /* missing: what is missing */
 	const char *variable;		   /* missing: of this; else as in the setting */
@@ -59,11 +69,15 @@ struct osp_finding {
 struct osp_findings;
 
 /*
- * What the rules say against the script's settings, by line and column; then what is missing: the
- * rules of severity missing that hold, and whose variable the script does not set. The script and
- * the rules must outlive the result. NULL with `error` set when memory ran out.
+ * What the rules say against the script's settings, which of its variables nothing reads (`variables`;
+ * NULL: not asked), and what its options do that users do not mean (lib/env/script_shape.h), by line and
+ * column; then what is missing: the rules of severity missing that hold, and whose variable the script
+ * does not set. The number of nodes that the script asks for counts as the fact `nodes` where that is
+ * unknown. The script, the rules and the variables must outlive the result. NULL with `error` set when
+ * memory ran out.
  */
-struct osp_findings *osp_lint(const struct osp_rule_set *rules, const struct osp_facts *facts,
+struct osp_findings *osp_lint(const struct osp_rule_set *rules,
+			      const struct osp_variables *variables, const struct osp_facts *facts,
 			      const struct osp_script *script, struct osp_error *error);
 void osp_findings_free(struct osp_findings *findings); /* NULL is allowed */
 size_t osp_findings_count(const struct osp_findings *findings);

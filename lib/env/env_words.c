@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* env_words.c - a node's facts, decisions and findings, as people read them */
 #include "lib/env/env_words.h"
 
 #include <inttypes.h>
@@ -17,7 +18,7 @@ static const char *const section_names[] = {
 };
 
 /* The order of the sections. */
-static const enum osp_outcome sections[] = {
+static const enum osp_rule_outcome sections[] = {
 	OSP_OUTCOME_SET,    OSP_OUTCOME_KEPT, OSP_OUTCOME_UNSET,
 	OSP_OUTCOME_WARNED, OSP_OUTCOME_OPEN, OSP_OUTCOME_LEFT,
 };
@@ -51,6 +52,7 @@ static void print_instance(const struct osp_instance *instance, struct osp_text 
 		part(text, ", NVLink ", instance->nvlink, "");
 	if (instance->nvswitches > 0)
 		part(text, ", ", instance->nvswitches, " NVSwitches");
+	part(text, ", PCIe of ", instance->pcie_gts, " GT/s");
 	osp_text_printf(text, "\n  source: %s\n", instance->source);
 }
 
@@ -203,7 +205,7 @@ static void print_row(const struct osp_env_view *view, const struct osp_decision
 }
 
 static void print_section(const struct osp_env_view *view, const struct osp_decisions *decisions,
-			  enum osp_outcome outcome, struct osp_text *text)
+			  enum osp_rule_outcome outcome, struct osp_text *text)
 {
 	size_t count = osp_decisions_count(decisions);
 	struct osp_text first = OSP_TEXT_INIT;
@@ -259,10 +261,8 @@ static void print_finding(const struct osp_env_view *view, const char *file,
 	const struct osp_rule *rule = finding->rule;
 	const struct osp_setting *setting = finding->setting;
 
-	osp_text_printf(text, "%s:", file);
-	if (setting)
-		osp_text_printf(text, "%d:%d:", setting->line, setting->column);
-	osp_text_printf(text, " %s", osp_severity_name(rule->severity));
+	osp_text_printf(text, "%s:%d:%d: %s", file, setting->line, setting->column,
+			osp_severity_name(rule->severity));
 	if (!finding->certain) {
 		struct osp_text where = OSP_TEXT_INIT;
 
@@ -272,19 +272,44 @@ static void print_finding(const struct osp_env_view *view, const char *file,
 		text->failed |= where.failed;
 		osp_text_free(&where);
 	}
-	osp_text_printf(text, ": %s=%s: %s\n", finding->variable,
-			setting ? setting->value : finding->value, rule->reason);
+	osp_text_printf(text, ": %s%s%s: %s\n", finding->variable,
+			*finding->variable == '-' && !*setting->value ? "" : "=", setting->value,
+			rule->reason);
 	if (rule->cure)
 		osp_text_printf(text, "    cure: %s\n", rule->cure);
-	else if (!setting)
-		osp_text_add(text,
-			     "    cure: --gang-env=auto sets it; without that, set it here\n");
 	osp_text_printf(text, "    rule %s: %s\n", rule->id, rule->source);
+}
+
+/* One line of what the script leaves to us: no fault of the script's. */
+static void print_set_for_it(const char *file, const struct osp_findings *findings,
+			     struct osp_text *text)
+{
+	bool any = false;
+
+	for (size_t i = 0; i < osp_findings_count(findings); i++) {
+		const struct osp_finding *finding = osp_findings_at(findings, i);
+
+		if (finding->setting)
+			continue;
+		if (!any)
+			osp_text_printf(text,
+					"%s: --gang-env=auto, the default, sets in the job:", file);
+		osp_text_printf(text, "%s %s=%s", any ? "," : "", finding->variable,
+				finding->value);
+		any = true;
+	}
+	if (any)
+		osp_text_add(text, "\n");
 }
 
 void osp_env_print_findings(const struct osp_env_view *view, const char *file,
 			    const struct osp_findings *findings, struct osp_text *text)
 {
-	for (size_t i = 0; i < osp_findings_count(findings); i++)
-		print_finding(view, file, osp_findings_at(findings, i), text);
+	for (size_t i = 0; i < osp_findings_count(findings); i++) {
+		const struct osp_finding *finding = osp_findings_at(findings, i);
+
+		if (finding->setting)
+			print_finding(view, file, finding, text);
+	}
+	print_set_for_it(file, findings, text);
 }

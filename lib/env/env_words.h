@@ -26,7 +26,8 @@ void osp_env_print_decisions(const struct osp_env_view *view, const struct osp_d
 /* The same without the rules that ask for what is not known, of which it says how many there are. */
 void osp_env_print_decided(const struct osp_env_view *view, const struct osp_decisions *decisions,
 			   struct osp_text *text);
-/* "FILE:LINE:COLUMN: fatal: NAME=VALUE: reason", then cure and source. */
+/* Prints "FILE:LINE:COLUMN: fatal: NAME=VALUE: reason", then cure and source, for each finding; then one line of what
+ * the script leaves unset and --gang-env=auto sets. */
 void osp_env_print_findings(const struct osp_env_view *view, const char *file,
 			    const struct osp_findings *findings, struct osp_text *text);
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* facts.c - what is known of a node, of its software and of a job's shape */
 #include "lib/env/facts.h"
 
 #include <ctype.h>
@@ -21,6 +22,7 @@ static const struct {
 	[OSP_FACT_CUDA] = {"cuda", OSP_FACT_VERSION},
 	[OSP_FACT_KERNEL] = {"kernel", OSP_FACT_VERSION},
 	[OSP_FACT_GDRCOPY] = {"gdrcopy", OSP_FACT_VERSION},
+	[OSP_FACT_SLURM] = {"slurm", OSP_FACT_VERSION},
 	[OSP_FACT_INSTANCE] = {"instance", OSP_FACT_WORD},
 	[OSP_FACT_PROVIDER] = {"provider", OSP_FACT_WORD},
 	[OSP_FACT_VENDOR] = {"vendor", OSP_FACT_WORD},

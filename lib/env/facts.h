@@ -3,7 +3,7 @@
  * facts.h - what is known of a node, of its software and of a job's shape
  *
  * The words that rules may ask about. A fact that was never set is unknown, and no rule takes it
- * for anything: nothing is guessed. Versions are lib/base/version.h's; numbers are whole.
+ * for anything: nothing is guessed. Versions are lib/env/version.h's; numbers are whole.
  *
  * Any thread, any daemon: no shared state, no allocation. A struct osp_facts is about 10 KB.
  */
@@ -15,7 +15,7 @@
 #include <stdint.h>
 
 #include "lib/base/error.h"
-#include "lib/base/version.h"
+#include "lib/env/version.h"
 #include "lib/env/catalogue.h"
 
 #define OSP_FACT_BYTES 256
@@ -30,6 +30,7 @@ enum osp_fact_id {
 	OSP_FACT_CUDA,
 	OSP_FACT_KERNEL,
 	OSP_FACT_GDRCOPY,
+	OSP_FACT_SLURM, /* the cluster's */
 	/* the node */
 	OSP_FACT_INSTANCE, /* the catalogue's name of it */
 	OSP_FACT_PROVIDER,

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* node_facts.c - what files tell of this node and of the software on it */
 #include "onespine_config.h"
 #include "lib/env/node_facts.h"
 

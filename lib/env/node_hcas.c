@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* node_hcas.c - the InfiniBand and RoCE adapters that stand near a GPU */
 #include "onespine_config.h"
 #include "lib/env/node_hcas.h"
 

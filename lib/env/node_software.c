@@ -1,26 +1,30 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* node_software.c - versions of the libraries that a job would load, from files alone */
 #include "onespine_config.h"
 #include "lib/env/node_software.h"
 
 #include <ctype.h>
 #include <dirent.h>
+#include <errno.h>
 #include <limits.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "lib/base/document.h"
 #include "lib/base/text.h"
 
-#define LIBRARY_BYTES_MAX ((size_t)64 * 1024 * 1024)
-#define LIST_BYTES_MAX	  ((size_t)1024 * 1024)
-#define CACHE_BYTES_MAX	  ((size_t)16 * 1024 * 1024)
-#define VERSION_BYTES	  64
+#define LIST_BYTES_MAX	((size_t)1024 * 1024)
+#define CACHE_BYTES_MAX ((size_t)16 * 1024 * 1024)
+#define VERSION_BYTES	64
 
-#define INSTALLER_LIST	  "/opt/amazon/efa_installed_packages"
-#define CUDA_VERSION	  "/usr/local/cuda/version.json"
-#define LOADER_CACHE	  "/etc/ld.so.cache"
+#define INSTALLER_LIST	"/opt/amazon/efa_installed_packages"
+#define CUDA_VERSION	"/usr/local/cuda/version.json"
+#define LOADER_CACHE	"/etc/ld.so.cache"
 
 /* Where NCCL stands on usual nodes and in usual images; from NCCL_PLACES on, where the EFA installer
  * and older images put aws-ofi-nccl; then what tells of the rest. */
@@ -70,82 +74,145 @@ static const char *version_at(const char *text, char *buffer)
 	return buffer;
 }
 
+/* --- what is spent ---------------------------------------------------------------------------- */
+
+struct budget {
+	size_t folder_count, names_left, bytes_left;
+	uint64_t until_ms;
+	bool spent;
+	struct {
+		dev_t device;
+		ino_t inode;
+	} folders[OSP_SOFTWARE_FOLDERS_MAX];
+};
+
+static uint64_t now_ms(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+}
+
+static void begin(struct budget *budget)
+{
+	budget->folder_count = 0;
+	budget->names_left = OSP_SOFTWARE_NAMES_MAX;
+	budget->bytes_left = OSP_SOFTWARE_BYTES_MAX;
+	budget->until_ms = now_ms() + OSP_SOFTWARE_MS_MAX;
+	budget->spent = false;
+}
+
+/* Whether this folder was not looked at yet, and may be. */
+static bool enter(struct budget *budget, DIR *folder)
+{
+	struct stat status;
+
+	if (fstat(dirfd(folder), &status))
+		return false;
+	for (size_t i = 0; i < budget->folder_count; i++) {
+		if (budget->folders[i].device == status.st_dev &&
+		    budget->folders[i].inode == status.st_ino)
+			return false;
+	}
+	if (budget->folder_count == OSP_SOFTWARE_FOLDERS_MAX || now_ms() >= budget->until_ms) {
+		budget->spent = true;
+		return false;
+	}
+	budget->folders[budget->folder_count].device = status.st_dev;
+	budget->folders[budget->folder_count++].inode = status.st_ino;
+	return true;
+}
+
+/* The folder's next name, or NULL at its end or the budget's. */
+static const char *next_name(struct budget *budget, DIR *folder)
+{
+	struct dirent *entry;
+
+	if (!budget->names_left || (budget->names_left % 64 == 0 && now_ms() >= budget->until_ms))
+		budget->spent = true;
+	if (budget->spent)
+		return NULL;
+	budget->names_left--;
+	entry = readdir(folder);
+	return entry ? entry->d_name : NULL;
+}
+
 /* --- NCCL ------------------------------------------------------------------------------------- */
 
 /* A file "libnccl.so.2.21.5", whose name has the whole version. */
-static void look_for_nccl(const char *root, const char *folder, struct osp_facts *facts)
+static void look_for_nccl(struct budget *budget, DIR *folder, struct osp_facts *facts)
 {
 	static const char prefix[] = "libnccl.so.";
-	char whole[PATH_MAX];
-	struct dirent *entry;
-	DIR *dir;
+	const char *name;
 
-	if (known(facts, OSP_FACT_NCCL) ||
-	    snprintf(whole, sizeof(whole), "%s%s", root, folder) >= (int)sizeof(whole))
+	if (known(facts, OSP_FACT_NCCL))
 		return;
-	dir = opendir(whole);
-	while (dir && (entry = readdir(dir))) {
-		const char *version = entry->d_name + sizeof(prefix) - 1;
+	while ((name = next_name(budget, folder))) {
+		const char *version = name + sizeof(prefix) - 1;
 
-		if (!strncmp(entry->d_name, prefix, sizeof(prefix) - 1) && strchr(version, '.'))
+		if (!strncmp(name, prefix, sizeof(prefix) - 1) && strchr(version, '.'))
 			osp_node_tell(facts, OSP_FACT_NCCL, version);
 	}
-	if (dir)
-		closedir(dir);
 }
 
 /* "nvidia_nccl_cu12-2.21.5.dist-info" of a Python environment's packages. */
-static void look_at_packages(const char *folder, struct osp_facts *facts)
+static void look_at_packages(struct budget *budget, const char *path, struct osp_facts *facts)
 {
-	DIR *dir = opendir(folder);
+	DIR *folder = opendir(path);
 	char version[VERSION_BYTES];
-	struct dirent *entry;
+	const char *name;
 
-	while (dir && (entry = readdir(dir))) {
-		const char *dash = strchr(entry->d_name, '-');
-		const char *end = strstr(entry->d_name, ".dist-info");
+	while (folder && (name = next_name(budget, folder))) {
+		const char *dash = strchr(name, '-');
+		const char *end = strstr(name, ".dist-info");
 
-		if (strncmp(entry->d_name, "nvidia_nccl_", 12) != 0 || !dash || !end || end < dash)
+		if (strncmp(name, "nvidia_nccl_", 12) != 0 || !dash || !end || end < dash)
 			continue;
 		snprintf(version, sizeof(version), "%.*s", (int)(end - dash - 1), dash + 1);
 		osp_node_tell(facts, OSP_FACT_NCCL, version);
 	}
-	if (dir)
-		closedir(dir);
+	if (folder)
+		closedir(folder);
 }
 
 /* VIRTUAL_ENV/lib/python3.N/site-packages */
-static void look_at_virtual_env(const struct osp_search *search, struct osp_facts *facts)
+static void look_at_virtual_env(struct budget *budget, const struct osp_search *search,
+				struct osp_facts *facts)
 {
-	char folder[PATH_MAX], packages[PATH_MAX];
-	struct dirent *entry;
-	DIR *dir;
+	char path[PATH_MAX], packages[PATH_MAX];
+	const char *name;
+	DIR *folder;
 
-	if (!search->virtual_env || snprintf(folder, sizeof(folder), "%s%s/lib", search->root,
-					     search->virtual_env) >= (int)sizeof(folder))
+	if (!search->virtual_env || snprintf(path, sizeof(path), "%s%s/lib", search->root,
+					     search->virtual_env) >= (int)sizeof(path))
 		return;
-	dir = opendir(folder);
-	while (dir && (entry = readdir(dir))) {
-		if (!strncmp(entry->d_name, "python3", 7) &&
-		    snprintf(packages, sizeof(packages), "%s/%s/site-packages", folder,
-			     entry->d_name) < (int)sizeof(packages))
-			look_at_packages(packages, facts);
+	folder = opendir(path);
+	while (folder && (name = next_name(budget, folder))) {
+		if (!strncmp(name, "python3", 7) &&
+		    snprintf(packages, sizeof(packages), "%s/%s/site-packages", path, name) <
+			    (int)sizeof(packages))
+			look_at_packages(budget, packages, facts);
 	}
-	if (dir)
-		closedir(dir);
+	if (folder)
+		closedir(folder);
 }
 
 /* --- aws-ofi-nccl ----------------------------------------------------------------------------- */
 
 /* The version as the plugin says it at its start: "aws-ofi-nccl 1.14.2". */
-static void read_plugin(const char *root, const char *path, struct osp_facts *facts)
+static void read_plugin(struct budget *budget, const char *root, const char *path,
+			struct osp_facts *facts)
 {
 	static const char words[] = "aws-ofi-nccl ";
 	size_t length = 0, left;
-	char *data = osp_node_read(root, path, LIBRARY_BYTES_MAX, &length);
+	char *data = osp_node_read(root, path, budget->bytes_left, &length);
 	char version[VERSION_BYTES];
 	const char *at = data;
 
+	if (!data && errno == EFBIG)
+		budget->spent = true;
+	budget->bytes_left -= length;
 	while (data && !known(facts, OSP_FACT_OFI)) {
 		left = length - (size_t)(at - data);
 		at = memmem(at, left, words, sizeof(words) - 1);
@@ -158,7 +225,8 @@ static void read_plugin(const char *root, const char *path, struct osp_facts *fa
 	free(data);
 }
 
-static void look_for_ofi(const char *root, const char *folder, struct osp_facts *facts)
+static void look_for_ofi(struct budget *budget, const char *root, const char *folder,
+			 struct osp_facts *facts)
 {
 	static const char *const names[] = {"libnccl-net-ofi.so", "libnccl-net.so"};
 	static const char tuner[] = "libnccl-ofi-tuner.so";
@@ -166,7 +234,7 @@ static void look_for_ofi(const char *root, const char *folder, struct osp_facts 
 
 	for (size_t i = 0; i < COUNT(names) && !known(facts, OSP_FACT_OFI); i++) {
 		if (snprintf(path, sizeof(path), "%s/%s", folder, names[i]) < (int)sizeof(path))
-			read_plugin(root, path, facts);
+			read_plugin(budget, root, path, facts);
 	}
 	if (!known(facts, OSP_FACT_OFI_TUNER) &&
 	    snprintf(path, sizeof(path), "%s/%s", folder, tuner) < (int)sizeof(path) &&
@@ -287,38 +355,78 @@ static void look_at_cuda(const char *root, struct osp_facts *facts)
 
 /* --- all -------------------------------------------------------------------------------------- */
 
-/* The folders of LD_LIBRARY_PATH come first, as they do for the loader. */
-static void look_along_path(const struct osp_search *search, struct osp_facts *facts)
+static void look_into(struct budget *budget, const char *root, const char *path,
+		      struct osp_facts *facts)
+{
+	char whole[PATH_MAX];
+	DIR *folder;
+
+	if (snprintf(whole, sizeof(whole), "%s%s", root, path) >= (int)sizeof(whole))
+		return;
+	folder = opendir(whole);
+	if (folder && enter(budget, folder)) {
+		look_for_nccl(budget, folder, facts);
+		look_for_ofi(budget, root, path, facts);
+	}
+	if (folder)
+		closedir(folder);
+}
+
+/* The folders of LD_LIBRARY_PATH come first, as they do for the loader. To open one that is not there costs
+ * too: not more of them are tried than names are read. */
+static void look_along_path(struct budget *budget, const struct osp_search *search,
+			    struct osp_facts *facts)
 {
 	const char *at = search->library_path;
 	char folder[PATH_MAX];
 
-	while (at && *at) {
+	while (at && *at && !budget->spent) {
 		size_t length = strcspn(at, ":");
 
-		if (length && length < sizeof(folder) && *at == '/') {
+		if (now_ms() >= budget->until_ms || !budget->names_left)
+			budget->spent = true;
+		else if (length && length < sizeof(folder) && *at == '/') {
 			memcpy(folder, at, length);
 			folder[length] = '\0';
-			look_for_nccl(search->root, folder, facts);
-			look_for_ofi(search->root, folder, facts);
+			budget->names_left--;
+			look_into(budget, search->root, folder, facts);
 		}
 		at += length + (at[length] == ':');
 	}
 }
 
-void osp_node_software_own(const struct osp_search *search, struct osp_facts *facts)
+bool osp_node_software_own(const struct osp_search *search, struct osp_facts *facts)
 {
-	look_along_path(search, facts);
-	if (!known(facts, OSP_FACT_NCCL))
-		look_at_virtual_env(search, facts);
+	struct budget budget;
+
+	begin(&budget);
+	look_along_path(&budget, search, facts);
+	if (!known(facts, OSP_FACT_NCCL) && !budget.spent)
+		look_at_virtual_env(&budget, search, facts);
+	return !budget.spent;
 }
 
+/* Root's own folders: whatever they cost, each is looked at. */
 void osp_node_software_usual(const char *root, struct osp_facts *facts)
 {
-	for (size_t i = 0; i < NCCL_PLACES; i++)
-		look_for_nccl(root, osp_node_software_places[i], facts);
-	for (size_t i = NCCL_PLACES; i < NCCL_PLACES + OFI_PLACES; i++)
-		look_for_ofi(root, osp_node_software_places[i], facts);
+	char whole[PATH_MAX];
+	struct budget budget;
+
+	for (size_t i = 0; i < NCCL_PLACES + OFI_PLACES; i++) {
+		DIR *folder = NULL;
+
+		begin(&budget);
+		if (i < NCCL_PLACES && snprintf(whole, sizeof(whole), "%s%s", root,
+						osp_node_software_places[i]) < (int)sizeof(whole))
+			folder = opendir(whole);
+		budget.until_ms = UINT64_MAX;
+		if (folder) {
+			look_for_nccl(&budget, folder, facts);
+			closedir(folder);
+		}
+		if (i >= NCCL_PLACES)
+			look_for_ofi(&budget, root, osp_node_software_places[i], facts);
+	}
 	look_at_installer(root, facts);
 	look_for_libraries(root, facts);
 	look_at_cuda(root, facts);

@@ -7,9 +7,20 @@
 #ifndef OSP_NODE_SOFTWARE_H
 #define OSP_NODE_SOFTWARE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "lib/env/node_facts.h"
+
+/*
+ * What looking along the folders that a user names may cost, whatever they name: so many folders, each once
+ * (by device and inode), so many names in them, so many bytes of libraries, so long. Real paths have some ten
+ * folders; the largest aws-ofi-nccl seen has 20 MB.
+ */
+#define OSP_SOFTWARE_FOLDERS_MAX 64
+#define OSP_SOFTWARE_NAMES_MAX	 65536
+#define OSP_SOFTWARE_BYTES_MAX	 ((size_t)64 * 1024 * 1024)
+#define OSP_SOFTWARE_MS_MAX	 200
 
 /*
  * NCCL, aws-ofi-nccl, libfabric, CUDA, the EFA installer and the folders of its libraries: first
@@ -18,8 +29,9 @@
  */
 void osp_node_software(const struct osp_search *search, struct osp_facts *facts);
 
-/* The two halves of it. */
-void osp_node_software_own(const struct osp_search *search, struct osp_facts *facts);
+/* The two halves of it. False: a budget above ended before the user's folders did; what was found until then
+ * counts. A file system that does not answer is waited for: call it where that harms nobody. */
+bool osp_node_software_own(const struct osp_search *search, struct osp_facts *facts);
 void osp_node_software_usual(const char *root, struct osp_facts *facts);
 
 /* The folders and files whose change may change what osp_node_software_usual() finds. */

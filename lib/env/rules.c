@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "lib/env/rules_data.h"
+/* rules.c - which environment variables a job needs, which do harm, and why */
+#include "lib/env/rules_private.h"
 
 #include <ctype.h>
 #include <limits.h>
@@ -7,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/base/folder.h"
+#include "lib/env/folder.h"
 #include "lib/base/glob.h"
 #include "lib/base/text.h"
 

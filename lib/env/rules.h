@@ -19,7 +19,7 @@
  * action    set    the variable gets `value` unless the user has it
  *           leave  the variable is left to what sets it best; no rule below sets it
  *           warn   the user is told; without `variable`, of the facts themselves
- *           unset  the same, and it may be taken away where the user asks for that
+ *           unset  the user is advised to remove it
  * variable  a name or a list of names; of warn and unset also patterns
  * value     of set: text with ${fact} for what only the node knows
  * is, not   of warn and unset: which values are meant (patterns); all by default
@@ -142,8 +142,8 @@ const char *osp_rule_action_name(enum osp_rule_action action);
 const char *osp_severity_name(enum osp_severity severity);
 
 /* Do the facts meet the rule's condition? Where that is unknown, `unknown` gets the first cause. */
-enum osp_answer osp_rule_holds(const struct osp_rule *rule, const struct osp_facts *facts,
-			       enum osp_fact_id *unknown);
+enum osp_truth osp_rule_holds(const struct osp_rule *rule, const struct osp_facts *facts,
+			      enum osp_fact_id *unknown);
 
 /* --- deciding --------------------------------------------------------------------------------- */
 
@@ -156,7 +156,7 @@ struct osp_variable {
 	const char *origin; /* "environment", "/etc/nccl.conf"; for words only */
 };
 
-enum osp_outcome {
+enum osp_rule_outcome {
 	OSP_OUTCOME_SET,    /* variable gets value */
 	OSP_OUTCOME_KEPT,   /* a rule would set it, but the user has */
 	OSP_OUTCOME_LEFT,   /* nobody sets it, for the rule's reason */
@@ -166,7 +166,7 @@ enum osp_outcome {
 };
 
 struct osp_decision {
-	enum osp_outcome outcome;
+	enum osp_rule_outcome outcome;
 	const struct osp_rule *rule;
 	const char *variable; /* NULL: none */
 	/* set, kept: what it is, or would be, here (kept: NULL where that asks for the fact `unknown`);

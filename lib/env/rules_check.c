@@ -2,7 +2,7 @@
 /*
  * rules_check.c - rules that cannot stand: those that contradict each other, those nobody meets
  */
-#include "lib/env/rules_data.h"
+#include "lib/env/rules_private.h"
 
 #include <string.h>
 

@@ -2,7 +2,7 @@
 /*
  * rules_decide.c - what the rules say of given facts and variables
  */
-#include "lib/env/rules_data.h"
+#include "lib/env/rules_private.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -27,8 +27,8 @@ static bool matches_any(const struct osp_word_list *list, const char *word)
 	return false;
 }
 
-static enum osp_answer condition_holds(const struct osp_condition *condition,
-				       const struct osp_fact *fact)
+static enum osp_truth condition_holds(const struct osp_condition *condition,
+				      const struct osp_fact *fact)
 {
 	if (!fact->known)
 		return OSP_UNKNOWN;
@@ -44,14 +44,14 @@ static enum osp_answer condition_holds(const struct osp_condition *condition,
 	return matches_any(&condition->words, fact->text) ? OSP_YES : OSP_NO;
 }
 
-enum osp_answer osp_rule_holds(const struct osp_rule *rule, const struct osp_facts *facts,
-			       enum osp_fact_id *unknown)
+enum osp_truth osp_rule_holds(const struct osp_rule *rule, const struct osp_facts *facts,
+			      enum osp_fact_id *unknown)
 {
-	enum osp_answer all = OSP_YES;
+	enum osp_truth all = OSP_YES;
 
 	for (size_t i = 0; i < rule->condition_count; i++) {
 		const struct osp_condition *condition = &rule->conditions[i];
-		enum osp_answer one = condition_holds(condition, &facts->facts[condition->fact]);
+		enum osp_truth one = condition_holds(condition, &facts->facts[condition->fact]);
 
 		if (one == OSP_NO)
 			return OSP_NO;
@@ -236,7 +236,7 @@ struct decider {
 	const struct osp_facts *facts;
 	const struct osp_variable *variables;
 	size_t variable_count;
-	enum osp_answer *answers; /* of each rule */
+	enum osp_truth *answers; /* of each rule */
 	enum osp_fact_id *unknowns;
 	struct osp_decisions *decisions;
 };
@@ -366,7 +366,7 @@ static int decide_variable(struct decider *decider, size_t index, const char *na
 /* --- warn and unset --------------------------------------------------------------------------- */
 
 /* Where a shell has still to put something in, what stands there already may be enough. */
-static enum osp_answer value_is_meant(const struct osp_rule *rule, const struct osp_variable *user)
+static enum osp_truth value_is_meant(const struct osp_rule *rule, const struct osp_variable *user)
 {
 	if (!rule->is.count && !rule->is_not.count)
 		return OSP_YES;
@@ -384,7 +384,7 @@ static enum osp_answer value_is_meant(const struct osp_rule *rule, const struct 
 static int judge_user(struct decider *decider, size_t index, const struct osp_variable *user)
 {
 	const struct osp_rule *rule = &decider->set->rules[index];
-	enum osp_answer meant = value_is_meant(rule, user);
+	enum osp_truth meant = value_is_meant(rule, user);
 	struct osp_decision decision = {.rule = rule, .variable = user->name, .user = user};
 
 	if (meant == OSP_NO)

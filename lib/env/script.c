@@ -10,10 +10,14 @@
 #include <string.h>
 
 #include "lib/base/arena.h"
+#include "lib/base/text.h"
 #include "lib/env/shell_text.h"
+
+#define VALUE_BYTES_MAX 4096 /* of a value made of other variables' */
 
 struct osp_script {
 	struct osp_arena arena;
+	struct osp_script_options options;
 	struct osp_setting *settings;
 	size_t count, room;
 };
@@ -23,6 +27,8 @@ struct reading {
 	struct osp_script *script;
 	const struct osp_shell_word *outer;
 	bool begun; /* a command: Slurm reads no #SBATCH after the first */
+	bool step;  /* `outer` is run by srun: by each task */
+	bool alone; /* the command is nothing but assignments */
 	bool too_many;
 };
 
@@ -62,6 +68,78 @@ static bool is_extended(const char *value, size_t value_bytes, const char *name,
 	return own && !memchr(value, '`', value_bytes);
 }
 
+/* Whether the value is only what the variable has: $A or ${A}. */
+static bool is_same(const char *value, size_t value_bytes, const char *name, size_t name_bytes)
+{
+	bool braced = value_bytes == name_bytes + 3;
+
+	if (value_bytes < 2 || value[0] != '$' || (!braced && value_bytes != name_bytes + 1))
+		return false;
+	return !memcmp(value + 1 + braced, name, name_bytes) &&
+	       (!braced || (value[1] == '{' && value[value_bytes - 1] == '}'));
+}
+
+/* What the script has set a variable to so far: NULL where it has not, or to more than one value. */
+static const char *only_value(const struct osp_script *script, const char *name, size_t name_bytes)
+{
+	const char *value = NULL;
+
+	for (size_t i = 0; i < script->count; i++) {
+		const struct osp_setting *one = &script->settings[i];
+
+		if (strncmp(one->name, name, name_bytes) != 0 || one->name[name_bytes])
+			continue;
+		if (one->unexpanded || (value && strcmp(value, one->value)))
+			return NULL;
+		value = one->value;
+	}
+	return value;
+}
+
+/* The length of a variable's name at `text`. */
+static size_t name_length(const char *text, const char *end)
+{
+	size_t length = 0;
+
+	while (text + length < end && (isalnum((unsigned char)text[length]) || text[length] == '_'))
+		length++;
+	return length && !isdigit((unsigned char)*text) ? length : 0;
+}
+
+/*
+ * Puts what the script has set before in for $X and ${X}: `known` gets the value. It stays NULL where
+ * something else stands there that a shell puts in, or a variable is not known. -1 without memory.
+ */
+static int expand(const struct osp_script *script, const char *value, size_t value_bytes,
+		  char **known)
+{
+	const char *at = value, *end = value + value_bytes, *next;
+	struct osp_text text = OSP_TEXT_INIT;
+
+	for (; (next = memchr(at, '$', (size_t)(end - at))); at = next) {
+		bool braced = next + 1 < end && next[1] == '{';
+		const char *name = next + 1 + braced, *one;
+		size_t length = name_length(name, end);
+
+		one = length ? only_value(script, name, length) : NULL;
+		if (!one || strlen(one) > VALUE_BYTES_MAX || text.length_bytes > VALUE_BYTES_MAX ||
+		    (braced && (name + length >= end || name[length] != '}')))
+			break;
+		osp_text_add_bytes(&text, at, (size_t)(next - at));
+		osp_text_add(&text, one);
+		next = name + length + braced;
+	}
+	if (next || at == value || memchr(value, '`', value_bytes)) {
+		bool failed = text.failed;
+
+		osp_text_free(&text);
+		return failed ? -1 : 0;
+	}
+	osp_text_add_bytes(&text, at, (size_t)(end - at));
+	*known = osp_text_take(&text);
+	return *known ? 0 : -1;
+}
+
 static int append(struct osp_script *script, const struct osp_setting *setting)
 {
 	size_t room = script->room ? script->room * 2 : 64;
@@ -96,9 +174,13 @@ static void place_outside(const struct reading *reading, struct osp_setting *set
 static int add_setting(struct reading *reading, const char *name, size_t name_bytes,
 		       const char *value, size_t value_bytes, const struct osp_shell_word *at)
 {
-	struct osp_setting setting = {
-		.unexpanded = at->unexpanded, .line = at->line, .column = at->column};
+	struct osp_setting setting = {.unexpanded = at->unexpanded,
+				      .own = reading->alone,
+				      .in_step = reading->outer && reading->step,
+				      .line = at->line,
+				      .column = at->column};
 	struct osp_script *script = reading->script;
+	char *known = NULL;
 
 	if (script->count >= OSP_SCRIPT_SETTINGS_MAX) {
 		reading->too_many = true;
@@ -106,12 +188,29 @@ static int add_setting(struct reading *reading, const char *name, size_t name_by
 	}
 	place_outside(reading, &setting);
 	if (setting.unexpanded &&
-	    is_default(value, value_bytes, name, name_bytes, &value, &value_bytes))
+	    is_default(value, value_bytes, name, name_bytes, &value, &value_bytes)) {
 		setting.unexpanded = false;
+		setting.fallback = true;
+	}
 	setting.extends = setting.unexpanded && is_extended(value, value_bytes, name, name_bytes);
+	if (setting.unexpanded && !setting.extends && expand(script, value, value_bytes, &known))
+		return -1;
+	setting.unexpanded &= !known;
 	setting.name = osp_arena_copy(&script->arena, name, name_bytes);
-	setting.value = osp_arena_copy(&script->arena, value, value_bytes);
+	setting.value = known ? osp_arena_copy(&script->arena, known, strlen(known))
+			      : osp_arena_copy(&script->arena, value, value_bytes);
+	free(known);
 	return setting.name && setting.value ? append(script, &setting) : -1;
+}
+
+/* What `export NAME` says of the settings before it. */
+static void export_name(struct osp_script *script, const char *name, size_t name_bytes)
+{
+	for (size_t i = 0; i < script->count; i++) {
+		struct osp_setting *one = &script->settings[i];
+
+		one->own &= strncmp(one->name, name, name_bytes) != 0 || one->name[name_bytes];
+	}
 }
 
 /* A=b or A+=b of `bytes` bytes; anything else is no setting. */
@@ -127,6 +226,11 @@ static int take_assignment(struct reading *reading, const char *text, size_t byt
 	before = name_bytes + (text[name_bytes] == '+' ? 2 : 1);
 	if (before > bytes)
 		return 0;
+	if (text[name_bytes] != '+' && at->unexpanded &&
+	    is_same(text + before, bytes - before, text, name_bytes)) {
+		export_name(script, text, name_bytes);
+		return 0;
+	}
 	if (add_setting(reading, text, name_bytes, text + before, bytes - before, at))
 		return -1;
 	if (text[name_bytes] == '+') {
@@ -232,10 +336,12 @@ static int take_option(struct reading *reading, const struct command *command, s
 		 (command->container &&
 		  (!strcmp(word->text, "-e") || !strcmp(word->text, "--env"))))
 		rc = take_assignment(reading, next->text, strlen(next->text), next);
-	else if (command->shell && !reading->outer && !strcmp(word->text, "-c"))
+	else if (command->shell && !reading->outer && !strcmp(word->text, "-c")) {
+		reading->step = command->launcher;
 		rc = read_inner(reading, next);
-	else if (command->mpi && index + 2 < command->count &&
-		 (!strcmp(word->text, "-env") || !strcmp(word->text, "-genv")))
+		reading->step = false;
+	} else if (command->mpi && index + 2 < command->count &&
+		   (!strcmp(word->text, "-env") || !strcmp(word->text, "-genv")))
 		return add_setting(reading, next->text, strlen(next->text), word[2].text,
 				   strlen(word[2].text), next)
 			       ? -1
@@ -270,6 +376,17 @@ static int take_options_in(struct reading *reading, const struct osp_shell_word 
 	return read_inner(reading, &inner);
 }
 
+static bool is_only_assignments(const struct osp_shell_word *words, size_t count)
+{
+	size_t name_bytes;
+
+	for (size_t i = 0; i < count; i++) {
+		if (!osp_shell_is_assignment(words[i].text, &name_bytes))
+			return false;
+	}
+	return true;
+}
+
 static int take_command(void *context, const struct osp_shell_word *words, size_t count)
 {
 	/* options without a program are an array's */
@@ -284,6 +401,10 @@ static int take_command(void *context, const struct osp_shell_word *words, size_
 	size_t name_bytes;
 
 	reading->begun = true;
+	reading->alone = is_only_assignments(words, count);
+	if (osp_script_options_of_command(&reading->script->options, &reading->script->arena, words,
+					  count))
+		return -1;
 	for (size_t i = 1; i < count && !strcmp(words[0].text, ":"); i++) {
 		if (take_default(reading, &words[i]))
 			return -1;
@@ -307,6 +428,8 @@ static int take_command(void *context, const struct osp_shell_word *words, size_
 			    take_options_in(reading, &words[i]))
 				return -1;
 		} else if (!command.leading || *text != '-') {
+			if (command.exporting)
+				export_name(reading->script, text, strlen(text));
 			note_program(&command, text); /* env -i A=b: its options end nothing */
 		}
 		i++;
@@ -349,6 +472,9 @@ static int take_comment(void *context, const char *text, size_t bytes, int line)
 		reading->begun = false;
 	if (reading->begun || bytes < sizeof(mark) || memcmp(text, mark, sizeof(mark) - 1) != 0)
 		return 0;
+	if (osp_script_options_of_comment(&reading->script->options, &reading->script->arena, text,
+					  bytes, line))
+		return -1;
 	start = find_export(text, bytes, option, sizeof(option) - 1, &found);
 	if (start >= bytes)
 		return 0;
@@ -385,11 +511,13 @@ static int pass_comment(void *context, const char *text, size_t bytes, int line)
 static int read_inner(struct reading *reading, const struct osp_shell_word *word)
 {
 	struct osp_shell_reader reader = {reading, take_command, pass_comment};
+	bool alone = reading->alone;
 	int rc;
 
 	reading->outer = word;
 	rc = osp_shell_read(word->text, strlen(word->text), &reader);
 	reading->outer = NULL;
+	reading->alone = alone;
 	return rc;
 }
 
@@ -422,6 +550,7 @@ void osp_script_free(struct osp_script *script)
 {
 	if (!script)
 		return;
+	osp_script_options_free(&script->options);
 	osp_arena_free(&script->arena);
 	free(script->settings);
 	free(script);
@@ -435,4 +564,9 @@ size_t osp_script_count(const struct osp_script *script)
 const struct osp_setting *osp_script_at(const struct osp_script *script, size_t index)
 {
 	return &script->settings[index];
+}
+
+const struct osp_script_options *osp_script_options(const struct osp_script *script)
+{
+	return &script->options;
 }

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* shell_text.c - the commands of a shell script, as words, without running anything */
 #include "lib/env/shell_text.h"
 
 #include <ctype.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* user_env.c - what the user has set: the environment, and the files that NCCL reads */
 #include "onespine_config.h"
 #include "lib/base/environment.h"
 #include "lib/env/user_env.h"
@@ -10,7 +11,6 @@
 
 #include "lib/base/text.h"
 
-#define CONF_BYTES_MAX ((size_t)1024 * 1024)
 #define NAME_BYTES_MAX 512
 
 static bool has(const struct osp_user_env *user, const char *name)
@@ -27,7 +27,7 @@ static int add(struct osp_user_env *user, const char *name, const char *value, c
 	size_t room = user->room ? user->room * 2 : 16;
 	struct osp_variable *larger;
 
-	if (has(user, name))
+	if (has(user, name) || user->count == OSP_USER_ENV_MAX)
 		return 0; /* the first counts */
 	if (user->count == user->room) {
 		larger = realloc(user->list, room * sizeof(*larger));
@@ -103,23 +103,17 @@ static int take_environment(struct osp_user_env *user, const struct osp_rule_set
 	return 0;
 }
 
-static int take_conf(struct osp_user_env *user, const struct osp_rule_set *rules, const char *path)
+/* `text` becomes the list's. */
+static int take_lines(struct osp_user_env *user, const struct osp_rule_set *rules, const char *path,
+		      char *text)
 {
-	size_t length = 0;
-	char *text = osp_read_file(path, CONF_BYTES_MAX, &length);
-	char *origin = text ? strdup(path) : NULL, *line, *rest = text;
+	char *origin = strdup(path), *line, *rest = text;
 
-	if (!text)
-		return 0; /* most have none */
-	if (!origin) {
-		free(text);
-		return -1;
-	}
 	if (keep(user, text)) {
 		free(origin);
 		return -1;
 	}
-	if (keep(user, origin))
+	if (!origin || keep(user, origin))
 		return -1;
 	while ((line = strsep(&rest, "\n"))) {
 		if (is_meant(rules, NULL, line) && add_pair(user, line, origin))
@@ -128,20 +122,51 @@ static int take_conf(struct osp_user_env *user, const struct osp_rule_set *rules
 	return 0;
 }
 
-int osp_user_env_read(char *const *environment, const struct osp_rule_set *rules, const char *list,
-		      struct osp_user_env *user)
+static int take_conf(struct osp_user_env *user, const struct osp_rule_set *rules, const char *path)
+{
+	size_t length = 0;
+	char *text = osp_read_file(path, OSP_USER_CONF_BYTES_MAX, &length);
+
+	return text ? take_lines(user, rules, path, text) : 0; /* most have none */
+}
+
+static int take_read_conf(struct osp_user_env *user, const struct osp_rule_set *rules,
+			  const struct osp_user_conf *conf)
+{
+	char *text = conf->text ? strdup(conf->text) : NULL;
+
+	if (!conf->text)
+		return 0;
+	return text ? take_lines(user, rules, conf->path, text) : -1;
+}
+
+bool osp_user_conf_path(char *const *environment, char *path, size_t path_bytes)
 {
 	const char *named = osp_environment_value(environment, "NCCL_CONF_FILE");
 	const char *home = osp_environment_value(environment, "HOME");
+	int length = -1;
+
+	if (named)
+		length = snprintf(path, path_bytes, "%s", named);
+	else if (home)
+		length = snprintf(path, path_bytes, "%s/.nccl.conf", home);
+	return length >= 0 && (size_t)length < path_bytes;
+}
+
+int osp_user_env_read(char *const *environment, const struct osp_rule_set *rules, const char *list,
+		      const struct osp_user_conf *conf, struct osp_user_env *user)
+{
 	char path[PATH_MAX];
 
 	memset(user, 0, sizeof(*user));
+	if (list && strnlen(list, OSP_USER_ENV_LIST_BYTES_MAX) == OSP_USER_ENV_LIST_BYTES_MAX)
+		list = NULL;
 	if (take_environment(user, rules, list, environment))
 		return -1;
-	if (!named && home &&
-	    snprintf(path, sizeof(path), "%s/.nccl.conf", home) < (int)sizeof(path))
-		named = path;
-	if (named && take_conf(user, rules, named))
+	if (conf && take_read_conf(user, rules, conf))
+		return -1;
+	if (!conf && osp_user_conf_path(environment, path, sizeof(path)) &&
+	    take_conf(user, rules, path))
 		return -1;
 	return take_conf(user, rules, "/etc/nccl.conf");
 }

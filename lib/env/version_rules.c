@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* version_rules.c - what is installed on a node, and which of it is known not to go together */
 #include "lib/env/version_rules.h"
 
 #include <stdio.h>

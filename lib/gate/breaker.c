@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* breaker.c - the circuit breaker: a check that fails everywhere says more about itself */
 #include "lib/gate/breaker.h"
 
 #include "lib/health/reason.h"

@@ -1,22 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* gate.c - what the gate speaks of: the gang, a node's report, the gang's verdict */
 #include "lib/gate/gate.h"
 
 #include <stdlib.h>
-
-static const char *const result_names[OSP_GATE_RESULT_COUNT] = {
-	[OSP_GATE_SKIP] = "SKIP",   [OSP_GATE_PASS] = "PASS", [OSP_GATE_WARN] = "WARN",
-	[OSP_GATE_ERROR] = "ERROR", [OSP_GATE_FAIL] = "FAIL", [OSP_GATE_SILENT] = "SILENT",
-};
 
 static const char *const kind_names[OSP_GATE_KIND_COUNT] = {
 	[OSP_GATE_GO] = "go",	  [OSP_GATE_SHRINK] = "shrink", [OSP_GATE_REQUEUE] = "requeue",
 	[OSP_GATE_HOLD] = "hold", [OSP_GATE_END] = "end",
 };
-
-const char *osp_gate_result_name(enum osp_gate_result result)
-{
-	return (unsigned int)result < OSP_GATE_RESULT_COUNT ? result_names[result] : "?";
-}
 
 const char *osp_gate_kind_name(enum osp_gate_kind kind)
 {

@@ -3,7 +3,7 @@
  * gate.h - what the gate speaks of: the gang, a node's report, the gang's verdict
  *
  * The gate stands between a job's allocation and its first user process. On each node of the gang
- * `onespine gate prolog` runs as root, from Slurm's Prolog:
+ * `onespine-gate prolog` runs as root, from Slurm's Prolog:
  *
  *	gang	   which job, which nodes, in Slurm's order; rank 0 is the batch host
  *	check	   this node's checks, or a pass that is still fresh
@@ -24,34 +24,37 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "lib/health/verdict.h"
+
 /* The largest gang that passes one gate, and the longest words in it. */
-#define OSP_GATE_NODES_MAX    16384
-#define OSP_GATE_NAME_BYTES   64  /* a node's name in a message, terminated */
-#define OSP_GATE_CHECK_BYTES  32  /* a check's name */
-#define OSP_GATE_REASON_BYTES 200 /* a reason for Slurm, terminated */
-#define OSP_GATE_BOOT_BYTES   40  /* /proc/sys/kernel/random/boot_id and its end */
+#define OSP_GATE_NODES_MAX     16384
+#define OSP_GATE_NAME_BYTES    64  /* a node's name in a message, terminated */
+#define OSP_GATE_CHECK_BYTES   32  /* a check's name */
+#define OSP_GATE_REASON_BYTES  200 /* a reason for Slurm, terminated */
+#define OSP_GATE_BOOT_BYTES    40  /* /proc/sys/kernel/random/boot_id and its end */
 
-#define OSP_GATE_NOBODY	      UINT32_MAX /* no rank */
+#define OSP_GATE_NETWORK_CHECK "network" /* what the test between the nodes is called */
 
-/* What a node came to, from the best to the gravest. The first five are those of check/check.h. */
-enum osp_gate_result {
-	OSP_GATE_SKIP,	 /* nothing was to be checked here */
-	OSP_GATE_PASS,	 /* healthy */
-	OSP_GATE_WARN,	 /* healthy enough to carry the job */
-	OSP_GATE_ERROR,	 /* the check itself broke: says nothing about the node */
-	OSP_GATE_FAIL,	 /* the node must not carry the job */
-	OSP_GATE_SILENT, /* did not report: suspect, and its Prolog may never end */
-	OSP_GATE_RESULT_COUNT
+#define OSP_GATE_NOBODY	       UINT32_MAX /* no rank */
+
+/* What the network test says of a node's speed, by the decider. Slowness alone never drains: whoever may
+ * send packets to a node can make it slow, and congestion beyond its adapter is in no counter of it. */
+enum osp_gate_pace {
+	OSP_GATE_PACE_WELL,   /* or not measured */
+	OSP_GATE_PACE_UNSURE, /* it looked slow, and what else went on there explains it */
+	OSP_GATE_PACE_SLOW,   /* bad with two partners that are good with others */
 };
 
 /* One node's report. A silent node has its rank, its result and nothing else. */
 struct osp_gate_report {
 	uint32_t rank;
-	enum osp_gate_result result;
-	bool fresh;	  /* a pass from before counted, nothing was run now */
-	bool blamed;	  /* the network test named this node: a link to two partners is bad */
-	uint32_t time_ms; /* how long its own check took */
-	float speed;	  /* relative to the gang's median, 1.0 = the median; 0 = not measured */
+	enum osp_verdict result;
+	bool absent; /* no gate runs there, for the job has no GPUs on it; the decider's own, with SKIP */
+	bool fresh;  /* a pass from before counted, nothing was run now */
+	bool blamed; /* the network test named this node: wrong bytes with two partners */
+	enum osp_gate_pace pace; /* not in a message: the decider's own */
+	uint32_t time_ms;	 /* how long its own check took */
+	float speed; /* relative to the gang's median, 1.0 = the median; 0 = not measured */
 	/* Of the gravest result, "" where there is none: */
 	char check[OSP_GATE_CHECK_BYTES];   /* "ecc" */
 	char reason[OSP_GATE_REASON_BYTES]; /* "onespine: gpu3 ecc 12 uncorrectable > 0; replace" */
@@ -96,7 +99,7 @@ enum osp_gate_action {
 struct osp_gate_sentence {
 	uint32_t rank;
 	uint32_t actions; /* enum osp_gate_action, or-ed */
-	enum osp_gate_result result;
+	enum osp_verdict result;
 	char check[OSP_GATE_CHECK_BYTES];
 	char reason[OSP_GATE_REASON_BYTES]; /* for Slurm where it is drained; else for people */
 };
@@ -105,14 +108,14 @@ struct osp_gate_verdict {
 	enum osp_gate_kind kind;
 	uint32_t decider;		  /* its rank */
 	bool breaker;			  /* too many drained already: nobody is drained now */
+	bool slow;			  /* a start is stopped, and slowness has a part in it */
 	char says[OSP_GATE_REASON_BYTES]; /* a line for people, "" when all is well */
 	struct osp_gate_sentence
 		*sentences; /* by rank; only nodes with something to say or to do */
 	uint32_t sentence_count;
 };
 
-/* "PASS" ...; "go" ...; NULL never. */
-const char *osp_gate_result_name(enum osp_gate_result result);
+/* Names a kind: "go" ...; "?" where it is none. */
 const char *osp_gate_kind_name(enum osp_gate_kind kind);
 
 /* The sentence about `rank`, or NULL: kept, and nothing to say. */

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* gate_barrier.c - one node's part in gathering the gang's reports: what to do next, and when */
 #include "lib/gate/gate_barrier.h"
 
 #include <stdlib.h>
@@ -73,11 +74,11 @@ static int add(struct osp_gate_barrier *barrier, const struct osp_gate_report *r
 
 int osp_gate_barrier_gone(struct osp_gate_barrier *barrier, uint32_t rank)
 {
-	struct osp_gate_report silent = {.rank = rank, .result = OSP_GATE_SILENT};
+	struct osp_gate_report silent = {.rank = rank, .result = OSP_VERDICT_SILENT};
 	uint32_t place = place_of(barrier, rank);
 
 	if (barrier->ended || place == barrier->heard ||
-	    barrier->reports[place].result == OSP_GATE_SILENT)
+	    barrier->reports[place].result == OSP_VERDICT_SILENT)
 		return 0;
 	forget(barrier, place);
 	barrier->gone++;
@@ -89,12 +90,12 @@ int osp_gate_barrier_hear(struct osp_gate_barrier *barrier, const struct osp_gat
 {
 	bool known = barrier->known[report->rank / 8] & 1u << report->rank % 8;
 
-	if (report->result == OSP_GATE_SILENT)
+	if (report->result == OSP_VERDICT_SILENT)
 		return osp_gate_barrier_gone(barrier, report->rank);
 	if (known) {
 		uint32_t place = place_of(barrier, report->rank);
 
-		if (barrier->reports[place].result != OSP_GATE_SILENT)
+		if (barrier->reports[place].result != OSP_VERDICT_SILENT)
 			return 0;
 		forget(barrier, place);
 		barrier->gone--;
@@ -104,6 +105,31 @@ int osp_gate_barrier_hear(struct osp_gate_barrier *barrier, const struct osp_gat
 	    now_ms + 2 * (uint64_t)barrier->times.turn_ms < barrier->times.report_ms)
 		barrier->times.report_ms = (uint32_t)now_ms + 2 * barrier->times.turn_ms;
 	return add(barrier, report);
+}
+
+static void leave_superior(struct osp_gate_barrier *barrier, uint32_t rank)
+{
+	uint32_t kept = 0;
+
+	for (uint32_t i = 0; i < barrier->superior_count; i++)
+		if (barrier->superiors[i] != rank)
+			barrier->superiors[kept++] = barrier->superiors[i];
+	if (kept == barrier->superior_count || barrier->connected)
+		return;
+	barrier->superior_count = kept;
+	barrier->superior = 0;
+	barrier->trying = false;
+}
+
+int osp_gate_barrier_absent(struct osp_gate_barrier *barrier, uint32_t rank, uint64_t now_ms)
+{
+	const struct osp_gate_report report = {
+		.rank = rank, .result = OSP_VERDICT_SKIP, .absent = true};
+
+	if (rank == barrier->rank)
+		return 0;
+	leave_superior(barrier, rank);
+	return osp_gate_barrier_hear(barrier, &report, now_ms) < 0 ? -1 : 0;
 }
 
 /* --- the superior ------------------------------------------------------------------------------- */
@@ -223,7 +249,7 @@ uint32_t osp_gate_barrier_take(struct osp_gate_barrier *barrier, struct osp_gate
 void osp_gate_barrier_all(const struct osp_gate_barrier *barrier, struct osp_gate_report *out)
 {
 	for (uint32_t i = 0; i < barrier->node_count; i++)
-		out[i] = (struct osp_gate_report){.rank = i, .result = OSP_GATE_SILENT};
+		out[i] = (struct osp_gate_report){.rank = i, .result = OSP_VERDICT_SILENT};
 	for (uint32_t i = 0; i < barrier->heard; i++)
 		out[barrier->reports[i].rank] = barrier->reports[i];
 }

@@ -4,7 +4,7 @@
  *
  * A state machine without a clock and without a network: the caller tells what happened and the time
  * in ms since this node's gate began, and is told what to do. The same code runs on the nodes
- * (tools/gate/gate_talk.c) and, 10,000 of it side by side, in tests/unit/test_gate_barrier.c.
+ * (gate/gate_talk.c) and, 10,000 of it side by side, in tests/unit/test_gate_barrier.c.
  *
  * Reports go up once this node's whole subtree is in, or at the node's report time with what there
  * is, or a while after its own check (who has found it silent has turned to another by then); what
@@ -57,6 +57,12 @@ void osp_gate_barrier_free(struct osp_gate_barrier *barrier);
  */
 int osp_gate_barrier_hear(struct osp_gate_barrier *barrier, const struct osp_gate_report *report,
 			  uint64_t now_ms);
+
+/*
+ * No gate runs on `rank`, as slurmctld says: the job has no GPUs there. It is not waited for, and not
+ * tried as a superior; where it was the only one, this node decides. 0, or -1 when memory ran out.
+ */
+int osp_gate_barrier_absent(struct osp_gate_barrier *barrier, uint32_t rank, uint64_t now_ms);
 
 /* The connection from below with `rank` has ended, and it had no verdict. 0, or -1 when memory ran out. */
 int osp_gate_barrier_gone(struct osp_gate_barrier *barrier, uint32_t rank);

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* gate_links.c - which links of a gang to measure, and whom to blame */
 #include "lib/gate/gate_links.h"
 
 #include <stdlib.h>
@@ -131,8 +132,10 @@ struct side {
 	uint32_t good;
 	uint32_t bad;
 	uint32_t unproven; /* bad ones whose other end is good with nobody */
+	uint32_t unsure;   /* slow ones that count for nothing */
+	uint32_t wrong;	   /* bad ones with wrong bytes, whose other end is good with somebody */
 	uint32_t partner;
-	bool wrong;
+	bool any_wrong;
 	float gbps;
 };
 
@@ -194,6 +197,12 @@ static void each_link(struct judging *judging, count_f *count)
 	}
 }
 
+/* Slow, and what else went on at one of its ends explains it. */
+static bool counts_for_nothing(const struct osp_gate_link *link)
+{
+	return link->crowded && !link->wrong;
+}
+
 static void count_good(struct judging *judging, const struct osp_gate_link *link, bool bad)
 {
 	if (bad)
@@ -210,7 +219,8 @@ static void add_bad(struct side *side, bool proven, uint32_t partner,
 	else
 		side->unproven++;
 	side->partner = partner;
-	side->wrong = side->wrong || link->wrong;
+	side->wrong += proven && link->wrong;
+	side->any_wrong = side->any_wrong || link->wrong;
 	if (link->gbps > side->gbps)
 		side->gbps = link->gbps;
 }
@@ -220,6 +230,11 @@ static void count_bad(struct judging *judging, const struct osp_gate_link *link,
 {
 	if (!bad)
 		return;
+	if (counts_for_nothing(link)) {
+		judging->sends[link->from].unsure++;
+		judging->hears[link->to].unsure++;
+		return;
+	}
 	add_bad(&judging->sends[link->from], judging->hears[link->to].good, link->to, link);
 	add_bad(&judging->hears[link->to], judging->sends[link->from].good, link->from, link);
 }
@@ -227,14 +242,18 @@ static void count_bad(struct judging *judging, const struct osp_gate_link *link,
 static void judge_side(const struct side *side, enum osp_gate_blame blame,
 		       struct osp_gate_blamed *blamed)
 {
+	if (side->unsure && blamed->blame == OSP_GATE_BLAME_NONE)
+		blamed->blame = OSP_GATE_BLAME_UNSURE;
 	if (!side->bad && (!side->unproven || side->good))
 		return;
 	if (side->bad < PARTNERS || side->good)
 		blame = OSP_GATE_BLAME_LINK;
-	if (blame < blamed->blame)
+	/* Wrong bytes outweigh slowness in the other direction: they alone may drain. */
+	if (blame < blamed->blame ||
+	    (blame > OSP_GATE_BLAME_LINK && blamed->blame > OSP_GATE_BLAME_LINK && blamed->wrong))
 		return;
 	blamed->blame = blame;
-	blamed->wrong = side->wrong;
+	blamed->wrong = blame == OSP_GATE_BLAME_LINK ? side->any_wrong : side->wrong >= PARTNERS;
 	blamed->gbps = side->gbps;
 	blamed->partner = side->partner;
 	blamed->partners = side->bad;

@@ -8,7 +8,8 @@
  * two each, so that one bad node does not make its partner look bad. A link that is good the second
  * time was only crowded. A node is blamed when it is bad with two partners or more that are good with
  * others, in the same direction; a link that is bad while both its ends are good with others is named
- * and nobody is blamed.
+ * and nobody is blamed. A link that was slow while one of its ends was not quiet
+ * (lib/gate/gate_traffic.h) counts neither way; wrong bytes count whatever else went on.
  *
  * Pure: the same figures give the same verdict. Any thread.
  */
@@ -49,16 +50,17 @@ int64_t osp_gate_links_again(const struct osp_gate_figures *ring, uint32_t node_
 
 enum osp_gate_blame {
 	OSP_GATE_BLAME_NONE,
-	OSP_GATE_BLAME_LINK,  /* an end of a bad link, and good with others */
-	OSP_GATE_BLAME_SENDS, /* what it sends is bad, to whomever */
-	OSP_GATE_BLAME_HEARS, /* what it receives is bad, from whomever */
+	OSP_GATE_BLAME_UNSURE, /* an end of a slow link that counts for nothing */
+	OSP_GATE_BLAME_LINK,   /* an end of a bad link, and good with others */
+	OSP_GATE_BLAME_SENDS,  /* what it sends is bad, to whomever */
+	OSP_GATE_BLAME_HEARS,  /* what it receives is bad, from whomever */
 };
 
 /* One node's part. */
 struct osp_gate_blamed {
 	enum osp_gate_blame blame;
-	bool wrong;	   /* bytes were wrong, not only slow */
-	float gbps;	   /* the best of its bad links */
+	bool wrong; /* bytes were wrong, not only slow; of SENDS and HEARS with two partners */
+	float gbps; /* the best of its bad links */
 	uint32_t partner;  /* the other end of one of them */
 	uint32_t partners; /* how many good partners it is bad with */
 	float speed;	   /* its slower direction in the ring, of the median */

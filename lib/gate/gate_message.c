@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* gate_message.c - what the nodes of a gang tell each other, as bytes */
 #include "lib/gate/gate_message.h"
 
 #include <math.h>
@@ -8,7 +9,6 @@
 #include "lib/base/hash.h"
 
 #define MAGIC	    "OSPG"
-#define VERSION	    1
 
 #define FLAG_FRESH  1
 #define FLAG_BLAMED 2
@@ -21,7 +21,8 @@
 #define LINK_BYTES	     13
 #define SENTENCE_BYTES_LEAST 11
 #define MEMBER_BYTES	     9
-#define PART_BYTES	     (31 + OSP_GATE_ID_BYTES) /* and its words */
+#define PART_BYTES	     (37 + OSP_GATE_ID_BYTES) /* and its words */
+#define TRAFFIC_BYTES	     9
 
 uint64_t osp_gate_gang_sum(const char *const *nodes, uint32_t node_count)
 {
@@ -64,7 +65,7 @@ static void put_header(struct osp_text *text, const struct osp_gate_header *head
 		       enum osp_gate_message_kind kind)
 {
 	osp_text_add(text, MAGIC);
-	put_number(text, VERSION, 1);
+	put_number(text, OSP_GATE_WIRE_VERSION, 1);
 	put_number(text, kind, 1);
 	put_number(text, header->round, 4);
 	put_number(text, header->job, 4);
@@ -80,7 +81,7 @@ static void put_header(struct osp_text *text, const struct osp_gate_header *head
 void osp_gate_write_reports(struct osp_text *text, const struct osp_gate_header *header,
 			    const struct osp_gate_report *reports, uint32_t count)
 {
-	size_t words_end = text->length_bytes + OSP_GATE_WORDS_BYTES;
+	size_t words_end = text->length_bytes + OSP_GATE_MESSAGE_WORDS_BYTES;
 
 	put_header(text, header, OSP_GATE_MESSAGE_REPORT);
 	put_number(text, count, 4);
@@ -122,7 +123,7 @@ void osp_gate_write_data(struct osp_text *text, const struct osp_gate_header *he
 void osp_gate_write_verdict(struct osp_text *text, const struct osp_gate_header *header,
 			    const struct osp_gate_verdict *verdict)
 {
-	size_t words_end = text->length_bytes + OSP_GATE_WORDS_BYTES;
+	size_t words_end = text->length_bytes + OSP_GATE_MESSAGE_WORDS_BYTES;
 
 	put_header(text, header, OSP_GATE_MESSAGE_VERDICT);
 	put_number(text, verdict->kind, 1);
@@ -175,10 +176,34 @@ void osp_gate_write_parts(struct osp_text *text, const struct osp_gate_header *h
 		put_number(text, part->wrong, 4);
 		put_float(text, part->gbps);
 		put_float(text, part->least_gbps);
+		put_number(text, part->unproven, 1);
 		put_float(text, part->network_gbps);
+		put_number(text, part->quiet, 1);
+		put_float(text, part->foreign_gbps);
 		osp_text_add_bytes(text, (const char *)part->id, OSP_GATE_ID_BYTES);
 		put_string(text, part->why, sizeof(part->why), false);
 	}
+}
+
+void osp_gate_write_traffic(struct osp_text *text, const struct osp_gate_header *header,
+			    const struct osp_gate_traffic *traffic, uint32_t count)
+{
+	put_header(text, header, OSP_GATE_MESSAGE_TRAFFIC);
+	put_number(text, count, 4);
+	for (uint32_t i = 0; i < count; i++) {
+		put_number(text, traffic[i].rank, 4);
+		put_number(text, traffic[i].quiet, 1);
+		put_float(text, traffic[i].foreign_gbps);
+	}
+}
+
+void osp_gate_write_other(struct osp_text *text, const struct osp_gate_header *header,
+			  const uint32_t *ranks, uint32_t count)
+{
+	put_header(text, header, OSP_GATE_MESSAGE_OTHER);
+	put_number(text, count, 4);
+	for (uint32_t i = 0; i < count; i++)
+		put_number(text, ranks[i], 4);
 }
 
 /* --- reading ------------------------------------------------------------------------------------ */
@@ -268,9 +293,11 @@ static void get_header(struct reading *reading, struct osp_gate_header *header)
 	get_bytes(reading, magic, sizeof(magic));
 	if (!reading->bad && memcmp(magic, MAGIC, sizeof(magic)) != 0)
 		refuse(reading, "not one of the gate's");
-	if (get_number(reading, 1) != VERSION && !reading->bad)
-		refuse(reading, "of another version of onespine");
+	header->version = (uint8_t)get_number(reading, 1);
 	header->kind = (enum osp_gate_message_kind)get_number(reading, 1);
+	if (!reading->bad && header->version != OSP_GATE_WIRE_VERSION &&
+	    header->kind != OSP_GATE_MESSAGE_OTHER)
+		refuse(reading, "of another version of onespine");
 	header->round = (uint32_t)get_number(reading, 4);
 	header->job = (uint32_t)get_number(reading, 4);
 	header->restarts = (uint32_t)get_number(reading, 4);
@@ -282,7 +309,8 @@ static void get_header(struct reading *reading, struct osp_gate_header *header)
 	get_bytes(reading, header->nonce, OSP_GATE_CHALLENGE_BYTES);
 	if (reading->bad)
 		return;
-	if (header->kind < OSP_GATE_MESSAGE_REPORT || header->kind >= OSP_GATE_MESSAGE_KIND_END)
+	if ((header->kind < OSP_GATE_MESSAGE_REPORT || header->kind >= OSP_GATE_MESSAGE_KIND_END) &&
+	    header->kind != OSP_GATE_MESSAGE_OTHER)
 		refuse(reading, "of an unknown kind");
 	else if (!header->node_count || header->node_count > OSP_GATE_NODES_MAX)
 		refuse(reading, "of a gang too large");
@@ -344,9 +372,9 @@ static void get_report(struct reading *reading, const struct osp_gate_header *he
 	get_string(reading, report->reason, sizeof(report->reason));
 	get_string(reading, report->boot, sizeof(report->boot));
 	/* SILENT: it reported, and has gone (gate_barrier.h). */
-	if (!reading->bad && (result > OSP_GATE_SILENT || flags & ~(uint64_t)FLAG_ALL))
+	if (!reading->bad && (result > OSP_VERDICT_SILENT || flags & ~(uint64_t)FLAG_ALL))
 		refuse(reading, "a report that makes no sense");
-	report->result = (enum osp_gate_result)result;
+	report->result = (enum osp_verdict)result;
 	report->fresh = flags & FLAG_FRESH;
 	report->blamed = flags & FLAG_BLAMED;
 }
@@ -395,9 +423,9 @@ static void get_sentence(struct reading *reading, const struct osp_gate_header *
 	get_string(reading, sentence->check, sizeof(sentence->check));
 	get_string(reading, sentence->reason, sizeof(sentence->reason));
 	if (!reading->bad &&
-	    (result >= OSP_GATE_RESULT_COUNT || sentence->actions & ~(uint32_t)ACTIONS_ALL))
+	    (result >= OSP_VERDICT_COUNT || sentence->actions & ~(uint32_t)ACTIONS_ALL))
 		refuse(reading, "a sentence that makes no sense");
-	sentence->result = (enum osp_gate_result)result;
+	sentence->result = (enum osp_verdict)result;
 }
 
 static void get_verdict(struct reading *reading, struct osp_gate_message *message)
@@ -472,7 +500,7 @@ static void get_reduce(struct reading *reading, struct osp_gate_message *message
 static void get_part(struct reading *reading, const struct osp_gate_header *header, uint32_t last,
 		     struct osp_gate_part *part)
 {
-	uint64_t state;
+	uint64_t state, quiet, unproven;
 
 	part->rank = get_rank(reading, header, last);
 	state = get_number(reading, 1);
@@ -482,11 +510,17 @@ static void get_part(struct reading *reading, const struct osp_gate_header *head
 	part->wrong = (uint32_t)get_number(reading, 4);
 	part->gbps = get_float(reading);
 	part->least_gbps = get_float(reading);
+	unproven = get_number(reading, 1);
 	part->network_gbps = get_float(reading);
+	quiet = get_number(reading, 1);
+	part->foreign_gbps = get_float(reading);
 	get_bytes(reading, part->id, OSP_GATE_ID_BYTES);
 	get_string(reading, part->why, sizeof(part->why));
-	if (!reading->bad && (state >= OSP_GATE_PART_STATE_COUNT || part->gpus > OSP_GATE_GPUS_MAX))
+	if (!reading->bad && (state >= OSP_GATE_PART_STATE_COUNT || quiet >= OSP_GATE_QUIET_COUNT ||
+			      part->gpus > OSP_GATE_GPUS_MAX || unproven > 1))
 		refuse(reading, "a part that makes no sense");
+	part->unproven = unproven == 1;
+	part->quiet = (enum osp_gate_quiet)quiet;
 	part->state = (enum osp_gate_part_state)state;
 }
 
@@ -499,6 +533,36 @@ static void get_parts(struct reading *reading, struct osp_gate_message *message)
 		get_part(reading, &message->header, last, &message->parts[i]);
 		last = message->parts[i].rank;
 	}
+	message->count = count;
+}
+
+static void get_traffic(struct reading *reading, struct osp_gate_message *message)
+{
+	uint32_t count, last = OSP_GATE_NOBODY;
+
+	message->traffic = get_list(reading, TRAFFIC_BYTES, sizeof(*message->traffic), &count);
+	for (uint32_t i = 0; i < count && !reading->bad; i++) {
+		struct osp_gate_traffic *traffic = &message->traffic[i];
+		uint64_t quiet;
+
+		traffic->rank = last = get_rank(reading, &message->header, last);
+		quiet = get_number(reading, 1);
+		traffic->foreign_gbps = get_float(reading);
+		if (!reading->bad && quiet >= OSP_GATE_QUIET_COUNT)
+			refuse(reading, "traffic that makes no sense");
+		traffic->quiet = (enum osp_gate_quiet)quiet;
+	}
+	message->count = count;
+}
+
+static void get_other(struct reading *reading, struct osp_gate_message *message)
+{
+	uint32_t count, last = OSP_GATE_NOBODY;
+
+	message->ranks =
+		get_list(reading, sizeof(*message->ranks), sizeof(*message->ranks), &count);
+	for (uint32_t i = 0; i < count && !reading->bad; i++)
+		message->ranks[i] = last = get_rank(reading, &message->header, last);
 	message->count = count;
 }
 
@@ -527,6 +591,12 @@ int osp_gate_read_message(const void *bytes, size_t count, struct osp_gate_messa
 		case OSP_GATE_MESSAGE_PARTS:
 			get_parts(&reading, message);
 			break;
+		case OSP_GATE_MESSAGE_TRAFFIC:
+			get_traffic(&reading, message);
+			break;
+		case OSP_GATE_MESSAGE_OTHER:
+			get_other(&reading, message);
+			break;
 		case OSP_GATE_MESSAGE_DATA:
 		case OSP_GATE_MESSAGE_KIND_END:
 			break;
@@ -544,6 +614,8 @@ void osp_gate_message_free(struct osp_gate_message *message)
 	free(message->reports);
 	free(message->links);
 	free(message->parts);
+	free(message->traffic);
+	free(message->ranks);
 	osp_gate_reduce_free(&message->reduce);
 	osp_gate_verdict_free(&message->verdict);
 	memset(message, 0, sizeof(*message));

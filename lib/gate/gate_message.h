@@ -2,10 +2,10 @@
 /*
  * gate_message.h - what the nodes of a gang tell each other, as bytes
  *
- * A message is the inside of a MUNGE credential (tools/gate/gate_peer.h); these bytes hold no secret and
+ * A message is the inside of a MUNGE credential (gate/gate_peer.h); these bytes hold no secret and
  * prove nothing by themselves. Numbers are big-endian, strings a length byte and that many bytes.
  *
- *	"OSPG" 1 KIND ROUND JOB RESTARTS NODES GANG FROM TO CHALLENGE NONCE, then by KIND
+ *	"OSPG" VERSION KIND ROUND JOB RESTARTS NODES GANG FROM TO CHALLENGE NONCE, then by KIND
  *	report	COUNT and so many reports
  *	links	COUNT and so many figures of links
  *	order	COUNT and so many links to be measured
@@ -13,6 +13,12 @@
  *	verdict	the verdict
  *	reduce	LIMIT SUM GROUPS, so many ids, COUNT and so many members: an all-reduce to take part in
  *	parts	COUNT and so many nodes' parts in one
+ *	traffic	COUNT and what so many nodes saw around a round
+ *	other	COUNT and so many ranks: the sender speaks another version than the receiver and cannot pass on the
+ *		reports of these nodes; sent downwards: the receiver will get no verdict
+ *
+ * The header in front of the kinds' own words, the kind "other" and the greeting (gate/gate_peer.h) are the same in
+ * every version. So two gates of different versions can tell each other that they differ.
  *
  * CHALLENGE is what the receiver asked for on this very connection, NONCE what the sender asks for
  * in the answer; GANG is a sum over the names of the nodes. A message that is cut, has bytes too
@@ -29,18 +35,25 @@
 #include "lib/base/error.h"
 #include "lib/base/text.h"
 #include "lib/gate/gate.h"
+#include "lib/gate/gate_traffic.h"
 
 #define OSP_GATE_CHALLENGE_BYTES 16
 
-/* Above all that a gang of OSP_GATE_NODES_MAX may say, and below what MUNGE takes (1 MiB, encoded).
- * Of reports and sentences beyond the first OSP_GATE_WORDS_BYTES the words are left out. */
-#define OSP_GATE_MESSAGE_BYTES_MAX ((size_t)640 * 1024)
-#define OSP_GATE_WORDS_BYTES	   ((size_t)256 * 1024)
+/* Rises with each change of what a message holds (tests/unit/test_gate_message.c has a sum of each kind); a test's gate
+ * of another version is built with another. */
+#ifndef OSP_GATE_WIRE_VERSION
+#define OSP_GATE_WIRE_VERSION 2
+#endif
 
-#define OSP_GATE_ID_BYTES	   128	/* ncclUniqueId, by NCCL's stable binary interface */
-#define OSP_GATE_GROUPS_MAX	   4096 /* whose ids go into one message */
-#define OSP_GATE_GPUS_MAX	   64	/* of a node */
-#define OSP_GATE_WHY_BYTES	   120
+/* Above all that a gang of OSP_GATE_NODES_MAX may say, and below what MUNGE takes (1 MiB, encoded).
+ * Of reports and sentences beyond the first OSP_GATE_MESSAGE_WORDS_BYTES the words are left out. */
+#define OSP_GATE_MESSAGE_BYTES_MAX   ((size_t)640 * 1024)
+#define OSP_GATE_MESSAGE_WORDS_BYTES ((size_t)256 * 1024)
+
+#define OSP_GATE_ID_BYTES	     128  /* ncclUniqueId, by NCCL's stable binary interface */
+#define OSP_GATE_GROUPS_MAX	     4096 /* whose ids go into one message */
+#define OSP_GATE_GPUS_MAX	     64	  /* of a node */
+#define OSP_GATE_WHY_BYTES	     120
 
 enum osp_gate_message_kind {
 	OSP_GATE_MESSAGE_REPORT = 1,
@@ -50,10 +63,13 @@ enum osp_gate_message_kind {
 	OSP_GATE_MESSAGE_VERDICT,
 	OSP_GATE_MESSAGE_REDUCE,
 	OSP_GATE_MESSAGE_PARTS,
-	OSP_GATE_MESSAGE_KIND_END
+	OSP_GATE_MESSAGE_TRAFFIC,
+	OSP_GATE_MESSAGE_KIND_END,
+	OSP_GATE_MESSAGE_OTHER = 255 /* in every version */
 };
 
 struct osp_gate_header {
+	uint8_t version; /* the sender's, of a message that was read */
 	enum osp_gate_message_kind kind;
 	uint32_t round; /* 0: checks; 1 ..: measurements */
 	uint32_t job;
@@ -70,8 +86,10 @@ struct osp_gate_header {
 struct osp_gate_link {
 	uint32_t from;
 	uint32_t to;
-	float gbps; /* gigabits per second; 0 where nothing came through */
-	bool wrong; /* bytes came that were not sent */
+	float gbps;   /* gigabits per second; 0 where nothing came through */
+	bool wrong;   /* bytes came that were not sent */
+	bool crowded; /* one of its ends was not quiet (lib/gate/gate_traffic.h): if it is slow, that
+		       * counts for nothing. Not in a message: the decider's own */
 };
 
 /* One node of an all-reduce. Its GPUs' ranks in it follow those of the members of its group that
@@ -106,22 +124,27 @@ enum osp_gate_part_state {
 struct osp_gate_part {
 	uint32_t rank;
 	enum osp_gate_part_state state;
-	uint32_t version;   /* NCCL's number for itself, such as 22304 */
-	uint32_t gpus;	    /* that it brings */
-	uint32_t sum_kib;   /* that each of them has room for */
-	uint32_t wrong;	    /* words of the sum that are wrong, on its GPUs together */
-	float gbps;	    /* bus bandwidth, as nccl-tests counts it */
-	float least_gbps;   /* that bus bandwidth must reach here; 0: no limit is known */
-	float network_gbps; /* what its adapters carry one way; 0: not known */
+	uint32_t version;	   /* NCCL's number for itself, such as 22304 */
+	uint32_t gpus;		   /* that it brings */
+	uint32_t sum_kib;	   /* that each of them has room for */
+	uint32_t wrong;		   /* words of the sum that are wrong, on its GPUs together */
+	float gbps;		   /* bus bandwidth, as nccl-tests counts it */
+	float least_gbps;	   /* that bus bandwidth must reach here; 0: no limit is known */
+	bool unproven;		   /* that limit was never tried on this hardware: it only warns */
+	float network_gbps;	   /* what its adapters carry one way; 0: not known */
+	enum osp_gate_quiet quiet; /* around it, on this node's adapters */
+	float foreign_gbps;	   /* of others' traffic there, gigabits per second */
 	uint8_t id[OSP_GATE_ID_BYTES]; /* of a next group with this node as its first */
 	char why[OSP_GATE_WHY_BYTES];
 };
 
 struct osp_gate_message {
 	struct osp_gate_header header;
-	struct osp_gate_report *reports; /* report */
-	struct osp_gate_link *links;	 /* links, order */
-	struct osp_gate_part *parts;	 /* parts */
+	struct osp_gate_report *reports;  /* report */
+	struct osp_gate_link *links;	  /* links, order */
+	struct osp_gate_part *parts;	  /* parts */
+	struct osp_gate_traffic *traffic; /* traffic */
+	uint32_t *ranks;		  /* other */
 	uint32_t count;
 	struct osp_gate_verdict verdict; /* verdict */
 	struct osp_gate_reduce reduce;	 /* reduce */
@@ -143,8 +166,14 @@ void osp_gate_write_reduce(struct osp_text *text, const struct osp_gate_header *
 			   const struct osp_gate_reduce *reduce);
 void osp_gate_write_parts(struct osp_text *text, const struct osp_gate_header *header,
 			  const struct osp_gate_part *parts, uint32_t count);
+void osp_gate_write_traffic(struct osp_text *text, const struct osp_gate_header *header,
+			    const struct osp_gate_traffic *traffic, uint32_t count);
 
-/* Reads one whole message. 0, or -1 with `error` set and `message` empty. Free it with
+/* Ranks that rise. */
+void osp_gate_write_other(struct osp_text *text, const struct osp_gate_header *header,
+			  const uint32_t *ranks, uint32_t count);
+
+/* Reads one whole message; of another version only "other". 0, or -1 with `error` set and `message` empty. Free it with
  * osp_gate_message_free(). */
 int osp_gate_read_message(const void *bytes, size_t count, struct osp_gate_message *message,
 			  struct osp_error *error);

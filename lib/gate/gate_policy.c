@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* gate_policy.c - the section `gate:` of a partition in onespine.yaml */
 #include "lib/gate/gate_policy.h"
 
 #include <stdio.h>

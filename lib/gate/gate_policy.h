@@ -26,7 +26,7 @@
  * at passive, which loads none. true is auto, false is off.
  *
  * Every key has a default. A partition has the values of `defaults` where it says nothing itself.
- * Read from a root-owned file only (tools/gate/gate_job.h sees to that). Any thread.
+ * Read from a root-owned file only (gate/gate_job.h sees to that). Any thread.
  */
 #ifndef OSP_GATE_POLICY_H
 #define OSP_GATE_POLICY_H

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* gate_reduce.c - all-reduces between the nodes of a gang: who with whom, and what came of it */
 #include "lib/gate/gate_reduce.h"
 
 #include <stdlib.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* gate_tree.c - who reports to whom, and by when */
 #include "lib/gate/gate_tree.h"
 
 static uint32_t above(uint32_t rank)

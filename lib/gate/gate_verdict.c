@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* gate_verdict.c - what becomes of a job and of each node, from the reports of its nodes */
 #include "lib/gate/gate_verdict.h"
 
 #include <stdio.h>
@@ -12,6 +13,7 @@ enum quality {
 	HEALTHY,
 	WARNED,
 	UNCLEAR, /* ERROR where policy goes on */
+	SLOW,	 /* and it may not stop the job for that */
 	LET_OFF, /* failed, and policy or the breaker lets it carry the job */
 	BAD,	 /* not this job */
 	QUALITY_COUNT
@@ -19,8 +21,9 @@ enum quality {
 
 /* One node in the making. */
 struct seat {
-	enum osp_gate_result result;
+	enum osp_verdict result;
 	enum quality quality;
+	enum osp_gate_pace pace;
 	bool drain;
 	bool comment;
 	bool keep;
@@ -36,6 +39,7 @@ struct court {
 	struct seat *seats; /* by rank */
 	uint32_t good;	    /* seats that are not BAD */
 	bool silent;
+	bool slow; /* stops the job, or would with nothing else */
 	bool breaker;
 	const char *asked_check; /* the last one that the breaker was asked about */
 	bool asked_open;
@@ -44,9 +48,10 @@ struct court {
 
 /* --- each node -------------------------------------------------------------------------------- */
 
-static enum osp_gate_result result_of(const struct osp_gate_report *report)
+static enum osp_verdict result_of(const struct osp_gate_report *report)
 {
-	return report->blamed && report->result < OSP_GATE_FAIL ? OSP_GATE_FAIL : report->result;
+	return report->blamed && report->result < OSP_VERDICT_FAIL ? OSP_VERDICT_FAIL
+								   : report->result;
 }
 
 /* How many nodes of the gang that check would drain. */
@@ -55,7 +60,7 @@ static uint32_t failures_of(const struct court *court, const char *check)
 	uint32_t failures = 0;
 
 	for (uint32_t r = 0; r < court->gang->node_count; r++)
-		failures += result_of(&court->reports[r]) == OSP_GATE_FAIL &&
+		failures += result_of(&court->reports[r]) == OSP_VERDICT_FAIL &&
 			    !strcmp(court->reports[r].check, check);
 	return failures;
 }
@@ -95,12 +100,35 @@ static void seat_failed(struct court *court, struct seat *seat,
 	seat->comment = false;
 }
 
+/* Slowness stops a job once, and never for good: a user can bring it about. */
+static bool may_stop_for_slowness(const struct court *court)
+{
+	const struct osp_gate_means *means = court->means;
+
+	return means->can_requeue && !means->stopped_slow &&
+	       means->stopped < court->policy->restarts_max &&
+	       osp_gate_policy_failure(court->policy, OSP_GATE_NETWORK_CHECK) ==
+		       OSP_GATE_ON_FAIL_DRAIN;
+}
+
+static void seat_slow(struct court *court, struct seat *seat)
+{
+	enum quality quality = seat->pace == OSP_GATE_PACE_UNSURE ? WARNED : SLOW;
+
+	if (quality == SLOW && may_stop_for_slowness(court)) {
+		quality = BAD;
+		court->slow = true;
+	}
+	if (quality > seat->quality)
+		seat->quality = quality;
+}
+
 /* What is told first: what stopped the job, and of that a failure. */
 static bool tells_more(const struct seat *seat, const struct seat *other)
 {
 	if (seat->quality != other->quality)
 		return seat->quality > other->quality;
-	return seat->result == OSP_GATE_FAIL && other->result != OSP_GATE_FAIL;
+	return seat->result == OSP_VERDICT_FAIL && other->result != OSP_VERDICT_FAIL;
 }
 
 static void seat_node(struct court *court, uint32_t rank)
@@ -109,26 +137,29 @@ static void seat_node(struct court *court, uint32_t rank)
 	struct seat *seat = &court->seats[rank];
 
 	seat->result = result_of(report);
+	seat->pace = report->pace;
 	seat->speed = report->speed > 0 ? report->speed : 1.0F;
 	switch (seat->result) {
-	case OSP_GATE_FAIL:
+	case OSP_VERDICT_FAIL:
 		seat_failed(court, seat, report);
 		break;
-	case OSP_GATE_SILENT:
+	case OSP_VERDICT_SILENT:
 		seat->quality = BAD;
 		court->silent = true;
 		break;
-	case OSP_GATE_ERROR:
+	case OSP_VERDICT_ERROR:
 		seat->quality = court->policy->error_waits ? BAD : UNCLEAR;
 		break;
-	case OSP_GATE_WARN:
+	case OSP_VERDICT_WARN:
 		seat->quality = WARNED;
 		break;
 	default:
 		seat->quality = HEALTHY;
 	}
+	if (seat->pace != OSP_GATE_PACE_WELL)
+		seat_slow(court, seat);
 	court->good += seat->quality != BAD;
-	if (seat->result >= OSP_GATE_ERROR &&
+	if ((seat->result >= OSP_VERDICT_ERROR || seat->pace != OSP_GATE_PACE_WELL) &&
 	    (court->worst == OSP_GATE_NOBODY || tells_more(seat, &court->seats[court->worst])))
 		court->worst = rank;
 }
@@ -280,7 +311,7 @@ static enum osp_gate_kind kind_of(const struct court *court)
 
 /* --- words ------------------------------------------------------------------------------------ */
 
-static uint32_t count_results(const struct court *court, enum osp_gate_result result)
+static uint32_t count_results(const struct court *court, enum osp_verdict result)
 {
 	uint32_t count = 0;
 
@@ -289,17 +320,35 @@ static uint32_t count_results(const struct court *court, enum osp_gate_result re
 	return count;
 }
 
+/* Of those whose own check found nothing, so that each node is counted once. */
+static uint32_t count_pace(const struct court *court, enum osp_gate_pace pace)
+{
+	uint32_t count = 0;
+
+	for (uint32_t r = 0; r < court->gang->node_count; r++)
+		count += court->seats[r].pace == pace && court->seats[r].result < OSP_VERDICT_ERROR;
+	return count;
+}
+
+static int add_count(char *words, size_t words_bytes, int length, uint32_t count, const char *what)
+{
+	if (!count)
+		return length;
+	return length +
+	       snprintf(words + length, words_bytes - (size_t)length, ", %u %s", count, what);
+}
+
 /* A reason without our prefix, as it stands inside a sentence. */
 static const char *plain_reason(const struct osp_gate_report *report)
 {
 	const char *reason = report->reason;
 	size_t prefix = strlen(OSP_REASON_PREFIX);
 
-	if (result_of(report) == OSP_GATE_SILENT)
+	if (result_of(report) == OSP_VERDICT_SILENT)
 		return "silent";
 	if (osp_reason_is_ours(reason))
 		return reason + prefix;
-	return *reason ? reason : osp_gate_result_name(result_of(report));
+	return *reason ? reason : osp_verdict_name(result_of(report));
 }
 
 static void say(const struct court *court, enum osp_gate_kind kind, char *says)
@@ -311,10 +360,10 @@ static void say(const struct court *court, enum osp_gate_kind kind, char *says)
 		[OSP_GATE_HOLD] = "stopped too often: held",
 		[OSP_GATE_END] = "it cannot be requeued: ended",
 	};
-	static const char *const results[OSP_GATE_RESULT_COUNT] = {
-		[OSP_GATE_FAIL] = "failed",
-		[OSP_GATE_SILENT] = "silent",
-		[OSP_GATE_ERROR] = "could not be checked",
+	static const char *const results[OSP_VERDICT_COUNT] = {
+		[OSP_VERDICT_FAIL] = "failed",
+		[OSP_VERDICT_SILENT] = "silent",
+		[OSP_VERDICT_ERROR] = "could not be checked",
 	};
 	char words[2 * OSP_GATE_REASON_BYTES + 256];
 	int length;
@@ -329,13 +378,13 @@ static void say(const struct court *court, enum osp_gate_kind kind, char *says)
 	length = snprintf(words, sizeof(words), "of %u node%s%s", court->gang->node_count,
 			  court->gang->node_count == 1 ? "" : "s",
 			  court->breaker ? " (breaker open, none drained)" : "");
-	for (int result = OSP_GATE_ERROR; result < OSP_GATE_RESULT_COUNT; result++) {
-		uint32_t count = count_results(court, (enum osp_gate_result)result);
-
-		if (count)
-			length += snprintf(words + length, sizeof(words) - (size_t)length,
-					   ", %u %s", count, results[result]);
-	}
+	for (int result = OSP_VERDICT_ERROR; result < OSP_VERDICT_COUNT; result++)
+		length = add_count(words, sizeof(words), length,
+				   count_results(court, (enum osp_verdict)result), results[result]);
+	length = add_count(words, sizeof(words), length, count_pace(court, OSP_GATE_PACE_SLOW),
+			   "slow");
+	length = add_count(words, sizeof(words), length, count_pace(court, OSP_GATE_PACE_UNSURE),
+			   "not measured");
 	snprintf(words + length, sizeof(words) - (size_t)length, "; %s; %.40s: %s", outcomes[kind],
 		 court->gang->nodes[court->worst], plain_reason(&court->reports[court->worst]));
 	snprintf(says, OSP_GATE_REASON_BYTES, "%.*s", OSP_GATE_REASON_BYTES - 1, words);
@@ -369,7 +418,7 @@ static void write_sentence(const struct court *court, uint32_t rank, uint32_t ac
 	*sentence = (struct osp_gate_sentence){
 		.rank = rank, .actions = actions, .result = court->seats[rank].result};
 	memcpy(sentence->check, report->check, sizeof(sentence->check));
-	if (sentence->result == OSP_GATE_SILENT)
+	if (sentence->result == OSP_VERDICT_SILENT)
 		reason = "did not report in time";
 	else if (!*reason && (actions & OSP_GATE_RELEASE))
 		reason = "not needed";
@@ -387,7 +436,8 @@ static int pronounce(const struct court *court, struct osp_gate_verdict *verdict
 		const struct seat *seat = &court->seats[r];
 		uint32_t actions = actions_of(verdict->kind, seat);
 
-		if (actions != OSP_GATE_KEEP || seat->result >= OSP_GATE_ERROR)
+		if (actions != OSP_GATE_KEEP || seat->result >= OSP_VERDICT_ERROR ||
+		    seat->pace != OSP_GATE_PACE_WELL)
 			write_sentence(court, r, actions,
 				       &verdict->sentences[verdict->sentence_count++]);
 	}
@@ -400,13 +450,16 @@ bool osp_gate_all_well(const struct osp_gate_gang *gang, const struct osp_gate_r
 	if (gang->node_count > gang->wanted)
 		return false;
 	for (uint32_t r = 0; r < gang->node_count; r++) {
-		enum osp_gate_result result = result_of(&reports[r]);
+		enum osp_verdict result = result_of(&reports[r]);
 
-		if (result == OSP_GATE_SILENT ||
-		    (result == OSP_GATE_FAIL &&
+		if (result == OSP_VERDICT_SILENT ||
+		    (result == OSP_VERDICT_FAIL &&
 		     osp_gate_policy_failure(policy, reports[r].check) != OSP_GATE_ON_FAIL_LOG))
 			return false;
-		if (result == OSP_GATE_ERROR && policy->error_waits)
+		if (result == OSP_VERDICT_ERROR && policy->error_waits)
+			return false;
+		if (reports[r].pace != OSP_GATE_PACE_WELL &&
+		    osp_gate_policy_failure(policy, OSP_GATE_NETWORK_CHECK) != OSP_GATE_ON_FAIL_LOG)
 			return false;
 	}
 	return true;
@@ -431,6 +484,7 @@ int osp_gate_decide(const struct osp_gate_gang *gang, const struct osp_gate_repo
 			seat_node(&court, r);
 		verdict->kind = kind_of(&court);
 		verdict->breaker = court.breaker;
+		verdict->slow = court.slow && verdict->kind >= OSP_GATE_REQUEUE;
 		say(&court, verdict->kind, verdict->says);
 		result = verdict->kind == OSP_GATE_SHRINK ? keep_best(&court) : 0;
 	}

@@ -17,6 +17,10 @@
  * says, but better nodes among the spares are still preferred. ERROR and SILENT never drain; a
  * silent node is not given to this job again for a while.
  *
+ * A node that is only slow (enum osp_gate_pace) is never drained. It stops a job once, and only where
+ * the job can be requeued; the job's next start does not get it. After that the job starts, with a
+ * warning: so a flood costs a gang one requeue at most. With spares the slow node is released first.
+ *
  * Pure: the same reports give the same verdict. Any thread, any daemon: no shared state.
  */
 #ifndef OSP_GATE_VERDICT_H
@@ -36,6 +40,7 @@ struct osp_gate_means {
 	bool can_requeue;	    /* a batch job submitted without --no-requeue */
 	bool can_shrink;	    /* no disable_job_shrink */
 	uint32_t stopped;	    /* starts of this job that the gate has stopped before */
+	uint32_t stopped_slow;	    /* of these: slowness had a part in it */
 	const uint32_t *leaf;	    /* by rank, any number that tells leaves apart; NULL: unknown */
 	struct osp_breaker breaker; /* all zero: not asked, nobody counts */
 };

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* gate_words.c - what people read of a gate: how far it is, and what it found */
 #include "lib/gate/gate_words.h"
 
 #include <stdio.h>
@@ -23,12 +24,12 @@ const char *osp_gate_progress(const struct osp_gate_gang *gang,
 	for (uint32_t r = 0; r < gang->node_count; r++) {
 		if (reports[r].rank == OSP_GATE_NOBODY)
 			continue;
-		if (reports[r].result == OSP_GATE_FAIL || reports[r].blamed) {
+		if (reports[r].result == OSP_VERDICT_FAIL || reports[r].blamed) {
 			if (!failed++)
 				first_failed = r;
-		} else if (reports[r].result == OSP_GATE_ERROR) {
+		} else if (reports[r].result == OSP_VERDICT_ERROR) {
 			broken++;
-		} else if (reports[r].result < OSP_GATE_ERROR) {
+		} else if (reports[r].result < OSP_VERDICT_ERROR) {
 			passed++;
 		}
 	}
@@ -47,19 +48,31 @@ const char *osp_gate_progress(const struct osp_gate_gang *gang,
 	return buffer;
 }
 
-const char *osp_gate_note(uint32_t stopped, const char *says, char *buffer, size_t buffer_bytes)
+const char *osp_gate_note(const struct osp_gate_stops *stops, const char *says, char *buffer,
+			  size_t buffer_bytes)
 {
-	if (stopped)
-		snprintf(buffer, buffer_bytes, STOPPED "%u start%s; %s", stopped,
-			 stopped == 1 ? "" : "s", says);
+	char slow[32] = "";
+
+	if (stops->slow)
+		snprintf(slow, sizeof(slow), ", %u slow", stops->slow);
+	if (stops->all)
+		snprintf(buffer, buffer_bytes, STOPPED "%u start%s%s; %s", stops->all,
+			 stops->all == 1 ? "" : "s", slow, says);
 	else
 		snprintf(buffer, buffer_bytes, "%s", says);
 	return buffer;
 }
 
-uint32_t osp_gate_stopped(const char *note)
+struct osp_gate_stops osp_gate_stopped(const char *note)
 {
-	uint32_t stopped;
+	struct osp_gate_stops stops = {.all = 0};
+	int end = 0;
 
-	return note && sscanf(note, STOPPED "%9u start", &stopped) == 1 ? stopped : 0;
+	if (!note || sscanf(note, STOPPED "%9u start%n", &stops.all, &end) != 1 || !end)
+		return (struct osp_gate_stops){.all = 0};
+	note += end + (note[end] == 's');
+	end = 0;
+	if (sscanf(note, ", %9u slow%n", &stops.slow, &end) != 1 || !end)
+		stops.slow = 0;
+	return stops;
 }

@@ -15,6 +15,12 @@
 
 #define OSP_GATE_WORDS_BYTES 480
 
+/* Starts of a job that its gates have stopped. */
+struct osp_gate_stops {
+	uint32_t all;
+	uint32_t slow; /* of these: slowness had a part in it */
+};
+
 /*
  * "checking 64 nodes: 61 passed, 2 running, 1 failed (gpu-17: gpu3 ecc 12 uncorrectable > 0;
  * replace)". Reports with rank OSP_GATE_NOBODY are not in yet. Returns `buffer`.
@@ -24,12 +30,13 @@ const char *osp_gate_progress(const struct osp_gate_gang *gang,
 			      size_t buffer_bytes);
 
 /*
- * The piece "gate=" of AdminComment: "stopped 2 starts; of 4 nodes, 1 failed; ...", the count left
- * out when it is 0. Returns `buffer`.
+ * The piece "gate=" of AdminComment: "stopped 2 starts, 1 slow; of 4 nodes, 1 failed; ...", a count
+ * left out when it is 0. Returns `buffer`.
  */
-const char *osp_gate_note(uint32_t stopped, const char *says, char *buffer, size_t buffer_bytes);
+const char *osp_gate_note(const struct osp_gate_stops *stops, const char *says, char *buffer,
+			  size_t buffer_bytes);
 
-/* That count again, from the piece; 0 for anything else, NULL too. */
-uint32_t osp_gate_stopped(const char *note);
+/* Those counts again, from the piece; 0 for anything else, NULL too. */
+struct osp_gate_stops osp_gate_stopped(const char *note);
 
 #endif

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* fresh.c - does an earlier pass of this node still hold? */
 #include "lib/health/fresh.h"
 
 #include <stdio.h>

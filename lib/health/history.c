@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* history.c - what earlier checks say of a node and of a GPU: strikes, lemons, trends */
 #include "lib/health/history.h"
 
 #include <stdlib.h>

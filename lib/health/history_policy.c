@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* history_policy.c - the section `history:` of onespine.yaml: what is kept of checks, and where */
 #include "lib/health/history_policy.h"
 
 #include <stdio.h>

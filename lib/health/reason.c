@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* reason.c - the reason that Slurm shows for a node that Onespine drained */
 #include "lib/health/reason.h"
 
 #include <string.h>

@@ -2,9 +2,13 @@
 /*
  * speed.h - is a measured speed right?
  *
- * First each against the best of its kind on the same node, then against what is known of the
- * model; what physics forbids is a broken measurement and judges nothing else. Pure functions; any
- * thread, any daemon.
+ * Each speed is compared with what is known of its model, and with the median of its peers: GPUs of
+ * the same model and node, measured in the same way. Healthy GPUs of one kind differ (by 8 % on
+ * average and 22 % at most in compute under power limits: Sinha et al., "Not All GPUs Are Created
+ * Equal", SC22), so one that is behind its peers and above its limit is reported and fails nothing,
+ * unless it is so far behind that no such spread explains it. What physics forbids is a broken
+ * measurement and judges nothing else. tests/unit/test_speed_errors.c counts both kinds of errors.
+ * Pure functions; any thread, any daemon.
  */
 #ifndef OSP_SPEED_H
 #define OSP_SPEED_H
@@ -14,34 +18,70 @@
 
 enum osp_speed_verdict {
 	OSP_SPEED_WELL,
-	OSP_SPEED_ALONE,      /* nothing to compare it with: told, not judged */
+	OSP_SPEED_ALONE,      /* nothing to compare it with: shown, not judged */
 	OSP_SPEED_IMPOSSIBLE, /* above what the hardware can, or not above 0 */
-	OSP_SPEED_SLOW_PEERS, /* too far below the best of the node */
-	OSP_SPEED_SLOW_LIMIT, /* below what its model must reach */
+	OSP_SPEED_BEHIND,     /* behind its peers, as a healthy GPU may be: a warning */
+	OSP_SPEED_FAR_BEHIND, /* farther behind them than healthy GPUs are: a failure */
+	OSP_SPEED_SLOW_LIMIT, /* below what its model must reach: a failure */
 };
+
+#define OSP_SPEED_SAMPLES_MAX 512
+#define OSP_SPEED_NO_PEERS    (-1) /* a group: this one is compared with no other */
 
 struct osp_speed_sample {
 	double value;
 	double least;	/* of its model; 0: none is known */
 	double physics; /* of its model; 0: none is known */
 	bool judged;	/* false: it counts neither for itself nor as another's peer */
+	int group;	/* only samples of one group are peers */
+};
+
+/* How far below the median of its peers a speed may be, per cent; 0: it is not compared. */
+struct osp_speed_tolerance {
+	unsigned int behind;
+	unsigned int far;
+};
+
+/* The other judged and possible samples of a sample's group. */
+struct osp_speed_peers {
+	double median; /* 0 where there are none */
+	size_t count;
 };
 
 /* Room above the physical peak that clocks and timers may explain, per cent. */
 #define OSP_SPEED_PHYSICS_PERCENT 5
 
-/*
- * Judges `count` samples of one kind; `percent` (0 to 99) is how far below the best one may be.
- * `verdicts` has room for each; a sample that is not judged is OSP_SPEED_ALONE, or
- * OSP_SPEED_IMPOSSIBLE. The best is one that leaves no more than half of the others slow: when
- * nearly all are behind one, it is that one which stands out. Returns it, 0 where there is none.
- */
-double osp_speed_judge(const struct osp_speed_sample *samples, size_t count, unsigned int percent,
-		       enum osp_speed_verdict *verdicts);
+/* So often is a speed measured when the first time it was slow, and so often it must be slow. */
+#define OSP_SPEED_ROUNDS 3
+#define OSP_SPEED_SLOW	 2
 
-/* One more sample of the kind, against the best of the first round. `peers`: how many judged
- * samples the first round had. */
-enum osp_speed_verdict osp_speed_judge_one(const struct osp_speed_sample *sample, double best,
-					   size_t peers, unsigned int percent);
+/*
+ * Judges `count` samples of one kind, at most OSP_SPEED_SAMPLES_MAX (others beyond are ALONE).
+ * `verdicts` and `peers` have room for each; a sample that is not judged is OSP_SPEED_ALONE, or
+ * OSP_SPEED_IMPOSSIBLE.
+ */
+void osp_speed_judge(const struct osp_speed_sample *samples, size_t count,
+		     const struct osp_speed_tolerance *tolerance, enum osp_speed_verdict *verdicts,
+		     struct osp_speed_peers *peers);
+
+/* One more sample of the kind, against the peers that its first one had. */
+enum osp_speed_verdict osp_speed_judge_one(const struct osp_speed_sample *sample,
+					   const struct osp_speed_peers *peers,
+					   const struct osp_speed_tolerance *tolerance);
+
+/* The rounds of one speed. */
+struct osp_speed_rounds {
+	unsigned int count;	      /* rounds in which it was measured */
+	unsigned int slow;	      /* in which it was slow in any way */
+	unsigned int failing;	      /* in which it was so slow that it fails */
+	enum osp_speed_verdict worst; /* the gravest of them that says slow; else the first */
+};
+
+/* Counts one more round. */
+void osp_speed_count(struct osp_speed_rounds *rounds, enum osp_speed_verdict verdict);
+
+/* What the rounds came to: OSP_SPEED_FAR_BEHIND and OSP_SPEED_SLOW_LIMIT fail, OSP_SPEED_BEHIND
+ * warns, and neither is said of what was slow but once. */
+enum osp_speed_verdict osp_speed_conclude(const struct osp_speed_rounds *rounds);
 
 #endif

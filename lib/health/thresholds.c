@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* thresholds.c - what a healthy node may show, and how much a check counts */
 #include "lib/health/thresholds.h"
 
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,6 +16,7 @@ static const struct {
 	int64_t most;
 } known[OSP_LIMIT_COUNT] = {
 	[OSP_LIMIT_BOOT_SETTLE_S] = {"boot_settle_s", 0, 3600},
+	[OSP_LIMIT_FABRIC_GRACE_S] = {"fabric_grace_s", 0, 7200},
 	[OSP_LIMIT_GPUS] = {"gpus", 0, 64},
 	[OSP_LIMIT_ECC_UNCORRECTED] = {"ecc_uncorrected", 0, 1000},
 	[OSP_LIMIT_ECC_CORRECTED] = {"ecc_corrected", 1, 1000000000},
@@ -43,7 +44,14 @@ static const struct {
 	[OSP_LIMIT_IB_FLAPS] = {"ib_flaps", 1, 1000},
 	[OSP_LIMIT_LOCAL_DISKS] = {"local_disks", 0, 64},
 	[OSP_LIMIT_HUGE_PAGES] = {"huge_pages", 1, 16777216},
-	[OSP_LIMIT_BELOW_BEST_PERCENT] = {"below_best_percent", 2, 50},
+	[OSP_LIMIT_HBM_BEHIND_PERCENT] = {"hbm_behind_percent", 0, 60},
+	[OSP_LIMIT_HBM_FAR_BEHIND_PERCENT] = {"hbm_far_behind_percent", 0, 60},
+	[OSP_LIMIT_COMPUTE_BEHIND_PERCENT] = {"compute_behind_percent", 0, 60},
+	[OSP_LIMIT_COMPUTE_FAR_BEHIND_PERCENT] = {"compute_far_behind_percent", 0, 60},
+	[OSP_LIMIT_HOST_COPY_BEHIND_PERCENT] = {"host_copy_behind_percent", 0, 60},
+	[OSP_LIMIT_HOST_COPY_FAR_BEHIND_PERCENT] = {"host_copy_far_behind_percent", 0, 60},
+	[OSP_LIMIT_PEER_BEHIND_PERCENT] = {"peer_behind_percent", 0, 60},
+	[OSP_LIMIT_PEER_FAR_BEHIND_PERCENT] = {"peer_far_behind_percent", 0, 60},
 	[OSP_LIMIT_HBM_GBPS] = {"hbm_gbps", 50, 20000},
 	[OSP_LIMIT_HBM_PEAK_GBPS] = {"hbm_peak_gbps", 100, 40000},
 	[OSP_LIMIT_HOST_COPY_GBPS] = {"host_copy_gbps", 1, 1000},
@@ -56,6 +64,7 @@ static const struct {
 	[OSP_LIMIT_ALL_REDUCE_PEAK_GBPS] = {"all_reduce_peak_gbps", 2, 7200},
 	[OSP_LIMIT_GANG_ALL_REDUCE_GBPS] = {"gang_all_reduce_gbps", 1, 3600},
 	[OSP_LIMIT_NETWORK_PEAK_GBPS] = {"network_peak_gbps", 1, 3600},
+	[OSP_LIMIT_SITE_CHECK_S] = {"site_check_s", 1, 3600},
 };
 
 static const char *const mode_names[] = {
@@ -65,7 +74,11 @@ static const char *const mode_names[] = {
 	[OSP_CHECK_ENFORCE] = "enforce",
 };
 
+static const char *const unproven_names[] = {"warn", "fail"};
+
 enum scope { SCOPE_ALL, SCOPE_MODEL, SCOPE_NODE };
+
+#define MODES_MAX (OSP_CHECK_NAMES_MAX + OSP_SITE_CHECKS_MAX)
 
 struct entry {
 	struct osp_limit_entry told;
@@ -79,10 +92,11 @@ struct osp_thresholds {
 	size_t place_count;
 	struct entry *entries; /* the last of equals counts */
 	size_t entry_count;
-	const char *check_names[OSP_CHECK_NAMES_MAX];
-	enum osp_check_mode modes[OSP_CHECK_NAMES_MAX];
+	const char *check_names[MODES_MAX];
+	enum osp_check_mode modes[MODES_MAX];
 	size_t mode_count;
 	enum osp_check_mode mode_of_all;
+	bool unproven_fails;
 	uint64_t hash;
 };
 
@@ -167,25 +181,30 @@ static const char *place_words(struct reading *reading, const struct osp_value *
 	return places[thresholds->place_count++];
 }
 
-/* "18" or {value: 18, source: "..."} */
+/* "18" or {value: 18, unproven: true, source: "..."} */
 static int take_value(struct reading *reading, const struct osp_value *value, enum osp_limit_id id,
 		      struct osp_limit *limit)
 {
-	static const char *const keys[] = {"value", "source"};
+	static const char *const keys[] = {"value", "unproven", "source"};
 	const struct osp_value *number = value;
 
 	limit->source = NULL;
+	limit->unproven = false;
 	if (value->type == OSP_VALUE_MAP) {
-		const struct osp_value *source;
+		const struct osp_value *source, *unproven;
 
-		if (osp_value_only_keys(reading->document, value, keys, 2, reading->error))
+		if (osp_value_only_keys(reading->document, value, keys, 3, reading->error))
 			return -1;
 		number = osp_value_get(value, "value");
+		unproven = osp_value_get(value, "unproven");
 		source = osp_value_get(value, "source");
 		if (!number)
 			return osp_error_at(reading->error, reading->file, value->key_line,
 					    value->key_column, "%s: a value is missing",
 					    value->key);
+		if (unproven &&
+		    osp_value_bool(reading->document, unproven, &limit->unproven, reading->error))
+			return -1;
 		if (source &&
 		    osp_value_string(reading->document, source, &limit->source, reading->error))
 			return -1;
@@ -274,6 +293,12 @@ static int take_mode(struct reading *reading, const struct osp_value *value)
 	for (i = 0; i < thresholds->mode_count; i++)
 		if (strcmp(thresholds->check_names[i], value->key) == 0)
 			break;
+	if (i == MODES_MAX)
+		return osp_document_error(reading->document, value, reading->error,
+					  "checks: at most %d of a site's own are expected",
+					  OSP_SITE_CHECKS_MAX);
+	if (osp_site_check_named(value->key)) /* lives as long as the document */
+		thresholds->check_names[i] = value->key;
 	for (size_t n = 0; i == thresholds->mode_count && n < reading->check_count; n++)
 		if (strcmp(reading->check_names[n], value->key) == 0)
 			thresholds->check_names[i] = reading->check_names[n];
@@ -283,20 +308,44 @@ static int take_mode(struct reading *reading, const struct osp_value *value)
 	return 0;
 }
 
+bool osp_site_check_named(const char *name)
+{
+	static const char letters[] =
+		"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_";
+	size_t length = strlen(name);
+
+	return length > 3 && length < OSP_SITE_CHECK_NAME_BYTES &&
+	       strspn(name, "0123456789") == 2 && name[2] == '-' && strspn(name, letters) == length;
+}
+
+/* Our checks, and whatever may be a site's. */
+static int expect_checks(struct reading *reading, const struct osp_value *map)
+{
+	const char *names[MODES_MAX + 1];
+	size_t count = 0;
+
+	if (expect_map(reading, map, "checks"))
+		return -1;
+	while (count < reading->check_count) {
+		names[count] = reading->check_names[count];
+		count++;
+	}
+	names[count++] = "all";
+	for (const struct osp_value *child = map->first; child && count <= MODES_MAX;
+	     child = child->next)
+		if (osp_site_check_named(child->key))
+			names[count++] = child->key;
+	return osp_value_only_keys(reading->document, map, names, count, reading->error);
+}
+
 /* "all" first, wherever it stands. */
 static int take_modes(struct reading *reading, const struct osp_value *map)
 {
-	const char *names[OSP_CHECK_NAMES_MAX + 1];
 	const struct osp_value *child;
 
 	if (osp_value_is_null(map))
 		return 0;
-	for (size_t i = 0; i < reading->check_count; i++)
-		names[i] = reading->check_names[i];
-	names[reading->check_count] = "all";
-	if (expect_map(reading, map, "checks") ||
-	    osp_value_only_keys(reading->document, map, names, reading->check_count + 1,
-				reading->error))
+	if (expect_checks(reading, map))
 		return -1;
 	child = osp_value_get(map, "all");
 	if (child && take_mode(reading, child))
@@ -308,13 +357,23 @@ static int take_modes(struct reading *reading, const struct osp_value *map)
 	return 0;
 }
 
+static int take_unproven(struct reading *reading, const struct osp_value *value)
+{
+	size_t choice;
+
+	if (osp_value_choice(reading->document, value, unproven_names, 2, &choice, reading->error))
+		return -1;
+	reading->thresholds->unproven_fails = choice == 1;
+	return 0;
+}
+
 static int take_file(struct reading *reading)
 {
-	static const char *const keys[] = {"limits", "models", "nodes", "checks"};
+	static const char *const keys[] = {"limits", "models", "nodes", "checks", "unproven"};
 	const struct osp_value *root = osp_document_root(reading->document);
 	const struct osp_value *value;
 
-	if (osp_value_only_keys(reading->document, root, keys, 4, reading->error))
+	if (osp_value_only_keys(reading->document, root, keys, 5, reading->error))
 		return -1;
 	value = osp_value_get(root, "limits");
 	if (value && take_limits(reading, value, SCOPE_ALL, "limits"))
@@ -324,6 +383,9 @@ static int take_file(struct reading *reading)
 		return -1;
 	value = osp_value_get(root, "nodes");
 	if (value && take_places(reading, value, SCOPE_NODE))
+		return -1;
+	value = osp_value_get(root, "unproven");
+	if (value && take_unproven(reading, value))
 		return -1;
 	value = osp_value_get(root, "checks");
 	return value ? take_modes(reading, value) : 0;
@@ -404,6 +466,11 @@ enum osp_check_mode osp_thresholds_mode(const struct osp_thresholds *thresholds,
 		if (strcmp(thresholds->check_names[i], check) == 0)
 			return thresholds->modes[i];
 	return thresholds->mode_of_all;
+}
+
+bool osp_thresholds_unproven_fails(const struct osp_thresholds *thresholds)
+{
+	return thresholds->unproven_fails;
 }
 
 const struct osp_limit_entry *osp_thresholds_entry(const struct osp_thresholds *thresholds,

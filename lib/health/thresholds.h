@@ -12,20 +12,29 @@
  *	nodes:                                    # by the machine's name (DMI product_name)
  *	  p5.48xlarge:
  *	    efa_devices: 32                       # short for {value: 32}
+ *	  NVIDIA H100 80GB HBM3:
+ *	    hbm_gbps: {value: 2400, unproven: true, source: "..."}
  *	checks:
  *	  all: comment                            # enforce | comment | log | off
  *	  clock: off
+ *	  50-nhc: comment                       # a site's own, whether it is there or not
+ *	unproven: warn                            # or fail: what a limit marked unproven does
  *
  * A limit of the node's own wins over its model's (the longest name that fits), that over the one
  * of every node; within one place the file read last wins. Strict: an unknown word, a key given
  * twice, or a value that physics forbids refuses the whole file with line and column. A limit
  * without a source has the place in the file as its source.
  *
+ * A limit is marked unproven when what measures it has never run on that hardware: a speed below it
+ * only warns, unless the file says `unproven: fail`. A site that gives a limit of its own, without
+ * the mark, has proven it.
+ *
  * A table is filled by one thread, then only read. lib/ rules: no logging, any daemon.
  */
 #ifndef OSP_THRESHOLDS_H
 #define OSP_THRESHOLDS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -33,9 +42,12 @@
 
 #define OSP_THRESHOLDS_FILE_BYTES_MAX ((size_t)1024 * 1024)
 #define OSP_CHECK_NAMES_MAX	      64
+#define OSP_SITE_CHECKS_MAX	      32 /* a site's own */
+#define OSP_SITE_CHECK_NAME_BYTES     32
 
 enum osp_limit_id {
-	OSP_LIMIT_BOOT_SETTLE_S, /* so long after boot what is missing may still come */
+	OSP_LIMIT_BOOT_SETTLE_S,  /* so long after boot what is missing may still come */
+	OSP_LIMIT_FABRIC_GRACE_S, /* the same of the NVLink fabric */
 	OSP_LIMIT_GPUS,
 	OSP_LIMIT_ECC_UNCORRECTED, /* volatile: since the driver was loaded */
 	OSP_LIMIT_ECC_CORRECTED,
@@ -63,7 +75,16 @@ enum osp_limit_id {
 	OSP_LIMIT_IB_FLAPS,    /* links going down in a day */
 	OSP_LIMIT_LOCAL_DISKS,
 	OSP_LIMIT_HUGE_PAGES,
-	OSP_LIMIT_BELOW_BEST_PERCENT, /* how far one GPU may be behind the node's best */
+	/* how far below the median of its peers a GPU warns, and after each from where on it fails; 0: it
+	 * is not compared (lib/health/speed.h) */
+	OSP_LIMIT_HBM_BEHIND_PERCENT,
+	OSP_LIMIT_HBM_FAR_BEHIND_PERCENT,
+	OSP_LIMIT_COMPUTE_BEHIND_PERCENT,
+	OSP_LIMIT_COMPUTE_FAR_BEHIND_PERCENT,
+	OSP_LIMIT_HOST_COPY_BEHIND_PERCENT,
+	OSP_LIMIT_HOST_COPY_FAR_BEHIND_PERCENT,
+	OSP_LIMIT_PEER_BEHIND_PERCENT,
+	OSP_LIMIT_PEER_FAR_BEHIND_PERCENT,
 	/* speeds that a model must reach, and after each what its hardware cannot exceed */
 	OSP_LIMIT_HBM_GBPS,
 	OSP_LIMIT_HBM_PEAK_GBPS,
@@ -79,6 +100,7 @@ enum osp_limit_id {
 	 * node's adapters cannot exceed one way */
 	OSP_LIMIT_GANG_ALL_REDUCE_GBPS,
 	OSP_LIMIT_NETWORK_PEAK_GBPS,
+	OSP_LIMIT_SITE_CHECK_S, /* how long each of a site's own checks may take */
 	OSP_LIMIT_COUNT
 };
 
@@ -92,6 +114,7 @@ enum osp_check_mode {
 struct osp_limit {
 	int64_t value;
 	const char *source; /* who says so */
+	bool unproven;	    /* what measures it never ran on this hardware */
 };
 
 struct osp_thresholds;
@@ -100,9 +123,13 @@ struct osp_thresholds;
 struct osp_thresholds *osp_thresholds_new(void);
 void osp_thresholds_free(struct osp_thresholds *thresholds); /* NULL is allowed */
 
+/* Whether this may name a check of a site's own (check/runner/site_checks.h): two digits, '-', then letters, digits,
+ * '-' and '_', at most OSP_SITE_CHECK_NAME_BYTES - 1 in all. No check of ours is called so. */
+bool osp_site_check_named(const char *name);
+
 /*
  * Adds one file's text over what is there. `check_names` (at most OSP_CHECK_NAMES_MAX; they must
- * outlive the table) are the words allowed under "checks". 0, or -1 with `error` set; the table is
+ * outlive the table) are the words allowed under "checks", beside names of a site's own. 0, or -1 with `error` set; the table is
  * then only good for osp_thresholds_free().
  */
 int osp_thresholds_add(struct osp_thresholds *thresholds, const char *file, const char *text,
@@ -118,6 +145,9 @@ const struct osp_limit *osp_thresholds_limit(const struct osp_thresholds *thresh
 					     const char *node);
 
 enum osp_check_mode osp_thresholds_mode(const struct osp_thresholds *thresholds, const char *check);
+
+/* Whether a speed below a limit that is marked unproven fails; false, the default: it warns. */
+bool osp_thresholds_unproven_fails(const struct osp_thresholds *thresholds);
 
 /*
  * A number that differs where a text that was added does (FNV-1a): of a table, or of the texts alone,

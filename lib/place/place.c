@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* place.c - which domain a gang goes to, and which nodes inside it */
 #include "lib/place/place_private.h"
 
 #include <stdlib.h>

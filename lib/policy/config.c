@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "lib/policy/config_data.h"
+/* config.c - onespine.yaml */
+#include "lib/policy/config_private.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -18,10 +19,10 @@ const char *const osp_policy_keys[OSP_KEY_COUNT] = {
 /* --- reading a policy -------------------------------------------------------------------------- */
 
 typedef int take_f(const struct osp_document *document, const struct osp_value *value,
-		   struct osp_rules *rules, struct osp_error *error);
+		   struct osp_partition_policy *rules, struct osp_error *error);
 
 static int take_mode(const struct osp_document *document, const struct osp_value *value,
-		     struct osp_rules *rules, struct osp_error *error)
+		     struct osp_partition_policy *rules, struct osp_error *error)
 {
 	size_t index;
 
@@ -33,7 +34,7 @@ static int take_mode(const struct osp_document *document, const struct osp_value
 
 /* A level must be a word that --gang could say too; whether it exists the topology knows. */
 static int take_level(const struct osp_document *document, const struct osp_value *value,
-		      struct osp_rules *rules, struct osp_error *error)
+		      struct osp_partition_policy *rules, struct osp_error *error)
 {
 	struct osp_request request = {.asked = OSP_ASKED_NOTHING};
 	const char *level;
@@ -51,7 +52,7 @@ static int take_level(const struct osp_document *document, const struct osp_valu
 }
 
 static int take_gang(const struct osp_document *document, const struct osp_value *value,
-		     struct osp_rules *rules, struct osp_error *error)
+		     struct osp_partition_policy *rules, struct osp_error *error)
 {
 	static const char *const words[] = {"asked", "always"};
 	size_t index;
@@ -63,7 +64,7 @@ static int take_gang(const struct osp_document *document, const struct osp_value
 }
 
 static int take_from_nodes(const struct osp_document *document, const struct osp_value *value,
-			   struct osp_rules *rules, struct osp_error *error)
+			   struct osp_partition_policy *rules, struct osp_error *error)
 {
 	int64_t number;
 
@@ -74,19 +75,19 @@ static int take_from_nodes(const struct osp_document *document, const struct osp
 }
 
 static int take_allow_off(const struct osp_document *document, const struct osp_value *value,
-			  struct osp_rules *rules, struct osp_error *error)
+			  struct osp_partition_policy *rules, struct osp_error *error)
 {
 	return osp_value_bool(document, value, &rules->policy.allow_off, error);
 }
 
 static int take_mix_kinds(const struct osp_document *document, const struct osp_value *value,
-			  struct osp_rules *rules, struct osp_error *error)
+			  struct osp_partition_policy *rules, struct osp_error *error)
 {
 	return osp_value_bool(document, value, &rules->policy.mix_kinds, error);
 }
 
 static int take_relax(const struct osp_document *document, const struct osp_value *value,
-		      struct osp_rules *rules, struct osp_error *error)
+		      struct osp_partition_policy *rules, struct osp_error *error)
 {
 	static const char *const words[] = {"never"};
 	const char *text, *nearest;
@@ -109,7 +110,7 @@ static int take_relax(const struct osp_document *document, const struct osp_valu
 }
 
 static int take_env(const struct osp_document *document, const struct osp_value *value,
-		    struct osp_rules *rules, struct osp_error *error)
+		    struct osp_partition_policy *rules, struct osp_error *error)
 {
 	size_t index;
 
@@ -121,7 +122,7 @@ static int take_env(const struct osp_document *document, const struct osp_value 
 }
 
 static int take_bind(const struct osp_document *document, const struct osp_value *value,
-		     struct osp_rules *rules, struct osp_error *error)
+		     struct osp_partition_policy *rules, struct osp_error *error)
 {
 	size_t index;
 
@@ -139,7 +140,7 @@ static take_f *const takers[OSP_KEY_COUNT] = {
 
 /* Puts what `map` says over what `rules` holds already. */
 static int take_rules(const struct osp_document *document, const struct osp_value *map,
-		      struct osp_rules *rules, struct osp_error *error)
+		      struct osp_partition_policy *rules, struct osp_error *error)
 {
 	const char *keys[OSP_KEY_COUNT + 1];
 	const struct osp_value *gate;
@@ -168,7 +169,7 @@ static int take_rules(const struct osp_document *document, const struct osp_valu
 static int take_partition(struct osp_config *config, const struct osp_value *map,
 			  struct osp_error *error)
 {
-	struct osp_rules *rules = &config->partitions[config->partition_count];
+	struct osp_partition_policy *rules = &config->partitions[config->partition_count];
 
 	if (!strcasecmp(map->key, "default") || !strcasecmp(map->key, "defaults"))
 		return osp_error_at(

@@ -6,13 +6,13 @@
 #include <string.h>
 
 #include "lib/base/text.h"
-#include "lib/policy/config_data.h"
+#include "lib/policy/config_private.h"
 
 #define GATE_WORD_BYTES 4096 /* of the longest list of checks */
 
 /* The value of one key in words; `buffer` holds a number. */
-static const char *rule_word(const struct osp_rules *rules, enum osp_policy_key key, char *buffer,
-			     size_t buffer_bytes)
+static const char *rule_word(const struct osp_partition_policy *rules, enum osp_policy_key key,
+			     char *buffer, size_t buffer_bytes)
 {
 	switch (key) {
 	case OSP_KEY_MODE:
@@ -55,7 +55,7 @@ static void add_line(struct osp_text *text, const struct osp_config *config, str
 }
 
 static void add_rules(struct osp_text *text, const struct osp_config *config, struct widths widths,
-		      const struct osp_rules *rules)
+		      const struct osp_partition_policy *rules)
 {
 	char name[320], number[16];
 
@@ -69,13 +69,13 @@ static void add_rules(struct osp_text *text, const struct osp_config *config, st
 }
 
 /* Of a partition only where it says something of its own: else it has that of `defaults`. */
-static bool shows_gate(const struct osp_rules *rules)
+static bool shows_gate(const struct osp_partition_policy *rules)
 {
 	return !rules->partition || rules->gate_said;
 }
 
 static void add_gate_lines(struct osp_text *text, const struct osp_config *config,
-			   struct widths widths, const struct osp_rules *rules)
+			   struct widths widths, const struct osp_partition_policy *rules)
 {
 	char name[320], word[GATE_WORD_BYTES];
 
@@ -89,7 +89,7 @@ static void add_gate_lines(struct osp_text *text, const struct osp_config *confi
 	}
 }
 
-static void widen(struct widths *widths, const struct osp_rules *rules)
+static void widen(struct widths *widths, const struct osp_partition_policy *rules)
 {
 	const char *name = rules->partition ? rules->partition : "defaults";
 	char number[16];
@@ -192,7 +192,8 @@ static bool gate_key_is_word(enum osp_gate_key key)
 	}
 }
 
-static void add_json_gate(struct osp_text *text, const struct osp_rules *rules, const char *indent)
+static void add_json_gate(struct osp_text *text, const struct osp_partition_policy *rules,
+			  const char *indent)
 {
 	char word[GATE_WORD_BYTES];
 
@@ -208,7 +209,8 @@ static void add_json_gate(struct osp_text *text, const struct osp_rules *rules, 
 	osp_text_printf(text, "\n%s  }", indent);
 }
 
-static void add_json_rules(struct osp_text *text, const struct osp_rules *rules, const char *indent)
+static void add_json_rules(struct osp_text *text, const struct osp_partition_policy *rules,
+			   const char *indent)
 {
 	char number[16];
 

@@ -4,7 +4,7 @@
 #include <strings.h>
 
 #include "lib/base/text.h"
-#include "lib/policy/config_data.h"
+#include "lib/policy/config_private.h"
 
 const char *const osp_mode_names[OSP_MODE_COUNT] = {
 	[OSP_MODE_OFF] = "off",

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* node_policy.c - onespine.yaml in force on a node */
 #include "onespine_config.h"
 #include "lib/policy/node_policy.h"
 

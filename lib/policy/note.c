@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* note.c - our part of a job's AdminComment, beside whatever an administrator wrote there */
 #include "lib/policy/note.h"
 
 #include <stdlib.h>
@@ -115,17 +116,14 @@ static void add_part(struct osp_text *text, const struct osp_note *note)
 	osp_text_add(text, "]");
 }
 
-/* The part that `old` has, of which the gate's pieces are taken over; freed with free_pieces. */
-static struct osp_note with_old_gate(const char *old, const struct osp_note *note,
-				     struct osp_note *found)
+/* What is to be written, with the gate's pieces of the old part where it has none of its own. */
+static struct osp_note with_old_gate(const struct osp_note *found, const struct osp_note *note)
 {
 	struct osp_note all = *note;
 
-	if ((!all.gate || !all.log || !all.suspects) && osp_note_find(old, found)) {
-		all.gate = all.gate ? all.gate : found->gate;
-		all.log = all.log ? all.log : found->log;
-		all.suspects = all.suspects ? all.suspects : found->suspects;
-	}
+	all.gate = all.gate ? all.gate : found->gate;
+	all.log = all.log ? all.log : found->log;
+	all.suspects = all.suspects ? all.suspects : found->suspects;
 	return all;
 }
 
@@ -139,12 +137,14 @@ char *osp_note_merge(const char *old, const struct osp_note *note)
 		old = "";
 	if (!find_part(old, &start, &end))
 		start = end = old + strlen(old);
+	if (note && start < end && !osp_note_find(old, &found))
+		return NULL; /* what the gate found is not dropped for want of memory */
 	/* The blank before our part came with it, so it goes with it. */
 	if (!note && start < end && start > old && start[-1] == ' ')
 		start--;
 	osp_text_add_bytes(&text, old, (size_t)(start - old));
 	if (note) {
-		struct osp_note all = with_old_gate(old, note, &found);
+		struct osp_note all = with_old_gate(&found, note);
 
 		if (start == end && start > old)
 			osp_text_add(&text, " ");
@@ -160,9 +160,14 @@ char *osp_note_merge(const char *old, const struct osp_note *note)
 /* A malloc'd copy of [start, end), with a host list's square brackets where `brackets` says so. */
 static char *copy_piece(const char *start, const char *end, bool brackets)
 {
-	char *copy = strndup(start, (size_t)(end - start));
+	size_t bytes = (size_t)(end - start);
+	char *copy = malloc(bytes + 1);
 
-	for (char *c = copy; brackets && c && *c; c++) {
+	if (!copy)
+		return NULL;
+	memcpy(copy, start, bytes);
+	copy[bytes] = 0;
+	for (char *c = copy; brackets && *c; c++) {
 		if (*c == '(')
 			*c = '[';
 		else if (*c == ')')
@@ -206,7 +211,7 @@ bool osp_note_find(const char *comment, struct osp_note *note)
 	       take_piece(&at, end, "leaves=", true, &found.leaves) &&
 	       take_piece(&at, end, "gate=", false, &found.gate) &&
 	       take_piece(&at, end, "log=", false, &found.log) &&
-	       take_piece(&at, end, "suspects=", false, &found.suspects);
+	       take_piece(&at, end, "suspects=", true, &found.suspects);
 	if (good && at < end) {
 		found.says = copy_piece(at, end, false);
 		good = found.says != NULL;

@@ -21,7 +21,7 @@
 #define OSP_NOTE_BYTES_MAX 4096
 
 /*
- * What the part says. `request` is "spine" or "spine@30:00", "advise" before it in advise mode.
+ * The pieces of the part. `gang` is "spine" or "spine@30:00", "advise" before it in advise mode.
  * Strings may be NULL: then that piece is not written.
  */
 struct osp_note {
@@ -31,7 +31,8 @@ struct osp_note {
 	const char *says;   /* after that, words: "waits: ...", "placed: ..." */
 	/* Before the words; where these are NULL, what the old part says stays. */
 	const char *gate;     /* "gate=" what the gate found, whatever became of the job since */
-	const char *suspects; /* "suspects=" kept away by the gate, oldest first: "n3,n7" */
+	const char *suspects; /* "suspects=" kept away by the gate, oldest first: "n[7,1-3]"
+			       * (lib/gate/gate_suspects.h) */
 	const char *log;      /* "log=" where the gate's log is: "n1:/var/log/..." */
 };
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* request.c - what a user asked with --gang, and what came of it under the partition's policy */
 #include "lib/policy/request.h"
 
 #include <stdio.h>
@@ -7,18 +8,9 @@
 #include <strings.h>
 
 #include "lib/base/text.h"
+#include "lib/policy/request_parts.h"
 
-#define RELAX_S_MAX	 ((int64_t)10 * 366 * 24 * 60 * 60)
 #define LEVEL_CHARACTERS "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
-
-static const char *const origin_names[] = {
-	[OSP_FROM_OPTION] = "option",
-	[OSP_FROM_ENVIRONMENT] = "environment",
-	[OSP_FROM_POLICY] = "policy",
-	[OSP_FROM_SET] = "set",
-};
-
-#define ORIGIN_COUNT (sizeof(origin_names) / sizeof(origin_names[0]))
 
 /* --- the option ------------------------------------------------------------------------------- */
 
@@ -80,16 +72,39 @@ static int parse_relax(const char *value, const char *time, int64_t *relax_s,
 			    value, time);
 }
 
+/* Where the words behind level and time begin, at their blank; NULL: there are none. */
+static const char *find_parts(const char *value)
+{
+	static const char *const words[] = {" domains=", " segment=", " layout=", " keep="};
+	const char *first = NULL;
+
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+		const char *found = strstr(value, words[i]);
+
+		if (found && (!first || found < first))
+			first = found;
+	}
+	return first;
+}
+
 int osp_request_parse(const char *value, struct osp_request *request, struct osp_error *error)
 {
 	struct osp_request parsed = {.asked = OSP_ASKED_GANG, .relax_s = -1};
-	const char *at;
+	const char *at, *parts;
+	char head[128];
 	size_t length;
 
 	if (!value)
 		value = "";
 	if (check_printable(value, error))
 		return -1;
+	parts = find_parts(value);
+	if (parts) {
+		if (osp_request_parse_parts(parts + 1, &parsed, error))
+			return -1;
+		snprintf(head, sizeof(head), "%.*s", (int)(parts - value), value);
+		value = head;
+	}
 	at = strchr(value, '@');
 	length = at ? (size_t)(at - value) : strlen(value);
 	if (parse_level(value, length, parsed.level, error))
@@ -98,6 +113,9 @@ int osp_request_parse(const char *value, struct osp_request *request, struct osp
 		if (at)
 			return osp_error_at(error, NULL, 0, (int)length + 1,
 					    "--gang=%.64s: off takes no time", value);
+		if (parts)
+			return osp_error_at(error, NULL, 0, (int)length + 1,
+					    "--gang=off takes no domains, segments or layout");
 		parsed.asked = OSP_ASKED_OFF;
 		parsed.level[0] = '\0';
 	}
@@ -127,32 +145,24 @@ static void format_relax(int64_t relax_s, char *buffer, size_t buffer_bytes)
 
 const char *osp_request_format(const struct osp_request *request, char *buffer, size_t buffer_bytes)
 {
-	char relax[40] = "";
+	char relax[40] = "", parts[OSP_REQUEST_BYTES] = "";
 
 	if (request->asked == OSP_ASKED_GANG && request->relax_s >= 0)
 		format_relax(request->relax_s, relax, sizeof(relax));
 	else if (request->asked == OSP_ASKED_GANG && request->relax_s == OSP_RELAX_NEVER)
 		snprintf(relax, sizeof(relax), "@never");
-	snprintf(buffer, buffer_bytes, "%s%s",
+	if (request->asked == OSP_ASKED_GANG)
+		osp_request_format_parts(request, parts, sizeof(parts));
+	snprintf(buffer, buffer_bytes, "%s%s%s",
 		 request->asked == OSP_ASKED_OFF    ? "off"
 		 : request->asked == OSP_ASKED_GANG ? request->level
 						    : "",
-		 relax);
+		 relax, parts);
 	return buffer;
 }
 
 /* --- under the policy --------------------------------------------------------------------------
  */
-
-/* Whether policy makes a gang of a job that asks for nothing. */
-static bool policy_gangs(const struct osp_policy *policy, uint32_t node_count)
-{
-	/* A job that does not say how many nodes gets at least one. */
-	if (!node_count)
-		node_count = 1;
-	return policy->mode != OSP_MODE_OFF && policy->gang_always &&
-	       node_count >= policy->from_nodes;
-}
 
 static void hold_to_policy(const struct osp_policy *policy, struct osp_effective *effective)
 {
@@ -162,6 +172,7 @@ static void hold_to_policy(const struct osp_policy *policy, struct osp_effective
 	snprintf(effective->level, sizeof(effective->level), "%s", policy->level);
 	effective->relax_s = policy->relax_s;
 	effective->mix_kinds = policy->mix_kinds;
+	effective->from_nodes = policy->from_nodes;
 }
 
 static void not_a_gang(enum osp_origin origin, struct osp_effective *effective)
@@ -173,10 +184,10 @@ static void not_a_gang(enum osp_origin origin, struct osp_effective *effective)
 }
 
 static int resolve_off(const struct osp_request *request, const struct osp_policy *policy,
-		       const char *partition, uint32_t node_count, struct osp_effective *effective,
-		       struct osp_error *error)
+		       const char *partition, const struct osp_size *size,
+		       struct osp_effective *effective, struct osp_error *error)
 {
-	if (!policy_gangs(policy, node_count) || policy->allow_off) {
+	if (osp_policy_holds(policy, size) != OSP_HELD || policy->allow_off) {
 		not_a_gang(request->origin, effective);
 		return 0;
 	}
@@ -206,8 +217,13 @@ static int resolve_gang(const struct osp_request *request, const struct osp_poli
 				     partition ? partition : "");
 	hold_to_policy(policy, effective);
 	effective->origin = request->origin;
+	effective->from_nodes = 0;
 	if (request->level[0])
 		memcpy(effective->level, request->level, sizeof(effective->level));
+	effective->domains_max = request->domains_max > 1 ? request->domains_max : 0;
+	memcpy(effective->segments, request->segments, sizeof(effective->segments));
+	memcpy(effective->layout, request->layout, sizeof(effective->layout));
+	memcpy(effective->keep, request->keep, sizeof(effective->keep));
 	if (request->relax_s >= 0)
 		effective->relax_s = request->relax_s;
 	else if (request->relax_s == OSP_RELAX_NEVER)
@@ -216,21 +232,25 @@ static int resolve_gang(const struct osp_request *request, const struct osp_poli
 }
 
 int osp_request_resolve(const struct osp_request *request, const struct osp_policy *policy,
-			const char *partition, uint32_t node_count, struct osp_effective *effective,
-			struct osp_error *error)
+			const char *partition, const struct osp_size *size,
+			struct osp_effective *effective, struct osp_error *error)
 {
+	enum osp_held held;
+
 	switch (request->asked) {
 	case OSP_ASKED_OFF:
-		return resolve_off(request, policy, partition, node_count, effective, error);
+		return resolve_off(request, policy, partition, size, effective, error);
 	case OSP_ASKED_GANG:
 		return resolve_gang(request, policy, partition, effective, error);
 	case OSP_ASKED_NOTHING:
 		break;
 	}
-	if (policy_gangs(policy, node_count))
-		hold_to_policy(policy, effective);
-	else
+	held = osp_policy_holds(policy, size);
+	if (held == OSP_HELD_NOT)
 		not_a_gang(OSP_FROM_POLICY, effective);
+	else
+		hold_to_policy(policy, effective);
+	effective->if_large = held == OSP_HELD_IF_LARGE;
 	return 0;
 }
 
@@ -242,124 +262,4 @@ uint32_t osp_least_nodes(uint32_t nodes, uint32_t tasks, uint32_t tasks_per_node
 		return nodes;
 	by_tasks = tasks / tasks_per_node + (tasks % tasks_per_node != 0);
 	return by_tasks > nodes ? by_tasks : nodes;
-}
-
-/* --- the value that job_submit hands to the shadow --------------------------------------------- */
-
-const char *osp_effective_format(const struct osp_effective *effective, char *buffer,
-				 size_t buffer_bytes)
-{
-	snprintf(buffer, buffer_bytes, "mode=%s,level=%s,relax_s=%lld,origin=%s,mix_kinds=%s",
-		 osp_mode_name(effective->mode), effective->level, (long long)effective->relax_s,
-		 origin_names[effective->origin], effective->mix_kinds ? "yes" : "no");
-	return buffer;
-}
-
-static int take_mode(const char *word, struct osp_effective *effective)
-{
-	static const enum osp_mode modes[] = {OSP_MODE_OFF, OSP_MODE_ADVISE, OSP_MODE_ENFORCE};
-
-	for (size_t i = 0; i < sizeof(modes) / sizeof(modes[0]); i++) {
-		if (!strcmp(word, osp_mode_name(modes[i]))) {
-			effective->mode = modes[i];
-			return 0;
-		}
-	}
-	return -1;
-}
-
-static int take_level(const char *word, struct osp_effective *effective)
-{
-	return parse_level(word, strlen(word), effective->level, NULL);
-}
-
-static int take_relax(const char *word, struct osp_effective *effective)
-{
-	char *end;
-	long long number;
-
-	if (!strcmp(word, "-1")) {
-		effective->relax_s = -1;
-		return 0;
-	}
-	if (word[0] < '0' || word[0] > '9')
-		return -1;
-	number = strtoll(word, &end, 10);
-	if (*end || number > RELAX_S_MAX)
-		return -1;
-	effective->relax_s = number;
-	return 0;
-}
-
-static int take_origin(const char *word, struct osp_effective *effective)
-{
-	for (size_t i = 0; i < ORIGIN_COUNT; i++) {
-		if (!strcmp(word, origin_names[i])) {
-			effective->origin = (enum osp_origin)i;
-			return 0;
-		}
-	}
-	return -1;
-}
-
-static int take_mix_kinds(const char *word, struct osp_effective *effective)
-{
-	effective->mix_kinds = !strcmp(word, "yes");
-	return effective->mix_kinds || !strcmp(word, "no") ? 0 : -1;
-}
-
-static const struct {
-	const char *key;
-	int (*take)(const char *word, struct osp_effective *effective);
-} effective_keys[] = {
-	{"mode", take_mode},	 {"level", take_level},		{"relax_s", take_relax},
-	{"origin", take_origin}, {"mix_kinds", take_mix_kinds},
-};
-
-#define EFFECTIVE_KEY_COUNT (sizeof(effective_keys) / sizeof(effective_keys[0]))
-
-/* One "key=word"; sets the key's bit in *seen. */
-static int take_pair(char *pair, unsigned int *seen, struct osp_effective *effective)
-{
-	char *equals = strchr(pair, '=');
-
-	if (!equals)
-		return -1;
-	*equals = '\0';
-	for (size_t i = 0; i < EFFECTIVE_KEY_COUNT; i++) {
-		if (strcmp(pair, effective_keys[i].key))
-			continue;
-		if (*seen & (1u << i))
-			return -1;
-		*seen |= 1u << i;
-		return effective_keys[i].take(equals + 1, effective);
-	}
-	return -1;
-}
-
-int osp_effective_parse(const char *value, struct osp_effective *effective)
-{
-	struct osp_effective parsed;
-	char copy[256], *pair, *next = copy;
-	unsigned int seen = 0;
-	size_t length = strlen(value);
-
-	if (length >= sizeof(copy))
-		return -1;
-	memset(&parsed, 0, sizeof(parsed));
-	memcpy(copy, value, length + 1);
-	while (next) {
-		pair = next;
-		next = strchr(pair, ',');
-		if (next)
-			*next++ = '\0';
-		if (take_pair(pair, &seen, &parsed))
-			return -1;
-	}
-	if (seen != (1u << EFFECTIVE_KEY_COUNT) - 1)
-		return -1;
-	if (parsed.mode != OSP_MODE_OFF && !parsed.level[0])
-		return -1;
-	*effective = parsed;
-	return 0;
 }

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* words.c - the sentences that users read: why a gang waits, why it was refused, where it went */
 #include "lib/policy/words.h"
 
 #include <stdarg.h>
@@ -135,6 +136,17 @@ const char *osp_words_waits(const struct osp_topology *topology,
 		add(buffer, buffer_bytes, "no %s has all the nodes that the job requires", level);
 	else
 		add(buffer, buffer_bytes, "no usable node is on a known %s", level);
+	return buffer;
+}
+
+const char *osp_words_old_places(uint32_t count, char *buffer, size_t buffer_bytes)
+{
+	snprintf(buffer, buffer_bytes,
+		 count == 1 ? "%u node is left out: it was powered down or has booted since its "
+			      "place was asked for"
+			    : "%u nodes are left out: they were powered down or have booted since "
+			      "their places were asked for",
+		 count);
 	return buffer;
 }
 

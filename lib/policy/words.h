@@ -12,12 +12,17 @@
 #include <stdint.h>
 
 #include "lib/place/place.h"
+#include "lib/place/segments.h"
 #include "lib/topology/topology.h"
 
 #define OSP_WORDS_BYTES 400
 
 /* "spine", "spines"; "leaf", "leaves"; "box", "boxes": the plural of a level's name. */
 const char *osp_words_plural(const char *level, char *buffer, size_t buffer_bytes);
+
+/* That so many nodes count for nothing because their places may be old (lib/topology/place_age.h): "2 nodes are left
+ * out: they were powered down or have booted since their places were asked for". */
+const char *osp_words_old_places(uint32_t count, char *buffer, size_t buffer_bytes);
 
 /*
  * Why a gang waits, from what osp_place_order() answered with all nodes in `usable`:
@@ -41,6 +46,35 @@ const char *osp_words_never(const struct osp_topology *topology,
 			    const struct osp_place_domain *domains, uint32_t domain_count,
 			    const char *partition, uint32_t next_level, char *buffer,
 			    size_t buffer_bytes);
+
+/*
+ * Why a gang in segments or in several domains waits, from a judgement that does not fit: "waits: 64 nodes on at
+ * most 2 spines in segments leaf:16; 4 whole segments of 16 nodes needed, 3 free". `ever`: it would fit if all
+ * usable nodes were free. `place` (NULL: not known) says whether nodes are required, or of several kinds.
+ */
+const char *osp_words_segments_wait(const struct osp_topology *topology,
+				    const struct osp_cut_input *input,
+				    const struct osp_place_input *place,
+				    const struct osp_cut_answer *answer, bool ever, char *buffer,
+				    size_t buffer_bytes);
+
+/*
+ * Why a gang in segments or in several domains can never run in `partition`, from a judgement with all its nodes:
+ * "64 nodes on at most 2 spines in segments leaf:16 asked for; with all nodes of partition gpu free there are 3
+ * whole segments of 16 nodes where 4 are needed; ask for 48 nodes, smaller segments or more domains".
+ */
+const char *osp_words_segments_never(const struct osp_topology *topology,
+				     const struct osp_cut_input *input,
+				     const struct osp_place_input *place,
+				     const struct osp_cut_answer *answer, const char *partition,
+				     char *buffer, size_t buffer_bytes);
+
+/* Where such a gang went: "placed: 64 nodes in 2 domains of spine, 4 leaves, in segments leaf:16"; in one
+ * as osp_words_placed() has it. `domains`: its name. */
+const char *osp_words_parts_placed(const struct osp_topology *topology, uint32_t level,
+				   uint32_t domain_count, const char *domains, uint32_t nodes,
+				   uint32_t leaves, const char *segments, char *buffer,
+				   size_t buffer_bytes);
 
 /* Where a gang went: "placed: 12 nodes on spine s3, 2 leaves". */
 const char *osp_words_placed(const struct osp_topology *topology, uint32_t domain, uint32_t nodes,

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* builder.c - puts a topology together, piece by piece, for the readers */
 #include "lib/topology/builder.h"
 
 #include <ctype.h>
@@ -8,8 +9,9 @@
 #include <string.h>
 #include <strings.h>
 
+#include "lib/base/clean.h"
 #include "lib/base/room.h"
-#include "lib/topology/builder_data.h"
+#include "lib/topology/builder_private.h"
 
 #define LEVEL_NAME_BYTES_MAX 31
 #define NAME_BYTES_MAX	     255
@@ -127,25 +129,8 @@ static int set_piece(struct osp_builder *builder, struct osp_piece *piece, uint3
 
 	if (!copy || osp_name_table_add(&builder->table, level, copy, index))
 		return -1;
-	*piece = (struct osp_piece){copy, level, OSP_NO_LINK, OSP_NO_LINK, 0, *place};
+	*piece = (struct osp_piece){copy, level, OSP_NO_LINK, OSP_NO_LINK, 0, NULL, *place};
 	return 0;
-}
-
-/* The bytes of the UTF-8 character at `at`, or 0 where there is none; its number in *code. */
-static int read_character(const unsigned char *at, uint32_t *code)
-{
-	static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
-	int count = *at < 0x80 ? 1 : *at < 0xc0 ? 0 : *at < 0xe0 ? 2 : *at < 0xf0 ? 3 : 4;
-
-	if (!count || *at > 0xf4)
-		return 0;
-	*code = count == 1 ? *at : *at & (0x7fu >> count);
-	for (int i = 1; i < count; i++) {
-		if ((at[i] & 0xc0) != 0x80)
-			return 0;
-		*code = *code << 6 | (at[i] & 0x3f);
-	}
-	return *code >= least[count] && *code <= 0x10ffff ? count : 0;
 }
 
 /* Characters that a terminal obeys or that libyaml does not give back as they were. */
@@ -169,7 +154,7 @@ static int check_name(const char *what, const char *name, const char *not_allowe
 	for (const char *c = name; *c; c += count) {
 		uint32_t code;
 
-		count = (size_t)read_character((const unsigned char *)c, &code);
+		count = osp_utf8_read(c, &code);
 		if (!count || is_control(code))
 			return osp_error_at(
 				error, place->file, place->line, place->column, "%s in a %s's name",
@@ -319,4 +304,32 @@ int osp_builder_node(struct osp_builder *builder, const char *name, uint32_t par
 	if (parent == OSP_NO_DOMAIN)
 		return 0;
 	return add_link(builder, &builder->nodes[index], parent, place, error);
+}
+
+int osp_builder_note(struct osp_builder *builder, const char *name,
+		     const struct osp_node_note *note, const struct osp_place_in_file *place,
+		     struct osp_error *error)
+{
+	static const struct osp_place_in_file nowhere;
+	uint32_t index = osp_builder_find(builder, NODE_TAG, name);
+	struct osp_node_note *copy;
+
+	place = place ? place : &nowhere;
+	if (index == OSP_NAME_ABSENT)
+		return osp_error_at(error, place->file, place->line, place->column,
+				    "node %.64s has a source but is not in the topology", name);
+	if (builder->nodes[index].note)
+		return osp_error_at(error, place->file, place->line, place->column,
+				    "the source of node %.64s is given twice", name);
+	copy = osp_arena_take(&builder->arena, sizeof(*copy));
+	if (!copy)
+		return no_memory(error);
+	copy->boot_s = note->boot_s;
+	copy->source = osp_arena_copy(&builder->arena, note->source, strlen(note->source));
+	copy->instance_id =
+		osp_arena_copy(&builder->arena, note->instance_id, strlen(note->instance_id));
+	if (!copy->source || !copy->instance_id)
+		return no_memory(error);
+	builder->nodes[index].note = copy;
+	return 0;
 }

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "lib/base/hostlist.h"
-#include "lib/topology/builder_data.h"
+#include "lib/topology/builder_private.h"
 #include "lib/topology/topology_parts.h"
 
 /* Scratch; every array has a place for each domain unless it says otherwise. */
@@ -18,16 +18,14 @@ struct finish {
 	uint32_t *twin;				  /* the domain that stands for this one */
 	uint32_t *children_first; /* in `children`; one more than there are domains */
 	uint32_t *children; /* by link: domains, then nodes numbered from the domain count on */
+	uint32_t *children_count; /* without those that have become one */
+	uint32_t *seen;		  /* by child, as are the next two: the last domain that had it */
+	uint32_t *parents;	  /* domains of the level at hand that have it */
+	uint32_t *first_parent;	  /* the first of these, plus 1 */
+	uint32_t *weight;	  /* children of the component that a domain stands for */
+	bool *loose;		  /* that component is none */
 	struct osp_domain_part *domains;
-	struct osp_node_part *nodes; /* by node */
-};
-
-/* The children of one domain, sorted and each once. */
-struct child_set {
-	const char *name;
-	uint32_t domain;
-	uint32_t count;
-	const uint32_t *children;
+	struct osp_node_place *nodes; /* by node */
 };
 
 static int take_memory(struct finish *finish)
@@ -41,10 +39,18 @@ static int take_memory(struct finish *finish)
 	finish->twin = calloc(domain_count, sizeof(*finish->twin));
 	finish->children_first = calloc(domain_count + 1, sizeof(*finish->children_first));
 	finish->children = calloc(link_count, sizeof(*finish->children));
+	finish->children_count = calloc(domain_count, sizeof(*finish->children_count));
+	finish->seen = calloc(domain_count + node_count, sizeof(*finish->seen));
+	finish->parents = calloc(domain_count + node_count, sizeof(*finish->parents));
+	finish->first_parent = calloc(domain_count + node_count, sizeof(*finish->first_parent));
+	finish->weight = calloc(domain_count, sizeof(*finish->weight));
+	finish->loose = calloc(domain_count, sizeof(*finish->loose));
 	finish->domains = calloc(domain_count, sizeof(*finish->domains));
 	finish->nodes = calloc(node_count, sizeof(*finish->nodes));
 	return finish->order && finish->used && finish->twin && finish->children_first &&
-			       finish->children && finish->domains && finish->nodes
+			       finish->children && finish->children_count && finish->seen &&
+			       finish->parents && finish->first_parent && finish->weight &&
+			       finish->loose && finish->domains && finish->nodes
 		       ? 0
 		       : -1;
 }
@@ -56,6 +62,12 @@ static void give_memory_back(struct finish *finish)
 	free(finish->twin);
 	free(finish->children_first);
 	free(finish->children);
+	free(finish->children_count);
+	free(finish->seen);
+	free(finish->parents);
+	free(finish->first_parent);
+	free(finish->weight);
+	free(finish->loose);
 	free(finish->domains);
 	free(finish->nodes);
 }
@@ -139,67 +151,149 @@ static void list_children(struct finish *finish)
 	first[0] = 0;
 }
 
-static int by_number(const void *a, const void *b)
-{
-	uint32_t first = *(const uint32_t *)a, second = *(const uint32_t *)b;
+/* --- twins ------------------------------------------------------------------------------------- */
 
-	return (first > second) - (first < second);
+static uint32_t find_twin(struct finish *finish, uint32_t domain)
+{
+	uint32_t *twin = finish->twin;
+
+	while (twin[domain] != domain) {
+		twin[domain] = twin[twin[domain]];
+		domain = twin[domain];
+	}
+	return domain;
 }
 
-static struct child_set children_of(struct finish *finish, uint32_t domain)
+/* The domain whose name is first in natural order stands for both. */
+static void unite(struct finish *finish, uint32_t a, uint32_t b)
+{
+	const struct osp_piece *domains = finish->builder->domains;
+
+	a = find_twin(finish, a);
+	b = find_twin(finish, b);
+	if (a == b)
+		return;
+	if (osp_name_compare(domains[a].name, domains[b].name) < 0)
+		finish->twin[b] = a;
+	else
+		finish->twin[a] = b;
+}
+
+/* Puts the children's twins for the children, each once; their number. */
+static uint32_t settle_children(struct finish *finish, uint32_t domain)
 {
 	uint32_t *children = finish->children + finish->children_first[domain];
 	uint32_t count = finish->children_first[domain + 1] - finish->children_first[domain];
 	uint32_t kept = 0;
 
 	for (uint32_t i = 0; i < count; i++) {
-		if (children[i] < finish->builder->domain_count)
-			children[i] = finish->twin[children[i]];
+		uint32_t child = children[i];
+
+		if (child < finish->builder->domain_count)
+			child = find_twin(finish, child);
+		if (finish->seen[child] == domain + 1)
+			continue;
+		finish->seen[child] = domain + 1;
+		children[kept++] = child;
 	}
-	qsort(children, count, sizeof(*children), by_number);
-	for (uint32_t i = 0; i < count; i++) {
-		if (!i || children[i] != children[kept - 1])
-			children[kept++] = children[i];
-	}
-	return (struct child_set){finish->builder->domains[domain].name, domain, kept, children};
+	return kept;
 }
 
-static int compare_children(const struct child_set *a, const struct child_set *b)
+/* Counts, for each child of a level's domains, of how many of them it is one. */
+static void count_parents(struct finish *finish, uint32_t level)
 {
-	if (a->count != b->count)
-		return a->count < b->count ? -1 : 1;
-	return memcmp(a->children, b->children, a->count * sizeof(a->children[0]));
+	for (uint32_t i = finish->level_first[level]; i < finish->level_first[level + 1]; i++) {
+		uint32_t domain = finish->order[i];
+		const uint32_t *children = finish->children + finish->children_first[domain];
+
+		if (!finish->used[domain])
+			continue;
+		finish->children_count[domain] = settle_children(finish, domain);
+		for (uint32_t c = 0; c < finish->children_count[domain]; c++)
+			finish->parents[children[c]]++;
+	}
 }
 
-static int by_children_and_name(const void *a, const void *b)
+/* Are more than half of a domain's children also another's? */
+static bool is_woven(const struct finish *finish, uint32_t domain)
 {
-	const struct child_set *first = a, *second = b;
-	int order = compare_children(first, second);
+	const uint32_t *children = finish->children + finish->children_first[domain];
+	uint32_t shared = 0;
 
-	return order ? order : osp_name_compare(first->name, second->name);
+	for (uint32_t c = 0; c < finish->children_count[domain]; c++)
+		shared += finish->parents[children[c]] > 1;
+	return 2 * (uint64_t)shared > finish->children_count[domain];
+}
+
+/* Unites the woven domain with those before it that share a child. */
+static void join_children(struct finish *finish, uint32_t domain)
+{
+	const uint32_t *children = finish->children + finish->children_first[domain];
+
+	for (uint32_t c = 0; c < finish->children_count[domain]; c++) {
+		uint32_t *first = &finish->first_parent[children[c]];
+
+		if (!*first)
+			*first = domain + 1;
+		unite(finish, *first - 1, domain);
+	}
+}
+
+/* Counts the children of each component, at the domain that stands for it. */
+static void weigh(struct finish *finish, uint32_t domain)
+{
+	const uint32_t *children = finish->children + finish->children_first[domain];
+
+	for (uint32_t c = 0; c < finish->children_count[domain]; c++) {
+		if (finish->first_parent[children[c]] == domain + 1)
+			finish->weight[find_twin(finish, domain)]++;
+	}
+}
+
+/* Takes components apart in which a domain has no more than half the children: a range that reaches
+ * over several leaves is a mistake, and no rail. */
+static void part_loose(struct finish *finish, uint32_t level)
+{
+	uint32_t first = finish->level_first[level], last = finish->level_first[level + 1];
+
+	for (uint32_t i = first; i < last; i++)
+		weigh(finish, finish->order[i]);
+	for (uint32_t i = first; i < last; i++) {
+		uint32_t domain = finish->order[i], twin = find_twin(finish, domain);
+
+		finish->loose[twin] =
+			finish->loose[twin] ||
+			2 * (uint64_t)finish->children_count[domain] <= finish->weight[twin];
+	}
+	for (uint32_t i = first; i < last; i++) {
+		uint32_t domain = finish->order[i];
+
+		finish->twin[domain] = find_twin(finish, domain);
+	}
+	for (uint32_t i = first; i < last; i++) {
+		uint32_t domain = finish->order[i];
+
+		if (finish->loose[finish->twin[domain]])
+			finish->twin[domain] = domain;
+	}
 }
 
 /* Finds the twins of one level; those of the levels below are known. */
-static int merge_level(struct finish *finish, uint32_t level)
+static void merge_level(struct finish *finish, uint32_t level)
 {
-	uint32_t first = finish->level_first[level], last = finish->level_first[level + 1];
-	struct child_set *sets = calloc((size_t)(last - first) + 1, sizeof(*sets));
-	uint32_t count = 0, leader = 0;
+	size_t pieces = (size_t)finish->builder->domain_count + finish->builder->node_count;
 
-	if (!sets)
-		return -1;
-	for (uint32_t i = first; i < last; i++) {
-		if (finish->used[finish->order[i]])
-			sets[count++] = children_of(finish, finish->order[i]);
+	memset(finish->seen, 0, pieces * sizeof(*finish->seen));
+	memset(finish->parents, 0, pieces * sizeof(*finish->parents));
+	memset(finish->first_parent, 0, pieces * sizeof(*finish->first_parent));
+	count_parents(finish, level);
+	for (uint32_t i = finish->level_first[level]; i < finish->level_first[level + 1]; i++) {
+		uint32_t domain = finish->order[i];
+
+		if (finish->used[domain] && is_woven(finish, domain))
+			join_children(finish, domain);
 	}
-	qsort(sets, count, sizeof(*sets), by_children_and_name);
-	for (uint32_t i = 1; i < count; i++) {
-		if (compare_children(&sets[leader], &sets[i]))
-			leader = i;
-		finish->twin[sets[i].domain] = sets[leader].domain;
-	}
-	free(sets);
-	return 0;
+	part_loose(finish, level);
 }
 
 static bool any_second_parent(const struct osp_builder *builder)
@@ -215,17 +309,14 @@ static bool any_second_parent(const struct osp_builder *builder)
 	return false;
 }
 
-static int merge(struct finish *finish)
+static void merge(struct finish *finish)
 {
 	/* twins share their children, so without a second parent there are none */
 	if (!any_second_parent(finish->builder))
-		return 0;
+		return;
 	list_children(finish);
-	for (uint32_t level = 1; level <= finish->builder->level_count; level++) {
-		if (merge_level(finish, level))
-			return -1;
-	}
-	return 0;
+	for (uint32_t level = 1; level <= finish->builder->level_count; level++)
+		merge_level(finish, level);
 }
 
 static int second_parent(const struct finish *finish, const struct osp_piece *piece, uint32_t first,
@@ -274,7 +365,8 @@ static int find_parents(struct finish *finish, struct osp_error *error)
 	const struct osp_builder *builder = finish->builder;
 
 	for (uint32_t n = 0; n < builder->node_count; n++) {
-		finish->nodes[n] = (struct osp_node_part){builder->nodes[n].name, OSP_NO_DOMAIN};
+		finish->nodes[n] = (struct osp_node_place){builder->nodes[n].name, OSP_NO_DOMAIN,
+							   builder->nodes[n].note};
 		if (find_parent(finish, &builder->nodes[n], &finish->nodes[n].parent, error))
 			return -1;
 	}
@@ -312,9 +404,9 @@ struct osp_topology *osp_builder_finish(struct osp_builder *builder, bool merge_
 	mark_used(&finish);
 	parts.domains = finish.domains;
 	parts.nodes = finish.nodes;
-	if (merge_twins && merge(&finish))
-		osp_error_set(error, "out of memory");
-	else if (!find_parents(&finish, error))
+	if (merge_twins)
+		merge(&finish);
+	if (!find_parents(&finish, error))
 		topology = osp_topology_assemble(&parts, error);
 	give_memory_back(&finish);
 	return topology;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * import.c - what the EC2 and CSV readers share: the hosts read so far, warnings, the end of it
+ * import.c - what the readers of several files share: the hosts read so far, warnings
  */
 #include <stdarg.h>
 #include <stdio.h>
@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "lib/base/room.h"
+#include "lib/topology/ib_fabric.h"
 #include "lib/topology/import_data.h"
 
 struct osp_import *osp_import_new(const struct osp_import_options *options)
@@ -23,6 +24,7 @@ void osp_import_free(struct osp_import *import)
 {
 	if (!import)
 		return;
+	osp_ib_fabric_free(import->ib);
 	osp_arena_free(&import->arena);
 	free(import->hosts);
 	free(import->warnings);
@@ -32,7 +34,10 @@ void osp_import_free(struct osp_import *import)
 const char *osp_import_where(const struct osp_place_in_file *place, char *buffer,
 			     size_t buffer_bytes)
 {
-	snprintf(buffer, buffer_bytes, "%.255s:%d", place->file, place->line);
+	if (place->line)
+		snprintf(buffer, buffer_bytes, "%.255s:%d", place->file, place->line);
+	else
+		snprintf(buffer, buffer_bytes, "%.255s", place->file);
 	return buffer;
 }
 
@@ -109,9 +114,14 @@ int osp_import_set_kind(struct osp_import *import, enum osp_import_kind kind, co
 		return osp_error_at(error, file, 0, 0, "this import is finished already");
 	if (import->kind != OSP_IMPORT_NOTHING && import->kind != kind)
 		return osp_error_at(error, file, 0, 0,
-				    "EC2 answers and CSV files do not mix in one import");
+				    "files of two sources do not mix in one import");
 	import->kind = kind;
 	return 0;
+}
+
+void osp_import_source(struct osp_import *import, const char *source)
+{
+	import->source = source;
 }
 
 size_t osp_import_warning_count(const struct osp_import *import)

@@ -13,6 +13,7 @@
 
 #include "lib/base/name_table.h"
 #include "lib/base/room.h"
+#include "lib/topology/ib_fabric.h"
 #include "lib/topology/import_data.h"
 
 #define ZONE_LEVEL  "zone"
@@ -354,14 +355,27 @@ static uint32_t domain_above(const struct build *build, const struct osp_import_
 	return build->wires[wire].domain;
 }
 
+static int add_node(struct build *build, const struct osp_import_host *host, const char *name)
+{
+	struct osp_node_note note = host->note;
+
+	if (osp_builder_node(build->builder, name, domain_above(build, host), &host->place,
+			     build->error))
+		return -1;
+	if (!note.source)
+		note = (struct osp_node_note){build->import->source, "", 0};
+	if (!note.source)
+		return 0;
+	return osp_builder_note(build->builder, name, &note, &host->place, build->error);
+}
+
 static int add_nodes(struct build *build)
 {
 	for (uint32_t i = 0; i < build->import->host_count; i++) {
 		const struct osp_import_host *host = host_of(build, i);
 
 		for (uint32_t n = 0; n < host->node_count; n++) {
-			if (osp_builder_node(build->builder, host->nodes[n],
-					     domain_above(build, host), &host->place, build->error))
+			if (add_node(build, host, host->nodes[n]))
 				return -1;
 		}
 	}
@@ -407,6 +421,8 @@ struct osp_topology *osp_import_finish(struct osp_import *import, struct osp_err
 	if (osp_import_set_kind(import, import->kind, "", error))
 		return NULL;
 	import->finished = true;
+	if (import->kind == OSP_IMPORT_INFINIBAND)
+		return osp_ib_build(import, error);
 	if (!check_last_page(import, error) && !osp_import_name_hosts(import, error) &&
 	    (import->kind != OSP_IMPORT_CSV || !osp_import_name_switches(import, error)))
 		topology = build_topology(&build);

@@ -2,7 +2,8 @@
 /*
  * import_csv.c - tables of hosts and their switches
  *
- * A table names one host a line and, top layer first, the switches above it. Real ones number their
+ * A table names one host a line and the switches above it, in columns whose names say which is which, else top layer first.
+ * Real ones number their
  * switches anew under each parent ("S14" under P10 and under P12 are two switches), so a switch is
  * told by its path from the top: where a layer's bare names are ambiguous, all switches of that
  * layer are named PARENT/NAME ("P10/S14"), see import_names.c.
@@ -10,9 +11,10 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
-#include "lib/base/csv.h"
-#include "lib/base/pages.h"
+#include "lib/topology/csv.h"
+#include "lib/topology/pages.h"
 #include "lib/base/text.h"
 #include "lib/topology/import_data.h"
 
@@ -94,8 +96,110 @@ static int find_column(const struct osp_csv *csv, const struct columns *columns,
 			    "there is no column '%.64s' (%s)", name, all);
 }
 
-/* Finds the columns that were asked for, or takes them as they stand. */
-static int choose_columns(const struct osp_import *import, const struct osp_csv *csv,
+/* What columns of hosts are called, and those of switches with how high these stand. */
+static const struct {
+	const char *name;
+	uint32_t height; /* 0: hosts */
+} known_columns[] = {
+	{"host", 0},	   {"hostname", 0},    {"node", 0}, {"nodename", 0}, {"server", 0},
+	{"leaf", 1},	   {"tor", 1},	       {"rack", 1}, {"spine", 2},    {"pod", 2},
+	{"superspine", 3}, {"super-spine", 3}, {"core", 3},
+};
+
+#define KNOWN_COLUMNS (sizeof(known_columns) / sizeof(known_columns[0]))
+#define HIGHEST	      3
+
+/* "Leaf", "leaf_switch" and "leaf switch" are leaves. -1: the name says nothing. */
+static int height_of(const char *name)
+{
+	for (size_t i = 0; i < KNOWN_COLUMNS; i++) {
+		size_t length = strlen(known_columns[i].name);
+
+		if (strncasecmp(name, known_columns[i].name, length) == 0 &&
+		    (!name[length] || strchr("_ -", name[length])))
+			return (int)known_columns[i].height;
+	}
+	return -1;
+}
+
+/* The column of hosts: the one whose name says so, else the first. */
+static bool find_hosts(const struct columns *columns, uint32_t *host)
+{
+	uint32_t found = 0;
+
+	*host = 0;
+	for (uint32_t i = 0; i < columns->field_count; i++)
+		if (height_of(columns->names[i]) == 0 && !found++)
+			*host = i;
+	if (found != 1)
+		*host = 0;
+	return found == 1;
+}
+
+/* The others, top layer first by their names; false: these do not tell it, and they stay as they stand. */
+static bool order_switches(const struct columns *columns, uint32_t host, uint32_t *order)
+{
+	uint32_t at[HIGHEST + 1] = {0}, seen[HIGHEST + 1] = {0}, count = 0;
+	bool told = true;
+
+	for (uint32_t i = 0; i < columns->field_count; i++) {
+		int height = height_of(columns->names[i]);
+
+		if (i == host)
+			continue;
+		order[count++] = i;
+		told = told && height > 0 && !seen[height]++;
+		if (height > 0)
+			at[height] = i;
+	}
+	if (count == 1 || !told)
+		return count == 1;
+	count = 0;
+	for (uint32_t height = HIGHEST; height > 0; height--)
+		if (seen[height])
+			order[count++] = at[height];
+	return true;
+}
+
+/* Takes the columns by the header's names; where these do not tell, says which is taken for what. */
+static int take_by_names(struct osp_import *import, const struct osp_csv *csv,
+			 struct columns *columns, struct osp_error *error)
+{
+	bool hosts_told = find_hosts(columns, &columns->host);
+	bool order_told = order_switches(columns, columns->host, columns->switches);
+	char all[200] = "";
+
+	columns->switch_count = columns->field_count - 1;
+	if (hosts_told && order_told)
+		return 0;
+	for (uint32_t i = 0; i < columns->switch_count; i++) {
+		size_t used = strlen(all);
+
+		snprintf(all + used, sizeof(all) - used, "%s%s", i ? ", " : "",
+			 columns->names[columns->switches[i]]);
+	}
+	return osp_import_warn(
+		import, error,
+		"%s: column %.64s is taken for the hosts and, top layer first, %s for their "
+		"switches; --columns can say otherwise",
+		csv->file, columns->names[columns->host], all);
+}
+
+/* Finds the columns that were asked for. */
+static int take_asked(const struct osp_import *import, const struct osp_csv *csv,
+		      struct columns *columns, size_t count, struct osp_error *error)
+{
+	for (size_t i = 0; i < count; i++) {
+		uint32_t *column = i ? &columns->switches[i - 1] : &columns->host;
+
+		if (find_column(csv, columns, import->options.csv_columns[i], column, error))
+			return -1;
+	}
+	columns->switch_count = (uint32_t)count - 1;
+	return 0;
+}
+
+static int choose_columns(struct osp_import *import, const struct osp_csv *csv,
 			  struct columns *columns, struct osp_error *error)
 {
 	const char *const *asked = import->options.csv_columns;
@@ -108,18 +212,8 @@ static int choose_columns(const struct osp_import *import, const struct osp_csv 
 		return osp_error_at(error, csv->file, csv->fields[0].line, csv->fields[0].column,
 				    "%zu columns of switches; at most %d are expected", count - 1,
 				    OSP_IMPORT_LAYERS_MAX);
-	for (size_t i = 0; i < count; i++) {
-		uint32_t column = (uint32_t)i;
-
-		if (asked && find_column(csv, columns, asked[i], &column, error))
-			return -1;
-		if (i == 0)
-			columns->host = column;
-		else
-			columns->switches[i - 1] = column;
-	}
-	columns->switch_count = (uint32_t)count - 1;
-	return 0;
+	return asked ? take_asked(import, csv, columns, count, error)
+		     : take_by_names(import, csv, columns, error);
 }
 
 static int read_header(struct osp_import *import, struct osp_csv *csv, struct columns *columns,

@@ -4,7 +4,8 @@
  *
  * import_ec2.c and import_csv.c read files into hosts; import_names.c gives them node names;
  * import_build.c compares them with each other and builds. A host's switches stand bottom first
- * and without gaps. Inside lib/ only.
+ * and without gaps. InfiniBand is read into devices and links of its own (ib_fabric.h). Inside lib/
+ * only.
  */
 #ifndef OSP_IMPORT_DATA_H
 #define OSP_IMPORT_DATA_H
@@ -19,7 +20,14 @@
 /* Switch layers above the node: two levels are left for nvlink and zone. */
 #define OSP_IMPORT_LAYERS_MAX (OSP_LEVELS_MAX - 2)
 
-enum osp_import_kind { OSP_IMPORT_NOTHING, OSP_IMPORT_EC2, OSP_IMPORT_CSV };
+enum osp_import_kind {
+	OSP_IMPORT_NOTHING,
+	OSP_IMPORT_EC2,
+	OSP_IMPORT_CSV,
+	OSP_IMPORT_INFINIBAND,
+};
+
+struct osp_ib_fabric;
 
 /* One line of a CSV, one instance or one capacity reservation. */
 struct osp_import_host {
@@ -35,11 +43,13 @@ struct osp_import_host {
 	const char *block;	  /* CapacityBlockId of an instance */
 	const char *const *nodes; /* its node names, once import_names.c has run; NULL: left out */
 	uint32_t node_count;
+	struct osp_node_note note; /* source NULL: none */
 };
 
 struct osp_import {
 	struct osp_import_options options;
 	struct osp_arena arena; /* every string below */
+	const char *source;	/* of places without a note of their own; NULL: none */
 	enum osp_import_kind kind;
 	struct osp_import_host *hosts;
 	uint32_t host_count;
@@ -48,6 +58,7 @@ struct osp_import {
 	uint32_t token_count;
 	struct osp_place_in_file token_place; /* of the last such page */
 	uint32_t csv_layers;		      /* CSV: columns of switches; each file's must agree */
+	struct osp_ib_fabric *ib;	      /* InfiniBand: NULL until the first file */
 	const char **warnings;
 	uint32_t warning_count;
 	uint32_t warning_room;

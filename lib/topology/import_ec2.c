@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "lib/base/document.h"
-#include "lib/base/pages.h"
+#include "lib/topology/pages.h"
 #include "lib/topology/import_data.h"
 
 /* A page while it is read. */
@@ -128,6 +128,54 @@ static int take_capacity(const struct reading *reading, const struct osp_value *
 					  host->switch_count, type, layers);
 	host->layer = layers - host->switch_count + 1;
 	return 0;
+}
+
+/* "i-0abc" of an answer that is no file. */
+static int copy_instance(struct osp_import *import, const struct osp_import_instance *from,
+			 struct osp_import_host *host)
+{
+	host->what = "instance";
+	host->layer = 1;
+	host->switch_count = (uint32_t)from->switch_count;
+	host->switches =
+		osp_arena_take(&import->arena, (from->switch_count + 1) * sizeof(*host->switches));
+	if (!host->switches)
+		return -1;
+	for (size_t i = 0; i < from->switch_count; i++) {
+		if (osp_import_copy(import, from->switches[i],
+				    &host->switches[from->switch_count - 1 - i]))
+			return -1;
+	}
+	host->note.boot_s = from->note.boot_s;
+	return osp_import_copy(import, from->id, &host->id) ||
+			       osp_import_copy(import, from->zone_id, &host->zone_id) ||
+			       osp_import_copy(import, from->zone_name, &host->zone_name) ||
+			       osp_import_copy(import, from->block, &host->block) ||
+			       osp_import_copy(import, from->note.source, &host->note.source) ||
+			       osp_import_copy(import, from->note.instance_id,
+					       &host->note.instance_id)
+		       ? -1
+		       : 0;
+}
+
+int osp_import_instance(struct osp_import *import, const struct osp_import_instance *instance,
+			struct osp_error *error)
+{
+	struct osp_place_in_file place = {instance->where, 0, 0};
+	struct osp_import_host *host;
+
+	if (osp_import_set_kind(import, OSP_IMPORT_EC2, instance->where, error))
+		return -1;
+	if (instance->switch_count > OSP_IMPORT_LAYERS_MAX)
+		return osp_error_at(error, instance->where, 0, 0,
+				    "%zu network nodes of %.64s; 1 to %d are expected",
+				    instance->switch_count, instance->id, OSP_IMPORT_LAYERS_MAX);
+	if (osp_import_copy(import, instance->where, &place.file))
+		return osp_import_no_memory(error);
+	host = osp_import_add_host(import, &place, error);
+	if (!host)
+		return -1;
+	return copy_instance(import, instance, host) ? osp_import_no_memory(error) : 0;
 }
 
 typedef int take_f(const struct reading *reading, const struct osp_value *map,

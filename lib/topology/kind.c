@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* kind.c - which nodes are alike enough to stand in one gang */
 #include "lib/topology/kind.h"
 
 #include <ctype.h>
@@ -44,21 +45,47 @@ static size_t gpu_type_length(const char *item, size_t length)
 	return 4 + type <= length ? 4 + type : length;
 }
 
+/* The run of [a-z0-9-] at the start of `word`. */
+static size_t name_length(const char *word, size_t length)
+{
+	size_t i = 0;
+
+	while (i < length && (islower((unsigned char)word[i]) || isdigit((unsigned char)word[i]) ||
+			      word[i] == '-'))
+		i++;
+	return i;
+}
+
+/* "nano" to "large", "xlarge", "48xlarge", "metal", "metal-24xl": the sizes that EC2 has. */
+static bool is_instance_size(const char *size, size_t length)
+{
+	static const char *const words[] = {"nano",  "micro",  "small", "medium",
+					    "large", "xlarge", "metal"};
+	size_t digits = 0;
+
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+		if (strlen(words[i]) == length && !memcmp(size, words[i], length))
+			return true;
+	}
+	if (length > 6 && !memcmp(size, "metal-", 6)) {
+		size += 6;
+		length -= 6;
+		while (digits < length && isdigit((unsigned char)size[digits]))
+			digits++;
+		return digits && length - digits == 2 && !memcmp(size + digits, "xl", 2);
+	}
+	while (digits < length && isdigit((unsigned char)size[digits]))
+		digits++;
+	return digits && length - digits == 6 && !memcmp(size + digits, "xlarge", 6);
+}
+
+/* "p5.48xlarge", and neither "cuda12.4" nor "rhel9.4". */
 static bool is_instance_type(const char *word, size_t length)
 {
-	size_t dots = 0;
+	size_t family = name_length(word, length);
 
-	if (!length || !islower((unsigned char)word[0]) || word[length - 1] == '.')
-		return false;
-	for (size_t i = 0; i < length; i++) {
-		unsigned char c = (unsigned char)word[i];
-
-		if (c == '.')
-			dots++;
-		else if (!islower(c) && !isdigit(c) && c != '-')
-			return false;
-	}
-	return dots == 1;
+	return family && islower((unsigned char)word[0]) && family < length &&
+	       word[family] == '.' && is_instance_size(word + family + 1, length - family - 1);
 }
 
 const char *osp_kind_of(const char *gres, const char *features, char *buffer, size_t buffer_bytes)

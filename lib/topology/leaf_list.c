@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* leaf_list.c - "l17:nn-[1-4]|l18:nn-[7-9]": the leaves of a gang, each with its nodes */
 #include "lib/topology/leaf_list.h"
 
 #include <stdio.h>
@@ -78,6 +79,57 @@ bool osp_leaf_list_find(const char *leaves, const char *node, char *leaf, size_t
 
 	osp_leaf_list_each(leaves, is_wanted, &search);
 	return search.found;
+}
+
+/* --- places ----------------------------------------------------------------------------------- */
+
+struct places {
+	const char *first, *node;
+	char leaf[256];	 /* at hand */
+	long count;	 /* nodes so far */
+	long leaf_start; /* of the leaf at hand */
+	long first_at, first_start, node_at;
+	long first_end; /* of the leaf of `first`; -1: not behind it yet */
+};
+
+static int see_node(const char *leaf, const char *node, void *context)
+{
+	struct places *places = context;
+
+	if (strncmp(leaf, places->leaf, sizeof(places->leaf) - 1) != 0) {
+		snprintf(places->leaf, sizeof(places->leaf), "%s", leaf);
+		places->leaf_start = places->count;
+		if (places->first_at >= 0 && places->first_end < 0)
+			places->first_end = places->count;
+	}
+	if (!strcmp(node, places->first) && places->first_at < 0) {
+		places->first_at = places->count;
+		places->first_start = places->leaf_start;
+	}
+	if (!strcmp(node, places->node) && places->node_at < 0)
+		places->node_at = places->count;
+	places->count++;
+	return 0;
+}
+
+long osp_leaf_list_place(const char *leaves, const char *first, const char *node)
+{
+	struct places places = {
+		.first = first, .node = node, .first_at = -1, .node_at = -1, .first_end = -1};
+	long at;
+
+	if (osp_leaf_list_each(leaves, see_node, &places) || places.first_at < 0 ||
+	    places.node_at < 0)
+		return -1;
+	if (places.first_end < 0)
+		places.first_end = places.count;
+	at = places.node_at;
+	if (at >= places.first_start && at < places.first_end) {
+		long leaf_nodes = places.first_end - places.first_start;
+
+		return (at - places.first_at + leaf_nodes) % leaf_nodes;
+	}
+	return (at - places.first_start + places.count) % places.count;
 }
 
 /* --- fewer nodes ------------------------------------------------------------------------------ */

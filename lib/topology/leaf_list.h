@@ -20,6 +20,13 @@ int osp_leaf_list_each(const char *leaves, osp_leaf_list_f *each, void *context)
 /* Writes the name of the leaf of `node` to `leaf`. False when it is not there or its name is longer. */
 bool osp_leaf_list_find(const char *leaves, const char *node, char *leaf, size_t leaf_bytes);
 
+/*
+ * The place of `node` in the list, from 0, with the list turned round until `first` leads it: its leaf comes
+ * first and it comes first in its leaf, so every leaf stays one run of places (round the end). -1: one of the
+ * two is not there.
+ */
+long osp_leaf_list_place(const char *leaves, const char *first, const char *node);
+
 /* The same list with only the nodes that `keep` answers true for, malloc'd; *leaf_count says how
  * many leaves are left. NULL when memory ran out. */
 char *osp_leaf_list_keep(const char *leaves, bool (*keep)(const char *node, void *context),

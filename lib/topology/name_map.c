@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* name_map.c - what is in a map from instances to node names (see osp_read_name_map()) */
 #include "lib/topology/name_map.h"
 
 #include <stdbool.h>
@@ -8,7 +9,7 @@
 #include "lib/base/arena.h"
 #include "lib/base/hostlist.h"
 #include "lib/base/name_table.h"
-#include "lib/base/pages.h"
+#include "lib/topology/pages.h"
 #include "lib/base/room.h"
 #include "lib/topology/topology.h"
 
@@ -27,6 +28,7 @@ struct osp_name_map {
 	uint32_t node_count;
 	uint32_t node_room;
 	uint32_t node_total;
+	bool many_ids;		     /* of one node */
 	struct osp_name_table table; /* ids and node names, each to its entry */
 };
 
@@ -44,6 +46,21 @@ const struct osp_name_entry *osp_name_map_find(const struct osp_name_map *map, c
 	uint32_t index = osp_name_table_find(&map->table, TAG_ID, id);
 
 	return index == OSP_NAME_ABSENT ? NULL : &map->entries[index];
+}
+
+uint32_t osp_name_map_count(const struct osp_name_map *map)
+{
+	return map->entry_count;
+}
+
+bool osp_name_map_entry(const struct osp_name_map *map, uint32_t index, const char **id,
+			const char **node)
+{
+	if (index >= map->entry_count)
+		return false;
+	*id = map->entries[index].id;
+	*node = map->entries[index].nodes[0];
+	return true;
 }
 
 const char *osp_name_map_file(const struct osp_name_map *map)
@@ -69,18 +86,20 @@ static int add_node(const char *name, void *context)
 	if (owner == map->entry_count)
 		return osp_error_at(spot->error, map->file, spot->line, spot->column,
 				    "node %s is given twice here", name);
-	if (owner != OSP_NAME_ABSENT)
+	if (owner != OSP_NAME_ABSENT && !map->many_ids)
 		return osp_error_at(spot->error, map->file, spot->line, spot->column,
 				    "node %s is the name of %s already (line %d)", name,
 				    map->entries[owner].id, map->entries[owner].line);
-	if (map->node_total == OSP_NODES_MAX)
+	if (map->node_total == (map->many_ids ? OSP_ADAPTERS_MAX : OSP_NODES_MAX))
 		return osp_error_at(spot->error, map->file, spot->line, spot->column,
-				    "more than %d node names", OSP_NODES_MAX);
+				    "more than %d node names",
+				    map->many_ids ? OSP_ADAPTERS_MAX : OSP_NODES_MAX);
 	copy = osp_arena_copy(&map->arena, name, strlen(name));
 	if (!copy ||
 	    osp_make_room((void **)&map->nodes, &map->node_room, map->node_count,
 			  sizeof(*map->nodes)) ||
-	    osp_name_table_add(&map->table, TAG_NODE, copy, map->entry_count))
+	    (owner == OSP_NAME_ABSENT &&
+	     osp_name_table_add(&map->table, TAG_NODE, copy, map->entry_count)))
 		return no_memory(spot);
 	map->nodes[map->node_count++] = copy;
 	map->node_total++;
@@ -406,13 +425,15 @@ static int read_map(struct osp_name_map *map, const char *text, size_t text_byte
 	return rc;
 }
 
-struct osp_name_map *osp_read_name_map(const char *file, const char *text, size_t text_bytes,
-				       const char *tag, struct osp_error *error)
+static struct osp_name_map *read_new_map(const char *file, const char *text, size_t text_bytes,
+					 const char *tag, bool many_ids, struct osp_error *error)
 {
 	struct osp_name_map *map = calloc(1, sizeof(*map));
 
-	if (map)
+	if (map) {
+		map->many_ids = many_ids;
 		map->file = osp_arena_copy(&map->arena, file, strlen(file));
+	}
 	if (!map || !map->file) {
 		osp_error_at(error, file, 0, 0, "out of memory");
 	} else if (!read_map(map, text, text_bytes, tag, error)) {
@@ -422,6 +443,18 @@ struct osp_name_map *osp_read_name_map(const char *file, const char *text, size_
 	}
 	osp_name_map_free(map);
 	return NULL;
+}
+
+struct osp_name_map *osp_read_name_map(const char *file, const char *text, size_t text_bytes,
+				       const char *tag, struct osp_error *error)
+{
+	return read_new_map(file, text, text_bytes, tag, false, error);
+}
+
+struct osp_name_map *osp_read_adapter_map(const char *file, const char *text, size_t text_bytes,
+					  struct osp_error *error)
+{
+	return read_new_map(file, text, text_bytes, NULL, true, error);
 }
 
 void osp_name_map_free(struct osp_name_map *map)

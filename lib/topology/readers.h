@@ -4,9 +4,10 @@
  *
  * Readers take the text itself (`text`, `text_bytes`; it need not be terminated) and the file's
  * name as errors shall tell it. They refuse a whole file or take a whole file: on error nothing of
- * it is kept, and `error` holds file, line and column. Switches with identical children are one
- * (rail-optimised fabrics, several roots above one set of leaves) where a source can say so, as
- * topology.conf can; the first in natural order gives its name. `file` must outlive the call only.
+ * it is kept, and `error` holds file, line and column. Switches of one level that share most of their
+ * children are one (rail-optimised fabrics, several roots above one set of leaves) where a source can
+ * say so, as topology.conf can; the first in natural order gives its name. `file` must outlive the call
+ * only.
  *
  * Any thread; not inside slurmctld's scheduling calls (they allocate and take milliseconds).
  */
@@ -36,7 +37,11 @@
  *     {"level": "spine", "name": "nn-2", "in": "nn-1"},
  *     {"level": "leaf", "name": "nn-3", "in": "nn-2", "nodes": "gpu-[1-16]"}
  *   ],
- *   "nodes": "gpu-99"                                nodes in no known domain; may be left out
+ *   "nodes": "gpu-99",                               nodes in no known domain; may be left out
+ *   "places": [                                      where places come from; may be left out
+ *     {"source": "ec2", "nodes": ["gpu-1 i-0abc 1700000000"]},    node, instance ("-": none), and Slurm's
+ *     {"source": "infiniband", "nodes": "gpu-[2-16]"}             boot time when the place was asked for
+ *   ]
  * }
  *
  * "in" is the nearest known domain above, of whatever level; where several levels have one of that
@@ -59,6 +64,11 @@ char *osp_write_onespine_topology(const struct osp_topology *topology, const cha
 struct osp_topology *osp_read_slurm_topology(const char *file, const char *text, size_t text_bytes,
 					     struct osp_error *error);
 
+/* One of topograph's models (switches and blocks in YAML; labels and annotations, NVLink domains among
+ * them, are passed over), or what topograph generates for Slurm, which is read as above. */
+struct osp_topology *osp_read_topograph(const char *file, const char *text, size_t text_bytes,
+					struct osp_error *error);
+
 /*
  * The text of a topology.conf, or with `yaml` of a topology.yaml with this as the cluster's topology,
  * that Slurm loads without a warning, to be freed with free(); NULL with
@@ -70,7 +80,7 @@ struct osp_topology *osp_read_slurm_topology(const char *file, const char *text,
 char *osp_write_slurm_topology(const struct osp_topology *topology, bool yaml,
 			       struct osp_error *error);
 
-/* --- EC2 and CSV: collected over several files, then built ---------------------------------------
+/* --- EC2, CSV and InfiniBand: collected over several files, then built --------------------------
  */
 
 struct osp_name_map;
@@ -87,14 +97,29 @@ struct osp_name_map *osp_read_name_map(const char *file, const char *text, size_
 				       const char *tag, struct osp_error *error);
 void osp_name_map_free(struct osp_name_map *map); /* NULL is allowed */
 
+/* The same of two columns where several ids are one node: a node's adapters, or its instance id and
+ * its address. An id given twice is refused all the same. */
+struct osp_name_map *osp_read_adapter_map(const char *file, const char *text, size_t text_bytes,
+					  struct osp_error *error);
+
+/* How many ids the map has; the id of number `index` and its first node, false behind the last. */
+uint32_t osp_name_map_count(const struct osp_name_map *map);
+bool osp_name_map_entry(const struct osp_name_map *map, uint32_t index, const char **id,
+			const char **node);
+
+#define OSP_ADAPTERS_MAX (16 * OSP_NODES_MAX) /* names in such a map */
+
 struct osp_import_options {
 	const struct osp_name_map *map; /* NULL: the ids are the node names */
 	bool allow_missing;		/* keep the rest when an instance has no topology or name */
 	const char *const *level_names; /* bottom first; NULL: leaf, spine, core, layer4, ... */
 	size_t level_name_count;
 	const char *const
-		*csv_columns; /* CSV: host column, then top layer first; NULL: header order */
+		*csv_columns; /* CSV: host column, then top layer first; NULL: by their names */
 	size_t csv_column_count;
+	const char *
+		adapters; /* InfiniBand: a pattern (glob.h) of adapters' names, as "mlx5_[0-7]"; NULL:
+				 all */
 };
 
 struct osp_import; /* what was read so far */
@@ -117,14 +142,49 @@ int osp_import_ec2(struct osp_import *import, const char *file, const char *text
 		   struct osp_error *error);
 
 /*
- * Adds a CSV (RFC 4180) with a header line; one host a line and its switches, top layer first
- * unless csv_columns says otherwise. The lowest layers' fields may be empty: unknown. A switch is
+ * Adds a CSV (RFC 4180) with a header line; one host a line and its switches. Which column is what, csv_columns says, else the
+ * header's names (host, hostname, node, server; leaf, tor, rack; spine, pod; superspine, core), else they are the host and its
+ * switches, top layer first, and a warning says so. The lowest layers' fields may be empty: unknown. A switch is
  * told by its path from the top: where a layer has a name under several parents, all switches of
  * that layer are named PARENT/NAME ("P10/S14"). Hashed hosts (64 hex digits) get the shortest
  * prefix, at least 8 long, that keeps them apart, after the letter "n".
  */
 int osp_import_csv(struct osp_import *import, const char *file, const char *text, size_t text_bytes,
 		   struct osp_error *error);
+
+/*
+ * Adds one instance that EC2 told in XML; strings are copied, NULL where it does not say. What is said
+ * of osp_import_ec2() holds for it.
+ */
+struct osp_import_instance {
+	const char *where; /* what errors call its place: "EC2's answer" */
+	const char *id;
+	const char *const *switches; /* top first */
+	size_t switch_count;
+	const char *zone_id;
+	const char *zone_name;
+	const char *block;
+	struct osp_node_note note; /* instance_id is `id` */
+};
+int osp_import_instance(struct osp_import *import, const struct osp_import_instance *instance,
+			struct osp_error *error);
+
+/* Says of each node of what is read from now on that its place is from `source`; NULL: nothing. Lives as long
+ * as the import. */
+void osp_import_source(struct osp_import *import, const char *source);
+
+/*
+ * Adds a sweep of an InfiniBand fabric: what `ibnetdiscover` or `ibnetdiscover -p` prints. Several
+ * sweeps of one fabric come together by GUID. Hosts are found by the map, whose ids are the GUIDs of
+ * adapters (0x and 16 digits) or host names, and which then leaves out every other adapter; without
+ * one by the description "HOST ADAPTER" that rdma-ndd sets, the host without its domain. Adapters of
+ * SHARP count nowhere; those without a host's name and hosts of one name are left out with a warning.
+ * The levels come from connected components (ib_units.c): "leaf" are units of leaves that share a
+ * host, one for each rail; "spine" the switches next above that share a unit; and so on. Domains are
+ * named "S-" and the lowest GUID of their switches. After an error the import is only to be freed.
+ */
+int osp_import_infiniband(struct osp_import *import, const char *file, const char *text,
+			  size_t text_bytes, struct osp_error *error);
 
 /* Compares all that was read and builds the topology; NULL with `error` set. Once only. */
 struct osp_topology *osp_import_finish(struct osp_import *import, struct osp_error *error);

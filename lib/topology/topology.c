@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* topology.c - the fabric: which node hangs below which switch, level by level */
 #include "lib/topology/topology.h"
 
 #include <stdlib.h>
@@ -6,7 +7,7 @@
 #include <strings.h>
 
 #include "lib/base/hostlist.h"
-#include "lib/topology/topology_data.h"
+#include "lib/topology/topology_private.h"
 #include "lib/topology/topology_parts.h"
 
 void osp_topology_free(struct osp_topology *topology)
@@ -91,9 +92,40 @@ const uint32_t *osp_topology_domains_of_nodes(const struct osp_topology *topolog
 	return topology->domains_of_nodes[level];
 }
 
+static bool same_domains(const struct osp_topology *a, const struct osp_topology *b)
+{
+	for (uint32_t i = 0; i < a->domain_count; i++) {
+		const struct osp_domain *in_a = &a->domains[i], *in_b = &b->domains[i];
+
+		if (in_a->level != in_b->level || in_a->parent != in_b->parent ||
+		    strcmp(in_a->name, in_b->name) != 0)
+			return false;
+	}
+	return true;
+}
+
+bool osp_topology_same_fabric(const struct osp_topology *a, const struct osp_topology *b)
+{
+	if (a->node_count != b->node_count || a->level_count != b->level_count ||
+	    a->domain_count != b->domain_count)
+		return false;
+	for (uint32_t level = 1; level <= a->level_count; level++) {
+		if (strcmp(a->level_names[level], b->level_names[level]) != 0 ||
+		    memcmp(a->domains_of_nodes[level], b->domains_of_nodes[level],
+			   a->node_count * sizeof(uint32_t)) != 0)
+			return false;
+	}
+	return same_domains(a, b);
+}
+
 const char *osp_topology_node_name(const struct osp_topology *topology, uint32_t node)
 {
 	return topology->node_names[node];
+}
+
+const struct osp_node_note *osp_topology_note(const struct osp_topology *topology, uint32_t node)
+{
+	return topology->notes && topology->notes[node].source ? &topology->notes[node] : NULL;
 }
 
 uint32_t osp_topology_find_node(const struct osp_topology *topology, const char *name)
@@ -168,7 +200,7 @@ struct osp_topology *osp_topology_rebase(const struct osp_topology *topology,
 					 struct osp_error *error)
 {
 	struct osp_domain_part *domains = calloc(topology->domain_count + 1, sizeof(*domains));
-	struct osp_node_part *nodes = calloc((size_t)count + 1, sizeof(*nodes));
+	struct osp_node_place *nodes = calloc((size_t)count + 1, sizeof(*nodes));
 	struct osp_topology_parts parts = {&topology->level_names[1],
 					   topology->level_count,
 					   domains,
@@ -187,6 +219,7 @@ struct osp_topology *osp_topology_rebase(const struct osp_topology *topology,
 
 		nodes[n].name = names[n];
 		nodes[n].parent = old == OSP_NO_NODE ? OSP_NO_DOMAIN : lowest_domain(topology, old);
+		nodes[n].note = old == OSP_NO_NODE ? NULL : osp_topology_note(topology, old);
 	}
 	if (domains && nodes)
 		rebased = osp_topology_assemble(&parts, error);

@@ -42,6 +42,17 @@ struct osp_domain {
 	uint32_t node_count;
 };
 
+/*
+ * Where a node's place comes from. A place that a cloud told holds as long as the node is the same
+ * instance and has not booted since: `instance_id` and `boot_s` are what Slurm said of the node
+ * (InstanceId, BootTime) when its place was asked for.
+ */
+struct osp_node_note {
+	const char *source;	 /* "ec2", "infiniband", "nvlink", "topograph", ... */
+	const char *instance_id; /* "" where there is none */
+	int64_t boot_s;		 /* since 1970; 0 where nothing is known of it */
+};
+
 void osp_topology_free(struct osp_topology *topology); /* NULL is allowed */
 
 uint32_t osp_topology_node_count(const struct osp_topology *topology);
@@ -73,6 +84,8 @@ const uint32_t *osp_topology_domains_of_nodes(const struct osp_topology *topolog
 
 /* "" for a free place (see osp_topology_rebase()). */
 const char *osp_topology_node_name(const struct osp_topology *topology, uint32_t node);
+/* NULL where the topology does not say, as one that was typed. */
+const struct osp_node_note *osp_topology_note(const struct osp_topology *topology, uint32_t node);
 /* The node of that name, or OSP_NO_NODE. Constant time. */
 uint32_t osp_topology_find_node(const struct osp_topology *topology, const char *name);
 uint32_t osp_topology_node_at_rank(const struct osp_topology *topology, uint32_t rank);
@@ -88,6 +101,12 @@ void osp_topology_add_domain_nodes(const struct osp_topology *topology, uint32_t
  */
 int osp_topology_common_level(const struct osp_topology *topology, const struct osp_nodeset *set,
 			      uint32_t *domain);
+
+/*
+ * Whether two say the same of the same numbers of nodes: levels, domains with their names and parents, and the
+ * domains of each node. What else was noted of nodes, and their names, may differ.
+ */
+bool osp_topology_same_fabric(const struct osp_topology *a, const struct osp_topology *b);
 
 /*
  * The same fabric with node n being names[n], for use beside a cluster's own node table. A NULL

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "lib/base/hostlist.h"
-#include "lib/topology/topology_data.h"
+#include "lib/topology/topology_private.h"
 #include "lib/topology/topology_parts.h"
 
 struct assembly {
@@ -272,6 +272,33 @@ static int name_nodes(struct assembly *assembly, struct osp_error *error)
 	return 0;
 }
 
+static int copy_note(struct osp_topology *t, const struct osp_node_note *from,
+		     struct osp_node_note *to)
+{
+	to->boot_s = from->boot_s;
+	to->source = copy_name(t, from->source);
+	to->instance_id = copy_name(t, from->instance_id);
+	return to->source && to->instance_id ? 0 : -1;
+}
+
+/* Without a note no memory is taken for any. */
+static int copy_notes(struct assembly *assembly)
+{
+	struct osp_topology *t = assembly->topology;
+
+	for (uint32_t n = 0; n < t->node_count; n++) {
+		const struct osp_node_note *note = assembly->parts->nodes[n].note;
+
+		if (!note)
+			continue;
+		if (!t->notes)
+			t->notes = take_array(t, t->node_count, sizeof(*t->notes));
+		if (!t->notes || copy_note(t, note, &t->notes[n]))
+			return -1;
+	}
+	return 0;
+}
+
 struct osp_topology *osp_topology_assemble(const struct osp_topology_parts *parts,
 					   struct osp_error *error)
 {
@@ -279,7 +306,7 @@ struct osp_topology *osp_topology_assemble(const struct osp_topology_parts *part
 	int rc = -1;
 
 	if (assembly.topology && !take_memory(&assembly) && !name_nodes(&assembly, error) &&
-	    !number_domains(&assembly)) {
+	    !copy_notes(&assembly) && !number_domains(&assembly)) {
 		climb(&assembly);
 		rc = rank_nodes(&assembly);
 	}

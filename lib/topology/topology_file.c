@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "lib/base/document.h"
-#include "lib/base/file_kind.h"
+#include "lib/topology/file_kind.h"
 #include "lib/base/hostlist.h"
 #include "lib/base/text.h"
 #include "lib/topology/builder.h"
@@ -239,10 +239,105 @@ static int read_domain(struct reader *reader, const struct osp_value *value)
 	return nodes ? read_nodes(reader, nodes, domain) : 0;
 }
 
+/* --- where places come from ------------------------------------------------------------------------ */
+
+/* The nodes of one source while their list is expanded. */
+struct noted {
+	struct reader *reader;
+	struct osp_node_note note;
+	struct osp_place_in_file place;
+};
+
+static int add_note(const char *name, void *context)
+{
+	struct noted *noted = context;
+
+	return osp_builder_note(noted->reader->builder, name, &noted->note, &noted->place,
+				noted->reader->error);
+}
+
+/* "gpu-1 i-0abc 1700000000": a node, its instance ("-": none) and Slurm's boot time (0: not known). */
+static int read_note(struct noted *noted, const struct osp_value *value)
+{
+	char words[600], *rest = words, *name, *id, *boot, *end;
+
+	noted->place = place_of(noted->reader, value);
+	if (value->type == OSP_VALUE_SCALAR && strlen(value->text) < sizeof(words)) {
+		strcpy(words, value->text);
+		name = strsep(&rest, " ");
+		id = strsep(&rest, " ");
+		boot = strsep(&rest, " ");
+		if (boot && !rest && *name && *id) {
+			noted->note.instance_id = strcmp(id, "-") ? id : "";
+			noted->note.boot_s = strtoll(boot, &end, 10);
+			if (*boot && !*end && noted->note.boot_s >= 0)
+				return add_note(name, noted);
+		}
+	}
+	return osp_document_error(
+		noted->reader->document, value, noted->reader->error,
+		"\"NODE INSTANCE BOOT\" is expected, as \"gpu-1 i-0abc 1700000000\"");
+}
+
+static int read_noted_list(struct noted *noted, const struct osp_value *nodes)
+{
+	struct reader *reader = noted->reader;
+	struct osp_error inner = {.text = ""};
+	int rc;
+
+	noted->place = place_of(reader, nodes);
+	rc = osp_hostlist_expand(nodes->text, add_note, noted, &inner);
+	if (inner.text[0])
+		return osp_error_at(reader->error, reader->file, nodes->line, nodes->column,
+				    "nodes: %s", inner.text);
+	return rc;
+}
+
+/* {"source": "ec2", "nodes": LIST or ["NODE INSTANCE BOOT", ...]} */
+static int read_source(struct reader *reader, const struct osp_value *value)
+{
+	static const char *const keys[] = {"source", "nodes"};
+	struct noted noted = {.reader = reader, .note = {.instance_id = ""}};
+	const struct osp_value *source, *nodes;
+
+	if (osp_value_only_keys(reader->document, value, keys, 2, reader->error))
+		return -1;
+	source = osp_value_get(value, "source");
+	nodes = osp_value_get(value, "nodes");
+	if (!source || !nodes || nodes->type == OSP_VALUE_MAP)
+		return osp_document_error(reader->document, value, reader->error,
+					  "\"source\" and \"nodes\" are expected");
+	if (osp_value_string(reader->document, source, &noted.note.source, reader->error))
+		return -1;
+	if (nodes->type == OSP_VALUE_SCALAR)
+		return read_noted_list(&noted, nodes);
+	for (const struct osp_value *v = nodes->first; v; v = v->next) {
+		if (read_note(&noted, v))
+			return -1;
+	}
+	return 0;
+}
+
+static int read_places(struct reader *reader, const struct osp_value *root)
+{
+	const struct osp_value *places = osp_value_get(root, "places");
+
+	if (!places)
+		return 0;
+	if (places->type != OSP_VALUE_LIST)
+		return osp_document_error(reader->document, places, reader->error,
+					  "places: a list of sources is expected");
+	for (const struct osp_value *v = places->first; v; v = v->next) {
+		if (read_source(reader, v))
+			return -1;
+	}
+	return 0;
+}
+
 static int read_root(struct reader *reader, const struct osp_value *root)
 {
-	static const char *const keys[] = {"onespine-topology", "source", "levels", "domains",
-					   "nodes"};
+	static const char *const keys[] = {"onespine-topology", "source", "levels",
+					   "domains",		"nodes",  "places"};
 	const struct osp_value *domains, *nodes, *source;
 
 	if (root->type == OSP_VALUE_MAP && check_version(reader, root))
@@ -264,7 +359,9 @@ static int read_root(struct reader *reader, const struct osp_value *root)
 			return -1;
 	}
 	nodes = osp_value_get(root, "nodes");
-	return nodes ? read_nodes(reader, nodes, OSP_NO_DOMAIN) : 0;
+	if (nodes && read_nodes(reader, nodes, OSP_NO_DOMAIN))
+		return -1;
+	return read_places(reader, root);
 }
 
 struct osp_topology *osp_read_onespine_topology(const char *file, const char *text,

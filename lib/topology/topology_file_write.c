@@ -5,9 +5,14 @@
 #include "lib/topology/readers.h"
 
 #include <stdlib.h>
+#include <string.h>
 
+#include "lib/base/hostlist.h"
 #include "lib/base/text.h"
 #include "lib/topology/topology_list.h"
+
+#define SOURCES_MAX                                                                                \
+	64 /* twice as many as there are sources, some nodes with an instance and some without */
 
 /* Adds a JSON string; bytes from 0x80 on are UTF-8 already. */
 static void add_string(struct osp_text *text, const char *string)
@@ -99,6 +104,98 @@ static void add_levels(struct osp_text *text, const struct osp_topology *topolog
 	osp_text_add(text, "],\n");
 }
 
+/* --- where places come from ------------------------------------------------------------------------ */
+
+static bool is_bare(const struct osp_node_note *note)
+{
+	return !note->instance_id[0] && !note->boot_s;
+}
+
+/* Is this the first node, by rank, of its source, and as bare as it? */
+static bool is_of(const struct osp_node_note *note, const struct osp_node_note *first)
+{
+	return note && !strcmp(note->source, first->source) && is_bare(note) == is_bare(first);
+}
+
+/* A line a node, with its instance and boot. */
+static void add_noted(struct osp_text *text, const struct osp_topology *topology,
+		      const struct osp_node_note *first)
+{
+	const char *before = "";
+
+	osp_text_add(text, "[");
+	for (uint32_t rank = 0; rank < osp_topology_node_count(topology); rank++) {
+		uint32_t node = osp_topology_node_at_rank(topology, rank);
+		const struct osp_node_note *note = osp_topology_note(topology, node);
+
+		if (!is_of(note, first))
+			continue;
+		osp_text_printf(text, "%s\n      \"%s %s %lld\"", before,
+				osp_topology_node_name(topology, node),
+				note->instance_id[0] ? note->instance_id : "-",
+				(long long)note->boot_s);
+		before = ",";
+	}
+	osp_text_add(text, "]");
+}
+
+/* Nodes of which nothing but the source is known, as a list in Slurm's notation. */
+static void add_bare(struct osp_text *text, const struct osp_topology *topology,
+		     const struct osp_node_note *first)
+{
+	uint32_t count = osp_topology_node_count(topology), used = 0;
+	const char **names = calloc((size_t)count + 1, sizeof(*names));
+	char *list = NULL;
+
+	for (uint32_t rank = 0; names && rank < count; rank++) {
+		uint32_t node = osp_topology_node_at_rank(topology, rank);
+
+		if (is_of(osp_topology_note(topology, node), first))
+			names[used++] = osp_topology_node_name(topology, node);
+	}
+	if (names)
+		list = osp_hostlist_compact(names, used);
+	if (list)
+		add_string(text, list);
+	text->failed = text->failed || !list;
+	free(list);
+	free(names);
+}
+
+/* Has a node of a lower rank the same source? */
+static bool is_first(const struct osp_node_note *const *seen, size_t count,
+		     const struct osp_node_note *note)
+{
+	for (size_t i = 0; i < count; i++) {
+		if (is_of(note, seen[i]))
+			return false;
+	}
+	return true;
+}
+
+static void add_places(struct osp_text *text, const struct osp_topology *topology)
+{
+	const struct osp_node_note *seen[SOURCES_MAX];
+	size_t count = 0;
+
+	for (uint32_t rank = 0; rank < osp_topology_node_count(topology); rank++) {
+		const struct osp_node_note *note =
+			osp_topology_note(topology, osp_topology_node_at_rank(topology, rank));
+
+		if (!note || !is_first(seen, count, note) || count == SOURCES_MAX)
+			continue;
+		osp_text_add(text, count ? ",\n    {\"source\": "
+					 : ",\n  \"places\": [\n    {\"source\": ");
+		seen[count++] = note;
+		add_string(text, note->source);
+		osp_text_add(text, ", \"nodes\": ");
+		(is_bare(note) ? add_bare : add_noted)(text, topology, note);
+		osp_text_add(text, "}");
+	}
+	if (count)
+		osp_text_add(text, "\n  ]");
+}
+
 char *osp_write_onespine_topology(const struct osp_topology *topology, const char *source)
 {
 	uint32_t *order = osp_topology_domains_top_down(topology);
@@ -120,6 +217,7 @@ char *osp_write_onespine_topology(const struct osp_topology *topology, const cha
 	}
 	osp_text_add(&text, "\n  ]");
 	add_nodes(&text, topology, OSP_NO_DOMAIN, ",\n  ");
+	add_places(&text, topology);
 	osp_text_add(&text, "\n}\n");
 	free(order);
 	return osp_text_take(&text);

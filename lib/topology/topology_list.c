@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* topology_list.c - a topology's parts in the order in which files list them */
 #include "lib/topology/topology_list.h"
 
 #include <stdbool.h>

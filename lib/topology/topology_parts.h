@@ -18,9 +18,10 @@ struct osp_domain_part {
 	uint32_t parent; /* index of a domain at a higher level, or OSP_NO_DOMAIN */
 };
 
-struct osp_node_part {
-	const char *name; /* NULL: a free place */
-	uint32_t parent;  /* index of a domain, or OSP_NO_DOMAIN */
+struct osp_node_place {
+	const char *name;		  /* NULL: a free place */
+	uint32_t parent;		  /* index of a domain, or OSP_NO_DOMAIN */
+	const struct osp_node_note *note; /* copied; NULL: none */
 };
 
 struct osp_topology_parts {
@@ -28,7 +29,7 @@ struct osp_topology_parts {
 	uint32_t level_count;
 	const struct osp_domain_part *domains; /* in any order */
 	uint32_t domain_count;
-	const struct osp_node_part *nodes; /* in the order of their numbers */
+	const struct osp_node_place *nodes; /* in the order of their numbers */
 	uint32_t node_count;
 };
 

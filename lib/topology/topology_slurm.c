@@ -13,7 +13,7 @@
 #include <strings.h>
 
 #include "lib/base/arena.h"
-#include "lib/base/file_kind.h"
+#include "lib/topology/file_kind.h"
 #include "lib/base/hostlist.h"
 #include "lib/base/name_table.h"
 #include "lib/base/room.h"

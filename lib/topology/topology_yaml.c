@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* topology_yaml.c - the switches of Slurm's topology.yaml (from 25.05 on) */
 #include "lib/topology/topology_yaml.h"
 
 #include <string.h>

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* nccl_topology_private.h - what nccl_topology.c reads and nccl_topology_write.c writes */
+#ifndef OSP_NCCL_TOPOLOGY_PRIVATE_H
+#define OSP_NCCL_TOPOLOGY_PRIVATE_H
+
+#include <hwloc.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+struct osp_nccl_net {
+	const char *name;
+	struct osp_nccl_net *next;
+};
+
+struct osp_nccl_pci {
+	struct osp_nccl_pci *parent; /* NULL: below its <cpu> */
+	struct osp_nccl_pci *children;
+	struct osp_nccl_pci *next;  /* of the same parent */
+	struct osp_nccl_pci *older; /* the one read before */
+	struct osp_nccl_net *nets;
+	uint32_t domain;
+	uint32_t bus;
+	uint32_t device;
+	uint32_t function;
+	uint32_t class_id; /* with the programming interface: 0x030200; 0 where not told */
+	uint32_t vendor_id;
+	uint32_t device_id;
+	int line;
+	bool is_gpu;
+	bool is_nic;
+};
+
+struct osp_nccl_cpu {
+	hwloc_bitmap_t mask; /* may be empty: memory without cores */
+	struct osp_nccl_pci *pci;
+	struct osp_nccl_cpu *next;
+	int numa;
+	int line;
+};
+
+struct osp_nccl_machine {
+	struct osp_nccl_cpu *cpus;
+	struct osp_nccl_pci *all_pci;
+};
+
+/* hwloc XML; NULL when memory ran out. To be freed. */
+char *osp_nccl_write_hwloc(const struct osp_nccl_machine *machine);
+
+#endif

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * rules_kept.h - a finished set of rules as an image, which is taken up again without reading YAML
+ *
+ * To read our rules takes milliseconds, for every step on every node; an image takes a hundredth of
+ * that. It is of one build on one machine, carries a stamp of the files that it was made from, and
+ * is trusted: the caller keeps it where nobody else may write.
+ */
+#ifndef OSP_RULES_KEPT_H
+#define OSP_RULES_KEPT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "lib/cache/node_cache.h"
+#include "lib/env/rules.h"
+
+/* NULL when memory ran out. To be freed. */
+char *osp_rules_image(const struct osp_rule_set *rules, uint64_t stamp, size_t *image_bytes);
+
+/* Takes `image` over, which it frees with the set or at once. NULL where it is another build's or
+ * has another stamp, or memory ran out. */
+struct osp_rule_set *osp_rules_of_image(char *image, size_t image_bytes, uint64_t stamp);
+
+/*
+ * Of the rules of data/rules and site/rules.d, finished, those that can hold on this node: from a file
+ * that the source's folder keeps, else read, and then kept. Unless `tells` without those that only tell,
+ * which are nine of ten. NULL with `error` set.
+ */
+struct osp_rule_set *osp_rules_know(const struct osp_node_source *source,
+				    const struct osp_node_known *known, bool tells,
+				    struct osp_error *error);
+
+#endif

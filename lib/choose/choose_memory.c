@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * choose_memory.c - what a chooser remembers of a job from call to call
+ */
+#include "lib/choose/choose_private.h"
+
+#include <string.h>
+
+static struct osp_choose_memory *find(struct osp_chooser *chooser, uint32_t job)
+{
+	for (uint32_t i = 0; job && i < OSP_CHOOSE_MEMORY_MAX; i++) {
+		if (chooser->memory[i].job == job)
+			return &chooser->memory[i];
+	}
+	return NULL;
+}
+
+struct osp_choose_memory *osp_choose_recall(struct osp_choose_run *run)
+{
+	struct osp_choose_memory *memory = find(run->chooser, run->input->job);
+
+	if (memory)
+		memory->used = run->chooser->calls;
+	return memory;
+}
+
+struct osp_choose_memory *osp_choose_remember(struct osp_choose_run *run)
+{
+	struct osp_chooser *chooser = run->chooser;
+	struct osp_choose_memory *memory = osp_choose_recall(run);
+
+	if (memory)
+		return memory;
+	memory = &chooser->memory[0];
+	for (uint32_t i = 1; i < OSP_CHOOSE_MEMORY_MAX && memory->job; i++) {
+		const struct osp_choose_memory *other = &chooser->memory[i];
+
+		if (!other->job || other->used < memory->used)
+			memory = &chooser->memory[i];
+	}
+	memset(memory, 0, sizeof(*memory));
+	memory->job = run->input->job;
+	memory->used = chooser->calls;
+	memory->plan_domain = OSP_NO_DOMAIN;
+	memory->preempt_domain = OSP_NO_DOMAIN;
+	return memory;
+}
+
+bool osp_chooser_forget(struct osp_chooser *chooser, uint32_t job)
+{
+	struct osp_choose_memory *memory = find(chooser, job);
+
+	if (memory)
+		memset(memory, 0, sizeof(*memory));
+	return memory != NULL;
+}
+
+/* The candidate where the last plan was. */
+static void find_planned(struct osp_choose_run *run, const struct osp_choose_memory *memory,
+			 const struct osp_place_domain *domains, uint32_t count)
+{
+	run->planned.domain = OSP_NO_DOMAIN;
+	if (!memory || memory->plan_domain == OSP_NO_DOMAIN)
+		return;
+	for (uint32_t i = 0; i < count; i++) {
+		if (domains[i].domain == memory->plan_domain) {
+			run->planned = domains[i];
+			return;
+		}
+	}
+}
+
+void osp_choose_keep_list(struct osp_choose_run *run, enum osp_choose_list kind,
+			  const struct osp_place_domain *domains, uint32_t count)
+{
+	struct osp_choose_memory *memory = osp_choose_recall(run);
+	uint32_t skip = memory ? memory->skip[kind] : 0;
+
+	if (skip >= count)
+		skip = 0;
+	if (memory)
+		memory->skip[kind] = skip;
+	find_planned(run, memory, domains, count);
+	run->skipped = skip;
+	run->rest = count - skip;
+	run->count = run->rest < OSP_CHOOSE_CANDIDATES_MAX ? run->rest : OSP_CHOOSE_CANDIDATES_MAX;
+	run->rest -= run->count;
+	run->rest_is_due = run->rest && domains[skip + run->count].bound_s <= run->first_s;
+	if (run->count)
+		memcpy(run->chooser->candidates, domains + skip, run->count * sizeof(domains[0]));
+}
+
+void osp_choose_list_was_vain(struct osp_choose_run *run, enum osp_choose_list kind, uint32_t asked)
+{
+	struct osp_choose_memory *memory = osp_choose_recall(run);
+	bool left = run->rest || asked < run->count;
+
+	if (left)
+		memory = osp_choose_remember(run);
+	if (memory)
+		memory->skip[kind] = left ? memory->skip[kind] + asked : 0;
+}
+
+/* The domain of the same level and name in another fabric. */
+static uint32_t same_domain(const struct osp_topology *from, uint32_t number,
+			    const struct osp_topology *to)
+{
+	const struct osp_domain *domain;
+	int level;
+
+	if (number == OSP_NO_DOMAIN)
+		return OSP_NO_DOMAIN;
+	domain = osp_topology_domain(from, number);
+	level = osp_topology_level(to, osp_topology_level_name(from, domain->level));
+	return level < 1 ? OSP_NO_DOMAIN
+			 : osp_topology_find_domain(to, (uint32_t)level, domain->name);
+}
+
+void osp_chooser_change_fabric(struct osp_chooser *chooser, const struct osp_topology *topology,
+			       struct osp_place *place, struct osp_cut *cut)
+{
+	for (uint32_t i = 0; i < OSP_CHOOSE_MEMORY_MAX; i++) {
+		struct osp_choose_memory *memory = &chooser->memory[i];
+
+		if (!memory->job)
+			continue;
+		memory->plan_domain = same_domain(chooser->topology, memory->plan_domain, topology);
+		memory->preempt_domain =
+			same_domain(chooser->topology, memory->preempt_domain, topology);
+		memset(memory->skip, 0, sizeof(memory->skip));
+		memory->unnamed_until_s = 0;
+	}
+	chooser->topology = topology;
+	chooser->place = place;
+	chooser->cut = cut;
+}

@@ -1,0 +1,624 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * choose_parts.c - where and when a gang in segments or in several domains starts
+ *
+ * lib/place/segments.h says of some nodes whether the gang fits on them, exactly, and chooses. For a
+ * start the scheduler is always offered the nodes chosen and no others: of more it would take any. What is
+ * wrong with a node only the scheduler knows (another type of GPU, too few processors left for this job's
+ * tasks). So after a no it is asked which nodes it would take, and the choice is made out of these; then
+ * without one part of the first choice after the other, and without one node after the other.
+ */
+#include "lib/choose/choose_private.h"
+
+#include <stdlib.h>
+
+/* Choices asked about in one call; the next call goes on behind them. */
+#define TRIES_MAX 32
+
+/* Questions in one call for the nodes that the scheduler would take, and the time for them. */
+#define NAMINGS_MAX	  64
+#define NAMINGS_BUDGET_MS (OSP_CHOOSE_BUDGET_MS / 2)
+
+/* Kinds that have a turn of their own for a later start; slurmctld's shadow tells as many apart. */
+#define KINDS_MAX 64
+
+/* How a choice is asked about. */
+struct asking {
+	enum osp_choose_list list;
+	enum osp_ask_mode mode; /* later: the one that was answered with a yes */
+	const struct osp_victims *victims;
+	const struct osp_nodeset *boot; /* taken last */
+	bool later;
+	int64_t bound_s;
+
+	/* The list of choices goes on from kind to kind. */
+	uint32_t choices; /* of the list so far */
+	uint32_t tries;	  /* of these, asked about in this call */
+	bool stopped;	  /* there was no time for more */
+	bool unnamed;	  /* the nodes that the scheduler would ever take were of no use */
+};
+
+int osp_choose_parts_new(struct osp_chooser *chooser)
+{
+	struct osp_choose_parts_scratch *scratch = &chooser->parts;
+
+	scratch->base = osp_nodeset_new(chooser->node_count);
+	scratch->offered = osp_nodeset_new(chooser->node_count);
+	scratch->first = osp_nodeset_new(chooser->node_count);
+	scratch->unseen = osp_nodeset_new(chooser->node_count);
+	scratch->last = osp_nodeset_new(chooser->node_count);
+	scratch->named = osp_nodeset_new(chooser->node_count);
+	return scratch->base && scratch->offered && scratch->first && scratch->unseen &&
+			       scratch->last && scratch->named
+		       ? 0
+		       : -1;
+}
+
+void osp_choose_parts_free(struct osp_chooser *chooser)
+{
+	struct osp_choose_parts_scratch *scratch = &chooser->parts;
+
+	free(scratch->base);
+	free(scratch->offered);
+	free(scratch->first);
+	free(scratch->unseen);
+	free(scratch->last);
+	free(scratch->named);
+}
+
+/* --- nodes ----------------------------------------------------------------------------------- */
+
+static uint16_t kind_count(const struct osp_choose_run *run)
+{
+	return osp_parts_kinds(&run->input->place);
+}
+
+static uint32_t keep_kind(const struct osp_choose_run *run, const struct osp_nodeset *from,
+			  uint16_t kind, struct osp_nodeset *to)
+{
+	osp_parts_keep_kind(&run->input->place, from, kind, to);
+	osp_nodeset_and(to, run->input->place.usable);
+	return osp_nodeset_count(to);
+}
+
+/* An exact number of nodes; required ones are all of them or none. */
+static bool can_be_asked(const struct osp_choose_run *run)
+{
+	const struct osp_place_input *place = &run->input->place;
+
+	if (!run->input->exact_size || place->want_nodes > place->need_nodes)
+		return false;
+	return !place->required || osp_nodeset_empty(place->required) ||
+	       osp_nodeset_count(place->required) == place->need_nodes;
+}
+
+/* Chooses out of chooser->parts.offered into chooser->nodes. */
+static bool pick(struct osp_choose_run *run, const struct asking *asking)
+{
+	struct osp_cut_input input =
+		osp_parts_input(run->input->parts, &run->input->place, run->chooser->parts.offered);
+
+	input.boot = asking->boot;
+	return osp_cut_pick(run->chooser->cut, &input, run->chooser->nodes) > 0;
+}
+
+/* --- one choice after the other -------------------------------------------------------------- */
+
+static bool ask_chosen(struct osp_choose_run *run, struct asking *asking)
+{
+	const struct osp_nodeset *nodes = run->chooser->nodes;
+
+	if (!asking->later)
+		return osp_choose_ask(run, nodes, asking->mode, asking->victims);
+	asking->mode = OSP_ASK_EVER;
+	if (osp_choose_bound_is_start(run, asking->bound_s) &&
+	    osp_choose_ask_at_bound(run, nodes, asking->bound_s))
+		return true;
+	asking->mode = OSP_ASK_WHEN;
+	return osp_choose_ask_later(run, nodes, OSP_ASK_WHEN);
+}
+
+/* An answer of before is asked for once more where another question came after it. */
+static void take(struct osp_choose_run *run, const struct asking *asking)
+{
+	const struct osp_victims victims = {.all = run->preempting && asking->mode == OSP_ASK_WHEN};
+	bool again = run->recalled && run->asked;
+
+	osp_choose_take(run, NULL);
+	if (!again || !osp_choose_ask(run, run->chooser->best, asking->mode, &victims))
+		return;
+	if (asking->mode == OSP_ASK_EVER)
+		osp_choose_answer_bound(run, run->chooser->best, run->choice->start_s);
+	osp_choose_take(run, NULL);
+}
+
+/* The lowest level that the gang is cut at. */
+static uint32_t lowest_level(const struct osp_choose_run *run)
+{
+	const struct osp_segments *segments = &run->input->parts->segments;
+
+	return segments->count ? segments->segment[0].level : run->input->place.level;
+}
+
+/* Offers all of chooser->parts.base but the node `n`, or but its whole domain, which is seen then. */
+static void offer_without(struct osp_choose_run *run, uint32_t n, bool whole_domain)
+{
+	struct osp_choose_parts_scratch *scratch = &run->chooser->parts;
+	struct osp_nodeset *out = run->chooser->nodes;
+	uint32_t domain = osp_topology_domain_of(run->chooser->topology, n, lowest_level(run));
+
+	osp_nodeset_clear(out);
+	if (whole_domain && domain != OSP_NO_DOMAIN)
+		osp_topology_add_domain_nodes(run->chooser->topology, domain, out);
+	osp_nodeset_add(out, n);
+	osp_nodeset_and_not(scratch->unseen, out);
+	osp_nodeset_assign(scratch->offered, scratch->base);
+	osp_nodeset_and_not(scratch->offered, out);
+}
+
+/* Where this list of choices goes on: behind what was asked before. */
+static uint32_t choices_skipped(struct osp_choose_run *run, enum osp_choose_list list)
+{
+	const struct osp_choose_memory *memory = osp_choose_recall(run);
+
+	return memory ? memory->skip[list] : 0;
+}
+
+static void skip_choices(struct osp_choose_run *run, enum osp_choose_list list, uint32_t skip)
+{
+	struct osp_choose_memory *memory = skip ? osp_choose_remember(run) : osp_choose_recall(run);
+
+	if (memory)
+		memory->skip[list] = skip;
+}
+
+/* Asks about the choices that leave out one part of the first, which was answered with a no. */
+static bool try_others(struct osp_choose_run *run, struct asking *asking)
+{
+	struct osp_choose_parts_scratch *scratch = &run->chooser->parts;
+	uint32_t skip = choices_skipped(run, asking->list);
+
+	for (int nodes = 0; nodes < 2 && !asking->stopped; nodes++) {
+		osp_nodeset_assign(scratch->unseen, scratch->first);
+		for (uint32_t n = osp_nodeset_next(scratch->unseen, 0);
+		     n < run->chooser->node_count; n = osp_nodeset_next(scratch->unseen, n + 1)) {
+			offer_without(run, n, !nodes);
+			if (asking->choices++ < skip)
+				continue;
+			if (asking->tries++ == TRIES_MAX || osp_choose_budget_spent(run)) {
+				asking->stopped = true;
+				skip_choices(run, asking->list, asking->choices - 1);
+				return false;
+			}
+			if (pick(run, asking) && ask_chosen(run, asking)) {
+				skip_choices(run, asking->list, asking->choices - 1);
+				return true;
+			}
+		}
+	}
+	return false;
+}
+
+/* Asked of all kinds in vain: the next call begins with the first choice again. */
+static void end_choices(struct osp_choose_run *run, const struct asking *asking)
+{
+	if (!asking->stopped)
+		skip_choices(run, asking->list, 0);
+	if (asking->unnamed)
+		osp_choose_remember(run)->unnamed_until_s = run->input->now_s + OSP_CHOOSE_KEEP_S;
+}
+
+/* --- the scheduler's own ------------------------------------------------------------------------ */
+
+/* Puts the first `count` of `from` into the set. */
+static void add_some(struct osp_nodeset *set, const struct osp_nodeset *from, uint32_t count)
+{
+	for (uint32_t n = osp_nodeset_next(from, 0); count && n < from->place_count;
+	     n = osp_nodeset_next(from, n + 1), count--)
+		osp_nodeset_add(set, n);
+}
+
+/* Adds to chooser->parts.named what the scheduler would take of the rest; `beside`: of the rest and one
+ * fewer of those named than the gang needs. False where that is nothing new. */
+static bool name_more(struct osp_choose_run *run, enum osp_ask_mode mode, bool beside)
+{
+	struct osp_choose_parts_scratch *scratch = &run->chooser->parts;
+	uint32_t need = run->input->place.need_nodes;
+	uint32_t before = osp_nodeset_count(scratch->named);
+
+	osp_nodeset_assign(scratch->offered, scratch->base);
+	osp_nodeset_and_not(scratch->offered, scratch->named);
+	if (beside)
+		add_some(scratch->offered, scratch->named, need - 1);
+	if (osp_nodeset_count(scratch->offered) < need ||
+	    !osp_choose_ask(run, scratch->offered, mode, NULL))
+		return false;
+	osp_nodeset_or(scratch->named, run->answer.nodes);
+	return osp_nodeset_count(scratch->named) > before;
+}
+
+/* One more of these; *beside begins as false. False behind the last. */
+static bool name_next(struct osp_choose_run *run, enum osp_ask_mode mode, bool *beside)
+{
+	if (run->calls->elapsed_ms(run->calls->context) > NAMINGS_BUDGET_MS)
+		return false;
+	if (name_more(run, mode, *beside))
+		return true;
+	if (*beside || osp_nodeset_empty(run->chooser->parts.named))
+		return false;
+	*beside = true;
+	return name_more(run, mode, true);
+}
+
+/* What it would ever take changes slowly, and backfill asks in each of its slots. */
+static bool may_name(struct osp_choose_run *run, enum osp_ask_mode mode)
+{
+	const struct osp_choose_memory *memory = osp_choose_recall(run);
+
+	osp_nodeset_clear(run->chooser->parts.named);
+	return mode == OSP_ASK_WHO_NOW || !memory || run->input->now_s >= memory->unnamed_until_s ||
+	       run->input->now_s < memory->unnamed_until_s - OSP_CHOOSE_KEEP_S;
+}
+
+/* Returns false. Other kinds have their turn yet. */
+static bool named_in_vain(struct asking *asking, enum osp_ask_mode mode)
+{
+	asking->unnamed |= mode == OSP_ASK_WHO_EVER;
+	return false;
+}
+
+/* Asks about choices out of the nodes that the scheduler would take itself. */
+static bool try_named(struct osp_choose_run *run, struct asking *asking)
+{
+	struct osp_choose_parts_scratch *scratch = &run->chooser->parts;
+	enum osp_ask_mode mode = asking->victims ? OSP_ASK_WHO_EVER : OSP_ASK_WHO_NOW;
+	bool beside = false;
+
+	if (osp_nodeset_count(scratch->base) == run->input->place.need_nodes ||
+	    !may_name(run, mode))
+		return false;
+	for (uint32_t i = 0; i < NAMINGS_MAX && name_next(run, mode, &beside); i++) {
+		osp_nodeset_assign(scratch->offered, scratch->named);
+		if (pick(run, asking) && ask_chosen(run, asking))
+			return true;
+	}
+	return named_in_vain(asking, mode);
+}
+
+/* The choice out of chooser->parts.base, then the others. */
+static bool try_choices(struct osp_choose_run *run, struct asking *asking)
+{
+	struct osp_choose_parts_scratch *scratch = &run->chooser->parts;
+
+	osp_nodeset_assign(scratch->offered, scratch->base);
+	if (!pick(run, asking))
+		return false;
+	osp_nodeset_assign(scratch->first, run->chooser->nodes);
+	if (!ask_chosen(run, asking) && !try_named(run, asking) && !try_others(run, asking))
+		return false;
+	take(run, asking);
+	return true;
+}
+
+/* The same of each kind in `from`. */
+static bool try_kinds(struct osp_choose_run *run, struct asking *asking,
+		      const struct osp_nodeset *from)
+{
+	for (uint16_t kind = 0; kind < kind_count(run); kind++) {
+		if (keep_kind(run, from, kind, run->chooser->parts.base) >=
+			    run->input->place.need_nodes &&
+		    try_choices(run, asking))
+			return true;
+	}
+	return false;
+}
+
+/* --- at the first moment --------------------------------------------------------------------- */
+
+static void find_free_times(struct osp_choose_run *run, bool preempting)
+{
+	run->calls->free_times(run->calls->context, preempting, run->chooser->free_at_s);
+	osp_choose_settle(run);
+}
+
+/* Nodes that are free now are taken before those that others are on; into chooser->parts.last. */
+static void put_free_first(struct osp_choose_run *run)
+{
+	const struct osp_place_input *place = &run->input->place;
+	struct osp_nodeset *last = run->chooser->parts.last;
+
+	osp_nodeset_assign(last, place->usable);
+	if (place->free)
+		osp_nodeset_and_not(last, place->free);
+	if (place->boot)
+		osp_nodeset_or(last, place->boot);
+}
+
+static bool start_preempting(struct osp_choose_run *run)
+{
+	static const struct osp_victims all = {.all = true};
+	struct asking asking = {.list = OSP_CHOOSE_LIST_PREEMPTING,
+				.mode = run->input->mode == OSP_CHOOSE_RUN_NOW ? OSP_ASK_START
+									       : OSP_ASK_FIRST,
+				.victims = &all,
+				.boot = run->chooser->parts.last};
+
+	if (!run->input->may_preempt)
+		return false;
+	/* As long as jobs leave for it nobody else is made to. */
+	run->leaving = osp_choose_recall_leaving(run) != NULL;
+	if (run->leaving)
+		return false;
+	find_free_times(run, true);
+	osp_choose_nodes_free_by(run, NULL, run->first_s);
+	put_free_first(run);
+	if (!try_kinds(run, &asking, run->chooser->from)) {
+		end_choices(run, &asking);
+		return false;
+	}
+	osp_choose_remember_victims(run, OSP_NO_DOMAIN);
+	return true;
+}
+
+static void run_now(struct osp_choose_run *run)
+{
+	const struct osp_place_input *place = &run->input->place;
+	struct asking asking = {
+		.list = OSP_CHOOSE_LIST_NOW, .mode = OSP_ASK_START, .boot = place->boot};
+
+	if (place->free && try_kinds(run, &asking, place->free))
+		return;
+	put_free_first(run);
+	asking.boot = run->chooser->parts.last;
+	if ((!place->free || !place->free_only) &&
+	    try_kinds(run, &asking, run->input->possible ? run->input->possible : place->usable))
+		return;
+	end_choices(run, &asking);
+	start_preempting(run);
+}
+
+static bool start_first(struct osp_choose_run *run)
+{
+	struct asking asking = {
+		.list = OSP_CHOOSE_LIST_NOW, .mode = OSP_ASK_FIRST, .boot = run->input->place.boot};
+
+	osp_choose_nodes_free_by(run, NULL, run->first_s);
+	if (try_kinds(run, &asking, run->chooser->from))
+		return true;
+	end_choices(run, &asking);
+	return false;
+}
+
+/* --- later ----------------------------------------------------------------------------------- */
+
+static bool fits_by(struct osp_choose_run *run, int64_t by_s)
+{
+	struct osp_choose_parts_scratch *scratch = &run->chooser->parts;
+	struct osp_cut_input input =
+		osp_parts_input(run->input->parts, &run->input->place, scratch->offered);
+	struct osp_cut_answer answer;
+
+	osp_nodeset_assign(scratch->offered, scratch->base);
+	osp_choose_keep_free_by(scratch->offered, run->chooser->free_at_s, by_s);
+	osp_cut_judge(run->chooser->cut, &input, &answer);
+	return answer.fits;
+}
+
+/* The last time in [first, by] at which a node becomes free, and the first one after it. */
+static void times_around(const struct osp_choose_run *run, int64_t by_s, int64_t *last_s,
+			 int64_t *next_s)
+{
+	const struct osp_nodeset *base = run->chooser->parts.base;
+	const int64_t *free_at_s = run->chooser->free_at_s, never_s = OSP_PLACE_NEVER_S;
+
+	*last_s = run->first_s;
+	*next_s = OSP_PLACE_NEVER_S;
+	for (uint32_t n = osp_nodeset_next(base, 0); n < base->place_count;
+	     n = osp_nodeset_next(base, n + 1)) {
+		int64_t at_s = free_at_s[n];
+		int64_t before_s = at_s <= by_s ? at_s : 0, after_s = at_s > by_s ? at_s : never_s;
+
+		*last_s = before_s > *last_s ? before_s : *last_s;
+		*next_s = after_s < *next_s ? after_s : *next_s;
+	}
+}
+
+/* The earliest time at which the gang fits on chooser->parts.base, of which nodes are taken out;
+ * OSP_PLACE_NEVER_S: never. Halves the time, and goes on to times at which a node becomes free. */
+static int64_t bound_of_base(struct osp_choose_run *run)
+{
+	int64_t too_early_s = run->first_s, fits_s, last_s, next_s;
+
+	if (fits_by(run, run->first_s))
+		return run->first_s;
+	times_around(run, OSP_PLACE_NEVER_S - 1, &fits_s, &next_s);
+	if (fits_s <= too_early_s || !fits_by(run, fits_s))
+		return OSP_PLACE_NEVER_S;
+	while (fits_s - too_early_s > 1) {
+		int64_t middle_s = too_early_s + (fits_s - too_early_s) / 2;
+
+		times_around(run, middle_s, &last_s, &next_s);
+		if (last_s > too_early_s && fits_by(run, last_s)) {
+			fits_s = last_s;
+			/* what is free later is of no use any more */
+			osp_choose_keep_free_by(run->chooser->parts.base, run->chooser->free_at_s,
+						fits_s);
+		} else {
+			too_early_s = next_s - 1;
+		}
+	}
+	return fits_s;
+}
+
+/* When each kind fits. */
+static void find_bounds(struct osp_choose_run *run, int64_t bounds_s[KINDS_MAX])
+{
+	for (uint16_t k = 0; k < KINDS_MAX; k++) {
+		bounds_s[k] = OSP_PLACE_NEVER_S;
+		if (k < kind_count(run) &&
+		    keep_kind(run, run->input->place.usable, k, run->chooser->parts.base) >=
+			    run->input->place.need_nodes)
+			bounds_s[k] = bound_of_base(run);
+	}
+}
+
+/* The kind that fits first, which is taken out of the list, and when. */
+static int64_t next_bound(int64_t bounds_s[KINDS_MAX], uint16_t *kind)
+{
+	int64_t bound_s;
+
+	*kind = 0;
+	for (uint16_t k = 1; k < KINDS_MAX; k++) {
+		if (bounds_s[k] < bounds_s[*kind])
+			*kind = k;
+	}
+	bound_s = bounds_s[*kind];
+	bounds_s[*kind] = OSP_PLACE_NEVER_S;
+	return bound_s;
+}
+
+/* Leaves in chooser->parts.base what is free by the bound. */
+static void keep_bound(struct osp_choose_run *run, const struct asking *asking)
+{
+	osp_choose_keep_free_by(run->chooser->parts.base, run->chooser->free_at_s, asking->bound_s);
+}
+
+static bool is_too_late(const struct osp_choose_run *run, int64_t bound_s)
+{
+	return bound_s == OSP_PLACE_NEVER_S ||
+	       (run->input->slot_end_s && bound_s > run->input->slot_end_s);
+}
+
+/* A bound of those nodes alone that the scheduler would take were nobody else there, and a choice of them. */
+static bool try_named_later(struct osp_choose_run *run, struct asking *asking, uint16_t kind)
+{
+	struct osp_choose_parts_scratch *scratch = &run->chooser->parts;
+	struct asking named = *asking;
+	uint32_t namings = 0;
+	bool beside = false;
+
+	if (!may_name(run, OSP_ASK_WHO_EVER))
+		return false;
+	keep_kind(run, run->input->place.usable, kind, scratch->base);
+	while (namings < NAMINGS_MAX && name_next(run, OSP_ASK_WHO_EVER, &beside))
+		namings++;
+	if (osp_nodeset_equal(scratch->named, scratch->base))
+		return named_in_vain(asking, OSP_ASK_WHO_EVER);
+	osp_nodeset_assign(scratch->base, scratch->named);
+	named.bound_s = bound_of_base(run);
+	if (is_too_late(run, named.bound_s))
+		return named_in_vain(asking, OSP_ASK_WHO_EVER);
+	osp_nodeset_assign(scratch->base, scratch->named);
+	keep_bound(run, &named);
+	osp_nodeset_assign(scratch->offered, scratch->base);
+	if (!pick(run, &named) || !ask_chosen(run, &named))
+		return named_in_vain(asking, OSP_ASK_WHO_EVER);
+	take(run, &named);
+	return true;
+}
+
+/* The choice at the bound; one of nodes that the scheduler would ever take; the others at the bound. */
+static bool try_kind_later(struct osp_choose_run *run, struct asking *asking, uint16_t kind)
+{
+	struct osp_choose_parts_scratch *scratch = &run->chooser->parts;
+
+	keep_kind(run, run->input->place.usable, kind, scratch->base);
+	keep_bound(run, asking);
+	osp_nodeset_assign(scratch->offered, scratch->base);
+	if (!pick(run, asking))
+		return false;
+	osp_nodeset_assign(scratch->first, run->chooser->nodes);
+	if (!ask_chosen(run, asking)) {
+		if (try_named_later(run, asking, kind))
+			return true;
+		keep_kind(run, run->input->place.usable, kind, scratch->base);
+		keep_bound(run, asking);
+		if (!try_others(run, asking))
+			return false;
+	}
+	take(run, asking);
+	return true;
+}
+
+static bool start_later(struct osp_choose_run *run, bool preempting)
+{
+	struct asking asking = {
+		.list = OSP_CHOOSE_LIST_LATER, .boot = run->input->place.boot, .later = true};
+	int64_t bounds_s[KINDS_MAX];
+	uint16_t kind;
+
+	run->preempting = preempting;
+	find_free_times(run, preempting);
+	find_bounds(run, bounds_s);
+	asking.bound_s = next_bound(bounds_s, &kind);
+	while (!is_too_late(run, asking.bound_s)) {
+		if (try_kind_later(run, &asking, kind))
+			return true;
+		if (osp_choose_budget_spent(run))
+			break;
+		asking.bound_s = next_bound(bounds_s, &kind);
+	}
+	end_choices(run, &asking);
+	return false;
+}
+
+/* A slot that begins later: without preempting first. */
+static void start_in_slot(struct osp_choose_run *run)
+{
+	if (!run->input->first_only && start_later(run, false) &&
+	    run->choice->start_s <= run->first_s)
+		return;
+	if (!start_preempting(run) && !run->choice->found && !run->input->first_only &&
+	    run->input->may_preempt)
+		start_later(run, !run->leaving);
+}
+
+static void will_run(struct osp_choose_run *run)
+{
+	if (run->first_s > run->input->now_s) {
+		start_in_slot(run);
+		return;
+	}
+	find_free_times(run, false);
+	if (start_first(run) || start_preempting(run) || run->input->first_only)
+		return;
+	start_later(run, run->input->may_preempt && !run->leaving);
+}
+
+/* --- ever ------------------------------------------------------------------------------------ */
+
+/* Never a worse answer than the scheduler's own. */
+static void test_only(struct osp_choose_run *run)
+{
+	const struct osp_victims victims = {.all = run->input->may_preempt};
+	struct asking asking = {
+		.list = OSP_CHOOSE_LIST_NOW, .mode = OSP_ASK_EVER, .boot = run->input->place.boot};
+	struct osp_choose_parts_scratch *scratch = &run->chooser->parts;
+
+	for (uint16_t kind = 0; can_be_asked(run) && kind < kind_count(run); kind++) {
+		keep_kind(run, run->input->place.usable, kind, scratch->offered);
+		if (!pick(run, &asking))
+			continue;
+		if (ask_chosen(run, &asking)) {
+			take(run, &asking);
+			return;
+		}
+		break;
+	}
+	if (osp_choose_ask(run, run->input->place.usable, OSP_ASK_EVER, &victims))
+		osp_choose_take(run, NULL);
+}
+
+void osp_choose_parts(struct osp_choose_run *run)
+{
+	if (run->input->mode == OSP_CHOOSE_TEST_ONLY) {
+		test_only(run);
+		return;
+	}
+	if (!can_be_asked(run))
+		return;
+	if (run->input->mode == OSP_CHOOSE_RUN_NOW)
+		run_now(run);
+	else
+		will_run(run);
+}

@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * choose_preempt.c - a gang that starts where others have to go
+ */
+#include "lib/choose/choose_private.h"
+
+#include <string.h>
+
+static uint32_t free_in_domain(struct osp_choose_run *run, const struct osp_place_domain *candidate)
+{
+	osp_choose_domain_nodes(run, candidate);
+	if (run->input->place.free)
+		osp_nodeset_and(run->chooser->nodes, run->input->place.free);
+	return osp_nodeset_count(run->chooser->nodes);
+}
+
+/* Those with the most nodes free first; equal ones stay in lib/place's order (insertion sort: few,
+ * and stable). */
+static void order_by_free_nodes(struct osp_choose_run *run)
+{
+	struct osp_place_domain *candidates = run->chooser->candidates;
+
+	for (uint32_t i = 0; i < run->count; i++)
+		candidates[i].free_nodes = free_in_domain(run, &candidates[i]);
+	for (uint32_t i = 1; i < run->count; i++) {
+		struct osp_place_domain moved = candidates[i];
+		uint32_t at = i;
+
+		for (; at && moved.free_nodes > candidates[at - 1].free_nodes; at--)
+			candidates[at] = candidates[at - 1];
+		candidates[at] = moved;
+	}
+}
+
+struct osp_choose_memory *osp_choose_recall_leaving(struct osp_choose_run *run)
+{
+	struct osp_choose_memory *memory = osp_choose_recall(run);
+	uint32_t kept = 0;
+
+	if (!memory)
+		return NULL;
+	for (uint32_t i = 0; i < memory->victim_count; i++) {
+		if (run->calls->is_leaving(run->calls->context, &memory->victims[i]))
+			memory->victims[kept++] = memory->victims[i];
+	}
+	memory->victim_count = kept;
+	return kept ? memory : NULL;
+}
+
+void osp_choose_remember_victims(struct osp_choose_run *run, uint32_t domain)
+{
+	struct osp_choose_memory *memory;
+
+	if (run->input->mode != OSP_CHOOSE_RUN_NOW || !run->answer.victim_count)
+		return;
+	memory = osp_choose_remember(run);
+	memory->preempt_domain = domain;
+	memory->victim_count = run->answer.victim_count;
+	memcpy(memory->victims, run->answer.victims,
+	       run->answer.victim_count * sizeof(memory->victims[0]));
+}
+
+static bool ask_preempting(struct osp_choose_run *run, const struct osp_place_domain *candidate,
+			   const struct osp_victims *victims)
+{
+	enum osp_ask_mode mode =
+		run->input->mode == OSP_CHOOSE_RUN_NOW ? OSP_ASK_START : OSP_ASK_FIRST;
+
+	osp_choose_domain_nodes(run, candidate);
+	osp_choose_pass_over_settling(run);
+	if (!osp_choose_ask(run, run->chooser->nodes, mode, victims))
+		return false;
+	osp_choose_take(run, candidate);
+	return true;
+}
+
+/*
+ * The preemption has begun: nobody but those who are already leaving, and nowhere else. Where they
+ * leave by and by, the nodes that they have left may lack here, and the gang waits.
+ */
+static bool go_on_preempting(struct osp_choose_run *run, const struct osp_choose_memory *memory)
+{
+	struct osp_victims victims = {.listed = memory->victims, .count = memory->victim_count};
+
+	for (uint32_t i = 0; i < run->count; i++) {
+		const struct osp_place_domain *candidate = &run->chooser->candidates[i];
+
+		if (candidate->domain == memory->preempt_domain &&
+		    ask_preempting(run, candidate, &victims))
+			return true;
+	}
+	return false;
+}
+
+/* Leaves in the list what could start the gang at the first moment. */
+static void leave_first(struct osp_choose_run *run)
+{
+	while (run->count && run->chooser->candidates[run->count - 1].bound_s > run->first_s) {
+		run->count--;
+		run->rest = 0;
+	}
+}
+
+bool osp_choose_preempting(struct osp_choose_run *run)
+{
+	static const struct osp_victims all = {.all = true};
+	const struct osp_choose_memory *leaving;
+	uint32_t i;
+
+	if (!run->input->may_preempt)
+		return false;
+	osp_choose_list_by_time(run, OSP_CHOOSE_LIST_PREEMPTING, true);
+	leave_first(run);
+	leaving = osp_choose_recall_leaving(run);
+	run->leaving = leaving != NULL;
+	if (leaving)
+		return go_on_preempting(run, leaving);
+	order_by_free_nodes(run);
+	for (i = 0; i < run->count && !osp_choose_budget_spent(run); i++) {
+		struct osp_place_domain candidate = run->chooser->candidates[i];
+
+		if (!ask_preempting(run, &candidate, &all))
+			continue;
+		osp_choose_remember_victims(run, candidate.domain);
+		return true;
+	}
+	osp_choose_list_was_vain(run, OSP_CHOOSE_LIST_PREEMPTING, i);
+	return false;
+}

@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * choose_private.h - what the files of the chooser share
+ *
+ *	choose.c	  the three modes; a start now
+ *	choose_later.c	  a start in the future
+ *	choose_preempt.c  a start by preempting
+ *	choose_parts.c	  all three modes for a gang in segments or in several domains
+ *	choose_memory.c	  what is remembered between calls
+ *	choose_answers.c  answers about the future that still hold
+ */
+#ifndef OSP_CHOOSE_PRIVATE_H
+#define OSP_CHOOSE_PRIVATE_H
+
+#include "lib/choose/choose.h"
+
+/* Jobs remembered; of more the one is forgotten that was not asked about for longest. */
+#define OSP_CHOOSE_MEMORY_MAX 256
+
+/* Lists of domains, each with its own place to go on from. */
+enum osp_choose_list {
+	OSP_CHOOSE_LIST_NOW,
+	OSP_CHOOSE_LIST_LATER,
+	OSP_CHOOSE_LIST_PREEMPTING,
+	OSP_CHOOSE_LIST_KINDS
+};
+
+struct osp_choose_memory {
+	uint32_t job;  /* 0: not in use */
+	uint64_t used; /* number of the last call about it */
+	uint32_t skip
+		[OSP_CHOOSE_LIST_KINDS]; /* domains that were asked in vain before time was up */
+	uint32_t plan_domain;		 /* OSP_NO_DOMAIN: none */
+	uint32_t preempt_domain;
+	int64_t unnamed_until_s; /* which nodes the scheduler would ever take is not asked before */
+	uint32_t victim_count;
+	struct osp_victim victims[OSP_CHOOSE_VICTIMS_MAX];
+};
+
+/* Answers kept: one or two for each gang that waits. One that falls on another's place replaces it. */
+#define OSP_CHOOSE_KEPT_MAX 16384
+
+struct osp_choose_kept {
+	uint64_t what[2]; /* hashes of all that was asked */
+	uint64_t state;	  /* of the nodes then */
+	int64_t start_s;  /* OSP_PLACE_NEVER_S: no */
+	int64_t until_s;  /* 0: not in use */
+	uint32_t processors;
+	bool other_nodes; /* the start is on some of the nodes asked about, not on all */
+};
+
+/* For gangs in segments or in several domains. */
+struct osp_choose_parts_scratch {
+	struct osp_nodeset *base;    /* nodes that a choice may be made of */
+	struct osp_nodeset *offered; /* of these, to the choice at hand */
+	struct osp_nodeset *first;   /* the first choice */
+	struct osp_nodeset *unseen;  /* of it, what no other choice has left out yet */
+	struct osp_nodeset *last;    /* nodes taken last */
+	struct osp_nodeset *named;   /* that the scheduler said it would take */
+};
+
+struct osp_chooser {
+	const struct osp_topology *topology;
+	struct osp_place *place;
+	struct osp_cut *cut;
+	uint32_t node_count;
+	struct osp_nodeset *nodes; /* of the question at hand */
+	struct osp_nodeset *from;  /* to pick from */
+	struct osp_nodeset *given; /* of the answer at hand */
+	struct osp_nodeset *best;  /* of the best one */
+	int64_t *free_at_s;
+	struct osp_choose_parts_scratch parts;
+	struct osp_victim victims[OSP_CHOOSE_VICTIMS_MAX];
+	struct osp_place_domain candidates[OSP_CHOOSE_CANDIDATES_MAX];
+	struct osp_choose_memory memory[OSP_CHOOSE_MEMORY_MAX];
+	struct osp_choose_kept kept[OSP_CHOOSE_KEPT_MAX];
+	uint64_t calls;
+};
+
+/* One decision. */
+struct osp_choose_run {
+	struct osp_chooser *chooser;
+	const struct osp_choose_input *input;
+	const struct osp_choose_calls *calls;
+	struct osp_choice *choice;
+	struct osp_answer answer;
+	int64_t first_s; /* now, or the start of the slot */
+	bool asked;	 /* the scheduler was asked something */
+	bool recalled;	 /* the answer at hand is one of before */
+	bool leaving;	 /* jobs leave for this gang: nobody else is preempted */
+	bool preempting; /* starts in the future: whoever may be preempted counts as gone */
+
+	/* the list at hand, in chooser->candidates */
+	uint32_t count;
+	uint32_t skipped; /* domains of the list before these: earlier calls asked them */
+	uint32_t rest;	  /* domains of the list behind these */
+	bool rest_is_due; /* the first of these may be free at the first moment */
+	uint32_t
+		missed; /* a start at the first moment: so many were asked in vain, and more are left; else 0 */
+	struct osp_place_domain
+		planned; /* where the last plan was; domain OSP_NO_DOMAIN: nowhere */
+};
+
+/* --- choose.c -------------------------------------------------------------------------------- */
+
+bool osp_choose_budget_spent(const struct osp_choose_run *run);
+bool osp_choose_ask(struct osp_choose_run *run, const struct osp_nodeset *nodes,
+		    enum osp_ask_mode mode, const struct osp_victims *victims);
+
+/* The usable nodes of a candidate, into chooser->nodes. */
+void osp_choose_domain_nodes(struct osp_choose_run *run, const struct osp_place_domain *candidate);
+
+/* Takes out of chooser->nodes what cannot start anything at the first moment yet. */
+void osp_choose_pass_over_settling(struct osp_choose_run *run);
+
+/* The nodes that lib/place takes out of `from` in a candidate, into chooser->nodes; false where its
+ * size is an estimate, or too few are there. */
+bool osp_choose_pick(struct osp_choose_run *run, const struct osp_place_domain *candidate,
+		     const struct osp_nodeset *from);
+
+/* Notes the answer at hand as the decision. */
+void osp_choose_take(struct osp_choose_run *run, const struct osp_place_domain *candidate);
+
+/* The start of the answer at hand. The scheduler says "now" for the start of the slot, and passes
+ * over nodes that settle. */
+int64_t osp_choose_true_start(const struct osp_choose_run *run);
+
+/* Orders the domains by when they could start the gang and keeps the list. Fills free_at_s. */
+void osp_choose_list_by_time(struct osp_choose_run *run, enum osp_choose_list kind,
+			     bool preempting);
+
+/* Puts nodes that settle a second off in free_at_s. */
+void osp_choose_settle(struct osp_choose_run *run);
+
+/* --- choose_later.c -------------------------------------------------------------------------- */
+
+void osp_choose_will_run(struct osp_choose_run *run);
+
+/* The usable nodes of a candidate (NULL: of all) that have enough by then, into chooser->from. Of a
+ * candidate's, chooser->nodes is used. */
+void osp_choose_nodes_free_by(struct osp_choose_run *run, const struct osp_place_domain *candidate,
+			      int64_t by_s);
+
+/* Takes out of the set what is not free by then. */
+void osp_choose_keep_free_by(struct osp_nodeset *set, const int64_t *free_at_s, int64_t by_s);
+
+/* Whether the gang starts at its bound on chooser->nodes without a simulation, if they suit it at all. */
+bool osp_choose_bound_is_start(const struct osp_choose_run *run, int64_t bound_s);
+bool osp_choose_ask_at_bound(struct osp_choose_run *run, const struct osp_nodeset *nodes,
+			     int64_t bound_s);
+/* Makes these nodes and that start the answer at hand. */
+void osp_choose_answer_bound(struct osp_choose_run *run, const struct osp_nodeset *nodes,
+			     int64_t bound_s);
+
+/* --- choose_answers.c ------------------------------------------------------------------------ */
+
+/* osp_choose_ask() for OSP_ASK_WHEN or OSP_ASK_EVER without victims; what was answered before counts
+ * where it still holds. */
+bool osp_choose_ask_later(struct osp_choose_run *run, const struct osp_nodeset *nodes,
+			  enum osp_ask_mode mode);
+
+/* --- choose_preempt.c ------------------------------------------------------------------------ */
+
+bool osp_choose_preempting(struct osp_choose_run *run);
+
+/* Returns the jobs that leave for this gang, or NULL. Forgets jobs that have left. */
+struct osp_choose_memory *osp_choose_recall_leaving(struct osp_choose_run *run);
+/* Notes whom the answer at hand preempts, and where. */
+void osp_choose_remember_victims(struct osp_choose_run *run, uint32_t domain);
+
+/* --- choose_parts.c --------------------------------------------------------------------------- */
+
+void osp_choose_parts(struct osp_choose_run *run);
+/* 0, or -1 when memory ran out; osp_choose_parts_free() in either case. */
+int osp_choose_parts_new(struct osp_chooser *chooser);
+void osp_choose_parts_free(struct osp_chooser *chooser);
+
+/* --- choose_memory.c ------------------------------------------------------------------------- */
+
+/* What is known of the job, or NULL. */
+struct osp_choose_memory *osp_choose_recall(struct osp_choose_run *run);
+
+/* The same, newly made where nothing is known. */
+struct osp_choose_memory *osp_choose_remember(struct osp_choose_run *run);
+
+/* Keeps a list of candidates, from where the last call about this job stopped. */
+void osp_choose_keep_list(struct osp_choose_run *run, enum osp_choose_list kind,
+			  const struct osp_place_domain *domains, uint32_t count);
+
+/* `asked` of the list were asked in vain: the next call goes on behind them, where some are left. */
+void osp_choose_list_was_vain(struct osp_choose_run *run, enum osp_choose_list kind,
+			      uint32_t asked);
+
+#endif

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * ec2_answer.h - what EC2 answers, as XML
+ *
+ * Of DescribeInstanceTopology, DescribeCapacityReservationTopology, DescribeInstances,
+ * DescribeCapacityReservations, and the answer that refuses any of them. Element names are the
+ * locationNames of the service's model (2016-11-15); elements that are not used are passed over: EC2
+ * adds some now and then. An answer is hostile until it is read: entities are refused, as are an element
+ * deeper than 32, a value longer than OSP_EC2_VALUE_BYTES, and more records than were asked for.
+ *
+ * Any thread: no shared state. Memory does not grow with the answer.
+ */
+#ifndef OSP_EC2_ANSWER_H
+#define OSP_EC2_ANSWER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "lib/base/error.h"
+
+#define OSP_EC2_VALUE_BYTES 256
+#define OSP_EC2_TOKEN_BYTES 4096
+#define OSP_EC2_NODES_MAX   13 /* as many layers as an import takes */
+
+enum osp_ec2_kind { OSP_EC2_INSTANCE, OSP_EC2_RESERVATION };
+
+/* One instance or capacity reservation; "" where the answer does not say. */
+struct osp_ec2_record {
+	enum osp_ec2_kind kind;
+	char id[OSP_EC2_VALUE_BYTES];
+	char type[OSP_EC2_VALUE_BYTES];
+	char zone_name[OSP_EC2_VALUE_BYTES];
+	char zone_id[OSP_EC2_VALUE_BYTES];
+	char block[OSP_EC2_VALUE_BYTES]; /* CapacityBlockId; "" for the word null too */
+	char state[OSP_EC2_VALUE_BYTES];
+	char address[OSP_EC2_VALUE_BYTES]; /* private */
+	char launched[OSP_EC2_VALUE_BYTES];
+	char total_count[OSP_EC2_VALUE_BYTES];		    /* instances of a reservation */
+	char available_count[OSP_EC2_VALUE_BYTES];	    /* those that nobody has */
+	char nodes[OSP_EC2_NODES_MAX][OSP_EC2_VALUE_BYTES]; /* network nodes, top first */
+	size_t node_count;
+};
+
+struct osp_ec2_answer {
+	char token[OSP_EC2_TOKEN_BYTES]; /* of the next page; "" for none */
+	char code[OSP_EC2_VALUE_BYTES];	 /* of a refusal: "UnauthorizedOperation"; "" for none */
+	char message[1024];		 /* cut */
+	size_t record_count;
+	bool cut; /* it could not be read as XML: half of one, or none; asking again may help */
+};
+
+/* Called for each record; -1 (with its `error` set) ends the reading. */
+typedef int osp_ec2_record_f(const struct osp_ec2_record *record, void *context,
+			     struct osp_error *error);
+
+/* Reads one answer of at most `most` records. `name` is what errors call it ("answer of
+ * DescribeInstances"). 0, or -1 with `error` set. `record` may be NULL. */
+int osp_ec2_read(const char *name, const char *text, size_t text_bytes, size_t most,
+		 osp_ec2_record_f *record, void *context, struct osp_ec2_answer *answer,
+		 struct osp_error *error);
+
+/* --- what a refusal means ------------------------------------------------------------------------ */
+
+enum osp_ec2_refusal {
+	OSP_EC2_TRY_LATER,   /* throttled, or an error of theirs */
+	OSP_EC2_DENIED,	     /* the action is not allowed */
+	OSP_EC2_NO_IDENTITY, /* keys that are wrong or have expired */
+	OSP_EC2_CLOCK,	     /* the signature's time, or keys: the answer's Date tells */
+	OSP_EC2_UNKNOWN_ID,  /* one of the ids; the message names it */
+	OSP_EC2_UNSUPPORTED, /* in this region there is none of it */
+	OSP_EC2_STALE_TOKEN, /* of a page: begin anew */
+	OSP_EC2_OTHER,
+};
+
+/* By HTTP status and the code of the answer ("" where it could not be read). */
+enum osp_ec2_refusal osp_ec2_refusal(long status, const char *code);
+
+/* Is the id named in a refusal's message, as a word of its own? */
+bool osp_ec2_names_id(const char *message, const char *id);
+
+/* The size of a form's value in %-notation, and the value; `to` has room for it and a zero. */
+size_t osp_form_bytes(const char *value);
+char *osp_form_write(char *to, const char *value);
+
+#endif

@@ -1,0 +1,272 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* script_options.c - finds the options of sbatch, srun and training programs in a script's words */
+#include "lib/env/script_options.h"
+
+#include <ctype.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define OPTIONS_MAX 5000
+
+/* The options that are kept. Slurm's own long and short names (sbatch(1), srun(1)). */
+static const struct {
+	const char *name;
+	char letter;
+	bool takes_value;
+} slurm_options[] = {
+	{"nodes", 'N', true},	      {"ntasks", 'n', true},	  {"ntasks-per-node", 0, true},
+	{"cpus-per-task", 'c', true}, {"gpus-per-task", 0, true}, {"gpus-per-node", 0, true},
+	{"gpus", 'G', true},	      {"gres", 0, true},	  {"gpu-bind", 0, true},
+	{"tres-bind", 0, true},	      {"gres-flags", 0, true},	  {"exclusive", 0, false},
+	{"requeue", 0, false},	      {"no-requeue", 0, false},	  {"gang", 0, false},
+	{"nodelist", 'w', true},      {"cpu-bind", 0, true},
+};
+
+/* The options of programs, '-' and '_' alike: PyTorch's launcher, and what frameworks call their data loaders' workers. */
+static const struct {
+	const char *option;
+	const char *name;
+} program_options[] = {
+	{"nproc-per-node", "nproc-per-node"},	   {"num-workers", "num-workers"},
+	{"dataloader-num-workers", "num-workers"}, {"data-workers", "num-workers"},
+	{"num-data-workers", "num-workers"},
+};
+
+/* srun's letters that take no value (srun(1) of 22.05 to 26.05). */
+static const char letters_alone[] = "EHKkLlOQsuVvXZ";
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+static int add(struct osp_script_options *options, struct osp_arena *arena,
+	       const struct osp_script_option *option, const char *value, size_t value_bytes)
+{
+	size_t room = options->room ? options->room * 2 : 32;
+	struct osp_script_option *larger;
+
+	if (options->count >= OPTIONS_MAX)
+		return -1;
+	if (options->count == options->room) {
+		larger = realloc(options->list, room * sizeof(*larger));
+		if (!larger)
+			return -1;
+		options->list = larger;
+		options->room = room;
+	}
+	options->list[options->count] = *option;
+	options->list[options->count].value = osp_arena_copy(arena, value, value_bytes);
+	return options->list[options->count++].value ? 0 : -1;
+}
+
+/* The option of Slurm that the word begins: its index, or -1. `value` gets what follows in the word, NULL: nothing does. */
+static int slurm_option(const char *word, const char **value)
+{
+	for (size_t i = 0; i < COUNT(slurm_options); i++) {
+		size_t length = strlen(slurm_options[i].name);
+
+		*value = NULL;
+		if (!strncmp(word, "--", 2) && !strncmp(word + 2, slurm_options[i].name, length) &&
+		    (word[2 + length] == '\0' || word[2 + length] == '=')) {
+			if (word[2 + length])
+				*value = word + 3 + length;
+			return (int)i;
+		}
+		if (slurm_options[i].letter && word[0] == '-' &&
+		    word[1] == slurm_options[i].letter) {
+			if (word[2])
+				*value = word + 2 + (word[2] == '=');
+			return (int)i;
+		}
+	}
+	return -1;
+}
+
+/* Whether another word belongs to this option of Slurm, as its value. */
+static bool wants_next(const char *word, int index, const char *value)
+{
+	if (index >= 0)
+		return !value && slurm_options[index].takes_value;
+	if (!strncmp(word, "--", 2))
+		return false; /* which long options take a word of their own nobody writes down here */
+	return word[1] && !word[2] && !strchr(letters_alone, word[1]);
+}
+
+/* --- srun and programs ------------------------------------------------------------------------ */
+
+/* The words of srun up to its program. Returns the program's index, or SIZE_MAX without memory. */
+static size_t take_srun(struct osp_script_options *options, struct osp_arena *arena,
+			const struct osp_shell_word *words, size_t count, size_t at)
+{
+	struct osp_script_option option = {.of = OSP_OPTION_OF_SRUN,
+					   .command = ++options->commands,
+					   .name = "srun",
+					   .line = words[at].line,
+					   .column = words[at].column};
+
+	if (add(options, arena, &option, "", 0))
+		return SIZE_MAX;
+	for (at++; at < count && *words[at].text == '-'; at++) {
+		const char *value = NULL;
+		int index = slurm_option(words[at].text, &value);
+		bool next = at + 1 < count && wants_next(words[at].text, index, value);
+
+		if (index >= 0) {
+			option.name = slurm_options[index].name;
+			option.line = words[at].line;
+			option.column = words[at].column;
+			option.unexpanded = words[at + next].unexpanded;
+			value = next ? words[at + 1].text : value ? value : "";
+			if (add(options, arena, &option, value, strlen(value)))
+				return SIZE_MAX;
+		}
+		at += next;
+	}
+	if (at < count) {
+		option.name = "program";
+		option.line = words[at].line;
+		option.column = words[at].column;
+		option.unexpanded = words[at].unexpanded;
+		if (add(options, arena, &option, words[at].text, strlen(words[at].text)))
+			return SIZE_MAX;
+	}
+	return at;
+}
+
+/* Whether two names are the same but for '-' and '_'; `word` may go on with '='. */
+static bool names_match(const char *word, const char *name)
+{
+	for (; *name; word++, name++) {
+		if (*word != *name && !(*word == '_' && *name == '-'))
+			return false;
+	}
+	return *word == '\0' || *word == '=';
+}
+
+static int take_program_option(struct osp_script_options *options, struct osp_arena *arena,
+			       const struct osp_shell_word *words, size_t count, size_t at)
+{
+	struct osp_script_option option = {.of = OSP_OPTION_OF_PROGRAM,
+					   .command = options->commands,
+					   .line = words[at].line,
+					   .column = words[at].column};
+	const char *text = words[at].text, *value = strchr(text, '=');
+	size_t from = !value && at + 1 < count ? at + 1 : at;
+
+	if (strncmp(text, "--", 2))
+		return 0;
+	for (size_t i = 0; i < COUNT(program_options); i++) {
+		if (!names_match(text + 2, program_options[i].option))
+			continue;
+		option.name = program_options[i].name;
+		option.unexpanded = words[from].unexpanded;
+		value = value ? value + 1 : from > at ? words[from].text : "";
+		return add(options, arena, &option, value, strlen(value));
+	}
+	return 0;
+}
+
+int osp_script_options_of_command(struct osp_script_options *options, struct osp_arena *arena,
+				  const struct osp_shell_word *words, size_t count)
+{
+	size_t at = 0;
+
+	while (at < count && strcmp(osp_shell_base_name(words[at].text), "srun"))
+		at++;
+	if (at < count)
+		at = take_srun(options, arena, words, count, at);
+	else
+		at = 0;
+	for (; at < count; at++) {
+		if (take_program_option(options, arena, words, count, at))
+			return -1;
+	}
+	return at == SIZE_MAX ? -1 : 0;
+}
+
+/* --- #SBATCH ---------------------------------------------------------------------------------- */
+
+/* The next word of the line; quotes keep blanks. False at the line's end, or where a comment begins. */
+static bool next_word(const char *text, size_t bytes, size_t *at, size_t *start, size_t *end)
+{
+	char quote = '\0';
+
+	while (*at < bytes && isspace((unsigned char)text[*at]))
+		++*at;
+	*start = *at;
+	if (*at >= bytes || text[*at] == '#')
+		return false;
+	for (; *at < bytes && (quote || !isspace((unsigned char)text[*at])); ++*at) {
+		if (text[*at] == '\'' || text[*at] == '"')
+			quote = !quote ? text[*at] : quote == text[*at] ? '\0' : quote;
+	}
+	*end = *at;
+	return true;
+}
+
+int osp_script_options_of_comment(struct osp_script_options *options, struct osp_arena *arena,
+				  const char *text, size_t bytes, int line)
+{
+	struct osp_script_option option = {.of = OSP_OPTION_OF_SBATCH, .line = line};
+	size_t at = sizeof("#SBATCH") - 1, start, end;
+
+	while (next_word(text, bytes, &at, &start, &end)) {
+		const char *word = osp_arena_copy(arena, text + start, end - start), *value = NULL;
+		int index = word ? slurm_option(word, &value) : -1;
+
+		if (!word)
+			return -1;
+		if (index < 0)
+			continue;
+		option.name = slurm_options[index].name;
+		option.column = (int)start + 1;
+		if (wants_next(word, index, value) && next_word(text, bytes, &at, &start, &end))
+			value = osp_arena_copy(arena, text + start, end - start);
+		if (add(options, arena, &option, value ? value : "", value ? strlen(value) : 0))
+			return -1;
+	}
+	return 0;
+}
+
+/* --- asking ----------------------------------------------------------------------------------- */
+
+void osp_script_options_free(struct osp_script_options *options)
+{
+	free(options->list);
+	options->list = NULL;
+	options->count = options->room = 0;
+}
+
+const struct osp_script_option *osp_sbatch_option(const struct osp_script_options *options,
+						  const char *name)
+{
+	for (size_t i = options->count; i-- > 0;) {
+		if (options->list[i].of == OSP_OPTION_OF_SBATCH &&
+		    !strcmp(options->list[i].name, name))
+			return &options->list[i];
+	}
+	return NULL;
+}
+
+const struct osp_script_option *osp_command_option(const struct osp_script_options *options,
+						   size_t command, const char *name)
+{
+	for (size_t i = options->count; i-- > 0;) {
+		const struct osp_script_option *one = &options->list[i];
+
+		if (one->of == OSP_OPTION_OF_SRUN && one->command == command &&
+		    !strcmp(one->name, name))
+			return one;
+	}
+	return NULL;
+}
+
+long osp_option_number(const struct osp_script_option *option)
+{
+	char *end;
+	long number;
+
+	if (!option || option->unexpanded || !isdigit((unsigned char)*option->value))
+		return -1;
+	number = strtol(option->value, &end, 10);
+	return *end ? -1 : number;
+}

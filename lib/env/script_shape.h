@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * script_shape.h - what a script's options do that its user did not mean
+ *
+ *	S1  --gpus-per-task, --gpu-bind=single and the like: each task sees its own GPUs alone
+ *	S2  --cpus-per-task of sbatch, which srun of Slurm 22.05 and 23.02 does not take over
+ *	S3  several nodes with GPUs without --exclusive and without all GPUs of each
+ *	S4  --no-requeue: a gate that finds a bad node ends the job
+ *	S5  MASTER_ADDR that each task computes for itself
+ *	S6  MASTER_ADDR that is this node alone, in a job of several
+ *	S7  more data loader workers than the task has cores
+ *
+ * Any thread, any daemon: no shared state.
+ */
+#ifndef OSP_SCRIPT_SHAPE_H
+#define OSP_SCRIPT_SHAPE_H
+
+#include "lib/env/env_lint.h"
+
+/* The nodes that the script asks for; 0: it does not say, or gives a range. */
+unsigned osp_script_nodes(const struct osp_script *script);
+
+/*
+ * Calls `take` with each finding; its `rule` is static. A finding about a setting names it, one about an
+ * option has a setting named after the option (only during the call). Returns 0, or -1 as soon as
+ * `take` does. `facts`: `slurm` and `nodes` are asked.
+ */
+int osp_script_shape(const struct osp_script *script, const struct osp_facts *facts,
+		     int (*take)(void *context, const struct osp_finding *finding), void *context);
+
+#endif

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * gate_suspects.h - the nodes that a job does not get again, as its AdminComment names them
+ *
+ * The oldest first, in Slurm's notation and in this order ("n[7,1-3],gpu-9"), whole names only. What
+ * does not fit into the comment is left out from the oldest on: a suspect that nobody remembers would
+ * be taken for one that the user excluded, so whoever is left out must come out of the job's excluded
+ * nodes too. Any thread, any daemon.
+ */
+#ifndef OSP_GATE_SUSPECTS_H
+#define OSP_GATE_SUSPECTS_H
+
+#include <stddef.h>
+
+#define OSP_GATE_SUSPECTS_BYTES                                                                    \
+	500 /* below what a piece of the comment may have (lib/policy/note.c) */
+
+/*
+ * Writes the list of the newest of `names` that fit; *left_out says how many of the oldest do not. The
+ * caller frees it with free(); NULL when memory ran out. osp_hostlist_expand() gives the same names in
+ * the same order.
+ */
+char *osp_gate_suspects_write(const char *const *names, size_t count, size_t *left_out);
+
+#endif

@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * layout_nodes.h - from ranks to nodes: what must lie together, and which node gets which ranks
+ *
+ * Ranks fill nodes in order: the node rank of a rank is rank / GPUs a node. Beyond the node the axes
+ * of a layout make a grid of nodes. Two arrangements of it are compared:
+ *
+ *	data inside      the block of tp, cp and ep; then dp; then pp. Pipelines cross the thin layer.
+ *	pipeline inside  the same block; then pp; then dp. Gradients cross the thin layer.
+ *
+ * One of the two is the framework's own order of node ranks; the other is a transpose, for which the
+ * nodes must be handed to the framework in another order (osp_arrangement_node_rank()).
+ *
+ * An arrangement has runs: the products of its sizes from the fastest on. A run of consecutive
+ * places holds the groups of all its axes whole, so each run is a segment that could be asked of the
+ * scheduler: the largest run that a domain of some level holds is that level's segment.
+ *
+ * Any thread, any daemon: no shared state. Only osp_node_order() allocates.
+ */
+#ifndef OSP_LAYOUT_NODES_H
+#define OSP_LAYOUT_NODES_H
+
+#include "lib/layout/layout.h"
+#include "lib/place/segments.h"
+#include "lib/topology/topology.h"
+
+#define OSP_NODE_AXES_MAX 12
+
+/* One axis of the grid of nodes. */
+struct osp_node_axis {
+	uint32_t size;
+	uint32_t stride; /* in node ranks of the framework */
+	uint32_t groups; /* bit g: it runs inside groups of kind g */
+};
+
+/* Fastest first; the sizes multiply to `nodes`. */
+struct osp_node_grid {
+	uint32_t nodes;
+	uint32_t gpus_per_node;
+	uint32_t count;
+	struct osp_node_axis axis[OSP_NODE_AXES_MAX];
+	enum osp_layout_order order;
+};
+
+/*
+ * The grid of nodes of a complete layout. Returns 0, or -1 with `error` set where groups fall across
+ * nodes (tp6 on nodes of 8 GPUs) or across each other (an ep block that is no multiple and no part of
+ * tp x cp x a part of dp), so that no order of nodes aligns them.
+ */
+int osp_layout_node_grid(const struct osp_layout *layout, uint32_t gpus_per_node,
+			 struct osp_node_grid *grid, struct osp_error *error);
+
+enum osp_inside { OSP_DATA_INSIDE, OSP_PIPELINE_INSIDE };
+
+/* "data inside", "pipeline inside" */
+const char *osp_inside_name(enum osp_inside inside);
+
+/* Axes in the order of places, fastest first; `axis[i].stride` stays the framework's. */
+struct osp_arrangement {
+	enum osp_inside inside;
+	bool natural; /* places are node ranks */
+	uint32_t nodes;
+	uint32_t count;
+	struct osp_node_axis axis[OSP_NODE_AXES_MAX];
+	uint32_t run[OSP_NODE_AXES_MAX]; /* run[i]: nodes of axes 0 .. i */
+	uint32_t block;			 /* nodes of the block */
+};
+
+void osp_arrange(const struct osp_node_grid *grid, enum osp_inside inside,
+		 struct osp_arrangement *arrangement);
+
+/* Whether two arrangements differ at all: there is both dp and pp beyond the block. */
+bool osp_arrangements_differ(const struct osp_node_grid *grid);
+
+/* The framework's node rank of the node at `place`. */
+uint32_t osp_arrangement_node_rank(const struct osp_arrangement *arrangement, uint32_t place);
+
+/* The nodes that keep every group of `group` whole: the smallest such run; 1: a node holds it. */
+uint32_t osp_arrangement_run_of(const struct osp_arrangement *arrangement, enum osp_group group);
+
+/*
+ * The largest run that fits a domain of each level, where `room[level]` is how many nodes the largest
+ * domain of that level offers. Left out: levels that hold no more than the level below, single nodes,
+ * and all from the lowest level on that holds the whole gang.
+ */
+void osp_arrangement_segments(const struct osp_arrangement *arrangement, const uint32_t *room,
+			      uint32_t level_count, struct osp_segments *segments);
+
+/* --- an order of nodes -------------------------------------------------------------------------
+ */
+
+/*
+ * Which node gets which node rank. `nodes` are those of the gang, as many as the arrangement has, in
+ * any order; unknown ones (OSP_NO_NODE) stand in no domain. Places are cut from the domains so that as
+ * many segments as possible are whole at each level, in the fabric's order; what is left of the
+ * domains makes the rest. node_at[r] gets the index into `nodes` of node rank r.
+ *
+ * `first` is the index of the node that must have node rank 0 (the first name of the node list, which
+ * scripts take for the master), or UINT32_MAX for none: sets, columns and stages are turned round until
+ * it does, which moves no node out of its group. Returns 0, or -1 when memory ran out.
+ */
+int osp_node_order(const struct osp_arrangement *arrangement, const struct osp_segments *segments,
+		   const struct osp_topology *topology, const uint32_t *nodes, uint32_t first,
+		   uint32_t *node_at);
+
+#endif

@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* layout_order.c - cuts a gang's nodes into whole segments and gives each node its rank */
+#include "lib/layout/layout_nodes.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/*
+ * Units are runs of nodes that lie together, first single nodes, then whole segments of the lowest
+ * level, and so on. Those of one domain are joined to units of the next size; what one domain is left
+ * with stays behind, joined within a domain above where that can be. All whole units come first, then what was left of the largest, the next ..., and
+ * single nodes: each of these parts is a multiple of its own size, so that smaller units stay whole in
+ * the larger ones that are made of what was left.
+ */
+struct cutting {
+	const struct osp_topology *topology;
+	const uint32_t *nodes; /* of the topology */
+	uint32_t *order;       /* indices into nodes */
+	uint32_t *spare;
+	uint32_t count; /* of order, from the front: what is whole so far */
+};
+
+struct by_rank {
+	uint32_t rank;
+	uint32_t index;
+};
+
+static int compare_ranks(const void *a, const void *b)
+{
+	const struct by_rank *first = a, *second = b;
+
+	if (first->rank != second->rank)
+		return first->rank < second->rank ? -1 : 1;
+	return first->index < second->index ? -1 : first->index > second->index;
+}
+
+/* All nodes in the fabric's order; those that it does not know last. */
+static int sort_nodes(struct cutting *cutting)
+{
+	struct by_rank *ranks = calloc(cutting->count ? cutting->count : 1, sizeof(*ranks));
+
+	if (!ranks)
+		return -1;
+	for (uint32_t i = 0; i < cutting->count; i++) {
+		uint32_t node = cutting->nodes[i];
+
+		ranks[i].index = i;
+		ranks[i].rank = node == OSP_NO_NODE
+					? UINT32_MAX
+					: osp_topology_rank_of_node(cutting->topology, node);
+	}
+	qsort(ranks, cutting->count, sizeof(*ranks), compare_ranks);
+	for (uint32_t i = 0; i < cutting->count; i++)
+		cutting->order[i] = ranks[i].index;
+	free(ranks);
+	return 0;
+}
+
+/* The domain of the node at `place` of the order. */
+static uint32_t domain_at(const struct cutting *cutting, uint32_t place, uint32_t level)
+{
+	uint32_t node = cutting->nodes[cutting->order[place]];
+
+	return node == OSP_NO_NODE ? OSP_NO_DOMAIN
+				   : osp_topology_domain_of(cutting->topology, node, level);
+}
+
+/*
+ * Joins units of `unit` nodes at places [from, end) to segments within each domain; what is left over goes
+ * behind them. Returns how many nodes are whole.
+ */
+static uint32_t join(struct cutting *cutting, uint32_t from, uint32_t end, uint32_t unit,
+		     const struct osp_segment *segment)
+{
+	uint32_t *order = cutting->order;
+	uint32_t whole = from, left = 0, next;
+
+	for (uint32_t at = from; at < end; at = next) {
+		uint32_t domain = domain_at(cutting, at, segment->level), take = 0;
+
+		for (next = at + unit;
+		     next < end && domain_at(cutting, next, segment->level) == domain; next += unit)
+			;
+		if (domain != OSP_NO_DOMAIN)
+			take = (next - at) / segment->nodes * segment->nodes;
+		memcpy(&cutting->spare[left], &order[at + take],
+		       (size_t)(next - at - take) * sizeof(*order));
+		left += next - at - take;
+		memmove(&order[whole], &order[at], (size_t)take * sizeof(*order));
+		whole += take;
+	}
+	memcpy(&order[whole], cutting->spare, (size_t)left * sizeof(*order));
+	return whole - from;
+}
+
+/* Joins what is whole so far to segments; of the rest as much as possible within one domain of each level above. */
+static void join_segments(struct cutting *cutting, uint32_t unit, const struct osp_segment *segment)
+{
+	uint32_t whole = join(cutting, 0, cutting->count, unit, segment), at = whole;
+
+	for (uint32_t level = segment->level + 1;
+	     level <= osp_topology_level_count(cutting->topology); level++) {
+		struct osp_segment above = {level, segment->nodes};
+
+		at += join(cutting, at, cutting->count, unit, &above);
+	}
+	cutting->count = whole;
+}
+
+/* Adds to each digit of `place` what gives `first` zero in all of them. */
+static uint32_t turn(const struct osp_arrangement *arrangement, uint32_t place, uint32_t first)
+{
+	uint32_t turned = 0, weight = 1;
+
+	for (uint32_t i = 0; i < arrangement->count; i++) {
+		uint32_t size = arrangement->axis[i].size;
+
+		turned += (place % size + size - first % size) % size * weight;
+		weight *= size;
+		place /= size;
+		first /= size;
+	}
+	return turned;
+}
+
+static uint32_t place_of(const struct cutting *cutting, uint32_t nodes, uint32_t index)
+{
+	for (uint32_t place = 0; place < nodes; place++) {
+		if (cutting->order[place] == index)
+			return place;
+	}
+	return 0;
+}
+
+int osp_node_order(const struct osp_arrangement *arrangement, const struct osp_segments *segments,
+		   const struct osp_topology *topology, const uint32_t *nodes, uint32_t first,
+		   uint32_t *node_at)
+{
+	uint32_t count = arrangement->nodes, unit = 1, from;
+	struct cutting cutting = {.topology = topology, .nodes = nodes, .count = count};
+	int rc = -1;
+
+	cutting.order = calloc(count ? count : 1, sizeof(*cutting.order));
+	cutting.spare = calloc(count ? count : 1, sizeof(*cutting.spare));
+	if (!cutting.order || !cutting.spare || sort_nodes(&cutting))
+		goto out;
+	for (uint32_t i = 0; i < segments->count; i++) {
+		join_segments(&cutting, unit, &segments->segment[i]);
+		unit = segments->segment[i].nodes;
+	}
+	from = first < count ? place_of(&cutting, count, first) : 0;
+	for (uint32_t place = 0; place < count; place++)
+		node_at[osp_arrangement_node_rank(arrangement, turn(arrangement, place, from))] =
+			cutting.order[place];
+	rc = 0;
+out:
+	free(cutting.order);
+	free(cutting.spare);
+	return rc;
+}

@@ -1,0 +1,424 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* layout_plan.c - works out both arrangements of a layout on a fabric, and which is better */
+#include "lib/layout/layout_plan.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/base/hostlist.h"
+#include "lib/base/text.h"
+
+#define WORD_BYTES 32
+
+/* --- keeps -------------------------------------------------------------------------------------- */
+
+static int refuse_level(const char *name, int column, const struct osp_topology *topology,
+			struct osp_error *error)
+{
+	const char *names[OSP_LEVELS_MAX + 1], *nearest;
+	uint32_t count = osp_topology_level_count(topology) + 1;
+
+	for (uint32_t level = 0; level < count; level++)
+		names[level] = osp_topology_level_name(topology, level);
+	nearest = osp_nearest_word(name, names, count);
+	return osp_error_at(error, NULL, 0, column, "no level is called %s%s%s", name,
+			    nearest ? "; did you mean " : "", nearest ? nearest : "");
+}
+
+static int parse_keep(const char *word, size_t bytes, int column,
+		      const struct osp_topology *topology, struct osp_keeps *keeps,
+		      struct osp_error *error)
+{
+	char copy[2 * WORD_BYTES], *level;
+	int group, found;
+
+	snprintf(copy, sizeof(copy), "%.*s", (int)(bytes < sizeof(copy) ? bytes : sizeof(copy)),
+		 word);
+	level = strchr(copy, ':');
+	if (!level)
+		return osp_error_at(error, NULL, 0, column,
+				    "a group and a level stand here, as in pp:leaf");
+	*level++ = '\0';
+	group = osp_group_find(copy);
+	if (group < 0)
+		return osp_error_at(error, NULL, 0, column,
+				    "'%s': groups are tp, cp, dp, pp and ep, as in pp:leaf", copy);
+	found = osp_topology_level(topology, level);
+	if (found < 0)
+		return refuse_level(level, column + (int)(level - copy), topology, error);
+	if (keeps->count == OSP_KEEPS_MAX)
+		return osp_error_at(error, NULL, 0, column, "more than %d groups to keep together",
+				    OSP_KEEPS_MAX);
+	keeps->keep[keeps->count++] = (struct osp_keep){(enum osp_group)group, (uint32_t)found};
+	return 0;
+}
+
+int osp_keeps_parse(const char *text, const struct osp_topology *topology, struct osp_keeps *keeps,
+		    struct osp_error *error)
+{
+	struct osp_keeps parsed = {.count = 0};
+	size_t start = 0, length;
+
+	do {
+		length = strcspn(text + start, ",");
+		for (size_t i = start; i < start + length; i++) {
+			unsigned char c = (unsigned char)text[i];
+
+			if (c <= ' ' || c > '~')
+				return osp_error_at(error, NULL, 0, (int)i + 1,
+						    "the byte 0x%02x cannot stand here", c);
+		}
+		if (parse_keep(text + start, length, (int)start + 1, topology, &parsed, error))
+			return -1;
+		start += length + 1;
+	} while (text[start - 1]);
+	*keeps = parsed;
+	return 0;
+}
+
+/* --- the nodes of a side ------------------------------------------------------------------------ */
+
+/* How many of the gang's nodes, or of all where there are none, the largest domain of each level has. */
+static int find_room(const struct osp_layout_plan_input *input, uint32_t nodes, uint32_t *room)
+{
+	const struct osp_topology *topology = input->topology;
+	uint32_t *counts = calloc((size_t)osp_topology_domain_count(topology) + 1, sizeof(*counts));
+
+	if (!counts)
+		return -1;
+	for (uint32_t level = 1; level <= osp_topology_level_count(topology); level++) {
+		uint32_t count = input->nodes ? nodes : osp_topology_node_count(topology);
+
+		room[level] = 0;
+		for (uint32_t i = 0; i < count; i++) {
+			uint32_t node = input->nodes ? input->nodes[i] : i;
+			uint32_t domain = node == OSP_NO_NODE
+						  ? OSP_NO_DOMAIN
+						  : osp_topology_domain_of(topology, node, level);
+
+			if (domain != OSP_NO_DOMAIN && ++counts[domain] > room[level])
+				room[level] = counts[domain];
+		}
+	}
+	free(counts);
+	return 0;
+}
+
+/* The segments that lie below `level`. */
+static struct osp_segments segments_below(const struct osp_segments *segments, uint32_t level)
+{
+	struct osp_segments below = {.count = 0};
+
+	while (below.count < segments->count && segments->segment[below.count].level < level) {
+		below.segment[below.count] = segments->segment[below.count];
+		below.count++;
+	}
+	return below;
+}
+
+/* Picks the side's nodes on the empty fabric: in one domain of the lowest level that holds them, else in as few of
+ * the highest as can be. */
+static bool pick_nodes(struct osp_cut *cut, const struct osp_topology *topology,
+		       const struct osp_segments *segments, uint32_t nodes,
+		       const struct osp_nodeset *all, struct osp_nodeset *chosen)
+{
+	uint32_t levels = osp_topology_level_count(topology);
+
+	for (uint32_t level = 1; level <= levels; level++) {
+		struct osp_cut_input cut_input = {.level = level,
+						  .domains_max = 1,
+						  .nodes = nodes,
+						  .segments = segments_below(segments, level),
+						  .free = all};
+
+		if (osp_cut_pick(cut, &cut_input, chosen))
+			return true;
+		cut_input.domains_max = UINT32_MAX;
+		if (level == levels && osp_cut_pick(cut, &cut_input, chosen))
+			return true;
+	}
+	return false;
+}
+
+/* Without a job: nodes of the fabric as if all were free. */
+static int choose_nodes(const struct osp_topology *topology, struct osp_side *side, uint32_t nodes)
+{
+	static const struct osp_segments none = {.count = 0};
+	struct osp_cut *cut = osp_cut_new(topology);
+	struct osp_nodeset *all = osp_nodeset_new(osp_topology_node_count(topology));
+	struct osp_nodeset *chosen = all ? osp_nodeset_copy(all) : NULL;
+	uint32_t count = 0;
+	int rc = -1;
+
+	if (!cut || !chosen)
+		goto out;
+	osp_nodeset_fill(all);
+	side->whole = pick_nodes(cut, topology, &side->segments, nodes, all, chosen);
+	if (!side->whole && !pick_nodes(cut, topology, &none, nodes, all, chosen)) {
+		/* nodes that are in no domain count too */
+		for (uint32_t rank = 0; rank < nodes; rank++)
+			osp_nodeset_add(chosen, osp_topology_node_at_rank(topology, rank));
+	}
+	for (uint32_t node = osp_nodeset_next(chosen, 0); node < chosen->place_count;
+	     node = osp_nodeset_next(chosen, node + 1))
+		side->nodes[count++] = node;
+	rc = 0;
+out:
+	free(all);
+	free(chosen);
+	osp_cut_free(cut);
+	return rc;
+}
+
+/* The index of the name that stands first in a node list. */
+static uint32_t first_name(const struct osp_topology *topology, const uint32_t *nodes,
+			   uint32_t count)
+{
+	uint32_t first = UINT32_MAX;
+
+	for (uint32_t i = 0; i < count; i++) {
+		if (nodes[i] != OSP_NO_NODE &&
+		    (first == UINT32_MAX ||
+		     osp_name_compare(osp_topology_node_name(topology, nodes[i]),
+				      osp_topology_node_name(topology, nodes[first])) < 0))
+			first = i;
+	}
+	return first;
+}
+
+static int lay_out(const struct osp_layout_plan_input *input, uint32_t nodes, const uint32_t *room,
+		   struct osp_side *side)
+{
+	const struct osp_topology *topology = input->topology;
+
+	osp_arrangement_segments(&side->arrangement, room, osp_topology_level_count(topology),
+				 &side->segments);
+	side->nodes = calloc(nodes, sizeof(*side->nodes));
+	side->node_at = calloc(nodes, sizeof(*side->node_at));
+	if (!side->nodes || !side->node_at)
+		return -1;
+	side->whole = true;
+	if (input->nodes)
+		memcpy(side->nodes, input->nodes, nodes * sizeof(*side->nodes));
+	else if (choose_nodes(topology, side, nodes))
+		return -1;
+	if (osp_node_order(&side->arrangement, &side->segments, topology, side->nodes,
+			   first_name(topology, side->nodes, nodes), side->node_at))
+		return -1;
+	for (uint32_t rank = 0; rank < nodes; rank++)
+		side->node_at[rank] = side->nodes[side->node_at[rank]];
+	return 0;
+}
+
+static int spread_all(const struct osp_layout_plan_input *input, struct osp_side *side)
+{
+	for (int group = 0; group < OSP_GROUP_COUNT; group++) {
+		if (osp_spread(&input->layout, input->gpus_per_node, (enum osp_group)group,
+			       input->topology, side->node_at, input->model, &side->spread[group]))
+			return -1;
+	}
+	side->keeps = true;
+	for (uint32_t i = 0; i < input->keeps.count; i++) {
+		const struct osp_keep *keep = &input->keeps.keep[i];
+
+		if (side->spread[keep->group].most[keep->level] > 1)
+			side->keeps = false;
+	}
+	return 0;
+}
+
+/* --- the plan ----------------------------------------------------------------------------------- */
+
+/* One side where groups cannot be aligned: the nodes in the fabric's order. */
+static void arrange_plainly(struct osp_layout_plan *plan)
+{
+	struct osp_arrangement *arrangement = &plan->side[0].arrangement;
+
+	plan->side_count = 1;
+	memset(arrangement, 0, sizeof(*arrangement));
+	arrangement->natural = true;
+	arrangement->nodes = plan->nodes;
+	arrangement->block = 1;
+	arrangement->count = 1;
+	arrangement->axis[0] = (struct osp_node_axis){.size = plan->nodes, .stride = 1};
+	arrangement->run[0] = plan->nodes;
+}
+
+static void arrange_sides(struct osp_layout_plan *plan)
+{
+	struct osp_node_grid grid;
+
+	if (osp_layout_node_grid(&plan->layout, plan->gpus_per_node, &grid, &plan->unaligned)) {
+		arrange_plainly(plan);
+		return;
+	}
+	osp_arrange(&grid, OSP_DATA_INSIDE, &plan->side[0].arrangement);
+	osp_arrange(&grid, OSP_PIPELINE_INSIDE, &plan->side[1].arrangement);
+	plan->side_count = osp_arrangements_differ(&grid) ? 2 : 1;
+	if (plan->side_count == 1)
+		plan->side[0].arrangement.natural = true;
+}
+
+/* The highest level at which the nodes of either side lie in several domains. */
+static uint32_t thin_level(const struct osp_layout_plan *plan)
+{
+	uint32_t thin = 0;
+
+	for (uint32_t i = 0; plan->topology && i < plan->side_count; i++) {
+		const uint32_t *nodes = plan->side[i].nodes;
+
+		for (uint32_t level = 1; level <= plan->levels; level++) {
+			for (uint32_t n = 1; n < plan->nodes && level > thin; n++) {
+				if (nodes[n] == OSP_NO_NODE || nodes[0] == OSP_NO_NODE ||
+				    osp_topology_domain_of(plan->topology, nodes[n], level) !=
+					    osp_topology_domain_of(plan->topology, nodes[0], level))
+					thin = level;
+			}
+		}
+	}
+	return thin;
+}
+
+static const struct osp_spread *data_spread(const struct osp_layout_plan *plan,
+					    const struct osp_side *side)
+{
+	return &side->spread[plan->layout.size[OSP_AXIS_CP] > 1 ? OSP_GROUP_DP_CP : OSP_GROUP_DP];
+}
+
+static void weigh(struct osp_layout_plan *plan, double weight)
+{
+	for (uint32_t i = 0; i < plan->side_count; i++) {
+		struct osp_side *side = &plan->side[i];
+
+		side->cost = plan->thin ? osp_spread_cost(data_spread(plan, side),
+							  &side->spread[OSP_GROUP_PP], plan->thin,
+							  weight)
+					: 0;
+	}
+	for (uint32_t i = 1; i < plan->side_count; i++) {
+		const struct osp_side *side = &plan->side[i], *best = &plan->side[plan->better];
+
+		if (side->keeps != best->keeps ? side->keeps
+		    : side->cost != best->cost ? side->cost < best->cost
+					       : side->arrangement.natural)
+			plan->better = i;
+	}
+}
+
+/* What was asked to lie together and does not, and where it would. */
+static int refuse_keeps(const struct osp_layout_plan_input *input,
+			const struct osp_layout_plan *plan, struct osp_error *error)
+{
+	const struct osp_side *side = &plan->side[plan->better];
+
+	for (uint32_t i = 0; i < input->keeps.count; i++) {
+		const struct osp_keep *keep = &input->keeps.keep[i];
+		const char *group = osp_group_name(keep->group);
+		const char *level = osp_topology_level_name(input->topology, keep->level);
+		uint32_t run = osp_arrangement_run_of(&side->arrangement, keep->group);
+		int held = side->spread[keep->group].held;
+
+		if (side->spread[keep->group].most[keep->level] <= 1)
+			continue;
+		if (plan->side_count == 2 &&
+		    plan->side[!plan->better].spread[keep->group].held >= 0 &&
+		    plan->side[!plan->better].spread[keep->group].held <= (int)keep->level)
+			return osp_error_set(error,
+					     "dp and pp groups cannot both lie in one %s: they "
+					     "cross each other in the grid of nodes; keep one of "
+					     "them there",
+					     level);
+		return osp_error_set(
+			error,
+			"%s groups take %u nodes in a row, which no %s holds for all of "
+			"them%s%s%s%s",
+			group, run, level, held >= 0 ? "; keep " : "", held >= 0 ? group : "",
+			held >= 0 ? ":" : "",
+			held >= 0 ? osp_topology_level_name(input->topology, (uint32_t)held) : "");
+	}
+	return 0;
+}
+
+static int make_sides(const struct osp_layout_plan_input *input, struct osp_layout_plan *plan,
+		      struct osp_error *error)
+{
+	uint32_t room[OSP_LEVELS_MAX + 1] = {0};
+
+	if (input->topology && find_room(input, plan->nodes, room))
+		return osp_error_set(error, "out of memory");
+	for (uint32_t i = 0; i < plan->side_count; i++) {
+		if ((input->topology && lay_out(input, plan->nodes, room, &plan->side[i])) ||
+		    spread_all(input, &plan->side[i]))
+			return osp_error_set(error, "out of memory");
+	}
+	return 0;
+}
+
+int osp_layout_plan_make(const struct osp_layout_plan_input *input, struct osp_layout_plan *plan,
+			 struct osp_error *error)
+{
+	memset(plan, 0, sizeof(*plan));
+	plan->layout = input->layout;
+	plan->gpus_per_node = input->gpus_per_node;
+	plan->nodes = osp_layout_ranks(&input->layout) / input->gpus_per_node;
+	plan->topology = input->topology;
+	plan->levels = input->topology ? osp_topology_level_count(input->topology) : 0;
+	if (input->topology && !input->nodes &&
+	    plan->nodes > osp_topology_node_count(input->topology))
+		return osp_error_set(error, "the layout takes %u nodes, and the topology has %u",
+				     plan->nodes, osp_topology_node_count(input->topology));
+	arrange_sides(plan);
+	if (make_sides(input, plan, error))
+		return -1;
+	plan->thin = thin_level(plan);
+	weigh(plan, input->dp_weight);
+	return plan->side[plan->better].keeps ? 0 : refuse_keeps(input, plan, error);
+}
+
+void osp_layout_plan_clear(struct osp_layout_plan *plan)
+{
+	for (uint32_t i = 0; i < 2; i++) {
+		free(plan->side[i].nodes);
+		free(plan->side[i].node_at);
+	}
+	memset(plan, 0, sizeof(*plan));
+}
+
+bool osp_layout_plan_shows(const struct osp_layout_plan *plan, enum osp_group group)
+{
+	const uint32_t *size = plan->layout.size;
+	struct osp_groups groups;
+
+	osp_layout_groups(&plan->layout, group, &groups);
+	if (groups.size <= 1 || group == OSP_GROUP_ETP)
+		return false;
+	if (group == OSP_GROUP_DP_CP)
+		return size[OSP_AXIS_CP] > 1 && size[OSP_AXIS_DP] > 1;
+	if (group == OSP_GROUP_SHARD || group == OSP_GROUP_REPLICA)
+		return size[OSP_AXIS_REPLICA] > 1;
+	return true;
+}
+
+/* The most nodes of the gang in one domain of `level`. */
+static uint32_t most_together(const struct osp_layout_plan *plan, uint32_t level)
+{
+	const struct osp_side *side = &plan->side[plan->better];
+
+	for (uint32_t i = side->segments.count; i-- > 0;) {
+		if (side->segments.segment[i].level <= level)
+			return side->segments.segment[i].nodes;
+	}
+	return 1;
+}
+
+bool osp_layout_plan_nvlink(const struct osp_layout_plan *plan, uint32_t stated, uint32_t *gpus)
+{
+	int level = plan->topology ? osp_topology_level(plan->topology, "nvlink") : -1;
+
+	*gpus = plan->gpus_per_node;
+	if (level > 0)
+		*gpus *= plan->thin < (uint32_t)level ? plan->nodes
+						      : most_together(plan, (uint32_t)level);
+	return stated <= *gpus;
+}

@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* layout_segments.c - which segments keep a layout's groups together */
+#include "lib/layout/layout_segments.h"
+
+#include <string.h>
+
+#define BLOCK_GROUPS (1u << OSP_GROUP_TP | 1u << OSP_GROUP_CP | 1u << OSP_GROUP_EP)
+
+/* One arrangement, and what the groups to keep take in it. */
+struct side {
+	struct osp_arrangement arrangement;
+	uint32_t unfit; /* keeps that no domain of their level holds */
+	uint64_t nodes; /* of all keeps' runs */
+};
+
+/* How many nodes the largest domain of each level has; one of level 0. */
+struct room {
+	uint32_t nodes[OSP_LEVELS_MAX + 1];
+};
+
+static const char *level_name(const struct osp_layout_segments_input *input, uint32_t level)
+{
+	return osp_topology_level_name(input->topology, level);
+}
+
+/* --- what cannot be asked ----------------------------------------------------------------------- */
+
+static int check_keep(const struct osp_layout_segments_input *input, const struct osp_keep *keep,
+		      struct osp_error *error)
+{
+	const char *group = osp_group_name(keep->group), *level = level_name(input, keep->level);
+	const char *own = level_name(input, input->level);
+	struct osp_groups groups;
+
+	osp_layout_groups(&input->layout, keep->group, &groups);
+	if (groups.size <= 1)
+		return osp_error_set(
+			error, "--gang-keep=%s:%s: the layout has no %s groups; leave %s:%s out",
+			group, level, group, group, level);
+	if (keep->level < input->level)
+		return 0;
+	if (keep->level == input->level && input->one_domain)
+		return osp_error_set(
+			error, "--gang-keep=%s:%s: the whole gang lies in one %s; leave %s:%s out",
+			group, level, level, group, level);
+	return osp_error_set(error,
+			     "--gang-keep=%s:%s: groups are kept in a level below the gang's, %s; "
+			     "%s%s%s",
+			     group, level, own, input->level > 1 ? "say " : "leave it out",
+			     input->level > 1 ? group : "",
+			     input->level > 1 ? ":LEVEL with one of those" : "");
+}
+
+/* The lowest level below the gang's that holds `nodes` nodes; 0: none. */
+static uint32_t level_that_holds(const struct osp_layout_segments_input *input,
+				 const struct room *room, uint32_t nodes)
+{
+	for (uint32_t level = 1; level < input->level; level++) {
+		if (room->nodes[level] >= nodes)
+			return level;
+	}
+	return 0;
+}
+
+/* Says which group does not fit, and where it would. */
+static int refuse_keep(const struct osp_layout_segments_input *input, const struct room *room,
+		       const struct osp_keep *keep, const struct side *side,
+		       const struct side *other, struct osp_error *error)
+{
+	const char *group = osp_group_name(keep->group), *level = level_name(input, keep->level);
+	uint32_t run = osp_arrangement_run_of(&side->arrangement, keep->group), holds;
+
+	if (other &&
+	    osp_arrangement_run_of(&other->arrangement, keep->group) <= room->nodes[keep->level])
+		return osp_error_set(error,
+				     "--gang-keep: dp and pp groups cannot both be kept there, for "
+				     "they cross each other in the grid of nodes (%s would take %u "
+				     "nodes, and the largest %s has %u); keep one of them",
+				     group, run, level, room->nodes[keep->level]);
+	holds = level_that_holds(input, room, run);
+	if (holds)
+		return osp_error_set(error,
+				     "--gang-keep=%s:%s: %s groups take %u nodes in a row, and the "
+				     "largest %s has %u; say %s:%s",
+				     group, level, group, run, level, room->nodes[keep->level],
+				     group, level_name(input, holds));
+	return osp_error_set(error,
+			     "--gang-keep=%s:%s: %s groups take %u nodes in a row, and the largest "
+			     "%s has %u; no level below the gang's, %s, holds so many: leave %s:%s "
+			     "out",
+			     group, level, group, run, level, room->nodes[keep->level],
+			     level_name(input, input->level), group, level);
+}
+
+/* --- the arrangement ---------------------------------------------------------------------------- */
+
+static void weigh(const struct osp_layout_segments_input *input, const struct room *room,
+		  struct side *side)
+{
+	side->unfit = 0;
+	side->nodes = 0;
+	for (uint32_t i = 0; i < input->keeps.count; i++) {
+		const struct osp_keep *keep = &input->keeps.keep[i];
+		uint32_t run = osp_arrangement_run_of(&side->arrangement, keep->group);
+
+		side->unfit += run > room->nodes[keep->level];
+		side->nodes += run;
+	}
+}
+
+static bool is_better(const struct side *side, const struct side *best)
+{
+	if (side->unfit != best->unfit)
+		return side->unfit < best->unfit;
+	if (side->nodes != best->nodes)
+		return side->nodes < best->nodes;
+	return side->arrangement.natural && !best->arrangement.natural;
+}
+
+static int find_grid(const struct osp_layout_segments_input *input, struct osp_node_grid *grid,
+		     struct osp_error *error)
+{
+	struct osp_error inner = {.text = ""};
+
+	if (osp_layout_node_grid(&input->layout, input->gpus_per_node, grid, &inner) == 0)
+		return 0;
+	return osp_error_set(error,
+			     "--gang-layout: %s; take sizes that fill whole nodes, or leave it out",
+			     inner.text);
+}
+
+/* Chooses the arrangement into `best`, or says which group fits in none. */
+static int choose_side(const struct osp_layout_segments_input *input, const struct room *room,
+		       struct side *best, struct osp_error *error)
+{
+	struct osp_node_grid grid;
+	struct side other;
+	bool differ;
+
+	if (find_grid(input, &grid, error))
+		return -1;
+	differ = osp_arrangements_differ(&grid);
+	osp_arrange(&grid, OSP_DATA_INSIDE, &best->arrangement);
+	weigh(input, room, best);
+	if (differ) {
+		osp_arrange(&grid, OSP_PIPELINE_INSIDE, &other.arrangement);
+		weigh(input, room, &other);
+		if (is_better(&other, best)) {
+			struct side first = *best;
+
+			*best = other;
+			other = first;
+		}
+	} else {
+		best->arrangement.natural = true;
+	}
+	for (uint32_t i = 0; best->unfit && i < input->keeps.count; i++) {
+		const struct osp_keep *keep = &input->keeps.keep[i];
+
+		if (osp_arrangement_run_of(&best->arrangement, keep->group) >
+		    room->nodes[keep->level])
+			return refuse_keep(input, room, keep, best, differ ? &other : NULL, error);
+	}
+	return 0;
+}
+
+/* --- the segments ------------------------------------------------------------------------------- */
+
+static bool names_block(const struct osp_keeps *keeps)
+{
+	for (uint32_t i = 0; i < keeps->count; i++) {
+		if (BLOCK_GROUPS & 1u << keeps->keep[i].group)
+			return true;
+	}
+	return false;
+}
+
+/* Wants the largest run of the block that each level holds, up to the level that holds all of it. */
+static int want_block(const struct osp_layout_segments_input *input, const struct room *room,
+		      const struct osp_arrangement *arrangement, uint32_t *want,
+		      struct osp_error *error)
+{
+	for (uint32_t level = 1; level < input->level; level++) {
+		for (uint32_t i = 0; i < arrangement->count; i++) {
+			uint32_t run = arrangement->run[i];
+
+			if (run <= arrangement->block && run <= room->nodes[level] &&
+			    run > want[level])
+				want[level] = run;
+		}
+		if (want[level] >= arrangement->block)
+			return 0;
+	}
+	if (arrangement->block == 1 || input->one_domain)
+		return 0;
+	return osp_error_set(error,
+			     "--gang-layout: tp, cp and ep groups take %u nodes in a row, which no "
+			     "level below the gang's, %s, holds; leave out --gang-domains, so that "
+			     "one %s holds them",
+			     arrangement->block, level_name(input, input->level),
+			     level_name(input, input->level));
+}
+
+int osp_layout_segments_find(const struct osp_layout_segments_input *input,
+			     struct osp_layout_segments *found, struct osp_error *error)
+{
+	uint32_t want[OSP_LEVELS_MAX + 1] = {0}, below = 1;
+	struct room room = {.nodes = {1}};
+	struct side side;
+
+	memset(found, 0, sizeof(*found));
+	for (uint32_t i = 0; i < input->keeps.count; i++) {
+		if (check_keep(input, &input->keeps.keep[i], error))
+			return -1;
+	}
+	for (uint32_t level = 1; level < input->level; level++)
+		room.nodes[level] = osp_segments_room(input->topology, level);
+	if (choose_side(input, &room, &side, error))
+		return -1;
+	if (!names_block(&input->keeps) && want_block(input, &room, &side.arrangement, want, error))
+		return -1;
+	for (uint32_t i = 0; i < input->keeps.count; i++) {
+		const struct osp_keep *keep = &input->keeps.keep[i];
+		uint32_t run = osp_arrangement_run_of(&side.arrangement, keep->group);
+
+		if (run > want[keep->level])
+			want[keep->level] = run;
+	}
+	for (uint32_t level = 1; level < input->level; level++) {
+		if (want[level] <= below)
+			continue;
+		below = want[level];
+		found->segments.segment[found->segments.count++] =
+			(struct osp_segment){level, want[level]};
+	}
+	found->natural = side.arrangement.natural;
+	return 0;
+}

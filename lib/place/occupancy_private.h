@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * occupancy_private.h - what the files of the account share
+ *
+ *	occupancy.c	   what jobs hold, and its changes
+ *	occupancy_times.c  when nodes have enough; what the answers of before are still worth
+ */
+#ifndef OSP_OCCUPANCY_PRIVATE_H
+#define OSP_OCCUPANCY_PRIVATE_H
+
+#include "lib/place/occupancy.h"
+
+struct hold {
+	int64_t end_s; /* its job's */
+	struct osp_amounts amounts;
+	uint32_t job; /* its place in `jobs` */
+	uint32_t node;
+	uint32_t later_on_node, sooner_on_node;
+	uint32_t next_of_job; /* or the next one that is free */
+};
+
+struct job {
+	int64_t end_s;
+	uint32_t number;
+	uint32_t first_hold;
+	uint32_t next; /* in its bucket, or the next one that is free */
+	bool used;
+	bool suspended;
+	bool ignored;
+	bool yields; /* its processors are ignored */
+};
+
+struct node {
+	struct osp_amounts has;
+	uint64_t changed;   /* the number of the last change that it was in */
+	uint32_t last_hold; /* the one that ends last */
+};
+
+struct osp_occupancy_times;
+
+struct osp_occupancy {
+	uint32_t node_count;
+	uint32_t hold_count, hold_room, free_hold; /* places 1 .. hold_count - 1 were ever used */
+	uint32_t job_count, job_room, free_job;
+	uint32_t jobs_held;
+	uint32_t bucket_count; /* a power of two */
+	bool any_ignored;
+	uint64_t changes;
+	struct osp_occupancy_times *times;
+	struct hold *holds;
+	struct job *jobs;
+	uint32_t *buckets;
+	struct node nodes[];
+};
+
+/* --- occupancy.c ----------------------------------------------------------------------------- */
+
+bool osp_occupancy_same_amounts(const struct osp_amounts *a, const struct osp_amounts *b);
+
+/* --- occupancy_times.c ----------------------------------------------------------------------- */
+
+struct osp_occupancy_times *osp_occupancy_times_new(uint32_t node_count);
+void osp_occupancy_times_free(struct osp_occupancy_times *times); /* NULL is allowed */
+
+/* What is on a node, or what it has, is another now. */
+void osp_occupancy_node_changed(struct osp_occupancy *occupancy, uint32_t node);
+
+#endif

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* parts.c - a gang in segments or in several domains, where nodes are of several kinds */
+#include "lib/place/parts.h"
+
+#include <string.h>
+
+int osp_parts_read(uint32_t domains_max, const char *segments, const struct osp_topology *topology,
+		   uint32_t level, struct osp_parts *parts, struct osp_error *error)
+{
+	struct osp_error inner = {.text = ""};
+
+	*parts = (struct osp_parts){.domains_max = domains_max ? domains_max : 1};
+	if (!*segments ||
+	    osp_segments_parse(segments, topology, level, &parts->segments, &inner) == 0)
+		return 0;
+	return osp_error_at(error, NULL, 0, inner.column, "--gang-segment=%.80s: %s", segments,
+			    inner.text);
+}
+
+void osp_parts_relax(struct osp_parts *parts, const struct osp_topology *topology, uint32_t *level)
+{
+	if (*level == osp_topology_level_count(topology))
+		parts->domains_max = OSP_NODES_MAX;
+	else
+		(*level)++;
+}
+
+bool osp_parts_anywhere(const struct osp_parts *parts)
+{
+	return parts->domains_max == OSP_NODES_MAX && !parts->segments.count;
+}
+
+bool osp_parts_kept(struct osp_cut *cut, const struct osp_parts *parts, uint32_t level,
+		    const struct osp_nodeset *nodes)
+{
+	const struct osp_place_input place = {.level = level,
+					      .need_nodes = osp_nodeset_count(nodes)};
+	const struct osp_cut_input input = osp_parts_input(parts, &place, nodes);
+	struct osp_cut_answer answer;
+
+	if (osp_parts_anywhere(parts))
+		return true;
+	osp_cut_judge(cut, &input, &answer);
+	return answer.fits;
+}
+
+uint16_t osp_parts_kinds(const struct osp_place_input *place)
+{
+	return place->kind ? place->kind_count : 1;
+}
+
+uint32_t osp_parts_keep_kind(const struct osp_place_input *place, const struct osp_nodeset *from,
+			     uint16_t kind, struct osp_nodeset *to)
+{
+	osp_nodeset_assign(to, from);
+	if (place->required && !osp_nodeset_empty(place->required))
+		osp_nodeset_and(to, place->required);
+	for (uint32_t n = osp_nodeset_next(to, 0); place->kind && n < to->place_count;
+	     n = osp_nodeset_next(to, n + 1)) {
+		if (place->kind[n] != kind)
+			osp_nodeset_remove(to, n);
+	}
+	return osp_nodeset_count(to);
+}
+
+struct osp_cut_input osp_parts_input(const struct osp_parts *parts,
+				     const struct osp_place_input *place,
+				     const struct osp_nodeset *from)
+{
+	return (struct osp_cut_input){.level = place->level,
+				      .domains_max = parts->domains_max,
+				      .nodes = place->need_nodes,
+				      .segments = parts->segments,
+				      .free = from,
+				      .boot = place->boot,
+				      .weight = place->weight};
+}
+
+static bool is_better(const struct osp_cut_answer *one, const struct osp_cut_answer *other)
+{
+	if (one->fits != other->fits)
+		return one->fits;
+	return one->fits ? one->domains < other->domains
+			 : one->whole_offered > other->whole_offered;
+}
+
+void osp_parts_judge(struct osp_cut *cut, const struct osp_parts *parts,
+		     const struct osp_place_input *place, const struct osp_nodeset *from,
+		     struct osp_nodeset *scratch, struct osp_cut_answer *answer)
+{
+	struct osp_cut_input input = osp_parts_input(parts, place, scratch);
+	uint16_t best = 0;
+
+	for (uint16_t kind = 0; kind < osp_parts_kinds(place); kind++) {
+		struct osp_cut_answer found;
+
+		osp_parts_keep_kind(place, from, kind, scratch);
+		osp_cut_judge(cut, &input, &found);
+		if (!kind || is_better(&found, answer)) {
+			*answer = found;
+			best = kind;
+		}
+	}
+	if (best + 1 < osp_parts_kinds(place)) {
+		osp_parts_keep_kind(place, from, best, scratch);
+		osp_cut_judge(cut, &input, answer);
+	}
+}

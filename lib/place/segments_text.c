@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* segments_text.c - segments as users write them */
+#include "lib/place/segments.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "lib/base/text.h"
+
+#define NAME_BYTES 32
+
+/* "leaf:32", a copy of its own. */
+struct piece {
+	char level[NAME_BYTES];
+	uint32_t nodes; /* 0: none, or too many */
+	int column;
+};
+
+static uint32_t parse_nodes(const char *digits, size_t bytes)
+{
+	uint64_t nodes = 0;
+
+	for (size_t i = 0; i < bytes; i++) {
+		if (!isdigit((unsigned char)digits[i]))
+			return 0;
+		nodes = nodes * 10 + (uint64_t)(digits[i] - '0');
+		if (nodes > OSP_NODES_MAX)
+			return 0;
+	}
+	return (uint32_t)nodes;
+}
+
+static int parse_piece(const char *text, size_t start, size_t length, struct piece *piece,
+		       struct osp_error *error)
+{
+	const char *colon = memchr(text + start, ':', length);
+	size_t name_bytes = colon ? (size_t)(colon - text) - start : length;
+
+	piece->column = (int)start + 1;
+	for (size_t i = start; i < start + length; i++) {
+		unsigned char c = (unsigned char)text[i];
+
+		if (c <= ' ' || c > '~')
+			return osp_error_at(error, NULL, 0, (int)i + 1,
+					    "the byte 0x%02x cannot stand in segments", c);
+	}
+	if (!colon || !name_bytes || name_bytes >= NAME_BYTES)
+		return osp_error_at(error, NULL, 0, piece->column,
+				    "a level and a number of nodes stand here, as in leaf:16");
+	memcpy(piece->level, text + start, name_bytes);
+	piece->level[name_bytes] = '\0';
+	piece->nodes = parse_nodes(colon + 1, length - name_bytes - 1);
+	if (!piece->nodes)
+		return osp_error_at(
+			error, NULL, 0, (int)(colon - text) + 2,
+			"%s:%.*s: a number of nodes from 1 to %d", piece->level,
+			(int)(length - name_bytes - 1 < 20 ? length - name_bytes - 1 : 20),
+			colon + 1, OSP_NODES_MAX);
+	return 0;
+}
+
+static int refuse_level(const struct piece *piece, const struct osp_topology *topology,
+			uint32_t level, struct osp_error *error)
+{
+	const char *names[OSP_LEVELS_MAX], *nearest;
+	int found = osp_topology_level(topology, piece->level);
+	uint32_t count = 0;
+
+	for (uint32_t i = 1; i < level; i++)
+		names[count++] = osp_topology_level_name(topology, i);
+	nearest = osp_nearest_word(piece->level, names, count);
+	if (found > 0)
+		return osp_error_at(error, NULL, 0, piece->column,
+				    "%s: a segment lies below the gang's level, %s", piece->level,
+				    osp_topology_level_name(topology, level));
+	return osp_error_at(error, NULL, 0, piece->column, "no level is called %s%s%s",
+			    piece->level, nearest ? "; did you mean " : "", nearest ? nearest : "");
+}
+
+/* Keeps them lowest level first. */
+static int add_segment(const struct piece *piece, const struct osp_topology *topology,
+		       uint32_t level, struct osp_segments *segments, struct osp_error *error)
+{
+	int found = osp_topology_level(topology, piece->level);
+	uint32_t at = segments->count;
+
+	if (found < 1 || (uint32_t)found >= level)
+		return refuse_level(piece, topology, level, error);
+	for (; at && segments->segment[at - 1].level > (uint32_t)found; at--)
+		segments->segment[at] = segments->segment[at - 1];
+	if (at && segments->segment[at - 1].level == (uint32_t)found)
+		return osp_error_at(error, NULL, 0, piece->column, "%s is said twice",
+				    piece->level);
+	segments->segment[at] = (struct osp_segment){(uint32_t)found, piece->nodes};
+	segments->count++;
+	return 0;
+}
+
+uint32_t osp_segments_room(const struct osp_topology *topology, uint32_t level)
+{
+	uint32_t first, count, largest = 0;
+
+	osp_topology_level_domains(topology, level, &first, &count);
+	for (uint32_t domain = first; domain < first + count; domain++) {
+		uint32_t nodes = osp_topology_domain(topology, domain)->node_count;
+
+		largest = nodes > largest ? nodes : largest;
+	}
+	return largest;
+}
+
+static int check_sizes(const struct osp_segments *segments, const struct osp_topology *topology,
+		       struct osp_error *error)
+{
+	for (uint32_t i = 0; i < segments->count; i++) {
+		const struct osp_segment *segment = &segments->segment[i], *below = segment - 1;
+		const char *name = osp_topology_level_name(topology, segment->level);
+		uint32_t largest = osp_segments_room(topology, segment->level);
+
+		if (segment->nodes > largest)
+			return osp_error_set(error, "%s:%u: the largest %s has %u nodes", name,
+					     segment->nodes, name, largest);
+		if (i && segment->nodes % below->nodes)
+			return osp_error_set(
+				error,
+				"%s:%u does not divide %s:%u; %s:%u would be cut into whole ones",
+				osp_topology_level_name(topology, below->level), below->nodes, name,
+				segment->nodes, name,
+				segment->nodes > below->nodes
+					? segment->nodes / below->nodes * below->nodes
+					: below->nodes);
+	}
+	return 0;
+}
+
+int osp_segments_parse(const char *text, const struct osp_topology *topology, uint32_t level,
+		       struct osp_segments *segments, struct osp_error *error)
+{
+	struct osp_segments parsed = {.count = 0};
+	struct piece piece;
+	size_t start = 0, length;
+
+	do {
+		length = strcspn(text + start, ",");
+		if (parse_piece(text, start, length, &piece, error) ||
+		    add_segment(&piece, topology, level, &parsed, error))
+			return -1;
+		start += length + 1;
+	} while (text[start - 1]);
+	if (check_sizes(&parsed, topology, error))
+		return -1;
+	*segments = parsed;
+	return 0;
+}
+
+const char *osp_segments_format(const struct osp_segments *segments,
+				const struct osp_topology *topology, char *buffer,
+				size_t buffer_bytes)
+{
+	size_t at = 0;
+
+	buffer[0] = '\0';
+	for (uint32_t i = 0; i < segments->count && at < buffer_bytes; i++)
+		at += (size_t)snprintf(
+			buffer + at, buffer_bytes - at, "%s%s:%u", i ? "," : "",
+			osp_topology_level_name(topology, segments->segment[i].level),
+			segments->segment[i].nodes);
+	return buffer;
+}

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * config_private.h - what stands behind struct osp_config
+ *
+ * For config.c, which reads, and config_show.c. Nothing else includes this.
+ */
+#ifndef OSP_CONFIG_PRIVATE_H
+#define OSP_CONFIG_PRIVATE_H
+
+#include "lib/base/document.h"
+#include "lib/gate/gate_policy.h"
+#include "lib/health/history_policy.h"
+#include "lib/policy/config.h"
+
+/* The keys of a policy, in the order in which they are shown. */
+enum osp_policy_key {
+	OSP_KEY_MODE,
+	OSP_KEY_LEVEL,
+	OSP_KEY_GANG,
+	OSP_KEY_FROM_NODES,
+	OSP_KEY_ALLOW_OFF,
+	OSP_KEY_MIX_KINDS,
+	OSP_KEY_RELAX,
+	OSP_KEY_ENV,
+	OSP_KEY_BIND,
+	OSP_KEY_COUNT
+};
+
+struct osp_partition_policy {
+	const char *partition; /* NULL for the defaults */
+	int partition_line;
+	struct osp_policy policy;
+	const char *relax;	  /* as written */
+	int lines[OSP_KEY_COUNT]; /* where each value was said; 0 = built in */
+	struct osp_gate_policy gate;
+	int gate_lines[OSP_GATE_KEY_COUNT];
+	bool gate_said; /* here, not in `defaults` */
+};
+
+struct osp_config {
+	struct osp_document *document; /* the strings below live in it */
+	char *file;
+	const char *topology;
+	int topology_line;
+	struct osp_partition_policy defaults;
+	struct osp_partition_policy *partitions;
+	size_t partition_count;
+	struct osp_history_policy history;
+	int history_lines[OSP_HISTORY_KEY_COUNT];
+};
+
+#define OSP_MODE_COUNT	    (OSP_MODE_ENFORCE + 1)
+
+#define OSP_ENV_MODE_COUNT  (OSP_ENV_EXPLAIN + 1)
+#define OSP_BIND_MODE_COUNT (OSP_BIND_VERBOSE + 1)
+
+extern const char *const osp_mode_names[OSP_MODE_COUNT];
+extern const char *const osp_env_mode_names[OSP_ENV_MODE_COUNT];
+extern const char *const osp_bind_mode_names[OSP_BIND_MODE_COUNT];
+extern const char *const osp_policy_keys[OSP_KEY_COUNT];
+
+#endif

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* conflict.c - what a job may not ask for beside a gang */
+#include "lib/policy/conflict.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+static bool is_heterogeneous(const struct osp_shape *shape)
+{
+	return shape->heterogeneous;
+}
+
+static bool has_switches(const struct osp_shape *shape)
+{
+	return shape->switches;
+}
+
+static bool has_segment(const struct osp_shape *shape)
+{
+	return shape->segment;
+}
+
+static bool has_segment_flags(const struct osp_shape *shape)
+{
+	return shape->segment_flags;
+}
+
+static bool is_contiguous(const struct osp_shape *shape)
+{
+	return shape->contiguous;
+}
+
+static bool is_exclusive_topo(const struct osp_shape *shape)
+{
+	return shape->exclusive_topo;
+}
+
+/* "[a*4&b*8]": Slurm chooses each feature's nodes in a call of its own. One node is together anyhow. */
+static bool counts_nodes(const char *features)
+{
+	unsigned long nodes = 0;
+
+	while (features && nodes < 2 && (features = strchr(features, '*')))
+		nodes += strtoul(++features, NULL, 10);
+	return nodes > 1;
+}
+
+static bool has_counted_features(const struct osp_shape *shape)
+{
+	return counts_nodes(shape->features) || counts_nodes(shape->prefer);
+}
+
+static bool is_expansion(const struct osp_shape *shape)
+{
+	return shape->expands;
+}
+
+static const struct {
+	bool (*stands)(const struct osp_shape *shape);
+	bool splits;
+	const char *what;
+	const char *why;
+	const char *instead;
+} conflicts[] = {
+	{is_heterogeneous, true, "a heterogeneous job cannot be one gang",
+	 "Slurm places its components one after the other",
+	 "submit one job without components, or leave out --gang"},
+	{has_switches, false, "--switches cannot stand beside --gang",
+	 "it counts leaf switches, and only for a while",
+	 "leave it out, --gang=leaf asks for one leaf"},
+	{has_segment, false, "--segment cannot stand beside --gang",
+	 "blocks of nodes would be chosen before the domain", "leave one of them out"},
+	{has_segment_flags, false,
+	 "--spread-segments and --consolidate-segments cannot stand beside --gang",
+	 "blocks of nodes would be chosen before the domain", "leave one of them out"},
+	{is_contiguous, false, "--contiguous cannot stand beside --gang",
+	 "nodes with neighbouring numbers need not share a domain", "leave it out"},
+	{is_exclusive_topo, false, "--exclusive=topo cannot stand beside --gang",
+	 "it reserves whole blocks, not the gang's domain", "ask for --exclusive"},
+	{has_counted_features, true, "a --constraint with counts (a*4) cannot stand beside --gang",
+	 "Slurm chooses each count's nodes by itself", "leave out the counts"},
+	{is_expansion, true, "--dependency=expand cannot stand beside --gang",
+	 "the nodes added may lie in another domain", "leave one of them out"},
+};
+
+bool osp_conflict_find(const struct osp_shape *shape, enum osp_conflicts which, bool by_policy,
+		       char *sentence, size_t sentence_bytes)
+{
+	for (size_t i = 0; i < sizeof(conflicts) / sizeof(conflicts[0]); i++) {
+		if ((which == OSP_CONFLICTS_THAT_SPLIT && !conflicts[i].splits) ||
+		    !conflicts[i].stands(shape))
+			continue;
+		snprintf(sentence, sentence_bytes, "%s%s: %s; %s%s",
+			 by_policy ? "the policy here makes a gang of this job, and " : "",
+			 conflicts[i].what, conflicts[i].why, conflicts[i].instead,
+			 by_policy ? ", or ask for --gang=off where that is allowed" : "");
+		return true;
+	}
+	return false;
+}
+
+bool osp_dependency_expands(const char *dependency)
+{
+	static const char expand[] = "expand:";
+
+	while (dependency) {
+		if (!strncasecmp(dependency, expand, sizeof(expand) - 1))
+			return true;
+		dependency = strpbrk(dependency, ",?");
+		if (dependency)
+			dependency++;
+	}
+	return false;
+}
