@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* gang_words.c - a gang's request as AdminComment says it */
 #include "sched/gang_words.h"
 
 #include <stdio.h>
@@ -7,9 +8,13 @@
 const char *osp_gang_words(const struct osp_effective *effective, char *buffer, size_t buffer_bytes)
 {
 	struct osp_request request = {.asked = OSP_ASKED_GANG, .relax_s = effective->relax_s};
-	char words[OSP_GANG_WORDS_BYTES];
+	char words[OSP_REQUEST_BYTES];
 
 	memcpy(request.level, effective->level, sizeof(request.level));
+	request.domains_max = effective->domains_max;
+	memcpy(request.segments, effective->segments, sizeof(request.segments));
+	memcpy(request.layout, effective->layout, sizeof(request.layout));
+	memcpy(request.keep, effective->keep, sizeof(request.keep));
 	snprintf(buffer, buffer_bytes, "%s%s", effective->mode == OSP_MODE_ADVISE ? "advise " : "",
 		 osp_request_format(&request, words, sizeof(words)));
 	return buffer;

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* job_env.c - the "NAME=value" lists of a job request: environment[] and spank_job_env[] */
 #include "sched/job_env.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include <slurm/slurm.h>
@@ -67,6 +69,41 @@ int osp_job_env_append(char ***list, uint32_t *count, const char *name, const ch
 	(*list)[old_count + 1] = NULL;
 	*count = old_count + 1;
 	return 0;
+}
+
+static void say_too_large(const char *what, size_t most, const char *unit, char *sentence,
+			  size_t sentence_bytes)
+{
+	snprintf(sentence, sentence_bytes,
+		 "what its SPANK plugins and options give to Prolog and Epilog is too much: %s at "
+		 "most %zu%s, for with more no Prolog could begin",
+		 what, most, unit);
+}
+
+bool osp_job_env_fits_prolog(char *const *list, uint32_t count, char *sentence,
+			     size_t sentence_bytes)
+{
+	size_t bytes = 0;
+
+	count = usable_count(list, count);
+	if (count > OSP_PROLOG_ENTRIES_MAX) {
+		say_too_large("variables,", OSP_PROLOG_ENTRIES_MAX, "", sentence, sentence_bytes);
+		return false;
+	}
+	for (uint32_t i = 0; i < count; i++) {
+		size_t length = list[i] ? strnlen(list[i], OSP_PROLOG_ENTRY_BYTES_MAX) : 0;
+
+		bytes += length;
+		if (length == OSP_PROLOG_ENTRY_BYTES_MAX) {
+			say_too_large("a variable has", OSP_PROLOG_ENTRY_BYTES_MAX / 1024, " KiB",
+				      sentence, sentence_bytes);
+			return false;
+		}
+	}
+	if (bytes > OSP_PROLOG_BYTES_MAX)
+		say_too_large("all together have", OSP_PROLOG_BYTES_MAX / 1024, " KiB", sentence,
+			      sentence_bytes);
+	return bytes <= OSP_PROLOG_BYTES_MAX;
 }
 
 char *osp_slurm_strdup(const char *string)

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* job_spares.c - --gang-spares=K: more nodes than the job asked for, the best of which stay */
 #include "sched/job_spares.h"
 
 #include <errno.h>
@@ -8,7 +9,7 @@
 
 #include "lib/gate/gate.h"
 #include "sched/job_env.h"
-#include "sched/slurm_compat.h"
+#include "host/slurm_compat.h"
 
 int osp_job_spares_read(const job_desc_msg_t *job, uint32_t *spares, char *sentence,
 			size_t sentence_bytes)
@@ -21,8 +22,9 @@ int osp_job_spares_read(const job_desc_msg_t *job, uint32_t *spares, char *sente
 
 	*spares = 0;
 	if (!value) {
-		name = OSP_SPARES_VARIABLE;
-		value = osp_job_env_find(job->environment, job->env_size, OSP_SPARES_VARIABLE "=");
+		name = OSP_GANG_SPARES_VARIABLE;
+		value = osp_job_env_find(job->environment, job->env_size,
+					 OSP_GANG_SPARES_VARIABLE "=");
 	}
 	if (!value)
 		return 0;

@@ -18,11 +18,11 @@
 
 #include <slurm/slurm.h>
 
+#include "lib/policy/job_options.h"
+
 /* The option as it reaches slurmctld, and the variable that stands for it. */
-#define OSP_SPANK_SPARES    "_SLURM_SPANK_OPTION_onespine_gang_spares="
-#define OSP_SPARES_VARIABLE "ONESPINE_GANG_SPARES"
-/* What job_submit writes into spank_job_env[] for the gate; a user's own is removed. */
-#define OSP_EFFECTIVE_SPARES "_ONESPINE_SPARES="
+#define OSP_SPANK_SPARES	 OSP_JOB_ENTRY(gang_spares) "="
+#define OSP_GANG_SPARES_VARIABLE OSP_JOB_VARIABLE(GANG_SPARES)
 /* What it writes into a batch job's environment, for onespine.so. */
 #define OSP_SPARES_MARK "ONESPINE_SPARES="
 

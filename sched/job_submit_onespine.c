@@ -15,11 +15,15 @@
 #include <slurm/slurm.h>
 #include <slurm/slurm_errno.h>
 
+#include "lib/base/clean.h"
 #include "lib/base/error.h"
+#include "lib/policy/conflict.h"
+#include "lib/policy/effective.h"
 #include "lib/policy/note.h"
 #include "lib/policy/request.h"
+#include "lib/policy/request_parts.h"
 #include "sched/gang_words.h"
-#include "sched/job_conflict.h"
+#include "sched/job_describe.h"
 #include "sched/job_env.h"
 #include "sched/job_spares.h"
 #include "sched/job_submit_onespine.h"
@@ -69,10 +73,14 @@ static void tell_user(char **err_msg, const char *sentence)
 	*err_msg = told;
 }
 
+/* The sentence may quote the user, who must forge no line of slurmctld's log. */
 static int refuse(char **err_msg, uint32_t uid, const char *sentence, int rc)
 {
-	slurm_info("onespine: refused user %u: %s", uid, sentence);
-	tell_user(err_msg, sentence);
+	char clean[SENTENCE_BYTES];
+
+	osp_copy_clean(clean, sizeof(clean), sentence);
+	slurm_info("onespine: refused user %u: %s", uid, clean);
+	tell_user(err_msg, clean);
 	return rc;
 }
 
@@ -82,6 +90,42 @@ static int refuse(char **err_msg, uint32_t uid, const char *sentence, int rc)
 static const char *option_value(const char *value)
 {
 	return strcmp(value, "(null)") != 0 ? value : "";
+}
+
+/* The value of an option as it was given, else as a variable says it; NULL for none. */
+static const char *value_of(const job_desc_msg_t *job, enum osp_job_option_id id, bool *given)
+{
+	const struct osp_job_option *option = osp_job_option(id);
+	char name[96];
+	const char *value;
+
+	snprintf(name, sizeof(name), "%s=", option->entry);
+	value = osp_job_env_find(job->spank_job_env, job->spank_job_env_size, name);
+	*given |= value != NULL;
+	if (value)
+		return value;
+	snprintf(name, sizeof(name), "%s=", option->variable);
+	return osp_job_env_find(job->environment, job->env_size, name);
+}
+
+/* --gang-domains, --gang-segment, --gang-layout and --gang-keep, which make a gang too. */
+static int read_parts(const job_desc_msg_t *job, struct osp_request *request,
+		      struct osp_error *error)
+{
+	bool asked = request->asked != OSP_ASKED_NOTHING, given = false;
+	const struct osp_parts_asked parts = {
+		.domains = value_of(job, OSP_JOB_GANG_DOMAINS, &given),
+		.segments = value_of(job, OSP_JOB_GANG_SEGMENT, &given),
+		.layout = value_of(job, OSP_JOB_GANG_LAYOUT, &given),
+		.keep = value_of(job, OSP_JOB_GANG_KEEP, &given),
+	};
+
+	/* who says off means it, whatever the environment has of a gang */
+	if (request->asked == OSP_ASKED_OFF && request->origin == OSP_FROM_OPTION && !given)
+		return 0;
+	if (!asked && osp_parts_are_asked(&parts))
+		request->origin = given ? OSP_FROM_OPTION : OSP_FROM_ENVIRONMENT;
+	return osp_request_add_parts(request, &parts, error);
 }
 
 /* The option over the environment (which reaches us without SPANK too, as from slurmrestd). */
@@ -102,34 +146,39 @@ static int read_request(const job_desc_msg_t *job, struct osp_request *request, 
 	if (!value) {
 		request->asked = OSP_ASKED_NOTHING;
 		request->origin = OSP_FROM_POLICY;
-		return 0;
 	}
-	if (osp_request_parse(option_value(value), request, &error) == 0)
+	if ((!value || osp_request_parse(option_value(value), request, &error) == 0) &&
+	    read_parts(job, request, &error) == 0)
 		return 0;
 	snprintf(sentence, sentence_bytes, "%s%s",
 		 request->origin == OSP_FROM_ENVIRONMENT ? OSP_GANG_VARIABLE ": " : "", error.text);
 	return -1;
 }
 
-static uint32_t least_nodes(const job_desc_msg_t *job)
+/*
+ * Judges what a job asks for, when it is submitted and when it is changed. SLURM_SUCCESS with the request
+ * in force in `effective`, or the error with the sentence. Advice that nobody asked for stops no job.
+ */
+static int judge(const struct osp_seam_job *job, const struct osp_request *request,
+		 struct osp_effective *effective, char *sentence, size_t sentence_bytes)
 {
-	return osp_least_nodes(job->min_nodes != NO_VAL ? job->min_nodes : 0,
-			       job->num_tasks != NO_VAL ? job->num_tasks : 0,
-			       job->ntasks_per_node != NO_VAL16 ? job->ntasks_per_node : 0);
-}
+	bool by_policy;
+	struct osp_shape shape = job->shape;
 
-static int resolve(const job_desc_msg_t *job, uint32_t spares, const struct osp_request *request,
-		   struct osp_effective *effective, char *sentence, size_t sentence_bytes)
-{
-	struct osp_seam_job seam_job = {
-		.partition = job->partition,
-		.required_nodes = job->req_nodes,
-		.excluded_nodes = job->exc_nodes,
-		.min_nodes = least_nodes(job),
-		.spares = spares,
-	};
-
-	return seam->resolve(&seam_job, request, effective, sentence, sentence_bytes);
+	if (seam->resolve(job, request, effective, sentence, sentence_bytes))
+		return ESLURM_REQUESTED_NODE_CONFIG_UNAVAILABLE;
+	by_policy = effective->origin == OSP_FROM_POLICY;
+	if (effective->if_large)
+		shape.heterogeneous = false; /* its other components may be as small */
+	if (effective->mode == OSP_MODE_OFF ||
+	    !osp_conflict_find(&shape,
+			       effective->if_large ? OSP_CONFLICTS_THAT_SPLIT : OSP_CONFLICTS_ALL,
+			       by_policy, sentence, sentence_bytes))
+		return SLURM_SUCCESS;
+	if (effective->mode == OSP_MODE_ENFORCE || !by_policy)
+		return ESLURM_NOT_SUPPORTED;
+	effective->mode = OSP_MODE_OFF;
+	return SLURM_SUCCESS;
 }
 
 /* --- what comes out ----------------------------------------------------------------------------- */
@@ -158,20 +207,48 @@ static void write_note(job_desc_msg_t *job, const struct osp_effective *effectiv
 	job->admin_comment = comment;
 }
 
+/*
+ * What only might become a gang is looked at when its nodes are known. An `off` that came in the
+ * environment is found nowhere else once the job is there.
+ */
+static bool is_to_be_stored(const struct osp_request *request,
+			    const struct osp_effective *effective)
+{
+	if (effective->mode == OSP_MODE_OFF)
+		return request->asked == OSP_ASKED_OFF && request->origin == OSP_FROM_ENVIRONMENT;
+	return !effective->if_large;
+}
+
 /* Returns -1 when memory ran out before the shadow would know of the gang. */
 static int write_gang(job_desc_msg_t *job, const struct osp_effective *effective)
 {
-	char value[256];
+	char value[OSP_EFFECTIVE_BYTES];
 
 	osp_effective_format(effective, value, sizeof(value));
 	if (osp_job_env_append(&job->spank_job_env, &job->spank_job_env_size, OSP_EFFECTIVE, value))
 		return -1;
+	if (effective->mode == OSP_MODE_OFF)
+		return 0;
 	write_note(job, effective);
 	/* onespine.so asks where a batch job was placed when it finds this one, and only then. */
 	if (job->environment && job->env_size)
 		osp_job_env_append(&job->environment, &job->env_size, LEVEL_VARIABLE,
 				   effective->level);
 	return 0;
+}
+
+/* Slurm numbers nodes by their names: who keeps groups together by another order must hand it to the launcher. */
+static void tell_order(const struct osp_effective *effective, char **err_msg)
+{
+	char sentence[SENTENCE_BYTES + OSP_REQUEST_BYTES];
+
+	if (effective->mode == OSP_MODE_OFF || !effective->reordered_gpus)
+		return;
+	snprintf(sentence, sizeof(sentence),
+		 "onespine: --gang-keep=%s holds for ranks in the order of onespine hosts "
+		 "--layout=%s --keep=%s --gpus-per-node=%u, not in Slurm's own (doc/placement.md)",
+		 effective->keep, effective->layout, effective->keep, effective->reordered_gpus);
+	tell_user(err_msg, sentence);
 }
 
 /* Returns -1 when memory ran out before the gate would know of the spares. */
@@ -205,11 +282,16 @@ static void drop_forged(job_desc_msg_t *job)
 
 EXPORTED int job_submit(job_desc_msg_t *job, uint32_t submit_uid, char **err_msg)
 {
+	struct osp_seam_job described = {.spares = 0};
 	struct osp_request request;
 	struct osp_effective effective;
 	char sentence[SENTENCE_BYTES] = "";
 	uint32_t spares;
+	int rc;
 
+	if (!osp_job_env_fits_prolog(job->spank_job_env, job->spank_job_env_size, sentence,
+				     sizeof(sentence)))
+		return refuse(err_msg, submit_uid, sentence, EINVAL);
 	drop_forged(job);
 	drop_inherited(job);
 	if (read_request(job, &request, sentence, sizeof(sentence)) ||
@@ -219,37 +301,32 @@ EXPORTED int job_submit(job_desc_msg_t *job, uint32_t submit_uid, char **err_msg
 		return refuse(err_msg, submit_uid, sentence, ESLURM_NOT_SUPPORTED);
 	if (write_spares(job, spares))
 		return refuse(err_msg, submit_uid, NO_MEMORY, ENOMEM);
-	if (resolve(job, spares, &request, &effective, sentence, sizeof(sentence)))
-		return refuse(err_msg, submit_uid, sentence,
-			      ESLURM_REQUESTED_NODE_CONFIG_UNAVAILABLE);
-	if (effective.mode == OSP_MODE_OFF)
+	osp_job_describe(job, &described);
+	described.spares = spares;
+	described.shape.heterogeneous = job->het_job_offset != NO_VAL;
+	if (described.shape.heterogeneous)
+		described.components_before = job->het_job_offset;
+	rc = judge(&described, &request, &effective, sentence, sizeof(sentence));
+	if (rc)
+		return refuse(err_msg, submit_uid, sentence, rc);
+	if (!is_to_be_stored(&request, &effective))
 		return SLURM_SUCCESS;
-	if (osp_job_conflict(job, &effective, sentence, sizeof(sentence))) {
-		/* Advice that nobody asked for stops no job. */
-		if (effective.mode == OSP_MODE_ADVISE && effective.origin == OSP_FROM_POLICY)
-			return SLURM_SUCCESS;
-		return refuse(err_msg, submit_uid, sentence, ESLURM_NOT_SUPPORTED);
-	}
 	if (write_gang(job, &effective))
 		return refuse(err_msg, submit_uid, NO_MEMORY, ENOMEM);
+	tell_order(&effective, err_msg);
 	return SLURM_SUCCESS;
 }
 
-/* --- onespine set ------------------------------------------------------------------------------- */
+/* --- onespine set, scontrol update --------------------------------------------------------------- */
 
 /* `onespine set` sends an update with the option in spank_job_env[], which Slurm itself ignores. */
-static int modify(const job_desc_msg_t *job, struct job_record *record, uint32_t uid,
-		  char **err_msg)
+static int set_request(const char *value, struct job_record *record, uint32_t uid, char **err_msg)
 {
-	const char *value =
-		osp_job_env_find(job->spank_job_env, job->spank_job_env_size, OSP_SPANK_GANG);
 	struct osp_request request = {.origin = OSP_FROM_SET, .relax_s = -1};
 	struct osp_error error = {.text = ""};
 	char sentence[SENTENCE_BYTES] = "";
 	int rc;
 
-	if (!value || !record)
-		return SLURM_SUCCESS;
 	if (osp_request_parse(option_value(value), &request, &error))
 		return refuse(err_msg, uid, error.text, EINVAL);
 	rc = seam->set(record, uid, &request, sentence, sizeof(sentence));
@@ -258,7 +335,48 @@ static int modify(const job_desc_msg_t *job, struct job_record *record, uint32_t
 	return SLURM_SUCCESS;
 }
 
+/* Judges a pending job as it would be when changed; what a change leaves out stays as it is. */
+static int judge_change(const job_desc_msg_t *job, struct job_record *record, uint32_t uid,
+			char **err_msg)
+{
+	struct osp_seam_job described, unchanged = {.spares = 0};
+	struct osp_effective effective;
+	struct osp_request request;
+	char sentence[SENTENCE_BYTES] = "";
+	int rc;
+
+	if (!osp_job_describe(job, &unchanged) || !seam->describe(record, &described, &request))
+		return SLURM_SUCCESS;
+	osp_job_describe(job, &described);
+	rc = judge(&described, &request, &effective, sentence, sizeof(sentence));
+	return rc ? refuse(err_msg, uid, sentence, rc) : SLURM_SUCCESS;
+}
+
+static int modify(const job_desc_msg_t *job, struct job_record *record, uint32_t uid,
+		  char **err_msg)
+{
+	const char *value =
+		osp_job_env_find(job->spank_job_env, job->spank_job_env_size, OSP_SPANK_GANG);
+	char sentence[SENTENCE_BYTES] = "";
+
+	if (!record)
+		return SLURM_SUCCESS;
+	if (value)
+		return set_request(value, record, uid, err_msg);
+	if (!job->min_nodes && seam->merge(record, sentence, sizeof(sentence)))
+		return refuse(err_msg, uid, sentence, ESLURM_NOT_SUPPORTED);
+	return judge_change(job, record, uid, err_msg);
+}
+
+/*
+ * Where a changed partition finds no account Slurm returns errno, which nobody has set since (job_mgr.c,
+ * _retrieve_new_assoc): without accounting that is the rule, and the change is refused for a call of long
+ * before.
+ */
 EXPORTED int job_modify(OSP_JOB_MODIFY_PARAMETERS(job, record, uid, err_msg))
 {
-	return modify(job, record, uid, OSP_JOB_MODIFY_MESSAGE(err_msg));
+	int rc = modify(job, record, uid, OSP_JOB_MODIFY_MESSAGE(err_msg));
+
+	errno = 0;
+	return rc;
 }

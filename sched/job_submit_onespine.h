@@ -11,7 +11,7 @@
 
 #include <slurm/slurm.h>
 
-#include "sched/slurm_compat.h"
+#include "host/slurm_compat.h"
 
 struct job_record;
 

@@ -13,26 +13,40 @@
 #ifndef OSP_SEAM_H
 #define OSP_SEAM_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
 
 #include "lib/policy/config.h"
+#include "lib/policy/conflict.h"
 #include "lib/policy/request.h"
 
 #define OSP_SEAM_COOKIE_0 UINT64_C(0x6f6e657370696e65) /* "onespine" */
-#define OSP_SEAM_COOKIE_1 UINT64_C(0x7365616d2d303031) /* "seam-001" */
+#define OSP_SEAM_COOKIE_1 UINT64_C(0x7365616d2d303033) /* "seam-003" */
 #define OSP_SEAM_ANSWER	  0x4f5350
+
+/* What job_submit writes into spank_job_env[] for the gate; a user's own is removed. */
+#define OSP_EFFECTIVE_SPARES "_ONESPINE_SPARES="
 
 struct job_record;
 
-/* What job_submit wants to know about one new or changed job. */
+/* What a job asks for, new or as it will be when it is changed. A number is 0 where it is not said. */
 struct osp_seam_job {
 	const char *partition;	    /* as submitted: NULL, one name or several with commas */
 	const char *required_nodes; /* hostlist of -w, or NULL */
 	const char *excluded_nodes; /* hostlist of -x, or NULL */
-	uint32_t min_nodes;	    /* 0 where not said */
-	uint32_t spares;	    /* of those, beyond what stays */
+	uint32_t min_nodes;
+	uint32_t max_nodes; /* 0: not limited */
+	uint32_t tasks;
+	uint32_t tasks_per_node;
+	uint64_t cpus; /* in all; 0 with --overcommit */
+	const char *tres_per_job;
+	const char *tres_per_node;
+	const char *tres_per_task;
+	uint32_t components_before; /* of the same heterogeneous job */
+	struct osp_shape shape;
+	uint32_t spares; /* of min_nodes, beyond what stays */
 };
 
 /*
@@ -45,9 +59,9 @@ struct osp_seam {
 	const char *version; /* of Onespine; the two must be equal */
 
 	/*
-	 * Merges `request` with the policy of the job's partition (the first of several; the
-	 * strictest mode of all) into `effective`, and refuses what can never run. Returns 0, or -1
-	 * with the sentence.
+	 * Merges `request` with the policy of the job's partition (of several: all that they promise
+	 * together, lib/policy/promise.h) into `effective`, and refuses what can never run. Returns
+	 * 0, or -1 with the sentence.
 	 */
 	int (*resolve)(const struct osp_seam_job *job, const struct osp_request *request,
 		       struct osp_effective *effective, char *sentence, size_t sentence_bytes);
@@ -61,6 +75,22 @@ struct osp_seam {
 	 */
 	int (*set)(struct job_record *job, uid_t uid, const struct osp_request *request,
 		   char *sentence, size_t sentence_bytes);
+
+	/*
+	 * Says what a pending job asks for now, and the request that it brought, so that a change of
+	 * it can be judged as a submission. The strings are the record's and live under the caller's
+	 * locks. False where there is nothing to judge: it is not pending, or its stored request is of
+	 * another release, and waits.
+	 */
+	bool (*describe)(struct job_record *job, struct osp_seam_job *described,
+			 struct osp_request *request);
+
+	/*
+	 * Whether the nodes of a running job may be given to the job that it expands (scontrol update
+	 * NumNodes=0). Returns 0, or -1 with the sentence where that is a gang and would then stand in no
+	 * common domain.
+	 */
+	int (*merge)(struct job_record *job, char *sentence, size_t sentence_bytes);
 };
 
 struct osp_seam_call {

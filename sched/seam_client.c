@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* seam_client.c - job_submit's end of the seam: is the shadow in use, and is this the Slurm that
+ * we were built for */
 #include "onespine_config.h"
 
 #include "sched/seam_client.h"

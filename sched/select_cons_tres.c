@@ -29,19 +29,35 @@ EXPORT const uint32_t plugin_version = SLURM_VERSION_NUMBER;
 typedef int init_f(void);
 typedef int fini_f(void);
 typedef int node_init_f(void);
-typedef int job_begin_f(job_record_t *job);
+typedef int rebuild_f(void);
+typedef int job_f(job_record_t *job);
+typedef int job_pause_f(job_record_t *job, bool by_a_person);
+typedef int job_resized_f(job_record_t *job, node_record_t *node);
+typedef int job_expand_f(job_record_t *from, job_record_t *to);
 
 EXPORT int init(void);
 EXPORT int fini(void);
 EXPORT int select_p_node_init(void);
 EXPORT int select_p_job_begin(job_record_t *job);
+EXPORT int select_p_select_nodeinfo_set(job_record_t *job);
+EXPORT int select_p_reconfigure(void);
+EXPORT int select_p_job_fini(job_record_t *job);
+EXPORT int select_p_job_suspend(job_record_t *job, bool by_a_person);
+EXPORT int select_p_job_resume(job_record_t *job, bool by_a_person);
+EXPORT int select_p_job_resized(job_record_t *job, node_record_t *node);
+EXPORT int select_p_job_expand(job_record_t *from, job_record_t *to);
 EXPORT int select_p_job_test(job_record_t *job, bitstr_t *bitmap, uint32_t min_nodes,
 			     uint32_t max_nodes, uint32_t req_nodes, uint16_t mode,
 			     osp_list_t *candidates, osp_list_t **preempted,
 			     OSP_JOB_TEST_TAIL_PARAMETERS);
 
+/* Slurm's own, as dlsym(RTLD_NEXT) found them. */
 static node_init_f *slurm_node_init;
-static job_begin_f *slurm_job_begin;
+static rebuild_f *slurm_rebuild;
+static job_f *slurm_job_begin, *slurm_nodeinfo_set, *slurm_job_fini;
+static job_pause_f *slurm_job_suspend, *slurm_job_resume;
+static job_resized_f *slurm_job_resized;
+static job_expand_f *slurm_job_expand;
 static bool in_slurmctld;
 
 static const char *own_path(void)
@@ -55,9 +71,18 @@ static const char *own_path(void)
 static int start_in_slurmctld(void)
 {
 	slurm_node_init = (node_init_f *)dlsym(RTLD_NEXT, "select_p_node_init");
-	slurm_job_begin = (job_begin_f *)dlsym(RTLD_NEXT, "select_p_job_begin");
+	slurm_job_begin = (job_f *)dlsym(RTLD_NEXT, "select_p_job_begin");
+	slurm_nodeinfo_set = (job_f *)dlsym(RTLD_NEXT, "select_p_select_nodeinfo_set");
+	slurm_rebuild = (rebuild_f *)dlsym(RTLD_NEXT, "select_p_reconfigure");
+	slurm_job_fini = (job_f *)dlsym(RTLD_NEXT, "select_p_job_fini");
+	slurm_job_suspend = (job_pause_f *)dlsym(RTLD_NEXT, "select_p_job_suspend");
+	slurm_job_resume = (job_pause_f *)dlsym(RTLD_NEXT, "select_p_job_resume");
+	slurm_job_resized = (job_resized_f *)dlsym(RTLD_NEXT, "select_p_job_resized");
+	slurm_job_expand = (job_expand_f *)dlsym(RTLD_NEXT, "select_p_job_expand");
 	shadow_slurm_job_test = (osp_job_test_f *)dlsym(RTLD_NEXT, "select_p_job_test");
-	if (!slurm_node_init || !slurm_job_begin || !shadow_slurm_job_test) {
+	if (!slurm_node_init || !slurm_job_begin || !slurm_nodeinfo_set || !slurm_rebuild ||
+	    !slurm_job_fini || !slurm_job_suspend || !slurm_job_resume || !slurm_job_resized ||
+	    !slurm_job_expand || !shadow_slurm_job_test) {
 		error("onespine: %s does not find Slurm's own select_cons_tres.so behind it",
 		      own_path());
 		return SLURM_ERROR;
@@ -86,8 +111,10 @@ int fini(void)
 {
 	fini_f *slurm_fini = (fini_f *)dlsym(RTLD_NEXT, "fini");
 
-	if (in_slurmctld)
+	if (in_slurmctld) {
+		shadow_follow_end();
 		shadow_state_free();
+	}
 	in_slurmctld = false;
 	return slurm_fini ? slurm_fini() : SLURM_SUCCESS;
 }
@@ -99,10 +126,9 @@ static void say_other_layout(const char *why)
 
 	if (!told)
 		error("onespine: %s was built with headers of another Slurm %s than this one: %s. "
-		      "Build "
-		      "Onespine with the source that this Slurm was built from, patches and "
-		      "options of "
-		      "configure included, or take onespine out of JobSubmitPlugins and PluginDir",
+		      "Build Onespine with the source that this Slurm was built from, patches and "
+		      "options of configure included, or take onespine out of JobSubmitPlugins "
+		      "and PluginDir",
 		      own_path(), SLURM_VERSION_STRING, why);
 	told = true;
 }
@@ -129,8 +155,13 @@ int select_p_node_init(void)
 
 	if (rc == SLURM_SUCCESS && in_slurmctld)
 		rc = check_layout();
-	if (rc == SLURM_SUCCESS && in_slurmctld)
+	if (rc == SLURM_SUCCESS && in_slurmctld) {
 		shadow_state_load();
+		shadow_count_again();
+		if (shadow_state.chooser)
+			osp_chooser_forget_answers(shadow_state.chooser);
+		shadow_follow_begin();
+	}
 	return rc;
 }
 
@@ -138,7 +169,32 @@ static bool is_seam_call(const void *record)
 {
 	static const uint64_t cookie[2] = {OSP_SEAM_COOKIE_0, OSP_SEAM_COOKIE_1};
 
-	return record && !memcmp(record, cookie, sizeof(cookie));
+	return !memcmp(record, cookie, sizeof(cookie));
+}
+
+/* A task of an array has waited under the array's number and starts under one of its own. */
+static void forget_what_was_tried(const job_record_t *job)
+{
+	if (shadow_state.chooser && !osp_chooser_forget(shadow_state.chooser, job->job_id) &&
+	    job->array_job_id)
+		osp_chooser_forget(shadow_state.chooser, job->array_job_id);
+}
+
+/* A record that is not laid out as in our build's headers would be read wrongly: hands off. */
+static bool record_is_sound(const job_record_t *job)
+{
+	char why[128];
+
+	if (shadow_layout_fits_job(job, why, sizeof(why)))
+		return true;
+	say_other_layout(why);
+	return false;
+}
+
+/* A job whose nodes are counted: not a synthetic one. */
+static bool is_counted(const job_record_t *job)
+{
+	return in_slurmctld && job->job_id && job->details && record_is_sound(job);
 }
 
 int select_p_job_begin(job_record_t *job)
@@ -151,21 +207,76 @@ int select_p_job_begin(job_record_t *job)
 	}
 	rc = slurm_job_begin(job);
 	if (rc == SLURM_SUCCESS && in_slurmctld && job->details) {
-		shadow_sticky_forget(job->job_id);
+		forget_what_was_tried(job);
 		rc = shadow_gang_started(job);
 	}
 	return rc;
 }
 
-/* A record that is not laid out as in our build's headers would be read wrongly: hands off. */
-static bool record_is_sound(const job_record_t *job)
+/* Called after select_p_job_begin(), and after a restart for each job that runs: here Slurm's own
+ * plugin takes what the job holds, and counts its generic resources. */
+int select_p_select_nodeinfo_set(job_record_t *job)
 {
-	char why[128];
+	int rc = slurm_nodeinfo_set(job);
 
-	if (shadow_layout_fits_job(job, why, sizeof(why)))
-		return true;
-	say_other_layout(why);
-	return false;
+	if (rc == SLURM_SUCCESS && (IS_JOB_RUNNING(job) || IS_JOB_SUSPENDED(job)) &&
+	    is_counted(job))
+		shadow_count_added(job);
+	return rc;
+}
+
+int select_p_reconfigure(void)
+{
+	int rc = slurm_rebuild ? slurm_rebuild() : SLURM_ERROR;
+
+	if (rc == SLURM_SUCCESS && in_slurmctld)
+		shadow_count_rebuilt();
+	return rc;
+}
+
+int select_p_job_fini(job_record_t *job)
+{
+	if (is_counted(job))
+		shadow_count_end(job->job_id);
+	return slurm_job_fini(job);
+}
+
+int select_p_job_suspend(job_record_t *job, bool by_a_person)
+{
+	int rc = slurm_job_suspend(job, by_a_person);
+
+	if (rc == SLURM_SUCCESS && by_a_person && is_counted(job))
+		shadow_count_suspend(job->job_id, true);
+	return rc;
+}
+
+int select_p_job_resume(job_record_t *job, bool by_a_person)
+{
+	int rc = slurm_job_resume(job, by_a_person);
+
+	if (rc == SLURM_SUCCESS && by_a_person && is_counted(job))
+		shadow_count_suspend(job->job_id, false);
+	return rc;
+}
+
+int select_p_job_resized(job_record_t *job, node_record_t *node)
+{
+	int rc = slurm_job_resized(job, node);
+
+	if (is_counted(job))
+		shadow_count_resized(job);
+	return rc;
+}
+
+int select_p_job_expand(job_record_t *from, job_record_t *to)
+{
+	int rc = slurm_job_expand(from, to);
+
+	if (is_counted(from))
+		shadow_count_resized(from);
+	if (is_counted(to))
+		shadow_count_resized(to);
+	return rc;
 }
 
 static bool is_gang_call(job_record_t *job, bitstr_t *bitmap, uint32_t max_nodes, uint16_t mode,
@@ -205,7 +316,7 @@ int select_p_job_test(job_record_t *job, bitstr_t *bitmap, uint32_t min_nodes, u
 		.tail = {OSP_JOB_TEST_TAIL_VALUES},
 	};
 	inside = true;
-	rc = shadow_choose(&call, &effective);
+	rc = shadow_place_gang(&call, &effective);
 	inside = false;
 	return rc;
 }

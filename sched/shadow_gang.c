@@ -12,127 +12,7 @@
 #include "lib/policy/words.h"
 #include "sched/gang_words.h"
 
-/* --- the request ----------------------------------------------------------------------------- */
-
-static const char *spank_value(const job_record_t *job, const char *prefix)
-{
-	size_t length = strlen(prefix);
-
-	for (uint32_t i = 0; i < job->spank_job_env_size; i++) {
-		const char *entry = job->spank_job_env[i];
-
-		if (entry && !strncmp(entry, prefix, length))
-			return entry + length;
-	}
-	return NULL;
-}
-
-/*
- * A gang that no job_submit of ours has seen: its option is held to the policy here. Nobody is
- * there to refuse, so what cannot be read or is not allowed is kept in one domain of the policy's
- * level.
- */
-static bool request_from_option(const job_record_t *job, struct osp_effective *effective)
-{
-	const char *value = spank_value(job, OSP_SPANK_GANG);
-	struct osp_request request = {.relax_s = -1};
-	const struct osp_policy *policy;
-
-	if (!value || !shadow_state.config)
-		return false;
-	if (!strcmp(value, "(null)")) /* as Slurm writes an option without a value */
-		value = "";
-	policy = osp_config_policy(shadow_state.config, job->partition);
-	if (osp_request_parse(value, &request, NULL) == 0 &&
-	    osp_request_resolve(&request, policy, job->partition, job->details->min_nodes,
-				effective, NULL) == 0)
-		return true;
-	*effective = (struct osp_effective){
-		.mode = OSP_MODE_ENFORCE, .relax_s = -1, .mix_kinds = policy->mix_kinds};
-	snprintf(effective->level, sizeof(effective->level), "%s", policy->level);
-	return true;
-}
-
-static bool request_brought(const job_record_t *job, struct osp_effective *effective)
-{
-	const char *value;
-
-	if (!job->spank_job_env || !job->spank_job_env_size)
-		return false;
-	value = spank_value(job, OSP_EFFECTIVE);
-	if (!value || osp_effective_parse(value, effective) != 0)
-		return request_from_option(job, effective);
-	return true;
-}
-
-bool shadow_looser_than_policy(const struct osp_policy *policy,
-			       const struct osp_effective *effective)
-{
-	const struct osp_topology *topology = shadow_state.topology;
-	int asked, least;
-
-	if (!topology)
-		return false;
-	asked = osp_topology_level(topology, effective->level);
-	least = osp_topology_level(topology, policy->level);
-	return least >= 1 && (asked > least || shadow_sooner_than_policy(policy, effective));
-}
-
-bool shadow_sooner_than_policy(const struct osp_policy *policy,
-			       const struct osp_effective *effective)
-{
-	return effective->relax_s >= 0 &&
-	       (policy->relax_s < 0 || effective->relax_s < policy->relax_s);
-}
-
-/*
- * Where users may not turn a gang off a job may still have come by scontrol update, which job_submit
- * does not judge: from another partition, or with fewer nodes. It is held to the policy here.
- */
-static bool hold_to_policy(const job_record_t *job, struct osp_effective *effective, bool brought)
-{
-	const char *partition = job->part_ptr ? job->part_ptr->name : job->partition;
-	struct osp_request nothing = {.asked = OSP_ASKED_NOTHING, .relax_s = -1};
-	const struct osp_policy *policy;
-	struct osp_effective least;
-
-	if (!shadow_state.config)
-		return brought;
-	policy = osp_config_policy(shadow_state.config, partition);
-	if (!policy->gang_always || policy->allow_off || policy->mode != OSP_MODE_ENFORCE ||
-	    osp_request_resolve(&nothing, policy, partition, job->details->min_nodes, &least,
-				NULL) != 0 ||
-	    least.mode == OSP_MODE_OFF)
-		return brought;
-	if (!brought || effective->mode != OSP_MODE_ENFORCE ||
-	    shadow_looser_than_policy(policy, effective))
-		*effective = least;
-	return true;
-}
-
-bool shadow_gang_request(job_record_t *job, struct osp_effective *effective)
-{
-	bool brought = request_brought(job, effective);
-
-	return hold_to_policy(job, effective, brought) && effective->mode != OSP_MODE_OFF;
-}
-
-/* Since when the job could have run: its submission, or when its dependencies and --begin let it.
- */
-static time_t pending_since(const job_record_t *job)
-{
-	time_t submitted = job->details->submit_time, eligible = job->details->begin_time;
-
-	return eligible > submitted ? eligible : submitted;
-}
-
-/* Whether its @TIME has passed. */
-static bool is_relaxed(const job_record_t *job, const struct osp_effective *effective)
-{
-	return effective->relax_s >= 0 && time(NULL) - pending_since(job) >= effective->relax_s;
-}
-
-static int find_level(struct shadow_gang *gang, char *why, size_t why_bytes)
+static int find_level(struct shadow_gang *gang, uint32_t min_nodes, char *why, size_t why_bytes)
 {
 	const struct osp_topology *topology = shadow_state.topology;
 	int level = osp_topology_level(topology, gang->effective.level);
@@ -142,7 +22,9 @@ static int find_level(struct shadow_gang *gang, char *why, size_t why_bytes)
 		return -1;
 	}
 	gang->level = (uint32_t)level;
-	gang->relaxed = is_relaxed(gang->job, &gang->effective);
+	gang->relaxed = shadow_is_relaxed(gang->job, &gang->effective);
+	if (shadow_in_parts(&gang->effective))
+		return shadow_parts_begin(gang, min_nodes, why, why_bytes);
 	if (gang->relaxed)
 		gang->level =
 			gang->level < osp_topology_level_count(topology) ? gang->level + 1 : 0;
@@ -158,11 +40,13 @@ static uint32_t divide_up(uint64_t a, uint64_t b)
 	return quotient > UINT32_MAX ? UINT32_MAX : (uint32_t)quotient;
 }
 
+/* Of a resource that is in no account each node's own record is looked at. */
 static uint64_t most_on_a_node(const struct osp_nodeset *usable, uint32_t plugin_id)
 {
-	uint64_t most = 0;
+	int index = shadow_count_gres(plugin_id);
+	uint64_t most = index >= 0 ? shadow_count_largest(usable).gres[index] : 0;
 
-	for (uint32_t n = osp_nodeset_next(usable, 0); n < usable->place_count;
+	for (uint32_t n = osp_nodeset_next(usable, 0); index < 0 && n < usable->place_count;
 	     n = osp_nodeset_next(usable, n + 1)) {
 		const node_record_t *node = node_record_table_ptr[n];
 		uint64_t has = node ? shadow_node_gres(node, plugin_id) : 0;
@@ -193,28 +77,6 @@ static int gres_total_needs(void *item, void *context)
 	return 0;
 }
 
-static uint32_t most_cpus_on_a_node(const struct osp_nodeset *usable)
-{
-	uint32_t most = 0;
-
-	for (uint32_t n = osp_nodeset_next(usable, 0); n < usable->place_count;
-	     n = osp_nodeset_next(usable, n + 1)) {
-		const node_record_t *node = node_record_table_ptr[n];
-
-		if (node && node->cpus_efctv > most)
-			most = node->cpus_efctv;
-	}
-	return most;
-}
-
-uint32_t shadow_least_nodes(const job_record_t *job, uint32_t min_nodes)
-{
-	const __typeof__(*job->details) *details = job->details;
-	uint32_t tasks = details->num_tasks != NO_VAL ? details->num_tasks : 0;
-
-	return osp_least_nodes(min_nodes ? min_nodes : 1, tasks, details->ntasks_per_node);
-}
-
 /*
  * The least number of nodes: for -n 96, --gpus=96 and the like min_nodes is 1, and Slurm works the
  * size out inside. An estimate only orders the domains.
@@ -227,7 +89,7 @@ static uint32_t least_nodes(const struct shadow_gang *gang, uint32_t min_nodes)
 	uint32_t nodes;
 
 	if (details->min_cpus > size.nodes && !details->overcommit) {
-		nodes = divide_up(details->min_cpus, most_cpus_on_a_node(gang->usable));
+		nodes = divide_up(details->min_cpus, shadow_count_largest(gang->usable).cpus);
 		if (nodes > size.nodes)
 			size.nodes = nodes;
 	}
@@ -252,27 +114,54 @@ static bool shares_nodes(const job_record_t *job)
 	return job->part_ptr && (job->part_ptr->max_share & ~SHARED_FORCE) > 1;
 }
 
+/* OverSubscribe=EXCLUSIVE makes every job one of whole nodes, FORCE none: --exclusive shares there
+ * like any other (_get_job_node_req() in job_test.c). */
+static bool takes_whole_nodes(const job_record_t *job)
+{
+	uint16_t share = job->part_ptr ? job->part_ptr->max_share : 1;
+
+	return !share || (OSP_WANTS_WHOLE_NODES(job->details) && !(share & SHARED_FORCE));
+}
+
+/* Nodes that are free of jobs and that Slurm starts nothing on yet: RUN_NOW is not offered them,
+ * but backfill is (backfill.c). */
+static struct osp_nodeset *settling_nodes(void)
+{
+	struct osp_nodeset *settling = set_of_bitmap(cg_node_bitmap);
+	struct osp_nodeset *booting = set_of_bitmap(rs_node_bitmap);
+
+	if (settling && booting)
+		osp_nodeset_or(settling, booting);
+	free(booting);
+	return settling;
+}
+
+static int keep_idle(struct shadow_gang *gang)
+{
+	struct osp_nodeset *other = set_of_bitmap(idle_node_bitmap);
+
+	if (!other)
+		return -1;
+	osp_nodeset_and(gang->free, other);
+	if (cg_node_bitmap) {
+		shadow_from_bitmap(other, cg_node_bitmap);
+		osp_nodeset_and_not(gang->free, other);
+	}
+	free(other);
+	return 0;
+}
+
 static int find_free_nodes(struct shadow_gang *gang)
 {
-	gang->free = osp_nodeset_copy(gang->usable);
-	if (!gang->free)
-		return -1;
-	if (gang->whole_nodes) {
-		struct osp_nodeset *other = set_of_bitmap(idle_node_bitmap);
+	bool counts = gang->whole_nodes || !shares_nodes(gang->job);
 
-		if (!other)
-			return -1;
-		osp_nodeset_and(gang->free, other);
-		if (cg_node_bitmap) {
-			shadow_from_bitmap(other, cg_node_bitmap);
-			osp_nodeset_and_not(gang->free, other);
-		}
-		free(other);
-		gang->free_is_certain = true;
-	} else if (!shares_nodes(gang->job)) {
-		shadow_remove_full_nodes(gang->job, gang->free);
-		gang->free_is_certain = true;
-	}
+	gang->lies_over = counts && !gang->whole_nodes && shadow_may_lie_over(gang->job);
+	gang->free_is_certain = counts && !gang->lies_over;
+	gang->free = osp_nodeset_copy(gang->usable);
+	if (!gang->free || (gang->whole_nodes && keep_idle(gang) != 0))
+		return -1;
+	if (counts)
+		shadow_count_keep_free(&gang->need, gang->free);
 	return 0;
 }
 
@@ -285,17 +174,18 @@ int shadow_gang_begin(struct shadow_gang *gang, job_record_t *job,
 	gang->effective = *effective;
 	if (!shadow_state.topology) {
 		snprintf(why, why_bytes,
-			 "waits: no fabric topology is in force; the "
-			 "administrator finds the reason in slurmctld's log");
+			 "waits: no fabric topology is in force; the administrator finds the "
+			 "reason in slurmctld's log");
 		return -1;
 	}
 	snprintf(why, why_bytes, "waits: slurmctld is short of memory");
-	gang->whole_nodes = OSP_WANTS_WHOLE_NODES(job->details) ||
-			    (job->part_ptr && job->part_ptr->max_share == 0);
+	gang->whole_nodes = takes_whole_nodes(job);
+	shadow_need(job, gang->whole_nodes, shares_nodes(job), &gang->need);
 	gang->usable = set_of_bitmap(bitmap);
 	if (!gang->usable || find_free_nodes(gang) != 0)
 		return -1;
 	gang->boot = set_of_bitmap(OSP_POWERED_DOWN_NODES);
+	gang->settling = settling_nodes();
 	if (job->details->req_node_bitmap) {
 		gang->required = set_of_bitmap(job->details->req_node_bitmap);
 		if (!gang->required)
@@ -304,7 +194,18 @@ int shadow_gang_begin(struct shadow_gang *gang, job_record_t *job,
 	gang->need_nodes = least_nodes(gang, min_nodes);
 	gang->exact_size = gang->need_nodes == min_nodes;
 	gang->want_nodes = req_nodes > gang->need_nodes ? req_nodes : gang->need_nodes;
-	return find_level(gang, why, why_bytes);
+	if (min_nodes > shadow_state.largest_gang)
+		shadow_state.largest_gang = min_nodes;
+	return find_level(gang, min_nodes, why, why_bytes);
+}
+
+void shadow_gang_drop_old_places(struct shadow_gang *gang)
+{
+	uint32_t usable = osp_nodeset_count(gang->usable);
+
+	osp_nodeset_and_not(gang->usable, shadow_state.old_places);
+	osp_nodeset_and_not(gang->free, shadow_state.old_places);
+	gang->old_places = usable - osp_nodeset_count(gang->usable);
 }
 
 void shadow_gang_clear(struct shadow_gang *gang)
@@ -313,6 +214,7 @@ void shadow_gang_clear(struct shadow_gang *gang)
 	free(gang->free);
 	free(gang->boot);
 	free(gang->required);
+	free(gang->settling);
 	memset(gang, 0, sizeof(*gang));
 }
 
@@ -335,6 +237,7 @@ struct osp_nodeset *shadow_gang_prospects(const struct shadow_gang *gang)
 	if (excluded)
 		osp_nodeset_and_not(nodes, excluded);
 	free(excluded);
+	osp_nodeset_and_not(nodes, shadow_state.old_places);
 	osp_nodeset_or(nodes, gang->usable);
 	return nodes;
 }
@@ -377,6 +280,27 @@ void shadow_gang_says(job_record_t *job, const struct osp_effective *effective, 
 		job->admin_comment = xstrdup(comment);
 		last_job_update = time(NULL);
 	}
+	free(comment);
+}
+
+void shadow_gang_unsays(job_record_t *job)
+{
+	static const struct osp_note nothing = {.gang = NULL};
+	struct osp_note found;
+	char *comment;
+
+	if (!job->admin_comment || !osp_note_find(job->admin_comment, &found))
+		return;
+	comment = found.gang ? osp_note_merge(job->admin_comment,
+					      found.gate || found.log || found.suspects ? &nothing
+											: NULL)
+			     : NULL;
+	osp_note_free_pieces(&found);
+	if (!comment)
+		return;
+	xfree(job->admin_comment);
+	job->admin_comment = *comment ? xstrdup(comment) : NULL;
+	last_job_update = time(NULL);
 	free(comment);
 }
 
@@ -465,30 +389,56 @@ static uint32_t domain_of_all(const struct osp_nodeset *nodes, uint32_t level)
 }
 
 /*
- * The lowest level of its own request, or the one above when relaxed, that all its nodes share.
- * *anywhere: it is relaxed from the top level, so none has to be shared.
+ * The lowest level of its own request, or the one above when relaxed, that all its nodes share; none where the
+ * place of one of them may be old. *anywhere: it is relaxed from the top level, so none has to be shared.
  */
 static uint32_t domain_reached(const job_record_t *job, const struct osp_effective *effective,
 			       const struct osp_nodeset *nodes, bool *anywhere)
 {
 	int level = osp_topology_level(shadow_state.topology, effective->level);
+	bool known = shadow_places_hold(nodes);
 	uint32_t domain;
 
 	*anywhere = false;
 	if (level < 1)
 		return OSP_NO_DOMAIN;
-	domain = domain_of_all(nodes, (uint32_t)level);
-	if (domain != OSP_NO_DOMAIN || !is_relaxed(job, effective))
+	domain = known ? domain_of_all(nodes, (uint32_t)level) : OSP_NO_DOMAIN;
+	if (domain != OSP_NO_DOMAIN || !shadow_is_relaxed(job, effective))
 		return domain;
 	*anywhere = (uint32_t)level == osp_topology_level_count(shadow_state.topology);
-	return *anywhere ? OSP_NO_DOMAIN : domain_of_all(nodes, (uint32_t)level + 1);
+	return *anywhere || !known ? OSP_NO_DOMAIN : domain_of_all(nodes, (uint32_t)level + 1);
+}
+
+/* In segments or in several domains; NO_DOMAIN where no common domain had to be. */
+static void say_parts(job_record_t *job, const struct osp_effective *effective,
+		      const struct osp_nodeset *nodes, uint32_t level)
+{
+	const struct osp_topology *topology = shadow_state.topology;
+	const char *advice = shadow_advice(shadow_lasting_id(job));
+	char says[2 * OSP_WORDS_BYTES + 128];
+	uint32_t leaf_count, domain_count;
+	char *leaves = leaves_of(nodes, &leaf_count);
+	char *domains = shadow_parts_domains(nodes, level, &domain_count);
+	size_t length;
+
+	osp_words_parts_placed(topology, level, domain_count, domains, osp_nodeset_count(nodes),
+			       leaf_count, effective->segments, says, sizeof(says));
+	length = strlen(says);
+	if (effective->mode == OSP_MODE_ADVISE && advice)
+		snprintf(says + length, sizeof(says) - length, "; %s", advice);
+	/* a list that does not fit is left out as a whole */
+	shadow_gang_says(job, effective,
+			 domains && strlen(domains) < OSP_NOTE_BYTES_MAX / 8 ? domains : NULL,
+			 leaves, says);
+	free(leaves);
+	free(domains);
 }
 
 static void say_where(job_record_t *job, const struct osp_effective *effective,
 		      const struct osp_nodeset *nodes, uint32_t domain)
 {
 	const struct osp_topology *topology = shadow_state.topology;
-	const char *advice = shadow_advice(job->job_id);
+	const char *advice = shadow_advice(shadow_lasting_id(job));
 	char says[2 * OSP_WORDS_BYTES + 128];
 	uint32_t leaf_count;
 	char *leaves = leaves_of(nodes, &leaf_count);
@@ -497,6 +447,11 @@ static void say_where(job_record_t *job, const struct osp_effective *effective,
 	if (domain != OSP_NO_DOMAIN)
 		osp_words_placed(topology, domain, osp_nodeset_count(nodes), leaf_count, says,
 				 sizeof(says));
+	else if (shadow_in_parts(effective))
+		snprintf(says, sizeof(says),
+			 "placed: %u nodes that do not keep its segments or its number of %s "
+			 "domains",
+			 osp_nodeset_count(nodes), effective->level);
 	else
 		snprintf(says, sizeof(says), "placed: %u nodes in no common %s",
 			 osp_nodeset_count(nodes), effective->level);
@@ -510,24 +465,94 @@ static void say_where(job_record_t *job, const struct osp_effective *effective,
 	free(leaves);
 }
 
+bool shadow_gang_together(const job_record_t *job, const struct osp_effective *effective,
+			  const struct osp_nodeset *nodes)
+{
+	uint32_t level;
+	bool anywhere;
+
+	if (shadow_in_parts(effective))
+		return shadow_parts_kept(job, effective, nodes, &level);
+	return domain_reached(job, effective, nodes, &anywhere) != OSP_NO_DOMAIN || anywhere;
+}
+
+struct siblings {
+	const job_record_t *job;
+	struct osp_nodeset *all;
+	struct osp_nodeset *own;
+};
+
+static int add_sibling(void *item, void *context)
+{
+	const job_record_t *job = item;
+	struct siblings *siblings = context;
+
+	if (job == siblings->job || !IS_JOB_RUNNING(job) || !job->node_bitmap)
+		return 0;
+	shadow_from_bitmap(siblings->own, job->node_bitmap);
+	osp_nodeset_or(siblings->all, siblings->own);
+	return 0;
+}
+
+/* The nodes that a job takes, with those of a heterogeneous job's other components that run already. */
+static struct osp_nodeset *nodes_taken(const job_record_t *job)
+{
+	struct osp_nodeset *nodes = shadow_state.topology ? set_of_bitmap(job->node_bitmap) : NULL;
+	const job_record_t *leader = job->het_job_id ? find_job_record(job->het_job_id) : NULL;
+	struct siblings siblings = {.job = job, .all = nodes};
+
+	if (!nodes || !leader || !leader->het_job_list)
+		return nodes;
+	siblings.own = osp_nodeset_new(shadow_state.node_count);
+	if (siblings.own)
+		list_for_each(leader->het_job_list, add_sibling, &siblings);
+	free(siblings.own);
+	return nodes;
+}
+
+/* Fewer nodes than a policy makes gangs of. */
+static bool is_small(const struct osp_effective *effective, const struct osp_nodeset *nodes)
+{
+	return effective->origin == OSP_FROM_POLICY &&
+	       osp_nodeset_count(nodes) < effective->from_nodes;
+}
+
 int shadow_gang_started(job_record_t *job)
 {
 	struct osp_effective effective;
 	struct osp_nodeset *nodes;
-	uint32_t domain;
-	bool anywhere, astray;
+	uint32_t domain = OSP_NO_DOMAIN, level = 0;
+	bool anywhere = false, astray = false, in_parts, kept = false;
 
-	if (!shadow_gang_request(job, &effective) || !job->node_bitmap)
+	if (!job->node_bitmap)
 		return SLURM_SUCCESS;
-	nodes = shadow_state.topology ? set_of_bitmap(job->node_bitmap) : NULL;
+	if (!shadow_gang_request(job, &effective)) {
+		shadow_gang_unsays(job);
+		return SLURM_SUCCESS;
+	}
+	nodes = nodes_taken(job);
 	if (!nodes)
 		return effective.mode == OSP_MODE_ENFORCE ? SLURM_ERROR : SLURM_SUCCESS;
-	domain = domain_reached(job, &effective, nodes, &anywhere);
-	astray = domain == OSP_NO_DOMAIN && effective.mode == OSP_MODE_ENFORCE && !anywhere;
-	if (astray)
+	in_parts = shadow_in_parts(&effective);
+	if (in_parts)
+		kept = shadow_parts_kept(job, &effective, nodes, &level);
+	else
+		domain = domain_reached(job, &effective, nodes, &anywhere);
+	if (is_small(&effective, nodes))
+		shadow_gang_unsays(job);
+	else
+		astray = effective.mode == OSP_MODE_ENFORCE &&
+			 (in_parts ? !kept : domain == OSP_NO_DOMAIN && !anywhere);
+	if (astray && in_parts)
+		error("onespine: %pJ was given nodes that do not keep its segments or its number "
+		      "of %s domains; it goes back to the queue",
+		      job, effective.level);
+	else if (astray)
 		error("onespine: %pJ was given nodes in no common %s; it goes back to the queue",
 		      job, effective.level);
-	else
+	else if (kept)
+		say_parts(job, &effective, nodes, level);
+	else if (!is_small(&effective, nodes))
 		say_where(job, &effective, nodes, domain);
 	free(nodes);
 	return astray ? SLURM_ERROR : SLURM_SUCCESS;

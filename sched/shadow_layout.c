@@ -28,6 +28,7 @@ FIELD_IS(job_record_t, spank_job_env, char **);
 FIELD_IS(job_record_t, spank_job_env_size, uint32_t);
 FIELD_IS(job_record_t, start_time, time_t);
 FIELD_IS(job_record_t, state_reason, uint32_t);
+FIELD_IS(job_record_t, time_min, uint32_t);
 FIELD_IS(job_record_t, total_cpus, uint32_t);
 FIELD_IS(job_record_t, user_id, uint32_t);
 FIELD_IS(job_record_t, details->begin_time, time_t);

@@ -8,9 +8,13 @@
  */
 #include "sched/shadow.h"
 
+#include <stdlib.h>
 #include <string.h>
 
+#include "lib/base/text.h"
+#include "lib/policy/effective.h"
 #include "lib/policy/note.h"
+#include "lib/policy/request_parts.h"
 #include "lib/policy/words.h"
 #include "sched/seam.h"
 
@@ -47,6 +51,55 @@ static part_record_t *partition_named(const char *name)
 	return partition;
 }
 
+/* --- how many nodes it needs ------------------------------------------------------------------ */
+
+static uint32_t divide_up(uint64_t a, uint64_t b)
+{
+	uint64_t quotient = b ? a / b + (a % b != 0) : 0;
+
+	return quotient > UINT32_MAX ? UINT32_MAX : (uint32_t)quotient;
+}
+
+struct largest_node {
+	uint64_t cpus;
+	uint64_t gpus;
+};
+
+static struct largest_node largest_node(bitstr_t *bitmap, bool look_at_gpus)
+{
+	struct largest_node largest = {0, 0};
+	uint32_t gpu = look_at_gpus ? gres_build_id("gpu") : 0;
+	int last = bitmap ? bit_fls(bitmap) : -1;
+
+	for (int n = last < 0 ? 0 : bit_ffs(bitmap); n <= last; n++) {
+		const node_record_t *node = bit_test(bitmap, n) ? node_record_table_ptr[n] : NULL;
+		uint64_t gpus = node && look_at_gpus ? shadow_node_gres(node, gpu) : 0;
+
+		if (node && node->cpus > largest.cpus)
+			largest.cpus = node->cpus;
+		if (gpus > largest.gpus)
+			largest.gpus = gpus;
+	}
+	return largest;
+}
+
+/* Certainly no fewer in this partition: -n 32 and --gpus=8 say no number of nodes, but need some. */
+static uint32_t nodes_needed(const struct osp_seam_job *job, const part_record_t *partition)
+{
+	uint32_t nodes = osp_least_nodes(job->min_nodes, job->tasks, job->tasks_per_node);
+	uint64_t gpus = osp_gpus_asked(job->tres_per_job);
+	struct largest_node largest;
+
+	if (!job->max_nodes && (job->cpus > 1 || gpus)) {
+		largest = largest_node(partition->node_bitmap, gpus > 0);
+		if (divide_up(job->cpus, largest.cpus) > nodes)
+			nodes = divide_up(job->cpus, largest.cpus);
+		if (divide_up(gpus, largest.gpus) > nodes)
+			nodes = divide_up(gpus, largest.gpus);
+	}
+	return nodes ? nodes : 1;
+}
+
 /* One question "could it ever run?"; freed with clear_question(). */
 struct question {
 	struct osp_place_input input;
@@ -63,6 +116,7 @@ static void clear_question(struct question *question)
 static int ask(struct question *question, const struct osp_seam_job *job,
 	       const part_record_t *partition, const struct osp_effective *effective, int level)
 {
+	uint32_t nodes = nodes_needed(job, partition);
 	struct osp_nodeset *excluded;
 
 	memset(question, 0, sizeof(*question));
@@ -78,8 +132,8 @@ static int ask(struct question *question, const struct osp_seam_job *job,
 		question->required = nodes_named(job->required_nodes);
 	question->input = (struct osp_place_input){
 		.level = (uint32_t)level,
-		.need_nodes = job->min_nodes ? job->min_nodes : 1,
-		.want_nodes = job->min_nodes ? job->min_nodes : 1,
+		.need_nodes = nodes,
+		.want_nodes = nodes,
 		.usable = question->usable,
 		.required = question->required,
 	};
@@ -125,14 +179,119 @@ static int could_run(const struct question *question, const char *partition, cha
 	return -1;
 }
 
-/* A name in "a,b,c", copied; *list moves on. NULL at the end. */
+/* Whether its segments and domains could ever be had. */
+static int parts_could_run(const struct question *question, const struct osp_parts *parts,
+			   const char *partition, char *sentence, size_t sentence_bytes)
+{
+	const struct osp_place_input *place = &question->input;
+	struct osp_nodeset *scratch = osp_nodeset_new(shadow_state.node_count);
+	struct osp_cut_input input = osp_parts_input(parts, place, question->usable);
+	struct osp_cut_answer answer = {.fits = true};
+
+	if (scratch)
+		osp_parts_judge(shadow_state.seam_cut, parts, place, question->usable, scratch,
+				&answer);
+	free(scratch);
+	if (answer.fits)
+		return 0;
+	osp_words_segments_never(shadow_state.topology, &input, place, &answer, partition, sentence,
+				 sentence_bytes);
+	return -1;
+}
+
+/* The nodes of a gang in segments or in several domains are one number, and -w names all or none. */
+static int parts_have_a_size(const struct question *question, const struct osp_seam_job *job,
+			     char *sentence, size_t sentence_bytes)
+{
+	uint32_t required = question->required ? osp_nodeset_count(question->required) : 0;
+
+	if (job->max_nodes && job->max_nodes != job->min_nodes)
+		snprintf(
+			sentence, sentence_bytes,
+			"--gang-segment and --gang-domains take one number of nodes, not %u to %u: "
+			"give --nodes=N",
+			job->min_nodes, job->max_nodes);
+	else if (!job->min_nodes || question->input.need_nodes > job->min_nodes)
+		snprintf(sentence, sentence_bytes,
+			 "--gang-segment and --gang-domains take one number of nodes, and this job "
+			 "needs at least %u: give --nodes=N",
+			 question->input.need_nodes);
+	else if (required && required != job->min_nodes)
+		snprintf(
+			sentence, sentence_bytes,
+			"beside --gang-segment and --gang-domains --nodelist names all %u nodes or "
+			"none, and here it names %u; leave it out",
+			job->min_nodes, required);
+	else
+		return 0;
+	return -1;
+}
+
+static int parts_fit(const struct osp_seam_job *job, const struct osp_effective *effective,
+		     const struct question *question, const char *partition, char *sentence,
+		     size_t sentence_bytes)
+{
+	struct osp_error error = {.text = ""};
+	struct osp_parts parts;
+
+	if (osp_parts_read(effective->domains_max, effective->segments, shadow_state.topology,
+			   question->input.level, &parts, &error)) {
+		snprintf(sentence, sentence_bytes, "%s", error.text);
+		return -1;
+	}
+	if (job->spares && parts.segments.count) {
+		snprintf(sentence, sentence_bytes,
+			 "--gang-spares cannot stand beside --gang-segment: a segment would lack "
+			 "the nodes that are released; leave one of them out");
+		return -1;
+	}
+	if (parts_have_a_size(question, job, sentence, sentence_bytes))
+		return -1;
+	return parts_could_run(question, &parts, partition, sentence, sentence_bytes);
+}
+
+/* A name in "a,b,c", copied; *list moves on. NULL at the end. As Slurm, passes over empty ones. */
 static char *next_name(const char **list)
 {
-	size_t length = strcspn(*list, ",");
-	char *name = length ? strndup(*list, length) : NULL;
+	size_t length;
+	char *name;
 
-	*list += length + ((*list)[length] == ',');
+	*list += strspn(*list, ",");
+	length = strcspn(*list, ",");
+	name = length ? strndup(*list, length) : NULL;
+	*list += length;
 	return name;
+}
+
+/*
+ * The partitions of a list, each once, as Slurm takes it (get_part_list()); to be freed, NULL without memory. Each costs
+ * a look at all its nodes, while the caller holds Slurm's locks, and a user may write one name ten thousand times.
+ * Of names that no partition has the first stays: Slurm refuses it.
+ */
+static char *each_once(const char *list)
+{
+	const part_record_t **seen = NULL, **more;
+	struct osp_text text = OSP_TEXT_INIT;
+	uint32_t count = 0, at;
+	char *name;
+
+	for (; (name = next_name(&list)); free(name)) {
+		const part_record_t *partition = partition_named(name);
+
+		for (at = 0; at < count && seen[at] != partition;)
+			at++;
+		if (at < count)
+			continue;
+		more = realloc(seen, (count + 1) * sizeof(*seen));
+		text.failed |= !more;
+		if (!more)
+			continue;
+		seen = more;
+		seen[count] = partition;
+		osp_text_printf(&text, "%s%s", count++ ? "," : "", name);
+	}
+	free(seen);
+	return osp_text_take(&text);
 }
 
 static int fits_partition(const struct osp_seam_job *job, const char *name,
@@ -146,7 +305,10 @@ static int fits_partition(const struct osp_seam_job *job, const char *name,
 	if (!partition || !partition->node_bitmap)
 		return 0; /* Slurm itself will say what is wrong with it */
 	if (ask(&question, job, partition, effective, level) == 0)
-		rc = could_run(&question, partition->name, sentence, sentence_bytes);
+		rc = shadow_in_parts(effective)
+			     ? parts_fit(job, effective, &question, partition->name, sentence,
+					 sentence_bytes)
+			     : could_run(&question, partition->name, sentence, sentence_bytes);
 	clear_question(&question);
 	return rc;
 }
@@ -179,35 +341,63 @@ static const char *partition_name(const char *asked, char *buffer, size_t buffer
 	return default_part_loc ? default_part_loc->name : NULL;
 }
 
-/* The first partition's policy, in the strictest mode of all that are named. */
+/* What the partitions that are named promise together. */
 static struct osp_policy policy_of(const struct osp_seam_job *job, const char *first)
 {
 	struct osp_policy policy = *osp_config_policy(shadow_state.config, first);
 	const char *list = job->partition ? job->partition : "";
 	char *name;
 
+	free(next_name(&list)); /* the first */
 	while ((name = next_name(&list))) {
-		const struct osp_policy *other = osp_config_policy(shadow_state.config, name);
-
-		if (other->mode > policy.mode)
-			policy.mode = other->mode;
-		policy.allow_off = policy.allow_off && other->allow_off;
+		osp_policy_add(&policy, osp_config_policy(shadow_state.config, name),
+			       shadow_state.topology);
 		free(name);
 	}
 	return policy;
+}
+
+/* No fewer nodes in any of its partitions; none is known: 0. */
+static uint32_t least_needed(const struct osp_seam_job *job)
+{
+	const char *list = job->partition ? job->partition : "";
+	const part_record_t *partition = *list ? NULL : partition_named(NULL);
+	uint32_t least = partition ? nodes_needed(job, partition) : 0, nodes;
+	char *name;
+
+	while ((name = next_name(&list))) {
+		partition = partition_named(name);
+		free(name);
+		nodes = partition ? nodes_needed(job, partition) : least;
+		if (!least || nodes < least)
+			least = nodes;
+	}
+	return least;
+}
+
+/* A component counts with those before it; what expands another job is as large as nobody knows. */
+static struct osp_size size_of(const struct osp_seam_job *job)
+{
+	struct osp_size size = {.least_nodes = least_needed(job), .most_nodes = job->max_nodes};
+
+	if (job->shape.heterogeneous)
+		size.least_nodes += job->components_before;
+	if (job->shape.heterogeneous || job->shape.expands)
+		size.most_nodes = 0;
+	return size;
 }
 
 /* Where users may not turn a gang off they may not loosen it either. */
 static int check_loosening(const struct osp_policy *policy, const struct osp_effective *effective,
 			   const char *partition, char *sentence, size_t sentence_bytes)
 {
-	if (!policy->gang_always || policy->allow_off ||
-	    !shadow_looser_than_policy(policy, effective))
+	if (!osp_policy_promises(policy) || !shadow_looser_than_policy(policy, effective))
 		return 0;
 	snprintf(sentence, sentence_bytes,
-		 "partition %s holds its jobs to one %s; ask for --gang=%s or a level below it%s",
+		 "partition %s holds its jobs to one %s; ask for --gang=%s or a level below it%s%s",
 		 partition ? partition : "?", policy->level, policy->level,
-		 shadow_sooner_than_policy(policy, effective) ? ", without @TIME" : "");
+		 shadow_sooner_than_policy(policy, effective) ? ", without @TIME" : "",
+		 effective->domains_max > 1 ? ", without --gang-domains" : "");
 	return -1;
 }
 
@@ -273,25 +463,51 @@ static int check_spares(const struct osp_seam_job *job, const char *partition, c
 	return -1;
 }
 
+/* It may run in any of its partitions, so each must do. */
+static int check_spares_everywhere(const struct osp_seam_job *job, char *sentence,
+				   size_t sentence_bytes)
+{
+	const char *list = job->partition ? job->partition : "";
+	char *name;
+	int rc = 0;
+
+	if (!*list)
+		return check_spares(job, default_part_loc ? default_part_loc->name : NULL, sentence,
+				    sentence_bytes);
+	while (rc == 0 && (name = next_name(&list))) {
+		rc = check_spares(job, name, sentence, sentence_bytes);
+		free(name);
+	}
+	return rc;
+}
+
 static int resolve_locked(const struct osp_seam_job *job, const struct osp_request *request,
 			  struct osp_effective *effective, char *sentence, size_t sentence_bytes)
 {
 	struct osp_error error = {0};
 	struct osp_policy policy;
+	struct osp_size size;
 	char buffer[256];
 	const char *partition = partition_name(job->partition, buffer, sizeof(buffer));
 	int rc;
 
-	if (job->spares && check_spares(job, partition, sentence, sentence_bytes))
+	if (job->spares && check_spares_everywhere(job, sentence, sentence_bytes))
 		return -1;
 	policy = policy_of(job, partition);
-	if (osp_request_resolve(request, &policy, partition, job->min_nodes, effective, &error)) {
+	if (policy.gang_always)
+		size = size_of(job);
+	else
+		size = (struct osp_size){job->min_nodes, job->max_nodes};
+	if (osp_request_resolve(request, &policy, partition, &size, effective, &error)) {
 		snprintf(sentence, sentence_bytes, "%s", error.text);
 		return -1;
 	}
-	if (effective->mode == OSP_MODE_OFF)
+	if (effective->mode == OSP_MODE_OFF || effective->if_large)
 		return 0;
 	rc = check_level(effective, sentence, sentence_bytes);
+	if (rc == 0)
+		rc = shadow_groups_translate(job, partition_named(partition), effective, sentence,
+					     sentence_bytes);
 	if (rc == 0 && effective->mode == OSP_MODE_ENFORCE)
 		rc = check_loosening(&policy, effective, partition, sentence, sentence_bytes);
 	if (rc == 0 && effective->mode == OSP_MODE_ENFORCE)
@@ -305,22 +521,27 @@ static int resolve_locked(const struct osp_seam_job *job, const struct osp_reque
 	return rc;
 }
 
-static int resolve(const struct osp_seam_job *job, const struct osp_request *request,
+static int resolve(const struct osp_seam_job *asked, const struct osp_request *request,
 		   struct osp_effective *effective, char *sentence, size_t sentence_bytes)
 {
+	char *partitions = asked->partition ? each_once(asked->partition) : NULL;
+	struct osp_seam_job job = *asked;
 	int rc;
 
+	if (partitions)
+		job.partition = partitions;
 	sentence[0] = '\0';
 	pthread_rwlock_rdlock(&shadow_lock);
 	pthread_mutex_lock(&seam_mutex);
 	if (shadow_state.config) {
-		rc = resolve_locked(job, request, effective, sentence, sentence_bytes);
+		rc = resolve_locked(&job, request, effective, sentence, sentence_bytes);
 	} else {
 		snprintf(sentence, sentence_bytes, "Onespine has not read its policy yet");
 		rc = -1;
 	}
 	pthread_mutex_unlock(&seam_mutex);
 	pthread_rwlock_unlock(&shadow_lock);
+	free(partitions);
 	return rc;
 }
 
@@ -329,7 +550,7 @@ static int resolve(const struct osp_seam_job *job, const struct osp_request *req
 /* Writes OSP_EFFECTIVE into the record's spank_job_env, in place of an older one. */
 static void write_effective(job_record_t *job, const struct osp_effective *effective)
 {
-	char value[160];
+	char value[OSP_EFFECTIVE_BYTES];
 	size_t prefix = strlen(OSP_EFFECTIVE);
 	char *entry = NULL;
 	uint32_t at;
@@ -350,19 +571,54 @@ static void write_effective(job_record_t *job, const struct osp_effective *effec
 	job->spank_job_env[at] = entry;
 }
 
+static bool is_sound(const job_record_t *job)
+{
+	return job && job->magic == JOB_MAGIC && job->details;
+}
+
+/* As job_submit has written them. */
+static uint32_t spares_of(const job_record_t *job)
+{
+	const char *spares = shadow_spank_value(job, OSP_EFFECTIVE_SPARES);
+
+	return spares ? (uint32_t)strtoul(spares, NULL, 10) : 0;
+}
+
+static void describe_job(const job_record_t *job, struct osp_seam_job *described)
+{
+	const __typeof__(*job->details) *details = job->details;
+	uint32_t most = details->max_nodes;
+
+	*described = (struct osp_seam_job){
+		.partition = job->partition,
+		.required_nodes = details->req_nodes,
+		.excluded_nodes = details->exc_nodes,
+		.min_nodes = details->min_nodes,
+		.max_nodes = most < NO_VAL ? most : 0,
+		.tasks = details->num_tasks != NO_VAL ? details->num_tasks : 0,
+		.tasks_per_node = details->ntasks_per_node,
+		.cpus = details->overcommit ? 0 : details->min_cpus,
+		.tres_per_job = job->tres_per_job,
+		.tres_per_node = job->tres_per_node,
+		.tres_per_task = job->tres_per_task,
+		.components_before = job->het_job_id ? job->het_job_offset : 0,
+		.spares = spares_of(job),
+	};
+	shadow_job_shape(job, &described->shape);
+}
+
 static int set_checked(job_record_t *job, const struct osp_request *request, char *sentence,
 		       size_t sentence_bytes)
 {
-	struct osp_seam_job asked = {
-		.partition = job->partition,
-		.required_nodes = job->details->req_nodes,
-		.excluded_nodes = job->details->exc_nodes,
-		.min_nodes = shadow_least_nodes(job, job->details->min_nodes),
-	};
+	struct osp_seam_job asked;
 	struct osp_effective effective;
 
+	describe_job(job, &asked);
 	if (resolve(&asked, request, &effective, sentence, sentence_bytes) != 0)
 		return ESLURM_REQUESTED_NODE_CONFIG_UNAVAILABLE;
+	if (effective.mode != OSP_MODE_OFF &&
+	    osp_conflict_find(&asked.shape, OSP_CONFLICTS_ALL, false, sentence, sentence_bytes))
+		return ESLURM_NOT_SUPPORTED;
 	effective.origin = OSP_FROM_SET;
 	write_effective(job, &effective);
 	if (effective.mode != OSP_MODE_OFF) {
@@ -384,7 +640,7 @@ static int set(struct job_record *record, uid_t uid, const struct osp_request *r
 	job_record_t *job = record;
 
 	sentence[0] = '\0';
-	if (!job || job->magic != JOB_MAGIC || !job->details) {
+	if (!is_sound(job)) {
 		snprintf(sentence, sentence_bytes, "there is no such job any more");
 		return ESLURM_INVALID_JOB_ID;
 	}
@@ -403,8 +659,106 @@ static int set(struct job_record *record, uid_t uid, const struct osp_request *r
 	return set_checked(job, request, sentence, sentence_bytes);
 }
 
+/* --- scontrol update ------------------------------------------------------------------------- */
+
+/* The request as the user said it last. What a policy made of a job is for the policy to make again. */
+static bool request_of(const job_record_t *job, struct osp_request *request)
+{
+	const char *stored = shadow_spank_value(job, OSP_EFFECTIVE);
+	bool readable;
+	struct osp_effective effective = {.origin = OSP_FROM_OPTION};
+
+	*request = (struct osp_request){
+		.asked = OSP_ASKED_NOTHING, .origin = OSP_FROM_POLICY, .relax_s = -1};
+	if (stored && osp_effective_parse(stored, &effective) != 0)
+		return false;
+	if (effective.origin == OSP_FROM_OPTION && shadow_option(job, request, &readable)) {
+		request->origin = OSP_FROM_OPTION;
+		/* as it was worked out: what is stored is not written anew */
+		if (*effective.layout) {
+			memcpy(request->layout, effective.layout, sizeof(request->layout));
+			memcpy(request->segments, effective.segments, sizeof(request->segments));
+		}
+		return readable;
+	}
+	if (!stored || effective.origin == OSP_FROM_POLICY)
+		return true;
+	request->origin = effective.origin;
+	request->asked = effective.mode == OSP_MODE_OFF ? OSP_ASKED_OFF : OSP_ASKED_GANG;
+	memcpy(request->level, effective.level, sizeof(request->level));
+	request->domains_max = effective.domains_max;
+	memcpy(request->segments, effective.segments, sizeof(request->segments));
+	memcpy(request->layout, effective.layout, sizeof(request->layout));
+	memcpy(request->keep, effective.keep, sizeof(request->keep));
+	request->relax_s = effective.relax_s < 0 ? OSP_RELAX_NEVER : effective.relax_s;
+	return true;
+}
+
+static bool describe(struct job_record *record, struct osp_seam_job *described,
+		     struct osp_request *request)
+{
+	const job_record_t *job = record;
+
+	if (!is_sound(job) || !IS_JOB_PENDING(job) || !request_of(job, request))
+		return false;
+	describe_job(job, described);
+	return true;
+}
+
+/* What the job that grows is held to with so many nodes. */
+static bool held_when_grown(job_record_t *job, uint32_t nodes, struct osp_effective *effective)
+{
+	static const struct osp_request nothing = {.asked = OSP_ASKED_NOTHING, .relax_s = -1};
+	const struct osp_policy *policy;
+	struct osp_size size = {nodes, nodes};
+
+	if (shadow_gang_request(job, effective) && !effective->if_large)
+		return effective->mode == OSP_MODE_ENFORCE;
+	if (!shadow_state.config)
+		return false;
+	policy = osp_config_policy(shadow_state.config, job->partition);
+	return osp_policy_promises(policy) &&
+	       osp_request_resolve(&nothing, policy, NULL, &size, effective, NULL) == 0 &&
+	       effective->mode == OSP_MODE_ENFORCE;
+}
+
+static int merge(struct job_record *record, char *sentence, size_t sentence_bytes)
+{
+	job_record_t *job = record, *grown;
+	struct osp_effective effective;
+	struct osp_nodeset *nodes, *own;
+	int rc = 0;
+
+	if (!is_sound(job) || !job->details->expanding_jobid || !job->node_bitmap)
+		return 0;
+	grown = find_job_record(job->details->expanding_jobid);
+	if (!is_sound(grown) || !grown->node_bitmap || !shadow_state.topology)
+		return 0;
+	nodes = osp_nodeset_new(shadow_state.node_count);
+	own = osp_nodeset_new(shadow_state.node_count);
+	if (nodes && own) {
+		shadow_from_bitmap(nodes, grown->node_bitmap);
+		shadow_from_bitmap(own, job->node_bitmap);
+		osp_nodeset_or(nodes, own);
+		if (held_when_grown(grown, osp_nodeset_count(nodes), &effective) &&
+		    !shadow_gang_together(grown, &effective, nodes))
+			rc = -1;
+	}
+	if (rc)
+		snprintf(sentence, sentence_bytes,
+			 "job %u is a gang on %s %s, and with the nodes of job %u it would not be",
+			 grown->job_id,
+			 shadow_in_parts(&effective) ? "segments or domains of" : "one",
+			 effective.level, job->job_id);
+	free(nodes);
+	free(own);
+	return rc;
+}
+
 const struct osp_seam shadow_seam = {
 	.version = OSP_VERSION,
 	.resolve = resolve,
 	.set = set,
+	.describe = describe,
+	.merge = merge,
 };

@@ -15,6 +15,7 @@
 #include "slurm/slurm.h"
 #include "slurm/slurm_errno.h"
 #include "src/slurmctld/slurmctld.h"
+#include "src/slurmctld/licenses.h"
 #include "src/slurmctld/locks.h"
 #include "src/common/bitstring.h"
 #include "src/common/list.h"
@@ -24,14 +25,22 @@
 #include "src/common/xstring.h"
 
 #define OSP_SLURM_INTERNAL
-#include "sched/slurm_compat.h"
+#include "host/slurm_compat.h"
+
+/* When slurmctld took control; 0 while it stands by. No header of Slurm's names it. */
+extern time_t control_time;
 
 #pragma weak cg_node_bitmap
+#pragma weak control_time
 #pragma weak default_part_loc
 #pragma weak idle_node_bitmap
 #pragma weak job_list
 #pragma weak last_job_update
+#pragma weak last_node_update
 #pragma weak node_record_count
 #pragma weak node_record_table_ptr
+#pragma weak rs_node_bitmap
+#pragma weak slurmctld_config
+#pragma weak slurmctld_primary
 
 #endif

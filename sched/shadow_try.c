@@ -69,34 +69,66 @@ static void drop_marks(struct job_marks *marks)
 #endif
 }
 
-struct overlap {
+/* Jobs of the call's candidates that one question may preempt. */
+struct wanted {
+	const struct osp_victims *victims;
+	const job_record_t *gang;
 	bitstr_t *bitmap;
 	osp_list_t *found;
 };
 
-static int append_if_overlapping(void *item, void *context)
+static int overlaps(void *item, void *context)
+{
+	const job_record_t *component = item;
+	bitstr_t *bitmap = context;
+
+	return component->node_bitmap && bit_overlap_any(component->node_bitmap, bitmap);
+}
+
+/* Of a heterogeneous job the leader alone is a candidate, wherever it stands
+ * (job_overlap_and_running() in job_mgr.c); of licenses who holds them is, from 24.11 on. */
+static bool is_in_the_way(job_record_t *other, const struct wanted *wanted)
+{
+	bool here = other->het_job_list
+			    ? list_find_first(other->het_job_list, overlaps, wanted->bitmap) != NULL
+			    : overlaps(other, wanted->bitmap);
+
+	return here || OSP_HOLDS_LICENSES_OF(other, wanted->gang);
+}
+
+static bool is_listed(const job_record_t *other, const struct osp_victims *victims)
+{
+	for (uint32_t i = 0; i < victims->count; i++) {
+		if (victims->listed[i].job == other->job_id &&
+		    victims->listed[i].started_s == other->start_time)
+			return true;
+	}
+	return victims->all;
+}
+
+static int append_if_wanted(void *item, void *context)
 {
 	job_record_t *other = item;
-	struct overlap *overlap = context;
+	struct wanted *wanted = context;
 
-	if (other->node_bitmap && bit_overlap_any(other->node_bitmap, overlap->bitmap))
-		list_append(overlap->found, other);
+	if (is_listed(other, wanted->victims) && is_in_the_way(other, wanted))
+		list_append(wanted->found, other);
 	return 0;
 }
 
 /* A list of our own: Slurm sorts the list that it is given and marks the jobs of every domain in
  * it. */
-static osp_list_t *overlapping_candidates(const struct shadow_call *call)
+static osp_list_t *candidates_for(const struct shadow_call *call, const struct osp_victims *victims)
 {
-	struct overlap overlap = {call->bitmap, NULL};
+	struct wanted wanted = {victims, call->job, call->bitmap, NULL};
 
-	if (!call->candidates)
+	if (!call->candidates || (!victims->all && !victims->count))
 		return NULL;
-	overlap.found = list_create(NULL);
-	list_for_each(call->candidates, append_if_overlapping, &overlap);
-	if (!list_count(overlap.found))
-		FREE_NULL_LIST(overlap.found);
-	return overlap.found;
+	wanted.found = list_create(NULL);
+	list_for_each(call->candidates, append_if_wanted, &wanted);
+	if (!list_count(wanted.found))
+		FREE_NULL_LIST(wanted.found);
+	return wanted.found;
 }
 
 /* Hands the jobs to preempt to the caller of the outermost call. */
@@ -110,35 +142,107 @@ static void hand_over(struct shadow_call *call, osp_list_t **jobs)
 	FREE_NULL_LIST(*jobs);
 }
 
-bool shadow_try(struct shadow_call *call, const struct osp_nodeset *nodes, bool preempt,
-		bool now_only)
+/* Whether a start is no later than the first moment that was asked about. */
+static bool is_first_moment(const struct shadow_call *call)
 {
-	job_record_t *job = call->job;
-	struct job_marks marks;
-	osp_list_t *candidates, *preempted = NULL;
-	bitstr_t *before = bit_copy(call->bitmap);
+	int64_t start_s = call->job->start_time;
 
-	save_marks(&marks, job);
-	shadow_to_bitmap(call->bitmap, nodes);
-	bit_and(call->bitmap, before);
-	candidates = preempt ? overlapping_candidates(call) : NULL;
-	if (now_only)
+	return start_s <= time(NULL) || start_s <= OSP_SLOT_START_S(&call->tail);
+}
+
+/* One call of Slurm's function with the bitmap as it stands. */
+static bool call_slurm(struct shadow_call *call, const struct osp_question *question,
+		       osp_list_t **preempted)
+{
+	osp_list_t *candidates = candidates_for(call, &question->victims);
+	job_record_t *job = call->job;
+
+	if (question->mode == OSP_ASK_FIRST)
 		job->bit_flags |= TEST_NOW_ONLY;
 	call->rc = shadow_slurm_job_test(
 		job, call->bitmap, call->min_nodes, call->max_nodes, call->req_nodes, call->mode,
-		candidates, call->preempted ? &preempted : NULL, OSP_JOB_TEST_TAIL(&call->tail));
+		candidates, call->preempted ? preempted : NULL, OSP_JOB_TEST_TAIL(&call->tail));
 	FREE_NULL_LIST(candidates);
-	if (call->rc == SLURM_SUCCESS) {
-		job->bit_flags = marks.bit_flags;
-		drop_marks(&marks);
-		hand_over(call, &preempted);
-	} else {
-		restore_marks(&marks, job);
-		bit_copybits(call->bitmap, before);
-		FREE_NULL_LIST(preempted);
-	}
-	FREE_NULL_BITMAP(before);
+	/* With jobs to preempt it looks further than it was asked to (24.11 on, job_test.c). */
+	if (call->rc == SLURM_SUCCESS && question->mode == OSP_ASK_FIRST && !is_first_moment(call))
+		call->rc = OSP_ERROR_NO_DOMAIN;
 	return call->rc == SLURM_SUCCESS;
+}
+
+/* What one call needs to be undone. */
+struct attempt {
+	struct job_marks marks;
+	bitstr_t *before;
+	osp_list_t *preempted;
+};
+
+static void begin_attempt(struct attempt *attempt, const struct shadow_call *call)
+{
+	save_marks(&attempt->marks, call->job);
+	attempt->before = bit_copy(call->bitmap);
+	attempt->preempted = NULL;
+}
+
+/* Keeps Slurm's answer, or puts everything back; returns `yes`. */
+static bool end_attempt(struct attempt *attempt, struct shadow_call *call, bool yes)
+{
+	if (yes) {
+		call->job->bit_flags = attempt->marks.bit_flags;
+		drop_marks(&attempt->marks);
+		hand_over(call, &attempt->preempted);
+	} else {
+		restore_marks(&attempt->marks, call->job);
+		bit_copybits(call->bitmap, attempt->before);
+		FREE_NULL_LIST(attempt->preempted);
+	}
+	FREE_NULL_BITMAP(attempt->before);
+	return yes;
+}
+
+bool shadow_try(struct shadow_call *call, const struct osp_question *question)
+{
+	struct attempt attempt;
+
+	begin_attempt(&attempt, call);
+	shadow_to_bitmap(call->bitmap, question->nodes);
+	bit_and(call->bitmap, attempt.before);
+	return end_attempt(&attempt, call, call_slurm(call, question, &attempt.preempted));
+}
+
+bool shadow_try_whom(struct shadow_call *call, const struct osp_question *question,
+		     struct osp_nodeset *taken)
+{
+	bool ever = question->mode == OSP_ASK_WHO_EVER;
+	const struct osp_question asked = {.mode = ever ? OSP_ASK_EVER : OSP_ASK_FIRST};
+	uint16_t mode = call->mode;
+	struct attempt attempt;
+	bool yes;
+
+	begin_attempt(&attempt, call);
+	shadow_to_bitmap(call->bitmap, question->nodes);
+	bit_and(call->bitmap, attempt.before);
+	call->mode = ever ? SELECT_MODE_TEST_ONLY : SELECT_MODE_WILL_RUN;
+	yes = call_slurm(call, &asked, &attempt.preempted);
+	call->mode = mode;
+	if (yes)
+		shadow_from_bitmap(taken, call->bitmap);
+	end_attempt(&attempt, call, false);
+	return yes;
+}
+
+bool shadow_try_if(struct shadow_call *call, shadow_accept_f *accept, const void *context)
+{
+	const struct osp_question question = {.mode = OSP_ASK_WHEN, .victims = {.all = true}};
+	struct attempt attempt;
+	bool yes;
+
+	begin_attempt(&attempt, call);
+	yes = call_slurm(call, &question, &attempt.preempted);
+	if (yes && !accept(call, context)) {
+		free_job_resources(&call->job->job_resrcs); /* that the success has built */
+		yes = false;
+	}
+	return end_attempt(&attempt, call, yes);
 }
 
 int64_t shadow_call_elapsed_ms(const struct shadow_call *call)

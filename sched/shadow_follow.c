@@ -1,0 +1,405 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * shadow_follow.c - a thread that puts a changed topology file in force
+ *
+ * It reads the file and lays it over Slurm's nodes beside what is in force, and exchanges the two while it
+ * holds Slurm's node write lock and then shadow_lock, in this order. It keeps no pointer into Slurm's
+ * records: 22.05 makes them anew when it is reconfigured. What has changed since it began (the generation)
+ * voids what it has done.
+ *
+ * Where slurmctld ends, or leaves its place to a new process, it saves its state only if nobody holds a lock
+ * of its own at that time: so none is taken any more from then on, nor kept.
+ *
+ * slurmctld ends with exit() while this runs, and calls fini() in builds for finding leaks alone. So nothing
+ * that it uses may be torn down by exit(), and it waits for nothing but its file descriptor, Slurm's locks and
+ * the file.
+ */
+#include "sched/shadow.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+/* A look costs a stat(). A changed file is to be in force within 5 s. */
+#define LOOK_EVERY_MS 1000
+
+static pthread_t thread;
+static bool running; /* read and written by the thread that calls node_init and fini alone */
+static int wake_file = -1;
+static atomic_bool stopping;
+
+/* A changed file is exchanged at once, and another change of it no sooner than after so many looks: each
+ * exchange has backfill begin anew. */
+#define LOOKS_AFTER_EXCHANGE 2
+
+/* Told that a file does not settle after so many looks. */
+#define LOOKS_UNSETTLED 10
+
+/* What is remembered from look to look. */
+static struct {
+	struct osp_file_mark before; /* how the file stood */
+	struct osp_file_mark
+		unlaid; /* this one could not be laid over the nodes of that generation */
+	uint64_t unlaid_generation;
+	uint32_t rest;	    /* looks that read nothing, after an exchange */
+	uint32_t unsettled; /* looks in a row at a file that is being written */
+	int cause;	    /* told already why it cannot be read */
+} follower;
+
+/* --- slurmctld's own state ------------------------------------------------------------------- */
+
+static bool is_ending(void)
+{
+	return &slurmctld_config &&
+	       __atomic_load_n(&slurmctld_config.shutdown_time, __ATOMIC_RELAXED);
+}
+
+/* A standby controller, which may have been in control before. */
+static bool stands_by(void)
+{
+	return &slurmctld_primary && &control_time && !slurmctld_primary &&
+	       !__atomic_load_n(&control_time, __ATOMIC_RELAXED);
+}
+
+/* False, without the lock, where slurmctld is ending. */
+static bool lock_unless_ending(slurmctld_lock_t lock)
+{
+	if (is_ending())
+		return false;
+	lock_slurmctld(lock);
+	if (!is_ending())
+		return true;
+	unlock_slurmctld(lock);
+	return false;
+}
+
+/* --- what it begins with --------------------------------------------------------------------- */
+
+/* How things stood when a look began. */
+struct glance {
+	char path[PATH_MAX];
+	char copy[PATH_MAX];
+	struct osp_file_mark mark;
+	bool fresh; /* the mark may be another file's by now */
+	uint64_t generation;
+};
+
+static void take_glance(struct glance *glance)
+{
+	pthread_rwlock_rdlock(&shadow_lock);
+	memcpy(glance->path, shadow_topology_file.path, sizeof(glance->path));
+	memcpy(glance->copy, shadow_topology_file.copy, sizeof(glance->copy));
+	glance->mark = shadow_topology_file.mark;
+	glance->fresh = shadow_topology_file.fresh;
+	glance->generation = shadow_state.generation;
+	pthread_rwlock_unlock(&shadow_lock);
+}
+
+/* The names of Slurm's nodes, copied; NULL for a place without one. */
+struct names {
+	const char **name;
+	char *bytes;
+	uint32_t count;
+};
+
+static void free_names(struct names *names)
+{
+	free(names->name);
+	free(names->bytes);
+}
+
+/* With Slurm's node lock for reading. */
+static bool fill_names(struct names *names)
+{
+	size_t bytes = 1, at = 0;
+	int count = node_record_table_ptr ? node_record_count : 0;
+
+	for (int n = 0; n < count; n++)
+		bytes += node_record_table_ptr[n] ? strlen(node_record_table_ptr[n]->name) + 1 : 0;
+	names->count = (uint32_t)count;
+	names->name = calloc((size_t)count + 1, sizeof(*names->name));
+	names->bytes = malloc(bytes);
+	if (!names->name || !names->bytes)
+		return false;
+	for (int n = 0; n < count; n++) {
+		const node_record_t *node = node_record_table_ptr[n];
+		size_t length = node ? strlen(node->name) + 1 : 0;
+
+		if (!node)
+			continue;
+		names->name[n] = memcpy(names->bytes + at, node->name, length);
+		at += length;
+	}
+	return true;
+}
+
+/* False as well where the node table is another one than at the glance, or there is none. */
+static bool copy_names(struct names *names, const struct glance *glance)
+{
+	slurmctld_lock_t reading = {.node = READ_LOCK};
+	bool good;
+
+	if (!lock_unless_ending(reading))
+		return false;
+	pthread_rwlock_rdlock(&shadow_lock);
+	good = shadow_state.generation == glance->generation;
+	pthread_rwlock_unlock(&shadow_lock);
+	good = good && fill_names(names) && names->count;
+	unlock_slurmctld(reading);
+	return good;
+}
+
+/* --- another topology ------------------------------------------------------------------------ */
+
+/* With shadow_lock for writing. */
+static void keep_mark(const struct osp_file_mark *mark)
+{
+	shadow_topology_file.mark = *mark;
+	shadow_topology_file.fresh = false;
+}
+
+/* A file that says what is in force: nothing else has to know. */
+static bool exchange_file(struct shadow_exchange *other, const struct osp_file_mark *mark)
+{
+	bool done;
+
+	pthread_rwlock_wrlock(&shadow_lock);
+	done = shadow_state_exchange_read(other);
+	if (done)
+		keep_mark(mark);
+	pthread_rwlock_unlock(&shadow_lock);
+	return done;
+}
+
+/* Exchanges what is in force and what was read; backfill looks again at all jobs that wait. */
+static bool exchange(struct shadow_exchange *other, const struct osp_file_mark *mark)
+{
+	slurmctld_lock_t writing = {.node = WRITE_LOCK};
+	bool done;
+
+	if (!lock_unless_ending(writing))
+		return false;
+	pthread_rwlock_wrlock(&shadow_lock);
+	done = shadow_state_exchange(other);
+	if (done) {
+		keep_mark(mark);
+		last_node_update = time(NULL);
+	}
+	pthread_rwlock_unlock(&shadow_lock);
+	unlock_slurmctld(writing);
+	return done;
+}
+
+/* Not laid again before the file or the nodes are others, except where memory ran out. */
+static void tell_not_laid(const struct glance *glance, const struct osp_found_topology *found,
+			  const char *why, int cause)
+{
+	if (cause != ENOMEM || follower.cause != ENOMEM)
+		error("onespine: cannot lay %s over Slurm's nodes: %s; the last good topology "
+		      "stays in force",
+		      glance->path, why);
+	follower.cause = cause == ENOMEM ? ENOMEM : 0;
+	if (cause == ENOMEM)
+		return;
+	follower.unlaid = found->mark;
+	follower.unlaid_generation = glance->generation;
+}
+
+static void put_in_force(const struct glance *glance, const struct names *names,
+			 struct osp_found_topology *found)
+{
+	struct shadow_exchange other = {.generation = glance->generation, .read = found->topology};
+	struct osp_error wrong = {.text = ""};
+	char *words = NULL;
+	bool laid, done = false;
+
+	errno = 0;
+	laid = shadow_fabric_lay(&other.fabric, other.read, names->name, names->count, &wrong);
+	if (!laid) {
+		tell_not_laid(glance, found, wrong.text, errno);
+	} else if (exchange_file(&other, &found->mark)) {
+		done = true;
+	} else {
+		words = shadow_topology_words(other.fabric.topology);
+		done = exchange(&other, &found->mark);
+		if (done) {
+			shadow_tell_topology("without a reconfigure, ", words);
+			queue_job_scheduler();
+			follower.rest = LOOKS_AFTER_EXCHANGE;
+		}
+	}
+	if (done)
+		follower.cause = 0;
+	if (done && !is_ending())
+		shadow_keep_good_copy(glance->copy, found->text, found->text_bytes);
+	found->topology = other.read; /* the old one, where they were exchanged */
+	shadow_fabric_free(&other.fabric);
+	free(words);
+}
+
+/* What holds while the file cannot be used. With shadow_lock. */
+static const char *then(void)
+{
+	return shadow_state.read ? "the last good topology stays in force" : "gangs wait";
+}
+
+static void leave_bad(const struct glance *glance, const struct osp_found_topology *found)
+{
+	const char *holds;
+	bool news;
+
+	pthread_rwlock_wrlock(&shadow_lock);
+	holds = then();
+	news = shadow_state.generation == glance->generation &&
+	       osp_file_mark_same(&shadow_topology_file.mark, &glance->mark);
+	if (news)
+		keep_mark(&found->mark);
+	pthread_rwlock_unlock(&shadow_lock);
+	follower.unlaid.seen = false;
+	if (news && !osp_file_mark_same(&found->mark, &glance->mark))
+		shadow_tell_bad_topology(found, holds);
+}
+
+/* Tells once why it cannot be read, and looks again. */
+static void tell_failed(const struct osp_found_topology *found)
+{
+	const char *holds;
+
+	if (follower.cause == found->cause)
+		return;
+	follower.cause = found->cause;
+	pthread_rwlock_rdlock(&shadow_lock);
+	holds = then();
+	pthread_rwlock_unlock(&shadow_lock);
+	shadow_tell_bad_topology(found, holds);
+}
+
+static void count_unsettled(const struct glance *glance)
+{
+	if (++follower.unsettled == LOOKS_UNSETTLED)
+		error("onespine: %s has been written for %d s and is not read before it has "
+		      "stayed the same for one; write another file and rename it",
+		      glance->path, LOOKS_UNSETTLED * LOOK_EVERY_MS / 1000);
+}
+
+/* The file that need not be read again. */
+static const struct osp_file_mark *last_mark(const struct glance *glance)
+{
+	static const struct osp_file_mark none;
+
+	if (follower.unlaid.seen && follower.unlaid_generation == glance->generation)
+		return &follower.unlaid;
+	return glance->fresh ? &none : &glance->mark;
+}
+
+static void use(const struct glance *glance, enum osp_followed followed,
+		struct osp_found_topology *found)
+{
+	struct names names = {.count = 0};
+
+	if (followed != OSP_FOLLOWED_BUSY)
+		follower.unsettled = 0;
+	if (followed == OSP_FOLLOWED_FAILED) {
+		tell_failed(found);
+	} else if (followed == OSP_FOLLOWED_NEW) {
+		if (copy_names(&names, glance))
+			put_in_force(glance, &names, found);
+		free_names(&names);
+	} else if (followed == OSP_FOLLOWED_BAD) {
+		leave_bad(glance, found);
+	} else if (followed == OSP_FOLLOWED_BUSY) {
+		count_unsettled(glance);
+	}
+	if (followed == OSP_FOLLOWED_SAME || followed == OSP_FOLLOWED_BAD)
+		follower.cause = 0;
+}
+
+void shadow_follow_look(void)
+{
+	struct osp_found_topology found;
+	struct glance glance;
+	enum osp_followed followed;
+
+	if (is_ending() || stands_by())
+		return;
+	take_glance(&glance);
+	if (follower.rest) {
+		follower.rest--;
+		follower.before = osp_file_mark(glance.path);
+		return;
+	}
+	followed = osp_follow_settled(glance.path, last_mark(&glance), &follower.before, &found);
+	use(&glance, followed, &found);
+	osp_topology_free(found.topology);
+	free(found.text);
+}
+
+/* --- the thread ------------------------------------------------------------------------------ */
+
+static void *follow(void *unused)
+{
+	struct pollfd wake = {.fd = wake_file, .events = POLLIN};
+
+	(void)unused;
+	while (!atomic_load(&stopping)) {
+		if (poll(&wake, 1, LOOK_EVERY_MS) == 0)
+			shadow_follow_look();
+		else if (wake.revents & POLLNVAL)
+			break;
+	}
+	return NULL;
+}
+
+void shadow_follow_begin(void)
+{
+	sigset_t all, before;
+	int rc;
+
+	if (running)
+		return;
+	atomic_store(&stopping, false);
+	wake_file = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	rc = wake_file < 0 ? errno : 0;
+	if (!rc) {
+		/* slurmctld's signals are for the thread that waits for them */
+		sigfillset(&all);
+		pthread_sigmask(SIG_SETMASK, &all, &before);
+		rc = pthread_create(&thread, NULL, follow, NULL);
+		pthread_sigmask(SIG_SETMASK, &before, NULL);
+	}
+	running = !rc;
+	if (running)
+		return;
+	errno = rc;
+	error("onespine: no thread to follow the topology file: %m; scontrol reconfigure puts a "
+	      "changed one in force");
+	if (wake_file >= 0)
+		close(wake_file);
+	wake_file = -1;
+}
+
+static void end_thread(void)
+{
+	atomic_store(&stopping, true);
+	if (eventfd_write(wake_file, 1) == 0)
+		pthread_join(thread, NULL);
+	close(wake_file);
+	wake_file = -1;
+	running = false;
+}
+
+bool shadow_follows(void)
+{
+	return running;
+}
+
+void shadow_follow_end(void)
+{
+	if (running)
+		end_thread();
+	memset(&follower, 0, sizeof(follower));
+}

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * shadow_places.c - places that may be old, and so are none
+ *
+ * For each of Slurm's nodes the boot is kept for which a cloud told its place (lib/topology/place_age.h). Which
+ * nodes have another one by now is looked at along with their states, once a second; what a gang is given is
+ * looked at once more when it starts. No file is read and no memory taken.
+ */
+#include "sched/shadow.h"
+
+#include <string.h>
+
+#include "lib/topology/place_age.h"
+
+#define ASLEEP                                                                                     \
+	(NODE_STATE_POWERED_DOWN | NODE_STATE_POWERING_DOWN | NODE_STATE_POWERING_UP |             \
+	 NODE_STATE_POWER_DOWN | NODE_STATE_POWER_UP)
+
+int64_t *shadow_places_boots(const struct osp_topology *topology)
+{
+	uint32_t count = osp_topology_node_count(topology);
+	int64_t *boot_s = calloc((size_t)count + 1, sizeof(*boot_s));
+
+	for (uint32_t n = 0; boot_s && n < count; n++)
+		boot_s[n] = osp_place_boot_s(osp_topology_note(topology, n));
+	return boot_s;
+}
+
+bool shadow_places_same(const int64_t *boot_s)
+{
+	return !memcmp(boot_s, shadow_state.place_boot_s,
+		       shadow_state.node_count * sizeof(*boot_s));
+}
+
+bool shadow_place_is_old(uint32_t n)
+{
+	const node_record_t *node = node_record_table_ptr[n];
+
+	return node && osp_place_age(shadow_state.place_boot_s[n], (int64_t)node->boot_time,
+				     !(node->node_state & ASLEEP)) != OSP_PLACE_HOLDS;
+}
+
+void shadow_places_look_at_old(void)
+{
+	struct osp_nodeset *old = shadow_state.old_places;
+
+	for (uint32_t n = osp_nodeset_next(old, 0); n < old->place_count;
+	     n = osp_nodeset_next(old, n + 1)) {
+		if (!shadow_place_is_old(n))
+			osp_nodeset_remove(old, n);
+	}
+}
+
+bool shadow_places_hold(const struct osp_nodeset *nodes)
+{
+	for (uint32_t n = osp_nodeset_next(nodes, 0); n < nodes->place_count;
+	     n = osp_nodeset_next(nodes, n + 1)) {
+		if (shadow_place_is_old(n))
+			return false;
+	}
+	return true;
+}

@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * shadow_promise.c - gangs that need a word before they are placed
+ *
+ * A gang whose stored request this release does not understand waits and says so; so does one that
+ * came under a policy without job_submit and that nothing could keep in one domain. A job whose size
+ * nobody knows yet is left to Slurm, and placed as a gang where Slurm would spread it.
+ */
+#include "sched/shadow.h"
+
+#include <string.h>
+
+#include "lib/policy/effective.h"
+#include "lib/policy/words.h"
+
+static int ask_slurm(struct shadow_call *call)
+{
+	return shadow_slurm_job_test(call->job, call->bitmap, call->min_nodes, call->max_nodes,
+				     call->req_nodes, call->mode, call->candidates, call->preempted,
+				     OSP_JOB_TEST_TAIL(&call->tail));
+}
+
+/* It waits, but is never called impossible: that would hold the job. */
+static int wait_saying(struct shadow_call *call, const struct osp_effective *effective,
+		       const char *words)
+{
+	if (call->mode == SELECT_MODE_TEST_ONLY)
+		return ask_slurm(call);
+	/* The main scheduler asks for no heterogeneous job: backfill's call must say it too. */
+	if (call->mode == SELECT_MODE_RUN_NOW || call->job->het_job_id)
+		shadow_gang_says(call->job, effective, NULL, NULL, words);
+	return OSP_ERROR_NO_DOMAIN;
+}
+
+/*
+ * Only jobs that job_submit did not judge under this policy have a conflict. A heterogeneous job that
+ * may stay small is left to shadow_gang_started().
+ */
+static bool cannot_stay_together(const job_record_t *job, const struct osp_effective *effective,
+				 char *words, size_t words_bytes)
+{
+	static const char waits[] = "waits: ";
+	struct osp_shape shape;
+
+	if (effective->origin != OSP_FROM_POLICY)
+		return false;
+	shadow_job_shape(job, &shape);
+	if (effective->if_large)
+		shape.heterogeneous = false;
+	memcpy(words, waits, sizeof(waits));
+	return osp_conflict_find(&shape, OSP_CONFLICTS_THAT_SPLIT, true, words + strlen(waits),
+				 words_bytes - strlen(waits));
+}
+
+/* --- gangs that are ones only when they are large -------------------------------------------- */
+
+/* What an answer of Slurm's must be to be taken. */
+struct terms {
+	const struct osp_effective *effective;
+	bool small_only;
+	time_t before; /* it must start earlier; 0: whenever */
+};
+
+static bool is_acceptable(const struct shadow_call *call, const void *context)
+{
+	const struct terms *terms = context;
+	struct osp_nodeset *nodes;
+	bool together;
+
+	if (terms->before && call->job->start_time >= terms->before)
+		return false;
+	if ((uint32_t)bit_set_count(call->bitmap) < terms->effective->from_nodes)
+		return true;
+	nodes = terms->small_only || !shadow_state.topology
+			? NULL
+			: osp_nodeset_new(shadow_state.node_count);
+	if (!nodes)
+		return false;
+	shadow_from_bitmap(nodes, call->bitmap);
+	together = shadow_gang_together(call->job, terms->effective, nodes);
+	free(nodes);
+	return together;
+}
+
+/* Fewer nodes than make a gang, anywhere: the policy promises nothing of these. */
+static bool start_small(struct shadow_call *call, const struct osp_effective *effective,
+			time_t before)
+{
+	struct terms terms = {.effective = effective, .small_only = true, .before = before};
+	uint32_t max_nodes = call->max_nodes, req_nodes = call->req_nodes;
+	uint32_t most = effective->from_nodes - 1;
+	bool started;
+
+	if (effective->from_nodes <= 1 || shadow_least_nodes(call->job, call->min_nodes) > most)
+		return false;
+	call->max_nodes = max_nodes < most ? max_nodes : most;
+	call->req_nodes = req_nodes < most ? req_nodes : most;
+	started = shadow_try_if(call, is_acceptable, &terms);
+	call->max_nodes = max_nodes;
+	call->req_nodes = req_nodes;
+	return started;
+}
+
+/* In one domain, or where that starts later (or not at all) with fewer nodes than make a gang. */
+static int place_or_start_small(struct shadow_call *call, const struct osp_effective *effective)
+{
+	bitstr_t *given = bit_copy(call->bitmap), *placed = NULL;
+	int rc = shadow_choose(call, effective);
+	time_t start = call->job->start_time;
+
+	if (rc == SLURM_SUCCESS && (call->mode != SELECT_MODE_WILL_RUN || start <= time(NULL))) {
+		FREE_NULL_BITMAP(given);
+		return rc;
+	}
+	if (rc == SLURM_SUCCESS)
+		placed = bit_copy(call->bitmap);
+	bit_copybits(call->bitmap, given);
+	if (start_small(call, effective, placed ? start : 0)) {
+		rc = SLURM_SUCCESS;
+	} else if (placed) {
+		bit_copybits(call->bitmap, placed);
+		call->job->start_time = start;
+	}
+	FREE_NULL_BITMAP(given);
+	FREE_NULL_BITMAP(placed);
+	return rc;
+}
+
+/* Slurm's own choice, unless it would be a gang on several domains. */
+static int place_if_large(struct shadow_call *call, const struct osp_effective *effective)
+{
+	struct terms terms = {.effective = effective};
+
+	if (call->mode == SELECT_MODE_TEST_ONLY)
+		return ask_slurm(call);
+	if (shadow_try_if(call, is_acceptable, &terms))
+		return SLURM_SUCCESS;
+	return call->rc == SLURM_SUCCESS ? place_or_start_small(call, effective) : call->rc;
+}
+
+int shadow_place_gang(struct shadow_call *call, const struct osp_effective *effective)
+{
+	char words[2 * OSP_WORDS_BYTES];
+
+	if (effective->mode != OSP_MODE_ENFORCE)
+		return shadow_choose(call, effective);
+	if (effective->unread[0])
+		return wait_saying(call, effective,
+				   osp_effective_waits(effective, words, sizeof(words)));
+	if (cannot_stay_together(call->job, effective, words, sizeof(words)))
+		return wait_saying(call, effective, words);
+	if (effective->if_large)
+		return place_if_large(call, effective);
+	if (effective->from_nodes > 1 && call->mode != SELECT_MODE_TEST_ONLY)
+		return place_or_start_small(call, effective);
+	return shadow_choose(call, effective);
+}

@@ -1,0 +1,386 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * shadow_request.c - what a job is held to: its own request, and what the policy promises
+ *
+ * Looked at anew in each call, because scontrol update, a reconfigure and the end of another job
+ * change it.
+ */
+#include "sched/shadow.h"
+
+#include <string.h>
+
+#include "lib/base/hash.h"
+#include "lib/policy/effective.h"
+#include "lib/policy/request_parts.h"
+
+/* --- its size and shape ---------------------------------------------------------------------- */
+
+uint32_t shadow_least_nodes(const job_record_t *job, uint32_t min_nodes)
+{
+	const __typeof__(*job->details) *details = job->details;
+	uint32_t tasks = details->num_tasks != NO_VAL ? details->num_tasks : 0;
+
+	return osp_least_nodes(min_nodes ? min_nodes : 1, tasks, details->ntasks_per_node);
+}
+
+/* True when no `nodes` of these nodes have so many CPUs. Ends at the first node that is large enough. */
+static bool cpus_need_more(bitstr_t *bitmap, uint64_t cpus, uint64_t nodes)
+{
+	int last = bitmap ? bit_fls(bitmap) : -1;
+	bool any = false;
+
+	for (int n = last < 0 ? 0 : bit_ffs(bitmap); n <= last; n++) {
+		const node_record_t *node = bit_test(bitmap, n) ? node_record_table_ptr[n] : NULL;
+
+		if (!node)
+			continue;
+		any = true;
+		if (node->cpus * nodes >= cpus)
+			return false;
+	}
+	return any;
+}
+
+/* The same for GPUs, of which each node may have another number. */
+static bool gpus_need_more(bitstr_t *bitmap, uint64_t gpus, uint64_t nodes)
+{
+	uint32_t gpu = gpus ? gres_build_id("gpu") : 0;
+	int last = bitmap && gpus ? bit_fls(bitmap) : -1;
+	bool any = false;
+
+	for (int n = last < 0 ? 0 : bit_ffs(bitmap); n <= last; n++) {
+		const node_record_t *node = bit_test(bitmap, n) ? node_record_table_ptr[n] : NULL;
+
+		if (!node)
+			continue;
+		any = true;
+		if (shadow_node_gres(node, gpu) * nodes >= gpus)
+			return false;
+	}
+	return any;
+}
+
+bool shadow_needs_more_nodes(bitstr_t *bitmap, uint64_t cpus, uint64_t gpus, uint32_t nodes)
+{
+	return cpus_need_more(bitmap, cpus, nodes) || gpus_need_more(bitmap, gpus, nodes);
+}
+
+void shadow_job_shape(const job_record_t *job, struct osp_shape *shape)
+{
+	const __typeof__(*job->details) *details = job->details;
+
+	*shape = (struct osp_shape){
+		.heterogeneous = job->het_job_id != 0,
+		.switches = job->req_switch != 0,
+		.segment = OSP_RECORD_SEGMENT(details) != 0,
+		.segment_flags = OSP_RECORD_SEGMENT_FLAGS(job),
+		.contiguous = details->contiguous != 0,
+		.exclusive_topo = OSP_RECORD_EXCLUSIVE_TOPO(details),
+		.expands = details->expanding_jobid != 0 ||
+			   osp_dependency_expands(details->dependency),
+		.features = details->features,
+		.prefer = details->prefer,
+	};
+}
+
+static struct osp_size own_size(const job_record_t *job)
+{
+	uint32_t most = job->details->max_nodes;
+
+	return (struct osp_size){
+		.least_nodes = shadow_least_nodes(job, job->details->min_nodes),
+		.most_nodes = most < NO_VAL ? most : 0,
+	};
+}
+
+struct components {
+	const part_record_t *partition;
+	struct osp_size size;
+	bool unlimited;
+};
+
+static int add_component(void *item, void *context)
+{
+	const job_record_t *component = item;
+	struct components *all = context;
+	struct osp_size own;
+
+	if (!component->details || component->part_ptr != all->partition)
+		return 0;
+	own = own_size(component);
+	all->size.least_nodes += own.least_nodes;
+	all->size.most_nodes += own.most_nodes;
+	all->unlimited |= !own.most_nodes;
+	return 0;
+}
+
+/* A component counts with the others in its partition. */
+static void add_components(const job_record_t *job, struct osp_size *size)
+{
+	const job_record_t *leader = find_job_record(job->het_job_id);
+	struct components all = {.partition = job->part_ptr};
+
+	if (!leader || !leader->het_job_list)
+		return;
+	list_for_each(leader->het_job_list, add_component, &all);
+	if (all.unlimited)
+		all.size.most_nodes = 0;
+	if (all.size.least_nodes)
+		*size = all.size;
+}
+
+static struct osp_size size_of(const job_record_t *job, uint32_t from_nodes)
+{
+	const __typeof__(*job->details) *details = job->details;
+	struct osp_size size = own_size(job);
+	bitstr_t *nodes = job->part_ptr ? job->part_ptr->node_bitmap : NULL;
+
+	if (job->het_job_id) {
+		add_components(job, &size);
+	} else if (!size.most_nodes && size.least_nodes < from_nodes &&
+		   shadow_needs_more_nodes(nodes, details->overcommit ? 0 : details->min_cpus,
+					   osp_gpus_asked(job->tres_per_job), from_nodes - 1)) {
+		size.least_nodes = from_nodes;
+	}
+	return size;
+}
+
+/* --- the request ----------------------------------------------------------------------------- */
+
+const char *shadow_spank_value(const job_record_t *job, const char *prefix)
+{
+	size_t length = strlen(prefix);
+
+	for (uint32_t i = 0; i < job->spank_job_env_size; i++) {
+		const char *entry = job->spank_job_env[i];
+
+		if (entry && !strncmp(entry, prefix, length))
+			return entry + length;
+	}
+	return NULL;
+}
+
+static void fall_back_to(const struct osp_policy *policy, struct osp_effective *effective)
+{
+	*effective = (struct osp_effective){
+		.mode = OSP_MODE_ENFORCE, .relax_s = -1, .mix_kinds = policy->mix_kinds};
+	snprintf(effective->level, sizeof(effective->level), "%s", policy->level);
+}
+
+bool shadow_option(const job_record_t *job, struct osp_request *request, bool *readable)
+{
+	const char *gang = shadow_spank_value(job, OSP_SPANK_GANG);
+	const struct osp_parts_asked asked = {
+		.domains = shadow_spank_value(job, OSP_SPANK_GANG_DOMAINS),
+		.segments = shadow_spank_value(job, OSP_SPANK_GANG_SEGMENT),
+		.layout = shadow_spank_value(job, OSP_SPANK_GANG_LAYOUT),
+		.keep = shadow_spank_value(job, OSP_SPANK_GANG_KEEP),
+	};
+
+	*readable = true;
+	if (!gang && !osp_parts_are_asked(&asked))
+		return false;
+	if (!gang || !strcmp(gang, "(null)")) /* as Slurm writes an option without a value */
+		gang = "";
+	*readable = osp_request_parse(gang, request, NULL) == 0 &&
+		    osp_request_add_parts(request, &asked, NULL) == 0;
+	return true;
+}
+
+/*
+ * A gang that no job_submit of ours has seen: its option is held to the policy here. Nobody is
+ * there to refuse, so what cannot be read or is not allowed is kept in one domain of the policy's
+ * level; so is a layout, of which nobody has made segments.
+ */
+static bool request_from_option(const job_record_t *job, const struct osp_policy *policy,
+				struct osp_effective *effective)
+{
+	struct osp_request request = {.relax_s = -1};
+	struct osp_size size = own_size(job);
+	bool readable;
+
+	if (!shadow_option(job, &request, &readable))
+		return false;
+	if (!readable || *request.layout ||
+	    osp_request_resolve(&request, policy, NULL, &size, effective, NULL) != 0)
+		fall_back_to(policy, effective);
+	return true;
+}
+
+/* What the job brings itself. A stored request that this release does not understand stays one. */
+static bool request_brought(const job_record_t *job, const struct osp_policy *policy,
+			    struct osp_effective *effective)
+{
+	const char *value;
+
+	if (!job->spank_job_env || !job->spank_job_env_size)
+		return false;
+	value = shadow_spank_value(job, OSP_EFFECTIVE);
+	if (!value)
+		return request_from_option(job, policy, effective);
+	if (osp_effective_parse(value, effective) != 0 && !effective->level[0])
+		snprintf(effective->level, sizeof(effective->level), "%s", policy->level);
+	if (effective->origin == OSP_FROM_POLICY)
+		effective->from_nodes = policy->from_nodes;
+	return true;
+}
+
+bool shadow_looser_than_policy(const struct osp_policy *policy,
+			       const struct osp_effective *effective)
+{
+	const struct osp_topology *topology = shadow_state.topology;
+	int least;
+
+	if (!topology)
+		return false;
+	if (effective->domains_max > 1)
+		return true;
+	if (shadow_sooner_than_policy(policy, effective))
+		return true;
+	least = osp_topology_level(topology, policy->level);
+	if (least < 1) /* the fabric has changed: what the policy means is nowhere now */
+		return strcmp(effective->level, policy->level) != 0;
+	return osp_topology_level(topology, effective->level) > least;
+}
+
+bool shadow_sooner_than_policy(const struct osp_policy *policy,
+			       const struct osp_effective *effective)
+{
+	return effective->relax_s >= 0 &&
+	       (policy->relax_s < 0 || effective->relax_s < policy->relax_s);
+}
+
+/* What the policy makes of a job that asks for nothing. */
+static bool request_of_policy(const job_record_t *job, const struct osp_policy *policy,
+			      struct osp_effective *effective)
+{
+	static const struct osp_request nothing = {.asked = OSP_ASKED_NOTHING, .relax_s = -1};
+	struct osp_size size = size_of(job, policy->from_nodes);
+	char sentence[OSP_ERROR_TEXT_BYTES];
+	struct osp_shape shape;
+
+	if (osp_request_resolve(&nothing, policy, NULL, &size, effective, NULL) != 0 ||
+	    effective->mode == OSP_MODE_OFF)
+		return false;
+	if (effective->mode == OSP_MODE_ENFORCE)
+		return true;
+	shadow_job_shape(job, &shape); /* advice that nobody asked for and nobody could follow */
+	return !osp_conflict_find(&shape, OSP_CONFLICTS_ALL, true, sentence, sizeof(sentence));
+}
+
+/*
+ * A job may have come under a policy without job_submit: it was pending when the policy was switched
+ * on, scontrol update moved or enlarged it, or its size shows only now. Where users may not turn a
+ * gang off the policy has the last word; elsewhere what the job brings has.
+ */
+static bool hold_to_policy(const job_record_t *job, const struct osp_policy *policy,
+			   struct osp_effective *effective, bool brought)
+{
+	bool promises = osp_policy_promises(policy);
+	struct osp_effective least;
+
+	if (!policy->gang_always || policy->mode == OSP_MODE_OFF || (brought && !promises))
+		return brought;
+	if (brought && effective->mode == OSP_MODE_ENFORCE &&
+	    !shadow_looser_than_policy(policy, effective))
+		return true;
+	if (!request_of_policy(job, policy, &least))
+		return brought;
+	*effective = least;
+	return true;
+}
+
+/* Of the partition in which it runs; of several where it may run, what they promise together. */
+static struct osp_policy policy_of(const job_record_t *job)
+{
+	const char *list = job->partition ? job->partition : "";
+	struct osp_policy policy;
+	char name[128];
+	size_t length;
+
+	if (job->part_ptr && !strchr(list, ','))
+		return *osp_config_policy(shadow_state.config, job->part_ptr->name);
+	length = strcspn(list, ",");
+	snprintf(name, sizeof(name), "%.*s", (int)length, list);
+	policy = *osp_config_policy(shadow_state.config, name);
+	while (list[length]) {
+		list += length + 1;
+		length = strcspn(list, ",");
+		snprintf(name, sizeof(name), "%.*s", (int)length, list);
+		osp_policy_add(&policy, osp_config_policy(shadow_state.config, name),
+			       shadow_state.topology);
+	}
+	return policy;
+}
+
+bool shadow_gang_request(job_record_t *job, struct osp_effective *effective)
+{
+	struct osp_policy policy;
+	bool brought;
+
+	if (!shadow_state.config)
+		return false;
+	policy = policy_of(job);
+	brought = request_brought(job, &policy, effective);
+	return hold_to_policy(job, &policy, effective, brought) && effective->mode != OSP_MODE_OFF;
+}
+
+/* Since when the job could have run: its submission, or when its dependencies and --begin let it.
+ */
+static time_t pending_since(const job_record_t *job)
+{
+	time_t submitted = job->details->submit_time, eligible = job->details->begin_time;
+
+	return eligible > submitted ? eligible : submitted;
+}
+
+/* Whether its @TIME has passed. */
+bool shadow_is_relaxed(const job_record_t *job, const struct osp_effective *effective)
+{
+	return effective->relax_s >= 0 && time(NULL) - pending_since(job) >= effective->relax_s;
+}
+
+/* --- what it asks for, as a number ------------------------------------------------------------ */
+
+static uint64_t hash_words_of(uint64_t hash, const char *words)
+{
+	return osp_hash_words(hash, words ? words : "");
+}
+
+static uint64_t hash_partition(uint64_t hash, const part_record_t *partition)
+{
+	if (!partition)
+		return hash;
+	hash = hash_words_of(hash, partition->name);
+	return osp_hash_mix(hash, (uint64_t)partition->max_share << 16 | partition->cr_type);
+}
+
+static uint64_t hash_sizes(uint64_t hash, const __typeof__(*((job_record_t *)0)->details) *details)
+{
+	const uint64_t sizes[] = {
+		details->min_cpus,	  details->max_cpus,	details->min_nodes,
+		details->max_nodes,	  details->pn_min_cpus, details->pn_min_memory,
+		details->cpus_per_task,	  details->num_tasks,	details->ntasks_per_node,
+		details->ntasks_per_tres, details->core_spec,	details->share_res,
+		details->whole_node,	  details->overcommit,	details->contiguous,
+		details->task_dist,
+	};
+
+	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++)
+		hash = osp_hash_mix(hash, sizes[i]);
+	if (details->mc_ptr)
+		hash = osp_hash_bytes(hash, details->mc_ptr, sizeof(*details->mc_ptr));
+	return hash;
+}
+
+uint64_t shadow_request_hash(const job_record_t *job)
+{
+	const char *const lists[] = {
+		job->tres_per_job,  job->tres_per_node, job->tres_per_socket,  job->tres_per_task,
+		job->cpus_per_tres, job->mem_per_tres,	job->details->features};
+	uint64_t hash = hash_sizes(hash_partition(OSP_HASH_START, job->part_ptr), job->details);
+
+	for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++)
+		hash = hash_words_of(hash, lists[i]);
+	return hash ? hash : 1;
+}
