@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * gate_adapters.h - counters of this node's adapters, around a round of the network test
+ *
+ *	/sys/class/net/NAME/statistics		rx_bytes, tx_bytes: all but RDMA
+ *	/sys/class/infiniband/NAME/ports/N	counters/port_rcv_data, port_xmit_data: words of 4 bytes
+ *						(InfiniBand, RoCE)
+ *	.../ports/N/hw_counters, .../hw_counters	rx_bytes, tx_bytes, and the bytes of sends and RDMA
+ *						reads and writes (EFA; older kernels have the second)
+ *	ETHTOOL_GSTATS				*_allowance_exceeded (ENA). With another root than /
+ *						the gate reads /sys/class/net/NAME/ethtool instead
+ *
+ * A gate runs in the host's network namespace, as slurmd does: what a container of a job sends counts
+ * where it leaves the host. A device that is dead may answer late or never, so each reading is done by
+ * a child of its own. One thread.
+ */
+#ifndef OSP_GATE_ADAPTERS_H
+#define OSP_GATE_ADAPTERS_H
+
+#include <stdbool.h>
+#include <sys/socket.h>
+#include <sys/types.h>
+
+#include "lib/gate/gate_traffic.h"
+
+/*
+ * Reads the counters now. `interface` is the one that the round uses: its own, those below it (of a
+ * bond, a VLAN or a bridge) and the RDMA ports of the same devices; "" or one that is not there: those
+ * of all devices. One that cannot be read is marked so.
+ */
+void gate_adapters_read(const char *root, const char *interface,
+			struct osp_gate_adapters *adapters);
+
+/* The interface that has `address`; "" where none has. Returns `name`. */
+const char *gate_adapters_interface(const struct sockaddr_storage *address, char *name,
+				    size_t name_bytes);
+
+/* One reading by a child. */
+struct gate_reading {
+	pid_t child; /* 0: none */
+	int answer;
+	size_t got_bytes;
+	struct osp_gate_adapters adapters; /* count 0 until it has answered */
+	bool done;			   /* it answered, or cannot any more */
+};
+
+void gate_reading_start(struct gate_reading *reading, const char *root, const char *interface);
+
+/* Takes what is there; true when it is done. */
+bool gate_reading_take(struct gate_reading *reading);
+void gate_reading_end(struct gate_reading *reading);
+
+#endif

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * gate_around.h - what went on around a round of the network test: on this node, and on all
+ *
+ * Each node that takes part reads its adapters' counters as the round begins and as its own processes
+ * have ended, and tells the decider. lib/gate/gate_traffic.h decides. One thread.
+ */
+#ifndef OSP_GATE_AROUND_H
+#define OSP_GATE_AROUND_H
+
+#include "lib/gate/gate_message.h"
+#include "gate/gate_adapters.h"
+
+/* On this node, of one round. */
+struct gate_around {
+	struct gate_reading before;
+	struct gate_reading after;
+	bool after_begun;
+	struct osp_gate_own_traffic own; /* so far */
+};
+
+/* Begins a round. `address` is what the round's connections begin at, NULL: any. */
+void gate_around_begin(struct gate_around *around, const char *root,
+		       const struct sockaddr_storage *address);
+
+/* Adds what one process of the round did: it ran from `begun_ns` until now, and is still there or was
+ * not waited for yet. */
+void gate_around_add(struct gate_around *around, const char *root, pid_t child, uint64_t begun_ns,
+		     uint64_t in_bytes, uint64_t out_bytes);
+
+/* All processes of the round have ended: reads the counters again. */
+void gate_around_ended(struct gate_around *around, const char *root,
+		       const struct sockaddr_storage *address);
+
+/* True when both readings are there, and `traffic` says all but the rank. With `late` they are not
+ * waited for. */
+bool gate_around_take(struct gate_around *around, bool late, struct osp_gate_traffic *traffic);
+void gate_around_end(struct gate_around *around);
+
+/* The decider: what the nodes of a round say, by rank. */
+struct gate_arounds {
+	struct osp_gate_traffic *now;  /* of this round; UNREADABLE of who has not told */
+	struct osp_gate_traffic *seen; /* the last that was not quiet, of any round */
+	bool *awaited;
+	uint32_t missing;
+};
+
+/* A round begins with these links; false: out of memory. */
+bool gate_arounds_begin(struct gate_arounds *arounds, const struct osp_gate_link *links,
+			uint32_t count, uint32_t node_count);
+void gate_arounds_put(struct gate_arounds *arounds, const struct osp_gate_traffic *traffic);
+
+/* Marks the links of which an end was not quiet. */
+void gate_arounds_mark(struct gate_arounds *arounds, struct osp_gate_link *links, uint32_t count,
+		       uint32_t node_count);
+void gate_arounds_free(struct gate_arounds *arounds);
+
+/* CLOCK_MONOTONIC */
+uint64_t gate_around_now_ns(void);
+
+#endif

@@ -1,0 +1,262 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* gate_job.c - the job that this Prolog is for, its gang, its policy, and where its nodes are */
+#include "onespine_config.h"
+#include "gate/gate_job.h"
+
+#include <arpa/inet.h>
+#include <dlfcn.h>
+#include <netdb.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "lib/base/hostlist.h"
+#include "lib/base/text.h"
+#include "lib/policy/job_options.h"
+#include "lib/policy/node_policy.h"
+#include "host/files.h"
+#include "host/slurm/slurm_files.h"
+#include "lib/conf/slurm_conf_path.h"
+
+#define DEPTH_WISH	 "SPANK_" OSP_JOB_ENTRY(gang_check)
+#define EFFECTIVE_SPARES "SPANK__ONESPINE_SPARES"
+
+static struct osp_slurm_conf *configuration; /* NULL: there is no file, or it cannot be read */
+
+/* AuthInfo=socket=PATH,ttl=... */
+static void find_munge_socket(struct osp_gate_job *job, const struct osp_slurm_conf *conf)
+{
+	const char *info = osp_slurm_conf_value(conf, "AuthInfo", "");
+	const char *at = strstr(info, "socket=");
+
+	if (at && (at == info || at[-1] == ','))
+		snprintf(job->munge_socket, sizeof(job->munge_socket), "%.*s",
+			 (int)strcspn(at + 7, ","), at + 7);
+}
+
+/* --- onespine.yaml ------------------------------------------------------------------------------ */
+
+/* What says how deep to look must be root's, and nobody else's to write. */
+static int owned_by_root(const char *path, struct osp_error *error)
+{
+	struct stat status;
+
+	if (stat(path, &status) < 0)
+		return osp_error_set(error, "%s cannot be looked at", path);
+	if (status.st_uid != 0 || status.st_mode & (S_IWGRP | S_IWOTH))
+		return osp_error_set(error, "%s must belong to root, and nobody else may write it",
+				     path);
+	return 0;
+}
+
+/* The file or, where it is missing or refused, the built-in values. */
+static int read_config(struct osp_gate_job *job, const char *slurm_conf, struct osp_error *error)
+{
+	struct osp_node_policy found = {.file = NULL};
+	int result = osp_node_policy_read(slurm_conf, OSP_SITE_DIR, &found, &job->refused);
+
+	if (found.file)
+		snprintf(job->config_file, sizeof(job->config_file), "%s", found.file);
+	if (result > 0 && owned_by_root(found.file, &job->refused) == 0)
+		job->config = osp_config_read(job->config_file, found.text, found.text_bytes,
+					      &job->refused);
+	osp_node_policy_free(&found);
+	if (!job->config)
+		job->config = osp_config_read(NULL, "", 0, error);
+	return job->config ? 0 : -1;
+}
+
+/* --- the gang ----------------------------------------------------------------------------------- */
+
+static int read_number(const char *name, uint32_t *number, struct osp_error *error)
+{
+	const char *text = getenv(name);
+	unsigned long value;
+	char *end;
+
+	if (!text)
+		return 0;
+	value = strtoul(text, &end, 10);
+	if (*end || *text < '0' || *text > '9' || value > UINT32_MAX)
+		return osp_error_set(error, "%s=%.40s: a number is expected", name, text);
+	*number = (uint32_t)value;
+	return 0;
+}
+
+static int add_name(const char *name, void *context)
+{
+	struct osp_gate_job *job = context;
+
+	if (job->gang.node_count == OSP_GATE_NODES_MAX || strlen(name) >= OSP_GATE_NAME_BYTES)
+		return 1;
+	job->names[job->gang.node_count] = strdup(name);
+	return job->names[job->gang.node_count++] ? 0 : 1;
+}
+
+static int read_nodes(struct osp_gate_job *job, struct osp_error *error)
+{
+	const char *list = getenv("SLURM_NODELIST"); /* SLURM_JOB_NODELIST is empty in 22.05 */
+	const char *node = getenv("SLURMD_NODENAME");
+
+	if (!list || !*list)
+		list = getenv("SLURM_JOB_NODELIST");
+	if (!list || !*list || !node)
+		return osp_error_set(error,
+				     "SLURM_NODELIST and SLURMD_NODENAME are expected in the "
+				     "environment: this runs in slurmd's Prolog");
+	job->names = calloc(OSP_GATE_NODES_MAX, sizeof(*job->names));
+	if (!job->names)
+		return osp_error_set(error, "out of memory");
+	switch (osp_hostlist_expand(list, add_name, job, error)) {
+	case 0:
+		break;
+	case 1:
+		return osp_error_set(error,
+				     "SLURM_NODELIST names more than %d nodes, or longer names "
+				     "than %d letters",
+				     OSP_GATE_NODES_MAX, OSP_GATE_NAME_BYTES - 1);
+	default:
+		return -1;
+	}
+	snprintf(job->node, sizeof(job->node), "%s", node);
+	job->gang.nodes = (const char *const *)job->names;
+	job->gang.rank = OSP_GATE_NOBODY;
+	for (uint32_t i = 0; i < job->gang.node_count; i++)
+		if (!strcmp(job->names[i], node))
+			job->gang.rank = i;
+	if (job->gang.rank == OSP_GATE_NOBODY)
+		return osp_error_set(error, "SLURM_NODELIST=%.100s does not name this node, %s",
+				     list, node);
+	return 0;
+}
+
+/* job_submit says how many are spares, and takes away whatever a user says under that name: where it
+ * is not in use, a user may have said it. */
+static void read_spares(struct osp_gate_job *job, const struct osp_slurm_conf *conf)
+{
+	const char *plugins = osp_slurm_conf_value(conf, "JobSubmitPlugins", NULL);
+	struct osp_gate_gang *gang = &job->gang;
+	uint32_t spares = 0;
+
+	if (!(osp_slurm_list_has(plugins, "onespine", NULL, 0) ||
+	      osp_slurm_list_has(plugins, "job_submit/onespine", NULL, 0)) ||
+	    read_number(EFFECTIVE_SPARES, &spares, NULL) || spares > job->policy->spares_max ||
+	    spares >= gang->node_count)
+		spares = 0;
+	gang->spares = spares;
+	gang->wanted = gang->node_count - spares;
+}
+
+/* Anybody can say anything here; so it only ever adds. */
+static void read_depth(struct osp_gate_job *job)
+{
+	const char *wish = getenv(DEPTH_WISH);
+	enum osp_gate_depth depth;
+
+	job->depth = job->policy->depth;
+	if (wish && osp_gate_depth_parse(wish, &depth) == 0 && depth > job->depth &&
+	    depth < OSP_GATE_FULL)
+		job->depth = depth;
+}
+
+int osp_gate_job_read(struct osp_gate_job *job, struct osp_error *error)
+{
+	const char *slurm_conf = getenv("SLURM_CONF"), *root = getenv("ONESPINE_TEST_ROOT");
+	struct osp_gate_gang *gang = &job->gang;
+
+	memset(job, 0, sizeof(*job));
+	/* slurmd builds the Prolog's environment from nothing, and what users add has a prefix. */
+	job->root = root ? root : "";
+	if (!slurm_conf && !root)
+		slurm_conf = osp_slurm_conf_first();
+	if (!getenv("SLURM_JOB_ID"))
+		return osp_error_set(error,
+				     "SLURM_JOB_ID is expected in the environment: this runs "
+				     "in slurmd's Prolog");
+	if (read_number("SLURM_JOB_ID", &gang->job, error) ||
+	    read_number("SLURM_HET_JOB_ID", &gang->het_job, error) ||
+	    read_number("SLURM_JOB_RESTART_COUNT", &gang->restarts, error) ||
+	    read_number("SLURM_JOB_UID", &gang->uid, error) ||
+	    read_config(job, slurm_conf, error) || read_nodes(job, error))
+		return -1;
+	gang->partition = getenv("SLURM_JOB_PARTITION");
+	gang->gpus = getenv("SLURM_JOB_GPUS");
+	if (gang->gpus && !*gang->gpus)
+		gang->gpus = NULL;
+	job->policy = osp_config_gate(job->config, gang->partition);
+	gang->wanted = gang->node_count;
+	configuration = slurm_conf ? osp_load_slurm_conf(slurm_conf, NULL, NULL) : NULL;
+	if (configuration) {
+		read_spares(job, configuration);
+		find_munge_socket(job, configuration);
+	}
+	read_depth(job);
+	return 0;
+}
+
+void osp_gate_job_free(struct osp_gate_job *job)
+{
+	for (uint32_t i = 0; i < job->gang.node_count; i++)
+		free(job->names[i]);
+	free(job->names);
+	osp_config_free(job->config);
+	osp_slurm_conf_free(configuration);
+	configuration = NULL;
+	memset(job, 0, sizeof(*job));
+}
+
+bool osp_gate_job_wanted(const struct osp_gate_job *job)
+{
+	return job->depth != OSP_GATE_OFF &&
+	       (job->gang.gpus || job->policy->all_jobs || job->gang.spares);
+}
+
+/* --- addresses ---------------------------------------------------------------------------------- */
+
+/*
+ * NodeAddr as libslurm knows it, where slurm.conf's own lines do not say: of what slurmd was given.
+ * Exported by every release from 22.05 to 26.05, declared by none. It reads all of slurm.conf before
+ * it says a word, which takes longer than all the rest of a gate's talk.
+ */
+static char *slurm_address(const char *node)
+{
+	static char *(*get_address)(const char *node_name);
+	static bool looked;
+
+	if (!looked) {
+		void *symbol = dlsym(RTLD_DEFAULT, "slurm_conf_get_address");
+
+		memcpy(&get_address, &symbol, sizeof(get_address));
+		looked = true;
+	}
+	return get_address ? get_address(node) : NULL;
+}
+
+int osp_gate_address(const char *node, struct sockaddr_storage *address, struct osp_error *error)
+{
+	struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_NUMERICHOST};
+	struct addrinfo *found = NULL;
+	const char *name = NULL;
+	char buffer[256];
+	int state;
+
+	if (configuration)
+		name = osp_slurm_conf_address(configuration, node, buffer, sizeof(buffer));
+	if (!name)
+		name = slurm_address(node); /* Slurm's memory: a few bytes, kept */
+
+	state = getaddrinfo(name ? name : node, NULL, &hints, &found);
+	if (state == EAI_NONAME) {
+		hints.ai_flags = AI_ADDRCONFIG;
+		state = getaddrinfo(name ? name : node, NULL, &hints, &found);
+	}
+	if (state)
+		return osp_error_set(error, "the address of %s (%s) is not found: %s", node,
+				     name ? name : node, gai_strerror(state));
+	memset(address, 0, sizeof(*address));
+	memcpy(address, found->ai_addr, found->ai_addrlen);
+	freeaddrinfo(found);
+	return 0;
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * gate_job.h - the job that this Prolog is for, its gang, its policy, and where its nodes are
+ *
+ * All of it from what slurmd gave the Prolog, from root-owned files and from slurm.conf: slurmctld
+ * is not asked. Of what a user can set (SPANK_...) only the wish for more depth is read. One thread.
+ */
+#ifndef OSP_GATE_JOB_H
+#define OSP_GATE_JOB_H
+
+#include <netinet/in.h>
+#include <sys/socket.h>
+
+#include "lib/base/error.h"
+#include "lib/gate/gate.h"
+#include "lib/gate/gate_policy.h"
+#include "lib/policy/config.h"
+
+struct osp_gate_job {
+	struct osp_gate_gang gang;
+	struct osp_config *config;
+	const struct osp_gate_policy *policy; /* of the partition */
+	enum osp_gate_depth depth;	      /* the policy's, or more where the user asks for it */
+	char config_file[4096];		      /* "" where there is none */
+	struct osp_error refused;	      /* why it is not in force; "" = it is */
+	char munge_socket[108];		      /* "" for MUNGE's own default */
+	char node[OSP_GATE_NAME_BYTES];
+	char **names;	  /* gang.nodes */
+	const char *root; /* "" or, in tests, a folder that stands for / */
+};
+
+/* Reads the environment. 0, or -1 with `error` set: then the job is not known, or a file is refused.
+ * Free it with osp_gate_job_free() in either case. */
+int osp_gate_job_read(struct osp_gate_job *job, struct osp_error *error);
+void osp_gate_job_free(struct osp_gate_job *job);
+
+/* Whether this node has to be checked for this job at all. */
+bool osp_gate_job_wanted(const struct osp_gate_job *job);
+
+/* The address of a node as slurm.conf says (NodeAddr), or else by its name; its port is 0. -1 with
+ * `error` set. */
+int osp_gate_address(const char *node, struct sockaddr_storage *address, struct osp_error *error);
+
+#endif

@@ -1,0 +1,641 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* gate_measure.c - data and bandwidth between the nodes of a gang, over TCP */
+#include "onespine_config.h"
+#include "gate/gate_measure.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/tcp.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "check/check.h"
+#include "check/base/child.h"
+#include "lib/base/text.h"
+#include "gate/gate_rights.h"
+#include "gate/gate_talk.h"
+
+#define ROUND_MS     1500 /* to send, receive and compare */
+#define CHILD_MOST_S (ROUND_MS / 1000 + 2)
+#define TELL_MS	     500 /* for the figures to come up */
+#define SEND_MS	     400
+#define SEND_BYTES   ((size_t)64 * 1024 * 1024)
+#define BLOCK_BYTES  ((size_t)1024 * 1024)
+#define TEST_NETWORK "ONESPINE_TEST_NETWORK" /* for tests: slow, corrupt */
+
+/* What a process that sent or received answers. */
+struct figure {
+	float gbps;
+	bool wrong;
+	uint64_t bytes; /* over the wire, without headers */
+};
+
+/* --- in a process of its own ---------------------------------------------------------------------- */
+
+/* Bytes that both ends can make and nobody can guess. */
+static uint8_t *make_block(const uint8_t challenge[OSP_GATE_CHALLENGE_BYTES])
+{
+	uint64_t *words = malloc(BLOCK_BYTES), seed;
+
+	memcpy(&seed, challenge, sizeof(seed));
+	seed |= 1;
+	for (size_t i = 0; words && i < BLOCK_BYTES / sizeof(*words); i++) {
+		seed ^= seed << 13;
+		seed ^= seed >> 7;
+		seed ^= seed << 17;
+		words[i] = seed;
+	}
+	return (uint8_t *)words;
+}
+
+static bool test_says(const struct gate_talk *talk, const char *what)
+{
+	const char *says = *talk->job->root ? getenv(TEST_NETWORK) : NULL;
+
+	return says && strstr(says, what);
+}
+
+/* What was sent again counts too, where the kernel (4.19) says it. */
+static uint64_t wire_bytes(int file, uint64_t written)
+{
+	struct tcp_info info;
+	socklen_t bytes = sizeof(info);
+
+	memset(&info, 0, sizeof(info));
+	if (getsockopt(file, IPPROTO_TCP, TCP_INFO, &info, &bytes) < 0 ||
+	    info.tcpi_bytes_sent < written)
+		return written;
+	return info.tcpi_bytes_sent;
+}
+
+static uint64_t send_bytes(int file, uint8_t *block, bool slow, bool corrupt)
+{
+	struct timespec pause = {.tv_nsec = 60000000};
+	uint64_t until_ms = osp_now_ms() + SEND_MS;
+	size_t sent = 0;
+
+	if (corrupt)
+		block[BLOCK_BYTES / 2] ^= 1;
+	while (sent < SEND_BYTES && osp_now_ms() < until_ms) {
+		if (!osp_write_all(file, block, slow ? BLOCK_BYTES / 64 : BLOCK_BYTES))
+			break;
+		sent += slow ? BLOCK_BYTES / 64 : BLOCK_BYTES;
+		if (slow) {
+			nanosleep(&pause, NULL);
+			block += BLOCK_BYTES / 64;
+		}
+	}
+	shutdown(file, SHUT_WR);
+	return wire_bytes(file, sent);
+}
+
+static struct figure receive_bytes(int file, const uint8_t *block)
+{
+	static uint8_t bytes[256 * 1024];
+	uint64_t begun_ns = 0, ended_ns = 0, total = 0;
+	struct figure figure = {.gbps = 0};
+	ssize_t count;
+
+	while ((count = read(file, bytes, sizeof(bytes))) > 0) {
+		struct timespec now;
+		size_t at = total % BLOCK_BYTES, first = BLOCK_BYTES - at;
+
+		clock_gettime(CLOCK_MONOTONIC, &now);
+		ended_ns = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+		if (!begun_ns)
+			begun_ns = ended_ns;
+		if (first > (size_t)count)
+			first = (size_t)count;
+		if (memcmp(bytes, block + at, first) != 0 ||
+		    memcmp(bytes + first, block, (size_t)count - first) != 0)
+			figure.wrong = true;
+		total += (uint64_t)count;
+	}
+	if (ended_ns > begun_ns)
+		figure.gbps = (float)total * 8 / (float)(ended_ns - begun_ns);
+	figure.bytes = total;
+	return figure;
+}
+
+static void set_blocking(int file)
+{
+	struct timeval limit = {.tv_sec = ROUND_MS / 1000, .tv_usec = ROUND_MS % 1000 * 1000};
+
+	fcntl(file, F_SETFL, fcntl(file, F_GETFL) & ~O_NONBLOCK);
+	setsockopt(file, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit));
+	setsockopt(file, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof(limit));
+}
+
+static bool ready(const struct osp_gate_peer *peer, short events, uint64_t until_ms)
+{
+	struct pollfd wait = {.fd = peer->file, .events = events};
+	uint64_t now_ms = osp_now_ms();
+
+	return now_ms < until_ms && poll(&wait, 1, (int)(until_ms - now_ms)) > 0;
+}
+
+/* Connects and is greeted by that rank; on any of the ports. */
+static bool reach(struct gate_talk *talk, uint32_t rank, struct osp_gate_peer *peer,
+		  uint64_t until_ms)
+{
+	const struct osp_gate_policy *policy = talk->job->policy;
+	struct sockaddr_storage address;
+
+	if (osp_gate_address(talk->job->gang.nodes[rank], &address, NULL))
+		return false;
+	for (uint32_t n = 0; n <= (uint32_t)policy->port_last - policy->port_first; n++) {
+		uint16_t port =
+			osp_gate_port(policy->port_first, policy->port_last, talk->wire.job, n);
+		int greeted = 0;
+
+		if (osp_gate_connect(peer, &address, port, talk->own_bound ? &talk->own : NULL, 0))
+			continue;
+		if (ready(peer, POLLOUT, until_ms) && osp_gate_connected(peer) == 0)
+			while (!greeted && ready(peer, POLLIN, until_ms) &&
+			       osp_gate_receive(&talk->wire, peer) == 0)
+				greeted = osp_gate_take_greeting(&talk->wire, peer, rank);
+		if (greeted > 0)
+			return true;
+		osp_gate_hang_up(peer);
+	}
+	return false;
+}
+
+static void send_to(struct gate_talk *talk, uint32_t rank, int answer)
+{
+	struct figure figure = {.gbps = 0};
+	uint64_t until_ms = osp_now_ms() + ROUND_MS;
+	struct osp_text message = OSP_TEXT_INIT;
+	struct osp_gate_header header;
+	struct osp_gate_peer peer;
+	uint8_t *block, go;
+	bool slow = test_says(talk, "slow"), corrupt = test_says(talk, "corrupt");
+
+	if (!reach(talk, rank, &peer, until_ms))
+		_exit(1);
+	header = osp_gate_header_to(&talk->wire, &peer, OSP_GATE_MESSAGE_DATA, talk->measure.round);
+	osp_gate_write_data(&message, &header);
+	if (osp_gate_seal(&talk->wire, &peer, &message, NULL))
+		_exit(1);
+	block = make_block(peer.theirs);
+	while (osp_gate_unsent(&peer))
+		if (!ready(&peer, POLLOUT, until_ms) || osp_gate_flush(&peer))
+			_exit(1);
+	gate_give_up_rights(peer.file, answer, CHILD_MOST_S);
+	if (!block)
+		_exit(1);
+	set_blocking(peer.file);
+	if (read(peer.file, &go, 1) != 1)
+		_exit(1);
+	figure.bytes = send_bytes(peer.file, block, slow, corrupt);
+	_exit(osp_write_all(answer, &figure, sizeof(figure)) ? 0 : 1);
+}
+
+/* --- flows -------------------------------------------------------------------------------------- */
+
+static struct gate_flow *free_flow(struct gate_flow flows[GATE_FLOWS_MAX])
+{
+	for (int i = 0; i < GATE_FLOWS_MAX; i++)
+		if (!flows[i].child)
+			return &flows[i];
+	return NULL;
+}
+
+static void keep_flow(struct gate_flow *flow, pid_t child, int answer)
+{
+	fcntl(answer, F_SETFL, O_NONBLOCK);
+	flow->child = child;
+	flow->answer = answer;
+	flow->begun_ns = gate_around_now_ns();
+}
+
+static void start_sending(struct gate_talk *talk, uint32_t rank)
+{
+	struct gate_flow *flow = free_flow(talk->measure.senders);
+	pid_t child;
+	int answer;
+
+	if (!flow) {
+		osp_gate_log(talk->job, "too many links to send on");
+		return;
+	}
+	child = osp_child_start(&answer);
+	if (child < 0)
+		osp_gate_log(talk->job, "no process to send: %s", strerror(errno));
+	if (child == 0)
+		send_to(talk, rank, answer);
+	if (child > 0)
+		keep_flow(flow, child, answer);
+}
+
+/* Every message after the nonce was said: the block is made of what the greeting asked for. */
+bool gate_measure_receive(struct gate_talk *talk, struct osp_gate_peer *peer,
+			  const struct osp_gate_message *message)
+{
+	struct gate_flow *flow = free_flow(talk->measure.flows);
+	struct sockaddr_storage address;
+	struct figure figure;
+	uint8_t *block;
+	pid_t child;
+	int answer;
+
+	/* An order may still be on its way to us. */
+	if (!flow || message->header.round < talk->measure.round ||
+	    message->header.round > OSP_GATE_LINK_ROUNDS ||
+	    osp_gate_address(talk->job->gang.nodes[message->header.from], &address, NULL) ||
+	    !osp_gate_same_host(&address, &peer->address))
+		return false;
+	flow->from = message->header.from;
+	flow->round = message->header.round;
+	child = osp_child_start_with(&answer, peer->file);
+	if (child < 0)
+		return false;
+	if (child) {
+		keep_flow(flow, child, answer);
+		return true;
+	}
+	block = make_block(peer->mine);
+	gate_give_up_rights(peer->file, answer, CHILD_MOST_S);
+	set_blocking(peer->file);
+	/* Not before somebody listens who reads nothing else. */
+	if (!block || !osp_write_all(peer->file, "G", 1))
+		_exit(1);
+	figure = receive_bytes(peer->file, block);
+	_exit(osp_write_all(answer, &figure, sizeof(figure)) ? 0 : 1);
+}
+
+static void end_flow(struct gate_flow *flow)
+{
+	close(flow->answer);
+	osp_child_drop(flow->child);
+	memset(flow, 0, sizeof(*flow));
+}
+
+/* --- figures ------------------------------------------------------------------------------------ */
+
+/* Of this round, and only links that were ordered. */
+static void put_figure(struct gate_talk *talk, const struct osp_gate_link *figure)
+{
+	struct gate_measure *measure = &talk->measure;
+
+	for (uint32_t i = 0; i < measure->order_count; i++) {
+		struct osp_gate_link *link = &measure->orders[i];
+
+		if (link->from != figure->from || link->to != figure->to || measure->told[i])
+			continue;
+		link->gbps = figure->gbps;
+		link->wrong = figure->wrong;
+		measure->told[i] = true;
+		measure->missing--;
+		return;
+	}
+}
+
+/* True when the flow has answered, or has ended without a word: then `figure` is nothing. */
+static bool read_flow(const struct gate_flow *flow, struct figure *figure)
+{
+	ssize_t count;
+
+	if (!flow->child)
+		return false;
+	count = read(flow->answer, figure, sizeof(*figure));
+	if (count < 0)
+		return false;
+	if (count != sizeof(*figure))
+		memset(figure, 0, sizeof(*figure));
+	return true;
+}
+
+static void read_flows(struct gate_talk *talk)
+{
+	struct gate_measure *measure = &talk->measure;
+	const char *root = talk->job->root;
+	struct figure figure;
+
+	for (int i = 0; i < GATE_FLOWS_MAX; i++) {
+		struct gate_flow *flow = &measure->flows[i], *sender = &measure->senders[i];
+		struct osp_gate_link link = {.from = flow->from, .to = talk->wire.rank};
+
+		if (read_flow(sender, &figure)) {
+			gate_around_add(&measure->around, root, sender->child, sender->begun_ns, 0,
+					figure.bytes);
+			end_flow(sender);
+		}
+		if (flow->round != measure->round || !read_flow(flow, &figure))
+			continue;
+		link.gbps = figure.gbps;
+		link.wrong = figure.wrong;
+		put_figure(talk, &link);
+		gate_around_add(&measure->around, root, flow->child, flow->begun_ns, figure.bytes,
+				0);
+		end_flow(flow);
+	}
+}
+
+static bool sends(const struct gate_talk *talk)
+{
+	for (int i = 0; i < GATE_FLOWS_MAX; i++)
+		if (talk->measure.senders[i].child)
+			return true;
+	return false;
+}
+
+static uint32_t own_missing(const struct gate_talk *talk)
+{
+	uint32_t missing = 0;
+
+	for (uint32_t i = 0; i < talk->measure.order_count; i++)
+		missing += talk->measure.orders[i].to == talk->wire.rank && !talk->measure.told[i];
+	return missing;
+}
+
+static void write_links(struct osp_text *message, const struct osp_gate_header *header,
+			const void *links, uint32_t count)
+{
+	osp_gate_write_links(message, header, links, count);
+}
+
+static void tell_links(struct gate_talk *talk, const struct osp_gate_link *links, uint32_t count)
+{
+	gate_tell_above(talk, &(struct gate_words){OSP_GATE_MESSAGE_LINKS, talk->measure.round,
+						   write_links, links, count});
+}
+
+/* What this node received; what did not come is nothing. */
+static void tell_own(struct gate_talk *talk)
+{
+	struct osp_gate_link *own = calloc(talk->measure.order_count + 1, sizeof(*own));
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; own && i < talk->measure.order_count; i++)
+		if (talk->measure.orders[i].to == talk->wire.rank)
+			own[count++] = talk->measure.orders[i];
+	if (count)
+		tell_links(talk, own, count);
+	free(own);
+	talk->measure.links_told = true;
+}
+
+static void write_traffic(struct osp_text *message, const struct osp_gate_header *header,
+			  const void *traffic, uint32_t count)
+{
+	osp_gate_write_traffic(message, header, traffic, count);
+}
+
+static void tell_traffic(struct gate_talk *talk, const struct osp_gate_traffic *traffic,
+			 uint32_t count)
+{
+	gate_tell_above(talk, &(struct gate_words){OSP_GATE_MESSAGE_TRAFFIC, talk->measure.round,
+						   write_traffic, traffic, count});
+}
+
+/* What this node saw around the round, once all of its part in it is over. */
+static void tell_around(struct gate_talk *talk, bool late)
+{
+	struct gate_measure *measure = &talk->measure;
+	const struct sockaddr_storage *own = talk->own_bound ? &talk->own : NULL;
+	struct osp_gate_traffic traffic;
+
+	if (measure->own_told || (!late && (sends(talk) || own_missing(talk))))
+		return;
+	gate_around_ended(&measure->around, talk->job->root, own);
+	if (!gate_around_take(&measure->around, late, &traffic))
+		return;
+	traffic.rank = talk->wire.rank;
+	if (measure->decides)
+		gate_arounds_put(&measure->arounds, &traffic);
+	else if (measure->takes_part)
+		tell_traffic(talk, &traffic, 1);
+	measure->own_told = true;
+}
+
+void gate_measure_hear(struct gate_talk *talk, const struct osp_gate_message *message)
+{
+	if (message->header.round != talk->measure.round)
+		return;
+	if (!talk->measure.decides) {
+		tell_links(talk, message->links, message->count);
+		return;
+	}
+	for (uint32_t i = 0; i < message->count; i++)
+		put_figure(talk, &message->links[i]);
+}
+
+void gate_measure_hear_traffic(struct gate_talk *talk, const struct osp_gate_message *message)
+{
+	if (message->header.round != talk->measure.round)
+		return;
+	if (!talk->measure.decides) {
+		tell_traffic(talk, message->traffic, message->count);
+		return;
+	}
+	for (uint32_t i = 0; i < message->count; i++)
+		gate_arounds_put(&talk->measure.arounds, &message->traffic[i]);
+}
+
+/* --- orders ------------------------------------------------------------------------------------- */
+
+/* Takes `links` over. */
+static void begin_round(struct gate_talk *talk, uint32_t round, struct osp_gate_link *links,
+			uint32_t count)
+{
+	struct gate_measure *measure = &talk->measure;
+
+	free(measure->orders);
+	free(measure->told);
+	measure->round = round;
+	measure->orders = links;
+	measure->order_count = count;
+	measure->missing = count;
+	measure->told = calloc(count + 1, sizeof(*measure->told));
+	measure->links_told = false;
+	measure->own_told = false;
+	measure->takes_part = false;
+	measure->until_ms = gate_now_ms(talk) + ROUND_MS;
+	if (!measure->told ||
+	    (measure->decides &&
+	     !gate_arounds_begin(&measure->arounds, links, count, talk->wire.node_count))) {
+		measure->order_count = 0;
+		return;
+	}
+	for (uint32_t i = 0; i < count; i++)
+		measure->takes_part = measure->takes_part || links[i].from == talk->wire.rank ||
+				      links[i].to == talk->wire.rank;
+	if (measure->takes_part)
+		gate_around_begin(&measure->around, talk->job->root,
+				  talk->own_bound ? &talk->own : NULL);
+	gate_tell_below(talk, &(struct gate_words){OSP_GATE_MESSAGE_ORDER, round, write_links,
+						   links, count});
+	for (uint32_t i = 0; i < count; i++)
+		if (links[i].from == talk->wire.rank)
+			start_sending(talk, links[i].to);
+}
+
+void gate_measure_order(struct gate_talk *talk, const struct osp_gate_message *message)
+{
+	struct osp_gate_link *links = calloc(message->count + 1, sizeof(*links));
+
+	if (!links || message->header.round <= talk->measure.round) {
+		free(links);
+		return;
+	}
+	if (message->count)
+		memcpy(links, message->links, message->count * sizeof(*links));
+	for (uint32_t i = 0; i < message->count; i++) {
+		links[i].gbps = 0;
+		links[i].wrong = false;
+	}
+	begin_round(talk, message->header.round, links, message->count);
+}
+
+bool gate_measuring(const struct gate_talk *talk)
+{
+	const struct gate_measure *measure = &talk->measure;
+
+	if (!measure->round)
+		return false;
+	return measure->decides ? !measure->done : !(measure->own_told && measure->links_told);
+}
+
+/* The second round where the first was bad, and time is left; else all is measured. */
+static void next_round(struct gate_talk *talk)
+{
+	struct gate_measure *measure = &talk->measure;
+	struct osp_gate_link *links;
+	int64_t count;
+
+	measure->done = true;
+	if (measure->arounds.now)
+		gate_arounds_mark(&measure->arounds, measure->orders, measure->order_count,
+				  talk->wire.node_count);
+	if (measure->round == OSP_GATE_LINK_ROUNDS)
+		return;
+	measure->ring.links = measure->orders; /* marked */
+	measure->ring.count = measure->order_count;
+	measure->orders = NULL;
+	measure->order_count = 0;
+	links = calloc(5 * (size_t)talk->wire.node_count, sizeof(*links));
+	count = links ? osp_gate_links_again(&measure->ring, talk->wire.node_count, links) : 0;
+	if (count > 0 && gate_now_ms(talk) + ROUND_MS + TELL_MS < talk->barrier.times.verdict_ms) {
+		measure->done = false;
+		begin_round(talk, OSP_GATE_LINK_ROUNDS, links, (uint32_t)count);
+	} else {
+		free(links);
+	}
+}
+
+void gate_measure_serve(struct gate_talk *talk)
+{
+	struct gate_measure *measure = &talk->measure;
+	uint64_t now_ms = gate_now_ms(talk);
+
+	if (!gate_measuring(talk))
+		return;
+	read_flows(talk);
+	if (measure->takes_part)
+		tell_around(talk, now_ms >= measure->until_ms);
+	else
+		measure->own_told = true;
+	if (!measure->decides) {
+		if (!measure->links_told && (!own_missing(talk) || now_ms >= measure->until_ms))
+			tell_own(talk);
+		return;
+	}
+	if ((!measure->missing && !measure->arounds.missing) ||
+	    now_ms >= measure->until_ms + TELL_MS)
+		next_round(talk);
+}
+
+/* --- the decider -------------------------------------------------------------------------------- */
+
+bool gate_measure_start(struct gate_talk *talk, const struct osp_gate_report *reports)
+{
+	uint32_t count = talk->wire.node_count;
+	bool *fit = calloc(count, sizeof(*fit));
+	struct osp_gate_link *links = calloc(count, sizeof(*links));
+	uint32_t link_count = 0;
+
+	if (fit && links && talk->job->policy->network != OSP_GATE_NETWORK_OFF &&
+	    gate_find_fit(reports, count, fit) &&
+	    gate_now_ms(talk) + ROUND_MS + TELL_MS < talk->barrier.times.verdict_ms)
+		link_count = osp_gate_ring(fit, count, links);
+	free(fit);
+	if (!link_count) {
+		free(links);
+		return false;
+	}
+	talk->measure.decides = true;
+	begin_round(talk, 1, links, link_count);
+	return true;
+}
+
+static void blame(const struct gate_talk *talk, const struct osp_gate_blamed *blamed, float median,
+		  struct osp_gate_report *report)
+{
+	bool sends = blamed->blame == OSP_GATE_BLAME_SENDS;
+
+	if (blamed->wrong)
+		snprintf(report->reason, sizeof(report->reason),
+			 "onespine: network sends wrong bytes to %u nodes; ask", blamed->partners);
+	else
+		snprintf(report->reason, sizeof(report->reason),
+			 "onespine: network %s %.3g Gb/s, %u partners < 25 %% of %.3g; ask",
+			 sends ? "sends" : "receives", (double)blamed->gbps, blamed->partners,
+			 (double)median);
+	gate_blame(talk, report, blamed->wrong);
+}
+
+void gate_measure_judge(struct gate_talk *talk, struct osp_gate_report *reports)
+{
+	struct gate_measure *measure = &talk->measure;
+	struct osp_gate_figures none = {.links = NULL};
+	struct osp_gate_figures last = {.links = measure->orders, .count = measure->order_count};
+	bool twice = measure->ring.links != NULL;
+	const struct osp_gate_figures *ring = twice ? &measure->ring : &last;
+	struct osp_gate_blamed *blamed = calloc(talk->wire.node_count, sizeof(*blamed));
+	float median = osp_gate_links_median(ring);
+
+	if (!blamed ||
+	    osp_gate_links_judge(ring, twice ? &last : &none, talk->wire.node_count, blamed)) {
+		free(blamed);
+		return;
+	}
+	for (uint32_t i = 0; i < talk->wire.node_count; i++) {
+		reports[i].speed = blamed[i].speed;
+		if (blamed[i].blame >= OSP_GATE_BLAME_SENDS)
+			blame(talk, &blamed[i], median, &reports[i]);
+		else if (blamed[i].blame == OSP_GATE_BLAME_UNSURE)
+			gate_pardon(talk, &reports[i], &measure->arounds.seen[i]);
+		else if (blamed[i].blame == OSP_GATE_BLAME_LINK)
+			osp_gate_log(
+				talk->job,
+				"the link between %s and %s is %s (%.3g of %.3g Gb/s), both are "
+				"good with others",
+				gate_name_of(talk, i), gate_name_of(talk, blamed[i].partner),
+				blamed[i].wrong ? "wrong" : "slow", (double)blamed[i].gbps,
+				(double)median);
+	}
+	free(blamed);
+}
+
+void gate_measure_free(struct gate_talk *talk)
+{
+	struct gate_measure *measure = &talk->measure;
+
+	for (int i = 0; i < GATE_FLOWS_MAX; i++)
+		if (measure->flows[i].child > 0)
+			end_flow(&measure->flows[i]);
+	for (int i = 0; i < GATE_FLOWS_MAX; i++)
+		if (measure->senders[i].child > 0)
+			end_flow(&measure->senders[i]);
+	gate_around_end(&measure->around);
+	gate_arounds_free(&measure->arounds);
+	if (measure->ring.links != measure->orders)
+		free(measure->ring.links);
+	free(measure->orders);
+	free(measure->told);
+}

@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* onespine-gate.c - what slurmd runs as root before and after a job (prolog, epilog), and what the first of
+ * them runs without rights (reduce) */
+#include "onespine_config.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "check/check.h"
+#include "check/gpu/gang_reduce.h"
+#include "check/base/gpus.h"
+#include "gate/gate_again.h"
+#include "gate/gate_check.h"
+#include "gate/gate_talk.h"
+#include "host/output.h"
+#include "host/record/thresholds_file.h"
+
+#define LOG_FILE     OSP_LOG_DIR "/gate.log"
+#define STATE_FOLDER OSP_STATE_DIR
+#define EPILOG_MS    20000 /* of a node that the next job may be waiting for */
+
+/* --- the log ------------------------------------------------------------------------------------ */
+
+const char *osp_gate_log_path(const struct osp_gate_job *job, char *buffer, size_t buffer_bytes)
+{
+	snprintf(buffer, buffer_bytes, "%s%s", job->root, LOG_FILE);
+	return buffer;
+}
+
+/* One line a write(), so that gates side by side do not mix; a full disk costs the line. */
+void osp_gate_log(const struct osp_gate_job *job, const char *format, ...)
+{
+	char words[1024], line[1200], path[4096], when[32] = "";
+	time_t now = time(NULL);
+	struct tm local;
+	va_list arguments;
+	int file, length;
+
+	va_start(arguments, format);
+	vsnprintf(words, sizeof(words), format, arguments);
+	va_end(arguments);
+	if (localtime_r(&now, &local))
+		strftime(when, sizeof(when), "%Y-%m-%dT%H:%M:%S", &local);
+	length = snprintf(line, sizeof(line), "%s %s job %u: %s\n", when, job->node, job->gang.job,
+			  words);
+	fprintf(stderr, "onespine gate: %s\n", words);
+	osp_gate_log_path(job, path, sizeof(path));
+	file = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0640);
+	if (file < 0)
+		return;
+	if (write(file, line, (size_t)length) != length)
+		fprintf(stderr, "onespine gate: %s: %s\n", path, strerror(errno));
+	close(file);
+}
+
+/* --- prolog ------------------------------------------------------------------------------------- */
+
+static void log_verdict(const struct osp_gate_job *job, const struct osp_gate_report *own,
+			const struct osp_gate_verdict *verdict, uint64_t begun_ms)
+{
+	const struct osp_gate_sentence *sentence = osp_gate_sentence(verdict, job->gang.rank);
+
+	osp_gate_log(job, "%s%s after %llu ms: %s by %s of %u nodes%s%s%s%s",
+		     osp_verdict_name(own->result), own->fresh ? " (fresh)" : "",
+		     (unsigned long long)(osp_now_ms() - begun_ms),
+		     osp_gate_kind_name(verdict->kind), job->gang.nodes[verdict->decider],
+		     job->gang.node_count, *verdict->says ? ": " : "", verdict->says,
+		     sentence && *sentence->reason ? "; this node: " : "",
+		     sentence ? sentence->reason : "");
+}
+
+static struct osp_gate_here here_for(struct osp_gate_job *job, uint64_t begun_ms)
+{
+	return (struct osp_gate_here){
+		.job = job,
+		.gang = &job->gang,
+		.policy = job->policy,
+		.test_root = job->root,
+		.begun_ms = begun_ms,
+	};
+}
+
+/*
+ * 0 whatever the verdict: what is to be done about it is done, and a Prolog that fails would drain
+ * this node and hold the job. Only a node that failed and reached nobody says so by failing: its job
+ * must not start, and nobody else will stop it.
+ */
+static int run_prolog(struct osp_gate_job *job, uint64_t begun_ms)
+{
+	struct osp_gate_here here = here_for(job, begun_ms);
+	char state_folder[4096];
+	struct osp_gate_verdict verdict;
+	struct osp_gate_report own;
+	int status = OSP_EXIT_YES;
+
+	snprintf(state_folder, sizeof(state_folder), "%s%s", job->root, STATE_FOLDER);
+	here.state_folder = state_folder;
+	if (osp_gate_talk(job, &here, &own, &verdict) == OSP_GATE_KNOWN) {
+		log_verdict(job, &own, &verdict, begun_ms);
+	} else {
+		osp_gate_log(job, "%s, and no verdict in %llu s", osp_verdict_name(own.result),
+			     (unsigned long long)(osp_now_ms() - begun_ms + 500) / 1000);
+		if (own.result == OSP_VERDICT_FAIL)
+			status = OSP_EXIT_NO;
+	}
+	osp_gate_verdict_free(&verdict);
+	return status;
+}
+
+/* --- epilog ------------------------------------------------------------------------------------- */
+
+static int run_epilog(struct osp_gate_job *job, uint64_t begun_ms)
+{
+	struct osp_gate_here here = here_for(job, begun_ms);
+	struct osp_gate_report report = {.rank = job->gang.rank};
+	struct osp_error error = {.text = ""};
+	struct osp_gate_check check;
+	char state_folder[4096];
+
+	snprintf(state_folder, sizeof(state_folder), "%s%s", job->root, STATE_FOLDER);
+	here.state_folder = state_folder;
+	job->depth = OSP_GATE_PASSIVE; /* the GPUs may still be settling; and it should be quick */
+	if (osp_gate_check_start(&check, job, EPILOG_MS, false, &error)) {
+		osp_gate_log(job, "%s", error.text);
+		return OSP_EXIT_YES;
+	}
+	osp_gate_check_end(&check, !osp_gate_check_wait(&check, begun_ms + EPILOG_MS), &report);
+	if (report.result >= OSP_VERDICT_WARN)
+		osp_gate_log(job, "after the job: %s %s %s", osp_verdict_name(report.result),
+			     report.check, report.reason);
+	osp_gate_act_epilog(&here, &report, check.json.data ? check.json.data : "");
+	osp_gate_check_free(&check);
+	return OSP_EXIT_YES;
+}
+
+/* --- both --------------------------------------------------------------------------------------- */
+
+/* When the process that slurmd started began: one that works in a killed one's place has no budget of its own. */
+static uint64_t begun_ms;
+
+static int run_gate(int (*work)(struct osp_gate_job *job, uint64_t begun_ms))
+{
+	struct osp_error error = {.text = ""};
+	struct osp_gate_job job;
+	int status = OSP_EXIT_YES;
+	char words[sizeof(error) + 32];
+
+	/* What slurmd gives is whole; where we cannot read it, ours is what broke, not the node. */
+	if (osp_gate_job_read(&job, &error))
+		status = osp_say_error(&error) && getenv("SLURM_JOB_ID") ? OSP_EXIT_YES
+									 : OSP_EXIT_UNABLE;
+	else if (osp_gate_job_wanted(&job)) {
+		/* A file that is refused changes nothing: the built-in values are in force. */
+		if (*job.refused.text)
+			osp_gate_log(&job, "%s: the built-in values are in force",
+				     osp_error_format(&job.refused, words, sizeof(words)));
+		status = work(&job, begun_ms);
+	}
+	osp_gate_job_free(&job);
+	return status;
+}
+
+static int prolog(void)
+{
+	return run_gate(run_prolog);
+}
+
+static int epilog(void)
+{
+	return run_gate(run_epilog);
+}
+
+/* --- reduce ------------------------------------------------------------------------------------- */
+
+/* `gpus`: "0,2-3", or NULL for all. */
+static int run_reduce(const char *gpus)
+{
+	const char *root = getenv("ONESPINE_TEST_ROOT");
+	struct osp_error error = {.text = ""};
+	struct osp_thresholds *thresholds;
+	struct osp_check_context context;
+	struct stat status;
+	int result;
+
+	/* what it says of wrong bytes drains nodes: others who run as nobody trace it not */
+	prctl(PR_SET_DUMPABLE, 0);
+	root = root ? root : "";
+	if (fstat(STDIN_FILENO, &status) || !S_ISSOCK(status.st_mode)) {
+		osp_error_set(&error,
+			      "standard input is no socket: onespine-gate prolog runs this");
+		return osp_say_error(&error);
+	}
+	if (gpus && !osp_gpus_valid(gpus, &error))
+		return osp_say_error(&error);
+	thresholds = osp_thresholds_in_force(NULL, root, &error);
+	if (!thresholds)
+		return osp_say_error(&error);
+	osp_check_context_set(&context, root, thresholds);
+	context.gpus = gpus;
+	context.depth = OSP_DEPTH_QUICK;
+	result = osp_gang_serve(&context, STDIN_FILENO, STDIN_FILENO);
+	osp_thresholds_free(thresholds);
+	return result ? OSP_EXIT_NO : OSP_EXIT_YES;
+}
+
+/* --- the command line --------------------------------------------------------------------------- */
+
+static const char help[] =
+	"usage: onespine-gate prolog | epilog\n"
+	"       onespine-gate reduce [--gpus=LIST]\n"
+	"\n"
+	"For slurmd, as root; doc/gate.md and onespine-gate(8) say what it does.\n"
+	"\n"
+	"  prolog   check this node and its gang before a job's first process\n"
+	"  epilog   put on record what a job's end left on this node\n"
+	"  reduce   take part in a gang's all-reduces; 'prolog' runs it, without rights\n"
+	"\n"
+	"  --gpus=LIST   the GPUs that take part: 0,2-3\n"
+	"  --help        print this help\n"
+	"  --version     print the version\n"
+	"\n"
+	"Exit status: 0 done, whatever the verdict; 1 this node failed and could tell nobody, so "
+	"the job\n"
+	"must not start here; 2 the command line is wrong or, outside slurmd, there is no job\n";
+
+static int wrong_usage(const char *word)
+{
+	fprintf(stderr,
+		"onespine-gate: %s%s%sexpected prolog, epilog or reduce; see onespine-gate "
+		"--help\n",
+		word ? "'" : "", word ? word : "", word ? "': " : "");
+	return OSP_EXIT_UNABLE;
+}
+
+int main(int argc, char **argv)
+{
+	static const char gpus[] = "--gpus=";
+	const char *part = argc > 1 ? argv[1] : NULL, *option = argc > 2 ? argv[2] : NULL;
+
+	begun_ms = osp_now_ms();
+	if (!part)
+		return wrong_usage(NULL);
+	if (!strcmp(part, "reduce") && argc <= 3 &&
+	    (!option || !strncmp(option, gpus, sizeof(gpus) - 1)))
+		return run_reduce(option ? option + sizeof(gpus) - 1 : NULL);
+	if (option)
+		return wrong_usage(option);
+	if (!strcmp(part, "prolog"))
+		return osp_gate_again(prolog, OSP_EXIT_NO);
+	if (!strcmp(part, "epilog"))
+		return osp_gate_again(epilog, OSP_EXIT_YES); /* the job is over all the same */
+	if (!strcmp(part, "--help"))
+		return fputs(help, stdout) < 0 ? OSP_EXIT_UNABLE : OSP_EXIT_YES;
+	if (!strcmp(part, "--version"))
+		return puts(PACKAGE_STRING) < 0 ? OSP_EXIT_UNABLE : OSP_EXIT_YES;
+	return wrong_usage(part);
+}

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * ec2.h - what EC2 is asked about its fabric
+ *
+ * Calls are POSTs of forms, signed (credentials.h), to AWS_ENDPOINT_URL_EC2, else AWS_ENDPOINT_URL, else
+ * the region's own. The topology actions are asked 100 ids a call and at most once a second: their
+ * bucket holds 1 and is filled by 1 a second, for the whole account and region. What is throttled is
+ * asked again after growing pauses; where a clock is wrong, once more by the answer's Date; with keys that
+ * have expired, once more with new ones. An id that EC2 does not know is left out of its call.
+ *
+ * A call that fails in the end leaves the others' answers: it is counted, and the first one's words are
+ * kept. What fails for every call (no credentials, no permission, no such region) ends the question.
+ *
+ * One thread.
+ */
+#ifndef OSP_EC2_H
+#define OSP_EC2_H
+
+#include <stdint.h>
+
+#include "lib/base/error.h"
+#include "lib/cloud/ec2_answer.h"
+
+struct osp_ec2;
+
+/* Finds keys and region. NULL with `error` set. */
+struct osp_ec2 *osp_ec2_open(struct osp_error *error);
+void osp_ec2_close(struct osp_ec2 *ec2); /* NULL is allowed */
+
+const char *osp_ec2_region(const struct osp_ec2 *ec2);
+
+/* What did not come. */
+struct osp_ec2_gaps {
+	uint32_t failed_calls;	/* whose ids nobody knows more about now */
+	uint32_t unknown_ids;	/* that EC2 does not know: gone, or another account's */
+	struct osp_error first; /* of the failed calls */
+};
+
+/* Is called for an id of a failed call. */
+typedef void osp_ec2_missed_f(const char *id, void *context);
+
+struct osp_ec2_listener {
+	osp_ec2_record_f *record;
+	osp_ec2_missed_f *missed; /* NULL: nobody asks */
+	void *context;
+};
+
+/* DescribeInstanceTopology of `ids`. 0 although calls may have failed (`gaps`), or -1 with `error`
+ * set. */
+int osp_ec2_instance_topology(struct osp_ec2 *ec2, const char *const *ids, size_t count,
+			      const struct osp_ec2_listener *listener, struct osp_ec2_gaps *gaps,
+			      struct osp_error *error);
+
+/* DescribeCapacityReservationTopology, 10 ids a call, and DescribeCapacityReservations, which tells how
+ * many instances each holds. */
+int osp_ec2_reservation_topology(struct osp_ec2 *ec2, const char *const *ids, size_t count,
+				 const struct osp_ec2_listener *listener, struct osp_ec2_gaps *gaps,
+				 struct osp_error *error);
+int osp_ec2_reservations(struct osp_ec2 *ec2, const char *const *ids, size_t count,
+			 const struct osp_ec2_listener *listener, struct osp_ec2_gaps *gaps,
+			 struct osp_error *error);
+
+/* DescribeInstances of those that run and have one of these private addresses. */
+int osp_ec2_instances_at(struct osp_ec2 *ec2, const char *const *addresses, size_t count,
+			 const struct osp_ec2_listener *listener, struct osp_ec2_gaps *gaps,
+			 struct osp_error *error);
+
+#endif

@@ -1,0 +1,300 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* ec2_call.c - makes one call of EC2 */
+#include "host/cloud/ec2_call.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "lib/cloud/sigv4.h"
+
+#define CONTENT_TYPE "application/x-www-form-urlencoded; charset=utf-8"
+/* A page of 100 takes EC2 a second or two; SDKs wait 60 s for either. */
+#define CONNECT_MS 5000
+#define TOTAL_MS   30000
+/* Pauses of 1, 2, 4 and 8 s, each plus up to half of it, so that many callers do not come together. */
+#define TRIES	       5
+#define FIRST_PAUSE_MS 1000
+/* A name that does not resolve is a region that is not there; half an answer may be a proxy's. */
+#define SHORT_TRIES 2
+/* The topology actions' bucket is filled by 1 a second. */
+#define TOPOLOGY_PAUSE_MS 1000
+/* botocore fetches anew from 10 minutes before keys expire; not more often than once a minute. */
+#define EXPIRES_SOON_S 600
+#define FETCH_PAUSE_S  60
+/* EC2 takes a signature for 5 minutes; a smaller difference is not why it was refused. */
+#define CLOCK_WRONG_S 60
+
+static int64_t now_ms(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+static void pause_ms(int64_t ms)
+{
+	struct timespec rest = {ms / 1000, ms % 1000 * 1000000};
+
+	while (ms > 0 && nanosleep(&rest, &rest) && errno == EINTR)
+		;
+}
+
+/* Waits until the topology actions' bucket has one again. */
+static void keep_pace(struct osp_ec2 *ec2, const char *action)
+{
+	if (!strstr(action, "Topology"))
+		return;
+	if (ec2->last_ms)
+		pause_ms(ec2->last_ms + TOPOLOGY_PAUSE_MS - now_ms());
+	ec2->last_ms = now_ms();
+}
+
+static int refresh(struct osp_ec2 *ec2, bool expired, struct osp_error *error)
+{
+	const struct osp_credentials *held = &ec2->credentials;
+	int64_t now = (int64_t)time(NULL) + ec2->clock_offset_s;
+
+	if (!expired && (!held->expires_s || now + EXPIRES_SOON_S < held->expires_s ||
+			 now < ec2->fetched_s + FETCH_PAUSE_S))
+		return 0;
+	ec2->fetched_s = now;
+	return osp_credentials_find(ec2->http, &ec2->credentials, error);
+}
+
+/* --- one try ----------------------------------------------------------------------------------- */
+
+/* The signature's headers, made here where curl's would leave the token out or have the wrong time. */
+struct signature {
+	char host[OSP_ENDPOINT_BYTES + 8];
+	char date[OSP_SIGV4_DATE_BYTES + 16];
+	char authorization[OSP_SIGV4_BYTES + 32];
+};
+
+static int sign(const struct osp_ec2 *ec2, const char *form, struct signature *signature,
+		struct osp_error *error)
+{
+	const char *host = strstr(ec2->endpoint, "://") + 3;
+	char only[OSP_ENDPOINT_BYTES], date[OSP_SIGV4_DATE_BYTES], words[OSP_SIGV4_BYTES];
+	struct osp_sigv4 request = {
+		.key_id = ec2->credentials.key_id,
+		.secret = ec2->credentials.secret,
+		.token = ec2->credentials.token[0] ? ec2->credentials.token : NULL,
+		.region = ec2->region,
+		.service = "ec2",
+		.host = only,
+		.content_type = CONTENT_TYPE,
+		.body = form,
+		.time_s = (int64_t)time(NULL) + ec2->clock_offset_s,
+	};
+
+	snprintf(only, sizeof(only), "%.*s", (int)strcspn(host, "/"), host);
+	if (osp_sigv4_sign(&request, date, words))
+		return osp_error_set(error, "the keys are longer than any of AWS's");
+	snprintf(signature->host, sizeof(signature->host), "Host: %s", only);
+	snprintf(signature->date, sizeof(signature->date), "X-Amz-Date: %s", date);
+	snprintf(signature->authorization, sizeof(signature->authorization), "Authorization: %s",
+		 words);
+	return 0;
+}
+
+static int try_once(struct osp_ec2 *ec2, const char *form, struct osp_http_answer *answer,
+		    struct osp_error *error)
+{
+	char signer[OSP_REGION_BYTES + 32], token[OSP_TOKEN_BYTES + 32];
+	struct signature signature;
+	const char *headers[6] = {"Content-Type: " CONTENT_TYPE};
+	struct osp_http_request request = {.method = "POST",
+					   .url = ec2->endpoint,
+					   .headers = headers,
+					   .body = form,
+					   .connect_ms = CONNECT_MS,
+					   .total_ms = TOTAL_MS};
+	size_t count = 1;
+
+	snprintf(token, sizeof(token), "X-Amz-Security-Token: %s", ec2->credentials.token);
+	if (ec2->credentials.token[0])
+		headers[count++] = token;
+	if (ec2->clock_offset_s || (ec2->own_signer && ec2->credentials.token[0])) {
+		if (sign(ec2, form, &signature, error))
+			return -1;
+		headers[count++] = signature.host;
+		headers[count++] = signature.date;
+		headers[count++] = signature.authorization;
+	} else {
+		snprintf(signer, sizeof(signer), "aws:amz:%s:ec2", ec2->region);
+		request.signer = signer;
+		request.key_id = ec2->credentials.key_id;
+		request.secret = ec2->credentials.secret;
+	}
+	return osp_http_ask(ec2->http, &request, answer, error);
+}
+
+/* --- what a refusal leads to ------------------------------------------------------------------- */
+
+/* What a call that goes on for several tries knows. */
+struct trying {
+	struct osp_ec2 *ec2;
+	const char *action;
+	const char *form;
+	int failures; /* that a pause may heal */
+	bool clock_set;
+	bool keys_fetched;
+	struct osp_error *error;
+};
+
+static enum osp_ec2_outcome denied(const struct trying *trying, const struct osp_ec2_answer *answer)
+{
+	osp_error_set(
+		trying->error,
+		"EC2 denies %s to %s: its policy must allow ec2:%s on resource * (%s: %.160s)",
+		trying->action, trying->ec2->credentials.source, trying->action, answer->code,
+		answer->message);
+	return OSP_EC2_ALL_FAIL;
+}
+
+static enum osp_ec2_outcome no_identity(const struct trying *trying,
+					const struct osp_ec2_answer *answer)
+{
+	osp_error_set(trying->error, "EC2 does not take the keys of %s (%s: %.160s)",
+		      trying->ec2->credentials.source, answer->code, answer->message);
+	return OSP_EC2_ALL_FAIL;
+}
+
+/* True where the difference explains the refusal; the next try is signed by the answer's clock. */
+static bool set_clock(struct trying *trying, const struct osp_http_answer *http)
+{
+	int64_t offset = http->date_s - (int64_t)time(NULL);
+
+	if (trying->clock_set || !http->date_s ||
+	    llabs(offset - trying->ec2->clock_offset_s) < CLOCK_WRONG_S)
+		return false;
+	trying->clock_set = true;
+	trying->ec2->clock_offset_s = offset;
+	return true;
+}
+
+static bool fetch_keys(struct trying *trying)
+{
+	if (trying->keys_fetched)
+		return false;
+	trying->keys_fetched = true;
+	return !refresh(trying->ec2, true, trying->error);
+}
+
+/* True when it is to be asked again. */
+static bool wait_longer(struct trying *trying)
+{
+	int64_t pause = (int64_t)FIRST_PAUSE_MS << trying->failures;
+
+	if (++trying->failures == TRIES)
+		return false;
+	pause_ms(pause + (int64_t)(rand() % (int)(pause / 2)));
+	return true;
+}
+
+static enum osp_ec2_outcome failed(const struct trying *trying, long status,
+				   const struct osp_ec2_answer *answer)
+{
+	osp_error_set(trying->error, "EC2 refuses %s%s: %s%s%.160s (HTTP status %ld)",
+		      trying->action, trying->failures ? " again and again" : "",
+		      answer->code[0] ? answer->code : "no code", answer->message[0] ? ": " : "",
+		      answer->message, status);
+	return OSP_EC2_CALL_FAILED;
+}
+
+static enum osp_ec2_outcome unsupported(const struct trying *trying,
+					const struct osp_ec2_answer *answer)
+{
+	osp_error_set(trying->error, "region %s has no %s (%s: %.160s)", trying->ec2->region,
+		      trying->action, answer->code, answer->message);
+	return OSP_EC2_ALL_FAIL;
+}
+
+/* What to do about an answer that refuses; *again: ask once more. */
+static enum osp_ec2_outcome refused(struct trying *trying, const struct osp_http_answer *http,
+				    const struct osp_ec2_answer *answer, bool *again)
+{
+	*again = false;
+	switch (osp_ec2_refusal(http->status, answer->code)) {
+	case OSP_EC2_TRY_LATER:
+		*again = wait_longer(trying);
+		break;
+	case OSP_EC2_DENIED:
+		return denied(trying, answer);
+	case OSP_EC2_CLOCK:
+		*again = set_clock(trying, http);
+		return *again ? OSP_EC2_CALL_FAILED : no_identity(trying, answer);
+	case OSP_EC2_NO_IDENTITY:
+		*again = fetch_keys(trying);
+		return *again ? OSP_EC2_CALL_FAILED : no_identity(trying, answer);
+	case OSP_EC2_UNKNOWN_ID:
+		return OSP_EC2_UNKNOWN_IDS;
+	case OSP_EC2_UNSUPPORTED:
+		return unsupported(trying, answer);
+	case OSP_EC2_STALE_TOKEN:
+		return OSP_EC2_TOKEN_IS_OLD;
+	case OSP_EC2_OTHER:
+		break;
+	}
+	return *again ? OSP_EC2_CALL_FAILED : failed(trying, http->status, answer);
+}
+
+/* An answer of status 200. Half an answer tells nothing: it is read whole before it is told. */
+static enum osp_ec2_outcome accept_answer(struct trying *trying, const struct osp_http_answer *http,
+					  size_t most, osp_ec2_record_f *record, void *context,
+					  struct osp_ec2_answer *answer, bool *again)
+{
+	struct osp_error words = {.text = ""};
+	char name[96], formatted[OSP_ERROR_TEXT_BYTES];
+
+	*again = false;
+	snprintf(name, sizeof(name), "EC2's answer to %s", trying->action);
+	if (!osp_ec2_read(name, http->body, http->body_bytes, most, NULL, NULL, answer, &words))
+		return osp_ec2_read(name, http->body, http->body_bytes, most, record, context,
+				    answer, trying->error)
+			       ? OSP_EC2_ALL_FAIL
+			       : OSP_EC2_ANSWERED;
+	*again = answer->cut && trying->failures < SHORT_TRIES - 1 && wait_longer(trying);
+	if (!*again)
+		osp_error_set(trying->error, "%s",
+			      osp_error_format(&words, formatted, sizeof(formatted)));
+	return OSP_EC2_CALL_FAILED;
+}
+
+enum osp_ec2_outcome osp_ec2_call(struct osp_ec2 *ec2, const char *action, const char *form,
+				  size_t most, osp_ec2_record_f *record, void *context,
+				  struct osp_ec2_answer *answer, struct osp_error *error)
+{
+	struct trying trying = {.ec2 = ec2, .action = action, .form = form, .error = error};
+	enum osp_ec2_outcome outcome;
+	bool again;
+
+	do {
+		struct osp_error unreachable = {.text = ""}, ignored = {.text = ""};
+		struct osp_http_answer http;
+
+		if (refresh(ec2, false, error))
+			return OSP_EC2_ALL_FAIL;
+		keep_pace(ec2, action);
+		memset(answer, 0, sizeof(*answer));
+		if (try_once(ec2, form, &http, &unreachable)) {
+			again = trying.failures < SHORT_TRIES - 1 && wait_longer(&trying);
+			outcome = OSP_EC2_ALL_FAIL;
+			if (!again)
+				osp_error_set(error, "EC2 cannot be reached in region %s: %.300s",
+					      ec2->region, unreachable.text);
+		} else if (http.status == 200) {
+			outcome = accept_answer(&trying, &http, most, record, context, answer,
+						&again);
+		} else {
+			osp_ec2_read("", http.body, http.body_bytes, 0, NULL, NULL, answer,
+				     &ignored);
+			outcome = refused(&trying, &http, answer, &again);
+		}
+	} while (again);
+	return outcome;
+}

@@ -1,0 +1,330 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* history_file.c - files of runs: a line of JSON each, one file a node, in a folder of root's */
+#include "onespine_config.h"
+#include "host/record/history_file.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "check/check.h"
+#include "lib/base/own_lock.h"
+
+#define SUFFIX	     ".jsonl"
+#define NAME_BYTES   256
+#define FILES_MAX    100000
+#define LOCK_WAIT_MS 2000
+
+/* Answers of the child beside errno. */
+enum { NOT_OURS = 10000, LOCKED };
+
+/* --- names and owners ------------------------------------------------------------------------- */
+
+const char *osp_history_key(const char *text, char *buffer, size_t buffer_bytes)
+{
+	size_t i;
+
+	for (i = 0; text[i] && i + 1 < buffer_bytes; i++)
+		buffer[i] =
+			isalnum((unsigned char)text[i]) || strchr("._-", text[i]) ? text[i] : '_';
+	buffer[i] = '\0';
+	/* ".." and hidden names are nobody's. */
+	if (*buffer == '.')
+		*buffer = '_';
+	return buffer;
+}
+
+/* Only root, or who asks, can have written it. */
+static bool is_ours(const struct stat *status)
+{
+	return (status->st_uid == 0 || status->st_uid == geteuid()) &&
+	       !(status->st_mode & (S_IWGRP | S_IWOTH));
+}
+
+/* The folder, opened; -1 with errno set, or EPERM for one that is not ours. */
+static int open_folder(const char *path)
+{
+	int folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	struct stat status;
+
+	if (folder < 0)
+		return -1;
+	if (fstat(folder, &status) == 0 && is_ours(&status))
+		return folder;
+	close(folder);
+	errno = NOT_OURS;
+	return -1;
+}
+
+/* --- appending, in the child ------------------------------------------------------------------ */
+
+/* Makes the last two folders of a path: "/var/lib/onespine/history". */
+static void make_folders(const char *path)
+{
+	char above[PATH_MAX];
+	char *slash;
+
+	snprintf(above, sizeof(above), "%s", path);
+	slash = strrchr(above, '/');
+	if (slash && slash != above) {
+		*slash = '\0';
+		(void)mkdir(above, 0755);
+	}
+	(void)mkdir(path, 0755);
+}
+
+/* 0 with the file open in *file, or what went wrong. */
+static int open_to_append(int folder, const char *name, int *file)
+{
+	struct stat status;
+
+	*file = openat(folder, name,
+		       O_RDWR | O_APPEND | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0640);
+	if (*file < 0)
+		return errno;
+	if (fstat(*file, &status) == 0 && S_ISREG(status.st_mode) && is_ours(&status) &&
+	    status.st_nlink == 1)
+		return 0;
+	close(*file);
+	return NOT_OURS;
+}
+
+static void set_aside(int folder, const char *name, uint32_t files)
+{
+	char from[NAME_BYTES + 16], to[NAME_BYTES + 16];
+
+	if (!files) {
+		unlinkat(folder, name, 0);
+		return;
+	}
+	for (uint32_t i = files; i > 1; i--) {
+		snprintf(from, sizeof(from), "%s.%u", name, i - 1);
+		snprintf(to, sizeof(to), "%s.%u", name, i);
+		renameat(folder, from, folder, to);
+	}
+	snprintf(to, sizeof(to), "%s.1", name);
+	renameat(folder, name, folder, to);
+}
+
+/* In one write, so that a reader sees all of it or nothing; what a full disk took is taken back. */
+static int append_line(int file, off_t size, const char *line)
+{
+	size_t length = strlen(line), total;
+	char *whole = malloc(length + 3), last = '\n';
+	ssize_t written;
+	int state = 0;
+
+	if (!whole)
+		return ENOMEM;
+	/* A line that was torn ends here. */
+	if (size > 0 && (pread(file, &last, 1, size - 1) != 1 || last != '\n'))
+		last = '\0';
+	total = (size_t)sprintf(whole, "%s%s\n", last == '\n' ? "" : "\n", line);
+	written = write(file, whole, total);
+	if (written != (ssize_t)total) {
+		state = written < 0 ? errno : ENOSPC;
+		if (ftruncate(file, size) < 0 && state == 0)
+			state = errno;
+	} else if (fdatasync(file) < 0 && errno != EINVAL && errno != EROFS) {
+		state = errno;
+	}
+	free(whole);
+	return state;
+}
+
+struct append {
+	const struct osp_history_place *place;
+	const char *line;
+};
+
+/* With the lock held. */
+static int append_to_file(const struct append *append, int folder, const char *name)
+{
+	const struct osp_history_place *place = append->place;
+	struct stat status;
+	int file, state = open_to_append(folder, name, &file);
+
+	if (state)
+		return state;
+	if (fstat(file, &status) == 0 && status.st_size > 0 &&
+	    (uint64_t)status.st_size + strlen(append->line) + 1 > place->file_bytes_max) {
+		set_aside(folder, name, place->files);
+		close(file);
+		state = open_to_append(folder, name, &file);
+		if (state)
+			return state;
+		if (fstat(file, &status) < 0)
+			status.st_size = 0;
+	}
+	state = append_line(file, status.st_size, append->line);
+	close(file);
+	return state;
+}
+
+static int append_in_folder(const struct append *append, int folder)
+{
+	char name[NAME_BYTES], lock_name[NAME_BYTES + 8];
+	int lock, state;
+
+	if (snprintf(name, sizeof(name), "%s" SUFFIX, append->place->key) >= (int)sizeof(name) - 8)
+		return ENAMETOOLONG;
+	/* Hidden names are no history. */
+	snprintf(lock_name, sizeof(lock_name), ".%s.lock", append->place->key);
+	state = osp_own_lock(folder, lock_name, LOCK_WAIT_MS, &lock);
+	if (state)
+		return state == EWOULDBLOCK ? LOCKED : state == EPERM ? NOT_OURS : state;
+	state = append_to_file(append, folder, name);
+	osp_own_lock_keep(lock);
+	return state;
+}
+
+static int append_in_child(const void *argument)
+{
+	const struct append *append = argument;
+	int folder, state;
+
+	folder = open_folder(append->place->folder);
+	if (folder < 0 && errno == ENOENT) {
+		make_folders(append->place->folder);
+		folder = open_folder(append->place->folder);
+	}
+	if (folder < 0)
+		return errno;
+	state = append_in_folder(append, folder);
+	close(folder);
+	return state;
+}
+
+int osp_history_append(const struct osp_history_place *place, const char *line,
+		       unsigned int deadline_ms, struct osp_error *error)
+{
+	const struct append append = {place, line};
+	struct osp_guard guard;
+	int state;
+
+	if (osp_guard_start(&guard, append_in_child, &append) < 0)
+		return osp_error_at(error, place->folder, 0, 0, "no child process: %s",
+				    strerror(errno));
+	switch (osp_guard_collect(&guard, osp_now_ms() + deadline_ms, &state)) {
+	case 0:
+		return osp_error_at(error, place->folder, 0, 0, "no answer within %u ms",
+				    deadline_ms);
+	case 1:
+		break;
+	default:
+		return osp_error_at(error, place->folder, 0, 0,
+				    "the process that writes there crashed");
+	}
+	if (state == NOT_OURS)
+		return osp_error_at(error, place->folder, 0, 0,
+				    "others than root may write there, or the file is not root's "
+				    "alone");
+	if (state == LOCKED)
+		return osp_error_at(error, place->folder, 0, 0, "another run holds the lock");
+	return state ? osp_error_at(error, place->folder, 0, 0, "%s", strerror(state)) : 0;
+}
+
+/* --- reading ---------------------------------------------------------------------------------- */
+
+static void complain(const struct osp_history_reader *reader, const char *file, uint64_t line,
+		     const char *why)
+{
+	if (reader->complain)
+		reader->complain(reader->context, file, line, why);
+}
+
+/* A line without an end was torn: another run may be writing it now. */
+static int read_lines(FILE *stream, const char *name, const struct osp_history_reader *reader)
+{
+	char *line = NULL;
+	size_t room = 0;
+	uint64_t number = 0;
+	ssize_t length;
+	int state = 0;
+
+	while (!state && (length = getline(&line, &room, stream)) > 0) {
+		number++;
+		if ((size_t)length > OSP_HISTORY_LINE_BYTES_MAX) {
+			complain(reader, name, number, "too long");
+		} else if (line[length - 1] != '\n') {
+			complain(reader, name, number, "ends before its end");
+		} else {
+			line[length - 1] = '\0';
+			state = reader->line(reader->context, line, (size_t)length - 1, name,
+					     number);
+		}
+	}
+	if (!state && ferror(stream))
+		complain(reader, name, number, strerror(errno));
+	free(line);
+	return state;
+}
+
+static int read_file(int folder, const char *name, const struct osp_history_reader *reader)
+{
+	int file = openat(folder, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC), state = 0;
+	struct stat status;
+	FILE *stream;
+
+	if (file < 0) {
+		complain(reader, name, 0, strerror(errno));
+		return 0;
+	}
+	if (fstat(file, &status) < 0 || !S_ISREG(status.st_mode) || !is_ours(&status)) {
+		complain(reader, name, 0, "not a file of root's alone");
+		close(file);
+		return 0;
+	}
+	stream = fdopen(file, "r");
+	if (!stream) {
+		close(file);
+		return -1;
+	}
+	state = read_lines(stream, name, reader);
+	fclose(stream);
+	return state;
+}
+
+/* KEY.jsonl, or that with ".N". */
+static int is_history(const struct dirent *entry)
+{
+	const char *at = strstr(entry->d_name, SUFFIX);
+
+	if (*entry->d_name == '.' || !at)
+		return 0;
+	at += strlen(SUFFIX);
+	return !*at || (*at == '.' && at[1] && !at[1 + strspn(at + 1, "0123456789")]);
+}
+
+int osp_history_read_folder(const char *path, const struct osp_history_reader *reader,
+			    struct osp_error *error)
+{
+	struct dirent **names = NULL;
+	int folder = open_folder(path), count, state = 0;
+
+	if (folder < 0 && errno == ENOENT)
+		return 0;
+	if (folder < 0 && errno == NOT_OURS)
+		return osp_error_at(error, path, 0, 0,
+				    "others than root may write there: nothing in it counts");
+	if (folder < 0)
+		return osp_error_at(error, path, 0, 0, "cannot be opened: %s", strerror(errno));
+	count = scandirat(folder, ".", &names, is_history, alphasort);
+	if (count < 0)
+		state = osp_error_at(error, path, 0, 0, "cannot be read: %s", strerror(errno));
+	for (int i = 0; i < count; i++) {
+		if (!state && i < FILES_MAX && read_file(folder, names[i]->d_name, reader) < 0)
+			state = osp_error_at(error, path, 0, 0, "out of memory");
+		free(names[i]);
+	}
+	free(names);
+	close(folder);
+	return state;
+}

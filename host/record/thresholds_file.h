@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* thresholds_file.h - the thresholds in force on this node. One thread. */
+#ifndef OSP_THRESHOLDS_FILE_H
+#define OSP_THRESHOLDS_FILE_H
+
+#include "check/check.h"
+
+/*
+ * Those built in, and over them `path` or, where it is NULL, the site's thresholds.yaml (below a
+ * test's `root`) where there is one. Free with osp_thresholds_free(). NULL with `error` set: it cannot
+ * be read, or is refused.
+ */
+struct osp_thresholds *osp_thresholds_in_force(const char *path, const char *root,
+					       struct osp_error *error);
+
+/* osp_thresholds_hash() of those without `path`, whether they would be refused or not. -1 with `error`
+ * set: the site's file cannot be read. */
+int osp_thresholds_hash_in_force(const char *root, uint64_t *hash, struct osp_error *error);
+
+#endif

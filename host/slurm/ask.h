@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * ask.h - the placement question that `fit` and `why` put to lib/place/place.h
+ *
+ * One thread.
+ */
+#ifndef OSP_ASK_H
+#define OSP_ASK_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "lib/base/error.h"
+#include "lib/base/text.h"
+#include "lib/place/place.h"
+#include "host/slurm/fabric.h"
+
+/* What is asked. Strings may be NULL. */
+struct osp_fit_question {
+	const char *partitions;	    /* with commas; NULL: all nodes */
+	const char *required_nodes; /* hostlists */
+	const char *excluded_nodes;
+	uint32_t level; /* 0: any nodes at all */
+	uint32_t need_nodes;
+	uint32_t want_nodes;
+	bool reserved_too; /* nodes in reservations are usable: the job has one */
+	bool every_node;   /* whatever their state: could it ever run? */
+	bool mix_kinds;
+};
+
+struct osp_enough {
+	uint32_t domain;
+	uint16_t kind;
+	int64_t from_s;
+};
+
+struct osp_fit_answer {
+	struct osp_place_input input;
+	struct osp_place *place;
+	const struct osp_place_domain *domains; /* candidates first; in `place` */
+	uint32_t candidate_count;
+	uint32_t domain_count;
+	struct osp_nodeset *chosen; /* nodes it would get now; empty: it would not start */
+	/* When each domain (and kind) has enough nodes by the ends of the jobs that run, ordered by
+	 * number; those that no end helps are left out. */
+	struct osp_enough *enough;
+	uint32_t enough_count;
+	/* what `input` points to */
+	struct osp_nodeset *usable;
+	struct osp_nodeset *free;
+	struct osp_nodeset *boot;
+	struct osp_nodeset *required;
+	uint32_t *weight;
+	uint16_t *kind;
+	const char **kind_names; /* by kind; the snapshot's */
+};
+
+/* 0, or -1 with `error` set. osp_answer_clear() in either case. `question->level` is at least 1. */
+int osp_ask(const struct osp_world *world, const struct osp_fit_question *question,
+	    struct osp_fit_answer *answer, struct osp_error *error);
+void osp_answer_clear(struct osp_fit_answer *answer);
+
+/* The level of that name; -1 with the nearest right one in `error`. */
+int osp_ask_level(const struct osp_world *world, const char *name, struct osp_error *error);
+
+/* The partition of that name (NULL: the default one, or none); -1 with the nearest in `error`. */
+int osp_ask_partition(const struct osp_world *world, const char *name, struct osp_error *error);
+
+/* The first `most` domains as a table. */
+void osp_answer_table(const struct osp_world *world, const struct osp_fit_answer *answer,
+		      uint32_t most, struct osp_text *text);
+json_t *osp_answer_to_json(const struct osp_world *world, const struct osp_fit_answer *answer,
+			   uint32_t most);
+
+/*
+ * The nodes of `set` leaf by leaf, a line each: "  leaf nn-1: 8 nodes gpu-[1-8]". False when memory
+ * ran out.
+ */
+bool osp_leaves_text(const struct osp_world *world, const struct osp_nodeset *set,
+		     struct osp_text *text);
+/* [{"leaf": .., "count": .., "nodes": ..}] */
+json_t *osp_leaves_to_json(const struct osp_world *world, const struct osp_nodeset *set);
+
+#endif

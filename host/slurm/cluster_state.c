@@ -1,0 +1,453 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* cluster_state.c - a snapshot of the running cluster, through libslurm as the calling user */
+#include "onespine_config.h"
+
+#include "host/slurm/cluster_state.h"
+
+#include <errno.h>
+#include <pwd.h>
+#include <slurm/slurm.h>
+#include <slurm/slurm_errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "lib/base/document.h"
+#include "lib/conf/slurm_conf_path.h"
+#include "lib/topology/kind.h"
+#include "lib/topology/topology_yaml.h"
+#include "host/output.h"
+
+/* What a cloud or rebooting node's flags say beside its base state. */
+#define POWER_FLAGS                                                                                \
+	(NODE_STATE_POWERED_DOWN | NODE_STATE_POWERING_UP | NODE_STATE_POWERING_DOWN |             \
+	 NODE_STATE_POWER_DOWN | NODE_STATE_POWER_UP | NODE_STATE_POWER_DRAIN)
+#define REBOOT_FLAGS (NODE_STATE_REBOOT_REQUESTED | NODE_STATE_REBOOT_ISSUED)
+
+/* Exported by libslurm, declared in none of its installed headers; each release has one of them. */
+const char *slurm_job_reason_string(int reason) __attribute__((weak));
+const char *slurm_job_state_reason_string(int reason) __attribute__((weak));
+
+static bool inside_libslurm;
+
+/* libslurm calls exit(1) where it finds no configuration; 1 would be an answer. */
+static void exit_as_unable(void)
+{
+	if (inside_libslurm)
+		_exit(OSP_EXIT_UNABLE);
+}
+
+void osp_slurm_begin(void)
+{
+	static bool begun;
+
+	if (begun)
+		return;
+	begun = true;
+	atexit(exit_as_unable);
+	inside_libslurm = true;
+	slurm_init(NULL);
+	inside_libslurm = false;
+}
+
+bool osp_slurm_configured(void)
+{
+	const char *named = getenv("SLURM_CONF");
+	const char *path;
+	size_t i = 0;
+
+	if (named)
+		return *named;
+	while ((path = osp_slurm_conf_candidate(i++)))
+		if (access(path, R_OK) == 0)
+			return true;
+	return false;
+}
+
+/* `result` is what a call of libslurm returned. */
+static int slurm_failed(int result, const char *what, struct osp_error *error)
+{
+	int cause = errno;
+
+	if (result == SLURM_SUCCESS)
+		return 0;
+	return osp_error_set(error, "slurmctld does not tell %s: %s", what, slurm_strerror(cause));
+}
+
+static int load_conf(slurm_conf_t **conf, struct osp_error *error)
+{
+	int result;
+
+	osp_slurm_begin();
+	inside_libslurm = true;
+	errno = 0;
+	result = slurm_load_ctl_conf(0, conf);
+	inside_libslurm = false;
+	return slurm_failed(result, "its configuration", error);
+}
+
+static void free_conf(slurm_conf_t *conf)
+{
+#if HAVE_DECL_SLURM_FREE_CONF
+	slurm_free_conf(conf);
+#else
+	slurm_free_ctl_conf(conf);
+#endif
+}
+
+char *osp_slurm_conf_path(struct osp_error *error)
+{
+	const char *named = getenv("SLURM_CONF");
+	slurm_conf_t *conf;
+	char *path;
+
+	if (named && *named) {
+		path = strdup(named);
+	} else {
+		if (load_conf(&conf, error) < 0)
+			return NULL;
+		path = strdup(conf->slurm_conf ? conf->slurm_conf : osp_slurm_conf_candidate(0));
+		free_conf(conf);
+	}
+	if (!path)
+		osp_error_set(error, "out of memory");
+	return path;
+}
+
+#if HAVE_DECL_SLURM_LOAD_TOPO_CONFIG
+/* With a topology.yaml TopologyPlugin says nothing any more, and slurmctld goes on telling it. */
+static void take_yaml_kind(struct osp_slurm_topology *topology)
+{
+	topo_config_response_msg_t *response = NULL;
+	struct osp_document *document = NULL;
+	struct osp_error ignored;
+	const char *kind = NULL;
+
+	inside_libslurm = true;
+	if (slurm_load_topo_config(&response) != SLURM_SUCCESS)
+		response = NULL;
+	inside_libslurm = false;
+	if (response && response->config)
+		document = osp_document_read("topology.yaml", response->config,
+					     strlen(response->config), &ignored);
+	if (document)
+		kind = osp_topology_yaml_kind(document, &ignored);
+	if (kind)
+		snprintf(topology->plugin, sizeof(topology->plugin), "topology/%s", kind);
+	osp_document_free(document);
+	slurm_free_topo_config_msg(response);
+}
+#else
+static void take_yaml_kind(struct osp_slurm_topology *topology)
+{
+	(void)topology;
+}
+#endif
+
+int osp_cluster_topology(struct osp_slurm_topology *topology, struct osp_error *error)
+{
+	slurm_conf_t *conf;
+
+	if (!osp_slurm_configured())
+		return osp_error_set(error, "no slurm.conf found");
+	if (load_conf(&conf, error) < 0)
+		return -1;
+	snprintf(topology->plugin, sizeof(topology->plugin), "%s",
+		 conf->topology_plugin ? conf->topology_plugin : "none");
+	snprintf(topology->param, sizeof(topology->param), "%s",
+		 conf->topology_param ? conf->topology_param : "");
+	snprintf(topology->version, sizeof(topology->version), "%s",
+		 conf->version ? conf->version : "");
+	free_conf(conf);
+	take_yaml_kind(topology);
+	return 0;
+}
+
+/* --- nodes ------------------------------------------------------------------------------------ */
+
+static enum osp_slurm_node_state power_state(uint32_t state)
+{
+	if (state & (NODE_STATE_POWERING_DOWN | NODE_STATE_POWER_DOWN | NODE_STATE_POWER_DRAIN))
+		return OSP_NODE_POWERING_DOWN;
+	if (state & NODE_STATE_POWERING_UP)
+		return OSP_NODE_POWERING_UP;
+	return OSP_NODE_POWERED_DOWN;
+}
+
+static enum osp_slurm_node_state node_state(uint32_t state)
+{
+	uint32_t base = state & NODE_STATE_BASE;
+	bool has_job = base == NODE_STATE_ALLOCATED || base == NODE_STATE_MIXED ||
+		       state & NODE_STATE_COMPLETING;
+
+	if (base == NODE_STATE_DOWN || base == NODE_STATE_ERROR || state & NODE_STATE_INVALID_REG)
+		return OSP_NODE_DOWN;
+	if (state & (NODE_STATE_DRAIN | NODE_STATE_FAIL))
+		return has_job ? OSP_NODE_DRAINING : OSP_NODE_DRAINED;
+	if (state & NODE_STATE_COMPLETING)
+		return OSP_NODE_COMPLETING;
+	if (base == NODE_STATE_ALLOCATED)
+		return OSP_NODE_BUSY;
+	if (base == NODE_STATE_MIXED)
+		return OSP_NODE_PARTLY;
+	if (state & NODE_STATE_MAINT)
+		return OSP_NODE_MAINTENANCE;
+	if (state & NODE_STATE_RES)
+		return OSP_NODE_RESERVED;
+	if (state & REBOOT_FLAGS)
+		return OSP_NODE_POWERING_DOWN;
+	if (state & POWER_FLAGS)
+		return power_state(state);
+	if (state & NODE_STATE_NO_RESPOND)
+		return OSP_NODE_DOWN;
+	return base == NODE_STATE_IDLE ? OSP_NODE_IDLE : OSP_NODE_UNKNOWN;
+}
+
+static void add_node(struct osp_snapshot *snapshot, const node_info_t *info)
+{
+	struct osp_state_node *node = osp_snapshot_add_node(snapshot);
+	char kind[OSP_KIND_BYTES];
+
+	if (!node)
+		return;
+	node->name = osp_snapshot_string(snapshot, info->name);
+	node->kind = osp_snapshot_string(
+		snapshot, osp_kind_of(info->gres, info->features, kind, sizeof(kind)));
+	if (!node->kind)
+		node->kind = "";
+	node->reason = osp_snapshot_string(snapshot, info->reason);
+	node->weight = info->weight;
+	node->state = node_state(info->node_state);
+	node->reserved = info->node_state & (NODE_STATE_RES | NODE_STATE_MAINT);
+	node->asleep = info->node_state & OSP_ASLEEP_FLAGS;
+	node->boot_s = (int64_t)info->boot_time;
+}
+
+static int load_nodes(struct osp_snapshot *snapshot, struct osp_error *error)
+{
+	node_info_msg_t *message = NULL;
+	int result;
+	uint32_t i;
+
+	inside_libslurm = true;
+	errno = 0;
+	result = slurm_load_node(0, &message, SHOW_ALL | SHOW_MIXED);
+	inside_libslurm = false;
+	if (slurm_failed(result, "its nodes", error) < 0)
+		return -1;
+	for (i = 0; i < message->record_count; i++)
+		if (message->node_array[i].name)
+			add_node(snapshot, &message->node_array[i]);
+	slurm_free_node_info_msg(message);
+	return 0;
+}
+
+static int load_partitions(struct osp_snapshot *snapshot, struct osp_error *error)
+{
+	partition_info_msg_t *message = NULL;
+	int result;
+	uint32_t i;
+
+	inside_libslurm = true;
+	errno = 0;
+	result = slurm_load_partitions(0, &message, SHOW_ALL);
+	inside_libslurm = false;
+	if (slurm_failed(result, "its partitions", error) < 0)
+		return -1;
+	for (i = 0; i < message->record_count; i++) {
+		const partition_info_t *info = &message->partition_array[i];
+		struct osp_state_partition *partition = osp_snapshot_add_partition(snapshot);
+
+		if (!partition)
+			break;
+		partition->name = osp_snapshot_string(snapshot, info->name);
+		partition->nodes_text = osp_snapshot_string(snapshot, info->nodes);
+		partition->is_default = info->flags & PART_FLAG_DEFAULT;
+		partition->up = info->state_up & PARTITION_SCHED;
+	}
+	slurm_free_partition_info_msg(message);
+	return 0;
+}
+
+/* --- jobs ------------------------------------------------------------------------------------- */
+
+static const char *job_state_word(uint32_t state)
+{
+	static const char *const words[JOB_END] = {
+		[JOB_PENDING] = "PENDING",     [JOB_RUNNING] = "RUNNING",
+		[JOB_SUSPENDED] = "SUSPENDED", [JOB_COMPLETE] = "COMPLETED",
+		[JOB_CANCELLED] = "CANCELLED", [JOB_FAILED] = "FAILED",
+		[JOB_TIMEOUT] = "TIMEOUT",     [JOB_NODE_FAIL] = "NODE_FAIL",
+		[JOB_PREEMPTED] = "PREEMPTED", [JOB_BOOT_FAIL] = "BOOT_FAIL",
+		[JOB_DEADLINE] = "DEADLINE",   [JOB_OOM] = "OUT_OF_MEMORY",
+	};
+	uint32_t base = state & JOB_STATE_BASE;
+
+	if (state & JOB_COMPLETING)
+		return "COMPLETING";
+	if (base == JOB_RUNNING && state & JOB_CONFIGURING)
+		return "CONFIGURING";
+	return base < JOB_END && words[base] ? words[base] : "UNKNOWN";
+}
+
+static enum osp_job_phase job_phase(uint32_t state)
+{
+	uint32_t base = state & JOB_STATE_BASE;
+
+	if (state & JOB_COMPLETING)
+		return OSP_JOB_COMPLETING;
+	if (base == JOB_PENDING)
+		return OSP_JOB_PENDING;
+	if (base == JOB_RUNNING)
+		return OSP_JOB_RUNNING;
+	return base == JOB_SUSPENDED ? OSP_JOB_SUSPENDED : OSP_JOB_ENDED;
+}
+
+static const char *job_label(const slurm_job_info_t *info, char *buffer, size_t buffer_bytes)
+{
+	if (info->array_job_id && info->array_task_str)
+		snprintf(buffer, buffer_bytes, "%u_[%s]", info->array_job_id, info->array_task_str);
+	else if (info->array_job_id && info->array_task_id != NO_VAL)
+		snprintf(buffer, buffer_bytes, "%u_%u", info->array_job_id, info->array_task_id);
+	else if (info->het_job_id)
+		snprintf(buffer, buffer_bytes, "%u+%u", info->het_job_id, info->het_job_offset);
+	else
+		snprintf(buffer, buffer_bytes, "%u", info->job_id);
+	return buffer;
+}
+
+static const char *user_of(const slurm_job_info_t *info, char *buffer, size_t buffer_bytes)
+{
+	struct passwd *entry;
+
+	if (info->user_name && *info->user_name)
+		return info->user_name;
+	entry = getpwuid(info->user_id);
+	snprintf(buffer, buffer_bytes, "%u", info->user_id);
+	return entry ? entry->pw_name : buffer;
+}
+
+static void fill_job(struct osp_snapshot *snapshot, const slurm_job_info_t *info,
+		     struct osp_state_job *job)
+{
+	char buffer[256];
+
+	job->id = info->job_id;
+	job->label = osp_snapshot_string(snapshot, job_label(info, buffer, sizeof(buffer)));
+	job->name = osp_snapshot_string(snapshot, info->name);
+	job->user = osp_snapshot_string(snapshot, user_of(info, buffer, sizeof(buffer)));
+	job->partition = osp_snapshot_string(snapshot, info->partition);
+	job->state = osp_snapshot_string(snapshot, job_state_word(info->job_state));
+	job->admin_comment = osp_snapshot_string(snapshot, info->admin_comment);
+	job->nodes_text = osp_snapshot_string(snapshot, info->nodes);
+	job->required_nodes = osp_snapshot_string(snapshot, info->req_nodes);
+	job->excluded_nodes = osp_snapshot_string(snapshot, info->exc_nodes);
+	job->reservation = osp_snapshot_string(snapshot, info->resv_name);
+	job->phase = job_phase(info->job_state);
+	job->node_count = info->num_nodes;
+	job->node_most = info->max_nodes == NO_VAL ? 0 : info->max_nodes;
+	job->restarts = info->restart_cnt;
+	job->submit_s = info->submit_time;
+	job->eligible_s = info->eligible_time;
+	job->start_s = info->start_time;
+	job->end_s = info->end_time;
+	if (info->time_limit == INFINITE && osp_job_on_nodes(job))
+		job->end_s = 0;
+}
+
+static int load_jobs(struct osp_snapshot *snapshot, struct osp_error *error)
+{
+	job_info_msg_t *message = NULL;
+	int result;
+	uint32_t i;
+
+	inside_libslurm = true;
+	errno = 0;
+	result = slurm_load_jobs(0, &message, SHOW_ALL);
+	inside_libslurm = false;
+	if (slurm_failed(result, "its jobs", error) < 0)
+		return -1;
+	for (i = 0; i < message->record_count; i++) {
+		struct osp_state_job *job = osp_snapshot_add_job(snapshot);
+
+		if (!job)
+			break;
+		fill_job(snapshot, &message->job_array[i], job);
+	}
+	slurm_free_job_info_msg(message);
+	return 0;
+}
+
+/* Slurm's word for why the job waits or ended so; NULL when there is none or memory ran out. */
+static const char *reason_word(struct osp_snapshot *snapshot, slurm_job_info_t *info)
+{
+	const char *word = NULL;
+
+	if (slurm_job_state_reason_string)
+		word = slurm_job_state_reason_string((int)info->state_reason);
+	else if (slurm_job_reason_string)
+		word = slurm_job_reason_string((int)info->state_reason);
+	if (!word || strcmp(word, "None") == 0)
+		return NULL;
+	return osp_snapshot_string(snapshot, word);
+}
+
+int osp_cluster_job_reason(struct osp_snapshot *snapshot, struct osp_state_job *job,
+			   struct osp_error *error)
+{
+	job_info_msg_t *message = NULL;
+	int result;
+	uint32_t i;
+
+	osp_slurm_begin();
+	inside_libslurm = true;
+	errno = 0;
+	result = slurm_load_job(&message, job->id, SHOW_ALL);
+	if (result == SLURM_SUCCESS) {
+		for (i = 0; i < message->record_count; i++)
+			if (message->job_array[i].job_id == job->id)
+				job->reason = reason_word(snapshot, &message->job_array[i]);
+		slurm_free_job_info_msg(message);
+	}
+	inside_libslurm = false;
+	return slurm_failed(result, "the job", error);
+}
+
+/* --- all of it -------------------------------------------------------------------------------- */
+
+static struct osp_snapshot *load(bool with_jobs, struct osp_error *error)
+{
+	struct osp_snapshot *snapshot = osp_snapshot_new();
+	slurm_conf_t *conf = NULL;
+
+	if (!snapshot) {
+		osp_error_set(error, "out of memory");
+		return NULL;
+	}
+	snapshot->time_s = time(NULL);
+	if (load_conf(&conf, error) < 0 || load_nodes(snapshot, error) < 0 ||
+	    load_partitions(snapshot, error) < 0 || (with_jobs && load_jobs(snapshot, error) < 0)) {
+		osp_snapshot_free(snapshot);
+		snapshot = NULL;
+	} else {
+		snapshot->cluster = osp_snapshot_string(snapshot, conf->cluster_name);
+		if (osp_snapshot_finish(snapshot, error) < 0) {
+			osp_snapshot_free(snapshot);
+			snapshot = NULL;
+		}
+	}
+	if (conf)
+		free_conf(conf);
+	return snapshot;
+}
+
+struct osp_snapshot *osp_cluster_state(struct osp_error *error)
+{
+	return load(true, error);
+}
+
+struct osp_snapshot *osp_cluster_nodes(struct osp_error *error)
+{
+	return load(false, error);
+}

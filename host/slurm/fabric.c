@@ -1,0 +1,296 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* fabric.c - the configuration and the topology in force, and both beside a snapshot */
+#include "host/slurm/fabric.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "lib/topology/place_age.h"
+#include "lib/topology/readers.h"
+#include "host/output.h"
+#include "host/files.h"
+#include "host/slurm/cluster_state.h"
+
+#define CONFIG_NAME "onespine.yaml"
+
+char *osp_config_path(struct osp_error *error)
+{
+	char *slurm_conf;
+	char *path;
+
+	if (!osp_slurm_configured()) {
+		osp_error_set(error, "no slurm.conf found; name the file, or set SLURM_CONF");
+		return NULL;
+	}
+	slurm_conf = osp_slurm_conf_path(error);
+	if (!slurm_conf)
+		return NULL;
+	path = osp_path_beside(slurm_conf, CONFIG_NAME);
+	free(slurm_conf);
+	if (!path)
+		osp_error_set(error, "out of memory");
+	return path;
+}
+
+struct osp_config *osp_config_load(const char *path, bool must_exist, struct osp_error *error)
+{
+	struct osp_config *config;
+	size_t bytes;
+	char *text;
+
+	if (!must_exist && access(path, F_OK) < 0 && errno == ENOENT)
+		return osp_config_read(path, "", 0, error);
+	text = osp_read_input(path, OSP_CONFIG_FILE_BYTES_MAX, &bytes, error);
+	if (!text)
+		return NULL;
+	config = osp_config_read(osp_input_name(path), text, bytes, error);
+	free(text);
+	return config;
+}
+
+/* Path of the topology that `config`, at `config_path`, names. */
+static char *topology_path_of(const struct osp_config *config, const char *config_path,
+			      struct osp_error *error)
+{
+	char *path = osp_path_beside(config_path, osp_config_topology(config));
+
+	if (!path)
+		osp_error_set(error, "out of memory");
+	return path;
+}
+
+/* The configuration in force and, unless `path` is NULL, the path of its topology. */
+static struct osp_config *load_in_force(char **path, struct osp_error *error)
+{
+	char *config_path = osp_config_path(error);
+	struct osp_config *config;
+
+	if (!config_path)
+		return NULL;
+	config = osp_config_load(config_path, false, error);
+	if (config && path) {
+		*path = topology_path_of(config, config_path, error);
+		if (!*path) {
+			osp_config_free(config);
+			config = NULL;
+		}
+	}
+	free(config_path);
+	return config;
+}
+
+char *osp_topology_path(struct osp_error *error)
+{
+	char *path = NULL;
+
+	osp_config_free(load_in_force(&path, error));
+	return path;
+}
+
+static bool is_json(const char *text)
+{
+	return text[strspn(text, " \t\r\n")] == '{';
+}
+
+struct osp_topology *osp_topology_load(const char *path, struct osp_error *error)
+{
+	struct osp_topology *topology;
+	const char *name = osp_input_name(path);
+	size_t bytes;
+	char *text = osp_read_input(path, OSP_TOPOLOGY_FILE_BYTES_MAX, &bytes, error);
+
+	if (!text)
+		return NULL;
+	topology = is_json(text) ? osp_read_onespine_topology(name, text, bytes, error)
+				 : osp_read_slurm_topology(name, text, bytes, error);
+	free(text);
+	return topology;
+}
+
+struct osp_topology *osp_topology_load_in_force(const char *path, struct osp_error *error)
+{
+	if (access(path, F_OK) < 0 && errno == ENOENT) {
+		osp_error_set(error,
+			      "%s: no such file; slurmctld sends it to no other host: copy it "
+			      "from slurmctld's, or name a copy",
+			      path);
+		return NULL;
+	}
+	return osp_topology_load(path, error);
+}
+
+/* --- a world ---------------------------------------------------------------------------------- */
+
+/* The nodes of a topology, all busy but those of `free_list`. */
+static struct osp_snapshot *snapshot_of_lists(const struct osp_topology *topology,
+					      const char *free_list, struct osp_error *error)
+{
+	struct osp_snapshot *snapshot = osp_snapshot_new();
+	struct osp_nodeset *set = osp_nodeset_new(osp_topology_node_count(topology));
+	uint32_t i;
+	int result = -1;
+
+	for (i = 0; snapshot && i < osp_topology_node_count(topology); i++) {
+		struct osp_state_node *node = osp_snapshot_add_node(snapshot);
+
+		if (!node)
+			break;
+		node->name = osp_snapshot_string(snapshot, osp_topology_node_name(topology, i));
+		node->kind = "";
+		node->weight = 1;
+		node->state = OSP_NODE_BUSY;
+	}
+	if (!snapshot || !set || snapshot->failed)
+		osp_error_set(error, "out of memory");
+	else if (osp_snapshot_finish(snapshot, error) == 0)
+		result = osp_snapshot_add_hostlist(snapshot, free_list, true, "--free", set, error);
+	for (i = 0; result == 0 && i < snapshot->node_count; i++)
+		if (osp_nodeset_test(set, i))
+			snapshot->nodes[i].state = OSP_NODE_IDLE;
+	free(set);
+	if (result < 0) {
+		osp_snapshot_free(snapshot);
+		return NULL;
+	}
+	return snapshot;
+}
+
+static struct osp_snapshot *load_state(const char *path, struct osp_topology **topology,
+				       struct osp_error *error)
+{
+	struct osp_snapshot *snapshot;
+	size_t bytes;
+	char *text = osp_read_input(path, OSP_STATE_FILE_BYTES_MAX, &bytes, error);
+
+	if (!text)
+		return NULL;
+	snapshot = osp_snapshot_from_json(osp_input_name(path), text, bytes, topology, error);
+	free(text);
+	return snapshot;
+}
+
+/* Fills the world from files; the topology found on the way, on its own numbers, is *topology. */
+static int open_files(const struct osp_world_files *files, struct osp_world *world,
+		      struct osp_topology **topology, struct osp_error *error)
+{
+	const char *topology_path = files->topology;
+	struct osp_topology *inside = NULL;
+
+	world->config = osp_config_read("defaults", "", 0, error);
+	if (!world->config)
+		return -1;
+	if (topology_path) {
+		*topology = osp_topology_load(topology_path, error);
+		if (!*topology)
+			return -1;
+	}
+	if (files->state) {
+		world->snapshot = load_state(files->state, &inside, error);
+		if (topology_path)
+			osp_topology_free(inside);
+		else
+			*topology = inside;
+		if (world->snapshot && !*topology)
+			return osp_error_set(error, "%s: it holds no topology; add --topology",
+					     osp_input_name(files->state));
+	} else {
+		world->snapshot = snapshot_of_lists(*topology, files->free_list, error);
+	}
+	return world->snapshot ? 0 : -1;
+}
+
+static int open_slurm(const struct osp_world_files *files, struct osp_world *world,
+		      struct osp_topology **topology, struct osp_error *error)
+{
+	const char *named = files->topology;
+	char *path = NULL;
+
+	world->from_slurm = true;
+	world->config = load_in_force(&path, error);
+	if (!world->config)
+		return -1;
+	*topology =
+		named ? osp_topology_load(named, error) : osp_topology_load_in_force(path, error);
+	free(path);
+	if (!*topology)
+		return -1;
+	world->snapshot = osp_cluster_state(error);
+	return world->snapshot ? 0 : -1;
+}
+
+/* The place may be old. Until a node has registered with a slurmctld that has just started, a job that it runs
+ * says that it has not booted since. */
+static bool is_old(const struct osp_topology *topology, const struct osp_state_node *node)
+{
+	uint32_t number = osp_topology_find_node(topology, node->name);
+	enum osp_place_age age = OSP_PLACE_HOLDS;
+	bool has_job = node->state == OSP_NODE_PARTLY || node->state == OSP_NODE_BUSY;
+
+	if (number != OSP_NO_NODE)
+		age = osp_place_age(osp_place_boot_s(osp_topology_note(topology, number)),
+				    node->boot_s, !node->asleep);
+	return age != OSP_PLACE_HOLDS && !(age == OSP_PLACE_NO_BOOT && has_job);
+}
+
+/* Leaves the nodes out of *topology whose places may be old: slurmctld does not count them either. */
+static int drop_old_places(const struct osp_snapshot *snapshot, struct osp_topology **topology,
+			   uint32_t *dropped, struct osp_error *error)
+{
+	const char **names = calloc((size_t)snapshot->node_count + 1, sizeof(*names));
+	struct osp_topology *rest = NULL;
+	uint32_t count = 0;
+
+	*dropped = 0;
+	for (uint32_t i = 0; names && i < snapshot->node_count; i++) {
+		if (is_old(*topology, &snapshot->nodes[i]))
+			++*dropped;
+		else
+			names[count++] = snapshot->nodes[i].name;
+	}
+	if (names && *dropped) {
+		rest = osp_topology_rebase(*topology, names, count, error);
+		if (rest) {
+			osp_topology_free(*topology);
+			*topology = rest;
+		}
+	}
+	if (!names)
+		osp_error_set(error, "out of memory");
+	free(names);
+	return names && (rest || !*dropped) ? 0 : -1;
+}
+
+int osp_world_open(const struct osp_world_files *files, struct osp_world *world,
+		   struct osp_error *error)
+{
+	struct osp_topology *topology = NULL;
+	bool by_files = files->state || files->free_list;
+	int result;
+
+	memset(world, 0, sizeof(*world));
+	if (files->free_list && (files->state || !files->topology))
+		return osp_error_set(error, "--free goes with --topology, and not with --state");
+	osp_progress_begin(by_files ? "reading files" : "asking slurmctld");
+	result = by_files ? open_files(files, world, &topology, error)
+			  : open_slurm(files, world, &topology, error);
+	if (result == 0 && world->from_slurm)
+		result = drop_old_places(world->snapshot, &topology, &world->old_places, error);
+	if (result == 0) {
+		world->topology = osp_snapshot_rebase(world->snapshot, topology, error);
+		if (!world->topology)
+			result = -1;
+	}
+	osp_topology_free(topology);
+	osp_progress_end();
+	return result;
+}
+
+void osp_world_close(struct osp_world *world)
+{
+	osp_topology_free(world->topology);
+	osp_snapshot_free(world->snapshot);
+	osp_config_free(world->config);
+	memset(world, 0, sizeof(*world));
+}

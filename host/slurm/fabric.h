@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * fabric.h - the configuration and the topology in force, and both beside a snapshot
+ *
+ * One thread.
+ */
+#ifndef OSP_FABRIC_H
+#define OSP_FABRIC_H
+
+#include "lib/base/error.h"
+#include "lib/policy/config.h"
+#include "lib/topology/topology.h"
+#include "host/slurm/snapshot.h"
+
+/* onespine.yaml's path: beside slurm.conf. NULL with `error` set. To be freed. */
+char *osp_config_path(struct osp_error *error);
+
+/* Reads a configuration; one that does not exist gives the defaults unless `must_exist`. NULL with
+ * `error` set. */
+struct osp_config *osp_config_load(const char *path, bool must_exist, struct osp_error *error);
+
+/* The topology's path as the configuration in force has it. NULL with `error` set. To be freed. */
+char *osp_topology_path(struct osp_error *error);
+
+/* Reads a topology: onespine.topology, or topology.conf where the text is no JSON. NULL with
+ * `error` set. */
+struct osp_topology *osp_topology_load(const char *path, struct osp_error *error);
+
+/* The same for the topology in force, which slurmctld does not send to hosts that it sends slurm.conf: where it
+ * is not there, `error` says that it must be brought. */
+struct osp_topology *osp_topology_load_in_force(const char *path, struct osp_error *error);
+
+/*
+ * What a question is asked about. By --state, --topology and --free from files; else Slurm and the
+ * topology in force.
+ */
+struct osp_world {
+	struct osp_snapshot *snapshot;
+	struct osp_topology *topology; /* on the snapshot's node numbers */
+	struct osp_config *config;
+	bool from_slurm;
+	uint32_t old_places; /* nodes without a place in `topology`, because theirs may be old */
+};
+
+/* Files to be read instead of asking Slurm; NULL: not named. */
+struct osp_world_files {
+	const char *state;     /* a snapshot, as JSON */
+	const char *topology;  /* instead of the one in force */
+	const char *free_list; /* a host list: the nodes of `topology` that are free */
+};
+
+/* 0, or -1 with `error` set. osp_world_close() in either case. */
+int osp_world_open(const struct osp_world_files *files, struct osp_world *world,
+		   struct osp_error *error);
+void osp_world_close(struct osp_world *world);
+
+#endif

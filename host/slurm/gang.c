@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* gang.c - jobs that are gangs, known by our part of their AdminComment */
+#include "host/slurm/gang.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/place/parts.h"
+#include "lib/policy/promise.h"
+#include "lib/policy/request_parts.h"
+
+#define ADVISE "advise "
+
+bool osp_gang_of(const struct osp_state_job *job, struct osp_gang *gang)
+{
+	const char *request;
+
+	memset(gang, 0, sizeof(*gang));
+	if (!osp_note_find(job->admin_comment, &gang->note))
+		return false;
+	request = gang->note.gang;
+	if (request && strncmp(request, ADVISE, strlen(ADVISE)) == 0) {
+		gang->advise = true;
+		request += strlen(ADVISE);
+	}
+	if (request && osp_request_parse(request, &gang->request, NULL) == 0 &&
+	    gang->request.asked == OSP_ASKED_GANG)
+		return true;
+	osp_gang_clear(gang);
+	return false;
+}
+
+void osp_gang_clear(struct osp_gang *gang)
+{
+	osp_note_free_pieces(&gang->note);
+}
+
+/* Whether a note's request keeps what the policy promises: its level or one below, no sooner relaxed. */
+static bool keeps_promise(const struct osp_policy *policy, const struct osp_topology *topology,
+			  const struct osp_gang *gang)
+{
+	int asked = osp_topology_level(topology, gang->request.level);
+	int least = osp_topology_level(topology, policy->level);
+
+	if (gang->advise || asked < 1 || asked > least || gang->request.domains_max > 1)
+		return false;
+	return gang->request.relax_s < 0 ||
+	       (policy->relax_s >= 0 && gang->request.relax_s >= policy->relax_s);
+}
+
+bool osp_gang_held(const struct osp_config *config, const struct osp_topology *topology,
+		   const struct osp_state_job *job, struct osp_gang *gang)
+{
+	const struct osp_policy *policy = osp_config_policy(config, job->partition);
+	bool noted = osp_gang_of(job, gang);
+
+	if (!osp_policy_promises(policy) || job->node_count < policy->from_nodes ||
+	    (noted && keeps_promise(policy, topology, gang)))
+		return noted;
+	gang->by_policy = true;
+	gang->advise = false;
+	gang->request = (struct osp_request){
+		.asked = OSP_ASKED_GANG, .origin = OSP_FROM_POLICY, .relax_s = policy->relax_s};
+	snprintf(gang->request.level, sizeof(gang->request.level), "%s", policy->level);
+	return true;
+}
+
+int64_t osp_gang_waits_since(const struct osp_state_job *job)
+{
+	return job->eligible_s > job->submit_s ? job->eligible_s : job->submit_s;
+}
+
+int osp_gang_find(const struct osp_snapshot *snapshot, const struct osp_topology *topology,
+		  const struct osp_state_job *job, struct osp_whereabouts *where)
+{
+	struct osp_nodeset *set = osp_nodeset_new(snapshot->node_count);
+	uint32_t i;
+
+	if (!set)
+		return -1;
+	for (i = 0; i < job->nodes_known; i++)
+		osp_nodeset_add(set, job->nodes[i]);
+	where->domain = OSP_NO_DOMAIN;
+	where->level =
+		job->nodes_known ? osp_topology_common_level(topology, set, &where->domain) : -1;
+	where->missing =
+		job->node_count > job->nodes_known ? job->node_count - job->nodes_known : 0;
+	free(set);
+	return 0;
+}
+
+int osp_gang_level_due(const struct osp_topology *topology, const struct osp_state_job *job,
+		       const struct osp_gang *gang)
+{
+	int level = osp_topology_level(topology, gang->request.level);
+
+	if (level < 1)
+		return -1;
+	if (gang->request.relax_s < 0 ||
+	    job->start_s - osp_gang_waits_since(job) < gang->request.relax_s)
+		return level;
+	return (uint32_t)level < osp_topology_level_count(topology) ? level + 1 : 0;
+}
+
+bool osp_gang_kept(int level_due, const struct osp_whereabouts *where)
+{
+	if (level_due == 0)
+		return true;
+	if (level_due < 0 || where->missing)
+		return false;
+	return where->level >= 0 && where->level <= level_due;
+}
+
+bool osp_gang_in_parts(const struct osp_gang *gang)
+{
+	return osp_in_parts(gang->request.domains_max, gang->request.segments);
+}
+
+/* Judges the nodes of a job, which are in `nodes`. */
+static bool parts_kept(struct osp_cut *cut, const struct osp_topology *topology,
+		       const struct osp_gang *gang, int level_due, const struct osp_nodeset *nodes)
+{
+	int asked = osp_topology_level(topology, gang->request.level);
+	uint32_t level = (uint32_t)asked;
+	struct osp_parts parts;
+
+	if (asked < 1 || level_due < 0 ||
+	    osp_parts_read(gang->request.domains_max, gang->request.segments, topology, level,
+			   &parts, NULL))
+		return false;
+	if (level_due != asked)
+		osp_parts_relax(&parts, topology, &level);
+	return osp_parts_kept(cut, &parts, level, nodes);
+}
+
+int osp_gang_parts_kept(const struct osp_snapshot *snapshot, const struct osp_topology *topology,
+			const struct osp_state_job *job, const struct osp_gang *gang, int level_due,
+			bool *kept)
+{
+	struct osp_nodeset *nodes = osp_nodeset_new(snapshot->node_count);
+	struct osp_cut *cut = osp_cut_new(topology);
+	int result = nodes && cut ? 0 : -1;
+
+	for (uint32_t i = 0; result == 0 && i < job->nodes_known; i++)
+		osp_nodeset_add(nodes, job->nodes[i]);
+	*kept = result == 0 && job->node_count <= job->nodes_known &&
+		parts_kept(cut, topology, gang, level_due, nodes);
+	osp_cut_free(cut);
+	free(nodes);
+	return result;
+}

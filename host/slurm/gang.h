@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * gang.h - jobs that are gangs, known by our part of their AdminComment
+ *
+ * One thread.
+ */
+#ifndef OSP_GANG_H
+#define OSP_GANG_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "lib/policy/config.h"
+#include "lib/policy/note.h"
+#include "lib/policy/request.h"
+#include "lib/topology/topology.h"
+#include "host/slurm/snapshot.h"
+
+struct osp_gang {
+	struct osp_request request; /* of its partition's default level where it names none */
+	bool advise;		    /* placed as stock does; recorded only */
+	bool by_policy;		    /* osp_gang_held(): `request` is the policy's own */
+	struct osp_note note;	    /* what the scheduler says of it */
+};
+
+/* Is the job a gang? osp_gang_clear() when it is. */
+bool osp_gang_of(const struct osp_state_job *job, struct osp_gang *gang);
+void osp_gang_clear(struct osp_gang *gang);
+
+/*
+ * Is a job that has nodes to stand in one domain? As osp_gang_of(), but where its partition promises
+ * that (gang: always, allow_off: false) the policy and the nodes really taken count, and a note that is
+ * missing or says less does not. osp_gang_clear() when it is.
+ */
+bool osp_gang_held(const struct osp_config *config, const struct osp_topology *topology,
+		   const struct osp_state_job *job, struct osp_gang *gang);
+
+/* Since when a pending gang could have run, which --gang=LEVEL@TIME counts from. */
+int64_t osp_gang_waits_since(const struct osp_state_job *job);
+
+/*
+ * Where the nodes of a job really are. `level`: the lowest that all of them share one domain of
+ * (0: a single node), -1: none.
+ */
+struct osp_whereabouts {
+	int level;
+	uint32_t domain;  /* at that level; OSP_NO_DOMAIN for 0 and -1 */
+	uint32_t missing; /* of the job's nodes are not in the snapshot */
+};
+
+/* 0, or -1 when memory ran out. */
+int osp_gang_find(const struct osp_snapshot *snapshot, const struct osp_topology *topology,
+		  const struct osp_state_job *job, struct osp_whereabouts *where);
+
+/*
+ * The highest level that would keep a running gang's promise: the one asked for, or the next when
+ * it had waited long enough to be relaxed. -1: the topology has no such level; 0: any nodes do.
+ */
+int osp_gang_level_due(const struct osp_topology *topology, const struct osp_state_job *job,
+		       const struct osp_gang *gang);
+
+/* Whether it asks for segments or for several domains: osp_gang_parts_kept() then says whether its nodes keep that. */
+bool osp_gang_in_parts(const struct osp_gang *gang);
+
+/* `level_due` is what osp_gang_level_due() said. 0, or -1 when memory ran out. */
+int osp_gang_parts_kept(const struct osp_snapshot *snapshot, const struct osp_topology *topology,
+			const struct osp_state_job *job, const struct osp_gang *gang, int level_due,
+			bool *kept);
+
+/* Do its nodes keep that promise? */
+bool osp_gang_kept(int level_due, const struct osp_whereabouts *where);
+
+#endif

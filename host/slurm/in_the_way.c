@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* in_the_way.c - what keeps a domain's nodes from a gang: jobs with their ends, nodes that are
+ * out */
+#include "host/slurm/in_the_way.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "host/output.h"
+
+#define JOBS_SHOWN 10
+
+/* A job with nodes in the domain. */
+struct holder {
+	const struct osp_state_job *job;
+	uint32_t nodes_here;
+};
+
+/* By end; those that end nobody knows when, last. */
+static int compare_holders(const void *a, const void *b)
+{
+	const struct osp_state_job *one = ((const struct holder *)a)->job;
+	const struct osp_state_job *other = ((const struct holder *)b)->job;
+	int64_t one_s = one->end_s ? one->end_s : INT64_MAX;
+	int64_t other_s = other->end_s ? other->end_s : INT64_MAX;
+
+	if (one_s != other_s)
+		return one_s < other_s ? -1 : 1;
+	return one->id < other->id ? -1 : one->id > other->id;
+}
+
+static uint32_t find_holders(const struct osp_snapshot *snapshot, const struct osp_nodeset *set,
+			     struct holder *holders)
+{
+	uint32_t count = 0;
+	uint32_t i;
+	uint32_t n;
+
+	for (i = 0; i < snapshot->job_count; i++) {
+		const struct osp_state_job *job = &snapshot->jobs[i];
+
+		if (!osp_job_on_nodes(job))
+			continue;
+		holders[count] = (struct holder){job, 0};
+		for (n = 0; n < job->nodes_known; n++)
+			holders[count].nodes_here += osp_nodeset_test(set, job->nodes[n]);
+		if (holders[count].nodes_here)
+			count++;
+	}
+	qsort(holders, count, sizeof(*holders), compare_holders);
+	return count;
+}
+
+static void tell_holder(const struct osp_snapshot *snapshot, const struct holder *holder,
+			struct osp_text *text)
+{
+	const struct osp_state_job *job = holder->job;
+	char when[32];
+	char left[32];
+
+	osp_text_printf(text, "  job %s (%s): %u %s", job->label, job->user ? job->user : "?",
+			holder->nodes_here, holder->nodes_here == 1 ? "node" : "nodes");
+	if (job->phase == OSP_JOB_COMPLETING)
+		osp_text_add(text, ", is completing\n");
+	else if (!job->end_s)
+		osp_text_add(text, ", has no time limit\n");
+	else if (job->end_s <= snapshot->time_s)
+		osp_text_printf(text, ", was to end by %s\n",
+				osp_format_time(job->end_s, when, sizeof(when)));
+	else
+		osp_text_printf(
+			text, ", ends by %s (in %s)\n",
+			osp_format_time(job->end_s, when, sizeof(when)),
+			osp_format_duration(job->end_s - snapshot->time_s, left, sizeof(left)));
+}
+
+static json_t *holder_to_json(const struct holder *holder)
+{
+	const struct osp_state_job *job = holder->job;
+	json_t *object = json_object();
+	char when[32];
+
+	json_object_set_new(object, "job", osp_json_string(job->label));
+	json_object_set_new(object, "user", osp_json_string(job->user));
+	json_object_set_new(object, "nodes_here", json_integer(holder->nodes_here));
+	json_object_set_new(object, "ends",
+			    job->end_s
+				    ? json_string(osp_format_time(job->end_s, when, sizeof(when)))
+				    : json_null());
+	return object;
+}
+
+/* Nodes of `set` that no end of a job brings back, a line a state. */
+static int tell_out(const struct osp_snapshot *snapshot, const struct osp_nodeset *set,
+		    struct osp_nodeset *some, struct osp_text *text, json_t *out)
+{
+	enum osp_slurm_node_state state;
+	uint32_t node;
+
+	for (state = OSP_NODE_RESERVED; state < OSP_NODE_STATE_COUNT; state++) {
+		const char *reason = NULL;
+		json_t *object;
+		char *list;
+
+		osp_nodeset_clear(some);
+		for (node = osp_nodeset_next(set, 0); node < set->place_count;
+		     node = osp_nodeset_next(set, node + 1)) {
+			if (snapshot->nodes[node].state != state)
+				continue;
+			osp_nodeset_add(some, node);
+			reason = reason ? reason : snapshot->nodes[node].reason;
+		}
+		if (osp_nodeset_empty(some))
+			continue;
+		list = osp_snapshot_hostlist(snapshot, some);
+		if (!list)
+			return -1;
+		osp_text_printf(text, "  %s: %s%s%s%s\n", osp_node_state_name(state), list,
+				reason ? " (" : "", reason ? reason : "", reason ? ")" : "");
+		object = json_object();
+		json_object_set_new(object, "state", json_string(osp_node_state_name(state)));
+		json_object_set_new(object, "nodes", json_string(list));
+		json_object_set_new(object, "reason", osp_json_string(reason));
+		json_array_append_new(out, object);
+		free(list);
+	}
+	return 0;
+}
+
+/* Nodes of `set` in use by none of the jobs known: with PrivateData=jobs Slurm tells a user of no
+ * others than his own. */
+static uint32_t count_hidden(const struct osp_snapshot *snapshot, const struct osp_nodeset *set,
+			     struct osp_nodeset *some)
+{
+	uint32_t count = 0;
+	uint32_t i;
+	uint32_t n;
+
+	osp_nodeset_clear(some);
+	for (i = 0; i < snapshot->job_count; i++)
+		for (n = 0;
+		     osp_job_on_nodes(&snapshot->jobs[i]) && n < snapshot->jobs[i].nodes_known; n++)
+			osp_nodeset_add(some, snapshot->jobs[i].nodes[n]);
+	for (n = osp_nodeset_next(set, 0); n < set->place_count; n = osp_nodeset_next(set, n + 1)) {
+		enum osp_slurm_node_state state = snapshot->nodes[n].state;
+
+		count += !osp_nodeset_test(some, n) &&
+			 (state == OSP_NODE_PARTLY || state == OSP_NODE_BUSY ||
+			  state == OSP_NODE_COMPLETING || state == OSP_NODE_DRAINING);
+	}
+	return count;
+}
+
+int osp_in_the_way(const struct osp_world *world, uint32_t domain, struct osp_text *text,
+		   json_t *root)
+{
+	const struct osp_snapshot *snapshot = world->snapshot;
+	const struct osp_domain *found = osp_topology_domain(world->topology, domain);
+	struct holder *holders = calloc((size_t)snapshot->job_count + 1, sizeof(*holders));
+	struct osp_nodeset *set = osp_nodeset_new(snapshot->node_count);
+	struct osp_nodeset *some = osp_nodeset_new(snapshot->node_count);
+	json_t *list = json_array();
+	json_t *out = json_array();
+	uint32_t count;
+	uint32_t hidden;
+	uint32_t i;
+
+	json_object_set_new(root, "in_the_way", list);
+	json_object_set_new(root, "out", out);
+	if (!holders || !set || !some) {
+		text->failed = true;
+	} else {
+		osp_topology_add_domain_nodes(world->topology, domain, set);
+		count = find_holders(snapshot, set, holders);
+		osp_text_printf(text, "In the way on %s %s:\n",
+				osp_topology_level_name(world->topology, found->level),
+				found->name);
+		for (i = 0; i < count; i++) {
+			if (i < JOBS_SHOWN)
+				tell_holder(snapshot, &holders[i], text);
+			json_array_append_new(list, holder_to_json(&holders[i]));
+		}
+		if (count > JOBS_SHOWN)
+			osp_text_printf(text, "  and %u more jobs\n", count - JOBS_SHOWN);
+		hidden = count_hidden(snapshot, set, some);
+		if (hidden)
+			osp_text_printf(text, "  %u %s in use by jobs that are not yours to see\n",
+					hidden, hidden == 1 ? "node" : "nodes");
+		json_object_set_new(root, "nodes_of_hidden_jobs", json_integer(hidden));
+		if (tell_out(snapshot, set, some, text, out) < 0)
+			text->failed = true;
+	}
+	free(some);
+	free(set);
+	free(holders);
+	return text->failed ? -1 : 0;
+}

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * in_the_way.h - what keeps a domain's nodes from a gang: jobs with their ends, nodes that are out
+ *
+ * One thread.
+ */
+#ifndef OSP_IN_THE_WAY_H
+#define OSP_IN_THE_WAY_H
+
+#include <jansson.h>
+
+#include "lib/base/text.h"
+#include "host/slurm/fabric.h"
+
+/* Adds both as lines to `text` and as "in_the_way" and "out" to `root`; the first end comes first.
+ * Returns 0, or -1 when memory ran out (told in text->failed). */
+int osp_in_the_way(const struct osp_world *world, uint32_t domain, struct osp_text *text,
+		   json_t *root);
+
+#endif

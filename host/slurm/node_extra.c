@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* node_extra.c - the last verdict in the Extra field of a node of Slurm */
+#include "host/slurm/node_extra.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <slurm/slurm.h>
+#include <slurm/slurm_errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "check/check.h"
+#include "check/base/pass_store.h"
+#include "check/base/root.h"
+#include "host/files.h"
+#include "host/slurm/cluster_state.h"
+
+#define KEY	   "onespine"
+#define NOTE	   "extra"
+#define NOTE_BYTES 2048
+
+/* Answers of the child beside Slurm's errors, which are above 1000 and below 10000. */
+enum { CHILD_DONE, CHILD_NOT_JSON = 20000, CHILD_NO_NODE };
+
+int osp_extra_merge(const char *extra, json_t *mine, char **merged, struct osp_error *error)
+{
+	json_t *all = extra && *extra ? json_loads(extra, 0, NULL) : json_object();
+	int state = 1;
+
+	if (!json_is_object(all)) {
+		json_decref(all);
+		return osp_error_set(error, "Extra holds something that is no JSON object; it is "
+					    "left alone");
+	}
+	if (json_equal(json_object_get(all, KEY), mine)) {
+		state = 0;
+	} else {
+		json_object_set(all, KEY, mine);
+		*merged = json_dumps(all, JSON_COMPACT);
+		if (!*merged)
+			state = osp_error_set(error, "out of memory");
+	}
+	json_decref(all);
+	return state;
+}
+
+/* --- in the child ----------------------------------------------------------------------------- */
+
+struct put {
+	const char *node;
+	json_t *mine;
+};
+
+static int update_node(const char *node, char *extra)
+{
+	update_node_msg_t update;
+	char name[256];
+
+	snprintf(name, sizeof(name), "%s", node);
+	slurm_init_update_node_msg(&update);
+	update.node_names = name;
+	update.extra = extra;
+	errno = 0;
+	if (slurm_update_node(&update) == SLURM_SUCCESS)
+		return CHILD_DONE;
+	return errno ? errno : SLURM_ERROR;
+}
+
+static int put_in_child(const void *argument)
+{
+	const struct put *put = argument;
+	node_info_msg_t *answer = NULL;
+	char *merged = NULL, name[256];
+	int state = CHILD_NO_NODE;
+
+	osp_slurm_begin();
+	snprintf(name, sizeof(name), "%s", put->node);
+	errno = 0;
+	if (slurm_load_node_single(&answer, name, SHOW_ALL) != SLURM_SUCCESS)
+		return errno ? errno : SLURM_ERROR;
+	if (answer->record_count == 1 && answer->node_array[0].name) {
+		switch (osp_extra_merge(answer->node_array[0].extra, put->mine, &merged, NULL)) {
+		case 1:
+			state = update_node(put->node, merged);
+			break;
+		case 0:
+			state = CHILD_DONE;
+			break;
+		default:
+			state = CHILD_NOT_JSON;
+		}
+	}
+	free(merged);
+	slurm_free_node_info_msg(answer);
+	return state;
+}
+
+/* --- in the parent ---------------------------------------------------------------------------- */
+
+static bool note_path(const char *root, char *path, size_t path_bytes)
+{
+	return osp_root_path(root, path, path_bytes, "%s/" NOTE, &OSP_RUN_DIR[1]);
+}
+
+static int run_child(const struct put *put, unsigned int deadline_ms, struct osp_error *error)
+{
+	struct osp_guard guard;
+	int state = 0;
+
+	if (osp_guard_start(&guard, put_in_child, put) < 0)
+		return osp_error_set(error, "no child process: %s", strerror(errno));
+	switch (osp_guard_collect(&guard, osp_now_ms() + deadline_ms, &state)) {
+	case 1:
+		break;
+	case 0:
+		return osp_error_set(error, "slurmctld does not answer within %u ms", deadline_ms);
+	default:
+		return osp_error_set(error, "Slurm's library found no configuration");
+	}
+	if (state == CHILD_DONE)
+		return 0;
+	if (state == CHILD_NOT_JSON)
+		return osp_extra_merge("-", put->mine, NULL, error);
+	if (state == CHILD_NO_NODE)
+		return osp_error_set(error, "Slurm has no node %s", put->node);
+	return osp_error_set(error, "%s", slurm_strerror(state));
+}
+
+int osp_extra_put(const char *root, const char *node, json_t *mine, unsigned int deadline_ms,
+		  struct osp_error *error)
+{
+	char *text = json_dumps(mine, JSON_COMPACT | JSON_SORT_KEYS);
+	const struct put put = {node, mine};
+	char path[PATH_MAX], noted[NOTE_BYTES];
+	int state = 0;
+
+	if (!text)
+		return osp_error_set(error, "out of memory");
+	if (!osp_root_read(root, noted, sizeof(noted), "%s/" NOTE, &OSP_RUN_DIR[1]) ||
+	    strcmp(noted, text) != 0) {
+		state = run_child(&put, deadline_ms, error);
+		/* Without the note slurmctld is asked again next time: no harm. */
+		osp_run_folder_make(root);
+		if (!state && note_path(root, path, sizeof(path)))
+			osp_write_output(path, text, strlen(text), NULL);
+	}
+	free(text);
+	return state;
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * node_extra.h - the last verdict in the Extra field of a node of Slurm
+ *
+ * Extra holds JSON where it holds anything (Slurm 24.11 on reads it so for --extra constraints); our
+ * part stands under the key "onespine", and the other keys are kept. Every release from 22.05 on has
+ * the field. One thread.
+ */
+#ifndef OSP_NODE_EXTRA_H
+#define OSP_NODE_EXTRA_H
+
+#include <jansson.h>
+
+#include "lib/base/error.h"
+
+/*
+ * Merges `mine` (not taken over) under the key "onespine" into what Extra holds. 1 with the new text
+ * in *merged (to be freed), 0 when it says that already, -1 with `error` set: Extra holds something
+ * that is no JSON object, which is somebody's and left alone, or memory ran out.
+ */
+int osp_extra_merge(const char *extra, json_t *mine, char **merged, struct osp_error *error);
+
+/*
+ * Puts {"onespine": mine} into the node's Extra, where that is not what was last put there (noted
+ * below `root`/run/onespine, so that slurmctld is asked only when it changes). Done by a child that
+ * is not waited for longer than `deadline_ms`. -1 with `error` set.
+ */
+int osp_extra_put(const char *root, const char *node, json_t *mine, unsigned int deadline_ms,
+		  struct osp_error *error);
+
+#endif

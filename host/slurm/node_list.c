@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* node_list.c - asks slurmctld for its nodes' addresses, instances and boots */
+#include "onespine_config.h"
+
+#include "host/slurm/node_list.h"
+
+#include <errno.h>
+#include <slurm/slurm.h>
+#include <slurm/slurm_errno.h>
+#include <string.h>
+
+#include "host/slurm/cluster_state.h"
+
+static const char *copy(struct osp_node_list *list, const char *word)
+{
+	word = word ? word : "";
+	return osp_arena_copy(&list->arena, word, strlen(word));
+}
+
+static const char *instance_of(const node_info_t *info)
+{
+#if defined(HAVE_STRUCT_NODE_INFO_INSTANCE_ID)
+	return info->instance_id;
+#else
+	(void)info;
+	return NULL;
+#endif
+}
+
+static int take(struct osp_node_list *list, const node_info_t *info)
+{
+	struct osp_listed_node *node = &list->nodes[list->count];
+	const char *address = info->node_addr;
+
+	if (!info->name)
+		return 0;
+	if (address && !strcmp(address, info->name))
+		address = NULL;
+	node->name = copy(list, info->name);
+	node->address = copy(list, address);
+	node->instance_id = copy(list, instance_of(info));
+	node->boot_s = (int64_t)info->boot_time;
+	node->runs = !(info->node_state & OSP_ASLEEP_FLAGS) &&
+		     (info->node_state & NODE_STATE_BASE) != NODE_STATE_FUTURE;
+	list->count++;
+	return node->name && node->address && node->instance_id ? 0 : -1;
+}
+
+enum osp_place_age osp_listed_place_age(const struct osp_topology *topology,
+					const struct osp_listed_node *node)
+{
+	uint32_t number = osp_topology_find_node(topology, node->name);
+	const struct osp_node_note *note =
+		number == OSP_NO_NODE ? NULL : osp_topology_note(topology, number);
+
+	return osp_place_age(osp_place_boot_s(note), node->boot_s, node->runs);
+}
+
+int osp_node_list_load(struct osp_node_list *list, struct osp_error *error)
+{
+	node_info_msg_t *message = NULL;
+	int rc = 0;
+
+	memset(list, 0, sizeof(*list));
+	if (!osp_slurm_configured())
+		return osp_error_set(error,
+				     "no slurm.conf found; --nodes gives ids their node names");
+	osp_slurm_begin();
+	errno = 0;
+	if (slurm_load_node(0, &message, SHOW_ALL) != SLURM_SUCCESS)
+		return osp_error_set(error, "slurmctld does not tell its nodes: %s",
+				     slurm_strerror(errno));
+	list->nodes =
+		osp_arena_take(&list->arena, (message->record_count + 1) * sizeof(*list->nodes));
+	for (uint32_t i = 0; list->nodes && !rc && i < message->record_count; i++)
+		rc = take(list, &message->node_array[i]);
+	slurm_free_node_info_msg(message);
+	return list->nodes && !rc ? 0 : osp_error_set(error, "out of memory");
+}
+
+void osp_node_list_free(struct osp_node_list *list)
+{
+	osp_arena_free(&list->arena);
+	memset(list, 0, sizeof(*list));
+}

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * node_list.h - Slurm's nodes as whoever asks for their places needs them
+ *
+ * Through libslurm, as the calling user. One thread.
+ */
+#ifndef OSP_NODE_LIST_H
+#define OSP_NODE_LIST_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "lib/base/arena.h"
+#include "lib/base/error.h"
+#include "lib/topology/place_age.h"
+
+struct osp_listed_node {
+	const char *name;
+	const char *address;	 /* NodeAddr; "" where it is the name */
+	const char *instance_id; /* "" where Slurm has none: before 23.11, or nobody set it */
+	int64_t boot_s;		 /* BootTime; 0: it has not registered */
+	bool runs;		 /* it is not powered down, on its way there or on its way up */
+};
+
+struct osp_node_list {
+	struct osp_arena arena;
+	struct osp_listed_node *nodes;
+	uint32_t count;
+};
+
+/* Whether the place that `topology` has for the node holds; one that it has not holds. */
+enum osp_place_age osp_listed_place_age(const struct osp_topology *topology,
+					const struct osp_listed_node *node);
+
+/* 0, or -1 with `error` set. osp_node_list_free() in either case. */
+int osp_node_list_load(struct osp_node_list *list, struct osp_error *error);
+void osp_node_list_free(struct osp_node_list *list);
+
+#endif

@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * slurm_compat.h - every test of Slurm's version in this project
+ *
+ * The first part needs only Slurm's installed headers (job_submit); the second, after
+ * OSP_SLURM_INTERNAL, its internal ones (the shadow). What each release's source says is cited by
+ * file.
+ */
+#ifndef OSP_SLURM_COMPAT_H
+#define OSP_SLURM_COMPAT_H
+
+#include <stdbool.h>
+
+#include <slurm/slurm.h>
+#include <slurm/slurm_errno.h>
+
+#define OSP_SLURM_AT_LEAST(major, minor)                                                           \
+	(SLURM_VERSION_NUMBER >= SLURM_VERSION_NUM(major, minor, 0))
+
+/* job_modify() can tell the user why from 23.02 on (slurmctld/job_submit.c). */
+#if OSP_SLURM_AT_LEAST(23, 2)
+#define OSP_JOB_MODIFY_PARAMETERS(job, record, uid, err_msg)                                       \
+	job_desc_msg_t *job, struct job_record *record, uint32_t uid, char **err_msg
+#define OSP_JOB_MODIFY_ARGUMENTS(job, record, uid, err_msg) job, record, uid, err_msg
+#define OSP_JOB_MODIFY_MESSAGE(err_msg)			    (err_msg)
+#else
+#define OSP_JOB_MODIFY_PARAMETERS(job, record, uid, err_msg)                                       \
+	job_desc_msg_t *job, struct job_record *record, uint32_t uid
+#define OSP_JOB_MODIFY_ARGUMENTS(job, record, uid, err_msg) job, record, uid
+#define OSP_JOB_MODIFY_MESSAGE(err_msg)			    NULL
+#endif
+
+/* --segment and --exclusive=topo came with 24.05 (slurm.h). */
+#if OSP_SLURM_AT_LEAST(24, 5)
+#define OSP_JOB_SEGMENT(job)	    ((job)->segment_size)
+#define OSP_JOB_EXCLUSIVE_TOPO(job) ((job)->shared == JOB_SHARED_TOPO)
+#else
+#define OSP_JOB_SEGMENT(job)	    ((void)(job), 0)
+#define OSP_JOB_EXCLUSIVE_TOPO(job) ((void)(job), false)
+#endif
+
+/* A job's steps can be managed on its first node from 24.05 on; that is told of no shrinking. */
+#ifdef STEPMGR_ENABLED
+#define OSP_JOB_STEPMGR(job) (((job)->bitflags & STEPMGR_ENABLED) != 0)
+#else
+#define OSP_JOB_STEPMGR(job) ((void)(job), false)
+#endif
+
+/* Prolog and Epilog can run inside the job from 24.05 on. */
+#ifdef PROLOG_FLAG_RUN_IN_JOB
+#define OSP_PROLOG_FLAG_RUN_IN_JOB PROLOG_FLAG_RUN_IN_JOB
+#else
+#define OSP_PROLOG_FLAG_RUN_IN_JOB 0
+#endif
+
+/* --spread-segments and --consolidate-segments came with 25.11 (slurm.h). */
+#if OSP_SLURM_AT_LEAST(25, 11)
+#define OSP_JOB_SEGMENT_FLAGS(job)                                                                 \
+	(((job)->bitflags & (SPREAD_SEGMENTS | CONSOLIDATE_SEGMENTS)) != 0)
+#else
+#define OSP_JOB_SEGMENT_FLAGS(job) ((void)(job), false)
+#endif
+
+/* What slurm_load_job() and its like take: a job's number, from 26.05 on a step's id (slurm.h). Callers
+ * give a number: configure asks Slurm's header for that with SLURM_BACKWARD_COMPAT. */
+#if OSP_SLURM_AT_LEAST(26, 5)
+#define OSP_JOB_REFERENCE		    slurm_step_id_t
+#define OSP_JOB_REFERENCE_NUMBER(reference) (reference).job_id
+#else
+#define OSP_JOB_REFERENCE		    uint32_t
+#define OSP_JOB_REFERENCE_NUMBER(reference) (reference)
+#endif
+
+/* Frees the name that slurm_create_reservation() gives: Slurm's own memory from 26.05 on (slurm.h), malloc's
+ * before. No installed header declares Slurm's free, though every libslurm exports it (common/xmalloc.h). */
+#if OSP_SLURM_AT_LEAST(26, 5)
+void slurm_xfree_ptr(void *memory);
+#define OSP_RESERVATION_NAME_FREE(name) slurm_xfree_ptr(name)
+#else
+#define OSP_RESERVATION_NAME_FREE(name) free(name)
+#endif
+
+#ifdef OSP_SLURM_INTERNAL
+
+/* "List" became "list_t *" in 23.11; the struct behind both has always had this name
+ * (common/list.h). */
+typedef struct xlist osp_list_t;
+
+/* The bitmap of powered-down nodes got its present name in 24.05 (slurmctld.h). */
+#if OSP_SLURM_AT_LEAST(24, 5)
+#define OSP_POWERED_DOWN_NODES power_down_node_bitmap
+#pragma weak power_down_node_bitmap
+#else
+#define OSP_POWERED_DOWN_NODES power_node_bitmap
+#pragma weak power_node_bitmap
+#endif
+
+/* node_name2bitmap() says which names it did not know from 24.11 on (common/node_conf.h). */
+#if OSP_SLURM_AT_LEAST(24, 11)
+#define OSP_NODE_NAMES_TO_BITMAP(names, bitmap) node_name2bitmap(names, false, bitmap, NULL)
+#else
+#define OSP_NODE_NAMES_TO_BITMAP(names, bitmap) node_name2bitmap(names, false, bitmap)
+#endif
+
+/* GRES records and the select interface moved from common/ to interfaces/ in 23.02. */
+#if OSP_SLURM_AT_LEAST(23, 2)
+#include "src/interfaces/gres.h"
+#include "src/interfaces/select.h"
+#else
+#include "src/common/gres.h"
+#include "src/common/select.h"
+#endif
+
+/* --exclusive: a number up to 23.11, a bit beside others since (slurmctld.h, job_record.h). */
+#ifdef OLD_WHOLE_NODE_MCS
+#define OSP_WANTS_WHOLE_NODES(details) (((details)->whole_node & WHOLE_NODE_REQUIRED) != 0)
+#else
+#define OSP_WANTS_WHOLE_NODES(details) ((details)->whole_node == WHOLE_NODE_REQUIRED)
+#endif
+
+/* Memory is counted: CR_MEMORY, from 25.05 on SELECT_MEMORY, of the same value (slurm.h). */
+#define OSP_SELECT_MEMORY 0x0010
+
+/* What a record keeps of --segment and --exclusive=topo (24.05 on) and of segments' flags (25.11 on). */
+#if OSP_SLURM_AT_LEAST(24, 5)
+#define OSP_RECORD_SEGMENT(details)	   ((details)->segment_size)
+#define OSP_RECORD_EXCLUSIVE_TOPO(details) (((details)->whole_node & WHOLE_TOPO) != 0)
+#else
+#define OSP_RECORD_SEGMENT(details)	   0
+#define OSP_RECORD_EXCLUSIVE_TOPO(details) false
+#endif
+#if OSP_SLURM_AT_LEAST(25, 11)
+#define OSP_RECORD_SEGMENT_FLAGS(job)                                                              \
+	(((job)->bit_flags & (SPREAD_SEGMENTS | CONSOLIDATE_SEGMENTS)) != 0)
+#else
+#define OSP_RECORD_SEGMENT_FLAGS(job) ((void)(job), false)
+#endif
+
+/* Preempted node bitmaps of non-RUN_NOW answers are kept in the job from 24.11.4 on (job_test.c). */
+#if SLURM_VERSION_NUMBER >= SLURM_VERSION_NUM(24, 11, 4)
+#define OSP_HAVE_NODE_BITMAP_PREEMPT 1
+#else
+#define OSP_HAVE_NODE_BITMAP_PREEMPT 0
+#endif
+
+/* Jobs are preempted for the licenses that they hold from 24.11 on (PreemptParameters, job_test.c). */
+#if OSP_SLURM_AT_LEAST(24, 11)
+#define OSP_HOLDS_LICENSES_OF(job, other)                                                          \
+	((job)->license_list && (other)->license_list &&                                           \
+	 license_list_overlap((job)->license_list, (other)->license_list))
+#else
+#define OSP_HOLDS_LICENSES_OF(job, other) ((void)(job), (void)(other), false)
+#endif
+
+/* A running job with --time-min is planned to end by then, if slurm.conf says so, from 25.05 on
+ * (select_cons_tres.c). */
+#if OSP_SLURM_AT_LEAST(25, 5)
+#define OSP_TIME_MIN_IS_SOFT(parameters)                                                           \
+	(xstrcasestr((parameters), "time_min_as_soft_limit") != NULL)
+#else
+#define OSP_TIME_MIN_IS_SOFT(parameters) ((void)(parameters), false)
+#endif
+
+/* job_record_create() came into Slurm's library with 24.05 (common/job_record.h). */
+#if OSP_SLURM_AT_LEAST(24, 5)
+#define OSP_HAVE_JOB_RECORD_CREATE 1
+#else
+#define OSP_HAVE_JOB_RECORD_CREATE 0
+#endif
+
+/* From 26.05 a failure in this range says "no domain of the fabric fits" (slurm_errno.h). */
+#if OSP_SLURM_AT_LEAST(26, 5)
+#define OSP_ERROR_NO_DOMAIN ESLURM_TOPO_NO_FIT
+#else
+#define OSP_ERROR_NO_DOMAIN SLURM_ERROR
+#endif
+
+/*
+ * The tail of select_p_job_test(): excluded cores up to 23.02; a reservation's cores and GRES
+ * in 23.11 and 24.05; from 24.11 also the slot that backfill looks at. OSP_PARTS_RESERVED: parts of
+ * nodes are kept for a reservation.
+ */
+#if OSP_SLURM_AT_LEAST(24, 11)
+struct osp_job_test_tail {
+	resv_exc_t *reserved;
+	will_run_data_t *slot;
+};
+#define OSP_JOB_TEST_TAIL_PARAMETERS resv_exc_t *reserved, will_run_data_t *slot
+#define OSP_JOB_TEST_TAIL_VALUES     reserved, slot
+#define OSP_JOB_TEST_TAIL(tail)	     (tail)->reserved, (tail)->slot
+/* backfill's slot [start, end): nothing after its end is of use; 0 where it has none */
+#define OSP_SLOT_START_S(tail) ((int64_t)((tail)->slot ? (tail)->slot->start : 0))
+#define OSP_SLOT_END_S(tail)   ((int64_t)((tail)->slot ? (tail)->slot->end : 0))
+#define OSP_PARTS_RESERVED(tail)                                                                   \
+	((tail)->reserved && ((tail)->reserved->exc_cores || (tail)->reserved->core_bitmap ||      \
+			      (tail)->reserved->gres_list_exc || (tail)->reserved->gres_list_inc))
+#elif OSP_SLURM_AT_LEAST(23, 11)
+struct osp_job_test_tail {
+	resv_exc_t *reserved;
+};
+#define OSP_JOB_TEST_TAIL_PARAMETERS resv_exc_t *reserved
+#define OSP_JOB_TEST_TAIL_VALUES     reserved
+#define OSP_JOB_TEST_TAIL(tail)	     (tail)->reserved
+#define OSP_PARTS_RESERVED(tail)     ((tail)->reserved != NULL)
+#define OSP_SLOT_START_S(tail)	     ((void)(tail), (int64_t)0)
+#define OSP_SLOT_END_S(tail)	     ((void)(tail), (int64_t)0)
+#else
+struct osp_job_test_tail {
+	bitstr_t *excluded_cores;
+};
+#define OSP_JOB_TEST_TAIL_PARAMETERS bitstr_t *excluded_cores
+#define OSP_JOB_TEST_TAIL_VALUES     excluded_cores
+#define OSP_JOB_TEST_TAIL(tail)	     (tail)->excluded_cores
+#define OSP_PARTS_RESERVED(tail)     ((tail)->excluded_cores != NULL)
+#define OSP_SLOT_START_S(tail)	     ((void)(tail), (int64_t)0)
+#define OSP_SLOT_END_S(tail)	     ((void)(tail), (int64_t)0)
+#endif
+
+typedef int osp_job_test_f(job_record_t *job, bitstr_t *bitmap, uint32_t min_nodes,
+			   uint32_t max_nodes, uint32_t req_nodes, uint16_t mode,
+			   osp_list_t *candidates, osp_list_t **preempted,
+			   OSP_JOB_TEST_TAIL_PARAMETERS);
+
+#endif /* OSP_SLURM_INTERNAL */
+
+#endif

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * keep.h - a new answer becomes the topology in force, is held, or changes nothing
+ *
+ * Beside the topology FILE stand FILE.held, the last answer that was held (`onespine topology accept`
+ * takes it), and FILE.asked, when each node's place was last asked for: lines "TIME NODES", seconds since 1970
+ * and a list in Slurm's notation. The scheduler reads neither, so an unchanged fabric leaves FILE as it
+ * is, byte for byte. One thread.
+ */
+#ifndef OSP_KEEP_H
+#define OSP_KEEP_H
+
+#include <stdint.h>
+
+#include "host/slurm/node_list.h"
+#include "lib/base/error.h"
+#include "lib/topology/compare.h"
+
+enum osp_kept { OSP_KEPT_APPLIED, OSP_KEPT_UNCHANGED, OSP_KEPT_HELD, OSP_KEPT_FAILED };
+
+/* Compares `topology` with what `path` holds over the nodes of `nodes` (NULL: all of them), and writes it there or
+ * to FILE.held. `error` says why it is held or failed. `source`: words for people. */
+enum osp_kept osp_keep_topology(const char *path, const struct osp_topology *topology,
+				const char *source, const struct osp_node_list *nodes,
+				const struct osp_topology_guard *guard,
+				struct osp_topology_change *change, struct osp_error *error);
+
+/* Puts FILE.held in FILE's place. */
+enum osp_kept osp_keep_accept(const char *path, struct osp_error *error);
+
+/* Notes in FILE.asked that the places of `topology`'s nodes were asked for at `time_s`. */
+int osp_keep_asked(const char *path, const struct osp_topology *topology, int64_t time_s,
+		   struct osp_error *error);
+
+/* Reads FILE.asked: when each of `topology`'s nodes was last asked about, by node; 0 where it does not say, and for
+ * all where there is no such file. -1 with `error` set where it cannot be read. */
+int osp_keep_read_asked(const char *path, const struct osp_topology *topology, int64_t *asked_s,
+			struct osp_error *error);
+
+#endif

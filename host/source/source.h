@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * source.h - whoever can be asked where nodes are: one table
+ *
+ * `onespine topology discover` and the watch ask through it. One thread.
+ */
+#ifndef OSP_SOURCE_H
+#define OSP_SOURCE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "host/slurm/node_list.h"
+#include "lib/base/error.h"
+#include "lib/base/text.h"
+#include "lib/topology/readers.h"
+
+/* What is asked about. */
+struct osp_source_question {
+	const struct osp_node_list *nodes; /* names, and what sources know them by */
+	const struct osp_topology
+		*previous;    /* the last good answer, or NULL: places that a call that fails
+						leaves out are taken from it */
+	const char *adapters; /* as osp_import_options has it */
+};
+
+/* What came. */
+struct osp_source_answer {
+	struct osp_topology *topology;
+	struct osp_text warnings; /* a line each */
+	uint32_t kept;		  /* nodes whose place is the previous one */
+};
+
+typedef int osp_source_f(const struct osp_source_question *question,
+			 struct osp_source_answer *answer, struct osp_error *error);
+
+struct osp_source {
+	const char *name;
+	osp_source_f *
+		ask; /* 0, or -1 with `error` set; the caller frees what is in `answer` either way */
+	const char *needs; /* what this build lacks where `ask` is NULL */
+};
+
+/* The source of that name; NULL with the nearest one in `error`. */
+const struct osp_source *osp_source_find(const char *name, struct osp_error *error);
+
+void osp_source_answer_clear(struct osp_source_answer *answer);
+
+/* Finishes the import, and moves its warnings to the answer. 0, or -1 with `error` set. */
+int osp_source_finish(struct osp_import *import, struct osp_source_answer *answer,
+		      struct osp_error *error);
+
+/* The sources. */
+osp_source_f osp_source_ec2;
+osp_source_f osp_source_infiniband;
+
+#endif

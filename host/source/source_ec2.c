@@ -1,0 +1,348 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * source_ec2.c - asks EC2 where the cluster's nodes are
+ *
+ * A node's instance is Slurm's InstanceId where it has one (ParallelCluster sets it from 3.13.0 on), else
+ * the running instance with the node's address. Of two nodes that claim one instance the first is
+ * believed and the other told; of two instances at one address the one launched last.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "host/cloud/ec2.h"
+#include "host/source/source.h"
+#include "lib/base/name_table.h"
+#include "lib/base/room.h"
+#include "lib/base/text.h"
+#include "lib/topology/place_age.h"
+
+#define WHERE "EC2's answer"
+
+enum { TAG_ADDRESS, TAG_INSTANCE };
+
+struct asking {
+	const struct osp_source_question *question;
+	struct osp_source_answer *answer;
+	struct osp_error *error;
+	struct osp_arena arena;
+	struct osp_name_table table; /* addresses and instance ids, to a node */
+	const char **ids;	     /* by node; NULL: not known */
+	const char **launched;	     /* by node: of the instance at its address */
+	bool *answered;		     /* by node */
+	struct osp_import *import;
+	struct osp_ec2 *ec2;
+	struct osp_ec2_gaps gaps;
+};
+
+static const struct osp_listed_node *node_of(const struct asking *asking, uint32_t index)
+{
+	return &asking->question->nodes->nodes[index];
+}
+
+static int no_memory(struct asking *asking)
+{
+	return osp_error_set(asking->error, "out of memory");
+}
+
+static int take_memory(struct asking *asking)
+{
+	size_t count = (size_t)asking->question->nodes->count + 1;
+
+	asking->ids = calloc(count, sizeof(*asking->ids));
+	asking->launched = calloc(count, sizeof(*asking->launched));
+	asking->answered = calloc(count, sizeof(*asking->answered));
+	return asking->ids && asking->launched && asking->answered ? 0 : no_memory(asking);
+}
+
+/* --- from nodes to instances ------------------------------------------------------------------- */
+
+/* An instance is one node. */
+static int claim(struct asking *asking, uint32_t node, const char *id)
+{
+	uint32_t before = osp_name_table_find(&asking->table, TAG_INSTANCE, id);
+
+	if (before != OSP_NAME_ABSENT) {
+		osp_text_printf(&asking->answer->warnings,
+				"nodes %s and %s are both said to be instance %s; %s is left out\n",
+				node_of(asking, before)->name, node_of(asking, node)->name, id,
+				node_of(asking, node)->name);
+		return 0;
+	}
+	asking->ids[node] = id;
+	return osp_name_table_add(&asking->table, TAG_INSTANCE, id, node) ? no_memory(asking) : 0;
+}
+
+/* Called for an instance that runs at some node's address. */
+static int note_address(const struct osp_ec2_record *record, void *context, struct osp_error *error)
+{
+	struct asking *asking = context;
+	uint32_t node = osp_name_table_find(&asking->table, TAG_ADDRESS, record->address);
+
+	(void)error;
+	if (node == OSP_NAME_ABSENT ||
+	    (asking->launched[node] && strcmp(record->launched, asking->launched[node]) <= 0))
+		return 0;
+	asking->ids[node] = osp_arena_copy(&asking->arena, record->id, strlen(record->id));
+	asking->launched[node] =
+		osp_arena_copy(&asking->arena, record->launched, strlen(record->launched));
+	return asking->ids[node] && asking->launched[node] ? 0 : no_memory(asking);
+}
+
+/* The addresses of nodes that run and of which Slurm knows no instance. */
+static int list_addresses(struct asking *asking, const char **addresses, size_t *count)
+{
+	for (uint32_t i = 0; i < asking->question->nodes->count; i++) {
+		const struct osp_listed_node *node = node_of(asking, i);
+
+		if (!node->runs || node->instance_id[0] || !node->address[0] ||
+		    osp_name_table_find(&asking->table, TAG_ADDRESS, node->address) !=
+			    OSP_NAME_ABSENT)
+			continue;
+		if (osp_name_table_add(&asking->table, TAG_ADDRESS, node->address, i))
+			return no_memory(asking);
+		addresses[(*count)++] = node->address;
+	}
+	return 0;
+}
+
+static int find_by_address(struct asking *asking)
+{
+	size_t count = 0;
+	const char **addresses =
+		calloc((size_t)asking->question->nodes->count + 1, sizeof(*addresses));
+	struct osp_ec2_listener listener = {note_address, NULL, asking};
+	int rc = addresses ? list_addresses(asking, addresses, &count) : no_memory(asking);
+
+	if (!rc && count)
+		rc = osp_ec2_instances_at(asking->ec2, addresses, count, &listener, &asking->gaps,
+					  asking->error);
+	free(addresses);
+	return rc;
+}
+
+static int find_instances(struct asking *asking)
+{
+	if (find_by_address(asking))
+		return -1;
+	for (uint32_t i = 0; i < asking->question->nodes->count; i++) {
+		const struct osp_listed_node *node = node_of(asking, i);
+		const char *id = node->instance_id[0] ? node->instance_id : asking->ids[i];
+
+		asking->ids[i] = NULL;
+		if (id && node->runs && claim(asking, i, id))
+			return -1;
+	}
+	return 0;
+}
+
+/* --- places ------------------------------------------------------------------------------------ */
+
+static const char *word(const char *value)
+{
+	return *value ? value : NULL;
+}
+
+/* Could the node still be where the last good answer had it? */
+static uint32_t previous_node(const struct asking *asking, uint32_t node)
+{
+	const struct osp_topology *previous = asking->question->previous;
+	const struct osp_listed_node *listed = node_of(asking, node);
+	uint32_t old = previous ? osp_topology_find_node(previous, listed->name) : OSP_NO_NODE;
+	const struct osp_node_note *note =
+		old == OSP_NO_NODE ? NULL : osp_topology_note(previous, old);
+
+	return note && !strcmp(note->source, "ec2") &&
+			       !strcmp(note->instance_id, asking->ids[node]) &&
+			       osp_boot_is_same(note->boot_s, listed->boot_s)
+		       ? old
+		       : OSP_NO_NODE;
+}
+
+/* The boot that the answer is for: as it was noted before, where it is the same one. */
+static int64_t boot_of(const struct asking *asking, uint32_t node)
+{
+	uint32_t old = previous_node(asking, node);
+	int64_t boot_s = node_of(asking, node)->boot_s;
+
+	return old == OSP_NO_NODE
+		       ? boot_s
+		       : osp_boot_steady(osp_topology_note(asking->question->previous, old)->boot_s,
+					 boot_s);
+}
+
+static int add_instance(struct asking *asking, uint32_t node, struct osp_import_instance *instance,
+			struct osp_error *error)
+{
+	/* what a page told that began anew */
+	if (asking->answered[node])
+		return 0;
+	asking->answered[node] = true;
+	instance->where = WHERE;
+	instance->note.source = "ec2";
+	instance->note.boot_s = boot_of(asking, node);
+	return osp_import_instance(asking->import, instance, error);
+}
+
+static int note_place(const struct osp_ec2_record *record, void *context, struct osp_error *error)
+{
+	struct asking *asking = context;
+	uint32_t node = osp_name_table_find(&asking->table, TAG_INSTANCE, record->id);
+	const char *switches[OSP_EC2_NODES_MAX];
+	struct osp_import_instance instance = {.id = record->id,
+					       .switches = switches,
+					       .switch_count = record->node_count,
+					       .zone_id = word(record->zone_id),
+					       .zone_name = word(record->zone_name),
+					       .block = word(record->block),
+					       .note = {.instance_id = record->id}};
+
+	if (node == OSP_NAME_ABSENT)
+		return 0;
+	for (size_t i = 0; i < record->node_count; i++)
+		switches[i] = record->nodes[i];
+	return add_instance(asking, node, &instance, error);
+}
+
+/* Takes the place of a node whose call failed from the last good answer. */
+static int keep_place(struct asking *asking, uint32_t node, uint32_t old)
+{
+	const struct osp_topology *previous = asking->question->previous;
+	const char *switches[OSP_LEVELS_MAX];
+	struct osp_import_instance instance = {.id = asking->ids[node],
+					       .switches = switches,
+					       .note = {.instance_id = asking->ids[node]}};
+
+	for (uint32_t level = osp_topology_level_count(previous); level > 0; level--) {
+		uint32_t domain = osp_topology_domain_of(previous, old, level);
+		const char *level_name = osp_topology_level_name(previous, level);
+		const char *name = domain == OSP_NO_DOMAIN
+					   ? NULL
+					   : osp_topology_domain(previous, domain)->name;
+
+		if (!strcmp(level_name, "zone"))
+			instance.zone_id = name;
+		else if (!strcmp(level_name, "nvlink"))
+			instance.block = name;
+		else if (name)
+			switches[instance.switch_count++] = name;
+	}
+	asking->answer->kept++;
+	return add_instance(asking, node, &instance, asking->error);
+}
+
+/* Called for each id of a call that failed. */
+static void note_missed(const char *id, void *context)
+{
+	struct asking *asking = context;
+	uint32_t node = osp_name_table_find(&asking->table, TAG_INSTANCE, id);
+	uint32_t old = node == OSP_NAME_ABSENT ? OSP_NO_NODE : previous_node(asking, node);
+
+	if (old != OSP_NO_NODE)
+		keep_place(asking, node, old);
+}
+
+static int ask_places(struct asking *asking)
+{
+	struct osp_ec2_listener listener = {note_place, note_missed, asking};
+	const char **ids = calloc((size_t)asking->question->nodes->count + 1, sizeof(*ids));
+	size_t count = 0;
+	int rc;
+
+	if (!ids)
+		return no_memory(asking);
+	for (uint32_t i = 0; i < asking->question->nodes->count; i++) {
+		if (asking->ids[i])
+			ids[count++] = asking->ids[i];
+	}
+	rc = count ? osp_ec2_instance_topology(asking->ec2, ids, count, &listener, &asking->gaps,
+					       asking->error)
+		   : osp_error_set(
+			     asking->error,
+			     "no node that runs has an instance of EC2: Slurm has no InstanceId, "
+			     "and no running instance of region %s has a node's address",
+			     osp_ec2_region(asking->ec2));
+	free(ids);
+	return rc;
+}
+
+/* "i-0abc gpu-1", a line an instance */
+static struct osp_name_map *make_map(struct asking *asking)
+{
+	struct osp_text text = OSP_TEXT_INIT;
+	struct osp_name_map *map;
+	char *lines;
+	size_t bytes;
+
+	for (uint32_t i = 0; i < asking->question->nodes->count; i++) {
+		if (asking->ids[i])
+			osp_text_printf(&text, "%s %s\n", asking->ids[i], node_of(asking, i)->name);
+	}
+	bytes = text.length_bytes;
+	lines = osp_text_take(&text);
+	map = lines ? osp_read_name_map("Slurm's nodes", lines, bytes, NULL, asking->error) : NULL;
+	free(lines);
+	return map;
+}
+
+static void tell_gaps(struct asking *asking)
+{
+	const struct osp_ec2_gaps *gaps = &asking->gaps;
+	struct osp_text *warnings = &asking->answer->warnings;
+
+	if (gaps->failed_calls)
+		osp_text_printf(warnings,
+				"%u call%s failed, %u node%s the place of the last good "
+				"answer: %s\n",
+				gaps->failed_calls, gaps->failed_calls == 1 ? "" : "s",
+				asking->answer->kept,
+				asking->answer->kept == 1 ? " keeps" : "s keep", gaps->first.text);
+	if (gaps->unknown_ids)
+		osp_text_printf(warnings, "EC2 does not know %u of the instances\n",
+				gaps->unknown_ids);
+}
+
+static int ask(struct asking *asking)
+{
+	struct osp_import_options options = {.allow_missing = true};
+	struct osp_name_map *map;
+	int rc = -1;
+
+	asking->ec2 = osp_ec2_open(asking->error);
+	if (!asking->ec2 || find_instances(asking))
+		return -1;
+	map = make_map(asking);
+	options.map = map;
+	asking->import = map ? osp_import_new(&options) : NULL;
+	if (asking->import && !ask_places(asking)) {
+		struct osp_error nothing = {.text = ""};
+
+		rc = osp_source_finish(asking->import, asking->answer, &nothing);
+		if (!rc)
+			tell_gaps(asking);
+		else
+			*asking->error = asking->gaps.failed_calls ? asking->gaps.first : nothing;
+	}
+	osp_import_free(asking->import);
+	osp_name_map_free(map);
+	if (rc)
+		osp_error_set(asking->error, "out of memory");
+	return rc;
+}
+
+int osp_source_ec2(const struct osp_source_question *question, struct osp_source_answer *answer,
+		   struct osp_error *error)
+{
+	struct asking asking = {.question = question,
+				.answer = answer,
+				.error = error,
+				.table = OSP_NAME_TABLE_INIT};
+	int rc = take_memory(&asking) ? -1 : ask(&asking);
+
+	osp_ec2_close(asking.ec2);
+	osp_name_table_free(&asking.table);
+	osp_arena_free(&asking.arena);
+	free(asking.ids);
+	free(asking.launched);
+	free(asking.answered);
+	return rc;
+}

@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* watch.c - asks a source again and again, and at once when a node is a new one */
+#include "host/source/watch.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "host/files.h"
+#include "host/slurm/fabric.h"
+#include "host/source/keep.h"
+#include "lib/base/name_table.h"
+#include "lib/topology/place_age.h"
+
+#define FIRST_PAUSE_S 5 /* after a question that failed; doubled each time */
+
+struct watching {
+	const struct osp_watch *watch;
+	struct osp_node_list seen; /* the nodes that the source was last asked about */
+	int64_t due_s;		   /* when it is asked next, by the monotonic clock */
+	int pause_s;		   /* of the last failure; 0: the last question was answered */
+	char said[OSP_ERROR_TEXT_BYTES];
+};
+
+static int64_t now_s(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (int64_t)now.tv_sec;
+}
+
+/* A line for the journal; a refusal that is as the last one is not said again. */
+static void say(struct watching *watching, const char *words, const char *why)
+{
+	char line[OSP_ERROR_TEXT_BYTES];
+
+	snprintf(line, sizeof(line), "%.40s%s%.400s", words, *why ? ": " : "", why);
+	if (strcmp(line, watching->said) != 0)
+		printf("%s\n", line);
+	fflush(stdout);
+	strcpy(watching->said, line);
+}
+
+/* The next node from `i` on that runs; NULL behind the last. */
+static const struct osp_listed_node *next_running(const struct osp_node_list *list, uint32_t *i)
+{
+	while (*i < list->count) {
+		const struct osp_listed_node *node = &list->nodes[(*i)++];
+
+		if (node->runs)
+			return node;
+	}
+	return NULL;
+}
+
+/* What makes a place old: who runs, which instance it is, when it booted. */
+static bool same_nodes(const struct osp_node_list *a, const struct osp_node_list *b)
+{
+	const struct osp_listed_node *left, *right;
+	uint32_t i = 0, j = 0;
+
+	do {
+		left = next_running(a, &i);
+		right = next_running(b, &j);
+	} while (left && right && !strcmp(left->name, right->name) &&
+		 !strcmp(left->instance_id, right->instance_id) &&
+		 !strcmp(left->address, right->address) &&
+		 osp_boot_is_same(left->boot_s, right->boot_s));
+	return !left && !right;
+}
+
+/* Is the node another instance than the one that the topology has placed? */
+static bool is_another(const struct osp_topology *topology, uint32_t number,
+		       const struct osp_node_list *list, const struct osp_name_table *by_name)
+{
+	const struct osp_node_note *note = osp_topology_note(topology, number);
+	uint32_t index = osp_name_table_find(by_name, 0, osp_topology_node_name(topology, number));
+	const char *id = index == OSP_NAME_ABSENT ? "" : list->nodes[index].instance_id;
+
+	return note && note->instance_id[0] && *id && strcmp(id, note->instance_id) != 0;
+}
+
+/* The topology without the nodes that are another instance; NULL where there are none of these. */
+static struct osp_topology *without_others(const struct osp_topology *topology,
+					   const struct osp_node_list *list,
+					   const struct osp_name_table *by_name, uint32_t *dropped)
+{
+	uint32_t count = osp_topology_node_count(topology), kept = 0;
+	const char **names = calloc((size_t)count + 1, sizeof(*names));
+	struct osp_topology *result = NULL;
+
+	*dropped = 0;
+	for (uint32_t n = 0; names && n < count; n++) {
+		if (is_another(topology, n, list, by_name))
+			++*dropped;
+		else
+			names[kept++] = osp_topology_node_name(topology, n);
+	}
+	if (*dropped)
+		result = osp_topology_rebase(topology, names, kept, NULL);
+	free(names);
+	return result;
+}
+
+static void write_without(struct watching *watching, const struct osp_topology *topology,
+			  uint32_t dropped)
+{
+	struct osp_error error = {.text = ""};
+	char *text = osp_write_onespine_topology(topology, watching->watch->source->name);
+	char words[96];
+
+	snprintf(words, sizeof(words), "%u node%s another instance than the one placed", dropped,
+		 dropped == 1 ? " is" : "s are");
+	if (!text || osp_write_trusted(watching->watch->path, text, strlen(text), &error))
+		say(watching, "failed", error.text);
+	else
+		say(watching, "place unknown", words);
+	free(text);
+}
+
+/* Takes the places of other instances away, at once. */
+static void forget_others(struct watching *watching, const struct osp_topology *topology,
+			  const struct osp_node_list *list)
+{
+	struct osp_name_table by_name = OSP_NAME_TABLE_INIT;
+	struct osp_topology *rest = NULL;
+	uint32_t dropped = 0;
+	int rc = 0;
+
+	for (uint32_t i = 0; i < list->count && !rc; i++)
+		rc = osp_name_table_add(&by_name, 0, list->nodes[i].name, i);
+	if (!rc)
+		rest = without_others(topology, list, &by_name, &dropped);
+	if (rest)
+		write_without(watching, rest, dropped);
+	osp_topology_free(rest);
+	osp_name_table_free(&by_name);
+}
+
+static enum osp_kept keep(struct watching *watching, const struct osp_source_answer *answer,
+			  const struct osp_node_list *list, struct osp_error *error)
+{
+	const struct osp_watch *watch = watching->watch;
+	struct osp_topology_change change;
+	enum osp_kept kept =
+		osp_keep_topology(watch->path, answer->topology, watch->source->name,
+				  watch->compare_all ? NULL : list, &watch->guard, &change, error);
+
+	if ((kept == OSP_KEPT_APPLIED || kept == OSP_KEPT_UNCHANGED) &&
+	    osp_keep_asked(watch->path, answer->topology, (int64_t)time(NULL), error))
+		return OSP_KEPT_FAILED;
+	return kept;
+}
+
+/* Asks, and writes what came. */
+static enum osp_kept ask(struct watching *watching, const struct osp_node_list *list,
+			 struct osp_error *error)
+{
+	struct osp_error ignored = {.text = ""};
+	struct osp_topology *previous = osp_topology_load(watching->watch->path, &ignored);
+	struct osp_source_question question = {list, previous, watching->watch->adapters};
+	struct osp_source_answer answer = {.topology = NULL};
+	enum osp_kept kept = OSP_KEPT_FAILED;
+
+	if (previous)
+		forget_others(watching, previous, list);
+	if (!watching->watch->source->ask(&question, &answer, error))
+		kept = keep(watching, &answer, list, error);
+	osp_source_answer_clear(&answer);
+	osp_topology_free(previous);
+	return kept;
+}
+
+static void ask_and_say(struct watching *watching, const struct osp_node_list *list)
+{
+	static const char *const words[] = {"applied", "unchanged", "held, the last good one stays",
+					    "failed, the last good one stays"};
+	const struct osp_watch *watch = watching->watch;
+	struct osp_error error = {.text = ""};
+	enum osp_kept kept = ask(watching, list, &error);
+
+	say(watching, words[kept], error.text);
+	if (kept != OSP_KEPT_FAILED) {
+		watching->pause_s = 0;
+		watching->due_s = now_s() + watch->interval_s;
+		return;
+	}
+	watching->pause_s = watching->pause_s ? 2 * watching->pause_s : FIRST_PAUSE_S;
+	if (watching->pause_s > watch->interval_s)
+		watching->pause_s = watch->interval_s;
+	watching->due_s = now_s() + watching->pause_s;
+}
+
+/* Asks about the nodes of `list`, and keeps them. */
+static void take(struct watching *watching, struct osp_node_list *list)
+{
+	ask_and_say(watching, list);
+	osp_node_list_free(&watching->seen);
+	watching->seen = *list;
+	memset(list, 0, sizeof(*list));
+}
+
+static void look(struct watching *watching)
+{
+	struct osp_node_list list = {.count = 0};
+	struct osp_error error = {.text = ""};
+
+	if (watching->watch->nodes(&list, watching->watch->context, &error))
+		say(watching, "nobody is asked", error.text);
+	else if (now_s() >= watching->due_s || !same_nodes(&list, &watching->seen))
+		take(watching, &list);
+	osp_node_list_free(&list);
+}
+
+int osp_watch_run(const struct osp_watch *watch, struct osp_error *error)
+{
+	struct watching watching = {.watch = watch, .due_s = now_s()};
+	struct timespec rest = {watch->look_s, 0};
+	sigset_t ends;
+
+	sigemptyset(&ends);
+	sigaddset(&ends, SIGTERM);
+	sigaddset(&ends, SIGINT);
+	if (sigprocmask(SIG_BLOCK, &ends, NULL))
+		return osp_error_set(error, "signals cannot be blocked");
+	do {
+		look(&watching);
+	} while (sigtimedwait(&ends, NULL, &rest) < 0);
+	osp_node_list_free(&watching.seen);
+	return 0;
+}
