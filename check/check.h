@@ -21,15 +21,7 @@
 #include "lib/health/fresh.h"
 #include "lib/health/speed.h"
 #include "lib/health/thresholds.h"
-
-/* From the least to the gravest. */
-enum osp_verdict {
-	OSP_VERDICT_SKIP,  /* nothing of the kind here, or it cannot be told */
-	OSP_VERDICT_PASS,  /* healthy */
-	OSP_VERDICT_WARN,  /* worth a look; a user can bring it about, or nothing breaks yet */
-	OSP_VERDICT_ERROR, /* the check itself broke: says nothing about the node */
-	OSP_VERDICT_FAIL,  /* the node should not carry a job */
-};
+#include "lib/health/verdict.h"
 
 /* What to do about it. */
 enum osp_cure {
@@ -55,6 +47,8 @@ struct osp_result {
 	char why[OSP_WHY_BYTES];	 /* a sentence for people */
 	unsigned int order;		 /* which GPU's, set by the runner */
 	bool speed;			 /* made of one of the outcome's speeds */
+	bool later; /* an ERROR that is a FAIL when a look a minute later, long after boot, says so too */
+	bool twice; /* an ERROR that is a FAIL when a second child tells it too */
 };
 
 /* One speed measured: judged only when every GPU's is there, and a slow one only when it was slow
@@ -65,7 +59,9 @@ struct osp_speed {
 	char unit[12];	/* "GB/s" */
 	char model[96]; /* whose limits count */
 	double value;
-	bool judged;		   /* false: a part of a GPU, or others use it: told, not judged */
+	bool judged; /* false: a part of a GPU, others use it, copies are encrypted: told, not judged */
+	bool held;		   /* its unit is: too slow only warns */
+	int group;		   /* only speeds of one group are peers (lib/health/speed.h) */
 	enum osp_limit_id least;   /* OSP_LIMIT_COUNT: none is known of the kind */
 	enum osp_limit_id physics; /* what the hardware cannot exceed; OSP_LIMIT_COUNT: none */
 	unsigned int order;
@@ -84,10 +80,13 @@ struct osp_unit {
 	char subject[OSP_SUBJECT_BYTES]; /* "gpu3", "gpu3.0" */
 	char uuid[96];			 /* what CUDA_VISIBLE_DEVICES takes */
 	char model[96];
-	char address[16];		 /* PCI */
-	bool whole;			 /* false: an instance, or a virtual GPU */
-	bool busy;			 /* programs run on it that are not ours */
+	char address[16];  /* PCI */
+	bool whole;	   /* false: an instance, or a virtual GPU */
+	bool confidential; /* copies to and from it are encrypted */
+	bool held;	   /* its power or clocks are below the default: a site's choice */
+	bool busy;	   /* programs run on it that are not ours */
 	char left_alone[OSP_WORD_BYTES]; /* why it must not be loaded; "" = it may */
+	bool not_checked;		 /* left alone on a word that is not trusted: an ERROR */
 };
 
 struct osp_check_context {
@@ -95,6 +94,7 @@ struct osp_check_context {
 	const char *gpus;	      /* --gpus, or NULL for all */
 	char node[OSP_SUBJECT_BYTES]; /* DMI product name, or "" */
 	const struct osp_thresholds *thresholds;
+	uint32_t job_uid; /* whose MPS is believed beside root's; 0: root's alone */
 	/* Folders with instances/ and rules/, and with the site's instances.d/ and rules.d/; NULL: none
 	 * are asked. */
 	const char *data;
@@ -110,7 +110,11 @@ struct osp_check_context {
 	size_t unit_count;
 	const struct osp_unit *unit; /* a check of OSP_GROUP_EACH_GPU: its GPU */
 	unsigned int slice_ms;	     /* how long this check may load it */
-	bool spoilt; /* set by a check: this process is of no use for the next one */
+	bool keep;		     /* this run may keep what it learns for a later one */
+	bool spoilt;	      /* set by a check: this process is of no use for the next one */
+	bool library_kernels; /* as the check that runs says; set by the runner */
+	const struct osp_check *check; /* the one that runs; set by the runner */
+	uint64_t until_ms; /* the budget's end (osp_now_ms()), 0: none; set by the runner */
 	/* Where results go; set by the runner. */
 	void (*tell)(struct osp_check_context *context, const struct osp_result *result);
 	void (*tell_speed)(struct osp_check_context *context, const struct osp_speed *speed);
@@ -128,7 +132,7 @@ enum osp_check_group {
 	OSP_GROUP_MOUNTS,
 	OSP_GROUP_EACH_GPU, /* one child a GPU, side by side */
 	OSP_GROUP_ALL_GPUS, /* one child for all */
-	OSP_GROUP_COUNT
+	OSP_GROUP_SITE, /* the site's own programs: behind the passive ones, before those that load GPUs */
 };
 
 struct osp_check {
@@ -139,13 +143,21 @@ struct osp_check {
 	bool basic;   /* the rest of its group needs what it asks: skipped when it hangs */
 	bool settles; /* what is missing soon after boot may still come: ERROR then */
 	bool pairs;   /* tells of pairs, "gpu3-gpu5": one GPU at fault is named instead */
+	bool library_kernels; /* kernels of NVIDIA's libraries run, not ours alone: what breaks may be theirs */
 	unsigned int deadline_ms;
 	unsigned int share;	 /* per cent of load_ms that it loads a GPU, beside its deadline */
 	enum osp_cure slow_cure; /* of a speed too low */
-	const char *measures;	 /* one line */
-	const char *explains;	 /* a paragraph: how, what it cannot see */
-	const char *cures;	 /* what to do when it fails */
+	/* How far a speed may be behind its peers (the limit after it: to fail); OSP_LIMIT_COUNT and 0:
+	 * it is not compared. */
+	enum osp_limit_id behind;
+	const char *measures; /* one line */
+	const char *explains; /* a paragraph: how, what it cannot see */
+	const char *cures;    /* what to do when it fails */
 	void (*run)(struct osp_check_context *context);
+	/* Is what it told as `later` still so? Runs in a child. NULL: it tells nothing so. */
+	int (*still_ill)(struct osp_check_context *context);
+	const char *program; /* of OSP_GROUP_SITE: what it runs */
+	const char *refused; /* of OSP_GROUP_SITE: why it does not run that; NULL: it does */
 };
 
 /* All checks, in the order in which they are shown. */
@@ -155,7 +167,8 @@ const struct osp_check *osp_check_find(const char *name); /* NULL: no such check
 void osp_check_names(const char **names);		  /* osp_check_count of them */
 
 /* Fills `context` for the machine below `root` (it must outlive the context), all its GPUs, and
- * `thresholds`. */
+ * `thresholds`. `job_uid` is the caller's user, for root SLURM_JOB_UID: slurmd sets that in a Prolog
+ * and in jobs, and no user reaches root's environment. */
 void osp_check_context_set(struct osp_check_context *context, const char *root,
 			   const struct osp_thresholds *thresholds);
 
@@ -180,6 +193,11 @@ void osp_tell_speed(struct osp_check_context *context, const char *subject, cons
 		    double value, const char *unit, enum osp_limit_id least,
 		    enum osp_limit_id physics);
 
+/* The same, compared only with what was measured in the same group; OSP_SPEED_NO_PEERS: with none. */
+void osp_tell_speed_among(struct osp_check_context *context, int group, const char *subject,
+			  const char *what, double value, const char *unit, enum osp_limit_id least,
+			  enum osp_limit_id physics);
+
 /* Keeps a figure for the history. Not a number, or an endless one, is passed over. */
 void osp_tell_figure(struct osp_check_context *context, const char *subject, const char *name,
 		     double value);
@@ -200,6 +218,7 @@ struct osp_outcome {
 	unsigned int time_ms; /* of GPUs side by side, the longest */
 	struct osp_speed *speeds;
 	size_t speed_count;
+	char others[OSP_WORD_BYTES]; /* whose process may have made them slow; "" = nobody's */
 	struct osp_figure *figures;
 	size_t figure_count;
 };
@@ -208,14 +227,23 @@ struct osp_run {
 	struct osp_outcome *outcomes;
 	size_t count;
 	unsigned int time_ms;
-	size_t left_alone; /* GPUs that were to be loaded and serve others */
+	unsigned int
+		start_ms; /* of it until every GPU was open: the driver's start of what was asleep */
+	size_t left_alone; /* GPUs that were to be loaded and serve others, or say so */
 };
+
+/* What every check of all GPUs is given beside its deadline, for each on the PCI bus. */
+#define OSP_DEADLINE_GPU_MS 500
 
 /*
  * Runs `count` checks, at most `budget_ms` long (0: as long as their deadlines). Those that load
  * GPUs are skipped when a basic check failed, on GPUs that are not there, and on those that serve
- * others (MPS, virtual machines). Never waits for a
- * child that cannot be killed. A crash is ERROR; a hang is FAIL (at most the check's worst) when a
+ * others (MPS, virtual machines); of a GPU that is `not_checked` the first of them is an ERROR.
+ * One process holds every GPU open meanwhile (check/runner/awake.h). A GPU that does
+ * not start in time and whose persistence is not known to be on is ERROR, and WARN from the fourth time in one
+ * boot on (check/base/gpu_starts.h); no check then asks the GPUs. Never waits for a
+ * child that cannot be killed. What a check tells as `twice` is asked of a second child, and an ERROR
+ * ("once") where that does not tell it. A crash is ERROR; a hang is FAIL (at most the check's worst) when a
  * second child hangs too, else ERROR; what the budget leaves no time for is ERROR. Returns 0, or -1
  * with `error` set when memory or processes ran out. Free with osp_run_free() in either case.
  */
@@ -233,8 +261,7 @@ enum osp_verdict osp_run_verdict(const struct osp_run *run, bool told);
  */
 const char *osp_run_reason(const struct osp_run *run, char *buffer, size_t buffer_bytes);
 
-const char *osp_verdict_name(enum osp_verdict verdict); /* "PASS" */
-const char *osp_cure_name(enum osp_cure cure);		/* "reset gpu"; "" for none */
+const char *osp_cure_name(enum osp_cure cure); /* "reset gpu"; "" for none */
 
 /* --- guarded work ----------------------------------------------------------------------------- */
 

@@ -47,9 +47,9 @@ struct osp_work {
 	uint64_t count;	   /* words of 16 bytes, or steps */
 	uint64_t seed;
 	uint32_t inverted; /* all bits */
-	uint32_t turn;	   /* memory check: leave the inverted pattern behind */
+	uint32_t turn;	   /* memory check: leave the inverted pattern behind; product: fp16 */
 	uint32_t rounds;   /* tensor: how often the products are added up and compared */
-	uint32_t first;	   /* tensor: the first tile */
+	uint32_t first;	   /* tensor: the first tile; product: elements a side */
 };
 
 /* --- memory ----------------------------------------------------------------------------------- */
@@ -144,6 +144,27 @@ OSP_BOTH uint32_t osp_encode(int value, uint32_t exponent_bits, uint32_t fractio
 					  : fraction >> (power - fraction_bits);
 	return (value < 0 ? 1u << (exponent_bits + fraction_bits) : 0) |
 	       (bias + power) << fraction_bits | fraction;
+}
+
+/* --- a library's products ---------------------------------------------------------------------- */
+
+/*
+ * Sums of OSP_FACTOR_SIDE_MOST products stay below 2^24, which 32-bit accumulators hold exactly, and
+ * those of fp16's 11 bits are rounded in one way alone.
+ */
+#define OSP_FACTOR_MOST	     15
+#define OSP_FACTOR_SIDE_MOST 8192
+
+/* The bits of an element, by its place in memory, of a factor: bf16 (8 exponent bits) or fp16 (5). The
+ * side is a power of two; elements repeat after half of it, along rows and along columns. */
+OSP_BOTH uint32_t osp_factor_bits(uint32_t factor, uint64_t element, uint32_t side,
+				  uint32_t exponent_bits)
+{
+	uint64_t row = element & (side / 2 - 1), column = element / side & (side / 2 - 1);
+	uint64_t mixed = osp_pattern(column << 32 | row << 1 | factor, 78);
+
+	return osp_encode((int)(mixed % (2 * OSP_FACTOR_MOST + 1)) - OSP_FACTOR_MOST, exponent_bits,
+			  15 - exponent_bits);
 }
 
 #endif

@@ -1,0 +1,328 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* gpus.c - the NVIDIA GPUs of this node: on the PCI bus, and as NVML knows them */
+#include "check/base/gpus.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "check/base/root.h"
+
+#define PCI_VENDOR_NVIDIA 0x10de
+#define PCI_CLASS_DISPLAY 0x03
+
+/* --- --gpus ----------------------------------------------------------------------------------- */
+
+/* One item of the list: a number or a range, or a UUID. */
+static bool item_holds(const char *item, size_t length, unsigned int index, const char *uuid)
+{
+	char *end;
+	unsigned long least, most;
+
+	if (!isdigit((unsigned char)*item))
+		return uuid && length <= strlen(uuid) && strncasecmp(item, uuid, length) == 0;
+	least = strtoul(item, &end, 10);
+	most = *end == '-' ? strtoul(end + 1, &end, 10) : least;
+	return index >= least && index <= most;
+}
+
+static bool chosen(const char *list, unsigned int index, const char *uuid)
+{
+	while (list && *list) {
+		size_t length = strcspn(list, ",");
+
+		if (item_holds(list, length, index, uuid))
+			return true;
+		list += length + (list[length] == ',');
+		if (!*list)
+			return false;
+	}
+	return list == NULL;
+}
+
+static bool names_uuid(const char *list)
+{
+	return list && (strstr(list, "GPU-") || strstr(list, "gpu-"));
+}
+
+bool osp_gpus_valid(const char *list, struct osp_error *error)
+{
+	const char *item = list;
+
+	do {
+		size_t length, digits = strspn(item, "0123456789");
+
+		length = strcspn(item, ",");
+		if (strncasecmp(item, "GPU-", 4) == 0 && length > 4 &&
+		    strspn(item + 4, "0123456789abcdefABCDEF-") == length - 4)
+			digits = length;
+		else if (digits && digits <= 3 && item[digits] == '-') {
+			size_t more = strspn(item + digits + 1, "0123456789");
+
+			if (!more || more > 3 || atoi(item + digits + 1) < atoi(item))
+				digits = 0;
+			else
+				digits += 1 + more;
+		} else if (digits > 3)
+			digits = 0;
+		if (!digits || digits != length) {
+			osp_error_set(error,
+				      "--gpus %.60s: numbers, ranges or UUIDs separated by commas "
+				      "are expected (0-3,5)",
+				      list);
+			return false;
+		}
+		item += length;
+	} while (*item++ == ',');
+	return true;
+}
+
+/* --- PCI -------------------------------------------------------------------------------------- */
+
+bool osp_pci_gpu_uuid(const struct osp_check_context *context, const char *address, char *uuid,
+		      size_t uuid_bytes)
+{
+	char text[1024], *at;
+
+	if (!osp_root_read(context->root, text, sizeof(text),
+			   "proc/driver/nvidia/gpus/%s/information", address))
+		return false;
+	at = strstr(text, "GPU-");
+	if (!at)
+		return false;
+	at[strcspn(at, " \t\n")] = '\0';
+	snprintf(uuid, uuid_bytes, "%s", at);
+	return true;
+}
+
+static void add_gpu(const struct osp_check_context *context, struct osp_pci_gpus *gpus,
+		    const char *address)
+{
+	struct osp_pci_gpu *gpu = &gpus->gpus[gpus->count];
+	char uuid[96];
+	bool known;
+
+	if (strlen(address) >= sizeof(gpu->address))
+		return;
+	snprintf(gpu->address, sizeof(gpu->address), "%.15s", address);
+	known = names_uuid(context->gpus) && osp_pci_gpu_uuid(context, address, uuid, sizeof(uuid));
+	gpu->chosen = chosen(context->gpus, (unsigned int)gpus->count, known ? uuid : NULL);
+	gpus->count++;
+}
+
+/* Where the bus is hidden, as in some containers, the driver's own list stands for it. */
+static void add_gpus_of_driver(const struct osp_check_context *context, struct osp_pci_gpus *gpus)
+{
+	struct osp_names addresses;
+
+	if (!osp_root_list(context->root, &addresses, "proc/driver/nvidia/gpus"))
+		return;
+	for (size_t i = 0; i < addresses.count && gpus->count < OSP_GPUS_MAX; i++)
+		add_gpu(context, gpus, addresses.names[i]);
+	osp_names_free(&addresses);
+}
+
+/* A virtual function that this host has made: the GPU itself is listed too. */
+static bool is_virtual_function(const struct osp_check_context *context, const char *address)
+{
+	return osp_root_exists(context->root, "sys/bus/pci/devices/%s/physfn", address);
+}
+
+/* vfio-pci and its variants (nvgrace_gpu_vfio_pci), and the stubs of Xen and KVM. */
+static bool is_given_away(const struct osp_check_context *context, const char *address)
+{
+	char driver[64];
+
+	return osp_root_link_name(context->root, driver, sizeof(driver),
+				  "sys/bus/pci/devices/%s/driver", address) &&
+	       (strstr(driver, "vfio") || strcmp(driver, "pciback") == 0 ||
+		strcmp(driver, "pci-stub") == 0);
+}
+
+void osp_pci_gpus(const struct osp_check_context *context, struct osp_pci_gpus *gpus)
+{
+	struct osp_names devices;
+
+	memset(gpus, 0, sizeof(*gpus));
+	if (!osp_root_list(context->root, &devices, "sys/bus/pci/devices")) {
+		add_gpus_of_driver(context, gpus);
+		return;
+	}
+	for (size_t i = 0; i < devices.count && gpus->count < OSP_GPUS_MAX; i++) {
+		const char *name = devices.names[i];
+		uint64_t vendor = 0, class = 0;
+
+		if (!osp_root_number(context->root, &vendor, "sys/bus/pci/devices/%s/vendor",
+				     name) ||
+		    vendor != PCI_VENDOR_NVIDIA ||
+		    !osp_root_number(context->root, &class, "sys/bus/pci/devices/%s/class", name) ||
+		    class >> 16 != PCI_CLASS_DISPLAY || is_virtual_function(context, name))
+			continue;
+		if (is_given_away(context, name))
+			gpus->given_away++;
+		else
+			add_gpu(context, gpus, name);
+	}
+	osp_names_free(&devices);
+}
+
+const char *osp_gpu_of_address(const struct osp_pci_gpus *gpus, const char *address, char *buffer,
+			       size_t buffer_bytes, bool *is_chosen)
+{
+	for (size_t i = 0; i < gpus->count; i++) {
+		if (strncasecmp(gpus->gpus[i].address, address, strlen(address)) == 0) {
+			*is_chosen = gpus->gpus[i].chosen;
+			snprintf(buffer, buffer_bytes, "gpu%zu", i);
+			return buffer;
+		}
+	}
+	*is_chosen = true;
+	snprintf(buffer, buffer_bytes, "%s", address);
+	return buffer;
+}
+
+/* --- NVML ------------------------------------------------------------------------------------- */
+
+int osp_nvml_ready(void)
+{
+	static bool asked;
+	static int state;
+
+	if (!asked) {
+		asked = true;
+		state = osp_nvml_load() ? -1 : osp_nvml_init();
+	}
+	return state;
+}
+
+bool osp_nvml_refuses(int state)
+{
+	return state == OSP_NVML_NO_PERMISSION || state == OSP_NVML_OPERATING_SYSTEM;
+}
+
+bool osp_gpus_confidential(void)
+{
+	struct osp_nvml_confidential state = {.feature = 0};
+
+	return osp_nvml_confidential(&state) == OSP_NVML_OK && state.feature == 1;
+}
+
+bool osp_gpu_partitioned(const struct osp_gpu *gpu)
+{
+	unsigned int mig = 0, later;
+
+	return osp_nvml_mig_mode(gpu->device, &mig, &later) == OSP_NVML_OK && mig;
+}
+
+static void open_gpu(struct osp_gpu *gpu, unsigned int index)
+{
+	struct osp_nvml_pci pci = {.domain = 0};
+
+	memset(gpu, 0, sizeof(*gpu));
+	gpu->index = index;
+	gpu->state = osp_nvml_open(index, &gpu->device);
+	if (gpu->state != OSP_NVML_OK)
+		return;
+	if (osp_nvml_pci(gpu->device, &pci) == OSP_NVML_OK)
+		snprintf(gpu->address, sizeof(gpu->address), "%04x:%02x:%02x.0",
+			 pci.domain & 0xffff, pci.bus & 0xff, pci.device & 0x1f);
+	if (osp_nvml_name(gpu->device, gpu->name, sizeof(gpu->name)) != OSP_NVML_OK)
+		*gpu->name = '\0';
+	gpu->name[sizeof(gpu->name) - 1] = '\0';
+	gpu->state = osp_nvml_uuid(gpu->device, gpu->uuid, sizeof(gpu->uuid));
+	gpu->uuid[sizeof(gpu->uuid) - 1] = '\0';
+	if (osp_nvml_lacks(gpu->state))
+		gpu->state = OSP_NVML_OK;
+}
+
+/* A GPU that the driver does not know shifts NVML's numbers: the PCI bus has ours. */
+static void number_gpu(struct osp_gpu *gpu, const struct osp_pci_gpus *pci)
+{
+	for (size_t i = 0; i < pci->count; i++)
+		if (*gpu->address && strcasecmp(pci->gpus[i].address, gpu->address) == 0)
+			gpu->index = (unsigned int)i;
+	snprintf(gpu->subject, sizeof(gpu->subject), "gpu%u", gpu->index);
+}
+
+bool osp_gpus_open(struct osp_check_context *context, struct osp_gpus *gpus)
+{
+	struct osp_pci_gpus pci;
+
+	osp_pci_gpus(context, &pci);
+	return osp_gpus_open_on(context, &pci, gpus);
+}
+
+bool osp_gpus_open_on(struct osp_check_context *context, const struct osp_pci_gpus *pci,
+		      struct osp_gpus *gpus)
+{
+	unsigned int count = 0;
+	int state;
+
+	memset(gpus, 0, sizeof(*gpus));
+	if (!pci->count) {
+		osp_tell_skip(context, "no NVIDIA GPU on the PCI bus");
+		return false;
+	}
+	state = osp_nvml_ready();
+	if (state != OSP_NVML_OK) {
+		osp_tell_skip(context, "NVML does not answer; the check driver tells why");
+		return false;
+	}
+	if (osp_nvml_count(&count) != OSP_NVML_OK) {
+		osp_tell_skip(context, "NVML counts no GPUs; the check gpus tells why");
+		return false;
+	}
+	gpus->all = count;
+	for (unsigned int i = 0; i < count && gpus->count < OSP_GPUS_MAX; i++) {
+		struct osp_gpu *gpu = &gpus->gpus[gpus->count];
+
+		open_gpu(gpu, i);
+		number_gpu(gpu, pci);
+		if (chosen(context->gpus, gpu->index, gpu->uuid))
+			gpus->count++;
+	}
+	if (!gpus->count)
+		osp_tell_skip(context, "NVML knows no GPU that was asked for");
+	return gpus->count > 0;
+}
+
+bool osp_gpu_value(struct osp_check_context *context, const struct osp_gpu *gpu, int state,
+		   const char *what, size_t *lacking)
+{
+	if (state == OSP_NVML_OK)
+		return true;
+	(*lacking)++;
+	if (!osp_nvml_lacks(state) && state != OSP_NVML_GPU_LOST &&
+	    state != OSP_NVML_RESET_REQUIRED)
+		osp_tell_error(context, gpu->subject, "%s: %s", what, osp_nvml_words(state));
+	return false;
+}
+
+size_t osp_gpus_judge(struct osp_check_context *context, const struct osp_gpus *gpus,
+		      osp_gpu_judge *judge, void *data, const char *nothing)
+{
+	size_t lacking = 0;
+	bool ill = false;
+
+	for (size_t i = 0; i < gpus->count; i++) {
+		if (gpus->gpus[i].state == OSP_NVML_OK)
+			ill |= judge(context, &gpus->gpus[i], &lacking, data);
+		else
+			lacking++;
+	}
+	if (lacking == gpus->count)
+		osp_tell_skip(context, "%s", nothing);
+	return ill ? 0 : gpus->count - lacking;
+}
+
+size_t osp_gpus_each(struct osp_check_context *context, osp_gpu_judge *judge, void *data,
+		     const char *nothing)
+{
+	struct osp_gpus gpus;
+
+	if (!osp_gpus_open(context, &gpus))
+		return 0;
+	return osp_gpus_judge(context, &gpus, judge, data, nothing);
+}

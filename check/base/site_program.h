@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * site_program.h - runs a program of the site's until its end or its time is over
+ *
+ * Inside check/ only. One thread. The program begins in a session of its own, in "/", with nothing open but /dev/null and a
+ * pipe for what it says, no core file, and the variables given. It dies with the process that began it; what it has left
+ * running when it ends is killed.
+ */
+#ifndef OSP_SITE_PROGRAM_H
+#define OSP_SITE_PROGRAM_H
+
+#include <stdint.h>
+
+#define OSP_SITE_LINE_BYTES 201 /* 200 and the end */
+
+enum osp_site_end {
+	OSP_SITE_EXIT,	 /* `code` is its exit status */
+	OSP_SITE_SIGNAL, /* `code` is the signal */
+	OSP_SITE_LATE,	 /* killed, and not waited for */
+	OSP_SITE_UNRUN,	 /* no process or pipe; `code` is errno */
+};
+
+struct osp_site_said {
+	enum osp_site_end end;
+	int code;
+	char line
+		[OSP_SITE_LINE_BYTES]; /* the first that is not empty of both its outputs, cleaned; "" = none */
+};
+
+/* Runs `path` until `until_ms` (osp_now_ms()). One that cannot be executed ends with status 126 and says why. */
+void osp_site_program_run(const char *path, char *const *environment, uint64_t until_ms,
+			  struct osp_site_said *said);
+
+#endif

@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* gpu_peer.c - copies from each GPU to each other: do they arrive, and how fast? */
+#include "check/gpu/active.h"
+
+#include <stdio.h>
+
+#include "check/gpu/gpu.h"
+#include "check/base/gpus.h"
+
+#define COPY_BYTES ((size_t)64 * 1024 * 1024)
+#define COPIES	   2   /* timed together */
+#define ROUNDS	   6   /* the best counts: links that were idle sleep at first */
+#define ROUND_MS   1.0 /* over NVLink they are far shorter; PCIe's pairs have two rounds */
+
+struct peers {
+	struct osp_check_context *context;
+	struct osp_gpu_session *sessions;
+	struct osp_gpu_pieces memory[OSP_GPUS_MAX]; /* what is sent, and room to receive */
+	size_t count;
+	size_t reached; /* pairs */
+	size_t unreached;
+	bool known;  /* the model's speed: so each GPU must reach each */
+	bool secret; /* confidential computing: none need reach another */
+};
+
+static bool use(const struct peers *peers, size_t gpu)
+{
+	const struct osp_gpu_session *session = &peers->sessions[gpu];
+
+	return osp_gpu_right(peers->context, session, osp_cuda_context_use(session->context),
+			     "cuCtxSetCurrent");
+}
+
+static osp_cuda_memory sent(const struct peers *peers, size_t gpu)
+{
+	return peers->memory[gpu].at[0];
+}
+
+static size_t half(const struct peers *peers, size_t from, size_t to)
+{
+	size_t one = peers->memory[from].bytes[0] / 2, other = peers->memory[to].bytes[0] / 2;
+
+	return (one < other ? one : other) & ~(size_t)0xfff;
+}
+
+static osp_cuda_memory received(const struct peers *peers, size_t gpu)
+{
+	return peers->memory[gpu].at[0] + peers->memory[gpu].bytes[0] / 2;
+}
+
+/* Each GPU's own pattern into what it sends. */
+static bool prepare(struct peers *peers)
+{
+	for (size_t i = 0; i < peers->count; i++) {
+		const struct osp_gpu_session *session = &peers->sessions[i];
+		osp_cuda_function write;
+		struct osp_work work = {.seed = 100 + i};
+
+		if (!use(peers, i) || !osp_gpu_take(peers->context, session, 2 * COPY_BYTES,
+						    2 * COPY_BYTES, &peers->memory[i]))
+			return false;
+		write = osp_gpu_kernel(session, "osp_memory_write");
+		work.at = sent(peers, i);
+		work.count = peers->memory[i].bytes[0] / 2 / OSP_WORD_BYTES_GPU;
+		if (!write ||
+		    !osp_gpu_launch(peers->context, session, write, (unsigned int)session->sms, 0,
+				    &work) ||
+		    !osp_gpu_right(peers->context, session, osp_cuda_wait(session->stream),
+				   "cuStreamSynchronize"))
+			return false;
+	}
+	return true;
+}
+
+static void name_pair(const struct peers *peers, size_t from, size_t to, char *name,
+		      size_t name_bytes)
+{
+	snprintf(name, name_bytes, "%.30s-%.30s", peers->sessions[from].unit->subject,
+		 peers->sessions[to].unit->subject);
+}
+
+/* The driver granted access, and no data came: the link, or one of the two. */
+static void tell_dead(struct peers *peers, const char *pair, int result)
+{
+	peers->context->spoilt = true;
+	osp_tell(peers->context, OSP_VERDICT_FAIL, OSP_CURE_RESET_GPU, pair, "no copy", NULL, NULL,
+		 "the driver lets one reach the other, but a copy fails: %s",
+		 osp_cuda_words(result));
+}
+
+static int send_once(const struct peers *peers, size_t from, size_t to)
+{
+	return osp_cuda_to_peer(received(peers, to), peers->sessions[to].context, sent(peers, from),
+				peers->sessions[from].context, half(peers, from, to),
+				peers->sessions[from].stream);
+}
+
+/* False when the rest cannot be measured. */
+static bool check_data(struct peers *peers, size_t from, size_t to, const char *pair)
+{
+	const struct osp_gpu_session *session = &peers->sessions[to];
+	osp_cuda_function check = osp_gpu_kernel(session, "osp_memory_check");
+	struct osp_work work = {.at = received(peers, to),
+				.count = half(peers, from, to) / OSP_WORD_BYTES_GPU,
+				.seed = 100 + from};
+	struct osp_report report;
+	int result = send_once(peers, from, to);
+
+	if (!result)
+		result = osp_cuda_wait(peers->sessions[from].stream);
+	if (result) {
+		tell_dead(peers, pair, result);
+		return false;
+	}
+	if (!check || !use(peers, to) || !osp_gpu_clear_report(peers->context, session) ||
+	    !osp_gpu_launch(peers->context, session, check, (unsigned int)session->sms, 0, &work) ||
+	    !osp_gpu_read_report(peers->context, session, &report) || !use(peers, from))
+		return false;
+	if (report.count)
+		osp_tell(peers->context, OSP_VERDICT_FAIL,
+			 peers->known ? OSP_CURE_REPLACE : OSP_CURE_ASK, pair, "data wrong", NULL,
+			 NULL, "%u words of %zu bytes did not arrive as they were sent%s",
+			 report.count, half(peers, from, to),
+			 peers->known ? "" : "; over PCIe an IOMMU or ACS may spoil them");
+	return true;
+}
+
+/* Some copies together: their speed. */
+static bool time_round(struct peers *peers, size_t from, size_t to, double *elapsed_ms,
+		       double *best_gbps)
+{
+	const struct osp_gpu_session *session = &peers->sessions[from];
+	double gbps;
+
+	if (!osp_gpu_clock_begin(peers->context, session))
+		return false;
+	for (int i = 0; i < COPIES; i++)
+		if (!osp_gpu_right(peers->context, session, send_once(peers, from, to),
+				   "cuMemcpyPeerAsync"))
+			return false;
+	if (!osp_gpu_clock_end(peers->context, session, elapsed_ms))
+		return false;
+	gbps = *elapsed_ms > 0 ? (double)half(peers, from, to) * COPIES / *elapsed_ms / 1e6 : 0;
+	*best_gbps = gbps > *best_gbps ? gbps : *best_gbps;
+	return true;
+}
+
+static bool time_copies(struct peers *peers, size_t from, size_t to, const char *pair)
+{
+	double elapsed_ms = 0, best_gbps = 0;
+	char what[24] = "copy";
+
+	for (int round = 0; round < ROUNDS; round++) {
+		if (!time_round(peers, from, to, &elapsed_ms, &best_gbps))
+			return false;
+		if (round && elapsed_ms > ROUND_MS)
+			break;
+	}
+	/* where pairs may be joined in different ways they are not compared */
+	if (!peers->known)
+		snprintf(what, sizeof(what), "copy %zu-%zu", from, to);
+	osp_tell_speed(peers->context, pair, what, best_gbps, "GB/s", OSP_LIMIT_PEER_GBPS,
+		       OSP_LIMIT_PEER_PEAK_GBPS);
+	return true;
+}
+
+static bool check_pair(struct peers *peers, size_t from, size_t to)
+{
+	const struct osp_gpu_session *session = &peers->sessions[from];
+	char pair[OSP_SUBJECT_BYTES];
+	int can = 0, result;
+
+	name_pair(peers, from, to, pair, sizeof(pair));
+	if (!osp_gpu_right(peers->context, session,
+			   osp_cuda_can_peer(&can, session->device, peers->sessions[to].device),
+			   "cuDeviceCanAccessPeer"))
+		return false;
+	if (!can) {
+		peers->unreached++;
+		if (peers->known && !peers->secret)
+			osp_tell(
+				peers->context, OSP_VERDICT_FAIL, OSP_CURE_RESET_GPU, pair,
+				"no access", NULL, NULL,
+				"every GPU of this model reaches every other over NVLink; these do "
+				"not");
+		return true;
+	}
+	peers->reached++;
+	result = osp_cuda_enable_peer(peers->sessions[to].context, 0);
+	if (result == OSP_CUDA_PEER_ALREADY)
+		result = OSP_CUDA_OK;
+	return osp_gpu_right(peers->context, session, result, "cuCtxEnablePeerAccess") &&
+	       check_data(peers, from, to, pair) && time_copies(peers, from, to, pair);
+}
+
+static bool check_pairs(struct peers *peers)
+{
+	for (size_t from = 0; from < peers->count; from++) {
+		if (!use(peers, from))
+			return false;
+		for (size_t to = 0; to < peers->count; to++)
+			if (from != to && !check_pair(peers, from, to))
+				return false;
+	}
+	return true;
+}
+
+static void run_peer(struct osp_check_context *context)
+{
+	static struct peers peers; /* large, and the process has one */
+	bool done;
+
+	peers.context = context;
+	peers.reached = peers.unreached = 0;
+	peers.sessions = osp_gpu_begin_all(context, 2, &peers.count);
+	if (!peers.sessions)
+		return;
+	peers.known = osp_check_limit(context, OSP_LIMIT_PEER_GBPS, context->units[0].model);
+	peers.secret = context->units[0].confidential;
+	done = prepare(&peers) && check_pairs(&peers);
+	for (size_t i = 0; i < peers.count && !context->spoilt; i++)
+		if (use(&peers, i))
+			osp_gpu_give_back(&peers.memory[i]);
+	if (done && peers.reached)
+		osp_tell_pass(context, "%zu of %zu pairs", peers.reached,
+			      peers.reached + peers.unreached);
+	else if (done && (!peers.known || peers.secret))
+		osp_tell_skip(context, "no GPU here reaches another's memory%s",
+			      peers.secret ? ": confidential computing" : "");
+}
+
+const struct osp_check osp_check_peer = {
+	.name = "peer",
+	.depth = OSP_DEPTH_QUICK,
+	.group = OSP_GROUP_ALL_GPUS,
+	.worst = OSP_VERDICT_FAIL,
+	.pairs = true,
+	.slow_cure = OSP_CURE_RESET_GPU,
+	.behind = OSP_LIMIT_PEER_BEHIND_PERCENT,
+	.deadline_ms = 30000, /* contexts on all GPUs */
+	.share = 0,
+	.measures = "copies from each GPU to each other arrive, over NVLink at its speed",
+	.explains =
+		"64 MiB from each GPU to each that it reaches, one pair after the other in both "
+		"directions: compared by a kernel at the other end, then timed, the best of "
+		"several. On models whose speed is known every GPU must reach every other; "
+		"elsewhere speeds are told and not judged, for pairs may be joined in different "
+		"ways. What fails is the pair; a GPU that fails with two others or more, each "
+		"well with somebody, and is well with none, is named itself. Needs two whole GPUs.",
+	.cures = "Reset the GPUs, which trains NVLink anew; look at the fabric manager; where it "
+		 "stays, replace the node.",
+	.run = run_peer,
+};

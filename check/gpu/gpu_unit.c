@@ -1,0 +1,319 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* gpu_unit.c - the GPUs that may be loaded */
+#include "check/gpu/gpu_unit.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "check/base/child.h"
+#include "check/base/hang_watch.h"
+#include "check/gpu/gpu_mps.h"
+#include "check/base/gpus.h"
+#include "check/base/pass_store.h"
+#include "check/base/root.h"
+#include "lib/base/text.h"
+
+#define FIND_MS	      10000
+#define LOCK_TRY_MS   50
+#define INSTANCES_MAX 16 /* a GPU has at most seven */
+#define UNITS_MAX     (OSP_GPUS_MAX * INSTANCES_MAX)
+
+/* What the child writes: units, then how it ended. */
+struct found {
+	bool end;
+	enum osp_found state;
+	char why[OSP_WHY_BYTES];
+	struct osp_unit unit;
+};
+
+/* One look at the GPUs, in the parent. */
+struct look {
+	int answer;
+	uint64_t until_ms;
+	bool ended; /* it told all, or ended without */
+	struct osp_units *units;
+	char *why;
+	size_t why_bytes;
+};
+
+/* --- in the child ----------------------------------------------------------------------------- */
+
+static void say(int answer, const struct found *found)
+{
+	if (!osp_write_all(answer, found, sizeof(*found)))
+		_exit(1);
+}
+
+static void end_with(int answer, enum osp_found state, const char *why)
+{
+	struct found found;
+
+	memset(&found, 0, sizeof(found));
+	found.end = true;
+	found.state = state;
+	snprintf(found.why, sizeof(found.why), "%s", why);
+	say(answer, &found);
+	_exit(0);
+}
+
+/* A SKIP of osp_gpus_open(): there is nothing to load. */
+static void end_with_result(struct osp_check_context *context, const struct osp_result *result)
+{
+	end_with(*(int *)context->teller,
+		 result->verdict == OSP_VERDICT_SKIP ? OSP_FOUND_NONE : OSP_FOUND_ERROR,
+		 result->why);
+}
+
+static unsigned int count_programs(osp_nvml_device device)
+{
+	unsigned int count = 0;
+	int state = osp_nvml_programs(device, &count, NULL);
+
+	return state == OSP_NVML_OK || state == OSP_NVML_TOO_SMALL ? count : 0;
+}
+
+static void set_busy(const struct osp_check_context *context, osp_nvml_device device,
+		     struct osp_unit *unit)
+{
+	unit->busy = count_programs(device) > 0;
+	unit->not_checked = osp_mps_find(context, device, unit->left_alone,
+					 sizeof(unit->left_alone)) == OSP_MPS_FOREIGN;
+}
+
+/* Below its default by somebody's choice. Clocks locked by nvidia-smi -lgc NVML does not tell. */
+static bool is_held(const struct osp_gpu *gpu)
+{
+	unsigned int now, usual;
+
+	if (osp_nvml_power_limit(gpu->device, &now) == OSP_NVML_OK &&
+	    osp_nvml_power_limit_default(gpu->device, &usual) == OSP_NVML_OK && now < usual)
+		return true;
+	return osp_nvml_clock_chosen(gpu->device, OSP_NVML_CLOCK_SM, &now) == OSP_NVML_OK &&
+	       osp_nvml_clock_default(gpu->device, OSP_NVML_CLOCK_SM, &usual) == OSP_NVML_OK &&
+	       now < usual;
+}
+
+static size_t say_instances(const struct osp_check_context *context, int answer,
+			    const struct osp_gpu *gpu, struct found *found)
+{
+	unsigned int most = 0;
+	size_t count = 0;
+
+	found->unit.whole = false;
+	if (osp_nvml_mig_most(gpu->device, &most) != OSP_NVML_OK || most > INSTANCES_MAX)
+		most = INSTANCES_MAX;
+	for (unsigned int i = 0; i < most; i++) {
+		struct osp_unit *unit = &found->unit;
+		osp_nvml_device instance;
+
+		if (osp_nvml_mig_open(gpu->device, i, &instance) != OSP_NVML_OK ||
+		    osp_nvml_uuid(instance, unit->uuid, sizeof(unit->uuid)) != OSP_NVML_OK)
+			continue;
+		snprintf(unit->subject, sizeof(unit->subject), "gpu%u.%u", gpu->index, i);
+		set_busy(context, instance, unit);
+		say(answer, found);
+		count++;
+	}
+	return count;
+}
+
+static size_t say_gpu(const struct osp_check_context *context, int answer,
+		      const struct osp_gpu *gpu, size_t *old)
+{
+	unsigned int mig = 0, mig_later;
+	int major = 0, minor = 0, virtual = 0;
+	struct found found;
+
+	if (gpu->state != OSP_NVML_OK || !*gpu->uuid)
+		return 0;
+	if (osp_nvml_capability(gpu->device, &major, &minor) == OSP_NVML_OK &&
+	    major * 10 + minor < OSP_CAPABILITY_LEAST) {
+		(*old)++;
+		return 0;
+	}
+	memset(&found, 0, sizeof(found));
+	snprintf(found.unit.subject, sizeof(found.unit.subject), "%s", gpu->subject);
+	snprintf(found.unit.uuid, sizeof(found.unit.uuid), "%s", gpu->uuid);
+	snprintf(found.unit.model, sizeof(found.unit.model), "%s", gpu->name);
+	snprintf(found.unit.address, sizeof(found.unit.address), "%s", gpu->address);
+	if (osp_nvml_mig_mode(gpu->device, &mig, &mig_later) == OSP_NVML_OK && mig)
+		return say_instances(context, answer, gpu, &found);
+	if (osp_nvml_virtualization(gpu->device, &virtual) != OSP_NVML_OK)
+		virtual = 0;
+	found.unit.whole = virtual != OSP_NVML_VIRTUAL_GPU;
+	found.unit.confidential = osp_gpus_confidential();
+	found.unit.held = is_held(gpu);
+	set_busy(context, gpu->device, &found.unit);
+	if (virtual == OSP_NVML_VIRTUAL_HOST || virtual == OSP_NVML_VIRTUAL_HOST_A) {
+		found.unit.not_checked = false;
+		snprintf(found.unit.left_alone, sizeof(found.unit.left_alone),
+			 "it serves virtual machines (vGPU): left alone");
+	}
+	say(answer, &found);
+	return 1;
+}
+
+static void find_in_child(struct osp_check_context *context, int answer)
+{
+	struct osp_gpus gpus;
+	size_t count = 0, old = 0;
+
+	context->tell = end_with_result;
+	context->teller = &answer;
+	if (!osp_gpus_open(context, &gpus))
+		end_with(answer, OSP_FOUND_NONE, "no GPU that was asked for");
+	for (size_t i = 0; i < gpus.count; i++)
+		count += say_gpu(context, answer, &gpus.gpus[i], &old);
+	if (count)
+		end_with(answer, OSP_FOUND, "");
+	end_with(answer, OSP_FOUND_NONE,
+		 old ? "these GPUs have a compute capability below 7.5: no deeper than passive"
+		     : "no GPU answers; the check gpus tells why");
+}
+
+/* --- in the parent ---------------------------------------------------------------------------- */
+
+/* Reads one message whole: false when none came in time. */
+static bool read_found(struct look *look, struct found *found)
+{
+	struct pollfd wait = {.fd = look->answer, .events = POLLIN};
+	char *at = (char *)found;
+	size_t missing = sizeof(*found);
+
+	while (missing) {
+		uint64_t now_ms = osp_now_ms();
+		int ready = poll(&wait, 1,
+				 now_ms < look->until_ms ? (int)(look->until_ms - now_ms) : 0);
+		ssize_t count;
+
+		if (ready < 0 && errno == EINTR)
+			continue;
+		count = ready > 0 ? read(look->answer, at, missing) : 0;
+		if (count < 0 && errno == EINTR)
+			continue;
+		look->ended = ready > 0 && count <= 0;
+		if (count <= 0)
+			return false;
+		at += count;
+		missing -= (size_t)count;
+	}
+	return true;
+}
+
+/* Of a hang it tells OSP_FOUND_HANGING, whatever may have been the cause. */
+static enum osp_found keep_units(struct look *look)
+{
+	struct osp_units *units = look->units;
+	struct found found;
+
+	while (read_found(look, &found)) {
+		struct osp_unit *more;
+
+		if (found.end) {
+			snprintf(look->why, look->why_bytes, "%s", found.why);
+			return found.state;
+		}
+		more = units->count < UNITS_MAX
+			       ? realloc(units->units, (units->count + 1) * sizeof(*more))
+			       : NULL;
+		if (!more) {
+			snprintf(look->why, look->why_bytes, "out of memory");
+			return OSP_FOUND_ERROR;
+		}
+		units->units = more;
+		more[units->count++] = found.unit;
+	}
+	if (!look->ended)
+		return OSP_FOUND_HANGING;
+	snprintf(look->why, look->why_bytes, "NVML ended the process that asked it for the GPUs");
+	return OSP_FOUND_ERROR;
+}
+
+static enum osp_found find_once(struct osp_check_context *context, unsigned int most_ms,
+				struct look *look, bool first, struct osp_hang_signs *signs)
+{
+	struct osp_hang_start start;
+	enum osp_found found;
+	pid_t child;
+
+	memset(look->units, 0, sizeof(*look->units));
+	look->until_ms = osp_now_ms() + most_ms;
+	look->ended = false;
+	child = osp_child_start(&look->answer);
+	if (child == 0)
+		find_in_child(context, look->answer);
+	if (child < 0) {
+		snprintf(look->why, look->why_bytes, "no child process: %s", strerror(errno));
+		return OSP_FOUND_ERROR;
+	}
+	start = osp_hang_begin(context->root, child);
+	found = keep_units(look);
+	osp_hang_add(context->root, child, &start, first, signs);
+	close(look->answer);
+	osp_child_drop(child);
+	if (found != OSP_FOUND) {
+		free(look->units->units);
+		memset(look->units, 0, sizeof(*look->units));
+	}
+	return found;
+}
+
+enum osp_found osp_units_find(struct osp_check_context *context, struct osp_units *units, char *why,
+			      size_t why_bytes)
+{
+	unsigned int most_ms = context->deadline_most_ms;
+	struct osp_hang_signs signs = {.waited_ms = 0};
+	struct look look = {.units = units, .why = why, .why_bytes = why_bytes};
+	char words[OSP_WHY_BYTES - 64];
+	struct osp_pci_gpus gpus;
+	unsigned int own_ms;
+	enum osp_found found;
+	enum osp_hang hang;
+	const char *value;
+
+	osp_pci_gpus(context, &gpus);
+	own_ms = FIND_MS + (unsigned int)gpus.count * OSP_DEADLINE_GPU_MS;
+	most_ms = most_ms && most_ms < own_ms ? most_ms : own_ms;
+	found = find_once(context, most_ms, &look, true, &signs);
+	if (found == OSP_FOUND_HANGING)
+		found = find_once(context, most_ms, &look, false, &signs);
+	if (found != OSP_FOUND_HANGING)
+		return found;
+	hang = osp_hang_judge(&signs, most_ms);
+	osp_hang_words(hang, &signs, &value, words, sizeof(words));
+	snprintf(why, why_bytes, "NVML does not tell the GPUs within %u ms, twice%s%s", most_ms,
+		 *words ? ", " : "", words);
+	return hang == OSP_HANG_STUCK ? OSP_FOUND_HANGING : OSP_FOUND_ERROR;
+}
+
+/* --- one run at a time ------------------------------------------------------------------------ */
+
+int osp_gpus_lock(const char *root, uint64_t until_ms)
+{
+	char path[OSP_PATH_BYTES];
+	int file;
+
+	/* below a test's root there is no GPU to share */
+	if (geteuid() != 0 || *root ||
+	    !osp_root_path(root, path, sizeof(path), "run/onespine/check.lock"))
+		return -1;
+	osp_run_folder_make(root); /* only root writes there: nobody else can hold the lock */
+	file = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+	if (file < 0)
+		return -1;
+	while (flock(file, LOCK_EX | LOCK_NB)) {
+		if (osp_now_ms() >= until_ms) {
+			close(file);
+			return -2;
+		}
+		usleep(LOCK_TRY_MS * 1000);
+	}
+	return file;
+}

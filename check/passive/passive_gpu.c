@@ -1,0 +1,332 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* passive_gpu.c - is every GPU of the PCI bus known to the driver, and the driver to its
+ * library? */
+#include "check/passive/passive.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+#include <unistd.h>
+
+#include "check/base/gpus.h"
+#include "check/base/node_type.h"
+#include "check/base/root.h"
+
+/* --- driver ----------------------------------------------------------------------------------- */
+
+/* What NVML's own start says about driver and library. */
+static void tell_start(struct osp_check_context *context, const char *kernel_driver, int state)
+{
+	char library[OSP_WORD_BYTES] = "?", differs[OSP_WORD_BYTES + 8];
+
+	switch (state) {
+	case OSP_NVML_OK:
+		if (osp_nvml_driver_version(library, sizeof(library)) != OSP_NVML_OK)
+			snprintf(library, sizeof(library), "?");
+		snprintf(differs, sizeof(differs), "!= %s", kernel_driver);
+		if (*library != '?' && strcmp(library, kernel_driver) != 0)
+			osp_tell(context, OSP_VERDICT_FAIL, OSP_CURE_REBOOT, "", library, differs,
+				 NULL,
+				 "the library is of driver %s, the kernel runs %s: a driver was "
+				 "installed without a reboot",
+				 library, kernel_driver);
+		else
+			osp_tell_pass(context, "%s", kernel_driver);
+		break;
+	case OSP_NVML_VERSION_MISMATCH:
+		osp_tell(context, OSP_VERDICT_FAIL, OSP_CURE_REBOOT, "", "mismatch", NULL, NULL,
+			 "the library does not fit the kernel's driver %s: a driver was installed "
+			 "without a reboot",
+			 kernel_driver);
+		break;
+	case -1:
+		osp_tell_error(context, "", "NVML: %s", osp_nvml_load());
+		break;
+	case OSP_NVML_NO_PERMISSION:
+	case OSP_NVML_OPERATING_SYSTEM:
+		osp_tell_error(
+			context, "",
+			"NVML refuses this process: %s (permissions of /dev/nvidia*, devices "
+			"of the job's cgroup)",
+			osp_nvml_words(state));
+		break;
+	default:
+		osp_tell(context, OSP_VERDICT_FAIL, OSP_CURE_REBOOT, "", "no start", NULL, NULL,
+			 "the driver %s is loaded, but NVML does not start: %s", kernel_driver,
+			 osp_nvml_words(state));
+	}
+}
+
+static void run_driver(struct osp_check_context *context)
+{
+	char driver[OSP_WORD_BYTES];
+	struct osp_pci_gpus gpus;
+
+	osp_pci_gpus(context, &gpus);
+	if (!gpus.count) {
+		osp_tell_skip(context, "no NVIDIA GPU on the PCI bus");
+		return;
+	}
+	if (!osp_root_read(context->root, driver, sizeof(driver), "sys/module/nvidia/version")) {
+		osp_tell(context, OSP_VERDICT_FAIL, OSP_CURE_ASK, "", "not loaded", NULL, NULL,
+			 "%zu GPUs on the PCI bus, and no kernel module nvidia", gpus.count);
+		return;
+	}
+	tell_start(context, driver, osp_nvml_ready());
+}
+
+const struct osp_check osp_check_driver = {
+	.name = "driver",
+	.group = OSP_GROUP_GPU,
+	.worst = OSP_VERDICT_FAIL,
+	.basic = true,
+	.deadline_ms = 5000, /* without persistence a driver takes seconds to start */
+	.measures = "the NVIDIA kernel driver is loaded and fits its library",
+	.explains = "Compares the version of the kernel module with that of libnvidia-ml.so.1, and "
+		    "starts NVML. A library that cannot be found is told as an error of the check, "
+		    "not of the node.",
+	.cures = "Reboot after a driver was installed; install the driver where it is missing.",
+	.run = run_driver,
+};
+
+/* --- gpus ------------------------------------------------------------------------------------- */
+
+static const struct osp_gpu *gpu_at(const struct osp_gpus *gpus, const char *address)
+{
+	for (size_t i = 0; i < gpus->count; i++)
+		if (strcasecmp(gpus->gpus[i].address, address) == 0)
+			return &gpus->gpus[i];
+	return NULL;
+}
+
+/* /dev/nvidiaN, N the driver's minor number. */
+static bool device_minor(const struct osp_check_context *context, const char *address,
+			 unsigned int *minor)
+{
+	char text[1024], *at;
+
+	if (!osp_root_read(context->root, text, sizeof(text),
+			   "proc/driver/nvidia/gpus/%s/information", address))
+		return false;
+	at = strstr(text, "Device Minor:");
+	return at && sscanf(at, "Device Minor: %u", minor) == 1;
+}
+
+/* NVML leaves out what it may not open. A GPU that does not start opens with another error, EIO. */
+static bool is_withheld(const struct osp_check_context *context, const char *address)
+{
+	unsigned int minor;
+	char path[OSP_PATH_BYTES];
+	int file;
+
+	if (!device_minor(context, address, &minor) ||
+	    !osp_root_path(context->root, path, sizeof(path), "dev/nvidia%u", minor))
+		return false;
+	file = open(path, O_RDWR | O_CLOEXEC);
+	if (file < 0)
+		return errno == EPERM || errno == EACCES;
+	close(file);
+	return false;
+}
+
+static bool any_refused(const struct osp_gpus *gpus)
+{
+	for (size_t i = 0; i < gpus->count; i++)
+		if (osp_nvml_refuses(gpus->gpus[i].state))
+			return true;
+	return false;
+}
+
+/* It is on the bus, and NVML does not list it. */
+static void tell_absent(struct osp_check_context *context, const struct osp_gpus *gpus,
+			const char *address, const char *subject)
+{
+	if (any_refused(gpus) || is_withheld(context, address))
+		osp_tell_error(context, subject,
+			       "at %s: this process may not open it (devices of the job's cgroup, "
+			       "permissions of /dev/nvidia*)",
+			       address);
+	else
+		osp_tell(context, OSP_VERDICT_FAIL, OSP_CURE_REBOOT, subject, "missing", NULL, NULL,
+			 "on the PCI bus at %s, unknown to the driver", address);
+}
+
+/* Each GPU of the bus must be in NVML's list and answer. How many are ill. */
+static size_t tell_missing(struct osp_check_context *context, const struct osp_pci_gpus *pci,
+			   const struct osp_gpus *gpus)
+{
+	size_t ill = 0;
+
+	for (size_t i = 0; i < pci->count; i++) {
+		const struct osp_gpu *gpu = gpu_at(gpus, pci->gpus[i].address);
+		char subject[16];
+
+		if (!pci->gpus[i].chosen)
+			continue;
+		snprintf(subject, sizeof(subject), "gpu%zu", i);
+		if (!gpu) {
+			tell_absent(context, gpus, pci->gpus[i].address, subject);
+			ill++;
+		} else if (gpu->state != OSP_NVML_OK) {
+			osp_tell(context, OSP_VERDICT_FAIL,
+				 gpu->state == OSP_NVML_RESET_REQUIRED ? OSP_CURE_RESET_GPU
+								       : OSP_CURE_REBOOT,
+				 subject, "no answer", NULL, NULL, "at %s: %s",
+				 pci->gpus[i].address, osp_nvml_words(gpu->state));
+			ill++;
+		}
+	}
+	return ill;
+}
+
+static size_t tell_twins(struct osp_check_context *context, const struct osp_gpus *gpus)
+{
+	size_t ill = 0;
+
+	for (size_t i = 0; i < gpus->count; i++)
+		for (size_t n = 0; n < i; n++)
+			if (*gpus->gpus[i].uuid &&
+			    strcmp(gpus->gpus[i].uuid, gpus->gpus[n].uuid) == 0) {
+				osp_tell(context, OSP_VERDICT_FAIL, OSP_CURE_REPLACE,
+					 gpus->gpus[i].subject, "UUID twice", NULL, NULL,
+					 "has the UUID of %s: %s", gpus->gpus[n].subject,
+					 gpus->gpus[i].uuid);
+				ill++;
+			}
+	return ill;
+}
+
+/* NVML and the kernel's driver must mean the same GPU by an address. */
+static size_t tell_strangers(struct osp_check_context *context, const struct osp_gpus *gpus)
+{
+	size_t ill = 0;
+	char uuid[96];
+
+	for (size_t i = 0; i < gpus->count; i++) {
+		const struct osp_gpu *gpu = &gpus->gpus[i];
+
+		if (gpu->state != OSP_NVML_OK || !*gpu->uuid ||
+		    !osp_pci_gpu_uuid(context, gpu->address, uuid, sizeof(uuid)) ||
+		    strchr(uuid, '?') || strcasecmp(uuid, gpu->uuid) == 0)
+			continue;
+		osp_tell(context, OSP_VERDICT_FAIL, OSP_CURE_REBOOT, gpu->subject, "UUID differs",
+			 NULL, NULL, "at %s NVML tells %s, the kernel's driver %s", gpu->address,
+			 gpu->uuid, uuid);
+		ill++;
+	}
+	return ill;
+}
+
+/* Of a type that the thresholds do not know, the catalogue's count. */
+static const struct osp_limit *expected_gpus(const struct osp_check_context *context)
+{
+	static struct osp_limit of_catalogue = {.source =
+							"the catalogue of node types (instances/)"};
+	const struct osp_limit *expected = osp_check_limit(context, OSP_LIMIT_GPUS, NULL);
+	struct osp_node_type type;
+
+	if (expected || !osp_node_type_read(context, &type) || !type.nvidia_gpus)
+		return expected;
+	of_catalogue.value = type.nvidia_gpus;
+	return &of_catalogue;
+}
+
+static void run_gpus(struct osp_check_context *context)
+{
+	const struct osp_limit *expected = expected_gpus(context);
+	struct osp_pci_gpus pci;
+	struct osp_gpus gpus;
+	char value[OSP_WORD_BYTES], limit[OSP_WORD_BYTES];
+	unsigned int count;
+	int state;
+
+	osp_pci_gpus(context, &pci);
+	if (expected && !context->gpus && (int64_t)(pci.count + pci.given_away) < expected->value) {
+		snprintf(value, sizeof(value), "%zu", pci.count + pci.given_away);
+		snprintf(limit, sizeof(limit), "< %lld", (long long)expected->value);
+		osp_tell(context, OSP_VERDICT_FAIL, OSP_CURE_REPLACE, "", value, limit,
+			 expected->source, "GPUs on the PCI bus; %s has %lld",
+			 *context->node ? context->node : "this node", (long long)expected->value);
+		return;
+	}
+	state = pci.count && osp_nvml_ready() == OSP_NVML_OK ? osp_nvml_count(&count) : OSP_NVML_OK;
+	if (state != OSP_NVML_OK) {
+		osp_tell_error(context, "", "NVML does not count the GPUs: %s",
+			       osp_nvml_words(state));
+		return;
+	}
+	if (!osp_gpus_open(context, &gpus))
+		return;
+	if (tell_missing(context, &pci, &gpus) + tell_twins(context, &gpus))
+		return;
+	if (tell_strangers(context, &gpus))
+		return;
+	osp_tell_pass(context, "%zu", gpus.count);
+}
+
+const struct osp_check osp_check_gpus = {
+	.name = "gpus",
+	.group = OSP_GROUP_GPU,
+	.worst = OSP_VERDICT_FAIL,
+	.basic = true,
+	.settles = true,
+	.deadline_ms = 5000,
+	.measures = "every GPU of the PCI bus answers, and as many are there as the machine has",
+	.explains = "Compares NVIDIA's GPUs on the PCI bus with NVML's list and, where the "
+		    "machine's name is known, with how many it should have. A GPU that has fallen "
+		    "off the bus shows here. One that is given to a virtual machine (vfio-pci) is "
+		    "left out; one that this process may not open, by its cgroup, is an error of "
+		    "the check.",
+	.cures = "Reboot; when a GPU stays away, replace the node.",
+	.run = run_gpus,
+};
+
+/* --- device files ----------------------------------------------------------------------------- */
+
+static void run_device_files(struct osp_check_context *context)
+{
+	struct osp_pci_gpus gpus;
+	size_t there = 0;
+	unsigned int minor;
+	bool ill = false;
+	char subject[16];
+
+	osp_pci_gpus(context, &gpus);
+	for (size_t i = 0; i < gpus.count; i++) {
+		if (!gpus.gpus[i].chosen || !device_minor(context, gpus.gpus[i].address, &minor))
+			continue;
+		there++;
+		if (osp_root_exists(context->root, "dev/nvidia%u", minor))
+			continue;
+		snprintf(subject, sizeof(subject), "gpu%zu", i);
+		osp_tell(context, OSP_VERDICT_FAIL, OSP_CURE_ASK, subject, "no device file", NULL,
+			 NULL, "/dev/nvidia%u is not there; nvidia-modprobe makes it", minor);
+		ill = true;
+	}
+	if (there && !osp_root_exists(context->root, "dev/nvidiactl")) {
+		osp_tell(context, OSP_VERDICT_FAIL, OSP_CURE_ASK, "", "no device file", NULL, NULL,
+			 "/dev/nvidiactl is not there; nvidia-modprobe makes it");
+		ill = true;
+	}
+	if (!there)
+		osp_tell_skip(context, "the driver lists no GPU in /proc");
+	else if (!ill)
+		osp_tell_pass(context, "%zu", there);
+}
+
+const struct osp_check osp_check_device_files = {
+	.name = "device-files",
+	.group = OSP_GROUP_GPU, /* NVIDIA's libraries make the files when they first open a GPU */
+	.worst = OSP_VERDICT_FAIL,
+	.settles = true,
+	.deadline_ms = 3000,
+	.measures = "/dev/nvidiactl and a /dev/nvidiaN for each GPU are there",
+	.explains =
+		"Compares /proc/driver/nvidia/gpus with /dev. Programs and Slurm's gres.conf "
+		"name these files. Where nothing made them at boot the library does when it first "
+		"opens a GPU, so this comes after that.",
+	.cures = "Run nvidia-modprobe, or start nvidia-persistenced at boot.",
+	.run = run_device_files,
+};

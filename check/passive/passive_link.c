@@ -1,0 +1,712 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* passive_link.c - how the GPUs are joined: NVLink, its fabric, PCIe */
+#include "check/passive/passive.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "check/base/counters.h"
+#include "check/base/gpus.h"
+#include "check/base/node_type.h"
+#include "check/base/root.h"
+
+/* NVLinks of a GPU that are up; -1 when it has none at all. Down ones are named in `down`. */
+static int links_up(const struct osp_gpu *gpu, char *down, size_t down_bytes)
+{
+	int up = 0, known = 0;
+	size_t length = 0;
+
+	*down = '\0';
+	for (unsigned int link = 0; link < OSP_NVML_LINKS_MAX; link++) {
+		int active = 0;
+
+		if (osp_nvml_link_state(gpu->device, link, &active) != OSP_NVML_OK)
+			continue;
+		known++;
+		up += active != 0;
+		if (!active && length + 8 < down_bytes)
+			length += (size_t)snprintf(down + length, down_bytes - length, "%s%u",
+						   length ? "," : "", link);
+	}
+	return known ? up : -1;
+}
+
+/* --- nvlink ----------------------------------------------------------------------------------- */
+
+struct links {
+	struct osp_gpus gpus;
+	int up[OSP_GPUS_MAX]; /* -1: it has none, or it is not asked */
+	char down[OSP_GPUS_MAX][96];
+	unsigned int mbps[OSP_GPUS_MAX]; /* of one that is up, one way; 0: not told */
+	int most;
+	bool given; /* a guest of no known type: the host decides which links it has */
+};
+
+/* MB/s of a link that is up, one way; 0: not told. */
+static unsigned int link_speed_mbps(const struct osp_gpu *gpu)
+{
+	struct osp_nvml_field field = {.id = OSP_NVML_LINK_SPEED_MBPS};
+
+	if (osp_nvml_fields(gpu->device, 1, &field) != OSP_NVML_OK || field.state != OSP_NVML_OK)
+		return 0;
+	return field.value.word;
+}
+
+static void read_links(struct links *links)
+{
+	links->most = -1;
+	for (size_t i = 0; i < links->gpus.count; i++) {
+		const struct osp_gpu *gpu = &links->gpus.gpus[i];
+
+		links->up[i] = -1;
+		if (gpu->state != OSP_NVML_OK || osp_gpu_partitioned(gpu))
+			continue;
+		links->up[i] = links_up(gpu, links->down[i], sizeof(links->down[i]));
+		links->mbps[i] = links->up[i] < 0 ? 0 : link_speed_mbps(gpu);
+		if (links->up[i] > links->most)
+			links->most = links->up[i];
+	}
+}
+
+/* The best of one model: others beside it, for a display, have none. */
+static void best_of(const struct links *links, const struct osp_gpu *gpu, int *most,
+		    unsigned int *best_mbps)
+{
+	*most = -1;
+	*best_mbps = 0;
+	for (size_t i = 0; i < links->gpus.count; i++) {
+		if (strcmp(links->gpus.gpus[i].name, gpu->name) != 0)
+			continue;
+		if (links->up[i] > *most)
+			*most = links->up[i];
+		if (links->mbps[i] > *best_mbps)
+			*best_mbps = links->mbps[i];
+	}
+}
+
+static bool is_guest(const struct osp_gpu *gpu)
+{
+	int mode = 0;
+
+	return osp_nvml_virtualization(gpu->device, &mode) == OSP_NVML_OK &&
+	       (mode == OSP_NVML_PASSED_THROUGH || mode == OSP_NVML_VIRTUAL_GPU);
+}
+
+static bool judge_links(struct osp_check_context *context, const struct osp_gpu *gpu,
+			const struct links *links, int up, int most)
+{
+	const struct osp_limit *expected = osp_check_limit(context, OSP_LIMIT_NVLINKS, gpu->name);
+	bool fails = expected && !(links->given && links->most == 0);
+	int need = expected ? (int)expected->value : most;
+	const char *down = links->down[gpu - links->gpus.gpus];
+	char value[OSP_WORD_BYTES], limit[OSP_WORD_BYTES];
+
+	if (up >= need)
+		return false;
+	snprintf(value, sizeof(value), "%d up", up < 0 ? 0 : up);
+	snprintf(limit, sizeof(limit), "< %d", need);
+	osp_tell(context, fails ? OSP_VERDICT_FAIL : OSP_VERDICT_WARN, OSP_CURE_RESET_GPU,
+		 gpu->subject, value, limit,
+		 expected ? expected->source : "the other GPUs of this node", "%s: %s%s", gpu->uuid,
+		 *down ? "down: link " : "links are missing", down);
+	return true;
+}
+
+static bool judge_link_speed(struct osp_check_context *context, const struct osp_gpu *gpu,
+			     unsigned int speed, unsigned int best_mbps)
+{
+	const struct osp_limit *expected =
+		osp_check_limit(context, OSP_LIMIT_NVLINK_MBPS, gpu->name);
+	unsigned int need = expected ? (unsigned int)expected->value : best_mbps;
+	char value[OSP_WORD_BYTES], limit[OSP_WORD_BYTES];
+
+	if (!speed || speed >= need)
+		return false;
+	snprintf(value, sizeof(value), "%u MB/s", speed);
+	snprintf(limit, sizeof(limit), "< %u", need);
+	osp_tell(context, expected ? OSP_VERDICT_FAIL : OSP_VERDICT_WARN, OSP_CURE_RESET_GPU,
+		 gpu->subject, value, limit,
+		 expected ? expected->source : "the other GPUs of this node",
+		 "%s: its NVLinks run at %u MB/s each way", gpu->uuid, speed);
+	return true;
+}
+
+/* A GPU that has no NVLinks at all is judged where its model should have some. */
+static bool judge_nvlink(struct osp_check_context *context, const struct links *links, size_t i)
+{
+	const struct osp_gpu *gpu = &links->gpus.gpus[i];
+	unsigned int best_mbps;
+	bool ill;
+	int most;
+
+	if (gpu->state != OSP_NVML_OK || osp_gpu_partitioned(gpu))
+		return false;
+	best_of(links, gpu, &most, &best_mbps);
+	if (most < 0 && !osp_check_limit(context, OSP_LIMIT_NVLINKS, gpu->name))
+		return false;
+	ill = judge_links(context, gpu, links, links->up[i], most);
+	return judge_link_speed(context, gpu, links->mbps[i], best_mbps) || ill;
+}
+
+/* Why no link is judged here; NULL: they are. */
+static const char *nothing_to_judge(struct osp_check_context *context, const struct links *links)
+{
+	struct osp_pci_gpus pci;
+
+	osp_pci_gpus(context, &pci);
+	if (links->most < 0)
+		return "no NVLink here, or all GPUs are partitioned (MIG)";
+	if (pci.count < 2)
+		return "a single GPU: nothing to link to";
+	if (osp_gpus_confidential())
+		return "confidential computing, which may switch NVLinks off";
+	return NULL;
+}
+
+static void run_nvlink(struct osp_check_context *context)
+{
+	static struct links links; /* large, and the process has one */
+	struct osp_node_type type;
+	const char *nothing;
+	bool ill = false;
+
+	memset(&links, 0, sizeof(links));
+	if (!osp_gpus_open(context, &links.gpus))
+		return;
+	read_links(&links);
+	nothing = nothing_to_judge(context, &links);
+	if (nothing) {
+		osp_tell_skip(context, "%s", nothing);
+		return;
+	}
+	links.given = is_guest(&links.gpus.gpus[0]) && !osp_node_type_read(context, &type);
+	for (size_t i = 0; i < links.gpus.count; i++)
+		ill |= judge_nvlink(context, &links, i);
+	if (!ill)
+		osp_tell_pass(context, "%d up", links.most);
+}
+
+const struct osp_check osp_check_nvlink = {
+	.name = "nvlink",
+	.group = OSP_GROUP_GPU,
+	.worst = OSP_VERDICT_FAIL,
+	.settles = true,
+	.deadline_ms = 3000,
+	.measures = "as many NVLinks of each GPU are up as its model has, at full speed",
+	.explains = "Counts NVLinks that are up and reads their speed. What is due comes from the "
+		    "thresholds; for an unknown model the best GPU of its model on the node is the "
+		    "measure, and fewer only warns. So do links that are all down in a virtual "
+		    "machine of no known type, whose host decides. A node with a single GPU has "
+		    "nothing to link to. Partitioned GPUs (MIG) and confidential computing have "
+		    "theirs switched off and are not judged.",
+	.cures = "Reset the GPUs (all that are linked, together) or reboot; when links stay down, "
+		 "replace the node.",
+	.run = run_nvlink,
+};
+
+/* --- nvlink errors ---------------------------------------------------------------------------- */
+
+#define WATCH_MS  200
+#define RATE_MOST 1e-6
+
+/* A counter of errors whose rate is judged. */
+struct judged_rate {
+	enum osp_verdict verdict;
+	const char *source; /* NULL: the limit's own */
+	const char *what;
+};
+
+static const struct judged_rate crc_rate = {OSP_VERDICT_FAIL, NULL, "CRC errors on its NVLinks"};
+
+/* NVLink 5. No source has a limit for its counters but one for the rate; so these warn. */
+static const struct judged_rate packet_rate = {
+	OSP_VERDICT_WARN, "onespine: as of the older counters", "packets with errors"};
+
+/* Judges that `more` errors came in `watched_ms`; true: told as ill. */
+static bool judge_errors_per_s(struct osp_check_context *context, const struct osp_gpu *gpu,
+			       const struct judged_rate *judged, uint64_t more, uint64_t watched_ms)
+{
+	const struct osp_limit *limit =
+		osp_check_limit(context, OSP_LIMIT_NVLINK_CRC_PER_S, gpu->name);
+	unsigned long long rate = watched_ms ? more * 1000 / watched_ms : more;
+	char value[OSP_WORD_BYTES], most[OSP_WORD_BYTES];
+
+	if (!limit || rate <= (unsigned long long)limit->value)
+		return false;
+	snprintf(value, sizeof(value), "%llu CRC errors/s", rate);
+	snprintf(most, sizeof(most), "> %lld", (long long)limit->value);
+	osp_tell(context, judged->verdict, OSP_CURE_RESET_GPU, gpu->subject, value, most,
+		 judged->source ? judged->source : limit->source, "%s: %llu %s in %llu ms",
+		 gpu->uuid, (unsigned long long)more, judged->what, (unsigned long long)watched_ms);
+	return true;
+}
+
+/* Replays and recoveries repair a link for a moment; DCGM warns from the first. */
+static bool judge_repairs(struct osp_check_context *context, const struct osp_gpu *gpu,
+			  const char *counter, const char *what, uint64_t now)
+{
+	char value[OSP_WORD_BYTES];
+	uint64_t more;
+
+	if (!osp_counter_growth(context->since, gpu->uuid, counter, now, &more, NULL) || !more)
+		return false;
+	snprintf(value, sizeof(value), "%llu %s", (unsigned long long)more, what);
+	osp_tell(context, OSP_VERDICT_WARN, OSP_CURE_ASK, gpu->subject, value, "> 0",
+		 "DCGM, health watch of NVLink", "%s: %s on its NVLinks since the last pass",
+		 gpu->uuid, what);
+	return true;
+}
+
+/* What has come since the last pass, under load too. */
+static bool judge_since(struct osp_check_context *context, const struct osp_gpu *gpu,
+			const struct osp_link_errors *now)
+{
+	const struct osp_pass *since = context->since;
+	uint64_t more;
+	bool ill;
+
+	osp_tell_figure(context, gpu->subject, "nvlink_crc", (double)now->crc);
+	osp_tell_figure(context, gpu->subject, "nvlink_replay", (double)now->replay);
+	osp_tell_figure(context, gpu->subject, "nvlink_recovery", (double)now->recovery);
+	osp_tell_figure(context, gpu->subject, "nvlink_symbol_errors", (double)now->symbol);
+	osp_tell_figure(context, gpu->subject, "nvlink_effective_errors", (double)now->effective);
+	if (!since)
+		return false;
+	ill = judge_repairs(context, gpu, "nvlink_replay", "replays", now->replay);
+	ill |= judge_repairs(context, gpu, "nvlink_recovery", "recoveries", now->recovery);
+	ill |= judge_repairs(context, gpu, "nvlink_lost", "failed recoveries", now->lost);
+	if (context->uptime_s > since->state.uptime_s &&
+	    osp_counter_growth(since, gpu->uuid, "nvlink_crc", now->crc, &more, NULL))
+		ill |= judge_errors_per_s(context, gpu, &crc_rate, more,
+					  (context->uptime_s - since->state.uptime_s) * 1000);
+	return ill;
+}
+
+static bool judge_rate(struct osp_check_context *context, const struct osp_gpu *gpu, double rate)
+{
+	char value[OSP_WORD_BYTES];
+
+	if (rate <= RATE_MOST)
+		return false;
+	snprintf(value, sizeof(value), "error rate %.0e", rate);
+	osp_tell(context, OSP_VERDICT_WARN, OSP_CURE_ASK, gpu->subject, value, "> 1e-06",
+		 "Azure cyclecloud-healthagent, effective bit error rate",
+		 "%s: bits that arrive wrong on one of its NVLinks after correction", gpu->uuid);
+	return true;
+}
+
+/* One GPU's links, between two looks; true: something ill was told. */
+static bool judge_errors(struct osp_check_context *context, const struct osp_gpu *gpu,
+			 const struct osp_link_errors *before, uint64_t begun_ms)
+{
+	struct osp_link_errors after;
+	uint64_t watched_ms;
+	bool ill;
+
+	if (!osp_link_errors_read(gpu, &after))
+		after = *before;
+	watched_ms = osp_now_ms() - begun_ms;
+	if (after.crc > before->crc &&
+	    judge_errors_per_s(context, gpu, &crc_rate, after.crc - before->crc, watched_ms))
+		return true;
+	ill = after.packets > before->packets &&
+	      judge_errors_per_s(context, gpu, &packet_rate, after.packets - before->packets,
+				 watched_ms);
+	ill |= judge_rate(context, gpu, after.rate);
+	return judge_since(context, gpu, before) || ill;
+}
+
+struct link_looks {
+	struct osp_gpus gpus;
+	struct osp_link_errors before[OSP_GPUS_MAX];
+	unsigned int up, answered;
+};
+
+static void look_at_links(struct link_looks *looks)
+{
+	for (size_t i = 0; i < looks->gpus.count; i++) {
+		if (looks->gpus.gpus[i].state == OSP_NVML_OK)
+			osp_link_errors_read(&looks->gpus.gpus[i], &looks->before[i]);
+		looks->up += looks->before[i].up;
+		looks->answered += looks->before[i].answered;
+	}
+}
+
+static void run_nvlink_errors(struct osp_check_context *context)
+{
+	static const struct timespec pause = {.tv_nsec = WATCH_MS * 1000000L};
+	static struct link_looks looks; /* large, and the process has one */
+	uint64_t begun_ms;
+	bool ill = false;
+
+	memset(&looks, 0, sizeof(looks));
+	if (!osp_gpus_open(context, &looks.gpus))
+		return;
+	look_at_links(&looks);
+	if (!looks.answered) {
+		osp_tell_skip(context, "%s",
+			      looks.up ? "the counters of the NVLinks here cannot be read"
+				       : "no NVLink is up here");
+		return;
+	}
+	begun_ms = osp_now_ms();
+	nanosleep(&pause, NULL);
+	for (size_t i = 0; i < looks.gpus.count; i++)
+		if (looks.before[i].answered)
+			ill |= judge_errors(context, &looks.gpus.gpus[i], &looks.before[i],
+					    begun_ms);
+	if (looks.answered < looks.up)
+		osp_tell_error(context, "", "%u of %u NVLinks that are up tell their errors",
+			       looks.answered, looks.up);
+	else if (!ill)
+		osp_tell_pass(context, "none growing on %u links", looks.answered);
+}
+
+const struct osp_check osp_check_nvlink_errors = {
+	.name = "nvlink-errors",
+	.group = OSP_GROUP_GPU,
+	.worst = OSP_VERDICT_FAIL,
+	.deadline_ms = 3000,
+	.measures = "NVLink's error counters do not grow",
+	.explains =
+		"Reads the error counters of all links twice, a fifth of a second apart, and "
+		"compares with the node's last pass in this boot, so that errors under load "
+		"show too. What was counted before that does not matter. Up to Hopper CRC errors "
+		"fail; NVLink 5 has counters of its own by link, of which packets with errors, "
+		"failed recoveries and the effective bit error rate warn. It says how many links "
+		"have answered; some that are up and do not are an error of the check.",
+	.cures = "Reset the GPU; when it comes back, replace the node.",
+	.run = run_nvlink_errors,
+};
+
+/* --- fabric ----------------------------------------------------------------------------------- */
+
+/* Two bits each in the health word; 1 is ill, or (nvml.h: "in progress") being mended: NVML_GPU_FABRIC_HEALTH_MASK_... */
+static const struct {
+	unsigned int shift;
+	bool passes;
+	const char *words;
+} ills[] = {
+	{0, false, "degraded bandwidth"},
+	{4, false, "unhealthy route"},
+	{2, true, "route recovery"},
+	{6, true, "access timeout recovery"},
+};
+
+/* nvml.h: NVML_GPU_FABRIC_HEALTH_MASK_INCORRECT_CONFIGURATION_..., in bits 8 to 11 */
+#define MISCONFIGURED_MOST_WELL 1 /* not told, or none */
+#define NO_PARTITION		4
+
+static unsigned int misconfigured(const struct osp_nvml_fabric *fabric)
+{
+	return fabric->health >> 8 & 0xf;
+}
+
+/* The gravest; `passes`: it is being mended. */
+static const char *fabric_ill(const struct osp_nvml_fabric *fabric, bool *passes)
+{
+	*passes = false;
+	for (size_t i = 0; i < sizeof(ills) / sizeof(ills[0]); i++) {
+		if (ills[i].passes && misconfigured(fabric) > MISCONFIGURED_MOST_WELL)
+			break;
+		*passes = ills[i].passes;
+		if ((fabric->health >> ills[i].shift & 3) == 1)
+			return ills[i].words;
+	}
+	*passes = false;
+	return misconfigured(fabric) > MISCONFIGURED_MOST_WELL ? "wrong configuration" : NULL;
+}
+
+/* Routes are found anew when another GPU or node of the fabric went away: a second look decides. */
+static void tell_mending(struct osp_check_context *context, const struct osp_gpu *gpu,
+			 const char *ill)
+{
+	struct osp_result told = {
+		.verdict = OSP_VERDICT_ERROR, .cure = OSP_CURE_ASK, .later = true};
+
+	snprintf(told.subject, sizeof(told.subject), "%s", gpu->subject);
+	snprintf(told.value, sizeof(told.value), "%s", ill);
+	snprintf(told.source, sizeof(told.source), "NVML's fabric health");
+	snprintf(told.why, sizeof(told.why), "%.90s: the NVLink fabric tells: %s in progress",
+		 gpu->uuid, ill);
+	context->tell(context, &told);
+}
+
+/* A fabric manager of this host that sets up all GPUs as one: FABRIC_MODE=0 of its file (Fabric Manager User
+ * Guide). In the other modes, in virtual machines of such hosts and in racks, GPUs wait for somebody to
+ * activate their partition, and may do so for ever. */
+static bool sets_up_all(const struct osp_check_context *context)
+{
+	static char text[64 * 1024];
+
+	return osp_root_read(context->root, text, sizeof(text),
+			     "usr/share/nvidia/nvswitch/fabricmanager.cfg") &&
+	       (strncmp(text, "FABRIC_MODE=0", 13) == 0 || strstr(text, "\nFABRIC_MODE=0"));
+}
+
+static void tell_not_joined(struct osp_check_context *context, const struct osp_gpu *gpu,
+			    unsigned int state)
+{
+	bool begun = state == OSP_NVML_FABRIC_BEGUN;
+	struct osp_result told = {
+		.verdict = OSP_VERDICT_ERROR, .cure = OSP_CURE_ASK, .later = true};
+
+	snprintf(told.subject, sizeof(told.subject), "%s", gpu->subject);
+	snprintf(told.value, sizeof(told.value), begun ? "in progress" : "not started");
+	snprintf(told.why, sizeof(told.why),
+		 "%.90s: has not joined the NVLink fabric; is the fabric manager running?",
+		 gpu->uuid);
+	if (begun && !sets_up_all(context)) {
+		told.verdict = OSP_VERDICT_WARN;
+		told.later = false;
+		snprintf(told.why, sizeof(told.why),
+			 "%.90s: waits for its partition of the NVLink fabric to be activated",
+			 gpu->uuid);
+	}
+	context->tell(context, &told);
+}
+
+static bool judge_fabric(struct osp_check_context *context, const struct osp_gpu *gpu,
+			 size_t *lacking, void *data)
+{
+	struct osp_nvml_fabric fabric = {.version = OSP_NVML_FABRIC_VERSION};
+	int state = osp_nvml_fabric(gpu->device, &fabric);
+	const char *ill;
+	bool passes;
+
+	(void)data;
+	if (!osp_gpu_value(context, gpu, state, "fabric", lacking))
+		return false;
+	if (fabric.state == 0) { /* not joined to any */
+		(*lacking)++;
+		return false;
+	}
+	ill = fabric_ill(&fabric, &passes);
+	if (fabric.state != OSP_NVML_FABRIC_COMPLETED)
+		tell_not_joined(context, gpu, fabric.state);
+	else if (fabric.status != OSP_NVML_OK)
+		osp_tell(context, OSP_VERDICT_FAIL, OSP_CURE_ASK, gpu->subject, "not joined", NULL,
+			 NULL, "%s: joining the NVLink fabric failed: %s", gpu->uuid,
+			 osp_nvml_words(fabric.status));
+	else if (ill && misconfigured(&fabric) == NO_PARTITION)
+		osp_tell(context, OSP_VERDICT_WARN, OSP_CURE_ASK, gpu->subject, "no partition",
+			 NULL, "NVML's fabric health",
+			 "%s: is in no partition of the NVLink fabric", gpu->uuid);
+	else if (ill && passes)
+		tell_mending(context, gpu, ill);
+	else if (ill)
+		osp_tell(context, OSP_VERDICT_FAIL, OSP_CURE_ASK, gpu->subject, ill, NULL,
+			 "NVML's fabric health", "%s: the NVLink fabric tells: %s", gpu->uuid, ill);
+	else
+		return false;
+	return true;
+}
+
+static void run_fabric(struct osp_check_context *context)
+{
+	if (osp_gpus_each(context, judge_fabric, NULL, "no GPU here belongs to an NVLink fabric"))
+		osp_tell_pass(context, "joined");
+}
+
+static void tell_nobody(struct osp_check_context *context, const struct osp_result *result)
+{
+	(void)context;
+	(void)result;
+}
+
+/* Is this GPU still about to join, or its routes being mended? */
+static bool is_under_way(const struct osp_gpu *gpu)
+{
+	struct osp_nvml_fabric fabric = {.version = OSP_NVML_FABRIC_VERSION};
+	bool passes;
+
+	if (gpu->state != OSP_NVML_OK || osp_nvml_fabric(gpu->device, &fabric) != OSP_NVML_OK ||
+	    !fabric.state)
+		return false;
+	return fabric.state != OSP_NVML_FABRIC_COMPLETED ||
+	       (fabric_ill(&fabric, &passes) && passes);
+}
+
+static int fabric_still_ill(struct osp_check_context *context)
+{
+	struct osp_gpus gpus;
+
+	context->tell = tell_nobody;
+	if (!osp_gpus_open(context, &gpus))
+		return 0;
+	for (size_t i = 0; i < gpus.count; i++)
+		if (is_under_way(&gpus.gpus[i]))
+			return 1;
+	return 0;
+}
+
+const struct osp_check osp_check_fabric = {
+	.name = "fabric",
+	.group = OSP_GROUP_GPU,
+	.worst = OSP_VERDICT_FAIL,
+	.settles = true,
+	.deadline_ms = 3000,
+	.measures = "each GPU has joined the NVLink fabric, and the fabric is well",
+	.explains =
+		"Where NVSwitches join GPUs, the fabric manager must have set them up, or CUDA "
+		"answers error 802. NVML tells the state from Hopper on; A100 systems are not "
+		"seen here. A GPU that has not joined is an error of the check in the first "
+		"fabric_grace_s after boot; later it fails when a second look a minute after it "
+		"says so too, as do routes that are still being mended then. Where the fabric has "
+		"partitions a GPU that waits for its own only warns.",
+	.cures = "Start nvidia-fabricmanager (its version must be the driver's); look at its log.",
+	.run = run_fabric,
+	.still_ill = fabric_still_ill,
+};
+
+/* --- pcie ------------------------------------------------------------------------------------- */
+
+struct pcie {
+	int state;
+	unsigned int generation;
+	unsigned int width;
+};
+
+struct pcies {
+	struct osp_gpus gpus;
+	struct pcie links[OSP_GPUS_MAX];
+	struct pcie best;
+	struct osp_node_type type;
+};
+
+static void read_pcies(struct pcies *pcies)
+{
+	struct pcie *best = &pcies->best;
+
+	for (size_t i = 0; i < pcies->gpus.count; i++) {
+		const struct osp_gpu *gpu = &pcies->gpus.gpus[i];
+		struct pcie *link = &pcies->links[i];
+
+		link->state = gpu->state;
+		/* An idle link may run at a lower generation to save power: what it can do counts. */
+		if (link->state == OSP_NVML_OK)
+			link->state = osp_nvml_pcie_generation(gpu->device, &link->generation);
+		if (link->state != OSP_NVML_OK)
+			continue;
+		if (osp_nvml_pcie_width(gpu->device, &link->width) != OSP_NVML_OK)
+			link->width = 0;
+		if (link->generation > best->generation)
+			best->generation = link->generation;
+		if (link->width > best->width)
+			best->width = link->width;
+	}
+}
+
+/* Others of the node may be made for less. */
+static struct pcie best_of_model(const struct pcies *pcies, const struct osp_gpu *gpu)
+{
+	struct pcie best = {.state = OSP_NVML_OK};
+
+	for (size_t i = 0; i < pcies->gpus.count; i++) {
+		const struct pcie *link = &pcies->links[i];
+
+		if (link->state != OSP_NVML_OK || strcmp(pcies->gpus.gpus[i].name, gpu->name) != 0)
+			continue;
+		if (link->generation > best.generation)
+			best.generation = link->generation;
+		if (link->width > best.width)
+			best.width = link->width;
+	}
+	return best;
+}
+
+/* Tells a part of the link that is less than `need`. */
+static bool judge_part(struct osp_check_context *context, const struct osp_gpu *gpu,
+		       unsigned int found, const struct osp_limit *need, bool fails,
+		       const char *what)
+{
+	char value[OSP_WORD_BYTES], limit[OSP_WORD_BYTES];
+
+	if (!found || (int64_t)found >= need->value)
+		return false;
+	snprintf(value, sizeof(value), "%s %u", what, found);
+	snprintf(limit, sizeof(limit), "< %lld", (long long)need->value);
+	osp_tell(context, fails ? OSP_VERDICT_FAIL : OSP_VERDICT_WARN, OSP_CURE_REBOOT,
+		 gpu->subject, value, limit, need->source, "%s: PCIe link of %s %u, %lld expected",
+		 gpu->uuid, what, found, (long long)need->value);
+	return true;
+}
+
+static struct osp_limit of_peers(unsigned int best)
+{
+	return (struct osp_limit){.value = best, .source = "the other GPUs of this node"};
+}
+
+/*
+ * A host's slot may be slower than the GPU: only what is known of the node fails. What no GPU of the node has may be
+ * the host's, or a hypervisor's word, and warns: a link that has broken is one of many.
+ */
+static bool judge_generation(struct osp_check_context *context, const struct osp_gpu *gpu,
+			     const struct pcies *pcies, unsigned int found)
+{
+	const struct osp_limit *of_node =
+		osp_thresholds_limit(context->thresholds, OSP_LIMIT_PCIE_GENERATION, NULL,
+				     *context->node ? context->node : NULL);
+	const struct osp_limit *of_model =
+		osp_check_limit(context, OSP_LIMIT_PCIE_GENERATION, gpu->name);
+	struct osp_limit need = of_peers(best_of_model(pcies, gpu).generation);
+
+	if (of_node)
+		return judge_part(context, gpu, found, of_node,
+				  (int64_t)pcies->best.generation >= of_node->value, "generation");
+	if (pcies->type.pcie_generation) {
+		need.value = pcies->type.pcie_generation;
+		need.source = "the catalogue of node types (instances/), pcie_gts";
+		return judge_part(context, gpu, found, &need,
+				  (int64_t)pcies->best.generation >= need.value, "generation");
+	}
+	return judge_part(context, gpu, found, of_model ? of_model : &need, false, "generation");
+}
+
+static bool judge_pcie(struct osp_check_context *context, const struct osp_gpu *gpu,
+		       size_t *lacking, void *data)
+{
+	const struct osp_limit *width = osp_check_limit(context, OSP_LIMIT_PCIE_WIDTH, gpu->name);
+	const struct pcies *pcies = data;
+	const struct pcie *link = &pcies->links[gpu - pcies->gpus.gpus];
+	const struct osp_limit best = of_peers(best_of_model(pcies, gpu).width);
+	bool ill;
+
+	if (!osp_gpu_value(context, gpu, link->state, "PCIe generation", lacking))
+		return false;
+	ill = judge_generation(context, gpu, pcies, link->generation);
+	ill |= judge_part(context, gpu, link->width, width ? width : &best,
+			  width && (int64_t)pcies->best.width >= width->value, "width");
+	return ill;
+}
+
+static void run_pcie(struct osp_check_context *context)
+{
+	struct pcies pcies = {.best = {.state = OSP_NVML_OK}};
+
+	if (!osp_gpus_open(context, &pcies.gpus))
+		return;
+	read_pcies(&pcies);
+	osp_node_type_read(context, &pcies.type);
+	if (osp_gpus_judge(context, &pcies.gpus, judge_pcie, &pcies,
+			   "no GPU here tells its PCIe link"))
+		osp_tell_pass(context, "generation %u, width %u", pcies.best.generation,
+			      pcies.best.width);
+}
+
+const struct osp_check osp_check_pcie = {
+	.name = "pcie",
+	.group = OSP_GROUP_GPU,
+	.worst = OSP_VERDICT_FAIL,
+	.deadline_ms = 3000,
+	.measures = "each GPU's PCIe link has its generation and width",
+	.explains =
+		"Generation is what GPU and slot can do together (an idle link runs slower to "
+		"save power); width is the current one. The generation that the node's type has "
+		"(thresholds of the node, or pcie_gts of the catalogue) fails; that of the model, "
+		"whose host may be slower, or of the best GPU of the node only warns. The width "
+		"of the model fails. What no GPU of the node reaches warns: the host may be so.",
+	.cures = "Reboot; when the link stays narrow, reseat or replace.",
+	.run = run_pcie,
+};

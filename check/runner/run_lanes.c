@@ -1,0 +1,581 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* run_lanes.c - children that run one check after the other, and what becomes of them */
+#include "check/runner/run_private.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "check/base/child.h"
+#include "check/base/hang_watch.h"
+#include "check/runner/site_checks.h"
+#include "lib/base/confine.h"
+#include "lib/base/text.h"
+
+/* What a child writes. */
+enum telling { TELLS_RESULT, TELLS_SPEED, TELLS_FIGURE, TELLS_DONE };
+
+struct message {
+	enum telling kind;
+	bool spoilt; /* done, and the child ends */
+	union {
+		struct osp_result result;
+		struct osp_speed speed;
+		struct osp_figure figure;
+	} told;
+};
+
+/* The checks of one group, or of one GPU, run by one child after the other. */
+struct osp_lane {
+	const struct osp_unit *unit; /* NULL: not of one GPU */
+	unsigned int order;
+	size_t *queue; /* indices of outcomes */
+	size_t count;
+	size_t next; /* the one being run */
+	pid_t child; /* 0: none */
+	int answer;
+	uint64_t begun_ms;
+	uint64_t until_ms;
+	unsigned int spent_ms;	     /* on the current check, in all tries */
+	bool confirming;	     /* the child before this one hung at the same check */
+	bool repeating;		     /* the child before this one told what must be told twice */
+	struct osp_hang_start start; /* of this check, in this child */
+	struct osp_hang_signs signs; /* of both tries */
+	char buffer[sizeof(struct message)];
+	size_t buffered;
+	struct message *told; /* by the current try */
+	size_t told_count;
+};
+
+static struct osp_outcome *current(struct osp_runner *runner, const struct osp_lane *lane)
+{
+	return &runner->run->outcomes[lane->queue[lane->next]];
+}
+
+static unsigned int slice_ms(const struct osp_runner *runner, const struct osp_check *check)
+{
+	return (unsigned int)((uint64_t)runner->context->load_ms * check->share / 100);
+}
+
+/* --- in the child ----------------------------------------------------------------------------- */
+
+/* `told` is what is told, of the kind's member of the union; NULL: the check is done. */
+static void send_message(struct osp_check_context *context, enum telling kind, const void *told,
+			 size_t told_bytes)
+{
+	struct message message;
+
+	memset(&message, 0, sizeof(message)); /* its gaps are written too */
+	message.kind = kind;
+	message.spoilt = context->spoilt;
+	if (told)
+		memcpy(&message.told, told, told_bytes);
+	if (!osp_write_all(*(int *)context->teller, &message, sizeof(message)))
+		_exit(1);
+}
+
+static void send_result(struct osp_check_context *context, const struct osp_result *result)
+{
+	send_message(context, TELLS_RESULT, result, sizeof(*result));
+}
+
+static void send_speed(struct osp_check_context *context, const struct osp_speed *speed)
+{
+	send_message(context, TELLS_SPEED, speed, sizeof(*speed));
+}
+
+static void send_figure(struct osp_check_context *context, const struct osp_figure *figure)
+{
+	send_message(context, TELLS_FIGURE, figure, sizeof(*figure));
+}
+
+/*
+ * Whoever takes a check over by what a user wrote (log lines, names of files and mounts) can change nothing as root.
+ * NVIDIA's libraries start programs and open their devices for writing; one that is setuid (nvidia-modprobe) makes
+ * the devices for a user who checks a node. A site's own program does what it likes.
+ */
+static void confine(enum osp_check_group group)
+{
+	if (group == OSP_GROUP_HOST || group == OSP_GROUP_NETWORK || group == OSP_GROUP_MOUNTS)
+		(void)osp_confine_from_changes();
+	else if (group != OSP_GROUP_SITE && geteuid() == 0)
+		(void)osp_confine_from_ruling();
+}
+
+static void run_lane(struct osp_runner *runner, struct osp_lane *lane)
+{
+	static const struct rlimit no_core = {0, 0};
+	struct osp_check_context *context = runner->context;
+
+	setrlimit(RLIMIT_CORE, &no_core);
+	context->tell = send_result;
+	context->tell_speed = send_speed;
+	context->tell_figure = send_figure;
+	context->teller = &lane->answer;
+	context->unit = lane->unit;
+	confine(current(runner, lane)->check->group);
+	for (; lane->next < lane->count && !context->spoilt; lane->next++) {
+		const struct osp_check *check = current(runner, lane)->check;
+
+		context->slice_ms = slice_ms(runner, check);
+		context->library_kernels = check->library_kernels;
+		context->check = check;
+		check->run(context);
+		send_message(context, TELLS_DONE, NULL, 0);
+	}
+	_exit(0);
+}
+
+/* --- results ---------------------------------------------------------------------------------- */
+
+static int keep_own(struct osp_runner *runner, struct osp_lane *lane, enum osp_verdict verdict,
+		    enum osp_cure cure, const char *value, const char *why)
+{
+	return osp_outcome_own(runner->context, current(runner, lane), verdict, cure, lane->unit,
+			       lane->order, value, why, runner->error);
+}
+
+/* In a round for what was slow only speeds and failures are news. */
+static int keep_message(struct osp_runner *runner, struct osp_lane *lane, struct message *message)
+{
+	struct osp_outcome *outcome = current(runner, lane);
+	size_t index = lane->queue[lane->next];
+
+	if (message->kind == TELLS_FIGURE)
+		return runner->again ? 0
+				     : osp_outcome_add_figure(outcome, &message->told.figure,
+							      runner->error);
+	if (message->kind == TELLS_SPEED) {
+		message->told.speed.order = lane->order;
+		if (!runner->again)
+			return osp_outcome_add_speed(outcome, &message->told.speed, runner->error);
+		osp_speeds_again(runner->context, outcome, runner->rounds[index],
+				 &message->told.speed);
+		return 0;
+	}
+	message->told.result.order = lane->order;
+	if (runner->again && message->told.result.verdict <= OSP_VERDICT_PASS)
+		return 0;
+	return osp_outcome_add(runner->context, outcome, &message->told.result, runner->error);
+}
+
+/* What the current try told. A GPU that fails is kept out of the checks of all. */
+static int keep_told(struct osp_runner *runner, struct osp_lane *lane, enum osp_verdict *gravest)
+{
+	*gravest = OSP_VERDICT_SKIP;
+	for (size_t i = 0; i < lane->told_count; i++) {
+		struct message *message = &lane->told[i];
+
+		if (message->kind == TELLS_RESULT && message->told.result.verdict > *gravest)
+			*gravest = message->told.result.verdict;
+		if (lane->unit && *gravest == OSP_VERDICT_FAIL)
+			runner->broken[lane->order] = true;
+		if (keep_message(runner, lane, message))
+			return -1;
+	}
+	lane->told_count = 0;
+	return 0;
+}
+
+/* --- lanes ------------------------------------------------------------------------------------ */
+
+static unsigned int deadline_ms(const struct osp_runner *runner, const struct osp_check *check)
+{
+	unsigned int most_ms = runner->context->deadline_most_ms;
+	unsigned int own_ms = check->deadline_ms + slice_ms(runner, check);
+
+	if (check->group == OSP_GROUP_SITE) /* it sees to its program's deadline by itself */
+		return own_ms + osp_site_check_ms(runner->context);
+	if (check->group == OSP_GROUP_GPU || check->group == OSP_GROUP_ALL_GPUS)
+		own_ms += (unsigned int)runner->start.gpus.count * OSP_DEADLINE_GPU_MS;
+
+	return most_ms && most_ms < own_ms ? most_ms : own_ms;
+}
+
+static void begin_check(struct osp_runner *runner, struct osp_lane *lane)
+{
+	lane->begun_ms = osp_now_ms();
+	lane->until_ms = lane->begun_ms + deadline_ms(runner, current(runner, lane)->check);
+	lane->start = osp_hang_begin(runner->context->root, lane->child);
+	lane->told_count = 0;
+}
+
+static int start_child(struct osp_runner *runner, struct osp_lane *lane)
+{
+	lane->buffered = 0;
+	lane->child = osp_child_start(&lane->answer);
+	if (lane->child == 0)
+		run_lane(runner, lane);
+	if (lane->child < 0) {
+		lane->child = 0;
+		return osp_error_set(runner->error, "no child process: %s", strerror(errno));
+	}
+	begin_check(runner, lane);
+	return 0;
+}
+
+static void end_child(struct osp_lane *lane)
+{
+	close(lane->answer);
+	osp_child_drop(lane->child);
+	lane->child = 0;
+}
+
+/* GPUs are checked side by side: the longest counts. */
+static void add_time(struct osp_runner *runner, struct osp_lane *lane)
+{
+	struct osp_outcome *outcome = current(runner, lane);
+	unsigned int all_ms;
+
+	lane->spent_ms += (unsigned int)(osp_now_ms() - lane->begun_ms);
+	all_ms = runner->before_ms[lane->queue[lane->next]] + lane->spent_ms;
+	if (all_ms > outcome->time_ms)
+		outcome->time_ms = all_ms;
+}
+
+/* Goes on behind the current check, with a new child where there is none. */
+static int go_on(struct osp_runner *runner, struct osp_lane *lane)
+{
+	lane->confirming = false;
+	lane->repeating = false;
+	lane->spent_ms = 0;
+	lane->next++;
+	if (lane->next == lane->count) {
+		if (lane->child)
+			end_child(lane);
+		return 0;
+	}
+	if (!lane->child)
+		return start_child(runner, lane);
+	begin_check(runner, lane);
+	return 0;
+}
+
+static int skip_rest(struct osp_runner *runner, struct osp_lane *lane, const char *broke)
+{
+	const char *broken = current(runner, lane)->check->name;
+	char why[OSP_WHY_BYTES];
+
+	if (lane->child)
+		end_child(lane);
+	if (lane->unit)
+		runner->broken[lane->order] = true;
+	snprintf(why, sizeof(why), "%s %s, and this needs what it asks", broken, broke);
+	while (++lane->next < lane->count)
+		if (keep_own(runner, lane, OSP_VERDICT_SKIP, OSP_CURE_NONE, "", why))
+			return -1;
+	return 0;
+}
+
+/* Has the current try told what a second one must tell too? */
+static bool tells_twice(const struct osp_lane *lane)
+{
+	for (size_t i = 0; i < lane->told_count; i++)
+		if (lane->told[i].kind == TELLS_RESULT && lane->told[i].told.result.twice)
+			return true;
+	return false;
+}
+
+/* The second try: what it tells too is a fault, and what it does not was one error. */
+static int judge_twice(struct osp_runner *runner, struct osp_lane *lane)
+{
+	bool confirmed = false;
+
+	for (size_t i = 0; i < lane->told_count; i++) {
+		struct osp_result *result = &lane->told[i].told.result;
+		size_t length;
+
+		if (lane->told[i].kind != TELLS_RESULT || !result->twice)
+			continue;
+		length = strlen(result->why);
+		result->verdict = OSP_VERDICT_FAIL;
+		snprintf(result->why + length, sizeof(result->why) - length,
+			 ", in two processes one after the other");
+		confirmed = true;
+	}
+	if (confirmed)
+		return 0;
+	return keep_own(runner, lane, OSP_VERDICT_ERROR, OSP_CURE_NONE, "broke once",
+			"our kernel broke; in a second process it did not");
+}
+
+static int check_done(struct osp_runner *runner, struct osp_lane *lane, bool spoilt)
+{
+	struct osp_outcome *outcome = current(runner, lane);
+	bool nothing = !lane->told_count;
+	enum osp_verdict gravest;
+
+	add_time(runner, lane);
+	if (!lane->repeating && tells_twice(lane)) {
+		lane->repeating = true;
+		end_child(lane);
+		return start_child(runner, lane); /* what this try told is forgotten */
+	}
+	if (lane->repeating && judge_twice(runner, lane))
+		return -1;
+	if (keep_told(runner, lane, &gravest))
+		return -1;
+	if (nothing &&
+	    keep_own(runner, lane, OSP_VERDICT_ERROR, OSP_CURE_NONE, "", "the check told nothing"))
+		return -1;
+	if (lane->confirming && keep_own(runner, lane, OSP_VERDICT_ERROR, OSP_CURE_NONE,
+					 "hung once", "did not answer at first; a second try did"))
+		return -1;
+	if (spoilt)
+		end_child(lane);
+	if (lane->unit && outcome->check->basic && gravest != OSP_VERDICT_PASS)
+		return skip_rest(runner, lane, "did not pass");
+	return go_on(runner, lane);
+}
+
+static int check_crashed(struct osp_runner *runner, struct osp_lane *lane)
+{
+	bool basic = current(runner, lane)->check->basic;
+	enum osp_verdict gravest;
+
+	add_time(runner, lane);
+	end_child(lane);
+	if (keep_told(runner, lane, &gravest) ||
+	    keep_own(
+		    runner, lane, OSP_VERDICT_ERROR, OSP_CURE_NONE, "crashed",
+		    "the check's process ended before its time: a fault of the check, of a library "
+		    "or of memory"))
+		return -1;
+	return basic ? skip_rest(runner, lane, "does not end") : go_on(runner, lane);
+}
+
+/* Twice no answer. Only a child that nothing kept from answering was stuck: load, writing and the use of
+ * memory are a user's doing and no fault of the node. */
+static int keep_hung(struct osp_runner *runner, struct osp_lane *lane)
+{
+	unsigned int limit_ms = deadline_ms(runner, current(runner, lane)->check);
+	enum osp_hang hang = osp_hang_judge(&lane->signs, limit_ms);
+	char why[OSP_WHY_BYTES], words[OSP_WHY_BYTES - 64];
+	const char *value;
+
+	osp_hang_words(hang, &lane->signs, &value, words, sizeof(words));
+	if (hang != OSP_HANG_STUCK) {
+		snprintf(why, sizeof(why), "no answer within %u ms, twice, %s", limit_ms, words);
+		return keep_own(runner, lane, OSP_VERDICT_ERROR, OSP_CURE_NONE, value, why);
+	}
+	if (runner->start.unsure && current(runner, lane)->check->group == OSP_GROUP_GPU) {
+		snprintf(why, sizeof(why),
+			 "no answer within %u ms, twice; unless persistence is on, the driver may "
+			 "be starting GPUs, and it is not known to be",
+			 limit_ms);
+		return keep_own(runner, lane, OSP_VERDICT_ERROR, OSP_CURE_NONE, "hangs", why);
+	}
+	snprintf(why, sizeof(why),
+		 "no answer within %u ms, twice; the process may be stuck in the kernel", limit_ms);
+	return keep_own(runner, lane, OSP_VERDICT_FAIL, OSP_CURE_REBOOT, "hangs", why);
+}
+
+static int check_hung(struct osp_runner *runner, struct osp_lane *lane)
+{
+	const struct osp_check *check = current(runner, lane)->check;
+	enum osp_verdict gravest;
+
+	add_time(runner, lane);
+	osp_hang_add(runner->context->root, lane->child, &lane->start, !lane->confirming,
+		     &lane->signs);
+	end_child(lane);
+	if (!lane->confirming) {
+		lane->confirming = true;
+		return start_child(runner, lane); /* what this try told is forgotten */
+	}
+	if (keep_told(runner, lane, &gravest) || keep_hung(runner, lane))
+		return -1;
+	return check->basic ? skip_rest(runner, lane, "does not end") : go_on(runner, lane);
+}
+
+static int remember(struct osp_runner *runner, struct osp_lane *lane, const struct message *message)
+{
+	struct message *told;
+
+	if (lane->told_count == OSP_RESULTS_MAX + OSP_FIGURES_MAX)
+		return 0;
+	told = realloc(lane->told, (lane->told_count + 1) * sizeof(*told));
+	if (!told)
+		return osp_error_set(runner->error, "out of memory");
+	lane->told = told;
+	told[lane->told_count++] = *message;
+	return 0;
+}
+
+/* Takes what the child has written; whole messages are acted on. */
+static int take_messages(struct osp_runner *runner, struct osp_lane *lane)
+{
+	ssize_t count = read(lane->answer, lane->buffer + lane->buffered,
+			     sizeof(lane->buffer) - lane->buffered);
+	struct message message;
+
+	if (count < 0)
+		return errno == EINTR ? 0 : check_crashed(runner, lane);
+	if (count == 0)
+		return check_crashed(runner, lane);
+	lane->buffered += (size_t)count;
+	if (lane->buffered < sizeof(message))
+		return 0;
+	lane->buffered = 0;
+	memcpy(&message, lane->buffer, sizeof(message));
+	if (message.kind == TELLS_DONE)
+		return check_done(runner, lane, message.spoilt);
+	return remember(runner, lane, &message);
+}
+
+/* --- all lanes -------------------------------------------------------------------------------- */
+
+/* Milliseconds until the next deadline. */
+static int time_left(const struct osp_runner *runner)
+{
+	uint64_t now_ms = osp_now_ms(), until_ms = UINT64_MAX;
+
+	if (runner->budget_end_ms)
+		until_ms = runner->budget_end_ms;
+	for (size_t i = 0; i < runner->lane_count; i++)
+		if (runner->lanes[i].child && runner->lanes[i].until_ms < until_ms)
+			until_ms = runner->lanes[i].until_ms;
+	if (until_ms <= now_ms)
+		return 0;
+	return until_ms - now_ms > 60000 ? 60000 : (int)(until_ms - now_ms);
+}
+
+/* One round: waits, then serves each lane. 1 while any runs, 0 at the end, -1 on an error. */
+static int serve(struct osp_runner *runner)
+{
+	struct pollfd *waits = runner->waits;
+	bool any = false;
+
+	for (size_t i = 0; i < runner->lane_count; i++) {
+		waits[i].fd = runner->lanes[i].child ? runner->lanes[i].answer : -1;
+		waits[i].events = POLLIN;
+		waits[i].revents = 0;
+		any = any || runner->lanes[i].child;
+	}
+	if (!any)
+		return 0;
+	if (poll(waits, runner->lane_count, time_left(runner)) < 0 && errno != EINTR)
+		return osp_error_set(runner->error, "poll: %s", strerror(errno));
+	for (size_t i = 0; i < runner->lane_count; i++) {
+		struct osp_lane *lane = &runner->lanes[i];
+
+		if (!lane->child)
+			continue;
+		if (waits[i].revents		     ? take_messages(runner, lane)
+		    : osp_now_ms() >= lane->until_ms ? check_hung(runner, lane)
+						     : 0)
+			return -1;
+	}
+	return 1;
+}
+
+bool osp_budget_over(const struct osp_runner *runner)
+{
+	return runner->budget_end_ms && osp_now_ms() >= runner->budget_end_ms;
+}
+
+static int run_out_of_budget(struct osp_runner *runner)
+{
+	enum osp_verdict gravest;
+
+	for (size_t i = 0; i < runner->lane_count; i++) {
+		struct osp_lane *lane = &runner->lanes[i];
+
+		if (lane->child) {
+			add_time(runner, lane);
+			end_child(lane);
+			if (keep_told(runner, lane, &gravest))
+				return -1;
+		}
+		for (; lane->next < lane->count; lane->next++)
+			if (keep_own(runner, lane, OSP_VERDICT_ERROR, OSP_CURE_NONE, "no time",
+				     "the budget ended before the check did"))
+				return -1;
+	}
+	return 0;
+}
+
+static int run_lanes(struct osp_runner *runner)
+{
+	int state = 1;
+
+	for (size_t i = 0; i < runner->lane_count && state > 0; i++)
+		if (!osp_budget_over(runner) && start_child(runner, &runner->lanes[i]))
+			state = -1;
+	while (state > 0)
+		state = osp_budget_over(runner) ? run_out_of_budget(runner) : serve(runner);
+	for (size_t i = 0; i < runner->lane_count; i++) {
+		if (runner->lanes[i].child)
+			end_child(&runner->lanes[i]);
+		free(runner->lanes[i].queue);
+		free(runner->lanes[i].told);
+	}
+	free(runner->lanes);
+	free(runner->waits);
+	runner->lanes = NULL;
+	runner->waits = NULL;
+	runner->lane_count = 0;
+	return state;
+}
+
+/* --- for the runner ----------------------------------------------------------------------------- */
+
+/* Does the check of an outcome have a slow speed of this GPU (NULL: of any)? */
+static bool slow_on(const struct osp_runner *runner, size_t outcome, const struct osp_unit *unit,
+		    unsigned int order)
+{
+	const struct osp_outcome *of = &runner->run->outcomes[outcome];
+
+	for (size_t i = 0; i < of->speed_count; i++)
+		if (osp_speed_is_slow(&runner->rounds[outcome][i]) &&
+		    (!unit || of->speeds[i].order == order))
+			return true;
+	return false;
+}
+
+int osp_lanes_add(struct osp_runner *runner, enum osp_check_group group,
+		  const struct osp_unit *unit, unsigned int order)
+{
+	struct osp_run *run = runner->run;
+	struct osp_lane *lane, *lanes;
+
+	lanes = realloc(runner->lanes, (runner->lane_count + 1) * sizeof(*lanes));
+	if (!lanes)
+		return osp_error_set(runner->error, "out of memory");
+	runner->lanes = lanes;
+	lane = &lanes[runner->lane_count];
+	memset(lane, 0, sizeof(*lane));
+	lane->unit = unit;
+	lane->order = order;
+	lane->queue = calloc(run->count ? run->count : 1, sizeof(*lane->queue));
+	if (!lane->queue)
+		return osp_error_set(runner->error, "out of memory");
+	for (size_t i = 0; i < run->count; i++)
+		if (run->outcomes[i].check->group == group &&
+		    (!runner->again || slow_on(runner, i, unit, order)))
+			lane->queue[lane->count++] = i;
+	if (lane->count)
+		runner->lane_count++;
+	else
+		free(lane->queue);
+	return 0;
+}
+
+int osp_lanes_run(struct osp_runner *runner)
+{
+	for (size_t i = 0; i < runner->run->count; i++)
+		runner->before_ms[i] = runner->run->outcomes[i].time_ms;
+	if (!runner->lane_count) { /* room was made, and nothing found its way there */
+		free(runner->lanes);
+		runner->lanes = NULL;
+		return 0;
+	}
+	runner->waits = calloc(runner->lane_count, sizeof(*runner->waits));
+	if (!runner->waits)
+		return osp_error_set(runner->error, "out of memory");
+	return run_lanes(runner);
+}
