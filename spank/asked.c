@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* asked.c - what the user asks for of slurmctld and the gate: --gang, what stands beside it, and their variables */
 #include "spank/asked.h"
 
 #include <stdlib.h>
@@ -7,19 +8,17 @@
 #include "lib/base/error.h"
 #include "lib/base/text.h"
 #include "lib/policy/request.h"
-
-/* Under these names the options' values travel to slurmctld and to the gate. */
-#define GANG_ENTRY	"_SLURM_SPANK_OPTION_onespine_gang"
-#define SPARES_ENTRY	GANG_ENTRY "_spares"
-#define CHECK_ENTRY	GANG_ENTRY "_check"
-
-#define SPARES_VARIABLE "ONESPINE_GANG_SPARES"
-#define CHECK_VARIABLE	"ONESPINE_GANG_CHECK"
+#include "lib/policy/request_parts.h"
+#include "spank/options.h"
 
 /* What came with the options; Slurm keeps the strings that it hands out only for a while. */
 static struct {
 	bool given;
 	struct osp_request request;
+	bool domains_given;
+	bool segment_given;
+	bool layout_given;
+	bool keep_given;
 	bool spares_given;
 	bool check_given;
 } option;
@@ -52,6 +51,92 @@ static int take_gang(int val, const char *value, int remote)
 		return 0;
 	slurm_error("%s", error.text);
 	return -1;
+}
+
+/* --- --gang-domains, --gang-segment, --gang-layout, --gang-keep ---------------------------------- */
+
+static int check_domains(const char *name, const char *value)
+{
+	struct osp_error error = {.text = ""};
+	uint32_t domains;
+
+	(void)name;
+	if (osp_request_take_domains(value, &domains, &error) == 0)
+		return 0;
+	slurm_error("%s", error.text);
+	return -1;
+}
+
+static int check_segment(const char *name, const char *value)
+{
+	struct osp_error error = {.text = ""};
+	char segments[OSP_SEGMENTS_BYTES];
+
+	(void)name;
+	if (osp_request_take_segments(value, segments, &error) == 0)
+		return 0;
+	slurm_error("%s", error.text);
+	return -1;
+}
+
+static int check_layout(const char *name, const char *value)
+{
+	struct osp_error error = {.text = ""};
+	char layout[OSP_LAYOUT_TEXT_BYTES];
+
+	(void)name;
+	if (osp_request_take_layout(value, layout, &error) == 0)
+		return 0;
+	slurm_error("%s", error.text);
+	return -1;
+}
+
+static int check_keep(const char *name, const char *value)
+{
+	struct osp_error error = {.text = ""};
+	char keep[OSP_KEEP_BYTES];
+
+	(void)name;
+	if (osp_request_take_keep(value, keep, &error) == 0)
+		return 0;
+	slurm_error("%s", error.text);
+	return -1;
+}
+
+static int take_domains(int val, const char *value, int remote)
+{
+	(void)val;
+	if (remote || inside_allocation())
+		return 0;
+	option.domains_given = true;
+	return check_domains("--gang-domains", plain_value(value));
+}
+
+static int take_segment(int val, const char *value, int remote)
+{
+	(void)val;
+	if (remote || inside_allocation())
+		return 0;
+	option.segment_given = true;
+	return check_segment("--gang-segment", plain_value(value));
+}
+
+static int take_layout(int val, const char *value, int remote)
+{
+	(void)val;
+	if (remote || inside_allocation())
+		return 0;
+	option.layout_given = true;
+	return check_layout("--gang-layout", plain_value(value));
+}
+
+static int take_keep(int val, const char *value, int remote)
+{
+	(void)val;
+	if (remote || inside_allocation())
+		return 0;
+	option.keep_given = true;
+	return check_keep("--gang-keep", plain_value(value));
 }
 
 /* --- --gang-spares ------------------------------------------------------------------------------ */
@@ -114,51 +199,26 @@ static int take_check(int val, const char *value, int remote)
 
 /* --- all of them -------------------------------------------------------------------------------- */
 
-static char gang_name[] = "gang", gang_argument[] = "LEVEL[@TIME]",
-	    gang_usage[] = "all nodes on one spine (or one LEVEL), or wait",
-	    spares_name[] = "gang-spares", spares_argument[] = "K",
-	    spares_usage[] = "allocate K nodes more, keep the best when all were checked",
-	    check_name[] = "gang-check", check_argument[] = "off|passive|quick",
-	    check_usage[] = "how deep nodes are checked before the job starts; never less than the "
-			    "site's minimum";
-
-static struct spank_option options[] = {
-	{.name = gang_name,
-	 .arginfo = gang_argument,
-	 .usage = gang_usage,
-	 .has_arg = 2,
-	 .cb = take_gang},
-	{.name = spares_name,
-	 .arginfo = spares_argument,
-	 .usage = spares_usage,
-	 .has_arg = 1,
-	 .cb = take_spares},
-	{.name = check_name,
-	 .arginfo = check_argument,
-	 .usage = check_usage,
-	 .has_arg = 1,
-	 .cb = take_check},
-};
-
 int osp_asked_register(spank_t spank)
 {
 	memset(&option, 0, sizeof(option));
-	for (size_t i = 0; i < sizeof(options) / sizeof(options[0]); i++) {
-		if (spank_option_register(spank, &options[i]) == ESPANK_SUCCESS)
-			continue;
-		slurm_error("onespine: the option --%s cannot be added", options[i].name);
+	if (osp_option_register(spank, OSP_JOB_GANG, take_gang) ||
+	    osp_option_register(spank, OSP_JOB_GANG_DOMAINS, take_domains) ||
+	    osp_option_register(spank, OSP_JOB_GANG_SEGMENT, take_segment) ||
+	    osp_option_register(spank, OSP_JOB_GANG_LAYOUT, take_layout) ||
+	    osp_option_register(spank, OSP_JOB_GANG_KEEP, take_keep) ||
+	    osp_option_register(spank, OSP_JOB_GANG_SPARES, take_spares))
 		return -1;
-	}
-	return 0;
+	return osp_option_register(spank, OSP_JOB_GANG_CHECK, take_check);
 }
 
 /* --- the environment ---------------------------------------------------------------------------- */
 
-static int send(spank_t spank, const char *entry, const char *variable, const char *value)
+static int send(spank_t spank, const struct osp_job_option *row, const char *value)
 {
-	if (spank_job_control_setenv(spank, entry, value, 1) == ESPANK_SUCCESS)
+	if (spank_job_control_setenv(spank, row->entry, value, 1) == ESPANK_SUCCESS)
 		return 0;
-	slurm_error("onespine: %s cannot be sent to slurmctld", variable);
+	slurm_error("onespine: %s cannot be sent to slurmctld", row->variable);
 	return -1;
 }
 
@@ -170,7 +230,7 @@ static int send_gang(spank_t spank)
 
 	if (option.given || !value)
 		return 0;
-	if (send(spank, GANG_ENTRY, OSP_GANG_VARIABLE, value))
+	if (send(spank, osp_job_option(OSP_JOB_GANG), value))
 		return -1;
 	if (osp_request_parse(value, &request, &error)) {
 		slurm_error(OSP_GANG_VARIABLE ": %s", error.text);
@@ -180,16 +240,17 @@ static int send_gang(spank_t spank)
 	return 0;
 }
 
-static int send_other(spank_t spank, bool given, const char *entry, const char *variable,
+static int send_other(spank_t spank, bool given, enum osp_job_option_id id,
 		      int (*check)(const char *name, const char *value))
 {
-	const char *value = getenv(variable);
+	const struct osp_job_option *row = osp_job_option(id);
+	const char *value = getenv(row->variable);
 
 	if (given || !value)
 		return 0;
-	if (send(spank, entry, variable, value))
+	if (send(spank, row, value))
 		return -1;
-	return check(variable, value);
+	return check(row->variable, value);
 }
 
 int osp_asked_send(spank_t spank)
@@ -197,13 +258,18 @@ int osp_asked_send(spank_t spank)
 	if (inside_allocation())
 		return 0;
 	if (send_gang(spank) ||
-	    send_other(spank, option.spares_given, SPARES_ENTRY, SPARES_VARIABLE, check_spares) ||
-	    send_other(spank, option.check_given, CHECK_ENTRY, CHECK_VARIABLE, check_depth))
+	    send_other(spank, option.domains_given, OSP_JOB_GANG_DOMAINS, check_domains) ||
+	    send_other(spank, option.segment_given, OSP_JOB_GANG_SEGMENT, check_segment) ||
+	    send_other(spank, option.layout_given, OSP_JOB_GANG_LAYOUT, check_layout) ||
+	    send_other(spank, option.keep_given, OSP_JOB_GANG_KEEP, check_keep) ||
+	    send_other(spank, option.spares_given, OSP_JOB_GANG_SPARES, check_spares) ||
+	    send_other(spank, option.check_given, OSP_JOB_GANG_CHECK, check_depth))
 		return -1;
 	return 0;
 }
 
 bool osp_asked_gang(void)
 {
-	return option.request.asked == OSP_ASKED_GANG;
+	return option.request.asked == OSP_ASKED_GANG || option.domains_given ||
+	       option.segment_given || option.layout_given;
 }

@@ -37,7 +37,7 @@ struct osp_bind_ready *osp_bind_make_ready(const struct osp_node_step *step,
 	struct osp_bind_ready *ready;
 
 	if (!plan || plan->task_count > TASKS_MOST ||
-	    !osp_binding_has_all(step, gpus->visible_known, gpus->visible) ||
+	    !osp_node_has_all_gpus(step, gpus->visible_known, gpus->visible) ||
 	    step->modes.bind == OSP_BIND_VERBOSE)
 		return NULL;
 	ready = malloc(sizeof(*ready) + plan->task_count * sizeof(ready->tasks[0]));
@@ -45,7 +45,7 @@ struct osp_bind_ready *osp_bind_make_ready(const struct osp_node_step *step,
 		return NULL;
 	ready->count = plan->task_count;
 	ready->machine_cpus = (uint32_t)hwloc_bitmap_weight(machine->cpus);
-	ready->confined = osp_binding_has_all(step, gpus->step_known, gpus->step) ||
+	ready->confined = osp_node_has_all_gpus(step, gpus->step_known, gpus->step) ||
 			  !hwloc_bitmap_isequal(step->plan_cpus, machine->cpus);
 	osp_kernel_set_of(own, &ready->own);
 	for (uint32_t i = 0; i < plan->task_count; i++) {

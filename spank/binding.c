@@ -52,11 +52,6 @@ static bool read_gpus(const struct osp_node_step *step, char *const *environment
 	return true;
 }
 
-bool osp_binding_has_all(const struct osp_node_step *step, int known, hwloc_const_bitmap_t gpus)
-{
-	return known == 1 && (uint32_t)hwloc_bitmap_weight(gpus) == step->known->machine->gpu_count;
-}
-
 static void free_gpus(struct osp_node_gpus *gpus)
 {
 	hwloc_bitmap_free(gpus->visible);
@@ -140,7 +135,7 @@ static bool has_whole_node(const struct task *task)
 	if (cpus >= hwloc_bitmap_weight(machine->cpus))
 		return true;
 	return machine->gpu_count &&
-	       osp_binding_has_all(task->step, task->gpus->step_known, task->gpus->step);
+	       osp_node_has_all_gpus(task->step, task->gpus->step_known, task->gpus->step);
 }
 
 /*
@@ -198,7 +193,7 @@ static const struct osp_bind_plan *find_plan(const struct task *task)
 	const struct osp_node_step *step = task->step;
 	hwloc_const_bitmap_t gpus = visible_gpus(task);
 
-	if (!step->plan || !osp_binding_has_all(step, gpus != NULL, gpus) ||
+	if (!step->plan || !osp_node_has_all_gpus(step, gpus != NULL, gpus) ||
 	    step->plan->task_count != task->child.count ||
 	    !hwloc_bitmap_isequal(task->allowed, step->plan_cpus))
 		return NULL;

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* chosen.c - whether srun's user binds tasks with Slurm's own options */
 #include "spank/chosen.h"
 
 #include <fcntl.h>

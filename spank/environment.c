@@ -161,6 +161,11 @@ static void explain(const struct osp_node_step *step, const struct osp_facts *fa
 	    step->known->gpus != step->known->type_gpus)
 		osp_text_printf(&text, "this node has %d of its %" PRId64 " GPUs\n",
 				step->known->gpus, step->known->type_gpus);
+	if (step->own.cut)
+		osp_text_printf(&text,
+				"not all of the user's own folders were looked at: at most %d, and "
+				"%d ms, for LD_LIBRARY_PATH and VIRTUAL_ENV\n",
+				OSP_SOFTWARE_FOLDERS_MAX, OSP_SOFTWARE_MS_MAX);
 	osp_env_print_facts(&view, &text);
 	osp_env_print_decided(&view, decisions, &text);
 	if (!text.failed)
@@ -250,11 +255,15 @@ struct seen {
 };
 
 static bool look(const struct osp_node_step *step, char *const *environment, bool bound,
-		 struct seen *seen)
+		 const struct osp_user_conf *conf, struct seen *seen)
 {
 	seen->facts = calloc(1, sizeof(*seen->facts));
 	seen->list = osp_environment_value(environment, SET_VARIABLE);
-	if (osp_user_env_read(environment, step->rules, seen->list, &seen->user) || !seen->facts)
+	if (seen->list &&
+	    strnlen(seen->list, OSP_USER_ENV_LIST_BYTES_MAX) == OSP_USER_ENV_LIST_BYTES_MAX)
+		seen->list = NULL;
+	if (osp_user_env_read(environment, step->rules, seen->list, conf, &seen->user) ||
+	    !seen->facts)
 		return false;
 	seen->ours = calloc(seen->user.count + 1, sizeof(*seen->ours));
 	if (!seen->ours)
@@ -301,7 +310,7 @@ void osp_environment_prepare(spank_t spank, struct osp_node_step *step, char *co
 	struct seen seen = {.facts = NULL};
 
 	decided->bound = binds;
-	if (look(step, environment, binds, &seen))
+	if (look(step, environment, binds, &step->own.conf, &seen))
 		decided->list = decide(spank, step, &seen, false, &decided->count);
 	if (decided->list) {
 		decided->facts = seen.facts;
@@ -365,7 +374,7 @@ void osp_environment_set(spank_t spank, const struct osp_node_step *step, char *
 	struct seen seen = {.facts = NULL};
 	size_t count;
 
-	if (look(step, environment, bound, &seen) && (tells || !is_decided(step, &seen)))
+	if (look(step, environment, bound, NULL, &seen) && (tells || !is_decided(step, &seen)))
 		free(decide(spank, step, &seen, tells, &count));
 	let_go(&seen);
 }

@@ -18,7 +18,7 @@
 #include <slurm/spank.h>
 
 #ifdef OSP_HAVE_EXPAT
-#include "lib/base/expat_position.h"
+#include "lib/bind/expat_position.h"
 #endif
 
 #define YAML_LIBRARY  "libyaml-0.so.2"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* modes.c - --gang-env and --gang-bind, and how what the user chose reaches the tasks' nodes */
 #include "spank/modes.h"
 
 #include <stdio.h>
@@ -7,14 +8,15 @@
 
 #include "lib/base/error.h"
 #include "spank/chosen.h"
+#include "spank/options.h"
 
 /* SLURM_ stands before it because --export=NONE lets such names through, in every release. */
 #define STEP_VARIABLE "SLURM_ONESPINE_STEP"
 
 /* What Slurm makes of the options of sbatch and salloc in the environment of their job. For an srun inside
  * they would count as if typed there, over the variables. */
-#define OUTER_ENV  "SLURM_SPANK__SLURM_SPANK_OPTION_onespine_gang_env"
-#define OUTER_BIND "SLURM_SPANK__SLURM_SPANK_OPTION_onespine_gang_bind"
+#define OUTER_ENV  OSP_JOB_OUTER(gang_env)
+#define OUTER_BIND OSP_JOB_OUTER(gang_bind)
 
 /* What came on the command line. */
 static struct osp_modes said;
@@ -51,34 +53,12 @@ static int take_bind(int val, const char *value, int remote)
 	return -1;
 }
 
-static int add_option(spank_t spank, char *name, char *argument, char *usage,
-		      spank_opt_cb_f callback)
-{
-	struct spank_option option = {
-		.name = name,
-		.arginfo = argument,
-		.usage = usage,
-		.has_arg = 1,
-		.cb = callback,
-	};
-
-	if (spank_option_register(spank, &option) == ESPANK_SUCCESS)
-		return 0;
-	slurm_error("onespine: the option --%s cannot be added", name);
-	return -1;
-}
-
 int osp_modes_register(spank_t spank)
 {
-	static char env[] = "gang-env", env_argument[] = "auto|off|explain",
-		    env_usage[] = "NCCL, libfabric and CUDA variables as the nodes need them",
-		    bind[] = "gang-bind", bind_argument[] = "auto|off|verbose",
-		    bind_usage[] = "each task on the cores near its GPUs";
-
 	memset(&said, 0, sizeof(said));
-	if (add_option(spank, env, env_argument, env_usage, take_env))
+	if (osp_option_register(spank, OSP_JOB_GANG_ENV, take_env))
 		return -1;
-	return add_option(spank, bind, bind_argument, bind_usage, take_bind);
+	return osp_option_register(spank, OSP_JOB_GANG_BIND, take_bind);
 }
 
 /* --- sbatch, salloc, srun --------------------------------------------------------------------- */

@@ -17,9 +17,10 @@
 #include <slurm/spank.h>
 
 #include "lib/policy/config.h"
+#include "lib/policy/job_options.h"
 
-#define OSP_ENV_VARIABLE  "ONESPINE_GANG_ENV"
-#define OSP_BIND_VARIABLE "ONESPINE_GANG_BIND"
+#define OSP_ENV_VARIABLE  OSP_JOB_VARIABLE(GANG_ENV)
+#define OSP_BIND_VARIABLE OSP_JOB_VARIABLE(GANG_BIND)
 
 struct osp_modes {
 	bool env_said;	/* else policy decides */

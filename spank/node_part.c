@@ -1,25 +1,23 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* node_part.c - what onespine.so has a second object, onespine_node.so, do in slurmstepd */
 #include "onespine_config.h"
 #include "spank/node_part.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <malloc.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include <slurm/slurm.h>
 
 #include "lib/base/environment.h"
-#include "lib/env/env_same.h"
+#include "lib/conf/slurm_conf_path.h"
+#include "lib/cache/env_same.h"
 #include "lib/env/node_software.h"
-#include "lib/env/rules_kept.h"
+#include "lib/cache/rules_kept.h"
 #include "lib/policy/config.h"
 #include "lib/policy/node_policy.h"
 #include "spank/node_step.h"
@@ -32,68 +30,6 @@
 
 static struct osp_node_step step;
 static const char *topology;
-
-/* --- words ------------------------------------------------------------------------------------ */
-
-void osp_node_say(const char *format, ...)
-{
-	struct osp_text text = OSP_TEXT_INIT;
-	char *words = NULL, *rest, *line;
-	va_list list;
-	int length;
-
-	va_start(list, format);
-	length = vasprintf(&words, format, list);
-	va_end(list);
-	if (length < 0)
-		return;
-	for (rest = words; (line = strsep(&rest, "\n")) && (*line || rest);)
-		osp_text_printf(&text, "onespine:%s%s\n", *line ? " " : "", line);
-	if (!text.failed && text.data)
-		(void)!write(STDERR_FILENO, text.data, text.length_bytes);
-	osp_text_free(&text);
-	free(words);
-}
-
-bool osp_node_is_first_task(char *const *environment)
-{
-	const char *rank = osp_environment_value(environment, "SLURM_PROCID");
-
-	return rank && !strcmp(rank, "0");
-}
-
-/* A mount of another namespace has a number of its own, which Linux tells from 5.8 on. */
-static struct osp_node_root look_at_root(void)
-{
-	struct osp_node_root root = {.known = false};
-	struct stat status;
-#ifdef STATX_MNT_ID
-	struct statx more;
-
-	if (!statx(AT_FDCWD, "/", 0, STATX_INO | STATX_MNT_ID, &more) &&
-	    (more.stx_mask & STATX_MNT_ID))
-		return (struct osp_node_root){
-			.known = true,
-			.device = makedev(more.stx_dev_major, more.stx_dev_minor),
-			.inode = more.stx_ino,
-			.mount = more.stx_mnt_id};
-#endif
-	if (stat("/", &status))
-		return root;
-	root.device = status.st_dev;
-	root.inode = status.st_ino;
-	root.known = !stat("/proc/self/ns/mnt", &status);
-	root.mount = root.known ? status.st_ino : 0;
-	return root;
-}
-
-bool osp_node_in_container(const struct osp_node_step *the_step)
-{
-	struct osp_node_root root = look_at_root();
-
-	return root.inode &&
-	       (root.device != the_step->root.device || root.inode != the_step->root.inode);
-}
 
 static void take_error(const struct osp_error *error)
 {
@@ -109,8 +45,10 @@ static int find_config(const struct osp_node_arguments *arguments, struct osp_no
 {
 	const char *conf = getenv("SLURM_CONF");
 
+	if (!conf)
+		conf = osp_slurm_conf_first();
 	if (!arguments->config)
-		return osp_node_policy_read(conf ? conf : "/etc/slurm/slurm.conf",
+		return osp_node_policy_read(conf ? conf : osp_slurm_conf_candidate(0),
 					    arguments->site ? arguments->site : OSP_SITE_DIR,
 					    policy, error);
 	policy->text =
@@ -243,6 +181,7 @@ static void begin(spank_t spank, const struct osp_node_arguments *arguments,
 	osp_node_forget(step.known);
 	osp_rules_free(step.rules);
 	osp_environment_forget(&step);
+	osp_own_files_free(&step.own);
 	osp_binding_forget(&step);
 	free(step.environment);
 	memset(&step, 0, sizeof(step));
@@ -255,7 +194,7 @@ static void begin(spank_t spank, const struct osp_node_arguments *arguments,
 	step.tells_environment = tells_environment(spank, arguments);
 	if (step.modes.env != OSP_ENV_OFF || step.modes.bind != OSP_BIND_OFF)
 		know_node(arguments);
-	step.root = look_at_root();
+	step.root = osp_node_look_at_root();
 	if (step.error[0])
 		slurm_error("onespine: %s", step.error);
 	step.tells_error = step.error[0] && first_to_tell(spank, arguments, OSP_TOLD_ERROR);
@@ -263,17 +202,24 @@ static void begin(spank_t spank, const struct osp_node_arguments *arguments,
 
 /* --- as the user ------------------------------------------------------------------------------ */
 
-static void find_software(char *const *environment)
+/* False: what the user's own files say is not known, and so nothing of it may be set otherwise. */
+static bool find_software(char *const *environment)
 {
-	struct osp_search search = {.root = ""};
-
-	search.library_path = osp_environment_value(environment, "LD_LIBRARY_PATH");
-	search.virtual_env = osp_environment_value(environment, "VIRTUAL_ENV");
-	osp_node_software_own(&search, &step.software);
+	if (!osp_own_files_read(environment, &step.software, &step.own))
+		return false;
 	for (int i = 0; i < OSP_FACT_COUNT; i++) {
 		if (!step.software.facts[i].known)
 			step.software.facts[i] = step.known->software.facts[i];
 	}
+	return true;
+}
+
+/* What the user brought about is the user's to know: no line of slurmd's log. */
+static void leave_environment(void)
+{
+	osp_rules_free(step.rules);
+	step.rules = NULL;
+	step.left_environment = true;
 }
 
 static bool binds(void)
@@ -296,8 +242,9 @@ static void user(spank_t spank)
 
 	if (!step.known || !has_accelerators(step.known) || !environment)
 		return;
+	if (step.rules && !find_software(environment))
+		leave_environment();
 	if (step.rules) {
-		find_software(environment);
 		osp_environment_prepare(spank, &step, environment,
 					binds() && !step.modes.bound_with[0]);
 	}
@@ -309,13 +256,13 @@ static void user(spank_t spank)
 	if (binds() && !step.modes.bound_with[0])
 		osp_binding_prepare(spank, &step, environment);
 	step.environment = osp_env_remember(environment);
-	step.files = look_at_root();
+	step.files = osp_node_look_at_root();
 }
 
 /* Whether files are those that were there when the step was decided. */
 static bool sees_same_files(void)
 {
-	struct osp_node_root root = look_at_root();
+	struct osp_node_root root = osp_node_look_at_root();
 
 	return root.known && step.files.known && root.device == step.files.device &&
 	       root.inode == step.files.inode && root.mount == step.files.mount;
@@ -341,6 +288,11 @@ static void task(spank_t spank)
 				"this node has no accelerators that are known: nothing is set");
 		return;
 	}
+	if (step.left_environment && first)
+		osp_node_say(
+			"the folders of LD_LIBRARY_PATH or VIRTUAL_ENV, or NCCL's file, do not "
+			"answer within %d ms: the environment is left as it is",
+			OSP_SOFTWARE_MS_MAX);
 	same = step.environment && osp_env_is_same(step.environment, environment, step.rules);
 	if (binds())
 		bound = osp_binding_apply(spank, &step, environment, same);

@@ -14,10 +14,11 @@
 
 #include "lib/base/text.h"
 #include "lib/bind/bind_child.h"
-#include "lib/env/node_cache.h"
+#include "lib/cache/node_cache.h"
 #include "lib/env/rules.h"
 #include "lib/env/user_env.h"
 #include "spank/modes.h"
+#include "spank/own_files.h"
 
 /* What was decided of the environment for the step, before its tasks were forked. */
 struct osp_decided {
@@ -47,6 +48,7 @@ struct osp_node_step {
 	struct osp_node_known *known;
 	struct osp_rule_set *rules; /* NULL: no environment */
 	struct osp_decided decided;
+	struct osp_own_files own;  /* of the user's; what they say is not known where it is not */
 	struct osp_facts software; /* as the step's folders resolve, outside a container */
 	struct osp_bind_driver *driver;
 	/* Of all tasks, where each has these CPUs allowed and sees every GPU; NULL: none. */
@@ -54,15 +56,16 @@ struct osp_node_step {
 	hwloc_bitmap_t plan_cpus;
 	struct osp_node_gpus gpus;    /* by the step's environment */
 	struct osp_bind_ready *ready; /* NULL: each task is looked at for itself */
-	char *environment;	      /* as its tasks get it, lib/env/env_same.h; NULL: not known */
-	struct osp_node_root root;    /* the host's, to tell a container's by */
-	struct osp_node_root files;   /* when files were read as the user */
+	char *environment;	    /* as its tasks get it, lib/cache/env_same.h; NULL: not known */
+	struct osp_node_root root;  /* the host's, to tell a container's by */
+	struct osp_node_root files; /* when files were read as the user */
 	uint32_t step_id;
 	bool has_tasks_only; /* an srun's step, not a batch script or an interactive shell */
 	char error[1024];    /* why something is not done; "" for nothing */
 	bool tells_error;    /* the job was not told that yet, and this is the node to do so */
 	bool tells_environment;
-	bool asks_near_nics; /* one of the rules does */
+	bool left_environment; /* the user's own files did not answer */
+	bool asks_near_nics;   /* one of the rules does */
 };
 
 /* One write to the task's own stderr, each line with "onespine: " before it. */
@@ -73,6 +76,12 @@ bool osp_node_is_first_task(char *const *environment);
 
 /* Where the whole node, its root included, is that of the user's image. */
 bool osp_node_in_container(const struct osp_node_step *step);
+
+/* Looks at / as this process has it. */
+struct osp_node_root osp_node_look_at_root(void);
+
+/* Whether these are all GPUs of the node; `known` as in struct osp_node_gpus. */
+bool osp_node_has_all_gpus(const struct osp_node_step *step, int known, hwloc_const_bitmap_t gpus);
 
 /* Once for the step, as its user: sets the variables as its tasks will most likely have them. */
 void osp_environment_prepare(spank_t spank, struct osp_node_step *step, char *const *environment,
@@ -89,9 +98,6 @@ void osp_environment_set(spank_t spank, const struct osp_node_step *step, char *
 /* Once for the step, as its user: what is the same for most tasks. */
 void osp_binding_prepare(spank_t spank, struct osp_node_step *step, char *const *environment);
 void osp_binding_forget(struct osp_node_step *step);
-
-/* Whether these are all GPUs of the node; `known` as in struct osp_node_gpus. */
-bool osp_binding_has_all(const struct osp_node_step *step, int known, hwloc_const_bitmap_t gpus);
 
 /*
  * What the kernel is told of each task of the step's plan, where it started on the CPUs `own`. NULL: each task

@@ -10,12 +10,15 @@
  * gang of it; without, only after --gang. Batch jobs need no such word. The others are for step.h.
  */
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include <slurm/slurm.h>
 #include <slurm/spank.h>
 
+#include "lib/base/hostlist.h"
+#include "lib/policy/job_options.h"
 #include "lib/policy/note.h"
 #include "lib/topology/leaf_list.h"
 #include "spank/asked.h"
@@ -25,11 +28,7 @@
 #include "spank/step.h"
 
 #define NODE_NAME_BYTES 256
-
-/* What sbatch and salloc leave of the job's own options in its environment. */
-#define OUTER_GANG   "SLURM_SPANK__SLURM_SPANK_OPTION_onespine_gang"
-#define OUTER_SPARES OUTER_GANG "_spares"
-#define OUTER_CHECK  OUTER_GANG "_check"
+#define NODE_LIST_BYTES 65536
 
 #pragma GCC visibility push(default)
 
@@ -43,9 +42,9 @@ spank_f slurm_spank_task_init;
 
 #pragma GCC visibility pop
 
-static const char *const variables[] = {OSP_LEVEL_VARIABLE, OSP_DOMAIN_VARIABLE, OSP_LEAF_VARIABLE,
-					OSP_LEAVES_VARIABLE, OSP_SPARES_VARIABLE};
-static const char *const outer_options[] = {OUTER_GANG, OUTER_SPARES, OUTER_CHECK};
+static const char *const variables[] = {OSP_LEVEL_VARIABLE,  OSP_DOMAIN_VARIABLE, OSP_LEAF_VARIABLE,
+					OSP_LEAVES_VARIABLE, OSP_SPARES_VARIABLE, OSP_RANK_VARIABLE,
+					OSP_FIRST_VARIABLE};
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
@@ -73,8 +72,9 @@ static void forget_outer_job(void)
 {
 	for (size_t i = 0; i < COUNT(variables); i++)
 		unsetenv(variables[i]);
-	for (size_t i = 0; i < COUNT(outer_options) && getenv("SLURM_JOB_ID"); i++)
-		unsetenv(outer_options[i]);
+	for (int id = 0; id < OSP_JOB_OPTION_COUNT && getenv("SLURM_JOB_ID"); id++)
+		if (osp_job_option(id)->whose == OSP_JOB_OPTION_OF_JOB)
+			unsetenv(osp_job_option(id)->outer);
 }
 
 static bool get_locally(void *context, const char *name, char *value, size_t value_bytes)
@@ -97,8 +97,8 @@ static void set_here(void *context, const char *name, const char *value)
 /* An srun typed in the shell of a salloc that had spares, before it reads its environment. */
 static void correct_locally(void)
 {
-	static const struct osp_variables here = {.get = get_locally, .set = set_here};
-	const char *spares = getenv(OUTER_SPARES), *job = getenv("SLURM_JOB_ID");
+	static const struct osp_job_variables here = {.get = get_locally, .set = set_here};
+	const char *spares = getenv(OSP_JOB_OUTER(gang_spares)), *job = getenv("SLURM_JOB_ID");
 
 	if (spares && job && strcmp(spares, "0") != 0)
 		osp_spares_correct(&here, (uint32_t)strtoul(job, NULL, 10));
@@ -215,7 +215,7 @@ static void set_task_variable(void *context, const char *name, const char *value
 /* job_submit marks a batch job that had spares. */
 static void correct_batch_script(spank_t spank)
 {
-	const struct osp_variables task = {
+	const struct osp_job_variables task = {
 		.get = get_in_task, .set = set_task_variable, .context = spank};
 	uint32_t job_id;
 
@@ -233,8 +233,9 @@ static void set_for_batch_script(spank_t spank)
 	bool found = false;
 	uint32_t job_id;
 
-	for (size_t i = 0; i < COUNT(outer_options); i++)
-		spank_unsetenv(spank, outer_options[i]);
+	for (int id = 0; id < OSP_JOB_OPTION_COUNT; id++)
+		if (osp_job_option(id)->whose == OSP_JOB_OPTION_OF_JOB)
+			spank_unsetenv(spank, osp_job_option(id)->outer);
 	correct_batch_script(spank);
 	if (!is_set(spank, OSP_LEVEL_VARIABLE))
 		return;
@@ -244,6 +245,27 @@ static void set_for_batch_script(spank_t spank)
 	set_in_task(spank, OSP_DOMAIN_VARIABLE, placed.domain);
 	set_in_task(spank, OSP_LEAVES_VARIABLE, placed.leaves);
 	osp_placed_free(&placed);
+}
+
+static int keep_name(const char *name, void *context)
+{
+	snprintf(context, NODE_NAME_BYTES, "%s", name);
+	return 1;
+}
+
+/* The first name of the job's node list, which scripts take for the master, has place 0. */
+static void set_rank(spank_t spank, const char *leaves, const char *node)
+{
+	char nodes[NODE_LIST_BYTES], first[NODE_NAME_BYTES] = "", rank[24];
+	long place = -1;
+
+	if (leaves &&
+	    spank_getenv(spank, "SLURM_JOB_NODELIST", nodes, sizeof(nodes)) == ESPANK_SUCCESS &&
+	    osp_hostlist_expand(nodes, keep_name, first, NULL) == 1)
+		place = osp_leaf_list_place(leaves, first, node);
+	snprintf(rank, sizeof(rank), "%ld", place);
+	set_in_task(spank, OSP_RANK_VARIABLE, place >= 0 ? rank : NULL);
+	set_in_task(spank, OSP_FIRST_VARIABLE, place >= 0 ? first : NULL);
 }
 
 static void set_leaf(spank_t spank)
@@ -256,6 +278,7 @@ static void set_leaf(spank_t spank)
 		spank_getenv(spank, "SLURMD_NODENAME", node, sizeof(node)) == ESPANK_SUCCESS &&
 		osp_leaf_list_find(leaves, node, leaf, sizeof(leaf));
 	set_in_task(spank, OSP_LEAF_VARIABLE, found ? leaf : NULL);
+	set_rank(spank, found ? leaves : NULL, node);
 }
 
 int slurm_spank_user_init(spank_t spank, int count, char **arguments)

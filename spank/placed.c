@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* placed.c - where a gang was placed, as ONESPINE_LEVEL, ONESPINE_DOMAIN and ONESPINE_LEAF */
 #include "spank/placed.h"
 
 #include <stdio.h>
@@ -20,10 +21,17 @@
 static bool read_level(const struct osp_note *note, char *level)
 {
 	struct osp_request request = {.asked = OSP_ASKED_NOTHING};
-	const char *gang = note->gang;
+	const char *gang = note->gang, *several;
 	char word[OSP_LEVEL_NAME_BYTES];
 
 	if (note->says && sscanf(note->says, "placed: %*u node%*[s] on %31s", word) == 1) {
+		memcpy(level, word, sizeof(word));
+		return true;
+	}
+	several = note->says && !strncmp(note->says, "placed: ", 8)
+			  ? strstr(note->says, " domains of ")
+			  : NULL;
+	if (several && sscanf(several, " domains of %31[^ ,;]", word) == 1) {
 		memcpy(level, word, sizeof(word));
 		return true;
 	}

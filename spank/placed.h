@@ -20,6 +20,9 @@
 #define OSP_DOMAIN_VARIABLE "ONESPINE_DOMAIN"
 #define OSP_LEAF_VARIABLE   "ONESPINE_LEAF"
 #define OSP_LEAVES_VARIABLE "ONESPINE_LEAVES"
+/* Of the whole job: the node's place in the order of the fabric, and who has place 0. */
+#define OSP_RANK_VARIABLE  "ONESPINE_NODE_RANK"
+#define OSP_FIRST_VARIABLE "ONESPINE_FIRST_HOST"
 
 struct osp_placed {
 	char level[OSP_LEVEL_NAME_BYTES];

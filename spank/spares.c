@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* spares.c - a job's SLURM_* variables after the gate released its spare nodes */
 #include "spank/spares.h"
 
 #include <stdio.h>
@@ -40,7 +41,7 @@ static bool ask(uint32_t job_id, struct size *size)
 	return size->nodes != NULL;
 }
 
-static void set_number(const struct osp_variables *variables, const char *name, uint32_t number)
+static void set_number(const struct osp_job_variables *variables, const char *name, uint32_t number)
 {
 	char value[16];
 
@@ -49,7 +50,7 @@ static void set_number(const struct osp_variables *variables, const char *name, 
 }
 
 /* "8(x4)" of four nodes is "8(x3)" of three. */
-static void set_counts(const struct osp_variables *variables, const char *name,
+static void set_counts(const struct osp_job_variables *variables, const char *name,
 		       const char *old_nodes, const char *nodes, char *buffer)
 {
 	char *kept;
@@ -63,14 +64,14 @@ static void set_counts(const struct osp_variables *variables, const char *name,
 }
 
 /* The number of tasks, where there is one: so many on each node. */
-static void set_tasks(const struct osp_variables *variables, const char *name,
+static void set_tasks(const struct osp_job_variables *variables, const char *name,
 		      const struct size *size, char *buffer)
 {
 	if (size->tasks_per_node && variables->get(variables->context, name, buffer, LIST_BYTES))
 		set_number(variables, name, size->tasks_per_node * size->node_count);
 }
 
-static void correct(const struct osp_variables *variables, const struct size *size,
+static void correct(const struct osp_job_variables *variables, const struct size *size,
 		    const char *old_nodes, char *buffer)
 {
 	set_counts(variables, "SLURM_JOB_CPUS_PER_NODE", old_nodes, size->nodes, buffer);
@@ -83,7 +84,7 @@ static void correct(const struct osp_variables *variables, const struct size *si
 	variables->set(variables->context, "SLURM_NODELIST", size->nodes);
 }
 
-void osp_spares_correct(const struct osp_variables *variables, uint32_t job_id)
+void osp_spares_correct(const struct osp_job_variables *variables, uint32_t job_id)
 {
 	char *old_nodes = malloc(LIST_BYTES), *buffer = malloc(LIST_BYTES);
 	struct size size = {.nodes = NULL};

@@ -18,7 +18,7 @@
 #define OSP_SPARES_VARIABLE "ONESPINE_SPARES"
 
 /* Where the variables are: of this process, or of a task. */
-struct osp_variables {
+struct osp_job_variables {
 	/* Whether it is set; then its value is in `value`, whole. */
 	bool (*get)(void *context, const char *name, char *value, size_t value_bytes);
 	void (*set)(void *context, const char *name, const char *value);
@@ -26,6 +26,6 @@ struct osp_variables {
 };
 
 /* Asks about job `job_id` and corrects the variables where it has fewer nodes than they say. */
-void osp_spares_correct(const struct osp_variables *variables, uint32_t job_id);
+void osp_spares_correct(const struct osp_job_variables *variables, uint32_t job_id);
 
 #endif

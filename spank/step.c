@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* step.c - environment and binding in slurmstepd: loads onespine_node.so where there is anything
+ * to do */
 #include "onespine_config.h"
 #include "spank/step.h"
 
