@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* cmd_audit.c - `onespine audit`: is every running gang really in one domain? */
-#include "tools/shared/command.h"
+/* cmd_audit.c - `onespine audit`: is every running gang really where it asked to be? */
+#include "tools/command/command.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "tools/slurm/ask.h"
-#include "tools/slurm/gang.h"
+#include "host/slurm/ask.h"
+#include "host/slurm/gang.h"
+#include "tools/command/world.h"
 
 enum verdict { KEPT, BROKEN, ADVISED, VERDICT_COUNT };
 
@@ -45,9 +46,13 @@ static void add_line(struct audit *audit, enum verdict verdict, const struct osp
 
 	if (verdict == KEPT)
 		return;
-	osp_text_printf(text, "  job %s (%s, %s on %s): asked for %s; ", job->label,
-			job->user ? job->user : "?", job->state,
-			job->nodes_text ? job->nodes_text : "", gang->note.gang);
+	osp_text_printf(text, "  job %s (%s, %s on %s): ", job->label, job->user ? job->user : "?",
+			job->state, job->nodes_text ? job->nodes_text : "");
+	if (gang->by_policy)
+		osp_text_printf(text, "the policy of partition %s holds it to one %s; ",
+				job->partition, gang->request.level);
+	else
+		osp_text_printf(text, "asked for %s; ", gang->note.gang);
 	if (due < 0)
 		osp_text_printf(text, "the topology has no level %s\n", gang->request.level);
 	else if (where->missing)
@@ -67,6 +72,7 @@ static void add_json(struct audit *audit, enum verdict verdict, const struct osp
 	json_object_set_new(object, "state", osp_json_string(job->state));
 	json_object_set_new(object, "nodes", osp_json_string(job->nodes_text));
 	json_object_set_new(object, "asked", osp_json_string(gang->note.gang));
+	json_object_set_new(object, "by", json_string(gang->by_policy ? "policy" : "request"));
 	json_object_set_new(object, "verdict", json_string(verdict_names[verdict]));
 	if (due > 0)
 		json_object_set_new(
@@ -89,16 +95,24 @@ static int audit_job(struct audit *audit, const struct osp_state_job *job)
 	struct osp_whereabouts where;
 	struct osp_gang gang;
 	enum verdict verdict;
+	bool kept;
 	int due;
 
-	if (!osp_job_on_nodes(job) || !job->nodes_text || !osp_gang_of(job, &gang))
+	if (!osp_job_on_nodes(job) || !job->nodes_text ||
+	    !osp_gang_held(audit->world->config, topology, job, &gang))
 		return 0;
 	if (osp_gang_find(audit->world->snapshot, topology, job, &where) < 0) {
 		osp_gang_clear(&gang);
 		return -1;
 	}
 	due = osp_gang_level_due(topology, job, &gang);
-	verdict = osp_gang_kept(due, &where) ? KEPT : gang.advise ? ADVISED : BROKEN;
+	kept = osp_gang_kept(due, &where);
+	if (osp_gang_in_parts(&gang) &&
+	    osp_gang_parts_kept(audit->world->snapshot, topology, job, &gang, due, &kept) < 0) {
+		osp_gang_clear(&gang);
+		return -1;
+	}
+	verdict = kept ? KEPT : gang.advise ? ADVISED : BROKEN;
 	audit->counts[verdict]++;
 	add_line(audit, verdict, job, &gang, due, &where);
 	add_json(audit, verdict, job, &gang, due, &where);
@@ -112,7 +126,7 @@ static int print_audit(struct audit *audit, int status)
 	struct osp_text text = OSP_TEXT_INIT;
 	int verdict;
 
-	osp_text_printf(&text, "%u %s running: %u in one domain, %u not", total,
+	osp_text_printf(&text, "%u %s running: %u as asked for, %u not", total,
 			total == 1 ? "gang" : "gangs", audit->counts[KEPT], audit->counts[BROKEN]);
 	if (audit->counts[ADVISED])
 		osp_text_printf(&text, ", %u spread in advise mode", audit->counts[ADVISED]);
@@ -121,10 +135,12 @@ static int print_audit(struct audit *audit, int status)
 		if (!audit->counts[verdict])
 			continue;
 		osp_text_printf(&text, "%s\n",
-				verdict == BROKEN ? "Not in one domain:"
+				verdict == BROKEN ? "Not as asked for:"
 						  : "Spread, in advise mode (no violation):");
 		osp_text_add(&text, audit->lines[verdict].data);
 	}
+	if (audit->counts[BROKEN] + audit->counts[ADVISED])
+		osp_tell_old_places(audit->world, &text, NULL);
 	return osp_print_text(&text, status);
 }
 
@@ -137,6 +153,7 @@ static int print_audit_json(struct audit *audit, int status)
 	json_object_set_new(root, "broken", json_integer(audit->counts[BROKEN]));
 	json_object_set_new(root, "advised", json_integer(audit->counts[ADVISED]));
 	json_object_set(root, "gangs", audit->list);
+	osp_tell_old_places(audit->world, NULL, root);
 	return osp_print_json(root, status);
 }
 
@@ -148,7 +165,7 @@ int osp_run_audit(const struct osp_call *call)
 	int status;
 	uint32_t i;
 
-	if (osp_world_open(call, &world, &error) < 0) {
+	if (osp_call_world(call, &world, &error) < 0) {
 		status = osp_say_error(&error);
 	} else {
 		for (i = 0; i < world.snapshot->job_count; i++)

@@ -3,6 +3,7 @@
 #include "onespine_config.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -10,8 +11,8 @@
 #include "lib/bind/bind_child.h"
 #include "lib/bind/bind_process.h"
 #include "tools/picture/bind.h"
-#include "tools/shared/command.h"
-#include "tools/shared/files.h"
+#include "tools/command/command.h"
+#include "host/files.h"
 
 /* --- onespine bind ---------------------------------------------------------------------------- */
 
@@ -73,20 +74,9 @@ static hwloc_bitmap_t find_allowed(const struct osp_call *call, const struct osp
 static int write_svg(const struct osp_bind_view *view, const char *path)
 {
 	struct osp_text text = OSP_TEXT_INIT;
-	struct osp_error error = {.text = ""};
-	int status = OSP_EXIT_YES;
-	size_t bytes;
-	char *svg;
 
 	osp_bind_svg(view, &text);
-	bytes = text.length_bytes;
-	svg = osp_text_take(&text);
-	if (!svg)
-		return osp_say_no_memory();
-	if (osp_write_output(path, svg, bytes, &error) < 0)
-		status = osp_say_error(&error);
-	free(svg);
-	return status;
+	return osp_save_text(&text, path);
 }
 
 static int show(const struct osp_call *call, const struct osp_bind_view *view)
@@ -113,6 +103,7 @@ int osp_run_bind(const struct osp_call *call)
 	struct osp_machine *machine = open_machine(path, &error);
 	hwloc_bitmap_t allowed = machine ? find_allowed(call, machine, &error) : NULL;
 	struct osp_bind_plan *plan = NULL;
+	char name[PATH_MAX];
 	int status = OSP_EXIT_UNABLE;
 
 	request.allowed = allowed;
@@ -125,8 +116,9 @@ int osp_run_bind(const struct osp_call *call)
 			plan = osp_bind_plan(machine, &request, &error);
 	}
 	if (plan) {
-		struct osp_bind_view view = {path ? osp_input_name(path) : "this machine", machine,
-					     plan, allowed};
+		struct osp_bind_view view = {path ? osp_input_words(path, name, sizeof(name))
+						  : "this machine",
+					     machine, plan, allowed};
 
 		status = show(call, &view);
 	} else {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* cmd_check.c - `onespine check`: is this node fit to carry a job? */
-#include "tools/shared/command.h"
+#include "tools/command/command.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -9,42 +9,59 @@
 #include <unistd.h>
 
 #include "check/check.h"
-#include "check/gpus.h"
-#include "tools/record/pass_asked.h"
-#include "tools/record/record.h"
-#include "tools/record/thresholds_file.h"
-#include "tools/shared/files.h"
+#include "check/base/gpus.h"
+#include "check/runner/site_checks.h"
+#include "tools/command/pass_asked.h"
+#include "host/record/record.h"
+#include "host/record/thresholds_file.h"
+#include "host/files.h"
 
+#define START_SHOWN_MS	    1000 /* GPUs that are awake take less */
 #define BUDGET_MOST_S	    86400
 #define QUICK_LOAD_MS	    4000
 #define FULL_LOAD_MS	    240000
 #define BUDGET_LOAD_PERCENT 60 /* the rest is for starts, ends and second measurements */
 
+#define CHECKS_MAX	    (OSP_CHECK_NAMES_MAX + OSP_SITE_CHECKS_MAX)
+
+/* Some checks: those there are, or those to be run. */
 struct choice {
-	const struct osp_check *checks[OSP_CHECK_NAMES_MAX];
+	const struct osp_check *checks[CHECKS_MAX];
 	size_t count;
 };
 
-static const struct osp_check *find_check(const char *name, struct osp_error *error)
+/* Ours, then the site's own. */
+static void all_checks(const struct osp_site_checks *own, struct choice *all)
 {
-	const struct osp_check *check = osp_check_find(name);
-	const char *names[OSP_CHECK_NAMES_MAX];
+	all->count = 0;
+	for (size_t i = 0; i < osp_check_count; i++)
+		all->checks[all->count++] = osp_checks[i];
+	for (size_t i = 0; i < own->count; i++)
+		all->checks[all->count++] = &own->checks[i].check;
+}
+
+static const struct osp_check *find_check(const struct choice *all, const char *name,
+					  struct osp_error *error)
+{
+	const char *names[CHECKS_MAX];
 	const char *nearest;
 
-	if (check)
-		return check;
-	osp_check_names(names);
-	nearest = osp_nearest_word(name, names, osp_check_count);
+	for (size_t i = 0; i < all->count; i++) {
+		if (strcmp(all->checks[i]->name, name) == 0)
+			return all->checks[i];
+		names[i] = all->checks[i]->name;
+	}
+	nearest = osp_nearest_word(name, names, all->count);
 	osp_error_set(error, "there is no check '%.40s'%s%s; see onespine check --list", name,
 		      nearest ? "; did you mean " : "", nearest ? nearest : "");
 	return NULL;
 }
 
 /* --only, or all of the depth; in the order of the list. */
-static int choose_checks(const char *only, enum osp_depth depth, struct choice *choice,
-			 struct osp_error *error)
+static int choose_checks(const struct choice *all, const char *only, enum osp_depth depth,
+			 struct choice *choice, struct osp_error *error)
 {
-	bool wanted[OSP_CHECK_NAMES_MAX] = {false};
+	bool wanted[CHECKS_MAX] = {false};
 	bool named = only != NULL;
 
 	if (only && !*only)
@@ -55,20 +72,20 @@ static int choose_checks(const char *only, enum osp_depth depth, struct choice *
 		char name[64];
 
 		snprintf(name, sizeof(name), "%.*s", (int)length, only);
-		check = find_check(name, error);
+		check = find_check(all, name, error);
 		if (!check)
 			return -1;
 		if (check->depth > depth)
 			return osp_error_set(error, "%s is of depth %s: give --depth=%s too",
 					     check->name, osp_depth_name(check->depth),
 					     osp_depth_name(check->depth));
-		for (size_t i = 0; i < osp_check_count; i++)
-			wanted[i] = wanted[i] || osp_checks[i] == check;
+		for (size_t i = 0; i < all->count; i++)
+			wanted[i] = wanted[i] || all->checks[i] == check;
 		only += length + (only[length] == ',');
 	}
-	for (size_t i = 0; i < osp_check_count; i++)
-		if (named ? wanted[i] : osp_checks[i]->depth <= depth)
-			choice->checks[choice->count++] = osp_checks[i];
+	for (size_t i = 0; i < all->count; i++)
+		if (named ? wanted[i] : all->checks[i]->depth <= depth)
+			choice->checks[choice->count++] = all->checks[i];
 	return 0;
 }
 
@@ -124,13 +141,13 @@ static int parse_budget(const char *budget, unsigned int *budget_ms, struct osp_
 
 /* --- list and explain ------------------------------------------------------------------------- */
 
-static int list_checks(bool json)
+static int list_checks(const struct choice *all, bool json)
 {
 	struct osp_text text = OSP_TEXT_INIT;
 	json_t *list = json ? json_array() : NULL;
 
-	for (size_t i = 0; i < osp_check_count; i++) {
-		const struct osp_check *check = osp_checks[i];
+	for (size_t i = 0; i < all->count; i++) {
+		const struct osp_check *check = all->checks[i];
 
 		if (!json)
 			osp_text_printf(&text, "%-14s  %s\n", check->name, check->measures);
@@ -144,10 +161,10 @@ static int list_checks(bool json)
 	return json ? osp_print_json(list, OSP_EXIT_YES) : osp_print_text(&text, OSP_EXIT_YES);
 }
 
-static int explain_check(const char *name)
+static int explain_check(const struct choice *all, const char *name)
 {
 	struct osp_error error = {.text = ""};
-	const struct osp_check *check = find_check(name, &error);
+	const struct osp_check *check = find_check(all, name, &error);
 	struct osp_text text = OSP_TEXT_INIT;
 
 	if (!check)
@@ -156,6 +173,13 @@ static int explain_check(const char *name)
 	osp_help_wrap(&text, check->explains, 0);
 	osp_text_add(&text, "\nWhat to do\n");
 	osp_help_wrap(&text, check->cures, 2);
+	if (check->program) {
+		osp_text_printf(
+			&text,
+			"\nDepth %s; says at worst %s; given site_check_s of the thresholds.\n",
+			osp_depth_name(check->depth), osp_verdict_name(check->worst));
+		return osp_print_text(&text, OSP_EXIT_YES);
+	}
 	osp_text_printf(&text, "\nDepth %s; says at worst %s; given %u.%u s%s.\n",
 			osp_depth_name(check->depth), osp_verdict_name(check->worst),
 			check->deadline_ms / 1000, check->deadline_ms % 1000 / 100,
@@ -318,6 +342,9 @@ static int print_run(const struct osp_run *run, int status)
 		run->count, run->time_ms / 1000, run->time_ms % 1000 / 10, counts[OSP_VERDICT_PASS],
 		counts[OSP_VERDICT_SKIP], counts[OSP_VERDICT_WARN], counts[OSP_VERDICT_ERROR],
 		counts[OSP_VERDICT_FAIL]);
+	if (run->start_ms >= START_SHOWN_MS)
+		osp_text_printf(&text, "starting the GPUs took %u.%02u s of it\n",
+				run->start_ms / 1000, run->start_ms % 1000 / 10);
 	if (*osp_run_reason(run, reason, sizeof(reason)))
 		osp_text_printf(&text, "%s\n", reason);
 	return osp_print_text(&text, status);
@@ -367,6 +394,7 @@ static int print_run_json(const struct osp_check_context *context, const struct 
 	json_object_set_new(root, "depth", json_string(osp_depth_name(context->depth)));
 	json_object_set_new(root, "machine", osp_json_string(context->node));
 	json_object_set_new(root, "time_ms", json_integer(run->time_ms));
+	json_object_set_new(root, "start_ms", json_integer(run->start_ms));
 	json_object_set_new(root, "checks", checks);
 	return osp_print_json(root, status);
 }
@@ -383,7 +411,7 @@ static int exit_status(const struct osp_run *run)
 	}
 }
 
-/* Runs the checks, keeps and prints what they tell. */
+/* Runs the checks, prints what they tell, then keeps it. */
 static int run_and_tell(const struct osp_call *call, struct osp_check_context *context,
 			const struct choice *choice, unsigned int budget_ms)
 {
@@ -393,10 +421,9 @@ static int run_and_tell(const struct osp_call *call, struct osp_check_context *c
 	struct osp_record record;
 	int status, failed;
 
+	context->keep = !dry;
 	osp_record_begin(&record, context, !dry);
 	failed = osp_run_checks(context, choice->checks, choice->count, budget_ms, &run, &error);
-	osp_record_end(&record, context, failed ? NULL : &run, context->depth,
-		       !call->values[OSP_OPTION_ONLY_CHECKS]);
 	if (failed) {
 		status = osp_say_error(&error);
 	} else {
@@ -404,6 +431,10 @@ static int run_and_tell(const struct osp_call *call, struct osp_check_context *c
 		status = call->values[OSP_OPTION_JSON] ? print_run_json(context, &run, status)
 						       : print_run(&run, status);
 	}
+	/* Whoever waits for the verdict does not wait until it is kept. */
+	osp_output_end();
+	osp_record_end(&record, context, failed ? NULL : &run, context->depth,
+		       !call->values[OSP_OPTION_ONLY_CHECKS]);
 	osp_run_free(&run);
 	return status;
 }
@@ -425,9 +456,9 @@ static int only_own_gpus(enum osp_depth depth, const char **gpus, struct osp_err
 	return 0;
 }
 
-int osp_run_check(const struct osp_call *call)
+/* Runs the chosen ones of `all`. */
+static int check_node(const struct osp_call *call, const char *root, const struct choice *all)
 {
-	const char *root = getenv("ONESPINE_TEST_ROOT"); /* for tests: a folder that stands for / */
 	struct osp_error error = {.text = ""};
 	struct osp_thresholds *thresholds = NULL;
 	struct choice choice = {.count = 0};
@@ -437,15 +468,9 @@ int osp_run_check(const struct osp_call *call)
 	enum osp_depth depth;
 	int status;
 
-	if (call->values[OSP_OPTION_LIST])
-		return list_checks(call->values[OSP_OPTION_JSON]);
-	if (call->values[OSP_OPTION_EXPLAIN])
-		return explain_check(call->values[OSP_OPTION_EXPLAIN]);
-	if (!root)
-		root = "";
 	if (parse_depth(call->values[OSP_OPTION_DEPTH], &depth, &error) ||
 	    parse_budget(call->values[OSP_OPTION_BUDGET], &budget_ms, &error) ||
-	    choose_checks(call->values[OSP_OPTION_ONLY_CHECKS], depth, &choice, &error) ||
+	    choose_checks(all, call->values[OSP_OPTION_ONLY_CHECKS], depth, &choice, &error) ||
 	    (gpus && !osp_gpus_valid(gpus, &error)) || only_own_gpus(depth, &gpus, &error) ||
 	    !(thresholds =
 		      osp_thresholds_in_force(call->values[OSP_OPTION_THRESHOLDS], root, &error)))
@@ -470,5 +495,30 @@ int osp_run_check(const struct osp_call *call)
 		status = osp_say_error(&error);
 	}
 	osp_thresholds_free(thresholds);
+	return status;
+}
+
+int osp_run_check(const struct osp_call *call)
+{
+	const char *root = getenv("ONESPINE_TEST_ROOT"); /* for tests: a folder that stands for / */
+	struct osp_error error = {.text = ""};
+	struct osp_site_checks own;
+	struct choice all;
+	int status;
+
+	if (!root)
+		root = "";
+	if (osp_site_checks_find(root, OSP_SITE_DIR, &own, &error)) {
+		status = osp_say_error(&error);
+	} else {
+		all_checks(&own, &all);
+		if (call->values[OSP_OPTION_LIST])
+			status = list_checks(&all, call->values[OSP_OPTION_JSON]);
+		else if (call->values[OSP_OPTION_EXPLAIN])
+			status = explain_check(&all, call->values[OSP_OPTION_EXPLAIN]);
+		else
+			status = check_node(call, root, &all);
+	}
+	osp_site_checks_free(&own);
 	return status;
 }

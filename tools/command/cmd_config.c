@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* cmd_config.c - `onespine config check` and `show` */
-#include "tools/shared/command.h"
+#include "tools/command/command.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "tools/shared/files.h"
-#include "tools/slurm/cluster_state.h"
-#include "tools/slurm/fabric.h"
+#include "host/files.h"
+#include "host/slurm/cluster_state.h"
+#include "host/slurm/fabric.h"
 
 /* The FILE named, or the one in force, which may be missing; *path is to be freed. */
 static struct osp_config *load(const struct osp_call *call, char **path, struct osp_error *error)
@@ -164,6 +165,7 @@ static int print_findings(const char *path, const struct findings *findings, boo
 			  int status)
 {
 	struct osp_text text = OSP_TEXT_INIT;
+	char name[PATH_MAX];
 	json_t *root;
 	size_t i;
 
@@ -181,7 +183,7 @@ static int print_findings(const char *path, const struct findings *findings, boo
 		osp_text_printf(&text, "%s\n",
 				json_string_value(json_array_get(findings->wrong, i)));
 	if (status == OSP_EXIT_YES)
-		osp_text_printf(&text, "%s: right\n", osp_input_name(path));
+		osp_text_printf(&text, "%s: right\n", osp_input_words(path, name, sizeof(name)));
 	if (!findings->asked)
 		osp_text_printf(&text, "partitions not compared with Slurm's: %s\n",
 				findings->not_asked);

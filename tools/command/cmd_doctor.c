@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* cmd_doctor.c - `onespine doctor`: what could keep Onespine from working here */
-#include "tools/shared/command.h"
+#include "tools/command/command.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "tools/setup/doctor.h"
-#include "tools/shared/files.h"
+#include "host/files.h"
 
 static const char *level_name(enum osp_doctor_finding_level level)
 {
@@ -110,20 +110,15 @@ static int print_text(const struct osp_doctor *doctor, const struct osp_doctor_f
 
 static int write_piece(const char *path, const struct osp_doctor_findings *findings)
 {
-	struct osp_error error = {.text = ""};
 	struct osp_text text = OSP_TEXT_INIT;
 	char *piece = osp_doctor_piece(findings);
-	int result;
 
 	osp_text_add(&text,
 		     "# What Onespine needs in slurm.conf; made by 'onespine doctor --write'.\n");
 	osp_text_add(&text, piece ? piece : "");
-	result = !piece || text.failed
-			 ? osp_error_set(&error, "out of memory")
-			 : osp_write_output(path, text.data, text.length_bytes, &error);
-	osp_text_free(&text);
+	text.failed = text.failed || !piece;
 	free(piece);
-	return result < 0 ? osp_say_error(&error) : OSP_EXIT_YES;
+	return osp_save_text(&text, path);
 }
 
 static int answer(const struct osp_call *call, const struct osp_doctor *doctor,

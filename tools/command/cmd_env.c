@@ -1,22 +1,29 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* cmd_env.c - `onespine env`: which variables a job needs here, which do harm, and why */
 #include "onespine_config.h"
-#include "tools/shared/command.h"
+#include "tools/command/command.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "lib/base/clean.h"
 #include "tools/command/env_json.h"
-#include "tools/shared/files.h"
+#include "host/files.h"
 #include "lib/env/node_facts.h"
 #include "lib/env/user_env.h"
+
+#if __has_include(<slurm/slurm_version.h>)
+#include <slurm/slurm_version.h>
+#endif
 
 /* Everything that the command looks at; to be freed with let_go(). */
 struct looked_at {
 	struct osp_catalogue *catalogue;
 	struct osp_rule_set *rules;
+	struct osp_variables *variables; /* of scripts only */
 	struct osp_facts facts;
 	struct osp_node node;
 	struct osp_env_view view;
@@ -36,7 +43,31 @@ static int read_folders(const struct osp_call *call, struct looked_at *at, struc
 	at->catalogue = osp_catalogue_read(data, site, error);
 	if (at->catalogue)
 		at->rules = osp_rules_read(data, site, error);
-	return at->rules ? 0 : -1;
+	if (!at->rules || !call->values[OSP_OPTION_SCRIPT])
+		return at->rules ? 0 : -1;
+	at->variables = osp_variables_read(data, site, error);
+	return at->variables ? 0 : -1;
+}
+
+/* The Slurm that this command was built for, which is the cluster's; --with says otherwise. Only scripts are judged
+ * by it. */
+static int take_slurm(bool linting, struct osp_facts *facts, struct osp_error *error)
+{
+#if __has_include(<slurm/slurm_version.h>)
+	char words[32];
+
+	if (!linting)
+		return 0;
+	snprintf(words, sizeof(words), "%d.%02d.%d", SLURM_VERSION_MAJOR(SLURM_VERSION_NUMBER),
+		 SLURM_VERSION_MINOR(SLURM_VERSION_NUMBER),
+		 SLURM_VERSION_MICRO(SLURM_VERSION_NUMBER));
+	return osp_facts_set(facts, OSP_FACT_SLURM, words, error);
+#else
+	(void)linting;
+	(void)facts;
+	(void)error;
+	return 0;
+#endif
 }
 
 /* The named type, or this node. A script is not judged by a node that is no type of the catalogue,
@@ -65,7 +96,10 @@ static int find_facts(const struct osp_call *call, struct looked_at *at, struct 
 			at->view.node = NULL;
 		}
 	}
-	return osp_facts_set(&at->facts, OSP_FACT_CONTAINER, "no", error);
+	return take_slurm(call->values[OSP_OPTION_SCRIPT], &at->facts, error) ||
+			       osp_facts_set(&at->facts, OSP_FACT_CONTAINER, "no", error)
+		       ? -1
+		       : 0;
 }
 
 static int add_given(const struct osp_call *call, struct looked_at *at, struct osp_error *error)
@@ -91,6 +125,7 @@ static void let_go(struct looked_at *at)
 {
 	osp_catalogue_free(at->catalogue);
 	osp_rules_free(at->rules);
+	osp_variables_free(at->variables);
 }
 
 /* --- a node or a type ------------------------------------------------------------------------- */
@@ -134,7 +169,7 @@ static int decide(const struct osp_call *call, const struct looked_at *at)
 	int status;
 
 	if (at->view.node && !call->values[OSP_OPTION_ROOT] &&
-	    osp_user_env_read(environ, at->rules, NULL, &user)) {
+	    osp_user_env_read(environ, at->rules, NULL, NULL, &user)) {
 		osp_user_env_free(&user);
 		return osp_say_no_memory();
 	}
@@ -157,6 +192,8 @@ static void count_findings(const struct osp_findings *findings, struct counts *c
 		const struct osp_finding *finding = osp_findings_at(findings, i);
 		enum osp_severity severity = finding->rule->severity;
 
+		if (!finding->setting)
+			continue; /* --gang-env=auto sets it */
 		if (!finding->certain)
 			counts->open++;
 		else if (severity == OSP_SEVERITY_FATAL)
@@ -178,13 +215,17 @@ static int lint_file(const struct looked_at *at, const char *path, struct counts
 	struct osp_script *script = NULL;
 	size_t length = 0;
 	char *input = osp_read_input(path, OSP_SCRIPT_BYTES_MAX, &length, error);
-	const char *name = osp_input_name(path);
+	char name[PATH_MAX];
 	json_t *found;
 
+	/* what findings quote, and where they are: an administrator reads others' scripts */
+	osp_copy_clean(name, sizeof(name), osp_input_name(path));
+	for (size_t i = 0; input && i < length; i++)
+		input[i] = input[i] ? input[i] : '?';
 	if (input)
-		script = osp_script_read(name, input, length, error);
+		script = osp_script_read(name, osp_clean_lines(input), strlen(input), error);
 	if (script)
-		findings = osp_lint(at->rules, &at->facts, script, error);
+		findings = osp_lint(at->rules, at->variables, &at->facts, script, error);
 	if (findings) {
 		count_findings(findings, counts);
 		osp_env_print_findings(&at->view, name, findings, text);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* cmd_history.c - `onespine history`: what earlier checks say of a node or a GPU */
-#include "tools/shared/command.h"
+#include "tools/command/command.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -10,8 +10,8 @@
 #include <time.h>
 
 #include "lib/health/history.h"
-#include "tools/record/history_read.h"
-#include "tools/record/record.h"
+#include "host/record/history_read.h"
+#include "host/record/record.h"
 
 #define MOVED	    0.05 /* a figure that moved less is no news */
 #define SPARK_MAX   24

@@ -3,10 +3,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tools/shared/command.h"
-#include "tools/slurm/cluster_state.h"
-#include "tools/slurm/fabric.h"
-#include "tools/slurm/hosts.h"
+#include "tools/command/command.h"
+#include "host/slurm/cluster_state.h"
+#include "host/slurm/fabric.h"
+#include "host/slurm/hosts.h"
+#include "tools/command/layout_options.h"
+#include "tools/command/world.h"
 
 #define TASKS_MOST   4096
 #define ADVICE_BYTES 512
@@ -50,7 +52,7 @@ static int ask_job(const struct osp_call *call, struct asked *asked, struct osp_
 {
 	struct osp_world world;
 	const struct osp_state_job *job;
-	int rc = osp_world_open(call, &world, error);
+	int rc = osp_call_world(call, &world, error);
 
 	if (rc == 0) {
 		job = osp_snapshot_find_job(world.snapshot, call->arguments[0]);
@@ -117,13 +119,79 @@ static int order(const struct osp_call *call, const struct asked *asked, struct 
 	return osp_error_set(error, "%s", inner.text);
 }
 
+/* --- a layout's order ---------------------------------------------------------------------------- */
+
+/* Puts the hosts into the plan's order of node ranks; those that the topology lacks keep theirs. 0, or -1. */
+static int reorder(const struct osp_layout_plan *plan, const uint32_t *nodes,
+		   struct osp_hosts *hosts)
+{
+	const uint32_t *node_at = plan->side[plan->better].node_at;
+	uint32_t *host_of =
+		calloc((size_t)osp_topology_node_count(hosts->topology) + 1, sizeof(*host_of));
+	char **names = calloc(hosts->count, sizeof(*names));
+	uint32_t unknown = hosts->count - hosts->unknown_count;
+
+	if (!host_of || !names) {
+		free(host_of);
+		free(names);
+		return -1;
+	}
+	for (uint32_t i = 0; i < hosts->count; i++) {
+		if (nodes[i] != OSP_NO_NODE)
+			host_of[nodes[i]] = i;
+	}
+	for (uint32_t rank = 0; rank < hosts->count; rank++)
+		names[rank] = hosts->names[node_at[rank] == OSP_NO_NODE ? unknown++
+									: host_of[node_at[rank]]];
+	free(hosts->names);
+	hosts->names = names;
+	free(host_of);
+	return 0;
+}
+
+/* The order that --layout asks for. Returns an exit status; has said what went wrong. */
+static int lay_out(const struct osp_call *call, struct osp_hosts *hosts)
+{
+	struct osp_layout_plan_input input = {.gpus_per_node = OSP_NODE_GPUS_STANDARD,
+					      .topology = hosts->topology};
+	struct osp_layout_plan plan = {.nodes = 0};
+	struct osp_error error = {.text = ""};
+	uint32_t *nodes = calloc(hosts->count, sizeof(*nodes));
+	int status = OSP_EXIT_UNABLE;
+
+	for (uint32_t i = 0; nodes && i < hosts->count; i++)
+		nodes[i] = osp_topology_find_node(hosts->topology, hosts->names[i]);
+	input.nodes = nodes;
+	if (!nodes || osp_call_layout(call, &input.layout, &error) ||
+	    osp_call_count(call, OSP_OPTION_GPUS_PER_NODE, OSP_NODE_GPUS_MAX, &input.gpus_per_node,
+			   &error) ||
+	    osp_call_dp_weight(call, &input.dp_weight, &error) ||
+	    osp_call_keeps(call, hosts->topology, &input.keeps, &error) ||
+	    osp_layout_complete(&input.layout, hosts->count, input.gpus_per_node, &error)) {
+		osp_say_error(&error);
+	} else if (osp_layout_plan_make(&input, &plan, &error)) {
+		osp_say_error(&error);
+		status = OSP_EXIT_NO;
+	} else if (reorder(&plan, nodes, hosts)) {
+		osp_say_no_memory();
+	} else {
+		status = OSP_EXIT_YES;
+		if (plan.unaligned.text[0])
+			osp_say_warning("%s", plan.unaligned.text);
+	}
+	osp_layout_plan_clear(&plan);
+	free(nodes);
+	return status;
+}
+
 /* What Slurm could do, where its order is not the fabric's; NULL where it is. */
 static const char *find_advice(const struct osp_call *call, const struct osp_hosts *hosts,
 			       char *buffer)
 {
 	struct osp_slurm_topology slurm;
 
-	if (hosts->changes.listed <= hosts->changes.fabric)
+	/* none of Slurm's settings knows a layout */
+	if (hosts->changes.listed <= hosts->changes.fabric || call->values[OSP_OPTION_LAYOUT])
 		return NULL;
 	if (call->values[OSP_OPTION_TOPOLOGY] || call->values[OSP_OPTION_STATE] ||
 	    osp_cluster_topology(&slurm, NULL) < 0)
@@ -178,8 +246,11 @@ int osp_run_hosts(const struct osp_call *call)
 	if (parse_format(call, &asked, &error) < 0 || find_hosts(call, &asked, &error) < 0 ||
 	    order(call, &asked, &hosts, &error) < 0)
 		status = osp_say_error(&error);
-	else
-		status = answer(call, &asked, &hosts);
+	else {
+		status = call->values[OSP_OPTION_LAYOUT] ? lay_out(call, &hosts) : OSP_EXIT_YES;
+		if (status == OSP_EXIT_YES)
+			status = answer(call, &asked, &hosts);
+	}
 	osp_hosts_clear(&hosts);
 	osp_topology_free(asked.topology);
 	free(asked.list);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* cmd_map.c - `onespine map`: the fabric as a picture */
-#include "tools/shared/command.h"
+#include "tools/command/command.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -9,8 +9,9 @@
 #include <unistd.h>
 
 #include "tools/picture/map.h"
-#include "tools/shared/files.h"
-#include "tools/slurm/ask.h"
+#include "host/files.h"
+#include "host/slurm/ask.h"
+#include "tools/command/world.h"
 
 #define COLUMNS_LEAST	40
 #define COLUMNS_MOST	1000
@@ -48,16 +49,9 @@ static int choose_columns(const struct osp_call *call, uint32_t *columns, struct
 static int write_svg(const struct osp_map *map, const char *path)
 {
 	struct osp_text text = OSP_TEXT_INIT;
-	struct osp_error error = {.text = ""};
-	int status = OSP_EXIT_YES;
 
 	osp_map_svg(map, &text);
-	if (text.failed)
-		status = osp_say_no_memory();
-	else if (osp_write_output(path, text.data, text.length_bytes, &error) < 0)
-		status = osp_say_error(&error);
-	osp_text_free(&text);
-	return status;
+	return osp_save_text(&text, path);
 }
 
 static int draw(const struct osp_call *call, const struct osp_map *map, uint32_t columns)
@@ -81,7 +75,7 @@ int osp_run_map(const struct osp_call *call)
 	int status;
 
 	if (choose_columns(call, &columns, &error) < 0 ||
-	    osp_world_open(call, &world, &error) < 0 ||
+	    osp_call_world(call, &world, &error) < 0 ||
 	    osp_ask_partition(&world, partition, &error) < 0)
 		status = osp_say_error(&error);
 	else if (call->values[OSP_OPTION_JSON])

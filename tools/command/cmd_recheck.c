@@ -4,40 +4,54 @@
  *
  * Slurm runs nothing on a drained node, and nothing may run there that is not ours. So the node goes
  * into a maintenance reservation of root's, is undrained inside it, and gets one job: the check, in
- * full depth. What does not pass is drained again before the reservation goes. Only nodes that carry
- * our reason are touched. What came back too often, or has strikes enough in the history, stays out and
- * is told of, unless it is named.
+ * full depth. What does not pass is drained again before the reservation goes, which has no end of its own;
+ * node and reason stand in a file from before to after (host/record/trial_file.h), so that the next recheck
+ * takes over what a killed one left. So it does with a reservation that no recheck uses and for which no file
+ * stands: an older state of slurmctld's brought it back. Only nodes that carry our reason are touched. What came
+ * back too often, or has strikes enough in the history, stays out and is told of, unless it is named.
  */
 #include "onespine_config.h"
-#include "tools/shared/command.h"
+#include "tools/command/command.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
+#include <slurm/slurm_errno.h>
+
+#include "check/base/child.h"
 #include "check/check.h"
 #include "lib/base/hostlist.h"
 #include "lib/health/reason.h"
-#include "tools/gate/gate_check.h"
-#include "tools/record/history_read.h"
-#include "tools/slurm/controller.h"
-#include "tools/slurm/fabric.h"
+#include "host/record/check_report.h"
+#include "host/record/history_read.h"
+#include "host/record/trial_file.h"
+#include "host/slurm/controller.h"
+#include "host/slurm/fabric.h"
+#include "host/slurm/slurm_files.h"
 
-#define CALL_MS	     30000
-#define MINUTES	     60
-#define WAIT_S	     "120" /* until the check has begun */
-#define ANSWER_BYTES ((size_t)4 * 1024 * 1024)
-#define RETURNS_FILE OSP_STATE_DIR "/recheck.returns"
-#define FILE_BYTES   ((size_t)16 * 1024 * 1024)
-#define DAY_S	     86400
+#define CALL_MS	  30000
+#define WAIT_S	  120 /* until the check has begun */
+#define CHECK_MIN 50
+/* Its job has ended by then, also one that waited; what still says nothing waits for a silent slurmctld. */
+#define CHECK_MOST_MS	 ((uint64_t)(WAIT_S + CHECK_MIN * 60 + 180) * 1000)
+#define ANSWER_BYTES	 ((size_t)4 * 1024 * 1024)
+#define FILE_BYTES	 ((size_t)16 * 1024 * 1024)
+#define DAY_S		 86400
+#define LOST_REASON	 OSP_REASON_PREFIX "recheck lost what it found"
+
+#define WORDS_OF(number) #number
+#define NUMBER(macro)	 WORDS_OF(macro)
 
 enum fate { LEFT_ALONE, RETURNED, STAYS, FATES };
 
@@ -61,8 +75,19 @@ struct recheck {
 	size_t subject_count;
 	struct trial *trials;
 	uint32_t count;
+	bool changed;			      /* what nodes are, since they were read */
+	char cluster[OSP_CLUSTER_NAME_BYTES]; /* whose nodes these are */
+	char returns_path[OSP_CLUSTER_NAME_BYTES + sizeof(OSP_STATE_DIR) + 32];
 	char program[4096];
 };
+
+/* Until when one question of slurmctld may take. */
+static uint64_t call_until_ms(void)
+{
+	const char *of_tests = getenv("ONESPINE_TEST_CALL_MS");
+
+	return osp_now_ms() + (of_tests ? strtoul(of_tests, NULL, 10) : CALL_MS);
+}
 
 /* --- repeated offenders ----------------------------------------------------------------------- */
 
@@ -70,7 +95,7 @@ struct recheck {
 static uint32_t returns_of(const struct recheck *recheck, const char *name)
 {
 	size_t bytes;
-	char *text = osp_read_file(RETURNS_FILE, FILE_BYTES, &bytes), *rest = text, *line;
+	char *text = osp_read_file(recheck->returns_path, FILE_BYTES, &bytes), *rest = text, *line;
 	int64_t since_s = (int64_t)time(NULL) - (int64_t)recheck->policy->strike_days * DAY_S;
 	uint32_t count = 0;
 
@@ -84,16 +109,15 @@ static uint32_t returns_of(const struct recheck *recheck, const char *name)
 	return count;
 }
 
-static void note_return(const char *name)
+static void note_return(const struct recheck *recheck, const char *name)
 {
 	FILE *file;
 
-	mkdir(OSP_STATE_DIR, 0755);
-	file = fopen(RETURNS_FILE, "ae");
+	file = fopen(recheck->returns_path, "ae");
 	if (!file || fprintf(file, "%lld %s\n", (long long)time(NULL), name) < 0)
-		osp_say_warning("%s: %s", RETURNS_FILE, strerror(errno));
+		osp_say_warning("%s: %s", recheck->returns_path, strerror(errno));
 	if (file && fclose(file) != 0)
-		osp_say_warning("%s: %s", RETURNS_FILE, strerror(errno));
+		osp_say_warning("%s: %s", recheck->returns_path, strerror(errno));
 }
 
 /* Who has that name now: of all instances that had it, the one that was seen last. */
@@ -130,16 +154,13 @@ static const struct osp_history_subject *lemon_of(const struct recheck *recheck,
 
 /* --- the check -------------------------------------------------------------------------------- */
 
-/* Runs the check there and reads what it says. NULL: it said nothing. */
-static char *run_check(const struct recheck *recheck, const struct trial *trial,
-		       const char *reservation, const char *depth)
+/* srun, in a child of its own; *answer is where it says what the check says. -1: none could be started. */
+static pid_t start_check(const struct recheck *recheck, const struct trial *trial,
+			 const char *reservation, const char *depth, int *answer)
 {
 	char in[128], node[300], deep[32], gpus[64], job[] = "--job-name=onespine-recheck";
-	char *arguments[20], *answer = NULL;
-	struct osp_text text = OSP_TEXT_INIT;
-	char bytes[16384];
+	char *arguments[20];
 	size_t n = 0;
-	ssize_t got;
 	int ends[2];
 	pid_t child;
 
@@ -154,8 +175,8 @@ static char *run_check(const struct recheck *recheck, const struct trial *trial,
 	arguments[n++] = "--nodes=1";
 	arguments[n++] = "--ntasks=1";
 	arguments[n++] = "--exclusive";
-	arguments[n++] = "--immediate=" WAIT_S;
-	arguments[n++] = "--time=50";
+	arguments[n++] = "--immediate=" NUMBER(WAIT_S);
+	arguments[n++] = "--time=" NUMBER(CHECK_MIN);
 	arguments[n++] = "--chdir=/";
 	arguments[n++] = "--export=NONE";
 	if (trial->node->gpus)
@@ -166,23 +187,61 @@ static char *run_check(const struct recheck *recheck, const struct trial *trial,
 	arguments[n++] = deep;
 	arguments[n] = NULL;
 	if (pipe2(ends, O_CLOEXEC) < 0)
-		return NULL;
+		return -1;
 	child = fork();
 	if (child == 0) {
+		/* its job ends with us */
+		prctl(PR_SET_PDEATHSIG, SIGTERM);
 		dup2(ends[1], STDOUT_FILENO);
 		execvp("srun", arguments);
 		_exit(127);
 	}
 	close(ends[1]);
-	while (child > 0 &&
-	       ((got = read(ends[0], bytes, sizeof(bytes))) > 0 || (got < 0 && errno == EINTR)))
-		if (got > 0 && text.length_bytes + (size_t)got <= ANSWER_BYTES)
-			osp_text_add_bytes(&text, bytes, (size_t)got);
-	close(ends[0]);
-	while (child > 0 && waitpid(child, NULL, 0) < 0 && errno == EINTR)
+	if (child < 0)
+		close(ends[0]);
+	*answer = ends[0];
+	return child;
+}
+
+/* All that it says. False: it has not ended when its job long has, for slurmctld is silent. */
+static bool hear_check(int answer, struct osp_text *text)
+{
+	struct pollfd file = {.fd = answer, .events = POLLIN};
+	uint64_t until_ms = osp_now_ms() + CHECK_MOST_MS, now_ms;
+	char bytes[16384];
+	ssize_t got;
+
+	while ((now_ms = osp_now_ms()) < until_ms) {
+		if (poll(&file, 1, (int)(until_ms - now_ms)) <= 0)
+			continue;
+		got = read(answer, bytes, sizeof(bytes));
+		if (got == 0 || (got < 0 && errno != EINTR))
+			return true;
+		if (got > 0 && text->length_bytes + (size_t)got <= ANSWER_BYTES)
+			osp_text_add_bytes(text, bytes, (size_t)got);
+	}
+	return false;
+}
+
+/* Runs the check there and reads what it says. NULL: it said nothing; *late: it did not even end. */
+static char *run_check(const struct recheck *recheck, const struct trial *trial,
+		       const char *reservation, const char *depth, bool *late)
+{
+	struct osp_text text = OSP_TEXT_INIT;
+	int file;
+	pid_t child = start_check(recheck, trial, reservation, depth, &file);
+	char *answer;
+
+	if (child < 0)
+		return NULL;
+	*late = !hear_check(file, &text);
+	close(file);
+	if (*late)
+		osp_child_drop(child);
+	while (!*late && waitpid(child, NULL, 0) < 0 && errno == EINTR)
 		;
 	answer = osp_text_take(&text);
-	if (answer && *answer)
+	if (answer && *answer && !*late)
 		return answer;
 	free(answer);
 	return NULL;
@@ -195,11 +254,11 @@ static bool drained_meanwhile(const struct trial *trial, struct osp_gate_report 
 	const struct osp_controller_node *node;
 	bool drained = false;
 
-	if (osp_controller_nodes(osp_now_ms() + CALL_MS, &nodes) == 0) {
+	if (osp_controller_nodes(call_until_ms(), &nodes) == 0) {
 		node = osp_controller_node(&nodes, trial->name);
 		drained = node && node->drained;
 		if (drained) {
-			report->result = OSP_GATE_FAIL;
+			report->result = OSP_VERDICT_FAIL;
 			snprintf(report->reason, sizeof(report->reason), "%s",
 				 node->reason ? node->reason : trial->node->reason);
 		}
@@ -215,13 +274,14 @@ static void check_node(const struct recheck *recheck, const struct trial *trial,
 	static const char *const depths[] = {"full", "quick", "passive"};
 	const char *asked = recheck->call->values[OSP_OPTION_DEPTH];
 	char *answer = NULL;
+	bool late = false;
 
-	for (size_t i = asked ? 2 : 0; !answer && i < 3; i++) {
-		answer = run_check(recheck, trial, reservation, asked ? asked : depths[i]);
+	for (size_t i = asked ? 2 : 0; !answer && !late && i < 3; i++) {
+		answer = run_check(recheck, trial, reservation, asked ? asked : depths[i], &late);
 		if (!answer && drained_meanwhile(trial, report))
 			return;
 	}
-	osp_gate_check_judge(answer, report);
+	osp_check_report_read(answer, report);
 	free(answer);
 }
 
@@ -289,44 +349,276 @@ static bool refused(struct trial *trial, int error, const char *what)
 	return error != 0;
 }
 
-/* Well: given back. Anything else: drained again, with the new reason or with the one it had. */
-static void judge(struct trial *trial, const struct osp_gate_report *report, uint64_t until_ms)
+/* The node as it is now, in *nodes, to be freed. NULL: slurmctld does not know it, or *error says why not. */
+static const struct osp_controller_node *ask_again(const char *name,
+						   struct osp_controller_nodes *nodes, int *error)
 {
-	bool fails = report->result == OSP_GATE_FAIL;
+	*error = osp_controller_nodes(call_until_ms(), nodes);
+	return *error ? NULL : osp_controller_node(nodes, name);
+}
 
-	if (report->result == OSP_GATE_PASS || report->result == OSP_GATE_WARN) {
-		trial->fate = RETURNED;
-		leave(trial, "%s", osp_gate_result_name(report->result));
-		note_return(trial->name);
-		return;
+/* Drains a node for `reason`, unless it is drained, or has a reason that others gave it since: theirs stays. */
+static int drain_as_ours(const struct osp_controller_node *now, const char *name,
+			 const char *reason)
+{
+	bool others = now && now->reason && !osp_reason_is_ours(now->reason);
+
+	if (others && now->drained)
+		return 0;
+	return osp_controller_drain(name, others ? NULL : reason, call_until_ms());
+}
+
+/* Drains it again for the reason it had. False: slurmctld did not. */
+static bool drain_again(const struct trial *trial)
+{
+	struct osp_controller_nodes nodes = {.count = 0};
+	int error;
+	const struct osp_controller_node *now = ask_again(trial->name, &nodes, &error);
+
+	if (!error)
+		error = drain_as_ours(now, trial->name, trial->node->reason);
+	osp_controller_nodes_free(&nodes);
+	return !error;
+}
+
+/* Judges by what was found, and by what its administrator has made of the node meanwhile. As judge(). */
+static bool judge_now(const struct recheck *recheck, struct trial *trial,
+		      const struct osp_gate_report *report, const struct osp_controller_node *now)
+{
+	bool fails = report->result == OSP_VERDICT_FAIL;
+	bool well = report->result == OSP_VERDICT_PASS || report->result == OSP_VERDICT_WARN;
+	const char *found =
+		*report->reason && !well ? report->reason : osp_verdict_name(report->result);
+
+	if (now && now->drained && now->reason && !osp_reason_is_ours(now->reason)) {
+		leave(trial, "%.120s; drained by others meanwhile: %.100s", found, now->reason);
+		return true;
 	}
-	trial->fate = STAYS;
+	if (well) {
+		trial->fate = RETURNED;
+		leave(trial, "%s", found);
+		note_return(recheck, trial->name);
+		return true;
+	}
 	if (refused(trial,
-		    osp_controller_drain(trial->name, fails ? report->reason : trial->node->reason,
-					 until_ms),
+		    drain_as_ours(now, trial->name, fails ? report->reason : trial->node->reason),
 		    "draining it again"))
-		return;
-	leave(trial, "%s", *report->reason ? report->reason : osp_gate_result_name(report->result));
+		return false;
+	leave(trial, "%s", found);
+	return true;
+}
+
+/* Well: given back. Anything else: drained again, with the new reason or with the one it had. False: slurmctld did not
+ * drain it, or does not say what the node is now, and it must stay inside its reservation. */
+static bool judge(const struct recheck *recheck, struct trial *trial,
+		  const struct osp_gate_report *report)
+{
+	struct osp_controller_nodes nodes = {.count = 0};
+	int error;
+	const struct osp_controller_node *now = ask_again(trial->name, &nodes, &error);
+	bool judged;
+
+	trial->fate = STAYS;
+	judged = !refused(trial, error, "asking for it again") &&
+		 judge_now(recheck, trial, report, now);
+	osp_controller_nodes_free(&nodes);
+	return judged;
+}
+
+/*
+ * Of a node that was judged: its reservation goes, then its file. Where slurmctld does not take it away both stay,
+ * for the next recheck. False: they stay.
+ */
+static bool let_go(struct osp_trial_file *file, const char *node)
+{
+	char reservation[OSP_TRIAL_NAME_BYTES];
+	int error = osp_controller_unreserve(node, call_until_ms());
+
+	if (error && error != ESLURM_RESERVATION_INVALID) {
+		osp_say_warning("%s: the reservation %s stays, for the next recheck: %s", node,
+				osp_controller_trial_name(node, reservation),
+				osp_controller_words(error));
+		osp_trial_leave(file);
+		return false;
+	}
+	osp_trial_end(file);
+	return true;
+}
+
+/* Checks a node that is reserved. */
+static void try_reserved(struct recheck *recheck, struct trial *trial, struct osp_trial_file *file)
+{
+	char reservation[OSP_TRIAL_NAME_BYTES];
+	struct osp_gate_report report = {.rank = 0};
+	bool judged = true;
+
+	if (!refused(trial, osp_controller_undrain(trial->name, call_until_ms()),
+		     "undraining it")) {
+		osp_controller_trial_name(trial->name, reservation);
+		check_node(recheck, trial, reservation, &report);
+		judged = judge(recheck, trial, &report);
+	} else {
+		/* an answer that was lost may have undrained it */
+		judged = drain_again(trial);
+	}
+	if (judged && !osp_trial_judged(file))
+		let_go(file, trial->name);
+	else
+		osp_trial_leave(file);
+}
+
+/*
+ * Asks for the node again, with its lock held: hours may have gone by since all were read, and its administrator or
+ * another recheck may have had it since.
+ */
+static bool is_as_chosen(struct trial *trial)
+{
+	struct osp_controller_nodes nodes = {.count = 0};
+	int error;
+	const struct osp_controller_node *now = ask_again(trial->name, &nodes, &error);
+	bool same = false;
+
+	if (!refused(trial, error, "asking for it again")) {
+		same = now && now->drained && now->idle && now->responding && now->reason &&
+		       !strcmp(now->reason, trial->node->reason);
+		if (!same)
+			leave(trial, "it has changed meanwhile");
+	}
+	osp_controller_nodes_free(&nodes);
+	return same;
 }
 
 static void try_node(struct recheck *recheck, struct trial *trial)
 {
-	struct osp_gate_report report = {.rank = 0};
-	char reservation[96];
+	struct osp_trial_file file;
+	int state = osp_trial_begin(&file, recheck->cluster, trial->name, trial->node->reason),
+	    error;
 
-	snprintf(reservation, sizeof(reservation), "onespine-%.80s", trial->name);
 	trial->fate = STAYS;
-	if (refused(trial,
-		    osp_controller_reserve(reservation, trial->name, MINUTES,
-					   osp_now_ms() + CALL_MS),
-		    "a reservation"))
+	if (state > 0) {
+		leave(trial, "another recheck has it in hand");
 		return;
-	if (!refused(trial, osp_controller_undrain(trial->name, osp_now_ms() + CALL_MS),
-		     "undraining it")) {
-		check_node(recheck, trial, reservation, &report);
-		judge(trial, &report, osp_now_ms() + CALL_MS);
 	}
-	osp_controller_unreserve(reservation, osp_now_ms() + CALL_MS);
+	if (state < 0) {
+		leave(trial, "its reason cannot be kept in " OSP_STATE_DIR "/recheck: %s",
+		      strerror(errno));
+		return;
+	}
+	if (!is_as_chosen(trial)) {
+		trial->fate = LEFT_ALONE;
+		osp_trial_end(&file);
+		return;
+	}
+	error = osp_controller_reserve(trial->name, call_until_ms());
+	if (!refused(trial, error, "a reservation"))
+		try_reserved(recheck, trial, &file);
+	else if (error == OSP_CONTROLLER_SILENT)
+		osp_trial_leave(&file); /* it may be there */
+	else
+		osp_trial_end(&file);
+}
+
+/* --- what a recheck that was killed left -------------------------------------------------------- */
+
+/*
+ * The node is drained again, for the reason it had; then its reservation goes. It is a drained node as any other. It is
+ * asked for with its lock held: since all were read its administrator may have drained it for a reason of his own.
+ */
+static void take_over(void *context, struct osp_trial_file *file, const char *node,
+		      const char *reason)
+{
+	struct recheck *recheck = context;
+	struct osp_controller_nodes nodes = {.count = 0};
+	int error;
+	const struct osp_controller_node *now = ask_again(node, &nodes, &error);
+
+	if (!error && *reason && now && !now->drained)
+		error = drain_as_ours(now, node, reason);
+	recheck->changed = true;
+	if (error) {
+		osp_say_warning("%s: a recheck that was killed left it undrained, inside its "
+				"reservation, and it stays there: %s",
+				node, osp_controller_words(error));
+		osp_trial_leave(file);
+	} else if (!now || osp_trial_judged(file) == 0) {
+		let_go(file, node);
+	} else {
+		osp_trial_leave(file);
+	}
+	osp_controller_nodes_free(&nodes);
+}
+
+/* Asked with its lock held: a recheck that has ended since may have given the node back, and a job may be on it. */
+static bool is_left_still(const char *node)
+{
+	char **nodes, **found;
+	bool left = false;
+
+	if (osp_controller_trials(call_until_ms(), &nodes) == 0)
+		for (found = nodes; *found && !left; found++)
+			left = !strcmp(*found, node);
+	osp_controller_trials_free(nodes);
+	return left;
+}
+
+/*
+ * A slurmctld that was killed before it saved comes back with the reservation of a recheck that had ended, and with the
+ * node as it was: undrained, and what the check said of it is nowhere any more. So an undrained node is drained, as one
+ * whose file still stood, and checked anew.
+ */
+static void take_over_reservations(struct recheck *recheck)
+{
+	char **nodes = NULL;
+	int error = osp_controller_trials(call_until_ms(), &nodes);
+
+	if (error)
+		osp_say_warning("reservations that rechecks left are not looked for: %s",
+				osp_controller_words(error));
+	for (char **node = nodes; !error && *node; node++) {
+		struct osp_trial_file file;
+
+		/* one that stands was left for a reason that was told */
+		if (osp_trial_stands(recheck->cluster, *node))
+			continue;
+		if (osp_trial_begin(&file, recheck->cluster, *node, LOST_REASON))
+			osp_say_warning("%s: its reservation stays, for the next recheck", *node);
+		else if (is_left_still(*node))
+			take_over(recheck, &file, *node, LOST_REASON);
+		else
+			osp_trial_end(&file);
+	}
+	osp_controller_trials_free(nodes);
+}
+
+static void name_cluster(struct recheck *recheck)
+{
+	struct osp_error error = {.text = ""};
+	char *path = osp_find_slurm_conf(&error);
+	struct osp_slurm_conf *conf = path ? osp_load_slurm_conf(path, NULL, &error) : NULL;
+
+	osp_cluster_folder(conf, recheck->cluster);
+	snprintf(recheck->returns_path, sizeof(recheck->returns_path),
+		 OSP_STATE_DIR "/recheck/%s.returns", recheck->cluster);
+	osp_slurm_conf_free(conf);
+	free(path);
+}
+
+static int load_nodes(struct recheck *recheck, struct osp_error *error)
+{
+	int code = osp_controller_nodes(call_until_ms(), &recheck->nodes);
+
+	if (code)
+		return osp_error_set(error, "%s", osp_controller_words(code));
+	if (recheck->call->values[OSP_OPTION_DRY_RUN])
+		return 0;
+	name_cluster(recheck);
+	osp_trials_left(recheck->cluster, take_over, recheck);
+	take_over_reservations(recheck);
+	if (!recheck->changed)
+		return 0;
+	osp_controller_nodes_free(&recheck->nodes);
+	code = osp_controller_nodes(call_until_ms(), &recheck->nodes);
+	return code ? osp_error_set(error, "%s", osp_controller_words(code)) : 0;
 }
 
 /* --- the command ------------------------------------------------------------------------------ */
@@ -459,15 +751,12 @@ int osp_run_recheck(const struct osp_call *call)
 {
 	struct recheck recheck = {.call = call};
 	struct osp_error error = {.text = ""};
-	int status, code;
+	int status;
 
 	if (geteuid() != 0)
 		osp_error_set(&error, "recheck is for root: it undrains nodes and drains them");
 	else if (find_program(&recheck, &error) == 0 && read_policy(&recheck, &error) == 0) {
-		code = osp_controller_nodes(osp_now_ms() + CALL_MS, &recheck.nodes);
-		if (code)
-			osp_error_set(&error, "%s", osp_controller_words(code));
-		else
+		if (load_nodes(&recheck, &error) == 0)
 			choose(&recheck, &error);
 	}
 	if (*error.text) {

@@ -6,7 +6,7 @@
  * nothing else; job_submit_onespine.so takes it from there.
  */
 #include "onespine_config.h"
-#include "tools/shared/command.h"
+#include "tools/command/command.h"
 
 #include <errno.h>
 #include <pwd.h>
@@ -18,9 +18,11 @@
 #include <unistd.h>
 
 #include "lib/policy/request.h"
+#include "lib/policy/request_parts.h"
 #include "lib/policy/words.h"
-#include "tools/slurm/ask.h"
-#include "tools/slurm/cluster_state.h"
+#include "host/slurm/ask.h"
+#include "host/slurm/cluster_state.h"
+#include "tools/command/world.h"
 
 #ifdef HAVE_JOB_ARRAY_RESP_MSG_T_ERR_MSG
 #define WORDS_OF(response, i) ((response)->err_msg ? (response)->err_msg[i] : NULL)
@@ -46,7 +48,7 @@ static int first_refusal(const job_array_resp_msg_t *response, const char **word
  * not from a table of errors. */
 static int send_request(char *label, const char *value, bool *has_words, struct osp_error *error)
 {
-	char entry[128];
+	char entry[sizeof(OSP_SPANK_GANG) + OSP_REQUEST_BYTES];
 	char *environment[2] = {entry, NULL};
 	job_array_resp_msg_t *response = NULL;
 	const char *words = NULL;
@@ -79,7 +81,7 @@ static int explain_size(const struct osp_world *world, const struct osp_state_jo
 			const struct osp_request *request, struct osp_error *error)
 {
 	const struct osp_policy *policy = osp_config_policy(world->config, job->partition);
-	struct osp_question question = {
+	struct osp_fit_question question = {
 		.partitions = job->partition,
 		.required_nodes = job->required_nodes,
 		.excluded_nodes = job->excluded_nodes,
@@ -89,7 +91,7 @@ static int explain_size(const struct osp_world *world, const struct osp_state_jo
 		.mix_kinds = policy->mix_kinds,
 	};
 	char words[OSP_WORDS_BYTES];
-	struct osp_answer answer;
+	struct osp_fit_answer answer;
 	int level;
 
 	level = osp_ask_level(world, *request->level ? request->level : policy->level, error);
@@ -122,7 +124,8 @@ static void explain(const struct osp_call *call, const struct osp_world *world,
 		osp_error_set(error,
 			      "job %s is not yours; its owner or an operator may change its gang",
 			      job->label);
-	else if (request->asked == OSP_ASKED_GANG)
+	else if (request->asked == OSP_ASKED_GANG &&
+		 !osp_in_parts(request->domains_max, request->segments) && !*request->layout)
 		explain_size(world, job, request, error);
 }
 
@@ -134,7 +137,7 @@ static void find_words(const struct osp_call *call, const struct osp_request *re
 	struct osp_error other = {.text = ""};
 	struct osp_world world;
 
-	if (osp_world_open(call, &world, &other) == 0)
+	if (osp_call_world(call, &world, &other) == 0)
 		explain(call, &world, request, &found);
 	osp_world_close(&world);
 	if (*found.text)
@@ -178,18 +181,40 @@ static bool unreachable(int code)
 	       code == ESLURM_IN_STANDBY_MODE;
 }
 
-int osp_run_set(const struct osp_call *call)
+/* The request of the command line, to `words` where it has parts; NULL with `error`. */
+static const char *read_request(const struct osp_call *call, struct osp_request *request,
+				char words[OSP_REQUEST_BYTES], struct osp_error *error)
 {
 	const char *value = call->values[OSP_OPTION_SET_GANG];
+	const struct osp_parts_asked asked = {
+		.domains = call->values[OSP_OPTION_GANG_DOMAINS],
+		.segments = call->values[OSP_OPTION_GANG_SEGMENT],
+		.layout = call->values[OSP_OPTION_GANG_LAYOUT],
+		.keep = call->values[OSP_OPTION_GANG_KEEP],
+	};
+
+	if (!value) {
+		osp_error_set(error, "onespine set needs --gang=LEVEL, --gang=LEVEL@TIME or "
+				     "--gang=off");
+		return NULL;
+	}
+	if (osp_request_parse(value, request, error) ||
+	    osp_request_add_parts(request, &asked, error))
+		return NULL;
+	return osp_parts_are_asked(&asked) ? osp_request_format(request, words, OSP_REQUEST_BYTES)
+					   : value;
+}
+
+int osp_run_set(const struct osp_call *call)
+{
 	struct osp_request request = {.relax_s = -1};
 	struct osp_error error = {.text = ""};
+	char parts[OSP_REQUEST_BYTES];
+	const char *value = read_request(call, &request, parts, &error);
 	bool has_words;
 	int code;
 
-	if (!value)
-		osp_error_set(&error, "onespine set needs --gang=LEVEL, --gang=LEVEL@TIME or "
-				      "--gang=off");
-	else if (osp_request_parse(value, &request, &error) == 0 && !osp_slurm_configured())
+	if (value && !osp_slurm_configured())
 		osp_error_set(&error, "no slurm.conf found; set SLURM_CONF");
 	if (*error.text)
 		return osp_say_error(&error);

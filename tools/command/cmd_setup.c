@@ -8,24 +8,25 @@
  * or not enforce with what is there then, nothing is changed.
  */
 #include "onespine_config.h"
-#include "tools/shared/command.h"
+#include "tools/command/command.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "lib/base/own_lock.h"
 #include "lib/policy/node_policy.h"
 #include "tools/setup/doctor.h"
 #include "tools/setup/setup.h"
 #include "tools/setup/unit_file.h"
-#include "tools/shared/files.h"
+#include "host/files.h"
 
-#define ADDED "# added by onespine setup; onespine setup --undo takes it out\n"
+#define LOCK_FILE ".onespine.setup.lock"
+#define ADDED	  "# added by onespine setup; onespine setup --undo takes it out\n"
 
 struct setup {
 	const struct osp_call *call;
@@ -35,6 +36,9 @@ struct setup {
 	bool fetched;
 	bool dry_run;
 	bool undo;
+	bool no_gate;
+	bool kept;  /* the file that was begun was edited: undo leaves it */
+	int folder; /* of slurm.conf; -1: not open */
 	int lock;
 	struct osp_plan old;		     /* what is recorded */
 	struct osp_plan plan;		     /* what should be */
@@ -44,6 +48,8 @@ struct setup {
 	struct osp_doctor_findings findings; /* what is left for a person */
 	const char *unit;		     /* what became of the drop-in; NULL: nothing */
 	char *unit_path;
+	const char *rotation; /* what became of logrotate's file; NULL: nothing */
+	char *rotation_path;
 	struct osp_error error;
 };
 
@@ -149,23 +155,69 @@ static int plan_scripts(struct setup *setup, const struct osp_doctor *doctor)
 	const struct osp_doctor_gate *gate = &doctor->facts.gate;
 	int result = 0;
 
-	if (gate->on && !gate->prolog_runs && osp_slurm_conf_find(doctor->conf, "Prolog"))
+	if (gate->on && !gate->prolog && osp_slurm_conf_find(doctor->conf, "Prolog"))
 		result = plan_script(setup, "prolog");
-	if (!result && gate->on && !gate->epilog_runs &&
+	if (!result && gate->on && !gate->epilog &&
 	    osp_slurm_conf_find(doctor->conf, "Epilog"))
 		result = plan_script(setup, "epilog");
 	return result;
 }
 
-/* onespine.yaml, for nodes that get slurm.conf from slurmctld. */
-static void add_policy(const struct osp_doctor *doctor, struct osp_text *text)
+#define BEGUN                                                                                      \
+	"# How gangs are placed and nodes are checked: man onespine.yaml has every key. onespine " \
+	"setup\n# began this file and never writes it again.\ndefaults:\n  gate:\n"
+#define BEGUN_LOG                                                                                  \
+	BEGUN "    # log: a node that fails its checks is only told of, in the gate's log. "       \
+	      "drain: it "                                                                         \
+	      "is\n    # taken out, with the reason, and the job goes on elsewhere.\n"             \
+	      "    failure: log\n"
+#define BEGUN_OFF BEGUN "    # no node is checked before a job starts\n    depth: off\n"
+
+static const struct osp_change *find_change(const struct osp_plan *plan, enum osp_change_kind kind)
 {
+	for (size_t i = 0; i < plan->count; i++)
+		if (plan->changes[i].kind == kind)
+			return &plan->changes[i];
+	return NULL;
+}
+
+/*
+ * Begins onespine.yaml where a gate is switched on for the first time, or --no-gate keeps it off:
+ * nobody's nodes are drained before they have seen what would be. Where the file is there, or an
+ * earlier setup has switched the gate on without it, what is in force stays.
+ */
+static int plan_policy(struct setup *setup, const struct osp_doctor *doctor)
+{
+	const struct osp_change *begun = find_change(&setup->old, OSP_CHANGE_BEGIN);
+	const struct osp_doctor_gate *gate = &doctor->facts.gate;
+	bool there = access(doctor->facts.config_path, F_OK) == 0;
+
+	if (setup->no_gate && gate->on && there)
+		return osp_error_set(&setup->error,
+				     "--no-gate: %s is there, so say it in it: defaults: {gate: "
+				     "{depth: off}}; nothing was changed",
+				     doctor->facts.config_path);
+	if (begun)
+		return osp_plan_add(&setup->plan, OSP_CHANGE_BEGIN, strdup(begun->path),
+				    strdup(begun->text), 0);
+	if (!setup->head || !gate->on || gate->prolog || setup->old.count || there)
+		return 0;
+	return osp_plan_add(&setup->plan, OSP_CHANGE_BEGIN, strdup(doctor->facts.config_path),
+			    strdup(setup->no_gate ? BEGUN_OFF : BEGUN_LOG), 0);
+}
+
+/* onespine.yaml, for nodes that get slurm.conf from slurmctld. */
+static void add_policy(const struct osp_overlays *overlays, const struct osp_doctor *doctor,
+		       struct osp_text *text)
+{
+	struct osp_error ignored = {.text = ""};
 	size_t bytes = 0;
 	char *yaml;
 
 	if (!is_configless(doctor) || !doctor->facts.config_exists || doctor->facts.config_error)
 		return;
-	yaml = osp_read_file(doctor->facts.config_path, OSP_CONFIG_FILE_BYTES_MAX, &bytes);
+	yaml = osp_read_overlaid(overlays, doctor->facts.config_path, OSP_CONFIG_FILE_BYTES_MAX,
+				 &bytes, &ignored);
 	if (!yaml)
 		return;
 	osp_text_add(text, "# onespine.yaml, for nodes that slurmctld sends this file to:\n");
@@ -181,7 +233,7 @@ static int plan_slurm_conf(struct setup *setup, const struct osp_doctor *doctor,
 	char *text = NULL;
 
 	if (setup->head)
-		add_policy(doctor, &policy);
+		add_policy(&setup->before, doctor, &policy);
 	if (piece && !*piece && !policy.length_bytes) {
 		free(piece);
 		return 0;
@@ -200,6 +252,30 @@ static int plan_slurm_conf(struct setup *setup, const struct osp_doctor *doctor,
 	return add_to(setup, strdup(setup->conf_path), "include " OSP_PIECE_NAME);
 }
 
+/* The changes that follow from what is judged. */
+static int plan_changes(struct setup *setup, const struct osp_doctor *doctor,
+			const struct osp_doctor_findings *findings)
+{
+	int result = plan_plugstack(setup, doctor);
+
+	if (result == 0)
+		result = plan_scripts(setup, doctor);
+	if (result == 0)
+		result = plan_slurm_conf(setup, doctor, findings);
+	return result;
+}
+
+/* Lays what onespine.yaml begins with over the files, so that the rest is judged with it. */
+static void lay_policy_over(struct setup *setup)
+{
+	const struct osp_change *begun = find_change(&setup->plan, OSP_CHANGE_BEGIN);
+	char *text = begun && access(begun->path, F_OK) < 0 ? strdup(begun->text) : NULL;
+
+	if (text)
+		setup->before.items[setup->before.count++] =
+			(struct osp_overlay){begun->path, text};
+}
+
 /* What should be done, from the files as they are without us. */
 static int compose(struct setup *setup)
 {
@@ -210,21 +286,24 @@ static int compose(struct setup *setup)
 	};
 	struct osp_doctor_findings findings = OSP_DOCTOR_FINDINGS_INIT;
 	struct osp_doctor doctor;
-	int result;
+	int result = 0;
 
 	osp_doctor_gather(&question, &doctor);
+	if (doctor.conf) {
+		setup->plan.head = setup->head;
+		result = plan_policy(setup, &doctor);
+		lay_policy_over(setup);
+		osp_doctor_free(&doctor);
+		osp_doctor_gather(&question, &doctor);
+	}
 	if (!doctor.conf) {
 		setup->error = doctor.conf_error;
 		result = -1;
 	} else {
-		result = osp_doctor_judge(&doctor.facts, &findings);
-		setup->plan.head = setup->head;
 		if (result == 0)
-			result = plan_plugstack(setup, &doctor);
+			result = osp_doctor_judge(&doctor.facts, &findings);
 		if (result == 0)
-			result = plan_scripts(setup, &doctor);
-		if (result == 0)
-			result = plan_slurm_conf(setup, &doctor, &findings);
+			result = plan_changes(setup, &doctor, &findings);
 		if (result < 0 && !*setup->error.text)
 			osp_error_set(&setup->error, "out of memory");
 	}
@@ -281,7 +360,7 @@ static int look_ahead(struct setup *setup)
 
 static const char *verb(const struct setup *setup, const struct osp_change *change)
 {
-	bool create = change->kind == OSP_CHANGE_CREATE;
+	bool create = change->kind != OSP_CHANGE_ADD;
 
 	if (setup->undo)
 		return setup->dry_run ? (create ? "would remove" : "would take back from")
@@ -295,6 +374,10 @@ static void tell_change(const struct setup *setup, const struct osp_change *chan
 {
 	const char *line;
 
+	if (change->kind == OSP_CHANGE_BEGIN && setup->undo && setup->kept) {
+		osp_text_printf(text, "left %s, which was edited\n", change->path);
+		return;
+	}
 	osp_text_printf(text, "%s %s:\n", verb(setup, change), change->path);
 	for (line = change->text; *line; line += strcspn(line, "\n"), line += *line == '\n')
 		if (*line != '\n')
@@ -347,8 +430,44 @@ static int print_json(const struct setup *setup, const struct osp_plan *made, in
 	json_object_set_new(root, "changes", osp_plan_json(made));
 	json_object_set_new(root, "unit",
 			    setup->unit ? osp_json_string(setup->unit_path) : json_null());
+	json_object_set_new(root, "logrotate",
+			    setup->rotation ? osp_json_string(setup->rotation_path) : json_null());
 	json_object_set_new(root, "left", left_json(setup));
 	return osp_print_json(root, status);
+}
+
+static bool switches_gate_on(const struct osp_plan *made)
+{
+	for (size_t i = 0; i < made->count; i++)
+		if (made->changes[i].kind == OSP_CHANGE_CREATE &&
+		    strstr(made->changes[i].text, "\nProlog="))
+			return true;
+	return false;
+}
+
+static bool edited(const struct osp_change *change)
+{
+	return access(change->path, F_OK) == 0 && !osp_change_unedited(change);
+}
+
+/* Says that the gate is on, and how to go on from there. */
+static void tell_gate(const struct setup *setup, const struct osp_plan *made, struct osp_text *text)
+{
+	const struct osp_change *begun = find_change(made, OSP_CHANGE_BEGIN);
+
+	if (!begun && switches_gate_on(made))
+		osp_text_printf(text,
+				"the gate does with a node that fails what %s says "
+				"(failure: drain where it says nothing)\n",
+				setup->doctor.facts.config_path);
+	if (!begun || strcmp(begun->text, BEGUN_LOG) != 0 || edited(begun))
+		return;
+	osp_text_printf(
+		text,
+		"the gate %s its log only (failure: log) and drains no node; once that log is as "
+		"you want it,\nsay failure: drain in %s and run scontrol reconfigure. "
+		"--no-gate sets up none\n",
+		setup->dry_run ? "would write" : "writes", begun->path);
 }
 
 /* `made` is what was changed, or would be. */
@@ -362,12 +481,16 @@ static int tell(const struct setup *setup, const struct osp_plan *made, bool blo
 		tell_change(setup, &made->changes[setup->undo ? made->count - 1 - i : i], &text);
 	if (setup->unit)
 		osp_text_printf(&text, "%s %s\n", setup->unit, setup->unit_path);
-	if (!made->count && !setup->unit)
+	if (setup->rotation)
+		osp_text_printf(&text, "%s %s\n", setup->rotation, setup->rotation_path);
+	if (!made->count && !setup->unit && !setup->rotation)
 		osp_text_printf(&text, "%s: nothing to %s\n", setup->conf_path,
 				setup->undo ? "undo"
 				: blocked   ? "change yet"
 					    : "do");
 	tell_left(setup, &text);
+	if (made->count && !setup->undo)
+		tell_gate(setup, made, &text);
 	if (blocked)
 		osp_text_add(&text, "slurmctld would not start, or not place gangs, before that is "
 				    "done; then run this again\n");
@@ -380,6 +503,12 @@ static int tell(const struct setup *setup, const struct osp_plan *made, bool blo
 
 /* --- doing -------------------------------------------------------------------------------------- */
 
+static const char *done_words(const struct setup *setup)
+{
+	return setup->undo ? (setup->dry_run ? "would remove" : "removed")
+			   : (setup->dry_run ? "would write" : "wrote");
+}
+
 static int change_unit(struct setup *setup)
 {
 	int done;
@@ -388,15 +517,31 @@ static int change_unit(struct setup *setup)
 		return 0;
 	done = osp_unit_file(setup->unit_path, setup->undo, setup->dry_run, &setup->error);
 	if (done > 0)
-		setup->unit = setup->undo ? (setup->dry_run ? "would remove" : "removed")
-					  : (setup->dry_run ? "would write" : "wrote");
+		setup->unit = done_words(setup);
+	return done < 0 ? -1 : 0;
+}
+
+/* On each host that may run slurmd. */
+static int change_rotation(struct setup *setup)
+{
+	int done;
+
+	if (setup->call->values[OSP_OPTION_LOGIN] || !setup->rotation_path)
+		return 0;
+	done = osp_rotation_file(setup->rotation_path, setup->undo, setup->dry_run, &setup->error);
+	if (done > 0)
+		setup->rotation = done_words(setup);
 	return done < 0 ? -1 : 0;
 }
 
 static int run_undo(struct setup *setup)
 {
 	/* The drop-in goes first and comes last: without our lines it keeps slurmctld from starting. */
-	if (osp_plan_unedited(&setup->old, &setup->error) < 0 || change_unit(setup) < 0)
+	const struct osp_change *begun = find_change(&setup->old, OSP_CHANGE_BEGIN);
+
+	setup->kept = begun && edited(begun);
+	if (osp_plan_unedited(&setup->old, &setup->error) < 0 || change_unit(setup) < 0 ||
+	    change_rotation(setup) < 0)
 		return osp_say_error(&setup->error);
 	if (!setup->dry_run && osp_plan_undo(&setup->old, setup->record_path, &setup->error) < 0)
 		return osp_say_error(&setup->error);
@@ -447,7 +592,8 @@ static int run_setup(struct setup *setup)
 	status = osp_doctor_count(&setup->findings, OSP_DOCTOR_WRONG) ? OSP_EXIT_NO : OSP_EXIT_YES;
 	if (blocked)
 		return tell(setup, &nothing, true, OSP_EXIT_NO);
-	if ((!done && !setup->dry_run && make_changes(setup) < 0) || change_unit(setup) < 0)
+	if ((!done && !setup->dry_run && make_changes(setup) < 0) || change_unit(setup) < 0 ||
+	    change_rotation(setup) < 0)
 		return osp_say_error(&setup->error);
 	return tell(setup, done ? &nothing : &setup->plan, false, status);
 }
@@ -465,19 +611,29 @@ static int check_options(const struct osp_call *call, struct osp_error *error)
 	return 0;
 }
 
-/* One setup at a time in a folder. */
+/*
+ * One setup at a time in a folder. Who may not write there changes nothing, and hears so from what is written first.
+ */
 static int lock_folder(struct setup *setup)
 {
 	char *folder = osp_path_beside(setup->conf_path, ".");
+	int error;
 
-	setup->lock = folder ? open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+	setup->folder = folder ? open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
 	free(folder);
-	if (setup->lock < 0)
+	if (setup->folder < 0)
 		return osp_error_at(&setup->error, setup->conf_path, 0, 0, "its folder: %s",
 				    strerror(errno));
-	if (flock(setup->lock, LOCK_EX | LOCK_NB) < 0 && errno == EWOULDBLOCK)
+	if (setup->dry_run)
+		return 0;
+	error = osp_own_lock(setup->folder, LOCK_FILE, 0, &setup->lock);
+	if (error == EWOULDBLOCK)
 		return osp_error_at(&setup->error, setup->conf_path, 0, 0,
 				    "another onespine setup is at work");
+	if (error && error != EACCES && error != EROFS)
+		return osp_error_at(
+			&setup->error, setup->conf_path, 0, 0, "its folder: " LOCK_FILE ": %s",
+			error == EPERM ? "it is not this user's own file" : strerror(error));
 	return 0;
 }
 
@@ -495,6 +651,7 @@ static int open_setup(struct setup *setup)
 		return osp_error_set(&setup->error, "out of memory");
 	setup->fetched = osp_slurm_conf_fetched(setup->conf_path);
 	setup->unit_path = osp_unit_path(units);
+	setup->rotation_path = osp_rotation_path(setup->call->values[OSP_OPTION_LOGROTATE]);
 	if (lock_folder(setup) < 0 ||
 	    osp_plan_load(setup->record_path, &setup->old, &setup->error) < 0)
 		return -1;
@@ -505,8 +662,9 @@ static void close_setup(struct setup *setup)
 {
 	if (!setup->head && setup->old.head)
 		setup->plan = (struct osp_plan){.count = 0};
-	if (setup->lock >= 0)
-		close(setup->lock);
+	osp_own_lock_end(setup->folder, LOCK_FILE, setup->lock);
+	if (setup->folder >= 0)
+		close(setup->folder);
 	osp_doctor_findings_free(&setup->findings);
 	osp_doctor_free(&setup->doctor);
 	osp_overlays_free(&setup->before);
@@ -516,6 +674,7 @@ static void close_setup(struct setup *setup)
 	free(setup->conf_path);
 	free(setup->record_path);
 	free(setup->unit_path);
+	free(setup->rotation_path);
 }
 
 int osp_run_setup(const struct osp_call *call)
@@ -525,6 +684,8 @@ int osp_run_setup(const struct osp_call *call)
 		.head = call->values[OSP_OPTION_HEAD],
 		.dry_run = call->values[OSP_OPTION_DRY_RUN],
 		.undo = call->values[OSP_OPTION_UNDO],
+		.no_gate = call->values[OSP_OPTION_NO_GATE],
+		.folder = -1,
 		.lock = -1,
 	};
 	int status;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* cmd_topology.c - `onespine topology show` and `check` */
-#include "tools/shared/command.h"
+#include "tools/command/command.h"
 
 #include <limits.h>
 #include <stdio.h>
@@ -10,9 +10,10 @@
 
 #include "lib/base/hostlist.h"
 #include "lib/policy/words.h"
-#include "tools/shared/files.h"
-#include "tools/slurm/cluster_state.h"
-#include "tools/slurm/fabric.h"
+#include "host/files.h"
+#include "host/slurm/cluster_state.h"
+#include "host/slurm/fabric.h"
+#include "tools/command/topology_nodes.h"
 
 /* Lists longer than this are cut on a terminal; --json has them whole. */
 #define LIST_COLUMNS_MAX 60
@@ -228,10 +229,13 @@ int osp_run_topology_show(const struct osp_call *call)
 	int status = OSP_EXIT_YES;
 
 	topology = load(call, &path, &error);
-	free(path);
-	if (!topology)
+	if (!topology) {
+		free(path);
 		return osp_say_error(&error);
-	if (call->values[OSP_OPTION_JSON]) {
+	}
+	if (call->values[OSP_OPTION_SHOW_NODES]) {
+		status = osp_show_topology_nodes(topology, path, call->values[OSP_OPTION_JSON]);
+	} else if (call->values[OSP_OPTION_JSON]) {
 		status = osp_print_json(topology_to_json(topology), OSP_EXIT_YES);
 	} else {
 		summarise(topology, &text);
@@ -241,6 +245,7 @@ int osp_run_topology_show(const struct osp_call *call)
 		status = osp_print_text(&text, OSP_EXIT_YES);
 	}
 	osp_topology_free(topology);
+	free(path);
 	return status;
 }
 
@@ -309,8 +314,9 @@ static int print_findings(const struct osp_topology *topology, const char *path,
 			  const struct findings *findings, int status)
 {
 	struct osp_text text = OSP_TEXT_INIT;
+	char name[PATH_MAX];
 
-	osp_text_printf(&text, "%s: ", osp_input_name(path));
+	osp_text_printf(&text, "%s: ", osp_input_words(path, name, sizeof(name)));
 	summarise(topology, &text);
 	if (*findings->not_asked)
 		osp_text_printf(&text, "not compared with Slurm's nodes: %s\n",

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* cmd_topology_import.c - `onespine topology import` */
-#include "tools/shared/command.h"
+#include "tools/command/command.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "lib/topology/readers.h"
-#include "tools/shared/files.h"
+#include "host/files.h"
 
 #define LIST_MAX      64
 #define LIST_BYTES    2048
@@ -67,41 +67,61 @@ static int choose(enum osp_option_id id, const char *value, struct osp_error *er
 			     nearest ? "?" : "");
 }
 
-enum source { FROM_EC2, FROM_SLURM, FROM_CSV, FROM_ONESPINE }; /* in the table's order */
 enum target { TO_ONESPINE, TO_SLURM, TO_YAML };
 
-static const char *const source_words[] = {"ec2", "slurm", "csv", "onespine"};
+typedef int add_f(struct osp_import *import, const char *file, const char *text, size_t text_bytes,
+		  struct osp_error *error);
+typedef struct osp_topology *read_f(const char *file, const char *text, size_t text_bytes,
+				    struct osp_error *error);
+
+#define OPTION(id) (1u << (id))
+#define OF_PAGES                                                                                   \
+	(OPTION(OSP_OPTION_NAME_MAP) | OPTION(OSP_OPTION_LEVELS) | OPTION(OSP_OPTION_ALLOW_MISSING))
+#define OF_EC2 (OF_PAGES | OPTION(OSP_OPTION_TAG))
+#define OF_ANY (OF_EC2 | OPTION(OSP_OPTION_COLUMNS) | OPTION(OSP_OPTION_ADAPTERS))
+
+/* The table of readers, in the order of --from's words. */
+struct source {
+	const char *name;
+	add_f *add;	      /* several FILEs, pages of one answer; or */
+	read_f *read;	      /* one */
+	unsigned int options; /* of OF_ANY, those that it looks at */
+	bool adapter_map;     /* several ids of its MAP may be one node */
+};
+
+static const struct source sources[] = {
+	{.name = "ec2", .add = osp_import_ec2, .options = OF_EC2},
+	{.name = "infiniband",
+	 .add = osp_import_infiniband,
+	 .options = OF_PAGES | OPTION(OSP_OPTION_ADAPTERS),
+	 .adapter_map = true},
+	{.name = "topograph", .read = osp_read_topograph},
+	{.name = "slurm", .read = osp_read_slurm_topology},
+	{.name = "csv", .add = osp_import_csv, .options = OF_EC2 | OPTION(OSP_OPTION_COLUMNS)},
+	{.name = "onespine", .read = osp_read_onespine_topology},
+};
 
 /* Options that this source does not look at are a mistake, not to be passed over. */
-static int refuse_option(const struct osp_call *call, enum osp_option_id id, enum source source,
+static int check_options(const struct osp_call *call, const struct source *source,
 			 struct osp_error *error)
 {
-	if (!call->values[id])
-		return 0;
-	return osp_error_set(error, "--%s does not go with --from=%s", osp_option(id)->name,
-			     source_words[source]);
-}
-
-static int check_options(const struct osp_call *call, enum source source, struct osp_error *error)
-{
-	if (source != FROM_CSV && refuse_option(call, OSP_OPTION_COLUMNS, source, error) < 0)
-		return -1;
+	for (unsigned int id = 0; id < OSP_OPTION_COUNT && id < 32; id++) {
+		if (OPTION(id) & OF_ANY & ~source->options && call->values[id])
+			return osp_error_set(error, "--%s does not go with --from=%s",
+					     osp_option((enum osp_option_id)id)->name,
+					     source->name);
+	}
 	if (call->values[OSP_OPTION_TAG] && !call->values[OSP_OPTION_NAME_MAP])
 		return osp_error_set(error, "--tag goes with --nodes");
-	if (source == FROM_EC2 || source == FROM_CSV)
-		return 0;
-	if (refuse_option(call, OSP_OPTION_NAME_MAP, source, error) < 0 ||
-	    refuse_option(call, OSP_OPTION_LEVELS, source, error) < 0 ||
-	    refuse_option(call, OSP_OPTION_ALLOW_MISSING, source, error) < 0)
-		return -1;
-	if (call->argument_count > 1)
-		return osp_error_set(error, "--from=%s takes one FILE", source_words[source]);
+	if (source->read && call->argument_count > 1)
+		return osp_error_set(error, "--from=%s takes one FILE", source->name);
 	return 0;
 }
 
 /* --- pages ------------------------------------------------------------------------------------ */
 
-static struct osp_name_map *load_map(const struct osp_call *call, struct osp_error *error)
+static struct osp_name_map *load_map(const struct osp_call *call, const struct source *source,
+				     struct osp_error *error)
 {
 	const char *path = call->values[OSP_OPTION_NAME_MAP];
 	struct osp_name_map *map;
@@ -110,14 +130,15 @@ static struct osp_name_map *load_map(const struct osp_call *call, struct osp_err
 
 	if (!text)
 		return NULL;
-	map = osp_read_name_map(osp_input_name(path), text, bytes, call->values[OSP_OPTION_TAG],
-				error);
+	map = source->adapter_map ? osp_read_adapter_map(osp_input_name(path), text, bytes, error)
+				  : osp_read_name_map(osp_input_name(path), text, bytes,
+						      call->values[OSP_OPTION_TAG], error);
 	free(text);
 	return map;
 }
 
-static int add_pages(const struct osp_call *call, enum source source, struct osp_import *import,
-		     struct osp_error *error)
+static int add_pages(const struct osp_call *call, const struct source *source,
+		     struct osp_import *import, struct osp_error *error)
 {
 	int i;
 
@@ -130,8 +151,7 @@ static int add_pages(const struct osp_call *call, enum source source, struct osp
 
 		if (!text)
 			return -1;
-		result = source == FROM_EC2 ? osp_import_ec2(import, name, text, bytes, error)
-					    : osp_import_csv(import, name, text, bytes, error);
+		result = source->add(import, name, text, bytes, error);
 		free(text);
 		if (result < 0)
 			return -1;
@@ -139,7 +159,7 @@ static int add_pages(const struct osp_call *call, enum source source, struct osp
 	return 0;
 }
 
-static struct osp_topology *read_pages(const struct osp_call *call, enum source source,
+static struct osp_topology *read_pages(const struct osp_call *call, const struct source *source,
 				       const struct osp_import_options *options,
 				       struct osp_error *error)
 {
@@ -157,11 +177,13 @@ static struct osp_topology *read_pages(const struct osp_call *call, enum source 
 	return topology;
 }
 
-static struct osp_topology *import_pages(const struct osp_call *call, enum source source,
+static struct osp_topology *import_pages(const struct osp_call *call, const struct source *source,
 					 struct osp_error *error)
 {
-	struct osp_import_options options = {.allow_missing =
-						     call->values[OSP_OPTION_ALLOW_MISSING]};
+	struct osp_import_options options = {
+		.allow_missing = call->values[OSP_OPTION_ALLOW_MISSING],
+		.adapters = call->values[OSP_OPTION_ADAPTERS],
+	};
 	struct word_list levels;
 	struct word_list columns;
 	struct osp_name_map *map = NULL;
@@ -180,7 +202,7 @@ static struct osp_topology *import_pages(const struct osp_call *call, enum sourc
 		options.csv_column_count = columns.count;
 	}
 	if (call->values[OSP_OPTION_NAME_MAP]) {
-		map = load_map(call, error);
+		map = load_map(call, source, error);
 		if (!map)
 			return NULL;
 		options.map = map;
@@ -190,7 +212,7 @@ static struct osp_topology *import_pages(const struct osp_call *call, enum sourc
 	return topology;
 }
 
-static struct osp_topology *import_one(const struct osp_call *call, enum source source,
+static struct osp_topology *import_one(const struct osp_call *call, const struct source *source,
 				       struct osp_error *error)
 {
 	const char *name = osp_input_name(call->arguments[0]);
@@ -198,13 +220,12 @@ static struct osp_topology *import_one(const struct osp_call *call, enum source 
 	size_t bytes;
 	char *text;
 
-	if (source == FROM_EC2 || source == FROM_CSV)
+	if (source->add)
 		return import_pages(call, source, error);
 	text = osp_read_input(call->arguments[0], OSP_TOPOLOGY_FILE_BYTES_MAX, &bytes, error);
 	if (!text)
 		return NULL;
-	topology = source == FROM_SLURM ? osp_read_slurm_topology(name, text, bytes, error)
-					: osp_read_onespine_topology(name, text, bytes, error);
+	topology = source->read(name, text, bytes, error);
 	free(text);
 	return topology;
 }
@@ -212,19 +233,19 @@ static struct osp_topology *import_one(const struct osp_call *call, enum source 
 /* --- writing ---------------------------------------------------------------------------------- */
 
 static int write_topology(const struct osp_call *call, const struct osp_topology *topology,
-			  enum source source, enum target target, struct osp_error *error)
+			  const struct source *source, enum target target, struct osp_error *error)
 {
 	const char *path = call->values[OSP_OPTION_OUTPUT];
 	char origin[32];
 	char *text;
 	int result;
 
-	snprintf(origin, sizeof(origin), "import from %s", source_words[source]);
+	snprintf(origin, sizeof(origin), "import from %s", source->name);
 	text = target == TO_ONESPINE ? osp_write_onespine_topology(topology, origin)
 				     : osp_write_slurm_topology(topology, target == TO_YAML, error);
 	if (!text)
 		return error->text[0] ? -1 : osp_error_set(error, "out of memory");
-	result = osp_write_output(path ? path : "-", text, strlen(text), error);
+	result = osp_write_trusted(path ? path : "-", text, strlen(text), error);
 	free(text);
 	return result;
 }
@@ -234,17 +255,23 @@ int osp_run_topology_import(const struct osp_call *call)
 	const char *to = call->values[OSP_OPTION_TO];
 	struct osp_error error = {.text = ""};
 	struct osp_topology *topology;
-	int source;
+	const struct source *source;
+	int chosen;
 	int target;
 	int result;
 
 	if (!call->values[OSP_OPTION_FROM]) {
-		osp_error_set(&error, "--from is needed: ec2, slurm, csv or onespine");
+		osp_error_set(
+			&error,
+			"--from is needed: ec2, infiniband, topograph, slurm, csv or onespine");
 		return osp_say_error(&error);
 	}
-	source = choose(OSP_OPTION_FROM, call->values[OSP_OPTION_FROM], &error);
+	chosen = choose(OSP_OPTION_FROM, call->values[OSP_OPTION_FROM], &error);
 	target = to ? choose(OSP_OPTION_TO, to, &error) : TO_ONESPINE;
-	if (source < 0 || target < 0 || check_options(call, source, &error) < 0)
+	if (chosen < 0 || target < 0)
+		return osp_say_error(&error);
+	source = &sources[chosen];
+	if (check_options(call, source, &error) < 0)
 		return osp_say_error(&error);
 	osp_progress_begin("reading the topology");
 	topology = import_one(call, source, &error);

@@ -1,16 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* cmd_why.c - `onespine why`: why a gang waits, where it runs, what became of it */
-#include "tools/shared/command.h"
+#include "tools/command/command.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "lib/gate/gate_words.h"
-#include "tools/slurm/ask.h"
-#include "tools/slurm/cluster_state.h"
-#include "tools/slurm/gang.h"
-#include "tools/slurm/in_the_way.h"
+#include "lib/place/parts.h"
+#include "lib/policy/words.h"
+#include "host/slurm/ask.h"
+#include "host/slurm/ask_segments.h"
+#include "host/slurm/cluster_state.h"
+#include "host/slurm/gang.h"
+#include "host/slurm/in_the_way.h"
+#include "tools/command/why_waiting.h"
+#include "tools/command/world.h"
 
 #define DOMAINS_SHOWN 5
 
@@ -117,7 +122,7 @@ static void tell_gate(struct why *why)
 		osp_text_printf(&why->text, "  gate: %s\n", note.gate);
 		json_object_set_new(why->root, "gate", osp_json_string(note.gate));
 		json_object_set_new(why->root, "gate_stopped",
-				    json_integer(osp_gate_stopped(note.gate)));
+				    json_integer(osp_gate_stopped(note.gate).all));
 		if (note.log) {
 			osp_text_printf(&why->text, "  its log: %s\n", note.log);
 			json_object_set_new(why->root, "gate_log", osp_json_string(note.log));
@@ -142,7 +147,8 @@ static uint32_t level_now(struct why *why, uint32_t level)
 	int64_t relaxes_s = osp_gang_waits_since(job) + why->gang.request.relax_s;
 	uint32_t next = level < osp_topology_level_count(topology) ? level + 1 : 0;
 	const char *will_do = next ? osp_topology_level_name(topology, next) : NULL;
-	char when[32];
+	const struct osp_request *request = &why->gang.request;
+	char when[32], plural[64];
 
 	if (why->gang.request.relax_s < 0)
 		return level;
@@ -152,15 +158,22 @@ static uint32_t level_now(struct why *why, uint32_t level)
 	else
 		osp_text_printf(&why->text, "  from %s on ",
 				osp_format_time(relaxes_s, when, sizeof(when)));
-	if (will_do)
+	if (will_do && request->domains_max > 1)
+		osp_text_printf(&why->text, "%u %s will do\n", request->domains_max,
+				osp_words_plural(will_do, plural, sizeof(plural)));
+	else if (will_do)
 		osp_text_printf(&why->text, "one %s will do\n", will_do);
+	else if (*request->segments)
+		osp_text_printf(&why->text, "its segments may lie in any number of %s\n",
+				osp_words_plural(osp_topology_level_name(topology, level), plural,
+						 sizeof(plural)));
 	else
 		osp_text_add(&why->text, "any nodes will do\n");
 	return relaxes_s <= why->world->snapshot->time_s ? next : level;
 }
 
 /* The domain to look into: the first that only lacks free nodes, as the scheduler's words have it. */
-static const struct osp_place_domain *nearest(const struct osp_answer *answer)
+static const struct osp_place_domain *nearest(const struct osp_fit_answer *answer)
 {
 	uint32_t i;
 
@@ -170,7 +183,7 @@ static const struct osp_place_domain *nearest(const struct osp_answer *answer)
 	return &answer->domains[0];
 }
 
-static int tell_domains(struct why *why, const struct osp_answer *answer)
+static int tell_domains(struct why *why, const struct osp_fit_answer *answer)
 {
 	const struct osp_world *world = why->world;
 	const char *level = osp_topology_level_name(world->topology, answer->input.level);
@@ -197,12 +210,43 @@ static int tell_domains(struct why *why, const struct osp_answer *answer)
 	return osp_in_the_way(world, nearest(answer)->domain, &why->text, why->root);
 }
 
+/* In segments or in several domains; relaxed above the top level, in any number of these. */
+static int tell_parts(struct why *why, const struct osp_fit_answer *nodes, bool relaxed,
+		      struct osp_error *error)
+{
+	const struct osp_world *world = why->world;
+	const struct osp_request *request = &why->gang.request;
+	int asked = osp_topology_level(world->topology, request->level);
+	struct osp_segments_answer answer = {.cut = NULL};
+	struct osp_parts parts;
+	int result = -1;
+
+	if (osp_parts_read(request->domains_max, request->segments, world->topology,
+			   asked > 0 ? (uint32_t)asked : 1, &parts, error))
+		return -1;
+	if (relaxed)
+		parts.domains_max = OSP_NODES_MAX;
+	if (osp_ask_segments(world, nodes, parts.domains_max, &parts.segments, &answer, error) ==
+	    0) {
+		json_object_set_new(why->root, "starts_now", json_boolean(answer.now.fits));
+		if (answer.now.fits)
+			osp_text_add(&why->text,
+				     "  its nodes are free now: it waits for its turn, or for what "
+				     "Slurm's reason says\n");
+		osp_text_add(&why->text, "\n");
+		osp_segments_table(world, &answer, DOMAINS_SHOWN, &why->text);
+		result = 0;
+	}
+	osp_segments_answer_clear(&answer);
+	return result;
+}
+
 static int tell_pending(struct why *why, struct osp_error *error)
 {
 	const struct osp_state_job *job = why->job;
 	const struct osp_policy *policy = osp_config_policy(why->world->config, job->partition);
 	const char *name = *why->gang.request.level ? why->gang.request.level : policy->level;
-	struct osp_question question = {
+	struct osp_fit_question question = {
 		.partitions = job->partition,
 		.required_nodes = job->required_nodes,
 		.excluded_nodes = job->excluded_nodes,
@@ -211,7 +255,8 @@ static int tell_pending(struct why *why, struct osp_error *error)
 		.reserved_too = job->reservation,
 		.mix_kinds = policy->mix_kinds,
 	};
-	struct osp_answer answer;
+	struct osp_fit_answer answer;
+	bool anywhere;
 	int level;
 	int result;
 
@@ -230,11 +275,16 @@ static int tell_pending(struct why *why, struct osp_error *error)
 	question.level = level_now(why, (uint32_t)level);
 	if (question.want_nodes < question.need_nodes)
 		question.want_nodes = question.need_nodes;
-	if (question.level == 0)
+	anywhere = question.level == 0;
+	if (anywhere && !*why->gang.request.segments)
 		return 0;
+	if (anywhere)
+		question.level = (uint32_t)level;
+	osp_tell_old_places(why->world, NULL, why->root);
 	result = osp_ask(why->world, &question, &answer, error);
 	if (result == 0)
-		result = tell_domains(why, &answer);
+		result = osp_gang_in_parts(&why->gang) ? tell_parts(why, &answer, anywhere, error)
+						       : tell_domains(why, &answer);
 	osp_answer_clear(&answer);
 	return result;
 }
@@ -257,6 +307,21 @@ static int tell_leaves(struct why *why, struct osp_error *error)
 	return good ? 0 : osp_error_set(error, "out of memory");
 }
 
+/* In segments or in several domains. */
+static int tell_parts_placed(struct why *why, int due, struct osp_error *error)
+{
+	const struct osp_world *world = why->world;
+	bool kept;
+
+	if (osp_gang_parts_kept(world->snapshot, world->topology, why->job, &why->gang, due,
+				&kept) < 0)
+		return osp_error_set(error, "out of memory");
+	json_object_set_new(why->root, "kept", json_boolean(kept));
+	osp_text_add(&why->text, kept ? "  its nodes keep what it asked for:\n"
+				      : "  its nodes break what it asked for:\n");
+	return tell_leaves(why, error);
+}
+
 static int tell_placed(struct why *why, struct osp_error *error)
 {
 	const struct osp_topology *topology = why->world->topology;
@@ -273,6 +338,8 @@ static int tell_placed(struct why *why, struct osp_error *error)
 	if (osp_gang_find(why->world->snapshot, topology, why->job, &where) < 0)
 		return osp_error_set(error, "out of memory");
 	kept = osp_gang_kept(due, &where);
+	if (osp_gang_in_parts(&why->gang))
+		return tell_parts_placed(why, due, error);
 	json_object_set_new(why->root, "in_one_domain", json_boolean(kept));
 	if (where.domain != OSP_NO_DOMAIN) {
 		const char *level = osp_topology_level_name(topology, (uint32_t)where.level);
@@ -358,8 +425,10 @@ int osp_run_why(const struct osp_call *call)
 	struct osp_world world;
 	int status;
 
-	if (osp_world_open(call, &world, &error) < 0)
+	if (osp_call_world(call, &world, &error) < 0)
 		status = osp_say_error(&error);
+	else if (!call->argument_count)
+		status = osp_why_waiting(call, &world);
 	else
 		status = answer(call, &world);
 	osp_world_close(&world);

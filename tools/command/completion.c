@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* completion.c - completion scripts for bash and zsh, written from the option table */
-#include "tools/shared/options.h"
+#include "tools/command/options.h"
 
 #include <string.h>
 

@@ -2,7 +2,7 @@
 /* env_json.c - what env_words.c has in words, as JSON */
 #include "tools/command/env_json.h"
 
-#include "tools/shared/command.h"
+#include "tools/command/command.h"
 
 static const char *const outcome_names[] = {
 	[OSP_OUTCOME_SET] = "set",	 [OSP_OUTCOME_KEPT] = "kept",	[OSP_OUTCOME_LEFT] = "left",
@@ -14,7 +14,7 @@ static void add_number(json_t *object, const char *key, int64_t number)
 	json_object_set_new(object, key, number < 0 ? json_null() : json_integer(number));
 }
 
-static json_t *json_answer(enum osp_answer answer)
+static json_t *json_answer(enum osp_truth answer)
 {
 	return answer == OSP_UNKNOWN ? json_null() : json_boolean(answer == OSP_YES);
 }
@@ -42,6 +42,7 @@ static json_t *json_instance(const struct osp_instance *instance)
 	add_number(object, "network_mbps", instance->network_mbps);
 	add_number(object, "nvlink", instance->nvlink);
 	add_number(object, "nvswitches", instance->nvswitches);
+	add_number(object, "pcie_gts", instance->pcie_gts);
 	json_object_set_new(object, "source", osp_json_string(instance->source));
 	return object;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* help.c - --help, written from the option table */
-#include "tools/shared/options.h"
+#include "tools/command/options.h"
 
 #include <string.h>
 

@@ -7,8 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "tools/shared/command.h"
-#include "tools/shared/options.h"
+#include "tools/command/command.h"
+#include "tools/command/options.h"
 
 static int run_completion(const struct osp_call *call)
 {
@@ -77,27 +77,20 @@ static int run_without_hwloc(const struct osp_call *call)
 }
 #endif
 
-#ifndef OSP_HAVE_MUNGE
-static int run_without_munge(const struct osp_call *call)
-{
-	struct osp_error error = {.text = ""};
-
-	(void)call;
-	osp_error_set(&error,
-		      "this build has no gate: libmunge was not found when it was configured");
-	return osp_say_error(&error);
-}
-#endif
-
 static int (*const run[OSP_COMMAND_COUNT])(const struct osp_call *) = {
 	[OSP_TOPOLOGY_IMPORT] = osp_run_topology_import,
 	[OSP_TOPOLOGY_SHOW] = osp_run_topology_show,
 	[OSP_TOPOLOGY_CHECK] = osp_run_topology_check,
+	[OSP_TOPOLOGY_DISCOVER] = osp_run_topology_discover,
+	[OSP_TOPOLOGY_WATCH] = osp_run_topology_watch,
+	[OSP_TOPOLOGY_SURVEY] = osp_run_topology_survey,
+	[OSP_TOPOLOGY_ACCEPT] = osp_run_topology_accept,
 	[OSP_CONFIG_CHECK] = osp_run_config_check,
 	[OSP_CONFIG_SHOW] = osp_run_config_show,
 	[OSP_FIT] = osp_run_fit,
 	[OSP_WHY] = osp_run_why,
 	[OSP_MAP] = osp_run_map,
+	[OSP_LAYOUT] = osp_run_layout,
 	[OSP_AUDIT] = osp_run_audit,
 	[OSP_SET] = osp_run_set,
 	[OSP_HOSTS] = osp_run_hosts,
@@ -113,17 +106,9 @@ static int (*const run[OSP_COMMAND_COUNT])(const struct osp_call *) = {
 	[OSP_HISTORY] = osp_run_history,
 	[OSP_DOCTOR] = osp_run_doctor,
 	[OSP_SETUP] = osp_run_setup,
-#ifdef OSP_HAVE_MUNGE
 	[OSP_GATE_PROLOG] = osp_run_gate_prolog,
 	[OSP_GATE_EPILOG] = osp_run_gate_epilog,
-	[OSP_GATE_REDUCE] = osp_run_gate_reduce,
 	[OSP_RECHECK] = osp_run_recheck,
-#else
-	[OSP_GATE_PROLOG] = run_without_munge,
-	[OSP_GATE_EPILOG] = run_without_munge,
-	[OSP_GATE_REDUCE] = run_without_munge,
-	[OSP_RECHECK] = run_without_munge,
-#endif
 	[OSP_COMPLETION] = run_completion,
 	[OSP_HELP] = run_help,
 };

@@ -8,18 +8,19 @@ BUILD_PACKAGES=(build-essential autoconf automake libtool pkg-config
 	libcurl4-openssl-dev)
 SLURM_PACKAGES=(slurmctld slurmd slurm-client slurm-wlm-basic-plugins munge procps iproute2)
 TEST_PACKAGES=(bats jq valgrind mmdebstrap dpkg-dev clang libclang-rt-dev shellcheck
-	openmpi-bin libopenmpi-dev python3-torch zsh mandoc)
+	openmpi-bin libopenmpi-dev python3-torch zsh mandoc
+	ibsim-utils infiniband-diags libumad2sim0 slurmrestd)
 
-# The releases of Slurm that Debian has. Any other is built from its source when it is named to the
-# micro (25.05.8; slurm_build.sh).
-KNOWN_RELEASES=(22.05 24.11 26.05)
+# The releases of Slurm that are tried. Debian has 22.05, 24.11 and 26.05; slurm_build.sh builds 25.11, 26.05
+# and whatever is named to the micro (25.05.8) from source.
+KNOWN_RELEASES=(22.05 24.11 25.11 26.05)
 
 # release_known RELEASE: can a cluster run it?
 release_known() {
 	[[ " ${KNOWN_RELEASES[*]} " == *" $1 "* ]] || built_release "$1"
 }
 
-# built_release RELEASE: is it one to the micro, which no package holds?
+# built_release RELEASE: is it one to the micro, which is built from its source?
 built_release() {
 	[[ $1 =~ ^[0-9][0-9]\.[0-9][0-9]\.[0-9]+$ ]]
 }
@@ -36,6 +37,7 @@ suite_of() {
 	24.11) echo trixie ;;
 	26.05) echo forky ;;
 	*.*.*) echo bookworm ;;
+	25.11) die "no Debian has Slurm 25.11, and its source is not at hand: $SLURM_SOURCES_HELP" ;;
 	*) die "no Debian release with Slurm $1 is known here" ;;
 	esac
 }

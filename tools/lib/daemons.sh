@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # daemons.sh - starts, finds and ends the processes of one cluster
 #
-# Uses the variables of tools/cluster (dir, root, names, valgrind). A process is the cluster's own
+# Uses the variables of tools/cluster (dir, root, names, wired, valgrind). A process is the cluster's own
 # when it is one of Slurm's or munge's programs and holds a file under $dir open: daemons rename
 # themselves and start anew by themselves, so neither their number nor their words would do.
 # shellcheck shell=bash disable=SC2154
@@ -31,7 +31,8 @@ launch() {
 		unset SLURM_CONF
 		[[ -z $root ]] || set -- nsenter --mount --root --wdns="$dir" \
 			--target "$(<"$dir/run/holder.pid")" -- "$@"
-		[[ $name != "slurmd.$wire" ]] || set -- nsenter "--net=/run/netns/$(wire_name)" "$@"
+		! is_wired "${name#slurmd.}" ||
+			set -- nsenter "--net=/run/netns/$(wire_name "$(node_port "${name#slurmd.}")")" "$@"
 		# shellcheck disable=SC2016
 		[[ $name != slurmctld ]] ||
 			set -- bash -c '"$@"; echo "onespine-cluster: slurmctld ended with status $?"' "$0" "$@"

@@ -26,6 +26,8 @@ write_gate() {
 		cp "$fakes/libcuda.so" "$dir/fakes-cuda/libcuda.so.1"
 		cp "$fakes/libnccl.so" "$dir/fakes-cuda/libnccl.so.2"
 	}
+	# and a gate of another version of messages: fault NODE 'exec DIR/other-gate "$@"'
+	[[ ! -e $fakes/../other-gate ]] || install -m 755 "$fakes/../other-gate" "$dir/other-gate"
 	log=$prefix/var/log/onespine/gate.log
 	for name in "${names[@]}"; do
 		"$ONESPINE_SOURCE/tests/fake/node" "$dir/nodes/$name"
@@ -35,11 +37,11 @@ write_gate() {
 	done
 	cat >"$dir/gate" <<-END
 		#!/bin/bash
-		# the gate of one node with its faults: gate prolog|epilog
+		# the gate of one node with its faults: prolog|epilog
 		node=$dir/nodes/\$SLURMD_NODENAME
 		export ONESPINE_TEST_ROOT=\$node LD_LIBRARY_PATH=$dir/fakes LD_PRELOAD=$dir/fakes/libsystem.so
 		[[ ! -e \$node.faults ]] || . "\$node.faults"
-		exec $prefix/bin/onespine gate "\$@"
+		exec $prefix/libexec/onespine/onespine-gate "\$@"
 	END
 	for name in prolog epilog; do
 		cat >"$dir/$name" <<-END
@@ -47,7 +49,7 @@ write_gate() {
 			node=$dir/nodes/\$SLURMD_NODENAME
 			[ ! -e "\$node.faults" ] || exec $dir/gate $name
 			export ONESPINE_TEST_ROOT="\$node" LD_LIBRARY_PATH=$dir/fakes LD_PRELOAD=$dir/fakes/libsystem.so
-			exec $prefix/bin/onespine gate $name
+			exec $prefix/libexec/onespine/onespine-gate $name
 		END
 	done
 	chmod 755 "$dir/gate" "$dir/prolog" "$dir/epilog"

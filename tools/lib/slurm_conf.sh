@@ -55,6 +55,7 @@ write_slurm_conf() {
 		kind=$(topology_kind "$file")
 		if [[ $kind == onespine ]]; then
 			cp "$file" "$dir/onespine.topology"
+			chmod go-w "$dir/onespine.topology"
 		elif [[ $kind == yaml ]]; then
 			cp "$file" "$dir/topology.yaml"
 		else

@@ -33,9 +33,9 @@ source_folder() {
 	printf '%s\n' "$folder"
 }
 
-# named_tree VERSION FOLDER: the same version to the micro, from where ONESPINE_SLURM_SOURCES says
+# named_tree VERSION FOLDER: the same version to the micro, from where slurm_sources says
 named_tree() {
-	[[ -n ${ONESPINE_SLURM_SOURCES:-} ]] || return 1
+	[[ -n $(slurm_sources) ]] || return 1
 	rm -rf "$2"
 	slurm_tree "$1" "$2"
 }

@@ -31,7 +31,7 @@ run_unit_tests() {
 	fi
 	before=$scratch/before-check
 	touch "$before"
-	where_built "$release" make -k -s -C "$folder" check \
+	where_built "$release" make -k -s -j"$(nproc)" -C "$folder" check \
 		${programs[@]+"TESTS=${programs[*]}"} >"$log" 2>&1 || true
 	local found=0
 	while IFS= read -r trs; do
@@ -55,33 +55,40 @@ unit_programs() {
 
 # count_unit_program TRS FOLDER: cmocka's or TAP's own counts where the program has them
 count_unit_program() {
-	local base=${1%.trs} name result passed failed
+	local base=${1%.trs} name result passed failed tap_failed=0
 	name=${base#"$2"/}
 	result=$(sed -n 's/^:global-test-result: //p' "$1")
 	passed=$(sed -n 's/^\[  PASSED  \] \([0-9]*\) test(s).*/\1/p' "$base.log" | awk '{ n += $1 } END { print n + 0 }')
 	failed=$(sed -n 's/^\[  FAILED  \] [^ ]*: \([0-9]*\) test(s).*/\1/p' "$base.log" | awk '{ n += $1 } END { print n + 0 }')
 	if ((!passed && !failed)) && grep -qE '^1\.\.[0-9]+' "$base.log"; then
 		passed=$(grep -c '^ok ' "$base.log" || true)
-		failed=$(grep -c '^not ok ' "$base.log" || true)
+		tap_failed=$(grep -c '^not ok ' "$base.log" || true)
+		failed=$tap_failed
 	fi
 	case $result in
 	PASS) add_count $((passed ? passed : 1)) 0 0 "$name" ;;
 	SKIP) add_count 0 0 1 "$name" ;;
 	*)
 		add_count "$passed" $((failed ? failed : 1)) 0 "$name"
-		tail -n 60 "$base.log" | sed 's/^/    /'
+		if ((tap_failed)); then
+			show_failed "$base.log"
+		else
+			tail -n 60 "$base.log" | sed 's/^/    /'
+		fi
 		;;
 	esac
 }
 
-# run_variants: gcc and clang, sanitizers, and what is built where something is missing
+# run_variants: gcc and clang, sanitizers, and what is built where something is missing. It only computes, so
+# whatever else is being tested goes first.
 run_variants() {
 	local log=$scratch/variants.tap native status=0 start=$SECONDS
 	native=$(installed_release)
 	wanted variants || return 0
-	"$ONESPINE_SOURCE/tests/check/variants" "$ONESPINE_SOURCE" "$(source_folder "$native")" \
+	nice -n 19 "$ONESPINE_SOURCE/tests/check/variants" "$ONESPINE_SOURCE" "$(source_folder "$native")" \
 		"$scratch/variants" >"$log" 2>&1 </dev/null || status=$?
-	count_tap "variants of the build ($((SECONDS - start)) s)" "$log" "$status"
+	count_tap "variants of the build ($((SECONDS - start)) s)" "$log" "$status" >"$log.told"
+	cat "$log.told"
 	rm -rf "$scratch/variants"
 }
 
@@ -96,11 +103,39 @@ run_packages() {
 
 # --- bats -------------------------------------------------------------------------------------------
 
-# run_bats_files: lines of "RELEASE FILE", three at a time, each with clusters of its own; they mostly wait
+# longest_first RELEASE FILE...: the files, by how long each took when it ran last; one that never ran here by its
+# length. What is long and begins last is waited for alone.
+longest_first() {
+	local release=$1 file seconds
+	shift
+	for file; do
+		seconds=$(awk -v name="${file##*/}-$release" '$2 == name { print $1 }' "$(work_folder)/seconds" 2>/dev/null || true)
+		printf '%s %s\n' "${seconds:-$(($(wc -l <"$file") / 3))}" "$file"
+	done | sort -k1,1nr -k2 | cut -d ' ' -f 2-
+}
+
+# keep_seconds: how long each file took, for the next run
+keep_seconds() {
+	local kept
+	kept=$(work_folder)/seconds
+	touch "$scratch/seconds" "$kept"
+	awk '{ took[$2] = $1 } END { for (name in took) print took[name], name }' "$kept" "$scratch/seconds" |
+		sort -k2 >"$kept.new"
+	mv "$kept.new" "$kept"
+}
+
+# tell_longest: the file that took longest
+tell_longest() {
+	[[ ! -s $scratch/seconds ]] || sort -k1,1nr "$scratch/seconds" | sed -n 1p | while read -r seconds name; do
+		say "the longest file: $name, $seconds s"
+	done
+}
+
+# run_bats_files: lines of "RELEASE FILE", four at a time, each with clusters of its own; they mostly wait
 run_bats_files() {
 	local release file running=0
 	while read -r release file; do
-		if ((running == 3)); then
+		if ((running == 4)); then
 			wait -n || true
 			running=$((running - 1))
 		fi
@@ -118,7 +153,8 @@ run_bats_file() {
 	start=$SECONDS
 	mkdir -p "$scratch/tmp"
 	TMPDIR=$scratch/tmp ONESPINE_TEST_SLURM=$release ONESPINE_PREFIX=$(prefix_folder "$release") \
-		timeout --kill-after=60 "$BATS_LIMIT_S" bats --tap "$file" >"$log" 2>&1 </dev/null || status=$?
+		timeout --kill-after=60 "$BATS_LIMIT_S" bats --tap --timing "$file" >"$log" 2>&1 </dev/null || status=$?
+	printf '%s %s\n' "$((SECONDS - start))" "${file##*/}-$release" >>"$scratch/seconds"
 	count_tap "$name ($((SECONDS - start)) s)" "$log" "$status" >"$log.told"
 	cat "$log.told"
 }
@@ -138,7 +174,12 @@ count_tap() {
 		return
 	fi
 	add_count "$passed" "$failed" "$skipped" "$name"
-	((!failed)) || awk '/^not ok/ { show = 1 } /^ok/ { show = 0 } show { print "    " $0 }' "$log"
+	((!failed)) || show_failed "$log"
+}
+
+# show_failed LOG: of TAP, each test that failed, with what it said
+show_failed() {
+	awk '/^not ok/ { show = 1 } /^ok/ { show = 0 } show { print "    " $0 }' "$1"
 }
 
 # sum_up: the last line; fails when anything failed or nothing ran

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "tools/picture/bind.h"
-#include "tools/shared/command.h"
+#include "host/output.h"
 
 #define NICS_SHOWN 4
 #define COLUMNS	   6

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* map.c - the fabric as a picture: what stands where, for the renderers */
 #include "tools/picture/map.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "lib/policy/note.h"
-#include "tools/slurm/gang.h"
+#include "host/slurm/gang.h"
 
 /* Letters of jobs; those of states are left out. */
 static const char job_marks[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcefghijklnopqstuwyz1234567890";

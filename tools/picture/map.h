@@ -14,7 +14,7 @@
 
 #include "lib/base/error.h"
 #include "lib/base/text.h"
-#include "tools/slurm/fabric.h"
+#include "host/slurm/fabric.h"
 
 #define OSP_MAP_COLOURS 12
 #define OSP_MAP_NO_JOB	UINT32_MAX

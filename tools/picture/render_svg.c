@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "tools/picture/svg.h"
-#include "tools/slurm/gang.h"
+#include "host/slurm/gang.h"
 
 #define PICTURE_WIDTH	   1240
 #define MARGIN		   24

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "lib/policy/words.h"
-#include "tools/slurm/gang.h"
+#include "host/slurm/gang.h"
 
 #define JOBS_SHOWN	24
 #define GANGS_SHOWN	8

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* svg.c - what every picture begins and ends with */
 #include "tools/picture/svg.h"
 
 void osp_svg_write(struct osp_text *text, const struct osp_text *title, const char *style,

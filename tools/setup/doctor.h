@@ -11,7 +11,7 @@
 
 #include "lib/doctor/doctor.h"
 #include "lib/policy/config.h"
-#include "tools/slurm/slurm_files.h"
+#include "host/slurm/slurm_files.h"
 
 struct osp_doctor_question {
 	const char *conf_path;
@@ -46,7 +46,9 @@ const char *osp_doctor_keep(struct osp_doctor *doctor, char *string);
 void osp_doctor_gather_reach(const struct osp_doctor_question *question, struct osp_doctor *doctor);
 
 /* Asks the slurmctld in force, in a process of its own: libslurm ends the one that it is in where
- * slurm.conf is wrong. Strings are to be freed. */
-void osp_doctor_ask(const char *conf_path, struct osp_running *running);
+ * slurm.conf is wrong. `cluster`: osp_cluster_folder()'s; `topology_path`: of the topology in force, NULL: not
+ * compared. Strings are to be freed. */
+void osp_doctor_ask(const char *conf_path, const char *cluster, const char *topology_path,
+		    struct osp_running *running);
 
 #endif

@@ -19,11 +19,20 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "check/check.h"
+#include "lib/base/hostlist.h"
 #include "lib/policy/request.h"
+#include "host/record/trial_file.h"
+#include "host/slurm/cluster_state.h"
+#include "host/slurm/controller.h"
+#include "host/slurm/fabric.h"
+#include "host/slurm/node_list.h"
 
-#define LIMIT_S	   30
-#define VALUE_MARK '\1'		      /* starts a line of ours; others are libslurm's */
-#define PROBE	   "@onespine-doctor" /* no level and no time */
+#define LIMIT_S	    30
+#define TRIALS_MS   10000
+#define TRIALS_MOST 4096
+#define VALUE_MARK  '\1'	       /* starts a line of ours; others are libslurm's */
+#define PROBE	    "@onespine-doctor" /* no level and no time */
 
 /* --- the child ---------------------------------------------------------------------------------- */
 
@@ -57,11 +66,58 @@ static const char *probe(void)
 	return errno == EINVAL ? "ours" : "unknown";
 }
 
-static void ask(void)
+/* What a recheck has in hand, or has left with a file, is told of elsewhere. */
+static void tell_trials(const char *cluster)
+{
+	const char *left[TRIALS_MOST];
+	size_t count = 0;
+	char **nodes;
+	char *list;
+
+	if (geteuid() != 0)
+		return;
+	(void)osp_controller_trials(osp_now_ms() + TRIALS_MS, &nodes);
+	for (char **node = nodes; node && *node && count < TRIALS_MOST; node++)
+		if (!osp_trial_stands(cluster, *node))
+			left[count++] = *node;
+	list = count ? osp_hostlist_compact(left, count) : NULL;
+	if (list)
+		tell("trials", list);
+	free(list);
+	osp_controller_trials_free(nodes);
+}
+
+/* Nodes that run, and have booted since their places were asked for. */
+static void tell_old_places(const char *topology_path)
+{
+	struct osp_error ignored = {.text = ""};
+	struct osp_topology *topology = osp_topology_load(topology_path, &ignored);
+	struct osp_node_list nodes = {.count = 0};
+	const char **old = NULL;
+	size_t count = 0;
+	char *list = NULL;
+
+	if (topology && !osp_node_list_load(&nodes, &ignored))
+		old = calloc((size_t)nodes.count + 1, sizeof(*old));
+	for (uint32_t i = 0; old && i < nodes.count; i++) {
+		if (osp_listed_place_age(topology, &nodes.nodes[i]) == OSP_PLACE_REBOOTED)
+			old[count++] = nodes.nodes[i].name;
+	}
+	if (count)
+		list = osp_hostlist_compact(old, count);
+	if (list)
+		tell("old_places", list);
+	free(list);
+	free(old);
+	osp_node_list_free(&nodes);
+	osp_topology_free(topology);
+}
+
+static void ask(const char *cluster, const char *topology_path)
 {
 	slurm_conf_t *conf = NULL;
 
-	slurm_init(NULL);
+	osp_slurm_begin();
 	if (slurm_load_ctl_conf(0, &conf) != SLURM_SUCCESS) {
 		fprintf(stderr, "%s\n", slurm_strerror(errno));
 		return;
@@ -73,16 +129,19 @@ static void ask(void)
 	tell("prolog_alloc", conf->prolog_flags & PROLOG_FLAG_ALLOC ? "yes" : "no");
 	tell("prolog_defer_batch", conf->prolog_flags & PROLOG_FLAG_DEFER_BATCH ? "yes" : "no");
 	tell("probe", probe());
+	tell_trials(cluster);
+	if (topology_path)
+		tell_old_places(topology_path);
 	tell("end", "");
 }
 
-static void run_child(const char *conf_path, int fd)
+static void run_child(const char *conf_path, const char *cluster, const char *topology_path, int fd)
 {
 	alarm(LIMIT_S);
 	setenv("SLURM_CONF", conf_path, 1);
 	dup2(fd, STDOUT_FILENO);
 	dup2(fd, STDERR_FILENO);
-	ask();
+	ask(cluster, topology_path);
 	fflush(stdout);
 	_exit(0);
 }
@@ -95,10 +154,9 @@ static void take_value(struct osp_running *running, const char *line)
 		const char *key;
 		const char **value;
 	} keys[] = {
-		{"version=", &running->version},
-		{"plugin_dir=", &running->plugin_dir},
-		{"select_type=", &running->select_type},
-		{"job_submit=", &running->job_submit},
+		{"version=", &running->version},	 {"plugin_dir=", &running->plugin_dir},
+		{"select_type=", &running->select_type}, {"job_submit=", &running->job_submit},
+		{"trials=", &running->trials},		 {"old_places=", &running->old_places},
 	};
 
 	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
@@ -133,7 +191,8 @@ static void read_answer(FILE *stream, struct osp_running *running)
 	free(line);
 }
 
-void osp_doctor_ask(const char *conf_path, struct osp_running *running)
+void osp_doctor_ask(const char *conf_path, const char *cluster, const char *topology_path,
+		    struct osp_running *running)
 {
 	int ends[2];
 	FILE *stream;
@@ -146,7 +205,7 @@ void osp_doctor_ask(const char *conf_path, struct osp_running *running)
 	child = fork();
 	if (child == 0) {
 		close(ends[0]);
-		run_child(conf_path, ends[1]);
+		run_child(conf_path, cluster, topology_path, ends[1]);
 	}
 	close(ends[1]);
 	stream = fdopen(ends[0], "r");

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* doctor_facts.c - gathers what the doctor judges: files, plugins, what slurmctld and MUNGE
+ * answer */
 #include "onespine_config.h"
 #include "tools/setup/doctor.h"
 
@@ -13,12 +15,15 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
+#include "check/base/gpu_starts.h"
+#include "check/base/hang_watch.h"
 #include "lib/base/hostlist.h"
 #include "lib/base/text.h"
 #include "lib/policy/node_policy.h"
 #include "lib/topology/topology.h"
-#include "tools/shared/files.h"
-#include "tools/slurm/fabric.h"
+#include "host/record/trial_file.h"
+#include "host/files.h"
+#include "host/slurm/fabric.h"
 
 #define TOPOLOGY_YAML_SINCE 0x190500
 #define MUNGE_SOCKET	    "/run/munge/munge.socket.2"
@@ -176,7 +181,8 @@ static void gather_sent(const struct osp_overlays *overlays, struct osp_doctor *
 	struct osp_error ignored = {.text = ""};
 	struct osp_text hidden = OSP_TEXT_INIT;
 	size_t bytes = 0, piece_bytes = 0;
-	char *yaml = osp_read_file(facts->config_path, OSP_CONFIG_FILE_BYTES_MAX, &bytes);
+	char *yaml = osp_read_overlaid(overlays, facts->config_path, OSP_CONFIG_FILE_BYTES_MAX,
+				       &bytes, &ignored);
 	char *piece = NULL;
 
 	facts->config_exists = yaml != NULL;
@@ -202,6 +208,24 @@ static bool has_topology_yaml(const struct osp_doctor_facts *facts)
 	return exists;
 }
 
+/* onespine.yaml as it is, or as it is laid over; a file that is missing is an empty one. */
+static void load_config(const struct osp_overlays *overlays, struct osp_doctor *doctor)
+{
+	const char *path = doctor->facts.config_path;
+	struct osp_error ignored = {.text = ""};
+	size_t bytes = 0;
+	char *text;
+
+	if (access(path, F_OK) == 0) {
+		doctor->config = osp_config_load(path, false, &doctor->config_error);
+		return;
+	}
+	text = osp_read_overlaid(overlays, path, OSP_CONFIG_FILE_BYTES_MAX, &bytes, &ignored);
+	doctor->config =
+		osp_config_read(path, text ? text : "", text ? bytes : 0, &doctor->config_error);
+	free(text);
+}
+
 static void gather_fabric(const struct osp_overlays *overlays, struct osp_doctor *doctor)
 {
 	struct osp_doctor_facts *facts = &doctor->facts;
@@ -209,7 +233,7 @@ static void gather_fabric(const struct osp_overlays *overlays, struct osp_doctor
 
 	facts->config_path =
 		osp_doctor_keep(doctor, osp_path_beside(facts->conf_path, "onespine.yaml"));
-	doctor->config = osp_config_load(facts->config_path, false, &doctor->config_error);
+	load_config(overlays, doctor);
 	if (!doctor->config)
 		facts->config_error = &doctor->config_error;
 	gather_sent(overlays, doctor);
@@ -292,10 +316,23 @@ static void take_gate(struct osp_doctor_gate *gate, const struct osp_gate_policy
 }
 
 #ifdef OSP_HAVE_MUNGE
+static enum osp_gate_call gather_script(const struct osp_doctor_question *question,
+					struct osp_doctor *doctor, const char *key,
+					struct osp_gate_broken *broken)
+{
+	enum osp_gate_call call = osp_runs_gate(doctor->conf, doctor->facts.conf_path,
+						question->overlays, key, broken);
+
+	if (broken->program) {
+		broken->program = osp_doctor_keep(doctor, (char *)broken->program);
+		broken->file = osp_doctor_keep(doctor, (char *)broken->file);
+	}
+	return call;
+}
+
 static void gather_gate(const struct osp_doctor_question *question, struct osp_doctor *doctor)
 {
 	struct osp_doctor_gate *gate = &doctor->facts.gate;
-	const char *path = doctor->facts.conf_path;
 	size_t count = doctor->config ? osp_config_partition_count(doctor->config) : 0;
 	bool has_gpus = osp_slurm_list_has(osp_slurm_conf_value(doctor->conf, "GresTypes", NULL),
 					   "gpu", NULL, 0);
@@ -312,8 +349,9 @@ static void gather_gate(const struct osp_doctor_question *question, struct osp_d
 			  has_gpus);
 	}
 	gate->config_roots = osp_is_safe(doctor->facts.config_path, 0, &gate->config_exists);
-	gate->prolog_runs = osp_runs_gate(doctor->conf, path, question->overlays, "Prolog");
-	gate->epilog_runs = osp_runs_gate(doctor->conf, path, question->overlays, "Epilog");
+	gate->program = OSP_GATE_DIR "/onespine-gate";
+	gate->prolog = gather_script(question, doctor, "Prolog", &gate->prolog_broken);
+	gate->epilog = gather_script(question, doctor, "Epilog", &gate->epilog_broken);
 }
 #else
 static void gather_gate(const struct osp_doctor_question *question, struct osp_doctor *doctor)
@@ -324,11 +362,43 @@ static void gather_gate(const struct osp_doctor_question *question, struct osp_d
 }
 #endif
 
+/* --- GPUs --------------------------------------------------------------------------------------- */
+
+static void gather_starts(struct osp_doctor *doctor)
+{
+	const char *root = getenv("ONESPINE_TEST_ROOT"); /* for tests: a folder that stands for / */
+	struct osp_gpu_starts starts;
+	struct osp_text text = OSP_TEXT_INIT;
+	bool any = false;
+
+	osp_gpu_starts_read(root ? root : "", &starts);
+	for (size_t i = 0; i < starts.count; i++) {
+		if (starts.gpus[i].late < OSP_LATE_STARTS)
+			continue;
+		osp_text_printf(&text, "%s%s", any ? ", " : "", starts.gpus[i].subject);
+		any = true;
+	}
+	if (any)
+		doctor->facts.late_gpus = osp_doctor_keep(doctor, osp_text_take(&text));
+	osp_text_free(&text);
+}
+
 /* --- all ---------------------------------------------------------------------------------------- */
+
+static void gather_ports(struct osp_doctor_facts *facts)
+{
+	FILE *file = fopen("/proc/sys/net/ipv4/ip_unprivileged_port_start", "re");
+
+	if (!file)
+		return;
+	facts->first_free_port_known = fscanf(file, "%u", &facts->first_free_port) == 1;
+	fclose(file);
+}
 
 static void gather_host(const struct osp_doctor_question *question, struct osp_doctor *doctor)
 {
 	struct osp_doctor_facts *facts = &doctor->facts;
+	char cluster[OSP_CLUSTER_NAME_BYTES];
 
 	facts->installed = osp_look_at_plugin(OSP_SHADOW_DIR, "select_cons_tres.so").state ==
 				   OSP_PLUGIN_OURS &&
@@ -344,10 +414,16 @@ static void gather_host(const struct osp_doctor_question *question, struct osp_d
 		return;
 	gather_gate(question, doctor);
 	gather_munge(doctor);
+	gather_ports(facts);
+	facts->hangs_unknowable = !osp_hang_can_be_judged("");
+	osp_cluster_folder(doctor->conf, cluster);
+	facts->rechecks_left = (uint32_t)osp_trials_left(cluster, NULL, NULL);
 	facts->state_location_kind = local_file_system(
 		osp_slurm_conf_value(doctor->conf, "StateSaveLocation", "/var/spool"));
 	if (question->ask)
-		osp_doctor_ask(facts->conf_path, &facts->running);
+		osp_doctor_ask(facts->conf_path, cluster,
+			       facts->controller ? facts->topology_path : NULL, &facts->running);
+	gather_starts(doctor);
 	osp_doctor_gather_reach(question, doctor);
 }
 
@@ -385,6 +461,8 @@ void osp_doctor_free(struct osp_doctor *doctor)
 	free((char *)running->plugin_dir);
 	free((char *)running->select_type);
 	free((char *)running->job_submit);
+	free((char *)running->trials);
+	free((char *)running->old_places);
 	osp_free_spank_line(&doctor->facts.spank);
 	osp_config_free(doctor->config);
 	osp_slurm_conf_free(doctor->conf);

@@ -17,8 +17,8 @@
 #include "lib/env/catalogue.h"
 #include "lib/env/rules.h"
 #include "lib/topology/readers.h"
-#include "tools/shared/files.h"
-#include "tools/slurm/fabric.h"
+#include "host/files.h"
+#include "host/slurm/fabric.h"
 
 #define NOBODY 65534 /* of no group: what any user may */
 

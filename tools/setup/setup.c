@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* setup.c - changes of Slurm's files: planned, told, made, recorded and taken back */
 #include "onespine_config.h"
 #include "tools/setup/setup.h"
 
@@ -9,14 +10,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "tools/shared/command.h"
-#include "tools/shared/files.h"
+#include "host/output.h"
+#include "host/files.h"
 
 #define RECORD_BYTES_MAX ((size_t)4 * 1024 * 1024)
 #define RECORD_KEY	 "onespine-setup"
 #define RECORD_VERSION	 1
 
-static const char *const kind_names[] = {"created", "added"};
+static const char *const kind_names[] = {"created", "added", "begun"};
 
 /* --- plans -------------------------------------------------------------------------------------- */
 
@@ -99,7 +100,7 @@ static int take_change(struct osp_plan *plan, const json_t *item)
 
 	if (!path || !what || !text || at < 0)
 		return -1;
-	for (int kind = OSP_CHANGE_CREATE; kind <= OSP_CHANGE_ADD; kind++)
+	for (int kind = OSP_CHANGE_CREATE; kind <= OSP_CHANGE_BEGIN; kind++)
 		if (strcmp(what, kind_names[kind]) == 0)
 			return osp_plan_add(plan, kind, strdup(path), strdup(text), (uint64_t)at);
 	return -1;
@@ -200,6 +201,8 @@ int osp_plan_without(const struct osp_plan *plan, struct osp_overlays *overlays,
 		const struct osp_change *change = &plan->changes[i];
 		char *text = NULL;
 
+		if (change->kind == OSP_CHANGE_BEGIN)
+			continue;
 		if (change->kind == OSP_CHANGE_ADD) {
 			text = text_without(change, error);
 			if (!text)
@@ -219,6 +222,8 @@ int osp_plan_with(const struct osp_plan *plan, const struct osp_overlays *before
 		size_t bytes = 0;
 		char *old = NULL;
 
+		if (change->kind == OSP_CHANGE_BEGIN && access(change->path, F_OK) == 0)
+			continue;
 		if (change->kind == OSP_CHANGE_ADD) {
 			old = osp_read_overlaid(before, change->path, OSP_SLURM_CONF_BYTES_MAX,
 						&bytes, error);
@@ -241,11 +246,15 @@ bool osp_plan_holds(const struct osp_plan *plan)
 		const struct osp_change *change = &plan->changes[i];
 		struct osp_error ignored = {.text = ""};
 		size_t bytes = 0;
-		char *text =
-			osp_read_input(change->path, OSP_SLURM_CONF_BYTES_MAX, &bytes, &ignored);
-		bool holds = text && (change->kind == OSP_CHANGE_ADD
-					      ? find_added(text, bytes, change) != NULL
-					      : strcmp(text, change->text) == 0);
+		char *text;
+		bool holds;
+
+		if (change->kind == OSP_CHANGE_BEGIN)
+			continue;
+		text = osp_read_input(change->path, OSP_SLURM_CONF_BYTES_MAX, &bytes, &ignored);
+		holds = text &&
+			(change->kind == OSP_CHANGE_ADD ? find_added(text, bytes, change) != NULL
+							: strcmp(text, change->text) == 0);
 
 		free(text);
 		if (!holds)
@@ -272,6 +281,16 @@ static int create(const char *path, const char *text, const char *like, struct o
 		return osp_error_at(error, like, 0, 0, "%s", strerror(errno));
 	return osp_write_new(path, text, strlen(text), &status,
 			     is_script ? 0755 : status.st_mode & 0644, error);
+}
+
+/* A file that the gate obeys must be root's (lib/doctor, gate-config), whoever owns slurm.conf. */
+static int begin(const char *path, const char *text, struct osp_error *error)
+{
+	struct stat owner = {.st_uid = geteuid(), .st_gid = getegid()};
+
+	if (access(path, F_OK) == 0)
+		return 0;
+	return osp_write_new(path, text, strlen(text), &owner, 0644, error);
 }
 
 static int add_lines(const struct osp_change *change, struct osp_error *error)
@@ -311,9 +330,12 @@ int osp_plan_make(const struct osp_plan *plan, const char *record_path, const ch
 	for (size_t i = 0; !result && i < plan->count; i++) {
 		const struct osp_change *change = &plan->changes[i];
 
-		result = change->kind == OSP_CHANGE_CREATE
-				 ? create(change->path, change->text, like, error)
-				 : add_lines(change, error);
+		if (change->kind == OSP_CHANGE_CREATE)
+			result = create(change->path, change->text, like, error);
+		else if (change->kind == OSP_CHANGE_BEGIN)
+			result = begin(change->path, change->text, error);
+		else
+			result = add_lines(change, error);
 	}
 	if (result)
 		(void)osp_plan_undo(plan, record_path, &ignored);
@@ -347,13 +369,28 @@ int osp_plan_unedited(const struct osp_plan *plan, struct osp_error *error)
 	return 0;
 }
 
+/* Whether the file is still what was written there. */
+bool osp_change_unedited(const struct osp_change *change)
+{
+	struct osp_error ignored = {.text = ""};
+	size_t bytes = 0;
+	char *text = osp_read_input(change->path, OSP_SLURM_CONF_BYTES_MAX, &bytes, &ignored);
+	bool same = text && strcmp(text, change->text) == 0;
+
+	free(text);
+	return same;
+}
+
 static int take_back(const struct osp_change *change, struct osp_error *error)
 {
 	size_t bytes = 0;
 	char *now, *without;
 	int result = 0;
 
-	if (change->kind == OSP_CHANGE_CREATE) {
+	if (change->kind == OSP_CHANGE_BEGIN && !osp_change_unedited(change))
+		return 0;
+
+	if (change->kind != OSP_CHANGE_ADD) {
 		if (unlink(change->path) < 0 && errno != ENOENT)
 			return osp_error_at(error, change->path, 0, 0, "cannot be removed: %s",
 					    strerror(errno));

@@ -6,7 +6,8 @@
  * which they are made. Before the first of them is made the whole plan is written beside slurm.conf
  * (onespine.setup), so that what is there after a crash can be taken back too. Taking back removes
  * exactly the bytes that were added, wherever they stand by then, and refuses before the first
- * change when a file that we created was edited since.
+ * change when a file that we created was edited since. A file that we only began may be edited: it is
+ * never written again, and taking back removes it only while it is as it was begun.
  *
  * One thread. Every file is written whole or not at all, with its owner, mode and labels.
  */
@@ -19,13 +20,14 @@
 #include <stdint.h>
 
 #include "lib/base/error.h"
-#include "tools/slurm/slurm_files.h"
+#include "host/slurm/slurm_files.h"
 
 #define OSP_CHANGES_MAX 8
 
 enum osp_change_kind {
 	OSP_CHANGE_CREATE, /* the whole file */
 	OSP_CHANGE_ADD,	   /* at the end of a file that is there */
+	OSP_CHANGE_BEGIN,  /* a first version of a file that is the administrator's from then on */
 };
 
 struct osp_change {
@@ -73,13 +75,16 @@ bool osp_plan_holds(const struct osp_plan *plan);
 int osp_plan_make(const struct osp_plan *plan, const char *record_path, const char *like,
 		  struct osp_error *error);
 
+/* Whether a file that was created or begun is still as it was written. */
+bool osp_change_unedited(const struct osp_change *change);
+
 /* -1 with `error` set when a file that we created was edited since. */
 int osp_plan_unedited(const struct osp_plan *plan, struct osp_error *error);
 
 /* Takes the changes back, last one first, the record last. */
 int osp_plan_undo(const struct osp_plan *plan, const char *record_path, struct osp_error *error);
 
-/* [{"path": .., "what": "created" | "added", "text": ..}] */
+/* [{"path": .., "what": "created" | "added" | "begun", "text": ..}] */
 json_t *osp_plan_json(const struct osp_plan *plan);
 
 #endif

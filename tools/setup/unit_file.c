@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* unit_file.c - a drop-in for systemd's slurmctld.service that runs `onespine doctor
+ * --before-start`, and a file for logrotate that bounds the gate's log */
 #include "onespine_config.h"
 #include "tools/setup/unit_file.h"
 
@@ -10,7 +12,7 @@
 #include <unistd.h>
 
 #include "lib/base/text.h"
-#include "tools/shared/files.h"
+#include "host/files.h"
 
 #define UNIT_BYTES_MAX ((size_t)64 * 1024)
 #define WITH_FOLDER    "# The folder was made for this file.\n"
@@ -22,6 +24,32 @@ static const char unit_text[] = "# onespine setup: slurmctld does not start wher
 				"[Service]\n"
 				"ExecStartPre=/bin/sh -c '" OSP_BIN_DIR
 				"/onespine doctor --before-start || test $? -ne 1'\n";
+
+/* Each line opens the log anew, so nobody must be told. Packages bring the same file, without our first line. */
+static const char rotation_text[] =
+	"# written by onespine setup; onespine setup --undo takes it out\n" OSP_LOG_DIR
+	"/gate.log {\n"
+	"	daily\n"
+	"	maxsize 100M\n"
+	"	rotate 14\n"
+	"	missingok\n"
+	"	notifempty\n"
+	"	compress\n"
+	"	delaycompress\n"
+	"	create 0640 root root\n"
+	"}\n";
+
+char *osp_rotation_path(const char *folder)
+{
+	char *path = NULL;
+
+	if (!folder &&
+	    (access("/run/systemd/system", F_OK) < 0 || access("/etc/logrotate.d", F_OK) < 0))
+		return NULL;
+	if (asprintf(&path, "%s/onespine", folder ? folder : "/etc/logrotate.d") < 0)
+		return NULL;
+	return path;
+}
 
 char *osp_unit_path(const char *folder)
 {
@@ -36,24 +64,24 @@ char *osp_unit_path(const char *folder)
 }
 
 /* What stands there is ours; *with_folder: so is its folder. */
-static bool is_ours(const char *path, bool *with_folder)
+static bool is_ours(const char *path, const char *own_text, bool *with_folder)
 {
 	size_t bytes = 0;
 	char *text = osp_read_file(path, UNIT_BYTES_MAX, &bytes);
 	bool ours;
 
 	*with_folder = text && strncmp(text, WITH_FOLDER, strlen(WITH_FOLDER)) == 0;
-	ours = text && strcmp(text + (*with_folder ? strlen(WITH_FOLDER) : 0), unit_text) == 0;
+	ours = text && strcmp(text + (*with_folder ? strlen(WITH_FOLDER) : 0), own_text) == 0;
 	free(text);
 	return ours;
 }
 
-static int remove_unit(const char *path, bool dry_run, struct osp_error *error)
+static int remove_own(const char *path, const char *own_text, bool dry_run, struct osp_error *error)
 {
 	char *folder = osp_path_beside(path, ".");
 	bool with_folder;
 
-	if (!folder || !is_ours(path, &with_folder)) {
+	if (!folder || !is_ours(path, own_text, &with_folder)) {
 		free(folder);
 		return 0;
 	}
@@ -68,7 +96,7 @@ static int remove_unit(const char *path, bool dry_run, struct osp_error *error)
 	return 1;
 }
 
-static int write_unit(const char *path, struct osp_error *error)
+static int write_own(const char *path, const char *own_text, struct osp_error *error)
 {
 	struct osp_text text = OSP_TEXT_INIT;
 	char *folder = osp_path_beside(path, ".");
@@ -84,7 +112,7 @@ static int write_unit(const char *path, struct osp_error *error)
 		free(folder);
 		return -1;
 	}
-	osp_text_add(&text, unit_text);
+	osp_text_add(&text, own_text);
 	result = text.failed ? osp_error_set(error, "out of memory")
 			     : osp_write_output(path, text.data, text.length_bytes, error);
 	if (result < 0)
@@ -94,11 +122,22 @@ static int write_unit(const char *path, struct osp_error *error)
 	return result < 0 ? -1 : 1;
 }
 
-int osp_unit_file(const char *path, bool undo, bool dry_run, struct osp_error *error)
+static int change(const char *path, const char *own_text, bool undo, bool dry_run,
+		  struct osp_error *error)
 {
 	if (undo)
-		return remove_unit(path, dry_run, error);
+		return remove_own(path, own_text, dry_run, error);
 	if (access(path, F_OK) == 0)
 		return 0;
-	return dry_run ? 1 : write_unit(path, error);
+	return dry_run ? 1 : write_own(path, own_text, error);
+}
+
+int osp_unit_file(const char *path, bool undo, bool dry_run, struct osp_error *error)
+{
+	return change(path, unit_text, undo, dry_run, error);
+}
+
+int osp_rotation_file(const char *path, bool undo, bool dry_run, struct osp_error *error)
+{
+	return change(path, rotation_text, undo, dry_run, error);
 }

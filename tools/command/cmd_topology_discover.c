@@ -1,0 +1,295 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* cmd_topology_discover.c - `onespine topology discover`, `watch` and `accept` */
+#include "tools/command/command.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "host/files.h"
+#include "host/slurm/fabric.h"
+#include "host/source/keep.h"
+#include "host/source/source.h"
+#include "host/source/watch.h"
+
+#define EXIT_FAILED 1
+#define EXIT_HELD   3
+
+static int say_failed(const struct osp_error *error)
+{
+	osp_say_error(error);
+	return EXIT_FAILED;
+}
+
+/* --- who is asked about ------------------------------------------------------------------------ */
+
+/* The nodes of --nodes: an id that is an instance's, or an address, or a host's name, and the node. */
+static int nodes_of_map(const char *path, struct osp_node_list *list, struct osp_error *error)
+{
+	struct osp_name_map *map = NULL;
+	const char *id, *node;
+	size_t bytes;
+	char *text = osp_read_input(path, OSP_TOPOLOGY_FILE_BYTES_MAX, &bytes, error);
+
+	memset(list, 0, sizeof(*list));
+	if (text)
+		map = osp_read_adapter_map(osp_input_name(path), text, bytes, error);
+	free(text);
+	if (!map)
+		return -1;
+	list->nodes =
+		osp_arena_take(&list->arena, (osp_name_map_count(map) + 1) * sizeof(*list->nodes));
+	for (uint32_t i = 0; list->nodes && osp_name_map_entry(map, i, &id, &node); i++) {
+		bool is_address = strspn(id, "0123456789.") == strlen(id) || strchr(id, ':');
+		struct osp_listed_node *entry = &list->nodes[list->count++];
+
+		*entry = (struct osp_listed_node){osp_arena_copy(&list->arena, node, strlen(node)),
+						  "", "", 0, true};
+		id = osp_arena_copy(&list->arena, id, strlen(id));
+		*(is_address ? &entry->address : &entry->instance_id) = id;
+		if (!id || !entry->name)
+			list->count = 0;
+	}
+	osp_name_map_free(map);
+	return list->count ? 0
+			   : osp_error_set(error, "%s: no node in this map", osp_input_name(path));
+}
+
+static int load_nodes(const struct osp_call *call, struct osp_node_list *list,
+		      struct osp_error *error)
+{
+	return call->values[OSP_OPTION_NAME_MAP]
+		       ? nodes_of_map(call->values[OSP_OPTION_NAME_MAP], list, error)
+		       : osp_node_list_load(list, error);
+}
+
+/* --- asking ------------------------------------------------------------------------------------ */
+
+/* A warning for each of thousands of nodes says no more than the first ones. */
+#define WARNINGS_MAX 8
+
+static void say_warnings(const struct osp_text *warnings)
+{
+	const char *at = warnings->data;
+	int count = 0;
+
+	for (; at && *at; count++) {
+		size_t length = strcspn(at, "\n");
+
+		if (count < WARNINGS_MAX)
+			osp_say_warning("%.*s", (int)length, at);
+		at += length + (at[length] == '\n');
+	}
+	if (count > WARNINGS_MAX)
+		osp_say_warning("%d more like these", count - WARNINGS_MAX);
+}
+
+static const char *words_of(enum osp_kept kept)
+{
+	static const char *const words[] = {"applied", "unchanged", "held", "failed"};
+
+	return words[kept];
+}
+
+static int status_of(enum osp_kept kept)
+{
+	if (kept == OSP_KEPT_HELD)
+		return EXIT_HELD;
+	return kept == OSP_KEPT_FAILED ? EXIT_FAILED : OSP_EXIT_YES;
+}
+
+static int print_result(const struct osp_call *call, enum osp_kept kept,
+			const struct osp_topology *topology,
+			const struct osp_topology_change *change, const struct osp_error *error)
+{
+	struct osp_text text = OSP_TEXT_INIT;
+	json_t *root;
+
+	if (call->values[OSP_OPTION_JSON]) {
+		root = json_object();
+		json_object_set_new(root, "result", json_string(words_of(kept)));
+		json_object_set_new(root, "why",
+				    osp_json_string(error->text[0] ? error->text : NULL));
+		json_object_set_new(root, "node_count",
+				    json_integer(osp_topology_node_count(topology)));
+		json_object_set_new(root, "counted", json_integer(change->counted));
+		json_object_set_new(root, "lost", json_integer(change->lost));
+		json_object_set_new(root, "moved", json_integer(change->moved));
+		json_object_set_new(root, "gained", json_integer(change->gained));
+		return osp_print_json(root, status_of(kept));
+	}
+	if (kept == OSP_KEPT_HELD)
+		osp_say_warning("held, the last good answer stays in force: %s; `onespine topology "
+				"accept` takes it",
+				error->text);
+	else if (kept == OSP_KEPT_FAILED)
+		return say_failed(error);
+	osp_text_printf(&text,
+			"%s: %u nodes have a place; %u gained one, %u lost theirs, %u moved\n",
+			words_of(kept), osp_topology_node_count(topology), change->gained,
+			change->lost, change->moved);
+	return osp_print_text(&text, status_of(kept));
+}
+
+static int keep(const struct osp_call *call, const struct osp_source *source,
+		const struct osp_node_list *nodes, const struct osp_topology *topology)
+{
+	const struct osp_topology_guard guard = {OSP_MAX_LOST_PERCENT, OSP_MAX_MOVED_PERCENT};
+	const char *path = call->values[OSP_OPTION_OUTPUT];
+	struct osp_error error = {.text = ""};
+	struct osp_topology_change change;
+	enum osp_kept kept = osp_keep_topology(path, topology, source->name,
+					       call->values[OSP_OPTION_NAME_MAP] ? NULL : nodes,
+					       &guard, &change, &error);
+
+	if (kept != OSP_KEPT_FAILED && kept != OSP_KEPT_HELD &&
+	    osp_keep_asked(path, topology, (int64_t)time(NULL), &error))
+		kept = OSP_KEPT_FAILED;
+	return print_result(call, kept, topology, &change, &error);
+}
+
+static int write_out(const struct osp_source *source, const struct osp_topology *topology)
+{
+	char *text = osp_write_onespine_topology(topology, source->name);
+	struct osp_error error = {.text = ""};
+	int rc = text ? osp_write_output("-", text, strlen(text), &error) : -1;
+
+	free(text);
+	return rc ? say_failed(&error) : OSP_EXIT_YES;
+}
+
+/* The last good answer, where there is one that can be read. */
+static struct osp_topology *load_previous(const char *path)
+{
+	struct osp_error ignored = {.text = ""};
+
+	return path ? osp_topology_load(path, &ignored) : NULL;
+}
+
+int osp_run_topology_discover(const struct osp_call *call)
+{
+	const char *from = call->values[OSP_OPTION_SOURCES];
+	struct osp_error error = {.text = ""};
+	struct osp_source_answer answer = {.topology = NULL};
+	struct osp_source_question question = {.adapters = call->values[OSP_OPTION_ADAPTERS]};
+	struct osp_node_list nodes = {.count = 0};
+	struct osp_topology *previous = NULL;
+	const struct osp_source *source;
+	int status;
+
+	if (!from)
+		osp_error_set(&error, "--from is needed: ec2 or infiniband");
+	source = from ? osp_source_find(from, &error) : NULL;
+	if (!source)
+		return osp_say_error(&error);
+	if (load_nodes(call, &nodes, &error)) {
+		osp_node_list_free(&nodes);
+		return say_failed(&error);
+	}
+	previous = load_previous(call->values[OSP_OPTION_OUTPUT]);
+	question.nodes = &nodes;
+	question.previous = previous;
+	osp_progress_begin("asking where the nodes are");
+	status = source->ask(&question, &answer, &error);
+	osp_progress_end();
+	say_warnings(&answer.warnings);
+	if (status)
+		status = say_failed(&error);
+	else if (call->values[OSP_OPTION_OUTPUT])
+		status = keep(call, source, &nodes, answer.topology);
+	else
+		status = write_out(source, answer.topology);
+	osp_source_answer_clear(&answer);
+	osp_topology_free(previous);
+	osp_node_list_free(&nodes);
+	return status;
+}
+
+/* --- watch ------------------------------------------------------------------------------------- */
+
+/* Chosen: EC2 takes 100 calls of 100 nodes in less; a resumed node is seen within a look. */
+#define INTERVAL_S 300
+#define LOOK_S	   15
+
+static int nodes_for_watch(struct osp_node_list *list, void *context, struct osp_error *error)
+{
+	return load_nodes(context, list, error);
+}
+
+/* --interval: whole seconds from 1 to a day. */
+static int read_interval(const char *value, int *interval_s, struct osp_error *error)
+{
+	char *end;
+	long number = strtol(value, &end, 10);
+
+	if (*end || end == value || number < 1 || number > 86400)
+		return osp_error_set(error, "--interval=%.40s: 1 to 86400 seconds are expected",
+				     value);
+	*interval_s = (int)number;
+	return 0;
+}
+
+static int watch(const struct osp_call *call, const struct osp_source *source, const char *path)
+{
+	struct osp_error error = {.text = ""};
+	struct osp_watch watch = {
+		.source = source,
+		.path = path,
+		.adapters = call->values[OSP_OPTION_ADAPTERS],
+		.nodes = nodes_for_watch,
+		.context = (void *)call,
+		.compare_all = call->values[OSP_OPTION_NAME_MAP],
+		.interval_s = INTERVAL_S,
+		.look_s = LOOK_S,
+		.guard = {OSP_MAX_LOST_PERCENT, OSP_MAX_MOVED_PERCENT},
+	};
+	const char *interval = call->values[OSP_OPTION_INTERVAL];
+
+	if (interval && read_interval(interval, &watch.interval_s, &error))
+		return osp_say_error(&error);
+	if (watch.look_s > watch.interval_s)
+		watch.look_s = watch.interval_s;
+	if (osp_watch_run(&watch, &error))
+		return say_failed(&error);
+	return OSP_EXIT_YES;
+}
+
+int osp_run_topology_watch(const struct osp_call *call)
+{
+	const char *from = call->values[OSP_OPTION_SOURCES];
+	const char *output = call->values[OSP_OPTION_OUTPUT];
+	struct osp_error error = {.text = ""};
+	const struct osp_source *source = NULL;
+	char *path = NULL;
+	int status;
+
+	if (!from)
+		osp_error_set(&error, "--from is needed: ec2 or infiniband");
+	else
+		source = osp_source_find(from, &error);
+	if (source)
+		path = output ? strdup(output) : osp_topology_path(&error);
+	status = path ? watch(call, source, path) : osp_say_error(&error);
+	free(path);
+	return status;
+}
+
+/* --- accept ------------------------------------------------------------------------------------ */
+
+int osp_run_topology_accept(const struct osp_call *call)
+{
+	struct osp_error error = {.text = ""};
+	struct osp_text text = OSP_TEXT_INIT;
+	char *path = call->argument_count ? strdup(call->arguments[0]) : osp_topology_path(&error);
+	enum osp_kept kept = path ? osp_keep_accept(path, &error) : OSP_KEPT_FAILED;
+
+	if (kept == OSP_KEPT_APPLIED)
+		osp_text_printf(&text, "%s: the answer that was held is in force\n", path);
+	else if (kept == OSP_KEPT_UNCHANGED)
+		osp_text_printf(&text, "%s: no answer is held\n", path);
+	free(path);
+	if (kept == OSP_KEPT_FAILED)
+		return say_failed(&error);
+	return osp_print_text(&text, OSP_EXIT_YES);
+}

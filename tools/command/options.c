@@ -1,0 +1,1017 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* options.c - the commands of `onespine` and their options, in one table */
+#include "tools/command/options.h"
+
+#include <getopt.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Long options are told to getopt_long() by numbers that no letter has. */
+#define LONG_OPTION_BASE 1000
+
+#define BIT(command)	 (1u << (command))
+#define ON_FILES                                                                                   \
+	(BIT(OSP_FIT) | BIT(OSP_WHY) | BIT(OSP_MAP) | BIT(OSP_AUDIT) | BIT(OSP_HOSTS) |            \
+	 BIT(OSP_LAYOUT))
+#define ALL_COMMANDS (BIT(OSP_COMMAND_COUNT) - 1)
+#define PRINTS_JSON                                                                                \
+	(ON_FILES | BIT(OSP_TOPOLOGY_SHOW) | BIT(OSP_TOPOLOGY_DISCOVER) |                          \
+	 BIT(OSP_TOPOLOGY_SURVEY) | BIT(OSP_TOPOLOGY_CHECK) | BIT(OSP_CONFIG_CHECK) |              \
+	 BIT(OSP_CONFIG_SHOW) | BIT(OSP_SET) | BIT(OSP_BIND) | BIT(OSP_ENV) | BIT(OSP_CHECK) |     \
+	 BIT(OSP_DOCTOR) | BIT(OSP_SETUP) | BIT(OSP_HISTORY) | BIT(OSP_RECHECK))
+
+#define RECHECK_NODES_MAX 4096
+
+static const struct osp_command commands[OSP_COMMAND_COUNT] = {
+	[OSP_TOPOLOGY_IMPORT] =
+		{.name = "topology import",
+		 .arguments = "FILE...",
+		 .arguments_least = 1,
+		 .arguments_most = 100000,
+		 .complete = OSP_COMPLETE_FILE,
+		 .summary = "turn what a cloud or a fabric manager says into a topology file",
+		 .details =
+			 "Reads FILEs (- is standard input; several are pages of one answer) and "
+			 "writes one topology. Nothing is written unless all of it is right."},
+	[OSP_TOPOLOGY_SHOW] = {.name = "topology show",
+			       .arguments = "[FILE]",
+			       .arguments_most = 1,
+			       .complete = OSP_COMPLETE_FILE,
+			       .summary = "list levels, domains and nodes of a topology",
+			       .details = "Without FILE: the topology in force."},
+	[OSP_TOPOLOGY_CHECK] =
+		{.name = "topology check",
+		 .arguments = "[FILE]",
+		 .arguments_most = 1,
+		 .complete = OSP_COMPLETE_FILE,
+		 .summary = "say what is right and wrong with a topology",
+		 .details = "Without FILE: the topology in force. Where slurmctld answers, also "
+			    "names the nodes that only one of the two knows.",
+		 .answers = "the file is refused, or does not match Slurm's nodes"},
+	[OSP_TOPOLOGY_DISCOVER] =
+		{.name = "topology discover",
+		 .arguments = "",
+		 .summary = "ask a cloud or a fabric where the nodes are",
+		 .details = "Asks for the places of Slurm's nodes that run, or of a MAP's. With "
+			    "-o the answer is compared with what FILE holds, over the nodes that "
+			    "could not have changed: where more than 10 % of them lose their "
+			    "place or move it is held, with exit status 3, and FILE stays as it "
+			    "is. FILE.asked says when the places were asked for.",
+		 .answers = "no answer, or a wrong one; the last good one stays"},
+	[OSP_TOPOLOGY_WATCH] =
+		{.name = "topology watch",
+		 .arguments = "",
+		 .summary = "ask again and again where the nodes are, as a service",
+		 .details =
+			 "Asks as topology discover does, every interval and at once when a node "
+			 "runs anew, has booted or is another instance, and writes the topology in "
+			 "force, or FILE. Runs until it is told to end; "
+			 "onespine-topology-watch.service runs it."},
+	[OSP_TOPOLOGY_SURVEY] =
+		{.name = "topology survey",
+		 .arguments = "",
+		 .summary = "say which gangs a capacity reservation can hold on one spine",
+		 .details =
+			 "Before anything is launched: asks EC2 for the reservations' places and "
+			 "sizes. Where the place of one is known only above its spine, none of its "
+			 "instances counts.",
+		 .answers = "none of its instances is on a known spine"},
+	[OSP_TOPOLOGY_ACCEPT] = {.name = "topology accept",
+				 .arguments = "[FILE]",
+				 .arguments_most = 1,
+				 .complete = OSP_COMPLETE_FILE,
+				 .summary = "put the answer that was held in force",
+				 .details =
+					 "Without FILE: of the topology in force. What was held is "
+					 "FILE.held.",
+				 .answers = "what was held cannot be put in force"},
+	[OSP_CONFIG_CHECK] =
+		{.name = "config check",
+		 .arguments = "[FILE]",
+		 .arguments_most = 1,
+		 .complete = OSP_COMPLETE_FILE,
+		 .summary = "say what is right and wrong with onespine.yaml",
+		 .details =
+			 "Without FILE: onespine.yaml beside slurm.conf. Where slurmctld answers, "
+			 "also checks the names of partitions.",
+		 .answers = "the file is refused, or names what does not exist"},
+	[OSP_CONFIG_SHOW] =
+		{.name = "config show",
+		 .arguments = "[FILE]",
+		 .arguments_most = 1,
+		 .complete = OSP_COMPLETE_FILE,
+		 .summary = "print the configuration in force, and where each value is from",
+		 .details = "Without FILE: onespine.yaml beside slurm.conf."},
+	[OSP_FIT] = {.name = "fit",
+		     .arguments = "",
+		     .summary = "would such a gang start now, and where?",
+		     .details =
+			     "Looks at the nodes that are idle now. Jobs that wait with a higher "
+			     "priority are not looked at.",
+		     .answers = "it would not start now"},
+	[OSP_WHY] =
+		{.name = "why",
+		 .arguments = "[JOB]",
+		 .arguments_most = 1,
+		 .complete = OSP_COMPLETE_JOB,
+		 .summary = "why a gang waits, where it runs, or what became of it",
+		 .details =
+			 "Without a JOB: each of your waiting jobs in a line, for root everyone's.",
+		 .answers = "there is no such job"},
+	[OSP_MAP] = {.name = "map",
+		     .arguments = "",
+		     .summary = "draw the fabric: spines, leaves, nodes by state and job",
+		     .details = "Up to 1,024 nodes each has its own cell; above that, each leaf."},
+	[OSP_LAYOUT] =
+		{.name = "layout",
+		 .arguments = "",
+		 .summary = "what a training job's parallel groups send over which level",
+		 .details =
+			 "Works out a layout twice, with data and with pipelines inside the lower "
+			 "level: who is how far apart, over how many domains a group lies, what it "
+			 "sends a step, the segments, and the order of nodes. Without --topology "
+			 "and --job nothing is known of the fabric.",
+		 .answers = "the topology is too small, or groups cannot lie together as asked"},
+	[OSP_AUDIT] =
+		{.name = "audit",
+		 .arguments = "",
+		 .summary = "is every running gang really where it asked to be?",
+		 .details = "Looks at where the nodes are, not at what the scheduler says. Jobs of "
+			    "partitions in advise mode are listed apart and are no violation.",
+		 .answers = "at least one gang is spread over several domains"},
+	[OSP_SET] = {.name = "set",
+		     .arguments = "JOB",
+		     .arguments_least = 1,
+		     .arguments_most = 1,
+		     .complete = OSP_COMPLETE_JOB,
+		     .summary = "change what a pending gang asks for",
+		     .details = "For the job's owner, operators and administrators.",
+		     .answers = "slurmctld refused it"},
+	[OSP_HOSTS] =
+		{.name = "hosts",
+		 .arguments = "[JOB]",
+		 .arguments_most = 1,
+		 .complete = OSP_COMPLETE_JOB,
+		 .summary = "list a job's hosts in the order of the fabric, for launchers",
+		 .details = "Without JOB and --nodes: the hosts of the job that this runs in "
+			    "(SLURM_JOB_NODELIST). Warns where consecutive ranks change the switch "
+			    "more often in Slurm's order. With --layout: in the order that "
+			    "'onespine layout' finds for these parallel groups.",
+		 .answers = "the host of --only is not among them"},
+	[OSP_BIND] = {.name = "bind",
+		      .arguments = "",
+		      .complete = OSP_COMPLETE_WORDS,
+		      .words = "run",
+		      .summary = "which cores, memory and NICs each task of a node gets, and why",
+		      .details = "Plans only. Without --topology: for this machine, inside the "
+				 "CPUs that this process may use."},
+	[OSP_BIND_RUN] =
+		{.name = "bind run",
+		 .arguments = "COMMAND...",
+		 .arguments_least = 1,
+		 .arguments_most = 100000,
+		 .complete = OSP_COMPLETE_FILE,
+		 .summary = "bind this child of a launcher near its GPUs, then run COMMAND",
+		 .details = "LOCAL_RANK and LOCAL_WORLD_SIZE tell which child it is. Cores are "
+			    "set, memory is preferred. Whatever goes wrong is said in a line, and "
+			    "COMMAND runs all the same; its exit status is that of COMMAND."},
+	[OSP_ENV] = {.name = "env",
+		     .arguments = "[FILE...]",
+		     .arguments_most = 100000,
+		     .complete = OSP_COMPLETE_FILE,
+		     .summary = "which variables a job needs here, which do harm, and why",
+		     .details =
+			     "Without --for: of this node and this environment. Runs nothing, and "
+			     "what no file tells stays unknown. FILEs are further scripts of "
+			     "--script.",
+		     .answers = "a setting was found that makes jobs fail"},
+	[OSP_CHECK] =
+		{.name = "check",
+		 .arguments = "",
+		 .summary = "is this node fit to carry a job?",
+		 .details = "Looks at GPUs, links, network, host and mounts, and changes nothing; "
+			    "deeper than passive it loads the GPUs. Each check runs in a process "
+			    "of its own: a crash or a hang ends only that. When something failed, "
+			    "the last line is a reason for Slurm.",
+		 .answers = "at least one check failed: the node should not carry a job"},
+	[OSP_HISTORY] =
+		{.name = "history",
+		 .arguments = "[NODE|UUID...]",
+		 .complete = OSP_COMPLETE_NODE,
+		 .arguments_most = 100000,
+		 .summary = "what earlier checks say of a node or a GPU: strikes, lemons, trends",
+		 .details =
+			 "Reads what 'onespine check' kept as root, on this node and in the "
+			 "shared folder. NODE is a node's name or an instance's id; of a UUID the "
+			 "start is enough. Without one: all that have failed.",
+		 .answers = "a lemon is among them: failures above the policy's strikes"},
+	[OSP_DOCTOR] =
+		{.name = "doctor",
+		 .arguments = "",
+		 .summary = "what could keep Onespine from working here, and the cure",
+		 .details = "Looks at slurm.conf and what it includes, the plugins in PluginDir, "
+			    "plugstack.conf and our own files on this host, and asks the slurmctld "
+			    "that runs whether it takes gangs. Changes nothing.",
+		 .answers = "something is wrong; warnings alone are none"},
+	[OSP_SETUP] =
+		{.name = "setup",
+		 .arguments = "",
+		 .summary = "put Onespine's lines into this host's Slurm files, or take them out",
+		 .details =
+			 "Writes what slurm.conf lacks into slurm-onespine.conf beside it and "
+			 "includes that, and names onespine.so in plugstack.conf. What a person "
+			 "has to change is printed. Run again it changes nothing. Where slurmctld "
+			 "would not start with it, nothing is changed at all.",
+		 .answers = "something is left for a person to do"},
+	[OSP_GATE_PROLOG] =
+		{.name = "gate prolog",
+		 .arguments = "",
+		 .summary = "the former name of 'onespine-gate prolog', which it executes",
+		 .details = "For Prologs of slurmd that were written for it; from 0.4 on it is no "
+			    "more: write onespine-gate prolog, with its path, as 'onespine "
+			    "doctor' names it.",
+		 .answers = "this node failed and could tell nobody: the job must not start here"},
+	[OSP_GATE_EPILOG] = {.name = "gate epilog",
+			     .arguments = "",
+			     .summary =
+				     "the former name of 'onespine-gate epilog', which it executes",
+			     .details = "For Epilogs of slurmd that were written for it; from 0.4 "
+					"on it is no more."},
+	[OSP_RECHECK] =
+		{.name = "recheck",
+		 .arguments = "[NODE]...",
+		 .complete = OSP_COMPLETE_NODE,
+		 .arguments_most = RECHECK_NODES_MAX,
+		 .summary = "check drained nodes again and give back those that are well",
+		 .details = "For root, on a host where srun works. Tries the nodes named, or all "
+			    "that carry a reason of ours; others' drains are never touched. Each "
+			    "is checked in full depth inside a maintenance reservation; what does "
+			    "not pass is drained again. A node that was given back too often stays "
+			    "out unless it is named.",
+		 .answers = "at least one node was not given back"},
+	[OSP_COMPLETION] = {.name = "completion",
+			    .arguments = "SHELL",
+			    .arguments_least = 1,
+			    .arguments_most = 1,
+			    .complete = OSP_COMPLETE_WORDS,
+			    .words = "bash zsh",
+			    .summary = "print the completion script of a shell",
+			    .details = "SHELL is bash or zsh."},
+	[OSP_HELP] = {.name = "help",
+		      .arguments = "[COMMAND]",
+		      .arguments_most = 2,
+		      .complete = OSP_COMPLETE_WORDS,
+		      .words = "topology config fit why map layout audit set hosts bind env check "
+			       "doctor setup gate history recheck completion",
+		      .summary = "explain a command",
+		      .details = ""},
+};
+
+static const struct osp_option options[OSP_OPTION_COUNT] = {
+	[OSP_OPTION_FROM] =
+		{.name = "from",
+		 .argument = "KIND",
+		 .commands = BIT(OSP_TOPOLOGY_IMPORT),
+		 .complete = OSP_COMPLETE_WORDS,
+		 .words = "ec2 infiniband topograph slurm csv onespine",
+		 .help = "What the FILEs are: ec2 (JSON of describe-instance-topology or "
+			 "describe-capacity-reservation-topology), infiniband (what ibnetdiscover "
+			 "prints, -p too), topograph (its models, or what it makes for Slurm), "
+			 "slurm (topology.conf or topology.yaml), csv (a host and its switches a "
+			 "line) or onespine."},
+	[OSP_OPTION_SOURCES] =
+		{.name = "from",
+		 .argument = "SOURCE",
+		 .commands = BIT(OSP_TOPOLOGY_DISCOVER) | BIT(OSP_TOPOLOGY_WATCH),
+		 .complete = OSP_COMPLETE_WORDS,
+		 .words = "ec2 infiniband",
+		 .help = "Whom to ask: ec2 (DescribeInstanceTopology, with the keys that "
+			 "an SDK would find), or infiniband (runs ibnetdiscover)."},
+	[OSP_OPTION_INTERVAL] = {.name = "interval",
+				 .argument = "SECONDS",
+				 .commands = BIT(OSP_TOPOLOGY_WATCH),
+				 .help = "Ask at least so often; 300 by default."},
+	[OSP_OPTION_RESERVATION] =
+		{.name = "reservation",
+		 .argument = "IDS",
+		 .commands = BIT(OSP_TOPOLOGY_SURVEY),
+		 .help = "Capacity reservations, as cr-0123, separated by commas."},
+	[OSP_OPTION_TO] = {.name = "to",
+			   .argument = "KIND",
+			   .commands = BIT(OSP_TOPOLOGY_IMPORT),
+			   .complete = OSP_COMPLETE_WORDS,
+			   .words = "onespine topology.conf topology.yaml",
+			   .help = "What to write: onespine (the default), topology.conf, or "
+				   "topology.yaml (for Slurm 25.05 and later)."},
+	[OSP_OPTION_NAME_MAP] =
+		{.name = "nodes",
+		 .argument = "MAP",
+		 .commands = BIT(OSP_TOPOLOGY_IMPORT) | BIT(OSP_TOPOLOGY_DISCOVER) |
+			     BIT(OSP_TOPOLOGY_WATCH),
+		 .complete = OSP_COMPLETE_FILE,
+		 .help = "File that gives ids their node names: two columns, or the JSON of "
+			 "describe-instances; with infiniband the ids are GUIDs of adapters or "
+			 "host names."},
+	[OSP_OPTION_TAG] =
+		{.name = "tag",
+		 .argument = "NAME",
+		 .commands = BIT(OSP_TOPOLOGY_IMPORT),
+		 .help = "With a MAP in JSON: the tag that holds the node name, instead of "
+			 "the private DNS name."},
+	[OSP_OPTION_ALLOW_MISSING] = {.name = "allow-missing",
+				      .commands = BIT(OSP_TOPOLOGY_IMPORT),
+				      .help = "Leave out what has no topology or no name, with a "
+					      "warning, and keep the rest."},
+	[OSP_OPTION_LEVELS] = {.name = "levels",
+			       .argument = "LIST",
+			       .commands = BIT(OSP_TOPOLOGY_IMPORT),
+			       .help = "Names of the levels, bottom first, separated by commas; "
+				       "leaf,spine,core by default."},
+	[OSP_OPTION_COLUMNS] =
+		{.name = "columns",
+		 .argument = "LIST",
+		 .commands = BIT(OSP_TOPOLOGY_IMPORT),
+		 .help = "With csv: the host's column, then those of its switches, top "
+			 "first; by the header's names by default, else in its order."},
+	[OSP_OPTION_ADAPTERS] =
+		{.name = "adapters",
+		 .argument = "PATTERN",
+		 .commands = BIT(OSP_TOPOLOGY_IMPORT) | BIT(OSP_TOPOLOGY_DISCOVER) |
+			     BIT(OSP_TOPOLOGY_WATCH),
+		 .help = "With infiniband: only adapters whose name matches, as mlx5_[0-7]; those "
+			 "of a storage network would join what is apart."},
+	[OSP_OPTION_OUTPUT] = {.name = "output",
+			       .letter = 'o',
+			       .argument = "FILE",
+			       .commands = BIT(OSP_TOPOLOGY_IMPORT) | BIT(OSP_TOPOLOGY_DISCOVER) |
+					   BIT(OSP_TOPOLOGY_WATCH),
+			       .complete = OSP_COMPLETE_FILE,
+			       .help = "Write to FILE, whole or not at all, instead of standard "
+				       "output."},
+	[OSP_OPTION_SHOW_NODES] = {.name = "nodes",
+				   .commands = BIT(OSP_TOPOLOGY_SHOW),
+				   .help = "A line for each node instead: where its place comes "
+					   "from, when it was asked, and whether it holds."},
+	[OSP_OPTION_NODES] = {.name = "nodes",
+			      .letter = 'N',
+			      .argument = "COUNT",
+			      .commands = BIT(OSP_FIT),
+			      .help = "Size of the gang: a number, or LEAST-MOST."},
+	[OSP_OPTION_GANG] = {.name = "gang",
+			     .argument = "LEVEL",
+			     .argument_optional = true,
+			     .commands = BIT(OSP_FIT),
+			     .complete = OSP_COMPLETE_WORDS,
+			     .words = "leaf spine core zone",
+			     .help = "Level that holds the gang; the partition's by default."},
+	[OSP_OPTION_NODELIST] = {.name = "nodelist",
+				 .letter = 'w',
+				 .argument = "HOSTLIST",
+				 .complete = OSP_COMPLETE_NODE,
+				 .commands = BIT(OSP_FIT),
+				 .help = "Nodes that must be in the gang."},
+	[OSP_OPTION_EXCLUDE] = {.name = "exclude",
+				.letter = 'x',
+				.argument = "HOSTLIST",
+				.complete = OSP_COMPLETE_NODE,
+				.commands = BIT(OSP_FIT),
+				.help = "Nodes that must not be in the gang."},
+	[OSP_OPTION_GANG_DOMAINS] = {.name = "gang-domains",
+				     .argument = "MAX",
+				     .commands = BIT(OSP_FIT) | BIT(OSP_SET),
+				     .help = "In at most MAX domains of the level, as few as can "
+					     "be."},
+	[OSP_OPTION_GANG_SEGMENT] =
+		{.name = "gang-segment",
+		 .argument = "LEVEL:NODES",
+		 .commands = BIT(OSP_FIT) | BIT(OSP_SET),
+		 .help = "In sets of NODES nodes, each in one domain of a lower level, as leaf:16; "
+			 "nested with commas."},
+	[OSP_OPTION_GANG_LAYOUT] =
+		{.name = "gang-layout",
+		 .argument = "AXES",
+		 .commands = BIT(OSP_FIT) | BIT(OSP_SET),
+		 .help = "The parallel groups, as tp8,pp8,dp8: what keeps tp, cp and ep groups "
+			 "together is asked as segments."},
+	[OSP_OPTION_GANG_KEEP] =
+		{.name = "gang-keep",
+		 .argument = "GROUP:LEVEL",
+		 .commands = BIT(OSP_FIT) | BIT(OSP_SET),
+		 .help = "Beside --gang-layout: each such group in one domain of a lower level, "
+			 "as pp:leaf; several with commas."},
+	[OSP_OPTION_FREE] = {.name = "free",
+			     .argument = "HOSTLIST",
+			     .complete = OSP_COMPLETE_NODE,
+			     .commands = BIT(OSP_FIT),
+			     .help = "With --topology: take these nodes as idle and all others as "
+				     "busy, and ask no Slurm."},
+	[OSP_OPTION_SVG] = {.name = "svg",
+			    .argument = "FILE",
+			    .commands = BIT(OSP_MAP),
+			    .complete = OSP_COMPLETE_FILE,
+			    .help = "Write the map as an SVG picture to FILE, and print no map."},
+	[OSP_OPTION_WIDTH] = {.name = "width",
+			      .argument = "COLUMNS",
+			      .commands = BIT(OSP_MAP),
+			      .help = "Width of the map; the terminal's, or 100, by default."},
+	[OSP_OPTION_PARTITION] = {.name = "partition",
+				  .letter = 'p',
+				  .argument = "NAME",
+				  .commands = BIT(OSP_FIT) | BIT(OSP_MAP),
+				  .complete = OSP_COMPLETE_PARTITION,
+				  .help = "Only this partition's nodes."},
+	[OSP_OPTION_TOPOLOGY] = {.name = "topology",
+				 .argument = "FILE",
+				 .commands = ON_FILES,
+				 .complete = OSP_COMPLETE_FILE,
+				 .help = "Use this topology instead of the one in force."},
+	[OSP_OPTION_STATE] =
+		{.name = "state",
+		 .argument = "FILE",
+		 .commands = ON_FILES,
+		 .complete = OSP_COMPLETE_FILE,
+		 .help = "Use a state saved by 'onespine map --json' instead of asking "
+			 "Slurm."},
+	[OSP_OPTION_SET_GANG] = {.name = "gang",
+				 .argument = "REQUEST",
+				 .commands = BIT(OSP_SET),
+				 .complete = OSP_COMPLETE_WORDS,
+				 .words = "leaf spine core zone off",
+				 .help = "The new request: LEVEL, LEVEL@TIME or off."},
+	[OSP_OPTION_HOSTS] = {.name = "nodes",
+			      .argument = "HOSTLIST",
+			      .commands = BIT(OSP_HOSTS),
+			      .help = "These hosts instead of a job's."},
+	[OSP_OPTION_FORMAT] =
+		{.name = "format",
+		 .argument = "KIND",
+		 .commands = BIT(OSP_HOSTS),
+		 .complete = OSP_COMPLETE_WORDS,
+		 .words = "plain torchrun mpirun slurm",
+		 .help = "plain (a host a line, the default), torchrun (with the node's rank, as "
+			 "torchrun itself sorts names as strings), mpirun (Open MPI's hostfile) or "
+			 "slurm (SLURM_HOSTFILE, for srun -m arbitrary)."},
+	[OSP_OPTION_TASKS_PER_NODE] =
+		{.name = "tasks-per-node",
+		 .argument = "COUNT",
+		 .commands = BIT(OSP_HOSTS),
+		 .help = "With slurm: lines for each host, 1 by default; with mpirun: its slots."},
+	[OSP_OPTION_ONLY] = {.name = "only",
+			     .argument = "HOST",
+			     .complete = OSP_COMPLETE_NODE,
+			     .commands = BIT(OSP_HOSTS),
+			     .help = "Of this host alone; with torchrun its options without its "
+				     "name."},
+	[OSP_OPTION_BIND_TOPOLOGY] =
+		{.name = "topology",
+		 .argument = "XML",
+		 .commands = BIT(OSP_BIND),
+		 .complete = OSP_COMPLETE_FILE,
+		 .help = "The machine: an XML file of hwloc (lstopo machine.xml) or of NCCL "
+			 "(NCCL_TOPO_DUMP_FILE)."},
+	[OSP_OPTION_TASKS] = {.name = "tasks",
+			      .argument = "COUNT",
+			      .commands = BIT(OSP_BIND),
+			      .help = "Tasks on the node; one for each GPU by default."},
+	[OSP_OPTION_GPUS_PER_TASK] =
+		{.name = "gpus-per-task",
+		 .argument = "COUNT",
+		 .commands = BIT(OSP_BIND),
+		 .help = "GPUs of each task; all are dealt out evenly by default."},
+	[OSP_OPTION_CPUSET] = {.name = "cpuset",
+			       .argument = "LIST",
+			       .commands = BIT(OSP_BIND),
+			       .help = "CPUs that may be used, as Linux lists them: 0-15,32-47."},
+	[OSP_OPTION_BIND_SVG] = {.name = "svg",
+				 .argument = "PICTURE",
+				 .commands = BIT(OSP_BIND),
+				 .complete = OSP_COMPLETE_FILE,
+				 .help = "Write the plan as an SVG picture to PICTURE."},
+	[OSP_OPTION_VERBOSE] = {.name = "verbose",
+				.letter = 'v',
+				.commands = BIT(OSP_BIND_RUN),
+				.help = "Say on standard error what was bound, and why."},
+	[OSP_OPTION_FOR] = {.name = "for",
+			    .argument = "TYPE",
+			    .commands = BIT(OSP_ENV),
+			    .help = "Of a type of the catalogue, as p5.48xlarge, instead of this "
+				    "node."},
+	[OSP_OPTION_WITH] = {.name = "with",
+			     .argument = "LIST",
+			     .commands = BIT(OSP_ENV),
+			     .help = "Facts that hold, as nccl=2.21,ofi=1.9,nodes=4,container=yes; "
+				     "an empty value is unknown."},
+	[OSP_OPTION_SCRIPT] = {.name = "script",
+			       .argument = "FILE",
+			       .commands = BIT(OSP_ENV),
+			       .complete = OSP_COMPLETE_FILE,
+			       .help = "Say what is wrong with the settings of a job script (- is "
+				       "standard input)."},
+	[OSP_OPTION_DATA] =
+		{.name = "data",
+		 .argument = "FOLDER",
+		 .commands = BIT(OSP_ENV),
+		 .complete = OSP_COMPLETE_FILE,
+		 .help = "Folder of our instances/ and rules/, instead of the installed "
+			 "one."},
+	[OSP_OPTION_SITE] =
+		{.name = "site",
+		 .argument = "FOLDER",
+		 .commands = BIT(OSP_ENV),
+		 .complete = OSP_COMPLETE_FILE,
+		 .help = "Folder of the site's instances.d/ and rules.d/, instead of the "
+			 "one in /etc."},
+	[OSP_OPTION_ROOT] =
+		{.name = "root",
+		 .argument = "FOLDER",
+		 .commands = BIT(OSP_ENV),
+		 .complete = OSP_COMPLETE_FILE,
+		 .help = "Look at the files below FOLDER, as those of an unpacked image, "
+			 "instead of this node's."},
+	[OSP_OPTION_DEPTH] =
+		{.name = "depth",
+		 .argument = "DEPTH",
+		 .commands = BIT(OSP_CHECK) | BIT(OSP_RECHECK),
+		 .complete = OSP_COMPLETE_WORDS,
+		 .words = "passive quick full",
+		 .help = "How deep to look: passive (the default) loads no GPU, quick loads each "
+			 "for some seconds, full for minutes; recheck looks as deep as it can."},
+	[OSP_OPTION_GPUS] =
+		{.name = "gpus",
+		 .argument = "LIST",
+		 .commands = BIT(OSP_CHECK),
+		 .help = "Only these GPUs: numbers in the order of the PCI bus, ranges or "
+			 "UUIDs, separated by commas (0-3,5)."},
+	[OSP_OPTION_ONLY_CHECKS] = {.name = "only",
+				    .argument = "NAMES",
+				    .commands = BIT(OSP_CHECK),
+				    .help = "Only these checks, separated by commas."},
+	[OSP_OPTION_BUDGET] =
+		{.name = "budget",
+		 .argument = "SECONDS",
+		 .commands = BIT(OSP_CHECK),
+		 .help = "End after so long; what was not finished is an error, not a "
+			 "failure."},
+	[OSP_OPTION_THRESHOLDS] =
+		{.name = "thresholds",
+		 .argument = "FILE",
+		 .commands = BIT(OSP_CHECK),
+		 .complete = OSP_COMPLETE_FILE,
+		 .help = "Limits over those built in, instead of the site's thresholds.yaml."},
+	[OSP_OPTION_FRESH] =
+		{.name = "fresh",
+		 .argument = "SECONDS",
+		 .commands = BIT(OSP_CHECK),
+		 .help = "Check nothing where a pass of this depth is not older and still holds: "
+			 "same boot, driver and GPUs, no XID and no new hardware error since."},
+	[OSP_OPTION_CHECK_DRY_RUN] =
+		{.name = "dry-run",
+		 .commands = BIT(OSP_CHECK),
+		 .help = "Fail nothing and keep nothing: failures are told, the status is 0."},
+	[OSP_OPTION_REPAIRED] =
+		{.name = "repaired",
+		 .commands = BIT(OSP_CHECK),
+		 .help = "After a repair, as root: take the kernel's records and the counters of "
+			 "now for seen, then check."},
+	[OSP_OPTION_LIST] = {.name = "list",
+			     .commands = BIT(OSP_CHECK),
+			     .help = "Name the checks and what each measures, and run none."},
+	[OSP_OPTION_EXPLAIN] =
+		{.name = "explain",
+		 .argument = "NAME",
+		 .commands = BIT(OSP_CHECK),
+		 .help = "Explain a check, its limits and what to do, and run none."},
+	[OSP_OPTION_HEAD] = {.name = "head",
+			     .commands = BIT(OSP_SETUP),
+			     .help = "This host runs slurmctld."},
+	[OSP_OPTION_NODE] =
+		{.name = "node",
+		 .commands = BIT(OSP_SETUP),
+		 .help = "This host runs slurmd. Where its files are slurmctld's, shared "
+			 "or sent, there is nothing to change."},
+	[OSP_OPTION_LOGIN] = {.name = "login",
+			      .commands = BIT(OSP_SETUP),
+			      .help = "Jobs are submitted from this host; as --node."},
+	[OSP_OPTION_DRY_RUN] = {.name = "dry-run",
+				.commands = BIT(OSP_SETUP) | BIT(OSP_RECHECK),
+				.help = "Say what would be changed, and change nothing."},
+	[OSP_OPTION_UNDO] =
+		{.name = "undo",
+		 .commands = BIT(OSP_SETUP),
+		 .help = "Take back exactly what was done here, as onespine.setup beside "
+			 "slurm.conf records it."},
+	[OSP_OPTION_NO_GATE] =
+		{.name = "no-gate",
+		 .commands = BIT(OSP_SETUP),
+		 .help = "With --head: set up no gate. An onespine.yaml that is not there yet "
+			 "is begun with depth: off."},
+	[OSP_OPTION_UNITS] =
+		{.name = "units",
+		 .argument = "FOLDER",
+		 .commands = BIT(OSP_SETUP),
+		 .complete = OSP_COMPLETE_FILE,
+		 .help = "Folder of systemd's units, where slurmctld gets a drop-in that runs "
+			 "doctor --before-start; /etc/systemd/system where systemd runs."},
+	[OSP_OPTION_LOGROTATE] =
+		{.name = "logrotate",
+		 .argument = "FOLDER",
+		 .commands = BIT(OSP_SETUP),
+		 .complete = OSP_COMPLETE_FILE,
+		 .help = "Folder of logrotate's files, where a host that runs slurmctld or slurmd "
+			 "gets one for the gate's log, unless a package brought it; "
+			 "/etc/logrotate.d where systemd runs."},
+	[OSP_OPTION_BEFORE_START] =
+		{.name = "before-start",
+		 .commands = BIT(OSP_DOCTOR),
+		 .help = "Only what would let slurmctld start without placing gangs, or not "
+			 "start at all; for a systemd unit of slurmctld."},
+	[OSP_OPTION_OFFLINE] = {.name = "offline",
+				.commands = BIT(OSP_DOCTOR),
+				.help = "Do not ask the slurmctld that runs."},
+	[OSP_OPTION_WRITE] =
+		{.name = "write",
+		 .argument = "FILE",
+		 .commands = BIT(OSP_DOCTOR),
+		 .complete = OSP_COMPLETE_FILE,
+		 .help = "Write the lines that slurm.conf lacks altogether to FILE (- is standard "
+			 "output), to be included there; what it says otherwise is for a person "
+			 "to change."},
+	[OSP_OPTION_RULES] = {.name = "list",
+			      .commands = BIT(OSP_DOCTOR),
+			      .help = "Name what is looked at, and look at nothing."},
+	[OSP_OPTION_FOLDER] =
+		{.name = "folder",
+		 .argument = "FOLDER",
+		 .commands = BIT(OSP_HISTORY),
+		 .complete = OSP_COMPLETE_FILE,
+		 .help = "Read this folder instead of those that onespine.yaml names."},
+	[OSP_OPTION_SINCE] =
+		{.name = "since",
+		 .argument = "TIME",
+		 .commands = BIT(OSP_HISTORY),
+		 .help = "Only runs of the last TIME, as 7-0 for 7 days (sbatch's forms of a "
+			 "time)."},
+	[OSP_OPTION_FIGURES] =
+		{.name = "figures",
+		 .commands = BIT(OSP_HISTORY),
+		 .help = "Show every figure, not only those that moved by 5 % or more."},
+	[OSP_OPTION_PROGRAM] =
+		{.name = "program",
+		 .argument = "FILE",
+		 .commands = BIT(OSP_RECHECK),
+		 .complete = OSP_COMPLETE_FILE,
+		 .help = "What is run on the node with the arguments check --json --depth=DEPTH, "
+			 "instead of this very program."},
+	[OSP_OPTION_LAYOUT] =
+		{.name = "layout",
+		 .argument = "AXES",
+		 .commands = BIT(OSP_LAYOUT) | BIT(OSP_HOSTS),
+		 .help = "Sizes of the parallel axes, as tp8,pp8,dp8: tp, cp, pp, dp, dpr "
+			 "(replicas of dp), ep, etp; and order=megatron, tp-pp-dp, torchtitan, "
+			 "vllm or deepspeed. dp is by default what is left."},
+	[OSP_OPTION_LAYOUT_SCRIPT] =
+		{.name = "script",
+		 .argument = "FILE",
+		 .commands = BIT(OSP_LAYOUT),
+		 .complete = OSP_COMPLETE_FILE,
+		 .help = "Read layout and model from the flags of Megatron-LM, Megatron-Bridge or "
+			 "TorchTitan in a job script (- is standard input)."},
+	[OSP_OPTION_LAYOUT_NODES] = {.name = "nodes",
+				     .letter = 'N',
+				     .argument = "COUNT",
+				     .commands = BIT(OSP_LAYOUT),
+				     .help = "Nodes of the job; by default as many as the layout "
+					     "takes."},
+	[OSP_OPTION_GPUS_PER_NODE] = {.name = "gpus-per-node",
+				      .argument = "COUNT",
+				      .commands = BIT(OSP_LAYOUT) | BIT(OSP_HOSTS) | BIT(OSP_FIT),
+				      .help = "GPUs of a node; the script's, or 8, by default."},
+	[OSP_OPTION_MODEL] =
+		{.name = "model",
+		 .argument = "KEYS",
+		 .commands = BIT(OSP_LAYOUT),
+		 .help = "The model and its step, as h=12288,l=96,s=2048,b=1,M=64: hidden size, "
+			 "layers, sequence, micro-batch and micro-batches a step; further keys "
+			 "are in onespine(1). Bytes are shown where h, l and s are known."},
+	[OSP_OPTION_JOB] = {.name = "job",
+			    .argument = "JOB",
+			    .commands = BIT(OSP_LAYOUT),
+			    .complete = OSP_COMPLETE_JOB,
+			    .help = "On the nodes of this job."},
+	[OSP_OPTION_KEEP] = {.name = "keep",
+			     .argument = "GROUP:LEVEL",
+			     .commands = BIT(OSP_LAYOUT) | BIT(OSP_HOSTS),
+			     .help = "Groups that must lie in one domain of a level, as pp:leaf; "
+				     "several with commas."},
+	[OSP_OPTION_DP_WEIGHT] = {.name = "dp-weight",
+				  .argument = "NUMBER",
+				  .commands = BIT(OSP_LAYOUT) | BIT(OSP_HOSTS),
+				  .help = "How much it counts that gradients cross, from 0 to 1; "
+					  "that pipelines cross counts the rest. 0.3 by default."},
+	[OSP_OPTION_LAYOUT_SVG] =
+		{.name = "svg",
+		 .argument = "FILE",
+		 .commands = BIT(OSP_LAYOUT),
+		 .complete = OSP_COMPLETE_FILE,
+		 .help = "Write both arrangements as an SVG picture to FILE, and print no table."},
+	[OSP_OPTION_JSON] = {.name = "json", .commands = PRINTS_JSON, .help = "Print JSON."},
+	[OSP_OPTION_HELP] = {.name = "help",
+			     .letter = 'h',
+			     .commands = ALL_COMMANDS,
+			     .help = "Explain the command."},
+	[OSP_OPTION_VERSION] = {.name = "version",
+				.letter = 'V',
+				.commands = ALL_COMMANDS,
+				.help = "Print the version."},
+};
+
+const struct osp_command *osp_command(enum osp_command_id id)
+{
+	return &commands[id];
+}
+
+const struct osp_option *osp_option(enum osp_option_id id)
+{
+	return &options[id];
+}
+
+bool osp_command_has(enum osp_command_id command, enum osp_option_id option)
+{
+	return options[option].commands & BIT(command);
+}
+
+/* The first word of a command's name, to `buffer`. */
+static const char *first_word(const struct osp_command *command, char *buffer, size_t buffer_bytes)
+{
+	snprintf(buffer, buffer_bytes, "%.*s", (int)strcspn(command->name, " "), command->name);
+	return buffer;
+}
+
+static const char *second_word(const struct osp_command *command)
+{
+	const char *blank = strchr(command->name, ' ');
+
+	return blank ? blank + 1 : NULL;
+}
+
+/* What stands behind `group`, for an error: "import, show or check". 0 when it is no group. */
+static size_t words_of_group(const char *group, const char **words)
+{
+	size_t count = 0;
+	char first[32];
+	int id;
+
+	for (id = 0; id < OSP_COMMAND_COUNT; id++)
+		if (second_word(&commands[id]) &&
+		    strcmp(first_word(&commands[id], first, sizeof(first)), group) == 0)
+			words[count++] = second_word(&commands[id]);
+	return count;
+}
+
+static int unknown_word(const char *what, const char *word, const char *const *words, size_t count,
+			struct osp_error *error)
+{
+	const char *nearest = osp_nearest_word(word, words, count);
+
+	if (nearest)
+		return osp_error_set(error, "unknown %s '%s'; did you mean %s?", what, word,
+				     nearest);
+	return osp_error_set(error, "unknown %s '%s'; see onespine --help", what, word);
+}
+
+static int find_in_group(char **words, int count, const char *const *seconds, size_t second_count,
+			 enum osp_command_id *id, int *used, struct osp_error *error)
+{
+	struct osp_text list = OSP_TEXT_INIT;
+	char first[32];
+	size_t i;
+	int n;
+
+	for (n = 0; count > 1 && n < OSP_COMMAND_COUNT; n++) {
+		const char *second = second_word(&commands[n]);
+
+		if (second && strcmp(second, words[1]) == 0 &&
+		    strcmp(first_word(&commands[n], first, sizeof(first)), words[0]) == 0) {
+			*id = n;
+			*used = 2;
+			return 0;
+		}
+	}
+	if (count > 1) {
+		snprintf(first, sizeof(first), "%.20s command", words[0]);
+		return unknown_word(first, words[1], seconds, second_count, error);
+	}
+	for (i = 0; i < second_count; i++)
+		osp_text_printf(&list, "%s%s",
+				i == 0		       ? ""
+				: i + 1 < second_count ? ", "
+						       : " or ",
+				seconds[i]);
+	osp_error_set(error, "onespine %s what? %s", words[0], list.data ? list.data : "");
+	osp_text_free(&list);
+	return -1;
+}
+
+int osp_command_find(char **words, int count, enum osp_command_id *id, int *used,
+		     struct osp_error *error)
+{
+	const char *names[OSP_COMMAND_COUNT];
+	char firsts[OSP_COMMAND_COUNT][32];
+	size_t group;
+	int n;
+
+	group = words_of_group(words[0], names);
+	for (n = 0; n < OSP_COMMAND_COUNT; n++) {
+		if (strcmp(commands[n].name, words[0]) != 0)
+			continue;
+		/* "bind" is a command and has "bind run" too. */
+		if (group && count > 1 &&
+		    find_in_group(words, count, names, group, id, used, NULL) == 0)
+			return 0;
+		*id = n;
+		*used = 1;
+		return 0;
+	}
+	if (group)
+		return find_in_group(words, count, names, group, id, used, error);
+	for (n = 0; n < OSP_COMMAND_COUNT; n++)
+		names[n] = first_word(&commands[n], firsts[n], sizeof(firsts[n]));
+	return unknown_word("command", words[0], names, OSP_COMMAND_COUNT, error);
+}
+
+/* --- parsing ---------------------------------------------------------------------------------- */
+
+struct getopt_tables {
+	struct option longs[OSP_OPTION_COUNT + 1];
+	char letters[3 * OSP_OPTION_COUNT + 3];
+};
+
+/* '+' (before a command is known): stop at the first word that is no option. */
+static void build_tables(unsigned int command_bits, const char *prefix,
+			 struct getopt_tables *tables)
+{
+	size_t count = 0;
+	size_t letters;
+	int id;
+
+	memset(tables, 0, sizeof(*tables));
+	letters = (size_t)snprintf(tables->letters, sizeof(tables->letters), "%s:", prefix);
+	for (id = 0; id < OSP_OPTION_COUNT; id++) {
+		const struct osp_option *option = &options[id];
+
+		if ((option->commands & command_bits) != command_bits)
+			continue;
+		tables->longs[count].name = option->name;
+		tables->longs[count].has_arg = !option->argument	   ? no_argument
+					       : option->argument_optional ? optional_argument
+									   : required_argument;
+		tables->longs[count++].val = LONG_OPTION_BASE + id;
+		if (option->letter)
+			tables->letters[letters++] = option->letter;
+		if (option->letter && option->argument)
+			tables->letters[letters++] = ':';
+	}
+}
+
+static int unknown_option(const char *written, const struct getopt_tables *tables,
+			  struct osp_error *error)
+{
+	const char *names[OSP_OPTION_COUNT];
+	const char *nearest;
+	size_t count = 0;
+	char word[64];
+
+	if (strncmp(written, "--", 2) != 0)
+		return osp_error_set(error, "unknown option %.60s", written);
+	while (tables->longs[count].name) {
+		names[count] = tables->longs[count].name;
+		count++;
+	}
+	snprintf(word, sizeof(word), "%.*s", (int)strcspn(written + 2, "="), written + 2);
+	nearest = osp_nearest_word(word, names, count);
+	if (nearest)
+		return osp_error_set(error, "unknown option --%s; did you mean --%s?", word,
+				     nearest);
+	return osp_error_set(error, "unknown option --%s", word);
+}
+
+static int option_error(int answer, char *written, const struct getopt_tables *tables,
+			struct osp_error *error)
+{
+	char letter[3] = {'-', (char)optopt, '\0'};
+	int id = optopt - LONG_OPTION_BASE;
+
+	if (optopt > 0 && optopt < LONG_OPTION_BASE)
+		written = letter;
+	if (answer == ':') {
+		for (id = id < 0 ? 0 : id; id < OSP_OPTION_COUNT; id++)
+			if (optopt >= LONG_OPTION_BASE || options[id].letter == optopt)
+				return osp_error_set(error, "option %s needs a value: %s", written,
+						     options[id].argument);
+	}
+	if (id >= 0 && id < OSP_OPTION_COUNT)
+		return osp_error_set(error, "option --%s takes no value", options[id].name);
+	return unknown_option(written, tables, error);
+}
+
+static int option_of_letter(int letter, unsigned int command_bits)
+{
+	int id;
+
+	for (id = 0; id < OSP_OPTION_COUNT; id++)
+		if (options[id].letter == letter &&
+		    (options[id].commands & command_bits) == command_bits)
+			return id;
+	return -1;
+}
+
+/* Runs getopt over argv; what is left begins at argv[optind]. */
+static int take_options(int argc, char **argv, unsigned int command_bits, const char *prefix,
+			struct osp_call *call, struct osp_error *error)
+{
+	struct getopt_tables tables;
+	int answer;
+
+	build_tables(command_bits, prefix, &tables);
+	opterr = 0;
+	optind = 0; /* glibc: start afresh */
+	for (;;) {
+		int at = optind ? optind : 1;
+		int id;
+
+		answer = getopt_long(argc, argv, tables.letters, tables.longs, NULL);
+		if (answer == -1)
+			return 0;
+		if (answer == '?' || answer == ':')
+			return option_error(answer, argv[optind > at ? optind - 1 : at], &tables,
+					    error);
+		id = answer >= LONG_OPTION_BASE ? answer - LONG_OPTION_BASE
+						: option_of_letter(answer, command_bits);
+		call->values[id] = optarg ? optarg : "";
+	}
+}
+
+static int check_arguments(const struct osp_call *call, struct osp_error *error)
+{
+	const struct osp_command *command = &commands[call->command];
+
+	if (call->argument_count < command->arguments_least)
+		return osp_error_set(error, "onespine %s needs %s", command->name,
+				     command->arguments);
+	if (call->argument_count > command->arguments_most)
+		return osp_error_set(error, "onespine %s: '%.60s' is one argument too many",
+				     command->name, call->arguments[command->arguments_most]);
+	return 0;
+}
+
+static void ask_for_help(struct osp_call *call, char **words, int count)
+{
+	call->command = OSP_HELP;
+	call->arguments = words;
+	call->argument_count = count;
+}
+
+/* What follows the command of another program is that program's. */
+static const char *command_prefix(enum osp_command_id id)
+{
+	return id == OSP_BIND_RUN ? "+" : "";
+}
+
+int osp_options_parse(int argc, char **argv, struct osp_call *call, struct osp_error *error)
+{
+	char **words;
+	int used;
+
+	memset(call, 0, sizeof(*call));
+	ask_for_help(call, NULL, 0);
+	if (take_options(argc, argv, ALL_COMMANDS, "+", call, error) < 0)
+		return -1;
+	words = argv + optind;
+	if (call->values[OSP_OPTION_VERSION])
+		return 0;
+	if (optind >= argc) {
+		if (call->values[OSP_OPTION_HELP])
+			return 0;
+		return osp_error_set(error, "a command is needed; see onespine --help");
+	}
+	if (words[1] && (strcmp(words[1], "--help") == 0 || strcmp(words[1], "-h") == 0)) {
+		ask_for_help(call, words, 1);
+		return 0;
+	}
+	if (osp_command_find(words, argc - optind, &call->command, &used, error) < 0)
+		return -1;
+	/* getopt takes the last word of the command's name for the program's. */
+	argc -= optind + used - 1;
+	words += used - 1;
+	if (take_options(argc, words, BIT(call->command), command_prefix(call->command), call,
+			 error) < 0)
+		return -1;
+	if (call->values[OSP_OPTION_HELP]) {
+		ask_for_help(call, words - (used - 1), used);
+		return 0;
+	}
+	call->arguments = words + optind;
+	call->argument_count = argc - optind;
+	return call->values[OSP_OPTION_VERSION] ? 0 : check_arguments(call, error);
+}

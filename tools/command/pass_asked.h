@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * pass_asked.h - `onespine check --fresh` and `--repaired`: what is asked of the node's passes
+ *
+ * One thread.
+ */
+#ifndef OSP_PASS_ASKED_H
+#define OSP_PASS_ASKED_H
+
+#include "check/check.h"
+#include "tools/command/options.h"
+
+/*
+ * Does what --repaired and --fresh ask for before any check runs. 1 when an earlier pass holds: it
+ * has been told, and *status is the exit status. 0 when the checks are to run. -1 with `error` set.
+ */
+int osp_pass_asked(const struct osp_call *call, struct osp_check_context *context,
+		   enum osp_depth depth, int *status, struct osp_error *error);
+
+#endif

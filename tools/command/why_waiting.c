@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* why_waiting.c - `onespine why` without a job: each waiting job in a line */
+#include "tools/command/why_waiting.h"
+
+#include <pwd.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "host/output.h"
+#include "host/slurm/cluster_state.h"
+#include "host/slurm/gang.h"
+
+#define JOBS_SHOWN 100 /* slurmctld is asked for the reason of each */
+#define ERRORS_MOST                                                                                \
+	3 /* a job may have gone meanwhile; a slurmctld that does not answer is not asked on */
+
+/* Whose jobs are told of. */
+struct asker {
+	bool all;
+	char name[256];
+	unsigned int errors;
+};
+
+/* A user without a name has jobs under his number. */
+static void find_asker(struct asker *asker)
+{
+	uid_t uid = geteuid();
+	const struct passwd *entry = getpwuid(uid);
+
+	memset(asker, 0, sizeof(*asker));
+	asker->all = uid == 0;
+	if (entry)
+		snprintf(asker->name, sizeof(asker->name), "%s", entry->pw_name);
+	else
+		snprintf(asker->name, sizeof(asker->name), "%u", (unsigned int)uid);
+}
+
+static bool is_wanted(const struct asker *asker, const struct osp_state_job *job)
+{
+	return job->phase == OSP_JOB_PENDING &&
+	       (asker->all || (job->user && strcmp(job->user, asker->name) == 0));
+}
+
+/* What Onespine says of a gang, else Slurm's own word. */
+static void add_line(struct osp_text *text, const struct osp_world *world,
+		     const struct osp_state_job *job, const struct asker *asker,
+		     const struct osp_gang *gang)
+{
+	int64_t since_s = osp_gang_waits_since(job);
+	char lasted[32];
+
+	osp_text_printf(text, "%s", job->label);
+	if (job->name)
+		osp_text_printf(text, " %s", job->name);
+	if (asker->all && job->user)
+		osp_text_printf(text, " of %s", job->user);
+	osp_text_printf(text, ", %u %s", job->node_count, job->node_count == 1 ? "node" : "nodes");
+	if (gang)
+		osp_text_printf(text, ", gang=%s", gang->note.gang);
+	osp_text_printf(
+		text, ", %s: ",
+		osp_format_duration(world->snapshot->time_s - since_s, lasted, sizeof(lasted)));
+	if (gang && gang->note.says)
+		osp_text_printf(text, "%s\n", gang->note.says);
+	else
+		osp_text_printf(text, "Slurm's reason: %s\n",
+				job->reason ? job->reason : "not known");
+}
+
+static json_t *to_json(const struct osp_state_job *job, const struct osp_gang *gang)
+{
+	json_t *object = json_object();
+
+	json_object_set_new(object, "job", osp_json_string(job->label));
+	json_object_set_new(object, "name", osp_json_string(job->name));
+	json_object_set_new(object, "user", osp_json_string(job->user));
+	json_object_set_new(object, "partition", osp_json_string(job->partition));
+	json_object_set_new(object, "node_count", json_integer(job->node_count));
+	json_object_set_new(object, "reason", osp_json_string(job->reason));
+	json_object_set_new(object, "gang", osp_json_string(gang ? gang->note.gang : NULL));
+	json_object_set_new(object, "says", osp_json_string(gang ? gang->note.says : NULL));
+	json_object_set_new(object, "waits_since_s", json_integer(osp_gang_waits_since(job)));
+	return object;
+}
+
+static int add_job(const struct osp_world *world, struct osp_state_job *job, struct asker *asker,
+		   struct osp_text *text, json_t *list, struct osp_error *error)
+{
+	struct osp_gang gang;
+	bool is_gang;
+
+	if (world->from_slurm && osp_cluster_job_reason(world->snapshot, job, error) < 0 &&
+	    ++asker->errors == ERRORS_MOST)
+		return -1;
+	is_gang = osp_gang_of(job, &gang);
+	add_line(text, world, job, asker, is_gang ? &gang : NULL);
+	json_array_append_new(list, to_json(job, is_gang ? &gang : NULL));
+	if (is_gang)
+		osp_gang_clear(&gang);
+	return 0;
+}
+
+static int add_jobs(const struct osp_world *world, struct asker *asker, struct osp_text *text,
+		    json_t *list, struct osp_error *error)
+{
+	uint32_t found = 0;
+
+	for (uint32_t i = 0; i < world->snapshot->job_count; i++) {
+		struct osp_state_job *job = &world->snapshot->jobs[i];
+
+		if (!is_wanted(asker, job) || found++ >= JOBS_SHOWN)
+			continue;
+		if (add_job(world, job, asker, text, list, error) < 0)
+			return -1;
+	}
+	if (found > JOBS_SHOWN)
+		osp_text_printf(text, "and %u more: onespine why JOB\n", found - JOBS_SHOWN);
+	if (!found && asker->all)
+		osp_text_add(text, "no job waits\n");
+	else if (!found)
+		osp_text_printf(text, "no job of %s waits\n", asker->name);
+	return 0;
+}
+
+int osp_why_waiting(const struct osp_call *call, struct osp_world *world)
+{
+	struct osp_error error = {.text = ""};
+	struct osp_text text = OSP_TEXT_INIT;
+	json_t *list = json_array();
+	struct asker asker;
+	int status;
+
+	find_asker(&asker);
+	if (add_jobs(world, &asker, &text, list, &error) < 0)
+		status = osp_say_error(&error);
+	else if (call->values[OSP_OPTION_JSON])
+		status = osp_print_json(json_incref(list), OSP_EXIT_YES);
+	else
+		status = osp_print_text(&text, OSP_EXIT_YES);
+	osp_text_free(&text);
+	json_decref(list);
+	return status;
+}
