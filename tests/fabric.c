@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* fabric.c - topologies for tests: from a table of nodes, or regular ones of any size */
 #include "tests/fabric.h"
 
 #include <stdio.h>

@@ -13,8 +13,8 @@
 #include <string.h>
 #include <time.h>
 
-#include "lib/env/node_cache.h"
-#include "lib/env/rules_kept.h"
+#include "lib/cache/node_cache.h"
+#include "lib/cache/rules_kept.h"
 
 #define TIMES 25
 

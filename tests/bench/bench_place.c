@@ -10,6 +10,7 @@
 #include <time.h>
 
 #include "lib/place/place.h"
+#include "lib/place/segments.h"
 #include "tests/fabric.h"
 
 #define ROUNDS 101
@@ -153,6 +154,74 @@ static void run(const struct shape *shape)
 	osp_topology_free(topology);
 }
 
+/* --- segments ------------------------------------------------------------------------------------ */
+
+/* 131,072 nodes: racks of 16, leaves of 4 racks, spines of 32 leaves. */
+struct cut_shape {
+	uint32_t domains_max;
+	uint32_t gang;
+	struct osp_segments segments;
+};
+
+static const struct cut_shape cut_shapes[] = {
+	{1, 1000, {0, {{0, 0}}}},
+	{1, 512, {2, {{1, 8}, {2, 16}}}},
+	{1, 515, {2, {{1, 8}, {2, 16}}}},
+	{64, 20000, {2, {{1, 8}, {2, 16}}}},
+	{64, 20003, {2, {{1, 8}, {2, 16}}}},
+};
+
+static double time_cut(struct osp_cut *cut, const struct osp_cut_input *input,
+		       struct osp_nodeset *chosen, uint32_t *taken)
+{
+	double us[ROUNDS];
+
+	for (int i = 0; i < ROUNDS; i++) {
+		double start = now_us();
+
+		*taken = osp_cut_pick(cut, input, chosen);
+		us[i] = now_us() - start;
+	}
+	return median(us);
+}
+
+static void run_cuts(void)
+{
+	struct osp_topology *topology = fabric_regular(64, (uint32_t[]){32, 4, 16}, 3);
+	uint32_t nodes = osp_topology_node_count(topology);
+	struct osp_cut *cut = osp_cut_new(topology);
+	struct osp_nodeset *free_nodes = osp_nodeset_new(nodes), *chosen = osp_nodeset_new(nodes);
+	int64_t *free_at_s = calloc(nodes, sizeof(*free_at_s));
+
+	if (!cut || !free_nodes || !chosen || !free_at_s)
+		abort();
+	make_busy(free_nodes, free_at_s);
+	printf("\nsegments: medians of %d, in us, decision and nodes; %" PRIu32
+	       " nodes, 2 of 5 busy\n",
+	       ROUNDS, nodes);
+	printf("%7s %8s %-16s %7s %9s\n", "gang", "spines<=", "segments", "taken", "us");
+	for (size_t i = 0; i < sizeof(cut_shapes) / sizeof(cut_shapes[0]); i++) {
+		struct osp_cut_input input = {.level = 3,
+					      .domains_max = cut_shapes[i].domains_max,
+					      .nodes = cut_shapes[i].gang,
+					      .segments = cut_shapes[i].segments,
+					      .free = free_nodes};
+		char words[64];
+		uint32_t taken;
+		double us = time_cut(cut, &input, chosen, &taken);
+
+		printf("%7" PRIu32 " %8" PRIu32 " %-16s %7" PRIu32 " %9.1f\n", input.nodes,
+		       input.domains_max,
+		       osp_segments_format(&input.segments, topology, words, sizeof(words)), taken,
+		       us);
+	}
+	free(free_at_s);
+	free(chosen);
+	free(free_nodes);
+	osp_cut_free(cut);
+	osp_topology_free(topology);
+}
+
 int main(void)
 {
 	printf("medians of %d, in us; 2 of 5 nodes busy at random\n", ROUNDS);
@@ -160,5 +229,6 @@ int main(void)
 	       "+weights", "by_time");
 	for (size_t i = 0; i < sizeof(shapes) / sizeof(shapes[0]); i++)
 		run(&shapes[i]);
+	run_cuts();
 	return 0;
 }

@@ -136,11 +136,31 @@ Epilog=$LIB/epilog
 PrologFlags=Alloc,DeferBatch
 BatchStartTimeout=120" ]]
 	mkdir prolog.d
-	printf '#!/bin/sh\n%s/onespine gate prolog || exit\n' /usr/bin >prolog.d/10
+	gate=$(sed -n 's/^gate=//p' "$LIB/prolog")
+	printf '#!/bin/sh\n%s prolog || exit\n' "$gate" >prolog.d/10
+	chmod +x prolog.d/10
 	printf 'Prolog=%s/prolog.d/*\nEpilog=%s/epilog\nPrologFlags=Alloc,DeferBatch\nMessageTimeout=60\n' "$DIR" "$LIB" >>slurm.conf
 	onespine doctor --offline --json >j || true
 	[[ $(jq -r '.findings | map(.name) | join(" ")' j) != *prolog-flags* ]]
 	[[ $(jq '[.findings[] | select(.name == "prolog" or .name == "prolog-time")] | length' j) == 0 ]]
+	chmod -x prolog.d/10
+	run onespine doctor --offline
+	holds "$output" "wrong: Prolog runs $DIR/prolog.d/10 ($DIR/slurm.conf), which is not executable: nodes are not proven before a job (prolog)
+  cure: chmod a+x $DIR/prolog.d/10"
+	printf '#!/bin/sh\n/nowhere/onespine-gate prolog\n' >prolog.d/10
+	chmod +x prolog.d/10
+	run onespine doctor --offline
+	holds "$output" "wrong: Prolog runs /nowhere/onespine-gate ($DIR/prolog.d/10), which is not on this host: nodes are not proven before a job (prolog)
+  cure: install it, or have $DIR/prolog.d/10 name what is there: the gate is $gate"
+	sed -i 's#^Prolog=.*#Prolog=/nowhere/prolog#' slurm.conf
+	run onespine doctor --offline
+	holds "$output" "wrong: Prolog runs /nowhere/prolog ($DIR/slurm.conf), which is not on this host: nodes are not proven before a job (prolog)"
+	[[ $output != *'no Prolog runs the gate'* ]]
+	sed -i "s#^Prolog=.*#Prolog=$DIR/prolog.d/*#" slurm.conf
+	printf '#!/bin/sh\nexec onespine gate prolog\n' >prolog.d/10 # its former name
+	run onespine doctor --offline
+	holds "$output" "warning: Prolog runs the gate as 'onespine gate prolog', which release 0.4 no longer has"
+	[[ $output =~ "cure: write "/[^\ ]+"/onespine/onespine-gate prolog instead" ]]
 	printf 'defaults:\n  gate:\n    budget_s: 600\n' >onespine.yaml
 	run onespine doctor --offline
 	holds "$output" "BatchStartTimeout (10 s) and MessageTimeout (60 s) together are no longer than the gate's budget (600 s)"
@@ -203,4 +223,16 @@ BatchStartTimeout=120" ]]
 	printf 'GresTypes=gpu\nAuthInfo=socket=%s/munge,cred_expire=70\n' "$DIR" >>slurm.conf
 	run onespine doctor --offline
 	holds "$output" "wrong: MUNGE does not answer at $DIR/munge: "
+}
+
+@test "a GPU that was late to start three times in this boot is named" {
+	mkdir -p root/run/onespine root/proc/sys/kernel/random
+	echo 0a1b2c3d >root/proc/sys/kernel/random/boot_id
+	printf 'boot 0a1b2c3d\n0000:10:00.0 gpu0 persistence 1 late 0\n0000:40:00.0 gpu3 persistence 0 late 3\n' \
+		>root/run/onespine/gpu-starts
+	ONESPINE_TEST_ROOT=$PWD/root run onespine doctor --offline
+	holds "$output" "warning: gpu3 did not start within the time of a check, three times or more since this host booted (gpu-start)"
+	echo another >root/proc/sys/kernel/random/boot_id
+	ONESPINE_TEST_ROOT=$PWD/root run onespine doctor --offline
+	[[ $output != *gpu-start* ]]
 }

@@ -130,9 +130,9 @@ make_node() {
 		srun --export=ALL,FI_EFA_IFACE= python train.py
 		$(touch ran) `touch ran`
 	END
-	expect 1 "job.sh:2:9: harmful: NCCL_PROTO=simple: holds every message size to one choice; forced LL128 can corrupt data, NCCL 2.24 and newer fails where the choice cannot be met, and the EFA tuner steps aside
+	expect 1 "job.sh:2:9: obsolete: NCCL_PROTO=simple: keeps NCCL from its faster protocols for small messages; where a network plugin needs it, the plugin sets it
     cure: leave it unset; to compare, set it for one run
-    rule N5: https://docs.nvidia.com/deeplearning/nccl/user-guide/docs/env.html
+    rule N5-simple: https://docs.nvidia.com/deeplearning/nccl/user-guide/docs/env.html
 job.sh:2:9: harmful where fabric efa and instance p[5-9]* and ofi >=1.7,<1.20: NCCL_PROTO=simple: the tuner of aws-ofi-nccl before 1.20 can crash with it
     cure: leave it unset, or use aws-ofi-nccl 1.20
     rule N5-tuner: https://github.com/aws/aws-ofi-nccl/releases
@@ -142,7 +142,7 @@ job.sh:3:8: fatal: FI_EFA_MTU_SIZE=8192: libfabric's EFA provider aborts at the 
 job.sh:4:6: fatal: FI_EFA_IFACE=: libfabric's EFA provider aborts on an empty value
     cure: leave FI_EFA_IFACE unset
     rule E12-iface: https://github.com/ofiwg/libfabric/blob/af8ddbe/prov/efa/src/efa_env.c
-2 fatal, 1 harmful, 0 obsolete, 0 other
+2 fatal, 0 harmful, 1 obsolete, 0 other
 not known to be so: 1; --for and --with say more" env_of --script job.sh
 	[[ ! -e ran ]]
 }
@@ -176,16 +176,14 @@ not known to be so: 1; --for and --with say more" env_of --script job.sh
 		job.sh:4:8: obsolete: FI_PROVIDER
 		job.sh:5:31: obsolete: FI_EFA_FORK_SAFE
 		job.sh:6:8: harmful: NCCL_ALGO
-		job.sh:7:8: harmful: NCCL_SOCKET_IFNAME
 		job.sh:8:8: harmful: LD_LIBRARY_PATH
 		job.sh:10:3: obsolete: NCCL_BUFFSIZE
 		job.sh:13:5: obsolete: NCCL_P2P_LEVEL
 		job.sh:19:8: fatal: FI_EFA_TX_IOV_LIMIT
 		job.sh:21:22: obsolete: NCCL_NET_GDR_LEVEL
-		job.sh: missing: CUDA_DEVICE_ORDER
 		not known to be so: 2; --for and --with say more
 	END
-	grep -qxF '    cure: --gang-env=auto sets it; without that, set it here' said
+	grep -qxF 'job.sh: --gang-env=auto, the default, sets in the job: CUDA_DEVICE_ORDER=PCI_BUS_ID' said
 }
 
 @test "--script: values that are guesses, and names that nothing reads any more" {
@@ -197,20 +195,209 @@ not known to be so: 1; --for and --with say more" env_of --script job.sh
 		export OFI_NCCL_RDMA_MAX_POSTED_BOUNCE_BUFFERS=64 OFI_NCCL_ENDPOINT_PER_COMM=1
 	END
 	env_of --for p5.48xlarge --with ofi=1.21.1 --script job.sh >said
-	diff <(grep -oE '^job.sh:[0-9:]* [a-z]*|rule (N8-guess|N26):' said | grep -v missing) - <<-END
-		job.sh:1:8: harmful
-		rule N8-guess:
+	diff <(sed -nE 's/^(job.sh:[0-9:]+ [a-z]*).*/\1/p; s/^    rule ([A-Z0-9a-z-]*):.*/\1/p' said) - <<-END
 		job.sh:2:8: harmful
-		rule N8-guess:
-		job.sh:3:8: harmful
-		rule N8-guess:
+		N8-guess
+		job.sh:4:8: harmful
+		N8-eth0
 		job.sh:5:8: obsolete
-		rule N26:
+		V2
 		job.sh:5:51: obsolete
-		rule N26:
+		V2
 	END
-	env_of --for p5.48xlarge --with ofi=1.20 --script job.sh >said
-	[[ $(<said) != *N26* ]]
+	env_of --for p5.48xlarge --with ofi=1.18 --script job.sh >said
+	[[ $(<said) != *V2* ]]
+}
+
+@test "--script: a name that nothing reads, with the one that was meant; one of other releases" {
+	cat >job.sh <<-'END'
+		export NCCL_DEBG=INFO NCCL_FOOBARBAZ=1 NCCL_TREE_THRESHOLD=0 NCCL_IB_MERGE_NICS=1
+		export FI_EFA_USE_DEVICE_RDM=1 OFI_NCCL_PROTOCL=RDMA UCX_TSL=rc TORCH_NCCL_ASYNC_ERROR_HANDLNG=1
+		export NCCL_VERSION=2.21 NCCL_TESTS_SPLIT=AND MY_NCCL_X=1 UCX_RC_MLX5_X=1 FI_LOG_LEVEL=warn
+	END
+	env_of --with nccl=2.21.5 --script job.sh >said
+	diff <(sed -nE 's/^(job.sh:[0-9:]+ [a-z]*: [A-Z0-9_]*)=.*/\1/p; s/^    cure: (.*), if that is meant/\1/p' said) - <<-END
+		job.sh:1:8: harmful: NCCL_DEBG
+		NCCL_DEBUG
+		job.sh:1:23: note: NCCL_FOOBARBAZ
+		job.sh:1:40: obsolete: NCCL_TREE_THRESHOLD
+		job.sh:2:8: harmful: FI_EFA_USE_DEVICE_RDM
+		FI_EFA_USE_DEVICE_RDMA
+		job.sh:2:32: harmful: OFI_NCCL_PROTOCL
+		OFI_NCCL_PROTOCOL
+		job.sh:2:54: harmful: UCX_TSL
+		UCX_TLS
+		job.sh:2:65: harmful: TORCH_NCCL_ASYNC_ERROR_HANDLNG
+		TORCH_NCCL_ASYNC_ERROR_HANDLING
+	END
+	grep -qF 'job.sh:1:40: obsolete: NCCL_TREE_THRESHOLD=0: NCCL reads it in releases >=2.4.2,<2.5.6 only' said
+	env_of --with nccl=2.18.1 --script job.sh | grep -qF 'NCCL_IB_MERGE_NICS=1: NCCL reads it in releases >=2.20.3 only'
+}
+
+@test "--script: what kills a job beside EFA" {
+	cat >job.sh <<-'END'
+		export NCCL_IB_DISABLE=1 NCCL_P2P_DISABLE=1 NCCL_SHM_DISABLE=1 CUDA_LAUNCH_BLOCKING=1
+		export TORCH_DISTRIBUTED_DEBUG=DETAIL NCCL_DEBUG=TRACE NCCL_NET=Socket NCCL_IB_TIMEOUT=40
+		export NCCL_ASYNC_ERROR_HANDLING=1 NCCL_NVLS_ENABLE=0 NCCL_PXN_DISABLE=1
+		export NCCL_TOPO_FILE=/opt/microsoft/ndv4-topo.xml NCCL_SOCKET_IFNAME=^docker,lo NCCL_PROTO=LL128
+		export NCCL_IB_DISABLE=0 NCCL_P2P_DISABLE=0 CUDA_LAUNCH_BLOCKING=0 NCCL_DEBUG=INFO NCCL_IB_TIMEOUT=22
+	END
+	env_of --for Standard_ND96isr_H100_v5 --script job.sh >said
+	diff <(sed -nE 's/^(job.sh:[0-9:]+ [a-z]*: [A-Z0-9_]*)=.*/\1/p; $p' said) - <<-END
+		job.sh:1:8: harmful: NCCL_IB_DISABLE
+		job.sh:1:26: harmful: NCCL_P2P_DISABLE
+		job.sh:1:45: harmful: NCCL_SHM_DISABLE
+		job.sh:1:64: harmful: CUDA_LAUNCH_BLOCKING
+		job.sh:2:8: harmful: TORCH_DISTRIBUTED_DEBUG
+		job.sh:2:39: harmful: NCCL_DEBUG
+		job.sh:2:56: harmful: NCCL_NET
+		job.sh:2:72: harmful: NCCL_IB_TIMEOUT
+		job.sh:3:8: obsolete: NCCL_ASYNC_ERROR_HANDLING
+		job.sh:3:36: harmful: NCCL_NVLS_ENABLE
+		job.sh:3:55: harmful: NCCL_PXN_DISABLE
+		job.sh:4:8: harmful: NCCL_TOPO_FILE
+		job.sh:4:82: harmful: NCCL_PROTO
+		$(tail -n 1 said)
+	END
+	echo 'export NCCL_NET_PLUGIN=none NCCL_SOCKET_IFNAME==eth,ens' >job.sh
+	env_of --for p5.48xlarge --script job.sh >said
+	[[ $(<said) == *'harmful: NCCL_NET_PLUGIN=none'* && $(<said) == *'rule N8-exact'* ]]
+}
+
+@test "--script: adapters of another shape" {
+	local list
+	for list in =mlx5_0,mlx5_2,mlx5_6 =mlx5_12,mlx5_2:1,mlx5_3 =mlx5_0,mlx5_3,mlx5_11; do
+		printf '#!/bin/bash\nexport NCCL_IB_HCA=%s\n' "$list" >job.sh
+		run onespine env --data="$SOURCE/etc" --site=none --for=BM.GPU.H100.8 --script=job.sh
+		[[ $output == *"job.sh:2:8: harmful: NCCL_IB_HCA=$list: the list of another shape, for here mlx5_2 and mlx5_11 are no devices"* ]]
+	done
+	for list in =mlx5_0,mlx5_1,mlx5_3,mlx5_12 '^mlx5_2,mlx5_11' mlx5; do
+		printf '#!/bin/bash\nexport NCCL_IB_HCA=%s\n' "$list" >job.sh
+		run onespine env --data="$SOURCE/etc" --site=none --for=BM.GPU.H100.8 --script=job.sh
+		[[ $output != *"another shape"* && $output == *"0 harmful"* ]]
+	done
+}
+
+@test "--script: what options do that their user did not mean" {
+	cat >job.sh <<-'END'
+		#!/bin/bash
+		#SBATCH -N 4 --gres gpu:8 # all of them
+		#SBATCH --gpus-per-task=1 -c 12
+		#SBATCH --no-requeue
+		MASTER_ADDR=localhost
+		srun --gpu-bind=none python a.py --num_workers=12
+		srun -l torchrun --nproc_per_node=8 a.py --num-workers 2
+		srun bash -c 'MASTER_ADDR=$(hostname) python a.py'
+	END
+	env_of --with slurm=22.05.8 --script job.sh >said || [[ $? == 1 ]]
+	diff <(sed -nE 's/^(job.sh:[0-9:]+ [a-z]*: [-a-zA-Z_]*).*/\1/p; s/^    rule (S.):.*/\1/p' said) - <<-END
+		job.sh:2:9: note: --nodes
+		S3
+		job.sh:3:9: harmful: --gpus-per-task
+		S1
+		job.sh:3:27: harmful: --cpus-per-task
+		S2
+		job.sh:4:9: note: --no-requeue
+		S4
+		job.sh:7:42: harmful: --num-workers
+		S7
+		job.sh:8:14: fatal: MASTER_ADDR
+		S5
+	END
+	env_of --with slurm=24.11.5 --script job.sh >said || [[ $? == 1 ]]
+	[[ $(<said) != *S2:* ]]
+	printf '#SBATCH -N2 --gpus-per-task=1\nexport MASTER_ADDR=127.0.0.1\nsrun a\n' >job.sh
+	expect_line 1 'job.sh:2:8: fatal: MASTER_ADDR=127.0.0.1: each node means itself, so that a job of several never meets' \
+		env_of --script job.sh
+	[[ $(env_of --script job.sh) == *'harmful: --gpus-per-task=1'* ]]
+	printf '#SBATCH -N1\nexport MASTER_ADDR=127.0.0.1\nsrun a\n' >job.sh
+	expect 0 '0 fatal, 0 harmful, 0 obsolete, 0 other' env_of --script job.sh
+}
+
+@test "--script: options that do what their user meant" {
+	# one task a node sees all GPUs of it, however many --gpus-per-task asks for
+	for words in '-N2 --ntasks-per-node=1 --gpus-per-task=8' '-N2 -n2 --gpus-per-task=8' \
+		'-N2 --gpus-per-node=8 --gpus-per-task=8'; do
+		printf '#SBATCH --exclusive %s\nsrun a\n' "$words" >job.sh
+		expect 0 '0 fatal, 0 harmful, 0 obsolete, 0 other' env_of --script job.sh
+	done
+	printf '#SBATCH -n16 --ntasks-per-node=8 --gpus-per-task=1\nsrun a\n' >job.sh
+	[[ $(env_of --script job.sh) == *'harmful: --gpus-per-task=1'* ]]
+	# cores that do not come from --cpus-per-task
+	for words in 'srun --cpu-bind=mask_cpu:ff,ff00 a' 'srun --cpu-bind map_cpu:0,8 a' \
+		'srun --cpu-bind=verbose,none a' 'srun /usr/bin/docker run a' \
+		$'srun bash -c "apt install x"\nsrun -c 12 a'; do
+		printf '#SBATCH -c 12\n%s\n' "$words" >job.sh
+		expect 0 '0 fatal, 0 harmful, 0 obsolete, 0 other' env_of --with slurm=22.05.8 --script job.sh
+	done
+	for words in 'srun --cpu-bind=cores a' 'srun podman run a'; do
+		printf '#SBATCH -c 12\n%s\n' "$words" >job.sh
+		[[ $(env_of --with slurm=22.05.8 --script job.sh) == *'rule S2:'* ]]
+	done
+}
+
+@test "--script: the host that submits is no place to meet" {
+	printf '#SBATCH -N2\nMASTER_ADDR=$SLURM_SUBMIT_HOST\nsrun a\n' >job.sh
+	run env_of --script job.sh
+	[[ $status == 1 && $output == *'job.sh:2:1: fatal: MASTER_ADDR=$SLURM_SUBMIT_HOST: '*'rule S8:'* ]]
+	printf 'MASTER_ADDR=${SLURM_SUBMIT_HOST}\nsrun a\n' >job.sh
+	run env_of --script job.sh
+	[[ $status == 0 && $output == *'job.sh:1:1: fatal where nodes >1: MASTER_ADDR'*'rule S8:'* ]]
+	printf '#SBATCH -N1\nMASTER_ADDR=$SLURM_SUBMIT_HOST\nsrun a\n' >job.sh
+	expect 0 '0 fatal, 0 harmful, 0 obsolete, 0 other' env_of --script job.sh
+}
+
+@test "--script: a name of the script's own, one that is another, and one that is passed on" {
+	cat >job.sh <<-'END'
+		NCCL_DEBG=INFO
+		NCCL_PROTOO=Simple
+		export NCCL_PROTOO
+		export NCCL_DEBG=INFO NCCL_TIMEOUT=1800
+		mpirun -x NCCL_ALGO=${NCCL_ALGO} -x NCCL_PROTO=$NCCL_PROTO a
+		mpirun -x NCCL_ALGO=${NCCL_ALG} a
+	END
+	env_of --for dgx-h100 --script job.sh >said
+	diff <(sed -nE 's/^(job.sh:[0-9:]+ [a-z]*).*/\1/p' said) - <<-END
+		job.sh:1:1: note
+		job.sh:2:1: harmful
+		job.sh:4:8: harmful
+		job.sh:4:23: note
+		job.sh:6:11: harmful
+	END
+}
+
+@test "--script: interfaces that are excluded, and those of Gloo" {
+	cat >job.sh <<-'END'
+		export NCCL_SOCKET_IFNAME=^lo
+		export NCCL_SOCKET_IFNAME=^docker,lo,veth,eth
+		export NCCL_SOCKET_IFNAME=^docker,lo
+		export GLOO_SOCKET_IFNAME=eth0
+		export NCCL_SOCKET_IFNAME=eth0,en,eth,em,bond
+		export NCCL_BUFFSIZE=2097152
+	END
+	env_of --for p4d.24xlarge --with ofi=1.9 --script job.sh >said
+	diff <(sed -nE 's/^(job.sh:[0-9:]+ [a-z]*).*/\1/p; s/^    rule ([A-Z0-9a-z-]*):.*/\1/p' said) - <<-END
+		job.sh:1:8: harmful
+		N8-docker
+		job.sh:2:8: harmful
+		N8-no-eth
+		job.sh:4:8: harmful
+		N8-gloo
+		job.sh:6:8: harmful
+		N1-small
+	END
+}
+
+@test "--script: a value that another variable holds is judged with it" {
+	printf 'IF=${IF:-eth0}\nexport NCCL_SOCKET_IFNAME=$IF\nA=1\nA=2\nexport NCCL_DEBUG=$A\n' >job.sh
+	env_of --for p5.48xlarge --script job.sh >said
+	grep -q '^job.sh:2:8: harmful: NCCL_SOCKET_IFNAME=eth0: ' said
+	[[ $(grep -c '^job.sh:5:8: harmful where the value turns out so: NCCL_DEBUG' said) == 1 ]]
+	[[ $(grep -c '^job.sh:[0-9]' said) == 2 ]]
+	# of several guesses about one value the gravest
+	echo 'export NCCL_SOCKET_IFNAME=$(cmd)' >job.sh
+	env_of --for p5.48xlarge --script job.sh >said
+	[[ $(grep -c '^job.sh:[0-9]' said) == 1 ]]
 }
 
 @test "--script: what depends on the type is fatal there alone" {

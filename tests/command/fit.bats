@@ -86,3 +86,67 @@ fit() {
 	expect 2 "onespine: required nodes: there is no node n99" fit --free=n1 -N 2 -w n99
 	expect 2 "onespine: --free goes with --topology, and not with --state" onespine fit --free=n1 -N 2
 }
+
+@test "in segments and over several spines: where, or how many whole segments are missing" {
+	local free='n[1-3,5-8,9-11,13-15]' got
+
+	expect 0 "would start now: 6 nodes on 1 spine in segments leaf:3
+  leaf l3: 3 nodes  n[9-11]
+  leaf l4: 3 nodes  n[13-15]" fit --free="$free" -N 6 --gang-segment=leaf:3
+	expect 0 "would start now: 11 nodes on 2 spines in segments leaf:3
+  leaf l1: 2 nodes  n[1-2]
+  leaf l2: 3 nodes  n[5-7]
+  leaf l3: 3 nodes  n[9-11]
+  leaf l4: 3 nodes  n[13-15]" fit --free="$free" -N 11 --gang-domains=2 --gang-segment=leaf:3
+	expect 1 "no: waits: 10 nodes on one spine in segments leaf:3; 3 whole segments of 3 nodes needed beside the smaller last one, 2 free, and not even with all usable nodes free
+  spine                whole segments free
+  s1                   2
+  s2                   2" fit --free="$free" -N 10 --gang-segment=leaf:3
+	expect 1 "no: waits: 14 nodes on at most 2 spines; 14 nodes needed, 13 free
+  spine                nodes free
+  s1                   7
+  s2                   6" fit --free="$free" -N 14 --gang-domains=2
+	expect_line 1 "no: waits: 3 nodes on one spine in segments leaf:4; no spine has room for the smaller last segment of 3 nodes" \
+		fit --free='n[1-2,5-6]' -N 3 --gang-segment=leaf:4
+	# of a layout the segments are worked out
+	expect 0 "would start now: 6 nodes on 1 spine in segments leaf:3
+  leaf l3: 3 nodes  n[9-11]
+  leaf l4: 3 nodes  n[13-15]" fit --free="$free" -N 6 --gang-layout=tp8,pp3 --gang-keep=pp:leaf
+	expect_line 0 "would start now: 6 nodes on 1 spine in segments leaf:2" \
+		fit --free="$free" -N 6 --gang-layout=tp8 --gpus-per-node=4
+	expect 2 "onespine: --gang-keep names groups of a layout: say --gang-layout too, as in --gang-layout=tp8,pp8" \
+		fit --free="$free" -N 6 --gang-keep=pp:leaf
+	expect 2 "onespine: --gang-keep=pp:leaf: pp groups take 6 nodes in a row, and the largest leaf has 4; no level below the gang's, spine, holds so many: leave pp:leaf out" \
+		fit --free="$free" -N 6 --gang-layout=tp8,pp6 --gang-keep=pp:leaf
+	expect 2 "onespine: --gang-layout: tp8,pp3,dp3 is 72 GPUs, but 6 nodes of 8 GPUs have 48; with dp2 it fits" \
+		fit --free="$free" -N 6 --gang-layout=tp8,pp3,dp3
+	expect 2 "onespine: --gang-layout makes segments itself: leave out --gang-segment" \
+		fit --free="$free" -N 6 --gang-layout=tp8,pp3 --gang-segment=leaf:3
+	fit --free="$free" -N 10 --gang-domains=2 --json >two.json
+	[[ $(jq -c '[.starts_now, .domains, .nodes, .could_ever]' two.json) == '[true,2,"n[1-3,5-6,9-11,13-14]",true]' ]]
+	got=0
+	fit --free="$free" -N 14 --gang-domains=2 --json >none.json || got=$?
+	((got == 1))
+	[[ $(jq -c '[.starts_now, .whole_needed, .whole_free]' none.json) == '[false,14,13]' ]]
+}
+
+@test "segments of one kind of nodes" {
+	jq '.jobs = [] | .nodes = [{nodes: "gpu-[1-6]", state: "idle", kind: "gpu:h100"},
+		{nodes: "gpu-[7-16]", state: "idle", kind: "gpu:a100"}]' "$MAP/small.json" >kinds.json
+	# with kinds mixed there would be four
+	expect_line 1 "no: waits: 12 nodes on at most 2 spines in segments leaf:4; 3 whole segments of 4 nodes needed, 2 free, and not even with all usable nodes free" \
+		onespine fit --state=kinds.json -N 12 --gang-segment=leaf:4 --gang-domains=2
+	expect_line 0 "would start now: 8 nodes on 1 spine in segments leaf:4" \
+		onespine fit --state=kinds.json -N 8 --gang-segment=leaf:4 --gang-domains=2
+}
+
+@test "segments that cannot be asked" {
+	expect 2 "onespine: --gang-segment, column 1: no level is called laef; did you mean leaf" \
+		fit --free=n1 -N 2 --gang-segment=laef:2
+	expect 2 "onespine: --gang-segment: leaf:5: the largest leaf has 4 nodes" fit --free=n1 -N 5 --gang-segment=leaf:5
+	expect 2 "onespine: --gang-domains=0: a whole number from 1 to 131072" fit --free=n1 -N 2 --gang-domains=0
+	expect 2 "onespine: -N 2-4: segments and several domains take an exact number of nodes" \
+		fit --free=n1 -N 2-4 --gang-domains=2
+	expect 2 "onespine: -w goes with none of --gang-domains, --gang-segment and --gang-layout" \
+		fit --free=n1 -N 2 -w n1 --gang-domains=2
+}

@@ -49,7 +49,63 @@ check() {
 12 uncorrectable
 $(check --list --json | jq 'map(select(.depth == "passive")) | length')" ]]
 	sed -n 1p "$kept" | jq -e '[.figures[] | select(.[0] == "gpu3" and .[1] == "ecc_uncorrected")] == [["gpu3","ecc_uncorrected",12]]'
-	[[ $(stat -c %U:%a "$kept") == root:644 ]]
+	[[ $(stat -c %U:%a "$kept") == root:640 ]]
+}
+
+# holds_locks FILE...: another user holds the lock of each that he can open, until stop_holding; how many those are
+holds_locks() {
+	local said=$BATS_TEST_TMPDIR/holding
+	mkfifo "$said"
+	setpriv --reuid=65534 --regid=65534 --clear-groups bash -c 'held=0
+		for file; do
+			{ exec {open}<"$file"; } 2>/dev/null && flock --nonblock "$open" && held=$((held + 1))
+		done
+		echo "$held"
+		exec sleep 600' _ "$@" >"$said" 3>&- &
+	holder=$!
+	read -r held <"$said"
+	echo "$held"
+}
+
+@test "a user who holds the lock of all that he can open loses no run" {
+	check --only cpu >/dev/null
+	folder=${kept%/*}
+	chmod a+x "$BATS_RUN_TMPDIR" "$BATS_FILE_TMPDIR" "$BATS_TEST_TMPDIR" # as /var/lib is to everybody
+	holds_locks "$folder" "$folder"/* "$folder"/.*lock >held
+	[[ $(<held) == 1 ]] # the folder itself
+	run check --only cpu
+	kill "$holder"
+	[[ $status == 0 && $output != *warning* ]]
+	[[ $(wc -l <"$kept") == 2 ]]
+	[[ $(stat -c %a "$folder"/.i-0123456789abcdef0.lock) == 600 ]]
+}
+
+@test "a lock that others may open is made anew" {
+	check --only cpu >/dev/null
+	lock=${kept%/*}/.i-0123456789abcdef0.lock
+	chmod 644 "$lock"
+	exec 7<"$lock"
+	flock 7
+	run check --only cpu
+	exec 7>&-
+	[[ $status == 0 && $output != *warning* && $(wc -l <"$kept") == 2 && $(stat -c %a "$lock") == 600 ]]
+}
+
+@test "another run that holds the lock for ever: the verdict comes at once, and that it is not kept after it" {
+	check --only cpu >/dev/null
+	exec 7>"${kept%/*}/.i-0123456789abcdef0.lock"
+	flock 7
+	mkfifo answer
+	LD_PRELOAD=$FAKES/libsystem.so ASAN_OPTIONS=verify_asan_link_order=0:detect_leaks=0 \
+		"$ONESPINE" check --only cpu --json >answer 2>words 3>&- 7>&- &
+	checking=$!
+	# standard output ends with the verdict, while the process still tries
+	[[ $(jq -r .verdict <answer) == PASS ]]
+	kill -0 "$checking"
+	wait "$checking"
+	exec 7>&-
+	[[ $(<words) == "onespine: warning: the run is not kept: $PWD/${kept%/*}: another run holds the lock" ]]
+	[[ $(wc -l <"$kept") == 1 ]]
 }
 
 @test "a dry run and who is not root keep nothing" {
@@ -60,6 +116,13 @@ $(check --list --json | jq 'map(select(.depth == "passive")) | length')" ]]
 	run setpriv --reuid=65534 --clear-groups env ONESPINE_TEST_ROOT="$PWD/node" \
 		LD_LIBRARY_PATH="$PWD/lib" "./${ONESPINE##*/}" check --only cpu
 	[[ $status == 0 && ! -e $kept ]]
+}
+
+@test "a page that a GPU retires ends a pass" {
+	export ONESPINE_FAKE_NVML="gpu3.pages=1"
+	check >/dev/null
+	[[ $(check --fresh 100 --json | jq .fresh) == true ]]
+	[[ $(ONESPINE_FAKE_NVML="gpu3.pages=2" check --fresh 100 --json | jq .fresh) == false ]]
 }
 
 @test "a pass holds until something happens, then it is checked again" {
@@ -189,6 +252,27 @@ $(check --list --json | jq 'map(select(.depth == "passive")) | length')" ]]
 	run check
 	[[ $status == 0 && $output == *"the run is not kept: $PWD/shared: others than root may write there"* ]]
 	[[ $(wc -l <shared/i-0123456789abcdef0.jsonl) == 1 ]]
+}
+
+# killed_at WORD: how it ended when it was killed as it opened a path that holds this word, or asked for that variable
+killed_at() {
+	local status=0
+	AT_PATH=$1 check >said 2>&1 || status=$?
+	echo "$status"
+}
+
+@test "a run that failed and is killed while it is kept leaves no pass, at whichever step" {
+	local step
+	cc -shared -fPIC -O1 -Wall -Werror -o at_path.so "$SOURCE/tests/fake/at_path.c"
+	export ONESPINE_TEST_PRELOAD=$PWD/at_path.so
+	mkdir -m 755 shared prom
+	policy 'history:' "  shared: $PWD/shared" "  textfile: $PWD/prom"
+	for step in SLURMD_NODENAME /shared /lib/onespine/history /prom; do
+		check >/dev/null
+		[[ -e node/run/onespine/pass-passive ]]
+		[[ $(ONESPINE_FAKE_NVML=gpu3.ecc_uncorrected=12 killed_at "$step") == 137 ]] || { cat said && false; }
+		[[ ! -e node/run/onespine/pass-passive ]] || { echo "killed at $step: the pass is there" && false; }
+	done
 }
 
 @test "Prometheus' textfile: verdicts and figures, whole" {

@@ -85,3 +85,30 @@ m10" onespine hosts --topology t.conf --nodes m9,m10,n1 2>&1
 	expect 0 '{"rank":2,"name":"n2","known":true,"leaf":"l2","spine":"s1"}' jq -c '.hosts[2]' j
 	expect 0 "true" jq '.advice | contains("SwitchAsNodeRank")' j
 }
+
+@test "in a layout's order: pipelines inside, gradients inside, and words where it does not fit" {
+	write_conf four.conf
+	expect 0 "n1 n5 n9 n13 n2 n6 n10 n14 n3 n7 n11 n15 n4 n8 n12 n16" \
+		bash -c '"$ONESPINE" hosts --topology four.conf --nodes n[1-16] --layout=tp8,pp4,dp4 | paste -sd" "'
+	expect 0 "n1 n2 n3 n4 n5 n6 n7 n8 n9 n10 n11 n12 n13 n14 n15 n16" \
+		bash -c '"$ONESPINE" hosts --topology four.conf --nodes n[1-16] --layout=tp8,pp4 --dp-weight=1 | paste -sd" "'
+	expect 0 "--nnodes=16 --node_rank=1 --master_addr=n1" \
+		onespine hosts --topology four.conf --nodes n[1-16] --layout=tp8,pp4 --format=torchrun --only=n5
+	# Slurm has no setting that knows a layout, so none is advised
+	expect 0 "n1
+n3
+n2
+n4" onespine hosts --topology t.conf --nodes n[1-4] --layout=tp8,pp2 --dp-weight=1
+	# node rank 0 is the first name, wherever it lies
+	expect 0 "n3 n4 n8 n5 n6 n7 n9 n11 n12 n13 n14 n15" \
+		bash -c '"$ONESPINE" hosts --topology four.conf --nodes n[3-9,11-15] --layout=tp8,pp4 2>/dev/null | paste -sd" "'
+	expect 2 "onespine: tp8,pp4,dp3 is 96 GPUs, but 16 nodes of 8 GPUs have 128; with dp4 it fits" \
+		onespine hosts --topology four.conf --nodes n[1-16] --layout=tp8,pp4,dp3
+	expect 1 "onespine: pp groups take 8 nodes in a row, which no leaf holds for all of them; keep pp:spine" \
+		onespine hosts --topology four.conf --nodes n[1-16] --layout=tp8,pp8 --keep=pp:leaf
+	expect 0 "onespine: warning: 2 of 4 hosts are not in the topology; they come last
+n1
+n2
+x1
+x2" onespine hosts --topology four.conf --nodes n[1-2],x[1-2] --layout=tp8,pp2
+}

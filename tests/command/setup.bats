@@ -348,10 +348,58 @@ killed() {
 	[[ -z $(ls "$BATS_TEST_TMPDIR/units/slurmctld.service.d") ]]
 }
 
-@test "two at a time: the second is refused" {
-	exec 9<"$DIR"
+@test "a file for logrotate, which bounds the gate's log; --undo takes it back, and not what others wrote" {
+	needs_installed
+	write_topology 1-4
+	local folder=$BATS_TEST_TMPDIR/logrotate.d role
+	mkdir "$folder"
+	for role in --node --head; do
+		run onespine setup "$role" --logrotate "$folder"
+		holds "$output" "wrote $folder/onespine"
+		grep -q '^/.*/gate.log {$' "$folder/onespine"
+		# as the packages' own, but for its first line
+		diff <(sed 1d "$folder/onespine") <(sed 1d "${ONESPINE%/*}/etc/logrotate.d/onespine")
+		if command -v logrotate >/dev/null; then
+			logrotate --debug --state /dev/null "$folder/onespine"
+		fi
+		[[ $(onespine setup "$role" --dry-run --undo --json --logrotate "$folder" | jq -r .logrotate) == "$folder/onespine" ]]
+		onespine setup "$role" --undo --logrotate "$folder" >/dev/null
+		[[ -z $(ls "$folder") ]]
+	done
+	onespine setup --login --logrotate "$folder" >/dev/null || true
+	[[ -z $(ls "$folder") ]]
+	cp "${ONESPINE%/*}/etc/logrotate.d/onespine" "$folder/onespine"
+	onespine setup --node --logrotate "$folder" >/dev/null || true
+	onespine setup --node --undo --logrotate "$folder" >/dev/null || true
+	cmp "${ONESPINE%/*}/etc/logrotate.d/onespine" "$folder/onespine"
+}
+
+@test "two at a time: the second is refused, and neither leaves its lock" {
+	exec 9>.onespine.setup.lock
+	chmod 600 .onespine.setup.lock
 	flock 9
 	expect 2 "onespine: $DIR/slurm.conf: another onespine setup is at work" onespine setup --head
+	[[ -e .onespine.setup.lock ]]
+	exec 9>&-
+	onespine setup --head >/dev/null || true
+	[[ ! -e .onespine.setup.lock ]]
+}
+
+@test "a user who locks the folder and slurm.conf keeps no setup from its work" {
+	((EUID == 0)) || skip "needs root"
+	write_topology 1-4
+	chmod a+rx "$BATS_RUN_TMPDIR" "$BATS_FILE_TMPDIR" "$BATS_TEST_TMPDIR" "$DIR"
+	chmod a+r slurm.conf
+	mkfifo "$BATS_TEST_TMPDIR/held"
+	setpriv --reuid=65534 --regid=65534 --clear-groups bash -c 'cd "$1" && exec 8<. 9<slurm.conf &&
+		flock --nonblock 8 && flock --nonblock 9 && echo held && exec sleep 600' _ "$DIR" \
+		>"$BATS_TEST_TMPDIR/held" 3>&- &
+	holder=$!
+	read -r held <"$BATS_TEST_TMPDIR/held"
+	run onespine setup --head
+	kill "$holder"
+	[[ $held == held ]]
+	[[ $output != *"another onespine setup"* ]]
 }
 
 @test "GPUs: the gate's Prolog and Epilog, or one more file where ParallelCluster's run" {
@@ -383,4 +431,71 @@ BatchStartTimeout=120" ]]
 	rm -r scripts # a Prolog of the site's own: a person has to have it run ours
 	run onespine setup --head
 	holds "$output" "have $DIR/prolog ($DIR/slurm.conf:7) run $LIB/prolog too, and end where that fails"
+}
+
+# nothing_to_do: a run of setup that finds all in place
+nothing_to_do() {
+	run onespine setup --head
+	holds "$output" "$DIR/slurm.conf: nothing to do"
+}
+
+@test "a gate begins by telling its log only, and says so; an edited onespine.yaml stays" {
+	needs_installed
+	needs_gate
+	write_topology 1-4
+	printf 'GresTypes=gpu\n' >>slurm.conf
+	keep
+	run onespine setup --head
+	holds "$output" "wrote $DIR/onespine.yaml:"
+	holds "$output" "the gate writes its log only (failure: log) and drains no node; once that log is as you want it,
+say failure: drain in $DIR/onespine.yaml and run scontrol reconfigure. --no-gate sets up none"
+	[[ $(onespine config show | grep -c '^defaults.gate.failure  *log ') == 1 ]]
+	[[ $(stat -c %u:%a onespine.yaml) == "$EUID:644" ]]
+	nothing_to_do
+	onespine setup --head --undo >/dev/null
+	as_kept
+	onespine setup --head >/dev/null || [[ $? == 1 ]] # no MUNGE here
+	sed -i 's/failure: log/failure: drain/' onespine.yaml
+	nothing_to_do
+	rm plugstack.conf # what is missing is written again, what is edited is not
+	run onespine setup --head
+	holds "$output" "required $LIB/onespine.so"
+	grep -q 'failure: drain' onespine.yaml
+	[[ $output != *'the gate writes'* ]]
+	cp onespine.yaml "$BATS_TEST_TMPDIR/kept/"
+	run onespine setup --head --undo
+	holds "$output" "left $DIR/onespine.yaml, which was edited"
+	as_kept
+}
+
+@test "an upgrade changes nothing of a gate that is on; a policy that is there stays" {
+	needs_installed
+	needs_gate
+	write_topology 1-4
+	printf 'GresTypes=gpu\n' >>slurm.conf
+	printf 'defaults: {mode: enforce}\n' >onespine.yaml
+	run onespine setup --head
+	holds "$output" "the gate does with a node that fails what $DIR/onespine.yaml says (failure: drain where it says nothing)"
+	[[ $(cat onespine.yaml) == 'defaults: {mode: enforce}' ]]
+	grep -q '^Prolog=' slurm-onespine.conf
+	rm onespine.yaml # as if an earlier release had set it up, without a file
+	nothing_to_do
+	[[ ! -e onespine.yaml ]]
+}
+
+@test "--no-gate: no Prolog, and depth: off says why" {
+	needs_installed
+	needs_gate
+	write_topology 1-4
+	printf 'GresTypes=gpu\n' >>slurm.conf
+	keep
+	onespine setup --head --no-gate >/dev/null
+	[[ $(grep -c Prolog slurm-onespine.conf) == 0 ]]
+	grep -q '^    depth: off' onespine.yaml
+	nothing_to_do
+	onespine setup --head --undo >/dev/null
+	as_kept
+	printf 'defaults: {mode: enforce}\n' >onespine.yaml
+	expect 2 "onespine: --no-gate: $DIR/onespine.yaml is there, so say it in it: defaults: {gate: {depth: off}}; nothing was changed" \
+		onespine setup --head --no-gate
 }

@@ -43,7 +43,7 @@ make_right() {
 # needs_gate: this program was built with libmunge
 needs_gate() {
 	run onespine gate prolog
-	[[ $output != *"this build has no gate"* ]] || skip "a build without a gate"
+	[[ $output != *"there is no gate"* ]] || skip "a build without a gate"
 }
 
 # write_topology RANGE: n[RANGE] on one spine

@@ -77,6 +77,20 @@ In the way on spine s1:
   waits since 2025-10-09T07:53:20 (1h00m)" why 1207
 }
 
+@test "why without a job: each waiting one in a line, one's own; root sees everyone's" {
+	((EUID == 0)) || skip "as root"
+	expect 0 "1206 train-405b of dora, 6 nodes, gang=spine@2:00:00, 1h00m: waits: 6 nodes on one spine; nearest: s1 has 2 free of 7 (4 short)
+1207 plain of bob, 2 nodes, 1h00m: Slurm's reason: Priority" why
+	expect 0 '[["1206","spine@2:00:00","Resources"],["1207",null,"Priority"]]' jq_of '[.[] | [.job, .gang, .reason]]' why --json
+	sed 's/"pending"/"ended"/' "$MAP/small.json" >none.json
+	expect 0 "no job waits" onespine why --state=none.json
+	setpriv --reuid=65534 --clear-groups test -x "$ONESPINE" -a -r "$MAP/small.json" || skip "this build is not for others to run"
+	sed 's/"bob"/"nobody"/' "$MAP/small.json" >mine.json
+	expect 0 "1207 plain, 2 nodes, 1h00m: Slurm's reason: Priority" \
+		setpriv --reuid=65534 --clear-groups "$ONESPINE" why --state=- <mine.json
+	expect 0 "no job of nobody waits" setpriv --reuid=65534 --clear-groups "$ONESPINE" why --state=- <"$MAP/small.json"
+}
+
 @test "why: no such job; status 1" {
 	expect 1 "job 9: slurmctld does not know it: never submitted, ended a while ago (sacct -j 9 may tell), or not yours to see" \
 		why 9
@@ -100,14 +114,14 @@ jq_of() {
 }
 
 @test "audit: all in one domain" {
-	expect 0 "3 gangs running: 3 in one domain, 0 not" onespine audit --state="$MAP/small.json"
+	expect 0 "3 gangs running: 3 as asked for, 0 not" onespine audit --state="$MAP/small.json"
 }
 
 @test "audit: a gang that is spread is a violation, in advise mode it is not" {
 	sed 's/"nodes": "gpu-\[1-4\]", "sub/"nodes": "gpu-[1-3,16]", "sub/
 		s/"gpu-\[13,16\]"/"gpu-[4,13]"/' "$MAP/small.json" >spread.json
-	expect 1 "3 gangs running: 1 in one domain, 1 not, 1 spread in advise mode
-Not in one domain:
+	expect 1 "3 gangs running: 1 as asked for, 1 not, 1 spread in advise mode
+Not as asked for:
   job 1201 (alice, RUNNING on gpu-[1-3,16]): asked for spine; nothing lower than core c1 holds all its nodes
 Spread, in advise mode (no violation):
   job 1205 (dora, RUNNING on gpu-[4,13]): asked for advise leaf; nothing lower than core c1 holds all its nodes" \
@@ -183,5 +197,5 @@ Spread, in advise mode (no violation):
 	cat "$MAP/small.json" >slow.json
 	wait $!
 	grep -q $'reading files\\.\\.\\.\r\033\\[K' typed
-	grep -q '3 gangs running: 3 in one domain, 0 not' typed
+	grep -q '3 gangs running: 3 as asked for, 0 not' typed
 }

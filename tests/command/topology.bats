@@ -38,6 +38,72 @@ setup() {
 	expect_line 0 "3 nodes: 2 leaves of 1 to 2" onespine topology show u
 }
 
+@test "from InfiniBand: the recorded fabric's 8 units and 1 spine" {
+	gzip -dc "$FILES/infiniband/ibnetdiscover-40-switches.out.gz" >sweep
+	onespine topology import --from=infiniband -o t - <sweep 2>said
+	expect_line 0 "121 nodes: 8 leaves of 10 to 18, 1 spine of 121" onespine topology show t
+	expect 0 "onespine: warning: standard input:2106: 72 channel adapters without a host's name (a map by GUID would name them), the first being H-e09d730300858d88 'MT4129 ConnectX7   Mellanox Technologies'; left out" \
+		cat said
+	onespine topology import --from=infiniband --adapters='mlx5_*' --levels=unit,core -o t sweep 2>said
+	expect_line 0 "19 nodes: 2 units of 2 to 17, 1 core of 19" onespine topology show t
+	# the same links as a topology.conf, each rail a leaf of its own
+	awk -v OFS= '
+		function add(to, what) { of[to] = of[to] (of[to] ? "," : "") what }
+		/^(Switch|Ca)/ { split($0, q, "\""); here = q[2]; next }
+		/^\[/ {
+			split($0, q, "\"")
+			if (here ~ /^S/ && q[2] ~ /^H/ && split(q[4], w, " ") == 2 && w[1] != "localhost" && !seen[here, w[1]]++)
+				add(here, w[1])
+			if (here ~ /^S/ && q[2] ~ /^S/ && !seen[here, q[2]]++) { up[here]++; other[here, up[here]] = q[2] }
+		}
+		END {
+			for (s in of) print "SwitchName=", s, " Nodes=", of[s]
+			for (s in up) if (!(s in of)) {
+				line = ""
+				for (i = 1; i <= up[s]; i++) line = line (i > 1 ? "," : "") other[s, i]
+				print "SwitchName=", s, " Switches=", line
+			}
+		}' sweep >rails.conf
+	expect_line 0 "121 nodes: 8 leaves of 10 to 18, 1 spine of 121" onespine topology show <(onespine topology import --from=slurm rails.conf)
+}
+
+@test "from InfiniBand: a host whose own port is down sees no fabric" {
+	cp "$FILES/infiniband/ibnetdiscover-lone-ca.out" lone
+	expect 2 "onespine: lone: no link between 1 device: the port that swept is down, or this is a list (-l, -H, -S)" \
+		onespine topology import --from=infiniband lone
+}
+
+@test "from topograph: its models, and what it makes for Slurm" {
+	cat >model.yaml <<-END
+		# Switch Model
+		switches:
+		  S1:
+		    labels: {zone: z}
+		    switches:
+		    - S2
+		    - S3
+		blocks:
+		- switch: S2
+		  nodes: ["I[21-22]", "I25"]
+		  annotations:
+		    accelerator.topology.test/domain: nvl2
+		- switch: S3
+		  nodes: ["I[34-36]"]
+		- switch: S2
+		  nodes: [I29]
+	END
+	onespine topology import --from=topograph -o t model.yaml
+	expect_line 0 "7 nodes: 2 leaves of 3 to 4, 1 spine of 7" onespine topology show t
+	expect_line 0 "  S2    S1       4  I[21-22,25,29]" onespine topology show t
+	cmp <(onespine topology import --from=topograph topology.conf | grep -v '"source"') <(onespine topology import --from=slurm topology.conf | grep -v '"source"')
+	sed -i 's/- S3/- S4/' model.yaml
+	expect 2 "onespine: model.yaml:4:5: switch S4 is not defined in this file" onespine topology import --from=topograph model.yaml
+	sed -i 's/nodes: \[I29\]/nodes: I29/' model.yaml
+	expect 2 "onespine: model.yaml:16:10: a list of names is expected" onespine topology import --from=topograph model.yaml
+	echo 'blocks: []' >model.yaml
+	expect 2 "onespine: model.yaml:1:9: a list of \"blocks\" is expected, as in topograph's models" onespine topology import --from=topograph model.yaml
+}
+
 @test "from topology.conf to onespine.topology and back" {
 	echo 'SwitchName=c1 Switches=s[1-2]' >>topology.conf
 	onespine topology import --from=slurm -o t topology.conf
@@ -102,8 +168,8 @@ not compared with Slurm's nodes: no slurm.conf found" onespine topology check to
 }
 
 @test "options that do not go together" {
-	expect 2 "onespine: --from is needed: ec2, slurm, csv or onespine" onespine topology import x
-	expect 2 "onespine: --from=ecw: not one of ec2,slurm,csv,onespine; did you mean ec2?" \
+	expect 2 "onespine: --from is needed: ec2, infiniband, topograph, slurm, csv or onespine" onespine topology import x
+	expect 2 "onespine: --from=ecw: not one of ec2,infiniband,topograph,slurm,csv,onespine; did you mean ec2?" \
 		onespine topology import --from=ecw x
 	expect 2 "onespine: --to=slurm: not one of onespine,topology.conf,topology.yaml" \
 		onespine topology import --from=slurm --to=slurm topology.conf
@@ -111,9 +177,48 @@ not compared with Slurm's nodes: no slurm.conf found" onespine topology check to
 		onespine topology import --from=slurm --nodes=x topology.conf
 	expect 2 "onespine: --columns does not go with --from=ec2" \
 		onespine topology import --from=ec2 --columns=a x
+	expect 2 "onespine: --adapters does not go with --from=ec2" \
+		onespine topology import --from=ec2 --adapters=a x
 	expect 2 "onespine: --tag goes with --nodes" onespine topology import --from=ec2 --tag=Name x
 	expect 2 "onespine: --from=slurm takes one FILE" \
 		onespine topology import --from=slurm topology.conf topology.conf
 	expect 2 "onespine: --levels: an empty name" \
 		onespine topology import --from=ec2 --levels=a,,b "$EC2/p5-16-topology.json"
+}
+
+@test "a file is written so that slurmctld takes it, whatever the umask" {
+	umask 002
+	onespine topology import --from=ec2 -o t "$EC2/p5-16-topology.json"
+	[[ $(stat -c %a t) == 644 ]]
+	chmod 666 t
+	onespine topology import --from=ec2 -o t "$EC2/p5-16-topology.json"
+	[[ $(stat -c %a t) =~ ^6[46]4$ ]]
+	umask 077
+	onespine topology import --from=ec2 -o u "$EC2/p5-16-topology.json"
+	[[ $(stat -c %a u) == 600 ]]
+}
+
+@test "each node's place, its source, and when it was asked" {
+	cat >t <<-'END'
+		{"onespine-topology": 1, "levels": ["leaf", "spine"], "domains": [
+		{"level": "spine", "name": "s1"},
+		{"level": "leaf", "name": "l1", "in": "s1", "nodes": "n[1-2]"}], "nodes": "n[3-5]",
+		"places": [{"source": "ec2", "nodes": ["n1 i-0123 1700000000", "n3 i-4 0"]}, {"source": "infiniband", "nodes": "n2"}]}
+	END
+	printf '1700000100 n[1-2],gone\n1700000200 n2\n' >t.asked
+	export TZ=UTC
+	expect 0 "node  source      instance  asked                place         in
+n1    ec2         i-0123    2023-11-14T22:15:00  not compared  leaf l1, spine s1
+n2    infiniband  -         2023-11-14T22:16:40  holds         leaf l1, spine s1
+n3    ec2         i-4       -                    not known     -
+n4    -           -         -                    holds         -
+n5    -           -         -                    holds         -" onespine topology show --nodes t
+	expect 0 '["n1","ec2","i-0123",1700000000,1700000100,"not compared",{"leaf":"l1","spine":"s1"}]
+["n2","infiniband",null,null,1700000200,"holds",{"leaf":"l1","spine":"s1"}]' \
+		jq -c '.[:2][] | [.node, .source, .instance, .boot_s, .asked_s, .place, .in]' <(onespine topology show --nodes --json t)
+	echo 'soon n1' >t.asked
+	expect 2 'onespine: t.asked:1:1: "TIME NODES" is expected, as "1700000000 gpu-[1-4]"' onespine topology show --nodes t
+	echo '7 n[1' >t.asked
+	run onespine topology show --nodes t
+	[[ $status == 2 && $output == "onespine: t.asked:1:"* ]]
 }

@@ -37,6 +37,7 @@ load helpers
 		fit
 		why
 		map
+		layout
 		audit
 		set
 		hosts
@@ -48,7 +49,6 @@ load helpers
 		setup
 		gate prolog
 		gate epilog
-		gate reduce
 		history
 		recheck
 		completion
@@ -81,9 +81,9 @@ load helpers
 		_onespine
 		printf '%s\n' "${COMPREPLY[*]}"
 	}
-	expect 0 "topology config fit why map audit set hosts bind env check doctor setup gate history recheck completion help --help --version" \
+	expect 0 "topology config fit why map layout audit set hosts bind env check doctor setup gate history recheck completion help --help --version" \
 		complete_words onespine ''
-	expect 0 "import show check" complete_words onespine topology ''
+	expect 0 "import show check discover watch survey accept" complete_words onespine topology ''
 	expect 0 "show" complete_words onespine config s
 	expect 0 "--allow-missing" complete_words onespine topology import --allow
 	expect 0 "ec2" complete_words onespine topology import --from = e

@@ -298,12 +298,20 @@ fake_kernel fake_kernel_find(const char *name)
 		const char *name;
 		fake_kernel kernel;
 	} kernels[] = {
-		{"osp_memory_write", osp_memory_write}, {"osp_memory_check", osp_memory_check},
-		{"osp_memory_read", osp_memory_read},	{"osp_memory_fill", osp_memory_fill},
-		{"osp_memory_copy", osp_memory_copy},	{"osp_sm_arithmetic", osp_sm_arithmetic},
-		{"osp_sm_shared", osp_sm_shared},	{"osp_tensor_fp16", osp_tensor_fp16},
-		{"osp_tensor_bf16", osp_tensor_bf16},	{"osp_tensor_tf32", osp_tensor_tf32},
-		{"osp_tensor_fp8", osp_tensor_fp8},	{"osp_tensor_fp64", osp_tensor_fp64},
+		{"osp_memory_write", osp_memory_write},
+		{"osp_memory_check", osp_memory_check},
+		{"osp_memory_read", osp_memory_read},
+		{"osp_memory_fill", osp_memory_fill},
+		{"osp_product_fill", osp_product_fill},
+		{"osp_product_compare", osp_product_compare},
+		{"osp_memory_copy", osp_memory_copy},
+		{"osp_sm_arithmetic", osp_sm_arithmetic},
+		{"osp_sm_shared", osp_sm_shared},
+		{"osp_tensor_fp16", osp_tensor_fp16},
+		{"osp_tensor_bf16", osp_tensor_bf16},
+		{"osp_tensor_tf32", osp_tensor_tf32},
+		{"osp_tensor_fp8", osp_tensor_fp8},
+		{"osp_tensor_fp64", osp_tensor_fp64},
 	};
 
 	for (size_t i = 0; i < sizeof(kernels) / sizeof(kernels[0]); i++)

@@ -13,7 +13,10 @@ fake_prepare() {
 	mkdir -p "$FAKE/lib"
 	cp "$FAKES/libnvml.so" "$FAKE/lib/libnvidia-ml.so.1"
 	cp "$FAKES/libcuda.so" "$FAKE/lib/libcuda.so.1"
-	cp "$FAKES/libcublaslt.so" "$FAKE/lib/libcublasLt.so.13"
+	local major # a node may have several
+	for major in 11 12 13; do
+		cp "$FAKES/libcublaslt.so" "$FAKE/lib/libcublasLt.so.$major"
+	done
 	cp "$FAKES/libnccl.so" "$FAKE/lib/libnccl.so.2"
 }
 
@@ -22,6 +25,6 @@ fake_prepare() {
 fake_check() {
 	local node=$1
 	shift
-	env --default-signal=INT ONESPINE_TEST_ROOT="$node" ONESPINE_TEST_DATA="$FAKE_SOURCE/../../etc" LD_LIBRARY_PATH="${FAKE_LIB-$FAKE/lib}" LD_PRELOAD="$FAKES/libsystem.so" \
+	env --default-signal=INT ONESPINE_TEST_ROOT="$node" ONESPINE_TEST_DATA="$FAKE_SOURCE/../../etc" LD_LIBRARY_PATH="${FAKE_LIB-$FAKE/lib}" LD_PRELOAD="$FAKES/libsystem.so${ONESPINE_TEST_PRELOAD:+:$ONESPINE_TEST_PRELOAD}" \
 		ASAN_OPTIONS="verify_asan_link_order=0:detect_leaks=0" "$ONESPINE" check "$@"
 }

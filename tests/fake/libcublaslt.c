@@ -1,12 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * libcublaslt.c - a libcublasLt.so.13 on the fake libcuda: it lets the time of a product pass
+ * libcublaslt.c - a libcublasLt on the fake libcuda: it lets the time of a product pass
  *
- * Computes nothing. ONESPINE_FAKE_CUDA (words.h): "gpuN.blas=P" per cent of the healthy speed, and
+ * Its file's name says of which CUDA it is: libcublasLt.so.12 of 12.8, others of N.0, unless "blas12=11070"
+ * says otherwise. One that is older than the GPU has no algorithm worth the name, as the real one: a
+ * fiftieth of the speed; one newer than the driver answers nothing but errors. Computes nothing. ONESPINE_FAKE_CUDA (words.h): "gpuN.blas=P" per cent of the healthy speed, and
  * hangs, crashes and errors of its calls.
  */
+#define _GNU_SOURCE /* dladdr */
 #include <dlfcn.h>
 #include <stdint.h>
+
+#include "check/gpu/blas.h"
 
 #include "tests/fake/libcuda.h"
 #include "tests/fake/words.h"
@@ -33,14 +38,40 @@ static void *of_cuda(const char *symbol)
 	return function;
 }
 
+static long told(const char *key, long healthy)
+{
+	long value;
+
+	return fake_told(FAKE_CUDA_WORDS, key, &value) ? value : healthy;
+}
+
+/* The CUDA release that this library is of. */
+static long release(void)
+{
+	char word[32];
+	Dl_info self;
+	long major = 12;
+
+	if (dladdr(&side, &self) && strstr(self.dli_fname, ".so."))
+		major = strtol(strstr(self.dli_fname, ".so.") + 4, NULL, 10);
+	snprintf(word, sizeof(word), "blas%ld", major);
+	return told(word, major == 12 ? 12080 : major * 1000);
+}
+
 /* Calls: no header declares them, as in cuBLASLt's users. */
 #pragma GCC diagnostic ignored "-Wmissing-prototypes"
+
+EXPORT size_t cublasLtGetCudartVersion(void)
+{
+	fake_entered(FAKE_CUDA_WORDS, __func__); /* may hang or crash */
+	return (size_t)release();
+}
 
 EXPORT int cublasLtCreate(void **handle)
 {
 	ENTER();
 	*handle = &side;
-	return 0;
+	return release() / 1000 > told("driver", 12080) / 1000 ? 1 : 0;
 }
 
 EXPORT int cublasLtMatmulDescCreate(void **description, int compute, int scale)
@@ -79,6 +110,8 @@ EXPORT int cublasLtMatmulPreferenceSetAttribute(void *preference, int attribute,
 {
 	ENTER();
 	(void)preference;
+	if (attribute == 3) /* sums of parts in the 32 bits of the sums alone */
+		return bytes == 4 && *(const uint32_t *)value == 2 ? 0 : 7;
 	return attribute == 1 && bytes == sizeof(size_t) && *(const size_t *)value ? 0 : 7;
 }
 
@@ -91,6 +124,61 @@ EXPORT int cublasLtMatmulAlgoGetHeuristic(void *handle, void *description, void 
 	memset(found, 0, 96);
 	*count = most;
 	return 0;
+}
+
+/* A number of all elements of a column, none of which may be a NaN or infinite: what such a product is
+ * says nothing of a GPU. */
+static uint16_t mixed_column(const uint16_t *column)
+{
+	uint32_t mixed = 2166136261u;
+
+	for (uint64_t i = 0; i < side; i++) {
+		if ((column[i] & 0x7f80) == 0x7f80)
+			abort();
+		mixed = (mixed ^ column[i]) * 16777619u;
+	}
+	return (uint16_t)(mixed >> 8);
+}
+
+/*
+ * What stands for a product: each element is made of one column of A and one of B alone, as in one of A
+ * transposed and B, so that equal columns make equal elements; which number it is means nothing.
+ */
+static void make_product(uint16_t *d, const uint16_t *a, const uint16_t *b)
+{
+	uint16_t *of_a = malloc(side * sizeof(*of_a));
+
+	if (!of_a)
+		abort();
+	for (uint64_t row = 0; row < side; row++)
+		of_a[row] = mixed_column(a + row * side);
+	for (uint64_t column = 0; column < side; column++) {
+		uint16_t of_b = mixed_column(b + column * side);
+
+		for (uint64_t row = 0; row < side; row++)
+			d[column * side + row] = (uint16_t)(of_a[row] + of_b);
+	}
+	free(of_a);
+}
+
+/* "gpuN.blas_flip": a bit of one product of many; "gpuN.blas_sm": of each, in the same place;
+ * "gpuN.blas_random": every product is another. */
+static void spoil(uint16_t *d, int gpu)
+{
+	static unsigned int products;
+	char word[32];
+	long value;
+
+	products++;
+	snprintf(word, sizeof(word), "gpu%d.blas_flip", gpu);
+	if (products == 4 && fake_told(FAKE_CUDA_WORDS, word, &value))
+		d[side * 3 + 5] ^= 1;
+	snprintf(word, sizeof(word), "gpu%d.blas_sm", gpu);
+	if (fake_told(FAKE_CUDA_WORDS, word, &value))
+		d[7] ^= 0x10;
+	snprintf(word, sizeof(word), "gpu%d.blas_random", gpu);
+	for (uint64_t i = 0; fake_told(FAKE_CUDA_WORDS, word, &value) && i < side * side; i++)
+		d[i] = (uint16_t)(d[i] + products);
 }
 
 EXPORT int cublasLtMatmul(void *handle, void *description, const void *alpha, const void *a,
@@ -113,6 +201,10 @@ EXPORT int cublasLtMatmul(void *handle, void *description, const void *alpha, co
 	*(void **)&gpu_of = of_cuda("onespine_fake_gpu_of");
 	snprintf(word, sizeof(word), "gpu%d.blas", gpu_of(stream));
 	fake_told(FAKE_CUDA_WORDS, word, &percent);
+	make_product(d, a, b);
+	spoil(d, gpu_of(stream));
+	if (release() < osp_blas_first((int)told("capability", 90)))
+		percent = 2;
 	pass_ns(stream, operations / (TFLOPS * 1e3 * (double)percent / 100));
 	return 0;
 }

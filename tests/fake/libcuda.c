@@ -19,10 +19,14 @@
  *	linkA-B=P, linkA-B.flip, linkA-B.dead   copies from GPU A to B: speed, a bit spoilt, none
  *	linkA-B.none           B cannot be reached from A
  *	gpuN.link=P            per cent of the speed of copies between it and any other
+ *	linkA-B.cold=P         the first three copies of a process run at P per cent: links awake slowly
+ *	l2=KIB                 of cache (16): what is read again and fits there comes three times as fast
+ *	not_ready=N            the first N processes that ask are told 802: the fabric is being set up
+ *	ready_s=N              all are, until the node has been up so long
  *	missing=N              CUDA does not see GPU N
  *	no_peers               no GPU reaches another
  */
-#include "check/cuda.h"
+#include "check/gpu/cuda.h"
 
 #include "tests/fake/cpu.h"
 #include "tests/fake/libcuda.h"
@@ -155,11 +159,46 @@ static void wait_for_mps(void)
 		pause();
 }
 
+/* How many processes have asked before; each leaves a byte in ONESPINE_FAKE_MARK. */
+static long count_asked(void)
+{
+	const char *mark = getenv("ONESPINE_FAKE_MARK");
+	int file = mark ? open(mark, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666) : -1;
+	long asked = file >= 0 ? (long)lseek(file, 0, SEEK_END) : 0;
+
+	if (file >= 0 && write(file, ".", 1) < 1)
+		asked = 0;
+	if (file >= 0)
+		close(file);
+	return asked;
+}
+
+/* Of the node that the checks are shown. */
+static long uptime_s(void)
+{
+	const char *root = getenv("ONESPINE_TEST_ROOT");
+	char path[512];
+	double uptime = 1e9;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "%s/proc/uptime", root ? root : "");
+	file = fopen(path, "re");
+	if (file && fscanf(file, "%lf", &uptime) != 1)
+		uptime = 1e9;
+	if (file)
+		fclose(file);
+	return (long)uptime;
+}
+
 EXPORT int cuInit(unsigned int flags)
 {
+	long asked = told(-1, "not_ready", 0) ? count_asked() : 0;
+
 	ENTER();
 	wait_for_mps();
 	(void)flags;
+	if (asked < told(-1, "not_ready", 0) || uptime_s() < told(-1, "ready_s", 0))
+		return OSP_CUDA_NOT_READY;
 	find_devices();
 	return device_count ? OSP_CUDA_OK : OSP_CUDA_NO_DEVICE;
 }
@@ -200,6 +239,9 @@ EXPORT int cuDeviceGetAttribute(int *value, int attribute, int device)
 	case OSP_CUDA_MINOR:
 		*value = (int)capability % 10;
 		return OSP_CUDA_OK;
+	case OSP_CUDA_L2_BYTES:
+		*value = (int)told(contexts[device].gpu, "l2", 16) * 1024;
+		return OSP_CUDA_OK;
 	case OSP_CUDA_SHARED_BYTES:
 		*value = 16 * 1024;
 		return OSP_CUDA_OK;
@@ -239,8 +281,16 @@ EXPORT int cuGetErrorName(int result, const char **name)
 		{100, "CUDA_ERROR_NO_DEVICE"},
 		{209, "CUDA_ERROR_NO_BINARY_FOR_GPU"},
 		{214, "CUDA_ERROR_ECC_UNCORRECTABLE"},
+		{220, "CUDA_ERROR_NVLINK_UNCORRECTABLE"},
 		{222, "CUDA_ERROR_UNSUPPORTED_PTX_VERSION"},
+		{226, "CUDA_ERROR_CONTAINED"},
 		{304, "CUDA_ERROR_OPERATING_SYSTEM"},
+		{700, "CUDA_ERROR_ILLEGAL_ADDRESS"},
+		{714, "CUDA_ERROR_HARDWARE_STACK_ERROR"},
+		{715, "CUDA_ERROR_ILLEGAL_INSTRUCTION"},
+		{716, "CUDA_ERROR_MISALIGNED_ADDRESS"},
+		{717, "CUDA_ERROR_INVALID_ADDRESS_SPACE"},
+		{718, "CUDA_ERROR_INVALID_PC"},
 		{719, "CUDA_ERROR_LAUNCH_FAILED"},
 		{800, "CUDA_ERROR_NOT_PERMITTED"},
 		{802, "CUDA_ERROR_SYSTEM_NOT_READY"},
@@ -274,15 +324,70 @@ static int ptx_of_driver(long driver)
 	return ptx;
 }
 
-/* As a driver does: PTX no newer than itself, for no newer a GPU; cubins of its CUDA release. */
+/* A fat binary: a head, then entries, each with a head of its own (fatbinary.h of CUDA; seen in what nvcc 13 writes). */
+#define FATBIN_MAGIC 0xba55ed50u
+#define FATBIN_PTX   1
+#define FATBIN_ELF   2
+
+struct fatbin_head {
+	uint32_t magic;
+	uint16_t version;
+	uint16_t head_bytes;
+	uint64_t bytes; /* of all entries */
+};
+
+struct fatbin_entry {
+	uint16_t kind;
+	uint16_t version;
+	uint32_t head_bytes;
+	uint64_t bytes; /* behind this head */
+	uint64_t packed_bytes;
+	uint16_t minor;
+	uint16_t major;
+	uint32_t architecture;
+};
+
+/* Machine code runs on its own major architecture, from its minor one on; PTX on any newer GPU. */
+static bool entry_runs(const struct fatbin_entry *entry, long capability)
+{
+	long of = entry->architecture;
+
+	if (entry->kind == FATBIN_PTX)
+		return of <= capability;
+	return entry->kind == FATBIN_ELF && of / 10 == capability / 10 && of <= capability;
+}
+
+static int judge_fatbin(const char *image, long driver, long capability)
+{
+	struct fatbin_head head;
+	size_t at;
+
+	memcpy(&head, image, sizeof(head));
+	if (head.magic != FATBIN_MAGIC || head.head_bytes < sizeof(head))
+		return OSP_CUDA_INVALID_IMAGE;
+	for (at = head.head_bytes; driver >= 13000 && at < head.head_bytes + head.bytes;) {
+		struct fatbin_entry entry;
+
+		memcpy(&entry, image + at, sizeof(entry));
+		if (entry.head_bytes < sizeof(entry))
+			return OSP_CUDA_INVALID_IMAGE;
+		if (entry_runs(&entry, capability))
+			return OSP_CUDA_OK;
+		at += entry.head_bytes + entry.bytes;
+	}
+	return OSP_CUDA_NO_BINARY;
+}
+
+/* As a driver does: PTX no newer than itself, for no newer a GPU; machine code of its CUDA release, for this GPU. */
 static int judge_image(const char *image, long driver, long capability)
 {
-	const char *version = strstr(image, "\n.version "),
-		   *target = strstr(image, "\n.target sm_");
+	const char *version, *target;
 	int major, minor, sm;
 
 	if ((unsigned char)image[0] == 0x50 && (unsigned char)image[1] == 0xed)
-		return driver >= 13000 ? OSP_CUDA_OK : OSP_CUDA_NO_BINARY;
+		return judge_fatbin(image, driver, capability);
+	version = strstr(image, "\n.version ");
+	target = strstr(image, "\n.target sm_");
 	if (!version || !target || sscanf(version, "\n.version %d.%d", &major, &minor) != 2 ||
 	    sscanf(target, "\n.target sm_%d", &sm) != 1)
 		return OSP_CUDA_INVALID_PTX;
@@ -400,6 +505,16 @@ EXPORT int cuEventElapsedTime(float *milliseconds, osp_cuda_event begin, osp_cud
 	return OSP_CUDA_OK;
 }
 
+/* The time of what a kernel loads, as a part of what it would take from memory: what the cache keeps from one
+ * launch to the next comes three times as fast. */
+static double of_memory(int gpu, const struct osp_work *work)
+{
+	double cache = (double)told(gpu, "l2", 16) * 1024, bytes = (double)work->count * 16;
+	double kept = bytes > 0 && bytes < cache ? 1 : bytes > 0 ? cache / bytes : 0;
+
+	return 1 - kept * 2 / 3;
+}
+
 EXPORT int cuLaunchKernel(osp_cuda_function function, unsigned int blocks, unsigned int blocks_y,
 			  unsigned int blocks_z, unsigned int threads, unsigned int threads_y,
 			  unsigned int threads_z, unsigned int shared_bytes, osp_cuda_stream stream,
@@ -424,7 +539,9 @@ EXPORT int cuLaunchKernel(osp_cuda_function function, unsigned int blocks, unsig
 	fake_run(function->kernel, work, blocks, shared_bytes,
 		 told(context->gpu, "unseen", 0) ? SMS - 1 : SMS, &broken, &done);
 	spoil_memory(context);
-	moving = (double)(done.loaded_bytes + done.stored_bytes) / hbm;
+	moving = ((double)done.loaded_bytes * of_memory(context->gpu, work) +
+		  (double)done.stored_bytes) /
+		 hbm;
 	multiplying = (double)done.products / products;
 	*clock_of(stream) += moving > multiplying ? moving : multiplying;
 	return OSP_CUDA_OK;
@@ -579,6 +696,9 @@ EXPORT int cuCtxEnablePeerAccess(osp_cuda_context peer, unsigned int flags)
 	return peer == current ? 101 : OSP_CUDA_OK;
 }
 
+#define COLD_COPIES 3
+static int copied[GPUS_MAX][GPUS_MAX];
+
 EXPORT int cuMemcpyPeerAsync(osp_cuda_memory to, osp_cuda_context to_context, osp_cuda_memory from,
 			     osp_cuda_context from_context, size_t bytes, osp_cuda_stream stream)
 {
@@ -593,6 +713,10 @@ EXPORT int cuMemcpyPeerAsync(osp_cuda_memory to, osp_cuda_context to_context, os
 		((char *)(uintptr_t)to)[bytes / 3] ^= 1;
 	percent = (double)link_told(a, b, "", 100) * (double)told(a, "link", 100) / 100 *
 		  (double)told(b, "link", 100) / 100;
+	if (copied[a][b] < COLD_COPIES) {
+		copied[a][b]++;
+		percent = percent * (double)link_told(a, b, ".cold", 100) / 100;
+	}
 	*clock_of(stream) += (double)bytes / (LINK * percent / 100);
 	return OSP_CUDA_OK;
 }

@@ -20,7 +20,7 @@
 #include <sys/random.h>
 #include <sys/socket.h>
 
-#include "check/nccl.h"
+#include "check/gpu/nccl.h"
 #include "tests/fake/libcuda.h"
 #include "tests/fake/words.h"
 

@@ -2,7 +2,7 @@
 /*
  * nvml.c - a libnvidia-ml.so.1 without a GPU, healthy unless told otherwise
  *
- * ONESPINE_FAKE_NVML holds faults (words.h): "gpu3.ecc_uncorrected=12", "init=18". "unknown" is a model that
+ * ONESPINE_FAKE_NVML holds faults (words.h): "gpu3.ecc_uncorrected=12", the same of all GPUs without "gpu3.", "init=18". "unknown" is a model that
  * no limit is known of. A GPU that is "lost" answers nothing but its address. Eight H100s at PCI addresses 0000:10:00.0, 0000:20:00.0
  * and so on, as tests/fake/node writes them.
  */
@@ -10,13 +10,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
+#include <unistd.h>
 
-#include "check/nvml.h"
+#include "check/base/nvml.h"
 #include "tests/fake/words.h"
 
 #define EXPORT	  __attribute__((visibility("default")))
 #define GPU_COUNT 8
-#define LINKS	  18
 #define FIRST_PID 4711
 #define INSTANCE  100 /* index of a MIG instance: this, ten times the GPU's, and its own */
 
@@ -25,6 +26,34 @@ static struct fake_gpu {
 } gpus[GPU_COUNT], instances[GPU_COUNT];
 
 #define WORDS "ONESPINE_FAKE_NVML"
+
+/*
+ * "model=KEY": what each is called and what it does not have. Rows are remapped from Ampere on, pages retired
+ * before; the fabric's state is told from Hopper on; Blackwell's links have counters of their own by field, and none
+ * of the older kind.
+ */
+static const struct model {
+	long key;
+	long capability;
+	const char *name;
+	unsigned int links;
+	unsigned int link_mbps;
+	unsigned int generation;
+	bool remaps;
+	bool fabric;
+	bool counters_by_field;
+} models[] = {
+	{90, 90, "NVIDIA H100 80GB HBM3", 18, 26562, 5, true, true, false},
+	{70, 70, "Tesla V100-SXM2-16GB", 6, 25781, 3, false, false, false},
+	{75, 75, "Tesla T4", 0, 0, 3, false, false, false},
+	{80, 80, "NVIDIA A100-SXM4-40GB", 12, 25781, 4, true, false, false},
+	{89, 89, "NVIDIA L40S", 0, 0, 4, true, false, false},
+	{920, 90, "NVIDIA H20", 18, 26562, 5, true, true, false},
+	{9800, 90, "NVIDIA H800", 8, 26562, 5, true, true, false},
+	{9200, 90, "NVIDIA GH200 480GB", 0, 0, 4, true, false, false},
+	{100, 100, "NVIDIA B200", 18, 53125, 5, true, true, true},
+	{120, 120, "NVIDIA RTX PRO 6000 Blackwell Server Edition", 0, 0, 5, true, false, false},
+};
 
 static bool fault(const char *key, long *value)
 {
@@ -36,7 +65,7 @@ static bool gpu_fault(const struct fake_gpu *gpu, const char *key, long *value)
 	char name[64];
 
 	snprintf(name, sizeof(name), "gpu%u.%s", gpu->index, key);
-	return fault(name, value);
+	return fault(name, value) || fault(key, value);
 }
 
 static long gpu_value(const struct fake_gpu *gpu, const char *key, long healthy)
@@ -44,6 +73,17 @@ static long gpu_value(const struct fake_gpu *gpu, const char *key, long healthy)
 	long value;
 
 	return gpu_fault(gpu, key, &value) ? value : healthy;
+}
+
+static const struct model *model(void)
+{
+	long key = 90;
+
+	fault("model", &key);
+	for (size_t i = 0; i < sizeof(models) / sizeof(models[0]); i++)
+		if (models[i].key == key)
+			return &models[i];
+	return &models[0];
 }
 
 #define ENTER()                                                                                    \
@@ -71,6 +111,17 @@ EXPORT int nvmlInit_v2(void)
 	return fault("init", &state) ? (int)state : OSP_NVML_OK;
 }
 
+/* "confidential": the GPUs and their memory are encrypted, and NVLinks are off. */
+EXPORT int nvmlSystemGetConfComputeState(struct osp_nvml_confidential *state)
+{
+	long on;
+
+	ENTER();
+	memset(state, 0, sizeof(*state));
+	state->feature = fault("confidential", &on);
+	return OSP_NVML_OK;
+}
+
 EXPORT int nvmlSystemGetDriverVersion(char *text, unsigned int bytes)
 {
 	long major;
@@ -89,6 +140,49 @@ EXPORT int nvmlDeviceGetCount_v2(unsigned int *count)
 	return OSP_NVML_OK;
 }
 
+/* "makes_files": the library makes a GPU's device file, by nvidia-modprobe, when it first opens it. */
+static void make_file(const struct fake_gpu *gpu)
+{
+	const char *root = getenv("ONESPINE_TEST_ROOT");
+	char path[512];
+	int file;
+
+	if (!root || !gpu_value(gpu, "makes_files", 0))
+		return;
+	snprintf(path, sizeof(path), "%s/dev/nvidia%u", root, gpu->index);
+	file = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+	if (file >= 0)
+		close(file);
+}
+
+/*
+ * Without persistence ("persistence=0") the driver starts a GPU that no process has open, for "start_ms=N", one after
+ * the other; a process that is killed meanwhile has achieved nothing. Who has one open holds a lock on
+ * ONESPINE_FAKE_MARK.gpuN. "opening_hangs": whoever opens it.
+ */
+static void attach(const struct fake_gpu *gpu)
+{
+	const char *mark = getenv("ONESPINE_FAKE_MARK");
+	static bool attached[GPU_COUNT];
+	char path[512];
+	int file;
+
+	while (gpu_value(gpu, "opening_hangs", 0))
+		pause();
+	if (!mark || attached[gpu->index] || gpu_value(gpu, "persistence", 1))
+		return;
+	snprintf(path, sizeof(path), "%s.gpu%u", mark, gpu->index);
+	file = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+	if (file < 0)
+		return;
+	if (flock(file, LOCK_EX | LOCK_NB) == 0) {
+		usleep((useconds_t)gpu_value(gpu, "start_ms", 0) * 1000);
+		make_file(gpu);
+	}
+	flock(file, LOCK_SH); /* and never closed: it ends with the process */
+	attached[gpu->index] = true;
+}
+
 /* "without=N": the driver does not know GPU N at all, which shifts the numbers of the others. */
 EXPORT int nvmlDeviceGetHandleByIndex_v2(unsigned int index, osp_nvml_device *device)
 {
@@ -100,6 +194,7 @@ EXPORT int nvmlDeviceGetHandleByIndex_v2(unsigned int index, osp_nvml_device *de
 	if (index >= GPU_COUNT)
 		return 2;
 	gpus[index].index = index;
+	attach(&gpus[index]);
 	*device = &gpus[index];
 	return OSP_NVML_OK;
 }
@@ -108,7 +203,9 @@ EXPORT int nvmlDeviceGetName(osp_nvml_device device, char *text, unsigned int by
 {
 	ENTER_GPU(device);
 	snprintf(text, bytes, "%s",
-		 fault("unknown", &(long){0}) ? "NVIDIA X1" : "NVIDIA H100 80GB HBM3");
+		 gpu_value(gpu, "display", 0)	? "NVIDIA DGX Display"
+		 : fault("unknown", &(long){0}) ? "NVIDIA X1"
+						: model()->name);
 	return OSP_NVML_OK;
 }
 
@@ -141,6 +238,8 @@ EXPORT int nvmlDeviceGetTotalEccErrors(osp_nvml_device device, int type, int cou
 				       unsigned long long *count)
 {
 	ENTER_GPU(device);
+	if (gpu_value(gpu, "no_ecc", 0))
+		return OSP_NVML_NOT_SUPPORTED;
 	*count = (unsigned long long)gpu_value(
 		gpu, type == OSP_NVML_UNCORRECTED ? "ecc_uncorrected" : "ecc_corrected", 0);
 	return counter == OSP_NVML_VOLATILE ? OSP_NVML_OK : OSP_NVML_NOT_SUPPORTED;
@@ -157,11 +256,25 @@ EXPORT int nvmlDeviceGetMemoryErrorCounter(osp_nvml_device device, int type, int
 	return OSP_NVML_OK;
 }
 
+/* From Hopper on: "sram_exceeded" is what NVIDIA replaces a GPU for. */
+EXPORT int nvmlDeviceGetSramEccErrorStatus(osp_nvml_device device, struct osp_nvml_sram *sram)
+{
+	ENTER_GPU(device);
+	if (sram->version != OSP_NVML_SRAM_VERSION)
+		return OSP_NVML_ARGUMENT_VERSION;
+	if (model()->capability < 90 || gpu_value(gpu, "no_sram_status", 0))
+		return OSP_NVML_NOT_SUPPORTED;
+	sram->exceeded = (unsigned int)gpu_value(gpu, "sram_exceeded", 0);
+	return OSP_NVML_OK;
+}
+
 EXPORT int nvmlDeviceGetRemappedRows(osp_nvml_device device, unsigned int *corrected,
 				     unsigned int *uncorrected, unsigned int *pending,
 				     unsigned int *failed)
 {
 	ENTER_GPU(device);
+	if (!model()->remaps || gpu_value(gpu, "mig", 0))
+		return OSP_NVML_NOT_SUPPORTED;
 	*corrected = 0;
 	*uncorrected = (unsigned int)gpu_value(gpu, "rows", 1);
 	*pending = (unsigned int)gpu_value(gpu, "remap_pending", 0);
@@ -177,8 +290,11 @@ EXPORT int nvmlDeviceGetRetiredPages(osp_nvml_device device, int cause, unsigned
 
 	ENTER_GPU(device);
 	(void)pages;
-	if (!gpu_fault(gpu, "pages", &value))
-		return OSP_NVML_NOT_SUPPORTED;
+	if (!gpu_fault(gpu, "pages", &value)) {
+		if (model()->remaps)
+			return OSP_NVML_NOT_SUPPORTED;
+		value = 0;
+	}
 	*count = cause == 0 ? (unsigned int)value : 0;
 	return OSP_NVML_OK;
 }
@@ -199,7 +315,7 @@ EXPORT int nvmlDeviceGetTemperatureThreshold(osp_nvml_device device, int kind,
 	return OSP_NVML_OK;
 }
 
-/* "clocks" in every sample, "clocks_once" in the first alone. */
+/* "clocks" in every sample, "clocks_once" in the first alone, "clocks_soon" in the first five of each GPU. */
 EXPORT int nvmlDeviceGetCurrentClocksThrottleReasons(osp_nvml_device device,
 						     unsigned long long *reasons)
 {
@@ -207,6 +323,8 @@ EXPORT int nvmlDeviceGetCurrentClocksThrottleReasons(osp_nvml_device device,
 
 	ENTER_GPU(device);
 	*reasons = (unsigned long long)gpu_value(gpu, "clocks", 1);
+	if (calls < 5 * GPU_COUNT)
+		*reasons |= (unsigned long long)gpu_value(gpu, "clocks_soon", 0);
 	if (calls++ < GPU_COUNT)
 		*reasons |= (unsigned long long)gpu_value(gpu, "clocks_once", 0);
 	return OSP_NVML_OK;
@@ -224,7 +342,7 @@ NUMBER(nvmlDeviceGetPowerUsage, unsigned int, "power", 74, 1000)
 NUMBER(nvmlDeviceGetPowerManagementLimit, unsigned int, "power_limit", 700, 1000)
 NUMBER(nvmlDeviceGetPowerManagementDefaultLimit, unsigned int, "power_default", 700, 1000)
 NUMBER(nvmlDeviceGetPersistenceMode, int, "persistence", 1, 1)
-NUMBER(nvmlDeviceGetMaxPcieLinkGeneration, unsigned int, "generation", 5, 1)
+NUMBER(nvmlDeviceGetMaxPcieLinkGeneration, unsigned int, "generation", model()->generation, 1)
 NUMBER(nvmlDeviceGetCurrPcieLinkWidth, unsigned int, "width", 16, 1)
 NUMBER(nvmlDeviceGetRetiredPagesPendingStatus, int, "pages_pending", 0, 1)
 NUMBER(nvmlDeviceGetMaxMigDeviceCount, unsigned int, "mig_most", 7, 1)
@@ -244,12 +362,22 @@ CLOCK(nvmlDeviceGetMaxClockInfo, "clock_most")
 CLOCK(nvmlDeviceGetApplicationsClock, "clock")
 CLOCK(nvmlDeviceGetDefaultApplicationsClock, "clock_default")
 
+/* In instances up to Ampere (Fabric Manager User Guide, "Interoperability with MIG"), and for the confidence of one GPU. */
+static bool links_are_off(const struct fake_gpu *gpu)
+{
+	return (gpu_value(gpu, "mig", 0) && model()->capability < 90) ||
+	       fault("confidential", &(long){0});
+}
+
 EXPORT int nvmlDeviceGetNvLinkState(osp_nvml_device device, unsigned int link, int *active)
 {
 	ENTER_GPU(device);
-	if (link >= LINKS)
+	if (!model()->links || gpu_value(gpu, "display", 0))
+		return OSP_NVML_NOT_SUPPORTED;
+	if (link >= model()->links)
 		return 2;
-	*active = link < (unsigned int)gpu_value(gpu, "links", LINKS);
+	*active =
+		link < (unsigned int)gpu_value(gpu, "links", model()->links) && !links_are_off(gpu);
 	return OSP_NVML_OK;
 }
 
@@ -260,7 +388,9 @@ EXPORT int nvmlDeviceGetNvLinkErrorCounter(osp_nvml_device device, unsigned int 
 	static unsigned long long grown = 7;
 
 	ENTER_GPU(device);
-	if (link >= LINKS || counter > 3)
+	if (model()->counters_by_field || gpu_value(gpu, "no_link_counters", 0))
+		return OSP_NVML_NOT_SUPPORTED;
+	if (link >= model()->links || counter > 3)
 		return 2;
 	if (link == 0)
 		grown += (unsigned long long)gpu_value(gpu, "crc", 0);
@@ -275,12 +405,47 @@ EXPORT int nvmlDeviceGetNvLinkErrorCounter(osp_nvml_device device, unsigned int 
 EXPORT int nvmlDeviceGetGpuFabricInfoV(osp_nvml_device device, struct osp_nvml_fabric *fabric)
 {
 	ENTER_GPU(device);
+	if (!model()->fabric)
+		return OSP_NVML_NOT_SUPPORTED;
 	if (fabric->version != (36u | 2u << 24))
 		return OSP_NVML_ARGUMENT_VERSION;
 	fabric->state = (unsigned char)gpu_value(gpu, "fabric", OSP_NVML_FABRIC_COMPLETED);
 	fabric->status = (int)gpu_value(gpu, "fabric_status", OSP_NVML_OK);
 	fabric->health = (unsigned int)gpu_value(gpu, "fabric_health", 0x1aa);
 	return OSP_NVML_OK;
+}
+
+/* Of one link, its number in scope: "packets=N" errors more with every call for the first one, "unrecovered=N" failed
+ * recoveries, "rate=0x207" is 2 * 10^-7. */
+static bool link_field(const struct fake_gpu *gpu, struct osp_nvml_field *field)
+{
+	static unsigned long long grown = 3;
+
+	if (!model()->counters_by_field || gpu_value(gpu, "no_link_counters", 0) ||
+	    field->id < OSP_NVML_LINK5_MALFORMED || field->id > OSP_NVML_LINK5_SYMBOL_RATE ||
+	    field->scope >= model()->links)
+		return false;
+	field->value.number = 3;
+	if (field->id == OSP_NVML_LINK5_RATE)
+		field->value.number = (unsigned long long)gpu_value(gpu, "rate", 0x10f);
+	if (field->scope)
+		return true;
+	if (field->id == OSP_NVML_LINK5_MALFORMED && gpu_value(gpu, "packets", 0))
+		field->value.number = grown += (unsigned long long)gpu_value(gpu, "packets", 0);
+	if (field->id == OSP_NVML_LINK5_LOST)
+		field->value.number = (unsigned long long)gpu_value(gpu, "unrecovered", 3);
+	return true;
+}
+
+/* Whether the driver says what a GPU asks for; of one with uncorrectable errors only where it was told to. */
+static bool says_recovery(const struct fake_gpu *gpu)
+{
+	long value;
+
+	if (gpu_value(gpu, "no_recovery", 0))
+		return false;
+	return gpu_value(gpu, "ecc_uncorrected", 0) == 0 || gpu_fault(gpu, "recovery", &value) ||
+	       gpu_value(gpu, "contained", 0);
 }
 
 /* Of NVLink's speed alone it hangs and fails under a name of its own. */
@@ -297,11 +462,12 @@ EXPORT int nvmlDeviceGetFieldValues(osp_nvml_device device, int count,
 		return state ? state : OSP_NVML_GPU_LOST;
 	for (int i = 0; i < count; i++) {
 		fields[i].state = OSP_NVML_OK;
-		if (fields[i].id == OSP_NVML_RECOVERY_ACTION)
+		if (fields[i].id == OSP_NVML_RECOVERY_ACTION && says_recovery(gpu))
 			fields[i].value.word = (unsigned int)gpu_value(gpu, "recovery", 0);
-		else if (fields[i].id == OSP_NVML_LINK_SPEED_MBPS)
-			fields[i].value.word = (unsigned int)gpu_value(gpu, "link_speed", 26562);
-		else
+		else if (fields[i].id == OSP_NVML_LINK_SPEED_MBPS && model()->links)
+			fields[i].value.word =
+				(unsigned int)gpu_value(gpu, "link_speed", model()->link_mbps);
+		else if (!link_field(gpu, &fields[i]))
 			fields[i].state = OSP_NVML_NOT_SUPPORTED;
 	}
 	return OSP_NVML_OK;
@@ -310,11 +476,10 @@ EXPORT int nvmlDeviceGetFieldValues(osp_nvml_device device, int count,
 /* An H100 of compute capability 9.0; "capability=70" is a V100. */
 EXPORT int nvmlDeviceGetCudaComputeCapability(osp_nvml_device device, int *major, int *minor)
 {
-	long capability = 90;
+	long capability = model()->capability;
 
 	ENTER_GPU(device);
-	if (!gpu_fault(gpu, "capability", &capability))
-		fault("capability", &capability);
+	gpu_fault(gpu, "capability", &capability);
 	*major = (int)capability / 10;
 	*minor = (int)capability % 10;
 	return OSP_NVML_OK;

@@ -4,12 +4,13 @@
  *
  * ONESPINE_FAKE_SYSTEM holds words: "clock=unsynchronised", "clock=far" (a large error),
  * "full=/dev/shm", "stuck=/fsx" (statvfs never returns), "broken=/fsx" (it fails). Folders are told
- * by the end of their path. "kill=slurm.conf" kills the process where it is about to put that file in
+ * by the end of their path. "denied=/dev/nvidia3" cannot be opened, as a device that a cgroup withholds. "kill=slurm.conf" kills the process where it is about to put that file in
  * place by rename(), "killed=slurm.conf" when it has.
  */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -66,6 +67,21 @@ EXPORT int adjtimex(struct timex *clock)
 		return TIME_ERROR;
 	}
 	return TIME_OK;
+}
+
+EXPORT int open(const char *path, int flags, ...)
+{
+	va_list rest;
+	int mode;
+
+	va_start(rest, flags);
+	mode = flags & O_CREAT ? va_arg(rest, int) : 0;
+	va_end(rest);
+	if (told("denied=", path)) {
+		errno = EPERM;
+		return -1;
+	}
+	return openat(AT_FDCWD, path, flags, mode);
 }
 
 EXPORT int rename(const char *from, const char *to)

@@ -6,6 +6,8 @@
  * "hang:FUNCTION", "hang-once:FUNCTION" (until ONESPINE_FAKE_MARK exists, which the first to come
  * makes), "unkillable:FUNCTION" (ONESPINE_FAKE_MARK lies in a file system that is frozen: the process
  * sleeps in state D until it thaws), "crash:FUNCTION", "error:FUNCTION=CODE", "error-once:FUNCTION=CODE".
+ * "sticky:FUNCTION=CODE" and "sticky-once:...": as a GPU's exceptions come, the call itself succeeds, and
+ * every later one of the process, of any function but cuGetErrorName(), answers CODE.
  */
 #ifndef OSP_FAKE_WORDS_H
 #define OSP_FAKE_WORDS_H
@@ -50,12 +52,32 @@ static inline bool fake_first(void)
 	return made >= 0;
 }
 
-/* What happens to a call before it answers: an error, or 0. */
-static inline int fake_entered(const char *variable, const char *function)
+/* Does this call break the process for those that follow it? What such a one answers; 0: it is whole. */
+static inline int fake_stuck(const char *variable, const char *function)
 {
+	static int stuck;
+	int before = strcmp(function, "cuGetErrorName") ? stuck : 0;
 	char word[96];
 	long value;
 
+	snprintf(word, sizeof(word), "sticky:%s", function);
+	if (fake_told(variable, word, &value))
+		stuck = (int)value;
+	snprintf(word, sizeof(word), "sticky-once:%s", function);
+	if (fake_told(variable, word, &value) && fake_first())
+		stuck = (int)value;
+	return before;
+}
+
+/* What happens to a call before it answers: an error, or 0. */
+static inline int fake_entered(const char *variable, const char *function)
+{
+	int stuck = fake_stuck(variable, function);
+	char word[96];
+	long value;
+
+	if (stuck)
+		return stuck;
 	snprintf(word, sizeof(word), "hang:%s", function);
 	while (fake_told(variable, word, &value))
 		pause();

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * fuzz_config.c - onespine.yaml: refused with a place and words, or taken and shown
+ *
+ * Parser: lib/policy/config.c lib/gate/gate_policy.c lib/health/history_policy.c lib/base/value.c
  */
 #include "tests/fuzz/fuzz.h"
 

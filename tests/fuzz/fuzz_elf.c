@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A shared object: the value found lies inside the file. */
+/*
+ * fuzz_elf.c - a shared object: the value found lies inside the file
+ *
+ * Parser: lib/env/elf_symbol.c
+ */
 #include "tests/fuzz/fuzz.h"
 
-#include "lib/base/elf_symbol.h"
+#include "lib/env/elf_symbol.h"
 
 FUZZER(elf)
 {

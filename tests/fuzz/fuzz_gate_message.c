@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Messages of the gate: whatever is taken is written back as the same bytes. */
+/*
+ * fuzz_gate_message.c - messages of the gate: whatever is taken is written back as the same bytes
+ *
+ * Parser: lib/gate/gate_message.c
+ */
 #include "tests/fuzz/fuzz.h"
 
 #include "lib/gate/gate_message.h"
@@ -26,6 +30,14 @@ static void write_again(struct osp_text *text, const struct osp_gate_message *me
 	case OSP_GATE_MESSAGE_PARTS:
 		osp_gate_write_parts(text, &message->header, message->parts, message->count);
 		break;
+	case OSP_GATE_MESSAGE_TRAFFIC:
+		osp_gate_write_traffic(text, &message->header, message->traffic, message->count);
+		break;
+	case OSP_GATE_MESSAGE_OTHER:
+		osp_gate_write_other(text, &message->header, message->ranks, message->count);
+		if (!text->failed) /* it is read of any version */
+			text->data[4] = (char)message->header.version;
+		break;
 	case OSP_GATE_MESSAGE_KIND_END:
 		fuzz_check(0);
 	}
@@ -39,7 +51,7 @@ FUZZER(gate_message)
 
 	if (osp_gate_read_message(data, size, &message, &error)) {
 		fuzz_check(error.text[0] && !message.reports && !message.links && !message.parts &&
-			   !message.reduce.members);
+			   !message.traffic && !message.ranks && !message.reduce.members);
 		return 0;
 	}
 	write_again(&text, &message);

@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Hostlists: what expands, sorted and each once, is what the compact list expands to. */
+/*
+ * fuzz_hostlist.c - hostlists: what expands, sorted and each once, is what the compact list expands to
+ *
+ * Parser: lib/base/hostlist.c lib/base/hostlist_compact.c
+ */
 #include "tests/fuzz/fuzz.h"
 
 #include "lib/base/hostlist.h"

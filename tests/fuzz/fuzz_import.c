@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * fuzz_import.c - EC2 answers, CSV tables and maps of node names
+ * fuzz_import.c - EC2 answers, CSV tables, sweeps of InfiniBand and maps of node names
  *
- * The first byte chooses what the rest is: 'e' EC2, 'c' CSV, 'm' a map, 't' a map by the tag Name.
+ * The first byte chooses what the rest is: 'e' EC2, 'c' CSV, 'i' InfiniBand, 'g' topograph, 'm' a map, 't' a map by the tag Name.
  * A capital letter allows missing instances and maps i-1 and cr-1.
+ *
+ * Parser: lib/topology/import_ec2.c lib/topology/import_csv.c lib/topology/name_map.c lib/topology/csv.c
  */
 #include <ctype.h>
 
@@ -73,6 +75,18 @@ static void read_map(const char *text, size_t bytes, const char *tag)
 	osp_name_map_free(map);
 }
 
+static void read_model(const char *text, size_t bytes)
+{
+	struct osp_error error = {0};
+	struct osp_topology *topology = osp_read_topograph("g", text, bytes, &error);
+
+	if (topology)
+		check_topology(topology);
+	else
+		check_error(&error);
+	osp_topology_free(topology);
+}
+
 FUZZER(import)
 {
 	const char *text = (const char *)data + 1;
@@ -86,6 +100,12 @@ FUZZER(import)
 		break;
 	case 'c':
 		import(osp_import_csv, isupper(data[0]), text, size);
+		break;
+	case 'i':
+		import(osp_import_infiniband, isupper(data[0]), text, size);
+		break;
+	case 'g':
+		read_model(text, size);
 		break;
 	case 'm':
 		read_map(text, size, NULL);

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * fuzz_kmsg.c - kernel records: an XID has a number and an address, and only the kernel tells one
+ *
+ * Parser: check/base/kmsg.c
  */
 #include "tests/fuzz/fuzz.h"
 
-#include "check/kmsg.h"
+#include "check/base/kmsg.h"
 
 static void check_line(char *line)
 {
@@ -15,10 +17,11 @@ static void check_line(char *line)
 	if (!osp_kmsg_parse(line, &record))
 		return;
 	fuzz_check(record.text >= line);
-	if (!osp_xid_parse(&record, &xid))
+	if (!osp_sxid_parse(&record, &xid) && !osp_xid_parse(&record, &xid))
 		return;
 	fuzz_check(!user && record.facility == 0);
-	fuzz_check(xid.number <= 9999 && strlen(xid.address) < sizeof(xid.address));
+	fuzz_check(xid.number <= (xid.of_switch ? 99999 : 9999) &&
+		   strlen(xid.address) < sizeof(xid.address));
 	fuzz_check(osp_xid_action(xid.number) <= OSP_XID_UNKNOWN && osp_xid_words(xid.number));
 }
 

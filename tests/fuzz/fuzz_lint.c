@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * fuzz_lint.c - any text as a job script: settings with places in it, in its order
+ *
+ * Parser: lib/env/script.c lib/env/script_options.c lib/env/shell_text.c
  */
 #include "tests/fuzz/fuzz.h"
 

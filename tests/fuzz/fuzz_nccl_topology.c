@@ -4,6 +4,8 @@
  * them
  *
  * The first byte is the number of tasks.
+ *
+ * Parser: lib/bind/nccl_topology.c lib/bind/xml.c
  */
 #include "lib/bind/bind.h"
 #include "lib/bind/nccl_topology.h"

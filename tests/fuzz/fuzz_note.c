@@ -4,10 +4,13 @@
  *
  * The input is taken as an AdminComment, as the words of a note, as the value of --gang and as the
  * value that job_submit hands to the shadow.
+ *
+ * Parser: lib/policy/note.c lib/policy/effective.c lib/policy/request.c
  */
 #include "tests/fuzz/fuzz.h"
 
 #include "lib/policy/note.h"
+#include "lib/policy/effective.h"
 #include "lib/policy/request.h"
 
 /* Our part goes in and comes out; the rest of the comment stays as it was. */
@@ -56,7 +59,7 @@ static void check_request(const char *value)
 {
 	struct osp_request request = {.asked = OSP_ASKED_NOTHING}, again = request;
 	struct osp_error error = {0};
-	char text[128], same[128];
+	char text[OSP_REQUEST_BYTES], same[OSP_REQUEST_BYTES];
 
 	if (osp_request_parse(value, &request, &error)) {
 		fuzz_check(error.text[0] && error.column >= 1);
@@ -71,10 +74,13 @@ static void check_request(const char *value)
 static void check_effective(const char *value)
 {
 	struct osp_effective effective, again;
-	char text[256];
+	char text[OSP_EFFECTIVE_BYTES];
 
-	if (osp_effective_parse(value, &effective))
+	if (osp_effective_parse(value, &effective)) {
+		fuzz_check(effective.unread[0]);
+		fuzz_check(strlen(osp_effective_waits(&effective, text, sizeof(text))) > 0);
 		return;
+	}
 	osp_effective_format(&effective, text, sizeof(text));
 	fuzz_check(!osp_effective_parse(text, &again));
 	fuzz_check(effective.relax_s == again.relax_s && !strcmp(effective.level, again.level));

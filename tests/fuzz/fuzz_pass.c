@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* fuzz_pass.c - a pass as a file: refused with words, or what is written again reads the same */
+/*
+ * fuzz_pass.c - a pass as a file: refused with words, or what is written again reads the same
+ *
+ * Parser: lib/health/pass_file.c
+ */
 #include "tests/fuzz/fuzz.h"
 
 #include "lib/health/fresh.h"

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * fuzz_rules.c - rules and types: refused with words, or taken and decided by
+ *
+ * Parser: lib/env/rules.c lib/env/catalogue.c lib/env/facts.c lib/env/version.c
  */
 #include "tests/fuzz/fuzz.h"
 

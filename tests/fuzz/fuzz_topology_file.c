@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* onespine.topology: what is read is written and read again as the same. */
+/*
+ * fuzz_topology_file.c - onespine.topology: what is read is written and read again as the same
+ *
+ * Parser: lib/topology/topology_file.c lib/topology/topology_slurm_write.c
+ */
 #include "tests/fuzz/fuzz.h"
 
 #include "lib/topology/readers.h"

@@ -4,14 +4,20 @@
  *
  *	direct copy      bandwidth of the driver's copy inside the GPU, GB/s, each byte counted twice
  *	direct checks    every check of a single GPU, where compute-sanitizer can see its kernels
+ *	direct limits    the shipped limits of speed for the first GPU on this node: NAME VALUE a line
+ *	direct gang      the gate's process for NCCL, with the first GPU as its one rank: GB/s and words wrong
  */
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include <unistd.h>
+
 #include "check/check.h"
-#include "check/gpu.h"
-#include "check/gpu_unit.h"
+#include "check/gpu/gang_reduce.h"
+#include "check/gpu/gpu.h"
+#include "check/gpu/gpu_unit.h"
 
 #define COPY_BYTES ((size_t)1024 * 1024 * 1024)
 #define COPIES	   5
@@ -70,6 +76,65 @@ static void run_copy(struct osp_check_context *context)
 	printf("%.1f\n", best);
 }
 
+static int print_limits(const struct osp_check_context *context)
+{
+	static const enum osp_limit_id speeds[] = {
+		OSP_LIMIT_HBM_GBPS,  OSP_LIMIT_BF16_TFLOPS,	OSP_LIMIT_HOST_COPY_GBPS,
+		OSP_LIMIT_PEER_GBPS, OSP_LIMIT_ALL_REDUCE_GBPS,
+	};
+
+	if (osp_thresholds_add((struct osp_thresholds *)(uintptr_t)context->thresholds,
+			       "thresholds.yaml", osp_thresholds_builtin,
+			       strlen(osp_thresholds_builtin), NULL, 0, NULL))
+		return 2;
+	for (size_t i = 0; i < sizeof(speeds) / sizeof(speeds[0]); i++) {
+		const struct osp_limit *limit =
+			osp_check_limit(context, speeds[i], context->unit->model);
+
+		if (limit)
+			printf("%s %lld\n", osp_limit_name(speeds[i]), (long long)limit->value);
+	}
+	return 0;
+}
+
+/* One order: this process is the only rank. */
+static int run_gang(struct osp_check_context *context)
+{
+	struct osp_gang_order order = {.first = 0, .ranks = 1, .sum_kib = 64 * 1024};
+	struct osp_gang_answer answer;
+	int orders[2], answers[2];
+	pid_t child;
+
+	context->gpus = "0";
+	if (pipe(orders) || pipe(answers))
+		return 2;
+	child = fork();
+	if (child == 0) {
+		close(orders[1]);
+		close(answers[0]);
+		_exit(osp_gang_serve(context, orders[0], answers[1]) ? 1 : 0);
+	}
+	close(orders[0]);
+	close(answers[1]);
+	if (child < 0 || read(answers[0], &answer, sizeof(answer)) != sizeof(answer) ||
+	    answer.state != OSP_GANG_READY) {
+		printf("%s\n", child < 0 ? "no process" : answer.why);
+		return 1;
+	}
+	order.id = answer.id;
+	if (answer.sum_kib && answer.sum_kib < order.sum_kib)
+		order.sum_kib = answer.sum_kib;
+	if (write(orders[1], &order, sizeof(order)) != sizeof(order) ||
+	    read(answers[0], &answer, sizeof(answer)) != sizeof(answer))
+		return 2;
+	close(orders[1]);
+	printf("%.1f %u %s\n", (double)answer.gbps, answer.wrong,
+	       answer.state == OSP_GANG_DONE ? "" : answer.why);
+	kill(child,
+	     SIGKILL); /* it may hang while it leaves, as in the gate, which does not wait either */
+	return answer.state != OSP_GANG_DONE || answer.wrong;
+}
+
 int main(int argc, char **argv)
 {
 	struct osp_thresholds *thresholds = osp_thresholds_new();
@@ -90,7 +155,11 @@ int main(int argc, char **argv)
 	context.tell = print_result;
 	context.tell_speed = print_speed;
 	context.slice_ms = 1;
-	if (strcmp(argv[1], "copy") == 0)
+	if (strcmp(argv[1], "limits") == 0)
+		failures = print_limits(&context);
+	else if (strcmp(argv[1], "gang") == 0)
+		failures = run_gang(&context);
+	else if (strcmp(argv[1], "copy") == 0)
 		run_copy(&context);
 	else
 		run_checks(&context);

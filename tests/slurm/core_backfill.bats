@@ -6,8 +6,8 @@ load helpers
 
 setup_file() {
 	make_topology "$BATS_FILE_TMPDIR/onespine.topology" 2 2 2
-	cluster_start --topology "$BATS_FILE_TMPDIR/onespine.topology" \
-		--conf SchedulerParameters=batch_sched_delay=0,sched_interval=3,bf_interval=1,bf_resolution=1
+	cluster_start --topology "$BATS_FILE_TMPDIR/onespine.topology" --gres gpu:8 \
+		--conf SchedulerParameters=batch_sched_delay=0,sched_interval=3,bf_interval=1,bf_resolution=1,time_min_as_soft_limit
 }
 
 # hold_minutes MINUTES HOSTLIST: as hold, with a time limit; the jobs are named hold-NODE too
@@ -41,6 +41,29 @@ planned_nodes() {
 block_the_main_scheduler() {
 	blocker=$(submit -N8 --exclusive --time=60 --job-name=blocker)
 	await 20 starts_in "$blocker" "$1"
+}
+
+@test "a gang that shares nodes is planned beside jobs that stay, when the others end, and starts then" {
+	local node stay=()
+	hold_minutes 60 'n[5-8]'
+	for node in n{1..4}; do
+		stay+=("$(submit --job-name=stay -w "$node" -N1 -n2 --gpus-per-node=2 --time=60)")
+		submit --job-name="hold-$node" -w "$node" -N1 -n4 --gpus-per-node=4 --time=10 >/dev/null
+	done
+	await 30 none_pending hold
+	await 30 none_pending stay
+	gang=$(submit --gang -N4 --ntasks-per-node=4 --gpus-per-node=4 --time=30 --priority=1000)
+	await 20 starts_in "$gang" 10
+	equal "$(planned_nodes "$gang")" 'n1 n2 n3 n4'
+	# three nodes of four are not enough, nor are four under two spines
+	release 'n[1-3],n5'
+	stays 3 job_is "$gang" PENDING
+	release n4
+	await_job "$gang" RUNNING
+	equal "$(job_spines "$gang")" s1
+	for node in "${stay[@]}"; do
+		equal "$(job_state "$node")" RUNNING 'a job that stays'
+	done
 }
 
 @test "a large gang in front: its start is planned on one spine, small jobs that end in time pass it, others do not delay it" {
@@ -146,6 +169,40 @@ one_domain() {
 	equal "$(job_nodes "$long" | paste -sd' ')" "$other"
 }
 
+# Four tasks with 5 of a node's 8 GPUs each need 4 nodes, which -N3-4 does not say: s2 without n8 looks good enough
+# from its first ends on, and Slurm says no to it after s1 has answered.
+@test "a spine that is asked in vain after another has answered leaves that answer's nodes as the plan" {
+	hold_minutes 5 'n[1-3]'
+	hold_minutes 20 n4
+	hold_minutes 10 'n[5-7]'
+	scontrol update NodeName=n8 State=DRAIN Reason=test
+	gang=$(submit --gang -N3-4 -n4 --gpus-per-task=5 --time=30 --priority=1000)
+	await 20 starts_in "$gang" 20
+	equal "$(planned_nodes "$gang")" 'n1 n2 n3 n4'
+	# what is not in the plan is anybody's
+	release n5
+	long=$(submit -N1 --exclusive --time=120 --priority=10)
+	await_job "$long" RUNNING
+	equal "$(job_nodes "$long")" n5
+	equal "$(job_state "$gang")" PENDING
+}
+
+@test "backfill starts a gang on an idle spine rather than wait for nodes that a reservation keeps for a while" {
+	hold_minutes 60 'n[3-4]'
+	scontrol create reservation ReservationName=short StartTime=now Duration=3 Nodes='n[1-2]' Users=root
+	block_the_main_scheduler 60
+	gang=$(submit --gang -N2 --exclusive --time=5)
+	await_job "$gang" RUNNING
+	equal "$(job_spines "$gang")" s2
+	matches "$(job_field "$gang" Scheduler)" '^Backfill'
+	# with no idle spine its end is what the gang waits for
+	second=$(submit --gang -N3 --exclusive --time=5 -x n5)
+	await 20 starts_in "$second" 5
+	third=$(submit --gang -N2 --exclusive --time=5 -x 'n[5-8]')
+	await 20 starts_in "$third" 3
+	equal "$(planned_nodes "$third")" 'n1 n2'
+}
+
 @test "sbatch --test-only names one spine's nodes and the right time" {
 	hold_minutes 20 n1
 	hold_minutes 30 n5
@@ -154,4 +211,42 @@ one_domain() {
 	minutes=$((($(date -d "${BASH_REMATCH[1]}" +%s) - $(date +%s) + 30) / 60))
 	((minutes >= 19 && minutes <= 21)) || fail "starts in $minutes minutes: $said"
 	holds "$said" ' on nodes n[1-4] '
+}
+
+# hold_softly MINUTES MINIMUM HOSTLIST: as hold_minutes, with --time-min
+hold_softly() {
+	local node
+	for node in $(hostnames "$3"); do
+		submit --job-name="hold-$node" --nodelist="$node" --nodes=1 --exclusive --time="$1" --time-min="$2" >/dev/null
+	done
+	await 30 none_pending hold
+}
+
+# test_only_s OPTION...: in how many seconds a job of 4 nodes would start
+test_only_s() {
+	local said
+	said=$(sbatch --test-only -N4 --exclusive --time=5 --wrap true "$@" 2>&1)
+	[[ $said =~ 'to start at '([^ ]+)' ' ]] || fail "$said" || return 1
+	echo $(($(date -d "${BASH_REMATCH[1]}" +%s) - $(date +%s)))
+}
+
+# starts_as_stock SECONDS: a gang, and the same job without one, would start then, within half a minute
+starts_as_stock() {
+	local stock gang
+	stock=$(test_only_s) && gang=$(test_only_s --gang) || return 1
+	((stock - $1 <= 30 && $1 - stock <= 30 && gang - stock <= 30 && stock - gang <= 30)) ||
+		fail "without a gang in $stock s, with one in $gang s, not in $1 s"
+}
+
+@test "time_min_as_soft_limit: a job with --time-min ends by then, past it in the middle of what is left, as for Slurm" {
+	slurm_at_least 25.05 || skip 'from 25.05 on'
+	hold_minutes 40 'n[5-8]'
+	hold_softly 60 10 'n[1-4]'
+	starts_as_stock 600
+	release 'n[1-4]'
+	hold_softly 60 1 'n[1-4]'
+	await 120 starts_as_stock 1770
+	gang=$(submit --gang -N4 --exclusive --time=30)
+	await 20 starts_in "$gang" 30
+	equal "$(planned_nodes "$gang")" 'n1 n2 n3 n4'
 }

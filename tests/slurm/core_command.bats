@@ -68,6 +68,11 @@ timeless() {
 	equal "$said" "onespine: there is no partition 'debgu'; did you mean debug?"
 }
 
+# gang_may_have NODE: it would start there now
+gang_may_have() {
+	sbatch --test-only --gang -N1 --exclusive -w "$1" --wrap true
+}
+
 @test "why: a waiting gang, the nearest domains, the jobs in the way and their ends" {
 	long=$(submit -w 'n[1-5]' -N5 --exclusive -t 60)
 	short=$(submit -w 'n[9-13]' -N5 --exclusive -t 30)
@@ -90,6 +95,7 @@ In the way on spine s1:
 	equal "$(onespine why "$job" --json | jq -c '[.job, .starts_now, .domains[0].domain, .in_the_way[0].job]')" \
 		"[\"$job\",false,\"s1\",\"$long\"]"
 	scontrol update NodeName=n16 State=RESUME
+	await 10 gang_may_have n16 # slurmctld's view of nodes is up to a second old
 	scancel "$short"
 	await_job "$job" RUNNING
 	answers 0 onespine why "$job"
@@ -98,6 +104,18 @@ In the way on spine s1:
 	scancel "$job"
 	await 30 why_holds "$job" CANCELLED
 	await 10 shows 'placed: 4 nodes on spine s2' onespine why "$job"
+}
+
+@test "why without a job: each that waits in a line, a gang with its reason, others with Slurm's" {
+	hold 'n[1-5],n[9-13]'
+	equal "$(onespine why)" 'no job waits'
+	gang=$(submit --gang -N4 --exclusive -J big)
+	held=$(submit --hold -J plain)
+	await 20 why_holds "$gang" 'waits: 4 nodes on one spine; nearest: s1 has 3 free of 8 (1 short)'
+	answers 0 onespine why
+	equal "$(sed -E 's/, [0-9a-z]+: /, SOME: /' <<<"$said")" "$gang big of root, 4 nodes, gang=spine, SOME: waits: 4 nodes on one spine; nearest: s1 has 3 free of 8 (1 short)
+$held plain of root, 1 node, SOME: Slurm's reason: JobHeldUser"
+	scancel "$gang" "$held"
 }
 
 @test "why: an array, a plain job, an unknown one" {
@@ -131,7 +149,7 @@ In the way on spine s1:
 	first=$(submit --gang -N4 --exclusive)
 	await_job "$first" RUNNING
 	answers 0 onespine audit
-	equal "$said" '1 gang running: 1 in one domain, 0 not'
+	equal "$said" '1 gang running: 1 as asked for, 0 not'
 	spread=$(submit -w 'n[7-10]' -N4 --exclusive)
 	await_job "$spread" RUNNING
 	scontrol update "JobId=$spread" 'AdminComment=[onespine: gang=spine; domain=s1; placed: 4 nodes on spine s1]'

@@ -111,8 +111,12 @@ planned() {
 	[[ $(job_field "$1" SchedNodeList) == n* ]]
 }
 
+# On 25.11.7 stock Slurm leaves the job with --spread-job waiting (ReqNodeNotAvail) though it has room beside
+# topology/tree, so there it goes without.
 plain_list() {
-	cat <<-'END'
+	local leave_out=
+	! slurm_at_least 25.11 || slurm_at_least 26.05 || leave_out='s/ --spread-job//'
+	sed "$leave_out" <<-'END'
 		-N3 -w n7
 		-N1 -n2
 		-N4 --exclusive

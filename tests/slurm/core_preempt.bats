@@ -9,7 +9,8 @@ load helpers
 
 # A node's Epilog waits as long as its gate file is there: its jobs are over and the node is not free.
 setup_file() {
-	local dir=$BATS_FILE_TMPDIR/cluster
+	local dir=$BATS_FILE_TMPDIR/cluster for_licenses=()
+	! slurm_at_least 24.11 || for_licenses=(--conf PreemptParameters=reclaim_licenses)
 	make_topology "$BATS_FILE_TMPDIR/onespine.topology" 2 2 2
 	export GATE=$BATS_FILE_TMPDIR/gate
 	mkdir "$GATE"
@@ -25,7 +26,9 @@ setup_file() {
 		--conf SchedulerParameters=batch_sched_delay=0,sched_interval=2,bf_interval=1 \
 		--partition 'low Nodes=ALL Default=YES PriorityTier=1 PreemptMode=REQUEUE' \
 		--partition 'cheap Nodes=ALL PriorityTier=1 PreemptMode=CANCEL' \
-		--partition 'high Nodes=ALL PriorityTier=10 PreemptMode=OFF'
+		--partition 'patient Nodes=ALL PriorityTier=1 PreemptMode=CANCEL GraceTime=600' \
+		--partition 'high Nodes=ALL PriorityTier=10 PreemptMode=OFF' \
+		--conf Licenses=seat:1 "${for_licenses[@]}"
 }
 
 setup() {
@@ -166,6 +169,166 @@ one_spine_is_ending() {
 	else
 		return 1
 	fi
+}
+
+# fill_half PARTITION HOSTLIST: a job on half of each node
+fill_half() {
+	local node
+	declare -gA job_on
+	for node in $(hostnames "$2"); do
+		job_on[$node]=$(submit -p "$1" --job-name=fill -w "$node" -N1 -n4)
+	done
+	await 30 none_pending fill
+}
+
+@test "a gang on parts of nodes preempts beside jobs that may not be preempted" {
+	# s1 has not 4 nodes with a half to give
+	fill_half high 'n[1-8]'
+	fill_half high n2
+	fill_half low 'n1,n[3-8]'
+	gang=$(submit -p high --gang -N4 --ntasks-per-node=4)
+	await_job "$gang" RUNNING
+	equal "$(job_spines "$gang")" s2
+	still_running 'n[1-4]'
+	equal "$(squeue -h -p high -t RUNNING -o %i | wc -l)" 10 'jobs that may not be preempted, and the gang'
+}
+
+@test "a heterogeneous job is preempted though its leader stands on another spine" {
+	declare -gA job_on
+	fill high n2
+	het=$(submit -p low --job-name=fill -N1 -w n1 --exclusive : -N4 -w 'n[5-8]' --exclusive)
+	await 60 none_pending fill
+	gang=$(submit -p high --gang -N4 --exclusive)
+	await_job "$gang" RUNNING 60
+	equal "$(job_spines "$gang")" s2
+	await 20 job_is "$het" PENDING
+}
+
+# Jobs that were preempted and have a grace time; they run on in it.
+preempted_jobs() {
+	scontrol -o show jobs | grep ' Partition=patient ' | sed -n 's/^JobId=\([0-9]*\) .* PreemptTime=20.*/\1/p'
+}
+
+@test "jobs in their grace time are waited for: nobody else has to go, under no spine" {
+	for node in n{1..8}; do
+		submit -p patient --job-name=fill -w "$node" -N1 --exclusive \
+			--wrap 'trap "" TERM; while :; do sleep 1; done' >/dev/null
+	done
+	await 30 none_pending fill
+	gang=$(submit -p high --gang -N2 --exclusive)
+	await 20 has_preempted 2
+	# long after KillWait and MessageTimeout
+	stays 12 has_preempted 2
+	victims=$(preempted_jobs)
+	# meanwhile a node falls free under the other spine
+	spine=$(job_spines "$(head -n 1 <<<"$victims")")
+	other=$([[ $spine == s1 ]] && echo n5 || echo n1)
+	scancel "$(squeue -h -w "$other" -o %i)"
+	stays 8 has_preempted 2
+	equal "$(job_state "$gang")" PENDING
+	for job in $victims; do
+		scancel "$job"
+	done
+	await_job "$gang" RUNNING 60
+	equal "$(job_spines "$gang")" "$spine"
+	equal "$(squeue -h -p patient -t RUNNING -o %i | wc -l)" 5 'jobs that stay'
+}
+
+has_preempted() {
+	equal "$(preempted_jobs | wc -l)" "$1" 'jobs preempted'
+}
+
+@test "a task of an array that has started takes what was remembered of its preemption with it" {
+	# only s1 can be emptied; one victim there holds a node of s2 as well, which takes long to be left
+	fill high 'n4,n[6-7]'
+	fill low 'n[1-2],n8'
+	submit -p low --job-name=fill -N2 -w n3,n5 --exclusive >/dev/null
+	await 30 none_pending fill
+	touch "$GATE/n5"
+	array=$(submit -p high --gang -N3 --exclusive --array=0-1)
+	await_job "${array}_0" RUNNING 60
+	equal "$(job_spines "${array}_0")" s1
+	node_is n5 completing
+	still_running n8
+	# the next task has victims of its own under s2, though the first one's has not gone yet
+	scancel "${job_on[n6]}" "${job_on[n7]}"
+	await_job "${array}_1" RUNNING 60
+	equal "$(job_spines "${array}_1")" s2
+	node_is n5 completing
+	gone_from n8
+}
+
+@test "backfill starts a gang on idle nodes of one spine rather than wait for nodes that end jobs under another" {
+	fill high 'n[3-4]'
+	short=$(submit -p high -N2 -w 'n[1-2]' --exclusive --time=60)
+	await_job "$short" RUNNING
+	# the main scheduler stops at this one
+	blocker=$(submit -p high -N8 --exclusive --time=60)
+	await 20 has_reason "$blocker" Resources
+	touch "$GATE"/n{1,2}
+	scancel "$short"
+	await 20 node_is n1 completing
+	gang=$(submit -p high --gang -N2 --exclusive --time=5)
+	await_job "$gang" RUNNING
+	equal "$(job_spines "$gang")" s2
+	node_is n1 completing
+	equal "$(job_state "$blocker")" PENDING
+}
+
+has_reason() {
+	[[ $(job_reason "$1") == "$2" ]]
+}
+
+# starts_in JOB MINUTES: backfill's estimate, within two minutes either way
+starts_in() {
+	local start
+	start=$(job_field "$1" StartTime)
+	[[ $start == 20* ]] || fail "no plan: $start" || return 1
+	start=$((($(date -d "$start" +%s) - $(date +%s) + 30) / 60))
+	((start >= $2 - 2 && start <= $2 + 2)) || fail "it starts in $start minutes"
+}
+
+@test "a gang is planned for when the job ends that may not be preempted, not for when those end that may be" {
+	short=$(submit -p high --job-name=fill -w n1 -N1 --exclusive --time=10)
+	fill low 'n[2-4],n[6-8]'
+	fill high n5
+	await_job "$short" RUNNING
+	gang=$(submit -p high --gang -N4 --exclusive --time=30)
+	await 30 starts_in "$gang" 10
+	equal "$(hostnames "$(job_field "$gang" SchedNodeList)" | paste -sd' ')" 'n1 n2 n3 n4'
+	still_running 'n[2-4],n[6-8]'
+	scancel "$short"
+	await_job "$gang" RUNNING 60
+	equal "$(job_spines "$gang")" s1
+	still_running 'n[6-8]'
+}
+
+@test "backfill asks a slot that begins later with the jobs that may be preempted, as for a job confined to the spine" {
+	slurm_at_least 24.11 || skip 'from 24.11 on stock Slurm does'
+	fill high 'n[1-4]'
+	fill low 'n[6-8]'
+	short=$(submit -p high --job-name=fill -w n5 -N1 --exclusive --time=10)
+	await_job "$short" RUNNING
+	next=$(submit -p high -w n5 -N1 --exclusive --time=30)
+	await 20 starts_in "$next" 10
+	confined=$(submit -p high -N4 --exclusive --time=60 -x 'n[1-4]')
+	await 30 starts_in "$confined" 40
+	scancel "$confined"
+	gang=$(submit -p high --gang -N4 --exclusive --time=60)
+	await 30 starts_in "$gang" 40
+	equal "$(hostnames "$(job_field "$gang" SchedNodeList)" | paste -sd' ')" 'n5 n6 n7 n8'
+	still_running 'n[6-8]'
+}
+
+@test "a gang preempts for a license, wherever its holder runs" {
+	slurm_at_least 24.11 || skip 'jobs are preempted for licenses from 24.11 on'
+	fill high 'n[1-4]'
+	holder=$(submit -p low --job-name=fill -N1 -w n5 --exclusive -L seat:1)
+	await 30 none_pending fill
+	gang=$(submit -p high --gang -N3 --exclusive -L seat:1)
+	await_job "$gang" RUNNING
+	equal "$(job_spines "$gang")" s2
+	await 20 job_is "$holder" PENDING
 }
 
 @test "preemption by QOS" {

@@ -108,7 +108,7 @@ mine_waits() {
 	holds "$said" 'in use by a job not shown (4)'
 	silent_about_others "$said"
 	ask 0 onespine audit
-	equal "$said" '1 gang running: 1 in one domain, 0 not'
+	equal "$said" '1 gang running: 1 as asked for, 0 not'
 	ask 0 onespine audit --json
 	silent_about_others "$said"
 	ask 1 onespine fit -N4
@@ -116,7 +116,7 @@ mine_waits() {
 	silent_about_others "$said"
 	ask 1 onespine fit -N4 --json
 	silent_about_others "$said"
-	equal "$(onespine audit)" '2 gangs running: 2 in one domain, 0 not'
+	equal "$(onespine audit)" '2 gangs running: 2 as asked for, 0 not'
 	tells_of_others "$(onespine map)"
 }
 

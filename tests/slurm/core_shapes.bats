@@ -11,7 +11,8 @@ setup_file() {
 	cluster_start --topology "$BATS_FILE_TMPDIR/onespine.topology" \
 		--conf SchedulerParameters=batch_sched_delay=0,sched_interval=2,bf_interval=1 \
 		--partition 'gpu Nodes=ALL Default=YES' \
-		--partition 'left Nodes=n[1-4]' --partition 'right Nodes=n[5-10]' --partition 'all Nodes=ALL'
+		--partition 'left Nodes=n[1-4]' --partition 'right Nodes=n[5-10]' --partition 'all Nodes=ALL' \
+		--partition 'forced Nodes=ALL OverSubscribe=FORCE:2'
 }
 
 # fabric LEVELS LINE...: the topology in force from now on; a line is "LEVEL NAME IN NODES", - for none
@@ -411,15 +412,16 @@ update() {
 	grown=$(submit --hold -N2 --exclusive)
 	update "$grown" NumNodes=3-3
 	above=$(submit --hold --gang=core -N3 --exclusive -p all)
-	update "$above" Partition=gpu
-	for job in $moved $grown $above; do
+	! scontrol update "JobId=$above" Partition=gpu || fail 'a level above the policy was taken'
+	scancel "$above"
+	for job in $moved $grown; do
 		scontrol release "$job"
 		await 20 note_holds "$job" '[onespine: gang=spine; waits: 3 nodes on one spine'
-		[[ $job == "$above" ]] || scancel "$job"
+		[[ $job == "$grown" ]] || scancel "$job"
 	done
 	release n4
-	await_job "$above" RUNNING
-	on_one_spine "$above"
+	await_job "$grown" RUNNING
+	on_one_spine "$grown"
 }
 
 @test "mode: advise places as Slurm does and says what would have been" {
@@ -447,4 +449,17 @@ update() {
 	holds "$said" "partition gpu takes no gangs; leave out --gang or choose another partition"
 	runs -N12
 	equal "$(note "$job")" ''
+}
+
+@test "--exclusive in a partition of OverSubscribe=FORCE shares nodes as any job there does, under one spine" {
+	reconfigure
+	for node in n{1..12}; do
+		submit -p forced --job-name=fill -w "$node" -N1 -n2 >/dev/null
+	done
+	await 30 none_pending fill
+	stock=$(submit -p forced -N2 -w 'n[1-2]' --exclusive)
+	await_job "$stock" RUNNING
+	gang=$(submit -p forced --gang -N4 --exclusive)
+	await_job "$gang" RUNNING
+	on_one_spine "$gang"
 }

@@ -25,7 +25,9 @@ setup_file() {
 		--partition 'wait Nodes=ALL MaxTime=INFINITE State=UP' \
 		--partition 'told Nodes=ALL MaxTime=INFINITE State=UP' \
 		--partition 'none Nodes=ALL MaxTime=INFINITE State=UP'
-	export OUT=$BATS_FILE_TMPDIR/out
+	export OUT=$BATS_FILE_TMPDIR/out RETURNS
+	RETURNS=$ONESPINE_PREFIX/var/lib/onespine/recheck/onespine-$(scontrol show config | awk '$1 == "SlurmctldPort" { print $3 }').returns
+	rm -f "$RETURNS" # a cluster of before, on the same port
 	mkdir -m 1777 "$OUT"
 	chmod 755 "$BATS_FILE_TMPDIR"
 	write_script
@@ -65,6 +67,11 @@ job() {
 	none_drained_but
 }
 
+# evidence_of NODE: the file in which it keeps what failed; written once the verdict has been given
+evidence_of() {
+	find "$ONESPINE_CLUSTER/nodes/$1" -path "*evidence/fail-$1-*.json" | grep .
+}
+
 @test "one fails, a spare covers it: drained with its reason, the job goes on at once" {
 	fault n2 "$ECC"
 	one=$(job -N3 --gang --gang-spares=1 --gres=gpu:8)
@@ -78,9 +85,33 @@ job() {
 	none_drained_but n2
 	await 10 shows '  gate: of 4 nodes, 1 failed, the job goes on without, n2: gpu3 ecc 12 uncorrectable > 0, reset gpu' onespine why "$one"
 	# what was seen is kept, and only root reads it
-	kept=$(find "$ONESPINE_CLUSTER/nodes/n2" -path '*evidence/fail-n2-*.json')
+	await 20 evidence_of n2
+	kept=$(evidence_of n2 | head -n 1)
 	equal "$(stat -c '%U %a' "$kept")" 'root 600'
 	equal "$(jq -r '.verdict' "$kept")" FAIL
+}
+
+# own NODE SHELL-LINES: a site's own check on that node, as checks.d/50-own
+own() {
+	local folder=$ONESPINE_CLUSTER/nodes/$1$ONESPINE_PREFIX/etc/onespine/checks.d
+	(umask 022 && mkdir -p "$folder")
+	printf '#!/bin/bash\n%s\n' "$2" >"$folder/50-own"
+	chmod 755 "$folder/50-own"
+}
+
+@test "a site's own check drains as ours do, by its name; what it sees is the job's number, and its GPUs" {
+	own n1 "tr '\\0' '\\n' </proc/\$\$/environ | sort >$OUT/seen"
+	own n2 'echo "/fsx is not mounted"; exit 1'
+	export MINE=secret
+	one=$(job -N3 --gang --gang-spares=1 --gres=gpu:8)
+	await_job "$one" COMPLETED
+	rm "$ONESPINE_CLUSTER"/nodes/n[12]"$ONESPINE_PREFIX"/etc/onespine/checks.d/50-own
+	await 10 drained n2 'onespine: 50-own says /fsx is not mounted; ask'
+	none_drained_but n2
+	holds "$(onespine why "$one")" 'n2: 50-own says /fsx is not mounted, ask'
+	equal "$(cat "$OUT/seen")" "CUDA_VISIBLE_DEVICES=0,1,2,3,4,5,6,7
+PATH=/usr/sbin:/usr/bin:/sbin:/bin
+SLURM_JOB_ID=$one"
 }
 
 @test "two fail with one spare: both drained, the job starts again elsewhere" {
@@ -129,6 +160,17 @@ job() {
 	((status))
 	holds "$output" 'submit with sbatch, or use salloc and srun inside it'
 	equal "$(squeue -h -o %i)" ''
+}
+
+@test "a gang with spares is given no segments, which would lack what is released, nor a partition without a gate" {
+	one=$(job -N3 --gang --gang-spares=1 --begin=now+1hour)
+	run onespine set "$one" --gang=spine --gang-segment=leaf:2
+	((status == 1)) || fail "$output"
+	holds "$(job_field "$one" AdminComment)" 'gang=spine]'
+	run scontrol update "JobId=$one" Partition=none
+	((status)) || fail "taken: Partition=none"
+	onespine set "$one" --gang=spine --gang-domains=2
+	scancel "$one"
 }
 
 # --- no spares ------------------------------------------------------------------------------------
@@ -260,13 +302,16 @@ looked_at() {
 
 # The check as it runs on a node of the test's: with that node's faults.
 write_program() {
-	sed 's/ gate "\$@"$/ "$@"/' "$ONESPINE_CLUSTER/gate" >"$OUT/check"
+	sed 's#libexec/onespine/onespine-gate "\$@"$#bin/onespine "$@"#' "$ONESPINE_CLUSTER/gate" >"$OUT/check"
 	chmod 755 "$OUT/check"
 	printf '%s\n' "$OUT/check"
 }
 
 @test "recheck gives back what is well again, drains again what is not, and leaves others' drains alone" {
 	fault n2 "$ECC"
+	# Another cluster's nodes of the same names are other nodes.
+	install -d -m 700 "${RETURNS%/*}"
+	printf "$EPOCHSECONDS n1\n%.0s" {1..4} >"${RETURNS%-*}-1.returns"
 	scontrol update NodeName=n1,n2 State=DRAIN "Reason=$ECC_REASON"
 	scontrol update NodeName=n3 State=DRAIN Reason='fan broken'
 	equal "$(onespine recheck --dry-run)" "n1: left alone: would be checked
@@ -284,18 +329,15 @@ n2: left alone: would be checked"
 }
 
 @test "recheck: a node that came back too often stays out, unless it is named; only root may" {
-	local returns=$ONESPINE_PREFIX/var/lib/onespine/recheck.returns
-	touch "$returns"
-	sed -i '/ n[15]$/d' "$returns" # a run that failed leaves them
+	install -d -m 700 "${RETURNS%/*}"
 	for ((i = 0; i < 3; i++)); do
-		printf '%s n5\n' "$EPOCHSECONDS" >>"$returns"
+		printf '%s n5\n' "$EPOCHSECONDS" >>"$RETURNS"
 	done
 	scontrol update NodeName=n5 State=DRAIN "Reason=$ECC_REASON"
 	holds "$(onespine recheck || true)" 'n5: stays drained: a repeated offender, given back 3 times in 30 days'
 	run onespine recheck --program="$(write_program)" --depth=passive n5
 	((status == 0))
 	await 10 node_is n5 idle
-	sed -i '/ n[15]$/d' "$returns"
 	if as_other_user onespine --version; then
 		run as_other_user onespine recheck n5
 		((status == 2))

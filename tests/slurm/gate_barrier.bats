@@ -13,11 +13,13 @@ setup_file() {
 		  cpu: {gate: {depth: off}}
 		  every: {gate: {jobs: all}}
 		  fresh: {gate: {fresh_s: 600, network: true, budget_s: 16}}
+		  waits: {gate: {on_error: wait}}
 	END
 	cluster_start --nodes 6 --gate --gres gpu:8 --config "$BATS_FILE_TMPDIR/onespine.yaml" \
 		--partition 'gpu Nodes=ALL Default=YES MaxTime=INFINITE State=UP' \
 		--partition 'cpu Nodes=ALL MaxTime=INFINITE State=UP' \
 		--partition 'every Nodes=ALL MaxTime=INFINITE State=UP' \
+		--partition 'waits Nodes=ALL MaxTime=INFINITE State=UP' \
 		--partition 'fresh Nodes=ALL MaxTime=INFINITE State=UP'
 }
 
@@ -147,4 +149,43 @@ setup_file() {
 	submit -N2 -p fresh -w 'n[1-2]' --gres=gpu:8 >/dev/null
 	await 30 node_is n2 drained
 	matches "$(sinfo -h -p gpu -n n2 -o %E)" '^onespine: .*driver.*'
+}
+
+# speaks_otherwise NODE: its gate has another version of messages
+speaks_otherwise() {
+	fault "$1" "exec $ONESPINE_CLUSTER/other-gate \"\$@\""
+}
+
+@test "a gate of another version: an error that both sides name, the job goes on, and nobody is drained" {
+	local cure='install one release on all nodes'
+	speaks_otherwise n3
+	job=$(submit -N4 -w 'n[1-4]' --gres=gpu:8)
+	await_job "$job" RUNNING
+	await 10 says n1 "n3: its gate speaks version 3 of messages, that of n1 version 2: $cure"
+	await 10 says n3 "this gate speaks version 3 of messages, that of n1 version 2: $cure"
+	await 10 says n3 'PASS, and no verdict in'
+	await 10 says n4 'go by n1 of 4 nodes'
+	equal "$(job_field "$job" Restarts)" 0
+	equal "$(sinfo -h -p gpu -t drain,down -o %N)" ''
+}
+
+@test "the first node's gate is of another version: the same, and those behind it are told at once" {
+	local node cure='install one release on all nodes'
+	speaks_otherwise n1
+	job=$(submit -N3 -w 'n[1-3]' --gres=gpu:8)
+	await_job "$job" RUNNING
+	for node in n2 n3; do
+		await 10 says n1 "$node: its gate speaks version 2 of messages, that of n1 version 3: $cure"
+		await 10 says "$node" "this gate speaks version 2 of messages, that of n1 version 3: $cure"
+		matches "$(gate_log "$node")" 'PASS, and no verdict in [0-3] s' # of 8
+	done
+	equal "$(sinfo -h -p gpu -t drain,down -o %N)" ''
+}
+
+@test "a gate of another version where errors make a job wait: it starts without that node, and nobody is drained" {
+	speaks_otherwise n3
+	job=$(submit -N3 -p waits -w n1 --gres=gpu:8 --exclude='n[5-6]')
+	await 30 requeued "$job"
+	await 30 excludes "$job" 'n[3,5-6]'
+	equal "$(sinfo -h -p gpu -t drain,down -o %N)" ''
 }

@@ -10,7 +10,8 @@ setup_file() {
 		defaults:
 		  gate: {budget_s: 10, fresh_s: 0, network: false}
 	END
-	cluster_start --nodes 4 --gate --gres gpu:8 --config "$BATS_FILE_TMPDIR/onespine.yaml"
+	cluster_start --nodes 4 --gate --gres gpu:8 --config "$BATS_FILE_TMPDIR/onespine.yaml" \
+		--node-conf 'Sockets=1 CoresPerSocket=8 ThreadsPerCore=1'
 	# What everybody may run, though root's home and /tmp/build are closed to others.
 	install -m 755 "$(gate_fakes)/../knock" "$ONESPINE_CLUSTER/bin/knock"
 	# and a folder that such a user can write
@@ -219,4 +220,147 @@ own_gate() {
 	equal "$(job_field "$job" Restarts)" 0
 	wait "$!" || true
 	[[ $(<"$BATS_TEST_TMPDIR/said") != *' by n'* ]]
+}
+
+# uneven LIST: a job of the other user with GPUs on one of its two nodes
+uneven() {
+	as_other_user sbatch --parsable --chdir=/ --output=/dev/null -N2 -w "$1" -n9 --gpus-per-socket=8 \
+		--sockets-per-node=1 --wrap 'sleep 600'
+}
+
+@test "a legal job whose GPUs are not on all of its nodes runs, and makes nobody a suspect" {
+	job=$(uneven 'n[1-2]')
+	await_job "$job" RUNNING
+	# Slurm gave its GPUs to the second node: no gate runs on the first, and the other decides
+	matches "$(scontrol -d show job "$job")" 'Nodes=n2 .*GRES=gpu:8'
+	await 12 says n2 'go by n2 of 2 nodes'
+	[[ $(gate_log n2) != *silent* ]]
+	equal "$(job_field "$job" Restarts)" 0
+	equal "$(job_field "$job" ExcNodeList)" '(null)'
+	none_drained_but
+}
+
+@test "suspects= that was cut in the middle of a name keeps nobody from being excluded" {
+	fault n2 'sleep 9'
+	job=$(sbatch --parsable --hold --chdir=/ --output=/dev/null -N2 --gres=gpu:8 -w 'n[1-2]' --wrap 'sleep 600')
+	scontrol update "JobId=$job" AdminComment="[onespine: suspects=n3,n(1-]" ReqNodeList=
+	scontrol release "$job"
+	await 40 excludes "$job" n2
+	holds "$(job_field "$job" AdminComment)" 'suspects=n2]'
+}
+
+# told_to_check NODE: the environment of the check that runs there, a line each
+told_to_check() {
+	local pid
+	for pid in $(gate_processes "$1"); do
+		if tr '\0' ' ' <"/proc/$pid/cmdline" 2>/dev/null | grep -q 'onespine check '; then
+			tr '\0' '\n' <"/proc/$pid/environ" && return
+		fi
+	done
+	return 1
+}
+
+@test "the check is told whose job it is, and nothing of the user's environment" {
+	fault n2 'export ONESPINE_FAKE_NVML=hang:nvmlInit_v2'
+	job=$(as_other_user env FROM_A_USER=1 sbatch --parsable --chdir=/ --output=/dev/null --export=ALL -N1 -w n2 \
+		--gres=gpu:8 --wrap 'sleep 600')
+	await 20 shows SLURM_JOB_UID=65534 told_to_check n2
+	said=$(told_to_check n2)
+	holds "$said" "SLURM_JOB_ID=$job"
+	[[ $said != *FROM_A_USER* ]]
+}
+
+@test "variables with which no Prolog could begin are refused, and drain nothing" {
+	local words
+	for words in LARGE=@200000 SPANK_LARGE=@65536 "$(printf 'A%d=@30000 ' {1..20})"; do
+		user_cluster "$words"
+		if said=$(theirs sbatch --parsable --chdir=/ --output=/dev/null -N2 --gres=gpu:8 --wrap true 2>&1); then
+			fail "taken: ${words:0:40}: $said"
+		fi
+		holds "$said" 'with more no Prolog could begin'
+	done
+	# and none that is too small
+	user_cluster SMALL=@60000
+	job=$(theirs sbatch --parsable --chdir=/ --output=/dev/null -N2 --gres=gpu:8 --wrap 'sleep 600')
+	await_job "$job" RUNNING
+	none_drained_but
+}
+
+# evil_libraries: under each name that slurmd's, the gate's and the check's programs load or look for
+evil_libraries() {
+	local name
+	mkdir -p "$THEIRS/lib"
+	cc -shared -fPIC -O1 -Wall -Werror "-DFOLDER=\"$THEIRS\"" -o "$THEIRS/evil.so" "$BATS_TEST_DIRNAME/evil.c"
+	for name in libnvidia-ml.so.1 libcuda.so.1 libnccl.so.2 libnccl-net.so libcublasLt.so.{11,12,13} libhwloc.so.15 \
+		libexpat.so.1 libmunge.so.2 libnuma.so.1 libslurmfull.so libresolv.so.2 libnss_files.so.2; do
+		ln -sf "$THEIRS/evil.so" "$THEIRS/lib/$name"
+	done
+}
+
+@test "LD_PRELOAD and LD_LIBRARY_PATH of a user's reach nothing that root runs" {
+	evil_libraries
+	user_cluster "LD_PRELOAD=$THEIRS/evil.so" "SPANK_LD_PRELOAD=$THEIRS/evil.so" "LD_LIBRARY_PATH=$THEIRS/lib"
+	job=$(theirs sbatch --parsable --chdir=/ --output=/dev/null -N2 -w 'n[1-2]' --gres=gpu:8 \
+		"--export=ALL,LD_PRELOAD=$THEIRS/evil.so,LD_LIBRARY_PATH=$THEIRS/lib,LD_AUDIT=$THEIRS/evil.so" \
+		--wrap 'srun --export=ALL env >/dev/null; sleep 600')
+	await 30 says n1 'go by n1 of 2 nodes'
+	await 20 test -e "$THEIRS/as-65534-sleep"
+	scancel "$job"
+	await 30 no_jobs
+	await 10 no_gate_left
+	equal "$(cd "$THEIRS" && echo as-65534-env as-0-*)" 'as-65534-env as-0-*'
+}
+
+# denied COMMAND...: the other user may not
+denied() {
+	local said
+	if said=$(as_other_user timeout 20 "$@" 2>&1 </dev/null); then
+		fail "allowed: $*: $said"
+	fi
+}
+
+@test "another user's running gang: nobody attaches to it, changes it or takes its nodes" {
+	job=$(submit -N4 --gres=gpu:8 --wrap 'srun sleep 600')
+	await_job "$job" RUNNING
+	await 20 shows "$job.0" squeue -s -h -j "$job" -o %i
+	before=$(job_field "$job" AdminComment)
+	# it says that there are no tasks, and that is no error of its own
+	said=$(as_other_user timeout 20 sattach "$job.0" 2>&1 </dev/null) || (($? != 124)) || fail "attached: $said"
+	denied srun --overlap "--jobid=$job" true
+	denied scontrol requeue "$job"
+	denied scontrol suspend "$job"
+	denied scontrol update "JobId=$job" ExcNodeList=n1
+	denied scontrol update "JobId=$job" AdminComment='[onespine: suspects=n(1-4)]'
+	denied scontrol update "JobId=$job" TimeLimit=0:01
+	denied scontrol update NodeName=n1 State=DRAIN Reason='onespine: gpu3 ecc 12 uncorrectable > 0; reset gpu'
+	denied scontrol update NodeName=n1 Extra='{"onespine":"FAIL"}'
+	denied scontrol create reservation ReservationName=theirs Users=nobody Nodes=ALL StartTime=now Duration=10
+	denied onespine set "$job" off
+	denied onespine recheck n1
+	as_other_user scancel "$job" 2>/dev/null || true
+	equal "$(job_field "$job" AdminComment)" "$before"
+	equal "$(job_field "$job" Restarts)" 0
+	job_is "$job" RUNNING
+	none_drained_but
+	equal "$(squeue -s -h -j "$job" -o %i | grep -c "^$job.0\$")" 1
+}
+
+# as_their_root COMMAND...: root in a user namespace of the other user's
+as_their_root() {
+	as_other_user unshare --user --map-root-user "$@"
+}
+
+@test "root in a user namespace is nobody to the gate" {
+	as_their_root true 2>/dev/null || skip 'no user namespaces for users here'
+	open_gate
+	credential=$(echo OSPG | as_their_root munge -S "$ONESPINE_CLUSTER/munge/socket" -U 0)
+	said=$("$ONESPINE_CLUSTER/bin/knock" -r "$(address n1)" 288-303 <<<"$credential")
+	equal "$said" "job $job rank 0"$'\n'closed
+	# it may bind no reserved port either: that connection comes from one of users'
+	said=$(as_their_root "$ONESPINE_CLUSTER/bin/knock" -r "$(address n1)" 288-303 <<<"$credential") || true
+	equal "$said" 'nobody is there'
+	# nor tell slurmctld anything
+	said=$(as_their_root scontrol update NodeName=n2 State=DRAIN Reason=theirs 2>&1) || true
+	holds "$said" 'Invalid user id'
+	undisturbed '[1-9][0-9]* from ports that users can have.* 1 without root'
 }

@@ -10,7 +10,8 @@ setup_file() {
 		defaults:
 		  gate: {budget_s: 20, fresh_s: 0}
 	END
-	cluster_start --nodes 6 --gate --gres gpu:8 --config "$BATS_FILE_TMPDIR/onespine.yaml"
+	# n6 has a network namespace, and a wire, of its own
+	cluster_start --nodes 6 --gate --wire n6 --gres gpu:8 --config "$BATS_FILE_TMPDIR/onespine.yaml"
 }
 
 measurers() {
@@ -29,14 +30,83 @@ none_measures() {
 	await_job "$job" RUNNING
 }
 
-@test "a node that sends slowly is named by two partners and drained; nobody else is" {
+@test "a node that sends slowly is named by two partners, and never drained: the job starts once again without it" {
 	fault n3 'export ONESPINE_TEST_NETWORK=slow'
-	job=$(submit -N6 --gres=gpu:8)
-	await 30 says n1 'requeue by n1 of 6 nodes'
-	await 10 node_is n3 drained
-	matches "$(sinfo -h -n n3 -o %E)" '^onespine: network sends 0\.[0-9]+ Gb/s, [3] partners < 25 % of [0-9.]+; ask$'
-	equal "$(sinfo -h -t drain,down -o %N)" n3
+	job=$(submit -N5 -w 'n[1-5]' --gres=gpu:8)
+	await 30 says n1 'requeue by n1 of 5 nodes'
+	matches "$(gate_log n1)" 'n3: onespine: network sends 0\.[0-9]+ Gb/s, [23] partners < 25 % of [0-9.]+; ask'
+	await 10 note_holds "$job" 'gate=stopped 1 start, 1 slow, of 5 nodes, 1 slow, the job starts again elsewhere, n3: network sends'
+	await 10 excludes "$job" n3
+	none_drained_but
+	# where it gets the node all the same, it starts, with a warning
 	await 30 begins_later "$job"
+	scontrol update "JobId=$job" ExcNodeList= StartTime=now+3
+	await_job "$job" RUNNING
+	await 10 says n1 'go by n1 of 5 nodes: of 5 nodes, 1 slow; the job goes on; n3: network sends'
+	await 10 note_holds "$job" 'gate=stopped 1 start, 1 slow, of 5 nodes, 1 slow, the job goes on'
+	equal "$(job_field "$job" Restarts)" 1
+	none_drained_but
+}
+
+@test "a slow node never stops a job that cannot be requeued" {
+	fault n3 'export ONESPINE_TEST_NETWORK=slow'
+	job=$(submit --no-requeue -N5 -w 'n[1-5]' --gres=gpu:8)
+	await 30 says n1 'go by n1 of 5 nodes: of 5 nodes, 1 slow; the job goes on'
+	await_job "$job" RUNNING
+	none_drained_but
+}
+
+# flood NODE: others' bytes go through its adapter, 40 MB/s and more, until it is stopped
+flood() {
+	local counter=$ONESPINE_CLUSTER/nodes/$1/sys/class/net/ens5/statistics/rx_bytes bytes=1000000
+	while [[ -e $counter ]]; do
+		bytes=$((bytes + 4000000))
+		echo "$bytes" >"$counter.new"
+		mv "$counter.new" "$counter"
+		sleep 0.05
+	done
+}
+
+@test "slow while others' traffic goes through its adapter: it counts for nothing, and the job starts with a warning" {
+	fault n3 'export ONESPINE_TEST_NETWORK=slow'
+	flood n3 &
+	flooder=$!
+	job=$(submit -N5 -w 'n[1-5]' --gres=gpu:8)
+	await 30 says n1 'go by n1 of 5 nodes: of 5 nodes, 1 not measured; the job goes on; n3: network not judged: '
+	kill "$flooder"
+	matches "$(gate_log n1)" 'n3: onespine: network not judged: [0-9.]+ Gb/s of others. traffic'
+	[[ $(gate_log n1) != *'network sends'* && $(gate_log n1) != *'the link between'* ]]
+	await_job "$job" RUNNING
+	equal "$(job_field "$job" Restarts)" 0
+	none_drained_but
+}
+
+@test "slow where a counter cannot be read, or what measured waited for a processor: the same" {
+	local node=$ONESPINE_CLUSTER/nodes/n3
+	fault n3 'export ONESPINE_TEST_NETWORK=slow'
+	mv "$node/sys/class/net/ens5/statistics/tx_bytes" "$node/tx_bytes"
+	job=$(submit -N5 -w 'n[1-5]' --gres=gpu:8)
+	await 30 says n1 "of 5 nodes, 1 not measured; the job goes on; n3: network not judged: its adapters' counters cannot be read"
+	mv "$node/tx_bytes" "$node/sys/class/net/ens5/statistics/tx_bytes"
+	scancel "$job"
+	await 30 no_jobs
+	echo '0 999999999999 0' >"$node/proc/self/schedstat"
+	job=$(submit -N5 -w 'n[1-5]' --gres=gpu:8)
+	await 30 says n1 "job $job: PASS after"
+	await 5 says n1 'n3: network not judged: what measured waited for a processor'
+	echo '0 0 0' >"$node/proc/self/schedstat"
+	none_drained_but
+}
+
+@test "wrong bytes drain, whatever else goes on there" {
+	fault n3 'export ONESPINE_TEST_NETWORK=corrupt'
+	flood n3 &
+	flooder=$!
+	job=$(submit -N5 -w 'n[1-5]' --gres=gpu:8)
+	await 30 node_is n3 drained
+	kill "$flooder"
+	equal "$(sinfo -h -n n3 -o %E)" 'onespine: network sends wrong bytes to 3 nodes; ask'
+	none_drained_but n3
 }
 
 @test "a node that sends wrong bytes is drained though it is fast" {
@@ -53,4 +123,76 @@ none_measures() {
 	await 30 says n1 'go by n1 of 2 nodes'
 	await 10 shows 'the link between n1 and n2 is wrong' gate_log n1
 	equal "$(sinfo -h -t drain,down -o %N)" ''
+}
+
+# begin_flood ADDRESS COUNT: as an ordinary user, until end_flood
+begin_flood() {
+	local flood=$ONESPINE_CLUSTER/bin/flood i
+	cc -O1 -Wall -Werror -o "$flood" "$BATS_TEST_DIRNAME/flood.c"
+	chmod 755 "$flood"
+	flooders=()
+	for ((i = 0; i < $2; i++)); do
+		setpriv --reuid=65534 --regid=65534 --clear-groups "$flood" "$1" >/dev/null 2>&1 3>&- &
+		flooders+=("$!")
+	done
+}
+
+end_flood() {
+	kill "${flooders[@]}"
+	wait "${flooders[@]}" || true
+}
+
+# real_counters NODE LINK: its adapter counts what goes over that end of the wire
+real_counters() {
+	local own=$ONESPINE_CLUSTER/nodes/$1/sys/class/net/ens5/statistics wire=/sys/class/net/$2/statistics
+	ln -sf "$wire/tx_bytes" "$own/rx_bytes"
+	ln -sf "$wire/rx_bytes" "$own/tx_bytes"
+}
+
+bytes_to_node() {
+	cat "$ONESPINE_CLUSTER/nodes/n6/sys/class/net/ens5/statistics/rx_bytes"
+}
+
+@test "a real UDP flood of a user's at a node of a gang: nobody is drained, and after one requeue at most it starts" {
+	local at link before
+	at=$(scontrol show node n6 | sed -n 's/.*NodeAddr=\([^ ]*\).*/\1/p')
+	link=$(ip -o route get "$at" | sed -n 's/.* dev \([^ ]*\).*/\1/p')
+	real_counters n6 "$link"
+	tc qdisc add dev "$link" root tbf rate 4gbit burst 4mb latency 20ms # that its senders fill
+	# without a flood it is measured, and well
+	job=$(submit -N3 -w 'n[4-6]' --gres=gpu:8)
+	await 30 says n4 "job $job: PASS"
+	await 30 says n4 'go by n4 of 3 nodes'
+	scancel "$job"
+	await 20 no_jobs
+	before=$(bytes_to_node)
+	begin_flood "$at" 16
+	await 30 flooded_since "$before"
+	job=$(submit -N3 -w 'n[4-6]' --gres=gpu:8)
+	await 180 goes_by_n4 "$job"
+	await_job "$job" RUNNING
+	(($(job_field "$job" Restarts) <= 1))
+	# where it was slow enough to be told, the flood was seen: n6 is not called slow
+	[[ $(gate_log n4) != *'n6: onespine: network receives'* ]]
+	scancel "$job"
+	await 20 no_jobs
+	# n6 that is slow beside it for certain: the flood is told of, and the job starts with that warning
+	fault n6 'export ONESPINE_TEST_NETWORK=slow'
+	job=$(submit -N5 -w 'n[2-6]' --gres=gpu:8)
+	await 60 says n2 'go by n2 of 5 nodes: of 5 nodes, 1 not measured; the job goes on; n6: network not judged: '
+	end_flood
+	await_job "$job" RUNNING
+	matches "$(gate_log n2)" 'n6: onespine: network not judged: [0-9.]+ Gb/s of others. traffic'
+	await 10 note_holds "$job" 'of 5 nodes, 1 not measured, the job goes on, n6: network not judged'
+	equal "$(job_field "$job" Restarts)" 0
+	none_drained_but
+}
+
+# flooded_since BYTES: 100 MB have come since then
+flooded_since() {
+	(($(bytes_to_node) - $1 > 100000000))
+}
+
+goes_by_n4() {
+	[[ $(gate_log n4) =~ "job $1: "[^$'\n']*' go by n4 of 3 nodes' ]]
 }

@@ -47,7 +47,7 @@ DUBIOUS=(
 	'- - [[ $1 == epilog ]] || sleep 12'
 	'- - export ONESPINE_FAKE_NVML=hang:nvmlInit_v2'
 	'- - export ONESPINE_FAKE_NVML=error:nvmlDeviceGetTotalEccErrors=999'
-	'- network export ONESPINE_TEST_NETWORK=slow'
+	'- - export ONESPINE_TEST_NETWORK=slow'
 	'- network export ONESPINE_TEST_NETWORK=corrupt'
 )
 
@@ -222,6 +222,8 @@ judge_nodes() {
 	local gates=${ONESPINE_GATES:-25} seed=${ONESPINE_SEED:-$((SRANDOM % 32768))} begun=0 round i dead
 	local restarts=0 ended=0 drained=0 waits
 	RANDOM=$seed
+	# a driver that does not answer is known to be stuck only where persistence has been seen to be on
+	srun --chdir=/ -N8 --gres=gpu:8 true
 	for ((round = 1; begun < gates; round++)); do
 		all_well
 		rm -f "$OUT/jobs"

@@ -55,6 +55,23 @@ history_says() {
 	holds "$output" "counted after job $job: rows_remapped +3, "
 }
 
+@test "what a check could not keep stands in gate.log, and holds no verdict up" {
+	local kept
+	job=$(submit -N1 -w n2 --gres=gpu:8)
+	await_job "$job" RUNNING
+	kept=$(find "$ONESPINE_CLUSTER/nodes/n2/" -name i-0000000n2.jsonl)
+	scancel "$job"
+	await 20 no_jobs
+	await 10 no_gate_left
+	exec 7>"${kept%/*}/.i-0000000n2.lock"
+	flock 7
+	job=$(submit -N1 -w n2 --gres=gpu:8)
+	await 20 says n2 "job $job: the check: warning: the run is not kept: ${kept%/*}: another run holds the lock"
+	exec 7>&-
+	await_job "$job" RUNNING
+	holds "$(gate_log n2)" "job $job: PASS"
+}
+
 @test "a check that loads GPUs and the gate of another job wait for each other" {
 	mkdir -p "$ONESPINE_CLUSTER/nodes/n3/run/onespine"
 	exec 7>"$ONESPINE_CLUSTER/nodes/n3/run/onespine/gate.lock"

@@ -74,7 +74,14 @@ end_test() {
 	fi
 	while read -r dir; do
 		cluster check --dir "$dir"
+		counts_agree "$dir"
 	done <"$BATS_FILE_TMPDIR/clusters"
+}
+
+# counts_agree DIR: no full count (one a minute, and after each reconfigure) found that what running
+# jobs hold had been counted wrongly along with them
+counts_agree() {
+	! grep 'onespine: the count of what running jobs hold was wrong' "$1/log/slurmctld.log" >&2
 }
 
 end_file() {
@@ -309,7 +316,8 @@ node_is() {
 	[[ $(node_state "$1") == "$2" ]]
 }
 
-# free_all: cancels every job and reservation, resumes drained nodes, waits until all are idle
+# free_all: cancels every job and reservation, resumes drained nodes, waits until all are idle. A message that a node
+# did not get (its wire was cut) is sent again a minute later at the earliest (Slurm's RPC_RETRY_INTERVAL).
 free_all() {
 	local name
 	scancel --state=PENDING --user="$(id -un)" 2>/dev/null
@@ -319,14 +327,17 @@ free_all() {
 	done
 	name=$(sinfo -h -N -t drain,down,fail -o %N | sort -u | paste -sd,)
 	[[ -z $name ]] || scontrol update "NodeName=$name" State=RESUME
-	await 60 nothing_left
+	await 150 nothing_left
 }
 
 nothing_left() {
-	local states
-	[[ -z $(squeue -h -a -o %i) ]] || return 1
+	local jobs states
+	jobs=$(squeue -h -a -o '%i is %T (%r)' | paste -sd' ')
 	states=$(sinfo -h -N -o %t | sort -u | paste -sd' ')
-	[[ $states == idle || $states == 'idle~' || $states == 'idle idle~' ]]
+	[[ -z $jobs && ($states == idle || $states == 'idle~' || $states == 'idle idle~') ]] || {
+		echo "jobs: ${jobs:-none}; nodes: $(sinfo -h -N -o '%N %T' | sort -u | paste -sd,)" >&2
+		return 1
+	}
 }
 
 # hold HOSTLIST: fills each of these nodes with a job named hold-NODE

@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0-or-later
 # parallelcluster.bats - ParallelCluster's generated files: its names, weights, cloud nodes, includes,
-# prolog.d, its custom action and the topology from EC2's answers
+# prolog.d, its custom action and the topology from a fake EC2
 #
 # One static and fourteen dynamic nodes, each slurmd in a network namespace with an address of its own, which
 # ResumeProgram tells Slurm as ParallelCluster does, and from which it connects: from 23.11 on slurmctld goes by
@@ -296,37 +296,38 @@ restart_ctld() {
 
 # --- EC2 ------------------------------------------------------------------------------------------
 
-# write_aws: what of the aws command onespine-topology uses. Each node's instance is i-N, N its
-# number in the list of addresses; spine A has 1, 2, 3 and 6 to 10, spine B the rest; leaves of two.
-write_aws() {
-	cat >"$PC/bin/aws" <<'END'
-#!/bin/bash
-echo "$*" >>"${SLURM_CONF%/etc/*}/log/aws"
-addresses=${SLURM_CONF%/etc/*}/addresses
-case "$1 $2" in
-'ec2 describe-instances') awk '/gpu/ { print "i-000000000000000" sprintf("%02d", NR) "\t" $1 }' "$addresses" ;;
-'ec2 describe-instance-topology')
-	printf '{"Instances": ['
-	for id in "${@:6}"; do
-		number=$((10#${id: -2}))
-		spine=a leaf=$(((number + 1) / 2))
-		((number <= 3 || (number >= 6 && number <= 10))) || spine=b leaf=$((number / 2))
-		printf '%s{"InstanceId": "%s", "InstanceType": "p5.48xlarge", "NetworkNodes": ["nn-top", "nn-%s", "nn-%s%d"], "AvailabilityZone": "us-west-2b", "ZoneId": "usw2-az1"}' \
-			"${separator-}" "$id" "$spine" "$spine" "$leaf"
-		separator=,
-	done
-	printf ']}\n'
-	;;
-*) exit 1 ;;
-esac
-END
-	chmod 755 "$PC/bin/aws"
+# start_ec2: EC2 as it answers for these nodes. Each one's instance is i-N, N its number in the list of addresses;
+# spine A has 1, 2, 3 and 6 to 10, spine B the rest; leaves of two.
+start_ec2() {
+	mkdir "$PC/ec2"
+	awk '/gpu/ {
+		spine = NR <= 3 || (NR >= 6 && NR <= 10) ? "a" : "b"
+		leaf = int((NR + (spine == "a")) / 2)
+		printf "%s{\"id\": \"i-%017d\", \"ip\": \"%s\", \"type\": \"p5.48xlarge\", \"zone\": \"us-west-2b\", ", comma, NR, $1
+		printf "\"zone_id\": \"usw2-az1\", \"nodes\": [\"nn-top\", \"nn-%s\", \"nn-%s%d\"]}", spine, spine, leaf
+		comma = ", "
+	}' "$PC/addresses" | sed '1s/^/{"keys": {"AKID": "secret"}, "instances": [/; $s/$/]}/' >"$PC/ec2/state.json"
+	"$ONESPINE_TOOLS/../tests/fake/ec2" "$PC/ec2" 3>&- &
+	echo $! >"$PC/run/ec2.pid"
+	await 10 test -e "$PC/ec2/port"
+}
+
+gangs_are_placed() {
+	sbatch --test-only -p gpu --gang -N1 --wrap true
+}
+
+# with_ec2 COMMAND...: on the head node, with the environment that leads to that EC2
+with_ec2() {
+	in_cluster env AWS_ENDPOINT_URL_EC2="http://127.0.0.1:$(<"$PC/ec2/port")" AWS_REGION=us-west-2 \
+		AWS_ACCESS_KEY_ID=AKID AWS_SECRET_ACCESS_KEY=secret AWS_EC2_METADATA_DISABLED=true "$@"
 }
 
 @test "the custom action sets the head node up, from a tarball, and a second run changes nothing" {
 	local action=$ONESPINE_TOOLS/../etc/parallelcluster/onespine-node
 	tar -C "$ONESPINE_PREFIX" -cf "$BATS_FILE_TMPDIR/onespine.tar" .
-	answers 0 in_cluster env ONESPINE_SLURM="$PC" "$action" head "$BATS_FILE_TMPDIR/onespine.tar"
+	start_ec2
+	answers 0 with_ec2 env ONESPINE_SLURM="$PC" "$action" head "$BATS_FILE_TMPDIR/onespine.tar"
+	holds "$said" 'no place is known yet'
 	holds "$said" "added to $SLURM_CONF:"
 	holds "$said" "wrote $PC/etc/plugstack.conf.d/onespine.conf"
 	holds "$said" "wrote $PC/etc/scripts/prolog.d/50_onespine"
@@ -339,23 +340,17 @@ END
 }
 
 @test "a static node runs; the others get their place in the fabric as they start" {
-	write_aws
 	in_cluster "$PC/bin/start-node" "$STATIC"
 	await 30 node_is "$STATIC" idle
 	for node in gpu-dy-gpu-g38xlarge-{1..4} gpu-dy-gpu-p3dn24xlarge-{1..2}; do
 		scontrol update NodeName="$node" NodeAddr="$(awk -v node="$node" '$2 == node { print $1 }' "$PC/addresses")"
 	done
-	answers 0 in_cluster "$ONESPINE_TOOLS/../etc/parallelcluster/onespine-topology"
+	answers 0 with_ec2 "$ONESPINE" topology discover --from ec2 -o "$PC/etc/onespine.topology"
 	onespine topology show | grep -q "$STATIC"
-	grep -q 'describe-instances --filters Name=instance-state-name,Values=running' "$PC/log/aws"
 	# all of them now: the addresses that Slurm has for the rest are their names
-	awk '/gpu/ { print "i-000000000000000" sprintf("%02d", NR), $2 }' "$PC/addresses" >"$BATS_FILE_TMPDIR/map"
-	# shellcheck disable=SC2046
-	aws ec2 describe-instance-topology --output json --instance-ids $(cut -d' ' -f1 "$BATS_FILE_TMPDIR/map") >"$BATS_FILE_TMPDIR/t.json"
-	onespine topology import --from ec2 --nodes "$BATS_FILE_TMPDIR/map" -o "$PC/etc/onespine.topology" "$BATS_FILE_TMPDIR/t.json"
-	scontrol reconfigure
-	await 10 pings
-	await 20 onespine doctor # has taken the file
+	awk '/gpu/ { printf "i-%017d %s\n", NR, $2 }' "$PC/addresses" >"$PC/map"
+	answers 0 with_ec2 "$ONESPINE" topology discover --from ec2 --nodes "$PC/map" -o "$PC/etc/onespine.topology"
+	await 20 gangs_are_placed # slurmctld takes the file by itself
 	answers 0 onespine doctor
 	holds "$said" 'takes gangs'
 	holds "$said" 'warning: 5 of 20 nodes of slurm.conf are not in the topology, and no gang gets them: efa-dy-efa-c5n-[1-4],efa-st-efa-c5n-1'

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* import_helper.c - imports of texts written in a test, compared as text */
 #include "tests/unit/import_helper.h"
 
 #include <setjmp.h>

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* no_memory.c - makes the N-th allocation of a test fail */
 #include "tests/unit/no_memory.h"
 
+#include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdint.h>
@@ -19,7 +21,10 @@ static size_t seen;
 
 static bool fails(void)
 {
-	return ++seen == fail_at;
+	if (++seen != fail_at)
+		return false;
+	errno = ENOMEM;
+	return true;
 }
 
 void *__wrap_malloc(size_t bytes)
@@ -37,20 +42,35 @@ void *__wrap_realloc(void *old, size_t bytes)
 	return fails() ? NULL : __real_realloc(old, bytes);
 }
 
-size_t no_memory_at_each(bool (*operation)(void *context), void *context)
+void no_memory_at(size_t n)
+{
+	seen = 0;
+	fail_at = n;
+}
+
+static size_t fail_each(bool (*operation)(void *context), void *context, bool each_counts)
 {
 	bool success;
 
 	for (size_t n = 1;; n++) {
-		seen = 0;
-		fail_at = n;
+		no_memory_at(n);
 		success = operation(context);
 		fail_at = 0;
 		if (seen < n) {
 			assert_true(success);
 			return n - 1;
 		}
-		if (success)
+		if (success && each_counts)
 			fail_msg("success without allocation %zu", n);
 	}
+}
+
+size_t no_memory_at_each(bool (*operation)(void *context), void *context)
+{
+	return fail_each(operation, context, true);
+}
+
+size_t no_memory_everywhere(bool (*operation)(void *context), void *context)
+{
+	return fail_each(operation, context, false);
 }

@@ -17,4 +17,11 @@
  * Returns how many allocations it made. */
 size_t no_memory_at_each(bool (*operation)(void *context), void *context);
 
+/* The same for what may succeed without one of its allocations: `operation` looks itself at what it then
+ * does. Without a failure it must succeed. */
+size_t no_memory_everywhere(bool (*operation)(void *context), void *context);
+
+/* Makes the N-th allocation from here on fail, once; 0: none. */
+void no_memory_at(size_t n);
+
 #endif

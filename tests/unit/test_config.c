@@ -130,6 +130,14 @@ static void refuses_in_words(void **state)
 					   "defaults, history, partitions"},
 		{"history: {folder: here}\n", "1:19: folder: off or a path that starts with / is "
 					      "expected, not 'here'"},
+		{"history: {folder: [a]}\n",
+		 "1:19: folder: a word of 1 to 255 bytes is expected, not a list"},
+		{"history: {folder: 'off'}\n", "1:19: folder: off or a path that starts with / is "
+					       "expected, not 'off'"},
+		{"defaults:\n  level: [a]\n",
+		 "2:10: level: a word of 1 to 255 bytes is expected, not a list"},
+		{"defaults:\n  relax: [a]\n",
+		 "2:10: relax: a word of 1 to 255 bytes is expected, not a list"},
 		{"history:\n  strikes: 0\n",
 		 "2:12: strikes: a whole number from 1 to 1000 is expected, not '0'"},
 		{"history:\n  fodler: off\n", "2:3: unknown key 'fodler'; did you mean folder?"},

@@ -18,11 +18,13 @@
 #define SLURM	     "/usr/lib/slurm"
 #define OURS_DIR     "PluginDir=" SHADOW ":" PLUGINS ":" SLURM "\n"
 #define RIGHT	     OURS_DIR "SelectType=select/cons_tres\nJobSubmitPlugins=onespine\n"
+#define GATE_LINES   RIGHT "PrologFlags=Alloc,DeferBatch\nBatchStartTimeout=120\n"
 #define GOOD                                                                                       \
-	RIGHT "PrologFlags=Alloc,DeferBatch\nBatchStartTimeout=120\n"                              \
-	      "SchedulerParameters=nohold_on_prolog_fail\nAuthInfo=cred_expire=70\n"
+	GATE_LINES                                                                                 \
+	"SchedulerParameters=nohold_on_prolog_fail\nAuthInfo=cred_expire=70\n"
 #define V22 0x160508
 #define V24 0x180b05
+#define V25 0x190b07
 
 static char *read_text(void *context, const char *path, size_t *bytes, struct osp_error *error)
 {
@@ -493,6 +495,52 @@ static void test_confined(void **state)
 	expect(&host, RIGHT "TaskPlugin=task/cgroup\n", "");
 }
 
+static void test_old_places(void **state)
+{
+	struct host host;
+
+	(void)state;
+	make_host(&host);
+	host.facts.topology_path = "/e/onespine.topology";
+	host.facts.running.old_places = "n[3,13]";
+	expect(&host, RIGHT,
+	       "warning places: no gang gets nodes that have booted since their places were asked "
+	       "for: n[3,13] | onespine topology discover --from ec2 -o /e/onespine.topology; "
+	       "onespine-topology-watch.service does so by itself");
+}
+
+static void test_rechecks_left(void **state)
+{
+	struct host host;
+
+	(void)state;
+	make_host(&host);
+	host.facts.running.trials = "n[3,13]";
+	host.facts.rechecks_left = 1;
+	expect(&host, RIGHT,
+	       "wrong recheck: slurmctld has reservations of rechecks that have ended, and no job "
+	       "gets "
+	       "these nodes: n[3,13] | onespine recheck takes them over, and checks the nodes "
+	       "anew\n"
+	       "wrong recheck: a recheck that was killed has left 1 node inside reservations of "
+	       "root's "
+	       "| onespine recheck takes over what is left");
+}
+
+static void test_gpu_start(void **state)
+{
+	struct host host;
+
+	(void)state;
+	make_host(&host);
+	host.facts.late_gpus = "gpu0, gpu3";
+	expect(&host, RIGHT,
+	       "warning gpu-start: gpu0, gpu3 did not start within the time of a check, three "
+	       "times or more since this host booted | start nvidia-persistenced at boot, or "
+	       "nvidia-smi -pm 1, so that the driver keeps the GPUs awake; if persistence is on, "
+	       "reboot");
+}
+
 static void test_topology_yaml(void **state)
 {
 	struct host host;
@@ -543,19 +591,32 @@ static void test_backup_and_running(void **state)
 	       "that");
 }
 
+/* The same host with a gate. */
+static void make_gate(struct host *host)
+{
+	make_host(host);
+	host->facts.gate = (struct osp_doctor_gate){.on = true,
+						    .budget_s = 60,
+						    .spares_max = 2,
+						    .prolog = OSP_GATE_CALLED,
+						    .epilog = OSP_GATE_CALLED};
+	host->facts.munge_looked_at = host->facts.munge_answers = true;
+}
+
 static void test_gate(void **state)
 {
 	struct host host;
 
 	(void)state;
-	make_host(&host);
-	host.facts.gate = (struct osp_doctor_gate){.on = true,
-						   .budget_s = 60,
-						   .spares_max = 2,
-						   .prolog_runs = true,
-						   .epilog_runs = true};
-	host.facts.munge_looked_at = host.facts.munge_answers = true;
+	make_gate(&host);
 	expect(&host, GOOD, "");
+	host.facts.gate.program = "/l/onespine-gate";
+	host.facts.gate.prolog = OSP_GATE_CALLED_FORMERLY;
+	expect(&host, GOOD,
+	       "warning prolog: Prolog runs the gate as 'onespine gate prolog', which release 0.4 "
+	       "no "
+	       "longer has | write /l/onespine-gate prolog instead");
+	host.facts.gate.prolog = OSP_GATE_CALLED;
 	expect(&host, RIGHT,
 	       "wrong prolog-flags: PrologFlags lacks Alloc: nodes are checked when the first task "
 	       "comes "
@@ -592,12 +653,36 @@ static void test_gate(void **state)
 	       "s), and drains the node for it | /e/slurm.conf:7: PrologEpilogTimeout=120 instead "
 	       "of "
 	       "60\n"
+	       "warning requeue-delay: a job that the gate puts back starts again only after "
+	       "cred_expire (120 s) and a second | /e/slurm.conf:8: "
+	       "AuthInfo=socket=/m,cred_expire=70 instead of socket=/m\n"
 	       "wrong spares: SchedulerParameters has disable_job_shrink: spares cannot be "
 	       "released | "
 	       "take it out, or set gate: spares: 0 in onespine.yaml\n"
 	       "wrong spares: SlurmctldParameters has enable_stepmgr: steps would still count the "
 	       "spares "
 	       "that were released | take it out, or set gate: spares: 0 in onespine.yaml");
+
+	/* before 25.11 requeue_delay does nothing; from there on it goes before cred_expire */
+	expect(&host,
+	       GATE_LINES "AuthInfo=cred_expire=300\n"
+			  "SchedulerParameters=requeue_delay=5,nohold_on_prolog_fail\n",
+	       "warning requeue-delay: a job that the gate puts back starts again only after "
+	       "cred_expire (300 s) and a second | /e/slurm.conf:6: AuthInfo=cred_expire=70 "
+	       "instead "
+	       "of cred_expire=300");
+	host.facts.slurm = V25;
+	host.folders[0].select.version = host.folders[1].job_submit.version = V25;
+	host.folders[2].select.version = host.facts.spank.plugin.version = V25;
+	expect(&host,
+	       GATE_LINES "AuthInfo=cred_expire=300\n"
+			  "SchedulerParameters=requeue_delay=5,nohold_on_prolog_fail\n",
+	       "");
+	expect(&host, GATE_LINES "SchedulerParameters=requeue_delay=300,nohold_on_prolog_fail\n",
+	       "warning requeue-delay: a job that the gate puts back starts again only after "
+	       "requeue_delay (300 s) and a second | /e/slurm.conf:6: "
+	       "SchedulerParameters=nohold_on_prolog_fail,requeue_delay=5 instead of "
+	       "requeue_delay=300,nohold_on_prolog_fail");
 	expect(&host, GOOD "BatchStartTimeout=51\n", "");
 	expect(&host, GOOD "PrologFlags=Alloc,DeferBatch,NoHold,Serial\n",
 	       "warning prolog-flags: PrologFlags has NoHold: salloc gives its shell while nodes "
@@ -623,7 +708,7 @@ static void test_gate(void **state)
 	       "longer than the gate's budget (60 s): slurmctld would take a job that is being "
 	       "checked "
 	       "for lost | /e/slurm.conf:8: BatchStartTimeout=120 instead of 50");
-	host.facts.gate.prolog_runs = host.facts.gate.epilog_runs = false;
+	host.facts.gate.prolog = host.facts.gate.epilog = OSP_GATE_NOT_CALLED;
 	expect(&host, GOOD "Prolog=/p/*\n",
 	       "wrong prolog: no Prolog runs the gate: nodes are not proven before a job | have "
 	       "/p/* "
@@ -631,7 +716,24 @@ static void test_gate(void **state)
 	       "wrong prolog: no Epilog runs the gate: what a node suffered in a job is not on "
 	       "record | "
 	       "/e/slurm.conf: Epilog=/o/epilog");
-	host.facts.gate.prolog_runs = host.facts.gate.epilog_runs = true;
+	host.facts.gate.program = "/l/onespine-gate";
+	host.facts.gate.prolog_broken =
+		(struct osp_gate_broken){.program = "/x/prolog", .file = "/e/slurm.conf"};
+	host.facts.gate.epilog = OSP_GATE_CALLED;
+	host.facts.gate.epilog_broken = (struct osp_gate_broken){
+		.program = "/x/onespine-gate", .file = "/p/10", .exists = true};
+	expect(&host, GOOD "Prolog=/x/prolog\n",
+	       "wrong prolog: Prolog runs /x/prolog (/e/slurm.conf), which is not on this host: "
+	       "nodes "
+	       "are not proven before a job | install it, or have /e/slurm.conf name what is "
+	       "there: "
+	       "the gate is /l/onespine-gate\n"
+	       "wrong prolog: Epilog runs /x/onespine-gate (/p/10), which is not executable: what "
+	       "a "
+	       "node suffered in a job is not on record | chmod a+x /x/onespine-gate");
+	host.facts.gate.prolog_broken = host.facts.gate.epilog_broken =
+		(struct osp_gate_broken){.program = NULL};
+	host.facts.gate.prolog = host.facts.gate.epilog = OSP_GATE_CALLED;
 	host.facts.munge_answers = false;
 	host.facts.munge_socket = "/m";
 	expect(&host, GOOD,
@@ -709,8 +811,9 @@ static void test_piece(void **state)
 		}
 		host.facts.gate = (struct osp_doctor_gate){.on = cases[i].gate,
 							   .budget_s = 60,
-							   .prolog_runs = i != 5,
-							   .epilog_runs = true};
+							   .prolog = i == 5 ? OSP_GATE_NOT_CALLED
+									    : OSP_GATE_CALLED,
+							   .epilog = OSP_GATE_CALLED};
 		host.facts.conf = conf;
 		assert_int_equal(osp_doctor_judge(&host.facts, &findings), 0);
 		piece = osp_doctor_piece(&findings);
@@ -721,18 +824,76 @@ static void test_piece(void **state)
 	}
 }
 
+/* Whose ports below 1024 are: of the gate alone, and only where the kernel has said it. */
+static void test_free_ports(void **state)
+{
+	struct host host;
+
+	(void)state;
+	make_host(&host);
+	host.facts.first_free_port_known = true;
+	expect(&host, RIGHT, ""); /* no gate */
+	make_gate(&host);
+	host.facts.first_free_port_known = true;
+	host.facts.first_free_port = 1024;
+	expect(&host, GOOD, "");
+	host.facts.first_free_port = 80;
+	expect(&host, GOOD,
+	       "warning ports: net.ipv4.ip_unprivileged_port_start is 80: users can send from "
+	       "ports "
+	       "below 1024, which the gate takes for root's; a MUNGE credential of root still "
+	       "stands "
+	       "before them | sysctl -w net.ipv4.ip_unprivileged_port_start=1024, and in "
+	       "/etc/sysctl.d");
+	host.facts.first_free_port_known = false;
+	expect(&host, GOOD, "");
+}
+
+/* Where a hang cannot be judged: of the gate alone. */
+static void test_hangs(void **state)
+{
+	struct host host;
+
+	(void)state;
+	make_host(&host);
+	host.facts.hangs_unknowable = true;
+	expect(&host, RIGHT, ""); /* no gate */
+	make_gate(&host);
+	host.facts.hangs_unknowable = true;
+	expect(&host, GOOD,
+	       "warning hangs: neither /proc/pressure nor kernel.task_delayacct is there to read: "
+	       "a driver that hangs is not told from a check that others keep waiting, so a hang "
+	       "drains no node | boot with psi=1, or sysctl -w kernel.task_delayacct=1, and in "
+	       "/etc/sysctl.d");
+	host.facts.hangs_unknowable = false;
+	expect(&host, GOOD, "");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_right),	      cmocka_unit_test(test_settings),
-		cmocka_unit_test(test_plugin_dir),    cmocka_unit_test(test_versions),
-		cmocka_unit_test(test_spank),	      cmocka_unit_test(test_files),
-		cmocka_unit_test(test_configless),    cmocka_unit_test(test_sent_config),
-		cmocka_unit_test(test_topology_yaml), cmocka_unit_test(test_backup_and_running),
-		cmocka_unit_test(test_gate),	      cmocka_unit_test(test_before_start),
-		cmocka_unit_test(test_no_conf),	      cmocka_unit_test(test_piece),
-		cmocka_unit_test(test_reach),	      cmocka_unit_test(test_obeyed),
+		cmocka_unit_test(test_right),
+		cmocka_unit_test(test_hangs),
+		cmocka_unit_test(test_settings),
+		cmocka_unit_test(test_plugin_dir),
+		cmocka_unit_test(test_versions),
+		cmocka_unit_test(test_spank),
+		cmocka_unit_test(test_files),
+		cmocka_unit_test(test_configless),
+		cmocka_unit_test(test_sent_config),
+		cmocka_unit_test(test_topology_yaml),
+		cmocka_unit_test(test_backup_and_running),
+		cmocka_unit_test(test_gate),
+		cmocka_unit_test(test_before_start),
+		cmocka_unit_test(test_no_conf),
+		cmocka_unit_test(test_piece),
+		cmocka_unit_test(test_reach),
+		cmocka_unit_test(test_obeyed),
 		cmocka_unit_test(test_confined),
+		cmocka_unit_test(test_free_ports),
+		cmocka_unit_test(test_old_places),
+		cmocka_unit_test(test_rechecks_left),
+		cmocka_unit_test(test_gpu_start),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

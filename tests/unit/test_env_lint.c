@@ -186,7 +186,7 @@ static void expect_findings(const char *script_text, const char *facts_text, con
 	assert_int_equal(osp_rules_add(rules, 0, "r", rules_text, strlen(rules_text), NULL), 0);
 	if (*facts_text)
 		assert_int_equal(osp_facts_set_list(&facts, facts_text, NULL), 0);
-	findings = osp_lint(rules, &facts, script, NULL);
+	findings = osp_lint(rules, NULL, &facts, script, NULL);
 	assert_non_null(findings);
 	for (size_t i = 0; i < osp_findings_count(findings); i++) {
 		const struct osp_finding *one = osp_findings_at(findings, i);

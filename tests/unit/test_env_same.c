@@ -8,7 +8,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "lib/env/env_same.h"
+#include "lib/cache/env_same.h"
 
 #define ENTRIES_MAX 16
 

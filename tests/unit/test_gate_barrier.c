@@ -236,13 +236,13 @@ static void decide(struct gang *gang, uint32_t rank, uint64_t now_ms)
 static void own_check(struct gang *gang, uint32_t rank, uint64_t own_ms)
 {
 	struct node *node = &gang->nodes[rank];
-	struct osp_gate_report report = {.rank = rank, .result = OSP_GATE_PASS};
+	struct osp_gate_report report = {.rank = rank, .result = OSP_VERDICT_PASS};
 
 	(void)gang;
 	if (node->reported || (own_ms < node->checked_ms && own_ms < node->barrier.times.check_ms))
 		return;
 	if (own_ms < node->checked_ms)
-		report.result = OSP_GATE_ERROR; /* it hangs, and its time is over */
+		report.result = OSP_VERDICT_ERROR; /* it hangs, and its time is over */
 	node->reported = true;
 	assert_int_equal(osp_gate_barrier_hear(&node->barrier, &report, own_ms), 1);
 }
@@ -318,7 +318,7 @@ static void gang_run(struct gang *gang)
 	}
 }
 
-static uint32_t count_result(const struct gang *gang, enum osp_gate_result result)
+static uint32_t count_result(const struct gang *gang, enum osp_verdict result)
 {
 	uint32_t count = 0;
 
@@ -351,7 +351,7 @@ static void all_pass(void **state)
 		everybody_knows(&gang);
 		assert_int_equal(gang.deciders, 1);
 		assert_true(gang.nodes[0].decider);
-		assert_int_equal(count_result(&gang, OSP_GATE_PASS), sizes[i]);
+		assert_int_equal(count_result(&gang, OSP_VERDICT_PASS), sizes[i]);
 		/* One message up and one down a node, and nobody has many partners. */
 		assert_int_equal(gang.messages, 2 * (sizes[i] - 1));
 		for (uint32_t n = 0; n < sizes[i]; n++) {
@@ -403,9 +403,10 @@ static void the_dead_are_silent(void **state)
 		everybody_knows(&gang);
 		assert_int_equal(gang.deciders, 1);
 		for (uint32_t n = 0; n < cases[i].dead_count; n++)
-			assert_int_equal(gang.decision[cases[i].dead[n]].result, OSP_GATE_SILENT);
-		if (count_result(&gang, OSP_GATE_SILENT) != cases[i].dead_count)
-			fail_msg("case %zu: %u silent", i, count_result(&gang, OSP_GATE_SILENT));
+			assert_int_equal(gang.decision[cases[i].dead[n]].result,
+					 OSP_VERDICT_SILENT);
+		if (count_result(&gang, OSP_VERDICT_SILENT) != cases[i].dead_count)
+			fail_msg("case %zu: %u silent", i, count_result(&gang, OSP_VERDICT_SILENT));
 		assert_in_range(gang.decided_ms, 0, BUDGET_MS);
 		gang_free(&gang);
 	}
@@ -426,10 +427,10 @@ static void who_dies_after_reporting_is_silent(void **state)
 		gang.nodes[dying[i]].dies_ms = 900;
 		gang_run(&gang);
 		assert_int_equal(gang.deciders, 1);
-		assert_int_equal(gang.decision[dying[i]].result, OSP_GATE_SILENT);
-		if (count_result(&gang, OSP_GATE_SILENT) != 1)
+		assert_int_equal(gang.decision[dying[i]].result, OSP_VERDICT_SILENT);
+		if (count_result(&gang, OSP_VERDICT_SILENT) != 1)
 			fail_msg("rank %u: %u silent", dying[i],
-				 count_result(&gang, OSP_GATE_SILENT));
+				 count_result(&gang, OSP_VERDICT_SILENT));
 		gang_free(&gang);
 	}
 }
@@ -447,7 +448,7 @@ static void whose_time_is_over_has_been_heard(void **state)
 		assert_int_equal(
 			osp_gate_barrier_hear(
 				&barrier,
-				&(struct osp_gate_report){.rank = rank, .result = OSP_GATE_PASS},
+				&(struct osp_gate_report){.rank = rank, .result = OSP_VERDICT_PASS},
 				100),
 			1);
 	osp_gate_barrier_refused(&barrier, 100);
@@ -457,15 +458,15 @@ static void whose_time_is_over_has_been_heard(void **state)
 	assert_int_equal(osp_gate_barrier_step(&barrier, BUDGET_MS * 8 / 10, &wake_ms),
 			 OSP_GATE_DECIDE);
 	osp_gate_barrier_all(&barrier, out);
-	assert_int_equal(out[1].result, OSP_GATE_PASS);
-	assert_int_equal(out[2].result, OSP_GATE_SILENT);
+	assert_int_equal(out[1].result, OSP_VERDICT_PASS);
+	assert_int_equal(out[2].result, OSP_VERDICT_SILENT);
 	osp_gate_barrier_free(&barrier);
 }
 
 /* Its word counts again when it comes back, here or by another way; of strangers nothing is known. */
 static void who_comes_back_is_heard(void **state)
 {
-	struct osp_gate_report report = {.rank = 33, .result = OSP_GATE_PASS}, out[64];
+	struct osp_gate_report report = {.rank = 33, .result = OSP_VERDICT_PASS}, out[64];
 	struct osp_gate_barrier barrier;
 
 	(void)state;
@@ -478,15 +479,15 @@ static void who_comes_back_is_heard(void **state)
 	assert_int_equal(osp_gate_barrier_hear(&barrier, &report, 20), 1);
 	assert_int_equal(barrier.gone, 0);
 	assert_int_equal(osp_gate_barrier_take(&barrier, out), 1);
-	assert_int_equal(out[0].result, OSP_GATE_PASS);
+	assert_int_equal(out[0].result, OSP_VERDICT_PASS);
 	assert_int_equal(osp_gate_barrier_gone(&barrier, 33), 0);
 	assert_int_equal(osp_gate_barrier_take(&barrier, out), 1);
 	assert_int_equal(out[0].rank, 33);
-	assert_int_equal(out[0].result, OSP_GATE_SILENT);
+	assert_int_equal(out[0].result, OSP_VERDICT_SILENT);
 	assert_int_equal(osp_gate_barrier_hear(&barrier, &report, 30), 1);
 	assert_int_equal(osp_gate_barrier_hear(&barrier, &report, 40), 0);
 	assert_int_equal(osp_gate_barrier_take(&barrier, out), 1);
-	assert_int_equal(out[0].result, OSP_GATE_PASS);
+	assert_int_equal(out[0].result, OSP_VERDICT_PASS);
 	osp_gate_barrier_free(&barrier);
 }
 
@@ -500,9 +501,9 @@ static void a_check_hangs(void **state)
 	gang.nodes[18].checked_ms = NEVER_MS;
 	gang_run(&gang);
 	everybody_knows(&gang);
-	assert_int_equal(count_result(&gang, OSP_GATE_ERROR), 1);
-	assert_int_equal(gang.decision[18].result, OSP_GATE_ERROR);
-	assert_int_equal(count_result(&gang, OSP_GATE_SILENT), 0);
+	assert_int_equal(count_result(&gang, OSP_VERDICT_ERROR), 1);
+	assert_int_equal(gang.decision[18].result, OSP_VERDICT_ERROR);
+	assert_int_equal(count_result(&gang, OSP_VERDICT_SILENT), 0);
 	assert_in_range(gang.decided_ms, BUDGET_MS / 2, BUDGET_MS * 55 / 100);
 	gang_free(&gang);
 }
@@ -537,9 +538,9 @@ static void late_nodes_are_heard(void **state)
 		gang_run(&gang);
 		everybody_knows(&gang);
 		assert_int_equal(gang.deciders, 1);
-		if (count_result(&gang, OSP_GATE_SILENT))
+		if (count_result(&gang, OSP_VERDICT_SILENT))
 			fail_msg("rank %u late: %u silent", late,
-				 count_result(&gang, OSP_GATE_SILENT));
+				 count_result(&gang, OSP_VERDICT_SILENT));
 		gang_free(&gang);
 	}
 }
@@ -574,9 +575,9 @@ static void random_faults(void **state)
 			const struct node *node = &gang.nodes[i];
 
 			if (node->dies_ms == NEVER_MS && gang.deciders &&
-			    gang.decision[i].result != OSP_GATE_PASS)
+			    gang.decision[i].result != OSP_VERDICT_PASS)
 				fail_msg("round %d: rank %u of %u is %s", round, i, count,
-					 osp_gate_result_name(gang.decision[i].result));
+					 osp_verdict_name(gang.decision[i].result));
 			if (node->verdict && node->verdict_ms > BUDGET_MS + 600)
 				fail_msg("round %d: rank %u waited %lu ms", round, i,
 					 (unsigned long)node->verdict_ms);

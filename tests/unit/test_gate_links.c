@@ -20,6 +20,7 @@ struct network {
 	float sends[NODES_MAX]; /* share of GBPS; 0: nothing */
 	float hears[NODES_MAX];
 	bool corrupts[NODES_MAX];	   /* what it sends */
+	bool disturbed[NODES_MAX];	   /* others' traffic goes through its adapter */
 	uint32_t bad_from, bad_to;	   /* a cable; NOBODY: none */
 	uint32_t crowded_from, crowded_to; /* slow in the ring only */
 	uint32_t seed;
@@ -51,6 +52,7 @@ static void measure(struct network *network, const struct osp_gate_figures *figu
 		link->gbps = GBPS * share(network) * network->sends[link->from] *
 			     network->hears[link->to];
 		link->wrong = link->gbps > 0 && network->corrupts[link->from];
+		link->crowded = network->disturbed[link->from] || network->disturbed[link->to];
 		if ((link->from == network->bad_from && link->to == network->bad_to) ||
 		    (ring && link->from == network->crowded_from &&
 		     link->to == network->crowded_to))
@@ -236,12 +238,68 @@ static void random_faults(void **state)
 	}
 }
 
+/* A node that looks slow while others' traffic goes through its adapter is not blamed, nor is who
+ * measured with it. */
+static void what_is_not_quiet_is_not_blamed(void **state)
+{
+	struct osp_gate_blamed blamed[NODES_MAX];
+
+	(void)state;
+	for (uint32_t count = 4; count < 40; count += 5)
+		for (uint32_t rank = 0; rank < count; rank += 3) {
+			struct network network = good_network(count);
+
+			network.sends[rank] = 0;
+			network.hears[rank] = 0.1f;
+			network.disturbed[rank] = true;
+			run(&network, blamed);
+			nobody_is_blamed_but(&network, blamed, OSP_GATE_NOBODY);
+			for (uint32_t i = 0; i < count; i++)
+				assert_int_not_equal(blamed[i].blame, OSP_GATE_BLAME_LINK);
+			assert_int_equal(blamed[rank].blame, OSP_GATE_BLAME_UNSURE);
+			/* somebody else who is slow is found all the same */
+			network.sends[(rank + 2) % count] = 0.05f;
+			run(&network, blamed);
+			nobody_is_blamed_but(&network, blamed, (rank + 2) % count);
+		}
+}
+
+/* Wrong bytes count whatever else went on; slowness beside them drains nobody. */
+static void wrong_bytes_count_in_any_case(void **state)
+{
+	struct network network = good_network(8);
+	struct osp_gate_blamed blamed[NODES_MAX];
+
+	(void)state;
+	network.corrupts[3] = true;
+	for (int disturbed = 0; disturbed < 2; disturbed++) {
+		network.disturbed[3] = disturbed;
+		run(&network, blamed);
+		assert_int_equal(blamed[3].blame, OSP_GATE_BLAME_SENDS);
+		assert_true(blamed[3].wrong);
+	}
+	/* what it hears is only slow */
+	network.disturbed[3] = false;
+	network.hears[3] = 0.05f;
+	run(&network, blamed);
+	assert_true(blamed[3].blame >= OSP_GATE_BLAME_SENDS);
+	assert_true(blamed[3].wrong);
+	network.corrupts[3] = false;
+	run(&network, blamed);
+	assert_int_equal(blamed[3].blame, OSP_GATE_BLAME_HEARS);
+	assert_false(blamed[3].wrong);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(rings),	 cmocka_unit_test(a_good_network_is_measured_once),
-		cmocka_unit_test(single_faults), cmocka_unit_test(links_are_named),
+		cmocka_unit_test(rings),
+		cmocka_unit_test(a_good_network_is_measured_once),
+		cmocka_unit_test(single_faults),
+		cmocka_unit_test(links_are_named),
 		cmocka_unit_test(random_faults),
+		cmocka_unit_test(what_is_not_quiet_is_not_blamed),
+		cmocka_unit_test(wrong_bytes_count_in_any_case),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -72,6 +72,62 @@ static void partitions_stand_on_defaults(void **state)
 	osp_config_free(config);
 }
 
+/* Rules for more checks than there is room for are refused, and none is dropped without a word. */
+static void checks_have_an_end(void **state)
+{
+	struct osp_error error = {.text = ""};
+	char text[2048];
+
+	(void)state;
+	for (int checks = 64; checks <= 65; checks++) {
+		struct osp_config *config;
+		size_t at =
+			(size_t)snprintf(text, sizeof(text), "defaults:\n  gate:\n    checks:\n");
+
+		for (int i = 0; i < checks; i++)
+			at += (size_t)snprintf(text + at, sizeof(text) - at, "      c%d: log\n", i);
+		config = osp_config_read("x", text, strlen(text), &error);
+		assert_int_equal(config != NULL, checks == 64);
+		osp_config_free(config);
+	}
+	assert_string_equal(error.text,
+			    "checks: at most 64 names of up to 31 letters are expected");
+}
+
+static void networks_and_evidence(void **state)
+{
+	static const struct {
+		const char *gate;
+		enum osp_gate_network network;
+		const char *evidence;
+	} cases[] = {
+		{"{network: tcp}", OSP_GATE_NETWORK_TCP, NULL},
+		{"{network: nccl}", OSP_GATE_NETWORK_NCCL, NULL},
+		{"{network: true}", OSP_GATE_NETWORK_AUTO, NULL},
+		{"{network: false}", OSP_GATE_NETWORK_OFF, NULL},
+		{"{network: auto, evidence: /shared/e}", OSP_GATE_NETWORK_AUTO, "/shared/e"},
+		{"{network: auto, evidence: local}", OSP_GATE_NETWORK_AUTO, NULL},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct osp_error error = {.text = ""};
+		struct osp_config *config;
+		char text[256];
+
+		snprintf(text, sizeof(text), "defaults:\n  gate: %s\n", cases[i].gate);
+		config = osp_config_read("x", text, strlen(text), &error);
+		assert_string_equal(error.text, "");
+		assert_int_equal(osp_config_gate(config, NULL)->network, cases[i].network);
+		if (cases[i].evidence)
+			assert_string_equal(osp_config_gate(config, NULL)->evidence,
+					    cases[i].evidence);
+		else
+			assert_null(osp_config_gate(config, NULL)->evidence);
+		osp_config_free(config);
+	}
+}
+
 static void refusals(void **state)
 {
 	static const struct {
@@ -82,6 +138,14 @@ static void refusals(void **state)
 		{"{depth: deep}",
 		 "depth: one of off, passive, quick, full is expected, not 'deep'"},
 		{"{budget_s: 0}", "budget_s: a whole number from 1 to 3600 is expected, not '0'"},
+		{"{budget_s: '-'}",
+		 "budget_s: a whole number from 1 to 3600 is expected, not \"-\""},
+		{"{budget_s: 99999999999999999999}",
+		 "budget_s: a whole number from 1 to 3600 is expected, "
+		 "not '99999999999999999999'"},
+		{"{budget_s: 9223372036854775809}",
+		 "budget_s: a whole number from 1 to 3600 is expected, "
+		 "not '9223372036854775809'"},
 		{"{checks: [ecc]}",
 		 "checks: a map of checks and drain, comment or log is expected"},
 		{"{ports: 303-288}", "ports: a port or a range of at most 64 such as 288-303 is "
@@ -93,6 +157,29 @@ static void refusals(void **state)
 		 "ports: a port or a range of at most 64 such as 288-303 is expected, not '1-500'"},
 		{"{ports: -5}",
 		 "ports: a port or a range of at most 64 such as 288-303 is expected, not '-5'"},
+		{"{ports: x}",
+		 "ports: a port or a range of at most 64 such as 288-303 is expected, not 'x'"},
+		{"{ports: 0}",
+		 "ports: a port or a range of at most 64 such as 288-303 is expected, not '0'"},
+		{"{ports: 288-}",
+		 "ports: a port or a range of at most 64 such as 288-303 is expected, not '288-'"},
+		{"{ports: 288-303-310}",
+		 "ports: a port or a range of at most 64 such as 288-303 is "
+		 "expected, not '288-303-310'"},
+		{"{ports: 288+1}",
+		 "ports: a port or a range of at most 64 such as 288-303 is expected, not '288+1'"},
+		{"{ports: [288]}", "ports: a word of 1 to 255 bytes is expected, not a list"},
+		{"{evidence: here}",
+		 "evidence: local or a folder's whole path is expected, not 'here'"},
+		{"{evidence: [a]}", "evidence: a word of 1 to 255 bytes is expected, not a list"},
+		{"{jobs: some}", "jobs: one of gpus, all is expected, not 'some'"},
+		{"{failure: stop}", "failure: one of log, comment, drain is expected, not 'stop'"},
+		{"{checks: {ecc: stop}}",
+		 "ecc: one of log, comment, drain is expected, not 'stop'"},
+		{"{checks: {a-check-with-a-name-of-32-letters: log}}",
+		 "checks: at most 64 names of up to 31 letters are expected"},
+		{"{network: wifi}",
+		 "network: one of off, tcp, auto, nccl, true, false is expected, not 'wifi'"},
 		{"{breaker: 101}", "breaker: a whole number from 0 to 100 is expected, not '101'"},
 	};
 
@@ -125,6 +212,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(defaults),
 		cmocka_unit_test(partitions_stand_on_defaults),
+		cmocka_unit_test(checks_have_an_end),
+		cmocka_unit_test(networks_and_evidence),
 		cmocka_unit_test(refusals),
 		cmocka_unit_test(depths_have_names),
 	};

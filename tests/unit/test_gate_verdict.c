@@ -34,7 +34,7 @@ static struct osp_gate_verdict verdict;
 /*
  * A node a letter: . pass, w warn, s skip, e error, S silent, f fails ecc (drained by the default
  * policy), c fails clocks (only commented below), l fails link (only logged below), b blamed by the
- * network test.
+ * network test for wrong bytes, p slow in it, u slow and not quiet.
  */
 static void report(uint32_t rank, char letter)
 {
@@ -42,18 +42,22 @@ static void report(uint32_t rank, char letter)
 	struct osp_gate_report *one = &reports[rank];
 	const char *at = strchr(letters, letter);
 
-	*one = (struct osp_gate_report){.rank = rank, .result = OSP_GATE_PASS};
+	*one = (struct osp_gate_report){.rank = rank, .result = OSP_VERDICT_PASS};
 	if (at)
-		one->result = (enum osp_gate_result)(at - letters);
+		one->result = (enum osp_verdict)(at - letters);
 	if (letter == 'f') {
 		strcpy(one->check, "ecc");
 		strcpy(one->reason, ECC_REASON);
 	} else if (letter == 'c' || letter == 'l') {
-		one->result = OSP_GATE_FAIL;
+		one->result = OSP_VERDICT_FAIL;
 		strcpy(one->check, letter == 'c' ? "clocks" : "link");
 		strcpy(one->reason, "onespine: gpu0 clocks 300 MHz < 1000 MHz; ask");
 	} else if (letter == 'b') {
 		one->blamed = true;
+		strcpy(one->check, "network");
+		strcpy(one->reason, "onespine: network sends wrong bytes to 3 nodes; ask");
+	} else if (letter == 'p' || letter == 'u') {
+		one->pace = letter == 'p' ? OSP_GATE_PACE_SLOW : OSP_GATE_PACE_UNSURE;
 		strcpy(one->check, "network");
 		strcpy(one->reason, "onespine: network 3 GB/s < 40 GB/s; ask");
 	} else if (letter == 'e') {
@@ -126,6 +130,9 @@ enum {
 	NO_SHRINKING = 8,
 	BREAKER = 16,
 	BREAKER_WAITS = 32,
+	SLOW_BEFORE = 64, /* slowness has stopped it once */
+	OFTEN_BEFORE = 128,
+	NETWORK_LOGGED = 256,
 };
 
 static const struct {
@@ -182,7 +189,29 @@ static const struct {
 	{".lwe", 1, BATCH, OSP_GATE_SHRINK, "krkk", NULL},
 	/* blamed by the network test */
 	{".b..", 0, BATCH, OSP_GATE_REQUEUE, "kkDkk",
-	 "of 4 nodes, 1 failed; the job starts again elsewhere; n2: network 3 GB/s < 40 GB/s; ask"},
+	 "of 4 nodes, 1 failed; the job starts again elsewhere; n2: network sends wrong bytes to 3 "
+	 "nodes; ask"},
+	/* slowness never drains: it stops a job once, where that can be requeued */
+	{".p..", 0, BATCH, OSP_GATE_REQUEUE, "kkSkk",
+	 "of 4 nodes, 1 slow; the job starts again elsewhere; n2: network 3 GB/s < 40 GB/s; ask"},
+	{".p..", 0, SLOW_BEFORE, OSP_GATE_GO, "kkkk",
+	 "of 4 nodes, 1 slow; the job goes on; n2: network 3 GB/s < 40 GB/s; ask"},
+	{".p..", 0, OFTEN_BEFORE, OSP_GATE_GO, "kkkk", NULL},
+	{".p..", 0, NO_REQUEUE, OSP_GATE_GO, "kkkk", NULL},
+	{".p..", 0, INTERACTIVE, OSP_GATE_GO, "kkkk", NULL},
+	{".p..", 0, NETWORK_LOGGED, OSP_GATE_GO, "kkkk", NULL},
+	{"pppp", 0, SLOW_BEFORE, OSP_GATE_GO, "kkkk", NULL},
+	{".p..", 1, BATCH, OSP_GATE_SHRINK, "krkk", NULL},
+	{".p..", 1, SLOW_BEFORE, OSP_GATE_SHRINK, "krkk", NULL},
+	{".p..", 1, INTERACTIVE, OSP_GATE_SHRINK, "krkk", NULL},
+	{"ppf.", 1, SLOW_BEFORE, OSP_GATE_SHRINK, "kkrDk", NULL},
+	{".pf.", 0, BATCH, OSP_GATE_REQUEUE, "kkSkDk",
+	 "of 4 nodes, 1 failed, 1 slow; the job starts again elsewhere; n3: gpu3 ecc 12 "
+	 "uncorrectable > 0; replace"},
+	{".pf.", 0, SLOW_BEFORE, OSP_GATE_REQUEUE, "kkkDk", NULL},
+	{".u..", 0, BATCH, OSP_GATE_GO, "kkkk",
+	 "of 4 nodes, 1 not measured; the job goes on; n2: network 3 GB/s < 40 GB/s; ask"},
+	{".u..", 1, BATCH, OSP_GATE_SHRINK, "krkk", NULL},
 	/* a check that broke, where policy waits for it */
 	{".e..", 0, ERROR_WAITS, OSP_GATE_REQUEUE, "kkSkk", NULL},
 	{".e..", 1, ERROR_WAITS, OSP_GATE_SHRINK, "krkk", NULL},
@@ -204,6 +233,11 @@ static void set(unsigned int with)
 	means.can_shrink = !(with & NO_SHRINKING);
 	policy.error_waits = with & ERROR_WAITS;
 	policy.breaker_waits = with & BREAKER_WAITS;
+	means.stopped_slow = with & SLOW_BEFORE ? 1 : 0;
+	means.stopped = with & OFTEN_BEFORE ? policy.restarts_max : means.stopped_slow;
+	if (with & NETWORK_LOGGED)
+		policy.checks[policy.check_count++] =
+			(struct osp_gate_check_rule){"network", OSP_GATE_ON_FAIL_LOG};
 	if (with & BREAKER)
 		means.breaker = (struct osp_breaker){.node_count = 8, .now_s = 1000};
 }
@@ -222,6 +256,9 @@ static void verdicts(void **state)
 				 osp_gate_kind_name(verdict.kind), fates());
 		if (cases[i].says)
 			assert_string_equal(verdict.says, cases[i].says);
+		assert_int_equal(verdict.slow, verdict.kind >= OSP_GATE_REQUEUE &&
+						       strchr(cases[i].nodes, 'p') != NULL &&
+						       !(cases[i].with & SLOW_BEFORE));
 		osp_gate_verdict_free(&verdict);
 	}
 }
@@ -477,11 +514,11 @@ static void large_gang(void **state)
 	for (uint32_t r = 0; r < OSP_GATE_NODES_MAX; r++) {
 		many[r] = reports[0];
 		many[r].rank = r;
-		many[r].result = r % 7 ? OSP_GATE_PASS : OSP_GATE_FAIL;
+		many[r].result = r % 7 ? OSP_VERDICT_PASS : OSP_VERDICT_FAIL;
 		list[r] = "n1";
 		leaf[r] = r / 16;
 	}
-	many[0].result = OSP_GATE_PASS;
+	many[0].result = OSP_VERDICT_PASS;
 	gang.nodes = list;
 	gang.node_count = OSP_GATE_NODES_MAX;
 	gang.wanted = OSP_GATE_NODES_MAX * 6 / 7 - 100;

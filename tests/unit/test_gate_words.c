@@ -43,9 +43,9 @@ static void progress(void **state)
 			char letter = cases[i].nodes[r];
 
 			reports[r].rank = letter == '-' ? OSP_GATE_NOBODY : r;
-			reports[r].result = letter == 'f'   ? OSP_GATE_FAIL
-					    : letter == 'e' ? OSP_GATE_ERROR
-							    : OSP_GATE_PASS;
+			reports[r].result = letter == 'f'   ? OSP_VERDICT_FAIL
+					    : letter == 'e' ? OSP_VERDICT_ERROR
+							    : OSP_VERDICT_PASS;
 			if (letter == 'f')
 				strcpy(reports[r].reason, "onespine: gpu3 ecc 12 > 0; replace");
 		}
@@ -56,19 +56,33 @@ static void progress(void **state)
 
 static void notes(void **state)
 {
+	static const struct {
+		struct osp_gate_stops stops;
+		const char *says;
+		const char *words;
+	} cases[] = {
+		{{0, 0}, "all good", "all good"},
+		{{1, 0}, "n3", "stopped 1 start; n3"},
+		{{12, 0}, "n3", "stopped 12 starts; n3"},
+		{{1, 1}, "n3", "stopped 1 start, 1 slow; n3"},
+		{{3, 1},
+		 "of 4 nodes, 2 slow; n3",
+		 "stopped 3 starts, 1 slow; of 4 nodes, 2 slow; n3"},
+		{{3, 0}, "of 4 nodes, 2 slow; n3", "stopped 3 starts; of 4 nodes, 2 slow; n3"},
+	};
 	char words[OSP_GATE_WORDS_BYTES];
 
 	(void)state;
-	assert_string_equal(osp_gate_note(0, "all good", words, sizeof(words)), "all good");
-	assert_string_equal(osp_gate_note(1, "n3", words, sizeof(words)), "stopped 1 start; n3");
-	assert_int_equal(osp_gate_stopped(words), 1);
-	osp_gate_note(12, "n3", words, sizeof(words));
-	assert_string_equal(words, "stopped 12 starts; n3");
-	assert_int_equal(osp_gate_stopped(words), 12);
-	assert_int_equal(osp_gate_stopped("all good"), 0);
-	assert_int_equal(osp_gate_stopped("stopped"), 0);
-	assert_int_equal(osp_gate_stopped(""), 0);
-	assert_int_equal(osp_gate_stopped(NULL), 0);
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		osp_gate_note(&cases[i].stops, cases[i].says, words, sizeof(words));
+		assert_string_equal(words, cases[i].words);
+		assert_int_equal(osp_gate_stopped(words).all, cases[i].stops.all);
+		assert_int_equal(osp_gate_stopped(words).slow, cases[i].stops.slow);
+	}
+	assert_int_equal(osp_gate_stopped("stopped").all, 0);
+	assert_int_equal(osp_gate_stopped("stopped 2 starts, 9 fast; n3").slow, 0);
+	assert_int_equal(osp_gate_stopped("").all, 0);
+	assert_int_equal(osp_gate_stopped(NULL).all, 0);
 }
 
 static void reads_leaf_lists(void **state)
@@ -100,6 +114,32 @@ static void reads_leaf_lists(void **state)
 			cases[i].leaf != NULL);
 		assert_string_equal(leaf, cases[i].leaf ? cases[i].leaf : "");
 	}
+}
+
+static void turns_leaf_lists_round(void **state)
+{
+	static const struct {
+		const char *leaves, *first, *nodes[8]; /* by place */
+	} cases[] = {
+		{"l1:n1", "n1", {"n1"}},
+		{"l1:n[1-2]|l2:n[3-4]", "n1", {"n1", "n2", "n3", "n4"}},
+		/* names against the fabric's order: each leaf stays one run */
+		{"l1:n[5-6]|l2:n[1-3]|l3:n4", "n1", {"n1", "n2", "n3", "n4", "n5", "n6"}},
+		{"l1:n[5-6]|l2:n3,n1,n2|l3:n4", "n1", {"n1", "n2", "n3", "n4", "n5", "n6"}},
+		{"l1:n[3-4]|l2:n2,n1", "n1", {"n1", "n2", "n3", "n4"}},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(cases); i++) {
+		for (long place = 0; place < 8 && cases[i].nodes[place]; place++)
+			assert_int_equal(osp_leaf_list_place(cases[i].leaves, cases[i].first,
+							     cases[i].nodes[place]),
+					 place);
+		assert_int_equal(osp_leaf_list_place(cases[i].leaves, cases[i].first, "n9"), -1);
+		assert_int_equal(osp_leaf_list_place(cases[i].leaves, "n9", "n1"), -1);
+	}
+	assert_int_equal(osp_leaf_list_place("", "n1", "n1"), -1);
+	assert_int_equal(osp_leaf_list_place("l1:n[1-", "n1", "n1"), -1);
 }
 
 static bool is_kept(const char *node, void *context)
@@ -172,6 +212,7 @@ int main(void)
 		cmocka_unit_test(progress),
 		cmocka_unit_test(notes),
 		cmocka_unit_test(reads_leaf_lists),
+		cmocka_unit_test(turns_leaf_lists_round),
 		cmocka_unit_test(leaves_without_the_released),
 		cmocka_unit_test(counts_of_the_nodes_that_stay),
 	};

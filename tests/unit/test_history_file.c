@@ -16,8 +16,8 @@
 
 #include <cmocka.h>
 
-#include "tools/record/history_file.h"
-#include "tools/record/history_line.h"
+#include "host/record/history_file.h"
+#include "host/record/history_line.h"
 
 static char folder[64];
 

@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "lib/topology/readers.h"
-#include "tools/slurm/hosts.h"
+#include "host/slurm/hosts.h"
 
 /* Names that say nothing of the switch, unpadded, as clouds give them. */
 static const char conf[] = "SwitchName=l1 Nodes=q-[1,3,11]\nSwitchName=l2 Nodes=q-[2,4,10]\n"

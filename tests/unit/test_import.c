@@ -296,7 +296,7 @@ static void kinds_do_not_mix(void **state)
 	(void)state;
 	assert_int_equal(osp_import_csv(import, "a", csv, strlen(csv), &error), 0);
 	assert_int_equal(osp_import_ec2(import, "b", ec2, strlen(ec2), &error), -1);
-	assert_string_equal(error.text, "EC2 answers and CSV files do not mix in one import");
+	assert_string_equal(error.text, "files of two sources do not mix in one import");
 	osp_import_free(import);
 	import = osp_import_new(NULL);
 	osp_error_clear(&error);

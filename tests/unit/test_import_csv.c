@@ -28,6 +28,66 @@ static void a_plain_table(void **state)
 	       "core c: n1 n2 n3\n");
 }
 
+/* The first table with its columns in other orders: the names say which is which. */
+static void columns_by_their_names(void **state)
+{
+	static const char *const texts[] = {
+		"Leaf,host,core switch,spine_name\nl1,n2,c,s1\nl1,n1,c,s1\nl2,n3,c,s2\n",
+		"hostname,tor,pod,core\nn2,l1,s1,c\nn1,l1,s1,c\nn3,l2,s2,c\n",
+		"superspine,spine,rack,node_name\nc,s1,l1,n2\nc,s1,l1,n1\nc,s2,l2,n3\n",
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
+		expect(osp_import_csv, NULL, texts[i],
+		       "leaf l1 in s1: n1 n2\n"
+		       "leaf l2 in s2: n3\n"
+		       "spine s1 in c: n1 n2\n"
+		       "spine s2 in c: n3\n"
+		       "core c: n1 n2 n3\n");
+}
+
+static void columns_whose_names_do_not_tell(void **state)
+{
+	static const struct {
+		const char *text;
+		const char *warning; /* NULL: none */
+	} cases[] = {
+		{"host,spine,leaf\nn1,s,l\n", NULL},
+		{"server,ASW\nn1,l\n", NULL},
+		{"n1,s,l\nn2,s,l\n", "a: column n1 is taken for the hosts and, top layer first, s, "
+				     "l for their switches; "
+				     "--columns can say otherwise"},
+		{"PSW,host,ASW\ns,n1,l\n",
+		 "a: column host is taken for the hosts and, top layer first, PSW, ASW for their "
+		 "switches; --columns can say otherwise"},
+		{"host,leaf,rack\nn1,l,r\n",
+		 "a: column host is taken for the hosts and, top layer first, leaf, rack for their "
+		 "switches; --columns can say otherwise"},
+		{"node,host,leaf\nn1,s,l\n",
+		 "a: column node is taken for the hosts and, top layer first, host, leaf for their "
+		 "switches; --columns can say otherwise"},
+		{"host,spineless,leaf\nn1,s,l\n",
+		 "a: column host is taken for the hosts and, top layer first, spineless, leaf for "
+		 "their switches; --columns can say otherwise"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct osp_import *import = osp_import_new(NULL);
+
+		assert_int_equal(
+			osp_import_csv(import, "a", cases[i].text, strlen(cases[i].text), NULL), 0);
+		if (cases[i].warning) {
+			assert_int_equal(osp_import_warning_count(import), 1);
+			assert_string_equal(osp_import_warning(import, 0), cases[i].warning);
+		} else {
+			assert_int_equal(osp_import_warning_count(import), 0);
+		}
+		osp_import_free(import);
+	}
+}
+
 static void what_rfc_4180_allows(void **state)
 {
 	(void)state;
@@ -265,6 +325,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_plain_table),
+		cmocka_unit_test(columns_by_their_names),
+		cmocka_unit_test(columns_whose_names_do_not_tell),
 		cmocka_unit_test(what_rfc_4180_allows),
 		cmocka_unit_test(only_the_lowest_layers_may_be_unknown),
 		cmocka_unit_test(ambiguous_names_become_paths),

@@ -141,10 +141,13 @@ static uid_t seen_uid;
 static struct job_record *seen_record;
 static int set_answer = -1;
 static const char *refusal; /* what the shadow answers; NULL: nothing against it */
+static uint32_t
+	reordered; /* GPUs on a node of a layout whose order the shadow finds to be another */
 
 static int fake_resolve(const struct osp_seam_job *job, const struct osp_request *request,
 			struct osp_effective *effective, char *sentence, size_t sentence_bytes)
 {
+	struct osp_size size = {job->min_nodes, job->max_nodes};
 	struct osp_error error = {.text = ""};
 
 	seen_job = *job;
@@ -153,11 +156,11 @@ static int fake_resolve(const struct osp_seam_job *job, const struct osp_request
 		snprintf(sentence, sentence_bytes, "%s", refusal);
 		return -1;
 	}
-	if (osp_request_resolve(request, &policy, job->partition, job->min_nodes, effective,
-				&error)) {
+	if (osp_request_resolve(request, &policy, job->partition, &size, effective, &error)) {
 		snprintf(sentence, sentence_bytes, "%s", error.text);
 		return -1;
 	}
+	effective->reordered_gpus = reordered;
 	return 0;
 }
 
@@ -173,13 +176,37 @@ static int fake_set(struct job_record *job, uid_t uid, const struct osp_request 
 	return set_answer;
 }
 
+static struct osp_seam_job record_job; /* what the record asks for */
+static struct osp_request record_request;
+static bool record_is_judged;
+
+static bool fake_describe(struct job_record *record, struct osp_seam_job *described,
+			  struct osp_request *request)
+{
+	assert_ptr_equal(record, seen_record);
+	*described = record_job;
+	*request = record_request;
+	return record_is_judged;
+}
+
+static int fake_merge(struct job_record *record, char *sentence, size_t sentence_bytes)
+{
+	assert_ptr_equal(record, seen_record);
+	if (!refusal)
+		return 0;
+	snprintf(sentence, sentence_bytes, "%s", refusal);
+	return -1;
+}
+
 static char cons_tres[] = "select/cons_tres", linear[] = "select/linear";
 slurm_conf_t slurm_conf = {.select_type = cons_tres};
 
 int select_g_job_begin(struct job_record *record)
 {
-	static const struct osp_seam seam = {PACKAGE_VERSION, fake_resolve, fake_set};
-	static const struct osp_seam other = {"0.0.9", fake_resolve, fake_set};
+	static const struct osp_seam seam = {PACKAGE_VERSION, fake_resolve, fake_set, fake_describe,
+					     fake_merge};
+	static const struct osp_seam other = {"0.0.9", fake_resolve, fake_set, fake_describe,
+					      fake_merge};
 	struct osp_seam_call *call = (struct osp_seam_call *)record;
 
 	assert_ptr_equal(slurm_conf.select_type, cons_tres);
@@ -210,12 +237,18 @@ static void add_variable(const char *entry)
 	add_to(&job.environment, &job.env_size, entry);
 }
 
-static void ask(const char *value)
+/* `name` ends in '='. */
+static void add_spank(const char *name, const char *value)
 {
 	char entry[256];
 
-	snprintf(entry, sizeof(entry), "%s%s", OSP_SPANK_GANG, value);
+	snprintf(entry, sizeof(entry), "%s%s", name, value);
 	add_option(entry);
+}
+
+static void ask(const char *value)
+{
+	add_spank(OSP_SPANK_GANG, value);
 }
 
 /* As slurm_init_job_desc_msg() leaves a request, in what is read here. */
@@ -233,6 +266,11 @@ static void start_job(void)
 	job.contiguous = NO_VAL16;
 	job.het_job_offset = NO_VAL;
 	job.shared = NO_VAL16;
+	job.cpus_per_task = NO_VAL16;
+	job.overcommit = NO_VAL8;
+#if OSP_SLURM_AT_LEAST(24, 5)
+	job.segment_size = NO_VAL16;
+#endif
 	message = NULL;
 	info_log[0] = '\0';
 	error_log[0] = '\0';
@@ -306,6 +344,8 @@ static void asks_no_other_select_plugin(void **state)
 {
 	(void)state;
 	shadow = SHADOW_IN_USE;
+	slurm_conf.select_type = NULL; /* before slurm.conf was read */
+	assert_int_equal(init(), SLURM_ERROR);
 	slurm_conf.select_type = linear;
 	assert_int_equal(init(), SLURM_ERROR);
 	slurm_conf.select_type = cons_tres;
@@ -362,22 +402,31 @@ static void takes_the_request(void **state)
 		const char *option, *variable; /* NULL: not given */
 		const char *effective, *comment;
 	} cases[] = {
-		{"spine", NULL, "mode=enforce,level=spine,relax_s=-1,origin=option,mix_kinds=no",
+		{"spine", NULL,
+		 "version=1,mode=enforce,level=spine,relax_s=-1,origin=option,mix_kinds=no",
 		 "[onespine: gang=spine]"},
-		{"", NULL, "mode=enforce,level=spine,relax_s=-1,origin=option,mix_kinds=no",
+		{"", NULL,
+		 "version=1,mode=enforce,level=spine,relax_s=-1,origin=option,mix_kinds=no",
 		 "[onespine: gang=spine]"},
-		{"(null)", NULL, "mode=enforce,level=spine,relax_s=-1,origin=option,mix_kinds=no",
+		{"(null)", NULL,
+		 "version=1,mode=enforce,level=spine,relax_s=-1,origin=option,mix_kinds=no",
 		 "[onespine: gang=spine]"},
-		{"core@30", NULL, "mode=enforce,level=core,relax_s=1800,origin=option,mix_kinds=no",
+		{"core@30", NULL,
+		 "version=1,mode=enforce,level=core,relax_s=1800,origin=option,mix_kinds=no",
 		 "[onespine: gang=core@30:00]"},
-		{NULL, "leaf", "mode=enforce,level=leaf,relax_s=-1,origin=environment,mix_kinds=no",
+		{NULL, "leaf",
+		 "version=1,mode=enforce,level=leaf,relax_s=-1,origin=environment,mix_kinds=no",
 		 "[onespine: gang=leaf]"},
-		{NULL, "", "mode=enforce,level=spine,relax_s=-1,origin=environment,mix_kinds=no",
+		{NULL, "",
+		 "version=1,mode=enforce,level=spine,relax_s=-1,origin=environment,mix_kinds=no",
 		 "[onespine: gang=spine]"},
-		{"core", "leaf", "mode=enforce,level=core,relax_s=-1,origin=option,mix_kinds=no",
+		{"core", "leaf",
+		 "version=1,mode=enforce,level=core,relax_s=-1,origin=option,mix_kinds=no",
 		 "[onespine: gang=core]"},
 		{"off", "leaf", NULL, NULL},
-		{NULL, "off", NULL, NULL},
+		/* where it is found again when a policy comes later */
+		{NULL, "off",
+		 "version=1,mode=off,level=,relax_s=-1,origin=environment,mix_kinds=no", NULL},
 	};
 
 	for (size_t i = 0; i < COUNT(cases); i++) {
@@ -395,13 +444,124 @@ static void takes_the_request(void **state)
 		assert_null(message);
 		if (cases[i].effective) {
 			assert_string_equal(effective_value(), cases[i].effective);
-			assert_string_equal(job.admin_comment, cases[i].comment);
 		} else {
 			assert_null(effective_value());
+		}
+		if (cases[i].comment)
+			assert_string_equal(job.admin_comment, cases[i].comment);
+		else
 			assert_null(job.admin_comment);
+		end_job();
+	}
+}
+
+static void takes_segments_and_several_domains(void **state)
+{
+	static const struct {
+		const char *gang; /* NULL: not given, as the others */
+		const char *domains, *segment, *variable;
+		const char *effective, *comment, *refused;
+	} cases[] = {
+		{"core", "2", "leaf:4,spine:8", NULL,
+		 "version=1,mode=enforce,level=core,relax_s=-1,origin=option,mix_kinds=no,"
+		 "domains=2,segments=leaf:4+spine:8",
+		 "[onespine: gang=core domains=2 segment=leaf:4,spine:8]", NULL},
+		{NULL, "3", NULL, NULL,
+		 "version=1,mode=enforce,level=spine,relax_s=-1,origin=option,mix_kinds=no,"
+		 "domains=3",
+		 "[onespine: gang=spine domains=3]", NULL},
+		{NULL, NULL, NULL, "ONESPINE_GANG_SEGMENT=leaf:4",
+		 "version=1,mode=enforce,level=spine,relax_s=-1,origin=environment,mix_kinds=no,"
+		 "segments=leaf:4",
+		 "[onespine: gang=spine segment=leaf:4]", NULL},
+		{"spine", "1", NULL, NULL,
+		 "version=1,mode=enforce,level=spine,relax_s=-1,origin=option,mix_kinds=no",
+		 "[onespine: gang=spine]", NULL},
+		{"off", "2", NULL, NULL, NULL, NULL,
+		 "--gang=off is no gang, and --gang-domains is for one; leave one of them out"},
+		{"off", NULL, NULL, "ONESPINE_GANG_DOMAINS=2", NULL, NULL, NULL},
+		{"spine", NULL, "leaf", NULL, NULL, NULL,
+		 "--gang-segment=leaf: a level and a number of nodes are expected, as in leaf:16 "
+		 "or nvlink:16,leaf:32"},
+		{"spine", "0", NULL, NULL, NULL, NULL,
+		 "--gang-domains=0: in how many domains at most is expected, a number from 1 to "
+		 "131072"},
+	};
+
+	for (size_t i = 0; i < COUNT(cases); i++) {
+		with_shadow(state);
+		add_variable("PATH=/bin");
+		if (cases[i].gang)
+			ask(cases[i].gang);
+		if (cases[i].domains)
+			add_spank(OSP_SPANK_GANG_DOMAINS, cases[i].domains);
+		if (cases[i].segment)
+			add_spank(OSP_SPANK_GANG_SEGMENT, cases[i].segment);
+		if (cases[i].variable)
+			add_variable(cases[i].variable);
+		assert_int_equal(job_submit(&job, 1000, &message),
+				 cases[i].refused ? EINVAL : SLURM_SUCCESS);
+		if (cases[i].refused) {
+			assert_string_equal(message, cases[i].refused);
+		} else if (!cases[i].effective) {
+			assert_null(effective_value());
+			assert_null(job.admin_comment);
+		} else {
+			assert_string_equal(effective_value(), cases[i].effective);
+			assert_string_equal(job.admin_comment, cases[i].comment);
 		}
 		end_job();
 	}
+}
+
+static void takes_layouts(void **state)
+{
+	static const struct {
+		const char *layout, *keep;
+		uint32_t reordered;
+		const char *effective, *comment, *told;
+		int rc;
+	} cases[] = {
+		{"tp8,pp4,dp2", NULL, 0,
+		 "version=1,mode=enforce,level=spine,relax_s=-1,origin=option,mix_kinds=no,"
+		 "layout=tp8+pp4+dp2",
+		 "[onespine: gang=spine layout=tp8,pp4,dp2]", NULL, SLURM_SUCCESS},
+		{"tp8,pp4,dp2", "pp:leaf", 4,
+		 "version=1,mode=enforce,level=spine,relax_s=-1,origin=option,mix_kinds=no,"
+		 "layout=tp8+pp4+dp2,keep=pp:leaf",
+		 "[onespine: gang=spine layout=tp8,pp4,dp2 keep=pp:leaf]",
+		 "onespine: --gang-keep=pp:leaf holds for ranks in the order of onespine hosts "
+		 "--layout=tp8,pp4,dp2 --keep=pp:leaf --gpus-per-node=4, not in Slurm's own "
+		 "(doc/placement.md)",
+		 SLURM_SUCCESS},
+		{NULL, "pp:leaf", 0, NULL, NULL,
+		 "--gang-keep=pp:leaf names groups of a layout; say --gang-layout too, as in "
+		 "--gang-layout=tp8,pp8",
+		 EINVAL},
+		{"tp8;pp4", NULL, 0, NULL, NULL,
+		 "--gang-layout, column 1: 'tp8;pp4': a size is a whole number from 1, as in tp8",
+		 EINVAL},
+	};
+
+	for (size_t i = 0; i < COUNT(cases); i++) {
+		with_shadow(state);
+		reordered = cases[i].reordered;
+		if (cases[i].layout)
+			add_spank(OSP_SPANK_GANG_LAYOUT, cases[i].layout);
+		if (cases[i].keep)
+			add_spank(OSP_SPANK_GANG_KEEP, cases[i].keep);
+		assert_int_equal(job_submit(&job, 1000, &message), cases[i].rc);
+		if (cases[i].told)
+			assert_string_equal(message, cases[i].told);
+		else
+			assert_null(message);
+		if (cases[i].effective) {
+			assert_string_equal(effective_value(), cases[i].effective);
+			assert_string_equal(job.admin_comment, cases[i].comment);
+		}
+		end_job();
+	}
+	reordered = 0;
 }
 
 static void tells_the_shadow_what_the_job_wants(void **state)
@@ -422,8 +582,18 @@ static void tells_the_shadow_what_the_job_wants(void **state)
 	assert_int_equal(seen_job.min_nodes, 0);
 	job.num_tasks = 30;
 	job.ntasks_per_node = 8;
+	job.cpus_per_task = 3;
+	job.max_nodes = 7;
+	job.tres_per_job = "gres:gpu:9";
 	assert_int_equal(job_submit(&job, 1000, &message), SLURM_SUCCESS);
-	assert_int_equal(seen_job.min_nodes, 4);
+	assert_int_equal(seen_job.tasks, 30);
+	assert_int_equal(seen_job.tasks_per_node, 8);
+	assert_int_equal(seen_job.cpus, 90);
+	assert_int_equal(seen_job.max_nodes, 7);
+	assert_string_equal(seen_job.tres_per_job, "gres:gpu:9");
+	job.overcommit = 1;
+	assert_int_equal(job_submit(&job, 1000, &message), SLURM_SUCCESS);
+	assert_int_equal(seen_job.cpus, 0);
 	end_job();
 }
 
@@ -433,8 +603,9 @@ static void advises(void **state)
 	policy.mode = OSP_MODE_ADVISE;
 	ask("spine@never");
 	assert_int_equal(job_submit(&job, 1000, &message), SLURM_SUCCESS);
-	assert_string_equal(effective_value(),
-			    "mode=advise,level=spine,relax_s=-1,origin=option,mix_kinds=no");
+	assert_string_equal(
+		effective_value(),
+		"version=1,mode=advise,level=spine,relax_s=-1,origin=option,mix_kinds=no");
 	assert_string_equal(job.admin_comment, "[onespine: gang=advise spine]");
 	end_job();
 }
@@ -504,9 +675,9 @@ static void drops_what_users_forge(void **state)
 		assert_int_equal(job_submit(&job, 1000, &message), SLURM_SUCCESS);
 		assert_string_equal(job.spank_job_env[0], "OTHER=1");
 		if (i == 2)
-			assert_string_equal(
-				effective_value(),
-				"mode=enforce,level=leaf,relax_s=-1,origin=option,mix_kinds=no");
+			assert_string_equal(effective_value(),
+					    "version=1,mode=enforce,level=leaf,relax_s=-1,origin="
+					    "option,mix_kinds=no");
 		else
 			assert_null(effective_value());
 		assert_null(job.spank_job_env[job.spank_job_env_size]);
@@ -598,6 +769,57 @@ static void spares_make_the_job_larger(void **state)
 	}
 }
 
+/* What Slurm's commands leave out or write as nothing: an empty list, no tasks, another distribution. */
+static void spares_of_odd_requests(void **state)
+{
+	static char nothing[] = "";
+
+	with_shadow(state);
+	job.min_nodes = 3;
+	job.max_nodes = 0;
+	job.num_tasks = 0;
+	job.ntasks_per_node = 0;
+	job.max_cpus = 6;
+	job.tres_per_job = nothing;
+	job.task_dist = SLURM_DIST_BLOCK;
+	add_option(OSP_SPANK_SPARES "1");
+	assert_int_equal(job_submit(&job, 1000, &message), SLURM_SUCCESS);
+	assert_int_equal(job.min_nodes, 4);
+	assert_int_equal(job.max_nodes, 4);
+	assert_int_equal(job.num_tasks, 0);
+	assert_int_equal(job.max_cpus, 8);
+	assert_null(variable(OSP_SPARES_MARK)); /* there is no environment to say it in */
+	end_job();
+
+	with_shadow(state);
+	job.min_nodes = 3;
+	job.num_tasks = 3;
+	job.ntasks_per_node = 0;
+	job.max_cpus = 0;
+	job.min_cpus = NO_VAL - 2; /* more would be one of Slurm's marks: it stays */
+	add_option(OSP_SPANK_SPARES "1");
+	assert_int_equal(job_submit(&job, 1000, &message), SLURM_SUCCESS);
+	assert_int_equal(job.ntasks_per_node, 1);
+	assert_int_equal(job.max_cpus, 0);
+	assert_int_equal(job.min_cpus, NO_VAL - 2);
+	end_job();
+}
+
+/* Without memory for what the gate must know there are no spares, and no job. */
+static void spares_without_memory(void **state)
+{
+	for (int allowed = 0; allowed < 5; allowed++) {
+		with_shadow(state);
+		add_variable("PATH=/bin");
+		job.min_nodes = 3;
+		add_option(OSP_SPANK_SPARES "1");
+		failing_after = allowed;
+		assert_int_equal(job_submit(&job, 1000, &message),
+				 allowed < 4 ? ENOMEM : SLURM_SUCCESS);
+		end_job();
+	}
+}
+
 /* The variable, for submission without SPANK; the option wins; 0 is none. */
 static void spares_of_the_environment(void **state)
 {
@@ -643,6 +865,11 @@ static void spare_no_size(void)
 	job.min_nodes = NO_VAL;
 }
 
+static void spare_none(void)
+{
+	job.min_nodes = 0;
+}
+
 static void spare_too_many(void)
 {
 	job.min_nodes = job.max_nodes = NO_VAL - 4;
@@ -684,11 +911,18 @@ static void spares_are_refused(void **state)
 		{NULL, "x", "--gang-spares=x: how many spare nodes is expected, a number from 0 "},
 		{NULL, "-1", "--gang-spares=-1: how many spare nodes is expected, a number from "},
 		{NULL, "", "--gang-spares=: how many spare nodes is expected, a number from 0 to "},
+		{NULL, "1x",
+		 "--gang-spares=1x: how many spare nodes is expected, a number from 0 "},
+		{NULL, ":",
+		 "--gang-spares=:: how many spare nodes is expected, a number from 0 to "},
+		{NULL, "99999999999999999999",
+		 "--gang-spares=99999999999999999999: how many spare nodes is expected, a "},
 		{NULL, "99999", "--gang-spares=99999: how many spare nodes is expected, a number "},
 		{spare_component, "1",
 		 "a heterogeneous job cannot have spare nodes: Slurm cannot "},
 		{spare_no_size, "1",
 		 "--gang-spares needs to know how many nodes stay: give --nodes"},
+		{spare_none, "1", "--gang-spares needs to know how many nodes stay: give --nodes"},
 		{spare_too_many, "10", "--gang-spares is for gangs of at most 16384 nodes"},
 		{spare_range, "1", "--gang-spares needs one number of nodes, not a range: "},
 		{spare_job_gres, "1",
@@ -711,7 +945,7 @@ static void spares_are_refused(void **state)
 		add_option(option);
 		assert_int_not_equal(job_submit(&job, 1000, &message), SLURM_SUCCESS);
 		assert_memory_equal(message, cases[i].told, strlen(cases[i].told));
-		assert_true(job.min_nodes == 3 || job.min_nodes >= NO_VAL - 4);
+		assert_true(job.min_nodes == 3 || !job.min_nodes || job.min_nodes >= NO_VAL - 4);
 		end_job();
 	}
 }
@@ -887,6 +1121,22 @@ static void survives_want_of_memory(void **state)
 	}
 }
 
+/* INFINITE and the like are no number of nodes, and --overcommit may be said to be off. */
+static void takes_marks_for_no_numbers(void **state)
+{
+	with_shadow(state);
+	ask("spine");
+	job.min_nodes = 4;
+	job.max_nodes = INFINITE;
+	job.overcommit = 0;
+	job.min_cpus = 8;
+	assert_int_equal(job_submit(&job, 1000, &message), SLURM_SUCCESS);
+	assert_int_equal(seen_job.min_nodes, 4);
+	assert_int_equal(seen_job.max_nodes, 0);
+	assert_int_equal(seen_job.cpus, 8);
+	end_job();
+}
+
 /* --- onespine set ------------------------------------------------------------------------------- */
 
 static int change(void)
@@ -915,6 +1165,198 @@ static void sets_a_pending_gang(void **state)
 	assert_string_equal(seen_request.level, "core");
 	assert_int_equal(seen_request.relax_s, 600);
 	end_job();
+}
+
+/* Slurm takes errno for an answer of its own after job_modify(). */
+static void leaves_no_errno(void **state)
+{
+	(void)state;
+	errno = EAGAIN;
+	assert_int_equal(change(), SLURM_SUCCESS);
+	assert_int_equal(errno, 0);
+	end_job();
+}
+
+/* --- scontrol update ---------------------------------------------------------------------------- */
+
+static void start_change(void)
+{
+	start_job();
+	record_job = (struct osp_seam_job){
+		.partition = "gpu", .min_nodes = 4, .max_nodes = 4, .shape = {.features = "a"}};
+	record_request = (struct osp_request){.origin = OSP_FROM_POLICY, .relax_s = -1};
+	record_is_judged = true;
+	seen_record = (struct job_record *)&job;
+	seen_job = (struct osp_seam_job){.partition = NULL};
+	policy.gang_always = true;
+	policy.allow_off = false;
+}
+
+static void change_partition(void)
+{
+	job.partition = "train";
+}
+
+static void change_nodes(void)
+{
+	job.min_nodes = 6;
+}
+
+static void change_shares(void)
+{
+	job.shared = JOB_SHARED_NONE;
+}
+
+static void judges_a_change_as_a_submission(void **state)
+{
+	static const struct {
+		void (*set)(void);
+		const char *told; /* NULL: it is allowed */
+	} cases[] = {
+		{change_partition, NULL},
+		{change_nodes, NULL},
+		{change_shares, NULL},
+		{set_switches, "and --switches cannot stand beside --gang"},
+		{set_contiguous, "and --contiguous cannot stand beside --gang"},
+		{set_counts, "and a --constraint with counts (a*4) cannot stand beside --gang"},
+		{set_preferred_counts, "and a --constraint with counts (a*4) cannot stand beside"},
+		{set_expand, "and --dependency=expand cannot stand beside --gang"},
+	};
+
+	for (size_t i = 0; i < COUNT(cases); i++) {
+		with_shadow(state);
+		start_change();
+		cases[i].set();
+		assert_int_equal(change(), cases[i].told ? ESLURM_NOT_SUPPORTED : SLURM_SUCCESS);
+		assert_non_null(seen_job.partition);
+		if (cases[i].told)
+			assert_non_null(strstr(info_log, cases[i].told));
+		else
+			assert_string_equal(info_log, "");
+		end_job();
+	}
+}
+
+/* --- what Prolog and Epilog get ----------------------------------------------------------------- */
+
+/* `count` variables of so many bytes each. */
+static void add_large(uint32_t count, size_t bytes)
+{
+	char *entry = malloc(bytes + 1);
+
+	memset(entry, 'x', bytes);
+	memcpy(entry, "SPANK_A=", 8);
+	entry[bytes] = '\0';
+	for (uint32_t i = 0; i < count; i++)
+		add_option(entry);
+	free(entry);
+}
+
+/* A Prolog that cannot begin drains its node. */
+static void refuses_what_no_prolog_could_begin_with(void **state)
+{
+	static const struct {
+		uint32_t count;
+		size_t bytes;
+		const char *told; /* NULL: it is taken */
+	} cases[] = {
+		{1, OSP_PROLOG_ENTRY_BYTES_MAX - 1, NULL},
+		{1, OSP_PROLOG_ENTRY_BYTES_MAX, "a variable has at most 64 KiB"},
+		{1, 200 * 1024, "a variable has at most 64 KiB"},
+		{8, 32 * 1024, NULL},
+		{9, 32 * 1024, "all together have at most 256 KiB"},
+		{OSP_PROLOG_ENTRIES_MAX, 9, NULL},
+		{OSP_PROLOG_ENTRIES_MAX + 1, 9, "variables, at most 1024"},
+	};
+
+	for (size_t i = 0; i < COUNT(cases); i++) {
+		with_shadow(state);
+		add_large(cases[i].count, cases[i].bytes);
+		assert_int_equal(job_submit(&job, 1000, &message),
+				 cases[i].told ? EINVAL : SLURM_SUCCESS);
+		if (cases[i].told) {
+			assert_non_null(strstr(info_log, cases[i].told));
+			assert_non_null(strstr(message, "no Prolog could begin"));
+		}
+		end_job();
+	}
+}
+
+/* What the change leaves out stays as the record has it; "" takes it back. */
+static void lays_a_change_over_the_record(void **state)
+{
+	(void)state;
+	start_change();
+	job.min_nodes = 6;
+	assert_int_equal(change(), SLURM_SUCCESS);
+	assert_string_equal(seen_job.partition, "gpu");
+	assert_int_equal(seen_job.min_nodes, 6);
+	assert_int_equal(seen_job.max_nodes, 6);
+	assert_string_equal(seen_job.shape.features, "a");
+	job.features = "";
+	job.partition = "train,gpu";
+	assert_int_equal(change(), SLURM_SUCCESS);
+	assert_string_equal(seen_job.partition, "train,gpu");
+	assert_null(seen_job.shape.features);
+	end_job();
+}
+
+static void leaves_other_changes_alone(void **state)
+{
+	(void)state;
+	start_change();
+	refusal = "no";
+	job.priority = 7;
+	assert_int_equal(change(), SLURM_SUCCESS);
+	assert_null(seen_job.partition);
+	record_is_judged = false; /* it runs, say */
+	job.partition = "train";
+	assert_int_equal(change(), SLURM_SUCCESS);
+	assert_null(seen_job.partition);
+	end_job();
+}
+
+static void hands_on_the_refusal_of_a_change(void **state)
+{
+	(void)state;
+	start_change();
+	refusal = "12 nodes on one spine asked for";
+	job.min_nodes = 12;
+	assert_int_equal(change(), ESLURM_REQUESTED_NODE_CONFIG_UNAVAILABLE);
+	assert_string_equal(info_log,
+			    "onespine: refused user 1000: 12 nodes on one spine asked for");
+	end_job();
+	start_change();
+	refusal = "job 7 is a gang";
+	record_is_judged = false;
+	job.min_nodes = 0; /* gives its nodes to the job that it expands */
+	assert_int_equal(change(), ESLURM_NOT_SUPPORTED);
+	assert_string_equal(info_log, "onespine: refused user 1000: job 7 is a gang");
+	end_job();
+}
+
+/* A job whose size nobody knows is no gang yet, and must not be one that cannot be kept together. */
+static void leaves_sizes_to_the_shadow(void **state)
+{
+	static const struct {
+		void (*set)(void);
+		int rc;
+	} cases[] = {
+		{set_switches, SLURM_SUCCESS},	    {set_contiguous, SLURM_SUCCESS},
+		{set_component, SLURM_SUCCESS},	    {set_counts, ESLURM_NOT_SUPPORTED},
+		{set_expand, ESLURM_NOT_SUPPORTED},
+	};
+
+	for (size_t i = 0; i < COUNT(cases); i++) {
+		with_shadow(state);
+		policy.gang_always = true;
+		policy.allow_off = false;
+		cases[i].set();
+		assert_int_equal(job_submit(&job, 1000, &message), cases[i].rc);
+		assert_null(effective_value());
+		assert_null(job.admin_comment);
+		end_job();
+	}
 }
 
 static void refuses_to_set(void **state)
@@ -946,6 +1388,8 @@ int main(void)
 		cmocka_unit_test(tells_another_slurm),
 		cmocka_unit_test_setup(leaves_other_jobs_alone, with_shadow),
 		cmocka_unit_test(takes_the_request),
+		cmocka_unit_test(takes_segments_and_several_domains),
+		cmocka_unit_test(takes_layouts),
 		cmocka_unit_test_setup(tells_the_shadow_what_the_job_wants, with_shadow),
 		cmocka_unit_test_setup(advises, with_shadow),
 		cmocka_unit_test(refuses_bad_values),
@@ -954,6 +1398,8 @@ int main(void)
 		cmocka_unit_test_setup(keeps_the_administrators_comment, with_shadow),
 		cmocka_unit_test_setup(marks_batch_jobs, with_shadow),
 		cmocka_unit_test(spares_make_the_job_larger),
+		cmocka_unit_test(spares_of_odd_requests),
+		cmocka_unit_test(spares_without_memory),
 		cmocka_unit_test(spares_of_the_environment),
 		cmocka_unit_test(spares_cannot_be_forged),
 		cmocka_unit_test(spares_are_refused),
@@ -962,9 +1408,17 @@ int main(void)
 		cmocka_unit_test_setup(knows_what_is_no_conflict, with_shadow),
 		cmocka_unit_test_setup(survives_odd_lists, with_shadow),
 		cmocka_unit_test_setup(lists_grow, with_shadow),
+		cmocka_unit_test(takes_marks_for_no_numbers),
 		cmocka_unit_test(survives_want_of_memory),
 		cmocka_unit_test_setup(sets_a_pending_gang, with_shadow),
+		cmocka_unit_test_setup(leaves_no_errno, with_shadow),
+		cmocka_unit_test_setup(judges_a_change_as_a_submission, with_shadow),
+		cmocka_unit_test_setup(lays_a_change_over_the_record, with_shadow),
+		cmocka_unit_test_setup(leaves_other_changes_alone, with_shadow),
+		cmocka_unit_test_setup(hands_on_the_refusal_of_a_change, with_shadow),
+		cmocka_unit_test_setup(leaves_sizes_to_the_shadow, with_shadow),
 		cmocka_unit_test_setup(refuses_to_set, with_shadow),
+		cmocka_unit_test(refuses_what_no_prolog_could_begin_with),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "check/gpu_image.h"
+#include "check/gpu/gpu_image.h"
 #include "kernels/kernels.h"
 
 static void whole_numbers_are_encoded(void **state)

@@ -11,9 +11,9 @@
 #include <unistd.h>
 #include <cmocka.h>
 
-#include "check/kmsg.h"
+#include "check/base/kmsg.h"
 
-/* "NUMBER ADDRESS RECOVERY", or "none" */
+/* "NUMBER ADDRESS RECOVERY", "switch ...", or "none" */
 static const char *parse(const char *line, char *buffer, size_t buffer_bytes)
 {
 	char copy[512];
@@ -23,8 +23,14 @@ static const char *parse(const char *line, char *buffer, size_t buffer_bytes)
 	snprintf(copy, sizeof(copy), "%s", line);
 	if (!osp_kmsg_parse(copy, &record))
 		snprintf(buffer, buffer_bytes, "no record");
+	else if (osp_sxid_parse(&record, &xid))
+		snprintf(buffer, buffer_bytes, "switch %u %s%s", xid.number, xid.address,
+			 xid.fatal ? " fatal" : "");
 	else if (!osp_xid_parse(&record, &xid))
 		snprintf(buffer, buffer_bytes, "none");
+	else if (xid.gpu_instance >= 0)
+		snprintf(buffer, buffer_bytes, "%u %s instance %d %d", xid.number, xid.address,
+			 xid.gpu_instance, xid.compute_instance);
 	else
 		snprintf(buffer, buffer_bytes, "%u %s %d", xid.number, xid.address,
 			 (int)xid.recovery);
@@ -46,6 +52,36 @@ static void records(void **state)
 		 "154 0000:3b:00 2"},
 		{"4,10,900,-;NVRM: Xid (PCI:0000:3b:00): 154, odd words", "154 0000:3b:00 -1"},
 		{"4,10,900,-;NVRM: Xid (PCI:0000:3b:00): 79", "79 0000:3b:00 0"},
+		/* of an instance of a partitioned GPU */
+		{"4,10,900,-;NVRM: Xid (PCI:0000:3b:00 GPU-I:05): 94, pid=1, name=a, Contained",
+		 "94 0000:3b:00 instance 5 -1"},
+		{"4,10,900,-;NVRM: Xid (PCI:0000:3b:00 GPU-I:05 GPU-CI:02): 95, pid=1",
+		 "95 0000:3b:00 instance 5 2"},
+		{"4,10,900,-;NVRM: Xid (PCI:10000:3b:00): 79, a domain of five digits",
+		 "79 10000:3b:00 0"},
+		{"4,10,900,-;NVRM: Xid (PCI:0000:3b:00 GPU-X:05): 95, unknown words", "none"},
+		{"4,10,900,-;NVRM: Xid (PCI:0000:3b:00 GPU-I:): 95, no number", "none"},
+		{"4,10,900,-;NVRM: Xid (PCI:0000:3b:00 GPU-I:99999): 95, much", "none"},
+		{"4,10,900,-;NVRM: Xid (PCI:0000:3b:00 GPU-CI:01 GPU-I:01): 95, turned", "none"},
+		/* of an NVSwitch */
+		{"4,10,900,-;nvidia-nvswitch3: SXid (PCI:0000:c1:00.0): 20034, Fatal, Link 30 "
+		 "LTSSM "
+		 "Fault Up",
+		 "switch 20034 0000:c1:00.0 fatal"},
+		{"3,10,900,-;nvidia-nvswitch12: SXid (PCI:0000:c1:00.0): 22013, Non-fatal, Link 60 "
+		 "Minion Link DLREQ interrupt",
+		 "switch 22013 0000:c1:00.0"},
+		{"3,10,900,-;nvidia-nvswitch0: SXid (PCI:0000:c1:00.0): 20034, Severity 1 Engine "
+		 "instance 30 Sub-engine instance 00",
+		 "none"},
+		{"3,10,900,-;nvidia-nvswitch0: SXid (PCI:0000:c1:00.0): 20034, Data {0x10000000}",
+		 "none"},
+		{"12,10,900,-;nvidia-nvswitch0: SXid (PCI:0000:c1:00.0): 20034, Fatal, forged",
+		 "none"},
+		{"4,10,900,-;nvidia-nvswitch0: SXid (PCI:0000:c1:00.0 GPU-I:01): 20034, Fatal",
+		 "none"},
+		{"4,10,900,-;nvidia-nvswitch0 SXid (PCI:0000:c1:00.0): 20034, Fatal", "none"},
+		{"4,10,900,-;nvidia-nvswitch0: SXid (PCI:0000:c1:00.0): 999999, Fatal", "none"},
 		/* not the kernel's, not the driver's, not whole */
 		{"12,10,900,-;NVRM: Xid (PCI:0000:3b:00): 79, forged", "none"},
 		{"4,10,900,-; NVRM: Xid (PCI:0000:3b:00): 79, moved", "none"},
@@ -80,7 +116,7 @@ static void actions(void **state)
 		{43, OSP_XID_IGNORE},	{45, OSP_XID_APPLICATION}, {48, OSP_XID_RESET},
 		{63, OSP_XID_IGNORE},	{64, OSP_XID_RESET},	   {74, OSP_XID_RESET},
 		{79, OSP_XID_REBOOT},	{94, OSP_XID_APPLICATION}, {95, OSP_XID_RESET},
-		{109, OSP_XID_RESET},	{119, OSP_XID_RESET},	   {120, OSP_XID_RESET},
+		{109, OSP_XID_EITHER},	{119, OSP_XID_EITHER},	   {120, OSP_XID_RESET},
 		{140, OSP_XID_RESET},	{145, OSP_XID_LOOK},	   {151, OSP_XID_REBOOT},
 		{154, OSP_XID_UNKNOWN}, {166, OSP_XID_UNKNOWN},	   {9999, OSP_XID_UNKNOWN},
 	};

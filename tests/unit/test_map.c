@@ -14,7 +14,7 @@
 #include <string.h>
 
 #include "tools/picture/map.h"
-#include "tools/slurm/gang.h"
+#include "host/slurm/gang.h"
 
 #define TEXT_BYTES_MAX ((size_t)16 * 1024 * 1024)
 

@@ -15,6 +15,7 @@
 #include "lib/base/hostlist.h"
 #include "lib/base/nodeset.h"
 #include "lib/base/text.h"
+#include "lib/policy/note.h"
 #include "lib/topology/readers.h"
 #include "tests/unit/no_memory.h"
 
@@ -145,6 +146,66 @@ static bool copy_set(void *context)
 	return copy;
 }
 
+/* A note with every piece, and words too long for it that end within a letter of several bytes. */
+static const struct osp_note *whole_note(void)
+{
+	static char says[OSP_NOTE_BYTES_MAX + 2];
+	static const struct osp_note note = {.gang = "spine",
+					     .domain = "s1",
+					     .leaves = "l1:n1|l2:n2",
+					     .says = says,
+					     .gate = "1 of 2 failed",
+					     .suspects = "n[1-2]",
+					     .log = "n1:/var/log"};
+
+	for (size_t i = 0; i + 2 < sizeof(says); i += 2)
+		memcpy(says + i, "\xc3\xa9", 2);
+	return &note;
+}
+
+static bool merge_note(void *context)
+{
+	char *merged = osp_note_merge(context, whole_note());
+
+	free(merged);
+	return merged;
+}
+
+/* What an older part says stays. */
+static bool keep_pieces(void *context)
+{
+	static const struct osp_note note = {.gang = "leaf", .says = "waits"};
+	char *merged = osp_note_merge(context, &note);
+
+	free(merged);
+	return merged;
+}
+
+static bool find_note(void *context)
+{
+	struct osp_note found;
+	bool there = osp_note_find(context, &found);
+
+	if (there)
+		osp_note_free_pieces(&found);
+	return there;
+}
+
+static void notes_survive(void **state)
+{
+	struct osp_note note = *whole_note();
+	char *comment;
+
+	(void)state;
+	assert_true(no_memory_at_each(merge_note, "of an administrator") > 1);
+	note.says = "waits";
+	comment = osp_note_merge("of an administrator", &note);
+	assert_non_null(comment);
+	assert_true(no_memory_at_each(find_note, comment) > 6);
+	assert_true(no_memory_at_each(keep_pieces, comment) > 6);
+	free(comment);
+}
+
 static void reading_survives(void **state)
 {
 	char map[2000] = "";
@@ -182,6 +243,7 @@ int main(void)
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(reading_survives),
 		cmocka_unit_test(writing_survives),
+		cmocka_unit_test(notes_survive),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -42,6 +42,23 @@ static bool read_rules(void *context)
 	return success;
 }
 
+static const char variables_text[] =
+	"families:\n"
+	"  - prefix: A\n    of: o\n    fact: nccl\n    releases: r\n    source: s\n"
+	"    others: [AB]\n    names: {AX: '<2.3', AYYYY: ''}\n";
+
+static bool read_variables(void *context)
+{
+	struct osp_error error = {.text = ""};
+	struct osp_variables *variables = osp_variables_new(&error);
+	bool success =
+		variables && !osp_variables_add(variables, "f", context, strlen(context), &error);
+
+	check_words(&error, success);
+	osp_variables_free(variables);
+	return success;
+}
+
 static bool read_script(void *context)
 {
 	struct osp_error error = {.text = ""};
@@ -54,6 +71,7 @@ static bool read_script(void *context)
 
 struct input {
 	const struct osp_rule_set *rules;
+	const struct osp_variables *variables;
 	const struct osp_script *script;
 	struct osp_facts facts;
 };
@@ -63,7 +81,7 @@ static bool lint(void *context)
 	const struct input *input = context;
 	struct osp_error error = {.text = ""};
 	struct osp_findings *findings =
-		osp_lint(input->rules, &input->facts, input->script, &error);
+		osp_lint(input->rules, input->variables, &input->facts, input->script, &error);
 
 	check_words(&error, findings);
 	osp_findings_free(findings);
@@ -75,7 +93,11 @@ static void all_survive(void **state)
 {
 	struct osp_text types = OSP_TEXT_INIT, rules = OSP_TEXT_INIT, script = OSP_TEXT_INIT;
 	struct input input = {.rules = NULL};
+	struct osp_variables *variables;
 	struct osp_rule_set *set;
+	static const char linted[] =
+		"#SBATCH -N 2 --gpus-per-task=1 --no-requeue\n"
+		"AX=1 AYYYZ=2 AQ=3 cmd\nI=a\nA=$I\nsrun -c 2 a --num_workers=9\n";
 
 	(void)state;
 	osp_text_add(&types, "source: s\ninstances:\n");
@@ -99,11 +121,18 @@ static void all_survive(void **state)
 	set = osp_rules_new(NULL);
 	assert_int_equal(osp_rules_add(set, 0, "f", rules.data, rules.length_bytes, NULL), 0);
 	input.rules = set;
-	input.script = osp_script_read("s", "A=1 cmd\n", 8, NULL);
+	variables = osp_variables_new(NULL);
+	assert_int_equal(
+		osp_variables_add(variables, "f", variables_text, strlen(variables_text), NULL), 0);
+	assert_true(no_memory_at_each(read_variables, (void *)(uintptr_t)variables_text) >= 5);
+	assert_true(no_memory_at_each(read_script, (void *)(uintptr_t)linted) >= 6);
+	input.variables = variables;
+	input.script = osp_script_read("s", linted, strlen(linted), NULL);
 	assert_int_equal(osp_facts_set_list(&input.facts, "fabric=efa", NULL), 0);
 	assert_true(no_memory_at_each(lint, &input) >= 8);
 	osp_script_free((struct osp_script *)(uintptr_t)input.script);
 	osp_rules_free(set);
+	osp_variables_free(variables);
 	osp_text_free(&types);
 	osp_text_free(&rules);
 	osp_text_free(&script);

@@ -115,6 +115,7 @@ static void configuration_and_notes_survive(void **state)
 static void imports_survive(void **state)
 {
 	struct osp_text ec2 = OSP_TEXT_INIT, csv = OSP_TEXT_INIT, columns = OSP_TEXT_INIT;
+	struct osp_text sweep = OSP_TEXT_INIT;
 	struct input input = {.add = osp_import_ec2};
 	struct osp_name_map *map;
 
@@ -129,6 +130,10 @@ static void imports_survive(void **state)
 				"\"CapacityBlockId\":\"b%d\"}",
 				i, i / 100, i / 4, i / 2);
 		osp_text_printf(&csv, "%064x,s%d,l%d\n", i, i / 100, i / 4 % 10);
+		osp_text_printf(&sweep,
+				"CA 1 1 0x%x 4x NDR - SW 1 1 0x%x ( 'n%d mlx5_%d' - 's' )\n"
+				"SW 1 2 0x%x 4x NDR - SW 1 1 0xffff ( 's' - 's' )\n",
+				i, i / 10, i / 2, i % 2, i / 10);
 		osp_text_printf(&columns, "i-%d n%d\n", i, i);
 	}
 	osp_text_add(&ec2, "]}");
@@ -145,7 +150,11 @@ static void imports_survive(void **state)
 	input.text = csv.data;
 	input.map = NULL;
 	assert_true(no_memory_at_each(import_text, &input) >= 40);
+	input.add = osp_import_infiniband;
+	input.text = sweep.data;
+	assert_true(no_memory_at_each(import_text, &input) >= 20);
 	osp_name_map_free(map);
+	osp_text_free(&sweep);
 	osp_text_free(&ec2);
 	osp_text_free(&csv);
 	osp_text_free(&columns);

@@ -14,8 +14,8 @@
 #include <cmocka.h>
 
 #include "lib/bind/bind_machine_text.h"
-#include "lib/env/node_cache.h"
-#include "lib/env/rules_kept.h"
+#include "lib/cache/node_cache.h"
+#include "lib/cache/rules_kept.h"
 
 static const char topology[] = "<system><cpu numaid=\"0\" affinity=\"0f\">"
 			       "<pci busid=\"0000:80:00.0\" class=\"0x030200\"/></cpu>"

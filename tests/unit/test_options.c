@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tools/shared/options.h"
+#include "tools/command/options.h"
 
 #define WORDS_MAX 16
 
@@ -151,7 +151,8 @@ static void test_refusals(void **state)
 		{"", "a command is needed; see onespine --help"},
 		{"adit", "unknown command 'adit'; did you mean audit?"},
 		{"frobnicate", "unknown command 'frobnicate'; see onespine --help"},
-		{"topology", "onespine topology what? import, show or check"},
+		{"topology",
+		 "onespine topology what? import, show, check, discover, watch, survey or accept"},
 		{"config", "onespine config what? check or show"},
 		{"topology shw", "unknown topology command 'shw'; did you mean show?"},
 		{"topology --json", "unknown topology command '--json'; see onespine --help"},
@@ -162,7 +163,7 @@ static void test_refusals(void **state)
 		{"fit -N", "option -N needs a value: COUNT"},
 		{"fit --partition", "option --partition needs a value: NAME"},
 		{"map --json=yes", "option --json takes no value"},
-		{"why", "onespine why needs JOB"},
+		{"set", "onespine set needs JOB"},
 		{"bind run", "onespine bind run needs COMMAND..."},
 		{"bind rum", "onespine bind: 'rum' is one argument too many"},
 		{"bind --gpus", "option --gpus needs a value: COUNT"},

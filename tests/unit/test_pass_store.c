@@ -12,8 +12,8 @@
 
 #include <cmocka.h>
 
-#include "check/node_state.h"
-#include "check/pass_store.h"
+#include "check/base/node_state.h"
+#include "check/base/pass_store.h"
 
 static char root[] = "/tmp/onespine-pass-XXXXXX";
 

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "lib/base/file_kind.h"
+#include "lib/topology/file_kind.h"
 #include "lib/base/text.h"
 #include "lib/topology/readers.h"
 #include "lib/topology/topology_yaml.h"
@@ -378,6 +378,81 @@ static void slurms_mistakes_have_their_place(void **state)
 		check_refusal(osp_read_slurm_topology, cases[i].text, cases[i].words);
 }
 
+/* Where places come from is kept, and comes back byte for byte. */
+static void notes_come_back(void **state)
+{
+	static const char text[] =
+		"{\n  \"onespine-topology\": 1,\n  \"source\": \"ec2\",\n  \"levels\": "
+		"[\"leaf\"],\n  \"domains\": [\n    {\"level\": \"leaf\", \"name\": \"a\", "
+		"\"nodes\": \"n[1-5]\"}\n  ],\n  \"places\": [\n    {\"source\": \"ec2\", "
+		"\"nodes\": [\n      \"n1 i-1 1700000000\",\n      \"n4 - 7\"]},\n    "
+		"{\"source\": \"infiniband\", \"nodes\": \"n[2-3]\"}\n  ]\n}\n";
+	struct osp_topology *topology = read_good(osp_read_onespine_topology, text);
+	static const char *const names[] = {"n4", NULL, "n1", "n5"};
+	struct osp_topology *rebased;
+	char *written = osp_write_onespine_topology(topology, "ec2");
+
+	(void)state;
+	assert_string_equal(written, text);
+	free(written);
+	rebased = osp_topology_rebase(topology, names, COUNT(names), NULL);
+	assert_int_equal(osp_topology_note(rebased, 0)->boot_s, 7);
+	assert_string_equal(osp_topology_note(rebased, 0)->instance_id, "");
+	assert_null(osp_topology_note(rebased, 1));
+	assert_string_equal(osp_topology_note(rebased, 2)->source, "ec2");
+	assert_string_equal(osp_topology_note(rebased, 2)->instance_id, "i-1");
+	assert_null(osp_topology_note(rebased, 3));
+	osp_topology_free(rebased);
+	osp_topology_free(topology);
+}
+
+static void wrong_notes_are_refused(void **state)
+{
+#define NOTED(places)                                                                              \
+	"{\"onespine-topology\": 1, \"levels\": [\"leaf\"], \"domains\": [\n{\"level\": "          \
+	"\"leaf\", \"name\": \"a\", \"nodes\": \"n1\"}],\n\"places\": " places "}"
+	static const struct {
+		const char *text;
+		const char *words;
+	} cases[] = {
+		{NOTED("7"), "f:3:11: places: a list of sources is expected"},
+		{NOTED("[{\"source\": \"ec2\"}]"), "f:3:12: \"source\" and \"nodes\" are expected"},
+		{NOTED("[{\"nodes\": \"n1\"}]"), "f:3:12: \"source\" and \"nodes\" are expected"},
+		{NOTED("[{\"source\": \"ec2\", \"nodes\": {\"a\": 1}}]"),
+		 "f:3:12: \"source\" and \"nodes\" are expected"},
+		{NOTED("[{\"source\": [1], \"nodes\": \"n1\"}]"),
+		 "f:3:23: source: a word of 1 to 255 bytes is expected, not a list"},
+		{NOTED("[{\"source\": \"ec2\", \"nodes\": [\"n1 i-1 x\"]}]"),
+		 "f:3:40: \"NODE INSTANCE BOOT\" is expected, as \"gpu-1 i-0abc 1700000000\""},
+		{NOTED("[{\"source\": \"ec2\", \"nodes\": [\"n1 i-1 -5\"]}]"),
+		 "f:3:40: \"NODE INSTANCE BOOT\" is expected, as \"gpu-1 i-0abc 1700000000\""},
+		{NOTED("[{\"source\": \"ec2\", \"nodes\": [\"n1  5\"]}]"),
+		 "f:3:40: \"NODE INSTANCE BOOT\" is expected, as \"gpu-1 i-0abc 1700000000\""},
+		{NOTED("[{\"source\": \"ec2\", \"nodes\": [\"n1 i-1 \"]}]"),
+		 "f:3:40: \"NODE INSTANCE BOOT\" is expected, as \"gpu-1 i-0abc 1700000000\""},
+		{NOTED("[{\"source\": \"ec2\", \"nodes\": [[1]]}]"),
+		 "f:3:40: \"NODE INSTANCE BOOT\" is expected, as \"gpu-1 i-0abc 1700000000\""},
+		{NOTED("[{\"source\": \"ec2\", \"nodes\": [\" i-1 5\"]}]"),
+		 "f:3:40: \"NODE INSTANCE BOOT\" is expected, as \"gpu-1 i-0abc 1700000000\""},
+		{NOTED("[{\"source\": \"ec2\", \"nodes\": [\"n1 i-1\"]}]"),
+		 "f:3:40: \"NODE INSTANCE BOOT\" is expected, as \"gpu-1 i-0abc 1700000000\""},
+		{NOTED("[{\"source\": \"ec2\", \"nodes\": [\"n1 i-1 -1\"]}]"),
+		 "f:3:40: \"NODE INSTANCE BOOT\" is expected, as \"gpu-1 i-0abc 1700000000\""},
+		{NOTED("[{\"source\": \"ec2\", \"nodes\": [\"n2 i-1 1\"]}]"),
+		 "f:3:40: node n2 has a source but is not in the topology"},
+		{NOTED("[{\"source\": \"ec2\", \"nodes\": [\"n1 i-1 1\", \"n1 i-1 1\"]}]"),
+		 "f:3:52: the source of node n1 is given twice"},
+		{NOTED("[{\"source\": \"x\", \"nodes\": \"n1,n[\"}]"),
+		 "f:3:37: nodes: a number is expected here"},
+		{NOTED("[{\"source\": \"x\", \"nods\": \"n1\"}]"),
+		 "f:3:28: unknown key 'nods'; did you mean nodes?"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(cases); i++)
+		check_refusal(osp_read_onespine_topology, cases[i].text, cases[i].words);
+}
+
 /* A chain of `height` switches: s1 with a node, s2 above it, ... */
 static char *chain(int height)
 {
@@ -685,6 +760,10 @@ static void files_are_told_apart(void **state)
 		{"NodeName=n", OSP_FILE_SLURM_CONF, "a slurm.conf"},
 		{"ip,DSW,PSW\n1,2,3\n", OSP_FILE_CSV, "a CSV table"},
 		{"SwitchName", OSP_FILE_OTHER, "an unknown file"},
+		{"SwitchName \t", OSP_FILE_OTHER, "an unknown file"},
+		{"SwitchName\t=a", OSP_FILE_SLURM_TREE, "a Slurm topology.conf"},
+		{"SwitchNames=a", OSP_FILE_OTHER, "an unknown file"},
+		{"a,b=c", OSP_FILE_OTHER, "an unknown file"},
 		{"hello", OSP_FILE_OTHER, "an unknown file"},
 	};
 
@@ -711,6 +790,8 @@ int main(void)
 		cmocka_unit_test(the_cluster_has_a_kind_of_topology),
 		cmocka_unit_test(mistakes_in_yaml_have_their_place),
 		cmocka_unit_test(slurms_mistakes_have_their_place),
+		cmocka_unit_test(notes_come_back),
+		cmocka_unit_test(wrong_notes_are_refused),
 		cmocka_unit_test(fifteen_levels_and_no_more),
 		cmocka_unit_test(bombs_are_refused),
 		cmocka_unit_test(a_zero_byte_is_no_end),

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <cmocka.h>
 
+#include "lib/policy/effective.h"
 #include "lib/policy/request.h"
 
 static void parses(void **state)
@@ -34,6 +35,14 @@ static void parses(void **state)
 		{"@10", OSP_ASKED_GANG, "", 600, "@10:00"},
 		{"spine@never", OSP_ASKED_GANG, "spine", OSP_RELAX_NEVER, "spine@never"},
 		{"@Never", OSP_ASKED_GANG, "", OSP_RELAX_NEVER, "@never"},
+		{"spine domains=2", OSP_ASKED_GANG, "spine", -1, "spine domains=2"},
+		{"spine domains=1", OSP_ASKED_GANG, "spine", -1, "spine"},
+		{" segment=leaf:16", OSP_ASKED_GANG, "", -1, " segment=leaf:16"},
+		{"spine@never segment=leaf:16,nvlink:4 domains=7", OSP_ASKED_GANG, "spine",
+		 OSP_RELAX_NEVER, "spine@never domains=7 segment=leaf:16,nvlink:4"},
+		{"spine layout=tp8,PP=8", OSP_ASKED_GANG, "spine", -1, "spine layout=tp8,PP=8"},
+		{"spine keep=pp:leaf,ep:nvlink layout=tp8,pp8,order=vllm domains=2", OSP_ASKED_GANG,
+		 "spine", -1, "spine domains=2 layout=tp8,pp8,order=vllm keep=pp:leaf,ep:nvlink"},
 		{"off", OSP_ASKED_OFF, "", -1, "off"},
 		{"OFF", OSP_ASKED_OFF, "", -1, "off"},
 		{"office", OSP_ASKED_GANG, "office", -1, "office"},
@@ -45,7 +54,7 @@ static void parses(void **state)
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct osp_request request = {.asked = OSP_ASKED_NOTHING, .origin = OSP_FROM_SET};
 		struct osp_error error = {0};
-		char again[64];
+		char again[OSP_REQUEST_BYTES];
 
 		assert_int_equal(osp_request_parse(cases[i].value, &request, &error), 0);
 		assert_string_equal(error.text, "");
@@ -91,6 +100,73 @@ static void refuses_in_words(void **state)
 		 "--gang=spine@1@2: '1@2' is no time (minutes, minutes:seconds, "
 		 "hours:minutes:seconds, days-hours[:minutes[:seconds]] or never)"},
 		{"off@10", 4, "--gang=off@10: off takes no time"},
+		{"off domains=2", 4, "--gang=off takes no domains, segments or layout"},
+		{"spine domains=x", 1,
+		 "--gang-domains=x: in how many domains at most is expected, a number from 1 to "
+		 "131072"},
+		{"spine domains=2 domains=3", 1,
+		 "--gang: 'domains=3' is not understood, or said twice; did you mean domains="},
+		{"spine domains=2 segmnt=leaf:3", 1,
+		 "--gang: 'segmnt=leaf:3' is not understood, or said twice"},
+		{"spine domains=12345678", 9,
+		 "--gang-domains=12345678: in how many domains at most is expected, a number from "
+		 "1 to "
+		 "131072"},
+		{"spine domains=0", 2,
+		 "--gang-domains=0: in how many domains at most is expected, a number from 1 to "
+		 "131072"},
+		{"spine domains=131073", 7,
+		 "--gang-domains=131073: in how many domains at most is expected, a number from 1 "
+		 "to "
+		 "131072"},
+		{"spine domains=2x", 2,
+		 "--gang-domains=2x: in how many domains at most is expected, a number from 1 to "
+		 "131072"},
+		{"spine domains=", 1,
+		 "--gang-domains=: in how many domains at most is expected, a number from 1 to "
+		 "131072"},
+		{"spine segment=:2", 1,
+		 "--gang-segment=:2: a level and a number of nodes are expected, as in "
+		 "leaf:16 or nvlink:16,leaf:32"},
+		{"spine segment=le/af:2", 1,
+		 "--gang-segment=le/af:2: a level and a number of nodes are expected, as in "
+		 "leaf:16 or nvlink:16,leaf:32"},
+		{"spine segment=leaf:", 1,
+		 "--gang-segment=leaf:: a level and a number of nodes are expected, as in "
+		 "leaf:16 or nvlink:16,leaf:32"},
+		{"spine segment=leaf:12345678", 1,
+		 "--gang-segment=leaf:12345678: a level and a number of nodes are expected, as in "
+		 "leaf:16 or nvlink:16,leaf:32"},
+		{"spine segment=leaf:2x", 1,
+		 "--gang-segment=leaf:2x: a level and a number of nodes are expected, as in "
+		 "leaf:16 or nvlink:16,leaf:32"},
+		{"spine segment=abcdefghijklmnopqrstuvwxyzabcdef:2", 1,
+		 "--gang-segment=abcdefghijklmnopqrstuvwxyzabcdef:2: a level and a number of nodes "
+		 "are expected, as in "
+		 "leaf:16 or nvlink:16,leaf:32"},
+		{"spine segment=leaf:2 segment=leaf:2", 1,
+		 "--gang: 'segment=leaf:2' is not understood, or said twice"},
+		{"spine segment=leaf:2,x", 8,
+		 "--gang-segment=leaf:2,x: a level and a number of nodes are expected, as in "
+		 "leaf:16 or nvlink:16,leaf:32"},
+		{"spine layout=tp8,pq4", 5,
+		 "--gang-layout, column 5: 'pq4': an axis is tp, cp, pp, dp, dpr, ep or etp with "
+		 "its size, as in tp8"},
+		{"spine layout=", 1,
+		 "--gang-layout, column 1: an axis and its size are missing, as in tp8,pp8,dp8"},
+		{"spine layout=tp8 layout=tp8", 1,
+		 "--gang: 'layout=tp8' is not understood, or said twice; did you mean layout="},
+		{"spine keep=pp:leaf", 1,
+		 "--gang-keep=pp:leaf names groups of a layout; say --gang-layout too, as in "
+		 "--gang-layout=tp8,pp8"},
+		{"spine layout=pp8 keep=pp", 1,
+		 "--gang-keep=pp: a group (tp, cp, dp, pp or ep) and a level are expected, as in "
+		 "pp:leaf"},
+		{"spine layout=pp8 keep=pp:leaf,xp:leaf", 9,
+		 "--gang-keep=pp:leaf,xp:leaf: a group (tp, cp, dp, pp or ep) and a level are "
+		 "expected, as in pp:leaf"},
+		{"spine layout=pp8 keep=pp:l,pp:l,pp:l,pp:l,pp:l", 21,
+		 "--gang-keep=pp:l,pp:l,pp:l,pp:l,pp:l: more than 4 groups"},
 	};
 
 	(void)state;
@@ -160,30 +236,39 @@ static void resolves(void **state)
 		uint32_t node_count;
 		const char *effective;
 	} cases[] = {
-		{NULL, &asked, 64, "mode=off,level=,relax_s=-1,origin=policy,mix_kinds=no"},
-		{NULL, &always, 3, "mode=off,level=,relax_s=-1,origin=policy,mix_kinds=no"},
-		{NULL, &always, 0, "mode=off,level=,relax_s=-1,origin=policy,mix_kinds=no"},
+		{NULL, &asked, 64,
+		 "version=1,mode=off,level=,relax_s=-1,origin=policy,mix_kinds=no"},
+		{NULL, &always, 3,
+		 "version=1,mode=off,level=,relax_s=-1,origin=policy,mix_kinds=no"},
+		{NULL, &always, 0,
+		 "version=1,mode=off,level=,relax_s=-1,origin=policy,mix_kinds=no"},
 		{NULL, &always, 4,
-		 "mode=enforce,level=spine,relax_s=600,origin=policy,mix_kinds=yes"},
+		 "version=1,mode=enforce,level=spine,relax_s=600,origin=policy,mix_kinds=yes"},
 		{NULL, &every_job, 0,
-		 "mode=enforce,level=spine,relax_s=600,origin=policy,mix_kinds=yes"},
+		 "version=1,mode=enforce,level=spine,relax_s=600,origin=policy,mix_kinds=yes"},
 		{NULL, &advise, 4,
-		 "mode=advise,level=spine,relax_s=600,origin=policy,mix_kinds=yes"},
-		{NULL, &off, 64, "mode=off,level=,relax_s=-1,origin=policy,mix_kinds=no"},
-		{"", &asked, 1, "mode=enforce,level=spine,relax_s=600,origin=option,mix_kinds=yes"},
+		 "version=1,mode=advise,level=spine,relax_s=600,origin=policy,mix_kinds=yes"},
+		{NULL, &off, 64, "version=1,mode=off,level=,relax_s=-1,origin=policy,mix_kinds=no"},
+		{"", &asked, 1,
+		 "version=1,mode=enforce,level=spine,relax_s=600,origin=option,mix_kinds=yes"},
 		{"core", &asked, 0,
-		 "mode=enforce,level=core,relax_s=600,origin=option,mix_kinds=yes"},
+		 "version=1,mode=enforce,level=core,relax_s=600,origin=option,mix_kinds=yes"},
 		{"core@5", &always, 2,
-		 "mode=enforce,level=core,relax_s=300,origin=option,mix_kinds=yes"},
-		{"@0", &asked, 2, "mode=enforce,level=spine,relax_s=0,origin=option,mix_kinds=yes"},
+		 "version=1,mode=enforce,level=core,relax_s=300,origin=option,mix_kinds=yes"},
+		{"@0", &asked, 2,
+		 "version=1,mode=enforce,level=spine,relax_s=0,origin=option,mix_kinds=yes"},
 		{"core@never", &strict, 2,
-		 "mode=enforce,level=core,relax_s=-1,origin=option,mix_kinds=yes"},
+		 "version=1,mode=enforce,level=core,relax_s=-1,origin=option,mix_kinds=yes"},
 		{"leaf", &advise, 2,
-		 "mode=advise,level=leaf,relax_s=600,origin=option,mix_kinds=yes"},
-		{"off", &asked, 64, "mode=off,level=,relax_s=-1,origin=option,mix_kinds=no"},
-		{"off", &always, 64, "mode=off,level=,relax_s=-1,origin=option,mix_kinds=no"},
-		{"off", &strict, 3, "mode=off,level=,relax_s=-1,origin=option,mix_kinds=no"},
-		{"off", &off, 64, "mode=off,level=,relax_s=-1,origin=option,mix_kinds=no"},
+		 "version=1,mode=advise,level=leaf,relax_s=600,origin=option,mix_kinds=yes"},
+		{"off", &asked, 64,
+		 "version=1,mode=off,level=,relax_s=-1,origin=option,mix_kinds=no"},
+		{"off", &always, 64,
+		 "version=1,mode=off,level=,relax_s=-1,origin=option,mix_kinds=no"},
+		{"off", &strict, 3,
+		 "version=1,mode=off,level=,relax_s=-1,origin=option,mix_kinds=no"},
+		{"off", &off, 64,
+		 "version=1,mode=off,level=,relax_s=-1,origin=option,mix_kinds=no"},
 	};
 
 	(void)state;
@@ -191,12 +276,14 @@ static void resolves(void **state)
 		struct osp_request request = {.asked = OSP_ASKED_NOTHING, .relax_s = -1};
 		struct osp_effective effective;
 		struct osp_error error = {0};
-		char text[160];
+		char text[OSP_EFFECTIVE_BYTES];
 
 		if (cases[i].request)
 			assert_int_equal(osp_request_parse(cases[i].request, &request, &error), 0);
-		assert_int_equal(osp_request_resolve(&request, cases[i].policy, "gpu",
-						     cases[i].node_count, &effective, &error),
+		struct osp_size size = {cases[i].node_count, cases[i].node_count};
+
+		assert_int_equal(osp_request_resolve(&request, cases[i].policy, "gpu", &size,
+						     &effective, &error),
 				 0);
 		assert_string_equal(osp_effective_format(&effective, text, sizeof(text)),
 				    cases[i].effective);
@@ -226,99 +313,61 @@ static void policy_refuses(void **state)
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct osp_request request = {.asked = OSP_ASKED_NOTHING};
+		struct osp_size size = {4, 4};
 		struct osp_effective effective;
 		struct osp_error error = {0};
 
 		assert_int_equal(osp_request_parse(cases[i].request, &request, &error), 0);
 		assert_int_equal(osp_request_resolve(&request, cases[i].policy, cases[i].partition,
-						     4, &effective, &error),
+						     &size, &effective, &error),
 				 -1);
 		assert_string_equal(error.text, cases[i].text);
 	}
 }
 
-static void effective_survives(void **state)
+/* Sizes that nobody knows before the start: held where the policy promises, and nowhere else. */
+static void resolves_by_size(void **state)
 {
-	static const struct osp_effective cases[] = {
-		{OSP_MODE_ENFORCE, OSP_FROM_OPTION, "spine", -1, false},
-		{OSP_MODE_ADVISE, OSP_FROM_ENVIRONMENT, "rail_group-2", 0, true},
-		{OSP_MODE_ENFORCE, OSP_FROM_SET, "a234567890123456789012345678901", 315360000,
-		 true},
-		{OSP_MODE_OFF, OSP_FROM_POLICY, "", -1, false},
+	static const struct {
+		const char *request; /* NULL: none */
+		const struct osp_policy *policy;
+		struct osp_size size;
+		enum osp_mode mode;
+		bool if_large;
+	} cases[] = {
+		{NULL, &strict, {1, 1}, OSP_MODE_OFF, false},
+		{NULL, &strict, {0, 0}, OSP_MODE_ENFORCE, true},
+		{NULL, &strict, {1, 0}, OSP_MODE_ENFORCE, true},
+		{NULL, &strict, {3, 3}, OSP_MODE_OFF, false},
+		{NULL, &strict, {1, 4}, OSP_MODE_ENFORCE, false},
+		{NULL, &strict, {4, 0}, OSP_MODE_ENFORCE, false},
+		{NULL, &always, {1, 0}, OSP_MODE_OFF, false},
+		{NULL, &always, {1, 8}, OSP_MODE_ENFORCE, false},
+		{NULL, &advise, {1, 0}, OSP_MODE_OFF, false},
+		{NULL, &asked, {1, 8}, OSP_MODE_OFF, false},
+		{NULL, &every_job, {0, 0}, OSP_MODE_ENFORCE, false},
+		{"off", &strict, {1, 0}, OSP_MODE_OFF, false},
+		{"leaf", &strict, {1, 0}, OSP_MODE_ENFORCE, false},
 	};
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		struct osp_effective again;
-		char text[160];
+		struct osp_request request = {.asked = OSP_ASKED_NOTHING, .relax_s = -1};
+		struct osp_effective effective;
 
-		osp_effective_format(&cases[i], text, sizeof(text));
-		assert_int_equal(osp_effective_parse(text, &again), 0);
-		assert_int_equal(again.mode, cases[i].mode);
-		assert_int_equal(again.origin, cases[i].origin);
-		assert_string_equal(again.level, cases[i].level);
-		assert_int_equal(again.relax_s, cases[i].relax_s);
-		assert_int_equal(again.mix_kinds, cases[i].mix_kinds);
+		if (cases[i].request)
+			assert_int_equal(osp_request_parse(cases[i].request, &request, NULL), 0);
+		assert_int_equal(osp_request_resolve(&request, cases[i].policy, "gpu",
+						     &cases[i].size, &effective, NULL),
+				 0);
+		if (effective.mode != cases[i].mode || effective.if_large != cases[i].if_large)
+			fail_msg("case %zu: mode %d, if_large %d", i, effective.mode,
+				 effective.if_large);
+		assert_int_equal(effective.from_nodes,
+				 effective.mode == OSP_MODE_OFF || cases[i].request
+					 ? 0
+					 : cases[i].policy->from_nodes);
 	}
-}
-
-static void effective_takes_any_order(void **state)
-{
-	struct osp_effective effective;
-
-	(void)state;
-	assert_int_equal(
-		osp_effective_parse("origin=set,mix_kinds=yes,relax_s=5,mode=advise,level=core",
-				    &effective),
-		0);
-	assert_int_equal(effective.origin, OSP_FROM_SET);
-	assert_int_equal(effective.relax_s, 5);
-}
-
-static void effective_is_strict(void **state)
-{
-	static const char *const cases[] = {
-		"",
-		",",
-		"mode",
-		"mode=enforce",
-		"mode=enforce,level=spine,relax_s=-1,origin=option",
-		"mode=enforce,level=spine,relax_s=-1,origin=option,mix_kinds=no,",
-		"mode=enforce,level=spine,relax_s=-1,origin=option,mix_kinds=no,mode=off",
-		"mode=enforce,level=spine,relax_s=-1,origin=option,mix_kinds=no,more=1",
-		"mode=Enforce,level=spine,relax_s=-1,origin=option,mix_kinds=no",
-		"mode=enforce,level=,relax_s=-1,origin=option,mix_kinds=no",
-		"mode=enforce,level=sp ine,relax_s=-1,origin=option,mix_kinds=no",
-		"mode=off,level=a2345678901234567890123456789012,relax_s=5,origin=set,mix_kinds=no",
-		"mode=enforce,level=spine,relax_s=-2,origin=option,mix_kinds=no",
-		"mode=enforce,level=spine,relax_s=,origin=option,mix_kinds=no",
-		"mode=enforce,level=spine,relax_s=5x,origin=option,mix_kinds=no",
-		"mode=enforce,level=spine,relax_s=99999999999999999999,origin=option,mix_kinds=no",
-		"mode=enforce,level=spine,relax_s=-1,origin=root,mix_kinds=no",
-		"mode=enforce,level=spine,relax_s=-1,origin=option,mix_kinds=maybe",
-	};
-
-	(void)state;
-	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		struct osp_effective effective, before;
-
-		memset(&effective, 0x5a, sizeof(effective));
-		before = effective;
-		if (osp_effective_parse(cases[i], &effective) == 0)
-			fail_msg("taken: %s", cases[i]);
-		assert_memory_equal(&effective, &before, sizeof(effective));
-	}
-}
-
-static void effective_bounds_its_length(void **state)
-{
-	struct osp_effective effective;
-	char text[1000];
-
-	(void)state;
-	memset(text, 'x', sizeof(text) - 1);
-	text[sizeof(text) - 1] = '\0';
-	assert_int_equal(osp_effective_parse(text, &effective), -1);
 }
 
 static void least_nodes_by_tasks(void **state)
@@ -353,12 +402,9 @@ int main(void)
 		cmocka_unit_test(bounds_long_values),
 		cmocka_unit_test(formats_nothing),
 		cmocka_unit_test(resolves),
+		cmocka_unit_test(resolves_by_size),
 		cmocka_unit_test(policy_refuses),
-		cmocka_unit_test(effective_survives),
 		cmocka_unit_test(least_nodes_by_tasks),
-		cmocka_unit_test(effective_takes_any_order),
-		cmocka_unit_test(effective_is_strict),
-		cmocka_unit_test(effective_bounds_its_length),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -12,11 +12,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include <cmocka.h>
 
 #include "check/check.h"
-#include "check/gpus.h"
+#include "check/base/gpus.h"
 
 static char mark[] = "/tmp/onespine-runner-XXXXXX"; /* gone once a check has hung once */
 
@@ -100,9 +101,27 @@ static void say_too_much(struct osp_check_context *context)
 		.name = #function, .group = group_, .worst = worst_, .deadline_ms = deadline_ms_,  \
 		.run = function, __VA_ARGS__                                                       \
 	}
-#define CHECK(function, ...) CHECK_IN(function, OSP_GROUP_GPU, OSP_VERDICT_FAIL, 400, __VA_ARGS__)
+/* One that answers has time enough on a machine that does much else; one that never does is waited for. */
+#define CHECK(function, ...) CHECK_IN(function, OSP_GROUP_GPU, OSP_VERDICT_FAIL, 30000, __VA_ARGS__)
+#define HANGS(function, ...) CHECK_IN(function, OSP_GROUP_GPU, OSP_VERDICT_FAIL, 600, __VA_ARGS__)
 
 static struct osp_thresholds *thresholds;
+static char root[] =
+	"/tmp/onespine-root-XXXXXX"; /* stands for /: where nobody waits for anything */
+
+static void write_pressure(const char *what, unsigned long total_us)
+{
+	char path[256], other[300];
+	FILE *file;
+
+	snprintf(path, sizeof(path), "%s/proc/pressure/%s", root, what);
+	snprintf(other, sizeof(other), "%s.new", path);
+	file = fopen(other, "w");
+	assert_non_null(file);
+	fprintf(file, "some avg10=0.00 avg60=0.00 avg300=0.00 total=%lu\n", total_us);
+	fclose(file);
+	assert_int_equal(rename(other, path), 0);
+}
 
 static void run_checks(const struct osp_check *checks, size_t count, unsigned int budget_ms,
 		       uint64_t uptime_s, struct osp_run *run)
@@ -111,7 +130,7 @@ static void run_checks(const struct osp_check *checks, size_t count, unsigned in
 	struct osp_check_context context;
 	struct osp_error error = {0};
 
-	osp_check_context_set(&context, "/nonexistent", thresholds);
+	osp_check_context_set(&context, root, thresholds);
 	context.uptime_s = uptime_s;
 	for (size_t i = 0; i < count; i++)
 		list[i] = &checks[i];
@@ -123,8 +142,13 @@ static void run_checks(const struct osp_check *checks, size_t count, unsigned in
 static void each_ends_as_it_must(void **state)
 {
 	static const struct osp_check checks[] = {
-		CHECK(pass, ),	    CHECK(crash, ),	  CHECK(fails, ),	 CHECK(hang, ),
-		CHECK(hang_once, ), CHECK(say_nothing, ), CHECK(say_too_much, ),
+		CHECK(pass, ),
+		CHECK(crash, ),
+		CHECK(fails, ),
+		HANGS(hang, ),
+		CHECK_IN(hang_once, OSP_GROUP_GPU, OSP_VERDICT_FAIL, 2000, ),
+		CHECK(say_nothing, ),
+		CHECK(say_too_much, ),
 	};
 	static const enum osp_verdict verdicts[] = {
 		OSP_VERDICT_PASS,  OSP_VERDICT_ERROR, OSP_VERDICT_FAIL, OSP_VERDICT_FAIL,
@@ -149,10 +173,49 @@ static void each_ends_as_it_must(void **state)
 	osp_run_free(&run);
 }
 
+static unsigned long pressed_us; /* that the check's own child writes as pressure */
+
+static void hang_pressed(struct osp_check_context *context)
+{
+	(void)context;
+	usleep(100000);
+	write_pressure("io", pressed_us);
+	for (;;)
+		pause();
+}
+
+/* What a user's writing or use of memory holds up is no fault of the node; what nobody can tell fails
+ * nothing either. */
+static void held_up_is_not_stuck(void **state)
+{
+	static const struct osp_check checks[] = {HANGS(hang_pressed, )};
+	char path[256], other[256];
+	struct osp_run run;
+
+	(void)state;
+	write_pressure("io", 70000);
+	pressed_us = 70000 + 300000;
+	run_checks(checks, 1, 0, 1000, &run);
+	assert_int_equal(run.outcomes[0].verdict, OSP_VERDICT_ERROR);
+	assert_string_equal(run.outcomes[0].results[0].value, "pressed");
+	osp_run_free(&run);
+	run_checks(checks, 1, 0, 1000, &run); /* it does not grow any more */
+	assert_int_equal(run.outcomes[0].verdict, OSP_VERDICT_FAIL);
+	osp_run_free(&run);
+	snprintf(path, sizeof(path), "%s/proc/pressure/memory", root);
+	snprintf(other, sizeof(other), "%s/memory", root);
+	assert_int_equal(rename(path, other), 0);
+	run_checks(checks, 1, 0, 1000, &run);
+	assert_int_equal(run.outcomes[0].verdict, OSP_VERDICT_ERROR);
+	assert_non_null(strstr(run.outcomes[0].results[0].why, "neither /proc/pressure nor "));
+	osp_run_free(&run);
+	assert_int_equal(rename(other, path), 0);
+}
+
 /* A user's load makes no check fail, and says so. */
 static void starved_is_not_stuck(void **state)
 {
-	static const struct osp_check checks[] = {CHECK(starve, ), CHECK(pass, )};
+	static const struct osp_check checks[] = {HANGS(starve, ), CHECK(pass, )};
 	struct osp_run run;
 
 	(void)state;
@@ -161,7 +224,7 @@ static void starved_is_not_stuck(void **state)
 	assert_int_equal(run.outcomes[0].result_count, 1);
 	assert_string_equal(run.outcomes[0].results[0].value, "starved");
 	assert_non_null(strstr(run.outcomes[0].results[0].why,
-			       "no answer within 400 ms, twice, but it waited "));
+			       "no answer within 600 ms, twice, but it waited "));
 	assert_int_equal(run.outcomes[1].verdict, OSP_VERDICT_PASS);
 	assert_int_equal(osp_run_verdict(&run, false), OSP_VERDICT_ERROR);
 	osp_run_free(&run);
@@ -170,8 +233,8 @@ static void starved_is_not_stuck(void **state)
 static void worst_and_boot(void **state)
 {
 	static const struct osp_check checks[] = {
-		CHECK_IN(fails, OSP_GROUP_GPU, OSP_VERDICT_WARN, 150, ),
-		CHECK_IN(hang, OSP_GROUP_GPU, OSP_VERDICT_WARN, 150, ),
+		CHECK_IN(fails, OSP_GROUP_GPU, OSP_VERDICT_WARN, 30000, ),
+		CHECK_IN(hang, OSP_GROUP_GPU, OSP_VERDICT_WARN, 600, ),
 		CHECK(fails_less, .settles = true),
 	};
 	struct osp_run run;
@@ -196,9 +259,9 @@ static void worst_and_boot(void **state)
 static void a_basic_check_takes_its_group_along(void **state)
 {
 	static const struct osp_check checks[] = {
-		CHECK(hang, .basic = true),
+		HANGS(hang, .basic = true),
 		CHECK(fails, ),
-		CHECK_IN(pass, OSP_GROUP_HOST, OSP_VERDICT_FAIL, 150, ),
+		CHECK_IN(pass, OSP_GROUP_HOST, OSP_VERDICT_FAIL, 30000, ),
 	};
 	struct osp_run run;
 
@@ -215,12 +278,12 @@ static void the_budget_ends_it(void **state)
 	static const struct osp_check checks[] = {
 		CHECK_IN(hang, OSP_GROUP_GPU, OSP_VERDICT_FAIL, 60000, ),
 		CHECK(fails, ),
-		CHECK_IN(pass, OSP_GROUP_HOST, OSP_VERDICT_FAIL, 150, ),
+		CHECK_IN(pass, OSP_GROUP_HOST, OSP_VERDICT_FAIL, 30000, ),
 	};
 	struct osp_run run;
 
 	(void)state;
-	run_checks(checks, 3, 200, 1000, &run);
+	run_checks(checks, 3, 1000, 1000, &run);
 	assert_int_equal(run.outcomes[0].verdict, OSP_VERDICT_FAIL); /* what it said stands */
 	assert_string_equal(run.outcomes[0].results[1].value, "no time");
 	assert_int_equal(run.outcomes[1].verdict, OSP_VERDICT_ERROR);
@@ -309,10 +372,10 @@ static void all(struct osp_check_context *context)
 static void gpus_are_checked_side_by_side_and_speeds_together(void **state)
 {
 	static const struct osp_check checks[] = {
-		CHECK_IN(start, OSP_GROUP_EACH_GPU, OSP_VERDICT_FAIL, 2000, .basic = true),
-		CHECK_IN(speed, OSP_GROUP_EACH_GPU, OSP_VERDICT_FAIL, 2000,
-			 .slow_cure = OSP_CURE_REPLACE),
-		CHECK_IN(all, OSP_GROUP_ALL_GPUS, OSP_VERDICT_FAIL, 2000, .share = 20),
+		CHECK_IN(start, OSP_GROUP_EACH_GPU, OSP_VERDICT_FAIL, 30000, .basic = true),
+		CHECK_IN(speed, OSP_GROUP_EACH_GPU, OSP_VERDICT_FAIL, 30000,
+			 .slow_cure = OSP_CURE_REPLACE, .behind = OSP_LIMIT_HBM_BEHIND_PERCENT),
+		CHECK_IN(all, OSP_GROUP_ALL_GPUS, OSP_VERDICT_FAIL, 30000, .share = 20),
 	};
 	const struct osp_check *list[] = {&checks[0], &checks[1], &checks[2]};
 	struct osp_check_context context;
@@ -334,16 +397,71 @@ static void gpus_are_checked_side_by_side_and_speeds_together(void **state)
 	for (size_t i = 0; i < 3; i++)
 		assert_int_equal(run.outcomes[1].results[i].verdict,
 				 i == 1 ? OSP_VERDICT_FAIL : OSP_VERDICT_PASS);
-	assert_string_equal(run.outcomes[1].results[1].why,
-			    "slow in 3 of 3 measurements; the best of 4 on this node is 100 GB/s");
+	assert_string_equal(
+		run.outcomes[1].results[1].why,
+		"slow in 3 of 3 measurements; the median of 3 others on this node is 100 GB/s");
 	assert_string_equal(run.outcomes[1].results[2].value, "100 GB/s copy");
 	assert_int_equal(run.outcomes[1].results[3].verdict, OSP_VERDICT_SKIP);
 	assert_string_equal(run.outcomes[1].results[3].why,
 			    "start did not pass, and this needs what it asks");
 	assert_string_equal(run.outcomes[2].results[0].value, "4 of 20 ms");
 	assert_string_equal(osp_run_reason(&run, reason, sizeof(reason)),
-			    "onespine: gpu1 speed 80 GB/s copy < 90; replace");
+			    "onespine: gpu1 speed 80 GB/s copy < 85; replace");
 	osp_run_free(&run);
+}
+
+/* GPU 1 is slower than its peers: how it is told depends on how far it may be behind them. */
+static void slow_speeds_fail_or_warn(void **state)
+{
+	static const struct {
+		const char *text;
+		enum osp_verdict verdict;
+		enum osp_cure cure;
+		const char *limit, *why;
+	} cases[] = {
+		{"limits: {hbm_behind_percent: 10, hbm_far_behind_percent: 15}", OSP_VERDICT_FAIL,
+		 OSP_CURE_REPLACE, "< 85", "the median of 3 others on this node is 100 GB/s"},
+		{"limits: {hbm_behind_percent: 10, hbm_far_behind_percent: 30}", OSP_VERDICT_WARN,
+		 OSP_CURE_ASK, "< 90", "the median of 3 others on this node is 100 GB/s"},
+		{"limits: {hbm_behind_percent: 30}", OSP_VERDICT_PASS, OSP_CURE_NONE, "",
+		 "compared with the node's other GPUs alone"},
+		{"limits: {hbm_behind_percent: 10, hbm_far_behind_percent: {value: 15, unproven: "
+		 "true}}",
+		 OSP_VERDICT_WARN, OSP_CURE_ASK, "< 85", "only warns (unproven: warn)"},
+		{"{unproven: fail, limits: {hbm_far_behind_percent: {value: 15, unproven: true}}}",
+		 OSP_VERDICT_FAIL, OSP_CURE_REPLACE, "< 85", "the median of 3"},
+		{"limits: {temperature_c: 90}", OSP_VERDICT_PASS, OSP_CURE_NONE, "", "not judged"},
+	};
+	static const struct osp_check checks[] = {
+		CHECK_IN(start, OSP_GROUP_EACH_GPU, OSP_VERDICT_FAIL, 30000, .basic = true),
+		CHECK_IN(speed, OSP_GROUP_EACH_GPU, OSP_VERDICT_FAIL, 30000,
+			 .slow_cure = OSP_CURE_REPLACE, .behind = OSP_LIMIT_HBM_BEHIND_PERCENT),
+	};
+	const struct osp_check *list[] = {&checks[0], &checks[1]};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct osp_thresholds *own = osp_thresholds_new();
+		struct osp_check_context context;
+		const struct osp_result *result;
+		struct osp_run run;
+
+		assert_int_equal(osp_thresholds_add(own, "f", cases[i].text, strlen(cases[i].text),
+						    NULL, 0, NULL),
+				 0);
+		osp_check_context_set(&context, "/nonexistent", own);
+		context.units = units;
+		context.unit_count = 5;
+		assert_int_equal(osp_run_checks(&context, list, 2, 0, &run, NULL), 0);
+		result = &run.outcomes[1].results[1];
+		assert_int_equal(result->verdict, cases[i].verdict);
+		assert_int_equal(result->cure, cases[i].cure);
+		assert_string_equal(result->limit, cases[i].limit);
+		if (!strstr(result->why, cases[i].why))
+			fail_msg("%s: %s", cases[i].text, result->why);
+		osp_run_free(&run);
+		osp_thresholds_free(own);
+	}
 }
 
 /* Each GPU that is left alone is told of, loaded by no check, and no peer of the others. */
@@ -354,8 +472,8 @@ static void who_serves_others_is_left_alone(void **state)
 		{.subject = "gpu1", .model = "X", .whole = true, .left_alone = "it is shared"},
 	};
 	static const struct osp_check checks[] = {
-		CHECK_IN(speed, OSP_GROUP_EACH_GPU, OSP_VERDICT_FAIL, 2000, ),
-		CHECK_IN(all, OSP_GROUP_ALL_GPUS, OSP_VERDICT_FAIL, 2000, ),
+		CHECK_IN(speed, OSP_GROUP_EACH_GPU, OSP_VERDICT_FAIL, 30000, ),
+		CHECK_IN(all, OSP_GROUP_ALL_GPUS, OSP_VERDICT_FAIL, 30000, ),
 	};
 	const struct osp_check *list[] = {&checks[0], &checks[1]};
 	struct osp_check_context context;
@@ -375,6 +493,46 @@ static void who_serves_others_is_left_alone(void **state)
 		assert_int_equal(run.outcomes[0].results[loaded].verdict, OSP_VERDICT_SKIP);
 		assert_int_equal(run.outcomes[1].verdict,
 				 loaded ? OSP_VERDICT_PASS : OSP_VERDICT_SKIP);
+		osp_run_free(&run);
+	}
+}
+
+/* A GPU that nobody trusted says is shared: the first check that loads GPUs is an error, once. */
+static void who_is_not_believed_to_serve_others_is_not_checked(void **state)
+{
+	static const struct osp_unit two[] = {
+		{.subject = "gpu0", .model = "X", .whole = true},
+		{.subject = "gpu1", .left_alone = "not checked: x", .not_checked = true},
+	};
+	static const struct osp_check checks[] = {
+		CHECK_IN(speed, OSP_GROUP_EACH_GPU, OSP_VERDICT_FAIL, 30000, ),
+		CHECK_IN(all, OSP_GROUP_EACH_GPU, OSP_VERDICT_FAIL, 30000, ),
+		CHECK_IN(all, OSP_GROUP_ALL_GPUS, OSP_VERDICT_FAIL, 30000, ),
+	};
+	const struct osp_check *list[] = {&checks[0], &checks[1], &checks[2]};
+	struct osp_check_context context;
+	struct osp_run run;
+
+	(void)state;
+	for (size_t first = 0; first < 3; first += 2) {
+		osp_check_context_set(&context, "/nonexistent", thresholds);
+		context.units = two;
+		context.unit_count = 2;
+		assert_int_equal(osp_run_checks(&context, list + first, 3 - first, 0, &run, NULL),
+				 0);
+		assert_int_equal(run.left_alone, 1);
+		assert_int_equal(run.outcomes[0].verdict, OSP_VERDICT_ERROR);
+		assert_int_equal(osp_run_verdict(&run, false), OSP_VERDICT_ERROR);
+		for (size_t i = 0; i < run.count; i++)
+			for (size_t n = 0; n < run.outcomes[i].result_count; n++) {
+				const struct osp_result *result = &run.outcomes[i].results[n];
+
+				if (strcmp(result->subject, "gpu1") != 0)
+					continue;
+				assert_string_equal(result->why, "not checked: x");
+				assert_int_equal(result->verdict,
+						 i ? OSP_VERDICT_SKIP : OSP_VERDICT_ERROR);
+			}
 		osp_run_free(&run);
 	}
 }
@@ -426,7 +584,7 @@ static void pairs(struct osp_check_context *context)
 static void a_gpu_is_named_after_two_partners(void **state)
 {
 	static const struct osp_check check =
-		CHECK_IN(pairs, OSP_GROUP_ALL_GPUS, OSP_VERDICT_FAIL, 2000, .pairs = true);
+		CHECK_IN(pairs, OSP_GROUP_ALL_GPUS, OSP_VERDICT_FAIL, 30000, .pairs = true);
 	const struct osp_check *list[] = {&check};
 
 	(void)state;
@@ -451,6 +609,89 @@ static void a_gpu_is_named_after_two_partners(void **state)
 				 pair_case->slow, told);
 		osp_run_free(&run);
 	}
+}
+
+/* A process of a user's that is there from one round to another; rounds count from 1, and 0 is before them. */
+static const struct guest {
+	long comes;
+	long goes; /* in the middle of that round */
+	enum osp_verdict verdict;
+} guests[] = {
+	{9, 9, OSP_VERDICT_FAIL}, {0, 1, OSP_VERDICT_WARN}, {1, 2, OSP_VERDICT_WARN},
+	{2, 3, OSP_VERDICT_WARN}, {3, 9, OSP_VERDICT_WARN}, {0, 9, OSP_VERDICT_WARN},
+};
+static const struct guest *guest;
+static char guest_root[] = "/tmp/onespine-guest-XXXXXX";
+
+static void come(const char *status)
+{
+	FILE *file = fopen(status, "we");
+
+	assert_non_null(file);
+	fputs("Name:\tx\nUid:\t1002\t1002\t1002\t1002\n", file);
+	fclose(file);
+}
+
+/* What the round is, by what each adds to a file. */
+static void be_round(const char *status)
+{
+	char path[64];
+	FILE *file;
+	long round;
+
+	snprintf(path, sizeof(path), "%s/rounds", guest_root);
+	file = fopen(path, "ae");
+	assert_non_null(file);
+	fputc('x', file);
+	round = ftell(file);
+	fclose(file);
+	if (round == guest->goes)
+		unlink(status);
+	if (round == guest->comes)
+		come(status);
+}
+
+static void pairs_beside_a_guest(struct osp_check_context *context)
+{
+	char status[64];
+
+	snprintf(status, sizeof(status), "%s/proc/42/status", guest_root);
+	be_round(status);
+	pairs(context);
+}
+
+static void who_is_there_in_any_round_makes_slowness_a_warning(void **state)
+{
+	static const struct osp_check check = CHECK_IN(pairs_beside_a_guest, OSP_GROUP_ALL_GPUS,
+						       OSP_VERDICT_FAIL, 30000, .pairs = true);
+	const struct osp_check *list[] = {&check};
+	char words[96];
+
+	(void)state;
+	assert_non_null(mkdtemp(guest_root));
+	pair_case = &pair_cases[1];
+	for (size_t i = 0; i < sizeof(guests) / sizeof(guests[0]); i++) {
+		struct osp_check_context context;
+		struct osp_run run;
+
+		guest = &guests[i];
+		snprintf(words, sizeof(words), "rm -rf %s/* && mkdir -p %s/proc/42", guest_root,
+			 guest_root);
+		assert_int_equal(system(words), 0);
+		snprintf(words, sizeof(words), "%s/proc/42/status", guest_root);
+		if (!guest->comes)
+			come(words);
+		osp_check_context_set(&context, guest_root, thresholds);
+		context.units = units;
+		context.unit_count = 2;
+		assert_int_equal(osp_run_checks(&context, list, 1, 0, &run, NULL), 0);
+		if (run.outcomes[0].verdict != guest->verdict)
+			fail_msg("a guest from %ld to %ld: %s", guest->comes, guest->goes,
+				 osp_verdict_name(run.outcomes[0].verdict));
+		osp_run_free(&run);
+	}
+	snprintf(words, sizeof(words), "rm -r %s", guest_root);
+	assert_int_equal(system(words), 0);
 }
 
 static int answer_or_hang(const void *argument)
@@ -500,6 +741,19 @@ static void lists_of_gpus(void **state)
 }
 
 /* The table itself: short names of one form, once each; a cap where users are the cause. */
+/* At depth quick GPUs are loaded for 4 s (tools/command/cmd_check.c), of which each check has a share: those of one GPU
+ * side by side, then those of all. What is left of 5 s on 8 GPUs that are awake is for the rest. */
+static void quick_loads_no_longer_than_it_may(void **state)
+{
+	unsigned int shares = 0;
+
+	(void)state;
+	for (size_t i = 0; i < osp_check_count; i++)
+		if (osp_checks[i]->depth == OSP_DEPTH_QUICK)
+			shares += osp_checks[i]->share;
+	assert_in_range(shares, 50, 100);
+}
+
 static void the_list_is_sound(void **state)
 {
 	(void)state;
@@ -521,9 +775,22 @@ static void the_list_is_sound(void **state)
 
 static int set_up(void **state)
 {
-	static const char limits[] = "limits: {boot_settle_s: 300, peer_gbps: 90}\n";
+	static const char limits[] = "limits: {boot_settle_s: 300, peer_gbps: 90, "
+				     "hbm_behind_percent: 10, hbm_far_behind_percent: 15}\n";
+	char path[256];
 
 	(void)state;
+	if (!mkdtemp(root))
+		return -1;
+	for (size_t i = 0; i < 2; i++) {
+		static const char *const folders[] = {"proc", "proc/pressure"};
+
+		snprintf(path, sizeof(path), "%s/%s", root, folders[i]);
+		if (mkdir(path, 0755))
+			return -1;
+	}
+	write_pressure("io", 70000);
+	write_pressure("memory", 70000);
 	thresholds = osp_thresholds_new();
 	return !thresholds ||
 	       osp_thresholds_add(thresholds, "f", limits, sizeof(limits) - 1, NULL, 0, NULL);
@@ -532,6 +799,15 @@ static int set_up(void **state)
 static int tear_down(void **state)
 {
 	(void)state;
+	static const char *const names[] = {"proc/pressure/io", "proc/pressure/memory",
+					    "proc/pressure", "proc", "."};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		char path[256];
+
+		snprintf(path, sizeof(path), "%s/%s", root, names[i]);
+		remove(i + 1 < sizeof(names) / sizeof(names[0]) ? path : root);
+	}
 	osp_thresholds_free(thresholds);
 	return 0;
 }
@@ -541,15 +817,20 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(each_ends_as_it_must),
 		cmocka_unit_test(starved_is_not_stuck),
+		cmocka_unit_test(held_up_is_not_stuck),
 		cmocka_unit_test(worst_and_boot),
 		cmocka_unit_test(a_basic_check_takes_its_group_along),
 		cmocka_unit_test(the_budget_ends_it),
 		cmocka_unit_test(modes),
 		cmocka_unit_test(gpus_are_checked_side_by_side_and_speeds_together),
+		cmocka_unit_test(who_is_there_in_any_round_makes_slowness_a_warning),
+		cmocka_unit_test(slow_speeds_fail_or_warn),
 		cmocka_unit_test(who_serves_others_is_left_alone),
+		cmocka_unit_test(who_is_not_believed_to_serve_others_is_not_checked),
 		cmocka_unit_test(a_gpu_is_named_after_two_partners),
 		cmocka_unit_test(guarded_work),
 		cmocka_unit_test(lists_of_gpus),
+		cmocka_unit_test(quick_loads_no_longer_than_it_may),
 		cmocka_unit_test(the_list_is_sound),
 	};
 

@@ -11,6 +11,7 @@
 
 #include "lib/conf/plugstack.h"
 #include "lib/conf/slurm_conf.h"
+#include "lib/conf/slurm_conf_path.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
@@ -267,13 +268,32 @@ static void test_plugstack(void **state)
 	assert_int_equal(osp_plugstack_next(&stack, &line), 0);
 }
 
+/* Every place is asked for by its whole path, and once. */
+static void test_candidates(void **state)
+{
+	size_t count = 0;
+
+	(void)state;
+	for (; osp_slurm_conf_candidate(count); count++) {
+		const char *path = osp_slurm_conf_candidate(count);
+
+		assert_int_equal(*path, '/');
+		assert_string_equal(strrchr(path, '/'), "/slurm.conf");
+		for (size_t i = 0; i < count; i++)
+			assert_string_not_equal(path, osp_slurm_conf_candidate(i));
+	}
+	assert_int_equal(count, 8);
+	assert_string_equal(osp_slurm_conf_candidate(0), "/etc/slurm/slurm.conf");
+	assert_string_equal(osp_slurm_conf_candidate(2), "/opt/slurm/etc/slurm.conf");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_values),	  cmocka_unit_test(test_numbers_and_lines),
 		cmocka_unit_test(test_include),	  cmocka_unit_test(test_refused),
 		cmocka_unit_test(test_addresses), cmocka_unit_test(test_lists),
-		cmocka_unit_test(test_plugstack),
+		cmocka_unit_test(test_plugstack), cmocka_unit_test(test_candidates),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -15,7 +15,7 @@
 #include <slurm/slurm.h>
 #include <slurm/spank.h>
 
-#include "sched/slurm_compat.h"
+#include "host/slurm_compat.h"
 #include "spank/placed.h"
 #include "spank/spares.h"
 
@@ -35,7 +35,7 @@ struct variable {
 static spank_t handle = (spank_t)&handle;
 static spank_context_t context;
 static uint32_t job_id, step_id, node_count;
-static struct spank_option options[4]; /* as they are registered */
+static struct spank_option options[8]; /* as they are registered */
 static struct spank_option registered; /* the first of them */
 static int registered_count;
 static struct variable task_variables[48];
@@ -306,7 +306,7 @@ static void registers_where_options_are_read(void **state)
 		spank_context_t context;
 		int count;
 	} cases[] = {
-		{S_CTX_LOCAL, 3},  {S_CTX_ALLOCATOR, 3},  {S_CTX_REMOTE, 3},
+		{S_CTX_LOCAL, 7},  {S_CTX_ALLOCATOR, 7},  {S_CTX_REMOTE, 7},
 		{S_CTX_SLURMD, 0}, {S_CTX_JOB_SCRIPT, 0}, {S_CTX_ERROR, 0},
 	};
 
@@ -580,6 +580,53 @@ static void a_relaxed_gang_is_told_its_real_level(void **state)
 	assert_task(OSP_LEAF_VARIABLE, NULL);
 }
 
+static void a_gang_in_several_domains_is_told_all(void **state)
+{
+	static const char *const comments[] = {
+		"[onespine: gang=spine domains=2 segment=leaf:2; domain=s1,s3; "
+		"leaves=l1:n(1-2)|l9:n(5-6); "
+		"placed: 4 nodes in 2 domains of spine, 2 leaves, in segments leaf:2]",
+		"[onespine: gang=spine domains=2; domain=s1,s3; leaves=l1:n(1-2)|l9:n(5-6); "
+		"placed: 4 nodes in at most 2 domains of spine, 1 released by the gate]",
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(comments); i++) {
+		start_program(S_CTX_REMOTE);
+		step_id = SLURM_BATCH_SCRIPT;
+		comment = comments[i];
+		give_task(OSP_LEVEL_VARIABLE, "spine");
+		give_task("SLURMD_NODENAME", "n6");
+		give_task("SLURM_JOB_NODELIST", "n[1-2,5-6]");
+		assert_int_equal(task_init(), 0);
+		assert_task(OSP_LEVEL_VARIABLE, "spine");
+		assert_task(OSP_DOMAIN_VARIABLE, "s1,s3");
+		assert_task(OSP_LEAF_VARIABLE, "l9");
+		assert_task(OSP_RANK_VARIABLE, "3");
+	}
+}
+
+/* The first name of the job's list has rank 0; nodes of a leaf follow each other. */
+static void each_task_gets_its_nodes_rank(void **state)
+{
+	static const struct {
+		const char *node, *rank;
+	} cases[] = {{"n1", "0"}, {"n4", "1"}, {"n2", "2"}, {"n3", "3"}, {"n9", NULL}};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(cases); i++) {
+		start_program(S_CTX_REMOTE);
+		give_task(OSP_LEVEL_VARIABLE, "spine");
+		give_task(OSP_LEAVES_VARIABLE, "l1:n[2-3]|l2:n1,n4");
+		give_task(OSP_RANK_VARIABLE, "that of the batch host");
+		give_task("SLURMD_NODENAME", cases[i].node);
+		give_task("SLURM_JOB_NODELIST", "n[1-4]");
+		assert_int_equal(task_init(), 0);
+		assert_task(OSP_RANK_VARIABLE, cases[i].rank);
+		assert_task(OSP_FIRST_VARIABLE, cases[i].rank ? "n1" : NULL);
+	}
+}
+
 static void a_batch_script_without_a_place_gets_none(void **state)
 {
 	(void)state;
@@ -721,22 +768,42 @@ static void spares_and_depth_are_judged(void **state)
 		char *value;
 		const char *said; /* NULL: good */
 	} cases[] = {
-		{1, S_CTX_ALLOCATOR, "2", NULL},
-		{1, S_CTX_ALLOCATOR, "0", NULL},
-		{1, S_CTX_LOCAL, "0", NULL},
-		{1, S_CTX_ALLOCATOR, "two", "--gang-spares=two: how many spare nodes is expected"},
-		{1, S_CTX_ALLOCATOR, "", "--gang-spares=: how many spare nodes is expected, a"},
-		{1, S_CTX_LOCAL, "1",
+		{5, S_CTX_ALLOCATOR, "2", NULL},
+		{5, S_CTX_ALLOCATOR, "0", NULL},
+		{5, S_CTX_LOCAL, "0", NULL},
+		{5, S_CTX_ALLOCATOR, "two", "--gang-spares=two: how many spare nodes is expected"},
+		{5, S_CTX_ALLOCATOR, "", "--gang-spares=: how many spare nodes is expected, a"},
+		{5, S_CTX_LOCAL, "1",
 		 "--gang-spares: srun would wait for the spare nodes that the gate releases; "
 		 "submit with sbatch, or use salloc and srun inside it"},
-		{2, S_CTX_LOCAL, "quick", NULL},
-		{2, S_CTX_ALLOCATOR, "off", NULL},
-		{2, S_CTX_ALLOCATOR, "quik",
+		{6, S_CTX_LOCAL, "quick", NULL},
+		{6, S_CTX_ALLOCATOR, "off", NULL},
+		{6, S_CTX_ALLOCATOR, "quik",
 		 "--gang-check=quik: off, passive or quick is expected; did you mean quick?"},
-		{2, S_CTX_ALLOCATOR, "full",
+		{6, S_CTX_ALLOCATOR, "full",
 		 "--gang-check=full: off, passive or quick is expected"},
+		{1, S_CTX_LOCAL, "2", NULL},
+		{1, S_CTX_ALLOCATOR, "0",
+		 "--gang-domains=0: in how many domains at most is expected, a number from 1 to"},
+		{1, S_CTX_ALLOCATOR, "two",
+		 "--gang-domains=two: in how many domains at most is expected, a number"},
+		{2, S_CTX_ALLOCATOR, "leaf:16,nvlink:4", NULL},
+		{2, S_CTX_ALLOCATOR, "16",
+		 "--gang-segment=16: a level and a number of nodes are expected, as in leaf:16 or"},
+		{2, S_CTX_LOCAL, "leaf:16,",
+		 "--gang-segment=leaf:16,: a level and a number of nodes are expected"},
+		{3, S_CTX_ALLOCATOR, "tp8,pp8,order=vllm", NULL},
+		{3, S_CTX_ALLOCATOR, "tp8,pp",
+		 "--gang-layout, column 5: 'pp': a size is a whole number from 1, as in tp8"},
+		{3, S_CTX_LOCAL, "", "--gang-layout, column 1: an axis and its size are missing"},
+		{4, S_CTX_ALLOCATOR, "pp:leaf,ep:nvlink", NULL},
+		{4, S_CTX_LOCAL, "leaf",
+		 "--gang-keep=leaf: a group (tp, cp, dp, pp or ep) and a level are expected, as "
+		 "in"},
 	};
-	static const char *const names[] = {"ONESPINE_GANG", "ONESPINE_GANG_SPARES",
+	static const char *const names[] = {"ONESPINE_GANG",	     "ONESPINE_GANG_DOMAINS",
+					    "ONESPINE_GANG_SEGMENT", "ONESPINE_GANG_LAYOUT",
+					    "ONESPINE_GANG_KEEP",    "ONESPINE_GANG_SPARES",
 					    "ONESPINE_GANG_CHECK"};
 
 	(void)state;
@@ -777,6 +844,8 @@ int main(void)
 		cmocka_unit_test(a_failed_question_fails_nothing),
 		cmocka_unit_test(a_batch_script_gets_its_variables),
 		cmocka_unit_test(a_relaxed_gang_is_told_its_real_level),
+		cmocka_unit_test(a_gang_in_several_domains_is_told_all),
+		cmocka_unit_test(each_task_gets_its_nodes_rank),
 		cmocka_unit_test(a_batch_script_without_a_place_gets_none),
 		cmocka_unit_test(other_batch_scripts_ask_nothing),
 		cmocka_unit_test(each_task_gets_its_own_leaf),

@@ -112,9 +112,29 @@ static void only_finite_figures_are_kept(void **state)
 	assert_int_equal(figure_count, 1);
 }
 
+static void a_verdict_is_found_by_its_name(void **state)
+{
+	static const char *const others[] = {"", "pass", "PASSED", "PAS", "?"};
+	enum osp_verdict found;
+
+	(void)state;
+	for (int i = 0; i < OSP_VERDICT_COUNT; i++) {
+		found = OSP_VERDICT_COUNT;
+		assert_true(osp_verdict_find(osp_verdict_name((enum osp_verdict)i), &found));
+		assert_int_equal(found, i);
+	}
+	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
+		found = OSP_VERDICT_WARN;
+		assert_false(osp_verdict_find(others[i], &found));
+		assert_int_equal(found, OSP_VERDICT_WARN);
+	}
+	assert_string_equal(osp_verdict_name(OSP_VERDICT_COUNT), "?");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_verdict_is_found_by_its_name),
 		cmocka_unit_test(golden),
 		cmocka_unit_test(any_bytes),
 		cmocka_unit_test(only_finite_figures_are_kept),

@@ -49,6 +49,18 @@ static void an_untouched_text_is_empty(void **state)
 	osp_text_free(&text);
 }
 
+/* More than any text may have: nothing of it is read. */
+static void a_text_has_an_end(void **state)
+{
+	struct osp_text text = OSP_TEXT_INIT;
+
+	(void)state;
+	osp_text_add(&text, "some");
+	osp_text_add_bytes(&text, "more", SIZE_MAX / 2);
+	osp_text_add(&text, "and more");
+	assert_null(osp_text_take(&text));
+}
+
 static void a_failed_text_gives_nothing(void **state)
 {
 	struct osp_text text = OSP_TEXT_INIT;
@@ -239,6 +251,7 @@ int main(void)
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_text_grows),
 		cmocka_unit_test(an_untouched_text_is_empty),
+		cmocka_unit_test(a_text_has_an_end),
 		cmocka_unit_test(a_failed_text_gives_nothing),
 		cmocka_unit_test(the_nearest_word_is_found),
 		cmocka_unit_test(durations_are_read_as_slurm_reads_them),

@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "check/check.h"
+#include "lib/base/text.h"
 #include "lib/env/catalogue.h"
 #include "lib/health/thresholds.h"
 
@@ -88,6 +89,45 @@ static void modes(void **state)
 	assert_int_equal(osp_thresholds_mode(thresholds, "ecc"), OSP_CHECK_ENFORCE);
 	assert_int_equal(osp_thresholds_mode(thresholds, "clock"), OSP_CHECK_OFF);
 	osp_thresholds_free(thresholds);
+}
+
+/* A site's own checks are known by the form of their names, there or not. */
+static void modes_of_a_sites_own(void **state)
+{
+	struct osp_thresholds *thresholds =
+		read_good("checks:\n  50-nhc: log\n  all: comment\n  60-x_Y: off\n");
+	struct osp_text text = OSP_TEXT_INIT;
+	struct osp_error error = {0};
+
+	(void)state;
+	assert_int_equal(osp_thresholds_mode(thresholds, "50-nhc"), OSP_CHECK_LOG);
+	assert_int_equal(osp_thresholds_mode(thresholds, "60-x_Y"), OSP_CHECK_OFF);
+	assert_int_equal(osp_thresholds_mode(thresholds, "70-other"), OSP_CHECK_COMMENT);
+	assert_int_equal(add(thresholds, "checks:\n  50-nhc: enforce\n", NULL), 0);
+	assert_int_equal(osp_thresholds_mode(thresholds, "50-nhc"), OSP_CHECK_ENFORCE);
+	osp_text_add(&text, "checks:\n");
+	for (int i = 0; i < 99; i++)
+		osp_text_printf(&text, "  %02d-many: off\n", i);
+	assert_int_equal(add(thresholds, text.data, &error), -1);
+	osp_text_free(&text);
+	osp_thresholds_free(thresholds);
+}
+
+static void names_of_a_sites_own(void **state)
+{
+	static const char *const good[] = {"00-a", "99-Z_9-", "50-abcdefghijklmnopqrstuvwxyz12"};
+	static const char *const bad[] = {
+		"",	   "50",     "50-",	"5-nhc",
+		"500-nhc", "50nhc",  "nhc",	"50-nhc.rpmsave",
+		"50-nhc~", "50-a b", "../50-a", "50-abcdefghijklmnopqrstuvwxyz123"};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++)
+		assert_true(osp_site_check_named(good[i]));
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+		assert_false(osp_site_check_named(bad[i]));
+	for (size_t i = 0; i < osp_check_count; i++)
+		assert_false(osp_site_check_named(osp_checks[i]->name));
 }
 
 static void refusals(void **state)
@@ -292,6 +332,67 @@ static void shipped_speeds_are_possible(void **state)
 	osp_thresholds_free(thresholds);
 }
 
+/* Nothing has measured a GPU yet: each speed that fails a node is marked. Take a limit out of here only with the
+ * hardware named in its source and in doc/checks.md. */
+static void shipped_speeds_are_marked_unproven(void **state)
+{
+	static const enum osp_limit_id speeds[] = {
+		OSP_LIMIT_HBM_GBPS,
+		OSP_LIMIT_HOST_COPY_GBPS,
+		OSP_LIMIT_PEER_GBPS,
+		OSP_LIMIT_BF16_TFLOPS,
+		OSP_LIMIT_ALL_REDUCE_GBPS,
+		OSP_LIMIT_GANG_ALL_REDUCE_GBPS,
+		OSP_LIMIT_HBM_FAR_BEHIND_PERCENT,
+		OSP_LIMIT_COMPUTE_FAR_BEHIND_PERCENT,
+		OSP_LIMIT_HOST_COPY_FAR_BEHIND_PERCENT,
+		OSP_LIMIT_PEER_FAR_BEHIND_PERCENT,
+	};
+	struct osp_thresholds *thresholds = osp_thresholds_new();
+	const struct osp_limit_entry *entry;
+	size_t marked = 0;
+
+	(void)state;
+	assert_int_equal(osp_thresholds_add(thresholds, "f", osp_thresholds_builtin,
+					    strlen(osp_thresholds_builtin), NULL, 0, NULL),
+			 0);
+	assert_false(osp_thresholds_unproven_fails(thresholds));
+	for (size_t i = 0; (entry = osp_thresholds_entry(thresholds, i)); i++) {
+		bool speed = false;
+
+		for (size_t s = 0; s < sizeof(speeds) / sizeof(speeds[0]); s++)
+			speed = speed || entry->id == speeds[s];
+		if (entry->limit.unproven != speed)
+			fail_msg("%s of %s: %s", osp_limit_name(entry->id), entry->place,
+				 speed ? "not marked unproven" : "marked unproven, and no speed");
+		marked += speed;
+	}
+	assert_true(marked > 40);
+	osp_thresholds_free(thresholds);
+}
+
+/* A site's own limit counts as proven, and so do all where it says so. */
+static void a_site_may_trust_its_limits(void **state)
+{
+	static const char shipped[] =
+		"{unproven: warn, limits: {hbm_gbps: {value: 100, unproven: true}}}";
+	struct osp_thresholds *thresholds = osp_thresholds_new();
+
+	(void)state;
+	assert_int_equal(
+		osp_thresholds_add(thresholds, "f", shipped, strlen(shipped), NULL, 0, NULL), 0);
+	assert_true(osp_thresholds_limit(thresholds, OSP_LIMIT_HBM_GBPS, NULL, NULL)->unproven);
+	assert_false(osp_thresholds_unproven_fails(thresholds));
+	assert_int_equal(osp_thresholds_add(thresholds, "g", "unproven: fail", 14, NULL, 0, NULL),
+			 0);
+	assert_true(osp_thresholds_unproven_fails(thresholds));
+	assert_int_equal(
+		osp_thresholds_add(thresholds, "h", "limits: {hbm_gbps: 90}", 22, NULL, 0, NULL),
+		0);
+	assert_false(osp_thresholds_limit(thresholds, OSP_LIMIT_HBM_GBPS, NULL, NULL)->unproven);
+	osp_thresholds_free(thresholds);
+}
+
 static void the_hash_is_that_of_the_texts(void **state)
 {
 	static const char *const texts[] = {"limits: {nvlinks: 18}\n", "limits: {nvlinks: 17}\n"};
@@ -323,11 +424,15 @@ int main(void)
 		cmocka_unit_test(the_nearest_place_wins),
 		cmocka_unit_test(a_later_file_wins_where_it_speaks),
 		cmocka_unit_test(modes),
+		cmocka_unit_test(modes_of_a_sites_own),
+		cmocka_unit_test(names_of_a_sites_own),
 		cmocka_unit_test(refusals),
 		cmocka_unit_test(impossible_values_are_refused),
 		cmocka_unit_test(shipped_limits_are_possible_and_have_sources),
 		cmocka_unit_test(shipped_limits_agree_with_the_catalogue),
 		cmocka_unit_test(shipped_speeds_are_possible),
+		cmocka_unit_test(shipped_speeds_are_marked_unproven),
+		cmocka_unit_test(a_site_may_trust_its_limits),
 		cmocka_unit_test(the_hash_is_that_of_the_texts),
 	};
 

@@ -13,6 +13,7 @@
 #include "lib/topology/builder.h"
 #include "lib/topology/readers.h"
 #include "lib/topology/topology.h"
+#include "tests/fabric.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
@@ -259,6 +260,43 @@ static void twins_become_one(void **state)
 	assert_int_equal(error.line, 3);
 }
 
+/* Links are missing: no two rails have the same children. */
+static void rails_with_missing_links_become_one(void **state)
+{
+	static const struct step rails[] = {
+		{"node", "n1", "l:r1"},	 {"node", "n2", "l:r1"},  {"node", "n3", "l:r1"},
+		{"node", "n1", "l:r2"},	 {"node", "n2", "l:r2"},  {"node", "n4", "l:r2"},
+		{"node", "n3", "l:r3"},	 {"node", "n2", "l:r3"},  {"node", "n4", "l:r3"},
+		{"node", "n5", "l:a"},	 {"nest", "l:r1", "s:x"}, {"nest", "l:r2", "s:x"},
+		{"nest", "l:r3", "s:y"}, {"nest", "l:a", "s:x"},  {"nest", "l:a", "s:y"},
+	};
+	struct osp_error error = {0};
+	struct osp_topology *t = build(rails, COUNT(rails), true, &error);
+
+	(void)state;
+	assert_string_equal(error.text, "");
+	assert_int_equal(osp_topology_domain_count(t), 3);
+	assert_string_equal(osp_topology_domain(t, 1)->name, "r1");
+	assert_int_equal(osp_topology_domain(t, 1)->node_count, 4);
+	assert_string_equal(osp_topology_domain(t, 2)->name, "x");
+	osp_topology_free(t);
+}
+
+/* A range that reaches over two leaves makes no rail of them. */
+static void a_range_over_several_leaves_is_refused(void **state)
+{
+	static const struct step steps[] = {
+		{"node", "n1", "l:a"}, {"node", "n2", "l:a"}, {"node", "n3", "l:b"},
+		{"node", "n4", "l:b"}, {"node", "n1", "l:c"}, {"node", "n2", "l:c"},
+		{"node", "n3", "l:c"}, {"node", "n4", "l:c"}, {"node", "n5", "l:c"},
+	};
+	struct osp_error error = {0};
+
+	(void)state;
+	assert_null(build(steps, COUNT(steps), true, &error));
+	assert_string_equal(error.text, "node n1 is under leaf a (f:1) and leaf c");
+}
+
 static void second_parents_are_refused(void **state)
 {
 	static const struct {
@@ -311,6 +349,15 @@ static void names_have_rules(void **state)
 		{{"node", "a\033[0m", NULL}, "f:1:1: a control character in a node's name"},
 		{{"node", "a\xc2\x85", NULL}, "f:1:1: a control character in a node's name"},
 		{{"node", "a\xe2\x80\xa8", NULL}, "f:1:1: a control character in a node's name"},
+		{{"node", "a\xe2\x80\xa9", NULL}, "f:1:1: a control character in a node's name"},
+		{{"node",
+		  "\xef\xbb\xbf"
+		  "a",
+		  NULL},
+		 "f:1:1: a control character in a node's name"},
+		{{"node", "a\xef\xbf\xbe", NULL}, "f:1:1: a control character in a node's name"},
+		{{"node", "a\xef\xbf\xbf", NULL}, "f:1:1: a control character in a node's name"},
+		{{"node", "a\177", NULL}, "f:1:1: a control character in a node's name"},
 		{{"node", "a\xff", NULL}, "f:1:1: bytes not UTF-8 in a node's name"},
 		{{"node", "a\xc0\x80", NULL}, "f:1:1: bytes not UTF-8 in a node's name"},
 		{{"node", "\xe2\x82", NULL}, "f:1:1: bytes not UTF-8 in a node's name"},
@@ -326,9 +373,9 @@ static void names_have_rules(void **state)
 		assert_string_equal(osp_error_format(&error, words, sizeof(words)), cases[i].words);
 	}
 	/* a switch's name may have what only a hostlist could not carry; nodes' UTF-8 is fine */
-	osp_topology_free(
-		build((struct step[]){{"node", "\xc3\xa9\xf0\x9f\x8d\x8e", "s:Rack 4, [a]"}}, 1,
-		      false, NULL));
+	osp_topology_free(build(
+		(struct step[]){{"node", "\xc3\xa9\xf0\x9f\x8d\x8e\xee\x80\x80", "s:Rack 4, [a]"}},
+		1, false, NULL));
 }
 
 static void level_names_have_rules(void **state)
@@ -440,6 +487,52 @@ static void rebasing_keeps_the_fabric(void **state)
 	assert_int_equal(osp_topology_level(r, "zone"), 4);
 	osp_topology_free(r);
 	osp_topology_free(t);
+}
+
+/* Another name, place or level makes another fabric; the same words do not. */
+static void fabrics_are_compared(void **state)
+{
+	static const struct fabric_node one[] = {
+		{"n1", {"a", "x"}}, {"n2", {"a", "x"}}, {"n3", {"b", "x"}}, {"n4", {"c", "y"}}};
+	static const struct {
+		uint32_t count, levels;
+		struct fabric_node nodes[4];
+		bool same;
+	} cases[] = {
+		{4,
+		 2,
+		 {{"n1", {"a", "x"}}, {"n2", {"a", "x"}}, {"n3", {"b", "x"}}, {"n4", {"c", "y"}}},
+		 true},
+		{4,
+		 2,
+		 {{"n1", {"a", "x"}}, {"n2", {"b", "x"}}, {"n3", {"b", "x"}}, {"n4", {"c", "y"}}},
+		 false},
+		{4,
+		 2,
+		 {{"n1", {"a", "x"}}, {"n2", {"a", "x"}}, {"n3", {"b", "x"}}, {"n4", {"d", "y"}}},
+		 false},
+		{4,
+		 2,
+		 {{"n1", {"a", "x"}}, {"n2", {"a", "x"}}, {"n3", {"b", "y"}}, {"n4", {"c", "y"}}},
+		 false},
+		{4,
+		 2,
+		 {{"n1", {"a", "x"}}, {"n2", {"a", "x"}}, {"n3", {"b", "x"}}, {"n4", {"b", "x"}}},
+		 false},
+		{3, 2, {{"n1", {"a", "x"}}, {"n2", {"a", "x"}}, {"n3", {"b", "x"}}}, false},
+		{4, 1, {{"n1", {"a"}}, {"n2", {"a"}}, {"n3", {"b"}}, {"n4", {"c"}}}, false},
+	};
+	struct osp_topology *a = fabric_from(one, 4, 2);
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct osp_topology *b =
+			fabric_from(cases[i].nodes, cases[i].count, cases[i].levels);
+
+		assert_int_equal(osp_topology_same_fabric(a, b), cases[i].same);
+		osp_topology_free(b);
+	}
+	osp_topology_free(a);
 }
 
 static void rebasing_on_a_name_twice_is_refused(void **state)
@@ -577,12 +670,15 @@ int main(void)
 		cmocka_unit_test(nodes_in_common_have_a_level),
 		cmocka_unit_test(a_domain_gives_its_nodes),
 		cmocka_unit_test(twins_become_one),
+		cmocka_unit_test(rails_with_missing_links_become_one),
+		cmocka_unit_test(a_range_over_several_leaves_is_refused),
 		cmocka_unit_test(second_parents_are_refused),
 		cmocka_unit_test(names_have_rules),
 		cmocka_unit_test(level_names_have_rules),
 		cmocka_unit_test(one_node_has_at_most_64_parents),
 		cmocka_unit_test(a_topology_has_at_most_131072_nodes),
 		cmocka_unit_test(rebasing_keeps_the_fabric),
+		cmocka_unit_test(fabrics_are_compared),
 		cmocka_unit_test(rebasing_on_a_name_twice_is_refused),
 		cmocka_unit_test(any_forest_keeps_the_promises),
 	};

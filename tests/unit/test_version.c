@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "lib/base/glob.h"
-#include "lib/base/version.h"
+#include "lib/env/version.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
@@ -83,7 +83,7 @@ static void ranges_hold(void **state)
 	static const struct {
 		const char *range;
 		const char *version; /* "": not known */
-		enum osp_answer answer;
+		enum osp_truth answer;
 	} cases[] = {
 		{">=1.16,<1.18", "1.16", OSP_YES},
 		{">=1.16,<1.18", "1.17.9", OSP_YES},

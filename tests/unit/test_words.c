@@ -371,11 +371,120 @@ static void no_level(void **state)
 				    "fabric (leaf, spine, core)");
 }
 
+/* Of the fabric above: segments of three nodes in a leaf, in one spine or two. */
+static void segments(void **state)
+{
+	static const struct {
+		struct osp_cut_input input; /* level, domains, nodes, segments */
+		const char *free, *waits, *never;
+	} cases[] = {
+		{{.level = 2, .domains_max = 2, .nodes = 9, .segments = {1, {{1, 3}}}},
+		 "1111.11..11..",
+		 "waits: 9 nodes on at most 2 spines in segments leaf:3; 3 whole segments of 3 "
+		 "nodes needed, 1 free, and not even with all usable nodes free",
+		 "9 nodes on at most 2 spines in segments leaf:3 asked for; with all nodes of "
+		 "partition gpu free there is 1 whole segment of 3 nodes where 3 are needed; ask "
+		 "for 3 nodes, smaller segments or more domains"},
+		{{.level = 2, .domains_max = 1, .nodes = 5, .segments = {1, {{1, 3}}}},
+		 "1...1........",
+		 "waits: 5 nodes on one spine in segments leaf:3; no spine has room for the "
+		 "smaller last segment of 2 nodes, and not even with all usable nodes free",
+		 "5 nodes on one spine in segments leaf:3 asked for; with all nodes of partition "
+		 "gpu free no spine has room for the smaller last segment of 2 nodes; ask for "
+		 "smaller segments or more domains"},
+		{{.level = 1, .domains_max = 2, .nodes = 9},
+		 "1111.111.....",
+		 "waits: 9 nodes on at most 2 leaves; 9 nodes needed, 7 free, and not even with "
+		 "all usable nodes free",
+		 "9 nodes on at most 2 leaves asked for; with all nodes of partition gpu free so "
+		 "many hold 7; ask for 7 nodes or more domains"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct osp_cut *cut = osp_cut_new(topology);
+		struct osp_nodeset *nodes = nodes_of(cases[i].free);
+		struct osp_cut_input input = cases[i].input;
+		struct osp_cut_answer answer;
+		char words[OSP_WORDS_BYTES];
+
+		input.free = nodes;
+		osp_cut_judge(cut, &input, &answer);
+		assert_false(answer.fits);
+		assert_string_equal(osp_words_segments_wait(topology, &input, NULL, &answer, false,
+							    words, sizeof(words)),
+				    cases[i].waits);
+		assert_string_equal(osp_words_segments_never(topology, &input, NULL, &answer, "gpu",
+							     words, sizeof(words)),
+				    cases[i].never);
+		free(nodes);
+		osp_cut_free(cut);
+	}
+}
+
+/* Which nodes the words are about: those of --nodelist, of one kind, beside the last segment. */
+static void segments_of_some_nodes(void **state)
+{
+	struct osp_cut *cut = osp_cut_new(topology);
+	struct osp_nodeset *nodes = nodes_of("111..........");
+	struct osp_cut_input input = {
+		.level = 2, .domains_max = 1, .nodes = 5, .segments = {1, {{1, 3}}}, .free = nodes};
+	struct osp_place_input of = {.kind_count = 2};
+	struct osp_cut_answer answer;
+	char words[OSP_WORDS_BYTES];
+
+	(void)state;
+	osp_cut_judge(cut, &input, &answer);
+	assert_string_equal(
+		osp_words_segments_wait(topology, &input, &of, &answer, true, words, sizeof(words)),
+		"waits: 5 nodes of one node type on one spine in segments leaf:3; 1 whole segment "
+		"of 3 nodes needed beside the smaller last one, 0 free");
+	of.required = nodes;
+	assert_string_equal(
+		osp_words_segments_wait(topology, &input, &of, &answer, false, words,
+					sizeof(words)),
+		"waits: 5 nodes of --nodelist on one spine in segments leaf:3; 1 whole segment of "
+		"3 "
+		"nodes needed beside the smaller last one, 0 free, and not even with all of these "
+		"free");
+	assert_string_equal(
+		osp_words_segments_never(topology, &input, &of, &answer, "gpu", words,
+					 sizeof(words)),
+		"5 nodes of --nodelist on one spine in segments leaf:3 asked for; with all of "
+		"these "
+		"free there are 0 whole segments of 3 nodes beside the smaller last one where 1 is "
+		"needed; ask for smaller segments or more domains");
+	free(nodes);
+	osp_cut_free(cut);
+}
+
+static void placed_in_parts(void **state)
+{
+	char words[OSP_WORDS_BYTES];
+
+	(void)state;
+	assert_string_equal(osp_words_parts_placed(topology, 2, 2, "s1,s2", 9, 3, "leaf:3", words,
+						   sizeof(words)),
+			    "placed: 9 nodes in 2 domains of spine, 3 leaves, in segments leaf:3");
+	assert_string_equal(
+		osp_words_parts_placed(topology, 2, 1, "s1", 4, 1, "leaf:4", words, sizeof(words)),
+		"placed: 4 nodes on spine s1, 1 leaf, in segments leaf:4");
+	assert_string_equal(
+		osp_words_parts_placed(topology, 1, 2, NULL, 8, 2, "", words, sizeof(words)),
+		"placed: 8 nodes in 2 domains of leaf");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(plurals), cmocka_unit_test(waits),    cmocka_unit_test(never),
-		cmocka_unit_test(placed),  cmocka_unit_test(no_level),
+		cmocka_unit_test(plurals),
+		cmocka_unit_test(waits),
+		cmocka_unit_test(never),
+		cmocka_unit_test(placed),
+		cmocka_unit_test(no_level),
+		cmocka_unit_test(segments),
+		cmocka_unit_test(segments_of_some_nodes),
+		cmocka_unit_test(placed_in_parts),
 	};
 
 	return cmocka_run_group_tests(tests, start, finish);

@@ -28,7 +28,7 @@ start_options() {
 	printf '%s\n' --slurm "$release" --cloud all --gres "$NODE_GRES" --node-conf "$NODE_WORDS" \
 		--names "$(cut -d' ' -f1 "$work/map" | hostlist_compress)" \
 		--conf "SchedulerParameters=$(scheduler_parameters)" --conf SlurmctldDebug=info \
-		--partition 'gpu Nodes=ALL Default=YES MaxTime=INFINITE State=DOWN'
+		--conf "PluginDir=$timer_path" --partition 'gpu Nodes=ALL Default=YES MaxTime=INFINITE State=DOWN'
 	for file in "${topology[@]}"; do
 		printf '%s\n' --topology "$work/$file"
 	done
@@ -107,6 +107,7 @@ measure() {
 	local -a start=()
 	run=$work/run-$1
 	mkdir -p "$run"
+	make_timer
 	mapfile -t start < <(start_options)
 	cluster_dir=$work/c
 	cluster start --dir "$cluster_dir" "${start[@]}" >/dev/null || die "$1 does not start"
@@ -118,18 +119,21 @@ measure() {
 }
 
 measure_started() {
-	local ticks submitted start_rss
+	local ticks submitted start_rss before
 	start_rss=$(controller_kib VmRSS)
 	ticks=$(controller_cpu_ticks)
 	submit_all
 	submitted=$(controller_cpu_ticks)
 	sdiag -r >/dev/null
+	before=$(wc -l <"$run/timer/calls")
 	scontrol update PartitionName=gpu State=UP
 	await_settled "$1"
 	local end_ticks rss hwm
 	end_ticks=$(controller_cpu_ticks)
 	rss=$(controller_kib VmRSS) hwm=$(controller_kib VmHWM)
+	timed_calls "$before" >"$run/calls"
 	running_jobs >"$run/running"
+	histogram "$title" <"$run/calls" >>"$work/histogram"
 	printf 'system=%s %s cpu_s=%s submit_cpu_s=%s' "$1" \
 		"$(awk -v leaf_nodes="$leaf_nodes" -f "$here/lib/judge.awk" "$work/map" "$run/running")" \
 		"$(seconds $((end_ticks - ticks)))" "$(seconds $((submitted - ticks)))"
@@ -138,6 +142,7 @@ measure_started() {
 	printf ' bf_cycles=%s bf_mean_us=%s bf_max_us=%s' \
 		"$(sdiag_value Backfilling 'Total cycles')" "$(sdiag_value Backfilling 'Mean cycle')" \
 		"$(sdiag_value Backfilling 'Max cycle')"
+	calls_sum <"$run/calls"
 	printf ' start_rss_kib=%s rss_kib=%s hwm_kib=%s settled_cycle=%s load=%s slurm=%s\n' \
 		"$start_rss" "$rss" "$hwm" "$settled_cycle" "$(cut -d' ' -f1 /proc/loadavg)" \
 		"$(slurmctld -V | awk '{ print $2 }')"

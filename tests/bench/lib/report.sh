@@ -13,11 +13,14 @@ function read_line(    i, at) {
 }
 function ms(us) {
 	return us < 100000 ? sprintf("%.1f", us / 1000) : sprintf("%.0f", us / 1000)
+}
+function a_cycle(scheduler) {
+	return v[scheduler "_cycles"] ? ms(v[scheduler "_test_us"] / v[scheduler "_cycles"]) : ""
 }'
 
 titles() {
 	local name
-	for name in "${SYSTEMS[@]}"; do
+	for name in "${selected[@]}"; do
 		system "$name"
 		printf '%s\t%s\n' "$name" "$title"
 	done
@@ -33,8 +36,8 @@ figures_table() {
 		next
 	}
 	FNR == 1 {
-		print "| | straddling | nodes | leaves | CPU s | main mean ms | largest | backfill mean ms | largest | memory MiB |"
-		print "|---|---|---|---|---|---|---|---|---|---|"
+		print "| | straddling | nodes | leaves | CPU s | main mean ms | largest | in select | backfill mean ms | largest | in select | memory MiB |"
+		print "|---|---|---|---|---|---|---|---|---|---|---|---|"
 	}
 	{
 		read_line()
@@ -42,13 +45,36 @@ figures_table() {
 		gsub(/\|/, "\\|", name)
 		if (v["unfit"] != "") {
 			gsub("_", " ", v["unfit"])
-			printf "| %s | not possible: %s | | | | | | | | |\n", name, v["unfit"]
+			printf "| %s | not possible: %s | | | | | | | | | | |\n", name, v["unfit"]
 			next
 		}
-		printf "| %s | %d of %d | %d | %.3f | %.1f | %s | %s | %s | %s | %.1f |\n", name, v["straddling"], \
+		printf "| %s | %d of %d | %d | %.3f | %.1f | %s | %s | %s | %s | %s | %s | %.1f |\n", name, v["straddling"], \
 			v["started"], v["nodes"], v["least"] ? v["leaves"] / v["least"] : 0, v["cpu_s"], ms(v["main_mean_us"]), \
-			ms(v["main_max_us"]), ms(v["bf_mean_us"]), ms(v["bf_max_us"]), v["hwm_kib"] / 1024
+			ms(v["main_max_us"]), a_cycle("main"), ms(v["bf_mean_us"]), ms(v["bf_max_us"]), a_cycle("bf"), \
+			v["hwm_kib"] / 1024
 	}' "$work/titles" -
+}
+
+# histogram_table: lines of histogram in, a table of all systems out
+histogram_table() {
+	awk -F'\t' -v ends="${HISTOGRAM_MS[*]}" '
+	NR == 1 {
+		columns = split(ends, end_ms, " ")
+		printf "\n| calls | mode | number | mean ms | without Slurm | largest |"
+		for (i = 1; i <= columns; i++)
+			printf " < %s |", end_ms[i]
+		printf " more |\n|---|---|---|---|---|---|"
+		for (i = 0; i <= columns; i++)
+			printf "---|"
+		print ""
+	}
+	{
+		gsub(/\|/, "\\|", $1)
+		printf "| %s | %s | %d | %.2f | %.2f | %.1f |", $1, $2, $3, $4, $5, $6
+		for (i = 7; i <= NF; i++)
+			printf " %s |", $i ? $i : ""
+		print ""
+	}'
 }
 
 # plain_table: raw lines of pairs in, means and ranges out
@@ -135,7 +161,7 @@ command_line() {
 			continue
 		fi
 		case $word in
-		--prefix | --prefix-24.11 | --doc | --keep-raw) skip=1 ;;
+		--prefix | --prefix-2?.?? | --doc | --keep-raw) skip=1 ;;
 		--no-doc) ;;
 		*/*) shown+=("${word##*/}") ;;
 		*) shown+=("$word") ;;

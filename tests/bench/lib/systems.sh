@@ -3,7 +3,11 @@
 # shellcheck shell=bash disable=SC2034,SC2154
 
 SYSTEMS=(22.05-tree 22.05-switches 22.05-constraint 22.05-onespine 22.05-onespine-tree
-	24.11-tree 24.11-block 24.11-onespine)
+	25.11-tree 25.11-block 25.11-switches1 25.11-onespine
+	26.05-tree 26.05-block 26.05-switches1 26.05-onespine)
+
+# Where --shared is measured, when nothing else is said.
+SHARED_SYSTEMS=(22.05-tree 22.05-onespine 25.11-tree 25.11-onespine)
 
 # Slurm's select plugin takes at most so many alternatives in one [a|b].
 CONSTRAINT_SPINES_MAX=64
@@ -11,9 +15,14 @@ CONSTRAINT_SPINES_MAX=64
 # system NAME: sets title, release, stock, topology (names of files in work/), features, words (for
 # sbatch) and unfit (why it cannot run on this fabric)
 system() {
-	release=${1%%-*} stock=1 topology=(tree.conf) features=0 words=() unfit=''
+	release=$(exact_release "${1%%-*}") stock=1 topology=(tree.conf) features=0 words=() unfit=''
 	case $1 in
-	22.05-tree | 24.11-tree) title="$release topology/tree" ;;
+	22.05-tree | 24.11-tree | 25.11-tree | 26.05-tree) title="$release topology/tree" ;;
+	25.11-switches1 | 26.05-switches1)
+		# one leaf, which a job larger than a leaf cannot have: it waits for the time that it says
+		title="$release topology/tree, \`--switches=1@5:00\`"
+		words=(--switches=1@5:00)
+		;;
 	22.05-switches)
 		# as many leaves as the largest job needs
 		local switches=$(((64 * ${times:-1} + ${leaf_nodes:-16} - 1) / ${leaf_nodes:-16}))
@@ -28,7 +37,7 @@ system() {
 		(($(wc -l <"$work/spines") <= CONSTRAINT_SPINES_MAX)) ||
 			unfit="at most $CONSTRAINT_SPINES_MAX alternatives"
 		;;
-	22.05-onespine | 24.11-onespine)
+	22.05-onespine | 24.11-onespine | 25.11-onespine | 26.05-onespine)
 		title="$release **Onespine**, \`--gang\`"
 		stock=0 topology=(onespine.topology) words=(--gang)
 		;;
@@ -36,7 +45,7 @@ system() {
 		title="$release **Onespine**, \`--gang\`, topology/tree beside it"
 		stock=0 topology=(onespine.topology tree.conf) words=(--gang)
 		;;
-	24.11-block)
+	24.11-block | 25.11-block | 26.05-block)
 		title="$release topology/block, blocks of 16 to 256"
 		topology=(block.conf)
 		[[ -z ${fabric:-} ]] || unfit="its leaves are no blocks"

@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# tests/bench: figures (run by hand)
+
+check_LTLIBRARIES =
+check_PROGRAMS += tests/bench/bench_place tests/bench/simulate_place
+tests_bench_bench_place_SOURCES = tests/bench/bench_place.c tests/fabric.c tests/fabric.h
+tests_bench_bench_place_LDADD = libonespine.la
+tests_bench_simulate_place_SOURCES = tests/bench/simulate_place.c tests/fabric.c tests/fabric.h
+tests_bench_simulate_place_LDADD = libonespine.la -lm
+if HAVE_HWLOC
+check_PROGRAMS += tests/bench/bench_node tests/bench/bench_step
+tests_bench_bench_node_CPPFLAGS = $(AM_CPPFLAGS) $(HWLOC_CFLAGS)
+tests_bench_bench_step_CPPFLAGS = $(AM_CPPFLAGS) $(SLURM_CPPFLAGS) $(HWLOC_CFLAGS)
+tests_bench_bench_step_LDFLAGS = $(AM_LDFLAGS) -export-dynamic -Wl,--no-as-needed
+tests_bench_bench_step_LDADD = libonespine.la $(HWLOC_LIBS)
+tests_bench_bench_node_LDADD = libbind.la libonespine.la $(HWLOC_LIBS)
+check_LTLIBRARIES += tests/bench/empty.la
+tests_bench_empty_la_SOURCES = tests/bench/empty.c
+tests_bench_empty_la_CPPFLAGS = $(AM_CPPFLAGS) $(SLURM_CPPFLAGS)
+tests_bench_empty_la_LDFLAGS = $(FAKE_LDFLAGS)
+endif
+EXTRA_DIST += tests/bench/bench tests/bench/gate tests/bench/srun tests/bench/lib/fabric.sh tests/bench/lib/judge.awk \
+	tests/bench/lib/measure.sh tests/bench/lib/report.sh tests/bench/lib/systems.sh tests/bench/lib/timer.sh tests/bench/timer.c \
+	doc/performance.md doc/performance-raw.txt
+
+# As root, for half an hour: the table of doc/performance.md. BENCH_NODES=1024 or 65536 for others.
+bench:
+	$(top_srcdir)/tests/bench/bench $(BENCH_OPTIONS)
+# What environment and binding cost the start of a step; as root, a minute or two.
+bench-srun:
+	$(top_srcdir)/tests/bench/srun $(BENCH_OPTIONS)
+# What the gate adds to the start of a job; as root, a few minutes.
+bench-gate:
+	$(top_srcdir)/tests/bench/gate $(BENCH_OPTIONS)
+.PHONY: bench bench-gate bench-srun
+
+# As root, after tools/test: what takes longer than it may; SOAK_OPTIONS='--only fuzz --fuzz-seconds 60' for a part.
+soak:
+	$(top_srcdir)/tests/soak . $(SOAK_OPTIONS)
+.PHONY: soak
+EXTRA_DIST += tests/soak doc/soak.md

@@ -1,0 +1,45 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-or-later
+# env --script on published job scripts: nothing "fatal" or "harmful" that is wrong, nothing fatal that is missed
+#
+# The table is printed by: ONESPINE=build/onespine tests/corpus/compare [--lines]
+
+load helpers
+
+CORPUS=$BATS_TEST_DIRNAME/../corpus
+
+setup() {
+	cd "$BATS_TEST_TMPDIR" || return
+	export HOME=$BATS_TEST_TMPDIR
+	unset LD_LIBRARY_PATH VIRTUAL_ENV NCCL_CONF_FILE
+}
+
+@test "the texts are those that were published" {
+	local name text sha256 kept=0
+	while IFS=$'\t' read -r name _ _ text _ _ _ _ sha256; do
+		[[ $name != '#'* && $text == kept ]] || continue
+		echo "$sha256  $CORPUS/scripts/$name" | sha256sum --check --quiet
+		kept=$((kept + 1))
+	done <"$CORPUS/scripts.tsv"
+	((kept >= 60))
+	[[ $kept == "$(find "$CORPUS/scripts" -type f | wc -l)" ]]
+}
+
+@test "each verdict and correction is about a line of a script that the table names" {
+	awk -F'\t' '
+		FNR == NR { known[$1] = 1; next }
+		/^#/ { next }
+		NF != 5 || !($1 in known) || $2 !~ /^[0-9]+$/ || $3 !~ /^(fatal|harmful|obsolete|none)$/ || $5 == "" {
+			print FILENAME ":" FNR ": " $0; bad = 1
+		}
+		END { exit bad }' "$CORPUS/scripts.tsv" "$CORPUS/verdicts.tsv" "$CORPUS/corrections.tsv"
+}
+
+@test "no fatal or harmful finding is wrong, and nothing fatal is missed" {
+	command -v jq >/dev/null || skip 'jq is missing'
+	run "$CORPUS/compare" --lines
+	echo "$output" | sed 's/^/# /' >&3
+	[[ $status == 0 && $output == *' scripts'* ]]
+	# the figures that doc/environment.md gives
+	diff <(tail -n 5 <<<"$output") <(sed -n '/^71 scripts$/,/^obsolete/p' "$SOURCE/doc/environment.md")
+}

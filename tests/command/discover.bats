@@ -1,0 +1,358 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-or-later
+# topology discover from an EC2 that is not there (tests/fake/ec2)
+
+load helpers
+bats_require_minimum_version 1.5.0
+
+setup() {
+	"${ONESPINE:?}" topology discover --help >/dev/null || skip "this build asks no cloud"
+	command -v python3 >/dev/null || skip "python3 is not here"
+	cd "$BATS_TEST_TMPDIR" || return
+	unset "${!AWS_@}"
+	export HOME=$PWD/home AWS_REGION=us-west-2 AWS_EC2_METADATA_DISABLED=true
+	mkdir home fake
+	map 4 >map
+	state
+}
+
+teardown() {
+	[[ -z ${fake_pid-} ]] || { kill "$fake_pid"; wait "$fake_pid" || true; } 2>/dev/null
+}
+
+# map COUNT: instances i-1.. are nodes n1..
+map() {
+	seq "$1" | sed 's/.*/i-& n&/'
+}
+
+# state [JQ]: two leaves of two instances each under one spine, changed by a filter of jq
+state() {
+	jq "${1:-.}" >fake/state.new <<-'END'
+		{"keys": {"AKID": "secret+/"}, "instances": [
+		 {"id": "i-1", "type": "p5.48xlarge", "nodes": ["nn-t", "nn-s", "nn-a"], "zone": "us-west-2a", "zone_id": "usw2-az1", "ip": "10.0.0.1", "launched": "2026-01-01T00:00:00.000Z"},
+		 {"id": "i-2", "type": "p5.48xlarge", "nodes": ["nn-t", "nn-s", "nn-a"], "zone": "us-west-2a", "zone_id": "usw2-az1", "ip": "10.0.0.2"},
+		 {"id": "i-3", "type": "p5.48xlarge", "nodes": ["nn-t", "nn-s", "nn-b"], "zone": "us-west-2a", "zone_id": "usw2-az1", "ip": "10.0.0.3"},
+		 {"id": "i-4", "type": "p5.48xlarge", "nodes": ["nn-t", "nn-s", "nn-b"], "zone": "us-west-2a", "zone_id": "usw2-az1", "ip": "10.0.0.4"}]}
+	END
+	mv fake/state.new fake/state.json
+}
+
+# many COUNT: as many instances, eight a leaf
+many() {
+	state ".instances = [range(1; $1 + 1) | {id: \"i-\(.)\", nodes: [\"nn-t\", \"nn-s\", \"nn-\((. - 1) / 8 | floor)\"]}]"
+	map "$1" >map
+}
+
+start() {
+	"$SOURCE/tests/fake/ec2" fake 2>fake/said &
+	fake_pid=$!
+	until [[ -e fake/port ]]; do kill -0 "$fake_pid"; done
+	AWS_ENDPOINT_URL_EC2=http://127.0.0.1:$(<fake/port)
+	export AWS_ENDPOINT_URL_EC2
+}
+
+with_keys() {
+	export AWS_ACCESS_KEY_ID=AKID AWS_SECRET_ACCESS_KEY=secret+/
+}
+
+discover() {
+	onespine topology discover --from=ec2 --nodes=map "$@"
+}
+
+# calls WORDS: what was called, without when
+calls() {
+	cut -d' ' -f2- fake/calls
+}
+
+readonly PLACES='"places": [
+    {"source": "ec2", "nodes": [
+      "n1 i-1 0",
+      "n2 i-2 0",
+      "n3 i-3 0",
+      "n4 i-4 0"]}
+  ]'
+
+@test "EC2 is asked by itself; the file says where each place comes from" {
+	start
+	with_keys
+	expect 0 "applied: 4 nodes have a place; 0 gained one, 0 lost theirs, 0 moved" discover -o t
+	expect_line 0 "4 nodes: 2 leaves of 2, 1 spine of 4, 1 core of 4, 1 zone of 4" onespine topology show t
+	[[ $(<t) == *"$PLACES"* ]]
+	[[ $(calls) == "DescribeInstanceTopology 4 AKID ok" ]]
+	# without -o it goes to standard output, and Slurm's reader gives back the same file
+	discover >u
+	cmp t u
+	onespine topology import --from=onespine t | grep -q '"n3 i-3 0"'
+}
+
+@test "an unchanged fabric gives the same bytes; when it was asked stands beside them" {
+	start
+	with_keys
+	discover -o t
+	cp -p t first
+	grep -qx '[0-9]* n\[1-4\]' t.asked
+	expect 0 "unchanged: 4 nodes have a place; 0 gained one, 0 lost theirs, 0 moved" discover -o t
+	cmp t first
+	[[ ! t -nt first && ! t -ot first ]]
+}
+
+@test "100 ids a call, a second between calls" {
+	many 250
+	start
+	with_keys
+	discover -o t
+	expect_line 0 "250 nodes: 32 leaves of 2 to 8, 1 spine of 250, 1 core of 250" onespine topology show t
+	[[ $(calls) == "DescribeInstanceTopology 100 AKID ok
+DescribeInstanceTopology 100 AKID ok
+DescribeInstanceTopology 50 AKID ok" ]]
+	awk 'NR > 1 && $1 - last < 0.95 { exit 1 } { last = $1 }' fake/calls
+}
+
+@test "an address finds the instance that runs there; the one launched last wins" {
+	state '.instances += [{"id": "i-old", "ip": "10.0.0.1", "launched": "2025-01-01T00:00:00.000Z", "nodes": ["nn-t", "nn-x", "nn-y"]}, {"id": "i-dead", "ip": "10.0.0.2", "state": "terminated"}]'
+	printf '10.0.0.%d n%d\n' 1 1 2 2 3 3 4 4 >map
+	start
+	with_keys
+	discover -o t
+	[[ $(<t) == *"$PLACES"* ]]
+	[[ $(calls) == "DescribeInstances 4 AKID ok
+DescribeInstanceTopology 4 AKID ok" ]]
+}
+
+@test "throttling is answered with pauses" {
+	state '.faults = [{action: "DescribeInstanceTopology", to: 2, do: "throttle"}]'
+	start
+	with_keys
+	discover -o t
+	[[ $(calls) == "DescribeInstanceTopology 4 AKID throttle
+DescribeInstanceTopology 4 AKID throttle
+DescribeInstanceTopology 4 AKID ok" ]]
+	awk '{ at[NR] = $1 } END { exit !(at[2] - at[1] >= 1 && at[3] - at[2] >= 2) }' fake/calls
+}
+
+@test "a page that fails keeps the others, and the last good places of its own nodes" {
+	many 201
+	start
+	with_keys
+	discover -o t
+	cp t first
+	# the second call fails for good
+	jq '.faults = [{action: "DescribeInstanceTopology", from: 5, to: 9, do: "error"}]' fake/state.json >fake/new
+	mv fake/new fake/state.json
+	discover -o t >said 2>&1
+	expect 0 "onespine: warning: 1 call failed, 100 nodes keep the place of the last good answer: EC2 refuses DescribeInstanceTopology again and again: InternalError: An internal error has occurred (HTTP status 500)
+unchanged: 201 nodes have a place; 0 gained one, 0 lost theirs, 0 moved" cat said
+	cmp t first
+}
+
+@test "an id that EC2 does not know is dropped, and the rest asked again" {
+	echo 'i-gone n5' >>map
+	start
+	with_keys
+	expect 0 "onespine: warning: EC2 does not know 1 of the instances
+applied: 4 nodes have a place; 0 gained one, 0 lost theirs, 0 moved" discover -o t
+	[[ $(calls) == "DescribeInstanceTopology 5 AKID InvalidInstanceID.NotFound
+DescribeInstanceTopology 4 AKID ok" ]]
+}
+
+@test "an instance without network nodes has no place" {
+	state '.instances[3].nodes = []'
+	start
+	with_keys
+	expect 0 "onespine: warning: EC2's answer: instance i-4 has no NetworkNodes (it does not run, or its type has none); left out
+applied: 3 nodes have a place; 0 gained one, 0 lost theirs, 0 moved" discover -o t
+}
+
+@test "a clock that is wrong is told by the answer's Date" {
+	state '.clock_s = -7200'
+	start
+	with_keys
+	discover -o t
+	[[ $(calls) == "DescribeInstanceTopology 4 - RequestExpired
+DescribeInstanceTopology 4 AKID ok" ]]
+	# and with a session token, which is then signed by lib/cloud/sigv4
+	unset AWS_ACCESS_KEY_ID AWS_SECRET_ACCESS_KEY AWS_EC2_METADATA_DISABLED
+	AWS_EC2_METADATA_SERVICE_ENDPOINT=$AWS_ENDPOINT_URL_EC2 discover -o t
+	[[ $(calls | tail -n 1) == "DescribeInstanceTopology 4 ASIA0 ok" ]]
+}
+
+@test "keys: environment, then shared files, then container, then the instance's role" {
+	start
+	unset AWS_EC2_METADATA_DISABLED
+	export AWS_EC2_METADATA_SERVICE_ENDPOINT=$AWS_ENDPOINT_URL_EC2
+	discover -o t
+	[[ $(calls) == "DescribeInstanceTopology 4 ASIA0 ok" ]]
+	export AWS_CONTAINER_CREDENTIALS_FULL_URI=$AWS_ENDPOINT_URL_EC2/container
+	export AWS_CONTAINER_AUTHORIZATION_TOKEN=container-token
+	discover -o t
+	[[ $(calls | tail -n 1) == "DescribeInstanceTopology 4 ASIA1 ok" ]]
+	mkdir home/.aws
+	printf '# mine\n[default]\naws_access_key_id = WRONG\naws_secret_access_key = WRONG\n[team]\naws_access_key_id=AKID\naws_secret_access_key = secret+/\n' >home/.aws/credentials
+	AWS_PROFILE=team discover -o t
+	[[ $(calls | tail -n 1) == "DescribeInstanceTopology 4 AKID ok" ]]
+	expect_line 1 "onespine: EC2 does not take the keys of the shared files (AuthFailure: AWS was not able to validate the provided access credentials)" discover -o t
+	with_keys
+	discover -o t
+	[[ $(calls | tail -n 1) == "DescribeInstanceTopology 4 AKID ok" ]]
+}
+
+@test "the region: the environment, the profile, the instance's own" {
+	state '.region = "eu-north-1"'
+	start
+	with_keys
+	unset AWS_REGION
+	expect_line 1 "onespine: no AWS region: neither AWS_REGION, nor a region in the profile, nor an instance's metadata service that answers" discover -o t
+	mkdir home/.aws
+	printf '[default]\nregion = eu-north-1\n' >home/.aws/config
+	discover -o t
+	rm -r home/.aws
+	unset AWS_EC2_METADATA_DISABLED
+	export AWS_EC2_METADATA_SERVICE_ENDPOINT=$AWS_ENDPOINT_URL_EC2
+	discover -o t
+	export AWS_REGION=us-west-2
+	expect_line 1 "onespine: EC2 does not take the keys of the environment (SignatureDoesNotMatch: Credential should be scoped to a valid region, not us-west-2)" discover -o t
+	export AWS_REGION='us west'
+	expect_line 1 "onespine: AWS_REGION=us west: a region as us-west-2 is expected" discover -o t
+}
+
+@test "keys that expire in the middle of paging are fetched anew" {
+	many 250
+	jq '.token_calls = 2' fake/state.json >fake/new
+	mv fake/new fake/state.json
+	start
+	unset AWS_EC2_METADATA_DISABLED
+	export AWS_EC2_METADATA_SERVICE_ENDPOINT=$AWS_ENDPOINT_URL_EC2
+	discover -o t
+	expect_line 0 "250 nodes: 32 leaves of 2 to 8, 1 spine of 250, 1 core of 250" onespine topology show t
+	[[ $(calls) == "DescribeInstanceTopology 100 ASIA0 ok
+DescribeInstanceTopology 100 ASIA0 ok
+DescribeInstanceTopology 50 - ExpiredToken
+DescribeInstanceTopology 50 ASIA1 ok" ]]
+}
+
+@test "no keys, half a pair, a role that is not there, a profile by a role: a sentence each" {
+	start
+	expect 1 "onespine: no AWS credentials: neither AWS_ACCESS_KEY_ID in the environment, nor a profile in ~/.aws, nor a container's endpoint, nor an instance's metadata service that answers" discover -o t
+	AWS_ACCESS_KEY_ID=AKID expect 1 "onespine: the environment has one half of a key pair only" discover -o t
+	state '.role = false'
+	AWS_EC2_METADATA_DISABLED='' AWS_EC2_METADATA_SERVICE_ENDPOINT=$AWS_ENDPOINT_URL_EC2 \
+		expect 1 "onespine: this instance has no role; give it one, or keys by the environment or the shared files" discover -o t
+	mkdir home/.aws
+	printf '[default]\nrole_arn = arn:aws:iam::1:role/x\nsource_profile = y\n' >home/.aws/config
+	expect 1 "onespine: profile default gets its keys by role_arn, which is not supported; give keys, or run where the instance's role has the permission" discover -o t
+	AWS_PROFILE=none expect 1 "onespine: AWS_PROFILE=none: neither shared file has that profile" discover -o t
+	rm home/.aws/config
+	AWS_CONTAINER_CREDENTIALS_FULL_URI=http://example.org/ expect 1 "onespine: AWS_CONTAINER_CREDENTIALS_FULL_URI=http://example.org/: keys are fetched by https or from this machine only" discover -o t
+	[[ ! -e t && ! -e fake/calls ]]
+}
+
+@test "a denied call names the exact permission; a region without it is told" {
+	state '.faults = [{action: "DescribeInstanceTopology", do: "denied"}]'
+	start
+	with_keys
+	expect 1 "onespine: EC2 denies DescribeInstanceTopology to the environment: its policy must allow ec2:DescribeInstanceTopology on resource * (UnauthorizedOperation: You are not authorized to perform this operation.)" discover -o t
+	state '.faults = [{action: "DescribeInstanceTopology", do: "unsupported"}]'
+	expect_line 1 "onespine: region us-west-2 has no DescribeInstanceTopology (UnsupportedOperation: The functionality you requested is not available in this region.)" discover -o t
+	[[ $(calls | wc -l) == 2 ]]
+}
+
+@test "half, empty and hostile answers: a sentence, and the last good topology stays" {
+	local what words
+	start
+	with_keys
+	discover -o t
+	cp t first
+	while IFS='|' read -r what words; do
+		state ".faults = [{action: \"DescribeInstanceTopology\", do: \"$what\"}]"
+		run -1 onespine topology discover --from=ec2 --nodes=map -o u
+		# where in the answer depends on expat
+		[[ $output =~ ^"onespine: EC2's answer to DescribeInstanceTopology:"[0-9]+:[0-9]+": $words"$ ]]
+		cmp t first
+		[[ ! -e u ]]
+	done <<-END
+		cut|not well-formed XML: unclosed token
+		empty|not well-formed XML: no element found
+		html|not well-formed XML: mismatched tag
+		deep|elements nested deeper than any answer of EC2
+		entity|entity declarations are not allowed here
+		long|a value longer than any of EC2's
+		many|more records than were asked for
+	END
+	state '.faults = [{action: "DescribeInstanceTopology", do: "drop"}]'
+	run -1 onespine topology discover --from=ec2 --nodes=map -o t
+	[[ $output == "onespine: EC2 cannot be reached in region us-west-2: http://127.0.0.1:"*": Empty reply from server" ]]
+	cmp t first
+}
+
+@test "an answer that takes places away is held; accept takes it" {
+	start
+	with_keys
+	discover -o t
+	cp t first
+	state '.instances |= map(.nodes = [])'
+	expect_line 1 "onespine: nothing is left to import" discover -o t
+	state '.instances[0].nodes = []'
+	discover -o t >said 2>/dev/null && status=0 || status=$?
+	[[ $status == 3 ]]
+	cmp t first
+	discover --json -o t 2>/dev/null >j || true
+	expect 0 '["held",4,1,0,"1 of 4 nodes that run lose their place (n1 is the first); max_lost is 10 %"]' \
+		jq -c '[.result, .counted, .lost, .moved, .why]' j
+	expect 0 "t: the answer that was held is in force" onespine topology accept t
+	expect_line 0 "3 nodes: 2 leaves of 1 to 2, 1 spine of 3, 1 core of 3, 1 zone of 3" onespine topology show t
+	expect 0 "t: no answer is held" onespine topology accept t
+	# another leaf: moved; another name of the same leaf: not
+	state '.instances[0].nodes = [] | .instances[1].nodes[2] = "nn-b"'
+	run -3 onespine topology discover --from=ec2 --nodes=map -o t
+	[[ $output == *"1 of 3 nodes that run move to another domain (n2 is the first); max_moved is 10 %"* ]]
+	state '.instances[0].nodes = [] | .instances[1].nodes[2] = "nn-z"'
+	expect_line 0 "applied: 3 nodes have a place; 0 gained one, 0 lost theirs, 0 moved" discover -o t
+	[[ ! -e t.held ]]
+}
+
+@test "the watch asks at once about a new instance, and forgets the old one's place first" {
+	local watch_pid
+	start
+	with_keys
+	"$ONESPINE" topology watch --from=ec2 --nodes=map --interval=1 -o t >journal 2>&1 3>&- &
+	watch_pid=$!
+	until grep -qx applied journal; do kill -0 $watch_pid; done
+	expect_line 0 "4 nodes: 2 leaves of 2, 1 spine of 4, 1 core of 4, 1 zone of 4" onespine topology show t
+	# n1 is launched anew, and EC2 denies its place
+	state '.instances[0].id = "i-9" | .faults = [{action: "DescribeInstanceTopology", do: "denied"}]'
+	sed 's/i-1 /i-9 /' map >map.new && mv map.new map
+	until grep -q '^failed' journal; do kill -0 $watch_pid; done
+	grep -qx 'place unknown: 1 node is another instance than the one placed' journal
+	grep -q '^failed, the last good one stays: EC2 denies DescribeInstanceTopology' journal
+	expect_line 0 "3 nodes: 2 leaves of 1 to 2, 1 spine of 3, 1 core of 3, 1 zone of 3" onespine topology show t
+	state '.instances[0].id = "i-9"'
+	until (($(grep -cx applied journal) == 2)); do kill -0 $watch_pid; done
+	grep -q '"n1 i-9 0"' t
+	kill $watch_pid
+	wait $watch_pid
+}
+
+@test "survey: which gangs reservations can hold on one spine, before anything is launched" {
+	state '.reservations = [
+		{"id": "cr-1", "type": "p5.48xlarge", "nodes": ["nn-t", "nn-s"], "total": 20},
+		{"id": "cr-2", "type": "p5.48xlarge", "nodes": ["nn-t", "nn-s", "nn-a"], "total": 4},
+		{"id": "cr-3", "type": "p6-b200.48xlarge", "nodes": ["nn-t", "nn-x", "nn-y"], "total": 9, "state": "pending"},
+		{"id": "cr-4", "type": "p5.48xlarge", "nodes": ["nn-t"], "total": 64}]'
+	start
+	with_keys
+	expect 0 "cr-1: 20 of p5.48xlarge, active, on spine nn-s
+cr-2: 4 of p5.48xlarge, active, on spine nn-s
+cr-3: 9 of p6-b200.48xlarge, pending, on spine nn-y
+cr-4: 64 of p5.48xlarge, active, on no known spine
+the largest gang on one spine: 24 nodes
+gangs of 1: 33
+gangs of 2: 16
+gangs of 4: 8
+gangs of 8: 4
+gangs of 16: 1" onespine topology survey --reservation=cr-1,cr-2,cr-3,cr-4
+	expect_line 1 "the largest gang on one spine: 0 nodes" onespine topology survey --reservation=cr-4
+	expect 0 '{"1":24,"2":12,"4":6,"8":3,"16":1}' jq -c .gangs <(onespine topology survey --json --reservation=cr-1,cr-2)
+	expect_line 1 "cr-9: EC2 does not know it" onespine topology survey --reservation=cr-9
+	state '.faults = [{action: "DescribeCapacityReservations", do: "denied"}]'
+	expect_line 2 "onespine: EC2 denies DescribeCapacityReservations to the environment: its policy must allow ec2:DescribeCapacityReservations on resource * (UnauthorizedOperation: You are not authorized to perform this operation.)" onespine topology survey --reservation=cr-1
+}

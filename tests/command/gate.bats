@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# gate.bats - the program onespine-gate, and its former name in the command; what it does: tests/slurm/gate_*.bats
+
+load helpers
+load setup_helpers
+
+setup() {
+	needs_gate
+	unset SLURM_JOB_ID
+	GATE=${ONESPINE%/*}/onespine-gate
+}
+
+@test "onespine gate prolog and epilog execute onespine-gate" {
+	for part in prolog epilog; do
+		run "$GATE" "$part"
+		[[ $status == 2 && $output == "onespine: "*SLURM_* ]]
+		expect "$status" "$output" onespine gate "$part"
+	done
+}
+
+@test "a wrong word is named with those that are right" {
+	expect 2 "onespine-gate: 'prologue': expected prolog, epilog or reduce; see onespine-gate --help" "$GATE" prologue
+	expect 2 "onespine-gate: 'x': expected prolog, epilog or reduce; see onespine-gate --help" "$GATE" prolog x
+	expect 2 "onespine-gate: expected prolog, epilog or reduce; see onespine-gate --help" "$GATE"
+	expect 2 "onespine: standard input is no socket: onespine-gate prolog runs this" "$GATE" reduce </dev/null
+	[[ $("$GATE" --version) == "$(onespine --version)" ]]
+	[[ $("$GATE" --help) == "usage: onespine-gate prolog | epilog"* ]]
+}
+
+@test "without onespine-gate a Prolog of the former name says so and drains no node" {
+	cp "$ONESPINE" "$BATS_TEST_TMPDIR/onespine"
+	run "$BATS_TEST_TMPDIR/onespine" gate prolog
+	[[ $output == *"there is no gate"* ]] || skip 'an installed onespine-gate is found'
+	[[ $status == 2 ]]
+	log=$(strings -a "$ONESPINE" | grep -m1 '/gate.log$')
+	mkdir -p "$BATS_TEST_TMPDIR/node${log%/*}"
+	export ONESPINE_TEST_ROOT=$BATS_TEST_TMPDIR/node
+	SLURM_JOB_ID=1 SLURMD_NODENAME=n7 expect 0 "$output" "$BATS_TEST_TMPDIR/onespine" gate prolog
+	SLURM_JOB_ID=2 SLURMD_NODENAME=n7 expect 0 "$output" "$BATS_TEST_TMPDIR/onespine" gate epilog
+	sed -n 1p "$ONESPINE_TEST_ROOT$log" | grep -Eqx '20[^ ]* n7 job 1: /.*/onespine-gate: there is no gate:.*; the job starts unproven'
+	[[ $(sed -n 2p "$ONESPINE_TEST_ROOT$log") == *'n7 job 2: '*'; what the job left here is not on record' ]]
+}
+
+# ours PART: the script that slurmd runs, with folders of this test
+ours() {
+	sed -E "s#[^ =\"]*/onespine-gate#$BATS_TEST_TMPDIR/onespine-gate#g; s#=.*/bin/onespine\$#=$BATS_TEST_TMPDIR/onespine#
+		s#>>.*/gate.log#>>$BATS_TEST_TMPDIR/gate.log#" "${ONESPINE%/*}/etc/$1" >"$BATS_TEST_TMPDIR/$1"
+	chmod 755 "$BATS_TEST_TMPDIR/$1"
+	"$BATS_TEST_TMPDIR/$1"
+}
+
+@test "slurmd's Prolog and Epilog without onespine-gate: the command runs it; without both a line in the log, and 0" {
+	export SLURM_JOB_ID=5 SLURMD_NODENAME=n7
+	for part in prolog epilog; do
+		rm -f "$BATS_TEST_TMPDIR"/onespine*
+		expect 0 '' ours "$part"
+		grep -Eqx '20[^ ]* n7 job 5: /.*/onespine-gate is not there or cannot be executed: (the job starts unproven|what the job left here is not on record)' \
+			"$BATS_TEST_TMPDIR/gate.log"
+		rm "$BATS_TEST_TMPDIR/gate.log"
+		# shellcheck disable=SC2016
+		printf '#!/bin/sh\necho "command $*"\nexit 3\n' >"$BATS_TEST_TMPDIR/onespine"
+		chmod 755 "$BATS_TEST_TMPDIR/onespine"
+		touch "$BATS_TEST_TMPDIR/onespine-gate" # cannot be executed
+		expect 3 "command gate $part" ours "$part"
+		sed 's/command/gate/' "$BATS_TEST_TMPDIR/onespine" >"$BATS_TEST_TMPDIR/onespine-gate"
+		chmod 755 "$BATS_TEST_TMPDIR/onespine-gate"
+		expect 3 "gate $part" ours "$part"
+		[[ ! -e $BATS_TEST_TMPDIR/gate.log ]]
+	done
+}

@@ -1,0 +1,89 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-or-later
+# topology from a real ibnetdiscover on a fabric that ibsim simulates
+# shellcheck disable=SC2154 # stderr is bats's
+
+load helpers
+bats_require_minimum_version 1.5.0
+
+setup() {
+	local library
+	if ! command -v ibsim >/dev/null || ! sweeper=$(PATH=$PATH:/usr/sbin command -v ibnetdiscover); then
+		skip "ibsim or infiniband-diags is not here"
+	fi
+	library=$(find /usr/lib* -path '*umad2sim/libumad2sim.so' -print -quit 2>/dev/null)
+	[[ $library ]] || skip "libumad2sim is not here"
+	cd "$BATS_TEST_TMPDIR" || return
+	export IBSIM_SOCKNAME=onespine-$$
+	mkdir bin
+	# umad2sim makes its files in the working folder
+	printf '#!/bin/sh\nSIM_HOST=H-0000000000400000 LD_PRELOAD=%s exec %s "$@" 2>>%s/sweep.said\n' "$library" "$sweeper" "$PWD" >bin/ibnetdiscover
+	chmod 755 bin/ibnetdiscover
+	PATH=$PWD/bin:$PATH
+	net >net
+	seq 16 | sed 's|.*|n& n&|' >map
+	mkfifo console
+	ibsim -s net <console >ibsim.said 2>&1 3>&- &
+	ibsim_pid=$!
+	exec {console}>console
+	until ibnetdiscover >sweep && [[ -s sweep ]]; do kill -0 "$ibsim_pid"; done
+}
+
+teardown() {
+	[[ -z ${ibsim_pid-} ]] || { kill "$ibsim_pid"; wait "$ibsim_pid" || true; } 2>/dev/null
+}
+
+# net: a fat tree of three levels and eight rails: 2 pods of 2 units of 4 hosts, a leaf for each rail of a unit, a spine
+# for each rail of a pod, 2 cores
+net() {
+	awk 'BEGIN {
+		for (host = 0; host < 16; host++) for (rail = 0; rail < 8; rail++) {
+			unit = int(host / 4)
+			printf "caguid=0x4%02x%x00\nCa 1 \"H-00000000004%02x%x00\" # \"n%d mlx5_%d\"\n[1] \"S-00000000001%02x%x00\"[%d]\n\n", host, rail, host, rail, host + 1, rail, unit, rail, host % 4 + 1
+		}
+		for (unit = 0; unit < 4; unit++) for (rail = 0; rail < 8; rail++) {
+			printf "switchguid=0x1%02x%x00\nSwitch 8 \"S-00000000001%02x%x00\" # \"leaf\"\n", unit, rail, unit, rail
+			for (host = 0; host < 4; host++) printf "[%d] \"H-00000000004%02x%x00\"[1]\n", host + 1, unit * 4 + host, rail
+			printf "[5] \"S-00000000002%02x%x00\"[%d]\n\n", int(unit / 2), rail, unit % 2 + 1
+		}
+		for (pod = 0; pod < 2; pod++) for (rail = 0; rail < 8; rail++) {
+			printf "switchguid=0x2%02x%x00\nSwitch 8 \"S-00000000002%02x%x00\" # \"spine\"\n", pod, rail, pod, rail
+			for (unit = 0; unit < 2; unit++) printf "[%d] \"S-00000000001%02x%x00\"[5]\n", unit + 1, pod * 2 + unit, rail
+			for (core = 0; core < 2; core++) printf "[%d] \"S-00000000003%02x000\"[%d]\n", core + 3, core, pod * 8 + rail + 1
+			print ""
+		}
+		for (core = 0; core < 2; core++) {
+			printf "switchguid=0x3%02x000\nSwitch 16 \"S-00000000003%02x000\" # \"core\"\n", core, core
+			for (pod = 0; pod < 2; pod++) for (rail = 0; rail < 8; rail++) printf "[%d] \"S-00000000002%02x%x00\"[%d]\n", pod * 8 + rail + 1, pod, rail, core + 3
+			print ""
+		}
+	}'
+}
+
+# unlink_port SWITCH PORT: a cable is pulled while ibsim runs
+unlink_port() {
+	echo "Unlink \"$1\"[$2]" >&"$console"
+	until ! ibnetdiscover | awk -v id="\"$1\"" -v port="[$2]" '/^(Switch|Ca)/ { here = index($0, id) } here && index($0, port) == 1 { found = 1 } END { exit !found }'; do kill -0 "$ibsim_pid"; done
+}
+
+@test "a fat tree of three levels and eight rails; -p says the same" {
+	expect_line 0 "16 nodes: 4 leaves of 4, 2 spines of 8, 1 core of 16" onespine topology show <(onespine topology import --from=infiniband sweep)
+	ibnetdiscover -p >ports
+	cmp <(onespine topology import --from=infiniband sweep) <(onespine topology import --from=infiniband ports)
+}
+
+@test "it is swept by itself; a rail's cable changes nothing, a unit without its cables is held" {
+	onespine topology discover --from=infiniband --nodes=map -o t
+	expect_line 0 "16 nodes: 4 leaves of 4, 2 spines of 8, 1 core of 16" onespine topology show t
+	grep -q '{"source": "infiniband", "nodes": "n\[1-16\]"}' t
+	cp t first
+	unlink_port S-0000000000100100 5
+	expect 0 "unchanged: 16 nodes have a place; 0 gained one, 0 lost theirs, 0 moved" onespine topology discover --from=infiniband --nodes=map -o t
+	cmp t first
+	for rail in 0 1 2 3 4 5 6 7; do
+		unlink_port "S-0000000000103${rail}00" 5
+	done
+	run -3 --separate-stderr onespine topology discover --from=infiniband --nodes=map -o t
+	[[ $stderr == *"4 of 16 nodes that run lose their place (n13 is the first); max_lost is 10 %"* ]]
+	cmp t first
+}

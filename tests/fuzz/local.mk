@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# tests/fuzz: a fuzzer for each parser (make fuzz; clang)
+
+# tests/fuzz/fuzz.h says how to add one.
+FUZZ_SOURCES = \
+	tests/fuzz/fuzz_clean.c \
+	tests/fuzz/fuzz_config.c \
+	tests/fuzz/fuzz_document.c \
+	tests/fuzz/fuzz_gate_message.c \
+	tests/fuzz/fuzz_elf.c \
+	tests/fuzz/fuzz_hostlist.c \
+	tests/fuzz/fuzz_import.c \
+	tests/fuzz/fuzz_layout.c \
+	tests/fuzz/fuzz_lint.c \
+	tests/fuzz/fuzz_note.c \
+	tests/fuzz/fuzz_rules.c \
+	tests/fuzz/fuzz_kmsg.c \
+	tests/fuzz/fuzz_slurm_conf.c \
+	tests/fuzz/fuzz_pass.c \
+	tests/fuzz/fuzz_thresholds.c \
+	tests/fuzz/fuzz_topology_file.c \
+	tests/fuzz/fuzz_topology_slurm.c
+
+FUZZED_FILES = $(libonespine_la_SOURCES) check/base/kmsg.c check/base/kmsg.h check/base/root.c check/base/root.h
+FUZZ_LIBS = $(YAML_LIBS)
+FUZZ_CPPFLAGS = $(AM_CPPFLAGS)
+FUZZ_LDADD = libcheck.la libonespine.la
+if HAVE_EXPAT
+if HAVE_HWLOC
+FUZZ_SOURCES += tests/fuzz/fuzz_nccl_topology.c
+FUZZED_FILES += $(libbind_la_SOURCES)
+FUZZ_LIBS += $(HWLOC_LIBS) $(EXPAT_LIBS)
+FUZZ_CPPFLAGS += $(HWLOC_CFLAGS) $(EXPAT_CFLAGS)
+FUZZ_LDADD += libbind.la $(HWLOC_LIBS)
+endif
+endif
+
+if HAVE_CLOUD
+FUZZ_SOURCES += tests/fuzz/fuzz_cloud.c
+FUZZED_FILES += $(libcloud_la_SOURCES)
+FUZZ_LIBS += $(EXPAT_LIBS)
+FUZZ_CPPFLAGS += $(EXPAT_CFLAGS)
+FUZZ_LDADD += libcloud.la
+endif
+
+# make check: every fuzzer over its corpus.
+check_PROGRAMS += tests/fuzz/replay
+TESTS += tests/fuzz/replay
+tests_fuzz_replay_SOURCES = tests/fuzz/replay.c tests/fuzz/fuzz.h $(FUZZ_SOURCES)
+tests_fuzz_replay_CPPFLAGS = $(FUZZ_CPPFLAGS) -DOSP_FUZZ_REPLAY
+tests_fuzz_replay_LDADD = $(FUZZ_LDADD)
+EXTRA_DIST += tests/fuzz/corpus tests/fuzz/reach tests/fuzz/run tests/fuzz/nccl_topology.dict \
+	tests/fuzz/topology_file.dict \
+	tests/fuzz/topology_slurm.dict
+
+FUZZ_SECONDS = 30
+FUZZ_ROUNDS = 1
+FUZZ_REACH =
+FUZZ_CLANG = clang
+.PHONY: fuzz
+fuzz:
+	top_srcdir='$(top_srcdir)' CLANG='$(FUZZ_CLANG)' FUZZ_SECONDS='$(FUZZ_SECONDS)' \
+	FUZZ_ROUNDS='$(FUZZ_ROUNDS)' FUZZ_REACH='$(FUZZ_REACH)' \
+	LIB_SOURCES='$(FUZZED_FILES)' FUZZ_LIBS='$(FUZZ_LIBS)' \
+	FUZZ_CPPFLAGS='$(DEFS) $(DEFAULT_INCLUDES) $(FUZZ_CPPFLAGS)' \
+	FUZZ_TABLE='$(FUZZ_TABLE)' $(SHELL) $(top_srcdir)/tests/fuzz/run $(FUZZ_SOURCES)
+
+# doc/fuzz.md: how many inputs each parser has been given in all.
+FUZZ_TABLE =
+.PHONY: fuzz-count fuzz-reach
+fuzz-count:
+	$(AM_V_at)$(MAKE) fuzz FUZZ_TABLE=$(abs_top_srcdir)/doc/fuzz.md
+# The same page: how much of its parser each fuzzer has reached so far.
+fuzz-reach:
+	$(AM_V_at)$(MAKE) fuzz FUZZ_REACH=1 FUZZ_TABLE=$(abs_top_srcdir)/doc/fuzz.md
+EXTRA_DIST += doc/fuzz.md

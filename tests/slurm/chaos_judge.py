@@ -1,0 +1,289 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""chaos_judge - what must hold at the end of tests/slurm/chaos.py, whatever came together
+
+What Slurm itself does with jobs whose node or daemon dies is told apart from what Onespine does, and counted.
+"""
+import os
+import re
+import time
+
+ENDED = ("COMPLETED", "CANCELLED", "FAILED", "NODE_FAIL", "TIMEOUT", "BOOT_FAIL", "OUT_OF_MEMORY")
+# Why Slurm itself, without a word of ours, takes a node out of use: a daemon or a wire that died, a full disk.
+SLURMS_REASONS = ("Not responding", "batch job complete failure", "Kill task failed", "Node unexpectedly rebooted",
+                  "Duplicate jobid", "SlurmdSpoolDir is full", "none", "")
+# The drain of a node whose reservation a killed slurmctld brought back (tools/command/cmd_recheck.c).
+LOST = "onespine: recheck lost what it found"
+DAEMONS = ("slurmctld", "slurmd", "munged", "slurmctld-wlm", "slurmd-wlm")
+# What a gate leaves on its node on purpose.
+KEPT = re.compile(r"(/var/(log|lib)/onespine(/|$)|/gate\.log|\.faults(\.new)?$|"
+                  r"/run/onespine(/(gate\.lock|gpu-starts|pass-\w+|since))?$)")
+
+
+class Judge:
+    """Looks before and after; every broken promise is a finding."""
+
+    def __init__(self, actor):
+        self.actor = actor
+        self.record = actor.record
+        self.files = set()
+        self.slurms = {}
+        self.jobs = {}
+        self.begins = []
+
+    def finding(self, words):
+        self.actor.finding(words)
+
+    def ask(self, *command):
+        return self.actor.run(*command)[1]
+
+    def node_files(self):
+        found = set()
+        for folder, names, files in os.walk(f"{self.actor.folder}/nodes"):
+            found.update(os.path.join(folder, name) for name in names + files)
+        return found
+
+    def before(self):
+        self.files = self.node_files()
+
+    def slurms_own(self, what):
+        self.slurms[what] = self.slurms.get(what, 0) + 1
+
+    # --- until all is quiet ---------------------------------------------------------------------------
+
+    def out_of_use(self):
+        """{node: reason} of what is drained, down or failing."""
+        lines = self.ask("sinfo", "-h", "-N", "-t", "drain,down,fail", "-o", "%N %E").splitlines()
+        return dict(line.strip().partition(" ")[::2] for line in lines if line[:1] == "n")
+
+    def await_quiet(self, idle_s):
+        """What an administrator does after such an hour: rechecks, resumes, releases; then every job ends. It takes as
+        long as it takes; but one of them ends every idle_s."""
+        before = self.queued({"unknown"})
+        until = time.time() + idle_s
+        while time.time() < until:
+            self.give_back()
+            queued = self.queued(before)
+            if not (queued or self.out_of_use() or self.reserved()):
+                return
+            if before - queued:
+                until = time.time() + idle_s
+            before = queued
+            time.sleep(3)
+        self.finding("not quiet, and no job has ended for {} s: jobs {}; nodes {}".format(
+            idle_s, " ".join(self.ask("squeue", "-h", "-a", "-o", "%i:%T:%r:%N").split("\n")[:12]), self.out_of_use()))
+
+    def queued(self, before):
+        """Each job that has not ended, and each task of an array; as before where slurmctld does not say."""
+        status, said = self.actor.run("squeue", "-h", "-a", "-r", "-o", "%i")
+        return before if status else set(said.split())
+
+    def give_back(self):
+        drained = self.out_of_use()
+        for node, reason in drained.items():
+            self.judge_drain(node, reason)
+        ours = [node for node, reason in drained.items() if reason.startswith("onespine")]
+        for nodes in ([ours] if ours else []) + ([[]] if self.reserved() else []):
+            said = self.ask("onespine", "recheck", f"--program={self.actor.folder}/check", "--depth=passive", *nodes)
+            with open(f"{self.actor.out}/said/recheck", "a", encoding="utf-8") as file:
+                file.write(f"{self.actor.now():.0f}: {said}")
+        for node, reason in self.out_of_use().items():
+            if not reason.startswith("onespine"):
+                self.ask("scontrol", "update", f"NodeName={node}", "State=RESUME")
+        held = [line.split(" ", 1) for line in self.ask(
+            "squeue", "-h", "-a", "-t", "PENDING", "-o", "%i %r").splitlines() if "held" in line.lower()]
+        for job, reason in held:
+            if "launch failed" not in reason:
+                self.finding(f"job {job} is held: {reason}; {self.comment(job)}")
+            self.slurms_own(f"job held by Slurm: {reason}")
+            self.ask("scontrol", "release", job)
+
+    def reserved(self):
+        """What a recheck that was killed has left; the next one takes it over."""
+        return "ReservationName" in self.ask("scontrol", "-o", "show", "reservation")
+
+    def comment(self, job):
+        found = re.search(r"AdminComment=(.*)", self.ask("scontrol", "show", "job", job))
+        return found.group(1) if found else ""
+
+    def judge_drain(self, node, reason):
+        """Ours only for what was bad, and with its word; Slurm's for nothing that we did."""
+        key = (node, reason)
+        if key in self.slurms:
+            return
+        self.slurms[key] = 0
+        if reason == LOST and self.record.drops:
+            self.slurms_own("verdict of a recheck lost that slurmctld had not written yet")
+        elif reason.startswith("onespine"):
+            if not any(word in reason for _, _, word in self.record.bad.get(node, [])):
+                self.finding(f"{node} is healthy and drained: {reason}")
+        elif reason not in SLURMS_REASONS:
+            self.finding(f"{node} is out of use: {reason}")
+        else:
+            self.slurms_own(f"node out of use: {reason}")
+
+    # --- afterwards -----------------------------------------------------------------------------------
+
+    def after(self):
+        self.actor.up = {}  # what ends from now on is stopped
+        self.read_jobs()
+        self.read_begins()
+        self.judge_drains_of_log()
+        for asked in self.record.jobs:
+            self.judge_job(asked)
+        self.judge_bad_nodes()
+        self.judge_left()
+
+    def read_jobs(self):
+        for line in self.ask("scontrol", "-o", "show", "job").splitlines():
+            found = dict(re.findall(r"(\w+)=(\S*)", line))
+            found["comment"] = (re.findall(r"AdminComment=(.*?) [A-Z]\w+=", line) or [""])[0]
+            if "JobId" in found:
+                self.jobs.setdefault(found.get("JobName"), []).append(found)
+
+    def read_begins(self):
+        """(time, job, restart, nodes, name) of each start of a script."""
+        for name in os.listdir(f"{self.actor.out}/jobs"):
+            with open(f"{self.actor.out}/jobs/{name}", encoding="utf-8", errors="replace") as file:
+                for line in file:
+                    words = line.split()
+                    if words[:1] == ["begin"] and len(words) == 5:
+                        self.begins.append((float(words[1]), words[2], int(words[3]), words[4], name))
+
+    def judge_drains_of_log(self):
+        """Those that came back since: each drain stands in slurmctld's log."""
+        for node, reason in re.findall(r"update_node: node (\S+) reason set to: (onespine.*)",
+                                       self.actor.read("log/slurmctld.log")):
+            self.judge_drain(node, reason)
+        for node, reason in re.findall(r"(?:error: )?(?:Prolog|Epilog) (?:error|failure).* (n\d+)()",
+                                       self.actor.read("log/slurmctld.log")):
+            self.finding(f"{node}: Prolog or Epilog failed {reason}")
+
+    def judge_job(self, asked):
+        found = self.jobs.get(asked.name, [])
+        if not found:
+            if not asked.job:
+                return
+            if any(begin - 12 < asked.at_s < end for begin, end in self.record.drops):
+                self.slurms_own("job lost that slurmctld had not written yet when it was killed or its disk was full")
+                return
+            self.finding(f"job {asked.name} ({asked.job}) is not known any more")
+        for job in found:
+            self.judge_end(asked, job)
+
+    def judge_end(self, asked, job):
+        state = job["JobState"]
+        words = f"job {job['JobId']} ({asked.name}, {asked.kind}): {state} {job['Reason']} {job['NodeList']} " \
+                f"ExitCode={job['ExitCode']} Restarts={job['Restarts']} {job['comment']}"
+        if state not in ENDED:
+            self.finding(f"has not ended: {words}")
+        elif state == "COMPLETED":
+            if asked.kind != "srun" and not self.has_run(asked.name, job["JobId"]):
+                self.finding(f"completed, and its script never ran to its end: {words}")
+        elif state == "CANCELLED" and self.cancelled_as_another(asked):
+            self.slurms_own("job cancelled by the number of an earlier one that a killed slurmctld had lost")
+        elif asked.cancelled or (asked.kind in ("srun", "final") and "cannot be requeued: ended" in job["comment"]):
+            return
+        elif asked.kind in ("srun", "final"):
+            self.slurms_own(f"job without requeue: {state} {job['Reason']}")
+        else:
+            self.finding(f"lost: {words}")
+
+    def cancelled_as_another(self, asked):
+        """A slurmctld that was killed before it saved gives a number out again: scancel then means the later job."""
+        return any(other.job == asked.job and other.name != asked.name and other.user == asked.user
+                   and other.at_s < asked.at_s < other.cancelled_s
+                   and any(begin - 12 < other.at_s < end and begin < asked.at_s for begin, end in self.record.drops)
+                   for other in self.record.jobs if asked.job)
+
+    def has_run(self, name, job):
+        with open(f"{self.actor.out}/jobs/{name}", encoding="utf-8", errors="replace") as file:
+            return re.search(rf"^end \S+ {job}$", file.read(), re.M)
+
+    def gates_of(self, node):
+        """{(job, restart): [(time, fault), ...]} of the gates that began there."""
+        found = {}
+        try:
+            with open(f"{self.actor.out}/gates/{node}", encoding="ascii", errors="replace") as file:
+                for line in file:
+                    words = line.split()
+                    if len(words) == 4:
+                        found.setdefault((words[1], int(words[2])), []).append((float(words[0]), words[3]))
+        except OSError:
+            pass
+        return found
+
+    def judge_bad_nodes(self):
+        """A script began only where a gate looked at each node of it, and met nothing bad."""
+        gates = {node: self.gates_of(node) for node in self.actor.nodes}
+        submitted = {asked.name: asked.at_s + self.actor.started for asked in self.record.jobs}
+        for begun, job, restart, nodes, name in self.begins:
+            gpus = next((one.get("TresPerNode", "") for one in self.jobs.get(name, [])), "")
+            for node in expand(nodes):
+                # a number may have been another job's before, and be another's since
+                met = [fault for at, fault in gates[node].get((job, restart), [])
+                       if submitted.get(name, 0) <= at <= begun]
+                if not met:
+                    self.finding(f"job {job} ({name}, restart {restart}) began on {node}, which no gate looked at")
+                elif met[-1] != "-" and not gpus.endswith(":4"):
+                    self.finding(f"job {job} ({name}, restart {restart}) began on {node}, which was bad: {met[-1]}")
+
+    def judge_left(self):
+        reserved = self.ask("scontrol", "-o", "show", "reservation")
+        if "ReservationName" in reserved:
+            self.finding(f"a reservation is left: {reserved.strip()}")
+        folder = f"{self.actor.prefix}/var/lib/onespine/recheck"
+        left = [name for _, _, files in os.walk(folder) for name in files]
+        if left:
+            self.finding(f"recheck left {left}")
+        files = sorted(path for path in self.node_files() - self.files if not KEPT.search(path))
+        if files:
+            self.finding(f"{len(files)} files left on nodes: {' '.join(files[:5])}")
+        until = time.time() + 30
+        while time.time() < until and self.processes():
+            time.sleep(1)
+        for words in self.processes():
+            self.finding(f"a process is left: {words}")
+
+    def processes(self):
+        """What runs in our namespace and is neither a daemon nor ourselves."""
+        found = []
+        for pid in os.listdir("/proc"):
+            if not pid.isdigit() or int(pid) in (1, os.getpid()):
+                continue
+            comm = self.actor.comm(pid)
+            if not comm or comm in DAEMONS:
+                continue
+            try:
+                with open(f"/proc/{pid}/cmdline", "rb") as file:
+                    command = file.read().replace(b"\0", b" ").decode("utf-8", "replace").strip()
+            except OSError:
+                continue
+            if command and comm != "slurmscriptd" and "onespine-cluster: slurmctld ended" not in command:
+                found.append(f"{pid} {comm}: {command}")
+        return found
+
+    def verdict(self, seed):
+        print("chaos: what Slurm itself did, without a word of ours:")
+        for what, count in sorted((key, value) for key, value in self.slurms.items() if isinstance(key, str)):
+            print(f"  {count:5d} {what}")
+        done = " ".join(f"{what}={count}" for what, count in sorted(self.record.counts.items()))
+        drained = sum(isinstance(key, tuple) and key[1].startswith("onespine") and key[1] != LOST
+                      for key in self.slurms)
+        print(f"chaos: {done}")
+        for words in self.record.findings:
+            print(f"chaos: seed {seed}: {words}")
+        print(f"chaos: seed {seed}: {len(self.record.jobs)} submissions, {len(self.begins)} starts, {drained} bad nodes "
+              f"drained, {len(self.record.findings)} findings", flush=True)
+        return 1 if self.record.findings else 0
+
+
+def expand(hostlist):
+    """n1 and n[1-3,7] as names."""
+    names = []
+    for inner, plain in re.findall(r"n\[([^\]]+)\]|(n\d+)", hostlist):
+        if plain:
+            names.append(plain)
+        for part in inner.split(",") if inner else []:
+            first, _, last = part.partition("-")
+            names += [f"n{number}" for number in range(int(first), int(last or first) + 1)]
+    return names

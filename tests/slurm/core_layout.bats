@@ -1,0 +1,140 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-or-later
+# core_layout.bats - a gang says its layout: groups are kept together as segments, and every word about it agrees
+#
+# Two spines of two leaves of four nodes of 8 GPUs: n1-n8, n9-n16.
+
+bats_require_minimum_version 1.5.0
+load helpers
+
+setup_file() {
+	make_topology "$BATS_FILE_TMPDIR/onespine.topology" 2 2 4
+	cluster_start --topology "$BATS_FILE_TMPDIR/onespine.topology" --gres gpu:8 \
+		--conf SchedulerParameters=batch_sched_delay=0,sched_interval=2,bf_interval=1
+}
+
+comment() {
+	job_field "$1" AdminComment
+}
+
+runs() {
+	[[ $(job_state "$1") == RUNNING ]]
+}
+
+says() {
+	[[ $(comment "$1") == *"$2"* ]]
+}
+
+# leaf_of NODE
+leaf_of() {
+	echo $(((${1#n} - 1) / 4))
+}
+
+# leaves JOB: how many of its nodes lie in each leaf, the fewest first
+leaves() {
+	local name
+	for name in $(job_nodes "$1"); do
+		leaf_of "$name"
+	done | sort | uniq -c | awk '{print $1}' | sort -n | paste -sd' '
+}
+
+@test "pipelines stay in a leaf, though spread nodes would be enough" {
+	hold n1,n5,n9
+	gang=$(submit --gang=spine --gang-layout=tp8,pp4 --gang-keep=pp:leaf -N4 --gpus-per-node=8)
+	await 30 runs "$gang"
+	equal "$(job_nodes "$gang" | paste -sd' ')" 'n13 n14 n15 n16'
+	holds "$(comment "$gang")" 'gang=spine segment=leaf:4 layout=tp8,pp4,dp1 keep=pp:leaf'
+	# six nodes of spine s1 are left, three in each leaf
+	next=$(submit --gang=spine --gang-layout=tp8,pp4 --gang-keep=pp:leaf -N4 --gpus-per-node=8)
+	await 30 says "$next" 'waits: 4 nodes on one spine in segments leaf:4; 1 whole segment of 4 nodes needed, 0 free'
+	stays 3 job_is "$next" PENDING
+	holds "$(onespine why "$next")" '1 whole segment of 4 nodes needed, 0 free'
+	# who only states a layout whose tp groups a node holds takes any of them
+	loose=$(submit --gang=spine --gang-layout=tp8,pp4 -N4 --gpus-per-node=8)
+	await 30 runs "$loose"
+	holds "$(comment "$loose")" 'gang=spine layout=tp8,pp4,dp1; '
+	scancel "$loose"
+	release n1
+	await 30 runs "$next"
+	equal "$(job_nodes "$next" | paste -sd' ')" 'n1 n2 n3 n4'
+}
+
+@test "a tp group of two nodes lies in one leaf without a word about it" {
+	hold n1,n5,n9,n13
+	gang=$(submit --gang=spine --gang-layout=tp16 -N4 --gpus-per-node=8)
+	await 30 runs "$gang"
+	holds "$(comment "$gang")" 'gang=spine segment=leaf:2 layout=tp16,dp2'
+	equal "$(leaves "$gang")" '2 2'
+}
+
+@test "the order in which pipelines lie together is told, and is so" {
+	said=$(sbatch --output=/dev/null --wrap 'sleep 600' --gang=spine --gang-layout=tp8,pp4 \
+		--gang-keep=pp:leaf -N8 --gpus-per-node=8 2>&1)
+	holds "$said" 'onespine: --gang-keep=pp:leaf holds for ranks in the order of onespine hosts --layout=tp8,pp4,dp2 --keep=pp:leaf --gpus-per-node=8'
+	gang=${said##* }
+	[[ $gang == [0-9]* ]] || gang=$(sed -n 's/^Submitted batch job //p' <<<"$said")
+	await 30 runs "$gang"
+	equal "$(leaves "$gang")" '4 4'
+	mapfile -t order < <(onespine hosts "$gang" --layout=tp8,pp4,dp2 --keep=pp:leaf --gpus-per-node=8)
+	equal "${#order[@]}" 8
+	# Megatron: node rank = dp + 2 pp
+	for dp in 0 1; do
+		for pp in 1 2 3; do
+			equal "$(leaf_of "${order[dp + 2 * pp]}")" "$(leaf_of "${order[dp]}")"
+		done
+	done
+	equal "${order[0]}" "$(job_nodes "$gang" | head -n 1)"
+	# in the framework's own order nothing need be told
+	equal "$(sbatch --parsable --output=/dev/null --wrap true --gang-layout=tp8,pp4,order=tp-pp-dp \
+		--gang-keep=pp:leaf -N8 --gpus-per-node=8 2>&1 | grep -c onespine)" 0
+}
+
+@test "what cannot be is refused at submit, with what to type instead" {
+	local gpus=--gpus-per-node=8
+	holds "$(submit_refused --gang-layout=tp8,pq4 -N8 $gpus)" '--gang-layout, column 5: '
+	holds "$(submit_refused --gang-keep=pp:leaf -N8 $gpus)" '--gang-keep=pp:leaf names groups of a layout; say --gang-layout too'
+	holds "$(submit_refused --gang-layout=tp8,pp4 --gang-keep=leaf -N8 $gpus)" 'are expected, as in pp:leaf'
+	holds "$(submit_refused --gang=off --gang-layout=tp8 -N8 $gpus)" '--gang=off is no gang, and --gang-layout is for one'
+	holds "$(submit_refused --gang-layout=tp8,pp4,dp4 -N8 $gpus)" 'tp8,pp4,dp4 is 128 GPUs, but 8 nodes of 8 GPUs have 64; with dp2 it fits'
+	holds "$(submit_refused --gang-layout=tp8,pp4,dp2 -N8 --gpus-per-node=4)" 'tp8,pp4,dp2 is 64 GPUs, but 8 nodes of 4 GPUs have 32; with dp1 it fits'
+	holds "$(submit_refused --gang-layout=tp8,pp3 -N8 $gpus)" '6 nodes would be dp2'
+	holds "$(submit_refused --gang-layout=tp8,pp4 -N4-8 $gpus)" '--gang-layout takes one number of nodes, not 4 to 8: give --nodes=N'
+	holds "$(submit_refused --gang-layout=tp8,pp4 --gang-keep=pp:leef -N8 $gpus)" 'no level is called leef; did you mean leaf'
+	holds "$(submit_refused --gang-layout=tp8,pp8 --gang-keep=pp:leaf -N8 $gpus)" 'pp groups take 8 nodes in a row, and the largest leaf has 4'
+	holds "$(submit_refused --gang-layout=tp8,pp4 --gang-keep=pp:leaf,dp:leaf -N8 $gpus)" 'dp and pp groups cannot both be kept there'
+	holds "$(submit_refused --gang-layout=tp8,pp4 --gang-keep=pp:leaf --gang-segment=leaf:2 -N8 $gpus)" \
+		'--gang-segment=leaf:2 contradicts --gang-layout, which makes segments leaf:4 here; leave out --gang-segment'
+	holds "$(submit_refused --gang-layout=tp8,pp4 --gang-keep=pp:leaf -N8 $gpus -w n1)" 'names all 8 nodes or none, and here it names 1'
+	printf '#!/bin/sh\n#SBATCH --gang-layout=tp8,dp2 -N2\n#SBATCH hetjob\n#SBATCH -N1\n' >"$BATS_TEST_TMPDIR/het.sh"
+	holds "$(submit_refused "$BATS_TEST_TMPDIR/het.sh")" 'a heterogeneous job cannot be one gang'
+}
+
+@test "onespine set gives it a layout, and another size is judged by it" {
+	hold 'n[1-15]'
+	gang=$(submit --gang=spine -N4 --gpus-per-node=8)
+	onespine set "$gang" --gang=spine --gang-layout=tp8,pp2 --gang-keep=pp:leaf
+	await 30 says "$gang" 'gang=spine segment=leaf:2 layout=tp8,pp2,dp2 keep=pp:leaf'
+	await 30 says "$gang" 'waits: 4 nodes on one spine in segments leaf:2; 2 whole segments of 2 nodes needed, 0 free'
+	run scontrol update "JobId=$gang" NumNodes=8-8
+	((status)) || fail "taken: 8 nodes"
+	release n1,n5,n6,n7
+	stays 3 job_is "$gang" PENDING
+	release n2
+	await 30 runs "$gang"
+	equal "$(leaves "$gang")" '2 2'
+}
+
+@test "fit, why, audit and map speak of it" {
+	hold n1,n9
+	holds "$(onespine fit -N 8 --gang=spine --gang-layout=tp8,pp4 --gang-keep=pp:leaf || true)" \
+		'waits: 8 nodes on one spine in segments leaf:4; 2 whole segments of 4 nodes needed, 1 free'
+	holds "$(onespine fit -N 4 --gang=spine --gang-layout=tp8,pp4 --gang-keep=pp:leaf)" \
+		'would start now: 4 nodes on 1 spine in segments leaf:4'
+	gang=$(submit --gang=spine --gang-layout=tp8,pp4 --gang-keep=pp:leaf -N4 --gpus-per-node=8)
+	await 30 runs "$gang"
+	said=$(onespine why "$gang")
+	holds "$said" 'gang=spine segment=leaf:4 layout=tp8,pp4,dp1 keep=pp:leaf'
+	holds "$said" 'its nodes keep what it asked for'
+	holds "$(onespine audit)" '1 gang running: 1 as asked for, 0 not'
+	holds "$(onespine map)" 'layout=tp8,pp4,dp1'
+}

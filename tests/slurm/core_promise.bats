@@ -1,0 +1,608 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-or-later
+# core_promise.bats - gang: always, allow_off: false is a promise
+#
+# Partition train promises one spine to jobs of 2 nodes and more, partition free nothing. Whatever way nodes
+# are asked for, and however a job is changed, it ends on one spine or is refused. The ways are the tables
+# below; each row of `ask` is first put to partition free, where Slurm must spread it over both spines
+# (else the row proves nothing), then to train.
+# shellcheck disable=SC2016
+
+bats_require_minimum_version 1.5.0
+load helpers
+
+setup_file() {
+	lay_fabric 1-4 5-8 >"$BATS_FILE_TMPDIR/onespine.topology"
+	promise >"$BATS_FILE_TMPDIR/onespine.yaml"
+	cluster_start --topology "$BATS_FILE_TMPDIR/onespine.topology" \
+		--config "$BATS_FILE_TMPDIR/onespine.yaml" --gres gpu:4 \
+		--conf SchedulerParameters=batch_sched_delay=0,sched_interval=1,bf_interval=1,permit_job_expansion \
+		--node-conf 'NodeName=n[1-4] Feature=any,a' --node-conf 'NodeName=n[5-8] Feature=any,b' \
+		--partition 'free Nodes=ALL Default=YES' --partition 'train Nodes=ALL' --partition 'loose Nodes=ALL'
+}
+
+# lay_fabric NODES NODES: an onespine.topology of one core with two spines
+lay_fabric() {
+	printf '{"onespine-topology": 1, "levels": ["leaf", "spine", "core"], "domains": [
+		{"level": "core", "name": "c"}, {"level": "spine", "name": "s1", "in": "c"},
+		{"level": "spine", "name": "s2", "in": "c"},
+		{"level": "leaf", "name": "l1", "in": "s1", "nodes": "n[%s]"},
+		{"level": "leaf", "name": "l2", "in": "s2", "nodes": "n[%s]"}]}\n' "$1" "$2"
+}
+
+promise() {
+	printf 'partitions:\n  train: {gang: always, allow_off: false}\n  loose: {gang: always}\n'
+}
+
+setup() {
+	scancel --user="$(id -un)" --full 2>/dev/null || true
+	free_all
+}
+
+note() {
+	job_field "$1" AdminComment
+}
+
+# --- what a row is held against -------------------------------------------------------------------
+
+# record JOB: "STATE NODES" of a job that may be over
+record() {
+	printf '%s %s\n' "$(job_state "$1")" "$(job_field "$1" NodeList)"
+}
+
+# spines_of HOSTLIST
+spines_of() {
+	local node
+	for node in $(hostnames "$1"); do
+		node_domain "$node" spine
+	done | sort -u | paste -sd' '
+}
+
+# straddled: the jobs of partition train and loose that were ever given nodes of both spines, one a line
+straddled() {
+	local id partition name nodes
+	squeue -h -t all -p train,loose -o '%i %P %j %N' | while read -r id partition name nodes; do
+		[[ $nodes != '(null)' && -n $nodes ]] || continue
+		[[ $(spines_of "$nodes") != *' '* ]] || printf '%s %s %s %s\n' "$id" "$partition" "$name" "$nodes"
+	done
+}
+
+nothing_straddled() {
+	equal "$(straddled)" '' 'jobs on both spines'
+}
+
+# job_named NAME: the number of the one job of that name that is not over
+job_named() {
+	squeue -h -r -n "$1" -t PENDING,RUNNING,CONFIGURING,COMPLETING -o %A | sort -n | head -n 1
+}
+
+is_named() {
+	[[ -n $(job_named "$1") ]]
+}
+
+# A row's outcome: refused; waits: taken, and waits for one spine, where partition free spreads it; gang: the
+# same of a job that is a gang in partition free too.
+#
+# is_judged NAME: it says why it waits, or has been given nodes
+is_judged() {
+	local job
+	[[ -z $(squeue -h -t all -n "$1" -o %N | grep n) ]] || return 0
+	job=$(job_named "$1")
+	[[ -n $job && $(note "$job") == *'; waits: '* ]]
+}
+
+# has_both NAME: jobs of that name were given nodes of both spines
+has_both() {
+	local nodes
+	for nodes in $(squeue -h -t all -n "$1" -o %N); do
+		[[ $(spines_of "$nodes") != *' '* ]] || return 0
+	done
+	return 1
+}
+
+# ask NAME PARTITION WORD...: submits a row's words; what srun and salloc say goes to $BATS_TEST_TMPDIR/NAME
+ask() {
+	local name=$1 partition=$2 program=$3 out=$BATS_TEST_TMPDIR/$1
+	local -a variables=()
+	shift 3
+	while [[ $program == *=* ]]; do
+		variables+=("$program")
+		program=$1
+		shift
+	done
+	[[ " $* " == *' -p '* ]] || set -- -p "$partition" "$@"
+	case $program in
+	sbatch)
+		env ${variables[@]+"${variables[@]}"} sbatch -J "$name" -o /dev/null --wrap 'sleep 1' \
+			"$@" >"$out" 2>&1
+		;;
+	salloc | srun)
+		env ${variables[@]+"${variables[@]}"} "$program" -J "$name" "$@" sleep 1 >"$out" 2>&1 3>&- &
+		await 20 was_answered "$name" "$!"
+		is_named "$name" || { ! kill -0 "$!" 2>/dev/null && wait "$!"; }
+		;;
+	esac
+}
+
+was_answered() {
+	is_named "$1" || ! kill -0 "$2" 2>/dev/null
+}
+
+# end_jobs NAME: ends them and waits
+end_jobs() {
+	scancel -n "$1" --full 2>/dev/null || true
+	await 30 none_named "$1"
+}
+
+# judge_row STATE OUTCOME WORD...: one row; failures go to $BATS_TEST_TMPDIR/failed
+judge_row() {
+	local outcome=$1 name=row$((++ROW))
+	shift
+	if [[ $outcome == waits ]]; then
+		ask "$name-free" free "$@" || row_failed "refused in partition free: $(<"$BATS_TEST_TMPDIR/$name-free")"
+		await 20 has_both "$name-free" 2>/dev/null || row_failed "not spread in partition free"
+		end_jobs "$name-free"
+	fi
+	if ask "$name" train "$@"; then
+		[[ $outcome != refused ]] || row_failed "taken, not refused"
+		await 20 is_judged "$name" 2>/dev/null || row_failed "not judged: $(squeue -h -n "$name" -o '%i %T %r')"
+		! has_both "$name" || row_failed "given both spines"
+		hold_named "$name"
+	else
+		[[ $outcome == refused ]] || row_failed "refused: $(<"$BATS_TEST_TMPDIR/$name")"
+		[[ -s $BATS_TEST_TMPDIR/$name ]] || row_failed "refused without a word"
+	fi
+}
+
+hold_named() {
+	local job
+	for job in $(squeue -h -t PENDING -n "$1" -o %A | sort -u); do
+		scontrol hold "$job" || true
+	done
+}
+
+row_failed() {
+	printf 'row %s (%s): %s\n' "$ROW" "$ROW_WORDS" "$1" | tee -a "$BATS_TEST_TMPDIR/failed" >&2
+}
+
+# judge_rows: a table on stdin, "OUTCOME PROGRAM OPTION..."; afterwards all that waited get their nodes
+judge_rows() {
+	local outcome words
+	ROW=0
+	while read -r outcome words <&4; do
+		[[ -n $outcome && $outcome != '#'* ]] || continue
+		ROW_WORDS=$words
+		eval "judge_row $outcome $words"
+	done 4<&0
+	let_all_run
+}
+
+# let_all_run: frees the nodes and lets all that was held run to its end; none may stand on both spines
+let_all_run() {
+	local job
+	scancel -p free
+	for job in $(squeue -h -t PENDING -p train,loose -o %A | sort -u); do
+		scontrol release "$job" || true
+	done
+	await 120 none_waiting
+	nothing_straddled
+	[[ ! -s $BATS_TEST_TMPDIR/failed ]] || fail "$(<"$BATS_TEST_TMPDIR/failed")"
+}
+
+none_waiting() {
+	[[ -z $(squeue -h -p train,loose -o %i) ]] || fail "$(squeue -h -p train,loose -o '%i %j %T %r')"
+}
+
+# one node of each spine is free: whoever takes two takes both spines
+tempt() {
+	hold 'n[1-3],n[5-7]'
+}
+
+# --- asking ---------------------------------------------------------------------------------------
+
+@test "every way of asking for two whole nodes" {
+	tempt
+	judge_rows <<-'END'
+		waits   sbatch -N2
+		waits   sbatch -N2 --exclusive
+		waits   sbatch -N2-4
+		waits   sbatch -N2-4 --use-min-nodes
+		waits   sbatch -N1-8
+		waits   sbatch -n2 --ntasks-per-node=1
+		waits   sbatch -n12
+		waits   sbatch -n6 -c2
+		waits   sbatch -n3 -c4
+		waits   sbatch -N2 -O -n20
+		waits   sbatch -N2 --spread-job
+		waits   sbatch -N2 -n2 -m cyclic
+		waits   sbatch -N2 -w n4
+		waits   sbatch -N2 -x n1
+		waits   sbatch -N2 -C "a|b"
+		waits   sbatch -N2 --prefer=a
+		waits   sbatch --gpus=6
+		waits   sbatch --gpus-per-node=4 -N2
+		waits   sbatch --gpus-per-task=4 -n2
+		waits   sbatch --gres=gpu:3 -N2
+		waits   sbatch -N2 --mem=1
+		waits   sbatch -N2 --array=1-2
+		waits   sbatch -N2 -s
+		waits   sbatch -N2 --begin=now
+		waits   sbatch -N2 --requeue
+		waits   sbatch -N2 -t 1
+		waits   sbatch -N2 --nice=5
+		gang    sbatch --gang -N2
+		waits   salloc -N2
+		waits   salloc -n12
+		waits   srun -N2
+		waits   srun -n12
+		gang    ONESPINE_GANG=spine srun -N2
+		refused sbatch -N2 --gang=off
+		refused sbatch -n12 --gang=off
+		refused sbatch -N1-8 --gang=off
+		refused ONESPINE_GANG=off sbatch -N2
+		refused ONESPINE_GANG=off srun -n12
+		refused sbatch -N2 --gang=core
+		refused sbatch -N2 --gang=spine@0:01
+		refused sbatch -N2 --switches=1
+		refused sbatch -N2 --contiguous
+		refused sbatch -C "[a*1&b*1]" -N2
+		refused sbatch -C "[a*1&b*1]" -n2
+		refused sbatch -N5
+		refused sbatch -n33
+		refused sbatch --gpus=17
+		refused sbatch -N2 -w n1,n8
+		refused sbatch -N2 -x n[2-5],n[7-8]
+		refused sbatch -N2 : -N2
+		refused sbatch -p train -N1 : -p train -N1
+		refused srun -N5
+		refused salloc -N2 --gang=off
+		refused sbatch -N1 --dependency=expand:1
+	END
+}
+
+@test "jobs that would fit one node, and are given parts of two" {
+	tempt
+	for node in n4 n8; do
+		submit -J hold-half -w "$node" -n4 --gpus=2 >/dev/null
+	done
+	await 30 none_pending hold-half
+	judge_rows <<-'END'
+		waits   sbatch -n6
+		waits   sbatch -n3 -c2
+		waits   sbatch --gpus=3
+		waits   sbatch -n6 --gang=off
+		waits   ONESPINE_GANG=off sbatch -n6
+		waits   srun -n6
+		waits   salloc -n6
+	END
+}
+
+@test "jobs below from_nodes run anywhere and are told nothing" {
+	tempt
+	for words in -N1 -n4 '-N1 -n8 --exclusive' '--gpus=4' '-n4 --gang=off'; do
+		# shellcheck disable=SC2086
+		job=$(submit -p train $words)
+		await_job "$job" RUNNING
+		equal "$(note "$job")" '' "note of $words"
+		scancel "$job"
+	done
+}
+
+@test "new options of later releases" {
+	for option in --segment=1 --exclusive=topo; do
+		if sbatch --help | grep -q -e "${option%%=*}=.*${option##*=}" -e '--segment'; then
+			holds "$(submit_refused -p train -N2 "$option")" 'cannot stand beside --gang'
+		fi
+	done
+}
+
+@test "--test-only names nodes of one spine" {
+	tempt
+	hold n4
+	for words in -N2 -n12 --gpus=6 -N1-8; do
+		# shellcheck disable=SC2086
+		said=$(sbatch --test-only -p train $words --wrap true 2>&1)
+		nodes=$(sed -n 's/.* on nodes \([^ ]*\).*/\1/p' <<<"$said")
+		[[ -n $nodes ]] || fail "no nodes for $words: $said"
+		[[ $(spines_of "$nodes") != *' '* ]] || fail "$words: $said"
+	done
+	holds "$(sbatch --test-only -p train -N5 --wrap true 2>&1)" 'error'
+}
+
+@test "partition lists: what one of them promises holds in all" {
+	tempt
+	for list in free,train train,free loose,train; do
+		job=$(submit -p "$list" -N2)
+		await 20 shows '; waits: 2 nodes on one spine' note "$job"
+		holds "$(submit_refused -p "$list" -N2 --gang=off)" '--gang=off is not allowed there'
+		holds "$(submit_refused -p "$list" -N2 --gang=core)" 'ask for --gang=spine or a level below it'
+		holds "$(submit_refused -p "$list" -N2 --switches=1)" '--switches cannot stand beside --gang'
+		scancel "$job"
+	done
+	nothing_straddled
+}
+
+# --- changing -------------------------------------------------------------------------------------
+
+# change OUTCOME "SUBMIT OPTIONS" "UPDATE WORDS"
+change() {
+	local outcome=$1 before said job
+	ROW_WORDS="sbatch $2, then scontrol update $3"
+	((++ROW))
+	eval "job=\$(submit --hold -J change$ROW $2)"
+	before=$(scontrol -o show job "$job" | sed 's/ AdminComment=.*//; s/ EligibleTime=[^ ]*//; s/ LastSchedEval=[^ ]*//; s/ AccrueTime=[^ ]*//')
+	if eval "said=\$(scontrol update JobId=$job $3 2>&1)"; then
+		[[ $outcome != refused ]] || row_failed 'taken, not refused'
+		scontrol release "$job"
+		case $outcome in
+		waits) await 20 is_judged "change$ROW" 2>/dev/null || row_failed "not judged: $(squeue -h -j "$job" -o '%T %r')" ;;
+		spread) await 20 has_both "change$ROW" 2>/dev/null || row_failed "does not run: $(note "$job")" ;;
+		esac
+	else
+		[[ $outcome == refused ]] || row_failed "refused: $said"
+		equal "$(scontrol -o show job "$job" | sed 's/ AdminComment=.*//; s/ EligibleTime=[^ ]*//; s/ LastSchedEval=[^ ]*//; s/ AccrueTime=[^ ]*//')" \
+			"$before" 'the job after a refused change' || row_failed 'changed though refused'
+		! slurm_at_least 23.02 || [[ $said == *': '*' '* ]] || row_failed "refused without a word: $said"
+		scancel "$job"
+	fi
+	[[ $outcome == spread ]] || ! has_both "change$ROW" || row_failed 'given both spines'
+	scancel "$job"
+	await 30 none_named "change$ROW"
+}
+
+@test "every way of changing a pending job is judged as a submission" {
+	tempt
+	ROW=0
+	while IFS='|' read -r outcome options words <&4; do
+		change "${outcome// /}" "$options" "$words"
+	done 4<<-'END'
+		spread  | -p free -N2                    | TimeLimit=5
+		spread  | -p free -N2 -C any             | Features=a\|b
+		spread  | -p free -N2 --gang=off         | NumNodes=2-3
+		waits   | -p free -N2                    | Partition=train
+		waits   | -p free -n12                   | Partition=train
+		waits   | -p free -N2                    | Partition=free,train
+		waits   | -p free -N1                    | Partition=train NumNodes=2-2
+		refused | -p loose -N2 --gang=off        | Partition=train NumNodes=2-4
+		waits   | -p train -N1                   | NumNodes=2-2
+		waits   | -p train -N1                   | NumNodes=1-8
+		waits   | -p train -n1                   | NumTasks=12 NumCPUs=12
+		waits   | -p train -N2                   | Features=a\|b
+		waits   | -p train -N2                   | ReqNodeList=n4
+		waits   | -p train -N2                   | TimeLimit=5
+		refused | -p free -N2 --gang=off         | Partition=train
+		refused | -p free -N2 --gang=core        | Partition=train
+		refused | -p free -N2 --gang=spine@0:01  | Partition=train
+		refused | -p free -N5                    | Partition=train
+		refused | -p free -N2 --switches=1       | Partition=train
+		refused | -p free -N2 --contiguous       | Partition=train
+		refused | -p free -N2 -w n1,n8           | Partition=train
+		refused | -p free -N2 -C "[a*1&b*1]"     | Partition=train
+		refused | -p free --gang -N2             | Features="[a*1&b*1]"
+		refused | -p free --gang -N2             | NumNodes=5-5
+		refused | -p train -N2                   | Features="[a*1&b*1]"
+		refused | -p train -n2                   | Features="[a*1&b*1]"
+		refused | -p train -N2                   | ReqSwitch=1
+		refused | -p train -N2                   | Contiguous=yes
+		refused | -p train -N2                   | NumNodes=5-5
+		refused | -p train -N2                   | ReqNodeList=n1,n8
+		refused | -p train -N2                   | ExcNodeList=n[2-5],n[7-8]
+		refused | -p train -N1                   | Dependency=expand:1
+	END
+	scancel -p free
+	nothing_straddled
+	[[ ! -s $BATS_TEST_TMPDIR/failed ]] || fail "$(<"$BATS_TEST_TMPDIR/failed")"
+}
+
+@test "a running gang is not grown over a second spine" {
+	hold 'n[2-4],n[6-8]'
+	gang=$(submit -p train -N1 -n1 -w n1)
+	await_job "$gang" RUNNING
+	# from another partition nothing stands against it, until the nodes are to be handed over
+	more=$(submit -p free -N1 -n1 --dependency="expand:$gang" 2>&1) || skip "this Slurm grows no jobs: $more"
+	await 20 job_is "$more" RUNNING || skip 'Slurm does not grow a job from another partition'
+	run scontrol update "JobId=$more" NumNodes=0
+	[[ $status != 0 ]] || fail "job $gang was grown: $(record "$gang")"
+	equal "$(job_field "$gang" NodeList)" n1
+	equal "$(job_state "$more")" RUNNING 'the job whose nodes were to go'
+}
+
+@test "a requeued gang finds one spine again" {
+	job=$(submit -p train -N2 --requeue)
+	await_job "$job" RUNNING
+	on_one_spine "$job"
+	scontrol requeuehold "$job"
+	await 30 job_is "$job" PENDING
+	await 30 none_left_over
+	tempt
+	scontrol release "$job"
+	begin_soon "$job" || true
+	await 40 shows '; waits: 2 nodes on one spine' note "$job"
+	release n3
+	await_job "$job" RUNNING 40
+	on_one_spine "$job"
+}
+
+none_left_over() {
+	! squeue -h -t COMPLETING -o %i | grep -q .
+}
+
+@test "slurmrestd submits as sbatch does" {
+	[[ ! -x $ONESPINE_CLUSTER/bin/in-root ]] || skip 'the root of this release is made without slurmrestd'
+	command -v slurmrestd >/dev/null || skip 'slurmrestd is not installed here'
+	tempt
+	said=$(rest_submit '"partition": "train", "nodes": "2"')
+	job=$(jq -r .job_id <<<"$said")
+	[[ $job =~ ^[1-9][0-9]*$ ]] || fail "$said"
+	await 20 shows '; waits: 2 nodes on one spine' note "$job"
+	scancel "$job"
+	said=$(rest_submit '"partition": "train", "nodes": "5"')
+	holds "$said" 'Requested node configuration is not available'
+	said=$(rest_submit '"partition": "train", "tasks": 12')
+	job=$(jq -r .job_id <<<"$said")
+	await 20 shows '; waits: 2 nodes on one spine' note "$job"
+	nothing_straddled
+}
+
+# rest_submit FIELDS: what slurmrestd, started for this one request, answers
+rest_submit() {
+	local body version
+	# the one that asks no slurmdbd
+	export SLURMRESTD_SECURITY=disable_user_check # it runs as root here
+	version=$(slurmrestd -s list 2>&1 | sed -n 's#^.*openapi/\(v0\.0\.[0-9]*\)$#\1#p' | sort -V | tail -n 1)
+	body='{"script": "#!/bin/sh\nsleep 1\n", "job": {"name": "rest", "environment": {"PATH": "/bin:/usr/bin"},
+		"current_working_directory": "/tmp", "standard_output": "/dev/null", '$1'}}'
+	printf 'POST /slurm/%s/job/submit HTTP/1.1\r\nContent-Type: application/json\r\nAccept: application/json\r\nContent-Length: %s\r\nConnection: close\r\n\r\n%s' \
+		"$version" "${#body}" "$body" |
+		slurmrestd -a rest_auth/local -s "openapi/$version" 2>/dev/null |
+		sed -n '/^{/,/^}/s/^}.*/}/; /^{/,/^}/p'
+}
+
+# --- what was there before ------------------------------------------------------------------------
+
+# put_config: onespine.yaml from stdin, in force
+put_config() {
+	cat >"$ONESPINE_CLUSTER/onespine.yaml.new"
+	mv "$ONESPINE_CLUSTER/onespine.yaml.new" "$ONESPINE_CLUSTER/onespine.yaml"
+	cluster reconfigure --dir "$ONESPINE_CLUSTER"
+}
+
+@test "jobs that were pending when the policy was switched on" {
+	put_config <<<'defaults: {}'
+	tempt
+	plain=$(submit --hold -p train -N2)
+	tasks=$(submit --hold -p train -n12)
+	gpus=$(submit --hold -p train --gpus=6)
+	range=$(submit --hold -p train -N1-8)
+	was_off=$(submit --hold -p train -N2 --gang=off)
+	core=$(submit --hold -p train -N2 --gang=core)
+	switches=$(submit --hold -p train -N2 --switches=1)
+	counted=$(submit --hold -p train -N2 -C '[a*1&b*1]')
+	apart=$(submit --hold -p train -N2 -w n4,n8)
+	parts=$(sbatch --parsable --hold -o /dev/null --wrap 'sleep 1' -p train -N1 : -p train -N1)
+	small=$(submit --hold -p train -N1)
+	promise | put_config
+	for job in $plain $tasks $gpus $was_off $core $switches $counted $apart $parts; do
+		scontrol release "$job"
+		await 20 shows '; waits: ' note "$job"
+		[[ $(job_field "$job" Priority) != 0 ]] || fail "job $job is held"
+		nothing_straddled
+		scontrol hold "$job"
+	done
+	holds "$(note "$counted")" 'waits: the policy here makes a gang of this job, and a --constraint with counts'
+	holds "$(note "$parts")" 'waits: the policy here makes a gang of this job, and a heterogeneous job cannot be'
+	holds "$(note "$apart")" 'waits: 2 nodes on one spine; no spine has all the nodes that the job requires'
+	for job in $range $small; do
+		scontrol release "$job"
+		await_job "$job" RUNNING
+	done
+	scancel "$range" "$small" "$counted" "$apart" "$parts"
+	release n3
+	for job in $plain $tasks $gpus $was_off $core $switches; do
+		scontrol release "$job"
+		await_job "$job" RUNNING
+		on_one_spine "$job"
+		scancel "$job"
+		await 20 job_is "$job" CANCELLED
+	done
+}
+
+@test "a gang that waited is placed by the topology in force, and one without its level waits" {
+	tempt
+	job=$(submit -p train -N2)
+	await 20 shows '; waits: 2 nodes on one spine' note "$job"
+	cp "$ONESPINE_CLUSTER/onespine.topology" "$BATS_TEST_TMPDIR/before"
+	jq '.levels |= map(if . == "spine" then "row" else . end)
+		| .domains |= map(if .level == "spine" then .level = "row" else . end)' \
+		"$BATS_TEST_TMPDIR/before" >"$ONESPINE_CLUSTER/onespine.topology"
+	cluster reconfigure --dir "$ONESPINE_CLUSTER"
+	await 20 shows "there is no level 'spine' in this fabric" note "$job"
+	stays 2 job_is "$job" PENDING
+	lay_fabric 1-3,5 4,6-8 >"$ONESPINE_CLUSTER/onespine.topology"
+	cluster reconfigure --dir "$ONESPINE_CLUSTER"
+	await_job "$job" RUNNING
+	equal "$(job_nodes "$job" | paste -sd,)" n4,n8
+	cp "$BATS_TEST_TMPDIR/before" "$ONESPINE_CLUSTER/onespine.topology"
+	cluster reconfigure --dir "$ONESPINE_CLUSTER"
+	# now it stands on two spines, and audit says so
+	run onespine audit
+	equal "$status" 1
+	holds "$output" "job $job"
+}
+
+# --- audit ----------------------------------------------------------------------------------------
+
+@test "audit goes by the policy and the nodes, not by the note" {
+	put_config <<<'defaults: {}'
+	tempt
+	job=$(submit -p train -N2)
+	await_job "$job" RUNNING
+	equal "$(spines_of "$(job_field "$job" NodeList)")" 's1 s2'
+	onespine audit
+	promise | put_config
+	run onespine audit
+	equal "$status" 1
+	holds "$output" "job $job"
+	holds "$output" 'the policy of partition train holds it to one spine'
+	equal "$(onespine audit --json | jq -r '.gangs[0].by')" policy
+	# a note that says less than the policy is not believed
+	scontrol update "JobId=$job" 'AdminComment=[onespine: gang=core; placed: 2 nodes on core c]'
+	run onespine audit
+	equal "$status" 1
+	scancel "$job"
+}
+
+# --- requests of other releases -------------------------------------------------------------------
+
+@test "a stored request with a key that this release does not know waits and names it" {
+	command -v python3 >/dev/null || skip 'no python3 to write the state file with'
+	# a leaf has both nodes free: only what is not understood keeps the job from starting
+	hold 'n[1-2],n[5-7]'
+	job=$(submit -p free --gang --hold -N2)
+	await_saved "$job"
+	cluster kill-ctld --dir "$ONESPINE_CLUSTER" -9
+	# as long as before, so that the state file stays whole
+	edit_state 'relax_s=-1,origin=option,mix_kinds=no' 'relax_s=-1,origin=option,mixed_max=12'
+	cluster start-ctld --dir "$ONESPINE_CLUSTER"
+	scontrol release "$job"
+	await 20 shows "waits: its stored request has the key 'mixed_max', which this release does not know" note "$job"
+	holds "$(onespine why "$job")" "mixed_max"
+	stays 3 job_is "$job" PENDING
+	[[ $(job_field "$job" Priority) != 0 ]] || fail "job $job is held"
+	onespine set "$job" --gang=spine
+	await_job "$job" RUNNING
+	on_one_spine "$job"
+}
+
+# edit_state OLD NEW: in slurmctld's state of jobs; both of one length
+edit_state() {
+	equal "${#1}" "${#2}" 'length'
+	on_cluster true
+	python3 - "$1" "$2" "$ONESPINE_CLUSTER"/state/job_state* <<-'END'
+		import sys
+		old, new = (word.encode() for word in sys.argv[1:3])
+		edited = 0
+		for path in sys.argv[3:]:
+		    data = open(path, "rb").read()
+		    edited += data.count(old)
+		    open(path, "wb").write(data.replace(old, new))
+		sys.exit(not edited)
+	END
+}
+
+# --- advice ---------------------------------------------------------------------------------------
+
+@test "each task of an array that is only advised is told what enforcing would have done" {
+	put_config <<<'partitions: {train: {mode: advise, gang: always}}'
+	tempt
+	job=$(submit -p train -N2 --array=1-2 --exclusive)
+	await 20 is_named_running "$job"
+	release n3
+	task=$(squeue -h -r -j "$job" -t RUNNING -o %A | head -n 1)
+	holds "$(note "$task")" 'enforce would have waited'
+	promise | put_config
+}
+
+is_named_running() {
+	[[ -n $(squeue -h -r -j "$1" -t RUNNING -o %A) ]]
+}

@@ -1,0 +1,89 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-or-later
+# core_suspend.bats - PreemptMode=SUSPEND,GANG: a gang starts over the cores of jobs that Slurm suspends for it
+#
+# select/cons_tres lays a job of a higher partition over those of a lower one without a word of preemption
+# (_job_test(), steps 2 to 4); they are suspended when it has started.
+
+load helpers
+
+setup_file() {
+	make_topology "$BATS_FILE_TMPDIR/onespine.topology" 2 2 2
+	cluster_start --topology "$BATS_FILE_TMPDIR/onespine.topology" \
+		--conf PreemptType=preempt/partition_prio --conf PreemptMode=SUSPEND,GANG \
+		--conf SchedulerParameters=batch_sched_delay=0,sched_interval=2,bf_interval=1 \
+		--partition 'low Nodes=ALL Default=YES PriorityTier=1 PreemptMode=SUSPEND OverSubscribe=FORCE:1' \
+		--partition 'beside Nodes=ALL PriorityTier=10 PreemptMode=SUSPEND OverSubscribe=FORCE:1' \
+		--partition 'high Nodes=ALL PriorityTier=10 PreemptMode=OFF OverSubscribe=FORCE:1'
+}
+
+# fill PARTITION HOSTLIST: a job on all cores of each node; job_on[NODE] is its number
+fill() {
+	local node
+	declare -gA job_on
+	for node in $(hostnames "$2"); do
+		job_on[$node]=$(submit -p "$1" --job-name=fill -w "$node" -N1 -n8 --time=60)
+	done
+	await 30 none_pending fill
+}
+
+still_running() {
+	local node
+	for node in $(hostnames "$1"); do
+		equal "$(job_state "${job_on[$node]}")" RUNNING "job of $node" || return 1
+	done
+}
+
+has_reason() {
+	[[ $(job_reason "$1") == "$2" ]]
+}
+
+@test "a gang starts on one spine whose jobs are suspended for it, and the other spine's run on" {
+	fill low 'n[1-8]'
+	gang=$(submit -p high --gang -N4 --ntasks-per-node=8 --time=10 -x n1)
+	await_job "$gang" RUNNING
+	equal "$(job_spines "$gang")" s2
+	await_job "${job_on[n5]}" SUSPENDED
+	still_running 'n[1-4]'
+}
+
+@test "a spine with free nodes enough is taken before anybody is suspended" {
+	fill low 'n[1-4]'
+	gang=$(submit -p high --gang -N4 --ntasks-per-node=8 --time=10)
+	await_job "$gang" RUNNING
+	equal "$(job_spines "$gang")" s2
+	stays 3 still_running 'n[1-4]'
+}
+
+@test "backfill starts a gang over jobs that are suspended for it, as it does for a job confined to their spine" {
+	fill high n1
+	fill low 'n[2-8]'
+	# the main scheduler stops at this one
+	blocker=$(submit -p high -N8 --ntasks-per-node=8 --time=60)
+	await 20 has_reason "$blocker" Resources
+	gang=$(submit -p high --gang -N4 --ntasks-per-node=8 --time=5)
+	await_job "$gang" RUNNING
+	equal "$(job_spines "$gang")" s2
+	still_running 'n[2-4]'
+	equal "$(job_state "$blocker")" PENDING
+}
+
+@test "a gang takes turns with jobs of another partition of its tier, as the same job without a gang does" {
+	fill beside 'n[1-8]'
+	plain=$(submit -p high -N2 --ntasks-per-node=8 -x 'n[5-8]' --time=10)
+	await_job "$plain" RUNNING
+	scancel "$plain"
+	gang=$(submit -p high --gang -N4 --ntasks-per-node=8 --time=10 -x n1)
+	await_job "$gang" RUNNING
+	equal "$(job_spines "$gang")" s2
+}
+
+@test "a gang that may lie over others waits for what it may not lie over, and says so" {
+	local gang
+	fill high 'n[1,5]'
+	fill low 'n[2-4,6-8]'
+	gang=$(submit -p high --gang -N4 --ntasks-per-node=8 --time=10)
+	await 20 has_reason "$gang" Resources
+	await 20 shows 'nearest: s1 has 3 free of 4 (1 short)' job_field "$gang" AdminComment
+	still_running 'n[1-8]'
+}

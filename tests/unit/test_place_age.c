@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* test_place_age.c - a place that may be old is no place */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "lib/topology/place_age.h"
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+#define BOOT_S	     1700000000
+
+static void places_hold_for_one_boot(void **state)
+{
+	static const struct {
+		const char *source;
+		int64_t asked_s, boot_s;
+		bool runs;
+		enum osp_place_age age;
+	} cases[] = {
+		{"ec2", BOOT_S, BOOT_S, true, OSP_PLACE_HOLDS},
+		{"ec2", BOOT_S, BOOT_S + 60, true, OSP_PLACE_HOLDS},
+		{"ec2", BOOT_S, BOOT_S - 60, true, OSP_PLACE_HOLDS},
+		{"ec2", BOOT_S, BOOT_S + 61, true, OSP_PLACE_REBOOTED},
+		{"ec2", BOOT_S, BOOT_S - 61, true, OSP_PLACE_REBOOTED},
+		{"ec2", BOOT_S, INT64_MAX, true, OSP_PLACE_REBOOTED},
+		{"ec2", INT64_MAX, 1, true, OSP_PLACE_REBOOTED},
+		{"ec2", BOOT_S, BOOT_S, false, OSP_PLACE_ASLEEP},
+		{"ec2", BOOT_S, 0, false, OSP_PLACE_ASLEEP},
+		{"ec2", BOOT_S, 0, true, OSP_PLACE_NO_BOOT},
+		{"ec2", 30, 0, true, OSP_PLACE_NO_BOOT}, /* 0 is no time */
+		/* asked for without Slurm: nobody can tell */
+		{"ec2", 0, BOOT_S, true, OSP_PLACE_HOLDS},
+		{"ec2", 0, 0, false, OSP_PLACE_HOLDS},
+		/* cables stay */
+		{"infiniband", BOOT_S, BOOT_S + 1000, true, OSP_PLACE_HOLDS},
+		{"infiniband", BOOT_S, 0, false, OSP_PLACE_HOLDS},
+		{"topograph", BOOT_S, BOOT_S + 1000, false, OSP_PLACE_HOLDS},
+		{"ec", BOOT_S, BOOT_S + 1000, true, OSP_PLACE_HOLDS},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(cases); i++) {
+		struct osp_node_note note = {cases[i].source, "i-1", cases[i].asked_s};
+
+		assert_int_equal(
+			osp_place_age(osp_place_boot_s(&note), cases[i].boot_s, cases[i].runs),
+			cases[i].age);
+	}
+	assert_int_equal(osp_place_boot_s(NULL), 0);
+	assert_int_equal(osp_place_age(0, 0, false), OSP_PLACE_HOLDS);
+	assert_string_equal(osp_place_age_words(OSP_PLACE_REBOOTED), "rebooted");
+}
+
+static void boots_are_the_same_within_a_minute(void **state)
+{
+	(void)state;
+	assert_true(osp_boot_is_same(0, 0)); /* of a map: neither is known */
+	assert_false(osp_boot_is_same(0, 30));
+	assert_false(osp_boot_is_same(30, 0));
+	assert_true(osp_boot_is_same(BOOT_S, BOOT_S + 1));
+	assert_true(osp_boot_is_same(BOOT_S + 60, BOOT_S));
+	assert_false(osp_boot_is_same(BOOT_S + 61, BOOT_S));
+}
+
+/* What moves to and fro is noted once; what wanders is noted anew before it is too far away. */
+static void a_boot_is_noted_once(void **state)
+{
+	(void)state;
+	assert_int_equal(osp_boot_steady(BOOT_S, BOOT_S + 1), BOOT_S);
+	assert_int_equal(osp_boot_steady(BOOT_S, BOOT_S - 30), BOOT_S);
+	assert_int_equal(osp_boot_steady(BOOT_S, BOOT_S + 31), BOOT_S + 31);
+	assert_int_equal(osp_boot_steady(0, BOOT_S), BOOT_S);
+	assert_int_equal(osp_boot_steady(0, 20), 20);
+	assert_int_equal(osp_boot_steady(20, 0), 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(places_hold_for_one_boot),
+		cmocka_unit_test(boots_are_the_same_within_a_minute),
+		cmocka_unit_test(a_boot_is_noted_once),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* test_promise.c - what policies promise alone and together, what stands in their way, kinds of node */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "lib/policy/conflict.h"
+#include "lib/policy/promise.h"
+#include "lib/topology/kind.h"
+#include "lib/topology/readers.h"
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+/* --- one policy ------------------------------------------------------------------------------- */
+
+static void holds_by_size(void **state)
+{
+	static const struct osp_policy promise = {
+		.mode = OSP_MODE_ENFORCE, .gang_always = true, .from_nodes = 4};
+	static const struct {
+		struct osp_size size;
+		enum osp_held held;
+	} cases[] = {
+		{{0, 0}, OSP_HELD_IF_LARGE}, {{1, 0}, OSP_HELD_IF_LARGE},
+		{{3, 0}, OSP_HELD_IF_LARGE}, {{4, 0}, OSP_HELD},
+		{{1, 3}, OSP_HELD_NOT},	     {{1, 4}, OSP_HELD},
+		{{4, 4}, OSP_HELD},	     {{1, 1}, OSP_HELD_NOT},
+	};
+	struct osp_policy policy;
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(cases); i++) {
+		policy = promise;
+		assert_true(osp_policy_promises(&policy));
+		assert_int_equal(osp_policy_holds(&policy, &cases[i].size), cases[i].held);
+		policy.allow_off = true;
+		assert_false(osp_policy_promises(&policy));
+		assert_int_equal(osp_policy_holds(&policy, &cases[i].size),
+				 cases[i].held == OSP_HELD ? OSP_HELD : OSP_HELD_NOT);
+		policy.mode = OSP_MODE_OFF;
+		assert_int_equal(osp_policy_holds(&policy, &cases[i].size), OSP_HELD_NOT);
+		policy = promise;
+		policy.gang_always = false;
+		assert_false(osp_policy_promises(&policy));
+		assert_int_equal(osp_policy_holds(&policy, &cases[i].size), OSP_HELD_NOT);
+	}
+}
+
+/* --- several partitions ------------------------------------------------------------------------ */
+
+static const char fabric[] =
+	"{\"onespine-topology\": 1, \"levels\": [\"leaf\", \"spine\"], \"domains\": ["
+	"{\"level\": \"spine\", \"name\": \"s\"}, {\"level\": \"leaf\", \"name\": \"l\", "
+	"\"in\": \"s\", \"nodes\": \"n[1-2]\"}]}";
+
+#define P(mode_, level_, always, from, off, mix, relax)                                            \
+	{                                                                                          \
+		.mode = OSP_MODE_##mode_, .level = level_, .gang_always = always,                  \
+		.from_nodes = from, .allow_off = off, .mix_kinds = mix, .relax_s = relax           \
+	}
+
+static void partitions_promise_together(void **state)
+{
+	static const struct {
+		struct osp_policy one, other, both;
+	} cases[] = {
+		/* the second one's promise holds */
+		{P(ENFORCE, "spine", false, 2, true, true, 60),
+		 P(ENFORCE, "leaf", true, 4, false, false, -1),
+		 P(ENFORCE, "leaf", true, 4, false, false, -1)},
+		{P(OFF, "spine", false, 2, true, true, 60),
+		 P(ENFORCE, "spine", true, 4, false, true, 30),
+		 P(ENFORCE, "spine", true, 4, false, true, 60)},
+		/* of two promises the lower level, the fewest nodes */
+		{P(ENFORCE, "spine", true, 8, false, false, -1),
+		 P(ENFORCE, "leaf", true, 16, true, true, 60),
+		 P(ENFORCE, "leaf", true, 8, false, false, -1)},
+		{P(ENFORCE, "leaf", true, 8, true, false, -1),
+		 P(ENFORCE, "spine", true, 2, true, true, 60),
+		 P(ENFORCE, "leaf", true, 2, true, false, -1)},
+		/* allow_off means nothing without gang: always */
+		{P(ENFORCE, "spine", true, 2, true, false, -1),
+		 P(ENFORCE, "leaf", false, 1, false, false, -1),
+		 P(ENFORCE, "spine", true, 2, true, false, -1)},
+		{P(ADVISE, "spine", true, 2, true, false, -1),
+		 P(OFF, "leaf", true, 1, false, false, -1),
+		 P(ADVISE, "spine", true, 2, true, false, -1)},
+		/* a level that is none here leaves the first one's */
+		{P(ENFORCE, "spine", true, 2, true, false, -1),
+		 P(ENFORCE, "cupboard", true, 2, true, false, -1),
+		 P(ENFORCE, "spine", true, 2, true, false, -1)},
+	};
+	struct osp_error error = {0};
+	struct osp_topology *topology =
+		osp_read_onespine_topology("t", fabric, sizeof(fabric) - 1, &error);
+
+	(void)state;
+	assert_string_equal(error.text, "");
+	assert_non_null(topology);
+	for (size_t i = 0; i < COUNT(cases); i++) {
+		struct osp_policy both = cases[i].one;
+
+		osp_policy_add(&both, &cases[i].other, topology);
+		assert_int_equal(both.mode, cases[i].both.mode);
+		assert_string_equal(both.level, cases[i].both.level);
+		assert_int_equal(both.gang_always, cases[i].both.gang_always);
+		assert_int_equal(both.from_nodes, cases[i].both.from_nodes);
+		assert_int_equal(both.allow_off, cases[i].both.allow_off);
+		assert_int_equal(both.mix_kinds, cases[i].both.mix_kinds);
+		assert_int_equal(both.relax_s, cases[i].both.relax_s);
+	}
+	osp_topology_free(topology);
+}
+
+/* --- GPUs --------------------------------------------------------------------------------------- */
+
+static void counts_gpus(void **state)
+{
+	static const struct {
+		const char *tres;
+		uint64_t gpus;
+	} cases[] = {
+		{NULL, 0},
+		{"", 0},
+		{"gres:gpu:8", 8},
+		{"gres/gpu:8", 8},
+		{"gres/gpu=8", 8},
+		{"gres:gpu:h100:12,gres:gpu:a100:4", 16},
+		{"gres/gpu:h100=12", 12},
+		{"gpu", 1},
+		{"gres:gpu", 1},
+		{"gres/gpu:h100", 1},
+		{"gres:gpus:8", 0},
+		{"gres=gpu:8", 0},
+		{"gres:g", 0},
+		{"gres:shard:64,license/x:3", 0},
+		{"gres:shard:64,gres:gpu:2", 2},
+		{",,gpu:3,", 3},
+		{"gpu:99999999999999999999,gpu:1", UINT64_MAX},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(cases); i++)
+		assert_true(osp_gpus_asked(cases[i].tres) == cases[i].gpus);
+}
+
+/* --- what cannot stand beside a gang ------------------------------------------------------------ */
+
+static void finds_conflicts(void **state)
+{
+	static const struct {
+		struct osp_shape shape;
+		bool any, splits;
+	} cases[] = {
+		{{.features = NULL}, false, false},
+		{{.features = "a&b|c"}, false, false},
+		{{.heterogeneous = true}, true, true},
+		{{.switches = true}, true, false},
+		{{.segment = true}, true, false},
+		{{.segment_flags = true}, true, false},
+		{{.contiguous = true}, true, false},
+		{{.exclusive_topo = true}, true, false},
+		{{.expands = true}, true, true},
+		{{.features = "[a*2&b*2]"}, true, true},
+		{{.features = "[a*1&b*1]"}, true, true},
+		{{.features = "a*4"}, true, true},
+		{{.prefer = "a*4"}, true, true},
+		/* one node is together with itself */
+		{{.features = "a*1"}, false, false},
+		{{.features = "a*"}, false, false},
+		{{.contiguous = true, .features = "[a*2&b*2]"}, true, true},
+	};
+	char sentence[300];
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(cases); i++) {
+		assert_int_equal(osp_conflict_find(&cases[i].shape, OSP_CONFLICTS_ALL, false,
+						   sentence, sizeof(sentence)),
+				 cases[i].any);
+		assert_int_equal(osp_conflict_find(&cases[i].shape, OSP_CONFLICTS_THAT_SPLIT, true,
+						   sentence, sizeof(sentence)),
+				 cases[i].splits);
+	}
+	assert_string_equal(
+		sentence, "the policy here makes a gang of this job, and a --constraint with "
+			  "counts (a*4) cannot stand beside --gang: Slurm chooses each count's "
+			  "nodes by itself; leave out the counts, or ask for --gang=off where that "
+			  "is allowed");
+}
+
+static void finds_expansions(void **state)
+{
+	(void)state;
+	assert_false(osp_dependency_expands(NULL));
+	assert_false(osp_dependency_expands(""));
+	assert_false(osp_dependency_expands("afterany:1?afterok:2,unexpand:3"));
+	assert_true(osp_dependency_expands("expand:12"));
+	assert_true(osp_dependency_expands("afterok:7,Expand:12"));
+	assert_true(osp_dependency_expands("afterok:7?expand:12"));
+}
+
+/* --- kinds of node ------------------------------------------------------------------------------ */
+
+static void tells_kinds(void **state)
+{
+	static const struct {
+		const char *gres, *features, *kind;
+	} cases[] = {
+		{NULL, NULL, ""},
+		{"gpu:h100:8(S:0-1),shard:64", "static,p5.48xlarge,gpu", "gpu:h100 p5.48xlarge"},
+		{"gpu:8", "", "gpu"},
+		{"gpu", NULL, "gpu"},
+		{"gpu:", NULL, "gpu"},
+		{"gpu:h100", NULL, "gpu:h100"},
+		{"gp,gpus:8,mps:100", NULL, ""},
+		{NULL, "c7i.metal-24xx", ""},
+		{NULL, "p6e-gb200.36xlarge", "p6e-gb200.36xlarge"},
+		{NULL, "trn2.48xlarge,efa", "trn2.48xlarge"},
+		{NULL, "u-6tb1.metal", "u-6tb1.metal"},
+		{NULL, "c7i.metal-24xl", "c7i.metal-24xl"},
+		{NULL, "m5.xlarge,t3.micro", "m5.xlarge t3.micro"},
+		/* versions of software are no types of machine */
+		{NULL, "cuda12.4", ""},
+		{NULL, "rhel9.4,ubuntu24.04,ofed24.10", ""},
+		{NULL, "driver-570.86", ""},
+		{NULL, "el9.large-memory", ""},
+		{NULL, "glibc2.39,p5en.48xlarge", "p5en.48xlarge"},
+		{NULL,
+		 "p5.48xlarges,p5.xxlarge,p5.metal-,p5.metal-xl,p5.metal-24,p5.,.large,5p.large",
+		 ""},
+		{NULL, "P5.48xlarge,p5.48XLARGE,a.b.large,p_5.large", ""},
+	};
+	char buffer[OSP_KIND_BYTES];
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(cases); i++)
+		assert_string_equal(
+			osp_kind_of(cases[i].gres, cases[i].features, buffer, sizeof(buffer)),
+			cases[i].kind);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(holds_by_size),    cmocka_unit_test(partitions_promise_together),
+		cmocka_unit_test(counts_gpus),	    cmocka_unit_test(finds_conflicts),
+		cmocka_unit_test(finds_expansions), cmocka_unit_test(tells_kinds),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,354 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* test_shadow_follow.c - a topology file that changes while slurmctld runs, look by look */
+#include "tests/fake/slurmctld.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define NODES 16
+
+int select_p_node_init(void);
+int init(void);
+int fini(void);
+
+/* A first look has seen that the file at the start has settled. */
+static int with_cluster(void **state)
+{
+	(void)state;
+	fake_shadow_begin(NODES, 4, "defaults:\n  level: spine\n");
+	shadow_follow_look();
+	shadow_follow_look();
+	fake_slurm_log();
+	fake_slurm.locks = 0;
+	return 0;
+}
+
+static int without_cluster(void **state)
+{
+	(void)state;
+	fini();
+	shadow_follow_end();
+	fake_shadow_end();
+	return 0;
+}
+
+static void put(const char *text)
+{
+	fake_slurm_file("onespine.topology", text);
+}
+
+/* So many seconds pass. Returns what was logged. */
+static const char *looks(int count)
+{
+	while (count--)
+		shadow_follow_look();
+	return fake_slurm_log();
+}
+
+static bool has(const char *text, const char *words)
+{
+	return strstr(text, words) != NULL;
+}
+
+/* Whether the kept copy names this leaf. */
+static bool kept(const char *name)
+{
+	char text[4096] = "";
+	FILE *file = fopen(fake_slurm_path("state/onespine_topology"), "re");
+
+	assert_non_null(file);
+	assert_true(fread(text, 1, sizeof(text) - 1, file) > 0);
+	fclose(file);
+	return has(text, name);
+}
+
+static void puts_a_changed_one_in_force_and_keeps_it(void **state)
+{
+	(void)state;
+	put(FAKE_TOPOLOGY("other"));
+	assert_string_equal(looks(1), ""); /* it may still be written */
+	assert_string_equal(fake_leaf_of_first(), "l1");
+	assert_true(has(looks(1), "without a reconfigure, the topology in force has leaf 1"));
+	assert_string_equal(fake_leaf_of_first(), "other");
+	assert_true(kept("other"));
+	assert_int_equal(fake_slurm.schedules, 1);
+	assert_int_not_equal(last_node_update, 0);
+	assert_string_equal(looks(5), "");
+}
+
+/* slurmctld saves its state only where nobody holds one of its locks. */
+static void takes_no_lock_while_slurmctld_ends(void **state)
+{
+	(void)state;
+	put(FAKE_TOPOLOGY("other"));
+	slurmctld_config.shutdown_time = time(NULL);
+	assert_string_equal(looks(3), "");
+	assert_int_equal(fake_slurm.locks, 0);
+	assert_false(kept("other"));
+	slurmctld_config.shutdown_time = 0; /* a reconfigure failed, and it goes on */
+	for (uint32_t lock = 1; lock <= 2; lock++) {
+		fake_slurm.locks = 0;
+		fake_slurm.ends_at_lock = lock;
+		assert_string_equal(looks(3), "");
+		assert_int_equal(fake_slurm.locks, lock);
+		assert_string_equal(fake_leaf_of_first(), "l1");
+		assert_false(kept("other"));
+		slurmctld_config.shutdown_time = 0;
+	}
+	fake_slurm.ends_at_lock = 0;
+	looks(2);
+	assert_string_equal(fake_leaf_of_first(), "other");
+	assert_true(kept("other"));
+}
+
+static void leaves_all_to_the_controller_in_charge(void **state)
+{
+	(void)state;
+	slurmctld_primary = 0;
+	put(FAKE_TOPOLOGY("other"));
+	assert_string_equal(looks(3), "");
+	assert_int_equal(fake_slurm.locks, 0);
+	control_time = time(NULL); /* it takes over */
+	looks(3);
+	assert_string_equal(fake_leaf_of_first(), "other");
+}
+
+/* No file descriptor is left for some seconds. */
+static void looks_again_where_a_look_failed(void **state)
+{
+	struct rlimit before, none;
+	char said[4096];
+
+	(void)state;
+	put(FAKE_TOPOLOGY("other"));
+	assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
+	none = before;
+	none.rlim_cur = 0;
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &none), 0);
+	snprintf(said, sizeof(said), "%s", looks(2));
+	strncat(said, looks(3), sizeof(said) - strlen(said) - 1);
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
+	assert_true(has(said, "onespine.topology: Too many open files; the last good topology "
+			      "stays in force\n"));
+	assert_ptr_equal(strstr(said, "Too many"), strrchr(said, 'T'));
+	assert_string_equal(fake_leaf_of_first(), "l1");
+	looks(1);
+	assert_string_equal(fake_leaf_of_first(), "other");
+}
+
+static void tells_once_that_a_file_does_not_settle(void **state)
+{
+	char said[4096] = "";
+
+	(void)state;
+	for (int i = 0; i < 25; i++) {
+		put(FAKE_TOPOLOGY("other"));
+		strncat(said, looks(1), sizeof(said) - strlen(said) - 1);
+	}
+	assert_true(has(said, "has been written for 10 s"));
+	assert_null(strstr(strstr(said, "has been written") + 1, "has been written"));
+	assert_string_equal(fake_leaf_of_first(), "l1");
+	looks(1);
+	assert_string_equal(fake_leaf_of_first(), "other");
+}
+
+static void refuses_one_that_others_may_write(void **state)
+{
+	(void)state;
+	put(FAKE_TOPOLOGY("other"));
+	assert_int_equal(chmod(fake_slurm_path("onespine.topology"), 0666), 0);
+	assert_true(has(looks(2),
+			"others than its owner may write it (chmod go-w); the last good topology "
+			"stays in force"));
+	assert_string_equal(looks(3), "");
+	assert_string_equal(fake_leaf_of_first(), "l1");
+	assert_int_equal(chmod(fake_slurm_path("onespine.topology"), 0644), 0);
+	looks(2);
+	assert_string_equal(fake_leaf_of_first(), "other");
+}
+
+/* Another order, and a word of where it is from: the same fabric. */
+static void leaves_alone_what_says_the_same(void **state)
+{
+	const struct osp_topology *topology;
+
+	(void)state;
+	put(FAKE_TOPOLOGY("other"));
+	looks(5);
+	topology = shadow_state.topology;
+	last_node_update = 0;
+	fake_slurm.schedules = 0;
+	put("{\"onespine-topology\": 1, \"levels\": [\"leaf\"], \"source\": \"again\", "
+	    "\"domains\": [{\"name\": \"other\", \"nodes\": \"n[2-4],n1\", \"level\": \"leaf\"}]}");
+	assert_string_equal(looks(3), "");
+	assert_ptr_equal(shadow_state.topology, topology);
+	assert_true(kept("again"));
+	assert_int_equal(fake_slurm.schedules, 0);
+	assert_int_equal(last_node_update, 0);
+	fake_slurm.locks = 0;
+	looks(3);
+	assert_int_equal(fake_slurm.locks, 0);
+}
+
+#define PLACED(boots)                                                                              \
+	"{\"onespine-topology\": 1, \"levels\": [\"leaf\"], \"domains\": "                         \
+	"[{\"level\": \"leaf\", \"name\": \"a\", \"nodes\": \"n[1-4]\"}], \"places\": "            \
+	"[{\"source\": \"ec2\", \"nodes\": [" boots "]}]}"
+
+/* The same fabric, asked for anew after a node has booted: gangs that waited for it are looked at again. */
+static void looks_at_gangs_again_when_a_place_is_asked_anew(void **state)
+{
+	(void)state;
+	for (int n = 0; n < 2; n++)
+		node_record_table_ptr[n]->boot_time = 5000;
+	put(PLACED("\"n1 i-1 5001\", \"n2 i-2 1000\", \"n3 - 0\""));
+	looks(2);
+	shadow_state_refresh(1);
+	assert_false(osp_nodeset_test(shadow_state.old_places, 0));
+	assert_true(osp_nodeset_test(shadow_state.old_places, 1));
+	assert_int_equal(osp_nodeset_count(shadow_state.old_places), 1);
+	looks(2);
+	fake_slurm.schedules = 0;
+	last_node_update = 0;
+	put(PLACED("\"n1 i-1 5001\", \"n2 i-2 4999\", \"n3 - 0\""));
+	looks(2);
+	assert_int_equal(fake_slurm.schedules, 1);
+	assert_int_not_equal(last_node_update, 0);
+	shadow_state_refresh(2);
+	assert_true(osp_nodeset_empty(shadow_state.old_places));
+	/* the first one that says nothing of boots */
+	put(FAKE_TOPOLOGY("a"));
+	looks(4);
+	node_record_table_ptr[0]->boot_time = 9000;
+	shadow_state_refresh(3);
+	assert_true(osp_nodeset_empty(shadow_state.old_places));
+}
+
+/* Each exchange has backfill begin anew. */
+static void exchanges_seldom(void **state)
+{
+	(void)state;
+	put(FAKE_TOPOLOGY("first"));
+	looks(2);
+	assert_string_equal(fake_leaf_of_first(), "first");
+	put(FAKE_TOPOLOGY("second"));
+	looks(2);
+	assert_string_equal(fake_leaf_of_first(), "first");
+	looks(1);
+	assert_string_equal(fake_leaf_of_first(), "second");
+}
+
+/* Slurm asks at each change of a partition, with all its locks held. */
+static void leaves_the_file_to_the_thread(void **state)
+{
+	(void)state;
+	assert_int_equal(init(), SLURM_SUCCESS);
+	assert_int_equal(select_p_node_init(), SLURM_SUCCESS);
+	assert_true(shadow_follows());
+	put("{");
+	fake_slurm_log();
+	assert_int_equal(select_p_node_init(), SLURM_SUCCESS);
+	assert_null(strstr(fake_slurm_log(), "onespine.topology:"));
+	slurm_conf.last_update++; /* reconfigured: somebody waits for it */
+	put(FAKE_TOPOLOGY("other"));
+	assert_int_equal(select_p_node_init(), SLURM_SUCCESS);
+	assert_string_equal(fake_leaf_of_first(), "other");
+}
+
+static void lays_once_what_cannot_be_laid(void **state)
+{
+	char *name = node_record_table_ptr[1]->name;
+
+	(void)state;
+	node_record_table_ptr[1]->name = node_record_table_ptr[0]->name;
+	put(FAKE_TOPOLOGY("other"));
+	assert_true(has(looks(2), "cannot lay "));
+	fake_slurm.locks = 0;
+	assert_string_equal(looks(3), "");
+	assert_int_equal(fake_slurm.locks, 0);
+	put(FAKE_TOPOLOGY("another"));
+	assert_true(has(looks(2), "cannot lay "));
+	node_record_table_ptr[1]->name = name;
+	shadow_state.generation++; /* as select_p_node_init() has it, for other nodes */
+	looks(2);
+	assert_string_equal(fake_leaf_of_first(), "another");
+}
+
+static void takes_the_first_one_as_it_is_laid(void **state)
+{
+	(void)state;
+	put(NULL);
+	fake_slurm_file("state/onespine_topology", NULL);
+	shadow_state_free();
+	shadow_state_load();
+	assert_null(shadow_state.topology);
+	put(FAKE_TOPOLOGY("first"));
+	assert_true(has(looks(4), "without a reconfigure, the topology in force has leaf 1"));
+	assert_string_equal(fake_leaf_of_first(), "first");
+	assert_non_null(shadow_state.chooser);
+	assert_true(osp_nodeset_test(shadow_state.up, 3));
+}
+
+/* The nodes are others by now: nothing is in force, and nothing was said to be. */
+static void keeps_no_first_one_over_other_nodes(void **state)
+{
+	struct shadow_exchange other;
+	const char *names[] = {"n1", "n2"};
+
+	(void)state;
+	other = (struct shadow_exchange){.read = shadow_state.read};
+	assert_true(shadow_fabric_lay(&other.fabric, other.read, names, 2, NULL));
+	shadow_state.read = NULL;
+	node_record_count = 0;
+	shadow_state_load(); /* no nodes: nothing in force */
+	node_record_count = NODES;
+	other.generation = shadow_state.generation;
+	assert_null(shadow_state.topology);
+	assert_false(shadow_state_exchange(&other));
+	assert_null(shadow_state.topology);
+	shadow_fabric_free(&other.fabric);
+	osp_topology_free(other.read);
+}
+
+static void removes_unfinished_copies_at_the_start(void **state)
+{
+	(void)state;
+	fake_slurm_file("state/onespine_topology.new.aB3dE9", "half");
+	fake_slurm_file("state/onespine_config.new.aB3dE9", "half");
+	fake_slurm_file("state/onespine_topology.backup", "an administrator's");
+	shadow_state_free();
+	shadow_state_load();
+	assert_int_not_equal(access(fake_slurm_path("state/onespine_topology.new.aB3dE9"), F_OK),
+			     0);
+	assert_int_not_equal(access(fake_slurm_path("state/onespine_config.new.aB3dE9"), F_OK), 0);
+	assert_int_equal(access(fake_slurm_path("state/onespine_topology.backup"), F_OK), 0);
+	assert_int_equal(access(fake_slurm_path("state/onespine_topology"), F_OK), 0);
+	fake_slurm_file("state/onespine_topology.backup", NULL);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, with_cluster, without_cluster)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(puts_a_changed_one_in_force_and_keeps_it),
+		TEST(takes_no_lock_while_slurmctld_ends),
+		TEST(leaves_all_to_the_controller_in_charge),
+		TEST(looks_again_where_a_look_failed),
+		TEST(tells_once_that_a_file_does_not_settle),
+		TEST(refuses_one_that_others_may_write),
+		TEST(leaves_alone_what_says_the_same),
+		TEST(looks_at_gangs_again_when_a_place_is_asked_anew),
+		TEST(exchanges_seldom),
+		TEST(leaves_the_file_to_the_thread),
+		TEST(lays_once_what_cannot_be_laid),
+		TEST(takes_the_first_one_as_it_is_laid),
+		TEST(keeps_no_first_one_over_other_nodes),
+		TEST(removes_unfinished_copies_at_the_start),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

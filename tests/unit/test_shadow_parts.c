@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* test_shadow_parts.c - gangs in segments and in several domains: placed, kept waiting, planned, begun */
+#include "tests/unit/shadow_calls.h"
+
+#include <string.h>
+
+#include "lib/policy/request.h"
+
+#define NODES SHADOW_NODES
+
+static job_record_t *gang_in(uint32_t id, uint32_t nodes, const char *level, const char *domains,
+			     const char *segment)
+{
+	job_record_t *job = gang(id, nodes, level);
+	char entry[256];
+
+	if (domains) {
+		snprintf(entry, sizeof(entry), "%s%s", OSP_SPANK_GANG_DOMAINS, domains);
+		fake_job_option(job, entry);
+	}
+	if (segment) {
+		snprintf(entry, sizeof(entry), "%s%s", OSP_SPANK_GANG_SEGMENT, segment);
+		fake_job_option(job, entry);
+	}
+	return job;
+}
+
+static int begin_on(job_record_t *job, bitstr_t *nodes)
+{
+	FREE_NULL_BITMAP(job->node_bitmap);
+	job->node_bitmap = nodes;
+	return select_p_job_begin(job);
+}
+
+static void places_in_several_domains(void **state)
+{
+	job_record_t *job = gang_in(1, 6, "leaf", "2", NULL);
+
+	(void)state;
+	assert_int_equal(ask(job, SELECT_MODE_RUN_NOW), SLURM_SUCCESS);
+	assert_int_equal(bit_set_count(asked.bitmap), 6);
+	assert_int_equal(begin_on(job, bit_copy(asked.bitmap)), SLURM_SUCCESS);
+	assert_says(job, "placed: 6 nodes");
+	/* three leaves are one too many */
+	assert_int_equal(begin_on(job, fake_bitmap(3, 6)), SLURM_ERROR);
+	assert_non_null(strstr(fake_slurm_log(), "it goes back to the queue"));
+}
+
+static int refuse_all(job_record_t *job, bitstr_t *nodes, uint32_t min_nodes, uint32_t max_nodes,
+		      uint32_t req_nodes, uint16_t mode, osp_list_t *offered, osp_list_t **taken,
+		      OSP_JOB_TEST_TAIL_PARAMETERS)
+{
+	const struct osp_job_test_tail tail = {OSP_JOB_TEST_TAIL_VALUES};
+
+	(void)job, (void)nodes, (void)min_nodes, (void)max_nodes, (void)req_nodes, (void)mode;
+	(void)offered, (void)taken, (void)tail;
+	return SLURM_ERROR;
+}
+
+static void says_why_it_waits(void **state)
+{
+	job_record_t *job = gang_in(1, 8, "spine", NULL, "leaf:4");
+	job_record_t *refused = gang_in(2, 2, "leaf", "2", NULL);
+
+	(void)state;
+	for (uint32_t leaf = 1; leaf < 4; leaf++)
+		busy(50 + leaf, leaf * 4, 1, 1000);
+	assert_int_not_equal(ask(job, SELECT_MODE_RUN_NOW), SLURM_SUCCESS);
+	assert_says(job, "waits: ");
+	assert_int_equal(fake_slurm.tests, 0);
+	fake_slurm.job_test = refuse_all;
+	assert_int_not_equal(ask(refused, SELECT_MODE_RUN_NOW), SLURM_SUCCESS);
+	assert_says(refused, "waits: its nodes are free, but Slurm cannot start the job there now");
+}
+
+/* What cannot be cut is never cut otherwise, and never called impossible. */
+static void waits_where_it_cannot_ask(void **state)
+{
+	job_record_t *range = gang_in(1, 4, "leaf", "2", NULL);
+	job_record_t *some = gang_in(2, 6, "leaf", "2", NULL);
+	job_record_t *all = gang_in(3, 6, "leaf", "2", NULL);
+	job_record_t *rack = gang_in(4, 4, "rack", "2", NULL);
+	const struct osp_job_test_tail tail = {0};
+
+	(void)state;
+	range->details->max_nodes = 8;
+	FREE_NULL_BITMAP(asked.bitmap);
+	asked.bitmap = fake_bitmap(0, NODES);
+	assert_int_not_equal(select_p_job_test(range, asked.bitmap, 4, 8, 8, SELECT_MODE_RUN_NOW,
+					       NULL, NULL, OSP_JOB_TEST_TAIL(&tail)),
+			     SLURM_SUCCESS);
+	assert_says(range, "waits: segments and several domains take one number of nodes");
+	some->details->req_node_bitmap = fake_bitmap(0, 2);
+	assert_int_not_equal(ask(some, SELECT_MODE_RUN_NOW), SLURM_SUCCESS);
+	assert_says(some, "and this one names 2 of 6");
+	assert_int_equal(ask(some, SELECT_MODE_TEST_ONLY), SLURM_SUCCESS);
+	all->details->req_node_bitmap = fake_bitmap(2, 6);
+	assert_int_equal(ask(all, SELECT_MODE_RUN_NOW), SLURM_SUCCESS);
+	assert_string_equal(nodes_given(), "2-7");
+	assert_int_not_equal(ask(rack, SELECT_MODE_RUN_NOW), SLURM_SUCCESS);
+	assert_says(rack, "there is no level 'rack' in this fabric");
+}
+
+/* One level up, and from the top one on in any number of domains. */
+static void relaxes(void **state)
+{
+	job_record_t *job = gang_in(1, 12, "leaf@1", "2", NULL);
+	job_record_t *top = gang_in(2, 12, "spine@1", "2", NULL);
+	job_record_t *young = gang_in(3, 12, "leaf@1", "2", NULL);
+
+	(void)state;
+	job->details->submit_time = top->details->submit_time = asked.now - 100;
+	young->details->submit_time = asked.now;
+	assert_int_equal(begin_on(young, fake_bitmap(0, 12)), SLURM_ERROR);
+	assert_int_equal(ask(job, SELECT_MODE_RUN_NOW), SLURM_SUCCESS);
+	assert_int_equal(begin_on(job, bit_copy(asked.bitmap)), SLURM_SUCCESS);
+	assert_says(job, "placed: 12 nodes");
+	assert_int_equal(ask(top, SELECT_MODE_RUN_NOW), SLURM_SUCCESS);
+	assert_int_equal(begin_on(top, bit_copy(asked.bitmap)), SLURM_SUCCESS);
+}
+
+static void plans_and_remembers(void **state)
+{
+	job_record_t *job = gang_in(1, 8, "spine", NULL, "leaf:4");
+
+	(void)state;
+	for (uint32_t leaf = 0; leaf < 4; leaf++)
+		busy(50 + leaf, leaf * 4, 1, 1000 - 100 * leaf);
+	assert_int_equal(ask(job, SELECT_MODE_WILL_RUN), SLURM_SUCCESS);
+	assert_string_equal(nodes_given(), "8-15");
+	assert_int_equal(job->start_time, asked.now + 800);
+	job->total_cpus = 3;
+	fake_slurm.tests = 0;
+	assert_int_equal(ask(job, SELECT_MODE_WILL_RUN), SLURM_SUCCESS);
+	assert_int_equal(fake_slurm.tests, 0);
+	assert_string_equal(nodes_given(), "8-15");
+	assert_int_equal(job->total_cpus, 64);
+}
+
+static void advises(void **state)
+{
+	job_record_t *job = job_in(1, 12, "advised");
+
+	(void)state;
+	fake_job_option(job, OSP_SPANK_GANG "leaf");
+	fake_job_option(job, OSP_SPANK_GANG_DOMAINS "2");
+	assert_int_equal(ask(job, SELECT_MODE_RUN_NOW), SLURM_SUCCESS);
+	assert_non_null(strstr(shadow_advice(1), "enforce: waits: "));
+	assert_int_equal(begin_on(job, bit_copy(asked.bitmap)), SLURM_SUCCESS);
+	assert_says(job, "; enforce: waits: ");
+}
+
+/* The kind that fits in the fewest domains is the one that it is told about. */
+static void keeps_kinds_apart(void **state)
+{
+	job_record_t *job = gang_in(1, 6, "leaf", "2", NULL);
+
+	(void)state;
+	for (int n = 0; n < NODES; n++)
+		node_record_table_ptr[n]->config_ptr->gres =
+			xstrdup(n % 4 == 3 ? "gpu:h100:8" : "gpu:a100:8");
+	select_p_node_init();
+	assert_int_equal(ask(job, SELECT_MODE_RUN_NOW), SLURM_SUCCESS);
+	for (int n = 3; n < NODES; n += 4)
+		assert_false(bit_test(asked.bitmap, n));
+	for (uint32_t leaf = 0; leaf < 4; leaf++)
+		busy(50 + leaf, leaf * 4, 1, 1000);
+	assert_int_not_equal(ask(job, SELECT_MODE_RUN_NOW), SLURM_SUCCESS);
+	assert_says(job, "waits: ");
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, shadow_calls_begin, shadow_calls_end)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(places_in_several_domains), TEST(says_why_it_waits),
+		TEST(waits_where_it_cannot_ask), TEST(relaxes),
+		TEST(plans_and_remembers),	 TEST(advises),
+		TEST(keeps_kinds_apart),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,499 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* test_shadow_plugin.c - the shadow as slurmctld loads and calls it: what it finds, refuses and passes on */
+#include "tests/fake/slurmctld.h"
+
+#include <string.h>
+
+#include "sched/seam.h"
+
+int init(void);
+int fini(void);
+int select_p_node_init(void);
+int select_p_job_begin(job_record_t *job);
+int select_p_select_nodeinfo_set(job_record_t *job);
+int select_p_reconfigure(void);
+int select_p_job_fini(job_record_t *job);
+int select_p_job_suspend(job_record_t *job, bool by_a_person);
+int select_p_job_resume(job_record_t *job, bool by_a_person);
+int select_p_job_resized(job_record_t *job, node_record_t *node);
+int select_p_job_expand(job_record_t *from, job_record_t *to);
+osp_job_test_f select_p_job_test;
+
+#define NODES 16
+
+static int with_cluster(void **state)
+{
+	(void)state;
+	fake_shadow_begin(NODES, 4, "defaults:\n  level: spine\n");
+	return 0;
+}
+
+static int without_cluster(void **state)
+{
+	(void)state;
+	fini();
+	fake_shadow_end();
+	return 0;
+}
+
+static void start_plugin(void)
+{
+	assert_int_equal(init(), SLURM_SUCCESS);
+	assert_int_equal(select_p_node_init(), SLURM_SUCCESS);
+	fake_slurm_log();
+}
+
+static int ask(job_record_t *job, bitstr_t *bitmap, uint32_t nodes, uint16_t mode)
+{
+	const struct osp_job_test_tail tail = {0};
+
+	return select_p_job_test(job, bitmap, nodes, nodes, nodes, mode, NULL, NULL,
+				 OSP_JOB_TEST_TAIL(&tail));
+}
+
+/* --- loading ------------------------------------------------------------------------------------- */
+
+/* First: what is compared with the headers once, at slurmctld's start, is compared here. */
+static void stops_a_start_with_other_records(void **state)
+{
+	(void)state;
+	default_part_loc->magic++;
+	assert_int_equal(init(), SLURM_SUCCESS);
+	assert_int_equal(select_p_node_init(), SLURM_ERROR);
+	assert_non_null(strstr(fake_slurm_log(),
+			       "was built with headers of another Slurm " SLURM_VERSION_STRING
+			       " than this one: a partition has its mark elsewhere."));
+	/* called for each change of a partition later on, where failing would stop slurmctld */
+	assert_int_equal(select_p_node_init(), SLURM_SUCCESS);
+	default_part_loc->magic--;
+}
+
+static void does_not_start_without_slurms_plugin(void **state)
+{
+	static const char *const names[] = {
+		"select_p_node_init",	"select_p_job_begin",	"select_p_select_nodeinfo_set",
+		"select_p_reconfigure", "select_p_job_fini",	"select_p_job_suspend",
+		"select_p_job_resume",	"select_p_job_resized", "select_p_job_expand",
+		"select_p_job_test",
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		fake_slurm.lacks = names[i];
+		assert_int_equal(init(), SLURM_ERROR);
+		assert_non_null(strstr(fake_slurm_log(),
+				       "does not find Slurm's own select_cons_tres.so behind it"));
+	}
+	fake_slurm.lacks = "select_p_reconfigure";
+	assert_int_equal(init(), SLURM_ERROR);
+	assert_int_equal(select_p_reconfigure(), SLURM_ERROR);
+	fake_slurm.lacks = "select_p_node_init";
+	assert_int_equal(init(), SLURM_ERROR);
+	assert_int_equal(select_p_node_init(), SLURM_ERROR);
+	fake_slurm_log();
+	fake_slurm.lacks = "init";
+	assert_int_equal(init(), SLURM_ERROR);
+	fake_slurm.lacks = NULL;
+	fake_slurm.rc = SLURM_ERROR;
+	assert_int_equal(init(), SLURM_ERROR);
+	assert_string_equal(fake_slurm_log(), "");
+}
+
+static void ends_without_slurms_end(void **state)
+{
+	(void)state;
+	assert_int_equal(init(), SLURM_SUCCESS);
+	assert_non_null(strstr(fake_slurm_log(), "places gangs"));
+	fake_slurm.lacks = "fini";
+	assert_int_equal(fini(), SLURM_SUCCESS);
+	assert_null(shadow_state.topology);
+	fake_slurm.lacks = NULL;
+	fake_slurm.rc = 7;
+	assert_int_equal(fini(), 7);
+}
+
+static void says_when_slurm_fails_to_read_nodes(void **state)
+{
+	(void)state;
+	start_plugin();
+	fake_slurm.rc = SLURM_ERROR;
+	assert_int_equal(select_p_node_init(), SLURM_ERROR);
+}
+
+/* Clients load the shadow too, and have none of slurmctld's tables. */
+static void does_nothing_in_a_client(void **state)
+{
+	job_record_t *job;
+	bitstr_t *bitmap = fake_bitmap(0, NODES);
+
+	(void)state;
+	job = fake_job(7, 2);
+	fake_slurm.is_client = true;
+	assert_int_equal(init(), SLURM_SUCCESS);
+	assert_int_equal(select_p_node_init(), SLURM_SUCCESS);
+	assert_int_equal(select_p_reconfigure(), SLURM_SUCCESS);
+	assert_int_equal(select_p_job_begin(job), SLURM_SUCCESS);
+	assert_int_equal(select_p_job_fini(job), SLURM_SUCCESS);
+	fake_job_option(job, OSP_SPANK_GANG "spine");
+	assert_int_equal(ask(job, bitmap, 2, SELECT_MODE_RUN_NOW), SLURM_SUCCESS);
+	assert_int_equal(fake_slurm.tests, 1);
+	assert_null(job->admin_comment);
+	assert_string_equal(fake_slurm_log(), "");
+	FREE_NULL_BITMAP(bitmap);
+}
+
+/* --- records that are not as in the headers ------------------------------------------------------ */
+
+enum bent { NODE_MARK, NODE_BYTES, CONFIG_MARK, CONFIG_BYTES, PARTITION_MARK, PARTITION_BYTES };
+
+static void *longer(void *record, size_t bytes)
+{
+	void *larger = xmalloc(bytes + 8);
+
+	memcpy(larger, record, bytes);
+	xfree(record);
+	return larger;
+}
+
+/* A longer copy takes the place of a record; nothing else points to it yet. */
+static void bend(enum bent bent)
+{
+	node_record_t *node = node_record_table_ptr[1];
+
+	switch (bent) {
+	case NODE_MARK:
+		node->magic ^= 1;
+		break;
+	case CONFIG_MARK:
+		node->config_ptr->magic ^= 1;
+		break;
+	case PARTITION_MARK:
+		default_part_loc->magic ^= 1;
+		break;
+	case NODE_BYTES:
+		node_record_table_ptr[1] = longer(node, sizeof(*node));
+		break;
+	case CONFIG_BYTES:
+		node->config_ptr = longer(node->config_ptr, sizeof(*node->config_ptr));
+		break;
+	default:
+		break;
+	}
+}
+
+static void compares_records(void **state)
+{
+	static const struct {
+		enum bent bent;
+		const char *why;
+	} cases[] = {
+		{NODE_MARK, "a node has its mark elsewhere"},
+		{CONFIG_MARK, "a node's configuration has its mark elsewhere"},
+		{PARTITION_MARK, "a partition has its mark elsewhere"},
+		{CONFIG_BYTES, "a node's configuration has "},
+		{NODE_BYTES, "a node has "},
+	};
+	char why[128];
+
+	(void)state;
+	/* the first place of Slurm's table may be empty */
+	node_record_t *first = node_record_table_ptr[0];
+	node_record_table_ptr[0] = NULL;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		assert_true(shadow_layout_fits(why, sizeof(why)));
+		bend(cases[i].bent);
+		assert_false(shadow_layout_fits(why, sizeof(why)));
+		assert_non_null(strstr(why, cases[i].why));
+		if (cases[i].bent == CONFIG_BYTES) {
+			assert_non_null(strstr(why, " bytes and not "));
+			xfree(node_record_table_ptr[1]->config_ptr);
+			node_record_table_ptr[1]->config_ptr = first->config_ptr;
+			first->config_ptr = NULL;
+		} else {
+			bend(cases[i].bent);
+		}
+	}
+	node_record_table_ptr[0] = first;
+	default_part_loc = NULL;
+	node_record_count = 0;
+	assert_true(shadow_layout_fits(why, sizeof(why)));
+	node_record_count = NODES;
+	default_part_loc = find_part_record((char *)"gpu");
+}
+
+/* Such a job is Slurm's alone: not read, not counted, not placed. */
+static void leaves_a_job_of_another_layout_to_slurm(void **state)
+{
+	bitstr_t *bitmap = fake_bitmap(0, NODES);
+	struct osp_nodeset *all = osp_nodeset_new(NODES);
+	job_record_t *job;
+
+	(void)state;
+	shadow_from_bitmap(all, bitmap);
+	start_plugin();
+	job = fake_job(7, 2);
+	fake_job_option(job, OSP_SPANK_GANG "spine");
+	fake_job_runs(job, 0, 2, time(NULL) + 100);
+	job->details->magic++;
+	shadow_count_refresh(time(NULL));
+	select_p_select_nodeinfo_set(job);
+	assert_int_equal(ask(job, bitmap, 2, SELECT_MODE_RUN_NOW), SLURM_SUCCESS);
+	assert_int_equal(fake_slurm.tests, 1);
+	assert_null(job->admin_comment);
+	job->details->magic--;
+	job->magic++;
+	assert_int_equal(select_p_job_fini(job), SLURM_SUCCESS);
+	job->magic--;
+	FREE_NULL_BITMAP(bitmap);
+	free(all);
+}
+
+/* --- calls --------------------------------------------------------------------------------------- */
+
+static void answers_the_seam(void **state)
+{
+	struct osp_seam_call call = {.cookie = {OSP_SEAM_COOKIE_0, OSP_SEAM_COOKIE_1}};
+
+	(void)state;
+	start_plugin();
+	assert_int_equal(select_p_job_begin((job_record_t *)(void *)&call), OSP_SEAM_ANSWER);
+	assert_ptr_equal(call.seam, &shadow_seam);
+}
+
+static bool is_held(uint32_t n)
+{
+	struct osp_nodeset *node = osp_nodeset_new(NODES);
+	bool held;
+
+	osp_nodeset_add(node, n);
+	held = !shadow_count_empty_at(node, time(NULL));
+	free(node);
+	return held;
+}
+
+/* The account goes along with what Slurm calls; where Slurm refuses, nothing changes. */
+static void counts_what_slurm_calls(void **state)
+{
+	struct osp_occupancy_need need = {.amounts.cpus = 1};
+	struct osp_nodeset *free_nodes = osp_nodeset_new(NODES);
+	job_record_t *job, *other;
+
+	(void)state;
+	start_plugin();
+	shadow_count_refresh(time(NULL));
+	job = fake_job(7, 2);
+	fake_job_runs(job, 0, 2, time(NULL) + 100);
+	job->job_state = JOB_PENDING; /* Slurm calls it for each job */
+	assert_int_equal(select_p_select_nodeinfo_set(job), SLURM_SUCCESS);
+	assert_false(is_held(0));
+	job->job_state = JOB_RUNNING;
+	fake_slurm.rc = SLURM_ERROR;
+	assert_int_equal(select_p_job_suspend(job, true), SLURM_ERROR);
+	assert_int_equal(select_p_job_resume(job, true), SLURM_ERROR);
+	assert_int_equal(select_p_select_nodeinfo_set(job), SLURM_ERROR);
+	assert_false(is_held(0));
+	fake_slurm.rc = SLURM_SUCCESS;
+	assert_int_equal(select_p_select_nodeinfo_set(job), SLURM_SUCCESS);
+	assert_true(is_held(0) && is_held(1) && !is_held(2));
+
+	osp_nodeset_add(free_nodes, 0);
+	assert_int_equal(select_p_job_suspend(job, false), SLURM_SUCCESS);
+	shadow_count_keep_free(&need, free_nodes);
+	assert_int_equal(osp_nodeset_count(free_nodes), 0);
+	osp_nodeset_add(free_nodes, 0);
+	job->job_state = JOB_SUSPENDED;
+	job->priority = 0;
+	assert_int_equal(select_p_job_suspend(job, true), SLURM_SUCCESS);
+	shadow_count_keep_free(&need, free_nodes);
+	assert_int_equal(osp_nodeset_count(free_nodes), 1);
+	assert_int_equal(select_p_job_resume(job, false), SLURM_SUCCESS);
+	assert_int_equal(select_p_job_resume(job, true), SLURM_SUCCESS);
+	shadow_count_keep_free(&need, free_nodes);
+	assert_int_equal(osp_nodeset_count(free_nodes), 0);
+	job->job_state = JOB_RUNNING;
+	job->priority = 100;
+
+	job->job_resrcs->cpus[1] = 0; /* as Slurm leaves a node that was taken away */
+	assert_int_equal(select_p_job_resized(job, node_record_table_ptr[1]), SLURM_SUCCESS);
+	assert_true(is_held(0) && !is_held(1));
+	other = fake_job(8, 1);
+	fake_job_runs(other, 4, 1, time(NULL) + 100);
+	fake_job_runs(job, 4, 1, time(NULL) + 100);
+	job->job_resrcs->cpus[0] = 0;
+	assert_int_equal(select_p_job_expand(job, other), SLURM_SUCCESS);
+	assert_true(!is_held(0) && is_held(4));
+	assert_int_equal(select_p_job_fini(other), SLURM_SUCCESS);
+	assert_false(is_held(4));
+	free(free_nodes);
+}
+
+/* Slurm's plugin adds all jobs anew, those that a person suspended without processors. */
+static void counts_anew_what_slurm_rebuilds(void **state)
+{
+	struct osp_occupancy_need need = {.amounts.cpus = 1};
+	struct osp_nodeset *free_nodes = osp_nodeset_new(NODES);
+	job_record_t *job;
+
+	(void)state;
+	start_plugin();
+	shadow_count_refresh(time(NULL));
+	job = fake_job(7, 1);
+	fake_job_runs(job, 0, 1, time(NULL) + 100);
+	assert_int_equal(select_p_select_nodeinfo_set(job), SLURM_SUCCESS);
+	job->job_state = JOB_SUSPENDED;
+	job->priority = 0;
+	osp_nodeset_add(free_nodes, 0);
+	fake_slurm.rc = SLURM_ERROR;
+	assert_int_equal(select_p_reconfigure(), SLURM_ERROR);
+	shadow_count_refresh(time(NULL));
+	shadow_count_keep_free(&need, free_nodes);
+	assert_int_equal(osp_nodeset_count(free_nodes), 0);
+	osp_nodeset_add(free_nodes, 0);
+	fake_slurm.rc = SLURM_SUCCESS;
+	assert_int_equal(select_p_reconfigure(), SLURM_SUCCESS);
+	shadow_count_refresh(time(NULL));
+	shadow_count_keep_free(&need, free_nodes);
+	assert_int_equal(osp_nodeset_count(free_nodes), 1);
+	free(free_nodes);
+}
+
+/* Without a fabric slurmctld runs, and so do jobs that are no gangs. */
+static void goes_without_a_fabric(void **state)
+{
+	job_record_t *job;
+
+	(void)state;
+	start_plugin();
+	job = fake_job(7, 2);
+	job->node_bitmap = fake_bitmap(0, 2);
+	shadow_state_free();
+	fake_slurm_file("onespine.topology", NULL);
+	fake_slurm_file("state/onespine_topology", NULL);
+	assert_int_equal(select_p_node_init(), SLURM_SUCCESS);
+	assert_null(shadow_state.chooser);
+	assert_int_equal(select_p_job_begin(job), SLURM_SUCCESS);
+	assert_null(job->admin_comment);
+}
+
+/* Synthetic records of Slurm's own have no number, or no details. */
+static void leaves_records_that_are_no_jobs(void **state)
+{
+	bitstr_t *bitmap = fake_bitmap(0, NODES);
+	job_record_t *job;
+	__typeof__(job->details) details;
+
+	(void)state;
+	start_plugin();
+	job = fake_job(0, 2);
+	fake_job_option(job, OSP_SPANK_GANG "leaf");
+	fake_job_runs(job, 0, 2, time(NULL) + 100);
+	assert_int_equal(select_p_select_nodeinfo_set(job), SLURM_SUCCESS);
+	assert_int_equal(select_p_job_suspend(job, true), SLURM_SUCCESS);
+	assert_int_equal(select_p_job_resume(job, true), SLURM_SUCCESS);
+	assert_int_equal(select_p_job_resized(job, node_record_table_ptr[0]), SLURM_SUCCESS);
+	assert_int_equal(select_p_job_expand(job, job), SLURM_SUCCESS);
+	assert_int_equal(select_p_job_fini(job), SLURM_SUCCESS);
+	assert_int_equal(ask(job, bitmap, 2, SELECT_MODE_RUN_NOW), SLURM_SUCCESS);
+	job->job_id = 5;
+	details = job->details;
+	job->details = NULL;
+	assert_int_equal(select_p_job_begin(job), SLURM_SUCCESS);
+	assert_int_equal(ask(job, bitmap, 2, SELECT_MODE_RUN_NOW), SLURM_SUCCESS);
+	job->details = details;
+	assert_null(job->admin_comment);
+	assert_int_equal(fake_slurm.tests, 2);
+	FREE_NULL_BITMAP(bitmap);
+}
+
+/* What is no question of where a gang goes is Slurm's: another mode, no node asked for or offered. */
+static void passes_on_other_questions(void **state)
+{
+	bitstr_t *bitmap = fake_bitmap(0, NODES);
+	job_record_t *job;
+
+	(void)state;
+	start_plugin();
+	job = fake_job(7, 2);
+	fake_job_option(job, OSP_SPANK_GANG "leaf");
+	ask(job, bitmap, 2, 0x80);
+	assert_int_equal(fake_slurm.last_mode, 0x80);
+	ask(job, bitmap, 0, SELECT_MODE_RUN_NOW);
+	bit_clear_all(bitmap);
+	assert_int_equal(ask(job, bitmap, 2, SELECT_MODE_RUN_NOW), SLURM_ERROR);
+	assert_int_equal(fake_slurm.tests, 3);
+	assert_null(job->admin_comment);
+	FREE_NULL_BITMAP(bitmap);
+}
+
+/* A task of an array has waited under the array's number. */
+static void begins_a_gang(void **state)
+{
+	bitstr_t *bitmap = fake_bitmap(0, NODES);
+	job_record_t *job;
+
+	(void)state;
+	start_plugin();
+	job = fake_job(7, 4);
+	job->array_job_id = 6;
+	fake_job_option(job, OSP_SPANK_GANG "leaf");
+	assert_int_equal(ask(job, bitmap, 4, SELECT_MODE_RUN_NOW), SLURM_SUCCESS);
+	job->node_bitmap = bit_copy(bitmap);
+	fake_slurm.rc = SLURM_ERROR;
+	assert_int_equal(select_p_job_begin(job), SLURM_ERROR);
+	assert_null(job->admin_comment);
+	fake_slurm.rc = SLURM_SUCCESS;
+	assert_int_equal(select_p_job_begin(job), SLURM_SUCCESS);
+	assert_non_null(strstr(job->admin_comment, "placed: 4 nodes on leaf l1"));
+	FREE_NULL_BITMAP(bitmap);
+}
+
+/* --- bitmaps ------------------------------------------------------------------------------------- */
+
+/* Slurm's bitmap may be shorter than the table that the shadow has read, and longer. */
+static void takes_bitmaps_of_other_lengths(void **state)
+{
+	struct osp_nodeset *set = osp_nodeset_new(70);
+	bitstr_t *shorter = bit_alloc(10), *larger = bit_alloc(130);
+
+	(void)state;
+	bit_set(shorter, 9);
+	shadow_from_bitmap(set, shorter);
+	assert_int_equal(osp_nodeset_count(set), 1);
+	assert_true(osp_nodeset_test(set, 9));
+	bit_set(larger, 69);
+	bit_set(larger, 70);
+	bit_set(larger, 129);
+	shadow_from_bitmap(set, larger);
+	assert_int_equal(osp_nodeset_count(set), 1);
+	shadow_to_bitmap(larger, set);
+	assert_int_equal(bit_set_count(larger), 1);
+	assert_true(bit_test(larger, 69));
+	FREE_NULL_BITMAP(shorter);
+	FREE_NULL_BITMAP(larger);
+	free(set);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, with_cluster, without_cluster)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(stops_a_start_with_other_records),
+		TEST(does_not_start_without_slurms_plugin),
+		TEST(ends_without_slurms_end),
+		TEST(says_when_slurm_fails_to_read_nodes),
+		TEST(does_nothing_in_a_client),
+		TEST(compares_records),
+		TEST(leaves_a_job_of_another_layout_to_slurm),
+		TEST(answers_the_seam),
+		TEST(counts_what_slurm_calls),
+		TEST(counts_anew_what_slurm_rebuilds),
+		TEST(goes_without_a_fabric),
+		TEST(leaves_records_that_are_no_jobs),
+		TEST(passes_on_other_questions),
+		TEST(begins_a_gang),
+		TEST(takes_bitmaps_of_other_lengths),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* test_shadow_promise.c - gangs that need a word first, jobs that may turn out large, and all of it without memory */
+#include "tests/unit/shadow_calls.h"
+
+#include <string.h>
+
+#include "lib/policy/effective.h"
+#include "tests/unit/no_memory.h"
+
+#define NODES SHADOW_NODES
+
+/* --- jobs of a size that nobody said ------------------------------------------------------------- */
+
+static void leaves_small_jobs_to_slurm(void **state)
+{
+	job_record_t *job = job_in(1, 1, "held");
+
+	(void)state;
+	job->details->max_nodes = 0;
+	assert_int_equal(ask_range(job, 1, 16, SELECT_MODE_RUN_NOW), SLURM_SUCCESS);
+	assert_int_equal(fake_slurm.tests, 1);
+	assert_string_equal(nodes_given(), "0");
+	job->node_bitmap = bit_copy(asked.bitmap);
+	assert_int_equal(select_p_job_begin(job), SLURM_SUCCESS);
+	assert_null(job->admin_comment);
+	assert_int_equal(ask_range(job, 1, 16, SELECT_MODE_TEST_ONLY), SLURM_SUCCESS);
+	busy(50, 0, 16, 100);
+	assert_int_not_equal(ask_range(job, 1, 16, SELECT_MODE_RUN_NOW), SLURM_SUCCESS);
+}
+
+static uint32_t takes; /* as many nodes Slurm gives, whatever is asked for */
+
+static int give_many(job_record_t *job, bitstr_t *nodes, uint32_t min_nodes, uint32_t max_nodes,
+		     uint32_t req_nodes, uint16_t mode, osp_list_t *offered, osp_list_t **taken,
+		     OSP_JOB_TEST_TAIL_PARAMETERS)
+{
+	uint32_t want = takes < max_nodes ? takes : max_nodes;
+
+	(void)req_nodes;
+	return fake_job_test(job, nodes, min_nodes > want ? min_nodes : want, max_nodes, want, mode,
+			     offered, taken, OSP_JOB_TEST_TAIL_VALUES);
+}
+
+/* What Slurm would spread over two spines is placed on one. */
+static void places_what_turns_out_large(void **state)
+{
+	job_record_t *job = job_in(1, 1, "held");
+
+	(void)state;
+	job->details->max_nodes = 0;
+	fake_slurm.job_test = give_many;
+	takes = 6;
+	busy(50, 0, 5, 1000);
+	assert_int_equal(ask_range(job, 1, 16, SELECT_MODE_RUN_NOW), SLURM_SUCCESS);
+	assert_string_equal(nodes_given(), "8-13");
+	/* later: on one spine, or sooner with fewer nodes */
+	busy(51, 11, 4, 1000);
+	assert_int_equal(ask_range(job, 1, 16, SELECT_MODE_WILL_RUN), SLURM_SUCCESS);
+	assert_int_equal(bit_set_count(asked.bitmap), 2);
+	assert_true(job->start_time <= time(NULL));
+	assert_int_equal(ask_range(job, 1, 16, SELECT_MODE_RUN_NOW), SLURM_SUCCESS);
+	assert_true(bit_set_count(asked.bitmap) <= 3);
+	/* it needs more than that: its tasks are many */
+	job->details->num_tasks = 4;
+	job->details->ntasks_per_node = 1;
+	assert_int_not_equal(ask_range(job, 4, 16, SELECT_MODE_RUN_NOW), SLURM_SUCCESS);
+	takes = 4;
+	assert_int_equal(ask_range(job, 4, 16, SELECT_MODE_WILL_RUN), SLURM_SUCCESS);
+	assert_string_equal(nodes_given(), "8-10,15");
+}
+
+/* A range starts with few nodes where that is sooner than many in one domain. */
+static void starts_small_where_that_is_sooner(void **state)
+{
+	job_record_t *job = job_in(1, 1, "held");
+
+	(void)state;
+	job->details->max_nodes = 8;
+	for (uint32_t leaf = 0; leaf < 4; leaf++)
+		busy(50 + leaf, leaf * 4, 3, 1000);
+	busy(54, 3, 1, 1000);
+	busy(55, 7, 1, 1000);
+	fake_slurm.job_test = give_many;
+	takes = 4;
+	assert_int_equal(ask_range(job, 1, 8, SELECT_MODE_WILL_RUN), SLURM_SUCCESS);
+	assert_true(bit_set_count(asked.bitmap) <= 4);
+	takes = 8;
+	busy(56, 11, 1, 1000);
+	busy(57, 15, 1, 1000);
+	assert_int_not_equal(ask_range(job, 1, 8, SELECT_MODE_RUN_NOW), SLURM_SUCCESS);
+	assert_int_equal(ask_range(job, 1, 8, SELECT_MODE_WILL_RUN), SLURM_SUCCESS);
+	assert_true(job->start_time > asked.now);
+}
+
+/* --- what is not understood ---------------------------------------------------------------------- */
+
+static void waits_with_a_request_of_another_release(void **state)
+{
+	job_record_t *job = fake_job(1, 4);
+
+	(void)state;
+	fake_job_option(job,
+			OSP_EFFECTIVE "version=1,mode=enforce,level=leaf,relax_s=-1,origin=option,"
+				      "mix_kinds=no,pack=2");
+	assert_int_not_equal(ask(job, SELECT_MODE_WILL_RUN), SLURM_SUCCESS);
+	assert_null(job->admin_comment);
+	assert_int_not_equal(ask(job, SELECT_MODE_RUN_NOW), SLURM_SUCCESS);
+	assert_says(job, "has the key 'pack', which this release does not know");
+	assert_int_equal(ask(job, SELECT_MODE_TEST_ONLY), SLURM_SUCCESS);
+	/* the main scheduler asks for no heterogeneous job: backfill's call says it */
+	xfree(job->admin_comment);
+	job->het_job_id = 1;
+	assert_int_not_equal(ask(job, SELECT_MODE_WILL_RUN), SLURM_SUCCESS);
+	assert_says(job, "pack");
+}
+
+static void waits_with_options_that_split(void **state)
+{
+	static char features[] = "[a*2&b*2]";
+	job_record_t *job = job_in(1, 4, "held"), *component = job_in(2, 1, "held");
+
+	(void)state;
+	job->details->features = features;
+	assert_int_not_equal(ask(job, SELECT_MODE_RUN_NOW), SLURM_SUCCESS);
+	assert_says(job, "waits: ");
+	assert_int_equal(fake_slurm.tests, 0);
+	component->het_job_id = 2; /* that may stay small is left to its start */
+	component->details->max_nodes = 0;
+	assert_int_equal(ask_range(component, 1, 2, SELECT_MODE_RUN_NOW), SLURM_SUCCESS);
+}
+
+/* --- without memory ------------------------------------------------------------------------------ */
+
+static bool placed(void *context)
+{
+	job_record_t *job = context;
+	int rc = ask(job, SELECT_MODE_RUN_NOW);
+
+	assert_int_equal(job->priority, 100);
+	if (rc == SLURM_SUCCESS)
+		assert_true(bit_set_count(asked.bitmap) == 4 &&
+			    bit_ffs(asked.bitmap) / 4 == bit_fls(asked.bitmap) / 4);
+	return rc == SLURM_SUCCESS;
+}
+
+static bool begun(void *context)
+{
+	job_record_t *job = context;
+
+	return select_p_job_begin(job) == SLURM_SUCCESS;
+}
+
+static bool large_placed(void *context)
+{
+	int rc = ask_range(context, 1, 16, SELECT_MODE_RUN_NOW);
+
+	if (rc == SLURM_SUCCESS)
+		assert_true(bit_set_count(asked.bitmap) < 3 ||
+			    bit_ffs(asked.bitmap) / 8 == bit_fls(asked.bitmap) / 8);
+	return rc == SLURM_SUCCESS;
+}
+
+/* A gang that cannot be looked at waits; it is placed in one domain or not at all. */
+static void waits_without_memory(void **state)
+{
+	job_record_t *job = gang(1, 4, "leaf"), *advised = job_in(2, 4, "advised");
+	job_record_t *waits = gang(3, 9, "spine"), *large = job_in(4, 1, "held");
+
+	(void)state;
+	job->details->req_node_bitmap = fake_bitmap(4, 1);
+	assert_true(no_memory_everywhere(placed, job) > 3);
+	job->node_bitmap = fake_bitmap(4, 4);
+	job->het_job_id = 1;
+	job->het_job_list = list_create(NULL);
+	list_append(job->het_job_list, job);
+	no_memory_everywhere(begun, job);
+	advised->node_bitmap = fake_bitmap(0, 4);
+	no_memory_everywhere(begun, advised);
+	large->details->max_nodes = 0;
+	fake_slurm.job_test = give_many;
+	takes = 6;
+	no_memory_everywhere(large_placed, large);
+	assert_int_not_equal(ask(waits, SELECT_MODE_RUN_NOW), SLURM_SUCCESS);
+}
+
+static bool waits_or_is_advised(void *context)
+{
+	ask(context, SELECT_MODE_RUN_NOW);
+	return true;
+}
+
+static void says_what_it_can_without_memory(void **state)
+{
+	job_record_t *job = gang(1, 9, "spine"), *advised = job_in(2, 9, "advised");
+
+	(void)state;
+	no_memory_everywhere(waits_or_is_advised, job);
+	assert_says(job, "waits: 9 nodes on one spine");
+	no_memory_everywhere(waits_or_is_advised, advised);
+	assert_non_null(shadow_advice(2));
+	advised->admin_comment = xstrdup("[onespine: gang=leaf; waits: x]");
+	advised->part_ptr = default_part_loc;
+	advised->node_bitmap = fake_bitmap(0, 9);
+	no_memory_everywhere(begun, advised);
+	assert_null(advised->admin_comment);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, shadow_calls_begin, shadow_calls_end)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(leaves_small_jobs_to_slurm),
+		TEST(places_what_turns_out_large),
+		TEST(starts_small_where_that_is_sooner),
+		TEST(waits_with_a_request_of_another_release),
+		TEST(waits_with_options_that_split),
+		TEST(waits_without_memory),
+		TEST(says_what_it_can_without_memory),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

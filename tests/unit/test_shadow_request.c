@@ -1,0 +1,462 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* test_shadow_request.c - what a job is held to, and what it needs of each of its nodes, read from its record */
+#include "tests/fake/slurmctld.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/policy/effective.h"
+
+#define NODES 16
+
+static const char config[] = "defaults:\n"
+			     "  level: spine\n"
+			     "partitions:\n"
+			     "  held:\n"
+			     "    gang: always\n"
+			     "    allow_off: false\n"
+			     "    from_nodes: 3\n"
+			     "  leafs:\n"
+			     "    level: leaf\n"
+			     "    gang: always\n"
+			     "    allow_off: false\n"
+			     "  asked:\n"
+			     "    gang: always\n"
+			     "  advised:\n"
+			     "    mode: advise\n"
+			     "    gang: always\n"
+			     "  slow:\n"
+			     "    gang: always\n"
+			     "    allow_off: false\n"
+			     "    relax: 10\n"
+			     "  none:\n"
+			     "    mode: off\n";
+
+static struct osp_effective effective;
+
+static int with_cluster(void **state)
+{
+	static const char *const names[] = {"held", "leafs", "asked", "advised", "slow", "none"};
+
+	(void)state;
+	fake_shadow_begin(NODES, 4, config);
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		fake_partition(names[i], 0, NODES);
+	memset(&effective, 0, sizeof(effective));
+	return 0;
+}
+
+static int without_cluster(void **state)
+{
+	(void)state;
+	fake_shadow_end();
+	return 0;
+}
+
+static job_record_t *job_in(uint32_t id, uint32_t nodes, const char *partitions)
+{
+	job_record_t *job = fake_job(id, nodes);
+
+	xfree(job->partition);
+	job->partition = xstrdup(partitions);
+	job->part_ptr =
+		strchr(partitions, ',') ? default_part_loc : find_part_record(job->partition);
+	return job;
+}
+
+/* --- the request --------------------------------------------------------------------------------- */
+
+#define STORED(mode, level, origin)                                                                \
+	OSP_EFFECTIVE "version=1,mode=" mode ",level=" level ",relax_s=-1,origin=" origin          \
+		      ",mix_kinds=no"
+
+static void finds_the_request_in_force(void **state)
+{
+	static const struct {
+		const char *partitions;
+		uint32_t nodes;
+		const char *entry; /* of spank_job_env[]; NULL: none */
+		const char *level; /* NULL: it is no gang */
+		enum osp_mode mode;
+	} cases[] = {
+		/* as the job says */
+		{"gpu", 4, NULL, NULL, OSP_MODE_OFF},
+		{"gpu", 4, "OTHER=1", NULL, OSP_MODE_OFF},
+		{"gpu", 4, OSP_SPANK_GANG "leaf", "leaf", OSP_MODE_ENFORCE},
+		{"gpu", 4, OSP_SPANK_GANG "(null)", "spine", OSP_MODE_ENFORCE},
+		{"gpu", 4, OSP_SPANK_GANG "off", NULL, OSP_MODE_OFF},
+		{"gpu", 4, OSP_SPANK_GANG "a@b@c", "spine", OSP_MODE_ENFORCE},
+		{"gpu", 4, OSP_SPANK_GANG "leaf layout=tp8", "spine", OSP_MODE_ENFORCE},
+		{"none", 4, OSP_SPANK_GANG "leaf", "spine",
+		 OSP_MODE_ENFORCE}, /* kept together all the same */
+		{"gpu", 4, STORED("enforce", "leaf", "option"), "leaf", OSP_MODE_ENFORCE},
+		{"gpu", 4, STORED("off", "leaf", "set"), NULL, OSP_MODE_OFF},
+		{"gpu", 4, STORED("enforce", "leaf", "policy"), "leaf", OSP_MODE_ENFORCE},
+		/* one that this release does not understand stays a gang */
+		{"gpu", 4, OSP_EFFECTIVE "version=1,mode=enforce,pack=2", "spine",
+		 OSP_MODE_ENFORCE},
+		{"gpu", 4, STORED("enforce", "leaf", "option") ",pack=2", "leaf", OSP_MODE_ENFORCE},
+		/* as the policy says */
+		{"held", 4, NULL, "spine", OSP_MODE_ENFORCE},
+		{"held", 2, NULL, NULL, OSP_MODE_OFF},
+		{"held", 4, OSP_SPANK_GANG "off", "spine", OSP_MODE_ENFORCE},
+		{"held", 2, OSP_SPANK_GANG "off", NULL, OSP_MODE_OFF},
+		{"held", 4, OSP_SPANK_GANG "leaf", "leaf", OSP_MODE_ENFORCE},
+		{"leafs", 4, OSP_SPANK_GANG "spine", "leaf", OSP_MODE_ENFORCE},
+		{"held", 4, OSP_SPANK_GANG "leaf@1", "spine", OSP_MODE_ENFORCE},
+		{"slow", 4, STORED("enforce", "spine", "option"), "spine", OSP_MODE_ENFORCE},
+		{"slow", 4, OSP_SPANK_GANG "spine@1", "spine", OSP_MODE_ENFORCE},
+		{"asked", 4, OSP_SPANK_GANG "off", NULL, OSP_MODE_OFF},
+		{"asked", 4, NULL, "spine", OSP_MODE_ENFORCE},
+		{"advised", 4, NULL, "spine", OSP_MODE_ADVISE},
+		{"advised", 4, OSP_SPANK_GANG "leaf", "leaf", OSP_MODE_ADVISE},
+		/* as several partitions say together */
+		{"gpu,held", 4, NULL, "spine", OSP_MODE_ENFORCE},
+		{"held,leafs", 4, NULL, "leaf", OSP_MODE_ENFORCE},
+		{"held,none,asked", 4, NULL, "spine", OSP_MODE_ENFORCE},
+	};
+
+	(void)state;
+	for (uint32_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		job_record_t *job = job_in(i + 1, cases[i].nodes, cases[i].partitions);
+		bool gang;
+
+		if (cases[i].entry)
+			fake_job_option(job, cases[i].entry);
+		gang = shadow_gang_request(job, &effective);
+		if (gang != (cases[i].level != NULL) || (gang && effective.mode != cases[i].mode) ||
+		    (gang && strcmp(effective.level, cases[i].level) != 0))
+			fail_msg("case %u: %d, mode %d, level \"%s\"", i, gang, effective.mode,
+				 effective.level);
+	}
+}
+
+static void finds_no_request_without_a_policy(void **state)
+{
+	job_record_t *job = fake_job(1, 4);
+
+	(void)state;
+	fake_job_option(job, OSP_SPANK_GANG "leaf");
+	shadow_state_free();
+	assert_false(shadow_gang_request(job, &effective));
+}
+
+/* Only its list of partitions says where it may run; an entry without a word is none. */
+static void reads_odd_records(void **state)
+{
+	job_record_t *job = job_in(1, 4, "held,gpu");
+
+	(void)state;
+	job->part_ptr = NULL;
+	assert_true(shadow_gang_request(job, &effective));
+	xfree(job->partition);
+	assert_false(shadow_gang_request(job, &effective));
+	xrecalloc(job->spank_job_env, 2, sizeof(char *));
+	job->spank_job_env_size = 1; /* whose place is empty */
+	assert_null(shadow_spank_value(job, "A="));
+	assert_false(shadow_gang_request(job, &effective));
+}
+
+/* The fabric is gone: nothing of a request is looser than a policy of which nobody knows where it ends. */
+static void compares_with_policy(void **state)
+{
+	const struct osp_policy *held = osp_config_policy(shadow_state.config, "held");
+	struct osp_policy unknown = *osp_config_policy(shadow_state.config, "leafs");
+	struct osp_topology *topology = shadow_state.topology;
+	struct osp_effective asked = {.level = "leaf", .relax_s = -1};
+
+	(void)state;
+	assert_false(shadow_looser_than_policy(held, &asked));
+	asked.relax_s = 60;
+	assert_true(shadow_looser_than_policy(held, &asked));
+	shadow_state.topology = NULL;
+	assert_false(shadow_looser_than_policy(held, &asked));
+	shadow_state.topology = topology;
+	asked.relax_s = -1;
+	unknown.level = "gone";
+	assert_true(shadow_looser_than_policy(&unknown, &asked));
+	snprintf(asked.level, sizeof(asked.level), "gone");
+	assert_false(shadow_looser_than_policy(&unknown, &asked));
+}
+
+static void relaxes_when_it_could_have_run_so_long(void **state)
+{
+	job_record_t *job = fake_job(1, 4);
+	struct osp_effective asked = {.level = "leaf", .relax_s = 60};
+	time_t now = time(NULL);
+
+	(void)state;
+	job->details->submit_time = now - 100;
+	assert_true(shadow_is_relaxed(job, &asked));
+	job->details->begin_time = now - 10;
+	assert_false(shadow_is_relaxed(job, &asked));
+	job->details->begin_time = now - 100;
+	asked.relax_s = -1;
+	assert_false(shadow_is_relaxed(job, &asked));
+}
+
+/* --- its size ------------------------------------------------------------------------------------ */
+
+static void sees_what_needs_more_nodes(void **state)
+{
+	static const struct {
+		uint32_t min_nodes, max_nodes, tasks;
+		uint16_t tasks_per_node;
+		uint32_t cpus;
+		uint8_t overcommit;
+		const char *tres;
+		bool gang, if_large;
+	} cases[] = {
+		{1, 2, NO_VAL, 0, 1, 0, NULL, false, false},
+		{1, 3, NO_VAL, 0, 1, 0, NULL, true, false},
+		{1, 0, NO_VAL, 0, 1, 0, NULL, true, true},
+		{1, NO_VAL, NO_VAL, 0, 16, 0, NULL, true, true},
+		{1, NO_VAL, NO_VAL, 0, 17, 0, NULL, true, false},
+		{1, 0, NO_VAL, 0, 17, 1, NULL, true, true},
+		{1, 0, 3, 1, 1, 0, NULL, true, false},
+		{1, 0, NO_VAL, 0, 1, 0, "gres:gpu:17", true, false},
+		{1, 0, NO_VAL, 0, 1, 0, "gres:gpu:16", true, true},
+		{0, 0, NO_VAL, 0, 1, 0, NULL, true, true},
+	};
+
+	(void)state;
+	for (uint32_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		job_record_t *job = job_in(i + 1, cases[i].min_nodes, "held");
+		bool gang;
+
+		job->details->max_nodes = cases[i].max_nodes;
+		job->details->num_tasks = cases[i].tasks;
+		job->details->ntasks_per_node = cases[i].tasks_per_node;
+		job->details->min_cpus = cases[i].cpus;
+		job->details->overcommit = cases[i].overcommit;
+		job->tres_per_job = (char *)(uintptr_t)cases[i].tres;
+		gang = shadow_gang_request(job, &effective);
+		if (gang != cases[i].gang || (gang && effective.if_large != cases[i].if_large))
+			fail_msg("case %u: %d, if_large %d", i, gang, effective.if_large);
+	}
+}
+
+static void sees_no_need_where_no_node_is(void **state)
+{
+	node_record_t *first = node_record_table_ptr[0];
+	bitstr_t *none = fake_bitmap(0, 0), *one = fake_bitmap(0, 1), *apart = fake_bitmap(1, 3);
+
+	(void)state;
+	assert_false(shadow_needs_more_nodes(NULL, 100, 100, 1));
+	assert_false(shadow_needs_more_nodes(none, 100, 100, 1));
+	assert_true(shadow_needs_more_nodes(one, 100, 0, 1));
+	assert_true(shadow_needs_more_nodes(one, 1, 100, 1));
+	assert_false(shadow_needs_more_nodes(one, 8, 8, 1));
+	bit_clear(apart, 2);
+	assert_true(shadow_needs_more_nodes(apart, 100, 0, 1));
+	assert_true(shadow_needs_more_nodes(apart, 1, 100, 1));
+	node_record_table_ptr[0] = NULL; /* the place of a node that is gone */
+	assert_false(shadow_needs_more_nodes(one, 100, 100, 1));
+	node_record_table_ptr[0] = first;
+	FREE_NULL_BITMAP(none);
+	FREE_NULL_BITMAP(one);
+	FREE_NULL_BITMAP(apart);
+}
+
+/* Components in one partition are one job to the policy. */
+static void counts_components_together(void **state)
+{
+	job_record_t *leader = job_in(1, 2, "held"), *second = job_in(2, 2, "held");
+	job_record_t *elsewhere = job_in(3, 9, "gpu"), *bare = job_in(4, 1, "held");
+	__typeof__(bare->details) details = bare->details;
+
+	(void)state;
+	leader->het_job_id = second->het_job_id = 1;
+	assert_false(
+		shadow_gang_request(second, &effective)); /* the leader's list is not there yet */
+	leader->het_job_list = list_create(NULL);
+	list_append(leader->het_job_list, leader);
+	list_append(leader->het_job_list, elsewhere);
+	bare->details = NULL;
+	list_append(leader->het_job_list, bare);
+	assert_false(shadow_gang_request(leader, &effective));
+	list_append(leader->het_job_list, second);
+	assert_true(shadow_gang_request(leader, &effective));
+	assert_false(effective.if_large);
+	leader->details->min_nodes = second->details->min_nodes = 1;
+	second->details->max_nodes = 0;
+	assert_true(shadow_gang_request(leader, &effective));
+	assert_true(effective.if_large);
+	second->het_job_id = 77; /* a leader that is gone */
+	second->details->max_nodes = 1;
+	assert_false(shadow_gang_request(second, &effective));
+	bare->details = details;
+}
+
+static void gives_no_advice_that_cannot_be_followed(void **state)
+{
+	job_record_t *job = job_in(1, 4, "advised");
+
+	(void)state;
+	assert_true(shadow_gang_request(job, &effective));
+	job->req_switch = 1;
+	assert_false(shadow_gang_request(job, &effective));
+}
+
+/* --- what it needs of each node ------------------------------------------------------------------ */
+
+static void needs_processors(void **state)
+{
+	static const struct {
+		bool whole, shares;
+		uint8_t overcommit;
+		uint32_t pn_min_cpus, cpus;
+	} cases[] = {
+		{false, false, 0, 4, 4}, {false, false, 1, 4, 1}, {false, false, 0, 0, 1},
+		{true, false, 0, 4, 1},	 {false, true, 0, 4, 0},
+	};
+	job_record_t *job = fake_job(1, 4);
+	struct osp_occupancy_need need;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		job->details->overcommit = cases[i].overcommit;
+		job->details->pn_min_cpus = cases[i].pn_min_cpus;
+		shadow_need(job, cases[i].whole, cases[i].shares, &need);
+		assert_int_equal(need.amounts.cpus, cases[i].cpus);
+		assert_int_equal(need.all_cpus, cases[i].whole);
+	}
+}
+
+static void needs_memory(void **state)
+{
+	static const struct {
+		uint16_t by_partition, by_slurm;
+		uint64_t asked;
+		uint16_t tasks_per_node, cpus_per_task;
+		bool by_gres;
+		uint64_t flags, mib;
+		bool all;
+	} cases[] = {
+		{0, 0, 500, 0, 0, false, 0, 0, false},
+		{0, OSP_SELECT_MEMORY, 500, 0, 0, false, 0, 500, false},
+		{OSP_SELECT_MEMORY, 0, 500, 0, 0, false, 0, 500, false},
+		{1, OSP_SELECT_MEMORY, 500, 0, 0, false, 0, 0, false},
+		{0, OSP_SELECT_MEMORY, 0, 0, 0, false, 0, 0, true},
+		{0, OSP_SELECT_MEMORY, MEM_PER_CPU | 10, 4, 0, false, 0, 40, false},
+		{0, OSP_SELECT_MEMORY, MEM_PER_CPU | 10, 0, 6, false, 0, 60, false},
+		{0, OSP_SELECT_MEMORY, 500, 0, 0, true, 0, 0, false},
+		{0, OSP_SELECT_MEMORY, 500, 0, 0, true, JOB_MEM_SET, 500, false},
+	};
+	job_record_t *job = fake_job(1, 4);
+	struct osp_occupancy_need need;
+	gres_job_state_t *gres;
+
+	(void)state;
+	job->gres_list_req = fake_job_gres("gpu", 2, 0);
+	gres = ((gres_state_t *)list_peek(job->gres_list_req))->gres_data;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		default_part_loc->cr_type = cases[i].by_partition;
+		slurm_conf.select_type_param = cases[i].by_slurm;
+		job->details->pn_min_memory = cases[i].asked;
+		job->details->ntasks_per_node = cases[i].tasks_per_node;
+		job->details->cpus_per_task = cases[i].cpus_per_task;
+		job->bit_flags = cases[i].flags;
+		gres->mem_per_gres = i % 2 && cases[i].by_gres;
+		gres->def_mem_per_gres = i % 2 == 0 && cases[i].by_gres;
+		shadow_need(job, false, false, &need);
+		assert_int_equal(need.amounts.memory_mib, cases[i].mib);
+		assert_int_equal(need.all_memory, cases[i].all);
+		assert_int_equal(need.amounts.gres[0], 2);
+	}
+	job->part_ptr = NULL;
+	slurm_conf.select_type_param = OSP_SELECT_MEMORY;
+	shadow_need(job, false, false, &need);
+	assert_int_equal(need.amounts.memory_mib, 500);
+}
+
+static void needs_generic_resources(void **state)
+{
+	static const struct {
+		uint64_t per_node, per_socket, per_task;
+		uint16_t tasks_per_node;
+		uint32_t tasks, needs;
+	} cases[] = {
+		{2, 0, 0, 0, NO_VAL, 2}, {0, 3, 0, 0, NO_VAL, 3},
+		{0, 0, 1, 4, NO_VAL, 1}, {0, 0, 1, 4, 16, 4},
+		{0, 0, 1, 4, 15, 1}, /* -n says less than all: only a most */
+		{0, 0, 1, 0, 16, 1},	 {(uint64_t)1 << 40, 0, 0, 0, NO_VAL, UINT32_MAX},
+	};
+	job_record_t *job = fake_job(1, 4);
+	struct osp_occupancy_need need;
+	gres_job_state_t *gres;
+
+	(void)state;
+	job->gres_list_req = fake_job_gres("gpu", 0, 0);
+	gres = ((gres_state_t *)list_peek(job->gres_list_req))->gres_data;
+	fake_add_gres(job->gres_list_req, "unknown", xmalloc(sizeof(*gres)));
+	fake_add_gres(job->gres_list_req, "gpu", NULL);
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		gres->gres_per_node = cases[i].per_node;
+		gres->gres_per_socket = cases[i].per_socket;
+		gres->gres_per_task = cases[i].per_task;
+		job->details->ntasks_per_node = cases[i].tasks_per_node;
+		job->details->num_tasks = cases[i].tasks;
+		shadow_need(job, false, false, &need);
+		assert_int_equal(need.amounts.gres[0], cases[i].needs);
+	}
+}
+
+static void finds_what_a_node_has(void **state)
+{
+	node_record_t *node = node_record_table_ptr[0];
+	uint32_t gpu = gres_build_id((char *)"gpu");
+
+	(void)state;
+	assert_int_equal(shadow_node_gres(node, gpu), 8);
+	assert_int_equal(shadow_node_gres(node, gpu + 1), 0);
+	fake_add_gres(node->gres_list, "unread", NULL);
+	assert_int_equal(shadow_node_gres(node, gres_build_id((char *)"unread")), 0);
+	FREE_NULL_LIST(node->gres_list);
+	assert_int_equal(shadow_node_gres(node, gpu), 0);
+}
+
+/* Two jobs have one number only where they ask for the same of their nodes. */
+static void tells_requests_apart(void **state)
+{
+	static char tres[] = "gres:gpu:8";
+	job_record_t *job = fake_job(1, 4), *other = fake_job(2, 4);
+	multi_core_data_t cores = {.sockets_per_node = 2};
+
+	(void)state;
+	assert_int_equal(shadow_request_hash(job), shadow_request_hash(other));
+	other->tres_per_job = tres;
+	assert_int_not_equal(shadow_request_hash(job), shadow_request_hash(other));
+	other->tres_per_job = NULL;
+	other->details->mc_ptr = &cores;
+	assert_int_not_equal(shadow_request_hash(job), shadow_request_hash(other));
+	other->details->mc_ptr = NULL;
+	other->part_ptr = NULL;
+	assert_int_not_equal(shadow_request_hash(job), shadow_request_hash(other));
+	other->part_ptr = job->part_ptr;
+	assert_int_equal(shadow_request_hash(job), shadow_request_hash(other));
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, with_cluster, without_cluster)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(finds_the_request_in_force),
+		TEST(finds_no_request_without_a_policy),
+		TEST(reads_odd_records),
+		TEST(compares_with_policy),
+		TEST(relaxes_when_it_could_have_run_so_long),
+		TEST(sees_what_needs_more_nodes),
+		TEST(sees_no_need_where_no_node_is),
+		TEST(counts_components_together),
+		TEST(gives_no_advice_that_cannot_be_followed),
+		TEST(needs_processors),
+		TEST(needs_memory),
+		TEST(needs_generic_resources),
+		TEST(finds_what_a_node_has),
+		TEST(tells_requests_apart),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
