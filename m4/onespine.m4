@@ -58,6 +58,14 @@ AC_DEFUN([OSP_CHECK_EXPAT], [
 	AM_CONDITIONAL([HAVE_EXPAT], [test "x$have_EXPAT" = xyes])
 ])
 
+# EC2 is asked over curl (CURLOPT_AWS_SIGV4 from 7.75 on) and answers in XML.
+AC_DEFUN([OSP_CHECK_CLOUD], [
+	OSP_PKG([CURL], [libcurl >= 7.75])
+	have_CLOUD=no
+	AS_IF([test "x$have_CURL$have_EXPAT" = xyesyes], [have_CLOUD=yes])
+	AM_CONDITIONAL([HAVE_CLOUD], [test "x$have_CLOUD" = xyes])
+])
+
 AC_DEFUN([OSP_CHECK_MUNGE], [
 	OSP_PKG([MUNGE], [munge >= 0.5])
 	AM_CONDITIONAL([HAVE_MUNGE], [test "x$have_MUNGE" = xyes])
@@ -128,6 +136,8 @@ AC_DEFUN([OSP_CHECK_SLURM], [
 	# Up to 25.11 a job is named by number alone, and whoever changes a node says who he is.
 	AC_CHECK_MEMBERS([job_desc_msg_t.job_id, update_node_msg_t.reason_uid], [], [],
 		[[#include <slurm/slurm.h>]])
+	# The instance that a node is, from 23.11 on.
+	AC_CHECK_MEMBERS([struct node_info.instance_id], [], [], [[#include <slurm/slurm.h>]])
 	# What frees what slurm_load_ctl_conf() gave: slurm_free_ctl_conf() up to 25.11.
 	AC_CHECK_DECLS([slurm_free_conf], [], [], [[#include <slurm/slurm.h>]])
 	# What slurmctld made of topology.yaml, from 25.05 on.
@@ -230,7 +240,9 @@ onespine $PACKAGE_VERSION will be built as follows
   unit tests               $osp_tests
   binding                  $osp_bind
   libmunge                 $have_MUNGE
+  EC2 (curl and expat)     $have_CLOUD
   GPU kernels              $osp_kernels
+  hardening                $osp_hardening
   plugins go to            $libdir/onespine
   samples go to            $sysconfdir/onespine
 ])

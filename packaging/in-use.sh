@@ -22,6 +22,7 @@ onespine_files() {
 
 # onespine_named: where Slurm's files still name Onespine, as file:line:text
 onespine_named() {
+	# those of lib/conf/slurm_conf_path.c that a person writes
 	for onespine_conf in /etc/slurm/slurm.conf /etc/slurm-llnl/slurm.conf /opt/slurm/etc/slurm.conf \
 		/usr/local/etc/slurm.conf /run/slurm/conf/slurm.conf; do
 		[ -r "$onespine_conf" ] || continue

@@ -1,0 +1,10 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# packaging/ and debian/: packages
+
+# Packages: debian/, and for rpm packaging/onespine.spec. in-use.sh keeps them from being removed while
+# slurm.conf names what they have.
+dist_pkgdata_DATA = packaging/in-use.sh
+EXTRA_DIST += packaging/onespine.spec debian/changelog debian/control debian/copyright \
+	debian/onespine-slurm.lintian-overrides debian/onespine.postrm debian/onespine.prerm \
+	debian/onespine-slurm.prerm debian/rules debian/source/format \
+	tests/packages/inside tests/packages/run tools/package
