@@ -42,7 +42,7 @@ struct osp_result {
 	enum osp_cure cure;
 	char subject[OSP_SUBJECT_BYTES]; /* "gpu3", "mlx5_0:1", "/fsx"; "" = the node */
 	char value[OSP_WORD_BYTES];	 /* "12 uncorrectable", "93 C" */
-	char limit[OSP_WORD_BYTES];	 /* "> 0", "of 8"; "" where there is none */
+	char limit[OSP_WORD_BYTES];	 /* "> 0", "of 8"; "" if there is none */
 	char source[OSP_WHY_BYTES];	 /* where the limit comes from; "" = the check itself */
 	char why[OSP_WHY_BYTES];	 /* a sentence for people */
 	unsigned int order;		 /* which GPU's, set by the runner */
@@ -139,7 +139,7 @@ struct osp_check {
 	const char *name; /* "ecc"; stable, Slurm's reasons and the thresholds name it */
 	enum osp_depth depth;
 	enum osp_check_group group;
-	enum osp_verdict worst; /* FAIL; WARN where a user can bring it about */
+	enum osp_verdict worst; /* FAIL; WARN if a user can bring it about */
 	bool basic;   /* the rest of its group needs what it asks: skipped when it hangs */
 	bool settles; /* what is missing soon after boot may still come: ERROR then */
 	bool pairs;   /* tells of pairs, "gpu3-gpu5": one GPU at fault is named instead */

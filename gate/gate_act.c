@@ -214,7 +214,7 @@ static int note_leaf(const char *leaf, const char *node, void *context)
 	return 0;
 }
 
-/* Leaves by rank as AdminComment has them, NULL where it has none. */
+/* Leaves by rank as AdminComment has them, NULL if it has none. */
 static uint32_t *leaves_by_rank(const struct osp_gate_gang *gang)
 {
 	struct leaf_table table = {.gang = gang};
@@ -244,7 +244,7 @@ static struct osp_breaker_mark *marks_of(const struct osp_controller_nodes *node
 
 /* --- nodes ------------------------------------------------------------------------------------ */
 
-/* Our reason only where there is none: somebody else's stays, and so does the drain. */
+/* Our reason only if there is none: somebody else's stays, and so does the drain. */
 static void drain(const struct osp_gate_here *here, const struct osp_gate_sentence *sentence,
 		  const struct osp_controller_nodes *nodes, uint64_t until_ms)
 {

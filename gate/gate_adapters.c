@@ -185,7 +185,7 @@ static uint64_t sum_of(const char *root, const char *folder, const char *const *
 	return sum;
 }
 
-/* EFA's own; false where there are none. */
+/* EFA's own; false if there are none. */
 static bool read_hardware(const char *root, const char *folder, struct osp_gate_adapter *adapter)
 {
 	static const char *const in[] = {"recv_bytes", "rdma_read_bytes", "rdma_write_recv_bytes",

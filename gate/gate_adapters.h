@@ -31,7 +31,7 @@
 void gate_adapters_read(const char *root, const char *interface,
 			struct osp_gate_adapters *adapters);
 
-/* The interface that has `address`; "" where none has. Returns `name`. */
+/* The interface that has `address`; "" if none has. Returns `name`. */
 const char *gate_adapters_interface(const struct sockaddr_storage *address, char *name,
 				    size_t name_bytes);
 

@@ -19,7 +19,7 @@
 /* What the child said last to osp_gate_again_never(): both have this memory. */
 static atomic_int *never;
 
-/* The child's status, as wait() gives it; -1 where there is no child. */
+/* The child's status, as wait() gives it; -1 if there is no child. */
 static int run_child(int (*work)(void))
 {
 	pid_t parent = getpid(), child;

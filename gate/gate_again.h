@@ -12,7 +12,7 @@
 
 /*
  * Runs `work` in a child, and once again if a signal ends it. Returns what `work` returned, or `killed` if a
- * signal ended it both times. Without a child, where none can be made, `work` runs here.
+ * signal ended it both times. Without a child, if none can be made, `work` runs here.
  */
 int osp_gate_again(int (*work)(void), int killed);
 

@@ -19,7 +19,7 @@ struct osp_gate_fresh {
 	int lock;
 };
 
-/* False where it cannot be asked now (no pass is ever reused, a check loads GPUs, no process): then
+/* False if it cannot be asked now (no pass is ever reused, a check loads GPUs, no process): then
  * nothing is to be heard or dropped. It gets a part of the check's budget. */
 bool osp_gate_fresh_ask(struct osp_gate_fresh *fresh, const struct osp_gate_job *job,
 			uint32_t budget_ms);

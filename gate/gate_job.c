@@ -51,7 +51,7 @@ static int owned_by_root(const char *path, struct osp_error *error)
 	return 0;
 }
 
-/* The file or, where it is missing or refused, the built-in values. */
+/* The file or, if it is missing or refused, the built-in values. */
 static int read_config(struct osp_gate_job *job, const char *slurm_conf, struct osp_error *error)
 {
 	struct osp_node_policy found = {.file = NULL};

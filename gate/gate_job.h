@@ -21,7 +21,7 @@ struct osp_gate_job {
 	struct osp_config *config;
 	const struct osp_gate_policy *policy; /* of the partition */
 	enum osp_gate_depth depth;	      /* the policy's, or more where the user asks for it */
-	char config_file[4096];		      /* "" where there is none */
+	char config_file[4096];		      /* "" if there is none */
 	struct osp_error refused;	      /* why it is not in force; "" = it is */
 	char munge_socket[108];		      /* "" for MUNGE's own default */
 	char node[OSP_GATE_NAME_BYTES];

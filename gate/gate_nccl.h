@@ -8,10 +8,10 @@
  *	round 1	 every node gets ready: libnccl, the job's GPUs, memory, an id for a communicator. Whoever
  *		 cannot is known before anybody waits for it in one.
  *	round 2	 one all-reduce over the whole gang
- *	round 3- pairs, only where that was slow or wrong
+ *	round 3- pairs, only if that was slow or wrong
  *
  * Whatever breaks (no libnccl, another version, an error, no answer in time) is no node's fault: the
- * log says what it was, and the network is measured over TCP (gate_measure.h). So it is where no limit
+ * log says what it was, and the network is measured over TCP (gate_measure.h). So it is if no limit
  * of the speed is known, and where spares are chosen by speed. Each round has its share of what is
  * left of the gate's one budget, with time kept for TCP; a process that has not answered by then is
  * killed. Only for gate/gate_talk.c. One thread.

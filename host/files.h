@@ -33,7 +33,7 @@ const char *osp_input_words(const char *path, char *buffer, size_t buffer_bytes)
 int osp_write_output(const char *path, const char *text, size_t text_bytes,
 		     struct osp_error *error);
 
-/* The same for a file that slurmctld obeys only where nobody but its owner and root's group may write it
+/* The same for a file that slurmctld obeys only if nobody but its owner and root's group may write it
  * (lib/topology/follow.h): whatever the umask, and also where the file that is there lets others write. */
 int osp_write_trusted(const char *path, const char *text, size_t text_bytes,
 		      struct osp_error *error);

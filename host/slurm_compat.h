@@ -188,7 +188,7 @@ struct osp_job_test_tail {
 #define OSP_JOB_TEST_TAIL_PARAMETERS resv_exc_t *reserved, will_run_data_t *slot
 #define OSP_JOB_TEST_TAIL_VALUES     reserved, slot
 #define OSP_JOB_TEST_TAIL(tail)	     (tail)->reserved, (tail)->slot
-/* backfill's slot [start, end): nothing after its end is of use; 0 where it has none */
+/* backfill's slot [start, end): nothing after its end is of use; 0 if it has none */
 #define OSP_SLOT_START_S(tail) ((int64_t)((tail)->slot ? (tail)->slot->start : 0))
 #define OSP_SLOT_END_S(tail)   ((int64_t)((tail)->slot ? (tail)->slot->end : 0))
 #define OSP_PARTS_RESERVED(tail)                                                                   \

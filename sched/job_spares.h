@@ -26,7 +26,7 @@
 /* What it writes into a batch job's environment, for onespine.so. */
 #define OSP_SPARES_MARK "ONESPINE_SPARES="
 
-/* Reads what was asked: *spares is 0 where nothing was. Returns 0, or -1 with a sentence. */
+/* Reads what was asked: *spares is 0 if nothing was. Returns 0, or -1 with a sentence. */
 int osp_job_spares_read(const job_desc_msg_t *job, uint32_t *spares, char *sentence,
 			size_t sentence_bytes);
 

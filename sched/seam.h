@@ -7,7 +7,7 @@
  * shadow is in use and not only loaded: it calls select_g_job_begin() with a pointer to a `struct
  * osp_seam_call` instead of a job record. The shadow knows the call by its cookie, fills the answer
  * and returns OSP_SEAM_ANSWER; Slurm's own plugin ignores the pointer and returns SLURM_SUCCESS.
- * The first member lies where no job record has these 16 bytes (a job record begins with JOB_MAGIC
+ * The first member lies if no job record has these 16 bytes (a job record begins with JOB_MAGIC
  * or a pointer).
  */
 #ifndef OSP_SEAM_H
@@ -31,7 +31,7 @@
 
 struct job_record;
 
-/* What a job asks for, new or as it will be when it is changed. A number is 0 where it is not said. */
+/* What a job asks for, new or as it will be when it is changed. A number is 0 if it is not said. */
 struct osp_seam_job {
 	const char *partition;	    /* as submitted: NULL, one name or several with commas */
 	const char *required_nodes; /* hostlist of -w, or NULL */
@@ -79,7 +79,7 @@ struct osp_seam {
 	/*
 	 * Says what a pending job asks for now, and the request that it brought, so that a change of
 	 * it can be judged as a submission. The strings are the record's and live under the caller's
-	 * locks. False where there is nothing to judge: it is not pending, or its stored request is of
+	 * locks. False if there is nothing to judge: it is not pending, or its stored request is of
 	 * another release, and waits.
 	 */
 	bool (*describe)(struct job_record *job, struct osp_seam_job *described,

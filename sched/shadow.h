@@ -113,7 +113,7 @@ struct shadow_exchange {
 };
 
 /* Exchanges it with what is in force. False, with nothing changed, where the generation is another one by now
- * or, as may be where none was in force yet, memory ran out. With Slurm's node write lock and shadow_lock for
+ * or, as may be if none was in force yet, memory ran out. With Slurm's node write lock and shadow_lock for
  * writing. Takes no memory where one was in force. */
 bool shadow_state_exchange(struct shadow_exchange *other);
 
@@ -212,7 +212,7 @@ void shadow_count_free(void);
 /* What a node has, as Slurm's record says now. */
 void shadow_count_node(uint32_t n, const node_record_t *node);
 
-/* The number that a generic resource has in the account, by Slurm's plugin id; -1 where it is not
+/* The number that a generic resource has in the account, by Slurm's plugin id; -1 if it is not
  * counted. */
 int shadow_count_gres(uint32_t plugin_id);
 

@@ -128,7 +128,7 @@ static bool only_jobs_matter(const struct shadow_call *call)
 	return !call->job->license_list && !OSP_PARTS_RESERVED(&call->tail);
 }
 
-/* Nodes that a gang may be given now, free or laid over others' processors; NULL where it is laid over
+/* Nodes that a gang may be given now, free or laid over others' processors; NULL if it is laid over
  * nobody, or memory ran out. */
 static struct osp_nodeset *possible_nodes(const struct shadow_gang *gang, int64_t now_s)
 {

@@ -20,7 +20,7 @@
 #define COUNT_AGAIN_S 60
 #define LOOK_NODES    4096
 
-/* Ends looked at again: all of them in each call where there are few, else so many a second. */
+/* Ends looked at again: all of them in each call if there are few, else so many a second. */
 #define ENDS_EACH_CALL	 256
 #define ENDS_EACH_SECOND 4096
 

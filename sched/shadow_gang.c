@@ -389,7 +389,7 @@ static uint32_t domain_of_all(const struct osp_nodeset *nodes, uint32_t level)
 }
 
 /*
- * The lowest level of its own request, or the one above when relaxed, that all its nodes share; none where the
+ * The lowest level of its own request, or the one above when relaxed, that all its nodes share; none if the
  * place of one of them may be old. *anywhere: it is relaxed from the top level, so none has to be shared.
  */
 static uint32_t domain_reached(const job_record_t *job, const struct osp_effective *effective,
@@ -409,7 +409,7 @@ static uint32_t domain_reached(const job_record_t *job, const struct osp_effecti
 	return *anywhere || !known ? OSP_NO_DOMAIN : domain_of_all(nodes, (uint32_t)level + 1);
 }
 
-/* In segments or in several domains; NO_DOMAIN where no common domain had to be. */
+/* In segments or in several domains; NO_DOMAIN if no common domain had to be. */
 static void say_parts(job_record_t *job, const struct osp_effective *effective,
 		      const struct osp_nodeset *nodes, uint32_t level)
 {

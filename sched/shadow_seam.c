@@ -431,7 +431,7 @@ static const char *shrink_obstacle(void)
 	return NULL;
 }
 
-/* Spares are released by the gate before the job starts; where it cannot, there are none. */
+/* Spares are released by the gate before the job starts; if it cannot, there are none. */
 static int check_spares(const struct osp_seam_job *job, const char *partition, char *sentence,
 			size_t sentence_bytes)
 {

@@ -324,7 +324,7 @@ static void exchange_fabrics(struct shadow_fabric *fabric)
 	*fabric = old;
 }
 
-/* Where none was in force. */
+/* If none was in force. */
 static bool begin_fabric(struct shadow_fabric *fabric)
 {
 	uint32_t count = osp_topology_node_count(fabric->topology);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * bind_ready.c - binds a task as the step's plan has it, where nothing of the task's own says otherwise
+ * bind_ready.c - binds a task as the step's plan has it, if nothing of the task's own says otherwise
  *
  * A task is a process just forked: each page that it is the first to touch is paid for, again in every
  * task, and hwloc's code is some of them. So what the kernel is to be told is made ready once a step. A

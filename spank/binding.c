@@ -25,7 +25,7 @@ struct task {
 	hwloc_bitmap_t before;	/* as Slurm bound it */
 	hwloc_bitmap_t allowed; /* what may be used of the node */
 	const struct osp_node_gpus *gpus;
-	struct osp_node_gpus own; /* where they are not the step's */
+	struct osp_node_gpus own; /* if they are not the step's */
 };
 
 static const char *value(const struct task *task, const char *name)
@@ -104,7 +104,7 @@ void osp_binding_forget(struct osp_node_step *step)
 
 /* --- what Slurm gave the step ----------------------------------------------------------------- */
 
-/* The masks of all the node's tasks, "0x3,0xc", together. Empty where they are none. */
+/* The masks of all the node's tasks, "0x3,0xc", together. Empty if they are none. */
 static int join_masks(const char *list, hwloc_bitmap_t cpus)
 {
 	hwloc_bitmap_t one = hwloc_bitmap_alloc();
@@ -140,7 +140,7 @@ static bool has_whole_node(const struct task *task)
 
 /*
  * A task's own mask is Slurm's part of the node for it. Where Slurm itself chose it, the step's is
- * that of all its tasks. Where it was inherited, nobody chose it, and the step's is its cgroup's.
+ * that of all its tasks. If it was inherited, nobody chose it, and the step's is its cgroup's.
  */
 static const char *find_allowed(struct task *task)
 {

@@ -223,7 +223,7 @@ static char *write_list(const struct osp_decisions *decisions, size_t *count)
 	return osp_text_take(&list);
 }
 
-/* What an outer step had set, or the step for its tasks, goes where it is not set again. */
+/* What an outer step had set, or the step for its tasks, goes if it is not set again. */
 static void apply(spank_t spank, const struct osp_decisions *decisions, const char *list,
 		  const struct osp_variable *ours, size_t ours_count)
 {

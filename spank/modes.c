@@ -73,7 +73,7 @@ void osp_modes_begin(void)
 	osp_chosen_look();
 }
 
-/* Says what is wrong with a variable. -1 where a job is being submitted, else it is passed over. */
+/* Says what is wrong with a variable. -1 if a job is being submitted, else it is passed over. */
 static int refuse(const struct osp_error *error)
 {
 	slurm_error("%s", error->text);

@@ -16,7 +16,7 @@
 
 #define OSP_NODE_PART_NAME "osp_node_part"
 
-/* The arguments of plugstack.conf; NULL where they were not given. */
+/* The arguments of plugstack.conf; NULL if they were not given. */
 struct osp_node_arguments {
 	const char *config;   /* onespine.yaml; by default as lib/policy/node_policy.h says */
 	const char *cache;    /* a folder of root's; /run/onespine by default */

@@ -29,7 +29,7 @@ struct osp_decided {
 	bool bound; /* where its tasks are bound by us */
 };
 
-/* The GPUs of a task, by the machine's numbers: 1 where known, 0 where they cannot be told. */
+/* The GPUs of a task, by the machine's numbers: 1 where known, 0 if they cannot be told. */
 struct osp_node_gpus {
 	hwloc_bitmap_t visible, step;
 	int visible_known, step_known;
@@ -48,7 +48,7 @@ struct osp_node_step {
 	struct osp_node_known *known;
 	struct osp_rule_set *rules; /* NULL: no environment */
 	struct osp_decided decided;
-	struct osp_own_files own;  /* of the user's; what they say is not known where it is not */
+	struct osp_own_files own;  /* of the user's; what they say is not known if it is not */
 	struct osp_facts software; /* as the step's folders resolve, outside a container */
 	struct osp_bind_driver *driver;
 	/* Of all tasks, where each has these CPUs allowed and sees every GPU; NULL: none. */
@@ -107,7 +107,7 @@ struct osp_bind_ready;
 struct osp_bind_ready *osp_bind_make_ready(const struct osp_node_step *step,
 					   hwloc_const_bitmap_t own);
 
-/* In a task whose environment is the step's: binds it. False where it is not what was made ready for, or
+/* In a task whose environment is the step's: binds it. False if it is not what was made ready for, or
  * the kernel refused; then nothing was done. `ready` may be NULL. */
 bool osp_bind_as_ready(spank_t spank, const struct osp_bind_ready *ready, char *const *environment);
 

@@ -3,7 +3,7 @@
  * own_files.c - a child of slurmstepd that reads what the user names, and what it answers
  *
  * The answer, in one stream: "NAME=TEXT\n" for each fact, "cut\n" where a budget ended, "conf\n" before the bytes of
- * the user's file, or "none\n" where there is none; then a NUL. Without the NUL it is no answer.
+ * the user's file, or "none\n" if there is none; then a NUL. Without the NUL it is no answer.
  */
 #include "onespine_config.h"
 #include "spank/own_files.h"
@@ -254,7 +254,7 @@ static void take_fact(char *line, struct osp_facts *software)
 		osp_node_tell(software, id, text);
 }
 
-/* False where it does not end as it should. */
+/* False if it does not end as it should. */
 static bool take_answer(struct osp_own_files *own, struct osp_facts *software)
 {
 	char *rest = own->buffer, *line;

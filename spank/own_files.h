@@ -5,7 +5,7 @@
  * LD_LIBRARY_PATH, VIRTUAL_ENV and NCCL_CONF_FILE may name anything: folders without end, a FUSE file system that
  * its owner keeps from answering, a dead NFS server. Slurmstepd never opens them. A child of it does, as the user
  * and with no rights but to read (lib/base/confine.h), holding none of slurmstepd's files; it is killed when its
- * time is over, and left behind where it cannot be.
+ * time is over, and left behind if it cannot be.
  */
 #ifndef OSP_OWN_FILES_H
 #define OSP_OWN_FILES_H

@@ -27,7 +27,7 @@
 struct osp_placed {
 	char level[OSP_LEVEL_NAME_BYTES];
 	char *domain;
-	char *leaves; /* NULL where the list would have been too long for AdminComment */
+	char *leaves; /* NULL if the list would have been too long for AdminComment */
 };
 
 /*

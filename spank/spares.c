@@ -63,7 +63,7 @@ static void set_counts(const struct osp_job_variables *variables, const char *na
 	free(kept);
 }
 
-/* The number of tasks, where there is one: so many on each node. */
+/* The number of tasks, if there is one: so many on each node. */
 static void set_tasks(const struct osp_job_variables *variables, const char *name,
 		      const struct size *size, char *buffer)
 {

@@ -25,7 +25,7 @@ struct osp_job_variables {
 	void *context;
 };
 
-/* Asks about job `job_id` and corrects the variables where it has fewer nodes than they say. */
+/* Asks about job `job_id` and corrects the variables if it has fewer nodes than they say. */
 void osp_spares_correct(const struct osp_job_variables *variables, uint32_t job_id);
 
 #endif

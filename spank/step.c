@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* step.c - environment and binding in slurmstepd: loads onespine_node.so where there is anything
+/* step.c - environment and binding in slurmstepd: loads onespine_node.so if there is anything
  * to do */
 #include "onespine_config.h"
 #include "spank/step.h"

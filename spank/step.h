@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * step.h - environment and binding in slurmstepd: loads onespine_node.so where there is anything to do
+ * step.h - environment and binding in slurmstepd: loads onespine_node.so if there is anything to do
  *
  * Steps whose user wants neither do not load it. Where it lacks (hwloc was not there when this was
  * built) or is of another build, slurmd's log says so and the step runs without.

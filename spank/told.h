@@ -13,7 +13,7 @@
 
 enum osp_told_what { OSP_TOLD_ERROR = 1, OSP_TOLD_EXPLAINED, OSP_TOLD_WARNED };
 
-/* As root: whether `job_id` was told `what` here before; from now on it was. False where the file
+/* As root: whether `job_id` was told `what` here before; from now on it was. False if the file
  * cannot be used: better twice than never. */
 bool osp_told(const char *folder, uint32_t job_id, enum osp_told_what what);
 

@@ -29,7 +29,7 @@ void osp_child_close_but(int one, int other);
 void osp_child_drop(pid_t child);
 
 /* Milliseconds for which the child's first thread could have run and had no processor, since it
- * started; 0 where the kernel does not say (/proc/PID/schedstat, whose second number it is). A child
+ * started; 0 if the kernel does not say (/proc/PID/schedstat, whose second number it is). A child
  * that is stuck, in the kernel or in a wait, does not gather any: one that is starved does. */
 unsigned int osp_child_starved_ms(pid_t child);
 

@@ -55,18 +55,18 @@ struct osp_link_errors {
 	double rate; /* NVLink 5: of effective errors, the worst link's; 0: none told */
 };
 
-/* False where no link tells any. */
+/* False if no link tells any. */
 bool osp_link_errors_read(const struct osp_gpu *gpu, struct osp_link_errors *errors);
 
-/* A counter of an InfiniBand or RoCE port, as "link_downed"; false where it has none. */
+/* A counter of an InfiniBand or RoCE port, as "link_downed"; false if it has none. */
 bool osp_port_counter(const char *root, const char *device, const char *port, const char *name,
 		      uint64_t *value);
 
-/* AMD: of "umc" and the other blocks, all together; false where the driver tells none. */
+/* AMD: of "umc" and the other blocks, all together; false if the driver tells none. */
 bool osp_amd_errors(const char *root, const char *address, uint64_t *uncorrectable,
 		    uint64_t *correctable);
 
-/* Neuron: memory and SRAM, together; false where the driver tells neither. */
+/* Neuron: memory and SRAM, together; false if the driver tells neither. */
 bool osp_neuron_errors(const char *root, const char *name, uint64_t *errors);
 
 #endif

@@ -37,7 +37,7 @@ void osp_gpu_starts_read(const char *root, struct osp_gpu_starts *starts);
 /* Keeps the starts for later runs if this run is root's. A run of others, and a failure to write, change nothing. */
 void osp_gpu_starts_write(const char *root, const struct osp_gpu_starts *starts);
 
-/* The GPU's entry, a new one where there is none; NULL when there is no room. */
+/* The GPU's entry, a new one if there is none; NULL when there is no room. */
 struct osp_gpu_start *osp_gpu_starts_of(struct osp_gpu_starts *starts, const char *address,
 					const char *subject);
 

@@ -36,7 +36,7 @@ void osp_pci_gpus(const struct osp_check_context *context, struct osp_pci_gpus *
 bool osp_pci_gpu_uuid(const struct osp_check_context *context, const char *address, char *uuid,
 		      size_t uuid_bytes);
 
-/* "gpu3" for a PCI address ("0000:3b:00" is enough), or the address where there is no such GPU. */
+/* "gpu3" for a PCI address ("0000:3b:00" is enough), or the address if there is no such GPU. */
 const char *osp_gpu_of_address(const struct osp_pci_gpus *gpus, const char *address, char *buffer,
 			       size_t buffer_bytes, bool *chosen);
 
@@ -94,7 +94,7 @@ int osp_nvml_ready(void);
 bool osp_gpu_value(struct osp_check_context *context, const struct osp_gpu *gpu, int state,
 		   const char *what, size_t *lacking);
 
-/* Looks at one GPU that answers; counts it in *lacking where it has no such value. True: something
+/* Looks at one GPU that answers; counts it in *lacking if it has no such value. True: something
  * ill was told. */
 typedef bool osp_gpu_judge(struct osp_check_context *context, const struct osp_gpu *gpu,
 			   size_t *lacking, void *data);
@@ -102,7 +102,7 @@ typedef bool osp_gpu_judge(struct osp_check_context *context, const struct osp_g
 /*
  * Lets `judge` look at each GPU (osp_gpus_each() opens them first); those that do not answer are
  * lacking. How many are well, for the caller to tell a PASS; 0 where anything was told: what `judge`
- * found ill, or a SKIP with the words `nothing` where no GPU has the value.
+ * found ill, or a SKIP with the words `nothing` if no GPU has the value.
  */
 size_t osp_gpus_judge(struct osp_check_context *context, const struct osp_gpus *gpus,
 		      osp_gpu_judge *judge, void *data, const char *nothing);

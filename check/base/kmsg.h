@@ -57,7 +57,7 @@ bool osp_xid_parse(const struct osp_kmsg_record *record, struct osp_xid *xid);
  */
 bool osp_sxid_parse(const struct osp_kmsg_record *record, struct osp_xid *xid);
 
-/* Which records there are; older ones were overwritten. All 0 where there is none. */
+/* Which records there are; older ones were overwritten. All 0 if there is none. */
 struct osp_kmsg_span {
 	uint64_t first; /* sequence number of the first */
 	uint64_t next;	/* of the last plus 1 */

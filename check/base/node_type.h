@@ -14,7 +14,7 @@ struct osp_node_type {
 	int64_t pcie_generation; /* of the slowest link between host and GPU; 0: not said */
 };
 
-/* Of the node's DMI product name; false where the catalogue does not know it or cannot be read. */
+/* Of the node's DMI product name; false if the catalogue does not know it or cannot be read. */
 bool osp_node_type_read(const struct osp_check_context *context, struct osp_node_type *type);
 
 #endif

@@ -234,7 +234,7 @@ struct osp_nvml_program {
 	  (osp_nvml_device device, unsigned int index, osp_nvml_device *instance),                 \
 	  (device, index, instance))
 
-/* osp_nvml_count(&count) and so on: what NVML returns, OSP_NVML_NO_FUNCTION where it is not
+/* osp_nvml_count(&count) and so on: what NVML returns, OSP_NVML_NO_FUNCTION if it is not
  * there. */
 #define OSP_NVML_DECLARE(name, symbol, other, parameters, arguments) int osp_nvml_##name parameters;
 OSP_NVML_CALLS(OSP_NVML_DECLARE)

@@ -36,10 +36,10 @@ int osp_pass_save(const char *root, const struct osp_pass *pass, bool seen,
  * set. */
 int osp_pass_save_since(const char *root, const struct osp_pass *pass, struct osp_error *error);
 
-/* Makes the folder where it is not there; for others who keep a note in it. */
+/* Makes the folder if it is not there; for others who keep a note in it. */
 void osp_run_folder_make(const char *root);
 
-/* The text of another note in it, to be freed with free(); NULL where there is none, or others than root
+/* The text of another note in it, to be freed with free(); NULL if there is none, or others than root
  * could have written it. */
 char *osp_run_file_read(const char *root, const char *name);
 

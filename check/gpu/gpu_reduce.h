@@ -60,7 +60,7 @@ bool osp_reduce_wait(struct osp_reduction *reduction);
 bool osp_reduce_compare(struct osp_reduction *reduction, unsigned int wrong[OSP_GPUS_MAX]);
 
 /* Some sums, and their bus bandwidth in GB/s as nccl-tests counts it: 2 (n - 1) / n times the bytes
- * summed. 0 where the clock says nothing. */
+ * summed. 0 if the clock says nothing. */
 bool osp_reduce_time(struct osp_reduction *reduction, double *gbps);
 
 #endif

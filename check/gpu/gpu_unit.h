@@ -35,7 +35,7 @@ enum osp_found osp_units_find(struct osp_check_context *context, struct osp_unit
 
 /*
  * Keeps other runs of root's off the GPUs, for two at once would measure half the speed each. Waits
- * until `until_ms`. The file descriptor to close, -1 where there is no lock to take (not root, no
+ * until `until_ms`. The file descriptor to close, -1 if there is no lock to take (not root, no
  * folder for it), -2 when another run holds it to the end.
  */
 int osp_gpus_lock(const char *root, uint64_t until_ms);

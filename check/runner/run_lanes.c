@@ -237,7 +237,7 @@ static void add_time(struct osp_runner *runner, struct osp_lane *lane)
 		outcome->time_ms = all_ms;
 }
 
-/* Goes on behind the current check, with a new child where there is none. */
+/* Goes on behind the current check, with a new child if there is none. */
 static int go_on(struct osp_runner *runner, struct osp_lane *lane)
 {
 	lane->confirming = false;

@@ -45,7 +45,7 @@ struct osp_runner {
 
 /*
  * A lane for a group, of one unit (its place is `order`) or of none: it runs the group's checks one
- * after the other in a child, in a round `again` those that were slow. Where there is nothing for it
+ * after the other in a child, in a round `again` those that were slow. If there is nothing for it
  * to do none is added. -1 with the runner's error set.
  */
 int osp_lanes_add(struct osp_runner *runner, enum osp_check_group group,

@@ -37,7 +37,7 @@ struct osp_site_checks {
 		stamp; /* differs where the programs are others, or were changed; 0: there are none */
 };
 
-/* Those in ROOT/SITE/checks.d: none where that is not there. A folder that is not root's alone is one check, "00-folder", which
+/* Those in ROOT/SITE/checks.d: none if that is not there. A folder that is not root's alone is one check, "00-folder", which
  * says so. Runs nothing. -1 with `error` set when memory ran out. Free with osp_site_checks_free() in either case. */
 int osp_site_checks_find(const char *root, const char *site, struct osp_site_checks *found,
 			 struct osp_error *error);

@@ -73,7 +73,7 @@ static enum found from_environment(struct osp_credentials *credentials, struct o
 
 /* --- shared files ------------------------------------------------------------------------------ */
 
-/* The path that `variable` names, or ~/.aws/NAME; false where there is no home. */
+/* The path that `variable` names, or ~/.aws/NAME; false if there is no home. */
 static bool shared_path(const char *variable, const char *name, char *path, size_t path_bytes)
 {
 	const char *named = environment(variable), *home = environment("HOME");
@@ -183,7 +183,7 @@ static enum found take_json(struct osp_credentials *credentials,
 
 /* --- container --------------------------------------------------------------------------------- */
 
-/* http only where the SDKs allow it: keys are in the answer. */
+/* http only if the SDKs allow it: keys are in the answer. */
 static bool is_allowed(const char *url)
 {
 	static const char *const hosts[] = {"127.0.0.1",     "localhost",      "[::1]",

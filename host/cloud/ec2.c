@@ -186,7 +186,7 @@ static void miss(const struct batch *batch, struct osp_error *error)
 	}
 }
 
-/* 0 also where the call failed alone. */
+/* 0 also if the call failed alone. */
 static int ask_batch(const struct batch *batch)
 {
 	struct osp_ec2_answer answer;

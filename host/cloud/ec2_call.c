@@ -164,7 +164,7 @@ static enum osp_ec2_outcome no_identity(const struct trying *trying,
 	return OSP_EC2_ALL_FAIL;
 }
 
-/* True where the difference explains the refusal; the next try is signed by the answer's clock. */
+/* True if the difference explains the refusal; the next try is signed by the answer's clock. */
 static bool set_clock(struct trying *trying, const struct osp_http_answer *http)
 {
 	int64_t offset = http->date_s - (int64_t)time(NULL);

@@ -13,7 +13,7 @@
  *	 "figures": [["gpu3", "temperature_c", 34], ..],
  *	 "job": 123, "when": "epilog", "grew": [["mlx5_0:1", "link_downed", 2], ..]}
  *
- * `job` and `when` only where the run was for a job; `grew` what counters of errors have grown by
+ * `job` and `when` only if the run was for a job; `grew` what counters of errors have grown by
  * since the node's last pass, where they have (a GPU is told by its UUID).
  * `results` has what neither passed nor was skipped. `partial`: not all checks or not all GPUs. One
  * thread.
@@ -31,7 +31,7 @@
 /* Who and where. */
 struct osp_identity {
 	char node[128];	    /* Slurm's name of it, or the host's */
-	char instance[128]; /* EC2's id, or the machine's own; "" where none is known */
+	char instance[128]; /* EC2's id, or the machine's own; "" if none is known */
 	uint32_t job;	    /* for which it runs, in a Prolog or Epilog; 0: none */
 	const char *when;   /* "prolog", "epilog"; "" */
 };

@@ -258,7 +258,7 @@ void osp_record_end(struct osp_record *record, struct osp_check_context *context
 		/* Before all that takes time: killed meanwhile, the node would pass by what it was before. */
 		if (run && osp_run_verdict(run, false) == OSP_VERDICT_FAIL)
 			osp_pass_drop(record->root);
-		/* It ran beside the checks; where they did not need long it may need a moment. */
+		/* It ran beside the checks; if they did not need long it may need a moment. */
 		known = osp_node_state_collect(&record->look, until_ms(context), record->rules,
 					       &state, &error) == 0;
 		if (run)

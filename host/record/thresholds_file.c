@@ -10,7 +10,7 @@
 
 #include "host/files.h"
 
-/* The site's own, where it has one. */
+/* The site's own, if it has one. */
 static const char *site_file(const char *root, char *path, size_t path_bytes)
 {
 	snprintf(path, path_bytes, "%s%s/thresholds.yaml", root, OSP_SITE_DIR);

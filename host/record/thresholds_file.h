@@ -7,7 +7,7 @@
 
 /*
  * Those built in, and over them `path` or, where it is NULL, the site's thresholds.yaml (below a
- * test's `root`) where there is one. Free with osp_thresholds_free(). NULL with `error` set: it cannot
+ * test's `root`) if there is one. Free with osp_thresholds_free(). NULL with `error` set: it cannot
  * be read, or is refused.
  */
 struct osp_thresholds *osp_thresholds_in_force(const char *path, const char *root,

@@ -47,7 +47,7 @@ int osp_ask_partition(const struct osp_world *world, const char *name, struct os
 
 /* --- sets ------------------------------------------------------------------------------------- */
 
-/* Adds the nodes of one or several partitions; all nodes where there is none to name. */
+/* Adds the nodes of one or several partitions; all nodes if there is none to name. */
 static int add_partitions(const struct osp_world *world, const char *names, struct osp_nodeset *set,
 			  struct osp_error *error)
 {
@@ -243,7 +243,7 @@ static int find_enough(const struct osp_world *world, struct osp_fit_answer *ans
 	return 0;
 }
 
-/* OSP_PLACE_NEVER_S where no end that is known helps. */
+/* OSP_PLACE_NEVER_S if no end that is known helps. */
 static int64_t enough_from(const struct osp_fit_answer *answer,
 			   const struct osp_place_domain *domain)
 {
@@ -339,7 +339,7 @@ static const char *enough_words(const struct osp_world *world, const struct osp_
 	return osp_format_time(enough_s, buffer, buffer_bytes);
 }
 
-/* Of the nodes that this line counts; NULL where all are alike. */
+/* Of the nodes that this line counts; NULL if all are alike. */
 static const char *kind_of_line(const struct osp_fit_answer *answer,
 				const struct osp_place_domain *domain)
 {

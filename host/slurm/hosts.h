@@ -50,7 +50,7 @@ void osp_hosts_clear(struct osp_hosts *hosts);
 int osp_hosts_format(const char *name, struct osp_error *error);
 
 /*
- * The list in that format. `tasks` is the number of tasks on each host, 0 where it was not said.
+ * The list in that format. `tasks` is the number of tasks on each host, 0 if it was not said.
  * `only` (may be NULL): of this host alone, and without its name where the line has more. Returns
  * false where `only` is not among the hosts.
  */
@@ -60,7 +60,7 @@ bool osp_hosts_write(const struct osp_hosts *hosts, enum osp_hosts_format format
 /*
  * What could be done in Slurm about ranks that alternate between switches, a sentence without a
  * full stop. `plugin`, `param` and `version` are slurmctld's topology plugin, TopologyParam and
- * release; NULL where it was not asked. Returns `buffer`.
+ * release; NULL if it was not asked. Returns `buffer`.
  */
 const char *osp_hosts_advice(const char *plugin, const char *param, const char *version,
 			     char *buffer, size_t buffer_bytes);

@@ -2,7 +2,7 @@
 /*
  * node_extra.h - the last verdict in the Extra field of a node of Slurm
  *
- * Extra holds JSON where it holds anything (Slurm 24.11 on reads it so for --extra constraints); our
+ * Extra holds JSON if it holds anything (Slurm 24.11 on reads it so for --extra constraints); our
  * part stands under the key "onespine", and the other keys are kept. Every release from 22.05 on has
  * the field. One thread.
  */

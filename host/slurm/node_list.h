@@ -16,8 +16,8 @@
 
 struct osp_listed_node {
 	const char *name;
-	const char *address;	 /* NodeAddr; "" where it is the name */
-	const char *instance_id; /* "" where Slurm has none: before 23.11, or nobody set it */
+	const char *address;	 /* NodeAddr; "" if it is the name */
+	const char *instance_id; /* "" if Slurm has none: before 23.11, or nobody set it */
 	int64_t boot_s;		 /* BootTime; 0: it has not registered */
 	bool runs;		 /* it is not powered down, on its way there or on its way up */
 };

@@ -70,11 +70,11 @@ enum osp_gate_call osp_runs_gate(const struct osp_slurm_conf *conf, const char *
 				 const struct osp_overlays *overlays, const char *key,
 				 struct osp_gate_broken *broken);
 
-/* The folder whose scripts ParallelCluster's Prolog ("prolog") or Epilog runs; NULL where there is
+/* The folder whose scripts ParallelCluster's Prolog ("prolog") or Epilog runs; NULL if there is
  * none. To be freed. */
 char *osp_scripts_folder(const char *conf_path, const char *name);
 
-/* SlurmUser's number; root's where there is no such user. */
+/* SlurmUser's number; root's if there is no such user. */
 uid_t osp_slurm_user(const struct osp_slurm_conf *conf);
 
 /*

@@ -38,7 +38,7 @@ enum osp_slurm_node_state {
 
 struct osp_state_node {
 	const char *name;
-	const char *kind;   /* lib/topology/kind.h; "" where nothing is known */
+	const char *kind;   /* lib/topology/kind.h; "" if nothing is known */
 	const char *reason; /* why it is down or drained; NULL: none */
 	uint32_t weight;
 	enum osp_slurm_node_state state;
@@ -76,7 +76,7 @@ struct osp_state_job {
 	int64_t submit_s;
 	int64_t eligible_s;
 	int64_t start_s; /* of a pending one: Slurm's guess */
-	int64_t end_s;	 /* expected where it has not ended */
+	int64_t end_s;	 /* expected if it has not ended */
 	uint32_t *nodes; /* indexes of those in nodes_text that the snapshot has */
 	uint32_t nodes_known;
 };
@@ -161,7 +161,7 @@ const char *osp_job_phase_name(enum osp_job_phase phase);	  /* "running" */
 json_t *osp_snapshot_to_json(const struct osp_snapshot *snapshot,
 			     const struct osp_topology *topology);
 
-/* The other way round. `*topology` (on its own node numbers) is NULL where the file has none. NULL
+/* The other way round. `*topology` (on its own node numbers) is NULL if the file has none. NULL
  * with `error` set. */
 struct osp_snapshot *osp_snapshot_from_json(const char *file, const char *text, size_t text_bytes,
 					    struct osp_topology **topology,

@@ -32,8 +32,8 @@ enum osp_kept osp_keep_accept(const char *path, struct osp_error *error);
 int osp_keep_asked(const char *path, const struct osp_topology *topology, int64_t time_s,
 		   struct osp_error *error);
 
-/* Reads FILE.asked: when each of `topology`'s nodes was last asked about, by node; 0 where it does not say, and for
- * all where there is no such file. -1 with `error` set where it cannot be read. */
+/* Reads FILE.asked: when each of `topology`'s nodes was last asked about, by node; 0 if it does not say, and for
+ * all if there is no such file. -1 with `error` set if it cannot be read. */
 int osp_keep_read_asked(const char *path, const struct osp_topology *topology, int64_t *asked_s,
 			struct osp_error *error);
 

@@ -2,7 +2,7 @@
 /*
  * source_ec2.c - asks EC2 where the cluster's nodes are
  *
- * A node's instance is Slurm's InstanceId where it has one (ParallelCluster sets it from 3.13.0 on), else
+ * A node's instance is Slurm's InstanceId if it has one (ParallelCluster sets it from 3.13.0 on), else
  * the running instance with the node's address. Of two nodes that claim one instance the first is
  * believed and the other told; of two instances at one address the one launched last.
  */

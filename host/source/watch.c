@@ -83,7 +83,7 @@ static bool is_another(const struct osp_topology *topology, uint32_t number,
 	return note && note->instance_id[0] && *id && strcmp(id, note->instance_id) != 0;
 }
 
-/* The topology without the nodes that are another instance; NULL where there are none of these. */
+/* The topology without the nodes that are another instance; NULL if there are none of these. */
 static struct osp_topology *without_others(const struct osp_topology *topology,
 					   const struct osp_node_list *list,
 					   const struct osp_name_table *by_name, uint32_t *dropped)

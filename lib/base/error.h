@@ -17,7 +17,7 @@
 #define OSP_ERROR_FILE_BYTES 256
 
 struct osp_error {
-	char file[OSP_ERROR_FILE_BYTES]; /* as the caller named it; "" where there is no file */
+	char file[OSP_ERROR_FILE_BYTES]; /* as the caller named it; "" if there is no file */
 	int line;			 /* from 1; 0 where unknown */
 	int column;			 /* from 1, in bytes; 0 where unknown */
 	char text[OSP_ERROR_TEXT_BYTES]; /* one sentence without a full stop; "" = no error */

@@ -16,7 +16,7 @@
 #define FOLDER_MODE 0755
 #define BYTES_MAX   ((size_t)4 * 1024 * 1024)
 
-/* Where it is there: to ask for a folder that is takes the kernel longer than to open it. */
+/* If it is there: to ask for a folder that is takes the kernel longer than to open it. */
 static int open_folder(const char *path)
 {
 	struct stat status;

@@ -2,7 +2,7 @@
 /*
  * kept.h - files that one user id keeps for itself in a folder of its own
  *
- * Root's, when slurmstepd runs as root. A file counts only where it and its folder belong to the
+ * Root's, when slurmstepd runs as root. A file counts only if it and its folder belong to the
  * caller's effective user id and nobody else may write them.
  */
 #ifndef OSP_KEPT_H
@@ -10,11 +10,11 @@
 
 #include <stddef.h>
 
-/* Opens the folder, made with `mode` where it lacks. -1 with errno set; EPERM where another than the
+/* Opens the folder, made with `mode` if it lacks. -1 with errno set; EPERM where another than the
  * caller's effective user id could write there. */
 int osp_kept_folder(const char *path, unsigned int mode);
 
-/* The whole file, terminated, to be freed; NULL where there is none that can be trusted. */
+/* The whole file, terminated, to be freed; NULL if there is none that can be trusted. */
 char *osp_kept_read(const char *folder, const char *name, size_t *length_bytes);
 
 /* Replaces it whole or leaves it; several processes may do so at once. The folder is made where it

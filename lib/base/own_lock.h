@@ -9,8 +9,8 @@
 #define OSP_OWN_LOCK_H
 
 /*
- * Takes the lock `name` in `folder` (an open folder), which is made where it is missing, and waits for it up to
- * `wait_ms`. 0 with the lock in *file, to be ended by osp_own_lock_end() or osp_own_lock_keep(); *file is -1 where the
+ * Takes the lock `name` in `folder` (an open folder), which is made if it is missing, and waits for it up to
+ * `wait_ms`. 0 with the lock in *file, to be ended by osp_own_lock_end() or osp_own_lock_keep(); *file is -1 if the
  * file system has no locks. EWOULDBLOCK: another process holds it still; EPERM: the file belongs to another user or is no
  * plain file; else the errno of what failed.
  */

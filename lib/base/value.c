@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * value.c - what a document's values mean: types asked for, and told where they are not met
+ * value.c - what a document's values mean: types asked for, and told if they are not met
  */
 #include "lib/base/document.h"
 
@@ -147,7 +147,7 @@ static bool parse_integer(const char *text, int64_t least, int64_t most, int64_t
 		    __builtin_sub_overflow(number, (int64_t)digit, &number))
 			return false;
 	}
-	/* summed up below zero, where there is one more */
+	/* summed up below zero, if there is one more */
 	if (!negative && number == INT64_MIN)
 		return false;
 	if (!negative)

@@ -256,7 +256,7 @@ static int split_domain(struct osp_bind_state *state, uint32_t domain, bool *dom
 	return rc;
 }
 
-/* The domains that no GPU's task has, or all where there is no such core. */
+/* The domains that no GPU's task has, or all if there is no such core. */
 static uint32_t free_domains(const struct osp_bind_state *state, bool *domains)
 {
 	uint32_t count = state->machine->domain_count;

@@ -5,7 +5,7 @@
  * A task gets the cores of the NUMA nodes near its GPUs, whole cores with all their hardware
  * threads; tasks with GPUs near one NUMA node split its cores by their numbers of GPUs there. Its
  * memory is preferred there, never forced. The only task of a node gets all cores, for its
- * children. Where nothing is known of GPUs, the cores are split
+ * children. If nothing is known of GPUs, the cores are split
  * evenly in the order of NUMA nodes. Nothing outside the allowed CPUs is ever given out, and no
  * task is left without a core: where tasks outnumber the cores that they would split, each gets all of
  * these, as with Slurm's --overcommit.

@@ -407,7 +407,7 @@ static struct osp_bind_plan *plan_of(const struct osp_machine *machine,
 
 /*
  * The plan where each child sees its own GPUs alone, its siblings taken to have the others; NULL
- * where it does not look so.
+ * if it does not look so.
  */
 static struct osp_bind_plan *plan_of_own(const struct osp_machine *machine,
 					 hwloc_const_bitmap_t allowed,

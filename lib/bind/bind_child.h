@@ -34,13 +34,13 @@ void osp_bind_driver_free(struct osp_bind_driver *driver); /* NULL is allowed */
 
 /*
  * The GPUs that this process may see, by the environment (CUDA_VISIBLE_DEVICES and its like, and
- * Slurm's SLURM_STEP_GPUS), added to `gpus` by the machine's numbers. Returns 1; 0 where a name
+ * Slurm's SLURM_STEP_GPUS), added to `gpus` by the machine's numbers. Returns 1; 0 if a name
  * cannot be told (MIG); -1 when memory ran out. Where `driver` is NULL it tells nothing.
  */
 int osp_bind_visible_gpus(const struct osp_machine *machine, const struct osp_bind_driver *driver,
 			  char *const *environment, hwloc_bitmap_t gpus);
 
-/* The same of all GPUs that Slurm gave the step on this node; 0 also where it tells none. */
+/* The same of all GPUs that Slurm gave the step on this node; 0 also if it tells none. */
 int osp_bind_step_gpus(const struct osp_machine *machine, const struct osp_bind_driver *driver,
 		       char *const *environment, hwloc_bitmap_t gpus);
 

@@ -322,7 +322,7 @@ bool osp_machine_take_devices(struct osp_machine *machine, hwloc_topology_t topo
 	return done;
 }
 
-/* Those of one GPU, added to `nics`; false where it has none that is for RDMA. */
+/* Those of one GPU, added to `nics`; false if it has none that is for RDMA. */
 static bool add_near(const struct osp_machine *machine, const struct osp_machine_device *gpu,
 		     hwloc_bitmap_t nics)
 {

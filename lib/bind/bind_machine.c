@@ -38,7 +38,7 @@ static bool is_special_memory(hwloc_obj_t node)
 
 /*
  * A NUMA node without cores stands in hwloc at its neighbours' cores, so a node counts as having
- * cores only where no smaller, earlier one has them.
+ * cores only if no smaller, earlier one has them.
  */
 static bool take_domain(struct osp_machine *machine, hwloc_obj_t node, hwloc_bitmap_t taken)
 {

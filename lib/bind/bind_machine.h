@@ -63,7 +63,7 @@ struct osp_machine {
 	struct osp_machine_domain *domains; /* by os_index */
 	struct osp_machine_core *cores;	    /* domain by domain; neighbours share caches */
 	struct osp_machine_device *gpus;
-	struct osp_machine_device *nics; /* those for RDMA alone where there is one */
+	struct osp_machine_device *nics; /* those for RDMA alone if there is one */
 	uint32_t domain_count;
 	uint32_t core_count;
 	uint32_t gpu_count;
@@ -96,7 +96,7 @@ bool osp_core_has_any(const struct osp_machine_core *core, hwloc_const_bitmap_t 
 
 /*
  * The adapters for RDMA that are nearest to these GPUs, by name in the order of their bus ids, "a,b"; into
- * `buffer`, which is returned. "" where one of the GPUs has none, a name is not known, or it would be cut.
+ * `buffer`, which is returned. "" if one of the GPUs has none, a name is not known, or it would be cut.
  */
 const char *osp_machine_near_nics(const struct osp_machine *machine, hwloc_const_bitmap_t gpus,
 				  char *buffer, size_t buffer_bytes);

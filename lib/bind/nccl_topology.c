@@ -104,7 +104,7 @@ static bool parse_bus_id(const char *text, struct osp_nccl_pci *pci)
 	return at && !*at && pci->device < 32 && pci->function < 8;
 }
 
-/* "0x030200", 0 where it is not given */
+/* "0x030200", 0 if it is not given */
 static bool parse_number(const char *text, int digits, uint32_t *value)
 {
 	*value = 0;

@@ -145,7 +145,7 @@ static void add_all_pci(struct writer *writer, const struct osp_nccl_pci *pci)
 
 /* --- CPUs ------------------------------------------------------------------------------------- */
 
-/* The first CPU of the second of two ranges of equal length, or -1 where it is not so. */
+/* The first CPU of the second of two ranges of equal length, or -1 if it is not so. */
 static int second_range(hwloc_const_bitmap_t cpus)
 {
 	int first = hwloc_bitmap_first(cpus);

@@ -133,7 +133,7 @@ int osp_xml_column(const struct osp_xml *xml)
 
 #endif
 
-/* The end of what begins at `at` with `opening`, or NULL where it is something else. */
+/* The end of what begins at `at` with `opening`, or NULL if it is something else. */
 static const char *skip(const char *at, const char *end, const char *opening, const char *closing)
 {
 	const char *found;

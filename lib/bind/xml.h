@@ -37,7 +37,7 @@ int osp_xml_fail(struct osp_xml *xml, const char *text);
 int osp_xml_line(const struct osp_xml *xml);
 int osp_xml_column(const struct osp_xml *xml);
 
-/* The first element's name in `name`, "" where there is none; looks, and checks nothing. */
+/* The first element's name in `name`, "" if there is none; looks, and checks nothing. */
 void osp_xml_first_element(const char *text, size_t text_bytes, char *name, size_t name_bytes);
 
 #endif

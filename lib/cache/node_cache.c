@@ -119,7 +119,7 @@ static bool take_fact(struct osp_facts *facts, char *words)
 	return words && !osp_fact_find(name, &id, NULL) && !osp_facts_set(facts, id, words, NULL);
 }
 
-/* A line before the machine's; false where it is none that was written so. */
+/* A line before the machine's; false if it is none that was written so. */
 static bool take_line(struct osp_node_known *known, char *line)
 {
 	char *words = line;

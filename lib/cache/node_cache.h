@@ -8,7 +8,7 @@
  * folders that hold libraries, and the files of the catalogue and of rules. While the stamp is the same the
  * file holds; doc/performance.md says how long both ways take.
  *
- * The file is trusted only where its folder and it belong to the caller's own user id and nobody
+ * The file is trusted only if its folder and it belong to the caller's own user id and nobody
  * else may write them; it is replaced whole. A fact that is not in it is unknown, as ever.
  *
  * One thread.
@@ -33,7 +33,7 @@ struct osp_node_source {
 struct osp_node_known {
 	struct osp_facts hardware; /* the node's; no software, no limits */
 	struct osp_facts software; /* in the usual places */
-	char product[128];	   /* of DMI; "" where it does not tell */
+	char product[128];	   /* of DMI; "" if it does not tell */
 	int gpus;		   /* of NVIDIA and AMD, on the PCI bus; -1: none seen */
 	int64_t type_gpus;	   /* of the catalogue's type; -1: not told */
 	struct osp_machine *machine;

@@ -4,7 +4,7 @@
  *
  * To read our rules takes milliseconds, for every step on every node; an image takes a hundredth of
  * that. It is of one build on one machine, carries a stamp of the files that it was made from, and
- * is trusted: the caller keeps it where nobody else may write.
+ * is trusted: the caller keeps it if nobody else may write.
  */
 #ifndef OSP_RULES_KEPT_H
 #define OSP_RULES_KEPT_H
@@ -19,7 +19,7 @@
 /* NULL when memory ran out. To be freed. */
 char *osp_rules_image(const struct osp_rule_set *rules, uint64_t stamp, size_t *image_bytes);
 
-/* Takes `image` over, which it frees with the set or at once. NULL where it is another build's or
+/* Takes `image` over, which it frees with the set or at once. NULL if it is another build's or
  * has another stamp, or memory ran out. */
 struct osp_rule_set *osp_rules_of_image(char *image, size_t image_bytes, uint64_t stamp);
 

@@ -185,7 +185,7 @@ struct osp_choose_input {
 
 /*
  * What was decided. With `found` the scheduler was asked exactly that last, or the same nodes with
- * OSP_ASK_EVER where the bound is the start; or it was asked nothing, because its answer of before holds;
+ * OSP_ASK_EVER if the bound is the start; or it was asked nothing, because its answer of before holds;
  * or it took its yes back when it was asked once more, and the answer stands all the same. In the last two
  * cases nothing of the answer is left in the scheduler's own records.
  */
@@ -203,7 +203,7 @@ struct osp_choice {
 struct osp_chooser;
 
 /* All must outlive it; `place` and `cut` are the chooser's for as long as a decision takes. `cut` may be NULL
- * where no gang has `parts`. NULL when memory ran out. */
+ * if no gang has `parts`. NULL when memory ran out. */
 struct osp_chooser *osp_chooser_new(const struct osp_topology *topology, struct osp_place *place,
 				    struct osp_cut *cut);
 void osp_chooser_free(struct osp_chooser *chooser); /* NULL is allowed */

@@ -39,7 +39,7 @@ static uint64_t hash_question(const struct osp_choose_run *run, const struct osp
 	return hash;
 }
 
-/* False where no answer is kept. What could ever run depends on no job that runs. */
+/* False if no answer is kept. What could ever run depends on no job that runs. */
 static bool question_of(const struct osp_choose_run *run, const struct osp_nodeset *nodes,
 			enum osp_ask_mode mode, struct question *question)
 {

@@ -133,7 +133,7 @@ static bool take_earlier(struct osp_choose_run *run, const struct plan *plan, st
 }
 
 /*
- * Asks one domain: exactly the nodes that are free by its bound; where they are not, or later, all
+ * Asks one domain: exactly the nodes that are free by its bound; if they are not, or later, all
  * of it, since others may be free before these. True when the last answer is the best so far.
  */
 static bool ask_later(struct osp_choose_run *run, const struct osp_place_domain *candidate,

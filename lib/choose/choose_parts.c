@@ -219,7 +219,7 @@ static void add_some(struct osp_nodeset *set, const struct osp_nodeset *from, ui
 }
 
 /* Adds to chooser->parts.named what the scheduler would take of the rest; `beside`: of the rest and one
- * fewer of those named than the gang needs. False where that is nothing new. */
+ * fewer of those named than the gang needs. False if that is nothing new. */
 static bool name_more(struct osp_choose_run *run, enum osp_ask_mode mode, bool beside)
 {
 	struct osp_choose_parts_scratch *scratch = &run->chooser->parts;

@@ -113,7 +113,7 @@ void osp_choose_domain_nodes(struct osp_choose_run *run, const struct osp_place_
 /* Takes out of chooser->nodes what cannot start anything at the first moment yet. */
 void osp_choose_pass_over_settling(struct osp_choose_run *run);
 
-/* The nodes that lib/place takes out of `from` in a candidate, into chooser->nodes; false where its
+/* The nodes that lib/place takes out of `from` in a candidate, into chooser->nodes; false if its
  * size is an estimate, or too few are there. */
 bool osp_choose_pick(struct osp_choose_run *run, const struct osp_place_domain *candidate,
 		     const struct osp_nodeset *from);
@@ -180,7 +180,7 @@ void osp_choose_parts_free(struct osp_chooser *chooser);
 /* What is known of the job, or NULL. */
 struct osp_choose_memory *osp_choose_recall(struct osp_choose_run *run);
 
-/* The same, newly made where nothing is known. */
+/* The same, newly made if nothing is known. */
 struct osp_choose_memory *osp_choose_remember(struct osp_choose_run *run);
 
 /* Keeps a list of candidates, from where the last call about this job stopped. */

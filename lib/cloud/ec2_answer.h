@@ -24,7 +24,7 @@
 
 enum osp_ec2_kind { OSP_EC2_INSTANCE, OSP_EC2_RESERVATION };
 
-/* One instance or capacity reservation; "" where the answer does not say. */
+/* One instance or capacity reservation; "" if the answer does not say. */
 struct osp_ec2_record {
 	enum osp_ec2_kind kind;
 	char id[OSP_EC2_VALUE_BYTES];
@@ -72,7 +72,7 @@ enum osp_ec2_refusal {
 	OSP_EC2_OTHER,
 };
 
-/* By HTTP status and the code of the answer ("" where it could not be read). */
+/* By HTTP status and the code of the answer ("" if it could not be read). */
 enum osp_ec2_refusal osp_ec2_refusal(long status, const char *code);
 
 /* Is the id named in a refusal's message, as a word of its own? */

@@ -32,7 +32,7 @@ struct osp_profile {
 					    role_arn, sso_session, credential_process; "" for none */
 };
 
-/* Adds what `text` says of the profile `name` to `profile`, where it holds nothing yet. `config`: it is the config file.
+/* Adds what `text` says of the profile `name` to `profile`, if it holds nothing yet. `config`: it is the config file.
  * 0, or -1 with the place in `error`: no section, no "key = value", a value that is too long. */
 int osp_profile_read(const char *file, const char *text, size_t text_bytes, bool config,
 		     const char *name, struct osp_profile *profile, struct osp_error *error);

@@ -35,7 +35,7 @@ struct osp_sigv4 {
 #define OSP_SIGV4_DATE_BYTES 17	 /* "20150830T123600Z" */
 #define OSP_SIGV4_BYTES	     512 /* of the Authorization header's value */
 
-/* Writes the values of x-amz-date and Authorization. 0, or -1 where one of the words is too long. */
+/* Writes the values of x-amz-date and Authorization. 0, or -1 if one of the words is too long. */
 int osp_sigv4_sign(const struct osp_sigv4 *request, char date[OSP_SIGV4_DATE_BYTES],
 		   char authorization[OSP_SIGV4_BYTES]);
 

@@ -52,7 +52,7 @@ struct osp_slurm_conf *osp_slurm_conf_read(const char *path, osp_slurm_read_f *r
 void osp_slurm_conf_free(struct osp_slurm_conf *conf); /* NULL is allowed */
 
 /* The last line that starts with `key` (any case), which is the one that counts where Slurm takes
- * one; NULL where there is none. */
+ * one; NULL if there is none. */
 const struct osp_slurm_word *osp_slurm_conf_find(const struct osp_slurm_conf *conf,
 						 const char *key);
 
@@ -73,7 +73,7 @@ const char *osp_slurm_conf_of_line(const struct osp_slurm_conf *conf,
 				   const struct osp_slurm_word *word, const char *key);
 
 /*
- * Where a node is: NodeAddr of the line that names it, else NodeHostname, else its name. NULL where no
+ * Where a node is: NodeAddr of the line that names it, else NodeHostname, else its name. NULL if no
  * line names it, or one that is no list of as many addresses as names. Valid until the next call with
  * this `buffer`.
  */

@@ -16,7 +16,7 @@
 enum when {
 	ON_CONTROLLER = 1, /* only where slurmctld runs */
 	BEFORE_START = 2,  /* also before slurmctld starts */
-	FOR_GATE = 4,	   /* only where the gate is on */
+	FOR_GATE = 4,	   /* only if the gate is on */
 };
 
 static const struct rule {

@@ -104,7 +104,7 @@ struct osp_gate_broken {
 	bool exists;
 };
 
-/* What onespine.yaml asks of the gate; all zero where there is none. */
+/* What onespine.yaml asks of the gate; all zero if there is none. */
 struct osp_doctor_gate {
 	bool on;
 	uint32_t budget_s;
@@ -216,7 +216,7 @@ uint32_t osp_doctor_count(const struct osp_doctor_findings *findings,
 
 /*
  * The lines of slurm.conf without which something is wrong and that it lacks altogether, for a file
- * that slurm.conf includes; "" where there is none. To be freed with free(); NULL when memory ran
+ * that slurm.conf includes; "" if there is none. To be freed with free(); NULL when memory ran
  * out.
  */
 char *osp_doctor_piece(const struct osp_doctor_findings *findings);

@@ -27,7 +27,7 @@ void osp_rule_site_rules(struct osp_diagnosis *diagnosis)
 	osp_cure(diagnosis, "put it right; onespine env reads it again");
 }
 
-/* spank/binding.c: where nothing confines a job to its part of a node, its cores are not known. */
+/* spank/binding.c: if nothing confines a job to its part of a node, its cores are not known. */
 void osp_rule_confined(struct osp_diagnosis *diagnosis)
 {
 	const struct osp_doctor_facts *facts = diagnosis->facts;

@@ -125,7 +125,7 @@ void osp_rule_plugin_dir(struct osp_diagnosis *diagnosis)
 
 /* --- versions ----------------------------------------------------------------------------------- */
 
-/* Slurm's own plugin tells the installed version; where it cannot be found, this build's Slurm. */
+/* Slurm's own plugin tells the installed version; if it cannot be found, this build's Slurm. */
 static uint32_t installed_slurm(const struct osp_doctor_facts *facts)
 {
 	for (size_t i = 0; i < facts->folder_count; i++)

@@ -26,7 +26,7 @@ void osp_find(struct osp_diagnosis *diagnosis, enum osp_doctor_finding_level lev
 void osp_cure(struct osp_diagnosis *diagnosis, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
-/* The cure is "KEY=VALUE" in slurm.conf: a line of its own where there is none, else a change of the
+/* The cure is "KEY=VALUE" in slurm.conf: a line of its own if there is none, else a change of the
  * line that is there. */
 void osp_cure_setting(struct osp_diagnosis *diagnosis, const char *key, const char *value);
 

@@ -30,7 +30,7 @@ struct osp_catalogue {
 
 /* --- the keys of a type ----------------------------------------------------------------------- */
 
-#define HOLDERS_MOST 6 /* types that are named where none is so called */
+#define HOLDERS_MOST 6 /* types that are named if none is so called */
 
 enum kind { WORD, DEVICE, CHOICE, NUMBER, ANSWER };
 

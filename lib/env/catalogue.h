@@ -59,7 +59,7 @@ struct osp_instance {
 	enum osp_truth rdma_read; /* can the NIC read remote memory? */
 };
 
-/* The words of which a key of a type must be one ("fabric": efa, infiniband, ...); NULL where it takes any word. */
+/* The words of which a key of a type must be one ("fabric": efa, infiniband, ...); NULL if it takes any word. */
 const char *const *osp_catalogue_words(const char *key, size_t *count);
 
 struct osp_catalogue;

@@ -20,7 +20,7 @@ struct object {
 	ElfW(Ehdr) header;
 };
 
-/* Copies `count` bytes at `offset`; false where the file has fewer. */
+/* Copies `count` bytes at `offset`; false if the file has fewer. */
 static bool copy(const struct object *object, uint64_t offset, void *to, size_t count)
 {
 	if (offset > object->bytes || object->bytes - offset < count)

@@ -15,13 +15,13 @@
 
 /*
  * The bytes of the variable `name` in `data`, a whole shared object of this machine's class and
- * byte order, and how many there are; NULL where there is no such variable, it has no bytes in the file,
+ * byte order, and how many there are; NULL if there is no such variable, it has no bytes in the file,
  * or the file is none or broken.
  */
 const void *osp_elf_symbol(const void *data, size_t data_bytes, const char *name,
 			   size_t *symbol_bytes);
 
-/* plugin_version of one of Slurm's plugins, 0xMMmmuu; 0 where it has none. */
+/* plugin_version of one of Slurm's plugins, 0xMMmmuu; 0 if it has none. */
 uint32_t osp_plugin_version(const void *data, size_t data_bytes);
 
 #endif

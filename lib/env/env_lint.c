@@ -41,7 +41,7 @@ static int append(void *context, const struct osp_finding *finding)
 
 /* --- the rules -------------------------------------------------------------------------------- */
 
-/* What a decision finds; false where it is nothing against the script. */
+/* What a decision finds; false if it is nothing against the script. */
 static bool to_finding(const struct osp_findings *findings, const struct osp_script *script,
 		       const struct osp_decision *decision, struct osp_finding *finding)
 {
@@ -240,7 +240,7 @@ static int judge_names(struct osp_findings *findings, const struct osp_variables
 
 /* --- options ---------------------------------------------------------------------------------- */
 
-/* Keeps a copy of the finding's setting where it is not one of the script's. */
+/* Keeps a copy of the finding's setting if it is not one of the script's. */
 static int take_shape(void *context, const struct osp_finding *finding)
 {
 	struct osp_findings *findings = context;

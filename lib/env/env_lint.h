@@ -12,7 +12,7 @@
  *	mpirun -x A=b           and mpiexec -env A b, -genv A b
  *	docker run -e A=b       and podman, apptainer, singularity with --env
  *	bash -c 'export A=b'    once; not what stands in that again
- *	: ${A:=b}               and A=${A:-b}: b, where nobody has said otherwise
+ *	: ${A:=b}               and A=${A:-b}: b, if nobody has said otherwise
  *	O="--export=A=b"        options that wait in a variable or an array, of all of these programs
  *
  * A value that only names variables which the script has set before, each to one value, is taken with
@@ -40,7 +40,7 @@ struct osp_setting {
 	const char *value;
 	bool unexpanded; /* the shell still puts something in */
 	bool extends;	 /* and that is what the variable had before, alone: A=b:$A */
-	bool fallback;	 /* only where nothing was set before: A=${A:-b} */
+	bool fallback;	 /* only if nothing was set before: A=${A:-b} */
 	bool own;	 /* nothing exports it: a name that nothing knows is the script's own */
 	bool in_step;	 /* each task of an srun sets it by itself: srun bash -c 'A=b' */
 	int line;

@@ -30,7 +30,7 @@ char *osp_node_read(const char *root, const char *path, size_t limit_bytes, size
 	return osp_read_file(whole, limit_bytes, length_bytes);
 }
 
-/* The first line of a small file, blanks at its end cut; "" where there is none. */
+/* The first line of a small file, blanks at its end cut; "" if there is none. */
 static const char *first_line(const char *root, const char *path, char *buffer, size_t bytes)
 {
 	size_t length = 0;
@@ -74,7 +74,7 @@ struct seen {
 	const char *root;
 	int gpus;
 	const char *vendor;  /* of the GPUs */
-	char gpu_device[16]; /* of all of them; "" where they differ */
+	char gpu_device[16]; /* of all of them; "" if they differ */
 	int efa;
 	bool infiniband, ethernet;
 };
@@ -247,7 +247,7 @@ static bool is_yes(const char *value)
 	return strspn(value, "1yYtT") || strncasecmp(value, "on", 2) == 0;
 }
 
-/* "RemoveIPC=no" in a file of logind's: "yes", "no", or NULL where it does not say. */
+/* "RemoveIPC=no" in a file of logind's: "yes", "no", or NULL if it does not say. */
 static const char *remove_ipc_in(const char *root, const char *path)
 {
 	static const char key[] = "RemoveIPC=";
@@ -285,7 +285,7 @@ static bool see_logind(void *context, const char *name)
 	return true;
 }
 
-/* What logind was built to do where no file says it differs with the distribution: unknown. */
+/* What logind was built to do if no file says it differs with the distribution: unknown. */
 static void look_at_logind(const char *root, struct osp_facts *facts)
 {
 	struct remove_ipc seen = {.root = root,
@@ -296,7 +296,7 @@ static void look_at_logind(const char *root, struct osp_facts *facts)
 		osp_node_tell(facts, OSP_FACT_REMOVE_IPC, seen.told);
 }
 
-/* A limit as Slurm hands it on, else this process's own. False where neither is told. */
+/* A limit as Slurm hands it on, else this process's own. False if neither is told. */
 static bool find_limit(char *const *environment, const char *name, int resource, rlim_t *limit)
 {
 	const char *text = environment ? osp_environment_value(environment, name) : NULL;

@@ -12,7 +12,7 @@
 #include "lib/env/facts.h"
 
 struct osp_node {
-	char product[128];		     /* of DMI; "" where it does not tell */
+	char product[128];		     /* of DMI; "" if it does not tell */
 	const struct osp_instance *instance; /* of the catalogue; NULL: none of its types */
 	const struct osp_instance
 		*rivals[2]; /* two of its types that nothing tells apart; or NULL */
@@ -27,7 +27,7 @@ struct osp_search {
 };
 
 /* Fills `facts` and `node`: all of the below. What the node shows stands over what the catalogue
- * says; limits are this process's, and told only where the root is this node's. */
+ * says; limits are this process's, and told only if the root is this node's. */
 void osp_node_facts(const struct osp_search *search, const struct osp_catalogue *catalogue,
 		    struct osp_facts *facts, struct osp_node *node);
 

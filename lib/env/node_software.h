@@ -38,7 +38,7 @@ void osp_node_software_usual(const char *root, struct osp_facts *facts);
 extern const char *const osp_node_software_places[];
 extern const size_t osp_node_software_place_count;
 
-/* A whole file below `root`, to be freed; NULL where it cannot be read. */
+/* A whole file below `root`, to be freed; NULL if it cannot be read. */
 char *osp_node_read(const char *root, const char *path, size_t limit_bytes, size_t *length_bytes);
 
 /* Takes a fact where `text` is not empty and parses. */

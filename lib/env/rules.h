@@ -169,7 +169,7 @@ struct osp_decision {
 	enum osp_rule_outcome outcome;
 	const struct osp_rule *rule;
 	const char *variable; /* NULL: none */
-	/* set, kept: what it is, or would be, here (kept: NULL where that asks for the fact `unknown`);
+	/* set, kept: what it is, or would be, here (kept: NULL if that asks for the fact `unknown`);
 	 * open: what the rule says */
 	const char *value;
 	const struct osp_variable *user; /* kept, warned, unset, open: the user's; NULL: none */

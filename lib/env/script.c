@@ -79,7 +79,7 @@ static bool is_same(const char *value, size_t value_bytes, const char *name, siz
 	       (!braced || (value[1] == '{' && value[value_bytes - 1] == '}'));
 }
 
-/* What the script has set a variable to so far: NULL where it has not, or to more than one value. */
+/* What the script has set a variable to so far: NULL if it has not, or to more than one value. */
 static const char *only_value(const struct osp_script *script, const char *name, size_t name_bytes)
 {
 	const char *value = NULL;
@@ -439,7 +439,7 @@ static int take_command(void *context, const struct osp_shell_word *words, size_
 
 /* --- comments --------------------------------------------------------------------------------- */
 
-/* Where the option ends, and not one that begins like it; `bytes` where it is not. */
+/* Where the option ends, and not one that begins like it; `bytes` if it is not. */
 static size_t find_export(const char *text, size_t bytes, const char *option, size_t length,
 			  const char **found)
 {

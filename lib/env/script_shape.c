@@ -141,7 +141,7 @@ unsigned osp_script_nodes(const struct osp_script *script)
 	return nodes > 0 && nodes < 1000000 ? (unsigned)nodes : 0;
 }
 
-/* Whether the facts say that the job has several nodes; OSP_UNKNOWN where they say nothing. */
+/* Whether the facts say that the job has several nodes; OSP_UNKNOWN if they say nothing. */
 static enum osp_truth several_nodes(const struct judging *judging)
 {
 	const struct osp_fact *fact = &judging->facts->facts[OSP_FACT_NODES];
@@ -336,7 +336,7 @@ static int judge_master(const struct judging *judging, const struct osp_setting 
 
 /* --- data loaders ----------------------------------------------------------------------------- */
 
-/* The processes that one task starts by itself (torchrun); 1 where nothing is said. */
+/* The processes that one task starts by itself (torchrun); 1 if nothing is said. */
 static long children_of(const struct judging *judging, size_t command)
 {
 	for (size_t i = 0; i < judging->options->count; i++) {

@@ -355,7 +355,7 @@ static void take_redirection(struct scanner *s)
 	s->drop = true;
 }
 
-/* The start of the line after the one that is `delimiter` alone; 0 where there is none. */
+/* The start of the line after the one that is `delimiter` alone; 0 if there is none. */
 static size_t find_delimiter(const struct scanner *s, const struct delimiter *delimiter)
 {
 	size_t at = s->at;

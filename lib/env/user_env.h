@@ -38,7 +38,7 @@ bool osp_user_conf_path(char *const *environment, char *path, size_t path_bytes)
 
 /*
  * `conf`: the user's own file; NULL: it is read here, which waits for a file system that does not answer.
- * `list`: "NAME:...,NAME:..." of variables of the environment that count where no rule is about them, as what
+ * `list`: "NAME:...,NAME:..." of variables of the environment that count if no rule is about them, as what
  * was set on a node of another type; NULL: none. Returns 0, or -1 when memory ran out. To be freed in either
  * case.
  */

@@ -55,7 +55,7 @@ struct osp_gate_report {
 	enum osp_gate_pace pace; /* not in a message: the decider's own */
 	uint32_t time_ms;	 /* how long its own check took */
 	float speed; /* relative to the gang's median, 1.0 = the median; 0 = not measured */
-	/* Of the gravest result, "" where there is none: */
+	/* Of the gravest result, "" if there is none: */
 	char check[OSP_GATE_CHECK_BYTES];   /* "ecc" */
 	char reason[OSP_GATE_REASON_BYTES]; /* "onespine: gpu3 ecc 12 uncorrectable > 0; replace" */
 	char boot[OSP_GATE_BOOT_BYTES];	    /* boot id, to tell a node from what it was before */
@@ -115,7 +115,7 @@ struct osp_gate_verdict {
 	uint32_t sentence_count;
 };
 
-/* Names a kind: "go" ...; "?" where it is none. */
+/* Names a kind: "go" ...; "?" if it is none. */
 const char *osp_gate_kind_name(enum osp_gate_kind kind);
 
 /* The sentence about `rank`, or NULL: kept, and nothing to say. */

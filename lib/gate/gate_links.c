@@ -225,7 +225,7 @@ static void add_bad(struct side *side, bool proven, uint32_t partner,
 		side->gbps = link->gbps;
 }
 
-/* A bad link tells about one end only where the other is good with somebody. */
+/* A bad link tells about one end only if the other is good with somebody. */
 static void count_bad(struct judging *judging, const struct osp_gate_link *link, bool bad)
 {
 	if (!bad)

@@ -32,11 +32,11 @@ struct osp_gate_figures {
 	float least_gbps; /* of the first round: what a link must reach beside; 0: nothing more */
 };
 
-/* The ring over the ranks that are `fit`; none where fewer than two are. Returns how many links;
+/* The ring over the ranks that are `fit`; none if fewer than two are. Returns how many links;
  * `links` has room for node_count. */
 uint32_t osp_gate_ring(const bool *fit, uint32_t node_count, struct osp_gate_link *links);
 
-/* The median of what came through, 0 where nothing did. Gigabits per second. */
+/* The median of what came through, 0 if nothing did. Gigabits per second. */
 float osp_gate_links_median(const struct osp_gate_figures *figures);
 
 bool osp_gate_link_is_bad(const struct osp_gate_link *link, float median_gbps);

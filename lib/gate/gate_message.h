@@ -86,7 +86,7 @@ struct osp_gate_header {
 struct osp_gate_link {
 	uint32_t from;
 	uint32_t to;
-	float gbps;   /* gigabits per second; 0 where nothing came through */
+	float gbps;   /* gigabits per second; 0 if nothing came through */
 	bool wrong;   /* bytes came that were not sent */
 	bool crowded; /* one of its ends was not quiet (lib/gate/gate_traffic.h): if it is slow, that
 		       * counts for nothing. Not in a message: the decider's own */

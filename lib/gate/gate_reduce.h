@@ -24,7 +24,7 @@
 #define OSP_GATE_PAIR_ROUNDS 3
 
 /* The bus bandwidth that `gpus` ranks cannot exceed where each node's adapters carry `network_gbps`
- * gigabytes a second one way; 0 where that is not known. */
+ * gigabytes a second one way; 0 if that is not known. */
 float osp_gate_reduce_most(float network_gbps, uint32_t gpus);
 
 enum osp_gate_reduced {
@@ -53,7 +53,7 @@ struct osp_gate_sum osp_gate_reduce_judge(const struct osp_gate_reduce *order, u
 /*
  * The pairs of the next round, after `count` that have a figure (from < to). `fit` are the ranks that
  * may take part at all, limit_gbps what a good pair has. Nobody is in two of them, and none was there
- * before. 0 where there is nothing to learn; -1 when memory ran out. `pairs` has room for half of
+ * before. 0 if there is nothing to learn; -1 when memory ran out. `pairs` has room for half of
  * node_count.
  */
 int64_t osp_gate_pairs_next(const bool *fit, uint32_t node_count, const struct osp_gate_link *done,

@@ -10,7 +10,7 @@
  * Foreign is what an adapter counted less what the round itself had to carry: its payload times 1.06
  * for headers (Ethernet, IP and TCP with time stamps add 66 bytes to segments of 1448: 1.046), and 3 %
  * of the payload of the other direction for what acknowledges it (66 bytes for every second segment:
- * 2.3 %). The node was quiet where no direction has more than 5 % of foreign bytes. Below
+ * 2.3 %). The node was quiet if no direction has more than 5 % of foreign bytes. Below
  * OSP_GATE_FOREIGN_LEAST_BYTES they are a node's own housekeeping, whatever their share: a dead adapter
  * carries nothing else.
  *
@@ -68,7 +68,7 @@ enum osp_gate_quiet {
 struct osp_gate_traffic {
 	uint32_t rank;
 	enum osp_gate_quiet quiet;
-	float foreign_gbps; /* gigabits per second, the worse direction; 0 where it is not known */
+	float foreign_gbps; /* gigabits per second, the worse direction; 0 if it is not known */
 };
 
 struct osp_gate_traffic osp_gate_traffic_judge(const struct osp_gate_adapters *before,

@@ -14,7 +14,7 @@
  *				devices, once each wait was over (kernel.task_delayacct)
  *
  * PSI needs Linux 4.20 and, on some distributions, psi=1; delay accounting is off by default since 5.14.
- * Where neither is there nobody can tell, and a hang says nothing about the node.
+ * If neither is there nobody can tell, and a hang says nothing about the node.
  *
  * Pure; any thread, any daemon.
  */

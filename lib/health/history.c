@@ -241,7 +241,7 @@ static enum osp_history_verdict verdict_of(const struct sight *sight)
 	return *sight->check ? OSP_HISTORY_FAIL : OSP_HISTORY_PASS;
 }
 
-/* Where it was: a GPU in an instance, an instance under a name. Equal strings are one. */
+/* If it was: a GPU in an instance, an instance under a name. Equal strings are one. */
 static const char *place_of(const struct sight *sight)
 {
 	return sight->is_gpu ? sight->run->instance : sight->run->node;
@@ -459,7 +459,7 @@ const struct osp_history_trend *osp_history_trends(struct osp_history *history, 
 
 /* --- counters --------------------------------------------------------------------------------- */
 
-/* The order in which they were added decides where nothing else does: qsort() keeps none. */
+/* The order in which they were added decides if nothing else does: qsort() keeps none. */
 static int compare_growths(const void *a, const void *b)
 {
 	const struct osp_history_growth *one = a, *other = b;

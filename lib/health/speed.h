@@ -44,7 +44,7 @@ struct osp_speed_tolerance {
 
 /* The other judged and possible samples of a sample's group. */
 struct osp_speed_peers {
-	double median; /* 0 where there are none */
+	double median; /* 0 if there are none */
 	size_t count;
 };
 

@@ -137,7 +137,7 @@ int osp_thresholds_add(struct osp_thresholds *thresholds, const char *file, cons
 		       struct osp_error *error);
 
 /*
- * The limit in force, or NULL where none is known. `model` (the GPU's name) and `node` (the
+ * The limit in force, or NULL if none is known. `model` (the GPU's name) and `node` (the
  * machine's) may be NULL. Lives as long as the table.
  */
 const struct osp_limit *osp_thresholds_limit(const struct osp_thresholds *thresholds,

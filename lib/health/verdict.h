@@ -24,10 +24,10 @@ enum osp_verdict {
 	OSP_VERDICT_COUNT
 };
 
-/* Names a verdict: "PASS" ...; "?" where it is none. */
+/* Names a verdict: "PASS" ...; "?" if it is none. */
 const char *osp_verdict_name(enum osp_verdict verdict);
 
-/* Finds the verdict that `name` is. False, and `verdict` as it was, where it is none. */
+/* Finds the verdict that `name` is. False, and `verdict` as it was, if it is none. */
 bool osp_verdict_find(const char *name, enum osp_verdict *verdict);
 
 #endif

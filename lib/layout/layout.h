@@ -78,7 +78,7 @@ const char *osp_layout_format(const struct osp_layout *layout, char *buffer, siz
 /*
  * Fills what was not said and checks all of it for `nodes` nodes of `gpus_per_node` GPUs (both at
  * least 1; a `nodes` of 0 is as many as the layout needs). dp is what the other axes leave; etp is
- * tp for Megatron and DeepSpeed where there are experts. Returns 0, or -1 with a sentence in `error`
+ * tp for Megatron and DeepSpeed if there are experts. Returns 0, or -1 with a sentence in `error`
  * that says what to type instead; `layout` is then as it was.
  */
 int osp_layout_complete(struct osp_layout *layout, uint32_t nodes, uint32_t gpus_per_node,
@@ -94,7 +94,7 @@ enum osp_group {
 	OSP_GROUP_CP,
 	OSP_GROUP_DP,	   /* ranks that differ in data alone */
 	OSP_GROUP_DP_CP,   /* among which Megatron reduces gradients where cp > 1 */
-	OSP_GROUP_SHARD,   /* of dp: a set of shards; dp where there are no replicas */
+	OSP_GROUP_SHARD,   /* of dp: a set of shards; dp if there are no replicas */
 	OSP_GROUP_REPLICA, /* of dp: who holds the same shard */
 	OSP_GROUP_PP,
 	OSP_GROUP_ETP,
@@ -128,7 +128,7 @@ struct osp_grid {
 void osp_layout_grids(const struct osp_layout *layout, struct osp_grid *dense,
 		      struct osp_grid *experts);
 
-/* All groups of one kind: `size` members each, 1 where nothing is cut along it. */
+/* All groups of one kind: `size` members each, 1 if nothing is cut along it. */
 struct osp_groups {
 	struct osp_grid grid;
 	uint32_t bit;

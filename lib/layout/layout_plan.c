@@ -79,7 +79,7 @@ int osp_keeps_parse(const char *text, const struct osp_topology *topology, struc
 
 /* --- the nodes of a side ------------------------------------------------------------------------ */
 
-/* How many of the gang's nodes, or of all where there are none, the largest domain of each level has. */
+/* How many of the gang's nodes, or of all if there are none, the largest domain of each level has. */
 static int find_room(const struct osp_layout_plan_input *input, uint32_t nodes, uint32_t *room)
 {
 	const struct osp_topology *topology = input->topology;

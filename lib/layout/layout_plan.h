@@ -80,7 +80,7 @@ void osp_layout_plan_clear(struct osp_layout_plan *plan);
  * are left out. */
 bool osp_layout_plan_shows(const struct osp_layout_plan *plan, enum osp_group group);
 
-/* What a user states about NVLink domains: true where the plan bears it out. `gpus` gets how many GPUs of the gang
+/* What a user states about NVLink domains: true if the plan bears it out. `gpus` gets how many GPUs of the gang
  * an NVLink domain really holds (the node's, where the topology has no level nvlink). */
 bool osp_layout_plan_nvlink(const struct osp_layout_plan *plan, uint32_t stated, uint32_t *gpus);
 

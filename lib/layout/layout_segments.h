@@ -3,7 +3,7 @@
  * layout_segments.h - which segments keep a layout's groups together: what is asked of the scheduler
  *
  * Two rules. Each group that is to be kept (osp_keep) lies in one domain of its level: the segment there is the
- * smallest run of nodes that holds every such group whole (osp_arrangement_run_of()). And where no tp, cp or ep
+ * smallest run of nodes that holds every such group whole (osp_arrangement_run_of()). And if no tp, cp or ep
  * group is named, their block lies as low as it can: each level below the gang's gets the largest run of the block
  * that a domain of it holds, up to the level that holds all of it. Nothing is decided between dp and pp that nobody
  * asked for. Runs are products of the same sizes, so each segment divides the next.
@@ -29,7 +29,7 @@ struct osp_layout_segments_input {
 
 struct osp_layout_segments {
 	struct osp_segments
-		segments; /* all below the gang's level; none where a node holds every group */
+		segments; /* all below the gang's level; none if a node holds every group */
 	bool natural; /* groups lie so in the framework's own order of node ranks, else in that of osp_node_order() */
 };
 

@@ -449,7 +449,7 @@ static uint32_t hold_of(const struct osp_occupancy *occupancy, uint32_t first_ho
 }
 
 /* Looks for a node on which the account and the caller differ; osp_occupancy_add() has put the last
- * of the nodes first, so that the holds are found at once where nothing differs. */
+ * of the nodes first, so that the holds are found at once if nothing differs. */
 static bool nodes_differ(const struct osp_occupancy *occupancy, uint32_t at,
 			 const struct osp_occupancy_job *expected,
 			 const struct osp_occupancy_node *nodes, size_t node_count,

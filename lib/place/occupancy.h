@@ -125,7 +125,7 @@ void osp_occupancy_heed_all(struct osp_occupancy *occupancy);
 /*
  * Writes to free_at_s[node], for each of `nodes`, when it has what `need` says: `now_s` where it has
  * it already, the end of the job that it waits for, but not before `now_s`, or
- * OSP_OCCUPANCY_NEVER_S where the node has too little even when empty. Other places of `free_at_s`
+ * OSP_OCCUPANCY_NEVER_S if the node has too little even when empty. Other places of `free_at_s`
  * stay as they are. Nodes beyond the account's are free now.
  */
 void osp_occupancy_free_at(const struct osp_occupancy *occupancy,
@@ -139,7 +139,7 @@ void osp_occupancy_keep_free(const struct osp_occupancy *occupancy,
 
 /*
  * A number for what `nodes` have and what jobs hold of them until when: the same as long as nothing
- * of that changes, another one (but by chance of 2^-64) once it has, even where it changed back.
+ * of that changes, another one (but by chance of 2^-64) once it has, even if it changed back.
  * Two accounts' numbers do not compare.
  */
 uint64_t osp_occupancy_state(const struct osp_occupancy *occupancy,
@@ -176,7 +176,7 @@ bool osp_occupancy_has(const struct osp_occupancy *occupancy, uint32_t job);
 /*
  * Whether the account says of a job what osp_occupancy_add() with these nodes and then
  * osp_occupancy_set_suspended() would make it say. Otherwise false, with the first node that differs
- * and what the account and the caller say of it: job 0 where that is nothing.
+ * and what the account and the caller say of it: job 0 if that is nothing.
  */
 bool osp_occupancy_says(const struct osp_occupancy *occupancy, uint32_t job, int64_t end_s,
 			bool suspended, const struct osp_occupancy_node *nodes, size_t node_count,

@@ -135,7 +135,7 @@ static bool same_need(const struct osp_occupancy_need *a, const struct osp_occup
 	       a->all_gres == b->all_gres && osp_occupancy_same_amounts(&a->amounts, &b->amounts);
 }
 
-/* The times of a need, all of them stale where it was not asked about before. */
+/* The times of a need, all of them stale if it was not asked about before. */
 static struct need_times *times_of(const struct osp_occupancy *occupancy,
 				   const struct osp_occupancy_need *need)
 {

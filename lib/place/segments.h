@@ -69,7 +69,7 @@ struct osp_cut_input {
 
 struct osp_cut_answer {
 	bool fits;
-	uint32_t domains;	/* of the gang's level that it takes; 0 where it does not fit */
+	uint32_t domains;	/* of the gang's level that it takes; 0 if it does not fit */
 	uint32_t whole_needed;	/* segments of the highest level (nodes without segments) */
 	uint32_t whole_offered; /* by the best domains_max domains, beside the smaller last one */
 	bool last_fits;		/* a smaller last segment fits somewhere, or there is none */
@@ -86,7 +86,7 @@ void osp_cut_judge(struct osp_cut *cut, const struct osp_cut_input *input,
 		   struct osp_cut_answer *answer);
 
 /* Chooses the nodes into `chosen` (as many places as the topology has nodes; cleared first). Returns how
- * many: `input->nodes`, or 0 where it does not fit. `chosen` may not be one of the input's sets. */
+ * many: `input->nodes`, or 0 if it does not fit. `chosen` may not be one of the input's sets. */
 uint32_t osp_cut_pick(struct osp_cut *cut, const struct osp_cut_input *input,
 		      struct osp_nodeset *chosen);
 

@@ -68,7 +68,7 @@ static void add_rules(struct osp_text *text, const struct osp_config *config, st
 	}
 }
 
-/* Of a partition only where it says something of its own: else it has that of `defaults`. */
+/* Of a partition only if it says something of its own: else it has that of `defaults`. */
 static bool shows_gate(const struct osp_partition_policy *rules)
 {
 	return !rules->partition || rules->gate_said;

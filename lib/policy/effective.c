@@ -40,7 +40,7 @@ const char *osp_effective_format(const struct osp_effective *effective, char *bu
 	char domains[24] = "", segments[LIST_BYTES + 16], layout[LIST_BYTES + 16],
 	     keep[LIST_BYTES + 16];
 
-	/* Not written where there are none, so that an older release still understands the rest. */
+	/* Not written if there are none, so that an older release still understands the rest. */
 	if (effective->domains_max > 1)
 		snprintf(domains, sizeof(domains), ",domains=%u", effective->domains_max);
 	format_list("segments", effective->segments, segments, sizeof(segments));

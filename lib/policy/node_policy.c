@@ -39,7 +39,7 @@ void osp_node_policy_hide(const char *yaml, size_t yaml_bytes, struct osp_text *
 	}
 }
 
-/* What follows the mark, without the blank after it; NULL where the line has none. */
+/* What follows the mark, without the blank after it; NULL if the line has none. */
 static const char *after_mark(const char *line, size_t bytes)
 {
 	if (bytes < MARK_BYTES || memcmp(line, MARK, MARK_BYTES) != 0)

@@ -29,7 +29,7 @@ struct osp_node_policy {
 
 /*
  * `slurm_conf` (slurm.conf's path) and `site` (a folder) may be NULL. Returns 1 with all fields set, 0
- * where there is none, or -1 with `error` and perhaps `file` set: it cannot be read.
+ * if there is none, or -1 with `error` and perhaps `file` set: it cannot be read.
  */
 int osp_node_policy_read(const char *slurm_conf, const char *site, struct osp_node_policy *policy,
 			 struct osp_error *error);
@@ -39,7 +39,7 @@ void osp_node_policy_free(struct osp_node_policy *policy);
 void osp_node_policy_hide(const char *yaml, size_t yaml_bytes, struct osp_text *text);
 
 /* onespine.yaml from those comments, each line at the number that it has there. NULL with errno set:
- * ENOENT where there are none, or ENOMEM. To be freed. */
+ * ENOENT if there are none, or ENOMEM. To be freed. */
 char *osp_node_policy_reveal(const char *text, size_t text_bytes, size_t *yaml_bytes);
 
 #endif

@@ -116,7 +116,7 @@ static void add_part(struct osp_text *text, const struct osp_note *note)
 	osp_text_add(text, "]");
 }
 
-/* What is to be written, with the gate's pieces of the old part where it has none of its own. */
+/* What is to be written, with the gate's pieces of the old part if it has none of its own. */
 static struct osp_note with_old_gate(const struct osp_note *found, const struct osp_note *note)
 {
 	struct osp_note all = *note;

@@ -100,7 +100,7 @@ int osp_request_resolve(const struct osp_request *request, const struct osp_poli
 			struct osp_effective *effective, struct osp_error *error);
 
 /*
- * The least nodes that a job takes: as many as it says (0 where it does not), and no fewer than hold
+ * The least nodes that a job takes: as many as it says (0 if it does not), and no fewer than hold
  * its `tasks` at `tasks_per_node`, the most that one node may have (0: not said).
  */
 uint32_t osp_least_nodes(uint32_t nodes, uint32_t tasks, uint32_t tasks_per_node);

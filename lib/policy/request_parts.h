@@ -30,7 +30,7 @@ struct osp_parts_asked {
 
 bool osp_parts_are_asked(const struct osp_parts_asked *asked);
 
-/* Adds them to the request of --gang; any makes one of a request that is none. -1 where it is --gang=off, and
+/* Adds them to the request of --gang; any makes one of a request that is none. -1 if it is --gang=off, and
  * where groups are to be kept of no layout. */
 int osp_request_add_parts(struct osp_request *request, const struct osp_parts_asked *asked,
 			  struct osp_error *error);

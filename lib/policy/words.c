@@ -57,7 +57,7 @@ static const char *domain_name(const struct osp_topology *topology,
 	return osp_topology_domain(topology, domain->domain)->name;
 }
 
-/* The largest by usable nodes, of those with all required nodes; NULL where there is none. */
+/* The largest by usable nodes, of those with all required nodes; NULL if there is none. */
 static const struct osp_place_domain *largest(const struct osp_place_domain *domains,
 					      uint32_t domain_count)
 {

@@ -54,7 +54,7 @@ struct osp_builder {
 /* "node", or a level's name. */
 const char *osp_builder_level_name(const struct osp_builder *builder, uint32_t level);
 
-/* Writes " (topology.conf:4)", or nothing where the place is unknown; returns `buffer`. */
+/* Writes " (topology.conf:4)", or nothing if the place is unknown; returns `buffer`. */
 const char *osp_builder_where(const struct osp_place_in_file *place, char *buffer,
 			      size_t buffer_bytes);
 

@@ -45,7 +45,7 @@ struct osp_topology_guard {
 #define OSP_MAX_LOST_PERCENT  10
 #define OSP_MAX_MOVED_PERCENT 10
 
-/* Why the change is held, as a sentence, in `error` and -1; 0 where it is not. */
+/* Why the change is held, as a sentence, in `error` and -1; 0 if it is not. */
 int osp_topology_guard(const struct osp_topology_guard *guard,
 		       const struct osp_topology_change *change, struct osp_error *error);
 

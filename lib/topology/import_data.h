@@ -38,7 +38,7 @@ struct osp_import_host {
 	uint32_t layer;		  /* of switches[0]: 1 is the lowest layer there is */
 	uint32_t switch_count;	  /* 0: no topology is known */
 	const char **switches;	  /* bottom first */
-	const char *zone_id;	  /* each NULL where not said */
+	const char *zone_id;	  /* each NULL if not said */
 	const char *zone_name;	  /* differs from account to account for one zone */
 	const char *block;	  /* CapacityBlockId of an instance */
 	const char *const *nodes; /* its node names, once import_names.c has run; NULL: left out */

@@ -285,7 +285,7 @@ static const struct osp_value *find_tag(const struct osp_value *instance, const 
 	return NULL;
 }
 
-/* Sets *value to what names the instance's node, or to NULL where nothing does. */
+/* Sets *value to what names the instance's node, or to NULL if nothing does. */
 static int node_name(const struct osp_document *document, const struct osp_value *instance,
 		     const char *tag, const struct osp_value **value, struct osp_error *error)
 {

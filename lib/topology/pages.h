@@ -50,11 +50,11 @@ int osp_page_error(const struct osp_page *page, const struct osp_error *inside,
 int osp_refuse_kind(const char *file, const char *expected, enum osp_file_kind kind,
 		    struct osp_error *error);
 
-/* The child `key` of `map` as a word; -1 with an error where it is not there or is no word. */
+/* The child `key` of `map` as a word; -1 with an error if it is not there or is no word. */
 int osp_need_word(const struct osp_document *document, const struct osp_value *map, const char *key,
 		  const char **word, struct osp_error *error);
 
-/* The same, but NULL where it is not there. */
+/* The same, but NULL if it is not there. */
 int osp_may_word(const struct osp_document *document, const struct osp_value *map, const char *key,
 		 const char **word, struct osp_error *error);
 

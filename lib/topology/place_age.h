@@ -40,7 +40,7 @@ int64_t osp_boot_steady(int64_t noted_s, int64_t boot_s);
 /* Whether places of this source are a cloud's. */
 bool osp_source_is_cloud(const char *source);
 
-/* The boot time that a place holds for; 0 where it does not age. `note` may be NULL. */
+/* The boot time that a place holds for; 0 if it does not age. `note` may be NULL. */
 int64_t osp_place_boot_s(const struct osp_node_note *note);
 
 /* `place_boot_s` is osp_place_boot_s(); `boot_s` and `runs` are what Slurm says of the node now. */

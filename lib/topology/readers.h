@@ -153,7 +153,7 @@ int osp_import_csv(struct osp_import *import, const char *file, const char *text
 		   struct osp_error *error);
 
 /*
- * Adds one instance that EC2 told in XML; strings are copied, NULL where it does not say. What is said
+ * Adds one instance that EC2 told in XML; strings are copied, NULL if it does not say. What is said
  * of osp_import_ec2() holds for it.
  */
 struct osp_import_instance {

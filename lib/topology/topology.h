@@ -4,7 +4,7 @@
  *
  * A topology is a forest. Its levels are counted from the node up: level 0 is the node itself,
  * level 1 the lowest switch layer, and so on; each level above 0 has a name ("leaf", "spine",
- * "core", "zone"; "nvlink" below leaf where there is one). A domain is one switch at one level with
+ * "core", "zone"; "nvlink" below leaf if there is one). A domain is one switch at one level with
  * every node below it. A node may lack a domain at a level (its source did not say): it is unknown
  * there, and an unknown level never satisfies a gang.
  *
@@ -49,8 +49,8 @@ struct osp_domain {
  */
 struct osp_node_note {
 	const char *source;	 /* "ec2", "infiniband", "nvlink", "topograph", ... */
-	const char *instance_id; /* "" where there is none */
-	int64_t boot_s;		 /* since 1970; 0 where nothing is known of it */
+	const char *instance_id; /* "" if there is none */
+	int64_t boot_s;		 /* since 1970; 0 if nothing is known of it */
 };
 
 void osp_topology_free(struct osp_topology *topology); /* NULL is allowed */
@@ -84,7 +84,7 @@ const uint32_t *osp_topology_domains_of_nodes(const struct osp_topology *topolog
 
 /* "" for a free place (see osp_topology_rebase()). */
 const char *osp_topology_node_name(const struct osp_topology *topology, uint32_t node);
-/* NULL where the topology does not say, as one that was typed. */
+/* NULL if the topology does not say, as one that was typed. */
 const struct osp_node_note *osp_topology_note(const struct osp_topology *topology, uint32_t node);
 /* The node of that name, or OSP_NO_NODE. Constant time. */
 uint32_t osp_topology_find_node(const struct osp_topology *topology, const char *name);

@@ -12,7 +12,7 @@
 #include "lib/topology/topology.h"
 
 /* The nodes directly below `domain`, which have no known lower domain (OSP_NO_DOMAIN: no known
- * domain at all), as a hostlist to be freed with free(); "" where there are none. NULL when memory
+ * domain at all), as a hostlist to be freed with free(); "" if there are none. NULL when memory
  * ran out. */
 char *osp_topology_direct_nodes(const struct osp_topology *topology, uint32_t domain);
 

@@ -23,7 +23,7 @@ struct osp_topology {
 	uint32_t level_first[OSP_LEVELS_MAX + 2];	/* [level]: its first domain; one past */
 	struct osp_domain *domains;			/* by number */
 	const char **node_names;			/* by node; "" for a free place */
-	struct osp_node_note *notes;			/* by node; NULL where no node has one */
+	struct osp_node_note *notes;			/* by node; NULL if no node has one */
 	uint32_t *domains_of_nodes[OSP_LEVELS_MAX + 1]; /* [level][node]; [0] is NULL */
 	uint32_t *node_at_rank;
 	uint32_t *rank_of_node;

@@ -4,7 +4,7 @@
  *
  * Slurm wants every node under exactly one leaf switch, names that its hostlists give back as they
  * were, and one switch above all; it logs a warning, or dies, where that is not so. So switches are
- * made up where there are none, each told in a comment, and names are changed where they must be.
+ * made up if there are none, each told in a comment, and names are changed where they must be.
  */
 #include "lib/topology/readers.h"
 

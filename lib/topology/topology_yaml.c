@@ -30,7 +30,7 @@ static bool is_said(const struct osp_value *value)
 }
 
 /* Which of `kinds` the topology is: the one that says something, else the only one named, else flat.
- * -1 where there is none or more than one. */
+ * -1 if there is none or more than one. */
 static int kind_of(const struct osp_value *topology)
 {
 	int said = -1, named = -1;

@@ -160,7 +160,7 @@ static int print_decisions(const struct osp_call *call, const struct looked_at *
 	return osp_print_text(&text, status);
 }
 
-/* This process's environment counts as the job's only where the node is this one. */
+/* This process's environment counts as the job's only if the node is this one. */
 static int decide(const struct osp_call *call, const struct looked_at *at)
 {
 	struct osp_user_env user = {.list = NULL};

@@ -184,7 +184,7 @@ static int lay_out(const struct osp_call *call, struct osp_hosts *hosts)
 	return status;
 }
 
-/* What Slurm could do, where its order is not the fabric's; NULL where it is. */
+/* What Slurm could do, where its order is not the fabric's; NULL if it is. */
 static const char *find_advice(const struct osp_call *call, const struct osp_hosts *hosts,
 			       char *buffer)
 {

@@ -709,7 +709,7 @@ static int read_policy(struct recheck *recheck, struct osp_error *error)
 	return 0;
 }
 
-/* Strikes are worth a warning where they cannot be read, not the repair of all nodes. */
+/* Strikes are worth a warning if they cannot be read, not the repair of all nodes. */
 static void read_history(struct recheck *recheck)
 {
 	struct osp_history_rule rule = {.now_s = (int64_t)time(NULL),

@@ -251,7 +251,7 @@ int osp_run_topology_show(const struct osp_call *call)
 
 /* --- check ------------------------------------------------------------------------------------ */
 
-/* What a check found; lists are compact, to be freed, NULL where Slurm was not asked. */
+/* What a check found; lists are compact, to be freed, NULL if Slurm was not asked. */
 struct findings {
 	char *only_slurm;
 	char *only_fabric;

@@ -159,7 +159,7 @@ static int write_out(const struct osp_source *source, const struct osp_topology 
 	return rc ? say_failed(&error) : OSP_EXIT_YES;
 }
 
-/* The last good answer, where there is one that can be read. */
+/* The last good answer, if there is one that can be read. */
 static struct osp_topology *load_previous(const char *path)
 {
 	struct osp_error ignored = {.text = ""};

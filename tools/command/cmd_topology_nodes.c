@@ -15,7 +15,7 @@
 
 struct nodes {
 	const struct osp_topology *topology;
-	struct osp_node_list list; /* Slurm's; none where it was not asked */
+	struct osp_node_list list; /* Slurm's; none if it was not asked */
 	struct osp_name_table by_name;
 	bool compared;	  /* with what Slurm says */
 	int64_t *asked_s; /* by node; 0: not known */

@@ -20,7 +20,7 @@ struct reservation {
 	char type[OSP_EC2_VALUE_BYTES];
 	char state[OSP_EC2_VALUE_BYTES];
 	char spine
-		[OSP_EC2_VALUE_BYTES]; /* "" where it is not known: the list of network nodes ends above */
+		[OSP_EC2_VALUE_BYTES]; /* "" if it is not known: the list of network nodes ends above */
 	long total;
 	bool told;
 };

@@ -17,7 +17,7 @@ int osp_option_error(const char *option, const struct osp_error *inner, struct o
 int osp_call_count(const struct osp_call *call, enum osp_option_id option, unsigned long most,
 		   uint32_t *count, struct osp_error *error);
 
-/* --layout; nothing where it is not given. */
+/* --layout; nothing if it is not given. */
 int osp_call_layout(const struct osp_call *call, struct osp_layout *layout,
 		    struct osp_error *error);
 

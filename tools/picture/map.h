@@ -2,7 +2,7 @@
 /*
  * map.h - the fabric as a picture: what stands where, for the renderers
  *
- * A box is a domain of the spine level (of the second level where none is named so), a row inside
+ * A box is a domain of the spine level (of the second level if none is named so), a row inside
  * it a domain one level lower, a cell a node. Boxes, rows and cells come in fabric order. The same
  * input gives the same picture. One thread.
  */

@@ -102,7 +102,7 @@ static void gather_node_part(struct osp_doctor *doctor)
 {
 	void *object;
 
-	/* where there is a plugin of ours that would load it */
+	/* if there is a plugin of ours that would load it */
 	if (doctor->facts.spank.plugin.state != OSP_PLUGIN_OURS)
 		return;
 	object = dlopen(OSP_PLUGIN_DIR "/onespine_node.so", RTLD_LAZY | RTLD_LOCAL);
@@ -174,7 +174,7 @@ static void gather_rules(struct osp_doctor *doctor)
 
 /* --- what slurmctld has taken ------------------------------------------------------------------- */
 
-/* Its copy's path where `path` (absent: empty) differs from that; NULL where not, or where it cannot be
+/* Its copy's path where `path` (absent: empty) differs from that; NULL if not, or if it cannot be
  * read. sched/shadow_state.c keeps the copies. */
 static const char *other_copy(struct osp_doctor *doctor, const char *path, const char *name,
 			      size_t limit_bytes)

@@ -52,7 +52,7 @@ bool osp_plans_equal(const struct osp_plan *a, const struct osp_plan *b);
 /* The record's path beside slurm.conf. To be freed; NULL when memory ran out. */
 char *osp_record_path(const char *conf_path);
 
-/* Reads the record; 1, 0 where there is none, -1 with `error` set. */
+/* Reads the record; 1, 0 if there is none, -1 with `error` set. */
 int osp_plan_load(const char *record_path, struct osp_plan *plan, struct osp_error *error);
 
 /*

@@ -12,7 +12,7 @@
 
 #include "lib/base/error.h"
 
-/* Its path below `folder`; with NULL below /etc/systemd/system, and NULL where no systemd runs. To be
+/* Its path below `folder`; with NULL below /etc/systemd/system, and NULL if no systemd runs. To be
  * freed. */
 char *osp_unit_path(const char *folder);
 
@@ -23,7 +23,7 @@ char *osp_unit_path(const char *folder);
  */
 int osp_unit_file(const char *path, bool undo, bool dry_run, struct osp_error *error);
 
-/* The same of logrotate's file; without `folder` in /etc/logrotate.d, and NULL where that is missing or no systemd runs. */
+/* The same of logrotate's file; without `folder` in /etc/logrotate.d, and NULL if that is missing or no systemd runs. */
 char *osp_rotation_path(const char *folder);
 int osp_rotation_file(const char *path, bool undo, bool dry_run, struct osp_error *error);
 
