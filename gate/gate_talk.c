@@ -16,7 +16,7 @@
 #include "gate/gate_talk_data.h"
 #include "host/output.h"
 
-#define PAUSE_LEAST_MS		  4 /* between two rounds of attempts to reach a superior */
+#define PAUSE_LEAST_MS		  4 /* between two rounds of attempts to reach a parent */
 #define PAUSE_MOST_MS		  250
 #define WHOLE_ROUND		  8    /* every so many rounds try all ports, from the first on */
 #define CONNECT_MOST_MS		  2000 /* one attempt */
@@ -174,14 +174,14 @@ static void serve_check(struct gate_talk *talk, bool readable)
 	hear_own(talk);
 }
 
-/* --- the superior ------------------------------------------------------------------------------- */
+/* --- the parent ------------------------------------------------------------------------------- */
 
 /* The next round, soon: an eighth of the time that has gone by since the first, which is at most so
  * much later than need be. */
 static void pause_then_retry(struct gate_talk *talk)
 {
 	uint64_t now_ms = gate_now_ms(talk), pause_ms;
-	uint32_t superior = gate_superior_of(talk);
+	uint32_t parent = gate_parent_of(talk);
 
 	if (!talk->above_round++)
 		talk->first_try_ms = now_ms;
@@ -191,11 +191,11 @@ static void pause_then_retry(struct gate_talk *talk)
 	talk->above_port = 0;
 	talk->next_try_ms = now_ms + least(pause_ms, PAUSE_MOST_MS);
 	osp_gate_barrier_refused(&talk->barrier, now_ms);
-	if (gate_superior_of(talk) != superior)
+	if (gate_parent_of(talk) != parent)
 		talk->above_round = 0;
 }
 
-/* One port answered nothing, or for another job: the next one. After the last, the superior's gate
+/* One port answered nothing, or for another job: the next one. After the last, the parent's gate
  * is not there yet. */
 static void try_next_port(struct gate_talk *talk)
 {
@@ -228,7 +228,7 @@ static void connect_above(struct gate_talk *talk)
 
 	if (talk->above.state != OSP_GATE_PEER_NONE || now_ms < talk->next_try_ms)
 		return;
-	if (osp_gate_address(gate_name_of(talk, gate_superior_of(talk)), &address, &error)) {
+	if (osp_gate_address(gate_name_of(talk, gate_parent_of(talk)), &address, &error)) {
 		if (!talk->above_round)
 			osp_gate_log(talk->job, "%s", error.text);
 		pause_then_retry(talk);
@@ -249,7 +249,7 @@ static void lose_above(struct gate_talk *talk)
 	talk->above_round = 0;
 	if (!known)
 		return;
-	osp_gate_log(talk->job, "%s has gone", gate_name_of(talk, gate_superior_of(talk)));
+	osp_gate_log(talk->job, "%s has gone", gate_name_of(talk, gate_parent_of(talk)));
 	osp_gate_barrier_lost(&talk->barrier, gate_now_ms(talk));
 }
 
@@ -333,14 +333,14 @@ static void serve_above(struct gate_talk *talk, short events)
 	if (osp_gate_receive(&talk->wire, above))
 		state = -1;
 	if (above->state == OSP_GATE_PEER_GREETED) {
-		int greeted = osp_gate_take_greeting(&talk->wire, above, gate_superior_of(talk));
+		int greeted = osp_gate_take_greeting(&talk->wire, above, gate_parent_of(talk));
 
 		if (greeted < 0 || (!greeted && state < 0)) {
 			try_next_port(talk);
 			return;
 		}
 		/* One above it may speak as we do; the first node decides, whatever it speaks. */
-		if (greeted && osp_gate_is_other(above) && gate_superior_of(talk) != 0) {
+		if (greeted && osp_gate_is_other(above) && gate_parent_of(talk) != 0) {
 			osp_gate_hang_up(above);
 			pause_then_retry(talk);
 			return;
@@ -514,7 +514,7 @@ static bool is_watcher(const struct gate_talk *talk)
 {
 	const struct osp_gate_barrier *barrier = &talk->barrier;
 
-	return talk->wire.rank == 0 || !barrier->superior_count ||
+	return talk->wire.rank == 0 || !barrier->parent_count ||
 	       (osp_gate_is_deputy(talk->wire.rank, talk->wire.node_count) && barrier->all_silent &&
 		!barrier->connected);
 }

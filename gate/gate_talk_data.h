@@ -106,7 +106,7 @@ struct gate_talk {
 	struct gate_measure measure;
 	struct gate_reduce reduce;
 	bool job_gone;
-	bool no_verdict; /* none will come: the superior's gate is of another version */
+	bool no_verdict; /* none will come: the parent's gate is of another version */
 };
 
 /* ms since this gate began */
@@ -115,7 +115,7 @@ uint64_t gate_now_ms(const struct gate_talk *talk);
 const char *gate_name_of(const struct gate_talk *talk, uint32_t rank);
 
 /* The rank above us that is tried, or reached, now. */
-uint32_t gate_superior_of(const struct gate_talk *talk);
+uint32_t gate_parent_of(const struct gate_talk *talk);
 
 /* A message for somebody: `write` makes it of `count` of `what`. */
 struct gate_words {
@@ -127,7 +127,7 @@ struct gate_words {
 	uint32_t count;
 };
 
-/* To the superior, where it is known; to all that are known below, of whom those go that cannot be
+/* To the parent, where it is known; to all that are known below, of whom those go that cannot be
  * reached. */
 void gate_tell_above(struct gate_talk *talk, const struct gate_words *words);
 void gate_tell_below(struct gate_talk *talk, const struct gate_words *words);

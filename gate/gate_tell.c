@@ -14,9 +14,9 @@ const char *gate_name_of(const struct gate_talk *talk, uint32_t rank)
 	return talk->job->gang.nodes[rank];
 }
 
-uint32_t gate_superior_of(const struct gate_talk *talk)
+uint32_t gate_parent_of(const struct gate_talk *talk)
 {
-	return talk->barrier.superiors[talk->barrier.superior];
+	return talk->barrier.parents[talk->barrier.parent];
 }
 
 /* --- up and down the tree ----------------------------------------------------------------------- */
@@ -38,7 +38,7 @@ void gate_tell_above(struct gate_talk *talk, const struct gate_words *words)
 
 	if (talk->above.state == OSP_GATE_PEER_KNOWN && seal(talk, &talk->above, words, &error))
 		osp_gate_log(talk->job, "cannot tell %s: %s",
-			     gate_name_of(talk, gate_superior_of(talk)), error.text);
+			     gate_name_of(talk, gate_parent_of(talk)), error.text);
 }
 
 /* Who cannot be reached goes. */
@@ -122,7 +122,7 @@ void gate_hear_other_above(struct gate_talk *talk, const struct osp_gate_message
 		osp_gate_log(talk->job,
 			     "this gate speaks version %u of messages, that of %s version %u: "
 			     "install one release on all nodes",
-			     OSP_GATE_WIRE_VERSION, gate_name_of(talk, gate_superior_of(talk)),
+			     OSP_GATE_WIRE_VERSION, gate_name_of(talk, gate_parent_of(talk)),
 			     message->header.version);
 	talk->no_verdict = true;
 	osp_gate_barrier_end(&talk->barrier);

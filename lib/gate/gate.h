@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * gate.h - what the gate speaks of: the gang, a node's report, the gang's verdict
+ * gate.h - the gate's types: the gang, a node's report, the gang's verdict
  *
- * The gate stands between a job's allocation and its first user process. On each node of the gang
- * `onespine-gate prolog` runs as root, from Slurm's Prolog:
+ * The gate runs between a job's allocation and its first user process. On each node of the gang Slurm's
+ * Prolog runs `onespine-gate prolog` as root:
  *
- *	gang	   which job, which nodes, in Slurm's order; rank 0 is the batch host
- *	check	   this node's checks, or a pass that is still fresh
- *	report	   goes up a tree of nodes (lib/gate/gate_tree.h) to the decider: rank 0, or where that is
- *		   silent the first of its deputies
- *	verdict	   the decider decides (lib/gate/gate_verdict.h), does what must be done before any Prolog
- *		   ends, and tells everybody
- *	end	   every node's Prolog returns 0; the decider does what must be done after that
+ *	gang	   the job and its nodes, in Slurm's order; rank 0 is the batch host
+ *	check	   this node's checks, or an earlier pass that is still fresh
+ *	report	   goes up a tree of nodes (lib/gate/gate_tree.h) to the decider, which is rank 0 or, if rank 0
+ *		   does not answer, its first deputy that does
+ *	verdict	   the decider decides (lib/gate/gate_verdict.h), acts as far as that must happen before a
+ *		   Prolog ends, and sends the verdict to all nodes
+ *	end	   every node's Prolog returns 0; then the decider takes the remaining actions
  *
- * Rank r is the place of the node in the gang's list, from 0.
+ * Rank r is the position of a node in the gang's list, from 0.
  *
- * These are plain values: whoever fills one owns its strings. Any thread, any daemon.
+ * These are plain values; the owner of a value owns its strings. Any thread, any daemon.
  */
 #ifndef OSP_GATE_H
 #define OSP_GATE_H
@@ -33,15 +33,15 @@
 #define OSP_GATE_REASON_BYTES  200 /* a reason for Slurm, terminated */
 #define OSP_GATE_BOOT_BYTES    40  /* /proc/sys/kernel/random/boot_id and its end */
 
-#define OSP_GATE_NETWORK_CHECK "network" /* what the test between the nodes is called */
+#define OSP_GATE_NETWORK_CHECK "network" /* the name of the test between the nodes */
 
 #define OSP_GATE_NOBODY	       UINT32_MAX /* no rank */
 
-/* What the network test says of a node's speed, by the decider. Slowness alone never drains: whoever may
- * send packets to a node can make it slow, and congestion beyond its adapter is in no counter of it. */
+/* The decider's judgement of a node's network speed. Slowness alone never drains a node: anybody may send it
+ * packets and so make it slow, and no counter of the node shows congestion beyond its adapter. */
 enum osp_gate_pace {
 	OSP_GATE_PACE_WELL,   /* or not measured */
-	OSP_GATE_PACE_UNSURE, /* it looked slow, and what else went on there explains it */
+	OSP_GATE_PACE_UNSURE, /* it looked slow, and other traffic there explains it */
 	OSP_GATE_PACE_SLOW,   /* bad with two partners that are good with others */
 };
 
@@ -49,16 +49,16 @@ enum osp_gate_pace {
 struct osp_gate_report {
 	uint32_t rank;
 	enum osp_verdict result;
-	bool absent; /* no gate runs there, for the job has no GPUs on it; the decider's own, with SKIP */
-	bool fresh;  /* a pass from before counted, nothing was run now */
-	bool blamed; /* the network test named this node: wrong bytes with two partners */
-	enum osp_gate_pace pace; /* not in a message: the decider's own */
+	bool absent; /* no gate runs there, since the job has no GPUs on it; set by the decider, with SKIP */
+	bool fresh;  /* an earlier pass counts, and no check ran now */
+	bool blamed; /* the network test blames this node: wrong bytes with two partners */
+	enum osp_gate_pace pace; /* set by the decider, never sent */
 	uint32_t time_ms;	 /* how long its own check took */
 	float speed; /* relative to the gang's median, 1.0 = the median; 0 = not measured */
-	/* Of the gravest result, "" if there is none: */
+	/* These three are of the gravest result, "" if there is none: */
 	char check[OSP_GATE_CHECK_BYTES];   /* "ecc" */
 	char reason[OSP_GATE_REASON_BYTES]; /* "onespine: gpu3 ecc 12 uncorrectable > 0; replace" */
-	char boot[OSP_GATE_BOOT_BYTES];	    /* boot id, to tell a node from what it was before */
+	char boot[OSP_GATE_BOOT_BYTES];	    /* boot id, which differs after a reboot */
 };
 
 /* The job as its Prolog knows it, without asking slurmctld. */
@@ -76,7 +76,7 @@ struct osp_gate_gang {
 	const char *gpus; /* SLURM_JOB_GPUS: those of this node; NULL: the job has none here */
 };
 
-/* What is to become of the gang. */
+/* The decision about the gang. */
 enum osp_gate_kind {
 	OSP_GATE_GO,	  /* the job starts, on all its nodes */
 	OSP_GATE_SHRINK,  /* the job starts without the nodes that are released */
@@ -86,29 +86,29 @@ enum osp_gate_kind {
 	OSP_GATE_KIND_COUNT
 };
 
-/* What is to become of one node; several may be true. */
+/* The decision about one node, as bits. */
 enum osp_gate_action {
 	OSP_GATE_KEEP = 0,
 	OSP_GATE_RELEASE = 1, /* the job does without it */
 	OSP_GATE_DRAIN = 2,   /* drained with its reason */
-	OSP_GATE_COMMENT = 4, /* would have been drained: told, not done */
-	OSP_GATE_SUSPECT = 8, /* not again for this job; checked again */
+	OSP_GATE_COMMENT = 4, /* would have been drained; only a comment is written */
+	OSP_GATE_SUSPECT = 8, /* this job does not get it again; it is checked again */
 };
 
-/* One node with whom something is to be done, or about whom something is to be said. */
+/* A node that the verdict names, with what to do and what to say about it. */
 struct osp_gate_sentence {
 	uint32_t rank;
 	uint32_t actions; /* enum osp_gate_action, or-ed */
 	enum osp_verdict result;
 	char check[OSP_GATE_CHECK_BYTES];
-	char reason[OSP_GATE_REASON_BYTES]; /* for Slurm where it is drained; else for people */
+	char reason[OSP_GATE_REASON_BYTES]; /* for Slurm if the node is drained, else for people */
 };
 
 struct osp_gate_verdict {
 	enum osp_gate_kind kind;
 	uint32_t decider;		  /* its rank */
 	bool breaker;			  /* too many drained already: nobody is drained now */
-	bool slow;			  /* a start is stopped, and slowness has a part in it */
+	bool slow;			  /* a start is stopped, in part because of slowness */
 	char says[OSP_GATE_REASON_BYTES]; /* a line for people, "" when all is well */
 	struct osp_gate_sentence
 		*sentences; /* by rank; only nodes with something to say or to do */
@@ -118,7 +118,7 @@ struct osp_gate_verdict {
 /* Names a kind: "go" ...; "?" if it is none. */
 const char *osp_gate_kind_name(enum osp_gate_kind kind);
 
-/* The sentence about `rank`, or NULL: kept, and nothing to say. */
+/* The sentence about `rank`, or NULL if it is kept and there is nothing to say. */
 const struct osp_gate_sentence *osp_gate_sentence(const struct osp_gate_verdict *verdict,
 						  uint32_t rank);
 

@@ -13,7 +13,7 @@ int osp_gate_barrier_start(struct osp_gate_barrier *barrier, uint32_t rank, uint
 	barrier->node_count = node_count;
 	barrier->times = osp_gate_times(budget_ms, rank, node_count);
 	barrier->subtree = osp_gate_subtree(rank, node_count);
-	barrier->superior_count = osp_gate_superiors(rank, node_count, barrier->superiors);
+	barrier->parent_count = osp_gate_parents(rank, node_count, barrier->parents);
 	barrier->known = calloc(node_count / 8 + 1, 1);
 	return barrier->known ? 0 : -1;
 }
@@ -107,17 +107,17 @@ int osp_gate_barrier_hear(struct osp_gate_barrier *barrier, const struct osp_gat
 	return add(barrier, report);
 }
 
-static void leave_superior(struct osp_gate_barrier *barrier, uint32_t rank)
+static void leave_parent(struct osp_gate_barrier *barrier, uint32_t rank)
 {
 	uint32_t kept = 0;
 
-	for (uint32_t i = 0; i < barrier->superior_count; i++)
-		if (barrier->superiors[i] != rank)
-			barrier->superiors[kept++] = barrier->superiors[i];
-	if (kept == barrier->superior_count || barrier->connected)
+	for (uint32_t i = 0; i < barrier->parent_count; i++)
+		if (barrier->parents[i] != rank)
+			barrier->parents[kept++] = barrier->parents[i];
+	if (kept == barrier->parent_count || barrier->connected)
 		return;
-	barrier->superior_count = kept;
-	barrier->superior = 0;
+	barrier->parent_count = kept;
+	barrier->parent = 0;
 	barrier->trying = false;
 }
 
@@ -128,11 +128,11 @@ int osp_gate_barrier_absent(struct osp_gate_barrier *barrier, uint32_t rank, uin
 
 	if (rank == barrier->rank)
 		return 0;
-	leave_superior(barrier, rank);
+	leave_parent(barrier, rank);
 	return osp_gate_barrier_hear(barrier, &report, now_ms) < 0 ? -1 : 0;
 }
 
-/* --- the superior ------------------------------------------------------------------------------- */
+/* --- the parent ------------------------------------------------------------------------------- */
 
 void osp_gate_barrier_connected(struct osp_gate_barrier *barrier)
 {
@@ -145,18 +145,18 @@ static void turn(struct osp_gate_barrier *barrier)
 {
 	barrier->connected = false;
 	barrier->trying = false;
-	if (++barrier->superior == barrier->superior_count) {
-		barrier->superior = 0;
+	if (++barrier->parent == barrier->parent_count) {
+		barrier->parent = 0;
 		barrier->all_silent = true;
 	}
 	barrier->told = 0;
 }
 
-/* The first superior may only be late; those after it have had that time already. */
+/* The first parent may only be late; those after it have had that time already. */
 static uint64_t patience_ms(const struct osp_gate_barrier *barrier)
 {
-	return barrier->superior || barrier->all_silent ? barrier->times.turn_ms / 8
-							: barrier->times.turn_ms;
+	return barrier->parent || barrier->all_silent ? barrier->times.turn_ms / 8
+						      : barrier->times.turn_ms;
 }
 
 void osp_gate_barrier_refused(struct osp_gate_barrier *barrier, uint64_t now_ms)
@@ -185,7 +185,7 @@ void osp_gate_barrier_end(struct osp_gate_barrier *barrier)
 /* Rank 0; and by the time of the decision a deputy that nobody above answers. */
 static bool is_decider(const struct osp_gate_barrier *barrier, uint64_t now_ms)
 {
-	if (!barrier->superior_count)
+	if (!barrier->parent_count)
 		return true;
 	return now_ms >= barrier->times.decide_ms && barrier->all_silent && !barrier->connected &&
 	       osp_gate_is_deputy(barrier->rank, barrier->node_count);

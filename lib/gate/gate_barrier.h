@@ -2,18 +2,24 @@
 /*
  * gate_barrier.h - one node's part in gathering the gang's reports: what to do next, and when
  *
- * A state machine without a clock and without a network: the caller tells what happened and the time
- * in ms since this node's gate began, and is told what to do. The same code runs on the nodes
- * (gate/gate_talk.c) and, 10,000 of it side by side, in tests/unit/test_gate_barrier.c.
+ * This is a state machine without a clock and without a network. The caller passes in each event and
+ * the time in ms since this node's gate began, and gets the next step back. The same code runs on the
+ * nodes (gate/gate_talk.c) and, as 10,000 nodes side by side, in tests/unit/test_gate_barrier.c.
  *
- * Reports go up once this node's whole subtree is in, or at the node's report time with what there
- * is, or a while after its own check (who has found it silent has turned to another by then); what
- * comes later is passed on at once. A superior that cannot be reached is tried for a
- * while, since its Prolog may not have begun, and then the next one is; one that goes away is left
- * at once, and everything is said again to the next. Who goes away below without a verdict is no
- * longer heard, whatever it said: it may come back, here or elsewhere, and say it again. That it has
- * gone is a report too, with the result SILENT; the decider waits for it as for who never came, but
- * has heard of it: those whose budget is over do not keep a deputy from deciding. One thread an object.
+ * A node sends its reports up as soon as its whole subtree has reported; at its report time with what it
+ * has; or a while after its own check has ended, since by then a child that did not reach this node has
+ * tried another one. It passes later reports on at once.
+ *
+ * A parent that cannot be reached is tried for a while, since its Prolog may not have begun; then the next
+ * parent is tried. If the connection with the parent ends, the next parent is tried at once and gets every
+ * report again.
+ *
+ * A child whose connection ends before it has a verdict no longer counts as reported, since it may come
+ * back, here or elsewhere, and report again. The node sends a report with the result SILENT for it. The
+ * decider waits for such a child as for one that never came, but counts it for the quorum: nodes whose
+ * budget is over do not keep a deputy from deciding.
+ *
+ * One object belongs to one thread.
  */
 #ifndef OSP_GATE_BARRIER_H
 #define OSP_GATE_BARRIER_H
@@ -28,22 +34,22 @@ struct osp_gate_barrier {
 	uint32_t rank;
 	uint32_t node_count;
 	struct osp_gate_times times;
-	struct osp_gate_report *reports; /* heard, in the order in which they came */
+	struct osp_gate_report *reports; /* received, in the order of their arrival */
 	uint32_t heard;
 	uint32_t room;
-	uint8_t *known;	      /* a bit a rank: heard */
+	uint8_t *known;	      /* one bit a rank: its report was received */
 	uint32_t heard_below; /* of this node's subtree, itself counted */
-	uint32_t gone;	      /* of those heard: who has gone, with a report that says so */
-	uint32_t told;	      /* so many of the reports the present superior has */
+	uint32_t gone;	      /* of those received: reports that a child has gone */
+	uint32_t told;	      /* the number of reports that the present parent has */
 	uint32_t subtree;
-	uint32_t superiors[OSP_GATE_SUPERIORS_MAX];
-	uint32_t superior_count;
-	uint32_t superior; /* index of the present one */
-	bool all_silent;   /* each was tried in vain */
-	bool connected;	   /* to it */
-	bool trying;	   /* tried_ms counts */
-	uint64_t tried_ms; /* since when it is tried in vain */
-	bool ended;	   /* decided, or the verdict is here */
+	uint32_t parents[OSP_GATE_PARENTS_MAX];
+	uint32_t parent_count;
+	uint32_t parent;   /* index of the present one */
+	bool all_silent;   /* no parent answered */
+	bool connected;	   /* to the present parent */
+	bool trying;	   /* tried_ms is valid */
+	uint64_t tried_ms; /* when the first attempt to reach the present parent failed */
+	bool ended;	   /* this node has decided, or has the verdict */
 };
 
 /* 0, or -1 when memory ran out. */
@@ -52,46 +58,49 @@ int osp_gate_barrier_start(struct osp_gate_barrier *barrier, uint32_t rank, uint
 void osp_gate_barrier_free(struct osp_gate_barrier *barrier);
 
 /*
- * This node's own report, or one from below, at `now_ms`. 1; 0 when nothing is new: the first word about a rank
- * that has not gone counts, since a second one comes the other way round a silent node; -1 when memory ran out.
+ * Takes this node's own report, or one from below, at `now_ms`. Returns 1; 0 if it says nothing new; or -1 when
+ * memory ran out. The first report about a rank that has not gone counts: a second one is the same report on
+ * another way, around a node that does not answer.
  */
 int osp_gate_barrier_hear(struct osp_gate_barrier *barrier, const struct osp_gate_report *report,
 			  uint64_t now_ms);
 
 /*
- * No gate runs on `rank`, as slurmctld says: the job has no GPUs there. It is not waited for, and not
- * tried as a superior; where it was the only one, this node decides. 0, or -1 when memory ran out.
+ * Records that no gate runs on `rank`, because the job has no GPUs there, as slurmctld says. The barrier does not
+ * wait for it and does not try it as a parent; if it was the only parent, this node decides. Returns 0, or -1 when
+ * memory ran out.
  */
 int osp_gate_barrier_absent(struct osp_gate_barrier *barrier, uint32_t rank, uint64_t now_ms);
 
-/* The connection from below with `rank` has ended, and it had no verdict. 0, or -1 when memory ran out. */
+/* Records that the connection from below with `rank` ended before it had the verdict. Returns 0, or -1 when memory
+ * ran out. */
 int osp_gate_barrier_gone(struct osp_gate_barrier *barrier, uint32_t rank);
 
-/* What happened to the connection with the present superior. */
+/* Record that the present parent was reached, could not be reached, or has closed the connection. */
 void osp_gate_barrier_connected(struct osp_gate_barrier *barrier);
-void osp_gate_barrier_refused(struct osp_gate_barrier *barrier, uint64_t now_ms); /* not reached */
-void osp_gate_barrier_lost(struct osp_gate_barrier *barrier, uint64_t now_ms);	  /* was there */
+void osp_gate_barrier_refused(struct osp_gate_barrier *barrier, uint64_t now_ms);
+void osp_gate_barrier_lost(struct osp_gate_barrier *barrier, uint64_t now_ms);
 
-/* The verdict came, or was made here. */
+/* Records that the verdict came, or was made here. */
 void osp_gate_barrier_end(struct osp_gate_barrier *barrier);
 
 enum osp_gate_step {
-	OSP_GATE_WAIT,	  /* for whatever comes; at most until *wake_ms */
-	OSP_GATE_CONNECT, /* to superiors[superior] */
-	OSP_GATE_SEND,	  /* to it: what osp_gate_barrier_take() gives */
-	OSP_GATE_DECIDE,  /* this node decides: who is not heard is silent */
-	OSP_GATE_ALONE,	  /* the time is over and no verdict will come */
+	OSP_GATE_WAIT,	  /* wait for an event, at most until *wake_ms */
+	OSP_GATE_CONNECT, /* connect to parents[parent] */
+	OSP_GATE_SEND,	  /* send the parent what osp_gate_barrier_take() returns */
+	OSP_GATE_DECIDE,  /* decide; a node without a report is SILENT */
+	OSP_GATE_ALONE,	  /* stop: the time is over and no verdict will come */
 };
 
 enum osp_gate_step osp_gate_barrier_step(const struct osp_gate_barrier *barrier, uint64_t now_ms,
 					 uint64_t *wake_ms);
 
-/* The reports that the superior does not have, by rank, into `out` (room for barrier->heard); returns
- * how many, and counts them as told. */
+/* Writes the reports that the parent does not have to `out`, by rank (room for barrier->heard), and counts
+ * them as sent. Returns their number. */
 uint32_t osp_gate_barrier_take(struct osp_gate_barrier *barrier, struct osp_gate_report *out);
 
-/* For the decider: those of all ranks into `out` (room for node_count), who was not heard as
- * silent. */
+/* For the decider: writes a report for each rank to `out` (room for node_count); a rank without a report gets
+ * SILENT. */
 void osp_gate_barrier_all(const struct osp_gate_barrier *barrier, struct osp_gate_report *out);
 
 #endif

@@ -286,7 +286,7 @@ int osp_gate_links_judge(const struct osp_gate_figures *ring, const struct osp_g
 		each_link(&judging, count_bad);
 		for (uint32_t rank = 0; rank < node_count; rank++) {
 			judge_side(&judging.sends[rank], OSP_GATE_BLAME_SENDS, &blamed[rank]);
-			judge_side(&judging.hears[rank], OSP_GATE_BLAME_HEARS, &blamed[rank]);
+			judge_side(&judging.hears[rank], OSP_GATE_BLAME_RECEIVES, &blamed[rank]);
 		}
 		add_speed(&judging, blamed);
 	}

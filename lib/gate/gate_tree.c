@@ -7,22 +7,22 @@ static uint32_t above(uint32_t rank)
 	return (rank - 1) / OSP_GATE_FANOUT;
 }
 
-uint32_t osp_gate_superiors(uint32_t rank, uint32_t node_count,
-			    uint32_t superiors[OSP_GATE_SUPERIORS_MAX])
+uint32_t osp_gate_parents(uint32_t rank, uint32_t node_count,
+			  uint32_t parents[OSP_GATE_PARENTS_MAX])
 {
 	uint32_t count = 0, last = rank;
 
 	while (last) {
 		last = above(last);
-		superiors[count++] = last;
+		parents[count++] = last;
 	}
 	for (uint32_t deputy = 1; deputy <= OSP_GATE_DEPUTIES && deputy < node_count; deputy++) {
 		bool there = false;
 
 		for (uint32_t i = 0; i < count; i++)
-			there = there || superiors[i] == deputy;
+			there = there || parents[i] == deputy;
 		if (deputy < rank && !there)
-			superiors[count++] = deputy;
+			parents[count++] = deputy;
 	}
 	return count;
 }

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * gate_tree.h - who reports to whom, and by when
+ * gate_tree.h - the tree along which the nodes of a gang report, and its deadlines
  *
- * The ranks of a gang are a tree: rank r reports to (r - 1) / OSP_GATE_FANOUT, so nobody has more
- * than OSP_GATE_FANOUT partners below it and 10,000 nodes are five deep. Where a node's superior is
- * silent it turns to the next one above, at last to rank 0, and then to the deputies, the lowest
- * ranks after 0, itself one of them: so a dead node hides nobody below it, and a dead first node
- * does not hide the gang.
+ * Rank r reports to (r - 1) / OSP_GATE_FANOUT, so no node has more than OSP_GATE_FANOUT children and
+ * the tree of 10,000 nodes is five levels deep. A node whose parent does not answer tries the next one
+ * above, then rank 0, then the deputies, which are the lowest ranks after 0. So a dead node does not
+ * hide those below it, and a dead first node does not hide the gang.
  *
  * Pure arithmetic; any thread.
  */
@@ -18,26 +17,26 @@
 
 #include "lib/gate/gate.h"
 
-#define OSP_GATE_FANOUT	       16
-#define OSP_GATE_DEPUTIES      3
-#define OSP_GATE_SUPERIORS_MAX 16
+#define OSP_GATE_FANOUT	     16
+#define OSP_GATE_DEPUTIES    3
+#define OSP_GATE_PARENTS_MAX 16
 
-/* The ranks that `rank` may report to, in the order in which to try them; a deputy's list ends
- * before itself, and then it decides alone. Returns how many (none for rank 0). */
-uint32_t osp_gate_superiors(uint32_t rank, uint32_t node_count,
-			    uint32_t superiors[OSP_GATE_SUPERIORS_MAX]);
+/* The ranks that `rank` may report to, in the order in which to try them. The list of a deputy ends
+ * before the deputy itself, which then decides alone. Returns their number (0 for rank 0). */
+uint32_t osp_gate_parents(uint32_t rank, uint32_t node_count,
+			  uint32_t parents[OSP_GATE_PARENTS_MAX]);
 
-/* Whether `rank` decides where all of its superiors are silent. */
+/* Whether `rank` decides if none of its parents answers. */
 bool osp_gate_is_deputy(uint32_t rank, uint32_t node_count);
 
-/* Whether `below` may report to `rank`: below it in the tree, or anybody where `rank` is 0 or a
- * deputy of lower rank. */
+/* Whether `below` may report to `rank`: it is below it in the tree, or `rank` is 0 or a deputy of
+ * lower rank. */
 bool osp_gate_may_report(uint32_t below, uint32_t rank, uint32_t node_count);
 
-/* Whether `below` is `rank` or stands below it in the tree: those that `rank` waits for. */
+/* Whether `below` is `rank` or below it in the tree. `rank` waits for all of these. */
 bool osp_gate_is_below(uint32_t below, uint32_t rank);
 
-/* How many stand below `rank`, itself counted. */
+/* The number of ranks in the subtree of `rank`, itself counted. */
 uint32_t osp_gate_subtree(uint32_t rank, uint32_t node_count);
 
 /* Steps from `rank` to rank 0, and the most of any rank. */
@@ -45,18 +44,18 @@ uint32_t osp_gate_depth_of(uint32_t rank);
 uint32_t osp_gate_height(uint32_t node_count);
 
 /*
- * Whether a decider that heard `heard` nodes, itself counted, may decide. Rank 0 may in any case; a
- * deputy that heard less than half may itself be what is cut off.
+ * Whether a decider with the reports of `heard` nodes, its own counted, may decide. Rank 0 always may. A
+ * deputy with less than half of the reports may not, since it may be the one that is cut off.
  */
 bool osp_gate_quorum(uint32_t rank, uint32_t heard, uint32_t node_count);
 
-/* Every deadline of the gate, from its one budget; ms since this node's gate began. */
+/* Every deadline of the gate, derived from its one budget, in ms since this node's gate began. */
 struct osp_gate_times {
-	uint32_t check_ms;   /* the node's own check has ended, or is ERROR */
-	uint32_t report_ms;  /* sends up what it has; the higher the later */
-	uint32_t turn_ms;    /* a superior silent so long is passed over */
-	uint32_t decide_ms;  /* the decider decides; who has not reported is silent */
-	uint32_t verdict_ms; /* no verdict by now: none will come */
+	uint32_t check_ms;   /* the node's own check must have ended; after it the check is ERROR */
+	uint32_t report_ms;  /* the node reports what it has; later for a rank nearer to 0 */
+	uint32_t turn_ms;    /* a parent that has not answered for so long is skipped */
+	uint32_t decide_ms;  /* the decider decides; a node without a report is SILENT */
+	uint32_t verdict_ms; /* a node without a verdict stops waiting for one */
 };
 
 struct osp_gate_times osp_gate_times(uint32_t budget_ms, uint32_t rank, uint32_t node_count);

@@ -20,10 +20,10 @@
 
 /* --- the tree ----------------------------------------------------------------------------------- */
 
-static void superiors(void **state)
+static void parents(void **state)
 {
 	static const struct {
-		uint32_t rank, node_count, count, superiors[6];
+		uint32_t rank, node_count, count, parents[6];
 	} cases[] = {
 		{0, 1, 0, {0}},
 		{1, 2, 1, {0}},
@@ -38,12 +38,12 @@ static void superiors(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		uint32_t is[OSP_GATE_SUPERIORS_MAX];
+		uint32_t is[OSP_GATE_PARENTS_MAX];
 
-		assert_int_equal(osp_gate_superiors(cases[i].rank, cases[i].node_count, is),
+		assert_int_equal(osp_gate_parents(cases[i].rank, cases[i].node_count, is),
 				 cases[i].count);
 		for (uint32_t n = 0; n < cases[i].count; n++)
-			assert_int_equal(is[n], cases[i].superiors[n]);
+			assert_int_equal(is[n], cases[i].parents[n]);
 	}
 }
 
@@ -54,15 +54,15 @@ static void the_tree_is_whole(void **state)
 	(void)state;
 	for (uint32_t count = 1; count <= 700; count += count < 40 ? 1 : 33) {
 		for (uint32_t rank = 0; rank < count; rank++) {
-			uint32_t is[OSP_GATE_SUPERIORS_MAX], below = 0, direct = 0;
-			uint32_t many = osp_gate_superiors(rank, count, is);
+			uint32_t is[OSP_GATE_PARENTS_MAX], below = 0, direct = 0;
+			uint32_t many = osp_gate_parents(rank, count, is);
 
 			for (uint32_t other = 0; other < count; other++) {
-				uint32_t his[OSP_GATE_SUPERIORS_MAX];
+				uint32_t his[OSP_GATE_PARENTS_MAX];
 
 				if (osp_gate_is_below(other, rank))
 					below++;
-				if (osp_gate_superiors(other, count, his) && his[0] == rank)
+				if (osp_gate_parents(other, count, his) && his[0] == rank)
 					direct++;
 			}
 			assert_int_equal(below, osp_gate_subtree(rank, count));
@@ -88,7 +88,7 @@ static void deadlines_come_in_order(void **state)
 
 		assert_true(low.check_ms < low.report_ms && low.report_ms < high.report_ms);
 		assert_true(high.report_ms < high.decide_ms && high.decide_ms < high.verdict_ms);
-		/* Who turns from a dead superior at its own report time still comes in time. */
+		/* Who turns from a dead parent at its own report time still comes in time. */
 		assert_true(osp_gate_times(budget_s * 1000, 17, 1024).report_ms + low.turn_ms <=
 			    high.decide_ms);
 		assert_int_equal(high.verdict_ms, budget_s * 1000);
@@ -147,9 +147,9 @@ static void gang_free(struct gang *gang)
 	free(gang->buffer);
 }
 
-static uint32_t superior_of(const struct node *node)
+static uint32_t parent_of(const struct node *node)
 {
-	return node->barrier.superiors[node->barrier.superior];
+	return node->barrier.parents[node->barrier.parent];
 }
 
 static void leave(struct gang *gang, struct node *node)
@@ -161,7 +161,7 @@ static void leave(struct gang *gang, struct node *node)
 
 static void connect_node(struct gang *gang, uint32_t rank, uint64_t own_ms, uint64_t now_ms)
 {
-	struct node *node = &gang->nodes[rank], *above = &gang->nodes[superior_of(node)];
+	struct node *node = &gang->nodes[rank], *above = &gang->nodes[parent_of(node)];
 
 	/* A node that has the verdict has gone. */
 	if (!above->begun || above->dead || above->verdict) {
@@ -169,8 +169,8 @@ static void connect_node(struct gang *gang, uint32_t rank, uint64_t own_ms, uint
 		node->wake_ms = now_ms + RETRY_MS;
 		return;
 	}
-	assert_true(osp_gate_may_report(rank, superior_of(node), gang->count));
-	node->connected_to = (int32_t)superior_of(node);
+	assert_true(osp_gate_may_report(rank, parent_of(node), gang->count));
+	node->connected_to = (int32_t)parent_of(node);
 	if (++above->partners > above->partners_most)
 		above->partners_most = above->partners;
 	osp_gate_barrier_connected(&node->barrier);
@@ -590,7 +590,7 @@ static void random_faults(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(superiors),
+		cmocka_unit_test(parents),
 		cmocka_unit_test(the_tree_is_whole),
 		cmocka_unit_test(deadlines_come_in_order),
 		cmocka_unit_test(all_pass),

@@ -128,10 +128,10 @@ static void single_faults(void **state)
 		enum osp_gate_blame blame;
 	} cases[] = {
 		{"sends slowly", 0.1f, 1, false, OSP_GATE_BLAME_SENDS},
-		{"hears slowly", 1, 0.1f, false, OSP_GATE_BLAME_HEARS},
+		{"hears slowly", 1, 0.1f, false, OSP_GATE_BLAME_RECEIVES},
 		{"sends nothing", 0, 1, false, OSP_GATE_BLAME_SENDS},
-		{"hears nothing", 1, 0, false, OSP_GATE_BLAME_HEARS},
-		{"slow both ways", 0.1f, 0.1f, false, OSP_GATE_BLAME_HEARS},
+		{"hears nothing", 1, 0, false, OSP_GATE_BLAME_RECEIVES},
+		{"slow both ways", 0.1f, 0.1f, false, OSP_GATE_BLAME_RECEIVES},
 		{"sends wrong bytes", 1, 1, true, OSP_GATE_BLAME_SENDS},
 	};
 	static const uint32_t sizes[] = {4, 5, 16, 64, 257};
@@ -286,7 +286,7 @@ static void wrong_bytes_count_in_any_case(void **state)
 	assert_true(blamed[3].wrong);
 	network.corrupts[3] = false;
 	run(&network, blamed);
-	assert_int_equal(blamed[3].blame, OSP_GATE_BLAME_HEARS);
+	assert_int_equal(blamed[3].blame, OSP_GATE_BLAME_RECEIVES);
 	assert_false(blamed[3].wrong);
 }
 
