@@ -2,10 +2,10 @@
 /*
  * gate_act.h - what the gate does through slurmctld
  *
- * `onespine gate` calls these, as root, on a node of the gang. slurmctld is asked only when not all
- * passed, when there are spares to release, or when it takes long. Each call keeps its own deadline
- * (osp_now_ms() of check/check.h) and never fails the Prolog: what could not be done is said in the
- * log (standard error) and in the verdict's words.
+ * onespine-gate calls these as root on a node of the gang. It asks slurmctld only if a node did not pass, if
+ * there are spares to release, or if the gate takes long. Each call keeps its own deadline (osp_now_ms() of
+ * check/check.h) and never fails the Prolog: what failed is reported in the log (standard error) and in the
+ * verdict's words.
  */
 #ifndef OSP_GATE_ACT_H
 #define OSP_GATE_ACT_H
@@ -18,7 +18,7 @@
 
 struct osp_gate_job;
 
-/* Where it runs, for every call below. `gang` outlives it. */
+/* The node on which every call below runs. `gang` outlives it. */
 struct osp_gate_here {
 	const struct osp_gate_job *job; /* for the log */
 	const struct osp_gate_gang *gang;
@@ -31,41 +31,41 @@ struct osp_gate_here {
 /* --- on the decider ----------------------------------------------------------------------------- */
 
 /*
- * Decides from `reports` (gang->node_count of them, by rank; the silence of a node without GPUs of the
- * job becomes SKIP), does what must be done before any Prolog ends (drains, requeues, holds, ends), and
- * fills `verdict` in any case. When all is well and there are no spares it asks nobody and returns at
- * once.
+ * Decides from `reports` (gang->node_count of them, by rank; SILENT becomes SKIP for a node on which the job has no
+ * GPUs), takes the actions that must precede the end of every Prolog (drain, requeue, hold, end), and always fills
+ * `verdict`. If all nodes passed and there are no spares, it asks nothing of slurmctld and returns at once.
  */
 void osp_gate_act_decide(const struct osp_gate_here *here, struct osp_gate_report *reports,
 			 uint64_t until_ms, struct osp_gate_verdict *verdict);
 
-/* After the others were told: releases the spares, once their Prologs have ended; then this node's
- * own Prolog ends too. */
-/* Whether that has anything to do that no other node would: who begins it must end it. */
+/* Whether osp_gate_act_after() has something to do, which no other node would do instead. */
 bool osp_gate_act_left(const struct osp_gate_verdict *verdict);
+
+/* Releases the spares once their Prologs have ended. To be called when the other nodes have the verdict; after it
+ * this node's own Prolog ends. */
 void osp_gate_act_after(const struct osp_gate_here *here, const struct osp_gate_verdict *verdict,
 			uint64_t until_ms);
 
 /*
- * Now and then while the gate waits, on rank 0: tells the user how far it is. `heard` reports are in
- * (the others have rank OSP_GATE_NOBODY). False when the job is gone meanwhile (cancelled): then the
- * gate ends with OSP_GATE_END everywhere.
+ * Reports the progress to the user; rank 0 calls it now and then while the gate waits. `heard` reports are in (the
+ * others have rank OSP_GATE_NOBODY). Returns false if the job has been cancelled: then the gate ends with
+ * OSP_GATE_END on every node.
  */
 bool osp_gate_act_progress(const struct osp_gate_here *here, const struct osp_gate_report *reports,
 			   uint32_t heard);
 
-/* Whether no gate runs on that node, for the job has no GPUs there though it has some elsewhere: as
- * slurmctld said when it was last asked. */
+/* Whether no gate runs on that node, because the job has its GPUs on other nodes only, by the last answer of
+ * slurmctld. */
 bool osp_gate_act_absent(const struct osp_gate_here *here, uint32_t rank);
 
 /* --- on every node ------------------------------------------------------------------------------ */
 
-/* Before this node's report goes out, and only when it is FAIL or ERROR: what was seen is saved off
- * the node. `json` is what `onespine check --json` prints. */
+/* Saves off the node what its check saw; called before its report is sent, and only for FAIL and ERROR. `json` is
+ * the output of `onespine check --json`. */
 void osp_gate_act_evidence(const struct osp_gate_here *here, const struct osp_gate_report *report,
 			   const char *json);
 
-/* In the Epilog: the passive checks' outcome and counters' deltas are put on record. */
+/* Records the passive checks' outcome and the growth of their counters; called in the Epilog. */
 void osp_gate_act_epilog(const struct osp_gate_here *here, const struct osp_gate_report *report,
 			 const char *json);
 

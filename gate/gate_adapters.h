@@ -10,9 +10,9 @@
  *	ETHTOOL_GSTATS				*_allowance_exceeded (ENA). With another root than /
  *						the gate reads /sys/class/net/NAME/ethtool instead
  *
- * A gate runs in the host's network namespace, as slurmd does: what a container of a job sends counts
- * where it leaves the host. A device that is dead may answer late or never, so each reading is done by
- * a child of its own. One thread.
+ * A gate runs in the host's network namespace, as slurmd does, so the traffic of a job's container is counted
+ * where it leaves the host. A dead device may answer late or never, so a child process does each reading. One
+ * thread.
  */
 #ifndef OSP_GATE_ADAPTERS_H
 #define OSP_GATE_ADAPTERS_H
@@ -24,9 +24,9 @@
 #include "lib/gate/gate_traffic.h"
 
 /*
- * Reads the counters now. `interface` is the one that the round uses: its own, those below it (of a
- * bond, a VLAN or a bridge) and the RDMA ports of the same devices; "" or one that is not there: those
- * of all devices. One that cannot be read is marked so.
+ * Reads the counters of `interface`, which the round uses, of the interfaces below it (of a bond, a VLAN or a
+ * bridge), and of the RDMA ports of the same devices; of all devices if `interface` is "" or does not exist. A
+ * counter that cannot be read is marked so.
  */
 void gate_adapters_read(const char *root, const char *interface,
 			struct osp_gate_adapters *adapters);
@@ -46,7 +46,7 @@ struct gate_reading {
 
 void gate_reading_start(struct gate_reading *reading, const char *root, const char *interface);
 
-/* Takes what is there; true when it is done. */
+/* Takes what the child has written; true when the reading is done. */
 bool gate_reading_take(struct gate_reading *reading);
 void gate_reading_end(struct gate_reading *reading);
 

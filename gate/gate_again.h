@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * gate_again.h - a gate that is killed begins again, before Slurm takes its node for broken
+ * gate_again.h - runs a gate once more if a signal kills it
  *
- * A Prolog or Epilog that ends by a signal drains its node ("Prolog error") and holds its job. So the gate works in
- * a child of the process that slurmd started: where the child is killed, as when memory runs out, another does it
- * all once more, unless it knew the verdict: nobody is left who would tell it again, and a gate that hears nobody takes
- * all others for silent. The child ends with its parent. Only in a process of one thread.
+ * Slurm drains a node whose Prolog or Epilog ends by a signal ("Prolog error") and holds its job. So the gate runs in
+ * a child of the process that slurmd started. If the child is killed, as when memory runs out, another child does
+ * the whole work once more, unless the first had the verdict: then no other node would send it again, and the gate
+ * would take all others for silent. The child ends with its parent. Only in a process of one thread.
  */
 #ifndef OSP_GATE_AGAIN_H
 #define OSP_GATE_AGAIN_H
@@ -17,8 +17,8 @@
 int osp_gate_again(int (*work)(void), int killed);
 
 /*
- * In the child: `work` is not to be done again from here on; if a signal ends it now, osp_gate_again() returns `status`.
- * May be said more than once. Elsewhere it does nothing.
+ * Forbids a second run from here on: if a signal ends the child now, osp_gate_again() returns `status`. May be called
+ * more than once. Does nothing outside the child.
  */
 void osp_gate_again_never(int status);
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * gate_around.h - what went on around a round of the network test: on this node, and on all
+ * gate_around.h - other traffic on the nodes during a round of the network test
  *
- * Each node that takes part reads its adapters' counters as the round begins and as its own processes
- * have ended, and tells the decider. lib/gate/gate_traffic.h decides. One thread.
+ * Each node that takes part reads its adapters' counters when the round begins and when its own processes
+ * have ended, and reports the result to the decider. lib/gate/gate_traffic.h judges it. One thread.
  */
 #ifndef OSP_GATE_AROUND_H
 #define OSP_GATE_AROUND_H
@@ -19,16 +19,16 @@ struct gate_around {
 	struct osp_gate_own_traffic own; /* so far */
 };
 
-/* Begins a round. `address` is what the round's connections begin at, NULL: any. */
+/* Begins a round. `address` is the local address of the round's connections, NULL: any. */
 void gate_around_begin(struct gate_around *around, const char *root,
 		       const struct sockaddr_storage *address);
 
-/* Adds what one process of the round did: it ran from `begun_ns` until now, and is still there or was
- * not waited for yet. */
+/* Adds what one process of the round did from `begun_ns` until now. The process still runs, or was not waited for
+ * yet. */
 void gate_around_add(struct gate_around *around, const char *root, pid_t child, uint64_t begun_ns,
 		     uint64_t in_bytes, uint64_t out_bytes);
 
-/* All processes of the round have ended: reads the counters again. */
+/* Reads the counters again, once all processes of the round have ended. */
 void gate_around_ended(struct gate_around *around, const char *root,
 		       const struct sockaddr_storage *address);
 
@@ -37,7 +37,7 @@ void gate_around_ended(struct gate_around *around, const char *root,
 bool gate_around_take(struct gate_around *around, bool late, struct osp_gate_traffic *traffic);
 void gate_around_end(struct gate_around *around);
 
-/* The decider: what the nodes of a round say, by rank. */
+/* For the decider: the reports of a round's nodes, by rank. */
 struct gate_arounds {
 	struct osp_gate_traffic *now;  /* of this round; UNREADABLE of who has not told */
 	struct osp_gate_traffic *seen; /* the last that was not quiet, of any round */
@@ -45,7 +45,7 @@ struct gate_arounds {
 	uint32_t missing;
 };
 
-/* A round begins with these links; false: out of memory. */
+/* Begins a round with these links. False when memory ran out. */
 bool gate_arounds_begin(struct gate_arounds *arounds, const struct osp_gate_link *links,
 			uint32_t count, uint32_t node_count);
 void gate_arounds_put(struct gate_arounds *arounds, const struct osp_gate_traffic *traffic);

@@ -26,7 +26,7 @@ struct osp_gate_check {
 	int answer; /* what is to be polled; -1: nothing runs */
 	int words;  /* its standard error; -1: none */
 	struct osp_text json;
-	bool cut;		/* it said more than anything it can say */
+	bool cut;		/* its output is longer than any that it can have */
 	struct osp_error error; /* why it could not be run */
 };
 
@@ -34,20 +34,20 @@ struct osp_gate_check {
 int osp_gate_check_start(struct osp_gate_check *check, const struct osp_gate_job *job,
 			 uint32_t budget_ms, bool reuse, struct osp_error *error);
 
-/* When it is to be read though nothing came, osp_now_ms(). */
+/* When to call osp_gate_check_read() even if nothing can be read, in osp_now_ms(). */
 uint64_t osp_gate_check_due_ms(const struct osp_gate_check *check);
 
-/* Reads what is there; true when it has said all. What is to be polled may be another file then. */
+/* Reads what the check has written; true when it has ended. `answer` may be another file after the call. */
 bool osp_gate_check_read(struct osp_gate_check *check);
 
-/* Reads until it has said all, at most until `until_ms` (osp_now_ms()); false when it has not. */
+/* Reads until the check has ended, at most until `until_ms` (osp_now_ms()); false if it has not ended by then. */
 bool osp_gate_check_wait(struct osp_gate_check *check, uint64_t until_ms);
 
-/* The report: of what it said or, with `late`, that it did not say it; then it is ended. Else it may still keep what it
- * found. */
+/* Fills the report from the check's output or, with `late`, with an ERROR, and kills the check in that case. Otherwise
+ * the check may still run to save what it found. */
 void osp_gate_check_end(struct osp_gate_check *check, bool late, struct osp_gate_report *report);
 
-/* Waits until what it found is kept, 8 s at most, and logs its warnings: also that something is not kept. */
+/* Waits, 8 s at most, until the check has saved what it found, and logs its warnings and what could not be saved. */
 void osp_gate_check_free(struct osp_gate_check *check);
 
 #endif

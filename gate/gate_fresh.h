@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * gate_fresh.h - does this node's last pass still count?
+ * gate_fresh.h - whether this node's last pass still counts
  *
- * Asked before a check is begun, and without one: on most starts the answer is yes, and then neither
- * a program nor a library of the check's is loaded. The node's state is read by a child of its own,
- * for a driver may hang; nothing here waits for it. One thread.
+ * The gate asks this before it begins a check. On most starts the answer is yes, and then no program and no
+ * library of the check is loaded. A child process reads the node's state, since a driver may hang; nothing
+ * here waits for it. One thread.
  */
 #ifndef OSP_GATE_FRESH_H
 #define OSP_GATE_FRESH_H
@@ -19,17 +19,17 @@ struct osp_gate_fresh {
 	int lock;
 };
 
-/* False if it cannot be asked now (no pass is ever reused, a check loads GPUs, no process): then
- * nothing is to be heard or dropped. It gets a part of the check's budget. */
+/* Starts to ask, with a part of the check's budget. False if that cannot be done now (the policy reuses no pass, a
+ * check loads GPUs, no process can be made): then there is no answer to take or to drop. */
 bool osp_gate_fresh_ask(struct osp_gate_fresh *fresh, const struct osp_gate_job *job,
 			uint32_t budget_ms);
 bool osp_gate_fresh_asked(const struct osp_gate_fresh *fresh);
 
-/* The answer, once the look's is readable or its time is over; no where anything cannot be told. It
- * is asked no more after that. */
+/* Takes the answer, once the child's is readable or its time is over; false if anything is unknown. It ends the
+ * question. */
 bool osp_gate_fresh_holds(struct osp_gate_fresh *fresh, const struct osp_gate_job *job);
 
-/* Asked no more, without an answer. */
+/* Ends the question without an answer. */
 void osp_gate_fresh_drop(struct osp_gate_fresh *fresh);
 
 #endif

@@ -2,8 +2,9 @@
 /*
  * gate_job.h - the job that this Prolog is for, its gang, its policy, and where its nodes are
  *
- * All of it from what slurmd gave the Prolog, from root-owned files and from slurm.conf: slurmctld
- * is not asked. Of what a user can set (SPANK_...) only the wish for more depth is read. One thread.
+ * All of it comes from the Prolog's environment, from root-owned files and from slurm.conf; slurmctld is not
+ * asked. Of the variables that a user can set (SPANK_...), only the one that asks for more depth is read. One
+ * thread.
  */
 #ifndef OSP_GATE_JOB_H
 #define OSP_GATE_JOB_H

@@ -13,29 +13,29 @@
 #include <stdbool.h>
 
 #include "lib/gate/gate_message.h"
-#include "gate/gate_talk_data.h"
+#include "gate/gate_talk_private.h"
 
-/* The decider: whether to measure at all, and the first round. `reports` are all, by rank. */
+/* Starts the first round, on the decider; false if nothing is to be measured. `reports` are those of all ranks. */
 bool gate_measure_start(struct gate_talk *talk, const struct osp_gate_report *reports);
 
-/* The decider: what was measured goes into the reports. */
+/* Adds what was measured to the reports, on the decider. */
 void gate_measure_judge(struct gate_talk *talk, struct osp_gate_report *reports);
 
-/* An order came from above: passed on and carried out. */
+/* Passes an order from above on, and carries it out. */
 void gate_measure_order(struct gate_talk *talk, const struct osp_gate_message *message);
 
-/* Somebody is about to send: its connection belongs to a process of its own from now on. False: it
- * was not ordered, or too many do. */
+/* Hands the connection of a node that is about to send to a process of its own. False if that was not ordered, or
+ * too many send. */
 bool gate_measure_receive(struct gate_talk *talk, struct osp_gate_peer *peer,
 			  const struct osp_gate_message *message);
 
-/* Figures from below. */
+/* Takes figures from below. */
 void gate_measure_hear(struct gate_talk *talk, const struct osp_gate_message *message);
 
-/* What nodes below saw around a round. */
+/* Takes what nodes below saw around a round. */
 void gate_measure_hear_traffic(struct gate_talk *talk, const struct osp_gate_message *message);
 
-/* To be called often while `gate_measuring()`. */
+/* Does what is due; to be called often while gate_measuring(). */
 void gate_measure_serve(struct gate_talk *talk);
 bool gate_measuring(const struct gate_talk *talk);
 

@@ -2,19 +2,19 @@
 /*
  * gate_nccl.h - data and bandwidth between the nodes of a gang, by NCCL
  *
- * The decider orders all-reduces (lib/gate/gate_reduce.h) down the tree; each node lets a process of
- * its own take part in them (gate_reducer.h) and tells its part up again:
+ * The decider orders all-reduces (lib/gate/gate_reduce.h) down the tree. On each node a process of its own takes
+ * part in them (gate_reducer.h), and the node reports its part up the tree:
  *
- *	round 1	 every node gets ready: libnccl, the job's GPUs, memory, an id for a communicator. Whoever
- *		 cannot is known before anybody waits for it in one.
+ *	round 1	 every node gets ready: libnccl, the job's GPUs, memory, an id for a communicator. A node that
+ *		 cannot is known before another node waits for it.
  *	round 2	 one all-reduce over the whole gang
- *	round 3- pairs, only if that was slow or wrong
+ *	round 3- pairs, only if round 2 was slow or wrong
  *
- * Whatever breaks (no libnccl, another version, an error, no answer in time) is no node's fault: the
- * log says what it was, and the network is measured over TCP (gate_measure.h). So it is if no limit
- * of the speed is known, and where spares are chosen by speed. Each round has its share of what is
- * left of the gate's one budget, with time kept for TCP; a process that has not answered by then is
- * killed. Only for gate/gate_talk.c. One thread.
+ * An error (no libnccl, another version, no answer in time) is no node's fault: the log names it, and the
+ * network is measured over TCP instead (gate_measure.h). The same holds if no limit of the speed is known, or
+ * if spares are chosen by speed. Each round has its share of what is left of the gate's one budget, less the
+ * time that TCP needs; a process that has not answered by then is killed. Only for gate/gate_talk.c. One
+ * thread.
  */
 #ifndef OSP_GATE_NCCL_H
 #define OSP_GATE_NCCL_H
@@ -22,29 +22,29 @@
 #include <stdbool.h>
 
 #include "lib/gate/gate_message.h"
-#include "gate/gate_talk_data.h"
+#include "gate/gate_talk_private.h"
 
-/* The decider: whether to begin at all, by policy, depth, the job's GPUs and the time that is left.
- * `reports` are all, by rank. */
+/* Starts round 1, on the decider; false if policy, depth, the job's GPUs or the time that is left do not allow it.
+ * `reports` are those of all ranks. */
 bool gate_reduce_start(struct gate_talk *talk, const struct osp_gate_report *reports);
 
-/* The decider, once talk->reduce.judged: what came of it goes into the reports. */
+/* Adds the result to the reports, on the decider, once talk->reduce.judged. */
 void gate_reduce_judge(struct gate_talk *talk, struct osp_gate_report *reports);
 
-/* An order came from above: passed on and carried out. Takes what is in `message`. */
+/* Passes an order from above on, and carries it out. Takes over what is in `message`. */
 void gate_reduce_order(struct gate_talk *talk, struct osp_gate_message *message);
 
-/* Parts from below. */
+/* Takes parts from below. */
 void gate_reduce_hear(struct gate_talk *talk, const struct osp_gate_message *message);
 
-/* To be called often while `gate_reducing()`. */
+/* Does what is due; to be called often while gate_reducing(). */
 void gate_reduce_serve(struct gate_talk *talk);
 bool gate_reducing(const struct gate_talk *talk);
 
-/* When to look though nothing came: answers are heard (ms since this gate began). */
+/* When to call gate_reduce_serve() even if no message came, in ms since this gate began. */
 uint64_t gate_reduce_look_ms(const struct gate_talk *talk);
 
-/* Nothing more will be asked of this node's process. */
+/* Lets this node's process end. */
 void gate_reduce_stop(struct gate_talk *talk);
 void gate_reduce_free(struct gate_talk *talk);
 

@@ -218,7 +218,7 @@ int osp_gate_accept(struct osp_gate_wire *wire, int listener, struct osp_gate_pe
 		return 0;
 	}
 	set_options(file);
-	start_peer(peer, file, OSP_GATE_PEER_STRANGER, until_ms);
+	start_peer(peer, file, OSP_GATE_PEER_UNPROVEN, until_ms);
 	peer->address = from;
 	greet(wire, peer);
 	return 1;

@@ -2,16 +2,16 @@
 /*
  * gate_peer.h - a connection between the gates of two nodes
  *
- * Who listens greets with its job, rank and a challenge that nobody has seen before; who connects
- * answers with messages (lib/gate/gate_message.h), each inside a MUNGE credential that only root may open
- * and only root may have made, and that repeats the challenge. What comes back repeats the other's
- * nonce. So nothing that was recorded, on this connection or on another, is worth anything. The greeting tells the
- * version of the messages, and is the same in every version:
+ * The listening side greets with its job, its rank and a new random challenge. The connecting side answers
+ * with messages (lib/gate/gate_message.h), each inside a MUNGE credential that only root can have made, that only
+ * root can open, and that repeats the challenge. Messages the other way repeat the connecting side's nonce. So a
+ * message that was recorded, on this connection or on another, is refused. The greeting holds the version of the
+ * messages, and is the same in every version:
  *
  *	"OSPG" VERSION JOB RESTARTS RANK CHALLENGE
  *
- * Both ends have reserved ports (below 1024), which no user can take; MUNGE is what proves, the ports
- * only keep a user's flood away from MUNGE. One thread; nothing blocks but MUNGE itself.
+ * Both ends have reserved ports (below 1024), which no user can take. MUNGE is the proof; the ports only keep a
+ * user's flood away from MUNGE. One thread; no call blocks but MUNGE itself.
  */
 #ifndef OSP_GATE_PEER_H
 #define OSP_GATE_PEER_H
@@ -31,7 +31,7 @@ enum osp_gate_peer_state {
 	OSP_GATE_PEER_NONE,
 	OSP_GATE_PEER_CONNECTING,
 	OSP_GATE_PEER_GREETED,	/* we connected, and wait for the greeting */
-	OSP_GATE_PEER_STRANGER, /* it connected, and has proven nothing */
+	OSP_GATE_PEER_UNPROVEN, /* it connected, and has sent no valid message yet */
 	OSP_GATE_PEER_KNOWN,
 };
 
@@ -40,7 +40,7 @@ struct osp_gate_peer {
 	enum osp_gate_peer_state state;
 	uint32_t rank;	   /* of a known one */
 	uint8_t version;   /* of its messages, once it is known */
-	uint64_t until_ms; /* a stranger or an unanswered connection ends then */
+	uint64_t until_ms; /* an unproven or unanswered connection ends then */
 	struct sockaddr_storage address;
 	uint8_t mine[OSP_GATE_CHALLENGE_BYTES];	  /* what its messages must repeat */
 	uint8_t theirs[OSP_GATE_CHALLENGE_BYTES]; /* what ours must repeat */

@@ -2,10 +2,10 @@
 /*
  * gate_reducer.h - the process that takes part in all-reduces for this node
  *
- * `onespine-gate reduce` of this very program, as nobody and with an environment that was made for it
- * (gate_environment.h): libnccl, its plugins and libcuda run in there and nowhere else. It is asked
- * through a socket and answers through it (check/gpu/gang_reduce.h); whatever it says is taken for what
- * anybody might say. One that hangs is killed and not waited for. One thread.
+ * It is `onespine-gate reduce` of this program, with the rights of nobody and the environment of
+ * gate_environment.h. Only there do libnccl, its plugins and libcuda run. Questions and answers go through a socket
+ * (check/gpu/gang_reduce.h); an answer is read as untrusted input. If the process hangs it is killed and not
+ * waited for. One thread.
  */
 #ifndef OSP_GATE_REDUCER_H
 #define OSP_GATE_REDUCER_H

@@ -13,7 +13,7 @@
 #include "gate/gate_again.h"
 #include "gate/gate_measure.h"
 #include "gate/gate_nccl.h"
-#include "gate/gate_talk_data.h"
+#include "gate/gate_talk_private.h"
 #include "host/output.h"
 
 #define PAUSE_LEAST_MS		  4 /* between two rounds of attempts to reach a parent */
@@ -365,22 +365,22 @@ static struct osp_gate_peer *free_peer(struct gate_talk *talk)
 	return talk->peer_count < GATE_PEERS_MAX ? &talk->peers[talk->peer_count++] : NULL;
 }
 
-static size_t count_strangers(const struct gate_talk *talk)
+static size_t count_unproven(const struct gate_talk *talk)
 {
 	size_t count = 0;
 
 	for (size_t i = 0; i < talk->peer_count; i++)
-		count += talk->peers[i].state == OSP_GATE_PEER_STRANGER;
+		count += talk->peers[i].state == OSP_GATE_PEER_UNPROVEN;
 	return count;
 }
 
 /* Who has waited longest goes, so that nobody keeps the door shut by standing in it. */
-static void drop_oldest_stranger(struct gate_talk *talk)
+static void drop_oldest_unproven(struct gate_talk *talk)
 {
 	struct osp_gate_peer *oldest = NULL;
 
 	for (size_t i = 0; i < talk->peer_count; i++)
-		if (talk->peers[i].state == OSP_GATE_PEER_STRANGER &&
+		if (talk->peers[i].state == OSP_GATE_PEER_UNPROVEN &&
 		    (!oldest || talk->peers[i].until_ms < oldest->until_ms))
 			oldest = &talk->peers[i];
 	if (oldest) {
@@ -391,21 +391,21 @@ static void drop_oldest_stranger(struct gate_talk *talk)
 
 static void accept_peers(struct gate_talk *talk)
 {
-	for (int i = 0; i < GATE_STRANGERS_MAX; i++) {
+	for (int i = 0; i < GATE_UNPROVEN_MAX; i++) {
 		struct osp_gate_peer *peer;
 
-		if (count_strangers(talk) >= GATE_STRANGERS_MAX)
-			drop_oldest_stranger(talk);
+		if (count_unproven(talk) >= GATE_UNPROVEN_MAX)
+			drop_oldest_unproven(talk);
 		peer = free_peer(talk);
 		if (!peer || !osp_gate_accept(&talk->wire, talk->listener, peer,
-					      gate_now_ms(talk) + GATE_STRANGER_MS))
+					      gate_now_ms(talk) + GATE_UNPROVEN_MS))
 			return;
 		if (osp_gate_flush(peer))
 			osp_gate_hang_up(peer);
 	}
 }
 
-/* A stranger has proven to be root somewhere: it must also be where slurm.conf says that it is, and
+/* A peer has proven to be root somewhere: it must also be where slurm.conf says that it is, and
  * one who may report here. A new connection of the same node replaces the old one. */
 static bool becomes_known(struct gate_talk *talk, struct osp_gate_peer *peer, uint32_t rank)
 {
@@ -494,7 +494,7 @@ static void serve_peer(struct gate_talk *talk, struct osp_gate_peer *peer, short
 
 	if (peer->state == OSP_GATE_PEER_NONE)
 		return;
-	if (peer->state == OSP_GATE_PEER_STRANGER && gate_now_ms(talk) >= peer->until_ms) {
+	if (peer->state == OSP_GATE_PEER_UNPROVEN && gate_now_ms(talk) >= peer->until_ms) {
 		talk->wire.dropped.late++;
 		osp_gate_hang_up(peer);
 		return;
@@ -701,7 +701,7 @@ static uint64_t next_look_ms(const struct gate_talk *talk, uint64_t wake_ms)
 	if (talk->above.state && talk->above.state != OSP_GATE_PEER_KNOWN)
 		wake_ms = least(wake_ms, talk->above.until_ms);
 	for (size_t i = 0; i < talk->peer_count; i++)
-		if (talk->peers[i].state == OSP_GATE_PEER_STRANGER)
+		if (talk->peers[i].state == OSP_GATE_PEER_UNPROVEN)
 			wake_ms = least(wake_ms, talk->peers[i].until_ms);
 	if (is_watcher(talk))
 		wake_ms = least(wake_ms, talk->next_ask_ms);

@@ -13,13 +13,13 @@
 #include "gate/gate_job.h"
 
 enum osp_gate_outcome {
-	OSP_GATE_KNOWN,	  /* the verdict is there, and done */
-	OSP_GATE_CUT_OFF, /* none came in time */
+	OSP_GATE_KNOWN,	  /* the verdict is known, and carried out */
+	OSP_GATE_CUT_OFF, /* no verdict came in time */
 };
 
 /*
  * Runs the gate of `job` on this node. `own` becomes this node's report, `verdict` the gang's (to be
- * freed). What is worth telling goes to osp_gate_log().
+ * freed). Events go to osp_gate_log().
  */
 enum osp_gate_outcome osp_gate_talk(const struct osp_gate_job *job,
 				    const struct osp_gate_here *here, struct osp_gate_report *own,

@@ -2,7 +2,7 @@
 /* gate_tell.c - what one node tells others of the gang, and how a message goes up and down the
  * tree */
 #include "onespine_config.h"
-#include "gate/gate_talk_data.h"
+#include "gate/gate_talk_private.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -23,7 +23,7 @@ onespine_gate_SOURCES = \
 	gate/gate_reducer.c gate/gate_reducer.h \
 	gate/gate_rights.c gate/gate_rights.h \
 	gate/gate_talk.c gate/gate_talk.h \
-	gate/gate_talk_data.h \
+	gate/gate_talk_private.h \
 	gate/gate_tell.c \
 	gate/onespine-gate.c
 onespine_gate_CPPFLAGS = $(HOST_CPPFLAGS) $(MUNGE_CFLAGS)

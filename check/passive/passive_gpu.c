@@ -199,7 +199,7 @@ static size_t tell_twins(struct osp_check_context *context, const struct osp_gpu
 }
 
 /* NVML and the kernel's driver must mean the same GPU by an address. */
-static size_t tell_strangers(struct osp_check_context *context, const struct osp_gpus *gpus)
+static size_t report_other_uuids(struct osp_check_context *context, const struct osp_gpus *gpus)
 {
 	size_t ill = 0;
 	char uuid[96];
@@ -261,7 +261,7 @@ static void run_gpus(struct osp_check_context *context)
 		return;
 	if (tell_missing(context, &pci, &gpus) + tell_twins(context, &gpus))
 		return;
-	if (tell_strangers(context, &gpus))
+	if (report_other_uuids(context, &gpus))
 		return;
 	osp_tell_pass(context, "%zu", gpus.count);
 }

@@ -1,28 +1,28 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * gate_message.h - what the nodes of a gang tell each other, as bytes
+ * gate_message.h - the messages between the nodes of a gang, as bytes
  *
  * A message is the inside of a MUNGE credential (gate/gate_peer.h); these bytes hold no secret and
  * prove nothing by themselves. Numbers are big-endian, strings a length byte and that many bytes.
  *
  *	"OSPG" VERSION KIND ROUND JOB RESTARTS NODES GANG FROM TO CHALLENGE NONCE, then by KIND
- *	report	COUNT and so many reports
- *	links	COUNT and so many figures of links
- *	order	COUNT and so many links to be measured
+ *	report	COUNT, COUNT reports
+ *	links	COUNT, COUNT figures of links
+ *	order	COUNT, COUNT links to be measured
  *	data	nothing: the connection carries the bytes of a measurement from here on
  *	verdict	the verdict
- *	reduce	LIMIT SUM GROUPS, so many ids, COUNT and so many members: an all-reduce to take part in
- *	parts	COUNT and so many nodes' parts in one
- *	traffic	COUNT and what so many nodes saw around a round
- *	other	COUNT and so many ranks: the sender speaks another version than the receiver and cannot pass on the
+ *	reduce	LIMIT SUM GROUPS, GROUPS ids, COUNT, COUNT members: an all-reduce to take part in
+ *	parts	COUNT, COUNT nodes' parts in an all-reduce
+ *	traffic	COUNT, COUNT nodes' traffic around a round
+ *	other	COUNT, COUNT ranks: the sender has another version than the receiver and cannot pass on the
  *		reports of these nodes; sent downwards: the receiver will get no verdict
  *
- * The header in front of the kinds' own words, the kind "other" and the greeting (gate/gate_peer.h) are the same in
- * every version. So two gates of different versions can tell each other that they differ.
+ * The header, the kind "other" and the greeting (gate/gate_peer.h) are the same in every version, so that two gates of
+ * different versions can tell each other that they differ.
  *
- * CHALLENGE is what the receiver asked for on this very connection, NONCE what the sender asks for
- * in the answer; GANG is a sum over the names of the nodes. A message that is cut, has bytes too
- * many, names a rank beyond the gang or twice, or holds a value out of its range is refused whole.
+ * CHALLENGE is the one that the receiver sent on this connection, NONCE the one that the answer must repeat; GANG is a
+ * sum over the names of the nodes. A message is refused whole if it is cut, has bytes left over, names a rank beyond
+ * the gang or twice, or holds a value out of its range.
  *
  * Any thread: no shared state.
  */
@@ -45,8 +45,8 @@
 #define OSP_GATE_WIRE_VERSION 2
 #endif
 
-/* Above all that a gang of OSP_GATE_NODES_MAX may say, and below what MUNGE takes (1 MiB, encoded).
- * Of reports and sentences beyond the first OSP_GATE_MESSAGE_WORDS_BYTES the words are left out. */
+/* More than a gang of OSP_GATE_NODES_MAX needs, and less than MUNGE takes (1 MiB, encoded). The words of
+ * reports and sentences are left out beyond the first OSP_GATE_MESSAGE_WORDS_BYTES. */
 #define OSP_GATE_MESSAGE_BYTES_MAX   ((size_t)640 * 1024)
 #define OSP_GATE_MESSAGE_WORDS_BYTES ((size_t)256 * 1024)
 
@@ -92,12 +92,11 @@ struct osp_gate_link {
 		       * counts for nothing. Not in a message: the decider's own */
 };
 
-/* One node of an all-reduce. Its GPUs' ranks in it follow those of the members of its group that
- * stand before it. */
+/* One node of an all-reduce. Its GPUs' ranks follow those of the earlier members of its group. */
 struct osp_gate_member {
 	uint32_t rank;
 	uint32_t group;
-	uint32_t gpus; /* that it brings, by its own word; 0 while nobody knows */
+	uint32_t gpus; /* that it brings, as it reported; 0: not known yet */
 };
 
 /*
@@ -105,8 +104,8 @@ struct osp_gate_member {
  * then group by group, each with the id that its first member made. Members rise by rank.
  */
 struct osp_gate_reduce {
-	uint32_t limit_ms; /* from its arrival on; who is not ready by then says so */
-	uint32_t sum_kib;  /* what each GPU brings; 0 while nobody knows */
+	uint32_t limit_ms; /* from its arrival on; a node that is not ready by then reports that */
+	uint32_t sum_kib;  /* what each GPU brings; 0: not known yet */
 	uint8_t (*ids)[OSP_GATE_ID_BYTES];
 	uint32_t group_count;
 	struct osp_gate_member *members;
@@ -114,9 +113,9 @@ struct osp_gate_reduce {
 };
 
 enum osp_gate_part_state {
-	OSP_GATE_PART_READY, /* gpus, version, sum_kib, limits and an id are told */
-	OSP_GATE_PART_DONE,  /* gbps, wrong and the next id are */
-	OSP_GATE_PART_BROKE, /* why is; says nothing about the node */
+	OSP_GATE_PART_READY, /* gpus, version, sum_kib, the limits and an id are set */
+	OSP_GATE_PART_DONE,  /* gbps, wrong and the next id are set */
+	OSP_GATE_PART_BROKE, /* why is set; this says nothing about the node */
 	OSP_GATE_PART_STATE_COUNT
 };
 
@@ -173,8 +172,8 @@ void osp_gate_write_traffic(struct osp_text *text, const struct osp_gate_header 
 void osp_gate_write_other(struct osp_text *text, const struct osp_gate_header *header,
 			  const uint32_t *ranks, uint32_t count);
 
-/* Reads one whole message; of another version only "other". 0, or -1 with `error` set and `message` empty. Free it with
- * osp_gate_message_free(). */
+/* Reads one whole message; one of another version only if it is "other". Returns 0, or -1 with `error` set and
+ * `message` empty. Free it with osp_gate_message_free(). */
 int osp_gate_read_message(const void *bytes, size_t count, struct osp_gate_message *message,
 			  struct osp_error *error);
 void osp_gate_message_free(struct osp_gate_message *message);

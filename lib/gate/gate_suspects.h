@@ -2,10 +2,9 @@
 /*
  * gate_suspects.h - the nodes that a job does not get again, as its AdminComment names them
  *
- * The oldest first, in Slurm's notation and in this order ("n[7,1-3],gpu-9"), whole names only. What
- * does not fit into the comment is left out from the oldest on: a suspect that nobody remembers would
- * be taken for one that the user excluded, so whoever is left out must come out of the job's excluded
- * nodes too. Any thread, any daemon.
+ * The list is in Slurm's notation, the oldest first ("n[7,1-3],gpu-9"), and has whole names only. If it does not
+ * fit into the comment, the oldest are left out. The caller must then remove these from the job's excluded
+ * nodes, too: otherwise they would look like nodes that the user excluded. Any thread, any daemon.
  */
 #ifndef OSP_GATE_SUSPECTS_H
 #define OSP_GATE_SUSPECTS_H

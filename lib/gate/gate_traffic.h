@@ -2,10 +2,10 @@
 /*
  * gate_traffic.h - whether a node was quiet while its network was measured
  *
- * Whoever may send packets to a node, or runs beside the job on it, can make it look slow. So each node
+ * Anybody who sends packets to a node, or runs beside the job on it, can make it look slow. So each node
  * reads its adapters' counters before and after a round, in the host's network namespace
- * (gate/gate_adapters.h), and tells the decider what it saw. A link that was slow while one of
- * its ends was not quiet counts for nothing (lib/gate/gate_links.h).
+ * (gate/gate_adapters.h), and reports the result to the decider. A link that was slow while one of its ends
+ * was not quiet does not count (lib/gate/gate_links.h).
  *
  * Foreign is what an adapter counted less what the round itself had to carry: its payload times 1.06
  * for headers (Ethernet, IP and TCP with time stamps add 66 bytes to segments of 1448: 1.046), and 3 %

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * gate_words.h - what people read of a gate: how far it is, and what it found
+ * gate_words.h - the texts that people read of a gate: its progress, and what it found
  *
- * The same words stand on srun's standard error, in AdminComment and in `onespine why`. Any thread,
- * any daemon: no shared state.
+ * srun's standard error, AdminComment and `onespine why` have the same texts. Any thread, any daemon: no
+ * shared state.
  */
 #ifndef OSP_GATE_WORDS_H
 #define OSP_GATE_WORDS_H

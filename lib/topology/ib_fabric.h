@@ -13,7 +13,7 @@
 #include <stdint.h>
 
 #include "lib/base/name_table.h"
-#include "lib/topology/import_data.h"
+#include "lib/topology/import_private.h"
 
 #define OSP_IB_NO_DEVICE UINT32_MAX
 #define OSP_IB_NO_HOST	 UINT32_MAX

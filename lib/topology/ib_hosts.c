@@ -26,10 +26,10 @@ struct naming {
 	struct osp_name_table table; /* hosts, and adapters as "HOST ADAPTER" */
 	uint32_t nameless;	     /* adapters without a host's name */
 	uint32_t ambiguous;	     /* names that two hosts have */
-	uint32_t strangers;	     /* hosts' adapters that the map does not name */
+	uint32_t unknown;	     /* hosts' adapters that the map does not name */
 	const struct osp_ib_device *first_nameless;
 	const struct osp_ib_device *first_ambiguous;
-	const struct osp_ib_device *first_stranger;
+	const struct osp_ib_device *first_unknown;
 };
 
 /* The switches' own adapters for SHARP: one on every switch, spines too. */
@@ -137,8 +137,8 @@ static int name_by_map(struct naming *naming, struct osp_ib_device *device, cons
 	const struct osp_name_entry *entry = find_in_map(map, device, host);
 
 	if (!entry) {
-		if (!naming->strangers++)
-			naming->first_stranger = device;
+		if (!naming->unknown++)
+			naming->first_unknown = device;
 		return 0;
 	}
 	if (entry->node_count > 1)
@@ -198,7 +198,7 @@ static int tell_all(struct naming *naming)
 		 "name is the name of two hosts, whose adapters call themselves the same",
 		 "names are each the name of two hosts, whose adapters call themselves the same"))
 		return -1;
-	return tell(naming, naming->strangers, naming->first_stranger,
+	return tell(naming, naming->unknown, naming->first_unknown,
 		    "channel adapter is not in the map", "channel adapters are not in the map");
 }
 

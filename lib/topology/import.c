@@ -9,7 +9,7 @@
 
 #include "lib/base/room.h"
 #include "lib/topology/ib_fabric.h"
-#include "lib/topology/import_data.h"
+#include "lib/topology/import_private.h"
 
 struct osp_import *osp_import_new(const struct osp_import_options *options)
 {

@@ -14,7 +14,7 @@
 #include "lib/base/name_table.h"
 #include "lib/base/room.h"
 #include "lib/topology/ib_fabric.h"
-#include "lib/topology/import_data.h"
+#include "lib/topology/import_private.h"
 
 #define ZONE_LEVEL  "zone"
 #define BLOCK_LEVEL "nvlink"

@@ -16,7 +16,7 @@
 #include "lib/topology/csv.h"
 #include "lib/topology/pages.h"
 #include "lib/base/text.h"
-#include "lib/topology/import_data.h"
+#include "lib/topology/import_private.h"
 
 /* Where in a line the host and its switches stand. */
 struct columns {

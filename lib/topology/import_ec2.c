@@ -9,7 +9,7 @@
 
 #include "lib/base/document.h"
 #include "lib/topology/pages.h"
-#include "lib/topology/import_data.h"
+#include "lib/topology/import_private.h"
 
 /* A page while it is read. */
 struct reading {

@@ -8,7 +8,7 @@
 
 #include "lib/base/name_table.h"
 #include "lib/base/room.h"
-#include "lib/topology/import_data.h"
+#include "lib/topology/import_private.h"
 #include "lib/topology/name_map.h"
 
 #define HASH_DIGITS	64

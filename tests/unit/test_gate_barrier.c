@@ -463,7 +463,7 @@ static void whose_time_is_over_has_been_heard(void **state)
 	osp_gate_barrier_free(&barrier);
 }
 
-/* Its word counts again when it comes back, here or by another way; of strangers nothing is known. */
+/* Its word counts again when it comes back, here or by another way; a rank that was never heard has no state. */
 static void who_comes_back_is_heard(void **state)
 {
 	struct osp_gate_report report = {.rank = 33, .result = OSP_VERDICT_PASS}, out[64];

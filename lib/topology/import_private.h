@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * import_data.h - what osp_import_*() have read, until it is built
+ * import_private.h - what osp_import_*() have read, until it is built
  *
  * import_ec2.c and import_csv.c read files into hosts; import_names.c gives them node names;
  * import_build.c compares them with each other and builds. A host's switches stand bottom first
  * and without gaps. InfiniBand is read into devices and links of its own (ib_fabric.h). Inside lib/
  * only.
  */
-#ifndef OSP_IMPORT_DATA_H
-#define OSP_IMPORT_DATA_H
+#ifndef OSP_IMPORT_PRIVATE_H
+#define OSP_IMPORT_PRIVATE_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * gate_talk_data.h - what stands behind osp_gate_talk()
+ * gate_talk_private.h - the state of osp_gate_talk()
  *
- * For gate_talk.c, which keeps the loop, gate_measure.c, which measures links over TCP, gate_reduce.c,
- * which measures with NCCL, and gate_tell.c, which has what they share. Nothing else includes this.
+ * For gate_talk.c (the loop), gate_measure.c (links over TCP), gate_nccl.c (NCCL) and gate_tell.c (what they
+ * share). Nothing else includes it.
  */
-#ifndef OSP_GATE_TALK_DATA_H
-#define OSP_GATE_TALK_DATA_H
+#ifndef OSP_GATE_TALK_PRIVATE_H
+#define OSP_GATE_TALK_PRIVATE_H
 
 #include <poll.h>
 
@@ -19,11 +19,11 @@
 #include "gate/gate_peer.h"
 #include "gate/gate_reducer.h"
 
-#define GATE_PEERS_MAX	   512 /* from below and strangers, at once */
-#define GATE_STRANGERS_MAX 32
-#define GATE_STRANGER_MS   5000 /* then it must have proven who it is */
+#define GATE_PEERS_MAX	  512 /* from below, the unproven ones counted, at once */
+#define GATE_UNPROVEN_MAX 32
+#define GATE_UNPROVEN_MS  5000 /* then a peer must have sent a valid message */
 
-#define GATE_FLOWS_MAX	   16 /* that one node receives, or sends, in a round */
+#define GATE_FLOWS_MAX	  16 /* that one node receives, or sends, in a round */
 
 /* One connection that a process of ours reads from, or writes to. */
 struct gate_flow {
@@ -93,7 +93,7 @@ struct gate_talk {
 	bool own_bound; /* connections may begin at `own` */
 	struct osp_gate_peer above;
 	uint32_t above_port;  /* the n-th port is tried */
-	uint32_t above_round; /* rounds over the ports that reached nobody */
+	uint32_t above_round; /* rounds over all ports without an answer */
 	uint64_t first_try_ms;
 	uint64_t next_try_ms;
 	struct osp_gate_peer peers[GATE_PEERS_MAX];
@@ -106,7 +106,7 @@ struct gate_talk {
 	struct gate_measure measure;
 	struct gate_reduce reduce;
 	bool job_gone;
-	bool no_verdict; /* none will come: the parent's gate is of another version */
+	bool no_verdict; /* no verdict will come: the parent's gate is of another version */
 };
 
 /* ms since this gate began */
@@ -114,10 +114,10 @@ uint64_t gate_now_ms(const struct gate_talk *talk);
 
 const char *gate_name_of(const struct gate_talk *talk, uint32_t rank);
 
-/* The rank above us that is tried, or reached, now. */
+/* The parent that is tried or connected now. */
 uint32_t gate_parent_of(const struct gate_talk *talk);
 
-/* A message for somebody: `write` makes it of `count` of `what`. */
+/* A message to send: `write` makes it of `count` elements of `what`. */
 struct gate_words {
 	enum osp_gate_message_kind kind;
 	uint32_t round;
@@ -127,15 +127,15 @@ struct gate_words {
 	uint32_t count;
 };
 
-/* To the parent, where it is known; to all that are known below, of whom those go that cannot be
- * reached. */
+/* Sends a message to the parent, if it is proven; or to all proven peers below, and ends the connection with each
+ * that cannot be reached. */
 void gate_tell_above(struct gate_talk *talk, const struct gate_words *words);
 void gate_tell_below(struct gate_talk *talk, const struct gate_words *words);
 
 /*
- * Gates of another version in the gang. Up: that these nodes cannot report. Down: to those of
- * another version or, `all`, to everybody that no verdict will come. What comes from below makes an ERROR of each node
- * that it names; from above it ends this gate without a verdict.
+ * Handle gates of another version in the gang. The message up the tree names nodes that cannot report. The message
+ * down says that no verdict will come; it goes to peers of another version or, with `all`, to all peers. From below it
+ * makes the result of each node that it names an ERROR; from above it ends this gate without a verdict.
  */
 void gate_write_other(struct osp_text *message, const struct osp_gate_header *header,
 		      const struct osp_gate_report *reports, uint32_t count);
@@ -143,16 +143,16 @@ void gate_tell_others(struct gate_talk *talk, bool all);
 void gate_hear_other_below(struct gate_talk *talk, const struct osp_gate_message *message);
 void gate_hear_other_above(struct gate_talk *talk, const struct osp_gate_message *message);
 
-/* Who may take part in a test of the network, by rank. How many; 0 where every pass is fresh, for then
- * none is needed. */
+/* Finds the ranks that may take part in a test of the network. Returns their number, 0 if every pass is fresh and
+ * so no test is needed. */
 uint32_t gate_find_fit(const struct osp_gate_report *reports, uint32_t count, bool *fit);
 
 /* Records that the network test blames the node, for the report's reason. Wrong bytes fail the node; low
  * speed alone does not. */
 void gate_blame(const struct gate_talk *talk, struct osp_gate_report *report, bool wrong);
 
-/* A link of it looked slow, and counts for nothing: a warning where it was this node that was not quiet;
- * the other end is as good as it is with others. */
+/* Records that a slow link of the node does not count: a warning if this node was not quiet; the other end is judged
+ * by its other links. */
 void gate_pardon(const struct gate_talk *talk, struct osp_gate_report *report,
 		 const struct osp_gate_traffic *seen);
 
