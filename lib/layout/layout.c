@@ -241,6 +241,10 @@ static int fit_nodes(struct osp_layout *layout, uint32_t nodes, uint32_t gpus_pe
 	uint64_t product = replica * layout->size[OSP_AXIS_DP];
 	char text[OSP_LAYOUT_TEXT_BYTES];
 
+	/* ranks are counted in 32 bits, and a user may ask for any number of nodes */
+	if (have > OSP_RANKS_MAX)
+		return osp_error_set(error, "%u nodes of %u GPUs have more than %u GPUs", nodes,
+				     gpus_per_node, OSP_RANKS_MAX);
 	if (!layout->size[OSP_AXIS_DP] && have % replica)
 		return refuse_nodes(layout, nodes, gpus_per_node, error);
 	if (!layout->size[OSP_AXIS_DP])

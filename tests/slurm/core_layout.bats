@@ -109,6 +109,18 @@ leaves() {
 	holds "$(submit_refused "$BATS_TEST_TMPDIR/het.sh")" 'a heterogeneous job cannot be one gang'
 }
 
+@test "a user's layout for more GPUs than can be counted is refused, and slurmctld goes on" {
+	local layout
+	for layout in tp2 tp2048,ep65536,etp65536 tp8,pp4; do
+		holds "$(submit_refused "--gang-layout=$layout" -N67108864 --gpus-per-node=64)" \
+			'--gang-layout: 67108864 nodes of 64 GPUs have more than 2097152 GPUs'
+	done
+	gang=$(submit --hold --gang-layout=tp2 -N4 --gpus-per-node=8)
+	run scontrol update "JobId=$gang" NumNodes=536870912
+	((status)) || fail 'taken: 536870912 nodes'
+	cluster check --dir "$ONESPINE_CLUSTER"
+}
+
 @test "onespine set gives it a layout, and another size is judged by it" {
 	hold 'n[1-15]'
 	gang=$(submit --gang=spine -N4 --gpus-per-node=8)

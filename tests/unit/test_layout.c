@@ -189,6 +189,11 @@ static const struct {
 	 "the sizes multiply to 9 GPUs, which are no whole nodes of 8 GPUs; a dp that 8 divides "
 	 "makes them whole, or say --gpus-per-node"},
 	{"tp2000000,cp2000000", 0, 8, "the sizes multiply to more than 2097152 GPUs"},
+	/* as many as wrap around to none */
+	{"tp2", 67108864, 64, "67108864 nodes of 64 GPUs have more than 2097152 GPUs"},
+	{"tp2048,ep65536,etp65536", 67108864, 64,
+	 "67108864 nodes of 64 GPUs have more than 2097152 GPUs"},
+	{"tp1", 4294967293, 64, "4294967293 nodes of 64 GPUs have more than 2097152 GPUs"},
 	{"tp8,pp8,dp8,ep12", 64, 8,
 	 "ep12 with etp8 takes 96 GPUs, which do not divide the 64 of a pipeline stage; ep8 would"},
 	{"tp8,pp8,dp8,ep48,etp1", 64, 8,
