@@ -2,8 +2,8 @@
 /*
  * glob.h - names against patterns
  *
- * '*' is any text, '?' one character, '[0-9a-f]' one of these, '[!0-9]' none of these; anything
- * else is itself. No escapes. Takes no longer than the product of both lengths.
+ * '*' is any text, '?' one character, '[0-9a-f]' one of these, '[!0-9]' none of these; any other
+ * character is itself, the backslash too: fnmatch(3) with FNM_NOESCAPE.
  *
  * Any thread, any daemon: no shared state, no allocation.
  */
@@ -12,6 +12,7 @@
 
 #include <stdbool.h>
 
+/* Whether the whole of `text` matches. */
 bool osp_glob_matches(const char *pattern, const char *text);
 
 /* True when it holds '*', '?' or '['. */
