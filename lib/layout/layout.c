@@ -228,10 +228,10 @@ static int refuse_nodes(const struct osp_layout *layout, uint32_t nodes, uint32_
 	return osp_error_set(
 		error,
 		"tp%u x cp%u x pp%u are %llu GPUs, of which %u nodes of %u GPUs hold no "
-		"whole number; %llu node%s would be dp%llu",
+		"whole number; %llu nodes would be dp%llu",
 		layout->size[OSP_AXIS_TP], layout->size[OSP_AXIS_CP], layout->size[OSP_AXIS_PP],
 		(unsigned long long)replica, nodes, gpus_per_node, (unsigned long long)use,
-		use == 1 ? "" : "s", (unsigned long long)(use * gpus_per_node / replica));
+		(unsigned long long)(use * gpus_per_node / replica));
 }
 
 static int fit_nodes(struct osp_layout *layout, uint32_t nodes, uint32_t gpus_per_node,

@@ -61,6 +61,8 @@ void unlock_slurmctld(slurmctld_lock_t levels)
 {
 	if (levels.node)
 		pthread_rwlock_unlock(&node_lock);
+	if (fake_slurm.at_unlock)
+		fake_slurm.at_unlock(fake_slurm.locks);
 }
 
 void queue_job_scheduler(void)

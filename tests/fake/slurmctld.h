@@ -29,8 +29,10 @@ struct fake_slurm {
 	uint16_t last_mode;
 	uint32_t locks;	       /* how often slurmctld's lock was taken */
 	uint32_t ends_at_lock; /* slurmctld ends while this lock is waited for; 0: never */
-	uint32_t schedules;    /* how often a run of the scheduler was asked for */
-	int last_candidates;   /* how many jobs it was last offered to preempt; -1: no list */
+	void (*at_unlock)(
+		uint32_t lock); /* called when the lock of this number has been given back */
+	uint32_t schedules;	/* how often a run of the scheduler was asked for */
+	int last_candidates;	/* how many jobs it was last offered to preempt; -1: no list */
 };
 
 extern struct fake_slurm fake_slurm;

@@ -102,6 +102,7 @@ static void what_is_refused_has_its_place(void **state)
 		{"? [1]\n: 2", "f:1:3: a key must be a word"},
 		{"? {a: 1}\n: 2", "f:1:3: a key must be a word"},
 		{"'': 1", "f:1:1: a key must be a word of 1 to 255 bytes"},
+		{"'a\x7f': [", "f:1:3: not UTF-8 text: control characters are not allowed"},
 		{"\"a\\tb\": 1", "f:1:1: a key must be a word; this has a control character"},
 		{"a: \"x\\0y\"", "f:1:4: a zero byte in a word"},
 		{"a: b: c", "f:1:5: neither YAML nor JSON: mapping values are not allowed in this "
@@ -121,6 +122,22 @@ static void what_is_refused_has_its_place(void **state)
 		assert_string_equal(osp_error_format(&error, words, sizeof(words)), cases[i].words);
 		assert_null(osp_document_read("f", cases[i].text, strlen(cases[i].text), NULL));
 	}
+}
+
+static void a_key_has_at_most_255_bytes(void **state)
+{
+	struct osp_error error = {0};
+	char text[300] = "";
+
+	(void)state;
+	memset(text, 'k', 256);
+	strcpy(text + 256, ": 1");
+	assert_null(osp_document_read("f", text, strlen(text), &error));
+	assert_string_equal(error.text, "a key must be a word of 1 to 255 bytes");
+	osp_error_clear(&error);
+	osp_error_clear(NULL); /* nobody wants to know */
+	osp_document_free(osp_document_read("f", text + 1, strlen(text + 1), &error));
+	assert_string_equal(error.text, "");
 }
 
 static void a_zero_byte_is_refused(void **state)
@@ -240,6 +257,8 @@ static void typed_values_say_what_they_are_not(void **state)
 		 "f:1:4: v: a whole number from -5 to 100 is expected, not '-6'"},
 		{"integer", "v: 1.5", -1,
 		 "f:1:4: v: a whole number from -5 to 100 is expected, not '1.5'"},
+		{"integer", "{v: -}", -1,
+		 "f:1:5: v: a whole number from -5 to 100 is expected, not '-'"},
 		{"integer", "v: -a", -1,
 		 "f:1:4: v: a whole number from -5 to 100 is expected, not '-a'"},
 		{"integer", "v: '5'", -1,
@@ -328,6 +347,7 @@ int main(void)
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(documents_are_read),
 		cmocka_unit_test(what_is_refused_has_its_place),
+		cmocka_unit_test(a_key_has_at_most_255_bytes),
 		cmocka_unit_test(a_zero_byte_is_refused),
 		cmocka_unit_test(depth_has_a_limit),
 		cmocka_unit_test(a_key_twice_is_found_among_many),

@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 #include <cmocka.h>
 
@@ -129,6 +130,8 @@ static void stays_a_gang(void **state)
 		 "spine", "has version 2, and this release knows those up to 1"},
 		{"version=x,mode=enforce,level=spine,relax_s=-1,origin=option,mix_kinds=no",
 		 "spine", "has a value that this release does not know, 'x'"},
+		{"version=-1,mode=enforce,level=spine,relax_s=-1,origin=option,mix_kinds=no",
+		 "spine", "has a value that this release does not know, '-1'"},
 		{"version=0,mode=enforce,level=spine,relax_s=-1,origin=option,mix_kinds=no",
 		 "spine", "has a value that this release does not know, '0'"},
 		{"version=1x,mode=enforce,level=spine,relax_s=-1,origin=option,mix_kinds=no",
@@ -210,6 +213,29 @@ static void bounds_its_length(void **state)
 					      "which this release does not know");
 }
 
+/* A list that no release of today writes: longer than any that a user may give. */
+static void bounds_its_lists(void **state)
+{
+	static const char *const keys[] = {"segments", "layout", "keep"};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(keys); i++) {
+		struct osp_effective effective;
+		char text[OSP_EFFECTIVE_BYTES_MAX], list[OSP_LAYOUT_TEXT_BYTES + 1] = "";
+
+		memset(list, 'a', sizeof(list) - 1);
+		snprintf(text, sizeof(text),
+			 "version=1,mode=enforce,level=spine,relax_s=-1,origin=option,mix_kinds=no,"
+			 "%s=%s",
+			 keys[i], list);
+		assert_int_equal(osp_effective_parse(text, &effective), -1);
+		assert_string_equal(effective.level, "spine");
+		assert_string_equal(effective.unread,
+				    "has a value that this release does not know, "
+				    "'aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa'");
+	}
+}
+
 static void says_why_it_waits(void **state)
 {
 	struct osp_effective effective;
@@ -232,6 +258,7 @@ int main(void)
 		cmocka_unit_test(stays_a_gang),
 		cmocka_unit_test(keeps_a_mode_that_was_read),
 		cmocka_unit_test(bounds_its_length),
+		cmocka_unit_test(bounds_its_lists),
 		cmocka_unit_test(says_why_it_waits),
 	};
 

@@ -17,6 +17,7 @@
 
 #include "lib/base/text.h"
 #include "lib/topology/follow.h"
+#include "lib/topology/readers.h"
 
 static const char good[] = "{\"onespine-topology\": 1, \"levels\": [\"leaf\"], \"domains\": [\n"
 			   "{\"level\": \"leaf\", \"name\": \"a\", \"nodes\": \"n[1-4]\"}]}\n";
@@ -264,6 +265,71 @@ static int make_folder(void **state)
 	return 0;
 }
 
+static void one_that_is_too_large_is_bad(void **state)
+{
+	struct osp_file_mark mark = {.seen = false};
+	char wrong[256];
+
+	(void)state;
+	replace(good);
+	assert_int_equal(truncate(path, (off_t)OSP_TOPOLOGY_FILE_BYTES_MAX + 1), 0);
+	assert_int_equal(look(&mark, wrong, sizeof(wrong)), OSP_FOLLOWED_BAD);
+	assert_non_null(strstr(wrong, "File too large"));
+	assert_int_equal(look(&mark, NULL, 0), OSP_FOLLOWED_SAME);
+}
+
+/* Whatever stat() says differently is another file. */
+static void marks_differ_in_all_that_is_looked_at(void **state)
+{
+	struct osp_file_mark mark, missing;
+	struct osp_file_mark others[8];
+
+	(void)state;
+	replace(good);
+	mark = osp_file_mark(path);
+	for (size_t i = 0; i < 8; i++)
+		others[i] = mark;
+	assert_true(osp_file_mark_same(&mark, &others[0]));
+	others[0].seen = false;
+	others[1].cause = EACCES;
+	others[2].device++;
+	others[3].inode++;
+	others[4].size_bytes++;
+	others[5].written.tv_nsec++;
+	others[6].changed.tv_nsec++;
+	others[7].written.tv_sec++;
+	for (size_t i = 0; i < 8; i++)
+		assert_false(osp_file_mark_same(&mark, &others[i]));
+	assert_true(osp_file_mark_fresh(&mark));
+	mark.changed.tv_sec -= 10;
+	assert_false(osp_file_mark_fresh(&mark));
+	unlink(path);
+	missing = osp_file_mark(path);
+	assert_int_equal(missing.cause, ENOENT);
+	assert_false(osp_file_mark_fresh(&missing));
+	assert_false(osp_file_mark_fresh(&others[0]));
+}
+
+/* A look that fails has no second one to wait for. */
+static void a_failing_look_is_told_at_once(void **state)
+{
+	struct osp_file_mark none = {.seen = false}, before = none;
+	struct osp_found_topology found;
+	char below[96];
+
+	(void)state;
+	replace(good);
+	snprintf(below, sizeof(below), "%s/x", path);
+	assert_int_equal(osp_follow_settled(below, &none, &before, &found), OSP_FOLLOWED_FAILED);
+	assert_int_equal(found.cause, ENOTDIR);
+	assert_null(found.text);
+	/* one that is gone may be about to be replaced */
+	unlink(path);
+	before = none;
+	assert_int_equal(osp_follow_settled(path, &none, &before, &found), OSP_FOLLOWED_BUSY);
+	assert_int_equal(osp_follow_settled(path, &none, &before, &found), OSP_FOLLOWED_BAD);
+}
+
 static int remove_folder(void **state)
 {
 	(void)state;
@@ -285,6 +351,9 @@ int main(void)
 		cmocka_unit_test_setup(one_that_others_may_write_is_bad, begin),
 		cmocka_unit_test_setup(one_that_is_written_in_place_is_read_when_it_has_settled,
 				       begin),
+		cmocka_unit_test_setup(one_that_is_too_large_is_bad, begin),
+		cmocka_unit_test_setup(marks_differ_in_all_that_is_looked_at, begin),
+		cmocka_unit_test_setup(a_failing_look_is_told_at_once, begin),
 		cmocka_unit_test_setup(knows_one_that_may_change_with_the_same_mark, begin),
 	};
 

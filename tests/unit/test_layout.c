@@ -143,6 +143,14 @@ static const struct {
 	 "'odrer=megatron': an axis is tp, cp, pp, dp, dpr, ep or etp with its size, as in tp8; "
 	 "did "
 	 "you mean order"},
+	{"tp8,8", 5, "'8': an axis is tp, cp, pp, dp, dpr, ep or etp with its size, as in tp8"},
+	{"tp8\x7f", 4, "the byte 0x7f cannot stand in a layout"},
+	{"abcdefghijklmnopqrstuvwxyzabcdefghijklmnopqrstuvwxyz8", 1,
+	 "'abcdefghijklmnopqrstuvwxyzabcdefghijklmn': an axis is tp, cp, pp, dp, dpr, ep or etp "
+	 "with its size, as in tp8"},
+	{"tp8,order=abcdefghijklmnopqrstuvwxyzabcdefghijklmnopqrstuvwxyz", 5,
+	 "'order=abcdefghijklmnopqrstuvwxyzabcdefgh': an order is megatron, tp-pp-dp, torchtitan, "
+	 "vllm or deepspeed"},
 	{"tp8,pp", 5, "'pp': a size is a whole number from 1, as in tp8"},
 	{"tp8,pp0", 5, "'pp0': a size is a whole number from 1, as in tp8"},
 	{"tp8,pp-2", 5, "'pp-2': a size is a whole number from 1, as in tp8"},
@@ -194,6 +202,12 @@ static const struct {
 	{"tp2048,ep65536,etp65536", 67108864, 64,
 	 "67108864 nodes of 64 GPUs have more than 2097152 GPUs"},
 	{"tp1", 4294967293, 64, "4294967293 nodes of 64 GPUs have more than 2097152 GPUs"},
+	{"tp8,dp2", 1, 8, "tp8,dp2 is 16 GPUs, but 1 node of 8 GPUs has 8; with dp1 it fits"},
+	{"tp8,dp2000000", 0, 8, "the sizes multiply to more than 2097152 GPUs"},
+	{"dp7,ep3", 7, 1,
+	 "ep3 with etp1 takes 3 GPUs, which do not divide the 7 of a pipeline stage; ep1 would"},
+	{"dp4,ep8", 4, 1,
+	 "ep8 with etp1 takes 8 GPUs, which do not divide the 4 of a pipeline stage; ep4 would"},
 	{"tp8,pp8,dp8,ep12", 64, 8,
 	 "ep12 with etp8 takes 96 GPUs, which do not divide the 64 of a pipeline stage; ep8 would"},
 	{"tp8,pp8,dp8,ep48,etp1", 64, 8,
@@ -235,6 +249,7 @@ static void test_format(void **state)
 		{"tp8,pp8,dp8", "tp8,pp8,dp8"},
 		{"DP8,Tp=8,pp=8,ORDER=Megatron", "tp8,pp8,dp8"},
 		{"dp16,ep8,etp1,order=torchtitan", "dp16,ep8,order=torchtitan"},
+		{"tp2,dp2,ep2,etp2", "tp2,dp2,ep2"},
 		{"tp1,pp1,dp1", "dp1"},
 		{"order=vllm", "dp1,order=vllm"},
 	};
@@ -247,6 +262,14 @@ static void test_format(void **state)
 		assert_int_equal(osp_layout_parse(cases[i].text, &layout, NULL), 0);
 		assert_string_equal(osp_layout_format(&layout, buffer, sizeof(buffer)),
 				    cases[i].same);
+		/* as much as there is room for, and an end */
+		for (size_t room = 1; room < sizeof(buffer); room++) {
+			osp_layout_format(&layout, buffer, room);
+			assert_true(strlen(buffer) < room);
+			assert_memory_equal(buffer, cases[i].same, strlen(buffer));
+			assert_true(strlen(buffer) == strlen(cases[i].same) ||
+				    strlen(buffer) == room - 1);
+		}
 	}
 }
 

@@ -240,6 +240,41 @@ static void test_cases(void **state)
 	}
 }
 
+static void test_refused_keeps(void **state)
+{
+	static const struct {
+		const char *text;
+		int column;
+		const char *says;
+	} refused[] = {
+		{"pp", 1, "a group and a level stand here, as in pp:leaf"},
+		{"", 1, "a group and a level stand here, as in pp:leaf"},
+		{"pp:leaf,xp:leaf", 9, "'xp': groups are tp, cp, dp, pp and ep, as in pp:leaf"},
+		{"pp:leaf,ep:spin", 12, "no level is called spin; did you mean spine"},
+		{"pp:cupboard", 4, "no level is called cupboard"},
+		{"pp:leaf,dp:leaf,ep:leaf,tp:leaf,cp:leaf", 33,
+		 "more than 4 groups to keep together"},
+		{"pp:leaf, dp:leaf", 9, "the byte 0x20 cannot stand here"},
+		{"pp:leaf\x7f", 8, "the byte 0x7f cannot stand here"},
+		{"abcdefghijklmnopqrstuvwxyzabcdefghijklmnopqrstuvwxyzabcdefghijklmnopqrstuvwxyz"
+		 ":leaf",
+		 1, "a group and a level stand here, as in pp:leaf"},
+	};
+	struct osp_topology *topology = fabric_regular(1, (uint32_t[]){2, 2}, 2);
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(refused) / sizeof(refused[0]); i++) {
+		struct osp_keeps keeps = {.count = 3};
+		struct osp_error error = {.text = ""};
+
+		assert_int_equal(osp_keeps_parse(refused[i].text, topology, &keeps, &error), -1);
+		assert_string_equal(error.text, refused[i].says);
+		assert_int_equal(error.column, refused[i].column);
+		assert_int_equal(keeps.count, 3);
+	}
+	osp_topology_free(topology);
+}
+
 /* --- any layout ---------------------------------------------------------------------------------- */
 
 static uint32_t power_below(uint32_t most)
@@ -300,6 +335,7 @@ static void test_any_layout(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_refused_keeps),
 		cmocka_unit_test(test_cases),
 		cmocka_unit_test(test_any_layout),
 	};

@@ -62,6 +62,46 @@ static bool read_own(void *context)
 	return topology;
 }
 
+/* So many nodes, leaves and sources that each array takes memory of its own. */
+static char *large_own(void)
+{
+	struct osp_text text = OSP_TEXT_INIT;
+
+	osp_text_add(&text, "{\"onespine-topology\": 1, \"levels\": [\"leaf\"], \"domains\": [");
+	for (int leaf = 0; leaf < 600; leaf++)
+		osp_text_printf(&text,
+				"%s{\"level\": \"leaf\", \"name\": \"leaf-of-a-long-name-%0100d\", "
+				"\"nodes\": \"n[%d-%d]\"}",
+				leaf ? ", " : "", leaf, leaf * 15, leaf * 15 + 14);
+	osp_text_add(&text, "], \"places\": [{\"source\": \"ec2\", \"nodes\": [");
+	for (int node = 0; node < 3000; node++)
+		osp_text_printf(&text, "%s\"n%d i-%080d 1700000000\"", node ? ", " : "", node,
+				node);
+	osp_text_add(&text, "]}]}");
+	return osp_text_take(&text);
+}
+
+static bool read_large(void *context)
+{
+	struct osp_error error = {0};
+	struct osp_topology *topology =
+		osp_read_onespine_topology("f", context, strlen(context), &error);
+
+	check_words(&error, topology);
+	osp_topology_free(topology);
+	return topology;
+}
+
+static void a_large_topology_survives(void **state)
+{
+	char *text = large_own();
+
+	(void)state;
+	assert_non_null(text);
+	assert_true(no_memory_at_each(read_large, text) > 50);
+	free(text);
+}
+
 static bool write_own(void *context)
 {
 	char *text = osp_write_onespine_topology(context, "a source");
@@ -244,6 +284,7 @@ int main(void)
 		cmocka_unit_test(reading_survives),
 		cmocka_unit_test(writing_survives),
 		cmocka_unit_test(notes_survive),
+		cmocka_unit_test(a_large_topology_survives),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

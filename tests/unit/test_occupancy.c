@@ -695,9 +695,39 @@ static void test_random_against_the_model(void **state)
 	assert_true(waits > 5000 && unchanged > 10000); /* the cases are not trivial */
 }
 
+/* Numbers of jobs that share a bucket, taken out in the order in which they came. */
+static void test_many_jobs(void **state)
+{
+	struct osp_occupancy *occupancy = account(4);
+
+	(void)state;
+	for (uint32_t job = 1; job <= 1000; job++)
+		add(occupancy, job, 100, job % 4, (struct osp_amounts){.cpus = 1});
+	for (uint32_t job = 1; job <= 1000; job++) {
+		assert_int_equal(osp_occupancy_jobs(occupancy), 1001 - job);
+		osp_occupancy_remove(occupancy, job);
+		assert_false(osp_occupancy_has(occupancy, job));
+		assert_true(job == 1000 || osp_occupancy_has(occupancy, job + 1));
+		osp_occupancy_remove(occupancy, job);
+	}
+	assert_int_equal(osp_occupancy_jobs(occupancy), 0);
+	osp_occupancy_free(occupancy);
+}
+
+static void test_soft_ends(void **state)
+{
+	(void)state;
+	assert_int_equal(osp_occupancy_soft_end_s(100, 2), 220);
+	assert_int_equal(osp_occupancy_expected_end_s(220, 1000, 200), 220);
+	assert_int_equal(osp_occupancy_expected_end_s(220, 1000, 220), 220);
+	assert_int_equal(osp_occupancy_expected_end_s(220, 1000, 300), 650);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_many_jobs),
+		cmocka_unit_test(test_soft_ends),
 		cmocka_unit_test(test_ends_add_up),
 		cmocka_unit_test(test_only_asked_nodes_are_written),
 		cmocka_unit_test(test_largest),

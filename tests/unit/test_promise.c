@@ -40,6 +40,9 @@ static void holds_by_size(void **state)
 		assert_false(osp_policy_promises(&policy));
 		assert_int_equal(osp_policy_holds(&policy, &cases[i].size),
 				 cases[i].held == OSP_HELD ? OSP_HELD : OSP_HELD_NOT);
+		policy = promise;
+		policy.mode = OSP_MODE_ADVISE;
+		assert_false(osp_policy_promises(&policy));
 		policy.mode = OSP_MODE_OFF;
 		assert_int_equal(osp_policy_holds(&policy, &cases[i].size), OSP_HELD_NOT);
 		policy = promise;
@@ -88,6 +91,10 @@ static void partitions_promise_together(void **state)
 		{P(ADVISE, "spine", true, 2, true, false, -1),
 		 P(OFF, "leaf", true, 1, false, false, -1),
 		 P(ADVISE, "spine", true, 2, true, false, -1)},
+		/* the longer patience */
+		{P(ENFORCE, "spine", true, 2, true, true, 30),
+		 P(ENFORCE, "spine", true, 2, true, true, 60),
+		 P(ENFORCE, "spine", true, 2, true, true, 60)},
 		/* a level that is none here leaves the first one's */
 		{P(ENFORCE, "spine", true, 2, true, false, -1),
 		 P(ENFORCE, "cupboard", true, 2, true, false, -1),
@@ -111,6 +118,14 @@ static void partitions_promise_together(void **state)
 		assert_int_equal(both.allow_off, cases[i].both.allow_off);
 		assert_int_equal(both.mix_kinds, cases[i].both.mix_kinds);
 		assert_int_equal(both.relax_s, cases[i].both.relax_s);
+		/* as long as no topology is read no level is below another */
+		both = cases[i].one;
+		osp_policy_add(&both, &cases[i].other, NULL);
+		assert_string_equal(both.level,
+				    cases[i].one.gang_always && cases[i].one.mode != OSP_MODE_OFF
+					    ? cases[i].one.level
+					    : cases[i].both.level);
+		assert_int_equal(both.allow_off, cases[i].both.allow_off);
 	}
 	osp_topology_free(topology);
 }
@@ -242,12 +257,25 @@ static void tells_kinds(void **state)
 			cases[i].kind);
 }
 
+/* Words that do not fit are left out, not cut. */
+static void tells_kinds_in_little_room(void **state)
+{
+	char buffer[OSP_KIND_BYTES] = "before";
+
+	(void)state;
+	assert_string_equal(osp_kind_of("gpu:h100:8", "p5.48xlarge", buffer, 0), "before");
+	assert_string_equal(osp_kind_of("gpu:h100:8", "p5.48xlarge", buffer, 12), "gpu:h100");
+	assert_string_equal(osp_kind_of("gpu:h100:8", "p5.48xlarge", buffer, 24),
+			    "gpu:h100 p5.48xlarge");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(holds_by_size),    cmocka_unit_test(partitions_promise_together),
 		cmocka_unit_test(counts_gpus),	    cmocka_unit_test(finds_conflicts),
-		cmocka_unit_test(finds_expansions), cmocka_unit_test(tells_kinds),
+		cmocka_unit_test(finds_expansions), cmocka_unit_test(tells_kinds_in_little_room),
+		cmocka_unit_test(tells_kinds),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -10,6 +10,7 @@
 
 #include "lib/policy/effective.h"
 #include "lib/policy/request.h"
+#include "lib/policy/request_parts.h"
 
 static void parses(void **state)
 {
@@ -37,6 +38,8 @@ static void parses(void **state)
 		{"@Never", OSP_ASKED_GANG, "", OSP_RELAX_NEVER, "@never"},
 		{"spine domains=2", OSP_ASKED_GANG, "spine", -1, "spine domains=2"},
 		{"spine domains=1", OSP_ASKED_GANG, "spine", -1, "spine"},
+		{"spine segment=rail_group-2:4", OSP_ASKED_GANG, "spine", -1,
+		 "spine segment=rail_group-2:4"},
 		{" segment=leaf:16", OSP_ASKED_GANG, "", -1, " segment=leaf:16"},
 		{"spine@never segment=leaf:16,nvlink:4 domains=7", OSP_ASKED_GANG, "spine",
 		 OSP_RELAX_NEVER, "spine@never domains=7 segment=leaf:16,nvlink:4"},
@@ -165,6 +168,18 @@ static void refuses_in_words(void **state)
 		{"spine layout=pp8 keep=pp:leaf,xp:leaf", 9,
 		 "--gang-keep=pp:leaf,xp:leaf: a group (tp, cp, dp, pp or ep) and a level are "
 		 "expected, as in pp:leaf"},
+		{"spine layout=pp8 keep=:leaf", 1,
+		 "--gang-keep=:leaf: a group (tp, cp, dp, pp or ep) and a level are expected, as "
+		 "in "
+		 "pp:leaf"},
+		{"spine layout=pp8 keep=abcdefgh:leaf", 1,
+		 "--gang-keep=abcdefgh:leaf: a group (tp, cp, dp, pp or ep) and a level are "
+		 "expected, as in pp:leaf"},
+		{"spine layout=pp8 keep=pp:le/af", 1,
+		 "--gang-keep=pp:le/af: a group (tp, cp, dp, pp or ep) and a level are expected, "
+		 "as in pp:leaf"},
+		{"spine layout=pp8 keep=pp:leaf keep=pp:leaf", 1,
+		 "--gang: 'keep=pp:leaf' is not understood, or said twice"},
 		{"spine layout=pp8 keep=pp:l,pp:l,pp:l,pp:l,pp:l", 21,
 		 "--gang-keep=pp:l,pp:l,pp:l,pp:l,pp:l: more than 4 groups"},
 	};
@@ -203,6 +218,69 @@ static void bounds_long_values(void **state)
 	osp_error_clear(&error);
 	assert_int_equal(osp_request_parse(value, &request, &error), -1);
 	assert_int_equal(error.column, 7);
+	/* as it is stored, behind the level */
+	memcpy(value, "spine keep=", 11);
+	osp_error_clear(&error);
+	assert_int_equal(osp_request_parse(value, &request, &error), -1);
+	assert_string_equal(error.text, "--gang: too long");
+}
+
+/* One character more than there is room for. */
+static void bounds_segments_layouts_and_groups(void **state)
+{
+	static const struct {
+		size_t bytes;
+		const char *text;
+	} cases[] = {
+		{OSP_SEGMENTS_BYTES, "--gang-segment: more than 127 characters"},
+		{OSP_LAYOUT_TEXT_BYTES, "--gang-layout: more than 159 characters"},
+		{OSP_KEEP_BYTES, "--gang-keep: more than 143 characters"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct osp_request request = {.asked = OSP_ASKED_NOTHING};
+		struct osp_parts_asked parts = {.layout = i == 2 ? "pp8" : NULL};
+		struct osp_error error = {0};
+		char value[200] = "";
+
+		memset(value, 'a', cases[i].bytes);
+		*(i == 0 ? &parts.segments : i == 1 ? &parts.layout : &parts.keep) = value;
+		assert_int_equal(osp_request_add_parts(&request, &parts, &error), -1);
+		assert_string_equal(error.text, cases[i].text);
+		assert_int_equal(error.column, cases[i].bytes);
+		value[cases[i].bytes - 1] = '\0'; /* fits, and is nonsense */
+		osp_error_clear(&error);
+		assert_int_equal(osp_request_add_parts(&request, &parts, &error), -1);
+		assert_null(strstr(error.text, "more than"));
+	}
+}
+
+static void no_gang_has_no_parts(void **state)
+{
+	static const struct {
+		struct osp_parts_asked parts;
+		const char *option;
+	} cases[] = {
+		{{.domains = "2"}, "--gang-domains"},
+		{{.segments = "leaf:2"}, "--gang-segment"},
+		{{.layout = "tp8"}, "--gang-layout"},
+		{{.keep = "pp:leaf"}, "--gang-keep"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct osp_request request = {.asked = OSP_ASKED_OFF};
+		struct osp_error error = {0};
+		char text[160];
+
+		snprintf(text, sizeof(text),
+			 "--gang=off is no gang, and %s is for one; leave one of them out",
+			 cases[i].option);
+		assert_int_equal(osp_request_add_parts(&request, &cases[i].parts, &error), -1);
+		assert_string_equal(error.text, text);
+		assert_int_equal(request.asked, OSP_ASKED_OFF);
+	}
 }
 
 static void formats_nothing(void **state)
@@ -300,6 +378,9 @@ static void policy_refuses(void **state)
 	} cases[] = {
 		{"off", &strict, "gpu",
 		 "jobs of 4 nodes and more are gangs in partition gpu, and --gang=off is not "
+		 "allowed there; ask for fewer nodes or leave it out"},
+		{"off", &strict, NULL,
+		 "jobs of 4 nodes and more are gangs in its partition, and --gang=off is not "
 		 "allowed there; ask for fewer nodes or leave it out"},
 		{"off", &every_job, NULL,
 		 "every job is a gang in its partition, and --gang=off is not allowed there; leave "
@@ -400,6 +481,8 @@ int main(void)
 		cmocka_unit_test(parses),
 		cmocka_unit_test(refuses_in_words),
 		cmocka_unit_test(bounds_long_values),
+		cmocka_unit_test(bounds_segments_layouts_and_groups),
+		cmocka_unit_test(no_gang_has_no_parts),
 		cmocka_unit_test(formats_nothing),
 		cmocka_unit_test(resolves),
 		cmocka_unit_test(resolves_by_size),

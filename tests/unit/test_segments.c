@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/place/parts.h"
 #include "lib/place/segments.h"
 #include "tests/fabric.h"
 
@@ -442,7 +443,7 @@ static void test_wrong_input(void **state)
 
 	(void)state;
 	osp_nodeset_fill(all);
-	for (int i = 0; i < 6; i++) {
+	for (int i = 0; i < 9; i++) {
 		struct osp_cut_input input = good;
 
 		if (i == 0)
@@ -457,6 +458,12 @@ static void test_wrong_input(void **state)
 			input.nodes = 0;
 		if (i == 5)
 			input.domains_max = 0;
+		if (i == 6)
+			input.level = 0;
+		if (i == 7)
+			input.segments = (struct osp_segments){1, {{0, 2}}};
+		if (i == 8)
+			input.segments = (struct osp_segments){2, {{LEAF, 4}, {SPINE, 6}}};
 		osp_cut_judge(cut, &input, &answer);
 		assert_false(answer.fits);
 		assert_int_equal(osp_cut_pick(cut, &input, chosen), 0);
@@ -469,12 +476,111 @@ static void test_wrong_input(void **state)
 	osp_topology_free(topology);
 }
 
+/* Domains that skip the gang's level, or have nothing above them, are in none of it. */
+static void test_ragged(void **state)
+{
+	static const struct fabric_node nodes[] = {
+		{"a1", {"la", "s", "c"}},   {"a2", {"la", "s", "c"}},	{"b1", {"lb", NULL, "c"}},
+		{"b2", {"lb", NULL, "c"}},  {"d1", {"ld", NULL, NULL}}, {"d2", {"ld", NULL, NULL}},
+		{"e1", {NULL, NULL, NULL}},
+	};
+	struct osp_topology *topology = fabric_from(nodes, 7, 3);
+	struct osp_cut *cut = osp_cut_new(topology);
+	struct osp_nodeset *all = osp_nodeset_new(7), *chosen = osp_nodeset_new(7);
+	struct osp_cut_input input = {.level = SPINE,
+				      .domains_max = 2,
+				      .nodes = 2,
+				      .segments = {1, {{LEAF, 2}}},
+				      .free = all};
+	struct osp_cut_answer answer;
+
+	(void)state;
+	osp_nodeset_fill(all);
+	assert_int_equal(osp_cut_pick(cut, &input, chosen), 2);
+	assert_true(osp_nodeset_test(chosen, osp_topology_find_node(topology, "a1")));
+	input.nodes = 4;
+	osp_cut_judge(cut, &input, &answer);
+	assert_false(answer.fits);
+	assert_int_equal(answer.whole_offered, 1);
+	input.level = CORE; /* has both */
+	assert_int_equal(osp_cut_pick(cut, &input, chosen), 4);
+	assert_true(osp_nodeset_test(chosen, osp_topology_find_node(topology, "b2")));
+	assert_false(osp_nodeset_test(chosen, osp_topology_find_node(topology, "d1")));
+	free(all);
+	free(chosen);
+	osp_cut_free(cut);
+	osp_topology_free(topology);
+}
+
+/* Of two kinds of node the words are about the one that lacks less. */
+static void test_kinds(void **state)
+{
+	struct osp_topology *topology = leaves_of("4 4 4");
+	struct osp_cut *cut = osp_cut_new(topology);
+	struct osp_nodeset *all = osp_nodeset_new(12), *scratch = osp_nodeset_new(12),
+			   *none = osp_nodeset_new(12);
+	uint16_t kind[12] = {0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1};
+	struct osp_place_input place = {
+		.level = LEAF, .need_nodes = 12, .kind = kind, .kind_count = 2, .required = none};
+	struct osp_parts parts = {.domains_max = 3};
+	struct osp_cut_answer answer;
+
+	(void)state;
+	osp_nodeset_fill(all);
+	osp_parts_judge(cut, &parts, &place, all, scratch, &answer);
+	assert_false(answer.fits);
+	assert_int_equal(answer.whole_offered, 8);
+	place.need_nodes = 4; /* the first kind needs no more domains than the second */
+	osp_parts_judge(cut, &parts, &place, all, scratch, &answer);
+	assert_true(answer.fits);
+	assert_int_equal(answer.domains, 1);
+	place.need_nodes = 8;
+	osp_parts_judge(cut, &parts, &place, all, scratch, &answer);
+	assert_true(answer.fits);
+	assert_int_equal(answer.domains, 2);
+	osp_nodeset_add(none, 0); /* --nodelist: of the second kind none is left */
+	assert_int_equal(osp_parts_keep_kind(&place, all, 1, scratch), 0);
+	assert_int_equal(osp_parts_keep_kind(&place, all, 0, scratch), 1);
+	free(all);
+	free(scratch);
+	free(none);
+	osp_cut_free(cut);
+	osp_topology_free(topology);
+}
+
+static void test_anywhere(void **state)
+{
+	struct osp_topology *topology = leaves_of("4 4 / 4");
+	struct osp_cut *cut = osp_cut_new(topology);
+	struct osp_nodeset *all = osp_nodeset_new(12);
+	struct osp_parts parts = {.domains_max = 1};
+	uint32_t level = SPINE;
+
+	(void)state;
+	osp_nodeset_fill(all);
+	assert_false(osp_parts_kept(cut, &parts, level, all));
+	osp_parts_relax(&parts, topology, &level);
+	assert_int_equal(level, CORE);
+	assert_false(osp_parts_anywhere(&parts));
+	assert_true(osp_parts_kept(cut, &parts, level, all));
+	osp_parts_relax(&parts, topology, &level);
+	assert_true(osp_parts_anywhere(&parts));
+	assert_true(osp_parts_kept(cut, &parts, SPINE, all));
+	parts.segments = (struct osp_segments){1, {{LEAF, 5}}}; /* segments hold all the same */
+	assert_false(osp_parts_anywhere(&parts));
+	assert_false(osp_parts_kept(cut, &parts, SPINE, all));
+	free(all);
+	osp_cut_free(cut);
+	osp_topology_free(topology);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_cases),	    cmocka_unit_test(test_text),
-		cmocka_unit_test(test_random),	    cmocka_unit_test(test_boot_and_weight),
-		cmocka_unit_test(test_wrong_input),
+		cmocka_unit_test(test_cases),	 cmocka_unit_test(test_text),
+		cmocka_unit_test(test_random),	 cmocka_unit_test(test_boot_and_weight),
+		cmocka_unit_test(test_ragged),	 cmocka_unit_test(test_kinds),
+		cmocka_unit_test(test_anywhere), cmocka_unit_test(test_wrong_input),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

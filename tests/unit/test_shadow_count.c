@@ -211,6 +211,13 @@ static void reads_odd_records(void **state)
 	shadow_count_added(job);
 	assert_false(is_held(NODES - 1));
 	FREE_NULL_BITMAP(part.node_bitmap);
+	part = *whole;
+	part.node_bitmap = bit_alloc(NODES); /* with a node between that it does not have */
+	bit_set(part.node_bitmap, 0);
+	bit_set(part.node_bitmap, 2);
+	shadow_count_added(job);
+	assert_true(is_held(0) && !is_held(1) && is_held(2));
+	FREE_NULL_BITMAP(part.node_bitmap);
 	job->job_resrcs = whole;
 }
 
@@ -286,6 +293,28 @@ static void follows_a_rebuild(void **state)
 	shadow_count_refresh(now + 80);
 	assert_true(is_held(0));
 	assert_false(is_held(1));
+}
+
+/* A resource that is new is in no job's count: all are counted anew, and who is gone is forgotten. */
+static void counts_anew_with_a_new_resource(void **state)
+{
+	job_record_t *gone = runs(2, 1, 1, 100), *ended = runs(3, 2, 1, 100);
+
+	(void)state;
+	runs(1, 0, 1, 100);
+	runs(4, 3, 1, 100)->job_state = JOB_SUSPENDED;
+	gone->job_id = 9;
+	gone->job_state = ended->job_state = JOB_COMPLETE;
+	assert_true(is_held(0));
+	fake_add_gres(node_record_table_ptr[0]->gres_list, "shard",
+		      xmalloc(sizeof(gres_node_state_t)));
+	fake_add_gres(node_record_table_ptr[0]->gres_list, "empty", NULL);
+	shadow_count_node(0, node_record_table_ptr[0]);
+	assert_false(shadow_count_empty_at(node(5), now)); /* nothing is known */
+	shadow_count_rebuilt();
+	assert_true(is_held(0) && is_held(3));
+	assert_false(is_held(1) || is_held(2));
+	assert_string_equal(fake_slurm_log(), "");
 }
 
 static void looks_at_many_ends_once_a_second(void **state)
@@ -564,6 +593,7 @@ int main(void)
 		TEST(sees_other_ends),
 		TEST(forgets_jobs_that_are_gone),
 		TEST(follows_a_rebuild),
+		TEST(counts_anew_with_a_new_resource),
 		TEST(looks_at_many_ends_once_a_second),
 		TEST(tells_a_wrong_count),
 		TEST(looks_each_second_for_tests),

@@ -2,11 +2,14 @@
 /* test_shadow_follow.c - a topology file that changes while slurmctld runs, look by look */
 #include "tests/fake/slurmctld.h"
 
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include "tests/unit/no_memory.h"
 
 #define NODES 16
 
@@ -319,6 +322,7 @@ static void removes_unfinished_copies_at_the_start(void **state)
 	fake_slurm_file("state/onespine_topology.new.aB3dE9", "half");
 	fake_slurm_file("state/onespine_config.new.aB3dE9", "half");
 	fake_slurm_file("state/onespine_topology.backup", "an administrator's");
+	fake_slurm_file("state/onespine_topology.new.short", "an administrator's");
 	shadow_state_free();
 	shadow_state_load();
 	assert_int_not_equal(access(fake_slurm_path("state/onespine_topology.new.aB3dE9"), F_OK),
@@ -326,7 +330,219 @@ static void removes_unfinished_copies_at_the_start(void **state)
 	assert_int_not_equal(access(fake_slurm_path("state/onespine_config.new.aB3dE9"), F_OK), 0);
 	assert_int_equal(access(fake_slurm_path("state/onespine_topology.backup"), F_OK), 0);
 	assert_int_equal(access(fake_slurm_path("state/onespine_topology"), F_OK), 0);
+	assert_int_equal(access(fake_slurm_path("state/onespine_topology.new.short"), F_OK), 0);
 	fake_slurm_file("state/onespine_topology.backup", NULL);
+	fake_slurm_file("state/onespine_topology.new.short", NULL);
+}
+
+/* The file system is full: the old copy stays, and what is in force is the new topology. */
+static void keeps_the_old_copy_on_a_full_file_system(void **state)
+{
+	struct rlimit before, none;
+	void (*handler)(int) = signal(SIGXFSZ, SIG_IGN);
+	const char *said;
+
+	(void)state;
+	put(FAKE_TOPOLOGY("other"));
+	looks(1);
+	assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
+	none = before;
+	none.rlim_cur = 0;
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &none), 0);
+	said = looks(1);
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
+	signal(SIGXFSZ, handler);
+	assert_true(has(said, "cannot keep a copy of the last good topology: "));
+	assert_true(has(said, "onespine_topology: File too large"));
+	assert_string_equal(fake_leaf_of_first(), "other");
+	assert_false(kept("other"));
+}
+
+/* --- the thread itself ------------------------------------------------------------------------ */
+
+static bool in_force(const char *leaf)
+{
+	bool is;
+
+	pthread_rwlock_rdlock(&shadow_lock);
+	is = !strcmp(fake_leaf_of_first(), leaf);
+	pthread_rwlock_unlock(&shadow_lock);
+	return is;
+}
+
+static void looks_by_itself_and_ends(void **state)
+{
+	(void)state;
+	assert_int_equal(init(), SLURM_SUCCESS);
+	assert_int_equal(select_p_node_init(), SLURM_SUCCESS);
+	put(FAKE_TOPOLOGY("other"));
+	for (int tries = 0; tries < 6000 && !in_force("other"); tries++)
+		usleep(10000);
+	assert_true(in_force("other"));
+	shadow_follow_begin(); /* it runs */
+	assert_true(shadow_follows());
+	shadow_follow_end();
+	assert_false(shadow_follows());
+	shadow_follow_end();
+}
+
+static void says_that_there_is_no_thread(void **state)
+{
+	struct rlimit before, none;
+
+	(void)state;
+	assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
+	none = before;
+	none.rlim_cur = 0;
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &none), 0);
+	shadow_follow_begin();
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
+	assert_false(shadow_follows());
+	assert_true(has(fake_slurm_log(),
+			"no thread to follow the topology file: Too many open files; scontrol "
+			"reconfigure puts a changed one in force"));
+}
+
+/* --- what changes while a look is under way ------------------------------------------------------ */
+
+static void other_nodes(uint32_t lock)
+{
+	(void)lock;
+	shadow_state.generation++;
+}
+
+static void ends_behind_a_lock(uint32_t lock)
+{
+	(void)lock;
+	slurmctld_config.shutdown_time = time(NULL);
+}
+
+/* What was laid over the nodes as they were is thrown away. */
+static void begins_anew_over_other_nodes(void **state)
+{
+	(void)state;
+	put(FAKE_TOPOLOGY("other"));
+	looks(1);
+	fake_slurm.at_unlock = other_nodes; /* between the nodes' names and the exchange */
+	assert_string_equal(looks(1), "");
+	assert_int_equal(fake_slurm.locks, 2);
+	assert_string_equal(fake_leaf_of_first(), "l1");
+	assert_false(kept("other"));
+	assert_int_equal(fake_slurm.schedules, 0);
+	fake_slurm.at_unlock = NULL;
+	assert_true(has(looks(1), "the topology in force has leaf 1"));
+	assert_string_equal(fake_leaf_of_first(), "other");
+}
+
+static void takes_no_second_lock_once_slurmctld_ends(void **state)
+{
+	(void)state;
+	put(FAKE_TOPOLOGY("other"));
+	looks(1);
+	fake_slurm.at_unlock = ends_behind_a_lock;
+	assert_string_equal(looks(1), "");
+	assert_int_equal(fake_slurm.locks, 1);
+	assert_string_equal(fake_leaf_of_first(), "l1");
+	assert_false(kept("other"));
+}
+
+/* From 23.02 on places of the node table may be empty, and there may be none at all. */
+static void lays_over_a_table_with_gaps(void **state)
+{
+	node_record_t **table = node_record_table_ptr, *gone = table[3];
+
+	(void)state;
+	put(FAKE_TOPOLOGY("other"));
+	looks(1);
+	node_record_table_ptr = NULL;
+	assert_string_equal(looks(1), "");
+	assert_int_equal(fake_slurm.schedules, 0);
+	node_record_table_ptr = table;
+	assert_string_equal(fake_leaf_of_first(), "l1");
+	table[3] = NULL;
+	looks(1);
+	table[3] = gone;
+	assert_string_equal(fake_leaf_of_first(), "other");
+	assert_int_equal(osp_topology_domain_of(shadow_state.topology, 3, 1), OSP_NO_DOMAIN);
+	assert_int_not_equal(osp_topology_domain_of(shadow_state.topology, 2, 1), OSP_NO_DOMAIN);
+}
+
+static void gangs_wait_where_no_topology_was_ever_read(void **state)
+{
+	(void)state;
+	put(NULL);
+	fake_slurm_file("state/onespine_topology", NULL);
+	shadow_state_free();
+	shadow_state_load();
+	fake_slurm_log();
+	put("{");
+	assert_true(has(looks(2), "; gangs wait"));
+	assert_string_equal(looks(3), "");
+}
+
+/* slurm.conf was read again, and its error told, less than a tick of the file system's clock ago. */
+static void tells_of_a_bad_one_once(void **state)
+{
+	(void)state;
+	shadow_follow_end();
+	slurm_conf.last_update++;
+	put("{");
+	assert_int_equal(init(), SLURM_SUCCESS);
+	assert_int_equal(select_p_node_init(), SLURM_SUCCESS);
+	shadow_follow_end();
+	assert_true(has(fake_slurm_log(), "the last good topology stays in force"));
+	assert_true(shadow_topology_file.fresh);
+	assert_string_equal(looks(2), "");
+	assert_false(shadow_topology_file.fresh);
+}
+
+/* --- memory --------------------------------------------------------------------------------------- */
+
+/* The leaf that is not in force comes in force; a look without memory changes nothing, and the next ones go on. */
+static bool exchanges_leaves(void *unused)
+{
+	const bool first = !strcmp(fake_leaf_of_first(), "first");
+	const char *was = first ? "first" : "l1";
+	const char *said;
+	bool done;
+
+	(void)unused;
+	put(first ? FAKE_TOPOLOGY("l1") : FAKE_TOPOLOGY("first"));
+	said = looks(4);
+	done = strcmp(fake_leaf_of_first(), was) != 0;
+	if (!done)
+		assert_true(has(said, "out of memory") || has(said, "Cannot allocate memory") ||
+			    !*said);
+	return done;
+}
+
+static void goes_on_after_memory_ran_out(void **state)
+{
+	(void)state;
+	assert_true(no_memory_everywhere(exchanges_leaves, NULL) > 10);
+}
+
+/* Told once, however often. */
+static void tells_once_that_memory_ran_out(void **state)
+{
+	size_t at = 0;
+
+	(void)state;
+	put(FAKE_TOPOLOGY("other"));
+	do {
+		shadow_follow_end(); /* forgets what it has told */
+		looks(1);
+		no_memory_at(++at);
+		shadow_follow_look();
+		no_memory_at(0);
+		assert_string_equal(fake_leaf_of_first(), "l1");
+	} while (!has(fake_slurm_log(), "cannot lay "));
+	no_memory_at(at);
+	assert_string_equal(looks(1), "");
+	no_memory_at(0);
+	assert_string_equal(fake_leaf_of_first(), "l1");
+	looks(1);
+	assert_string_equal(fake_leaf_of_first(), "other");
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, with_cluster, without_cluster)
@@ -348,6 +564,16 @@ int main(void)
 		TEST(takes_the_first_one_as_it_is_laid),
 		TEST(keeps_no_first_one_over_other_nodes),
 		TEST(removes_unfinished_copies_at_the_start),
+		TEST(keeps_the_old_copy_on_a_full_file_system),
+		TEST(looks_by_itself_and_ends),
+		TEST(says_that_there_is_no_thread),
+		TEST(begins_anew_over_other_nodes),
+		TEST(takes_no_second_lock_once_slurmctld_ends),
+		TEST(lays_over_a_table_with_gaps),
+		TEST(gangs_wait_where_no_topology_was_ever_read),
+		TEST(tells_of_a_bad_one_once),
+		TEST(goes_on_after_memory_ran_out),
+		TEST(tells_once_that_memory_ran_out),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "lib/policy/request.h"
+#include "tests/unit/no_memory.h"
 
 #define NODES SHADOW_NODES
 
@@ -101,6 +102,134 @@ static void waits_where_it_cannot_ask(void **state)
 	assert_says(rack, "there is no level 'rack' in this fabric");
 }
 
+/* Stored by job_submit under another topology, or by nobody. */
+static void waits_where_what_it_asks_is_nowhere(void **state)
+{
+	job_record_t *cut = gang_in(1, 8, "leaf", NULL, "spine:4");
+	job_record_t *node = gang_in(2, 4, "node", "2", NULL);
+
+	(void)state;
+	assert_int_not_equal(ask(cut, SELECT_MODE_RUN_NOW), SLURM_SUCCESS);
+	assert_says(cut, "waits: --gang-segment=spine:4: ");
+	assert_int_not_equal(ask(cut, SELECT_MODE_WILL_RUN), SLURM_SUCCESS);
+	assert_int_equal(fake_slurm.tests, 0);
+	assert_int_equal(begin_on(cut, fake_bitmap(0, 8)), SLURM_ERROR);
+	assert_int_equal(ask(cut, SELECT_MODE_TEST_ONLY), SLURM_SUCCESS);
+	assert_int_not_equal(ask(node, SELECT_MODE_RUN_NOW), SLURM_SUCCESS);
+	assert_says(node, "there is no level 'node' in this fabric");
+	assert_int_equal(begin_on(node, fake_bitmap(0, 4)), SLURM_ERROR);
+}
+
+/* More nodes than it asks for, as its processors have it: of more Slurm would take any. */
+static void waits_where_it_needs_more_nodes(void **state)
+{
+	job_record_t *job = gang_in(1, 4, "spine", NULL, "leaf:2");
+
+	(void)state;
+	job->details->min_cpus = 64;
+	assert_int_not_equal(ask(job, SELECT_MODE_RUN_NOW), SLURM_SUCCESS);
+	assert_says(job, "waits: its tasks, processors or GPUs need 8 of the nodes that it could "
+			 "have now, and it asks for 4");
+	assert_int_equal(fake_slurm.tests, 0);
+	job->details->min_cpus = 32;
+	assert_int_equal(ask(job, SELECT_MODE_RUN_NOW), SLURM_SUCCESS);
+	assert_int_equal(bit_set_count(asked.bitmap), 4);
+}
+
+/* A policy that promises one domain is not met by two. */
+static void several_domains_are_looser_than_a_promise(void **state)
+{
+	job_record_t *job = job_in(1, 6, "held");
+
+	(void)state;
+	fake_job_option(job, OSP_SPANK_GANG "spine");
+	fake_job_option(job, OSP_SPANK_GANG_DOMAINS "2");
+	busy(50, 0, 4, 1000);
+	busy(51, 8, 4, 1000);
+	/* three nodes on each of two spines would do for what it asks */
+	assert_int_not_equal(ask(job, SELECT_MODE_RUN_NOW), SLURM_SUCCESS);
+	assert_says(job, "waits: 6 nodes on one spine");
+	assert_int_equal(begin_on(job, fake_bitmap(4, 4)), SLURM_SUCCESS);
+	assert_int_equal(begin_on(job, fake_bitmap(5, 6)), SLURM_ERROR);
+}
+
+/* Nodes 1 and 9 are of no use to this job, as only Slurm knows. */
+static int lacks_two_nodes(job_record_t *job, bitstr_t *nodes, uint32_t min_nodes,
+			   uint32_t max_nodes, uint32_t req_nodes, uint16_t mode,
+			   osp_list_t *offered, osp_list_t **taken, OSP_JOB_TEST_TAIL_PARAMETERS)
+{
+	bit_clear(nodes, 1);
+	bit_clear(nodes, 9);
+	return fake_job_test(job, nodes, min_nodes, max_nodes, req_nodes, mode, offered, taken,
+			     OSP_JOB_TEST_TAIL_VALUES);
+}
+
+static void goes_by_the_nodes_that_slurm_would_take(void **state)
+{
+	job_record_t *job = gang_in(1, 8, "spine", "2", "leaf:4");
+	job_record_t *later = gang_in(2, 8, "spine", "2", "leaf:4");
+
+	(void)state;
+	fake_slurm.job_test = lacks_two_nodes;
+	assert_int_equal(ask(job, SELECT_MODE_RUN_NOW), SLURM_SUCCESS);
+	assert_string_equal(nodes_given(), "4-7,12-15");
+	busy(50, 0, 8, 500);
+	busy(51, 8, 8, 700);
+	assert_int_equal(ask(later, SELECT_MODE_WILL_RUN), SLURM_SUCCESS);
+	assert_string_equal(nodes_given(), "4-7,12-15");
+	assert_int_equal(later->start_time, asked.now + 700);
+}
+
+/* Of no use at all, and asked about in vain only now and then. */
+static void gives_up_where_slurm_takes_none(void **state)
+{
+	job_record_t *job = gang_in(1, 16, "spine", "2", "leaf:4");
+	uint32_t first;
+
+	(void)state;
+	fake_slurm.job_test = lacks_two_nodes;
+	busy(50, 0, 16, 500);
+	assert_int_not_equal(ask(job, SELECT_MODE_WILL_RUN), SLURM_SUCCESS);
+	first = fake_slurm.tests;
+	assert_true(first > 0);
+	fake_slurm.tests = 0;
+	assert_int_not_equal(ask(job, SELECT_MODE_WILL_RUN), SLURM_SUCCESS);
+	assert_true(fake_slurm.tests <= first);
+	assert_int_equal(job->priority, 100);
+}
+
+/* --- memory ----------------------------------------------------------------------------------------- */
+
+static bool placed_and_begun(void *context)
+{
+	job_record_t *job = context;
+	bool placed = ask(job, SELECT_MODE_RUN_NOW) == SLURM_SUCCESS;
+
+	if (placed)
+		assert_int_equal(bit_set_count(asked.bitmap), 8);
+	/* where it cannot be judged it does not begin */
+	return placed && begin_on(job, fake_bitmap(4, 8)) == SLURM_SUCCESS;
+}
+
+static bool waits_in_words(void *context)
+{
+	job_record_t *job = context;
+
+	xfree(job->admin_comment);
+	return ask(job, SELECT_MODE_RUN_NOW) != SLURM_SUCCESS && job->admin_comment &&
+	       strstr(job->admin_comment, "waits: ");
+}
+
+static void stays_whole_without_memory(void **state)
+{
+	job_record_t *job = gang_in(1, 8, "spine", "2", "leaf:4");
+	job_record_t *waits = gang_in(2, 12, "leaf", "2", NULL);
+
+	(void)state;
+	assert_true(no_memory_everywhere(placed_and_begun, job) > 3);
+	assert_true(no_memory_everywhere(waits_in_words, waits) > 3);
+}
+
 /* One level up, and from the top one on in any number of domains. */
 static void relaxes(void **state)
 {
@@ -148,6 +277,14 @@ static void advises(void **state)
 	assert_non_null(strstr(shadow_advice(1), "enforce: waits: "));
 	assert_int_equal(begin_on(job, bit_copy(asked.bitmap)), SLURM_SUCCESS);
 	assert_says(job, "; enforce: waits: ");
+	/* stock places it as it was asked */
+	fake_slurm.job_test = refuse_all;
+	job = job_in(2, 6, "advised");
+	fake_job_option(job, OSP_SPANK_GANG "leaf");
+	fake_job_option(job, OSP_SPANK_GANG_DOMAINS "2");
+	assert_int_not_equal(ask(job, SELECT_MODE_RUN_NOW), SLURM_SUCCESS);
+	assert_int_equal(begin_on(job, fake_bitmap(2, 6)), SLURM_SUCCESS);
+	assert_says(job, "placed: 6 nodes in 2 domains of leaf; enforce: waits: ");
 }
 
 /* The kind that fits in the fewest domains is the one that it is told about. */
@@ -174,10 +311,19 @@ static void keeps_kinds_apart(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(places_in_several_domains), TEST(says_why_it_waits),
-		TEST(waits_where_it_cannot_ask), TEST(relaxes),
-		TEST(plans_and_remembers),	 TEST(advises),
+		TEST(places_in_several_domains),
+		TEST(says_why_it_waits),
+		TEST(waits_where_it_cannot_ask),
+		TEST(relaxes),
+		TEST(plans_and_remembers),
+		TEST(advises),
 		TEST(keeps_kinds_apart),
+		TEST(waits_where_what_it_asks_is_nowhere),
+		TEST(waits_where_it_needs_more_nodes),
+		TEST(several_domains_are_looser_than_a_promise),
+		TEST(goes_by_the_nodes_that_slurm_would_take),
+		TEST(gives_up_where_slurm_takes_none),
+		TEST(stays_whole_without_memory),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

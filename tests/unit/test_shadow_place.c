@@ -76,6 +76,53 @@ static void undoes_what_slurm_refuses(void **state)
 		    "(memory, cores, GPUs, licenses or a limit)");
 }
 
+/* With jobs to preempt Slurm looks further than it is asked to, and says yes. */
+static int starts_later(job_record_t *job, bitstr_t *nodes, uint32_t min_nodes, uint32_t max_nodes,
+			uint32_t req_nodes, uint16_t mode, osp_list_t *offered, osp_list_t **taken,
+			OSP_JOB_TEST_TAIL_PARAMETERS)
+{
+	int rc = fake_job_test(job, nodes, min_nodes, max_nodes, req_nodes, mode, offered, taken,
+			       OSP_JOB_TEST_TAIL_VALUES);
+
+	if (mode == SELECT_MODE_WILL_RUN)
+		job->start_time = time(NULL) + 300;
+	return rc;
+}
+
+static void a_later_start_is_no_start_now(void **state)
+{
+	job_record_t *job = gang(1, 4, "leaf");
+
+	(void)state;
+	fake_slurm.job_test = starts_later;
+	assert_int_equal(ask(job, SELECT_MODE_WILL_RUN), SLURM_SUCCESS);
+	assert_true(job->start_time >= asked.now + 300);
+	assert_int_equal(bit_set_count(asked.bitmap), 4);
+	assert_false(job->bit_flags & TEST_NOW_ONLY);
+	assert_true(fake_slurm.tests > 4); /* each leaf in vain for now */
+}
+
+/* Where only ends of jobs matter one question without a clock proves a start; licenses are in no account. */
+static void asks_for_the_time_where_licenses_matter(void **state)
+{
+	job_record_t *job = gang(1, 4, "leaf");
+	osp_list_t *licenses = list_create(NULL);
+
+	(void)state;
+	for (uint32_t leaf = 0; leaf < 4; leaf++)
+		busy(50 + leaf, leaf * 4, 1, 100 + leaf);
+	assert_int_equal(ask(job, SELECT_MODE_WILL_RUN), SLURM_SUCCESS);
+	assert_int_equal(job->start_time, asked.now + 100);
+	assert_int_equal(fake_slurm.last_mode, SELECT_MODE_TEST_ONLY);
+	job = gang(2, 4, "leaf");
+	job->license_list = licenses;
+	assert_int_equal(ask(job, SELECT_MODE_WILL_RUN), SLURM_SUCCESS);
+	assert_int_equal(job->start_time, asked.now + 100);
+	assert_int_equal(fake_slurm.last_mode, SELECT_MODE_WILL_RUN);
+	job->license_list = NULL;
+	FREE_NULL_LIST(licenses);
+}
+
 static void waits_for_a_level_that_is_not_there(void **state)
 {
 	job_record_t *job = gang(1, 4, "rack");
@@ -155,6 +202,31 @@ static void estimates_sizes(void **state)
 	fake_add_gres(job->gres_list_req, "unknown", gres);
 	assert_int_equal(ask_range(job, 1, 4, SELECT_MODE_RUN_NOW), SLURM_SUCCESS);
 	assert_true(bit_ffs(asked.bitmap) >= 8);
+}
+
+/* A resource that is beyond those of the account: nodes say themselves how much they have. */
+static void estimates_sizes_by_what_nodes_have(void **state)
+{
+	static const char *const names[] = {"a", "b", "c", "d", "fpga"};
+	job_record_t *job = gang(1, 1, "leaf");
+
+	(void)state;
+	for (uint32_t n = 0; n < NODES; n++) {
+		for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+			gres_node_state_t *has = xmalloc(sizeof(*has));
+
+			has->gres_cnt_avail = i == 4 ? 1 + n % 2 : 1;
+			fake_add_gres(node_record_table_ptr[n]->gres_list, names[i], has);
+		}
+	}
+	select_p_node_init();
+	busy(50, 0, 2, 100);
+	busy(51, 4, 1, 100);
+	busy(52, 12, 2, 100);
+	/* seven of at most two on a node are four nodes, and one leaf has them */
+	job->gres_list_req = fake_job_gres("fpga", 0, 7);
+	assert_int_equal(ask_range(job, 1, 4, SELECT_MODE_RUN_NOW), SLURM_SUCCESS);
+	assert_true(bit_ffs(asked.bitmap) >= 8 && bit_fls(asked.bitmap) < 12);
 }
 
 /* --- places that may be old --------------------------------------------------------------------- */
@@ -786,10 +858,13 @@ int main(void)
 		TEST(places_in_one_domain),
 		TEST(waits_and_says_why),
 		TEST(undoes_what_slurm_refuses),
+		TEST(a_later_start_is_no_start_now),
+		TEST(asks_for_the_time_where_licenses_matter),
 		TEST(waits_for_a_level_that_is_not_there),
 		TEST(waits_without_a_fabric),
 		TEST(heeds_nodes_asked_for),
 		TEST(keeps_kinds_apart),
+		TEST(estimates_sizes_by_what_nodes_have),
 		TEST(estimates_sizes),
 		TEST(joins_no_node_that_has_booted_since),
 		TEST(could_start_when_its_places_are_known),

@@ -340,6 +340,25 @@ static void makes_segments_of_layouts(void **state)
 		 "leaf:2",
 		 0,
 		 NULL},
+		{"spine layout=tp4",
+		 {.min_nodes = 8, .tres_per_task = "gres/gpu:4", .tasks = 9},
+		 "tp4,dp8",
+		 "",
+		 0,
+		 NULL},
+		{"spine layout=tp8",
+		 {.min_nodes = 8, .tres_per_task = "gres/gpu:65"},
+		 NULL,
+		 NULL,
+		 0,
+		 "--gang-layout needs the number of GPUs on each node, from 1 to 64: give "
+		 "--gpus-per-node"},
+		{"spine layout=tp8",
+		 {.min_nodes = 8, .tres_per_node = "gres/gpu:65"},
+		 NULL,
+		 NULL,
+		 0,
+		 "--gang-layout needs the number of GPUs on each node, from 1 to 64"},
 		{"spine layout=tp8",
 		 {.min_nodes = 8, .tres_per_job = "gres:gpu:32"},
 		 "tp8,dp4",
@@ -866,6 +885,23 @@ static void keeps_a_gang_together_that_grows(void **state)
 	assert_int_equal(merge(job), 0);
 }
 
+/* In two leaves it may grow, but not into a third. */
+static void keeps_domains_of_a_gang_that_grows(void **state)
+{
+	job_record_t *grown = fake_job(7, 6), *job = fake_job(8, 2);
+
+	(void)state;
+	fake_job_option(grown, OSP_SPANK_GANG "leaf");
+	fake_job_option(grown, OSP_SPANK_GANG_DOMAINS "2");
+	job->details->expanding_jobid = 7;
+	fake_job_runs(grown, 0, 6, time(NULL) + 100);
+	fake_job_runs(job, 6, 2, time(NULL) + 100);
+	assert_int_equal(merge(job), 0);
+	fake_job_runs(job, 7, 2, time(NULL) + 100);
+	assert_int_equal(merge(job), -1);
+	assert_has(sentence, "with the nodes of job 8 it would not be");
+}
+
 /* A small job that no policy holds grows into one that it does. */
 static void holds_to_policy_what_grows(void **state)
 {
@@ -948,6 +984,7 @@ int main(void)
 		TEST(finds_the_request_again),
 		TEST(finds_the_layout_again),
 		TEST(keeps_a_gang_together_that_grows),
+		TEST(keeps_domains_of_a_gang_that_grows),
 		TEST(holds_to_policy_what_grows),
 		TEST(lets_through_without_memory),
 	};

@@ -407,10 +407,45 @@ static void level_names_have_rules(void **state)
 		assert_null(osp_builder_new(cases[i].names, cases[i].count, &error));
 		assert_string_equal(error.text, cases[i].words);
 	}
+	osp_builder_free(osp_builder_new((const char *const[]){"rail_group-2"}, 1, NULL));
 	assert_string_equal(osp_default_level_name(1), "leaf");
 	assert_string_equal(osp_default_level_name(4), "layer4");
 	assert_string_equal(osp_default_level_name(OSP_LEVELS_MAX), "layer15");
 	assert_null(osp_default_level_name(OSP_LEVELS_MAX + 1));
+}
+
+/* What a file without lines says, and what no file says. */
+static void refusals_without_a_line(void **state)
+{
+	static const struct osp_place_in_file in_file = {"hosts.csv", 0, 0};
+	static const struct osp_node_note note = {.source = "ec2", .instance_id = "i-1"};
+	struct osp_builder *builder = osp_builder_new(levels, 1, NULL);
+	struct osp_error error = {0};
+	char name[1026] = "";
+
+	(void)state;
+	assert_int_equal(osp_builder_node(builder, "n", OSP_NO_DOMAIN, &in_file, &error), 0);
+	assert_int_equal(osp_builder_node(builder, "n", OSP_NO_DOMAIN, NULL, &error), -1);
+	assert_string_equal(error.text, "node n is given twice (hosts.csv)");
+	osp_error_clear(&error);
+	assert_int_equal(osp_builder_node(builder, "o", OSP_NO_DOMAIN, NULL, &error), 0);
+	assert_int_equal(osp_builder_node(builder, "o", OSP_NO_DOMAIN, NULL, &error), -1);
+	assert_string_equal(error.text, "node o is given twice");
+	osp_error_clear(&error);
+	assert_int_equal(osp_builder_domain(builder, 0, "n", NULL, &error), OSP_NO_DOMAIN);
+	assert_string_equal(error.text, "level 0 of n: there are only 1");
+	osp_error_clear(&error);
+	assert_int_equal(osp_builder_note(builder, "m", &note, NULL, &error), -1);
+	assert_string_equal(error.text, "node m has a source but is not in the topology");
+	assert_int_equal(osp_builder_note(builder, "n", &note, NULL, NULL), 0);
+	osp_error_clear(&error);
+	memset(name, 'x', sizeof(name) - 1);
+	assert_int_equal(osp_builder_node(builder, name, OSP_NO_DOMAIN, NULL, &error), -1);
+	assert_non_null(strstr(error.text, "bytes is expected, not one of 1025"));
+	osp_error_clear(&error);
+	assert_int_equal(osp_builder_node(builder, "", OSP_NO_DOMAIN, NULL, &error), -1);
+	assert_non_null(strstr(error.text, "bytes is expected, not one of 0"));
+	osp_builder_free(builder);
 }
 
 static void one_node_has_at_most_64_parents(void **state)
@@ -675,6 +710,7 @@ int main(void)
 		cmocka_unit_test(second_parents_are_refused),
 		cmocka_unit_test(names_have_rules),
 		cmocka_unit_test(level_names_have_rules),
+		cmocka_unit_test(refusals_without_a_line),
 		cmocka_unit_test(one_node_has_at_most_64_parents),
 		cmocka_unit_test(a_topology_has_at_most_131072_nodes),
 		cmocka_unit_test(rebasing_keeps_the_fabric),

@@ -454,6 +454,20 @@ static void segments_of_some_nodes(void **state)
 		"these "
 		"free there are 0 whole segments of 3 nodes beside the smaller last one where 1 is "
 		"needed; ask for smaller segments or more domains");
+	osp_nodeset_clear(nodes); /* a list that names none */
+	assert_string_equal(
+		osp_words_segments_never(topology, &input, &of, &answer, NULL, words,
+					 sizeof(words)),
+		"5 nodes of one node type on one spine in segments leaf:3 asked for; with all "
+		"nodes "
+		"free there are 0 whole segments of 3 nodes beside the smaller last one where 1 is "
+		"needed; ask for smaller segments or more domains");
+	of.kind_count = 1;
+	input.domains_max = OSP_NODES_MAX;
+	assert_string_equal(
+		osp_words_segments_wait(topology, &input, &of, &answer, true, words, sizeof(words)),
+		"waits: 5 nodes on any number of spines in segments leaf:3; 1 whole segment of 3 "
+		"nodes needed beside the smaller last one, 0 free");
 	free(nodes);
 	osp_cut_free(cut);
 }
@@ -472,6 +486,9 @@ static void placed_in_parts(void **state)
 	assert_string_equal(
 		osp_words_parts_placed(topology, 1, 2, NULL, 8, 2, "", words, sizeof(words)),
 		"placed: 8 nodes in 2 domains of leaf");
+	assert_string_equal(
+		osp_words_parts_placed(topology, 2, 1, NULL, 1, 0, "", words, sizeof(words)),
+		"placed: 1 node on spine ?");
 }
 
 int main(void)
