@@ -388,6 +388,7 @@ void gate_reading_end(struct gate_reading *reading)
 	reading->child = 0;
 	if (!reading->done) {
 		reading->adapters.count = 0;
+		reading->adapters.late = true;
 		reading->done = true;
 	}
 }

@@ -40,8 +40,9 @@ struct gate_reading {
 	pid_t child; /* 0: none */
 	int answer;
 	size_t got_bytes;
-	struct osp_gate_adapters adapters; /* count 0 until it has answered */
-	bool done;			   /* it answered, or cannot any more */
+	struct osp_gate_adapters
+		adapters; /* count 0 until it has answered; late: given up before */
+	bool done;	  /* it answered, or cannot any more */
 };
 
 void gate_reading_start(struct gate_reading *reading, const char *root, const char *interface);

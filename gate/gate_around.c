@@ -75,6 +75,7 @@ void gate_around_ended(struct gate_around *around, const char *root,
 	if (around->after_begun)
 		return;
 	around->after_begun = true;
+	around->own.ended = true;
 	start_reading(&around->after, root, address);
 }
 
@@ -114,7 +115,7 @@ static void await(struct gate_arounds *arounds, uint32_t rank)
 	if (arounds->awaited[rank])
 		return;
 	arounds->awaited[rank] = true;
-	arounds->now[rank].quiet = OSP_GATE_UNREADABLE;
+	arounds->now[rank].quiet = OSP_GATE_NOT_TOLD;
 	arounds->missing++;
 }
 

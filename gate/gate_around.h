@@ -28,18 +28,18 @@ void gate_around_begin(struct gate_around *around, const char *root,
 void gate_around_add(struct gate_around *around, const char *root, pid_t child, uint64_t begun_ns,
 		     uint64_t in_bytes, uint64_t out_bytes);
 
-/* Reads the counters again, once all processes of the round have ended. */
+/* Reads the counters again, once all processes of the round have ended in time. */
 void gate_around_ended(struct gate_around *around, const char *root,
 		       const struct sockaddr_storage *address);
 
 /* True when both readings are there, and `traffic` says all but the rank. With `late` they are not
- * waited for. */
+ * waited for, and `traffic` names what is missing (OSP_GATE_NOT_ENDED, OSP_GATE_NOT_READ). */
 bool gate_around_take(struct gate_around *around, bool late, struct osp_gate_traffic *traffic);
 void gate_around_end(struct gate_around *around);
 
 /* For the decider: the reports of a round's nodes, by rank. */
 struct gate_arounds {
-	struct osp_gate_traffic *now;  /* of this round; UNREADABLE of who has not told */
+	struct osp_gate_traffic *now;  /* of this round; NOT_TOLD: no report yet */
 	struct osp_gate_traffic *seen; /* the last that was not quiet, of any round */
 	bool *awaited;
 	uint32_t missing;

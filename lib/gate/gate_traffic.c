@@ -75,6 +75,10 @@ struct osp_gate_traffic osp_gate_traffic_judge(const struct osp_gate_adapters *b
 	struct counted counted = count(before, after);
 	double in, out;
 
+	if (!own->ended || before->late || after->late) {
+		traffic.quiet = own->ended ? OSP_GATE_NOT_READ : OSP_GATE_NOT_ENDED;
+		return traffic;
+	}
 	if (!counted.readable || !own->waited_known || after->at_ns <= before->at_ns)
 		return traffic;
 	in = foreign(counted.in_bytes, own->in_bytes, own->out_bytes);
@@ -101,6 +105,9 @@ const char *osp_gate_traffic_words(const struct osp_gate_traffic *traffic, char 
 		[OSP_GATE_HELD_BACK] = "the cloud held packets of this instance back",
 		[OSP_GATE_STARVED] = "what measured waited for a processor",
 		[OSP_GATE_UNREADABLE] = "its adapters' counters cannot be read",
+		[OSP_GATE_NOT_ENDED] = "what measured did not end in time",
+		[OSP_GATE_NOT_READ] = "its adapters' counters were not read in time",
+		[OSP_GATE_NOT_TOLD] = "it did not report its adapters' counters in time",
 	};
 
 	if (traffic->quiet == OSP_GATE_FOREIGN)

@@ -44,6 +44,7 @@ struct osp_gate_adapters {
 	struct osp_gate_adapter adapters[OSP_GATE_ADAPTERS_MAX];
 	uint32_t count;
 	uint64_t at_ns; /* CLOCK_MONOTONIC */
+	bool late;	/* the reading had not ended in time: there is nothing else here */
 };
 
 /* What the round did on this node itself. */
@@ -53,6 +54,7 @@ struct osp_gate_own_traffic {
 	uint64_t ran_ns;    /* the longest of its processes */
 	uint64_t waited_ns; /* the longest wait for a processor of one of them */
 	bool waited_known;
+	bool ended; /* all of its processes, in time: the bytes are complete */
 };
 
 enum osp_gate_quiet {
@@ -61,6 +63,9 @@ enum osp_gate_quiet {
 	OSP_GATE_HELD_BACK,  /* the cloud dropped or delayed packets of this instance */
 	OSP_GATE_STARVED,    /* the round's process waited for a processor */
 	OSP_GATE_UNREADABLE, /* a counter cannot be read: that counts as foreign */
+	OSP_GATE_NOT_ENDED,  /* one of the round's processes had not ended in time */
+	OSP_GATE_NOT_READ, /* the counters had not been read in time: a device that hangs, or load */
+	OSP_GATE_NOT_TOLD, /* the decider's: this node has not told in time */
 	OSP_GATE_QUIET_COUNT
 };
 

@@ -25,12 +25,12 @@ gang_start() {
 	echo $(($(date -d "${BASH_REMATCH[1]}" +%s) - EPOCHSECONDS))
 }
 
-# starts_in SECONDS SBATCH-OPTION...: such a gang would, give or take what the test takes
+# starts_in SECONDS SBATCH-OPTION...: such a gang would, less what the test has taken until now
 starts_in() {
 	local wanted=$1 start
 	shift
 	start=$(gang_start "$@")
-	((start >= wanted - 40 && start <= wanted + 40)) || fail "it starts in $start s, not $wanted"
+	((start >= wanted - 40 - SECONDS && start <= wanted + 40)) || fail "it starts in $start s, not $wanted"
 }
 
 # counted_anew: slurmctld has counted anew since the mark

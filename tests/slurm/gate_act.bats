@@ -8,10 +8,11 @@ load gate_helpers
 # 2 spines of 4 nodes each: n1-n4, n5-n8
 setup_file() {
 	local dir=$BATS_FILE_TMPDIR/cluster
+	gate_budget
 	make_topology "$BATS_FILE_TMPDIR/onespine.topology" 2 2 2
 	cat >"$BATS_FILE_TMPDIR/onespine.yaml" <<-END
 		defaults:
-		  gate: {budget_s: 8, fresh_s: 0, network: false, jobs: all}
+		  gate: {budget_s: $BUDGET_S, fresh_s: 0, network: false, jobs: all}
 		partitions:
 		  wait: {gate: {breaker_jobs: wait, restarts: 1}}
 		  told: {gate: {failure: comment}}
@@ -241,7 +242,7 @@ looked_at() {
 # --- what is nobody's fault -------------------------------------------------------------------------
 
 @test "a silent node: not drained; this job does not get it again, beside what its user excluded" {
-	fault n3 'sleep 9'
+	fault n3 "sleep $SILENT_S"
 	one=$(job -N3 --gang --exclude=n4)
 	await 60 requeued "$one"
 	await 10 excludes "$one" 'n[3-4]'
@@ -283,12 +284,13 @@ looked_at() {
 }
 
 @test "slurmctld is killed in the middle: what was decided is done when it is back" {
-	fault n2 'sleep 2'
+	fault n2 "until [[ -e $BATS_TEST_TMPDIR/killed ]]; do sleep 0.1; done"
 	fault n2 "$ECC"
 	one=$(job -N3 --gang)
 	await_job "$one" RUNNING
 	await_saved "$one"
 	cluster kill-ctld --dir "$ONESPINE_CLUSTER" -9
+	touch "$BATS_TEST_TMPDIR/killed"
 	await 20 says n2 FAIL
 	cluster start-ctld --dir "$ONESPINE_CLUSTER"
 	await_job "$one" COMPLETED 90

@@ -9,6 +9,17 @@ ECC='export ONESPINE_FAKE_NVML=gpu3.ecc_uncorrected=12'
 # shellcheck disable=SC2034
 ECC_REASON='onespine: gpu3 ecc 12 uncorrectable > 0; reset gpu'
 
+# gate_budget: for setup_file. BUDGET_S is what a gate here may take, SILENT_S how long a node sleeps that is to be
+# silent. All nodes share this machine's processors, so both grow with what else runs on them now.
+gate_budget() {
+	local load
+	read -r load _ </proc/loadavg
+	BUDGET_S=$((12 + 4 * ${load%.*} / $(nproc)))
+	((BUDGET_S <= 30)) || BUDGET_S=30
+	SILENT_S=$((BUDGET_S + 3))
+	export BUDGET_S SILENT_S
+}
+
 setup() {
 	[[ -n ${ONESPINE_CLUSTER:-} ]] || return 0
 	all_well
@@ -49,6 +60,35 @@ gate_log() {
 # says NODE TEXT: its gate wrote that
 says() {
 	[[ $(gate_log "$1") == *"$2"* ]]
+}
+
+# said_of JOB NODE: what its gate wrote about the job, the verdict last
+said_of() {
+	gate_log "$2" | grep "job $1: "
+}
+
+# decided JOB NODE: its gate wrote the verdict
+decided() {
+	[[ $(said_of "$1" "$2") =~ ' by n'[0-9]+' of ' ]]
+}
+
+# gates_until NODE REGULAR-EXPRESSION SBATCH-OPTION...: a job ($job) of which NODE's gate says that. All nodes
+# share this machine's processors: while others use them too, a figure may be missing or small, which the gate is
+# allowed to say. So ten jobs may try; whatever they meet drains no node but those in $drainable.
+gates_until() {
+	local node=$1 wanted=$2 tries
+	shift 2
+	for ((tries = 0; tries < 10; tries++)); do
+		job=$(submit "$@")
+		await 60 decided "$job" "$node"
+		none_drained_but "${drainable:-}"
+		[[ ! $(said_of "$job" "$node") =~ $wanted ]] || return 0
+		echo "tried again: $(said_of "$job" "$node")"
+		scancel "$job"
+		await 60 no_jobs
+		free_all
+	done
+	fail "no job of which $node's gate says '$wanted'"
 }
 
 # script FILE: a job that leaves a mark when its script runs

@@ -8,11 +8,12 @@ load helpers
 load gate_helpers
 
 setup_file() {
+	gate_budget
 	cat >"$BATS_FILE_TMPDIR/onespine.yaml" <<-END
 		defaults:
-		  gate: {budget_s: 20, fresh_s: 0, network: nccl}
+		  gate: {budget_s: $((BUDGET_S + 20)), fresh_s: 0, network: nccl}
 		partitions:
-		  hurry: {gate: {budget_s: 9}}
+		  hurry: {gate: {budget_s: $BUDGET_S}}
 		  auto: {gate: {network: auto}}
 		  tcp: {gate: {network: tcp}}
 	END

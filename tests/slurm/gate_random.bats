@@ -13,9 +13,10 @@ setup_file() {
 	local dir
 	dir=$(mktemp -d -t onespine.XXXXXX)
 	make_topology "$BATS_FILE_TMPDIR/onespine.topology" 2 2 2
+	gate_budget
 	cat >"$BATS_FILE_TMPDIR/onespine.yaml" <<-END
 		defaults:
-		  gate: {budget_s: 10, fresh_s: 0, restarts: 20}
+		  gate: {budget_s: $BUDGET_S, fresh_s: 0, restarts: 20}
 	END
 	cluster_start --gate --topology "$BATS_FILE_TMPDIR/onespine.topology" --gres gpu:8 --dir "$dir" \
 		--config "$BATS_FILE_TMPDIR/onespine.yaml" --conf MinJobAge=36000 \
@@ -44,7 +45,7 @@ BAD=(
 # What a job may run on all the same; only what is measured between nodes may drain one, and only with its word.
 # shellcheck disable=SC2016
 DUBIOUS=(
-	'- - [[ $1 == epilog ]] || sleep 12'
+	"- - [[ \$1 == epilog ]] || sleep ${SILENT_S:-}"
 	'- - export ONESPINE_FAKE_NVML=hang:nvmlInit_v2'
 	'- - export ONESPINE_FAKE_NVML=error:nvmlDeviceGetTotalEccErrors=999'
 	'- - export ONESPINE_TEST_NETWORK=slow'
@@ -110,13 +111,13 @@ start_job() {
 	srun)
 		again=no
 		# shellcheck disable=SC2016
-		timeout 180 srun --chdir=/ "${options[@]}" bash -c 'echo "on $SLURMD_NODENAME $CUDA_VISIBLE_DEVICES"' \
+		timeout 600 srun --chdir=/ "${options[@]}" bash -c 'echo "on $SLURMD_NODENAME $CUDA_VISIBLE_DEVICES"' \
 			>"$OUT/$key" 2>"$OUT/$key.said" </dev/null 3>&- &
 		waits+=("$!")
 		;;
 	salloc)
 		again=no
-		timeout 180 salloc --chdir=/ "${options[@]}" "$OUT/job.sh" \
+		timeout 600 salloc --chdir=/ "${options[@]}" "$OUT/job.sh" \
 			>"$OUT/$key" 2>"$OUT/$key.said" </dev/null 3>&- &
 		waits+=("$!")
 		;;

@@ -8,9 +8,10 @@ load helpers
 load gate_helpers
 
 setup_file() {
+	gate_budget
 	cat >"$BATS_FILE_TMPDIR/onespine.yaml" <<-END
 		defaults:
-		  gate: {budget_s: 8, fresh_s: 0, network: false, spares: 1}
+		  gate: {budget_s: $BUDGET_S, fresh_s: 0, network: false, spares: 1}
 		history: {shared: $BATS_FILE_TMPDIR/history, strikes: 2}
 	END
 	chmod 755 "$BATS_FILE_TMPDIR"
@@ -108,13 +109,13 @@ passes_alone() {
 }
 
 @test "suspects: why names them, and the oldest comes back before the job becomes impossible" {
-	fault n1 'sleep 9'
+	fault n1 "sleep $SILENT_S"
 	job=$(submit -N3 --gres=gpu:8)
 	await 40 suspects_are "$job" n1
 	equal "$(job_field "$job" ExcNodeList)" n1
 	await 10 shows 'kept from this job, since the gate stopped it there: n1' onespine why "$job"
 	rm "$ONESPINE_CLUSTER/nodes/n1.faults"
-	fault n2 'sleep 9'
+	fault n2 "sleep $SILENT_S"
 	await 60 suspects_are "$job" n2
 	equal "$(job_field "$job" ExcNodeList)" n2
 	await_job "$job" RUNNING 60
@@ -131,7 +132,7 @@ suspects_are() {
 
 # shellcheck disable=SC2016 # the gate's words
 @test "progress: srun and salloc say on a terminal how far the gate is" {
-	fault n2 '[[ $1 == epilog ]] || sleep 4'
+	fault n2 '[[ $1 == epilog ]] || sleep '$((BUDGET_S / 2))
 	command script -qec "srun -N3 -w 'n[1-3]' --gres=gpu:8 true" /dev/null >"$BATS_TEST_TMPDIR/srun" </dev/null &
 	command script -qec "salloc -N1 -w n4 --gres=gpu:8 true" /dev/null >"$BATS_TEST_TMPDIR/salloc" </dev/null
 	wait

@@ -138,10 +138,12 @@ slurm_at_least() {
 
 # --- waiting and judging --------------------------------------------------------------------------
 
-# await SECONDS COMMAND...: until the command succeeds; fails when the time is over
+# await SECONDS COMMAND...: until the command succeeds. SECONDS are for a machine that does nothing else: it fails
+# after four times as long, and not before 90
 await() {
-	local limit_s=$1 end
+	local limit_s=$(($1 * 4)) end
 	shift
+	((limit_s >= 90)) || limit_s=90
 	end=$((${EPOCHREALTIME/[.,]/} + limit_s * 1000000))
 	until "$@" 2>"$BATS_FILE_TMPDIR/await"; do
 		if ((${EPOCHREALTIME/[.,]/} > end)); then

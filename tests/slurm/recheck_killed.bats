@@ -8,9 +8,10 @@ load helpers
 load gate_helpers
 
 setup_file() {
+	gate_budget
 	cat >"$BATS_FILE_TMPDIR/onespine.yaml" <<-END
 		defaults:
-		  gate: {budget_s: 8, fresh_s: 0, network: false}
+		  gate: {budget_s: $BUDGET_S, fresh_s: 0, network: false}
 		history: {strikes: 1000}
 	END
 	cluster_start --gate --nodes 2 --gres gpu:8 --config "$BATS_FILE_TMPDIR/onespine.yaml"

@@ -30,7 +30,8 @@ static void carry(uint32_t in_mb, uint32_t out_mb, uint32_t own_in_mb, uint32_t 
 	own = (struct osp_gate_own_traffic){.in_bytes = (uint64_t)own_in_mb * MB,
 					    .out_bytes = (uint64_t)own_out_mb * MB,
 					    .ran_ns = 400000000,
-					    .waited_known = true};
+					    .waited_known = true,
+					    .ended = true};
 }
 
 static enum osp_gate_quiet judge(void)
@@ -107,6 +108,39 @@ static void what_cannot_be_read_counts_as_foreign(void **state)
 	assert_int_equal(judge(), OSP_GATE_UNREADABLE);
 }
 
+/* A busy node: what is known then is not even looked at. */
+static void what_was_late_is_told_from_what_cannot_be_read(void **state)
+{
+	static const struct {
+		enum osp_gate_quiet quiet;
+		const char *words;
+	} cases[] = {
+		{OSP_GATE_UNREADABLE, "its adapters' counters cannot be read"},
+		{OSP_GATE_NOT_ENDED, "what measured did not end in time"},
+		{OSP_GATE_NOT_READ, "its adapters' counters were not read in time"},
+		{OSP_GATE_NOT_TOLD, "it did not report its adapters' counters in time"},
+	};
+	char words[OSP_GATE_TRAFFIC_WORDS_BYTES];
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(cases); i++) {
+		struct osp_gate_traffic traffic = {.quiet = cases[i].quiet};
+
+		assert_string_equal(osp_gate_traffic_words(&traffic, words, sizeof(words)),
+				    cases[i].words);
+	}
+	carry(500, 67, 0, 64);
+	own.ended = false;
+	assert_int_equal(judge(), OSP_GATE_NOT_ENDED);
+	after.late = true;
+	assert_int_equal(judge(), OSP_GATE_NOT_ENDED);
+	own.ended = true;
+	assert_int_equal(judge(), OSP_GATE_NOT_READ);
+	carry(500, 67, 0, 64);
+	before.late = true;
+	assert_int_equal(judge(), OSP_GATE_NOT_READ);
+}
+
 static void a_starved_process_and_an_allowance(void **state)
 {
 	(void)state;
@@ -151,6 +185,7 @@ int main(void)
 		cmocka_unit_test(counters_by_table),
 		cmocka_unit_test(says_how_much),
 		cmocka_unit_test(what_cannot_be_read_counts_as_foreign),
+		cmocka_unit_test(what_was_late_is_told_from_what_cannot_be_read),
 		cmocka_unit_test(a_starved_process_and_an_allowance),
 		cmocka_unit_test(two_kinds_of_counters),
 		cmocka_unit_test(adapters_add_up),

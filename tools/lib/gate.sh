@@ -16,7 +16,7 @@ gate_fakes() {
 }
 
 write_gate() {
-	local fakes name log
+	local fakes name log round_ms=10000 # all nodes share this machine's processors
 	fakes=$(gate_fakes)
 	mkdir -p "$dir/nodes" "$dir/fakes" "$dir/fakes-cuda"
 	cp "$fakes/libnvml.so" "$dir/fakes/libnvidia-ml.so.1"
@@ -39,7 +39,7 @@ write_gate() {
 		#!/bin/bash
 		# the gate of one node with its faults: prolog|epilog
 		node=$dir/nodes/\$SLURMD_NODENAME
-		export ONESPINE_TEST_ROOT=\$node LD_LIBRARY_PATH=$dir/fakes LD_PRELOAD=$dir/fakes/libsystem.so
+		export ONESPINE_TEST_ROOT=\$node ONESPINE_TEST_ROUND_MS=$round_ms LD_LIBRARY_PATH=$dir/fakes LD_PRELOAD=$dir/fakes/libsystem.so
 		[[ ! -e \$node.faults ]] || . "\$node.faults"
 		exec $prefix/libexec/onespine/onespine-gate "\$@"
 	END
@@ -48,7 +48,7 @@ write_gate() {
 			#!/bin/sh
 			node=$dir/nodes/\$SLURMD_NODENAME
 			[ ! -e "\$node.faults" ] || exec $dir/gate $name
-			export ONESPINE_TEST_ROOT="\$node" LD_LIBRARY_PATH=$dir/fakes LD_PRELOAD=$dir/fakes/libsystem.so
+			export ONESPINE_TEST_ROOT="\$node" ONESPINE_TEST_ROUND_MS=$round_ms LD_LIBRARY_PATH=$dir/fakes LD_PRELOAD=$dir/fakes/libsystem.so
 			exec $prefix/libexec/onespine/onespine-gate $name
 		END
 	done
