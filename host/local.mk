@@ -47,7 +47,7 @@ libhost_la_LIBADD = libonespine.la $(JANSSON_LIBS)
 # where nodes are: who can be asked, and what becomes of their answers
 noinst_LTLIBRARIES += libsource.la
 libsource_la_SOURCES = \
-	host/source/keep.c host/source/keep.h \
+	host/source/cloud_doctor.h host/source/keep.c host/source/keep.h \
 	host/source/run_program.c host/source/run_program.h \
 	host/source/source.c host/source/source.h host/source/source_infiniband.c \
 	host/source/watch.c host/source/watch.h
@@ -57,7 +57,7 @@ if HAVE_CLOUD
 libsource_la_SOURCES += \
 	host/cloud/credentials.c host/cloud/credentials.h \
 	host/cloud/ec2.c host/cloud/ec2.h host/cloud/ec2_call.c host/cloud/ec2_call.h \
-	host/cloud/http.c host/cloud/http.h host/source/source_ec2.c
+	host/cloud/http.c host/cloud/http.h host/source/cloud_doctor.c host/source/source_ec2.c
 libsource_la_CPPFLAGS += -DOSP_HAVE_CLOUD $(CURL_CFLAGS)
 libsource_la_LIBADD += libcloud.la $(CURL_LIBS)
 endif

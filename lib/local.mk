@@ -82,7 +82,8 @@ libonespine_la_SOURCES += \
 	lib/policy/words_segments.c
 # lib/doctor: what may be wrong with a cluster, and the cure
 libonespine_la_SOURCES += \
-	lib/doctor/doctor.c lib/doctor/doctor.h lib/doctor/doctor_cluster.c \
+	lib/doctor/cloud_facts.h \
+	lib/doctor/doctor.c lib/doctor/doctor.h lib/doctor/doctor_cloud.c lib/doctor/doctor_cluster.c \
 	lib/doctor/doctor_gate.c lib/doctor/doctor_node.c lib/doctor/doctor_plugins.c \
 	lib/doctor/doctor_private.h
 # lib/env: nodes, their software, rules for the environment

@@ -277,3 +277,59 @@ int osp_ec2_instances_at(struct osp_ec2 *ec2, const char *const *addresses, size
 
 	return ask(ec2, &question, addresses, count, listener, gaps, error);
 }
+
+int osp_ec2_instances(struct osp_ec2 *ec2, const char *const *ids, size_t count,
+		      const struct osp_ec2_listener *listener, struct osp_ec2_gaps *gaps,
+		      struct osp_error *error)
+{
+	static const struct question question = {
+		"DescribeInstances", "Filter.2.Value",
+		"&MaxResults=1000&Filter.1.Name=instance-state-name&Filter.1.Value.1=running"
+		"&Filter.2.Name=instance-id",
+		ADDRESSES_A_CALL};
+
+	return ask(ec2, &question, ids, count, listener, gaps, error);
+}
+
+int osp_ec2_interfaces_of(struct osp_ec2 *ec2, const char *const *instances, size_t count,
+			  const struct osp_ec2_listener *listener, struct osp_ec2_gaps *gaps,
+			  struct osp_error *error)
+{
+	static const struct question question = {
+		"DescribeNetworkInterfaces", "Filter.1.Value",
+		"&MaxResults=1000&Filter.1.Name=attachment.instance-id", ADDRESSES_A_CALL};
+
+	return ask(ec2, &question, instances, count, listener, gaps, error);
+}
+
+int osp_ec2_interfaces_at(struct osp_ec2 *ec2, const char *const *addresses, size_t count,
+			  const struct osp_ec2_listener *listener, struct osp_ec2_gaps *gaps,
+			  struct osp_error *error)
+{
+	static const struct question question = {
+		"DescribeNetworkInterfaces", "Filter.1.Value",
+		"&MaxResults=1000&Filter.1.Name=addresses.private-ip-address", ADDRESSES_A_CALL};
+
+	return ask(ec2, &question, addresses, count, listener, gaps, error);
+}
+
+int osp_ec2_group_rules(struct osp_ec2 *ec2, const char *const *groups, size_t count,
+			const struct osp_ec2_listener *listener, struct osp_ec2_gaps *gaps,
+			struct osp_error *error)
+{
+	static const struct question question = {"DescribeSecurityGroupRules", "Filter.1.Value",
+						 "&MaxResults=1000&Filter.1.Name=group-id",
+						 ADDRESSES_A_CALL};
+
+	return ask(ec2, &question, groups, count, listener, gaps, error);
+}
+
+int osp_ec2_placement_groups(struct osp_ec2 *ec2, const char *const *names, size_t count,
+			     const struct osp_ec2_listener *listener, struct osp_ec2_gaps *gaps,
+			     struct osp_error *error)
+{
+	static const struct question question = {"DescribePlacementGroups", "Filter.1.Value",
+						 "&Filter.1.Name=group-name", ADDRESSES_A_CALL};
+
+	return ask(ec2, &question, names, count, listener, gaps, error);
+}

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * ec2.h - what EC2 is asked about its fabric
+ * ec2.h - what EC2 is asked about its fabric and the instances on it; it is only read
  *
  * Calls are POSTs of forms, signed (credentials.h), to AWS_ENDPOINT_URL_EC2, else AWS_ENDPOINT_URL, else
  * the region's own. The topology actions are asked 100 ids a call and at most once a second: their
@@ -60,7 +60,28 @@ int osp_ec2_reservations(struct osp_ec2 *ec2, const char *const *ids, size_t cou
 			 const struct osp_ec2_listener *listener, struct osp_ec2_gaps *gaps,
 			 struct osp_error *error);
 
-/* DescribeInstances of those that run and have one of these private addresses. */
+/* DescribeNetworkInterfaces: those attached to these instances, or with one of these private addresses. */
+int osp_ec2_interfaces_of(struct osp_ec2 *ec2, const char *const *instances, size_t count,
+			  const struct osp_ec2_listener *listener, struct osp_ec2_gaps *gaps,
+			  struct osp_error *error);
+int osp_ec2_interfaces_at(struct osp_ec2 *ec2, const char *const *addresses, size_t count,
+			  const struct osp_ec2_listener *listener, struct osp_ec2_gaps *gaps,
+			  struct osp_error *error);
+
+/* DescribeSecurityGroupRules of these groups, by id. */
+int osp_ec2_group_rules(struct osp_ec2 *ec2, const char *const *groups, size_t count,
+			const struct osp_ec2_listener *listener, struct osp_ec2_gaps *gaps,
+			struct osp_error *error);
+
+/* DescribePlacementGroups of these names. */
+int osp_ec2_placement_groups(struct osp_ec2 *ec2, const char *const *names, size_t count,
+			     const struct osp_ec2_listener *listener, struct osp_ec2_gaps *gaps,
+			     struct osp_error *error);
+
+/* DescribeInstances of those that run: with one of these ids, or one of these private addresses. */
+int osp_ec2_instances(struct osp_ec2 *ec2, const char *const *ids, size_t count,
+		      const struct osp_ec2_listener *listener, struct osp_ec2_gaps *gaps,
+		      struct osp_error *error);
 int osp_ec2_instances_at(struct osp_ec2 *ec2, const char *const *addresses, size_t count,
 			 const struct osp_ec2_listener *listener, struct osp_ec2_gaps *gaps,
 			 struct osp_error *error);

@@ -39,21 +39,28 @@ static const struct shape shapes[] = {
 	{"/instanceSet/item", OSP_EC2_INSTANCE},
 	{"/reservationSet/item/instancesSet/item", OSP_EC2_INSTANCE},
 	{"/capacityReservationSet/item", OSP_EC2_RESERVATION},
+	{"/networkInterfaceSet/item", OSP_EC2_INTERFACE},
+	{"/securityGroupRuleSet/item", OSP_EC2_GROUP_RULE},
+	{"/placementGroupSet/item", OSP_EC2_PLACEMENT},
 };
+
+#define KIND(kind) (1u << (kind))
+#define ANY_KIND   (~0u)
 
 struct field {
 	const char *element; /* below the record */
 	size_t offset;	     /* in it */
+	unsigned int kinds;  /* that have it */
 };
 
-#define FIELD(element, member)                                                                     \
+#define FIELD_OF(kinds, element, member)                                                           \
 	{                                                                                          \
-		element, offsetof(struct osp_ec2_record, member)                                   \
+		element, offsetof(struct osp_ec2_record, member), kinds                            \
 	}
+#define FIELD(element, member) FIELD_OF(ANY_KIND, element, member)
 
 static const struct field fields[] = {
 	FIELD("/instanceId", id),
-	FIELD("/capacityReservationId", id),
 	FIELD("/instanceType", type),
 	FIELD("/availabilityZone", zone_name),
 	FIELD("/zoneId", zone_id),
@@ -65,6 +72,22 @@ static const struct field fields[] = {
 	FIELD("/launchTime", launched),
 	FIELD("/totalInstanceCount", total_count),
 	FIELD("/availableInstanceCount", available_count),
+	FIELD("/placement/availabilityZone", zone_name),
+	FIELD("/placement/groupName", placement),
+	FIELD("/instanceLifecycle", lifecycle),
+	FIELD("/instanceMatchCriteria", match),
+	FIELD_OF(KIND(OSP_EC2_INSTANCE), "/capacityReservationId", reservation),
+	FIELD_OF(KIND(OSP_EC2_RESERVATION), "/capacityReservationId", id),
+	FIELD("/networkInterfaceId", id),
+	FIELD("/interfaceType", interface_type),
+	FIELD("/attachment/instanceId", instance),
+	FIELD("/securityGroupRuleId", id),
+	FIELD_OF(KIND(OSP_EC2_GROUP_RULE), "/groupId", group),
+	FIELD("/referencedGroupInfo/groupId", peer),
+	FIELD("/ipProtocol", protocol),
+	FIELD("/isEgress", egress),
+	FIELD_OF(KIND(OSP_EC2_PLACEMENT), "/groupName", id),
+	FIELD("/strategy", strategy),
 };
 
 /* Refuses the answer at the place now read. */
@@ -168,14 +191,29 @@ static void add_node(struct reading *reading, const char *value)
 		keep(reading, record->nodes[record->node_count++], value);
 }
 
-static void take_field(struct reading *reading, const char *element, const char *value)
+static void add_group(struct reading *reading, const char *value)
+{
+	struct osp_ec2_record *record = &reading->record;
+
+	if (record->group_count == OSP_EC2_GROUPS_MAX)
+		refuse(reading, "more security groups than an interface may have");
+	else
+		keep(reading, record->groups[record->group_count++], value);
+}
+
+static void take_field(struct reading *reading, enum osp_ec2_kind kind, const char *element,
+		       const char *value)
 {
 	if (!strcmp(element, "/networkNodeSet/item")) {
 		add_node(reading, value);
 		return;
 	}
+	if (kind == OSP_EC2_INTERFACE && !strcmp(element, "/groupSet/item/groupId")) {
+		add_group(reading, value);
+		return;
+	}
 	for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++) {
-		if (!strcmp(element, fields[i].element))
+		if (fields[i].kinds & KIND(kind) && !strcmp(element, fields[i].element))
 			keep(reading, (char *)&reading->record + fields[i].offset, value);
 	}
 }
@@ -205,7 +243,7 @@ static void take_element(struct reading *reading)
 		if (!reading->path[count])
 			end_record(reading, shapes[i].kind);
 		else if (reading->path[count] == '/')
-			take_field(reading, reading->path + count, value);
+			take_field(reading, shapes[i].kind, reading->path + count, value);
 		return;
 	}
 	take_of_answer(reading, value);

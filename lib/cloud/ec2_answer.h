@@ -3,7 +3,8 @@
  * ec2_answer.h - what EC2 answers, as XML
  *
  * Of DescribeInstanceTopology, DescribeCapacityReservationTopology, DescribeInstances,
- * DescribeCapacityReservations, and the answer that refuses any of them. Element names are the
+ * DescribeCapacityReservations, DescribeNetworkInterfaces, DescribeSecurityGroupRules,
+ * DescribePlacementGroups, and the answer that refuses any of them. Element names are the
  * locationNames of the service's model (2016-11-15); elements that are not used are passed over: EC2
  * adds some now and then. An answer is hostile until it is read: entities are refused, as are an element
  * deeper than 32, a value longer than OSP_EC2_VALUE_BYTES, and more records than were asked for.
@@ -21,10 +22,17 @@
 #define OSP_EC2_VALUE_BYTES 256
 #define OSP_EC2_TOKEN_BYTES 4096
 #define OSP_EC2_NODES_MAX   13 /* as many layers as an import takes */
+#define OSP_EC2_GROUPS_MAX  16 /* security groups of an interface: EC2's quota is at most 16 */
 
-enum osp_ec2_kind { OSP_EC2_INSTANCE, OSP_EC2_RESERVATION };
+enum osp_ec2_kind {
+	OSP_EC2_INSTANCE,
+	OSP_EC2_RESERVATION,
+	OSP_EC2_INTERFACE,
+	OSP_EC2_GROUP_RULE,
+	OSP_EC2_PLACEMENT,
+};
 
-/* One instance or capacity reservation; "" if the answer does not say. */
+/* One of these; "" if the answer does not say, or the kind has no such thing. */
 struct osp_ec2_record {
 	enum osp_ec2_kind kind;
 	char id[OSP_EC2_VALUE_BYTES];
@@ -39,6 +47,19 @@ struct osp_ec2_record {
 	char available_count[OSP_EC2_VALUE_BYTES];	    /* those that nobody has */
 	char nodes[OSP_EC2_NODES_MAX][OSP_EC2_VALUE_BYTES]; /* network nodes, top first */
 	size_t node_count;
+	char placement[OSP_EC2_VALUE_BYTES];	  /* placement group's name, of an instance */
+	char reservation[OSP_EC2_VALUE_BYTES];	  /* that an instance runs in */
+	char lifecycle[OSP_EC2_VALUE_BYTES];	  /* "capacity-block", "spot" */
+	char match[OSP_EC2_VALUE_BYTES];	  /* of a reservation: "open" or "targeted" */
+	char instance[OSP_EC2_VALUE_BYTES];	  /* that an interface is attached to */
+	char interface_type[OSP_EC2_VALUE_BYTES]; /* "interface", "efa", "efa-only" */
+	char groups[OSP_EC2_GROUPS_MAX][OSP_EC2_VALUE_BYTES]; /* an interface's security groups */
+	size_t group_count;
+	char group[OSP_EC2_VALUE_BYTES];    /* the security group of a rule */
+	char peer[OSP_EC2_VALUE_BYTES];	    /* the group that a rule lets through */
+	char protocol[OSP_EC2_VALUE_BYTES]; /* of a rule: "-1" is all */
+	char egress[OSP_EC2_VALUE_BYTES];   /* of a rule: "true" or "false" */
+	char strategy[OSP_EC2_VALUE_BYTES]; /* of a placement group: "cluster", "spread" */
 };
 
 struct osp_ec2_answer {

@@ -17,6 +17,7 @@ enum when {
 	ON_CONTROLLER = 1, /* only where slurmctld runs */
 	BEFORE_START = 2,  /* also before slurmctld starts */
 	FOR_GATE = 4,	   /* only if the gate is on */
+	FOR_CLOUD = 8,	   /* only if a cloud was asked */
 };
 
 static const struct rule {
@@ -73,6 +74,19 @@ static const struct rule {
 	 "the kernel tells a check that hangs from one that others keep waiting"},
 	{"recheck", 0, osp_rule_rechecks_left, "no recheck that was killed has left a node"},
 	{"gpu-start", 0, osp_rule_gpu_start, "this host's GPUs start before a check gives up"},
+	{"cloud-calls", FOR_CLOUD, osp_rule_cloud_calls,
+	 "this host may ask EC2 what Onespine asks it"},
+	{"cloud-nodes", FOR_CLOUD, osp_rule_cloud_nodes,
+	 "EC2 knows an instance for every node that runs"},
+	{"cloud-efa", FOR_CLOUD, osp_rule_cloud_efa,
+	 "a security group lets all EFA traffic of a partition pass, in and out"},
+	{"cloud-zones", FOR_CLOUD, osp_rule_cloud_zones, "a partition's nodes lie in one zone"},
+	{"cloud-placement", FOR_CLOUD, osp_rule_cloud_placement,
+	 "a partition's instances with EFA share a cluster placement group or a capacity block"},
+	{"cloud-reservation", FOR_CLOUD, osp_rule_cloud_reservations,
+	 "capacity reservations are active, targeted, and the ones that were meant"},
+	{"cloud-storage", FOR_CLOUD, osp_rule_cloud_storage,
+	 "Lustre file systems lie in the zone of the nodes"},
 	{"running", 0, osp_rule_running, "the slurmctld that runs has read all this"},
 };
 
@@ -213,6 +227,8 @@ static bool applies(const struct rule *rule, const struct osp_doctor_facts *fact
 	if (rule->when & ON_CONTROLLER && !facts->controller)
 		return false;
 	if (rule->when & FOR_GATE && !facts->gate.on)
+		return false;
+	if (rule->when & FOR_CLOUD && !facts->cloud)
 		return false;
 	return rule->when & BEFORE_START || !facts->before_start;
 }

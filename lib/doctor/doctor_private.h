@@ -76,5 +76,13 @@ osp_rule_f osp_rule_prolog_time;
 osp_rule_f osp_rule_prolog_hold;
 osp_rule_f osp_rule_requeue_delay;
 osp_rule_f osp_rule_spares;
+/* doctor_cloud.c */
+osp_rule_f osp_rule_cloud_calls;
+osp_rule_f osp_rule_cloud_nodes;
+osp_rule_f osp_rule_cloud_efa;
+osp_rule_f osp_rule_cloud_zones;
+osp_rule_f osp_rule_cloud_placement;
+osp_rule_f osp_rule_cloud_reservations;
+osp_rule_f osp_rule_cloud_storage;
 
 #endif

@@ -8,6 +8,9 @@
 
 #include "tools/setup/doctor.h"
 #include "host/files.h"
+#ifdef OSP_HAVE_CLOUD
+#include "host/source/cloud_doctor.h"
+#endif
 
 static const char *level_name(enum osp_doctor_finding_level level)
 {
@@ -136,9 +139,105 @@ static int answer(const struct osp_call *call, const struct osp_doctor *doctor,
 					     : print_text(doctor, findings, status);
 }
 
-int osp_run_doctor(const struct osp_call *call)
+/* --- --cloud ------------------------------------------------------------------------------------ */
+
+#ifdef OSP_HAVE_CLOUD
+
+#define MOUNTS_BYTES_MAX ((size_t)1024 * 1024)
+
+/* libslurm ends a process whose slurm.conf is wrong: it is asked here once it has answered. */
+static int load_nodes(const struct osp_call *call, const struct osp_doctor *doctor,
+		      struct osp_node_list *nodes, struct osp_error *error)
+{
+	const char *map = call->values[OSP_OPTION_NAME_MAP];
+
+	if (map)
+		return osp_node_list_read(map, nodes, error);
+	memset(nodes, 0, sizeof(*nodes));
+	if (doctor->facts.running.asked != OSP_ANSWERED)
+		return osp_error_set(error, "--cloud: slurmctld does not tell its nodes; --nodes "
+					    "gives ids their node names");
+	return osp_node_list_load(nodes, error);
+}
+
+/* Asks EC2; `*cloud` is to be freed. */
+static int ask_cloud(const struct osp_call *call, struct osp_doctor *doctor,
+		     struct osp_cloud_doctor **cloud, struct osp_error *error)
+{
+	const char *mounts = call->values[OSP_OPTION_MOUNTS];
+	struct osp_node_list nodes = {.count = 0};
+	size_t bytes;
+	char *text;
+	int rc = -1;
+
+	text = osp_read_input(mounts ? mounts : "/proc/mounts", MOUNTS_BYTES_MAX, &bytes, error);
+	if (text && !load_nodes(call, doctor, &nodes, error)) {
+		osp_progress_begin("asking EC2");
+		*cloud =
+			osp_cloud_doctor_gather(&nodes, text, call->values[OSP_OPTION_RESERVATION]);
+		osp_progress_end();
+		rc = *cloud ? 0 : osp_error_set(error, "out of memory");
+	}
+	if (!rc)
+		doctor->facts.cloud = osp_cloud_doctor_facts(*cloud);
+	osp_node_list_free(&nodes);
+	free(text);
+	return rc;
+}
+
+#else
+
+struct osp_cloud_doctor;
+
+static int ask_cloud(const struct osp_call *call, struct osp_doctor *doctor,
+		     struct osp_cloud_doctor **cloud, struct osp_error *error)
+{
+	(void)call, (void)doctor, (void)cloud;
+	return osp_error_set(error, "this build was configured without curl and expat");
+}
+
+static void osp_cloud_doctor_free(struct osp_cloud_doctor *doctor)
+{
+	(void)doctor;
+}
+
+#endif
+
+/* ----------------------------------------------------------------------------------------------- */
+
+static int check_options(const struct osp_call *call, struct osp_error *error)
+{
+	static const enum osp_option_id ids[] = {OSP_OPTION_NAME_MAP, OSP_OPTION_MOUNTS,
+						 OSP_OPTION_RESERVATION};
+
+	for (size_t i = 0; i < sizeof(ids) / sizeof(ids[0]); i++) {
+		if (call->values[ids[i]] && !call->values[OSP_OPTION_CLOUD])
+			return osp_error_set(error, "--%s goes with --cloud",
+					     osp_option(ids[i])->name);
+	}
+	return 0;
+}
+
+static int judge(const struct osp_call *call, struct osp_doctor *doctor)
 {
 	struct osp_doctor_findings findings = OSP_DOCTOR_FINDINGS_INIT;
+	struct osp_cloud_doctor *cloud = NULL;
+	struct osp_error error = {.text = ""};
+	int status;
+
+	if (call->values[OSP_OPTION_CLOUD] && ask_cloud(call, doctor, &cloud, &error))
+		status = osp_say_error(&error);
+	else if (osp_doctor_judge(&doctor->facts, &findings) < 0)
+		status = osp_say_no_memory();
+	else
+		status = answer(call, doctor, &findings);
+	osp_doctor_findings_free(&findings);
+	osp_cloud_doctor_free(cloud);
+	return status;
+}
+
+int osp_run_doctor(const struct osp_call *call)
+{
 	struct osp_error error = {.text = ""};
 	struct osp_doctor doctor;
 	bool before_start = call->values[OSP_OPTION_BEFORE_START];
@@ -152,18 +251,14 @@ int osp_run_doctor(const struct osp_call *call)
 
 	if (call->values[OSP_OPTION_RULES])
 		return list_rules(call->values[OSP_OPTION_JSON]);
-	path = osp_find_slurm_conf(&error);
+	path = check_options(call, &error) ? NULL : osp_find_slurm_conf(&error);
 	if (!path)
 		return osp_say_error(&error);
 	question.conf_path = path;
 	osp_progress_begin("asking slurmctld");
 	osp_doctor_gather(&question, &doctor);
 	osp_progress_end();
-	if (osp_doctor_judge(&doctor.facts, &findings) < 0)
-		status = osp_say_no_memory();
-	else
-		status = answer(call, &doctor, &findings);
-	osp_doctor_findings_free(&findings);
+	status = judge(call, &doctor);
 	osp_doctor_free(&doctor);
 	free(path);
 	return status;

@@ -24,43 +24,11 @@ static int say_failed(const struct osp_error *error)
 
 /* --- who is asked about ------------------------------------------------------------------------ */
 
-/* The nodes of --nodes: an id that is an instance's, or an address, or a host's name, and the node. */
-static int nodes_of_map(const char *path, struct osp_node_list *list, struct osp_error *error)
-{
-	struct osp_name_map *map = NULL;
-	const char *id, *node;
-	size_t bytes;
-	char *text = osp_read_input(path, OSP_TOPOLOGY_FILE_BYTES_MAX, &bytes, error);
-
-	memset(list, 0, sizeof(*list));
-	if (text)
-		map = osp_read_adapter_map(osp_input_name(path), text, bytes, error);
-	free(text);
-	if (!map)
-		return -1;
-	list->nodes =
-		osp_arena_take(&list->arena, (osp_name_map_count(map) + 1) * sizeof(*list->nodes));
-	for (uint32_t i = 0; list->nodes && osp_name_map_entry(map, i, &id, &node); i++) {
-		bool is_address = strspn(id, "0123456789.") == strlen(id) || strchr(id, ':');
-		struct osp_listed_node *entry = &list->nodes[list->count++];
-
-		*entry = (struct osp_listed_node){osp_arena_copy(&list->arena, node, strlen(node)),
-						  "", "", 0, true};
-		id = osp_arena_copy(&list->arena, id, strlen(id));
-		*(is_address ? &entry->address : &entry->instance_id) = id;
-		if (!id || !entry->name)
-			list->count = 0;
-	}
-	osp_name_map_free(map);
-	return list->count ? 0
-			   : osp_error_set(error, "%s: no node in this map", osp_input_name(path));
-}
-
 static int load_nodes(const struct osp_call *call, struct osp_node_list *list,
 		      struct osp_error *error)
 {
 	return call->values[OSP_OPTION_NAME_MAP]
-		       ? nodes_of_map(call->values[OSP_OPTION_NAME_MAP], list, error)
+		       ? osp_node_list_read(call->values[OSP_OPTION_NAME_MAP], list, error)
 		       : osp_node_list_load(list, error);
 }
 

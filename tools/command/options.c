@@ -295,8 +295,9 @@ static const struct osp_option options[OSP_OPTION_COUNT] = {
 	[OSP_OPTION_RESERVATION] =
 		{.name = "reservation",
 		 .argument = "IDS",
-		 .commands = BIT(OSP_TOPOLOGY_SURVEY),
-		 .help = "Capacity reservations, as cr-0123, separated by commas."},
+		 .commands = BIT(OSP_TOPOLOGY_SURVEY) | BIT(OSP_DOCTOR),
+		 .help = "Capacity reservations, as cr-0123, separated by commas; of doctor "
+			 "--cloud, those that the nodes should run in."},
 	[OSP_OPTION_TO] = {.name = "to",
 			   .argument = "KIND",
 			   .commands = BIT(OSP_TOPOLOGY_IMPORT),
@@ -308,7 +309,7 @@ static const struct osp_option options[OSP_OPTION_COUNT] = {
 		{.name = "nodes",
 		 .argument = "MAP",
 		 .commands = BIT(OSP_TOPOLOGY_IMPORT) | BIT(OSP_TOPOLOGY_DISCOVER) |
-			     BIT(OSP_TOPOLOGY_WATCH),
+			     BIT(OSP_TOPOLOGY_WATCH) | BIT(OSP_DOCTOR),
 		 .complete = OSP_COMPLETE_FILE,
 		 .help = "File that gives ids their node names: two columns, or the JSON of "
 			 "describe-instances; with infiniband the ids are GUIDs of adapters or "
@@ -629,6 +630,19 @@ static const struct osp_option options[OSP_OPTION_COUNT] = {
 	[OSP_OPTION_OFFLINE] = {.name = "offline",
 				.commands = BIT(OSP_DOCTOR),
 				.help = "Do not ask the slurmctld that runs."},
+	[OSP_OPTION_CLOUD] =
+		{.name = "cloud",
+		 .commands = BIT(OSP_DOCTOR),
+		 .help = "Ask EC2 about the nodes' instances too, by calls that only read: "
+			 "security "
+			 "groups of EFA, zones, placement groups, capacity reservations, Lustre."},
+	[OSP_OPTION_MOUNTS] =
+		{.name = "mounts",
+		 .argument = "FILE",
+		 .commands = BIT(OSP_DOCTOR),
+		 .complete = OSP_COMPLETE_FILE,
+		 .help = "With --cloud: /proc/mounts of a node, if this host mounts other file "
+			 "systems."},
 	[OSP_OPTION_WRITE] =
 		{.name = "write",
 		 .argument = "FILE",
