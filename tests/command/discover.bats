@@ -105,7 +105,8 @@ readonly PLACES='"places": [
 	[[ $(calls) == "DescribeInstanceTopology 100 AKID ok
 DescribeInstanceTopology 100 AKID ok
 DescribeInstanceTopology 50 AKID ok" ]]
-	awk 'NR > 1 && $1 - last < 0.95 { exit 1 } { last = $1 }' fake/calls
+	# the fake notes when it read a call, which may be late on a busy machine; without a pause it would be some ms
+	awk 'NR > 1 && $1 - last < 0.5 { exit 1 } { last = $1 }' fake/calls
 }
 
 @test "an address finds the instance that runs there; the one launched last wins" {
