@@ -16,7 +16,7 @@
 
 #include "check/base/gpus.h"
 
-/* After so many late starts in one boot a late start is a warning about the GPU, and no error of the check. */
+/* After so many late starts of a GPU in one boot a further one is a WARN about the GPU, no ERROR of the check. */
 #define OSP_LATE_STARTS 3
 
 struct osp_gpu_start {

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * ec2.h - what EC2 is asked about its fabric and the instances on it; it is only read
+ * ec2.h - questions to EC2 about its fabric and the instances on it; no call changes anything
  *
  * Calls are POSTs of forms, signed (credentials.h), to AWS_ENDPOINT_URL_EC2, else AWS_ENDPOINT_URL, else
- * the region's own. The topology actions are asked 100 ids a call and at most once a second: their
- * bucket holds 1 and is filled by 1 a second, for the whole account and region. What is throttled is
- * asked again after growing pauses; where a clock is wrong, once more by the answer's Date; with keys that
- * have expired, once more with new ones. An id that EC2 does not know is left out of its call.
+ * the region's own. A topology call names 100 ids, and one call is made a second: EC2 allows one a second for
+ * the whole account and region (a bucket of 1, refilled by 1 a second). A throttled call is repeated after
+ * growing pauses; a call that fails because of a wrong clock is repeated once with the answer's Date, and one
+ * that fails because of expired keys once with new keys. An id that EC2 does not know is left out of its call.
  *
- * A call that fails in the end leaves the others' answers: it is counted, and the first one's words are
- * kept. What fails for every call (no credentials, no permission, no such region) ends the question.
+ * If a call fails in the end, the answers of the other calls count: the failed calls are counted, and the text of
+ * the first failure is kept. A failure of every call (no credentials, no permission, no such region) ends the
+ * question.
  *
  * One thread.
  */

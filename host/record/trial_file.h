@@ -29,10 +29,11 @@ int osp_trial_begin(struct osp_trial_file *file, const char *cluster, const char
 /* Whether a file stands for this node, in hand or left. For root: nobody else sees the folder. */
 bool osp_trial_stands(const char *cluster, const char *node);
 
-/* What is left to do is to take its reservation away: it is drained again, or well. 0, or -1 with errno set. */
+/* Records that the node is drained again, or well, and only its reservation must still be deleted. Returns 0, or -1
+ * with errno set. */
 int osp_trial_judged(struct osp_trial_file *file);
 
-/* Nothing is left to do. */
+/* Removes the file: nothing is left to do. */
 void osp_trial_end(struct osp_trial_file *file);
 
 /* Lets go of it with the file in place: the next recheck takes it over. */

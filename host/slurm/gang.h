@@ -23,14 +23,14 @@ struct osp_gang {
 	struct osp_note note;	    /* what the scheduler says of it */
 };
 
-/* Is the job a gang? osp_gang_clear() when it is. */
+/* Whether the job is a gang; if so, free it with osp_gang_clear(). */
 bool osp_gang_of(const struct osp_state_job *job, struct osp_gang *gang);
 void osp_gang_clear(struct osp_gang *gang);
 
 /*
- * Is a job that has nodes to stand in one domain? As osp_gang_of(), but where its partition promises
- * that (gang: always, allow_off: false) the policy and the nodes really taken count, and a note that is
- * missing or says less does not. osp_gang_clear() when it is.
+ * Whether a job that has nodes must have them in one domain. It answers as osp_gang_of(), except in a partition that
+ * promises one domain (gang: always, allow_off: false): there the policy and the nodes that the job has decide, even if
+ * the note is missing or says less. If so, free it with osp_gang_clear().
  */
 bool osp_gang_held(const struct osp_config *config, const struct osp_topology *topology,
 		   const struct osp_state_job *job, struct osp_gang *gang);

@@ -15,7 +15,7 @@
 #include "lib/base/text.h"
 #include "lib/topology/readers.h"
 
-/* What is asked about. */
+/* A question to a source. */
 struct osp_source_question {
 	const struct osp_node_list *nodes; /* names, and what sources know them by */
 	const struct osp_topology
@@ -24,7 +24,7 @@ struct osp_source_question {
 	const char *adapters; /* as osp_import_options has it */
 };
 
-/* What came. */
+/* A source's answer. */
 struct osp_source_answer {
 	struct osp_topology *topology;
 	struct osp_text warnings; /* a line each */

@@ -31,7 +31,7 @@ struct osp_watch {
 	struct osp_topology_guard guard;
 };
 
-/* 0 when it was told to end; -1 with `error` set when it could not begin. */
+/* Watches until a signal ends it. Returns 0, or -1 with `error` set if it cannot begin. */
 int osp_watch_run(const struct osp_watch *watch, struct osp_error *error);
 
 #endif

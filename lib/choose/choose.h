@@ -30,10 +30,10 @@
  *	  is emptied for it, and nobody else in this one;
  *	- how far a call came that had more domains to ask than time: the next one goes on there;
  *	- the domain that such a call's plan was in: it is asked again before there is no plan.
- * and of thousands, for a minute or two, what was answered about a start in the future: that some
- * nodes suit the job at all, and when it starts on some nodes as long as nothing changes there. A
- * question whose answer still holds is not asked.
- * Nothing of that has to outlive the process: what is forgotten is decided anew.
+ * For thousands of jobs it remembers, for a minute or two, answers about a start in the future: that some
+ * nodes suit the job at all, and when it starts on some nodes as long as nothing changes there. It does not
+ * repeat a question whose answer still holds.
+ * None of this has to outlive the process: the chooser decides anew what it has forgotten.
  *
  * A chooser belongs to one thread at a time. All memory is taken by osp_chooser_new(); a decision
  * neither allocates nor fails. In slurmctld it runs inside a scheduling call.
@@ -184,10 +184,10 @@ struct osp_choose_input {
 };
 
 /*
- * What was decided. With `found` the scheduler was asked exactly that last, or the same nodes with
- * OSP_ASK_EVER if the bound is the start; or it was asked nothing, because its answer of before holds;
- * or it took its yes back when it was asked once more, and the answer stands all the same. In the last two
- * cases nothing of the answer is left in the scheduler's own records.
+ * A decision. If `found` is set, one of these holds: the last question to the scheduler was exactly this one, or
+ * named the same nodes with OSP_ASK_EVER if the bound is the start; or the scheduler was not asked, because an
+ * earlier answer holds; or the scheduler took its yes back when it was asked once more, and the earlier answer
+ * counts. In the last two cases the scheduler's own records hold nothing of the answer.
  */
 struct osp_choice {
 	bool found;

@@ -96,7 +96,7 @@ struct osp_choose_run {
 	uint32_t rest;	  /* domains of the list behind these */
 	bool rest_is_due; /* the first of these may be free at the first moment */
 	uint32_t
-		missed; /* a start at the first moment: so many were asked in vain, and more are left; else 0 */
+		missed; /* domains asked in vain for a start at the first moment, if more are left; else 0 */
 	struct osp_place_domain
 		planned; /* where the last plan was; domain OSP_NO_DOMAIN: nowhere */
 };
@@ -154,8 +154,8 @@ void osp_choose_answer_bound(struct osp_choose_run *run, const struct osp_nodese
 
 /* --- choose_answers.c ------------------------------------------------------------------------ */
 
-/* osp_choose_ask() for OSP_ASK_WHEN or OSP_ASK_EVER without victims; what was answered before counts
- * where it still holds. */
+/* Asks as osp_choose_ask() does, for OSP_ASK_WHEN or OSP_ASK_EVER without victims; takes an earlier answer if it
+ * still holds. */
 bool osp_choose_ask_later(struct osp_choose_run *run, const struct osp_nodeset *nodes,
 			  enum osp_ask_mode mode);
 
@@ -177,7 +177,7 @@ void osp_choose_parts_free(struct osp_chooser *chooser);
 
 /* --- choose_memory.c ------------------------------------------------------------------------- */
 
-/* What is known of the job, or NULL. */
+/* Returns the memory of the job, or NULL. */
 struct osp_choose_memory *osp_choose_recall(struct osp_choose_run *run);
 
 /* The same, newly made if nothing is known. */

@@ -34,7 +34,7 @@ struct osp_evidence_file {
 	int64_t time_s;
 };
 
-/* What is to be kept; `saw` is a hash of what it says (which checks, of what, which verdict). */
+/* The evidence to keep; `saw` is a hash of its content (checks, subjects, verdicts). */
 struct osp_evidence {
 	enum osp_evidence_kind kind;
 	const char *node;

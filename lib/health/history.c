@@ -241,7 +241,7 @@ static enum osp_history_verdict verdict_of(const struct sight *sight)
 	return *sight->check ? OSP_HISTORY_FAIL : OSP_HISTORY_PASS;
 }
 
-/* If it was: a GPU in an instance, an instance under a name. Equal strings are one. */
+/* Where it was: a GPU in an instance, an instance under a name. Equal strings are one. */
 static const char *place_of(const struct sight *sight)
 {
 	return sight->is_gpu ? sight->run->instance : sight->run->node;

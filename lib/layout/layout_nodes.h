@@ -90,10 +90,10 @@ void osp_arrangement_segments(const struct osp_arrangement *arrangement, const u
  */
 
 /*
- * Which node gets which node rank. `nodes` are those of the gang, as many as the arrangement has, in
- * any order; unknown ones (OSP_NO_NODE) stand in no domain. Places are cut from the domains so that as
- * many segments as possible are whole at each level, in the fabric's order; what is left of the
- * domains makes the rest. node_at[r] gets the index into `nodes` of node rank r.
+ * Gives each node its node rank. `nodes` are those of the gang, as many as the arrangement has, in any order; an
+ * unknown node (OSP_NO_NODE) belongs to no domain. At each level as many segments as possible lie whole in one
+ * domain, in the fabric's order; the remaining nodes form the other segments. node_at[r] gets the index into
+ * `nodes` of node rank r.
  *
  * `first` is the index of the node that must have node rank 0 (the first name of the node list, which
  * scripts take for the master), or UINT32_MAX for none: sets, columns and stages are turned round until

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * layout_segments.h - which segments keep a layout's groups together: what is asked of the scheduler
+ * layout_segments.h - the segments to request from the scheduler so that a layout's groups stay together
  *
  * Two rules. Each group that is to be kept (osp_keep) lies in one domain of its level: the segment there is the
  * smallest run of nodes that holds every such group whole (osp_arrangement_run_of()). And if no tp, cp or ep
