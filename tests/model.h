@@ -77,7 +77,8 @@ bool model_node_fits(const struct model *model, uint32_t node, int64_t at_s, boo
 /* When the gang could start on these nodes, by trying every moment: OSP_PLACE_NEVER_S for never. */
 int64_t model_start(const struct model *model, const struct osp_nodeset *nodes, bool preempting);
 
-/* Processors of these nodes: each has one more than its number, so that those of two domains are told apart. */
+/* Processors of these nodes: each has one more than its number, so that those of two domains are
+ * told apart. */
 uint32_t model_processors(const struct osp_nodeset *nodes);
 
 /* Adds a job and returns it. */

@@ -154,7 +154,7 @@ static void run(const struct shape *shape)
 	osp_topology_free(topology);
 }
 
-/* --- segments ------------------------------------------------------------------------------------ */
+/* --- segments --------------------------------------------------------------------------------- */
 
 /* 131,072 nodes: racks of 16, leaves of 4 racks, spines of 32 leaves. */
 struct cut_shape {

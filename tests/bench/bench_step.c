@@ -4,12 +4,12 @@
  *
  * usage: bench_step OBJECT DATA_DIR CACHE ROOT TOPOLOGY TASKS
  *
- * The node is one of those that tell nothing, which all but a job's first are. Its own environment is the
- * step's, so it is best run as a task of a step without --gang-env and
- * --gang-bind. Each of 51 rounds is a process of its own: it loads the object, begins, has the user's
- * part done, and forks TASKS tasks as slurmstepd does. Like slurmstepd it has hwloc in it before.
- * Medians of the time on the processor, the kernel's part for us included: what pages cost after the
- * fork is most of it.
+ * The node is one of those that tell nothing, which all but a job's first are. Its own environment
+ * is the step's, so it is best run as a task of a step without --gang-env and
+ * --gang-bind. Each of 51 rounds is a process of its own: it loads the object, begins, has the
+ * user's part done, and forks TASKS tasks as slurmstepd does. Like slurmstepd it has hwloc in it
+ * before. Medians of the time on the processor, the kernel's part for us included: what pages cost
+ * after the fork is most of it.
  */
 #include "onespine_config.h"
 
@@ -40,7 +40,7 @@ static const char *const names[PARTS] = {"load", "begin", "user", "task"};
 static char **environment;
 static uint32_t rank, task_count;
 
-/* --- SPANK as slurmstepd has it ------------------------------------------------------------------- */
+/* --- SPANK as slurmstepd has it --------------------------------------------------------------- */
 
 static size_t find(const char *name)
 {
@@ -138,7 +138,7 @@ void slurm_error(const char *format, ...)
 
 #pragma GCC visibility pop
 
-/* --- a step --------------------------------------------------------------------------------------- */
+/* --- a step ----------------------------------------------------------------------------------- */
 
 static double used_ms(void)
 {
@@ -148,8 +148,8 @@ static double used_ms(void)
 	return (double)time.tv_sec * 1e3 + (double)time.tv_nsec / 1e6;
 }
 
-/* What is a task's own stands there only once it has been forked. Which GPUs the step has it knows before,
- * in every release from 22.05 to 26.05. */
+/* What is a task's own stands there only once it has been forked. Which GPUs the step has it knows
+ * before, in every release from 22.05 to 26.05. */
 static const char *const own[] = {
 	"SLURM_CPUS_ON_NODE", "SLURM_TASK_PID", "SLURM_NODEID",
 	"SLURM_PROCID",	      "SLURM_LOCALID",	"SLURM_LAUNCH_NODE_IPADDR",
@@ -225,7 +225,7 @@ static int run_step(char **words, int to)
 	return 0;
 }
 
-/* --- all ------------------------------------------------------------------------------------------- */
+/* --- all -------------------------------------------------------------------------------------- */
 
 static int by_size(const void *a, const void *b)
 {

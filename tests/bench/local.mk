@@ -2,11 +2,19 @@
 # tests/bench: figures (run by hand)
 
 check_LTLIBRARIES =
-check_PROGRAMS += tests/bench/bench_place tests/bench/simulate_place
+check_PROGRAMS += tests/bench/bench_place tests/bench/bench_topology tests/bench/simulate_place
+tests_bench_bench_topology_LDADD = libonespine.la
 tests_bench_bench_place_SOURCES = tests/bench/bench_place.c tests/fabric.c tests/fabric.h
 tests_bench_bench_place_LDADD = libonespine.la
 tests_bench_simulate_place_SOURCES = tests/bench/simulate_place.c tests/fabric.c tests/fabric.h
 tests_bench_simulate_place_LDADD = libonespine.la -lm
+if HAVE_SHADOW
+check_PROGRAMS += tests/bench/bench_exchange
+tests_bench_bench_exchange_SOURCES = tests/bench/bench_exchange.c $(FAKE_SLURMCTLD)
+tests_bench_bench_exchange_CPPFLAGS = $(SHADOW_CPPFLAGS)
+tests_bench_bench_exchange_LDFLAGS = $(AM_LDFLAGS) $(WRAP_SLURM)
+tests_bench_bench_exchange_LDADD = $(SHADOW_TEST_LIBS)
+endif
 if HAVE_HWLOC
 check_PROGRAMS += tests/bench/bench_node tests/bench/bench_step
 tests_bench_bench_node_CPPFLAGS = $(AM_CPPFLAGS) $(HWLOC_CFLAGS)

@@ -2,10 +2,10 @@
 /*
  * timer.c - times each call of select_p_job_test() in slurmctld, Slurm's own or Onespine's
  *
- * tests/bench/bench links it, as a select_cons_tres.so of its own, with the plugin to be timed and puts its
- * folder first in PluginDir: all other symbols are that plugin's. Slurm's plugin calls its own job_test()
- * (common_job_test() up to 23.02) through its table of symbols, so that comes here too, and what of a call is
- * Slurm's own is known, also where Onespine asked for it.
+ * tests/bench/bench links it, as a select_cons_tres.so of its own, with the plugin to be timed and
+ * puts its folder first in PluginDir: all other symbols are that plugin's. Slurm's plugin calls its
+ * own job_test() (common_job_test() up to 23.02) through its table of symbols, so that comes here
+ * too, and what of a call is Slurm's own is known, also where Onespine asked for it.
  *
  * A line for each call into the file "calls" beside this object:
  *	thread mode rc wall_us cpu_us inner_calls inner_wall_us inner_cpu_us

@@ -79,7 +79,7 @@ SAME_PLACE(struct osp_blas_heuristic, workspace_bytes, cublasLtMatmulHeuristicRe
 SAME_PLACE(struct osp_blas_heuristic, state, cublasLtMatmulHeuristicResult_t, state);
 SAME_PLACE(struct osp_blas_heuristic, waves, cublasLtMatmulHeuristicResult_t, wavesCount);
 
-/* --- nccl.h, without the CUDA runtime's headers that it includes where these are not ----------- */
+/* --- nccl.h, without the CUDA runtime's headers that it includes where these are not ---------- */
 
 #if __has_include(<nccl.h>) && __has_include(<cuda_runtime.h>)
 #include <nccl.h>

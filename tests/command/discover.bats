@@ -311,6 +311,31 @@ DescribeInstanceTopology 50 ASIA1 ok" ]]
 	[[ ! -e t.held ]]
 }
 
+@test "onespine.yaml says who is asked, and which answers are held" {
+	mkdir conf
+	: >conf/slurm.conf
+	export SLURM_CONF=$PWD/conf/slurm.conf
+	start
+	with_keys
+	expect 2 "onespine: --from is needed, or watch.from in onespine.yaml: ec2 or infiniband" \
+		onespine topology discover --nodes=map -o t
+	printf 'watch:\n  from: ec2\n  max_lost: 25\n' >conf/onespine.yaml
+	expect 0 "applied: 4 nodes have a place; 0 gained one, 0 lost theirs, 0 moved" \
+		onespine topology discover --nodes=map -o t
+	state '.instances[0].nodes = []'
+	expect_line 0 "applied: 3 nodes have a place; 0 gained one, 1 lost theirs, 0 moved" \
+		onespine topology discover --nodes=map -o t
+	state '.instances[0].nodes = [] | .instances[1].nodes = []'
+	run -3 onespine topology discover --nodes=map -o t
+	[[ $output == *"max_lost is 25 %"* ]]
+	printf 'watch:\n  from: ec3\n' >conf/onespine.yaml
+	run -2 onespine topology watch --nodes=map -o t
+	[[ $output == *ec3* ]]
+	printf 'watch:\n  form: ec2\n' >conf/onespine.yaml
+	expect 2 "onespine: $PWD/conf/onespine.yaml:2:3: unknown key 'form'; did you mean from?" \
+		onespine topology watch --nodes=map -o t
+}
+
 @test "the watch asks at once about a new instance, and forgets the old one's place first" {
 	local watch_pid
 	start
@@ -318,6 +343,8 @@ DescribeInstanceTopology 50 ASIA1 ok" ]]
 	"$ONESPINE" topology watch --from=ec2 --nodes=map --interval=1 -o t >journal 2>&1 3>&- &
 	watch_pid=$!
 	until grep -qx applied journal; do kill -0 $watch_pid; done
+	# nobody can send it anything: it has no port
+	[[ -z $(ss -Hlntup | grep "pid=$watch_pid,") ]]
 	expect_line 0 "4 nodes: 2 leaves of 2, 1 spine of 4, 1 core of 4, 1 zone of 4" onespine topology show t
 	# n1 is launched anew, and EC2 denies its place
 	state '.instances[0].id = "i-9" | .faults = [{action: "DescribeInstanceTopology", do: "denied"}]'

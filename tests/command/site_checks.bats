@@ -92,7 +92,7 @@ is() {
 }
 
 @test "it sees PATH, SLURM_JOB_ID and CUDA_VISIBLE_DEVICES, and nothing else of the environment" {
-	own 10-sees 'tr "\0" "\n" </proc/$$/environ | sort >'"$PWD"'/seen; pwd >>'"$PWD"'/seen; ls /proc/$$/fd | paste -sd " " >>'"$PWD/seen"
+	own 10-sees 'tr "\0" "\n" </proc/$$/environ | sort >'"$PWD"'/seen; pwd >>'"$PWD"'/seen; ls /proc/$$/fd >'"$PWD"'/files; paste -sd " " '"$PWD"'/files >>'"$PWD/seen"
 	export SLURM_JOB_ID=4711 OF_USER=x BASH_ENV=/none CUDA_VISIBLE_DEVICES=user
 	is 10-sees "PASS exit 0"
 	[[ $(<seen) == "PATH=/usr/sbin:/usr/bin:/sbin:/bin
@@ -132,6 +132,31 @@ all_gone() {
 	own 20-leaves 'sleep 600 & echo $! >'"$PWD"'/pids; echo well'
 	is 20-leaves "PASS well"
 	all_gone
+}
+
+@test "what it leaves in a session of its own is killed too: daemons, and daemons of daemons" {
+	local leave='setsid sleep 600 & echo $! >'"$PWD"'/pids
+		(setsid bash -c "echo \$\$ >>'"$PWD"'/pids; trap \"\" TERM HUP; setsid sleep 600 & echo \$! >>'"$PWD"'/pids; wait" &)
+		until (($(wc -l <'"$PWD"'/pids) == 3)); do :; done'
+	own 10-leaves "$leave; echo well"
+	is 10-leaves "PASS well"
+	[[ $(wc -l <pids) == 3 ]]
+	all_gone
+	rm pids
+	own 20-hangs "$leave; echo begun; sleep 600"
+	ONESPINE_TEST_DEADLINE_MS=1000 is 20-hangs "ERROR no end within 1000 ms: begun"
+	[[ $(wc -l <pids) == 3 ]]
+	all_gone
+}
+
+@test "one that forks on and on costs the node no more than its time" {
+	local begun=$EPOCHSECONDS
+	printf '#!/bin/bash\nsetsid %s/again &\n' "$PWD" >again
+	chmod 755 again
+	own 10-forks "setsid $PWD/again & echo well"
+	is 10-forks "PASS well"
+	((EPOCHSECONDS - begun < 30))
+	rm again # where it outran its killer, this ends it
 }
 
 @test "what others could have written is not run, and it is said" {

@@ -130,6 +130,20 @@ Spread, in advise mode (no violation):
 		onespine audit --state=spread.json --json
 }
 
+@test "audit: a gang whose nodes start is no violation yet" {
+	sed '/"1201"/s/"state": "RUNNING"/"state": "CONFIGURING"/
+		/"1201"/s/"nodes": "gpu-\[1-4\]", "sub/"nodes": "gpu-[1-3,16]", "sub/' "$MAP/small.json" >launched.json
+	sed -i '/"1201"/s/\(gang=spine\); [^]]*\]/\1; launched: 4 nodes, 1 of them does not run yet]/' launched.json
+	expect 0 "3 gangs running: 2 as asked for, 0 not, 1 on nodes that start
+Their nodes start, and nobody knows yet where (no violation):
+  job 1201 (alice, CONFIGURING on gpu-[1-3,16]): asked for spine; launched: 4 nodes, 1 of them does not run yet" \
+		onespine audit --state=launched.json
+	expect 0 '[true,2,0,1]' jq_of '[.clean, .kept, .broken, .launched]' onespine audit --state=launched.json --json
+	sed -i 's/CONFIGURING/RUNNING/' launched.json
+	run onespine audit --state=launched.json
+	[[ $status == 1 ]]
+}
+
 @test "audit: a node that the topology lacks, a level that it lacks" {
 	write_conf topology.conf
 	sed -i 's/\bn\[/gpu-[/; s/gpu-\[1-4\]/gpu-[1-3]/' topology.conf

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * at_path.c - preloaded into a command: ends it (SIGKILL) where it, or a child of it, opens a path that holds AT_PATH,
- * or where it asks for the variable of that name
+ * at_path.c - preloaded into a command: ends it (SIGKILL) where it, or a child of it, opens a path
+ * that holds AT_PATH, or where it asks for the variable of that name
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>

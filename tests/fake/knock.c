@@ -2,8 +2,8 @@
 /*
  * knock.c - an uninvited guest at the gate's door
  *
- *	knock ADDRESS FIRST-LAST COUNT	connects COUNT times to each of these ports and keeps all open,
- *					10 s or until they are closed; prints how many greeted
+ *	knock ADDRESS FIRST-LAST COUNT	connects COUNT times to each of these ports and keeps all
+ *					open, 10 s or until they are closed; prints how many greeted
  *	knock -r ADDRESS FIRST-LAST	from a reserved port (root): prints the job and rank of who
  *					greets, sends standard input as one message, and prints
  *					"closed" or "answered N bytes"

@@ -2,9 +2,10 @@
 /*
  * libcublaslt.c - a libcublasLt on the fake libcuda: it lets the time of a product pass
  *
- * Its file's name says of which CUDA it is: libcublasLt.so.12 of 12.8, others of N.0, unless "blas12=11070"
- * says otherwise. One that is older than the GPU has no algorithm worth the name, as the real one: a
- * fiftieth of the speed; one newer than the driver answers nothing but errors. Computes nothing. ONESPINE_FAKE_CUDA (words.h): "gpuN.blas=P" per cent of the healthy speed, and
+ * Its file's name says of which CUDA it is: libcublasLt.so.12 of 12.8, others of N.0, unless
+ * "blas12=11070" says otherwise. One that is older than the GPU has no algorithm worth the name, as
+ * the real one: a fiftieth of the speed; one newer than the driver answers nothing but errors.
+ * Computes nothing. ONESPINE_FAKE_CUDA (words.h): "gpuN.blas=P" per cent of the healthy speed, and
  * hangs, crashes and errors of its calls.
  */
 #define _GNU_SOURCE /* dladdr */
@@ -126,8 +127,8 @@ EXPORT int cublasLtMatmulAlgoGetHeuristic(void *handle, void *description, void 
 	return 0;
 }
 
-/* A number of all elements of a column, none of which may be a NaN or infinite: what such a product is
- * says nothing of a GPU. */
+/* A number of all elements of a column, none of which may be a NaN or infinite: what such a product
+ * is says nothing of a GPU. */
 static uint16_t mixed_column(const uint16_t *column)
 {
 	uint32_t mixed = 2166136261u;
@@ -141,8 +142,9 @@ static uint16_t mixed_column(const uint16_t *column)
 }
 
 /*
- * What stands for a product: each element is made of one column of A and one of B alone, as in one of A
- * transposed and B, so that equal columns make equal elements; which number it is means nothing.
+ * What stands for a product: each element is made of one column of A and one of B alone, as in one
+ * of A transposed and B, so that equal columns make equal elements; which number it is means
+ * nothing.
  */
 static void make_product(uint16_t *d, const uint16_t *a, const uint16_t *b)
 {

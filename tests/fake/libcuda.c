@@ -19,9 +19,12 @@
  *	linkA-B=P, linkA-B.flip, linkA-B.dead   copies from GPU A to B: speed, a bit spoilt, none
  *	linkA-B.none           B cannot be reached from A
  *	gpuN.link=P            per cent of the speed of copies between it and any other
- *	linkA-B.cold=P         the first three copies of a process run at P per cent: links awake slowly
- *	l2=KIB                 of cache (16): what is read again and fits there comes three times as fast
- *	not_ready=N            the first N processes that ask are told 802: the fabric is being set up
+ *	linkA-B.cold=P         the first three copies of a process run at P per cent: links awake
+ *			       slowly
+ *	l2=KIB                 of cache (16): what is read again and fits there comes three times as
+ *			       fast
+ *	not_ready=N            the first N processes that ask are told 802: the fabric is being set
+ *			       up
  *	ready_s=N              all are, until the node has been up so long
  *	missing=N              CUDA does not see GPU N
  *	no_peers               no GPU reaches another
@@ -324,7 +327,8 @@ static int ptx_of_driver(long driver)
 	return ptx;
 }
 
-/* A fat binary: a head, then entries, each with a head of its own (fatbinary.h of CUDA; seen in what nvcc 13 writes). */
+/* A fat binary: a head, then entries, each with a head of its own (fatbinary.h of CUDA; seen in
+ * what nvcc 13 writes). */
 #define FATBIN_MAGIC 0xba55ed50u
 #define FATBIN_PTX   1
 #define FATBIN_ELF   2
@@ -378,7 +382,8 @@ static int judge_fatbin(const char *image, long driver, long capability)
 	return OSP_CUDA_NO_BINARY;
 }
 
-/* As a driver does: PTX no newer than itself, for no newer a GPU; machine code of its CUDA release, for this GPU. */
+/* As a driver does: PTX no newer than itself, for no newer a GPU; machine code of its CUDA release,
+ * for this GPU. */
 static int judge_image(const char *image, long driver, long capability)
 {
 	const char *version, *target;
@@ -505,8 +510,8 @@ EXPORT int cuEventElapsedTime(float *milliseconds, osp_cuda_event begin, osp_cud
 	return OSP_CUDA_OK;
 }
 
-/* The time of what a kernel loads, as a part of what it would take from memory: what the cache keeps from one
- * launch to the next comes three times as fast. */
+/* The time of what a kernel loads, as a part of what it would take from memory: what the cache
+ * keeps from one launch to the next comes three times as fast. */
 static double of_memory(int gpu, const struct osp_work *work)
 {
 	double cache = (double)told(gpu, "l2", 16) * 1024, bytes = (double)work->count * 16;

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * libnccl.c - a libnccl.so.2 on the fake libcuda: all-reduce of whole numbers, also between processes
+ * libnccl.c - a libnccl.so.2 on the fake libcuda: all-reduce of whole numbers, also between
+ * processes
  *
- * Who makes an id listens on 127.0.0.1, and the id says where; the others of its communicator connect,
- * and the sums really go through those connections, while time is the fake libcuda's. A process is the
- * node that its ONESPINE_TEST_ROOT is called after.
+ * Who makes an id listens on 127.0.0.1, and the id says where; the others of its communicator
+ * connect, and the sums really go through those connections, while time is the fake libcuda's. A
+ * process is the node that its ONESPINE_TEST_ROOT is called after.
  *
- * ONESPINE_FAKE_CUDA (words.h): "nccl=P" per cent of the healthy speed inside a node, "nccl_flip=N" a bit
- * of what arrives on the N-th GPU is spoilt, "nccl_without=N" the N-th brings nothing; between nodes
- * "nccl_net=P" per cent of the healthy speed of whatever this node takes part in, "nccl_link_NAME=P" of
- * what it does together with that node, "nccl_wrong" what it sends is spoilt; "nccl_version=V"; hangs,
- * crashes and errors of its calls.
+ * ONESPINE_FAKE_CUDA (words.h): "nccl=P" per cent of the healthy speed inside a node, "nccl_flip=N"
+ * a bit of what arrives on the N-th GPU is spoilt, "nccl_without=N" the N-th brings nothing;
+ * between nodes "nccl_net=P" per cent of the healthy speed of whatever this node takes part in,
+ * "nccl_link_NAME=P" of what it does together with that node, "nccl_wrong" what it sends is spoilt;
+ * "nccl_version=V"; hangs, crashes and errors of its calls.
  */
 #include <arpa/inet.h>
 #include <dlfcn.h>
@@ -111,7 +112,7 @@ static void pass_ns(void *stream, double ns)
 	function(stream, ns);
 }
 
-/* --- connections -------------------------------------------------------------------------------- */
+/* --- connections ------------------------------------------------------------------------------ */
 
 static bool give(int file, const void *bytes, size_t count)
 {
@@ -157,7 +158,7 @@ static int reach(const struct address *address)
 	return connect(file, (struct sockaddr *)&at, sizeof(at)) ? -1 : file;
 }
 
-/* --- joining ------------------------------------------------------------------------------------ */
+/* --- joining ---------------------------------------------------------------------------------- */
 
 static void introduce(const struct address *address, int gpus, struct hello *hello)
 {
@@ -260,7 +261,7 @@ static int join_world(void)
 	return state;
 }
 
-/* --- sums --------------------------------------------------------------------------------------- */
+/* --- sums ------------------------------------------------------------------------------------- */
 
 static bool add_others(const struct world *world, uint32_t *sum, size_t count)
 {
@@ -308,7 +309,7 @@ static int reduce(void)
 	return 0;
 }
 
-/* --- calls -------------------------------------------------------------------------------------- */
+/* --- calls ------------------------------------------------------------------------------------ */
 
 /* No header declares them, as in NCCL's users. */
 #pragma GCC diagnostic ignored "-Wmissing-prototypes"

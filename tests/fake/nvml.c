@@ -2,9 +2,10 @@
 /*
  * nvml.c - a libnvidia-ml.so.1 without a GPU, healthy unless told otherwise
  *
- * ONESPINE_FAKE_NVML holds faults (words.h): "gpu3.ecc_uncorrected=12", the same of all GPUs without "gpu3.", "init=18". "unknown" is a model that
- * no limit is known of. A GPU that is "lost" answers nothing but its address. Eight H100s at PCI addresses 0000:10:00.0, 0000:20:00.0
- * and so on, as tests/fake/node writes them.
+ * ONESPINE_FAKE_NVML holds faults (words.h): "gpu3.ecc_uncorrected=12", the same of all GPUs
+ * without "gpu3.", "init=18". "unknown" is a model that no limit is known of. A GPU that is "lost"
+ * answers nothing but its address. Eight H100s at PCI addresses 0000:10:00.0, 0000:20:00.0 and so
+ * on, as tests/fake/node writes them.
  */
 #include <stdbool.h>
 #include <stdio.h>
@@ -28,9 +29,9 @@ static struct fake_gpu {
 #define WORDS "ONESPINE_FAKE_NVML"
 
 /*
- * "model=KEY": what each is called and what it does not have. Rows are remapped from Ampere on, pages retired
- * before; the fabric's state is told from Hopper on; Blackwell's links have counters of their own by field, and none
- * of the older kind.
+ * "model=KEY": what each is called and what it does not have. Rows are remapped from Ampere on,
+ * pages retired before; the fabric's state is told from Hopper on; Blackwell's links have counters
+ * of their own by field, and none of the older kind.
  */
 static const struct model {
 	long key;
@@ -140,7 +141,8 @@ EXPORT int nvmlDeviceGetCount_v2(unsigned int *count)
 	return OSP_NVML_OK;
 }
 
-/* "makes_files": the library makes a GPU's device file, by nvidia-modprobe, when it first opens it. */
+/* "makes_files": the library makes a GPU's device file, by nvidia-modprobe, when it first opens
+ * it. */
 static void make_file(const struct fake_gpu *gpu)
 {
 	const char *root = getenv("ONESPINE_TEST_ROOT");
@@ -156,9 +158,9 @@ static void make_file(const struct fake_gpu *gpu)
 }
 
 /*
- * Without persistence ("persistence=0") the driver starts a GPU that no process has open, for "start_ms=N", one after
- * the other; a process that is killed meanwhile has achieved nothing. Who has one open holds a lock on
- * ONESPINE_FAKE_MARK.gpuN. "opening_hangs": whoever opens it.
+ * Without persistence ("persistence=0") the driver starts a GPU that no process has open, for
+ * "start_ms=N", one after the other; a process that is killed meanwhile has achieved nothing. Who
+ * has one open holds a lock on ONESPINE_FAKE_MARK.gpuN. "opening_hangs": whoever opens it.
  */
 static void attach(const struct fake_gpu *gpu)
 {
@@ -315,7 +317,8 @@ EXPORT int nvmlDeviceGetTemperatureThreshold(osp_nvml_device device, int kind,
 	return OSP_NVML_OK;
 }
 
-/* "clocks" in every sample, "clocks_once" in the first alone, "clocks_soon" in the first five of each GPU. */
+/* "clocks" in every sample, "clocks_once" in the first alone, "clocks_soon" in the first five of
+ * each GPU. */
 EXPORT int nvmlDeviceGetCurrentClocksThrottleReasons(osp_nvml_device device,
 						     unsigned long long *reasons)
 {
@@ -362,7 +365,8 @@ CLOCK(nvmlDeviceGetMaxClockInfo, "clock_most")
 CLOCK(nvmlDeviceGetApplicationsClock, "clock")
 CLOCK(nvmlDeviceGetDefaultApplicationsClock, "clock_default")
 
-/* In instances up to Ampere (Fabric Manager User Guide, "Interoperability with MIG"), and for the confidence of one GPU. */
+/* In instances up to Ampere (Fabric Manager User Guide, "Interoperability with MIG"), and for the
+ * confidence of one GPU. */
 static bool links_are_off(const struct fake_gpu *gpu)
 {
 	return (gpu_value(gpu, "mig", 0) && model()->capability < 90) ||
@@ -415,8 +419,8 @@ EXPORT int nvmlDeviceGetGpuFabricInfoV(osp_nvml_device device, struct osp_nvml_f
 	return OSP_NVML_OK;
 }
 
-/* Of one link, its number in scope: "packets=N" errors more with every call for the first one, "unrecovered=N" failed
- * recoveries, "rate=0x207" is 2 * 10^-7. */
+/* Of one link, its number in scope: "packets=N" errors more with every call for the first one,
+ * "unrecovered=N" failed recoveries, "rate=0x207" is 2 * 10^-7. */
 static bool link_field(const struct fake_gpu *gpu, struct osp_nvml_field *field)
 {
 	static unsigned long long grown = 3;
@@ -437,7 +441,8 @@ static bool link_field(const struct fake_gpu *gpu, struct osp_nvml_field *field)
 	return true;
 }
 
-/* Whether the driver says what a GPU asks for; of one with uncorrectable errors only where it was told to. */
+/* Whether the driver says what a GPU asks for; of one with uncorrectable errors only where it was
+ * told to. */
 static bool says_recovery(const struct fake_gpu *gpu)
 {
 	long value;

@@ -10,11 +10,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "lib/base/hostlist.h"
 #include "src/common/run_in_daemon.h"
+#include "src/slurmctld/reservation.h"
 
 struct fake_slurm fake_slurm;
 
-/* --- what slurmctld defines ---------------------------------------------------------------------- */
+/* --- what slurmctld defines ------------------------------------------------------------------- */
 
 bitstr_t *cg_node_bitmap, *idle_node_bitmap, *rs_node_bitmap, *OSP_POWERED_DOWN_NODES;
 part_record_t *default_part_loc;
@@ -51,6 +53,8 @@ void lock_slurmctld(slurmctld_lock_t levels)
 {
 	if (++fake_slurm.locks == fake_slurm.ends_at_lock)
 		slurmctld_config.shutdown_time = time(NULL);
+	if (fake_slurm.at_lock)
+		fake_slurm.at_lock(fake_slurm.locks);
 	if (levels.node == WRITE_LOCK)
 		pthread_rwlock_wrlock(&node_lock);
 	else if (levels.node == READ_LOCK)
@@ -63,6 +67,81 @@ void unlock_slurmctld(slurmctld_lock_t levels)
 		pthread_rwlock_unlock(&node_lock);
 	if (fake_slurm.at_unlock)
 		fake_slurm.at_unlock(fake_slurm.locks);
+}
+
+/* As Slurm, that puts a job back at once that has no processes. */
+static int requeue(job_record_t *job)
+{
+	if (fake_slurm.requeue_rc)
+		return fake_slurm.requeue_rc;
+	fake_slurm.requeues++;
+	job->job_state = JOB_PENDING;
+	FREE_NULL_BITMAP(job->node_bitmap);
+	return SLURM_SUCCESS;
+}
+
+#if OSP_SLURM_AT_LEAST(25, 11)
+int job_requeue_internal(uid_t uid, job_record_t *job, bool preempt, uint32_t flags)
+{
+	(void)uid, (void)preempt, (void)flags;
+	return requeue(job);
+}
+#else
+int job_requeue(uid_t uid, uint32_t job_id, slurm_msg_t *message, bool preempt, uint32_t flags)
+{
+	(void)uid, (void)message, (void)preempt, (void)flags;
+	return requeue(find_job_record(job_id));
+}
+#endif
+
+#if OSP_SLURM_AT_LEAST(23, 2)
+int create_resv(resv_desc_msg_t *wanted, char **err_msg)
+#else
+int create_resv(resv_desc_msg_t *wanted)
+#endif
+{
+	struct fake_reservation *made = &fake_slurm.reservation;
+
+#if OSP_SLURM_AT_LEAST(23, 2)
+	(void)err_msg;
+#endif
+	if (fake_slurm.reserve_rc)
+		return fake_slurm.reserve_rc;
+	if (made->name[0])
+		return ESLURM_RESERVATION_NAME_DUP;
+	fake_slurm.reservations++;
+	snprintf(made->name, sizeof(made->name), "%s", wanted->name);
+	snprintf(made->nodes, sizeof(made->nodes), "%s", wanted->node_list);
+	snprintf(made->users, sizeof(made->users), "%s", wanted->users);
+	made->flags = wanted->flags;
+	made->start = wanted->start_time;
+	made->end = wanted->end_time;
+	return SLURM_SUCCESS;
+}
+
+int delete_resv(reservation_name_msg_t *which)
+{
+	if (strcmp(fake_slurm.reservation.name, which->name))
+		return ESLURM_RESERVATION_INVALID;
+	memset(&fake_slurm.reservation, 0, sizeof(fake_slurm.reservation));
+	return SLURM_SUCCESS;
+}
+
+int validate_job_resv(job_record_t *job)
+{
+	return strcmp(fake_slurm.reservation.name, job->resv_name) ? ESLURM_RESERVATION_INVALID
+								   : SLURM_SUCCESS;
+}
+
+int update_node(update_node_msg_t *wanted, uid_t uid)
+{
+	size_t length = strlen(fake_slurm.powered_down);
+
+	(void)uid;
+	assert_int_equal(wanted->node_state, NODE_STATE_POWER_DOWN);
+	snprintf(fake_slurm.powered_down + length, sizeof(fake_slurm.powered_down) - length, "%s;",
+		 wanted->node_names);
+	return SLURM_SUCCESS;
 }
 
 void queue_job_scheduler(void)
@@ -83,7 +162,7 @@ bool license_list_overlap(osp_list_t *list_1, osp_list_t *list_2)
 }
 #endif
 
-/* --- what the shadow would find in Slurm's library, and a test wants to see ---------------------- */
+/* --- what the shadow would find in Slurm's library, and a test wants to see ------------------- */
 
 static char log_text[16384];
 
@@ -147,22 +226,22 @@ bool running_in_slurmctld(void)
 }
 #endif
 
+static int add_named(const char *name, void *context)
+{
+	for (int n = 0; n < node_record_count; n++) {
+		if (node_record_table_ptr[n] && !strcmp(node_record_table_ptr[n]->name, name)) {
+			bit_set(context, n);
+			return 0;
+		}
+	}
+	return EINVAL;
+}
+
+/* A list in Slurm's notation; as Slurm, with those that it knows where it does not know all. */
 static int names_to_bitmap(char *names, bitstr_t **bitmap)
 {
-	char *copy = xstrdup(names), *rest = copy, *name;
-	int rc = SLURM_SUCCESS;
-
 	*bitmap = bit_alloc(node_record_count);
-	while ((name = strsep(&rest, ","))) {
-		int n = name[0] == 'n' ? atoi(name + 1) - 1 : -1;
-
-		if (n < 0 || n >= node_record_count)
-			rc = EINVAL;
-		else
-			bit_set(*bitmap, n);
-	}
-	xfree(copy);
-	return rc;
+	return osp_hostlist_expand(names, add_named, *bitmap, NULL);
 }
 
 #if OSP_SLURM_AT_LEAST(24, 11)
@@ -179,7 +258,7 @@ int node_name2bitmap(char *names, bool best_effort, bitstr_t **bitmap)
 }
 #endif
 
-/* --- Slurm's own plugin, which dlsym(RTLD_NEXT) finds -------------------------------------------- */
+/* --- Slurm's own plugin, which dlsym(RTLD_NEXT) finds ----------------------------------------- */
 
 static int answer(void)
 {
@@ -190,6 +269,12 @@ static int answer_for_job(job_record_t *job)
 {
 	(void)job;
 	return fake_slurm.rc;
+}
+
+static int answer_ready(job_record_t *job)
+{
+	(void)job;
+	return READY_NODE_STATE;
 }
 
 static int answer_for_pause(job_record_t *job, bool by_a_person)
@@ -252,8 +337,8 @@ static int note_preempted(void *item, void *context)
 	return 0;
 }
 
-/* What limits are held against: of whole nodes all processors, and from 24.11.4 on the nodes where the job
- * does not start yet (_job_test() in job_test.c). */
+/* What limits are held against: of whole nodes all processors, and from 24.11.4 on the nodes where
+ * the job does not start yet (_job_test() in job_test.c). */
 static void leave_marks(job_record_t *job, bitstr_t *nodes, uint16_t mode)
 {
 	job->total_cpus = 0;
@@ -326,7 +411,8 @@ static int counted_job_test(job_record_t *job, bitstr_t *bitmap, uint32_t min_no
 void *__real_dlsym(void *handle, const char *name);
 void *__wrap_dlsym(void *handle, const char *name);
 
-/* Compares without strcmp(), which AddressSanitizer intercepts: its start asks __wrap_dlsym() for the real one. */
+/* Compares without strcmp(), which AddressSanitizer intercepts: its start asks __wrap_dlsym() for
+ * the real one. */
 __attribute__((no_sanitize("address", "undefined"))) static bool is_name(const char *a,
 									 const char *b)
 {
@@ -349,6 +435,7 @@ __attribute__((no_sanitize("address", "undefined"))) void *__wrap_dlsym(void *ha
 		{"fini", (void *)answer},
 		{"select_p_node_init", (void *)answer},
 		{"select_p_job_begin", (void *)answer_for_job},
+		{"select_p_job_ready", (void *)answer_ready},
 		{"select_p_select_nodeinfo_set", (void *)answer_for_job},
 		{"select_p_reconfigure", (void *)answer},
 		{"select_p_job_fini", (void *)answer_for_job},
@@ -368,7 +455,7 @@ __attribute__((no_sanitize("address", "undefined"))) void *__wrap_dlsym(void *ha
 	return __real_dlsym(handle, name);
 }
 
-/* --- nodes and partitions ------------------------------------------------------------------------ */
+/* --- nodes and partitions --------------------------------------------------------------------- */
 
 static char folder[64];
 
@@ -509,6 +596,7 @@ static void free_job(job_record_t *job)
 		xfree(job->spank_job_env[i]);
 	xfree(job->spank_job_env);
 	free_job_resources(&job->job_resrcs);
+	xfree(job->resv_name);
 	FREE_NULL_BITMAP(job->node_bitmap);
 #if OSP_HAVE_NODE_BITMAP_PREEMPT
 	FREE_NULL_BITMAP(job->node_bitmap_preempt);
@@ -556,7 +644,7 @@ void fake_slurm_end(void)
 	}
 }
 
-/* --- jobs ---------------------------------------------------------------------------------------- */
+/* --- jobs ------------------------------------------------------------------------------------- */
 
 job_record_t *fake_job(uint32_t id, uint32_t nodes)
 {
@@ -606,7 +694,7 @@ void fake_job_option(job_record_t *job, const char *entry)
 	job->spank_job_env[job->spank_job_env_size++] = xstrdup(entry);
 }
 
-/* --- files, and the shadow's state --------------------------------------------------------------- */
+/* --- files, and the shadow's state ------------------------------------------------------------ */
 
 const char *fake_slurm_path(const char *name)
 {

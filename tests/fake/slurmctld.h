@@ -2,10 +2,10 @@
 /*
  * slurmctld.h - what of slurmctld the shadow sees, for unit tests of sched/
  *
- * Nodes n1, n2 ... in one partition, jobs, and a select_cons_tres.so of Slurm's that knows whole nodes
- * alone. Records are Slurm's own, from the headers that the shadow is compiled with, in Slurm's memory;
- * bitmaps, lists and the allocator are those of Slurm's library. What slurmctld itself defines, its log
- * and the functions that the shadow wraps are here. One thread.
+ * Nodes n1, n2 ... in one partition, jobs, and a select_cons_tres.so of Slurm's that knows whole
+ * nodes alone. Records are Slurm's own, from the headers that the shadow is compiled with, in
+ * Slurm's memory; bitmaps, lists and the allocator are those of Slurm's library. What slurmctld
+ * itself defines, its log and the functions that the shadow wraps are here. One thread.
  */
 #ifndef OSP_TESTS_FAKE_SLURMCTLD_H
 #define OSP_TESTS_FAKE_SLURMCTLD_H
@@ -27,8 +27,21 @@ struct fake_slurm {
 	osp_job_test_f *job_test; /* its answer in place of fake_job_test() */
 	uint32_t tests;		  /* how often it was asked */
 	uint16_t last_mode;
-	uint32_t locks;	       /* how often slurmctld's lock was taken */
-	uint32_t ends_at_lock; /* slurmctld ends while this lock is waited for; 0: never */
+	uint32_t locks;			/* how often slurmctld's lock was taken */
+	uint32_t ends_at_lock;		/* slurmctld ends while this lock is waited for; 0: never */
+	uint32_t requeues;		/* how often a job was put back */
+	int requeue_rc;			/* what is answered instead */
+	void (*at_lock)(uint32_t lock); /* called before the lock of this number is taken */
+	/* the reservation that there is ("" for none), how often one was made, and what is answered
+	 * instead */
+	struct fake_reservation {
+		char name[64], nodes[64], users[16];
+		uint64_t flags;
+		time_t start, end;
+	} reservation;
+	uint32_t reservations;
+	int reserve_rc;
+	char powered_down[256]; /* the nodes that were told to, list by list */
 	void (*at_unlock)(
 		uint32_t lock); /* called when the lock of this number has been given back */
 	uint32_t schedules;	/* how often a run of the scheduler was asked for */
@@ -37,17 +50,19 @@ struct fake_slurm {
 
 extern struct fake_slurm fake_slurm;
 
-/* Makes a cluster of `node_count` idle nodes of 8 processors, 1000 MiB and 8 GPUs, in the default partition "gpu", with a
- * folder of its own for slurm.conf and StateSaveLocation. fake_slurm_end() frees it, with all jobs. */
+/* Makes a cluster of `node_count` idle nodes of 8 processors, 1000 MiB and 8 GPUs, in the default
+ * partition "gpu", with a folder of its own for slurm.conf and StateSaveLocation. fake_slurm_end()
+ * frees it, with all jobs. */
 void fake_slurm_begin(uint32_t node_count);
 void fake_slurm_end(void);
 
-/* Makes that cluster with an onespine.topology of leaves of `leaf_nodes` nodes, two leaves a spine, and with `config` as
- * onespine.yaml; the shadow reads both. */
+/* Makes that cluster with an onespine.topology of leaves of `leaf_nodes` nodes, two leaves a spine,
+ * and with `config` as onespine.yaml; the shadow reads both. */
 void fake_shadow_begin(uint32_t node_count, uint32_t leaf_nodes, const char *config);
 void fake_shadow_end(void);
 
-/* A topology file of one leaf, n[1-4], and the name that the leaf of the first node has in force, or "none". */
+/* A topology file of one leaf, n[1-4], and the name that the leaf of the first node has in force,
+ * or "none". */
 #define FAKE_TOPOLOGY(name)                                                                        \
 	"{\"onespine-topology\": 1, \"levels\": [\"leaf\"], \"domains\": "                         \
 	"[{\"level\": \"leaf\", \"name\": \"" name "\", \"nodes\": \"n[1-4]\"}]}"
@@ -81,8 +96,8 @@ osp_list_t *fake_node_gres(const char *name, uint64_t count);
 /* Adds a generic resource to such a list. */
 void fake_add_gres(osp_list_t *list, const char *name, void *data);
 
-/* select_p_job_test() of a plugin that gives whole nodes: the lowest of the bitmap that are idle; later, those
- * that are idle first. Jobs that may be preempted hold nothing, and are given back. */
+/* select_p_job_test() of a plugin that gives whole nodes: the lowest of the bitmap that are idle;
+ * later, those that are idle first. Jobs that may be preempted hold nothing, and are given back. */
 int fake_job_test(job_record_t *job, bitstr_t *bitmap, uint32_t min_nodes, uint32_t max_nodes,
 		  uint32_t req_nodes, uint16_t mode, osp_list_t *candidates, osp_list_t **preempted,
 		  OSP_JOB_TEST_TAIL_PARAMETERS);

@@ -4,8 +4,9 @@
  *
  * ONESPINE_FAKE_SYSTEM holds words: "clock=unsynchronised", "clock=far" (a large error),
  * "full=/dev/shm", "stuck=/fsx" (statvfs never returns), "broken=/fsx" (it fails). Folders are told
- * by the end of their path. "denied=/dev/nvidia3" cannot be opened, as a device that a cgroup withholds. "kill=slurm.conf" kills the process where it is about to put that file in
- * place by rename(), "killed=slurm.conf" when it has.
+ * by the end of their path. "denied=/dev/nvidia3" cannot be opened, as a device that a cgroup
+ * withholds. "kill=slurm.conf" kills the process where it is about to put that file in place by
+ * rename(), "killed=slurm.conf" when it has.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -4,10 +4,11 @@
  *
  * Words separated by blanks: "KEY=VALUE", or "KEY" for 1. What may stand before a call answers:
  * "hang:FUNCTION", "hang-once:FUNCTION" (until ONESPINE_FAKE_MARK exists, which the first to come
- * makes), "unkillable:FUNCTION" (ONESPINE_FAKE_MARK lies in a file system that is frozen: the process
- * sleeps in state D until it thaws), "crash:FUNCTION", "error:FUNCTION=CODE", "error-once:FUNCTION=CODE".
- * "sticky:FUNCTION=CODE" and "sticky-once:...": as a GPU's exceptions come, the call itself succeeds, and
- * every later one of the process, of any function but cuGetErrorName(), answers CODE.
+ * makes), "unkillable:FUNCTION" (ONESPINE_FAKE_MARK lies in a file system that is frozen: the
+ * process sleeps in state D until it thaws), "crash:FUNCTION", "error:FUNCTION=CODE",
+ * "error-once:FUNCTION=CODE". "sticky:FUNCTION=CODE" and "sticky-once:...": as a GPU's exceptions
+ * come, the call itself succeeds, and every later one of the process, of any function but
+ * cuGetErrorName(), answers CODE.
  */
 #ifndef OSP_FAKE_WORDS_H
 #define OSP_FAKE_WORDS_H
@@ -52,7 +53,8 @@ static inline bool fake_first(void)
 	return made >= 0;
 }
 
-/* Does this call break the process for those that follow it? What such a one answers; 0: it is whole. */
+/* Does this call break the process for those that follow it? What such a one answers; 0: it is
+ * whole. */
 static inline int fake_stuck(const char *variable, const char *function)
 {
 	static int stuck;

@@ -4,9 +4,10 @@
  *
  * A fuzzer is tests/fuzz/fuzz_NAME.c, which says FUZZER(NAME) { ... } and uses `data` and `size`,
  * returns 0, and ends the program with fuzz_check() where a promise is broken. Its corpus is
- * tests/fuzz/corpus/NAME/. Its line "Parser: FILE.c..." names the files it is about: their words are
- * its dictionary (more may stand in tests/fuzz/NAME.dict), and `make fuzz-reach` counts their lines that
- * ran. To add one: its source in FUZZ_SOURCES of tests/fuzz/local.mk, and at least one file of corpus.
+ * tests/fuzz/corpus/NAME/. Its line "Parser: FILE.c..." names the files it is about: their words
+ * are its dictionary (more may stand in tests/fuzz/NAME.dict), and `make fuzz-reach` counts their
+ * lines that ran. To add one: its source in FUZZ_SOURCES of tests/fuzz/local.mk, and at least one
+ * file of corpus.
  *
  * `make fuzz` builds each with libFuzzer and runs it FUZZ_SECONDS (30) long. `make check` builds
  * all of them into tests/fuzz/replay, with any compiler, and runs them over the corpus.

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * fuzz_document.c - YAML and JSON: whatever comes in, a tree with places inside the text, or an error with one
+ * fuzz_document.c - YAML and JSON: whatever comes in, a tree with places inside the text, or an
+ * error with one
  *
  * Parser: lib/base/document.c lib/base/value.c
  */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * fuzz_hostlist.c - hostlists: what expands, sorted and each once, is what the compact list expands to
+ * fuzz_hostlist.c - hostlists: what expands, sorted and each once, is what the compact list expands
+ * to
  *
  * Parser: lib/base/hostlist.c lib/base/hostlist_compact.c
  */

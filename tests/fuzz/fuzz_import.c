@@ -2,10 +2,11 @@
 /*
  * fuzz_import.c - EC2 answers, CSV tables, sweeps of InfiniBand and maps of node names
  *
- * The first byte chooses what the rest is: 'e' EC2, 'c' CSV, 'i' InfiniBand, 'g' topograph, 'm' a map, 't' a map by the tag Name.
- * A capital letter allows missing instances and maps i-1 and cr-1.
+ * The first byte chooses what the rest is: 'e' EC2, 'c' CSV, 'i' InfiniBand, 'g' topograph, 'm' a
+ * map, 't' a map by the tag Name. A capital letter allows missing instances and maps i-1 and cr-1.
  *
- * Parser: lib/topology/import_ec2.c lib/topology/import_csv.c lib/topology/name_map.c lib/topology/csv.c
+ * Parser: lib/topology/import_ec2.c lib/topology/import_csv.c lib/topology/name_map.c
+ * lib/topology/csv.c
  */
 #include <ctype.h>
 

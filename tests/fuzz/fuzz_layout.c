@@ -2,8 +2,9 @@
 /*
  * fuzz_layout.c - what users type of a layout and a model, and job scripts that name one
  *
- * The input is taken as a layout, as a model, as segments, as groups to keep together and as a script. Small complete layouts are laid out on
- * nodes: every rank is in one group of each kind, every node gets one rank.
+ * The input is taken as a layout, as a model, as segments, as groups to keep together and as a
+ * script. Small complete layouts are laid out on nodes: every rank is in one group of each kind,
+ * every node gets one rank.
  *
  * Parser: lib/env/script_layout.c lib/layout/layout.c lib/place/segments.c
  */
@@ -128,6 +129,29 @@ static void check_asked(const struct osp_layout *layout)
 	}
 }
 
+/* As many nodes and GPUs as a user asks sbatch for: what is complete has ranks, and nodes to lie
+ * on. */
+static void check_sizes(const struct osp_layout *layout)
+{
+	static const uint32_t many[] = {1, 3, 64, 1u << 21, 1u << 26, 1u << 31, UINT32_MAX};
+	const size_t count = sizeof(many) / sizeof(many[0]);
+	struct osp_error error = {.text = ""};
+
+	for (size_t i = 0; i < count * count; i++) {
+		struct osp_layout whole = *layout;
+		struct osp_node_grid grid;
+		uint32_t gpus = many[i % count];
+
+		if (osp_layout_complete(&whole, many[i / count], gpus, &error)) {
+			fuzz_check(error.text[0]);
+			continue;
+		}
+		fuzz_check(osp_layout_ranks(&whole) && osp_layout_ranks(&whole) <= OSP_RANKS_MAX);
+		if (!osp_layout_node_grid(&whole, gpus, &grid, &error))
+			fuzz_check(grid.nodes);
+	}
+}
+
 static void check_layout(const char *text)
 {
 	struct osp_error error = {.text = ""};
@@ -141,6 +165,7 @@ static void check_layout(const char *text)
 	osp_layout_format(&layout, words, sizeof(words));
 	fuzz_check(!osp_layout_parse(words, &again, NULL));
 	fuzz_check(!strcmp(words, osp_layout_format(&again, same, sizeof(same))));
+	check_sizes(&layout);
 	if (osp_layout_complete(&layout, 0, GPUS, &error)) {
 		fuzz_check(error.text[0]);
 		return;

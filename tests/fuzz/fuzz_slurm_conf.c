@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * fuzz_slurm_conf.c - slurm.conf, its own include too: every word that is read can be found again; and plugstack.conf
+ * fuzz_slurm_conf.c - slurm.conf, its own include too: every word that is read can be found again;
+ * and plugstack.conf
  *
  * Parser: lib/conf/slurm_conf.c lib/conf/plugstack.c lib/conf/conf_line.c
  */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * fuzz_thresholds.c - thresholds.yaml: refused with words, or every limit possible and with a source
+ * fuzz_thresholds.c - thresholds.yaml: refused with words, or every limit possible and with a
+ * source
  *
  * Parser: lib/health/thresholds.c
  */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * fuzz_topology_slurm.c - topology.conf: what is read is written, in both formats, and read again with all its nodes
+ * fuzz_topology_slurm.c - topology.conf: what is read is written, in both formats, and read again
+ * with all its nodes
  *
  * Parser: lib/topology/topology_slurm.c lib/topology/topology_yaml.c lib/conf/conf_line.c
  */

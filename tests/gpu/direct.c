@@ -2,10 +2,13 @@
 /*
  * direct.c - the checks of the first GPU in this very process, and the driver's own copy
  *
- *	direct copy      bandwidth of the driver's copy inside the GPU, GB/s, each byte counted twice
+ *	direct copy      bandwidth of the driver's copy inside the GPU, GB/s, each byte counted
+ *			 twice
  *	direct checks    every check of a single GPU, where compute-sanitizer can see its kernels
- *	direct limits    the shipped limits of speed for the first GPU on this node: NAME VALUE a line
- *	direct gang      the gate's process for NCCL, with the first GPU as its one rank: GB/s and words wrong
+ *	direct limits    the shipped limits of speed for the first GPU on this node: NAME VALUE a
+ *			 line
+ *	direct gang      the gate's process for NCCL, with the first GPU as its one rank: GB/s and
+ *			 words wrong
  */
 #include <signal.h>
 #include <stdio.h>

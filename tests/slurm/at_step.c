@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * at_step.c - preloaded into `onespine recheck`: ends it, stops slurmctld, or runs a command, before or after one of its
- * steps
+ * at_step.c - preloaded into `onespine recheck`: ends it, stops slurmctld, or runs a command,
+ * before or after one of its steps
  *
- * AT_STEP: look (it asks for all nodes the first time), reserve, undrain, drain or unreserve, a colon, before or after.
- * AT_RUN: the command. AT_PID: the process that is stopped (SIGSTOP). With neither the process itself is ended (SIGKILL).
+ * AT_STEP: look (it asks for all nodes the first time), reserve, undrain, drain or unreserve, a
+ * colon, before or after. AT_RUN: the command. AT_PID: the process that is stopped (SIGSTOP). With
+ * neither the process itself is ended (SIGKILL).
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>

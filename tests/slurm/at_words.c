@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * at_words.c - preloaded into a gate: ends it (SIGKILL) when it has written a line that holds AT_WORDS
+ * at_words.c - preloaded into a gate: ends it (SIGKILL) when it has written a line that holds
+ * AT_WORDS
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>

@@ -14,7 +14,8 @@ root, in namespaces of processes, mounts and network of its own: whatever is lef
 
 At the end every fault is mended, and the jobs that are left run to their end, however many they are: it has failed
 when none of them has ended for 300 s. These must hold: no node drained that was not bad; no bad node in a gang
-that ran; no job lost, or held for ever; no process, file or reservation left; no daemon that ended by itself.
+that ran; no job lost, or held for ever; no process, file or reservation left; no daemon that ended by itself; no
+file of root's that a user wrote; nothing that a terminal obeys in what Onespine wrote of users' words.
 Prints a line for each finding, and a count at the end. Fails if there was a finding.
 """
 import argparse
@@ -108,15 +109,27 @@ def start_cluster(base, args):
                "--topology", f"{out}/onespine.topology", "--config", f"{out}/onespine.yaml"]
     for line in (f"AuthInfo=socket={folder}/munge/socket,cred_expire=5", f"StateSaveLocation={out}/state",
                  f"SlurmdSpoolDir={out}/spool/%n", "MinJobAge=360000", "SlurmdTimeout=20", "MessageTimeout=10",
-                 "BatchStartTimeout=30", "SchedulerParameters=batch_sched_delay=0,sched_interval=2,bf_interval=2"):
+                 "BatchStartTimeout=30", "InactiveLimit=60", "SchedulerParameters=batch_sched_delay=0,sched_interval=2,bf_interval=2"):
         command += ["--conf", line]
     subprocess.run(command, check=True, stdout=subprocess.DEVNULL,
                    env={**os.environ, **({"ONESPINE_FAKES": args.fakes} if args.fakes else {})})
     return folder, out
 
 
-def mount(folder, size):
-    subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={size},mode=0755", "none", folder], check=True)
+def mount(folder, size, mode="0755"):
+    subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={size},mode={mode}", "none", folder], check=True)
+
+
+def own_tmp(base, *needed):
+    """A small /tmp of our own, that can be filled; what is needed of the machine's is bound into it."""
+    staged = f"{base}/tmp"
+    os.mkdir(staged)
+    mount(staged, "8m", "1777")
+    for path in {os.path.realpath(path) for path in (base, *needed) if path}:
+        if path.startswith("/tmp/"):
+            os.makedirs(f"{staged}{path[4:]}", exist_ok=True)
+            subprocess.run(["mount", "--bind", path, f"{staged}{path[4:]}"], check=True)
+    subprocess.run(["mount", "--rbind", staged, "/tmp"], check=True)
 
 
 def play(actor, events):
@@ -142,6 +155,7 @@ def keep(base, folder):
 
 
 def run(base, args):
+    own_tmp(base, args.prefix, f"{args.fakes}/..", f"{HERE}/../..", args.keep and os.path.dirname(args.keep))
     folder, out = start_cluster(base, args)
     actor = chaos_act.Actor(folder, out, args.prefix, NODES, args.seconds)
     judge = chaos_judge.Judge(actor)

@@ -50,7 +50,15 @@ class Submitted:
     job: str = ""
     said: str = ""
     cancelled: bool = False
-    cancelled_s: float = 0
+
+
+@dataclass
+class Cancel:
+    """A scancel of a user's, whose job ever he meant."""
+
+    user: str
+    job: str
+    at_s: float
 
 
 @dataclass
@@ -58,9 +66,12 @@ class Record:
     """What was done, for the judge."""
 
     jobs: list = field(default_factory=list)
+    cancels: list = field(default_factory=list)
     drops: list = field(default_factory=list)  # moments when slurmctld lost what it had not written yet
     bad: dict = field(default_factory=dict)  # node: [(begin, end, word)]
     dead: dict = field(default_factory=dict)  # node: [(begin, end)], in whatever way
+    gates: dict = field(default_factory=dict)  # node: [(begin, end)], a gate of it was stopped or killed
+    deaf: list = field(default_factory=list)  # moments when slurmctld or munged answered nobody
     counts: dict = field(default_factory=dict)
     findings: list = field(default_factory=list)
     died: dict = field(default_factory=dict)
@@ -209,6 +220,7 @@ class Actor:
             self.record.dead.setdefault(name.split(".")[1], []).append((begun, self.now()))
         elif name == "slurmctld":
             self.record.drops.append((begun, self.now()))
+            self.record.deaf.append((begun, self.now()))
 
     def hold(self, name, pid, for_s):
         """SIGSTOP and SIGCONT."""
@@ -223,6 +235,8 @@ class Actor:
             pass
         if name.startswith("slurmd."):
             self.away(name, begun)
+        elif name in ("slurmctld", "munged"):
+            self.record.deaf.append((begun, self.now()))
 
     def ctld_kill(self, event):
         self.interrupt("slurmctld", signal.SIGKILL, event.for_s)
@@ -232,6 +246,19 @@ class Actor:
 
     def ctld_stop(self, event):
         self.hold("slurmctld", self.pid("slurmctld"), event.for_s)
+
+    def ctld_slow(self, event):
+        """Stopped for nine tenths of the time."""
+        begun = self.now()
+        while self.now() < begun + event.for_s and not self.over.is_set():
+            pid = self.pid("slurmctld")
+            if not pid:
+                break
+            self.signal(pid, signal.SIGSTOP)
+            self.over.wait(0.45)
+            self.signal(pid, signal.SIGCONT)
+            self.over.wait(0.05)
+        self.record.deaf.append((begun, self.now()))
 
     def reconfigure(self, _event):
         self.run("scontrol", "reconfigure")
@@ -277,11 +304,13 @@ class Actor:
             return ""
 
     def munge_kill(self, event):
+        begun = self.now()
         pid = self.munged()
         if pid:
             os.kill(pid, signal.SIGKILL)
             self.over.wait(event.for_s)
         self.start_munge()
+        self.record.deaf.append((begun, self.now()))
 
     def start_munge(self):
         for _ in range(10):
@@ -347,6 +376,10 @@ class Actor:
         self.over.wait(for_s)
         os.unlink(path)
 
+    def tmp_full(self, event):
+        """A file system of our own (chaos.own_tmp())."""
+        self.fill("/tmp", event.for_s)
+
     def log_full(self, event):
         """The gate's log and history: a file system without room."""
         folder = f"{self.folder}/nodes/{event.whom}{self.prefix}/var/log/onespine"
@@ -397,11 +430,13 @@ class Actor:
     def gate_kill(self, event):
         pid = self.some_gate(event.words["part"])
         if pid:
-            self.tell(f"kills {self.of_gate(pid)}")
+            node, words = self.of_gate(pid)
+            self.tell(f"kills {words}")
             self.signal(pid, signal.SIGKILL)
+            self.record.gates.setdefault(node, []).append((self.now(), self.now()))
 
     def of_gate(self, pid):
-        """Which one it was, for whoever reads the log."""
+        """Its node, and which one it was, for whoever reads the log."""
         try:
             with open(f"/proc/{pid}/environ", "rb") as file:
                 words = dict(word.split(b"=", 1) for word in file.read().split(b"\0") if b"=" in word)
@@ -409,9 +444,10 @@ class Actor:
                 command = file.read().replace(b"\0", b" ").decode("utf-8", "replace")
             root = words.get(b"ONESPINE_TEST_ROOT", b"").decode()
             job = words.get(b"SLURM_JOB_ID", b"-").decode()
-            return f"{os.path.basename(root)}: {pid} {command.strip()} (job {job})"
+            node = os.path.basename(root)
+            return node, f"{node}: {pid} {command.strip()} (job {job})"
         except OSError:
-            return str(pid)
+            return "", str(pid)
 
     @staticmethod
     def signal(pid, number):
@@ -423,8 +459,11 @@ class Actor:
     def gate_stop(self, event):
         pid = self.some_gate(event.words["part"])
         if pid:
-            self.tell(f"stops {self.of_gate(pid)}")
+            node, words = self.of_gate(pid)
+            begun = self.now()
+            self.tell(f"stops {words}")
             self.hold("gate", pid, event.for_s)
+            self.record.gates.setdefault(node, []).append((begun, self.now()))
 
     def bad(self, event):
         begun = self.now()
@@ -499,8 +538,21 @@ class Actor:
     def cancel(self, event):
         job = self.own(event.whom, event.words["part"])
         if job:
-            job.cancelled, job.cancelled_s = True, self.now()
-            self.run("scancel", job.job, user=pwd.getpwnam(event.whom).pw_uid)
+            job.cancelled = True
+            self.scancel(event.whom, job.job)
+
+    def scancel(self, user, job):
+        with self.lock:
+            self.record.cancels.append(Cancel(user, job, self.now()))
+        self.run("scancel", job, user=pwd.getpwnam(user).pw_uid)
+
+    def srun_kill(self, event):
+        """Of whichever user: the client dies, and what it holds must not stay."""
+        found = sorted(int(pid) for pid in os.listdir("/proc") if pid.isdigit() and self.comm(pid) == "srun")
+        if found:
+            pid = found[int(event.words["part"] * len(found))]
+            if self.parent(pid) == str(os.getpid()):  # not that of a recheck, or inside a job
+                self.signal(pid, signal.SIGKILL)
 
     def others(self, user, part):
         with self.lock:
@@ -528,7 +580,7 @@ class Actor:
         self.run("scontrol", "requeue", job, user=user)
 
     def forge_cancel(self, user, _node, job):
-        self.run("scancel", job, user=user)
+        self.scancel(pwd.getpwuid(user).pw_name, job)
 
     def forge_gate(self, user, node, job):
         env = {"SLURM_JOB_ID": job, "SLURMD_NODENAME": node, "SLURM_NODELIST": node, "SLURM_JOB_UID": "0",
@@ -563,6 +615,31 @@ class Actor:
                  "--wrap=srun true", user=user,
                  env={"LD_LIBRARY_PATH": ":".join(f"/tmp/{number}" for number in range(3000))})
 
+    def forge_texts(self, user, _node, _job):
+        """In each word of a job that somebody reads, and of its container; none of it may come out as it went in."""
+        env = dict.fromkeys(("SLURM_CONTAINER", "ENROOT_ROOTFS", "NCCL_DEBUG_FILE", "NCCL_NET", "NCCL_TOPO_FILE",
+                             "FI_PROVIDER", "CUDA_VISIBLE_DEVICES", "LD_LIBRARY_PATH"), EVIL)
+        self.run("sbatch", "--job-name", "forged" + EVIL, "--comment", EVIL, "--chdir=/", "--output=/dev/null",
+                 "--time=1", "-N2", "--gang", "--gres=gpu:8", "--export=ALL", "--wrap=srun true", user=user, env=env)
+        self.run("sbatch", "--job-name=forged", "--chdir=/", "--output=/dev/null", "--time=1", "-N1", "--gres=gpu:8",
+                 f"--container={EVIL}", "--wrap=true", user=user)
+
+    def forge_files(self, user, node, _job):
+        """Writes, and holds the lock of, whatever he can open of what the node and recheck keep."""
+        folders = [f"{self.folder}/nodes/{node}{self.prefix}/var", f"{self.folder}/nodes/{node}/run/onespine",
+                   f"{self.prefix}/var"]
+        said = self.run("bash", "-c", LAY_HANDS, "bash", *folders, user=user, limit_s=30)[1]
+        if "wrote " in said:
+            self.finding(f"a user may write: {said}")
+
+    def forge_commands(self, user, node, _job):
+        for command in (["onespine", "recheck", node],
+                        ["scontrol", "create", "reservation", "ReservationName=theirs", f"Nodes={node}",
+                         "StartTime=now", "Duration=10", "Users=daemon"],
+                        ["scontrol", "delete", f"ReservationName=onespine-{node}"],
+                        ["scontrol", "update", f"NodeName={node}", "State=RESUME"]):
+            self.refused(" ".join(command), self.run(*command, user=user)[0])
+
     def flood(self, event):
         """Packets at a node: 14 Mb/s, inside our own networks."""
         self.run(sys.executable, "-c", FLOOD, self.address(event.words["target"]), str(event.for_s),
@@ -579,6 +656,17 @@ class Actor:
                 self.begin(name)
         self.run("scontrol", "reconfigure")
 
+
+# A terminal's escapes, a line of its own, a C1 control, a turn of direction, bytes of no UTF-8.
+EVIL = os.fsdecode(b"a\x1b]0;owned\x07\x1b[31mb\nslurmctld: error: forged\rc\xc2\x9b2Jd\xe2\x80\xaee\xff\xfe<g>")
+
+LAY_HANDS = """\
+find "$@" -type f 2>/dev/null | head -n 40 | while read -r file; do
+	{ echo forged >>"$file"; } 2>/dev/null && echo "wrote $file"
+	flock -n "$file" sleep 2 2>/dev/null &
+done
+wait
+"""
 
 FLOOD = """\
 import socket, sys, time

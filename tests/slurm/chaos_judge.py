@@ -3,6 +3,7 @@
 
 What Slurm itself does with jobs whose node or daemon dies is told apart from what Onespine does, and counted.
 """
+import datetime
 import os
 import re
 import time
@@ -11,10 +12,20 @@ ENDED = ("COMPLETED", "CANCELLED", "FAILED", "NODE_FAIL", "TIMEOUT", "BOOT_FAIL"
 # Why Slurm itself, without a word of ours, takes a node out of use: a daemon or a wire that died, a full disk.
 SLURMS_REASONS = ("Not responding", "batch job complete failure", "Kill task failed", "Node unexpectedly rebooted",
                   "Duplicate jobid", "SlurmdSpoolDir is full", "none", "")
+# A gate that could neither tell what it found nor end well: each has its line in slurmctld's log, which is judged.
+GATES_REASONS = ("Prolog error", "Epilog error", "Job env setup error")
+GATE_FAILED = re.compile(r"^\[([^]]+)\] error: .*(?:Prolog or job env setup failure on node|"
+                         r"[Ee]pilog error .*Node=) ?(n\d+)", re.M)
+GATE_S = 60  # before that line: a gate of 12 s that was stopped for 20, and a slurmctld that answered late
 # The drain of a node whose reservation a killed slurmctld brought back (tools/command/cmd_recheck.c).
 LOST = "onespine: recheck lost what it found"
 DAEMONS = ("slurmctld", "slurmd", "munged", "slurmctld-wlm", "slurmd-wlm")
 # What a gate leaves on its node on purpose.
+# And recheck: how often each node came back, to know a repeated offender by.
+RETURNS = re.compile(r"^onespine-\d+\.returns$")
+# What a terminal obeys, and what begins a line that slurmctld never wrote.
+OBEYED = re.compile(rb"[\x00-\x08\x0b-\x1f\x7f]|\xc2[\x80-\x9f]|\xe2\x80[\x8e\x8f\xa8-\xae]")
+FORGED = re.compile(rb"^slurmctld: error: forged", re.M)
 KEPT = re.compile(r"(/var/(log|lib)/onespine(/|$)|/gate\.log|\.faults(\.new)?$|"
                   r"/run/onespine(/(gate\.lock|gpu-starts|pass-\w+|since))?$)")
 
@@ -29,6 +40,8 @@ class Judge:
         self.slurms = {}
         self.jobs = {}
         self.begins = []
+        self.failed = set()  # nodes on which a gate did not end well
+        self.wait_s = 30  # for processes that end
 
     def finding(self, words):
         self.actor.finding(words)
@@ -116,6 +129,8 @@ class Judge:
         elif reason.startswith("onespine"):
             if not any(word in reason for _, _, word in self.record.bad.get(node, [])):
                 self.finding(f"{node} is healthy and drained: {reason}")
+        elif reason in GATES_REASONS:
+            self.failed.add(node)
         elif reason not in SLURMS_REASONS:
             self.finding(f"{node} is out of use: {reason}")
         else:
@@ -128,9 +143,11 @@ class Judge:
         self.read_jobs()
         self.read_begins()
         self.judge_drains_of_log()
+        self.judge_failed_gates()
         for asked in self.record.jobs:
             self.judge_job(asked)
         self.judge_bad_nodes()
+        self.judge_words()
         self.judge_left()
 
     def read_jobs(self):
@@ -154,9 +171,28 @@ class Judge:
         for node, reason in re.findall(r"update_node: node (\S+) reason set to: (onespine.*)",
                                        self.actor.read("log/slurmctld.log")):
             self.judge_drain(node, reason)
-        for node, reason in re.findall(r"(?:error: )?(?:Prolog|Epilog) (?:error|failure).* (n\d+)()",
-                                       self.actor.read("log/slurmctld.log")):
-            self.finding(f"{node}: Prolog or Epilog failed {reason}")
+
+    def judge_failed_gates(self):
+        """A gate fails only on a bad node whose news it could not tell, or where it was killed twice."""
+        lines = GATE_FAILED.findall(self.actor.read("log/slurmctld.log"))
+        for when, node in lines:
+            at_s = datetime.datetime.fromisoformat(when).timestamp() - self.actor.started
+            if self.gate_may_fail(node, at_s):
+                self.slurms_own("Prolog failed of a bad node that could tell nobody, or of a gate killed twice")
+            else:
+                self.finding(f"{node}: its Prolog or Epilog failed at {at_s:.0f} s")
+        for node in self.failed - {node for _, node in lines}:
+            self.finding(f"{node}: its Prolog or Epilog failed, of which slurmctld's log says nothing")
+
+    def gate_may_fail(self, node, at_s):
+        """Whether that gate, of the minute before, was killed twice, or met a bad node while it could tell nobody."""
+        def meet(times):
+            return [begin for begin, end in times if begin <= at_s and end >= at_s - GATE_S]
+
+        bad = any(fault != "-" and at_s - GATE_S <= at - self.actor.started <= at_s
+                  for met in self.gates_of(node).values() for at, fault in met)
+        gates = meet(self.record.gates.get(node, []))
+        return len(gates) > 1 or bool(bad and (gates or meet(self.record.dead.get(node, [])) or meet(self.record.deaf)))
 
     def judge_job(self, asked):
         found = self.jobs.get(asked.name, [])
@@ -179,7 +215,7 @@ class Judge:
         elif state == "COMPLETED":
             if asked.kind != "srun" and not self.has_run(asked.name, job["JobId"]):
                 self.finding(f"completed, and its script never ran to its end: {words}")
-        elif state == "CANCELLED" and self.cancelled_as_another(asked):
+        elif state == "CANCELLED" and not asked.cancelled and self.cancelled_as_another(asked, job):
             self.slurms_own("job cancelled by the number of an earlier one that a killed slurmctld had lost")
         elif asked.cancelled or (asked.kind in ("srun", "final") and "cannot be requeued: ended" in job["comment"]):
             return
@@ -188,12 +224,17 @@ class Judge:
         else:
             self.finding(f"lost: {words}")
 
-    def cancelled_as_another(self, asked):
-        """A slurmctld that was killed before it saved gives a number out again: scancel then means the later job."""
-        return any(other.job == asked.job and other.name != asked.name and other.user == asked.user
-                   and other.at_s < asked.at_s < other.cancelled_s
+    def cancelled_as_another(self, asked, job):
+        """A slurmctld that was killed before it saved gives a number out again: scancel then means the later job, or a
+        task of it, even where its user meant another's, which he may not end."""
+        numbers = {asked.job, job["JobId"]} - {""}
+        return any(cancel.user == asked.user and cancel.job in numbers and self.given_twice(cancel, asked)
+                   for cancel in self.record.cancels)
+
+    def given_twice(self, cancel, asked):
+        return any(other.job == cancel.job and other.name != asked.name and other.at_s < asked.at_s < cancel.at_s
                    and any(begin - 12 < other.at_s < end and begin < asked.at_s for begin, end in self.record.drops)
-                   for other in self.record.jobs if asked.job)
+                   for other in self.record.jobs)
 
     def has_run(self, name, job):
         with open(f"{self.actor.out}/jobs/{name}", encoding="utf-8", errors="replace") as file:
@@ -227,18 +268,48 @@ class Judge:
                 elif met[-1] != "-" and not gpus.endswith(":4"):
                     self.finding(f"job {job} ({name}, restart {restart}) began on {node}, which was bad: {met[-1]}")
 
+    def judge_words(self):
+        """What we wrote of users' words is clean, wherever somebody reads it."""
+        for node in self.actor.nodes:
+            for at, _, files in os.walk(f"{self.actor.folder}/nodes/{node}{self.actor.prefix}/var"):
+                for name in files:
+                    self.judge_text(os.path.join(at, name))
+        ours = b"\n".join(line for line in self.bytes_of(f"{self.actor.folder}/log/slurmctld.log").split(b"\n")
+                          if b"onespine" in line)
+        self.judge_said("slurmctld's log", ours)
+        for command in (["map"], ["history"], ["audit"], ["fit", "-N2"], ["why", "1"]):
+            self.judge_said(f"onespine {command[0]}", self.ask("onespine", *command).encode("utf-8", "replace"))
+
+    @staticmethod
+    def bytes_of(path):
+        try:
+            with open(path, "rb") as file:
+                return file.read()
+        except OSError:
+            return b""
+
+    def judge_text(self, path):
+        self.judge_said(path, self.bytes_of(path))
+
+    def judge_said(self, what, text):
+        for found in (OBEYED.search(text), FORGED.search(text)):
+            if found:
+                near = text[max(0, found.start() - 60):found.end() + 60]
+                self.finding(f"{what} has a user's words as they came: {near}")
+
     def judge_left(self):
         reserved = self.ask("scontrol", "-o", "show", "reservation")
         if "ReservationName" in reserved:
             self.finding(f"a reservation is left: {reserved.strip()}")
         folder = f"{self.actor.prefix}/var/lib/onespine/recheck"
-        left = [name for _, _, files in os.walk(folder) for name in files]
+        left = [os.path.join(at, name) for at, _, files in os.walk(folder) for name in files
+                if at != folder or not RETURNS.match(name)]
         if left:
             self.finding(f"recheck left {left}")
         files = sorted(path for path in self.node_files() - self.files if not KEPT.search(path))
         if files:
             self.finding(f"{len(files)} files left on nodes: {' '.join(files[:5])}")
-        until = time.time() + 30
+        until = time.time() + self.wait_s
         while time.time() < until and self.processes():
             time.sleep(1)
         for words in self.processes():

@@ -50,8 +50,16 @@ FAULTS = (
     (2, "dubious", "hardware", (10, 60)),
 )
 
+# What came later, with dice of its own: a seed's other events stay what they were.
+MORE = (
+    (2, "tmp-full", (5, 30)),
+    (2, "ctld-slow", (3, 10)),
+    (2, "srun-kill", (0, 0)),
+)
+
 JOBS = ("gang", "gang", "gang", "gang", "spares", "one", "array", "final", "srun", "part")
 FORGERIES = ("drain", "comment", "requeue", "gate", "policy", "name", "suspects", "knock", "folders", "cancel")
+MORE_FORGERIES = ("texts", "files", "commands")
 
 
 @dataclass(order=True)
@@ -133,12 +141,27 @@ def rechecks(dice, seconds):
         yield Event(at_s, "recheck", "", 0, {"kill_s": kill_s})
 
 
+def more(dice, seconds, nodes):
+    """A full /tmp, a slow slurmctld, killed clients; hostile texts, and hands laid on root's files and commands."""
+    busy_until = {}  # each is one thing: no two at a time
+    for at_s in times(dice, seconds, 40):
+        _, what, (least, most) = dice.choices(MORE, [fault[0] for fault in MORE])[0]
+        for_s, words = round(dice.uniform(least, most), 1), {"part": round(dice.random(), 3)}
+        if busy_until.get(what, 0) <= at_s:
+            busy_until[what] = at_s + for_s + 1
+            yield Event(at_s, what, "", for_s, words)
+    for at_s in times(dice, seconds, 25):
+        yield Event(at_s, "forge", dice.choice(USERS), 0, {
+            "how": dice.choice(MORE_FORGERIES), "node": dice.choice(nodes), "part": round(dice.random(), 3)})
+
+
 def schedule(seed, seconds, nodes):
     """Each kind has dice of its own, so that a change of one leaves the others."""
     found = []
     for name, stream in (("faults", lambda dice: faults(dice, seconds, nodes)),
                          ("jobs", lambda dice: jobs(dice, seconds)),
                          ("hostile", lambda dice: hostile(dice, seconds, nodes)),
-                         ("recheck", lambda dice: rechecks(dice, seconds))):
+                         ("recheck", lambda dice: rechecks(dice, seconds)),
+                         ("more", lambda dice: more(dice, seconds, nodes))):
         found += stream(random.Random(f"{seed} {name}"))
     return sorted(found)

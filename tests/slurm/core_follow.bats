@@ -79,6 +79,25 @@ placed_under() {
 	await 20 job_is "$job" CANCELLED
 }
 
+@test "a running gang whose node has another place is told, and audit names it; it goes on" {
+	job=$(submit --gang -N4 --exclusive)
+	await_job "$job" RUNNING
+	run -0 onespine audit
+	crossed | put_in_force
+	await 10 note_holds "$job" 'moved: since '
+	matches "$(note "$job")" 'gang=spine; moved: since [-0-9T:]+ 2 of its 4 nodes are on one spine, and n\(?[^ ]* are not'
+	job_is "$job" RUNNING
+	run -0 onespine why "$job"
+	holds "$output" '2 of its 4 nodes are on one spine'
+	run -1 onespine audit
+	holds "$output" "job $job "
+	# all of it is as before
+	put_in_force <"$BATS_FILE_TMPDIR/good.topology"
+	await 10 note_holds "$job" 'placed: 4 nodes on spine s'
+	run -0 onespine audit
+	scancel "$job"
+}
+
 @test "a changed topology is in force within 5 s, and a gang that waits is placed by it" {
 	hold 'n[1-2],n[5-6]'
 	job=$(submit --gang -N4 --exclusive)

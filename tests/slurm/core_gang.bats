@@ -74,6 +74,60 @@ let_go() {
 	equal "$(job_domains "$job" leaf)" s1l2
 }
 
+@test "--gang=leaf,prefer: a leaf that has room now, though a fuller spine would come first" {
+	hold 'n1,n3,n5,n7,n9'
+	job=$(submit --gang=leaf,prefer -N4 --exclusive)
+	await_job "$job" RUNNING
+	on_one_spine "$job" leaf
+	await 10 shows 'gang=spine prefer=leaf; domain=s2l2; leaves=s2l2:n(13-16); placed: 4 nodes on leaf s2l2]' note "$job"
+	plain=$(submit --gang -N3 --exclusive)
+	await_job "$plain" RUNNING
+	equal "$(job_spines "$plain")" s2
+	equal "$(onespine audit)" '2 gangs running: 2 as asked for, 0 not'
+	srun --gang=leaf,prefer -N2 --exclusive sh -c 'echo $ONESPINE_LEVEL' >"$BATS_TEST_TMPDIR/level"
+	equal "$(sort -u "$BATS_TEST_TMPDIR/level")" leaf
+}
+
+@test "--gang=leaf,prefer: no leaf has room, so the spine at once, and it is told; else it waits for a spine" {
+	hold 'n1,n5,n9,n[13-16]'
+	job=$(submit --gang=leaf,prefer -N4 --exclusive)
+	await_job "$job" RUNNING
+	equal "$(job_spines "$job")" s1
+	await 10 shows 'placed: 4 nodes on spine s1, 2 leaves; no leaf could take it then' note "$job"
+	await 10 shows 'no leaf could take it then' onespine why "$job"
+	second=$(submit --gang=leaf,prefer -N4 --exclusive)
+	await 20 note_holds "$second" 'gang=spine prefer=leaf; waits: 4 nodes on one spine'
+	equal "$(onespine fit -N4 --gang=leaf,prefer | head -n 1)" \
+		'no: waits: 4 nodes on one spine; nearest: s2 has 3 free of 8 (1 short)'
+	equal "$(onespine fit -N2 --gang=leaf,prefer | head -n 1)" 'would start now: 2 nodes on leaf s1l2'
+	equal "$(onespine audit)" '1 gang running: 1 as asked for, 0 not'
+	let_go n9
+	await_job "$second" RUNNING
+	on_one_spine "$second" leaf
+}
+
+@test "--gang=leaf,prefer: what it cannot mean is refused with what to say" {
+	holds "$(submit_refused --gang=spine,prefer -N4)" \
+		'--gang=spine,prefer: its partition already holds gangs to one spine, and spine is no level below; ask for --gang=spine'
+	holds "$(submit_refused --gang=lef,prefer -N4)" "there is no level 'lef' in this fabric; did you mean leaf?"
+	holds "$(submit_refused --gang=leaf,prefr -N4)" "'prefr' cannot follow a level; did you mean prefer?"
+	holds "$(submit_refused --gang=leaf,prefer --gang-domains=2 -N4)" \
+		'--gang=leaf,prefer is for a gang in one domain: leave it out, or --gang-domains'
+	holds "$(submit_refused --gang=leaf,prefer -N9)" '9 nodes on one spine asked for; the largest spine of partition'
+	hold 'n[1-15]'
+	job=$(submit --gang -N4 --exclusive)
+	await 20 note_holds "$job" 'waits:'
+	onespine set "$job" --gang=leaf,prefer
+	await 20 note_holds "$job" 'gang=spine prefer=leaf; waits: 4 nodes on one spine'
+	scontrol update "JobId=$job" NumNodes=3-3
+	await 20 note_holds "$job" 'gang=spine prefer=leaf; waits: 3 nodes on one spine'
+	for node in n13 n14 n15; do
+		let_go "$node"
+	done
+	await_job "$job" RUNNING
+	on_one_spine "$job"
+}
+
 @test "a node range takes as many nodes as the best spine has" {
 	hold 'n[1-3],n[9-14]'
 	job=$(submit --gang -N2-8 --exclusive)

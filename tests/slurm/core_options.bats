@@ -194,6 +194,21 @@ PRINT='scontrol show job $SLURM_JOB_ID | sed -n "s/^ *AdminComment=//p"'
 	holds "$said" 'ask for --gang=spine or 4 nodes'
 	said=$(submit_refused --gang=spin -N2)
 	holds "$said" "there is no level 'spin' in this fabric; did you mean spine?"
+	holds "$(submit_refused --gang=no -N2)" "there is no level 'no' in this fabric; did you mean --gang=off?"
+}
+
+@test "a level without its = is named, since Slurm takes it for a script or a command" {
+	cd "$BATS_TEST_TMPDIR"
+	run sbatch -N2 --gang spine
+	((status != 0))
+	holds "$output" "'--gang spine' asks for a gang and runs a file called spine; type --gang=spine"
+	run srun -N2 --gang off true
+	((status != 0))
+	holds "$output" "'--gang off' asks for a gang and runs a file called off; type --gang=off"
+	printf '#!/bin/sh\n' >spine
+	job=$(sbatch --parsable --hold -N2 --gang spine 2>said)
+	equal "$(cat said)" ''
+	scancel "$job"
 }
 
 # --- policy ----------------------------------------------------------------------------------------

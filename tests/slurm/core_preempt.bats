@@ -322,13 +322,15 @@ starts_in() {
 
 @test "a gang preempts for a license, wherever its holder runs" {
 	slurm_at_least 24.11 || skip 'jobs are preempted for licenses from 24.11 on'
-	fill high 'n[1-4]'
-	holder=$(submit -p low --job-name=fill -N1 -w n5 --exclusive -L seat:1)
+	# under the spine that the gang cannot have
+	fill high 'n[1-3]'
+	holder=$(submit -p low --job-name=fill -N1 -w n4 --exclusive -L seat:1)
 	await 30 none_pending fill
 	gang=$(submit -p high --gang -N3 --exclusive -L seat:1)
 	await_job "$gang" RUNNING
 	equal "$(job_spines "$gang")" s2
 	await 20 job_is "$holder" PENDING
+	still_running 'n[1-3]'
 }
 
 @test "preemption by QOS" {

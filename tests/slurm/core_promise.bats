@@ -18,7 +18,8 @@ setup_file() {
 		--config "$BATS_FILE_TMPDIR/onespine.yaml" --gres gpu:4 \
 		--conf SchedulerParameters=batch_sched_delay=0,sched_interval=1,bf_interval=1,permit_job_expansion \
 		--node-conf 'NodeName=n[1-4] Feature=any,a' --node-conf 'NodeName=n[5-8] Feature=any,b' \
-		--partition 'free Nodes=ALL Default=YES' --partition 'train Nodes=ALL' --partition 'loose Nodes=ALL'
+		--partition 'free Nodes=ALL Default=YES' --partition 'train Nodes=ALL' --partition 'loose Nodes=ALL' \
+		--conf Licenses=tool:9
 }
 
 # lay_fabric NODES NODES: an onespine.topology of one core with two spines
@@ -112,6 +113,10 @@ ask() {
 	done
 	[[ " $* " == *' -p '* ]] || set -- -p "$partition" "$@"
 	case $program in
+	script) # the words stand in it
+		printf '#!/bin/sh\n#SBATCH %s\nsleep 1\n' "$*" >"$out.sh"
+		env ${variables[@]+"${variables[@]}"} sbatch -J "$name" -o /dev/null "$out.sh" >"$out" 2>&1
+		;;
 	sbatch)
 		env ${variables[@]+"${variables[@]}"} sbatch -J "$name" -o /dev/null --wrap 'sleep 1' \
 			"$@" >"$out" 2>&1
@@ -260,6 +265,94 @@ tempt() {
 	END
 }
 
+# The other options that ask for nodes, or say which. Not here: those that need a plugin or a program that the
+# cluster lacks (--bb, --bbf, --power, --reboot, --exclusive=mcs, --qos, -M), and -Z, which asks slurmctld for nothing.
+@test "every other option that says which nodes, or what of them" {
+	tempt
+	printf 'n1\nn8\n' >"$BATS_TEST_TMPDIR/n1n8"
+	printf 'n4\n' >"$BATS_TEST_TMPDIR/n4"
+	judge_rows <<-'END'
+		waits   sbatch -N2 -B 1
+		waits   sbatch -N2 --sockets-per-node=1
+		waits   sbatch -N2 --cores-per-socket=1
+		waits   sbatch -N2 --threads-per-core=1
+		waits   sbatch -N2 -S 1
+		waits   sbatch -N2 --thread-spec=1
+		waits   sbatch -N2 --ntasks-per-core=1
+		waits   sbatch -N2 -n2 --ntasks-per-socket=1
+		waits   sbatch --gpus=6 --cpus-per-gpu=2
+		waits   sbatch --gpus=6 --ntasks-per-gpu=1
+		waits   sbatch --gpus=6 --mem-per-gpu=1
+		waits   sbatch -N2 --mem-per-cpu=1
+		waits   sbatch -N2 --mincpus=8
+		waits   sbatch -n12 --mincpus=4
+		waits   sbatch -N2 --tmp=0
+		waits   sbatch -N2 --hint=compute_bound
+		waits   sbatch -N2 --hint=nomultithread
+		waits   sbatch -N2 -F "$BATS_TEST_TMPDIR/n4"
+		waits   sbatch -N2 -C any
+		waits   sbatch -N2 -L tool:1
+		waits   sbatch -N2 -k
+		waits   sbatch -N2 --deadline=now+1hour -t 5
+		waits   sbatch -N2 --delay-boot=1
+		waits   sbatch -N2 -t 5 --time-min=1
+		waits   sbatch -N2 --wait-all-nodes=1
+		waits   sbatch -N2 --exclusive=user
+		waits   sbatch -N2 -n2 -m block
+		waits   sbatch -N2 -n4 -m plane=2
+		waits   sbatch -N2 --gres-flags=enforce-binding --gres=gpu:1
+		waits   sbatch -N2 --signal=USR1@10
+		waits   SBATCH_GPUS=6 sbatch
+		waits   SBATCH_GPUS_PER_NODE=4 sbatch -N2
+		waits   SBATCH_EXCLUSIVE= sbatch -N2
+		waits   script -N2
+		waits   script -n12
+		waits   script --gpus=6
+		waits   salloc -N1-8
+		waits   salloc --gpus=6
+		waits   salloc -N2 -w n4
+		waits   SALLOC_GPUS=6 salloc
+		waits   srun -N1-8
+		waits   srun --gpus=6
+		waits   srun -N2 -w n4
+		waits   srun -N2 -m cyclic
+		waits   SLURM_NTASKS=12 srun
+		refused sbatch -N2 -F "$BATS_TEST_TMPDIR/n1n8"
+		refused sbatch -N2 -C "any*2"
+		refused srun -N2 -m arbitrary -w n1,n8
+		refused srun -I -N2
+		refused srun -N2 : -N2
+		refused salloc -N2 : -N2
+		refused salloc -N5
+		refused SALLOC_GPUS=17 salloc
+		refused SBATCH_CONSTRAINT="[a*1&b*1]" sbatch -N2
+		refused script --gang=off -N2
+		refused script --contiguous -N2
+	END
+}
+
+@test "in a reservation with nodes of both spines a gang waits for one of them" {
+	hold 'n[1-3],n[5-7]'
+	scontrol create reservation ReservationName=both StartTime=now Duration=60 Nodes=n4,n8 Users=root
+	free=$(submit -p free -N2 --reservation=both --exclusive)
+	await_job "$free" RUNNING
+	equal "$(spines_of "$(job_field "$free" NodeList)")" 's1 s2'
+	scancel "$free"
+	job=$(submit -p train -N2 --reservation=both)
+	await 20 shows '; waits: 2 nodes on one spine' note "$job"
+	moved=$(submit -p train -N2 --hold)
+	scontrol update "JobId=$moved" ReservationName=both
+	scontrol release "$moved"
+	stays 3 job_is "$moved" PENDING
+	equal "$(job_state "$job")" PENDING
+	nothing_straddled
+	release n3
+	scontrol update ReservationName=both Nodes=n3,n4,n8
+	await_job "$job" RUNNING
+	on_one_spine "$job"
+	scontrol update "JobId=$moved" ReservationName=
+}
+
 @test "jobs that would fit one node, and are given parts of two" {
 	tempt
 	for node in n4 n8; do
@@ -294,6 +387,18 @@ tempt() {
 			holds "$(submit_refused -p train -N2 "$option")" 'cannot stand beside --gang'
 		fi
 	done
+	if sbatch --help | grep -q -e '--spread-segments'; then
+		holds "$(submit_refused -p train -N2 --segment=1 --spread-segments)" 'cannot stand beside --gang'
+		holds "$(submit_refused -p train -N2 --segment=1 --consolidate-segments)" 'cannot stand beside --gang'
+	fi
+	if sbatch --help | grep -q -e '--tres-per-task'; then
+		tempt
+		judge_rows <<-'END'
+			waits   sbatch -n2 --tres-per-task=gres/gpu:4
+			waits   sbatch -n3 --tres-per-task=cpu:4
+			refused sbatch -n5 --tres-per-task=gres/gpu:4
+		END
+	fi
 }
 
 @test "--test-only names nodes of one spine" {
@@ -353,6 +458,8 @@ change() {
 @test "every way of changing a pending job is judged as a submission" {
 	tempt
 	ROW=0
+	# shellcheck disable=SC2034 # the rows name it
+	GPU=$(slurm_at_least 24.11 && echo gres/gpu || echo gpu)
 	while IFS='|' read -r outcome options words <&4; do
 		change "${outcome// /}" "$options" "$words"
 	done 4<<-'END'
@@ -370,6 +477,29 @@ change() {
 		waits   | -p train -N2                   | Features=a\|b
 		waits   | -p train -N2                   | ReqNodeList=n4
 		waits   | -p train -N2                   | TimeLimit=5
+		waits   | -p train -N2                   | NumNodes=2-8
+		waits   | -p train -N1 --exclusive       | NumNodes=2-2
+		waits   | -p train -N2                   | OverSubscribe=yes
+		waits   | -p train -N2                   | MinCPUsNode=8
+		waits   | -p train -N2                   | MinMemoryNode=1
+		waits   | -p train -N2                   | MinMemoryCPU=1
+		waits   | -p train --gpus=2              | TresPerJob=$GPU:6
+		waits   | -p train -n2 --gpus-per-task=1 | TresPerTask=$GPU:4
+		waits   | -p train -N2                   | Prefer=a
+		waits   | -p train -N2                   | Licenses=tool:1
+		waits   | -p train -N2                   | ReqCores=1
+		waits   | -p train -N2                   | ReqSockets=1
+		waits   | -p train -N2                   | ReqThreads=1
+		waits   | -p train -N2                   | TimeMin=1
+		waits   | -p train -N2                   | Nice=5
+		waits   | -p train -N2                   | StartTime=now
+		waits   | -p train -N2                   | Requeue=0
+		waits   | -p train -N2                   | DelayBoot=1
+		waits   | -p train -N2 -w n4             | ReqNodeList=n8
+		waits   | -p train -N2 -w n4             | ReqNodeList=
+		waits   | -p train -N2 -x n1             | ExcNodeList=n2
+		waits   | -p train -N2 -C a                | Features=any
+		waits   | -p loose -N2                   | Partition=train,free
 		refused | -p free -N2 --gang=off         | Partition=train
 		refused | -p free -N2 --gang=core        | Partition=train
 		refused | -p free -N2 --gang=spine@0:01  | Partition=train

@@ -87,3 +87,13 @@ has_reason() {
 	await 20 shows 'nearest: s1 has 3 free of 4 (1 short)' job_field "$gang" AdminComment
 	still_running 'n[1-8]'
 }
+
+@test "segments start over jobs that are suspended for them, on the nodes chosen alone" {
+	fill low 'n[1-8]'
+	gang=$(submit -p high --gang-domains=2 --gang-segment=leaf:2 -N6 --ntasks-per-node=8 --time=10 -x n1)
+	await_job "$gang" RUNNING
+	equal "$(job_nodes "$gang" | paste -sd' ')" 'n3 n4 n5 n6 n7 n8'
+	await_job "${job_on[n3]}" SUSPENDED
+	await_job "${job_on[n8]}" SUSPENDED
+	still_running 'n[1-2]'
+}

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * evil.c - a library of a user's, under the names of those that root's programs look for: leaves a file
- * FOLDER/as-UID-PROGRAM wherever it is loaded. For tests alone.
+ * evil.c - a library of a user's, under the names of those that root's programs look for: leaves a
+ * file FOLDER/as-UID-PROGRAM wherever it is loaded. For tests alone.
  */
 #define _GNU_SOURCE
 #include <errno.h>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* flood.c - sends UDP datagrams to an address as fast as it can, until it is ended: flood ADDRESS [BYTES] */
+/* flood.c - sends UDP datagrams to an address as fast as it can, until it is ended: flood ADDRESS
+ * [BYTES] */
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <stdlib.h>

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * forge.c - a SPANK plugin of a user's own, in a plugstack.conf of his own: puts its arguments, NAME=VALUE
- * each, into the environment that slurmd gives to Prolog and Epilog; NAME=@N is N letters. For tests alone.
+ * forge.c - a SPANK plugin of a user's own, in a plugstack.conf of his own: puts its arguments,
+ * NAME=VALUE each, into the environment that slurmd gives to Prolog and Epilog; NAME=@N is N
+ * letters. For tests alone.
  */
 #include <stdio.h>
 #include <stdlib.h>

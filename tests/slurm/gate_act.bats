@@ -115,6 +115,27 @@ PATH=/usr/sbin:/usr/bin:/sbin:/bin
 SLURM_JOB_ID=$one"
 }
 
+# left_of FILE: of the processes whose numbers stand there one is left
+left_of() {
+	local pid
+	for pid in $(<"$1"); do
+		[[ ! -e /proc/$pid ]] || return 0
+	done
+	return 1
+}
+
+@test "what a site's own check leaves running in sessions of its own has ended when the job begins" {
+	own n1 "setsid sleep 600 & echo \$! >$OUT/left
+		(setsid bash -c 'echo \$\$ >>$OUT/left; setsid sleep 600 & echo \$! >>$OUT/left; wait' &)
+		until ((\$(wc -l <$OUT/left) == 3)); do :; done"
+	one=$(job -N2 --gang --gang-spares=1 --gres=gpu:8)
+	await_job "$one" COMPLETED
+	rm "$ONESPINE_CLUSTER"/nodes/n1"$ONESPINE_PREFIX"/etc/onespine/checks.d/50-own
+	equal "$(wc -l <"$OUT/left")" 3
+	! left_of "$OUT/left" || fail "left: $(ps -o pid=,stat=,args= -p "$(paste -sd, "$OUT/left")")"
+	none_drained_but
+}
+
 @test "two fail with one spare: both drained, the job starts again elsewhere" {
 	fault n2 "$ECC"
 	fault n3 "$ECC"
@@ -296,6 +317,26 @@ looked_at() {
 	await_job "$one" COMPLETED 90
 	[[ $(cat "$OUT/$one") != *n2* ]]
 	await 10 drained n2 "$ECC_REASON"
+	none_drained_but n2
+	await 20 no_gate_left
+}
+
+@test "a gate is killed while it makes good what slurmctld had not heard: its own healthy node is not drained" {
+	fault n2 "until [[ -e $BATS_TEST_TMPDIR/killed ]]; do sleep 0.1; done"
+	fault n2 "$ECC"
+	ends_at n1 ': of 3 nodes, 1 failed'
+	one=$(job -N3 -w n1 --gang)
+	await_job "$one" RUNNING
+	await_saved "$one"
+	cluster kill-ctld --dir "$ONESPINE_CLUSTER" -9
+	touch "$BATS_TEST_TMPDIR/killed"
+	await 30 says n3 'requeue by n1 of 3 nodes' # told by n1, which has yet to tell slurmctld
+	cluster start-ctld --dir "$ONESPINE_CLUSTER"
+	await_job "$one" COMPLETED 90
+	[[ $(cat "$OUT/$one") != *n2* ]]
+	await 10 drained n2 "$ECC_REASON"
+	holds "$(gate_log n1)" ': of 3 nodes, 1 failed' # where it was killed
+	[[ $(gate_log n1) != *'requeue by n1'* ]]
 	none_drained_but n2
 	await 20 no_gate_left
 }

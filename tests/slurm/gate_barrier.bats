@@ -194,3 +194,29 @@ speaks_otherwise() {
 	await 30 excludes "$job" 'n[3,5-6]'
 	equal "$(sinfo -h -p gpu -t drain,down -o %N)" ''
 }
+
+# checks_otherwise NODE SHELL-LINES: its gate finds the command of another release beside it
+checks_otherwise() {
+	mkdir -p "$BATS_TEST_TMPDIR/newer"
+	chmod 755 "$BATS_TEST_TMPDIR"
+	install "$ONESPINE_PREFIX/libexec/onespine/onespine-gate" "$BATS_TEST_TMPDIR/newer/onespine-gate"
+	printf '#!/bin/bash\n%s\n' "$2" >"$BATS_TEST_TMPDIR/newer/onespine"
+	chmod 755 "$BATS_TEST_TMPDIR/newer/onespine"
+	fault "$1" "exec $BATS_TEST_TMPDIR/newer/onespine-gate \"\$@\""
+}
+
+@test "an upgrade between the gate and its check: an answer, an option or a program that it does not know is an error, never a failure" {
+	local answer
+	for answer in 'echo "{\"verdict\": \"WORN\", \"checks\": []}"; exit 1' 'echo "{\"findings\": {\"gpu3\": 12}}"; exit 1' \
+		'echo "onespine: there is no option --fresh" >&2; exit 2' 'kill -9 $$' 'exec /nowhere/onespine "$@"' 'exit 0'; do
+		checks_otherwise n3 "$answer"
+		job=$(submit -N3 -w 'n[2-4]' --gres=gpu:8)
+		await_job "$job" RUNNING
+		await 10 says n3 "job $job: ERROR "
+		equal "$(job_field "$job" Restarts)" 0
+		equal "$(sinfo -h -p gpu -t drain,down -o %N)" ''
+		scancel "$job"
+		await 30 nothing_left
+		rm "$ONESPINE_CLUSTER/nodes/n3.faults"
+	done
+}

@@ -157,14 +157,6 @@ works_again() {
 	none_drained_but
 }
 
-# ends_at NODE WORDS: its gate is killed once it has written a line that holds them
-ends_at() {
-	[[ -e $ONESPINE_CLUSTER/at_words.so ]] ||
-		cc -shared -fPIC -O1 -Wall -Werror -o "$ONESPINE_CLUSTER/at_words.so" "$BATS_TEST_DIRNAME/at_words.c"
-	# shellcheck disable=SC2016
-	fault "$1" 'export LD_PRELOAD="'"$ONESPINE_CLUSTER"'/at_words.so $LD_PRELOAD" AT_WORDS="'"$2"'"'
-}
-
 @test "a gate that is killed once it knows the verdict does not decide again, alone" {
 	ends_at n2 ' go by n1 of '
 	job=$(gang -N2 -w 'n[1-2]')

@@ -96,6 +96,100 @@ flood() {
 	none_drained_but
 }
 
+# rounds MS: what a round may take on n1 to n5
+rounds() {
+	local node
+	for node in n1 n2 n3 n4 n5; do
+		fault "$node" "export ONESPINE_TEST_ROUND_MS=$1"
+	done
+}
+
+# n3_not_judged WHY: n3's links are bad, and nobody is blamed: the job ($job) starts at once with that warning
+n3_not_judged() {
+	gates_until n1 "n3: onespine: network not judged: $1" -N5 -w 'n[1-5]' --gres=gpu:8
+	matches "$(said_of "$job" n1)" 'go by n1 of 5 nodes: of 5 nodes, [1-5] not measured; the job goes on; n[1-5]: network not judged: '
+	[[ $(said_of "$job" n1) != *'network sends'* && $(said_of "$job" n1) != *'network receives'* ]]
+	await_job "$job" RUNNING
+	equal "$(job_field "$job" Restarts)" 0
+	none_drained_but
+}
+
+@test "what measures there does not end in the round's time: the node is not judged, and the job starts with a warning" {
+	rounds 2000
+	fault n3 'export ONESPINE_TEST_NETWORK=stuck'
+	n3_not_judged 'what measured did not end in time'
+	await 20 none_measures
+}
+
+@test "a device whose counters are not read in the round's time: the same" {
+	local counters=$ONESPINE_CLUSTER/nodes/n3/sys/class/net/ens5/ethtool
+	rounds 2000
+	fault n3 'export ONESPINE_TEST_NETWORK=slow'
+	silent=$BATS_TEST_TMPDIR/silent
+	mkdir "$silent"
+	mount_silent
+	mv "$counters" "$BATS_TEST_TMPDIR/ethtool"
+	ln -s "$silent/ethtool" "$counters"
+	n3_not_judged "its adapters' counters were not read in time"
+	rm "$counters"
+	mv "$BATS_TEST_TMPDIR/ethtool" "$counters"
+}
+
+# mount_silent: a file system that never answers at $silent, until $fuse ends
+mount_silent() {
+	[[ -c /dev/fuse ]] || skip 'no FUSE here'
+	[[ ! -x $ONESPINE_CLUSTER/bin/in-root ]] || skip 'the cluster is in another root'
+	python3 "$BATS_TEST_DIRNAME/silent_fuse.py" "$silent" >"$BATS_TEST_TMPDIR/fuse" 2>&1 3>&- &
+	fuse=$!
+	await 10 grep -q . "$BATS_TEST_TMPDIR/fuse"
+	grep -q mounted "$BATS_TEST_TMPDIR/fuse" || skip "FUSE cannot be mounted: $(cat "$BATS_TEST_TMPDIR/fuse")"
+}
+
+teardown() {
+	if [[ -n ${fuse:-} ]]; then
+		kill "$fuse"
+		wait "$fuse" || true
+	fi
+	[[ -z ${stopped:-} ]] || kill -CONT "$stopped" 2>/dev/null || true
+	gate_end_test
+}
+
+# stop_gate NODE: holds the gate whose children measure there
+stop_gate() {
+	local measurer
+	measurer=$(comm -12 <(gate_processes "$1" | sort) <(measurers | sort) | head -n 1)
+	[[ -n $measurer ]] || return 1
+	stopped=$(awk '/^PPid:/ { print $2 }' "/proc/$measurer/status") || return 1
+	[[ -n $stopped ]] && kill -STOP "$stopped"
+}
+
+@test "a gate that does not report its counters in the round's time: the same" {
+	rounds 6000
+	fault n3 'export ONESPINE_TEST_NETWORK=stuck'
+	hold_gate n3 &
+	n3_not_judged 'it did not report its adapters. counters in time'
+	wait "$!"
+}
+
+# hold_gate NODE: from when it measures until n1 has decided
+hold_gate() {
+	local job
+	await 60 stop_gate "$1"
+	job=$(squeue -h -o %i)
+	await 60 decided "$job" n1
+	kill -CONT "$stopped"
+}
+
+@test "a gate of another version in the gang: no link to it is measured, nobody is blamed or drained" {
+	fault n3 "exec $ONESPINE_CLUSTER/other-gate \"\$@\""
+	gates_until n1 'n3: its gate speaks version [0-9]+ of messages' -N5 -w 'n[1-5]' --gres=gpu:8
+	matches "$(said_of "$job" n1)" 'go by n1 of 5 nodes'
+	[[ $(said_of "$job" n1) != *FAIL* && $(said_of "$job" n1) != *'network sends'* ]]
+	await_job "$job" RUNNING
+	equal "$(job_field "$job" Restarts)" 0
+	none_drained_but
+}
+
 @test "wrong bytes drain, whatever else goes on there" {
 	fault n3 'export ONESPINE_TEST_NETWORK=corrupt'
 	flood n3 &

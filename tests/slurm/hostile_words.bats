@@ -92,7 +92,8 @@ ours_clean() {
 	as_other_user sbatch --chdir=/ --output=/dev/null --gang -N2 -J "$EVIL" --comment="$EVIL" --exclusive \
 		--wrap 'sleep 600' >/dev/null
 	# what waits may have words that would keep it from running
-	fields=("--mail-user=$EVIL" --mail-type=NONE "--error=/$EVIL" "--input=/$EVIL" "--wckey=$EVIL" "--network=$EVIL")
+	fields=("--mail-user=$EVIL" --mail-type=NONE "--error=/$EVIL" "--input=/$EVIL" "--wckey=$EVIL" "--network=$EVIL"
+		"--container=$EVIL")
 	! slurm_at_least 23.11 || fields+=("--extra=$EVIL")
 	as_other_user sbatch --chdir=/ --output=/dev/null --gang -N4 -J "$EVIL" --comment="$EVIL" --exclusive \
 		"${fields[@]}" --wrap 'sleep 600' >/dev/null
@@ -116,6 +117,9 @@ ours_clean() {
 	python3 -c 'import sys, xml.dom.minidom; xml.dom.minidom.parse(sys.argv[1])' "$BATS_TEST_TMPDIR/map.svg"
 	says_clean onespine fit -N 4
 	says_clean onespine audit
+	says_clean onespine doctor
+	says_clean onespine doctor --json
+	jq -e . "$BATS_TEST_TMPDIR/said" >/dev/null
 }
 
 running_and_waiting() {

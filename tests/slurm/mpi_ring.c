@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* mpi_ring.c - a real MPI job: sums the ranks, and rank 0 tells where each rank runs, on which CPUs */
+/* mpi_ring.c - a real MPI job: sums the ranks, and rank 0 tells where each rank runs, on which
+ * CPUs */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -8,14 +8,19 @@ everything in it follows:
 
     --seed N        the first state (default: by the clock)
     --states N      how many (default: as many as --seconds leave time for)
-    --seconds N     stops after so long (default 120)
+    --seconds N     begins no state after so long (default 120 without --states)
+                    (both given: what comes first)
+    --stride N      every Nth state from the first on (default 1), where several run side by side
+    --kind WORD     only states that have it, as the last lines name them ("array", "--gang-segment")
+    --first         ends at the first difference
     --gates DIR     the folder of the Epilog's gate files
     --spines TEXT   the domains: "n1,n2,n3,n4 n5,n6,n7,n8"
 
-For each state the job is asked for in each domain alone (everything else excluded, no gang) and as a gang:
+For each state (oracle_state.py) the job is asked for in each domain alone (everything else excluded, no gang) and as
+a gang. Where it is asked for in segments or in several domains, each set of nodes that keeps this is such a domain.
 
-  start   --test-only, with no other job pending: the gang's start is the earliest of the domains' (a minute,
-          bf_resolution, is no difference), on nodes of one domain, as many as asked for
+  start   --test-only, with no other job pending: the gang's start is the earliest of the domains', neither later
+          nor earlier (a minute, bf_resolution, is no difference), on nodes of one domain, as many as asked for
   real    submitted: it starts now where one domain alone would, else its plan after a whole cycle of backfill
           starts when the job confined to a domain would by its plan, and has exactly its nodes
           (in some states a larger job waits in front of it)
@@ -24,277 +29,33 @@ For each state the job is asked for in each domain alone (everything else exclud
           (the nodes of one that runs depend on which scheduler came first; so do those of the confined job, so
           where they are not the gang's it is looked at up to four times, and one as late as ours is enough)
 
-Licenses (seats of the license "tool") and counted features ("[a*1&b*1]") are in neither --test-only's answer nor
-always in backfill's plan. A job that asks for them is compared by real starts alone: it starts now where one domain
-alone would, and behind the gang where it would behind the confined job.
+Licenses (seats of the license "tool"), counted features ("[a*1&b*1]") and features of which all nodes have the same
+("[a|b]") are in neither --test-only's answer nor always in backfill's plan. A job that asks for them is compared by
+real starts alone: it starts now where one domain alone would, and behind the gang where it would behind the confined
+job.
 
-Prints a line for each difference, with the seed, and a count at the end. Fails when there was a difference.
+What is a difference is said in oracle_judge.py, which has a test of its own. A type of GPU mixes with no other in a
+gang, so a domain with two types is two domains here.
+
+Prints a line for each difference, with the seed, and counts at the end: of states, of those that are trivial (nothing
+runs, or the gang starts at once in every domain), and of what was in them. Fails when there was a difference.
 """
 import argparse
-import datetime
+import collections
 import os
-import random
 import re
-import subprocess
 import sys
 import time
 
-RESOLUTION_S = 60  # bf_resolution
-NEVER = float("inf")
-SETTLE_S = 30
+sys.dont_write_bytecode = True  # nothing beside the sources
+
+# pylint: disable=wrong-import-position
+import oracle_judge as judge
+from oracle_slurm import NEVER, await_cycle, await_true, ask, expand, records, seconds_of, show
+from oracle_state import Cluster, State
+
 LOOKS = 4
-BUILDS = 4
-
-
-def run(*command):
-    """Runs a command; its status and what it wrote, both streams."""
-    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
-    return done.returncode, done.stdout
-
-
-def ask(*command):
-    return run(*command)[1].strip()
-
-
-def expand(hostlist):
-    """n1 and n[1-3,7] as a set of names; nothing for an empty list."""
-    names = set()
-    for prefix, inner, plain in re.findall(r"(\w+)\[([^\]]+)\]|(\w+)", hostlist):
-        if plain:
-            names.add(plain)
-        for part in inner.split(",") if inner else []:
-            first, _, last = part.partition("-")
-            names.update(f"{prefix}{n}" for n in range(int(first), int(last or first) + 1))
-    return names
-
-
-def await_true(limit_s, condition):
-    end = time.time() + limit_s
-    while not condition():
-        if time.time() > end:
-            return False
-        time.sleep(0.1)
-    return True
-
-
-def seconds_of(stamp):
-    if not stamp.startswith("20"):
-        return NEVER
-    return datetime.datetime.strptime(stamp, "%Y-%m-%dT%H:%M:%S").timestamp()
-
-
-def show(job):
-    return dict(re.findall(r"(\w+)=(\S*)", ask("scontrol", "show", "job", str(job))))
-
-
-def nodes_of(job):
-    """The nodes that it holds; "" for one that is gone."""
-    record = show(job)
-    return record.get("NodeList", "") if record.get("JobState") in ("RUNNING", "SUSPENDED", "COMPLETING") else ""
-
-
-def cycles():
-    found = re.findall(r"Total cycles:\s*(\d+)", ask("sdiag"))
-    return int(found[-1]) if found else 0
-
-
-def await_cycle(job, count=1):
-    """Cycles of backfill that begin from now on have ended, or the job waits no longer. Backfill sleeps while nothing
-    changes, so the job's comment does."""
-    wanted = cycles() + count
-
-    def ended():
-        run("scontrol", "update", f"JobId={job}", "Comment=look again")
-        return cycles() >= wanted or show(job).get("JobState") != "PENDING"
-
-    await_true(SETTLE_S, ended)
-
-
-class Cluster:
-    """The nodes, and how to get back to none of them in use."""
-
-    def __init__(self, spines, gates):
-        self.spines = [set(spine.split(",")) for spine in spines.split()]
-        self.nodes = sorted(set().union(*self.spines), key=lambda name: int(name.lstrip("n")))
-        self.gates = gates
-
-    def spine_of(self, nodes):
-        """The number of the spine that holds all of them, or None."""
-        for index, spine in enumerate(self.spines):
-            if nodes and nodes <= spine:
-                return index
-        return None
-
-    def outside(self, spine):
-        return ",".join(sorted(set(self.nodes) - self.spines[spine]))
-
-    def clear(self):
-        for node in os.listdir(self.gates):
-            os.unlink(os.path.join(self.gates, node))
-        run("scancel", "--state=PENDING", "--user=root")
-        run("scancel", "--user=root")
-        for name in re.findall(r"ReservationName=(\S+)", ask("scontrol", "-o", "show", "reservation")):
-            run("scontrol", "delete", f"ReservationName={name}")
-        held = ask("sinfo", "-h", "-N", "-t", "drain,down,fail", "-o", "%N").split()
-        if held:
-            run("scontrol", "update", "NodeName=" + ",".join(set(held)), "State=RESUME")
-        if not await_true(60, self.is_clear):
-            sys.exit("oracle: the cluster does not become idle: " + ask("squeue") + ask("sinfo", "-N"))
-
-    @staticmethod
-    def is_clear():
-        return not ask("squeue", "-h", "-a", "-o", "%i") and set(
-            ask("sinfo", "-h", "-N", "-o", "%t").split()) == {"idle"}
-
-
-# --- a state, and the job asked for in it ---------------------------------------------------------------
-
-
-def some_request(dice, biggest):
-    """Options of a job: whole nodes, or parts of them by tasks, GPUs and memory."""
-    nodes = dice.randint(1, biggest)
-    shape = dice.randint(1, 6)
-    if shape <= 3:
-        return [f"-N{nodes}", "--exclusive"], nodes
-    if shape == 4:
-        return [f"-N{nodes}", f"--ntasks-per-node={dice.randint(1, 8)}"], nodes
-    if shape == 5:
-        return [f"-N{nodes}", f"--gpus-per-node={dice.randint(1, 4)}", "--ntasks-per-node=1"], nodes
-    return [f"-N{nodes}", f"--mem={dice.choice([1000, 2000, 4000, 7000])}", "--ntasks-per-node=1"], nodes
-
-
-class State:
-    """What runs, ends, is suspended, drained and reserved: all from one number."""
-
-    def __init__(self, seed, cluster):
-        self.seed = seed
-        self.cluster = cluster
-        dice = random.Random(seed)
-        self.weights = dice.sample(range(1, 4), 3) if dice.random() < 0.3 else None
-        self.drained = dice.sample(cluster.nodes, dice.choice([0, 0, 1, 2]))
-        self.jobs = [self.some_job(dice) for _ in range(dice.randint(3, 16))]
-        self.running = []
-        self.made = None  # what the first build left: the nodes of each job, by its place in the list
-        self.alike = True  # the last build left the same
-        self.reservation = None
-        if dice.random() < 0.3:
-            self.reservation = (dice.choice([0, 10, 30]), dice.choice([15, 40]),
-                                dice.sample(cluster.nodes, dice.randint(1, 4)))
-        biggest = len(cluster.spines[0])
-        self.request, self.size = some_request(dice, biggest)
-        self.partition = dice.choice(["main", "main", "low", "few"])
-        self.request += [f"--partition={self.partition}", f"--time={dice.choice([5, 15, 30, 60])}"]
-        if dice.random() < 0.15:
-            self.request.append(f"--constraint={dice.choice('ab')}")
-        self.front = [f"-N{dice.randint(2, 10)}", "--exclusive", "--time=30", "--partition=main",
-                      "--priority=5000"] if dice.random() < 0.4 else []
-        self.others = [some_request(dice, 2)[0] + [f"--time={dice.choice([5, 20, 60])}"]
-                       for _ in range(dice.randint(1, 3))] if dice.random() < 0.35 else []
-        self.add_shared_things(random.Random(f"{seed}: licenses and counted features"))
-
-    def add_shared_things(self, dice):
-        """What is not of one node alone: licenses, and features by their count."""
-        for request in [job[0] for job in self.jobs] + self.others:
-            if ":" in request:
-                continue
-            if dice.random() < 0.15:
-                request.append("--licenses=tool:1")
-            if dice.random() < 0.12:
-                request[:] = [f"-N{dice.randint(2, 3)}"] + [option for option in request if option[:2] != "-N"]
-                request.append(dice.choice(["--constraint=[a*1&b*1]", "--constraint=[a*2&b*1]"]))
-        if dice.random() < 0.15:
-            self.request.append(f"--licenses=tool:{dice.randint(1, 2)}")
-        if dice.random() < 0.1:
-            self.ask_for_tasks(dice.randint(2, len(self.cluster.spines[0])))
-
-    def ask_for_tasks(self, nodes):
-        """A range whose upper end alone is large enough, which only Slurm works out: a task a node has room for."""
-        kept = [option for option in self.request if option.startswith(("--partition", "--time", "--constraint"))]
-        self.request = [f"-N{nodes - 1}-{nodes}", f"-n{nodes}", "--gpus-per-task=3"] + kept
-        self.size = nodes
-
-    @staticmethod
-    def some_job(dice):
-        request = some_request(dice, 3)[0]
-        fate = dice.choice(["runs"] * 6 + ["suspended", "completing"])
-        if dice.random() < 0.1:
-            request += [":"] + some_request(dice, 1)[0]
-            fate = "runs"
-        partition = dice.choice(["main", "main", "low", "few"])
-        minutes = dice.choice([5, 10, 20, 30, 45, 60, 90])
-        return request, partition, minutes, fate
-
-    def build(self):
-        """Makes it so; the same every time: what ends in as many minutes ends in the same second, and what the first
-        build left is started on the nodes that it had, for which nodes Slurm takes depends on its schedulers' turns."""
-        for _ in range(BUILDS):
-            made = self.build_once()
-            self.made = made if self.made is None else self.made
-            self.alike = made == self.made
-            if self.alike:
-                return
-
-    def build_once(self):
-        """Returns the nodes of each job that was started and is still there."""
-        self.cluster.clear()
-        self.running = []
-        started = {}
-        for index, spine in enumerate(self.cluster.spines):
-            weight = self.weights[index] if self.weights else 1
-            run("scontrol", "update", "NodeName=" + ",".join(sorted(spine)), f"Weight={weight}")
-        for node in self.drained:
-            run("scontrol", "update", f"NodeName={node}", "State=DRAIN", "Reason=oracle")
-        for index, (request, partition, minutes, fate) in enumerate(self.jobs):
-            if self.made is None:
-                started[index] = self.start(request, partition, minutes, fate)
-            elif index in self.made:
-                started[index] = self.start(request, partition, minutes, fate, self.made[index])
-        await_true(SETTLE_S, self.none_leaves)
-        made = {index: nodes_of(job) for index, job in started.items() if job and nodes_of(job)}
-        self.running = [(job, minutes) for job, minutes in self.running if nodes_of(job)]
-        now = int(time.time())
-        for job, minutes in self.running:
-            end = datetime.datetime.fromtimestamp(now + 60 * minutes)
-            run("scontrol", "update", f"JobId={job}", f"EndTime={end:%Y-%m-%dT%H:%M:%S}")
-        if self.reservation:
-            start, minutes, nodes = self.reservation
-            run("scontrol", "create", "reservation", "ReservationName=kept", f"StartTime=now+{start}minutes",
-                f"Duration={minutes}", "Users=daemon", "Nodes=" + ",".join(nodes), "Flags=IGNORE_JOBS")
-        await_true(SETTLE_S, lambda: "CF" not in ask("squeue", "-h", "-o", "%t"))
-        return made
-
-    def none_leaves(self):
-        """Whether what a later job of the state has preempted is gone."""
-        kept = {job for job, _ in self.running}
-        leaving = ask("squeue", "-h", "-t", "COMPLETING", "-o", "%A").split()
-        return not kept.intersection(leaving)
-
-    def start(self, request, partition, minutes, fate, nodes=None):
-        """Its number, or None; on these nodes, where the state was built before."""
-        command = ["salloc", "--no-shell", "--no-bell", "--immediate=20" if nodes else "--immediate=1"]
-        if nodes and ":" not in request:
-            command.append(f"--nodelist={nodes}")
-            request = [option for option in request if not option.startswith("--constraint=[")]
-        for option in request:
-            command += [":"] if option == ":" else [option]
-            if option in (":",):
-                command += [f"--partition={partition}", f"--time={minutes}"]
-        command[1:1] = [f"--partition={partition}", f"--time={minutes}"]
-        status, said = run(*command)
-        granted = re.search(r"Granted job allocation (\d+)", said)
-        if status or not granted:
-            return None
-        job = granted.group(1)
-        if fate != "completing":
-            self.running.append((job, minutes))
-        if fate == "suspended":
-            run("scontrol", "suspend", job)
-        elif fate == "completing":
-            for node in expand(show(job).get("NodeList", "")):
-                open(os.path.join(self.cluster.gates, node), "w", encoding="ascii").close()
-            run("scancel", job)
-            await_true(SETTLE_S, lambda: show(job).get("JobState") == "COMPLETING")
-        return job
+PREEMPTS_S = 10
 
 
 # --- the two answers -------------------------------------------------------------------------------------
@@ -314,17 +75,19 @@ def test_only(request, *more):
 class Plan:
     """What became of a job that was submitted: it runs, or when and where it is to."""
 
-    def __init__(self, job, running_limit_s):
+    def __init__(self, job, state):
         self.job = job
         await_cycle(job)
-        self.look(running_limit_s)
+        if state.is_left():  # what it preempts goes first
+            await_true(PREEMPTS_S, lambda: show(job).get("JobState") not in ("PENDING", "CONFIGURING"))
+        self.look()
+        if not self.runs and not self.nodes:  # the cycle had begun before
+            await_cycle(job)
+            self.look()
 
-    def look(self, running_limit_s):
+    def look(self):
         began = time.time()
-        job = self.job
-        if running_limit_s:
-            await_true(running_limit_s, lambda: show(job).get("JobState") not in ("PENDING", "CONFIGURING"))
-        record = show(job)
+        record = show(self.job)
         self.state = record.get("JobState", "")
         self.reason = record.get("Reason", "")
         self.runs = self.state in ("RUNNING", "CONFIGURING")
@@ -338,9 +101,15 @@ class Plan:
         return f"{self.state} {self.reason} in {self.start_s:.0f} s on {names or 'no node'}"
 
 
+def running_tasks(job):
+    """The nodes of each task of an array that runs."""
+    return [expand(task["NodeList"]) for task in records("job", job)
+            if "ArrayTaskId" in task and task.get("JobState") == "RUNNING"]
+
+
 def by_start_alone(request):
     """Whether only its real start says what a job waits for."""
-    return any("licenses" in option or "*" in option for option in request)
+    return any("licenses" in option or "[" in option for option in request)
 
 
 def submit(request, *more):
@@ -353,52 +122,50 @@ class Question:
 
     def __init__(self, state):
         self.state = state
-        self.cluster = state.cluster
         self.differences = []
+        self.at_once = False  # it starts at once in every domain
 
     def words(self, words):
-        return f"seed {self.state.seed}: {words}; the job: {' '.join(self.state.request)}"
+        return f"seed {self.state.seed}: {words}; the job: {' '.join(self.state.as_gang() + self.state.request)}"
 
-    def differs(self, words):
-        self.differences.append(self.words(words))
+    def differs(self, found, before="", after=""):
+        """Keeps what a rule has found."""
+        if found:
+            self.differences.append(self.words(f"{before}{found}{after}"))
 
     def one_domain(self, nodes, what):
-        if self.cluster.spine_of(nodes) is None:
-            self.differs(f"{what} is on several domains: {','.join(sorted(nodes))}")
-        elif len(nodes) != self.state.size:
-            self.differs(f"{what} has {len(nodes)} nodes, not {self.state.size}: {','.join(sorted(nodes))}")
+        self.differs(judge.several_domains(self.state.places, nodes), f"{what} ")
+        self.differs(judge.not_its_nodes(self.state.least, self.state.size, nodes), f"{what} ")
 
     def by_test_only(self):
         """Holds the starts against each other; returns the domains' own."""
-        alone = [test_only(self.state.request, f"--exclude={self.cluster.outside(spine)}")
-                 for spine in range(len(self.cluster.spines))]
-        best = min(start for start, _, _ in alone)
-        start, nodes, said = test_only(self.state.request, "--gang=spine")
-        starts = ", ".join(f"{one:.0f}" for one, _, _ in alone)
-        if start > best + RESOLUTION_S:
-            self.differs(f"--test-only: starts in {start:.0f} s, the domains alone in {starts} s ({said})")
+        alone = [test_only(self.state.request, *self.state.confined_to(place))[0] for place in self.state.places]
+        start, nodes, said = test_only(self.state.request, *self.state.as_gang())
+        self.at_once = max(alone) == 0
+        self.differs(judge.another_start(start, alone), after=f" ({said})")
         if nodes:
             self.one_domain(nodes, "--test-only")
         return alone
 
     def by_plan(self, alone):
         """Submits the gang; returns its plan, or None when it was refused."""
-        best = min(start for start, _, _ in alone)
+        best = min(alone)
         self.ask_in_front()
-        job = submit(self.state.request, "--gang=spine")
+        job = submit(self.state.request, *self.state.as_gang())
         if job is None:
-            if best < NEVER:
-                self.differs("sbatch refuses it as a gang, and takes it for a domain alone")
+            self.differs(judge.refused(alone))
             return None
-        plan = Plan(job, self.running_limit_s(best))
+        plan = Plan(job, self.state)
         if plan.nodes:
             self.one_domain(plan.nodes, "what runs" if plan.runs else "the plan")
+        for nodes in running_tasks(job):
+            self.one_domain(nodes, "a task")
         if plan.runs or best == NEVER:
             return plan
-        if best == 0 or plan.start_s > best + RESOLUTION_S:
+        if best == 0 or judge.apart(plan.start_s, best):
             await_cycle(job, 2)
-            plan.look(0)
-        if best == 0 or plan.start_s > best + RESOLUTION_S:
+            plan.look()
+        if best == 0 or judge.apart(plan.start_s, best):
             self.hold_against_plans(plan, best)
         return plan
 
@@ -407,80 +174,90 @@ class Question:
         if self.state.front:
             await_cycle(submit(self.state.front))
 
-    def running_limit_s(self, best):
-        """How long a job that could start now may take: what it preempts ends first."""
-        preempts = self.state.partition != "low" and any(job[1] == "low" for job in self.state.jobs)
-        return 0 if best else 10 if preempts else 3
-
-    def hold_against_plans(self, plan, best):
+    def hold_against_plans(self, plan, first_s):
         """--test-only and backfill differ in what they look at: the job is submitted for each domain alone."""
         confined = []
-        for spine in range(len(self.cluster.spines)):
-            self.state.build()
+        for place in self.state.places:
+            self.state.renew()
             self.ask_in_front()
-            job = submit(self.state.request, f"--exclude={self.cluster.outside(spine)}")
-            confined.append(Plan(job, self.running_limit_s(best)).start_s if job else NEVER)
-        if plan.start_s > min(confined) + RESOLUTION_S:
-            starts = ", ".join(f"{one:.0f}" for one in confined)
-            self.differs(f"submitted: {plan}; confined to one domain each: {starts} s")
+            job = submit(self.state.request, *self.state.confined_to(place))
+            confined.append(Plan(job, self.state).start_s if job else NEVER)
+        found = judge.another_plan(plan.start_s, confined, first_s if self.state.is_array() else None)
+        self.differs(found, f"submitted: {plan}; ")
 
     def by_real_start(self):
         """Submitted alone, as a gang and for each domain; returns the gang's plan, or None when it was refused."""
-        job = submit(self.state.request, "--gang=spine")
-        plan = Plan(job, self.running_limit_s(0)) if job else None
+        job = submit(self.state.request, *self.state.as_gang())
+        plan = Plan(job, self.state) if job else None
         if plan and plan.runs:
             self.one_domain(plan.nodes, "what runs")
             return plan
-        for spine in range(len(self.cluster.spines)):
-            self.state.build()
-            job = submit(self.state.request, f"--exclude={self.cluster.outside(spine)}")
-            confined = Plan(job, self.running_limit_s(0)) if job else None
-            if confined and confined.runs:
-                self.differs(f"submitted: {plan or 'refused'}; confined to one domain it runs: {confined}")
+        confined = []
+        for place in self.state.places:
+            self.state.renew()
+            job = submit(self.state.request, *self.state.confined_to(place))
+            confined.append(Plan(job, self.state) if job else None)
+        self.differs(judge.waits_for_nothing(False, [one and one.runs for one in confined]),
+                     f"submitted: {plan or 'refused'}; ", ": " + "; ".join(str(one or "refused") for one in confined))
         return plan
 
     def by_others(self, plan):
         """The jobs behind the gang against those behind the same job confined to its domain."""
-        if not self.state.others or not plan.nodes:
+        if not self.state.others or not plan.nodes or self.state.is_array():
             return
-        gang, behind = self.others_behind("--gang=spine")
-        spine = self.cluster.spine_of(gang.nodes)
-        if spine is None or not self.state.alike:
+        gang, behind = self.others_behind(self.state.as_gang())
+        place = judge.place_of(self.state.places, gang.nodes)
+        if place is None or not self.state.alike:
             return
         for _ in range(LOOKS):
-            alone, confined = self.others_behind(f"--exclude={self.cluster.outside(spine)}")
-            same = gang.nodes == alone.nodes and abs(gang.start_s - alone.start_s) <= RESOLUTION_S
+            alone, confined = self.others_behind(self.state.confined_to(place))
+            same = gang.nodes == alone.nodes and not judge.apart(gang.start_s, alone.start_s) and all(
+                ours.nodes == stock.nodes for ours, stock in zip(behind, confined) if ours and stock and
+                (ours.runs or stock.runs))
             if not self.state.alike:
                 return
             found = [self.held_behind(" ".join(request), (gang, ours), (alone, stock), same)
                      for request, ours, stock in zip(self.state.others, behind, confined) if ours and stock]
+            if judge.overtaken(gang.start_s, alone.start_s):
+                found = []
             if not any(found) or same:
                 break
+        if any(found) and not self.later_behind(behind, confined):
+            found = self.moved_all_the_same(place, (alone, confined))
         self.differences += [words for words in found if words]
 
+    def later_behind(self, behind, confined):
+        """Whether one of those behind the gang waits longer than behind the confined job."""
+        return any(judge.waits_longer(ours, stock, by_start_alone(request))
+                   for request, ours, stock in zip(self.state.others, behind, confined) if ours and stock)
+
+    def moved_all_the_same(self, place, alone_and_confined):
+        """What has other nodes behind the gang confined to its domain, too: 22.05 gives the nodes of others the weights
+        that they had for the job before, so --exclude alone changes which of equal nodes a plan takes."""
+        alone, confined = alone_and_confined
+        both, behind = self.others_behind(self.state.as_gang() + self.state.confined_to(place))
+        same = both.nodes == alone.nodes and not judge.apart(both.start_s, alone.start_s)
+        return [self.held_behind(" ".join(request), (both, ours), (alone, stock), same)
+                for request, ours, stock in zip(self.state.others, behind, confined) if ours and stock]
+
     def held_behind(self, request, ours_behind, stock_behind, same):
-        """One job behind the gang against itself behind the confined job, and what is different; `same`: these two have
-        the same nodes."""
+        """One job behind the gang against itself behind the confined job, and what is different; `same`: these two, and
+        what runs behind them, have the same nodes."""
         (gang, ours), (alone, stock) = ours_behind, stock_behind
-        if by_start_alone([request]):
-            later, moved = stock.runs and not ours.runs, False
-        else:
-            later = ours.start_s > stock.start_s + RESOLUTION_S
-            planned = not ours.runs and not stock.runs
-            moved = (same and planned and abs(ours.start_s - stock.start_s) <= RESOLUTION_S and
-                     ours.nodes != stock.nodes)
-        if not later and not moved:
+        real = by_start_alone([request])
+        found = judge.waits_longer(ours, stock, real) or judge.moved(ours, stock, same, real)
+        if not found:
             return None
-        return self.words(f"behind it ({gang}) '{request}': {ours}; behind the confined job ({alone}): {stock}")
+        return self.words(f"behind it ({gang}) '{request}' {found}: {ours}; behind the confined job ({alone}): {stock}")
 
     def others_behind(self, how):
-        self.state.build()
-        first = submit(self.state.request, how, "--priority=1000")
+        self.state.renew()
+        first = submit(self.state.request, *how, "--priority=1000")
         await_cycle(first)
         jobs = [submit(request, "--partition=main", f"--priority={500 - index}")
                 for index, request in enumerate(self.state.others)]
-        plans = [Plan(job, 0) if job else None for job in jobs]
-        return Plan(first, 0), plans
+        plans = [Plan(job, self.state) if job else None for job in jobs]
+        return Plan(first, self.state), plans
 
     def answer(self):
         self.state.build()
@@ -496,37 +273,57 @@ class Question:
         return self.differences
 
 
-def differs(seed, cluster):
-    """Asks in that state; what is different must be so again, in the state built anew, since what a busy machine
-    does between two looks is no difference."""
-    if not Question(State(seed, cluster)).answer():
-        return False
-    again = Question(State(seed, cluster)).answer()
-    for words in again:
-        print(words, flush=True)
-    return bool(again)
+class Count:
+    """What was asked, and what came of it."""
+
+    def __init__(self):
+        self.states, self.bad, self.nothing_runs, self.at_once = 0, [], 0, 0
+        self.kinds = collections.Counter()
+
+    def take(self, seed, cluster):
+        """Asks in that state; what is different must be so again, in the state built anew, since what a busy machine
+        does between two looks is no difference."""
+        state = State(seed, cluster)
+        question = Question(state)
+        again = question.answer() and Question(State(seed, cluster)).answer()
+        for words in again or []:
+            print(words, flush=True)
+        self.bad += [seed] if again else []
+        self.states += 1
+        self.nothing_runs += not state.made
+        self.at_once += bool(state.made) and question.at_once
+        self.kinds.update(state.kinds())
+
+    def tell(self, words):
+        bad = ": seeds " + " ".join(map(str, self.bad)) if self.bad else ""
+        print("in them: " + ", ".join(f"{word} {count}" for word, count in sorted(self.kinds.items())))
+        print(f"{self.states} states {words}, {self.nothing_runs} with nothing running, "
+              f"{self.at_once} where the gang starts at once everywhere, {len(self.bad)} with a difference{bad}")
 
 
 def main():
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     options.add_argument("--seed", type=int, default=int(time.time()))
     options.add_argument("--states", type=int, default=0)
-    options.add_argument("--seconds", type=float, default=120)
+    options.add_argument("--seconds", type=float, default=0)
+    options.add_argument("--stride", type=int, default=1)
+    options.add_argument("--kind", default="")
+    options.add_argument("--first", action="store_true")
     options.add_argument("--gates", required=True)
     options.add_argument("--spines", required=True)
     given = options.parse_args()
     os.environ.update(LC_ALL="C", SLURM_TIME_FORMAT="standard")
-    cluster = Cluster(given.spines, given.gates)
-    end = time.time() + given.seconds
-    seed, states, bad = given.seed, 0, []
-    while (states < given.states) if given.states else (time.time() < end):
-        if differs(seed + states, cluster):
-            bad.append(seed + states)
-        states += 1
+    cluster, count, began = Cluster(given.spines, given.gates), Count(), time.time()
+    limit_s = given.seconds or (0 if given.states else 120)
+    seed = given.seed
+    while not (count.states == given.states > 0 or 0 < limit_s < time.time() - began or given.first and count.bad):
+        if not given.kind or given.kind in State(seed, cluster).kinds():
+            count.take(seed, cluster)
+        seed += given.stride
     cluster.clear()
-    print(f"{states} states from seed {seed} on, {len(bad)} with a difference"
-          + (": seeds " + " ".join(map(str, bad)) if bad else ""))
-    return 1 if bad else 0
+    count.tell(f"from seed {given.seed} on" + (f", every {given.stride}th" if given.stride > 1 else "")
+               + f", in {time.time() - began:.0f} s")
+    return 1 if count.bad else 0
 
 
 if __name__ == "__main__":

@@ -2,9 +2,9 @@
 /*
  * pyxis.c - a stand-in for pyxis: what that does to a task before our plugin sees it
  *
- * A task whose environment names a folder in FAKE_IMAGE gets, in task_init, another root: the host's,
- * but with the image's /opt and /etc/nccl.conf; and the variables of the image's file "environ", over
- * those of the job. Needs root, and is for tests alone.
+ * A task whose environment names a folder in FAKE_IMAGE gets, in task_init, another root: the
+ * host's, but with the image's /opt and /etc/nccl.conf; and the variables of the image's file
+ * "environ", over those of the job. Needs root, and is for tests alone.
  */
 #define _GNU_SOURCE
 #include <dirent.h>

@@ -115,6 +115,11 @@ tests_unit_test_place_SOURCES = tests/unit/test_place.c tests/fabric.c tests/fab
 	tests/unit/no_memory.c tests/unit/no_memory.h
 tests_unit_test_place_LDFLAGS = $(AM_LDFLAGS) $(WRAP_ALLOCATIONS)
 tests_unit_test_place_LDADD = $(UNIT_LIBS)
+UNIT_TESTS += tests/unit/test_launch
+tests_unit_test_launch_SOURCES = tests/unit/test_launch.c tests/fabric.c tests/fabric.h \
+	tests/unit/no_memory.c tests/unit/no_memory.h
+tests_unit_test_launch_LDFLAGS = $(AM_LDFLAGS) $(WRAP_ALLOCATIONS)
+tests_unit_test_launch_LDADD = $(UNIT_LIBS)
 UNIT_TESTS += tests/unit/test_segments
 tests_unit_test_segments_SOURCES = tests/unit/test_segments.c tests/fabric.c tests/fabric.h
 tests_unit_test_segments_LDADD = $(UNIT_LIBS)
@@ -204,7 +209,7 @@ tests_unit_test_runner_LDADD = libcheck.la $(UNIT_LIBS)
 tests_unit_test_thresholds_LDADD = libcheck.la $(UNIT_LIBS)
 # The shadow's objects with a slurmctld that is not there; bitmaps, lists and the allocator are those of Slurm's library.
 if HAVE_SHADOW
-UNIT_TESTS += tests/unit/test_shadow_count tests/unit/test_shadow_follow tests/unit/test_shadow_parts tests/unit/test_shadow_place \
+UNIT_TESTS += tests/unit/test_shadow_count tests/unit/test_shadow_follow tests/unit/test_shadow_launch tests/unit/test_shadow_parts tests/unit/test_shadow_place \
 	tests/unit/test_shadow_plugin tests/unit/test_shadow_promise tests/unit/test_shadow_request \
 	tests/unit/test_shadow_seam tests/unit/test_shadow_state
 FAKE_SLURMCTLD = tests/fake/slurmctld.c tests/fake/slurmctld.h tests/unit/no_memory.c tests/unit/no_memory.h
@@ -224,6 +229,10 @@ tests_unit_test_shadow_parts_SOURCES = tests/unit/test_shadow_parts.c $(SHADOW_C
 tests_unit_test_shadow_parts_CPPFLAGS = $(SHADOW_CPPFLAGS)
 tests_unit_test_shadow_parts_LDFLAGS = $(AM_LDFLAGS) $(WRAP_SLURM)
 tests_unit_test_shadow_parts_LDADD = $(SHADOW_TEST_LIBS)
+tests_unit_test_shadow_launch_SOURCES = tests/unit/test_shadow_launch.c $(SHADOW_CALLS) $(FAKE_SLURMCTLD)
+tests_unit_test_shadow_launch_CPPFLAGS = $(SHADOW_CPPFLAGS)
+tests_unit_test_shadow_launch_LDFLAGS = $(AM_LDFLAGS) $(WRAP_SLURM)
+tests_unit_test_shadow_launch_LDADD = $(SHADOW_TEST_LIBS)
 tests_unit_test_shadow_place_SOURCES = tests/unit/test_shadow_place.c $(SHADOW_CALLS) $(FAKE_SLURMCTLD)
 tests_unit_test_shadow_place_CPPFLAGS = $(SHADOW_CPPFLAGS)
 tests_unit_test_shadow_place_LDFLAGS = $(AM_LDFLAGS) $(WRAP_SLURM)

@@ -13,12 +13,12 @@
 
 /* Runs `operation` again and again, failing its first allocation, then its second, and so on, until
  * it gets through without meeting the failure. `operation` frees what it got and returns whether it
- * succeeded; a success in spite of a failure fails the test, as does a leak (under ASan or valgrind).
- * Returns how many allocations it made. */
+ * succeeded; a success in spite of a failure fails the test, as does a leak (under ASan or
+ * valgrind). Returns how many allocations it made. */
 size_t no_memory_at_each(bool (*operation)(void *context), void *context);
 
-/* The same for what may succeed without one of its allocations: `operation` looks itself at what it then
- * does. Without a failure it must succeed. */
+/* The same for what may succeed without one of its allocations: `operation` looks itself at what it
+ * then does. Without a failure it must succeed. */
 size_t no_memory_everywhere(bool (*operation)(void *context), void *context);
 
 /* Makes the N-th allocation from here on fail, once; 0: none. */

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * shadow_calls.h - scheduling calls put to the shadow as slurmctld puts them, on the cluster of tests/fake/slurmctld.h
+ * shadow_calls.h - scheduling calls put to the shadow as slurmctld puts them, on the cluster of
+ * tests/fake/slurmctld.h
  *
- * Sixteen nodes: two spines of two leaves of four. Partitions: gpu (gangs that ask), held (always, from 3 nodes)
- * and advised.
+ * Sixteen nodes: two spines of two leaves of four. Partitions: gpu (gangs that ask), held (always,
+ * from 3 nodes) and advised.
  */
 #ifndef OSP_TESTS_SHADOW_CALLS_H
 #define OSP_TESTS_SHADOW_CALLS_H

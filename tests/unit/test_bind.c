@@ -124,7 +124,8 @@ static const struct {
 	/* MIG: seven tasks a GPU. */
 	{"amd-one-numa.xml", 4, 0, NULL, "0-1/0 2-3/0 4-5/0 6-7/0",
 	 "GPU 1 is near NUMA node 0: 2 of the 8 cores there, for 4 tasks; task 2 has the same GPU"},
-	/* More tasks than cores: bound to one each, six pairs would wait while two had theirs alone. */
+	/* More tasks than cores: bound to one each, six pairs would wait while two had theirs
+	 * alone. */
 	{"amd-one-numa.xml", 14, 0, NULL,
 	 "0-7/0 0-7/0 0-7/0 0-7/0 0-7/0 0-7/0 0-7/0 0-7/0 0-7/0 0-7/0 0-7/0 0-7/0 0-7/0 0-7/0",
 	 "GPU 1 is near NUMA node 0: all 8 cores there; tasks 7-12 have the same GPU; others run "

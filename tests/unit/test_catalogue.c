@@ -189,7 +189,8 @@ static void clouds_are_recognised(void **state)
 		/* a GPU that is gone makes no other type of it, one too many does */
 		{{"ORACLE SERVER", OCI, "10de:2330", "roce", 7}, "BM.GPU.H100.8", "oci"},
 		{{"ORACLE SERVER", OCI, "10de:2330", "roce", 9}, NULL, "oci"},
-		/* another fabric, none seen, other GPUs, none, several models: of that cloud at least */
+		/* another fabric, none seen, other GPUs, none, several models: of that cloud at
+		 * least */
 		{{"Virtual Machine", AZURE, "10de:2330", "roce", 8}, NULL, "azure"},
 		{{"Virtual Machine", AZURE, "10de:2330", "", 8}, NULL, "azure"},
 		{{"Virtual Machine", AZURE, "10de:1eb8", "", 4}, NULL, "azure"},

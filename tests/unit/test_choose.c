@@ -201,7 +201,8 @@ static void asks_the_next_domain_after_a_no(void **state)
 	tear_down(fabric);
 }
 
-/* With PreemptMode=GANG it may be laid over some jobs; the first spine has one that it may not be laid over. */
+/* With PreemptMode=GANG it may be laid over some jobs; the first spine has one that it may not be
+ * laid over. */
 static void asks_no_domain_with_too_few_possible_nodes(void **state)
 {
 	struct fabric *fabric = set_up(2, 4);
@@ -227,7 +228,8 @@ static void asks_no_domain_with_too_few_possible_nodes(void **state)
 
 /* --- will run -------------------------------------------------------------------------------- */
 
-/* Expects a later start on the nodes of the second leaf, at its bound, after one question and no simulation. */
+/* Expects a later start on the nodes of the second leaf, at its bound, after one question and no
+ * simulation. */
 static void starts_at_the_bound_of_the_second_leaf(struct fabric *fabric)
 {
 	assert_true(choose(fabric, OSP_CHOOSE_WILL_RUN));
@@ -512,8 +514,8 @@ static void a_later_slot_is_asked_with_candidates(void **state)
 }
 
 /*
- * A job that may not be preempted ends in 10 minutes, one that may be in 90: the gang starts in 10. Its plan was in 90,
- * and whoever fitted before that was let in front of it.
+ * A job that may not be preempted ends in 10 minutes, one that may be in 90: the gang starts in 10.
+ * Its plan was in 90, and whoever fitted before that was let in front of it.
  */
 static void a_later_start_is_planned_over_those_that_may_be_preempted(void **state)
 {
@@ -643,7 +645,8 @@ static struct fabric *free_one_at_290(void)
 	return fabric;
 }
 
-/* A plan for later was found in each call, and the domains behind the first 256 were never asked. */
+/* A plan for later was found in each call, and the domains behind the first 256 were never
+ * asked. */
 static void a_plan_keeps_no_domain_from_being_asked_for_a_start_now(void **state)
 {
 	struct fabric *fabric = free_one_at_290();
@@ -691,7 +694,8 @@ static void few_are_asked_for_an_earlier_start(void **state)
 	assert_true(choose(fabric, OSP_CHOOSE_WILL_RUN));
 	assert_int_equal(fabric->choice.start_s, NOW + 600);
 	assert_nodes(fabric, 0, 2);
-	/* each of the 20 was asked for a start now, twice; then the answer, eight in vain, and it again */
+	/* each of the 20 was asked for a start now, twice; then the answer, eight in vain, and it
+	 * again */
 	before = 2 * 20;
 	assert_true(fabric->model->asked_count > before);
 	assert_true(fabric->model->asked_count <= before + 2 * (1 + OSP_CHOOSE_EARLIER_MAX) + 1);
@@ -734,8 +738,8 @@ static void a_plan_in_a_domain_that_is_gone_is_forgotten(void **state)
 
 /* --- another fabric --------------------------------------------------------------------------- */
 
-/* The same nodes: n0 under a spine of its own that comes before the others, the rest of s1 under it or, where
- * they are renamed, others. */
+/* The same nodes: n0 under a spine of its own that comes before the others, the rest of s1 under it
+ * or, where they are renamed, others. */
 static struct osp_topology *other_fabric(const struct fabric *fabric, const char *first,
 					 const char *second)
 {
@@ -957,13 +961,34 @@ static void another_request_is_asked_about(void **state)
 	fabric->input.request++;
 	assert_true(choose(fabric, OSP_CHOOSE_WILL_RUN));
 	assert_int_equal(fabric->model->asked_count, 1);
-	fabric->input.job++;
-	assert_true(choose(fabric, OSP_CHOOSE_WILL_RUN));
-	assert_int_equal(fabric->model->asked_count, 1);
 	fabric->input.request = 0; /* never kept */
 	for (int i = 0; i < 2; i++) {
 		assert_true(choose(fabric, OSP_CHOOSE_WILL_RUN));
 		assert_int_equal(fabric->model->asked_count, 1);
+	}
+	tear_down(fabric);
+}
+
+/* Thousands of gangs wait, and ask for one of a few things: whether nodes suit one of them at all
+ * is asked for once. When one starts beside others is asked for each: nothing says that their
+ * simulated starts are the same. */
+static void who_asks_for_the_same_has_the_same_answer(void **state)
+{
+	struct fabric *fabric = asked_once();
+
+	(void)state;
+	fabric->input.job++;
+	assert_true(choose(fabric, OSP_CHOOSE_WILL_RUN));
+	assert_int_equal(fabric->model->asked_count, 0);
+	assert_int_equal(fabric->choice.start_s, NOW + 300);
+	assert_int_equal(osp_nodeset_next(fabric->choice.nodes, 0), 4);
+	fabric->input.bound_is_start = false;
+	for (int i = 0; i < 2; i++) {
+		fabric->input.job++;
+		assert_true(choose(fabric, OSP_CHOOSE_WILL_RUN));
+		assert_int_equal(fabric->model->asked_count, 1);
+		assert_true(choose(fabric, OSP_CHOOSE_WILL_RUN));
+		assert_int_equal(fabric->model->asked_count, 0);
 	}
 	tear_down(fabric);
 }
@@ -1117,6 +1142,115 @@ static void a_no_of_a_scheduler_without_time_is_not_kept(void **state)
 	tear_down(fabric);
 }
 
+/* --- a lower level is preferred --------------------------------------------------------------- */
+
+/* Two spines of two leaves of two nodes each. */
+static struct fabric *set_up_leaves(void)
+{
+	struct fabric *fabric = set_up(2, 4);
+
+	osp_chooser_free(fabric->chooser);
+	osp_place_free(fabric->place);
+	osp_topology_free(fabric->topology);
+	fabric->topology = fabric_regular(2, (uint32_t[]){2, 2}, 2);
+	fabric->place = osp_place_new(fabric->topology, 1);
+	fabric->chooser = osp_chooser_new(fabric->topology, fabric->place, NULL);
+	assert_true(fabric->place && fabric->chooser);
+	gang(fabric, 2, whole_node);
+	fabric->input.prefer_level = 1;
+	return fabric;
+}
+
+/* The fuller spine, n0-n3, would come first; only the other one has a whole leaf. */
+static void a_preferred_level_that_has_room_is_taken(void **state)
+{
+	static const enum osp_choose_mode modes[] = {OSP_CHOOSE_RUN_NOW, OSP_CHOOSE_WILL_RUN};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(modes) / sizeof(modes[0]); i++) {
+		struct fabric *fabric = set_up_leaves();
+
+		model_add_job(fabric->model, 1, 1, whole_node, NOW + 600);
+		model_add_job(fabric->model, 3, 1, whole_node, NOW + 600);
+		model_add_job(fabric->model, 4, 1, whole_node, NOW + 600);
+		assert_true(choose(fabric, modes[i]));
+		assert_nodes(fabric, 6, 2);
+		tear_down(fabric);
+	}
+}
+
+/* Where no leaf has room now, the spine that has it is taken at once: nobody waits for a leaf. */
+static void a_preferred_level_without_room_is_not_waited_for(void **state)
+{
+	struct fabric *fabric = set_up_leaves();
+
+	(void)state;
+	model_add_job(fabric->model, 1, 1, whole_node, NOW + 1);
+	model_add_job(fabric->model, 3, 1, whole_node, NOW + 600);
+	model_add_job(fabric->model, 4, 4, whole_node, NOW + 600);
+	assert_true(choose(fabric, OSP_CHOOSE_WILL_RUN));
+	assert_int_equal(fabric->choice.start_s, NOW);
+	assert_true(osp_nodeset_test(fabric->choice.nodes, 0) &&
+		    osp_nodeset_test(fabric->choice.nodes, 2));
+	assert_true(choose(fabric, OSP_CHOOSE_RUN_NOW));
+	assert_true(osp_nodeset_test(fabric->choice.nodes, 0) &&
+		    osp_nodeset_test(fabric->choice.nodes, 2));
+	tear_down(fabric);
+}
+
+/* A later start is planned at the level that it is held to. */
+static void nothing_is_planned_at_a_preferred_level(void **state)
+{
+	struct fabric *fabric = set_up_leaves();
+
+	(void)state;
+	model_add_job(fabric->model, 0, 1, whole_node, NOW + 100);
+	model_add_job(fabric->model, 1, 1, whole_node, NOW + 900);
+	model_add_job(fabric->model, 2, 1, whole_node, NOW + 200);
+	model_add_job(fabric->model, 3, 1, whole_node, NOW + 900);
+	model_add_job(fabric->model, 4, 4, whole_node, NOW + 600);
+	assert_false(choose(fabric, OSP_CHOOSE_RUN_NOW));
+	assert_true(choose(fabric, OSP_CHOOSE_WILL_RUN));
+	assert_int_equal(fabric->choice.start_s, NOW + 200);
+	assert_true(osp_nodeset_test(fabric->choice.nodes, 0) &&
+		    osp_nodeset_test(fabric->choice.nodes, 2));
+	tear_down(fabric);
+}
+
+/* A scheduler that says no so slowly that the time of a call is over leaves time for the spines. */
+static void what_is_preferred_leaves_time_for_the_rest(void **state)
+{
+	struct fabric *fabric = set_up_leaves();
+
+	(void)state;
+	gang(fabric, 1, whole_node);
+	fabric->input.prefer_level = 1;
+	fabric->model->ask_ms = OSP_CHOOSE_BUDGET_MS / 2 + 1;
+	for (uint32_t n = 0; n < 6; n++)
+		fabric->model->unfit[n] = true;
+	assert_false(choose(fabric, OSP_CHOOSE_RUN_NOW));
+	assert_int_equal(fabric->model->asked[fabric->model->asked_count - 1].node_count, 4);
+	tear_down(fabric);
+}
+
+/* For a leaf nobody has to leave; for a spine somebody does. */
+static void nobody_is_preempted_for_what_is_preferred(void **state)
+{
+	struct fabric *fabric = set_up_leaves();
+
+	(void)state;
+	fabric->input.may_preempt = true;
+	model_add_job(fabric->model, 1, 1, whole_node, NOW + 600);
+	model_add_job(fabric->model, 3, 1, whole_node, NOW + 600);
+	model_add_job(fabric->model, 4, 4, whole_node, NOW + 600);
+	for (uint32_t i = 0; i < fabric->model->job_count; i++)
+		fabric->model->jobs[i].preemptable = true;
+	assert_true(choose(fabric, OSP_CHOOSE_RUN_NOW));
+	assert_int_equal(asked_preempting(fabric->model), 0);
+	assert_int_equal(fabric->choice.victim_count, 0);
+	tear_down(fabric);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -1157,6 +1291,7 @@ int main(void)
 		cmocka_unit_test(a_plan_that_still_holds_is_not_asked_for),
 		cmocka_unit_test(a_plan_moves_with_the_ends_of_jobs),
 		cmocka_unit_test(another_request_is_asked_about),
+		cmocka_unit_test(who_asks_for_the_same_has_the_same_answer),
 		cmocka_unit_test(an_answer_holds_for_a_minute_or_two),
 		cmocka_unit_test(other_nodes_forget_all_answers),
 		cmocka_unit_test(a_start_at_once_is_asked_for_each_time),
@@ -1164,6 +1299,11 @@ int main(void)
 		cmocka_unit_test(a_start_that_has_come_is_asked_about),
 		cmocka_unit_test(a_no_holds_too),
 		cmocka_unit_test(a_no_of_a_scheduler_without_time_is_not_kept),
+		cmocka_unit_test(a_preferred_level_that_has_room_is_taken),
+		cmocka_unit_test(a_preferred_level_without_room_is_not_waited_for),
+		cmocka_unit_test(nothing_is_planned_at_a_preferred_level),
+		cmocka_unit_test(what_is_preferred_leaves_time_for_the_rest),
+		cmocka_unit_test(nobody_is_preempted_for_what_is_preferred),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

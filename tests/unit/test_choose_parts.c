@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * test_choose_parts.c - the chooser for gangs in segments and in several domains, before a small scheduler
+ * test_choose_parts.c - the chooser for gangs in segments and in several domains, before a small
+ * scheduler
  *
- * Cases first; then random worlds against every moment at which a job ends: where lib/place/segments.h (which
- * tests/unit/test_segments holds against exhaustive search) fits the gang on the nodes that the scheduler
- * itself would give, it must start, at once or at the first such moment, and on nodes that keep the rule.
+ * Cases first; then random worlds against every moment at which a job ends: where
+ * lib/place/segments.h (which tests/unit/test_segments holds against exhaustive search) fits the
+ * gang on the nodes that the scheduler itself would give, it must start, at once or at the first
+ * such moment, and on nodes that keep the rule.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -157,7 +159,8 @@ static void change_fabric(struct world *world, struct osp_topology *topology)
 	world->topology = topology;
 }
 
-/* Of the world's nodes, each in the leaf that `leaf_of` says; `spine_leaves` of these make a spine. */
+/* Of the world's nodes, each in the leaf that `leaf_of` says; `spine_leaves` of these make a
+ * spine. */
 static struct osp_topology *fabric_of(const struct world *world, const uint32_t *leaf_of,
 				      uint32_t spine_leaves)
 {
@@ -253,7 +256,8 @@ static void one_bad_node_in_the_only_leaf_is_left_out(void **state)
 	tear_down(world);
 }
 
-/* A node in each leaf but one: as a job of others that leaves too few processors, or GPUs of another type. */
+/* A node in each leaf but one: as a job of others that leaves too few processors, or GPUs of
+ * another type. */
 static void bad_nodes_in_all_leaves_but_one_are_left_out(void **state)
 {
 	struct world *world = set_up(2, 3, 4);
@@ -348,7 +352,8 @@ static bool choose_in_slot(struct world *world, int64_t start_s, int64_t end_s)
 	return choose(world, OSP_CHOOSE_WILL_RUN);
 }
 
-/* Backfill's slots: without preempting where that starts it at the slot's start, else by preempting. */
+/* Backfill's slots: without preempting where that starts it at the slot's start, else by
+ * preempting. */
 static void a_slot_that_begins_later_is_asked_about(void **state)
 {
 	struct world *world = set_up(2, 2, 4);
@@ -516,8 +521,8 @@ static void one_that_waits_starts_by_the_other_fabric(void **state)
 	tear_down(world);
 }
 
-/* In each leaf of before and in each of now is a job that may be preempted. As long as two of them leave nobody else
- * has to; then it is placed by what is in force. */
+/* In each leaf of before and in each of now is a job that may be preempted. As long as two of them
+ * leave nobody else has to; then it is placed by what is in force. */
 static void a_preemption_outlives_a_fabric(void **state)
 {
 	static const uint32_t shifted[] = {0, 1, 2, 3, 1, 2, 3, 0, 2, 3, 0, 1, 3, 0, 1, 2};

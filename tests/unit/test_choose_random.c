@@ -239,7 +239,8 @@ static int64_t earliest(struct world *world, bool preempting)
 	return best_s;
 }
 
-/* Whoever may be preempted counts as gone at each later moment too, as in Slurm's own simulation. */
+/* Whoever may be preempted counts as gone at each later moment too, as in Slurm's own
+ * simulation. */
 static int64_t expected_start(struct world *world)
 {
 	int64_t alone_s = earliest(world, false), first_s = first_moment(world);
@@ -321,7 +322,8 @@ static void check_will_run(struct world *world)
 	seen.slots += world->model.slot_start_s > NOW;
 }
 
-/* What happens between two calls: a job ends sooner or later than it said, another slot is asked about. */
+/* What happens between two calls: a job ends sooner or later than it said, another slot is asked
+ * about. */
 static void random_change(struct world *world)
 {
 	struct model *model = &world->model;

@@ -39,6 +39,10 @@ static void has_defaults(const struct osp_config *config, const char *partition)
 	assert_int_equal(policy->relax_s, -1);
 	assert_int_equal(policy->env, OSP_ENV_AUTO);
 	assert_int_equal(policy->bind, OSP_BIND_AUTO);
+	assert_int_equal(policy->unlaunched, OSP_UNLAUNCHED_WAIT);
+	assert_int_equal(policy->launch_tries, 3);
+	assert_int_equal(policy->launch_place_s, 300);
+	assert_int_equal(policy->launch_keep_s, 300);
 }
 
 static void an_empty_file_is_the_defaults(void **state)
@@ -119,6 +123,27 @@ static void partitions_stand_on_defaults(void **state)
 	osp_config_free(config);
 }
 
+static void reads_whom_the_watch_asks(void **state)
+{
+	static const char text[] = "watch:\n  from: infiniband\n  interval_s: 60\n  max_lost: 0\n"
+				   "  max_moved: 100\n";
+	struct osp_config *config = osp_config_read("f", text, strlen(text), NULL);
+	const struct osp_watch_policy *watch = osp_config_watch(config);
+
+	(void)state;
+	assert_string_equal(watch->from, "infiniband");
+	assert_int_equal(watch->interval_s, 60);
+	assert_int_equal(watch->guard.max_lost_percent, 0);
+	assert_int_equal(watch->guard.max_moved_percent, 100);
+	osp_config_free(config);
+	config = osp_config_read("f", "watch: {from: off}\n", 19, NULL);
+	watch = osp_config_watch(config);
+	assert_null(watch->from);
+	assert_int_equal(watch->interval_s, 300);
+	assert_int_equal(watch->guard.max_lost_percent, 10);
+	osp_config_free(config);
+}
+
 static void refuses_in_words(void **state)
 {
 	static const struct {
@@ -127,7 +152,7 @@ static void refuses_in_words(void **state)
 	} cases[] = {
 		{"topologies: x\n", "1:1: unknown key 'topologies'; did you mean topology?"},
 		{"topology: x\nquux: 1\n", "2:1: unknown key 'quux'; the keys here are topology, "
-					   "defaults, history, partitions"},
+					   "defaults, history, watch, partitions"},
 		{"history: {folder: here}\n", "1:19: folder: off or a path that starts with / is "
 					      "expected, not 'here'"},
 		{"history: {folder: [a]}\n",
@@ -141,6 +166,16 @@ static void refuses_in_words(void **state)
 		{"history:\n  strikes: 0\n",
 		 "2:12: strikes: a whole number from 1 to 1000 is expected, not '0'"},
 		{"history:\n  fodler: off\n", "2:3: unknown key 'fodler'; did you mean folder?"},
+		{"watch: {from: [a]}\n",
+		 "1:15: from: a word of 1 to 255 bytes is expected, not a list"},
+		{"watch: {interval_s: 0}\n",
+		 "1:21: interval_s: a whole number from 1 to 86400 is expected, not '0'"},
+		{"watch: {max_lost: 101}\n",
+		 "1:19: max_lost: a whole number from 0 to 100 is expected, not '101'"},
+		{"watch: {max_moved: -1}\n",
+		 "1:20: max_moved: a whole number from 0 to 100 is expected, not '-1'"},
+		{"watch: {max: 1}\n", "1:9: unknown key 'max'; the keys here are from, interval_s, "
+				      "max_lost, max_moved"},
 		{"- mode\n", "1:1: a map is expected, not a list"},
 		{"enforce\n", "1:1: a map is expected, not 'enforce'"},
 		{"topology: [a]\n",
@@ -180,6 +215,19 @@ static void refuses_in_words(void **state)
 		{"defaults: {relax: nevr}\n",
 		 "1:19: relax: never or a time (minutes, hours:minutes:seconds, days-hours) is "
 		 "expected, not 'nevr'; did you mean never?"},
+		{"defaults: {unlaunched: lauch}\n", "1:24: unlaunched: one of wait, launch is "
+						    "expected, not 'lauch'; did you mean launch?"},
+		{"defaults: {launch_tries: 0}\n",
+		 "1:26: launch_tries: a whole number from 1 to 100 is expected, not '0'"},
+		{"defaults: {launch_place: soon}\n",
+		 "1:26: launch_place: a time (minutes, minutes:seconds, hours:minutes:seconds) is "
+		 "expected, not 'soon'"},
+		{"defaults: {launch_place: 0}\n",
+		 "1:26: launch_place: a time (minutes, minutes:seconds, hours:minutes:seconds) is "
+		 "expected, not '0'"},
+		{"defaults: {launch_keep: long}\n",
+		 "1:25: launch_keep: 0 or a time (minutes, minutes:seconds, hours:minutes:seconds) "
+		 "is expected, not 'long'"},
 		{"defaults: {relax: 5h}\n",
 		 "1:19: relax: never or a time (minutes, hours:minutes:seconds, days-hours) is "
 		 "expected, not '5h'"},
@@ -272,6 +320,10 @@ static void shows_what_is_in_force(void **state)
 			    "defaults.relax              30:00              (onespine.yaml:3)\n"
 			    "defaults.env                auto               (default)\n"
 			    "defaults.bind               auto               (default)\n"
+			    "defaults.unlaunched         wait               (default)\n"
+			    "defaults.launch_tries       3                  (default)\n"
+			    "defaults.launch_place       5:00               (default)\n"
+			    "defaults.launch_keep        5:00               (default)\n"
 			    "defaults.gate.depth         passive            (default)\n"
 			    "defaults.gate.jobs          gpus               (default)\n"
 			    "defaults.gate.budget_s      60                 (default)\n"
@@ -295,6 +347,10 @@ static void shows_what_is_in_force(void **state)
 			    "history.slurm_extra         true               (default)\n"
 			    "history.strikes             3                  (default)\n"
 			    "history.strike_days         30                 (default)\n"
+			    "watch.from                  off                (default)\n"
+			    "watch.interval_s            300                (default)\n"
+			    "watch.max_lost              10                 (default)\n"
+			    "watch.max_moved             10                 (default)\n"
 			    "gpu.mode                    enforce            (default)\n"
 			    "gpu.level                   core               (onespine.yaml:2)\n"
 			    "gpu.gang                    always             (onespine.yaml:6)\n"
@@ -303,7 +359,11 @@ static void shows_what_is_in_force(void **state)
 			    "gpu.mix_kinds               false              (default)\n"
 			    "gpu.relax                   30:00              (onespine.yaml:3)\n"
 			    "gpu.env                     auto               (default)\n"
-			    "gpu.bind                    auto               (default)\n");
+			    "gpu.bind                    auto               (default)\n"
+			    "gpu.unlaunched              wait               (default)\n"
+			    "gpu.launch_tries            3                  (default)\n"
+			    "gpu.launch_place            5:00               (default)\n"
+			    "gpu.launch_keep             5:00               (default)\n");
 	free(shown);
 	osp_config_free(config);
 }
@@ -329,6 +389,10 @@ static void shows_json(void **state)
 		"    \"relax\": {\"value\": \"30:00\", \"line\": 3},\n"
 		"    \"env\": {\"value\": \"auto\", \"line\": null},\n"
 		"    \"bind\": {\"value\": \"auto\", \"line\": null},\n"
+		"    \"unlaunched\": {\"value\": \"wait\", \"line\": null},\n"
+		"    \"launch_tries\": {\"value\": 3, \"line\": null},\n"
+		"    \"launch_place\": {\"value\": \"5:00\", \"line\": null},\n"
+		"    \"launch_keep\": {\"value\": \"5:00\", \"line\": null},\n"
 		"    \"gate\": {\n"
 		"      \"depth\": {\"value\": \"passive\", \"line\": null},\n"
 		"      \"jobs\": {\"value\": \"gpus\", \"line\": null},\n"
@@ -357,6 +421,12 @@ static void shows_json(void **state)
 		"    \"strikes\": {\"value\": 3, \"line\": null},\n"
 		"    \"strike_days\": {\"value\": 30, \"line\": null}\n"
 		"  },\n"
+		"  \"watch\": {\n"
+		"    \"from\": {\"value\": \"off\", \"line\": null},\n"
+		"    \"interval_s\": {\"value\": 300, \"line\": null},\n"
+		"    \"max_lost\": {\"value\": 10, \"line\": null},\n"
+		"    \"max_moved\": {\"value\": 10, \"line\": null}\n"
+		"  },\n"
 		"  \"partitions\": {\n"
 		"    \"gpu\": {\n"
 		"      \"mode\": {\"value\": \"enforce\", \"line\": null},\n"
@@ -367,7 +437,11 @@ static void shows_json(void **state)
 		"      \"mix_kinds\": {\"value\": false, \"line\": null},\n"
 		"      \"relax\": {\"value\": \"30:00\", \"line\": 3},\n"
 		"      \"env\": {\"value\": \"auto\", \"line\": null},\n"
-		"      \"bind\": {\"value\": \"auto\", \"line\": null}\n"
+		"      \"bind\": {\"value\": \"auto\", \"line\": null},\n"
+		"      \"unlaunched\": {\"value\": \"wait\", \"line\": null},\n"
+		"      \"launch_tries\": {\"value\": 3, \"line\": null},\n"
+		"      \"launch_place\": {\"value\": \"5:00\", \"line\": null},\n"
+		"      \"launch_keep\": {\"value\": \"5:00\", \"line\": null}\n"
 		"    }\n"
 		"  }\n"
 		"}\n");
@@ -453,6 +527,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(an_empty_file_is_the_defaults),
 		cmocka_unit_test(partitions_stand_on_defaults),
+		cmocka_unit_test(reads_whom_the_watch_asks),
 		cmocka_unit_test(refuses_in_words),
 		cmocka_unit_test(refuses_a_huge_file),
 		cmocka_unit_test(names_modes),

@@ -28,7 +28,7 @@
 #include "lib/base/confine.h"
 #include "lib/base/text.h"
 
-/* --- what is tried: true if it worked ------------------------------------------------------------ */
+/* --- what is tried: true if it worked --------------------------------------------------------- */
 
 static bool reads_a_file(void)
 {
@@ -102,13 +102,14 @@ static bool removes_a_file(void)
 	return unlink("/proc/self/comm") == 0 || errno != EPERM;
 }
 
-/* --- in a child ---------------------------------------------------------------------------------- */
+/* --- in a child ------------------------------------------------------------------------------- */
 
 static _Noreturn void child(unsigned int (*confine)(void), bool (*attempt)(void))
 {
 	unsigned int held = confine();
 
-	/* not by _exit(), in which AddressSanitizer asks for what the filter refuses, and ends with 1 */
+	/* not by _exit(), in which AddressSanitizer asks for what the filter refuses, and ends with
+	 * 1 */
 	if (!(held & OSP_CONFINED_NO_NEW_PRIVS))
 		syscall(SYS_exit_group, 2);
 	if (!(held & OSP_CONFINED_SECCOMP))
@@ -221,7 +222,7 @@ static void looking_goes_on_where_changes_do_not(void **state)
 	assert_int_equal(access("test_confine.folder", F_OK), -1);
 }
 
-/* --- every call by its number --------------------------------------------------------------------- */
+/* --- every call by its number ----------------------------------------------------------------- */
 
 #define CALL(name)                                                                                 \
 	{                                                                                          \
@@ -235,7 +236,8 @@ struct call {
 	long number;
 };
 
-/* What answers as the kernel does; with `looking` those of both lists. The rest of all numbers is refused. */
+/* What answers as the kernel does; with `looking` those of both lists. The rest of all numbers is
+ * refused. */
 static const struct call reading[] = {
 	CALL(read),	    CALL(write),	 CALL(close),	   CALL(lseek),
 	CALL(pread64),	    CALL(fstat),	 CALL(newfstatat), CALL(statx),

@@ -75,7 +75,8 @@ static void make_host(struct host *host)
 	};
 }
 
-/* Judges `host` with this slurm.conf; the text of all findings, "LEVEL NAME: SENTENCE | CURE" a line. */
+/* Judges `host` with this slurm.conf; the text of all findings, "LEVEL NAME: SENTENCE | CURE" a
+ * line. */
 static char *judge(struct host *host, const char *text)
 {
 	struct osp_doctor_findings findings = OSP_DOCTOR_FINDINGS_INIT;

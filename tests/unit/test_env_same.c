@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A task's environment beside its step's: what may differ without anything being decided otherwise. */
+/* A task's environment beside its step's: what may differ without anything being decided
+ * otherwise. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

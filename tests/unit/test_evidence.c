@@ -21,7 +21,7 @@
 	"\"results\":[{\"verdict\":\"WARN\",\"subject\":\"" subject "\",\"value\":\"%d %%\"}]},"   \
 	"{\"name\":\"ecc\",\"verdict\":\"PASS\",\"results\":[{\"verdict\":\"PASS\"}]}]}"
 
-/* --- names ---------------------------------------------------------------------------------------- */
+/* --- names ------------------------------------------------------------------------------------ */
 
 static void a_name_says_what_it_is(void **state)
 {
@@ -64,7 +64,7 @@ static void other_names_are_none(void **state)
 		assert_false(osp_evidence_parse(names[i], &kind, &saw));
 }
 
-/* --- room ----------------------------------------------------------------------------------------- */
+/* --- room ------------------------------------------------------------------------------------- */
 
 static size_t add(struct osp_evidence_file *files, size_t count, const char *kind, int64_t time_s,
 		  uint64_t bytes)
@@ -127,7 +127,7 @@ static void bytes_are_bounded_too_and_others_files_stay(void **state)
 					   OSP_EVIDENCE_BYTES_MAX + 1) == SIZE_MAX);
 }
 
-/* --- files ---------------------------------------------------------------------------------------- */
+/* --- files ------------------------------------------------------------------------------------ */
 
 static char above[64], folder[80];
 

@@ -133,7 +133,8 @@ static void a_copy_with_the_time_of_the_old_one_is_another(void **state)
 	assert_int_equal(look(&mark, NULL, 0), OSP_FOLLOWED_NEW);
 	memcpy(other, good, sizeof(good));
 	*strstr(other, "n[1-4]") = 'm';
-	/* written over in place: the time of a change of the file moves in steps of the kernel's clock */
+	/* written over in place: the time of a change of the file moves in steps of the kernel's
+	 * clock */
 	for (int tries = 0; tries < 1000; tries++) {
 		struct osp_file_mark now;
 

@@ -76,20 +76,37 @@ static int ends_when_told(void)
 	return 8;
 }
 
+static int stops(void)
+{
+	begin();
+	return 0;
+}
+
+static int stops_in_vain(void)
+{
+	begin();
+	return 1;
+}
+
 static void each_case(void **state)
 {
 	static const struct {
 		const char *name;
 		int (*work)(void);
+		int (*stop)(void);
 		int status;
 		off_t runs;
 	} cases[] = {
-		{"one that ends", ends, 5, 1},
-		{"one that is killed each time", is_killed, KILLED, 2},
-		{"one that is killed once", is_killed_once, 6, 2},
-		{"one that is killed with all done", is_killed_when_told, 0, 1},
-		{"one that is killed with something left", is_killed_before_the_last, 1, 1},
-		{"one that ends itself with all done", ends_when_told, 8, 1},
+		{"one that ends", ends, stops, 5, 1},
+		{"one that is killed each time", is_killed, stops, 0, 3},
+		{"one that is killed each time, as what comes then", is_killed, is_killed, KILLED,
+		 3},
+		{"one that is killed once", is_killed_once, stops, 6, 2},
+		{"one that is killed with all done", is_killed_when_told, stops, 0, 1},
+		{"one that is killed with something left", is_killed_before_the_last, stops, 0, 2},
+		{"the same, and it cannot be stopped", is_killed_before_the_last, stops_in_vain, 1,
+		 2},
+		{"one that ends itself with all done", ends_when_told, stops, 8, 1},
 	};
 
 	(void)state;
@@ -100,7 +117,7 @@ static void each_case(void **state)
 
 		signal(SIGCHLD, i % 2 ? SIG_IGN : SIG_DFL);
 		assert_int_equal(ftruncate(runs_file, 0), 0);
-		status = osp_gate_again(cases[n].work, KILLED);
+		status = osp_gate_again(cases[n].work, cases[n].stop, KILLED);
 		if (status != cases[n].status || runs() != cases[n].runs)
 			fail_msg("%s%s: status %d after %lld runs", cases[n].name,
 				 i % 2 ? ", SIGCHLD ignored" : "", status, (long long)runs());

@@ -18,7 +18,7 @@
 #define RETRY_MS  50 /* between two attempts to connect */
 #define NEVER_MS  UINT64_MAX
 
-/* --- the tree ----------------------------------------------------------------------------------- */
+/* --- the tree --------------------------------------------------------------------------------- */
 
 static void parents(void **state)
 {
@@ -95,7 +95,7 @@ static void deadlines_come_in_order(void **state)
 	}
 }
 
-/* --- a gang ------------------------------------------------------------------------------------- */
+/* --- a gang ----------------------------------------------------------------------------------- */
 
 struct node {
 	struct osp_gate_barrier barrier;
@@ -334,7 +334,7 @@ static void everybody_knows(const struct gang *gang)
 			fail_msg("rank %u of %u knows no verdict", i, gang->count);
 }
 
-/* --- gangs -------------------------------------------------------------------------------------- */
+/* --- gangs ------------------------------------------------------------------------------------ */
 
 static void all_pass(void **state)
 {
@@ -412,8 +412,8 @@ static void the_dead_are_silent(void **state)
 	}
 }
 
-/* Who has reported and dies before the verdict, wherever in the tree, is silent; who stood below it is
- * not. */
+/* Who has reported and dies before the verdict, wherever in the tree, is silent; who stood below it
+ * is not. */
 static void who_dies_after_reporting_is_silent(void **state)
 {
 	static const uint32_t dying[] = {1, 3, 7, 16, 17, 18, 40, 299};
@@ -463,7 +463,8 @@ static void whose_time_is_over_has_been_heard(void **state)
 	osp_gate_barrier_free(&barrier);
 }
 
-/* Its word counts again when it comes back, here or by another way; a rank that was never heard has no state. */
+/* Its word counts again when it comes back, here or by another way; a rank that was never heard has
+ * no state. */
 static void who_comes_back_is_heard(void **state)
 {
 	struct osp_gate_report report = {.rank = 33, .result = OSP_VERDICT_PASS}, out[64];

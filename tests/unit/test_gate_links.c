@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Who is to blame for a slow or wrong network: single faults by table, random ones by the hundred. */
+/* Who is to blame for a slow or wrong network: single faults by table, random ones by the
+ * hundred. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -188,8 +189,8 @@ static void links_are_named(void **state)
 	assert_int_equal(blamed[1].blame, OSP_GATE_BLAME_LINK);
 }
 
-/* Up to a fifth of the nodes broken in any way: no good node is ever blamed, and where the broken are
- * few every one of them is. */
+/* Up to a fifth of the nodes broken in any way: no good node is ever blamed, and where the broken
+ * are few every one of them is. */
 static void random_faults(void **state)
 {
 	static struct osp_gate_blamed blamed[NODES_MAX];

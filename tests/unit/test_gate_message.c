@@ -409,7 +409,7 @@ static void the_most_pairs_fit(void **state)
 	osp_gate_reduce_free(&reduce);
 }
 
-/* --- the layout, by version --------------------------------------------------------------------- */
+/* --- the layout, by version ------------------------------------------------------------------- */
 
 /* All fields of each kind, none of them zero. */
 static struct osp_text write_all_of(enum osp_gate_message_kind kind)
@@ -477,8 +477,8 @@ static struct osp_text write_all_of(enum osp_gate_message_kind kind)
 }
 
 /*
- * What each kind of this version looks like. Who changes a message raises OSP_GATE_WIRE_VERSION and writes here what this
- * test then says; "other" and the header stay as they are.
+ * What each kind of this version looks like. Who changes a message raises OSP_GATE_WIRE_VERSION and
+ * writes here what this test then says; "other" and the header stay as they are.
  */
 #define LAYOUT_VERSION 2
 

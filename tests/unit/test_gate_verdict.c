@@ -97,7 +97,8 @@ static void decide(void)
 	assert_int_equal(verdict.decider, 3);
 }
 
-/* A letter a node: what is to become of it. k keep, r release, and D drain, C comment, S suspect. */
+/* A letter a node: what is to become of it. k keep, r release, and D drain, C comment, S
+ * suspect. */
 static const char *fates(void)
 {
 	static char buffer[NODES_MAX * 4];
@@ -289,7 +290,7 @@ static void stopped_too_often_is_held(void **state)
 	}
 }
 
-/* --- which are the best ------------------------------------------------------------------------- */
+/* --- which are the best ----------------------------------------------------------------------- */
 
 static void fewest_leaves_then_fastest(void **state)
 {
@@ -336,7 +337,7 @@ static void fewest_leaves_then_fastest(void **state)
 	}
 }
 
-/* --- the breaker -------------------------------------------------------------------------------- */
+/* --- the breaker ------------------------------------------------------------------------------ */
 
 static void breaker_counts_one_kind_in_its_time(void **state)
 {
@@ -382,7 +383,7 @@ static void reasons_of_ours(void **state)
 	assert_false(osp_reason_names("ecc", "ecc"));
 }
 
-/* --- at random ---------------------------------------------------------------------------------- */
+/* --- at random -------------------------------------------------------------------------------- */
 
 static uint64_t seed;
 

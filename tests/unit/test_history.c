@@ -213,7 +213,7 @@ static void nothing_is_nothing(void **state)
 	assert_int_equal(count, 0);
 }
 
-/* --- counters ----------------------------------------------------------------------------------- */
+/* --- counters --------------------------------------------------------------------------------- */
 
 static void growths(void **state)
 {

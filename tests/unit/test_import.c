@@ -12,7 +12,7 @@
 #include "lib/topology/readers.h"
 #include "tests/unit/import_helper.h"
 
-/* --- EC2 --------------------------------------------------------------------------------------- */
+/* --- EC2 -------------------------------------------------------------------------------------- */
 
 #define INSTANCE(id, nodes)    "{\"InstanceId\":\"" id "\",\"NetworkNodes\":[" nodes "]}"
 #define ZONED(id, nodes, zone) "{\"InstanceId\":\"" id "\",\"NetworkNodes\":[" nodes "]," zone "}"
@@ -59,23 +59,23 @@ static void one_to_four_layers(void **state)
 static void zones_are_the_top(void **state)
 {
 	(void)state;
+	/* clang-format off */
 	expect(osp_import_ec2, NULL,
-	       PAGE(ZONED("i-1", "\"nn-1\",\"nn-2\"", "\"AvailabilityZone\":\"eu-1a\",\"ZoneId\":\"euw1-az2\"") "," ZONED(
-		       "i-2", "\"nn-3\",\"nn-4\"",
-		       "\"AvailabilityZone\":\"eu-1b\"") "," ZONED("i-3", "\"nn-5\",\"nn-6\"",
-								   "\"AvailabilityZone\":\"eu-"
-								   "1a\"") "," INSTANCE("i-4",
-											"\"nn-"
-											"7\"")),
-	       "leaf nn-2 in nn-1: i-1\n"
-	       "leaf nn-4 in nn-3: i-2\n"
-	       "leaf nn-6 in nn-5: i-3\n"
-	       "leaf nn-7: i-4\n"
-	       "spine nn-1 in euw1-az2: i-1\n"
-	       "spine nn-3 in eu-1b: i-2\n"
-	       "spine nn-5 in euw1-az2: i-3\n"
-	       "zone eu-1b: i-2\n"
-	       "zone euw1-az2: i-1 i-3\n");
+	       PAGE(ZONED("i-1", "\"nn-1\",\"nn-2\"",
+			  "\"AvailabilityZone\":\"eu-1a\",\"ZoneId\":\"euw1-az2\"") ","
+		    ZONED("i-2", "\"nn-3\",\"nn-4\"", "\"AvailabilityZone\":\"eu-1b\"") ","
+		    ZONED("i-3", "\"nn-5\",\"nn-6\"", "\"AvailabilityZone\":\"eu-1a\"") ","
+		    INSTANCE("i-4", "\"nn-7\"")),
+		/* clang-format on */
+		"leaf nn-2 in nn-1: i-1\n"
+		"leaf nn-4 in nn-3: i-2\n"
+		"leaf nn-6 in nn-5: i-3\n"
+		"leaf nn-7: i-4\n"
+		"spine nn-1 in euw1-az2: i-1\n"
+		"spine nn-3 in eu-1b: i-2\n"
+		"spine nn-5 in euw1-az2: i-3\n"
+		"zone eu-1b: i-2\n"
+		"zone euw1-az2: i-1 i-3\n");
 }
 
 /* Lists that end below the top hang in the zone only where nobody knows more. */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Imports from InfiniBand: what comes out of ibnetdiscover's text, and every refusal in its words. */
+/* Imports from InfiniBand: what comes out of ibnetdiscover's text, and every refusal in its
+ * words. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * job_submit_onespine.so with a Slurm of our own around it: an allocator that knows its memory, a log
- * that is kept, and a shadow that resolves under a policy of the test's.
+ * job_submit_onespine.so with a Slurm of our own around it: an allocator that knows its memory, a
+ * log that is kept, and a shadow that resolves under a policy of the test's.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -26,7 +26,7 @@
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
-/* --- Slurm's memory: not ours, or malloc's ------------------------------------------------------ */
+/* --- Slurm's memory: not ours, or malloc's ---------------------------------------------------- */
 
 #define MAGIC 0x736c75726d6d656dull
 
@@ -107,7 +107,7 @@ static char *slurm_text(const char *text)
 	return strcpy(copy, text);
 }
 
-/* --- Slurm's log -------------------------------------------------------------------------------- */
+/* --- Slurm's log ------------------------------------------------------------------------------ */
 
 static char error_log[2048], info_log[2048];
 
@@ -129,7 +129,7 @@ void slurm_info(const char *format, ...)
 	va_end(args);
 }
 
-/* --- the shadow --------------------------------------------------------------------------------- */
+/* --- the shadow ------------------------------------------------------------------------------- */
 
 enum shadow_kind { SHADOW_ABSENT, SHADOW_OTHER_VERSION, SHADOW_IN_USE };
 
@@ -217,7 +217,7 @@ int select_g_job_begin(struct job_record *record)
 	return OSP_SEAM_ANSWER;
 }
 
-/* --- a job request ------------------------------------------------------------------------------ */
+/* --- a job request ---------------------------------------------------------------------------- */
 
 static job_desc_msg_t job;
 static char *message;
@@ -323,7 +323,7 @@ static int with_shadow(void **state)
 	return init();
 }
 
-/* --- init --------------------------------------------------------------------------------------- */
+/* --- init ------------------------------------------------------------------------------------- */
 
 static void fails_without_the_shadow(void **state)
 {
@@ -380,7 +380,7 @@ static void tells_another_slurm(void **state)
 	assert_true(osp_slurm_differs(0x160508, 0x160509, sentence, sizeof(sentence)));
 }
 
-/* --- what was asked ----------------------------------------------------------------------------- */
+/* --- what was asked --------------------------------------------------------------------------- */
 
 static void leaves_other_jobs_alone(void **state)
 {
@@ -657,7 +657,7 @@ static void hands_on_the_shadows_refusal(void **state)
 	end_job();
 }
 
-/* --- forging ------------------------------------------------------------------------------------ */
+/* --- forging ---------------------------------------------------------------------------------- */
 
 static void drops_what_users_forge(void **state)
 {
@@ -716,7 +716,7 @@ static void marks_batch_jobs(void **state)
 	end_job();
 }
 
-/* --- spares ------------------------------------------------------------------------------------- */
+/* --- spares ----------------------------------------------------------------------------------- */
 
 #define NONE UINT32_MAX
 
@@ -769,7 +769,8 @@ static void spares_make_the_job_larger(void **state)
 	}
 }
 
-/* What Slurm's commands leave out or write as nothing: an empty list, no tasks, another distribution. */
+/* What Slurm's commands leave out or write as nothing: an empty list, no tasks, another
+ * distribution. */
 static void spares_of_odd_requests(void **state)
 {
 	static char nothing[] = "";
@@ -950,7 +951,7 @@ static void spares_are_refused(void **state)
 	}
 }
 
-/* --- what cannot stand beside --gang ------------------------------------------------------------ */
+/* --- what cannot stand beside --gang ---------------------------------------------------------- */
 
 static void set_switches(void)
 {
@@ -1057,7 +1058,7 @@ static void knows_what_is_no_conflict(void **state)
 	end_job();
 }
 
-/* --- odd lists and no memory -------------------------------------------------------------------- */
+/* --- odd lists and no memory ------------------------------------------------------------------ */
 
 static void survives_odd_lists(void **state)
 {
@@ -1137,7 +1138,7 @@ static void takes_marks_for_no_numbers(void **state)
 	end_job();
 }
 
-/* --- onespine set ------------------------------------------------------------------------------- */
+/* --- onespine set ----------------------------------------------------------------------------- */
 
 static int change(void)
 {
@@ -1177,7 +1178,7 @@ static void leaves_no_errno(void **state)
 	end_job();
 }
 
-/* --- scontrol update ---------------------------------------------------------------------------- */
+/* --- scontrol update -------------------------------------------------------------------------- */
 
 static void start_change(void)
 {
@@ -1237,7 +1238,7 @@ static void judges_a_change_as_a_submission(void **state)
 	}
 }
 
-/* --- what Prolog and Epilog get ----------------------------------------------------------------- */
+/* --- what Prolog and Epilog get --------------------------------------------------------------- */
 
 /* `count` variables of so many bytes each. */
 static void add_large(uint32_t count, size_t bytes)
@@ -1335,7 +1336,8 @@ static void hands_on_the_refusal_of_a_change(void **state)
 	end_job();
 }
 
-/* A job whose size nobody knows is no gang yet, and must not be one that cannot be kept together. */
+/* A job whose size nobody knows is no gang yet, and must not be one that cannot be kept
+ * together. */
 static void leaves_sizes_to_the_shadow(void **state)
 {
 	static const struct {

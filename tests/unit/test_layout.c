@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * test_layout.c - layouts: what is read, what is refused and with which words, who is in which group
+ * test_layout.c - layouts: what is read, what is refused and with which words, who is in which
+ * group
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -24,7 +25,7 @@ static struct osp_layout layout_of(const char *text, uint32_t nodes, uint32_t gp
 	return layout;
 }
 
-/* --- groups ------------------------------------------------------------------------------------ */
+/* --- groups ----------------------------------------------------------------------------------- */
 
 /* "[0,2][1,3]" of the first `most` groups. */
 static const char *groups_of(const char *text, uint32_t gpus, enum osp_group group, uint32_t most)
@@ -128,7 +129,7 @@ static void test_every_rank_once(void **state)
 	}
 }
 
-/* --- words ------------------------------------------------------------------------------------- */
+/* --- words ------------------------------------------------------------------------------------ */
 
 static const struct {
 	const char *text;

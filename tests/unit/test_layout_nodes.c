@@ -64,7 +64,7 @@ static void assert_near(double value, double expected, double within)
 		fail_msg("%g is not %g (within %g)", value, expected, within);
 }
 
-/* --- traffic ------------------------------------------------------------------------------------ */
+/* --- traffic ---------------------------------------------------------------------------------- */
 
 /* Alibaba's HPN, table 3: GPT-3 175B with tp 8, pp 8, dp 512. */
 static void test_gpt3(void **state)
@@ -150,7 +150,8 @@ static void test_replicas_and_experts(void **state)
 	model = model_of("h=1024,l=8,s=1024,heads=8,kv=2,P=8G,M=4");
 	assert_near(osp_traffic_bytes(&model, &layout, OSP_GROUP_DP), 0, 0);
 	assert_near(osp_traffic_bytes(&model, &layout, OSP_GROUP_DP_CP), 2 * 7 / 8.0 * 8e9 * 2, 1);
-	/* 4 micro-batches, 8 layers, keys and values of half a sequence, 256 wide, once and twice */
+	/* 4 micro-batches, 8 layers, keys and values of half a sequence, 256 wide, once and
+	 * twice */
 	assert_near(osp_traffic_bytes(&model, &layout, OSP_GROUP_CP),
 		    4 * 8 * 3 * 2 * 512.0 * 256 * 2, 1);
 	layout = layout_of("dp8,ep4", 8);
@@ -161,7 +162,7 @@ static void test_replicas_and_experts(void **state)
 		    2 * (2 - 1) / 2.0 * (8.0 * 8 * 2 * 1024 * 512 / 4) * 2, 1);
 }
 
-/* --- models ------------------------------------------------------------------------------------- */
+/* --- models ----------------------------------------------------------------------------------- */
 
 static const struct {
 	const char *text;
@@ -228,7 +229,7 @@ static void test_missing_keys(void **state)
 	}
 }
 
-/* --- orders of nodes ---------------------------------------------------------------------------- */
+/* --- orders of nodes -------------------------------------------------------------------------- */
 
 /* 64 nodes gpu-1 .. gpu-64, 16 a leaf. */
 static struct osp_topology *four_leaves(void)
@@ -521,7 +522,7 @@ static void test_all_to_all(void **state)
 	osp_topology_free(topology);
 }
 
-/* --- grids that do not align --------------------------------------------------------------------- */
+/* --- grids that do not align ------------------------------------------------------------------ */
 
 static void test_no_grid(void **state)
 {

@@ -2,8 +2,8 @@
 /*
  * test_layout_segments.c - the segments that are asked of the scheduler for a layout
  *
- * Figures are those of papers and programs that are named beside them. That segments keep groups whole is looked at
- * rank by rank.
+ * Figures are those of papers and programs that are named beside them. That segments keep groups
+ * whole is looked at rank by rank.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -55,7 +55,7 @@ static struct osp_layout_segments_input input_of(const struct kase *kase,
 	return input;
 }
 
-/* --- whole, rank by rank ------------------------------------------------------------------------- */
+/* --- whole, rank by rank ---------------------------------------------------------------------- */
 
 /* The place of each node rank in that arrangement. */
 static void find_places(const struct osp_arrangement *arrangement, uint32_t *place_of)
@@ -110,7 +110,7 @@ static bool held_at(const struct osp_layout_segments_input *input,
 	return false;
 }
 
-/* --- cases --------------------------------------------------------------------------------------- */
+/* --- cases ------------------------------------------------------------------------------------ */
 
 #define PODS_OF_LLAMA3                                                                             \
 	{                                                                                          \
@@ -138,7 +138,8 @@ static bool held_at(const struct osp_layout_segments_input *input,
 	}
 
 static const struct kase cases[] = {
-	/* Llama 3 (arXiv 2407.21783): a replica of 16 nodes, 24 to a pod of 384; with cp16 256 nodes */
+	/* Llama 3 (arXiv 2407.21783): a replica of 16 nodes, 24 to a pod of 384; with cp16 256
+	 * nodes */
 	{"tp8,pp16,dp128,order=tp-pp-dp", "pp:leaf", 8, 0, PODS_OF_LLAMA3, "spine", false,
 	 "leaf:16", NATURAL, NULL},
 	{"tp8,cp16,pp16,dp8,order=tp-pp-dp", "pp:leaf", 8, 0, PODS_OF_LLAMA3, "spine", false,
@@ -154,7 +155,8 @@ static const struct kase cases[] = {
 	/* Arnold (arXiv 2509.15940): 96 GPUs on two minipods of six nodes */
 	{"tp8,pp2,dp6", "pp:leaf", 8, 0, TWO_MINIPODS, "spine", false, "leaf:2", REORDERED, NULL},
 	{"tp8,pp2,dp6", "dp:leaf", 8, 0, TWO_MINIPODS, "spine", false, "leaf:6", NATURAL, NULL},
-	/* racks of 18 nodes of 4 GPUs, as in an NVL72: 16 with ep64, two are left over; 12 with ep48 */
+	/* racks of 18 nodes of 4 GPUs, as in an NVL72: 16 with ep64, two are left over; 12 with
+	 * ep48 */
 	{"pp2,ep64,dp128", "", 4, 0, RACKS_OF_18, "spine", false, "leaf:16", NATURAL, NULL},
 	{"dp192,ep48", "ep:leaf", 4, 0, RACKS_OF_18, "spine", false, "leaf:12", NATURAL, NULL},
 	{"dp256,ep128", "ep:leaf", 4, 0, RACKS_OF_18, "spine", false, "", NATURAL,
@@ -275,7 +277,7 @@ static void test_refused_keeps(void **state)
 	osp_topology_free(topology);
 }
 
-/* --- any layout ---------------------------------------------------------------------------------- */
+/* --- any layout ------------------------------------------------------------------------------- */
 
 static uint32_t power_below(uint32_t most)
 {
@@ -286,7 +288,8 @@ static uint32_t power_below(uint32_t most)
 	return size;
 }
 
-/* Whatever is found keeps each group that was named whole, nests, and lies below the gang's level. */
+/* Whatever is found keeps each group that was named whole, nests, and lies below the gang's
+ * level. */
 static void test_any_layout(void **state)
 {
 	static const char *const orders[] = {"megatron", "tp-pp-dp", "torchtitan", "deepspeed"};

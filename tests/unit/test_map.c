@@ -175,8 +175,8 @@ static void compare_with_golden(const char *name, const char *text)
 	free(golden);
 }
 
-static void draw(const char *state_text, const char *partition, const struct osp_map_style *style,
-		 const char *golden)
+static void draw_asked(const char *state_text, const struct osp_map_asked *asked,
+		       const struct osp_map_style *style, const char *golden)
 {
 	struct osp_text text = OSP_TEXT_INIT;
 	struct osp_error error = {.text = ""};
@@ -184,7 +184,7 @@ static void draw(const char *state_text, const char *partition, const struct osp
 	struct osp_map map;
 
 	open_world(state_text, &world);
-	assert_int_equal(osp_map_make(&world, partition, &map, &error), 0);
+	assert_int_equal(osp_map_make(&world, asked, &map, &error), 0);
 	if (style)
 		osp_map_text(&map, style, &text);
 	else
@@ -196,6 +196,15 @@ static void draw(const char *state_text, const char *partition, const struct osp
 	close_world(&world);
 }
 
+static void draw(const char *state_text, const char *partition, const struct osp_map_style *style,
+		 const char *golden)
+{
+	const struct osp_map_asked asked = {.partition = partition};
+
+	draw_asked(state_text, &asked, style, golden);
+}
+
+static const struct osp_map_asked all = {.partition = NULL};
 static const struct osp_map_style plain = {100, true, false};
 static const struct osp_map_style ascii = {60, false, false};
 static const struct osp_map_style coloured = {100, true, true};
@@ -210,6 +219,7 @@ static void test_small(void **state)
 	draw(small, NULL, &coloured, "small.colour");
 	draw(small, NULL, NULL, "small.svg");
 	draw(small, "debug", &plain, "debug.txt");
+	draw_asked(small, &(struct osp_map_asked){.user = "bob"}, &plain, "bob.txt");
 	free(small);
 }
 
@@ -221,7 +231,38 @@ static void test_big(void **state)
 	draw(big, NULL, &plain, "big.txt");
 	draw(big, NULL, &ascii, "big.ascii");
 	draw(big, NULL, NULL, "big.svg");
+	draw_asked(big, &(struct osp_map_asked){.jobs = "1010,1002"}, &plain, "jobs.txt");
 	free(big);
+}
+
+static void test_jobs_that_cannot_be_shown(void **state)
+{
+	static const struct {
+		const char *jobs;
+		const char *words;
+	} cases[] = {
+		{"", "--job: numbers of jobs, separated by commas, are expected"},
+		{",,", "--job: numbers of jobs, separated by commas, are expected"},
+		{"1201,9999", "there is no job '9999'"},
+		{"120", "there is no job '120'"},
+		{"1206", "job 1206 has no nodes now; 'onespine why 1206' says more"},
+	};
+	char *small = read_data("small.json");
+	struct osp_world world;
+
+	(void)state;
+	open_world(small, &world);
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		const struct osp_map_asked asked = {.jobs = cases[i].jobs};
+		struct osp_error error = {.text = ""};
+		struct osp_map map;
+
+		assert_int_equal(osp_map_make(&world, &asked, &map, &error), -1);
+		assert_string_equal(error.text, cases[i].words);
+		osp_map_clear(&map);
+	}
+	close_world(&world);
+	free(small);
 }
 
 /* Each job of a box has a colour of its own while there are enough. */
@@ -236,7 +277,7 @@ static void test_neighbours_differ_in_colour(void **state)
 
 	(void)state;
 	open_world(big, &world);
-	assert_int_equal(osp_map_make(&world, NULL, &map, &error), 0);
+	assert_int_equal(osp_map_make(&world, &all, &map, &error), 0);
 	for (a = 0; a < map.box_count; a++) {
 		uint32_t colours[OSP_MAP_COLOURS] = {0};
 		uint32_t jobs = 0;
@@ -391,6 +432,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_small),
 		cmocka_unit_test(test_big),
+		cmocka_unit_test(test_jobs_that_cannot_be_shown),
 		cmocka_unit_test(test_neighbours_differ_in_colour),
 		cmocka_unit_test(test_state_survives_a_round_trip),
 		cmocka_unit_test(test_broken_states_are_refused),

@@ -227,7 +227,8 @@ static void test_command_line_wins(void **state)
 	assert_string_equal(getenv(STEP_VARIABLE), "env=explain;bind=verbose;inherited=0;with=");
 }
 
-/* sbatch and salloc; what an srun inside makes of it, and a script's node without other variables. */
+/* sbatch and salloc; what an srun inside makes of it, and a script's node without other
+ * variables. */
 static void test_a_job(void **state)
 {
 	struct osp_modes modes;

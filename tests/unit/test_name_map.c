@@ -64,21 +64,15 @@ static void two_columns(void **state)
 static void instances_by_dns_name(void **state)
 {
 	struct osp_name_map *map = read_map(
-		RESERVATIONS(I("i-1", DNS("ip-10-0-0-1.ec2.internal")) "," I("i-2", DNS("bare") STATE("running"))) "\n" RESERVATIONS(
-			I("i-3", DNS("")) "," I("i-4", "") "," I(
-				"i-5",
-				DNS("bare.too") STATE(
-					"term"
-					"inat"
-					"ed")) "," I("i-6",
-						     DNS("bare.too") STATE(
-							     "shutting-down")) ",\n" I("i-7",
-										       DNS("last") TAG(
-											       "Nam"
-											       "e",
-											       "unu"
-											       "se"
-											       "d"))),
+		/* clang-format off */
+		RESERVATIONS(I("i-1", DNS("ip-10-0-0-1.ec2.internal")) ","
+			     I("i-2", DNS("bare") STATE("running"))) "\n"
+		RESERVATIONS(I("i-3", DNS("")) ","
+			     I("i-4", "") ","
+			     I("i-5", DNS("bare.too") STATE("terminated")) ","
+			     I("i-6", DNS("bare.too") STATE("shutting-down")) ",\n"
+			     I("i-7", DNS("last") TAG("Name", "unused"))),
+		/* clang-format on */
 		NULL);
 
 	(void)state;

@@ -308,8 +308,8 @@ static void test_rules_image(void **state)
 	osp_rules_free(read);
 }
 
-/* Kept is what can hold on the node, with or without what only tells. A changed file is read anew, and a wrong
- * one is told of each time. */
+/* Kept is what can hold on the node, with or without what only tells. A changed file is read anew,
+ * and a wrong one is told of each time. */
 static void test_rules_known(void **state)
 {
 	struct osp_error error = {.text = ""};

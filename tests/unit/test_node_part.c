@@ -361,8 +361,8 @@ static void test_tasks_own(void **state)
 	tasks = 1;
 }
 
-/* Inside device cgroups each task of --gpus-per-task counts its only GPU as 0: Slurm has dealt them in the
- * tasks' order. */
+/* Inside device cgroups each task of --gpus-per-task counts its only GPU as 0: Slurm has dealt them
+ * in the tasks' order. */
 static void test_dealt_gpus(void **state)
 {
 	cpu_set_t before, bound;

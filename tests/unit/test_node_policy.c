@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* onespine.yaml on a node: which file, and what slurmctld sends hidden in comments of slurm.conf. */
+/* onespine.yaml on a node: which file, and what slurmctld sends hidden in comments of
+ * slurm.conf. */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -54,7 +55,7 @@ static int remove_folders(void **state)
 	return rmdir(folder);
 }
 
-/* --- hidden and revealed ------------------------------------------------------------------------ */
+/* --- hidden and revealed ---------------------------------------------------------------------- */
 
 static void what_is_hidden_comes_back(void **state)
 {
@@ -106,7 +107,7 @@ static void each_line_keeps_its_number(void **state)
 	free(yaml);
 }
 
-/* --- files -------------------------------------------------------------------------------------- */
+/* --- files ------------------------------------------------------------------------------------ */
 
 /* The file's name and its level, or why not. */
 static void expect(const char *conf, const char *where, const char *wanted)

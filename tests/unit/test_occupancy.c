@@ -143,7 +143,8 @@ static void test_largest(void **state)
 	osp_occupancy_free(occupancy);
 }
 
-/* The figures of Slurm's _soft_job_end(), reckoned by hand: a job of 60 minutes that asked for 10. */
+/* The figures of Slurm's _soft_job_end(), reckoned by hand: a job of 60 minutes that asked for
+ * 10. */
 static void test_soft_end(void **state)
 {
 	int64_t soft_s = osp_occupancy_soft_end_s(1000, 10);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * test_own_files.c - the child that reads a user's files, where others reap it, where it dies, and where what it
- * reads never ends
+ * test_own_files.c - the child that reads a user's files, where others reap it, where it dies, and
+ * where what it reads never ends
  */
 #include "onespine_config.h"
 
@@ -61,7 +61,8 @@ static bool read_once(struct osp_own_files *own)
 	return known;
 }
 
-/* The child's time is a fifth of a second, which a busy machine, with sanitizers, takes to start one. */
+/* The child's time is a fifth of a second, which a busy machine, with sanitizers, takes to start
+ * one. */
 static bool read_in_time(struct osp_own_files *own)
 {
 	for (int tries = 0; tries < 100; tries++) {
@@ -99,7 +100,7 @@ static void reads_what_the_user_names(void **state)
 	assert_true(no_child_is_left());
 }
 
-/* --- where slurmstepd is quicker ---------------------------------------------------------------- */
+/* --- where slurmstepd is quicker -------------------------------------------------------------- */
 
 static atomic_bool reaping;
 static atomic_uint reaped;
@@ -147,7 +148,7 @@ static void counts_though_none_is_to_be_reaped(void **state)
 	assert_true(no_child_is_left());
 }
 
-/* --- where there is no answer ------------------------------------------------------------------- */
+/* --- where there is no answer ----------------------------------------------------------------- */
 
 /* A pipe has no end that could be waited for. */
 static void knows_nothing_of_what_is_no_file(void **state)
@@ -180,7 +181,8 @@ static void *stop_children(void *nothing)
 	return nothing;
 }
 
-/* It is a process of the user's, who may stop it: then it is killed when its time is over, and reaped. */
+/* It is a process of the user's, who may stop it: then it is killed when its time is over, and
+ * reaped. */
 static void does_not_wait_for_one_that_its_user_stops(void **state)
 {
 	struct timespec begun, ended;

@@ -858,12 +858,89 @@ static void numbers_do_not_matter(void **state)
 	}
 }
 
+/* --- lists that are kept --------------------------------------------------------------------- */
+
+/* One thing of what is asked becomes another. */
+static void change_one(struct world *world, int64_t *now_s)
+{
+	struct osp_place_input *input = &world->input;
+	uint32_t n = random_below(world->nodes);
+
+	switch (random_below(9)) {
+	case 0:
+		input->need_nodes = input->want_nodes = 1 + random_below(world->nodes);
+		break;
+	case 1:
+		input->want_nodes = input->need_nodes + random_below(3);
+		break;
+	case 2:
+		input->level =
+			1 + random_below((uint32_t)osp_topology_level_count(world->topology));
+		break;
+	case 3:
+		*now_s = NOW_S + random_below(3);
+		break;
+	case 4:
+		world->free_at_s[n] = NOW_S + random_below(3);
+		break;
+	case 5:
+		if (osp_nodeset_test(world->usable, n))
+			osp_nodeset_remove(world->usable, n);
+		else
+			osp_nodeset_add(world->usable, n);
+		break;
+	case 6:
+		world->weight[n] = random_below(3);
+		input->weight = random_below(3) ? world->weight : NULL;
+		break;
+	case 7:
+		world->kind[n] = (uint16_t)random_below(KINDS);
+		input->kind = random_below(3) ? world->kind : NULL;
+		input->kind_count = input->kind ? KINDS : 0;
+		break;
+	default:
+		input->boot = random_below(2) ? world->boot : NULL;
+		input->largest_gang = random_below(4);
+	}
+}
+
+/* The answer of a place that was asked much before is that of one that was never asked. */
+static void what_was_asked_before_changes_nothing(void **state)
+{
+	(void)state;
+	for (uint64_t seed = 1; seed <= CASES / 20; seed++) {
+		struct world world;
+		int64_t now_s = NOW_S;
+
+		new_world(&world, seed);
+		for (int round = 0; round < 40; round++) {
+			struct osp_place *fresh = osp_place_new(world.topology, KINDS);
+			const struct osp_place_domain *kept, *anew;
+			uint32_t candidates[2], counts[2];
+
+			assert_non_null(fresh);
+			change_one(&world, &now_s);
+			kept = osp_place_by_time(world.place, &world.input, world.free_at_s, now_s,
+						 &candidates[0], &counts[0]);
+			anew = osp_place_by_time(fresh, &world.input, world.free_at_s, now_s,
+						 &candidates[1], &counts[1]);
+			assert_int_equal(candidates[0], candidates[1]);
+			assert_int_equal(counts[0], counts[1]);
+			if (counts[0])
+				assert_memory_equal(kept, anew, counts[0] * sizeof(*kept));
+			osp_place_free(fresh);
+		}
+		end_world(&world);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(order_is_exact),
 		cmocka_unit_test(leaves_are_exact),
 		cmocka_unit_test(by_time_is_exact),
+		cmocka_unit_test(what_was_asked_before_changes_nothing),
 		cmocka_unit_test(numbers_do_not_matter),
 	};
 

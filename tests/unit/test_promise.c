@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* test_promise.c - what policies promise alone and together, what stands in their way, kinds of node */
+/* test_promise.c - what policies promise alone and together, what stands in their way, kinds of
+ * node */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -52,7 +53,7 @@ static void holds_by_size(void **state)
 	}
 }
 
-/* --- several partitions ------------------------------------------------------------------------ */
+/* --- several partitions ----------------------------------------------------------------------- */
 
 static const char fabric[] =
 	"{\"onespine-topology\": 1, \"levels\": [\"leaf\", \"spine\"], \"domains\": ["
@@ -130,7 +131,7 @@ static void partitions_promise_together(void **state)
 	osp_topology_free(topology);
 }
 
-/* --- GPUs --------------------------------------------------------------------------------------- */
+/* --- GPUs ------------------------------------------------------------------------------------- */
 
 static void counts_gpus(void **state)
 {
@@ -162,7 +163,7 @@ static void counts_gpus(void **state)
 		assert_true(osp_gpus_asked(cases[i].tres) == cases[i].gpus);
 }
 
-/* --- what cannot stand beside a gang ------------------------------------------------------------ */
+/* --- what cannot stand beside a gang ---------------------------------------------------------- */
 
 static void finds_conflicts(void **state)
 {
@@ -217,7 +218,7 @@ static void finds_expansions(void **state)
 	assert_true(osp_dependency_expands("afterok:7?expand:12"));
 }
 
-/* --- kinds of node ------------------------------------------------------------------------------ */
+/* --- kinds of node ---------------------------------------------------------------------------- */
 
 static void tells_kinds(void **state)
 {

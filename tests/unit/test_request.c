@@ -46,6 +46,9 @@ static void parses(void **state)
 		{"spine layout=tp8,PP=8", OSP_ASKED_GANG, "spine", -1, "spine layout=tp8,PP=8"},
 		{"spine keep=pp:leaf,ep:nvlink layout=tp8,pp8,order=vllm domains=2", OSP_ASKED_GANG,
 		 "spine", -1, "spine domains=2 layout=tp8,pp8,order=vllm keep=pp:leaf,ep:nvlink"},
+		{"leaf,prefer", OSP_ASKED_GANG, "", -1, " prefer=leaf"},
+		{"leaf,prefer@30:00", OSP_ASKED_GANG, "", 1800, "@30:00 prefer=leaf"},
+		{"spine prefer=leaf", OSP_ASKED_GANG, "spine", -1, "spine prefer=leaf"},
 		{"off", OSP_ASKED_OFF, "", -1, "off"},
 		{"OFF", OSP_ASKED_OFF, "", -1, "off"},
 		{"office", OSP_ASKED_GANG, "office", -1, "office"},
@@ -103,7 +106,19 @@ static void refuses_in_words(void **state)
 		 "--gang=spine@1@2: '1@2' is no time (minutes, minutes:seconds, "
 		 "hours:minutes:seconds, days-hours[:minutes[:seconds]] or never)"},
 		{"off@10", 4, "--gang=off@10: off takes no time"},
-		{"off domains=2", 4, "--gang=off takes no domains, segments or layout"},
+		{"off domains=2", 4, "--gang=off takes no domains, segments, layout or prefer"},
+		{"leaf,prefr", 6,
+		 "--gang=leaf,prefr: 'prefr' cannot follow a level; did you mean prefer?"},
+		{"leaf,spine", 6,
+		 "--gang=leaf,spine: 'spine' cannot follow a level; only prefer can, as in "
+		 "leaf,prefer"},
+		{",prefer", 1, "--gang=,prefer: prefer follows one level, as in leaf,prefer"},
+		{"off,prefer", 4, "--gang=off,prefer: prefer follows one level, as in leaf,prefer"},
+		{"leaf,prefer prefer=leaf", 5,
+		 "--gang=leaf,prefer: prefer follows one level, as in leaf,prefer"},
+		{"spine@30:00,prefer", 7,
+		 "--gang=spine@30:00,prefer: prefer stands before the @, as in leaf,prefer@30:00"},
+		{"spine prefer=a/b", 1, "--gang: prefer=a/b: the name of a level is expected"},
 		{"spine domains=x", 1,
 		 "--gang-domains=x: in how many domains at most is expected, a number from 1 to "
 		 "131072"},
@@ -339,6 +354,9 @@ static void resolves(void **state)
 		 "version=1,mode=enforce,level=core,relax_s=-1,origin=option,mix_kinds=yes"},
 		{"leaf", &advise, 2,
 		 "version=1,mode=advise,level=leaf,relax_s=600,origin=option,mix_kinds=yes"},
+		{"leaf,prefer@5", &asked, 2,
+		 "version=1,mode=enforce,level=spine,relax_s=300,origin=option,mix_kinds=yes,"
+		 "prefer=leaf"},
 		{"off", &asked, 64,
 		 "version=1,mode=off,level=,relax_s=-1,origin=option,mix_kinds=no"},
 		{"off", &always, 64,
@@ -387,6 +405,12 @@ static void policy_refuses(void **state)
 		 "it out"},
 		{"", &off, "cpu",
 		 "partition cpu takes no gangs; leave out --gang or choose another partition"},
+		{"leaf,prefer domains=2", &asked, "gpu",
+		 "--gang=leaf,prefer is for a gang in one domain: leave it out, or --gang-domains, "
+		 "--gang-segment and --gang-layout"},
+		{"leaf,prefer layout=tp8", &asked, "gpu",
+		 "--gang=leaf,prefer is for a gang in one domain: leave it out, or --gang-domains, "
+		 "--gang-segment and --gang-layout"},
 		{"core", &off, NULL,
 		 "its partition takes no gangs; leave out --gang or choose another partition"},
 	};

@@ -40,7 +40,8 @@ static struct osp_rule_set *read_rules(const char *ours, const char *site)
 	return rules;
 }
 
-/* All decisions in words, "set A=1 [x]; open B=2 nccl [y]"; with `name`, those about that variable that are not open. */
+/* All decisions in words, "set A=1 [x]; open B=2 nccl [y]"; with `name`, those about that variable
+ * that are not open. */
 static void add_decisions(const struct osp_decisions *decisions, const char *name,
 			  struct osp_text *text)
 {
@@ -594,7 +595,8 @@ static void adapters_stay_the_same_for_all(void **state)
 	osp_rules_free(rules);
 }
 
-/* A site's rule that leaves what one of ours sets stays; ours and one of the same rank never hold together. */
+/* A site's rule that leaves what one of ours sets stays; ours and one of the same rank never hold
+ * together. */
 static void narrowed_to_set(void **state)
 {
 	struct osp_rule_set *rules = read_rules(
@@ -648,8 +650,8 @@ static char *sets_of(char *words)
 	return osp_text_take(&text);
 }
 
-/* On each type of node, ours decide the same with those taken away that cannot hold there, and set the same with
- * those taken away that only tell. */
+/* On each type of node, ours decide the same with those taken away that cannot hold there, and set
+ * the same with those taken away that only tell. */
 static void narrowed_decide_the_same(void **state)
 {
 	static const char *const nodes[] = {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* test_script_layout.c - layouts and models that job scripts give to Megatron-LM, Megatron-Bridge, TorchTitan */
+/* test_script_layout.c - layouts and models that job scripts give to Megatron-LM, Megatron-Bridge,
+ * TorchTitan */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * test_segments.c - segments over a few domains: cases by hand, and random ones against exhaustive search
+ * test_segments.c - segments over a few domains: cases by hand, and random ones against exhaustive
+ * search
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -21,7 +22,7 @@
 #define SPINE	  2
 #define CORE	  3
 
-/* --- by hand ------------------------------------------------------------------------------------- */
+/* --- by hand ---------------------------------------------------------------------------------- */
 
 /* Leaves with so many nodes each: spines are parted by '/', as in "16 17 18 / 18 15 9". */
 static struct osp_topology *leaves_of(const char *sizes)
@@ -161,7 +162,7 @@ static void test_cases(void **state)
 	}
 }
 
-/* --- text ---------------------------------------------------------------------------------------- */
+/* --- text ------------------------------------------------------------------------------------- */
 
 static const struct {
 	const char *text;
@@ -216,11 +217,11 @@ static void test_text(void **state)
 	osp_topology_free(topology);
 }
 
-/* --- random -------------------------------------------------------------------------------------- */
+/* --- random ----------------------------------------------------------------------------------- */
 
 /*
- * Exhaustive search on free counts alone: two levels of segments below the gang's, each item tried in every
- * domain in turn. It knows nothing of floors, losses and sorting.
+ * Exhaustive search on free counts alone: two levels of segments below the gang's, each item tried
+ * in every domain in turn. It knows nothing of floors, losses and sorting.
  */
 #define SPINES 3
 #define LEAVES 3
@@ -238,7 +239,8 @@ struct search {
 
 static bool place_rest(struct counts *counts, const struct search *search, uint32_t nodes);
 
-/* Puts what is left of one leaf segment into racks of one leaf, then goes on with the rest of the gang. */
+/* Puts what is left of one leaf segment into racks of one leaf, then goes on with the rest of the
+ * gang. */
 static bool fill_leaf(struct counts *counts, const struct search *search, uint32_t spine,
 		      uint32_t leaf, uint32_t left, uint32_t rest)
 {
@@ -388,9 +390,10 @@ static void test_random(void **state)
 	osp_topology_free(topology);
 }
 
-/* --- nodes that differ --------------------------------------------------------------------------- */
+/* --- nodes that differ ------------------------------------------------------------------------ */
 
-/* In a leaf nodes that need no boot come first, then light ones; what the topology does not know is left. */
+/* In a leaf nodes that need no boot come first, then light ones; what the topology does not know is
+ * left. */
 static void test_boot_and_weight(void **state)
 {
 	struct osp_topology *topology = leaves_of("4 4");
@@ -506,6 +509,18 @@ static void test_ragged(void **state)
 	assert_int_equal(osp_cut_pick(cut, &input, chosen), 4);
 	assert_true(osp_nodeset_test(chosen, osp_topology_find_node(topology, "b2")));
 	assert_false(osp_nodeset_test(chosen, osp_topology_find_node(topology, "d1")));
+	/* b1 and b2 have no spine, and so no segment of one, though the core is above them too */
+	input.segments = (struct osp_segments){2, {{LEAF, 2}, {SPINE, 2}}};
+	osp_cut_judge(cut, &input, &answer);
+	assert_false(answer.fits);
+	assert_int_equal(answer.whole_offered, 1);
+	input.nodes = 2;
+	assert_int_equal(osp_cut_pick(cut, &input, chosen), 2);
+	assert_true(osp_nodeset_test(chosen, osp_topology_find_node(topology, "a1")));
+	input = (struct osp_cut_input){.level = SPINE, .domains_max = 2, .nodes = 3, .free = all};
+	osp_cut_judge(cut, &input, &answer); /* whole nodes, in no segment */
+	assert_false(answer.fits);
+	assert_int_equal(answer.whole_offered, 2);
 	free(all);
 	free(chosen);
 	osp_cut_free(cut);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* test_shadow_count.c - what running jobs hold, counted along with Slurm's records, odd ones among them */
+/* test_shadow_count.c - what running jobs hold, counted along with Slurm's records, odd ones among
+ * them */
 #include "tests/fake/slurmctld.h"
 
 #include <stdlib.h>
@@ -69,7 +70,7 @@ static job_record_t *runs(uint32_t id, uint32_t first, uint32_t count, time_t se
 	return job;
 }
 
-/* --- what nodes have ----------------------------------------------------------------------------- */
+/* --- what nodes have -------------------------------------------------------------------------- */
 
 static void knows_what_nodes_have(void **state)
 {
@@ -95,7 +96,8 @@ static void knows_what_nodes_have(void **state)
 	assert_int_equal(shadow_count_largest(node(1)).gres[0], 8);
 }
 
-/* GPUs come first, then what else there is, as far as there is room; what is not consumed is not counted. */
+/* GPUs come first, then what else there is, as far as there is room; what is not consumed is not
+ * counted. */
 static void counts_some_generic_resources(void **state)
 {
 	static const char *const names[] = {"a", "b", "c", "d", "e"};
@@ -127,7 +129,7 @@ static void counts_some_generic_resources(void **state)
 	assert_false(is_held(5));
 }
 
-/* --- what jobs hold ------------------------------------------------------------------------------ */
+/* --- what jobs hold --------------------------------------------------------------------------- */
 
 static void give_gpus(job_record_t *job, uint32_t node_count, uint64_t each)
 {
@@ -240,7 +242,7 @@ static void counts_suspended_jobs(void **state)
 	assert_string_equal(fake_slurm_log(), "");
 }
 
-/* --- looking again ------------------------------------------------------------------------------- */
+/* --- looking again ---------------------------------------------------------------------------- */
 
 /* Slurm changes an end without a word. */
 static void sees_other_ends(void **state)
@@ -277,7 +279,8 @@ static void forgets_jobs_that_are_gone(void **state)
 	assert_string_equal(fake_slurm_log(), "");
 }
 
-/* Slurm's plugin has all jobs anew: what no longer runs, or is gone, is not in the account's way. */
+/* Slurm's plugin has all jobs anew: what no longer runs, or is gone, is not in the account's
+ * way. */
 static void follows_a_rebuild(void **state)
 {
 	job_record_t *job = runs(1, 0, 1, 100), *gone = runs(2, 1, 1, 100),
@@ -295,7 +298,8 @@ static void follows_a_rebuild(void **state)
 	assert_false(is_held(1));
 }
 
-/* A resource that is new is in no job's count: all are counted anew, and who is gone is forgotten. */
+/* A resource that is new is in no job's count: all are counted anew, and who is gone is
+ * forgotten. */
 static void counts_anew_with_a_new_resource(void **state)
 {
 	job_record_t *gone = runs(2, 1, 1, 100), *ended = runs(3, 2, 1, 100);
@@ -354,7 +358,8 @@ static void tells_a_wrong_count(void **state)
 	shadow_count_refresh(now + 180);
 	assert_non_null(strstr(fake_slurm_log(), "was wrong on node n6"));
 	assert_true(is_held(5));
-	/* one that has ended, and one that a person suspended before its nodes changed without a word */
+	/* one that has ended, and one that a person suspended before its nodes changed without a
+	 * word */
 	find_job_record(2)->job_state = JOB_COMPLETE;
 	job->job_state = JOB_SUSPENDED;
 	shadow_count_suspend(1, true);
@@ -423,7 +428,7 @@ static void skips_jobs_that_hold_nothing(void **state)
 	job_list = jobs;
 }
 
-/* --- questions ----------------------------------------------------------------------------------- */
+/* --- questions -------------------------------------------------------------------------------- */
 
 static void ignores_those_that_may_be_preempted(void **state)
 {
@@ -519,7 +524,7 @@ static void is_empty_by_ends_as_they_are_now(void **state)
 	assert_int_not_equal(shadow_count_state(node(0)), shadow_count_state(node(1)));
 }
 
-/* --- without memory ------------------------------------------------------------------------------ */
+/* --- without memory --------------------------------------------------------------------------- */
 
 static bool lay(void *context)
 {
@@ -570,7 +575,8 @@ static void goes_without_an_account(void **state)
 	assert_false(shadow_count_empty_at(node(0), now));
 }
 
-/* A job that finds no room in the account: nothing is believed to be empty until all are counted anew. */
+/* A job that finds no room in the account: nothing is believed to be empty until all are counted
+ * anew. */
 static void counts_anew_where_memory_ran_out(void **state)
 {
 	time_t moment = now + 1000;

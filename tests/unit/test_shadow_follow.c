@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "lib/policy/request.h"
 #include "tests/unit/no_memory.h"
 
 #define NODES 16
@@ -80,6 +81,51 @@ static void puts_a_changed_one_in_force_and_keeps_it(void **state)
 	assert_int_equal(fake_slurm.schedules, 1);
 	assert_int_not_equal(last_node_update, 0);
 	assert_string_equal(looks(5), "");
+}
+
+#define LEAVES(first, second)                                                                      \
+	"{\"onespine-topology\": 1, \"levels\": [\"leaf\"], \"domains\": ["                        \
+	"{\"level\": \"leaf\", \"name\": \"l1\", \"nodes\": \"" first "\"}, "                      \
+	"{\"level\": \"leaf\", \"name\": \"l2\", \"nodes\": \"" second "\"}]}"
+
+/* A gang of one leaf that runs on n1 to n4. */
+static job_record_t *running_gang(uint32_t id, const char *option)
+{
+	job_record_t *job = fake_job(id, 4);
+
+	fake_job_option(job, option);
+	fake_job_runs(job, 0, 4, time(NULL) + 1000);
+	return job;
+}
+
+static void tells_running_gangs_that_moved(void **state)
+{
+	job_record_t *job = running_gang(1, OSP_SPANK_GANG "leaf");
+	job_record_t *wide = running_gang(2, OSP_SPANK_GANG "spine");
+	job_record_t *starting = running_gang(3, OSP_SPANK_GANG "leaf");
+	job_record_t *advised = running_gang(4, OSP_SPANK_GANG "off");
+
+	(void)state;
+	starting->job_state |= JOB_CONFIGURING;
+	put(LEAVES("n[1-4]", "n[5-16]"));
+	looks(3);
+	assert_null(job->admin_comment);
+	put(LEAVES("n[1-2,4]", "n[3,5-16]"));
+	looks(3);
+	assert_non_null(job->admin_comment);
+	assert_true(has(job->admin_comment, "gang=leaf; moved: since "));
+	assert_true(has(job->admin_comment, " 3 of its 4 nodes are on one leaf, and n3 is not"));
+	assert_null(wide->admin_comment); /* its level is gone: audit says so */
+	assert_null(starting->admin_comment);
+	assert_null(advised->admin_comment);
+	/* told once, and again where they come together */
+	put(LEAVES("n[1-2]", "n[3-16]"));
+	looks(3);
+	assert_true(has(job->admin_comment, "and n3 is not"));
+	put(LEAVES("n[5-16]", "n[1-4]"));
+	looks(3);
+	assert_true(
+		has(job->admin_comment, "domain=l2; leaves=l2:n(1-4); placed: 4 nodes on leaf l2"));
 }
 
 /* slurmctld saves its state only where nobody holds one of its locks. */
@@ -201,7 +247,8 @@ static void leaves_alone_what_says_the_same(void **state)
 	"[{\"level\": \"leaf\", \"name\": \"a\", \"nodes\": \"n[1-4]\"}], \"places\": "            \
 	"[{\"source\": \"ec2\", \"nodes\": [" boots "]}]}"
 
-/* The same fabric, asked for anew after a node has booted: gangs that waited for it are looked at again. */
+/* The same fabric, asked for anew after a node has booted: gangs that waited for it are looked at
+ * again. */
 static void looks_at_gangs_again_when_a_place_is_asked_anew(void **state)
 {
 	(void)state;
@@ -403,7 +450,7 @@ static void says_that_there_is_no_thread(void **state)
 			"reconfigure puts a changed one in force"));
 }
 
-/* --- what changes while a look is under way ------------------------------------------------------ */
+/* --- what changes while a look is under way --------------------------------------------------- */
 
 static void other_nodes(uint32_t lock)
 {
@@ -432,6 +479,43 @@ static void begins_anew_over_other_nodes(void **state)
 	fake_slurm.at_unlock = NULL;
 	assert_true(has(looks(1), "the topology in force has leaf 1"));
 	assert_string_equal(fake_leaf_of_first(), "other");
+}
+
+/* They changed before their names were read: there is nothing to lay, and no second lock is
+ * taken. */
+static void lays_over_no_nodes_but_those_at_the_glance(void **state)
+{
+	(void)state;
+	put(FAKE_TOPOLOGY("other"));
+	looks(1);
+	fake_slurm.at_lock = other_nodes;
+	assert_string_equal(looks(1), "");
+	assert_int_equal(fake_slurm.locks, 1);
+	assert_string_equal(fake_leaf_of_first(), "l1");
+	fake_slurm.at_lock = NULL;
+	looks(1);
+	assert_string_equal(fake_leaf_of_first(), "other");
+}
+
+/* They changed after: a file that says what is in force has not become the one that is kept. */
+static void keeps_no_file_that_was_laid_over_other_nodes(void **state)
+{
+	static const char again[] =
+		"{\"onespine-topology\": 1, \"levels\": [\"leaf\"], \"source\": \"again\", "
+		"\"domains\": [{\"name\": \"other\", \"nodes\": \"n[1-4]\", \"level\": "
+		"\"leaf\"}]}";
+
+	(void)state;
+	put(FAKE_TOPOLOGY("other"));
+	looks(5);
+	put(again);
+	looks(1);
+	fake_slurm.at_unlock = other_nodes;
+	assert_string_equal(looks(1), "");
+	assert_false(kept("again"));
+	fake_slurm.at_unlock = NULL;
+	assert_string_equal(looks(1), "");
+	assert_true(kept("again"));
 }
 
 static void takes_no_second_lock_once_slurmctld_ends(void **state)
@@ -480,7 +564,8 @@ static void gangs_wait_where_no_topology_was_ever_read(void **state)
 	assert_string_equal(looks(3), "");
 }
 
-/* slurm.conf was read again, and its error told, less than a tick of the file system's clock ago. */
+/* slurm.conf was read again, and its error told, less than a tick of the file system's clock
+ * ago. */
 static void tells_of_a_bad_one_once(void **state)
 {
 	(void)state;
@@ -496,9 +581,10 @@ static void tells_of_a_bad_one_once(void **state)
 	assert_false(shadow_topology_file.fresh);
 }
 
-/* --- memory --------------------------------------------------------------------------------------- */
+/* --- memory ----------------------------------------------------------------------------------- */
 
-/* The leaf that is not in force comes in force; a look without memory changes nothing, and the next ones go on. */
+/* The leaf that is not in force comes in force; a look without memory changes nothing, and the next
+ * ones go on. */
 static bool exchanges_leaves(void *unused)
 {
 	const bool first = !strcmp(fake_leaf_of_first(), "first");
@@ -566,8 +652,11 @@ int main(void)
 		TEST(removes_unfinished_copies_at_the_start),
 		TEST(keeps_the_old_copy_on_a_full_file_system),
 		TEST(looks_by_itself_and_ends),
+		TEST(tells_running_gangs_that_moved),
 		TEST(says_that_there_is_no_thread),
 		TEST(begins_anew_over_other_nodes),
+		TEST(lays_over_no_nodes_but_those_at_the_glance),
+		TEST(keeps_no_file_that_was_laid_over_other_nodes),
 		TEST(takes_no_second_lock_once_slurmctld_ends),
 		TEST(lays_over_a_table_with_gaps),
 		TEST(gangs_wait_where_no_topology_was_ever_read),

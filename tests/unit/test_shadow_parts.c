@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* test_shadow_parts.c - gangs in segments and in several domains: placed, kept waiting, planned, begun */
+/* test_shadow_parts.c - gangs in segments and in several domains: placed, kept waiting, planned,
+ * begun */
 #include "tests/unit/shadow_calls.h"
 
 #include <string.h>
@@ -198,7 +199,7 @@ static void gives_up_where_slurm_takes_none(void **state)
 	assert_int_equal(job->priority, 100);
 }
 
-/* --- memory ----------------------------------------------------------------------------------------- */
+/* --- memory ----------------------------------------------------------------------------------- */
 
 static bool placed_and_begun(void *context)
 {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* test_shadow_place.c - gangs placed, kept waiting, begun: select_p_job_test() and what follows, Slurm's answers made up */
+/* test_shadow_place.c - gangs placed, kept waiting, begun: select_p_job_test() and what follows,
+ * Slurm's answers made up */
 #include "tests/unit/shadow_calls.h"
 
 #include <stdlib.h>
@@ -9,7 +10,7 @@
 
 #define NODES SHADOW_NODES
 
-/* --- now ----------------------------------------------------------------------------------------- */
+/* --- now -------------------------------------------------------------------------------------- */
 
 static void places_in_one_domain(void **state)
 {
@@ -102,7 +103,8 @@ static void a_later_start_is_no_start_now(void **state)
 	assert_true(fake_slurm.tests > 4); /* each leaf in vain for now */
 }
 
-/* Where only ends of jobs matter one question without a clock proves a start; licenses are in no account. */
+/* Where only ends of jobs matter one question without a clock proves a start; licenses are in no
+ * account. */
 static void asks_for_the_time_where_licenses_matter(void **state)
 {
 	job_record_t *job = gang(1, 4, "leaf");
@@ -229,7 +231,7 @@ static void estimates_sizes_by_what_nodes_have(void **state)
 	assert_true(bit_ffs(asked.bitmap) >= 8 && bit_fls(asked.bitmap) < 12);
 }
 
-/* --- places that may be old --------------------------------------------------------------------- */
+/* --- places that may be old ------------------------------------------------------------------- */
 
 /* What EC2 said of all nodes holds for the boot 1000; these have booted since. */
 static void reboot(uint32_t first, uint32_t count)
@@ -296,7 +298,7 @@ static void could_start_when_its_places_are_known(void **state)
 	assert_int_equal(select_p_job_begin(parts), SLURM_SUCCESS);
 }
 
-/* --- whole nodes, and parts of them -------------------------------------------------------------- */
+/* --- whole nodes, and parts of them ----------------------------------------------------------- */
 
 static void knows_which_nodes_are_free(void **state)
 {
@@ -365,7 +367,8 @@ static void lies_over_others(void **state)
 	shadow_gang_clear(&found);
 }
 
-/* A record without a partition, as backfill's copies have been; a cluster without some of Slurm's bitmaps. */
+/* A record without a partition, as backfill's copies have been; a cluster without some of Slurm's
+ * bitmaps. */
 static void reads_odd_records(void **state)
 {
 	struct osp_effective request = {.mode = OSP_MODE_ENFORCE, .level = "leaf", .relax_s = -1};
@@ -432,7 +435,7 @@ static void knows_its_prospects(void **state)
 	FREE_NULL_BITMAP(few);
 }
 
-/* --- later --------------------------------------------------------------------------------------- */
+/* --- later ------------------------------------------------------------------------------------ */
 
 static void plans_a_later_start(void **state)
 {
@@ -515,7 +518,7 @@ static void is_never_worse_than_slurm_when_tested(void **state)
 	assert_int_not_equal(ask(job, SELECT_MODE_TEST_ONLY), SLURM_SUCCESS);
 }
 
-/* --- preemption ---------------------------------------------------------------------------------- */
+/* --- preemption ------------------------------------------------------------------------------- */
 
 static int has_id(void *item, void *key)
 {
@@ -567,8 +570,8 @@ static void preempts_in_one_domain(void **state)
 	assert_true(!asked.preempted || list_count(asked.preempted) == 1);
 }
 
-/* A task takes the array's memory with it: the next one has victims of its own, though the first one's are still
- * leaving. */
+/* A task takes the array's memory with it: the next one has victims of its own, though the first
+ * one's are still leaving. */
 static void forgets_with_each_task(void **state)
 {
 	job_record_t *task = gang(1, 4, "leaf"), *next;
@@ -707,7 +710,7 @@ static void passes_inner_calls_on(void **state)
 	assert_int_equal(bit_set_count(asked.bitmap), 4);
 }
 
-/* --- advice -------------------------------------------------------------------------------------- */
+/* --- advice ----------------------------------------------------------------------------------- */
 
 static void advises(void **state)
 {
@@ -737,7 +740,7 @@ static void advises(void **state)
 	assert_null(shadow_advice(9));
 }
 
-/* --- relaxed ------------------------------------------------------------------------------------- */
+/* --- relaxed ---------------------------------------------------------------------------------- */
 
 static void takes_the_next_level_when_relaxed(void **state)
 {
@@ -755,7 +758,7 @@ static void takes_the_next_level_when_relaxed(void **state)
 	assert_says(anywhere, "placed: 12 nodes in no common spine");
 }
 
-/* --- what begins --------------------------------------------------------------------------------- */
+/* --- what begins ------------------------------------------------------------------------------ */
 
 /* It should never happen, and must not where it does. */
 static void puts_back_what_went_astray(void **state)

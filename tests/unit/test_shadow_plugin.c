@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* test_shadow_plugin.c - the shadow as slurmctld loads and calls it: what it finds, refuses and passes on */
+/* test_shadow_plugin.c - the shadow as slurmctld loads and calls it: what it finds, refuses and
+ * passes on */
 #include "tests/fake/slurmctld.h"
 
 #include <string.h>
@@ -51,7 +52,7 @@ static int ask(job_record_t *job, bitstr_t *bitmap, uint32_t nodes, uint16_t mod
 				 OSP_JOB_TEST_TAIL(&tail));
 }
 
-/* --- loading ------------------------------------------------------------------------------------- */
+/* --- loading ---------------------------------------------------------------------------------- */
 
 /* First: what is compared with the headers once, at slurmctld's start, is compared here. */
 static void stops_a_start_with_other_records(void **state)
@@ -142,7 +143,7 @@ static void does_nothing_in_a_client(void **state)
 	FREE_NULL_BITMAP(bitmap);
 }
 
-/* --- records that are not as in the headers ------------------------------------------------------ */
+/* --- records that are not as in the headers --------------------------------------------------- */
 
 enum bent { NODE_MARK, NODE_BYTES, CONFIG_MARK, CONFIG_BYTES, PARTITION_MARK, PARTITION_BYTES };
 
@@ -248,7 +249,7 @@ static void leaves_a_job_of_another_layout_to_slurm(void **state)
 	free(all);
 }
 
-/* --- calls --------------------------------------------------------------------------------------- */
+/* --- calls ------------------------------------------------------------------------------------ */
 
 static void answers_the_seam(void **state)
 {
@@ -405,7 +406,8 @@ static void leaves_records_that_are_no_jobs(void **state)
 	FREE_NULL_BITMAP(bitmap);
 }
 
-/* What is no question of where a gang goes is Slurm's: another mode, no node asked for or offered. */
+/* What is no question of where a gang goes is Slurm's: another mode, no node asked for or
+ * offered. */
 static void passes_on_other_questions(void **state)
 {
 	bitstr_t *bitmap = fake_bitmap(0, NODES);
@@ -447,7 +449,7 @@ static void begins_a_gang(void **state)
 	FREE_NULL_BITMAP(bitmap);
 }
 
-/* --- bitmaps ------------------------------------------------------------------------------------- */
+/* --- bitmaps ---------------------------------------------------------------------------------- */
 
 /* Slurm's bitmap may be shorter than the table that the shadow has read, and longer. */
 static void takes_bitmaps_of_other_lengths(void **state)

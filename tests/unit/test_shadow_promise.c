@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* test_shadow_promise.c - gangs that need a word first, jobs that may turn out large, and all of it without memory */
+/* test_shadow_promise.c - gangs that need a word first, jobs that may turn out large, and all of it
+ * without memory */
 #include "tests/unit/shadow_calls.h"
 
 #include <string.h>
@@ -9,7 +10,7 @@
 
 #define NODES SHADOW_NODES
 
-/* --- jobs of a size that nobody said ------------------------------------------------------------- */
+/* --- jobs of a size that nobody said ---------------------------------------------------------- */
 
 static void leaves_small_jobs_to_slurm(void **state)
 {
@@ -92,7 +93,7 @@ static void starts_small_where_that_is_sooner(void **state)
 	assert_true(job->start_time > asked.now);
 }
 
-/* --- what is not understood ---------------------------------------------------------------------- */
+/* --- what is not understood ------------------------------------------------------------------- */
 
 static void waits_with_a_request_of_another_release(void **state)
 {
@@ -129,7 +130,7 @@ static void waits_with_options_that_split(void **state)
 	assert_int_equal(ask_range(component, 1, 2, SELECT_MODE_RUN_NOW), SLURM_SUCCESS);
 }
 
-/* --- without memory ------------------------------------------------------------------------------ */
+/* --- without memory --------------------------------------------------------------------------- */
 
 static bool placed(void *context)
 {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* test_shadow_request.c - what a job is held to, and what it needs of each of its nodes, read from its record */
+/* test_shadow_request.c - what a job is held to, and what it needs of each of its nodes, read from
+ * its record */
 #include "tests/fake/slurmctld.h"
 
 #include <stdlib.h>
@@ -64,7 +65,7 @@ static job_record_t *job_in(uint32_t id, uint32_t nodes, const char *partitions)
 	return job;
 }
 
-/* --- the request --------------------------------------------------------------------------------- */
+/* --- the request ------------------------------------------------------------------------------ */
 
 #define STORED(mode, level, origin)                                                                \
 	OSP_EFFECTIVE "version=1,mode=" mode ",level=" level ",relax_s=-1,origin=" origin          \
@@ -157,7 +158,8 @@ static void reads_odd_records(void **state)
 	assert_false(shadow_gang_request(job, &effective));
 }
 
-/* The fabric is gone: nothing of a request is looser than a policy of which nobody knows where it ends. */
+/* The fabric is gone: nothing of a request is looser than a policy of which nobody knows where it
+ * ends. */
 static void compares_with_policy(void **state)
 {
 	const struct osp_policy *held = osp_config_policy(shadow_state.config, "held");
@@ -195,7 +197,7 @@ static void relaxes_when_it_could_have_run_so_long(void **state)
 	assert_false(shadow_is_relaxed(job, &asked));
 }
 
-/* --- its size ------------------------------------------------------------------------------------ */
+/* --- its size --------------------------------------------------------------------------------- */
 
 static void sees_what_needs_more_nodes(void **state)
 {
@@ -298,7 +300,7 @@ static void gives_no_advice_that_cannot_be_followed(void **state)
 	assert_false(shadow_gang_request(job, &effective));
 }
 
-/* --- what it needs of each node ------------------------------------------------------------------ */
+/* --- what it needs of each node --------------------------------------------------------------- */
 
 static void needs_processors(void **state)
 {
@@ -434,6 +436,20 @@ static void tells_requests_apart(void **state)
 	other->part_ptr = NULL;
 	assert_int_not_equal(shadow_request_hash(job), shadow_request_hash(other));
 	other->part_ptr = job->part_ptr;
+	other->bit_flags ^= GRES_ENFORCE_BIND;
+	assert_int_not_equal(shadow_request_hash(job), shadow_request_hash(other));
+	other->bit_flags ^= GRES_ENFORCE_BIND | TEST_NOW_ONLY; /* which is of the call */
+	assert_int_equal(shadow_request_hash(job), shadow_request_hash(other));
+	other->bit_flags ^= TEST_NOW_ONLY;
+	other->user_id++;
+	assert_int_not_equal(shadow_request_hash(job), shadow_request_hash(other));
+	other->user_id--;
+	other->resv_name = tres;
+	assert_int_not_equal(shadow_request_hash(job), shadow_request_hash(other));
+	other->resv_name = NULL;
+	other->details->req_nodes = tres;
+	assert_int_not_equal(shadow_request_hash(job), shadow_request_hash(other));
+	other->details->req_nodes = NULL;
 	assert_int_equal(shadow_request_hash(job), shadow_request_hash(other));
 }
 

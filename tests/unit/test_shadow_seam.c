@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* test_shadow_seam.c - what job_submit asks of the shadow: could it ever run, onespine set, scontrol update */
+/* test_shadow_seam.c - what job_submit asks of the shadow: could it ever run, onespine set,
+ * scontrol update */
 #include "tests/fake/slurmctld.h"
 
 #include <stdlib.h>
@@ -11,7 +12,8 @@
 
 #define NODES 16
 
-/* Two spines of two leaves of four nodes. Partitions: gpu has all, small the first leaf, held promises. */
+/* Two spines of two leaves of four nodes. Partitions: gpu has all, small the first leaf, held
+ * promises. */
 static const char config[] = "defaults:\n"
 			     "  level: spine\n"
 			     "  gate:\n"
@@ -81,9 +83,10 @@ static void assert_has(const char *text, const char *words)
 		fail_msg("\"%s\" lacks \"%s\"", text, words);
 }
 
-/* --- could it ever run --------------------------------------------------------------------------- */
+/* --- could it ever run ------------------------------------------------------------------------ */
 
-/* Resolves what case `i` asks for into `effective` and `sentence`; fails unless it is refused as it should be. */
+/* Resolves what case `i` asks for into `effective` and `sentence`; fails unless it is refused as it
+ * should be. */
 static void resolve(size_t i, const struct osp_seam_job *job, const char *option,
 		    const char *refused)
 {
@@ -112,7 +115,8 @@ static void judges_what_can_run(void **state)
 		{"spine", {.partition = "small,gpu", .min_nodes = 8}, NULL},
 		{"spine", {.partition = "small", .min_nodes = 8}, "partition small has 4"},
 		{"spine", {.partition = "unknown", .min_nodes = 99}, NULL}, /* Slurm says so */
-		/* Slurm passes over empty names and those said again; a list without any it refuses */
+		/* Slurm passes over empty names and those said again; a list without any it
+		 * refuses */
 		{"spine", {.partition = ",", .min_nodes = 1}, NULL},
 		{"spine", {.partition = "small,,gpu", .min_nodes = 8}, NULL},
 		{"spine", {.partition = ",small", .min_nodes = 8}, "partition small has 4"},
@@ -127,6 +131,11 @@ static void judges_what_can_run(void **state)
 		 NULL}, /* so few hold it, or Slurm says */
 		{"leaf", {.tres_per_job = "gres:gpu:33"}, "5 nodes on one leaf"},
 		{"leaf", {.tres_per_job = "gres:gpu:32"}, NULL},
+		{"leaf", {.tasks = 5, .tres_per_task = "gres/gpu:8"}, "5 nodes on one leaf"},
+		{"leaf", {.tasks = 8, .tres_per_task = "gres:gpu:4"}, NULL},
+		{"leaf",
+		 {.tasks = UINT32_MAX, .tres_per_task = "gres:gpu:18446744073709551615"},
+		 "4294967295 nodes on one leaf"},
 		{"leaf", {.tres_per_job = "gres:gpu:8", .cpus = 33}, "5 nodes on one leaf"},
 		{"leaf", {.min_nodes = 0}, NULL},
 		/* nodes by name */
@@ -203,7 +212,7 @@ static void refuses_without_a_fabric_or_a_policy(void **state)
 	assert_has(judged(&job, "leaf"), "no fabric topology is in force here");
 }
 
-/* --- policy -------------------------------------------------------------------------------------- */
+/* --- policy ----------------------------------------------------------------------------------- */
 
 static void holds_to_policy(void **state)
 {
@@ -282,7 +291,7 @@ static void holds_to_policy(void **state)
 	}
 }
 
-/* --- layouts ------------------------------------------------------------------------------------- */
+/* --- layouts ---------------------------------------------------------------------------------- */
 
 /* Nodes have 8 GPUs. */
 static void makes_segments_of_layouts(void **state)
@@ -560,7 +569,7 @@ static void refuses_what_is_above_the_policy(void **state)
 	assert_string_equal(judged(&job, "leaf"), "");
 }
 
-/* --- spares -------------------------------------------------------------------------------------- */
+/* --- spares ----------------------------------------------------------------------------------- */
 
 static void says_where_no_spares_are(void **state)
 {
@@ -662,7 +671,7 @@ static void gives_no_spares_of_whole_nodes(void **state)
 	assert_has(judged(&job, "leaf"), "partition ? allows 0 spare nodes");
 }
 
-/* --- onespine set -------------------------------------------------------------------------------- */
+/* --- onespine set ----------------------------------------------------------------------------- */
 
 static int set(job_record_t *job, uid_t uid, const char *option)
 {
@@ -733,7 +742,7 @@ static void stores_what_is_set(void **state)
 	assert_string_equal(job->admin_comment, "mine");
 }
 
-/* --- scontrol update ----------------------------------------------------------------------------- */
+/* --- scontrol update -------------------------------------------------------------------------- */
 
 static void describes_a_record(void **state)
 {
@@ -817,7 +826,8 @@ static void finds_the_request_again(void **state)
 	}
 }
 
-/* A layout is found as it was worked out, so that it means the same with another number of nodes. */
+/* A layout is found as it was worked out, so that it means the same with another number of
+ * nodes. */
 static void finds_the_layout_again(void **state)
 {
 	job_record_t *job = fake_job(7, 8);
@@ -853,7 +863,7 @@ static void finds_the_layout_again(void **state)
 	assert_string_equal(request.keep, "dp:leaf");
 }
 
-/* --- a job that grows ---------------------------------------------------------------------------- */
+/* --- a job that grows ------------------------------------------------------------------------- */
 
 static int merge(job_record_t *job)
 {
@@ -928,7 +938,7 @@ static void holds_to_policy_what_grows(void **state)
 	assert_int_equal(merge(job), 0);
 }
 
-/* --- without memory ------------------------------------------------------------------------------ */
+/* --- without memory --------------------------------------------------------------------------- */
 
 /* Without memory a question is not asked, and Slurm's own answer stands in each scheduling call. */
 static bool resolves(void *context)

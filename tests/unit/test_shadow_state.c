@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* test_shadow_state.c - policy and topology in force: files that are wrong, gone or changed, and Slurm's nodes */
+/* test_shadow_state.c - policy and topology in force: files that are wrong, gone or changed, and
+ * Slurm's nodes */
 #include "tests/fake/slurmctld.h"
 
 #include <stdlib.h>
@@ -43,7 +44,7 @@ static bool policy_is_always(void)
 	return osp_config_policy(shadow_state.config, "gpu")->gang_always;
 }
 
-/* --- files --------------------------------------------------------------------------------------- */
+/* --- files ------------------------------------------------------------------------------------ */
 
 static void reads_again_what_has_changed(void **state)
 {
@@ -174,7 +175,7 @@ static void finds_files_without_a_slurm_conf(void **state)
 	}
 }
 
-/* --- Slurm's nodes ------------------------------------------------------------------------------- */
+/* --- Slurm's nodes ---------------------------------------------------------------------------- */
 
 static void lays_the_topology_over_other_nodes(void **state)
 {
@@ -328,7 +329,7 @@ static void sees_which_places_may_be_old(void **state)
 	node_record_table_ptr[3] = node;
 }
 
-/* --- large clusters ------------------------------------------------------------------------------ */
+/* --- large clusters --------------------------------------------------------------------------- */
 
 static void ends_cluster(void)
 {
@@ -394,7 +395,7 @@ static void looks_at_many_places_in_turn(void **state)
 	ends_cluster();
 }
 
-/* --- without memory ------------------------------------------------------------------------------ */
+/* --- without memory --------------------------------------------------------------------------- */
 
 /* Whichever allocation fails: all of the state stands, or none of it, and gangs wait. */
 static bool loads_all(void *context)

@@ -24,7 +24,7 @@
 #define GANG_ENTRY   "_SLURM_SPANK_OPTION_onespine_gang"
 #define OUTER_GANG   "SLURM_SPANK_" GANG_ENTRY
 
-/* --- a fake SPANK ------------------------------------------------------------------------------- */
+/* --- a fake SPANK ----------------------------------------------------------------------------- */
 
 struct variable {
 	char name[128];
@@ -172,7 +172,7 @@ void slurm_spank_log(const char *format, ...)
 	fail_msg("%s", format);
 }
 
-/* --- a fake slurmctld --------------------------------------------------------------------------- */
+/* --- a fake slurmctld ------------------------------------------------------------------------- */
 
 /* in brackets: where it takes more than a number it is also a macro */
 int(slurm_load_job)(job_info_msg_t **answer, OSP_JOB_REFERENCE reference, uint16_t flags)
@@ -206,7 +206,7 @@ void slurm_free_job_info_msg(job_info_msg_t *jobs)
 	assert_non_null(jobs);
 }
 
-/* --- a program that loads us -------------------------------------------------------------------- */
+/* --- a program that loads us ------------------------------------------------------------------ */
 
 #define PLACED                                                                                     \
 	"grant 7 [onespine: gang=spine; domain=s1; leaves=l1:n(1-2)|l2:n3; placed: 3 nodes on "    \
@@ -298,7 +298,7 @@ static void assert_task(const char *name, const char *value)
 		assert_string_equal(found->value, value);
 }
 
-/* --- sbatch, salloc, srun ----------------------------------------------------------------------- */
+/* --- sbatch, salloc, srun --------------------------------------------------------------------- */
 
 static void registers_where_options_are_read(void **state)
 {
@@ -455,7 +455,7 @@ static void tells_unknown_arguments(void **state)
 				  "onespine.so (onespine.so(8) has them)");
 }
 
-/* --- srun with an allocation of its own ---------------------------------------------------------- */
+/* --- srun with an allocation of its own ------------------------------------------------------- */
 
 static void srun_learns_where_its_gang_is(void **state)
 {
@@ -547,7 +547,7 @@ static void a_failed_question_fails_nothing(void **state)
 	}
 }
 
-/* --- tasks -------------------------------------------------------------------------------------- */
+/* --- tasks ------------------------------------------------------------------------------------ */
 
 static void a_batch_script_gets_its_variables(void **state)
 {
@@ -672,7 +672,7 @@ static void each_task_gets_its_own_leaf(void **state)
 	}
 }
 
-/* --- spares ------------------------------------------------------------------------------------- */
+/* --- spares ----------------------------------------------------------------------------------- */
 
 static const struct {
 	const char *name, *before, *after;

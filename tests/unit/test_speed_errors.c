@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * How often the limits of etc/thresholds.yaml are wrong about speeds, both ways, on simulated nodes:
- * healthy ones that fail, and GPUs 25 % slow that are not reported. Prints the counts.
+ * How often the limits of etc/thresholds.yaml are wrong about speeds, both ways, on simulated
+ * nodes: healthy ones that fail, and GPUs 25 % slow that are not reported. Prints the counts.
  *
  * Nobody's GPU is measured here. What healthy GPUs show is what others published: typical speeds
  * (TYPICAL below), and spreads:
@@ -82,7 +82,7 @@ struct limits {
 };
 static struct limits limits_of[MACHINES];
 
-/* --- chance ------------------------------------------------------------------------------------- */
+/* --- chance ----------------------------------------------------------------------------------- */
 
 static uint64_t chance;
 
@@ -123,7 +123,7 @@ static double own_part(enum part part, double shared)
 	return value;
 }
 
-/* --- a node ------------------------------------------------------------------------------------- */
+/* --- a node ----------------------------------------------------------------------------------- */
 
 struct node {
 	size_t machine, gpus;
@@ -221,7 +221,7 @@ static struct found check_node(const struct node *node)
 	return found;
 }
 
-/* --- both errors -------------------------------------------------------------------------------- */
+/* --- both errors ------------------------------------------------------------------------------ */
 
 static size_t checks = CHECKS;
 
@@ -275,14 +275,14 @@ static void healthy_nodes_never_fail(void **state)
 	}
 	printf("# %zu simulated checks of healthy nodes of %d GPUs: %zu failed, %zu warned\n",
 	       checks, GPUS_MOST, failed, warned);
-	if (checks ==
-	    CHECKS) /* 0 of 150,000: a gang of 512 nodes stops falsely in under 1.02 %, with 95 % confidence */
+	if (checks == CHECKS) /* 0 of 150,000: a gang of 512 nodes stops falsely in under 1.02 %,
+				 with 95 % confidence */
 		assert_int_equal(failed, 0);
 	assert_true(warned * 1000 < checks);
 }
 
-/* Only its model's limit can tell whether a GPU alone on its node is slow: of one that is by nature among the fastest 1 in
- * 1,000 may be missed. */
+/* Only its model's limit can tell whether a GPU alone on its node is slow: of one that is by nature
+ * among the fastest 1 in 1,000 may be missed. */
 static bool has_limit(size_t machine, enum part part)
 {
 	for (size_t k = 0; k < KINDS; k++)

@@ -332,8 +332,8 @@ static void shipped_speeds_are_possible(void **state)
 	osp_thresholds_free(thresholds);
 }
 
-/* Nothing has measured a GPU yet: each speed that fails a node is marked. Take a limit out of here only with the
- * hardware named in its source and in doc/checks.md. */
+/* Nothing has measured a GPU yet: each speed that fails a node is marked. Take a limit out of here
+ * only with the hardware named in its source and in doc/checks.md. */
 static void shipped_speeds_are_marked_unproven(void **state)
 {
 	static const enum osp_limit_id speeds[] = {

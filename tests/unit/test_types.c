@@ -2,11 +2,11 @@
 /*
  * test_types.c - a machine made for every type of the catalogue, and the plan of its tasks
  *
- * Each machine has what the catalogue says of the type: CPUs, two a core (one with Arm), NUMA nodes (one
- * where the catalogue does not know), accelerators and NICs, divided evenly. Accelerators stand the wrong
- * way round, the first near the last NUMA node, as they do on a DGX A100. The plans are held against
- * rules that any must keep, and word for word against tests/data/bind/types.golden, which
- * OSP_WRITE_GOLDEN=1 writes anew.
+ * Each machine has what the catalogue says of the type: CPUs, two a core (one with Arm), NUMA nodes
+ * (one where the catalogue does not know), accelerators and NICs, divided evenly. Accelerators
+ * stand the wrong way round, the first near the last NUMA node, as they do on a DGX A100. The plans
+ * are held against rules that any must keep, and word for word against
+ * tests/data/bind/types.golden, which OSP_WRITE_GOLDEN=1 writes anew.
  */
 #include <inttypes.h>
 #include <setjmp.h>
@@ -108,7 +108,8 @@ static void add_device(struct osp_text *text, unsigned bus, const char *pci_type
 			serial - 1, bus, bus, serial, bus, pci_type);
 }
 
-/* The accelerators have the buses from 0x01 on, the NICs those from 0x80 on, from the last node down. */
+/* The accelerators have the buses from 0x01 on, the NICs those from 0x80 on, from the last node
+ * down. */
 static void add_devices(struct osp_text *text, const struct shape *shape, int64_t node)
 {
 	int64_t place = shape->nodes - 1 - node;
@@ -228,8 +229,8 @@ static void add_plan(struct osp_text *text, const struct shape *shape,
 	}
 }
 
-/* By it the generation of a link is judged (check/passive/passive_link.c). On Grace GPUs hang on NVLink-C2C; a type of no
- * provider's stands for many machines. */
+/* By it the generation of a link is judged (check/passive/passive_link.c). On Grace GPUs hang on
+ * NVLink-C2C; a type of no provider's stands for many machines. */
 static void every_type_tells_its_link(void **state)
 {
 	const char *folder = getenv("srcdir") ? getenv("srcdir") : ".";

@@ -13,7 +13,9 @@
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
-#define HEAD	     "families:\n  - {prefix: N_, of: N, fact: nccl, releases: 2.3 to 2.30, source: s, "
+#define HEAD                                                                                       \
+	"families:\n"                                                                              \
+	"  - {prefix: N_, of: N, fact: nccl, releases: 2.3 to 2.30, source: s, "
 
 static void wrong_files_are_refused(void **state)
 {
@@ -108,7 +110,8 @@ static void names_are_judged(void **state)
 	osp_variables_free(variables);
 }
 
-/* What the rules speak of is in the table: a rule about a variable that nothing reads would say two things of it. */
+/* What the rules speak of is in the table: a rule about a variable that nothing reads would say two
+ * things of it. */
 static void ours_are_known(void **state)
 {
 	static const char *const names[] = {"NCCL_ALGO",

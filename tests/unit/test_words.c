@@ -365,6 +365,13 @@ static void no_level(void **state)
 		osp_words_no_level(topology, "COER", buffer, sizeof(buffer)),
 		"there is no level 'COER' in this fabric; did you mean core? (leaf, spine, core)");
 	/* A name from outside is cut before the levels are. */
+	assert_string_equal(osp_words_no_level(topology, "No", buffer, sizeof(buffer)),
+			    "there is no level 'No' in this fabric; did you mean --gang=off? "
+			    "(leaf, spine, core)");
+	assert_string_equal(
+		osp_words_no_level(topology, "on", buffer, sizeof(buffer)),
+		"there is no level 'on' in this fabric; did you mean --gang, without a value? "
+		"(leaf, spine, core)");
 	osp_words_no_level(topology, "a-very-long-name-that-somebody-typed-into-the-option", buffer,
 			   sizeof(buffer));
 	assert_string_equal(buffer, "there is no level 'a-very-long-name-that-somebody-t' in this "
@@ -491,6 +498,44 @@ static void placed_in_parts(void **state)
 		"placed: 1 node on spine ?");
 }
 
+static void launches(void **state)
+{
+	char buffer[OSP_WORDS_BYTES];
+
+	(void)state;
+	assert_string_equal(osp_words_launches("spine", 4, 3, buffer, sizeof(buffer)),
+			    "launched: 4 nodes, 3 of them do not run yet; whether they stand on "
+			    "one spine is asked when they run");
+	assert_string_equal(osp_words_launches("leaf", 2, 1, buffer, sizeof(buffer)),
+			    "launched: 2 nodes, 1 of them does not run yet; whether they stand on "
+			    "one leaf is asked when they run");
+	assert_string_equal(osp_words_apart("leaf", 4, 2, buffer, sizeof(buffer)),
+			    "its 4 nodes stand on 2 leaves");
+	assert_string_equal(osp_words_unplaced(1, 300, buffer, sizeof(buffer)),
+			    "the place of 1 node was not known 5m after all nodes ran");
+	assert_string_equal(osp_words_unplaced(2, 30, buffer, sizeof(buffer)),
+			    "the places of 2 nodes were not known 30s after all nodes ran");
+	assert_string_equal(osp_words_in_vain(1, 60, false, buffer, sizeof(buffer)),
+			    "launched 1 time in vain (1 node minute)");
+	assert_string_equal(osp_words_in_vain(2, 61, false, buffer, sizeof(buffer)),
+			    "launched 2 times in vain (2 node minutes)");
+	assert_string_equal(osp_words_in_vain(3, 0, true, buffer, sizeof(buffer)),
+			    "launched 3 times in vain (0 node minutes), so it waits for nodes "
+			    "whose places are known");
+}
+
+static void moved(void **state)
+{
+	char buffer[OSP_WORDS_BYTES];
+
+	(void)state;
+	assert_string_equal(osp_words_moved("spine", 4, 3, "n4", "14:10", buffer, sizeof(buffer)),
+			    "moved: since 14:10 3 of its 4 nodes are on one spine, and n4 is not");
+	assert_string_equal(
+		osp_words_moved("leaf", 3, 1, "n[1-2]", "14:10", buffer, sizeof(buffer)),
+		"moved: since 14:10 1 of its 3 nodes is on one leaf, and n[1-2] are not");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -502,6 +547,8 @@ int main(void)
 		cmocka_unit_test(segments),
 		cmocka_unit_test(segments_of_some_nodes),
 		cmocka_unit_test(placed_in_parts),
+		cmocka_unit_test(launches),
+		cmocka_unit_test(moved),
 	};
 
 	return cmocka_run_group_tests(tests, start, finish);

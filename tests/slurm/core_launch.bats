@@ -1,0 +1,175 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-or-later
+# core_launch.bats - gangs on nodes that are launched for them: their places are known when they run
+#
+# The tests start the nodes that Slurm asks for, and write what EC2 would then say, as `onespine topology watch` does.
+
+load helpers
+
+setup_file() {
+	cat >"$BATS_FILE_TMPDIR/onespine.yaml" <<-'END'
+		defaults:
+		  unlaunched: launch
+		  launch_tries: 2
+		  launch_place: 0:15
+	END
+}
+
+# Each test has a cluster of its own: its nodes have all been powered down.
+setup() {
+	RAN=$BATS_TEST_TMPDIR/ran
+	: >"$RAN"
+	chmod 755 "$BATS_TEST_TMPDIR"
+	chmod 666 "$RAN"
+	placed_by_ec2 'n[1-4]' 'n[5-8]' >"$BATS_TEST_TMPDIR/onespine.topology"
+	cluster_start --cloud 8 --topology "$BATS_TEST_TMPDIR/onespine.topology" \
+		--config "$BATS_FILE_TMPDIR/onespine.yaml" --dir "$BATS_TEST_TMPDIR/cluster" \
+		--conf "AuthInfo=socket=$BATS_TEST_TMPDIR/cluster/munge/socket,cred_expire=5" \
+		--conf SchedulerParameters=batch_sched_delay=0,sched_interval=2,bf_interval=1
+}
+
+teardown() {
+	local status=0
+	end_test || status=1
+	scancel --user="$(id -un)" 2>/dev/null || true
+	cluster_stop "$BATS_TEST_TMPDIR/cluster" || status=1
+	return $status
+}
+
+# boot_of NODE: when it booted, as Slurm has it, in seconds since 1970; of one that never ran, long ago
+boot_of() {
+	local boot
+	boot=$(scontrol show node "$1" 2>/dev/null | sed -n 's/.*BootTime=\([^ ]*\).*/\1/p')
+	if [[ $boot == [0-9]* ]]; then date -d "$boot" +%s; else echo 1000; fi
+}
+
+# placed_by_ec2 LEFT RIGHT: as EC2 says, asked now: these nodes are under spine left and right
+placed_by_ec2() {
+	local node places='' spine
+	for node in $(hostnames "$1,$2"); do
+		places+="${places:+, }\"$node i-$node $(boot_of "$node")\""
+	done
+	printf '{"onespine-topology": 1, "levels": ["leaf", "spine"], "domains": [\n'
+	for spine in left right; do
+		printf '{"level": "spine", "name": "%s"},\n' "$spine"
+	done
+	printf '{"level": "leaf", "name": "l1", "in": "left", "nodes": "%s"},\n' "$1"
+	printf '{"level": "leaf", "name": "l2", "in": "right", "nodes": "%s"}],\n' "$2"
+	printf '"places": [{"source": "ec2", "nodes": [%s]}]}\n' "$places"
+}
+
+# ec2_says LEFT RIGHT
+ec2_says() {
+	placed_by_ec2 "$1" "$2" >"$ONESPINE_CLUSTER/onespine.topology.new"
+	mv "$ONESPINE_CLUSTER/onespine.topology.new" "$ONESPINE_CLUSTER/onespine.topology"
+}
+
+note_holds() {
+	[[ $(job_field "$1" AdminComment) == *"$2"* ]]
+}
+
+# gives_back NODE: it is powered down, or about to
+gives_back() {
+	[[ $(node_state "$1") == *[~%!] || $(node_state "$1") == power* ]]
+}
+
+nodes_run() {
+	local node
+	for node; do
+		[[ $(node_state "$node") != *[~#] ]] || return 1
+	done
+}
+
+start_nodes() {
+	cluster start-node --dir "$ONESPINE_CLUSTER" "$@"
+	await 60 nodes_run "$@"
+}
+
+# gang NODES: its script writes a line where it runs
+gang() {
+	submit --gang -N"$1" --exclusive --wait-all-nodes=0 --requeue --wrap "echo \$SLURM_JOB_NODELIST >>$RAN; sleep 600"
+}
+
+@test "a gang's nodes are launched, and it starts when they are known to stand on one spine, also after slurmctld was killed" {
+	job=$(gang 4)
+	await_job "$job" CONFIGURING
+	await 10 note_holds "$job" 'launched: 4 nodes, 4 of them do not run yet; whether they stand on one spine is asked when they run'
+	run -0 onespine audit
+	holds "$output" '1 gang running: 0 as asked for, 0 not, 1 on nodes that start'
+	matches "$output" "job $job .*: asked for spine; launched: 4 nodes, 4 of them do not run yet"
+	mapfile -t nodes < <(job_nodes "$job")
+	equal "${#nodes[@]}" 4
+	# one of them starts late
+	start_nodes "${nodes[@]:0:3}"
+	await_saved "$job"
+	cluster kill-ctld --dir "$ONESPINE_CLUSTER" -9
+	cluster start-ctld --dir "$ONESPINE_CLUSTER"
+	start_nodes "${nodes[3]}"
+	# where they are now nobody has asked: the places of their last life do not count
+	stays 4 job_is "$job" CONFIGURING
+	equal "$(<"$RAN")" '' 'what ran'
+	ec2_says "$(IFS=,; echo "${nodes[*]}")" n8
+	await_job "$job" RUNNING 90
+	await 10 note_holds "$job" 'domain=left'
+	await 30 test -s "$RAN"
+	equal "$(wc -l <"$RAN")" 1 'starts of its script'
+	equal "$(job_field "$job" Restarts)" 0
+}
+
+@test "three of four stand together: it starts again with these and one more that is launched, and no process ran before" {
+	job=$(gang 4)
+	await_job "$job" CONFIGURING
+	mapfile -t nodes < <(job_nodes "$job")
+	start_nodes "${nodes[@]}"
+	equal "${nodes[*]}" 'n1 n2 n3 n4'
+	ec2_says n1,n2,n3,n8 n4
+	await 60 note_holds "$job" 'launched in vain: its 4 nodes stand on 2 spines'
+	equal "$(<"$RAN")" '' 'what ran'
+	# those that stand together are kept, for this user's gang alone
+	equal "$(job_field "$job" Reservation)" "onespine_launch_$job"
+	run -0 scontrol show reservation "onespine_launch_$job"
+	holds "$output" 'Nodes=n[1-3] '
+	matches "$output" 'Flags=[^ ]*FLEX'
+	other=$(submit -N3 -w n1,n2,n3 --exclusive)
+	begin_soon "$job"
+	await_job "$job" CONFIGURING 60
+	job_is "$other" PENDING
+	scancel "$other"
+	equal "$(job_nodes "$job" | paste -sd' ')" 'n1 n2 n3 n5'
+	await 30 node_is n4 idle
+	await 10 note_holds "$job" 'launched: 4 nodes, 1 of them does not run yet'
+	start_nodes n5
+	await 30 gives_back n4
+	ec2_says n1,n2,n3,n5 n4
+	await_job "$job" RUNNING 90
+	await 10 note_holds "$job" 'domain=left'
+	equal "$(scontrol show reservation 2>&1)" 'No reservations in the system'
+	await 30 test -s "$RAN"
+	equal "$(wc -l <"$RAN")" 1 'starts of its script'
+	equal "$(job_field "$job" Restarts)" 1
+	run -0 onespine why "$job"
+	matches "$output" 'placed: 4 nodes on spine left.*; launched 1 time in vain \([1-9][0-9]* node minutes?\)'
+}
+
+@test "places that nobody tells: it goes back to the queue, and after its tries it waits for known nodes" {
+	job=$(gang 8)
+	await_job "$job" CONFIGURING
+	start_nodes n1 n2 n3 n4 n5 n6 n7 n8
+	await 60 note_holds "$job" 'launched in vain: the places of 8 nodes were not known 15s after all nodes ran'
+	begin_soon "$job"
+	# its nodes run, but nobody knows where: there is nothing that could be launched
+	await 60 note_holds "$job" 'launched 1 time in vain ('
+	ec2_says n1,n2,n3,n4,n5,n6,n7,n8 n9
+	await_job "$job" RUNNING 60
+	await 30 test -s "$RAN"
+}
+
+@test "a gang that cannot go back to the queue is not launched, and says that it waits; one on known nodes is" {
+	job=$(submit --gang -N4 --exclusive --no-requeue)
+	await 30 note_holds "$job" '8 nodes are left out: they were powered down or have booted since'
+	job_is "$job" PENDING
+	other=$(gang 2)
+	await_job "$other" CONFIGURING
+	scancel "$other"
+	scancel "$job"
+}

@@ -1,0 +1,316 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-or-later
+# hostile_node.bats - disks, ports, sockets and processors of a node that an ordinary user fills while the gate or a
+# recheck is at work there: no healthy node is drained, no bad one is given back
+
+bats_require_minimum_version 1.5.0
+
+load helpers
+load gate_helpers
+
+# n1, the first of each gang, is on a wire of its own: a network namespace with ports of its own.
+setup_file() {
+	local dir
+	dir=$(mktemp -d -t onespine.XXXXXX)
+	gate_budget
+	cat >"$BATS_FILE_TMPDIR/onespine.yaml" <<-END
+		defaults:
+		  gate: {budget_s: $BUDGET_S, fresh_s: 0, network: false}
+		history: {strikes: 1000}
+	END
+	cluster_start --nodes 4 --gate --wire n1 --gres gpu:8 --dir "$dir" --config "$BATS_FILE_TMPDIR/onespine.yaml" \
+		--conf "AuthInfo=socket=$dir/munge/socket,cred_expire=5" \
+		--conf SchedulerParameters=batch_sched_delay=0,sched_interval=1,bf_interval=1
+	export THEIRS=$ONESPINE_CLUSTER/theirs OUT=$BATS_FILE_TMPDIR/out
+	mkdir -m 1777 "$THEIRS" "$OUT"
+	chmod 755 "$BATS_FILE_TMPDIR"
+	cc -O1 -Wall -Werror -o "$ONESPINE_CLUSTER/bin/storm" "$BATS_TEST_DIRNAME/storm.c"
+	chmod 755 "$ONESPINE_CLUSTER/bin/storm"
+	sed 's#libexec/onespine/onespine-gate "\$@"$#bin/onespine "$@"#' "$ONESPINE_CLUSTER/gate" >"$OUT/check"
+	chmod 755 "$OUT/check"
+}
+
+setup() {
+	mounted=() their_processes=()
+	all_well
+	cluster check --dir "$ONESPINE_CLUSTER" && free_all
+}
+
+teardown() {
+	end_theirs
+	[[ -z ${slow:-} ]] || await 10 rmdir "$slow"
+	for folder in "${mounted[@]}"; do
+		inside umount --lazy "$folder"
+	done
+	[[ ! -e $THEIRS/disk0 ]] || inside rmdir "$THEIRS"/disk*
+	scancel --user=65534
+	scontrol delete ReservationName=onespine-n2 2>/dev/null || true
+	gate_end_test
+}
+
+# inside COMMAND...: as root, where the cluster's daemons run
+inside() {
+	local root=$ONESPINE_CLUSTER/bin/in-root
+	[[ -x $root ]] || root=
+	${root:+"$root"} "$@"
+}
+
+address() {
+	scontrol show node "$1" | sed -n 's/.*NodeAddr=\([^ ]*\).*/\1/p'
+}
+
+# --- processes of the other user's -------------------------------------------------------------------
+
+# theirs COUNT COMMAND...: so many, until end_theirs
+theirs() {
+	local count=$1 i
+	shift
+	for ((i = 0; i < count; i++)); do
+		setpriv --reuid=65534 --regid=65534 --clear-groups --pdeathsig=KILL "$@" >/dev/null 2>&1 3>&- &
+		their_processes+=("$!")
+	done
+}
+
+end_theirs() {
+	((${#their_processes[@]})) || return 0
+	kill -9 "${their_processes[@]}" 2>/dev/null || true
+	wait "${their_processes[@]}" 2>/dev/null || true
+	their_processes=()
+}
+
+# --- disks ------------------------------------------------------------------------------------------
+
+# of_node NODE FOLDER: where its gate has that folder of ours
+of_node() {
+	printf '%s/nodes/%s%s/%s\n' "$ONESPINE_CLUSTER" "$1" "$ONESPINE_PREFIX" "$2"
+}
+
+# small_disk FOLDER: it is on a file system of its own from now on, on which users have a folder ($DISK/theirs) too
+small_disk() {
+	DISK=$THEIRS/disk${#mounted[@]}
+	inside mkdir "$DISK"
+	inside mount -t tmpfs -o size=256k,mode=755 none "$DISK"
+	inside cp -a "$1" "$DISK/ours"
+	inside install -d -m 1777 "$DISK/theirs"
+	inside mount --bind "$DISK/ours" "$1"
+	mounted+=("$1" "$DISK")
+}
+
+# fill: the other user takes all that is left of it
+fill() {
+	as_other_user dd if=/dev/zero "of=$DISK/theirs/all" bs=1k 2>/dev/null || true
+	! as_other_user dd if=/dev/zero "of=$DISK/theirs/more" bs=1k count=8 2>/dev/null || fail "$DISK is not full"
+	(($(stat -c %s "$DISK/theirs/all") > 0)) || fail "nothing could be written to $DISK"
+}
+
+@test "a user fills /tmp and the disk of the node's history: the verdict is there before it is kept, and gate.log says what is not" {
+	local folder
+	for folder in "$ONESPINE_CLUSTER/nodes/n2/var/lib" "$(of_node n2 var/lib)"; do # history; passes and evidence
+		small_disk "$folder"
+		fill
+	done
+	fault n2 "export ONESPINE_FAKE_SYSTEM='full=/tmp full=/dev/shm'"
+	job=$(submit -N2 -w 'n[2-3]' --gres=gpu:8)
+	await 30 says n2 "job $job: the check: warning: the run is not kept: "
+	matches "$(said_of "$job" n2)" 'the run is not kept: [^ ]*: No space left on device'
+	await_job "$job" RUNNING
+	matches "$(said_of "$job" n2)" 'go by n2 of 2 nodes'
+	equal "$(job_field "$job" Restarts)" 0
+	none_drained_but
+	scancel "$job"
+	await 30 no_jobs
+	# a bad one is drained for its reason all the same
+	fault n2 "$ECC"
+	job=$(submit -N2 -w 'n[2-3]' --gres=gpu:8)
+	await 30 drained n2 "$ECC_REASON"
+	await 10 says n2 "job $job: what was seen is not kept: "
+	none_drained_but n2
+}
+
+@test "a user fills the disk of the gate's log: the job runs, a bad node is drained" {
+	small_disk "$(of_node n2 var/log/onespine)"
+	fill
+	job=$(submit -N2 -w 'n[2-3]' --gres=gpu:8)
+	await_job "$job" RUNNING
+	none_drained_but
+	equal "$(job_field "$job" Restarts)" 0
+	scancel "$job"
+	await 30 no_jobs
+	fault n2 "$ECC"
+	job=$(submit -N2 -w 'n[2-3]' --gres=gpu:8)
+	await 30 drained n2 "$ECC_REASON"
+	none_drained_but n2
+}
+
+# recheck [NODE]: the last line that it says
+recheck() {
+	onespine recheck --program="$OUT/check" --depth=passive "$@" >"$OUT/said" 2>&1 || true
+	tail -n 1 "$OUT/said"
+}
+
+@test "a user fills the disk where a recheck keeps reasons: the node stays as it is, and is given back when there is room" {
+	small_disk "$ONESPINE_PREFIX/var/lib/onespine"
+	scontrol update NodeName=n2 State=DRAIN "Reason=$ECC_REASON"
+	await 30 node_is n2 drained
+	fill
+	matches "$(recheck n2)" 'n2: stays drained: its reason cannot be kept in .*: No space left on device'
+	drained n2 "$ECC_REASON"
+	equal "$(scontrol -o show reservation)" 'No reservations in the system'
+	rm "$DISK/theirs/"*
+	equal "$(recheck n2)" 'n2: returned: PASS'
+	equal "$(scontrol -o show reservation)" 'No reservations in the system'
+	none_drained_but
+}
+
+@test "filled while the recheck is under way: a good node is given back, a bad one is drained, and nothing is left" {
+	local says
+	small_disk "$ONESPINE_PREFIX/var/lib/onespine"
+	printf '#!/bin/bash\ntouch %s/begun\nuntil [[ -e %s/go ]]; do sleep 0.1; done\nexec %s/check "$@"\n' \
+		"$OUT" "$OUT" "$OUT" >"$OUT/waits"
+	chmod 755 "$OUT/waits"
+	for says in 'n2: returned: PASS' "n2: stays drained: $ECC_REASON"; do
+		rm -f "$OUT/begun" "$OUT/go" "$DISK/theirs/"*
+		scontrol update NodeName=n2 State=DRAIN "Reason=$ECC_REASON"
+		await 30 node_is n2 drained
+		onespine recheck --program="$OUT/waits" --depth=passive n2 >"$OUT/said" 2>&1 3>&- &
+		await 60 test -e "$OUT/begun"
+		fill
+		[[ $says == *PASS ]] || fault n2 "$ECC"
+		touch "$OUT/go"
+		wait "$!" || true
+		holds "$(cat "$OUT/said")" "$says"
+		equal "$(scontrol -o show reservation)" 'No reservations in the system'
+		[[ $says == *PASS ]] || drained n2 "$ECC_REASON"
+		none_drained_but "$([[ $says == *PASS ]] || echo n2)"
+		await 30 no_jobs
+	done
+}
+
+# --- ports and sockets ------------------------------------------------------------------------------
+
+# starts JOB: a gate of it has let it go, after requeues if need be; nobody is drained meanwhile
+starts() {
+	none_drained_but && [[ $(cat "$ONESPINE_CLUSTER"/nodes/*/gate.log) =~ "job $1: "[^$'\n']*' go by n' ]] &&
+		job_is "$1" RUNNING
+}
+
+@test "connections without end to the gate's ports: the job starts in the end, and nobody is drained" {
+	theirs 4 "$ONESPINE_CLUSTER/bin/storm" "$(address n1)" 288-303
+	theirs 4 "$ONESPINE_CLUSTER/bin/storm" "$(address n2)" 288-303
+	fault n4 'sleep 2'
+	job=$(submit -N4 --gres=gpu:8)
+	await 60 says n1 'go by n1 of 4 nodes'
+	await_job "$job" RUNNING 60
+	end_theirs
+	(($(job_field "$job" Restarts) <= 1))
+	matches "$(gate_log n1)" 'dropped: [1-9][0-9]* from ports that users can have'
+	none_drained_but
+}
+
+@test "connections without end to MUNGE's socket: nobody is drained, and when they end the job starts" {
+	theirs 4 "$ONESPINE_CLUSTER/bin/storm" "$ONESPINE_CLUSTER/munge/socket"
+	job=$(submit -N4 --gres=gpu:8)
+	stays 15 none_drained_but
+	end_theirs
+	await 90 starts "$job"
+	none_drained_but
+}
+
+# in_n1 COMMAND...: in its network namespace, whose name has n1's port as its address has
+in_n1() {
+	local c d
+	IFS=. read -r _ _ c d <<<"$(address n1)"
+	ip netns exec "osp$((c * 256 + d))" "$@"
+}
+
+theirs_in_n1() {
+	in_n1 setpriv --reuid=65534 --regid=65534 --clear-groups "$@" 3>&- &
+	their_processes+=("$!")
+}
+
+@test "all of the gate's ports are taken: by no user, and where users may have them nobody is drained" {
+	local storm=$ONESPINE_CLUSTER/bin/storm
+	said=$(as_other_user "$storm" hold 288-303 "$THEIRS/held" 2>&1) && fail 'a user holds the ports'
+	holds "$said" 'Permission denied'
+	# where an administrator has opened them to users, a user can: it accepts, and says nothing
+	in_n1 sysctl -qw net.ipv4.ip_unprivileged_port_start=0
+	theirs_in_n1 "$storm" hold 288-303 "$THEIRS/held"
+	await 20 test -e "$THEIRS/held"
+	job=$(submit -N4 --gres=gpu:8)
+	await 40 says n1 'cannot hear other nodes: no port of 288-303 can be had'
+	await 60 decided_somewhere "$job"
+	none_drained_but
+	end_theirs
+	in_n1 sysctl -qw net.ipv4.ip_unprivileged_port_start=1024
+	rm -f "$THEIRS/held"
+	# where n1 was kept from it, the job waits for a fifth node
+	scontrol update "JobId=$job" ExcNodeList= StartTime=now+3 || true
+	await 90 starts "$job"
+	none_drained_but
+}
+
+decided_somewhere() {
+	cat "$ONESPINE_CLUSTER"/nodes/*/gate.log | grep -qE "job $1: .* (go|requeue|end) by n[1-4] of 4 nodes|job $1: .*no verdict in"
+}
+
+# --- processors, memory, devices ----------------------------------------------------------------------
+
+io_waited() {
+	sed -n 's/^some .*total=//p' /proc/pressure/io
+}
+
+# pressed: somebody waited for a device for most of the last second
+pressed() {
+	local before
+	before=$(io_waited)
+	sleep 1
+	(($(io_waited) - before > 300000))
+}
+
+# slow_disk: whoever is in the group $slow reads 64 KiB a second from the disk below the cluster
+slow_disk() {
+	local disk
+	disk=$(df --output=source "$THEIRS" | tail -n 1)
+	slow=/sys/fs/cgroup/blkio/onespine-${ONESPINE_CLUSTER##*.}
+	[[ -b $disk && -e /sys/block/${disk##*/}/dev && -e /sys/fs/cgroup/blkio/blkio.throttle.read_bps_device ]] ||
+		skip 'no disk here that can be made slow'
+	mkdir "$slow"
+	echo "$(<"/sys/block/${disk##*/}/dev") 65536" >"$slow/blkio.throttle.read_bps_device"
+}
+
+@test "NVML hangs while a user keeps the disk busy: an error, never a failure; without him the same is a failed node" {
+	local pressure=$ONESPINE_CLUSTER/nodes/n2/proc/pressure
+	[[ -r /proc/pressure/io ]] || skip 'this kernel does not tell the pressure'
+	slow_disk
+	# the first gate sees that n2's GPUs stay awake
+	job=$(submit -N2 -w 'n[2-3]' --gres=gpu:8)
+	await_job "$job" RUNNING
+	scancel "$job"
+	await 30 no_jobs
+	for what in io memory; do
+		mv "$pressure/$what" "$OUT/$what"
+		ln -s "/proc/pressure/$what" "$pressure/$what"
+	done
+	fault n2 'export ONESPINE_FAKE_NVML=hang:nvmlInit_v2 ONESPINE_TEST_DEADLINE_MS=800'
+	as_other_user dd if=/dev/zero "of=$THEIRS/file" bs=1M count=64 conv=fsync 2>/dev/null
+	theirs 6 dd "if=$THEIRS/file" of=/dev/null bs=64k iflag=direct
+	for process in "${their_processes[@]}"; do
+		echo "$process" >"$slow/cgroup.procs"
+	done
+	await 30 pressed
+	job=$(submit -N2 -w 'n[2-3]' --gres=gpu:8)
+	await 60 decided "$job" n2
+	end_theirs
+	none_drained_but
+	matches "$(said_of "$job" n2)" 'ERROR'
+	[[ $(said_of "$job" n2) != *FAIL* ]]
+	scancel "$job"
+	await 30 no_jobs
+	for what in io memory; do
+		rm "$pressure/$what"
+		mv "$OUT/$what" "$pressure/$what"
+	done
+	job=$(submit -N2 -w 'n[2-3]' --gres=gpu:8)
+	await 60 node_is n2 drained
+	none_drained_but n2
+}

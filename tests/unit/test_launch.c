@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* test_launch.c - which nodes a gang takes of which some do not run */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/place/launch.h"
+#include "tests/fabric.h"
+#include "tests/unit/no_memory.h"
+
+#define NODES 12
+
+/* Leaf a: a1 to a4; leaf b: b1 to b4; x1 to x4 are in no known leaf. */
+static const struct fabric_node fabric[NODES] = {
+	{"a1", {"a"}},	{"a2", {"a"}},	{"a3", {"a"}},	{"a4", {"a"}},
+	{"b1", {"b"}},	{"b2", {"b"}},	{"b3", {"b"}},	{"b4", {"b"}},
+	{"x1", {NULL}}, {"x2", {NULL}}, {"x3", {NULL}}, {"x4", {NULL}},
+};
+
+static struct osp_topology *topology;
+
+static int start(void **state)
+{
+	(void)state;
+	topology = fabric_from(fabric, NODES, 1);
+	return 0;
+}
+
+static int finish(void **state)
+{
+	(void)state;
+	osp_topology_free(topology);
+	return 0;
+}
+
+/* "a1 a2" as a set. */
+static struct osp_nodeset *set_of(const char *names)
+{
+	struct osp_nodeset *set = osp_nodeset_new(NODES);
+	char copy[128], *at = copy, *name;
+
+	snprintf(copy, sizeof(copy), "%s", names);
+	while ((name = strsep(&at, " ")) != NULL) {
+		if (*name)
+			osp_nodeset_add(set, osp_topology_find_node(topology, name));
+	}
+	return set;
+}
+
+static const char *names_of(const struct osp_nodeset *set)
+{
+	static char text[128];
+	size_t length = 0;
+
+	text[0] = '\0';
+	for (uint32_t n = osp_nodeset_next(set, 0); n < NODES; n = osp_nodeset_next(set, n + 1))
+		length += (size_t)snprintf(text + length, sizeof(text) - length, "%s%s",
+					   length ? " " : "", osp_topology_node_name(topology, n));
+	return text;
+}
+
+struct question {
+	const char *known, *unlaunched, *required;
+	uint32_t need;
+	uint32_t attempt;
+	bool whole;
+	const char *nodes; /* NULL: there is no such attempt */
+};
+
+static void check(const struct question *question, const uint16_t *kind, const uint32_t *weight)
+{
+	struct osp_nodeset *known = set_of(question->known);
+	struct osp_nodeset *unlaunched = set_of(question->unlaunched);
+	struct osp_nodeset *required = question->required ? set_of(question->required) : NULL;
+	struct osp_nodeset *nodes = osp_nodeset_new(NODES);
+	const struct osp_launch_input input = {
+		.topology = topology,
+		.level = 1,
+		.need_nodes = question->need,
+		.known = known,
+		.unlaunched = unlaunched,
+		.required = required,
+		.kind = kind,
+		.kind_count = kind ? 2 : 0,
+		.weight = weight,
+	};
+	bool found = osp_launch_nodes(&input, question->attempt, question->whole, nodes);
+
+	assert_int_equal(found, question->nodes != NULL);
+	if (found)
+		assert_string_equal(names_of(nodes), question->nodes);
+	if (!question->attempt)
+		assert_int_equal(osp_launch_could(&input), found);
+	free(known);
+	free(unlaunched);
+	free(required);
+	free(nodes);
+}
+
+static void keeps_the_largest_part(void **state)
+{
+	static const struct question questions[] = {
+		{"a1 b1 b2", "x1 x2 x3", NULL, 4, 0, false, "b1 b2 x1 x2"},
+		{"a1 b1 b2", "x1 x2 x3", NULL, 4, 1, false, "a1 x1 x2 x3"},
+		{"a1 b1 b2", "x1 x2 x3", NULL, 4, 2, false, NULL},
+		{"a1 b1 b2", "x1 x2 x3", NULL, 3, 2, false, "x1 x2 x3"},
+		{"a1 b1 b2", "x1 x2 x3", NULL, 3, 3, false, NULL},
+		{"a1 b1 b2", "x1 x2 x3", NULL, 4, 0, true, "b1 b2 x1 x2 x3"},
+		/* places that no longer hold are like none */
+		{"b1 b2", "a1 a2", NULL, 4, 0, false, "a1 a2 b1 b2"},
+		/* too few */
+		{"a1 b1 b2", "x1", NULL, 4, 0, false, NULL},
+		{"a1 b1 b2", "", NULL, 4, 0, false, NULL},
+		/* enough in one leaf: what keeps it from starting there no launch mends */
+		{"b1 b2 b3 b4", "x1 x2 x3", NULL, 4, 0, false, NULL},
+		/* known nodes in no leaf are no nodes */
+		{"x4 b1", "x1 x2 x3", NULL, 4, 0, false, "b1 x1 x2 x3"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(questions) / sizeof(questions[0]); i++)
+		check(&questions[i], NULL, NULL);
+}
+
+static void takes_what_is_required(void **state)
+{
+	static const struct question questions[] = {
+		{"a1 b1 b2", "x1 x2 x3", "a1", 4, 0, false, "a1 x1 x2 x3"},
+		{"a1 b1 b2", "x1 x2 x3", "a1", 4, 1, false, NULL},
+		{"a1 b1 b2", "x1 x2 x3", "x3", 3, 0, false, "b1 b2 x3"},
+		{"b1 b2 b3", "x1 x2 x3", "x2 x3", 4, 0, false, "b1 b2 x2 x3"},
+		{"a1 b1 b2", "x1 x2 x3", "x4", 4, 0, false, NULL},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(questions) / sizeof(questions[0]); i++)
+		check(&questions[i], NULL, NULL);
+}
+
+static void never_mixes_kinds(void **state)
+{
+	static const uint16_t kind[NODES] = {0, 0, 0, 0, 1, 1, 1, 1, 0, 0, 1, 1};
+	static const struct question questions[] = {
+		{"a1 b1 b2", "x1 x2 x3 x4", NULL, 4, 0, false, "b1 b2 x3 x4"},
+		{"a1 b1 b2", "x1 x2 x3 x4", NULL, 3, 1, false, "a1 x1 x2"},
+		{"a1 b1", "x1 x2 x3 x4", NULL, 4, 0, false, NULL},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(questions) / sizeof(questions[0]); i++)
+		check(&questions[i], kind, NULL);
+}
+
+static void takes_light_nodes_first(void **state)
+{
+	static const uint32_t weight[NODES] = {1, 1, 1, 1, 5, 1, 1, 1, 9, 2, 9, 1};
+	static const struct question question = {"b1 b2", "x1 x2 x3 x4", NULL,	       4,
+						 0,	  false,	 "b1 b2 x2 x4"};
+
+	(void)state;
+	check(&question, NULL, weight);
+}
+
+/* A start then waits; nobody is refused. */
+static void survives_without_memory(void **state)
+{
+	struct osp_nodeset *known = set_of("a1"), *unlaunched = set_of("x1 x2");
+	struct osp_nodeset *nodes = osp_nodeset_new(NODES);
+	const struct osp_launch_input input = {.topology = topology,
+					       .level = 1,
+					       .need_nodes = 3,
+					       .known = known,
+					       .unlaunched = unlaunched};
+
+	(void)state;
+	for (int fail = 1; fail <= 3; fail++) {
+		no_memory_at((size_t)fail);
+		assert_false(osp_launch_nodes(&input, 0, false, nodes));
+		no_memory_at((size_t)fail);
+		assert_true(osp_launch_could(&input));
+		no_memory_at(0);
+	}
+	assert_true(osp_launch_nodes(&input, 0, false, nodes));
+	free(known);
+	free(unlaunched);
+	free(nodes);
+}
+
+static void finds_the_largest_part(void **state)
+{
+	static const struct {
+		const char *nodes, *part;
+		uint32_t domains;
+	} cases[] = {
+		{"a1 b1 b2 x1", "b1 b2", 2},
+		{"a1 a2 b1 b2", "a1 a2", 2},
+		{"a3", "a3", 1},
+		{"x1 x2", "", 0},
+		{"", "", 0},
+	};
+	struct osp_nodeset *part = osp_nodeset_new(NODES);
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct osp_nodeset *nodes = set_of(cases[i].nodes);
+
+		assert_int_equal(osp_launch_part(topology, 1, nodes, part), cases[i].domains);
+		assert_string_equal(names_of(part), cases[i].part);
+		no_memory_at(1);
+		assert_int_equal(osp_launch_part(topology, 1, nodes, part), 0);
+		no_memory_at(0);
+		assert_true(osp_nodeset_empty(part));
+		free(nodes);
+	}
+	free(part);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(keeps_the_largest_part), cmocka_unit_test(takes_what_is_required),
+		cmocka_unit_test(never_mixes_kinds),	  cmocka_unit_test(takes_light_nodes_first),
+		cmocka_unit_test(finds_the_largest_part), cmocka_unit_test(survives_without_memory),
+	};
+
+	return cmocka_run_group_tests(tests, start, finish);
+}

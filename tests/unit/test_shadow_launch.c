@@ -1,0 +1,607 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* test_shadow_launch.c - gangs on nodes that are launched for them, Slurm's answers made up */
+#include "tests/unit/shadow_calls.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/policy/effective.h"
+#include "lib/policy/request.h"
+#include "sched/seam.h"
+
+#define OLD_BOOT_S 1000
+#define NEW_BOOT_S 9000
+
+int select_p_job_ready(job_record_t *job);
+int select_p_select_nodeinfo_set(job_record_t *job);
+
+static const char launching[] = "partitions:\n  gpu:\n    unlaunched: launch\n    launch_tries: 2\n"
+				"    launch_place: 1:00\n";
+
+/* Four leaves of four nodes, two leaves a spine; of the first `count` nodes EC2 said so when they
+ * had booted at `boot_s`. */
+static void place_by_ec2(int64_t boot_s, int count)
+{
+	char text[2048];
+	size_t length;
+
+	length = (size_t)snprintf(
+		text, sizeof(text),
+		"{\"onespine-topology\": 1, \"levels\": [\"leaf\", \"spine\"], \"domains\": ["
+		"{\"level\": \"spine\", \"name\": \"s1\"}, {\"level\": \"spine\", \"name\": "
+		"\"s2\"}");
+	for (int leaf = 0; leaf < 4; leaf++)
+		length += (size_t)snprintf(text + length, sizeof(text) - length,
+					   ", {\"level\": \"leaf\", \"name\": \"l%d\", \"in\": "
+					   "\"s%d\", \"nodes\": \"n[%d-%d]\"}",
+					   leaf + 1, leaf / 2 + 1, leaf * 4 + 1, leaf * 4 + 4);
+	length += (size_t)snprintf(text + length, sizeof(text) - length,
+				   "], \"places\": [{\"source\": \"ec2\", \"nodes\": [");
+	for (int n = 0; n < count; n++)
+		length +=
+			(size_t)snprintf(text + length, sizeof(text) - length, "%s\"n%d i-%d %d\"",
+					 n ? "," : "", n + 1, n + 1, (int)boot_s);
+	snprintf(text + length, sizeof(text) - length, "]}]}");
+	fake_slurm_file("onespine.topology", text);
+	shadow_state_load();
+}
+
+/* The node is powered down. */
+static void sleeps(int first, int count)
+{
+	for (int n = first; n < first + count; n++) {
+		node_record_table_ptr[n]->node_state =
+			NODE_STATE_IDLE | NODE_STATE_POWERED_DOWN | NODE_STATE_CLOUD;
+		bit_set(OSP_POWERED_DOWN_NODES, n);
+	}
+	shadow_state_load();
+}
+
+static void boots(job_record_t *job)
+{
+	for (int n = 0; n < SHADOW_NODES; n++) {
+		if (!bit_test(job->node_bitmap, n))
+			continue;
+		if (node_record_table_ptr[n]->node_state & NODE_STATE_POWERED_DOWN)
+			node_record_table_ptr[n]->boot_time = NEW_BOOT_S;
+		node_record_table_ptr[n]->node_state =
+			NODE_STATE_ALLOCATED |
+			(node_record_table_ptr[n]->node_state & NODE_STATE_CLOUD);
+		bit_clear(OSP_POWERED_DOWN_NODES, n);
+	}
+}
+
+/* EC2 was asked anew about this node. */
+static void is_asked(uint32_t n)
+{
+	shadow_state.place_boot_s[n] = node_record_table_ptr[n]->boot_time;
+}
+
+static int begin(void **state)
+{
+	shadow_calls_begin(state);
+	shadow_follow_end(); /* what its thread does is called here */
+	fake_slurm_file("onespine.yaml", launching);
+	for (int n = 0; n < SHADOW_NODES; n++)
+		node_record_table_ptr[n]->boot_time = OLD_BOOT_S;
+	place_by_ec2(OLD_BOOT_S, SHADOW_NODES);
+	return 0;
+}
+
+static job_record_t *batch_gang(uint32_t id, uint32_t nodes, const char *option)
+{
+	job_record_t *job = gang(id, nodes, option);
+
+	job->batch_flag = 1;
+	job->details->requeue = 1;
+	return job;
+}
+
+/* Slurm starts it on the nodes that it was given. */
+static int starts(job_record_t *job)
+{
+	job->node_bitmap = bit_copy(asked.bitmap);
+	job->node_cnt = (uint32_t)bit_set_count(job->node_bitmap);
+	job->start_time = 0;
+	job->job_state = JOB_RUNNING | JOB_CONFIGURING;
+	return select_p_job_begin(job);
+}
+
+/* A gang of four on l1's awake n3 and n4, and on n9 and n10, which sleep. */
+static job_record_t *launched(void)
+{
+	job_record_t *job = batch_gang(1, 4, "leaf");
+
+	sleeps(8, 8);
+	busy(50, 0, 2, 100);
+	busy(51, 5, 3, 100);
+	assert_int_equal(ask(job, SELECT_MODE_RUN_NOW), SLURM_SUCCESS);
+	assert_string_equal(nodes_given(), "2-3,8-9");
+	assert_int_equal(starts(job), SLURM_SUCCESS);
+	return job;
+}
+
+static bool is_ready(job_record_t *job)
+{
+	return select_p_job_ready(job) == READY_NODE_STATE;
+}
+
+static void goes_on_where_they_stand_together(void **state)
+{
+	job_record_t *job = batch_gang(1, 4, "spine");
+
+	(void)state;
+	sleeps(0, SHADOW_NODES);
+	assert_int_equal(ask(job, SELECT_MODE_RUN_NOW), SLURM_SUCCESS);
+	assert_string_equal(nodes_given(), "0-3");
+	assert_int_equal(starts(job), SLURM_SUCCESS);
+	assert_int_equal(job->wait_all_nodes, 1);
+	assert_says(job, "launched: 4 nodes, 4 of them do not run yet; whether they stand on one "
+			 "spine is asked when they run");
+	shadow_launch_look(100);
+	assert_false(is_ready(job));
+	boots(job);
+	shadow_launch_look(101);
+	assert_false(is_ready(job)); /* their places are those of before */
+	for (uint32_t n = 0; n < 4; n++)
+		is_asked(n);
+	shadow_launch_look(102);
+	assert_true(is_ready(job));
+	assert_says(job, "domain=s1; leaves=l1:n(1-4); placed: 4 nodes on spine s1, 1 leaf");
+	job->job_state = JOB_RUNNING;
+	shadow_launch_look(103);
+	assert_false(shadow_launch_any());
+	assert_int_equal(fake_slurm.requeues, 0);
+}
+
+static void starts_again_where_they_stand_apart(void **state)
+{
+	job_record_t *job = launched();
+
+	(void)state;
+	assert_says(job, "launched: 4 nodes, 2 of them do not run yet");
+	boots(job);
+	is_asked(8);
+	shadow_launch_look(100);
+	assert_false(is_ready(job));
+	is_asked(9);
+	shadow_launch_look(101);
+	assert_int_equal(fake_slurm.requeues, 1);
+	assert_says(job, "launched in vain: its 4 nodes stand on 2 leaves");
+	assert_string_equal(shadow_spank_value(job, OSP_LAUNCHED_IN_VAIN), "1:404");
+	assert_false(shadow_launch_any());
+
+	/* the largest part that is there is kept: n9 and n10 run in l3, and n11 and n12 sleep */
+	node_record_table_ptr[8]->node_state = node_record_table_ptr[9]->node_state =
+		NODE_STATE_IDLE;
+	busy(52, 2, 1, 100);
+	shadow_state_load();
+	assert_int_equal(ask(job, SELECT_MODE_RUN_NOW), SLURM_SUCCESS);
+	assert_string_equal(nodes_given(), "8-11");
+	assert_int_equal(starts(job), SLURM_SUCCESS);
+	boots(job);
+	is_asked(10);
+	is_asked(11);
+	shadow_launch_look(200);
+	assert_true(is_ready(job));
+	assert_says(job, "; placed: 4 nodes on leaf l3; launched 1 time in vain (7 node minutes)");
+	assert_int_equal(fake_slurm.requeues, 1);
+}
+
+/* After launch_tries in vain it waits. */
+static void gives_up_after_its_tries(void **state)
+{
+	job_record_t *job = launched();
+
+	(void)state;
+	boots(job);
+	is_asked(8);
+	is_asked(9);
+	shadow_launch_look(100);
+	shadow_state.place_boot_s[8] = shadow_state.place_boot_s[9] = OLD_BOOT_S;
+	sleeps(8, 8);
+	assert_int_equal(ask(job, SELECT_MODE_RUN_NOW), SLURM_SUCCESS);
+	assert_int_equal(starts(job), SLURM_SUCCESS);
+	boots(job);
+	shadow_launch_look(200);
+	shadow_launch_look(259);
+	assert_int_equal(fake_slurm.requeues, 1);
+	shadow_launch_look(260);
+	assert_int_equal(fake_slurm.requeues, 2);
+	assert_says(
+		job,
+		"launched in vain: the places of 2 nodes were not known 1m after all nodes ran");
+	sleeps(8, 8);
+	assert_int_not_equal(ask(job, SELECT_MODE_RUN_NOW), SLURM_SUCCESS);
+	assert_says(job, "launched 2 times in vain (24 node minutes), so it waits for nodes whose "
+			 "places are "
+			 "known");
+}
+
+static void waits_without_the_policy(void **state)
+{
+	job_record_t *job = batch_gang(1, 4, "leaf");
+
+	(void)state;
+	fake_slurm_file("onespine.yaml", "");
+	sleeps(0, SHADOW_NODES);
+	assert_int_not_equal(ask(job, SELECT_MODE_RUN_NOW), SLURM_SUCCESS);
+	assert_says(job, "16 nodes are left out");
+	job->node_bitmap = fake_bitmap(0, 4);
+	assert_int_equal(select_p_job_begin(job), SLURM_ERROR);
+	assert_int_equal(job->wait_all_nodes, 0);
+}
+
+/* A job that cannot go back to the queue is not started on nodes that may stand apart. */
+static void launches_only_what_can_start_again(void **state)
+{
+	job_record_t *jobs[] = {batch_gang(1, 4, "leaf"), batch_gang(2, 4, "leaf"),
+				batch_gang(3, 4, "leaf"), batch_gang(4, 4, "leaf")};
+
+	(void)state;
+	sleeps(0, SHADOW_NODES);
+	jobs[0]->batch_flag = 0;
+	jobs[1]->details->requeue = 0;
+	jobs[2]->het_job_id = 3;
+	for (uint32_t i = 0; i < 3; i++)
+		assert_int_not_equal(ask(jobs[i], SELECT_MODE_RUN_NOW), SLURM_SUCCESS);
+	assert_int_equal(ask(jobs[3], SELECT_MODE_RUN_NOW), SLURM_SUCCESS);
+}
+
+static void prefers_known_nodes(void **state)
+{
+	job_record_t *job = batch_gang(1, 4, "leaf");
+
+	(void)state;
+	sleeps(0, 12);
+	assert_int_equal(ask(job, SELECT_MODE_RUN_NOW), SLURM_SUCCESS);
+	assert_string_equal(nodes_given(), "12-15");
+	assert_int_equal(starts(job), SLURM_SUCCESS);
+	assert_false(shadow_launch_any());
+	assert_true(is_ready(job));
+}
+
+/* Backfill's question about a start: now on nodes that sleep, rather than later on known ones. */
+static void backfill_launches_too(void **state)
+{
+	job_record_t *job = batch_gang(1, 4, "leaf");
+
+	(void)state;
+	sleeps(4, 4);
+	busy(50, 0, 4, 1000);
+	busy(51, 8, 8, 2000);
+	assert_int_equal(ask(job, SELECT_MODE_WILL_RUN), SLURM_SUCCESS);
+	assert_string_equal(nodes_given(), "4-7");
+	assert_in_range(job->start_time, asked.now - 1, asked.now + 30);
+}
+
+/* slurmctld starts anew while nodes boot: the gang still waits for their places. */
+static void survives_a_restart(void **state)
+{
+	job_record_t *job = launched();
+
+	(void)state;
+	shadow_launch_forget();
+	assert_true(is_ready(job));
+	assert_int_equal(select_p_select_nodeinfo_set(job), SLURM_SUCCESS);
+	assert_false(is_ready(job));
+	boots(job);
+	is_asked(8);
+	is_asked(9);
+	shadow_launch_look(100);
+	assert_int_equal(fake_slurm.requeues, 1);
+}
+
+/* Its nodes stand on l1 and l3, and it is put back. */
+static job_record_t *launched_in_vain(void)
+{
+	job_record_t *job = launched();
+
+	boots(job);
+	is_asked(8);
+	is_asked(9);
+	shadow_launch_look(100);
+	assert_int_equal(fake_slurm.requeues, 1);
+	node_record_table_ptr[8]->node_state = node_record_table_ptr[9]->node_state =
+		NODE_STATE_IDLE | NODE_STATE_CLOUD;
+	shadow_state_load();
+	return job;
+}
+
+/* It starts again, on n3 and n4 and on n11 and n12, which run now. */
+static void starts_with_others(job_record_t *job)
+{
+	assert_int_equal(ask(job, SELECT_MODE_RUN_NOW), SLURM_SUCCESS);
+	assert_string_equal(nodes_given(), "2-3,10-11");
+	assert_int_equal(starts(job), SLURM_SUCCESS);
+	boots(job);
+	shadow_launch_look(200);
+}
+
+static void keeps_the_part_that_stands_together(void **state)
+{
+	const struct fake_reservation *made = &fake_slurm.reservation;
+	job_record_t *job = launched_in_vain();
+
+	(void)state;
+	assert_string_equal(made->name, "onespine_launch_1");
+	assert_string_equal(made->nodes, "n[3-4]");
+	assert_string_equal(made->users, "1000");
+	assert_true(made->flags == (RESERVE_FLAG_FLEX | RESERVE_FLAG_IGN_JOBS |
+				    RESERVE_FLAG_PURGE_COMP | RESERVE_FLAG_NO_HOLD_JOBS));
+	assert_int_equal(made->end - made->start, 300);
+	assert_string_equal(job->resv_name, "onespine_launch_1");
+	assert_non_null(strstr(fake_slurm_log(), "n[3-4] are kept for the next start of"));
+
+	/* a second try in vain has a reservation of its own, until nothing more is launched */
+	starts_with_others(job);
+	is_asked(10);
+	is_asked(11);
+	shadow_launch_look(201);
+	assert_int_equal(fake_slurm.requeues, 2);
+	assert_int_equal(fake_slurm.reservations, 1);
+	assert_string_equal(made->name, "");
+	assert_null(job->resv_name);
+}
+
+static void ends_the_reservation_where_they_stand_together(void **state)
+{
+	job_record_t *job = launched_in_vain();
+
+	(void)state;
+	starts_with_others(job);
+	assert_string_equal(fake_slurm.reservation.name, "onespine_launch_1");
+	node_record_table_ptr[10]->boot_time = node_record_table_ptr[11]->boot_time = NEW_BOOT_S;
+	fake_slurm_file(
+		"onespine.topology",
+		"{\"onespine-topology\": 1, \"levels\": [\"leaf\"], \"domains\": [{\"level\": "
+		"\"leaf\", \"name\": \"l1\", \"nodes\": \"n[1-4,11-12]\"}, {\"level\": \"leaf\", "
+		"\"name\": \"l3\", \"nodes\": \"n[9-10]\"}]}");
+	shadow_state_load();
+	shadow_launch_look(201);
+	assert_true(is_ready(job));
+	assert_string_equal(fake_slurm.reservation.name, "");
+	assert_null(job->resv_name);
+}
+
+/* Shorter where the nodes would be powered down sooner; none if the policy says so, or Slurm
+ * refuses. */
+static void keeps_no_longer_than_it_may(void **state)
+{
+	(void)state;
+	node_record_table_ptr[3]->suspend_time = 120;
+	launched_in_vain();
+	assert_int_equal(fake_slurm.reservation.end - fake_slurm.reservation.start, 119);
+}
+
+static void keeps_nothing_where_the_policy_says_so(void **state)
+{
+	job_record_t *job;
+
+	(void)state;
+	fake_slurm_file("onespine.yaml", "partitions:\n  gpu:\n    unlaunched: launch\n    "
+					 "launch_keep: 0\n");
+	job = launched_in_vain();
+	assert_int_equal(fake_slurm.reservations, 0);
+	assert_null(job->resv_name);
+}
+
+static void goes_on_where_slurm_keeps_nothing(void **state)
+{
+	job_record_t *job;
+
+	(void)state;
+	fake_slurm.reserve_rc = ESLURM_RESERVATION_OVERLAP;
+	job = launched_in_vain();
+	assert_null(job->resv_name);
+	assert_non_null(strstr(fake_slurm_log(), "n[3-4] are not kept for the next start of"));
+	starts_with_others(job);
+}
+
+/* Those that are replaced go, when the others run; none of a job, of a reservation, or that never
+ * suspends. */
+static void gives_back_what_is_replaced(void **state)
+{
+	static const struct {
+		uint32_t state; /* of n10 */
+		uint16_t jobs;	/* that run there */
+		const char *never, *gone;
+	} cases[] = {
+		{0, 0, NULL, "n[9-10];"},
+		{NODE_STATE_RES, 0, NULL, "n9;"},
+		{NODE_STATE_POWERING_DOWN, 0, NULL, "n9;"},
+		{0, 1, NULL, "n9;"},
+		{0, 0, "x1,n[10-11]:2", ""}, /* a name that Slurm does not know */
+		{0, 0, "n[10-11]:2,n12", "n9;"},
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		job_record_t *job = launched_in_vain();
+
+		assert_string_equal(fake_slurm.powered_down, "");
+		node_record_table_ptr[9]->node_state |= cases[i].state;
+		node_record_table_ptr[9]->run_job_cnt = cases[i].jobs;
+		slurm_conf.suspend_exc_nodes = (char *)cases[i].never;
+		starts_with_others(job);
+		slurm_conf.suspend_exc_nodes = NULL;
+		assert_string_equal(fake_slurm.powered_down, cases[i].gone);
+		/* what it still holds may be given back later */
+		assert_string_equal(shadow_spank_value(job, OSP_LAUNCHED_NODES), "n[11-12]");
+		shadow_calls_end(state);
+		begin(state);
+	}
+}
+
+/* Where nothing else can be launched, what stands apart is given back so that it may be launched
+ * anew. */
+static void gives_back_at_once_where_nothing_else_is_left(void **state)
+{
+	job_record_t *job = batch_gang(1, 4, "leaf");
+
+	(void)state;
+	sleeps(8, 2);
+	busy(50, 0, 2, 100);
+	busy(51, 5, 3, 100);
+	busy(52, 11, 5, 100);
+	busy(53, 10, 1, 100);
+	assert_int_equal(ask(job, SELECT_MODE_RUN_NOW), SLURM_SUCCESS);
+	assert_int_equal(starts(job), SLURM_SUCCESS);
+	boots(job);
+	is_asked(8);
+	is_asked(9);
+	shadow_launch_look(100);
+	assert_string_equal(fake_slurm.powered_down, "n[9-10];");
+}
+
+/* Nobody has told where they are: they may stand right. */
+static void gives_nothing_back_that_may_stand_right(void **state)
+{
+	job_record_t *job = batch_gang(1, SHADOW_NODES, "spine");
+
+	(void)state;
+	sleeps(0, SHADOW_NODES);
+	assert_int_equal(ask(job, SELECT_MODE_RUN_NOW), SLURM_SUCCESS);
+	assert_int_equal(starts(job), SLURM_SUCCESS);
+	boots(job);
+	shadow_launch_look(100);
+	shadow_launch_look(160);
+	assert_int_equal(fake_slurm.requeues, 1);
+	assert_string_equal(fake_slurm.powered_down, "");
+	assert_int_equal(fake_slurm.reservations, 0);
+}
+
+/* One that has a reservation of its user's could not have ours. */
+static void launches_nothing_in_a_reservation(void **state)
+{
+	job_record_t *job = batch_gang(1, 4, "leaf");
+
+	(void)state;
+	sleeps(0, SHADOW_NODES);
+	job->resv_name = xstrdup("of_somebody");
+	assert_int_not_equal(ask(job, SELECT_MODE_RUN_NOW), SLURM_SUCCESS);
+}
+
+static void tells_once_that_slurm_refuses(void **state)
+{
+	job_record_t *job = launched();
+	const char *log;
+
+	(void)state;
+	boots(job);
+	is_asked(8);
+	is_asked(9);
+	fake_slurm.requeue_rc = ESLURM_DISABLED;
+	fake_slurm_log();
+	shadow_launch_look(100);
+	log = fake_slurm_log();
+	assert_non_null(strstr(log, "cannot go back to the queue"));
+	shadow_launch_look(101);
+	assert_null(strstr(fake_slurm_log(), "cannot go back"));
+	assert_false(is_ready(job));
+	fake_slurm.requeue_rc = 0;
+	shadow_launch_look(102);
+	assert_int_equal(fake_slurm.requeues, 1);
+}
+
+/* "" where it is accepted. */
+static const char *judged(const struct osp_seam_job *job, const char *option)
+{
+	static char sentence[OSP_ERROR_TEXT_BYTES];
+	struct osp_request request = {.origin = OSP_FROM_OPTION, .relax_s = -1};
+	struct osp_effective effective;
+
+	assert_int_equal(osp_request_parse(option, &request, NULL), 0);
+	return shadow_seam.resolve(job, &request, &effective, sentence, sizeof(sentence)) ? sentence
+											  : "";
+}
+
+static void assert_judged(const struct osp_seam_job *job, const char *option, const char *words)
+{
+	const char *sentence = judged(job, option);
+
+	if (*words ? !strstr(sentence, words) : *sentence)
+		fail_msg("%u nodes, %s: \"%s\", not \"%s\"", job->min_nodes, option, sentence,
+			 words);
+}
+
+/* At submit: the places of l1 and l2 are a cloud's, which may be others when their nodes run again;
+ * l3 and l4 stay. */
+static void refuses_only_what_no_launch_can_hold(void **state)
+{
+	static const struct {
+		struct osp_seam_job job;
+		const char *refused;
+	} cases[] = {
+		{{.min_nodes = 4}, ""},
+		{{.min_nodes = 12}, ""}, /* l3 and what may come to it */
+		{{.min_nodes = 13},
+		 "13 nodes on one leaf asked for; the largest leaf of partition gpu has 4"},
+		{{.min_nodes = 8, .excluded_nodes = "n1"}, ""},
+		{{.min_nodes = 12, .excluded_nodes = "n1"}, "12 nodes on one leaf"},
+		{{.min_nodes = 6, .required_nodes = "n1,n5,n9"}, ""},
+		{{.min_nodes = 6, .required_nodes = "n9,n13"}, "leaf"},
+		{{.min_nodes = 5, .partition = "held"},
+		 "5 nodes on one leaf"}, /* unlaunched: wait */
+	};
+
+	(void)state;
+	place_by_ec2(OLD_BOOT_S, 8);
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+		assert_judged(&cases[i].job, "leaf", cases[i].refused);
+	/* places that nobody asked a cloud for stay where they are */
+	place_by_ec2(OLD_BOOT_S, 0);
+	assert_judged(&cases[1].job, "leaf", "12 nodes on one leaf");
+	/* a node of State=CLOUD that was never placed may come to any leaf */
+	fake_slurm_file(
+		"onespine.topology",
+		"{\"onespine-topology\": 1, \"levels\": [\"leaf\"], \"domains\": [{\"level\": "
+		"\"leaf\", \"name\": \"l1\", \"nodes\": \"n[1-4]\"}]}");
+	shadow_state_load();
+	assert_judged(&(const struct osp_seam_job){.min_nodes = 6}, "leaf", "6 nodes on one leaf");
+	node_record_table_ptr[5]->node_state |= NODE_STATE_CLOUD;
+	node_record_table_ptr[6]->node_state |= NODE_STATE_CLOUD;
+	assert_judged(&(const struct osp_seam_job){.min_nodes = 6}, "leaf", "");
+	assert_judged(&(const struct osp_seam_job){.min_nodes = 7}, "leaf", "7 nodes on one leaf");
+}
+
+/* A job that ended meanwhile is forgotten. */
+static void forgets_jobs_that_end(void **state)
+{
+	job_record_t *job = launched();
+
+	(void)state;
+	job->job_state = JOB_CANCELLED;
+	shadow_launch_look(100);
+	assert_false(shadow_launch_any());
+	assert_int_equal(fake_slurm.requeues, 0);
+}
+
+#define TEST(function) cmocka_unit_test_setup_teardown(function, begin, shadow_calls_end)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(goes_on_where_they_stand_together),
+		TEST(starts_again_where_they_stand_apart),
+		TEST(gives_up_after_its_tries),
+		TEST(waits_without_the_policy),
+		TEST(launches_only_what_can_start_again),
+		TEST(prefers_known_nodes),
+		TEST(backfill_launches_too),
+		TEST(survives_a_restart),
+		TEST(tells_once_that_slurm_refuses),
+		TEST(keeps_the_part_that_stands_together),
+		TEST(ends_the_reservation_where_they_stand_together),
+		TEST(keeps_no_longer_than_it_may),
+		TEST(keeps_nothing_where_the_policy_says_so),
+		TEST(goes_on_where_slurm_keeps_nothing),
+		TEST(gives_back_what_is_replaced),
+		TEST(gives_back_at_once_where_nothing_else_is_left),
+		TEST(gives_nothing_back_that_may_stand_right),
+		TEST(launches_nothing_in_a_reservation),
+		TEST(refuses_only_what_no_launch_can_hold),
+		TEST(forgets_jobs_that_end),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
