@@ -49,7 +49,7 @@ void osp_chooser_free(struct osp_chooser *chooser)
 
 bool osp_choose_budget_spent(const struct osp_choose_run *run)
 {
-	return run->calls->elapsed_ms(run->calls->context) > OSP_CHOOSE_BUDGET_MS;
+	return run->calls->elapsed_ms(run->calls->context) > run->budget_ms;
 }
 
 bool osp_choose_ask(struct osp_choose_run *run, const struct osp_nodeset *nodes,
@@ -214,21 +214,63 @@ static void test_only(struct osp_choose_run *run)
 
 /* --- all of it ------------------------------------------------------------------------------- */
 
+static void decide(struct osp_choose_run *run)
+{
+	if (run->input->parts)
+		osp_choose_parts(run);
+	else if (run->input->mode == OSP_CHOOSE_RUN_NOW)
+		run_now(run);
+	else if (run->input->mode == OSP_CHOOSE_WILL_RUN)
+		osp_choose_will_run(run);
+	else
+		test_only(run);
+}
+
+/* Half of the time: what is preferred keeps no gang from what it is held to. */
+static void start_preferred(const struct osp_choose_run *run)
+{
+	struct osp_choose_input input = *run->input;
+	struct osp_choose_run lower = *run;
+
+	if (!input.prefer_level || input.parts || input.mode == OSP_CHOOSE_TEST_ONLY ||
+	    run->first_s > input.now_s)
+		return;
+	input.may_preempt = false;
+	input.first_only = true;
+	input.job = OSP_CHOOSE_PREFERRED(input.job);
+	lower.input = &input;
+	lower.budget_ms = OSP_CHOOSE_BUDGET_MS / 2;
+	for (uint32_t level = input.prefer_level;
+	     level < run->input->place.level && !run->choice->found; level++) {
+		input.place.level = level;
+		decide(&lower);
+	}
+}
+
+/* What is held to has half of a call's time at least. */
+static int64_t extended_budget_ms(const struct osp_choose_run *run)
+{
+	int64_t least_ms = run->calls->elapsed_ms(run->calls->context) + OSP_CHOOSE_BUDGET_MS / 2;
+
+	return least_ms > OSP_CHOOSE_BUDGET_MS ? least_ms : OSP_CHOOSE_BUDGET_MS;
+}
+
 void osp_choose(struct osp_chooser *chooser, const struct osp_choose_input *input,
 		const struct osp_choose_calls *calls, struct osp_choice *choice)
 {
-	struct osp_choose_run run = {
-		.chooser = chooser, .input = input, .calls = calls, .choice = choice};
+	struct osp_choose_run run = {.chooser = chooser,
+				     .input = input,
+				     .calls = calls,
+				     .choice = choice,
+				     .budget_ms = OSP_CHOOSE_BUDGET_MS};
 
 	memset(choice, 0, sizeof(*choice));
 	chooser->calls++;
 	run.first_s = input->slot_start_s > input->now_s ? input->slot_start_s : input->now_s;
-	if (input->parts)
-		osp_choose_parts(&run);
-	else if (input->mode == OSP_CHOOSE_RUN_NOW)
-		run_now(&run);
-	else if (input->mode == OSP_CHOOSE_WILL_RUN)
-		osp_choose_will_run(&run);
-	else
-		test_only(&run);
+	start_preferred(&run);
+	if (choice->found)
+		return;
+	if (input->prefer_level) /* the last question about it may have taken all the time */
+		run.budget_ms = extended_budget_ms(&run);
+	decide(&run);
 }

@@ -2,37 +2,42 @@
 /*
  * choose.h - where and when a gang starts: every decision about one question of the scheduler
  *
- * lib/place orders domains and picks nodes; what a node really has to give only the scheduler knows. A
- * chooser asks it, domain by domain, until the answer is the best that there is. In slurmctld the
- * questions go to Slurm's own select_p_job_test(); in tests to a small model of nodes and jobs.
+ * lib/place orders domains and picks nodes; what a node really has to give only the scheduler
+ * knows. A chooser asks it, domain by domain, until the answer is the best that there is. In
+ * slurmctld the questions go to Slurm's own select_p_job_test(); in tests to a small model of nodes
+ * and jobs.
  *
  * Order of questions
  *	run now    each domain with enough free nodes, in lib/place's order: exactly the nodes that
  *		   lib/place would take, then the whole domain. Then, where jobs may be preempted,
  *		   the domains that could start the gang without these jobs, those with the most
  *		   nodes free first. Where no domain has nodes enough nothing is asked.
- *	will run   the same for a start at once, or at the start of the slot; then domain by domain in
- *		   the order of their lower bounds, until the best answer is no later than the next
- *		   bound. The answer is asked for once more when another domain was asked after it.
- *		   Where jobs may be preempted they count as gone at each later moment, too.
+ *	will run   the same for a start at once, or at the start of the slot; then domain by domain
+ *		   in the order of their lower bounds, until the best answer is no later than the
+ *		   next bound. The answer is asked for once more when another domain was asked after
+ *		   it. Where jobs may be preempted they count as gone at each later moment, too.
  *	test only  the first domain; then all that is usable, because nobody may call a gang
  *		   impossible that fits as an ordinary job: Slurm holds a job for ever for a no.
  *
- * A gang in segments or in several domains (`parts`) is offered exactly the nodes that lib/place/segments.h
- * chooses, and takes an exact number of nodes; it waits where it is asked for otherwise. The later start is
- * the earliest time at which it fits, by the ends of what runs. After a no the scheduler is offered all nodes, and
- * then those that are left, and says which it would take: out of these the choice is made anew. Where that starts
- * nothing either, the choices that leave out one part of the first, then one node, are asked about, in the
- * next calls too. Where nodes are of several kinds each has its turn, for a later start in the order of when it fits.
+ * A gang in segments or in several domains (`parts`) is offered exactly the nodes that
+ * lib/place/segments.h chooses, and takes an exact number of nodes; it waits where it is asked for
+ * otherwise. The later start is the earliest time at which it fits, by the ends of what runs. After
+ * a no the scheduler is offered all nodes, and then those that are left, and says which it would
+ * take: out of these the choice is made anew. Where that starts nothing either, the choices that
+ * leave out one part of the first, then one node, are asked about, in the next calls too. Where
+ * nodes are of several kinds each has its turn, for a later start in the order of when it fits.
+ *
+ * A gang that prefers a lower level is asked about there first, for a start at once without
+ * preempting, for half of the time of a call at most; then as any other.
  *
  * Between calls a chooser remembers for a few hundred jobs
  *	- whom a gang preempts and where: as long as one of these jobs is leaving, no other domain
  *	  is emptied for it, and nobody else in this one;
  *	- how far a call came that had more domains to ask than time: the next one goes on there;
  *	- the domain that such a call's plan was in: it is asked again before there is no plan.
- * For thousands of jobs it remembers, for a minute or two, answers about a start in the future: that some
- * nodes suit the job at all, and when it starts on some nodes as long as nothing changes there. It does not
- * repeat a question whose answer still holds.
+ * For thousands of jobs it remembers, for a minute or two, answers about a start in the future:
+ * that some nodes suit it, and any job that asks for the same, at all, and when it starts on some
+ * nodes as long as nothing changes there. It does not repeat a question whose answer still holds.
  * None of this has to outlive the process: the chooser decides anew what it has forgotten.
  *
  * A chooser belongs to one thread at a time. All memory is taken by osp_chooser_new(); a decision
@@ -63,9 +68,9 @@
 #define OSP_CHOOSE_EARLIER_MAX 8
 
 /*
- * Answers about a start in the future hold so long at least, and less than twice as long (by the job's
- * number, so that not all are asked anew in one cycle): what no account of jobs and no job's request
- * shows, such as a resource that a node lost, is seen then. Backfill's interval is 30 s.
+ * Answers about a start in the future hold so long at least, and less than twice as long (by the
+ * job's number, so that not all are asked anew in one cycle): what no account of jobs and no job's
+ * request shows, such as a resource that a node lost, is seen then. Backfill's interval is 30 s.
  */
 #define OSP_CHOOSE_KEEP_S 60
 
@@ -124,9 +129,9 @@ struct osp_choose_calls {
 	bool (*ask)(void *context, const struct osp_question *question, struct osp_answer *answer);
 
 	/*
-	 * When each usable node has enough for the gang, by the ends of what runs, into one place for
-	 * each node: never later than the truth, OSP_PLACE_NEVER_S for never. `preempting`: jobs that
-	 * the gang may preempt count as gone.
+	 * When each usable node has enough for the gang, by the ends of what runs, into one place
+	 * for each node: never later than the truth, OSP_PLACE_NEVER_S for never. `preempting`:
+	 * jobs that the gang may preempt count as gone.
 	 */
 	void (*free_times)(void *context, bool preempting, int64_t *free_at_s);
 
@@ -137,7 +142,8 @@ struct osp_choose_calls {
 	bool (*empty_at)(void *context, const struct osp_nodeset *nodes, int64_t at_s);
 
 	/*
-	 * A number that changes with what jobs hold of `nodes` and until when. NULL: no answer is kept.
+	 * A number that changes with what jobs hold of `nodes` and until when. NULL: no answer is
+	 * kept.
 	 */
 	uint64_t (*state_of)(void *context, const struct osp_nodeset *nodes);
 
@@ -155,6 +161,9 @@ struct osp_choose_input {
 	uint32_t job;		       /* what is remembered is remembered for this number */
 	struct osp_place_input place;  /* with `free`: what seems free now */
 	const struct osp_parts *parts; /* NULL: one domain, uncut */
+	uint32_t prefer_level; /* below place.level: where it can start at once in one domain of
+				  that level, or of one between, it does, and preempts nobody for
+				  that; 0: none */
 	int64_t now_s;
 	int64_t slot_start_s; /* only a start in [start, end) is of use; 0: any */
 	int64_t slot_end_s;
@@ -163,19 +172,20 @@ struct osp_choose_input {
 	bool exact_size;  /* need_nodes is the gang's own, not an estimate */
 
 	/*
-	 * Nothing but the ends of jobs keeps the gang from starting at its bound on nodes that suit it
-	 * at all: it takes no license, and no part of a node is kept for others. Its start is not
-	 * simulated on nodes that are empty then (empty_at above).
+	 * Nothing but the ends of jobs keeps the gang from starting at its bound on nodes that suit
+	 * it at all: it takes no license, and no part of a node is kept for others. Its start is
+	 * not simulated on nodes that are empty then (empty_at above).
 	 */
 	bool bound_is_start;
 
-	/* A hash of all that the job asks for, but for its nodes: another one where scontrol update has
-	 * changed it. 0: no answer about this job is kept. */
+	/* A hash of all that the job asks for, but for its nodes: another one where scontrol update
+	 * has changed it, the same for two jobs only if the scheduler could give both the same
+	 * nodes. 0: no answer about this job is kept. */
 	uint64_t request;
 
-	/* Run now: of nodes that are not in place.free, those that the gang may be given all the same,
-	 * because it may be laid over jobs there; place.free is among them. No domain with too few of them
-	 * is asked. NULL: not known, or place.free_only. */
+	/* Run now: of nodes that are not in place.free, those that the gang may be given all the
+	 * same, because it may be laid over jobs there; place.free is among them. No domain with
+	 * too few of them is asked. NULL: not known, or place.free_only. */
 	const struct osp_nodeset *possible;
 
 	/* Nodes that no job holds and that no job can have yet: the last one's epilog runs, or they
@@ -184,10 +194,11 @@ struct osp_choose_input {
 };
 
 /*
- * A decision. If `found` is set, one of these holds: the last question to the scheduler was exactly this one, or
- * named the same nodes with OSP_ASK_EVER if the bound is the start; or the scheduler was not asked, because an
- * earlier answer holds; or the scheduler took its yes back when it was asked once more, and the earlier answer
- * counts. In the last two cases the scheduler's own records hold nothing of the answer.
+ * A decision. If `found` is set, one of these holds: the last question to the scheduler was exactly
+ * this one, or named the same nodes with OSP_ASK_EVER if the bound is the start; or the scheduler
+ * was not asked, because an earlier answer holds; or the scheduler took its yes back when it was
+ * asked once more, and the earlier answer counts. In the last two cases the scheduler's own records
+ * hold nothing of the answer.
  */
 struct osp_choice {
 	bool found;
@@ -202,8 +213,8 @@ struct osp_choice {
 
 struct osp_chooser;
 
-/* All must outlive it; `place` and `cut` are the chooser's for as long as a decision takes. `cut` may be NULL
- * if no gang has `parts`. NULL when memory ran out. */
+/* All must outlive it; `place` and `cut` are the chooser's for as long as a decision takes. `cut`
+ * may be NULL if no gang has `parts`. NULL when memory ran out. */
 struct osp_chooser *osp_chooser_new(const struct osp_topology *topology, struct osp_place *place,
 				    struct osp_cut *cut);
 void osp_chooser_free(struct osp_chooser *chooser); /* NULL is allowed */
@@ -218,10 +229,10 @@ bool osp_chooser_forget(struct osp_chooser *chooser, uint32_t job);
 void osp_chooser_forget_answers(struct osp_chooser *chooser);
 
 /*
- * Goes on with another fabric of the same nodes, each with the number that it had, and the scratch for it.
- * What the chooser remembers of a domain it keeps for the domain of the same level and name, or drops. The order
- * of domains is another, so none counts as asked. Answers about nodes still hold. Neither allocates nor
- * fails; the old fabric may be freed.
+ * Goes on with another fabric of the same nodes, each with the number that it had, and the scratch
+ * for it. What the chooser remembers of a domain it keeps for the domain of the same level and
+ * name, or drops. The order of domains is another, so none counts as asked. Answers about nodes
+ * still hold. Neither allocates nor fails; the old fabric may be freed.
  */
 void osp_chooser_change_fabric(struct osp_chooser *chooser, const struct osp_topology *topology,
 			       struct osp_place *place, struct osp_cut *cut);

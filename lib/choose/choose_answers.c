@@ -2,9 +2,10 @@
 /*
  * choose_answers.c - answers about the future that hold until something changes
  *
- * A gang that waits is asked about in every cycle, for days, and almost always the scheduler says what
- * it said before. An answer is kept with a hash of all that was asked, and with the state of its nodes.
- * Nothing is kept of a start at once: whether that is possible the scheduler is asked each time.
+ * A gang that waits is asked about in every cycle, for days, and almost always the scheduler says
+ * what it said before. An answer is kept with a hash of all that was asked, and with the state of
+ * its nodes. Nothing is kept of a start at once: whether that is possible the scheduler is asked
+ * each time.
  */
 #include "lib/choose/choose_private.h"
 
@@ -22,7 +23,7 @@ static uint64_t hash_question(const struct osp_choose_run *run, const struct osp
 			      enum osp_ask_mode mode, uint64_t start)
 {
 	const struct osp_choose_input *input = run->input;
-	uint64_t hash = osp_hash_mix(start, input->job);
+	uint64_t hash = osp_hash_mix(start, mode == OSP_ASK_EVER ? 0 : input->job);
 
 	hash = osp_hash_mix(hash, input->request);
 	hash = osp_hash_mix(hash, (uint64_t)mode);
@@ -39,7 +40,8 @@ static uint64_t hash_question(const struct osp_choose_run *run, const struct osp
 	return hash;
 }
 
-/* False if no answer is kept. What could ever run depends on no job that runs. */
+/* False if no answer is kept. What could ever run depends on no job that runs, and is the same for
+ * all jobs that ask for the same. */
 static bool question_of(const struct osp_choose_run *run, const struct osp_nodeset *nodes,
 			enum osp_ask_mode mode, struct question *question)
 {
@@ -106,8 +108,8 @@ static void keep_answer(struct osp_choose_run *run, const struct question *quest
 		     !osp_nodeset_equal(run->answer.nodes, nodes));
 }
 
-/* A start on nodes that the scheduler has chosen among those asked about: which ones is not kept, but
- * that it is no earlier than what was found meanwhile. */
+/* A start on nodes that the scheduler has chosen among those asked about: which ones is not kept,
+ * but that it is no earlier than what was found meanwhile. */
 static bool is_of_use(const struct osp_choose_run *run, const struct osp_choose_kept *kept)
 {
 	return !kept->other_nodes || (run->choice->found && kept->start_s >= run->choice->start_s);

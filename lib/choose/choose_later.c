@@ -61,8 +61,8 @@ static void leave_due(struct osp_choose_run *run, uint32_t asked)
 	osp_choose_list_was_vain(run, OSP_CHOOSE_LIST_LATER, asked);
 }
 
-/* The candidates that may be free now, until one is. The next call goes on behind those that there was
- * time for: by remember_plan() where a later start is of use. */
+/* The candidates that may be free now, until one is. The next call goes on behind those that there
+ * was time for: by remember_plan() where a later start is of use. */
 static bool start_now(struct osp_choose_run *run)
 {
 	uint32_t asked = 0;
@@ -91,8 +91,8 @@ static bool start_now(struct osp_choose_run *run)
 /* --- later ----------------------------------------------------------------------------------- */
 
 /*
- * Where the last job on the nodes picked has ended by the bound, the gang starts then if these nodes
- * suit it at all. Simulating the ends of all jobs is most of what backfill's time goes to
+ * Where the last job on the nodes picked has ended by the bound, the gang starts then if these
+ * nodes suit it at all. Simulating the ends of all jobs is most of what backfill's time goes to
  * (select/cons_tres/job_test.c).
  */
 bool osp_choose_bound_is_start(const struct osp_choose_run *run, int64_t bound_s)
@@ -204,8 +204,9 @@ static uint32_t ask_in_order(struct osp_choose_run *run, struct plan *best, bool
 	return asked;
 }
 
-/* A gang whose domains take longer to ask than there is time remembers where it has a plan. The next call
- * goes on with those that were not yet asked for a start at the first moment, else from the front. */
+/* A gang whose domains take longer to ask than there is time remembers where it has a plan. The
+ * next call goes on with those that were not yet asked for a start at the first moment, else from
+ * the front. */
 static void remember_plan(struct osp_choose_run *run)
 {
 	struct osp_choose_memory *memory = osp_choose_budget_spent(run) || run->missed
@@ -238,8 +239,9 @@ static void start_later(struct osp_choose_run *run, struct plan *best)
 /* --- will run -------------------------------------------------------------------------------- */
 
 /*
- * As the scheduler itself, which takes those who may be preempted away before it lets the others end one by
- * one. Where jobs leave for this gang already, it is planned for when they all have ended.
+ * As the scheduler itself, which takes those who may be preempted away before it lets the others
+ * end one by one. Where jobs leave for this gang already, it is planned for when they all have
+ * ended.
  */
 static void start_later_preempting(struct osp_choose_run *run, struct plan *best)
 {

@@ -46,13 +46,18 @@ struct osp_choose_memory *osp_choose_remember(struct osp_choose_run *run)
 	return memory;
 }
 
-bool osp_chooser_forget(struct osp_chooser *chooser, uint32_t job)
+static bool forget(struct osp_choose_memory *memory)
 {
-	struct osp_choose_memory *memory = find(chooser, job);
-
 	if (memory)
 		memset(memory, 0, sizeof(*memory));
 	return memory != NULL;
+}
+
+bool osp_chooser_forget(struct osp_chooser *chooser, uint32_t job)
+{
+	bool preferred = forget(find(chooser, OSP_CHOOSE_PREFERRED(job)));
+
+	return forget(find(chooser, job)) || preferred;
 }
 
 /* The candidate where the last plan was. */

@@ -2,11 +2,12 @@
 /*
  * choose_parts.c - where and when a gang in segments or in several domains starts
  *
- * lib/place/segments.h says of some nodes whether the gang fits on them, exactly, and chooses. For a
- * start the scheduler is always offered the nodes chosen and no others: of more it would take any. What is
- * wrong with a node only the scheduler knows (another type of GPU, too few processors left for this job's
- * tasks). So after a no it is asked which nodes it would take, and the choice is made out of these; then
- * without one part of the first choice after the other, and without one node after the other.
+ * lib/place/segments.h says of some nodes whether the gang fits on them, exactly, and chooses. For
+ * a start the scheduler is always offered the nodes chosen and no others: of more it would take
+ * any. What is wrong with a node only the scheduler knows (another type of GPU, too few processors
+ * left for this job's tasks). So after a no it is asked which nodes it would take, and the choice
+ * is made out of these; then without one part of the first choice after the other, and without one
+ * node after the other.
  */
 #include "lib/choose/choose_private.h"
 
@@ -140,7 +141,8 @@ static uint32_t lowest_level(const struct osp_choose_run *run)
 	return segments->count ? segments->segment[0].level : run->input->place.level;
 }
 
-/* Offers all of chooser->parts.base but the node `n`, or but its whole domain, which is seen then. */
+/* Offers all of chooser->parts.base but the node `n`, or but its whole domain, which is seen
+ * then. */
 static void offer_without(struct osp_choose_run *run, uint32_t n, bool whole_domain)
 {
 	struct osp_choose_parts_scratch *scratch = &run->chooser->parts;
@@ -208,7 +210,7 @@ static void end_choices(struct osp_choose_run *run, const struct asking *asking)
 		osp_choose_remember(run)->unnamed_until_s = run->input->now_s + OSP_CHOOSE_KEEP_S;
 }
 
-/* --- the scheduler's own ------------------------------------------------------------------------ */
+/* --- the scheduler's own ---------------------------------------------------------------------- */
 
 /* Puts the first `count` of `from` into the set. */
 static void add_some(struct osp_nodeset *set, const struct osp_nodeset *from, uint32_t count)
@@ -218,8 +220,8 @@ static void add_some(struct osp_nodeset *set, const struct osp_nodeset *from, ui
 		osp_nodeset_add(set, n);
 }
 
-/* Adds to chooser->parts.named what the scheduler would take of the rest; `beside`: of the rest and one
- * fewer of those named than the gang needs. False if that is nothing new. */
+/* Adds to chooser->parts.named what the scheduler would take of the rest; `beside`: of the rest and
+ * one fewer of those named than the gang needs. False if that is nothing new. */
 static bool name_more(struct osp_choose_run *run, enum osp_ask_mode mode, bool beside)
 {
 	struct osp_choose_parts_scratch *scratch = &run->chooser->parts;
@@ -489,7 +491,8 @@ static bool is_too_late(const struct osp_choose_run *run, int64_t bound_s)
 	       (run->input->slot_end_s && bound_s > run->input->slot_end_s);
 }
 
-/* A bound of those nodes alone that the scheduler would take were nobody else there, and a choice of them. */
+/* A bound of those nodes alone that the scheduler would take were nobody else there, and a choice
+ * of them. */
 static bool try_named_later(struct osp_choose_run *run, struct asking *asking, uint16_t kind)
 {
 	struct osp_choose_parts_scratch *scratch = &run->chooser->parts;
@@ -517,7 +520,8 @@ static bool try_named_later(struct osp_choose_run *run, struct asking *asking, u
 	return true;
 }
 
-/* The choice at the bound; one of nodes that the scheduler would ever take; the others at the bound. */
+/* The choice at the bound; one of nodes that the scheduler would ever take; the others at the
+ * bound. */
 static bool try_kind_later(struct osp_choose_run *run, struct asking *asking, uint16_t kind)
 {
 	struct osp_choose_parts_scratch *scratch = &run->chooser->parts;

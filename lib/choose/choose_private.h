@@ -25,6 +25,9 @@ enum osp_choose_list {
 	OSP_CHOOSE_LIST_KINDS
 };
 
+/* Under what number is remembered what was asked of levels that a job prefers. */
+#define OSP_CHOOSE_PREFERRED(job) (~(job))
+
 struct osp_choose_memory {
 	uint32_t job;  /* 0: not in use */
 	uint64_t used; /* number of the last call about it */
@@ -37,7 +40,8 @@ struct osp_choose_memory {
 	struct osp_victim victims[OSP_CHOOSE_VICTIMS_MAX];
 };
 
-/* Answers kept: one or two for each gang that waits. One that falls on another's place replaces it. */
+/* Answers kept: one or two for each gang that waits. One that falls on another's place replaces
+ * it. */
 #define OSP_CHOOSE_KEPT_MAX 16384
 
 struct osp_choose_kept {
@@ -85,6 +89,7 @@ struct osp_choose_run {
 	struct osp_choice *choice;
 	struct osp_answer answer;
 	int64_t first_s; /* now, or the start of the slot */
+	int64_t budget_ms;
 	bool asked;	 /* the scheduler was asked something */
 	bool recalled;	 /* the answer at hand is one of before */
 	bool leaving;	 /* jobs leave for this gang: nobody else is preempted */
@@ -95,8 +100,8 @@ struct osp_choose_run {
 	uint32_t skipped; /* domains of the list before these: earlier calls asked them */
 	uint32_t rest;	  /* domains of the list behind these */
 	bool rest_is_due; /* the first of these may be free at the first moment */
-	uint32_t
-		missed; /* domains asked in vain for a start at the first moment, if more are left; else 0 */
+	uint32_t missed; /* domains asked in vain for a start at the first moment, if more are left;
+			    else 0 */
 	struct osp_place_domain
 		planned; /* where the last plan was; domain OSP_NO_DOMAIN: nowhere */
 };
@@ -144,7 +149,8 @@ void osp_choose_nodes_free_by(struct osp_choose_run *run, const struct osp_place
 /* Takes out of the set what is not free by then. */
 void osp_choose_keep_free_by(struct osp_nodeset *set, const int64_t *free_at_s, int64_t by_s);
 
-/* Whether the gang starts at its bound on chooser->nodes without a simulation, if they suit it at all. */
+/* Whether the gang starts at its bound on chooser->nodes without a simulation, if they suit it at
+ * all. */
 bool osp_choose_bound_is_start(const struct osp_choose_run *run, int64_t bound_s);
 bool osp_choose_ask_at_bound(struct osp_choose_run *run, const struct osp_nodeset *nodes,
 			     int64_t bound_s);
@@ -154,8 +160,8 @@ void osp_choose_answer_bound(struct osp_choose_run *run, const struct osp_nodese
 
 /* --- choose_answers.c ------------------------------------------------------------------------ */
 
-/* Asks as osp_choose_ask() does, for OSP_ASK_WHEN or OSP_ASK_EVER without victims; takes an earlier answer if it
- * still holds. */
+/* Asks as osp_choose_ask() does, for OSP_ASK_WHEN or OSP_ASK_EVER without victims; takes an earlier
+ * answer if it still holds. */
 bool osp_choose_ask_later(struct osp_choose_run *run, const struct osp_nodeset *nodes,
 			  enum osp_ask_mode mode);
 
@@ -187,7 +193,8 @@ struct osp_choose_memory *osp_choose_remember(struct osp_choose_run *run);
 void osp_choose_keep_list(struct osp_choose_run *run, enum osp_choose_list kind,
 			  const struct osp_place_domain *domains, uint32_t count);
 
-/* `asked` of the list were asked in vain: the next call goes on behind them, where some are left. */
+/* `asked` of the list were asked in vain: the next call goes on behind them, where some are
+ * left. */
 void osp_choose_list_was_vain(struct osp_choose_run *run, enum osp_choose_list kind,
 			      uint32_t asked);
 

@@ -23,7 +23,7 @@ const char *osp_layout_axis_name(enum osp_layout_axis axis)
 	return axis_names[axis];
 }
 
-/* --- reading ----------------------------------------------------------------------------------- */
+/* --- reading ---------------------------------------------------------------------------------- */
 
 /* One word of the text: [start, start + length). */
 struct word {
@@ -182,7 +182,7 @@ const char *osp_layout_format(const struct osp_layout *layout, char *buffer, siz
 	return buffer;
 }
 
-/* --- completing -------------------------------------------------------------------------------- */
+/* --- completing ------------------------------------------------------------------------------- */
 
 static uint64_t common_divisor(uint64_t a, uint64_t b)
 {

@@ -7,7 +7,8 @@
  * before it:
  *
  *	megatron    tp cp dp pp     experts etp ep edp pp   Megatron-LM and Megatron-Bridge
- *	tp-pp-dp    tp cp pp dp     experts etp ep pp edp   the same with --use-tp-pp-dp-mapping; Llama 3
+ *	tp-pp-dp    tp cp pp dp     experts etp ep pp edp   the same with --use-tp-pp-dp-mapping;
+ *	                                                    Llama 3
  *	torchtitan  tp cp dp pp     experts ep efsdp dp_replicate pp
  *	vllm        tp cp pp dp     experts: all ranks of one pipeline stage
  *	deepspeed   tp dp pp        experts etp ep edp pp, etp = tp

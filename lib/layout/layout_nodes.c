@@ -9,7 +9,7 @@
 	(1u << OSP_GROUP_TP | 1u << OSP_GROUP_CP | 1u << OSP_GROUP_EP | 1u << OSP_GROUP_ETP)
 #define PIPELINE (1u << OSP_GROUP_PP)
 
-/* --- the grid ----------------------------------------------------------------------------------- */
+/* --- the grid --------------------------------------------------------------------------------- */
 
 /* Where both grids and the node are cut, as numbers of ranks, ascending, each once. */
 struct cuts {
@@ -110,7 +110,7 @@ int osp_layout_node_grid(const struct osp_layout *layout, uint32_t gpus_per_node
 	return 0;
 }
 
-/* --- arrangements ------------------------------------------------------------------------------- */
+/* --- arrangements ----------------------------------------------------------------------------- */
 
 const char *osp_inside_name(enum osp_inside inside)
 {

@@ -2,18 +2,19 @@
 /*
  * layout_nodes.h - from ranks to nodes: what must lie together, and which node gets which ranks
  *
- * Ranks fill nodes in order: the node rank of a rank is rank / GPUs a node. Beyond the node the axes
- * of a layout make a grid of nodes. Two arrangements of it are compared:
+ * Ranks fill nodes in order: the node rank of a rank is rank / GPUs a node. Beyond the node the
+ * axes of a layout make a grid of nodes. Two arrangements of it are compared:
  *
- *	data inside      the block of tp, cp and ep; then dp; then pp. Pipelines cross the thin layer.
+ *	data inside      the block of tp, cp and ep; then dp; then pp. Pipelines cross the thin
+ *			 layer.
  *	pipeline inside  the same block; then pp; then dp. Gradients cross the thin layer.
  *
- * One of the two is the framework's own order of node ranks; the other is a transpose, for which the
- * nodes must be handed to the framework in another order (osp_arrangement_node_rank()).
+ * One of the two is the framework's own order of node ranks; the other is a transpose, for which
+ * the nodes must be handed to the framework in another order (osp_arrangement_node_rank()).
  *
  * An arrangement has runs: the products of its sizes from the fastest on. A run of consecutive
- * places holds the groups of all its axes whole, so each run is a segment that could be asked of the
- * scheduler: the largest run that a domain of some level holds is that level's segment.
+ * places holds the groups of all its axes whole, so each run is a segment that could be asked of
+ * the scheduler: the largest run that a domain of some level holds is that level's segment.
  *
  * Any thread, any daemon: no shared state. Only osp_node_order() allocates.
  */
@@ -43,9 +44,9 @@ struct osp_node_grid {
 };
 
 /*
- * The grid of nodes of a complete layout. Returns 0, or -1 with `error` set where groups fall across
- * nodes (tp6 on nodes of 8 GPUs) or across each other (an ep block that is no multiple and no part of
- * tp x cp x a part of dp), so that no order of nodes aligns them.
+ * The grid of nodes of a complete layout. Returns 0, or -1 with `error` set where groups fall
+ * across nodes (tp6 on nodes of 8 GPUs) or across each other (an ep block that is no multiple and
+ * no part of tp x cp x a part of dp), so that no order of nodes aligns them.
  */
 int osp_layout_node_grid(const struct osp_layout *layout, uint32_t gpus_per_node,
 			 struct osp_node_grid *grid, struct osp_error *error);
@@ -79,9 +80,9 @@ uint32_t osp_arrangement_node_rank(const struct osp_arrangement *arrangement, ui
 uint32_t osp_arrangement_run_of(const struct osp_arrangement *arrangement, enum osp_group group);
 
 /*
- * The largest run that fits a domain of each level, where `room[level]` is how many nodes the largest
- * domain of that level offers. Left out: levels that hold no more than the level below, single nodes,
- * and all from the lowest level on that holds the whole gang.
+ * The largest run that fits a domain of each level, where `room[level]` is how many nodes the
+ * largest domain of that level offers. Left out: levels that hold no more than the level below,
+ * single nodes, and all from the lowest level on that holds the whole gang.
  */
 void osp_arrangement_segments(const struct osp_arrangement *arrangement, const uint32_t *room,
 			      uint32_t level_count, struct osp_segments *segments);
@@ -90,14 +91,14 @@ void osp_arrangement_segments(const struct osp_arrangement *arrangement, const u
  */
 
 /*
- * Gives each node its node rank. `nodes` are those of the gang, as many as the arrangement has, in any order; an
- * unknown node (OSP_NO_NODE) belongs to no domain. At each level as many segments as possible lie whole in one
- * domain, in the fabric's order; the remaining nodes form the other segments. node_at[r] gets the index into
- * `nodes` of node rank r.
+ * Gives each node its node rank. `nodes` are those of the gang, as many as the arrangement has, in
+ * any order; an unknown node (OSP_NO_NODE) belongs to no domain. At each level as many segments as
+ * possible lie whole in one domain, in the fabric's order; the remaining nodes form the other
+ * segments. node_at[r] gets the index into `nodes` of node rank r.
  *
- * `first` is the index of the node that must have node rank 0 (the first name of the node list, which
- * scripts take for the master), or UINT32_MAX for none: sets, columns and stages are turned round until
- * it does, which moves no node out of its group. Returns 0, or -1 when memory ran out.
+ * `first` is the index of the node that must have node rank 0 (the first name of the node list,
+ * which scripts take for the master), or UINT32_MAX for none: sets, columns and stages are turned
+ * round until it does, which moves no node out of its group. Returns 0, or -1 when memory ran out.
  */
 int osp_node_order(const struct osp_arrangement *arrangement, const struct osp_segments *segments,
 		   const struct osp_topology *topology, const uint32_t *nodes, uint32_t first,

@@ -7,10 +7,11 @@
 
 /*
  * Units are runs of nodes that lie together, first single nodes, then whole segments of the lowest
- * level, and so on. Those of one domain are joined to units of the next size; what one domain is left
- * with stays behind, joined within a domain above where that can be. All whole units come first, then what was left of the largest, the next ..., and
- * single nodes: each of these parts is a multiple of its own size, so that smaller units stay whole in
- * the larger ones that are made of what was left.
+ * level, and so on. Those of one domain are joined to units of the next size; what one domain is
+ * left with stays behind, joined within a domain above where that can be. All whole units come
+ * first, then what was left of the largest, the next ..., and single nodes: each of these parts is
+ * a multiple of its own size, so that smaller units stay whole in the larger ones that are made of
+ * what was left.
  */
 struct cutting {
 	const struct osp_topology *topology;
@@ -66,8 +67,8 @@ static uint32_t domain_at(const struct cutting *cutting, uint32_t place, uint32_
 }
 
 /*
- * Joins units of `unit` nodes at places [from, end) to segments within each domain; what is left over goes
- * behind them. Returns how many nodes are whole.
+ * Joins units of `unit` nodes at places [from, end) to segments within each domain; what is left
+ * over goes behind them. Returns how many nodes are whole.
  */
 static uint32_t join(struct cutting *cutting, uint32_t from, uint32_t end, uint32_t unit,
 		     const struct osp_segment *segment)
@@ -93,7 +94,8 @@ static uint32_t join(struct cutting *cutting, uint32_t from, uint32_t end, uint3
 	return whole - from;
 }
 
-/* Joins what is whole so far to segments; of the rest as much as possible within one domain of each level above. */
+/* Joins what is whole so far to segments; of the rest as much as possible within one domain of each
+ * level above. */
 static void join_segments(struct cutting *cutting, uint32_t unit, const struct osp_segment *segment)
 {
 	uint32_t whole = join(cutting, 0, cutting->count, unit, segment), at = whole;

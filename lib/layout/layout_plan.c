@@ -11,7 +11,7 @@
 
 #define WORD_BYTES 32
 
-/* --- keeps -------------------------------------------------------------------------------------- */
+/* --- keeps ------------------------------------------------------------------------------------ */
 
 static int refuse_level(const char *name, int column, const struct osp_topology *topology,
 			struct osp_error *error)
@@ -77,9 +77,10 @@ int osp_keeps_parse(const char *text, const struct osp_topology *topology, struc
 	return 0;
 }
 
-/* --- the nodes of a side ------------------------------------------------------------------------ */
+/* --- the nodes of a side ---------------------------------------------------------------------- */
 
-/* How many of the gang's nodes, or of all if there are none, the largest domain of each level has. */
+/* How many of the gang's nodes, or of all if there are none, the largest domain of each level
+ * has. */
 static int find_room(const struct osp_layout_plan_input *input, uint32_t nodes, uint32_t *room)
 {
 	const struct osp_topology *topology = input->topology;
@@ -117,8 +118,8 @@ static struct osp_segments segments_below(const struct osp_segments *segments, u
 	return below;
 }
 
-/* Picks the side's nodes on the empty fabric: in one domain of the lowest level that holds them, else in as few of
- * the highest as can be. */
+/* Picks the side's nodes on the empty fabric: in one domain of the lowest level that holds them,
+ * else in as few of the highest as can be. */
 static bool pick_nodes(struct osp_cut *cut, const struct osp_topology *topology,
 		       const struct osp_segments *segments, uint32_t nodes,
 		       const struct osp_nodeset *all, struct osp_nodeset *chosen)
@@ -228,7 +229,7 @@ static int spread_all(const struct osp_layout_plan_input *input, struct osp_side
 	return 0;
 }
 
-/* --- the plan ----------------------------------------------------------------------------------- */
+/* --- the plan --------------------------------------------------------------------------------- */
 
 /* One side where groups cannot be aligned: the nodes in the fabric's order. */
 static void arrange_plainly(struct osp_layout_plan *plan)

@@ -3,9 +3,9 @@
  * layout_plan.h - a layout on nodes, with dp and with pp over the thin layer, side by side
  *
  * The published rules contradict each other: ByteDance keeps pipelines together, Alibaba lets only
- * pipelines cross pods, Meta only gradients. So both arrangements are worked out, and a weight decides:
- * the one with the smaller osp_spread_cost() at the thin level, the highest at which the gang lies in
- * several domains; of equal ones that which leaves the framework its own order.
+ * pipelines cross pods, Meta only gradients. So both arrangements are worked out, and a weight
+ * decides: the one with the smaller osp_spread_cost() at the thin level, the highest at which the
+ * gang lies in several domains; of equal ones that which leaves the framework its own order.
  *
  * Any thread, any daemon: no shared state. Takes memory in the order of nodes and domains.
  */
@@ -32,8 +32,8 @@ struct osp_keeps {
 	struct osp_keep keep[OSP_KEEPS_MAX];
 };
 
-/* Reads "pp:leaf,ep:nvlink": tp, cp, dp, pp or ep and a level (node too). Returns 0, or -1 with `error` set
- * (its column is the byte in `text`, from 1). */
+/* Reads "pp:leaf,ep:nvlink": tp, cp, dp, pp or ep and a level (node too). Returns 0, or -1 with
+ * `error` set (its column is the byte in `text`, from 1). */
 int osp_keeps_parse(const char *text, const struct osp_topology *topology, struct osp_keeps *keeps,
 		    struct osp_error *error);
 
@@ -70,18 +70,19 @@ struct osp_layout_plan {
 	struct osp_error unaligned; /* text: why no arrangement keeps groups whole; "": one does */
 };
 
-/* Returns 0, or -1 with `error` set: too few nodes in the topology, or groups that cannot lie together as
- * asked. To be cleared in either case. */
+/* Returns 0, or -1 with `error` set: too few nodes in the topology, or groups that cannot lie
+ * together as asked. To be cleared in either case. */
 int osp_layout_plan_make(const struct osp_layout_plan_input *input, struct osp_layout_plan *plan,
 			 struct osp_error *error);
 void osp_layout_plan_clear(struct osp_layout_plan *plan);
 
-/* Whether there are such groups, and tables show them: those of one rank, and a second name for the same ranks,
- * are left out. */
+/* Whether there are such groups, and tables show them: those of one rank, and a second name for the
+ * same ranks, are left out. */
 bool osp_layout_plan_shows(const struct osp_layout_plan *plan, enum osp_group group);
 
-/* What a user states about NVLink domains: true if the plan bears it out. `gpus` gets how many GPUs of the gang
- * an NVLink domain really holds (the node's, where the topology has no level nvlink). */
+/* What a user states about NVLink domains: true if the plan bears it out. `gpus` gets how many GPUs
+ * of the gang an NVLink domain really holds (the node's, where the topology has no level
+ * nvlink). */
 bool osp_layout_plan_nvlink(const struct osp_layout_plan *plan, uint32_t stated, uint32_t *gpus);
 
 #endif

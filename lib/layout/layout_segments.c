@@ -23,7 +23,7 @@ static const char *level_name(const struct osp_layout_segments_input *input, uin
 	return osp_topology_level_name(input->topology, level);
 }
 
-/* --- what cannot be asked ----------------------------------------------------------------------- */
+/* --- what cannot be asked --------------------------------------------------------------------- */
 
 static int check_keep(const struct osp_layout_segments_input *input, const struct osp_keep *keep,
 		      struct osp_error *error)
@@ -92,7 +92,7 @@ static int refuse_keep(const struct osp_layout_segments_input *input, const stru
 			     level_name(input, input->level), group, level);
 }
 
-/* --- the arrangement ---------------------------------------------------------------------------- */
+/* --- the arrangement -------------------------------------------------------------------------- */
 
 static void weigh(const struct osp_layout_segments_input *input, const struct room *room,
 		  struct side *side)
@@ -164,7 +164,7 @@ static int choose_side(const struct osp_layout_segments_input *input, const stru
 	return 0;
 }
 
-/* --- the segments ------------------------------------------------------------------------------- */
+/* --- the segments ----------------------------------------------------------------------------- */
 
 static bool names_block(const struct osp_keeps *keeps)
 {
@@ -175,7 +175,8 @@ static bool names_block(const struct osp_keeps *keeps)
 	return false;
 }
 
-/* Wants the largest run of the block that each level holds, up to the level that holds all of it. */
+/* Wants the largest run of the block that each level holds, up to the level that holds all of
+ * it. */
 static int want_block(const struct osp_layout_segments_input *input, const struct room *room,
 		      const struct osp_arrangement *arrangement, uint32_t *want,
 		      struct osp_error *error)

@@ -5,7 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* One group at a time. Nodes and domains are numbered anew in each, in the order in which they appear. */
+/* One group at a time. Nodes and domains are numbered anew in each, in the order in which they
+ * appear. */
 struct spreading {
 	const struct osp_layout *layout;
 	const struct osp_topology *topology;

@@ -12,10 +12,10 @@
  * caller's, from 0 to OSP_OCCUPANCY_GRES_MAX - 1. Nodes are numbered from 0.
  *
  * Cost: osp_occupancy_add() and the other changes: for each node of the job, the jobs of that node
- * that end later. Questions: for each node asked about that has changed since the same need was asked
- * about, its jobs up to the one that answers; for each other one a look at what was found then (the
- * last eight needs). Memory: 56 bytes for each node of each job, 48 for each node and 32 for each
- * job, 8 for each node and need.
+ * that end later. Questions: for each node asked about that has changed since the same need was
+ * asked about, its jobs up to the one that answers; for each other one a look at what was found
+ * then (the last eight needs). Memory: 56 bytes for each node of each job, 48 for each node and 32
+ * for each job, 8 for each node and need.
  *
  * Not for two threads at once. In slurmctld under the node write lock. Only osp_occupancy_new() and
  * osp_occupancy_add() take memory.
@@ -47,7 +47,7 @@ struct osp_occupancy_node {
 	struct osp_amounts holds;
 };
 
-/* What a gang needs of each of its nodes. What must be all its own need not stand in `amounts` too. */
+/* What a gang needs of each of its nodes. `amounts` need not repeat what the gang takes whole. */
 struct osp_occupancy_need {
 	struct osp_amounts amounts; /* on every node at least */
 	bool all_cpus;		    /* no other job may hold a processor of the node */
@@ -65,8 +65,8 @@ static inline int64_t osp_occupancy_soft_end_s(int64_t start_s, uint32_t least_m
 	return start_s + (int64_t)least_min * 60;
 }
 
-/* When a job is expected to end, seen from `now_s`: at its soft end; past it, in the middle of what is
- * left until its limit (select/cons_tres/job_test.c, _soft_job_end). */
+/* When a job is expected to end, seen from `now_s`: at its soft end; past it, in the middle of what
+ * is left until its limit (select/cons_tres/job_test.c, _soft_job_end). */
 static inline int64_t osp_occupancy_expected_end_s(int64_t soft_end_s, int64_t end_s, int64_t now_s)
 {
 	return soft_end_s < now_s ? now_s + (end_s - now_s) / 2 : soft_end_s;
@@ -74,7 +74,8 @@ static inline int64_t osp_occupancy_expected_end_s(int64_t soft_end_s, int64_t e
 
 struct osp_occupancy;
 
-/* An account of `node_count` nodes that have nothing yet, without jobs; NULL when memory ran out. */
+/* An account of `node_count` nodes that have nothing yet, without jobs; NULL when memory ran
+ * out. */
 struct osp_occupancy *osp_occupancy_new(uint32_t node_count);
 void osp_occupancy_free(struct osp_occupancy *occupancy); /* NULL is allowed */
 
@@ -84,8 +85,8 @@ void osp_occupancy_set_node(struct osp_occupancy *occupancy, uint32_t node,
 
 /*
  * A job begins: it holds `nodes[0 .. node_count - 1]` until `end_s`. One that is there already is
- * replaced, and holds its processors again. Nodes beyond the account's are passed over. Returns 0, or -1 when memory ran out: the
- * job is then not in the account, not even as it was before.
+ * replaced, and holds its processors again. Nodes beyond the account's are passed over. Returns 0,
+ * or -1 when memory ran out: the job is then not in the account, not even as it was before.
  */
 int osp_occupancy_add(struct osp_occupancy *occupancy, uint32_t job, int64_t end_s,
 		      const struct osp_occupancy_node *nodes, size_t node_count);
@@ -118,13 +119,14 @@ uint32_t osp_occupancy_jobs(const struct osp_occupancy *occupancy);
  */
 bool osp_occupancy_ignore(struct osp_occupancy *occupancy, uint32_t job);
 
-/* The same of its processors alone: a job that would be suspended, or take turns with the one that asks. */
+/* The same of its processors alone: a job that would be suspended, or take turns with the one that
+ * asks. */
 bool osp_occupancy_ignore_cpus(struct osp_occupancy *occupancy, uint32_t job);
 void osp_occupancy_heed_all(struct osp_occupancy *occupancy);
 
 /*
- * Writes to free_at_s[node], for each of `nodes`, when it has what `need` says: `now_s` where it has
- * it already, the end of the job that it waits for, but not before `now_s`, or
+ * Writes to free_at_s[node], for each of `nodes`, when it has what `need` says: `now_s` where it
+ * has it already, the end of the job that it waits for, but not before `now_s`, or
  * OSP_OCCUPANCY_NEVER_S if the node has too little even when empty. Other places of `free_at_s`
  * stay as they are. Nodes beyond the account's are free now.
  */
@@ -175,8 +177,8 @@ bool osp_occupancy_has(const struct osp_occupancy *occupancy, uint32_t job);
 
 /*
  * Whether the account says of a job what osp_occupancy_add() with these nodes and then
- * osp_occupancy_set_suspended() would make it say. Otherwise false, with the first node that differs
- * and what the account and the caller say of it: job 0 if that is nothing.
+ * osp_occupancy_set_suspended() would make it say. Otherwise false, with the first node that
+ * differs and what the account and the caller say of it: job 0 if that is nothing.
  */
 bool osp_occupancy_says(const struct osp_occupancy *occupancy, uint32_t job, int64_t end_s,
 			bool suspended, const struct osp_occupancy_node *nodes, size_t node_count,

@@ -66,8 +66,8 @@ void osp_occupancy_node_changed(struct osp_occupancy *occupancy, uint32_t node)
 
 /* --- one node -------------------------------------------------------------------------------- */
 
-/* Takes `amounts` from what is left; false when there is less of anything that is wanted. Of what is not,
- * jobs may hold more than there is: processors with OverSubscribe=FORCE. */
+/* Takes `amounts` from what is left; false when there is less of anything that is wanted. Of what
+ * is not, jobs may hold more than there is: processors with OverSubscribe=FORCE. */
 static bool take(struct osp_amounts *left, const struct osp_amounts *amounts,
 		 const struct osp_amounts *wanted, bool cpus)
 {

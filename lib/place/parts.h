@@ -2,8 +2,8 @@
 /*
  * parts.h - a gang in segments or in several domains, where nodes are of several kinds
  *
- * Puts the question of segments.h for a gang as place.h describes it. Any thread; one scratch a thread. No
- * call takes memory.
+ * Puts the question of segments.h for a gang as place.h describes it. Any thread; one scratch a
+ * thread. No call takes memory.
  */
 #ifndef OSP_PARTS_H
 #define OSP_PARTS_H
@@ -18,13 +18,14 @@ struct osp_parts {
 };
 
 /*
- * Reads what is asked as parts of this topology: `segments` ("" is none) as osp_segments_parse() does, 0 domains
- * as 1. Returns 0, or -1 with a sentence for the user.
+ * Reads what is asked as parts of this topology: `segments` ("" is none) as osp_segments_parse()
+ * does, 0 domains as 1. Returns 0, or -1 with a sentence for the user.
  */
 int osp_parts_read(uint32_t domains_max, const char *segments, const struct osp_topology *topology,
 		   uint32_t level, struct osp_parts *parts, struct osp_error *error);
 
-/* Takes what is asked at `level` one level up; from the top level on, any number of its domains will do. */
+/* Takes what is asked at `level` one level up; from the top level on, any number of its domains
+ * will do. */
 void osp_parts_relax(struct osp_parts *parts, const struct osp_topology *topology, uint32_t *level);
 
 /* Whether nothing is left of a rule: any number of domains, and no segments. */
@@ -37,8 +38,8 @@ bool osp_parts_kept(struct osp_cut *cut, const struct osp_parts *parts, uint32_t
 /* How many kinds a gang may be of. */
 uint16_t osp_parts_kinds(const struct osp_place_input *place);
 
-/* Of `from` the nodes of one kind, and where nodes are required these alone, into `to` (as many places).
- * Returns how many. */
+/* Of `from` the nodes of one kind, and where nodes are required these alone, into `to` (as many
+ * places). Returns how many. */
 uint32_t osp_parts_keep_kind(const struct osp_place_input *place, const struct osp_nodeset *from,
 			     uint16_t kind, struct osp_nodeset *to);
 
@@ -47,8 +48,8 @@ struct osp_cut_input osp_parts_input(const struct osp_parts *parts,
 				     const struct osp_place_input *place,
 				     const struct osp_nodeset *from);
 
-/* Judges whether the gang fits on nodes of `from`. The answer is that of the kind that does best, which
- * `cut` has judged last. `scratch`: a set of as many places as `from`. */
+/* Judges whether the gang fits on nodes of `from`. The answer is that of the kind that does best,
+ * which `cut` has judged last. `scratch`: a set of as many places as `from`. */
 void osp_parts_judge(struct osp_cut *cut, const struct osp_parts *parts,
 		     const struct osp_place_input *place, const struct osp_nodeset *from,
 		     struct osp_nodeset *scratch, struct osp_cut_answer *answer);

@@ -135,9 +135,10 @@ static bool take_call_memory(struct osp_place *place)
 	place->found = room(entries, sizeof(*place->found));
 	place->answer = room(entries, sizeof(*place->answer));
 	place->keys = room(entries * OSP_PLACE_KEY_WORDS, sizeof(*place->keys));
+	place->kept = osp_place_kept_new(place->node_count, place->word_count);
 	return place->usable && place->free && place->required && place->boot && place->items &&
 	       place->listed && place->values && place->kind_next && place->kinds_met &&
-	       place->found && place->answer && place->keys;
+	       place->found && place->answer && place->keys && place->kept;
 }
 
 struct osp_place *osp_place_new(const struct osp_topology *topology, uint16_t kind_count)
@@ -190,6 +191,7 @@ void osp_place_free(struct osp_place *place)
 	free(place->found);
 	free(place->answer);
 	free(place->keys);
+	osp_place_kept_free(place->kept);
 	free(place->order);
 	free(place->spare);
 	free(place);

@@ -15,7 +15,8 @@
  *	   possible);
  *	4. the fewest leaves more than the size needs at least;
  *	5. no free node left in the leaves it touches;
- *	6. the domain whose remainder suffers least. A remainder is short by what it lacks to half as
+ *	6. the domain whose remainder suffers least. A remainder is short by what it lacks to half
+ *	  as
  *	   much again as `largest_gang`; none at all is not short. Counted is by how much the gang
  *	   makes it shorter. Without `largest_gang` this is passed over;
  *	7. best fit: the fewest free nodes left in the leaves it touches, then in the domain;

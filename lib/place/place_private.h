@@ -93,6 +93,9 @@ struct osp_place_call {
 
 #define OSP_PLACE_KEY_WORDS 14
 
+/* Lists by time that are kept: hundreds of gangs wait for the same resources. */
+struct osp_place_kept;
+
 /* Leftovers of a choice of leaves up to this size are made as small as possible by exact search. */
 #define OSP_PLACE_SWAP_MAX 63
 #define OSP_PLACE_BALANCES (2 * OSP_PLACE_SWAP_MAX + 1)
@@ -143,6 +146,7 @@ struct osp_place {
 	uint32_t *spare;
 	uint32_t found_count;
 	uint32_t candidate_count;
+	struct osp_place_kept *kept;
 };
 
 static inline bool osp_place_bit(const uint64_t *words, uint32_t node)
@@ -150,7 +154,8 @@ static inline bool osp_place_bit(const uint64_t *words, uint32_t node)
 	return (words[node / 64] >> (node % 64)) & 1;
 }
 
-/* Nodes of a lower class are taken before those of a higher one: weight, above it whether to boot. */
+/* Nodes of a lower class are taken before those of a higher one: weight, above it whether to
+ * boot. */
 #define OSP_PLACE_BOOT ((uint64_t)1 << 32)
 
 static inline uint64_t osp_place_class(const struct osp_place_item *item)
@@ -178,6 +183,19 @@ void osp_place_note(struct osp_place *place, struct osp_place_plan *plan,
 
 const struct osp_place_domain *osp_place_finish(struct osp_place *place, uint32_t *candidate_count,
 						uint32_t *domain_count);
+
+/* --- place_kept.c -------------------------------------------------------------------------------
+ */
+
+/* NULL when memory ran out. */
+struct osp_place_kept *osp_place_kept_new(uint32_t node_count, uint32_t word_count);
+void osp_place_kept_free(struct osp_place_kept *kept); /* NULL is allowed */
+
+/* The list that the call in place->call and these times had before, into place->answer; false if
+ * none is kept. To be followed by osp_place_keep() then. */
+bool osp_place_recall(struct osp_place *place, const int64_t *free_at_s, int64_t now_s,
+		      uint32_t *candidate_count, uint32_t *domain_count);
+void osp_place_keep(struct osp_place *place, uint32_t candidate_count, uint32_t domain_count);
 
 /* --- place_count.c ------------------------------------------------------------------------------
  */

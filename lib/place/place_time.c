@@ -108,14 +108,18 @@ const struct osp_place_domain *osp_place_by_time(struct osp_place *place,
 						 const int64_t *free_at_s, int64_t now_s,
 						 uint32_t *candidate_count, uint32_t *domain_count)
 {
+	const struct osp_place_domain *answer;
 	struct osp_place_input all = *input;
-	uint32_t first = 0;
-	uint32_t count = 0;
+	uint32_t first;
+	uint32_t count;
 
 	all.free = NULL;
-	if (osp_place_start(place, &all))
-		osp_topology_level_domains(place->topology, input->level, &first, &count);
+	if (!osp_place_start(place, &all))
+		return osp_place_finish(place, candidate_count, domain_count);
 	place->call.by_time = true;
+	if (osp_place_recall(place, free_at_s, now_s, candidate_count, domain_count))
+		return place->answer;
+	osp_topology_level_domains(place->topology, input->level, &first, &count);
 	for (uint32_t domain = first; domain < first + count; domain++) {
 		uint32_t items = osp_place_gather(place, domain);
 		uint32_t end;
@@ -125,5 +129,7 @@ const struct osp_place_domain *osp_place_by_time(struct osp_place *place,
 			bound_items(place, domain, i, end, free_at_s, now_s);
 		}
 	}
-	return osp_place_finish(place, candidate_count, domain_count);
+	answer = osp_place_finish(place, candidate_count, domain_count);
+	osp_place_keep(place, *candidate_count, *domain_count);
+	return answer;
 }

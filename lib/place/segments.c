@@ -9,12 +9,13 @@
 
 #define NO_FIT UINT32_MAX
 
-/* What one domain at a level of the call offers; `units` are segments of the step below (nodes, at first). */
+/* What one domain at a level of the call offers; `units` are segments of the step below (nodes, at
+ * first). */
 struct part {
 	uint32_t units;	 /* of all its parts */
 	uint32_t offers; /* whole segments of its own step */
-	uint32_t
-		loss; /* of these, what the smaller last segment costs here; NO_FIT: it has no room */
+	uint32_t loss; /* of these, what the smaller last segment costs here; NO_FIT: it has no room
+			*/
 	uint32_t loss_below; /* the least loss of its parts */
 	uint32_t head;	     /* its first part, linked by `next`; OSP_NO_DOMAIN: none */
 	uint32_t next;
@@ -81,7 +82,7 @@ void osp_cut_free(struct osp_cut *cut)
 	free(cut);
 }
 
-/* --- what is offered ---------------------------------------------------------------------------- */
+/* --- what is offered -------------------------------------------------------------------------- */
 
 /* The steps of the input, and what of the gang is no whole segment at each. */
 static bool make_steps(struct osp_cut *cut, const struct osp_cut_input *input)
@@ -153,7 +154,8 @@ static uint32_t ancestor(const struct osp_cut *cut, uint32_t domain, uint32_t le
 	return OSP_NO_DOMAIN;
 }
 
-/* What is whole in a domain once all its parts are counted, and what the smaller last segment costs. */
+/* What is whole in a domain once all its parts are counted, and what the smaller last segment
+ * costs. */
 static void offer(const struct step *step, struct part *part)
 {
 	uint32_t last = step->last;
@@ -211,7 +213,7 @@ static void count_parts(struct osp_cut *cut)
 		raise_step(cut, i);
 }
 
-/* --- which domains of the gang's level ---------------------------------------------------------- */
+/* --- which domains of the gang's level -------------------------------------------------------- */
 
 /* Those that offer anything, the most first, into cut->list; how many. */
 static uint32_t sort_domains(struct osp_cut *cut)
@@ -233,8 +235,8 @@ static uint32_t sort_domains(struct osp_cut *cut)
 }
 
 /*
- * The most whole segments that `k` of the listed domains offer beside the smaller last one; false where
- * that fits nowhere. `host` gets the index of the domain that takes it.
+ * The most whole segments that `k` of the listed domains offer beside the smaller last one; false
+ * where that fits nowhere. `host` gets the index of the domain that takes it.
  */
 static bool best_of(const struct osp_cut *cut, uint32_t listed, uint32_t k, uint64_t *whole,
 		    uint32_t *host)
@@ -317,9 +319,10 @@ uint32_t osp_cut_offered(const struct osp_cut *cut, uint32_t domain)
 	return cut->parts[domain].units;
 }
 
-/* --- shares ------------------------------------------------------------------------------------- */
+/* --- shares ----------------------------------------------------------------------------------- */
 
-/* What the domain at `index` of the list may take, with the smaller last segment where it is the host. */
+/* What the domain at `index` of the list may take, with the smaller last segment where it is the
+ * host. */
 static uint32_t room_at(const struct osp_cut *cut, uint32_t index, uint32_t host)
 {
 	const struct part *part = &cut->parts[cut->list[index]];
@@ -327,8 +330,8 @@ static uint32_t room_at(const struct osp_cut *cut, uint32_t index, uint32_t host
 	return part->units - (index == host ? part->loss : 0);
 }
 
-/* The domains that take part, as indices into cut->order: the host, and of the others those that hold an
- * even share with the least left, or where too few do the largest. */
+/* The domains that take part, as indices into cut->order: the host, and of the others those that
+ * hold an even share with the least left, or where too few do the largest. */
 static void choose_domains(struct osp_cut *cut, uint32_t listed, uint32_t k, uint32_t host)
 {
 	uint32_t share = cut->whole / k + (cut->whole % k != 0), holding = 0, taken = 0, from;
@@ -375,7 +378,7 @@ static void share_out(struct osp_cut *cut, uint32_t k, uint32_t host)
 	}
 }
 
-/* --- nodes -------------------------------------------------------------------------------------- */
+/* --- nodes ------------------------------------------------------------------------------------ */
 
 /* A part and what it is to give. */
 struct order_for {
@@ -408,7 +411,8 @@ static uint32_t take_nodes(struct osp_cut *cut, uint32_t domain, uint32_t wanted
 	return wanted < found ? wanted : found;
 }
 
-/* Parts of a domain, sorted by what they offer, the most first; `*count` of them from cut->list + from. */
+/* Parts of a domain, sorted by what they offer, the most first; `*count` of them from cut->list +
+ * from. */
 static void list_parts(struct osp_cut *cut, uint32_t domain, uint32_t from, uint32_t *count)
 {
 	uint32_t found = 0;
@@ -426,7 +430,8 @@ static void list_parts(struct osp_cut *cut, uint32_t domain, uint32_t from, uint
 	memcpy(&cut->list[from], cut->spare, found * sizeof(*cut->list));
 }
 
-/* The part that the smaller last segment costs least; of these the one that offers most, for it is used in any case. */
+/* The part that the smaller last segment costs least; of these the one that offers most, for it is
+ * used in any case. */
 static uint32_t find_host(const struct osp_cut *cut, uint32_t from, uint32_t count)
 {
 	uint32_t best = OSP_NO_DOMAIN;

@@ -1,22 +1,25 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * segments.h - a gang cut into nested segments over a few domains: whether it fits, and on which nodes
+ * segments.h - a gang cut into nested segments over a few domains: whether it fits, and on which
+ * nodes
  *
- * A gang of N nodes lies in at most `domains_max` domains of one level. It may be cut into segments: sets
- * of S1 nodes, each in one domain of a lower level; these into sets of S2 = m S1, each in one domain of a
- * level between; and so on. Where N is no multiple, the last segment of each level is smaller; it too lies
- * in one domain, cut like the others.
+ * A gang of N nodes lies in at most `domains_max` domains of one level. It may be cut into
+ * segments: sets of S1 nodes, each in one domain of a lower level; these into sets of S2 = m S1,
+ * each in one domain of a level between; and so on. Where N is no multiple, the last segment of
+ * each level is smaller; it too lies in one domain, cut like the others.
  *
- * Exact: where some choice of nodes does it, one is found, and in as few domains of the gang's level as
- * any. A domain offers floor(what its parts offer / m) segments, from the bottom up; the smaller last
- * segment goes where it costs the fewest whole ones. Of as few domains those are taken that hold an even
- * share with the least left over; where too few hold an even share, the largest, as evenly as they can.
- * Inside a domain parts with the most segments come first, then the smallest that holds the rest; in the
- * lowest nodes that need no boot before those that do, lighter ones first, as Slurm takes them.
+ * Exact: where some choice of nodes does it, one is found, and in as few domains of the gang's
+ * level as any. A domain offers floor(what its parts offer / m) segments, from the bottom up; the
+ * smaller last segment goes where it costs the fewest whole ones. Of as few domains those are taken
+ * that hold an even share with the least left over; where too few hold an even share, the largest,
+ * as evenly as they can. Inside a domain parts with the most segments come first, then the smallest
+ * that holds the rest; in the lowest nodes that need no boot before those that do, lighter ones
+ * first, as Slurm takes them.
  *
  * Nodes are of one kind: the caller leaves others out of `free`. Cost: linear in nodes and domains
- * (131,072 nodes with two nested segments: doc/performance.md). Scratch: about 8 bytes a node and 60 a
- * domain, taken by osp_cut_new() and by no call that decides. Any thread; one scratch a thread.
+ * (131,072 nodes with two nested segments: doc/performance.md). Scratch: about 8 bytes a node and
+ * 60 a domain, taken by osp_cut_new() and by no call that decides. Any thread; one scratch a
+ * thread.
  */
 #ifndef OSP_SEGMENTS_H
 #define OSP_SEGMENTS_H
@@ -41,9 +44,10 @@ struct osp_segments {
 };
 
 /*
- * Reads "nvlink:16,leaf:32", levels in any order, as levels of the topology below `level`. Returns 0, or -1
- * with `error` set (its column is the byte in `text`, from 1): an unknown level (with the nearest right
- * one), a size that does not divide the next, or one that no domain of its level holds.
+ * Reads "nvlink:16,leaf:32", levels in any order, as levels of the topology below `level`. Returns
+ * 0, or -1 with `error` set (its column is the byte in `text`, from 1): an unknown level (with the
+ * nearest right one), a size that does not divide the next, or one that no domain of its level
+ * holds.
  */
 int osp_segments_parse(const char *text, const struct osp_topology *topology, uint32_t level,
 		       struct osp_segments *segments, struct osp_error *error);
@@ -85,13 +89,14 @@ void osp_cut_free(struct osp_cut *cut); /* NULL is allowed */
 void osp_cut_judge(struct osp_cut *cut, const struct osp_cut_input *input,
 		   struct osp_cut_answer *answer);
 
-/* Chooses the nodes into `chosen` (as many places as the topology has nodes; cleared first). Returns how
- * many: `input->nodes`, or 0 if it does not fit. `chosen` may not be one of the input's sets. */
+/* Chooses the nodes into `chosen` (as many places as the topology has nodes; cleared first).
+ * Returns how many: `input->nodes`, or 0 if it does not fit. `chosen` may not be one of the input's
+ * sets. */
 uint32_t osp_cut_pick(struct osp_cut *cut, const struct osp_cut_input *input,
 		      struct osp_nodeset *chosen);
 
-/* The segments of that level that `domain` of a higher level holds beside no other, after a judgement; for
- * sentences. Level 0: its nodes. */
+/* The segments of that level that `domain` of a higher level holds beside no other, after a
+ * judgement; for sentences. Level 0: its nodes. */
 uint32_t osp_cut_offered(const struct osp_cut *cut, uint32_t domain);
 
 #endif

@@ -13,10 +13,16 @@
 #define DEFAULT_TOPOLOGY "onespine.topology"
 
 const char *const osp_policy_keys[OSP_KEY_COUNT] = {
-	"mode", "level", "gang", "from_nodes", "allow_off", "mix_kinds", "relax", "env", "bind",
+	"mode", "level", "gang",       "from_nodes",   "allow_off",    "mix_kinds",   "relax",
+	"env",	"bind",	 "unlaunched", "launch_tries", "launch_place", "launch_keep",
 };
 
-/* --- reading a policy -------------------------------------------------------------------------- */
+const char *const osp_unlaunched_names[OSP_UNLAUNCHED_COUNT] = {
+	[OSP_UNLAUNCHED_WAIT] = "wait",
+	[OSP_UNLAUNCHED_LAUNCH] = "launch",
+};
+
+/* --- reading a policy ------------------------------------------------------------------------- */
 
 typedef int take_f(const struct osp_document *document, const struct osp_value *value,
 		   struct osp_partition_policy *rules, struct osp_error *error);
@@ -133,9 +139,66 @@ static int take_bind(const struct osp_document *document, const struct osp_value
 	return 0;
 }
 
+static int take_unlaunched(const struct osp_document *document, const struct osp_value *value,
+			   struct osp_partition_policy *rules, struct osp_error *error)
+{
+	size_t index;
+
+	if (osp_value_choice(document, value, osp_unlaunched_names, OSP_UNLAUNCHED_COUNT, &index,
+			     error))
+		return -1;
+	rules->policy.unlaunched = (enum osp_unlaunched)index;
+	return 0;
+}
+
+static int take_launch_tries(const struct osp_document *document, const struct osp_value *value,
+			     struct osp_partition_policy *rules, struct osp_error *error)
+{
+	int64_t number;
+
+	if (osp_value_integer(document, value, 1, OSP_LAUNCH_TRIES_MAX, &number, error))
+		return -1;
+	rules->policy.launch_tries = (uint32_t)number;
+	return 0;
+}
+
+static int take_launch_place(const struct osp_document *document, const struct osp_value *value,
+			     struct osp_partition_policy *rules, struct osp_error *error)
+{
+	const char *text;
+
+	if (osp_value_string(document, value, &text, error))
+		return -1;
+	if (osp_parse_duration(text, &rules->policy.launch_place_s) ||
+	    !rules->policy.launch_place_s)
+		return osp_document_error(document, value, error,
+					  "launch_place: a time (minutes, minutes:seconds, "
+					  "hours:minutes:seconds) is expected, not '%.40s'",
+					  text);
+	rules->launch_place = text;
+	return 0;
+}
+
+static int take_launch_keep(const struct osp_document *document, const struct osp_value *value,
+			    struct osp_partition_policy *rules, struct osp_error *error)
+{
+	const char *text;
+
+	if (osp_value_string(document, value, &text, error))
+		return -1;
+	if (osp_parse_duration(text, &rules->policy.launch_keep_s))
+		return osp_document_error(document, value, error,
+					  "launch_keep: 0 or a time (minutes, minutes:seconds, "
+					  "hours:minutes:seconds) is expected, not '%.40s'",
+					  text);
+	rules->launch_keep = text;
+	return 0;
+}
+
 static take_f *const takers[OSP_KEY_COUNT] = {
-	take_mode,	take_level, take_gang, take_from_nodes, take_allow_off,
-	take_mix_kinds, take_relax, take_env,  take_bind,
+	take_mode,	   take_level,	      take_gang,	take_from_nodes, take_allow_off,
+	take_mix_kinds,	   take_relax,	      take_env,		take_bind,	 take_unlaunched,
+	take_launch_tries, take_launch_place, take_launch_keep,
 };
 
 /* Puts what `map` says over what `rules` holds already. */
@@ -164,7 +227,7 @@ static int take_rules(const struct osp_document *document, const struct osp_valu
 		    : 0;
 }
 
-/* --- reading the file -------------------------------------------------------------------------- */
+/* --- reading the file ------------------------------------------------------------------------- */
 
 static int take_partition(struct osp_config *config, const struct osp_value *map,
 			  struct osp_error *error)
@@ -211,10 +274,11 @@ static int take_partitions(struct osp_config *config, const struct osp_value *ma
 
 static int take_file(struct osp_config *config, struct osp_error *error)
 {
-	static const char *const keys[] = {"topology", "defaults", "history", "partitions"};
+	static const char *const keys[] = {"topology", "defaults", "history", "watch",
+					   "partitions"};
 	const struct osp_value *root = osp_document_root(config->document), *value;
 
-	if (osp_value_only_keys(config->document, root, keys, 4, error))
+	if (osp_value_only_keys(config->document, root, keys, 5, error))
 		return -1;
 	value = osp_value_get(root, "topology");
 	if (value && osp_value_string(config->document, value, &config->topology, error))
@@ -227,6 +291,10 @@ static int take_file(struct osp_config *config, struct osp_error *error)
 	value = osp_value_get(root, "history");
 	if (value && osp_history_policy_read(config->document, value, &config->history,
 					     config->history_lines, error))
+		return -1;
+	value = osp_value_get(root, "watch");
+	if (value && osp_watch_policy_read(config->document, value, &config->watch,
+					   config->watch_lines, error))
 		return -1;
 	value = osp_value_get(root, "partitions");
 	return value ? take_partitions(config, value, error) : 0;
@@ -245,14 +313,21 @@ static void set_defaults(struct osp_config *config)
 		.relax_s = -1,
 		.env = OSP_ENV_AUTO,
 		.bind = OSP_BIND_AUTO,
+		.unlaunched = OSP_UNLAUNCHED_WAIT,
+		.launch_tries = 3,
+		.launch_place_s = 300,
+		.launch_keep_s = 300,
 	};
 	config->defaults.relax = "never";
+	config->defaults.launch_place = "5:00";
+	config->defaults.launch_keep = "5:00";
 	osp_gate_policy_default(&config->defaults.gate);
 	osp_history_policy_default(&config->history);
+	osp_watch_policy_default(&config->watch);
 }
 
-/* Blanks and comments alone, as the file that is installed: libyaml would take a tenth of a millisecond for it, in
- * every step on every node. */
+/* Blanks and comments alone, as the file that is installed: libyaml would take a tenth of a
+ * millisecond for it, in every step on every node. */
 static bool says_nothing(const char *text, size_t text_bytes)
 {
 	const char *end = text + text_bytes;
@@ -310,7 +385,7 @@ void osp_config_free(struct osp_config *config)
 	free(config);
 }
 
-/* --- asking ------------------------------------------------------------------------------------ */
+/* --- asking ----------------------------------------------------------------------------------- */
 
 const struct osp_policy *osp_config_policy(const struct osp_config *config, const char *partition)
 {
@@ -334,6 +409,11 @@ const struct osp_gate_policy *osp_config_gate(const struct osp_config *config,
 const struct osp_history_policy *osp_config_history(const struct osp_config *config)
 {
 	return &config->history;
+}
+
+const struct osp_watch_policy *osp_config_watch(const struct osp_config *config)
+{
+	return &config->watch;
 }
 
 const char *osp_config_topology(const struct osp_config *config)

@@ -6,19 +6,26 @@
  * value of the wrong type refuses the whole file with line and column and the nearest right word.
  * Every key has a default, so an empty or missing file is a valid one.
  *
- *	topology: onespine.topology   # the file the shadow obeys; beside this one unless it starts with /
+ *	topology: onespine.topology   # the file the shadow obeys; beside this one unless it starts
+ *				      with /
  *	defaults:                     # policy where a partition says nothing else
  *	  mode: enforce               # enforce | advise | off
  *	  level: spine                # the level of a bare --gang
- *	  gang: asked                 # asked: only with --gang; always: every job from from_nodes on
+ *	  gang: asked                 # asked: only with --gang; always: every job from from_nodes
+ *				      on
  *	  from_nodes: 2               # gang: always starts at this many nodes
  *	  allow_off: true             # users may say --gang=off
  *	  mix_kinds: false            # GPU or instance types may mix in one gang
  *	  relax: never                # @TIME of jobs that do not say: never, or a Slurm time
  *	  env: auto                   # --gang-env of jobs that do not say: auto, off or explain
  *	  bind: auto                  # --gang-bind of jobs that do not say: auto, off or verbose
+ *	  unlaunched: wait            # wait | launch: gangs on nodes that do not run yet
+ *	  launch_tries: 3
+ *	  launch_place: 5:00
+ *	  launch_keep: 5:00
  *	  gate: {}                    # lib/gate/gate_policy.h
  *	history: {}                   # lib/health/history_policy.h
+ *	watch: {}                     # lib/topology/watch_policy.h
  *	partitions:
  *	  gpu:
  *	    gang: always
@@ -39,6 +46,7 @@
 #include "lib/base/error.h"
 #include "lib/gate/gate_policy.h"
 #include "lib/health/history_policy.h"
+#include "lib/topology/watch_policy.h"
 
 #define OSP_CONFIG_FILE_BYTES_MAX ((size_t)1024 * 1024)
 
@@ -47,6 +55,12 @@ enum osp_mode { OSP_MODE_OFF, OSP_MODE_ADVISE, OSP_MODE_ENFORCE };
 /* What --gang-env and --gang-bind say. */
 enum osp_env_mode { OSP_ENV_OFF, OSP_ENV_AUTO, OSP_ENV_EXPLAIN };
 enum osp_bind_mode { OSP_BIND_OFF, OSP_BIND_AUTO, OSP_BIND_VERBOSE };
+
+/* Nodes that do not run and whose place nobody knows. */
+enum osp_unlaunched {
+	OSP_UNLAUNCHED_WAIT,   /* no gang gets them */
+	OSP_UNLAUNCHED_LAUNCH, /* a gang may have them started, and is judged when they run */
+};
 
 struct osp_policy {
 	enum osp_mode mode;
@@ -58,12 +72,19 @@ struct osp_policy {
 	int64_t relax_s; /* -1 = never */
 	enum osp_env_mode env;
 	enum osp_bind_mode bind;
+	enum osp_unlaunched unlaunched;
+	uint32_t launch_tries;	/* 1 .. OSP_LAUNCH_TRIES_MAX: launches in vain for one gang */
+	int64_t launch_place_s; /* a place must be known so long after the last node started */
+	int64_t launch_keep_s;	/* nodes of a launch in vain are kept for the next; 0: they are not
+				 */
 };
+
+#define OSP_LAUNCH_TRIES_MAX 100
 
 struct osp_config;
 
-/* Parses `text`; an empty one gives the defaults. `file` is for errors and for osp_config_show(); it may be NULL.
- * NULL with `error` set when it is refused or memory ran out. */
+/* Parses `text`; an empty one gives the defaults. `file` is for errors and for osp_config_show();
+ * it may be NULL. NULL with `error` set when it is refused or memory ran out. */
 struct osp_config *osp_config_read(const char *file, const char *text, size_t text_bytes,
 				   struct osp_error *error);
 void osp_config_free(struct osp_config *config); /* NULL is allowed */
@@ -78,6 +99,9 @@ const struct osp_gate_policy *osp_config_gate(const struct osp_config *config,
 /* What is kept of checks, likewise; of all partitions alike. */
 const struct osp_history_policy *osp_config_history(const struct osp_config *config);
 
+/* The section watch. Never NULL. */
+const struct osp_watch_policy *osp_config_watch(const struct osp_config *config);
+
 /* The topology file's name as configured (not joined to a folder); default "onespine.topology". */
 const char *osp_config_topology(const struct osp_config *config);
 
@@ -88,7 +112,8 @@ const char *osp_config_partition(const struct osp_config *config, size_t index, 
 /*
  * What is in force and why, a line a value: "gpu.mode  enforce  (onespine.yaml:12)", "...
  * (default)". With `json` the same as JSON: {"file": .., "topology": {"value": .., "line": ..},
- * "defaults": {"mode": {..}, ..}, "partitions": {"gpu": {..}}}, line null for a default. To be freed with free(); NULL when memory ran out.
+ * "defaults": {"mode": {..}, ..}, "partitions": {"gpu": {..}}}, line null for a default. To be
+ * freed with free(); NULL when memory ran out.
  */
 char *osp_config_show(const struct osp_config *config, bool json);
 

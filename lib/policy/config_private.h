@@ -10,6 +10,7 @@
 #include "lib/base/document.h"
 #include "lib/gate/gate_policy.h"
 #include "lib/health/history_policy.h"
+#include "lib/topology/watch_policy.h"
 #include "lib/policy/config.h"
 
 /* The keys of a policy, in the order in which they are shown. */
@@ -23,6 +24,10 @@ enum osp_policy_key {
 	OSP_KEY_RELAX,
 	OSP_KEY_ENV,
 	OSP_KEY_BIND,
+	OSP_KEY_UNLAUNCHED,
+	OSP_KEY_LAUNCH_TRIES,
+	OSP_KEY_LAUNCH_PLACE,
+	OSP_KEY_LAUNCH_KEEP,
 	OSP_KEY_COUNT
 };
 
@@ -31,6 +36,8 @@ struct osp_partition_policy {
 	int partition_line;
 	struct osp_policy policy;
 	const char *relax;	  /* as written */
+	const char *launch_place; /* as written */
+	const char *launch_keep;  /* as written */
 	int lines[OSP_KEY_COUNT]; /* where each value was said; 0 = built in */
 	struct osp_gate_policy gate;
 	int gate_lines[OSP_GATE_KEY_COUNT];
@@ -47,6 +54,8 @@ struct osp_config {
 	size_t partition_count;
 	struct osp_history_policy history;
 	int history_lines[OSP_HISTORY_KEY_COUNT];
+	struct osp_watch_policy watch;
+	int watch_lines[OSP_WATCH_KEY_COUNT];
 };
 
 #define OSP_MODE_COUNT	    (OSP_MODE_ENFORCE + 1)
@@ -57,6 +66,9 @@ struct osp_config {
 extern const char *const osp_mode_names[OSP_MODE_COUNT];
 extern const char *const osp_env_mode_names[OSP_ENV_MODE_COUNT];
 extern const char *const osp_bind_mode_names[OSP_BIND_MODE_COUNT];
+#define OSP_UNLAUNCHED_COUNT (OSP_UNLAUNCHED_LAUNCH + 1)
+
+extern const char *const osp_unlaunched_names[OSP_UNLAUNCHED_COUNT];
 extern const char *const osp_policy_keys[OSP_KEY_COUNT];
 
 #endif

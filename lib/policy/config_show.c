@@ -32,6 +32,15 @@ static const char *rule_word(const struct osp_partition_policy *rules, enum osp_
 		return osp_env_mode_name(rules->policy.env);
 	case OSP_KEY_BIND:
 		return osp_bind_mode_name(rules->policy.bind);
+	case OSP_KEY_UNLAUNCHED:
+		return osp_unlaunched_names[rules->policy.unlaunched];
+	case OSP_KEY_LAUNCH_TRIES:
+		snprintf(buffer, buffer_bytes, "%u", rules->policy.launch_tries);
+		return buffer;
+	case OSP_KEY_LAUNCH_PLACE:
+		return rules->launch_place;
+	case OSP_KEY_LAUNCH_KEEP:
+		return rules->launch_keep;
 	case OSP_KEY_RELAX:
 	case OSP_KEY_COUNT:
 		break;
@@ -127,6 +136,20 @@ static void add_history_lines(struct osp_text *text, const struct osp_config *co
 	}
 }
 
+static void add_watch_lines(struct osp_text *text, const struct osp_config *config,
+			    struct widths widths)
+{
+	char name[64], number[16];
+
+	for (int key = 0; key < OSP_WATCH_KEY_COUNT; key++) {
+		snprintf(name, sizeof(name), "watch.%s", osp_watch_keys[key]);
+		add_line(text, config, widths, name,
+			 osp_watch_policy_word(&config->watch, (enum osp_watch_key)key, number,
+					       sizeof(number)),
+			 config->watch_lines[key]);
+	}
+}
+
 static void show_lines(struct osp_text *text, const struct osp_config *config)
 {
 	struct widths widths = {(int)strlen("topology"), (int)strlen(config->topology)};
@@ -138,6 +161,7 @@ static void show_lines(struct osp_text *text, const struct osp_config *config)
 	add_rules(text, config, widths, &config->defaults);
 	add_gate_lines(text, config, widths, &config->defaults);
 	add_history_lines(text, config, widths);
+	add_watch_lines(text, config, widths);
 	for (size_t i = 0; i < config->partition_count; i++) {
 		add_rules(text, config, widths, &config->partitions[i]);
 		add_gate_lines(text, config, widths, &config->partitions[i]);
@@ -217,7 +241,7 @@ static void add_json_rules(struct osp_text *text, const struct osp_partition_pol
 	osp_text_add(text, "{");
 	for (int key = 0; key < OSP_KEY_COUNT; key++) {
 		bool word = key != OSP_KEY_FROM_NODES && key != OSP_KEY_ALLOW_OFF &&
-			    key != OSP_KEY_MIX_KINDS;
+			    key != OSP_KEY_MIX_KINDS && key != OSP_KEY_LAUNCH_TRIES;
 
 		osp_text_printf(text, "%s\n%s  \"%s\": ", key ? "," : "", indent,
 				osp_policy_keys[key]);
@@ -246,6 +270,21 @@ static void add_json_history(struct osp_text *text, const struct osp_config *con
 	osp_text_add(text, "\n  }");
 }
 
+static void add_json_watch(struct osp_text *text, const struct osp_config *config)
+{
+	char number[16];
+
+	osp_text_add(text, ",\n  \"watch\": {");
+	for (int key = 0; key < OSP_WATCH_KEY_COUNT; key++) {
+		osp_text_printf(text, "%s\n    \"%s\": ", key ? "," : "", osp_watch_keys[key]);
+		add_json_value(text,
+			       osp_watch_policy_word(&config->watch, (enum osp_watch_key)key,
+						     number, sizeof(number)),
+			       key == OSP_WATCH_KEY_FROM, config->watch_lines[key]);
+	}
+	osp_text_add(text, "\n  }");
+}
+
 static void show_json(struct osp_text *text, const struct osp_config *config)
 {
 	osp_text_add(text, "{\n  \"file\": ");
@@ -255,6 +294,7 @@ static void show_json(struct osp_text *text, const struct osp_config *config)
 	osp_text_add(text, ",\n  \"defaults\": ");
 	add_json_rules(text, &config->defaults, "  ");
 	add_json_history(text, config);
+	add_json_watch(text, config);
 	osp_text_add(text, ",\n  \"partitions\": {");
 	for (size_t i = 0; i < config->partition_count; i++) {
 		osp_text_add(text, i ? ",\n    " : "\n    ");

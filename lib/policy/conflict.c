@@ -37,7 +37,8 @@ static bool is_exclusive_topo(const struct osp_shape *shape)
 	return shape->exclusive_topo;
 }
 
-/* "[a*4&b*8]": Slurm chooses each feature's nodes in a call of its own. One node is together anyhow. */
+/* "[a*4&b*8]": Slurm chooses each feature's nodes in a call of its own. One node is together
+ * anyhow. */
 static bool counts_nodes(const char *features)
 {
 	unsigned long nodes = 0;

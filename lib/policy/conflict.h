@@ -3,8 +3,8 @@
  * conflict.h - what a job may not ask for beside a gang
  *
  * Some of Slurm's options choose nodes in a way that cannot be kept inside one domain, or only by
- * breaking their promise; such a job is refused in words, when it is submitted and when it is changed.
- * A job that was there before the policy waits in words, where one domain cannot be had.
+ * breaking their promise; such a job is refused in words, when it is submitted and when it is
+ * changed. A job that was there before the policy waits in words, where one domain cannot be had.
  *
  * Any thread, any daemon: no shared state, no allocation.
  */
@@ -32,12 +32,14 @@ enum osp_conflicts {
 	OSP_CONFLICTS_THAT_SPLIT /* those that no narrowing to one domain would keep together */
 };
 
-/* Finds the first conflict. True with what stands in the way, and why, and what to do, in `sentence`:
- * "--contiguous cannot stand beside --gang: ..., ...; leave it out". */
+/* Finds the first conflict. Returns true if there is one; `sentence` then says which option is in
+ * the way, why, and what to do: "--contiguous cannot stand beside --gang: ..., ...; leave it
+ * out". */
 bool osp_conflict_find(const struct osp_shape *shape, enum osp_conflicts which, bool by_policy,
 		       char *sentence, size_t sentence_bytes);
 
-/* Whether a dependency ("afterok:7,expand:12") grows another job by this one's nodes; NULL is none. */
+/* Whether a dependency ("afterok:7,expand:12") grows another job by this one's nodes; NULL is
+ * none. */
 bool osp_dependency_expands(const char *dependency);
 
 #endif

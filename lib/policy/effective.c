@@ -37,20 +37,22 @@ static void format_list(const char *key, const char *list, char *buffer, size_t 
 const char *osp_effective_format(const struct osp_effective *effective, char *buffer,
 				 size_t buffer_bytes)
 {
-	char domains[24] = "", segments[LIST_BYTES + 16], layout[LIST_BYTES + 16],
-	     keep[LIST_BYTES + 16];
+	char domains[24] = "", prefer[OSP_LEVEL_NAME_BYTES + 16] = "", segments[LIST_BYTES + 16],
+	     layout[LIST_BYTES + 16], keep[LIST_BYTES + 16];
 
 	/* Not written if there are none, so that an older release still understands the rest. */
 	if (effective->domains_max > 1)
 		snprintf(domains, sizeof(domains), ",domains=%u", effective->domains_max);
+	if (*effective->prefer)
+		snprintf(prefer, sizeof(prefer), ",prefer=%s", effective->prefer);
 	format_list("segments", effective->segments, segments, sizeof(segments));
 	format_list("layout", effective->layout, layout, sizeof(layout));
 	format_list("keep", effective->keep, keep, sizeof(keep));
 	snprintf(buffer, buffer_bytes,
-		 "version=%d,mode=%s,level=%s,relax_s=%lld,origin=%s,mix_kinds=%s%s%s%s%s",
+		 "version=%d,mode=%s,level=%s,relax_s=%lld,origin=%s,mix_kinds=%s%s%s%s%s%s",
 		 OSP_EFFECTIVE_VERSION, osp_mode_name(effective->mode), effective->level,
 		 (long long)effective->relax_s, origin_names[effective->origin],
-		 effective->mix_kinds ? "yes" : "no", domains, segments, layout, keep);
+		 effective->mix_kinds ? "yes" : "no", domains, segments, layout, keep, prefer);
 	return buffer;
 }
 
@@ -86,17 +88,26 @@ static int take_mode(const char *word, struct osp_effective *effective)
 	return -1;
 }
 
-static int take_level(const char *word, struct osp_effective *effective)
+static int read_level(const char *word, char level[OSP_LEVEL_NAME_BYTES])
 {
 	struct osp_request request = {.relax_s = -1};
 
-	if (!*word)
-		return 0; /* judged with the mode */
 	if (osp_request_parse(word, &request, NULL) || request.asked != OSP_ASKED_GANG ||
 	    strcmp(request.level, word) != 0)
 		return -1;
-	memcpy(effective->level, request.level, sizeof(effective->level));
+	memcpy(level, request.level, sizeof(request.level));
 	return 0;
+}
+
+static int take_level(const char *word, struct osp_effective *effective)
+{
+	/* none is judged with the mode */
+	return *word ? read_level(word, effective->level) : 0;
+}
+
+static int take_prefer(const char *word, struct osp_effective *effective)
+{
+	return *word ? read_level(word, effective->prefer) : -1;
 }
 
 static int take_relax(const char *word, struct osp_effective *effective)
@@ -180,14 +191,14 @@ static const struct {
 	const char *key;
 	int (*take)(const char *word, struct osp_effective *effective);
 } keys[] = {
-	{"version", take_version},     {"domains", take_domains}, {"segments", take_segments},
-	{"layout", take_layout},       {"keep", take_keep},	  {"mode", take_mode},
-	{"level", take_level},	       {"relax_s", take_relax},	  {"origin", take_origin},
-	{"mix_kinds", take_mix_kinds},
+	{"version", take_version}, {"domains", take_domains},	  {"segments", take_segments},
+	{"layout", take_layout},   {"keep", take_keep},		  {"prefer", take_prefer},
+	{"mode", take_mode},	   {"level", take_level},	  {"relax_s", take_relax},
+	{"origin", take_origin},   {"mix_kinds", take_mix_kinds},
 };
 
 #define KEY_COUNT (sizeof(keys) / sizeof(keys[0]))
-#define MAY_LACK  31u /* bits of the first keys, which may be missing */
+#define MAY_LACK  63u /* bits of the first keys, which may be missing */
 
 /* Keeps the first reason only. What a file of another release holds is shown with care. */
 static void set_unread(struct osp_effective *effective, const char *before, const char *piece,

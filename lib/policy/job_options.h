@@ -2,10 +2,10 @@
 /*
  * job_options.h - the options of sbatch, salloc and srun, in one table
  *
- * A row says all that is fixed about an option; what its value means stands where the value is used. From
- * it come its registration (spank/options.h), the names under which its value travels, its variable, and
- * what tests/check/manuals looks for in onespine.so(8) and onespine.yaml(5). HACKING.md adds one as an
- * example. Constants only: any thread, any daemon.
+ * A row says all that is fixed about an option; what its value means stands where the value is
+ * used. From it come its registration (spank/options.h), the names under which its value travels,
+ * its variable, and what tests/check/manuals looks for in onespine.so(8) and onespine.yaml(5).
+ * HACKING.md adds one as an example. Constants only: any thread, any daemon.
  */
 #ifndef OSP_JOB_OPTIONS_H
 #define OSP_JOB_OPTIONS_H
@@ -15,9 +15,9 @@
 /*
  * row(ID, word, NAME, ARGUMENT, value, whose, KEY of onespine.yaml, USAGE)
  *
- * ID and word are the name with '_' for '-'. value is MUST or MAY: whether --name=VALUE needs its value.
- * whose is JOB where slurmctld or the gate obeys it, so that it belongs to one submission and to none inside
- * it; STEP where the nodes do, so that steps inherit it.
+ * ID and word are the name with '_' for '-'. value is MUST or MAY: whether --name=VALUE needs its
+ * value. whose is JOB where slurmctld or the gate obeys it, so that it belongs to one submission
+ * and to none inside it; STEP where the nodes do, so that steps inherit it.
  */
 /* clang-format off */
 #define OSP_JOB_OPTIONS(row) \
@@ -27,14 +27,15 @@
 		"in at most MAX domains of the level instead of one") \
 	row(GANG_SEGMENT, gang_segment, "gang-segment", "LEVEL:N[,LEVEL:N]", MUST, JOB, "gang", \
 		"sets of N nodes, each in one LEVEL below the gang's, nested") \
-	row(GANG_LAYOUT, gang_layout, "gang-layout", "tp8,pp8,dp8[,..][,order=..]", MUST, JOB, "gang", \
+	row(GANG_LAYOUT, gang_layout, "gang-layout", "tp8,pp8[,..][,order=..]", MUST, JOB, "gang", \
 		"the parallel groups of the job: tp, cp and ep groups stay together") \
 	row(GANG_KEEP, gang_keep, "gang-keep", "GROUP:LEVEL[,GROUP:LEVEL]", MUST, JOB, "gang", \
 		"each group of the layout (pp, dp, ep, ..) in one LEVEL below the gang's") \
 	row(GANG_SPARES, gang_spares, "gang-spares", "K", MUST, JOB, "spares", \
 		"allocate K nodes more, keep the best when all were checked") \
 	row(GANG_CHECK, gang_check, "gang-check", "off|passive|quick", MUST, JOB, "depth", \
-		"how deep nodes are checked before the job starts; never less than the site's minimum") \
+		"how deep nodes are checked before the job starts; never less than the site's " \
+		"minimum") \
 	row(GANG_ENV, gang_env, "gang-env", "auto|off|explain", MUST, STEP, "env", \
 		"NCCL, libfabric and CUDA variables as the nodes need them") \
 	row(GANG_BIND, gang_bind, "gang-bind", "auto|off|verbose", MUST, STEP, "bind", \

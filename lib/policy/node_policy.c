@@ -15,7 +15,7 @@
 #define MARK	   "#|"
 #define MARK_BYTES (sizeof(MARK) - 1)
 
-/* --- comments of slurm.conf --------------------------------------------------------------------- */
+/* --- comments of slurm.conf ------------------------------------------------------------------- */
 
 /* The length of the line at `at`, with its end. */
 static size_t line_bytes(const char *at, const char *end)
@@ -75,7 +75,7 @@ char *osp_node_policy_reveal(const char *text, size_t text_bytes, size_t *yaml_b
 	return taken;
 }
 
-/* --- files -------------------------------------------------------------------------------------- */
+/* --- files ------------------------------------------------------------------------------------ */
 
 void osp_node_policy_free(struct osp_node_policy *policy)
 {

@@ -4,8 +4,8 @@
  *
  * The first there is of: the file beside slurm.conf; what slurmctld sent to a configless node; the
  * file in the folder of the installation's samples. slurmctld sends what slurm.conf includes, and
- * nothing else that is ours, so `onespine setup --head` writes onespine.yaml as comments into the file
- * that slurm.conf includes: a line "#| TEXT" for each.
+ * nothing else that is ours, so `onespine setup --head` writes onespine.yaml as comments into the
+ * file that slurm.conf includes: a line "#| TEXT" for each.
  *
  * Any thread; not inside slurmctld's scheduling calls.
  */
@@ -28,8 +28,8 @@ struct osp_node_policy {
 };
 
 /*
- * `slurm_conf` (slurm.conf's path) and `site` (a folder) may be NULL. Returns 1 with all fields set, 0
- * if there is none, or -1 with `error` and perhaps `file` set: it cannot be read.
+ * `slurm_conf` (slurm.conf's path) and `site` (a folder) may be NULL. Returns 1 with all fields
+ * set, 0 if there is none, or -1 with `error` and perhaps `file` set: it cannot be read.
  */
 int osp_node_policy_read(const char *slurm_conf, const char *site, struct osp_node_policy *policy,
 			 struct osp_error *error);
@@ -38,8 +38,8 @@ void osp_node_policy_free(struct osp_node_policy *policy);
 /* Appends onespine.yaml as comments of slurm.conf. */
 void osp_node_policy_hide(const char *yaml, size_t yaml_bytes, struct osp_text *text);
 
-/* onespine.yaml from those comments, each line at the number that it has there. NULL with errno set:
- * ENOENT if there are none, or ENOMEM. To be freed. */
+/* onespine.yaml from those comments, each line at the number that it has there. NULL with errno
+ * set: ENOENT if there are none, or ENOMEM. To be freed. */
 char *osp_node_policy_reveal(const char *text, size_t text_bytes, size_t *yaml_bytes);
 
 #endif

@@ -28,7 +28,8 @@ static bool find_part(const char *comment, const char **start, const char **end)
 
 /*
  * Adds `string` as it may stand inside the part: a bracket would end it early, so both become
- * round ones (host lists read back from there, see take_piece()); `semicolon` is what a ';' becomes.
+ * round ones (host lists read back from there, see take_piece()); `semicolon` is what a ';'
+ * becomes.
  */
 static void add_inside(struct osp_text *text, const char *string, size_t bytes_max, char semicolon)
 {

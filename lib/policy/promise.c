@@ -66,7 +66,8 @@ void osp_policy_add(struct osp_policy *policy, const struct osp_policy *other,
 
 /* --- GPUs ------------------------------------------------------------------------------------- */
 
-/* "gpu", "gpu:8", "gpu:h100:8", "gpu:h100=8" of `length` bytes, with or without "gres:" or "gres/" */
+/* "gpu", "gpu:8", "gpu:h100:8", "gpu:h100=8" of `length` bytes, with or without "gres:" or
+ * "gres/" */
 static uint64_t gpus_of_item(const char *item, size_t length)
 {
 	size_t start;

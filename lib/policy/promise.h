@@ -3,8 +3,9 @@
  * promise.h - which jobs a policy makes gangs of, and what several partitions promise together
  *
  * `gang: always` is meant for jobs of from_nodes nodes and more. How many nodes a job takes is not
- * always known before it starts: -n 32 and --gpus=8 name none, and -N1-8 names a range. Where a policy
- * promises one domain (always, enforce, allow_off: false) the nodes that are really taken decide then.
+ * always known before it starts: -n 32 and --gpus=8 name none, and -N1-8 names a range. Where a
+ * policy promises one domain (always, enforce, allow_off: false) the nodes that are really taken
+ * decide then.
  *
  * Any thread, any daemon: no shared state, no allocation.
  */
@@ -29,25 +30,26 @@ enum osp_held {
 	OSP_HELD	   /* a gang */
 };
 
-/* What the policy makes of a job of that size that asks for nothing. A range counts by its maximum. */
+/* What the policy makes of a job of that size that asks for nothing. A range counts by its
+ * maximum. */
 enum osp_held osp_policy_holds(const struct osp_policy *policy, const struct osp_size *size);
 
 /* Whether no user can keep a job of from_nodes nodes from being a gang here. */
 bool osp_policy_promises(const struct osp_policy *policy);
 
 /*
- * Makes `policy` hold what `other` holds too, for a job that may run under either (-p a,b): the stricter
- * mode, the lower of the levels that are always meant (by `topology`, which may be NULL: the first
- * one's stays), the fewest nodes, the longest time until it is relaxed. A partition without gang:
- * always adds nothing to what is promised.
+ * Makes `policy` hold what `other` holds too, for a job that may run under either (-p a,b): the
+ * stricter mode, the lower of the levels that are always meant (by `topology`, which may be NULL:
+ * the first one's stays), the fewest nodes, the longest time until it is relaxed. A partition
+ * without gang: always adds nothing to what is promised.
  */
 void osp_policy_add(struct osp_policy *policy, const struct osp_policy *other,
 		    const struct osp_topology *topology);
 
 /*
  * How many GPUs `tres` asks for in all, in Slurm's own words: "gres:gpu:h100:8,gres:gpu:2" (up to
- * 23.11), "gres/gpu:h100=8" or "gres/gpu:8". 0 for NULL and where it names none; a GPU without a number
- * is one.
+ * 23.11), "gres/gpu:h100=8" or "gres/gpu:8". 0 for NULL and where it names none; a GPU without a
+ * number is one.
  */
 uint64_t osp_gpus_asked(const char *tres);
 

@@ -10,6 +10,7 @@
 #include "lib/base/text.h"
 #include "lib/policy/request_parts.h"
 
+#define PREFER		 ",prefer"
 #define LEVEL_CHARACTERS "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
 
 /* --- the option ------------------------------------------------------------------------------- */
@@ -62,6 +63,11 @@ static int parse_relax(const char *value, const char *time, int64_t *relax_s,
 				    value);
 	if (osp_parse_duration(time, relax_s) == 0)
 		return 0;
+	if (strstr(time, PREFER))
+		return osp_error_at(error, NULL, 0, column,
+				    "--gang=%.64s: prefer stands before the @, as in "
+				    "leaf" PREFER "@30:00",
+				    value);
 	if (osp_nearest_word(time, words, 1))
 		return osp_error_at(error, NULL, 0, column,
 				    "--gang=%.64s: '%.32s' is no time; did you mean never?", value,
@@ -75,7 +81,8 @@ static int parse_relax(const char *value, const char *time, int64_t *relax_s,
 /* Where the words behind level and time begin, at their blank; NULL: there are none. */
 static const char *find_parts(const char *value)
 {
-	static const char *const words[] = {" domains=", " segment=", " layout=", " keep="};
+	static const char *const words[] = {
+		" domains=", " segment=", " layout=", " keep=", " prefer="};
 	const char *first = NULL;
 
 	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
@@ -85,6 +92,33 @@ static const char *find_parts(const char *value)
 			first = found;
 	}
 	return first;
+}
+
+/* Takes "leaf,prefer" off the front of *value, where it stands there. */
+static int take_prefer(const char **value, struct osp_request *parsed, struct osp_error *error)
+{
+	static const char *const words[] = {"prefer"};
+	size_t length = strcspn(*value, ",@");
+	const char *comma = *value + length;
+	char word[32];
+
+	if (*comma != ',')
+		return 0;
+	snprintf(word, sizeof(word), "%.*s", (int)strcspn(comma + 1, "@"), comma + 1);
+	if (strcmp(word, words[0]) != 0)
+		return osp_error_at(error, NULL, 0, (int)length + 2,
+				    "--gang=%.64s: '%s' cannot follow a level%s", *value, word,
+				    osp_nearest_word(word, words, 1)
+					    ? "; did you mean prefer?"
+					    : "; only prefer can, as in leaf" PREFER);
+	if (!length || *parsed->prefer || !strncasecmp(*value, "off,", strlen("off,")))
+		return osp_error_at(error, NULL, 0, (int)length + 1,
+				    "--gang=%.64s: prefer follows one level, as in leaf" PREFER,
+				    *value);
+	if (parse_level(*value, length, parsed->prefer, error))
+		return -1;
+	*value = comma + strlen(PREFER);
+	return 0;
 }
 
 int osp_request_parse(const char *value, struct osp_request *request, struct osp_error *error)
@@ -105,6 +139,8 @@ int osp_request_parse(const char *value, struct osp_request *request, struct osp
 		snprintf(head, sizeof(head), "%.*s", (int)(parts - value), value);
 		value = head;
 	}
+	if (take_prefer(&value, &parsed, error))
+		return -1;
 	at = strchr(value, '@');
 	length = at ? (size_t)(at - value) : strlen(value);
 	if (parse_level(value, length, parsed.level, error))
@@ -115,7 +151,8 @@ int osp_request_parse(const char *value, struct osp_request *request, struct osp
 					    "--gang=%.64s: off takes no time", value);
 		if (parts)
 			return osp_error_at(error, NULL, 0, (int)length + 1,
-					    "--gang=off takes no domains, segments or layout");
+					    "--gang=off takes no domains, segments, layout or "
+					    "prefer");
 		parsed.asked = OSP_ASKED_OFF;
 		parsed.level[0] = '\0';
 	}
@@ -224,6 +261,14 @@ static int resolve_gang(const struct osp_request *request, const struct osp_poli
 	memcpy(effective->segments, request->segments, sizeof(effective->segments));
 	memcpy(effective->layout, request->layout, sizeof(effective->layout));
 	memcpy(effective->keep, request->keep, sizeof(effective->keep));
+	memcpy(effective->prefer, request->prefer, sizeof(effective->prefer));
+	if (*request->prefer &&
+	    (osp_in_parts(request->domains_max, request->segments) || *request->layout))
+		return osp_error_set(
+			error,
+			"--gang=%s,prefer is for a gang in one domain: leave it out, or "
+			"--gang-domains, --gang-segment and --gang-layout",
+			request->prefer);
 	if (request->relax_s >= 0)
 		effective->relax_s = request->relax_s;
 	else if (request->relax_s == OSP_RELAX_NEVER)

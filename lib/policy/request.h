@@ -22,8 +22,8 @@
 #define OSP_SEGMENTS_BYTES   128 /* of "nvlink:16,leaf:32" */
 #define OSP_KEEP_BYTES	     144 /* of "pp:leaf,ep:nvlink" */
 #define OSP_REQUEST_BYTES                                                                          \
-	(OSP_LEVEL_NAME_BYTES + OSP_SEGMENTS_BYTES + OSP_LAYOUT_TEXT_BYTES + OSP_KEEP_BYTES +      \
-	 100) /* of any request in words */
+	(2 * OSP_LEVEL_NAME_BYTES + OSP_SEGMENTS_BYTES + OSP_LAYOUT_TEXT_BYTES + OSP_KEEP_BYTES +  \
+	 110) /* of any request in words */
 
 /* The name under which a SPANK option's value reaches slurmctld in spank_job_env[]. */
 #define OSP_SPANK_GANG	       OSP_JOB_ENTRY(gang) "="
@@ -34,24 +34,34 @@
 /* The entry of spank_job_env[] that job_submit writes and the shadow obeys; a user's own is
  * removed. */
 #define OSP_EFFECTIVE "_ONESPINE_EFFECTIVE="
+/* The one that the shadow writes, "TRIES:NODE-SECONDS": how often nodes were launched for the gang
+ * in vain, and how long it held nodes for that. A user's own is removed. */
+#define OSP_LAUNCHED_IN_VAIN "_ONESPINE_LAUNCHED_IN_VAIN="
+/* The nodes that were launched for the gang and not given back, in Slurm's notation. A user's own
+ * is removed. */
+#define OSP_LAUNCHED_NODES "_ONESPINE_LAUNCHED_NODES="
 /* The variable of a user's environment that stands for --gang. */
 #define OSP_GANG_VARIABLE OSP_JOB_VARIABLE(GANG)
 
 enum osp_asked { OSP_ASKED_NOTHING, OSP_ASKED_OFF, OSP_ASKED_GANG };
 enum osp_origin { OSP_FROM_OPTION, OSP_FROM_ENVIRONMENT, OSP_FROM_POLICY, OSP_FROM_SET };
 
-/* "[LEVEL][@TIME][ domains=MAX][ segment=LEVEL:N[,LEVEL:N...]][ layout=AXES][ keep=GROUP:LEVEL[,...]]" or "off";
- * TIME may be "never"; "" and NULL are the bare option. */
+/* "[LEVEL][@TIME][ domains=MAX][ segment=LEVEL:N[,LEVEL:N...]][ layout=AXES][
+ * keep=GROUP:LEVEL[,...]][ prefer=LEVEL]" or "off"; TIME may be "never"; "" and NULL are the bare
+ * option. "leaf,prefer[@TIME]" is "[@TIME] prefer=leaf". */
 struct osp_request {
 	enum osp_asked asked;
 	enum osp_origin origin;
 	char level[OSP_LEVEL_NAME_BYTES]; /* "" = the policy's default level */
 	int64_t relax_s;      /* pending so long, the next level up will do; -1 = not said */
 	uint32_t domains_max; /* the most domains that it may lie in; 0 = not given: one */
-	char segments
-		[OSP_SEGMENTS_BYTES]; /* sets of nodes in lower domains, as request_parts.h; "" = none */
+	char segments[OSP_SEGMENTS_BYTES]; /* sets of nodes in lower domains, as request_parts.h; ""
+					      = none */
 	char layout[OSP_LAYOUT_TEXT_BYTES]; /* "tp8,pp8", as lib/layout/layout.h; "" = none */
 	char keep[OSP_KEEP_BYTES];	    /* its groups that lie in one domain; "" = none */
+	/* A lower level: in one domain of it, or of the next ones up, where it can start there at
+	 * once; "" = none */
+	char prefer[OSP_LEVEL_NAME_BYTES];
 };
 
 /* relax_s of a request that says so itself ("spine@never"), whatever the policy's default is. */
@@ -62,8 +72,8 @@ struct osp_request {
  * error's column is the byte in `value`, from 1; returns 0 or -1. */
 int osp_request_parse(const char *value, struct osp_request *request, struct osp_error *error);
 
-/* The option's value again ("spine@30:00"; "" for a bare option or none), to `buffer` (OSP_REQUEST_BYTES hold
- * any); returns `buffer`. */
+/* The option's value again ("spine@30:00"; "" for a bare option or none), to `buffer`
+ * (OSP_REQUEST_BYTES hold any); returns `buffer`. */
 const char *osp_request_format(const struct osp_request *request, char *buffer,
 			       size_t buffer_bytes);
 
@@ -72,17 +82,18 @@ struct osp_effective {
 	enum osp_mode mode; /* OSP_MODE_OFF: not a gang */
 	enum osp_origin origin;
 	char level[OSP_LEVEL_NAME_BYTES];
-	int64_t relax_s;      /* -1 = never */
-	uint32_t domains_max; /* 0 and 1: in one */
-	char segments
-		[OSP_SEGMENTS_BYTES]; /* "": none; those of the layout too, which are what is obeyed */
+	int64_t relax_s;		    /* -1 = never */
+	uint32_t domains_max;		    /* 0 and 1: in one */
+	char segments[OSP_SEGMENTS_BYTES];  /* "": none; those of the layout too, which are what is
+					       obeyed */
 	char layout[OSP_LAYOUT_TEXT_BYTES]; /* "": none */
 	char keep[OSP_KEEP_BYTES];
+	char prefer[OSP_LEVEL_NAME_BYTES]; /* "": none */
 	bool mix_kinds; /* one gang may have nodes of different GPU or instance types */
 	/* Not stored with the job (lib/policy/effective.h): */
 	bool if_large; /* a gang only when it is given from_nodes nodes or more */
-	/* GPUs on a node of a layout whose groups lie together in another order of nodes than the framework's own;
-	 * 0: in its own */
+	/* GPUs on a node of a layout whose groups lie together in another order of nodes than the
+	 * framework's own; 0: in its own */
 	uint32_t reordered_gpus;
 	uint32_t from_nodes; /* of the policy that makes the gang; 0: the job asked for itself */
 	char unread[OSP_UNREAD_BYTES]; /* what of a stored request is not understood; "": all is */
@@ -90,10 +101,10 @@ struct osp_effective {
 
 /*
  * Merges a request with the partition's policy: the request over the policy's default, within what
- * the policy allows. A job whose `size` the policy does not hold is put under no default. Returns 0, or
- * -1 with a sentence for the user in `error`: `off` where policy does not allow it, a gang where the mode
- * is off (to run it anyway would place it anywhere). `off` of a job that only might become large is
- * allowed, and does not stop the shadow from keeping what the policy promises.
+ * the policy allows. A job whose `size` the policy does not hold is put under no default. Returns
+ * 0, or -1 with a sentence for the user in `error`: `off` where policy does not allow it, a gang
+ * where the mode is off (to run it anyway would place it anywhere). `off` of a job that only might
+ * become large is allowed, and does not stop the shadow from keeping what the policy promises.
  */
 int osp_request_resolve(const struct osp_request *request, const struct osp_policy *policy,
 			const char *partition, const struct osp_size *size,

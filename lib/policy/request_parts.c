@@ -14,8 +14,9 @@
 #define SEGMENT "segment="
 #define LAYOUT	"layout="
 #define KEEP	"keep="
+#define PREFER	"prefer="
 
-/* --- as they are written ------------------------------------------------------------------------ */
+/* --- as they are written ---------------------------------------------------------------------- */
 
 int osp_request_take_domains(const char *value, uint32_t *domains_max, struct osp_error *error)
 {
@@ -135,6 +136,16 @@ int osp_request_take_keep(const char *value, char keep[OSP_KEEP_BYTES], struct o
 	return 0;
 }
 
+static int take_prefer(const char *value, char prefer[OSP_LEVEL_NAME_BYTES],
+		       struct osp_error *error)
+{
+	if (!is_level(value, strlen(value)))
+		return osp_error_at(error, NULL, 0, 1,
+				    "--gang: prefer=%.40s: the name of a level is expected", value);
+	memcpy(prefer, value, strlen(value) + 1);
+	return 0;
+}
+
 bool osp_parts_are_asked(const struct osp_parts_asked *asked)
 {
 	return asked->domains || asked->segments || asked->layout || asked->keep;
@@ -177,7 +188,7 @@ int osp_request_add_parts(struct osp_request *request, const struct osp_parts_as
 /* Takes one word into `parts`, which holds nothing else of a request. */
 static int parse_word(const char *word, struct osp_request *parts, struct osp_error *error)
 {
-	static const char *const words[] = {DOMAINS, SEGMENT, LAYOUT, KEEP};
+	static const char *const words[] = {DOMAINS, SEGMENT, LAYOUT, KEEP, PREFER};
 	const char *nearest;
 
 	if (!strncmp(word, DOMAINS, strlen(DOMAINS)) && !parts->domains_max)
@@ -188,6 +199,8 @@ static int parse_word(const char *word, struct osp_request *parts, struct osp_er
 		return osp_request_take_layout(word + strlen(LAYOUT), parts->layout, error);
 	if (!strncmp(word, KEEP, strlen(KEEP)) && !*parts->keep)
 		return osp_request_take_keep(word + strlen(KEEP), parts->keep, error);
+	if (!strncmp(word, PREFER, strlen(PREFER)) && !*parts->prefer)
+		return take_prefer(word + strlen(PREFER), parts->prefer, error);
 	nearest = osp_nearest_word(word, words, sizeof(words) / sizeof(words[0]));
 	return osp_error_at(error, NULL, 0, 1,
 			    "--gang: '%.40s' is not understood, or said twice%s%s", word,
@@ -217,6 +230,7 @@ int osp_request_parse_parts(const char *text, struct osp_request *request, struc
 	memcpy(request->segments, parts.segments, sizeof(parts.segments));
 	memcpy(request->layout, parts.layout, sizeof(parts.layout));
 	memcpy(request->keep, parts.keep, sizeof(parts.keep));
+	memcpy(request->prefer, parts.prefer, sizeof(parts.prefer));
 	return 0;
 }
 
@@ -226,10 +240,11 @@ void osp_request_format_parts(const struct osp_request *request, char *buffer, s
 
 	if (request->domains_max > 1)
 		snprintf(domains, sizeof(domains), " " DOMAINS "%u", request->domains_max);
-	snprintf(buffer, buffer_bytes, "%s%s%s%s%s%s%s", domains,
+	snprintf(buffer, buffer_bytes, "%s%s%s%s%s%s%s%s%s", domains,
 		 *request->segments ? " " SEGMENT : "", request->segments,
 		 *request->layout ? " " LAYOUT : "", request->layout,
-		 *request->keep ? " " KEEP : "", request->keep);
+		 *request->keep ? " " KEEP : "", request->keep, *request->prefer ? " " PREFER : "",
+		 request->prefer);
 }
 
 bool osp_in_parts(uint32_t domains_max, const char *segments)

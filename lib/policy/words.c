@@ -4,8 +4,10 @@
 
 #include <stdarg.h>
 #include <stdbool.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 #include "lib/base/text.h"
 
@@ -150,6 +152,63 @@ const char *osp_words_old_places(uint32_t count, char *buffer, size_t buffer_byt
 	return buffer;
 }
 
+const char *osp_words_launches(const char *level, uint32_t nodes, uint32_t unlaunched, char *buffer,
+			       size_t buffer_bytes)
+{
+	snprintf(buffer, buffer_bytes,
+		 OSP_WORDS_LAUNCHED
+		 "%u nodes, %u of them do%s not run yet; whether they stand on one %s is "
+		 "asked when they run",
+		 nodes, unlaunched, unlaunched == 1 ? "es" : "", level);
+	return buffer;
+}
+
+const char *osp_words_apart(const char *level, uint32_t nodes, uint32_t domains, char *buffer,
+			    size_t buffer_bytes)
+{
+	char plural[64];
+
+	snprintf(buffer, buffer_bytes, "its %u nodes stand on %u %s", nodes, domains,
+		 osp_words_plural(level, plural, sizeof(plural)));
+	return buffer;
+}
+
+const char *osp_words_unplaced(uint32_t nodes, int64_t after_s, char *buffer, size_t buffer_bytes)
+{
+	char after[32];
+
+	osp_format_duration(after_s, after, sizeof(after));
+	if (nodes == 1)
+		snprintf(buffer, buffer_bytes,
+			 "the place of 1 node was not known %s after all nodes ran", after);
+	else
+		snprintf(buffer, buffer_bytes,
+			 "the places of %u nodes were not known %s after all nodes ran", nodes,
+			 after);
+	return buffer;
+}
+
+const char *osp_words_in_vain(uint32_t times, uint64_t node_s, bool last, char *buffer,
+			      size_t buffer_bytes)
+{
+	uint64_t minutes = node_s / 60 + (node_s % 60 != 0);
+
+	snprintf(buffer, buffer_bytes, "launched %u time%s in vain (%" PRIu64 " node minute%s)%s",
+		 times, times == 1 ? "" : "s", minutes, minutes == 1 ? "" : "s",
+		 last ? ", so it waits for nodes whose places are known" : "");
+	return buffer;
+}
+
+const char *osp_words_moved(const char *level, uint32_t nodes, uint32_t together, const char *apart,
+			    const char *when, char *buffer, size_t buffer_bytes)
+{
+	snprintf(buffer, buffer_bytes,
+		 "moved: since %s %u of its %u nodes %s on one %s, and %.200s %s not", when,
+		 together, nodes, together == 1 ? "is" : "are", level, apart,
+		 nodes - together == 1 ? "is" : "are");
+	return buffer;
+}
+
 /* What the user may ask for instead, where anything is left. */
 static void add_advice(const struct osp_topology *topology, uint32_t next_level,
 		       uint32_t nodes_that_fit, char *buffer, size_t buffer_bytes)
@@ -212,6 +271,28 @@ const char *osp_words_placed(const struct osp_topology *topology, uint32_t domai
 	return buffer;
 }
 
+static bool is_one_of(const char *word, const char *const *words, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		if (!strcasecmp(word, words[i]))
+			return true;
+	return false;
+}
+
+/* Words that are no level, but say yes or no. */
+static const char *meant_as_switch(const char *name)
+{
+	static const char *const no[] = {"no",	  "none",    "false",	"0",
+					 "never", "disable", "disabled"};
+	static const char *const yes[] = {"yes", "on", "true", "1", "always", "enable", "enabled"};
+
+	if (is_one_of(name, no, sizeof(no) / sizeof(no[0])))
+		return "; did you mean --gang=off?";
+	if (is_one_of(name, yes, sizeof(yes) / sizeof(yes[0])))
+		return "; did you mean --gang, without a value?";
+	return NULL;
+}
+
 const char *osp_words_no_level(const struct osp_topology *topology, const char *name, char *buffer,
 			       size_t buffer_bytes)
 {
@@ -221,9 +302,11 @@ const char *osp_words_no_level(const struct osp_topology *topology, const char *
 
 	for (uint32_t level = 1; level <= count; level++)
 		names[level - 1] = osp_topology_level_name(topology, level);
-	meant = osp_nearest_word(name, names, count);
 	snprintf(buffer, buffer_bytes, "there is no level '%.32s' in this fabric", name);
-	if (meant)
+	meant = osp_nearest_word(name, names, count);
+	if (meant_as_switch(name))
+		add(buffer, buffer_bytes, "%s", meant_as_switch(name));
+	else if (meant)
 		add(buffer, buffer_bytes, "; did you mean %s?", meant);
 	add(buffer, buffer_bytes, " (");
 	for (uint32_t i = 0; i < count; i++)

@@ -8,6 +8,7 @@
 #ifndef OSP_WORDS_H
 #define OSP_WORDS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -20,9 +21,35 @@
 /* "spine", "spines"; "leaf", "leaves"; "box", "boxes": the plural of a level's name. */
 const char *osp_words_plural(const char *level, char *buffer, size_t buffer_bytes);
 
-/* That so many nodes count for nothing because their places may be old (lib/topology/place_age.h): "2 nodes are left
- * out: they were powered down or have booted since their places were asked for". */
+/* That so many nodes count for nothing because their places may be old (lib/topology/place_age.h):
+ * "2 nodes are left out: they were powered down or have booted since their places were asked
+ * for". */
 const char *osp_words_old_places(uint32_t count, char *buffer, size_t buffer_bytes);
+
+/* How the sentence begins of a gang whose nodes' places are not known yet. */
+#define OSP_WORDS_LAUNCHED "launched: "
+
+/* That a gang starts on nodes of which some do not run: "launched: 4 nodes, 3 of them do not run
+ * yet; whether they stand on one spine is asked when they run". */
+const char *osp_words_launches(const char *level, uint32_t nodes, uint32_t unlaunched, char *buffer,
+			       size_t buffer_bytes);
+
+/* Why it goes back to the queue: "its 4 nodes stand on 2 spines"; "the places of 2 nodes were not
+ * known 5m after all nodes ran". */
+const char *osp_words_apart(const char *level, uint32_t nodes, uint32_t domains, char *buffer,
+			    size_t buffer_bytes);
+const char *osp_words_unplaced(uint32_t nodes, int64_t after_s, char *buffer, size_t buffer_bytes);
+
+/* What it cost so far, node minutes rounded up: "launched 2 times in vain (37 node minutes)"; with
+ * `last`: "launched 3 times in vain (1 node minute), so it waits for nodes whose places are
+ * known". */
+const char *osp_words_in_vain(uint32_t times, uint64_t node_s, bool last, char *buffer,
+			      size_t buffer_bytes);
+
+/* That a running gang's nodes stand apart by now: "moved: since 2026-11-23T14:10:02 3 of its 4
+ * nodes are on one spine, and n4 is not". `apart`: the others, in Slurm's notation. */
+const char *osp_words_moved(const char *level, uint32_t nodes, uint32_t together, const char *apart,
+			    const char *when, char *buffer, size_t buffer_bytes);
 
 /*
  * Why a gang waits, from what osp_place_order() answered with all nodes in `usable`:
@@ -48,9 +75,10 @@ const char *osp_words_never(const struct osp_topology *topology,
 			    size_t buffer_bytes);
 
 /*
- * Why a gang in segments or in several domains waits, from a judgement that does not fit: "waits: 64 nodes on at
- * most 2 spines in segments leaf:16; 4 whole segments of 16 nodes needed, 3 free". `ever`: it would fit if all
- * usable nodes were free. `place` (NULL: not known) says whether nodes are required, or of several kinds.
+ * Why a gang in segments or in several domains waits, from a judgement that does not fit: "waits:
+ * 64 nodes on at most 2 spines in segments leaf:16; 4 whole segments of 16 nodes needed, 3 free".
+ * `ever`: it would fit if all usable nodes were free. `place` (NULL: not known) says whether nodes
+ * are required, or of several kinds.
  */
 const char *osp_words_segments_wait(const struct osp_topology *topology,
 				    const struct osp_cut_input *input,
@@ -59,9 +87,10 @@ const char *osp_words_segments_wait(const struct osp_topology *topology,
 				    size_t buffer_bytes);
 
 /*
- * Why a gang in segments or in several domains can never run in `partition`, from a judgement with all its nodes:
- * "64 nodes on at most 2 spines in segments leaf:16 asked for; with all nodes of partition gpu free there are 3
- * whole segments of 16 nodes where 4 are needed; ask for 48 nodes, smaller segments or more domains".
+ * Why a gang in segments or in several domains can never run in `partition`, from a judgement with
+ * all its nodes: "64 nodes on at most 2 spines in segments leaf:16 asked for; with all nodes of
+ * partition gpu free there are 3 whole segments of 16 nodes where 4 are needed; ask for 48 nodes,
+ * smaller segments or more domains".
  */
 const char *osp_words_segments_never(const struct osp_topology *topology,
 				     const struct osp_cut_input *input,
@@ -69,8 +98,8 @@ const char *osp_words_segments_never(const struct osp_topology *topology,
 				     const struct osp_cut_answer *answer, const char *partition,
 				     char *buffer, size_t buffer_bytes);
 
-/* Where such a gang went: "placed: 64 nodes in 2 domains of spine, 4 leaves, in segments leaf:16"; in one
- * as osp_words_placed() has it. `domains`: its name. */
+/* Where such a gang went: "placed: 64 nodes in 2 domains of spine, 4 leaves, in segments leaf:16";
+ * in one as osp_words_placed() has it. `domains`: its name. */
 const char *osp_words_parts_placed(const struct osp_topology *topology, uint32_t level,
 				   uint32_t domain_count, const char *domains, uint32_t nodes,
 				   uint32_t leaves, const char *segments, char *buffer,

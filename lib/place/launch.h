@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * launch.h - chooses a gang's nodes if some of them have to be launched first
+ *
+ * A cloud reports the place of a node only when the node runs. A gang may get nodes that do not run
+ * yet beside nodes of known places, if the known ones are all in one domain. The gang keeps the
+ * largest part that is there already, and launches only as many nodes as are missing. The source is
+ * asked for their places when they run (sched/shadow_launch.c).
+ *
+ * Any thread: no state.
+ */
+#ifndef OSP_LAUNCH_H
+#define OSP_LAUNCH_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "lib/base/nodeset.h"
+#include "lib/topology/topology.h"
+
+/* Attempts for one question. */
+#define OSP_LAUNCH_ATTEMPTS_MAX 4
+
+struct osp_launch_input {
+	const struct osp_topology *topology;
+	uint32_t level; /* 1 .. level count */
+	uint32_t need_nodes;
+	const struct osp_nodeset
+		*known; /* may be had now; those in no domain of the level are passed over */
+	const struct osp_nodeset *unlaunched; /* of unknown place; none of them is in `known` */
+	const struct osp_nodeset *required;   /* must be in the gang; NULL: none */
+	const uint32_t *weight;		      /* by node, lower ones first; NULL: all alike */
+	const uint16_t *kind;		      /* by node: kinds never mix; NULL: all alike */
+	uint16_t kind_count;
+};
+
+/*
+ * Fills `nodes` (of as many places as the sets) with the nodes of the attempt of that number:
+ * need_nodes ones, or with `whole` all that such a gang may be given. The first attempt has the
+ * domain with the most known nodes, the last one only unlaunched ones. A domain with need_nodes
+ * known nodes needs no launch and has no attempt. False if there is no such attempt, or memory ran
+ * out.
+ */
+bool osp_launch_nodes(const struct osp_launch_input *input, uint32_t attempt, bool whole,
+		      struct osp_nodeset *nodes);
+
+/* Fills `part` with the largest part of `nodes` that is in one domain of `level`, the first of
+ * equal ones; it passes over nodes in no domain. Returns the number of domains that hold any of
+ * `nodes`; 0, with an empty part, also if memory ran out. */
+uint32_t osp_launch_part(const struct osp_topology *topology, uint32_t level,
+			 const struct osp_nodeset *nodes, struct osp_nodeset *part);
+
+/* Whether there is any attempt, were every node of the two sets free. */
+bool osp_launch_could(const struct osp_launch_input *input);
+
+#endif
