@@ -15,6 +15,7 @@ const char *osp_gang_words(const struct osp_effective *effective, char *buffer, 
 	memcpy(request.segments, effective->segments, sizeof(request.segments));
 	memcpy(request.layout, effective->layout, sizeof(request.layout));
 	memcpy(request.keep, effective->keep, sizeof(request.keep));
+	memcpy(request.prefer, effective->prefer, sizeof(request.prefer));
 	snprintf(buffer, buffer_bytes, "%s%s", effective->mode == OSP_MODE_ADVISE ? "advise " : "",
 		 osp_request_format(&request, words, sizeof(words)));
 	return buffer;

@@ -14,10 +14,10 @@
 #include "sched/seam.h"
 
 /*
- * Lays what `job` says over `described`: all that a new job asks for over zeroes, a change over what the
- * job asked for before. The strings are the description's. Returns whether it says anything that bears on
- * where the job may run. Of a heterogeneous job only a submission says so (het_job_offset), and the caller
- * looks.
+ * Lays what `job` says over `described`: all that a new job asks for over zeroes, a change over
+ * what the job asked for before. The strings are the description's. Returns whether it says
+ * anything that bears on where the job may run. Of a heterogeneous job only a submission says so
+ * (het_job_offset), and the caller looks.
  */
 bool osp_job_describe(const job_desc_msg_t *job, struct osp_seam_job *described);
 

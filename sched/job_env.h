@@ -23,17 +23,19 @@ void osp_job_env_drop(char **list, uint32_t *count, const char *name);
 int osp_job_env_append(char ***list, uint32_t *count, const char *name, const char *value);
 
 /*
- * slurmd hands spank_job_env[] to Prolog and Epilog, and Slurm looks at no length. Linux starts no program with a
- * string of 128 KiB (MAX_ARG_STRLEN), or with more than a quarter of the stack's limit in all (2 MiB by default): then
- * the Prolog fails, and slurmctld drains a healthy node for each try. slurmd also compares each name with each other
- * one, so that very many keep it busy, and the node COMPLETING, for minutes. These are far above what SPANK plugins
- * need, and far below that.
+ * slurmd hands spank_job_env[] to Prolog and Epilog, and Slurm looks at no length. Linux starts no
+ * program with a string of 128 KiB (MAX_ARG_STRLEN), or with more than a quarter of the stack's
+ * limit in all (2 MiB by default): then the Prolog fails, and slurmctld drains a healthy node for
+ * each try. slurmd also compares each name with each other one, so that very many keep it busy, and
+ * the node COMPLETING, for minutes. These are far above what SPANK plugins need, and far below
+ * that.
  */
 #define OSP_PROLOG_ENTRIES_MAX	   1024
 #define OSP_PROLOG_ENTRY_BYTES_MAX ((size_t)64 * 1024)
 #define OSP_PROLOG_BYTES_MAX	   ((size_t)256 * 1024)
 
-/* Whether a list is within these; else *sentence says to the user what is too large. Looks no further than that. */
+/* Whether a list is within these; else *sentence says to the user what is too large. Looks no
+ * further than that. */
 bool osp_job_env_fits_prolog(char *const *list, uint32_t count, char *sentence,
 			     size_t sentence_bytes);
 

@@ -40,7 +40,7 @@ int osp_job_spares_read(const job_desc_msg_t *job, uint32_t *spares, char *sente
 	return 0;
 }
 
-/* --- what cannot have spares -------------------------------------------------------------------- */
+/* --- what cannot have spares ------------------------------------------------------------------ */
 
 static bool is_heterogeneous(const job_desc_msg_t *job)
 {
@@ -113,7 +113,7 @@ static const struct {
 			      "names each task's node"},
 };
 
-/* --- making it larger --------------------------------------------------------------------------- */
+/* --- making it larger ------------------------------------------------------------------------- */
 
 /* What grows with the nodes: as much more as they. */
 static uint32_t scaled(uint32_t number, uint32_t nodes, uint32_t spares)

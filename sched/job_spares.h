@@ -3,9 +3,9 @@
  * job_spares.h - --gang-spares=K: more nodes than the job asked for, the best of which stay
  *
  * The job is made K nodes larger here, and the gate releases as many before its first process
- * starts (lib/gate/gate_verdict.h). What Slurm works out from the number of nodes has to come out right
- * for both numbers: so many tasks on each node, not so many in all. While they are allocated the
- * spares count against every limit as any node does.
+ * starts (lib/gate/gate_verdict.h). What Slurm works out from the number of nodes has to come out
+ * right for both numbers: so many tasks on each node, not so many in all. While they are allocated
+ * the spares count against every limit as any node does.
  *
  * Any thread: no shared state.
  */
@@ -30,8 +30,8 @@
 int osp_job_spares_read(const job_desc_msg_t *job, uint32_t *spares, char *sentence,
 			size_t sentence_bytes);
 
-/* Makes the job `spares` nodes larger. Returns 0, or -1 with a sentence and the job as it was: such a
- * job cannot have spares. */
+/* Makes the job `spares` nodes larger. Returns 0, or -1 with a sentence and the job as it was: such
+ * a job cannot have spares. */
 int osp_job_spares_add(job_desc_msg_t *job, uint32_t spares, char *sentence, size_t sentence_bytes);
 
 #endif

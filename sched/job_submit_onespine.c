@@ -2,10 +2,10 @@
 /*
  * job_submit_onespine.c - what slurmctld calls for every job submitted or changed
  *
- * Reads what the user asked, lets the shadow merge it with policy and judge it, and writes what came
- * out where the shadow and the user see it. Decides nothing. Fails closed: without the shadow init()
- * fails, and that stops slurmctld. From 23.11 on Slurm calls job_submit() in several threads at
- * once; nothing here changes after init().
+ * Reads what the user asked, lets the shadow merge it with policy and judge it, and writes what
+ * came out where the shadow and the user see it. Decides nothing. Fails closed: without the shadow
+ * init() fails, and that stops slurmctld. From 23.11 on Slurm calls job_submit() in several threads
+ * at once; nothing here changes after init().
  */
 #include <errno.h>
 #include <stdio.h>
@@ -54,7 +54,7 @@ EXPORTED int init(void)
 	return SLURM_SUCCESS;
 }
 
-/* --- refusing ----------------------------------------------------------------------------------- */
+/* --- refusing --------------------------------------------------------------------------------- */
 
 /* Hands `sentence` to the user, after what another plugin may have said. */
 static void tell_user(char **err_msg, const char *sentence)
@@ -84,7 +84,7 @@ static int refuse(char **err_msg, uint32_t uid, const char *sentence, int rc)
 	return rc;
 }
 
-/* --- the request -------------------------------------------------------------------------------- */
+/* --- the request ------------------------------------------------------------------------------ */
 
 /* Slurm writes the value of an option that was given without one as "(null)". */
 static const char *option_value(const char *value)
@@ -156,8 +156,9 @@ static int read_request(const job_desc_msg_t *job, struct osp_request *request, 
 }
 
 /*
- * Judges what a job asks for, when it is submitted and when it is changed. SLURM_SUCCESS with the request
- * in force in `effective`, or the error with the sentence. Advice that nobody asked for stops no job.
+ * Judges what a job asks for, when it is submitted and when it is changed. SLURM_SUCCESS with the
+ * request in force in `effective`, or the error with the sentence. Advice that nobody asked for
+ * stops no job.
  */
 static int judge(const struct osp_seam_job *job, const struct osp_request *request,
 		 struct osp_effective *effective, char *sentence, size_t sentence_bytes)
@@ -181,7 +182,7 @@ static int judge(const struct osp_seam_job *job, const struct osp_request *reque
 	return SLURM_SUCCESS;
 }
 
-/* --- what comes out ----------------------------------------------------------------------------- */
+/* --- what comes out --------------------------------------------------------------------------- */
 
 /* Variables of the gang that submitted this job are not this job's. */
 static void drop_inherited(job_desc_msg_t *job)
@@ -237,7 +238,8 @@ static int write_gang(job_desc_msg_t *job, const struct osp_effective *effective
 	return 0;
 }
 
-/* Slurm numbers nodes by their names: who keeps groups together by another order must hand it to the launcher. */
+/* Slurm numbers nodes by their names: who keeps groups together by another order must hand it to
+ * the launcher. */
 static void tell_order(const struct osp_effective *effective, char **err_msg)
 {
 	char sentence[SENTENCE_BYTES + OSP_REQUEST_BYTES];
@@ -269,12 +271,20 @@ static int write_spares(job_desc_msg_t *job, uint32_t spares)
 	return 0;
 }
 
-/* What only we tell the shadow and the gate. slurmd puts SPANK_ before every name that lacks it, so a
- * user could bring the longer name. */
+/* What only we tell the shadow and the gate. slurmd puts SPANK_ before every name that lacks it, so
+ * a user could bring the longer name. */
 static void drop_forged(job_desc_msg_t *job)
 {
-	static const char *const names[] = {OSP_EFFECTIVE, OSP_EFFECTIVE_SPARES,
-					    "SPANK_" OSP_EFFECTIVE, "SPANK_" OSP_EFFECTIVE_SPARES};
+	static const char *const names[] = {
+		OSP_EFFECTIVE,
+		OSP_EFFECTIVE_SPARES,
+		OSP_LAUNCHED_IN_VAIN,
+		OSP_LAUNCHED_NODES,
+		"SPANK_" OSP_EFFECTIVE,
+		"SPANK_" OSP_EFFECTIVE_SPARES,
+		"SPANK_" OSP_LAUNCHED_IN_VAIN,
+		"SPANK_" OSP_LAUNCHED_NODES,
+	};
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
 		osp_job_env_drop(job->spank_job_env, &job->spank_job_env_size, names[i]);
@@ -317,7 +327,7 @@ EXPORTED int job_submit(job_desc_msg_t *job, uint32_t submit_uid, char **err_msg
 	return SLURM_SUCCESS;
 }
 
-/* --- onespine set, scontrol update --------------------------------------------------------------- */
+/* --- onespine set, scontrol update ------------------------------------------------------------ */
 
 /* `onespine set` sends an update with the option in spank_job_env[], which Slurm itself ignores. */
 static int set_request(const char *value, struct job_record *record, uint32_t uid, char **err_msg)
@@ -369,9 +379,9 @@ static int modify(const job_desc_msg_t *job, struct job_record *record, uint32_t
 }
 
 /*
- * Where a changed partition finds no account Slurm returns errno, which nobody has set since (job_mgr.c,
- * _retrieve_new_assoc): without accounting that is the rule, and the change is refused for a call of long
- * before.
+ * Where a changed partition finds no account Slurm returns errno, which nobody has set since
+ * (job_mgr.c, _retrieve_new_assoc): without accounting that is the rule, and the change is refused
+ * for a call of long before.
  */
 EXPORTED int job_modify(OSP_JOB_MODIFY_PARAMETERS(job, record, uid, err_msg))
 {

@@ -19,8 +19,11 @@ libshadow_la_SOURCES = \
 	sched/shadow_follow.c \
 	sched/shadow_gang.c \
 	sched/shadow_groups.c \
+	sched/shadow_keep.c \
+	sched/shadow_launch.c \
 	sched/shadow_layout.c \
 	sched/shadow_memory.c \
+	sched/shadow_moved.c \
 	sched/shadow_nodes.c sched/shadow_places.c \
 	sched/shadow_parts.c \
 	sched/shadow_promise.c \

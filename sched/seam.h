@@ -59,9 +59,9 @@ struct osp_seam {
 	const char *version; /* of Onespine; the two must be equal */
 
 	/*
-	 * Merges `request` with the policy of the job's partition (of several: all that they promise
-	 * together, lib/policy/promise.h) into `effective`, and refuses what can never run. Returns
-	 * 0, or -1 with the sentence.
+	 * Merges `request` with the policy of the job's partition (of several: all that they
+	 * promise together, lib/policy/promise.h) into `effective`, and refuses what can never run.
+	 * Returns 0, or -1 with the sentence.
 	 */
 	int (*resolve)(const struct osp_seam_job *job, const struct osp_request *request,
 		       struct osp_effective *effective, char *sentence, size_t sentence_bytes);
@@ -77,18 +77,18 @@ struct osp_seam {
 		   char *sentence, size_t sentence_bytes);
 
 	/*
-	 * Says what a pending job asks for now, and the request that it brought, so that a change of
-	 * it can be judged as a submission. The strings are the record's and live under the caller's
-	 * locks. False if there is nothing to judge: it is not pending, or its stored request is of
-	 * another release, and waits.
+	 * Says what a pending job asks for now, and the request that it brought, so that a change
+	 * of it can be judged as a submission. The strings are the record's and live under the
+	 * caller's locks. False if there is nothing to judge: it is not pending, or its stored
+	 * request is of another release, and waits.
 	 */
 	bool (*describe)(struct job_record *job, struct osp_seam_job *described,
 			 struct osp_request *request);
 
 	/*
-	 * Whether the nodes of a running job may be given to the job that it expands (scontrol update
-	 * NumNodes=0). Returns 0, or -1 with the sentence where that is a gang and would then stand in no
-	 * common domain.
+	 * Whether the nodes of a running job may be given to the job that it expands (scontrol
+	 * update NumNodes=0). Returns 0, or -1 with the sentence where that is a gang and would
+	 * then stand in no common domain.
 	 */
 	int (*merge)(struct job_record *job, char *sentence, size_t sentence_bytes);
 };

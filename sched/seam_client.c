@@ -65,7 +65,7 @@ const struct osp_seam *osp_seam_find(char *sentence, size_t sentence_bytes)
 	return call.seam;
 }
 
-/* --- built for another Slurm -------------------------------------------------------------------- */
+/* --- built for another Slurm ------------------------------------------------------------------ */
 
 bool osp_slurm_differs(uint32_t built, uint32_t running, char *sentence, size_t sentence_bytes)
 {

@@ -39,6 +39,7 @@ EXPORT int init(void);
 EXPORT int fini(void);
 EXPORT int select_p_node_init(void);
 EXPORT int select_p_job_begin(job_record_t *job);
+EXPORT int select_p_job_ready(job_record_t *job);
 EXPORT int select_p_select_nodeinfo_set(job_record_t *job);
 EXPORT int select_p_reconfigure(void);
 EXPORT int select_p_job_fini(job_record_t *job);
@@ -54,7 +55,7 @@ EXPORT int select_p_job_test(job_record_t *job, bitstr_t *bitmap, uint32_t min_n
 /* Slurm's own, as dlsym(RTLD_NEXT) found them. */
 static node_init_f *slurm_node_init;
 static rebuild_f *slurm_rebuild;
-static job_f *slurm_job_begin, *slurm_nodeinfo_set, *slurm_job_fini;
+static job_f *slurm_job_begin, *slurm_job_ready, *slurm_nodeinfo_set, *slurm_job_fini;
 static job_pause_f *slurm_job_suspend, *slurm_job_resume;
 static job_resized_f *slurm_job_resized;
 static job_expand_f *slurm_job_expand;
@@ -72,6 +73,7 @@ static int start_in_slurmctld(void)
 {
 	slurm_node_init = (node_init_f *)dlsym(RTLD_NEXT, "select_p_node_init");
 	slurm_job_begin = (job_f *)dlsym(RTLD_NEXT, "select_p_job_begin");
+	slurm_job_ready = (job_f *)dlsym(RTLD_NEXT, "select_p_job_ready");
 	slurm_nodeinfo_set = (job_f *)dlsym(RTLD_NEXT, "select_p_select_nodeinfo_set");
 	slurm_rebuild = (rebuild_f *)dlsym(RTLD_NEXT, "select_p_reconfigure");
 	slurm_job_fini = (job_f *)dlsym(RTLD_NEXT, "select_p_job_fini");
@@ -80,9 +82,9 @@ static int start_in_slurmctld(void)
 	slurm_job_resized = (job_resized_f *)dlsym(RTLD_NEXT, "select_p_job_resized");
 	slurm_job_expand = (job_expand_f *)dlsym(RTLD_NEXT, "select_p_job_expand");
 	shadow_slurm_job_test = (osp_job_test_f *)dlsym(RTLD_NEXT, "select_p_job_test");
-	if (!slurm_node_init || !slurm_job_begin || !slurm_nodeinfo_set || !slurm_rebuild ||
-	    !slurm_job_fini || !slurm_job_suspend || !slurm_job_resume || !slurm_job_resized ||
-	    !slurm_job_expand || !shadow_slurm_job_test) {
+	if (!slurm_node_init || !slurm_job_begin || !slurm_job_ready || !slurm_nodeinfo_set ||
+	    !slurm_rebuild || !slurm_job_fini || !slurm_job_suspend || !slurm_job_resume ||
+	    !slurm_job_resized || !slurm_job_expand || !shadow_slurm_job_test) {
 		error("onespine: %s does not find Slurm's own select_cons_tres.so behind it",
 		      own_path());
 		return SLURM_ERROR;
@@ -113,6 +115,7 @@ int fini(void)
 
 	if (in_slurmctld) {
 		shadow_follow_end();
+		shadow_launch_forget();
 		shadow_state_free();
 	}
 	in_slurmctld = false;
@@ -213,6 +216,15 @@ int select_p_job_begin(job_record_t *job)
 	return rc;
 }
 
+/* Whether its nodes run, so that the job may go on. Called with less than Slurm's node write lock
+ * too. */
+int select_p_job_ready(job_record_t *job)
+{
+	int rc = slurm_job_ready(job);
+
+	return in_slurmctld && shadow_launch_waits(job->job_id) ? 0 : rc;
+}
+
 /* Called after select_p_job_begin(), and after a restart for each job that runs: here Slurm's own
  * plugin takes what the job holds, and counts its generic resources. */
 int select_p_select_nodeinfo_set(job_record_t *job)
@@ -220,8 +232,10 @@ int select_p_select_nodeinfo_set(job_record_t *job)
 	int rc = slurm_nodeinfo_set(job);
 
 	if (rc == SLURM_SUCCESS && (IS_JOB_RUNNING(job) || IS_JOB_SUSPENDED(job)) &&
-	    is_counted(job))
+	    is_counted(job)) {
 		shadow_count_added(job);
+		shadow_launch_resume(job);
+	}
 	return rc;
 }
 

@@ -16,14 +16,17 @@
  *	shadow_parts.c       the same for a gang in segments or in several domains
  *	shadow_groups.c      a layout's parallel groups, made into such segments
  *	shadow_try.c         one call of Slurm's own function, undone when it fails
+ *	shadow_launch.c      gangs on nodes that are launched for them
+ *	shadow_keep.c        what becomes of the nodes of a launch in vain
+ *	shadow_moved.c       running gangs whose nodes have other places by now
  *	shadow_choose.c      what lib/choose asks and decides, in Slurm's words
  *	shadow_memory.c      the advice of a call for the next one
  *	shadow_seam.c        what job_submit asks
  *
- * All of it runs in slurmctld. Except for the seam and the thread every function here is called with
- * Slurm's node lock held, for writing or (by sched/builtin's one thread) for reading, so static state
- * needs no lock of its own; what the seam and the thread read is behind shadow_lock. Who
- * needs both takes Slurm's first.
+ * All of it runs in slurmctld. Except for the seam and the thread every function here is called
+ * with Slurm's node lock held, for writing or (by sched/builtin's one thread) for reading, so
+ * static state needs no lock of its own; what the seam and the thread read is behind shadow_lock.
+ * Who needs both takes Slurm's first.
  */
 #ifndef OSP_SHADOW_H
 #define OSP_SHADOW_H
@@ -95,30 +98,33 @@ struct shadow_fabric {
 	int64_t *place_boot_s;
 };
 
-/* Lays a topology over nodes of these names, one a place (NULL: a free one). False, with `wrong` set
- * and nothing in `fabric`, when memory ran out or two names are one. Any thread. */
+/* Lays a topology over nodes of these names, one a place (NULL: a free one). False, with `wrong`
+ * set and nothing in `fabric`, when memory ran out or two names are one. Any thread. */
 bool shadow_fabric_lay(struct shadow_fabric *fabric, const struct osp_topology *read,
 		       const char *const *names, uint32_t count, struct osp_error *wrong);
 void shadow_fabric_free(struct shadow_fabric *fabric);
 
-/* How many domains it has, and how many of Slurm's nodes not: to be freed; NULL when memory ran out. */
+/* How many domains it has, and how many of Slurm's nodes not: to be freed; NULL when memory ran
+ * out. */
 char *shadow_topology_words(const struct osp_topology *topology);
 void shadow_tell_topology(const char *before, const char *words);
 
-/* Holds what is to come in force; after the exchange, what was in force before. The caller frees it once it has unlocked. */
+/* Holds what is to come in force; after the exchange, what was in force before. The caller frees it
+ * once it has unlocked. */
 struct shadow_exchange {
 	uint64_t generation; /* for which it was laid out */
 	struct osp_topology *read;
 	struct shadow_fabric fabric;
 };
 
-/* Exchanges it with what is in force. False, with nothing changed, where the generation is another one by now
- * or, as may be if none was in force yet, memory ran out. With Slurm's node write lock and shadow_lock for
- * writing. Takes no memory where one was in force. */
+/* Exchanges it with what is in force. False, with nothing changed, where the generation is another
+ * one by now or, as may be if none was in force yet, memory ran out. With Slurm's node write lock
+ * and shadow_lock for writing. Takes no memory where one was in force. */
 bool shadow_state_exchange(struct shadow_exchange *other);
 
-/* Exchanges `read` alone where its fabric says the same as the one in force, for the same boots, which then stays,
- * with all that is remembered of it: else false, as with another generation. With shadow_lock for writing. */
+/* Exchanges `read` alone where its fabric says the same as the one in force, for the same boots,
+ * which then stays, with all that is remembered of it: else false, as with another generation. With
+ * shadow_lock for writing. */
 bool shadow_state_exchange_read(struct shadow_exchange *other);
 
 /*
@@ -139,8 +145,8 @@ struct shadow_topology_file {
 
 extern struct shadow_topology_file shadow_topology_file;
 
-/* Read what has changed, with shadow_lock for writing. load_topology(): true where shadow_state.read is
- * another one. */
+/* Read what has changed, with shadow_lock for writing. load_topology(): true where
+ * shadow_state.read is another one. */
 void shadow_load_config(void);
 bool shadow_load_topology(void);
 
@@ -154,7 +160,8 @@ void shadow_tell_bad_topology(const struct osp_found_topology *found, const char
 
 /* --- shadow_follow.c ------------------------------------------------------------------------- */
 
-/* Begins the thread, once; in select_p_node_init() and not in init(), which a standby controller runs too. */
+/* Begins the thread, once; in select_p_node_init() and not in init(), which a standby controller
+ * runs too. */
 void shadow_follow_begin(void);
 
 /* Ends it, and waits for that. Without any lock. */
@@ -177,8 +184,8 @@ struct shadow_layout {
 
 /*
  * Looks at a node, the default partition and, where Slurm's library makes one for the asking (from
- * 24.05 on), an empty job. False with `why` when one of them is not as large, or not marked, as this
- * build's headers say. Once, when Slurm has read its nodes.
+ * 24.05 on), an empty job. False with `why` when one of them is not as large, or not marked, as
+ * this build's headers say. Once, when Slurm has read its nodes.
  */
 bool shadow_layout_fits(char *why, size_t why_bytes);
 
@@ -187,8 +194,8 @@ bool shadow_layout_fits_job(const job_record_t *job, char *why, size_t why_bytes
 
 /* --- shadow_places.c ------------------------------------------------------------------------- */
 
-/* Which boot each node's place holds for, as shadow_state.place_boot_s; to be freed, NULL when memory ran out.
- * Any thread. */
+/* Which boot each node's place holds for, as shadow_state.place_boot_s; to be freed, NULL when
+ * memory ran out. Any thread. */
 int64_t *shadow_places_boots(const struct osp_topology *topology);
 
 /* Whether they are those in force. */
@@ -196,6 +203,9 @@ bool shadow_places_same(const int64_t *boot_s);
 
 /* Whether the node's place may be old, as Slurm's record says now. */
 bool shadow_place_is_old(uint32_t n);
+
+/* Whether the node is powered down, or on its way down or up. */
+bool shadow_is_asleep(uint32_t n);
 
 /* Looks again at the nodes of shadow_state.old_places. */
 void shadow_places_look_at_old(void);
@@ -205,7 +215,8 @@ bool shadow_places_hold(const struct osp_nodeset *nodes);
 
 /* --- shadow_count.c -------------------------------------------------------------------------- */
 
-/* Another node table: what nodes have and jobs hold is forgotten, and counted with the next call. */
+/* Another node table: what nodes have and jobs hold is forgotten, and counted with the next
+ * call. */
 void shadow_count_lay(uint32_t node_count);
 void shadow_count_free(void);
 
@@ -235,16 +246,16 @@ void shadow_count_again(void);
 /* Slurm's plugin has added all jobs to its tables anew. */
 void shadow_count_rebuilt(void);
 
-/* When each of `nodes` has what `need` says (occupancy.h); jobs in `preemptable` (may be NULL) count
- * as ended, each leader of a heterogeneous job with its components, and those over whose processors
- * `over` (may be NULL) may be laid as if they had none. `free_at_s` has one place for each node; others
- * than `nodes` stay. */
+/* When each of `nodes` has what `need` says (occupancy.h); jobs in `preemptable` (may be NULL)
+ * count as ended, each leader of a heterogeneous job with its components, and those over whose
+ * processors `over` (may be NULL) may be laid as if they had none. `free_at_s` has one place for
+ * each node; others than `nodes` stay. */
 void shadow_count_free_at(const struct osp_occupancy_need *need, const struct osp_nodeset *nodes,
 			  osp_list_t *preemptable, const job_record_t *over, int64_t now_s,
 			  int64_t *free_at_s);
 
-/* Whether a job may be laid over the processors of others, which are suspended for it or take turns with
- * it: with PreemptMode=GANG. */
+/* Whether a job may be laid over the processors of others, which are suspended for it or take turns
+ * with it: with PreemptMode=GANG. */
 bool shadow_may_lie_over(const job_record_t *job);
 
 /* The largest amount of each that one of `nodes` has; nothing without an account. */
@@ -277,9 +288,10 @@ uint64_t shadow_node_gres(const node_record_t *node, uint32_t plugin_id);
 /* --- shadow_request.c ------------------------------------------------------------------------ */
 
 /*
- * The request in force for a job, under the policy of its partition (of several: all that they promise
- * together); false when it is no gang (most jobs: one look at spank_job_env and at the policy). With effective->if_large it is
- * one only when it is given effective->from_nodes nodes or more.
+ * The request in force for a job, under the policy of its partition (of several: all that they
+ * promise together); false when it is no gang (most jobs: one look at spank_job_env and at the
+ * policy). With effective->if_large it is one only when it is given effective->from_nodes nodes or
+ * more.
  */
 bool shadow_gang_request(job_record_t *job, struct osp_effective *effective);
 
@@ -295,24 +307,35 @@ bool shadow_is_relaxed(const job_record_t *job, const struct osp_effective *effe
 /* The value of one of the job's entries of spank_job_env[] ("NAME="), or NULL. */
 const char *shadow_spank_value(const job_record_t *job, const char *prefix);
 
+/* A new set of these nodes, in Slurm's notation; NULL if one is unknown, or memory ran out. */
+struct osp_nodeset *shadow_nodes_named(const char *names);
+
+/* The other way round, to be freed; NULL for none. */
+char *shadow_node_names(const struct osp_nodeset *nodes);
+
+/* Writes that entry, in place of an older one. With Slurm's job write lock. */
+void shadow_put_entry(job_record_t *job, const char *prefix, const char *value);
+
 /* No fewer than min_nodes and one, and than its tasks need at --ntasks-per-node. */
 uint32_t shadow_least_nodes(const job_record_t *job, uint32_t min_nodes);
 
-/* True when no `nodes` of the nodes in `bitmap` have so many CPUs, or so many GPUs, however they are
- * chosen; false for no nodes. 0: none are asked for. */
+/* True when no `nodes` of the nodes in `bitmap` have so many CPUs, or so many GPUs, however they
+ * are chosen; false for no nodes. 0: none are asked for. */
 bool shadow_needs_more_nodes(bitstr_t *bitmap, uint64_t cpus, uint64_t gpus, uint32_t nodes);
 
 /* What of the job's options may not stand beside a gang. Its strings live as long as the job. */
 void shadow_job_shape(const job_record_t *job, struct osp_shape *shape);
 
-/* A hash of what the job asks for of its nodes and how many of them, as its record says now; never 0. */
+/* A hash of what the job asks for of its nodes and how many of them, and who asks, as its record
+ * says now; never 0. Jobs with the same one could be given the same nodes. */
 uint64_t shadow_request_hash(const job_record_t *job);
 
 /* --- shadow_promise.c ------------------------------------------------------------------------ */
 
 struct shadow_call;
 
-/* select_p_job_test() for a job that shadow_gang_request() has named. Returns what Slurm's would. */
+/* select_p_job_test() for a job that shadow_gang_request() has named. Returns what Slurm's
+ * would. */
 int shadow_place_gang(struct shadow_call *call, const struct osp_effective *effective);
 
 /* --- shadow_gang.c --------------------------------------------------------------------------- */
@@ -323,6 +346,7 @@ struct shadow_gang {
 	struct osp_effective effective;
 	uint32_t level; /* the one in force now: relaxed or not; 0: anywhere (relaxed above the top)
 			 */
+	uint32_t prefer_level; /* below that, where it can start at once; 0: none */
 	bool relaxed;
 	bool in_parts; /* in segments or in several domains: */
 	struct osp_parts parts;
@@ -336,6 +360,7 @@ struct shadow_gang {
 	struct osp_nodeset *boot;	/* that must first be started; NULL: none known */
 	struct osp_nodeset *required;	/* NULL: none */
 	struct osp_nodeset *settling;	/* that are ending jobs or booting; NULL: none */
+	struct osp_nodeset *unlaunched; /* that may be launched for it; NULL: none */
 	uint32_t old_places;		/* nodes that were taken out of `usable` for that */
 	bool free_is_certain;		/* what is not in `free` cannot start now */
 	bool lies_over;			/* it may start over jobs that are suspended for it */
@@ -351,13 +376,14 @@ int shadow_gang_begin(struct shadow_gang *gang, job_record_t *job,
 		      uint32_t req_nodes, char *why, size_t why_bytes);
 void shadow_gang_clear(struct shadow_gang *gang);
 
-/* Takes the nodes out of it whose places may be old: for a question about a start, never for whether it could
- * start ever, since their places will be known. */
+/* Takes the nodes out of it whose places may be old: for a question about a start, never for
+ * whether it could start ever, since their places will be known. */
 void shadow_gang_drop_old_places(struct shadow_gang *gang);
 
 /*
- * For words alone: the nodes that the gang could get in time, free or not; without those whose places may be old. The bitmap of a call for
- * now holds only what is idle. Returns a new set, or NULL when memory ran out.
+ * For words alone: the nodes that the gang could get in time, free or not; without those whose
+ * places may be old. The bitmap of a call for now holds only what is idle. Returns a new set, or
+ * NULL when memory ran out.
  */
 struct osp_nodeset *shadow_gang_prospects(const struct shadow_gang *gang);
 
@@ -368,7 +394,12 @@ struct osp_place_input shadow_gang_input(const struct shadow_gang *gang);
 void shadow_gang_says(job_record_t *job, const struct osp_effective *effective, const char *domain,
 		      const char *leaves, const char *says);
 
-/* Whether these nodes keep the request: one domain of its level, or of the one above when relaxed. */
+/* Says where its nodes stand, which are in one domain. */
+void shadow_gang_where(job_record_t *job, const struct osp_effective *effective,
+		       const struct osp_nodeset *nodes);
+
+/* Whether these nodes keep the request: one domain of its level, or of the one above when
+ * relaxed. */
 bool shadow_gang_together(const job_record_t *job, const struct osp_effective *effective,
 			  const struct osp_nodeset *nodes);
 
@@ -387,14 +418,75 @@ int shadow_gang_started(job_record_t *job);
 void shadow_gang_free_times(const struct shadow_gang *gang, osp_list_t *preemptable, int64_t now_s,
 			    int64_t *free_at_s);
 
+/* --- shadow_launch.c ------------------------------------------------------------------------- */
+
+/* Whether nodes may be launched for this job now. */
+bool shadow_launch_may(const job_record_t *job, const struct osp_effective *effective);
+
+/* How often that was in vain, and what it cost: the time from each such start to the return to the
+ * queue, times the job's nodes. */
+struct shadow_in_vain {
+	uint32_t times;
+	uint64_t node_s;
+};
+struct shadow_in_vain shadow_launched_in_vain(const job_record_t *job);
+
+/* The gang's free nodes that do not run and whose places nobody knows: a new set, or NULL. */
+struct osp_nodeset *shadow_launch_unlaunched(const struct shadow_gang *gang);
+
+/* Whether its nodes could ever come together, were nodes launched for it. Under the seam's
+ * locks. */
+bool shadow_launch_could(const struct osp_place_input *place);
+
+/* A gang starts on nodes of which some do not run. True, and it stays CONFIGURING until it is known
+ * where they stand, if it may. */
+bool shadow_launch_begins(job_record_t *job, const struct osp_effective *effective,
+			  const struct osp_nodeset *nodes);
+
+/* slurmctld has started anew, and this job's nodes are. */
+void shadow_launch_resume(job_record_t *job);
+
+/* Whether the job must not go on yet. Any lock. */
+bool shadow_launch_waits(uint32_t job);
+
+/* Whether there is any such job; looks where their nodes stand, and puts back those that stand
+ * apart: with Slurm's job, node and partition write locks. */
+bool shadow_launch_any(void);
+void shadow_launch_look(int64_t now_s);
+void shadow_launch_forget(void);
+
+/* --- shadow_keep.c --------------------------------------------------------------------------- */
+
+/* Keeps these nodes for the next start of a job that waits, for so many seconds or less, by a
+ * reservation of Slurm's; ends that; whether the job's reservation is that one. All with the locks
+ * of shadow_launch_look(). */
+void shadow_keep(job_record_t *job, const struct osp_nodeset *nodes, int64_t keep_s);
+void shadow_keep_end(job_record_t *job);
+bool shadow_keeps(const job_record_t *job);
+
+/* The nodes that were launched for the job, a new set; NULL where memory ran out. */
+struct osp_nodeset *shadow_launched_nodes(const job_record_t *job);
+void shadow_put_launched_nodes(job_record_t *job, const struct osp_nodeset *nodes);
+
+/* Powers these nodes down, but for those that run a job, are reserved, or are never suspended. */
+void shadow_give_back(const job_record_t *job, const struct osp_nodeset *nodes);
+
+/* --- shadow_moved.c -------------------------------------------------------------------------- */
+
+/* Tells of each running gang whose nodes stood together by `before`, over Slurm's nodes as they
+ * are, and stand apart by what is in force. With Slurm's job lock for writing, and its node
+ * lock. */
+void shadow_moved_look(const struct osp_topology *before);
+
 /* --- shadow_groups.c ------------------------------------------------------------------------- */
 
 struct osp_seam_job;
 
 /*
- * Makes of the layout in `effective` (none: 0) the segments that keep its groups together, on a fabric that has the
- * gang's level. Fills its segments, its layout with all that was not said, and `reordered_gpus`. The GPUs of a node are those
- * asked for, else those of `partition` (NULL: unknown). -1 with the sentence. Under the seam's locks.
+ * Makes of the layout in `effective` (none: 0) the segments that keep its groups together, on a
+ * fabric that has the gang's level. Fills its segments, its layout with all that was not said, and
+ * `reordered_gpus`. The GPUs of a node are those asked for, else those of `partition` (NULL:
+ * unknown). -1 with the sentence. Under the seam's locks.
  */
 int shadow_groups_translate(const struct osp_seam_job *job, const part_record_t *partition,
 			    struct osp_effective *effective, char *sentence, size_t sentence_bytes);
@@ -404,24 +496,26 @@ int shadow_groups_translate(const struct osp_seam_job *job, const part_record_t 
 /* Whether it asks for segments or for several domains. */
 bool shadow_in_parts(const struct osp_effective *effective);
 
-/* Fills what of `gang` (its size is known) is about that, and its level. Returns 0, or -1 with `why` it waits. */
+/* Fills what of `gang` (its size is known) is about that, and its level. Returns 0, or -1 with
+ * `why` it waits. */
 int shadow_parts_begin(struct shadow_gang *gang, uint32_t min_nodes, char *why, size_t why_bytes);
 
-/* Whether these nodes keep the request, at its level or at the one above when relaxed, which `level` gets.
- * Takes memory; without, nothing is kept. */
+/* Whether these nodes keep the request, at its level or at the one above when relaxed, which
+ * `level` gets. Takes memory; without, nothing is kept. */
 bool shadow_parts_kept(const job_record_t *job, const struct osp_effective *effective,
 		       const struct osp_nodeset *nodes, uint32_t *level);
 
-/* The names of the domains of a level that `nodes` lie in, with commas; to be freed. NULL: without memory. */
+/* The names of the domains of a level that `nodes` lie in, with commas; to be freed. NULL: without
+ * memory. */
 char *shadow_parts_domains(const struct osp_nodeset *nodes, uint32_t level, uint32_t *domain_count);
 
-/* Why it waits, in words: `prospects` are the nodes that it could get in time (NULL: its usable ones),
- * `free_now` those that it may be given now. */
+/* Why it waits, in words: `prospects` are the nodes that it could get in time (NULL: its usable
+ * ones), `free_now` those that it may be given now. */
 void shadow_parts_waits(const struct shadow_gang *gang, const struct osp_nodeset *prospects,
 			const struct osp_nodeset *free_now, char *buffer, size_t buffer_bytes);
 
-/* Reads the user's own options of a gang, --gang and those beside it, from the job. Returns false if the job has none.
- * `readable` says whether all of them were understood. */
+/* Reads the user's own options of a gang, --gang and those beside it, from the job. Returns false
+ * if the job has none. `readable` says whether all of them were understood. */
 bool shadow_option(const job_record_t *job, struct osp_request *request, bool *readable);
 
 /* --- shadow_try.c ---------------------------------------------------------------------------- */
@@ -453,16 +547,17 @@ struct shadow_call {
 bool shadow_try(struct shadow_call *call, const struct osp_question *question);
 
 /*
- * Asks Slurm's function, without preempting, which of the question's nodes the gang would take (OSP_ASK_WHO_NOW,
- * OSP_ASK_WHO_EVER). True with these in `taken`. All is as before the call, but for call->rc.
+ * Asks Slurm's function, without preempting, which of the question's nodes the gang would take
+ * (OSP_ASK_WHO_NOW, OSP_ASK_WHO_EVER). True with these in `taken`. All is as before the call, but
+ * for call->rc.
  */
 bool shadow_try_whom(struct shadow_call *call, const struct osp_question *question,
 		     struct osp_nodeset *taken);
 
 /*
- * Asks Slurm's function as the call came, with all that may be preempted, and takes its answer only where
- * `accept` does (the nodes are in call->bitmap). Otherwise false, with everything as before the call but
- * for call->rc, which is Slurm's.
+ * Asks Slurm's function as the call came, with all that may be preempted, and takes its answer only
+ * where `accept` does (the nodes are in call->bitmap). Otherwise false, with everything as before
+ * the call but for call->rc, which is Slurm's.
  */
 typedef bool shadow_accept_f(const struct shadow_call *call, const void *context);
 bool shadow_try_if(struct shadow_call *call, shadow_accept_f *accept, const void *context);

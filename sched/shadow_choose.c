@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/place/launch.h"
 #include "lib/policy/words.h"
 
 /* --- what lib/choose asks -------------------------------------------------------------------- */
@@ -121,8 +122,8 @@ static enum osp_choose_mode mode_of(uint16_t mode)
 	}
 }
 
-/* Nothing but the ends of jobs keeps the gang from starting: licenses and parts of nodes that are kept
- * for others are in no account. */
+/* Nothing but the ends of jobs keeps the gang from starting: licenses and parts of nodes that are
+ * kept for others are in no account. */
 static bool only_jobs_matter(const struct shadow_call *call)
 {
 	return !call->job->license_list && !OSP_PARTS_RESERVED(&call->tail);
@@ -166,6 +167,7 @@ static struct osp_choose_input input_of(const struct choice *choice)
 		.first_only = (call->job->bit_flags & TEST_NOW_ONLY) != 0,
 		.may_preempt = call->candidates != NULL,
 		.exact_size = gang->exact_size,
+		.prefer_level = gang->prefer_level,
 		.bound_is_start = only_jobs_matter(call),
 		.request = only_jobs_matter(call) ? shadow_request_hash(call->job) : 0,
 		.possible = choice->possible,
@@ -174,9 +176,9 @@ static struct osp_choose_input input_of(const struct choice *choice)
 }
 
 /*
- * What Slurm has left is the answer. A plan may be one that Slurm was not asked about last, or not at all
- * in this call: its start, and what backfill holds against the limits before it keeps the nodes for the gang
- * (acct_policy_job_runnable_post_select()), are put in their place.
+ * What Slurm has left is the answer. A plan may be one that Slurm was not asked about last, or not
+ * at all in this call: its start, and what backfill holds against the limits before it keeps the
+ * nodes for the gang (acct_policy_job_runnable_post_select()), are put in their place.
  */
 static void deliver(const struct choice *choice, const struct osp_choice *decision)
 {
@@ -197,11 +199,18 @@ static void deliver(const struct choice *choice, const struct osp_choice *decisi
 
 static void tell(const struct choice *choice, const char *waits)
 {
-	char old[OSP_WORDS_BYTES], says[2 * OSP_WORDS_BYTES];
+	const job_record_t *job = choice->call->job;
+	char old[OSP_WORDS_BYTES], vain[128], says[3 * OSP_WORDS_BYTES];
+	struct shadow_in_vain in_vain = shadow_launched_in_vain(job);
 	uint32_t count = choice->gang->old_places;
+	bool last = in_vain.times && !shadow_launch_may(job, &choice->gang->effective);
 
-	snprintf(says, sizeof(says), "%s%s%s", waits, count ? "; " : "",
-		 count ? osp_words_old_places(count, old, sizeof(old)) : "");
+	snprintf(says, sizeof(says), "%s%s%s%s%s", waits, count ? "; " : "",
+		 count ? osp_words_old_places(count, old, sizeof(old)) : "",
+		 in_vain.times ? "; " : "",
+		 in_vain.times ? osp_words_in_vain(in_vain.times, in_vain.node_s, last, vain,
+						   sizeof(vain))
+			       : "");
 	shadow_gang_says(choice->call->job, &choice->gang->effective, NULL, NULL, says);
 }
 
@@ -238,6 +247,78 @@ static void tell_why_it_waits(const struct choice *choice, const struct osp_plac
 	tell(choice, says);
 }
 
+/* --- nodes that do not run -------------------------------------------------------------------- */
+
+static bool ask_launch(struct choice *choice, const struct osp_nodeset *nodes)
+{
+	struct shadow_call *call = choice->call;
+	const struct osp_question question = {
+		.nodes = nodes,
+		.mode = call->mode == SELECT_MODE_RUN_NOW ? OSP_ASK_START : OSP_ASK_FIRST,
+	};
+
+	bit_copybits(call->bitmap, choice->given);
+	return shadow_try(call, &question);
+}
+
+/* Starts the gang now on nodes of which some do not run, if it may have such and Slurm gives
+ * them. */
+static bool launch(struct choice *choice)
+{
+	struct shadow_gang *gang = choice->gang;
+	struct osp_place_input place = shadow_gang_input(gang);
+	struct osp_nodeset *nodes = osp_nodeset_new(shadow_state.node_count);
+	const struct osp_launch_input input = {
+		.topology = shadow_state.topology,
+		.level = gang->level,
+		.need_nodes = gang->need_nodes,
+		.known = gang->free,
+		.unlaunched = gang->unlaunched,
+		.required = gang->required,
+		.weight = place.weight,
+		.kind = place.kind,
+		.kind_count = place.kind_count,
+	};
+	bool yes = false;
+
+	for (uint32_t i = 0; nodes && !yes && osp_launch_nodes(&input, i, !gang->exact_size, nodes);
+	     i++)
+		yes = ask_launch(choice, nodes) ||
+		      (gang->exact_size && osp_launch_nodes(&input, i, true, nodes) &&
+		       ask_launch(choice, nodes));
+	free(nodes);
+	return yes;
+}
+
+/* Only for a start now: nobody knows what will run later. */
+static bool may_launch(const struct choice *choice)
+{
+	const struct shadow_call *call = choice->call;
+
+	return choice->gang->unlaunched && call->mode != SELECT_MODE_TEST_ONLY &&
+	       OSP_SLOT_START_S(&call->tail) <= choice->now_s;
+}
+
+static void decide(struct choice *choice, const struct osp_choose_calls *calls,
+		   struct osp_choose_input *input, struct osp_choice *decision, bool *launched)
+{
+	bool first_only = input->first_only;
+
+	*launched = false;
+	if (may_launch(choice)) {
+		/* nodes whose places are known go first */
+		input->first_only = true;
+		osp_choose(shadow_state.chooser, input, calls, decision);
+		if (decision->found)
+			return;
+		*launched = launch(choice);
+		input->first_only = first_only;
+		if (*launched || choice->call->mode == SELECT_MODE_RUN_NOW)
+			return;
+	}
+	osp_choose(shadow_state.chooser, input, calls, decision);
+}
+
 static int choose(struct shadow_call *call, struct shadow_gang *gang)
 {
 	struct choice choice = {.call = call, .gang = gang, .now_s = time(NULL)};
@@ -250,20 +331,23 @@ static int choose(struct shadow_call *call, struct shadow_gang *gang)
 					       .context = &choice};
 	struct osp_choose_input input;
 	struct osp_choice decision;
+	bool launched;
 
 	if (call->mode == SELECT_MODE_RUN_NOW)
 		choice.possible = possible_nodes(gang, choice.now_s);
 	input = input_of(&choice);
 	choice.given = bit_copy(call->bitmap);
 	call->rc = OSP_ERROR_NO_DOMAIN;
-	osp_choose(shadow_state.chooser, &input, &calls, &decision);
-	if (decision.found)
+	decide(&choice, &calls, &input, &decision, &launched);
+	if (launched)
+		call->rc = SLURM_SUCCESS;
+	else if (decision.found)
 		deliver(&choice, &decision);
 	else if (call->mode == SELECT_MODE_RUN_NOW)
 		tell_why_it_waits(&choice, &input.place);
 	FREE_NULL_BITMAP(choice.given);
 	free(choice.possible);
-	return decision.found ? SLURM_SUCCESS : call->rc;
+	return launched || decision.found ? SLURM_SUCCESS : call->rc;
 }
 
 /* --- all of it ------------------------------------------------------------------------------- */

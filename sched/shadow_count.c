@@ -2,20 +2,20 @@
 /*
  * shadow_count.c - what running jobs hold of Slurm's nodes, counted along with them
  *
- * lib/place/occupancy.h keeps the account; here Slurm's records are read into it: when a job starts,
- * ends, is suspended, resumed or resized, never by a walk of all jobs in a scheduling call. What
- * Slurm changes without calling the select plugin is a job's end (a new time limit, a node that had
- * to boot, preemption with a grace time): ends are looked at again, some of them each second. Every
- * COUNT_AGAIN_S all jobs are looked at again, some in each call; a difference is an error in slurmctld's
- * log, and the new count holds.
+ * lib/place/occupancy.h keeps the account; here Slurm's records are read into it: when a job
+ * starts, ends, is suspended, resumed or resized, never by a walk of all jobs in a scheduling call.
+ * What Slurm changes without calling the select plugin is a job's end (a new time limit, a node
+ * that had to boot, preemption with a grace time): ends are looked at again, some of them each
+ * second. Every COUNT_AGAIN_S all jobs are looked at again, some in each call; a difference is an
+ * error in slurmctld's log, and the new count holds.
  */
 #include "sched/shadow.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* What was counted along is held against Slurm's records not more often than this: all running jobs are
- * in the account, at once; what they hold, jobs of so many nodes a call (1 ms). With
+/* What was counted along is held against Slurm's records not more often than this: all running jobs
+ * are in the account, at once; what they hold, jobs of so many nodes a call (1 ms). With
  * DebugFlags=SelectType every second and all in one call, for tests. */
 #define COUNT_AGAIN_S 60
 #define LOOK_NODES    4096
@@ -198,10 +198,10 @@ static size_t list_holds(const job_record_t *job)
 }
 
 /*
- * What Slurm's own plugin makes of a job when it adds it to its tables (select_p_select_nodeinfo_set,
- * select_p_reconfigure): one suspended by a person has priority 0 and holds no processors; one suspended
- * to let others run does. At any other time a job's priority says nothing of it: `scontrol release` and
- * a new nice change it.
+ * What Slurm's own plugin makes of a job when it adds it to its tables
+ * (select_p_select_nodeinfo_set, select_p_reconfigure): one suspended by a person has priority 0
+ * and holds no processors; one suspended to let others run does. At any other time a job's priority
+ * says nothing of it: `scontrol release` and a new nice change it.
  */
 static bool is_added_without_cpus(const job_record_t *job)
 {
@@ -222,8 +222,9 @@ static bool has_soft_end(const job_record_t *job)
 }
 
 /*
- * The end by which Slurm lets a job go when it simulates ends (job_test.c, _cr_job_list_sort): the soft
- * one, which stays where it is. What Slurm expects past it moves with the time, and is asked of Slurm.
+ * The end by which Slurm lets a job go when it simulates ends (job_test.c, _cr_job_list_sort): the
+ * soft one, which stays where it is. What Slurm expects past it moves with the time, and is asked
+ * of Slurm.
  */
 static int64_t end_of(const job_record_t *job)
 {
@@ -317,7 +318,8 @@ static void tell_difference(const struct osp_occupancy_job *along,
 	      anew->suspended ? ", suspended" : "");
 }
 
-/* Counts a job anew; where `compare`, what was counted along is held against that. Returns its nodes. */
+/* Counts a job anew; where `compare`, what was counted along is held against that. Returns its
+ * nodes. */
 static size_t look_at_job(const job_record_t *job, bool compare)
 {
 	bool runs = IS_JOB_RUNNING(job) || IS_JOB_SUSPENDED(job);
@@ -376,7 +378,8 @@ static int count_job(void *item, void *context)
 	return 0;
 }
 
-/* Takes out who does not run any more. Of the others it is known who was suspended, and stays so. */
+/* Takes out who does not run any more. Of the others it is known who was suspended, and stays
+ * so. */
 static void forget_the_ended(void)
 {
 	uint32_t cursor = 0, job_id;
@@ -461,8 +464,9 @@ bool shadow_may_lie_over(const job_record_t *job)
 	return (slurm_conf.preempt_mode & PREEMPT_MODE_GANG) && job->part_ptr;
 }
 
-/* As Slurm's plugin does without a list of preempted jobs (job_test.c, _job_test(), steps 2 to 4): over those
- * of other partitions, with preempt/partition_prio over those that this one stands above or beside. */
+/* As Slurm's plugin does without a list of preempted jobs (job_test.c, _job_test(), steps 2 to 4):
+ * over those of other partitions, with preempt/partition_prio over those that this one stands above
+ * or beside. */
 static bool lies_over(const job_record_t *job, const job_record_t *other)
 {
 	const part_record_t *above = job->part_ptr, *below = other->part_ptr;
@@ -520,8 +524,8 @@ uint64_t shadow_count_state(const struct osp_nodeset *nodes)
 	return account ? osp_occupancy_state(account, nodes) : 0;
 }
 
-/* A job past its soft end is expected to be there for a while, though it is in nobody's way when ends
- * are put in order. */
+/* A job past its soft end is expected to be there for a while, though it is in nobody's way when
+ * ends are put in order. */
 static bool holds_after(const job_record_t *job, int64_t at_s, int64_t now_s)
 {
 	int64_t end_s = end_of(job);

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * shadow_files.c - onespine.yaml and the topology that it names, beside slurm.conf, and copies of them
+ * shadow_files.c - onespine.yaml and the topology that it names, beside slurm.conf, and copies of
+ * them
  *
- * What was good is kept as a copy in StateSaveLocation: from 23.11 on a reconfigure is a new process, so
- * memory alone would forget it. The old one still runs then, with a thread that may write the same copy.
+ * What was good is kept as a copy in StateSaveLocation: from 23.11 on a reconfigure is a new
+ * process, so memory alone would forget it. The old one still runs then, with a thread that may
+ * write the same copy.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
@@ -206,8 +208,8 @@ static bool find_topology_file(void)
 	return other;
 }
 
-/* The thread looks at it, and nobody asked for more: select_p_node_init() is called for each change of a
- * partition as well, under all of Slurm's locks. */
+/* The thread looks at it, and nobody asked for more: select_p_node_init() is called for each change
+ * of a partition as well, under all of Slurm's locks. */
 static bool is_followed(bool other_file)
 {
 	/* its time is in whole seconds, and twice in one is possible */

@@ -2,17 +2,17 @@
 /*
  * shadow_follow.c - a thread that puts a changed topology file in force
  *
- * It reads the file and lays it over Slurm's nodes beside what is in force, and exchanges the two while it
- * holds Slurm's node write lock and then shadow_lock, in this order. It keeps no pointer into Slurm's
- * records: 22.05 makes them anew when it is reconfigured. What has changed since it began (the generation)
- * voids what it has done.
+ * It reads the file and lays it over Slurm's nodes beside what is in force, and exchanges the two
+ * while it holds Slurm's node write lock and then shadow_lock, in this order. It keeps no pointer
+ * into Slurm's records: 22.05 makes them anew when it is reconfigured. What has changed since it
+ * began (the generation) voids what it has done.
  *
- * Where slurmctld ends, or leaves its place to a new process, it saves its state only if nobody holds a lock
- * of its own at that time: so none is taken any more from then on, nor kept.
+ * Where slurmctld ends, or leaves its place to a new process, it saves its state only if nobody
+ * holds a lock of its own at that time: so none is taken any more from then on, nor kept.
  *
- * slurmctld ends with exit() while this runs, and calls fini() in builds for finding leaks alone. So nothing
- * that it uses may be torn down by exit(), and it waits for nothing but its file descriptor, Slurm's locks and
- * the file.
+ * slurmctld ends with exit() while this runs, and calls fini() in builds for finding leaks alone.
+ * So nothing that it uses may be torn down by exit(), and it waits for nothing but its file
+ * descriptor, Slurm's locks and the file.
  */
 #include "sched/shadow.h"
 
@@ -32,8 +32,8 @@ static bool running; /* read and written by the thread that calls node_init and 
 static int wake_file = -1;
 static atomic_bool stopping;
 
-/* A changed file is exchanged at once, and another change of it no sooner than after so many looks: each
- * exchange has backfill begin anew. */
+/* A changed file is exchanged at once, and another change of it no sooner than after so many looks:
+ * each exchange has backfill begin anew. */
 #define LOOKS_AFTER_EXCHANGE 2
 
 /* Told that a file does not settle after so many looks. */
@@ -194,6 +194,18 @@ static bool exchange(struct shadow_exchange *other, const struct osp_file_mark *
 	return done;
 }
 
+/* Behind the exchange, which has to be short. */
+static void look_at_running(const struct osp_topology *before)
+{
+	static const slurmctld_lock_t locks = {READ_LOCK, WRITE_LOCK, READ_LOCK, READ_LOCK,
+					       NO_LOCK};
+
+	if (!before || !lock_unless_ending(locks))
+		return;
+	shadow_moved_look(before);
+	unlock_slurmctld(locks);
+}
+
 /* Not laid again before the file or the nodes are others, except where memory ran out. */
 static void tell_not_laid(const struct glance *glance, const struct osp_found_topology *found,
 			  const char *why, int cause)
@@ -229,6 +241,7 @@ static void put_in_force(const struct glance *glance, const struct names *names,
 		if (done) {
 			shadow_tell_topology("without a reconfigure, ", words);
 			queue_job_scheduler();
+			look_at_running(other.fabric.topology);
 			follower.rest = LOOKS_AFTER_EXCHANGE;
 		}
 	}
@@ -338,6 +351,18 @@ void shadow_follow_look(void)
 	free(found.text);
 }
 
+/* Gangs whose nodes were launched: whether these run by now, and where they stand. */
+static void look_at_launches(void)
+{
+	static const slurmctld_lock_t locks = {READ_LOCK, WRITE_LOCK, WRITE_LOCK, WRITE_LOCK,
+					       READ_LOCK};
+
+	if (stands_by() || !shadow_launch_any() || !lock_unless_ending(locks))
+		return;
+	shadow_launch_look(time(NULL));
+	unlock_slurmctld(locks);
+}
+
 /* --- the thread ------------------------------------------------------------------------------ */
 
 static void *follow(void *unused)
@@ -346,10 +371,12 @@ static void *follow(void *unused)
 
 	(void)unused;
 	while (!atomic_load(&stopping)) {
-		if (poll(&wake, 1, LOOK_EVERY_MS) == 0)
+		if (poll(&wake, 1, LOOK_EVERY_MS) == 0) {
 			shadow_follow_look();
-		else if (wake.revents & POLLNVAL)
+			look_at_launches();
+		} else if (wake.revents & POLLNVAL) {
 			break;
+		}
 	}
 	return NULL;
 }

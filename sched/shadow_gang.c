@@ -28,6 +28,9 @@ static int find_level(struct shadow_gang *gang, uint32_t min_nodes, char *why, s
 	if (gang->relaxed)
 		gang->level =
 			gang->level < osp_topology_level_count(topology) ? gang->level + 1 : 0;
+	level = *gang->effective.prefer ? osp_topology_level(topology, gang->effective.prefer) : 0;
+	if (level > 0 && (uint32_t)level < gang->level)
+		gang->prefer_level = (uint32_t)level;
 	return 0;
 }
 
@@ -203,6 +206,8 @@ void shadow_gang_drop_old_places(struct shadow_gang *gang)
 {
 	uint32_t usable = osp_nodeset_count(gang->usable);
 
+	if (gang->level && !gang->in_parts && shadow_launch_may(gang->job, &gang->effective))
+		gang->unlaunched = shadow_launch_unlaunched(gang);
 	osp_nodeset_and_not(gang->usable, shadow_state.old_places);
 	osp_nodeset_and_not(gang->free, shadow_state.old_places);
 	gang->old_places = usable - osp_nodeset_count(gang->usable);
@@ -215,13 +220,28 @@ void shadow_gang_clear(struct shadow_gang *gang)
 	free(gang->boot);
 	free(gang->required);
 	free(gang->settling);
+	free(gang->unlaunched);
 	memset(gang, 0, sizeof(*gang));
+}
+
+/* Those of reservations that have begun, but for the job's own: with FLEX it may have nodes outside
+ * that too. */
+static void drop_reserved(const job_record_t *job, struct osp_nodeset *nodes)
+{
+	bitstr_t *own = job->resv_ptr ? job->resv_ptr->node_bitmap : NULL;
+
+	for (uint32_t n = osp_nodeset_next(shadow_state.reserved, 0); n < nodes->place_count;
+	     n = osp_nodeset_next(shadow_state.reserved, n + 1)) {
+		if (!own || !bit_test(own, n))
+			osp_nodeset_remove(nodes, n);
+	}
 }
 
 struct osp_nodeset *shadow_gang_prospects(const struct shadow_gang *gang)
 {
 	const job_record_t *job = gang->job;
-	bool in_reservation = job->resv_ptr && job->resv_ptr->node_bitmap;
+	bool in_reservation = job->resv_ptr && job->resv_ptr->node_bitmap &&
+			      !(job->resv_ptr->flags & RESERVE_FLAG_FLEX);
 	struct osp_nodeset *nodes = NULL, *excluded;
 
 	if (in_reservation)
@@ -232,7 +252,7 @@ struct osp_nodeset *shadow_gang_prospects(const struct shadow_gang *gang)
 		return osp_nodeset_copy(gang->usable);
 	osp_nodeset_and(nodes, shadow_state.up);
 	if (!in_reservation)
-		osp_nodeset_and_not(nodes, shadow_state.reserved);
+		drop_reserved(job, nodes);
 	excluded = set_of_bitmap(job->details->exc_node_bitmap);
 	if (excluded)
 		osp_nodeset_and_not(nodes, excluded);
@@ -389,20 +409,26 @@ static uint32_t domain_of_all(const struct osp_nodeset *nodes, uint32_t level)
 }
 
 /*
- * The lowest level of its own request, or the one above when relaxed, that all its nodes share; none if the
- * place of one of them may be old. *anywhere: it is relaxed from the top level, so none has to be shared.
+ * The lowest level of its own request (from the one that it prefers on), or the one above when
+ * relaxed, that all its nodes share; none if the
+ * place of one of them may be old. *anywhere: it is relaxed from the top level, so none has to be
+ * shared.
  */
 static uint32_t domain_reached(const job_record_t *job, const struct osp_effective *effective,
 			       const struct osp_nodeset *nodes, bool *anywhere)
 {
 	int level = osp_topology_level(shadow_state.topology, effective->level);
+	int least = *effective->prefer
+			    ? osp_topology_level(shadow_state.topology, effective->prefer)
+			    : level;
 	bool known = shadow_places_hold(nodes);
-	uint32_t domain;
+	uint32_t domain = OSP_NO_DOMAIN;
 
 	*anywhere = false;
 	if (level < 1)
 		return OSP_NO_DOMAIN;
-	domain = known ? domain_of_all(nodes, (uint32_t)level) : OSP_NO_DOMAIN;
+	for (int i = least < 1 ? level : least; known && i <= level && domain == OSP_NO_DOMAIN; i++)
+		domain = domain_of_all(nodes, (uint32_t)i);
 	if (domain != OSP_NO_DOMAIN || !shadow_is_relaxed(job, effective))
 		return domain;
 	*anywhere = (uint32_t)level == osp_topology_level_count(shadow_state.topology);
@@ -434,12 +460,27 @@ static void say_parts(job_record_t *job, const struct osp_effective *effective,
 	free(domains);
 }
 
+/* What it prefers and did not get. */
+static void add_missed(const struct osp_effective *effective, uint32_t domain, char *says,
+		       size_t says_bytes)
+{
+	const struct osp_topology *topology = shadow_state.topology;
+	size_t length = strlen(says);
+	int prefer = *effective->prefer ? osp_topology_level(topology, effective->prefer) : 0;
+
+	if (prefer > 0 && (domain == OSP_NO_DOMAIN ||
+			   osp_topology_domain(topology, domain)->level > (uint32_t)prefer))
+		snprintf(says + length, says_bytes - length, "; no %s could take it then",
+			 effective->prefer);
+}
+
 static void say_where(job_record_t *job, const struct osp_effective *effective,
 		      const struct osp_nodeset *nodes, uint32_t domain)
 {
 	const struct osp_topology *topology = shadow_state.topology;
 	const char *advice = shadow_advice(shadow_lasting_id(job));
-	char says[2 * OSP_WORDS_BYTES + 128];
+	struct shadow_in_vain in_vain = shadow_launched_in_vain(job);
+	char says[2 * OSP_WORDS_BYTES + 128], vain[128];
 	uint32_t leaf_count;
 	char *leaves = leaves_of(nodes, &leaf_count);
 	size_t length;
@@ -455,14 +496,27 @@ static void say_where(job_record_t *job, const struct osp_effective *effective,
 	else
 		snprintf(says, sizeof(says), "placed: %u nodes in no common %s",
 			 osp_nodeset_count(nodes), effective->level);
+	add_missed(effective, domain, says, sizeof(says));
 	length = strlen(says);
 	if (effective->mode == OSP_MODE_ADVISE && advice)
 		snprintf(says + length, sizeof(says) - length, "; %s", advice);
+	else if (in_vain.times)
+		snprintf(says + length, sizeof(says) - length, "; %s",
+			 osp_words_in_vain(in_vain.times, in_vain.node_s, false, vain,
+					   sizeof(vain)));
 	shadow_gang_says(job, effective,
 			 domain == OSP_NO_DOMAIN ? NULL
 						 : osp_topology_domain(topology, domain)->name,
 			 leaves, says);
 	free(leaves);
+}
+
+void shadow_gang_where(job_record_t *job, const struct osp_effective *effective,
+		       const struct osp_nodeset *nodes)
+{
+	bool anywhere;
+
+	say_where(job, effective, nodes, domain_reached(job, effective, nodes, &anywhere));
 }
 
 bool shadow_gang_together(const job_record_t *job, const struct osp_effective *effective,
@@ -494,7 +548,8 @@ static int add_sibling(void *item, void *context)
 	return 0;
 }
 
-/* The nodes that a job takes, with those of a heterogeneous job's other components that run already. */
+/* The nodes that a job takes, with those of a heterogeneous job's other components that run
+ * already. */
 static struct osp_nodeset *nodes_taken(const job_record_t *job)
 {
 	struct osp_nodeset *nodes = shadow_state.topology ? set_of_bitmap(job->node_bitmap) : NULL;
@@ -510,6 +565,17 @@ static struct osp_nodeset *nodes_taken(const job_record_t *job)
 	return nodes;
 }
 
+/*
+ * Slurm begins a batch job as soon as its first node is up, unless this is set, or the job is given
+ * nodes of State=CLOUD that do not run. The processes of a gang begin when all of its nodes are up:
+ * on one that still boots the gate would wait in vain, and suspect it.
+ */
+static void wait_for_all_nodes(job_record_t *job, const struct osp_effective *effective)
+{
+	if (effective->mode == OSP_MODE_ENFORCE)
+		job->wait_all_nodes = 1;
+}
+
 /* Fewer nodes than a policy makes gangs of. */
 static bool is_small(const struct osp_effective *effective, const struct osp_nodeset *nodes)
 {
@@ -522,7 +588,7 @@ int shadow_gang_started(job_record_t *job)
 	struct osp_effective effective;
 	struct osp_nodeset *nodes;
 	uint32_t domain = OSP_NO_DOMAIN, level = 0;
-	bool anywhere = false, astray = false, in_parts, kept = false;
+	bool anywhere = false, astray = false, in_parts, kept = false, launched;
 
 	if (!job->node_bitmap)
 		return SLURM_SUCCESS;
@@ -543,6 +609,10 @@ int shadow_gang_started(job_record_t *job)
 	else
 		astray = effective.mode == OSP_MODE_ENFORCE &&
 			 (in_parts ? !kept : domain == OSP_NO_DOMAIN && !anywhere);
+	launched = astray && shadow_launch_begins(job, &effective, nodes);
+	astray = astray && !launched;
+	if (!astray && !is_small(&effective, nodes))
+		wait_for_all_nodes(job, &effective);
 	if (astray && in_parts)
 		error("onespine: %pJ was given nodes that do not keep its segments or its number "
 		      "of %s domains; it goes back to the queue",
@@ -552,7 +622,7 @@ int shadow_gang_started(job_record_t *job)
 		      job, effective.level);
 	else if (kept)
 		say_parts(job, &effective, nodes, level);
-	else if (!is_small(&effective, nodes))
+	else if (!launched && !is_small(&effective, nodes))
 		say_where(job, &effective, nodes, domain);
 	free(nodes);
 	return astray ? SLURM_ERROR : SLURM_SUCCESS;

@@ -2,8 +2,8 @@
 /*
  * shadow_groups.c - a layout's parallel groups, made into the segments that keep them together
  *
- * Once, when the job is judged; what comes out is stored with the job (lib/policy/effective.h), so no scheduling call
- * knows of layouts. Called by shadow_seam.c, under its locks.
+ * Once, when the job is judged; what comes out is stored with the job (lib/policy/effective.h), so
+ * no scheduling call knows of layouts. Called by shadow_seam.c, under its locks.
  */
 #include "sched/shadow.h"
 
@@ -15,7 +15,7 @@
 
 #define SEGMENTS_TEXT_BYTES (OSP_LEVELS_MAX * (OSP_LEVEL_NAME_BYTES + 10)) /* of any */
 
-/* --- the nodes and their GPUs -------------------------------------------------------------------- */
+/* --- the nodes and their GPUs ----------------------------------------------------------------- */
 
 /* How many nodes it has: one number, of which none is released. 0 with the sentence. */
 static uint32_t nodes_of(const struct osp_seam_job *job, char *sentence, size_t sentence_bytes)
@@ -63,8 +63,8 @@ static uint64_t tasks_on_a_node(const struct osp_seam_job *job, uint32_t nodes)
 }
 
 /*
- * What the job asks for on each of `nodes` nodes: as GPUs of a node, of a task or of the job, else as tasks, else all
- * that a node of its partition has. 0 with the sentence.
+ * What the job asks for on each of `nodes` nodes: as GPUs of a node, of a task or of the job, else
+ * as tasks, else all that a node of its partition has. 0 with the sentence.
  */
 static uint32_t gpus_per_node(const struct osp_seam_job *job, const part_record_t *partition,
 			      uint32_t nodes, char *sentence, size_t sentence_bytes)
@@ -98,7 +98,7 @@ static uint32_t gpus_per_node(const struct osp_seam_job *job, const part_record_
 	return 0;
 }
 
-/* --- the segments -------------------------------------------------------------------------------- */
+/* --- the segments ----------------------------------------------------------------------------- */
 
 static int read_ask(const struct osp_effective *effective, uint32_t nodes, uint32_t gpus,
 		    struct osp_layout_segments_input *input, struct osp_error *error)
@@ -120,8 +120,8 @@ static int read_ask(const struct osp_effective *effective, uint32_t nodes, uint3
 	return 0;
 }
 
-/* Compares the segments that were asked beside the layout with the layout's own, which have the text `own`. Where it
- * takes none, others contradict nothing. */
+/* Compares the segments that were asked beside the layout with the layout's own, which have the
+ * text `own`. Where it takes none, others contradict nothing. */
 static int check_asked(const struct osp_effective *effective, uint32_t level, const char *own,
 		       struct osp_error *error)
 {
@@ -140,7 +140,8 @@ static int check_asked(const struct osp_effective *effective, uint32_t level, co
 			     effective->segments, own);
 }
 
-/* dp is always said, so that another number of nodes later does not give the layout another meaning. */
+/* dp is always said, so that another number of nodes later does not give the layout another
+ * meaning. */
 static void store_layout(const struct osp_layout *layout, struct osp_effective *effective)
 {
 	char text[OSP_LAYOUT_TEXT_BYTES];

@@ -2,11 +2,11 @@
 /*
  * shadow_layout.c - are Slurm's records laid out as in the headers of this build?
  *
- * Slurm loads a plugin of its own version, to the micro, but a version says nothing of a patch or of
- * an option of configure. Slurm's allocator knows how large each record really is, and records carry
- * marks; both are compared with the headers'. A change that leaves sizes and marks where they were
- * stays unseen. That the headers hold what we read and write, and of which type, is asserted when this
- * is compiled.
+ * Slurm loads a plugin of its own version, to the micro, but a version says nothing of a patch or
+ * of an option of configure. Slurm's allocator knows how large each record really is, and records
+ * carry marks; both are compared with the headers'. A change that leaves sizes and marks where they
+ * were stays unseen. That the headers hold what we read and write, and of which type, is asserted
+ * when this is compiled.
  */
 #include "sched/shadow.h"
 
@@ -101,8 +101,8 @@ static bool fits_partition(const part_record_t *partition, char *why, size_t why
 		  partition->magic == PART_MAGIC, why, why_bytes);
 }
 
-/* Where Slurm's library makes an empty job record for whoever asks, one is looked at before any job is
- * there. */
+/* Where Slurm's library makes an empty job record for whoever asks, one is looked at before any job
+ * is there. */
 static bool fits_new_job(char *why, size_t why_bytes)
 {
 	bool fits = true;

@@ -2,9 +2,10 @@
 /*
  * shadow_places.c - places that may be old, and so are none
  *
- * For each of Slurm's nodes the boot is kept for which a cloud told its place (lib/topology/place_age.h). Which
- * nodes have another one by now is looked at along with their states, once a second; what a gang is given is
- * looked at once more when it starts. No file is read and no memory taken.
+ * For each of Slurm's nodes the boot is kept for which a cloud told its place
+ * (lib/topology/place_age.h). Which nodes have another one by now is looked at along with their
+ * states, once a second; what a gang is given is looked at once more when it starts. No file is
+ * read and no memory taken.
  */
 #include "sched/shadow.h"
 
@@ -32,12 +33,19 @@ bool shadow_places_same(const int64_t *boot_s)
 		       shadow_state.node_count * sizeof(*boot_s));
 }
 
+bool shadow_is_asleep(uint32_t n)
+{
+	const node_record_t *node = node_record_table_ptr[n];
+
+	return node && (node->node_state & ASLEEP);
+}
+
 bool shadow_place_is_old(uint32_t n)
 {
 	const node_record_t *node = node_record_table_ptr[n];
 
 	return node && osp_place_age(shadow_state.place_boot_s[n], (int64_t)node->boot_time,
-				     !(node->node_state & ASLEEP)) != OSP_PLACE_HOLDS;
+				     !shadow_is_asleep(n)) != OSP_PLACE_HOLDS;
 }
 
 void shadow_places_look_at_old(void)

@@ -3,8 +3,8 @@
  * shadow_promise.c - gangs that need a word before they are placed
  *
  * A gang whose stored request this release does not understand waits and says so; so does one that
- * came under a policy without job_submit and that nothing could keep in one domain. A job whose size
- * nobody knows yet is left to Slurm, and placed as a gang where Slurm would spread it.
+ * came under a policy without job_submit and that nothing could keep in one domain. A job whose
+ * size nobody knows yet is left to Slurm, and placed as a gang where Slurm would spread it.
  */
 #include "sched/shadow.h"
 
@@ -33,8 +33,8 @@ static int wait_saying(struct shadow_call *call, const struct osp_effective *eff
 }
 
 /*
- * Only jobs that job_submit did not judge under this policy have a conflict. A heterogeneous job that
- * may stay small is left to shadow_gang_started().
+ * Only jobs that job_submit did not judge under this policy have a conflict. A heterogeneous job
+ * that may stay small is left to shadow_gang_started().
  */
 static bool cannot_stay_together(const job_record_t *job, const struct osp_effective *effective,
 				 char *words, size_t words_bytes)

@@ -9,6 +9,7 @@
 
 #include <string.h>
 
+#include "lib/base/hostlist.h"
 #include "lib/base/hash.h"
 #include "lib/policy/effective.h"
 #include "lib/policy/request_parts.h"
@@ -23,7 +24,8 @@ uint32_t shadow_least_nodes(const job_record_t *job, uint32_t min_nodes)
 	return osp_least_nodes(min_nodes ? min_nodes : 1, tasks, details->ntasks_per_node);
 }
 
-/* True when no `nodes` of these nodes have so many CPUs. Ends at the first node that is large enough. */
+/* True when no `nodes` of these nodes have so many CPUs. Ends at the first node that is large
+ * enough. */
 static bool cpus_need_more(bitstr_t *bitmap, uint64_t cpus, uint64_t nodes)
 {
 	int last = bitmap ? bit_fls(bitmap) : -1;
@@ -160,6 +162,58 @@ const char *shadow_spank_value(const job_record_t *job, const char *prefix)
 	return NULL;
 }
 
+struct osp_nodeset *shadow_nodes_named(const char *names)
+{
+	struct osp_nodeset *set = NULL;
+	bitstr_t *bitmap = NULL;
+	char *copy = xstrdup(names);
+
+	if (OSP_NODE_NAMES_TO_BITMAP(copy, &bitmap) == SLURM_SUCCESS && bitmap) {
+		set = osp_nodeset_new(shadow_state.node_count);
+		if (set)
+			shadow_from_bitmap(set, bitmap);
+	}
+	FREE_NULL_BITMAP(bitmap);
+	xfree(copy);
+	return set;
+}
+
+char *shadow_node_names(const struct osp_nodeset *nodes)
+{
+	uint32_t count = osp_nodeset_count(nodes), i = 0;
+	const char **names = calloc((size_t)count + 1, sizeof(*names));
+	char *text = NULL;
+
+	for (uint32_t n = osp_nodeset_next(nodes, 0); names && n < nodes->place_count;
+	     n = osp_nodeset_next(nodes, n + 1)) {
+		if (node_record_table_ptr[n])
+			names[i++] = node_record_table_ptr[n]->name;
+	}
+	if (i)
+		text = osp_hostlist_compact(names, i);
+	free(names);
+	return text;
+}
+
+void shadow_put_entry(job_record_t *job, const char *prefix, const char *value)
+{
+	char *entry = xstrdup_printf("%s%s", prefix, value);
+	size_t length = strlen(prefix);
+	uint32_t at;
+
+	for (at = 0; at < job->spank_job_env_size; at++) {
+		if (job->spank_job_env[at] && !strncmp(job->spank_job_env[at], prefix, length))
+			break;
+	}
+	if (at == job->spank_job_env_size) {
+		/* one more than the size: readers of other releases expect a NULL at the end */
+		xrecalloc(job->spank_job_env, at + 2, sizeof(char *));
+		job->spank_job_env_size = at + 1;
+	}
+	xfree(job->spank_job_env[at]);
+	job->spank_job_env[at] = entry;
+}
+
 static void fall_back_to(const struct osp_policy *policy, struct osp_effective *effective)
 {
 	*effective = (struct osp_effective){
@@ -269,9 +323,9 @@ static bool request_of_policy(const job_record_t *job, const struct osp_policy *
 }
 
 /*
- * A job may have come under a policy without job_submit: it was pending when the policy was switched
- * on, scontrol update moved or enlarged it, or its size shows only now. Where users may not turn a
- * gang off the policy has the last word; elsewhere what the job brings has.
+ * A job may have come under a policy without job_submit: it was pending when the policy was
+ * switched on, scontrol update moved or enlarged it, or its size shows only now. Where users may
+ * not turn a gang off the policy has the last word; elsewhere what the job brings has.
  */
 static bool hold_to_policy(const job_record_t *job, const struct osp_policy *policy,
 			   struct osp_effective *effective, bool brought)
@@ -373,13 +427,42 @@ static uint64_t hash_sizes(uint64_t hash, const __typeof__(*((job_record_t *)0)-
 	return hash;
 }
 
+/* What of these flags Slurm's plugin looks at when it chooses nodes (job_test.c, eval_nodes.c,
+ * gres_*.c). */
+static uint64_t flags_that_choose(const job_record_t *job)
+{
+	uint64_t flags = GRES_DISABLE_BIND | GRES_ENFORCE_BIND | SPREAD_JOB | USE_MIN_NODES |
+			 JOB_CPUS_SET | JOB_MEM_SET;
+
+#ifdef GRES_ONE_TASK_PER_SHARING
+	flags |= GRES_ONE_TASK_PER_SHARING;
+#endif
+#ifdef GRES_MULT_TASKS_PER_SHARING
+	flags |= GRES_MULT_TASKS_PER_SHARING;
+#endif
+#ifdef GRES_ALLOW_TASK_SHARING
+	flags |= GRES_ALLOW_TASK_SHARING;
+#endif
+	return job->bit_flags & flags;
+}
+
+/* Who asks: nodes may be a user's or a label's alone. */
+static uint64_t hash_owner(uint64_t hash, const job_record_t *job)
+{
+	hash = osp_hash_mix(hash, (uint64_t)job->user_id << 32 | job->group_id);
+	hash = hash_words_of(hash, job->mcs_label);
+	return hash_words_of(hash, job->resv_name);
+}
+
 uint64_t shadow_request_hash(const job_record_t *job)
 {
 	const char *const lists[] = {
-		job->tres_per_job,  job->tres_per_node, job->tres_per_socket,  job->tres_per_task,
-		job->cpus_per_tres, job->mem_per_tres,	job->details->features};
+		job->tres_per_job,	job->tres_per_node, job->tres_per_socket,
+		job->tres_per_task,	job->cpus_per_tres, job->mem_per_tres,
+		job->details->features, job->tres_bind,	    job->details->req_nodes};
 	uint64_t hash = hash_sizes(hash_partition(OSP_HASH_START, job->part_ptr), job->details);
 
+	hash = osp_hash_mix(hash_owner(hash, job), flags_that_choose(job));
 	for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++)
 		hash = hash_words_of(hash, lists[i]);
 	return hash ? hash : 1;

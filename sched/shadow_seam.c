@@ -22,22 +22,6 @@ static pthread_mutex_t seam_mutex = PTHREAD_MUTEX_INITIALIZER;
 
 /* --- where it could ever run ----------------------------------------------------------------- */
 
-static struct osp_nodeset *nodes_named(const char *names)
-{
-	struct osp_nodeset *set = NULL;
-	bitstr_t *bitmap = NULL;
-	char *copy = xstrdup(names);
-
-	if (OSP_NODE_NAMES_TO_BITMAP(copy, &bitmap) == SLURM_SUCCESS && bitmap) {
-		set = osp_nodeset_new(shadow_state.node_count);
-		if (set)
-			shadow_from_bitmap(set, bitmap);
-	}
-	FREE_NULL_BITMAP(bitmap);
-	xfree(copy);
-	return set;
-}
-
 static part_record_t *partition_named(const char *name)
 {
 	char *copy;
@@ -83,11 +67,24 @@ static struct largest_node largest_node(bitstr_t *bitmap, bool look_at_gpus)
 	return largest;
 }
 
-/* Certainly no fewer in this partition: -n 32 and --gpus=8 say no number of nodes, but need some. */
+/* Of the whole job: those that it asks for as such, or those of its tasks. */
+static uint64_t gpus_needed(const struct osp_seam_job *job)
+{
+	uint64_t per_job = osp_gpus_asked(job->tres_per_job);
+	uint64_t per_task = osp_gpus_asked(job->tres_per_task);
+	uint64_t tasks = job->tasks ? job->tasks : 1;
+
+	if (per_task > UINT32_MAX)
+		per_task = UINT32_MAX;
+	return per_task * tasks > per_job ? per_task * tasks : per_job;
+}
+
+/* Certainly no fewer in this partition: -n 32 and --gpus=8 say no number of nodes, but need
+ * some. */
 static uint32_t nodes_needed(const struct osp_seam_job *job, const part_record_t *partition)
 {
 	uint32_t nodes = osp_least_nodes(job->min_nodes, job->tasks, job->tasks_per_node);
-	uint64_t gpus = osp_gpus_asked(job->tres_per_job);
+	uint64_t gpus = gpus_needed(job);
 	struct largest_node largest;
 
 	if (!job->max_nodes && (job->cpus > 1 || gpus)) {
@@ -124,12 +121,12 @@ static int ask(struct question *question, const struct osp_seam_job *job,
 	if (!question->usable)
 		return -1;
 	shadow_from_bitmap(question->usable, partition->node_bitmap);
-	excluded = job->excluded_nodes ? nodes_named(job->excluded_nodes) : NULL;
+	excluded = job->excluded_nodes ? shadow_nodes_named(job->excluded_nodes) : NULL;
 	if (excluded)
 		osp_nodeset_and_not(question->usable, excluded);
 	free(excluded);
 	if (job->required_nodes)
-		question->required = nodes_named(job->required_nodes);
+		question->required = shadow_nodes_named(job->required_nodes);
 	question->input = (struct osp_place_input){
 		.level = (uint32_t)level,
 		.need_nodes = nodes,
@@ -161,6 +158,14 @@ static uint32_t next_level_that_fits(struct osp_place_input input)
 	return 0;
 }
 
+/* With `unlaunched: launch`: nodes that do not run may stand anywhere when they do. */
+static bool could_be_launched(const struct question *question, const char *partition)
+{
+	return osp_config_policy(shadow_state.config, partition)->unlaunched ==
+		       OSP_UNLAUNCHED_LAUNCH &&
+	       shadow_launch_could(&question->input);
+}
+
 static int could_run(const struct question *question, const char *partition, char *sentence,
 		     size_t sentence_bytes)
 {
@@ -169,7 +174,7 @@ static int could_run(const struct question *question, const char *partition, cha
 
 	domains = osp_place_order(shadow_state.seam_place, &question->input, &candidate_count,
 				  &domain_count);
-	if (candidate_count)
+	if (candidate_count || could_be_launched(question, partition))
 		return 0;
 	next_level = next_level_that_fits(question->input);
 	domains = osp_place_order(shadow_state.seam_place, &question->input, &candidate_count,
@@ -199,7 +204,8 @@ static int parts_could_run(const struct question *question, const struct osp_par
 	return -1;
 }
 
-/* The nodes of a gang in segments or in several domains are one number, and -w names all or none. */
+/* The nodes of a gang in segments or in several domains are one number, and -w names all or
+ * none. */
 static int parts_have_a_size(const struct question *question, const struct osp_seam_job *job,
 			     char *sentence, size_t sentence_bytes)
 {
@@ -264,9 +270,10 @@ static char *next_name(const char **list)
 }
 
 /*
- * The partitions of a list, each once, as Slurm takes it (get_part_list()); to be freed, NULL without memory. Each costs
- * a look at all its nodes, while the caller holds Slurm's locks, and a user may write one name ten thousand times.
- * Of names that no partition has the first stays: Slurm refuses it.
+ * The partitions of a list, each once, as Slurm takes it (get_part_list()); to be freed, NULL
+ * without memory. Each costs a look at all its nodes, while the caller holds Slurm's locks, and a
+ * user may write one name ten thousand times. Of names that no partition has the first stays: Slurm
+ * refuses it.
  */
 static char *each_once(const char *list)
 {
@@ -401,20 +408,42 @@ static int check_loosening(const struct osp_policy *policy, const struct osp_eff
 	return -1;
 }
 
+/* The level preferred is below the one that the job is held to. */
+static int check_prefer(const struct osp_effective *effective, int level, char *sentence,
+			size_t sentence_bytes)
+{
+	int prefer = osp_topology_level(shadow_state.topology, effective->prefer);
+
+	if (prefer < 1)
+		osp_words_no_level(shadow_state.topology, effective->prefer, sentence,
+				   sentence_bytes);
+	else if (prefer >= level)
+		snprintf(sentence, sentence_bytes,
+			 "--gang=%s,prefer: its partition already holds gangs to one %s, and %s is "
+			 "no level below; ask for --gang=%s",
+			 effective->prefer, effective->level, effective->prefer, effective->prefer);
+	else
+		return 0;
+	return -1;
+}
+
 static int check_level(const struct osp_effective *effective, char *sentence, size_t sentence_bytes)
 {
+	int level;
+
 	if (!shadow_state.topology) {
 		snprintf(sentence, sentence_bytes,
 			 "no fabric topology is in force here, so no gang can be placed; tell your "
 			 "administrator, or submit without --gang");
 		return -1;
 	}
-	if (osp_topology_level(shadow_state.topology, effective->level) < 1) {
+	level = osp_topology_level(shadow_state.topology, effective->level);
+	if (level < 1) {
 		osp_words_no_level(shadow_state.topology, effective->level, sentence,
 				   sentence_bytes);
 		return -1;
 	}
-	return 0;
+	return *effective->prefer ? check_prefer(effective, level, sentence, sentence_bytes) : 0;
 }
 
 /* What of slurm.conf keeps a job from being made smaller before it starts, or NULL. */
@@ -547,28 +576,12 @@ static int resolve(const struct osp_seam_job *asked, const struct osp_request *r
 
 /* --- onespine set ---------------------------------------------------------------------------- */
 
-/* Writes OSP_EFFECTIVE into the record's spank_job_env, in place of an older one. */
 static void write_effective(job_record_t *job, const struct osp_effective *effective)
 {
 	char value[OSP_EFFECTIVE_BYTES];
-	size_t prefix = strlen(OSP_EFFECTIVE);
-	char *entry = NULL;
-	uint32_t at;
 
 	osp_effective_format(effective, value, sizeof(value));
-	entry = xstrdup_printf("%s%s", OSP_EFFECTIVE, value);
-	for (at = 0; at < job->spank_job_env_size; at++) {
-		if (job->spank_job_env[at] &&
-		    !strncmp(job->spank_job_env[at], OSP_EFFECTIVE, prefix))
-			break;
-	}
-	if (at == job->spank_job_env_size) {
-		/* one more than the size: readers of other releases expect a NULL at the end */
-		xrecalloc(job->spank_job_env, at + 2, sizeof(char *));
-		job->spank_job_env_size = at + 1;
-	}
-	xfree(job->spank_job_env[at]);
-	job->spank_job_env[at] = entry;
+	shadow_put_entry(job, OSP_EFFECTIVE, value);
 }
 
 static bool is_sound(const job_record_t *job)
@@ -661,7 +674,8 @@ static int set(struct job_record *record, uid_t uid, const struct osp_request *r
 
 /* --- scontrol update ------------------------------------------------------------------------- */
 
-/* The request as the user said it last. What a policy made of a job is for the policy to make again. */
+/* The request as the user said it last. What a policy made of a job is for the policy to make
+ * again. */
 static bool request_of(const job_record_t *job, struct osp_request *request)
 {
 	const char *stored = shadow_spank_value(job, OSP_EFFECTIVE);
@@ -690,6 +704,7 @@ static bool request_of(const job_record_t *job, struct osp_request *request)
 	memcpy(request->segments, effective.segments, sizeof(request->segments));
 	memcpy(request->layout, effective.layout, sizeof(request->layout));
 	memcpy(request->keep, effective.keep, sizeof(request->keep));
+	memcpy(request->prefer, effective.prefer, sizeof(request->prefer));
 	request->relax_s = effective.relax_s < 0 ? OSP_RELAX_NEVER : effective.relax_s;
 	return true;
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* asked.c - what the user asks for of slurmctld and the gate: --gang, what stands beside it, and their variables */
+/* asked.c - what the user asks for of slurmctld and the gate: --gang, what stands beside it, and
+ * their variables */
 #include "spank/asked.h"
 
 #include <stdlib.h>
@@ -10,6 +11,7 @@
 #include "lib/policy/request.h"
 #include "lib/policy/request_parts.h"
 #include "spank/options.h"
+#include "spank/own_words.h"
 
 /* What came with the options; Slurm keeps the strings that it hands out only for a while. */
 static struct {
@@ -34,7 +36,23 @@ static const char *plain_value(const char *value)
 	return value && strcmp(value, "(null)") != 0 ? value : "";
 }
 
-/* --- --gang ------------------------------------------------------------------------------------- */
+/* --- --gang ----------------------------------------------------------------------------------- */
+
+/* Says what Slurm will take for a script or a command; sbatch opens its script before any option is
+ * handed out. */
+static void warn_of_level_apart(void)
+{
+	struct osp_own_words own;
+	const char *level;
+
+	osp_own_words_read(&own);
+	level = osp_own_words_level_apart(own.words, own.count);
+	if (level)
+		slurm_error("onespine: '--gang %s' asks for a gang and runs a file called %s; type "
+			    "--gang=%s",
+			    level, level, level);
+	osp_own_words_free(&own);
+}
 
 static int take_gang(int val, const char *value, int remote)
 {
@@ -53,7 +71,7 @@ static int take_gang(int val, const char *value, int remote)
 	return -1;
 }
 
-/* --- --gang-domains, --gang-segment, --gang-layout, --gang-keep ---------------------------------- */
+/* --- --gang-domains, --gang-segment, --gang-layout, --gang-keep ------------------------------- */
 
 static int check_domains(const char *name, const char *value)
 {
@@ -139,7 +157,7 @@ static int take_keep(int val, const char *value, int remote)
 	return check_keep("--gang-keep", plain_value(value));
 }
 
-/* --- --gang-spares ------------------------------------------------------------------------------ */
+/* --- --gang-spares ---------------------------------------------------------------------------- */
 
 /*
  * A number, and not for an srun that makes its own allocation: that has asked for its step on all
@@ -172,7 +190,7 @@ static int take_spares(int val, const char *value, int remote)
 	return check_spares("--gang-spares", plain_value(value));
 }
 
-/* --- --gang-check ------------------------------------------------------------------------------- */
+/* --- --gang-check ----------------------------------------------------------------------------- */
 
 static int check_depth(const char *name, const char *value)
 {
@@ -197,11 +215,13 @@ static int take_check(int val, const char *value, int remote)
 	return check_depth("--gang-check", plain_value(value));
 }
 
-/* --- all of them -------------------------------------------------------------------------------- */
+/* --- all of them ------------------------------------------------------------------------------ */
 
 int osp_asked_register(spank_t spank)
 {
 	memset(&option, 0, sizeof(option));
+	if (spank_context() == S_CTX_LOCAL || spank_context() == S_CTX_ALLOCATOR)
+		warn_of_level_apart();
 	if (osp_option_register(spank, OSP_JOB_GANG, take_gang) ||
 	    osp_option_register(spank, OSP_JOB_GANG_DOMAINS, take_domains) ||
 	    osp_option_register(spank, OSP_JOB_GANG_SEGMENT, take_segment) ||
@@ -212,7 +232,7 @@ int osp_asked_register(spank_t spank)
 	return osp_option_register(spank, OSP_JOB_GANG_CHECK, take_check);
 }
 
-/* --- the environment ---------------------------------------------------------------------------- */
+/* --- the environment -------------------------------------------------------------------------- */
 
 static int send(spank_t spank, const struct osp_job_option *row, const char *value)
 {

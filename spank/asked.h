@@ -2,8 +2,8 @@
 /*
  * asked.h - what the user asks for: --gang, --gang-spares, --gang-check and their variables
  *
- * The command line wins over the environment. Inside an allocation srun asks for nothing: the job is
- * placed already, and the step runs where the job is. One thread, as all of SPANK.
+ * The command line wins over the environment. Inside an allocation srun asks for nothing: the job
+ * is placed already, and the step runs where the job is. One thread, as all of SPANK.
  */
 #ifndef OSP_ASKED_H
 #define OSP_ASKED_H

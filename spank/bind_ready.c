@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * bind_ready.c - binds a task as the step's plan has it, if nothing of the task's own says otherwise
+ * bind_ready.c - binds a task as the step's plan has it, if nothing of the task's own says
+ * otherwise
  *
- * A task is a process just forked: each page that it is the first to touch is paid for, again in every
- * task, and hwloc's code is some of them. So what the kernel is to be told is made ready once a step. A
- * task that is not what the step foresaw takes binding.c's long way, which decides everything anew.
+ * A task is a process just forked: each page that it is the first to touch is paid for, again in
+ * every task, and hwloc's code is some of them. So what the kernel is to be told is made ready once
+ * a step. A task that is not what the step foresaw takes binding.c's long way, which decides
+ * everything anew.
  */
 #include "onespine_config.h"
 

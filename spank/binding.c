@@ -2,8 +2,9 @@
 /*
  * binding.c - binds a task of a step to the cores near its GPUs, inside what Slurm gave the step
  *
- * Where Slurm confines nothing (no cgroup, no task/affinity) and the job has but a part of the node,
- * nobody knows which cores are its own: then nothing is bound, or two jobs would get the same cores.
+ * Where Slurm confines nothing (no cgroup, no task/affinity) and the job has but a part of the
+ * node, nobody knows which cores are its own: then nothing is bound, or two jobs would get the same
+ * cores.
  */
 #include "onespine_config.h"
 
@@ -173,7 +174,8 @@ static const char *find_allowed(struct task *task)
 
 /* --- the plan --------------------------------------------------------------------------------- */
 
-/* Inside device cgroups each task counts its GPUs from 0; then Slurm deals them in the tasks' order. */
+/* Inside device cgroups each task counts its GPUs from 0; then Slurm deals them in the tasks'
+ * order. */
 static bool dealt_by_slurm(const struct task *task)
 {
 	return strstr(value(task, "SLURMD_TRES_BIND"), "per_task:") != NULL &&

@@ -2,14 +2,11 @@
 /* chosen.c - whether srun's user binds tasks with Slurm's own options */
 #include "spank/chosen.h"
 
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
-#define LINE_BYTES ((size_t)128 * 1024)
-#define WORDS_MOST 4096
+#include "spank/own_words.h"
 
 static struct osp_chosen chosen;
 
@@ -68,42 +65,23 @@ const char *osp_chosen_option(char *const *words, int count)
 	return NULL;
 }
 
-/* This process's words, cut at their ends in `line`. Returns how many. */
-static int read_words(char *line, char **words)
-{
-	int fd = open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC), count = 0;
-	size_t length = 0, at;
-	ssize_t got;
-
-	while (fd >= 0 && length < LINE_BYTES - 1 &&
-	       (got = read(fd, line + length, LINE_BYTES - 1 - length)) > 0)
-		length += (size_t)got;
-	if (fd >= 0)
-		close(fd);
-	line[length] = '\0';
-	for (at = 0; at < length && count < WORDS_MOST; at += strlen(line + at) + 1)
-		words[count++] = line + at;
-	return count;
-}
-
 /* srun's own words end where the command's begin. */
 static void look_at_line(spank_t spank)
 {
-	char *line = malloc(LINE_BYTES), **words = calloc(WORDS_MOST, sizeof(*words));
 	char **command = NULL;
-	int count, command_count = 0;
+	struct osp_own_words own;
+	int command_count = 0;
 	const char *option;
 
-	if (line && words &&
+	osp_own_words_read(&own);
+	if (own.words &&
 	    spank_get_item(spank, S_JOB_ARGV, &command_count, &command) == ESPANK_SUCCESS) {
-		count = read_words(line, words);
-		option =
-			osp_chosen_option(words, count > command_count ? count - command_count : 0);
+		option = osp_chosen_option(
+			own.words, own.count > command_count ? own.count - command_count : 0);
 		if (option)
 			snprintf(chosen.bound_with, sizeof(chosen.bound_with), "%s", option);
 	}
-	free(line);
-	free(words);
+	osp_own_words_free(&own);
 }
 
 const struct osp_chosen *osp_chosen_find(spank_t spank)

@@ -2,9 +2,9 @@
 /*
  * chosen.h - whether srun's user binds tasks with Slurm's own options
  *
- * On the nodes this cannot be told: Slurm turns what it chooses itself and much of what users choose
- * into the same masks. So srun looks at its own command line and environment. A SLURM_CPU_BIND that a
- * step around srun left there is nobody's choice.
+ * On the nodes this cannot be told: Slurm turns what it chooses itself and much of what users
+ * choose into the same masks. So srun looks at its own command line and environment. A
+ * SLURM_CPU_BIND that a step around srun left there is nobody's choice.
  *
  * One thread, in srun.
  */
@@ -30,7 +30,8 @@ const struct osp_chosen *osp_chosen_find(spank_t spank);
  * getopt_long takes it, or NULL. */
 const char *osp_chosen_option(char *const *words, int count);
 
-/* Whether SLURM_CPU_BIND, _TYPE and _LIST (NULL: not set) are as slurmstepd sets them for a task. */
+/* Whether SLURM_CPU_BIND, _TYPE and _LIST (NULL: not set) are as slurmstepd sets them for a
+ * task. */
 bool osp_chosen_inherited(const char *bind, const char *type, const char *list);
 
 #endif

@@ -2,12 +2,12 @@
 /*
  * environment.c - sets a task's variables by the rules, and says what there is to say
  *
- * What stands in the task's environment by now is its user's: from the job, from a container's image,
- * from the files that NCCL reads. Only what an outer step of ours set may be set again; which that is
- * stands in ONESPINE_ENV_SET, with a sum of each value.
+ * What stands in the task's environment by now is its user's: from the job, from a container's
+ * image, from the files that NCCL reads. Only what an outer step of ours set may be set again;
+ * which that is stands in ONESPINE_ENV_SET, with a sum of each value.
  *
- * All is decided for the step, before its tasks are forked, where it is paid for once. A task that sees
- * something else (a container, GPUs of its own) decides anew.
+ * All is decided for the step, before its tasks are forked, where it is paid for once. A task that
+ * sees something else (a container, GPUs of its own) decides anew.
  */
 #include "onespine_config.h"
 
@@ -46,7 +46,8 @@ static bool is_ours(const char *list, const struct osp_variable *variable)
 	       (listed[length] == ',' || !listed[length]);
 }
 
-/* Takes from `user` what is ours and adds it to `ours`, which has room for all. Returns how many. */
+/* Takes from `user` what is ours and adds it to `ours`, which has room for all. Returns how
+ * many. */
 static size_t take_ours(struct osp_user_env *user, const char *list, struct osp_variable *ours)
 {
 	size_t kept = 0, taken = 0;
@@ -89,7 +90,8 @@ static void set_gpus(const struct osp_node_step *step, char *const *environment,
 			      count < (uint64_t)step->known->type_gpus ? "yes" : "no");
 }
 
-/* For rules that ask: ours do not. Nobody has read the driver's numbers for it before tasks are bound. */
+/* For rules that ask: ours do not. Nobody has read the driver's numbers for it before tasks are
+ * bound. */
 static void set_near_nics(const struct osp_node_step *step, char *const *environment,
 			  struct osp_facts *facts)
 {
@@ -294,7 +296,8 @@ static char *decide(spank_t spank, const struct osp_node_step *step, const struc
 		else
 			warn(decisions);
 	}
-	/* where all stands there already nothing is touched: Slurm takes 256 KiB for each variable */
+	/* where all stands there already nothing is touched: Slurm takes 256 KiB for each
+	 * variable */
 	if (list && (*count != seen->ours_count || strcmp(list, seen->list ? seen->list : "") != 0))
 		apply(spank, decisions, list, seen->ours, seen->ours_count);
 	osp_decisions_free(decisions);

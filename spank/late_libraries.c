@@ -2,11 +2,13 @@
 /*
  * late_libraries.c - libyaml and expat, opened when the first file is read
  *
- * Most steps read none: the node and the rules are kept, and a file of comments needs no parser. Two libraries
- * more would be mapped in each slurmstepd, and copied by each of its forks. So this object has their functions
- * itself, which open the library and call it. lib/ calls them and knows nothing of it.
+ * Most steps read none: the node and the rules are kept, and a file of comments needs no parser.
+ * Two libraries more would be mapped in each slurmstepd, and copied by each of its forks. So this
+ * object has their functions itself, which open the library and call it. lib/ calls them and knows
+ * nothing of it.
  *
- * Where a library cannot be opened no parser is made, as when memory runs out, and the log says why.
+ * Where a library cannot be opened no parser is made, as when memory runs out, and the log says
+ * why.
  */
 #include "onespine_config.h"
 
@@ -30,8 +32,8 @@ struct function {
 };
 
 /*
- * False: some are lacking, and the log says so. It is never closed: a library may leave something behind that
- * is called later.
+ * False: some are lacking, and the log says so. It is never closed: a library may leave something
+ * behind that is called later.
  */
 static bool open_library(const char *library, const struct function *functions, size_t count)
 {
@@ -49,7 +51,7 @@ static bool open_library(const char *library, const struct function *functions, 
 	return true;
 }
 
-/* --- libyaml ---------------------------------------------------------------------------------------- */
+/* --- libyaml ---------------------------------------------------------------------------------- */
 
 static struct {
 	__typeof__(yaml_parser_initialize) *initialize;
@@ -102,7 +104,7 @@ void yaml_event_delete(yaml_event_t *event)
 	yaml.delete_event(event);
 }
 
-/* --- expat ------------------------------------------------------------------------------------------ */
+/* --- expat ------------------------------------------------------------------------------------ */
 
 #ifdef OSP_HAVE_EXPAT
 

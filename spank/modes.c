@@ -13,8 +13,8 @@
 /* SLURM_ stands before it because --export=NONE lets such names through, in every release. */
 #define STEP_VARIABLE "SLURM_ONESPINE_STEP"
 
-/* What Slurm makes of the options of sbatch and salloc in the environment of their job. For an srun inside
- * they would count as if typed there, over the variables. */
+/* What Slurm makes of the options of sbatch and salloc in the environment of their job. For an srun
+ * inside they would count as if typed there, over the variables. */
 #define OUTER_ENV  OSP_JOB_OUTER(gang_env)
 #define OUTER_BIND OSP_JOB_OUTER(gang_bind)
 

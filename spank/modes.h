@@ -2,9 +2,9 @@
 /*
  * modes.h - --gang-env and --gang-bind, and how what the user chose reaches the tasks' nodes
  *
- * The option wins over ONESPINE_GANG_ENV and ONESPINE_GANG_BIND, these over onespine.yaml. sbatch and
- * salloc leave their value in the variable, which steps inside the job inherit. srun puts what it
- * was told, and whether its user binds tasks otherwise, into one variable of its tasks that
+ * The option wins over ONESPINE_GANG_ENV and ONESPINE_GANG_BIND, these over onespine.yaml. sbatch
+ * and salloc leave their value in the variable, which steps inside the job inherit. srun puts what
+ * it was told, and whether its user binds tasks otherwise, into one variable of its tasks that
  * --export=NONE lets through; it is gone from their environment when they run.
  *
  * One thread, as all of SPANK.
@@ -38,8 +38,8 @@ int osp_modes_register(spank_t spank);
 /* In sbatch, salloc and srun before the options are read. */
 void osp_modes_begin(void);
 
-/* After the options were read there. Returns 0, or -1 having said why a value makes no sense; inside
- * an allocation it says so, and the step runs without it. */
+/* After the options were read there. Returns 0, or -1 having said why a value makes no sense;
+ * inside an allocation it says so, and the step runs without it. */
 int osp_modes_send(void);
 
 /* In srun, once the step has its nodes. */

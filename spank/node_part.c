@@ -124,9 +124,10 @@ static bool has_accelerators(const struct osp_node_known *known)
 }
 
 /*
- * Slurm takes 256 KiB, cleared, for each variable that it or we set, about twenty in a task. Once one such
- * block was freed glibc would keep the next on its heap and clear them by hand, page for page, in this
- * process and again in each task; where the threshold is set, be it to what it is, the kernel gives zeros.
+ * Slurm takes 256 KiB, cleared, for each variable that it or we set, about twenty in a task. Once
+ * one such block was freed glibc would keep the next on its heap and clear them by hand, page for
+ * page, in this process and again in each task; where the threshold is set, be it to what it is,
+ * the kernel gives zeros.
  */
 static void keep_large_blocks_apart(void)
 {

@@ -2,8 +2,8 @@
 /*
  * node_part.h - what onespine.so has a second object, onespine_node.so, do in slurmstepd
  *
- * Environment and binding need hwloc and libyaml, which sbatch and srun shall not load; so they stand
- * in an object of their own, which only slurmstepd loads. It shows one name, osp_node_part.
+ * Environment and binding need hwloc and libyaml, which sbatch and srun shall not load; so they
+ * stand in an object of their own, which only slurmstepd loads. It shows one name, osp_node_part.
  *
  * Nothing here fails a job: what cannot be done is left undone and said, once a job.
  */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* node_step.c - what the parts of onespine_node.so ask of the step, and how they speak to its tasks */
+/* node_step.c - what the parts of onespine_node.so ask of the step, and how they speak to its
+ * tasks */
 #include "onespine_config.h"
 #include "spank/node_step.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * node_step.h - inside onespine_node.so: what is known of the step, filled as root and as the user, read
- * by its tasks
+ * node_step.h - inside onespine_node.so: what is known of the step, filled as root and as the user,
+ * read by its tasks
  */
 #ifndef OSP_NODE_STEP_H
 #define OSP_NODE_STEP_H
@@ -89,8 +89,8 @@ void osp_environment_prepare(spank_t spank, struct osp_node_step *step, char *co
 void osp_environment_forget(struct osp_node_step *step);
 
 /*
- * In each task: sets them where they are to be others. `bound`: we gave it its cores. `tells`: says what
- * there is to say.
+ * In each task: sets them where they are to be others. `bound`: we gave it its cores. `tells`: says
+ * what there is to say.
  */
 void osp_environment_set(spank_t spank, const struct osp_node_step *step, char *const *environment,
 			 bool bound, bool tells);
@@ -100,15 +100,15 @@ void osp_binding_prepare(spank_t spank, struct osp_node_step *step, char *const 
 void osp_binding_forget(struct osp_node_step *step);
 
 /*
- * What the kernel is told of each task of the step's plan, where it started on the CPUs `own`. NULL: each task
- * is looked at for itself. Freed by free().
+ * What the kernel is told of each task of the step's plan, where it started on the CPUs `own`.
+ * NULL: each task is looked at for itself. Freed by free().
  */
 struct osp_bind_ready;
 struct osp_bind_ready *osp_bind_make_ready(const struct osp_node_step *step,
 					   hwloc_const_bitmap_t own);
 
-/* In a task whose environment is the step's: binds it. False if it is not what was made ready for, or
- * the kernel refused; then nothing was done. `ready` may be NULL. */
+/* In a task whose environment is the step's: binds it. False if it is not what was made ready for,
+ * or the kernel refused; then nothing was done. `ready` may be NULL. */
 bool osp_bind_as_ready(spank_t spank, const struct osp_bind_ready *ready, char *const *environment);
 
 /* In a task: binds it. `same`: its environment is the step's. Returns whether it is bound. */

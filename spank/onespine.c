@@ -5,9 +5,10 @@
  * Takes --gang on the one side and sets ONESPINE_* on the other. A job that is no gang costs a look
  * at a few variables. Nothing here fails a job that runs.
  *
- * plugstack.conf: "required .../onespine.so [policy-gangs] [topology=FILE ...]". With "policy-gangs"
- * srun asks slurmctld after every allocation of its own of two nodes or more whether policy made a
- * gang of it; without, only after --gang. Batch jobs need no such word. The others are for step.h.
+ * plugstack.conf: "required .../onespine.so [policy-gangs] [topology=FILE ...]". With
+ * "policy-gangs" srun asks slurmctld after every allocation of its own of two nodes or more whether
+ * policy made a gang of it; without, only after --gang. Batch jobs need no such word. The others
+ * are for step.h.
  */
 #include <stdbool.h>
 #include <stdio.h>
@@ -52,7 +53,7 @@ static const char *const variables[] = {OSP_LEVEL_VARIABLE,  OSP_DOMAIN_VARIABLE
 static bool own_allocation;
 static bool policy_gangs;
 
-/* --- sbatch, salloc, srun ------------------------------------------------------------------------ */
+/* --- sbatch, salloc, srun --------------------------------------------------------------------- */
 
 static void read_arguments(int count, char **arguments)
 {
@@ -176,7 +177,7 @@ int slurm_spank_local_user_init(spank_t spank, int count, char **arguments)
 	return 0;
 }
 
-/* --- slurmstepd, in each task's process and as its user ------------------------------------------ */
+/* --- slurmstepd, in each task's process and as its user --------------------------------------- */
 
 static void set_in_task(spank_t spank, const char *name, const char *value)
 {

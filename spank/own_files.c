@@ -2,8 +2,9 @@
 /*
  * own_files.c - a child of slurmstepd that reads what the user names, and what it answers
  *
- * The answer, in one stream: "NAME=TEXT\n" for each fact, "cut\n" where a budget ended, "conf\n" before the bytes of
- * the user's file, or "none\n" if there is none; then a NUL. Without the NUL it is no answer.
+ * The answer, in one stream: "NAME=TEXT\n" for each fact, "cut\n" where a budget ended, "conf\n"
+ * before the bytes of the user's file, or "none\n" if there is none; then a NUL. Without the NUL it
+ * is no answer.
  */
 #include "onespine_config.h"
 #include "spank/own_files.h"
@@ -67,7 +68,8 @@ static void become_user(pid_t parent)
 	uid_t user = geteuid();
 	sigset_t none;
 
-	/* it has slurmstepd's memory, and from now on the user's number: nobody traces it or reads that */
+	/* it has slurmstepd's memory, and from now on the user's number: nobody traces it or reads
+	 * that */
 	prctl(PR_SET_DUMPABLE, 0);
 	if (setresgid(group, group, group) || setresuid(user, user, user))
 		_exit(1);
@@ -217,8 +219,8 @@ static char *hear(int in, pid_t child, bool *ended)
 }
 
 /*
- * Slurmstepd may have reaped it, and its number be another's: but while it holds the pipe it lives. One that a file
- * system holds inside the kernel is not waited for.
+ * Slurmstepd may have reaped it, and its number be another's: but while it holds the pipe it lives.
+ * One that a file system holds inside the kernel is not waited for.
  */
 static void let_go(pid_t child, bool ended)
 {

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * own_files.h - what the folders and files say that a step's user names, read by a child of slurmstepd
+ * own_files.h - what the folders and files say that a step's user names, read by a child of
+ * slurmstepd
  *
- * LD_LIBRARY_PATH, VIRTUAL_ENV and NCCL_CONF_FILE may name anything: folders without end, a FUSE file system that
- * its owner keeps from answering, a dead NFS server. Slurmstepd never opens them. A child of it does, as the user
- * and with no rights but to read (lib/base/confine.h), holding none of slurmstepd's files; it is killed when its
- * time is over, and left behind if it cannot be.
+ * LD_LIBRARY_PATH, VIRTUAL_ENV and NCCL_CONF_FILE may name anything: folders without end, a FUSE
+ * file system that its owner keeps from answering, a dead NFS server. Slurmstepd never opens them.
+ * A child of it does, as the user and with no rights but to read (lib/base/confine.h), holding none
+ * of slurmstepd's files; it is killed when its time is over, and left behind if it cannot be.
  */
 #ifndef OSP_OWN_FILES_H
 #define OSP_OWN_FILES_H
@@ -15,7 +16,8 @@
 #include "lib/env/facts.h"
 #include "lib/env/user_env.h"
 
-/* The child has OSP_SOFTWARE_MS_MAX for all of it, and as much more as it waited for a processor, this at most. */
+/* The child has OSP_SOFTWARE_MS_MAX for all of it, and as much more as it waited for a processor,
+ * this at most. */
 #define OSP_OWN_FILES_MOST_MS 2000
 
 struct osp_own_files {
@@ -26,8 +28,8 @@ struct osp_own_files {
 };
 
 /*
- * In slurmstepd, as the user. Facts of the libraries go to `software`. False: nothing is known of the user's own
- * files; `own` is to be freed in either case.
+ * In slurmstepd, as the user. Facts of the libraries go to `software`. False: nothing is known of
+ * the user's own files; `own` is to be freed in either case.
  */
 bool osp_own_files_read(char *const *environment, struct osp_facts *software,
 			struct osp_own_files *own);

@@ -12,7 +12,7 @@
 
 #define ADVICE "advise "
 
-/* --- the job ------------------------------------------------------------------------------------ */
+/* --- the job ---------------------------------------------------------------------------------- */
 
 /*
  * The level that the gang stands on. A relaxed gang stands one above the one that it asked for, and

@@ -12,7 +12,8 @@
 
 #include <slurm/spank.h>
 
-/* Takes an argument of plugstack.conf ("topology=FILE"), which must live on. False: not one of ours. */
+/* Takes an argument of plugstack.conf ("topology=FILE"), which must live on. False: not one of
+ * ours. */
 bool osp_step_argument(const char *argument);
 
 void osp_step_begin(spank_t spank);

@@ -2,8 +2,8 @@
 /*
  * told.h - what a job was told already on this node, so that it is told once
  *
- * A job has many steps, and their slurmstepd know nothing of each other. The last jobs that were told
- * stand in one small file of root's, a ring that needs no cleaning up.
+ * A job has many steps, and their slurmstepd know nothing of each other. The last jobs that were
+ * told stand in one small file of root's, a ring that needs no cleaning up.
  */
 #ifndef OSP_TOLD_H
 #define OSP_TOLD_H

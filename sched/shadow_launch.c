@@ -1,0 +1,478 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * shadow_launch.c - gangs on nodes that are launched for them
+ *
+ * Nobody knows where a cloud's node will stand before it runs. With `unlaunched: launch` a gang may
+ * be given such nodes (lib/place/launch.h). It stays CONFIGURING, in which Slurm starts none of its
+ * processes and no Prolog, until all of its nodes run and their places are known; then it goes on,
+ * or back to the queue. The thread of shadow_follow.c looks at these gangs once a second;
+ * select_p_job_ready() asks what it found.
+ *
+ * How often a gang was launched in vain, and what that cost, stands in an entry of its
+ * spank_job_env[], which Slurm keeps with the job.
+ */
+#include "sched/shadow.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/place/launch.h"
+#include "lib/policy/words.h"
+
+/* Gangs whose nodes start at one time; further ones wait. */
+#define LAUNCHES_MAX 256
+
+struct launch {
+	uint32_t job;
+	bool proven;	   /* all its nodes run, in one domain */
+	bool stuck;	   /* Slurm refused to put it back; told already */
+	int64_t running_s; /* since when all its nodes run; 0: not yet */
+};
+
+static struct launch launches[LAUNCHES_MAX];
+static uint32_t launch_count;
+
+/* Behind Slurm's job lock only for those that change the table; select_p_job_ready() may be called
+ * with less. */
+static pthread_mutex_t launch_mutex = PTHREAD_MUTEX_INITIALIZER;
+
+/* --- the table ------------------------------------------------------------------------------- */
+
+static struct launch *find_launch(uint32_t job)
+{
+	for (uint32_t i = 0; i < launch_count; i++) {
+		if (launches[i].job == job)
+			return &launches[i];
+	}
+	return NULL;
+}
+
+static bool add_launch(uint32_t job)
+{
+	struct launch *launch;
+
+	pthread_mutex_lock(&launch_mutex);
+	launch = find_launch(job);
+	if (!launch && launch_count < LAUNCHES_MAX)
+		launch = &launches[launch_count++];
+	if (launch)
+		*launch = (struct launch){.job = job};
+	pthread_mutex_unlock(&launch_mutex);
+	return launch != NULL;
+}
+
+static bool is_full(void)
+{
+	bool full;
+
+	pthread_mutex_lock(&launch_mutex);
+	full = launch_count == LAUNCHES_MAX;
+	pthread_mutex_unlock(&launch_mutex);
+	return full;
+}
+
+bool shadow_launch_any(void)
+{
+	bool any;
+
+	pthread_mutex_lock(&launch_mutex);
+	any = launch_count > 0;
+	pthread_mutex_unlock(&launch_mutex);
+	return any;
+}
+
+bool shadow_launch_waits(uint32_t job)
+{
+	const struct launch *launch;
+	bool waits;
+
+	pthread_mutex_lock(&launch_mutex);
+	launch = find_launch(job);
+	waits = launch && !launch->proven;
+	pthread_mutex_unlock(&launch_mutex);
+	return waits;
+}
+
+void shadow_launch_forget(void)
+{
+	pthread_mutex_lock(&launch_mutex);
+	launch_count = 0;
+	pthread_mutex_unlock(&launch_mutex);
+}
+
+/* --- who may ---------------------------------------------------------------------------------- */
+
+static const struct osp_policy *policy_of(const job_record_t *job)
+{
+	return osp_config_policy(shadow_state.config, job->part_ptr ? job->part_ptr->name : NULL);
+}
+
+struct shadow_in_vain shadow_launched_in_vain(const job_record_t *job)
+{
+	const char *text = shadow_spank_value(job, OSP_LAUNCHED_IN_VAIN);
+	struct shadow_in_vain in_vain = {0};
+	char *end;
+
+	if (!text)
+		return in_vain;
+	in_vain.times = (uint32_t)strtoul(text, &end, 10);
+	if (*end == ':')
+		in_vain.node_s = strtoull(end + 1, NULL, 10);
+	return in_vain;
+}
+
+/* Only a batch job that may be requeued can start again where its nodes stand apart, and one that
+ * has a reservation cannot have ours. */
+static bool is_launchable(const job_record_t *job, const struct osp_effective *effective)
+{
+	return effective->mode == OSP_MODE_ENFORCE && !shadow_in_parts(effective) &&
+	       !job->het_job_id && job->batch_flag && job->details->requeue &&
+	       (!job->resv_name || shadow_keeps(job)) &&
+	       policy_of(job)->unlaunched == OSP_UNLAUNCHED_LAUNCH;
+}
+
+bool shadow_launch_may(const job_record_t *job, const struct osp_effective *effective)
+{
+	return is_launchable(job, effective) &&
+	       shadow_launched_in_vain(job).times < policy_of(job)->launch_tries && !is_full();
+}
+
+/* --- nodes of unknown place ------------------------------------------------------------------- */
+
+/* Its place is told by a cloud, and does not hold or was never told. */
+static bool is_unknown(uint32_t n, uint32_t level)
+{
+	const node_record_t *node = node_record_table_ptr[n];
+
+	return node && (shadow_place_is_old(n) ||
+			(IS_NODE_CLOUD(node) &&
+			 osp_topology_domain_of(shadow_state.topology, n, level) == OSP_NO_DOMAIN));
+}
+
+struct osp_nodeset *shadow_launch_unlaunched(const struct shadow_gang *gang)
+{
+	struct osp_nodeset *nodes = gang->boot ? osp_nodeset_copy(gang->free) : NULL;
+
+	if (!nodes)
+		return NULL;
+	osp_nodeset_and(nodes, gang->boot);
+	for (uint32_t n = osp_nodeset_next(nodes, 0); n < nodes->place_count;
+	     n = osp_nodeset_next(nodes, n + 1)) {
+		if (!is_unknown(n, gang->level))
+			osp_nodeset_remove(nodes, n);
+	}
+	return nodes;
+}
+
+/* What a node is when nothing runs: of a place that stays, or of one that each start gives anew. */
+static bool is_movable(uint32_t n, uint32_t level)
+{
+	const node_record_t *node = node_record_table_ptr[n];
+
+	return shadow_state.place_boot_s[n] || (node && is_unknown(n, level));
+}
+
+bool shadow_launch_could(const struct osp_place_input *place)
+{
+	struct osp_nodeset *known = osp_nodeset_copy(place->usable);
+	struct osp_nodeset *movable = osp_nodeset_copy(place->usable);
+	const struct osp_launch_input input = {
+		.topology = shadow_state.topology,
+		.level = place->level,
+		.need_nodes = place->need_nodes,
+		.known = known,
+		.unlaunched = movable,
+		.required = place->required,
+		.kind = place->kind,
+		.kind_count = place->kind_count,
+	};
+	bool could = true;
+
+	for (uint32_t n = 0; known && movable && n < place->usable->place_count; n++)
+		osp_nodeset_remove(is_movable(n, place->level) ? known : movable, n);
+	if (known && movable)
+		could = osp_launch_could(&input);
+	free(known);
+	free(movable);
+	return could;
+}
+
+/* --- a gang that starts on them --------------------------------------------------------------- */
+
+/* The level in force; 0: anywhere. */
+static uint32_t level_of(const job_record_t *job, const struct osp_effective *effective)
+{
+	int level = osp_topology_level(shadow_state.topology, effective->level);
+
+	if (level < 1)
+		return 0;
+	level += shadow_is_relaxed(job, effective);
+	return (uint32_t)level > osp_topology_level_count(shadow_state.topology) ? 0
+										 : (uint32_t)level;
+}
+
+/* The nodes of unknown place where all do not run, and the others stand in one domain; else 0. */
+static uint32_t count_unlaunched(const struct osp_nodeset *nodes, uint32_t level)
+{
+	uint32_t common = OSP_NO_DOMAIN, count = 0;
+
+	for (uint32_t n = osp_nodeset_next(nodes, 0); n < nodes->place_count;
+	     n = osp_nodeset_next(nodes, n + 1)) {
+		uint32_t domain = osp_topology_domain_of(shadow_state.topology, n, level);
+
+		if (is_unknown(n, level)) {
+			if (!shadow_is_asleep(n))
+				return 0;
+			count++;
+			continue;
+		}
+		if (domain == OSP_NO_DOMAIN || (common != OSP_NO_DOMAIN && domain != common))
+			return 0;
+		common = domain;
+	}
+	return count;
+}
+
+/* Beside those of its tries before. */
+static void note_launched(job_record_t *job, const struct osp_nodeset *nodes)
+{
+	struct osp_nodeset *launched = shadow_launched_nodes(job);
+
+	for (uint32_t n = osp_nodeset_next(nodes, 0); launched && n < nodes->place_count;
+	     n = osp_nodeset_next(nodes, n + 1)) {
+		if (shadow_is_asleep(n))
+			osp_nodeset_add(launched, n);
+	}
+	if (launched)
+		shadow_put_launched_nodes(job, launched);
+	free(launched);
+}
+
+bool shadow_launch_begins(job_record_t *job, const struct osp_effective *effective,
+			  const struct osp_nodeset *nodes)
+{
+	uint32_t level = level_of(job, effective), count;
+	char says[OSP_WORDS_BYTES];
+
+	if (!level || !shadow_launch_may(job, effective))
+		return false;
+	count = count_unlaunched(nodes, level);
+	if (!count || !add_launch(job->job_id))
+		return false;
+	osp_words_launches(osp_topology_level_name(shadow_state.topology, level),
+			   osp_nodeset_count(nodes), count, says, sizeof(says));
+	shadow_gang_says(job, effective, NULL, NULL, says);
+	note_launched(job, nodes);
+	return true;
+}
+
+void shadow_launch_resume(job_record_t *job)
+{
+	struct osp_effective effective;
+	struct osp_nodeset *nodes;
+
+	if (!IS_JOB_CONFIGURING(job) || !job->node_bitmap || !shadow_state.topology ||
+	    !shadow_gang_request(job, &effective) || !is_launchable(job, &effective))
+		return;
+	nodes = osp_nodeset_new(shadow_state.node_count);
+	if (!nodes)
+		return;
+	shadow_from_bitmap(nodes, job->node_bitmap);
+	if (!shadow_gang_together(job, &effective, nodes))
+		add_launch(job->job_id);
+	free(nodes);
+}
+
+/* --- when its nodes run ----------------------------------------------------------------------- */
+
+static void note_launched_in_vain(job_record_t *job, uint64_t node_s)
+{
+	struct shadow_in_vain before = shadow_launched_in_vain(job);
+	char value[64];
+
+	snprintf(value, sizeof(value), "%u:%" PRIu64, before.times + 1, before.node_s + node_s);
+	shadow_put_entry(job, OSP_LAUNCHED_IN_VAIN, value);
+}
+
+/* Of the job's partition, nodes that could be launched for it. */
+static uint32_t count_unused(const job_record_t *job, uint32_t level)
+{
+	bitstr_t *nodes = job->part_ptr ? job->part_ptr->node_bitmap : NULL;
+	uint32_t count = 0;
+
+	for (uint32_t n = 0; nodes && n < shadow_state.node_count; n++)
+		count += bit_test(nodes, n) && osp_nodeset_test(shadow_state.up, n) &&
+			 shadow_is_asleep(n) && is_unknown(n, level);
+	return count;
+}
+
+/* Powers down what was launched for the job and is not among these nodes. */
+static void give_back_but(job_record_t *job, const struct osp_nodeset *but)
+{
+	struct osp_nodeset *launched = shadow_launched_nodes(job);
+	struct osp_nodeset *spare = launched ? osp_nodeset_copy(launched) : NULL;
+
+	if (spare) {
+		osp_nodeset_and_not(spare, but);
+		osp_nodeset_and(launched, but);
+		shadow_give_back(job, spare);
+		shadow_put_launched_nodes(job, launched);
+	}
+	free(launched);
+	free(spare);
+}
+
+/* How its nodes stand. */
+struct standing {
+	uint32_t asleep;
+	uint32_t unknown;
+	uint32_t domains;
+	struct osp_nodeset *part; /* the largest in one domain; NULL where memory ran out */
+};
+
+/* Keeps the part that is in one domain for the job's next start. The other nodes are given back now
+ * only if too few unused ones are left to replace them: else their replacements run first. A node
+ * whose place is unknown is not given back, since it may be in the right domain. */
+static void keep_part(job_record_t *job, const struct osp_effective *effective,
+		      const struct standing *standing, uint32_t nodes)
+{
+	uint32_t level = level_of(job, effective), kept = osp_nodeset_count(standing->part);
+
+	shadow_keep_end(job);
+	if (shadow_launch_may(job, effective)) {
+		if (!standing->unknown && count_unused(job, level) < nodes - kept)
+			give_back_but(job, standing->part);
+		shadow_keep(job, standing->part, policy_of(job)->launch_keep_s);
+	}
+}
+
+static void put_back(struct launch *launch, job_record_t *job,
+		     const struct osp_effective *effective, const struct standing *standing,
+		     int64_t now_s, const char *why)
+{
+	int64_t lasted_s = now_s > job->start_time ? now_s - (int64_t)job->start_time : 0;
+	uint32_t nodes = job->node_cnt;
+	char says[2 * OSP_WORDS_BYTES];
+	int rc;
+
+	snprintf(says, sizeof(says), "launched in vain: %s", why);
+	rc = OSP_JOB_REQUEUE(job);
+	if (rc != SLURM_SUCCESS) {
+		if (!launch->stuck)
+			error("onespine: %pJ cannot go back to the queue (%s), where it belongs: "
+			      "%s",
+			      job, slurm_strerror(rc), why);
+		launch->stuck = true;
+		return;
+	}
+	note_launched_in_vain(job, (uint64_t)lasted_s * nodes);
+	shadow_gang_says(job, effective, NULL, NULL, says);
+	info("onespine: %pJ goes back to the queue: %s", job, why);
+	launch->job = 0;
+	keep_part(job, effective, standing, nodes);
+}
+
+static struct standing look_at(const struct osp_nodeset *nodes, uint32_t level)
+{
+	struct osp_nodeset *placed = osp_nodeset_copy(nodes);
+	struct standing standing = {.part = osp_nodeset_new(nodes->place_count)};
+
+	for (uint32_t n = osp_nodeset_next(nodes, 0); n < nodes->place_count;
+	     n = osp_nodeset_next(nodes, n + 1)) {
+		standing.asleep += shadow_is_asleep(n);
+		if (osp_topology_domain_of(shadow_state.topology, n, level) != OSP_NO_DOMAIN &&
+		    !shadow_place_is_old(n))
+			continue;
+		standing.unknown++;
+		if (placed)
+			osp_nodeset_remove(placed, n);
+	}
+	if (placed && standing.part)
+		standing.domains =
+			osp_launch_part(shadow_state.topology, level, placed, standing.part);
+	free(placed);
+	return standing;
+}
+
+/* All its nodes run. */
+static void judge_standing(struct launch *launch, job_record_t *job,
+			   const struct osp_effective *effective, const struct osp_nodeset *nodes,
+			   const struct standing *standing, int64_t now_s)
+{
+	uint32_t level = level_of(job, effective);
+	char why[OSP_WORDS_BYTES];
+
+	if (shadow_gang_together(job, effective, nodes)) {
+		shadow_gang_where(job, effective, nodes);
+		shadow_keep_end(job);
+		launch->proven = true;
+	} else if (level && !standing->unknown && standing->part) {
+		osp_words_apart(osp_topology_level_name(shadow_state.topology, level),
+				osp_nodeset_count(nodes), standing->domains, why, sizeof(why));
+		put_back(launch, job, effective, standing, now_s, why);
+	} else if (now_s - launch->running_s >= policy_of(job)->launch_place_s && standing->part) {
+		osp_words_unplaced(standing->unknown, policy_of(job)->launch_place_s, why,
+				   sizeof(why));
+		put_back(launch, job, effective, standing, now_s, why);
+	}
+}
+
+static void judge_nodes(struct launch *launch, job_record_t *job,
+			const struct osp_effective *effective, const struct osp_nodeset *nodes,
+			int64_t now_s)
+{
+	struct standing standing = look_at(nodes, level_of(job, effective));
+
+	if (standing.asleep) {
+		launch->running_s = 0;
+	} else {
+		if (!launch->running_s) {
+			launch->running_s = now_s;
+			give_back_but(job, nodes);
+		}
+		if (!launch->proven)
+			judge_standing(launch, job, effective, nodes, &standing, now_s);
+	}
+	free(standing.part);
+}
+
+static void judge(struct launch *launch, int64_t now_s)
+{
+	job_record_t *job = find_job_record(launch->job);
+	struct osp_effective effective;
+	struct osp_nodeset *nodes;
+
+	if (!job || !job->details || !job->node_bitmap || !IS_JOB_RUNNING(job) ||
+	    !IS_JOB_CONFIGURING(job) || !shadow_gang_request(job, &effective)) {
+		launch->job = 0;
+		return;
+	}
+	nodes = shadow_state.topology ? osp_nodeset_new(shadow_state.node_count) : NULL;
+	if (!nodes)
+		return;
+	shadow_from_bitmap(nodes, job->node_bitmap);
+	judge_nodes(launch, job, &effective, nodes, now_s);
+	free(nodes);
+}
+
+void shadow_launch_look(int64_t now_s)
+{
+	uint32_t kept = 0;
+
+	for (uint32_t i = 0; i < launch_count; i++) {
+		struct launch launch = launches[i];
+
+		judge(&launch, now_s);
+		pthread_mutex_lock(&launch_mutex);
+		launches[i] = launch;
+		pthread_mutex_unlock(&launch_mutex);
+	}
+	pthread_mutex_lock(&launch_mutex);
+	for (uint32_t i = 0; i < launch_count; i++) {
+		if (launches[i].job)
+			launches[kept++] = launches[i];
+	}
+	launch_count = kept;
+	pthread_mutex_unlock(&launch_mutex);
+}
