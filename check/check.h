@@ -47,7 +47,8 @@ struct osp_result {
 	char why[OSP_WHY_BYTES];	 /* a sentence for people */
 	unsigned int order;		 /* which GPU's, set by the runner */
 	bool speed;			 /* made of one of the outcome's speeds */
-	bool later; /* an ERROR that is a FAIL when a look a minute later, long after boot, says so too */
+	bool later; /* an ERROR that is a FAIL when a look a minute later, long after boot, says so
+		       too */
 	bool twice; /* an ERROR that is a FAIL when a second child tells it too */
 };
 
@@ -59,9 +60,10 @@ struct osp_speed {
 	char unit[12];	/* "GB/s" */
 	char model[96]; /* whose limits count */
 	double value;
-	bool judged; /* false: a part of a GPU, others use it, copies are encrypted: told, not judged */
-	bool held;		   /* its unit is: too slow only warns */
-	int group;		   /* only speeds of one group are peers (lib/health/speed.h) */
+	bool judged; /* false: a part of a GPU, others use it, copies are encrypted: told, not
+			judged */
+	bool held;   /* its unit is: too slow only warns */
+	int group;   /* only speeds of one group are peers (lib/health/speed.h) */
 	enum osp_limit_id least;   /* OSP_LIMIT_COUNT: none is known of the kind */
 	enum osp_limit_id physics; /* what the hardware cannot exceed; OSP_LIMIT_COUNT: none */
 	unsigned int order;
@@ -95,8 +97,8 @@ struct osp_check_context {
 	char node[OSP_SUBJECT_BYTES]; /* DMI product name, or "" */
 	const struct osp_thresholds *thresholds;
 	uint32_t job_uid; /* whose MPS is believed beside root's; 0: root's alone */
-	/* Folders with instances/ and rules/, and with the site's instances.d/ and rules.d/; NULL: none
-	 * are asked. */
+	/* Folders with instances/ and rules/, and with the site's instances.d/ and rules.d/; NULL:
+	 * none are asked. */
 	const char *data;
 	const char *site;
 	uint64_t uptime_s;
@@ -132,7 +134,8 @@ enum osp_check_group {
 	OSP_GROUP_MOUNTS,
 	OSP_GROUP_EACH_GPU, /* one child a GPU, side by side */
 	OSP_GROUP_ALL_GPUS, /* one child for all */
-	OSP_GROUP_SITE, /* the site's own programs: behind the passive ones, before those that load GPUs */
+	OSP_GROUP_SITE, /* the site's own programs: behind the passive ones, before those that load
+			   GPUs */
 };
 
 struct osp_check {
@@ -140,15 +143,16 @@ struct osp_check {
 	enum osp_depth depth;
 	enum osp_check_group group;
 	enum osp_verdict worst; /* FAIL; WARN if a user can bring it about */
-	bool basic;   /* the rest of its group needs what it asks: skipped when it hangs */
-	bool settles; /* what is missing soon after boot may still come: ERROR then */
-	bool pairs;   /* tells of pairs, "gpu3-gpu5": one GPU at fault is named instead */
-	bool library_kernels; /* kernels of NVIDIA's libraries run, not ours alone: what breaks may be theirs */
+	bool basic;	      /* the rest of its group needs what it asks: skipped when it hangs */
+	bool settles;	      /* what is missing soon after boot may still come: ERROR then */
+	bool pairs;	      /* tells of pairs, "gpu3-gpu5": one GPU at fault is named instead */
+	bool library_kernels; /* kernels of NVIDIA's libraries run, not ours alone: what breaks may
+				 be theirs */
 	unsigned int deadline_ms;
 	unsigned int share;	 /* per cent of load_ms that it loads a GPU, beside its deadline */
 	enum osp_cure slow_cure; /* of a speed too low */
-	/* How far a speed may be behind its peers (the limit after it: to fail); OSP_LIMIT_COUNT and 0:
-	 * it is not compared. */
+	/* How far a speed may be behind its peers (the limit after it: to fail); OSP_LIMIT_COUNT
+	 * and 0: it is not compared. */
 	enum osp_limit_id behind;
 	const char *measures; /* one line */
 	const char *explains; /* a paragraph: how, what it cannot see */
@@ -167,8 +171,8 @@ const struct osp_check *osp_check_find(const char *name); /* NULL: no such check
 void osp_check_names(const char **names);		  /* osp_check_count of them */
 
 /* Fills `context` for the machine below `root` (it must outlive the context), all its GPUs, and
- * `thresholds`. `job_uid` is the caller's user, for root SLURM_JOB_UID: slurmd sets that in a Prolog
- * and in jobs, and no user reaches root's environment. */
+ * `thresholds`. `job_uid` is the caller's user, for root SLURM_JOB_UID: slurmd sets that in a
+ * Prolog and in jobs, and no user reaches root's environment. */
 void osp_check_context_set(struct osp_check_context *context, const char *root,
 			   const struct osp_thresholds *thresholds);
 
@@ -193,7 +197,8 @@ void osp_tell_speed(struct osp_check_context *context, const char *subject, cons
 		    double value, const char *unit, enum osp_limit_id least,
 		    enum osp_limit_id physics);
 
-/* The same, compared only with what was measured in the same group; OSP_SPEED_NO_PEERS: with none. */
+/* The same, compared only with what was measured in the same group; OSP_SPEED_NO_PEERS: with
+ * none. */
 void osp_tell_speed_among(struct osp_check_context *context, int group, const char *subject,
 			  const char *what, double value, const char *unit, enum osp_limit_id least,
 			  enum osp_limit_id physics);
@@ -227,9 +232,9 @@ struct osp_run {
 	struct osp_outcome *outcomes;
 	size_t count;
 	unsigned int time_ms;
-	unsigned int
-		start_ms; /* of it until every GPU was open: the driver's start of what was asleep */
-	size_t left_alone; /* GPUs that were to be loaded and serve others, or say so */
+	unsigned int start_ms; /* of it until every GPU was open: the driver's start of what was
+				  asleep */
+	size_t left_alone;     /* GPUs that were to be loaded and serve others, or say so */
 };
 
 /* What every check of all GPUs is given beside its deadline, for each on the PCI bus. */
@@ -240,12 +245,13 @@ struct osp_run {
  * GPUs are skipped when a basic check failed, on GPUs that are not there, and on those that serve
  * others (MPS, virtual machines); of a GPU that is `not_checked` the first of them is an ERROR.
  * One process holds every GPU open meanwhile (check/runner/awake.h). A GPU that does
- * not start in time and whose persistence is not known to be on is ERROR, and WARN from the fourth time in one
- * boot on (check/base/gpu_starts.h); no check then asks the GPUs. Never waits for a
- * child that cannot be killed. What a check tells as `twice` is asked of a second child, and an ERROR
- * ("once") where that does not tell it. A crash is ERROR; a hang is FAIL (at most the check's worst) when a
- * second child hangs too, else ERROR; what the budget leaves no time for is ERROR. Returns 0, or -1
- * with `error` set when memory or processes ran out. Free with osp_run_free() in either case.
+ * not start in time and whose persistence is not known to be on is ERROR, and WARN from the fourth
+ * time in one boot on (check/base/gpu_starts.h); no check then asks the GPUs. Never waits for a
+ * child that cannot be killed. What a check tells as `twice` is asked of a second child, and an
+ * ERROR ("once") where that does not tell it. A crash is ERROR; a hang is FAIL (at most the check's
+ * worst) when a second child hangs too, else ERROR; what the budget leaves no time for is ERROR.
+ * Returns 0, or -1 with `error` set when memory or processes ran out. Free with osp_run_free() in
+ * either case.
  */
 int osp_run_checks(struct osp_check_context *context, const struct osp_check *const *checks,
 		   size_t count, unsigned int budget_ms, struct osp_run *run,

@@ -516,8 +516,8 @@ static bool stop_job(const struct osp_gate_here *here, struct osp_gate_verdict *
 }
 
 /*
- * From 23.02 on Slurm passes over a list that is written as the user's own with -w, and says nothing. Then the
- * first name stands there twice.
+ * From 23.02 on Slurm passes over a list that is written as the user's own with -w, and says
+ * nothing. Then the first name stands there twice.
  */
 static char *kept_nodes(const struct osp_gate_gang *gang, const struct osp_gate_verdict *verdict)
 {
@@ -681,7 +681,8 @@ static bool attempt(const struct osp_gate_here *here, struct osp_gate_report *re
 	return done;
 }
 
-/* Without slurmctld no script starts; the others need not wait for it, but this node's Prolog does. */
+/* Without slurmctld no script starts; the others need not wait for it, but this node's Prolog
+ * does. */
 static void put_off(const struct osp_gate_here *here, const struct osp_gate_report *reports,
 		    struct osp_gate_verdict *verdict)
 {
@@ -741,6 +742,29 @@ void osp_gate_act_after(const struct osp_gate_here *here, const struct osp_gate_
 	osp_gate_verdict_free(&again);
 	free(seen.reports);
 	seen.reports = NULL;
+}
+
+bool osp_gate_act_stop(const struct osp_gate_here *here)
+{
+	struct osp_gate_sentence own = {.rank = here->gang->rank, .actions = OSP_GATE_SUSPECT};
+	struct osp_gate_verdict verdict = {
+		.kind = OSP_GATE_END, .sentences = &own, .sentence_count = 1};
+	uint64_t until_ms = osp_now_ms() + PATIENCE_MS;
+	int code;
+
+	seen.job_here = here->job;
+	code = ask_job(here->gang, until_ms);
+	if (code == ESLURM_INVALID_JOB_ID || (code == 0 && seen.job.phase != OSP_PHASE_RUNNING))
+		return true;
+	if (failed(code, "asking slurmctld"))
+		return false;
+	if (seen.job.batch && seen.job.requeue)
+		verdict.kind = stopped_before().all < here->policy->restarts_max ? OSP_GATE_REQUEUE
+										 : OSP_GATE_HOLD;
+	snprintf(verdict.says, sizeof(verdict.says),
+		 "the gate of %s was killed before the start was settled",
+		 here->gang->nodes[here->gang->rank]);
+	return stop_job(here, &verdict, until_ms);
 }
 
 bool osp_gate_act_progress(const struct osp_gate_here *here, const struct osp_gate_report *reports,

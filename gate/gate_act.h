@@ -2,10 +2,10 @@
 /*
  * gate_act.h - what the gate does through slurmctld
  *
- * onespine-gate calls these as root on a node of the gang. It asks slurmctld only if a node did not pass, if
- * there are spares to release, or if the gate takes long. Each call keeps its own deadline (osp_now_ms() of
- * check/check.h) and never fails the Prolog: what failed is reported in the log (standard error) and in the
- * verdict's words.
+ * onespine-gate calls these as root on a node of the gang. It asks slurmctld only if a node did not
+ * pass, if there are spares to release, or if the gate takes long. Each call keeps its own deadline
+ * (osp_now_ms() of check/check.h) and never fails the Prolog: what failed is reported in the log
+ * (standard error) and in the verdict's words.
  */
 #ifndef OSP_GATE_ACT_H
 #define OSP_GATE_ACT_H
@@ -28,12 +28,13 @@ struct osp_gate_here {
 	uint64_t begun_ms;
 };
 
-/* --- on the decider ----------------------------------------------------------------------------- */
+/* --- on the decider --------------------------------------------------------------------------- */
 
 /*
- * Decides from `reports` (gang->node_count of them, by rank; SILENT becomes SKIP for a node on which the job has no
- * GPUs), takes the actions that must precede the end of every Prolog (drain, requeue, hold, end), and always fills
- * `verdict`. If all nodes passed and there are no spares, it asks nothing of slurmctld and returns at once.
+ * Decides from `reports` (gang->node_count of them, by rank; SILENT becomes SKIP for a node on
+ * which the job has no GPUs), takes the actions that must precede the end of every Prolog (drain,
+ * requeue, hold, end), and always fills `verdict`. If all nodes passed and there are no spares, it
+ * asks nothing of slurmctld and returns at once.
  */
 void osp_gate_act_decide(const struct osp_gate_here *here, struct osp_gate_report *reports,
 			 uint64_t until_ms, struct osp_gate_verdict *verdict);
@@ -41,27 +42,35 @@ void osp_gate_act_decide(const struct osp_gate_here *here, struct osp_gate_repor
 /* Whether osp_gate_act_after() has something to do, which no other node would do instead. */
 bool osp_gate_act_left(const struct osp_gate_verdict *verdict);
 
-/* Releases the spares once their Prologs have ended. To be called when the other nodes have the verdict; after it
- * this node's own Prolog ends. */
+/* Releases the spares once their Prologs have ended. To be called when the other nodes have the
+ * verdict; after it this node's own Prolog ends. */
 void osp_gate_act_after(const struct osp_gate_here *here, const struct osp_gate_verdict *verdict,
 			uint64_t until_ms);
 
 /*
- * Reports the progress to the user; rank 0 calls it now and then while the gate waits. `heard` reports are in (the
- * others have rank OSP_GATE_NOBODY). Returns false if the job has been cancelled: then the gate ends with
- * OSP_GATE_END on every node.
+ * Stops the job whose gate on this node was killed before it had carried out the verdict: it is
+ * requeued without this node (held after the policy's number of stopped starts), or ended if it
+ * cannot be requeued. True also if there is nothing left to stop; false if slurmctld did not answer
+ * for ten minutes.
+ */
+bool osp_gate_act_stop(const struct osp_gate_here *here);
+
+/*
+ * Reports the progress to the user; rank 0 calls it now and then while the gate waits. `heard`
+ * reports are in (the others have rank OSP_GATE_NOBODY). Returns false if the job has been
+ * cancelled: then the gate ends with OSP_GATE_END on every node.
  */
 bool osp_gate_act_progress(const struct osp_gate_here *here, const struct osp_gate_report *reports,
 			   uint32_t heard);
 
-/* Whether no gate runs on that node, because the job has its GPUs on other nodes only, by the last answer of
- * slurmctld. */
+/* Whether no gate runs on that node, because the job has its GPUs on other nodes only, by the last
+ * answer of slurmctld. */
 bool osp_gate_act_absent(const struct osp_gate_here *here, uint32_t rank);
 
-/* --- on every node ------------------------------------------------------------------------------ */
+/* --- on every node ---------------------------------------------------------------------------- */
 
-/* Saves off the node what its check saw; called before its report is sent, and only for FAIL and ERROR. `json` is
- * the output of `onespine check --json`. */
+/* Saves off the node what its check saw; called before its report is sent, and only for FAIL and
+ * ERROR. `json` is the output of `onespine check --json`. */
 void osp_gate_act_evidence(const struct osp_gate_here *here, const struct osp_gate_report *report,
 			   const char *json);
 

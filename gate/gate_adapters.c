@@ -52,7 +52,7 @@ static struct osp_gate_adapter *add(struct reader *reader, const char *name)
 	return adapter;
 }
 
-/* --- what the cloud holds back -------------------------------------------------------------------- */
+/* --- what the cloud holds back ---------------------------------------------------------------- */
 
 static bool ends_with(const char *name, const char *end)
 {
@@ -149,7 +149,7 @@ static bool read_allowances(const char *root, const char *name, uint64_t *held_b
 	return read;
 }
 
-/* --- network devices ------------------------------------------------------------------------------ */
+/* --- network devices -------------------------------------------------------------------------- */
 
 static void read_net(struct reader *reader, const char *name)
 {
@@ -173,7 +173,7 @@ static void read_net(struct reader *reader, const char *name)
 		adapter->readable = false;
 }
 
-/* --- RDMA devices --------------------------------------------------------------------------------- */
+/* --- RDMA devices ----------------------------------------------------------------------------- */
 
 static uint64_t sum_of(const char *root, const char *folder, const char *const *names)
 {
@@ -252,7 +252,7 @@ static void read_rdma(struct reader *reader, const char *device)
 	osp_names_free(&ports);
 }
 
-/* --- which of them -------------------------------------------------------------------------------- */
+/* --- which of them ---------------------------------------------------------------------------- */
 
 /* An interface, or what carries it. */
 static void read_interface(struct reader *reader, const char *name, int depth)
@@ -339,7 +339,7 @@ const char *gate_adapters_interface(const struct sockaddr_storage *address, char
 	return name;
 }
 
-/* --- by a child ----------------------------------------------------------------------------------- */
+/* --- by a child ------------------------------------------------------------------------------- */
 
 void gate_reading_start(struct gate_reading *reading, const char *root, const char *interface)
 {

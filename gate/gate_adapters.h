@@ -3,16 +3,16 @@
  * gate_adapters.h - counters of this node's adapters, around a round of the network test
  *
  *	/sys/class/net/NAME/statistics		rx_bytes, tx_bytes: all but RDMA
- *	/sys/class/infiniband/NAME/ports/N	counters/port_rcv_data, port_xmit_data: words of 4 bytes
- *						(InfiniBand, RoCE)
- *	.../ports/N/hw_counters, .../hw_counters	rx_bytes, tx_bytes, and the bytes of sends and RDMA
- *						reads and writes (EFA; older kernels have the second)
+ *	/sys/class/infiniband/NAME/ports/N	counters/port_rcv_data, port_xmit_data: words of
+ *						4 bytes (InfiniBand, RoCE)
+ *	.../ports/N/hw_counters (older kernels:	rx_bytes, tx_bytes, and the bytes of sends and
+ *	.../hw_counters)			RDMA reads and writes (EFA)
  *	ETHTOOL_GSTATS				*_allowance_exceeded (ENA). With another root than /
  *						the gate reads /sys/class/net/NAME/ethtool instead
  *
- * A gate runs in the host's network namespace, as slurmd does, so the traffic of a job's container is counted
- * where it leaves the host. A dead device may answer late or never, so a child process does each reading. One
- * thread.
+ * A gate runs in the host's network namespace, as slurmd does, so the traffic of a job's container
+ * is counted where it leaves the host. A dead device may answer late or never, so a child process
+ * does each reading. One thread.
  */
 #ifndef OSP_GATE_ADAPTERS_H
 #define OSP_GATE_ADAPTERS_H
@@ -24,9 +24,9 @@
 #include "lib/gate/gate_traffic.h"
 
 /*
- * Reads the counters of `interface`, which the round uses, of the interfaces below it (of a bond, a VLAN or a
- * bridge), and of the RDMA ports of the same devices; of all devices if `interface` is "" or does not exist. A
- * counter that cannot be read is marked so.
+ * Reads the counters of `interface`, which the round uses, of the interfaces below it (of a bond, a
+ * VLAN or a bridge), and of the RDMA ports of the same devices; of all devices if `interface` is ""
+ * or does not exist. A counter that cannot be read is marked so.
  */
 void gate_adapters_read(const char *root, const char *interface,
 			struct osp_gate_adapters *adapters);

@@ -57,7 +57,15 @@ void osp_gate_again_never(int status)
 		atomic_store(never, status);
 }
 
-int osp_gate_again(int (*work)(void), int killed)
+/* What the killed ones left undone is `stop`'s. */
+static int settle(int (*stop)(void), int status)
+{
+	int ended = status ? run_child(stop) : -1;
+
+	return ended >= 0 && WIFEXITED(ended) && !WEXITSTATUS(ended) ? 0 : status;
+}
+
+int osp_gate_again(int (*work)(void), int (*stop)(void), int killed)
 {
 	share();
 	for (int tries = 0; tries < TRIES; tries++) {
@@ -70,10 +78,10 @@ int osp_gate_again(int (*work)(void), int killed)
 		if (never && atomic_load(never) != NOT_YET) {
 			fprintf(stderr, "onespine gate: ended by signal %d once all was decided\n",
 				WTERMSIG(status));
-			return atomic_load(never);
+			return settle(stop, atomic_load(never));
 		}
 		fprintf(stderr, "onespine gate: ended by signal %d%s\n", WTERMSIG(status),
 			tries + 1 < TRIES ? ": begins again" : "");
 	}
-	return killed;
+	return settle(stop, killed);
 }

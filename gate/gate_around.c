@@ -20,7 +20,7 @@ uint64_t gate_around_now_ns(void)
 	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
-/* --- this node ------------------------------------------------------------------------------------ */
+/* --- this node -------------------------------------------------------------------------------- */
 
 static void start_reading(struct gate_reading *reading, const char *root,
 			  const struct sockaddr_storage *address)
@@ -98,7 +98,7 @@ void gate_around_end(struct gate_around *around)
 	gate_reading_end(&around->after);
 }
 
-/* --- all nodes ------------------------------------------------------------------------------------ */
+/* --- all nodes -------------------------------------------------------------------------------- */
 
 static bool make_room(struct gate_arounds *arounds, uint32_t node_count)
 {

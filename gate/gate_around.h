@@ -2,8 +2,9 @@
 /*
  * gate_around.h - other traffic on the nodes during a round of the network test
  *
- * Each node that takes part reads its adapters' counters when the round begins and when its own processes
- * have ended, and reports the result to the decider. lib/gate/gate_traffic.h judges it. One thread.
+ * Each node that takes part reads its adapters' counters when the round begins and when its own
+ * processes have ended, and reports the result to the decider. lib/gate/gate_traffic.h judges it.
+ * One thread.
  */
 #ifndef OSP_GATE_AROUND_H
 #define OSP_GATE_AROUND_H
@@ -23,8 +24,8 @@ struct gate_around {
 void gate_around_begin(struct gate_around *around, const char *root,
 		       const struct sockaddr_storage *address);
 
-/* Adds what one process of the round did from `begun_ns` until now. The process still runs, or was not waited for
- * yet. */
+/* Adds what one process of the round did from `begun_ns` until now. The process still runs, or was
+ * not waited for yet. */
 void gate_around_add(struct gate_around *around, const char *root, pid_t child, uint64_t begun_ns,
 		     uint64_t in_bytes, uint64_t out_bytes);
 

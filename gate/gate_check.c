@@ -151,7 +151,7 @@ bool osp_gate_check_wait(struct osp_gate_check *check, uint64_t until_ms)
 	return false;
 }
 
-/* --- its end -------------------------------------------------------------------------------------- */
+/* --- its end ---------------------------------------------------------------------------------- */
 
 static void drop_child(struct osp_gate_check *check)
 {
@@ -185,7 +185,7 @@ void osp_gate_check_end(struct osp_gate_check *check, bool late, struct osp_gate
 	}
 }
 
-/* --- what it keeps after that ------------------------------------------------------------------- */
+/* --- what it keeps after that ----------------------------------------------------------------- */
 
 /* What it says until its end, at most WORDS_BYTES_MAX. False: it has not ended by then. */
 static bool hear_words(const struct osp_gate_check *check, struct osp_text *said)

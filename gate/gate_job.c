@@ -36,7 +36,7 @@ static void find_munge_socket(struct osp_gate_job *job, const struct osp_slurm_c
 			 (int)strcspn(at + 7, ","), at + 7);
 }
 
-/* --- onespine.yaml ------------------------------------------------------------------------------ */
+/* --- onespine.yaml ---------------------------------------------------------------------------- */
 
 /* What says how deep to look must be root's, and nobody else's to write. */
 static int owned_by_root(const char *path, struct osp_error *error)
@@ -68,7 +68,7 @@ static int read_config(struct osp_gate_job *job, const char *slurm_conf, struct 
 	return job->config ? 0 : -1;
 }
 
-/* --- the gang ----------------------------------------------------------------------------------- */
+/* --- the gang --------------------------------------------------------------------------------- */
 
 static int read_number(const char *name, uint32_t *number, struct osp_error *error)
 {
@@ -132,8 +132,8 @@ static int read_nodes(struct osp_gate_job *job, struct osp_error *error)
 	return 0;
 }
 
-/* job_submit says how many are spares, and takes away whatever a user says under that name: where it
- * is not in use, a user may have said it. */
+/* job_submit says how many are spares, and takes away whatever a user says under that name: where
+ * it is not in use, a user may have said it. */
 static void read_spares(struct osp_gate_job *job, const struct osp_slurm_conf *conf)
 {
 	const char *plugins = osp_slurm_conf_value(conf, "JobSubmitPlugins", NULL);
@@ -213,12 +213,12 @@ bool osp_gate_job_wanted(const struct osp_gate_job *job)
 	       (job->gang.gpus || job->policy->all_jobs || job->gang.spares);
 }
 
-/* --- addresses ---------------------------------------------------------------------------------- */
+/* --- addresses -------------------------------------------------------------------------------- */
 
 /*
  * NodeAddr as libslurm knows it, where slurm.conf's own lines do not say: of what slurmd was given.
- * Exported by every release from 22.05 to 26.05, declared by none. It reads all of slurm.conf before
- * it says a word, which takes longer than all the rest of a gate's talk.
+ * Exported by every release from 22.05 to 26.05, declared by none. It reads all of slurm.conf
+ * before it says a word, which takes longer than all the rest of a gate's talk.
  */
 static char *slurm_address(const char *node)
 {

@@ -2,9 +2,9 @@
 /*
  * gate_job.h - the job that this Prolog is for, its gang, its policy, and where its nodes are
  *
- * All of it comes from the Prolog's environment, from root-owned files and from slurm.conf; slurmctld is not
- * asked. Of the variables that a user can set (SPANK_...), only the one that asks for more depth is read. One
- * thread.
+ * All of it comes from the Prolog's environment, from root-owned files and from slurm.conf;
+ * slurmctld is not asked. Of the variables that a user can set (SPANK_...), only the one that asks
+ * for more depth is read. One thread.
  */
 #ifndef OSP_GATE_JOB_H
 #define OSP_GATE_JOB_H
@@ -30,8 +30,8 @@ struct osp_gate_job {
 	const char *root; /* "" or, in tests, a folder that stands for / */
 };
 
-/* Reads the environment. 0, or -1 with `error` set: then the job is not known, or a file is refused.
- * Free it with osp_gate_job_free() in either case. */
+/* Reads the environment. 0, or -1 with `error` set: then the job is not known, or a file is
+ * refused. Free it with osp_gate_job_free() in either case. */
 int osp_gate_job_read(struct osp_gate_job *job, struct osp_error *error);
 void osp_gate_job_free(struct osp_gate_job *job);
 

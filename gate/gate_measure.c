@@ -25,7 +25,7 @@
 #define SEND_MS	     400
 #define SEND_BYTES   ((size_t)64 * 1024 * 1024)
 #define BLOCK_BYTES  ((size_t)1024 * 1024)
-#define TEST_NETWORK "ONESPINE_TEST_NETWORK"  /* for tests: slow, corrupt */
+#define TEST_NETWORK "ONESPINE_TEST_NETWORK"  /* for tests: slow, corrupt, stuck */
 #define TEST_ROUND   "ONESPINE_TEST_ROUND_MS" /* for tests: the most that a round may take */
 
 /* What a process that sent or received answers. */
@@ -35,7 +35,7 @@ struct figure {
 	uint64_t bytes; /* over the wire, without headers */
 };
 
-/* --- in a process of its own ---------------------------------------------------------------------- */
+/* --- in a process of its own ------------------------------------------------------------------ */
 
 /* Bytes that both ends can make and nobody can guess. */
 static uint8_t *make_block(const uint8_t challenge[OSP_GATE_CHALLENGE_BYTES])
@@ -60,7 +60,8 @@ static bool test_says(const struct gate_talk *talk, const char *what)
 	return says && strstr(says, what);
 }
 
-/* How long a round may take from now on. A test on a busy machine allows more; a second round still fits then. */
+/* How long a round may take from now on. A test on a busy machine allows more; a second round still
+ * fits then. */
 static uint32_t round_ms(const struct gate_talk *talk)
 {
 	const char *says = *talk->job->root ? getenv(TEST_ROUND) : NULL;
@@ -194,6 +195,7 @@ static void send_to(struct gate_talk *talk, uint32_t rank, int answer)
 	struct osp_gate_peer peer;
 	uint8_t *block, go;
 	bool slow = test_says(talk, "slow"), corrupt = test_says(talk, "corrupt");
+	bool stuck = test_says(talk, "stuck");
 
 	if (!reach(talk, rank, &peer, until_ms))
 		_exit(1);
@@ -211,11 +213,13 @@ static void send_to(struct gate_talk *talk, uint32_t rank, int answer)
 	set_blocking(peer.file, limit_ms);
 	if (read(peer.file, &go, 1) != 1)
 		_exit(1);
+	while (stuck)
+		pause();
 	figure.bytes = send_bytes(peer.file, block, slow, corrupt);
 	_exit(osp_write_all(answer, &figure, sizeof(figure)) ? 0 : 1);
 }
 
-/* --- flows -------------------------------------------------------------------------------------- */
+/* --- flows ------------------------------------------------------------------------------------ */
 
 static struct gate_flow *free_flow(struct gate_flow flows[GATE_FLOWS_MAX])
 {
@@ -296,7 +300,7 @@ static void end_flow(struct gate_flow *flow)
 	memset(flow, 0, sizeof(*flow));
 }
 
-/* --- figures ------------------------------------------------------------------------------------ */
+/* --- figures ---------------------------------------------------------------------------------- */
 
 /* Of this round, and only links that were ordered. */
 static void put_figure(struct gate_talk *talk, const struct osp_gate_link *figure)
@@ -414,8 +418,8 @@ static void tell_traffic(struct gate_talk *talk, const struct osp_gate_traffic *
 						   write_traffic, traffic, count});
 }
 
-/* What this node saw around the round, once all of its part in it is over. A reading that began within the
- * round's time has READ_MS more. */
+/* What this node saw around the round, once all of its part in it is over. A reading that began
+ * within the round's time has READ_MS more. */
 static void tell_around(struct gate_talk *talk, uint64_t now_ms)
 {
 	struct gate_measure *measure = &talk->measure;
@@ -462,7 +466,7 @@ void gate_measure_hear_traffic(struct gate_talk *talk, const struct osp_gate_mes
 		gate_arounds_put(&talk->measure.arounds, &message->traffic[i]);
 }
 
-/* --- orders ------------------------------------------------------------------------------------- */
+/* --- orders ----------------------------------------------------------------------------------- */
 
 /* Takes `links` over. */
 static void begin_round(struct gate_talk *talk, uint32_t round, struct osp_gate_link *links,
@@ -575,7 +579,7 @@ void gate_measure_serve(struct gate_talk *talk)
 		next_round(talk);
 }
 
-/* --- the decider -------------------------------------------------------------------------------- */
+/* --- the decider ------------------------------------------------------------------------------ */
 
 bool gate_measure_start(struct gate_talk *talk, const struct osp_gate_report *reports)
 {

@@ -18,7 +18,7 @@
 #define LOOK_MS	       5 /* while counters are read */
 #define SUMS_MOST      4 /* all-reduces of one order: compared, begun together, and two timed */
 
-/* --- this node's part --------------------------------------------------------------------------- */
+/* --- this node's part ------------------------------------------------------------------------- */
 
 static uint32_t own_rank(const struct gate_talk *talk)
 {
@@ -107,9 +107,9 @@ static bool find_place(const struct gate_talk *talk, uint32_t *group, uint32_t *
 }
 
 /*
- * What a node's adapters carry each way, at most, for all the sums of one order: of R ranks that sum S
- * bytes a ring carries 2 (R - 1) / R times S through each node, whichever number of its GPUs it joins;
- * two trees, of which each node is a leaf in one, at most as much (2 S).
+ * What a node's adapters carry each way, at most, for all the sums of one order: of R ranks that
+ * sum S bytes a ring carries 2 (R - 1) / R times S through each node, whichever number of its GPUs
+ * it joins; two trees, of which each node is a leaf in one, at most as much (2 S).
  */
 static uint64_t payload_bytes(const struct osp_gate_reduce *order, uint32_t ranks)
 {
@@ -147,7 +147,7 @@ static void take_part(struct gate_talk *talk)
 	}
 }
 
-/* --- orders ------------------------------------------------------------------------------------- */
+/* --- orders ----------------------------------------------------------------------------------- */
 
 static void write_order(struct osp_text *message, const struct osp_gate_header *header,
 			const void *order, uint32_t count)
@@ -191,7 +191,7 @@ void gate_reduce_hear(struct gate_talk *talk, const struct osp_gate_message *mes
 		put_part(talk, &message->parts[i]);
 }
 
-/* --- the decider's rounds ----------------------------------------------------------------------- */
+/* --- the decider's rounds --------------------------------------------------------------------- */
 
 /* Time for a round that may have one part of `share` of what is left, or 0: there is none. */
 static uint32_t limit_of_round(const struct gate_talk *talk, uint32_t share)
@@ -313,7 +313,8 @@ static bool write_pairs(const struct gate_reduce *reduce, const struct osp_gate_
 	return true;
 }
 
-/* A limit that was never tried here calls for a look at pairs, in which a node is then held against the others alone. */
+/* A limit that was never tried here calls for a look at pairs, in which a node is then held against
+ * the others alone. */
 static float blaming_gbps(const struct gate_reduce *reduce)
 {
 	return reduce->unproven ? 0 : reduce->least_gbps;
@@ -347,7 +348,7 @@ static bool order_pairs(struct gate_talk *talk)
 	return pair_count > 0;
 }
 
-/* --- what came of a round ----------------------------------------------------------------------- */
+/* --- what came of a round --------------------------------------------------------------------- */
 
 /* Who has not told, or told that something broke; NOBODY. */
 static uint32_t who_broke(const struct gate_reduce *reduce, const struct osp_gate_part *parts,
@@ -561,7 +562,7 @@ static void next_round(struct gate_talk *talk)
 		take_pairs(talk);
 }
 
-/* --- serving ------------------------------------------------------------------------------------ */
+/* --- serving ---------------------------------------------------------------------------------- */
 
 bool gate_reducing(const struct gate_talk *talk)
 {
@@ -647,7 +648,7 @@ uint64_t gate_reduce_look_ms(const struct gate_talk *talk)
 	return talk->reduce.until_ms + (talk->reduce.own_told ? TELL_MS : 0);
 }
 
-/* --- beginning and end -------------------------------------------------------------------------- */
+/* --- beginning and end ------------------------------------------------------------------------ */
 
 static bool is_wanted(const struct gate_talk *talk)
 {
@@ -706,7 +707,7 @@ void gate_reduce_free(struct gate_talk *talk)
 	free(reduce->pairs);
 }
 
-/* --- the verdict -------------------------------------------------------------------------------- */
+/* --- the verdict ------------------------------------------------------------------------------ */
 
 static void blame(const struct gate_talk *talk, const struct osp_gate_blamed *blamed,
 		  struct osp_gate_report *report)

@@ -18,7 +18,7 @@
 #define LOCK_TRY_MS  10
 #define LOCK_MOST_MS 5000
 
-/* --- environment -------------------------------------------------------------------------------- */
+/* --- environment ------------------------------------------------------------------------------ */
 
 /* What a test has put in place of the node goes along; on a node there is none of it. */
 static const char *const test_variables[] = {
@@ -29,8 +29,8 @@ static const char *const test_variables[] = {
 
 #define TEST_VARIABLES (sizeof(test_variables) / sizeof(test_variables[0]))
 
-/* What the node's history says of the run, and whose MPS is believed: slurmd's own words, none of the
- * user's. */
+/* What the node's history says of the run, and whose MPS is believed: slurmd's own words, none of
+ * the user's. */
 static const char *const own_variables[] = {"SLURMD_NODENAME", "SLURM_JOB_ID", "SLURM_JOB_UID",
 					    "SLURM_SCRIPT_CONTEXT", "SLURM_CONF"};
 
@@ -63,7 +63,7 @@ char **osp_gate_environment(const struct osp_gate_job *job)
 	return environment;
 }
 
-/* --- the lock ----------------------------------------------------------------------------------- */
+/* --- the lock --------------------------------------------------------------------------------- */
 
 /* In a folder that is root's alone: nobody else can hold it. */
 static int open_lock(const struct osp_gate_job *job, int flags)

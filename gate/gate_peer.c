@@ -21,7 +21,7 @@
 #define RESERVED_LOW 600 /* as bindresvport(3) */
 #define READ_BYTES   16384
 
-/* --- MUNGE -------------------------------------------------------------------------------------- */
+/* --- MUNGE ------------------------------------------------------------------------------------ */
 
 int osp_gate_wire_open(struct osp_gate_wire *wire, const char *socket, uint32_t life_s,
 		       struct osp_error *error)
@@ -69,7 +69,7 @@ static int unseal(struct osp_gate_wire *wire, const char *credential,
 	return state;
 }
 
-/* --- sockets ------------------------------------------------------------------------------------ */
+/* --- sockets ---------------------------------------------------------------------------------- */
 
 static uint16_t port_of(const struct sockaddr_storage *address)
 {
@@ -271,7 +271,7 @@ int osp_gate_connected(struct osp_gate_peer *peer)
 	return 0;
 }
 
-/* --- bytes in and out --------------------------------------------------------------------------- */
+/* --- bytes in and out ------------------------------------------------------------------------- */
 
 int osp_gate_receive(struct osp_gate_wire *wire, struct osp_gate_peer *peer)
 {

@@ -2,16 +2,17 @@
 /*
  * gate_peer.h - a connection between the gates of two nodes
  *
- * The listening side greets with its job, its rank and a new random challenge. The connecting side answers
- * with messages (lib/gate/gate_message.h), each inside a MUNGE credential that only root can have made, that only
- * root can open, and that repeats the challenge. Messages the other way repeat the connecting side's nonce. So a
- * message that was recorded, on this connection or on another, is refused. The greeting holds the version of the
- * messages, and is the same in every version:
+ * The listening side greets with its job, its rank and a new random challenge. The connecting side
+ * answers with messages (lib/gate/gate_message.h), each inside a MUNGE credential that only root
+ * can have made, that only root can open, and that repeats the challenge. Messages the other way
+ * repeat the connecting side's nonce. So a message that was recorded, on this connection or on
+ * another, is refused. The greeting holds the version of the messages, and is the same in every
+ * version:
  *
  *	"OSPG" VERSION JOB RESTARTS RANK CHALLENGE
  *
- * Both ends have reserved ports (below 1024), which no user can take. MUNGE is the proof; the ports only keep a
- * user's flood away from MUNGE. One thread; no call blocks but MUNGE itself.
+ * Both ends have reserved ports (below 1024), which no user can take. MUNGE is the proof; the ports
+ * only keep a user's flood away from MUNGE. One thread; no call blocks but MUNGE itself.
  */
 #ifndef OSP_GATE_PEER_H
 #define OSP_GATE_PEER_H
@@ -90,7 +91,8 @@ uint16_t osp_gate_port(uint16_t first, uint16_t last, uint32_t job, uint32_t n);
 int osp_gate_accept(struct osp_gate_wire *wire, int listener, struct osp_gate_peer *peer,
 		    uint64_t until_ms);
 
-/* Begins to connect to `address` at `port`, from `own` where not NULL. -1 when that fails at once. */
+/* Begins to connect to `address` at `port`, from `own` where not NULL. -1 when that fails at
+ * once. */
 int osp_gate_connect(struct osp_gate_peer *peer, const struct sockaddr_storage *address,
 		     uint16_t port, const struct sockaddr_storage *own, uint64_t until_ms);
 
@@ -100,7 +102,8 @@ int osp_gate_connected(struct osp_gate_peer *peer);
 /* Reads what is there. 0, or -1 when the connection has ended or says too much. */
 int osp_gate_receive(struct osp_gate_wire *wire, struct osp_gate_peer *peer);
 
-/* Takes a greeting: 1 it is that rank of this job, of whatever version, 0 not whole yet, -1 it is somebody else. */
+/* Takes a greeting: 1 it is that rank of this job, of whatever version, 0 not whole yet, -1 it is
+ * somebody else. */
 int osp_gate_take_greeting(struct osp_gate_wire *wire, struct osp_gate_peer *peer, uint32_t rank);
 
 /* Takes one whole message, proven and addressed to this node: 1, 0 not whole yet, -1 refused and
@@ -108,7 +111,8 @@ int osp_gate_take_greeting(struct osp_gate_wire *wire, struct osp_gate_peer *pee
 int osp_gate_take_message(struct osp_gate_wire *wire, struct osp_gate_peer *peer,
 			  struct osp_gate_message *message);
 
-/* Whether a known one and this gate can tell each other nothing but that (OSP_GATE_MESSAGE_OTHER). */
+/* Whether a known one and this gate can tell each other nothing but that
+ * (OSP_GATE_MESSAGE_OTHER). */
 bool osp_gate_is_other(const struct osp_gate_peer *peer);
 
 /* The header of a message to `peer`. */
@@ -116,8 +120,8 @@ struct osp_gate_header osp_gate_header_to(const struct osp_gate_wire *wire,
 					  const struct osp_gate_peer *peer,
 					  enum osp_gate_message_kind kind, uint32_t round);
 
-/* Seals a message that was written, and puts it into what waits to be sent. Frees `message`. -1 with
- * `error` set. */
+/* Seals a message that was written, and puts it into what waits to be sent. Frees `message`. -1
+ * with `error` set. */
 int osp_gate_seal(struct osp_gate_wire *wire, struct osp_gate_peer *peer, struct osp_text *message,
 		  struct osp_error *error);
 

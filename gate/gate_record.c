@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * gate_record.c - what the gate puts on record: what a check saw that failed, broke or, after a job, warned
+ * gate_record.c - what the gate puts on record: what a check saw that failed, broke or, after a
+ * job, warned
  *
- * Files of root's alone, in a folder of root's alone; their names cannot be foretold, so nobody lays
- * a link where one will be. How many there are is bounded (lib/health/evidence.h).
+ * Files of root's alone, in a folder of root's alone; their names cannot be foretold, so nobody
+ * lays a link where one will be. How many there are is bounded (lib/health/evidence.h).
  */
 #include "onespine_config.h"
 #include "gate/gate_act.h"

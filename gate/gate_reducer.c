@@ -26,7 +26,7 @@
 #define LEAVE_MS     2000 /* eight contexts are gone within a second */
 #define LEAVE_TRY_MS 5
 
-/* --- in the child ------------------------------------------------------------------------------- */
+/* --- in the child ----------------------------------------------------------------------------- */
 
 static void say_why(int file, const char *why)
 {
@@ -69,7 +69,7 @@ static void become_reducer(const struct osp_gate_job *job, uint32_t most_ms, int
 	say_why(file, "onespine-gate may not be run by nobody");
 }
 
-/* --- in the gate -------------------------------------------------------------------------------- */
+/* --- in the gate ------------------------------------------------------------------------------ */
 
 int gate_reducer_start(struct gate_reducer *reducer, const struct osp_gate_job *job,
 		       uint32_t most_ms, struct osp_error *error)

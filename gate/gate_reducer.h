@@ -3,9 +3,9 @@
  * gate_reducer.h - the process that takes part in all-reduces for this node
  *
  * It is `onespine-gate reduce` of this program, with the rights of nobody and the environment of
- * gate_environment.h. Only there do libnccl, its plugins and libcuda run. Questions and answers go through a socket
- * (check/gpu/gang_reduce.h); an answer is read as untrusted input. If the process hangs it is killed and not
- * waited for. One thread.
+ * gate_environment.h. Only there do libnccl, its plugins and libcuda run. Questions and answers go
+ * through a socket (check/gpu/gang_reduce.h); an answer is read as untrusted input. If the process
+ * hangs it is killed and not waited for. One thread.
  */
 #ifndef OSP_GATE_REDUCER_H
 #define OSP_GATE_REDUCER_H
@@ -33,11 +33,12 @@ int gate_reducer_start(struct gate_reducer *reducer, const struct osp_gate_job *
 bool gate_reducer_ask(struct gate_reducer *reducer, uint32_t first, uint32_t ranks,
 		      uint32_t sum_kib, const uint8_t id[OSP_GATE_ID_BYTES]);
 
-/* 1 with what it answered in `part` (all but its rank), 0 not yet, -1 it has ended. Never blocks. */
+/* 1 with what it answered in `part` (all but its rank), 0 not yet, -1 it has ended. Never
+ * blocks. */
 int gate_reducer_read(struct gate_reducer *reducer, struct osp_gate_part *part);
 
-/* Nothing more will be asked: one that is idle ends by itself, and leaves the GPUs as they were; one
- * that has not answered is killed. Never blocks. */
+/* Nothing more will be asked: one that is idle ends by itself, and leaves the GPUs as they were;
+ * one that has not answered is killed. Never blocks. */
 void gate_reducer_let_go(struct gate_reducer *reducer);
 
 /* The same, and waits until it has gone: two seconds at most, a tenth of one for a killed one. */

@@ -37,7 +37,7 @@ static uint64_t least(uint64_t a, uint64_t b)
 	return a < b ? a : b;
 }
 
-/* --- beginning and end -------------------------------------------------------------------------- */
+/* --- beginning and end ------------------------------------------------------------------------ */
 
 /*
  * The node's own address, where this host has it: then what others see is what slurm.conf says. A
@@ -129,7 +129,7 @@ static void close_talk(struct gate_talk *talk)
 	osp_gate_wire_close(&talk->wire);
 }
 
-/* --- this node's check -------------------------------------------------------------------------- */
+/* --- this node's check ------------------------------------------------------------------------ */
 
 static void hear_own(struct gate_talk *talk)
 {
@@ -355,7 +355,7 @@ static void serve_above(struct gate_talk *talk, short events)
 		lose_above(talk);
 }
 
-/* --- those below -------------------------------------------------------------------------------- */
+/* --- those below ------------------------------------------------------------------------------ */
 
 static struct osp_gate_peer *free_peer(struct gate_talk *talk)
 {
@@ -507,7 +507,7 @@ static void serve_peer(struct gate_talk *talk, struct osp_gate_peer *peer, short
 		lose_peer(talk, peer);
 }
 
-/* --- the job itself ----------------------------------------------------------------------------- */
+/* --- the job itself --------------------------------------------------------------------------- */
 
 /* The first node; and a deputy that nobody above answers, which will decide. */
 static bool is_watcher(const struct gate_talk *talk)
@@ -519,8 +519,8 @@ static bool is_watcher(const struct gate_talk *talk)
 		!barrier->connected);
 }
 
-/* Whether the job is still there, and how far we are: asked and told only when it takes long, by one
- * node, and for two seconds at most. */
+/* Whether the job is still there, and how far we are: asked and told only when it takes long, by
+ * one node, and for two seconds at most. */
 static void watch_job(struct gate_talk *talk)
 {
 	struct osp_gate_report *reports;
@@ -543,7 +543,7 @@ static void watch_job(struct gate_talk *talk)
 	free(reports);
 }
 
-/* --- the verdict -------------------------------------------------------------------------------- */
+/* --- the verdict ------------------------------------------------------------------------------ */
 
 static void write_verdict(struct osp_text *message, const struct osp_gate_header *header,
 			  const void *verdict, uint32_t count)
@@ -653,7 +653,7 @@ static void go_on(struct gate_talk *talk)
 	}
 }
 
-/* --- the loop ----------------------------------------------------------------------------------- */
+/* --- the loop --------------------------------------------------------------------------------- */
 
 /* Waits for whatever comes first and serves it. */
 static void wait_and_serve(struct gate_talk *talk, uint64_t wake_ms)
@@ -747,8 +747,9 @@ static enum osp_gate_outcome loop(struct gate_talk *talk)
 	return OSP_GATE_KNOWN;
 }
 
-/* The verdict is known: told, and what it needs is done. Where this process is killed meanwhile nobody does it again, and
- * a decider that had something left to do lets its Prolog fail, so that the job does not start. */
+/* The verdict is known: told, and what it needs is done. Where this process is killed meanwhile
+ * nobody does it again, and a decider that had something left to do lets its Prolog fail, so that
+ * the job does not start. */
 static void finish(struct gate_talk *talk)
 {
 	const struct osp_gate_verdict *verdict = talk->verdict;

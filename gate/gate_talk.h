@@ -18,8 +18,8 @@ enum osp_gate_outcome {
 };
 
 /*
- * Runs the gate of `job` on this node. `own` becomes this node's report, `verdict` the gang's (to be
- * freed). Events go to osp_gate_log().
+ * Runs the gate of `job` on this node. `own` becomes this node's report, `verdict` the gang's (to
+ * be freed). Events go to osp_gate_log().
  */
 enum osp_gate_outcome osp_gate_talk(const struct osp_gate_job *job,
 				    const struct osp_gate_here *here, struct osp_gate_report *own,

@@ -2,8 +2,8 @@
 /*
  * gate_talk_private.h - the state of osp_gate_talk()
  *
- * For gate_talk.c (the loop), gate_measure.c (links over TCP), gate_nccl.c (NCCL) and gate_tell.c (what they
- * share). Nothing else includes it.
+ * For gate_talk.c (the loop), gate_measure.c (links over TCP), gate_nccl.c (NCCL) and gate_tell.c
+ * (what they share). Nothing else includes it.
  */
 #ifndef OSP_GATE_TALK_PRIVATE_H
 #define OSP_GATE_TALK_PRIVATE_H
@@ -127,15 +127,16 @@ struct gate_words {
 	uint32_t count;
 };
 
-/* Sends a message to the parent, if it is proven; or to all proven peers below, and ends the connection with each
- * that cannot be reached. */
+/* Sends a message to the parent, if it is proven; or to all proven peers below, and ends the
+ * connection with each that cannot be reached. */
 void gate_tell_above(struct gate_talk *talk, const struct gate_words *words);
 void gate_tell_below(struct gate_talk *talk, const struct gate_words *words);
 
 /*
- * Handle gates of another version in the gang. The message up the tree names nodes that cannot report. The message
- * down says that no verdict will come; it goes to peers of another version or, with `all`, to all peers. From below it
- * makes the result of each node that it names an ERROR; from above it ends this gate without a verdict.
+ * Handle gates of another version in the gang. The message up the tree names nodes that cannot
+ * report. The message down says that no verdict will come; it goes to peers of another version or,
+ * with `all`, to all peers. From below it makes the result of each node that it names an ERROR;
+ * from above it ends this gate without a verdict.
  */
 void gate_write_other(struct osp_text *message, const struct osp_gate_header *header,
 		      const struct osp_gate_report *reports, uint32_t count);
@@ -143,16 +144,16 @@ void gate_tell_others(struct gate_talk *talk, bool all);
 void gate_hear_other_below(struct gate_talk *talk, const struct osp_gate_message *message);
 void gate_hear_other_above(struct gate_talk *talk, const struct osp_gate_message *message);
 
-/* Finds the ranks that may take part in a test of the network. Returns their number, 0 if every pass is fresh and
- * so no test is needed. */
+/* Finds the ranks that may take part in a test of the network. Returns their number, 0 if every
+ * pass is fresh and so no test is needed. */
 uint32_t gate_find_fit(const struct osp_gate_report *reports, uint32_t count, bool *fit);
 
-/* Records that the network test blames the node, for the report's reason. Wrong bytes fail the node; low
- * speed alone does not. */
+/* Records that the network test blames the node, for the report's reason. Wrong bytes fail the
+ * node; low speed alone does not. */
 void gate_blame(const struct gate_talk *talk, struct osp_gate_report *report, bool wrong);
 
-/* Records that a slow link of the node does not count: a warning if this node was not quiet; the other end is judged
- * by its other links. */
+/* Records that a slow link of the node does not count: a warning if this node was not quiet; the
+ * other end is judged by its other links. */
 void gate_pardon(const struct gate_talk *talk, struct osp_gate_report *report,
 		 const struct osp_gate_traffic *seen);
 

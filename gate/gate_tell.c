@@ -19,7 +19,7 @@ uint32_t gate_parent_of(const struct gate_talk *talk)
 	return talk->barrier.parents[talk->barrier.parent];
 }
 
-/* --- up and down the tree ----------------------------------------------------------------------- */
+/* --- up and down the tree --------------------------------------------------------------------- */
 
 static int seal(struct gate_talk *talk, struct osp_gate_peer *peer, const struct gate_words *words,
 		struct osp_error *error)
@@ -63,7 +63,7 @@ void gate_tell_below(struct gate_talk *talk, const struct gate_words *words)
 			tell(talk, &talk->peers[i], words);
 }
 
-/* --- gates of another version ------------------------------------------------------------------- */
+/* --- gates of another version ----------------------------------------------------------------- */
 
 void gate_write_other(struct osp_text *message, const struct osp_gate_header *header,
 		      const struct osp_gate_report *reports, uint32_t count)
@@ -128,7 +128,7 @@ void gate_hear_other_above(struct gate_talk *talk, const struct osp_gate_message
 	osp_gate_barrier_end(&talk->barrier);
 }
 
-/* --- tests of the network ----------------------------------------------------------------------- */
+/* --- tests of the network --------------------------------------------------------------------- */
 
 uint32_t gate_find_fit(const struct osp_gate_report *reports, uint32_t count, bool *fit)
 {

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* onespine-gate.c - what slurmd runs as root before and after a job (prolog, epilog), and what the first of
- * them runs without rights (reduce) */
+/* onespine-gate.c - what slurmd runs as root before and after a job (prolog, epilog), and what the
+ * first of them runs without rights (reduce) */
 #include "onespine_config.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,7 +29,7 @@
 #define STATE_FOLDER OSP_STATE_DIR
 #define EPILOG_MS    20000 /* of a node that the next job may be waiting for */
 
-/* --- the log ------------------------------------------------------------------------------------ */
+/* --- the log ---------------------------------------------------------------------------------- */
 
 const char *osp_gate_log_path(const struct osp_gate_job *job, char *buffer, size_t buffer_bytes)
 {
@@ -62,7 +63,7 @@ void osp_gate_log(const struct osp_gate_job *job, const char *format, ...)
 	close(file);
 }
 
-/* --- prolog ------------------------------------------------------------------------------------- */
+/* --- prolog ----------------------------------------------------------------------------------- */
 
 static void log_verdict(const struct osp_gate_job *job, const struct osp_gate_report *own,
 			const struct osp_gate_verdict *verdict, uint64_t begun_ms)
@@ -78,12 +79,16 @@ static void log_verdict(const struct osp_gate_job *job, const struct osp_gate_re
 		     sentence ? sentence->reason : "");
 }
 
-static struct osp_gate_here here_for(struct osp_gate_job *job, uint64_t begun_ms)
+/* `state_folder` of PATH_MAX bytes is filled, and must outlive what is returned. */
+static struct osp_gate_here here_for(struct osp_gate_job *job, uint64_t begun_ms,
+				     char *state_folder)
 {
+	snprintf(state_folder, PATH_MAX, "%s%s", job->root, STATE_FOLDER);
 	return (struct osp_gate_here){
 		.job = job,
 		.gang = &job->gang,
 		.policy = job->policy,
+		.state_folder = state_folder,
 		.test_root = job->root,
 		.begun_ms = begun_ms,
 	};
@@ -91,19 +96,17 @@ static struct osp_gate_here here_for(struct osp_gate_job *job, uint64_t begun_ms
 
 /*
  * 0 whatever the verdict: what is to be done about it is done, and a Prolog that fails would drain
- * this node and hold the job. Only a node that failed and reached nobody says so by failing: its job
- * must not start, and nobody else will stop it.
+ * this node and hold the job. Only a node that failed and reached nobody says so by failing: its
+ * job must not start, and nobody else will stop it.
  */
 static int run_prolog(struct osp_gate_job *job, uint64_t begun_ms)
 {
-	struct osp_gate_here here = here_for(job, begun_ms);
-	char state_folder[4096];
+	char state_folder[PATH_MAX];
+	struct osp_gate_here here = here_for(job, begun_ms, state_folder);
 	struct osp_gate_verdict verdict;
 	struct osp_gate_report own;
 	int status = OSP_EXIT_YES;
 
-	snprintf(state_folder, sizeof(state_folder), "%s%s", job->root, STATE_FOLDER);
-	here.state_folder = state_folder;
 	if (osp_gate_talk(job, &here, &own, &verdict) == OSP_GATE_KNOWN) {
 		log_verdict(job, &own, &verdict, begun_ms);
 	} else {
@@ -116,18 +119,25 @@ static int run_prolog(struct osp_gate_job *job, uint64_t begun_ms)
 	return status;
 }
 
-/* --- epilog ------------------------------------------------------------------------------------- */
+/* What is left to a child that comes after killed ones (gate_again.h). */
+static int run_stop(struct osp_gate_job *job, uint64_t begun_ms)
+{
+	char state_folder[PATH_MAX];
+	struct osp_gate_here here = here_for(job, begun_ms, state_folder);
+
+	return osp_gate_act_stop(&here) ? OSP_EXIT_YES : OSP_EXIT_NO;
+}
+
+/* --- epilog ----------------------------------------------------------------------------------- */
 
 static int run_epilog(struct osp_gate_job *job, uint64_t begun_ms)
 {
-	struct osp_gate_here here = here_for(job, begun_ms);
+	char state_folder[PATH_MAX];
+	struct osp_gate_here here = here_for(job, begun_ms, state_folder);
 	struct osp_gate_report report = {.rank = job->gang.rank};
 	struct osp_error error = {.text = ""};
 	struct osp_gate_check check;
-	char state_folder[4096];
 
-	snprintf(state_folder, sizeof(state_folder), "%s%s", job->root, STATE_FOLDER);
-	here.state_folder = state_folder;
 	job->depth = OSP_GATE_PASSIVE; /* the GPUs may still be settling; and it should be quick */
 	if (osp_gate_check_start(&check, job, EPILOG_MS, false, &error)) {
 		osp_gate_log(job, "%s", error.text);
@@ -142,9 +152,10 @@ static int run_epilog(struct osp_gate_job *job, uint64_t begun_ms)
 	return OSP_EXIT_YES;
 }
 
-/* --- both --------------------------------------------------------------------------------------- */
+/* --- both ------------------------------------------------------------------------------------- */
 
-/* When the process that slurmd started began: one that works in a killed one's place has no budget of its own. */
+/* When the process that slurmd started began: one that works in a killed one's place has no budget
+ * of its own. */
 static uint64_t begun_ms;
 
 static int run_gate(int (*work)(struct osp_gate_job *job, uint64_t begun_ms))
@@ -174,12 +185,17 @@ static int prolog(void)
 	return run_gate(run_prolog);
 }
 
+static int stop(void)
+{
+	return run_gate(run_stop);
+}
+
 static int epilog(void)
 {
 	return run_gate(run_epilog);
 }
 
-/* --- reduce ------------------------------------------------------------------------------------- */
+/* --- reduce ----------------------------------------------------------------------------------- */
 
 /* `gpus`: "0,2-3", or NULL for all. */
 static int run_reduce(const char *gpus)
@@ -212,7 +228,7 @@ static int run_reduce(const char *gpus)
 	return result ? OSP_EXIT_NO : OSP_EXIT_YES;
 }
 
-/* --- the command line --------------------------------------------------------------------------- */
+/* --- the command line ------------------------------------------------------------------------- */
 
 static const char help[] =
 	"usage: onespine-gate prolog | epilog\n"
@@ -228,9 +244,10 @@ static const char help[] =
 	"  --help        print this help\n"
 	"  --version     print the version\n"
 	"\n"
-	"Exit status: 0 done, whatever the verdict; 1 this node failed and could tell nobody, so "
-	"the job\n"
-	"must not start here; 2 the command line is wrong or, outside slurmd, there is no job\n";
+	"Exit status: 0 done, whatever the verdict; 1 this node failed and could tell nobody, or "
+	"the gate\n"
+	"was killed and slurmctld did not answer, so the job must not start here; 2 the command "
+	"line is wrong or, outside slurmd, there is no job\n";
 
 static int wrong_usage(const char *word)
 {
@@ -255,9 +272,10 @@ int main(int argc, char **argv)
 	if (option)
 		return wrong_usage(option);
 	if (!strcmp(part, "prolog"))
-		return osp_gate_again(prolog, OSP_EXIT_NO);
+		return osp_gate_again(prolog, stop, OSP_EXIT_NO);
 	if (!strcmp(part, "epilog"))
-		return osp_gate_again(epilog, OSP_EXIT_YES); /* the job is over all the same */
+		/* the job is over all the same */
+		return osp_gate_again(epilog, NULL, OSP_EXIT_YES);
 	if (!strcmp(part, "--help"))
 		return fputs(help, stdout) < 0 ? OSP_EXIT_UNABLE : OSP_EXIT_YES;
 	if (!strcmp(part, "--version"))

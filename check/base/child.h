@@ -18,7 +18,8 @@ pid_t osp_child_start(int *answer);
 /* The same; the child keeps `file` too. */
 pid_t osp_child_start_with(int *answer, int file);
 
-/* In a child: it dies with `parent`, at once where that has gone. Other ids make the kernel forget it. */
+/* In a child: it dies with `parent`, at once where that has gone. Other ids make the kernel forget
+ * it. */
 void osp_child_follow(pid_t parent);
 
 /* Closes every file but standard input, output, error and these two; -1: none. */

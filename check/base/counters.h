@@ -10,14 +10,15 @@
 
 #include "check/base/gpus.h"
 
-/* Adds every counter of the GPUs chosen, of those on the PCI bus, and of the node's other devices to
- * `state`. */
+/* Adds every counter of the GPUs chosen, of those on the PCI bus, and of the node's other devices
+ * to `state`. */
 void osp_counters_read(struct osp_check_context *context, const struct osp_pci_gpus *pci,
 		       struct osp_node_state *state);
 
 /*
- * What counts errors of a GPU's memory. A check reads one here and nowhere else (tests/check/layers), and
- * osp_counters_read() reads all of them: so none can be judged that a fresh pass does not look at.
+ * What counts errors of a GPU's memory. A check reads one here and nowhere else
+ * (tests/check/layers), and osp_counters_read() reads all of them: so none can be judged that a
+ * fresh pass does not look at.
  */
 enum osp_gpu_counter {
 	OSP_GPU_ECC_UNCORRECTED,  /* since the driver was loaded */
@@ -27,7 +28,8 @@ enum osp_gpu_counter {
 	OSP_GPU_COUNTER_COUNT
 };
 
-/* Reads one: NVML's answer (OSP_NVML_OK, or why it is not told), with `value` set where it is OK. */
+/* Reads one: NVML's answer (OSP_NVML_OK, or why it is not told), with `value` set where it is
+ * OK. */
 int osp_gpu_counter_read(const struct osp_gpu *gpu, enum osp_gpu_counter counter, uint64_t *value);
 
 /* Rows of memory that were remapped, from the A100 on. */

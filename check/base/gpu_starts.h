@@ -2,11 +2,12 @@
 /*
  * gpu_starts.h - how this node's GPUs have started in this boot
  *
- * Without persistence the driver starts a GPU anew for each program that finds none on it: 1 to 3 s a GPU,
- * and 30 s were seen for eight (nvidia-persistenced's manual; NVIDIA's forum). So a GPU that does not
- * answer in time may be slow to start and well. ROOT/run/onespine/gpu-starts keeps, by PCI address, whether
- * persistence was on when the GPU last answered, and how often it did not answer in time. Only root's runs
- * write it, and what others could have written counts as nothing. One thread.
+ * Without persistence the driver starts a GPU anew for each program that finds none on it: 1 to 3 s
+ * a GPU, and 30 s were seen for eight (nvidia-persistenced's manual; NVIDIA's forum). So a GPU that
+ * does not answer in time may be slow to start and well. ROOT/run/onespine/gpu-starts keeps, by PCI
+ * address, whether persistence was on when the GPU last answered, and how often it did not answer
+ * in time. Only root's runs write it, and what others could have written counts as nothing. One
+ * thread.
  */
 #ifndef OSP_GPU_STARTS_H
 #define OSP_GPU_STARTS_H
@@ -16,7 +17,8 @@
 
 #include "check/base/gpus.h"
 
-/* After so many late starts of a GPU in one boot a further one is a WARN about the GPU, no ERROR of the check. */
+/* A GPU may start late this many times in one boot, each an ERROR of the check. The next late start
+ * is a WARN about the GPU. */
 #define OSP_LATE_STARTS 3
 
 struct osp_gpu_start {
@@ -34,7 +36,8 @@ struct osp_gpu_starts {
 /* Reads the starts of this boot that earlier runs kept; none if no run kept any. */
 void osp_gpu_starts_read(const char *root, struct osp_gpu_starts *starts);
 
-/* Keeps the starts for later runs if this run is root's. A run of others, and a failure to write, change nothing. */
+/* Keeps the starts for later runs if this run is root's. A run of others, and a failure to write,
+ * change nothing. */
 void osp_gpu_starts_write(const char *root, const struct osp_gpu_starts *starts);
 
 /* The GPU's entry, a new one if there is none; NULL when there is no room. */

@@ -25,9 +25,9 @@ struct osp_pci_gpus {
 };
 
 /*
- * Display and 3D controllers of NVIDIA's (vendor 10de, class 03) that the NVIDIA driver has or should have. Not those
- * that a host has given to virtual machines, nor the virtual functions that it makes for them; in a guest the function
- * that it was given is its GPU.
+ * Display and 3D controllers of NVIDIA's (vendor 10de, class 03) that the NVIDIA driver has or
+ * should have. Not those that a host has given to virtual machines, nor the virtual functions that
+ * it makes for them; in a guest the function that it was given is its GPU.
  */
 void osp_pci_gpus(const struct osp_check_context *context, struct osp_pci_gpus *gpus);
 
@@ -74,8 +74,8 @@ bool osp_gpus_open_on(struct osp_check_context *context, const struct osp_pci_gp
 bool osp_nvml_refuses(int state);
 
 /*
- * Is confidential computing on? Then memory is encrypted, copies between host and GPU are slow, and NVLinks are off but for
- * modes that protect them. Asks NVML, which must be ready.
+ * Is confidential computing on? Then memory is encrypted, copies between host and GPU are slow, and
+ * NVLinks are off but for modes that protect them. Asks NVML, which must be ready.
  */
 bool osp_gpus_confidential(void);
 
@@ -100,9 +100,10 @@ typedef bool osp_gpu_judge(struct osp_check_context *context, const struct osp_g
 			   size_t *lacking, void *data);
 
 /*
- * Lets `judge` look at each GPU (osp_gpus_each() opens them first); those that do not answer are
- * lacking. How many are well, for the caller to tell a PASS; 0 where anything was told: what `judge`
- * found ill, or a SKIP with the words `nothing` if no GPU has the value.
+ * Lets `judge` look at each GPU (osp_gpus_each() opens them first); those that do not answer
+ * count as lacking. Returns the number of healthy GPUs, for the caller to report a PASS. Returns 0
+ * if this function has reported something: a GPU that `judge` found ill, or a SKIP with the words
+ * `nothing` if no GPU has the value.
  */
 size_t osp_gpus_judge(struct osp_check_context *context, const struct osp_gpus *gpus,
 		      osp_gpu_judge *judge, void *data, const char *nothing);

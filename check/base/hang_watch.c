@@ -37,7 +37,8 @@ static bool read_ticks(pid_t process, uint64_t *ticks)
 	return at && sscanf(at, "%" SCNu64, ticks) == 1;
 }
 
-/* Is it counted at all? Linux 5.14 and later say so; before, the first process has waited for a disk. */
+/* Is it counted at all? Linux 5.14 and later say so; before, the first process has waited for a
+ * disk. */
 static bool delays_are_counted(const char *root)
 {
 	uint64_t on, ticks;

@@ -26,15 +26,16 @@ struct osp_hang_start {
 /* Reads it: pressure below `root`, the rest of `child`. */
 struct osp_hang_start osp_hang_begin(const char *root, pid_t child);
 
-/* Adds what has grown since, while the child is still there; `first` of the tries sets what is known. */
+/* Adds what has grown since, while the child is still there; `first` of the tries sets what is
+ * known. */
 void osp_hang_add(const char *root, pid_t child, const struct osp_hang_start *start, bool first,
 		  struct osp_hang_signs *signs);
 
 /* Whether this host tells pressure or delays at all, so that a hang can be judged. */
 bool osp_hang_can_be_judged(const char *root);
 
-/* Why the hang says nothing about the node, with what is known of it; "" of OSP_HANG_STUCK. `value` is
- * a word for it. */
+/* Why the hang says nothing about the node, with what is known of it; "" of OSP_HANG_STUCK. `value`
+ * is a word for it. */
 void osp_hang_words(enum osp_hang hang, const struct osp_hang_signs *signs, const char **value,
 		    char *why, size_t why_bytes);
 

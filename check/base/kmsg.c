@@ -239,14 +239,15 @@ int osp_kmsg_xids(const char *root, void (*take)(void *context, const struct osp
 
 /* NVIDIA's XID catalogue of 2025, column "immediate action". 45, 48 and 74 say "workflow" there: 45
  * alone is the end of a program, 48 is an uncorrectable error, 74 an NVLink fault. 144 to 150 need
- * their text decoded, so somebody must look. 109 (a context did not give way in time) stands there with
- * a reset, and a kernel that cannot be interrupted brings it about as well as a GPU that hangs: with a
- * synthetic load in two of two tries (NVIDIA/open-gpu-kernel-modules 1243; also 1097, 1146). 119 (the
- * GPU's system processor does not answer) came from ordinary programs with drivers 525 before
- * 525.105.17, by NVIDIA's own release notes (there, 446). 62 (firmware stopped) is hardware, driver or
- * heat in NVIDIA's table, and nothing was found by which a program brings it about (there, 942 and 1045:
- * it comes first, the end of programs, 45, after it): it fails. Whatever a program did, a GPU that needs
- * a reset says so itself: XID 154 and NVML's recovery action, which fail. */
+ * their text decoded, so somebody must look. 109 (a context did not give way in time) stands there
+ * with a reset, and a kernel that cannot be interrupted brings it about as well as a GPU that
+ * hangs: with a synthetic load in two of two tries (NVIDIA/open-gpu-kernel-modules 1243; also 1097,
+ * 1146). 119 (the GPU's system processor does not answer) came from ordinary programs with drivers
+ * 525 before 525.105.17, by NVIDIA's own release notes (there, 446). 62 (firmware stopped) is
+ * hardware, driver or heat in NVIDIA's table, and nothing was found by which a program brings it
+ * about (there, 942 and 1045: it comes first, the end of programs, 45, after it): it fails.
+ * Whatever a program did, a GPU that needs a reset says so itself: XID 154 and NVML's recovery
+ * action, which fail. */
 static const struct {
 	unsigned char first;
 	unsigned char last;

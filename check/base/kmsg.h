@@ -48,12 +48,15 @@ struct osp_xid {
 bool osp_xid_parse(const struct osp_kmsg_record *record, struct osp_xid *xid);
 
 /*
- * An SXid, an error of an NVSwitch, in a kernel record (the same, src/common/nvswitch, NVSWITCH_PRINT_SXID):
+ * An SXid, an error of an NVSwitch, in a kernel record (the same, src/common/nvswitch,
+ * NVSWITCH_PRINT_SXID):
  *
  *	nvidia-nvswitch3: SXid (PCI:0000:c1:00.0): 20034, Fatal, Link 30 LTSSM Fault Up
- *	nvidia-nvswitch3: SXid (PCI:0000:c1:00.0): 22013, Non-fatal, Link 60 Minion Link DLREQ interrupt
+ *	nvidia-nvswitch3: SXid (PCI:0000:c1:00.0): 22013, Non-fatal, Link 60 Minion Link DLREQ
+ *	interrupt
  *
- * The records that follow it, "Severity ..." and "Data {...}", belong to it and are none of their own.
+ * The records that follow it, "Severity ..." and "Data {...}", belong to it and are none of their
+ * own.
  */
 bool osp_sxid_parse(const struct osp_kmsg_record *record, struct osp_xid *xid);
 
@@ -65,8 +68,8 @@ struct osp_kmsg_span {
 };
 
 /*
- * Reads all records, oldest first, and calls `take` with each XID and SXid; `span` may be NULL. 0, or errno:
- * EPERM and EACCES where kernel.dmesg_restrict forbids it.
+ * Reads all records, oldest first, and calls `take` with each XID and SXid; `span` may be NULL. 0,
+ * or errno: EPERM and EACCES where kernel.dmesg_restrict forbids it.
  */
 int osp_kmsg_xids(const char *root, void (*take)(void *context, const struct osp_xid *xid),
 		  void *context, struct osp_kmsg_span *span);

@@ -2,8 +2,8 @@
 /*
  * node_state.h - what of this node a pass depends on, read now
  *
- * Boot, driver, UUIDs, the kernel's records and counters of errors (lib/health/fresh.h). A driver may
- * hang, so all is read by a child of its own; the checks may run meanwhile. One thread.
+ * Boot, driver, UUIDs, the kernel's records and counters of errors (lib/health/fresh.h). A driver
+ * may hang, so all is read by a child of its own; the checks may run meanwhile. One thread.
  */
 #ifndef OSP_NODE_STATE_H
 #define OSP_NODE_STATE_H

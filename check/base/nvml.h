@@ -4,8 +4,8 @@
  *
  * libnvidia-ml.so.1 is opened by name and never linked, so one build serves nodes with and without
  * a driver. A function that an older library lacks answers OSP_NVML_NO_FUNCTION. Names, numbers
- * and layouts are those of NVML's interface (nvml.h of CUDA 12.9; go-nvml has it), which NVIDIA keeps stable. One
- * thread.
+ * and layouts are those of NVML's interface (nvml.h of CUDA 12.9; go-nvml has it), which NVIDIA
+ * keeps stable. One thread.
  */
 #ifndef OSP_NVML_H
 #define OSP_NVML_H
@@ -51,11 +51,11 @@ enum osp_nvml_return {
 #define OSP_NVML_LINK_SPEED_MBPS 90  /* field: of the links that are up, one way, MB/s */
 #define OSP_NVML_RECOVERY_ACTION 230 /* field */
 /*
- * Fields of one link, its number in `scope`, from NVLink 5 (Blackwell) on, whose links have no counters of
- * the older kind. NVML_FI_DEV_NVLINK_COUNT_... of nvml.h 12.8: malformed packets, buffer overruns, packets
- * with errors, with remote errors, with general errors, local integrity errors, packets discarded;
- * recoveries that succeeded, failed, all; errors that correction left over (effective) and their rate, those
- * that it saw (symbol) and theirs.
+ * Fields of one link, its number in `scope`, from NVLink 5 (Blackwell) on, whose links have no
+ * counters of the older kind. NVML_FI_DEV_NVLINK_COUNT_... of nvml.h 12.8: malformed packets,
+ * buffer overruns, packets with errors, with remote errors, with general errors, local integrity
+ * errors, packets discarded; recoveries that succeeded, failed, all; errors that correction left
+ * over (effective) and their rate, those that it saw (symbol) and theirs.
  */
 #define OSP_NVML_LINK5_MALFORMED   206
 #define OSP_NVML_LINK5_INTEGRITY   211
@@ -79,7 +79,8 @@ enum osp_nvml_return {
 
 #define OSP_NVML_FABRIC_BEGUN	  2 /* "in progress" */
 #define OSP_NVML_FABRIC_COMPLETED 3
-/* Virtualization modes: of a guest with a whole GPU or a part of one, and of a host whose GPU serves guests. */
+/* Virtualization modes: of a guest with a whole GPU or a part of one, and of a host whose GPU
+ * serves guests. */
 #define OSP_NVML_PASSED_THROUGH 1
 #define OSP_NVML_VIRTUAL_GPU	2
 #define OSP_NVML_VIRTUAL_HOST	3
@@ -240,8 +241,8 @@ struct osp_nvml_program {
 OSP_NVML_CALLS(OSP_NVML_DECLARE)
 #undef OSP_NVML_DECLARE
 
-/* Loads the library once a process. NULL when it is there and can tell the GPUs apart, else why not,
- * in words. */
+/* Loads the library once a process. NULL when it is there and can tell the GPUs apart, else why
+ * not, in words. */
 const char *osp_nvml_load(void);
 
 /* "GPU is lost"; NVML's number in words of ours. */

@@ -3,8 +3,8 @@
  * pass_store.h - where a node's passes are kept, and whether one still holds
  *
  * ROOT/run/onespine/pass-DEPTH, one file a depth, in a folder of root's that the next boot empties.
- * `since` beside them is what has been seen and taken for well: the counters and the kernel's records
- * at the last pass, kept when the node fails afterwards.
+ * `since` beside them is what has been seen and taken for well: the counters and the kernel's
+ * records at the last pass, kept when the node fails afterwards.
  * What somebody else could have written (its owner is neither root nor who asks, or others may
  * write there) is no pass: so a user can make none. One thread; two processes at once do no harm.
  */
@@ -26,9 +26,9 @@ int osp_pass_load(const char *root, enum osp_depth depth, struct osp_pass *pass,
 /* What was last taken for well in this boot. As above; what cannot be read is none. */
 int osp_pass_load_since(const char *root, struct osp_pass *pass);
 
-/* Keeps a pass, whole or not at all, over the last one of its depth; with `seen`, and where it is of
- * the whole node, as `since` too (what concerns other GPUs was judged by nobody). -1 with `error`
- * set. */
+/* Keeps a pass, whole or not at all, over the last one of its depth; with `seen`, and where it is
+ * of the whole node, as `since` too (what concerns other GPUs was judged by nobody). -1 with
+ * `error` set. */
 int osp_pass_save(const char *root, const struct osp_pass *pass, bool seen,
 		  struct osp_error *error);
 
@@ -39,8 +39,8 @@ int osp_pass_save_since(const char *root, const struct osp_pass *pass, struct os
 /* Makes the folder if it is not there; for others who keep a note in it. */
 void osp_run_folder_make(const char *root);
 
-/* The text of another note in it, to be freed with free(); NULL if there is none, or others than root
- * could have written it. */
+/* The text of another note in it, to be freed with free(); NULL if there is none, or others than
+ * root could have written it. */
 char *osp_run_file_read(const char *root, const char *name);
 
 /* Writes one, whole or not at all. -1 with errno set. */

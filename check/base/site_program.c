@@ -3,6 +3,7 @@
 #include "onespine_config.h"
 #include "check/base/site_program.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -10,8 +11,10 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "check/base/child.h"
@@ -19,7 +22,9 @@
 #include "check/check.h"
 #include "lib/base/clean.h"
 
-#define LOOK_MS	   10 /* a program may close its outputs long before it ends */
+#define LOOK_MS	   10	/* a program may close its outputs long before it ends */
+#define LEFT_MS	   1000 /* to kill what it has left */
+#define STAT_BYTES 512
 #define NOT_RUN	   126
 #define SIGNAL_END 65
 
@@ -125,6 +130,54 @@ static void hear_rest(struct hearing *hearing)
 	}
 }
 
+static bool is_ours(unsigned int process)
+{
+	char text[STAT_BYTES];
+	const char *behind_name;
+	int parent;
+
+	if (!osp_root_read("", text, sizeof(text), "proc/%u/stat", process))
+		return false;
+	behind_name = strrchr(text, ')');
+	return behind_name && sscanf(behind_name, ") %*c %d", &parent) == 1 && parent == getpid();
+}
+
+/* Until its status is taken, a child's number is no other's. */
+static void kill_children(void)
+{
+	DIR *folder = opendir("/proc");
+	struct dirent *entry;
+	unsigned int process;
+
+	while (folder && (entry = readdir(folder)))
+		if (sscanf(entry->d_name, "%u", &process) == 1 && is_ours(process))
+			kill((pid_t)process, SIGKILL);
+	if (folder)
+		closedir(folder);
+}
+
+/*
+ * Kills what has left the program's group, in a session of its own or twice removed: the kernel
+ * gives each process whose parent has ended to this one, which holds no other children. What cannot
+ * be killed, or goes on forking for so long, is left behind.
+ */
+static void end_left(void)
+{
+	const struct timespec moment = {.tv_nsec = 1000000};
+	uint64_t until_ms = osp_now_ms() + LEFT_MS;
+
+	while (osp_now_ms() < until_ms) {
+		pid_t ended = waitpid(-1, NULL, WNOHANG);
+
+		if (ended < 0 && errno != EINTR)
+			return;
+		if (ended != 0)
+			continue;
+		kill_children();
+		nanosleep(&moment, NULL);
+	}
+}
+
 static void follow(pid_t child, struct hearing *hearing, uint64_t until_ms,
 		   struct osp_site_said *said)
 {
@@ -139,6 +192,7 @@ static void follow(pid_t child, struct hearing *hearing, uint64_t until_ms,
 	hear_rest(hearing);
 	kill(-child, SIGKILL);
 	osp_child_drop(child);
+	end_left();
 }
 
 void osp_site_program_run(const char *path, char *const *environment, uint64_t until_ms,
@@ -151,6 +205,7 @@ void osp_site_program_run(const char *path, char *const *environment, uint64_t u
 	memset(said, 0, sizeof(*said));
 	said->end = OSP_SITE_UNRUN;
 	signal(SIGCHLD, SIG_DFL); /* ignored ones leave no status */
+	prctl(PR_SET_CHILD_SUBREAPER, 1);
 	if (pipe2(ends, O_CLOEXEC) < 0) {
 		said->code = errno;
 		return;

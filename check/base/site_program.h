@@ -2,9 +2,11 @@
 /*
  * site_program.h - runs a program of the site's until its end or its time is over
  *
- * Inside check/ only. One thread. The program begins in a session of its own, in "/", with nothing open but /dev/null and a
- * pipe for what it says, no core file, and the variables given. It dies with the process that began it; what it has left
- * running when it ends is killed.
+ * Inside check/ only. One thread. The program begins in a session of its own, in "/", with nothing
+ * open but /dev/null and a pipe for what it says, no core file, and the variables given. It dies
+ * with the process that began it. What it has left running when it ends is killed, daemons in
+ * sessions of their own too, for at most a second. The caller has no other children, and from then
+ * on is the parent of all that its descendants leave (PR_SET_CHILD_SUBREAPER).
  */
 #ifndef OSP_SITE_PROGRAM_H
 #define OSP_SITE_PROGRAM_H
@@ -23,11 +25,12 @@ enum osp_site_end {
 struct osp_site_said {
 	enum osp_site_end end;
 	int code;
-	char line
-		[OSP_SITE_LINE_BYTES]; /* the first that is not empty of both its outputs, cleaned; "" = none */
+	char line[OSP_SITE_LINE_BYTES]; /* the first that is not empty of both its outputs, cleaned;
+					   "" = none */
 };
 
-/* Runs `path` until `until_ms` (osp_now_ms()). One that cannot be executed ends with status 126 and says why. */
+/* Runs `path` until `until_ms` (osp_now_ms()). One that cannot be executed ends with status 126 and
+ * says why. */
 void osp_site_program_run(const char *path, char *const *environment, uint64_t until_ms,
 			  struct osp_site_said *said);
 

@@ -2,9 +2,9 @@
 /*
  * uvm.h - /dev/nvidia-uvm, without which no CUDA program starts
  *
- * The driver makes no such file: nvidia-modprobe does, a set-user-id program that libcuda runs where the file
- * is not there. A process that may gain no rights (the gate's, as nobody) cannot have it made, so root does
- * before. One thread.
+ * The driver makes no such file: nvidia-modprobe does, a set-user-id program that libcuda runs
+ * where the file is not there. A process that may gain no rights (the gate's, as nobody) cannot
+ * have it made, so root does before. One thread.
  */
 #ifndef OSP_UVM_H
 #define OSP_UVM_H
@@ -12,9 +12,9 @@
 #include <stdbool.h>
 
 /*
- * Makes ROOT/dev/nvidia-uvm (minor 0) and ROOT/dev/nvidia-uvm-tools (minor 1), readable and writable for all, if the
- * module is loaded (/proc/devices has its number). Leaves existing files unchanged. Returns true if ROOT/dev/nvidia-uvm
- * exists afterwards.
+ * Makes ROOT/dev/nvidia-uvm (minor 0) and ROOT/dev/nvidia-uvm-tools (minor 1), readable and
+ * writable for all, if the module is loaded (/proc/devices has its number). Leaves existing files
+ * unchanged. Returns true if ROOT/dev/nvidia-uvm exists afterwards.
  */
 bool osp_uvm_make(const char *root);
 

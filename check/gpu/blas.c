@@ -7,11 +7,12 @@
 #include <stdio.h>
 
 /*
- * A library has no code for a GPU that its own release's compiler does not know. The first release of each target: PTX
- * ISA, "Release History", with which LLVM's NVPTX.td agrees (llvm-project#156857: sm_75 with PTX 6.3, sm_80 7.0, sm_86
- * 7.1, sm_89 and sm_90 7.8, sm_100 8.6, sm_120 8.7, sm_103 and sm_121 8.8, sm_110 9.0; PTX 7.8 came with CUDA 11.8, 8.7
- * with 12.8, 8.8 with 12.9). NVIDIA's release notes are at
- * docs.nvidia.com/cuda/archive/RELEASE. Of a capability that is not listed nothing is known, and any is tried.
+ * A library has no code for a GPU that its own release's compiler does not know. The first release
+ * of each target: PTX ISA, "Release History", with which LLVM's NVPTX.td agrees
+ * (llvm-project#156857: sm_75 with PTX 6.3, sm_80 7.0, sm_86 7.1, sm_89 and sm_90 7.8, sm_100 8.6,
+ * sm_120 8.7, sm_103 and sm_121 8.8, sm_110 9.0; PTX 7.8 came with CUDA 11.8, 8.7 with 12.8, 8.8
+ * with 12.9). NVIDIA's release notes are at docs.nvidia.com/cuda/archive/RELEASE. Of a capability
+ * that is not listed nothing is known, and any is tried.
  */
 int osp_blas_first(int capability)
 {

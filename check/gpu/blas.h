@@ -2,9 +2,9 @@
 /*
  * blas.h - NVIDIA's library of matrix products, cuBLASLt, loaded at run time
  *
- * Opened by name and never linked. Numbers and layouts are those of its binary interface (cublasLt.h of
- * CUDA 11 to 13). A node may have several: the newest is taken that knows the GPU and that the driver
- * runs. One thread.
+ * Opened by name and never linked. Numbers and layouts are those of its binary interface
+ * (cublasLt.h of CUDA 11 to 13). A node may have several: the newest is taken that knows the GPU
+ * and that the driver runs. One thread.
  */
 #ifndef OSP_BLAS_H
 #define OSP_BLAS_H
@@ -64,17 +64,17 @@ struct osp_blas {
 #undef OSP_BLAS_POINTER
 
 /*
- * Fills `blas` with the newest library here that knows a GPU of `capability` (10 * major + minor) and that
- * a `driver` (cuDriverGetVersion()) of the same or a later major release runs. NULL; or why there is none,
- * in `why`.
+ * Fills `blas` with the newest library here that knows a GPU of `capability` (10 * major + minor)
+ * and that a `driver` (cuDriverGetVersion()) of the same or a later major release runs. NULL; or
+ * why there is none, in `why`.
  */
 const char *osp_blas_load(struct osp_blas *blas, int capability, int driver, char *why,
 			  size_t why_bytes);
 
 /*
- * The CUDA release whose cuBLASLt was the first to know GPUs of this capability (CUDA Toolkit release
- * notes: 11.0 for 8.0, 11.1 for 8.6, 11.8 for 8.9 and 9.0, 12.8 for 10.0 and 12.0, 12.9 for 10.3 and
- * 12.1, 13.0 for 11.0); of one that is none of these, 0.
+ * The CUDA release whose cuBLASLt was the first to know GPUs of this capability (CUDA Toolkit
+ * release notes: 11.0 for 8.0, 11.1 for 8.6, 11.8 for 8.9 and 9.0, 12.8 for 10.0 and 12.0, 12.9 for
+ * 10.3 and 12.1, 13.0 for 11.0); of one that is none of these, 0.
  */
 int osp_blas_first(int capability);
 

@@ -2,9 +2,9 @@
 /*
  * cuda.h - the CUDA driver's interface, loaded at run time
  *
- * libcuda.so.1 is opened by name and never linked, and no header of CUDA's is needed: names, numbers
- * and layouts are those of the driver API's stable binary interface (cuda.h of CUDA 11 to 13). A
- * function that a driver lacks answers OSP_CUDA_NO_FUNCTION. One thread.
+ * libcuda.so.1 is opened by name and never linked, and no header of CUDA's is needed: names,
+ * numbers and layouts are those of the driver API's stable binary interface (cuda.h of CUDA 11 to
+ * 13). A function that a driver lacks answers OSP_CUDA_NO_FUNCTION. One thread.
  */
 #ifndef OSP_CUDA_H
 #define OSP_CUDA_H
@@ -15,8 +15,8 @@
 #define OSP_CUDA_LIBRARY "libcuda.so.1"
 
 /*
- * What a call returns. Those that a kernel brings about stick to its process: whatever is asked next answers the
- * same (cuda.h of CUDA 13.0, "leaves the process in an inconsistent state").
+ * What a call returns. Those that a kernel brings about stick to its process: whatever is asked
+ * next answers the same (cuda.h of CUDA 13.0, "leaves the process in an inconsistent state").
  */
 enum osp_cuda_result {
 	OSP_CUDA_OK = 0,

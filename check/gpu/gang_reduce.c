@@ -31,10 +31,10 @@ static void keep_why(struct osp_check_context *context, const struct osp_result 
 			 *result->subject ? ": " : "", result->why);
 }
 
-/* --- getting ready ------------------------------------------------------------------------------ */
+/* --- getting ready ---------------------------------------------------------------------------- */
 
-/* Starting CUDA takes variables of NCCL's away with all that could change what is measured: these are
- * ours. */
+/* Starting CUDA takes variables of NCCL's away with all that could change what is measured: these
+ * are ours. */
 static size_t keep_variables(char *kept[NCCL_VARIABLES_MAX])
 {
 	size_t count = 0;
@@ -125,7 +125,7 @@ static bool get_ready(struct gang *gang, struct osp_units *units)
 	return osp_reduce_right(reduction, osp_nccl_make_id(&gang->answer.id), "ncclGetUniqueId");
 }
 
-/* --- an all-reduce ------------------------------------------------------------------------------ */
+/* --- an all-reduce ---------------------------------------------------------------------------- */
 
 static bool join(struct gang *gang, const struct osp_gang_order *order)
 {
@@ -150,8 +150,8 @@ static void leave(struct gang *gang)
 			osp_nccl_leave(gang->reduction.communicators[i]);
 }
 
-/* The first sum is compared; the second lets all nodes begin together, for they compare at different
- * speeds; what follows is timed. */
+/* The first sum is compared; the second lets all nodes begin together, for they compare at
+ * different speeds; what follows is timed. */
 static bool reduce(struct gang *gang, const struct osp_gang_order *order)
 {
 	struct osp_reduction *reduction = &gang->reduction;
@@ -176,7 +176,7 @@ static bool reduce(struct gang *gang, const struct osp_gang_order *order)
 	return osp_reduce_right(reduction, osp_nccl_make_id(&gang->answer.id), "ncclGetUniqueId");
 }
 
-/* --- the process -------------------------------------------------------------------------------- */
+/* --- the process ------------------------------------------------------------------------------ */
 
 static bool read_order(int orders, struct osp_gang_order *order)
 {
@@ -225,7 +225,8 @@ int osp_gang_serve(struct osp_check_context *context, int orders, int answers)
 			result = break_off(&gang, answers);
 			continue;
 		}
-		/* Leaving waits for the other nodes, and may take seconds or hang: that is no figure. */
+		/* Leaving waits for the other nodes, and may take seconds or hang: that is no
+		 * figure. */
 		result = answer_with(&gang, OSP_GANG_DONE, answers);
 		leave(&gang);
 	}

@@ -3,9 +3,10 @@
  * gang_reduce.h - one node's part in all-reduces between nodes, by NCCL
  *
  * One process a node, driving all GPUs that the job has there, each a rank of its own: so every GPU
- * uses the adapters beside it, and there is one process to kill when NCCL hangs. For a process of its
- * own (`onespine-gate reduce`) that may not know anything secret and has no rights: libnccl, its
- * network plugins and libcuda run in it. Who started it decides by its own clock when to kill it.
+ * uses the adapters beside it, and there is one process to kill when NCCL hangs. For a process of
+ * its own (`onespine-gate reduce`) that may not know anything secret and has no rights: libnccl,
+ * its network plugins and libcuda run in it. Who started it decides by its own clock when to kill
+ * it.
  *
  * Never run on a GPU, or with a real libnccl: tests/fake stands for both.
  */
@@ -43,9 +44,9 @@ struct osp_gang_answer {
 };
 
 /*
- * Gets the GPUs of `context` ready, says so on `answers`, and carries out what comes on `orders` until
- * that ends. NCCL_... of the environment are in force (others' for CUDA are not). 0, or -1 once
- * something broke, which has been answered.
+ * Gets the GPUs of `context` ready, says so on `answers`, and carries out what comes on `orders`
+ * until that ends. NCCL_... of the environment are in force (others' for CUDA are not). 0, or -1
+ * once something broke, which has been answered.
  */
 int osp_gang_serve(struct osp_check_context *context, int orders, int answers);
 

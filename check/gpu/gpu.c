@@ -46,9 +46,9 @@ static const char *hardware_error(int result)
 }
 
 /*
- * An exception of a kernel. Ours read and write nothing but what they are given: on a GPU that is well
- * they meet none. It may still be the aftermath of somebody else's error, so a second process has to
- * meet it too, and a GPU that others use is not judged by it.
+ * An exception of a kernel. Ours read and write nothing but what they are given: on a GPU that is
+ * well they meet none. It may still be the aftermath of somebody else's error, so a second process
+ * has to meet it too, and a GPU that others use is not judged by it.
  */
 static bool is_exception(const struct osp_check_context *context,
 			 const struct osp_gpu_session *session, int result)
@@ -176,9 +176,9 @@ static void clear_environment(void)
 }
 
 /*
- * A CUDA program turns to an MPS daemon wherever one listens, by default in /tmp, which any user may
- * start; and while the daemon serves another user it lets the program wait, which would look like a
- * hang. So none is looked for: this folder is never made, and only root could.
+ * A CUDA program turns to an MPS daemon wherever one listens, by default in /tmp, which any user
+ * may start; and while the daemon serves another user it lets the program wait, which would look
+ * like a hang. So none is looked for: this folder is never made, and only root could.
  */
 #define NO_MPS OSP_RUN_DIR "/no-mps"
 

@@ -36,10 +36,10 @@ struct osp_gpu_session {
 };
 
 /*
- * Waits, in the first `fabric_grace_s` after boot, until CUDA no longer answers that the system is not yet
- * initialised (802): the fabric manager sets up the NVLink fabric, of A100 to B300 with NVSwitches. At most a
- * minute, and half of what is left until `until_ms` (0: no such end). Children ask, for the answer sticks to its
- * process.
+ * Waits, in the first `fabric_grace_s` after boot, until CUDA no longer answers that the system is
+ * not yet initialised (802): the fabric manager sets up the NVLink fabric, of A100 to B300 with
+ * NVSwitches. At most a minute, and half of what is left until `until_ms` (0: no such end).
+ * Children ask, for the answer sticks to its process.
  */
 void osp_gpus_wait_ready(const struct osp_check_context *context, uint64_t until_ms);
 

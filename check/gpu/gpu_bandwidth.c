@@ -5,9 +5,10 @@
 #include "check/gpu/gpu.h"
 
 #define BUFFER_BYTES ((size_t)1024 * 1024 * 1024)
-/* A buffer is read again and again: what the cache keeps of it would count as the memory's speed. So many
- * caches it is at least (4 GiB on a B200, whose cache has 126 MB), and where less memory is free no fewer than
- * the other: 1 of 16 parts from the cache adds at most as much as the tolerance for clocks. */
+/* A buffer is read again and again: what the cache keeps of it would count as the memory's speed.
+ * So many caches it is at least (4 GiB on a B200, whose cache has 126 MB), and where less memory is
+ * free no fewer than the other: 1 of 16 parts from the cache adds at most as much as the tolerance
+ * for clocks. */
 #define CACHES_WANTED 32
 #define CACHES_LEAST  16
 #define LAUNCHES      5 /* timed together */

@@ -14,10 +14,10 @@
 #define COPIES	   16			     /* timed together */
 
 /*
- * Binds this process to the processors beside the GPU, so that the host memory is near it: the driver
- * takes it from the node that asks. Returns the GPU's NUMA node: copies of GPUs of one node are
- * comparable. OSP_SPEED_NO_PEERS if that is not known, or nothing could be bound: memory may then
- * be near one GPU and far from another.
+ * Binds this process to the processors beside the GPU, so that the host memory is near it: the
+ * driver takes it from the node that asks. Returns the GPU's NUMA node: copies of GPUs of one node
+ * are comparable. OSP_SPEED_NO_PEERS if that is not known, or nothing could be bound: memory may
+ * then be near one GPU and far from another.
  */
 static int go_near(const struct osp_check_context *context, const struct osp_unit *unit)
 {

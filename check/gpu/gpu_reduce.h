@@ -2,13 +2,13 @@
 /*
  * gpu_reduce.h - this process's GPUs in an all-reduce by NCCL: data, sum, speed
  *
- * Of `ranks` GPUs in all, `count` are this process's, from rank `first` on. Each brings zeros and, in
- * a part of its own, its own pattern: so the sum is every pattern side by side, none can be missing,
- * and kernels compare it word by word. All processes of an all-reduce must go through the same calls
- * with the same shape.
+ * Of `ranks` GPUs in all, `count` are this process's, from rank `first` on. Each brings zeros and,
+ * in a part of its own, its own pattern: so the sum is every pattern side by side, none can be
+ * missing, and kernels compare it word by word. All processes of an all-reduce must go through the
+ * same calls with the same shape.
  *
- * For check/gpu/gpu_nccl.c (the GPUs of a node) and check/gpu/gang_reduce.c (those of many). Whatever fails
- * has been told when a function returns false. One thread.
+ * For check/gpu/gpu_nccl.c (the GPUs of a node) and check/gpu/gang_reduce.c (those of many).
+ * Whatever fails has been told when a function returns false. One thread.
  */
 #ifndef OSP_GPU_REDUCE_H
 #define OSP_GPU_REDUCE_H

@@ -59,9 +59,9 @@ static void compute_expected(const struct format *format, int32_t *expected)
 }
 
 /*
- * Which units compute a format: mma.sync of fp8 is an instruction of its own on sm_89 and sm_120 alone;
- * on the GPUs between them ptxas makes conversions and products of fp16 of it (tests/check/sass reads
- * it), and the fp8 units are reached by wgmma and tcgen05 only.
+ * Which units compute a format: mma.sync of fp8 is an instruction of its own on sm_89 and sm_120
+ * alone; on the GPUs between them ptxas makes conversions and products of fp16 of it
+ * (tests/check/sass reads it), and the fp8 units are reached by wgmma and tcgen05 only.
  */
 static const char *name_of(const struct format *format, int capability)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * gpu_tflops.c - matrix products by NVIDIA's own library, where it can be loaded: as fast as they should
- * be, and alike to the bit each time
+ * gpu_tflops.c - matrix products by NVIDIA's own library, where it can be loaded: as fast as they
+ * should be, and alike to the bit each time
  */
 #include "check/gpu/active.h"
 
@@ -14,7 +14,7 @@
 #define SIDE_LEAST    256
 #define ELEMENT_BYTES 2
 #define LAUNCHES      4		     /* timed together, each with a product of its own */
-#define PARTS	      (4 + LAUNCHES) /* of memory: two factors, room to work in, the first product */
+#define PARTS	      (4 + LAUNCHES) /* of memory: two factors, room, the first product */
 
 struct product {
 	struct osp_check_context *context;
@@ -114,7 +114,7 @@ static bool time_products(struct product *product, double *best_tflops)
 	return true;
 }
 
-/* --- are they right? ---------------------------------------------------------------------------- */
+/* --- are they right? -------------------------------------------------------------------------- */
 
 static bool launch(struct product *product, const char *name, const struct osp_work *work)
 {

@@ -2,9 +2,9 @@
 /*
  * nccl.h - NCCL's interface, loaded at run time
  *
- * libnccl.so.2 is opened by name and never linked, and no header of NCCL's is needed: names, numbers
- * and layouts are those of the binary interface that all of 2.x keep (nccl.h). Every call may hang.
- * One thread.
+ * libnccl.so.2 is opened by name and never linked, and no header of NCCL's is needed: names,
+ * numbers and layouts are those of the binary interface that all of 2.x keep (nccl.h). Every call
+ * may hang. One thread.
  */
 #ifndef OSP_NCCL_H
 #define OSP_NCCL_H

@@ -382,7 +382,8 @@ const struct osp_check osp_check_nvlink_errors = {
 
 /* --- fabric ----------------------------------------------------------------------------------- */
 
-/* Two bits each in the health word; 1 is ill, or (nvml.h: "in progress") being mended: NVML_GPU_FABRIC_HEALTH_MASK_... */
+/* Two bits each in the health word; 1 is ill, or (nvml.h: "in progress") being mended:
+ * NVML_GPU_FABRIC_HEALTH_MASK_... */
 static const struct {
 	unsigned int shift;
 	bool passes;
@@ -433,9 +434,9 @@ static void tell_mending(struct osp_check_context *context, const struct osp_gpu
 	context->tell(context, &told);
 }
 
-/* A fabric manager of this host that sets up all GPUs as one: FABRIC_MODE=0 of its file (Fabric Manager User
- * Guide). In the other modes, in virtual machines of such hosts and in racks, GPUs wait for somebody to
- * activate their partition, and may do so for ever. */
+/* A fabric manager of this host that sets up all GPUs as one: FABRIC_MODE=0 of its file (Fabric
+ * Manager User Guide). In the other modes, in virtual machines of such hosts and in racks, GPUs
+ * wait for somebody to activate their partition, and may do so for ever. */
 static bool sets_up_all(const struct osp_check_context *context)
 {
 	static char text[64 * 1024];
@@ -584,7 +585,8 @@ static void read_pcies(struct pcies *pcies)
 		struct pcie *link = &pcies->links[i];
 
 		link->state = gpu->state;
-		/* An idle link may run at a lower generation to save power: what it can do counts. */
+		/* An idle link may run at a lower generation to save power: what it can do
+		 * counts. */
 		if (link->state == OSP_NVML_OK)
 			link->state = osp_nvml_pcie_generation(gpu->device, &link->generation);
 		if (link->state != OSP_NVML_OK)
@@ -639,8 +641,9 @@ static struct osp_limit of_peers(unsigned int best)
 }
 
 /*
- * A host's slot may be slower than the GPU: only what is known of the node fails. What no GPU of the node has may be
- * the host's, or a hypervisor's word, and warns: a link that has broken is one of many.
+ * A host's slot may be slower than the GPU: only what is known of the node fails. What no GPU of
+ * the node has may be the host's, or a hypervisor's word, and warns: a link that has broken is one
+ * of many.
  */
 static bool judge_generation(struct osp_check_context *context, const struct osp_gpu *gpu,
 			     const struct pcies *pcies, unsigned int found)

@@ -28,9 +28,10 @@ static bool over(struct osp_check_context *context, const struct osp_gpu *gpu, u
 /* --- ECC -------------------------------------------------------------------------------------- */
 
 /*
- * From Ampere on most uncorrectable errors are contained: the program that met one ends, its page is taken out of use, and
- * the GPU "can be immediately used again" (NVIDIA GPU Memory Error Management, "Recovery action flag"). From driver 570 on
- * the driver says whether it is so; what it asks for else the check `recovery` tells.
+ * From Ampere on most uncorrectable errors are contained: the program that met one ends, its page
+ * is taken out of use, and the GPU "can be immediately used again" (NVIDIA GPU Memory Error
+ * Management, "Recovery action flag"). From driver 570 on the driver says whether it is so; what it
+ * asks for else the check `recovery` tells.
  */
 static bool is_contained(const struct osp_gpu *gpu)
 {
@@ -42,7 +43,8 @@ static bool is_contained(const struct osp_gpu *gpu)
 	       action.state == OSP_NVML_OK;
 }
 
-/* From Hopper on the driver knows what NVIDIA's own diagnostic replaces a GPU for; before, a count does. */
+/* From Hopper on the driver knows what NVIDIA's own diagnostic replaces a GPU for; before, a count
+ * does. */
 static bool judge_sram(struct osp_check_context *context, const struct osp_gpu *gpu,
 		       unsigned long long count)
 {

@@ -10,8 +10,8 @@
 #include "check/base/gpus.h"
 #include "check/base/kmsg.h"
 
-/* Of one GPU: the gravest XID that no later "no recovery needed" has taken back. Of an NVSwitch: the
- * last fatal SXid. */
+/* Of one GPU: the gravest XID that no later "no recovery needed" has taken back. Of an NVSwitch:
+ * the last fatal SXid. */
 struct sick {
 	char address[24];
 	bool of_switch;

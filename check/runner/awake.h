@@ -2,11 +2,11 @@
 /*
  * awake.h - one process that opens every GPU and holds them open for a whole run
  *
- * nvmlInit() attaches no GPU; nvmlDeviceGetHandleByIndex() does (nvml.h: the GPU "may be initialized" by it).
- * Where persistence is off the driver starts each GPU then, which takes seconds, and stops it when the last
- * process that has it open ends. A process that is killed on its deadline would start it from zero. So
- * this one has a deadline that grows with the GPUs; once it has them all, no check waits for a start any more.
- * One thread.
+ * nvmlInit() attaches no GPU; nvmlDeviceGetHandleByIndex() does (nvml.h: the GPU "may be
+ * initialized" by it). Where persistence is off the driver starts each GPU then, which takes
+ * seconds, and stops it when the last process that has it open ends. A process that is killed on
+ * its deadline would start it from zero. So this one has a deadline that grows with the GPUs; once
+ * it has them all, no check waits for a start any more. One thread.
  */
 #ifndef OSP_AWAKE_H
 #define OSP_AWAKE_H
@@ -14,7 +14,8 @@
 #include "check/check.h"
 #include "check/base/gpus.h"
 
-/* For the library, and for each GPU: twice the 3 s that are usual without persistence; eight in 30 s were seen. */
+/* For the library, and for each GPU: twice the 3 s that are usual without persistence; eight in 30
+ * s were seen. */
 #define OSP_AWAKE_BASE_MS 10000
 #define OSP_AWAKE_GPU_MS  6000
 
@@ -43,8 +44,8 @@ struct osp_awake {
 void osp_awake_begin(struct osp_awake *awake, const struct osp_check_context *context,
 		     size_t gpu_count);
 
-/* Waits until there is an end of it, but no longer than to `until_ms`. A process that is out of time is
- * ended. */
+/* Waits until there is an end of it, but no longer than to `until_ms`. A process that is out of
+ * time is ended. */
 enum osp_awake_state osp_awake_wait(struct osp_awake *awake, uint64_t until_ms);
 
 /* Lets the GPUs go. */

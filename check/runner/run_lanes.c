@@ -94,9 +94,10 @@ static void send_figure(struct osp_check_context *context, const struct osp_figu
 }
 
 /*
- * Whoever takes a check over by what a user wrote (log lines, names of files and mounts) can change nothing as root.
- * NVIDIA's libraries start programs and open their devices for writing; one that is setuid (nvidia-modprobe) makes
- * the devices for a user who checks a node. A site's own program does what it likes.
+ * Whoever takes a check over by what a user wrote (log lines, names of files and mounts) can change
+ * nothing as root. NVIDIA's libraries start programs and open their devices for writing; one that
+ * is setuid (nvidia-modprobe) makes the devices for a user who checks a node. A site's own program
+ * does what it likes.
  */
 static void confine(enum osp_check_group group)
 {
@@ -348,8 +349,8 @@ static int check_crashed(struct osp_runner *runner, struct osp_lane *lane)
 	return basic ? skip_rest(runner, lane, "does not end") : go_on(runner, lane);
 }
 
-/* Twice no answer. Only a child that nothing kept from answering was stuck: load, writing and the use of
- * memory are a user's doing and no fault of the node. */
+/* Twice no answer. Only a child that nothing kept from answering was stuck: load, writing and the
+ * use of memory are a user's doing and no fault of the node. */
 static int keep_hung(struct osp_runner *runner, struct osp_lane *lane)
 {
 	unsigned int limit_ms = deadline_ms(runner, current(runner, lane)->check);
@@ -522,7 +523,7 @@ static int run_lanes(struct osp_runner *runner)
 	return state;
 }
 
-/* --- for the runner ----------------------------------------------------------------------------- */
+/* --- for the runner --------------------------------------------------------------------------- */
 
 /* Does the check of an outcome have a slow speed of this GPU (NULL: of any)? */
 static bool slow_on(const struct osp_runner *runner, size_t outcome, const struct osp_unit *unit,

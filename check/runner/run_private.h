@@ -21,7 +21,8 @@ struct osp_start {
 	struct osp_gpu_starts starts;
 	bool settled;
 	bool asleep; /* one is late: none is asked anything */
-	bool unsure; /* NVML hangs, and whether persistence is on is not known: a hang is an ERROR */
+	bool unsure; /* NVML hangs, and whether persistence is on is not known: a hang is an ERROR
+		      */
 };
 
 /* A run under way. */
@@ -88,7 +89,8 @@ void osp_start_begin(struct osp_runner *runner);
 /* Waits until they are open, or are known not to be; `soon`: but half a second. False: not yet. */
 bool osp_start_wait(struct osp_runner *runner, bool soon);
 
-/* Tells of a GPU that is late, and of each check that was to ask it. -1 with the runner's error set. */
+/* Tells of a GPU that is late, and of each check that was to ask it. -1 with the runner's error
+ * set. */
 int osp_start_tell(struct osp_runner *runner);
 
 void osp_start_end(struct osp_runner *runner);
@@ -129,8 +131,8 @@ int osp_speeds_tell(const struct osp_check_context *context, struct osp_outcome 
 
 /*
  * Of a check of pairs ("gpu3-gpu5"), with the context's units: a GPU that fails with two others or
- * more, which are well with others, and is well with none, is named instead of its pairs, as the gate
- * does with nodes (lib/gate/gate_links.h). -1 when memory ran out.
+ * more, which are well with others, and is well with none, is named instead of its pairs, as the
+ * gate does with nodes (lib/gate/gate_links.h). -1 when memory ran out.
  */
 int osp_pairs_blame(const struct osp_check_context *context, struct osp_outcome *outcome,
 		    struct osp_error *error);

@@ -27,8 +27,8 @@ static struct osp_speed_sample sample_of(const struct osp_check_context *context
 	return sample;
 }
 
-/* The limit of how far a speed of this check may be behind its peers, or, `far`, to fail. NULL: it is
- * not compared. */
+/* The limit of how far a speed of this check may be behind its peers, or, `far`, to fail. NULL: it
+ * is not compared. */
 static const struct osp_limit *behind_limit(const struct osp_check_context *context,
 					    const struct osp_outcome *outcome,
 					    const struct osp_speed *speed, bool far)

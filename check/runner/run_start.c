@@ -116,7 +116,8 @@ void osp_start_end(struct osp_runner *runner)
 	osp_awake_end(&runner->start.awake);
 }
 
-/* The check that tells it: "gpus", or the first that asks NVML where others were asked for alone. */
+/* The check that tells it: "gpus", or the first that asks NVML where others were asked for
+ * alone. */
 static size_t teller(const struct osp_runner *runner)
 {
 	size_t first = runner->run->count;

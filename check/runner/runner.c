@@ -79,8 +79,9 @@ static void pardon_busy(struct osp_runner *runner, enum osp_check_group group)
 }
 
 /*
- * What goes over the host's memory, or a bus that GPUs share, anybody's process makes slow, also one that waits while a
- * network adapter writes into its memory. In a Prolog no process of the job itself is there yet.
+ * What goes over the host's memory, or a bus that GPUs share, anybody's process makes slow, also
+ * one that waits while a network adapter writes into its memory. In a Prolog no process of the job
+ * itself is there yet.
  */
 static void look_for_others(struct osp_runner *runner, enum osp_check_group group)
 {
@@ -183,8 +184,8 @@ static int skip_gpu_checks(struct osp_runner *runner, enum osp_check_group least
 	return 0;
 }
 
-/* The first check that loads GPUs (the basic one, unless others were asked for alone) tells why none
- * is loaded; the rest are skipped. */
+/* The first check that loads GPUs (the basic one, unless others were asked for alone) tells why
+ * none is loaded; the rest are skipped. */
 static int tell_not_loaded(struct osp_runner *runner, enum osp_verdict verdict, enum osp_cure cure,
 			   const char *value, const char *why)
 {

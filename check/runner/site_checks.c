@@ -95,7 +95,8 @@ static void run_program(const struct osp_check_context *context, uint64_t until_
 	osp_site_program_run(context->check->program, environment, until_ms, said);
 }
 
-/* "says WORDS": the word before them keeps any of theirs from being read as a check's name (lib/health/reason.h). */
+/* "says WORDS": the word before them keeps any of theirs from being read as a check's name
+ * (lib/health/reason.h). */
 static void tell_found(struct osp_check_context *context, enum osp_verdict verdict,
 		       const struct osp_site_said *said)
 {

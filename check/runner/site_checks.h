@@ -2,15 +2,17 @@
 /*
  * site_checks.h - a site's own checks: programs in a folder of root's
  *
- * FOLDER/NN-name, run in the order of their names, one after the other, when the passive checks have ended and before any
- * that loads a GPU. Each is a check of that name, at every depth. Its exit status says what it found:
+ * FOLDER/NN-name, run in the order of their names, one after the other, when the passive checks
+ * have ended and before any that loads a GPU. Each is a check of that name, at every depth. Its
+ * exit status says what it found:
  *
  *	0 PASS, 1 FAIL, 2 WARN, 77 SKIP; any other, a signal, or no end within its time ERROR
  *
- * and the first line that it writes says why (200 bytes, cleaned). It sees PATH, SLURM_JOB_ID, and CUDA_VISIBLE_DEVICES
- * where only some GPUs count, and nothing else of the environment. A program runs as root and only for root: elsewhere the
- * check is SKIP. The folder and each program must be root's, and written by nobody else; where one is not, it is not run and
- * is ERROR. Other names in the folder are passed over: a copy that an editor or a package left does not run.
+ * and the first line that it writes says why (200 bytes, cleaned). It sees PATH, SLURM_JOB_ID, and
+ * CUDA_VISIBLE_DEVICES where only some GPUs count, and nothing else of the environment. A program
+ * runs as root and only for root: elsewhere the check is SKIP. The folder and each program must be
+ * root's, and written by nobody else; where one is not, it is not run and is ERROR. Other names in
+ * the folder are passed over: a copy that an editor or a package left does not run.
  *
  * One thread.
  */
@@ -33,12 +35,13 @@ struct osp_site_check {
 struct osp_site_checks {
 	struct osp_site_check *checks; /* they point into themselves */
 	size_t count;
-	uint64_t
-		stamp; /* differs where the programs are others, or were changed; 0: there are none */
+	uint64_t stamp; /* differs where the programs are others, or were changed; 0: there are none
+			 */
 };
 
-/* Those in ROOT/SITE/checks.d: none if that is not there. A folder that is not root's alone is one check, "00-folder", which
- * says so. Runs nothing. -1 with `error` set when memory ran out. Free with osp_site_checks_free() in either case. */
+/* Those in ROOT/SITE/checks.d: none if that is not there. A folder that is not root's alone is one
+ * check, "00-folder", which says so. Runs nothing. -1 with `error` set when memory ran out. Free
+ * with osp_site_checks_free() in either case. */
 int osp_site_checks_find(const char *root, const char *site, struct osp_site_checks *found,
 			 struct osp_error *error);
 void osp_site_checks_free(struct osp_site_checks *found);

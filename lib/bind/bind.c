@@ -270,7 +270,8 @@ static uint32_t free_domains(const struct osp_bind_state *state, bool *domains)
 	return cores;
 }
 
-/* Tasks that are near nothing: even parts of what is free, or all cores together with the others. */
+/* Tasks that are near nothing: even parts of what is free, or all cores together with the
+ * others. */
 static int split_rest(struct osp_bind_state *state, bool *domains)
 {
 	uint32_t cores = free_domains(state, domains);

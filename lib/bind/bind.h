@@ -7,8 +7,8 @@
  * memory is preferred there, never forced. The only task of a node gets all cores, for its
  * children. If nothing is known of GPUs, the cores are split
  * evenly in the order of NUMA nodes. Nothing outside the allowed CPUs is ever given out, and no
- * task is left without a core: where tasks outnumber the cores that they would split, each gets all of
- * these, as with Slurm's --overcommit.
+ * task is left without a core: where tasks outnumber the cores that they would split, each gets all
+ * of these, as with Slurm's --overcommit.
  *
  * Pure: reads no file, asks no kernel, sets nothing. A plan never changes. Any thread.
  */

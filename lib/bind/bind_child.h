@@ -3,8 +3,8 @@
  * bind_child.h - which of several processes on a node this is, which GPUs it sees, and its plan
  *
  * For the children of a launcher and for a step's tasks. All is read from an environment that the
- * caller hands over ("NAME=value", ended by NULL) and from the driver's folder, /proc/driver/nvidia,
- * which is read once. One thread.
+ * caller hands over ("NAME=value", ended by NULL) and from the driver's folder,
+ * /proc/driver/nvidia, which is read once. One thread.
  */
 #ifndef OSP_BIND_CHILD_H
 #define OSP_BIND_CHILD_H

@@ -223,7 +223,8 @@ void osp_machine_free(struct osp_machine *machine)
  */
 static int configure(hwloc_topology_t topology)
 {
-	/* "pci" is libpciaccess, which hwloc prefers to the kernel's files where it is installed. */
+	/* "pci" is libpciaccess, which hwloc prefers to the kernel's files where it is
+	 * installed. */
 	static const char *const left_out[] = {"cuda",	 "nvml", "rsmi", "levelzero",
 					       "opencl", "gl",	 "pci"};
 	size_t i;

@@ -80,8 +80,9 @@ struct osp_machine {
 };
 
 /*
- * A machine from an hwloc XML file (versions 1 to 3) or a NCCL topology file (lib/bind/nccl_topology.h),
- * told apart by their first element. `file` is the name for errors. NULL with `error` set.
+ * A machine from an hwloc XML file (versions 1 to 3) or a NCCL topology file
+ * (lib/bind/nccl_topology.h), told apart by their first element. `file` is the name for errors.
+ * NULL with `error` set.
  */
 struct osp_machine *osp_machine_read(const char *file, const char *text, size_t text_bytes,
 				     struct osp_error *error);
@@ -95,8 +96,9 @@ void osp_machine_free(struct osp_machine *machine); /* NULL is allowed */
 bool osp_core_has_any(const struct osp_machine_core *core, hwloc_const_bitmap_t cpus);
 
 /*
- * The adapters for RDMA that are nearest to these GPUs, by name in the order of their bus ids, "a,b"; into
- * `buffer`, which is returned. "" if one of the GPUs has none, a name is not known, or it would be cut.
+ * The adapters for RDMA that are nearest to these GPUs, by name in the order of their bus ids,
+ * "a,b"; into `buffer`, which is returned. "" if one of the GPUs has none, a name is not known, or
+ * it would be cut.
  */
 const char *osp_machine_near_nics(const struct osp_machine *machine, hwloc_const_bitmap_t gpus,
 				  char *buffer, size_t buffer_bytes);

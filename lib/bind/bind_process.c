@@ -18,7 +18,7 @@
 #define NODES_MOST 1024
 #define WORD_BITS  (8 * sizeof(unsigned long))
 
-/* --- as the kernel takes it --------------------------------------------------------------------- */
+/* --- as the kernel takes it ------------------------------------------------------------------- */
 
 void osp_kernel_set_of(hwloc_const_bitmap_t set, struct osp_kernel_set *kernel)
 {
@@ -80,7 +80,7 @@ bool osp_bind_set_kernel(const struct osp_kernel_set *cpus, const struct osp_ker
 	return true;
 }
 
-/* --- by hwloc's sets ---------------------------------------------------------------------------- */
+/* --- by hwloc's sets -------------------------------------------------------------------------- */
 
 static int copy_set(const struct osp_kernel_set *set, hwloc_bitmap_t cpus)
 {

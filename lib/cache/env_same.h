@@ -19,8 +19,8 @@ char *osp_env_remember(char *const *environment);
 
 /*
  * Whether `environment` is the one remembered, but for variables of the task itself: Slurm's ranks,
- * process and node, what Slurm bound it with, and what MPI is started with. Where a rule is about one
- * of these too, or when in doubt (another order): false.
+ * process and node, what Slurm bound it with, and what MPI is started with. Where a rule is about
+ * one of these too, or when in doubt (another order): false.
  */
 bool osp_env_is_same(const char *remembered, char *const *environment,
 		     const struct osp_rule_set *rules);

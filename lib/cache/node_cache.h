@@ -5,8 +5,8 @@
  * To look at a node (DMI, PCI, hwloc, libraries) takes tens to hundreds of milliseconds, too long
  * for the start of every step. So root writes down what it found, with a stamp of what it found it
  * in: the boot, the PCI devices, adapters with their states, interfaces and routes, the driver, the
- * folders that hold libraries, and the files of the catalogue and of rules. While the stamp is the same the
- * file holds; doc/performance.md says how long both ways take.
+ * folders that hold libraries, and the files of the catalogue and of rules. While the stamp is the
+ * same the file holds; doc/performance.md says how long both ways take.
  *
  * The file is trusted only if its folder and it belong to the caller's own user id and nobody
  * else may write them; it is replaced whole. A fact that is not in it is unknown, as ever.

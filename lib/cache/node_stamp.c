@@ -17,7 +17,8 @@
 
 #define LINES_BYTES 8192 /* of a file of lines */
 #define LINE_BYTES                                                                                 \
-	512 /* of one that holds a line or two: the kernel, too, takes room for all that is asked for */
+	512 /* of one that holds a line or two: the kernel, too, takes room for all that is asked  \
+	       for */
 #define WATCH "watch "
 
 static bool join(char *whole, const char *root, const char *path)
@@ -49,8 +50,8 @@ static void add_path(struct osp_text *list, const char *root, const char *path)
 }
 
 /*
- * Most of these places are not there, and are watched by the nearest folder that is, often the same: to make one
- * changes it. A link that leads nowhere is there, and may come to lead somewhere.
+ * Most of these places are not there, and are watched by the nearest folder that is, often the
+ * same: to make one changes it. A link that leads nowhere is there, and may come to lead somewhere.
  */
 static void add_place(struct osp_text *list, const char *root, const char *place)
 {

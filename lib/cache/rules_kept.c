@@ -17,7 +17,8 @@
 #define SET_FILE "rules-set" /* those that decide what is set */
 #define MAGIC	 "onespine-rules " VERSION
 
-/* Behind it stand `count` rules, then what they point to. Pointers are places in the image; 0: NULL. */
+/* Behind it stand `count` rules, then what they point to. Pointers are places in the image; 0:
+ * NULL. */
 struct header {
 	char magic[40];
 	uint64_t stamp;

@@ -59,7 +59,8 @@ struct osp_instance {
 	enum osp_truth rdma_read; /* can the NIC read remote memory? */
 };
 
-/* The words of which a key of a type must be one ("fabric": efa, infiniband, ...); NULL if it takes any word. */
+/* The words of which a key of a type must be one ("fabric": efa, infiniband, ...); NULL if it takes
+ * any word. */
 const char *const *osp_catalogue_words(const char *key, size_t *count);
 
 struct osp_catalogue;
@@ -77,8 +78,8 @@ int osp_catalogue_add(struct osp_catalogue *catalogue, uint32_t rank, const char
 int osp_catalogue_add_folder(struct osp_catalogue *catalogue, const char *folder, int site,
 			     struct osp_error *error);
 
-/* Ours of `data`/instances, and over them the site's of `site`/instances.d; NULL: a site has none. NULL
- * with `error` set. */
+/* Ours of `data`/instances, and over them the site's of `site`/instances.d; NULL: a site has none.
+ * NULL with `error` set. */
 struct osp_catalogue *osp_catalogue_read(const char *data, const char *site,
 					 struct osp_error *error);
 

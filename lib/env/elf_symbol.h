@@ -15,8 +15,8 @@
 
 /*
  * The bytes of the variable `name` in `data`, a whole shared object of this machine's class and
- * byte order, and how many there are; NULL if there is no such variable, it has no bytes in the file,
- * or the file is none or broken.
+ * byte order, and how many there are; NULL if there is no such variable, it has no bytes in the
+ * file, or the file is none or broken.
  */
 const void *osp_elf_symbol(const void *data, size_t data_bytes, const char *name,
 			   size_t *symbol_bytes);

@@ -11,7 +11,8 @@
 #include "lib/base/text.h"
 #include "lib/env/script_shape.h"
 
-/* How much longer or shorter a mistyped name is; one that is further off is another name, not a wrong one. */
+/* How much longer or shorter a mistyped name is; one that is further off is another name, not a
+ * wrong one. */
 #define MISTYPED_MAX 2
 
 struct osp_findings {
@@ -130,7 +131,8 @@ static bool guesses(const struct osp_finding *finding)
 	return !finding->certain && finding->setting && finding->setting->unexpanded;
 }
 
-/* The gravest guess among those from `start` on that are about one setting; `end` gets where they end. */
+/* The gravest guess among those from `start` on that are about one setting; `end` gets where they
+ * end. */
 static size_t gravest_guess(const struct osp_findings *findings, size_t start, size_t *end)
 {
 	const struct osp_finding *list = findings->list;
@@ -145,8 +147,8 @@ static size_t gravest_guess(const struct osp_findings *findings, size_t start, s
 	return best;
 }
 
-/* Keeps one guess about each setting: several about one unknown value tell no more. The findings are in
- * order, so those about one setting follow each other. */
+/* Keeps one guess about each setting: several about one unknown value tell no more. The findings
+ * are in order, so those about one setting follow each other. */
 static void keep_gravest_guesses(struct osp_findings *findings)
 {
 	size_t kept = 0, end;

@@ -13,10 +13,11 @@
  *	docker run -e A=b       and podman, apptainer, singularity with --env
  *	bash -c 'export A=b'    once; not what stands in that again
  *	: ${A:=b}               and A=${A:-b}: b, if nobody has said otherwise
- *	O="--export=A=b"        options that wait in a variable or an array, of all of these programs
+ *	O="--export=A=b"        options that wait in a variable or an array, of all of these
+ *				programs
  *
- * A value that only names variables which the script has set before, each to one value, is taken with
- * these values: I=eth0; A=$I. The options of sbatch, srun and training programs are read too
+ * A value that only names variables which the script has set before, each to one value, is taken
+ * with these values: I=eth0; A=$I. The options of sbatch, srun and training programs are read too
  * (lib/env/script_options.h).
  *
  * Any thread, any daemon: no shared state.
@@ -69,12 +70,12 @@ struct osp_finding {
 struct osp_findings;
 
 /*
- * What the rules say against the script's settings, which of its variables nothing reads (`variables`;
- * NULL: not asked), and what its options do that users do not mean (lib/env/script_shape.h), by line and
- * column; then what is missing: the rules of severity missing that hold, and whose variable the script
- * does not set. The number of nodes that the script asks for counts as the fact `nodes` where that is
- * unknown. The script, the rules and the variables must outlive the result. NULL with `error` set when
- * memory ran out.
+ * What the rules say against the script's settings, which of its variables nothing reads
+ * (`variables`; NULL: not asked), and what its options do that users do not mean
+ * (lib/env/script_shape.h), by line and column; then what is missing: the rules of severity missing
+ * that hold, and whose variable the script does not set. The number of nodes that the script asks
+ * for counts as the fact `nodes` where that is unknown. The script, the rules and the variables
+ * must outlive the result. NULL with `error` set when memory ran out.
  */
 struct osp_findings *osp_lint(const struct osp_rule_set *rules,
 			      const struct osp_variables *variables, const struct osp_facts *facts,

@@ -23,11 +23,12 @@ struct osp_env_view {
 void osp_env_print_facts(const struct osp_env_view *view, struct osp_text *text);
 void osp_env_print_decisions(const struct osp_env_view *view, const struct osp_decisions *decisions,
 			     struct osp_text *text);
-/* The same without the rules that ask for what is not known, of which it says how many there are. */
+/* The same without the rules that ask for what is not known, of which it says how many there
+ * are. */
 void osp_env_print_decided(const struct osp_env_view *view, const struct osp_decisions *decisions,
 			   struct osp_text *text);
-/* Prints "FILE:LINE:COLUMN: fatal: NAME=VALUE: reason", then cure and source, for each finding; then one line of what
- * the script leaves unset and --gang-env=auto sets. */
+/* Prints "FILE:LINE:COLUMN: fatal: NAME=VALUE: reason", then cure and source, for each finding;
+ * then one line of what the script leaves unset and --gang-env=auto sets. */
 void osp_env_print_findings(const struct osp_env_view *view, const char *file,
 			    const struct osp_findings *findings, struct osp_text *text);
 

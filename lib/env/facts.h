@@ -80,8 +80,9 @@ enum osp_fact_kind osp_fact_kind(enum osp_fact_id id);
 /* Returns 0, or -1 with the nearest right word. */
 int osp_fact_find(const char *name, enum osp_fact_id *id, struct osp_error *error);
 
-/* Takes a fact from words: a version, a number, yes or no, or a word of at most 255 bytes (vendor and
- * fabric: one of the catalogue's). An empty `text` makes it unknown. Returns 0, or -1 with `error` set (its column counts in `text`). */
+/* Takes a fact from words: a version, a number, yes or no, or a word of at most 255 bytes (vendor
+ * and fabric: one of the catalogue's). An empty `text` makes it unknown. Returns 0, or -1 with
+ * `error` set (its column counts in `text`). */
 int osp_facts_set(struct osp_facts *facts, enum osp_fact_id id, const char *text,
 		  struct osp_error *error);
 

@@ -142,8 +142,8 @@ static const char *fabric_of(const struct seen *seen)
 	return seen->efa ? "efa" : seen->infiniband ? "infiniband" : seen->ethernet ? "roce" : "";
 }
 
-/* What the node shows stands over what its type says: where GPUs are seen and no adapter, its type's fabric
- * is not there, or not yet, and what asks for one is left open. */
+/* What the node shows stands over what its type says: where GPUs are seen and no adapter, its
+ * type's fabric is not there, or not yet, and what asks for one is left open. */
 static void tell_devices(const struct seen *seen, struct osp_facts *facts)
 {
 	const char *fabric = facts->facts[OSP_FACT_FABRIC].text;

@@ -26,8 +26,8 @@
 #define CUDA_VERSION	"/usr/local/cuda/version.json"
 #define LOADER_CACHE	"/etc/ld.so.cache"
 
-/* Where NCCL stands on usual nodes and in usual images; from NCCL_PLACES on, where the EFA installer
- * and older images put aws-ofi-nccl; then what tells of the rest. */
+/* Where NCCL stands on usual nodes and in usual images; from NCCL_PLACES on, where the EFA
+ * installer and older images put aws-ofi-nccl; then what tells of the rest. */
 #define NCCL_PLACES 6
 #define OFI_PLACES  6
 const char *const osp_node_software_places[] = {
@@ -372,8 +372,8 @@ static void look_into(struct budget *budget, const char *root, const char *path,
 		closedir(folder);
 }
 
-/* The folders of LD_LIBRARY_PATH come first, as they do for the loader. To open one that is not there costs
- * too: not more of them are tried than names are read. */
+/* The folders of LD_LIBRARY_PATH come first, as they do for the loader. To open one that is not
+ * there costs too: not more of them are tried than names are read. */
 static void look_along_path(struct budget *budget, const struct osp_search *search,
 			    struct osp_facts *facts)
 {

@@ -13,9 +13,9 @@
 #include "lib/env/node_facts.h"
 
 /*
- * The limits of a search along the folders that a user names: folders, each counted once (by device and inode);
- * names in them; bytes of libraries; time. Real paths have about ten folders; the largest aws-ofi-nccl seen has
- * 20 MB.
+ * The limits of a search along the folders that a user names: folders, each counted once (by device
+ * and inode); names in them; bytes of libraries; time. Real paths have about ten folders; the
+ * largest aws-ofi-nccl seen has 20 MB.
  */
 #define OSP_SOFTWARE_FOLDERS_MAX 64
 #define OSP_SOFTWARE_NAMES_MAX	 65536
@@ -29,9 +29,9 @@
  */
 void osp_node_software(const struct osp_search *search, struct osp_facts *facts);
 
-/* Search the user's folders and the usual places. osp_node_software_own() returns false if it reached a limit above;
- * the facts that it found by then count. Both wait for a file system that does not answer: call them in a process
- * that may hang. */
+/* Search the user's folders and the usual places. osp_node_software_own() returns false if it
+ * reached a limit above; the facts that it found by then count. Both wait for a file system that
+ * does not answer: call them in a process that may hang. */
 bool osp_node_software_own(const struct osp_search *search, struct osp_facts *facts);
 void osp_node_software_usual(const char *root, struct osp_facts *facts);
 

@@ -167,7 +167,8 @@ static int take_range(const struct reader *reader, const struct osp_value *value
 				  "%s: a range, as \">=1.16,<1.18\", is expected", value->key);
 }
 
-/* Where a fact is one of a few words, a pattern must match one of them: a misspelt one never holds. */
+/* Where a fact is one of a few words, a pattern must match one of them: a misspelt one never
+ * holds. */
 static int check_words(const struct reader *reader, const struct osp_value *value,
 		       const struct osp_word_list *list)
 {

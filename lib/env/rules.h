@@ -13,8 +13,8 @@
  *	    cure: leave it unset
  *	    source: https://...
  *
- * when      facts (lib/env/facts.h), all of which must hold; none: always. Versions and numbers take a
- *           range (">=1.16,<1.18"), flags yes or no, words patterns, of which one must match
+ * when      facts (lib/env/facts.h), all of which must hold; none: always. Versions and numbers
+ *           take a range (">=1.16,<1.18"), flags yes or no, words patterns, of which one must match
  *           (lib/base/glob.h)
  * action    set    the variable gets `value` unless the user has it
  *           leave  the variable is left to what sets it best; no rule below sets it
@@ -113,15 +113,17 @@ struct osp_rule_set *osp_rules_read(const char *data, const char *site, struct o
 int osp_rules_reachable(const struct osp_rule_set *rules, const struct osp_catalogue *catalogue,
 			struct osp_error *error);
 
-/* Takes away those that cannot hold whatever else becomes known: what they decide stays the same. */
+/* Takes away those that cannot hold whatever else becomes known: what they decide stays the
+ * same. */
 void osp_rules_narrow(struct osp_rule_set *rules, const struct osp_facts *facts);
 
-/* Takes away those that only tell: to warn and to unset, and to leave what no rule of a lower rank sets; and of the
- * rest reason, source and cure. What is set stays the same. */
+/* Removes the rules that set nothing: those that warn or unset, and those that leave a variable
+ * that no rule of a lower rank sets. Of the other rules it removes reason, source and cure. The
+ * rules that remain set the same variables as before. */
 void osp_rules_narrow_to_set(struct osp_rule_set *rules);
 
-/* Whether each rule holds of both or of neither, and would set the same: with the same variables the
- * same is set, and what holds is told. */
+/* Returns whether each rule holds for both or for neither, and would set the same value. If so, the
+ * same variables lead to the same settings and the same reports. */
 bool osp_rules_agree(const struct osp_rule_set *rules, const struct osp_facts *one,
 		     const struct osp_facts *other);
 
@@ -169,8 +171,8 @@ struct osp_decision {
 	enum osp_rule_outcome outcome;
 	const struct osp_rule *rule;
 	const char *variable; /* NULL: none */
-	/* set, kept: what it is, or would be, here (kept: NULL if that asks for the fact `unknown`);
-	 * open: what the rule says */
+	/* set, kept: what it is, or would be, here (kept: NULL if that asks for the fact
+	 * `unknown`); open: what the rule says */
 	const char *value;
 	const struct osp_variable *user; /* kept, warned, unset, open: the user's; NULL: none */
 	enum osp_fact_id unknown;	 /* open, kept; OSP_FACT_COUNT: the user's value is not */

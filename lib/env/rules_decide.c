@@ -109,7 +109,7 @@ bool osp_rules_set(const struct osp_rule_set *set, const char *name)
 	return false;
 }
 
-/* --- one node's -------------------------------------------------------------------------------- */
+/* --- one node's ------------------------------------------------------------------------------- */
 
 static bool can_hold(const struct osp_rule *rule, const struct osp_facts *facts)
 {

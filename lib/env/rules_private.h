@@ -2,7 +2,8 @@
 /*
  * rules_private.h - what stands behind struct osp_rule_set
  *
- * For rules.c, which reads, rules_check.c, rules_decide.c and rules_kept.c. Nothing else includes this.
+ * For rules.c, which reads, rules_check.c, rules_decide.c and rules_kept.c. Nothing else includes
+ * this.
  */
 #ifndef OSP_RULES_PRIVATE_H
 #define OSP_RULES_PRIVATE_H

@@ -107,8 +107,9 @@ static size_t name_length(const char *text, const char *end)
 }
 
 /*
- * Puts what the script has set before in for $X and ${X}: `known` gets the value. It stays NULL where
- * something else stands there that a shell puts in, or a variable is not known. -1 without memory.
+ * Puts what the script has set before in for $X and ${X}: `known` gets the value. It stays NULL
+ * where something else stands there that a shell puts in, or a variable is not known. -1 without
+ * memory.
  */
 static int expand(const struct osp_script *script, const char *value, size_t value_bytes,
 		  char **known)
@@ -156,7 +157,8 @@ static int append(struct osp_script *script, const struct osp_setting *setting)
 	return 0;
 }
 
-/* In a text within the script: the line of the script, or where that is not known the text's beginning. */
+/* In a text within the script: the line of the script, or where that is not known the text's
+ * beginning. */
 static void place_outside(const struct reading *reading, struct osp_setting *setting)
 {
 	const struct osp_shell_word *outer = reading->outer;
@@ -456,8 +458,8 @@ static size_t find_export(const char *text, size_t bytes, const char *option, si
 	return bytes;
 }
 
-/* #SBATCH --export=..., as Slurm reads it: blanks part words, quotes keep them together. A line that
- * begins with #! begins a script, be it in a here-document. */
+/* #SBATCH --export=..., as Slurm reads it: blanks part words, quotes keep them together. A line
+ * that begins with #! begins a script, be it in a here-document. */
 static int take_comment(void *context, const char *text, size_t bytes, int line)
 {
 	static const char mark[] = "#SBATCH", option[] = "--export";

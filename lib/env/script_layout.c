@@ -97,8 +97,8 @@ struct finding {
 	struct osp_script_layout *found;
 	struct osp_error *error;
 	uint32_t shard; /* TorchTitan's dp_shard; 0: not said, or the rest */
-	bool inner; /* a text within the script */
-	int line;   /* where that begins */
+	bool inner;	/* a text within the script */
+	int line;	/* where that begins */
 };
 
 /* Whether the word names the flag: '-' and '_' are alike, '+' before overrides is Hydra's. */
@@ -115,7 +115,7 @@ static bool is_flag(const char *word, const struct flag *flag)
 	return *word == '\0' || *word == '=';
 }
 
-/* --- values ------------------------------------------------------------------------------------- */
+/* --- values ----------------------------------------------------------------------------------- */
 
 /* What the script sets a variable to, if that is one value; NULL. */
 static const char *only_setting(const struct osp_script *script, const char *name, size_t bytes)
@@ -194,7 +194,7 @@ static int refuse_value(const struct finding *finding, const struct osp_shell_wo
 			    "%.48s '%.48s': a whole number from 1", word->text, value);
 }
 
-/* --- flags -------------------------------------------------------------------------------------- */
+/* --- flags ------------------------------------------------------------------------------------ */
 
 static bool is_switch(enum target target)
 {
@@ -327,7 +327,7 @@ static int take_words(void *context, const struct osp_shell_word *words, size_t 
 	return 0;
 }
 
-/* --- the job ------------------------------------------------------------------------------------ */
+/* --- the job ---------------------------------------------------------------------------------- */
 
 static uint32_t bounded(long number, long most)
 {

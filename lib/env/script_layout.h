@@ -2,15 +2,16 @@
 /*
  * script_layout.h - the parallel layout and the model that a job script gives to its framework
  *
- * Read are the flags of Megatron-LM (--tensor-model-parallel-size 8, '-' and '_' alike), the overrides
- * of Megatron-Bridge and NeMo (model.tensor_model_parallel_size=8) and the flags of TorchTitan
- * (--parallelism.tensor_parallel_degree=8): on command lines, in arrays of options, and in variables
- * that hold options. A value that the shell puts in is taken where the script sets that variable to one
- * value ("${TP:-8}" too). Configuration in files of the framework's own is not seen.
+ * Read are the flags of Megatron-LM (--tensor-model-parallel-size 8, '-' and '_' alike), the
+ * overrides of Megatron-Bridge and NeMo (model.tensor_model_parallel_size=8) and the flags of
+ * TorchTitan (--parallelism.tensor_parallel_degree=8): on command lines, in arrays of options, and
+ * in variables that hold options. A value that the shell puts in is taken where the script sets
+ * that variable to one value ("${TP:-8}" too). Configuration in files of the framework's own is not
+ * seen.
  *
- * Sources: Megatron-LM d98e8a64dd training/arguments.py and config/common_config.py; Megatron-Bridge
- * 067f987df docs/megatron-lm-to-megatron-bridge.md (336-346, 530); TorchTitan b5bcd76c6
- * torchtitan/config/configs.py.
+ * Sources: Megatron-LM d98e8a64dd training/arguments.py and config/common_config.py;
+ * Megatron-Bridge 067f987df docs/megatron-lm-to-megatron-bridge.md (336-346, 530); TorchTitan
+ * b5bcd76c6 torchtitan/config/configs.py.
  *
  * Any thread, any daemon: no shared state.
  */
@@ -51,8 +52,8 @@ struct osp_script_layout {
 };
 
 /*
- * Reads a script. Returns 0, also for one without any flag; or -1 with `error` set: a flag whose value
- * is no number, or one that the shell puts in and the script does not tell.
+ * Reads a script. Returns 0, also for one without any flag; or -1 with `error` set: a flag whose
+ * value is no number, or one that the shell puts in and the script does not tell.
  */
 int osp_script_layout_read(const char *file, const char *text, size_t text_bytes,
 			   struct osp_script_layout *found, struct osp_error *error);

@@ -23,7 +23,8 @@ static const struct {
 	{"nodelist", 'w', true},      {"cpu-bind", 0, true},
 };
 
-/* The options of programs, '-' and '_' alike: PyTorch's launcher, and what frameworks call their data loaders' workers. */
+/* The options of programs, '-' and '_' alike: PyTorch's launcher, and what frameworks call their
+ * data loaders' workers. */
 static const struct {
 	const char *option;
 	const char *name;
@@ -58,7 +59,8 @@ static int add(struct osp_script_options *options, struct osp_arena *arena,
 	return options->list[options->count++].value ? 0 : -1;
 }
 
-/* The option of Slurm that the word begins: its index, or -1. `value` gets what follows in the word, NULL: nothing does. */
+/* The option of Slurm that the word begins: its index, or -1. `value` gets what follows in the
+ * word, NULL: nothing does. */
 static int slurm_option(const char *word, const char **value)
 {
 	for (size_t i = 0; i < COUNT(slurm_options); i++) {
@@ -87,7 +89,8 @@ static bool wants_next(const char *word, int index, const char *value)
 	if (index >= 0)
 		return !value && slurm_options[index].takes_value;
 	if (!strncmp(word, "--", 2))
-		return false; /* which long options take a word of their own nobody writes down here */
+		return false; /* which long options take a word of their own nobody writes down here
+			       */
 	return word[1] && !word[2] && !strchr(letters_alone, word[1]);
 }
 
@@ -185,7 +188,8 @@ int osp_script_options_of_command(struct osp_script_options *options, struct osp
 
 /* --- #SBATCH ---------------------------------------------------------------------------------- */
 
-/* The next word of the line; quotes keep blanks. False at the line's end, or where a comment begins. */
+/* The next word of the line; quotes keep blanks. False at the line's end, or where a comment
+ * begins. */
 static bool next_word(const char *text, size_t bytes, size_t *at, size_t *start, size_t *end)
 {
 	char quote = '\0';

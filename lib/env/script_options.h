@@ -3,7 +3,8 @@
  * script_options.h - the options that a job script gives to sbatch, srun and its programs
  *
  * For script.c and script_shape.c. Only options that the lint judges are kept, by their long names:
- * the request's (--nodes, --cpus-per-task, ...), and of programs --num-workers and --nproc-per-node.
+ * the request's (--nodes, --cpus-per-task, ...), and of programs --num-workers and
+ * --nproc-per-node.
  *
  * Any thread, any daemon: no shared state.
  */
@@ -20,9 +21,9 @@ enum osp_option_of { OSP_OPTION_OF_SBATCH, OSP_OPTION_OF_SRUN, OSP_OPTION_OF_PRO
 
 struct osp_script_option {
 	enum osp_option_of of;
-	size_t command; /* srun, program: which of them, from 1 */
-	const char *
-		name; /* "cpus-per-task"; "srun" for each srun itself, "program" for what it starts */
+	size_t command;	   /* srun, program: which of them, from 1 */
+	const char *name;  /* "cpus-per-task"; "srun" for each srun itself, "program" for what it
+			      starts */
 	const char *value; /* "": none */
 	bool unexpanded;   /* the shell still puts something in */
 	int line;

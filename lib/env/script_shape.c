@@ -191,7 +191,8 @@ static bool all_steps_open(const struct judging *judging)
 	return any;
 }
 
-/* Whether a node has one task, as far as the request says so: all the node's GPUs are then its own. */
+/* Whether a node has one task, as far as the request says so: all the node's GPUs are then its
+ * own. */
 static bool one_task_a_node(const struct judging *judging, const struct osp_script_option *option)
 {
 	long here = osp_option_number(of_step(judging, option->command, "ntasks-per-node"));
@@ -231,8 +232,8 @@ static size_t count_settings(const struct osp_script *script, const char *name)
 	return count;
 }
 
-/* Whether the cores of a step's tasks do not depend on --cpus-per-task: each mask is given or there is none,
- * or what runs is a daemon's child. */
+/* Whether the cores of a step's tasks do not depend on --cpus-per-task: each mask is given or there
+ * is none, or what runs is a daemon's child. */
 static bool has_cores_anyway(const struct judging *judging, size_t command)
 {
 	const struct osp_script_option *bind = of_step(judging, command, "cpu-bind");
@@ -247,8 +248,8 @@ static bool has_cores_anyway(const struct judging *judging, size_t command)
 }
 
 /*
- * Whether there are steps, and none says how many cores its tasks get. Of several one usually prepares the
- * nodes, and needs few: a script that says it for one knows of the matter.
+ * Whether there are steps, and none says how many cores its tasks get. Of several one usually
+ * prepares the nodes, and needs few: a script that says it for one knows of the matter.
  */
 static bool no_step_has_cores(const struct judging *judging)
 {

@@ -21,9 +21,9 @@
 unsigned osp_script_nodes(const struct osp_script *script);
 
 /*
- * Calls `take` with each finding; its `rule` is static. A finding about a setting names it, one about an
- * option has a setting named after the option (only during the call). Returns 0, or -1 as soon as
- * `take` does. `facts`: `slurm` and `nodes` are asked.
+ * Calls `take` with each finding; its `rule` is static. A finding about a setting names it, one
+ * about an option has a setting named after the option (only during the call). Returns 0, or -1 as
+ * soon as `take` does. `facts`: `slurm` and `nodes` are asked.
  */
 int osp_script_shape(const struct osp_script *script, const struct osp_facts *facts,
 		     int (*take)(void *context, const struct osp_finding *finding), void *context);

@@ -3,8 +3,8 @@
  * version_rules.h - what is installed on a node, and which of it is known not to go together
  *
  * The rules of `onespine env` that ask for nothing but facts, and for at least one version: of the
- * driver, CUDA, NCCL, aws-ofi-nccl, libfabric or the EFA installer. Reads files; any thread, but not
- * inside a Slurm daemon.
+ * driver, CUDA, NCCL, aws-ofi-nccl, libfabric or the EFA installer. Reads files; any thread, but
+ * not inside a Slurm daemon.
  */
 #ifndef OSP_VERSION_RULES_H
 #define OSP_VERSION_RULES_H
@@ -26,9 +26,9 @@ struct osp_bad_versions {
 
 /*
  * Judges the node below `root` by the rules in `data`/rules and `site`/rules.d (NULL: none), with
- * the types in `data`/instances and `site`/instances.d. Calls `take` with each rule that holds; what
- * it is given ends with the call. `found` gets the versions that are known, "" for none. Returns 0,
- * or -1 with `error` set.
+ * the types in `data`/instances and `site`/instances.d. Calls `take` with each rule that holds;
+ * what it is given ends with the call. `found` gets the versions that are known, "" for none.
+ * Returns 0, or -1 with `error` set.
  */
 int osp_version_rules(const char *root, const char *data, const char *site,
 		      void (*take)(void *context, const struct osp_bad_versions *bad),

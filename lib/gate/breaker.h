@@ -2,12 +2,12 @@
 /*
  * breaker.h - the circuit breaker: a check that fails on many nodes drains none of them
  *
- * A broken check, driver or switch once took 214 of 288 healthy nodes out of a cluster. So the nodes that
- * already have our reason are counted, over the whole cluster and for each check apart. If the nodes that a
- * check drained within the policy's time, and those that it would drain now, are more than the policy's share
- * of the cluster, it drains none: the administrator gets a message, and jobs go on or wait, as policy says.
- * The count is made from Slurm's own node states, so the breaker needs no state of its own, survives restarts
- * and is the same on every node.
+ * A broken check, driver or switch once took 214 of 288 healthy nodes out of a cluster. So the
+ * nodes that already have our reason are counted, over the whole cluster and for each check apart.
+ * If the nodes that a check drained within the policy's time, and those that it would drain now,
+ * are more than the policy's share of the cluster, it drains none: the administrator gets a
+ * message, and jobs go on or wait, as policy says. The count is made from Slurm's own node states,
+ * so the breaker needs no state of its own, survives restarts and is the same on every node.
  *
  * Any thread, any daemon: no shared state, no allocation.
  */
@@ -20,7 +20,8 @@
 
 #include "lib/gate/gate_policy.h"
 
-/* So many nodes may always be drained, since the share of a small cluster may be less than one node. */
+/* So many nodes may always be drained, since the share of a small cluster may be less than one
+ * node. */
 #define OSP_BREAKER_LEAST 3
 
 /* A drained node: Slurm's reason for it, ours or not, and the time of the reason. */

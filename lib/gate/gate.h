@@ -2,14 +2,16 @@
 /*
  * gate.h - the gate's types: the gang, a node's report, the gang's verdict
  *
- * The gate runs between a job's allocation and its first user process. On each node of the gang Slurm's
- * Prolog runs `onespine-gate prolog` as root:
+ * The gate runs between a job's allocation and its first user process. On each node of the gang
+ * Slurm's Prolog runs `onespine-gate prolog` as root:
  *
  *	gang	   the job and its nodes, in Slurm's order; rank 0 is the batch host
  *	check	   this node's checks, or an earlier pass that is still fresh
- *	report	   goes up a tree of nodes (lib/gate/gate_tree.h) to the decider, which is rank 0 or, if rank 0
+ *	report	   goes up a tree of nodes (lib/gate/gate_tree.h) to the decider, which is rank 0
+ *	or, if rank 0
  *		   does not answer, its first deputy that does
- *	verdict	   the decider decides (lib/gate/gate_verdict.h), acts as far as that must happen before a
+ *	verdict	   the decider decides (lib/gate/gate_verdict.h), acts as far as that must happen
+ *	before a
  *		   Prolog ends, and sends the verdict to all nodes
  *	end	   every node's Prolog returns 0; then the decider takes the remaining actions
  *
@@ -37,8 +39,9 @@
 
 #define OSP_GATE_NOBODY	       UINT32_MAX /* no rank */
 
-/* The decider's judgement of a node's network speed. Slowness alone never drains a node: anybody may send it
- * packets and so make it slow, and no counter of the node shows congestion beyond its adapter. */
+/* The decider's judgement of a node's network speed. Slowness alone never drains a node: anybody
+ * may send it packets and so make it slow, and no counter of the node shows congestion beyond its
+ * adapter. */
 enum osp_gate_pace {
 	OSP_GATE_PACE_WELL,   /* or not measured */
 	OSP_GATE_PACE_UNSURE, /* it looked slow, and other traffic there explains it */
@@ -49,7 +52,8 @@ enum osp_gate_pace {
 struct osp_gate_report {
 	uint32_t rank;
 	enum osp_verdict result;
-	bool absent; /* no gate runs there, since the job has no GPUs on it; set by the decider, with SKIP */
+	bool absent; /* no gate runs there, since the job has no GPUs on it; set by the decider,
+			with SKIP */
 	bool fresh;  /* an earlier pass counts, and no check ran now */
 	bool blamed; /* the network test blames this node: wrong bytes with two partners */
 	enum osp_gate_pace pace; /* set by the decider, never sent */

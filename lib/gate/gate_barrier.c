@@ -140,7 +140,8 @@ void osp_gate_barrier_connected(struct osp_gate_barrier *barrier)
 	barrier->trying = false;
 }
 
-/* Nothing was told to the next one yet. After the last comes the first again: it may only be late. */
+/* Nothing was told to the next one yet. After the last comes the first again: it may only be
+ * late. */
 static void turn(struct osp_gate_barrier *barrier)
 {
 	barrier->connected = false;
@@ -180,7 +181,7 @@ void osp_gate_barrier_end(struct osp_gate_barrier *barrier)
 	barrier->ended = true;
 }
 
-/* --- the next step ------------------------------------------------------------------------------ */
+/* --- the next step ---------------------------------------------------------------------------- */
 
 /* Rank 0; and by the time of the decision a deputy that nobody above answers. */
 static bool is_decider(const struct osp_gate_barrier *barrier, uint64_t now_ms)

@@ -2,22 +2,23 @@
 /*
  * gate_barrier.h - one node's part in gathering the gang's reports: what to do next, and when
  *
- * This is a state machine without a clock and without a network. The caller passes in each event and
- * the time in ms since this node's gate began, and gets the next step back. The same code runs on the
- * nodes (gate/gate_talk.c) and, as 10,000 nodes side by side, in tests/unit/test_gate_barrier.c.
+ * This is a state machine without a clock and without a network. The caller passes in each event
+ * and the time in ms since this node's gate began, and gets the next step back. The same code runs
+ * on the nodes (gate/gate_talk.c) and, as 10,000 nodes side by side, in
+ * tests/unit/test_gate_barrier.c.
  *
- * A node sends its reports up as soon as its whole subtree has reported; at its report time with what it
- * has; or a while after its own check has ended, since by then a child that did not reach this node has
- * tried another one. It passes later reports on at once.
+ * A node sends its reports up as soon as its whole subtree has reported; at its report time with
+ * what it has; or a while after its own check has ended, since by then a child that did not reach
+ * this node has tried another one. It passes later reports on at once.
  *
- * A parent that cannot be reached is tried for a while, since its Prolog may not have begun; then the next
- * parent is tried. If the connection with the parent ends, the next parent is tried at once and gets every
- * report again.
+ * A parent that cannot be reached is tried for a while, since its Prolog may not have begun; then
+ * the next parent is tried. If the connection with the parent ends, the next parent is tried at
+ * once and gets every report again.
  *
- * A child whose connection ends before it has a verdict no longer counts as reported, since it may come
- * back, here or elsewhere, and report again. The node sends a report with the result SILENT for it. The
- * decider waits for such a child as for one that never came, but counts it for the quorum: nodes whose
- * budget is over do not keep a deputy from deciding.
+ * A child whose connection ends before it has a verdict no longer counts as reported, since it may
+ * come back, here or elsewhere, and report again. The node sends a report with the result SILENT
+ * for it. The decider waits for such a child as for one that never came, but counts it for the
+ * quorum: nodes whose budget is over do not keep a deputy from deciding.
  *
  * One object belongs to one thread.
  */
@@ -58,25 +59,26 @@ int osp_gate_barrier_start(struct osp_gate_barrier *barrier, uint32_t rank, uint
 void osp_gate_barrier_free(struct osp_gate_barrier *barrier);
 
 /*
- * Takes this node's own report, or one from below, at `now_ms`. Returns 1; 0 if it says nothing new; or -1 when
- * memory ran out. The first report about a rank that has not gone counts: a second one is the same report on
- * another way, around a node that does not answer.
+ * Takes this node's own report, or one from below, at `now_ms`. Returns 1; 0 if it says nothing
+ * new; or -1 when memory ran out. The first report about a rank that has not gone counts: a second
+ * one is the same report on another way, around a node that does not answer.
  */
 int osp_gate_barrier_hear(struct osp_gate_barrier *barrier, const struct osp_gate_report *report,
 			  uint64_t now_ms);
 
 /*
- * Records that no gate runs on `rank`, because the job has no GPUs there, as slurmctld says. The barrier does not
- * wait for it and does not try it as a parent; if it was the only parent, this node decides. Returns 0, or -1 when
- * memory ran out.
+ * Records that no gate runs on `rank`, because the job has no GPUs there, as slurmctld says. The
+ * barrier does not wait for it and does not try it as a parent; if it was the only parent, this
+ * node decides. Returns 0, or -1 when memory ran out.
  */
 int osp_gate_barrier_absent(struct osp_gate_barrier *barrier, uint32_t rank, uint64_t now_ms);
 
-/* Records that the connection from below with `rank` ended before it had the verdict. Returns 0, or -1 when memory
- * ran out. */
+/* Records that the connection from below with `rank` ended before it had the verdict. Returns 0, or
+ * -1 when memory ran out. */
 int osp_gate_barrier_gone(struct osp_gate_barrier *barrier, uint32_t rank);
 
-/* Record that the present parent was reached, could not be reached, or has closed the connection. */
+/* Record that the present parent was reached, could not be reached, or has closed the
+ * connection. */
 void osp_gate_barrier_connected(struct osp_gate_barrier *barrier);
 void osp_gate_barrier_refused(struct osp_gate_barrier *barrier, uint64_t now_ms);
 void osp_gate_barrier_lost(struct osp_gate_barrier *barrier, uint64_t now_ms);
@@ -95,12 +97,12 @@ enum osp_gate_step {
 enum osp_gate_step osp_gate_barrier_step(const struct osp_gate_barrier *barrier, uint64_t now_ms,
 					 uint64_t *wake_ms);
 
-/* Writes the reports that the parent does not have to `out`, by rank (room for barrier->heard), and counts
- * them as sent. Returns their number. */
+/* Writes the reports that the parent does not have to `out`, by rank (room for barrier->heard), and
+ * counts them as sent. Returns their number. */
 uint32_t osp_gate_barrier_take(struct osp_gate_barrier *barrier, struct osp_gate_report *out);
 
-/* For the decider: writes a report for each rank to `out` (room for node_count); a rank without a report gets
- * SILENT. */
+/* For the decider: writes a report for each rank to `out` (room for node_count); a rank without a
+ * report gets SILENT. */
 void osp_gate_barrier_all(const struct osp_gate_barrier *barrier, struct osp_gate_report *out);
 
 #endif

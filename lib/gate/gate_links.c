@@ -54,7 +54,7 @@ bool osp_gate_link_is_bad(const struct osp_gate_link *link, float median_gbps)
 	return link->wrong || link->gbps <= 0 || link->gbps < OSP_GATE_SLOW * median_gbps;
 }
 
-/* --- the second round --------------------------------------------------------------------------- */
+/* --- the second round ------------------------------------------------------------------------- */
 
 struct chooser {
 	uint32_t node_count;
@@ -65,7 +65,8 @@ struct chooser {
 	uint32_t count;
 };
 
-/* The next rank that is good in `well` and neither end of the bad link; NOBODY when there is none. */
+/* The next rank that is good in `well` and neither end of the bad link; NOBODY when there is
+ * none. */
 static uint32_t next_good(struct chooser *chooser, const bool *well,
 			  const struct osp_gate_link *bad, uint32_t but)
 {
@@ -125,7 +126,7 @@ int64_t osp_gate_links_again(const struct osp_gate_figures *ring, uint32_t node_
 	return chooser.count;
 }
 
-/* --- the verdict -------------------------------------------------------------------------------- */
+/* --- the verdict ------------------------------------------------------------------------------ */
 
 /* What is known about one rank in one direction, of links whose other end is good with others. */
 struct side {
@@ -146,8 +147,8 @@ struct judging {
 	struct side *sends, *hears; /* by rank */
 };
 
-/* A link of the ring counts as it was the second time, where it was measured again; wrong bytes stay
- * wrong. */
+/* A link of the ring counts as it was the second time, where it was measured again; wrong bytes
+ * stay wrong. */
 static struct osp_gate_link latest(const struct judging *judging, const struct osp_gate_link *link)
 {
 	struct osp_gate_link is = *link;

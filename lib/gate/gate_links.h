@@ -2,15 +2,15 @@
 /*
  * gate_links.h - which links of a gang to measure, and which node to blame
  *
- * Round 1 is a ring over all nodes that are healthy so far: each sends to the next, all at once. If a link
- * is bad (wrong bytes, no bytes, or slower than a quarter of the median), round 2 measures that link again,
- * and each of its ends with two partners that are good in round 1, so that one bad node does not make its
- * partner look bad. A link that is good in round 2 was only crowded.
+ * Round 1 is a ring over all nodes that are healthy so far: each sends to the next, all at once. If
+ * a link is bad (wrong bytes, no bytes, or slower than a quarter of the median), round 2 measures
+ * that link again, and each of its ends with two partners that are good in round 1, so that one bad
+ * node does not make its partner look bad. A link that is good in round 2 was only crowded.
  *
- * A node is blamed if it is bad in the same direction with at least two partners that are good with others.
- * If a link is bad and both of its ends are good with others, the link is named and no node is blamed. A
- * link that was slow while one of its ends was not quiet (lib/gate/gate_traffic.h) counts neither way; wrong
- * bytes always count.
+ * A node is blamed if it is bad in the same direction with at least two partners that are good with
+ * others. If a link is bad and both of its ends are good with others, the link is named and no node
+ * is blamed. A link that was slow while one of its ends was not quiet (lib/gate/gate_traffic.h)
+ * counts neither way; wrong bytes always count.
  *
  * Pure: the same figures give the same verdict. Any thread.
  */
@@ -22,19 +22,19 @@
 
 #include "lib/gate/gate_message.h"
 
-#define OSP_GATE_SLOW	     0.25f /* of the median: far beyond what sharing a leaf's uplinks costs */
+#define OSP_GATE_SLOW	     0.25f /* of the median: far beyond what shared uplinks cost */
 #define OSP_GATE_LINK_ROUNDS 2
 
-/* The figures of one round: each link of the order, in any sequence. A link that nobody reported has 0, as if
- * nothing came through. */
+/* The figures of one round: each link of the order, in any sequence. A link that nobody reported
+ * has 0, as if nothing came through. */
 struct osp_gate_figures {
 	struct osp_gate_link *links;
 	uint32_t count;
 	float least_gbps; /* of the first round: a limit beside the median's; 0: none */
 };
 
-/* Writes the ring over the ranks that are `fit` to `links` (room for node_count). Returns the number of links, 0 if
- * fewer than two ranks are fit. */
+/* Writes the ring over the ranks that are `fit` to `links` (room for node_count). Returns the
+ * number of links, 0 if fewer than two ranks are fit. */
 uint32_t osp_gate_ring(const bool *fit, uint32_t node_count, struct osp_gate_link *links);
 
 /* The median of what came through, 0 if nothing did. Gigabits per second. */
@@ -43,8 +43,8 @@ float osp_gate_links_median(const struct osp_gate_figures *figures);
 bool osp_gate_link_is_bad(const struct osp_gate_link *link, float median_gbps);
 
 /*
- * Writes the links of round 2 to `links` (room for 5 times node_count). Returns their number, 0 if round 1 is good,
- * or -1 when memory ran out.
+ * Writes the links of round 2 to `links` (room for 5 times node_count). Returns their number, 0 if
+ * round 1 is good, or -1 when memory ran out.
  */
 int64_t osp_gate_links_again(const struct osp_gate_figures *ring, uint32_t node_count,
 			     struct osp_gate_link *links);
@@ -60,14 +60,16 @@ enum osp_gate_blame {
 /* One node's part. */
 struct osp_gate_blamed {
 	enum osp_gate_blame blame;
-	bool wrong; /* bytes were wrong, not only slow; with SENDS and RECEIVES, from two partners */
-	float gbps;	   /* the best of its bad links */
+	bool wrong; /* bytes were wrong, not only slow; with SENDS and RECEIVES, from two partners
+		     */
+	float gbps; /* the best of its bad links */
 	uint32_t partner;  /* the other end of one of them */
 	uint32_t partners; /* the number of good partners with which it is bad */
 	float speed;	   /* its slower direction in the ring, relative to the median */
 };
 
-/* Finds each rank's blame from both rounds (`again` may be empty). Returns 0, or -1 when memory ran out. */
+/* Finds each rank's blame from both rounds (`again` may be empty). Returns 0, or -1 when memory ran
+ * out. */
 int osp_gate_links_judge(const struct osp_gate_figures *ring, const struct osp_gate_figures *again,
 			 uint32_t node_count, struct osp_gate_blamed *blamed);
 

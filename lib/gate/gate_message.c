@@ -33,7 +33,7 @@ uint64_t osp_gate_gang_sum(const char *const *nodes, uint32_t node_count)
 	return sum;
 }
 
-/* --- writing ------------------------------------------------------------------------------------ */
+/* --- writing ---------------------------------------------------------------------------------- */
 
 static void put_number(struct osp_text *text, uint64_t number, int bytes)
 {
@@ -206,7 +206,7 @@ void osp_gate_write_other(struct osp_text *text, const struct osp_gate_header *h
 		put_number(text, ranks[i], 4);
 }
 
-/* --- reading ------------------------------------------------------------------------------------ */
+/* --- reading ---------------------------------------------------------------------------------- */
 
 struct reading {
 	const uint8_t *at;

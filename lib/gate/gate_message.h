@@ -14,15 +14,15 @@
  *	reduce	LIMIT SUM GROUPS, GROUPS ids, COUNT, COUNT members: an all-reduce to take part in
  *	parts	COUNT, COUNT nodes' parts in an all-reduce
  *	traffic	COUNT, COUNT nodes' traffic around a round
- *	other	COUNT, COUNT ranks: the sender has another version than the receiver and cannot pass on the
- *		reports of these nodes; sent downwards: the receiver will get no verdict
+ *	other	COUNT, COUNT ranks: the sender has another version than the receiver and cannot pass
+ *		on the reports of these nodes; sent downwards: the receiver will get no verdict
  *
- * The header, the kind "other" and the greeting (gate/gate_peer.h) are the same in every version, so that two gates of
- * different versions can tell each other that they differ.
+ * The header, the kind "other" and the greeting (gate/gate_peer.h) are the same in every version,
+ * so that two gates of different versions can tell each other that they differ.
  *
- * CHALLENGE is the one that the receiver sent on this connection, NONCE the one that the answer must repeat; GANG is a
- * sum over the names of the nodes. A message is refused whole if it is cut, has bytes left over, names a rank beyond
- * the gang or twice, or holds a value out of its range.
+ * CHALLENGE is the one that the receiver sent on this connection, NONCE the one that the answer
+ * must repeat; GANG is a sum over the names of the nodes. A message is refused whole if it is cut,
+ * has bytes left over, names a rank beyond the gang or twice, or holds a value out of its range.
  *
  * Any thread: no shared state.
  */
@@ -39,14 +39,14 @@
 
 #define OSP_GATE_CHALLENGE_BYTES 16
 
-/* Rises with each change of what a message holds (tests/unit/test_gate_message.c has a sum of each kind); a test's gate
- * of another version is built with another. */
+/* Rises with each change of what a message holds (tests/unit/test_gate_message.c has a sum of each
+ * kind); a test's gate of another version is built with another. */
 #ifndef OSP_GATE_WIRE_VERSION
 #define OSP_GATE_WIRE_VERSION 2
 #endif
 
-/* More than a gang of OSP_GATE_NODES_MAX needs, and less than MUNGE takes (1 MiB, encoded). The words of
- * reports and sentences are left out beyond the first OSP_GATE_MESSAGE_WORDS_BYTES. */
+/* More than a gang of OSP_GATE_NODES_MAX needs, and less than MUNGE takes (1 MiB, encoded). The
+ * words of reports and sentences are left out beyond the first OSP_GATE_MESSAGE_WORDS_BYTES. */
 #define OSP_GATE_MESSAGE_BYTES_MAX   ((size_t)640 * 1024)
 #define OSP_GATE_MESSAGE_WORDS_BYTES ((size_t)256 * 1024)
 
@@ -88,8 +88,8 @@ struct osp_gate_link {
 	uint32_t to;
 	float gbps;   /* gigabits per second; 0 if nothing came through */
 	bool wrong;   /* bytes came that were not sent */
-	bool crowded; /* one of its ends was not quiet (lib/gate/gate_traffic.h): if it is slow, that
-		       * counts for nothing. Not in a message: the decider's own */
+	bool crowded; /* one of its ends was not quiet (lib/gate/gate_traffic.h): if it is slow,
+		       * that counts for nothing. Not in a message: the decider's own */
 };
 
 /* One node of an all-reduce. Its GPUs' ranks follow those of the earlier members of its group. */
@@ -172,8 +172,8 @@ void osp_gate_write_traffic(struct osp_text *text, const struct osp_gate_header 
 void osp_gate_write_other(struct osp_text *text, const struct osp_gate_header *header,
 			  const uint32_t *ranks, uint32_t count);
 
-/* Reads one whole message; one of another version only if it is "other". Returns 0, or -1 with `error` set and
- * `message` empty. Free it with osp_gate_message_free(). */
+/* Reads one whole message; one of another version only if it is "other". Returns 0, or -1 with
+ * `error` set and `message` empty. Free it with osp_gate_message_free(). */
 int osp_gate_read_message(const void *bytes, size_t count, struct osp_gate_message *message,
 			  struct osp_error *error);
 void osp_gate_message_free(struct osp_gate_message *message);

@@ -45,7 +45,7 @@ void osp_gate_policy_default(struct osp_gate_policy *policy)
 	};
 }
 
-/* --- reading ------------------------------------------------------------------------------------ */
+/* --- reading ---------------------------------------------------------------------------------- */
 
 struct reading {
 	const struct osp_document *document;
@@ -252,7 +252,7 @@ int osp_gate_policy_read(const struct osp_document *document, const struct osp_v
 	return 0;
 }
 
-/* --- showing ------------------------------------------------------------------------------------ */
+/* --- showing ---------------------------------------------------------------------------------- */
 
 static const char *checks_word(const struct osp_gate_policy *policy, char *buffer,
 			       size_t buffer_bytes)

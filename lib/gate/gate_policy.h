@@ -4,7 +4,8 @@
  *
  *	defaults:
  *	  gate:
- *	    depth: passive	# off | passive | quick | full: the least; --gang-check may only raise it
+ *	    depth: passive	# off | passive | quick | full: the least; --gang-check may only
+ *				raise it
  *	    jobs: gpus		# gpus: every job that gets GPUs; all: every job
  *	    budget_s: 60	# from the first node's Prolog to the verdict, all of it
  *	    fresh_s: 3600	# a pass counts so long; 0: never
@@ -19,11 +20,12 @@
  *	    breaker: 10		# per cent of the cluster's nodes; more drained by us in
  *	    breaker_s: 3600	# so long: nobody is drained any more
  *	    breaker_jobs: go	# go | wait: what jobs do then
- *	    evidence: local	# local, or a shared folder of root's: what a failed check saw goes there
+ *	    evidence: local	# local, or a shared folder of root's: what a failed check saw goes
+ *				there
  *
  * `network: nccl` sums over all of the gang's GPUs with NCCL, where each node has libnccl.so.2, and
- * over TCP where that cannot be; auto does so at the depths that load GPUs (quick, full), and is TCP
- * at passive, which loads none. true is auto, false is off.
+ * over TCP where that cannot be; auto does so at the depths that load GPUs (quick, full), and is
+ * TCP at passive, which loads none. true is auto, false is off.
  *
  * Every key has a default. A partition has the values of `defaults` where it says nothing itself.
  * Read from a root-owned file only (gate/gate_job.h sees to that). Any thread.

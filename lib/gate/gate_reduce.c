@@ -58,7 +58,7 @@ struct osp_gate_sum osp_gate_reduce_judge(const struct osp_gate_reduce *order, u
 	return sum;
 }
 
-/* --- pairs -------------------------------------------------------------------------------------- */
+/* --- pairs ------------------------------------------------------------------------------------ */
 
 /* One node's pairs so far. */
 struct tried {
@@ -106,7 +106,8 @@ static bool wants_more(const struct choosing *choosing, uint32_t rank)
 	return !tried->good && proven < 2 && tried->count < OSP_GATE_PAIR_ROUNDS;
 }
 
-/* A partner for `rank` that is good, untried, or neither, by `wanted`; NOBODY when there is none. */
+/* A partner for `rank` that is good, untried, or neither, by `wanted`; NOBODY when there is
+ * none. */
 static uint32_t find_partner(struct choosing *choosing, uint32_t rank, int wanted)
 {
 	for (uint32_t i = 0; i < choosing->node_count; i++) {

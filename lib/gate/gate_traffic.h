@@ -2,17 +2,17 @@
 /*
  * gate_traffic.h - whether a node was quiet while its network was measured
  *
- * Anybody who sends packets to a node, or runs beside the job on it, can make it look slow. So each node
- * reads its adapters' counters before and after a round, in the host's network namespace
- * (gate/gate_adapters.h), and reports the result to the decider. A link that was slow while one of its ends
- * was not quiet does not count (lib/gate/gate_links.h).
+ * Anybody who sends packets to a node, or runs beside the job on it, can make it look slow. So each
+ * node reads its adapters' counters before and after a round, in the host's network namespace
+ * (gate/gate_adapters.h), and reports the result to the decider. A link that was slow while one of
+ * its ends was not quiet does not count (lib/gate/gate_links.h).
  *
- * Foreign is what an adapter counted less what the round itself had to carry: its payload times 1.06
- * for headers (Ethernet, IP and TCP with time stamps add 66 bytes to segments of 1448: 1.046), and 3 %
- * of the payload of the other direction for what acknowledges it (66 bytes for every second segment:
- * 2.3 %). The node was quiet if no direction has more than 5 % of foreign bytes. Below
- * OSP_GATE_FOREIGN_LEAST_BYTES they are a node's own housekeeping, whatever their share: a dead adapter
- * carries nothing else.
+ * Foreign is what an adapter counted less what the round itself had to carry: its payload times
+ * 1.06 for headers (Ethernet, IP and TCP with time stamps add 66 bytes to segments of 1448: 1.046),
+ * and 3 % of the payload of the other direction for what acknowledges it (66 bytes for every second
+ * segment: 2.3 %). The node was quiet if no direction has more than 5 % of foreign bytes. Below
+ * OSP_GATE_FOREIGN_LEAST_BYTES they are a node's own housekeeping, whatever their share: a dead
+ * adapter carries nothing else.
  *
  * Pure: the same counters give the same answer. Any thread, any daemon.
  */
@@ -64,8 +64,9 @@ enum osp_gate_quiet {
 	OSP_GATE_STARVED,    /* the round's process waited for a processor */
 	OSP_GATE_UNREADABLE, /* a counter cannot be read: that counts as foreign */
 	OSP_GATE_NOT_ENDED,  /* one of the round's processes had not ended in time */
-	OSP_GATE_NOT_READ, /* the counters had not been read in time: a device that hangs, or load */
-	OSP_GATE_NOT_TOLD, /* the decider's: this node has not told in time */
+	OSP_GATE_NOT_READ,   /* the counters had not been read in time: a device that hangs, or load
+			      */
+	OSP_GATE_NOT_TOLD,   /* the decider's: this node has not told in time */
 	OSP_GATE_QUIET_COUNT
 };
 
@@ -80,7 +81,8 @@ struct osp_gate_traffic osp_gate_traffic_judge(const struct osp_gate_adapters *b
 					       const struct osp_gate_adapters *after,
 					       const struct osp_gate_own_traffic *own);
 
-/* "3.2 Gb/s of others' traffic", "its counters cannot be read" ...; "" for QUIET. Returns `buffer`. */
+/* "3.2 Gb/s of others' traffic", "its counters cannot be read" ...; "" for QUIET. Returns
+ * `buffer`. */
 const char *osp_gate_traffic_words(const struct osp_gate_traffic *traffic, char *buffer,
 				   size_t buffer_bytes);
 

@@ -2,10 +2,10 @@
 /*
  * gate_tree.h - the tree along which the nodes of a gang report, and its deadlines
  *
- * Rank r reports to (r - 1) / OSP_GATE_FANOUT, so no node has more than OSP_GATE_FANOUT children and
- * the tree of 10,000 nodes is five levels deep. A node whose parent does not answer tries the next one
- * above, then rank 0, then the deputies, which are the lowest ranks after 0. So a dead node does not
- * hide those below it, and a dead first node does not hide the gang.
+ * Rank r reports to (r - 1) / OSP_GATE_FANOUT, so no node has more than OSP_GATE_FANOUT children
+ * and the tree of 10,000 nodes is five levels deep. A node whose parent does not answer tries the
+ * next one above, then rank 0, then the deputies, which are the lowest ranks after 0. So a dead
+ * node does not hide those below it, and a dead first node does not hide the gang.
  *
  * Pure arithmetic; any thread.
  */
@@ -44,8 +44,9 @@ uint32_t osp_gate_depth_of(uint32_t rank);
 uint32_t osp_gate_height(uint32_t node_count);
 
 /*
- * Whether a decider with the reports of `heard` nodes, its own counted, may decide. Rank 0 always may. A
- * deputy with less than half of the reports may not, since it may be the one that is cut off.
+ * Whether a decider with the reports of `heard` nodes, its own counted, may decide. Rank 0 always
+ * may. A deputy with less than half of the reports may not, since it may be the one that is cut
+ * off.
  */
 bool osp_gate_quorum(uint32_t rank, uint32_t heard, uint32_t node_count);
 

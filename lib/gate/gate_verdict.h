@@ -6,20 +6,22 @@
  *	enough good nodes, spares	shrink: the best stay, the others are released
  *	too few good nodes		requeue; after policy's number of stopped starts, hold;
  *					where Slurm cannot requeue the job, end
- *	a silent node, or the batch	requeue, hold or end, spares or not: Slurm can release neither a
+ *	a silent node, or the batch	requeue, hold or end, spares or not: Slurm can release
+ *					neither a
  *	host is bad			node whose Prolog does not end nor the batch host
  *
  * The best are the healthiest; among equals those in the fewest leaves, then the fastest.
  *
  * A node is drained only for FAIL, only where policy says so for that check, and only while the
- * circuit breaker (lib/gate/breaker.h) is closed. A failure that policy only comments or logs leaves the
- * node in the job. With the breaker open the job goes on with the failed nodes or waits, as policy
- * says, but better nodes among the spares are still preferred. ERROR and SILENT never drain; a
- * silent node is not given to this job again for a while.
+ * circuit breaker (lib/gate/breaker.h) is closed. A failure that policy only comments or logs
+ * leaves the node in the job. With the breaker open the job goes on with the failed nodes or waits,
+ * as policy says, but better nodes among the spares are still preferred. ERROR and SILENT never
+ * drain; a silent node is not given to this job again for a while.
  *
- * A node that is only slow (enum osp_gate_pace) is never drained. It stops a job once, and only where
- * the job can be requeued; the job's next start does not get it. After that the job starts, with a
- * warning: so a flood costs a gang one requeue at most. With spares the slow node is released first.
+ * A node that is only slow (enum osp_gate_pace) is never drained. It stops a job once, and only
+ * where the job can be requeued; the job's next start does not get it. After that the job starts,
+ * with a warning: so a flood costs a gang one requeue at most. With spares the slow node is
+ * released first.
  *
  * Pure: the same reports give the same verdict. Any thread, any daemon: no shared state.
  */
@@ -50,9 +52,9 @@ bool osp_gate_all_well(const struct osp_gate_gang *gang, const struct osp_gate_r
 		       const struct osp_gate_policy *policy);
 
 /*
- * Decides. `reports` are gang->node_count, the one of rank r at place r. The verdict's decider stays
- * as the caller set it. Free it with osp_gate_verdict_free(). Returns 0, or -1 with `error` set when
- * memory ran out.
+ * Decides. `reports` are gang->node_count, the one of rank r at place r. The verdict's decider
+ * stays as the caller set it. Free it with osp_gate_verdict_free(). Returns 0, or -1 with `error`
+ * set when memory ran out.
  */
 int osp_gate_decide(const struct osp_gate_gang *gang, const struct osp_gate_report *reports,
 		    const struct osp_gate_policy *policy, const struct osp_gate_means *means,

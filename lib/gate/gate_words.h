@@ -2,8 +2,8 @@
 /*
  * gate_words.h - the texts that people read of a gate: its progress, and what it found
  *
- * srun's standard error, AdminComment and `onespine why` have the same texts. Any thread, any daemon: no
- * shared state.
+ * srun's standard error, AdminComment and `onespine why` have the same texts. Any thread, any
+ * daemon: no shared state.
  */
 #ifndef OSP_GATE_WORDS_H
 #define OSP_GATE_WORDS_H

@@ -84,7 +84,7 @@ bool osp_evidence_repeats(const struct osp_evidence *evidence,
 	return false;
 }
 
-/* --- room ----------------------------------------------------------------------------------------- */
+/* --- room ------------------------------------------------------------------------------------- */
 
 /* What is no evidence comes last: it never goes. */
 static int kind_of(const struct osp_evidence_file *file)

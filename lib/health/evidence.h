@@ -2,9 +2,10 @@
 /*
  * evidence.h - how much is kept of what checks saw, and what goes first
  *
- * A file for each check that failed or broke before a job, and for each that warned or worse after one. A user can make a
- * node warn after each job of a second: so a warning that is kept already is not kept again, there is a bound in files and
- * in bytes, and what goes first is what a user can bring about. Any thread: no shared state.
+ * A file for each check that failed or broke before a job, and for each that warned or worse after
+ * one. A user can make a node warn after each job of a second: so a warning that is kept already is
+ * not kept again, there is a bound in files and in bytes, and what goes first is what a user can
+ * bring about. Any thread: no shared state.
  */
 #ifndef OSP_EVIDENCE_H
 #define OSP_EVIDENCE_H
@@ -13,7 +14,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Of one node. A run of all checks on 8 GPUs is 20 to 60 KiB of JSON: a quarter of the bytes is reached by files alone. */
+/* Of one node. A run of all checks on 8 GPUs is 20 to 60 KiB of JSON: a quarter of the bytes is
+ * reached by files alone. */
 #define OSP_EVIDENCE_FILES_MAX 256
 #define OSP_EVIDENCE_BYTES_MAX ((uint64_t)64 * 1024 * 1024)
 
@@ -44,8 +46,8 @@ struct osp_evidence {
 	uint32_t random; /* so that nobody can foretell the name */
 };
 
-/* "epilog-n2-17-20260102T030405Z-0badcafe-01234567.json": kind, node, job, time in UTC, what it saw, random. False: the
- * node's name is too long or is none of a file. */
+/* "epilog-n2-17-20260102T030405Z-0badcafe-01234567.json": kind, node, job, time in UTC, what it
+ * saw, random. False: the node's name is too long or is none of a file. */
 bool osp_evidence_name(const struct osp_evidence *evidence, char *name, size_t name_bytes);
 
 /* Whether a file has such a name; its kind and what it saw. */
@@ -56,9 +58,10 @@ bool osp_evidence_repeats(const struct osp_evidence *evidence,
 			  const struct osp_evidence_file *files, size_t count);
 
 /*
- * Puts those that must go, for `bytes` more of `kind` to find room, to the front of `files`; the rest is in any order. What
- * is graver than `kind` never goes, the oldest of the least grave goes first, and names of no evidence are left alone.
- * Returns how many must go; SIZE_MAX: there is no room.
+ * Moves to the front of `files` those that must be removed to make room for `bytes` more of `kind`;
+ * the other files are in any order. Evidence graver than `kind` is never removed, the oldest of the
+ * least grave is removed first, and files that are not evidence are left alone. Returns the number
+ * of files to remove; SIZE_MAX if there is no room.
  */
 size_t osp_evidence_make_room(struct osp_evidence_file *files, size_t count,
 			      enum osp_evidence_kind kind, uint64_t bytes);

@@ -2,19 +2,20 @@
 /*
  * hang.h - was a check that did not answer stuck, or kept from its work?
  *
- * A user can keep a check from answering without any fault of the node: with more busy processes than
- * processors, by writing so much that every page has to be waited for, or by using up the memory. What
- * tells these from a driver that is stuck:
+ * A user can keep a check from answering without any fault of the node: with more busy processes
+ * than processors, by writing so much that every page has to be waited for, or by using up the
+ * memory. What tells these from a driver that is stuck:
  *
  *	the run queue		/proc/PID/schedstat: how long the check could have run and had no
  *				processor
- *	pressure stall		/proc/pressure/io and memory, "some": how long anybody on the node waited
+ *	pressure stall		/proc/pressure/io and memory, "some": how long anybody on the node
+ *				waited
  *	information (PSI)	for a device or for memory; those who wait now are counted too
  *	delay accounting	/proc/PID/stat, field 42: how long the check itself waited for block
  *				devices, once each wait was over (kernel.task_delayacct)
  *
- * PSI needs Linux 4.20 and, on some distributions, psi=1; delay accounting is off by default since 5.14.
- * If neither is there nobody can tell, and a hang says nothing about the node.
+ * PSI needs Linux 4.20 and, on some distributions, psi=1; delay accounting is off by default since
+ * 5.14. If neither is there nobody can tell, and a hang says nothing about the node.
  *
  * Pure; any thread, any daemon.
  */
@@ -41,9 +42,10 @@ enum osp_hang {
 };
 
 /*
- * Judges a check that did not answer within `limit_ms`, twice. More than a fifth of that time, of either
- * kind, pardons it. Measured on two cores: on an idle machine the wait for a processor is under 1/1000,
- * with ten times as many busy processes as cores over 8/10; a stuck process waits for none.
+ * Judges a check that did not answer within `limit_ms`, twice. More than a fifth of that time, of
+ * either kind, pardons it. Measured on two cores: on an idle machine the wait for a processor is
+ * under 1/1000, with ten times as many busy processes as cores over 8/10; a stuck process waits for
+ * none.
  */
 enum osp_hang osp_hang_judge(const struct osp_hang_signs *signs, unsigned int limit_ms);
 

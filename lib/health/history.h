@@ -98,8 +98,8 @@ struct osp_history_trend {
 	double last;
 	double least;
 	double most;
-	double change; /* of the mean of the last quarter against that of the first, as a part of the
-			  latter; 0 if that is 0 or there are fewer than 4 */
+	double change; /* of the mean of the last quarter against that of the first, as a part of
+			  the latter; 0 if that is 0 or there are fewer than 4 */
 };
 
 /* The trends of an instance (figures of no GPU) or of a GPU; as above. */

@@ -36,8 +36,9 @@ static void add_number(struct osp_text *text, const char *key, uint64_t number)
 	osp_text_printf(text, "\"%s\": %" PRIu64 ",\n", key, number);
 }
 
-/* A list each: of what, its name, whether it counts faults, its value, and where that differs the one at
- * the start of the window. Before each job they are read again, and keys took most of that time. */
+/* A list each: of what, its name, whether it counts faults, its value, and where that differs the
+ * one at the start of the window. Before each job they are read again, and keys took most of that
+ * time. */
 static void add_counters(struct osp_text *text, const struct osp_node_state *state)
 {
 	osp_text_add(text, "\"counters\": [");

@@ -75,8 +75,8 @@ enum osp_limit_id {
 	OSP_LIMIT_IB_FLAPS,    /* links going down in a day */
 	OSP_LIMIT_LOCAL_DISKS,
 	OSP_LIMIT_HUGE_PAGES,
-	/* how far below the median of its peers a GPU warns, and after each from where on it fails; 0: it
-	 * is not compared (lib/health/speed.h) */
+	/* how far below the median of its peers a GPU warns, and after each from where on it fails;
+	 * 0: it is not compared (lib/health/speed.h) */
 	OSP_LIMIT_HBM_BEHIND_PERCENT,
 	OSP_LIMIT_HBM_FAR_BEHIND_PERCENT,
 	OSP_LIMIT_COMPUTE_BEHIND_PERCENT,
@@ -96,8 +96,8 @@ enum osp_limit_id {
 	OSP_LIMIT_BF16_PEAK_TFLOPS,
 	OSP_LIMIT_ALL_REDUCE_GBPS,
 	OSP_LIMIT_ALL_REDUCE_PEAK_GBPS,
-	/* between nodes: bus bandwidth that all GPUs of several nodes must reach together, and what a
-	 * node's adapters cannot exceed one way */
+	/* between nodes: bus bandwidth that all GPUs of several nodes must reach together, and what
+	 * a node's adapters cannot exceed one way */
 	OSP_LIMIT_GANG_ALL_REDUCE_GBPS,
 	OSP_LIMIT_NETWORK_PEAK_GBPS,
 	OSP_LIMIT_SITE_CHECK_S, /* how long each of a site's own checks may take */
@@ -123,14 +123,15 @@ struct osp_thresholds;
 struct osp_thresholds *osp_thresholds_new(void);
 void osp_thresholds_free(struct osp_thresholds *thresholds); /* NULL is allowed */
 
-/* Whether this may name a check of a site's own (check/runner/site_checks.h): two digits, '-', then letters, digits,
- * '-' and '_', at most OSP_SITE_CHECK_NAME_BYTES - 1 in all. No check of ours is called so. */
+/* Whether this may name a check of a site's own (check/runner/site_checks.h): two digits, '-', then
+ * letters, digits, '-' and '_', at most OSP_SITE_CHECK_NAME_BYTES - 1 in all. No check of ours is
+ * called so. */
 bool osp_site_check_named(const char *name);
 
 /*
  * Adds one file's text over what is there. `check_names` (at most OSP_CHECK_NAMES_MAX; they must
- * outlive the table) are the words allowed under "checks", beside names of a site's own. 0, or -1 with `error` set; the table is
- * then only good for osp_thresholds_free().
+ * outlive the table) are the words allowed under "checks", beside names of a site's own. 0, or -1
+ * with `error` set; the table is then only good for osp_thresholds_free().
  */
 int osp_thresholds_add(struct osp_thresholds *thresholds, const char *file, const char *text,
 		       size_t text_bytes, const char *const *check_names, size_t check_count,
@@ -150,9 +151,9 @@ enum osp_check_mode osp_thresholds_mode(const struct osp_thresholds *thresholds,
 bool osp_thresholds_unproven_fails(const struct osp_thresholds *thresholds);
 
 /*
- * A number that differs where a text that was added does (FNV-1a): of a table, or of the texts alone,
- * one after the other, from 0 on. So it is told without reading what they say; other words for the
- * same limits are another number.
+ * A hash (FNV-1a) of the texts that were added: of those of a table, or of texts one after the
+ * other, beginning with 0. The texts are not parsed, so the same limits in other words have another
+ * hash.
  */
 uint64_t osp_thresholds_hash(const struct osp_thresholds *thresholds);
 uint64_t osp_thresholds_hash_text(uint64_t hash, const char *text, size_t text_bytes);

@@ -3,8 +3,8 @@
  * verdict.h - what a check, or a whole node, came to
  *
  * One scale for a check's results (check/check.h), for what is kept of them and for a node's report
- * to its gang (lib/gate/gate.h). Gate messages carry the number and JSON carries the name, so neither
- * may change.
+ * to its gang (lib/gate/gate.h). Gate messages carry the number and JSON carries the name, so
+ * neither may change.
  *
  * Any thread, any daemon: no shared state.
  */
@@ -20,7 +20,8 @@ enum osp_verdict {
 	OSP_VERDICT_WARN,   /* worth a look; a user can bring it about, or nothing breaks yet */
 	OSP_VERDICT_ERROR,  /* the check itself broke: says nothing about the node */
 	OSP_VERDICT_FAIL,   /* the node must not carry a job */
-	OSP_VERDICT_SILENT, /* of a gang's node only: did not report, and its Prolog may never end */
+	OSP_VERDICT_SILENT, /* of a gang's node only: did not report, and its Prolog may never end
+			     */
 	OSP_VERDICT_COUNT
 };
 
