@@ -163,8 +163,8 @@ static int fill_and_rename(int fd, const char *temporary, const char *path, cons
 	return result;
 }
 
-/* The hidden name beside `path` that it has until it is whole: no `Include FOLDER/NAME*` and no folder
- * of scripts takes it for one of theirs. `end` ends it. */
+/* The hidden name beside `path` that it has until it is whole: no `Include FOLDER/NAME*` and no
+ * folder of scripts takes it for one of theirs. `end` ends it. */
 static int unfinished_name(const char *path, const char *end, char *name, size_t name_bytes)
 {
 	const char *slash = strrchr(path, '/');

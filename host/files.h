@@ -22,19 +22,22 @@ char *osp_read_input(const char *path, size_t limit_bytes, size_t *length_bytes,
 /* What errors call that file: "standard input" for "-". */
 const char *osp_input_name(const char *path);
 
-/* The same for what is printed or drawn, cleaned (lib/base/clean.h): others name files. Returns `buffer`. */
+/* The same for what is printed or drawn, cleaned (lib/base/clean.h): others name files. Returns
+ * `buffer`. */
 const char *osp_input_words(const char *path, char *buffer, size_t buffer_bytes);
 
 /*
  * Writes a whole file or leaves it as it was: a temporary file in the same folder, forced to disk
- * and renamed. Owner, group and mode of a file that is there already are kept, a link is followed. "-" is
- * standard output; a device or pipe is written to directly. Returns 0, or -1 with `error` set.
+ * and renamed. Owner, group and mode of a file that is there already are kept, a link is followed.
+ * "-" is standard output; a device or pipe is written to directly. Returns 0, or -1 with `error`
+ * set.
  */
 int osp_write_output(const char *path, const char *text, size_t text_bytes,
 		     struct osp_error *error);
 
-/* The same for a file that slurmctld obeys only if nobody but its owner and root's group may write it
- * (lib/topology/follow.h): whatever the umask, and also where the file that is there lets others write. */
+/* The same for a file that slurmctld obeys only if nobody but its owner and root's group may write
+ * it (lib/topology/follow.h): whatever the umask, and also where the file that is there lets others
+ * write. */
 int osp_write_trusted(const char *path, const char *text, size_t text_bytes,
 		      struct osp_error *error);
 
@@ -43,7 +46,8 @@ int osp_write_trusted(const char *path, const char *text, size_t text_bytes,
 int osp_write_new(const char *path, const char *text, size_t text_bytes, const struct stat *like,
 		  mode_t mode, struct osp_error *error);
 
-/* Removes what a writing of `path` left that was killed; for a caller that nobody else writes it beside. */
+/* Removes what a writing of `path` left that was killed; for a caller that nobody else writes it
+ * beside. */
 void osp_remove_unfinished(const char *path);
 
 /* "FOLDER/NAME", or NAME alone when it begins with '/'. `beside` is a file: its folder counts. NULL

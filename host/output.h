@@ -41,12 +41,12 @@ int osp_print_json(json_t *value, int status);
 /* Prints and frees the text; returns as above. */
 int osp_print_text(struct osp_text *text, int status);
 
-/* Writes the text into a file ("-": standard output) and frees it; OSP_EXIT_YES, or OSP_EXIT_UNABLE after the error
- * was printed. */
+/* Writes the text into a file ("-": standard output) and frees it; OSP_EXIT_YES, or OSP_EXIT_UNABLE
+ * after the error was printed. */
 int osp_save_text(struct osp_text *text, const char *path);
 
-/* Writes out what is printed and ends standard output, so that who reads it through a pipe has all of it while this
- * process goes on. Nothing is printed after that. */
+/* Writes out what is printed and ends standard output, so that who reads it through a pipe has all
+ * of it while this process goes on. Nothing is printed after that. */
 void osp_output_end(void);
 
 /* json_string() for what may be NULL (null) or may hold bytes that are not UTF-8 (made '?'). */

@@ -10,9 +10,9 @@
 #define OSP_PROGRAM_BYTES 4096
 
 /*
- * The path of `name`: beside the running program if it is there (a build folder), else in `folder`, where
- * it is installed. Returns `path`, which has room for OSP_PROGRAM_BYTES; a path that is longer is cut and
- * names no file.
+ * The path of `name`: beside the running program if it is there (a build folder), else in `folder`,
+ * where it is installed. Returns `path`, which has room for OSP_PROGRAM_BYTES; a path that is
+ * longer is cut and names no file.
  */
 const char *osp_program_path(const char *name, const char *folder, char *path);
 

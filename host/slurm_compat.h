@@ -61,8 +61,8 @@
 #define OSP_JOB_SEGMENT_FLAGS(job) ((void)(job), false)
 #endif
 
-/* What slurm_load_job() and its like take: a job's number, from 26.05 on a step's id (slurm.h). Callers
- * give a number: configure asks Slurm's header for that with SLURM_BACKWARD_COMPAT. */
+/* What slurm_load_job() and its like take: a job's number, from 26.05 on a step's id (slurm.h).
+ * Callers give a number: configure asks Slurm's header for that with SLURM_BACKWARD_COMPAT. */
 #if OSP_SLURM_AT_LEAST(26, 5)
 #define OSP_JOB_REFERENCE		    slurm_step_id_t
 #define OSP_JOB_REFERENCE_NUMBER(reference) (reference).job_id
@@ -71,8 +71,9 @@
 #define OSP_JOB_REFERENCE_NUMBER(reference) (reference)
 #endif
 
-/* Frees the name that slurm_create_reservation() gives: Slurm's own memory from 26.05 on (slurm.h), malloc's
- * before. No installed header declares Slurm's free, though every libslurm exports it (common/xmalloc.h). */
+/* Frees the name that slurm_create_reservation() gives: Slurm's own memory from 26.05 on (slurm.h),
+ * malloc's before. No installed header declares Slurm's free, though every libslurm exports it
+ * (common/xmalloc.h). */
 #if OSP_SLURM_AT_LEAST(26, 5)
 void slurm_xfree_ptr(void *memory);
 #define OSP_RESERVATION_NAME_FREE(name) slurm_xfree_ptr(name)
@@ -121,7 +122,8 @@ typedef struct xlist osp_list_t;
 /* Memory is counted: CR_MEMORY, from 25.05 on SELECT_MEMORY, of the same value (slurm.h). */
 #define OSP_SELECT_MEMORY 0x0010
 
-/* What a record keeps of --segment and --exclusive=topo (24.05 on) and of segments' flags (25.11 on). */
+/* What a record keeps of --segment and --exclusive=topo (24.05 on) and of segments' flags (25.11
+ * on). */
 #if OSP_SLURM_AT_LEAST(24, 5)
 #define OSP_RECORD_SEGMENT(details)	   ((details)->segment_size)
 #define OSP_RECORD_EXCLUSIVE_TOPO(details) (((details)->whole_node & WHOLE_TOPO) != 0)
@@ -136,14 +138,32 @@ typedef struct xlist osp_list_t;
 #define OSP_RECORD_SEGMENT_FLAGS(job) ((void)(job), false)
 #endif
 
-/* Preempted node bitmaps of non-RUN_NOW answers are kept in the job from 24.11.4 on (job_test.c). */
+/* Puts a running batch job back into the queue, in root's name, with slurmctld's job and node write
+ * locks: by its record from 25.11 on, by its number before (slurmctld.h). */
+#if OSP_SLURM_AT_LEAST(25, 11)
+#define OSP_JOB_REQUEUE(job) job_requeue_internal(0, (job), false, 0)
+#else
+#define OSP_JOB_REQUEUE(job) job_requeue(0, (job)->job_id, NULL, false, 0)
+#endif
+
+/* Makes a reservation, with slurmctld's node write lock. From 23.02 on Slurm can also return a
+ * message about what is wrong with the reservation (reservation.h). */
+#if OSP_SLURM_AT_LEAST(23, 2)
+#define OSP_CREATE_RESERVATION(wanted) create_resv((wanted), NULL)
+#else
+#define OSP_CREATE_RESERVATION(wanted) create_resv(wanted)
+#endif
+
+/* Preempted node bitmaps of non-RUN_NOW answers are kept in the job from 24.11.4 on
+ * (job_test.c). */
 #if SLURM_VERSION_NUMBER >= SLURM_VERSION_NUM(24, 11, 4)
 #define OSP_HAVE_NODE_BITMAP_PREEMPT 1
 #else
 #define OSP_HAVE_NODE_BITMAP_PREEMPT 0
 #endif
 
-/* Jobs are preempted for the licenses that they hold from 24.11 on (PreemptParameters, job_test.c). */
+/* Jobs are preempted for the licenses that they hold from 24.11 on (PreemptParameters,
+ * job_test.c). */
 #if OSP_SLURM_AT_LEAST(24, 11)
 #define OSP_HOLDS_LICENSES_OF(job, other)                                                          \
 	((job)->license_list && (other)->license_list &&                                           \

@@ -32,14 +32,16 @@ libonespine_la_SOURCES += \
 	lib/topology/topology_file.c lib/topology/topology_file_write.c \
 	lib/topology/topology_list.c lib/topology/topology_list.h lib/topology/topology_parts.h \
 	lib/topology/topology_slurm.c lib/topology/topology_slurm_write.c lib/topology/topology_topograph.c \
-	lib/topology/topology_yaml.c lib/topology/topology_yaml.h
+	lib/topology/topology_yaml.c lib/topology/topology_yaml.h \
+	lib/topology/watch_policy.c lib/topology/watch_policy.h
 # lib/place: which domain, which nodes
 libonespine_la_SOURCES += \
+	lib/place/launch.c lib/place/launch.h \
 	lib/place/occupancy.c lib/place/occupancy.h lib/place/occupancy_private.h \
 	lib/place/occupancy_times.c \
 	lib/place/parts.c lib/place/parts.h lib/place/place.c lib/place/place.h lib/place/place_count.c lib/place/place_leaves.c \
 	lib/place/place_pick.c lib/place/place_private.h lib/place/place_sort.c \
-	lib/place/place_time.c lib/place/segments.c lib/place/segments.h lib/place/segments_text.c
+	lib/place/place_kept.c lib/place/place_time.c lib/place/segments.c lib/place/segments.h lib/place/segments_text.c
 # lib/layout: parallel groups, and what order of nodes does to them
 libonespine_la_SOURCES += \
 	lib/layout/layout.c lib/layout/layout.h lib/layout/layout_groups.c \

@@ -11,7 +11,7 @@ libcommand_la_SOURCES = \
 	tools/command/help.c \
 	tools/command/options.c tools/command/options.h \
 	tools/picture/layout.h tools/picture/layout_show.c tools/picture/layout_svg.c \
-	tools/picture/map.c tools/picture/map.h \
+	tools/picture/map.c tools/picture/map.h tools/picture/map_jobs.c \
 	tools/picture/render_svg.c tools/picture/render_text.c tools/picture/svg.c tools/picture/svg.h
 libcommand_la_CPPFLAGS = $(AM_CPPFLAGS) $(JANSSON_CFLAGS)
 libcommand_la_LIBADD = libhost.la libonespine.la $(JANSSON_LIBS)

@@ -71,7 +71,7 @@ static enum found from_environment(struct osp_credentials *credentials, struct o
 			"the environment", error);
 }
 
-/* --- shared files ------------------------------------------------------------------------------ */
+/* --- shared files ----------------------------------------------------------------------------- */
 
 /* The path that `variable` names, or ~/.aws/NAME; false if there is no home. */
 static bool shared_path(const char *variable, const char *name, char *path, size_t path_bytes)
@@ -138,7 +138,7 @@ static enum found from_files(struct osp_credentials *credentials, struct osp_err
 	return NOT_HERE;
 }
 
-/* --- answers in JSON --------------------------------------------------------------------------- */
+/* --- answers in JSON -------------------------------------------------------------------------- */
 
 /* "2026-11-22T20:00:00Z" */
 static int64_t time_of(const char *text)
@@ -181,7 +181,7 @@ static enum found take_json(struct osp_credentials *credentials,
 	return found;
 }
 
-/* --- container --------------------------------------------------------------------------------- */
+/* --- container -------------------------------------------------------------------------------- */
 
 /* http only if the SDKs allow it: keys are in the answer. */
 static bool is_allowed(const char *url)
@@ -267,7 +267,7 @@ static enum found from_container(struct osp_http *http, struct osp_credentials *
 	return take_json(credentials, &answer, source, error);
 }
 
-/* --- the instance's metadata ------------------------------------------------------------------- */
+/* --- the instance's metadata ------------------------------------------------------------------ */
 
 struct metadata {
 	struct osp_http *http;
@@ -374,7 +374,7 @@ static enum found from_instance(struct osp_http *http, struct osp_credentials *c
 	return take_json(credentials, &answer, "the instance's role", error);
 }
 
-/* --- in order ---------------------------------------------------------------------------------- */
+/* --- in order --------------------------------------------------------------------------------- */
 
 int osp_credentials_find(struct osp_http *http, struct osp_credentials *credentials,
 			 struct osp_error *error)

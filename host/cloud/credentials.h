@@ -2,12 +2,13 @@
 /*
  * credentials.h - the keys that sign calls of AWS, found as the SDKs find them
  *
- * In this order (botocore/credentials.py): the environment (AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY,
- * AWS_SESSION_TOKEN); the shared files (AWS_SHARED_CREDENTIALS_FILE, AWS_CONFIG_FILE, profile
- * AWS_PROFILE); the container's endpoint (AWS_CONTAINER_CREDENTIALS_RELATIVE_URI or ..._FULL_URI); the
- * instance's metadata service, version 2 (not with AWS_EC2_METADATA_DISABLED=true). A profile that gets
- * its keys by a role, single sign-on or a program is refused, not passed over: the next source would be
- * another identity. One thread.
+ * In this order (botocore/credentials.py): the environment (AWS_ACCESS_KEY_ID,
+ * AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN); the shared files (AWS_SHARED_CREDENTIALS_FILE,
+ * AWS_CONFIG_FILE, profile AWS_PROFILE); the container's endpoint
+ * (AWS_CONTAINER_CREDENTIALS_RELATIVE_URI or ..._FULL_URI); the instance's metadata service,
+ * version 2 (not with AWS_EC2_METADATA_DISABLED=true). A profile that gets its keys by a role,
+ * single sign-on or a program is refused, not passed over: the next source would be another
+ * identity. One thread.
  */
 #ifndef OSP_CREDENTIALS_H
 #define OSP_CREDENTIALS_H

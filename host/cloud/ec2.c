@@ -61,7 +61,7 @@ const char *osp_ec2_region(const struct osp_ec2 *ec2)
 	return ec2->region;
 }
 
-/* --- forms ------------------------------------------------------------------------------------- */
+/* --- forms ------------------------------------------------------------------------------------ */
 
 static void add_value(struct osp_text *form, const char *value)
 {
@@ -114,7 +114,7 @@ static char *write_form(const struct batch *batch, const char *token)
 	return osp_text_take(&form);
 }
 
-/* --- pages ------------------------------------------------------------------------------------- */
+/* --- pages ------------------------------------------------------------------------------------ */
 
 static enum osp_ec2_outcome ask_page(const struct batch *batch, const char *token,
 				     struct osp_ec2_answer *answer, struct osp_error *error)

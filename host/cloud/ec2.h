@@ -2,15 +2,16 @@
 /*
  * ec2.h - questions to EC2 about its fabric and the instances on it; no call changes anything
  *
- * Calls are POSTs of forms, signed (credentials.h), to AWS_ENDPOINT_URL_EC2, else AWS_ENDPOINT_URL, else
- * the region's own. A topology call names 100 ids, and one call is made a second: EC2 allows one a second for
- * the whole account and region (a bucket of 1, refilled by 1 a second). A throttled call is repeated after
- * growing pauses; a call that fails because of a wrong clock is repeated once with the answer's Date, and one
- * that fails because of expired keys once with new keys. An id that EC2 does not know is left out of its call.
+ * Calls are POSTs of forms, signed (credentials.h), to AWS_ENDPOINT_URL_EC2, else AWS_ENDPOINT_URL,
+ * else the region's own. A topology call names 100 ids, and one call is made a second: EC2 allows
+ * one a second for the whole account and region (a bucket of 1, refilled by 1 a second). A
+ * throttled call is repeated after growing pauses; a call that fails because of a wrong clock is
+ * repeated once with the answer's Date, and one that fails because of expired keys once with new
+ * keys. An id that EC2 does not know is left out of its call.
  *
- * If a call fails in the end, the answers of the other calls count: the failed calls are counted, and the text of
- * the first failure is kept. A failure of every call (no credentials, no permission, no such region) ends the
- * question.
+ * If a call fails in the end, the answers of the other calls count: the failed calls are counted,
+ * and the text of the first failure is kept. A failure of every call (no credentials, no
+ * permission, no such region) ends the question.
  *
  * One thread.
  */
@@ -52,8 +53,8 @@ int osp_ec2_instance_topology(struct osp_ec2 *ec2, const char *const *ids, size_
 			      const struct osp_ec2_listener *listener, struct osp_ec2_gaps *gaps,
 			      struct osp_error *error);
 
-/* DescribeCapacityReservationTopology, 10 ids a call, and DescribeCapacityReservations, which tells how
- * many instances each holds. */
+/* DescribeCapacityReservationTopology, 10 ids a call, and DescribeCapacityReservations, which tells
+ * how many instances each holds. */
 int osp_ec2_reservation_topology(struct osp_ec2 *ec2, const char *const *ids, size_t count,
 				 const struct osp_ec2_listener *listener, struct osp_ec2_gaps *gaps,
 				 struct osp_error *error);
@@ -61,7 +62,8 @@ int osp_ec2_reservations(struct osp_ec2 *ec2, const char *const *ids, size_t cou
 			 const struct osp_ec2_listener *listener, struct osp_ec2_gaps *gaps,
 			 struct osp_error *error);
 
-/* DescribeNetworkInterfaces: those attached to these instances, or with one of these private addresses. */
+/* DescribeNetworkInterfaces: those attached to these instances, or with one of these private
+ * addresses. */
 int osp_ec2_interfaces_of(struct osp_ec2 *ec2, const char *const *instances, size_t count,
 			  const struct osp_ec2_listener *listener, struct osp_ec2_gaps *gaps,
 			  struct osp_error *error);

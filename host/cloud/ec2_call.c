@@ -14,7 +14,8 @@
 /* A page of 100 takes EC2 a second or two; SDKs wait 60 s for either. */
 #define CONNECT_MS 5000
 #define TOTAL_MS   30000
-/* Pauses of 1, 2, 4 and 8 s, each plus up to half of it, so that many callers do not come together. */
+/* Pauses of 1, 2, 4 and 8 s, each plus up to half of it, so that many callers do not come
+ * together. */
 #define TRIES	       5
 #define FIRST_PAUSE_MS 1000
 /* A name that does not resolve is a region that is not there; half an answer may be a proxy's. */
@@ -65,9 +66,10 @@ static int refresh(struct osp_ec2 *ec2, bool expired, struct osp_error *error)
 	return osp_credentials_find(ec2->http, &ec2->credentials, error);
 }
 
-/* --- one try ----------------------------------------------------------------------------------- */
+/* --- one try ---------------------------------------------------------------------------------- */
 
-/* The signature's headers, made here where curl's would leave the token out or have the wrong time. */
+/* The signature's headers, made here where curl's would leave the token out or have the wrong
+ * time. */
 struct signature {
 	char host[OSP_ENDPOINT_BYTES + 8];
 	char date[OSP_SIGV4_DATE_BYTES + 16];
@@ -133,7 +135,7 @@ static int try_once(struct osp_ec2 *ec2, const char *form, struct osp_http_answe
 	return osp_http_ask(ec2->http, &request, answer, error);
 }
 
-/* --- what a refusal leads to ------------------------------------------------------------------- */
+/* --- what a refusal leads to ------------------------------------------------------------------ */
 
 /* What a call that goes on for several tries knows. */
 struct trying {

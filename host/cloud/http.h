@@ -2,8 +2,8 @@
 /*
  * http.h - one HTTP request after the other, over libcurl
  *
- * Only http and https, no redirects, certificates checked, an answer of at most OSP_HTTP_BYTES_MAX. One
- * thread a connection.
+ * Only http and https, no redirects, certificates checked, an answer of at most OSP_HTTP_BYTES_MAX.
+ * One thread a connection.
  */
 #ifndef OSP_HTTP_H
 #define OSP_HTTP_H

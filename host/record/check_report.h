@@ -2,8 +2,8 @@
 /*
  * check_report.h - the gate's report of a node, from what `onespine check --json` says
  *
- * For the gate, which runs the check in a process of its own, and for a recheck, which runs it as a job.
- * One thread.
+ * For the gate, which runs the check in a process of its own, and for a recheck, which runs it as a
+ * job. One thread.
  */
 #ifndef OSP_CHECK_REPORT_H
 #define OSP_CHECK_REPORT_H

@@ -32,7 +32,7 @@ struct save {
 	const char *json;
 };
 
-/* --- what it saw ---------------------------------------------------------------------------------- */
+/* --- what it saw ------------------------------------------------------------------------------ */
 
 static bool is_well(const json_t *object)
 {
@@ -73,7 +73,7 @@ static uint32_t hash_of(const char *json)
 	return (uint32_t)(hash ^ hash >> 32);
 }
 
-/* --- in the child --------------------------------------------------------------------------------- */
+/* --- in the child ----------------------------------------------------------------------------- */
 
 /* All that is there; NULL with errno set. */
 static struct osp_evidence_file *list_files(int folder, size_t *count)
@@ -154,7 +154,7 @@ static int save_in_child(const void *argument)
 	return state;
 }
 
-/* --- from outside --------------------------------------------------------------------------------- */
+/* --- from outside ----------------------------------------------------------------------------- */
 
 static int judge(const char *folder, int state, struct osp_error *error)
 {

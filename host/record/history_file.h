@@ -3,9 +3,10 @@
  * history_file.h - files of runs: a line of JSON each, one file a node, in a folder of root's
  *
  * FOLDER/KEY.jsonl is appended to; a full one becomes KEY.jsonl.1, that KEY.jsonl.2 and so on. What
- * others than root (or who asks) could have written is not read, and nothing is written where others
- * may write: so a user can neither forge a line nor plant a name. Nobody but root and its group reads it (0640), and
- * runs at once wait for each other by a lock that only root can hold (lib/base/own_lock.h). One thread.
+ * others than root (or who asks) could have written is not read, and nothing is written where
+ * others may write: so a user can neither forge a line nor plant a name. Nobody but root and its
+ * group reads it (0640), and runs at once wait for each other by a lock that only root can hold
+ * (lib/base/own_lock.h). One thread.
  */
 #ifndef OSP_HISTORY_FILE_H
 #define OSP_HISTORY_FILE_H
@@ -26,9 +27,9 @@ struct osp_history_place {
 };
 
 /*
- * Appends a line (without its end), whole or not at all: on a full disk the file is as it was. Makes the folder where the one above it is there. Everything is done
- * by a child of its own that is not waited for longer than `deadline_ms`: a shared folder may hang.
- * -1 with `error` set.
+ * Appends a line (without its end), whole or not at all: on a full disk the file is as it was.
+ * Makes the folder where the one above it is there. Everything is done by a child of its own that
+ * is not waited for longer than `deadline_ms`: a shared folder may hang. -1 with `error` set.
  */
 int osp_history_append(const struct osp_history_place *place, const char *line,
 		       unsigned int deadline_ms, struct osp_error *error);
@@ -46,8 +47,8 @@ struct osp_history_reader {
 
 /*
  * Reads every file of the folder, those set aside too, in the order of their names. 0 when all was
- * read (a folder that is not there holds nothing), -1 with `error` set: the folder cannot be read or
- * is not root's, or a line was refused.
+ * read (a folder that is not there holds nothing), -1 with `error` set: the folder cannot be read
+ * or is not root's, or a line was refused.
  */
 int osp_history_read_folder(const char *folder, const struct osp_history_reader *reader,
 			    struct osp_error *error);

@@ -52,8 +52,8 @@ struct osp_history_entry {
 /* The line, without its end; to be freed. NULL when memory ran out. */
 char *osp_history_line(const struct osp_history_entry *entry);
 
-/* Takes a line. 1 when it was added, 0 when it is known already, -1 when it is none (`why` says what
- * is wrong with it) or memory ran out (`why` is NULL). */
+/* Adds a line. Returns 1; 0 if the history has it already; -1 if it is not a line of a history
+ * (`why` says what is wrong with it) or memory ran out (`why` is NULL). */
 int osp_history_take_line(struct osp_history *history, const char *line, size_t length,
 			  const char **why);
 

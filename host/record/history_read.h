@@ -23,8 +23,9 @@ struct osp_history_reading {
 };
 
 /*
- * Reads `folder` or, where that is NULL, the node's own and the shared folder of `policy`, into a new
- * history (osp_history_free() in any case). `from_s` is the caller's. 0, or -1 with `error` set.
+ * Reads `folder` or, where that is NULL, the node's own and the shared folder of `policy`, into a
+ * new history (osp_history_free() in any case). `from_s` is the caller's. 0, or -1 with `error`
+ * set.
  */
 int osp_history_read(struct osp_history_reading *reading, const char *folder,
 		     const struct osp_history_policy *policy, const char *root,

@@ -154,8 +154,8 @@ static void keep_extra(const struct keeping *keeping)
 	json_decref(mine);
 }
 
-/* A pass is what all checks of the depth agree on: nothing failed, and nothing broke. Where something failed the earlier
- * ones are gone already. */
+/* A pass is what all checks of the depth agree on: nothing failed, and nothing broke. Where
+ * something failed the earlier ones are gone already. */
 static void keep_pass(const struct keeping *keeping, struct osp_node_state *state)
 {
 	enum osp_verdict verdict = osp_run_verdict(keeping->entry.run, false);
@@ -255,7 +255,8 @@ void osp_record_end(struct osp_record *record, struct osp_check_context *context
 	bool known;
 
 	if (record->active) {
-		/* Before all that takes time: killed meanwhile, the node would pass by what it was before. */
+		/* Before all that takes time: killed meanwhile, the node would pass by what it was
+		 * before. */
 		if (run && osp_run_verdict(run, false) == OSP_VERDICT_FAIL)
 			osp_pass_drop(record->root);
 		/* It ran beside the checks; if they did not need long it may need a moment. */

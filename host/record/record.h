@@ -2,10 +2,10 @@
 /*
  * record.h - keeps what a run of checks found, wherever policy says
  *
- * The node's pass (check/base/pass_store.h), a line of history in the local and in the shared folder, the
- * textfile of node_exporter, and the last verdict in Slurm's Extra field. For root: whoever else runs
- * checks keeps nothing. What cannot be kept is a warning on standard error and never changes the
- * answer. One thread.
+ * The node's pass (check/base/pass_store.h), a line of history in the local and in the shared
+ * folder, the textfile of node_exporter, and the last verdict in Slurm's Extra field. For root:
+ * whoever else runs checks keeps nothing. What cannot be kept is a warning on standard error and
+ * never changes the answer. One thread.
  */
 #ifndef OSP_RECORD_H
 #define OSP_RECORD_H
@@ -16,13 +16,13 @@
 #include "host/record/history_line.h"
 
 /*
- * onespine.yaml in force on a node (lib/policy/node_policy.h), without asking slurmctld; none gives the
- * defaults. NULL with `error` set. Below a test's `root` that of the site's folder alone.
+ * onespine.yaml in force on a node (lib/policy/node_policy.h), without asking slurmctld; none gives
+ * the defaults. NULL with `error` set. Below a test's `root` that of the site's folder alone.
  */
 struct osp_config *osp_record_config(const char *root, struct osp_error *error);
 
-/* "0.1.0 91b3..": the rules of a pass, from our version, osp_thresholds_hash() of what is in force, and the site's own checks,
- * which are looked at now. Returns `buffer`. */
+/* "0.1.0 91b3..": the rules of a pass, from our version, osp_thresholds_hash() of what is in force,
+ * and the site's own checks, which are looked at now. Returns `buffer`. */
 const char *osp_record_rules(const char *root, uint64_t thresholds_hash, char *buffer,
 			     size_t buffer_bytes);
 
@@ -46,8 +46,8 @@ struct osp_record {
 void osp_record_begin(struct osp_record *record, struct osp_check_context *context, bool keep);
 
 /*
- * After them: keeps it all, where `run` is not NULL. A run of some checks only makes no pass; one of
- * some GPUs makes a pass for those; both tell Slurm and Prometheus only of a failure.
+ * After them: keeps it all, where `run` is not NULL. A run of some checks only makes no pass; one
+ * of some GPUs makes a pass for those; both tell Slurm and Prometheus only of a failure.
  */
 void osp_record_end(struct osp_record *record, struct osp_check_context *context,
 		    const struct osp_run *run, enum osp_depth depth, bool all_checks);

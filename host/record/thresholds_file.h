@@ -13,8 +13,8 @@
 struct osp_thresholds *osp_thresholds_in_force(const char *path, const char *root,
 					       struct osp_error *error);
 
-/* osp_thresholds_hash() of those without `path`, whether they would be refused or not. -1 with `error`
- * set: the site's file cannot be read. */
+/* osp_thresholds_hash() of those without `path`, whether they would be refused or not. -1 with
+ * `error` set: the site's file cannot be read. */
 int osp_thresholds_hash_in_force(const char *root, uint64_t *hash, struct osp_error *error);
 
 #endif

@@ -122,7 +122,8 @@ void osp_trial_leave(struct osp_trial_file *file)
 	close(file->lock);
 }
 
-/* The reason, "" for a node that was judged, or NULL for a file of a recheck that ended before it changed anything. */
+/* The reason, "" for a node that was judged, or NULL for a file of a recheck that ended before it
+ * changed anything. */
 static const char *read_reason(const struct osp_trial_file *file, char *words, size_t bytes)
 {
 	ssize_t length = pread(file->lock, words, bytes - 1, 0);

@@ -20,15 +20,16 @@ struct osp_segments_answer {
 };
 
 /*
- * Puts to lib/place/segments.h what osp_ask() found of nodes: question->need_nodes nodes of one kind. 0, or -1
- * with `error` set (memory). osp_segments_answer_clear() in either case.
+ * Puts to lib/place/segments.h what osp_ask() found of nodes: question->need_nodes nodes of one
+ * kind. 0, or -1 with `error` set (memory). osp_segments_answer_clear() in either case.
  */
 int osp_ask_segments(const struct osp_world *world, const struct osp_fit_answer *nodes,
 		     uint32_t domains_max, const struct osp_segments *segments,
 		     struct osp_segments_answer *answer, struct osp_error *error);
 void osp_segments_answer_clear(struct osp_segments_answer *answer);
 
-/* The first `most` domains of the gang's level, and how many whole segments (or nodes) of each are free. */
+/* The first `most` domains of the gang's level, and how many whole segments (or nodes) of each are
+ * free. */
 void osp_segments_table(const struct osp_world *world, const struct osp_segments_answer *answer,
 			uint32_t most, struct osp_text *text);
 

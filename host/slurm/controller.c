@@ -181,7 +181,8 @@ static uint32_t gpus_of(const char *gres)
 	return gpus;
 }
 
-/* Of each node's "gpu:h100:8(IDX:0-7)"; a job without any is not told from one that nobody knows. */
+/* Of each node's "gpu:h100:8(IDX:0-7)"; a job without any is not told from one that nobody
+ * knows. */
 static void take_gpus(const slurm_job_info_t *record, struct osp_controller_job *job)
 {
 	uint32_t all = 0;
@@ -534,7 +535,8 @@ int osp_controller_requeue(uint32_t job_id, bool hold, uint64_t until_ms)
 	return ask(&question, until_ms, NULL);
 }
 
-/* The number of an array's last task is the array's own, by which Slurm would end all of its tasks. */
+/* The number of an array's last task is the array's own, by which Slurm would end all of its
+ * tasks. */
 static bool array_task(uint32_t job_id, char *name, size_t name_bytes)
 {
 	job_info_msg_t *jobs = NULL;

@@ -2,9 +2,10 @@
 /*
  * controller.h - what the gate asks of slurmctld and changes there
  *
- * Every call ends at its deadline (osp_now_ms() of check/check.h), whatever slurmctld does: the call
- * itself runs in a thread that is left behind when it does not come back. Where slurmctld cannot be
- * reached it is asked again, after a pause that differs from node to node, until the deadline.
+ * Every call ends at its deadline (osp_now_ms() of check/check.h), whatever slurmctld does: the
+ * call itself runs in a thread that is left behind when it does not come back. Where slurmctld
+ * cannot be reached it is asked again, after a pause that differs from node to node, until the
+ * deadline.
  *
  * Calls that change something return 0 or Slurm's error number; OSP_CONTROLLER_SILENT when the
  * deadline came first. As root, in a process with one thread of its own.
@@ -66,17 +67,18 @@ int osp_controller_partition(const char *partition, uint64_t until_ms, char **no
 int osp_controller_drain(const char *node, const char *reason, uint64_t until_ms);
 int osp_controller_undrain(const char *node, uint64_t until_ms);
 
-/* The maintenance reservation of root's in which a recheck has `node`, and no other node; it has no end. */
+/* The maintenance reservation of root's in which a recheck has `node`, and no other node; it has no
+ * end. */
 #define OSP_TRIAL_NAME_BYTES 96
 const char *osp_controller_trial_name(const char *node, char name[OSP_TRIAL_NAME_BYTES]);
 int osp_controller_reserve(const char *node, uint64_t until_ms);
 int osp_controller_unreserve(const char *node, uint64_t until_ms);
 
 /*
- * The nodes inside such reservations that no recheck uses, on whatever host: each was made OSP_TRIAL_QUIET_S ago or
- * before, and had no job since then. Of a reservation that differs in anything from what osp_controller_reserve() makes
- * nothing is said. *nodes, an array with NULL at its end, is to be freed with osp_controller_trials_free(), also after
- * an error.
+ * The nodes inside such reservations that no recheck uses, on whatever host: each was made
+ * OSP_TRIAL_QUIET_S ago or before, and had no job since then. Of a reservation that differs in
+ * anything from what osp_controller_reserve() makes nothing is said. *nodes, an array with NULL at
+ * its end, is to be freed with osp_controller_trials_free(), also after an error.
  */
 #define OSP_TRIAL_QUIET_S 180 /* longer than a recheck takes from one of its calls to the next */
 int osp_controller_trials(uint64_t until_ms, char ***nodes);
@@ -85,8 +87,8 @@ void osp_controller_trials_free(char **nodes);
 int osp_controller_requeue(uint32_t job_id, bool hold, uint64_t until_ms);
 int osp_controller_end(uint32_t job_id, uint64_t until_ms);
 
-/* Changes what is not NULL: the nodes of a running job (fewer than it has), the nodes that a pending
- * one must not get ("" = none), the AdminComment. */
+/* Changes what is not NULL: the nodes of a running job (fewer than it has), the nodes that a
+ * pending one must not get ("" = none), the AdminComment. */
 struct osp_controller_change {
 	const char *nodes;
 	const char *excluded;

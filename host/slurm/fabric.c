@@ -220,8 +220,8 @@ static int open_slurm(const struct osp_world_files *files, struct osp_world *wor
 	return world->snapshot ? 0 : -1;
 }
 
-/* The place may be old. Until a node has registered with a slurmctld that has just started, a job that it runs
- * says that it has not booted since. */
+/* The place may be old. Until a node has registered with a slurmctld that has just started, a job
+ * that it runs says that it has not booted since. */
 static bool is_old(const struct osp_topology *topology, const struct osp_state_node *node)
 {
 	uint32_t number = osp_topology_find_node(topology, node->name);
@@ -234,7 +234,8 @@ static bool is_old(const struct osp_topology *topology, const struct osp_state_n
 	return age != OSP_PLACE_HOLDS && !(age == OSP_PLACE_NO_BOOT && has_job);
 }
 
-/* Leaves the nodes out of *topology whose places may be old: slurmctld does not count them either. */
+/* Leaves the nodes out of *topology whose places may be old: slurmctld does not count them
+ * either. */
 static int drop_old_places(const struct osp_snapshot *snapshot, struct osp_topology **topology,
 			   uint32_t *dropped, struct osp_error *error)
 {

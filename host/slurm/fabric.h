@@ -26,8 +26,8 @@ char *osp_topology_path(struct osp_error *error);
  * `error` set. */
 struct osp_topology *osp_topology_load(const char *path, struct osp_error *error);
 
-/* The same for the topology in force, which slurmctld does not send to hosts that it sends slurm.conf: where it
- * is not there, `error` says that it must be brought. */
+/* The same for the topology in force, which slurmctld does not send to hosts that it sends
+ * slurm.conf: where it is not there, `error` says that it must be brought. */
 struct osp_topology *osp_topology_load_in_force(const char *path, struct osp_error *error);
 
 /*

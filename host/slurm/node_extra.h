@@ -3,8 +3,8 @@
  * node_extra.h - the last verdict in the Extra field of a node of Slurm
  *
  * Extra holds JSON if it holds anything (Slurm 24.11 on reads it so for --extra constraints); our
- * part stands under the key "onespine", and the other keys are kept. Every release from 22.05 on has
- * the field. One thread.
+ * part stands under the key "onespine", and the other keys are kept. Every release from 22.05 on
+ * has the field. One thread.
  */
 #ifndef OSP_NODE_EXTRA_H
 #define OSP_NODE_EXTRA_H
@@ -14,9 +14,9 @@
 #include "lib/base/error.h"
 
 /*
- * Merges `mine` (not taken over) under the key "onespine" into what Extra holds. 1 with the new text
- * in *merged (to be freed), 0 when it says that already, -1 with `error` set: Extra holds something
- * that is no JSON object, which is somebody's and left alone, or memory ran out.
+ * Merges `mine` (not taken over) under the key "onespine" into what Extra holds. 1 with the new
+ * text in *merged (to be freed), 0 when it says that already, -1 with `error` set: Extra holds
+ * something that is no JSON object, which is somebody's and left alone, or memory ran out.
  */
 int osp_extra_merge(const char *extra, json_t *mine, char **merged, struct osp_error *error);
 

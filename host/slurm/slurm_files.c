@@ -24,7 +24,7 @@
 #define SCRIPT_BYTES_MAX    ((size_t)1024 * 1024)
 #define HOST_BYTES	    256
 
-/* --- slurm.conf --------------------------------------------------------------------------------- */
+/* --- slurm.conf ------------------------------------------------------------------------------- */
 
 char *osp_find_slurm_conf(struct osp_error *error)
 {
@@ -83,7 +83,7 @@ struct osp_slurm_conf *osp_load_slurm_conf(const char *path, const struct osp_ov
 	return osp_slurm_conf_read(path, osp_read_slurm_file, (void *)overlays, error);
 }
 
-/* --- plugins ------------------------------------------------------------------------------------ */
+/* --- plugins ---------------------------------------------------------------------------------- */
 
 /* "Onespine" stands in the name that each plugin of ours has. */
 static bool is_named_ours(const char *data, size_t bytes)
@@ -128,7 +128,7 @@ struct osp_plugin_file osp_look_at_plugin(const char *folder, const char *name)
 	return plugin;
 }
 
-/* --- plugstack.conf ----------------------------------------------------------------------------- */
+/* --- plugstack.conf --------------------------------------------------------------------------- */
 
 char *osp_plugstack_path(const struct osp_slurm_conf *conf, const char *conf_path)
 {
@@ -277,7 +277,7 @@ char *osp_plugstack_folder(const char *path)
 	return folder;
 }
 
-/* --- Prolog and Epilog -------------------------------------------------------------------------- */
+/* --- Prolog and Epilog ------------------------------------------------------------------------ */
 
 char *osp_scripts_folder(const char *conf_path, const char *name)
 {
@@ -437,7 +437,7 @@ enum osp_gate_call osp_runs_gate(const struct osp_slurm_conf *conf, const char *
 	return found;
 }
 
-/* --- users and hosts ---------------------------------------------------------------------------- */
+/* --- users and hosts -------------------------------------------------------------------------- */
 
 uid_t osp_slurm_user(const struct osp_slurm_conf *conf)
 {

@@ -16,7 +16,8 @@
 #include "lib/conf/slurm_conf.h"
 #include "lib/doctor/doctor.h"
 
-/* The path that SLURM_CONF names, or else the first of lib/conf/slurm_conf_path.h. NULL with `error` set. To be freed. */
+/* The path that SLURM_CONF names, or else the first of lib/conf/slurm_conf_path.h. NULL with
+ * `error` set. To be freed. */
 char *osp_find_slurm_conf(struct osp_error *error);
 
 /* It is slurmd's copy of what slurmctld sent, which nobody may edit. */
@@ -57,14 +58,15 @@ void osp_look_at_plugstack(const char *path, const struct osp_overlays *overlays
 			   struct osp_spank_line *found);
 void osp_free_spank_line(struct osp_spank_line *line);
 
-/* The folder that plugstack.conf includes and where a file "onespine.conf" would be read; NULL where
- * there is none. To be freed. */
+/* The folder that plugstack.conf includes and where a file "onespine.conf" would be read; NULL
+ * where there is none. To be freed. */
 char *osp_plugstack_folder(const char *path);
 
 /*
  * How a script that `key` ("Prolog", "Epilog") names, or one in the folder `scripts/KEY.d` beside
- * slurm.conf that ParallelCluster's runs, runs the gate. In *broken the first of these programs that cannot be executed
- * here: what `key` names, a script that runs the gate, or what that runs by its whole path. Its strings are to be freed.
+ * slurm.conf that ParallelCluster's runs, runs the gate. In *broken the first of these programs
+ * that cannot be executed here: what `key` names, a script that runs the gate, or what that runs by
+ * its whole path. Its strings are to be freed.
  */
 enum osp_gate_call osp_runs_gate(const struct osp_slurm_conf *conf, const char *conf_path,
 				 const struct osp_overlays *overlays, const char *key,
@@ -78,8 +80,9 @@ char *osp_scripts_folder(const char *conf_path, const char *name);
 uid_t osp_slurm_user(const struct osp_slurm_conf *conf);
 
 /*
- * Writes the name under which this host keeps what it knows of this cluster, apart from others that it may serve:
- * ClusterName and slurmctld's port ("gpu-6817"); without `conf`, Slurm's defaults. A '/' becomes '_'. Returns `name`.
+ * Writes the name under which this host keeps what it knows of this cluster, apart from others that
+ * it may serve: ClusterName and slurmctld's port ("gpu-6817"); without `conf`, Slurm's defaults. A
+ * '/' becomes '_'. Returns `name`.
  */
 #define OSP_CLUSTER_NAME_BYTES 128
 const char *osp_cluster_folder(const struct osp_slurm_conf *conf,

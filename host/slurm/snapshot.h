@@ -42,8 +42,9 @@ struct osp_state_node {
 	const char *reason; /* why it is down or drained; NULL: none */
 	uint32_t weight;
 	enum osp_slurm_node_state state;
-	bool reserved; /* in a reservation or maintenance, busy or not */
-	bool asleep; /* powered down, or on its way down or up, whatever its state; not kept in files */
+	bool reserved;	/* in a reservation or maintenance, busy or not */
+	bool asleep;	/* powered down, or on its way down or up, whatever its state; not kept in
+			  files */
 	int64_t boot_s; /* BootTime; 0: it has not registered, or comes from a file */
 };
 
@@ -107,7 +108,8 @@ struct osp_snapshot {
 struct osp_snapshot *osp_snapshot_new(void); /* NULL when memory ran out */
 void osp_snapshot_free(struct osp_snapshot *snapshot);
 
-/* A copy that the snapshot owns, cleaned (lib/base/clean.h): users name jobs. NULL for NULL and for "". */
+/* A copy that the snapshot owns, cleaned (lib/base/clean.h): users name jobs. NULL for NULL and for
+ * "". */
 const char *osp_snapshot_string(struct osp_snapshot *snapshot, const char *string);
 
 /* A new, zeroed entry at the end, valid until the next one of its kind; NULL (and `failed` set)

@@ -77,7 +77,7 @@ static void *one_more(struct osp_cloud_doctor *doctor, void **array, uint32_t *r
 	return (char *)*array + count * bytes;
 }
 
-/* --- calls ------------------------------------------------------------------------------------- */
+/* --- calls ------------------------------------------------------------------------------------ */
 
 typedef int ask_f(struct osp_ec2 *ec2, const char *const *ids, size_t count,
 		  const struct osp_ec2_listener *listener, struct osp_ec2_gaps *gaps,
@@ -115,7 +115,7 @@ static bool ask(struct osp_cloud_doctor *doctor, ask_f *call, const char *action
 	return false;
 }
 
-/* --- instances --------------------------------------------------------------------------------- */
+/* --- instances -------------------------------------------------------------------------------- */
 
 static uint32_t node_of(const struct osp_cloud_doctor *doctor, const struct osp_ec2_record *record)
 {
@@ -212,7 +212,7 @@ static void ask_instances(struct osp_cloud_doctor *doctor, const struct osp_node
 	list_found(doctor);
 }
 
-/* --- interfaces and their groups --------------------------------------------------------------- */
+/* --- interfaces and their groups -------------------------------------------------------------- */
 
 static int note_interface(const struct osp_ec2_record *record, void *context,
 			  struct osp_error *error)
@@ -257,7 +257,7 @@ static int note_rule(const struct osp_ec2_record *record, void *context, struct 
 	return 0;
 }
 
-/* --- reservations and placement groups --------------------------------------------------------- */
+/* --- reservations and placement groups -------------------------------------------------------- */
 
 static int note_reservation(const struct osp_ec2_record *record, void *context,
 			    struct osp_error *error)
@@ -310,7 +310,7 @@ static void ask_places(struct osp_cloud_doctor *doctor)
 		  &doctor->held, note_nothing);
 }
 
-/* --- storage ----------------------------------------------------------------------------------- */
+/* --- storage ---------------------------------------------------------------------------------- */
 
 /* A line of /proc/mounts: "10.0.1.5@tcp:/abcd /fsx lustre rw,..." */
 static void read_mount(struct osp_cloud_doctor *doctor, const char *line)
@@ -356,7 +356,8 @@ static void ask_storage(struct osp_cloud_doctor *doctor)
 		  note_server);
 }
 
-/* ----------------------------------------------------------------------------------------------- */
+/* -----------------------------------------------------------------------------------------------
+ */
 
 static void ask_all(struct osp_cloud_doctor *doctor, const struct osp_node_list *nodes,
 		    const char *mounts)

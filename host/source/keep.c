@@ -77,7 +77,8 @@ static char *beside(const char *path, const char *suffix, struct osp_error *erro
 	return result;
 }
 
-/* The text of a file that may not be there; *there says whether it is. NULL with `error` set otherwise. */
+/* The text of a file that may not be there; *there says whether it is. NULL with `error` set
+ * otherwise. */
 static char *read_kept(const char *path, size_t *bytes, bool *there, struct osp_error *error)
 {
 	*there = access(path, F_OK) == 0 || errno != ENOENT;

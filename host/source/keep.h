@@ -2,10 +2,10 @@
 /*
  * keep.h - a new answer becomes the topology in force, is held, or changes nothing
  *
- * Beside the topology FILE stand FILE.held, the last answer that was held (`onespine topology accept`
- * takes it), and FILE.asked, when each node's place was last asked for: lines "TIME NODES", seconds since 1970
- * and a list in Slurm's notation. The scheduler reads neither, so an unchanged fabric leaves FILE as it
- * is, byte for byte. One thread.
+ * Beside the topology FILE stand FILE.held, the last answer that was held (`onespine topology
+ * accept` takes it), and FILE.asked, when each node's place was last asked for: lines "TIME NODES",
+ * seconds since 1970 and a list in Slurm's notation. The scheduler reads neither, so an unchanged
+ * fabric leaves FILE as it is, byte for byte. One thread.
  */
 #ifndef OSP_KEEP_H
 #define OSP_KEEP_H
@@ -18,8 +18,9 @@
 
 enum osp_kept { OSP_KEPT_APPLIED, OSP_KEPT_UNCHANGED, OSP_KEPT_HELD, OSP_KEPT_FAILED };
 
-/* Compares `topology` with what `path` holds over the nodes of `nodes` (NULL: all of them), and writes it there or
- * to FILE.held. `error` says why it is held or failed. `source`: words for people. */
+/* Compares `topology` with what `path` holds over the nodes of `nodes` (NULL: all of them), and
+ * writes it there or to FILE.held. `error` says why it is held or failed. `source`: words for
+ * people. */
 enum osp_kept osp_keep_topology(const char *path, const struct osp_topology *topology,
 				const char *source, const struct osp_node_list *nodes,
 				const struct osp_topology_guard *guard,
@@ -32,8 +33,8 @@ enum osp_kept osp_keep_accept(const char *path, struct osp_error *error);
 int osp_keep_asked(const char *path, const struct osp_topology *topology, int64_t time_s,
 		   struct osp_error *error);
 
-/* Reads FILE.asked: when each of `topology`'s nodes was last asked about, by node; 0 if it does not say, and for
- * all if there is no such file. -1 with `error` set if it cannot be read. */
+/* Reads FILE.asked: when each of `topology`'s nodes was last asked about, by node; 0 if it does not
+ * say, and for all if there is no such file. -1 with `error` set if it cannot be read. */
 int osp_keep_read_asked(const char *path, const struct osp_topology *topology, int64_t *asked_s,
 			struct osp_error *error);
 

@@ -18,9 +18,9 @@ struct osp_program_output {
 };
 
 /*
- * Runs argv[0] (looked up in PATH and in /usr/sbin) without input, for at most `limit_s` seconds; its
- * process group is killed then. 0, or -1 with `error` set: it is not there, it ended with another status
- * than 0, it took too long or printed more than `limit_bytes`.
+ * Runs argv[0] (looked up in PATH and in /usr/sbin) without input, for at most `limit_s` seconds;
+ * its process group is killed then. 0, or -1 with `error` set: it is not there, it ended with
+ * another status than 0, it took too long or printed more than `limit_bytes`.
  */
 int osp_run_program(const char *const *argv, int limit_s, size_t limit_bytes,
 		    struct osp_program_output *output, struct osp_error *error);

@@ -36,8 +36,8 @@ typedef int osp_source_f(const struct osp_source_question *question,
 
 struct osp_source {
 	const char *name;
-	osp_source_f *
-		ask; /* 0, or -1 with `error` set; the caller frees what is in `answer` either way */
+	osp_source_f *ask; /* 0, or -1 with `error` set; the caller frees what is in `answer` either
+			      way */
 	const char *needs; /* what this build lacks where `ask` is NULL */
 };
 

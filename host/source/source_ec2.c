@@ -2,9 +2,9 @@
 /*
  * source_ec2.c - asks EC2 where the cluster's nodes are
  *
- * A node's instance is Slurm's InstanceId if it has one (ParallelCluster sets it from 3.13.0 on), else
- * the running instance with the node's address. Of two nodes that claim one instance the first is
- * believed and the other told; of two instances at one address the one launched last.
+ * A node's instance is Slurm's InstanceId if it has one (ParallelCluster sets it from 3.13.0 on),
+ * else the running instance with the node's address. Of two nodes that claim one instance the first
+ * is believed and the other told; of two instances at one address the one launched last.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -54,7 +54,7 @@ static int take_memory(struct asking *asking)
 	return asking->ids && asking->launched && asking->answered ? 0 : no_memory(asking);
 }
 
-/* --- from nodes to instances ------------------------------------------------------------------- */
+/* --- from nodes to instances ------------------------------------------------------------------ */
 
 /* An instance is one node. */
 static int claim(struct asking *asking, uint32_t node, const char *id)
@@ -135,7 +135,7 @@ static int find_instances(struct asking *asking)
 	return 0;
 }
 
-/* --- places ------------------------------------------------------------------------------------ */
+/* --- places ----------------------------------------------------------------------------------- */
 
 static const char *word(const char *value)
 {

@@ -2,11 +2,12 @@
 /*
  * watch.h - a topology that keeps itself true
  *
- * Slurm's nodes are looked at every few seconds. The source is asked when `interval_s` have passed since
- * it last was, and at once when a node runs that did not, has booted anew or is another instance; after a
- * question that failed it is asked again after growing pauses of up to `interval_s`. A node that is
- * another instance than the one that was placed loses its place before the source is asked: nothing is
- * known of it. Each change, and each refusal once, is a line on standard output, for the journal.
+ * Slurm's nodes are looked at every few seconds. The source is asked when `interval_s` have passed
+ * since it last was, and at once when a node runs that did not, has booted anew or is another
+ * instance; after a question that failed it is asked again after growing pauses of up to
+ * `interval_s`. A node that is another instance than the one that was placed loses its place before
+ * the source is asked: nothing is known of it. Each change, and each refusal once, is a line on
+ * standard output, for the journal.
  *
  * One thread; ends at SIGTERM or SIGINT.
  */

@@ -21,7 +21,7 @@ int osp_confine_rights(void)
 	return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
 }
 
-/* --- Landlock ----------------------------------------------------------------------------------- */
+/* --- Landlock --------------------------------------------------------------------------------- */
 
 /* The kernel's numbers, the same on every architecture; older headers have none of them. */
 #define LANDLOCK_CREATE	      444
@@ -37,7 +37,8 @@ struct landlock_rules {
 	uint64_t files, network;
 };
 
-/* How many rights on files each version knows: to LANDLOCK_ACCESS_FS_MAKE_SYM, REFER, TRUNCATE, IOCTL_DEV. */
+/* How many rights on files each version knows: to LANDLOCK_ACCESS_FS_MAKE_SYM, REFER, TRUNCATE,
+ * IOCTL_DEV. */
 static unsigned int rights_of(long version)
 {
 	static const unsigned int counts[] = {0, 13, 14, 15, 15, LANDLOCK_NEWEST_RIGHT};
@@ -67,7 +68,7 @@ static int forbid_by_landlock(void)
 	return state;
 }
 
-/* --- seccomp ------------------------------------------------------------------------------------ */
+/* --- seccomp ---------------------------------------------------------------------------------- */
 
 #if defined(__x86_64__)
 #define OWN_ARCHITECTURE AUDIT_ARCH_X86_64
@@ -109,7 +110,8 @@ static int forbid_by_landlock(void)
 #endif
 #endif
 
-/* Of a later call than this list knows libraries hear that the kernel has none, and fall back on an older one. */
+/* Of a later call than this list knows libraries hear that the kernel has none, and fall back on an
+ * older one. */
 #define NEWEST_CALL    469
 
 #define FIELD(name)    BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, name))
@@ -143,7 +145,8 @@ static int forbid_by_landlock(void)
 #define ALLOW_OLD_CHILD_WORK
 #endif
 
-/* To open files and folders for reading, to read them, to write to what is open, memory, the time, the end. */
+/* To open files and folders for reading, to read them, to write to what is open, memory, the time,
+ * the end. */
 #define ALLOW_READING                                                                              \
 	ALLOW(read), ALLOW(write), ALLOW(close), ALLOW(lseek), ALLOW(pread64), ALLOW(fstat),       \
 		ALLOW(newfstatat), ALLOW(statx), ALLOW_OLD_LOOKS ALLOW(faccessat),                 \
@@ -226,7 +229,8 @@ static int filter_changes(void)
 	return begin_filter(looking, COUNT(looking));
 }
 
-/* Drivers' libraries need most of the system, start programs and load modules: what none of them needs is denied. */
+/* Drivers' libraries need most of the system, start programs and load modules: what none of them
+ * needs is denied. */
 static struct sock_filter driving[] = {
 	FIELD(arch),
 	BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, OWN_ARCHITECTURE, 1, 0),
@@ -305,7 +309,7 @@ static int filter_ruling(void)
 
 #endif
 
-/* --- capabilities ------------------------------------------------------------------------------- */
+/* --- capabilities ----------------------------------------------------------------------------- */
 
 /* Left: to read what belongs to others, /proc of their processes, and the kernel's log. */
 static void drop_capabilities(void)

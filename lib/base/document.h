@@ -4,8 +4,8 @@
  *
  * Built on libyaml's events, for onespine.yaml, onespine.topology and what the aws command prints.
  * Refused, with their place: keys given twice, anchors, aliases, tags, more than one document, more
- * than 64 levels deep, keys that are not plain words, bytes that are not UTF-8. Values have no type: the
- * caller asks for one, and gets an error if the value is not of it.
+ * than 64 levels deep, keys that are not plain words, bytes that are not UTF-8. Values have no
+ * type: the caller asks for one, and gets an error if the value is not of it.
  *
  * Any thread, any daemon: no shared state. Strings live as long as the document.
  */

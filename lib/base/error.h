@@ -36,7 +36,8 @@ int osp_error_at(struct osp_error *error, const char *file, int line, int column
 
 /*
  * Writes "file:line:column: text", leaving out what is not known, to `buffer` (always terminated,
- * cut at `buffer_bytes`), cleaned (lib/base/clean.h): it may quote what others named. Returns `buffer`.
+ * cut at `buffer_bytes`), cleaned (lib/base/clean.h): it may quote what others named. Returns
+ * `buffer`.
  */
 const char *osp_error_format(const struct osp_error *error, char *buffer, size_t buffer_bytes);
 

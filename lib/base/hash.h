@@ -2,8 +2,9 @@
 /*
  * hash.h - one hash for tables and stamps: FNV-1a of 64 bits
  *
- * Fast and the same everywhere, and no defence against who wants two texts to have the same. Its values stand in files and
- * messages (stamps of a node, sums of a gang, thresholds of a pass): what is hashed in which order is part of their formats.
+ * Fast and the same everywhere, and no defence against an attacker who wants two texts to have the
+ * same hash. Files and messages hold its values (stamps of a node, sums of a gang, thresholds of a
+ * pass), so what is hashed, and in which order, is part of their formats.
  *
  * Any thread, any daemon: no shared state.
  */
@@ -23,8 +24,9 @@ static inline uint64_t osp_hash_step(uint64_t hash, uint64_t number)
 }
 
 /*
- * A number with all its bits: a step of its own, for tables in memory alone. In osp_hash_step() the high
- * bits of a number reach only the high bits of the hash, and two that differ there may cancel out.
+ * A number with all its bits: a step of its own, for tables in memory alone. In osp_hash_step() the
+ * high bits of a number reach only the high bits of the hash, and two that differ there may cancel
+ * out.
  */
 static inline uint64_t osp_hash_mix(uint64_t hash, uint64_t number)
 {

@@ -10,8 +10,8 @@
 
 #include <stddef.h>
 
-/* Opens the folder; makes it with `mode` if it is missing. -1 with errno set; EPERM where another than the
- * caller's effective user id could write there. */
+/* Opens the folder; makes it with `mode` if it is missing. -1 with errno set; EPERM where another
+ * than the caller's effective user id could write there. */
 int osp_kept_folder(const char *path, unsigned int mode);
 
 /* The whole file, terminated, to be freed; NULL if there is none that can be trusted. */

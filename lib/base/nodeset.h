@@ -2,8 +2,8 @@
 /*
  * nodeset.h - sets of nodes as bitmaps
  *
- * A set has a fixed number of places, one for each node of a cluster, numbered from 0. Where two sets
- * of one call differ in their number of places, the places that one lacks are empty in it. The
+ * A set has a fixed number of places, one for each node of a cluster, numbered from 0. Where two
+ * sets of one call differ in their number of places, the places that one lacks are empty in it. The
  * inline functions take only places that the set has.
  *
  * Any thread, any daemon: no shared state. The inline functions neither allocate nor fail.

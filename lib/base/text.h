@@ -64,7 +64,8 @@ const char *osp_format_duration(int64_t seconds, char *buffer, size_t buffer_byt
  */
 char *osp_read_file(const char *path, size_t limit_bytes, size_t *length_bytes);
 
-/* Writes all of it, however often the system takes a part. False with errno set: not all is written. */
+/* Writes all of it, however often the system takes a part. False with errno set: not all is
+ * written. */
 bool osp_write_all(int file, const void *bytes, size_t count);
 
 #endif

@@ -228,7 +228,8 @@ static void take_of_answer(struct reading *reading, const char *value)
 	else if (!strcmp(reading->path, "/Errors/Error/Code"))
 		keep(reading, answer->code, value);
 	else if (!strcmp(reading->path, "/Errors/Error/Message"))
-		snprintf(answer->message, sizeof(answer->message), "%s", value);
+		snprintf(answer->message, sizeof(answer->message), "%.*s",
+			 (int)sizeof(answer->message) - 1, value);
 }
 
 static void take_element(struct reading *reading)

@@ -5,9 +5,10 @@
  * Of DescribeInstanceTopology, DescribeCapacityReservationTopology, DescribeInstances,
  * DescribeCapacityReservations, DescribeNetworkInterfaces, DescribeSecurityGroupRules,
  * DescribePlacementGroups, and the answer that refuses any of them. Element names are the
- * locationNames of the service's model (2016-11-15); elements that are not used are passed over: EC2
- * adds some now and then. An answer is hostile until it is read: entities are refused, as are an element
- * deeper than 32, a value longer than OSP_EC2_VALUE_BYTES, and more records than were asked for.
+ * locationNames of the service's model (2016-11-15); elements that are not used are passed over:
+ * EC2 adds some now and then. An answer is hostile until it is read: entities are refused, as are
+ * an element deeper than 32, a value longer than OSP_EC2_VALUE_BYTES, and more records than were
+ * asked for.
  *
  * Any thread: no shared state. Memory does not grow with the answer.
  */
@@ -80,7 +81,7 @@ int osp_ec2_read(const char *name, const char *text, size_t text_bytes, size_t m
 		 osp_ec2_record_f *record, void *context, struct osp_ec2_answer *answer,
 		 struct osp_error *error);
 
-/* --- what a refusal means ------------------------------------------------------------------------ */
+/* --- what a refusal means --------------------------------------------------------------------- */
 
 enum osp_ec2_refusal {
 	OSP_EC2_TRY_LATER,   /* throttled, or an error of theirs */

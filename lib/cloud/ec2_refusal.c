@@ -2,7 +2,8 @@
 /*
  * ec2_refusal.c - what EC2's refusals mean, and how a form is written
  *
- * The codes are those of botocore's retry handler and of cloud-provider-aws (pkg/providers/v1/topology.go).
+ * The codes are those of botocore's retry handler and of cloud-provider-aws
+ * (pkg/providers/v1/topology.go).
  */
 #include <ctype.h>
 #include <string.h>

@@ -9,7 +9,7 @@
 #define BLOCK_BYTES 64
 #define HEX_BYTES   (2 * OSP_SHA256_BYTES + 1)
 
-/* --- SHA-256 ----------------------------------------------------------------------------------- */
+/* --- SHA-256 ---------------------------------------------------------------------------------- */
 
 struct sha256 {
 	uint32_t state[8];
@@ -112,7 +112,7 @@ void osp_sha256(const void *bytes, size_t count, uint8_t digest[OSP_SHA256_BYTES
 	end(&sha, digest);
 }
 
-/* --- HMAC -------------------------------------------------------------------------------------- */
+/* --- HMAC ------------------------------------------------------------------------------------- */
 
 static void hmac(const uint8_t *key, size_t key_bytes, const char *text,
 		 uint8_t digest[OSP_SHA256_BYTES])
@@ -138,7 +138,7 @@ static void hmac(const uint8_t *key, size_t key_bytes, const char *text,
 	end(&sha, digest);
 }
 
-/* --- signing ----------------------------------------------------------------------------------- */
+/* --- signing ---------------------------------------------------------------------------------- */
 
 static const char *hex(const uint8_t digest[OSP_SHA256_BYTES], char text[HEX_BYTES])
 {

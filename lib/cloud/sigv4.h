@@ -4,8 +4,8 @@
  * token unsigned
  *
  * https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_sigv-create-signed-request.html. The
- * path is "/", there is no query, and the headers that are signed are content-type, host, x-amz-date
- * and, with a token, x-amz-security-token.
+ * path is "/", there is no query, and the headers that are signed are content-type, host,
+ * x-amz-date and, with a token, x-amz-security-token.
  *
  * Any thread: no shared state, no allocation.
  */

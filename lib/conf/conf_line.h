@@ -45,16 +45,16 @@ struct osp_conf_word {
 void osp_conf_start(struct osp_conf_reader *reader, const char *file, const char *text,
 		    size_t text_bytes);
 
-/* Reads the next Key=Value of the current line into `word`. Returns 1; 0 at the line's end (which is
- * then passed); -1 with `error` set. */
+/* Reads the next Key=Value of the current line into `word`. Returns 1; 0 at the line's end (which
+ * is then passed); -1 with `error` set. */
 int osp_conf_next_word(struct osp_conf_reader *reader, struct osp_conf_word *word,
 		       struct osp_error *error);
 
 bool osp_conf_at_end(const struct osp_conf_reader *reader);
 
-/* For a reader at a line's start: is it "include NAME"? Slurm knows it in any case, only at the very
- * start of a line and with a blank behind the word. Then NAME is added to `name`, which is empty
- * where the line ends before one, and what follows on the line is left. */
+/* For a reader at a line's start: is it "include NAME"? Slurm knows it in any case, only at the
+ * very start of a line and with a blank behind the word. Then NAME is added to `name`, which is
+ * empty where the line ends before one, and what follows on the line is left. */
 bool osp_conf_include(struct osp_conf_reader *reader, struct osp_text *name);
 
 /* Passes what is left of the line, joined lines with it. */

@@ -39,7 +39,7 @@ static int no_memory(struct reading *reading)
 	return osp_error_set(reading->error, "out of memory");
 }
 
-/* --- words -------------------------------------------------------------------------------------- */
+/* --- words ------------------------------------------------------------------------------------ */
 
 static int add_word(struct reading *reading, const char *file, struct osp_conf_word *word,
 		    bool starts_line)
@@ -64,7 +64,7 @@ static int add_word(struct reading *reading, const char *file, struct osp_conf_w
 	return 0;
 }
 
-/* --- Include ------------------------------------------------------------------------------------ */
+/* --- Include ---------------------------------------------------------------------------------- */
 
 static int read_file(struct reading *reading, const char *path);
 
@@ -126,7 +126,7 @@ static int include(struct reading *reading, const char *file, int line, const ch
 	return add_file(reading, &included) ? -1 : read_file(reading, included.path);
 }
 
-/* --- lines -------------------------------------------------------------------------------------- */
+/* --- lines ------------------------------------------------------------------------------------ */
 
 static int read_words(struct reading *reading, const char *file, struct osp_conf_reader *reader)
 {
@@ -207,7 +207,7 @@ void osp_slurm_conf_free(struct osp_slurm_conf *conf)
 	free(conf);
 }
 
-/* --- asking ------------------------------------------------------------------------------------- */
+/* --- asking ----------------------------------------------------------------------------------- */
 
 const struct osp_slurm_word *osp_slurm_conf_find(const struct osp_slurm_conf *conf, const char *key)
 {
@@ -259,7 +259,7 @@ const char *osp_slurm_conf_of_line(const struct osp_slurm_conf *conf,
 	return NULL;
 }
 
-/* --- nodes -------------------------------------------------------------------------------------- */
+/* --- nodes ------------------------------------------------------------------------------------ */
 
 struct search {
 	const char *name;

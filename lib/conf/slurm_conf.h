@@ -74,8 +74,8 @@ const char *osp_slurm_conf_of_line(const struct osp_slurm_conf *conf,
 
 /*
  * Where a node is: NodeAddr of the line that names it, else NodeHostname, else its name. NULL if no
- * line names it, or one that is no list of as many addresses as names. Valid until the next call with
- * this `buffer`.
+ * line names it, or one that is no list of as many addresses as names. Valid until the next call
+ * with this `buffer`.
  */
 const char *osp_slurm_conf_address(const struct osp_slurm_conf *conf, const char *node,
 				   char *buffer, size_t buffer_bytes);

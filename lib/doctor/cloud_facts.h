@@ -2,8 +2,8 @@
 /*
  * cloud_facts.h - what a cloud says of the instances that run Slurm's nodes
  *
- * Gathered by host/source/cloud_facts.c through calls that only read, judged by doctor_cloud.c. Strings
- * are the caller's; "" where EC2 does not say.
+ * Gathered by host/source/cloud_facts.c through calls that only read, judged by doctor_cloud.c.
+ * Strings are the caller's; "" where EC2 does not say.
  */
 #ifndef OSP_CLOUD_FACTS_H
 #define OSP_CLOUD_FACTS_H

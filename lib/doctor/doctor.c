@@ -92,7 +92,7 @@ static const struct rule {
 
 #define RULE_COUNT (sizeof(rules) / sizeof(rules[0]))
 
-/* --- findings ----------------------------------------------------------------------------------- */
+/* --- findings --------------------------------------------------------------------------------- */
 
 /* A copy in the findings' arena; "" and `failed` when memory ran out. */
 static const char *keep(struct osp_doctor_findings *findings, const char *format, va_list arguments)
@@ -177,7 +177,8 @@ void osp_cure_setting(struct osp_diagnosis *diagnosis, const char *key, const ch
 	osp_cure(diagnosis, "%s: %s=%s", diagnosis->facts->conf_path, key, value);
 }
 
-/* Adds the words of a list but those that set what `word` (name=value) sets: Slurm heeds the first. */
+/* Adds the words of a list but those that set what `word` (name=value) sets: Slurm heeds the
+ * first. */
 static void add_other_words(struct osp_text *list, const char *value, const char *word)
 {
 	size_t name = strcspn(word, "=");
@@ -220,7 +221,7 @@ const char *osp_slurm_version_words(uint32_t version, char *buffer)
 	return buffer;
 }
 
-/* --- judging ------------------------------------------------------------------------------------ */
+/* --- judging ---------------------------------------------------------------------------------- */
 
 static bool applies(const struct rule *rule, const struct osp_doctor_facts *facts)
 {

@@ -2,9 +2,9 @@
 /*
  * doctor.h - what could make enforcement, the gate or the options silently absent, and the cure
  *
- * The caller gathers facts of one host (tools/setup/doctor_facts.c): slurm.conf, what lies in the folders
- * that it names, what a running slurmctld answers. Every finding is decided here, from the facts
- * alone: a table of rules, each with a name, its condition, a sentence and a cure.
+ * The caller gathers facts of one host (tools/setup/doctor_facts.c): slurm.conf, what lies in the
+ * folders that it names, what a running slurmctld answers. Every finding is decided here, from the
+ * facts alone: a table of rules, each with a name, its condition, a sentence and a cure.
  *
  * Any thread; reads no file.
  */
@@ -19,7 +19,7 @@
 #include "lib/base/error.h"
 #include "lib/conf/slurm_conf.h"
 
-/* --- facts -------------------------------------------------------------------------------------- */
+/* --- facts ------------------------------------------------------------------------------------ */
 
 enum osp_plugin_state {
 	OSP_PLUGIN_ABSENT,
@@ -51,8 +51,8 @@ struct osp_trusted_file {
 /* A file that somebody needs and cannot read. */
 struct osp_unread_file {
 	const char *path;
-	const char *
-		slurm_user; /* by this name slurmctld runs; NULL: any user's sbatch, salloc and srun */
+	const char *slurm_user; /* by this name slurmctld runs; NULL: any user's sbatch, salloc and
+				   srun */
 };
 
 /* onespine.so as plugstack.conf names it. */
@@ -85,8 +85,8 @@ struct osp_running {
 	bool prolog_defer_batch;
 	const char
 		*trials; /* hostlist: inside reservations of rechecks that have ended; NULL: none */
-	const char *
-		old_places; /* hostlist: run, and have booted since a cloud told their places; NULL: none */
+	const char *old_places; /* hostlist: run, and have booted since a cloud told their places;
+				   NULL: none */
 	enum osp_probe probe;
 };
 
@@ -97,7 +97,8 @@ enum osp_gate_call {
 	OSP_GATE_CALLED_FORMERLY, /* `onespine gate prolog`, which executes it until release 0.4 */
 };
 
-/* A program that slurmd's Prolog or Epilog is, or that runs the gate for it, and that cannot be executed. */
+/* A program that slurmd's Prolog or Epilog is, or that runs the gate for it, and that cannot be
+ * executed. */
 struct osp_gate_broken {
 	const char *program; /* NULL: none */
 	const char *file;    /* that names it: of slurm.conf, a script, or a folder of scripts */
@@ -114,7 +115,8 @@ struct osp_doctor_gate {
 	enum osp_gate_call epilog;
 	struct osp_gate_broken prolog_broken, epilog_broken;
 	bool config_exists; /* onespine.yaml beside slurm.conf */
-	bool config_roots; /* it is root's, and nobody else may write it: else the gate passes it over */
+	bool config_roots;  /* it is root's, and nobody else may write it: else the gate passes it
+			       over */
 };
 
 struct osp_doctor_facts {
@@ -150,8 +152,8 @@ struct osp_doctor_facts {
 	const struct osp_error *config_error; /* NULL: right, or not looked at */
 	const char *topology_path;
 	const struct osp_error *topology_error;
-	/* Our files that differ from what slurmctld took last, of which it keeps a copy there; NULL: the
-	 * same, or not known. */
+	/* Our files that differ from what slurmctld took last, of which it keeps a copy there;
+	 * NULL: the same, or not known. */
 	const char *config_copy;
 	const char *topology_copy;
 	const char *uncovered; /* hostlist of slurm.conf's nodes that no domain has; NULL: none */
@@ -162,22 +164,23 @@ struct osp_doctor_facts {
 	bool munge_looked_at;
 	bool munge_answers;
 	const char *munge_socket;
-	const char *
-		state_location_kind; /* a local file system's name, "ext4"; NULL: shared or unknown */
+	const char *state_location_kind; /* a local file system's name, "ext4"; NULL: shared or
+					    unknown */
 	struct osp_running running;
 	struct osp_doctor_gate gate;
-	bool binds;		/* GPUs, and a partition whose steps are bound */
-	bool cores_confined;	/* cgroup.conf has ConstrainCores=yes */
-	uint32_t rechecks_left; /* nodes that a recheck had in hand when it was killed */
-	uint32_t
-		first_free_port; /* net.ipv4.ip_unprivileged_port_start; 0: not known, or all are free */
+	bool binds;		  /* GPUs, and a partition whose steps are bound */
+	bool cores_confined;	  /* cgroup.conf has ConstrainCores=yes */
+	uint32_t rechecks_left;	  /* nodes that a recheck had in hand when it was killed */
+	uint32_t first_free_port; /* net.ipv4.ip_unprivileged_port_start; 0: not known, or all are
+				     free */
 	bool first_free_port_known;
 	const struct osp_cloud_facts
 		*cloud;	       /* lib/doctor/cloud_facts.h; NULL: no cloud was asked */
-	bool hangs_unknowable; /* this host tells neither pressure (PSI) nor delays (lib/health/hang.h) */
+	bool hangs_unknowable; /* this host tells neither pressure (PSI) nor delays
+				  (lib/health/hang.h) */
 };
 
-/* --- findings ----------------------------------------------------------------------------------- */
+/* --- findings --------------------------------------------------------------------------------- */
 
 enum osp_doctor_finding_level {
 	OSP_DOCTOR_WRONG,   /* something that should work does not */

@@ -2,10 +2,10 @@
 /*
  * doctor_cloud.c - rules about what EC2 says of the nodes' instances
  *
- * A partition's nodes are what one gang may get. EFA's traffic passes only between interfaces with a
- * security group in common that lets all of itself in and out; a rule for addresses does not count
- * (https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/efa-start.html, and ParallelCluster's validator,
- * cluster_validators.py).
+ * A partition's nodes are what one gang may get. EFA's traffic passes only between interfaces with
+ * a security group in common that lets all of itself in and out; a rule for addresses does not
+ * count (https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/efa-start.html, and ParallelCluster's
+ * validator, cluster_validators.py).
  */
 #include "lib/doctor/doctor_private.h"
 
@@ -117,7 +117,7 @@ static char *list_nodes(const struct part *part, const struct osp_nodeset *set)
 	return list;
 }
 
-/* --- calls ------------------------------------------------------------------------------------- */
+/* --- calls ------------------------------------------------------------------------------------ */
 
 void osp_rule_cloud_calls(struct osp_diagnosis *diagnosis)
 {
@@ -164,7 +164,7 @@ void osp_rule_cloud_nodes(struct osp_diagnosis *diagnosis)
 	free(part.nodes);
 }
 
-/* --- EFA --------------------------------------------------------------------------------------- */
+/* --- EFA -------------------------------------------------------------------------------------- */
 
 static bool opens(const struct osp_cloud_facts *cloud, const char *group, bool egress)
 {
@@ -282,7 +282,7 @@ void osp_rule_cloud_efa(struct osp_diagnosis *diagnosis)
 		each_part(diagnosis, judge_efa);
 }
 
-/* --- where instances are ----------------------------------------------------------------------- */
+/* --- where instances are ---------------------------------------------------------------------- */
 
 typedef const char *value_f(const struct osp_cloud_node *node);
 
@@ -403,7 +403,7 @@ void osp_rule_cloud_placement(struct osp_diagnosis *diagnosis)
 	}
 }
 
-/* --- reservations ------------------------------------------------------------------------------ */
+/* --- reservations ----------------------------------------------------------------------------- */
 
 static const char *reservation_of(const struct osp_cloud_node *node)
 {
@@ -508,7 +508,7 @@ void osp_rule_cloud_reservations(struct osp_diagnosis *diagnosis)
 	}
 }
 
-/* --- storage ----------------------------------------------------------------------------------- */
+/* --- storage ---------------------------------------------------------------------------------- */
 
 static void judge_storage(const struct part *part)
 {

@@ -12,7 +12,7 @@
 #define BF_WINDOW_DEFAULT_MINUTES 1440 /* slurm.conf(5), SchedulerParameters */
 #define MINUTE_S		  60
 
-/* --- configless --------------------------------------------------------------------------------- */
+/* --- configless ------------------------------------------------------------------------------- */
 
 /* slurmctld sends an included file only when its name has no '/' (parse_config.c). */
 static const struct osp_slurm_file *unsent_file(const struct osp_doctor_facts *facts,
@@ -66,7 +66,7 @@ void osp_rule_configless(struct osp_diagnosis *diagnosis)
 	}
 }
 
-/* --- our files ---------------------------------------------------------------------------------- */
+/* --- our files -------------------------------------------------------------------------------- */
 
 void osp_rule_config(struct osp_diagnosis *diagnosis)
 {
@@ -137,7 +137,7 @@ void osp_rule_places(struct osp_diagnosis *diagnosis)
 		 diagnosis->facts->topology_path);
 }
 
-/* --- backup slurmctld --------------------------------------------------------------------------- */
+/* --- backup slurmctld ------------------------------------------------------------------------- */
 
 static size_t count_lines(const struct osp_slurm_conf *conf, const char *key)
 {
@@ -165,7 +165,7 @@ void osp_rule_backup(struct osp_diagnosis *diagnosis)
 		 "and onespine.topology beside slurm.conf on each of them");
 }
 
-/* --- the scheduler ------------------------------------------------------------------------------ */
+/* --- the scheduler ---------------------------------------------------------------------------- */
 
 void osp_rule_node_rank(struct osp_diagnosis *diagnosis)
 {
@@ -256,7 +256,7 @@ void osp_rule_munge(struct osp_diagnosis *diagnosis)
 	osp_cure(diagnosis, "start munged (systemctl start munge)");
 }
 
-/* --- the running slurmctld ---------------------------------------------------------------------- */
+/* --- the running slurmctld -------------------------------------------------------------------- */
 
 static void compare_running(struct osp_diagnosis *diagnosis, const char *key, const char *running)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* doctor_gate.c - rules about what Slurm must do for the gate (design: nothing of a user runs before
- * every node is proven) */
+/* doctor_gate.c - rules about what Slurm must do for the gate (design: nothing of a user runs
+ * before every node is proven) */
 #include "lib/doctor/doctor_private.h"
 
 #include <stdio.h>
@@ -171,8 +171,8 @@ void osp_rule_prolog_hold(struct osp_diagnosis *diagnosis)
 	osp_cure_list(diagnosis, "SchedulerParameters", "nohold_on_prolog_fail");
 }
 
-/* The delay of SchedulerParameters goes before the credentials' life, from 25.11 on (_requeue_delay() of
- * slurmctld/job_mgr.c), and shortens nothing else. */
+/* The delay of SchedulerParameters goes before the credentials' life, from 25.11 on
+ * (_requeue_delay() of slurmctld/job_mgr.c), and shortens nothing else. */
 void osp_rule_requeue_delay(struct osp_diagnosis *diagnosis)
 {
 	const struct osp_slurm_conf *conf = diagnosis->facts->conf;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* doctor_node.c - rules about environment and binding, which fail no job and so would be missed by none */
+/* doctor_node.c - rules about environment and binding, which fail no job and so would be missed by
+ * none */
 #include "onespine_config.h"
 #include "lib/doctor/doctor_private.h"
 

@@ -11,7 +11,7 @@
 
 #define SLURM_23_02 0x170200
 
-/* --- PluginDir ---------------------------------------------------------------------------------- */
+/* --- PluginDir -------------------------------------------------------------------------------- */
 
 static bool is_ours(const struct osp_doctor_facts *facts, const char *path, size_t length)
 {
@@ -123,7 +123,7 @@ void osp_rule_plugin_dir(struct osp_diagnosis *diagnosis)
 	cure_plugin_dir(diagnosis);
 }
 
-/* --- versions ----------------------------------------------------------------------------------- */
+/* --- versions --------------------------------------------------------------------------------- */
 
 /* Slurm's own plugin tells the installed version; if it cannot be found, this build's Slurm. */
 static uint32_t installed_slurm(const struct osp_doctor_facts *facts)
@@ -170,7 +170,7 @@ void osp_rule_shadow_version(struct osp_diagnosis *diagnosis)
 	}
 }
 
-/* --- slurm.conf --------------------------------------------------------------------------------- */
+/* --- slurm.conf ------------------------------------------------------------------------------- */
 
 void osp_rule_select_type(struct osp_diagnosis *diagnosis)
 {
@@ -236,7 +236,7 @@ void osp_rule_job_submit(struct osp_diagnosis *diagnosis)
 		 facts->plugin_dir);
 }
 
-/* --- plugstack.conf ----------------------------------------------------------------------------- */
+/* --- plugstack.conf --------------------------------------------------------------------------- */
 
 void osp_rule_spank(struct osp_diagnosis *diagnosis)
 {

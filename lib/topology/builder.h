@@ -54,14 +54,14 @@ int osp_builder_nest(struct osp_builder *builder, uint32_t child, uint32_t paren
 		     const struct osp_place_in_file *place, struct osp_error *error);
 
 /* Puts node `name` below `parent`, its nearest known domain (OSP_NO_DOMAIN: none known). A node
- * given twice is an error: "node gpu-3 is given twice (topology.conf:4)"; under another parent it is
- * one for osp_builder_finish() to find: "node gpu-3 is under leaf l1 (topology.conf:4) and leaf
+ * given twice is an error: "node gpu-3 is given twice (topology.conf:4)"; under another parent it
+ * is one for osp_builder_finish() to find: "node gpu-3 is under leaf l1 (topology.conf:4) and leaf
  * l2". */
 int osp_builder_node(struct osp_builder *builder, const char *name, uint32_t parent,
 		     const struct osp_place_in_file *place, struct osp_error *error);
 
-/* Says where the place of a node comes from that is in the builder; once a node. -1 with `error` set: there
- * is no such node, it has a note, or memory ran out. The note is copied. */
+/* Says where the place of a node comes from that is in the builder; once a node. -1 with `error`
+ * set: there is no such node, it has a note, or memory ran out. The note is copied. */
 int osp_builder_note(struct osp_builder *builder, const char *name,
 		     const struct osp_node_note *note, const struct osp_place_in_file *place,
 		     struct osp_error *error);
@@ -70,9 +70,10 @@ int osp_builder_note(struct osp_builder *builder, const char *name,
  * The topology. With `merge_twins`, domains of one level that share children become one, from the
  * bottom up, under the name that is first in natural order: connected components, for links are
  * missing in every large fabric. Of each domain that takes part more than half the children are
- * another's too, and it has more than half of all the component's children, so that nodes typed into a
- * second leaf remain an error. Without, a second parent is always an error. Domains without a node below them are left out. The builder is only to
- * be freed afterwards. NULL with `error` set.
+ * another's too, and it has more than half of all the component's children, so that nodes typed
+ * into a second leaf remain an error. Without, a second parent is always an error. Domains without
+ * a node below them are left out. The builder is only to be freed afterwards. NULL with `error`
+ * set.
  */
 struct osp_topology *osp_builder_finish(struct osp_builder *builder, bool merge_twins,
 					struct osp_error *error);

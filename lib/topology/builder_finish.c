@@ -151,7 +151,7 @@ static void list_children(struct finish *finish)
 	first[0] = 0;
 }
 
-/* --- twins ------------------------------------------------------------------------------------- */
+/* --- twins ------------------------------------------------------------------------------------ */
 
 static uint32_t find_twin(struct finish *finish, uint32_t domain)
 {

@@ -10,9 +10,9 @@
 struct comparison {
 	const struct osp_topology *before;
 	const struct osp_topology *after;
-	uint32_t *same; /* by node of `before`: the counted node of `after`, or OSP_NO_NODE */
-	uint32_t *
-		image; /* by domain of `before`: the domain of `after` that most of its nodes are in */
+	uint32_t *same;	 /* by node of `before`: the counted node of `after`, or OSP_NO_NODE */
+	uint32_t *image; /* by domain of `before`: the domain of `after` that most of its nodes are
+			    in */
 	uint32_t *votes; /* scratch: by domain of `after` */
 	bool *lost;
 	bool *moved;
@@ -120,8 +120,9 @@ static void compare_node(struct comparison *c, uint32_t node)
 	}
 }
 
-/* Two domains that have become one move those of the smaller: they are told to be nearer than they were.
- * The image is by majority of the nodes, so those of a domain that is whole in the new one stay. */
+/* Two domains that have become one move those of the smaller: they are told to be nearer than they
+ * were. The image is by majority of the nodes, so those of a domain that is whole in the new one
+ * stay. */
 static void compare_nodes(struct comparison *c)
 {
 	for (uint32_t d = 0; d < osp_topology_domain_count(c->before); d++)

@@ -2,10 +2,10 @@
 /*
  * compare.h - what a new answer changes, before it counts
  *
- * An answer can be smaller without being wrong, or wrong while it is whole: a throttled page, a region
- * that is not ours, a host whose port is down. So it is compared with the last good one over the nodes
- * that could not have changed. Domains are matched by their nodes and not by their names: a domain that
- * is only called otherwise moves nobody.
+ * An answer can be smaller without being wrong, or wrong while it is whole: a throttled page, a
+ * region that is not ours, a host whose port is down. So it is compared with the last good one over
+ * the nodes that could not have changed. Domains are matched by their nodes and not by their names:
+ * a domain that is only called otherwise moves nobody.
  *
  * Any thread: no shared state.
  */
@@ -35,7 +35,8 @@ typedef bool osp_counts_f(const char *node, void *context);
 int osp_topology_compare(const struct osp_topology *before, const struct osp_topology *after,
 			 osp_counts_f *counts, void *context, struct osp_topology_change *change);
 
-/* Percent of the counted nodes, 0 .. 100, that may lose their place or move before an answer is held. */
+/* Percent of the counted nodes, 0 .. 100, that may lose their place or move before an answer is
+ * held. */
 struct osp_topology_guard {
 	uint32_t max_lost_percent;
 	uint32_t max_moved_percent;

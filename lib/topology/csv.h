@@ -39,7 +39,8 @@ struct osp_csv {
 void osp_csv_start(struct osp_csv *csv, const char *file, const char *text, size_t text_bytes);
 void osp_csv_end(struct osp_csv *csv);
 
-/* Reads the next line that is not empty. 1: it is in `fields`; 0: there is none; -1 with `error`. */
+/* Reads the next line that is not empty. 1: it is in `fields`; 0: there is none; -1 with
+ * `error`. */
 int osp_csv_next(struct osp_csv *csv, struct osp_error *error);
 
 #endif

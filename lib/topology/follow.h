@@ -2,9 +2,9 @@
 /*
  * follow.h - a file that is replaced while somebody works with what it said
  *
- * Who follows a file keeps the mark of its last look. A look at a file that is as it was costs one stat().
- * A file that changes while it is read, or cannot be read this time, counts as not read: the next look sees
- * it again. One that others than its owner and root's group may write is bad.
+ * Who follows a file keeps the mark of its last look. A look at a file that is as it was costs one
+ * stat(). A file that changes while it is read, or cannot be read this time, counts as not read:
+ * the next look sees it again. One that others than its owner and root's group may write is bad.
  *
  * Any thread; not inside slurmctld's scheduling calls, for it reads a file.
  */
@@ -19,7 +19,8 @@
 #include "lib/base/error.h"
 #include "lib/topology/topology.h"
 
-/* One look at a file. All zero: none yet. A file that is not there has a mark too, of the cause ENOENT. */
+/* One look at a file. All zero: none yet. A file that is not there has a mark too, of the cause
+ * ENOENT. */
 struct osp_file_mark {
 	bool seen;
 	bool others_write; /* any user may, or a group that is not root's */
@@ -42,11 +43,12 @@ bool osp_file_mark_same(const struct osp_file_mark *a, const struct osp_file_mar
 bool osp_file_mark_fresh(const struct osp_file_mark *mark);
 
 enum osp_followed {
-	OSP_FOLLOWED_SAME, /* as at the last look */
-	OSP_FOLLOWED_NEW,  /* another one, and good */
-	OSP_FOLLOWED_BAD,  /* another one, which is gone or no topology: wrong says why */
-	OSP_FOLLOWED_BUSY, /* it was changed while it was read, or since the look before */
-	OSP_FOLLOWED_FAILED, /* this look read nothing, which says nothing of the file: cause, wrong */
+	OSP_FOLLOWED_SAME,   /* as at the last look */
+	OSP_FOLLOWED_NEW,    /* another one, and good */
+	OSP_FOLLOWED_BAD,    /* another one, which is gone or no topology: wrong says why */
+	OSP_FOLLOWED_BUSY,   /* it was changed while it was read, or since the look before */
+	OSP_FOLLOWED_FAILED, /* this look read nothing, which says nothing of the file: cause, wrong
+			      */
 };
 
 /* What a look found. */
@@ -64,8 +66,9 @@ enum osp_followed osp_follow_topology(const char *path, const struct osp_file_ma
 				      struct osp_found_topology *found);
 
 /*
- * The same for who looks once a second: a file that is written in place is read when two looks in a row saw it
- * the same, and is BUSY until then. `before`: how it stood at the last call, all zero at first; kept up here.
+ * The same for who looks once a second: a file that is written in place is read when two looks in a
+ * row saw it the same, and is BUSY until then. `before`: how it stood at the last call, all zero at
+ * first; kept up here.
  */
 enum osp_followed osp_follow_settled(const char *path, const struct osp_file_mark *last,
 				     struct osp_file_mark *before,

@@ -2,9 +2,10 @@
 /*
  * ib_hosts.c - tells which host each InfiniBand adapter is in
  *
- * By a map from GUIDs or host names to nodes, or else by the description that rdma-ndd sets, host and
- * adapter in two words ("node1 mlx5_0"). Nothing else is a host's name: not the vendor's text of an
- * adapter that no host has named, not "localhost", not what two adapters of one name both say.
+ * By a map from GUIDs or host names to nodes, or else by the description that rdma-ndd sets, host
+ * and adapter in two words ("node1 mlx5_0"). Nothing else is a host's name: not the vendor's text
+ * of an adapter that no host has named, not "localhost", not what two adapters of one name both
+ * say.
  */
 #include <ctype.h>
 #include <stdio.h>

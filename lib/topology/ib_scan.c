@@ -4,7 +4,8 @@
  *
  * A description is at most 64 bytes, and quotes in it are not escaped: it ends at the last quote of
  * its line that something of the grammar follows. What else stands in the file (vendor, LIDs,
- * widths, chassis) is passed over; a line of none of the known forms refuses the file with its place.
+ * widths, chassis) is passed over; a line of none of the known forms refuses the file with its
+ * place.
  */
 #define _GNU_SOURCE /* memmem, memrchr */
 
@@ -51,7 +52,7 @@ void osp_ib_fabric_free(struct osp_ib_fabric *fabric)
 	free(fabric);
 }
 
-/* --- devices and links ------------------------------------------------------------------------- */
+/* --- devices and links ------------------------------------------------------------------------ */
 
 static uint32_t add_device(struct osp_import *import, enum osp_ib_type type, const char *name,
 			   const struct osp_place_in_file *place, struct osp_error *error)
@@ -124,7 +125,7 @@ int osp_ib_link(struct osp_import *import, uint32_t from, uint32_t to,
 	return 0;
 }
 
-/* --- words of a line --------------------------------------------------------------------------- */
+/* --- words of a line -------------------------------------------------------------------------- */
 
 static int expected(const struct scan *scan, const char *what)
 {
@@ -234,7 +235,7 @@ static int link_devices(struct scan *scan, uint32_t from, uint32_t to)
 	return osp_ib_link(scan->import, from, to, &place, scan->error);
 }
 
-/* --- ibnetdiscover ----------------------------------------------------------------------------- */
+/* --- ibnetdiscover ---------------------------------------------------------------------------- */
 
 /* Switch	65 "S-fc6a1c0300ee1000"		# "leaf1" enhanced port 0 lid 12 lmc 0 */
 static int read_header(struct scan *scan, enum osp_ib_type type)
@@ -255,7 +256,7 @@ static int read_header(struct scan *scan, enum osp_ib_type type)
 	return scan->device == OSP_IB_NO_DEVICE ? -1 : 0;
 }
 
-/* [1](portguid) 	"S-fc6a1c0300ee1000"[1](portguid)	# lid 40 lmc 0 "leaf1" lid 12 4xNDR */
+/* [1](portguid)  "S-fc6a1c0300ee1000"[1](portguid)  # lid 40 lmc 0 "leaf1" lid 12 4xNDR */
 static int read_port(struct scan *scan)
 {
 	struct peer peer;
@@ -279,7 +280,7 @@ static int read_port(struct scan *scan)
 	return other == OSP_IB_NO_DEVICE ? -1 : link_devices(scan, scan->device, other);
 }
 
-/* --- ibnetdiscover -p -------------------------------------------------------------------------- */
+/* --- ibnetdiscover -p ------------------------------------------------------------------------- */
 
 /* CA 40 1 0xa088c20300aa0000 4x NDR */
 static int take_end(struct scan *scan, struct peer *peer)
@@ -372,7 +373,7 @@ static int read_report_line(struct scan *scan)
 	return to == OSP_IB_NO_DEVICE ? -1 : link_devices(scan, from, to);
 }
 
-/* --- lines ------------------------------------------------------------------------------------- */
+/* --- lines ------------------------------------------------------------------------------------ */
 
 /* What says nothing of who hangs on whom. */
 static bool is_passed_over(const struct scan *scan)

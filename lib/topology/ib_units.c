@@ -3,10 +3,10 @@
  * ib_units.c - finds the units of an InfiniBand fabric and builds the topology
  *
  * A node is under one leaf for each of its rails, and links are missing in every large fabric, so
- * neither "one leaf a node" nor "the same children" finds what belongs together. Connected components
- * do: leaves that share a host are one unit, the level "leaf"; switches next above them that share a
- * unit are one spine; and so on, until one domain is above all. A domain is named by the lowest GUID
- * of its switches, so that an unchanged fabric gives an unchanged file.
+ * neither "one leaf a node" nor "the same children" finds what belongs together. Connected
+ * components do: leaves that share a host are one unit, the level "leaf"; switches next above them
+ * that share a unit are one spine; and so on, until one domain is above all. A domain is named by
+ * the lowest GUID of its switches, so that an unchanged fabric gives an unchanged file.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -15,8 +15,9 @@
 
 #define NO_LEVEL 0 /* a switch that no host is below */
 
-/* A spine has many leaves, each with far more hosts than a server or two. Both are chosen: with 1 or 2
- * servers on a spine, 3 leaves of 4 to 8 nodes are enough to tell it, and small meshes stay leaves. */
+/* A spine has many leaves, each with far more hosts than a server or two. Both are chosen: with 1
+ * or 2 servers on a spine, 3 leaves of 4 to 8 nodes are enough to tell it, and small meshes stay
+ * leaves. */
 #define BUSIER_FACTOR	  4
 #define BUSIER_NEIGHBOURS 3
 
@@ -70,7 +71,7 @@ static void give_memory_back(struct units *units)
 	osp_builder_free(units->builder);
 }
 
-/* --- components -------------------------------------------------------------------------------- */
+/* --- components ------------------------------------------------------------------------------- */
 
 static uint32_t find(struct units *units, uint32_t device)
 {
@@ -101,7 +102,7 @@ static void unite(struct units *units, uint32_t a, uint32_t b)
 		units->component[a] = b;
 }
 
-/* --- leaves ------------------------------------------------------------------------------------ */
+/* --- leaves ----------------------------------------------------------------------------------- */
 
 typedef void link_f(struct units *units, uint32_t from, uint32_t to);
 
@@ -185,7 +186,7 @@ static void join_leaf(struct units *units, uint32_t from, uint32_t to)
 	unite(units, units->leaf_of[host], from);
 }
 
-/* --- what is above ----------------------------------------------------------------------------- */
+/* --- what is above ---------------------------------------------------------------------------- */
 
 static void reach(struct units *units, uint32_t from, uint32_t to)
 {
@@ -239,7 +240,7 @@ static void climb(struct units *units)
 	}
 }
 
-/* --- building ---------------------------------------------------------------------------------- */
+/* --- building --------------------------------------------------------------------------------- */
 
 static int start_builder(struct units *units)
 {

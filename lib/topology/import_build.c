@@ -81,9 +81,10 @@ static const char *name_and_place(const struct build *build, uint32_t host, char
 
 #define WHO_BYTES 192
 
-/* --- zones ------------------------------------------------------------------------------------- */
+/* --- zones ------------------------------------------------------------------------------------ */
 
-/* A zone's name is the account's own, its id is everybody's: the id wins wherever any host has it. */
+/* A zone's name is the account's own, its id is everybody's: the id wins wherever any host has
+ * it. */
 static const char *zone_of(const struct build *build, const struct osp_import_host *host)
 {
 	uint32_t teller;
@@ -120,7 +121,7 @@ static int learn_zone(struct build *build, uint32_t index)
 		      name_and_place(build, teller, who, sizeof(who)));
 }
 
-/* --- comparing --------------------------------------------------------------------------------- */
+/* --- comparing -------------------------------------------------------------------------------- */
 
 static const char *layer_name(const struct build *build, uint32_t layer)
 {
@@ -271,7 +272,7 @@ static int meet_hosts(struct build *build)
 	return 0;
 }
 
-/* --- building ---------------------------------------------------------------------------------- */
+/* --- building --------------------------------------------------------------------------------- */
 
 static uint32_t level_of_layer(const struct build *build, uint32_t layer)
 {

@@ -2,8 +2,8 @@
 /*
  * import_csv.c - tables of hosts and their switches
  *
- * A table names one host a line and the switches above it, in columns whose names say which is which, else top layer first.
- * Real ones number their
+ * A table names one host a line and the switches above it, in columns whose names say which is
+ * which, else top layer first. Real ones number their
  * switches anew under each parent ("S14" under P10 and under P12 are two switches), so a switch is
  * told by its path from the top: where a layer's bare names are ambiguous, all switches of that
  * layer are named PARENT/NAME ("P10/S14"), see import_names.c.
@@ -43,7 +43,7 @@ static int refuse_field(const struct osp_csv *csv, uint32_t field, struct osp_er
 			    "%s", text);
 }
 
-/* --- the header -------------------------------------------------------------------------------- */
+/* --- the header ------------------------------------------------------------------------------- */
 
 static int take_names(struct osp_import *import, const struct osp_csv *csv, struct columns *columns,
 		      struct osp_error *error)
@@ -136,7 +136,8 @@ static bool find_hosts(const struct columns *columns, uint32_t *host)
 	return found == 1;
 }
 
-/* The others, top layer first by their names; false: these do not tell it, and they stay as they stand. */
+/* The others, top layer first by their names; false: these do not tell it, and they stay as they
+ * stand. */
 static bool order_switches(const struct columns *columns, uint32_t host, uint32_t *order)
 {
 	uint32_t at[HIGHEST + 1] = {0}, seen[HIGHEST + 1] = {0}, count = 0;
@@ -161,7 +162,8 @@ static bool order_switches(const struct columns *columns, uint32_t host, uint32_
 	return true;
 }
 
-/* Takes the columns by the header's names; where these do not tell, says which is taken for what. */
+/* Takes the columns by the header's names; where these do not tell, says which is taken for
+ * what. */
 static int take_by_names(struct osp_import *import, const struct osp_csv *csv,
 			 struct columns *columns, struct osp_error *error)
 {
@@ -233,7 +235,7 @@ static int read_header(struct osp_import *import, struct osp_csv *csv, struct co
 	return 0;
 }
 
-/* --- the lines --------------------------------------------------------------------------------- */
+/* --- the lines -------------------------------------------------------------------------------- */
 
 /* How many of the top layers' cells are filled in; those below must be empty then. */
 static int count_known(const struct osp_csv *csv, const struct columns *columns, uint32_t *known,

@@ -14,7 +14,7 @@
 #define HASH_DIGITS	64
 #define HASH_PREFIX_MIN 8
 
-/* --- hosts ------------------------------------------------------------------------------------- */
+/* --- hosts ------------------------------------------------------------------------------------ */
 
 enum { TAG_ID, TAG_NODE };
 
@@ -196,7 +196,7 @@ int osp_import_name_hosts(struct osp_import *import, struct osp_error *error)
 	return rc;
 }
 
-/* --- switches of a CSV ------------------------------------------------------------------------- */
+/* --- switches of a CSV ------------------------------------------------------------------------ */
 
 /* One switch of a table: a name under a parent. */
 struct path {

@@ -19,11 +19,11 @@
  * ("gpu:h100:8(S:0-1),shard:64") and its `features` ("static,p5.48xlarge,gpu"); either may be NULL.
  * "gpu:h100 p5.48xlarge"; "" for a node that has neither. Cut at `buffer_bytes`. Returns `buffer`.
  *
- * A feature counts as an instance type when it reads like one of EC2's: a family (a lower-case letter,
- * then letters, digits and '-'), a dot, and one of EC2's sizes: nano, micro, small, medium, large,
- * xlarge, metal, a number before xlarge, or metal- before a number and xl ("p5.48xlarge",
- * "p6e-gb200.36xlarge", "c7i.metal-24xl"; AWS's list of instance types). "cuda12.4" and "rhel9.4" are
- * none.
+ * A feature counts as an instance type when it reads like one of EC2's: a family (a lower-case
+ * letter, then letters, digits and '-'), a dot, and one of EC2's sizes: nano, micro, small, medium,
+ * large, xlarge, metal, a number before xlarge, or metal- before a number and xl ("p5.48xlarge",
+ * "p6e-gb200.36xlarge", "c7i.metal-24xl"; AWS's list of instance types). "cuda12.4" and "rhel9.4"
+ * are none.
  */
 const char *osp_kind_of(const char *gres, const char *features, char *buffer, size_t buffer_bytes);
 

@@ -2,8 +2,8 @@
 /*
  * leaf_list.h - "l17:nn-[1-4]|l18:nn-[7-9]": the leaves of a gang, each with its nodes
  *
- * So it stands in AdminComment (lib/policy/note.h) and in ONESPINE_LEAVES. A piece that is no leaf with
- * nodes is passed over. Any thread, any daemon: no shared state.
+ * So it stands in AdminComment (lib/policy/note.h) and in ONESPINE_LEAVES. A piece that is no leaf
+ * with nodes is passed over. Any thread, any daemon: no shared state.
  */
 #ifndef OSP_LEAF_LIST_H
 #define OSP_LEAF_LIST_H
@@ -17,13 +17,14 @@ typedef int osp_leaf_list_f(const char *leaf, const char *node, void *context);
 /* 0, the callback's value, or -1 when memory ran out. */
 int osp_leaf_list_each(const char *leaves, osp_leaf_list_f *each, void *context);
 
-/* Writes the name of the leaf of `node` to `leaf`. False when it is not there or its name is longer. */
+/* Writes the name of the leaf of `node` to `leaf`. False when it is not there or its name is
+ * longer. */
 bool osp_leaf_list_find(const char *leaves, const char *node, char *leaf, size_t leaf_bytes);
 
 /*
- * The place of `node` in the list, from 0, with the list turned round until `first` leads it: its leaf comes
- * first and it comes first in its leaf, so every leaf stays one run of places (round the end). -1: one of the
- * two is not there.
+ * The place of `node` in the list, from 0, with the list turned round until `first` leads it: its
+ * leaf comes first and it comes first in its leaf, so every leaf stays one run of places (round the
+ * end). -1: one of the two is not there.
  */
 long osp_leaf_list_place(const char *leaves, const char *first, const char *node);
 

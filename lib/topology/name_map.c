@@ -73,7 +73,7 @@ static int no_memory(const struct spot *spot)
 	return osp_error_at(spot->error, spot->map->file, 0, 0, "out of memory");
 }
 
-/* --- one entry --------------------------------------------------------------------------------- */
+/* --- one entry -------------------------------------------------------------------------------- */
 
 /* Adds a node to the entry at hand; called for each name of a hostlist. */
 static int add_node(const char *name, void *context)
@@ -135,7 +135,7 @@ static int add_entry(const struct spot *spot, const char *id)
 	return 0;
 }
 
-/* --- two columns ------------------------------------------------------------------------------- */
+/* --- two columns ------------------------------------------------------------------------------ */
 
 static bool is_blank(char c)
 {
@@ -258,7 +258,7 @@ static int read_lines(struct osp_name_map *map, const char *text, size_t text_by
 	return 0;
 }
 
-/* --- describe-instances ------------------------------------------------------------------------ */
+/* --- describe-instances ----------------------------------------------------------------------- */
 
 /* Instances that are gone keep their tags for an hour; their names may be others' by now. */
 static bool is_gone(const struct osp_value *instance)
@@ -399,7 +399,7 @@ static int read_pages(struct osp_name_map *map, const char *text, size_t text_by
 	return rc;
 }
 
-/* --- the whole file ---------------------------------------------------------------------------- */
+/* --- the whole file --------------------------------------------------------------------------- */
 
 static int read_map(struct osp_name_map *map, const char *text, size_t text_bytes, const char *tag,
 		    struct osp_error *error)

@@ -2,12 +2,13 @@
 /*
  * place_age.h - whether a node still is where its source said
  *
- * What a cloud told of a node's place holds for the machine that it told of. Each boot may be on another one: a
- * node that is powered down and up again is a new instance under the same name, and one that is stopped and
- * started moves. So such a place counts only while the node runs and Slurm's boot time for it is the one for
- * which the place was asked. Fabrics that are swept (InfiniBand), read from files or typed tell of cables, which
- * stay: their places do not age. Nor do those that were asked for without Slurm's boot time (from a file, or by
- * --nodes): nobody can tell.
+ * What a cloud told of a node's place holds for the machine that it told of. Each boot may be on
+ * another one: a node that is powered down and up again is a new instance under the same name, and
+ * one that is stopped and started moves. So such a place counts only while the node runs and
+ * Slurm's boot time for it is the one for which the place was asked. Fabrics that are swept
+ * (InfiniBand), read from files or typed tell of cables, which stay: their places do not age. Nor
+ * do those that were asked for without Slurm's boot time (from a file, or by --nodes): nobody can
+ * tell.
  *
  * Any thread: no state.
  */
@@ -19,8 +20,9 @@
 
 #include "lib/topology/topology.h"
 
-/* Slurm reckons a boot time from the node's uptime each time that it registers, so it moves by a second (seen on
- * 22.05) and with clocks that are set. No machine boots twice in so short a time. */
+/* Slurm reckons a boot time from the node's uptime each time that it registers, so it moves by a
+ * second (seen on 22.05) and with clocks that are set. No machine boots twice in so short a
+ * time. */
 #define OSP_BOOT_SLACK_S 60
 
 enum osp_place_age {
@@ -33,8 +35,8 @@ enum osp_place_age {
 /* Whether two boot times are one boot's. 0 is "not known", and like nothing but itself. */
 bool osp_boot_is_same(int64_t a_s, int64_t b_s);
 
-/* What is to be noted of a boot that was noted as `noted_s` before: that one while it is less than half the slack
- * away, so that an unchanged fabric gives the same file; else `boot_s`. */
+/* What is to be noted of a boot that was noted as `noted_s` before: that one while it is less than
+ * half the slack away, so that an unchanged fabric gives the same file; else `boot_s`. */
 int64_t osp_boot_steady(int64_t noted_s, int64_t boot_s);
 
 /* Whether places of this source are a cloud's. */

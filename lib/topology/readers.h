@@ -4,10 +4,10 @@
  *
  * Readers take the text itself (`text`, `text_bytes`; it need not be terminated) and the file's
  * name as errors shall tell it. They refuse a whole file or take a whole file: on error nothing of
- * it is kept, and `error` holds file, line and column. Switches of one level that share most of their
- * children are one (rail-optimised fabrics, several roots above one set of leaves) where a source can
- * say so, as topology.conf can; the first in natural order gives its name. `file` must outlive the call
- * only.
+ * it is kept, and `error` holds file, line and column. Switches of one level that share most of
+ * their children are one (rail-optimised fabrics, several roots above one set of leaves) where a
+ * source can say so, as topology.conf can; the first in natural order gives its name. `file` must
+ * outlive the call only.
  *
  * Any thread; not inside slurmctld's scheduling calls (they allocate and take milliseconds).
  */
@@ -39,8 +39,9 @@
  *   ],
  *   "nodes": "gpu-99",                               nodes in no known domain; may be left out
  *   "places": [                                      where places come from; may be left out
- *     {"source": "ec2", "nodes": ["gpu-1 i-0abc 1700000000"]},    node, instance ("-": none), and Slurm's
- *     {"source": "infiniband", "nodes": "gpu-[2-16]"}             boot time when the place was asked for
+ *     {"source": "ec2", "nodes": ["gpu-1 i-0abc 1700000000"]}, node, instance ("-": none), and
+ *     {"source": "infiniband", "nodes": "gpu-[2-16]"}          Slurm's boot time when the place was
+ *                                                              asked for
  *   ]
  * }
  *
@@ -59,19 +60,19 @@ char *osp_write_onespine_topology(const struct osp_topology *topology, const cha
 
 /* The levels are the heights above the nodes, as Slurm counts them, with the default names. Refused
  * with the place: what Slurm would refuse, include lines, a switch in a cycle, a node or switch
- * below two that are not the same. LinkSpeed is ignored. Of a topology.yaml (25.05 on) the cluster's
- * topology is read (topology_yaml.h), when it is a tree. */
+ * below two that are not the same. LinkSpeed is ignored. Of a topology.yaml (25.05 on) the
+ * cluster's topology is read (topology_yaml.h), when it is a tree. */
 struct osp_topology *osp_read_slurm_topology(const char *file, const char *text, size_t text_bytes,
 					     struct osp_error *error);
 
-/* One of topograph's models (switches and blocks in YAML; labels and annotations, NVLink domains among
- * them, are passed over), or what topograph generates for Slurm, which is read as above. */
+/* One of topograph's models (switches and blocks in YAML; labels and annotations, NVLink domains
+ * among them, are passed over), or what topograph generates for Slurm, which is read as above. */
 struct osp_topology *osp_read_topograph(const char *file, const char *text, size_t text_bytes,
 					struct osp_error *error);
 
 /*
- * The text of a topology.conf, or with `yaml` of a topology.yaml with this as the cluster's topology,
- * that Slurm loads without a warning, to be freed with free(); NULL with
+ * The text of a topology.conf, or with `yaml` of a topology.yaml with this as the cluster's
+ * topology, that Slurm loads without a warning, to be freed with free(); NULL with
  * `error` set. Slurm wants every node below a leaf and one switch above all: where the fabric has
  * none, one is made up and a comment says so. Names that Slurm's parser would not give back are
  * changed, with a comment, as are names that two levels share. Refused: a topology without nodes, a
@@ -117,9 +118,8 @@ struct osp_import_options {
 	const char *const
 		*csv_columns; /* CSV: host column, then top layer first; NULL: by their names */
 	size_t csv_column_count;
-	const char *
-		adapters; /* InfiniBand: a pattern (glob.h) of adapters' names, as "mlx5_[0-7]"; NULL:
-				 all */
+	const char *adapters; /* InfiniBand: a pattern (glob.h) of adapters' names, as "mlx5_[0-7]";
+				 NULL: all */
 };
 
 struct osp_import; /* what was read so far */
@@ -142,12 +142,13 @@ int osp_import_ec2(struct osp_import *import, const char *file, const char *text
 		   struct osp_error *error);
 
 /*
- * Adds a CSV (RFC 4180) with a header line; one host a line and its switches. Which column is what, csv_columns says, else the
- * header's names (host, hostname, node, server; leaf, tor, rack; spine, pod; superspine, core), else they are the host and its
- * switches, top layer first, and a warning says so. The lowest layers' fields may be empty: unknown. A switch is
- * told by its path from the top: where a layer has a name under several parents, all switches of
- * that layer are named PARENT/NAME ("P10/S14"). Hashed hosts (64 hex digits) get the shortest
- * prefix, at least 8 long, that keeps them apart, after the letter "n".
+ * Adds a CSV (RFC 4180) with a header line; one host a line and its switches. Which column is what,
+ * csv_columns says, else the header's names (host, hostname, node, server; leaf, tor, rack; spine,
+ * pod; superspine, core), else they are the host and its switches, top layer first, and a warning
+ * says so. The lowest layers' fields may be empty: unknown. A switch is told by its path from the
+ * top: where a layer has a name under several parents, all switches of that layer are named
+ * PARENT/NAME ("P10/S14"). Hashed hosts (64 hex digits) get the shortest prefix, at least 8 long,
+ * that keeps them apart, after the letter "n".
  */
 int osp_import_csv(struct osp_import *import, const char *file, const char *text, size_t text_bytes,
 		   struct osp_error *error);
@@ -169,19 +170,20 @@ struct osp_import_instance {
 int osp_import_instance(struct osp_import *import, const struct osp_import_instance *instance,
 			struct osp_error *error);
 
-/* Says of each node of what is read from now on that its place is from `source`; NULL: nothing. Lives as long
- * as the import. */
+/* Says of each node of what is read from now on that its place is from `source`; NULL: nothing.
+ * Lives as long as the import. */
 void osp_import_source(struct osp_import *import, const char *source);
 
 /*
  * Adds a sweep of an InfiniBand fabric: what `ibnetdiscover` or `ibnetdiscover -p` prints. Several
- * sweeps of one fabric come together by GUID. Hosts are found by the map, whose ids are the GUIDs of
- * adapters (0x and 16 digits) or host names, and which then leaves out every other adapter; without
- * one by the description "HOST ADAPTER" that rdma-ndd sets, the host without its domain. Adapters of
- * SHARP count nowhere; those without a host's name and hosts of one name are left out with a warning.
- * The levels come from connected components (ib_units.c): "leaf" are units of leaves that share a
- * host, one for each rail; "spine" the switches next above that share a unit; and so on. Domains are
- * named "S-" and the lowest GUID of their switches. After an error the import is only to be freed.
+ * sweeps of one fabric come together by GUID. Hosts are found by the map, whose ids are the GUIDs
+ * of adapters (0x and 16 digits) or host names, and which then leaves out every other adapter;
+ * without one by the description "HOST ADAPTER" that rdma-ndd sets, the host without its domain.
+ * Adapters of SHARP count nowhere; those without a host's name and hosts of one name are left out
+ * with a warning. The levels come from connected components (ib_units.c): "leaf" are units of
+ * leaves that share a host, one for each rail; "spine" the switches next above that share a unit;
+ * and so on. Domains are named "S-" and the lowest GUID of their switches. After an error the
+ * import is only to be freed.
  */
 int osp_import_infiniband(struct osp_import *import, const char *file, const char *text,
 			  size_t text_bytes, struct osp_error *error);

@@ -103,8 +103,8 @@ int osp_topology_common_level(const struct osp_topology *topology, const struct 
 			      uint32_t *domain);
 
 /*
- * Whether two say the same of the same numbers of nodes: levels, domains with their names and parents, and the
- * domains of each node. What else was noted of nodes, and their names, may differ.
+ * Whether two say the same of the same numbers of nodes: levels, domains with their names and
+ * parents, and the domains of each node. What else was noted of nodes, and their names, may differ.
  */
 bool osp_topology_same_fabric(const struct osp_topology *a, const struct osp_topology *b);
 

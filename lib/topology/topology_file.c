@@ -239,7 +239,7 @@ static int read_domain(struct reader *reader, const struct osp_value *value)
 	return nodes ? read_nodes(reader, nodes, domain) : 0;
 }
 
-/* --- where places come from ------------------------------------------------------------------------ */
+/* --- where places come from ------------------------------------------------------------------- */
 
 /* The nodes of one source while their list is expanded. */
 struct noted {
@@ -256,7 +256,8 @@ static int add_note(const char *name, void *context)
 				noted->reader->error);
 }
 
-/* "gpu-1 i-0abc 1700000000": a node, its instance ("-": none) and Slurm's boot time (0: not known). */
+/* "gpu-1 i-0abc 1700000000": a node, its instance ("-": none) and Slurm's boot time (0: not
+ * known). */
 static int read_note(struct noted *noted, const struct osp_value *value)
 {
 	char words[600], *rest = words, *name, *id, *boot, *end;

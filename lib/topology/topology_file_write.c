@@ -104,7 +104,7 @@ static void add_levels(struct osp_text *text, const struct osp_topology *topolog
 	osp_text_add(text, "],\n");
 }
 
-/* --- where places come from ------------------------------------------------------------------------ */
+/* --- where places come from ------------------------------------------------------------------- */
 
 static bool is_bare(const struct osp_node_note *note)
 {

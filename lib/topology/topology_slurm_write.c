@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * topology_slurm_write.c - writes Slurm's topology.conf (topology/tree), or a topology.yaml of one tree
+ * topology_slurm_write.c - writes Slurm's topology.conf (topology/tree), or a topology.yaml of one
+ * tree
  *
  * Slurm wants every node under exactly one leaf switch, names that its hostlists give back as they
  * were, and one switch above all; it logs a warning, or dies, where that is not so. So switches are

@@ -2,9 +2,9 @@
 /*
  * topology_topograph.c - reads topograph's models, and what topograph generates for Slurm
  *
- * A model names switches with the switches below them, and blocks of nodes with the switch that they hang
- * on. That is what topology.conf says too, so it is put into those words and read as such; places in
- * errors are the model's.
+ * A model names switches with the switches below them, and blocks of nodes with the switch that
+ * they hang on. That is what topology.conf says too, so it is put into those words and read as
+ * such; places in errors are the model's.
  */
 #include <stdlib.h>
 #include <string.h>

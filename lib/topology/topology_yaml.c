@@ -29,8 +29,8 @@ static bool is_said(const struct osp_value *value)
 					       : value->child_count > 0;
 }
 
-/* Which of `kinds` the topology is: the one that says something, else the only one named, else flat.
- * -1 if there is none or more than one. */
+/* Which of `kinds` the topology is: the one that says something, else the only one named, else
+ * flat. -1 if there is none or more than one. */
 static int kind_of(const struct osp_value *topology)
 {
 	int said = -1, named = -1;

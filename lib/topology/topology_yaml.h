@@ -24,8 +24,8 @@ int osp_topology_yaml_switches(const struct osp_document *document, osp_yaml_swi
 
 /*
  * What the cluster's topology is: "tree", "block", "flat", "ring" or "torus3d", for as long as the
- * program runs. The document may also be what slurm_load_topo_config() tells. NULL with `error` set: it
- * is none, or slurmctld tells that it has no topology.yaml.
+ * program runs. The document may also be what slurm_load_topo_config() tells. NULL with `error`
+ * set: it is none, or slurmctld tells that it has no topology.yaml.
  */
 const char *osp_topology_yaml_kind(const struct osp_document *document, struct osp_error *error);
 

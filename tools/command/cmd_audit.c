@@ -6,13 +6,20 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/policy/words.h"
 #include "host/slurm/ask.h"
 #include "host/slurm/gang.h"
 #include "tools/command/world.h"
 
-enum verdict { KEPT, BROKEN, ADVISED, VERDICT_COUNT };
+enum verdict { KEPT, BROKEN, ADVISED, LAUNCHED, VERDICT_COUNT };
 
-static const char *const verdict_names[VERDICT_COUNT] = {"kept", "broken", "advised"};
+static const char *const verdict_names[VERDICT_COUNT] = {"kept", "broken", "advised", "launched"};
+
+static const char *const titles[VERDICT_COUNT] = {
+	[BROKEN] = "Not as asked for:",
+	[ADVISED] = "Spread, in advise mode (no violation):",
+	[LAUNCHED] = "Their nodes start, and nobody knows yet where (no violation):",
+};
 
 struct audit {
 	const struct osp_world *world;
@@ -55,6 +62,8 @@ static void add_line(struct audit *audit, enum verdict verdict, const struct osp
 		osp_text_printf(text, "asked for %s; ", gang->note.gang);
 	if (due < 0)
 		osp_text_printf(text, "the topology has no level %s\n", gang->request.level);
+	else if (verdict == LAUNCHED)
+		osp_text_printf(text, "%s\n", gang->note.says);
 	else if (where->missing)
 		osp_text_printf(text, "%u of its nodes are not in the topology\n", where->missing);
 	else
@@ -89,6 +98,23 @@ static void add_json(struct audit *audit, enum verdict verdict, const struct osp
 	json_array_append_new(audit->list, object);
 }
 
+/* None of its processes has begun; slurmctld puts it back where its nodes turn out to stand
+ * apart. */
+static bool is_launched(const struct osp_state_job *job, const struct osp_gang *gang)
+{
+	return !strcmp(job->state, "CONFIGURING") && gang->note.says &&
+	       !strncmp(gang->note.says, OSP_WORDS_LAUNCHED, strlen(OSP_WORDS_LAUNCHED));
+}
+
+static enum verdict judge(const struct osp_state_job *job, const struct osp_gang *gang, bool kept)
+{
+	if (kept)
+		return KEPT;
+	if (gang->advise)
+		return ADVISED;
+	return is_launched(job, gang) ? LAUNCHED : BROKEN;
+}
+
 static int audit_job(struct audit *audit, const struct osp_state_job *job)
 {
 	const struct osp_topology *topology = audit->world->topology;
@@ -112,7 +138,7 @@ static int audit_job(struct audit *audit, const struct osp_state_job *job)
 		osp_gang_clear(&gang);
 		return -1;
 	}
-	verdict = kept ? KEPT : gang.advise ? ADVISED : BROKEN;
+	verdict = judge(job, &gang, kept);
 	audit->counts[verdict]++;
 	add_line(audit, verdict, job, &gang, due, &where);
 	add_json(audit, verdict, job, &gang, due, &where);
@@ -122,21 +148,23 @@ static int audit_job(struct audit *audit, const struct osp_state_job *job)
 
 static int print_audit(struct audit *audit, int status)
 {
-	uint32_t total = audit->counts[KEPT] + audit->counts[BROKEN] + audit->counts[ADVISED];
 	struct osp_text text = OSP_TEXT_INIT;
+	uint32_t total = 0;
 	int verdict;
 
+	for (verdict = 0; verdict < VERDICT_COUNT; verdict++)
+		total += audit->counts[verdict];
 	osp_text_printf(&text, "%u %s running: %u as asked for, %u not", total,
 			total == 1 ? "gang" : "gangs", audit->counts[KEPT], audit->counts[BROKEN]);
 	if (audit->counts[ADVISED])
 		osp_text_printf(&text, ", %u spread in advise mode", audit->counts[ADVISED]);
+	if (audit->counts[LAUNCHED])
+		osp_text_printf(&text, ", %u on nodes that start", audit->counts[LAUNCHED]);
 	osp_text_add(&text, "\n");
 	for (verdict = BROKEN; verdict < VERDICT_COUNT; verdict++) {
 		if (!audit->counts[verdict])
 			continue;
-		osp_text_printf(&text, "%s\n",
-				verdict == BROKEN ? "Not as asked for:"
-						  : "Spread, in advise mode (no violation):");
+		osp_text_printf(&text, "%s\n", titles[verdict]);
 		osp_text_add(&text, audit->lines[verdict].data);
 	}
 	if (audit->counts[BROKEN] + audit->counts[ADVISED])
@@ -152,6 +180,7 @@ static int print_audit_json(struct audit *audit, int status)
 	json_object_set_new(root, "kept", json_integer(audit->counts[KEPT]));
 	json_object_set_new(root, "broken", json_integer(audit->counts[BROKEN]));
 	json_object_set_new(root, "advised", json_integer(audit->counts[ADVISED]));
+	json_object_set_new(root, "launched", json_integer(audit->counts[LAUNCHED]));
 	json_object_set(root, "gangs", audit->list);
 	osp_tell_old_places(audit->world, NULL, root);
 	return osp_print_json(root, status);
@@ -178,8 +207,8 @@ int osp_run_audit(const struct osp_call *call)
 			status = (call->values[OSP_OPTION_JSON] ? print_audit_json
 								: print_audit)(&audit, status);
 	}
-	osp_text_free(&audit.lines[BROKEN]);
-	osp_text_free(&audit.lines[ADVISED]);
+	for (i = BROKEN; i < VERDICT_COUNT; i++)
+		osp_text_free(&audit.lines[i]);
 	json_decref(audit.list);
 	osp_world_close(&world);
 	return status;

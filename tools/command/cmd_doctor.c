@@ -17,7 +17,7 @@ static const char *level_name(enum osp_doctor_finding_level level)
 	return level == OSP_DOCTOR_WRONG ? "wrong" : "warning";
 }
 
-/* --- --list ------------------------------------------------------------------------------------- */
+/* --- --list ----------------------------------------------------------------------------------- */
 
 static int list_rules(bool as_json)
 {
@@ -39,7 +39,7 @@ static int list_rules(bool as_json)
 	return osp_print_json(root, OSP_EXIT_YES);
 }
 
-/* --- findings ----------------------------------------------------------------------------------- */
+/* --- findings --------------------------------------------------------------------------------- */
 
 static const char *probe_words(const struct osp_running *running)
 {
@@ -139,7 +139,7 @@ static int answer(const struct osp_call *call, const struct osp_doctor *doctor,
 					     : print_text(doctor, findings, status);
 }
 
-/* --- --cloud ------------------------------------------------------------------------------------ */
+/* --- --cloud ---------------------------------------------------------------------------------- */
 
 #ifdef OSP_HAVE_CLOUD
 
@@ -203,7 +203,8 @@ static void osp_cloud_doctor_free(struct osp_cloud_doctor *doctor)
 
 #endif
 
-/* ----------------------------------------------------------------------------------------------- */
+/* -----------------------------------------------------------------------------------------------
+ */
 
 static int check_options(const struct osp_call *call, struct osp_error *error)
 {

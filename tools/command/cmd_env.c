@@ -49,8 +49,8 @@ static int read_folders(const struct osp_call *call, struct looked_at *at, struc
 	return at->variables ? 0 : -1;
 }
 
-/* The Slurm that this command was built for, which is the cluster's; --with says otherwise. Only scripts are judged
- * by it. */
+/* The Slurm that this command was built for, which is the cluster's; --with says otherwise. Only
+ * scripts are judged by it. */
 static int take_slurm(bool linting, struct osp_facts *facts, struct osp_error *error)
 {
 #if __has_include(<slurm/slurm_version.h>)

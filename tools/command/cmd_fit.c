@@ -39,9 +39,28 @@ static int parse_size(const char *value, struct osp_fit_question *question, stru
 	return 0;
 }
 
+/* The lowest level that may do, for --gang=leaf,prefer; below `level`. */
+static int find_preferred(const struct osp_world *world, const char *prefer, uint32_t level,
+			  uint32_t *least, struct osp_error *error)
+{
+	int found = osp_ask_level(world, prefer, error);
+
+	if (found < 0)
+		return -1;
+	if ((uint32_t)found >= level)
+		return osp_error_set(
+			error,
+			"--gang=%s,prefer: %s is no level below the one that gangs of the "
+			"partition are held to, %s; ask for --gang=%s",
+			prefer, prefer, osp_topology_level_name(world->topology, level), prefer);
+	*least = (uint32_t)found;
+	return 0;
+}
+
 /* The question of the command line, under the partition's policy. */
 static int build_question(const struct osp_call *call, const struct osp_world *world,
-			  struct osp_fit_question *question, struct osp_error *error)
+			  struct osp_fit_question *question, uint32_t *least,
+			  struct osp_error *error)
 {
 	const char *partition = call->values[OSP_OPTION_PARTITION];
 	const struct osp_state_partition *standard =
@@ -72,7 +91,25 @@ static int build_question(const struct osp_call *call, const struct osp_world *w
 	question->excluded_nodes = call->values[OSP_OPTION_EXCLUDE];
 	question->level = (uint32_t)level;
 	question->mix_kinds = policy->mix_kinds;
-	return 0;
+	*least = question->level;
+	return *request.prefer
+		       ? find_preferred(world, request.prefer, question->level, least, error)
+		       : 0;
+}
+
+/* From the lowest level that may do upwards, until there is room. */
+static int ask_levels(const struct osp_world *world, struct osp_fit_question *question,
+		      uint32_t least, struct osp_fit_answer *answer, struct osp_error *error)
+{
+	uint32_t most = question->level;
+
+	for (question->level = least;; question->level++) {
+		if (osp_ask(world, question, answer, error) < 0)
+			return -1;
+		if (question->level == most || !osp_nodeset_empty(answer->chosen))
+			return 0;
+		osp_answer_clear(answer);
+	}
 }
 
 static const char *says(const struct osp_world *world, const struct osp_fit_answer *answer,
@@ -144,7 +181,7 @@ static int print_answer_json(const struct osp_world *world, const struct osp_fit
 	return osp_print_json(root, status);
 }
 
-/* --- segments, several domains ------------------------------------------------------------------ */
+/* --- segments, several domains ---------------------------------------------------------------- */
 
 static bool asks_segments(const struct osp_call *call)
 {
@@ -320,6 +357,7 @@ int osp_run_fit(const struct osp_call *call)
 	struct osp_world world = {.snapshot = NULL};
 	struct osp_error error = {.text = ""};
 	int status = OSP_EXIT_UNABLE;
+	uint32_t least = 1;
 
 	if (!call->values[OSP_OPTION_NODES]) {
 		osp_error_set(&error, "onespine fit needs -N COUNT, the size of the gang");
@@ -327,8 +365,8 @@ int osp_run_fit(const struct osp_call *call)
 	}
 	if (parse_size(call->values[OSP_OPTION_NODES], &question, &error) < 0 ||
 	    osp_call_world(call, &world, &error) < 0 ||
-	    build_question(call, &world, &question, &error) < 0 ||
-	    osp_ask(&world, &question, &answer, &error) < 0) {
+	    build_question(call, &world, &question, &least, &error) < 0 ||
+	    ask_levels(&world, &question, least, &answer, &error) < 0) {
 		osp_say_error(&error);
 	} else if (asks_segments(call)) {
 		status = answer_segments(call, &world, &question, &answer);

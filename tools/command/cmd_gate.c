@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* cmd_gate.c - `onespine gate prolog` and `gate epilog`: executes onespine-gate for Prologs that were written
- * before it was a program of its own */
+/* cmd_gate.c - `onespine gate prolog` and `gate epilog`: executes onespine-gate for Prologs that
+ * were written before it was a program of its own */
 #include "onespine_config.h"
 #include "tools/command/command.h"
 
@@ -14,7 +14,8 @@
 
 #include "host/program.h"
 
-/* A line of the gate's own log, where administrators look; slurmd keeps nothing of what a Prolog says. */
+/* A line of the gate's own log, where administrators look; slurmd keeps nothing of what a Prolog
+ * says. */
 static void log_line(const char *words, const char *part)
 {
 	const char *root = getenv("ONESPINE_TEST_ROOT"), *node = getenv("SLURMD_NODENAME"),

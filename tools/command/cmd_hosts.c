@@ -119,9 +119,10 @@ static int order(const struct osp_call *call, const struct asked *asked, struct 
 	return osp_error_set(error, "%s", inner.text);
 }
 
-/* --- a layout's order ---------------------------------------------------------------------------- */
+/* --- a layout's order ------------------------------------------------------------------------- */
 
-/* Puts the hosts into the plan's order of node ranks; those that the topology lacks keep theirs. 0, or -1. */
+/* Puts the hosts into the plan's order of node ranks; those that the topology lacks keep theirs. 0,
+ * or -1. */
 static int reorder(const struct osp_layout_plan *plan, const uint32_t *nodes,
 		   struct osp_hosts *hosts)
 {

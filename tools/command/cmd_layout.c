@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* cmd_layout.c - `onespine layout`: what a layout's groups cost on the fabric, and in which order of nodes */
+/* cmd_layout.c - `onespine layout`: what a layout's groups cost on the fabric, and in which order
+ * of nodes */
 #include "tools/command/command.h"
 
 #include <stdlib.h>
@@ -25,7 +26,7 @@ struct asked {
 	struct osp_world world;
 };
 
-/* --- what is asked ------------------------------------------------------------------------------ */
+/* --- what is asked ---------------------------------------------------------------------------- */
 
 static int read_script(const char *path, struct osp_script_layout *script, struct osp_error *error)
 {
@@ -78,7 +79,7 @@ static int read_model(const struct osp_call *call, struct asked *asked, struct o
 	return 0;
 }
 
-/* --- where -------------------------------------------------------------------------------------- */
+/* --- where ------------------------------------------------------------------------------------ */
 
 /* The nodes of a job, in the topology's numbers. */
 static int take_job(const struct osp_call *call, struct asked *asked, struct osp_error *error)
@@ -158,7 +159,7 @@ static int gather(const struct osp_call *call, struct asked *asked, struct osp_e
 	return 0;
 }
 
-/* --- the answer --------------------------------------------------------------------------------- */
+/* --- the answer ------------------------------------------------------------------------------- */
 
 /* Says where a script states more of NVLink domains than the gang's nodes bear out. */
 static void warn_stated(const struct osp_layout_plan *plan, const struct osp_stated *stated,

@@ -67,7 +67,11 @@ static int draw(const struct osp_call *call, const struct osp_map *map, uint32_t
 
 int osp_run_map(const struct osp_call *call)
 {
-	const char *partition = call->values[OSP_OPTION_PARTITION];
+	const struct osp_map_asked asked = {
+		.partition = call->values[OSP_OPTION_PARTITION],
+		.jobs = call->values[OSP_OPTION_MAP_JOB],
+		.user = call->values[OSP_OPTION_MAP_USER],
+	};
 	struct osp_error error = {.text = ""};
 	struct osp_world world = {.snapshot = NULL};
 	struct osp_map map = {.world = NULL};
@@ -76,12 +80,12 @@ int osp_run_map(const struct osp_call *call)
 
 	if (choose_columns(call, &columns, &error) < 0 ||
 	    osp_call_world(call, &world, &error) < 0 ||
-	    osp_ask_partition(&world, partition, &error) < 0)
+	    osp_ask_partition(&world, asked.partition, &error) < 0)
 		status = osp_say_error(&error);
 	else if (call->values[OSP_OPTION_JSON])
 		status = osp_print_json(osp_snapshot_to_json(world.snapshot, world.topology),
 					OSP_EXIT_YES);
-	else if (osp_map_make(&world, partition, &map, &error) < 0)
+	else if (osp_map_make(&world, &asked, &map, &error) < 0)
 		status = osp_say_error(&error);
 	else
 		status = draw(call, &map, columns);

@@ -2,13 +2,14 @@
 /*
  * cmd_recheck.c - `onespine recheck`: checks drained nodes again and gives back those that are well
  *
- * Slurm runs nothing on a drained node, and nothing may run there that is not ours. So the node goes
- * into a maintenance reservation of root's, is undrained inside it, and gets one job: the check, in
- * full depth. What does not pass is drained again before the reservation goes, which has no end of its own;
- * node and reason stand in a file from before to after (host/record/trial_file.h), so that the next recheck
- * takes over what a killed one left. So it does with a reservation that no recheck uses and for which no file
- * stands: an older state of slurmctld's brought it back. Only nodes that carry our reason are touched. What came
- * back too often, or has strikes enough in the history, stays out and is told of, unless it is named.
+ * Slurm runs nothing on a drained node, and nothing may run there that is not ours. So the node
+ * goes into a maintenance reservation of root's, is undrained inside it, and gets one job: the
+ * check, in full depth. What does not pass is drained again before the reservation goes, which has
+ * no end of its own; node and reason stand in a file from before to after
+ * (host/record/trial_file.h), so that the next recheck takes over what a killed one left. So it
+ * does with a reservation that no recheck uses and for which no file stands: an older state of
+ * slurmctld's brought it back. Only nodes that carry our reason are touched. What came back too
+ * often, or has strikes enough in the history, stays out and is told of, unless it is named.
  */
 #include "onespine_config.h"
 #include "tools/command/command.h"
@@ -43,7 +44,8 @@
 #define CALL_MS	  30000
 #define WAIT_S	  120 /* until the check has begun */
 #define CHECK_MIN 50
-/* Its job has ended by then, also one that waited; what still says nothing waits for a silent slurmctld. */
+/* Its job has ended by then, also one that waited; what still says nothing waits for a silent
+ * slurmctld. */
 #define CHECK_MOST_MS	 ((uint64_t)(WAIT_S + CHECK_MIN * 60 + 180) * 1000)
 #define ANSWER_BYTES	 ((size_t)4 * 1024 * 1024)
 #define FILE_BYTES	 ((size_t)16 * 1024 * 1024)
@@ -154,7 +156,8 @@ static const struct osp_history_subject *lemon_of(const struct recheck *recheck,
 
 /* --- the check -------------------------------------------------------------------------------- */
 
-/* srun, in a child of its own; *answer is where it says what the check says. -1: none could be started. */
+/* srun, in a child of its own; *answer is where it says what the check says. -1: none could be
+ * started. */
 static pid_t start_check(const struct recheck *recheck, const struct trial *trial,
 			 const char *reservation, const char *depth, int *answer)
 {
@@ -223,7 +226,8 @@ static bool hear_check(int answer, struct osp_text *text)
 	return false;
 }
 
-/* Runs the check there and reads what it says. NULL: it said nothing; *late: it did not even end. */
+/* Runs the check there and reads what it says. NULL: it said nothing; *late: it did not even
+ * end. */
 static char *run_check(const struct recheck *recheck, const struct trial *trial,
 		       const char *reservation, const char *depth, bool *late)
 {
@@ -349,7 +353,8 @@ static bool refused(struct trial *trial, int error, const char *what)
 	return error != 0;
 }
 
-/* The node as it is now, in *nodes, to be freed. NULL: slurmctld does not know it, or *error says why not. */
+/* The node as it is now, in *nodes, to be freed. NULL: slurmctld does not know it, or *error says
+ * why not. */
 static const struct osp_controller_node *ask_again(const char *name,
 						   struct osp_controller_nodes *nodes, int *error)
 {
@@ -357,7 +362,8 @@ static const struct osp_controller_node *ask_again(const char *name,
 	return *error ? NULL : osp_controller_node(nodes, name);
 }
 
-/* Drains a node for `reason`, unless it is drained, or has a reason that others gave it since: theirs stays. */
+/* Drains a node for `reason`, unless it is drained, or has a reason that others gave it since:
+ * theirs stays. */
 static int drain_as_ours(const struct osp_controller_node *now, const char *name,
 			 const char *reason)
 {
@@ -381,7 +387,8 @@ static bool drain_again(const struct trial *trial)
 	return !error;
 }
 
-/* Judges by what was found, and by what its administrator has made of the node meanwhile. As judge(). */
+/* Judges by what was found, and by what its administrator has made of the node meanwhile. As
+ * judge(). */
 static bool judge_now(const struct recheck *recheck, struct trial *trial,
 		      const struct osp_gate_report *report, const struct osp_controller_node *now)
 {
@@ -408,8 +415,9 @@ static bool judge_now(const struct recheck *recheck, struct trial *trial,
 	return true;
 }
 
-/* Well: given back. Anything else: drained again, with the new reason or with the one it had. False: slurmctld did not
- * drain it, or does not say what the node is now, and it must stay inside its reservation. */
+/* Well: given back. Anything else: drained again, with the new reason or with the one it had.
+ * False: slurmctld did not drain it, or does not say what the node is now, and it must stay inside
+ * its reservation. */
 static bool judge(const struct recheck *recheck, struct trial *trial,
 		  const struct osp_gate_report *report)
 {
@@ -426,8 +434,8 @@ static bool judge(const struct recheck *recheck, struct trial *trial,
 }
 
 /*
- * Of a node that was judged: its reservation goes, then its file. Where slurmctld does not take it away both stay,
- * for the next recheck. False: they stay.
+ * Of a node that was judged: its reservation goes, then its file. Where slurmctld does not take it
+ * away both stay, for the next recheck. False: they stay.
  */
 static bool let_go(struct osp_trial_file *file, const char *node)
 {
@@ -468,8 +476,8 @@ static void try_reserved(struct recheck *recheck, struct trial *trial, struct os
 }
 
 /*
- * Asks for the node again, with its lock held: hours may have gone by since all were read, and its administrator or
- * another recheck may have had it since.
+ * Asks for the node again, with its lock held: hours may have gone by since all were read, and its
+ * administrator or another recheck may have had it since.
  */
 static bool is_as_chosen(struct trial *trial)
 {
@@ -518,11 +526,12 @@ static void try_node(struct recheck *recheck, struct trial *trial)
 		osp_trial_end(&file);
 }
 
-/* --- what a recheck that was killed left -------------------------------------------------------- */
+/* --- what a recheck that was killed left ------------------------------------------------------ */
 
 /*
- * The node is drained again, for the reason it had; then its reservation goes. It is a drained node as any other. It is
- * asked for with its lock held: since all were read its administrator may have drained it for a reason of his own.
+ * The node is drained again, for the reason it had; then its reservation goes. It is a drained node
+ * as any other. It is asked for with its lock held: since all were read its administrator may have
+ * drained it for a reason of his own.
  */
 static void take_over(void *context, struct osp_trial_file *file, const char *node,
 		      const char *reason)
@@ -548,7 +557,8 @@ static void take_over(void *context, struct osp_trial_file *file, const char *no
 	osp_controller_nodes_free(&nodes);
 }
 
-/* Asked with its lock held: a recheck that has ended since may have given the node back, and a job may be on it. */
+/* Asked with its lock held: a recheck that has ended since may have given the node back, and a job
+ * may be on it. */
 static bool is_left_still(const char *node)
 {
 	char **nodes, **found;
@@ -562,9 +572,9 @@ static bool is_left_still(const char *node)
 }
 
 /*
- * A slurmctld that was killed before it saved comes back with the reservation of a recheck that had ended, and with the
- * node as it was: undrained, and what the check said of it is nowhere any more. So an undrained node is drained, as one
- * whose file still stood, and checked anew.
+ * A slurmctld that was killed before it saved comes back with the reservation of a recheck that had
+ * ended, and with the node as it was: undrained, and what the check said of it is nowhere any more.
+ * So an undrained node is drained, as one whose file still stood, and checked anew.
  */
 static void take_over_reservations(struct recheck *recheck)
 {

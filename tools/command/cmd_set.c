@@ -75,7 +75,7 @@ static int send_request(char *label, const char *value, bool *has_words, struct 
 	return code;
 }
 
-/* --- why it was refused, where slurmctld sends no words ------------------------------------------ */
+/* --- why it was refused, where slurmctld sends no words --------------------------------------- */
 
 static int explain_size(const struct osp_world *world, const struct osp_state_job *job,
 			const struct osp_request *request, struct osp_error *error)

@@ -4,8 +4,8 @@
  *
  * Lines that slurm.conf lacks altogether go into a file of ours that it includes, beside it and by
  * its bare name, so that slurmctld sends it to configless hosts too. What the file says otherwise
- * (another PluginDir, another SelectType) a person has to change; as long as slurmctld would not start
- * or not enforce with what is there then, nothing is changed.
+ * (another PluginDir, another SelectType) a person has to change; as long as slurmctld would not
+ * start or not enforce with what is there then, nothing is changed.
  */
 #include "onespine_config.h"
 #include "tools/command/command.h"
@@ -53,7 +53,7 @@ struct setup {
 	struct osp_error error;
 };
 
-/* --- composing ---------------------------------------------------------------------------------- */
+/* --- composing -------------------------------------------------------------------------------- */
 
 /* What may be wrong when our lines are in, so that nothing must be changed. */
 static bool stops_slurmctld(const struct osp_doctor_finding *finding)
@@ -157,8 +157,7 @@ static int plan_scripts(struct setup *setup, const struct osp_doctor *doctor)
 
 	if (gate->on && !gate->prolog && osp_slurm_conf_find(doctor->conf, "Prolog"))
 		result = plan_script(setup, "prolog");
-	if (!result && gate->on && !gate->epilog &&
-	    osp_slurm_conf_find(doctor->conf, "Epilog"))
+	if (!result && gate->on && !gate->epilog && osp_slurm_conf_find(doctor->conf, "Epilog"))
 		result = plan_script(setup, "epilog");
 	return result;
 }
@@ -356,7 +355,7 @@ static int look_ahead(struct setup *setup)
 	return 0;
 }
 
-/* --- telling ------------------------------------------------------------------------------------ */
+/* --- telling ---------------------------------------------------------------------------------- */
 
 static const char *verb(const struct setup *setup, const struct osp_change *change)
 {
@@ -501,7 +500,7 @@ static int tell(const struct setup *setup, const struct osp_plan *made, bool blo
 	return osp_print_text(&text, status);
 }
 
-/* --- doing -------------------------------------------------------------------------------------- */
+/* --- doing ------------------------------------------------------------------------------------ */
 
 static const char *done_words(const struct setup *setup)
 {
@@ -536,7 +535,8 @@ static int change_rotation(struct setup *setup)
 
 static int run_undo(struct setup *setup)
 {
-	/* The drop-in goes first and comes last: without our lines it keeps slurmctld from starting. */
+	/* The drop-in goes first and comes last: without our lines it keeps slurmctld from
+	 * starting. */
 	const struct osp_change *begun = find_change(&setup->old, OSP_CHANGE_BEGIN);
 
 	setup->kept = begun && edited(begun);
@@ -598,7 +598,7 @@ static int run_setup(struct setup *setup)
 	return tell(setup, done ? &nothing : &setup->plan, false, status);
 }
 
-/* --- the command -------------------------------------------------------------------------------- */
+/* --- the command ------------------------------------------------------------------------------ */
 
 static int check_options(const struct osp_call *call, struct osp_error *error)
 {
@@ -612,7 +612,8 @@ static int check_options(const struct osp_call *call, struct osp_error *error)
 }
 
 /*
- * One setup at a time in a folder. Who may not write there changes nothing, and hears so from what is written first.
+ * One setup at a time in a folder. Who may not write there changes nothing, and hears so from what
+ * is written first.
  */
 static int lock_folder(struct setup *setup)
 {

@@ -8,6 +8,7 @@
 #include <time.h>
 
 #include "host/files.h"
+#include "host/slurm/cluster_state.h"
 #include "host/slurm/fabric.h"
 #include "host/source/keep.h"
 #include "host/source/source.h"
@@ -22,7 +23,7 @@ static int say_failed(const struct osp_error *error)
 	return EXIT_FAILED;
 }
 
-/* --- who is asked about ------------------------------------------------------------------------ */
+/* --- who is asked about ----------------------------------------------------------------------- */
 
 static int load_nodes(const struct osp_call *call, struct osp_node_list *list,
 		      struct osp_error *error)
@@ -32,7 +33,36 @@ static int load_nodes(const struct osp_call *call, struct osp_node_list *list,
 		       : osp_node_list_load(list, error);
 }
 
-/* --- asking ------------------------------------------------------------------------------------ */
+/* --- what onespine.yaml says ------------------------------------------------------------------ */
+
+/* The one beside slurm.conf; the defaults where there is neither. NULL with `error` set. To be
+ * freed. */
+static struct osp_config *load_config(struct osp_error *error)
+{
+	struct osp_error ignored = {.text = ""};
+	char *path = osp_slurm_configured() ? osp_config_path(&ignored) : NULL;
+	struct osp_config *config =
+		path ? osp_config_load(path, false, error) : osp_config_read(NULL, "", 0, error);
+
+	free(path);
+	return config;
+}
+
+/* NULL with `error` set. */
+static const struct osp_source *
+find_source(const struct osp_call *call, const struct osp_config *config, struct osp_error *error)
+{
+	const char *from = call->values[OSP_OPTION_SOURCES];
+
+	if (!from)
+		from = osp_config_watch(config)->from;
+	if (!from)
+		osp_error_set(error, "--from is needed, or watch.from in onespine.yaml: ec2 or "
+				     "infiniband");
+	return from ? osp_source_find(from, error) : NULL;
+}
+
+/* --- asking ----------------------------------------------------------------------------------- */
 
 /* A warning for each of thousands of nodes says no more than the first ones. */
 #define WARNINGS_MAX 8
@@ -101,15 +131,15 @@ static int print_result(const struct osp_call *call, enum osp_kept kept,
 }
 
 static int keep(const struct osp_call *call, const struct osp_source *source,
-		const struct osp_node_list *nodes, const struct osp_topology *topology)
+		const struct osp_topology_guard *guard, const struct osp_node_list *nodes,
+		const struct osp_topology *topology)
 {
-	const struct osp_topology_guard guard = {OSP_MAX_LOST_PERCENT, OSP_MAX_MOVED_PERCENT};
 	const char *path = call->values[OSP_OPTION_OUTPUT];
 	struct osp_error error = {.text = ""};
 	struct osp_topology_change change;
 	enum osp_kept kept = osp_keep_topology(path, topology, source->name,
 					       call->values[OSP_OPTION_NAME_MAP] ? NULL : nodes,
-					       &guard, &change, &error);
+					       guard, &change, &error);
 
 	if (kept != OSP_KEPT_FAILED && kept != OSP_KEPT_HELD &&
 	    osp_keep_asked(path, topology, (int64_t)time(NULL), &error))
@@ -135,22 +165,16 @@ static struct osp_topology *load_previous(const char *path)
 	return path ? osp_topology_load(path, &ignored) : NULL;
 }
 
-int osp_run_topology_discover(const struct osp_call *call)
+static int discover(const struct osp_call *call, const struct osp_config *config,
+		    const struct osp_source *source)
 {
-	const char *from = call->values[OSP_OPTION_SOURCES];
 	struct osp_error error = {.text = ""};
 	struct osp_source_answer answer = {.topology = NULL};
 	struct osp_source_question question = {.adapters = call->values[OSP_OPTION_ADAPTERS]};
 	struct osp_node_list nodes = {.count = 0};
 	struct osp_topology *previous = NULL;
-	const struct osp_source *source;
 	int status;
 
-	if (!from)
-		osp_error_set(&error, "--from is needed: ec2 or infiniband");
-	source = from ? osp_source_find(from, &error) : NULL;
-	if (!source)
-		return osp_say_error(&error);
 	if (load_nodes(call, &nodes, &error)) {
 		osp_node_list_free(&nodes);
 		return say_failed(&error);
@@ -165,7 +189,8 @@ int osp_run_topology_discover(const struct osp_call *call)
 	if (status)
 		status = say_failed(&error);
 	else if (call->values[OSP_OPTION_OUTPUT])
-		status = keep(call, source, &nodes, answer.topology);
+		status = keep(call, source, &osp_config_watch(config)->guard, &nodes,
+			      answer.topology);
 	else
 		status = write_out(source, answer.topology);
 	osp_source_answer_clear(&answer);
@@ -174,11 +199,21 @@ int osp_run_topology_discover(const struct osp_call *call)
 	return status;
 }
 
-/* --- watch ------------------------------------------------------------------------------------- */
+int osp_run_topology_discover(const struct osp_call *call)
+{
+	struct osp_error error = {.text = ""};
+	struct osp_config *config = load_config(&error);
+	const struct osp_source *source = config ? find_source(call, config, &error) : NULL;
+	int status = source ? discover(call, config, source) : osp_say_error(&error);
 
-/* Chosen: EC2 takes 100 calls of 100 nodes in less; a resumed node is seen within a look. */
-#define INTERVAL_S 300
-#define LOOK_S	   15
+	osp_config_free(config);
+	return status;
+}
+
+/* --- watch ------------------------------------------------------------------------------------ */
+
+/* Chosen: a resumed node is seen within a look. */
+#define LOOK_S 15
 
 static int nodes_for_watch(struct osp_node_list *list, void *context, struct osp_error *error)
 {
@@ -191,15 +226,17 @@ static int read_interval(const char *value, int *interval_s, struct osp_error *e
 	char *end;
 	long number = strtol(value, &end, 10);
 
-	if (*end || end == value || number < 1 || number > 86400)
-		return osp_error_set(error, "--interval=%.40s: 1 to 86400 seconds are expected",
-				     value);
+	if (*end || end == value || number < 1 || number > OSP_WATCH_INTERVAL_MAX_S)
+		return osp_error_set(error, "--interval=%.40s: 1 to %d seconds are expected", value,
+				     OSP_WATCH_INTERVAL_MAX_S);
 	*interval_s = (int)number;
 	return 0;
 }
 
-static int watch(const struct osp_call *call, const struct osp_source *source, const char *path)
+static int watch(const struct osp_call *call, const struct osp_config *config,
+		 const struct osp_source *source, const char *path)
 {
+	const struct osp_watch_policy *policy = osp_config_watch(config);
 	struct osp_error error = {.text = ""};
 	struct osp_watch watch = {
 		.source = source,
@@ -208,9 +245,9 @@ static int watch(const struct osp_call *call, const struct osp_source *source, c
 		.nodes = nodes_for_watch,
 		.context = (void *)call,
 		.compare_all = call->values[OSP_OPTION_NAME_MAP],
-		.interval_s = INTERVAL_S,
+		.interval_s = (int)policy->interval_s,
 		.look_s = LOOK_S,
-		.guard = {OSP_MAX_LOST_PERCENT, OSP_MAX_MOVED_PERCENT},
+		.guard = policy->guard,
 	};
 	const char *interval = call->values[OSP_OPTION_INTERVAL];
 
@@ -225,25 +262,22 @@ static int watch(const struct osp_call *call, const struct osp_source *source, c
 
 int osp_run_topology_watch(const struct osp_call *call)
 {
-	const char *from = call->values[OSP_OPTION_SOURCES];
 	const char *output = call->values[OSP_OPTION_OUTPUT];
 	struct osp_error error = {.text = ""};
-	const struct osp_source *source = NULL;
+	struct osp_config *config = load_config(&error);
+	const struct osp_source *source = config ? find_source(call, config, &error) : NULL;
 	char *path = NULL;
 	int status;
 
-	if (!from)
-		osp_error_set(&error, "--from is needed: ec2 or infiniband");
-	else
-		source = osp_source_find(from, &error);
 	if (source)
 		path = output ? strdup(output) : osp_topology_path(&error);
-	status = path ? watch(call, source, path) : osp_say_error(&error);
+	status = path ? watch(call, config, source, path) : osp_say_error(&error);
 	free(path);
+	osp_config_free(config);
 	return status;
 }
 
-/* --- accept ------------------------------------------------------------------------------------ */
+/* --- accept ----------------------------------------------------------------------------------- */
 
 int osp_run_topology_accept(const struct osp_call *call)
 {

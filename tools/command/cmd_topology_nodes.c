@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* cmd_topology_nodes.c - `onespine topology show --nodes`: each node's place, its source and its age */
+/* cmd_topology_nodes.c - `onespine topology show --nodes`: each node's place, its source and its
+ * age */
 #include "tools/command/command.h"
 
 #include <stdio.h>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* cmd_topology_survey.c - `onespine topology survey`: which gangs a capacity reservation can hold on one spine */
+/* cmd_topology_survey.c - `onespine topology survey`: which gangs a capacity reservation can hold
+ * on one spine */
 #include "tools/command/command.h"
 
 #include <stdio.h>
@@ -19,8 +20,8 @@ struct reservation {
 	char id[OSP_EC2_VALUE_BYTES];
 	char type[OSP_EC2_VALUE_BYTES];
 	char state[OSP_EC2_VALUE_BYTES];
-	char spine
-		[OSP_EC2_VALUE_BYTES]; /* "" if it is not known: the list of network nodes ends above */
+	char spine[OSP_EC2_VALUE_BYTES]; /* "" if it is not known: the list of network nodes ends
+					    above */
 	long total;
 	bool told;
 };
@@ -110,8 +111,8 @@ static int ask(struct survey *survey, struct osp_ec2_gaps *gaps, struct osp_erro
 	return rc;
 }
 
-/* Instances that are known to be under the spine of reservation `index`; 0 where another one of that spine
- * stands before it. */
+/* Instances that are known to be under the spine of reservation `index`; 0 where another one of
+ * that spine stands before it. */
 static long on_spine(const struct survey *survey, size_t index)
 {
 	const char *spine = survey->reservations[index].spine;

@@ -172,7 +172,8 @@ static uint32_t level_now(struct why *why, uint32_t level)
 	return relaxes_s <= why->world->snapshot->time_s ? next : level;
 }
 
-/* The domain to look into: the first that only lacks free nodes, as the scheduler's words have it. */
+/* The domain to look into: the first that only lacks free nodes, as the scheduler's words have
+ * it. */
 static const struct osp_place_domain *nearest(const struct osp_fit_answer *answer)
 {
 	uint32_t i;

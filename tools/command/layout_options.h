@@ -10,7 +10,8 @@
 #include "lib/layout/layout_plan.h"
 #include "tools/command/options.h"
 
-/* Sets `error` to what is wrong with the value of --option, by the error of who read it. Returns -1. */
+/* Sets `error` to what is wrong with the value of --option, by the error of who read it. Returns
+ * -1. */
 int osp_option_error(const char *option, const struct osp_error *inner, struct osp_error *error);
 
 /* A whole number from 1 to `most`; *count stays where the option is not given. */

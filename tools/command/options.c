@@ -122,7 +122,9 @@ static const struct osp_command commands[OSP_COMMAND_COUNT] = {
 	[OSP_MAP] = {.name = "map",
 		     .arguments = "",
 		     .summary = "draw the fabric: spines, leaves, nodes by state and job",
-		     .details = "Up to 1,024 nodes each has its own cell; above that, each leaf."},
+		     .details = "Up to 1,024 nodes each has its own cell; above that, each leaf, "
+				"and the ten "
+				"largest jobs are named, or those of --job and --user."},
 	[OSP_LAYOUT] =
 		{.name = "layout",
 		 .arguments = "",
@@ -365,7 +367,9 @@ static const struct osp_option options[OSP_OPTION_COUNT] = {
 			     .commands = BIT(OSP_FIT),
 			     .complete = OSP_COMPLETE_WORDS,
 			     .words = "leaf spine core zone",
-			     .help = "Level that holds the gang; the partition's by default."},
+			     .help = "Level that holds the gang; the partition's by default. "
+				     "LEVEL,prefer: that level or the next one up with room, at "
+				     "most the partition's."},
 	[OSP_OPTION_NODELIST] = {.name = "nodelist",
 				 .letter = 'w',
 				 .argument = "HOSTLIST",
@@ -416,6 +420,17 @@ static const struct osp_option options[OSP_OPTION_COUNT] = {
 			      .argument = "COLUMNS",
 			      .commands = BIT(OSP_MAP),
 			      .help = "Width of the map; the terminal's, or 100, by default."},
+	[OSP_OPTION_MAP_JOB] =
+		{.name = "job",
+		 .argument = "JOB[,JOB...]",
+		 .commands = BIT(OSP_MAP),
+		 .complete = OSP_COMPLETE_JOB,
+		 .help = "Show these jobs alone; the number of an array: all its tasks."},
+	[OSP_OPTION_MAP_USER] = {.name = "user",
+				 .letter = 'u',
+				 .argument = "NAME",
+				 .commands = BIT(OSP_MAP),
+				 .help = "Show this user's jobs alone."},
 	[OSP_OPTION_PARTITION] = {.name = "partition",
 				  .letter = 'p',
 				  .argument = "NAME",
@@ -439,7 +454,8 @@ static const struct osp_option options[OSP_OPTION_COUNT] = {
 				 .commands = BIT(OSP_SET),
 				 .complete = OSP_COMPLETE_WORDS,
 				 .words = "leaf spine core zone off",
-				 .help = "The new request: LEVEL, LEVEL@TIME or off."},
+				 .help = "The new request: LEVEL, LEVEL@TIME, LEVEL,prefer or "
+					 "off."},
 	[OSP_OPTION_HOSTS] = {.name = "nodes",
 			      .argument = "HOSTLIST",
 			      .commands = BIT(OSP_HOSTS),

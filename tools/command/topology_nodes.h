@@ -11,8 +11,8 @@
 
 #include "lib/topology/topology.h"
 
-/* Prints a line for each node, or JSON. `path` is the topology's file, beside which it stands when it was asked.
- * Returns the exit status. */
+/* Prints a line for each node, or JSON. `path` is the topology's file, beside which it stands when
+ * it was asked. Returns the exit status. */
 int osp_show_topology_nodes(const struct osp_topology *topology, const char *path, bool as_json);
 
 #endif

@@ -13,12 +13,12 @@
 #include "lib/base/text.h"
 #include "tools/command/options.h"
 
-/* Opens what --state, --topology and --free name, else Slurm and the topology in force. 0, or -1 with
- * `error` set; osp_world_close() in either case. */
+/* Opens what --state, --topology and --free name, else Slurm and the topology in force. 0, or -1
+ * with `error` set; osp_world_close() in either case. */
 int osp_call_world(const struct osp_call *call, struct osp_world *world, struct osp_error *error);
 
-/* Says how many of Slurm's nodes were left out because their places may be old, if there are any: in a line of
- * `text`, or as "old_places" of `root`. Either may be NULL. */
+/* Says how many of Slurm's nodes were left out because their places may be old, if there are any:
+ * in a line of `text`, or as "old_places" of `root`. Either may be NULL. */
 void osp_tell_old_places(const struct osp_world *world, struct osp_text *text, json_t *root);
 
 #endif

@@ -162,23 +162,43 @@ default_lines() {
 	END
 }
 
-# write_gres_conf: --gres gpu[:TYPE]:N as character devices, so that CUDA_VISIBLE_DEVICES is set
+# write_gres_conf: --gres gpu[:TYPE]:N as character devices, so that CUDA_VISIBLE_DEVICES is set; a node whose
+# --node-conf says Gres= has those
 write_gres_conf() {
-	local count type='' index
+	local count index text name
+	local -A other=()
 	[[ -n $gres ]] || return 0
 	count=${gres##*:}
 	[[ $gres =~ ^gpu(:[A-Za-z0-9_.-]+)?:[0-9]+$ ]] || die "--gres $gres: expected gpu[:TYPE]:N"
-	if [[ $gres == *:*:* ]]; then
-		type=${gres#*:}
-		type=" Type=${type%:*}"
-	fi
 	mkdir -p "$dir/dev"
 	for ((index = 0; index < count; index++)); do
 		mknod -m 666 "$dir/dev/nvidia$index" c 1 3 2>/dev/null ||
 			ln -s "/dev/tty$index" "$dir/dev/nvidia$index"
 	done
-	printf 'AutoDetect=off\nName=gpu%s File=%s/dev/nvidia[0-%d]\n' "$type" "$dir" \
-		$((count - 1)) >"$dir/gres.conf"
+	for text in ${node_conf[@]+"${node_conf[@]}"}; do
+		[[ ${text,,} == nodename=* && $text =~ [[:space:]]Gres=([^[:space:]]+) ]] || continue
+		text=${text#*=}
+		while IFS= read -r name; do
+			other[$name]=${BASH_REMATCH[1]}
+		done < <(hostlist_expand "${text%%[[:space:]]*}")
+	done
+	{
+		echo 'AutoDetect=off'
+		((!${#other[@]})) || for name in "${names[@]}"; do
+			echo "NodeName=$name $(gres_line "${other[$name]:-$gres}")"
+		done
+		((${#other[@]})) || gres_line "$gres"
+	} >"$dir/gres.conf"
+}
+
+# gres_line gpu[:TYPE]:N: its devices, of those that there are
+gres_line() {
+	local type=''
+	if [[ $1 == *:*:* ]]; then
+		type=${1#*:}
+		type=" Type=${type%:*}"
+	fi
+	printf 'Name=gpu%s File=%s/dev/nvidia[0-%d]\n' "$type" "$dir" $((${1##*:} - 1))
 }
 
 # node_lines: one line for all nodes, and one for each --node-conf that names some of them

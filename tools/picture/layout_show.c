@@ -36,7 +36,7 @@ static double bytes_over(const struct osp_layout_plan *plan, const struct osp_si
 	return bytes;
 }
 
-/* --- text --------------------------------------------------------------------------------------- */
+/* --- text ------------------------------------------------------------------------------------- */
 
 /* "0" in the node, else the nodes from one member to the next. */
 static uint32_t nodes_apart(const struct osp_layout_plan *plan, const struct osp_groups *groups)
@@ -211,7 +211,7 @@ void osp_layout_text(const struct osp_layout_show *show, struct osp_text *text)
 		order_text(plan, text);
 }
 
-/* --- JSON --------------------------------------------------------------------------------------- */
+/* --- JSON ------------------------------------------------------------------------------------- */
 
 static json_t *group_json(const struct osp_layout_show *show, const struct osp_side *side,
 			  enum osp_group group)

@@ -2,9 +2,9 @@
 /*
  * layout_svg.c - a layout's plan as an SVG picture
  *
- * A panel for each arrangement; in it a box for each domain of the level that the gang is spread over, and in
- * the box a square for each node, with its node rank, in the colour of its pipeline stage. All numbers are
- * whole: the same plan gives the same bytes.
+ * A panel for each arrangement; in it a box for each domain of the level that the gang is spread
+ * over, and in the box a square for each node, with its node rank, in the colour of its pipeline
+ * stage. All numbers are whole: the same plan gives the same bytes.
  */
 #include "tools/picture/layout.h"
 

@@ -116,12 +116,13 @@ bool osp_map_next_row(const struct osp_map *map, const struct osp_map_box *box, 
 bool osp_map_concerns(const struct osp_map *map, const struct osp_state_job *job)
 {
 	const char *at = job->partition;
-	size_t length = map->partition ? strlen(map->partition) : 0;
+	const char *partition = map->asked.partition;
+	size_t length = partition ? strlen(partition) : 0;
 
-	if (!map->partition)
+	if (!partition)
 		return true;
 	while (at) {
-		if (strncmp(at, map->partition, length) == 0 && strchr(",", at[length]))
+		if (strncmp(at, partition, length) == 0 && strchr(",", at[length]))
 			return true;
 		at = strchr(at, ',');
 		if (at)
@@ -195,6 +196,16 @@ static void make_boxes(struct osp_map *map)
 
 /* --- jobs ------------------------------------------------------------------------------------- */
 
+static int compare_sizes(const void *a, const void *b)
+{
+	const struct osp_map_job *one = a;
+	const struct osp_map_job *other = b;
+
+	if (one->node_count != other->node_count)
+		return one->node_count > other->node_count ? -1 : 1;
+	return one->job->id < other->job->id ? -1 : one->job->id > other->job->id;
+}
+
 static int compare_jobs(const void *a, const void *b)
 {
 	const struct osp_map_job *one = a;
@@ -202,14 +213,13 @@ static int compare_jobs(const void *a, const void *b)
 
 	if (one->gang != other->gang)
 		return one->gang ? -1 : 1;
-	if (one->node_count != other->node_count)
-		return one->node_count > other->node_count ? -1 : 1;
-	return one->job->id < other->job->id ? -1 : one->job->id > other->job->id;
+	return compare_sizes(a, b);
 }
 
 static void collect_jobs(struct osp_map *map)
 {
 	const struct osp_snapshot *snapshot = map->world->snapshot;
+	uint32_t most;
 	uint32_t i;
 	uint32_t n;
 
@@ -218,7 +228,7 @@ static void collect_jobs(struct osp_map *map)
 		struct osp_map_job *entry = &map->jobs[map->job_count];
 		struct osp_gang gang;
 
-		if (!osp_job_on_nodes(job))
+		if (!osp_job_on_nodes(job) || !osp_map_wants(&map->asked, job))
 			continue;
 		memset(entry, 0, sizeof(*entry));
 		entry->job = job;
@@ -232,7 +242,10 @@ static void collect_jobs(struct osp_map *map)
 		map->gang_count += entry->gang;
 		map->job_count++;
 	}
-	qsort(map->jobs, map->job_count, sizeof(*map->jobs), compare_jobs);
+	qsort(map->jobs, map->job_count, sizeof(*map->jobs),
+	      map->count.nodes > OSP_MAP_CELLS_MAX ? compare_sizes : compare_jobs);
+	most = map->limited ? OSP_MAP_NAMED_MAX : OSP_MAP_LARGEST;
+	map->named_count = map->job_count < most ? map->job_count : most;
 }
 
 /* How often each colour is taken, in each box and over all. */
@@ -334,8 +347,8 @@ static int choose_nodes(const char *name, struct osp_map *map, struct osp_error 
 					 error);
 }
 
-int osp_map_make(const struct osp_world *world, const char *partition, struct osp_map *map,
-		 struct osp_error *error)
+int osp_map_make(const struct osp_world *world, const struct osp_map_asked *asked,
+		 struct osp_map *map, struct osp_error *error)
 {
 	const struct osp_topology *topology = world->topology;
 	uint32_t nodes = world->snapshot->node_count;
@@ -343,7 +356,8 @@ int osp_map_make(const struct osp_world *world, const char *partition, struct os
 
 	memset(map, 0, sizeof(*map));
 	map->world = world;
-	map->partition = partition;
+	map->asked = *asked;
+	map->limited = asked->jobs || asked->user;
 	map->box_level = osp_topology_level_count(topology) > 1 ? 2 : 1;
 	if (spine > 0)
 		map->box_level = (uint32_t)spine;
@@ -354,7 +368,8 @@ int osp_map_make(const struct osp_world *world, const char *partition, struct os
 	map->boxes = calloc((size_t)nodes + 1, sizeof(*map->boxes));
 	if (!map->shown || !map->job_of_node || !map->jobs || !map->boxes)
 		return osp_error_set(error, "out of memory");
-	if (choose_nodes(partition, map, error) < 0)
+	if (osp_map_check_jobs(world->snapshot, asked, error) < 0 ||
+	    choose_nodes(asked->partition, map, error) < 0)
 		return -1;
 	make_boxes(map);
 	collect_jobs(map);

@@ -22,6 +22,17 @@
 /* Up to this many nodes each has a cell in the terminal; above, each row has one. */
 #define OSP_MAP_CELLS_MAX 1024
 
+/* Jobs that are named where a row is one cell: the largest, or the first of those asked for. */
+#define OSP_MAP_LARGEST	  10
+#define OSP_MAP_NAMED_MAX 24
+
+/* What the picture is to show. NULL: no limit. */
+struct osp_map_asked {
+	const char *partition; /* its nodes alone */
+	const char *jobs;      /* "1201,1202_3": these alone, of an array all tasks */
+	const char *user;      /* this user's alone */
+};
+
 struct osp_map_job {
 	const struct osp_state_job *job;
 	uint32_t node_count; /* shown */
@@ -54,25 +65,30 @@ struct osp_map_row {
 
 struct osp_map {
 	const struct osp_world *world;
-	const char *partition; /* NULL: all nodes */
+	struct osp_map_asked asked;
+	bool limited; /* to jobs that were asked for, by number or user */
 	uint32_t box_level;
 	uint32_t row_level; /* 0: nodes stand in the box itself */
 	struct osp_nodeset *shown;
-	uint32_t *job_of_node;	  /* index in jobs, or OSP_MAP_NO_JOB */
-	struct osp_map_job *jobs; /* gangs first, the largest first */
+	uint32_t *job_of_node; /* index in jobs, or OSP_MAP_NO_JOB */
+	struct osp_map_job
+		*jobs; /* gangs first, the largest first; of more than OSP_MAP_CELLS_MAX nodes the
+				     largest first */
 	uint32_t job_count;
+	uint32_t named_count; /* the first jobs: where a row is one cell only these are named */
 	uint32_t gang_count;
 	struct osp_map_box *boxes;
 	uint32_t box_count;
 	struct osp_map_count count;
 	uint32_t states[OSP_NODE_STATE_COUNT]; /* nodes shown in each state */
-	uint32_t hidden; /* nodes shown, in use by jobs that are not: other users', PrivateData */
+	uint32_t hidden; /* nodes shown, in use by jobs that are not: not asked for, or PrivateData
+			  */
 };
 
-/* The picture of the nodes of `partition` (NULL: all). 0, or -1 with `error` set; osp_map_clear()
- * in either case. */
-int osp_map_make(const struct osp_world *world, const char *partition, struct osp_map *map,
-		 struct osp_error *error);
+/* The picture of what is asked for. 0, or -1 with `error` set (no such partition; a job that has no
+ * nodes now); osp_map_clear() in either case. The strings of `asked` must outlive the map. */
+int osp_map_make(const struct osp_world *world, const struct osp_map_asked *asked,
+		 struct osp_map *map, struct osp_error *error);
 void osp_map_clear(struct osp_map *map);
 
 /* The row of `box` that begins at or after `rank`; false when there is none. */
@@ -97,6 +113,24 @@ const char *osp_map_state_words(enum osp_slurm_node_state state);
 /* How many nodes the legend tells of for a state: where jobs hide a state, those that no job shown
  * has. */
 uint32_t osp_map_legend_count(const struct osp_map *map, enum osp_slurm_node_state state);
+
+/* --- jobs (map_jobs.c) ------------------------------------------------------------------------ */
+
+/* Is the job one of those asked for by number and user? */
+bool osp_map_wants(const struct osp_map_asked *asked, const struct osp_state_job *job);
+
+/* Fails unless each job asked for has nodes now: -1 with `error` set. */
+int osp_map_check_jobs(const struct osp_snapshot *snapshot, const struct osp_map_asked *asked,
+		       struct osp_error *error);
+
+/* The named job whose mark stands in a row that is one cell: the one with the most of its nodes, if
+ * jobs were asked for; else only one with more than half of them. OSP_MAP_NO_JOB: none. */
+uint32_t osp_map_row_job(const struct osp_map *map, const struct osp_map_row *row);
+
+/* "s01 (256), s02 (12) and 3 more": the boxes where the job's nodes are; adds nothing if memory
+ * runs out. */
+void osp_map_job_where(const struct osp_map *map, const struct osp_map_job *job,
+		       struct osp_text *text);
 
 /* Is a pending job one of the partition shown? */
 bool osp_map_concerns(const struct osp_map *map, const struct osp_state_job *job);

@@ -279,10 +279,29 @@ static int add_row_nodes(struct picture *picture, const struct osp_map_row *row,
 	return lines_of((uint32_t)cells);
 }
 
-/* One square for a whole row: the bluer, the more of it is in use. */
+static void add_row_title(struct picture *picture, const struct osp_map_row *row)
+{
+	osp_text_add_escaped(&picture->body, row_name(picture, row));
+	osp_text_printf(&picture->body, ": %u of %u free</title></rect>\n", row->count.free,
+			row->count.nodes);
+}
+
+/* One square for a whole row: the bluer, the more of it is in use; in its job's colour, if jobs
+ * were asked for. */
 static void add_row_square(struct picture *picture, const struct osp_map_row *row, int x, int y)
 {
 	uint32_t used = row->count.nodes - row->count.free;
+	uint32_t job = picture->map->limited ? osp_map_row_job(picture->map, row) : OSP_MAP_NO_JOB;
+
+	if (job != OSP_MAP_NO_JOB) {
+		osp_text_printf(&picture->body,
+				"<rect x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\" rx=\"2\" "
+				"fill=\"%s\"><title>",
+				x, y, picture->cell, picture->cell,
+				job_fill[picture->map->jobs[job].colour]);
+		add_row_title(picture, row);
+		return;
+	}
 
 	osp_text_printf(&picture->body,
 			"<rect x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\" rx=\"2\" fill=\"%s\" "
@@ -291,9 +310,7 @@ static void add_row_square(struct picture *picture, const struct osp_map_row *ro
 			row->count.out == row->count.nodes ? state_fill[OSP_NODE_DOWN].fill
 							   : job_fill[0],
 			10 + (uint32_t)((uint64_t)used * 90 / row->count.nodes));
-	osp_text_add_escaped(&picture->body, row_name(picture, row));
-	osp_text_printf(&picture->body, ": %u of %u free</title></rect>\n", row->count.free,
-			row->count.nodes);
+	add_row_title(picture, row);
 }
 
 /* --- boxes ------------------------------------------------------------------------------------ */
@@ -491,6 +508,25 @@ static void add_job_legend(struct picture *picture)
 	}
 }
 
+/* A line for each job that a large map names. Its colour may be another job's too, its place is
+ * not. */
+static void add_named_jobs(struct picture *picture)
+{
+	const struct osp_map *map = picture->map;
+
+	for (uint32_t i = 0; i < map->named_count; i++) {
+		struct osp_text words = OSP_TEXT_INIT;
+
+		osp_map_job_words(map, &map->jobs[i], &words);
+		osp_text_add(&words, "; on ");
+		osp_map_job_where(map, &map->jobs[i], &words);
+		add_swatch(picture, MARGIN, job_fill[map->jobs[i].colour], "", 0,
+			   words.data ? words.data : "");
+		picture->y += LEGEND_LINE;
+		osp_text_free(&words);
+	}
+}
+
 static void add_legend(struct picture *picture)
 {
 	const char *words = "A colour is a job; jobs beside each other in a box differ in colour.";
@@ -506,6 +542,7 @@ static void add_legend(struct picture *picture)
 	}
 	add_label(&picture->body, MARGIN, picture->y + 11, "l", words);
 	picture->y += LEGEND_LINE;
+	add_named_jobs(picture);
 }
 
 /* --- the picture ------------------------------------------------------------------------------ */

@@ -75,6 +75,14 @@ static const char *state_colour(enum osp_slurm_node_state state)
 	}
 }
 
+static void add_job_mark(const struct page *page, const struct osp_map_job *job)
+{
+	if (page->style->colours)
+		osp_text_printf(page->text, "\033[1;38;5;231;48;5;%um", job_colours[job->colour]);
+	osp_text_add_bytes(page->text, &job->mark, 1);
+	add_colour(page, RESET);
+}
+
 static void add_cell(const struct page *page, uint32_t node)
 {
 	uint32_t job = osp_map_job_of(page->map, node);
@@ -314,7 +322,7 @@ static void add_boxes(const struct page *page, uint32_t first, uint32_t end)
 	}
 }
 
-/* --- one cell a row, for large fabrics ---------------------------------------------------------- */
+/* --- one cell a row, for large fabrics -------------------------------------------------------- */
 
 static void add_fill(const struct page *page, const struct osp_map_count *count)
 {
@@ -334,6 +342,17 @@ static void add_fill(const struct page *page, const struct osp_map_count *count)
 	else
 		osp_text_printf(page->text, "%c", ".123456789#"[step]);
 	add_colour(page, RESET);
+}
+
+/* A row's cell: the mark of a job that is named, else how much of the row is in use. */
+static void add_row_cell(const struct page *page, const struct osp_map_row *row)
+{
+	uint32_t job = osp_map_row_job(page->map, row);
+
+	if (job == OSP_MAP_NO_JOB)
+		add_fill(page, &row->count);
+	else
+		add_job_mark(page, &page->map->jobs[job]);
 }
 
 struct entry_widths {
@@ -356,7 +375,7 @@ static uint32_t add_entry(const struct page *page, const struct osp_map_box *box
 			begins ? osp_map_box_name(page->map, box) : "");
 	add_colour(page, RESET);
 	while (cells < widths->cells && osp_map_next_row(page->map, box, rank, &row)) {
-		add_fill(page, &row.count);
+		add_row_cell(page, &row);
 		rank = row.end_rank;
 		cells++;
 	}
@@ -507,27 +526,36 @@ static void add_fill_legend(const struct page *page)
 		     page->style->utf8
 			     ? "· all free, ▁ to ▇ partly in use, █ none free, x all out\n"
 			     : ". all free, 1 to 9 partly in use, # none free, x all out\n");
+	if (!page->map->named_count)
+		return;
+	if (page->map->limited)
+		osp_text_printf(page->text, "a letter: a %s with nodes of this job\n", level);
+	else
+		osp_text_printf(page->text, "a letter: a %s of which this job has more than half\n",
+				level);
 }
 
-static void add_jobs(const struct page *page)
+/* The first `most` jobs, a line each; with `where` also the boxes that each is in. */
+static void add_jobs(const struct page *page, uint32_t most, bool where)
 {
-	uint32_t shown = page->map->job_count < JOBS_SHOWN ? page->map->job_count : JOBS_SHOWN;
+	uint32_t shown = page->map->job_count < most ? page->map->job_count : most;
 	uint32_t i;
 
 	for (i = 0; i < shown; i++) {
 		const struct osp_map_job *job = &page->map->jobs[i];
 
-		if (page->style->colours)
-			osp_text_printf(page->text, "\033[1;38;5;231;48;5;%um",
-					job_colours[job->colour]);
-		osp_text_printf(page->text, "%c", job->mark);
-		add_colour(page, RESET);
+		add_job_mark(page, job);
 		osp_text_add(page->text, "  ");
 		osp_map_job_words(page->map, job, page->text);
+		if (where) {
+			osp_text_add(page->text, "; on ");
+			osp_map_job_where(page->map, job, page->text);
+		}
 		osp_text_add(page->text, "\n");
 	}
 	if (page->map->job_count > shown)
-		osp_text_printf(page->text, "   and %u more jobs\n", page->map->job_count - shown);
+		osp_text_printf(page->text, "   and %u more %s\n", page->map->job_count - shown,
+				page->map->job_count - shown == 1 ? "job" : "jobs");
 }
 
 static void add_waiting(const struct page *page)
@@ -541,7 +569,7 @@ static void add_waiting(const struct page *page)
 		struct osp_gang gang;
 
 		if (job->phase != OSP_JOB_PENDING || !osp_map_concerns(page->map, job) ||
-		    !osp_gang_of(job, &gang))
+		    !osp_map_wants(&page->map->asked, job) || !osp_gang_of(job, &gang))
 			continue;
 		if (count++ == 0)
 			osp_text_add(page->text, "\nwaiting\n");
@@ -570,7 +598,7 @@ static void add_cells(struct page *page)
 		measure(page);
 		add_groups(page, NULL);
 		add_state_legend(page);
-		add_jobs(page);
+		add_jobs(page, JOBS_SHOWN, false);
 	} else {
 		page->text->failed = true;
 	}
@@ -592,6 +620,7 @@ void osp_map_text(const struct osp_map *map, const struct osp_map_style *style,
 		measure_entries(&page, &widths);
 		add_groups(&page, &widths);
 		add_fill_legend(&page);
+		add_jobs(&page, map->named_count, true);
 	}
 	add_waiting(&page);
 }

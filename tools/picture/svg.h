@@ -9,8 +9,8 @@
 
 #include "lib/base/text.h"
 
-/* Appends the whole file to `text`: sizes in pixels, `style` as "<style>...</style>", `body` what is
- * drawn. `text` fails where one of the others has. */
+/* Appends the whole file to `text`: sizes in pixels, `style` as "<style>...</style>", `body` what
+ * is drawn. `text` fails where one of the others has. */
 void osp_svg_write(struct osp_text *text, const struct osp_text *title, const char *style,
 		   int width, int height, const struct osp_text *body);
 

@@ -41,13 +41,13 @@ void osp_doctor_free(struct osp_doctor *doctor);
 /* Keeps a malloc'd string until osp_doctor_free(); "" when memory ran out. */
 const char *osp_doctor_keep(struct osp_doctor *doctor, char *string);
 
-/* What is there and does not reach those who need it: files that they may not read, a plugin that cannot
- * be loaded, rules that are refused, files that slurmctld has not taken. */
+/* What is there and does not reach those who need it: files that they may not read, a plugin that
+ * cannot be loaded, rules that are refused, files that slurmctld has not taken. */
 void osp_doctor_gather_reach(const struct osp_doctor_question *question, struct osp_doctor *doctor);
 
 /* Asks the slurmctld in force, in a process of its own: libslurm ends the one that it is in where
- * slurm.conf is wrong. `cluster`: osp_cluster_folder()'s; `topology_path`: of the topology in force, NULL: not
- * compared. Strings are to be freed. */
+ * slurm.conf is wrong. `cluster`: osp_cluster_folder()'s; `topology_path`: of the topology in
+ * force, NULL: not compared. Strings are to be freed. */
 void osp_doctor_ask(const char *conf_path, const char *cluster, const char *topology_path,
 		    struct osp_running *running);
 

@@ -2,10 +2,11 @@
 /*
  * doctor_ask.c - what a running slurmctld says of itself
  *
- * A child asks and writes a line a value; what libslurm complains about comes through the same pipe.
- * Whether the shadow is at work is asked with a job that is never submitted: REQUEST_JOB_WILL_RUN goes
- * through job_submit, and a --gang that cannot be read is refused there with EINVAL, which stock Slurm
- * has no reason for. job_submit_onespine.so is there only when the shadow answers it (doc/architecture.md).
+ * A child asks and writes a line a value; what libslurm complains about comes through the same
+ * pipe. Whether the shadow is at work is asked with a job that is never submitted:
+ * REQUEST_JOB_WILL_RUN goes through job_submit, and a --gang that cannot be read is refused there
+ * with EINVAL, which stock Slurm has no reason for. job_submit_onespine.so is there only when the
+ * shadow answers it (doc/architecture.md).
  */
 #include "onespine_config.h"
 #include "tools/setup/doctor.h"
@@ -34,7 +35,7 @@
 #define VALUE_MARK  '\1'	       /* starts a line of ours; others are libslurm's */
 #define PROBE	    "@onespine-doctor" /* no level and no time */
 
-/* --- the child ---------------------------------------------------------------------------------- */
+/* --- the child -------------------------------------------------------------------------------- */
 
 static void tell(const char *key, const char *value)
 {
@@ -146,7 +147,7 @@ static void run_child(const char *conf_path, const char *cluster, const char *to
 	_exit(0);
 }
 
-/* --- the parent --------------------------------------------------------------------------------- */
+/* --- the parent ------------------------------------------------------------------------------- */
 
 static void take_value(struct osp_running *running, const char *line)
 {

@@ -39,7 +39,7 @@ const char *osp_doctor_keep(struct osp_doctor *doctor, char *string)
 	return doctor->strings[doctor->string_count++] = string;
 }
 
-/* --- PluginDir ---------------------------------------------------------------------------------- */
+/* --- PluginDir -------------------------------------------------------------------------------- */
 
 static void look_at_folder(const char *path, struct osp_plugin_folder *folder)
 {
@@ -77,7 +77,7 @@ static void gather_folders(struct osp_doctor *doctor)
 	doctor->facts.folders = doctor->folders;
 }
 
-/* --- files that are obeyed ---------------------------------------------------------------------- */
+/* --- files that are obeyed -------------------------------------------------------------------- */
 
 static void add_trusted(struct osp_doctor *doctor, const char *path, uid_t slurm_user)
 {
@@ -111,7 +111,7 @@ static void gather_trusted(struct osp_doctor *doctor)
 	doctor->facts.trusted = doctor->trusted;
 }
 
-/* --- onespine.yaml and the topology ------------------------------------------------------------- */
+/* --- onespine.yaml and the topology ----------------------------------------------------------- */
 
 struct coverage {
 	const struct osp_topology *topology;
@@ -252,7 +252,7 @@ static void gather_fabric(const struct osp_overlays *overlays, struct osp_doctor
 	osp_topology_free(topology);
 }
 
-/* --- the host ----------------------------------------------------------------------------------- */
+/* --- the host --------------------------------------------------------------------------------- */
 
 static bool answers_at(const char *path)
 {
@@ -362,7 +362,7 @@ static void gather_gate(const struct osp_doctor_question *question, struct osp_d
 }
 #endif
 
-/* --- GPUs --------------------------------------------------------------------------------------- */
+/* --- GPUs ------------------------------------------------------------------------------------- */
 
 static void gather_starts(struct osp_doctor *doctor)
 {
@@ -383,7 +383,7 @@ static void gather_starts(struct osp_doctor *doctor)
 	osp_text_free(&text);
 }
 
-/* --- all ---------------------------------------------------------------------------------------- */
+/* --- all -------------------------------------------------------------------------------------- */
 
 static void gather_ports(struct osp_doctor_facts *facts)
 {

@@ -22,7 +22,7 @@
 
 #define NOBODY 65534 /* of no group: what any user may */
 
-/* --- who may read what -------------------------------------------------------------------------- */
+/* --- who may read what ------------------------------------------------------------------------ */
 
 static bool become(const struct passwd *user)
 {
@@ -95,7 +95,7 @@ static void gather_readable(struct osp_doctor *doctor)
 		check_readable(doctor, facts->spank.path, NULL);
 }
 
-/* --- steps -------------------------------------------------------------------------------------- */
+/* --- steps ------------------------------------------------------------------------------------ */
 
 #ifdef OSP_HAVE_HWLOC
 static void gather_node_part(struct osp_doctor *doctor)
@@ -172,7 +172,7 @@ static void gather_rules(struct osp_doctor *doctor)
 	osp_catalogue_free(catalogue);
 }
 
-/* --- what slurmctld has taken ------------------------------------------------------------------- */
+/* --- what slurmctld has taken ----------------------------------------------------------------- */
 
 /* Its copy's path where `path` (absent: empty) differs from that; NULL if not, or if it cannot be
  * read. sched/shadow_state.c keeps the copies. */

@@ -19,7 +19,7 @@
 
 static const char *const kind_names[] = {"created", "added", "begun"};
 
-/* --- plans -------------------------------------------------------------------------------------- */
+/* --- plans ------------------------------------------------------------------------------------ */
 
 int osp_plan_add(struct osp_plan *plan, enum osp_change_kind kind, char *path, char *text,
 		 uint64_t at)
@@ -54,7 +54,7 @@ bool osp_plans_equal(const struct osp_plan *a, const struct osp_plan *b)
 	return true;
 }
 
-/* --- the record --------------------------------------------------------------------------------- */
+/* --- the record ------------------------------------------------------------------------------- */
 
 char *osp_record_path(const char *conf_path)
 {
@@ -148,7 +148,7 @@ int osp_plan_load(const char *record_path, struct osp_plan *plan, struct osp_err
 	return 1;
 }
 
-/* --- with and without --------------------------------------------------------------------------- */
+/* --- with and without ------------------------------------------------------------------------- */
 
 void osp_overlays_free(struct osp_overlays *overlays)
 {
@@ -238,7 +238,7 @@ int osp_plan_with(const struct osp_plan *plan, const struct osp_overlays *before
 	return 0;
 }
 
-/* --- making ------------------------------------------------------------------------------------- */
+/* --- making ----------------------------------------------------------------------------------- */
 
 bool osp_plan_holds(const struct osp_plan *plan)
 {
@@ -342,7 +342,7 @@ int osp_plan_make(const struct osp_plan *plan, const char *record_path, const ch
 	return result;
 }
 
-/* --- taking back -------------------------------------------------------------------------------- */
+/* --- taking back ------------------------------------------------------------------------------ */
 
 /* Nothing is taken back where a file of ours was edited. */
 int osp_plan_unedited(const struct osp_plan *plan, struct osp_error *error)

@@ -6,8 +6,8 @@
  * which they are made. Before the first of them is made the whole plan is written beside slurm.conf
  * (onespine.setup), so that what is there after a crash can be taken back too. Taking back removes
  * exactly the bytes that were added, wherever they stand by then, and refuses before the first
- * change when a file that we created was edited since. A file that we only began may be edited: it is
- * never written again, and taking back removes it only while it is as it was begun.
+ * change when a file that we created was edited since. A file that we only began may be edited: it
+ * is never written again, and taking back removes it only while it is as it was begun.
  *
  * One thread. Every file is written whole or not at all, with its owner, mode and labels.
  */

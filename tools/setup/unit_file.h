@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * unit_file.h - a drop-in for systemd's slurmctld.service that runs `onespine doctor --before-start`, and a file for
- * logrotate that bounds the gate's log
+ * unit_file.h - a drop-in for systemd's slurmctld.service that runs `onespine doctor
+ * --before-start`, and a file for logrotate that bounds the gate's log
  *
  * One thread.
  */
@@ -23,7 +23,8 @@ char *osp_unit_path(const char *folder);
  */
 int osp_unit_file(const char *path, bool undo, bool dry_run, struct osp_error *error);
 
-/* The same of logrotate's file; without `folder` in /etc/logrotate.d, and NULL if that is missing or no systemd runs. */
+/* The same of logrotate's file; without `folder` in /etc/logrotate.d, and NULL if that is missing
+ * or no systemd runs. */
 char *osp_rotation_path(const char *folder);
 int osp_rotation_file(const char *path, bool undo, bool dry_run, struct osp_error *error);
 

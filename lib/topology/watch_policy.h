@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * watch_policy.h - the section `watch:` of onespine.yaml: who is asked where the nodes are, and
+ * what answers are held
+ *
+ *	watch:
+ *	  from: ec2		# off: what --from says
+ *	  interval_s: 300	# between two questions, where no node starts
+ *	  max_lost: 10		# percent of the nodes that may lose their place before an answer is
+ *				held
+ *	  max_moved: 10		# percent that may move
+ *
+ * Every key has a default. Any thread.
+ */
+#ifndef OSP_WATCH_POLICY_H
+#define OSP_WATCH_POLICY_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "lib/base/document.h"
+#include "lib/base/error.h"
+#include "lib/topology/compare.h"
+
+enum osp_watch_key {
+	OSP_WATCH_KEY_FROM,
+	OSP_WATCH_KEY_INTERVAL_S,
+	OSP_WATCH_KEY_MAX_LOST,
+	OSP_WATCH_KEY_MAX_MOVED,
+	OSP_WATCH_KEY_COUNT
+};
+
+extern const char *const osp_watch_keys[OSP_WATCH_KEY_COUNT];
+
+struct osp_watch_policy {
+	const char *from; /* a source's name; NULL: off */
+	uint32_t interval_s;
+	struct osp_topology_guard guard;
+};
+
+#define OSP_WATCH_INTERVAL_MAX_S 86400
+
+/* The built-in values. */
+void osp_watch_policy_default(struct osp_watch_policy *policy);
+
+/* Puts what `map` says over `policy`, and the line of each key said into `lines`. Strings are those
+ * of the document. Returns 0, or -1 with `error` set. */
+int osp_watch_policy_read(const struct osp_document *document, const struct osp_value *map,
+			  struct osp_watch_policy *policy, int lines[OSP_WATCH_KEY_COUNT],
+			  struct osp_error *error);
+
+/* The value of one key in words, as it would be written; `buffer` holds numbers. */
+const char *osp_watch_policy_word(const struct osp_watch_policy *policy, enum osp_watch_key key,
+				  char *buffer, size_t buffer_bytes);
+
+#endif
