@@ -146,17 +146,17 @@ OSP_BOTH uint32_t osp_encode(int value, uint32_t exponent_bits, uint32_t fractio
 	       (bias + power) << fraction_bits | fraction;
 }
 
-/* --- a library's products ---------------------------------------------------------------------- */
+/* --- a library's products --------------------------------------------------------------------- */
 
 /*
- * Sums of OSP_FACTOR_SIDE_MOST products stay below 2^24, which 32-bit accumulators hold exactly, and
- * those of fp16's 11 bits are rounded in one way alone.
+ * Sums of OSP_FACTOR_SIDE_MOST products stay below 2^24, which 32-bit accumulators hold exactly,
+ * and those of fp16's 11 bits are rounded in one way alone.
  */
 #define OSP_FACTOR_MOST	     15
 #define OSP_FACTOR_SIDE_MOST 8192
 
-/* The bits of an element, by its place in memory, of a factor: bf16 (8 exponent bits) or fp16 (5). The
- * side is a power of two; elements repeat after half of it, along rows and along columns. */
+/* The bits of an element, by its place in memory, of a factor: bf16 (8 exponent bits) or fp16 (5).
+ * The side is a power of two; elements repeat after half of it, along rows and along columns. */
 OSP_BOTH uint32_t osp_factor_bits(uint32_t factor, uint64_t element, uint32_t side,
 				  uint32_t exponent_bits)
 {
