@@ -85,15 +85,23 @@ of_node() {
 	printf '%s/nodes/%s%s/%s\n' "$ONESPINE_CLUSTER" "$1" "$ONESPINE_PREFIX" "$2"
 }
 
-# small_disk FOLDER: it is on a file system of its own from now on, on which users have a folder ($DISK/theirs) too
-small_disk() {
+# users_disk: a small file system ($DISK) on which we have a folder (ours) and users one (theirs)
+users_disk() {
 	DISK=$THEIRS/disk${#mounted[@]}
 	inside mkdir "$DISK"
 	inside mount -t tmpfs -o size=256k,mode=755 none "$DISK"
-	inside cp -a "$1" "$DISK/ours"
+	inside install -d "$DISK/ours"
 	inside install -d -m 1777 "$DISK/theirs"
+	mounted+=("$DISK")
+}
+
+# small_disk FOLDER: of this cluster; it is on such a file system from now on
+small_disk() {
+	[[ $1 == "$ONESPINE_CLUSTER"/* ]] || fail "$1 is not this cluster's alone"
+	users_disk
+	inside cp -a "$1/." "$DISK/ours"
 	inside mount --bind "$DISK/ours" "$1"
-	mounted+=("$1" "$DISK")
+	mounted=("$1" "${mounted[@]}")
 }
 
 # fill: the other user takes all that is left of it
@@ -142,14 +150,23 @@ fill() {
 	none_drained_but n2
 }
 
+# recheck_there OPTION...: a recheck that keeps its reasons on $DISK. It sees that alone: the folder is that of each
+# cluster of this installation, and other files' rechecks run beside this one.
+recheck_there() {
+	# shellcheck disable=SC2016
+	inside unshare --mount --propagation private bash -c 'mkdir -p "$1" && mount --bind "$0" "$1" && shift && exec "$@"' \
+		"$DISK/ours" "$ONESPINE_PREFIX/var/lib/onespine" env "SLURM_CONF=$SLURM_CONF" \
+		"$ONESPINE_PREFIX/bin/onespine" recheck --depth=passive "$@"
+}
+
 # recheck [NODE]: the last line that it says
 recheck() {
-	onespine recheck --program="$OUT/check" --depth=passive "$@" >"$OUT/said" 2>&1 || true
+	recheck_there --program="$OUT/check" "$@" >"$OUT/said" 2>&1 || true
 	tail -n 1 "$OUT/said"
 }
 
 @test "a user fills the disk where a recheck keeps reasons: the node stays as it is, and is given back when there is room" {
-	small_disk "$ONESPINE_PREFIX/var/lib/onespine"
+	users_disk
 	scontrol update NodeName=n2 State=DRAIN "Reason=$ECC_REASON"
 	await 30 node_is n2 drained
 	fill
@@ -164,7 +181,7 @@ recheck() {
 
 @test "filled while the recheck is under way: a good node is given back, a bad one is drained, and nothing is left" {
 	local says
-	small_disk "$ONESPINE_PREFIX/var/lib/onespine"
+	users_disk
 	printf '#!/bin/bash\ntouch %s/begun\nuntil [[ -e %s/go ]]; do sleep 0.1; done\nexec %s/check "$@"\n' \
 		"$OUT" "$OUT" "$OUT" >"$OUT/waits"
 	chmod 755 "$OUT/waits"
@@ -172,7 +189,7 @@ recheck() {
 		rm -f "$OUT/begun" "$OUT/go" "$DISK/theirs/"*
 		scontrol update NodeName=n2 State=DRAIN "Reason=$ECC_REASON"
 		await 30 node_is n2 drained
-		onespine recheck --program="$OUT/waits" --depth=passive n2 >"$OUT/said" 2>&1 3>&- &
+		recheck_there --program="$OUT/waits" n2 >"$OUT/said" 2>&1 3>&- &
 		await 60 test -e "$OUT/begun"
 		fill
 		[[ $says == *PASS ]] || fault n2 "$ECC"
@@ -184,6 +201,80 @@ recheck() {
 		none_drained_but "$([[ $says == *PASS ]] || echo n2)"
 		await 30 no_jobs
 	done
+}
+
+# --- words ------------------------------------------------------------------------------------------
+
+# evil: a terminal's escapes, forged lines, a turn of direction, bytes of no UTF-8, and each control character but the
+# end of a text, of 7 bits and of 8 (U+0080 to U+009F); no tab, no line's end and no blank, which a mount's name has not
+evil() {
+	local code
+	printf 'a\e]0;owned\a\e[31mb\rforged\xc2\x9b2J\xe2\x80\xaed\xe2\x80\xa8\xff\xfe\xed\xa0\x80'
+	for code in {1..8} 11 12 {14..31} 127; do
+		# shellcheck disable=SC2059
+		printf "\\x$(printf %x "$code")"
+	done
+	for code in {128..159}; do
+		# shellcheck disable=SC2059
+		printf "\\xc2\\x$(printf %x "$code")"
+	done
+	printf '<g>'
+}
+
+OBEYED='[\x00-\x08\x0b-\x1f\x7f]|\xc2[\x80-\x9f]|\xe2\x80[\x8e\x8f\xa8-\xae]'
+
+# clean FILE: what a terminal may be shown, and a program that reads UTF-8
+clean() {
+	[[ -s $1 ]] || fail "$1 is empty"
+	iconv -f UTF-8 -t UTF-8 "$1" >/dev/null || fail "$1: not UTF-8: $(cat -v "$1")"
+	! LC_ALL=C grep -aqP "$OBEYED" "$1" || fail "$1: $(LC_ALL=C grep -aP "$OBEYED" "$1" | cat -v)"
+	! grep -aqE '^(slurmctld: error: )?forged' "$1" || fail "$1: a forged line"
+}
+
+# says_clean COMMAND...
+says_clean() {
+	"$@" >"$BATS_TEST_TMPDIR/said" 2>&1 || true
+	clean "$BATS_TEST_TMPDIR/said"
+}
+
+@test "a job's words, a mount of a user's and what a program says of users: clean in gate.log, history, evidence and every command" {
+	local words file node=$ONESPINE_CLUSTER/nodes/n2 kept
+	words=$(evil)
+	# a user names where he mounts (a long name is passed over), and what a site's own check quotes of him
+	printf 'them@there:/ /t/\e[31m\xc2\x9b\xff fuse.sshfs rw 0 0\n' >>"$node/proc/self/mounts"
+	(umask 022 && mkdir -p "$(of_node n2 etc/onespine/checks.d)")
+	printf '#!/bin/bash\nprintf %%s %q\necho\necho forged\nexit 1\n' "runs here: $words" >"$(of_node n2 etc/onespine/checks.d)/50-own"
+	chmod 755 "$(of_node n2 etc/onespine/checks.d)/50-own"
+	log_mark
+	job=$(as_other_user sbatch --parsable --chdir=/ --output=/dev/null -N2 -w 'n[2-3]' --gres=gpu:8 -J "$words" \
+		--comment="$words" --wrap 'sleep 600')
+	await 60 decided "$job" n2
+	rm "$(of_node n2 etc/onespine/checks.d)/50-own"
+	sed -i '$d' "$node/proc/self/mounts"
+	await 30 note_holds "$job" gate=
+	await 30 node_is n2 drained
+	holds "$(sinfo -h -n n2 -o %E)" 'onespine: 50-own says runs here: a?]0;owned'
+	sinfo -h -n n2 -o %E >"$BATS_TEST_TMPDIR/reason"
+	job_field "$job" AdminComment >"$BATS_TEST_TMPDIR/comment"
+	tail -n "+$((LOG_MARK + 1))" "$ONESPINE_CLUSTER/log/slurmctld.log" | grep -a onespine >"$BATS_TEST_TMPDIR/log"
+	for file in "$BATS_TEST_TMPDIR"/{reason,comment,log} "$ONESPINE_CLUSTER"/nodes/n[23]/gate.log; do
+		clean "$file"
+	done
+	holds "$(gate_log n2)" '50-own'
+	kept=0
+	while read -r file; do
+		clean "$file"
+		kept=$((kept + 1))
+	done < <(find "$node/var/lib/onespine" "$(of_node n2 var/lib/onespine)" -type f \( -name '*.json*' -o -path '*history*' \) -size +0)
+	((kept >= 2)) || fail "of history and evidence $kept files are kept"
+	grep -rqsF '/t/?[31m' "$node/var/lib/onespine" "$(of_node n2 var/lib/onespine)" || fail 'the mount reached no record'
+	says_clean onespine why "$job"
+	says_clean onespine map
+	says_clean onespine audit
+	says_clean onespine fit -N2
+	says_clean onespine doctor
+	says_clean env ONESPINE_TEST_ROOT="$node" onespine history
+	says_clean onespine recheck --program="$OUT/check" --depth=passive n2
 }
 
 # --- ports and sockets ------------------------------------------------------------------------------

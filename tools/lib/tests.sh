@@ -7,11 +7,22 @@
 
 BATS_LIMIT_S=1800
 
-# add_count PASSED FAILED SKIPPED NAME: records it and tells it
+# free_space: what is left of each file system that tests write to; a full one is no fault of what is tested
+free_space() {
+	local folder parts=()
+	for folder in "$scratch" "$(work_folder)" "$ONESPINE_SHARED" /dev/shm; do
+		[[ ! -d $folder ]] || parts+=("$folder")
+	done
+	df -k --output=target,avail,iavail "${parts[@]}" | awk 'NR > 1 && !told[$1]++ {
+		printf "%s%d MiB and %s inodes in %s", separator, $2 / 1024, $3, $1; separator = ", " }'
+}
+
+# add_count PASSED FAILED SKIPPED NAME: records it and tells it; of a failure also how much space there was
 add_count() {
 	printf '%s %s %s %s\n' "$1" "$2" "$3" "$4" >>"$scratch/counts"
 	printf '%-44s %5d passed%s%s\n' "$4" "$1" "$( (($2)) && echo ", $2 FAILED")" \
 		"$( (($3)) && echo ", $3 skipped")"
+	((!$2)) || printf '    free: %s\n' "$(free_space)"
 }
 
 wanted() {
@@ -131,6 +142,12 @@ tell_longest() {
 	done
 }
 
+# own_mounts: what a test mounts is seen by that file's processes alone; four files run side by side, with one
+# installation. Nothing where the kernel does not let us.
+own_mounts() {
+	! unshare --mount true 2>/dev/null || printf '%s\n' unshare --mount --propagation private
+}
+
 # run_bats_files: lines of "RELEASE FILE", four at a time, each with clusters of its own; they mostly wait
 run_bats_files() {
 	local release file running=0
@@ -147,13 +164,15 @@ run_bats_files() {
 
 # run_bats_file RELEASE FILE
 run_bats_file() {
-	local release=$1 file=$2 name log status=0 start
+	local release=$1 file=$2 name log status=0 start apart
+	mapfile -t apart < <(own_mounts)
 	name="${file##*/} on $release"
 	log=$scratch/${file##*/}-$release.tap
 	start=$SECONDS
 	mkdir -p "$scratch/tmp"
 	TMPDIR=$scratch/tmp ONESPINE_TEST_SLURM=$release ONESPINE_PREFIX=$(prefix_folder "$release") \
-		timeout --kill-after=60 "$BATS_LIMIT_S" bats --tap --timing "$file" >"$log" 2>&1 </dev/null || status=$?
+		timeout --kill-after=60 "$BATS_LIMIT_S" ${apart[@]+"${apart[@]}"} bats --tap --timing "$file" \
+		>"$log" 2>&1 </dev/null || status=$?
 	printf '%s %s\n' "$((SECONDS - start))" "${file##*/}-$release" >>"$scratch/seconds"
 	count_tap "$name ($((SECONDS - start)) s)" "$log" "$status" >"$log.told"
 	cat "$log.told"
