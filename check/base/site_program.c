@@ -10,23 +10,31 @@
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "check/base/child.h"
 #include "check/base/root.h"
+#include "check/base/site_group.h"
 #include "check/check.h"
 #include "lib/base/clean.h"
 
-#define LOOK_MS	   10	/* a program may close its outputs long before it ends */
-#define LEFT_MS	   1000 /* to kill what it has left */
-#define STAT_BYTES 512
-#define NOT_RUN	   126
-#define SIGNAL_END 65
+#define LOOK_MS	       10   /* a program may close its outputs long before it ends */
+#define LEFT_MS	       1000 /* to kill what it has left */
+#define LOOKS_MOST     64   /* at all processes, until none that it left runs */
+#define PROCESSES_MOST 65536
+#define STAT_BYTES     512
+#define NOT_RUN	       126
+#define SIGNAL_END     65
+
+/* Whoever began this process has ended. */
+static volatile sig_atomic_t told_to_end;
 
 /* What it says, of which the first line is kept. */
 struct hearing {
@@ -97,12 +105,19 @@ static void hear(struct hearing *hearing)
 	}
 }
 
-/* Whether it has ended; its status stays to be taken, so that its number is no other's. */
+/* Whether it has ended; its status stays to be taken, so that its number is no other's. What it has
+ * left and has ended meanwhile is reaped: dead ones would fill the machine's table of processes. */
 static bool has_ended(pid_t child, siginfo_t *how)
 {
-	memset(how, 0, sizeof(*how));
-	return waitid(P_PID, (id_t)child, how, WEXITED | WNOHANG | WNOWAIT) == 0 &&
-	       how->si_pid == child;
+	for (int i = 0; i < PROCESSES_MOST; i++) {
+		memset(how, 0, sizeof(*how));
+		if (waitid(P_ALL, 0, how, WEXITED | WNOHANG | WNOWAIT) < 0 || !how->si_pid)
+			return false;
+		if (how->si_pid == child)
+			return true;
+		waitpid(how->si_pid, NULL, WNOHANG);
+	}
+	return false;
 }
 
 static bool hear_until_end(pid_t child, struct hearing *hearing, uint64_t until_ms, siginfo_t *how)
@@ -110,7 +125,7 @@ static bool hear_until_end(pid_t child, struct hearing *hearing, uint64_t until_
 	while (!has_ended(child, how)) {
 		struct pollfd wait = {.fd = hearing->file, .events = POLLIN};
 
-		if (osp_now_ms() >= until_ms)
+		if (osp_now_ms() >= until_ms || told_to_end)
 			return false;
 		if (poll(&wait, 1, LOOK_MS) > 0)
 			hear(hearing);
@@ -130,56 +145,155 @@ static void hear_rest(struct hearing *hearing)
 	}
 }
 
-static bool is_ours(unsigned int process)
-{
-	char text[STAT_BYTES];
-	const char *behind_name;
-	int parent;
+/* --- what it leaves --------------------------------------------------------------------------- */
 
-	if (!osp_root_read("", text, sizeof(text), "proc/%u/stat", process))
+/* A process of /proc. */
+struct one {
+	unsigned int id, parent;
+	bool below;   /* of this process */
+	bool stopped; /* or ended */
+};
+
+static bool look_at(struct one *one)
+{
+	char text[STAT_BYTES], state;
+	const char *behind_name;
+
+	if (!osp_root_read("", text, sizeof(text), "proc/%u/stat", one->id))
 		return false;
 	behind_name = strrchr(text, ')');
-	return behind_name && sscanf(behind_name, ") %*c %d", &parent) == 1 && parent == getpid();
+	if (!behind_name || sscanf(behind_name, ") %c %u", &state, &one->parent) != 2)
+		return false;
+	one->stopped = state == 'T' || state == 'Z' || state == 'X';
+	return true;
 }
 
-/* Until its status is taken, a child's number is no other's. */
-static void kill_children(void)
+/* All there are, PROCESSES_MOST at most; free() them. */
+static struct one *look_at_all(size_t *count)
 {
-	DIR *folder = opendir("/proc");
+	struct one *all = calloc(PROCESSES_MOST, sizeof(*all));
+	DIR *folder = all ? opendir("/proc") : NULL;
 	struct dirent *entry;
-	unsigned int process;
 
-	while (folder && (entry = readdir(folder)))
-		if (sscanf(entry->d_name, "%u", &process) == 1 && is_ours(process))
-			kill((pid_t)process, SIGKILL);
+	*count = 0;
+	while (folder && *count < PROCESSES_MOST && (entry = readdir(folder)))
+		if (sscanf(entry->d_name, "%u", &all[*count].id) == 1 && look_at(&all[*count]))
+			++*count;
 	if (folder)
 		closedir(folder);
+	return all;
+}
+
+static bool is_among(const unsigned int *ids, size_t count, unsigned int id)
+{
+	for (size_t i = 0; i < count; i++)
+		if (ids[i] == id)
+			return true;
+	return false;
+}
+
+/* Marks our children, theirs, and so on; ids has room for all and one more. */
+static void mark_below(struct one *all, size_t count, unsigned int *ids)
+{
+	size_t found = 1, before = 0;
+
+	ids[0] = (unsigned int)getpid();
+	while (found != before) {
+		before = found;
+		for (size_t i = 0; i < count; i++) {
+			if (all[i].below || !is_among(ids, found, all[i].parent))
+				continue;
+			all[i].below = true;
+			ids[found++] = all[i].id;
+		}
+	}
+}
+
+/* Until its status is taken, a child's number is no other's. That of a child's child may be, so it
+ * is held, and looked at once more; before Linux 5.3 such a process waits until its parent ends. */
+static void signal_one(const struct one *one, int number)
+{
+	if (one->parent == (unsigned int)getpid()) {
+		kill((pid_t)one->id, number);
+		return;
+	}
+#if defined(SYS_pidfd_open) && defined(SYS_pidfd_send_signal)
+	{
+		int held = (int)syscall(SYS_pidfd_open, (pid_t)one->id, 0);
+		struct one now = {.id = one->id};
+
+		if (held >= 0 && look_at(&now) && now.parent == one->parent)
+			syscall(SYS_pidfd_send_signal, held, number, NULL, 0);
+		if (held >= 0)
+			close(held);
+	}
+#endif
+}
+
+/* Signals all below this process. Returns how many of them still ran. */
+static unsigned int signal_below(int number)
+{
+	size_t count;
+	struct one *all = look_at_all(&count);
+	unsigned int *ids = calloc(count + 1, sizeof(*ids)), ran = 0;
+
+	if (ids)
+		mark_below(all, count, ids);
+	for (size_t i = 0; i < count; i++) {
+		if (!all[i].below)
+			continue;
+		ran += !all[i].stopped;
+		signal_one(&all[i], number);
+	}
+	free(ids);
+	free(all);
+	return ran;
+}
+
+static void reap(void)
+{
+	for (int i = 0; i < PROCESSES_MOST; i++)
+		if (waitpid(-1, NULL, WNOHANG) <= 0)
+			return;
+}
+
+static bool none_left(void)
+{
+	reap();
+	return waitpid(-1, NULL, WNOHANG) < 0 && errno == ECHILD;
 }
 
 /*
- * Kills what has left the program's group, in a session of its own or twice removed: the kernel
- * gives each process whose parent has ended to this one, which holds no other children. What cannot
- * be killed, or goes on forking for so long, is left behind.
+ * Where there is no group: the kernel gives each process whose parent has ended to this one, which
+ * holds no other children. Whoever forks is stopped before all are killed, for he would be done
+ * with that before he is found again. What cannot be killed, or outruns this for so long, is left
+ * behind.
  */
-static void end_left(void)
+static void end_below(uint64_t until_ms)
 {
 	const struct timespec moment = {.tv_nsec = 1000000};
-	uint64_t until_ms = osp_now_ms() + LEFT_MS;
 
-	while (osp_now_ms() < until_ms) {
-		pid_t ended = waitpid(-1, NULL, WNOHANG);
-
-		if (ended < 0 && errno != EINTR)
-			return;
-		if (ended != 0)
-			continue;
-		kill_children();
+	while (!none_left() && osp_now_ms() < until_ms) {
+		for (int looks = 0; looks < LOOKS_MOST && signal_below(SIGSTOP); looks++)
+			;
+		signal_below(SIGKILL);
 		nanosleep(&moment, NULL);
 	}
 }
 
+/* Kills all that it has started: in its process group, in sessions of their own, twice removed. */
+static void end_left(struct osp_site_group *group)
+{
+	uint64_t until_ms = osp_now_ms() + LEFT_MS;
+
+	osp_site_group_end(group, until_ms, reap);
+	end_below(until_ms);
+}
+
+/* --- its run ---------------------------------------------------------------------------------- */
+
 static void follow(pid_t child, struct hearing *hearing, uint64_t until_ms,
-		   struct osp_site_said *said)
+		   struct osp_site_group *group, struct osp_site_said *said)
 {
 	siginfo_t how;
 
@@ -192,7 +306,27 @@ static void follow(pid_t child, struct hearing *hearing, uint64_t until_ms,
 	hear_rest(hearing);
 	kill(-child, SIGKILL);
 	osp_child_drop(child);
-	end_left();
+	end_left(group);
+}
+
+static void note_end(int number)
+{
+	(void)number;
+	told_to_end = 1;
+}
+
+/* If whoever began this process ends, SIGKILL would spare what is in sessions of its own: this
+ * process ends it before itself. */
+static void end_orderly(void)
+{
+	struct sigaction action = {.sa_handler = note_end};
+	sigset_t term;
+
+	sigaction(SIGTERM, &action, NULL);
+	sigemptyset(&term);
+	sigaddset(&term, SIGTERM);
+	sigprocmask(SIG_UNBLOCK, &term, NULL);
+	prctl(PR_SET_PDEATHSIG, SIGTERM);
 }
 
 void osp_site_program_run(const char *path, char *const *environment, uint64_t until_ms,
@@ -200,19 +334,23 @@ void osp_site_program_run(const char *path, char *const *environment, uint64_t u
 {
 	struct hearing hearing = {.file = -1};
 	pid_t parent = getpid(), child;
+	struct osp_site_group group;
 	int ends[2];
 
 	memset(said, 0, sizeof(*said));
 	said->end = OSP_SITE_UNRUN;
 	signal(SIGCHLD, SIG_DFL); /* ignored ones leave no status */
 	prctl(PR_SET_CHILD_SUBREAPER, 1);
+	end_orderly();
 	if (pipe2(ends, O_CLOEXEC) < 0) {
 		said->code = errno;
 		return;
 	}
+	osp_site_group_make(&group);
 	child = fork();
 	if (child == 0) {
 		osp_child_follow(parent);
+		osp_site_group_join(&group);
 		become(path, environment, ends[1]);
 	}
 	said->code = errno;
@@ -220,7 +358,9 @@ void osp_site_program_run(const char *path, char *const *environment, uint64_t u
 	hearing.file = ends[0];
 	fcntl(ends[0], F_SETFL, O_NONBLOCK);
 	if (child > 0)
-		follow(child, &hearing, until_ms, said);
+		follow(child, &hearing, until_ms, &group, said);
+	else
+		osp_site_group_end(&group, 0, NULL);
 	if (hearing.file >= 0)
 		close(hearing.file);
 	osp_copy_clean(said->line, sizeof(said->line), hearing.line);

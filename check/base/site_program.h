@@ -4,9 +4,13 @@
  *
  * Inside check/ only. One thread. The program begins in a session of its own, in "/", with nothing
  * open but /dev/null and a pipe for what it says, no core file, and the variables given. It dies
- * with the process that began it. What it has left running when it ends is killed, daemons in
- * sessions of their own too, for at most a second. The caller has no other children, and from then
- * on is the parent of all that its descendants leave (PR_SET_CHILD_SUBREAPER).
+ * with the process that began it. What it has left running when it ends is killed within a second,
+ * daemons in sessions of their own too: by a control group (site_group.h), or if there is none by
+ * stopping and killing all below this process, which what forks fast enough can outrun.
+ *
+ * The caller is a child that was made for this and has no other children. From then on it is the
+ * parent of all that its descendants leave (PR_SET_CHILD_SUBREAPER), and is told of its parent's
+ * end by SIGTERM: it then ends the program and what that has left as if the time were over.
  */
 #ifndef OSP_SITE_PROGRAM_H
 #define OSP_SITE_PROGRAM_H

@@ -28,6 +28,10 @@ setup() {
 	(umask 022 && mkdir -p "$OWN")
 }
 
+teardown() {
+	rm -f frk* again # what forks on and on until its file is gone
+}
+
 check() {
 	fake_check "$NODE" "$@"
 }
@@ -149,14 +153,128 @@ all_gone() {
 	all_gone
 }
 
-@test "one that forks on and on costs the node no more than its time" {
+# forker FILE SECONDS: a program that forks as fast as it can, each child in a session of its own, its parent gone at
+# once; two at a time; until FILE is removed, or the time is over
+forker() {
+	cat >"$1.c" <<-END
+		#include <time.h>
+		#include <unistd.h>
+		int main(void)
+		{
+			time_t until = time(NULL) + $2;
+
+			for (int i = 0; i < 1 && fork() == 0; i++)
+				;
+			while (time(NULL) < until && access("$PWD/$1", F_OK) == 0) {
+				if (fork())
+					_exit(0);
+				setsid();
+			}
+			return 0;
+		}
+	END
+	"${CC:-cc}" -O1 -Wall -Werror -o "$1" "$1.c"
+}
+
+# none_runs NAME: for a while no process is called that
+none_runs() {
+	local i
+	for ((i = 0; i < 20; i++)); do
+		! pgrep -x "$1" >/dev/null || return 1
+		sleep 0.05
+	done
+}
+
+# groups: a control group of version 2 can be made here
+groups() {
+	local own
+	own=$(sed -n 's/^0:://p' /proc/self/cgroup)
+	for own in "/sys/fs/cgroup$own" "/sys/fs/cgroup/unified$own"; do
+		[[ $own && -w $own/cgroup.procs && $(stat -f -c %t "$own") == 63677270 ]] || continue
+		mkdir "$own/onespine-look-$$" 2>/dev/null || continue
+		[[ -w $own/onespine-look-$$/cgroup.freeze ]] && rmdir "$own/onespine-look-$$" && echo "$own" && return
+		rmdir "$own/onespine-look-$$"
+	done
+	return 1
+}
+
+@test "one that forks on and on, as fast as it can: none of it is left, nor its group" {
+	local name=frk$$ folder way
+	folder=$(groups) || skip 'no control groups of version 2 that can be made here'
+	forker "$name" 10
+	own 10-forks "sed -n s/^0:://p /proc/self/cgroup >$PWD/group; setsid $PWD/$name & sleep 0.2; echo well"
+	for way in all freeze; do
+		ONESPINE_TEST_SITE_GROUP=$way is 10-forks "PASS well"
+		[[ $(<group) == */onespine-check-* && ! -e $folder/$(basename "$(<group)") ]]
+		none_runs "$name"
+	done
+	own 20-hangs "setsid $PWD/$name & echo begun; sleep 600"
+	ONESPINE_TEST_DEADLINE_MS=500 is 20-hangs "ERROR no end within 500 ms: begun"
+	none_runs "$name"
+}
+
+@test "one that forks on and on where no group can be made costs the node no more than its time" {
 	local begun=$EPOCHSECONDS
 	printf '#!/bin/bash\nsetsid %s/again &\n' "$PWD" >again
 	chmod 755 again
 	own 10-forks "setsid $PWD/again & echo well"
-	is 10-forks "PASS well"
+	ONESPINE_TEST_SITE_GROUP=none is 10-forks "PASS well"
 	((EPOCHSECONDS - begun < 30))
-	rm again # where it outran its killer, this ends it
+}
+
+# gone_soon: all_gone, within ten seconds
+gone_soon() {
+	local i
+	for ((i = 0; i < 200; i++)); do
+		! all_gone >/dev/null || return 0
+		sleep 0.05
+	done
+	all_gone
+}
+
+# until_begun COUNT: so many processes have written their numbers
+until_begun() {
+	local i
+	for ((i = 0; i < 1200; i++)); do
+		[[ ! -e pids ]] || (($(wc -l <pids) < $1)) || return 0
+		sleep 0.05
+	done
+	echo "no more than $(cat pids) within a minute"
+	return 1
+}
+
+@test "the check itself is killed from outside: what its program has started ends too, in sessions of its own as well" {
+	local way process
+	own 10-hangs 'echo $$ >>'"$PWD"'/pids; setsid sleep 600 & echo $! >>'"$PWD"'/pids; wait'
+	for way in all none; do
+		rm -f pids
+		ONESPINE_TEST_SITE_GROUP=$way check --only 10-hangs >/dev/null 2>&1 3>&- &
+		process=$!
+		until_begun 2
+		# of the shell's: the program below it, or it itself
+		kill -9 "$(pgrep -P "$process" -x onespine || echo "$process")"
+		wait "$process" || true
+		gone_soon
+	done
+}
+
+@test "even whoever was to end it is killed: the next check ends what is left" {
+	local process keeper
+	groups >/dev/null || skip 'no control groups of version 2 that can be made here'
+	own 10-hangs 'echo $$ >>'"$PWD"'/pids; setsid sleep 600 & echo $! >>'"$PWD"'/pids; wait'
+	check --only 10-hangs >/dev/null 2>&1 3>&- &
+	process=$!
+	until_begun 2
+	keeper=$(ps -o ppid= -p "$(head -n 1 pids)" | tr -d ' ')
+	[[ $(<"/proc/$keeper/comm") == *onespine* ]]
+	kill -9 "$keeper"
+	wait "$process" || true
+	run all_gone
+	[[ $status != 0 ]] # the one in a session of its own
+	rm "$OWN/10-hangs"
+	own 20-well 'echo well'
+	is 20-well "PASS well"
+	gone_soon
 }
 
 @test "what others could have written is not run, and it is said" {
