@@ -3,7 +3,7 @@
 # chaos.bats - daemons, nodes, wires, disks and gates fail at random under hostile users (chaos.py --help)
 #
 # ONESPINE_CHAOS_SECONDS: how long; without it tools/test leaves it out (make soak runs an hour, tests/soak --self-test
-# two minutes). ONESPINE_SEED: the same schedule again.
+# two minutes). ONESPINE_SEED: the same schedule again. ONESPINE_CHAOS_LEFTOVER: seconds for jobs that wait at the end.
 # ONESPINE_CHAOS_KEEP: a folder for logs and records.
 
 load helpers
@@ -25,7 +25,8 @@ chaos() {
 	if cmp -s "$BATS_TEST_TMPDIR/one" "$BATS_TEST_TMPDIR/other"; then
 		fail 'another seed gives the same'
 	fi
-	for what in ctld-kill slurmd-stop node-dies wire-cut pair-cut log-full state-full gate-kill bad flood forge tmp-full ctld-slow srun-kill; do
+	for what in ctld-kill slurmd-stop node-dies wire-cut pair-cut log-full state-full gate-kill bad flood forge tmp-full ctld-slow srun-kill \
+		stepd-kill stepd-stop state-slow spool-slow log-slow; do
 		grep -q " $what " "$BATS_TEST_TMPDIR/one"
 	done
 }
@@ -73,5 +74,5 @@ chaos() {
 	[[ -n ${ONESPINE_CHAOS_SECONDS:-} ]] || skip 'longer than tools/test may take: make soak runs it'
 	seed=${ONESPINE_SEED:-$((SRANDOM % 32768))}
 	[[ ${ONESPINE_TEST_SLURM:-22.05} == 22.05 ]] || skip 'chaos needs the Slurm of this machine'
-	chaos --seed "$seed" --seconds "$ONESPINE_CHAOS_SECONDS" --keep "${ONESPINE_CHAOS_KEEP:-}"
+	chaos --seed "$seed" --seconds "$ONESPINE_CHAOS_SECONDS" --leftover-seconds "${ONESPINE_CHAOS_LEFTOVER:-0}" --keep "${ONESPINE_CHAOS_KEEP:-}"
 }

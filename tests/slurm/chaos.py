@@ -4,6 +4,8 @@
 
     --seconds N     how long (default 120), before everything is mended and judged
     --seed N        what happens when (default: by the clock); the same seed and length, the same schedule
+    --leftover-seconds N  how long jobs may go on waiting after that (default: until all have run); then all that wait
+                    but the 20 oldest are cancelled
     --show          prints the schedule and does nothing
     --prefix DIR    where Onespine is installed (default: $ONESPINE_PREFIX)
     --fakes DIR     the folder of the fake libraries (default: $ONESPINE_FAKES)
@@ -46,6 +48,7 @@ def options():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seconds", type=int, default=120)
     parser.add_argument("--seed", type=int, default=int(time.time()) % 1000000)
+    parser.add_argument("--leftover-seconds", type=int, default=0)
     parser.add_argument("--show", action="store_true")
     parser.add_argument("--prefix", default=os.environ.get("ONESPINE_PREFIX", ""))
     parser.add_argument("--fakes", default=os.environ.get("ONESPINE_FAKES", ""))
@@ -93,10 +96,10 @@ def start_cluster(base, args):
         os.makedirs(f"{out}/{name}")
     os.chmod(f"{out}/jobs", 0o1777)
     shutil.copy(f"{args.fakes}/../knock", f"{out}/knock")
-    mount(f"{out}/state", "64m")
+    mount_disk(f"{out}/state", 64)
     for node in NODES:
         os.makedirs(f"{out}/spool/{node}")
-        mount(f"{out}/spool/{node}", "2m")
+        mount_disk(f"{out}/spool/{node}", 4)
     os.makedirs(f"{args.prefix}/var", exist_ok=True)
     mount(f"{args.prefix}/var", "16m")  # other clusters of this installation have theirs
     for name in ("lib", "log"):
@@ -113,11 +116,34 @@ def start_cluster(base, args):
         command += ["--conf", line]
     subprocess.run(command, check=True, stdout=subprocess.DEVNULL,
                    env={**os.environ, **({"ONESPINE_FAKES": args.fakes} if args.fakes else {})})
+    for node in NODES:
+        own_disk(f"{out}/var/{node}", f"{folder}/nodes/{node}{os.path.realpath(args.prefix)}/var")
     return folder, out
 
 
 def mount(folder, size, mode="0755"):
     subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={size},mode={mode}", "none", folder], check=True)
+
+
+def mount_disk(folder, megabytes):
+    """A disk of its own, that can be frozen; where the machine gives none (no loop devices), memory."""
+    image = f"{folder}.image"
+    with open(image, "wb") as file:
+        file.truncate(megabytes << 20)
+    made = subprocess.run(["mkfs.ext4", "-q", "-m", "0", image], check=False, stdout=subprocess.DEVNULL)
+    if made.returncode or subprocess.run(["mount", "-o", "loop", image, folder], check=False).returncode:
+        os.unlink(image)
+        mount(folder, f"{megabytes}m")
+        return
+    os.rmdir(f"{folder}/lost+found")
+
+
+def own_disk(disk, folder):
+    """What is in the folder is on a disk of its own from now on."""
+    os.makedirs(disk)
+    mount_disk(disk, 8)
+    subprocess.run(["cp", "-a", f"{folder}/.", disk], check=True)
+    subprocess.run(["mount", "--bind", disk, folder], check=True)
 
 
 def own_tmp(base, *needed):
@@ -163,7 +189,7 @@ def run(base, args):
     threads = play(actor, chaos_schedule.schedule(args.seed, args.seconds, NODES))
     time.sleep(5)  # who was to undo something does so at once
     actor.mend()
-    judge.await_quiet(IDLE_S)  # an srun ends only when its job has run
+    judge.await_quiet(IDLE_S, args.leftover_seconds)  # an srun ends only when its job has run
     for thread in threads:
         thread.join(30)
         if thread.is_alive():

@@ -75,6 +75,7 @@ class Record:
     counts: dict = field(default_factory=dict)
     findings: list = field(default_factory=list)
     died: dict = field(default_factory=dict)
+    steps: list = field(default_factory=list)  # (job, moment): a slurmstepd of it was killed; "": of whichever job
 
 
 class Actor:
@@ -292,8 +293,12 @@ class Actor:
 
     @staticmethod
     def parent(pid):
-        with open(f"/proc/{pid}/stat", encoding="utf-8", errors="replace") as file:
-            return file.read().rsplit(")", 1)[1].split()[1]
+        """Its number; none where it has ended meanwhile."""
+        try:
+            with open(f"/proc/{pid}/stat", encoding="utf-8", errors="replace") as file:
+                return file.read().rsplit(")", 1)[1].split()[1]
+        except OSError:
+            return ""
 
     @staticmethod
     def comm(pid):
@@ -397,6 +402,31 @@ class Actor:
         self.fill(f"{self.out}/state", event.for_s)
         self.record.drops.append((begun, self.now()))
 
+    def slow(self, folder, for_s):
+        """Its disk is frozen for nine tenths of the time: whoever writes there waits, and cannot be killed meanwhile."""
+        until = time.time() + for_s
+        while time.time() < until and not self.over.is_set():
+            if self.run("fsfreeze", "--freeze", folder)[0]:
+                return
+            self.over.wait(0.45)
+            self.run("fsfreeze", "--unfreeze", folder)
+            time.sleep(0.05)
+
+    def state_slow(self, event):
+        begun = self.now()
+        self.slow(f"{self.out}/state", event.for_s)
+        self.record.drops.append((begun, self.now()))
+        self.record.deaf.append((begun, self.now()))
+
+    def spool_slow(self, event):
+        begun = self.now()
+        self.slow(f"{self.out}/spool/{event.whom}", event.for_s)
+        self.away(f"slurmd.{event.whom}", begun)
+
+    def log_slow(self, event):
+        """The gate's log, its history and what it has seen."""
+        self.slow(f"{self.out}/var/{event.whom}", event.for_s)
+
     def hog(self, event):
         with subprocess.Popen([sys.executable, "-c", "while True: pass"]) as hog:
             self.over.wait(event.for_s)
@@ -464,6 +494,33 @@ class Actor:
             self.tell(f"stops {words}")
             self.hold("gate", pid, event.for_s)
             self.record.gates.setdefault(node, []).append((begun, self.now()))
+
+    def some_step(self, part):
+        """A slurmstepd, and the job that it is of."""
+        found = sorted(int(pid) for pid in os.listdir("/proc") if pid.isdigit() and self.comm(pid).startswith("slurmstepd"))
+        if not found:
+            return 0, ""
+        pid = found[int(part * len(found))]
+        try:
+            with open(f"/proc/{pid}/cmdline", "rb") as file:
+                words = file.read().replace(b"\0", b" ").decode("utf-8", "replace").strip()
+        except OSError:
+            return 0, ""
+        named = re.search(r"\[(\d+)\.", words)
+        return pid, named.group(1) if named else ""
+
+    def stepd_kill(self, event):
+        pid, job = self.some_step(event.words["part"])
+        if pid:
+            self.tell(f"kills the slurmstepd {pid} of job {job or '?'}")
+            self.signal(pid, signal.SIGKILL)
+            self.record.steps.append((job, self.now()))
+
+    def stepd_stop(self, event):
+        pid, job = self.some_step(event.words["part"])
+        if pid:
+            self.tell(f"stops the slurmstepd {pid} of job {job or '?'}")
+            self.hold("slurmstepd", pid, event.for_s)
 
     def bad(self, event):
         begun = self.now()

@@ -19,6 +19,7 @@ GATE_FAILED = re.compile(r"^\[([^]]+)\] error: .*(?:Prolog or job env setup fail
 GATE_S = 60  # before that line: a gate of 12 s that was stopped for 20, and a slurmctld that answered late
 # The drain of a node whose reservation a killed slurmctld brought back (tools/command/cmd_recheck.c).
 LOST = "onespine: recheck lost what it found"
+OLDEST_KEPT = 20  # jobs that wait, when the others are cancelled at the end
 DAEMONS = ("slurmctld", "slurmd", "munged", "slurmctld-wlm", "slurmd-wlm")
 # What a gate leaves on its node on purpose.
 # And recheck: how often each node came back, to know a repeated offender by.
@@ -68,13 +69,18 @@ class Judge:
         lines = self.ask("sinfo", "-h", "-N", "-t", "drain,down,fail", "-o", "%N %E").splitlines()
         return dict(line.strip().partition(" ")[::2] for line in lines if line[:1] == "n")
 
-    def await_quiet(self, idle_s):
+    def await_quiet(self, idle_s, most_s=0):
         """What an administrator does after such an hour: rechecks, resumes, releases; then every job ends. It takes as
-        long as it takes; but one of them ends every idle_s."""
+        long as it takes; but one of them ends every idle_s. After most_s (0: never) all that wait but the oldest are
+        cancelled: whichever can never start is among these."""
         before = self.queued({"unknown"})
         until = time.time() + idle_s
+        cancel_at = time.time() + most_s if most_s else 0
         while time.time() < until:
             self.give_back()
+            if cancel_at and time.time() >= cancel_at:
+                self.cancel_waiting()
+                cancel_at = 0
             queued = self.queued(before)
             if not (queued or self.out_of_use() or self.reserved()):
                 return
@@ -84,6 +90,19 @@ class Judge:
             time.sleep(3)
         self.finding("not quiet, and no job has ended for {} s: jobs {}; nodes {}".format(
             idle_s, " ".join(self.ask("squeue", "-h", "-a", "-o", "%i:%T:%r:%N").split("\n")[:12]), self.out_of_use()))
+
+    def cancel_waiting(self):
+        """As its user would: whatever came of it else is judged as before."""
+        waits = self.ask("squeue", "-h", "-a", "-t", "PENDING", "-o", "%F").split()
+        numbers = sorted({int(job) for job in waits if job.isdigit()})[OLDEST_KEPT:]
+        of_number = {asked.job: asked for asked in self.record.jobs if asked.job}  # the last one that had it
+        for number in numbers:
+            asked = of_number.get(str(number))
+            if asked:
+                asked.cancelled = True
+            self.ask("scancel", "--state=PENDING", str(number))
+        if numbers:
+            self.slurms["job that still waited at the end, and was cancelled"] = len(numbers)
 
     def queued(self, before):
         """Each job that has not ended, and each task of an array; as before where slurmctld does not say."""
@@ -212,6 +231,8 @@ class Judge:
                 f"ExitCode={job['ExitCode']} Restarts={job['Restarts']} {job['comment']}"
         if state not in ENDED:
             self.finding(f"has not ended: {words}")
+        elif self.lost_a_step(asked, job) and not (state == "COMPLETED" and self.has_run(asked.name, job["JobId"])):
+            self.slurms_own(f"job whose slurmstepd was killed: {state} {job['Reason']}")
         elif state == "COMPLETED":
             if asked.kind != "srun" and not self.has_run(asked.name, job["JobId"]):
                 self.finding(f"completed, and its script never ran to its end: {words}")
@@ -223,6 +244,10 @@ class Judge:
             self.slurms_own(f"job without requeue: {state} {job['Reason']}")
         else:
             self.finding(f"lost: {words}")
+
+    def lost_a_step(self, asked, job):
+        """A slurmstepd of this job was killed; one that told no number was of any job that there was."""
+        return any(number == job["JobId"] or (not number and asked.at_s < at_s) for number, at_s in self.record.steps)
 
     def cancelled_as_another(self, asked, job):
         """A slurmctld that was killed before it saved gives a number out again: scancel then means the later job, or a

@@ -238,6 +238,30 @@ def job_failed_that_may_not_be_requeued(cluster, judge):
     return 0
 
 
+def job_failed_whose_slurmstepd_was_killed(cluster, judge):
+    cluster.record.steps = [("286", 120)]
+    judge.judge_end(cluster.job(), ended("NODE_FAIL"))
+    return 0
+
+
+def job_that_never_ended_with_its_slurmstepd(cluster, judge):
+    cluster.record.steps = [("286", 120)]
+    judge.judge_end(cluster.job(), ended("PENDING"))
+    return 1
+
+
+def job_failed_and_anothers_slurmstepd_was_killed(cluster, judge):
+    cluster.record.steps = [("287", 120)]
+    judge.judge_end(cluster.job(), ended("NODE_FAIL"))
+    return 1
+
+
+def job_failed_after_an_unnamed_slurmstepd_was_killed(cluster, judge):
+    cluster.record.steps = [("", 90)]
+    judge.judge_end(cluster.job(), ended("NODE_FAIL"))
+    return 1
+
+
 def job_cancelled_by_its_user(cluster, judge):
     judge.judge_end(cluster.job(cancelled=True), ended())
     return 0
@@ -411,6 +435,13 @@ def processes_told_apart(cluster, judge):
     return 0
 
 
+def parent_of_one_that_has_ended(_cluster, _judge):
+    """Between a look at /proc and the next: no finding of chaos's own making."""
+    assert chaos_act.Actor.parent(str(os.getpid())) == str(os.getppid())
+    assert chaos_act.Actor.parent("0") == ""
+    return 0
+
+
 def words_clean(cluster, judge):
     cluster.put(f"c/nodes/n1{cluster.prefix}/var/log/onespine/gate.log", "job 7: PASS a?b\tc\n")
     cluster.log("[x] Name=a\033b of Slurm's own", "[x] onespine: refused user 1: a?b")
@@ -450,6 +481,38 @@ def held_by_slurm(cluster, judge):
     return 0
 
 
+def waiting(cluster, count):
+    for number in range(count):
+        cluster.job(f"c{number}", number=str(300 + number))
+    cluster.said["squeue -h -a -t PENDING -o %F"] = "".join(f"{300 + number}\n" for number in range(count))
+
+
+def few_that_wait_are_left(cluster, judge):
+    waiting(cluster, chaos_judge.OLDEST_KEPT)
+    judge.cancel_waiting()
+    assert not any(asked.cancelled for asked in cluster.record.jobs)
+    assert not [command for command in cluster.ran if command[0] == "scancel"]
+    return 0
+
+
+def the_youngest_that_wait_are_cancelled(cluster, judge):
+    waiting(cluster, chaos_judge.OLDEST_KEPT + 2)
+    judge.cancel_waiting()
+    assert [asked.job for asked in cluster.record.jobs if asked.cancelled] == ["320", "321"]
+    assert ("scancel", "--state=PENDING", "321") in cluster.ran
+    for asked in cluster.record.jobs[-2:]:
+        judge.judge_end(asked, ended(JobId=asked.job))
+    return 0
+
+
+def cancelled_of_the_oldest(cluster, judge):
+    """By nobody: it is lost."""
+    waiting(cluster, chaos_judge.OLDEST_KEPT + 2)
+    judge.cancel_waiting()
+    judge.judge_end(cluster.record.jobs[0], ended(JobId="300"))
+    return 1
+
+
 def held_by_whom(cluster, judge):
     cluster.said["squeue -h -a -t PENDING"] = "286 JobHeldAdmin\n"
     judge.give_back()
@@ -458,7 +521,7 @@ def held_by_whom(cluster, judge):
 
 RULES = [rule for name, rule in list(globals().items())
          if callable(rule) and getattr(rule, "__code__", None) and rule.__code__.co_argcount == 2
-         and rule.__code__.co_varnames[1] == "judge" and not rule.__defaults__ and name != "left"]
+         and rule.__code__.co_varnames[1] in ("judge", "_judge") and not rule.__defaults__ and name != "left"]
 
 
 def main():

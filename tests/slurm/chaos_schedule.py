@@ -57,6 +57,15 @@ MORE = (
     (2, "srun-kill", (0, 0)),
 )
 
+# And later, again with dice of its own. A slow disk is one that is frozen for nine tenths of the time.
+LATER = (
+    (3, "stepd-kill", "", (0, 0)),
+    (3, "stepd-stop", "", (1, 15)),
+    (2, "state-slow", "", (2, 8)),
+    (2, "spool-slow", "node", (3, 15)),
+    (3, "log-slow", "node", (10, 40)),
+)
+
 JOBS = ("gang", "gang", "gang", "gang", "spares", "one", "array", "final", "srun", "part")
 FORGERIES = ("drain", "comment", "requeue", "gate", "policy", "name", "suspects", "knock", "folders", "cancel")
 MORE_FORGERIES = ("texts", "files", "commands")
@@ -155,6 +164,18 @@ def more(dice, seconds, nodes):
             "how": dice.choice(MORE_FORGERIES), "node": dice.choice(nodes), "part": round(dice.random(), 3)})
 
 
+def later(dice, seconds, nodes):
+    """Killed and stopped slurmstepds, slow disks; each disk has one at a time."""
+    busy_until = {}
+    for at_s in times(dice, seconds, 20):
+        _, what, target, (least, most) = dice.choices(LATER, [fault[0] for fault in LATER])[0]
+        for_s, node = round(dice.uniform(least, most), 1), dice.choice(nodes) if target else ""
+        words = {"part": round(dice.random(), 3)}
+        if busy_until.get((what, node), 0) <= at_s:
+            busy_until[(what, node)] = at_s + for_s + 1
+            yield Event(at_s, what, node, for_s, words)
+
+
 def schedule(seed, seconds, nodes):
     """Each kind has dice of its own, so that a change of one leaves the others."""
     found = []
@@ -162,6 +183,7 @@ def schedule(seed, seconds, nodes):
                          ("jobs", lambda dice: jobs(dice, seconds)),
                          ("hostile", lambda dice: hostile(dice, seconds, nodes)),
                          ("recheck", lambda dice: rechecks(dice, seconds)),
-                         ("more", lambda dice: more(dice, seconds, nodes))):
+                         ("more", lambda dice: more(dice, seconds, nodes)),
+                         ("later", lambda dice: later(dice, seconds, nodes))):
         found += stream(random.Random(f"{seed} {name}"))
     return sorted(found)
