@@ -303,7 +303,7 @@ static bool is_gang_call(job_record_t *job, bitstr_t *bitmap, uint32_t max_nodes
 		return false;
 	if (!max_nodes || !record_is_sound(job) || !shadow_gang_request(job, effective))
 		return false;
-	return bit_ffs(bitmap) >= 0;
+	return mode == SELECT_MODE_RUN_NOW || bit_ffs(bitmap) >= 0;
 }
 
 int select_p_job_test(job_record_t *job, bitstr_t *bitmap, uint32_t min_nodes, uint32_t max_nodes,

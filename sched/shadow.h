@@ -319,9 +319,10 @@ void shadow_put_entry(job_record_t *job, const char *prefix, const char *value);
 /* No fewer than min_nodes and one, and than its tasks need at --ntasks-per-node. */
 uint32_t shadow_least_nodes(const job_record_t *job, uint32_t min_nodes);
 
-/* True when no `nodes` of the nodes in `bitmap` have so many CPUs, or so many GPUs, however they
- * are chosen; false for no nodes. 0: none are asked for. */
-bool shadow_needs_more_nodes(bitstr_t *bitmap, uint64_t cpus, uint64_t gpus, uint32_t nodes);
+/* True when no `nodes` of the nodes in `bitmap` have so many CPUs, or such GPUs, however they are
+ * chosen; false for no nodes. 0: none are asked for. */
+bool shadow_needs_more_nodes(bitstr_t *bitmap, uint64_t cpus, const struct osp_gpus_wanted *gpus,
+			     uint32_t nodes);
 
 /* What of the job's options may not stand beside a gang. Its strings live as long as the job. */
 void shadow_job_shape(const job_record_t *job, struct osp_shape *shape);
@@ -579,6 +580,11 @@ uint32_t shadow_lasting_id(const job_record_t *job);
  * else NULL. */
 const char *shadow_advice(uint32_t job_id);
 void shadow_advice_remember(uint32_t job_id, const char *words);
+
+/* Whether backfill is to say why the job waits: nothing says so yet, or it was said minutes ago. It
+ * was said now. */
+bool shadow_is_to_be_told(const job_record_t *job, int64_t now_s);
+void shadow_told_waiting(const job_record_t *job, int64_t now_s);
 
 /* --- shadow_seam.c --------------------------------------------------------------------------- */
 

@@ -212,6 +212,7 @@ static void tell(const struct choice *choice, const char *waits)
 						   sizeof(vain))
 			       : "");
 	shadow_gang_says(choice->call->job, &choice->gang->effective, NULL, NULL, says);
+	shadow_told_waiting(job, choice->now_s);
 }
 
 static void tell_why_it_waits(const struct choice *choice, const struct osp_place_input *asked)
@@ -245,6 +246,21 @@ static void tell_why_it_waits(const struct choice *choice, const struct osp_plac
 				domain_count, says, sizeof(says));
 	free(prospects);
 	tell(choice, says);
+}
+
+/*
+ * The main scheduler does not ask about a gang behind one that waits in its partition. Backfill
+ * asks in every cycle, and its plans leave it other nodes than what is free: so it says so only
+ * where nobody did, or long ago.
+ */
+static bool must_be_told(const struct choice *choice, const struct osp_choice *decision)
+{
+	const struct shadow_call *call = choice->call;
+
+	return call->mode == SELECT_MODE_WILL_RUN && choice->gang->level &&
+	       OSP_SLOT_START_S(&call->tail) <= choice->now_s &&
+	       !(decision->found && decision->start_s <= choice->now_s) &&
+	       shadow_is_to_be_told(call->job, choice->now_s);
 }
 
 /* --- nodes that do not run -------------------------------------------------------------------- */
@@ -345,6 +361,8 @@ static int choose(struct shadow_call *call, struct shadow_gang *gang)
 		deliver(&choice, &decision);
 	else if (call->mode == SELECT_MODE_RUN_NOW)
 		tell_why_it_waits(&choice, &input.place);
+	if (!launched && must_be_told(&choice, &decision))
+		tell_why_it_waits(&choice, &input.place);
 	FREE_NULL_BITMAP(choice.given);
 	free(choice.possible);
 	return launched || decision.found ? SLURM_SUCCESS : call->rc;
@@ -403,6 +421,17 @@ static int wait_without_question(struct shadow_call *call, const struct osp_effe
 	return OSP_ERROR_NO_DOMAIN;
 }
 
+/* Slurm's bitmap holds no node: all are busy. Its answer is known; only the words are ours. */
+static int wait_for_any_node(struct shadow_call *call, struct shadow_gang *gang)
+{
+	struct choice choice = {.call = call, .gang = gang, .now_s = time(NULL)};
+	struct osp_place_input input = shadow_gang_input(gang);
+
+	if (call->mode == SELECT_MODE_RUN_NOW)
+		tell_why_it_waits(&choice, &input);
+	return pass_through(call);
+}
+
 int shadow_choose(struct shadow_call *call, const struct osp_effective *effective)
 {
 	struct shadow_gang gang;
@@ -424,6 +453,8 @@ int shadow_choose(struct shadow_call *call, const struct osp_effective *effectiv
 		if (gang.level && call->mode == SELECT_MODE_RUN_NOW)
 			note_advice(call, &gang);
 		rc = pass_through(call);
+	} else if (bit_ffs(call->bitmap) < 0) {
+		rc = wait_for_any_node(call, &gang);
 	} else {
 		rc = choose(call, &gang);
 	}

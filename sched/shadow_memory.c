@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * shadow_memory.c - the advice of a call for the next one, under Slurm's node write lock
+ * shadow_memory.c - what a call leaves for the next one, under Slurm's node write lock: the advice,
+ * and who was told why it waits
  *
  * What is remembered of gangs that are placed, lib/choose remembers.
  */
@@ -30,4 +31,28 @@ void shadow_advice_remember(uint32_t job_id, const char *words)
 const char *shadow_advice(uint32_t job_id)
 {
 	return advice.job_id == job_id && advice.words[0] ? advice.words : NULL;
+}
+
+/* --- who was told why it waits ---------------------------------------------------------------- */
+
+/* Each change of an AdminComment makes Slurm pack all jobs anew for whoever asks, so words that
+ * backfill's plans change from cycle to cycle are written no more often. */
+#define TOLD_FOR_S 300
+#define TOLD_MAX   4096
+
+/* When the last of the jobs with that number, modulo TOLD_MAX, was told. */
+static int64_t told_s[TOLD_MAX];
+
+bool shadow_is_to_be_told(const job_record_t *job, int64_t now_s)
+{
+	int64_t last_s = told_s[shadow_lasting_id(job) % TOLD_MAX];
+
+	if (!job->admin_comment || !strstr(job->admin_comment, "; waits: "))
+		return true;
+	return now_s >= last_s + TOLD_FOR_S || now_s < last_s;
+}
+
+void shadow_told_waiting(const job_record_t *job, int64_t now_s)
+{
+	told_s[shadow_lasting_id(job) % TOLD_MAX] = now_s;
 }

@@ -44,10 +44,10 @@ static bool cpus_need_more(bitstr_t *bitmap, uint64_t cpus, uint64_t nodes)
 }
 
 /* The same for GPUs, of which each node may have another number. */
-static bool gpus_need_more(bitstr_t *bitmap, uint64_t gpus, uint64_t nodes)
+static bool gpus_need_more(bitstr_t *bitmap, const struct osp_gpus_wanted *gpus, uint64_t nodes)
 {
-	uint32_t gpu = gpus ? gres_build_id("gpu") : 0;
-	int last = bitmap && gpus ? bit_fls(bitmap) : -1;
+	uint32_t gpu = gpus->in_all ? gres_build_id("gpu") : 0;
+	int last = bitmap && gpus->in_all ? bit_fls(bitmap) : -1;
 	bool any = false;
 
 	for (int n = last < 0 ? 0 : bit_ffs(bitmap); n <= last; n++) {
@@ -56,15 +56,29 @@ static bool gpus_need_more(bitstr_t *bitmap, uint64_t gpus, uint64_t nodes)
 		if (!node)
 			continue;
 		any = true;
-		if (shadow_node_gres(node, gpu) * nodes >= gpus)
+		if (osp_gpus_least_nodes(gpus, shadow_node_gres(node, gpu)) <= nodes)
 			return false;
 	}
 	return any;
 }
 
-bool shadow_needs_more_nodes(bitstr_t *bitmap, uint64_t cpus, uint64_t gpus, uint32_t nodes)
+bool shadow_needs_more_nodes(bitstr_t *bitmap, uint64_t cpus, const struct osp_gpus_wanted *gpus,
+			     uint32_t nodes)
 {
 	return cpus_need_more(bitmap, cpus, nodes) || gpus_need_more(bitmap, gpus, nodes);
+}
+
+static struct osp_gpus_wanted gpus_of(const job_record_t *job)
+{
+	uint32_t tasks = job->details->num_tasks;
+	const struct osp_gpus_said said = {.per_job = job->tres_per_job,
+					   .per_node = job->tres_per_node,
+					   .per_task = job->tres_per_task,
+					   .tasks = tasks != NO_VAL ? tasks : 0};
+	struct osp_gpus_wanted gpus;
+
+	osp_gpus_read(&gpus, &said);
+	return gpus;
 }
 
 void shadow_job_shape(const job_record_t *job, struct osp_shape *shape)
@@ -136,12 +150,13 @@ static struct osp_size size_of(const job_record_t *job, uint32_t from_nodes)
 	const __typeof__(*job->details) *details = job->details;
 	struct osp_size size = own_size(job);
 	bitstr_t *nodes = job->part_ptr ? job->part_ptr->node_bitmap : NULL;
+	struct osp_gpus_wanted gpus = gpus_of(job);
 
 	if (job->het_job_id) {
 		add_components(job, &size);
 	} else if (!size.most_nodes && size.least_nodes < from_nodes &&
 		   shadow_needs_more_nodes(nodes, details->overcommit ? 0 : details->min_cpus,
-					   osp_gpus_asked(job->tres_per_job), from_nodes - 1)) {
+					   &gpus, from_nodes - 1)) {
 		size.least_nodes = from_nodes;
 	}
 	return size;

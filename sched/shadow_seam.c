@@ -67,32 +67,25 @@ static struct largest_node largest_node(bitstr_t *bitmap, bool look_at_gpus)
 	return largest;
 }
 
-/* Of the whole job: those that it asks for as such, or those of its tasks. */
-static uint64_t gpus_needed(const struct osp_seam_job *job)
-{
-	uint64_t per_job = osp_gpus_asked(job->tres_per_job);
-	uint64_t per_task = osp_gpus_asked(job->tres_per_task);
-	uint64_t tasks = job->tasks ? job->tasks : 1;
-
-	if (per_task > UINT32_MAX)
-		per_task = UINT32_MAX;
-	return per_task * tasks > per_job ? per_task * tasks : per_job;
-}
-
 /* Certainly no fewer in this partition: -n 32 and --gpus=8 say no number of nodes, but need
  * some. */
 static uint32_t nodes_needed(const struct osp_seam_job *job, const part_record_t *partition)
 {
-	uint32_t nodes = osp_least_nodes(job->min_nodes, job->tasks, job->tasks_per_node);
-	uint64_t gpus = gpus_needed(job);
+	uint32_t nodes = osp_least_nodes(job->min_nodes, job->tasks, job->tasks_per_node), by_gpus;
 	struct largest_node largest;
+	struct osp_gpus_wanted gpus;
 
-	if (!job->max_nodes && (job->cpus > 1 || gpus)) {
-		largest = largest_node(partition->node_bitmap, gpus > 0);
+	osp_gpus_read(&gpus, &(struct osp_gpus_said){.per_job = job->tres_per_job,
+						     .per_node = job->tres_per_node,
+						     .per_task = job->tres_per_task,
+						     .tasks = job->tasks});
+	if (!job->max_nodes && (job->cpus > 1 || gpus.in_all)) {
+		largest = largest_node(partition->node_bitmap, gpus.in_all > 0);
+		by_gpus = largest.gpus ? osp_gpus_least_nodes(&gpus, largest.gpus) : 0;
 		if (divide_up(job->cpus, largest.cpus) > nodes)
 			nodes = divide_up(job->cpus, largest.cpus);
-		if (divide_up(gpus, largest.gpus) > nodes)
-			nodes = divide_up(gpus, largest.gpus);
+		if (by_gpus > nodes)
+			nodes = by_gpus;
 	}
 	return nodes ? nodes : 1;
 }

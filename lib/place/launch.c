@@ -153,22 +153,73 @@ static bool has(const struct osp_launch_input *input, const struct way *way, uin
 		osp_topology_domain_of(input->topology, node, input->level) == way->domain);
 }
 
-/* The lowest weight above `over` among the nodes of `set`. */
-static bool next_weight(const struct osp_launch_input *input, const struct osp_nodeset *set,
-			int64_t over, int64_t *weight)
+static uint32_t weight_of(const struct osp_launch_input *input, uint32_t node)
 {
-	bool any = false;
+	return input->weight ? input->weight[node] : 0;
+}
 
-	for (uint32_t n = osp_nodeset_next(set, 0); n < set->place_count;
-	     n = osp_nodeset_next(set, n + 1)) {
-		int64_t own = input->weight ? input->weight[n] : 0;
+/* More nodes of one set, of one way. */
+struct taking {
+	const struct osp_launch_input *input;
+	const struct way *way;
+	const struct osp_nodeset *set;
+	bool unlaunched;
+	struct osp_nodeset *nodes; /* taken */
+};
 
-		if (own > over && (!any || own < *weight)) {
-			*weight = own;
-			any = true;
+static bool may_take(const struct taking *taking, uint32_t node)
+{
+	return !osp_nodeset_test(taking->nodes, node) &&
+	       has(taking->input, taking->way, node, taking->unlaunched);
+}
+
+/* The weight of the last of the `most` lightest nodes that may be taken; UINT32_MAX if they are
+ * fewer. Byte after byte from the highest, so that each node is looked at four times, however many
+ * weights there are. */
+static uint32_t heaviest_taken(const struct taking *taking, uint32_t most)
+{
+	uint64_t weight = 0;
+
+	for (int shift = 24; shift >= 0; shift -= 8) {
+		uint32_t counts[256] = {0}, byte = 0;
+
+		for (uint32_t n = osp_nodeset_next(taking->set, 0); n < taking->set->place_count;
+		     n = osp_nodeset_next(taking->set, n + 1)) {
+			uint64_t own = weight_of(taking->input, n);
+
+			if (own >> shift >> 8 == weight >> shift >> 8 && may_take(taking, n))
+				counts[own >> shift & 255]++;
+		}
+		while (byte < 255 && counts[byte] < most)
+			most -= counts[byte++];
+		weight |= (uint64_t)byte << shift;
+	}
+	return (uint32_t)weight;
+}
+
+enum which { REQUIRED, LIGHTER, AS_HEAVY };
+
+/* Takes up to `most` of the required nodes, of those lighter than `weight`, or of those as
+ * heavy. */
+static uint32_t take_those(const struct taking *taking, enum which which, uint32_t weight,
+			   uint32_t most)
+{
+	uint32_t taken = 0;
+
+	for (uint32_t n = osp_nodeset_next(taking->set, 0);
+	     n < taking->set->place_count && taken < most;
+	     n = osp_nodeset_next(taking->set, n + 1)) {
+		uint32_t own = weight_of(taking->input, n);
+
+		if ((which == REQUIRED	? is_required(taking->input, n)
+		     : which == LIGHTER ? own < weight
+					: own == weight) &&
+		    may_take(taking, n)) {
+			osp_nodeset_add(taking->nodes, n);
+			taken++;
 		}
 	}
-	return any;
+	return taken;
 }
 
 /* Takes up to `most` more nodes of `set`: required ones first, then light ones. */
@@ -176,27 +227,14 @@ static uint32_t take(const struct osp_launch_input *input, const struct way *way
 		     const struct osp_nodeset *set, bool unlaunched, uint32_t most,
 		     struct osp_nodeset *nodes)
 {
-	uint32_t taken = 0;
-	int64_t weight = -1;
+	const struct taking taking = {input, way, set, unlaunched, nodes};
+	uint32_t taken = take_those(&taking, REQUIRED, 0, most), weight;
 
-	for (uint32_t n = osp_nodeset_next(set, 0); n < set->place_count && taken < most;
-	     n = osp_nodeset_next(set, n + 1)) {
-		if (is_required(input, n) && has(input, way, n, unlaunched)) {
-			osp_nodeset_add(nodes, n);
-			taken++;
-		}
-	}
-	while (taken < most && next_weight(input, set, weight, &weight)) {
-		for (uint32_t n = osp_nodeset_next(set, 0); n < set->place_count && taken < most;
-		     n = osp_nodeset_next(set, n + 1)) {
-			if ((input->weight && input->weight[n] != weight) ||
-			    osp_nodeset_test(nodes, n) || !has(input, way, n, unlaunched))
-				continue;
-			osp_nodeset_add(nodes, n);
-			taken++;
-		}
-	}
-	return taken;
+	if (taken == most)
+		return taken;
+	weight = heaviest_taken(&taking, most - taken);
+	taken += take_those(&taking, LIGHTER, weight, most - taken);
+	return taken + take_those(&taking, AS_HEAVY, weight, most - taken);
 }
 
 static uint32_t required_in(const struct osp_launch_input *input, const struct osp_nodeset *set)

@@ -99,3 +99,73 @@ uint64_t osp_gpus_asked(const char *tres)
 	}
 	return gpus;
 }
+
+/* The one generic resource that `tres` names, without the number: as long as its first so many
+ * bytes. 0 if it names several. */
+static size_t name_length(const char *tres)
+{
+	size_t length = strlen(tres);
+
+	if (strchr(tres, ','))
+		return 0;
+	while (length && isdigit((unsigned char)tres[length - 1]))
+		length--;
+	return length;
+}
+
+/* Limits of a node hold for GPUs of the same name alone: "gpu:h100:2" says nothing of "gpu:8". */
+static bool same_name(const char *a, const char *b)
+{
+	size_t length = name_length(a);
+
+	return length && length == name_length(b) && !strncmp(a, b, length);
+}
+
+/* What each node gives, where that limits what the job has there. GPUs of sockets limit nothing:
+ * --sockets-per-node is the least number of them. */
+static uint64_t limit_of(const struct osp_gpus_said *said)
+{
+	uint64_t each = osp_gpus_asked(said->per_node);
+
+	if (!each || (said->per_job && !same_name(said->per_job, said->per_node)) ||
+	    (said->per_task && !same_name(said->per_task, said->per_node)))
+		return UINT64_MAX;
+	return each;
+}
+
+void osp_gpus_read(struct osp_gpus_wanted *gpus, const struct osp_gpus_said *said)
+{
+	uint64_t per_job = osp_gpus_asked(said->per_job);
+
+	gpus->tasks = said->tasks ? said->tasks : 1;
+	gpus->per_task = osp_gpus_asked(said->per_task);
+	if (gpus->per_task > UINT32_MAX)
+		gpus->per_task = UINT32_MAX;
+	gpus->in_all = gpus->per_task * gpus->tasks;
+	if (per_job > gpus->in_all)
+		gpus->in_all = per_job;
+	gpus->per_node = limit_of(said);
+}
+
+static uint64_t divide_up(uint64_t a, uint64_t b)
+{
+	return a / b + (a % b != 0);
+}
+
+uint32_t osp_gpus_least_nodes(const struct osp_gpus_wanted *gpus, uint64_t most)
+{
+	uint64_t nodes, by_tasks = 0;
+
+	if (!gpus->in_all)
+		return 0;
+	if (gpus->per_node < most)
+		most = gpus->per_node;
+	if (!most || most < gpus->per_task)
+		return UINT32_MAX;
+	nodes = divide_up(gpus->in_all, most);
+	if (gpus->per_task)
+		by_tasks = divide_up(gpus->tasks, most / gpus->per_task);
+	if (by_tasks > nodes)
+		nodes = by_tasks;
+	return nodes > UINT32_MAX ? UINT32_MAX : (uint32_t)nodes;
+}

@@ -53,4 +53,26 @@ void osp_policy_add(struct osp_policy *policy, const struct osp_policy *other,
  */
 uint64_t osp_gpus_asked(const char *tres);
 
+/* What a job says of GPUs, each in Slurm's words or NULL. A number is 0 if it is not said. */
+struct osp_gpus_said {
+	const char *per_job;
+	const char *per_node;
+	const char *per_task;
+	uint32_t tasks;
+};
+
+/* The same as numbers. */
+struct osp_gpus_wanted {
+	uint64_t in_all;   /* of the job's tasks, or more */
+	uint64_t per_task; /* a task has them on one node; 0: not said */
+	uint64_t tasks;	   /* at least 1 */
+	uint64_t per_node; /* each node gives no more; UINT64_MAX: not said */
+};
+
+void osp_gpus_read(struct osp_gpus_wanted *gpus, const struct osp_gpus_said *said);
+
+/* The job's GPUs are certainly on no fewer nodes if no node has more than `most`. 0: it asks for
+ * none; UINT32_MAX: such nodes never suffice. */
+uint32_t osp_gpus_least_nodes(const struct osp_gpus_wanted *gpus, uint64_t most);
+
 #endif

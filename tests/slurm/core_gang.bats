@@ -47,6 +47,14 @@ let_go() {
 	await 10 shows 'domain=s1' note "$job"
 }
 
+@test "every node is busy: a gang says why it waits, and so does the one behind it" {
+	hold 'n[1-16]'
+	for name in first second; do
+		job=$(submit -J "$name" --gang -N4 --exclusive)
+		await 60 note_holds "$job" '; waits: 4 nodes on one spine; nearest: '
+	done
+}
+
 @test "an empty cluster: a gang of 4 takes one leaf, a gang of 8 one spine" {
 	four=$(submit --gang -N4 --exclusive)
 	await_job "$four" RUNNING

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "lib/place/launch.h"
 #include "tests/fabric.h"
@@ -167,6 +168,61 @@ static void takes_light_nodes_first(void **state)
 	check(&question, NULL, weight);
 }
 
+#define MANY 16384
+
+/* Processor time of so many questions about MANY nodes of one leaf. */
+static double seconds_for(const struct osp_launch_input *input, uint32_t times,
+			  struct osp_nodeset *nodes)
+{
+	clock_t began = clock();
+
+	for (uint32_t i = 0; i < times; i++)
+		assert_true(osp_launch_nodes(input, 0, false, nodes));
+	return (double)(clock() - began) / CLOCKS_PER_SEC;
+}
+
+/* In a scheduling call: as many weights as nodes cost about what one weight does, and no more for
+ * each node. The lightest half is taken. */
+static void costs_no_more_with_many_weights(void **state)
+{
+	struct fabric_node *many = calloc(MANY, sizeof(*many));
+	char(*names)[16] = calloc(MANY, sizeof(*names));
+	uint32_t *weight = calloc(MANY, sizeof(*weight));
+	struct osp_nodeset *known = osp_nodeset_new(MANY), *unlaunched = osp_nodeset_new(MANY);
+	struct osp_nodeset *nodes = osp_nodeset_new(MANY);
+	struct osp_launch_input input = {
+		.level = 1, .need_nodes = MANY / 2 + 1, .known = known, .unlaunched = unlaunched};
+	struct osp_topology *large;
+	double alike, each;
+
+	(void)state;
+	for (uint32_t n = 0; n < MANY; n++) {
+		snprintf(names[n], sizeof(names[n]), "n%u", n);
+		many[n] = (struct fabric_node){names[n], {n ? NULL : "a"}};
+		osp_nodeset_add(n ? unlaunched : known, n);
+	}
+	for (uint32_t n = 0; n < MANY; n++)
+		weight[n] = (n * 40503U & (MANY - 1)) * 70001U;
+	large = fabric_from(many, MANY, 1);
+	input.topology = large;
+	alike = seconds_for(&input, 4, nodes);
+	input.weight = weight;
+	each = seconds_for(&input, 4, nodes);
+	assert_int_equal(osp_nodeset_count(nodes), MANY / 2 + 1);
+	for (uint32_t n = 1; n < MANY; n++)
+		assert_int_equal(osp_nodeset_test(nodes, n),
+				 weight[n] < MANY / 2 * 70001U + (weight[0] < MANY / 2 * 70001U));
+	if (each > 200 * alike + 0.1)
+		fail_msg("%.3f s with a weight for each node, %.3f s with one", each, alike);
+	osp_topology_free(large);
+	free(many);
+	free(names);
+	free(weight);
+	free(known);
+	free(unlaunched);
+	free(nodes);
+}
+
 /* A start then waits; nobody is refused. */
 static void survives_without_memory(void **state)
 {
@@ -224,9 +280,13 @@ static void finds_the_largest_part(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(keeps_the_largest_part), cmocka_unit_test(takes_what_is_required),
-		cmocka_unit_test(never_mixes_kinds),	  cmocka_unit_test(takes_light_nodes_first),
-		cmocka_unit_test(finds_the_largest_part), cmocka_unit_test(survives_without_memory),
+		cmocka_unit_test(keeps_the_largest_part),
+		cmocka_unit_test(takes_what_is_required),
+		cmocka_unit_test(never_mixes_kinds),
+		cmocka_unit_test(takes_light_nodes_first),
+		cmocka_unit_test(finds_the_largest_part),
+		cmocka_unit_test(survives_without_memory),
+		cmocka_unit_test(costs_no_more_with_many_weights),
 	};
 
 	return cmocka_run_group_tests(tests, start, finish);

@@ -270,12 +270,63 @@ static void tells_kinds_in_little_room(void **state)
 			    "gpu:h100 p5.48xlarge");
 }
 
+static void tells_how_many_nodes_gpus_need(void **state)
+{
+	static const struct {
+		struct osp_gpus_said said;
+		uint64_t most;
+		uint32_t nodes;
+	} cases[] = {
+		{{0}, 8, 0},
+		{{.per_job = "gres:gpu:16"}, 8, 2},
+		{{.per_job = "gres:gpu:17"}, 8, 3},
+		{{.per_job = "gres:gpu:17"}, 0, UINT32_MAX},
+		/* of tasks: each has its own on one node */
+		{{.per_task = "gres:gpu:4"}, 8, 1},
+		{{.per_task = "gres:gpu:4", .tasks = 5}, 8, 3},
+		{{.per_task = "gres/gpu:3", .tasks = 4}, 8, 2},
+		{{.per_task = "gres/gpu:3", .tasks = 5}, 8, 3},
+		{{.per_task = "gres/gpu:5", .tasks = 3}, 8, 3},
+		{{.per_task = "gres/gpu:9"}, 8, UINT32_MAX},
+		{{.per_task = "gres/gpu:2", .per_job = "gres/gpu:20", .tasks = 2}, 8, 3},
+		/* a node gives no more than is said */
+		{{.per_job = "gres:gpu:8", .per_node = "gres:gpu:2"}, 8, 4},
+		{{.per_job = "gres:gpu:8", .per_node = "gres:gpu:16"}, 8, 1},
+		{{.per_task = "gres:gpu:1", .tasks = 8, .per_node = "gres:gpu:4"}, 8, 2},
+		/* but of GPUs of that name alone */
+		{{.per_job = "gres:gpu:8", .per_node = "gres:gpu:h100:2"}, 8, 1},
+		{{.per_job = "gres:gpu:h100:8", .per_node = "gres:gpu:h100:2"}, 8, 4},
+		{{.per_job = "gres:gpu:8", .per_node = "gres:gpu:2,gres:gpu:h100:1"}, 8, 1},
+		{{.per_task = "gres:gpu:a100:1", .tasks = 8, .per_node = "gres:gpu:h100:1"}, 8, 1},
+		{{.per_job = "gres:gpu:8", .per_node = "gres:disk:2"}, 8, 1},
+		{{.per_node = "gres:gpu:8"}, 8, 0},
+		/* more than anybody has */
+		{{.per_job = "gres:gpu:18446744073709551615"}, 1, UINT32_MAX},
+		{{.tasks = UINT32_MAX, .per_task = "gres:gpu:18446744073709551615"}, 8, UINT32_MAX},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(cases); i++) {
+		struct osp_gpus_wanted gpus;
+		uint32_t nodes;
+
+		osp_gpus_read(&gpus, &cases[i].said);
+		nodes = osp_gpus_least_nodes(&gpus, cases[i].most);
+		if (nodes != cases[i].nodes)
+			fail_msg("case %zu: %u", i, nodes);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(holds_by_size),    cmocka_unit_test(partitions_promise_together),
-		cmocka_unit_test(counts_gpus),	    cmocka_unit_test(finds_conflicts),
-		cmocka_unit_test(finds_expansions), cmocka_unit_test(tells_kinds_in_little_room),
+		cmocka_unit_test(tells_how_many_nodes_gpus_need),
+		cmocka_unit_test(holds_by_size),
+		cmocka_unit_test(partitions_promise_together),
+		cmocka_unit_test(counts_gpus),
+		cmocka_unit_test(finds_conflicts),
+		cmocka_unit_test(finds_expansions),
+		cmocka_unit_test(tells_kinds_in_little_room),
 		cmocka_unit_test(tells_kinds),
 	};
 

@@ -447,11 +447,61 @@ static void plans_a_later_start(void **state)
 	assert_int_equal(ask(job, SELECT_MODE_WILL_RUN), SLURM_SUCCESS);
 	assert_string_equal(nodes_given(), "12-15");
 	assert_int_equal(job->start_time, asked.now + 700);
-	assert_null(job->admin_comment);
 	/* backfill's short look: now or not at all */
 	job->bit_flags |= TEST_NOW_ONLY;
 	assert_int_not_equal(ask(job, SELECT_MODE_WILL_RUN), SLURM_SUCCESS);
 	assert_true(job->bit_flags & TEST_NOW_ONLY);
+}
+
+/*
+ * The main scheduler asks about no gang behind another one that waits in its partition: backfill
+ * says why such a one waits, and says it again only after minutes, whatever its plans leave free.
+ */
+static void says_why_a_planned_gang_waits(void **state)
+{
+	job_record_t *job = gang(1, 4, "leaf"), *second = gang(2, 4, "leaf");
+	time_t update;
+
+	(void)state;
+	for (uint32_t leaf = 0; leaf < 4; leaf++)
+		busy(50 + leaf, leaf * 4, 1, 1000 - 100 * leaf);
+	assert_int_equal(ask(job, SELECT_MODE_WILL_RUN), SLURM_SUCCESS);
+	assert_says(job,
+		    "[onespine: gang=leaf; waits: 4 nodes on one leaf; nearest: l1 has 3 free");
+	busy(60, 1, 3, 100);
+	update = last_job_update = 1;
+	assert_int_equal(ask(job, SELECT_MODE_WILL_RUN), SLURM_SUCCESS);
+	assert_says(job, "nearest: l1 has 3 free");
+	assert_int_equal(last_job_update, update);
+	/* what is there to be said at once is said by whoever sees it */
+	assert_int_not_equal(ask(job, SELECT_MODE_RUN_NOW), SLURM_SUCCESS);
+	assert_says(job, "nearest: l2 has 3 free");
+	shadow_told_waiting(job, asked.now - 301);
+	busy(61, 5, 3, 100);
+	assert_int_equal(ask(job, SELECT_MODE_WILL_RUN), SLURM_SUCCESS);
+	assert_says(job, "nearest: l3 has 3 free");
+	/* the clock was put back */
+	shadow_told_waiting(job, asked.now + 1000);
+	busy(62, 9, 3, 100);
+	assert_int_equal(ask(job, SELECT_MODE_WILL_RUN), SLURM_SUCCESS);
+	assert_says(job, "nearest: l4 has 3 free");
+	/* one that starts now is told by whoever starts it */
+	second->details->min_nodes = second->details->max_nodes = 3;
+	assert_int_equal(ask(second, SELECT_MODE_WILL_RUN), SLURM_SUCCESS);
+	assert_null(second->admin_comment);
+}
+
+/* Every node is busy: Slurm offers none, and answers itself. */
+static void says_why_it_waits_for_any_node(void **state)
+{
+	job_record_t *job = gang(1, 4, "leaf");
+
+	(void)state;
+	busy(50, 0, 16, 100);
+	bit_clear_all(idle_node_bitmap);
+	assert_int_not_equal(ask(job, SELECT_MODE_RUN_NOW), SLURM_SUCCESS);
+	assert_says(job, "waits: 4 nodes on one leaf; nearest: l1 has 0 free of 4 (4 short)");
+	assert_int_equal(fake_slurm.tests, 1);
 }
 
 /* What backfill and the limits read of a plan, from 24.11.4 on its nodes too (acct_policy.c). */
@@ -875,6 +925,8 @@ int main(void)
 		TEST(lies_over_others),
 		TEST(reads_odd_records),
 		TEST(knows_its_prospects),
+		TEST(says_why_a_planned_gang_waits),
+		TEST(says_why_it_waits_for_any_node),
 		TEST(plans_a_later_start),
 		TEST(leaves_marks_without_a_question),
 		TEST(plans_where_licenses_decide),

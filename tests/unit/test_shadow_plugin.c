@@ -423,6 +423,11 @@ static void passes_on_other_questions(void **state)
 	bit_clear_all(bitmap);
 	assert_int_equal(ask(job, bitmap, 2, SELECT_MODE_RUN_NOW), SLURM_ERROR);
 	assert_int_equal(fake_slurm.tests, 3);
+	/* every node is busy: Slurm's answer, and our words */
+	assert_non_null(job->admin_comment);
+	assert_non_null(strstr(job->admin_comment, "; waits: 2 nodes on one leaf"));
+	xfree(job->admin_comment);
+	assert_int_equal(ask(job, bitmap, 2, SELECT_MODE_TEST_ONLY), SLURM_ERROR);
 	assert_null(job->admin_comment);
 	FREE_NULL_BITMAP(bitmap);
 }

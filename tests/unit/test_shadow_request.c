@@ -208,17 +208,27 @@ static void sees_what_needs_more_nodes(void **state)
 		uint8_t overcommit;
 		const char *tres;
 		bool gang, if_large;
+		const char *per_node, *per_task;
 	} cases[] = {
-		{1, 2, NO_VAL, 0, 1, 0, NULL, false, false},
-		{1, 3, NO_VAL, 0, 1, 0, NULL, true, false},
-		{1, 0, NO_VAL, 0, 1, 0, NULL, true, true},
-		{1, NO_VAL, NO_VAL, 0, 16, 0, NULL, true, true},
-		{1, NO_VAL, NO_VAL, 0, 17, 0, NULL, true, false},
-		{1, 0, NO_VAL, 0, 17, 1, NULL, true, true},
-		{1, 0, 3, 1, 1, 0, NULL, true, false},
-		{1, 0, NO_VAL, 0, 1, 0, "gres:gpu:17", true, false},
-		{1, 0, NO_VAL, 0, 1, 0, "gres:gpu:16", true, true},
-		{0, 0, NO_VAL, 0, 1, 0, NULL, true, true},
+		{1, 2, NO_VAL, 0, 1, 0, NULL, .gang = false, .if_large = false},
+		{1, 3, NO_VAL, 0, 1, 0, NULL, .gang = true, .if_large = false},
+		{1, 0, NO_VAL, 0, 1, 0, NULL, .gang = true, .if_large = true},
+		{1, NO_VAL, NO_VAL, 0, 16, 0, NULL, .gang = true, .if_large = true},
+		{1, NO_VAL, NO_VAL, 0, 17, 0, NULL, .gang = true, .if_large = false},
+		{1, 0, NO_VAL, 0, 17, 1, NULL, .gang = true, .if_large = true},
+		{1, 0, 3, 1, 1, 0, NULL, .gang = true, .if_large = false},
+		{1, 0, NO_VAL, 0, 1, 0, "gres:gpu:17", .gang = true, .if_large = false},
+		{1, 0, NO_VAL, 0, 1, 0, "gres:gpu:16", .gang = true, .if_large = true},
+		{0, 0, NO_VAL, 0, 1, 0, NULL, .gang = true, .if_large = true},
+		/* GPUs of tasks, and what nodes give of them */
+		{1, 0, 4, 0, 1, 0, NULL, .gang = true, .if_large = true, .per_task = "gres:gpu:4"},
+		{1, 0, 5, 0, 1, 0, NULL, .gang = true, .if_large = false, .per_task = "gres:gpu:4"},
+		{1, 0, NO_VAL, 0, 1, 0, NULL, .gang = true, .if_large = true,
+		 .per_task = "gres:gpu:4"},
+		{1, 0, NO_VAL, 0, 1, 0, "gres:gpu:4", .gang = true, .if_large = true,
+		 .per_node = "gres:gpu:2"},
+		{1, 0, NO_VAL, 0, 1, 0, "gres:gpu:6", .gang = true, .if_large = false,
+		 .per_node = "gres:gpu:2"},
 	};
 
 	(void)state;
@@ -232,6 +242,8 @@ static void sees_what_needs_more_nodes(void **state)
 		job->details->min_cpus = cases[i].cpus;
 		job->details->overcommit = cases[i].overcommit;
 		job->tres_per_job = (char *)(uintptr_t)cases[i].tres;
+		job->tres_per_node = (char *)(uintptr_t)cases[i].per_node;
+		job->tres_per_task = (char *)(uintptr_t)cases[i].per_task;
 		gang = shadow_gang_request(job, &effective);
 		if (gang != cases[i].gang || (gang && effective.if_large != cases[i].if_large))
 			fail_msg("case %u: %d, if_large %d", i, gang, effective.if_large);
@@ -242,18 +254,21 @@ static void sees_no_need_where_no_node_is(void **state)
 {
 	node_record_t *first = node_record_table_ptr[0];
 	bitstr_t *none = fake_bitmap(0, 0), *one = fake_bitmap(0, 1), *apart = fake_bitmap(1, 3);
+	const struct osp_gpus_wanted no_gpus = {.per_node = UINT64_MAX};
+	const struct osp_gpus_wanted a_node_full = {.in_all = 8, .per_node = UINT64_MAX};
+	const struct osp_gpus_wanted many_gpus = {.in_all = 100, .per_node = UINT64_MAX};
 
 	(void)state;
-	assert_false(shadow_needs_more_nodes(NULL, 100, 100, 1));
-	assert_false(shadow_needs_more_nodes(none, 100, 100, 1));
-	assert_true(shadow_needs_more_nodes(one, 100, 0, 1));
-	assert_true(shadow_needs_more_nodes(one, 1, 100, 1));
-	assert_false(shadow_needs_more_nodes(one, 8, 8, 1));
+	assert_false(shadow_needs_more_nodes(NULL, 100, &many_gpus, 1));
+	assert_false(shadow_needs_more_nodes(none, 100, &many_gpus, 1));
+	assert_true(shadow_needs_more_nodes(one, 100, &no_gpus, 1));
+	assert_true(shadow_needs_more_nodes(one, 1, &many_gpus, 1));
+	assert_false(shadow_needs_more_nodes(one, 8, &a_node_full, 1));
 	bit_clear(apart, 2);
-	assert_true(shadow_needs_more_nodes(apart, 100, 0, 1));
-	assert_true(shadow_needs_more_nodes(apart, 1, 100, 1));
+	assert_true(shadow_needs_more_nodes(apart, 100, &no_gpus, 1));
+	assert_true(shadow_needs_more_nodes(apart, 1, &many_gpus, 1));
 	node_record_table_ptr[0] = NULL; /* the place of a node that is gone */
-	assert_false(shadow_needs_more_nodes(one, 100, 100, 1));
+	assert_false(shadow_needs_more_nodes(one, 100, &many_gpus, 1));
 	node_record_table_ptr[0] = first;
 	FREE_NULL_BITMAP(none);
 	FREE_NULL_BITMAP(one);
