@@ -78,9 +78,11 @@ libonespine_la_SOURCES += \
 libonespine_la_SOURCES += \
 	lib/policy/config.c lib/policy/config.h lib/policy/config_private.h lib/policy/config_show.c \
 	lib/policy/conflict.c lib/policy/conflict.h lib/policy/effective.c lib/policy/effective.h \
+	lib/policy/features.c lib/policy/features.h \
 	lib/policy/job_options.c lib/policy/job_options.h lib/policy/mode.c lib/policy/node_policy.c lib/policy/node_policy.h lib/policy/note.c \
 	lib/policy/note.h lib/policy/promise.c lib/policy/promise.h lib/policy/request.c \
-	lib/policy/request.h lib/policy/request_parts.c lib/policy/request_parts.h lib/policy/words.c lib/policy/words.h \
+	lib/policy/request.h lib/policy/request_parts.c lib/policy/request_parts.h lib/policy/waiting.c lib/policy/waiting.h \
+	lib/policy/words.c lib/policy/words.h \
 	lib/policy/words_segments.c
 # lib/doctor: what may be wrong with a cluster, and the cure
 libonespine_la_SOURCES += \

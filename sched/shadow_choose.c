@@ -236,14 +236,11 @@ static void tell_why_it_waits(const struct choice *choice, const struct osp_plac
 	input.free = choice->possible ? choice->possible : choice->gang->free;
 	domains = osp_place_order(shadow_state.place, &input, &candidate_count, &domain_count);
 	if (candidate_count && domains[0].free_nodes >= input.need_nodes)
-		snprintf(says, sizeof(says),
-			 "waits: one %s has %u nodes free, but Slurm cannot start the job there "
-			 "now (memory, cores, GPUs, licenses or a limit)",
-			 osp_topology_level_name(shadow_state.topology, input.level),
-			 domains[0].free_nodes);
+		osp_words_not_started(osp_topology_level_name(shadow_state.topology, input.level),
+				      domains[0].free_nodes, says, sizeof(says));
 	else
-		osp_words_waits(shadow_state.topology, &input, domains, candidate_count,
-				domain_count, says, sizeof(says));
+		osp_words_waits(shadow_state.topology, &input, choice->call->job->details->features,
+				domains, candidate_count, domain_count, says, sizeof(says));
 	free(prospects);
 	tell(choice, says);
 }
@@ -402,8 +399,8 @@ static void note_advice(struct shadow_call *call, const struct shadow_gang *gang
 			 osp_topology_level_name(topology, input.level),
 			 osp_topology_domain(topology, domains[0].domain)->name);
 	} else {
-		osp_words_waits(topology, &input, domains, candidate_count, domain_count, waits,
-				sizeof(waits));
+		osp_words_waits(topology, &input, call->job->details->features, domains,
+				candidate_count, domain_count, waits, sizeof(waits));
 		snprintf(words, sizeof(words), "enforce would have waited, %s",
 			 strncmp(waits, "waits: ", 7) ? waits : waits + 7);
 	}

@@ -237,6 +237,48 @@ static void drop_reserved(const job_record_t *job, struct osp_nodeset *nodes)
 	}
 }
 
+/* Nodes with what one feature of --constraint asks for, by Slurm's own bitmaps. */
+struct featured {
+	struct osp_nodeset *all; /* nodes with every feature */
+	struct osp_nodeset *any; /* nodes with one at least */
+	bool only_and;
+	bool known;
+};
+
+static int add_feature(void *item, void *context)
+{
+	const job_feature_t *feature = item;
+	struct featured *to = context;
+	struct osp_nodeset *has = set_of_bitmap(feature->node_bitmap_avail);
+
+	to->known &= has != NULL;
+	if (has) {
+		osp_nodeset_and(to->all, has);
+		osp_nodeset_or(to->any, has);
+	}
+	to->only_and &= feature->op_code == FEATURE_OP_AND || feature->op_code == FEATURE_OP_END;
+	free(has);
+	return to->known ? 0 : -1;
+}
+
+/* Leaves nodes out that --constraint rules out for certain: with "a|b" those that have neither. */
+static void keep_featured(const job_record_t *job, struct osp_nodeset *nodes)
+{
+	struct featured found = {.only_and = true, .known = true};
+
+	if (!job->details->feature_list)
+		return;
+	found.all = osp_nodeset_copy(nodes);
+	found.any = osp_nodeset_new(shadow_state.node_count);
+	if (found.all && found.any) {
+		list_for_each(job->details->feature_list, add_feature, &found);
+		if (found.known)
+			osp_nodeset_and(nodes, found.only_and ? found.all : found.any);
+	}
+	free(found.all);
+	free(found.any);
+}
+
 struct osp_nodeset *shadow_gang_prospects(const struct shadow_gang *gang)
 {
 	const job_record_t *job = gang->job;
@@ -258,6 +300,7 @@ struct osp_nodeset *shadow_gang_prospects(const struct shadow_gang *gang)
 		osp_nodeset_and_not(nodes, excluded);
 	free(excluded);
 	osp_nodeset_and_not(nodes, shadow_state.old_places);
+	keep_featured(job, nodes);
 	osp_nodeset_or(nodes, gang->usable);
 	return nodes;
 }

@@ -7,8 +7,10 @@
 #include <string.h>
 
 #include "lib/base/hostlist.h"
+#include "lib/policy/features.h"
 #include "lib/policy/words.h"
 #include "host/output.h"
+#include "host/slurm/gang.h"
 
 #define KINDS_MAX 4096
 
@@ -73,6 +75,8 @@ static int add_partitions(const struct osp_world *world, const char *names, stru
 
 static bool usable(const struct osp_state_node *node, const struct osp_fit_question *question)
 {
+	if (!osp_features_match(question->features, node->features))
+		return false;
 	if (osp_node_usable(node) || question->every_node)
 		return true;
 	return question->reserved_too && node->reserved && node->state <= OSP_NODE_RESERVED;
@@ -268,6 +272,26 @@ static int place(const struct osp_world *world, struct osp_fit_answer *answer,
 	return 0;
 }
 
+/* Of the gangs that wait or run, and this one: the remainder of a domain is left large enough for
+ * it, as slurmctld does. */
+static uint32_t find_largest(const struct osp_snapshot *snapshot,
+			     const struct osp_fit_question *question)
+{
+	uint32_t largest = question->need_nodes;
+
+	for (uint32_t i = 0; i < snapshot->job_count; i++) {
+		const struct osp_state_job *job = &snapshot->jobs[i];
+		struct osp_gang gang;
+
+		if (job->phase == OSP_JOB_ENDED || job->node_count <= largest ||
+		    !osp_gang_of(job, &gang))
+			continue;
+		largest = job->node_count;
+		osp_gang_clear(&gang);
+	}
+	return largest;
+}
+
 int osp_ask(const struct osp_world *world, const struct osp_fit_question *question,
 	    struct osp_fit_answer *answer, struct osp_error *error)
 {
@@ -276,7 +300,9 @@ int osp_ask(const struct osp_world *world, const struct osp_fit_question *questi
 		return osp_error_set(error, "out of memory");
 	if (fill_sets(world, question, answer, error) < 0)
 		return -1;
+	answer->features = question->features;
 	answer->input = (struct osp_place_input){
+		.largest_gang = find_largest(world->snapshot, question),
 		.level = question->level,
 		.need_nodes = question->need_nodes,
 		.want_nodes = question->want_nodes,

@@ -21,7 +21,8 @@ struct osp_fit_question {
 	const char *partitions;	    /* with commas; NULL: all nodes */
 	const char *required_nodes; /* hostlists */
 	const char *excluded_nodes;
-	uint32_t level; /* 0: any nodes at all */
+	const char *features; /* as --constraint has them */
+	uint32_t level;	      /* 0: any nodes at all */
 	uint32_t need_nodes;
 	uint32_t want_nodes;
 	bool reserved_too; /* nodes in reservations are usable: the job has one */
@@ -37,6 +38,7 @@ struct osp_enough {
 
 struct osp_fit_answer {
 	struct osp_place_input input;
+	const char *features; /* the question's */
 	struct osp_place *place;
 	const struct osp_place_domain *domains; /* candidates first; in `place` */
 	uint32_t candidate_count;

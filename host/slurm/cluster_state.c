@@ -217,6 +217,7 @@ static void add_node(struct osp_snapshot *snapshot, const node_info_t *info)
 	if (!node->kind)
 		node->kind = "";
 	node->reason = osp_snapshot_string(snapshot, info->reason);
+	node->features = osp_snapshot_string(snapshot, info->features);
 	node->weight = info->weight;
 	node->state = node_state(info->node_state);
 	node->reserved = info->node_state & (NODE_STATE_RES | NODE_STATE_MAINT);
@@ -344,7 +345,11 @@ static void fill_job(struct osp_snapshot *snapshot, const slurm_job_info_t *info
 	job->required_nodes = osp_snapshot_string(snapshot, info->req_nodes);
 	job->excluded_nodes = osp_snapshot_string(snapshot, info->exc_nodes);
 	job->reservation = osp_snapshot_string(snapshot, info->resv_name);
+	job->features = osp_snapshot_string(snapshot, info->features);
+	job->licenses = osp_snapshot_string(snapshot, info->licenses);
+	job->dependency = osp_snapshot_string(snapshot, info->dependency);
 	job->phase = job_phase(info->job_state);
+	job->whole_nodes = !info->shared;
 	job->node_count = info->num_nodes;
 	job->node_most = info->max_nodes == NO_VAL ? 0 : info->max_nodes;
 	job->restarts = info->restart_cnt;

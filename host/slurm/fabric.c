@@ -192,7 +192,7 @@ static int open_files(const struct osp_world_files *files, struct osp_world *wor
 			osp_topology_free(inside);
 		else
 			*topology = inside;
-		if (world->snapshot && !*topology)
+		if (world->snapshot && !*topology && !files->may_lack_topology)
 			return osp_error_set(error, "%s: it holds no topology; add --topology",
 					     osp_input_name(files->state));
 	} else {
@@ -206,15 +206,18 @@ static int open_slurm(const struct osp_world_files *files, struct osp_world *wor
 {
 	const char *named = files->topology;
 	char *path = NULL;
+	bool lacks;
 
 	world->from_slurm = true;
 	world->config = load_in_force(&path, error);
 	if (!world->config)
 		return -1;
-	*topology =
-		named ? osp_topology_load(named, error) : osp_topology_load_in_force(path, error);
+	lacks = !named && files->may_lack_topology && access(path, F_OK) < 0 && errno == ENOENT;
+	if (!lacks)
+		*topology = named ? osp_topology_load(named, error)
+				  : osp_topology_load_in_force(path, error);
 	free(path);
-	if (!*topology)
+	if (!*topology && !lacks)
 		return -1;
 	world->snapshot = osp_cluster_state(error);
 	return world->snapshot ? 0 : -1;
@@ -276,9 +279,9 @@ int osp_world_open(const struct osp_world_files *files, struct osp_world *world,
 	osp_progress_begin(by_files ? "reading files" : "asking slurmctld");
 	result = by_files ? open_files(files, world, &topology, error)
 			  : open_slurm(files, world, &topology, error);
-	if (result == 0 && world->from_slurm)
+	if (result == 0 && world->from_slurm && topology)
 		result = drop_old_places(world->snapshot, &topology, &world->old_places, error);
-	if (result == 0) {
+	if (result == 0 && topology) {
 		world->topology = osp_snapshot_rebase(world->snapshot, topology, error);
 		if (!world->topology)
 			result = -1;

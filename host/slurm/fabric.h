@@ -36,7 +36,8 @@ struct osp_topology *osp_topology_load_in_force(const char *path, struct osp_err
  */
 struct osp_world {
 	struct osp_snapshot *snapshot;
-	struct osp_topology *topology; /* on the snapshot's node numbers */
+	struct osp_topology
+		*topology; /* on the snapshot's node numbers; NULL only if it may lack */
 	struct osp_config *config;
 	bool from_slurm;
 	uint32_t old_places; /* nodes without a place in `topology`, because theirs may be old */
@@ -47,6 +48,8 @@ struct osp_world_files {
 	const char *state;     /* a snapshot, as JSON */
 	const char *topology;  /* instead of the one in force */
 	const char *free_list; /* a host list: the nodes of `topology` that are free */
+	/* If no topology is named and none lies where one in force would, the world has none. */
+	bool may_lack_topology;
 };
 
 /* 0, or -1 with `error` set. osp_world_close() in either case. */

@@ -233,6 +233,46 @@ const struct osp_state_partition *osp_snapshot_find_partition(const struct osp_s
 	return NULL;
 }
 
+/* Whether a list of numbers, "1-3,5,8-16:2%4", holds `task`; one that Slurm cut short ends in
+ * "...". */
+static bool task_in(const char *list, unsigned long task)
+{
+	while (*list >= '0' && *list <= '9') {
+		char *end;
+		unsigned long first = strtoul(list, &end, 10), last = first, step = 1;
+
+		if (*end == '-')
+			last = strtoul(end + 1, &end, 10);
+		if (*end == ':')
+			step = strtoul(end + 1, &end, 10);
+		if (task >= first && task <= last && (!step || (task - first) % step == 0))
+			return true;
+		list = end + (*end == ',');
+	}
+	return false;
+}
+
+/* Of "32_7": the job "32_[1-9]", whose tasks that wait have no names of their own. */
+static struct osp_state_job *find_array_of(const struct osp_snapshot *snapshot, const char *label)
+{
+	const char *bar = strchr(label, '_');
+	char *end;
+	unsigned long task;
+
+	if (!bar || bar[1] < '0' || bar[1] > '9')
+		return NULL;
+	task = strtoul(bar + 1, &end, 10);
+	for (uint32_t i = 0; !*end && i < snapshot->job_count; i++) {
+		const char *other = snapshot->jobs[i].label;
+		size_t length = (size_t)(bar - label) + 1;
+
+		if (strncmp(other, label, length) == 0 && other[length] == '[' &&
+		    task_in(other + length + 1, task))
+			return &snapshot->jobs[i];
+	}
+	return NULL;
+}
+
 struct osp_state_job *osp_snapshot_find_job(const struct osp_snapshot *snapshot, const char *label)
 {
 	size_t length = strlen(label);
@@ -250,7 +290,7 @@ struct osp_state_job *osp_snapshot_find_job(const struct osp_snapshot *snapshot,
 					       (other[length] == '_' || other[length] == '+')))
 			return &snapshot->jobs[i];
 	}
-	return NULL;
+	return find_array_of(snapshot, label);
 }
 
 struct hostlist_use {

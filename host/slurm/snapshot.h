@@ -38,8 +38,9 @@ enum osp_slurm_node_state {
 
 struct osp_state_node {
 	const char *name;
-	const char *kind;   /* lib/topology/kind.h; "" if nothing is known */
-	const char *reason; /* why it is down or drained; NULL: none */
+	const char *kind;     /* lib/topology/kind.h; "" if nothing is known */
+	const char *reason;   /* why it is down or drained; NULL: none */
+	const char *features; /* with commas; NULL: none */
 	uint32_t weight;
 	enum osp_slurm_node_state state;
 	bool reserved;	/* in a reservation or maintenance, busy or not */
@@ -70,7 +71,11 @@ struct osp_state_job {
 	const char *required_nodes; /* hostlists of -w and -x */
 	const char *excluded_nodes;
 	const char *reservation;
+	const char *features;	/* of -C */
+	const char *licenses;	/* of -L */
+	const char *dependency; /* of -d, as Slurm says how far it is met */
 	enum osp_job_phase phase;
+	bool whole_nodes;    /* it shares no node: --exclusive */
 	uint32_t node_count; /* it has, or least that it wants */
 	uint32_t node_most;  /* most that it wants; 0: not said */
 	uint32_t restarts;   /* times requeued */
@@ -129,8 +134,8 @@ uint32_t osp_snapshot_find_node(const struct osp_snapshot *snapshot, const char 
 const struct osp_state_partition *osp_snapshot_find_partition(const struct osp_snapshot *snapshot,
 							      const char *name);
 
-/* The job that `label` names ("1201", "1201_7", "1201+1"), or the first task or part of the job of
- * that number; NULL when there is none. */
+/* The job that `label` names ("1201", "1201_7", "1201+1"), a waiting array that holds the task of
+ * that name, or the first task or part of the job of that number; NULL when there is none. */
 struct osp_state_job *osp_snapshot_find_job(const struct osp_snapshot *snapshot, const char *label);
 
 /* Adds the nodes of a hostlist to `set` (one place for each node of the snapshot). `what` names

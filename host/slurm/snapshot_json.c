@@ -19,6 +19,7 @@ static bool same_kind_of_node(const struct osp_state_node *a, const struct osp_s
 {
 	return a->state == b->state && a->reserved == b->reserved && a->weight == b->weight &&
 	       strcmp(a->kind, b->kind) == 0 &&
+	       strcmp(a->features ? a->features : "", b->features ? b->features : "") == 0 &&
 	       strcmp(a->reason ? a->reason : "", b->reason ? b->reason : "") == 0;
 }
 
@@ -42,6 +43,8 @@ static json_t *run_to_json(const struct osp_snapshot *snapshot, uint32_t first, 
 		json_object_set_new(entry, "reserved", json_true());
 	if (*node->kind)
 		json_object_set_new(entry, "kind", osp_json_string(node->kind));
+	if (node->features)
+		json_object_set_new(entry, "features", osp_json_string(node->features));
 	if (node->reason)
 		json_object_set_new(entry, "reason", osp_json_string(node->reason));
 	return entry;
@@ -99,6 +102,11 @@ static json_t *job_to_json(const struct osp_state_job *job)
 	set_string(object, "required_nodes", job->required_nodes);
 	set_string(object, "excluded_nodes", job->excluded_nodes);
 	set_string(object, "reservation", job->reservation);
+	set_string(object, "features", job->features);
+	set_string(object, "licenses", job->licenses);
+	set_string(object, "dependency", job->dependency);
+	if (job->whole_nodes)
+		json_object_set_new(object, "whole_nodes", json_true());
 	set_number(object, "restarts", job->restarts);
 	set_number(object, "submit_s", job->submit_s);
 	set_number(object, "eligible_s", job->eligible_s);
@@ -273,6 +281,7 @@ static int read_nodes(struct reader *reader)
 	    get_word(reader, "state", node_state_at, OSP_NODE_STATE_COUNT, &state) < 0 ||
 	    get_count(reader, "weight", &run.like.weight) < 0 ||
 	    get_string(reader, "kind", &run.like.kind) < 0 ||
+	    get_string(reader, "features", &run.like.features) < 0 ||
 	    get_string(reader, "reason", &run.like.reason) < 0)
 		return -1;
 	run.like.state = state;
@@ -310,6 +319,9 @@ static int read_job(struct reader *reader)
 	    get_string(reader, "required_nodes", &job->required_nodes) < 0 ||
 	    get_string(reader, "excluded_nodes", &job->excluded_nodes) < 0 ||
 	    get_string(reader, "reservation", &job->reservation) < 0 ||
+	    get_string(reader, "features", &job->features) < 0 ||
+	    get_string(reader, "licenses", &job->licenses) < 0 ||
+	    get_string(reader, "dependency", &job->dependency) < 0 ||
 	    get_count(reader, "restarts", &job->restarts) < 0 ||
 	    get_number(reader, "submit_s", INT64_MAX, &job->submit_s) < 0 ||
 	    get_number(reader, "eligible_s", INT64_MAX, &job->eligible_s) < 0 ||
@@ -318,6 +330,7 @@ static int read_job(struct reader *reader)
 	    get_string(reader, "admin_comment", &job->admin_comment) < 0)
 		return -1;
 	job->phase = phase;
+	job->whole_nodes = json_is_true(json_object_get(reader->entry, "whole_nodes"));
 	return 0;
 }
 

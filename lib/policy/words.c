@@ -104,40 +104,100 @@ static bool has_required(const struct osp_place_input *input)
 	return input->required && !osp_nodeset_empty(input->required);
 }
 
+/* " with feature dynamic"; "" without any. */
+static const char *with_features(const char *features, char *buffer, size_t buffer_bytes)
+{
+	*buffer = '\0';
+	if (features && *features)
+		snprintf(buffer, buffer_bytes, " with feature%s %.60s",
+			 strpbrk(features, "&|[],*") ? "s" : "", features);
+	return buffer;
+}
+
+/* "n1, which the job requires, is in use". False if all required nodes are free. */
+static bool add_busy_required(const struct osp_topology *topology,
+			      const struct osp_place_input *input, char *buffer,
+			      size_t buffer_bytes)
+{
+	const struct osp_nodeset *required = input->required;
+	uint32_t first = OSP_NO_NODE, count = 0, node;
+
+	if (!required || !input->free)
+		return false;
+	for (node = osp_nodeset_next(required, 0); node < required->place_count;
+	     node = osp_nodeset_next(required, node + 1)) {
+		if (node >= input->free->place_count || osp_nodeset_test(input->free, node))
+			continue;
+		first = count++ ? first : node;
+	}
+	if (!count || first >= osp_topology_node_count(topology))
+		return false;
+	add(buffer, buffer_bytes, "%.60s", osp_topology_node_name(topology, first));
+	if (count == 1)
+		add(buffer, buffer_bytes, ", which the job requires, is in use");
+	else
+		add(buffer, buffer_bytes, " and %u more that the job requires are in use",
+		    count - 1);
+	return true;
+}
+
+static void add_none_large_enough(const struct osp_topology *topology,
+				  const struct osp_place_input *input, const char *with,
+				  const struct osp_place_domain *domains, uint32_t domain_count,
+				  char *buffer, size_t buffer_bytes)
+{
+	const struct osp_place_domain *most = largest(domains, domain_count);
+	const char *type = of_one_type(domains, domain_count, most);
+
+	if (has_required(input))
+		add(buffer, buffer_bytes,
+		    "%s, which has the nodes that the job requires, has %u usable%s%s",
+		    domain_name(topology, most), most->usable_nodes, with, type);
+	else
+		add(buffer, buffer_bytes, "none has %u usable%s: the largest, %s, has %u%s",
+		    input->need_nodes, with, domain_name(topology, most), most->usable_nodes, type);
+	add(buffer, buffer_bytes, " (drained, reserved or excluded nodes do not count)");
+}
+
 const char *osp_words_waits(const struct osp_topology *topology,
-			    const struct osp_place_input *input,
+			    const struct osp_place_input *input, const char *features,
 			    const struct osp_place_domain *domains, uint32_t candidate_count,
 			    uint32_t domain_count, char *buffer, size_t buffer_bytes)
 {
 	const char *level = osp_topology_level_name(topology, input->level);
 	const struct osp_place_domain *near = nearest(domains, domain_count);
-	const struct osp_place_domain *most = largest(domains, domain_count);
+	char with[80];
 
+	with_features(features, with, sizeof(with));
 	snprintf(buffer, buffer_bytes, "waits: %u %s on one %s; ", input->need_nodes,
 		 nodes_word(input->need_nodes), level);
 	if (candidate_count && !domains[0].short_nodes)
 		add(buffer, buffer_bytes, "%s has %u free", domain_name(topology, &domains[0]),
 		    domains[0].free_nodes);
+	else if (near && add_busy_required(topology, input, buffer, buffer_bytes))
+		return buffer;
 	else if (near)
-		add(buffer, buffer_bytes, "nearest: %s has %u free of %u%s (%u short)",
+		add(buffer, buffer_bytes, "nearest: %s has %u free of %u%s%s (%u short)",
 		    domain_name(topology, near), near->free_nodes, near->usable_nodes,
-		    of_one_type(domains, domain_count, near), near->short_nodes);
-	else if (most && has_required(input))
-		add(buffer, buffer_bytes,
-		    "%s, which has the nodes that the job requires, has %u usable%s (drained, "
-		    "reserved or excluded nodes do not count)",
-		    domain_name(topology, most), most->usable_nodes,
-		    of_one_type(domains, domain_count, most));
-	else if (most)
-		add(buffer, buffer_bytes,
-		    "none has %u usable: the largest, %s, has %u%s (drained, reserved or excluded "
-		    "nodes do not count)",
-		    input->need_nodes, domain_name(topology, most), most->usable_nodes,
-		    of_one_type(domains, domain_count, most));
+		    of_one_type(domains, domain_count, near), with, near->short_nodes);
+	else if (largest(domains, domain_count))
+		add_none_large_enough(topology, input, with, domains, domain_count, buffer,
+				      buffer_bytes);
 	else if (domain_count)
 		add(buffer, buffer_bytes, "no %s has all the nodes that the job requires", level);
 	else
-		add(buffer, buffer_bytes, "no usable node is on a known %s", level);
+		add(buffer, buffer_bytes, "no usable node%s is on a known %s", with, level);
+	return buffer;
+}
+
+const char *osp_words_not_started(const char *level, uint32_t free_nodes, char *buffer,
+				  size_t buffer_bytes)
+{
+	snprintf(buffer, buffer_bytes,
+		 OSP_WORDS_NOT_STARTED
+		 "%s has %u %s free, but Slurm cannot start the job there now (memory, cores, "
+		 "GPUs, licenses or a limit)",
+		 level, free_nodes, nodes_word(free_nodes));
 	return buffer;
 }
 

@@ -55,12 +55,22 @@ const char *osp_words_moved(const char *level, uint32_t nodes, uint32_t together
  * Why a gang waits, from what osp_place_order() answered with all nodes in `usable`:
  * "waits: 4 nodes on one spine; nearest: s1 has 3 free of 8 (1 short)"; "waits: 4 nodes on one
  * spine; none has 4 usable: the largest, s1, has 3 (drained, reserved or excluded nodes do not
- * count)".
+ * count)"; "waits: 4 nodes on one spine; n1, which the job requires, is in use". `features`: those
+ * of -C, by which `usable` was made; NULL: none.
  */
 const char *osp_words_waits(const struct osp_topology *topology,
-			    const struct osp_place_input *input,
+			    const struct osp_place_input *input, const char *features,
 			    const struct osp_place_domain *domains, uint32_t candidate_count,
 			    uint32_t domain_count, char *buffer, size_t buffer_bytes);
+
+/* How the sentence of a gang begins that waits though its nodes are free. */
+#define OSP_WORDS_NOT_STARTED "waits: one "
+
+/* That one domain has so many nodes free, and Slurm starts the gang on none of these: "waits: one
+ * spine has 4 nodes free, but Slurm cannot start the job there now (memory, cores, GPUs, licenses
+ * or a limit)". */
+const char *osp_words_not_started(const char *level, uint32_t free_nodes, char *buffer,
+				  size_t buffer_bytes);
 
 /*
  * Why a gang can never run in `partition`: "12 nodes on one spine asked for; the largest spine of

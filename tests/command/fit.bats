@@ -74,6 +74,28 @@ fit() {
   s1          2     2         5  too few usable nodes  gpu:a100" onespine fit --state=kinds.json -N 7
 }
 
+@test "features count in a saved state; what only slurmctld can judge is not guessed" {
+	jq '(.nodes[] | select(.nodes == "gpu-[7-8]")).features = "h100,new"' "$MAP/small.json" >features.json
+	expect_line 0 "would start now: 2 nodes on spine s1" onespine fit --state=features.json -N 2 -C new
+	expect_line 1 "no: waits: 3 nodes on one spine; none has 3 usable with feature new: the largest, s1, has 2 (drained, reserved or excluded nodes do not count)" \
+		onespine fit --state=features.json -N 3 -C new
+	expect 2 "onespine: --gres is judged by slurmctld, which is asked where gangs are enforced, and without --state, --topology and --free" \
+		onespine fit --state=features.json -N 2 --gres=gpu:8
+	expect 2 "onespine: --ntasks is judged by slurmctld, which is asked where gangs are enforced, and without --state, --topology and --free" \
+		onespine fit --state=features.json -n 2
+}
+
+@test "the spine that slurmctld takes: what is left of it is weighed by the largest gang" {
+	jq '.jobs = [] | .nodes = [{nodes: "gpu-[1-5]", state: "idle", weight: 1}, {nodes: "gpu-[6-8]", state: "busy", weight: 1},
+		{nodes: "gpu-[9-16]", state: "idle", weight: 1}]' "$MAP/small.json" >idle.json
+	# 1 node left of s1 is short by more than 4 of s2 are
+	expect_line 0 "would start now: 4 nodes on spine s2" onespine fit --state=idle.json -N 4
+	# to a gang of 8 neither rest is of use
+	jq '.jobs = [{id: 7, job: "7", phase: "pending", state: "PENDING", node_count: 8, admin_comment: "[onespine: gang=spine]"}]' \
+		idle.json >large.json
+	expect_line 0 "would start now: 4 nodes on spine s1" onespine fit --state=large.json -N 4
+}
+
 @test "what cannot be asked: status 2" {
 	expect 2 "onespine: onespine fit needs -N COUNT, the size of the gang" fit --free=n1
 	expect 2 "onespine: -N 0: a number of nodes, or LEAST-MOST, from 1 to 131072" fit --free=n1 -N 0

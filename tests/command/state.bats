@@ -73,6 +73,7 @@ In the way on spine s1:
 @test "why: no gang" {
 	expect 0 "job 1207 plain of bob: PENDING, 2 nodes
   no gang: Onespine has no part in why it waits
+  jobs with a higher priority come first
   Slurm's reason: Priority
   waits since 2025-10-09T07:53:20 (1h00m)" why 1207
 }
@@ -80,13 +81,13 @@ In the way on spine s1:
 @test "why without a job: each waiting one in a line, one's own; root sees everyone's" {
 	((EUID == 0)) || skip "as root"
 	expect 0 "1206 train-405b of dora, 6 nodes, gang=spine@2:00:00, 1h00m: waits: 6 nodes on one spine; nearest: s1 has 2 free of 7 (4 short)
-1207 plain of bob, 2 nodes, 1h00m: Slurm's reason: Priority" why
+1207 plain of bob, 2 nodes, 1h00m: jobs with a higher priority come first" why
 	expect 0 '[["1206","spine@2:00:00","Resources"],["1207",null,"Priority"]]' jq_of '[.[] | [.job, .gang, .reason]]' why --json
 	sed 's/"pending"/"ended"/' "$MAP/small.json" >none.json
 	expect 0 "no job waits" onespine why --state=none.json
 	setpriv --reuid=65534 --clear-groups test -x "$ONESPINE" -a -r "$MAP/small.json" || skip "this build is not for others to run"
 	sed 's/"bob"/"nobody"/' "$MAP/small.json" >mine.json
-	expect 0 "1207 plain, 2 nodes, 1h00m: Slurm's reason: Priority" \
+	expect 0 "1207 plain, 2 nodes, 1h00m: jobs with a higher priority come first" \
 		setpriv --reuid=65534 --clear-groups "$ONESPINE" why --state=- <mine.json
 	expect 0 "no job of nobody waits" setpriv --reuid=65534 --clear-groups "$ONESPINE" why --state=- <"$MAP/small.json"
 }

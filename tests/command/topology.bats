@@ -38,6 +38,19 @@ setup() {
 	expect_line 0 "3 nodes: 2 leaves of 1 to 2" onespine topology show u
 }
 
+@test "from CSV: a leaf per spine is said, since columns may be taken for the wrong layers" {
+	local one='onespine: warning: there is one leaf per spine: 2 of each; if that is not so, --columns names the columns of hosts and of switches, top layer first'
+	printf 'host,core,spine,leaf\na1,c,s1,l1\na2,c,s1,l1\na3,c,s2,l2\n' >hosts.csv
+	expect 0 "$one" onespine topology import --from=csv -o t hosts.csv
+	printf 'host,core,spine,leaf\na1,c1,s1,l1\na2,c1,s1,l1\na3,c2,s2,l2\n' >hosts.csv
+	expect 0 "$one
+${one//one leaf per spine/one spine per core}" onespine topology import --from=csv -o t hosts.csv
+	printf 'host,spine,leaf\na1,s1,l1\na2,s1,l2\na3,s2,l3\n' >hosts.csv
+	expect 0 '' onespine topology import --from=csv -o t hosts.csv
+	printf 'host,spine,leaf\na1,s1,l1\na2,s1,l1\n' >hosts.csv
+	expect 0 '' onespine topology import --from=csv -o t hosts.csv
+}
+
 @test "from InfiniBand: the recorded fabric's 8 units and 1 spine" {
 	gzip -dc "$FILES/infiniband/ibnetdiscover-40-switches.out.gz" >sweep
 	onespine topology import --from=infiniband -o t - <sweep 2>said

@@ -63,9 +63,44 @@ timeless() {
 	answers 1 onespine fit -N 8 -w n1
 	holds "$said" 's1, which has the nodes that the job requires, has 6 usable'
 	answers 1 onespine fit -N 3 -p debug
-	holds "$said" 'none has 3 usable: the largest, s1, has 2'
+	holds "$said" 'no: sbatch refuses it: 3 nodes on one spine asked for; the largest spine of partition debug has 2 (s1)'
 	answers 2 onespine fit -N 3 -p debgu
 	equal "$said" "onespine: there is no partition 'debgu'; did you mean debug?"
+}
+
+@test "fit takes sbatch's options as sbatch does, names the scheduler's own nodes, and says what sbatch would refuse, and the cure" {
+	local job
+	hold 'n[1-5],n[9-13]'
+	answers 0 onespine fit -N 3 -n 6 --gres gpu:2 -t 10 --exclusive
+	job=$(submit --gang -N 3 -n 6 --gres gpu:2 -t 10 --exclusive)
+	await_job "$job" RUNNING
+	equal "$(hostnames "$(sed -n 's/^  leaf [^ ]*: 3 nodes  //p' <<<"$said")")" "$(job_nodes "$job")"
+	scancel "$job"
+	await 30 none_running "$job"
+	# without -N: sbatch works out the nodes
+	answers 0 onespine fit -n 3 --ntasks-per-node=1 --gpus=12
+	equal "${said%%$'\n'*}" 'would start now: 3 nodes on spine s1'
+	answers 1 onespine fit -N 3 --begin=now+1hour
+	holds "$said" 'at the earliest (--begin)'
+	[[ $said != *nearest* ]]
+	answers 1 onespine fit -N 4 --exclusive
+	holds "$said" 'no: waits: 4 nodes on one spine; nearest: s1 has 3 free of 8 (1 short)'
+	holds "$said" 'Slurm would start it at '
+	answers 1 onespine fit -N 3 --gres gpu:9
+	holds "$said" 'no: sbatch refuses it: Requested node configuration is not available'
+	holds "$said" "compare -c, --mem, --gres and --gpus-per-node with 'sinfo -o \"%N %c %m %G\"'"
+	answers 1 onespine fit -N 3 -C nosuch
+	holds "$said" 'no: sbatch refuses it: Invalid feature specification'
+	holds "$said" "'sinfo -o %f' lists the features"
+	answers 1 onespine fit -N 12 --json
+	equal "$(jq -c '[.refused, .says]' <<<"$said")" \
+		'[true,"sbatch refuses it: 12 nodes on one spine asked for; the largest spine of partition gpu has 8 (s1); ask for 8 nodes"]'
+	answers 1 onespine fit -N 2 -w n1,n6
+	holds "$said" 'no: waits: 2 nodes on one spine; n1, which the job requires, is in use'
+}
+
+none_running() {
+	! squeue -h -j "$1" -t RUNNING,COMPLETING -o %i | grep -q .
 }
 
 # gang_may_have NODE: it would start there now
@@ -114,8 +149,36 @@ In the way on spine s1:
 	await 20 why_holds "$gang" 'waits: 4 nodes on one spine; nearest: s1 has 3 free of 8 (1 short)'
 	answers 0 onespine why
 	equal "$(sed -E 's/, [0-9a-z]+: /, SOME: /' <<<"$said")" "$gang big of root, 4 nodes, gang=spine, SOME: waits: 4 nodes on one spine; nearest: s1 has 3 free of 8 (1 short)
-$held plain of root, 1 node, SOME: Slurm's reason: JobHeldUser"
+$held plain of root, 1 node, SOME: it is held by its owner; 'scontrol release $held' ends that"
 	scancel "$gang" "$held"
+}
+
+@test "why: a gang that is held, begins later, depends on another, needs a feature or a node in use says that and no more" {
+	local job first row words
+	hold 'n[1-5],n[9-13]'
+	first=$(squeue -h -t RUNNING -o %i | head -n 1)
+	for row in '--hold|it is held by its owner; ' '--begin=now+1hour|at the earliest (--begin)' \
+		"--dependency=afterok:$first|it depends on other jobs (afterok:$first"; do
+		words=${row#*|}
+		job=$(submit --gang -N4 --exclusive "${row%%|*}")
+		await 30 why_holds "$job" "$words"
+		answers 0 onespine why "$job"
+		[[ $said != *nearest* ]]
+		holds "$(onespine why | grep "^$job ")" "$words"
+		scancel "$job"
+	done
+	job=$(submit --gang -N2 --exclusive -w n1,n6)
+	words='waits: 2 nodes on one spine; n1, which the job requires, is in use'
+	await 30 why_holds "$job" "$words"
+	await 30 shows "$words" scontrol show job "$job"
+	scancel "$job"
+	scontrol update NodeName=n5,n6,n7 AvailableFeatures=new ActiveFeatures=new
+	job=$(submit --gang -N3 --exclusive -C new)
+	words='waits: 3 nodes on one spine; nearest: s1 has 2 free of 3 with feature new (1 short)'
+	await 30 why_holds "$job" "$words"
+	await 30 shows "$words" scontrol show job "$job"
+	scancel "$job"
+	scontrol update NodeName=n5,n6,n7 AvailableFeatures= ActiveFeatures=
 }
 
 @test "why: an array, a plain job, an unknown one" {

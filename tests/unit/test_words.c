@@ -101,6 +101,7 @@ struct ask {
 	bool any_time;	      /* a domain with too few free nodes is a candidate too */
 	const char *partition;
 	const char *next_level; /* NULL: none */
+	const char *features;	/* NULL: none */
 	const char *words;
 };
 
@@ -114,8 +115,8 @@ static const char *say_waits(const struct ask *ask, const struct osp_place_input
 	uint32_t count;
 	const struct osp_place_domain *domains = osp_place_order(place, input, &candidates, &count);
 
-	(void)ask;
-	return osp_words_waits(topology, input, domains, candidates, count, buffer, buffer_bytes);
+	return osp_words_waits(topology, input, ask->features, domains, candidates, count, buffer,
+			       buffer_bytes);
 }
 
 static const char *say_never(const struct ask *ask, const struct osp_place_input *input,
@@ -190,7 +191,46 @@ static void waits(void **state)
 		 .usable = "1111111111110",
 		 .free = "0111111111110",
 		 .required = "1000000000000",
-		 .words = "waits: 2 nodes on one spine; nearest: s1 has 7 free of 8 (1 short)"},
+		 .words = "waits: 2 nodes on one spine; n1, which the job requires, is in use"},
+		{.title = "of three required nodes two are busy",
+		 .level = "spine",
+		 .need_nodes = 4,
+		 .usable = "1111111111110",
+		 .free = "0101111111110",
+		 .required = "1110000000000",
+		 .words = "waits: 4 nodes on one spine; n1 and 1 more that the job requires are in "
+			  "use"},
+		{.title = "the required node is free, others are not",
+		 .level = "spine",
+		 .need_nodes = 4,
+		 .usable = "1111111111110",
+		 .free = "1100000000000",
+		 .required = "1000000000000",
+		 .words = "waits: 4 nodes on one spine; nearest: s1 has 2 free of 8 (2 short)"},
+		{.title = "few nodes have the feature",
+		 .level = "spine",
+		 .need_nodes = 2,
+		 .usable = "1100000000000",
+		 .free = "1000000000000",
+		 .features = "h100",
+		 .words = "waits: 2 nodes on one spine; nearest: s1 has 1 free of 2 with feature "
+			  "h100 (1 short)"},
+		{.title = "too few have the features",
+		 .level = "spine",
+		 .need_nodes = 3,
+		 .usable = "1100000000000",
+		 .features = "h100&rhel9",
+		 .words =
+			 "waits: 3 nodes on one spine; none has 3 usable with features h100&rhel9: "
+			 "the largest, s1, has 2 (drained, reserved or excluded nodes do not "
+			 "count)"},
+		{.title = "no node with the feature has a place",
+		 .level = "spine",
+		 .need_nodes = 1,
+		 .usable = "0000000000001",
+		 .features = "dynamic",
+		 .words = "waits: 1 node on one spine; no usable node with feature dynamic is on a "
+			  "known spine"},
 		{.title = "what is short may still be a candidate",
 		 .level = "spine",
 		 .need_nodes = 4,

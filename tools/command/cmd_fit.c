@@ -6,16 +6,20 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "lib/policy/request.h"
+#include "lib/policy/waiting.h"
 #include "lib/policy/words.h"
 #include "host/slurm/ask.h"
 #include "host/slurm/ask_segments.h"
 #include "lib/layout/layout_segments.h"
+#include "tools/command/fit_sbatch.h"
 #include "tools/command/layout_options.h"
 #include "tools/command/world.h"
 
 #define DOMAINS_SHOWN 10
+#define NOW_S	      2 /* a node that ends a job is given a second later */
 
 /* "12" or "4-8" */
 static int parse_size(const char *value, struct osp_fit_question *question, struct osp_error *error)
@@ -59,7 +63,7 @@ static int find_preferred(const struct osp_world *world, const char *prefer, uin
 
 /* The question of the command line, under the partition's policy. */
 static int build_question(const struct osp_call *call, const struct osp_world *world,
-			  struct osp_fit_question *question, uint32_t *least,
+			  struct osp_fit_question *question, uint32_t *least, bool *enforced,
 			  struct osp_error *error)
 {
 	const char *partition = call->values[OSP_OPTION_PARTITION];
@@ -81,7 +85,8 @@ static int build_question(const struct osp_call *call, const struct osp_world *w
 	level = osp_ask_level(world, *request.level ? request.level : policy->level, error);
 	if (level < 0)
 		return -1;
-	if (policy->mode != OSP_MODE_ENFORCE)
+	*enforced = policy->mode == OSP_MODE_ENFORCE;
+	if (!*enforced)
 		osp_say_warning(
 			"partition %s is in mode %s: Slurm places its jobs as if there were no "
 			"gangs",
@@ -89,6 +94,7 @@ static int build_question(const struct osp_call *call, const struct osp_world *w
 	question->partitions = partition;
 	question->required_nodes = call->values[OSP_OPTION_NODELIST];
 	question->excluded_nodes = call->values[OSP_OPTION_EXCLUDE];
+	question->features = call->values[OSP_OPTION_FIT_CONSTRAINT];
 	question->level = (uint32_t)level;
 	question->mix_kinds = policy->mix_kinds;
 	*least = question->level;
@@ -118,9 +124,9 @@ static const char *says(const struct osp_world *world, const struct osp_fit_answ
 	uint32_t count = osp_nodeset_count(answer->chosen);
 
 	if (!count)
-		return osp_words_waits(world->topology, &answer->input, answer->domains,
-				       answer->candidate_count, answer->domain_count, buffer,
-				       buffer_bytes);
+		return osp_words_waits(world->topology, &answer->input, answer->features,
+				       answer->domains, answer->candidate_count,
+				       answer->domain_count, buffer, buffer_bytes);
 	snprintf(buffer, buffer_bytes, "%u nodes on %s %s", count,
 		 osp_topology_level_name(world->topology, answer->input.level),
 		 osp_topology_domain(world->topology, answer->domains[0].domain)->name);
@@ -350,32 +356,344 @@ static int answer_segments(const struct osp_call *call, const struct osp_world *
 	return status;
 }
 
-int osp_run_fit(const struct osp_call *call)
-{
-	struct osp_fit_question question = {.partitions = NULL};
-	struct osp_fit_answer answer = {.place = NULL};
-	struct osp_world world = {.snapshot = NULL};
-	struct osp_error error = {.text = ""};
-	int status = OSP_EXIT_UNABLE;
-	uint32_t least = 1;
+/* --- what slurmctld answers ------------------------------------------------------------------- */
 
-	if (!call->values[OSP_OPTION_NODES]) {
-		osp_error_set(&error, "onespine fit needs -N COUNT, the size of the gang");
-		return osp_say_error(&error);
+/* A question, and what came of it. */
+struct fit {
+	const struct osp_call *call;
+	struct osp_world world;
+	struct osp_fit_question question;
+	uint32_t least; /* the lowest level that may do */
+	bool enforced;	/* the partition's gangs are placed by us */
+	struct osp_sbatch_answer sbatch;
+	struct osp_fit_answer answer; /* of the nodes' states */
+	struct osp_nodeset *chosen;   /* of sbatch's nodes */
+};
+
+/* In how many domains of a level the nodes are, and the last of them; those without one count as
+ * one. */
+static uint32_t count_domains(const struct osp_topology *topology, uint32_t level,
+			      const struct osp_nodeset *set, uint32_t *last)
+{
+	uint32_t count = 0;
+
+	*last = OSP_NO_DOMAIN;
+	for (uint32_t rank = 0; rank < set->place_count; rank++) {
+		uint32_t node = osp_topology_node_at_rank(topology, rank);
+		uint32_t domain;
+
+		if (!osp_nodeset_test(set, node))
+			continue;
+		domain = osp_topology_domain_of(topology, node, level);
+		if (!count || domain != *last)
+			count++;
+		*last = domain;
 	}
-	if (parse_size(call->values[OSP_OPTION_NODES], &question, &error) < 0 ||
-	    osp_call_world(call, &world, &error) < 0 ||
-	    build_question(call, &world, &question, &least, &error) < 0 ||
-	    ask_levels(&world, &question, least, &answer, &error) < 0) {
-		osp_say_error(&error);
-	} else if (asks_segments(call)) {
-		status = answer_segments(call, &world, &question, &answer);
+	return count;
+}
+
+/* "4 nodes on spine s1"; of a gang that prefers a lower level, on that where it keeps to it. */
+static void say_chosen(const struct fit *fit, char *buffer, size_t buffer_bytes)
+{
+	const struct osp_topology *topology = fit->world.topology;
+	uint32_t level = fit->question.level, domain, domains;
+	char plural[64];
+
+	for (uint32_t low = fit->least; low < level; low++)
+		if (count_domains(topology, low, fit->chosen, &domain) == 1 &&
+		    domain != OSP_NO_DOMAIN)
+			level = low;
+	domains = count_domains(topology, level, fit->chosen, &domain);
+	if (domains == 1 && domain != OSP_NO_DOMAIN)
+		snprintf(buffer, buffer_bytes, "%u nodes on %s %s", osp_nodeset_count(fit->chosen),
+			 osp_topology_level_name(topology, level),
+			 osp_topology_domain(topology, domain)->name);
+	else
+		snprintf(buffer, buffer_bytes, "%u nodes on %u %s", osp_nodeset_count(fit->chosen),
+			 domains,
+			 osp_words_plural(osp_topology_level_name(topology, level), plural,
+					  sizeof(plural)));
+}
+
+static uint32_t count_boots(const struct fit *fit)
+{
+	uint32_t count = 0;
+
+	for (uint32_t n = osp_nodeset_next(fit->chosen, 0); n < fit->chosen->place_count;
+	     n = osp_nodeset_next(fit->chosen, n + 1))
+		count += osp_node_boots(&fit->world.snapshot->nodes[n]);
+	return count;
+}
+
+static bool starts_now(const struct fit *fit)
+{
+	return fit->sbatch.result == OSP_SBATCH_STARTS &&
+	       fit->sbatch.start_s <= (int64_t)time(NULL) + NOW_S;
+}
+
+/* Why not now: never other than what the nodes' states show. */
+static const char *say_why_not(const struct fit *fit, char *buffer, size_t buffer_bytes)
+{
+	const struct osp_fit_answer *answer = &fit->answer;
+	char begin[32];
+	const struct osp_waiting waiting = {
+		.reason = "BeginTime",
+		.begin = osp_format_time(fit->sbatch.start_s, begin, sizeof(begin)),
+	};
+
+	if (fit->sbatch.result == OSP_SBATCH_REFUSED)
+		snprintf(buffer, buffer_bytes, "sbatch refuses it: %s", fit->sbatch.says);
+	else if (fit->call->values[OSP_OPTION_FIT_BEGIN] &&
+		 (!answer->chosen || !osp_nodeset_empty(answer->chosen)))
+		osp_waiting_words(&waiting, buffer, buffer_bytes);
+	else if (!answer->chosen)
+		snprintf(buffer, buffer_bytes, "nodes that it needs are in use");
+	else if (!osp_nodeset_empty(answer->chosen))
+		osp_words_not_started(
+			osp_topology_level_name(fit->world.topology, answer->input.level),
+			answer->domains[0].free_nodes, buffer, buffer_bytes);
+	else
+		says(&fit->world, answer, buffer, buffer_bytes);
+	return buffer;
+}
+
+static int print_scheduler(const struct fit *fit, int status)
+{
+	const struct osp_sbatch_answer *sbatch = &fit->sbatch;
+	struct osp_text text = OSP_TEXT_INIT;
+	char words[2 * OSP_WORDS_BYTES], when[32];
+	uint32_t boots;
+
+	if (status == OSP_EXIT_YES) {
+		say_chosen(fit, words, sizeof(words));
+		osp_text_printf(&text, "would start now: %s\n", words);
+		if (!osp_leaves_text(&fit->world, fit->chosen, &text))
+			text.failed = true;
+		boots = count_boots(fit);
+		if (boots)
+			osp_text_printf(&text, "  %u of them must be powered up first\n", boots);
 	} else {
-		status = osp_nodeset_empty(answer.chosen) ? OSP_EXIT_NO : OSP_EXIT_YES;
-		status = (call->values[OSP_OPTION_JSON] ? print_answer_json
-							: print_answer)(&world, &answer, status);
+		osp_text_printf(&text, "no: %s\n", say_why_not(fit, words, sizeof(words)));
+		if (sbatch->result == OSP_SBATCH_REFUSED && *sbatch->cure)
+			osp_text_printf(&text, "  %s\n", sbatch->cure);
+		if (sbatch->result == OSP_SBATCH_STARTS)
+			osp_text_printf(&text, "  Slurm would start it at %s on %s\n",
+					osp_format_time(sbatch->start_s, when, sizeof(when)),
+					sbatch->nodes);
+		if (sbatch->result != OSP_SBATCH_REFUSED && fit->answer.domain_count)
+			osp_answer_table(&fit->world, &fit->answer, DOMAINS_SHOWN, &text);
+	}
+	osp_tell_old_places(&fit->world, &text, NULL);
+	return osp_print_text(&text, status);
+}
+
+static void chosen_to_json(const struct fit *fit, json_t *root)
+{
+	const struct osp_topology *topology = fit->world.topology;
+	uint32_t domain, domains;
+
+	domains = count_domains(topology, fit->question.level, fit->chosen, &domain);
+	if (domains == 1 && domain != OSP_NO_DOMAIN)
+		json_object_set_new(root, "domain",
+				    osp_json_string(osp_topology_domain(topology, domain)->name));
+	json_object_set_new(root, "count", json_integer(osp_nodeset_count(fit->chosen)));
+	json_object_set_new(root, "nodes", osp_json_string(fit->sbatch.nodes));
+	json_object_set_new(root, "leaves", osp_leaves_to_json(&fit->world, fit->chosen));
+	json_object_set_new(root, "boot", json_integer(count_boots(fit)));
+}
+
+static int print_scheduler_json(const struct fit *fit, int status)
+{
+	json_t *root = json_object();
+	char words[2 * OSP_WORDS_BYTES], when[32];
+
+	if (status == OSP_EXIT_YES)
+		say_chosen(fit, words, sizeof(words));
+	else
+		say_why_not(fit, words, sizeof(words));
+	json_object_set_new(root, "starts_now", json_boolean(status == OSP_EXIT_YES));
+	json_object_set_new(root, "refused",
+			    json_boolean(fit->sbatch.result == OSP_SBATCH_REFUSED));
+	json_object_set_new(
+		root, "level",
+		osp_json_string(osp_topology_level_name(fit->world.topology, fit->question.level)));
+	if (fit->question.need_nodes) {
+		json_object_set_new(root, "need", json_integer(fit->question.need_nodes));
+		json_object_set_new(root, "want", json_integer(fit->question.want_nodes));
+	}
+	json_object_set_new(root, "says", osp_json_string(words));
+	if (fit->sbatch.result == OSP_SBATCH_REFUSED && *fit->sbatch.cure)
+		json_object_set_new(root, "cure", osp_json_string(fit->sbatch.cure));
+	if (fit->sbatch.result == OSP_SBATCH_STARTS)
+		json_object_set_new(
+			root, "starts",
+			json_string(osp_format_time(fit->sbatch.start_s, when, sizeof(when))));
+	if (status == OSP_EXIT_YES)
+		chosen_to_json(fit, root);
+	if (fit->answer.chosen && fit->sbatch.result != OSP_SBATCH_REFUSED)
+		json_object_set_new(root, "domains",
+				    osp_answer_to_json(&fit->world, &fit->answer, UINT32_MAX));
+	osp_tell_old_places(&fit->world, NULL, root);
+	return osp_print_json(root, status);
+}
+
+static int answer_scheduler(struct fit *fit, struct osp_error *error)
+{
+	int status = starts_now(fit) ? OSP_EXIT_YES : OSP_EXIT_NO;
+
+	if (status == OSP_EXIT_YES) {
+		fit->chosen = osp_nodeset_new(fit->world.snapshot->node_count);
+		if (!fit->chosen)
+			return osp_error_set(error, "out of memory");
+		if (osp_snapshot_add_hostlist(fit->world.snapshot, fit->sbatch.nodes, false,
+					      "sbatch's nodes", fit->chosen, error) < 0)
+			return -1;
+	}
+	return (fit->call->values[OSP_OPTION_JSON] ? print_scheduler_json
+						   : print_scheduler)(fit, status);
+}
+
+/* --- the command ------------------------------------------------------------------------------ */
+
+/* Asks the scheduler where it answers for gangs. 1: it did; 0: the nodes' states are left; -1. */
+static int ask_scheduler(struct fit *fit, struct osp_error *error)
+{
+	const struct osp_call *call = fit->call;
+	const char *only_sbatch;
+	bool needs = osp_fit_needs_sbatch(call, &only_sbatch);
+
+	if (fit->world.from_slurm && fit->enforced && !call->values[OSP_OPTION_TOPOLOGY]) {
+		if (osp_fit_ask_sbatch(call, &fit->sbatch, error) < 0)
+			return -1;
+		if (fit->sbatch.result != OSP_SBATCH_NOT_ASKED)
+			return 1;
+		if (needs)
+			return osp_error_set(error,
+					     "--%s is judged by sbatch, which is not here, or does "
+					     "not know --gang",
+					     only_sbatch);
+	} else if (needs) {
+		return osp_error_set(error,
+				     "--%s is judged by slurmctld, which is asked where gangs are "
+				     "enforced, and without --state, --topology and --free",
+				     only_sbatch);
+	}
+	if (!fit->question.need_nodes)
+		return osp_error_set(error, "onespine fit needs -N COUNT, the size of the gang");
+	return 0;
+}
+
+static int answer_nodes(struct fit *fit)
+{
+	int status = osp_nodeset_empty(fit->answer.chosen) ? OSP_EXIT_NO : OSP_EXIT_YES;
+
+	if (asks_segments(fit->call))
+		return answer_segments(fit->call, &fit->world, &fit->question, &fit->answer);
+	return (fit->call->values[OSP_OPTION_JSON] ? print_answer_json : print_answer)(
+		&fit->world, &fit->answer, status);
+}
+
+/* Whether any domain of the level could ever hold the gang. */
+static int ask_ever(const struct fit *fit, uint32_t level, struct osp_fit_answer *answer,
+		    struct osp_error *error)
+{
+	struct osp_fit_question question = fit->question;
+
+	question.level = level;
+	question.features = NULL; /* of these Slurm itself tells */
+	question.every_node = true;
+	return osp_ask(&fit->world, &question, answer, error);
+}
+
+/* The next level up that could hold it; 0: none. */
+static uint32_t find_larger_level(const struct fit *fit, struct osp_error *error)
+{
+	uint32_t levels = osp_topology_level_count(fit->world.topology), found = 0;
+
+	for (uint32_t level = fit->question.level + 1; level <= levels && !found; level++) {
+		struct osp_fit_answer answer;
+
+		if (ask_ever(fit, level, &answer, error) == 0 && answer.candidate_count)
+			found = level;
+		osp_answer_clear(&answer);
+	}
+	return found;
+}
+
+/* job_submit's sentence, which sbatch --test-only leaves out. */
+static int explain_size(struct fit *fit, struct osp_error *error)
+{
+	struct osp_fit_answer answer;
+	int result = ask_ever(fit, fit->question.level, &answer, error);
+
+	if (result == 0 && !answer.candidate_count) {
+		osp_words_never(fit->world.topology, &answer.input, answer.domains,
+				answer.domain_count, fit->question.partitions,
+				find_larger_level(fit, error), fit->sbatch.says,
+				sizeof(fit->sbatch.says));
+		fit->sbatch.cure[0] = '\0';
 	}
 	osp_answer_clear(&answer);
-	osp_world_close(&world);
+	return result;
+}
+
+/* Nodes that are out now are no reason for sbatch to refuse. */
+static bool is_for_lack_of_nodes(const struct fit *fit)
+{
+	for (uint32_t i = 0; i < fit->answer.domain_count; i++)
+		if (fit->answer.domains[i].reason == OSP_PLACE_CANDIDATE ||
+		    fit->answer.domains[i].reason == OSP_PLACE_NOT_FREE)
+			return false;
+	return true;
+}
+
+/* The exit status, or -1 with `error` set. */
+static int answer(struct fit *fit, struct osp_error *error)
+{
+	const char *size = fit->call->values[OSP_OPTION_NODES], *only_sbatch;
+	bool by_scheduler;
+	int asked;
+
+	if (size ? parse_size(size, &fit->question, error) < 0
+		 : !osp_fit_needs_sbatch(fit->call, &only_sbatch))
+		return size ? -1
+			    : osp_error_set(error, "onespine fit needs -N COUNT, the size of the "
+						   "gang");
+	if (osp_call_world(fit->call, &fit->world, error) < 0 ||
+	    build_question(fit->call, &fit->world, &fit->question, &fit->least, &fit->enforced,
+			   error) < 0)
+		return -1;
+	asked = ask_scheduler(fit, error);
+	if (asked < 0)
+		return -1;
+	if (fit->question.need_nodes &&
+	    ask_levels(&fit->world, &fit->question, fit->least, &fit->answer, error) < 0)
+		return -1;
+	/* Slurm has the same word for what no node can be and for what is out or too large. */
+	if (fit->sbatch.result == OSP_SBATCH_REFUSED && fit->answer.chosen &&
+	    strstr(fit->sbatch.says, OSP_SBATCH_UNAVAILABLE)) {
+		if (explain_size(fit, error) < 0)
+			return -1;
+		if (strstr(fit->sbatch.says, OSP_SBATCH_UNAVAILABLE) && is_for_lack_of_nodes(fit))
+			fit->sbatch.result = OSP_SBATCH_BUSY;
+	}
+	by_scheduler =
+		asked && (fit->sbatch.result == OSP_SBATCH_REFUSED || !asks_segments(fit->call) ||
+			  osp_fit_needs_sbatch(fit->call, &only_sbatch));
+	return by_scheduler ? answer_scheduler(fit, error) : answer_nodes(fit);
+}
+
+int osp_run_fit(const struct osp_call *call)
+{
+	struct fit fit = {.call = call, .least = 1};
+	struct osp_error error = {.text = ""};
+	int status = answer(&fit, &error);
+
+	if (status < 0)
+		status = osp_say_error(&error);
+	free(fit.chosen);
+	free(fit.sbatch.nodes);
+	osp_answer_clear(&fit.answer);
+	osp_world_close(&fit.world);
 	return status;
 }

@@ -159,6 +159,33 @@ static int add_pages(const struct osp_call *call, const struct source *source,
 	return 0;
 }
 
+static uint32_t count_domains(const struct osp_topology *topology, uint32_t level)
+{
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; i < osp_topology_domain_count(topology); i++)
+		count += osp_topology_domain(topology, i)->level == level;
+	return count;
+}
+
+/* Columns in a wrong order, or one that says the same as another, make single children. */
+static void warn_of_single_children(const struct osp_topology *topology)
+{
+	uint32_t levels = osp_topology_level_count(topology);
+
+	for (uint32_t level = 2; level <= levels; level++) {
+		const char *lower = osp_topology_level_name(topology, level - 1);
+		const char *upper = osp_topology_level_name(topology, level);
+		uint32_t count = count_domains(topology, level);
+
+		if (count < 2 || count != count_domains(topology, level - 1))
+			continue;
+		osp_say_warning("there is one %s per %s: %u of each; if that is not so, --columns "
+				"names the columns of hosts and of switches, top layer first",
+				lower, upper, count);
+	}
+}
+
 static struct osp_topology *read_pages(const struct osp_call *call, const struct source *source,
 				       const struct osp_import_options *options,
 				       struct osp_error *error)
@@ -173,6 +200,8 @@ static struct osp_topology *read_pages(const struct osp_call *call, const struct
 		topology = osp_import_finish(import, error);
 	for (i = 0; topology && i < osp_import_warning_count(import); i++)
 		osp_say_warning("%s", osp_import_warning(import, i));
+	if (topology && source->add == osp_import_csv)
+		warn_of_single_children(topology);
 	osp_import_free(import);
 	return topology;
 }

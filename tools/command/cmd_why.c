@@ -14,6 +14,7 @@
 #include "host/slurm/cluster_state.h"
 #include "host/slurm/gang.h"
 #include "host/slurm/in_the_way.h"
+#include "tools/command/why_story.h"
 #include "tools/command/why_waiting.h"
 #include "tools/command/world.h"
 
@@ -139,19 +140,19 @@ static void tell_gate(struct why *why)
 
 /* --- a pending gang --------------------------------------------------------------------------- */
 
-/* The level that will do now; with @TIME, says when the next one will. 0: any nodes. */
-static uint32_t level_now(struct why *why, uint32_t level)
+/* With @TIME, says when the next level up will do, or that it does. */
+static void tell_relaxing(struct why *why, uint32_t level)
 {
 	const struct osp_topology *topology = why->world->topology;
 	const struct osp_state_job *job = why->job;
-	int64_t relaxes_s = osp_gang_waits_since(job) + why->gang.request.relax_s;
+	const struct osp_request *request = &why->gang.request;
+	int64_t relaxes_s = osp_gang_waits_since(job) + request->relax_s;
 	uint32_t next = level < osp_topology_level_count(topology) ? level + 1 : 0;
 	const char *will_do = next ? osp_topology_level_name(topology, next) : NULL;
-	const struct osp_request *request = &why->gang.request;
 	char when[32], plural[64];
 
-	if (why->gang.request.relax_s < 0)
-		return level;
+	if (request->relax_s < 0)
+		return;
 	add_time(why->root, "relaxes", relaxes_s);
 	if (relaxes_s <= why->world->snapshot->time_s)
 		osp_text_add(&why->text, "  it has waited so long that ");
@@ -169,7 +170,6 @@ static uint32_t level_now(struct why *why, uint32_t level)
 						 sizeof(plural)));
 	else
 		osp_text_add(&why->text, "any nodes will do\n");
-	return relaxes_s <= why->world->snapshot->time_s ? next : level;
 }
 
 /* The domain to look into: the first that only lacks free nodes, as the scheduler's words have
@@ -184,85 +184,43 @@ static const struct osp_place_domain *nearest(const struct osp_fit_answer *answe
 	return &answer->domains[0];
 }
 
-static int tell_domains(struct why *why, const struct osp_fit_answer *answer)
+static int tell_domains(struct why *why, const struct osp_story *story)
 {
 	const struct osp_world *world = why->world;
-	const char *level = osp_topology_level_name(world->topology, answer->input.level);
-	bool now = !osp_nodeset_empty(answer->chosen);
+	const struct osp_fit_answer *answer = &story->nodes;
 
-	json_object_set_new(why->root, "starts_now", json_boolean(now));
 	json_object_set_new(why->root, "domains", osp_answer_to_json(world, answer, DOMAINS_SHOWN));
-	if (!answer->domain_count) {
-		osp_text_printf(&why->text, "  no %s has a usable node for it\n", level);
+	if (!answer->domain_count)
 		return 0;
-	}
-	if (now)
-		osp_text_printf(
-			&why->text,
-			"  %s %s has room for it now: it waits for its turn, or for what "
-			"Slurm's reason says\n",
-			level,
-			osp_topology_domain(world->topology, answer->domains[0].domain)->name);
-	osp_text_add(&why->text, "\n");
+	osp_text_add(&why->text,
+		     story->of_scheduler ? "\nby nodes that no job uses at all:\n" : "\n");
 	osp_answer_table(world, answer, DOMAINS_SHOWN, &why->text);
-	if (now)
+	if (story->room)
 		return 0;
 	osp_text_add(&why->text, "\n");
 	return osp_in_the_way(world, nearest(answer)->domain, &why->text, why->root);
 }
 
-/* In segments or in several domains; relaxed above the top level, in any number of these. */
-static int tell_parts(struct why *why, const struct osp_fit_answer *nodes, bool relaxed,
-		      struct osp_error *error)
+static int tell_where(struct why *why, const struct osp_story *story)
 {
-	const struct osp_world *world = why->world;
-	const struct osp_request *request = &why->gang.request;
-	int asked = osp_topology_level(world->topology, request->level);
-	struct osp_segments_answer answer = {.cut = NULL};
-	struct osp_parts parts;
-	int result = -1;
-
-	if (osp_parts_read(request->domains_max, request->segments, world->topology,
-			   asked > 0 ? (uint32_t)asked : 1, &parts, error))
-		return -1;
-	if (relaxed)
-		parts.domains_max = OSP_NODES_MAX;
-	if (osp_ask_segments(world, nodes, parts.domains_max, &parts.segments, &answer, error) ==
-	    0) {
-		json_object_set_new(why->root, "starts_now", json_boolean(answer.now.fits));
-		if (answer.now.fits)
-			osp_text_add(&why->text,
-				     "  its nodes are free now: it waits for its turn, or for what "
-				     "Slurm's reason says\n");
-		osp_text_add(&why->text, "\n");
-		osp_segments_table(world, &answer, DOMAINS_SHOWN, &why->text);
-		result = 0;
-	}
-	osp_segments_answer_clear(&answer);
-	return result;
+	osp_tell_old_places(why->world, NULL, why->root);
+	json_object_set_new(why->root, "starts_now",
+			    json_boolean(story->room && !osp_waiting_elsewhere(story->kind)));
+	if (!story->in_parts)
+		return tell_domains(why, story);
+	osp_text_add(&why->text, "\n");
+	osp_segments_table(why->world, &story->parts, DOMAINS_SHOWN, &why->text);
+	return 0;
 }
 
-static int tell_pending(struct why *why, struct osp_error *error)
+static int tell_story(struct why *why, const struct osp_story *story)
 {
-	const struct osp_state_job *job = why->job;
-	const struct osp_policy *policy = osp_config_policy(why->world->config, job->partition);
-	const char *name = *why->gang.request.level ? why->gang.request.level : policy->level;
-	struct osp_fit_question question = {
-		.partitions = job->partition,
-		.required_nodes = job->required_nodes,
-		.excluded_nodes = job->excluded_nodes,
-		.need_nodes = job->node_count ? job->node_count : 1,
-		.want_nodes = job->node_most > job->node_count ? job->node_most : job->node_count,
-		.reserved_too = job->reservation,
-		.mix_kinds = policy->mix_kinds,
-	};
-	struct osp_fit_answer answer;
-	bool anywhere;
-	int level;
-	int result;
-
-	if (why->gang.note.says)
-		osp_text_printf(&why->text, "  %s\n", why->gang.note.says);
+	json_object_set_new(why->root, "waits_for",
+			    json_string(osp_waiting_kind_name(story->kind)));
+	json_object_set_new(why->root, "because",
+			    *story->words ? osp_json_string(story->words) : json_null());
+	if (*story->words)
+		osp_text_printf(&why->text, "  %s\n", story->words);
 	if (why->gang.advise)
 		osp_text_add(
 			&why->text,
@@ -270,23 +228,24 @@ static int tell_pending(struct why *why, struct osp_error *error)
 			"one domain or not\n");
 	tell_reason(why);
 	tell_times(why);
-	level = osp_ask_level(why->world, name, error);
-	if (level < 0)
-		return -1;
-	question.level = level_now(why, (uint32_t)level);
-	if (question.want_nodes < question.need_nodes)
-		question.want_nodes = question.need_nodes;
-	anywhere = question.level == 0;
-	if (anywhere && !*why->gang.request.segments)
-		return 0;
-	if (anywhere)
-		question.level = (uint32_t)level;
-	osp_tell_old_places(why->world, NULL, why->root);
-	result = osp_ask(why->world, &question, &answer, error);
-	if (result == 0)
-		result = osp_gang_in_parts(&why->gang) ? tell_parts(why, &answer, anywhere, error)
-						       : tell_domains(why, &answer);
-	osp_answer_clear(&answer);
+	if (story->level > 0)
+		tell_relaxing(why, (uint32_t)story->level);
+	if (why->is_gang && !why->world->topology)
+		osp_text_add(&why->text, "  no topology is in force here, so nothing is said of "
+					 "its nodes\n");
+	return story->looked ? tell_where(why, story) : 0;
+}
+
+static int tell_pending(struct why *why, struct osp_error *error)
+{
+	struct osp_story story;
+	int result;
+
+	result =
+		osp_story_of(why->world, why->job, why->is_gang ? &why->gang : NULL, &story, error);
+	if (result == 0 && tell_story(why, &story) < 0)
+		result = osp_error_set(error, "out of memory");
+	osp_story_clear(&story);
 	return result;
 }
 
@@ -327,15 +286,16 @@ static int tell_placed(struct why *why, struct osp_error *error)
 {
 	const struct osp_topology *topology = why->world->topology;
 	struct osp_whereabouts where;
-	int due = osp_gang_level_due(topology, why->job, &why->gang);
+	int due;
 	bool kept;
 
 	if (why->gang.note.says)
 		osp_text_printf(&why->text, "  %s\n", why->gang.note.says);
 	tell_reason(why);
 	tell_times(why);
-	if (!why->job->nodes_known)
+	if (!why->job->nodes_known || !topology)
 		return 0;
+	due = osp_gang_level_due(topology, why->job, &why->gang);
 	if (osp_gang_find(why->world->snapshot, topology, why->job, &where) < 0)
 		return osp_error_set(error, "out of memory");
 	kept = osp_gang_kept(due, &where);
@@ -381,14 +341,17 @@ static int no_such_job(const struct osp_call *call)
 
 static int tell(struct why *why, struct osp_error *error)
 {
+	bool pending = why->job->phase == OSP_JOB_PENDING;
+
 	tell_job(why);
 	tell_gate(why);
+	if (!why->is_gang)
+		osp_text_printf(&why->text, "  no gang%s\n",
+				pending ? ": Onespine has no part in why it waits" : "");
+	if (pending)
+		return tell_pending(why, error);
 	if (why->is_gang)
-		return why->job->phase == OSP_JOB_PENDING ? tell_pending(why, error)
-							  : tell_placed(why, error);
-	osp_text_printf(
-		&why->text, "  no gang%s\n",
-		why->job->phase == OSP_JOB_PENDING ? ": Onespine has no part in why it waits" : "");
+		return tell_placed(why, error);
 	tell_reason(why);
 	tell_times(why);
 	return 0;
@@ -426,7 +389,7 @@ int osp_run_why(const struct osp_call *call)
 	struct osp_world world;
 	int status;
 
-	if (osp_call_world(call, &world, &error) < 0)
+	if (osp_call_world_without_topology(call, &world, &error) < 0)
 		status = osp_say_error(&error);
 	else if (!call->argument_count)
 		status = osp_why_waiting(call, &world);

@@ -11,6 +11,7 @@
 #include "host/output.h"
 #include "host/slurm/cluster_state.h"
 #include "host/slurm/gang.h"
+#include "tools/command/why_story.h"
 
 #define JOBS_SHOWN 100 /* slurmctld is asked for the reason of each */
 #define ERRORS_MOST                                                                                \
@@ -43,10 +44,9 @@ static bool is_wanted(const struct asker *asker, const struct osp_state_job *job
 	       (asker->all || (job->user && strcmp(job->user, asker->name) == 0));
 }
 
-/* What Onespine says of a gang, else Slurm's own word. */
 static void add_line(struct osp_text *text, const struct osp_world *world,
 		     const struct osp_state_job *job, const struct asker *asker,
-		     const struct osp_gang *gang)
+		     const struct osp_gang *gang, const struct osp_story *story)
 {
 	int64_t since_s = osp_gang_waits_since(job);
 	char lasted[32];
@@ -62,14 +62,15 @@ static void add_line(struct osp_text *text, const struct osp_world *world,
 	osp_text_printf(
 		text, ", %s: ",
 		osp_format_duration(world->snapshot->time_s - since_s, lasted, sizeof(lasted)));
-	if (gang && gang->note.says)
-		osp_text_printf(text, "%s\n", gang->note.says);
+	if (*story->words)
+		osp_text_printf(text, "%s\n", story->words);
 	else
 		osp_text_printf(text, "Slurm's reason: %s\n",
 				job->reason ? job->reason : "not known");
 }
 
-static json_t *to_json(const struct osp_state_job *job, const struct osp_gang *gang)
+static json_t *to_json(const struct osp_state_job *job, const struct osp_gang *gang,
+		       const struct osp_story *story)
 {
 	json_t *object = json_object();
 
@@ -81,6 +82,9 @@ static json_t *to_json(const struct osp_state_job *job, const struct osp_gang *g
 	json_object_set_new(object, "reason", osp_json_string(job->reason));
 	json_object_set_new(object, "gang", osp_json_string(gang ? gang->note.gang : NULL));
 	json_object_set_new(object, "says", osp_json_string(gang ? gang->note.says : NULL));
+	json_object_set_new(object, "waits_for", json_string(osp_waiting_kind_name(story->kind)));
+	json_object_set_new(object, "because",
+			    *story->words ? osp_json_string(story->words) : json_null());
 	json_object_set_new(object, "waits_since_s", json_integer(osp_gang_waits_since(job)));
 	return object;
 }
@@ -88,6 +92,8 @@ static json_t *to_json(const struct osp_state_job *job, const struct osp_gang *g
 static int add_job(const struct osp_world *world, struct osp_state_job *job, struct asker *asker,
 		   struct osp_text *text, json_t *list, struct osp_error *error)
 {
+	struct osp_error ignored = {.text = ""};
+	struct osp_story story;
 	struct osp_gang gang;
 	bool is_gang;
 
@@ -95,8 +101,11 @@ static int add_job(const struct osp_world *world, struct osp_state_job *job, str
 	    ++asker->errors == ERRORS_MOST)
 		return -1;
 	is_gang = osp_gang_of(job, &gang);
-	add_line(text, world, job, asker, is_gang ? &gang : NULL);
-	json_array_append_new(list, to_json(job, is_gang ? &gang : NULL));
+	/* Of one whose nodes cannot be looked for, what Slurm says is left. */
+	osp_story_of(world, job, is_gang ? &gang : NULL, &story, &ignored);
+	add_line(text, world, job, asker, is_gang ? &gang : NULL, &story);
+	json_array_append_new(list, to_json(job, is_gang ? &gang : NULL, &story));
+	osp_story_clear(&story);
 	if (is_gang)
 		osp_gang_clear(&gang);
 	return 0;

@@ -4,15 +4,28 @@
 
 #include "lib/policy/words.h"
 
-int osp_call_world(const struct osp_call *call, struct osp_world *world, struct osp_error *error)
+static int open_world(const struct osp_call *call, bool may_lack, struct osp_world *world,
+		      struct osp_error *error)
 {
 	const struct osp_world_files files = {
 		.state = call->values[OSP_OPTION_STATE],
 		.topology = call->values[OSP_OPTION_TOPOLOGY],
 		.free_list = call->values[OSP_OPTION_FREE],
+		.may_lack_topology = may_lack,
 	};
 
 	return osp_world_open(&files, world, error);
+}
+
+int osp_call_world(const struct osp_call *call, struct osp_world *world, struct osp_error *error)
+{
+	return open_world(call, false, world, error);
+}
+
+int osp_call_world_without_topology(const struct osp_call *call, struct osp_world *world,
+				    struct osp_error *error)
+{
+	return open_world(call, true, world, error);
 }
 
 void osp_tell_old_places(const struct osp_world *world, struct osp_text *text, json_t *root)

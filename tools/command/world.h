@@ -17,6 +17,11 @@
  * with `error` set; osp_world_close() in either case. */
 int osp_call_world(const struct osp_call *call, struct osp_world *world, struct osp_error *error);
 
+/* The same, but for what can be said without a topology: `world->topology` is NULL if there is
+ * none. */
+int osp_call_world_without_topology(const struct osp_call *call, struct osp_world *world,
+				    struct osp_error *error);
+
 /* Says how many of Slurm's nodes were left out because their places may be old, if there are any:
  * in a line of `text`, or as "old_places" of `root`. Either may be NULL. */
 void osp_tell_old_places(const struct osp_world *world, struct osp_text *text, json_t *root);

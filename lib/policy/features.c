@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* features.c - whether a node has what a job's --constraint asks for */
+#include "lib/policy/features.h"
+
+#include <stddef.h>
+#include <string.h>
+
+#define DEPTH_MAX 8
+
+struct reader {
+	const char *at;
+	const char *has;
+	int depth;
+	bool odd; /* no expression that is known here */
+};
+
+static bool in_list(const char *list, const char *name, size_t length)
+{
+	while (list && *list) {
+		size_t word = strcspn(list, ",");
+
+		if (word == length && !strncmp(list, name, length))
+			return true;
+		list += word + (list[word] == ',');
+	}
+	return false;
+}
+
+static bool read_terms(struct reader *reader, char end);
+
+static bool read_group(struct reader *reader, char end)
+{
+	bool met = false;
+
+	reader->at++;
+	if (++reader->depth > DEPTH_MAX)
+		reader->odd = true;
+	else
+		met = read_terms(reader, end);
+	reader->depth--;
+	if (*reader->at == end)
+		reader->at++;
+	else
+		reader->odd = true;
+	return met;
+}
+
+static bool read_term(struct reader *reader)
+{
+	size_t length;
+	bool met;
+
+	if (*reader->at == '(')
+		met = read_group(reader, ')');
+	else if (*reader->at == '[')
+		met = read_group(reader, ']');
+	else {
+		length = strcspn(reader->at, "&|,*()[]");
+		reader->odd |= !length;
+		met = in_list(reader->has, reader->at, length);
+		reader->at += length;
+	}
+	if (*reader->at == '*') /* how many nodes must have it */
+		reader->at += 1 + strspn(reader->at + 1, "0123456789");
+	return met;
+}
+
+/* Up to `end`, which stays to be read. */
+static bool read_terms(struct reader *reader, char end)
+{
+	bool met = read_term(reader);
+
+	while (!reader->odd && *reader->at && *reader->at != end) {
+		char sign = *reader->at++;
+		bool next;
+
+		if (!strchr("&|,", sign)) {
+			reader->odd = true;
+			break;
+		}
+		next = read_term(reader);
+		/* "[a*2&b*2]": some nodes have the one, some the other */
+		met = sign == '|' || end == ']' ? met || next : met && next;
+	}
+	return met;
+}
+
+bool osp_features_match(const char *asked, const char *has)
+{
+	struct reader reader = {.at = asked, .has = has};
+	bool met;
+
+	if (!asked || !*asked)
+		return true;
+	met = read_terms(&reader, '\0');
+	return met || reader.odd;
+}

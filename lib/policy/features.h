@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * features.h - whether a node has what a job's --constraint asks for
+ *
+ * Any thread, any daemon: no shared state, no allocation.
+ */
+#ifndef OSP_FEATURES_H
+#define OSP_FEATURES_H
+
+#include <stdbool.h>
+
+/*
+ * `asked` as --constraint has it: "a", "a&b", "a|b", "(a|b)&c", "[s1|s2]", "a*4"; & and | bind
+ * alike, from the left, as in Slurm. In brackets a node of any alternative matches. `has` is a
+ * node's list with commas, or NULL. NULL and "" ask for nothing; what is no expression of this kind
+ * is taken as met, since Slurm judges it and not we.
+ */
+bool osp_features_match(const char *asked, const char *has);
+
+#endif

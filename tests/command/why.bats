@@ -1,0 +1,128 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-or-later
+# why a job waits, in one sentence: what Slurm says, what its nodes are now and what the scheduler wrote never stand side by side
+
+load helpers
+
+setup() {
+	cd "$BATS_TEST_TMPDIR" || return
+}
+
+# job JQ: the state with job 1206 changed so, in ./state.json
+job() {
+	jq "(.jobs[] | select(.id == 1206)) |= ($1)" "$MAP/small.json" >state.json
+}
+
+why() {
+	onespine why --state=state.json "$@"
+}
+
+# because: the sentence about job 1206, which `why` without a job must have too
+because() {
+	local one all
+	one=$(why 1206 --json | jq -r .because)
+	why 1206 | grep -qxF "  $one" || echo "why 1206 does not say it"
+	all=$(why --json | jq -r '.[] | select(.job == "1206") | .because')
+	[[ $all == "$one" ]] || echo "why says: $all"
+	printf '%s\n' "$one"
+}
+
+@test "each of Slurm's reasons has its sentence, and what the scheduler wrote before is not said beside it" {
+	local row failed=0
+	((EUID == 0)) || skip "as root, who sees everyone's jobs"
+	while IFS='|' read -r reason more words; do
+		job ". + {reason: \"$reason\"} + $more"
+		got=$(because)
+		[[ $got == "$words" ]] || { echo "$reason: $got"; failed=1; }
+		[[ $(why 1206) != *nearest* ]] || { echo "$reason: nearest is said, too"; failed=1; }
+		[[ $(why 1206 --json | jq -c '[.starts_now]') == '[false]' ]] || { echo "$reason: starts now"; failed=1; }
+	done <<-'END'
+		JobHeldUser|{}|it is held by its owner; 'scontrol release 1206' ends that
+		JobHeldAdmin|{}|it is held by an administrator, who alone can release it
+		BeginTime|{eligible_s: 1760003600}|it begins at 2025-10-09T09:53:20 at the earliest (--begin)
+		BeginTime|{eligible_s: 1760000060, restarts: 1}|it was requeued, and may begin again at 2025-10-09T08:54:20
+		Dependency|{dependency: "afterok:1201(unfulfilled)"}|it depends on other jobs (afterok:1201(unfulfilled))
+		Licenses|{licenses: "matlab:2"}|too few licenses are free (matlab:2)
+		Reservation|{reservation: "tuesday"}|it waits for its reservation tuesday, which has not begun or has no room yet
+		ReqNodeNotAvail|{required_nodes: "gpu-6"}|nodes that it needs (-w gpu-6) are down, drained or reserved for others
+		BadConstraints|{features: "h200"}|no nodes of partition gpu can be what it asks for (-C h200)
+		QOSMaxNodePerUserLimit|{}|its owner's jobs already take what a limit allows a user (QOSMaxNodePerUserLimit)
+		PartitionTimeLimit|{}|it asks for more time than its partition gpu allows a job
+	END
+	((failed == 0))
+}
+
+@test "nearest has 0 free is never said beside room for it now: its nodes' state is what counts" {
+	job '. + {node_count: 2, whole_nodes: true, admin_comment: "[onespine: gang=spine; waits: 2 nodes on one spine; nearest: s1 has 0 free of 6 (2 short)]"}'
+	[[ $(because) == "spine s1 has room for it now: it waits for its turn" ]]
+	[[ $(why 1206) != *'0 free of 6'* ]]
+	job '. + {reason: "Priority", node_count: 2, admin_comment: "[onespine: gang=spine; waits: 2 nodes on one spine; nearest: s1 has 0 free of 6 (2 short)]"}'
+	[[ $(because) == "spine s1 has room for it now: it waits for its turn, jobs with a higher priority come first" ]]
+	# the other way round: nodes went since
+	job '. + {whole_nodes: true, admin_comment: "[onespine: gang=spine; waits: 6 nodes on one spine; nearest: s2 has 5 free of 8 (1 short)]"}'
+	[[ $(because) == "waits: 6 nodes on one spine; nearest: s1 has 2 free of 7 (4 short)" ]]
+	[[ $(why 1206) != *'5 free of 8'* ]]
+	# what the scheduler adds to the same sentence stays
+	job '. + {whole_nodes: true, admin_comment: "[onespine: gang=spine; waits: 6 nodes on one spine; nearest: s1 has 2 free of 7 (4 short); launched 2 times in vain (37 node minutes)]"}'
+	[[ $(because) == "waits: 6 nodes on one spine; nearest: s1 has 2 free of 7 (4 short); launched 2 times in vain (37 node minutes)" ]]
+}
+
+@test "where only slurmctld can count, its sentence stands and the table says what it counts" {
+	# a job that shares nodes
+	job '. + {admin_comment: "[onespine: gang=spine; waits: 6 nodes on one spine; nearest: s2 has 5 free of 8 (1 short)]"}'
+	[[ $(because) == "waits: 6 nodes on one spine; nearest: s2 has 5 free of 8 (1 short)" ]]
+	why 1206 | grep -qxF "by nodes that no job uses at all:"
+	# nodes are free, and Slurm does not start it there
+	job '. + {node_count: 2, admin_comment: "[onespine: gang=spine; waits: one spine has 2 nodes free, but Slurm cannot start the job there now (memory, cores, GPUs, licenses or a limit)]"}'
+	[[ $(because) == "waits: one spine has 2 nodes free, but Slurm cannot start"* ]]
+	[[ $(why 1206) != *'room for it now'* ]]
+}
+
+@test "-w of a node in use, and -C of features that few nodes or none with a place have" {
+	job '. + {node_count: 2, whole_nodes: true, required_nodes: "gpu-[1-2]"}'
+	[[ $(because) == "waits: 2 nodes on one spine; gpu-1 and 1 more that the job requires are in use" ]]
+	job '. + {node_count: 2, whole_nodes: true, features: "new"}'
+	jq '(.nodes[] | select(.nodes == "gpu-[7-8]")).features = "h100,new"' state.json >new.json
+	mv new.json state.json
+	[[ $(because) == "spine s1 has room for it now: it waits for its turn" ]]
+	jq '(.jobs[] | select(.id == 1206)).node_count = 3' state.json >new.json
+	mv new.json state.json
+	[[ $(because) == "waits: 3 nodes on one spine; none has 3 usable with feature new: the largest, s1, has 2 (drained, reserved or excluded nodes do not count)" ]]
+	job '. + {node_count: 2, whole_nodes: true, features: "dynamic"}'
+	jq '.nodes += [{nodes: "dyn-[1-2]", state: "idle", weight: 1, features: "dynamic"}] | .partitions[0].nodes = "gpu-[1-16],dyn-[1-2]"' \
+		state.json >new.json
+	mv new.json state.json
+	[[ $(because) == "waits: 2 nodes on one spine; no usable node with feature dynamic is on a known spine" ]]
+}
+
+@test "a waiting task of an array is found by its own number" {
+	job '. + {job: "1206_[1-3,7,10-20:5%2]"}'
+	for task in 1 3 7 10 15 20; do
+		why "1206_$task" | grep -q '^job 1206_\[1-3'
+	done
+	for task in 4 11 21; do
+		expect_line 1 "job 1206_$task: slurmctld does not know it: never submitted, ended a while ago (sacct -j 1206_$task may tell), or not yours to see" \
+			why "1206_$task"
+	done
+}
+
+@test "without a topology, as at a site that runs only the gate: what Slurm and the gate say" {
+	job '. + {reason: "JobHeldUser"}'
+	jq 'del(.topology)' state.json >none.json
+	mv none.json state.json
+	expect 0 "job 1206 train-405b of dora: PENDING, 6 nodes, gang=spine@2:00:00
+  it is held by its owner; 'scontrol release 1206' ends that
+  Slurm's reason: JobHeldUser
+  waits since 2025-10-09T07:53:20 (1h00m)
+  no topology is in force here, so nothing is said of its nodes" why 1206
+	expect 0 "job 1201 train-7b of alice: RUNNING, 4 nodes, gang=spine
+  placed: 4 nodes on spine s1, 1 leaf
+  runs since 2025-10-09T06:40:00; ends 2025-10-09T11:58:20" why 1201
+	expect 0 "job 1207 plain of bob: PENDING, 2 nodes
+  no gang: Onespine has no part in why it waits
+  jobs with a higher priority come first
+  Slurm's reason: Priority
+  waits since 2025-10-09T07:53:20 (1h00m)" why 1207
+	jq '(.jobs[] | select(.id == 1207)).admin_comment = "[onespine: gate=stopped 1 start, of 2 nodes, 1 failed]"' state.json >new.json
+	expect_line 0 "  gate: stopped 1 start, of 2 nodes, 1 failed" onespine why --state=new.json 1207
+}

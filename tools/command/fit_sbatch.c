@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* fit_sbatch.c - the question of `fit` as sbatch itself puts it to slurmctld */
+#define _GNU_SOURCE /* asprintf, strptime */
+
+#include "tools/command/fit_sbatch.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "lib/base/clean.h"
+#include "lib/base/text.h"
+#include "lib/policy/waiting.h"
+#include "host/source/run_program.h"
+
+#define LIMIT_S	    60
+#define LIMIT_BYTES ((size_t)1024 * 1024)
+
+/* Prints sbatch's two streams in order, and at the end its status. */
+#define SCRIPT "LC_ALL=C sbatch --test-only --wrap=true \"$@\" 2>&1; echo \"status $?\""
+
+/* Options that go to sbatch as they are; `ours`: what they mean is worked out here too. */
+static const struct {
+	enum osp_option_id id;
+	bool ours;
+} passed[] = {
+	{OSP_OPTION_NODES, true},
+	{OSP_OPTION_PARTITION, true},
+	{OSP_OPTION_NODELIST, true},
+	{OSP_OPTION_EXCLUDE, true},
+	{OSP_OPTION_FIT_CONSTRAINT, true},
+	{OSP_OPTION_GANG_DOMAINS, true},
+	{OSP_OPTION_GANG_SEGMENT, true},
+	{OSP_OPTION_GANG_LAYOUT, true},
+	{OSP_OPTION_GANG_KEEP, true},
+	{OSP_OPTION_GPUS_PER_NODE, true},
+	{OSP_OPTION_FIT_TASKS, false},
+	{OSP_OPTION_FIT_TASKS_PER_NODE, false},
+	{OSP_OPTION_FIT_CPUS_PER_TASK, false},
+	{OSP_OPTION_FIT_GPUS, false},
+	{OSP_OPTION_FIT_GRES, false},
+	{OSP_OPTION_FIT_MEM, false},
+	{OSP_OPTION_FIT_EXCLUSIVE, false},
+	{OSP_OPTION_FIT_TIME, false},
+	{OSP_OPTION_FIT_BEGIN, false},
+	{OSP_OPTION_FIT_RESERVATION, false},
+	{OSP_OPTION_FIT_LICENSES, false},
+	{OSP_OPTION_FIT_ACCOUNT, false},
+	{OSP_OPTION_FIT_QOS, false},
+};
+
+#define PASSED_COUNT (sizeof(passed) / sizeof(passed[0]))
+
+bool osp_fit_needs_sbatch(const struct osp_call *call, const char **name)
+{
+	*name = NULL;
+	for (size_t i = 0; i < PASSED_COUNT && !*name; i++)
+		if (!passed[i].ours && call->values[passed[i].id])
+			*name = osp_option(passed[i].id)->name;
+	return *name != NULL;
+}
+
+/* --- asking ----------------------------------------------------------------------------------- */
+
+/* "--name=value" for each option that was given; false when memory ran out. */
+static bool make_words(const struct osp_call *call, char **words, size_t *count)
+{
+	const char *gang = call->values[OSP_OPTION_GANG];
+
+	*count = 0;
+	if (asprintf(&words[(*count)++], "--gang%s%s", gang && *gang ? "=" : "", gang ? gang : "") <
+	    0)
+		return false;
+	for (size_t i = 0; i < PASSED_COUNT; i++) {
+		const char *value = call->values[passed[i].id];
+
+		if (value && asprintf(&words[(*count)++], "--%s%s%s",
+				      osp_option(passed[i].id)->name, *value ? "=" : "", value) < 0)
+			return false;
+	}
+	return true;
+}
+
+static int run(const struct osp_call *call, char **text, struct osp_error *error)
+{
+	const char *argv[PASSED_COUNT + 6] = {"sh", "-c", SCRIPT, "sbatch"};
+	char *words[PASSED_COUNT + 1] = {NULL};
+	struct osp_program_output output;
+	size_t count;
+	int result;
+
+	if (make_words(call, words, &count)) {
+		memcpy(&argv[4], words, count * sizeof(*words));
+		result = osp_run_program(argv, LIMIT_S, LIMIT_BYTES, &output, error);
+		*text = result ? NULL : output.text;
+	} else {
+		result = osp_error_set(error, "out of memory");
+	}
+	for (size_t i = 0; i < PASSED_COUNT + 1; i++)
+		free(words[i]);
+	return result;
+}
+
+/* --- reading its answer ----------------------------------------------------------------------- */
+
+static const char *after(const char *line, const char *start)
+{
+	size_t length = strlen(start);
+
+	return strncmp(line, start, length) ? NULL : line + length;
+}
+
+/* "Job 12 to start at 2026-11-23T18:00:00 using 4 processors on nodes n[1-4] in partition gpu" */
+static bool read_start(const char *line, struct osp_sbatch_answer *answer)
+{
+	const char *at = strstr(line, " to start at "), *nodes = strstr(line, " on nodes ");
+	struct tm when = {.tm_isdst = -1};
+	size_t length;
+
+	if (!after(line, "Job ") || !at || !nodes ||
+	    !strptime(at + strlen(" to start at "), "%Y-%m-%dT%H:%M:%S", &when))
+		return false;
+	nodes += strlen(" on nodes ");
+	length = strcspn(nodes, " \n");
+	answer->start_s = (int64_t)mktime(&when);
+	answer->nodes = strndup(nodes, length);
+	answer->result = OSP_SBATCH_STARTS;
+	return answer->nodes != NULL;
+}
+
+/* Ours says most; else the last line does, after whatever led to it. */
+static void note_words(const char *line, bool *ours, struct osp_sbatch_answer *answer)
+{
+	const char *own = after(line, "onespine: ");
+	const char *failure = after(line, "allocation failure: ");
+
+	if (*ours || !*line)
+		return;
+	*ours = own != NULL;
+	snprintf(answer->says, sizeof(answer->says), "%s", own ? own : failure ? failure : line);
+}
+
+static void read_lines(char *text, struct osp_sbatch_answer *answer, int *status)
+{
+	char *rest = text, *line;
+	bool ours = false;
+
+	while ((line = strsep(&rest, "\n"))) {
+		const char *bare = after(line, "sbatch: ");
+
+		if (sscanf(line, "status %d", status) == 1)
+			continue;
+		bare = bare ? bare : line;
+		while (after(bare, "error: ") || after(bare, "fatal: "))
+			bare += strlen("error: ");
+		if (!read_start(bare, answer))
+			note_words(bare, &ours, answer);
+	}
+	osp_clean(answer->says);
+}
+
+/* Says of Slurm's that mean: not now. */
+static bool is_busy(const char *says)
+{
+	static const char *const words[] = {
+		"Requested nodes are busy",
+		"Nodes required for job are DOWN",
+		"Required node not available (down, drained or reserved)",
+		"Resources",
+	};
+
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+		if (after(says, words[i]))
+			return true;
+	return false;
+}
+
+int osp_fit_ask_sbatch(const struct osp_call *call, struct osp_sbatch_answer *answer,
+		       struct osp_error *error)
+{
+	char *text = NULL;
+	int status = -1;
+
+	memset(answer, 0, sizeof(*answer));
+	if (run(call, &text, error) < 0)
+		return -1;
+	read_lines(text, answer, &status);
+	free(text);
+	if (status == 127 || (status && strstr(answer->says, "option '--gang")))
+		answer->result = OSP_SBATCH_NOT_ASKED;
+	else if (status && is_busy(answer->says))
+		answer->result = OSP_SBATCH_BUSY;
+	else if (status)
+		answer->result = OSP_SBATCH_REFUSED;
+	else if (answer->result != OSP_SBATCH_STARTS)
+		return osp_error_set(error, "sbatch --test-only says when no job starts: %.200s",
+				     answer->says);
+	if (answer->result == OSP_SBATCH_REFUSED)
+		snprintf(answer->cure, sizeof(answer->cure), "%s", osp_refused_cure(answer->says));
+	return 0;
+}

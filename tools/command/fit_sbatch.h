@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * fit_sbatch.h - the question of `fit` as sbatch itself puts it to slurmctld
+ *
+ * sbatch --test-only makes a job of the options, lets job_submit judge it and asks the scheduler,
+ * ours included, when and where it would start; nothing is submitted. So `fit` takes an option as
+ * sbatch takes it, and names the domain that the scheduler would take. One thread.
+ */
+#ifndef OSP_FIT_SBATCH_H
+#define OSP_FIT_SBATCH_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "lib/base/error.h"
+#include "tools/command/options.h"
+
+enum osp_sbatch_result {
+	OSP_SBATCH_NOT_ASKED, /* there is no sbatch, or it does not know --gang */
+	OSP_SBATCH_REFUSED,   /* `says` in its words */
+	OSP_SBATCH_BUSY,      /* not now, and no time is known */
+	OSP_SBATCH_STARTS,
+};
+
+/* Part of Slurm's word for a job that its nodes cannot start. */
+#define OSP_SBATCH_UNAVAILABLE "node configuration is not available"
+
+struct osp_sbatch_answer {
+	enum osp_sbatch_result result;
+	int64_t start_s; /* STARTS: local time as sbatch printed it */
+	char *nodes;	 /* STARTS, in Slurm's notation; to be freed */
+	char says[512];
+	char cure[256]; /* REFUSED; "": none is known, or it is in `says` */
+};
+
+/* Whether `call` has options that only sbatch can judge. `name`: that of the first, or NULL. */
+bool osp_fit_needs_sbatch(const struct osp_call *call, const char **name);
+
+/* Asks. 0, or -1 with `error` set: sbatch was there, and did not answer. */
+int osp_fit_ask_sbatch(const struct osp_call *call, struct osp_sbatch_answer *answer,
+		       struct osp_error *error);
+
+#endif

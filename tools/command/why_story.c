@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* why_story.c - the one sentence that says why a job waits */
+#include "tools/command/why_story.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "lib/place/parts.h"
+#include "host/output.h"
+
+#define WAITS "waits: "
+
+static void say(struct osp_story *story, const char *words)
+{
+	snprintf(story->words, sizeof(story->words), "%s", words ? words : "");
+}
+
+/* --- what Slurm says -------------------------------------------------------------------------- */
+
+static void tell_kind(const struct osp_state_job *job, struct osp_story *story)
+{
+	char begin[32];
+	const struct osp_waiting waiting = {
+		.job = job->label,
+		.reason = job->reason,
+		.begin = job->eligible_s ? osp_format_time(job->eligible_s, begin, sizeof(begin))
+					 : NULL,
+		.dependency = job->dependency,
+		.licenses = job->licenses,
+		.reservation = job->reservation,
+		.features = job->features,
+		.required = job->required_nodes,
+		.partition = job->partition,
+		.requeued = job->restarts,
+	};
+
+	story->kind = osp_waiting_kind(job->reason);
+	osp_waiting_words(&waiting, story->words, sizeof(story->words));
+}
+
+/* --- what its nodes are now ------------------------------------------------------------------- */
+
+/* The level that will do now: the next one up once it has waited for its @TIME. */
+static uint32_t find_level_now(const struct osp_world *world, const struct osp_state_job *job,
+			       const struct osp_gang *gang, uint32_t level)
+{
+	int64_t relaxes_s = osp_gang_waits_since(job) + gang->request.relax_s;
+
+	if (gang->request.relax_s < 0 || relaxes_s > world->snapshot->time_s)
+		return level;
+	return level < osp_topology_level_count(world->topology) ? level + 1 : 0;
+}
+
+static int ask_nodes(const struct osp_world *world, const struct osp_state_job *job,
+		     const struct osp_gang *gang, struct osp_story *story, struct osp_error *error)
+{
+	const struct osp_policy *policy = osp_config_policy(world->config, job->partition);
+	const char *name = *gang->request.level ? gang->request.level : policy->level;
+	struct osp_fit_question question = {
+		.partitions = job->partition,
+		.required_nodes = job->required_nodes,
+		.excluded_nodes = job->excluded_nodes,
+		.features = job->features,
+		.need_nodes = job->node_count ? job->node_count : 1,
+		.want_nodes = job->node_most > job->node_count ? job->node_most : job->node_count,
+		.reserved_too = job->reservation,
+		.mix_kinds = policy->mix_kinds,
+	};
+
+	story->level = osp_ask_level(world, name, error);
+	if (story->level < 0)
+		return -1;
+	story->level_now = find_level_now(world, job, gang, (uint32_t)story->level);
+	if (!story->level_now && !*gang->request.segments)
+		return 0;
+	question.level = story->level_now ? story->level_now : (uint32_t)story->level;
+	if (question.want_nodes < question.need_nodes)
+		question.want_nodes = question.need_nodes;
+	story->looked = true;
+	return osp_ask(world, &question, &story->nodes, error);
+}
+
+static int ask_parts(const struct osp_world *world, const struct osp_gang *gang,
+		     struct osp_story *story, struct osp_error *error)
+{
+	const struct osp_request *request = &gang->request;
+	struct osp_parts parts;
+
+	story->in_parts = true;
+	if (osp_parts_read(request->domains_max, request->segments, world->topology,
+			   (uint32_t)story->level, &parts, error))
+		return -1;
+	if (!story->level_now)
+		parts.domains_max = OSP_NODES_MAX;
+	return osp_ask_segments(world, &story->nodes, parts.domains_max, &parts.segments,
+				&story->parts, error);
+}
+
+static void room_words(const struct osp_world *world, const struct osp_story *story, char *buffer,
+		       size_t buffer_bytes)
+{
+	if (story->in_parts)
+		snprintf(buffer, buffer_bytes, "its nodes are free now: it waits for its turn");
+	else
+		snprintf(
+			buffer, buffer_bytes, "%s %s has room for it now: it waits for its turn",
+			osp_topology_level_name(world->topology, story->nodes.input.level),
+			osp_topology_domain(world->topology, story->nodes.domains[0].domain)->name);
+}
+
+static void fresh_words(const struct osp_world *world, const struct osp_story *story, char *buffer,
+			size_t buffer_bytes)
+{
+	const struct osp_fit_answer *nodes = &story->nodes;
+
+	if (story->in_parts)
+		osp_words_segments_wait(world->topology, &story->parts.input, NULL,
+					&story->parts.now, story->parts.ever, buffer, buffer_bytes);
+	else
+		osp_words_waits(world->topology, &nodes->input, nodes->features, nodes->domains,
+				nodes->candidate_count, nodes->domain_count, buffer, buffer_bytes);
+}
+
+/* --- one of the three ------------------------------------------------------------------------- */
+
+static bool begins_with(const char *text, const char *start)
+{
+	return text && !strncmp(text, start, strlen(start));
+}
+
+/*
+ * What the scheduler wrote holds where it counted what cannot be counted here: resources of nodes
+ * that jobs share, places and launches. Else nodes may have come or gone since, and the nodes' own
+ * state is said, with what the note adds to the same sentence.
+ */
+static void tell_nodes(const struct osp_world *world, const struct osp_state_job *job,
+		       const char *note, struct osp_story *story)
+{
+	char fresh[OSP_WORDS_BYTES];
+
+	if ((note && !begins_with(note, WAITS)) || begins_with(note, OSP_WORDS_NOT_STARTED) ||
+	    (!story->room && !job->whole_nodes && note)) {
+		say(story, note);
+		fresh_words(world, story, fresh, sizeof(fresh));
+		story->of_scheduler = story->room || !begins_with(note, fresh);
+		return;
+	}
+	if (story->room) {
+		room_words(world, story, fresh, sizeof(fresh));
+		snprintf(story->words, sizeof(story->words), "%s%s", fresh,
+			 story->kind == OSP_WAITING_TURN
+				 ? ", jobs with a higher priority come first"
+				 : "");
+		return;
+	}
+	fresh_words(world, story, fresh, sizeof(fresh));
+	say(story, begins_with(note, fresh) ? note : fresh);
+}
+
+int osp_story_of(const struct osp_world *world, const struct osp_state_job *job,
+		 const struct osp_gang *gang, struct osp_story *story, struct osp_error *error)
+{
+	const char *note = gang ? gang->note.says : NULL;
+
+	memset(story, 0, sizeof(*story));
+	story->level = -1;
+	tell_kind(job, story);
+	if (!gang)
+		return 0;
+	if (world->topology && ask_nodes(world, job, gang, story, error) < 0)
+		return -1;
+	if (story->looked && osp_gang_in_parts(gang) && ask_parts(world, gang, story, error) < 0)
+		return -1;
+	if (story->looked)
+		story->room = story->in_parts ? story->parts.now.fits
+					      : !osp_nodeset_empty(story->nodes.chosen);
+	if (osp_waiting_elsewhere(story->kind))
+		return 0;
+	if (story->looked && !gang->advise)
+		tell_nodes(world, job, note, story);
+	else if (note)
+		say(story, note);
+	return 0;
+}
+
+void osp_story_clear(struct osp_story *story)
+{
+	osp_segments_answer_clear(&story->parts);
+	osp_answer_clear(&story->nodes);
+	memset(story, 0, sizeof(*story));
+}
