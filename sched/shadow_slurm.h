@@ -18,6 +18,10 @@
 #include "src/slurmctld/licenses.h"
 #include "src/slurmctld/locks.h"
 #include "src/common/bitstring.h"
+/* Where slurmctld.h does not have job_feature_t itself. */
+#if __has_include("src/common/job_features.h")
+#include "src/common/job_features.h"
+#endif
 #include "src/common/list.h"
 #include "src/common/node_conf.h"
 #include "src/common/read_config.h"
