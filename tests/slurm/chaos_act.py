@@ -87,6 +87,7 @@ class Actor:
         self.over = threading.Event()
         self.lock = threading.Lock()
         self.up = {name: True for name in ["slurmctld"] + [f"slurmd.{node}" for node in nodes]}
+        self.turns = {name: threading.Lock() for name in self.up}  # who ends a daemon starts it before another ends it
         self.env = {**os.environ, "SLURM_CONF": f"{folder}/slurm.conf",
                     "PATH": f"{prefix}/bin:{os.environ['PATH']}:/usr/sbin"}
         self.port = int(re.search(r"^SlurmctldPort=(\d+)", self.read("slurm.conf"), re.M).group(1))
@@ -210,11 +211,12 @@ class Actor:
         self.finding(f"{name} does not start: {self.read(f'log/{name}.log')[-500:]}")
 
     def interrupt(self, name, number, for_s):
-        begun = self.now()
-        if self.end(name, number):
-            self.over.wait(for_s)
-        self.begin(name)
-        self.away(name, begun)
+        with self.turns[name]:
+            begun = self.now()
+            if self.end(name, number):
+                self.over.wait(for_s)
+            self.begin(name)
+            self.away(name, begun)
 
     def away(self, name, begun):
         if name.startswith("slurmd."):
@@ -276,16 +278,14 @@ class Actor:
     def node_dies(self, event):
         """slurmd, the gate, and all that runs there, at once."""
         name = f"slurmd.{event.whom}"
-        self.up[name] = False
-        begun = self.now()
-        for pid in self.run("ip", "netns", "pids", self.link(event.whom))[1].split():
-            try:
-                os.kill(int(pid), signal.SIGKILL)
-            except ProcessLookupError:
-                pass
-        self.over.wait(event.for_s)
-        self.begin(name)
-        self.away(name, begun)
+        with self.turns[name]:
+            self.up[name] = False
+            begun = self.now()
+            for pid in self.run("ip", "netns", "pids", self.link(event.whom))[1].split():
+                self.signal(int(pid), signal.SIGKILL)
+            self.over.wait(event.for_s)
+            self.begin(name)
+            self.away(name, begun)
 
     def munged(self):
         found = [pid for pid in os.listdir("/proc") if pid.isdigit() and self.comm(pid) == "munged"]
@@ -709,8 +709,9 @@ class Actor:
         self.over.set()
         self.start_munge()
         for name in self.up:
-            if not self.pid(name):
-                self.begin(name)
+            with self.turns[name]:
+                if not self.pid(name):
+                    self.begin(name)
         self.run("scontrol", "reconfigure")
 
 

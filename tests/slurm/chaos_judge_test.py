@@ -7,6 +7,8 @@
 import os
 import sys
 import tempfile
+import threading
+import time
 import datetime
 
 sys.dont_write_bytecode = True  # nothing beside the sources
@@ -439,6 +441,22 @@ def parent_of_one_that_has_ended(_cluster, _judge):
     """Between a look at /proc and the next: no finding of chaos's own making."""
     assert chaos_act.Actor.parent(str(os.getpid())) == str(os.getppid())
     assert chaos_act.Actor.parent("0") == ""
+    return 0
+
+
+def daemons_are_ended_in_turn(_cluster, _judge):
+    """One that starts slowly is not taken for one that ended by itself when the next event ends it."""
+    actor, away, met = object.__new__(chaos_act.Actor), [], []
+    actor.turns, actor.over = {"slurmctld": threading.Lock()}, threading.Event()
+    actor.record, actor.started = chaos_act.Record(), 0
+    actor.end = lambda *_: met.append(len(away)) or away.append(1) or True
+    actor.begin = lambda _: time.sleep(0.2) or away.clear()
+    both = [threading.Thread(target=actor.interrupt, args=("slurmctld", 9, 0)) for _ in range(2)]
+    for thread in both:
+        thread.start()
+    for thread in both:
+        thread.join()
+    assert met == [0, 0], met
     return 0
 
 
