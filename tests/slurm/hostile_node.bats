@@ -108,7 +108,7 @@ small_disk() {
 fill() {
 	as_other_user dd if=/dev/zero "of=$DISK/theirs/all" bs=1k 2>/dev/null || true
 	! as_other_user dd if=/dev/zero "of=$DISK/theirs/more" bs=1k count=8 2>/dev/null || fail "$DISK is not full"
-	(($(stat -c %s "$DISK/theirs/all") > 0)) || fail "nothing could be written to $DISK"
+	(($(inside stat -c %s "$DISK/theirs/all") > 0)) || fail "nothing could be written to $DISK"
 }
 
 @test "a user fills /tmp and the disk of the node's history: the verdict is there before it is kept, and gate.log says what is not" {
@@ -150,11 +150,17 @@ fill() {
 	none_drained_but n2
 }
 
+# empty: he takes it all back
+empty() {
+	inside find "$DISK/theirs" -type f -delete
+}
+
 # recheck_there OPTION...: a recheck that keeps its reasons on $DISK. It sees that alone: the folder is that of each
-# cluster of this installation, and other files' rechecks run beside this one.
+# cluster of this installation, and other files' rechecks run beside this one. A root that is no mount is private already.
 recheck_there() {
 	# shellcheck disable=SC2016
-	inside unshare --mount --propagation private bash -c 'mkdir -p "$1" && mount --bind "$0" "$1" && shift && exec "$@"' \
+	inside unshare --mount --propagation unchanged bash -c 'mount --make-rprivate / 2>/dev/null; mkdir -p "$1" &&
+		mount --bind "$0" "$1" && shift && exec "$@"' \
 		"$DISK/ours" "$ONESPINE_PREFIX/var/lib/onespine" env "SLURM_CONF=$SLURM_CONF" \
 		"$ONESPINE_PREFIX/bin/onespine" recheck --depth=passive "$@"
 }
@@ -173,7 +179,7 @@ recheck() {
 	matches "$(recheck n2)" 'n2: stays drained: its reason cannot be kept in .*: No space left on device'
 	drained n2 "$ECC_REASON"
 	equal "$(scontrol -o show reservation)" 'No reservations in the system'
-	rm "$DISK/theirs/"*
+	empty
 	equal "$(recheck n2)" 'n2: returned: PASS'
 	equal "$(scontrol -o show reservation)" 'No reservations in the system'
 	none_drained_but
@@ -186,7 +192,8 @@ recheck() {
 		"$OUT" "$OUT" "$OUT" >"$OUT/waits"
 	chmod 755 "$OUT/waits"
 	for says in 'n2: returned: PASS' "n2: stays drained: $ECC_REASON"; do
-		rm -f "$OUT/begun" "$OUT/go" "$DISK/theirs/"*
+		rm -f "$OUT/begun" "$OUT/go"
+		empty
 		scontrol update NodeName=n2 State=DRAIN "Reason=$ECC_REASON"
 		await 30 node_is n2 drained
 		recheck_there --program="$OUT/waits" n2 >"$OUT/said" 2>&1 3>&- &
