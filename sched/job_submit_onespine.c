@@ -290,6 +290,14 @@ static void drop_forged(job_desc_msg_t *job)
 		osp_job_env_drop(job->spank_job_env, &job->spank_job_env_size, names[i]);
 }
 
+static bool is_probe(const job_desc_msg_t *job)
+{
+	const char *value =
+		osp_job_env_find(job->spank_job_env, job->spank_job_env_size, OSP_SPANK_GANG);
+
+	return value && !strcmp(value, OSP_GANG_PROBE);
+}
+
 EXPORTED int job_submit(job_desc_msg_t *job, uint32_t submit_uid, char **err_msg)
 {
 	struct osp_seam_job described = {.spares = 0};
@@ -299,6 +307,8 @@ EXPORTED int job_submit(job_desc_msg_t *job, uint32_t submit_uid, char **err_msg
 	uint32_t spares;
 	int rc;
 
+	if (is_probe(job))
+		return EINVAL;
 	if (!osp_job_env_fits_prolog(job->spank_job_env, job->spank_job_env_size, sentence,
 				     sizeof(sentence)))
 		return refuse(err_msg, submit_uid, sentence, EINVAL);

@@ -31,6 +31,9 @@
 #define OSP_SPANK_GANG_SEGMENT OSP_JOB_ENTRY(gang_segment) "="
 #define OSP_SPANK_GANG_LAYOUT  OSP_JOB_ENTRY(gang_layout) "="
 #define OSP_SPANK_GANG_KEEP    OSP_JOB_ENTRY(gang_keep) "="
+/* What doctor asks for to learn whether job_submit is ours, which refuses it without a line in
+ * slurmctld's log: no level and no time. */
+#define OSP_GANG_PROBE "@onespine-doctor"
 /* The entry of spank_job_env[] that job_submit writes and the shadow obeys; a user's own is
  * removed. */
 #define OSP_EFFECTIVE "_ONESPINE_EFFECTIVE="

@@ -635,6 +635,19 @@ static void refuses_bad_values(void **state)
 	}
 }
 
+/* Each doctor would leave a refusal in slurmctld's log. */
+static void refuses_the_doctors_probe_without_a_line(void **state)
+{
+	with_shadow(state);
+	info_log[0] = '\0';
+	ask(OSP_GANG_PROBE);
+	assert_int_equal(job_submit(&job, 1000, &message), EINVAL);
+	assert_string_equal(info_log, "");
+	assert_null(message);
+	assert_null(effective_value());
+	end_job();
+}
+
 static void hands_on_the_shadows_refusal(void **state)
 {
 	(void)state;
@@ -1395,6 +1408,7 @@ int main(void)
 		cmocka_unit_test_setup(tells_the_shadow_what_the_job_wants, with_shadow),
 		cmocka_unit_test_setup(advises, with_shadow),
 		cmocka_unit_test(refuses_bad_values),
+		cmocka_unit_test(refuses_the_doctors_probe_without_a_line),
 		cmocka_unit_test_setup(hands_on_the_shadows_refusal, with_shadow),
 		cmocka_unit_test(drops_what_users_forge),
 		cmocka_unit_test_setup(keeps_the_administrators_comment, with_shadow),

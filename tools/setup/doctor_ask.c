@@ -32,8 +32,7 @@
 #define LIMIT_S	    30
 #define TRIALS_MS   10000
 #define TRIALS_MOST 4096
-#define VALUE_MARK  '\1'	       /* starts a line of ours; others are libslurm's */
-#define PROBE	    "@onespine-doctor" /* no level and no time */
+#define VALUE_MARK  '\1' /* starts a line of ours; others are libslurm's */
 
 /* --- the child -------------------------------------------------------------------------------- */
 
@@ -44,7 +43,7 @@ static void tell(const char *key, const char *value)
 
 static const char *probe(void)
 {
-	char entry[] = OSP_SPANK_GANG PROBE;
+	char entry[] = OSP_SPANK_GANG OSP_GANG_PROBE;
 	char *environment[2] = {entry, NULL};
 	will_run_response_msg_t *response = NULL;
 	job_desc_msg_t job;
