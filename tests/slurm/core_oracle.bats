@@ -8,6 +8,8 @@
 
 load helpers
 
+# Partition over has the highest tier, so nobody preempts its jobs; with PreemptMode=OFF they would share with nobody,
+# which preempt/partition_prio sees to (_job_test(), step 2).
 setup_file() {
 	local dir=$BATS_FILE_TMPDIR/cluster
 	make_topology "$BATS_FILE_TMPDIR/onespine.topology" 3 2 2
@@ -18,7 +20,11 @@ setup_file() {
 		while [ -e "$GATES/\$SLURMD_NODENAME" ]; do sleep 0.2; done
 	END
 	chmod 755 "$BATS_FILE_TMPDIR" "$GATES" "$BATS_FILE_TMPDIR/epilog"
-	cluster_start --topology "$BATS_FILE_TMPDIR/onespine.topology" --dir "$dir" --gres gpu:h100:4 \
+	export ONESPINE_TICKS=$BATS_FILE_TMPDIR/ticks
+	head -c 8 /dev/zero >"$ONESPINE_TICKS"
+	cc -shared -fPIC -O1 -Wall -Werror -o "$BATS_FILE_TMPDIR/backfill_now.so" "$BATS_TEST_DIRNAME/backfill_now.c" -ldl
+	LD_PRELOAD=$BATS_FILE_TMPDIR/backfill_now.so cluster_start \
+		--topology "$BATS_FILE_TMPDIR/onespine.topology" --dir "$dir" --gres gpu:h100:4 \
 		--conf "AuthInfo=socket=$dir/munge/socket,cred_expire=5" --conf "Epilog=$BATS_FILE_TMPDIR/epilog" \
 		--conf SelectTypeParameters=CR_CPU_Memory --conf DefMemPerNode=500 --conf KillWait=1 \
 		--conf PreemptType=preempt/partition_prio --conf PreemptMode=CANCEL --conf MessageTimeout=5 --conf MinJobAge=5 \
@@ -30,8 +36,9 @@ setup_file() {
 		--partition 'main Nodes=ALL Default=YES PriorityTier=10 PreemptMode=OFF' \
 		--partition 'low Nodes=ALL PriorityTier=1 PreemptMode=CANCEL' \
 		--partition 'few Nodes=n[1-7,9-10] PriorityTier=10 PreemptMode=OFF' \
-		--partition 'over Nodes=ALL PriorityTier=10 PreemptMode=OFF OverSubscribe=FORCE:2' \
-		--partition 'whole Nodes=ALL PriorityTier=10 PreemptMode=OFF OverSubscribe=EXCLUSIVE'
+		--partition 'over Nodes=ALL PriorityTier=10 PreemptMode=CANCEL OverSubscribe=FORCE:2' \
+		--partition 'whole Nodes=ALL PriorityTier=10 PreemptMode=OFF OverSubscribe=EXCLUSIVE' \
+		--partition 'half Nodes=ALL PriorityTier=10 PreemptMode=OFF MaxCPUsPerNode=4'
 }
 
 setup() {
@@ -48,5 +55,6 @@ setup() {
 @test "random states: never later than the best domain alone, never on two, nobody waits longer for it" {
 	python3 "$BATS_TEST_DIRNAME/oracle.py" --seconds "${ONESPINE_SECONDS:-0}" --states "${ONESPINE_STATES:-0}" \
 		--seed "${ONESPINE_SEED:-2000}" --stride "${ONESPINE_STRIDE:-1}" --kind="${ONESPINE_KIND:-}" \
-		${ONESPINE_FIRST:+--first} --gates "$GATES" --spines 'n1,n2,n3,n4 n5,n6,n7,n8 n9,n10,n11,n12'
+		${ONESPINE_FIRST:+--first} --gates "$GATES" --ticks "$ONESPINE_TICKS" \
+		--spines 'n1,n2,n3,n4 n5,n6,n7,n8 n9,n10,n11,n12'
 }

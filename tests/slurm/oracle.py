@@ -14,6 +14,7 @@ everything in it follows:
     --kind WORD     only states that have it, as the last lines name them ("array", "--gang-segment")
     --first         ends at the first difference
     --gates DIR     the folder of the Epilog's gate files
+    --ticks FILE    where slurmctld is asked for a cycle of backfill (backfill_now.c)
     --spines TEXT   the domains: "n1,n2,n3,n4 n5,n6,n7,n8"
 
 For each state (oracle_state.py) the job is asked for in each domain alone (everything else excluded, no gang) and as
@@ -51,7 +52,7 @@ sys.dont_write_bytecode = True  # nothing beside the sources
 
 # pylint: disable=wrong-import-position
 import oracle_judge as judge
-from oracle_slurm import NEVER, await_cycle, await_true, ask, expand, records, seconds_of, show
+from oracle_slurm import NEVER, await_cycle, await_true, ask, expand, gates, records, seconds_of, show, ticks
 from oracle_state import Cluster, State
 
 LOOKS = 4
@@ -79,11 +80,9 @@ class Plan:
         self.job = job
         await_cycle(job)
         if state.is_left():  # what it preempts goes first
-            await_true(PREEMPTS_S, lambda: show(job).get("JobState") not in ("PENDING", "CONFIGURING"))
-        self.look()
-        if not self.runs and not self.nodes:  # the cycle had begun before
+            await_true(PREEMPTS_S, state.none_is_leaving)
             await_cycle(job)
-            self.look()
+        self.look()
 
     def look(self):
         began = time.time()
@@ -113,7 +112,8 @@ def by_start_alone(request):
 
 
 def submit(request, *more):
-    said = ask("sbatch", "--parsable", "--output=/dev/null", *more, *request, "--wrap=sleep 3600")
+    script = f": >{gates.of_job('$SLURM_JOB_ID')}; exec sleep 3600"
+    said = ask("sbatch", "--parsable", "--output=/dev/null", *more, *request, f"--wrap={script}")
     return int(said) if said.isdigit() else None
 
 
@@ -310,10 +310,13 @@ def main():
     options.add_argument("--kind", default="")
     options.add_argument("--first", action="store_true")
     options.add_argument("--gates", required=True)
+    options.add_argument("--ticks", required=True)
     options.add_argument("--spines", required=True)
     given = options.parse_args()
     os.environ.update(LC_ALL="C", SLURM_TIME_FORMAT="standard")
-    cluster, count, began = Cluster(given.spines, given.gates), Count(), time.time()
+    ticks.open(given.ticks)
+    gates.open(given.gates)
+    cluster, count, began = Cluster(given.spines), Count(), time.time()
     limit_s = given.seconds or (0 if given.states else 120)
     seed = given.seed
     while not (count.states == given.states > 0 or 0 < limit_s < time.time() - began or given.first and count.bad):

@@ -6,26 +6,25 @@ part of a state.
 """
 import datetime
 import itertools
-import os
 import random
 import re
 import sys
 import time
 
-from oracle_slurm import SETTLE_S, await_true, control, expand, nodes_of, records, run, show
+from oracle_slurm import SETTLE_S, await_true, control, expand, gates, records, run, show
 
 BUILDS = 4
 LEAF = 2  # nodes of a leaf: those of a spine, two by two
+BEGINS_S = 5  # what has not begun its script after so long is cancelled all the same
 GIVEN_UP_S = 10  # what is cancelled and still there after so long is not waited for
 
 
 class Cluster:
     """The nodes, and how to get back to none of them in use."""
 
-    def __init__(self, spines, gates):
+    def __init__(self, spines):
         self.spines = [set(spine.split(",")) for spine in spines.split()]
         self.nodes = sorted(set().union(*self.spines), key=lambda name: int(name.lstrip("n")))
-        self.gates = gates
         self.weights = {}
         self.kinds = {}
         for node in records("node"):
@@ -55,13 +54,15 @@ class Cluster:
                 for spine in self.spines for first in range(0, len(spine), LEAF)]
 
     def clear(self):
-        for node in os.listdir(self.gates):
-            os.unlink(os.path.join(self.gates, node))
+        gates.remove(jobs=False)
         cancel(live_jobs())
+        gates.remove(jobs=True)
         drop_reservations()
-        held = [node["NodeName"] for node in records("node") if re.search("DRAIN|DOWN|FAIL", node["State"])]
-        if held:
-            control("update", "NodeName=" + ",".join(held), "State=RESUME")
+        states = {node["NodeName"]: node["State"] for node in records("node")}
+        for word, pattern in (("UNDRAIN", "DRAIN"), ("RESUME", "DOWN|FAIL")):  # what is resumed is pinged first
+            held = [node for node, state in states.items() if re.search(pattern, state)]
+            if held:
+                control("update", "NodeName=" + ",".join(held), f"State={word}")
         if not await_true(2 * SETTLE_S, self.is_clear):
             sys.exit(f"oracle: the cluster does not become idle: {records('job')} {node_states()}")
 
@@ -74,6 +75,17 @@ def live_jobs():
     """Those that wait, run or are ending."""
     return [job for job in records("job") if re.search("PENDING|RUNNING|SUSPENDED|COMPLETING|CONFIGURING",
                                                        job.get("JobState", ""))]
+
+
+def holders():
+    """The nodes of each job that has some, by its number; of a heterogeneous job those of its first part."""
+    return {job["JobId"]: job["NodeList"] for job in records("job") if job.get("NodeList", "(null)") != "(null)" and
+            job.get("JobState") in ("RUNNING", "SUSPENDED", "COMPLETING")}
+
+
+def as_seen(job):
+    """What of a job may not change while questions are asked."""
+    return job["JobId"], job["JobState"], job.get("NodeList", ""), job.get("PreemptTime", "")
 
 
 def node_states():
@@ -90,11 +102,14 @@ def number_of(job):
 
 def cancel(jobs):
     """Ends these jobs; first those that wait, or they would start when others end."""
-    numbers = {number_of(job): job.get("JobState") for job in jobs}
-    waiting = [number for number, state in numbers.items() if state == "PENDING"]
-    for some in (waiting, list(numbers)):
-        if some:
-            run("scancel", *some)
+    numbers = {number_of(job) for job in jobs}
+    waiting = {number_of(job) for job in jobs if job.get("JobState") == "PENDING"}
+    if waiting:
+        run("scancel", *sorted(waiting))
+        jobs = [job for job in live_jobs() if number_of(job) in numbers]
+    if any(job.get("JobState") != "COMPLETING" for job in jobs):
+        await_true(BEGINS_S, lambda: all(gates.has_begun(job) for job in jobs))
+        run("scancel", *sorted(numbers))
 
 
 def drop_reservations():
@@ -165,7 +180,51 @@ class State:
         self.add_ways_to_ask(random.Random(f"{seed}: ways to ask"))
         self.add_to_nodes(random.Random(f"{seed}: nodes and partitions"))
         self.add_types(random.Random(f"{seed}: types of GPU, lists of partitions"))
+        self.asked_before = None  # by --test-only as a gang, before anything is reserved
+        self.aim(random.Random(f"{seed}: aimed at one rule"))
         self.places = cluster.of_one_kind(self.places)
+
+    def aim(self, dice):
+        """In some states one rule alone decides, which is too rare among the others."""
+        aims = {"aimed-at-force": self.aim_at_force, "aimed-at-reserved-cores": self.aim_at_reserved_cores,
+                "aimed-at-partition": self.aim_at_partition}
+        self.aimed_at = dice.choice(list(aims)) if dice.random() < 0.1 else None
+        if not self.aimed_at:
+            return
+        self.jobs, self.drained, self.draining, self.front, self.others = [], [], [], [], []
+        self.gang, self.places, self.excluded, self.reservation = ["--gang=spine"], self.cluster.spines, set(), None
+        self.reserved_for, self.reserved_cores = "daemon", 0
+        self.least = self.size = dice.randint(2, len(self.cluster.spines[0]) - 1)
+        self.request = [f"-N{self.size}", "--time=5"]
+        aims[self.aimed_at](dice)
+        self.request.append(f"--partition={self.partition}")
+
+    def aim_at_force(self, dice):
+        """No node is idle, and where OverSubscribe=FORCE --exclusive shares all the same."""
+        self.partition = "over"
+        self.request.append("--exclusive")
+        self.fill_spines(dice, [f"--ntasks-per-node={dice.randint(1, 3)}"], [20, 45, 90])
+
+    def aim_at_reserved_cores(self, dice):
+        """Once the jobs have ended nodes are empty, but cores of theirs are kept: since the same was asked for."""
+        self.partition, self.reserved_cores = "main", dice.randint(1, 3)
+        self.reservation = (0, 40, self.cluster.nodes)
+        self.request.append("--ntasks-per-node=8")
+        self.asked_before = self.request + ["--partition=main"]
+        self.fill_spines(dice, ["--exclusive"], [5, 10, 20])
+
+    def aim_at_partition(self, dice):
+        """What one partition could give, and was asked for, the next may not (MaxCPUsPerNode=4)."""
+        self.partition = "half"
+        self.request.append(f"--ntasks-per-node={dice.choice([2, 6, 8])}")
+        self.asked_before = self.request + ["--partition=main"]
+        self.fill_spines(dice, ["--exclusive"], [5, 10, 20], "main")
+
+    def fill_spines(self, dice, how, minutes, partition=None):
+        """With a job each, which ends after one of so many minutes."""
+        for spine in self.cluster.spines:
+            self.jobs.append((how + [f"-N{len(spine)}", f"--nodelist={','.join(sorted(spine))}"],
+                              partition or self.partition, dice.choice(minutes), "runs"))
 
     def add_shared_things(self, dice):
         """What is not of one node alone: licenses, and features by their count."""
@@ -302,7 +361,7 @@ class State:
         ours = set(self.started.values())
         cancel([job for job in live_jobs() if number_of(job) not in ours])
         drop_reservations()
-        if not await_true(GIVEN_UP_S, lambda: self.look() == self.left):
+        if self.is_left() or not await_true(GIVEN_UP_S, lambda: self.look() == self.left):
             return False
         self.set_ends()
         self.reserve()
@@ -311,12 +370,17 @@ class State:
     @staticmethod
     def look():
         """What may not change while questions are asked."""
-        return node_states(), sorted((job["JobId"], job["JobState"], job.get("NodeList"), job.get("PreemptTime"))
-                                     for job in live_jobs())
+        return node_states(), sorted(as_seen(job) for job in live_jobs())
 
     def is_left(self):
         """Whether a job of the state is no longer what it was."""
         return not set(self.left[1]) <= set(self.look()[1])
+
+    def none_is_leaving(self):
+        """Whether what was preempted since is gone."""
+        left, ours = set(self.left[1]), set(self.started.values())
+        return not any(number_of(job) in ours and job["JobState"] == "COMPLETING" and as_seen(job) not in left
+                       for job in live_jobs())
 
     def build_once(self):
         """Returns the nodes of each job that was started and is still there."""
@@ -331,12 +395,15 @@ class State:
             elif index in self.made:
                 self.started[index] = self.start(request, partition, minutes, fate, self.made[index])
         await_true(SETTLE_S, self.none_leaves)
-        made = {index: nodes_of(job) for index, job in self.started.items() if job and nodes_of(job)}
-        self.running = [(job, minutes) for job, minutes in self.running if nodes_of(job)]
+        holding = holders()
+        made = {index: holding[job] for index, job in self.started.items() if job in holding}
+        self.running = [(job, minutes) for job, minutes in self.running if job in holding]
         self.set_ends()
         for node in self.draining:
             control("update", f"NodeName={node}", "State=DRAIN", "Reason=oracle")
         await_true(SETTLE_S, lambda: not any(job.get("JobState") == "CONFIGURING" for job in live_jobs()))
+        if self.asked_before:
+            run("sbatch", "--test-only", *self.gang, *self.asked_before, "--wrap=true")
         self.reserve()
         return made
 
@@ -385,6 +452,7 @@ class State:
                  "leaf": self.gang == ["--gang=leaf"], "nodelist": "--nodelist" in request, "excluded": self.excluded,
                  "in-over": "over" in self.partition, "in-whole": "whole" in self.partition,
                  "in-low": "low" in self.partition}
+        words |= {self.aimed_at} if self.aimed_at else set()
         return words | {word for word, there in named.items() if there}
 
     def start(self, request, partition, minutes, fate, nodes=None):
@@ -409,7 +477,7 @@ class State:
             control("suspend", job)
         elif fate == "completing":
             for node in expand(show(job).get("NodeList", "")):
-                open(os.path.join(self.cluster.gates, node), "w", encoding="ascii").close()
+                open(gates.of_node(node), "w", encoding="ascii").close()
             run("scancel", job)
             await_true(SETTLE_S, lambda: show(job).get("JobState") == "COMPLETING")
         return job
