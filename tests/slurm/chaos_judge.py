@@ -16,6 +16,7 @@ SLURMS_REASONS = ("Not responding", "batch job complete failure", "Kill task fai
 GATES_REASONS = ("Prolog error", "Epilog error", "Job env setup error")
 GATE_FAILED = re.compile(r"^\[([^]]+)\] error: .*(?:Prolog or job env setup failure on node|"
                          r"[Ee]pilog error .*Node=) ?(n\d+)", re.M)
+PROLOG_LOST = re.compile(r"^\[([^]]+)\] agent/is_node_resp: node:(n\d+) RPC:REQUEST_LAUNCH_PROLOG ", re.M)
 GATE_S = 60  # before that line: a gate of 12 s that was stopped for 20, and a slurmctld that answered late
 # The drain of a node whose reservation a killed slurmctld brought back (tools/command/cmd_recheck.c).
 LOST = "onespine: recheck lost what it found"
@@ -242,8 +243,19 @@ class Judge:
             return
         elif asked.kind in ("srun", "final"):
             self.slurms_own(f"job without requeue: {state} {job['Reason']}")
+        elif state == "TIMEOUT" and self.prolog_was_lost(asked, job):
+            self.slurms_own("job that waited for its time limit: its slurmd was away when slurmctld told it to begin")
         else:
             self.finding(f"lost: {words}")
+
+    def prolog_was_lost(self, asked, job):
+        """No gate began for this start, and slurmctld's log says that the order for one reached no slurmd of the job: it is
+        not sent again."""
+        nodes, restart = expand(job["NodeList"]), int(job["Restarts"] or 0)
+        if any((job["JobId"], restart) in self.gates_of(node) for node in nodes):
+            return False
+        return any(node in nodes and datetime.datetime.fromisoformat(when).timestamp() - self.actor.started > asked.at_s
+                   for when, node in PROLOG_LOST.findall(self.actor.read("log/slurmctld.log")))
 
     def lost_a_step(self, asked, job):
         """A slurmstepd of this job was killed; one that told no number was of any job that there was."""

@@ -264,6 +264,33 @@ def job_failed_after_an_unnamed_slurmstepd_was_killed(cluster, judge):
     return 1
 
 
+def timeout(cluster, judge, lost_s=120, node="n1", gate=""):
+    """Of a batch job on n1 that was submitted at 100 s."""
+    cluster.put("o/gates/n1", gate)
+    cluster.log(f"[{stamp(lost_s)}] agent/is_node_resp: node:{node} RPC:REQUEST_LAUNCH_PROLOG : Communication connection failure")
+    judge.judge_end(cluster.job(), ended("TIMEOUT", NodeList="n1", Restarts="1"))
+
+
+def timeout_as_the_prolog_was_lost(cluster, judge):
+    timeout(cluster, judge, gate="1105 286 0 -\n")
+    return 0
+
+
+def timeout_though_a_gate_began(cluster, judge):
+    timeout(cluster, judge, gate="1125 286 1 -\n")
+    return 1
+
+
+def timeout_as_anothers_prolog_was_lost(cluster, judge):
+    timeout(cluster, judge, node="n2")
+    return 1
+
+
+def timeout_as_an_earlier_prolog_was_lost(cluster, judge):
+    timeout(cluster, judge, lost_s=90)
+    return 1
+
+
 def job_cancelled_by_its_user(cluster, judge):
     judge.judge_end(cluster.job(cancelled=True), ended())
     return 0
