@@ -128,6 +128,73 @@ static void tells_running_gangs_that_moved(void **state)
 		has(job->admin_comment, "domain=l2; leaves=l2:n(1-4); placed: 4 nodes on leaf l2"));
 }
 
+#define LEAVES_UNDER(first, second)                                                                \
+	"{\"onespine-topology\": 1, \"levels\": [\"leaf\", \"spine\"], \"domains\": ["             \
+	"{\"level\": \"spine\", \"name\": \"s1\"}, {\"level\": \"spine\", \"name\": \"s2\"}, "     \
+	"{\"level\": \"leaf\", \"name\": \"l1\", \"in\": \"" first "\", \"nodes\": \"n[1-2]\"}, "  \
+	"{\"level\": \"leaf\", \"name\": \"l2\", \"in\": \"" second "\", \"nodes\": "              \
+	"\"n[3-16]\"}]}"
+
+/* One that was relaxed is held to the level that it kept. */
+static void tells_relaxed_gangs_that_moved(void **state)
+{
+	job_record_t *job = running_gang(1, OSP_SPANK_GANG "leaf@1");
+	job_record_t *strict = running_gang(2, OSP_SPANK_GANG "leaf");
+	job_record_t *bare = running_gang(3, OSP_SPANK_GANG "leaf@1");
+	bitstr_t *nodes = bare->node_bitmap;
+
+	(void)state;
+	bare->node_bitmap = NULL;
+	put(LEAVES_UNDER("s1", "s1")); /* all stood on one leaf before */
+	looks(3);
+	assert_true(has(job->admin_comment, " 2 of its 4 nodes are on one leaf"));
+	assert_true(has(strict->admin_comment, " 2 of its 4 nodes are on one leaf"));
+	xfree(job->admin_comment);
+	xfree(strict->admin_comment);
+	put(LEAVES_UNDER("s1", "s2"));
+	looks(3);
+	assert_non_null(job->admin_comment);
+	assert_true(
+		has(job->admin_comment, " 2 of its 4 nodes are on one spine, and n(3-4) are not"));
+	assert_null(strict->admin_comment); /* it kept no leaf any more */
+	bare->node_bitmap = nodes;
+	xfree(job->admin_comment);
+	put(LEAVES_UNDER("s2", "s1")); /* apart before and after */
+	looks(3);
+	assert_null(job->admin_comment);
+	assert_null(bare->admin_comment);
+}
+
+/* Nothing to compare with, or no memory: nobody is told. */
+static void tells_nobody_without_a_topology_to_compare_with(void **state)
+{
+	job_record_t *job = running_gang(1, OSP_SPANK_GANG "leaf");
+	struct osp_topology *before;
+	osp_list_t *jobs = job_list;
+
+	(void)state;
+	put(LEAVES("n[1-4]", "n[5-16]"));
+	looks(3);
+	before = shadow_state.topology;
+	shadow_moved_look(NULL);
+	shadow_state.topology = NULL;
+	shadow_moved_look(before);
+	shadow_state.topology = before;
+	job_list = NULL;
+	shadow_moved_look(before);
+	job_list = jobs;
+	shadow_state.node_count--;
+	shadow_moved_look(before);
+	shadow_state.node_count++;
+	for (size_t n = 1; n <= 2; n++) {
+		no_memory_at(n);
+		shadow_moved_look(before);
+		no_memory_at(0);
+	}
+	shadow_moved_look(before);
+	assert_null(job->admin_comment);
+}
+
 /* slurmctld saves its state only where nobody holds one of its locks. */
 static void takes_no_lock_while_slurmctld_ends(void **state)
 {
@@ -653,6 +720,8 @@ int main(void)
 		TEST(keeps_the_old_copy_on_a_full_file_system),
 		TEST(looks_by_itself_and_ends),
 		TEST(tells_running_gangs_that_moved),
+		TEST(tells_relaxed_gangs_that_moved),
+		TEST(tells_nobody_without_a_topology_to_compare_with),
 		TEST(says_that_there_is_no_thread),
 		TEST(begins_anew_over_other_nodes),
 		TEST(lays_over_no_nodes_but_those_at_the_glance),

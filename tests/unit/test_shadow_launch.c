@@ -8,6 +8,7 @@
 #include "lib/policy/effective.h"
 #include "lib/policy/request.h"
 #include "sched/seam.h"
+#include "tests/unit/no_memory.h"
 
 #define OLD_BOOT_S 1000
 #define NEW_BOOT_S 9000
@@ -576,6 +577,188 @@ static void forgets_jobs_that_end(void **state)
 	assert_int_equal(fake_slurm.requeues, 0);
 }
 
+/* Ready to be looked at, on n3, n4, n9 and n10, as slurmctld finds it when it starts anew. */
+static void runs_again(job_record_t *job)
+{
+	FREE_NULL_BITMAP(job->node_bitmap);
+	job->node_bitmap = fake_bitmap(2, 2);
+	bit_set(job->node_bitmap, 8);
+	bit_set(job->node_bitmap, 9);
+	job->job_state = JOB_RUNNING | JOB_CONFIGURING;
+	shadow_put_entry(job, OSP_LAUNCHED_IN_VAIN, "0");
+	shadow_launch_forget();
+	fake_slurm.requeues = 0;
+}
+
+static bool is_put_back(void *context)
+{
+	job_record_t *job = context;
+
+	shadow_keep_end(job);
+	runs_again(job);
+	shadow_put_entry(job, OSP_LAUNCHED_NODES, "n[9-12]");
+	node_record_table_ptr[10]->node_state = node_record_table_ptr[11]->node_state =
+		NODE_STATE_IDLE | NODE_STATE_CLOUD;
+	assert_int_equal(select_p_select_nodeinfo_set(job), SLURM_SUCCESS);
+	shadow_launch_look(100);
+	shadow_launch_look(400);
+	assert_true(fake_slurm.requeues <= 1);
+	return fake_slurm.requeues == 1 && job->resv_name;
+}
+
+static bool is_launched(void *context)
+{
+	job_record_t *job = context;
+
+	shadow_launch_forget();
+	shadow_put_entry(job, OSP_LAUNCHED_NODES, "");
+	return ask(job, SELECT_MODE_RUN_NOW) == SLURM_SUCCESS && starts(job) == SLURM_SUCCESS;
+}
+
+static bool could_be_launched(void *context)
+{
+	return !*judged(context, "leaf");
+}
+
+/* Without memory a start waits, and what is kept or given back is less; no gang runs apart. */
+static void survives_without_memory(void **state)
+{
+	job_record_t *job = launched(), *second = batch_gang(2, 4, "leaf");
+	const struct osp_seam_job submitted = {.min_nodes = 12};
+
+	(void)state;
+	boots(job);
+	is_asked(8);
+	is_asked(9);
+	assert_true(no_memory_everywhere(is_put_back, job) > 5);
+	job->job_state = JOB_CANCELLED;
+	sleeps(8, 8);
+	assert_true(no_memory_everywhere(is_launched, second) > 5);
+	place_by_ec2(OLD_BOOT_S, 8);
+	no_memory_everywhere(could_be_launched, (void *)(uintptr_t)&submitted);
+}
+
+/* At most 256 at one time. */
+static void waits_while_many_are_launched(void **state)
+{
+	job_record_t *last = batch_gang(1000, 4, "leaf");
+
+	(void)state;
+	sleeps(8, 8);
+	for (uint32_t id = 1; id <= 256; id++) {
+		job_record_t *job = batch_gang(id, 4, "leaf");
+
+		runs_again(job);
+	}
+	for (uint32_t id = 1; id <= 256; id++)
+		shadow_launch_resume(find_job_record(id));
+	assert_true(shadow_launch_any());
+	assert_false(shadow_launch_may(last, &(struct osp_effective){.mode = OSP_MODE_ENFORCE}));
+	runs_again(last); /* which forgets the others */
+	for (uint32_t id = 1; id <= 256; id++)
+		shadow_launch_resume(find_job_record(id));
+	shadow_launch_resume(last);
+	assert_false(shadow_launch_waits(last->job_id));
+	assert_true(shadow_launch_waits(256));
+}
+
+/* Only a gang that starts, that may start again, and whose nodes are not together. */
+static void waits_anew_only_where_it_must(void **state)
+{
+	job_record_t *job = launched();
+	bitstr_t *nodes = job->node_bitmap;
+	struct osp_topology *topology = shadow_state.topology;
+
+	(void)state;
+	shadow_launch_forget();
+	job->job_state = JOB_RUNNING;
+	shadow_launch_resume(job);
+	assert_false(shadow_launch_any());
+	job->job_state = JOB_RUNNING | JOB_CONFIGURING;
+	job->node_bitmap = NULL;
+	shadow_launch_resume(job);
+	job->node_bitmap = nodes;
+	shadow_state.topology = NULL;
+	shadow_launch_resume(job);
+	shadow_state.topology = topology;
+	job->batch_flag = 0;
+	shadow_launch_resume(job);
+	assert_false(shadow_launch_any());
+	job->batch_flag = 1;
+	bit_clear_all(nodes);
+	for (int n = 4; n < 8; n++)
+		bit_set(nodes, n);
+	shadow_launch_resume(job);
+	assert_false(shadow_launch_any());
+	bit_clear(nodes, 7);
+	bit_set(nodes, 3);
+	shadow_launch_resume(job);
+	assert_true(shadow_launch_waits(1));
+	/* without a topology nothing is known of it */
+	shadow_state.topology = NULL;
+	shadow_launch_look(100);
+	shadow_state.topology = topology;
+	assert_true(shadow_launch_waits(1));
+	FREE_NULL_BITMAP(job->node_bitmap);
+	shadow_launch_look(101);
+	assert_false(shadow_launch_any());
+}
+
+/* What began elsewhere than on sleeping nodes beside one domain is no launch, and goes back. */
+static void begins_no_launch_on_nodes_that_run_apart(void **state)
+{
+	static const struct {
+		int nodes[2];
+		bool awake;
+	} cases[] = {{{8, 9}, true}, {{4, 5}, false}};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		job_record_t *job = batch_gang(1 + (uint32_t)i, 4, "leaf");
+
+		sleeps(8, 8);
+		job->node_bitmap = fake_bitmap(2, 2);
+		for (int k = 0; k < 2; k++) {
+			int n = cases[i].nodes[k];
+
+			bit_set(job->node_bitmap, n);
+			if (cases[i].awake) { /* it has booted, and nobody asked about it since */
+				node_record_table_ptr[n]->boot_time = NEW_BOOT_S;
+				node_record_table_ptr[n]->node_state =
+					NODE_STATE_IDLE | NODE_STATE_CLOUD;
+			}
+		}
+		job->job_state = JOB_RUNNING | JOB_CONFIGURING;
+		assert_int_equal(select_p_job_begin(job), SLURM_ERROR);
+		assert_false(shadow_launch_any());
+	}
+}
+
+/* Entries as somebody may have edited them, and a job that has a reservation already. */
+static void reads_odd_entries(void **state)
+{
+	struct osp_nodeset *nodes = osp_nodeset_new(SHADOW_NODES);
+	job_record_t *job = batch_gang(1, 4, "leaf");
+
+	(void)state;
+	shadow_put_entry(job, OSP_LAUNCHED_IN_VAIN, "2");
+	assert_int_equal(shadow_launched_in_vain(job).times, 2);
+	assert_int_equal(shadow_launched_in_vain(job).node_s, 0);
+	shadow_keep(job, nodes, 100); /* no nodes */
+	assert_int_equal(fake_slurm.reservations, 0);
+	osp_nodeset_add(nodes, 0);
+	job->resv_name = xstrdup("of_somebody");
+	shadow_keep(job, nodes, 100);
+	assert_int_equal(fake_slurm.reservations, 0);
+	xfree(job->resv_name);
+	shadow_put_launched_nodes(job, nodes);
+	assert_string_equal(shadow_spank_value(job, OSP_LAUNCHED_NODES), "n1");
+	osp_nodeset_clear(nodes);
+	shadow_put_launched_nodes(job, nodes);
+	assert_string_equal(shadow_spank_value(job, OSP_LAUNCHED_NODES), "");
+	free(nodes);
+}
+
 #define TEST(function) cmocka_unit_test_setup_teardown(function, begin, shadow_calls_end)
 
 int main(void)
@@ -601,6 +784,11 @@ int main(void)
 		TEST(launches_nothing_in_a_reservation),
 		TEST(refuses_only_what_no_launch_can_hold),
 		TEST(forgets_jobs_that_end),
+		TEST(survives_without_memory),
+		TEST(waits_while_many_are_launched),
+		TEST(waits_anew_only_where_it_must),
+		TEST(begins_no_launch_on_nodes_that_run_apart),
+		TEST(reads_odd_entries),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
