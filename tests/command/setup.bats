@@ -447,6 +447,8 @@ nothing_to_do() {
 	keep
 	run onespine setup --head
 	holds "$output" "wrote $DIR/onespine.yaml:"
+	holds "$output" "a job that the gate puts back starts again only after cred_expire (120 s) and a second; to shorten that:
+  $DIR/slurm.conf: AuthInfo=cred_expire=70"
 	holds "$output" "the gate writes its log only (failure: log) and drains no node; once that log is as you want it,
 say failure: drain in $DIR/onespine.yaml and run scontrol reconfigure. --no-gate sets up none"
 	[[ $(onespine config show | grep -c '^defaults.gate.failure  *log ') == 1 ]]

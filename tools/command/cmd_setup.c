@@ -449,11 +449,25 @@ static bool edited(const struct osp_change *change)
 	return access(change->path, F_OK) == 0 && !osp_change_unedited(change);
 }
 
+/* A setting of the site's own is not changed for it, but who waits two minutes will ask why. */
+static void tell_delay(const struct setup *setup, struct osp_text *text)
+{
+	for (uint32_t i = 0; i < setup->findings.count; i++) {
+		const struct osp_doctor_finding *finding = &setup->findings.items[i];
+
+		if (!strcmp(finding->name, "requeue-delay"))
+			osp_text_printf(text, "%s; to shorten that:\n  %s\n", finding->sentence,
+					finding->cure);
+	}
+}
+
 /* Says that the gate is on, and how to go on from there. */
 static void tell_gate(const struct setup *setup, const struct osp_plan *made, struct osp_text *text)
 {
 	const struct osp_change *begun = find_change(made, OSP_CHANGE_BEGIN);
 
+	if (switches_gate_on(made))
+		tell_delay(setup, text);
 	if (!begun && switches_gate_on(made))
 		osp_text_printf(text,
 				"the gate does with a node that fails what %s says "
