@@ -425,10 +425,26 @@ static uint32_t count_boots(const struct fit *fit)
 	return count;
 }
 
+/* Whether every node that sbatch named is free. */
+static bool all_free(const struct fit *fit)
+{
+	uint32_t count = osp_nodeset_count(fit->chosen);
+
+	for (uint32_t n = osp_nodeset_next(fit->chosen, 0); n < fit->chosen->place_count;
+	     n = osp_nodeset_next(fit->chosen, n + 1))
+		if (!osp_node_free(&fit->world.snapshot->nodes[n]))
+			return false;
+	return count > 0;
+}
+
+/* Slurm adds to the time what the jobs that wait will take (job_start_data()); here they are not
+ * looked at. */
 static bool starts_now(const struct fit *fit)
 {
-	return fit->sbatch.result == OSP_SBATCH_STARTS &&
-	       fit->sbatch.start_s <= (int64_t)time(NULL) + NOW_S;
+	if (fit->sbatch.result != OSP_SBATCH_STARTS)
+		return false;
+	return fit->sbatch.start_s <= (int64_t)time(NULL) + NOW_S ||
+	       (!fit->call->values[OSP_OPTION_FIT_BEGIN] && all_free(fit));
 }
 
 /* Why not now: never other than what the nodes' states show. */
@@ -539,16 +555,16 @@ static int print_scheduler_json(const struct fit *fit, int status)
 
 static int answer_scheduler(struct fit *fit, struct osp_error *error)
 {
-	int status = starts_now(fit) ? OSP_EXIT_YES : OSP_EXIT_NO;
+	int status;
 
-	if (status == OSP_EXIT_YES) {
-		fit->chosen = osp_nodeset_new(fit->world.snapshot->node_count);
-		if (!fit->chosen)
-			return osp_error_set(error, "out of memory");
-		if (osp_snapshot_add_hostlist(fit->world.snapshot, fit->sbatch.nodes, false,
-					      "sbatch's nodes", fit->chosen, error) < 0)
-			return -1;
-	}
+	fit->chosen = osp_nodeset_new(fit->world.snapshot->node_count);
+	if (!fit->chosen)
+		return osp_error_set(error, "out of memory");
+	if (fit->sbatch.nodes &&
+	    osp_snapshot_add_hostlist(fit->world.snapshot, fit->sbatch.nodes, false,
+				      "sbatch's nodes", fit->chosen, error) < 0)
+		return -1;
+	status = starts_now(fit) ? OSP_EXIT_YES : OSP_EXIT_NO;
 	return (fit->call->values[OSP_OPTION_JSON] ? print_scheduler_json
 						   : print_scheduler)(fit, status);
 }
