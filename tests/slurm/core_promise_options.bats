@@ -26,6 +26,8 @@ reasons() {
 		it ends before a job is asked for: --help --usage --version
 		the program alone reads it, for its own words and files: --bell --disable-status --error --input --job-name --label --no-bell --output --parsable --quiet --quit-on-interrupt --unbuffered --verbose --wait --wrap --ignore-pbs --kill-command --no-shell --test-only
 		it says how processes of a job that has its nodes are started or ended: --acctg-freq --bcast --bcast-exclude --chdir --compress --container --container-id --epilog --export --export-file --get-user-env --kill-on-bad-exit --mpi --multi-prog --oom-kill-step --preserve-env --profile --prolog --propagate --pty --send-libs --slurmd-debug --task-epilog --task-prolog --threads --wait-for-children --mem-bind --network --cpu-bind --accel-bind --x11 --open-mode
+		its nodes boot, and no cluster of tests has a program for that (later releases then wait for them): --reboot
+		it is about clusters of a federation, which needs a database: --cluster-constraint
 		it is about a step in a job that has its nodes: --exact --het-group --jobid --overlap --relative
 		it writes a mail: --mail-type --mail-user
 		slurmctld is asked for nothing, root alone may, and no job is made: --no-allocate
@@ -115,15 +117,12 @@ without_row() {
 		as-free sbatch -N2 -q any
 		as-free srun -N2 -q any
 		as-free salloc -N2 -q any
-		as-free sbatch -N2 --reboot
-		as-free salloc -N2 --reboot
 		as-free sbatch -N2 --bb=any
 		as-free srun -N2 --bb=any
 		as-free sbatch -N2 --bbf="$BATS_TEST_TMPDIR/bb"
 		as-free sbatch -N2 -M other
 		as-free srun -N2 -M other
 		as-free salloc -N2 -M other
-		as-free sbatch -N2 --cluster-constraint=any
 		as-free sbatch -N2 --mcs-label=any
 		as-free sbatch -N2 --exclusive=mcs
 		as-free sbatch -N2 --power=level
