@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * check.h - checks of a node: what one is, what it tells, how they are run
+ * check.h - checks of a node: what one is, what it reports, how they are run
  *
- * A check is a function that looks at one thing and tells results; it runs in a child process with
- * a deadline, so it may crash or hang. It changes nothing on the node; only those deeper than
+ * A check is a function that looks at one thing and reports results; it runs in a child process
+ * with a deadline, so it may crash or hang. It changes nothing on the node; only those deeper than
  * passive load a GPU. What it reads it reads below `root` ("" for the real one), so a test can show
  * it a machine of its own.
  *
@@ -36,7 +36,7 @@ enum osp_cure {
 #define OSP_WORD_BYTES	  64
 #define OSP_WHY_BYTES	  256
 
-/* One thing told. Written whole through a pipe, so it holds no pointers. */
+/* One result. Written whole through a pipe, so it holds no pointers. */
 struct osp_result {
 	enum osp_verdict verdict;
 	enum osp_cure cure;
@@ -49,7 +49,7 @@ struct osp_result {
 	bool speed;			 /* made of one of the outcome's speeds */
 	bool later; /* an ERROR that is a FAIL when a look a minute later, long after boot, says so
 		       too */
-	bool twice; /* an ERROR that is a FAIL when a second child tells it too */
+	bool twice; /* an ERROR that is a FAIL when a second child reports it too */
 };
 
 /* One speed measured: judged only when every GPU's is there, and a slow one only when it was slow
@@ -145,7 +145,7 @@ struct osp_check {
 	enum osp_verdict worst; /* FAIL; WARN if a user can bring it about */
 	bool basic;	      /* the rest of its group needs what it asks: skipped when it hangs */
 	bool settles;	      /* what is missing soon after boot may still come: ERROR then */
-	bool pairs;	      /* tells of pairs, "gpu3-gpu5": one GPU at fault is named instead */
+	bool pairs;	      /* reports pairs, "gpu3-gpu5": one GPU at fault is named instead */
 	bool library_kernels; /* kernels of NVIDIA's libraries run, not ours alone: what breaks may
 				 be theirs */
 	unsigned int deadline_ms;
@@ -158,7 +158,8 @@ struct osp_check {
 	const char *explains; /* a paragraph: how, what it cannot see */
 	const char *cures;    /* what to do when it fails */
 	void (*run)(struct osp_check_context *context);
-	/* Is what it told as `later` still so? Runs in a child. NULL: it tells nothing so. */
+	/* Does what it reported as `later` still hold? Runs in a child. NULL: it reports nothing
+	 * so. */
 	int (*still_ill)(struct osp_check_context *context);
 	const char *program; /* of OSP_GROUP_SITE: what it runs */
 	const char *refused; /* of OSP_GROUP_SITE: why it does not run that; NULL: it does */
@@ -167,8 +168,7 @@ struct osp_check {
 /* All checks, in the order in which they are shown. */
 extern const struct osp_check *const osp_checks[];
 extern const size_t osp_check_count;
-const struct osp_check *osp_check_find(const char *name); /* NULL: no such check */
-void osp_check_names(const char **names);		  /* osp_check_count of them */
+void osp_check_names(const char **names); /* osp_check_count of them */
 
 /* Fills `context` for the machine below `root` (it must outlive the context), all its GPUs, and
  * `thresholds`. `job_uid` is the caller's user, for root SLURM_JOB_UID: slurmd sets that in a
@@ -181,7 +181,7 @@ extern const char osp_thresholds_builtin[];
 
 /* --- for checks ------------------------------------------------------------------------------- */
 
-/* Tells one result; texts are cut to their fields. `limit` and `source` may be NULL. */
+/* Reports one result; texts are cut to their fields. `limit` and `source` may be NULL. */
 void osp_tell(struct osp_check_context *context, enum osp_verdict verdict, enum osp_cure cure,
 	      const char *subject, const char *value, const char *limit, const char *source,
 	      const char *why_format, ...) __attribute__((format(printf, 8, 9)));
@@ -247,11 +247,11 @@ struct osp_run {
  * One process holds every GPU open meanwhile (check/runner/awake.h). A GPU that does
  * not start in time and whose persistence is not known to be on is ERROR, and WARN from the fourth
  * time in one boot on (check/base/gpu_starts.h); no check then asks the GPUs. Never waits for a
- * child that cannot be killed. What a check tells as `twice` is asked of a second child, and an
- * ERROR ("once") where that does not tell it. A crash is ERROR; a hang is FAIL (at most the check's
- * worst) when a second child hangs too, else ERROR; what the budget leaves no time for is ERROR.
- * Returns 0, or -1 with `error` set when memory or processes ran out. Free with osp_run_free() in
- * either case.
+ * child that cannot be killed. What a check reports as `twice` is asked of a second child, and is
+ * an ERROR ("once") if that does not report it. A crash is ERROR; a hang is FAIL (at most the
+ * check's worst) when a second child hangs too, else ERROR; what the budget leaves no time for is
+ * ERROR. Returns 0, or -1 with `error` set when memory or processes ran out. Free with
+ * osp_run_free() in either case.
  */
 int osp_run_checks(struct osp_check_context *context, const struct osp_check *const *checks,
 		   size_t count, unsigned int budget_ms, struct osp_run *run,

@@ -297,7 +297,13 @@ static void read_all(struct reader *reader)
 	}
 }
 
-void gate_adapters_read(const char *root, const char *interface, struct osp_gate_adapters *adapters)
+/*
+ * Reads the counters of `interface`, which the round uses, of the interfaces below it (of a bond, a
+ * VLAN or a bridge), and of the RDMA ports of the same devices; of all devices if `interface` is ""
+ * or does not exist. A counter that cannot be read is marked so.
+ */
+static void read_adapters(const char *root, const char *interface,
+			  struct osp_gate_adapters *adapters)
 {
 	struct reader reader = {.root = root, .adapters = adapters};
 	struct timespec now;
@@ -348,7 +354,7 @@ void gate_reading_start(struct gate_reading *reading, const char *root, const ch
 	memset(reading, 0, sizeof(*reading));
 	reading->child = osp_child_start(&reading->answer);
 	if (reading->child == 0) {
-		gate_adapters_read(root, interface, &adapters);
+		read_adapters(root, interface, &adapters);
 		_exit(osp_write_all(reading->answer, &adapters, sizeof(adapters)) ? 0 : 1);
 	}
 	if (reading->child < 0) {

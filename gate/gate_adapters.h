@@ -23,14 +23,6 @@
 
 #include "lib/gate/gate_traffic.h"
 
-/*
- * Reads the counters of `interface`, which the round uses, of the interfaces below it (of a bond, a
- * VLAN or a bridge), and of the RDMA ports of the same devices; of all devices if `interface` is ""
- * or does not exist. A counter that cannot be read is marked so.
- */
-void gate_adapters_read(const char *root, const char *interface,
-			struct osp_gate_adapters *adapters);
-
 /* The interface that has `address`; "" if none has. Returns `name`. */
 const char *gate_adapters_interface(const struct sockaddr_storage *address, char *name,
 				    size_t name_bytes);

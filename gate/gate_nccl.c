@@ -564,7 +564,8 @@ static void next_round(struct gate_talk *talk)
 
 /* --- serving ---------------------------------------------------------------------------------- */
 
-bool gate_reducing(const struct gate_talk *talk)
+/* True from the first reduction asked for until the last one has ended. */
+static bool is_reducing(const struct gate_talk *talk)
 {
 	const struct gate_reduce *reduce = &talk->reduce;
 
@@ -631,7 +632,7 @@ void gate_reduce_serve(struct gate_talk *talk)
 {
 	struct gate_reduce *reduce = &talk->reduce;
 
-	if (!gate_reducing(talk))
+	if (!is_reducing(talk))
 		return;
 	serve_own(talk);
 	if (reduce->decides &&
@@ -641,7 +642,7 @@ void gate_reduce_serve(struct gate_talk *talk)
 
 uint64_t gate_reduce_look_ms(const struct gate_talk *talk)
 {
-	if (!gate_reducing(talk))
+	if (!is_reducing(talk))
 		return UINT64_MAX;
 	if (talk->reduce.own_answered && !talk->reduce.own_told)
 		return gate_now_ms(talk) + LOOK_MS;

@@ -38,9 +38,8 @@ void gate_reduce_order(struct gate_talk *talk, struct osp_gate_message *message)
 /* Takes parts from below. */
 void gate_reduce_hear(struct gate_talk *talk, const struct osp_gate_message *message);
 
-/* Does what is due; to be called often while gate_reducing(). */
+/* Does what is due; to be called often. */
 void gate_reduce_serve(struct gate_talk *talk);
-bool gate_reducing(const struct gate_talk *talk);
 
 /* When to call gate_reduce_serve() even if no message came, in ms since this gate began. */
 uint64_t gate_reduce_look_ms(const struct gate_talk *talk);

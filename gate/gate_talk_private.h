@@ -64,7 +64,7 @@ struct gate_reduce {
 	struct osp_gate_reduce order; /* of this round */
 	struct gate_reducer reducer;
 	struct gate_around around;
-	struct osp_gate_part own; /* answered, and not told until the counters are read again */
+	struct osp_gate_part own; /* answered, and not sent until the counters are read again */
 	bool own_answered;
 	uint64_t asked_ns;
 	struct osp_gate_traffic *seen; /* by rank: the last that was not quiet */

@@ -17,7 +17,7 @@
 #define OSP_SLURM_AT_LEAST(major, minor)                                                           \
 	(SLURM_VERSION_NUMBER >= SLURM_VERSION_NUM(major, minor, 0))
 
-/* job_modify() can tell the user why from 23.02 on (slurmctld/job_submit.c). */
+/* job_modify() can give the user the reason from 23.02 on (slurmctld/job_submit.c). */
 #if OSP_SLURM_AT_LEAST(23, 2)
 #define OSP_JOB_MODIFY_PARAMETERS(job, record, uid, err_msg)                                       \
 	job_desc_msg_t *job, struct job_record *record, uint32_t uid, char **err_msg
@@ -39,7 +39,8 @@
 #define OSP_JOB_EXCLUSIVE_TOPO(job) ((void)(job), false)
 #endif
 
-/* A job's steps can be managed on its first node from 24.05 on; that is told of no shrinking. */
+/* A job's steps can be managed on its first node from 24.05 on; that step manager hears of no
+ * shrinking. */
 #ifdef STEPMGR_ENABLED
 #define OSP_JOB_STEPMGR(job) (((job)->bitflags & STEPMGR_ENABLED) != 0)
 #else

@@ -404,9 +404,6 @@ void shadow_gang_where(job_record_t *job, const struct osp_effective *effective,
 bool shadow_gang_together(const job_record_t *job, const struct osp_effective *effective,
 			  const struct osp_nodeset *nodes);
 
-/* Takes our part out of the job's AdminComment, when it has one. */
-void shadow_gang_unsays(job_record_t *job);
-
 /*
  * Tells where a job that starts went (select_p_job_begin, the one commit). Returns SLURM_SUCCESS;
  * SLURM_ERROR for a gang that is to be enforced and stands in no common domain, so that Slurm puts

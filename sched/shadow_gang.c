@@ -346,7 +346,8 @@ void shadow_gang_says(job_record_t *job, const struct osp_effective *effective, 
 	free(comment);
 }
 
-void shadow_gang_unsays(job_record_t *job)
+/* Takes our part out of the job's AdminComment, when it has one. */
+static void clear_note(job_record_t *job)
 {
 	static const struct osp_note nothing = {.gang = NULL};
 	struct osp_note found;
@@ -636,7 +637,7 @@ int shadow_gang_started(job_record_t *job)
 	if (!job->node_bitmap)
 		return SLURM_SUCCESS;
 	if (!shadow_gang_request(job, &effective)) {
-		shadow_gang_unsays(job);
+		clear_note(job);
 		return SLURM_SUCCESS;
 	}
 	nodes = nodes_taken(job);
@@ -648,7 +649,7 @@ int shadow_gang_started(job_record_t *job)
 	else
 		domain = domain_reached(job, &effective, nodes, &anywhere);
 	if (is_small(&effective, nodes))
-		shadow_gang_unsays(job);
+		clear_note(job);
 	else
 		astray = effective.mode == OSP_MODE_ENFORCE &&
 			 (in_parts ? !kept : domain == OSP_NO_DOMAIN && !anywhere);

@@ -43,7 +43,8 @@ static bool read_level(const struct osp_note *note, char *level)
 	return true;
 }
 
-bool osp_placed_read(const char *admin_comment, struct osp_placed *placed)
+/* Reads what stands in an AdminComment, which may be NULL. */
+static bool read_comment(const char *admin_comment, struct osp_placed *placed)
 {
 	struct osp_note note = {.gang = NULL};
 	bool found;
@@ -80,7 +81,7 @@ bool osp_placed_ask(uint32_t job_id, struct osp_placed *placed)
 	/* An array's job number brings all its tasks. */
 	for (uint32_t i = 0; i < jobs->record_count; i++) {
 		if (jobs->job_array[i].job_id == job_id) {
-			found = osp_placed_read(jobs->job_array[i].admin_comment, placed);
+			found = read_comment(jobs->job_array[i].admin_comment, placed);
 			break;
 		}
 	}

@@ -36,8 +36,6 @@ struct osp_placed {
  */
 bool osp_placed_ask(uint32_t job_id, struct osp_placed *placed);
 
-/* The same from an AdminComment, which may be NULL. */
-bool osp_placed_read(const char *admin_comment, struct osp_placed *placed);
 void osp_placed_free(struct osp_placed *placed);
 
 #endif

@@ -28,7 +28,7 @@ enum osp_gpu_counter {
 	OSP_GPU_COUNTER_COUNT
 };
 
-/* Reads one: NVML's answer (OSP_NVML_OK, or why it is not told), with `value` set where it is
+/* Reads one: NVML's answer (OSP_NVML_OK, or why there is none), with `value` set where it is
  * OK. */
 int osp_gpu_counter_read(const struct osp_gpu *gpu, enum osp_gpu_counter counter, uint64_t *value);
 
@@ -54,21 +54,21 @@ struct osp_link_errors {
 	uint64_t lost;	   /* NVLink 5: recoveries that failed */
 	uint64_t effective;
 	uint64_t symbol;
-	double rate; /* NVLink 5: of effective errors, the worst link's; 0: none told */
+	double rate; /* NVLink 5: of effective errors, the worst link's; 0: none reported */
 };
 
-/* False if no link tells any. */
+/* False if no link reports any. */
 bool osp_link_errors_read(const struct osp_gpu *gpu, struct osp_link_errors *errors);
 
 /* A counter of an InfiniBand or RoCE port, as "link_downed"; false if it has none. */
 bool osp_port_counter(const char *root, const char *device, const char *port, const char *name,
 		      uint64_t *value);
 
-/* AMD: of "umc" and the other blocks, all together; false if the driver tells none. */
+/* AMD: of "umc" and the other blocks, all together; false if the driver reports none. */
 bool osp_amd_errors(const char *root, const char *address, uint64_t *uncorrectable,
 		    uint64_t *correctable);
 
-/* Neuron: memory and SRAM, together; false if the driver tells neither. */
+/* Neuron: memory and SRAM, together; false if the driver reports neither. */
 bool osp_neuron_errors(const char *root, const char *name, uint64_t *errors);
 
 #endif

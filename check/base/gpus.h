@@ -31,7 +31,7 @@ struct osp_pci_gpus {
  */
 void osp_pci_gpus(const struct osp_check_context *context, struct osp_pci_gpus *gpus);
 
-/* A GPU's UUID as /proc/driver/nvidia tells it, without asking NVML; with a driver that has lost
+/* A GPU's UUID as /proc/driver/nvidia has it, without asking NVML; with a driver that has lost
  * it, "GPU-????????-...". */
 bool osp_pci_gpu_uuid(const struct osp_check_context *context, const char *address, char *uuid,
 		      size_t uuid_bytes);
@@ -83,19 +83,19 @@ bool osp_gpus_confidential(void);
 bool osp_gpu_partitioned(const struct osp_gpu *gpu);
 
 /* NVML loaded and initialised, once a process: 0, or NVML's error; -1 when the library cannot be
- * loaded (osp_nvml_load() tells why). */
+ * loaded (osp_nvml_load() says why). */
 int osp_nvml_ready(void);
 
 /*
  * What to do with what NVML answered about one GPU: true when there is a value. Otherwise the GPU
- * has none (counted in *lacking), is lost (which "gpus" tells), or the call failed: that is told as
+ * has none (counted in *lacking), is lost ("gpus" reports it), or the call failed: reported as
  * an error.
  */
 bool osp_gpu_value(struct osp_check_context *context, const struct osp_gpu *gpu, int state,
 		   const char *what, size_t *lacking);
 
-/* Looks at one GPU that answers; counts it in *lacking if it has no such value. True: something
- * ill was told. */
+/* Looks at one GPU that answers; counts it in *lacking if it has no such value. True: a fault
+ * was reported. */
 typedef bool osp_gpu_judge(struct osp_check_context *context, const struct osp_gpu *gpu,
 			   size_t *lacking, void *data);
 

@@ -31,7 +31,7 @@ struct osp_hang_start osp_hang_begin(const char *root, pid_t child);
 void osp_hang_add(const char *root, pid_t child, const struct osp_hang_start *start, bool first,
 		  struct osp_hang_signs *signs);
 
-/* Whether this host tells pressure or delays at all, so that a hang can be judged. */
+/* Whether this host reports pressure or delays at all, so that a hang can be judged. */
 bool osp_hang_can_be_judged(const char *root);
 
 /* Why the hang says nothing about the node, with what is known of it; "" of OSP_HANG_STUCK. `value`

@@ -76,7 +76,7 @@ int osp_kmsg_xids(const char *root, void (*take)(void *context, const struct osp
 
 /* What NVIDIA's catalogue says to do about an XID at once. */
 enum osp_xid_action {
-	OSP_XID_IGNORE,	     /* informational, or told by another check (63: remapped) */
+	OSP_XID_IGNORE,	     /* informational, or reported by another check (63: remapped) */
 	OSP_XID_APPLICATION, /* a program's own fault, or contained to it */
 	OSP_XID_RESET,
 	OSP_XID_REBOOT,

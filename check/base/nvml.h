@@ -21,7 +21,7 @@ enum osp_nvml_return {
 	OSP_NVML_NOT_SUPPORTED = 3,
 	OSP_NVML_NO_PERMISSION = 4,
 	OSP_NVML_NOT_FOUND = 6,
-	OSP_NVML_TOO_SMALL = 7, /* the room for a list; its length is told */
+	OSP_NVML_TOO_SMALL = 7, /* the room for a list; its length is returned */
 	OSP_NVML_DRIVER_NOT_LOADED = 9,
 	OSP_NVML_TIMEOUT = 10,
 	OSP_NVML_NO_FUNCTION = 13,
@@ -241,7 +241,7 @@ struct osp_nvml_program {
 OSP_NVML_CALLS(OSP_NVML_DECLARE)
 #undef OSP_NVML_DECLARE
 
-/* Loads the library once a process. NULL when it is there and can tell the GPUs apart, else why
+/* Loads the library once a process. NULL when it is there and can distinguish the GPUs, else why
  * not, in words. */
 const char *osp_nvml_load(void);
 

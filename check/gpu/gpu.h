@@ -3,7 +3,7 @@
  * gpu.h - loading a GPU: a context, the kernels, memory, time
  *
  * For the checks gpu_*.c, which run in children that the runner watches: any call here may hang.
- * Every failure has been told when a function returns false; the process is then spoilt for the
+ * Every failure has been reported when a function returns false; the process is then spoilt for the
  * next check. One thread.
  */
 #ifndef OSP_GPU_H
@@ -29,7 +29,7 @@ struct osp_gpu_session {
 	int driver;	/* cuDriverGetVersion() */
 	int sms;
 	unsigned int shared_bytes; /* that a block may use */
-	size_t l2_bytes;	   /* of cache; 0: not told */
+	size_t l2_bytes;	   /* of cache; 0: unknown */
 	unsigned int start_ms;	   /* of the driver */
 	unsigned int context_ms;
 	unsigned int load_ms; /* of the kernels */
@@ -50,18 +50,18 @@ int osp_gpus_still_not_ready(struct osp_check_context *context);
 struct osp_gpu_session *osp_gpu_begin(struct osp_check_context *context);
 
 /* Sessions of all whole GPUs of the context, in its order; *count of them. NULL as above, and when
- * there are fewer than `least`: then a SKIP was told. */
+ * there are fewer than `least`: then a SKIP was reported. */
 struct osp_gpu_session *osp_gpu_begin_all(struct osp_check_context *context, size_t least,
 					  size_t *count);
 
-/* True when `result` is no error. Else tells it, for `what` was done on this GPU. */
+/* True when `result` is no error. Else reports it, for `what` was done on this GPU. */
 bool osp_gpu_right(struct osp_check_context *context, const struct osp_gpu_session *session,
 		   int result, const char *what);
 
-/* A kernel by its name; NULL and nothing told when this image has none of the name. */
+/* A kernel by its name; NULL and nothing reported when this image has none of the name. */
 osp_cuda_function osp_gpu_kernel(const struct osp_gpu_session *session, const char *name);
 
-/* Blocks that fill every SM; 0 after an error that was told. */
+/* Blocks that fill every SM; 0 after an error, which was reported. */
 unsigned int osp_gpu_blocks(struct osp_check_context *context,
 			    const struct osp_gpu_session *session, osp_cuda_function kernel,
 			    unsigned int shared_bytes);
@@ -96,7 +96,7 @@ struct osp_gpu_pieces {
 
 /*
  * Takes up to `most_bytes` of what is free (0: all), in pieces of at most `piece_bytes`; less when
- * the driver gives less. false when there is none at all, told.
+ * the driver gives less. false when there is none at all, which is reported.
  */
 bool osp_gpu_take(struct osp_check_context *context, const struct osp_gpu_session *session,
 		  size_t most_bytes, size_t piece_bytes, struct osp_gpu_pieces *pieces);

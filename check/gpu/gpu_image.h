@@ -16,7 +16,7 @@ struct osp_gpu_image {
 	const char *name; /* "fatbin", "sm_80" */
 	const void *data; /* a fat binary, or PTX terminated as a string */
 	int capability;	  /* the least that it runs on: 10 * major + minor */
-	int driver;	  /* the least CUDA release of a driver, as cuDriverGetVersion() tells */
+	int driver; /* the least CUDA release of a driver, as cuDriverGetVersion() returns it */
 };
 
 /* The index-th image to try on such a GPU under such a driver, the best first: false when there are

@@ -8,7 +8,7 @@
  * same calls with the same shape.
  *
  * For check/gpu/gpu_nccl.c (the GPUs of a node) and check/gpu/gang_reduce.c (those of many).
- * Whatever fails has been told when a function returns false. One thread.
+ * Whatever fails has been reported when a function returns false. One thread.
  */
 #ifndef OSP_GPU_REDUCE_H
 #define OSP_GPU_REDUCE_H
@@ -33,7 +33,7 @@ struct osp_reduction {
 	size_t part_bytes; /* one rank's part of a sum */
 };
 
-/* True when NCCL's `result` is no error. Else tells it, for `what` was done. */
+/* True when NCCL's `result` is no error. Else reports it, for `what` was done. */
 bool osp_reduce_right(struct osp_reduction *reduction, int result, const char *what);
 
 /* Makes the context of one of the GPUs here the current one. */

@@ -22,7 +22,7 @@ struct osp_units {
 enum osp_found {
 	OSP_FOUND,
 	OSP_FOUND_NONE,	   /* none to load */
-	OSP_FOUND_ERROR,   /* it cannot be told */
+	OSP_FOUND_ERROR,   /* it cannot be found out */
 	OSP_FOUND_HANGING, /* NVML did not answer, twice, and nothing kept it (lib/health/hang.h) */
 };
 

@@ -22,7 +22,7 @@
 enum osp_awake_state {
 	OSP_AWAKE_STARTING,
 	OSP_AWAKE_HELD, /* every GPU has been opened, or could not be and that was answered */
-	OSP_AWAKE_NONE, /* no process, it ended, or NVML does not start: the checks tell why */
+	OSP_AWAKE_NONE, /* no process, it ended, or NVML does not start: the checks report why */
 	OSP_AWAKE_HUNG, /* NVML did not answer before the first GPU was asked for */
 	OSP_AWAKE_LATE, /* the GPU `opened` did not answer in time */
 };
@@ -37,7 +37,7 @@ struct osp_awake {
 	size_t count;	      /* GPUs that NVML counts */
 	size_t opened;
 	bool asked; /* the last word was of a GPU's opening: its persistence is asked for */
-	signed char persistent[OSP_GPUS_MAX]; /* 1, 0, or -1: not told */
+	signed char persistent[OSP_GPUS_MAX]; /* 1, 0, or -1: unknown */
 };
 
 /* Begins to open them; `gpu_count` are on the PCI bus. */

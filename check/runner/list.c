@@ -30,14 +30,6 @@ const struct osp_check *const osp_checks[] = {
 
 const size_t osp_check_count = sizeof(osp_checks) / sizeof(osp_checks[0]);
 
-const struct osp_check *osp_check_find(const char *name)
-{
-	for (size_t i = 0; i < osp_check_count; i++)
-		if (strcmp(osp_checks[i]->name, name) == 0)
-			return osp_checks[i];
-	return NULL;
-}
-
 void osp_check_names(const char **names)
 {
 	for (size_t i = 0; i < osp_check_count; i++)

@@ -89,7 +89,7 @@ void osp_start_begin(struct osp_runner *runner);
 /* Waits until they are open, or are known not to be; `soon`: but half a second. False: not yet. */
 bool osp_start_wait(struct osp_runner *runner, bool soon);
 
-/* Tells of a GPU that is late, and of each check that was to ask it. -1 with the runner's error
+/* Reports a GPU that is late, and each check that was to ask it. -1 with the runner's error
  * set. */
 int osp_start_tell(struct osp_runner *runner);
 

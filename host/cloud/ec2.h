@@ -53,7 +53,7 @@ int osp_ec2_instance_topology(struct osp_ec2 *ec2, const char *const *ids, size_
 			      const struct osp_ec2_listener *listener, struct osp_ec2_gaps *gaps,
 			      struct osp_error *error);
 
-/* DescribeCapacityReservationTopology, 10 ids a call, and DescribeCapacityReservations, which tells
+/* DescribeCapacityReservationTopology, 10 ids a call, and DescribeCapacityReservations, which says
  * how many instances each holds. */
 int osp_ec2_reservation_topology(struct osp_ec2 *ec2, const char *const *ids, size_t count,
 				 const struct osp_ec2_listener *listener, struct osp_ec2_gaps *gaps,

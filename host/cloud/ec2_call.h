@@ -30,7 +30,7 @@ enum osp_ec2_outcome {
 };
 
 /* Asks `form` ("Action=...&Version=2016-11-15&..."), whose action is `action`. With
- * OSP_EC2_ANSWERED the records have been told. */
+ * OSP_EC2_ANSWERED the records have been handed over. */
 enum osp_ec2_outcome osp_ec2_call(struct osp_ec2 *ec2, const char *action, const char *form,
 				  size_t most, osp_ec2_record_f *record, void *context,
 				  struct osp_ec2_answer *answer, struct osp_error *error);

@@ -14,7 +14,7 @@
  *	 "job": 123, "when": "epilog", "grew": [["mlx5_0:1", "link_downed", 2], ..]}
  *
  * `job` and `when` only if the run was for a job; `grew` what counters of errors have grown by
- * since the node's last pass, where they have (a GPU is told by its UUID).
+ * since the node's last pass, where they have (a GPU is identified by its UUID).
  * `results` has what neither passed nor was skipped. `partial`: not all checks or not all GPUs. One
  * thread.
  */
@@ -43,7 +43,7 @@ struct osp_history_entry {
 	const struct osp_identity *identity;
 	const struct osp_check_context *context;
 	const struct osp_run *run;
-	const struct osp_node_state *state; /* NULL: it could not be told */
+	const struct osp_node_state *state; /* NULL: it could not be read */
 	enum osp_depth depth;
 	bool partial;
 	const struct osp_pass *since; /* the node's last pass; NULL: there is none */

@@ -47,7 +47,7 @@ void osp_record_begin(struct osp_record *record, struct osp_check_context *conte
 
 /*
  * After them: keeps it all, where `run` is not NULL. A run of some checks only makes no pass; one
- * of some GPUs makes a pass for those; both tell Slurm and Prometheus only of a failure.
+ * of some GPUs makes a pass for those; both report only a failure to Slurm and Prometheus.
  */
 void osp_record_end(struct osp_record *record, struct osp_check_context *context,
 		    const struct osp_run *run, enum osp_depth depth, bool all_checks);

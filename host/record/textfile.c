@@ -88,7 +88,8 @@ static void add_figures(struct osp_text *text, const struct osp_history_entry *e
 	}
 }
 
-void osp_textfile_write(const struct osp_history_entry *entry, struct osp_text *text)
+/* The metrics of a run. `text` is marked failed when memory runs out. */
+static void write_metrics(const struct osp_history_entry *entry, struct osp_text *text)
 {
 	const struct osp_run *run = entry->run;
 
@@ -152,7 +153,7 @@ int osp_textfile_save(const char *folder, const struct osp_history_entry *entry,
 	struct osp_guard guard;
 	int state = 0, outcome;
 
-	osp_textfile_write(entry, &text);
+	write_metrics(entry, &text);
 	if (text.failed || osp_guard_start(&guard, save_in_child, &save) < 0) {
 		osp_text_free(&text);
 		return osp_error_at(error, folder, 0, 0, "no memory or no child process");

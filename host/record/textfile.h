@@ -9,9 +9,6 @@
 
 #include "host/record/history_line.h"
 
-/* The metrics of a run. `text` is marked failed when memory runs out. */
-void osp_textfile_write(const struct osp_history_entry *entry, struct osp_text *text);
-
 /* Writes FOLDER/onespine.prom anew by renaming, where only root may write there. Done by a child
  * that is not waited for longer than `deadline_ms`. -1 with `error` set. */
 int osp_textfile_save(const char *folder, const struct osp_history_entry *entry,

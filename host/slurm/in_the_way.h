@@ -13,7 +13,7 @@
 #include "host/slurm/fabric.h"
 
 /* Adds both as lines to `text` and as "in_the_way" and "out" to `root`; the first end comes first.
- * Returns 0, or -1 when memory ran out (told in text->failed). */
+ * Returns 0, or -1 when memory ran out (text->failed is set). */
 int osp_in_the_way(const struct osp_world *world, uint32_t domain, struct osp_text *text,
 		   json_t *root);
 

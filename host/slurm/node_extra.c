@@ -24,7 +24,12 @@
 /* Answers of the child beside Slurm's errors, which are above 1000 and below 10000. */
 enum { CHILD_DONE, CHILD_NOT_JSON = 20000, CHILD_NO_NODE };
 
-int osp_extra_merge(const char *extra, json_t *mine, char **merged, struct osp_error *error)
+/*
+ * Merges `mine` (not taken over) under the key "onespine" into what Extra holds. 1 with the new
+ * text in *merged (to be freed), 0 when it says that already, -1 with `error` set: Extra holds
+ * something that is no JSON object, which is somebody's and left alone, or memory ran out.
+ */
+static int merge(const char *extra, json_t *mine, char **merged, struct osp_error *error)
 {
 	json_t *all = extra && *extra ? json_loads(extra, 0, NULL) : json_object();
 	int state = 1;
@@ -81,7 +86,7 @@ static int put_in_child(const void *argument)
 	if (slurm_load_node_single(&answer, name, SHOW_ALL) != SLURM_SUCCESS)
 		return errno ? errno : SLURM_ERROR;
 	if (answer->record_count == 1 && answer->node_array[0].name) {
-		switch (osp_extra_merge(answer->node_array[0].extra, put->mine, &merged, NULL)) {
+		switch (merge(answer->node_array[0].extra, put->mine, &merged, NULL)) {
 		case 1:
 			state = update_node(put->node, merged);
 			break;
@@ -122,7 +127,7 @@ static int run_child(const struct put *put, unsigned int deadline_ms, struct osp
 	if (state == CHILD_DONE)
 		return 0;
 	if (state == CHILD_NOT_JSON)
-		return osp_extra_merge("-", put->mine, NULL, error);
+		return merge("-", put->mine, NULL, error);
 	if (state == CHILD_NO_NODE)
 		return osp_error_set(error, "Slurm has no node %s", put->node);
 	return osp_error_set(error, "%s", slurm_strerror(state));

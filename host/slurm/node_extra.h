@@ -14,13 +14,6 @@
 #include "lib/base/error.h"
 
 /*
- * Merges `mine` (not taken over) under the key "onespine" into what Extra holds. 1 with the new
- * text in *merged (to be freed), 0 when it says that already, -1 with `error` set: Extra holds
- * something that is no JSON object, which is somebody's and left alone, or memory ran out.
- */
-int osp_extra_merge(const char *extra, json_t *mine, char **merged, struct osp_error *error);
-
-/*
  * Puts {"onespine": mine} into the node's Extra, where that is not what was last put there (noted
  * below `root`/run/onespine, so that slurmctld is asked only when it changes). Done by a child that
  * is not waited for longer than `deadline_ms`. -1 with `error` set.

@@ -71,8 +71,9 @@ char *osp_read_overlaid(const struct osp_overlays *overlays, const char *path, s
 	return osp_read_input(path, limit_bytes, text_bytes, error);
 }
 
-char *osp_read_slurm_file(void *context, const char *path, size_t *text_bytes,
-			  struct osp_error *error)
+/* For osp_slurm_conf_read(); `context` is a struct osp_overlays (NULL: none). */
+static char *read_slurm_file(void *context, const char *path, size_t *text_bytes,
+			     struct osp_error *error)
 {
 	return osp_read_overlaid(context, path, OSP_SLURM_CONF_BYTES_MAX, text_bytes, error);
 }
@@ -80,7 +81,7 @@ char *osp_read_slurm_file(void *context, const char *path, size_t *text_bytes,
 struct osp_slurm_conf *osp_load_slurm_conf(const char *path, const struct osp_overlays *overlays,
 					   struct osp_error *error)
 {
-	return osp_slurm_conf_read(path, osp_read_slurm_file, (void *)overlays, error);
+	return osp_slurm_conf_read(path, read_slurm_file, (void *)overlays, error);
 }
 
 /* --- plugins ---------------------------------------------------------------------------------- */

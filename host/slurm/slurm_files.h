@@ -38,10 +38,6 @@ struct osp_overlays {
 char *osp_read_overlaid(const struct osp_overlays *overlays, const char *path, size_t limit_bytes,
 			size_t *text_bytes, struct osp_error *error);
 
-/* For osp_slurm_conf_read(); `context` is a struct osp_overlays (NULL: none). */
-char *osp_read_slurm_file(void *context, const char *path, size_t *text_bytes,
-			  struct osp_error *error);
-
 /* Reads slurm.conf through `overlays`, which may be NULL. */
 struct osp_slurm_conf *osp_load_slurm_conf(const char *path, const struct osp_overlays *overlays,
 					   struct osp_error *error);

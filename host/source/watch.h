@@ -26,7 +26,7 @@ struct osp_watch {
 	const char *adapters;
 	osp_watch_nodes_f *nodes;
 	void *context;
-	bool compare_all; /* every node that had a place counts: the list tells no boots */
+	bool compare_all; /* every node that had a place counts: the list has no boots */
 	int interval_s;
 	int look_s; /* between two looks at Slurm's nodes */
 	struct osp_topology_guard guard;

@@ -16,7 +16,9 @@
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
-int osp_confine_rights(void)
+/* no_new_privs alone: no program that this process starts gets more rights than it. 0, or -1 with
+ * errno set. */
+static int drop_rights(void)
 {
 	return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
 }
@@ -333,7 +335,7 @@ unsigned int osp_confine_from_changes(void)
 {
 	unsigned int held = 0;
 
-	if (osp_confine_rights())
+	if (drop_rights())
 		return 0;
 	held |= OSP_CONFINED_NO_NEW_PRIVS;
 	drop_capabilities();
@@ -346,7 +348,7 @@ unsigned int osp_confine_from_ruling(void)
 {
 	unsigned int held = 0;
 
-	if (osp_confine_rights())
+	if (drop_rights())
 		return 0;
 	held |= OSP_CONFINED_NO_NEW_PRIVS;
 	if (!filter_ruling())
@@ -358,7 +360,7 @@ unsigned int osp_confine_to_reading(void)
 {
 	unsigned int held = 0;
 
-	if (osp_confine_rights())
+	if (drop_rights())
 		return 0; /* the others ask for it */
 	held |= OSP_CONFINED_NO_NEW_PRIVS;
 	if (!forbid_by_landlock())

@@ -47,8 +47,4 @@ unsigned int osp_confine_from_changes(void);
  */
 unsigned int osp_confine_from_ruling(void);
 
-/* no_new_privs alone: no program that this process starts gets more rights than it. 0, or -1 with
- * errno set. */
-int osp_confine_rights(void);
-
 #endif

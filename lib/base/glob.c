@@ -10,7 +10,8 @@ bool osp_glob_matches(const char *pattern, const char *text)
 	return !fnmatch(pattern, text, FNM_NOESCAPE);
 }
 
-bool osp_glob_is_pattern(const char *text)
+/* True when it holds '*', '?' or '['. */
+static bool is_pattern(const char *text)
 {
 	return strpbrk(text, "*?[");
 }
@@ -19,9 +20,9 @@ bool osp_globs_meet(const char *a, const char *b)
 {
 	size_t i = 0;
 
-	if (!osp_glob_is_pattern(a))
+	if (!is_pattern(a))
 		return osp_glob_matches(b, a);
-	if (!osp_glob_is_pattern(b))
+	if (!is_pattern(b))
 		return osp_glob_matches(a, b);
 	for (; a[i] && b[i] && !strchr("*?[", a[i]) && !strchr("*?[", b[i]); i++) {
 		if (a[i] != b[i])

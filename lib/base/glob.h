@@ -15,9 +15,6 @@
 /* Whether the whole of `text` matches. */
 bool osp_glob_matches(const char *pattern, const char *text);
 
-/* True when it holds '*', '?' or '['. */
-bool osp_glob_is_pattern(const char *text);
-
 /* Could any text match both? Never a wrong no; a wrong yes only if both are patterns. */
 bool osp_globs_meet(const char *a, const char *b);
 

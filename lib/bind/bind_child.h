@@ -28,19 +28,20 @@ int osp_bind_child(char *const *environment, struct osp_bind_child *child, struc
 /* The numbers and UUIDs that the driver gave the machine's GPUs. */
 struct osp_bind_driver;
 
-/* Of a folder like /proc/driver/nvidia; one that lacks tells nothing. NULL when memory ran out. */
+/* Of a folder like /proc/driver/nvidia; nothing is known from a missing one. NULL when memory ran
+ * out. */
 struct osp_bind_driver *osp_bind_driver_read(const struct osp_machine *machine, const char *folder);
 void osp_bind_driver_free(struct osp_bind_driver *driver); /* NULL is allowed */
 
 /*
  * The GPUs that this process may see, by the environment (CUDA_VISIBLE_DEVICES and its like, and
  * Slurm's SLURM_STEP_GPUS), added to `gpus` by the machine's numbers. Returns 1; 0 if a name
- * cannot be told (MIG); -1 when memory ran out. Where `driver` is NULL it tells nothing.
+ * cannot be resolved (MIG); -1 when memory ran out. If `driver` is NULL, nothing is known from it.
  */
 int osp_bind_visible_gpus(const struct osp_machine *machine, const struct osp_bind_driver *driver,
 			  char *const *environment, hwloc_bitmap_t gpus);
 
-/* The same of all GPUs that Slurm gave the step on this node; 0 also if it tells none. */
+/* The same of all GPUs that Slurm gave the step on this node; 0 also if it names none. */
 int osp_bind_step_gpus(const struct osp_machine *machine, const struct osp_bind_driver *driver,
 		       char *const *environment, hwloc_bitmap_t gpus);
 

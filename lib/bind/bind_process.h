@@ -2,7 +2,8 @@
 /*
  * bind_process.h - the CPUs and the memory policy of this process
  *
- * Asks the kernel and tells it; what it refuses is told. Also in slurmstepd's tasks. One thread.
+ * Reads and sets a process's binding in the kernel; what the kernel refuses is returned as an
+ * error. Also in slurmstepd's tasks. One thread.
  */
 #ifndef OSP_BIND_PROCESS_H
 #define OSP_BIND_PROCESS_H

@@ -22,7 +22,7 @@ struct osp_nccl_pci {
 	uint32_t bus;
 	uint32_t device;
 	uint32_t function;
-	uint32_t class_id; /* with the programming interface: 0x030200; 0 if not told */
+	uint32_t class_id; /* with the programming interface: 0x030200; 0 if unknown */
 	uint32_t vendor_id;
 	uint32_t device_id;
 	int line;

@@ -19,11 +19,16 @@ struct osp_xml {
 	bool failed;
 };
 
+/* The column in bytes where the element begins, from 1. */
+static int column_of(const struct osp_xml *xml)
+{
+	return (int)OSP_XML_COLUMN(xml->parser) + 1;
+}
+
 int osp_xml_fail(struct osp_xml *xml, const char *text)
 {
 	if (!xml->failed)
-		osp_error_at(xml->error, xml->file, osp_xml_line(xml), osp_xml_column(xml), "%s",
-			     text);
+		osp_error_at(xml->error, xml->file, osp_xml_line(xml), column_of(xml), "%s", text);
 	xml->failed = true;
 	XML_StopParser(xml->parser, XML_FALSE);
 	return -1;
@@ -32,11 +37,6 @@ int osp_xml_fail(struct osp_xml *xml, const char *text)
 int osp_xml_line(const struct osp_xml *xml)
 {
 	return (int)OSP_XML_LINE(xml->parser);
-}
-
-int osp_xml_column(const struct osp_xml *xml)
-{
-	return (int)OSP_XML_COLUMN(xml->parser) + 1;
 }
 
 static void XMLCALL on_start(void *data, const XML_Char *name, const XML_Char **attributes)
@@ -75,7 +75,7 @@ static int tell_parser_error(struct osp_xml *xml)
 		return -1;
 	if (code == XML_ERROR_NO_MEMORY)
 		return osp_error_set(xml->error, "out of memory");
-	return osp_error_at(xml->error, xml->file, osp_xml_line(xml), osp_xml_column(xml),
+	return osp_error_at(xml->error, xml->file, osp_xml_line(xml), column_of(xml),
 			    "not well-formed XML: %s", XML_ErrorString(code));
 }
 
@@ -120,12 +120,6 @@ int osp_xml_fail(struct osp_xml *xml, const char *text)
 }
 
 int osp_xml_line(const struct osp_xml *xml)
-{
-	(void)xml;
-	return 0;
-}
-
-int osp_xml_column(const struct osp_xml *xml)
 {
 	(void)xml;
 	return 0;

@@ -33,9 +33,8 @@ int osp_xml_parse(const char *file, const char *text, size_t text_bytes,
 /* For handlers: refuses the document at the place now read, unless it was refused before. -1. */
 int osp_xml_fail(struct osp_xml *xml, const char *text);
 
-/* For handlers: where the element begins, from 1; the column in bytes. */
+/* For handlers: the line where the element begins, from 1. */
 int osp_xml_line(const struct osp_xml *xml);
-int osp_xml_column(const struct osp_xml *xml);
 
 /* The first element's name in `name`, "" if there is none; looks, and checks nothing. */
 void osp_xml_first_element(const char *text, size_t text_bytes, char *name, size_t name_bytes);

@@ -33,9 +33,9 @@ struct osp_node_source {
 struct osp_node_known {
 	struct osp_facts hardware; /* the node's; no software, no limits */
 	struct osp_facts software; /* in the usual places */
-	char product[128];	   /* of DMI; "" if it does not tell */
+	char product[128];	   /* of DMI; "" if it has none */
 	int gpus;		   /* of NVIDIA and AMD, on the PCI bus; -1: none seen */
-	int64_t type_gpus;	   /* of the catalogue's type; -1: not told */
+	int64_t type_gpus;	   /* of the catalogue's type; -1: unknown */
 	struct osp_machine *machine;
 	uint64_t stamp; /* changes when any of it, or a rule, may have; 0: kept nowhere */
 	bool was_kept;	/* it came from the file */

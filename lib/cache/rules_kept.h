@@ -26,7 +26,7 @@ struct osp_rule_set *osp_rules_of_image(char *image, size_t image_bytes, uint64_
 /*
  * Of the rules of data/rules and site/rules.d, finished, those that can hold on this node: from a
  * file that the source's folder keeps, else read, and then kept. Unless `tells` without those that
- * only tell, which are nine of ten. NULL with `error` set.
+ * only warn, which are nine of ten. NULL with `error` set.
  */
 struct osp_rule_set *osp_rules_know(const struct osp_node_source *source,
 				    const struct osp_node_known *known, bool tells,

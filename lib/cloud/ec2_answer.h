@@ -87,7 +87,7 @@ enum osp_ec2_refusal {
 	OSP_EC2_TRY_LATER,   /* throttled, or an error of theirs */
 	OSP_EC2_DENIED,	     /* the action is not allowed */
 	OSP_EC2_NO_IDENTITY, /* keys that are wrong or have expired */
-	OSP_EC2_CLOCK,	     /* the signature's time, or keys: the answer's Date tells */
+	OSP_EC2_CLOCK,	     /* the signature's time, or keys: the answer's Date shows which */
 	OSP_EC2_UNKNOWN_ID,  /* one of the ids; the message names it */
 	OSP_EC2_UNSUPPORTED, /* in this region there is none of it */
 	OSP_EC2_STALE_TOKEN, /* of a page: begin anew */

@@ -85,7 +85,8 @@ struct osp_running {
 	bool prolog_defer_batch;
 	const char
 		*trials; /* hostlist: inside reservations of rechecks that have ended; NULL: none */
-	const char *old_places; /* hostlist: run, and have booted since a cloud told their places;
+	const char
+		*old_places; /* hostlist: run, and have booted since a cloud reported their places;
 				   NULL: none */
 	enum osp_probe probe;
 };
@@ -176,7 +177,7 @@ struct osp_doctor_facts {
 	bool first_free_port_known;
 	const struct osp_cloud_facts
 		*cloud;	       /* lib/doctor/cloud_facts.h; NULL: no cloud was asked */
-	bool hangs_unknowable; /* this host tells neither pressure (PSI) nor delays
+	bool hangs_unknowable; /* this host reports neither pressure (PSI) nor delays
 				  (lib/health/hang.h) */
 };
 
@@ -228,9 +229,5 @@ char *osp_doctor_piece(const struct osp_doctor_findings *findings);
 
 /* Names and one-line explanations of the rules, to list them. NULL past the end. */
 const char *osp_doctor_rule(size_t index, const char **explanation);
-
-/* PluginDir as it should be: our folders first, then what `value` (NULL: Slurm's own directory) has
- * beside them. To be freed with free(); NULL when memory ran out. */
-char *osp_doctor_plugin_dir(const struct osp_doctor_facts *facts, const char *value);
 
 #endif

@@ -23,7 +23,9 @@ static bool is_ours(const struct osp_doctor_facts *facts, const char *path, size
 		memcmp(facts->plugin_dir, path, length) == 0);
 }
 
-char *osp_doctor_plugin_dir(const struct osp_doctor_facts *facts, const char *value)
+/* PluginDir as it should be: our folders first, then what `value` (NULL: Slurm's own directory) has
+ * beside them. To be freed with free(); NULL when memory ran out. */
+static char *wanted_plugin_dir(const struct osp_doctor_facts *facts, const char *value)
 {
 	struct osp_text text = OSP_TEXT_INIT;
 
@@ -42,7 +44,7 @@ char *osp_doctor_plugin_dir(const struct osp_doctor_facts *facts, const char *va
 
 static void cure_plugin_dir(struct osp_diagnosis *diagnosis)
 {
-	char *value = osp_doctor_plugin_dir(
+	char *value = wanted_plugin_dir(
 		diagnosis->facts, osp_slurm_conf_value(diagnosis->facts->conf, "PluginDir", NULL));
 
 	if (value)

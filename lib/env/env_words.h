@@ -12,7 +12,7 @@
 #include "lib/env/node_facts.h"
 #include "lib/env/rules.h"
 
-/* What is told of. */
+/* What the words are about. */
 struct osp_env_view {
 	const struct osp_node *node; /* NULL: a named type, not this node */
 	const struct osp_instance *instance;

@@ -86,7 +86,8 @@ int osp_fact_find(const char *name, enum osp_fact_id *id, struct osp_error *erro
 int osp_facts_set(struct osp_facts *facts, enum osp_fact_id id, const char *text,
 		  struct osp_error *error);
 
-/* Takes "nccl=2.21,ofi=1.9"; on error all before the wrong one is taken, and the column is told. */
+/* Takes "nccl=2.21,ofi=1.9"; on error all before the wrong one is taken, and `error` has the
+ * column. */
 int osp_facts_set_list(struct osp_facts *facts, const char *list, struct osp_error *error);
 
 /* Takes what the catalogue says of a type; what it does not know stays as it was. */

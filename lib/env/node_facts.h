@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * node_facts.h - what files tell of this node and of the software on it
+ * node_facts.h - what files say of this node and of the software on it
  *
  * Reads DMI, sysfs, /proc, the EFA installer's list and names of libraries; runs nothing, loads
- * nothing and asks nobody. What no file tells stays unknown. One thread.
+ * nothing and asks nobody. What no file says stays unknown. One thread.
  */
 #ifndef OSP_NODE_FACTS_H
 #define OSP_NODE_FACTS_H
@@ -12,12 +12,12 @@
 #include "lib/env/facts.h"
 
 struct osp_node {
-	char product[128];		     /* of DMI; "" if it does not tell */
+	char product[128];		     /* of DMI; "" if it has none */
 	const struct osp_instance *instance; /* of the catalogue; NULL: none of its types */
 	const struct osp_instance
 		*rivals[2]; /* two of its types that nothing tells apart; or NULL */
-	int gpus;	    /* PCI functions of NVIDIA and AMD; -1: not told */
-	int efa_adapters;   /* by their driver; -1: not told, for nothing is of PCI */
+	int gpus;	    /* PCI functions of NVIDIA and AMD; -1: unknown */
+	int efa_adapters;   /* by their driver; -1: unknown, for nothing is of PCI */
 };
 
 struct osp_search {
@@ -27,7 +27,7 @@ struct osp_search {
 };
 
 /* Fills `facts` and `node`: all of the below. What the node shows stands over what the catalogue
- * says; limits are this process's, and told only if the root is this node's. */
+ * says; limits are this process's, and filled in only if the root is this node's. */
 void osp_node_facts(const struct osp_search *search, const struct osp_catalogue *catalogue,
 		    struct osp_facts *facts, struct osp_node *node);
 

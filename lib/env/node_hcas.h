@@ -2,7 +2,7 @@
 /*
  * node_hcas.h - the InfiniBand and RoCE adapters that stand near a GPU
  *
- * Storage and management have adapters of the same kind, so NCCL must be told which ones carry
+ * Storage and management have adapters of the same kind, so NCCL needs a list of those that carry
  * data. Reads sysfs alone. One thread.
  */
 #ifndef OSP_NODE_HCAS_H

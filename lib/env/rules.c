@@ -28,11 +28,6 @@ static const char *const severity_names[] = {
 	[OSP_SEVERITY_NOTE] = "note",
 };
 
-const char *osp_rule_action_name(enum osp_rule_action action)
-{
-	return action_names[action];
-}
-
 const char *osp_severity_name(enum osp_severity severity)
 {
 	return severity_names[severity];

@@ -18,7 +18,7 @@
  *           (lib/base/glob.h)
  * action    set    the variable gets `value` unless the user has it
  *           leave  the variable is left to what sets it best; no rule below sets it
- *           warn   the user is told; without `variable`, of the facts themselves
+ *           warn   the user is warned; without `variable`, of the facts themselves
  *           unset  the user is advised to remove it
  * variable  a name or a list of names; of warn and unset also patterns
  * value     of set: text with ${fact} for what only the node knows
@@ -140,7 +140,6 @@ size_t osp_rules_count(const struct osp_rule_set *rules);
 /* In the order of files and lines, ours first; replaced ones are not among them. */
 const struct osp_rule *osp_rules_at(const struct osp_rule_set *rules, size_t index);
 
-const char *osp_rule_action_name(enum osp_rule_action action);
 const char *osp_severity_name(enum osp_severity severity);
 
 /* Do the facts meet the rule's condition? Where that is unknown, `unknown` gets the first cause. */

@@ -63,7 +63,8 @@ enum osp_truth osp_rule_holds(const struct osp_rule *rule, const struct osp_fact
 	return all;
 }
 
-bool osp_rule_names(const struct osp_rule *rule, const char *name)
+/* True when `name` is one of the rule's variables or matches one. */
+static bool rule_names(const struct osp_rule *rule, const char *name)
 {
 	return matches_any(&rule->variables, name);
 }
@@ -94,7 +95,7 @@ bool osp_rules_name(const struct osp_rule_set *set, const char *name)
 	if (!set->begins[(unsigned char)*name])
 		return false;
 	for (size_t i = 0; i < set->count; i++) {
-		if (osp_rule_names(&set->rules[i], name))
+		if (rule_names(&set->rules[i], name))
 			return true;
 	}
 	return false;
@@ -411,7 +412,7 @@ static int judge(struct decider *decider, size_t index)
 							   .rule = rule})
 			       : 0;
 	for (size_t i = 0; i < decider->variable_count; i++) {
-		if (osp_rule_names(rule, decider->variables[i].name) &&
+		if (rule_names(rule, decider->variables[i].name) &&
 		    judge_user(decider, index, &decider->variables[i]))
 			return -1;
 	}

@@ -30,9 +30,6 @@ struct osp_rule_set {
 /* Adds a rule's variables to `begins`. */
 void osp_rules_note_names(struct osp_rule_set *set, const struct osp_rule *rule);
 
-/* True when `name` is one of the rule's variables or matches one. */
-bool osp_rule_names(const struct osp_rule *rule, const char *name);
-
 /* True where set or leave: the two that decide of a variable, one against another. */
 bool osp_rule_rules(const struct osp_rule *rule);
 

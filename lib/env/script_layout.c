@@ -83,13 +83,6 @@ static const struct flag flags[] = {
 
 #define FLAGS (sizeof(flags) / sizeof(flags[0]))
 
-const char *osp_framework_name(enum osp_framework framework)
-{
-	static const char *const names[] = {"none", "Megatron-LM", "Megatron-Bridge", "TorchTitan"};
-
-	return names[framework];
-}
-
 /* What reading one script needs. */
 struct finding {
 	const char *file;

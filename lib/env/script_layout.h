@@ -29,9 +29,6 @@ enum osp_framework {
 	OSP_FRAMEWORK_TORCHTITAN,
 };
 
-/* "Megatron-LM", ...; "none" */
-const char *osp_framework_name(enum osp_framework framework);
-
 /* What the user states by hand about NVLink domains; value 0: nothing. */
 struct osp_stated {
 	const char *name; /* static */
@@ -53,7 +50,7 @@ struct osp_script_layout {
 
 /*
  * Reads a script. Returns 0, also for one without any flag; or -1 with `error` set: a flag whose
- * value is no number, or one that the shell puts in and the script does not tell.
+ * value is no number, or one that the shell puts in and the script does not say.
  */
 int osp_script_layout_read(const char *file, const char *text, size_t text_bytes,
 			   struct osp_script_layout *found, struct osp_error *error);

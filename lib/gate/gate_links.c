@@ -49,7 +49,8 @@ float osp_gate_links_median(const struct osp_gate_figures *figures)
 	return median;
 }
 
-bool osp_gate_link_is_bad(const struct osp_gate_link *link, float median_gbps)
+/* Carried wrong bytes, nothing, or less than OSP_GATE_SLOW of the median. */
+static bool link_is_bad(const struct osp_gate_link *link, float median_gbps)
 {
 	return link->wrong || link->gbps <= 0 || link->gbps < OSP_GATE_SLOW * median_gbps;
 }
@@ -114,12 +115,12 @@ int64_t osp_gate_links_again(const struct osp_gate_figures *ring, uint32_t node_
 		return -1;
 	}
 	for (uint32_t i = 0; i < ring->count; i++)
-		if (!osp_gate_link_is_bad(&ring->links[i], median)) {
+		if (!link_is_bad(&ring->links[i], median)) {
 			chooser.sends_well[ring->links[i].from] = true;
 			chooser.hears_well[ring->links[i].to] = true;
 		}
 	for (uint32_t i = 0; i < ring->count; i++)
-		if (osp_gate_link_is_bad(&ring->links[i], median))
+		if (link_is_bad(&ring->links[i], median))
 			try_ends(&chooser, &ring->links[i]);
 	free(chooser.sends_well);
 	free(chooser.hears_well);
@@ -175,8 +176,7 @@ static bool is_new(const struct judging *judging, const struct osp_gate_link *li
 
 static bool is_bad(const struct judging *judging, const struct osp_gate_link *link)
 {
-	return osp_gate_link_is_bad(link, judging->median) ||
-	       link->gbps < judging->ring->least_gbps;
+	return link_is_bad(link, judging->median) || link->gbps < judging->ring->least_gbps;
 }
 
 typedef void count_f(struct judging *judging, const struct osp_gate_link *link, bool bad);

@@ -40,8 +40,6 @@ uint32_t osp_gate_ring(const bool *fit, uint32_t node_count, struct osp_gate_lin
 /* The median of what came through, 0 if nothing did. Gigabits per second. */
 float osp_gate_links_median(const struct osp_gate_figures *figures);
 
-bool osp_gate_link_is_bad(const struct osp_gate_link *link, float median_gbps);
-
 /*
  * Writes the links of round 2 to `links` (room for 5 times node_count). Returns their number, 0 if
  * round 1 is good, or -1 when memory ran out.

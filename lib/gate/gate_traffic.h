@@ -66,7 +66,7 @@ enum osp_gate_quiet {
 	OSP_GATE_NOT_ENDED,  /* one of the round's processes had not ended in time */
 	OSP_GATE_NOT_READ,   /* the counters had not been read in time: a device that hangs, or load
 			      */
-	OSP_GATE_NOT_TOLD,   /* the decider's: this node has not told in time */
+	OSP_GATE_NOT_TOLD,   /* the decider's: this node has not reported in time */
 	OSP_GATE_QUIET_COUNT
 };
 

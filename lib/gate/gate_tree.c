@@ -59,7 +59,8 @@ uint32_t osp_gate_subtree(uint32_t rank, uint32_t node_count)
 	return (uint32_t)count;
 }
 
-uint32_t osp_gate_depth_of(uint32_t rank)
+/* Steps from `rank` to rank 0. */
+static uint32_t depth_of(uint32_t rank)
 {
 	uint32_t depth = 0;
 
@@ -70,7 +71,7 @@ uint32_t osp_gate_depth_of(uint32_t rank)
 
 uint32_t osp_gate_height(uint32_t node_count)
 {
-	return node_count ? osp_gate_depth_of(node_count - 1) : 0;
+	return node_count ? depth_of(node_count - 1) : 0;
 }
 
 bool osp_gate_quorum(uint32_t rank, uint32_t heard, uint32_t node_count)
@@ -80,7 +81,7 @@ bool osp_gate_quorum(uint32_t rank, uint32_t heard, uint32_t node_count)
 
 struct osp_gate_times osp_gate_times(uint32_t budget_ms, uint32_t rank, uint32_t node_count)
 {
-	uint32_t height = osp_gate_height(node_count), depth = osp_gate_depth_of(rank);
+	uint32_t height = osp_gate_height(node_count), depth = depth_of(rank);
 	uint64_t budget = budget_ms;
 	struct osp_gate_times times = {
 		.check_ms = (uint32_t)(budget * 50 / 100),

@@ -39,8 +39,7 @@ bool osp_gate_is_below(uint32_t below, uint32_t rank);
 /* The number of ranks in the subtree of `rank`, itself counted. */
 uint32_t osp_gate_subtree(uint32_t rank, uint32_t node_count);
 
-/* Steps from `rank` to rank 0, and the most of any rank. */
-uint32_t osp_gate_depth_of(uint32_t rank);
+/* The most steps from any rank to rank 0. */
 uint32_t osp_gate_height(uint32_t node_count);
 
 /*

@@ -4,8 +4,9 @@
  *
  * A node that has passed need not be checked again before each job. A pass holds while nothing has
  * happened that could make it wrong: the node was not booted since, its driver, its GPUs and the
- * rules are the same, the kernel told no XID and no counter of hardware errors grew, and it is no
- * older than policy allows. Whatever cannot be told makes it stale: the price is one more check.
+ * rules are the same, the kernel logged no XID and no counter of hardware errors grew, and it is no
+ * older than policy allows. Whatever cannot be found out makes it stale: the price is one more
+ * check.
  *
  * Ages count by the clock since boot, which no one sets. A record of the kernel that was lost might
  * have been an XID, so a pass does not outlive one (a program that floods the log gains nothing).
@@ -73,14 +74,14 @@ enum osp_freshness {
 	OSP_FRESH,
 	OSP_STALE_NONE,	 /* there is no pass */
 	OSP_STALE_DEPTH, /* it was less deep than asked for */
-	OSP_STALE_BOOT,	 /* booted since, or the boot cannot be told */
+	OSP_STALE_BOOT,	 /* booted since, or the boot is unknown */
 	OSP_STALE_DRIVER,
 	OSP_STALE_RULES, /* other thresholds or another version of ours */
 	OSP_STALE_GPUS,	 /* a GPU that is asked for was not among those that passed */
 	OSP_STALE_AGE,	 /* older than its time to live */
 	OSP_STALE_XID,
 	OSP_STALE_LOG,	   /* records of the kernel were lost, or cannot be read */
-	OSP_STALE_COUNTER, /* a counter of faults grew, or is not told any more */
+	OSP_STALE_COUNTER, /* a counter of faults grew, or cannot be read any more */
 };
 
 /*

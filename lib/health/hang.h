@@ -4,7 +4,7 @@
  *
  * A user can keep a check from answering without any fault of the node: with more busy processes
  * than processors, by writing so much that every page has to be waited for, or by using up the
- * memory. What tells these from a driver that is stuck:
+ * memory. What distinguishes these from a driver that is stuck:
  *
  *	the run queue		/proc/PID/schedstat: how long the check could have run and had no
  *				processor
@@ -15,7 +15,7 @@
  *				devices, once each wait was over (kernel.task_delayacct)
  *
  * PSI needs Linux 4.20 and, on some distributions, psi=1; delay accounting is off by default since
- * 5.14. If neither is there nobody can tell, and a hang says nothing about the node.
+ * 5.14. If neither is there, a hang says nothing about the node.
  *
  * Pure; any thread, any daemon.
  */

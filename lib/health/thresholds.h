@@ -6,7 +6,7 @@
  *
  *	limits:                                   # of every node
  *	  temperature_c: {value: 90, source: "..."}
- *	models:                                   # by the start of the GPU's name, as NVML tells it
+ *	models:                                   # by the start of the GPU's name, as NVML gives it
  *	  NVIDIA H200:
  *	    nvlinks: {value: 18, source: "..."}
  *	nodes:                                    # by the machine's name (DMI product_name)
@@ -107,7 +107,7 @@ enum osp_limit_id {
 enum osp_check_mode {
 	OSP_CHECK_OFF,	   /* not run */
 	OSP_CHECK_LOG,	   /* run and shown */
-	OSP_CHECK_COMMENT, /* a failure is told as a reason, but fails nothing */
+	OSP_CHECK_COMMENT, /* a failure is a reason in the report, but fails nothing */
 	OSP_CHECK_ENFORCE,
 };
 
@@ -164,7 +164,7 @@ void osp_limit_range(enum osp_limit_id id, int64_t *least, int64_t *most);
 
 const char *osp_check_mode_name(enum osp_check_mode mode);
 
-/* Every limit told so far, for tests and lists: false when there is no such index. `place` is
+/* Every limit read so far, for tests and lists: false when there is no such index. `place` is
  * "limits", or the model's or node's name. */
 struct osp_limit_entry {
 	enum osp_limit_id id;

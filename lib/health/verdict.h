@@ -15,7 +15,7 @@
 
 /* From the least to the gravest. */
 enum osp_verdict {
-	OSP_VERDICT_SKIP,   /* nothing of the kind here, or it cannot be told */
+	OSP_VERDICT_SKIP,   /* nothing of the kind here, or it cannot be found out */
 	OSP_VERDICT_PASS,   /* healthy */
 	OSP_VERDICT_WARN,   /* worth a look; a user can bring it about, or nothing breaks yet */
 	OSP_VERDICT_ERROR,  /* the check itself broke: says nothing about the node */

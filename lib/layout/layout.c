@@ -18,11 +18,6 @@ const char *osp_layout_order_name(enum osp_layout_order order)
 	return order_names[order];
 }
 
-const char *osp_layout_axis_name(enum osp_layout_axis axis)
-{
-	return axis_names[axis];
-}
-
 /* --- reading ---------------------------------------------------------------------------------- */
 
 /* One word of the text: [start, start + length). */

@@ -62,8 +62,6 @@ struct osp_layout {
 
 /* "megatron" */
 const char *osp_layout_order_name(enum osp_layout_order order);
-/* "tp", ..., "dpr", "ep", "etp": as osp_layout_parse() reads them. */
-const char *osp_layout_axis_name(enum osp_layout_axis axis);
 
 /*
  * Reads "tp8,pp8,dp8,ep16,order=megatron": an axis and its size, each once, letter case ignored,

@@ -367,22 +367,6 @@ void osp_occupancy_heed_all(struct osp_occupancy *occupancy)
 
 /* --- questions ------------------------------------------------------------------------------- */
 
-bool osp_occupancy_empty_at(const struct osp_occupancy *occupancy, const struct osp_nodeset *nodes,
-			    int64_t at_s)
-{
-	for (uint32_t n = osp_nodeset_next(nodes, 0);
-	     n < nodes->place_count && n < occupancy->node_count;
-	     n = osp_nodeset_next(nodes, n + 1)) {
-		uint32_t at = occupancy->nodes[n].last_hold;
-
-		while (at && occupancy->jobs[occupancy->holds[at].job].ignored)
-			at = occupancy->holds[at].sooner_on_node;
-		if (at && occupancy->holds[at].end_s > at_s)
-			return false;
-	}
-	return true;
-}
-
 static void describe(const struct osp_occupancy *occupancy, uint32_t at,
 		     struct osp_occupancy_job *found)
 {

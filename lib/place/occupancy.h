@@ -147,10 +147,6 @@ void osp_occupancy_keep_free(const struct osp_occupancy *occupancy,
 uint64_t osp_occupancy_state(const struct osp_occupancy *occupancy,
 			     const struct osp_nodeset *nodes);
 
-/* Whether no job holds anything of `nodes` after `at_s`. */
-bool osp_occupancy_empty_at(const struct osp_occupancy *occupancy, const struct osp_nodeset *nodes,
-			    int64_t at_s);
-
 /* One job on one node, as the account has it. */
 struct osp_occupancy_job {
 	uint32_t job;

@@ -249,28 +249,6 @@ static void test_processors_that_are_not_needed(void **state)
 	osp_occupancy_free(occupancy);
 }
 
-static void test_empty_at(void **state)
-{
-	struct osp_occupancy *occupancy = account(3);
-	struct osp_nodeset *nodes = osp_nodeset_new(5);
-
-	(void)state;
-	assert_non_null(nodes);
-	add(occupancy, 7, 300, 0, (struct osp_amounts){.cpus = 1});
-	add(occupancy, 8, 200, 1, (struct osp_amounts){.cpus = 1});
-	assert_true(osp_occupancy_empty_at(occupancy, nodes, 0));
-	osp_nodeset_add(nodes, 4);
-	osp_nodeset_add(nodes, 1);
-	assert_false(osp_occupancy_empty_at(occupancy, nodes, 199));
-	assert_true(osp_occupancy_empty_at(occupancy, nodes, 200));
-	osp_nodeset_add(nodes, 0);
-	assert_false(osp_occupancy_empty_at(occupancy, nodes, 200));
-	assert_true(osp_occupancy_ignore(occupancy, 7));
-	assert_true(osp_occupancy_empty_at(occupancy, nodes, 200));
-	free(nodes);
-	osp_occupancy_free(occupancy);
-}
-
 static void test_jobs_one_by_one(void **state)
 {
 	struct osp_occupancy *occupancy = account(2);
@@ -453,17 +431,6 @@ static int64_t model_free_at(const struct model *model, uint32_t node,
 	return OSP_OCCUPANCY_NEVER_S;
 }
 
-static bool model_empty_at(const struct model *model, uint32_t node, int64_t at_s)
-{
-	for (uint32_t j = 0; j < JOBS; j++) {
-		const struct model_job *job = &model->jobs[j];
-
-		if (job->there && job->on[node] && !job->ignored && job->end_s > at_s)
-			return false;
-	}
-	return true;
-}
-
 static void begin(struct model *model, struct osp_occupancy *occupancy, uint32_t j)
 {
 	struct osp_occupancy_node nodes[NODES + 1];
@@ -526,15 +493,13 @@ static bool compare_answers(const struct model *model, const struct osp_occupanc
 	struct osp_occupancy_need need = model->needs[random_below(NEEDS)];
 	struct osp_nodeset *nodes = osp_nodeset_new(NODES);
 	int64_t now_s = random_below(LAST), times[NODES];
-	bool empty = true, waited = false;
+	bool waited = false;
 
 	assert_non_null(nodes);
 	for (uint32_t n = 0; n < NODES; n++) {
 		times[n] = -7;
-		if (random_below(4)) {
+		if (random_below(4))
 			osp_nodeset_add(nodes, n);
-			empty &= model_empty_at(model, n, now_s);
-		}
 	}
 	osp_occupancy_free_at(occupancy, &need, nodes, now_s, times);
 	for (uint32_t n = 0; n < NODES; n++) {
@@ -544,7 +509,6 @@ static bool compare_answers(const struct model *model, const struct osp_occupanc
 		assert_int_equal(times[n], expected);
 		waited |= times[n] > now_s && times[n] != OSP_OCCUPANCY_NEVER_S;
 	}
-	assert_int_equal(osp_occupancy_empty_at(occupancy, nodes, now_s), empty);
 	free(nodes);
 	return waited;
 }
@@ -737,7 +701,6 @@ int main(void)
 		cmocka_unit_test(test_ignored),
 		cmocka_unit_test(test_ignored_cpus),
 		cmocka_unit_test(test_processors_that_are_not_needed),
-		cmocka_unit_test(test_empty_at),
 		cmocka_unit_test(test_jobs_one_by_one),
 		cmocka_unit_test(test_what_differs),
 		cmocka_unit_test(test_no_memory),

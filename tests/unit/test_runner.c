@@ -818,13 +818,13 @@ static void the_list_is_sound(void **state)
 		assert_true(strlen(check->name) <= 14);
 		assert_int_equal(strspn(check->name, "abcdefghijklmnopqrstuvwxyz-"),
 				 strlen(check->name));
-		assert_ptr_equal(osp_check_find(check->name), check);
+		for (size_t j = 0; j < i; j++)
+			assert_string_not_equal(osp_checks[j]->name, check->name);
+		if (!strcmp(check->name, "mounts") || !strcmp(check->name, "space"))
+			assert_int_equal(check->worst, OSP_VERDICT_WARN);
 		assert_true(check->run && *check->measures && *check->explains && *check->cures);
 		assert_true(check->deadline_ms >= 1000);
 	}
-	assert_null(osp_check_find("none"));
-	assert_int_equal(osp_check_find("mounts")->worst, OSP_VERDICT_WARN);
-	assert_int_equal(osp_check_find("space")->worst, OSP_VERDICT_WARN);
 }
 
 static int set_up(void **state)

@@ -17,6 +17,7 @@
 /* "Megatron-LM tp8,pp8 N64 G8 line 3" */
 static const char *read_words(const char *text)
 {
+	static const char *const names[] = {"none", "Megatron-LM", "Megatron-Bridge", "TorchTitan"};
 	static char words[256];
 	char layout[OSP_LAYOUT_TEXT_BYTES];
 	struct osp_error error = {.text = ""};
@@ -26,7 +27,7 @@ static const char *read_words(const char *text)
 		osp_error_format(&error, words, sizeof(words));
 		return words;
 	}
-	snprintf(words, sizeof(words), "%s %s N%u G%u line %d", osp_framework_name(found.framework),
+	snprintf(words, sizeof(words), "%s %s N%u G%u line %d", names[found.framework],
 		 osp_layout_format(&found.layout, layout, sizeof(layout)), found.nodes,
 		 found.gpus_per_node, found.line);
 	return words;

@@ -27,9 +27,6 @@ void osp_bind_svg(const struct osp_bind_view *view, struct osp_text *text);
 /* "0-3,8" of a set; "-" for an empty one. */
 void osp_bind_add_list(struct osp_text *text, hwloc_const_bitmap_t set);
 
-/* A NIC's device, or its bus id if it has none. */
-const char *osp_bind_nic_name(const struct osp_machine_device *nic);
-
 /* "2 NUMA nodes, 48 cores, 96 CPUs, 8 GPUs, 4 NICs" */
 void osp_bind_summary(const struct osp_bind_view *view, struct osp_text *text);
 

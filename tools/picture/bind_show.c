@@ -30,7 +30,8 @@ void osp_bind_add_list(struct osp_text *text, hwloc_const_bitmap_t set)
 	}
 }
 
-const char *osp_bind_nic_name(const struct osp_machine_device *nic)
+/* A NIC's device, or its bus id if it has none. */
+static const char *nic_name(const struct osp_machine_device *nic)
 {
 	return *nic->name ? nic->name : nic->bus_id;
 }
@@ -147,8 +148,7 @@ static void add_nics(const struct osp_machine *machine, hwloc_const_bitmap_t nic
 
 	for (nic = hwloc_bitmap_first(nics); nic >= 0 && shown < NICS_SHOWN;
 	     nic = hwloc_bitmap_next(nics, nic))
-		osp_text_printf(text, "%s%s", shown++ ? " " : "",
-				osp_bind_nic_name(&machine->nics[nic]));
+		osp_text_printf(text, "%s%s", shown++ ? " " : "", nic_name(&machine->nics[nic]));
 	if (all > shown)
 		osp_text_printf(text, " and %d more", all - shown);
 	if (!all)
@@ -272,8 +272,7 @@ static json_t *nics_to_json(const struct osp_machine *machine, hwloc_const_bitma
 	int nic;
 
 	for (nic = hwloc_bitmap_first(nics); nic >= 0; nic = hwloc_bitmap_next(nics, nic))
-		json_array_append_new(array,
-				      osp_json_string(osp_bind_nic_name(&machine->nics[nic])));
+		json_array_append_new(array, osp_json_string(nic_name(&machine->nics[nic])));
 	return array;
 }
 
