@@ -283,7 +283,11 @@ begin_soon() {
 }
 
 begins_later() {
-	job_is "$1" PENDING && [[ $(job_reason "$1") == BeginTime ]]
+	local eligible
+	job_is "$1" PENDING || return 1
+	[[ $(job_reason "$1") != BeginTime ]] || return 0
+	# on a busy machine its nodes may be done with it only when that time is over
+	eligible=$(date -d "$(job_field "$1" EligibleTime)" +%s 2>/dev/null) && ((eligible <= EPOCHSECONDS))
 }
 
 # await_saved JOB: what slurmctld knows of the job now has reached its state file
