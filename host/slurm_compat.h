@@ -155,6 +155,13 @@ typedef struct xlist osp_list_t;
 #define OSP_CREATE_RESERVATION(wanted) create_resv(wanted)
 #endif
 
+/* The Epilog's time limit: one with the Prolog's before 25.05 (slurm.h). */
+#if OSP_SLURM_AT_LEAST(25, 5)
+#define OSP_EPILOG_TIMEOUT_S (slurm_conf.epilog_timeout)
+#else
+#define OSP_EPILOG_TIMEOUT_S (slurm_conf.prolog_epilog_timeout)
+#endif
+
 /* Preempted node bitmaps of non-RUN_NOW answers are kept in the job from 24.11.4 on
  * (job_test.c). */
 #if SLURM_VERSION_NUMBER >= SLURM_VERSION_NUM(24, 11, 4)

@@ -22,6 +22,7 @@ libshadow_la_SOURCES = \
 	sched/shadow_keep.c \
 	sched/shadow_launch.c \
 	sched/shadow_layout.c \
+	sched/shadow_leave.c \
 	sched/shadow_memory.c \
 	sched/shadow_moved.c \
 	sched/shadow_nodes.c sched/shadow_places.c \

@@ -13,6 +13,7 @@
  *	shadow_request.c     what a job is held to: its own request and the policy's promise
  *	shadow_promise.c     gangs that need a word before they are placed: large ones, unread ones
  *	shadow_gang.c        one gang's size and AdminComment
+ *	shadow_leave.c       how long a job that ends is waited for
  *	shadow_parts.c       the same for a gang in segments or in several domains
  *	shadow_groups.c      a layout's parallel groups, made into such segments
  *	shadow_try.c         one call of Slurm's own function, undone when it fails
@@ -338,6 +339,11 @@ struct shadow_call;
 /* select_p_job_test() for a job that shadow_gang_request() has named. Returns what Slurm's
  * would. */
 int shadow_place_gang(struct shadow_call *call, const struct osp_effective *effective);
+
+/* --- shadow_leave.c -------------------------------------------------------------------------- */
+
+/* Whether a job is ending (COMPLETING), and not for longer than that can take in good order. */
+bool shadow_job_leaves(const job_record_t *job, int64_t now_s);
 
 /* --- shadow_gang.c --------------------------------------------------------------------------- */
 

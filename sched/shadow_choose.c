@@ -94,12 +94,12 @@ static uint64_t state_of(void *context, const struct osp_nodeset *nodes)
  * (preempt.c, job_mgr.c). */
 static bool is_leaving(void *context, const struct osp_victim *victim)
 {
+	const struct choice *choice = context;
 	const job_record_t *job = find_job_record(victim->job);
 
-	(void)context;
 	if (!job || (job->start_time && job->start_time != victim->started_s))
 		return false;
-	return IS_JOB_COMPLETING(job) ||
+	return shadow_job_leaves(job, choice->now_s) ||
 	       ((IS_JOB_RUNNING(job) || IS_JOB_SUSPENDED(job)) && job->preempt_time);
 }
 

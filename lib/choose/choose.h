@@ -147,7 +147,9 @@ struct osp_choose_calls {
 	 */
 	uint64_t (*state_of)(void *context, const struct osp_nodeset *nodes);
 
-	/* Whether a job is being preempted and still holds its nodes: in its grace time, ending. */
+	/* Whether a job is being preempted and still holds its nodes: in its grace time, ending. Of
+	 * one that cannot be ended the scheduler must say no in the end: nobody else is preempted
+	 * before. */
 	bool (*is_leaving)(void *context, const struct osp_victim *victim);
 
 	/* Milliseconds since the scheduler's call began. */
