@@ -200,7 +200,7 @@ bool shadow_launch_could(const struct osp_place_input *place)
 
 /* --- a gang that starts on them --------------------------------------------------------------- */
 
-/* The level in force; 0: anywhere. */
+/* The level in force. 0: none, since any nodes do by now, or the topology has lost its level. */
 static uint32_t level_of(const job_record_t *job, const struct osp_effective *effective)
 {
 	int level = osp_topology_level(shadow_state.topology, effective->level);
@@ -325,6 +325,7 @@ static void give_back_but(job_record_t *job, const struct osp_nodeset *but)
 
 /* How its nodes stand. */
 struct standing {
+	uint32_t level; /* never 0 */
 	uint32_t asleep;
 	uint32_t unknown;
 	uint32_t domains;
@@ -337,16 +338,16 @@ struct standing {
 static void keep_part(job_record_t *job, const struct osp_effective *effective,
 		      const struct standing *standing, uint32_t nodes)
 {
-	uint32_t level = level_of(job, effective), kept = osp_nodeset_count(standing->part);
+	uint32_t kept = osp_nodeset_count(standing->part);
 
-	shadow_keep_end(job);
 	if (shadow_launch_may(job, effective)) {
-		if (!standing->unknown && count_unused(job, level) < nodes - kept)
+		if (!standing->unknown && count_unused(job, standing->level) < nodes - kept)
 			give_back_but(job, standing->part);
 		shadow_keep(job, standing->part, policy_of(job)->launch_keep_s);
 	}
 }
 
+/* `standing`: NULL where it has no level, and so no part that could be kept. */
 static void put_back(struct launch *launch, job_record_t *job,
 		     const struct osp_effective *effective, const struct standing *standing,
 		     int64_t now_s, const char *why)
@@ -370,13 +371,18 @@ static void put_back(struct launch *launch, job_record_t *job,
 	shadow_gang_says(job, effective, NULL, NULL, says);
 	info("onespine: %pJ goes back to the queue: %s", job, why);
 	launch->job = 0;
-	keep_part(job, effective, standing, nodes);
+	shadow_keep_end(job);
+	if (standing)
+		keep_part(job, effective, standing, nodes);
 }
 
 static struct standing look_at(const struct osp_nodeset *nodes, uint32_t level)
 {
 	struct osp_nodeset *placed = osp_nodeset_copy(nodes);
-	struct standing standing = {.part = osp_nodeset_new(nodes->place_count)};
+	struct standing standing = {
+		.level = level,
+		.part = osp_nodeset_new(nodes->place_count),
+	};
 
 	for (uint32_t n = osp_nodeset_next(nodes, 0); n < nodes->place_count;
 	     n = osp_nodeset_next(nodes, n + 1)) {
@@ -400,15 +406,14 @@ static void judge_standing(struct launch *launch, job_record_t *job,
 			   const struct osp_effective *effective, const struct osp_nodeset *nodes,
 			   const struct standing *standing, int64_t now_s)
 {
-	uint32_t level = level_of(job, effective);
 	char why[OSP_WORDS_BYTES];
 
 	if (shadow_gang_together(job, effective, nodes)) {
 		shadow_gang_where(job, effective, nodes);
 		shadow_keep_end(job);
 		launch->proven = true;
-	} else if (level && !standing->unknown && standing->part) {
-		osp_words_apart(osp_topology_level_name(shadow_state.topology, level),
+	} else if (!standing->unknown && standing->part) {
+		osp_words_apart(osp_topology_level_name(shadow_state.topology, standing->level),
 				osp_nodeset_count(nodes), standing->domains, why, sizeof(why));
 		put_back(launch, job, effective, standing, now_s, why);
 	} else if (now_s - launch->running_s >= policy_of(job)->launch_place_s && standing->part) {
@@ -420,9 +425,9 @@ static void judge_standing(struct launch *launch, job_record_t *job,
 
 static void judge_nodes(struct launch *launch, job_record_t *job,
 			const struct osp_effective *effective, const struct osp_nodeset *nodes,
-			int64_t now_s)
+			uint32_t level, int64_t now_s)
 {
-	struct standing standing = look_at(nodes, level_of(job, effective));
+	struct standing standing = look_at(nodes, level);
 
 	if (standing.asleep) {
 		launch->running_s = 0;
@@ -437,11 +442,32 @@ static void judge_nodes(struct launch *launch, job_record_t *job,
 	free(standing.part);
 }
 
+/* No level is in force any more. Where that is because any nodes do (its @TIME has passed), the
+ * launch is over, whether they run or not: Slurm waits for them. */
+static void judge_without_level(struct launch *launch, job_record_t *job,
+				const struct osp_effective *effective,
+				const struct osp_nodeset *nodes, int64_t now_s)
+{
+	char why[OSP_WORDS_BYTES];
+
+	if (shadow_gang_together(job, effective, nodes)) {
+		shadow_gang_where(job, effective, nodes);
+		shadow_keep_end(job);
+		give_back_but(job, nodes);
+		launch->job = 0;
+	} else {
+		snprintf(why, sizeof(why), "the topology has no level %s any more",
+			 effective->level);
+		put_back(launch, job, effective, NULL, now_s, why);
+	}
+}
+
 static void judge(struct launch *launch, int64_t now_s)
 {
 	job_record_t *job = find_job_record(launch->job);
 	struct osp_effective effective;
 	struct osp_nodeset *nodes;
+	uint32_t level;
 
 	if (!job || !job->details || !job->node_bitmap || !IS_JOB_RUNNING(job) ||
 	    !IS_JOB_CONFIGURING(job) || !shadow_gang_request(job, &effective)) {
@@ -452,7 +478,11 @@ static void judge(struct launch *launch, int64_t now_s)
 	if (!nodes)
 		return;
 	shadow_from_bitmap(nodes, job->node_bitmap);
-	judge_nodes(launch, job, &effective, nodes, now_s);
+	level = level_of(job, &effective);
+	if (level)
+		judge_nodes(launch, job, &effective, nodes, level, now_s);
+	else if (!launch->proven)
+		judge_without_level(launch, job, &effective, nodes, now_s);
 	free(nodes);
 }
 

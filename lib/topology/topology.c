@@ -84,7 +84,7 @@ uint32_t osp_topology_find_domain(const struct osp_topology *topology, uint32_t 
 
 uint32_t osp_topology_domain_of(const struct osp_topology *topology, uint32_t node, uint32_t level)
 {
-	return topology->domains_of_nodes[level][node];
+	return level ? topology->domains_of_nodes[level][node] : OSP_NO_DOMAIN;
 }
 
 const uint32_t *osp_topology_domains_of_nodes(const struct osp_topology *topology, uint32_t level)

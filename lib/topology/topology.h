@@ -76,7 +76,7 @@ void osp_topology_level_domains(const struct osp_topology *topology, uint32_t le
 uint32_t osp_topology_find_domain(const struct osp_topology *topology, uint32_t level,
 				  const char *name);
 
-/* The domain of `node` at `level` (1 ..), or OSP_NO_DOMAIN where unknown. Constant time. */
+/* The domain of `node` at `level`; OSP_NO_DOMAIN where unknown, and at level 0. Constant time. */
 uint32_t osp_topology_domain_of(const struct osp_topology *topology, uint32_t node, uint32_t level);
 
 /* domain_of() for all nodes of one level as an array indexed by node, for loops that count. */

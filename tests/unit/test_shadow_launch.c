@@ -759,6 +759,62 @@ static void reads_odd_entries(void **state)
 	free(nodes);
 }
 
+/* Its @TIME passes while its nodes boot, and any nodes do: it waits for Slurm alone. */
+static void ends_the_launch_where_any_nodes_do(void **state)
+{
+	job_record_t *job = batch_gang(1, 4, "spine@1");
+
+	(void)state;
+	job->details->submit_time = time(NULL);
+	sleeps(0, SHADOW_NODES);
+	assert_int_equal(ask(job, SELECT_MODE_RUN_NOW), SLURM_SUCCESS);
+	assert_int_equal(starts(job), SLURM_SUCCESS);
+	shadow_launch_look(100);
+	assert_true(shadow_launch_any());
+	assert_false(is_ready(job));
+	job->details->submit_time -= 61;
+	shadow_launch_look(101);
+	assert_false(shadow_launch_any());
+	assert_true(is_ready(job));
+	assert_says(job, "placed: 4 nodes in no common spine");
+	assert_int_equal(fake_slurm.requeues, 0);
+}
+
+/* The topology loses its level while its nodes boot; one that was proven before goes on. */
+static void goes_back_where_its_level_is_gone(void **state)
+{
+	static const char without[] =
+		"{\"onespine-topology\": 1, \"levels\": [\"spine\"], \"domains\": [{\"level\": "
+		"\"spine\", \"name\": \"s1\", \"nodes\": \"n[1-16]\"}]}";
+	job_record_t *job = launched();
+
+	(void)state;
+	fake_slurm_file("onespine.topology", without);
+	shadow_state_load();
+	shadow_launch_look(100);
+	assert_int_equal(fake_slurm.requeues, 1);
+	assert_says(job, "launched in vain: the topology has no level leaf any more");
+	assert_false(shadow_launch_any());
+	assert_int_equal(fake_slurm.reservations, 0);
+
+	shadow_calls_end(state);
+	begin(state);
+	job = batch_gang(1, 4, "leaf");
+	sleeps(0, SHADOW_NODES);
+	assert_int_equal(ask(job, SELECT_MODE_RUN_NOW), SLURM_SUCCESS);
+	assert_int_equal(starts(job), SLURM_SUCCESS);
+	boots(job);
+	for (uint32_t n = 0; n < 4; n++)
+		is_asked(n);
+	shadow_launch_look(100);
+	assert_true(is_ready(job));
+	fake_slurm_file("onespine.topology", without);
+	shadow_state_load();
+	shadow_launch_look(101);
+	assert_true(is_ready(job));
+	assert_int_equal(fake_slurm.requeues, 0);
+}
+
 #define TEST(function) cmocka_unit_test_setup_teardown(function, begin, shadow_calls_end)
 
 int main(void)
@@ -789,6 +845,8 @@ int main(void)
 		TEST(waits_anew_only_where_it_must),
 		TEST(begins_no_launch_on_nodes_that_run_apart),
 		TEST(reads_odd_entries),
+		TEST(ends_the_launch_where_any_nodes_do),
+		TEST(goes_back_where_its_level_is_gone),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -513,6 +513,7 @@ static void rebasing_keeps_the_fabric(void **state)
 	assert_int_equal(osp_topology_domain(r, l2)->node_count, 2);
 	assert_int_equal(osp_topology_domain_of(r, 3, 1), l2);
 	assert_int_equal(osp_topology_domain_of(r, 0, 1), OSP_NO_DOMAIN);
+	assert_int_equal(osp_topology_domain_of(r, 3, 0), OSP_NO_DOMAIN);
 	assert_string_equal(osp_topology_domain(r, osp_topology_domain_of(r, 0, 3))->name, "c1");
 	for (uint32_t level = 1; level <= 4; level++) {
 		assert_int_equal(osp_topology_domain_of(r, 1, level), OSP_NO_DOMAIN);
