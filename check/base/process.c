@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "check/base/root.h"
 #include "lib/base/clean.h"
@@ -51,22 +52,32 @@ static unsigned int least_uid(const char *root)
 	return OSP_UID_MIN;
 }
 
+/* Whose processes are people's. */
+struct people {
+	unsigned int least;
+	unsigned int spared; /* OSP_UID_NOBODY: nobody's else */
+};
+
 /* A user's process, and whose. */
-static bool is_users(const char *root, unsigned int pid, unsigned int least, unsigned int *uid)
+static bool is_users(const char *root, unsigned int pid, const struct people *people,
+		     unsigned int *uid)
 {
-	return osp_process_uid(root, pid, uid) && *uid >= least && *uid != OSP_UID_NOBODY;
+	return osp_process_uid(root, pid, uid) && *uid >= people->least && *uid != OSP_UID_NOBODY &&
+	       *uid != people->spared;
 }
 
-bool osp_process_of_users(const char *root, char *words, size_t words_bytes)
+static bool find(const char *root, unsigned int spared, char *words, size_t words_bytes)
 {
+	const struct people people = {least_uid(root), spared};
 	char path[OSP_PATH_BYTES], name[64];
 	DIR *folder = osp_root_path(root, path, sizeof(path), "proc") ? opendir(path) : NULL;
 	struct dirent *entry;
-	unsigned int pid, uid, least = least_uid(root);
+	unsigned int pid, uid;
 	bool found = false;
 
 	while (folder && !found && (entry = readdir(folder)))
-		found = sscanf(entry->d_name, "%u", &pid) == 1 && is_users(root, pid, least, &uid);
+		found = sscanf(entry->d_name, "%u", &pid) == 1 &&
+			is_users(root, pid, &people, &uid);
 	if (folder)
 		closedir(folder);
 	if (!found)
@@ -75,4 +86,14 @@ bool osp_process_of_users(const char *root, char *words, size_t words_bytes)
 		*name = '\0';
 	snprintf(words, words_bytes, "%.20s (%u) of user %u runs here", osp_clean(name), pid, uid);
 	return true;
+}
+
+bool osp_process_of_users(const char *root, char *words, size_t words_bytes)
+{
+	return find(root, OSP_UID_NOBODY, words, words_bytes);
+}
+
+bool osp_process_of_others(const char *root, char *words, size_t words_bytes)
+{
+	return find(root, geteuid(), words, words_bytes);
 }

@@ -24,4 +24,7 @@ bool osp_process_uid(const char *root, unsigned int pid, unsigned int *uid);
  * here. */
 bool osp_process_of_users(const char *root, char *words, size_t words_bytes);
 
+/* The same, without those of who asks: a user who checks a node is not kept waiting by himself. */
+bool osp_process_of_others(const char *root, char *words, size_t words_bytes);
+
 #endif

@@ -16,6 +16,7 @@
 #include "check/base/hang_watch.h"
 #include "check/gpu/gpu_mps.h"
 #include "check/base/gpus.h"
+#include "check/base/process.h"
 #include "check/base/pass_store.h"
 #include "check/base/root.h"
 #include "lib/base/text.h"
@@ -271,7 +272,8 @@ enum osp_found osp_units_find(struct osp_check_context *context, struct osp_unit
 	unsigned int most_ms = context->deadline_most_ms;
 	struct osp_hang_signs signs = {.waited_ms = 0};
 	struct look look = {.units = units, .why = why, .why_bytes = why_bytes};
-	char words[OSP_WHY_BYTES - 64];
+	char words[OSP_WHY_BYTES - 64], users[OSP_WORD_BYTES];
+	bool others = osp_process_of_others(context->root, users, sizeof(users));
 	struct osp_pci_gpus gpus;
 	unsigned int own_ms;
 	enum osp_found found;
@@ -288,6 +290,14 @@ enum osp_found osp_units_find(struct osp_check_context *context, struct osp_unit
 		return found;
 	hang = osp_hang_judge(&signs, most_ms);
 	osp_hang_words(hang, &signs, &value, words, sizeof(words));
+	/* who keeps it waiting (check/runner/run_lanes.c) */
+	if (!others)
+		others = osp_process_of_others(context->root, users, sizeof(users));
+	if (hang == OSP_HANG_STUCK && others) {
+		snprintf(words, sizeof(words), "but %s: a program can keep others from the driver",
+			 users);
+		hang = OSP_HANG_UNKNOWN;
+	}
 	snprintf(why, why_bytes, "NVML does not tell the GPUs within %u ms, twice%s%s", most_ms,
 		 *words ? ", " : "", words);
 	return hang == OSP_HANG_STUCK ? OSP_FOUND_HANGING : OSP_FOUND_ERROR;

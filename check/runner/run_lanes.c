@@ -12,6 +12,7 @@
 
 #include "check/base/child.h"
 #include "check/base/hang_watch.h"
+#include "check/base/process.h"
 #include "check/runner/site_checks.h"
 #include "lib/base/confine.h"
 #include "lib/base/text.h"
@@ -197,6 +198,24 @@ static unsigned int deadline_ms(const struct osp_runner *runner, const struct os
 	return most_ms && most_ms < own_ms ? most_ms : own_ms;
 }
 
+static bool asks_gpus(enum osp_check_group group)
+{
+	return group == OSP_GROUP_GPU || group == OSP_GROUP_EACH_GPU || group == OSP_GROUP_ALL_GPUS;
+}
+
+/*
+ * Any process can keep every other from the driver: while it page-locks tens of GiB the rest wait
+ * for locks of the driver's, in CUDA and in NVML (NVIDIA/TensorRT-LLM 17429). Who was seen before
+ * the checks began or beside a hang may have been there all the time. That it has a GPU open is not
+ * asked for: a thread can have files of its own, or close one while it waits in the driver.
+ */
+static void look_for_users(struct osp_runner *runner)
+{
+	if (!*runner->users &&
+	    !osp_process_of_others(runner->context->root, runner->users, sizeof(runner->users)))
+		*runner->users = '\0';
+}
+
 static void begin_check(struct osp_runner *runner, struct osp_lane *lane)
 {
 	lane->begun_ms = osp_now_ms();
@@ -349,8 +368,8 @@ static int check_crashed(struct osp_runner *runner, struct osp_lane *lane)
 	return basic ? skip_rest(runner, lane, "does not end") : go_on(runner, lane);
 }
 
-/* Twice no answer. Only a child that nothing kept from answering was stuck: load, writing and the
- * use of memory are a user's doing and no fault of the node. */
+/* Twice no answer. Only a child that nothing kept from answering was stuck: load, writing, the use
+ * of memory and locks of the driver are a user's doing and no fault of the node. */
 static int keep_hung(struct osp_runner *runner, struct osp_lane *lane)
 {
 	unsigned int limit_ms = deadline_ms(runner, current(runner, lane)->check);
@@ -362,6 +381,13 @@ static int keep_hung(struct osp_runner *runner, struct osp_lane *lane)
 	if (hang != OSP_HANG_STUCK) {
 		snprintf(why, sizeof(why), "no answer within %u ms, twice, %s", limit_ms, words);
 		return keep_own(runner, lane, OSP_VERDICT_ERROR, OSP_CURE_NONE, value, why);
+	}
+	if (*runner->users && asks_gpus(current(runner, lane)->check->group)) {
+		snprintf(why, sizeof(why),
+			 "no answer within %u ms, twice, but %s: a program can keep others from "
+			 "the driver",
+			 limit_ms, runner->users);
+		return keep_own(runner, lane, OSP_VERDICT_ERROR, OSP_CURE_NONE, "hangs", why);
 	}
 	if (runner->start.unsure && current(runner, lane)->check->group == OSP_GROUP_GPU) {
 		snprintf(why, sizeof(why),
@@ -383,6 +409,7 @@ static int check_hung(struct osp_runner *runner, struct osp_lane *lane)
 	add_time(runner, lane);
 	osp_hang_add(runner->context->root, lane->child, &lane->start, !lane->confirming,
 		     &lane->signs);
+	look_for_users(runner); /* while it hangs */
 	end_child(lane);
 	if (!lane->confirming) {
 		lane->confirming = true;
@@ -504,6 +531,7 @@ static int run_lanes(struct osp_runner *runner)
 {
 	int state = 1;
 
+	look_for_users(runner);
 	for (size_t i = 0; i < runner->lane_count && state > 0; i++)
 		if (!osp_budget_over(runner) && start_child(runner, &runner->lanes[i]))
 			state = -1;

@@ -37,6 +37,7 @@ struct osp_runner {
 	bool *broken;			 /* units that failed, or whose basic check did not pass */
 	bool again;			 /* a round for what was slow */
 	bool found;			 /* the units, by NVML */
+	char users[OSP_WORD_BYTES];	 /* a user's process that was seen here; "": none was */
 	struct osp_start start;
 	uint64_t budget_end_ms; /* 0: none */
 	struct osp_error *error;

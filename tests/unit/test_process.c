@@ -26,6 +26,14 @@ static void write_file(const char *name, const char *text)
 	assert_int_equal(fclose(file), 0);
 }
 
+static void unlink_login_defs(void)
+{
+	char path[128];
+
+	snprintf(path, sizeof(path), "%s/etc/login.defs", root);
+	unlink(path);
+}
+
 static void ids_of_people(void **state)
 {
 	static const struct {
@@ -45,14 +53,13 @@ static void ids_of_people(void **state)
 		{"UID_MIN 0\n", 999, false},
 		{"UID_MIN 99999999999999999999\n", 1000, true},
 	};
-	char text[128], words[64], path[128];
+	char text[128], words[64];
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		bool users;
 
-		snprintf(path, sizeof(path), "%s/etc/login.defs", root);
-		unlink(path);
+		unlink_login_defs();
 		if (cases[i].login_defs)
 			write_file("etc/login.defs", cases[i].login_defs);
 		snprintf(text, sizeof(text), "Name:\tx\nUid:\t%u\t%u\t%u\t%u\n", cases[i].uid,
@@ -64,10 +71,29 @@ static void ids_of_people(void **state)
 	}
 }
 
+/* Who asks is no other, root and all. */
+static void others(void **state)
+{
+	char words[64];
+
+	(void)state;
+	if (geteuid() != 0)
+		skip();
+	unlink_login_defs();
+	write_file("proc/42/status", "Name:\tx\nUid:\t4242\t4242\t4242\t4242\n");
+	assert_true(osp_process_of_others(root, words, sizeof(words)));
+	assert_int_equal(chmod(root, 0755), 0);
+	assert_int_equal(seteuid(4242), 0);
+	assert_false(osp_process_of_others(root, words, sizeof(words)));
+	assert_true(osp_process_of_users(root, words, sizeof(words)));
+	assert_int_equal(seteuid(0), 0);
+}
+
 int main(void)
 {
 	static const char *const folders[] = {"etc", "proc", "proc/42"};
-	const struct CMUnitTest tests[] = {cmocka_unit_test(ids_of_people)};
+	const struct CMUnitTest tests[] = {cmocka_unit_test(ids_of_people),
+					   cmocka_unit_test(others)};
 	char path[128];
 	int failed;
 

@@ -256,6 +256,69 @@ static void held_up_is_not_stuck(void **state)
 	assert_int_equal(rename(other, path), 0);
 }
 
+/* Also from a check's child. */
+static void add_a_user(void)
+{
+	char path[256];
+	FILE *file;
+
+	snprintf(path, sizeof(path), "%s/proc/4711", root);
+	mkdir(path, 0755);
+	snprintf(path, sizeof(path), "%s/proc/4711/status", root);
+	file = fopen(path, "w");
+	if (file) {
+		fputs("Name:\tpython\nUid:\t1002\t1002\t1002\t1002\n", file);
+		fclose(file);
+	}
+}
+
+/* A user's process comes while the check hangs, and stays. To stop is allowed in every group. */
+static void hang_beside_a_user(struct osp_check_context *context)
+{
+	(void)context;
+	add_a_user();
+	kill(getpid(), SIGSTOP);
+}
+
+static void forget_the_user(void)
+{
+	char path[256];
+
+	snprintf(path, sizeof(path), "%s/proc/4711/status", root);
+	assert_int_equal(unlink(path), 0);
+	snprintf(path, sizeof(path), "%s/proc/4711", root);
+	assert_int_equal(rmdir(path), 0);
+}
+
+/* A program can keep all others from the driver, so no hang in it counts beside a user's process;
+ * one in the kernel does. */
+static void a_user_may_keep_others_from_the_driver(void **state)
+{
+	static const struct {
+		enum osp_check_group group;
+		enum osp_verdict verdict;
+	} cases[] = {{OSP_GROUP_GPU, OSP_VERDICT_ERROR}, {OSP_GROUP_HOST, OSP_VERDICT_FAIL}};
+	struct osp_check check =
+		CHECK_IN(hang_beside_a_user, OSP_GROUP_GPU, OSP_VERDICT_FAIL, 600, );
+	struct osp_run run;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		check.group = cases[i].group;
+		if (check.group == OSP_GROUP_HOST) /* its children change nothing */
+			add_a_user();
+		run_unstarved(&check, 1, 0, 1000, &run);
+		assert_int_equal(run.outcomes[0].verdict, cases[i].verdict);
+		assert_string_equal(run.outcomes[0].results[0].value, "hangs");
+		if (cases[i].verdict == OSP_VERDICT_ERROR)
+			assert_non_null(strstr(run.outcomes[0].results[0].why,
+					       "of user 1002 runs here: a program can keep others "
+					       "from the driver"));
+		osp_run_free(&run);
+		forget_the_user();
+	}
+}
+
 /* A user's load makes no check fail, and says so. */
 static void starved_is_not_stuck(void **state)
 {
@@ -870,6 +933,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(each_ends_as_it_must),
+		cmocka_unit_test(a_user_may_keep_others_from_the_driver),
 		cmocka_unit_test(starved_is_not_stuck),
 		cmocka_unit_test(held_up_is_not_stuck),
 		cmocka_unit_test(worst_and_boot),
