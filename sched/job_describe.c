@@ -3,6 +3,9 @@
 #include "sched/job_describe.h"
 
 #include "host/slurm_compat.h"
+#include "lib/base/hash.h"
+
+#define COMPONENTS_MAX 128 /* that are remembered */
 
 /* An empty string takes back what was said before; NULL says nothing. */
 static bool take_text(const char *said, const char **text)
@@ -82,4 +85,24 @@ bool osp_job_describe(const job_desc_msg_t *job, struct osp_seam_job *described)
 	any |= describe_size(job, described);
 	any |= describe_shape(job, &described->shape);
 	return any;
+}
+
+uint32_t osp_job_components_before(const job_desc_msg_t *job)
+{
+	static __thread struct {
+		uint32_t count;
+		uint64_t partition[COMPONENTS_MAX];
+	} shown;
+	uint64_t partition = osp_hash_words(OSP_HASH_START, job->partition ? job->partition : "");
+	uint32_t before = 0;
+
+	if (job->het_job_offset == 0)
+		shown.count = 0;
+	/* what the shadow finds of all components when they are there, it judges then */
+	if (job->het_job_offset != shown.count || shown.count == COMPONENTS_MAX)
+		return 0;
+	for (uint32_t i = 0; i < shown.count; i++)
+		before += shown.partition[i] == partition;
+	shown.partition[shown.count++] = partition;
+	return before;
 }

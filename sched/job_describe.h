@@ -21,4 +21,11 @@
  */
 bool osp_job_describe(const job_desc_msg_t *job, struct osp_seam_job *described);
 
+/*
+ * How many of the components before this one of a heterogeneous job are for the same partition, in
+ * its words. To be called once for each component, in their order, in one thread, as Slurm submits
+ * them; of a component whose predecessors this thread was not shown: 0. 0 for any other job.
+ */
+uint32_t osp_job_components_before(const job_desc_msg_t *job);
+
 #endif

@@ -5,7 +5,8 @@
  * Reads what the user asked, lets the shadow merge it with policy and judge it, and writes what
  * came out where the shadow and the user see it. Decides nothing. Fails closed: without the shadow
  * init() fails, and that stops slurmctld. From 23.11 on Slurm calls job_submit() in several threads
- * at once; nothing here changes after init().
+ * at once; nothing here changes after init() but what a thread
+ * remembers of the components that it was shown (job_describe.c).
  */
 #include <errno.h>
 #include <stdio.h>
@@ -324,8 +325,7 @@ EXPORTED int job_submit(job_desc_msg_t *job, uint32_t submit_uid, char **err_msg
 	osp_job_describe(job, &described);
 	described.spares = spares;
 	described.shape.heterogeneous = job->het_job_offset != NO_VAL;
-	if (described.shape.heterogeneous)
-		described.components_before = job->het_job_offset;
+	described.components_before = osp_job_components_before(job);
 	rc = judge(&described, &request, &effective, sentence, sizeof(sentence));
 	if (rc)
 		return refuse(err_msg, submit_uid, sentence, rc);

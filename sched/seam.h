@@ -44,7 +44,7 @@ struct osp_seam_job {
 	const char *tres_per_job;
 	const char *tres_per_node;
 	const char *tres_per_task;
-	uint32_t components_before; /* of the same heterogeneous job */
+	uint32_t components_before; /* of the same heterogeneous job, in the same partition */
 	struct osp_shape shape;
 	uint32_t spares; /* of min_nodes, beyond what stays */
 };

@@ -325,6 +325,10 @@ uint32_t shadow_least_nodes(const job_record_t *job, uint32_t min_nodes);
 bool shadow_needs_more_nodes(bitstr_t *bitmap, uint64_t cpus, const struct osp_gpus_wanted *gpus,
 			     uint32_t nodes);
 
+/* Whether a component of the same heterogeneous job counts with it for the size that a policy
+ * judges: one of its partition. */
+bool shadow_is_beside(const job_record_t *job, const job_record_t *component);
+
 /* What of the job's options may not stand beside a gang. Its strings live as long as the job. */
 void shadow_job_shape(const job_record_t *job, struct osp_shape *shape);
 

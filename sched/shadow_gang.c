@@ -585,15 +585,16 @@ static int add_sibling(void *item, void *context)
 	const job_record_t *job = item;
 	struct siblings *siblings = context;
 
-	if (job == siblings->job || !IS_JOB_RUNNING(job) || !job->node_bitmap)
+	if (job == siblings->job || !IS_JOB_RUNNING(job) || !job->node_bitmap ||
+	    !shadow_is_beside(siblings->job, job))
 		return 0;
 	shadow_from_bitmap(siblings->own, job->node_bitmap);
 	osp_nodeset_or(siblings->all, siblings->own);
 	return 0;
 }
 
-/* The nodes that a job takes, with those of a heterogeneous job's other components that run
- * already. */
+/* The nodes that a job takes, with those of a heterogeneous job's other components in its partition
+ * that run already. */
 static struct osp_nodeset *nodes_taken(const job_record_t *job)
 {
 	struct osp_nodeset *nodes = shadow_state.topology ? set_of_bitmap(job->node_bitmap) : NULL;

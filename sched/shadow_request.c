@@ -109,8 +109,13 @@ static struct osp_size own_size(const job_record_t *job)
 	};
 }
 
+bool shadow_is_beside(const job_record_t *job, const job_record_t *component)
+{
+	return component->details && component->part_ptr == job->part_ptr;
+}
+
 struct components {
-	const part_record_t *partition;
+	const job_record_t *job;
 	struct osp_size size;
 	bool unlimited;
 };
@@ -121,7 +126,7 @@ static int add_component(void *item, void *context)
 	struct components *all = context;
 	struct osp_size own;
 
-	if (!component->details || component->part_ptr != all->partition)
+	if (!shadow_is_beside(all->job, component))
 		return 0;
 	own = own_size(component);
 	all->size.least_nodes += own.least_nodes;
@@ -134,7 +139,7 @@ static int add_component(void *item, void *context)
 static void add_components(const job_record_t *job, struct osp_size *size)
 {
 	const job_record_t *leader = find_job_record(job->het_job_id);
-	struct components all = {.partition = job->part_ptr};
+	struct components all = {.job = job};
 
 	if (!leader || !leader->het_job_list)
 		return;

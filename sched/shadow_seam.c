@@ -375,7 +375,8 @@ static uint32_t least_needed(const struct osp_seam_job *job)
 	return least;
 }
 
-/* A component counts with those before it; what expands another job is as large as nobody knows. */
+/* A component counts with those before it in its partition; what expands another job is as large as
+ * nobody knows. */
 static struct osp_size size_of(const struct osp_seam_job *job)
 {
 	struct osp_size size = {.least_nodes = least_needed(job), .most_nodes = job->max_nodes};
@@ -590,6 +591,32 @@ static uint32_t spares_of(const job_record_t *job)
 	return spares ? (uint32_t)strtoul(spares, NULL, 10) : 0;
 }
 
+struct before {
+	const job_record_t *job;
+	uint32_t count;
+};
+
+static int count_before(void *item, void *context)
+{
+	const job_record_t *component = item;
+	struct before *before = context;
+
+	before->count += component->het_job_offset < before->job->het_job_offset &&
+			 shadow_is_beside(before->job, component);
+	return 0;
+}
+
+/* The components of its heterogeneous job in its partition, of those that come before it. */
+static uint32_t components_before(const job_record_t *job)
+{
+	const job_record_t *leader = job->het_job_id ? find_job_record(job->het_job_id) : NULL;
+	struct before before = {.job = job};
+
+	if (leader && leader->het_job_list)
+		list_for_each(leader->het_job_list, count_before, &before);
+	return before.count;
+}
+
 static void describe_job(const job_record_t *job, struct osp_seam_job *described)
 {
 	const __typeof__(*job->details) *details = job->details;
@@ -607,7 +634,7 @@ static void describe_job(const job_record_t *job, struct osp_seam_job *described
 		.tres_per_job = job->tres_per_job,
 		.tres_per_node = job->tres_per_node,
 		.tres_per_task = job->tres_per_task,
-		.components_before = job->het_job_id ? job->het_job_offset : 0,
+		.components_before = components_before(job),
 		.spares = spares_of(job),
 	};
 	shadow_job_shape(job, &described->shape);

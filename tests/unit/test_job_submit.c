@@ -1374,6 +1374,31 @@ static void leaves_sizes_to_the_shadow(void **state)
 	}
 }
 
+/* Components of other partitions are none of this one's size; Slurm shows them one after the other
+ * in one thread. */
+static void counts_components_of_one_partition(void **state)
+{
+	static char train[] = "train", cpu[] = "cpu";
+	static const struct {
+		uint32_t offset;
+		char *partition;
+		uint32_t before;
+	} cases[] = {
+		{0, cpu, 0},	  {1, train, 0}, {2, cpu, 1},	{3, NULL, 0},
+		{4, train, 1},	  {5, train, 2}, {7, train, 0}, /* one that was shown elsewhere */
+		{NO_VAL, cpu, 0}, {0, train, 0}, {1, train, 1}, {2, cpu, 0},
+	};
+
+	for (size_t i = 0; i < COUNT(cases); i++) {
+		with_shadow(state);
+		job.het_job_offset = cases[i].offset;
+		job.partition = cases[i].partition;
+		assert_int_equal(job_submit(&job, 1000, &message), SLURM_SUCCESS);
+		assert_int_equal(seen_job.components_before, cases[i].before);
+		end_job();
+	}
+}
+
 static void refuses_to_set(void **state)
 {
 	(void)state;
@@ -1433,6 +1458,7 @@ int main(void)
 		cmocka_unit_test_setup(leaves_other_changes_alone, with_shadow),
 		cmocka_unit_test_setup(hands_on_the_refusal_of_a_change, with_shadow),
 		cmocka_unit_test_setup(leaves_sizes_to_the_shadow, with_shadow),
+		cmocka_unit_test_setup(counts_components_of_one_partition, with_shadow),
 		cmocka_unit_test_setup(refuses_to_set, with_shadow),
 		cmocka_unit_test(refuses_what_no_prolog_could_begin_with),
 	};

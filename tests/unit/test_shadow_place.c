@@ -903,6 +903,26 @@ static void keeps_components_together(void **state)
 	assert_int_equal(select_p_job_begin(second), SLURM_SUCCESS);
 }
 
+/* What runs in a partition without policy makes no gang of a component in another one, as no size
+ * of it does. */
+static void keeps_components_of_one_partition_together(void **state)
+{
+	job_record_t *leader = fake_job(1, 3), *second = job_in(2, 1, "held");
+
+	(void)state;
+	leader->het_job_id = second->het_job_id = 1;
+	leader->het_job_list = list_create(NULL);
+	list_append(leader->het_job_list, leader);
+	list_append(leader->het_job_list, second);
+	fake_job_runs(leader, 0, 3, asked.now + 100);
+	second->details->max_nodes = 0;
+	second->node_bitmap = fake_bitmap(8, 1);
+	assert_int_equal(select_p_job_begin(second), SLURM_SUCCESS);
+	assert_null(second->admin_comment);
+	leader->part_ptr = second->part_ptr;
+	assert_int_equal(select_p_job_begin(second), SLURM_ERROR);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, shadow_calls_begin, shadow_calls_end)
 
 int main(void)
@@ -943,6 +963,7 @@ int main(void)
 		TEST(says_nothing_of_leaves_that_are_none),
 		TEST(takes_its_words_back),
 		TEST(keeps_components_together),
+		TEST(keeps_components_of_one_partition_together),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

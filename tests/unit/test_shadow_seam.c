@@ -750,7 +750,8 @@ static void stores_what_is_set(void **state)
 
 static void describes_a_record(void **state)
 {
-	job_record_t *job = fake_job(7, 4);
+	static char held_name[] = "held";
+	job_record_t *job = fake_job(7, 4), *leader = fake_job(6, 1), *elsewhere = fake_job(8, 1);
 	struct osp_seam_job described;
 	struct osp_request request;
 
@@ -768,7 +769,15 @@ static void describes_a_record(void **state)
 	job->details->num_tasks = NO_VAL;
 	job->details->overcommit = 1;
 	job->het_job_id = 6;
-	job->het_job_offset = 1;
+	job->het_job_offset = 2;
+	assert_true(shadow_seam.describe(job, &described, &request));
+	assert_int_equal(described.components_before, 0); /* the leader's list is not there yet */
+	elsewhere->het_job_offset = 1;
+	elsewhere->part_ptr = find_part_record(held_name);
+	leader->het_job_list = list_create(NULL);
+	list_append(leader->het_job_list, leader);
+	list_append(leader->het_job_list, elsewhere);
+	list_append(leader->het_job_list, job);
 	assert_true(shadow_seam.describe(job, &described, &request));
 	assert_int_equal(described.tasks, 0);
 	assert_int_equal(described.cpus, 0);
