@@ -436,6 +436,7 @@ bool shadow_launch_may(const job_record_t *job, const struct osp_effective *effe
 struct shadow_in_vain {
 	uint32_t times;
 	uint64_t node_s;
+	int64_t last_s; /* when it last went back to the queue for that; 0: never */
 };
 struct shadow_in_vain shadow_launched_in_vain(const job_record_t *job);
 
@@ -476,8 +477,9 @@ bool shadow_keeps(const job_record_t *job);
 struct osp_nodeset *shadow_launched_nodes(const job_record_t *job);
 void shadow_put_launched_nodes(job_record_t *job, const struct osp_nodeset *nodes);
 
-/* Powers these nodes down, but for those that run a job, are reserved, or are never suspended. */
-void shadow_give_back(const job_record_t *job, const struct osp_nodeset *nodes);
+/* Powers these nodes down, which the job left at that time, but for those that run a job, have
+ * booted or been used by another since, are reserved, or are never suspended. */
+void shadow_give_back(const job_record_t *job, const struct osp_nodeset *nodes, int64_t left_s);
 
 /* --- shadow_moved.c -------------------------------------------------------------------------- */
 

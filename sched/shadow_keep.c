@@ -20,7 +20,10 @@
 /* Unused for so long, it goes. */
 #define PURGE_AFTER_S 60
 
-#define NAME_BYTES    32
+/* A job that was put back has left its nodes, and their Epilogs have run, so long after that. */
+#define LEAVES_IN_S 60
+
+#define NAME_BYTES  32
 
 static const char *name_for(const job_record_t *job, char *name)
 {
@@ -164,15 +167,23 @@ static struct osp_nodeset *never_suspended(void)
 	return nodes;
 }
 
-static bool may_be_given_back(uint32_t n)
+/* It has not booted since then, and no job has used it since. */
+static bool is_as_it_was_left(const node_record_t *node, int64_t left_s)
+{
+	return (int64_t)node->boot_time <= left_s &&
+	       (int64_t)node->last_busy <= left_s + LEAVES_IN_S;
+}
+
+static bool may_be_given_back(uint32_t n, int64_t left_s)
 {
 	const node_record_t *node = node_record_table_ptr[n];
 
 	return node && IS_NODE_CLOUD(node) && !shadow_is_asleep(n) && !node->run_job_cnt &&
+	       is_as_it_was_left(node, left_s) &&
 	       !(node->node_state & (NODE_STATE_RES | NODE_STATE_MAINT));
 }
 
-void shadow_give_back(const job_record_t *job, const struct osp_nodeset *nodes)
+void shadow_give_back(const job_record_t *job, const struct osp_nodeset *nodes, int64_t left_s)
 {
 	struct osp_nodeset *given = osp_nodeset_copy(nodes), *never = never_suspended();
 	update_node_msg_t message;
@@ -184,7 +195,7 @@ void shadow_give_back(const job_record_t *job, const struct osp_nodeset *nodes)
 		osp_nodeset_clear(given);
 	for (uint32_t n = given ? osp_nodeset_next(given, 0) : UINT32_MAX;
 	     given && n < given->place_count; n = osp_nodeset_next(given, n + 1)) {
-		if (!may_be_given_back(n))
+		if (!may_be_given_back(n, left_s))
 			osp_nodeset_remove(given, n);
 	}
 	if (given)

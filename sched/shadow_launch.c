@@ -20,11 +20,13 @@
 #include "lib/place/launch.h"
 #include "lib/policy/words.h"
 
-/* Gangs whose nodes start at one time; further ones wait. */
-#define LAUNCHES_MAX 256
+/* Gangs whose nodes start at one time, of all users and of one; further ones wait. */
+#define LAUNCHES_MAX	     256
+#define LAUNCHES_OF_USER_MAX 64
 
 struct launch {
 	uint32_t job;
+	uint32_t user;
 	bool proven;	   /* all its nodes run, in one domain */
 	bool stuck;	   /* Slurm refused to put it back; told already */
 	int64_t running_s; /* since when all its nodes run; 0: not yet */
@@ -48,26 +50,29 @@ static struct launch *find_launch(uint32_t job)
 	return NULL;
 }
 
-static bool add_launch(uint32_t job)
+static bool add_launch(const job_record_t *job)
 {
 	struct launch *launch;
 
 	pthread_mutex_lock(&launch_mutex);
-	launch = find_launch(job);
+	launch = find_launch(job->job_id);
 	if (!launch && launch_count < LAUNCHES_MAX)
 		launch = &launches[launch_count++];
 	if (launch)
-		*launch = (struct launch){.job = job};
+		*launch = (struct launch){.job = job->job_id, .user = job->user_id};
 	pthread_mutex_unlock(&launch_mutex);
 	return launch != NULL;
 }
 
-static bool is_full(void)
+static bool is_full_for(uint32_t user)
 {
+	uint32_t count = 0;
 	bool full;
 
 	pthread_mutex_lock(&launch_mutex);
-	full = launch_count == LAUNCHES_MAX;
+	for (uint32_t i = 0; i < launch_count; i++)
+		count += launches[i].user == user;
+	full = launch_count == LAUNCHES_MAX || count >= LAUNCHES_OF_USER_MAX;
 	pthread_mutex_unlock(&launch_mutex);
 	return full;
 }
@@ -118,16 +123,24 @@ struct shadow_in_vain shadow_launched_in_vain(const job_record_t *job)
 		return in_vain;
 	in_vain.times = (uint32_t)strtoul(text, &end, 10);
 	if (*end == ':')
-		in_vain.node_s = strtoull(end + 1, NULL, 10);
+		in_vain.node_s = strtoull(end + 1, &end, 10);
+	if (*end == ':')
+		in_vain.last_s = strtoll(end + 1, NULL, 10);
 	return in_vain;
+}
+
+/* That can be judged when its nodes run, and put back. */
+static bool is_judgeable(const job_record_t *job, const struct osp_effective *effective)
+{
+	return effective->mode == OSP_MODE_ENFORCE && !shadow_in_parts(effective) &&
+	       !job->het_job_id && job->batch_flag;
 }
 
 /* Only a batch job that may be requeued can start again where its nodes stand apart, and one that
  * has a reservation cannot have ours. */
 static bool is_launchable(const job_record_t *job, const struct osp_effective *effective)
 {
-	return effective->mode == OSP_MODE_ENFORCE && !shadow_in_parts(effective) &&
-	       !job->het_job_id && job->batch_flag && job->details->requeue &&
+	return is_judgeable(job, effective) && job->details->requeue &&
 	       (!job->resv_name || shadow_keeps(job)) &&
 	       policy_of(job)->unlaunched == OSP_UNLAUNCHED_LAUNCH;
 }
@@ -135,7 +148,8 @@ static bool is_launchable(const job_record_t *job, const struct osp_effective *e
 bool shadow_launch_may(const job_record_t *job, const struct osp_effective *effective)
 {
 	return is_launchable(job, effective) &&
-	       shadow_launched_in_vain(job).times < policy_of(job)->launch_tries && !is_full();
+	       shadow_launched_in_vain(job).times < policy_of(job)->launch_tries &&
+	       !is_full_for(job->user_id);
 }
 
 /* --- nodes of unknown place ------------------------------------------------------------------- */
@@ -258,7 +272,7 @@ bool shadow_launch_begins(job_record_t *job, const struct osp_effective *effecti
 	if (!level || !shadow_launch_may(job, effective))
 		return false;
 	count = count_unlaunched(nodes, level);
-	if (!count || !add_launch(job->job_id))
+	if (!count || !add_launch(job))
 		return false;
 	osp_words_launches(osp_topology_level_name(shadow_state.topology, level),
 			   osp_nodeset_count(nodes), count, says, sizeof(says));
@@ -267,31 +281,40 @@ bool shadow_launch_begins(job_record_t *job, const struct osp_effective *effecti
 	return true;
 }
 
+/* Also where its owner has set Requeue=0 meanwhile, or the policy launches nothing more. */
+static bool was_launched(const job_record_t *job, const struct osp_effective *effective)
+{
+	const char *names = shadow_spank_value(job, OSP_LAUNCHED_NODES);
+
+	return is_judgeable(job, effective) && ((names && *names) || is_launchable(job, effective));
+}
+
 void shadow_launch_resume(job_record_t *job)
 {
 	struct osp_effective effective;
 	struct osp_nodeset *nodes;
 
 	if (!IS_JOB_CONFIGURING(job) || !job->node_bitmap || !shadow_state.topology ||
-	    !shadow_gang_request(job, &effective) || !is_launchable(job, &effective))
+	    !shadow_gang_request(job, &effective) || !was_launched(job, &effective))
 		return;
 	nodes = osp_nodeset_new(shadow_state.node_count);
 	if (!nodes)
 		return;
 	shadow_from_bitmap(nodes, job->node_bitmap);
 	if (!shadow_gang_together(job, &effective, nodes))
-		add_launch(job->job_id);
+		add_launch(job);
 	free(nodes);
 }
 
 /* --- when its nodes run ----------------------------------------------------------------------- */
 
-static void note_launched_in_vain(job_record_t *job, uint64_t node_s)
+static void note_launched_in_vain(job_record_t *job, uint64_t node_s, int64_t now_s)
 {
 	struct shadow_in_vain before = shadow_launched_in_vain(job);
-	char value[64];
+	char value[96];
 
-	snprintf(value, sizeof(value), "%u:%" PRIu64, before.times + 1, before.node_s + node_s);
+	snprintf(value, sizeof(value), "%u:%" PRIu64 ":%" PRId64, before.times + 1,
+		 before.node_s + node_s, now_s);
 	shadow_put_entry(job, OSP_LAUNCHED_IN_VAIN, value);
 }
 
@@ -316,7 +339,7 @@ static void give_back_but(job_record_t *job, const struct osp_nodeset *but)
 	if (spare) {
 		osp_nodeset_and_not(spare, but);
 		osp_nodeset_and(launched, but);
-		shadow_give_back(job, spare);
+		shadow_give_back(job, spare, shadow_launched_in_vain(job).last_s);
 		shadow_put_launched_nodes(job, launched);
 	}
 	free(launched);
@@ -347,6 +370,19 @@ static void keep_part(job_record_t *job, const struct osp_effective *effective,
 	}
 }
 
+/* Also one whose owner has set Requeue=0 since it started: none of it has run yet, and it waits for
+ * known nodes from then on. */
+static int requeue(job_record_t *job)
+{
+	uint16_t before = job->details->requeue;
+	int rc;
+
+	job->details->requeue = 1;
+	rc = OSP_JOB_REQUEUE(job);
+	job->details->requeue = before;
+	return rc;
+}
+
 /* `standing`: NULL where it has no level, and so no part that could be kept. */
 static void put_back(struct launch *launch, job_record_t *job,
 		     const struct osp_effective *effective, const struct standing *standing,
@@ -358,7 +394,7 @@ static void put_back(struct launch *launch, job_record_t *job,
 	int rc;
 
 	snprintf(says, sizeof(says), "launched in vain: %s", why);
-	rc = OSP_JOB_REQUEUE(job);
+	rc = requeue(job);
 	if (rc != SLURM_SUCCESS) {
 		if (!launch->stuck)
 			error("onespine: %pJ cannot go back to the queue (%s), where it belongs: "
@@ -367,7 +403,7 @@ static void put_back(struct launch *launch, job_record_t *job,
 		launch->stuck = true;
 		return;
 	}
-	note_launched_in_vain(job, (uint64_t)lasted_s * nodes);
+	note_launched_in_vain(job, (uint64_t)lasted_s * nodes, now_s);
 	shadow_gang_says(job, effective, NULL, NULL, says);
 	info("onespine: %pJ goes back to the queue: %s", job, why);
 	launch->job = 0;
@@ -442,6 +478,17 @@ static void judge_nodes(struct launch *launch, job_record_t *job,
 	free(standing.part);
 }
 
+/* It starts, or has left its nodes otherwise than by put_back(): by now they are no more its own
+ * than another's. */
+static void end_launch(struct launch *launch, job_record_t *job)
+{
+	const char *names = job ? shadow_spank_value(job, OSP_LAUNCHED_NODES) : NULL;
+
+	if (names && *names)
+		shadow_put_entry(job, OSP_LAUNCHED_NODES, "");
+	launch->job = 0;
+}
+
 /* No level is in force any more. Where that is because any nodes do (its @TIME has passed), the
  * launch is over, whether they run or not: Slurm waits for them. */
 static void judge_without_level(struct launch *launch, job_record_t *job,
@@ -454,7 +501,7 @@ static void judge_without_level(struct launch *launch, job_record_t *job,
 		shadow_gang_where(job, effective, nodes);
 		shadow_keep_end(job);
 		give_back_but(job, nodes);
-		launch->job = 0;
+		end_launch(launch, job);
 	} else {
 		snprintf(why, sizeof(why), "the topology has no level %s any more",
 			 effective->level);
@@ -471,7 +518,7 @@ static void judge(struct launch *launch, int64_t now_s)
 
 	if (!job || !job->details || !job->node_bitmap || !IS_JOB_RUNNING(job) ||
 	    !IS_JOB_CONFIGURING(job) || !shadow_gang_request(job, &effective)) {
-		launch->job = 0;
+		end_launch(launch, job);
 		return;
 	}
 	nodes = shadow_state.topology ? osp_nodeset_new(shadow_state.node_count) : NULL;

@@ -37,8 +37,9 @@
 /* The entry of spank_job_env[] that job_submit writes and the shadow obeys; a user's own is
  * removed. */
 #define OSP_EFFECTIVE "_ONESPINE_EFFECTIVE="
-/* The one that the shadow writes, "TRIES:NODE-SECONDS": how often nodes were launched for the gang
- * in vain, and how long it held nodes for that. A user's own is removed. */
+/* The one that the shadow writes, "TRIES:NODE-SECONDS:LAST": how often nodes were launched for the
+ * gang in vain, how long it held nodes for that, and when it last went back to the queue (seconds
+ * since 1970). A user's own is removed. */
 #define OSP_LAUNCHED_IN_VAIN "_ONESPINE_LAUNCHED_IN_VAIN="
 /* The nodes that were launched for the gang and not given back, in Slurm's notation. A user's own
  * is removed. */

@@ -74,6 +74,8 @@ static int requeue(job_record_t *job)
 {
 	if (fake_slurm.requeue_rc)
 		return fake_slurm.requeue_rc;
+	if (!job->details->requeue)
+		return ESLURM_DISABLED;
 	fake_slurm.requeues++;
 	job->job_state = JOB_PENDING;
 	FREE_NULL_BITMAP(job->node_bitmap);

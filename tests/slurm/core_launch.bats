@@ -173,3 +173,34 @@ gang() {
 	scancel "$other"
 	scancel "$job"
 }
+
+@test "any nodes do before a gang's nodes run: it is waited for no place, and slurmctld lives on" {
+	job=$(submit --gang=spine@0:30 -N4 --exclusive --wait-all-nodes=0 --requeue --wrap "echo ran >>$RAN; sleep 600")
+	await_job "$job" CONFIGURING
+	await 90 note_holds "$job" 'placed: 4 nodes in no common spine'
+	equal "$(<"$RAN")" '' 'what ran'
+	job_is "$job" CONFIGURING
+	holds "$(scontrol ping)" 'is UP'
+	mapfile -t nodes < <(job_nodes "$job")
+	start_nodes "${nodes[@]}"
+	await_job "$job" RUNNING 90
+	await 30 test -s "$RAN"
+	equal "$(job_field "$job" Restarts)" 0
+}
+
+@test "Requeue=0 while its nodes boot: a gang whose nodes stand apart goes back all the same, and is launched no more" {
+	job=$(gang 4)
+	await_job "$job" CONFIGURING
+	scontrol update "jobid=$job" Requeue=0
+	mapfile -t nodes < <(job_nodes "$job")
+	start_nodes "${nodes[@]}"
+	ec2_says n1,n2,n3,n8 n4
+	await 60 note_holds "$job" 'launched in vain: its 4 nodes stand on 2 spines'
+	await_job "$job" PENDING
+	equal "$(<"$RAN")" '' 'what ran'
+	equal "$(job_field "$job" Requeue)" 0
+	equal "$(scontrol show reservation 2>&1)" 'No reservations in the system'
+	ec2_says n1,n2,n3,n4 n8
+	begin_soon "$job"
+	await_job "$job" RUNNING 90
+}

@@ -10,8 +10,8 @@
 #include "sched/seam.h"
 #include "tests/unit/no_memory.h"
 
-#define OLD_BOOT_S 1000
-#define NEW_BOOT_S 9000
+#define OLD_BOOT_S 10
+#define NEW_BOOT_S 90
 
 int select_p_job_ready(job_record_t *job);
 int select_p_select_nodeinfo_set(job_record_t *job);
@@ -169,7 +169,7 @@ static void starts_again_where_they_stand_apart(void **state)
 	shadow_launch_look(101);
 	assert_int_equal(fake_slurm.requeues, 1);
 	assert_says(job, "launched in vain: its 4 nodes stand on 2 leaves");
-	assert_string_equal(shadow_spank_value(job, OSP_LAUNCHED_IN_VAIN), "1:404");
+	assert_string_equal(shadow_spank_value(job, OSP_LAUNCHED_IN_VAIN), "1:404:101");
 	assert_false(shadow_launch_any());
 
 	/* the largest part that is there is kept: n9 and n10 run in l3, and n11 and n12 sleep */
@@ -407,13 +407,16 @@ static void gives_back_what_is_replaced(void **state)
 		uint32_t state; /* of n10 */
 		uint16_t jobs;	/* that run there */
 		const char *never, *gone;
+		time_t boot, busy; /* of n10; it was put back at 100 */
 	} cases[] = {
-		{0, 0, NULL, "n[9-10];"},
-		{NODE_STATE_RES, 0, NULL, "n9;"},
-		{NODE_STATE_POWERING_DOWN, 0, NULL, "n9;"},
-		{0, 1, NULL, "n9;"},
-		{0, 0, "x1,n[10-11]:2", ""}, /* a name that Slurm does not know */
-		{0, 0, "n[10-11]:2,n12", "n9;"},
+		{0, 0, NULL, "n[9-10];", NEW_BOOT_S, 160}, /* its own end was then */
+		{NODE_STATE_RES, 0, NULL, "n9;", NEW_BOOT_S, 0},
+		{NODE_STATE_POWERING_DOWN, 0, NULL, "n9;", NEW_BOOT_S, 0},
+		{0, 1, NULL, "n9;", NEW_BOOT_S, 0},
+		{0, 0, "x1,n[10-11]:2", "", NEW_BOOT_S, 0}, /* a name that Slurm does not know */
+		{0, 0, "n[10-11]:2,n12", "n9;", NEW_BOOT_S, 0},
+		{0, 0, NULL, "n9;", 101, 0},	      /* somebody else has started it */
+		{0, 0, NULL, "n9;", NEW_BOOT_S, 161}, /* or used it */
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
@@ -422,6 +425,8 @@ static void gives_back_what_is_replaced(void **state)
 		assert_string_equal(fake_slurm.powered_down, "");
 		node_record_table_ptr[9]->node_state |= cases[i].state;
 		node_record_table_ptr[9]->run_job_cnt = cases[i].jobs;
+		node_record_table_ptr[9]->boot_time = cases[i].boot;
+		node_record_table_ptr[9]->last_busy = cases[i].busy;
 		slurm_conf.suspend_exc_nodes = (char *)cases[i].never;
 		starts_with_others(job);
 		slurm_conf.suspend_exc_nodes = NULL;
@@ -744,6 +749,12 @@ static void reads_odd_entries(void **state)
 	shadow_put_entry(job, OSP_LAUNCHED_IN_VAIN, "2");
 	assert_int_equal(shadow_launched_in_vain(job).times, 2);
 	assert_int_equal(shadow_launched_in_vain(job).node_s, 0);
+	assert_int_equal(shadow_launched_in_vain(job).last_s, 0);
+	shadow_put_entry(job, OSP_LAUNCHED_IN_VAIN, "2:7");
+	assert_int_equal(shadow_launched_in_vain(job).node_s, 7);
+	assert_int_equal(shadow_launched_in_vain(job).last_s, 0);
+	shadow_put_entry(job, OSP_LAUNCHED_IN_VAIN, "2:7:9");
+	assert_int_equal(shadow_launched_in_vain(job).last_s, 9);
 	shadow_keep(job, nodes, 100); /* no nodes */
 	assert_int_equal(fake_slurm.reservations, 0);
 	osp_nodeset_add(nodes, 0);
@@ -815,6 +826,72 @@ static void goes_back_where_its_level_is_gone(void **state)
 	assert_int_equal(fake_slurm.requeues, 0);
 }
 
+/* Its owner puts it back while its nodes boot: they are others' from then on. */
+static void gives_back_nothing_that_it_left_otherwise(void **state)
+{
+	job_record_t *job = launched();
+
+	(void)state;
+	assert_string_equal(shadow_spank_value(job, OSP_LAUNCHED_NODES), "n[9-10]");
+	boots(job);
+	is_asked(8);
+	is_asked(9);
+	job->job_state = JOB_PENDING;
+	FREE_NULL_BITMAP(job->node_bitmap);
+	shadow_launch_look(100);
+	assert_false(shadow_launch_any());
+	assert_string_equal(shadow_spank_value(job, OSP_LAUNCHED_NODES), "");
+	for (int n = 8; n < 10; n++) {
+		node_record_table_ptr[n]->boot_time = 99999;
+		node_record_table_ptr[n]->node_state = NODE_STATE_IDLE | NODE_STATE_CLOUD;
+	}
+	shadow_state_load();
+	starts_with_others(job);
+	assert_string_equal(fake_slurm.powered_down, "");
+	assert_int_equal(fake_slurm.requeues, 0);
+}
+
+/* scontrol update Requeue=0 while its nodes boot, also where slurmctld starts anew then. */
+static void goes_back_with_requeue_0_too(void **state)
+{
+	job_record_t *job = launched();
+
+	(void)state;
+	job->details->requeue = 0;
+	shadow_launch_forget();
+	shadow_launch_resume(job);
+	assert_false(is_ready(job));
+	boots(job);
+	is_asked(8);
+	is_asked(9);
+	shadow_launch_look(100);
+	assert_int_equal(fake_slurm.requeues, 1);
+	assert_int_equal(job->details->requeue, 0);
+	assert_false(shadow_launch_any());
+	assert_int_equal(fake_slurm.reservations, 0); /* it is launched no more */
+	sleeps(8, 8);
+	assert_int_not_equal(ask(job, SELECT_MODE_RUN_NOW), SLURM_SUCCESS);
+}
+
+/* At most 64 of one user. */
+static void leaves_room_for_other_users(void **state)
+{
+	static const struct osp_effective enforced = {.mode = OSP_MODE_ENFORCE};
+	job_record_t *mine = batch_gang(1000, 4, "leaf"), *other = batch_gang(1001, 4, "leaf");
+
+	(void)state;
+	sleeps(8, 8);
+	other->user_id = 1001;
+	for (uint32_t id = 1; id <= 64; id++)
+		runs_again(batch_gang(id, 4, "leaf"));
+	for (uint32_t id = 1; id <= 64; id++) {
+		assert_true(shadow_launch_may(mine, &enforced));
+		shadow_launch_resume(find_job_record(id));
+	}
+	assert_false(shadow_launch_may(mine, &enforced));
+	assert_true(shadow_launch_may(other, &enforced));
+}
+
 #define TEST(function) cmocka_unit_test_setup_teardown(function, begin, shadow_calls_end)
 
 int main(void)
@@ -845,6 +922,9 @@ int main(void)
 		TEST(waits_anew_only_where_it_must),
 		TEST(begins_no_launch_on_nodes_that_run_apart),
 		TEST(reads_odd_entries),
+		TEST(gives_back_nothing_that_it_left_otherwise),
+		TEST(goes_back_with_requeue_0_too),
+		TEST(leaves_room_for_other_users),
 		TEST(ends_the_launch_where_any_nodes_do),
 		TEST(goes_back_where_its_level_is_gone),
 	};
