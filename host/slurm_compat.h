@@ -196,12 +196,20 @@ typedef struct xlist osp_list_t;
 #define OSP_HAVE_JOB_RECORD_CREATE 0
 #endif
 
-/* From 26.05 a failure in this range says "no domain of the fabric fits" (slurm_errno.h). */
-#if OSP_SLURM_AT_LEAST(26, 5)
-#define OSP_ERROR_NO_DOMAIN ESLURM_TOPO_NO_FIT
-#else
+/*
+ * A gang waits: Slurm makes "nodes are busy" of it (node_scheduler.c). 26.05 has an error for "no
+ * domain of the fabric fits", ESLURM_TOPO_NO_FIT, and squeue words for it; but of several
+ * partitions it keeps only "busy" as a reason to queue the job, and fails it by what the last one
+ * says (_select_nodes_base() in job_mgr.c).
+ */
 #define OSP_ERROR_NO_DOMAIN SLURM_ERROR
-#endif
+
+/* A running job's memory is made less, by select_p_job_mem_reduce(), from 26.05 on (select.c). */
+#define OSP_HAVE_JOB_MEM_REDUCE OSP_SLURM_AT_LEAST(26, 5)
+
+/* What licenses of mode 3 are left is laid out in the job from 26.05 on, for the nodes that it may
+ * be given; a question in the mode TEST_ONLY fills in all that there are (licenses.c). */
+#define OSP_HAVE_HRES_SELECT OSP_SLURM_AT_LEAST(26, 5)
 
 /*
  * The tail of select_p_job_test(): excluded cores up to 23.02; a reservation's cores and GRES

@@ -34,6 +34,7 @@ typedef int job_f(job_record_t *job);
 typedef int job_pause_f(job_record_t *job, bool by_a_person);
 typedef int job_resized_f(job_record_t *job, node_record_t *node);
 typedef int job_expand_f(job_record_t *from, job_record_t *to);
+typedef void job_mem_reduce_f(job_record_t *job);
 
 EXPORT int init(void);
 EXPORT int fini(void);
@@ -47,6 +48,7 @@ EXPORT int select_p_job_suspend(job_record_t *job, bool by_a_person);
 EXPORT int select_p_job_resume(job_record_t *job, bool by_a_person);
 EXPORT int select_p_job_resized(job_record_t *job, node_record_t *node);
 EXPORT int select_p_job_expand(job_record_t *from, job_record_t *to);
+EXPORT void select_p_job_mem_reduce(job_record_t *job);
 EXPORT int select_p_job_test(job_record_t *job, bitstr_t *bitmap, uint32_t min_nodes,
 			     uint32_t max_nodes, uint32_t req_nodes, uint16_t mode,
 			     osp_list_t *candidates, osp_list_t **preempted,
@@ -59,6 +61,7 @@ static job_f *slurm_job_begin, *slurm_job_ready, *slurm_nodeinfo_set, *slurm_job
 static job_pause_f *slurm_job_suspend, *slurm_job_resume;
 static job_resized_f *slurm_job_resized;
 static job_expand_f *slurm_job_expand;
+static job_mem_reduce_f *slurm_job_mem_reduce; /* NULL before 26.05, where nobody calls it */
 static bool in_slurmctld;
 
 static const char *own_path(void)
@@ -81,10 +84,12 @@ static int start_in_slurmctld(void)
 	slurm_job_resume = (job_pause_f *)dlsym(RTLD_NEXT, "select_p_job_resume");
 	slurm_job_resized = (job_resized_f *)dlsym(RTLD_NEXT, "select_p_job_resized");
 	slurm_job_expand = (job_expand_f *)dlsym(RTLD_NEXT, "select_p_job_expand");
+	slurm_job_mem_reduce = (job_mem_reduce_f *)dlsym(RTLD_NEXT, "select_p_job_mem_reduce");
 	shadow_slurm_job_test = (osp_job_test_f *)dlsym(RTLD_NEXT, "select_p_job_test");
 	if (!slurm_node_init || !slurm_job_begin || !slurm_job_ready || !slurm_nodeinfo_set ||
 	    !slurm_rebuild || !slurm_job_fini || !slurm_job_suspend || !slurm_job_resume ||
-	    !slurm_job_resized || !slurm_job_expand || !shadow_slurm_job_test) {
+	    !slurm_job_resized || !slurm_job_expand || !shadow_slurm_job_test ||
+	    (OSP_HAVE_JOB_MEM_REDUCE && !slurm_job_mem_reduce)) {
 		error("onespine: %s does not find Slurm's own select_cons_tres.so behind it",
 		      own_path());
 		return SLURM_ERROR;
@@ -291,6 +296,15 @@ int select_p_job_expand(job_record_t *from, job_record_t *to)
 	if (is_counted(to))
 		shadow_count_resized(to);
 	return rc;
+}
+
+/* Called before the job's record says so: Slurm's plugin needs what it held. */
+void select_p_job_mem_reduce(job_record_t *job)
+{
+	if (slurm_job_mem_reduce)
+		slurm_job_mem_reduce(job);
+	if (is_counted(job))
+		shadow_count_memory_reduced(job);
 }
 
 static bool is_gang_call(job_record_t *job, bitstr_t *bitmap, uint32_t max_nodes, uint16_t mode,

@@ -233,6 +233,10 @@ void shadow_count_added(const job_record_t *job);
 
 /* A job has other nodes than before. */
 void shadow_count_resized(const job_record_t *job);
+
+/* A job will hold no more memory of each node than details->pn_min_memory, which its job_resrcs
+ * does not say yet. */
+void shadow_count_memory_reduced(const job_record_t *job);
 void shadow_count_end(uint32_t job_id);
 
 /* A person suspends or resumes it. (One that is suspended to let others run keeps its processors;

@@ -255,6 +255,18 @@ void shadow_count_resized(const job_record_t *job)
 		hold_nodes(job, list_holds(job), gave_cpus_back(job));
 }
 
+void shadow_count_memory_reduced(const job_record_t *job)
+{
+	size_t nodes = account ? list_holds(job) : 0;
+
+	for (size_t i = 0; i < nodes; i++) {
+		if (job_nodes[i].holds.memory_mib > job->details->pn_min_memory)
+			job_nodes[i].holds.memory_mib = job->details->pn_min_memory;
+	}
+	if (account)
+		hold_nodes(job, nodes, gave_cpus_back(job));
+}
+
 void shadow_count_end(uint32_t job_id)
 {
 	if (account)

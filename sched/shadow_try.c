@@ -13,6 +13,47 @@
 
 osp_job_test_f *shadow_slurm_job_test;
 
+/* What is left of licenses for the job, as backfill has filled it in for its slot. */
+#if OSP_HAVE_HRES_SELECT
+struct licenses_left {
+	uint32_t *of_layer; /* avail_hres, then avail_hres_orig, then each leaf's; NULL: none */
+	bool test_only;
+};
+
+static void save_licenses(struct licenses_left *saved, const job_record_t *job)
+{
+	const hres_select_t *left = job->hres_select;
+
+	saved->of_layer = NULL;
+	if (!left)
+		return;
+	saved->test_only = left->test_only;
+	saved->of_layer =
+		xcalloc(2 * (size_t)left->layers_cnt + left->leaf_cnt, sizeof(*saved->of_layer));
+	for (uint32_t i = 0; i < left->layers_cnt; i++) {
+		saved->of_layer[i] = left->avail_hres[i];
+		saved->of_layer[left->layers_cnt + i] = left->avail_hres_orig[i];
+	}
+	for (uint32_t i = 0; i < left->leaf_cnt; i++)
+		saved->of_layer[2 * left->layers_cnt + i] = left->leaf[i].capacity;
+}
+
+static void restore_licenses(const struct licenses_left *saved, job_record_t *job)
+{
+	hres_select_t *left = job->hres_select;
+
+	if (!left || !saved->of_layer)
+		return;
+	left->test_only = saved->test_only;
+	for (uint32_t i = 0; i < left->layers_cnt; i++) {
+		left->avail_hres[i] = saved->of_layer[i];
+		left->avail_hres_orig[i] = saved->of_layer[left->layers_cnt + i];
+	}
+	for (uint32_t i = 0; i < left->leaf_cnt; i++)
+		left->leaf[i].capacity = saved->of_layer[2 * left->layers_cnt + i];
+}
+#endif
+
 struct job_marks {
 	time_t start_time;
 	uint32_t total_cpus;
@@ -24,6 +65,9 @@ struct job_marks {
 	bool best_switch;
 #if OSP_HAVE_NODE_BITMAP_PREEMPT
 	bitstr_t *node_bitmap_preempt;
+#endif
+#if OSP_HAVE_HRES_SELECT
+	struct licenses_left licenses;
 #endif
 };
 
@@ -40,6 +84,9 @@ static void save_marks(struct job_marks *marks, const job_record_t *job)
 #if OSP_HAVE_NODE_BITMAP_PREEMPT
 	marks->node_bitmap_preempt =
 		job->node_bitmap_preempt ? bit_copy(job->node_bitmap_preempt) : NULL;
+#endif
+#if OSP_HAVE_HRES_SELECT
+	save_licenses(&marks->licenses, job);
 #endif
 }
 
@@ -58,15 +105,21 @@ static void restore_marks(struct job_marks *marks, job_record_t *job)
 	job->node_bitmap_preempt = marks->node_bitmap_preempt;
 	marks->node_bitmap_preempt = NULL;
 #endif
+#if OSP_HAVE_HRES_SELECT
+	restore_licenses(&marks->licenses, job);
+	xfree(marks->licenses.of_layer);
+#endif
 }
 
 static void drop_marks(struct job_marks *marks)
 {
 #if OSP_HAVE_NODE_BITMAP_PREEMPT
 	FREE_NULL_BITMAP(marks->node_bitmap_preempt);
-#else
-	(void)marks;
 #endif
+#if OSP_HAVE_HRES_SELECT
+	xfree(marks->licenses.of_layer);
+#endif
+	(void)marks;
 }
 
 /* Jobs of the call's candidates that one question may preempt. */

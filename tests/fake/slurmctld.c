@@ -291,6 +291,11 @@ static int answer_for_resized(job_record_t *job, node_record_t *node)
 	return fake_slurm.rc;
 }
 
+static void answer_nothing(job_record_t *job)
+{
+	(void)job;
+}
+
 static int answer_for_two(job_record_t *from, job_record_t *to)
 {
 	(void)from, (void)to;
@@ -445,6 +450,7 @@ __attribute__((no_sanitize("address", "undefined"))) void *__wrap_dlsym(void *ha
 		{"select_p_job_resume", (void *)answer_for_pause},
 		{"select_p_job_resized", (void *)answer_for_resized},
 		{"select_p_job_expand", (void *)answer_for_two},
+		{"select_p_job_mem_reduce", (void *)answer_nothing},
 		{"select_p_job_test", (void *)counted_job_test},
 	};
 
@@ -667,6 +673,7 @@ job_record_t *fake_job(uint32_t id, uint32_t nodes)
 	job->details->pn_min_cpus = 1;
 	job->details->min_cpus = nodes;
 	job->details->whole_node = 1;
+	job->details->core_spec = NO_VAL16;
 	list_append(job_list, job);
 	return job;
 }

@@ -231,6 +231,54 @@ static void estimates_sizes_by_what_nodes_have(void **state)
 	assert_true(bit_ffs(asked.bitmap) >= 8 && bit_fls(asked.bitmap) < 12);
 }
 
+#if OSP_HAVE_HRES_SELECT
+static int refill_licenses(job_record_t *job, bitstr_t *nodes, uint32_t min_nodes,
+			   uint32_t max_nodes, uint32_t req_nodes, uint16_t mode,
+			   osp_list_t *offered, osp_list_t **taken, OSP_JOB_TEST_TAIL_PARAMETERS)
+{
+	hres_select_t *left = job->hres_select;
+
+	left->avail_hres[0] = left->avail_hres_orig[0] = left->leaf[0].capacity = 64;
+	left->test_only = true;
+	return fake_job_test(job, nodes, min_nodes, max_nodes, req_nodes, mode, offered, taken,
+			     OSP_JOB_TEST_TAIL_VALUES);
+}
+
+/* A question in the mode TEST_ONLY inside another call leaves what backfill has filled in. */
+static void keeps_what_is_left_of_licenses(void **state)
+{
+	uint32_t available = 3, original = 5;
+	hres_leaf_t leaf = {.capacity = 2};
+	hres_select_t left = {.avail_hres = &available,
+			      .avail_hres_orig = &original,
+			      .layers_cnt = 1,
+			      .leaf = &leaf,
+			      .leaf_cnt = 1};
+	job_record_t *job = gang(1, 2, "leaf");
+	struct osp_nodeset *taken = osp_nodeset_new(NODES), *all = osp_nodeset_new(NODES);
+	struct shadow_call call = {.job = job,
+				   .bitmap = asked.bitmap,
+				   .min_nodes = 2,
+				   .max_nodes = 2,
+				   .req_nodes = 2,
+				   .mode = SELECT_MODE_WILL_RUN};
+	const struct osp_question question = {.mode = OSP_ASK_WHO_EVER, .nodes = all};
+
+	(void)state;
+	osp_nodeset_fill(all);
+	job->hres_select = &left;
+	fake_slurm.job_test = refill_licenses;
+	assert_true(shadow_try_whom(&call, &question, taken));
+	assert_int_equal(available, 3);
+	assert_int_equal(original, 5);
+	assert_int_equal(leaf.capacity, 2);
+	assert_false(left.test_only);
+	job->hres_select = NULL;
+	free(taken);
+	free(all);
+}
+#endif
+
 /* --- places that may be old ------------------------------------------------------------------- */
 
 /* What EC2 said of all nodes holds for the boot 1000; these have booted since. */
@@ -939,6 +987,9 @@ int main(void)
 		TEST(keeps_kinds_apart),
 		TEST(estimates_sizes_by_what_nodes_have),
 		TEST(estimates_sizes),
+#if OSP_HAVE_HRES_SELECT
+		TEST(keeps_what_is_left_of_licenses),
+#endif
 		TEST(joins_no_node_that_has_booted_since),
 		TEST(could_start_when_its_places_are_known),
 		TEST(knows_which_nodes_are_free),

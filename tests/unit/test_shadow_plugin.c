@@ -17,6 +17,7 @@ int select_p_job_fini(job_record_t *job);
 int select_p_job_suspend(job_record_t *job, bool by_a_person);
 int select_p_job_resume(job_record_t *job, bool by_a_person);
 int select_p_job_resized(job_record_t *job, node_record_t *node);
+void select_p_job_mem_reduce(job_record_t *job);
 int select_p_job_expand(job_record_t *from, job_record_t *to);
 osp_job_test_f select_p_job_test;
 
@@ -328,6 +329,36 @@ static void counts_what_slurm_calls(void **state)
 	free(free_nodes);
 }
 
+/* 26.05 lowers what a job holds after it has told the plugin so. */
+static void counts_memory_that_is_given_back(void **state)
+{
+	struct osp_occupancy_need need = {.amounts.memory_mib = 600};
+	struct osp_nodeset *free_nodes = osp_nodeset_new(NODES);
+	job_record_t *job;
+
+	(void)state;
+	start_plugin();
+	shadow_count_refresh(time(NULL));
+	job = fake_job(7, 1);
+	fake_job_runs(job, 0, 1, time(NULL) + 100);
+	job->job_resrcs->memory_allocated = xcalloc(1, sizeof(uint64_t));
+	job->job_resrcs->memory_allocated[0] = 900;
+	assert_int_equal(select_p_select_nodeinfo_set(job), SLURM_SUCCESS);
+	osp_nodeset_add(free_nodes, 0);
+	shadow_count_keep_free(&need, free_nodes);
+	assert_int_equal(osp_nodeset_count(free_nodes), 0);
+	job->details->pn_min_memory = 300;
+	select_p_job_mem_reduce(job);
+	osp_nodeset_add(free_nodes, 0);
+	shadow_count_keep_free(&need, free_nodes);
+	assert_int_equal(osp_nodeset_count(free_nodes), 1);
+	job->details->pn_min_memory = 5000; /* it holds no more than it did */
+	select_p_job_mem_reduce(job);
+	shadow_count_keep_free(&need, free_nodes);
+	assert_int_equal(osp_nodeset_count(free_nodes), 0);
+	free(free_nodes);
+}
+
 /* Slurm's plugin adds all jobs anew, those that a person suspended without processors. */
 static void counts_anew_what_slurm_rebuilds(void **state)
 {
@@ -494,6 +525,7 @@ int main(void)
 		TEST(leaves_a_job_of_another_layout_to_slurm),
 		TEST(answers_the_seam),
 		TEST(counts_what_slurm_calls),
+		TEST(counts_memory_that_is_given_back),
 		TEST(counts_anew_what_slurm_rebuilds),
 		TEST(goes_without_a_fabric),
 		TEST(leaves_records_that_are_no_jobs),
