@@ -80,6 +80,25 @@ static int gres_total_needs(void *item, void *context)
 	return 0;
 }
 
+/* With --core-spec a job may have CPUs of a node that are kept for the system, and are in no
+ * account: at most all. */
+static uint64_t most_cpus_on_a_node(const struct shadow_gang *gang)
+{
+	const struct osp_nodeset *usable = gang->usable;
+	uint64_t most = 0;
+
+	if (gang->job->details->core_spec == NO_VAL16)
+		return shadow_count_largest(usable).cpus;
+	for (uint32_t n = osp_nodeset_next(usable, 0); n < usable->place_count;
+	     n = osp_nodeset_next(usable, n + 1)) {
+		const node_record_t *node = node_record_table_ptr[n];
+
+		if (node && node->cpus > most)
+			most = node->cpus;
+	}
+	return most;
+}
+
 /*
  * The least number of nodes: for -n 96, --gpus=96 and the like min_nodes is 1, and Slurm works the
  * size out inside. An estimate only orders the domains.
@@ -92,7 +111,7 @@ static uint32_t least_nodes(const struct shadow_gang *gang, uint32_t min_nodes)
 	uint32_t nodes;
 
 	if (details->min_cpus > size.nodes && !details->overcommit) {
-		nodes = divide_up(details->min_cpus, shadow_count_largest(gang->usable).cpus);
+		nodes = divide_up(details->min_cpus, most_cpus_on_a_node(gang));
 		if (nodes > size.nodes)
 			size.nodes = nodes;
 	}

@@ -206,6 +206,25 @@ static void estimates_sizes(void **state)
 	assert_true(bit_ffs(asked.bitmap) >= 8);
 }
 
+/* Of nodes that keep processors for the system --core-spec=0 gives all: four of eight hold 32. */
+static void estimates_sizes_with_core_spec(void **state)
+{
+	job_record_t *job = gang(1, 4, "leaf"), *parts = gang(2, 4, "spine");
+
+	(void)state;
+	fake_job_option(parts, OSP_SPANK_GANG_SEGMENT "leaf:2");
+	for (uint32_t n = 0; n < NODES; n++)
+		node_record_table_ptr[n]->cpus_efctv = 7;
+	select_p_node_init();
+	job->details->min_cpus = parts->details->min_cpus = 32;
+	assert_int_not_equal(ask(job, SELECT_MODE_RUN_NOW), SLURM_SUCCESS);
+	job->details->core_spec = parts->details->core_spec = 0;
+	assert_int_equal(ask(job, SELECT_MODE_RUN_NOW), SLURM_SUCCESS);
+	assert_int_equal(bit_set_count(asked.bitmap), 4);
+	assert_int_equal(ask(parts, SELECT_MODE_RUN_NOW), SLURM_SUCCESS);
+	assert_int_equal(bit_set_count(asked.bitmap), 4);
+}
+
 /* A resource that is beyond those of the account: nodes say themselves how much they have. */
 static void estimates_sizes_by_what_nodes_have(void **state)
 {
@@ -987,6 +1006,7 @@ int main(void)
 		TEST(keeps_kinds_apart),
 		TEST(estimates_sizes_by_what_nodes_have),
 		TEST(estimates_sizes),
+		TEST(estimates_sizes_with_core_spec),
 #if OSP_HAVE_HRES_SELECT
 		TEST(keeps_what_is_left_of_licenses),
 #endif
