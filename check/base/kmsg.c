@@ -46,6 +46,13 @@ bool osp_kmsg_parse(char *line, struct osp_kmsg_record *record)
 	return true;
 }
 
+bool osp_kmsg_is_netfilters(const char *text)
+{
+	const char *in = strstr(text, "IN=");
+
+	return in && strstr(in, " OUT=");
+}
+
 /* "GPU recovery action changed from 0x0 (None) to 0x2 (Node Reboot Required)" */
 static unsigned int recovery_of(const char *text)
 {
@@ -158,6 +165,7 @@ struct log {
 	void (*take)(void *context, const struct osp_xid *xid);
 	void *context;
 	struct osp_kmsg_span *span;
+	bool users_netfilter; /* rules of any network namespace write to it */
 };
 
 static void take_line(const struct log *log, char *line)
@@ -173,6 +181,8 @@ static void take_line(const struct log *log, char *line)
 	}
 	if (record.sequence >= log->span->next)
 		log->span->next = record.sequence + 1;
+	if (log->users_netfilter && osp_kmsg_is_netfilters(record.text))
+		return;
 	if (osp_xid_parse(&record, &xid) || osp_sxid_parse(&record, &xid))
 		log->take(log->context, &xid);
 }
@@ -220,11 +230,15 @@ int osp_kmsg_xids(const char *root, void (*take)(void *context, const struct osp
 		  void *context, struct osp_kmsg_span *span)
 {
 	struct osp_kmsg_span own;
-	struct log log = {take, context, span ? span : &own};
+	struct log log = {take, context, span ? span : &own, false};
 	char path[OSP_PATH_BYTES];
+	uint64_t all_netns = 0;
 	int file, state;
 
 	memset(log.span, 0, sizeof(*log.span));
+	log.users_netfilter =
+		osp_root_number(root, &all_netns, "proc/sys/net/netfilter/nf_log_all_netns") &&
+		all_netns;
 	if (!osp_root_path(root, path, sizeof(path), "dev/kmsg"))
 		return errno;
 	file = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);

@@ -25,6 +25,13 @@ struct osp_kmsg_record {
 /* Takes one record's line apart, in place. false when it is none. */
 bool osp_kmsg_parse(char *line, struct osp_kmsg_record *record);
 
+/*
+ * Whether netfilter may have written it: "PREFIXIN=lo OUT= SRC=...", with any prefix (nftables: of
+ * 127 bytes), as the kernel's own record. Every user sets such rules in network namespaces of their
+ * own, and their records come here where net.netfilter.nf_log_all_netns is 1.
+ */
+bool osp_kmsg_is_netfilters(const char *text);
+
 struct osp_xid {
 	unsigned int number;
 	char address[24]; /* "0000:3b:00" */
@@ -69,7 +76,9 @@ struct osp_kmsg_span {
 
 /*
  * Reads all records, oldest first, and calls `take` with each XID and SXid; `span` may be NULL. 0,
- * or errno: EPERM and EACCES where kernel.dmesg_restrict forbids it.
+ * or errno: EPERM and EACCES where kernel.dmesg_restrict forbids it. Where users' netfilter rules
+ * may write to the log no record that may be netfilter's is an XID; elsewhere it is, as a program
+ * may call itself so that its name in an XID looks like it.
  */
 int osp_kmsg_xids(const char *root, void (*take)(void *context, const struct osp_xid *xid),
 		  void *context, struct osp_kmsg_span *span);

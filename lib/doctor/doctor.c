@@ -70,6 +70,8 @@ static const struct rule {
 	{"confined", 0, osp_rule_confined, "jobs that share a node can be bound"},
 	{"ports", FOR_GATE, osp_rule_free_ports,
 	 "ports below 1024 are root's, as the gate's messages need it"},
+	{"kernel-log", FOR_GATE, osp_rule_forged_log,
+	 "no user's netfilter rules write to the kernel's log, which tells errors of GPUs"},
 	{"hangs", FOR_GATE, osp_rule_hangs,
 	 "the kernel tells a check that hangs from one that others keep waiting"},
 	{"recheck", 0, osp_rule_rechecks_left, "no recheck that was killed has left a node"},

@@ -175,6 +175,7 @@ struct osp_doctor_facts {
 	uint32_t first_free_port; /* net.ipv4.ip_unprivileged_port_start; 0: not known, or all are
 				     free */
 	bool first_free_port_known;
+	bool users_netfilter_logged; /* net.netfilter.nf_log_all_netns is not 0 */
 	const struct osp_cloud_facts
 		*cloud;	       /* lib/doctor/cloud_facts.h; NULL: no cloud was asked */
 	bool hangs_unknowable; /* this host reports neither pressure (PSI) nor delays

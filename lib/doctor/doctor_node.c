@@ -66,6 +66,18 @@ void osp_rule_free_ports(struct osp_diagnosis *diagnosis)
 		 ROOTS_PORTS);
 }
 
+/* check/base/kmsg.h says what such records look like. */
+void osp_rule_forged_log(struct osp_diagnosis *diagnosis)
+{
+	if (!diagnosis->facts->users_netfilter_logged)
+		return;
+	osp_find(diagnosis, OSP_DOCTOR_WARNING,
+		 "net.netfilter.nf_log_all_netns is 1: users' netfilter rules, in network "
+		 "namespaces of their own, write to the kernel's log; no record that looks like "
+		 "theirs counts as an XID, also that of a program which calls itself so");
+	osp_cure(diagnosis, "sysctl -w net.netfilter.nf_log_all_netns=0, and in /etc/sysctl.d");
+}
+
 void osp_rule_hangs(struct osp_diagnosis *diagnosis)
 {
 	if (!diagnosis->facts->hangs_unknowable)

@@ -62,6 +62,7 @@ osp_rule_f osp_rule_munge;
 osp_rule_f osp_rule_running;
 /* doctor_node.c */
 osp_rule_f osp_rule_free_ports;
+osp_rule_f osp_rule_forged_log;
 osp_rule_f osp_rule_hangs;
 osp_rule_f osp_rule_rechecks_left;
 osp_rule_f osp_rule_node_part;

@@ -850,6 +850,26 @@ static void test_free_ports(void **state)
 	expect(&host, GOOD, "");
 }
 
+/* Whether users write to the kernel's log: of the gate alone. */
+static void test_forged_log(void **state)
+{
+	struct host host;
+
+	(void)state;
+	make_host(&host);
+	host.facts.users_netfilter_logged = true;
+	expect(&host, RIGHT, ""); /* no gate */
+	make_gate(&host);
+	host.facts.users_netfilter_logged = true;
+	expect(&host, GOOD,
+	       "warning kernel-log: net.netfilter.nf_log_all_netns is 1: users' netfilter rules, "
+	       "in network namespaces of their own, write to the kernel's log; no record that "
+	       "looks like theirs counts as an XID, also that of a program which calls itself so "
+	       "| sysctl -w net.netfilter.nf_log_all_netns=0, and in /etc/sysctl.d");
+	host.facts.users_netfilter_logged = false;
+	expect(&host, GOOD, "");
+}
+
 /* Where a hang cannot be judged: of the gate alone. */
 static void test_hangs(void **state)
 {
@@ -875,6 +895,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_right),
 		cmocka_unit_test(test_hangs),
+		cmocka_unit_test(test_forged_log),
 		cmocka_unit_test(test_settings),
 		cmocka_unit_test(test_plugin_dir),
 		cmocka_unit_test(test_versions),

@@ -106,6 +106,26 @@ static void records(void **state)
 		assert_string_equal(parse(cases[i].line, buffer, sizeof(buffer)), cases[i].xid);
 }
 
+static void netfilters(void **state)
+{
+	static const struct {
+		const char *text;
+		bool netfilters;
+	} cases[] = {
+		{"NVRM: Xid (PCI:0000:3b:00): 79, IN=lo OUT= MAC=00:00 SRC=127.0.0.1", true},
+		{"NVRM: Xid (PCI:0000:3b:00): 79, xIN= OUT=eth0 ARP HTYPE=1", true},
+		{"IN= OUT=", true},
+		{"NVRM: Xid (PCI:0000:3b:00): 79, pid=1, OUT=1 IN=2", false},
+		{"NVRM: Xid (PCI:0000:3b:00): 79, IN=1", false},
+		{"NVRM: Xid (PCI:0000:3b:00): 79, GPU has fallen off the bus.", false},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+		if (osp_kmsg_is_netfilters(cases[i].text) != cases[i].netfilters)
+			fail_msg("case %zu", i);
+}
+
 static void actions(void **state)
 {
 	static const struct {
@@ -170,6 +190,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(records),
+		cmocka_unit_test(netfilters),
 		cmocka_unit_test(actions),
 		cmocka_unit_test(a_whole_log),
 	};

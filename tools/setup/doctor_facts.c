@@ -395,6 +395,17 @@ static void gather_ports(struct osp_doctor_facts *facts)
 	fclose(file);
 }
 
+static void gather_netfilter(struct osp_doctor_facts *facts)
+{
+	FILE *file = fopen("/proc/sys/net/netfilter/nf_log_all_netns", "re");
+	unsigned int all = 0;
+
+	if (!file)
+		return;
+	facts->users_netfilter_logged = fscanf(file, "%u", &all) == 1 && all;
+	fclose(file);
+}
+
 static void gather_host(const struct osp_doctor_question *question, struct osp_doctor *doctor)
 {
 	struct osp_doctor_facts *facts = &doctor->facts;
@@ -415,6 +426,7 @@ static void gather_host(const struct osp_doctor_question *question, struct osp_d
 	gather_gate(question, doctor);
 	gather_munge(doctor);
 	gather_ports(facts);
+	gather_netfilter(facts);
 	facts->hangs_unknowable = !osp_hang_can_be_judged("");
 	osp_cluster_folder(doctor->conf, cluster);
 	facts->rechecks_left = (uint32_t)osp_trials_left(cluster, NULL, NULL);
