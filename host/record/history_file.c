@@ -20,6 +20,7 @@
 #define SUFFIX	     ".jsonl"
 #define NAME_BYTES   256
 #define FILES_MAX    100000
+#define TAIL_BYTES   ((size_t)64 * 1024)
 #define LOCK_WAIT_MS 2000
 
 /* Answers of the child beside errno. */
@@ -168,10 +169,96 @@ static int append_to_file(const struct append *append, int folder, const char *n
 	return state;
 }
 
+/* --- what strikes are counted by -------------------------------------------------------------- */
+
+/* The run's own verdict, which stands before those of its checks. */
+static bool says(const char *line, const char *verdict)
+{
+	static const char key[] = "\"verdict\":\"";
+	const char *at = strstr(line, key);
+	size_t length = strlen(verdict);
+
+	return at && strncmp(at + sizeof(key) - 1, verdict, length) == 0 &&
+	       at[sizeof(key) - 1 + length] == '"';
+}
+
+/* Whether the last line of `tail` is a failure; *whole: it begins there. */
+static bool last_says_fail(char *tail, size_t length, bool *whole)
+{
+	char *start;
+
+	tail[length] = '\0';
+	if (tail[length - 1] == '\n')
+		tail[--length] = '\0';
+	start = memrchr(tail, '\n', length);
+	*whole = start;
+	return says(start ? start + 1 : tail, "FAIL");
+}
+
+/* Does the file end in a failure? One that cannot be read does not. */
+static bool ends_in_failure(int file, off_t size)
+{
+	size_t most = (size_t)size < OSP_HISTORY_LINE_BYTES_MAX ? (size_t)size
+								: OSP_HISTORY_LINE_BYTES_MAX;
+	bool failure = false, whole = false;
+
+	for (size_t length = TAIL_BYTES; most && !whole; length *= 4) {
+		size_t part = length < most ? length : most;
+		char *tail = malloc(part + 1);
+
+		failure = tail && pread(file, tail, part, size - (off_t)part) == (ssize_t)part &&
+			  last_says_fail(tail, part, &whole);
+		free(tail);
+		whole = whole || !tail || part == most;
+	}
+	return failure;
+}
+
+/*
+ * Failures, and the first run after each that found none, are kept once more in a file of their
+ * own: two strikes are told from one failure seen twice by the pass between them. Nobody's jobs can
+ * fill it, however many lines they let the node write.
+ */
+static int keep_strike(const struct append *append, int folder, const char *name)
+{
+	const struct osp_history_place *place = append->place;
+	bool fails = says(append->line, "FAIL");
+	char own[NAME_BYTES + 16], older[NAME_BYTES + 16];
+	struct stat status = {.st_size = 0};
+	int file, state;
+
+	snprintf(own, sizeof(own), "%s.0", name);
+	snprintf(older, sizeof(older), "%s.00", name);
+	if (!fails && ((!says(append->line, "PASS") && !says(append->line, "WARN")) ||
+		       fstatat(folder, own, &status, AT_SYMLINK_NOFOLLOW) < 0))
+		return 0;
+	state = open_to_append(folder, own, &file);
+	if (state)
+		return state;
+	if (fstat(file, &status) < 0)
+		status.st_size = 0;
+	if (!fails && !ends_in_failure(file, status.st_size)) {
+		close(file);
+		return 0;
+	}
+	if (status.st_size > 0 &&
+	    (uint64_t)status.st_size + strlen(append->line) + 1 > place->file_bytes_max) {
+		renameat(folder, own, folder, older);
+		close(file);
+		state = open_to_append(folder, own, &file);
+		if (state)
+			return state;
+		status.st_size = 0;
+	}
+	state = append_line(file, status.st_size, append->line);
+	close(file);
+	return state;
+}
+
 static int append_in_folder(const struct append *append, int folder)
 {
 	char name[NAME_BYTES], lock_name[NAME_BYTES + 8];
-	int lock, state;
+	int lock, state, kept;
 
 	if (snprintf(name, sizeof(name), "%s" SUFFIX, append->place->key) >= (int)sizeof(name) - 8)
 		return ENAMETOOLONG;
@@ -180,7 +267,10 @@ static int append_in_folder(const struct append *append, int folder)
 	state = osp_own_lock(folder, lock_name, LOCK_WAIT_MS, &lock);
 	if (state)
 		return state == EWOULDBLOCK ? LOCKED : state == EPERM ? NOT_OURS : state;
+	kept = keep_strike(append, folder, name);
 	state = append_to_file(append, folder, name);
+	if (!state)
+		state = kept;
 	osp_own_lock_keep(lock);
 	return state;
 }

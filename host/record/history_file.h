@@ -2,7 +2,10 @@
 /*
  * history_file.h - files of runs: a line of JSON each, one file a node, in a folder of root's
  *
- * FOLDER/KEY.jsonl is appended to; a full one becomes KEY.jsonl.1, that KEY.jsonl.2 and so on. What
+ * FOLDER/KEY.jsonl is appended to; a full one becomes KEY.jsonl.1, that KEY.jsonl.2 and so on.
+ * Failures, and the first run after each that found none, stand once more in KEY.jsonl.0, which
+ * becomes KEY.jsonl.00 when full: whoever lets a node write line after line pushes out no strike.
+ * Readers know a line that comes twice by its id. What
  * others than root (or who asks) could have written is not read, and nothing is written where
  * others may write: so a user can neither forge a line nor plant a name. Nobody but root and its
  * group reads it (0640), and runs at once wait for each other by a lock that only root can hold

@@ -96,6 +96,86 @@ static void full_files_are_set_aside(void **state)
 	has("n.jsonl", "longer than a file\n");
 }
 
+/* Runs of one boot, a day apart. */
+static void append_run(int number, const char *verdict, size_t padding, uint64_t most)
+{
+	static char line[200000];
+	int length = snprintf(
+		line, sizeof(line),
+		"{\"v\":1,\"id\":\"%d\",\"time_s\":%d,\"node\":\"n1\",\"instance\":\"i-1\","
+		"\"boot_id\":\"b\",\"verdict\":\"%s\",\"gpus\":{},\"checks\":{\"x\":{\"verdict\":"
+		"\"FAIL\",\"mode\":\"comment\",\"results\":[]}},\"figures\":[],\"reason\":\"",
+		number, 1767225600 + number * 86400, verdict);
+
+	memset(line + length, 'x', padding);
+	strcpy(line + length + padding, "\"}");
+	assert_int_equal(append("n", line, most, NULL), 0);
+}
+
+struct runs {
+	struct osp_history *history;
+	char ids[4096];
+};
+
+static int take_run(void *context, char *line, size_t length, const char *file, uint64_t number)
+{
+	struct runs *runs = context;
+	char *id = strstr(line, "\"id\":\"") + 6;
+	size_t at = strlen(runs->ids);
+	const char *why = NULL;
+
+	(void)number;
+	if (strstr(file, ".jsonl.0"))
+		snprintf(runs->ids + at, sizeof(runs->ids) - at, "%.*s ", (int)strcspn(id, "\""),
+			 id);
+	return osp_history_take_line(runs->history, line, length, &why) < 0 ? -1 : 0;
+}
+
+static size_t strikes(const char *ids)
+{
+	static const struct osp_history_rule rule = {1767225600 + 20 * 86400, 3, 30};
+	struct runs runs = {.history = osp_history_new(), .ids = ""};
+	const struct osp_history_reader reader = {take_run, NULL, &runs};
+	const struct osp_history_subject *subjects;
+	size_t count, found;
+
+	assert_int_equal(osp_history_read_folder(folder, &reader, NULL), 0);
+	subjects = osp_history_judge(runs.history, &rule, &count);
+	assert_int_equal(count, 1);
+	found = subjects[0].strikes;
+	assert_string_equal(runs.ids, ids);
+	osp_history_free(runs.history);
+	return found;
+}
+
+/* Each job of a user's lets the node write a line: three strikes outlive as many as they like. */
+static void no_number_of_runs_pushes_strikes_out(void **state)
+{
+	(void)state;
+	for (int strike = 0; strike < 3; strike++) {
+		append_run(strike * 5, "FAIL", 0, 1000);
+		append_run(strike * 5 + 1, "ERROR", 0, 1000);
+		append_run(strike * 5 + 2, strike ? "PASS" : "WARN", 100, 1000);
+		for (int i = 0; i < 20; i++)
+			append_run(1000 + strike * 100 + i, i % 2 ? "WARN" : "PASS", 300, 1000);
+	}
+	/* KEY.jsonl.0 holds the newest, KEY.jsonl.00 what was before */
+	assert_int_equal(strikes("10 12 0 2 5 7 "), 3);
+}
+
+/* What a pass looks like that is longer than what is read of a file at a time. */
+static void a_long_line_is_read_whole(void **state)
+{
+	(void)state;
+	append_run(0, "FAIL", 150000, 1000000);
+	append_run(1, "PASS", 150000, 1000000);
+	append_run(2, "PASS", 150000, 1000000);
+	append_run(3, "FAIL", 0, 1000000);
+	append_run(4, "FAIL", 0, 1000000);
+	append_run(5, "PASS", 0, 1000000);
+	assert_int_equal(strikes("0 1 3 4 5 "), 2);
+}
+
 static void a_torn_line_ends_where_the_next_begins(void **state)
 {
 	(void)state;
@@ -347,6 +427,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		WITH_FOLDER(full_files_are_set_aside),
+		WITH_FOLDER(no_number_of_runs_pushes_strikes_out),
+		WITH_FOLDER(a_long_line_is_read_whole),
 		WITH_FOLDER(a_torn_line_ends_where_the_next_begins),
 		WITH_FOLDER(on_a_full_disk_the_file_stays_as_it_was),
 		WITH_FOLDER(many_at_once),
