@@ -49,3 +49,11 @@ submit() {
 	await_job "$job+0" RUNNING 60
 	await_job "$job+1" RUNNING 60
 }
+
+@test "a gang with --core-spec=0 takes the processors that nodes keep for the system" {
+	local job cpus
+	cpus=$(scontrol -o show node n1 | sed -n 's/.* CPUTot=\([0-9]*\).*/\1/p')
+	job=$(submit -p train -N4 "--ntasks-per-node=$cpus" -S 0)
+	await_job "$job" RUNNING 60
+	equal "$(job_domains "$job" spine | wc -l)" 1
+}
