@@ -21,12 +21,15 @@ For each state (oracle_state.py) the job is asked for in each domain alone (ever
 a gang. Where it is asked for in segments or in several domains, each set of nodes that keeps this is such a domain.
 
   start   --test-only, with no other job pending: the gang's start is the earliest of the domains', neither later
-          nor earlier (a minute, bf_resolution, is no difference), on nodes of one domain, as many as asked for
+          nor earlier (a minute, bf_resolution, is no difference), on nodes of one domain, as many as asked for;
+          an earlier one is right where Slurm says the same of the job confined to exactly the gang's nodes: for a
+          domain it simulates the ends of jobs in windows that double, and answers with the last end of one
   real    submitted: it starts now where one domain alone would, else its plan after a whole cycle of backfill
           starts when the job confined to a domain would by its plan, and has exactly its nodes
           (in some states a larger job waits in front of it)
   others  jobs that wait behind it, in the state built twice: none waits longer than behind the same job confined
-          to the gang's domain; where both got the same nodes, SchedNodeList of those that wait is the same too
+          to the gang's domain (not where it waits in several partitions: it holds nodes in each); where both got the
+          same nodes, SchedNodeList of those that wait is the same too
           (the nodes of one that runs depend on which scheduler came first; so do those of the confined job, so
           where they are not the gang's it is looked at up to four times, and one as late as ours is enough)
 
@@ -138,14 +141,30 @@ class Question:
         self.differs(judge.not_its_nodes(self.state.least, self.state.size, nodes), f"{what} ")
 
     def by_test_only(self):
-        """Holds the starts against each other; returns the domains' own."""
-        alone = [test_only(self.state.request, *self.state.confined_to(place))[0] for place in self.state.places]
-        start, nodes, said = test_only(self.state.request, *self.state.as_gang())
+        """Holds the starts against each other, of several partitions in each: Slurm itself answers for the first one in
+        which the job could ever run. Returns the domains' own, the earliest of their partitions'."""
+        alone = [self.by_test_only_in(partition) for partition in self.state.partition.split(",")]
+        alone = [min(starts) for starts in zip(*alone)]
         self.at_once = max(alone) == 0
-        self.differs(judge.another_start(start, alone), after=f" ({said})")
+        return alone
+
+    def by_test_only_in(self, partition):
+        request = [option for option in self.state.request if not option.startswith("--partition=")]
+        request.append(f"--partition={partition}")
+        alone = [test_only(request, *self.state.confined_to(place))[0] for place in self.state.places]
+        start, nodes, said = test_only(request, *self.state.as_gang())
+        exactly = [test_only(request, *self.state.confined_to(nodes))[0]] if judge.before_all(start, alone) else []
+        self.differs(judge.another_start(start, alone + exactly), after=f" ({said})")
         if nodes:
             self.one_domain(nodes, "--test-only")
         return alone
+
+    def plan_of_confined(self, place):
+        """By a job submitted in the state made again; None when it is refused."""
+        self.state.renew()
+        self.ask_in_front()
+        job = submit(self.state.request, *self.state.confined_to(place))
+        return Plan(job, self.state) if job else None
 
     def by_plan(self, alone):
         """Submits the gang; returns its plan, or None when it was refused."""
@@ -153,7 +172,8 @@ class Question:
         self.ask_in_front()
         job = submit(self.state.request, *self.state.as_gang())
         if job is None:
-            self.differs(judge.refused(alone))
+            if best < NEVER:  # what --test-only takes, sbatch may refuse
+                self.differs(judge.refused([self.plan_of_confined(place) for place in self.state.places]))
             return None
         plan = Plan(job, self.state)
         if plan.nodes:
@@ -176,14 +196,15 @@ class Question:
 
     def hold_against_plans(self, plan, first_s):
         """--test-only and backfill differ in what they look at: the job is submitted for each domain alone."""
-        confined = []
-        for place in self.state.places:
-            self.state.renew()
-            self.ask_in_front()
-            job = submit(self.state.request, *self.state.confined_to(place))
-            confined.append(Plan(job, self.state).start_s if job else NEVER)
+        confined = [self.start_of_confined(place) for place in self.state.places]
+        if judge.before_all(plan.start_s, confined) and plan.nodes and not self.state.is_array():
+            confined.append(self.start_of_confined(plan.nodes))
         found = judge.another_plan(plan.start_s, confined, first_s if self.state.is_array() else None)
         self.differs(found, f"submitted: {plan}; ")
+
+    def start_of_confined(self, place):
+        plan = self.plan_of_confined(place)
+        return plan.start_s if plan else NEVER
 
     def by_real_start(self):
         """Submitted alone, as a gang and for each domain; returns the gang's plan, or None when it was refused."""
@@ -207,7 +228,7 @@ class Question:
             return
         gang, behind = self.others_behind(self.state.as_gang())
         place = judge.place_of(self.state.places, gang.nodes)
-        if place is None or not self.state.alike:
+        if place is None or not self.state.alike or judge.holds_several(self.state.partition.split(","), gang.runs):
             return
         for _ in range(LOOKS):
             alone, confined = self.others_behind(self.state.confined_to(place))

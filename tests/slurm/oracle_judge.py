@@ -62,9 +62,14 @@ def another_plan(gang_s, confined_s, first_s=None):
     return f"confined to one domain each: {starts(confined_s)}"
 
 
-def refused(alone_s):
-    """sbatch refuses the gang."""
-    return "sbatch refuses it as a gang, and takes it for a domain alone" if min(alone_s) < NEVER else None
+def before_all(gang_s, alone_s):
+    """Whether the gang starts earlier than in each domain: then its own nodes are asked for, too."""
+    return "is before all" if gang_s < min(alone_s) - RESOLUTION_S else None
+
+
+def refused(taken):
+    """sbatch refuses the gang; `taken`: whether it takes the job confined to each domain."""
+    return "sbatch refuses it as a gang, and takes it for a domain alone" if any(taken) else None
 
 
 def waits_for_nothing(gang_runs, confined_run):
@@ -82,6 +87,12 @@ def overtaken(gang_s, alone_s):
     """Whether the confined job itself waits longer than the gang: what is behind it went first. Slurm holds nothing back
     for a job all of whose nodes are reserved now, and the gang has others."""
     return "is overtaken" if alone_s > gang_s + RESOLUTION_S else None
+
+
+def holds_several(partitions, runs):
+    """Whether backfill holds nodes for it in each of its partitions: a gang's may be in several domains, those of the
+    confined job are not, so what is behind them finds other nodes."""
+    return "holds nodes in each partition" if len(partitions) > 1 and not runs else None
 
 
 def moved(ours, stock, same, starts_alone):
@@ -122,8 +133,14 @@ CASES = [  # the rule, what is answered, whether that is wrong
     ("another_plan", (300, [2400, NEVER], 600), True),
     ("another_plan", (3000, [2400, NEVER], 600), True),
     ("another_plan", (NEVER, [2400, NEVER], 600), True),
-    ("refused", ([NEVER, NEVER],), False),
-    ("refused", ([NEVER, 600],), True),
+    ("another_start", (600, [1200, 1200, 600]), False),  # the last one: confined to exactly the gang's nodes
+    ("another_start", (600, [1200, 1200, 1200]), True),
+    ("before_all", (600, [600, 1200]), False),
+    ("before_all", (1200, [600, 1200]), False),
+    ("before_all", (NEVER, [NEVER, NEVER]), False),
+    ("before_all", (600, [1200, NEVER]), True),
+    ("refused", ([None, None],), False),  # --test-only takes it, and sbatch refuses it without a gang, too
+    ("refused", ([None, WAITS],), True),
     ("waits_for_nothing", (True, [True, False]), False),
     ("waits_for_nothing", (False, [False, False]), False),
     ("waits_for_nothing", (False, [False, True]), True),
@@ -137,6 +154,9 @@ CASES = [  # the rule, what is answered, whether that is wrong
     ("overtaken", (900, 900), False),
     ("overtaken", (900, 600), False),
     ("overtaken", (900, 1200), True),
+    ("holds_several", (["main"], False), False),
+    ("holds_several", (["over", "main"], True), False),
+    ("holds_several", (["over", "main"], False), True),
     ("moved", (PLAN, PLAN, True, False), False),
     ("moved", (PLAN, OTHER, False, False), False),
     ("moved", (PLAN, OTHER, True, True), False),

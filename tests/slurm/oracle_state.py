@@ -424,6 +424,7 @@ class State:
         if not self.reservation:
             return
         start, minutes, nodes = self.reservation
+        start += 2 if start else 0  # no job ends in that minute: seconds would decide whether it is in the way
         cores = ["CoreCnt=" + ",".join([str(self.reserved_cores)] * len(nodes))] if self.reserved_cores else []
         control("create", "reservation", "ReservationName=kept", f"StartTime=now+{start}minutes",
                 f"Duration={minutes}", f"Users={self.reserved_for}", "Nodes=" + ",".join(nodes), "Flags=IGNORE_JOBS",
