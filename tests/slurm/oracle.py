@@ -218,7 +218,10 @@ class Question:
             self.state.renew()
             job = submit(self.state.request, *self.state.confined_to(place))
             confined.append(Plan(job, self.state) if job else None)
-        self.differs(judge.waits_for_nothing(False, [one and one.runs for one in confined]),
+        self.state.renew()
+        job = submit(self.state.request, *(option for option in self.state.as_gang() if option not in self.state.gang))
+        plain = job and Plan(job, self.state).runs
+        self.differs(judge.waits_for_nothing(False, [one and one.runs for one in confined], plain),
                      f"submitted: {plan or 'refused'}; ", ": " + "; ".join(str(one or "refused") for one in confined))
         return plan
 

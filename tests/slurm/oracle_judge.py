@@ -72,9 +72,9 @@ def refused(taken):
     return "sbatch refuses it as a gang, and takes it for a domain alone" if any(taken) else None
 
 
-def waits_for_nothing(gang_runs, confined_run):
-    """By their real starts."""
-    return "confined to one domain it runs" if any(confined_run) and not gang_runs else None
+def waits_for_nothing(gang_runs, confined_run, plain_runs):
+    """By their real starts; `plain_runs`: whether it runs as no gang, and confined to nothing."""
+    return "confined to one domain it runs" if any(confined_run) and plain_runs and not gang_runs else None
 
 
 def waits_longer(ours, stock, starts_alone):
@@ -141,9 +141,10 @@ CASES = [  # the rule, what is answered, whether that is wrong
     ("before_all", (600, [1200, NEVER]), True),
     ("refused", ([None, None],), False),  # --test-only takes it, and sbatch refuses it without a gang, too
     ("refused", ([None, WAITS],), True),
-    ("waits_for_nothing", (True, [True, False]), False),
-    ("waits_for_nothing", (False, [False, False]), False),
-    ("waits_for_nothing", (False, [False, True]), True),
+    ("waits_for_nothing", (True, [True, False], True), False),
+    ("waits_for_nothing", (False, [False, False], True), False),
+    ("waits_for_nothing", (False, [False, True], False), False),  # "[a|b]", where Slurm preempts nobody for a
+    ("waits_for_nothing", (False, [False, True], True), True),
     ("waits_longer", (RUNS, PLAN, False), False),
     ("waits_longer", (PLAN, PLAN, False), False),
     ("waits_longer", (WAITS, WAITS, False), False),
