@@ -194,8 +194,8 @@ const char *osp_words_not_started(const char *level, uint32_t free_nodes, char *
 				  size_t buffer_bytes)
 {
 	snprintf(buffer, buffer_bytes,
-		 OSP_WORDS_NOT_STARTED
-		 "%s has %u %s free, but Slurm cannot start the job there now (memory, cores, "
+		 "waits: one %s has %u %s free, but Slurm cannot start the job there now (memory, "
+		 "cores, "
 		 "GPUs, licenses or a limit)",
 		 level, free_nodes, nodes_word(free_nodes));
 	return buffer;

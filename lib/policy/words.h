@@ -63,9 +63,6 @@ const char *osp_words_waits(const struct osp_topology *topology,
 			    const struct osp_place_domain *domains, uint32_t candidate_count,
 			    uint32_t domain_count, char *buffer, size_t buffer_bytes);
 
-/* How the sentence of a gang begins that waits though its nodes are free. */
-#define OSP_WORDS_NOT_STARTED "waits: one "
-
 /* That one domain has so many nodes free, and Slurm starts the gang on none of these: "waits: one
  * spine has 4 nodes free, but Slurm cannot start the job there now (memory, cores, GPUs, licenses
  * or a limit)". */

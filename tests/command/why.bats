@@ -76,6 +76,10 @@ because() {
 	job '. + {node_count: 2, admin_comment: "[onespine: gang=spine; waits: one spine has 2 nodes free, but Slurm cannot start the job there now (memory, cores, GPUs, licenses or a limit)]"}'
 	[[ $(because) == "waits: one spine has 2 nodes free, but Slurm cannot start"* ]]
 	[[ $(why 1206) != *'room for it now'* ]]
+	# the cause is none of its nodes
+	job '. + {node_count: 2, whole_nodes: true, admin_comment: "[onespine: gang=spine; waits: its stored request has the key mixed_max, which this release does not know]"}'
+	[[ $(because) == "waits: its stored request has the key mixed_max, which this release does not know" ]]
+	[[ $(why 1206) != *'room for it now'* ]]
 }
 
 @test "-w of a node in use, and -C of features that few nodes or none with a place have" {

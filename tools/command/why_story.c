@@ -2,6 +2,7 @@
 /* why_story.c - the one sentence that says why a job waits */
 #include "tools/command/why_story.h"
 
+#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -128,6 +129,13 @@ static bool begins_with(const char *text, const char *start)
 	return text && !strncmp(text, start, strlen(start));
 }
 
+/* A sentence about nodes begins with their number; others name a cause that is not seen here, as a
+ * stored request that this release does not know. */
+static bool counts_nodes(const char *note)
+{
+	return begins_with(note, WAITS) && isdigit((unsigned char)note[strlen(WAITS)]);
+}
+
 /*
  * What the scheduler wrote holds where it counted what cannot be counted here: resources of nodes
  * that jobs share, places and launches. Else nodes may have come or gone since, and the nodes' own
@@ -138,8 +146,7 @@ static void tell_nodes(const struct osp_world *world, const struct osp_state_job
 {
 	char fresh[OSP_WORDS_BYTES];
 
-	if ((note && !begins_with(note, WAITS)) || begins_with(note, OSP_WORDS_NOT_STARTED) ||
-	    (!story->room && !job->whole_nodes && note)) {
+	if (note && (!counts_nodes(note) || (!story->room && !job->whole_nodes))) {
 		say(story, note);
 		fresh_words(world, story, fresh, sizeof(fresh));
 		story->of_scheduler = story->room || !begins_with(note, fresh);
