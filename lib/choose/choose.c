@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/base/hash.h"
+
 /* --- the chooser ----------------------------------------------------------------------------- */
 
 struct osp_chooser *osp_chooser_new(const struct osp_topology *topology, struct osp_place *place,
@@ -237,12 +239,12 @@ static void start_preferred(const struct osp_choose_run *run)
 		return;
 	input.may_preempt = false;
 	input.first_only = true;
-	input.job = OSP_CHOOSE_PREFERRED(input.job);
 	lower.input = &input;
 	lower.budget_ms = OSP_CHOOSE_BUDGET_MS / 2;
 	for (uint32_t level = input.prefer_level;
 	     level < run->input->place.level && !run->choice->found; level++) {
 		input.place.level = level;
+		input.choice_of = osp_hash_mix(run->input->choice_of, level);
 		decide(&lower);
 	}
 }

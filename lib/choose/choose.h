@@ -33,7 +33,8 @@
  * Between calls a chooser remembers for a few hundred jobs
  *	- whom a gang preempts and where: as long as one of these jobs is leaving, no other domain
  *	  is emptied for it, and nobody else in this one;
- *	- how far a call came that had more domains to ask than time: the next one goes on there;
+ *	- how far a call came that had more domains to ask than time: the next one goes on there,
+ *	  in each partition on its own;
  *	- the domain that such a call's plan was in: it is asked again before there is no plan.
  * For thousands of jobs it remembers, for a minute or two, answers about a start in the future:
  * that some nodes suit it, and any job that asks for the same, at all, and when it starts on some
@@ -160,7 +161,9 @@ struct osp_choose_calls {
 
 struct osp_choose_input {
 	enum osp_choose_mode mode;
-	uint32_t job;		       /* what is remembered is remembered for this number */
+	uint32_t job;	    /* what is remembered is remembered for this number */
+	uint64_t choice_of; /* what else the usable nodes go by: a hash of the partition and the
+			       like. How far the calls came is remembered for each */
 	struct osp_place_input place;  /* with `free`: what seems free now */
 	const struct osp_parts *parts; /* NULL: one domain, uncut */
 	uint32_t prefer_level; /* below place.level: where it can start at once in one domain of

@@ -209,14 +209,14 @@ static uint32_t ask_in_order(struct osp_choose_run *run, struct plan *best, bool
  * the front. */
 static void remember_plan(struct osp_choose_run *run)
 {
-	struct osp_choose_memory *memory = osp_choose_budget_spent(run) || run->missed
-						   ? osp_choose_remember(run)
-						   : osp_choose_recall(run);
+	struct osp_choose_progress *progress = osp_choose_budget_spent(run) || run->missed
+						       ? osp_choose_progress(run)
+						       : osp_choose_recall_progress(run);
 
-	if (!memory)
+	if (!progress)
 		return;
-	memory->plan_domain = run->choice->domains[0];
-	memory->skip[OSP_CHOOSE_LIST_LATER] = run->missed ? run->skipped + run->missed : 0;
+	progress->plan_domain = run->choice->domains[0];
+	progress->skip[OSP_CHOOSE_LIST_LATER] = run->missed ? run->skipped + run->missed : 0;
 }
 
 static void start_later(struct osp_choose_run *run, struct plan *best)

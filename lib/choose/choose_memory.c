@@ -6,6 +6,8 @@
 
 #include <string.h>
 
+/* --- whom a job preempts --------------------------------------------------------------------- */
+
 static struct osp_choose_memory *find(struct osp_chooser *chooser, uint32_t job)
 {
 	for (uint32_t i = 0; job && i < OSP_CHOOSE_MEMORY_MAX; i++) {
@@ -41,34 +43,73 @@ struct osp_choose_memory *osp_choose_remember(struct osp_choose_run *run)
 	memset(memory, 0, sizeof(*memory));
 	memory->job = run->input->job;
 	memory->used = chooser->calls;
-	memory->plan_domain = OSP_NO_DOMAIN;
 	memory->preempt_domain = OSP_NO_DOMAIN;
 	return memory;
 }
 
-static bool forget(struct osp_choose_memory *memory)
+/* --- how far its calls came ------------------------------------------------------------------ */
+
+struct osp_choose_progress *osp_choose_recall_progress(struct osp_choose_run *run)
 {
-	if (memory)
-		memset(memory, 0, sizeof(*memory));
-	return memory != NULL;
+	const struct osp_choose_input *input = run->input;
+
+	for (uint32_t i = 0; input->job && i < OSP_CHOOSE_PROGRESS_MAX; i++) {
+		struct osp_choose_progress *progress = &run->chooser->progress[i];
+
+		if (progress->job != input->job || progress->choice_of != input->choice_of)
+			continue;
+		progress->used = run->chooser->calls;
+		return progress;
+	}
+	return NULL;
+}
+
+struct osp_choose_progress *osp_choose_progress(struct osp_choose_run *run)
+{
+	struct osp_chooser *chooser = run->chooser;
+	struct osp_choose_progress *progress = osp_choose_recall_progress(run);
+
+	if (progress)
+		return progress;
+	progress = &chooser->progress[0];
+	for (uint32_t i = 1; i < OSP_CHOOSE_PROGRESS_MAX && progress->job; i++) {
+		struct osp_choose_progress *other = &chooser->progress[i];
+
+		if (!other->job || other->used < progress->used)
+			progress = other;
+	}
+	*progress = (struct osp_choose_progress){.job = run->input->job,
+						 .used = chooser->calls,
+						 .choice_of = run->input->choice_of,
+						 .plan_domain = OSP_NO_DOMAIN};
+	return progress;
 }
 
 bool osp_chooser_forget(struct osp_chooser *chooser, uint32_t job)
 {
-	bool preferred = forget(find(chooser, OSP_CHOOSE_PREFERRED(job)));
+	struct osp_choose_memory *memory = find(chooser, job);
+	bool known = memory != NULL;
 
-	return forget(find(chooser, job)) || preferred;
+	if (memory)
+		memset(memory, 0, sizeof(*memory));
+	for (uint32_t i = 0; job && i < OSP_CHOOSE_PROGRESS_MAX; i++) {
+		if (chooser->progress[i].job != job)
+			continue;
+		memset(&chooser->progress[i], 0, sizeof(chooser->progress[i]));
+		known = true;
+	}
+	return known;
 }
 
 /* The candidate where the last plan was. */
-static void find_planned(struct osp_choose_run *run, const struct osp_choose_memory *memory,
+static void find_planned(struct osp_choose_run *run, const struct osp_choose_progress *progress,
 			 const struct osp_place_domain *domains, uint32_t count)
 {
 	run->planned.domain = OSP_NO_DOMAIN;
-	if (!memory || memory->plan_domain == OSP_NO_DOMAIN)
+	if (!progress || progress->plan_domain == OSP_NO_DOMAIN)
 		return;
 	for (uint32_t i = 0; i < count; i++) {
-		if (domains[i].domain == memory->plan_domain) {
+		if (domains[i].domain == progress->plan_domain) {
 			run->planned = domains[i];
 			return;
 		}
@@ -78,14 +119,14 @@ static void find_planned(struct osp_choose_run *run, const struct osp_choose_mem
 void osp_choose_keep_list(struct osp_choose_run *run, enum osp_choose_list kind,
 			  const struct osp_place_domain *domains, uint32_t count)
 {
-	struct osp_choose_memory *memory = osp_choose_recall(run);
-	uint32_t skip = memory ? memory->skip[kind] : 0;
+	struct osp_choose_progress *progress = osp_choose_recall_progress(run);
+	uint32_t skip = progress ? progress->skip[kind] : 0;
 
 	if (skip >= count)
 		skip = 0;
-	if (memory)
-		memory->skip[kind] = skip;
-	find_planned(run, memory, domains, count);
+	if (progress)
+		progress->skip[kind] = skip;
+	find_planned(run, progress, domains, count);
 	run->skipped = skip;
 	run->rest = count - skip;
 	run->count = run->rest < OSP_CHOOSE_CANDIDATES_MAX ? run->rest : OSP_CHOOSE_CANDIDATES_MAX;
@@ -97,13 +138,13 @@ void osp_choose_keep_list(struct osp_choose_run *run, enum osp_choose_list kind,
 
 void osp_choose_list_was_vain(struct osp_choose_run *run, enum osp_choose_list kind, uint32_t asked)
 {
-	struct osp_choose_memory *memory = osp_choose_recall(run);
+	struct osp_choose_progress *progress = osp_choose_recall_progress(run);
 	bool left = run->rest || asked < run->count;
 
 	if (left)
-		memory = osp_choose_remember(run);
-	if (memory)
-		memory->skip[kind] = left ? memory->skip[kind] + asked : 0;
+		progress = osp_choose_progress(run);
+	if (progress)
+		progress->skip[kind] = left ? progress->skip[kind] + asked : 0;
 }
 
 /* The domain of the same level and name in another fabric. */
@@ -127,13 +168,19 @@ void osp_chooser_change_fabric(struct osp_chooser *chooser, const struct osp_top
 	for (uint32_t i = 0; i < OSP_CHOOSE_MEMORY_MAX; i++) {
 		struct osp_choose_memory *memory = &chooser->memory[i];
 
-		if (!memory->job)
+		if (memory->job)
+			memory->preempt_domain =
+				same_domain(chooser->topology, memory->preempt_domain, topology);
+	}
+	for (uint32_t i = 0; i < OSP_CHOOSE_PROGRESS_MAX; i++) {
+		struct osp_choose_progress *progress = &chooser->progress[i];
+
+		if (!progress->job)
 			continue;
-		memory->plan_domain = same_domain(chooser->topology, memory->plan_domain, topology);
-		memory->preempt_domain =
-			same_domain(chooser->topology, memory->preempt_domain, topology);
-		memset(memory->skip, 0, sizeof(memory->skip));
-		memory->unnamed_until_s = 0;
+		progress->plan_domain =
+			same_domain(chooser->topology, progress->plan_domain, topology);
+		memset(progress->skip, 0, sizeof(progress->skip));
+		progress->unnamed_until_s = 0;
 	}
 	chooser->topology = topology;
 	chooser->place = place;

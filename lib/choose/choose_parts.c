@@ -161,17 +161,18 @@ static void offer_without(struct osp_choose_run *run, uint32_t n, bool whole_dom
 /* Where this list of choices goes on: behind what was asked before. */
 static uint32_t choices_skipped(struct osp_choose_run *run, enum osp_choose_list list)
 {
-	const struct osp_choose_memory *memory = osp_choose_recall(run);
+	const struct osp_choose_progress *progress = osp_choose_recall_progress(run);
 
-	return memory ? memory->skip[list] : 0;
+	return progress ? progress->skip[list] : 0;
 }
 
 static void skip_choices(struct osp_choose_run *run, enum osp_choose_list list, uint32_t skip)
 {
-	struct osp_choose_memory *memory = skip ? osp_choose_remember(run) : osp_choose_recall(run);
+	struct osp_choose_progress *progress =
+		skip ? osp_choose_progress(run) : osp_choose_recall_progress(run);
 
-	if (memory)
-		memory->skip[list] = skip;
+	if (progress)
+		progress->skip[list] = skip;
 }
 
 /* Asks about the choices that leave out one part of the first, which was answered with a no. */
@@ -207,7 +208,7 @@ static void end_choices(struct osp_choose_run *run, const struct asking *asking)
 	if (!asking->stopped)
 		skip_choices(run, asking->list, 0);
 	if (asking->unnamed)
-		osp_choose_remember(run)->unnamed_until_s = run->input->now_s + OSP_CHOOSE_KEEP_S;
+		osp_choose_progress(run)->unnamed_until_s = run->input->now_s + OSP_CHOOSE_KEEP_S;
 }
 
 /* --- the scheduler's own ---------------------------------------------------------------------- */
@@ -255,11 +256,12 @@ static bool name_next(struct osp_choose_run *run, enum osp_ask_mode mode, bool *
 /* What it would ever take changes slowly, and backfill asks in each of its slots. */
 static bool may_name(struct osp_choose_run *run, enum osp_ask_mode mode)
 {
-	const struct osp_choose_memory *memory = osp_choose_recall(run);
+	const struct osp_choose_progress *progress = osp_choose_recall_progress(run);
 
 	osp_nodeset_clear(run->chooser->parts.named);
-	return mode == OSP_ASK_WHO_NOW || !memory || run->input->now_s >= memory->unnamed_until_s ||
-	       run->input->now_s < memory->unnamed_until_s - OSP_CHOOSE_KEEP_S;
+	return mode == OSP_ASK_WHO_NOW || !progress ||
+	       run->input->now_s >= progress->unnamed_until_s ||
+	       run->input->now_s < progress->unnamed_until_s - OSP_CHOOSE_KEEP_S;
 }
 
 /* Returns false. Other kinds have their turn yet. */

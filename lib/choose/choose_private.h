@@ -14,8 +14,10 @@
 
 #include "lib/choose/choose.h"
 
-/* Jobs remembered; of more the one is forgotten that was not asked about for longest. */
-#define OSP_CHOOSE_MEMORY_MAX 256
+/* Jobs remembered that preempt, and lists of domains that a job's calls go on in; of more the one
+ * is forgotten that was not asked about for longest. */
+#define OSP_CHOOSE_MEMORY_MAX	256
+#define OSP_CHOOSE_PROGRESS_MAX 512
 
 /* Lists of domains, each with its own place to go on from. */
 enum osp_choose_list {
@@ -25,19 +27,25 @@ enum osp_choose_list {
 	OSP_CHOOSE_LIST_KINDS
 };
 
-/* Under what number is remembered what was asked of levels that a job prefers. */
-#define OSP_CHOOSE_PREFERRED(job) (~(job))
-
+/* Whom a job preempts: in whatever partition it is asked about, one domain is emptied for it. */
 struct osp_choose_memory {
 	uint32_t job;  /* 0: not in use */
 	uint64_t used; /* number of the last call about it */
+	uint32_t preempt_domain;
+	uint32_t victim_count;
+	struct osp_victim victims[OSP_CHOOSE_VICTIMS_MAX];
+};
+
+/* How far a job's calls came, and where they have a plan, of the domains that it may have in one
+ * partition. */
+struct osp_choose_progress {
+	uint32_t job;  /* 0: not in use */
+	uint64_t used; /* number of the last call about it */
+	uint64_t choice_of;
 	uint32_t skip
 		[OSP_CHOOSE_LIST_KINDS]; /* domains that were asked in vain before time was up */
 	uint32_t plan_domain;		 /* OSP_NO_DOMAIN: none */
-	uint32_t preempt_domain;
 	int64_t unnamed_until_s; /* which nodes the scheduler would ever take is not asked before */
-	uint32_t victim_count;
-	struct osp_victim victims[OSP_CHOOSE_VICTIMS_MAX];
 };
 
 /* Answers kept: one or two for each gang that waits. One that falls on another's place replaces
@@ -77,6 +85,7 @@ struct osp_chooser {
 	struct osp_victim victims[OSP_CHOOSE_VICTIMS_MAX];
 	struct osp_place_domain candidates[OSP_CHOOSE_CANDIDATES_MAX];
 	struct osp_choose_memory memory[OSP_CHOOSE_MEMORY_MAX];
+	struct osp_choose_progress progress[OSP_CHOOSE_PROGRESS_MAX];
 	struct osp_choose_kept kept[OSP_CHOOSE_KEPT_MAX];
 	uint64_t calls;
 };
@@ -183,11 +192,17 @@ void osp_choose_parts_free(struct osp_chooser *chooser);
 
 /* --- choose_memory.c ------------------------------------------------------------------------- */
 
-/* Returns the memory of the job, or NULL. */
+/* Returns whom the job preempts, or NULL. */
 struct osp_choose_memory *osp_choose_recall(struct osp_choose_run *run);
 
 /* The same, newly made if nothing is known. */
 struct osp_choose_memory *osp_choose_remember(struct osp_choose_run *run);
+
+/* Returns how far the calls of this choice came, or NULL. */
+struct osp_choose_progress *osp_choose_recall_progress(struct osp_choose_run *run);
+
+/* The same, newly made if nothing is known. */
+struct osp_choose_progress *osp_choose_progress(struct osp_choose_run *run);
 
 /* Keeps a list of candidates, from where the last call about this job stopped. */
 void osp_choose_keep_list(struct osp_choose_run *run, enum osp_choose_list kind,

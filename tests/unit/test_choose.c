@@ -702,22 +702,91 @@ static void few_are_asked_for_an_earlier_start(void **state)
 	tear_down(fabric);
 }
 
-/* Of 300 jobs with something to remember the first ones are forgotten. */
+/* Of 556 jobs with something to remember the first ones are forgotten. */
 static void of_many_jobs_the_oldest_is_forgotten(void **state)
 {
 	struct fabric *fabric = good_one_at(300, 1000);
 
 	(void)state;
-	for (uint32_t job = 1; job <= 300; job++) {
+	for (uint32_t job = 1; job <= 556; job++) {
 		fabric->input.job = job;
 		assert_false(choose(fabric, OSP_CHOOSE_RUN_NOW));
 	}
 	assert_false(osp_chooser_forget(fabric->chooser, 1));
 	assert_false(osp_chooser_forget(fabric->chooser, 44));
 	assert_true(osp_chooser_forget(fabric->chooser, 45));
-	assert_true(osp_chooser_forget(fabric->chooser, 300));
+	assert_true(osp_chooser_forget(fabric->chooser, 556));
 	/* without a number nothing is remembered */
 	assert_false(osp_chooser_forget(fabric->chooser, 0));
+	tear_down(fabric);
+}
+
+/* Nodes [first, end) are what the gang may have in this partition. */
+static bool choose_in(struct fabric *fabric, uint64_t partition, uint32_t first, uint32_t end,
+		      enum osp_choose_mode mode)
+{
+	osp_nodeset_clear(fabric->usable);
+	for (uint32_t n = first; n < end; n++)
+		osp_nodeset_add(fabric->usable, n);
+	fabric->input.choice_of = partition;
+	return choose(fabric, mode);
+}
+
+/* -p a,b: 30 spines each that seem free, time for 20 of them; spine 25 of a is. b's calls went on
+ * where a's had stopped, and began a's anew. */
+static void each_partition_has_its_own_turn(void **state)
+{
+	struct fabric *fabric = good_one_at(60, 25);
+	uint32_t calls = 0;
+
+	(void)state;
+	fabric->model->ask_ms = 25;
+	while (calls++ < 4 && !choose_in(fabric, 'a', 0, 60, OSP_CHOOSE_RUN_NOW))
+		assert_false(choose_in(fabric, 'b', 60, 120, OSP_CHOOSE_RUN_NOW));
+	assert_in_range(calls, 2, 4);
+	assert_nodes(fabric, 50, 2);
+	/* all of it is forgotten with the job */
+	assert_false(choose_in(fabric, 'b', 60, 120, OSP_CHOOSE_RUN_NOW));
+	assert_true(osp_chooser_forget(fabric->chooser, GANG));
+	assert_false(osp_chooser_forget(fabric->chooser, GANG));
+	tear_down(fabric);
+}
+
+/* A plan in each, found once in many calls. */
+static void each_partition_has_its_own_plan(void **state)
+{
+	struct fabric *fabric = good_one_at(40, 11);
+	uint32_t planned[2] = {0};
+
+	(void)state;
+	memset(fabric->model->unfit + 2 * (20 + 11), 0, 2);
+	for (uint32_t n = 0; n < 80; n += 2)
+		model_add_job(fabric->model, n, 2, whole_node, NOW + 600 + n);
+	fabric->model->ask_ms = 400;
+	for (uint32_t calls = 0; calls < 80; calls++) {
+		uint32_t b = calls % 2;
+
+		if (!choose_in(fabric, b, 40 * b, 40 * b + 40, OSP_CHOOSE_WILL_RUN)) {
+			assert_int_equal(planned[b], 0);
+			continue;
+		}
+		assert_nodes(fabric, 40 * b + 22, 2);
+		planned[b]++;
+	}
+	assert_true(planned[0] >= 20 && planned[1] >= 20);
+	tear_down(fabric);
+}
+
+/* Jobs leave for it in one partition: none has to in the other. */
+static void one_domain_is_emptied_for_all_partitions(void **state)
+{
+	struct fabric *fabric = preempting_in_s2();
+
+	(void)state;
+	assert_false(choose_in(fabric, 'b', 0, 4, OSP_CHOOSE_RUN_NOW));
+	assert_true(choose_in(fabric, 'a', 0, 8, OSP_CHOOSE_RUN_NOW));
+	assert_nodes(fabric, 4, 4);
+	assert_int_equal(fabric->choice.victim_count, 3);
 	tear_down(fabric);
 }
 
@@ -1281,6 +1350,9 @@ int main(void)
 		cmocka_unit_test(the_plan_of_an_earlier_call_stays_the_best),
 		cmocka_unit_test(few_are_asked_for_an_earlier_start),
 		cmocka_unit_test(of_many_jobs_the_oldest_is_forgotten),
+		cmocka_unit_test(each_partition_has_its_own_turn),
+		cmocka_unit_test(each_partition_has_its_own_plan),
+		cmocka_unit_test(one_domain_is_emptied_for_all_partitions),
 		cmocka_unit_test(a_plan_in_a_domain_that_is_gone_is_forgotten),
 		cmocka_unit_test(a_preemption_goes_on_where_its_domain_has_another_number),
 		cmocka_unit_test(a_preemption_whose_domain_is_gone_empties_no_other),
