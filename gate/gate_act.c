@@ -13,6 +13,7 @@
 #include "check/check.h"
 #include "lib/base/hostlist.h"
 #include "lib/base/text.h"
+#include "lib/gate/gate_exclude.h"
 #include "lib/gate/gate_suspects.h"
 #include "lib/gate/gate_verdict.h"
 #include "lib/gate/gate_words.h"
@@ -262,96 +263,17 @@ static void drain(const struct osp_gate_here *here, const struct osp_gate_senten
 
 /* --- a job's excluded nodes ------------------------------------------------------------------- */
 
-struct name_list {
-	const char **names;
-	size_t count;
-	size_t room;
-};
-
-static int add_name(const char *name, void *context)
-{
-	struct name_list *list = context;
-	const char **names;
-
-	for (size_t i = 0; i < list->count; i++)
-		if (!strcmp(list->names[i], name))
-			return 0;
-	if (list->count == list->room) {
-		list->room = list->room ? 2 * list->room : 64;
-		names = realloc(list->names, list->room * sizeof(*names));
-		if (!names)
-			return 1;
-		list->names = names;
-	}
-	list->names[list->count] = strdup(name);
-	return list->names[list->count++] == NULL;
-}
-
-static void free_names(struct name_list *list)
-{
-	for (size_t i = 0; i < list->count; i++)
-		free((char *)list->names[i]);
-	free(list->names);
-}
-
-struct room {
-	const struct name_list *excluded;
-	uint32_t left;
-};
-
-static int count_left(const char *name, void *context)
-{
-	struct room *room = context;
-
-	for (size_t i = 0; i < room->excluded->count; i++)
-		if (!strcmp(room->excluded->names[i], name))
-			return 0;
-	room->left++;
-	return 0;
-}
-
-/* Whether the job's partition still has nodes enough: a job that can never run is held by Slurm. */
-static bool has_room(const struct osp_gate_gang *gang, const char *partition,
-		     const struct name_list *excluded)
-{
-	struct room room = {.excluded = excluded};
-
-	return osp_hostlist_expand(partition, count_left, &room, NULL) == 0 &&
-	       room.left >= gang->node_count;
-}
-
-static bool names(const struct name_list *list, const char *name)
-{
-	for (size_t i = 0; i < list->count; i++)
-		if (!strcmp(list->names[i], name))
-			return true;
-	return false;
-}
-
-/* What is excluded and no suspect of ours is the user's, and stays. */
-struct exclusion {
-	struct name_list suspects; /* the oldest first */
-	struct name_list users;
-	struct name_list all;
-};
-
-static int add_users(const char *name, void *context)
-{
-	struct exclusion *exclusion = context;
-
-	return names(&exclusion->suspects, name) ? 0 : add_name(name, &exclusion->users);
-}
-
 /* The suspects of earlier starts and of this one. */
 static int collect_suspects(const struct osp_gate_here *here,
-			    const struct osp_gate_verdict *verdict, struct exclusion *exclusion)
+			    const struct osp_gate_verdict *verdict,
+			    struct osp_gate_exclusion *exclusion)
 {
 	struct osp_note note = {.gang = NULL};
 	struct osp_error error = {.text = ""};
 	int code = 0;
 
 	if (osp_note_find(seen.job.admin_comment, &note) && note.suspects) {
-		code = osp_hostlist_expand(note.suspects, add_name, &exclusion->suspects, &error);
+		code = osp_gate_exclude_suspects(exclusion, note.suspects, &error);
 		if (*error.text) { /* who is to be excluded now is so all the same */
 			say("suspects=%s: %s", note.suspects, error.text);
 			code = 0;
@@ -359,71 +281,56 @@ static int collect_suspects(const struct osp_gate_here *here,
 	}
 	osp_note_free_pieces(&note);
 	if (!code && seen.job.excluded)
-		code = osp_hostlist_expand(seen.job.excluded, add_users, exclusion, NULL);
+		code = osp_gate_exclude_users(exclusion, seen.job.excluded);
 	for (uint32_t i = 0; !code && i < verdict->sentence_count; i++)
 		if (verdict->sentences[i].actions & OSP_GATE_SUSPECT)
-			code = add_name(here->gang->nodes[verdict->sentences[i].rank],
-					&exclusion->suspects);
+			code = osp_gate_exclude_suspect(
+				exclusion, here->gang->nodes[verdict->sentences[i].rank]);
 	return code;
 }
 
-static void forget_oldest(struct name_list *list, size_t count)
-{
-	for (size_t i = 0; i < count; i++)
-		free((char *)list->names[i]);
-	list->count -= count;
-	memmove(list->names, list->names + count, list->count * sizeof(*list->names));
-}
-
 /* Those that AdminComment has room for; the oldest of the others may be given to the job again. */
-static int remember_newest(const struct osp_gate_here *here, struct exclusion *exclusion,
+static int remember_newest(const struct osp_gate_here *here, struct osp_gate_exclusion *exclusion,
 			   char **written)
 {
-	struct name_list *suspects = &exclusion->suspects;
-	size_t left_out;
+	size_t count, left_out;
+	const char *const *suspects = osp_gate_exclude_left(exclusion, &count);
 
-	*written = osp_gate_suspects_write(suspects->names, suspects->count, &left_out);
+	*written = osp_gate_suspects_write(suspects, count, &left_out);
 	if (!*written)
 		return -1;
 	if (left_out)
 		say("too many suspects: job %u may get the %zu oldest again, %s first",
-		    here->gang->job, left_out, suspects->names[0]);
-	forget_oldest(suspects, left_out);
+		    here->gang->job, left_out, suspects[0]);
+	exclusion->forgotten += left_out;
 	return 0;
 }
 
-/* Drops the oldest suspects until the partition has room; `all` is what is excluded then. */
+/* A job that can never run is held by Slurm: as many of the oldest as it lacks come back. */
 static int make_room(const struct osp_gate_here *here, const char *partition,
-		     struct exclusion *exclusion)
+		     struct osp_gate_exclusion *exclusion)
 {
-	struct name_list *suspects = &exclusion->suspects;
-	int code;
+	size_t count, given_back;
+	const char *const *suspects = osp_gate_exclude_left(exclusion, &count);
 
-	for (size_t dropped = 0;; dropped++) {
-		struct name_list *all = &exclusion->all;
-
-		free_names(all);
-		memset(all, 0, sizeof(*all));
-		code = 0;
-		for (size_t i = 0; !code && i < exclusion->users.count; i++)
-			code = add_name(exclusion->users.names[i], all);
-		for (size_t i = 0; !code && i < suspects->count; i++)
-			code = add_name(suspects->names[i], all);
-		if (code || !suspects->count || has_room(here->gang, partition, all))
-			return code;
-		say("too few other nodes: job %u may get %s again", here->gang->job,
-		    suspects->names[0]);
-		forget_oldest(suspects, 1);
-	}
+	if (osp_gate_exclude_fit(exclusion, partition, here->gang->node_count, &given_back))
+		return -1;
+	if (given_back == 1)
+		say("too few other nodes: job %u may get %s again", here->gang->job, suspects[0]);
+	else if (given_back)
+		say("too few other nodes: job %u may get the %zu oldest suspects again, %s first",
+		    here->gang->job, given_back, suspects[0]);
+	return 0;
 }
 
 /* Takes `suspects`. */
-static void change_excluded(const struct osp_gate_here *here, const struct exclusion *exclusion,
-			    char *suspects, uint64_t until_ms)
+static void change_excluded(const struct osp_gate_here *here,
+			    const struct osp_gate_exclusion *exclusion, char *suspects,
+			    uint64_t until_ms)
 {
 	struct osp_note note = {.gang = NULL};
 	char *comment = NULL;
-	char *excluded = osp_hostlist_compact(exclusion->all.names, exclusion->all.count);
+	char *excluded = osp_gate_exclude_write(exclusion);
 	struct osp_controller_change change = {.excluded = excluded};
 
 	osp_note_find(seen.job.admin_comment, &note);
@@ -448,14 +355,13 @@ static bool any_suspect(const struct osp_gate_verdict *verdict)
 }
 
 /*
- * The suspects, beside what the user excluded: not again for this job. They stay out for as long as
- * the job lives, but never so many that its partition is too small for it: the oldest come back
- * first. AdminComment names them, so that a gang that waits for a spine without them says why.
+ * The suspects, beside what the user excluded: not again for this job (lib/gate/gate_exclude.h).
+ * AdminComment names them, so that a gang that waits for a spine without them says why.
  */
 static void exclude(const struct osp_gate_here *here, const struct osp_gate_verdict *verdict,
 		    uint64_t until_ms)
 {
-	struct exclusion exclusion = {.suspects = {.names = NULL}};
+	struct osp_gate_exclusion exclusion = {.forgotten = 0};
 	char *partition = NULL, *written = NULL;
 
 	/* AdminComment has changed since it was read */
@@ -473,9 +379,7 @@ static void exclude(const struct osp_gate_here *here, const struct osp_gate_verd
 	}
 	free(written);
 	free(partition);
-	free_names(&exclusion.suspects);
-	free_names(&exclusion.users);
-	free_names(&exclusion.all);
+	osp_gate_exclude_free(&exclusion);
 }
 
 /* --- the job ---------------------------------------------------------------------------------- */

@@ -69,8 +69,9 @@ libonespine_la_SOURCES += \
 	lib/gate/gate_barrier.c lib/gate/gate_barrier.h lib/gate/gate_links.c \
 	lib/gate/gate_links.h lib/gate/gate_message.c lib/gate/gate_message.h \
 	lib/gate/gate_policy.c lib/gate/gate_policy.h lib/gate/gate_reduce.c \
-	lib/gate/gate_reduce.h lib/gate/gate_suspects.c \
-	lib/gate/gate_suspects.h lib/gate/gate_traffic.c lib/gate/gate_traffic.h \
+	lib/gate/gate_reduce.h lib/gate/gate_exclude.c lib/gate/gate_exclude.h \
+	lib/gate/gate_suspects.c lib/gate/gate_suspects.h lib/gate/gate_traffic.c \
+	lib/gate/gate_traffic.h \
 	lib/gate/gate_tree.c lib/gate/gate_tree.h \
 	lib/gate/gate_verdict.c lib/gate/gate_verdict.h lib/gate/gate_words.c \
 	lib/gate/gate_words.h

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The suspects of a job: whole names, in their order, and the oldest go first. */
+/* The suspects of a job: whole names in their order; the oldest go first, and come back first. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "lib/base/hostlist.h"
+#include "lib/gate/gate_exclude.h"
 #include "lib/gate/gate_suspects.h"
 #include "lib/policy/note.h"
 
@@ -123,11 +124,85 @@ static void the_oldest_go_first(void **state)
 	}
 }
 
+/* Exactly as many of the oldest come back as the job lacks; what its user excluded stays out. */
+static void the_oldest_come_back(void **state)
+{
+	static const struct {
+		const char *suspects;
+		const char *excluded;
+		const char *more; /* suspects of this start */
+		const char *partition;
+		uint32_t needed;
+		size_t given_back;
+		const char *all;
+	} cases[] = {
+		{"", "", "n1", "n[1-4]", 3, 0, "n1"},
+		{"", "", "n1", "n[1-4]", 4, 1, ""},
+		{"n1", "n1", "n2", "n[1-4]", 3, 1, "n2"},
+		{"n1,n2", "n[1-3]", "n4", "n[1-5]", 2, 1, "n[2-4]"},
+		{"n3,n1", "n[1,3-4]", "n2", "n[1-5]", 3, 2, "n[2,4]"},
+		/* one that is not in the partition makes no room */
+		{"x,n1", "", "n2", "n[1-3]", 2, 2, "n2"},
+		/* nor one that the user excluded too, and it stays out */
+		{"", "n1", "n1,n2", "n[1-3]", 2, 2, "n1"},
+		/* all of them are not enough */
+		{"n1", "n1", "n2", "n[1-3]", 4, 2, ""},
+		{"n1", "n[1,4]", "n2", "n[1-4]", 4, 2, "n4"},
+		{"n[1-3]", "n[1-3]", "n1", "n[1-8]", 6, 1, "n[2-3]"},
+		/* so many that nothing may be done for each of them and each node */
+		{"n[1-40000]", "n[1-50000]", "n40000", "n[1-60000]", 30000, 20000,
+		 "n[20001-50000]"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct osp_gate_exclusion exclusion = {.forgotten = 0};
+		size_t given_back, left;
+		char *all;
+
+		assert_int_equal(osp_gate_exclude_suspects(&exclusion, cases[i].suspects, NULL), 0);
+		assert_int_equal(osp_gate_exclude_users(&exclusion, cases[i].excluded), 0);
+		assert_int_equal(osp_gate_exclude_suspects(&exclusion, cases[i].more, NULL), 0);
+		assert_int_equal(osp_gate_exclude_fit(&exclusion, cases[i].partition,
+						      cases[i].needed, &given_back),
+				 0);
+		all = osp_gate_exclude_write(&exclusion);
+		if (given_back != cases[i].given_back || strcmp(all, cases[i].all) != 0)
+			fail_msg("case %zu: %zu, %s", i, given_back, all);
+		osp_gate_exclude_left(&exclusion, &left);
+		assert_int_equal(left, exclusion.suspects.count - given_back);
+		free(all);
+		osp_gate_exclude_free(&exclusion);
+	}
+}
+
+/* What is no list changes nothing. */
+static void lists_that_are_none(void **state)
+{
+	struct osp_gate_exclusion exclusion = {.forgotten = 0};
+	struct osp_error error = {.text = ""};
+	size_t given_back;
+	char *all;
+
+	(void)state;
+	assert_int_equal(osp_gate_exclude_suspects(&exclusion, "n3,n[1-", &error), -1);
+	assert_string_not_equal(error.text, "");
+	assert_int_equal(osp_gate_exclude_suspect(&exclusion, "n2"), 0);
+	assert_int_equal(osp_gate_exclude_users(&exclusion, "n["), -1);
+	assert_int_equal(osp_gate_exclude_fit(&exclusion, "n[1-2", 2, &given_back), -1);
+	all = osp_gate_exclude_write(&exclusion);
+	assert_string_equal(all, "n2");
+	free(all);
+	osp_gate_exclude_free(&exclusion);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(lists_by_table),
 		cmocka_unit_test(the_oldest_go_first),
+		cmocka_unit_test(the_oldest_come_back),
+		cmocka_unit_test(lists_that_are_none),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
