@@ -47,6 +47,9 @@
 #define OSP_JOB_STEPMGR(job) ((void)(job), false)
 #endif
 
+/* srun takes -N beside a host file up to 23.02 (common/slurm_opt.c, _validate_arbitrary()). */
+#define OSP_NODES_BESIDE_HOST_FILE !OSP_SLURM_AT_LEAST(23, 11)
+
 /* Prolog and Epilog can run inside the job from 24.05 on. */
 #ifdef PROLOG_FLAG_RUN_IN_JOB
 #define OSP_PROLOG_FLAG_RUN_IN_JOB PROLOG_FLAG_RUN_IN_JOB

@@ -406,8 +406,7 @@ struct osp_nodeset *shadow_gang_prospects(const struct shadow_gang *gang);
 struct osp_place_input shadow_gang_input(const struct shadow_gang *gang);
 
 /* Writes our part of the job's AdminComment, when it changes anything. */
-void shadow_gang_says(job_record_t *job, const struct osp_effective *effective, const char *domain,
-		      const char *leaves, const char *says);
+void shadow_gang_says(job_record_t *job, const struct osp_effective *effective, const char *says);
 
 /* Says where its nodes stand, which are in one domain. */
 void shadow_gang_where(job_record_t *job, const struct osp_effective *effective,
@@ -491,6 +490,17 @@ void shadow_give_back(const job_record_t *job, const struct osp_nodeset *nodes, 
  * are, and stand apart by what is in force. With Slurm's job lock for writing, and its node
  * lock. */
 void shadow_moved_look(const struct osp_topology *before);
+
+/* --- shadow_order.c -------------------------------------------------------------------------- */
+
+/*
+ * The order of the nodes of a started gang in segments or with a layout, as its note has it
+ * (lib/layout/gang_order.h). NULL: that of `leaves`. If rank 0 begins in the smaller last segment,
+ * because the first name of the node list is there, `says` is continued with that. Malloc'd.
+ */
+char *shadow_order_of(const job_record_t *job, const struct osp_effective *effective,
+		      const struct osp_nodeset *nodes, const char *leaves, char *says,
+		      size_t says_bytes);
 
 /* --- shadow_groups.c ------------------------------------------------------------------------- */
 

@@ -225,7 +225,7 @@ static void tell(const struct choice *choice, const char *waits)
 		 in_vain.times ? osp_words_in_vain(in_vain.times, in_vain.node_s, last, vain,
 						   sizeof(vain))
 			       : "");
-	shadow_gang_says(choice->call->job, &choice->gang->effective, NULL, NULL, says);
+	shadow_gang_says(choice->call->job, &choice->gang->effective, says);
 	shadow_told_waiting(job, choice->now_s);
 }
 
@@ -428,7 +428,7 @@ static int wait_without_question(struct shadow_call *call, const struct osp_effe
 	if (call->mode == SELECT_MODE_TEST_ONLY || effective->mode == OSP_MODE_ADVISE)
 		return pass_through(call);
 	if (call->mode == SELECT_MODE_RUN_NOW)
-		shadow_gang_says(call->job, effective, NULL, NULL, why);
+		shadow_gang_says(call->job, effective, why);
 	return OSP_ERROR_NO_DOMAIN;
 }
 

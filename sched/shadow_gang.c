@@ -348,21 +348,41 @@ struct osp_place_input shadow_gang_input(const struct shadow_gang *gang)
 
 /* --- its AdminComment ------------------------------------------------------------------------ */
 
-void shadow_gang_says(job_record_t *job, const struct osp_effective *effective, const char *domain,
-		      const char *leaves, const char *says)
+/* `note` is without the request. */
+static void write_note(job_record_t *job, const struct osp_effective *effective,
+		       struct osp_note *note)
 {
 	char gang[OSP_GANG_WORDS_BYTES];
-	struct osp_note note = {.gang = gang, .domain = domain, .leaves = leaves, .says = says};
 	char *comment;
 
-	osp_gang_words(effective, gang, sizeof(gang));
-	comment = osp_note_merge(job->admin_comment, &note);
+	note->gang = osp_gang_words(effective, gang, sizeof(gang));
+	comment = osp_note_merge(job->admin_comment, note);
 	if (comment && xstrcmp(comment, job->admin_comment)) {
 		xfree(job->admin_comment);
 		job->admin_comment = xstrdup(comment);
 		last_job_update = time(NULL);
 	}
 	free(comment);
+}
+
+void shadow_gang_says(job_record_t *job, const struct osp_effective *effective, const char *says)
+{
+	struct osp_note note = {.says = says};
+
+	write_note(job, effective, &note);
+}
+
+/* Where it is: `domain` and the leaves may be NULL. */
+static void say_placed(job_record_t *job, const struct osp_effective *effective, const char *domain,
+		       const struct osp_nodeset *nodes, const char *leaves, char *says,
+		       size_t says_bytes)
+{
+	struct osp_note note = {.domain = domain, .leaves = leaves, .says = says};
+	char *order = shadow_order_of(job, effective, nodes, leaves, says, says_bytes);
+
+	note.order = order;
+	write_note(job, effective, &note);
+	free(order);
 }
 
 /* Takes our part out of the job's AdminComment, when it has one. */
@@ -516,9 +536,9 @@ static void say_parts(job_record_t *job, const struct osp_effective *effective,
 	if (effective->mode == OSP_MODE_ADVISE && advice)
 		snprintf(says + length, sizeof(says) - length, "; %s", advice);
 	/* a list that does not fit is left out as a whole */
-	shadow_gang_says(job, effective,
-			 domains && strlen(domains) < OSP_NOTE_BYTES_MAX / 8 ? domains : NULL,
-			 leaves, says);
+	say_placed(job, effective,
+		   domains && strlen(domains) < OSP_NOTE_BYTES_MAX / 8 ? domains : NULL, nodes,
+		   leaves, says, sizeof(says));
 	free(leaves);
 	free(domains);
 }
@@ -567,10 +587,9 @@ static void say_where(job_record_t *job, const struct osp_effective *effective,
 		snprintf(says + length, sizeof(says) - length, "; %s",
 			 osp_words_in_vain(in_vain.times, in_vain.node_s, false, vain,
 					   sizeof(vain)));
-	shadow_gang_says(job, effective,
-			 domain == OSP_NO_DOMAIN ? NULL
-						 : osp_topology_domain(topology, domain)->name,
-			 leaves, says);
+	say_placed(job, effective,
+		   domain == OSP_NO_DOMAIN ? NULL : osp_topology_domain(topology, domain)->name,
+		   nodes, leaves, says, sizeof(says));
 	free(leaves);
 }
 

@@ -276,7 +276,7 @@ bool shadow_launch_begins(job_record_t *job, const struct osp_effective *effecti
 		return false;
 	osp_words_launches(osp_topology_level_name(shadow_state.topology, level),
 			   osp_nodeset_count(nodes), count, says, sizeof(says));
-	shadow_gang_says(job, effective, NULL, NULL, says);
+	shadow_gang_says(job, effective, says);
 	note_launched(job, nodes);
 	return true;
 }
@@ -404,7 +404,7 @@ static void put_back(struct launch *launch, job_record_t *job,
 		return;
 	}
 	note_launched_in_vain(job, (uint64_t)lasted_s * nodes, now_s);
-	shadow_gang_says(job, effective, NULL, NULL, says);
+	shadow_gang_says(job, effective, says);
 	info("onespine: %pJ goes back to the queue: %s", job, why);
 	launch->job = 0;
 	shadow_keep_end(job);

@@ -62,7 +62,7 @@ static void tell_apart(struct moved *moved, job_record_t *job,
 	if (!localtime_r(&now, &local) || !strftime(when, sizeof(when), "%FT%T", &local))
 		when[0] = '\0';
 	osp_words_moved(name, count, kept, apart ? apart : "", when, says, sizeof(says));
-	shadow_gang_says(job, effective, NULL, NULL, says);
+	shadow_gang_says(job, effective, says);
 	info("onespine: %pJ runs on nodes that have other places now: %s", job, says);
 	free(apart);
 }

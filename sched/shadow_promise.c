@@ -28,7 +28,7 @@ static int wait_saying(struct shadow_call *call, const struct osp_effective *eff
 		return ask_slurm(call);
 	/* The main scheduler asks for no heterogeneous job: backfill's call must say it too. */
 	if (call->mode == SELECT_MODE_RUN_NOW || call->job->het_job_id)
-		shadow_gang_says(call->job, effective, NULL, NULL, words);
+		shadow_gang_says(call->job, effective, words);
 	return OSP_ERROR_NO_DOMAIN;
 }
 

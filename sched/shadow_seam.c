@@ -655,7 +655,7 @@ static int set_checked(job_record_t *job, const struct osp_request *request, cha
 	effective.origin = OSP_FROM_SET;
 	write_effective(job, &effective);
 	if (effective.mode != OSP_MODE_OFF) {
-		shadow_gang_says(job, &effective, NULL, NULL, "set: not looked at yet");
+		shadow_gang_says(job, &effective, "set: not looked at yet");
 	} else {
 		char *comment = osp_note_merge(job->admin_comment, NULL);
 

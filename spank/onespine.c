@@ -19,11 +19,13 @@
 #include <slurm/spank.h>
 
 #include "lib/base/hostlist.h"
+#include "lib/layout/gang_order.h"
 #include "lib/policy/job_options.h"
 #include "lib/policy/note.h"
 #include "lib/topology/leaf_list.h"
 #include "spank/asked.h"
 #include "spank/modes.h"
+#include "spank/ordered.h"
 #include "spank/placed.h"
 #include "spank/spares.h"
 #include "spank/step.h"
@@ -43,9 +45,9 @@ spank_f slurm_spank_task_init;
 
 #pragma GCC visibility pop
 
-static const char *const variables[] = {OSP_LEVEL_VARIABLE,  OSP_DOMAIN_VARIABLE, OSP_LEAF_VARIABLE,
-					OSP_LEAVES_VARIABLE, OSP_SPARES_VARIABLE, OSP_RANK_VARIABLE,
-					OSP_FIRST_VARIABLE};
+static const char *const variables[] = {
+	OSP_LEVEL_VARIABLE, OSP_DOMAIN_VARIABLE, OSP_LEAF_VARIABLE, OSP_LEAVES_VARIABLE,
+	OSP_ORDER_VARIABLE, OSP_SPARES_VARIABLE, OSP_RANK_VARIABLE, OSP_FIRST_VARIABLE};
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
@@ -105,6 +107,33 @@ static void correct_locally(void)
 		osp_spares_correct(&here, (uint32_t)strtoul(job, NULL, 10));
 }
 
+static void set_locally(const char *name, const char *value)
+{
+	if (value)
+		setenv(name, value, 1);
+}
+
+static void set_placed_locally(const struct osp_placed *placed)
+{
+	set_locally(OSP_LEVEL_VARIABLE, placed->level);
+	set_locally(OSP_DOMAIN_VARIABLE, placed->domain);
+	set_locally(OSP_LEAVES_VARIABLE, placed->leaves);
+	set_locally(OSP_ORDER_VARIABLE, placed->order);
+}
+
+/* An srun typed in the shell of a salloc that asked for a gang: that shell knows no leaves. */
+static void ask_locally(void)
+{
+	const char *gang = getenv(OSP_JOB_OUTER(gang)), *job = getenv("SLURM_JOB_ID");
+	struct osp_placed placed;
+
+	if (!gang || !job || getenv(OSP_LEAVES_VARIABLE) ||
+	    !osp_placed_ask((uint32_t)strtoul(job, NULL, 10), &placed))
+		return;
+	set_placed_locally(&placed);
+	osp_placed_free(&placed);
+}
+
 int slurm_spank_init(spank_t spank, int count, char **arguments)
 {
 	switch (spank_context()) {
@@ -126,6 +155,10 @@ int slurm_spank_init(spank_t spank, int count, char **arguments)
 		forget_outer_job();
 	else
 		correct_locally();
+	if (spank_context() == S_CTX_LOCAL && !own_allocation) {
+		ask_locally();
+		osp_ordered_begin();
+	}
 	osp_modes_begin();
 	return osp_asked_register(spank) || osp_modes_register(spank) ? -1 : 0;
 }
@@ -138,6 +171,7 @@ int slurm_spank_init_post_opt(spank_t spank, int count, char **arguments)
 		osp_step_begin(spank);
 	if (spank_context() != S_CTX_LOCAL && spank_context() != S_CTX_ALLOCATOR)
 		return 0;
+	osp_ordered_end();
 	return osp_asked_send(spank) || osp_modes_send() ? -1 : 0;
 }
 
@@ -149,12 +183,6 @@ static bool worth_asking(spank_t spank)
 		return true;
 	return own_allocation && policy_gangs &&
 	       spank_get_item(spank, S_JOB_NNODES, &node_count) == ESPANK_SUCCESS && node_count > 1;
-}
-
-static void set_locally(const char *name, const char *value)
-{
-	if (value)
-		setenv(name, value, 1);
 }
 
 /* In srun, once it has its allocation and before it builds its tasks' environment from its own. */
@@ -170,9 +198,9 @@ int slurm_spank_local_user_init(spank_t spank, int count, char **arguments)
 	    spank_get_item(spank, S_JOB_ID, &job_id) != ESPANK_SUCCESS ||
 	    !osp_placed_ask(job_id, &placed))
 		return 0;
-	set_locally(OSP_LEVEL_VARIABLE, placed.level);
-	set_locally(OSP_DOMAIN_VARIABLE, placed.domain);
-	set_locally(OSP_LEAVES_VARIABLE, placed.leaves);
+	set_placed_locally(&placed);
+	if (own_allocation)
+		osp_ordered_too_late(placed.nodes, placed.leaves, placed.order);
 	osp_placed_free(&placed);
 	return 0;
 }
@@ -245,7 +273,14 @@ static void set_for_batch_script(spank_t spank)
 	set_in_task(spank, OSP_LEVEL_VARIABLE, found ? placed.level : NULL);
 	set_in_task(spank, OSP_DOMAIN_VARIABLE, placed.domain);
 	set_in_task(spank, OSP_LEAVES_VARIABLE, placed.leaves);
+	set_in_task(spank, OSP_ORDER_VARIABLE, placed.order);
 	osp_placed_free(&placed);
+}
+
+/* Reads a variable of the task into `buffer`; NULL: it is not set, or longer. */
+static const char *task_variable(spank_t spank, const char *name, char *buffer, int buffer_bytes)
+{
+	return spank_getenv(spank, name, buffer, buffer_bytes) == ESPANK_SUCCESS ? buffer : NULL;
 }
 
 static int keep_name(const char *name, void *context)
@@ -254,16 +289,32 @@ static int keep_name(const char *name, void *context)
 	return 1;
 }
 
-/* The first name of the job's node list, which scripts take for the master, has place 0. */
-static void set_rank(spank_t spank, const char *leaves, const char *node)
+/* The node's place in the order of the gang, and in `first` who has place 0; -1: not known. A
+ * heterogeneous job's list is that of one component, its leaves are those of all. */
+static long place_of(spank_t spank, const char *leaves, const char *node, char *first)
 {
-	char nodes[NODE_LIST_BYTES], first[NODE_NAME_BYTES] = "", rank[24];
+	char list[NODE_LIST_BYTES], text[OSP_NOTE_BYTES_MAX];
+	const char *nodes = task_variable(spank, "SLURM_JOB_NODELIST", list, sizeof(list));
+	const char *order = task_variable(spank, OSP_ORDER_VARIABLE, text, sizeof(text));
+	struct osp_gang_ranks made;
 	long place = -1;
 
-	if (leaves &&
-	    spank_getenv(spank, "SLURM_JOB_NODELIST", nodes, sizeof(nodes)) == ESPANK_SUCCESS &&
-	    osp_hostlist_expand(nodes, keep_name, first, NULL) == 1)
-		place = osp_leaf_list_place(leaves, first, node);
+	if (!nodes || !leaves || osp_hostlist_expand(nodes, keep_name, first, NULL) != 1)
+		return -1;
+	if (is_set(spank, "SLURM_HET_SIZE"))
+		return osp_leaf_list_place(leaves, first, node);
+	if (osp_gang_order_make(nodes, leaves, order, &made) == 0) {
+		place = osp_gang_order_rank(&made, node);
+		osp_gang_order_clear(&made);
+	}
+	return place;
+}
+
+static void set_rank(spank_t spank, const char *leaves, const char *node)
+{
+	char first[NODE_NAME_BYTES] = "", rank[24];
+	long place = place_of(spank, leaves, node, first);
+
 	snprintf(rank, sizeof(rank), "%ld", place);
 	set_in_task(spank, OSP_RANK_VARIABLE, place >= 0 ? rank : NULL);
 	set_in_task(spank, OSP_FIRST_VARIABLE, place >= 0 ? first : NULL);
@@ -297,6 +348,10 @@ int slurm_spank_task_init(spank_t spank, int count, char **arguments)
 	(void)arguments;
 	if (is_batch_step(spank))
 		set_for_batch_script(spank);
+	if (is_set(spank, OSP_ORDERED_VARIABLE)) {
+		spank_unsetenv(spank, "SLURM_DISTRIBUTION");
+		spank_unsetenv(spank, OSP_ORDERED_VARIABLE);
+	}
 	if (is_set(spank, OSP_LEVEL_VARIABLE) || is_set(spank, OSP_LEAF_VARIABLE))
 		set_leaf(spank);
 	osp_step_task(spank);

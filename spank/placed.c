@@ -56,6 +56,7 @@ static bool read_comment(const char *admin_comment, struct osp_placed *placed)
 	if (found) {
 		placed->domain = strdup(note.domain);
 		placed->leaves = note.leaves ? strdup(note.leaves) : NULL;
+		placed->order = note.order ? strdup(note.order) : NULL;
 		found = placed->domain != NULL;
 	}
 	osp_note_free_pieces(&note);
@@ -68,6 +69,8 @@ void osp_placed_free(struct osp_placed *placed)
 {
 	free(placed->domain);
 	free(placed->leaves);
+	free(placed->order);
+	free(placed->nodes);
 	memset(placed, 0, sizeof(*placed));
 }
 
@@ -80,10 +83,14 @@ bool osp_placed_ask(uint32_t job_id, struct osp_placed *placed)
 		return false;
 	/* An array's job number brings all its tasks. */
 	for (uint32_t i = 0; i < jobs->record_count; i++) {
-		if (jobs->job_array[i].job_id == job_id) {
-			found = read_comment(jobs->job_array[i].admin_comment, placed);
-			break;
-		}
+		const slurm_job_info_t *job = &jobs->job_array[i];
+
+		if (job->job_id != job_id)
+			continue;
+		found = read_comment(job->admin_comment, placed);
+		if (found && job->nodes)
+			placed->nodes = strdup(job->nodes);
+		break;
 	}
 	slurm_free_job_info_msg(jobs);
 	return found;

@@ -20,6 +20,8 @@
 #define OSP_DOMAIN_VARIABLE "ONESPINE_DOMAIN"
 #define OSP_LEAF_VARIABLE   "ONESPINE_LEAF"
 #define OSP_LEAVES_VARIABLE "ONESPINE_LEAVES"
+/* The order of nodes (lib/layout/gang_order.h) where it is not that of the leaves. */
+#define OSP_ORDER_VARIABLE "ONESPINE_ORDER"
 /* Of the whole job: the node's place in the order of the fabric, and who has place 0. */
 #define OSP_RANK_VARIABLE  "ONESPINE_NODE_RANK"
 #define OSP_FIRST_VARIABLE "ONESPINE_FIRST_HOST"
@@ -28,6 +30,8 @@ struct osp_placed {
 	char level[OSP_LEVEL_NAME_BYTES];
 	char *domain;
 	char *leaves; /* NULL if the list would have been too long for AdminComment */
+	char *order;  /* of their nodes; NULL: that of the leaves */
+	char *nodes;  /* all of the job's, as Slurm lists them */
 };
 
 /*

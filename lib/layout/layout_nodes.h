@@ -16,7 +16,7 @@
  * places holds the groups of all its axes whole, so each run is a segment that could be asked of
  * the scheduler: the largest run that a domain of some level holds is that level's segment.
  *
- * Any thread, any daemon: no shared state. Only osp_node_order() allocates.
+ * Any thread, any daemon: no shared state. Only osp_node_places() and osp_node_order() allocate.
  */
 #ifndef OSP_LAYOUT_NODES_H
 #define OSP_LAYOUT_NODES_H
@@ -89,6 +89,16 @@ void osp_arrangement_segments(const struct osp_arrangement *arrangement, const u
 
 /* --- an order of nodes -------------------------------------------------------------------------
  */
+
+/*
+ * Cuts `nodes` of the topology, `count` of them in any order, into segments: order[place] gets the
+ * index into `nodes` of the node at that place. At each level as many segments as possible lie
+ * whole in one domain, in the fabric's order, and come first; what is left forms the others, the
+ * smaller last one too where the segments do not divide the gang. Returns 0, or -1 when memory ran
+ * out.
+ */
+int osp_node_places(const struct osp_segments *segments, const struct osp_topology *topology,
+		    const uint32_t *nodes, uint32_t count, uint32_t *order);
 
 /*
  * Gives each node its node rank. `nodes` are those of the gang, as many as the arrangement has, in

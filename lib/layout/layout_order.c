@@ -125,38 +125,49 @@ static uint32_t turn(const struct osp_arrangement *arrangement, uint32_t place, 
 	return turned;
 }
 
-static uint32_t place_of(const struct cutting *cutting, uint32_t nodes, uint32_t index)
+static uint32_t place_of(const uint32_t *order, uint32_t nodes, uint32_t index)
 {
 	for (uint32_t place = 0; place < nodes; place++) {
-		if (cutting->order[place] == index)
+		if (order[place] == index)
 			return place;
 	}
 	return 0;
+}
+
+int osp_node_places(const struct osp_segments *segments, const struct osp_topology *topology,
+		    const uint32_t *nodes, uint32_t count, uint32_t *order)
+{
+	struct cutting cutting = {
+		.topology = topology, .nodes = nodes, .order = order, .count = count};
+	uint32_t unit = 1;
+	int rc = -1;
+
+	cutting.spare = calloc(count ? count : 1, sizeof(*cutting.spare));
+	if (cutting.spare && sort_nodes(&cutting) == 0) {
+		for (uint32_t i = 0; i < segments->count; i++) {
+			join_segments(&cutting, unit, &segments->segment[i]);
+			unit = segments->segment[i].nodes;
+		}
+		rc = 0;
+	}
+	free(cutting.spare);
+	return rc;
 }
 
 int osp_node_order(const struct osp_arrangement *arrangement, const struct osp_segments *segments,
 		   const struct osp_topology *topology, const uint32_t *nodes, uint32_t first,
 		   uint32_t *node_at)
 {
-	uint32_t count = arrangement->nodes, unit = 1, from;
-	struct cutting cutting = {.topology = topology, .nodes = nodes, .count = count};
-	int rc = -1;
+	uint32_t count = arrangement->nodes, from;
+	uint32_t *order = calloc(count ? count : 1, sizeof(*order));
+	int rc = order ? osp_node_places(segments, topology, nodes, count, order) : -1;
 
-	cutting.order = calloc(count ? count : 1, sizeof(*cutting.order));
-	cutting.spare = calloc(count ? count : 1, sizeof(*cutting.spare));
-	if (!cutting.order || !cutting.spare || sort_nodes(&cutting))
-		goto out;
-	for (uint32_t i = 0; i < segments->count; i++) {
-		join_segments(&cutting, unit, &segments->segment[i]);
-		unit = segments->segment[i].nodes;
+	if (rc == 0) {
+		from = first < count ? place_of(order, count, first) : 0;
+		for (uint32_t place = 0; place < count; place++)
+			node_at[osp_arrangement_node_rank(
+				arrangement, turn(arrangement, place, from))] = order[place];
 	}
-	from = first < count ? place_of(&cutting, count, first) : 0;
-	for (uint32_t place = 0; place < count; place++)
-		node_at[osp_arrangement_node_rank(arrangement, turn(arrangement, place, from))] =
-			cutting.order[place];
-	rc = 0;
-out:
-	free(cutting.order);
-	free(cutting.spare);
+	free(order);
 	return rc;
 }

@@ -235,5 +235,6 @@ int osp_layout_segments_find(const struct osp_layout_segments_input *input,
 			(struct osp_segment){level, want[level]};
 	}
 	found->natural = side.arrangement.natural;
+	found->arrangement = side.arrangement;
 	return 0;
 }

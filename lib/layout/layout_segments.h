@@ -34,6 +34,7 @@ struct osp_layout_segments {
 		segments; /* all below the gang's level; none if a node holds every group */
 	bool natural; /* groups lie so in the framework's own order of node ranks, else in that of
 			 osp_node_order() */
+	struct osp_arrangement arrangement;
 };
 
 /* Returns 0, or -1 with a sentence in `error` that names --gang-keep or --gang-layout and says what

@@ -72,8 +72,9 @@ static void add_piece(struct osp_text *text, bool *first, const char *key, const
 	*first = false;
 }
 
-/* "; leaves=", "; gate=", "; log=", "; suspects=" */
+/* "; leaves=", "; order=", "; gate=", "; log=", "; suspects=" */
 #define LEAVES_EXTRA_BYTES   9
+#define ORDER_EXTRA_BYTES    8
 #define GATE_EXTRA_BYTES     7
 #define LOG_EXTRA_BYTES	     6
 #define SUSPECTS_EXTRA_BYTES 11
@@ -86,6 +87,13 @@ static size_t piece_bytes(const char *piece, size_t extra_bytes)
 	if (!bytes)
 		return 0;
 	return (bytes < PIECE_BYTES_MAX ? bytes : PIECE_BYTES_MAX) + extra_bytes;
+}
+
+/* What the leaves take, and the order of their nodes, without which they would say another one. */
+static size_t leaves_bytes(const struct osp_note *note)
+{
+	return LEAVES_EXTRA_BYTES + strlen(note->leaves) +
+	       (note->order ? ORDER_EXTRA_BYTES + strlen(note->order) : 0);
 }
 
 static void add_part(struct osp_text *text, const struct osp_note *note)
@@ -101,10 +109,10 @@ static void add_part(struct osp_text *text, const struct osp_note *note)
 	says_bytes += piece_bytes(note->gate, GATE_EXTRA_BYTES) +
 		      piece_bytes(note->log, LOG_EXTRA_BYTES) +
 		      piece_bytes(note->suspects, SUSPECTS_EXTRA_BYTES);
-	if (note->leaves &&
-	    used + LEAVES_EXTRA_BYTES + strlen(note->leaves) + says_bytes <= OSP_NOTE_BYTES_MAX) {
+	if (note->leaves && used + leaves_bytes(note) + says_bytes <= OSP_NOTE_BYTES_MAX) {
 		add_piece(text, &first, "leaves=", note->leaves, strlen(note->leaves), ',');
-		used = text->length_bytes - start + strlen("; ") + strlen("]");
+		if (note->order)
+			add_piece(text, &first, "order=", note->order, strlen(note->order), ',');
 	}
 	if (note->gate && *note->gate)
 		add_piece(text, &first, "gate=", note->gate, PIECE_BYTES_MAX, ',');
@@ -210,6 +218,7 @@ bool osp_note_find(const char *comment, struct osp_note *note)
 	good = take_piece(&at, end, "gang=", false, &found.gang) &&
 	       take_piece(&at, end, "domain=", false, &found.domain) &&
 	       take_piece(&at, end, "leaves=", true, &found.leaves) &&
+	       take_piece(&at, end, "order=", true, &found.order) &&
 	       take_piece(&at, end, "gate=", false, &found.gate) &&
 	       take_piece(&at, end, "log=", false, &found.log) &&
 	       take_piece(&at, end, "suspects=", true, &found.suspects);
@@ -230,6 +239,7 @@ void osp_note_free_pieces(struct osp_note *note)
 	free((char *)note->gang);
 	free((char *)note->domain);
 	free((char *)note->leaves);
+	free((char *)note->order);
 	free((char *)note->says);
 	free((char *)note->gate);
 	free((char *)note->log);

@@ -28,6 +28,7 @@ struct osp_note {
 	const char *gang;   /* "gang=" the request in force */
 	const char *domain; /* "domain=": placed there */
 	const char *leaves; /* "leaves=": "l17:nn-[1-4]|l18:nn-[7-9]"; left out where too long */
+	const char *order;  /* "order=": of their nodes (lib/layout/gang_order.h); only with them */
 	const char *says;   /* after that, words: "waits: ...", "placed: ..." */
 	/* Before the words; where these are NULL, what the old part says stays. */
 	const char *gate;     /* "gate=" what the gate found, whatever became of the job since */

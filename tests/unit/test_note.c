@@ -31,6 +31,11 @@ static const struct osp_note placed = {
 	"[onespine: gang=advise spine; domain=nn-3f; leaves=l17:nn-(1-4)|l18:nn-(7-9); placed: 7 " \
 	"nodes on spine nn-3f, 2 leaves]"
 
+static const struct osp_note ordered = {
+	.gang = "spine", .leaves = "l1:n[1-2]|l2:n[3-4]", .order = "2x2.2x1/n[1-4]", .says = "x"};
+
+#define ORDERED "[onespine: gang=spine; leaves=l1:n(1-2)|l2:n(3-4); order=2x2.2x1/n(1-4); x]"
+
 static const struct osp_note gated = {.gang = "spine", .says = "waits: x", .gate = "stopped 1; n3"};
 
 #define GATED "[onespine: gang=spine; gate=stopped 1, n3; waits: x]"
@@ -71,6 +76,8 @@ static void merges(void **state)
 		{"[onespine: old] [onespine: last]", &waits, "[onespine: old] " WAITS},
 		{"[onespine] is new here", &waits, "[onespine] is new here " WAITS},
 		{"two\nlines \xc3\xa9\x01", &waits, "two\nlines \xc3\xa9\x01 " WAITS},
+		{"", &ordered, ORDERED},
+		{ORDERED, &placed, PLACED},
 		{"", &gated, GATED},
 		{"x " GATED, &gated, "x " GATED},
 		{"[onespine: gang=a; gate=of 4; waits: y]", &gated, GATED},
@@ -126,6 +133,11 @@ static void finds(void **state)
 		  .domain = "nn-3f",
 		  .leaves = "l17:nn-[1-4]|l18:nn-[7-9]",
 		  .says = "placed: 7 nodes on spine nn-3f, 2 leaves"}},
+		{ORDERED,
+		 {.gang = "spine",
+		  .leaves = "l1:n[1-2]|l2:n[3-4]",
+		  .order = "2x2.2x1/n[1-4]",
+		  .says = "x"}},
 		{"[onespine: ]", {0}},
 		{"[onespine: gang=spine]", {.gang = "spine"}},
 		{"[onespine: gang=spine;]", {.gang = "spine"}},
@@ -146,6 +158,7 @@ static void finds(void **state)
 		same(note.gang, cases[i].note.gang);
 		same(note.domain, cases[i].note.domain);
 		same(note.leaves, cases[i].note.leaves);
+		same(note.order, cases[i].note.order);
 		same(note.says, cases[i].note.says);
 		osp_note_free_pieces(&note);
 		assert_null(note.gang);

@@ -162,6 +162,11 @@ void slurm_error(const char *format, ...)
 	va_end(args);
 }
 
+void slurm_info(const char *format, ...)
+{
+	(void)format;
+}
+
 void slurm_verbose(const char *format, ...)
 {
 	(void)format;

@@ -1,0 +1,310 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* gang_order.c - the order of a gang's nodes from the text that slurmctld wrote */
+#include "lib/layout/gang_order.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/base/hostlist.h"
+#include "lib/topology/leaf_list.h"
+
+#define NOWHERE UINT32_MAX
+
+/* A node of the list. */
+struct member {
+	char *name;
+	uint32_t listed; /* where the list has it */
+	uint32_t place;	 /* NOWHERE: not seen yet */
+	uint32_t leaf;	 /* the place at which its leaf begins */
+	uint32_t rank;
+};
+
+struct grid {
+	uint32_t count;
+	uint32_t size[OSP_NODE_AXES_MAX];
+	uint32_t stride[OSP_NODE_AXES_MAX];
+	uint64_t nodes; /* the product of the sizes */
+	bool natural;	/* places are node ranks */
+};
+
+struct making {
+	struct member *members; /* by name, once collected */
+	uint32_t count, room;
+	uint32_t placed;
+	char *leaf; /* whose nodes are being placed */
+	uint32_t leaf_start;
+};
+
+/* --- the nodes -------------------------------------------------------------------------------- */
+
+static int add_member(const char *name, void *context)
+{
+	struct making *making = context;
+
+	if (making->count == making->room) {
+		uint32_t room = making->room ? 2 * making->room : 64;
+		struct member *grown = realloc(making->members, room * sizeof(*grown));
+
+		if (!grown)
+			return 1;
+		making->members = grown;
+		making->room = room;
+	}
+	making->members[making->count] =
+		(struct member){.name = strdup(name), .listed = making->count, .place = NOWHERE};
+	return making->members[making->count++].name == NULL;
+}
+
+static int compare_names(const void *a, const void *b)
+{
+	return strcmp(((const struct member *)a)->name, ((const struct member *)b)->name);
+}
+
+static struct member *find(const struct making *making, const char *name)
+{
+	struct member key = {.name = (char *)name};
+
+	return making->count
+		       ? bsearch(&key, making->members, making->count, sizeof(key), compare_names)
+		       : NULL;
+}
+
+static void place(struct making *making, const char *name)
+{
+	struct member *member = find(making, name);
+
+	if (!member || member->place != NOWHERE)
+		return;
+	member->place = making->placed++;
+	member->leaf = making->leaf_start;
+}
+
+static int place_listed(const char *name, void *context)
+{
+	place(context, name);
+	return 0;
+}
+
+static int place_of_leaf(const char *leaf, const char *name, void *context)
+{
+	struct making *making = context;
+
+	if (!making->leaf || strcmp(making->leaf, leaf) != 0) {
+		free(making->leaf);
+		making->leaf = strdup(leaf);
+		making->leaf_start = making->placed;
+		if (!making->leaf)
+			return 1;
+	}
+	place(making, name);
+	return 0;
+}
+
+/* --- the text --------------------------------------------------------------------------------- */
+
+static bool read_number(const char **at, uint32_t *number)
+{
+	char *end;
+	unsigned long value;
+
+	if (**at < '1' || **at > '9')
+		return false;
+	value = strtoul(*at, &end, 10);
+	if (value > OSP_HOSTLIST_NAMES_MAX)
+		return false;
+	*number = (uint32_t)value;
+	*at = end;
+	return true;
+}
+
+/* Reads the grid; *nodes is the list behind it, or NULL. */
+static bool read_grid(const char *text, struct grid *grid, const char **nodes)
+{
+	memset(grid, 0, sizeof(*grid));
+	grid->nodes = 1;
+	grid->natural = true;
+	do {
+		uint32_t i = grid->count++;
+
+		if (i == OSP_NODE_AXES_MAX || !read_number(&text, &grid->size[i]) ||
+		    *text++ != 'x' || !read_number(&text, &grid->stride[i]))
+			return false;
+		grid->natural = grid->natural && grid->stride[i] == grid->nodes;
+		grid->nodes *= grid->size[i];
+		if (grid->nodes > OSP_HOSTLIST_NAMES_MAX)
+			return false;
+	} while (*text == '.' && text++);
+	*nodes = *text == '/' ? text + 1 : NULL;
+	return !*text || *nodes;
+}
+
+/* --- ranks ------------------------------------------------------------------------------------ */
+
+/* Of a grid that has as many nodes as the gang: each digit counts from that of the first name. */
+static uint32_t rank_in_grid(const struct grid *grid, uint32_t at, uint32_t first)
+{
+	uint32_t rank = 0;
+
+	for (uint32_t i = 0; i < grid->count; i++) {
+		uint32_t size = grid->size[i];
+
+		rank += (at % size + size - first % size) % size * grid->stride[i];
+		at /= size;
+		first /= size;
+	}
+	return rank;
+}
+
+/*
+ * Of segments in segments that need not divide the gang. From the largest on: the whole segments
+ * are rotated until the one with the first name leads, and the smaller last one stays last; if it
+ * has the first name it comes first. *small_first says so.
+ */
+static uint32_t rank_in_segments(const struct grid *grid, uint32_t count, uint32_t at,
+				 uint32_t first, bool *small_first)
+{
+	uint32_t rank = 0, length = count, axis = grid->count;
+	uint64_t unit = grid->nodes;
+	bool with_first = true;
+
+	for (;;) {
+		uint32_t size = (uint32_t)unit, whole = length / size, rest = length % size;
+		uint32_t mine = at / size, lead = first / size;
+
+		if (!with_first)
+			rank += mine * size;
+		else if (lead == whole && whole)
+			rank += mine == whole ? 0 : rest + mine * size;
+		else if (mine == whole)
+			rank += whole * size;
+		else
+			rank += (mine + whole - lead) % whole * size;
+		*small_first = *small_first || (with_first && lead == whole && whole);
+		with_first = with_first && mine == lead;
+		length = mine < whole ? size : rest;
+		at %= size;
+		first %= size;
+		if (!axis)
+			return rank;
+		unit /= grid->size[--axis];
+	}
+}
+
+/* Of leaves: rotated until the first name's leaf leads, and its nodes until that name does. */
+static uint32_t rank_in_leaves(const struct making *making, const struct member *member,
+			       const struct member *first, uint32_t leaf_nodes)
+{
+	uint32_t count = making->count;
+
+	if (member->leaf == first->leaf)
+		return (member->place + leaf_nodes - first->place) % leaf_nodes;
+	return (member->place + count - first->leaf) % count;
+}
+
+static const struct member *first_listed(const struct making *making)
+{
+	for (uint32_t i = 0; i < making->count; i++) {
+		if (making->members[i].listed == 0)
+			return &making->members[i];
+	}
+	return NULL;
+}
+
+/* `grid` is NULL for the order of the leaves. */
+static void rank_all(struct making *making, const struct grid *grid, bool *small_first)
+{
+	const struct member *first = first_listed(making);
+	uint32_t leaf_nodes = 0;
+
+	for (uint32_t i = 0; i < making->count; i++)
+		leaf_nodes += making->members[i].leaf == first->leaf;
+	for (uint32_t i = 0; i < making->count; i++) {
+		struct member *member = &making->members[i];
+
+		if (!grid)
+			member->rank = rank_in_leaves(making, member, first, leaf_nodes);
+		else if (grid->nodes == making->count)
+			member->rank = rank_in_grid(grid, member->place, first->place);
+		else
+			member->rank = rank_in_segments(grid, making->count, member->place,
+							first->place, small_first);
+	}
+}
+
+/* Hands the names over. False: two nodes have one rank, or one is beyond the last. */
+static bool hand_over(struct making *making, struct osp_gang_ranks *made)
+{
+	made->names = calloc(making->count, sizeof(*made->names));
+	if (!made->names)
+		return false;
+	made->count = making->count;
+	made->listed = true;
+	for (uint32_t i = 0; i < making->count; i++) {
+		struct member *member = &making->members[i];
+
+		if (member->rank >= making->count || made->names[member->rank])
+			return false;
+		made->listed = made->listed && member->rank == member->listed;
+		made->names[member->rank] = member->name;
+		member->name = NULL;
+	}
+	return true;
+}
+
+static bool make(struct making *making, const char *leaves, const char *order,
+		 struct osp_gang_ranks *made)
+{
+	const char *nodes = NULL;
+	struct grid grid;
+
+	if (order && !read_grid(order, &grid, &nodes))
+		return false;
+	if (order && grid.nodes != making->count && !grid.natural) {
+		order = NULL;
+		nodes = NULL;
+	}
+	if (nodes ? osp_hostlist_expand(nodes, place_listed, making, NULL)
+		  : osp_leaf_list_each(leaves, place_of_leaf, making))
+		return false;
+	if (making->placed != making->count)
+		return false;
+	rank_all(making, order ? &grid : NULL, &made->small_first);
+	return hand_over(making, made);
+}
+
+int osp_gang_order_make(const char *nodes, const char *leaves, const char *order,
+			struct osp_gang_ranks *made)
+{
+	struct making making = {.members = NULL};
+	bool good = osp_hostlist_expand(nodes, add_member, &making, NULL) == 0 && making.count;
+
+	memset(made, 0, sizeof(*made));
+	if (good) {
+		qsort(making.members, making.count, sizeof(*making.members), compare_names);
+		good = make(&making, leaves, order, made);
+	}
+	for (uint32_t i = 0; i < making.count; i++)
+		free(making.members[i].name);
+	free(making.members);
+	free(making.leaf);
+	if (!good)
+		osp_gang_order_clear(made);
+	return good ? 0 : -1;
+}
+
+void osp_gang_order_clear(struct osp_gang_ranks *order)
+{
+	for (uint32_t i = 0; order->names && i < order->count; i++)
+		free(order->names[i]);
+	free(order->names);
+	memset(order, 0, sizeof(*order));
+}
+
+long osp_gang_order_rank(const struct osp_gang_ranks *order, const char *node)
+{
+	for (uint32_t i = 0; i < order->count; i++) {
+		if (!strcmp(order->names[i], node))
+			return (long)i;
+	}
+	return -1;
+}

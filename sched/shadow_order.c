@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* shadow_order.c - which node of a started gang gets which ranks, for its note */
+#include "sched/shadow.h"
+
+#include <string.h>
+
+#include "lib/base/hostlist.h"
+#include "lib/layout/gang_order.h"
+#include "lib/layout/layout_segments.h"
+
+/*
+ * The arrangement of the stored layout, whose dp is always said: so its sizes give the GPUs of a
+ * node. -1 with the sentence where it is not one of `count` nodes, or on this fabric.
+ */
+static int arrange(const struct osp_effective *effective, uint32_t level, uint32_t count,
+		   struct osp_arrangement *arrangement, struct osp_error *error)
+{
+	struct osp_layout_segments_input input = {
+		.topology = shadow_state.topology,
+		.level = level,
+		.one_domain = effective->domains_max <= 1,
+	};
+	const uint32_t *size = input.layout.size;
+	struct osp_layout_segments found;
+	uint64_t ranks = 1;
+
+	if (osp_layout_parse(effective->layout, &input.layout, error))
+		return -1;
+	for (int axis = OSP_AXIS_TP; axis <= OSP_AXIS_DP; axis++)
+		ranks *= size[axis] ? size[axis] : 1;
+	if (!count || ranks % count || ranks / count > OSP_NODE_GPUS_MAX)
+		return osp_error_set(error, "%s is no layout of %u nodes", effective->layout,
+				     count);
+	input.gpus_per_node = (uint32_t)(ranks / count);
+	if (osp_layout_complete(&input.layout, count, input.gpus_per_node, error) ||
+	    (*effective->keep &&
+	     osp_keeps_parse(effective->keep, input.topology, &input.keeps, error)) ||
+	    osp_layout_segments_find(&input, &found, error))
+		return -1;
+	*arrangement = found.arrangement;
+	return 0;
+}
+
+static char *order_text(const job_record_t *job, const struct osp_effective *effective,
+			const uint32_t *nodes, uint32_t count)
+{
+	const struct osp_topology *topology = shadow_state.topology;
+	int level = osp_topology_level(topology, effective->level);
+	struct osp_segments segments = {.count = 0};
+	struct osp_arrangement arrangement;
+	struct osp_error error = {.text = ""};
+	bool arranged = false;
+
+	if (level < 1 ||
+	    (*effective->segments &&
+	     osp_segments_parse(effective->segments, topology, (uint32_t)level, &segments, &error)))
+		return NULL;
+	if (*effective->layout) {
+		arranged = arrange(effective, (uint32_t)level, count, &arrangement, &error) == 0;
+		if (!arranged)
+			info("onespine: %pJ: its ranks follow the fabric and not its layout: %s",
+			     job, error.text);
+	}
+	return osp_gang_order_text(topology, nodes, count, &segments,
+				   arranged ? &arrangement : NULL);
+}
+
+/* The list that Slurm will make of them begins with the name that scripts take for the master. */
+static void say_small_first(const uint32_t *nodes, uint32_t count, const char *leaves,
+			    const char *order, char *says, size_t says_bytes)
+{
+	const char **names = calloc(count, sizeof(*names));
+	size_t length = strlen(says);
+	struct osp_gang_ranks made;
+	char *list;
+
+	for (uint32_t i = 0; names && i < count; i++)
+		names[i] = osp_topology_node_name(shadow_state.topology, nodes[i]);
+	list = names ? osp_hostlist_compact(names, count) : NULL;
+	if (list && osp_gang_order_make(list, leaves, order, &made) == 0) {
+		if (made.small_first)
+			snprintf(says + length, says_bytes - length,
+				 "; ranks begin in the smaller segment, where %s is",
+				 made.names[0]);
+		osp_gang_order_clear(&made);
+	}
+	free(list);
+	free(names);
+}
+
+char *shadow_order_of(const job_record_t *job, const struct osp_effective *effective,
+		      const struct osp_nodeset *nodes, const char *leaves, char *says,
+		      size_t says_bytes)
+{
+	uint32_t count = 0, *list;
+	char *order = NULL;
+
+	if (!leaves || !shadow_state.topology || (!*effective->segments && !*effective->layout))
+		return NULL;
+	list = calloc(osp_nodeset_count(nodes) + 1, sizeof(*list));
+	for (uint32_t n = list ? osp_nodeset_next(nodes, 0) : nodes->place_count;
+	     n < nodes->place_count; n = osp_nodeset_next(nodes, n + 1))
+		list[count++] = n;
+	if (count)
+		order = order_text(job, effective, list, count);
+	if (order)
+		say_small_first(list, count, leaves, order, says, says_bytes);
+	free(list);
+	return order;
+}

@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* ordered.c - srun starts rank r of a gang on the node that is meant for it */
+#define _GNU_SOURCE /* memfd_create */
+#include "spank/ordered.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <slurm/slurm.h>
+#include <slurm/spank.h>
+
+#include "host/slurm_compat.h"
+#include "lib/base/text.h"
+#include "lib/layout/gang_order.h"
+#include "spank/own_words.h"
+#include "spank/placed.h"
+#include "spank/step_words.h"
+
+#define FILE_BYTES_MAX ((size_t)4 * 1024 * 1024)
+
+/* slurmctld looks for each node among all tasks (_task_layout_hostfile()), under its job lock:
+ * 2,048 nodes of 8 tasks take it some 50 ms. */
+#define LOOKS_MAX ((uint64_t)2048 * 2048 * 8)
+
+/* -1: none. */
+static int host_file = -1;
+
+/* --- which steps ------------------------------------------------------------------------------ */
+
+/* Whether the step can have tasks on one node alone, so that there is no order. */
+static bool is_one_node(const struct osp_step_words *words)
+{
+	return words->tasks == 1 || words->nodes == 1;
+}
+
+static unsigned int no(const struct osp_step_words *words, const char *reason, bool *say, char *why,
+		       unsigned why_bytes)
+{
+	*say = !is_one_node(words);
+	snprintf(why, why_bytes, "%s", reason);
+	return 0;
+}
+
+/* How many tasks the step starts on each node; 0 with `reason` where that is not as many on each,
+ * or not known here. */
+static unsigned int tasks_on_each(const struct osp_step_words *words, unsigned int nodes,
+				  const char **reason)
+{
+	if (words->tasks) {
+		*reason = "not as many tasks on each node";
+		return words->tasks % nodes ? 0 : words->tasks / nodes;
+	}
+	if (words->tasks_per_node)
+		return words->tasks_per_node;
+	*reason = "as many tasks as GPUs";
+	return words->tasks_by_gpus ? 0 : 1;
+}
+
+unsigned int osp_ordered_tasks(const struct osp_step_words *words, unsigned int nodes,
+			       bool arbitrary_with_nodes, bool *say, char *why, unsigned why_bytes)
+{
+	const char *reason = NULL;
+	unsigned int tasks;
+
+	*say = false;
+	if (words->order == OSP_STEP_CHOSEN || words->order == OSP_STEP_NO_TASKS)
+		return 0;
+	if (words->order == OSP_STEP_BESIDE)
+		return no(words, words->why, say, why, why_bytes);
+	if (words->nodes && words->nodes != nodes)
+		return no(words, "fewer nodes than the job has", say, why, why_bytes);
+	if (words->nodes_said && !arbitrary_with_nodes)
+		return no(words, "-N: leave it out, Slurm takes no host file beside it", say, why,
+			  why_bytes);
+	tasks = tasks_on_each(words, nodes, &reason);
+	if (tasks > LOOKS_MAX / nodes / nodes)
+		return no(words, "too many for a host file", say, why, why_bytes);
+	return tasks ? tasks : no(words, reason, say, why, why_bytes);
+}
+
+/* --- the host file ---------------------------------------------------------------------------- */
+
+static char *file_of(const struct osp_gang_ranks *order, unsigned int tasks)
+{
+	struct osp_text text = OSP_TEXT_INIT;
+
+	for (uint32_t i = 0; i < order->count && text.length_bytes <= FILE_BYTES_MAX; i++) {
+		for (unsigned int t = 0; t < tasks && text.length_bytes <= FILE_BYTES_MAX; t++)
+			osp_text_printf(&text, "%s\n", order->names[i]);
+	}
+	text.failed = text.failed || text.length_bytes > FILE_BYTES_MAX;
+	return osp_text_take(&text);
+}
+
+static bool write_file(const struct osp_gang_ranks *order, unsigned int tasks)
+{
+	char *text = file_of(order, tasks);
+	bool good = false;
+
+	host_file = text ? memfd_create("onespine-hosts", MFD_CLOEXEC) : -1;
+	if (host_file >= 0)
+		good = osp_write_all(host_file, text, strlen(text));
+	free(text);
+	return good;
+}
+
+/*
+ * The number of tasks is said too: without it srun would take as many from the file as the job has
+ * nodes.
+ */
+static void hand_over(unsigned int all_tasks)
+{
+	char path[64], number[24];
+
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", host_file);
+	if (access(path, R_OK)) {
+		osp_ordered_end();
+		return;
+	}
+	snprintf(number, sizeof(number), "%u", all_tasks);
+	setenv("SLURM_NTASKS", number, 1);
+	unsetenv("SLURM_NPROCS");
+	setenv("SLURM_HOSTFILE", path, 1);
+	setenv(OSP_ORDERED_VARIABLE, "1", 1);
+}
+
+void osp_ordered_end(void)
+{
+	if (host_file < 0)
+		return;
+	close(host_file);
+	host_file = -1;
+	unsetenv("SLURM_HOSTFILE");
+}
+
+/* --- this srun -------------------------------------------------------------------------------- */
+
+static void say_how(const char *why)
+{
+	slurm_info("onespine: srun orders these tasks by names of nodes and not along the fabric "
+		   "(%s): torchrun takes --node-rank=$ONESPINE_NODE_RANK, srun -m arbitrary the "
+		   "host file of onespine hosts --format=slurm",
+		   why);
+}
+
+static bool read_words(struct osp_step_words *step)
+{
+	struct osp_own_words own;
+	bool good;
+
+	osp_own_words_read(&own);
+	good = own.words && own.count > 1;
+	if (good)
+		osp_step_words_read(own.words + 1, own.count - 1, step);
+	osp_own_words_free(&own);
+	return good;
+}
+
+/* Nodes with unlike numbers of CPUs may not all take as many tasks. */
+static bool nodes_are_alike(void)
+{
+	const char *cpus = getenv("SLURM_JOB_CPUS_PER_NODE");
+
+	return cpus && !strchr(cpus, ',');
+}
+
+static void begin(const struct osp_gang_ranks *order, const struct osp_step_words *words)
+{
+	bool say = false;
+	char why[64];
+	unsigned int tasks = osp_ordered_tasks(words, order->count, OSP_NODES_BESIDE_HOST_FILE,
+					       &say, why, sizeof(why));
+
+	if (tasks > 1 && !words->tasks_per_node && !nodes_are_alike()) {
+		tasks = 0;
+		say = true;
+		snprintf(why, sizeof(why), "nodes with unlike numbers of CPUs");
+	}
+	if (tasks && write_file(order, tasks))
+		hand_over(tasks * order->count);
+	else if (say)
+		say_how(why);
+}
+
+/* An srun inside a step: the tasks of that step were ordered, and these are theirs. */
+static bool is_inside_step(void)
+{
+	const char *step = getenv("SLURM_STEP_ID");
+
+	return step && strtoul(step, NULL, 10) < SLURM_MAX_NORMAL_STEP_ID;
+}
+
+void osp_ordered_begin(void)
+{
+	const char *nodes = getenv("SLURM_JOB_NODELIST"), *leaves = getenv(OSP_LEAVES_VARIABLE);
+	struct osp_step_words words;
+	struct osp_gang_ranks order;
+
+	unsetenv(OSP_ORDERED_VARIABLE);
+	if (!nodes || !leaves || is_inside_step() ||
+	    osp_gang_order_make(nodes, leaves, getenv(OSP_ORDER_VARIABLE), &order))
+		return;
+	if (!order.listed && read_words(&words))
+		begin(&order, &words);
+	osp_gang_order_clear(&order);
+}
+
+void osp_ordered_too_late(const char *nodes, const char *leaves, const char *order)
+{
+	struct osp_step_words words;
+	struct osp_gang_ranks made;
+
+	if (!nodes || !leaves || osp_gang_order_make(nodes, leaves, order, &made))
+		return;
+	if (!made.listed && read_words(&words) && words.order != OSP_STEP_CHOSEN &&
+	    words.order != OSP_STEP_NO_TASKS && !is_one_node(&words))
+		say_how("its nodes are known only when it starts");
+	osp_gang_order_clear(&made);
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * step_words.h - what srun's own words and variables say about the number and the order of tasks
+ *
+ * SPANK asks its plugins before srun reads its options, and a host file must be there by then: so
+ * the words are read here as getopt_long reads them for srun, options up to the first other word.
+ * Options are those of Slurm 22.05 to 26.05, Onespine's and pyxis'; any other without "=" may have
+ * the next word as its value, and nothing after it is certain.
+ *
+ * No shared state, no allocation.
+ */
+#ifndef OSP_STEP_WORDS_H
+#define OSP_STEP_WORDS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum osp_step_order {
+	OSP_STEP_FREE,	   /* nothing says how tasks are ordered */
+	OSP_STEP_CHOSEN,   /* the user does: -m, a host file */
+	OSP_STEP_NO_TASKS, /* none of this step: --help, --test-only, another job's step */
+	OSP_STEP_BESIDE,   /* `why` stands beside no host file: -w, --multi-prog, .. */
+};
+
+struct osp_step_words {
+	enum osp_step_order order;
+	char why[40];		     /* "-w", "--exclude", "SLURM_SRUN_MULTI" */
+	uint32_t tasks;		     /* -n; 0: not said */
+	uint32_t tasks_per_node;     /* --ntasks-per-node; 0: not said */
+	uint32_t nodes;		     /* -N; 0: not said */
+	bool tasks_said, nodes_said; /* on the command line */
+	bool tasks_by_gpus;	     /* --gpus-per-task: the number of tasks may follow from GPUs */
+};
+
+/* Reads `words`, srun's own from the first behind its name on, and the environment. */
+void osp_step_words_read(char *const *words, int count, struct osp_step_words *step);
+
+#endif

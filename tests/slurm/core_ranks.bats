@@ -1,0 +1,164 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-or-later
+# core_ranks.bats - rank r is on the node that is meant for it, however a gang's job starts its tasks
+#
+# Names run against the fabric: spine s1 has leaves of n1 n3 n5 n7 and n2 n4 n6 n8, s2 of n9 n11 and n10 n12.
+
+bats_require_minimum_version 1.5.0
+load helpers
+
+setup_file() {
+	cat >"$BATS_FILE_TMPDIR/onespine.topology" <<'END'
+{"onespine-topology": 1, "source": "core_ranks", "levels": ["leaf", "spine"], "domains": [
+{"level": "spine", "name": "s1"}, {"level": "spine", "name": "s2"},
+{"level": "leaf", "name": "l1", "in": "s1", "nodes": "n[1,3,5,7]"},
+{"level": "leaf", "name": "l2", "in": "s1", "nodes": "n[2,4,6,8]"},
+{"level": "leaf", "name": "l3", "in": "s2", "nodes": "n[9,11]"},
+{"level": "leaf", "name": "l4", "in": "s2", "nodes": "n[10,12]"}]}
+END
+	cluster_start --topology "$BATS_FILE_TMPDIR/onespine.topology" --gres gpu:8 \
+		--conf SchedulerParameters=batch_sched_delay=0,sched_interval=2,bf_interval=1
+}
+
+runs() {
+	[[ $(job_state "$1") == RUNNING ]]
+}
+
+done_writing() {
+	grep -q '^done$' "$1"
+}
+
+# in_job SCRIPT OPTION...: what the script prints as a batch job of these options
+in_job() {
+	local script=$1 out=$BATS_TEST_TMPDIR/out.$RANDOM job
+	shift
+	job=$(submit --output="$out" --exclusive --wrap "$script"$'\necho done' "$@")
+	await 60 done_writing "$out" || fail "$(scontrol show job "$job"; cat "$out")"
+	grep -v '^done$' "$out"
+}
+
+# Each task says its rank and its node; the rank of its node must be the job's.
+tell='echo task $SLURM_PROCID $SLURMD_NODENAME $ONESPINE_NODE_RANK $SLURM_DISTRIBUTION $SLURM_HOSTFILE $SLURM_ONESPINE_ORDERED'
+
+# tasks: of what was printed, the nodes by rank
+tasks() {
+	sed -n 's/^task //p' | sort -n | awk '{print $2}' | paste -sd' '
+}
+
+along='n1 n3 n5 n7 n2 n4 n6 n8'
+by_name='n1 n2 n3 n4 n5 n6 n7 n8'
+advice='srun orders these tasks by names of nodes and not along the fabric'
+
+@test "srun in a batch job: one task on a node, several, and as many as the job says" {
+	printed=$(in_job "srun sh -c '$tell'" -N8 --gang=spine)
+	equal "$(tasks <<<"$printed")" "$along"
+	# nothing of the host file is left to them, and the rank is the node's
+	equal "$(awk '/^task/ && ($2 != $4 || NF != 4)' <<<"$printed")" ''
+	printed=$(in_job "srun --ntasks-per-node=2 --overcommit sh -c '$tell'" -N8 --gang=spine)
+	equal "$(tasks <<<"$printed")" 'n1 n1 n3 n3 n5 n5 n7 n7 n2 n2 n4 n4 n6 n6 n8 n8'
+	printed=$(in_job "srun -On16 sh -c '$tell'" -N8 --gang=spine)
+	equal "$(tasks <<<"$printed")" 'n1 n1 n3 n3 n5 n5 n7 n7 n2 n2 n4 n4 n6 n6 n8 n8'
+	printed=$(in_job "srun sh -c '$tell'" -N8 -n8 --ntasks-per-node=1 --gang=spine)
+	equal "$(tasks <<<"$printed")" "$along"
+	# torchrun's way: one task a node, the job says how many
+	printed=$(in_job "srun --export=NONE /bin/sh -c '$tell'" -N8 --ntasks-per-node=1 --gang=spine)
+	equal "$(tasks <<<"$printed")" "$along"
+}
+
+@test "an srun inside a step's task starts, and orders as Slurm does" {
+	printed=$(in_job "srun --overlap sh -c 'test \$SLURM_PROCID -gt 0 || srun --overlap -N2 -n2 sh -c \"$tell\"' 2>&1" -N8 --gang=spine)
+	equal "$(tasks <<<"$printed" | wc -w)" 2
+	[[ $printed != *error* ]] || fail "$printed"
+}
+
+@test "steps that are left alone, and who is told" {
+	script="srun -m block sh -c '$tell' 2>&1; echo next
+		SLURM_DISTRIBUTION=cyclic srun sh -c '$tell' 2>&1; echo next
+		printf 'n%d\\n' 8 7 6 5 4 3 2 1 >$BATS_TEST_TMPDIR/hosts
+		SLURM_HOSTFILE=$BATS_TEST_TMPDIR/hosts srun sh -c '$tell' 2>&1; echo next
+		srun -N1 -n1 sh -c '$tell' 2>&1; echo next
+		srun -n3 sh -c '$tell' 2>&1; echo next
+		srun -N2 -n2 -w n2,n3 sh -c '$tell' 2>&1; echo next
+		printf '*  sh -c \"%s\"\\n' '$tell' >$BATS_TEST_TMPDIR/multi
+		srun --multi-prog $BATS_TEST_TMPDIR/multi 2>&1"
+	printed=$(in_job "$script" -N8 --gang=spine)
+	readarray -d '' -t parts < <(sed 's/^next$/\x00/' <<<"$printed" | sed -z 's/^\n//')
+	equal "$(tasks <<<"${parts[0]}")" "$by_name"
+	equal "$(tasks <<<"${parts[1]}")" "$by_name"
+	equal "$(tasks <<<"${parts[2]}")" 'n8 n7 n6 n5 n4 n3 n2 n1'
+	equal "$(tasks <<<"${parts[3]}" | wc -w)" 1
+	for silent in 0 1 2 3; do
+		[[ ${parts[silent]} != *onespine:* ]] || fail "${parts[silent]}"
+	done
+	equal "$(tasks <<<"${parts[4]}" | wc -w)" 3
+	holds "${parts[4]}" "$advice (not as many tasks on each node)"
+	equal "$(tasks <<<"${parts[5]}")" 'n2 n3'
+	holds "${parts[5]}" "$advice (-w): torchrun takes --node-rank=\$ONESPINE_NODE_RANK, srun -m arbitrary the host file of onespine hosts --format=slurm"
+	holds "${parts[6]}" "$advice (--multi-prog)"
+}
+
+@test "srun -N: in the order where Slurm takes it beside a host file, else told" {
+	printed=$(in_job "srun -N8 sh -c '$tell' 2>&1" -N8 --gang=spine)
+	if slurm_at_least 23.11; then
+		equal "$(tasks <<<"$printed")" "$by_name"
+		holds "$printed" "$advice (-N: leave it out, Slurm takes no host file beside it)"
+	else
+		equal "$(tasks <<<"$printed")" "$along"
+	fi
+}
+
+@test "where names run along the fabric nothing is told" {
+	printed=$(in_job "srun -n3 sh -c '$tell' 2>&1" -N4 --gang=leaf -w 'n[2,4,6,8]')
+	equal "$(tasks <<<"$printed" | wc -w)" 3
+	[[ $printed != *onespine:* ]] || fail "$printed"
+}
+
+@test "srun in a salloc, and srun alone" {
+	equal "$(salloc -Q -N8 --exclusive --gang=spine srun sh -c "$tell" | tasks)" "$along"
+	run --separate-stderr srun -N8 --exclusive --gang=spine sh -c "$tell"
+	# shellcheck disable=SC2154
+	equal "$(tasks <<<"$output")" "$by_name"
+	# shellcheck disable=SC2154
+	holds "$stderr" "$advice (its nodes are known only when it starts)"
+	run --separate-stderr srun -N8 -m block --exclusive --gang=spine sh -c "$tell"
+	equal "$stderr" ''
+}
+
+@test "pipelines that lie in a leaf have the ranks of their layout" {
+	printed=$(in_job "srun sh -c '$tell'; onespine hosts --layout=tp8,pp4 --keep=pp:leaf --gpus-per-node=8 2>/dev/null | sed 's/^/host /'" \
+		-N8 --gang=spine --gang-layout=tp8,pp4 --gang-keep=pp:leaf --gpus-per-node=8)
+	# stage s of pipeline d is rank d + 2 s, and each pipeline is in one leaf
+	equal "$(tasks <<<"$printed")" 'n1 n2 n3 n4 n5 n6 n7 n8'
+	equal "$(sed -n 's/^host //p' <<<"$printed" | paste -sd' ')" 'n1 n2 n3 n4 n5 n6 n7 n8'
+	equal "$(awk '/^task/ && $2 != $4' <<<"$printed")" ''
+	printed=$(in_job "srun sh -c '$tell'" -N8 --gang=spine --gang-layout=tp8,pp2 --gang-keep=pp:leaf --gpus-per-node=8)
+	equal "$(tasks <<<"$printed")" 'n1 n5 n2 n6 n3 n7 n4 n8'
+	equal "$(awk '/^task/ && $2 != $4' <<<"$printed")" ''
+}
+
+@test "a smaller segment with the first name comes first, and that is said" {
+	hold n3,n5
+	job=$(submit --gang=spine --gang-segment=leaf:3 -N5 --output="$BATS_TEST_TMPDIR/out" --exclusive \
+		--wrap "srun sh -c '$tell'; echo done; sleep 600")
+	await 60 done_writing "$BATS_TEST_TMPDIR/out"
+	equal "$(tasks <"$BATS_TEST_TMPDIR/out" | cut -d' ' -f1,2)" 'n1 n7'
+	holds "$(job_field "$job" AdminComment)" '; ranks begin in the smaller segment, where n1 is]'
+	scancel "$job"
+}
+
+@test "a gang that is requeued onto other nodes has the order of those" {
+	out=$BATS_TEST_TMPDIR/out
+	job=$(submit --gang=spine -N6 --output="$out" --open-mode=append --requeue --exclusive \
+		-w 'n[1-6]' --wrap "srun sh -c '$tell'; echo done; sleep 600")
+	await 60 done_writing "$out"
+	equal "$(tasks <"$out")" 'n1 n3 n5 n2 n4 n6'
+	: >"$out"
+	scontrol requeuehold "$job"
+	await_job "$job" PENDING
+	scontrol update JobId="$job" NodeList='n[3-8]'
+	scontrol release "$job"
+	begin_soon "$job"
+	await 90 done_writing "$out"
+	equal "$(tasks <"$out")" 'n3 n5 n7 n4 n6 n8'
+	scancel "$job"
+}

@@ -1,0 +1,422 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * test_gang_order.c - the order of a gang's nodes: from the text on a node, and from the fabric
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/base/hostlist.h"
+#include "lib/base/text.h"
+#include "lib/layout/gang_order.h"
+#include "lib/layout/layout_traffic.h"
+#include "tests/fabric.h"
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+#define LEAF	     1
+#define SPINE	     2
+#define NODES_MAX    64
+
+/* --- from a text ------------------------------------------------------------------------------ */
+
+static void orders_nodes(void **state)
+{
+	static const struct {
+		const char *nodes, *leaves, *order, *names;
+		bool listed, small_first;
+	} cases[] = {
+		/* leaves: each stays one run, the first name leads */
+		{"n[1-4]", "l1:n[1-2]|l2:n[3-4]", NULL, "n1 n2 n3 n4", true, false},
+		{"n[1-4]", "l1:n[2-3]|l2:n1,n4", NULL, "n1 n4 n2 n3", false, false},
+		{"n[1-6]", "l1:n[5-6]|l2:n3,n1,n2|l3:n4", NULL, "n1 n2 n3 n4 n5 n6", true, false},
+		{"n[1-3]", "l1:n1,n3|l2:n2", NULL, "n1 n3 n2", false, false},
+		{"n[1-2]", "l1:n2,n2|l2:n1,n2", NULL, "n1 n2", true, false},
+		/* nodes that were released are in no order */
+		{"n[1,3]", "l1:n[1-2]|l2:n[3-4]", NULL, "n1 n3", true, false},
+		{"n[2-4]", "l1:n[1,3]|l2:n[2,4]", NULL, "n2 n4 n3", false, false},
+		/* segments of 2: whole ones first, the smaller one last, if not the first name is
+		 * in it */
+		{"n[1-5]", "l1:n[2-4]|l2:n1,n5", "2x1/n[2-3],n1,n5,n4", "n1 n5 n2 n3 n4", false,
+		 false},
+		{"n[1-5]", "l1:n1,n3,n5|l2:n2,n4", "2x1/n[3,5],n[2,4],n1", "n1 n3 n5 n2 n4", false,
+		 true},
+		/* of 2 in 4: nothing leaves its segment */
+		{"n[1-8]", "l1:n[5-6]|l2:n[7-8]|l3:n[3-4]|l4:n[1-2]", "2x1.2x2",
+		 "n1 n2 n3 n4 n5 n6 n7 n8", true, false},
+		{"n[1-9]", "l1:n[5-6]|l2:n[7-8]|l3:n[3-4]|l4:n[1-2]|l5:n9", "2x1.2x2",
+		 "n1 n2 n3 n4 n5 n6 n7 n8 n9", true, false},
+		{"n[1-9]", "l1:n[5-6]|l2:n[7-8]|l3:n[3-4]|l4:n[2,9]|l5:n1", "2x1.2x2",
+		 "n1 n5 n6 n7 n8 n3 n4 n2 n9", false, true},
+		/* a transpose: two pipelines of two stages, pipelines in a leaf */
+		{"n[1-4]", "l1:n[1-2]|l2:n[3-4]", "2x2.2x1", "n1 n3 n2 n4", false, false},
+		{"n[1-4]", "l1:n[3-4]|l2:n2,n1", "2x2.2x1", "n1 n4 n2 n3", false, false},
+		/* and after a node of it is gone */
+		{"n[1-3]", "l1:n[2,4]|l2:n[1,3]", "2x2.2x1", "n1 n3 n2", false, false},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(cases); i++) {
+		struct osp_text text = OSP_TEXT_INIT;
+		struct osp_gang_ranks made;
+		char *names;
+
+		assert_int_equal(
+			osp_gang_order_make(cases[i].nodes, cases[i].leaves, cases[i].order, &made),
+			0);
+		for (uint32_t rank = 0; rank < made.count; rank++) {
+			osp_text_printf(&text, "%s%s", rank ? " " : "", made.names[rank]);
+			assert_int_equal(osp_gang_order_rank(&made, made.names[rank]), rank);
+		}
+		names = osp_text_take(&text);
+		assert_string_equal(names, cases[i].names);
+		assert_int_equal(made.listed, cases[i].listed);
+		assert_int_equal(made.small_first, cases[i].small_first);
+		assert_int_equal(osp_gang_order_rank(&made, "n99"), -1);
+		free(names);
+		osp_gang_order_clear(&made);
+	}
+}
+
+static void makes_no_order_of_nonsense(void **state)
+{
+	static const struct {
+		const char *nodes, *leaves, *order;
+	} cases[] = {
+		{"", "l1:n1", NULL},
+		{"n[1-", "l1:n1", NULL},
+		{"n[1-2]", "", NULL},
+		{"n[1-2]", "l1:n1", NULL},
+		{"n[1-2]", "l1:n[1-", NULL},
+		{"n1,n1", "l1:n1", NULL},
+		{"n[1-2]", "l1:n[1-2]", ""},
+		{"n[1-2]", "l1:n[1-2]", "?"},
+		{"n[1-2]", "l1:n[1-2]", "2"},
+		{"n[1-2]", "l1:n[1-2]", "2x"},
+		{"n[1-2]", "l1:n[1-2]", "0x1"},
+		{"n[1-2]", "l1:n[1-2]", "-2x1"},
+		{"n[1-2]", "l1:n[1-2]", "2x1."},
+		{"n[1-2]", "l1:n[1-2]", "2x1 "},
+		{"n[1-2]", "l1:n[1-2]", "2x1/"},
+		{"n[1-2]", "l1:n[1-2]", "2x1/n1"},
+		{"n[1-2]", "l1:n[1-2]", "2x1/n[1-"},
+		{"n[1-2]", "l1:n[1-2]", "99999999999999999999x1"},
+		{"n[1-2]", "l1:n[1-2]", "131072x1.131072x131072"},
+		{"n[1-2]", "l1:n[1-2]", "1x1.1x1.1x1.1x1.1x1.1x1.1x1.1x1.1x1.1x1.1x1.1x1.1x1"},
+		/* two nodes of one rank, and a rank beyond the last */
+		{"n[1-4]", "l1:n[1-4]", "2x1.2x1"},
+		{"n[1-4]", "l1:n[1-4]", "2x4.2x1"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(cases); i++) {
+		struct osp_gang_ranks made;
+
+		if (osp_gang_order_make(cases[i].nodes, cases[i].leaves, cases[i].order, &made) ==
+		    0)
+			fail_msg("%s, %s, %s", cases[i].nodes, cases[i].leaves, cases[i].order);
+		assert_null(made.names);
+	}
+}
+
+/* --- from a fabric ---------------------------------------------------------------------------- */
+
+static struct osp_layout layout_of(const char *text)
+{
+	struct osp_error error = {.text = ""};
+	struct osp_layout layout;
+
+	if (osp_layout_parse(text, &layout, &error) || osp_layout_complete(&layout, 0, 8, &error))
+		fail_msg("%s: %s", text, error.text);
+	return layout;
+}
+
+static struct osp_arrangement arranged(const char *text, enum osp_inside inside)
+{
+	struct osp_layout layout = layout_of(text);
+	struct osp_error error = {.text = ""};
+	struct osp_arrangement arrangement;
+	struct osp_node_grid grid;
+
+	if (osp_layout_node_grid(&layout, 8, &grid, &error))
+		fail_msg("%s", error.text);
+	osp_arrange(&grid, inside, &arrangement);
+	return arrangement;
+}
+
+/* Nodes 0 .. count-1 of the fabric as lists, and the order that a node makes of them. */
+static void ordered(const struct osp_topology *topology, const uint32_t *nodes, uint32_t count,
+		    const struct osp_segments *segments, const struct osp_arrangement *arrangement,
+		    struct osp_gang_ranks *made)
+{
+	const char *names[NODES_MAX];
+	struct osp_text leaves = OSP_TEXT_INIT;
+	char *order = osp_gang_order_text(topology, nodes, count, segments, arrangement);
+	char *list, *leaf_list;
+
+	for (uint32_t i = 0; i < count; i++)
+		names[i] = osp_topology_node_name(topology, nodes[i]);
+	list = osp_hostlist_compact(names, count);
+	for (uint32_t rank = 0; rank < osp_topology_node_count(topology); rank++) {
+		uint32_t node = osp_topology_node_at_rank(topology, rank);
+		uint32_t leaf = osp_topology_domain_of(topology, node, LEAF);
+
+		for (uint32_t i = 0; i < count; i++) {
+			if (nodes[i] == node)
+				osp_text_printf(&leaves, "%s%s:%s", leaves.length_bytes ? "|" : "",
+						osp_topology_domain(topology, leaf)->name,
+						osp_topology_node_name(topology, node));
+		}
+	}
+	leaf_list = osp_text_take(&leaves);
+	if (osp_gang_order_make(list, leaf_list, order, made))
+		fail_msg("%s, %s, %s", list, leaf_list, order);
+	free(list);
+	free(leaf_list);
+	free(order);
+}
+
+static uint32_t node_of(const struct osp_topology *topology, const struct osp_gang_ranks *order,
+			uint32_t rank)
+{
+	return osp_topology_find_node(topology, order->names[rank]);
+}
+
+/* A fabric of leaves of so many nodes, named in the order given by `shuffle`. */
+static struct osp_topology *leaves_of(const uint32_t *sizes, uint32_t leaves, bool shuffle)
+{
+	static char names[NODES_MAX][16], domains[NODES_MAX][16];
+	struct fabric_node nodes[NODES_MAX];
+	uint32_t count = 0;
+
+	for (uint32_t leaf = 0; leaf < leaves; leaf++) {
+		snprintf(domains[leaf], sizeof(domains[leaf]), "l%u", leaf + 1);
+		for (uint32_t i = 0; i < sizes[leaf]; i++)
+			nodes[count++] = (struct fabric_node){.domains = {domains[leaf], "s1"}};
+	}
+	for (uint32_t i = 0; i < count; i++) {
+		uint32_t number = i;
+
+		if (shuffle)
+			number = (i * 7 + 3) % count; /* counts here are no multiples of 7 */
+		snprintf(names[i], sizeof(names[i]), "n%u", number + 1);
+		nodes[i].name = names[i];
+	}
+	return fabric_from(nodes, count, 2);
+}
+
+/*
+ * dlrover's cases of uneven switches (pull request 1746): the switch of each node, stage after
+ * stage. All pipelines that a switch can hold whole are in one.
+ */
+static void pipelines_on_uneven_leaves(void **state)
+{
+	static const struct {
+		uint32_t sizes[3], leaves, nodes, segment;
+		const char *layout, *stages;
+	} cases[] = {
+		{{4, 2, 2}, 3, 8, 4, "tp1,pp2,ep16,dp32", "1122 1133"},
+		{{6, 2, 2}, 3, 10, 2, "tp8,pp2", "11123 11123"},
+		{{5, 3}, 2, 8, 2, "tp8,pp2", "1121 1122"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(cases); i++) {
+		struct osp_topology *topology = leaves_of(cases[i].sizes, cases[i].leaves, false);
+		struct osp_segments segments = {.count = 1, .segment = {{LEAF, cases[i].segment}}};
+		struct osp_arrangement arrangement;
+		uint32_t nodes[NODES_MAX], count = cases[i].nodes;
+		char stages[NODES_MAX] = "", layout[64];
+		struct osp_gang_ranks made;
+		size_t length = 0;
+
+		snprintf(layout, sizeof(layout), "%s%s", cases[i].layout,
+			 i == 1	  ? ",dp5"
+			 : i == 2 ? ",dp4"
+				  : "");
+		arrangement = arranged(layout, OSP_PIPELINE_INSIDE);
+		for (uint32_t n = 0; n < count; n++)
+			nodes[n] = n;
+		ordered(topology, nodes, count, &segments, &arrangement, &made);
+		for (uint32_t rank = 0; rank < count; rank++) {
+			uint32_t leaf = osp_topology_domain_of(
+				topology, node_of(topology, &made, rank), LEAF);
+
+			if (rank == count / 2)
+				stages[length++] = ' ';
+			stages[length++] = osp_topology_domain(topology, leaf)->name[1];
+		}
+		assert_string_equal(stages, cases[i].stages);
+		osp_gang_order_clear(&made);
+		osp_topology_free(topology);
+	}
+}
+
+static uint32_t random_state = 1;
+
+static uint32_t below(uint32_t limit)
+{
+	random_state = random_state * 1664525 + 1013904223;
+	return (random_state >> 8) % limit;
+}
+
+/* What a node makes of the text is what slurmctld made of the fabric. */
+static void both_sides_agree(void **state)
+{
+	static const char *const layouts[] = {"tp8,pp2,dp8", "tp8,pp4,dp4", "tp8,pp8,dp2",
+					      "tp16,pp4,dp2", "tp1,pp2,ep16,dp64"};
+
+	(void)state;
+	for (uint32_t round = 0; round < 400; round++) {
+		uint32_t sizes[6], leaves = 2 + below(5), all = 0, nodes[NODES_MAX];
+		struct osp_topology *topology;
+		struct osp_arrangement arrangement =
+			arranged(layouts[below(COUNT(layouts))],
+				 below(2) ? OSP_DATA_INSIDE : OSP_PIPELINE_INSIDE);
+		uint32_t count = arrangement.nodes, node_at[NODES_MAX], first = 0;
+		struct osp_segments segments = {.count = 0};
+		struct osp_gang_ranks made;
+
+		while (all < count || all % 7 == 0 || all >= NODES_MAX) {
+			all = 0;
+			for (uint32_t leaf = 0; leaf < leaves; leaf++)
+				all += sizes[leaf] = 1 + below(10);
+		}
+		topology = leaves_of(sizes, leaves, true);
+		if (below(3)) {
+			segments.count = 1;
+			segments.segment[0] = (struct osp_segment){
+				LEAF, arrangement.run[below(arrangement.count)]};
+		}
+		for (uint32_t n = 0; n < all; n++)
+			nodes[n] = n;
+		for (uint32_t n = 0; n < count; n++) {
+			uint32_t other = n + below(all - n), node = nodes[other];
+
+			nodes[other] = nodes[n];
+			nodes[n] = node;
+			if (osp_name_compare(osp_topology_node_name(topology, nodes[n]),
+					     osp_topology_node_name(topology, nodes[first])) < 0)
+				first = n;
+		}
+		assert_int_equal(
+			osp_node_order(&arrangement, &segments, topology, nodes, first, node_at),
+			0);
+		ordered(topology, nodes, count, &segments, &arrangement, &made);
+		assert_int_equal(made.count, count);
+		for (uint32_t rank = 0; rank < count; rank++)
+			assert_int_equal(node_of(topology, &made, rank), nodes[node_at[rank]]);
+		osp_gang_order_clear(&made);
+		osp_topology_free(topology);
+	}
+}
+
+/* The most sets of `size` nodes, each in one leaf, that can be made of what each leaf has: tried
+ * out, leaf by leaf. */
+static uint32_t most_sets(const uint32_t *in_leaf, uint32_t leaves, uint32_t size)
+{
+	uint32_t best = 0;
+
+	if (!leaves)
+		return 0;
+	for (uint32_t here = 0; here * size <= in_leaf[0]; here++) {
+		uint32_t sets = here + most_sets(in_leaf + 1, leaves - 1, size);
+
+		best = sets > best ? sets : best;
+	}
+	return best;
+}
+
+/* Of segments that need not divide the gang: the first name leads, and as many sets of ranks in a
+ * row as can be lie in one leaf. */
+static void segments_hold_as_much_as_can_be(void **state)
+{
+	uint32_t smaller_first = 0;
+
+	(void)state;
+	for (uint32_t round = 0; round < 2000; round++) {
+		uint32_t sizes[4], leaves = 1 + below(4), all = 0, nodes[NODES_MAX];
+		uint32_t segment = 2 + below(4), whole = 0, from;
+		struct osp_segments segments = {.count = 1, .segment = {{LEAF, segment}}};
+		struct osp_topology *topology;
+		struct osp_gang_ranks made;
+
+		do {
+			all = 0;
+			for (uint32_t leaf = 0; leaf < leaves; leaf++)
+				all += sizes[leaf] = 1 + below(7);
+		} while (all % 7 == 0 || all % segment == 0);
+		topology = leaves_of(sizes, leaves, true);
+		for (uint32_t n = 0; n < all; n++)
+			nodes[n] = n;
+		ordered(topology, nodes, all, &segments, NULL, &made);
+		assert_string_equal(made.names[0], "n1");
+		from = made.small_first ? all % segment : 0;
+		smaller_first += made.small_first;
+		for (uint32_t rank = from; rank + segment <= all; rank += segment) {
+			uint32_t same = 0, leaf = osp_topology_domain_of(
+						   topology, node_of(topology, &made, rank), LEAF);
+
+			for (uint32_t i = 0; i < segment; i++)
+				same += osp_topology_domain_of(topology,
+							       node_of(topology, &made, rank + i),
+							       LEAF) == leaf;
+			whole += same == segment;
+		}
+		assert_int_equal(whole, most_sets(sizes, leaves, segment));
+		osp_gang_order_clear(&made);
+		osp_topology_free(topology);
+	}
+	assert_in_range(smaller_first, 1, 1999); /* both were seen */
+}
+
+/* 64 nodes on four leaves of 16, tp8 pp8 dp8: Megatron's order along the fabric leaves pipelines
+ * on four leaves; the transpose holds each in one, and its dp groups lie on four. */
+static void a_transpose_holds_pipelines(void **state)
+{
+	struct osp_topology *topology = leaves_of((uint32_t[]){16, 16, 16, 16}, 4, true);
+	struct osp_layout layout = layout_of("tp8,pp8,dp8");
+	struct osp_segments none = {.count = 0}, eight = {.count = 1, .segment = {{LEAF, 8}}};
+	uint32_t nodes[NODES_MAX], node_at[NODES_MAX];
+
+	(void)state;
+	for (uint32_t n = 0; n < NODES_MAX; n++)
+		nodes[n] = n;
+	for (int inside = OSP_DATA_INSIDE; inside <= OSP_PIPELINE_INSIDE; inside++) {
+		bool pipeline = inside == OSP_PIPELINE_INSIDE;
+		struct osp_arrangement arrangement =
+			arranged("tp8,pp8,dp8", (enum osp_inside)inside);
+		struct osp_gang_ranks made;
+		struct osp_spread pp, dp;
+
+		ordered(topology, nodes, NODES_MAX, pipeline ? &eight : &none, &arrangement, &made);
+		assert_string_equal(made.names[0], "n1");
+		for (uint32_t rank = 0; rank < NODES_MAX; rank++)
+			node_at[rank] = node_of(topology, &made, rank);
+		osp_spread(&layout, 8, OSP_GROUP_PP, topology, node_at, NULL, &pp);
+		osp_spread(&layout, 8, OSP_GROUP_DP, topology, node_at, NULL, &dp);
+		assert_int_equal(pp.most[LEAF], pipeline ? 1 : 4);
+		assert_int_equal(dp.most[LEAF], pipeline ? 4 : 1);
+		osp_gang_order_clear(&made);
+	}
+	osp_topology_free(topology);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(orders_nodes),
+		cmocka_unit_test(makes_no_order_of_nonsense),
+		cmocka_unit_test(pipelines_on_uneven_leaves),
+		cmocka_unit_test(both_sides_agree),
+		cmocka_unit_test(segments_hold_as_much_as_can_be),
+		cmocka_unit_test(a_transpose_holds_pipelines),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
