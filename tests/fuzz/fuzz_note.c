@@ -44,7 +44,15 @@ static void check_comment(const char *comment)
 /* Whatever the pieces hold, the part has an end, a limit and all of its pieces. */
 static void check_words(const char *words)
 {
-	struct osp_note note = {words, words, words, words, words, words, words}, found;
+	struct osp_note note = {.gang = words,
+				.domain = words,
+				.leaves = words,
+				.order = words,
+				.says = words,
+				.gate = words,
+				.suspects = words,
+				.log = words},
+			found;
 	char *comment = osp_note_merge("kept", &note);
 
 	fuzz_check(strlen(comment) <= strlen("kept ") + OSP_NOTE_BYTES_MAX);
