@@ -101,6 +101,7 @@ static job_record_t *batch_gang(uint32_t id, uint32_t nodes, const char *option)
 /* Slurm starts it on the nodes that it was given. */
 static int starts(job_record_t *job)
 {
+	FREE_NULL_BITMAP(job->node_bitmap);
 	job->node_bitmap = bit_copy(asked.bitmap);
 	job->node_cnt = (uint32_t)bit_set_count(job->node_bitmap);
 	job->start_time = 0;
