@@ -10,25 +10,10 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
+
+#include "tests/bench/rounds.h"
 
 #define ROUNDS 101
-
-static double now_us(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (double)now.tv_sec * 1e6 + (double)now.tv_nsec / 1e3;
-}
-
-static int compare(const void *a, const void *b)
-{
-	double x = *(const double *)a;
-	double y = *(const double *)b;
-
-	return (x > y) - (x < y);
-}
 
 static double exchange_once(void)
 {
@@ -44,10 +29,10 @@ static double exchange_once(void)
 		abort();
 	/* the same topology is read, so only what is laid over the nodes is exchanged */
 	other.read = shadow_state.read;
-	start = now_us();
+	start = bench_now_us();
 	if (!shadow_state_exchange(&other))
 		abort();
-	start = now_us() - start;
+	start = bench_now_us() - start;
 	shadow_fabric_free(&other.fabric);
 	free(names);
 	return start;
@@ -55,13 +40,13 @@ static double exchange_once(void)
 
 static void run(uint32_t nodes)
 {
-	double us[ROUNDS];
+	double us[ROUNDS], middle;
 
 	fake_shadow_begin(nodes, 16, "defaults:\n  level: spine\n");
 	for (int i = 0; i < ROUNDS; i++)
 		us[i] = exchange_once();
-	qsort(us, ROUNDS, sizeof(us[0]), compare);
-	printf("%7u %9.1f %9.1f\n", nodes, us[ROUNDS / 2], us[ROUNDS - 1]);
+	middle = bench_median(us, ROUNDS);
+	printf("%7u %9.1f %9.1f\n", nodes, middle, us[ROUNDS - 1]);
 	fake_shadow_end();
 }
 

@@ -7,10 +7,10 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 
 #include "lib/place/place.h"
 #include "lib/place/segments.h"
+#include "tests/bench/rounds.h"
 #include "tests/fabric.h"
 
 #define ROUNDS 101
@@ -37,28 +37,6 @@ static uint32_t random_below(uint32_t limit)
 	return (uint32_t)((random_state >> 33) % limit);
 }
 
-static double now_us(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (double)now.tv_sec * 1e6 + (double)now.tv_nsec / 1e3;
-}
-
-static int compare(const void *a, const void *b)
-{
-	double x = *(const double *)a;
-	double y = *(const double *)b;
-
-	return (x > y) - (x < y);
-}
-
-static double median(double *values)
-{
-	qsort(values, ROUNDS, sizeof(*values), compare);
-	return values[ROUNDS / 2];
-}
-
 /* Two nodes of five are busy. */
 static void make_busy(struct osp_nodeset *free_nodes, int64_t *free_at_s)
 {
@@ -80,15 +58,15 @@ static double time_decision(struct osp_place *place, const struct osp_place_inpu
 	for (int i = 0; i < ROUNDS; i++) {
 		uint32_t candidates;
 		uint32_t domains;
-		double start = now_us();
+		double start = bench_now_us();
 		const struct osp_place_domain *best =
 			osp_place_order(place, input, &candidates, &domains);
 
 		if (candidates)
 			osp_place_pick(place, input, best->domain, best->kind, chosen);
-		us[i] = now_us() - start;
+		us[i] = bench_now_us() - start;
 	}
-	return median(us);
+	return bench_median(us, ROUNDS);
 }
 
 static double time_by_time(struct osp_place *place, const struct osp_place_input *input,
@@ -99,12 +77,12 @@ static double time_by_time(struct osp_place *place, const struct osp_place_input
 	for (int i = 0; i < ROUNDS; i++) {
 		uint32_t candidates;
 		uint32_t domains;
-		double start = now_us();
+		double start = bench_now_us();
 
 		osp_place_by_time(place, input, free_at_s, 1700000000, &candidates, &domains);
-		us[i] = now_us() - start;
+		us[i] = bench_now_us() - start;
 	}
-	return median(us);
+	return bench_median(us, ROUNDS);
 }
 
 static void run(const struct shape *shape)
@@ -177,12 +155,12 @@ static double time_cut(struct osp_cut *cut, const struct osp_cut_input *input,
 	double us[ROUNDS];
 
 	for (int i = 0; i < ROUNDS; i++) {
-		double start = now_us();
+		double start = bench_now_us();
 
 		*taken = osp_cut_pick(cut, input, chosen);
-		us[i] = now_us() - start;
+		us[i] = bench_now_us() - start;
 	}
-	return median(us);
+	return bench_median(us, ROUNDS);
 }
 
 static void run_cuts(void)

@@ -10,37 +10,15 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
-#include <time.h>
 
 #include "lib/base/text.h"
 #include "lib/topology/compare.h"
 #include "lib/topology/readers.h"
+#include "tests/bench/rounds.h"
 
 #define ROUNDS	    5
 #define LEAF_NODES  16
 #define SPINE_LEAFS 16
-
-static double now_ms(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (double)now.tv_sec * 1e3 + (double)now.tv_nsec / 1e6;
-}
-
-static int compare(const void *a, const void *b)
-{
-	double x = *(const double *)a;
-	double y = *(const double *)b;
-
-	return (x > y) - (x < y);
-}
-
-static double median(double *values)
-{
-	qsort(values, ROUNDS, sizeof(*values), compare);
-	return values[ROUNDS / 2];
-}
 
 /* As EC2 tells it: each node with its instance and boot. In every hundredth leaf one node fewer
  * than by `moved` is in the next leaf. */
@@ -76,11 +54,11 @@ static char *file_of(uint32_t nodes, bool moved)
 static struct osp_topology *read_it(const char *text, double *ms)
 {
 	struct osp_error error = {.text = ""};
-	double start = now_ms();
+	double start = bench_now_us();
 	struct osp_topology *topology =
 		osp_read_onespine_topology("bench", text, strlen(text), &error);
 
-	*ms = now_ms() - start;
+	*ms = (bench_now_us() - start) / 1e3;
 	if (!topology) {
 		fprintf(stderr, "bench_topology: %s\n", error.text);
 		exit(1);
@@ -107,15 +85,15 @@ static void run(uint32_t nodes)
 	for (int i = 0; i < ROUNDS; i++) {
 		struct osp_topology *before = read_it(before_text, &ignored);
 		struct osp_topology *after = read_it(after_text, &read_ms[i]);
-		double start = now_ms();
+		double start = bench_now_us();
 		char *written;
 
 		if (osp_topology_compare(before, after, NULL, NULL, &change))
 			abort();
-		compare_ms[i] = now_ms() - start;
-		start = now_ms();
+		compare_ms[i] = (bench_now_us() - start) / 1e3;
+		start = bench_now_us();
 		written = osp_write_onespine_topology(after, "ec2");
-		write_ms[i] = now_ms() - start;
+		write_ms[i] = (bench_now_us() - start) / 1e3;
 		if (!written)
 			abort();
 		free(written);
@@ -123,8 +101,8 @@ static void run(uint32_t nodes)
 		osp_topology_free(after);
 	}
 	printf("%7" PRIu32 " %8.1f %8" PRIu32 " %8.0f %8.0f %8.0f %8.0f\n", nodes,
-	       (double)strlen(after_text) / 1048576, change.moved, median(read_ms),
-	       median(compare_ms), median(write_ms), memory_mib());
+	       (double)strlen(after_text) / 1048576, change.moved, bench_median(read_ms, ROUNDS),
+	       bench_median(compare_ms, ROUNDS), bench_median(write_ms, ROUNDS), memory_mib());
 	free(before_text);
 	free(after_text);
 }
