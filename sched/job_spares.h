@@ -3,8 +3,8 @@
  * job_spares.h - --gang-spares=K: more nodes than the job asked for, the best of which stay
  *
  * The job is made K nodes larger here, and the gate releases as many before its first process
- * starts (lib/gate/gate_verdict.h). What Slurm works out from the number of nodes has to come out
- * right for both numbers: so many tasks on each node, not so many in all. While they are allocated
+ * starts (lib/gate/gate_verdict.h). What Slurm works out from the number of nodes has to be
+ * right for both numbers, so tasks are counted for each node, not in all. While they are allocated
  * the spares count against every limit as any node does.
  *
  * Any thread: no shared state.

@@ -87,8 +87,8 @@ struct osp_seam {
 
 	/*
 	 * Whether the nodes of a running job may be given to the job that it expands (scontrol
-	 * update NumNodes=0). Returns 0, or -1 with the sentence where that is a gang and would
-	 * then stand in no common domain.
+	 * update NumNodes=0). Returns 0, or -1 with the sentence if that is a gang whose
+	 * nodes would then be in no common domain.
 	 */
 	int (*merge)(struct job_record *job, char *sentence, size_t sentence_bytes);
 };

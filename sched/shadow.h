@@ -110,8 +110,8 @@ void shadow_fabric_free(struct shadow_fabric *fabric);
 char *shadow_topology_words(const struct osp_topology *topology);
 void shadow_tell_topology(const char *before, const char *words);
 
-/* Holds what is to come in force; after the exchange, what was in force before. The caller frees it
- * once it has unlocked. */
+/* The topology that the exchange puts in force, and after it the one that was in force before. The
+ * caller frees it once it has unlocked. */
 struct shadow_exchange {
 	uint64_t generation; /* for which it was laid out */
 	struct osp_topology *read;
@@ -324,8 +324,8 @@ void shadow_put_entry(job_record_t *job, const char *prefix, const char *value);
 /* No fewer than min_nodes and one, and than its tasks need at --ntasks-per-node. */
 uint32_t shadow_least_nodes(const job_record_t *job, uint32_t min_nodes);
 
-/* True when no `nodes` of the nodes in `bitmap` have so many CPUs, or such GPUs, however they are
- * chosen; false for no nodes. 0: none are asked for. */
+/* True if no choice of `nodes` nodes in `bitmap` has `cpus` CPUs and the GPUs wanted; false for no
+ * nodes. 0: none are asked for. */
 bool shadow_needs_more_nodes(bitstr_t *bitmap, uint64_t cpus, const struct osp_gpus_wanted *gpus,
 			     uint32_t nodes);
 

@@ -9,8 +9,9 @@
  * stopping and killing all below this process, which what forks fast enough can outrun.
  *
  * The caller is a child that was made for this and has no other children. From then on it is the
- * parent of all that its descendants leave (PR_SET_CHILD_SUBREAPER), and is told of its parent's
- * end by SIGTERM: it then ends the program and what that has left as if the time were over.
+ * parent of all that its descendants leave (PR_SET_CHILD_SUBREAPER). When its parent ends, the
+ * kernel sends it SIGTERM: it then ends the program and what that has left as if the time were
+ * over.
  */
 #ifndef OSP_SITE_PROGRAM_H
 #define OSP_SITE_PROGRAM_H

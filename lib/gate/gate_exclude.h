@@ -2,8 +2,8 @@
 /*
  * gate_exclude.h - which nodes a job does not get again: its suspects beside what its user excluded
  *
- * Suspects stay out for as long as the job lives, but never so many that its partition is too small
- * for it: the oldest come back first. Each step costs time in proportion to the names it is given,
+ * Suspects stay out for as long as the job lives. If its partition is too small for it without
+ * them, the oldest come back first. Each step costs time in proportion to the names it is given,
  * up to OSP_HOSTLIST_NAMES_MAX a list. Names are copied. Any thread, any daemon.
  */
 #ifndef OSP_GATE_EXCLUDE_H
@@ -24,7 +24,7 @@ struct osp_gate_name_list {
 /* All 0 is empty. */
 struct osp_gate_exclusion {
 	struct osp_gate_name_list suspects; /* each once, the oldest first */
-	size_t forgotten;		    /* so many of the oldest are none any more */
+	size_t forgotten;		    /* the number of the oldest that have come back */
 	struct osp_gate_name_list users;    /* what the user excluded, and is no suspect */
 	struct osp_name_table known;
 };

@@ -29,7 +29,7 @@ void osp_history_free(struct osp_history *history); /* NULL is allowed */
 
 /* One run, as its line says. Strings may be "". */
 struct osp_history_run {
-	const char *id; /* of the run: what is reported twice counts once */
+	const char *id; /* of the run: two reports with one id count once */
 	int64_t time_s;
 	const char *node;
 	const char *instance; /* its id, or what stands for one */

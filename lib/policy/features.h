@@ -12,8 +12,8 @@
 /*
  * `asked` as --constraint has it: "a", "a&b", "a|b", "(a|b)&c", "[s1|s2]", "a*4"; & and | bind
  * alike, from the left, as in Slurm. In brackets a node of any alternative matches. `has` is a
- * node's list with commas, or NULL. NULL and "" ask for nothing; what is no expression of this kind
- * is taken as met, since Slurm judges it and not we.
+ * node's list with commas, or NULL. NULL and "" ask for nothing. A text that is no expression of
+ * this kind is taken as met: Slurm judges it.
  */
 bool osp_features_match(const char *asked, const char *has);
 

@@ -21,7 +21,7 @@
 /* "spine", "spines"; "leaf", "leaves"; "box", "boxes": the plural of a level's name. */
 const char *osp_words_plural(const char *level, char *buffer, size_t buffer_bytes);
 
-/* That so many nodes count for nothing because their places may be old (lib/topology/place_age.h):
+/* Says that `count` nodes are left out because their places may be old (lib/topology/place_age.h):
  * "2 nodes are left out: they were powered down or have booted since their places were asked
  * for". */
 const char *osp_words_old_places(uint32_t count, char *buffer, size_t buffer_bytes);
@@ -63,9 +63,9 @@ const char *osp_words_waits(const struct osp_topology *topology,
 			    const struct osp_place_domain *domains, uint32_t candidate_count,
 			    uint32_t domain_count, char *buffer, size_t buffer_bytes);
 
-/* That one domain has so many nodes free, and Slurm starts the gang on none of these: "waits: one
- * spine has 4 nodes free, but Slurm cannot start the job there now (memory, cores, GPUs, licenses
- * or a limit)". */
+/* Says that one domain has `free_nodes` nodes free, but Slurm does not start the gang there:
+ * "waits: one spine has 4 nodes free, but Slurm cannot start the job there now (memory, cores,
+ * GPUs, licenses or a limit)". */
 const char *osp_words_not_started(const char *level, uint32_t free_nodes, char *buffer,
 				  size_t buffer_bytes);
 

@@ -2,9 +2,9 @@
 /*
  * ib_fabric.h - what sweeps of an InfiniBand fabric have seen, until it is built
  *
- * ib_scan.c reads ibnetdiscover's text into devices and links; ib_hosts.c tells which hosts the
- * channel adapters are in; ib_units.c finds the units and builds. Devices are told by their GUID,
- * so that several sweeps of one fabric come together. Inside lib/ only.
+ * ib_scan.c reads ibnetdiscover's text into devices and links; ib_hosts.c finds the host of each
+ * channel adapter; ib_units.c finds the units and builds. A GUID identifies a device, so that
+ * several sweeps of one fabric come together. Inside lib/ only.
  */
 #ifndef OSP_IB_FABRIC_H
 #define OSP_IB_FABRIC_H

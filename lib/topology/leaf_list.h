@@ -2,8 +2,8 @@
 /*
  * leaf_list.h - "l17:nn-[1-4]|l18:nn-[7-9]": the leaves of a gang, each with its nodes
  *
- * So it stands in AdminComment (lib/policy/note.h) and in ONESPINE_LEAVES. A piece that is no leaf
- * with nodes is passed over. Any thread, any daemon: no shared state.
+ * AdminComment (lib/policy/note.h) and ONESPINE_LEAVES have this form. A piece that is no leaf with
+ * nodes is passed over. Any thread, any daemon: no shared state.
  */
 #ifndef OSP_LEAF_LIST_H
 #define OSP_LEAF_LIST_H

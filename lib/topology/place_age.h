@@ -35,8 +35,8 @@ enum osp_place_age {
 /* Whether two boot times are one boot's. 0 is "not known", and like nothing but itself. */
 bool osp_boot_is_same(int64_t a_s, int64_t b_s);
 
-/* What is to be noted of a boot that was noted as `noted_s` before: that one while it is less than
- * half the slack away, so that an unchanged fabric gives the same file; else `boot_s`. */
+/* The boot time to write to the file: `noted_s`, which stands there, while `boot_s` is less than
+ * half the slack away from it, so that an unchanged fabric gives the same file; else `boot_s`. */
 int64_t osp_boot_steady(int64_t noted_s, int64_t boot_s);
 
 /* Whether places of this source are a cloud's. */

@@ -145,8 +145,8 @@ int osp_import_ec2(struct osp_import *import, const char *file, const char *text
  * Adds a CSV (RFC 4180) with a header line; one host a line and its switches. Which column is what,
  * csv_columns says, else the header's names (host, hostname, node, server; leaf, tor, rack; spine,
  * pod; superspine, core), else they are the host and its switches, top layer first, and a warning
- * says so. The lowest layers' fields may be empty: unknown. A switch is told by its path from the
- * top: where a layer has a name under several parents, all switches of that layer are named
+ * says so. The lowest layers' fields may be empty: unknown. A path from the top identifies a
+ * switch: if a layer has a name under several parents, all switches of that layer are named
  * PARENT/NAME ("P10/S14"). Hashed hosts (64 hex digits) get the shortest prefix, at least 8 long,
  * that keeps them apart, after the letter "n".
  */

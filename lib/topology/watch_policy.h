@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * watch_policy.h - the section `watch:` of onespine.yaml: who is asked where the nodes are, and
- * what answers are held
+ * watch_policy.h - the section `watch:` of onespine.yaml: which sources are asked for places,
+ * how often, and which answers are held
  *
  *	watch:
  *	  from: ec2		# off: what --from says
