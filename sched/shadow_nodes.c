@@ -109,8 +109,9 @@ static int add_gres_need(void *item, void *context)
 		return 0;
 	if (asked->mem_per_gres || asked->def_mem_per_gres)
 		need->brings_memory = true;
-	count = larger(larger(asked->gres_per_node, asked->gres_per_socket),
-		       asked->gres_per_task * need->tasks);
+	/* of a number for the whole job each node has to give one (gres.c, _job_test()) */
+	count = larger(asked->gres_per_node, asked->gres_per_job ? 1 : 0);
+	count = larger(larger(count, asked->gres_per_socket), asked->gres_per_task * need->tasks);
 	if (index >= 0)
 		need->amounts->gres[index] += count > UINT32_MAX ? UINT32_MAX : (uint32_t)count;
 	return 0;

@@ -61,7 +61,7 @@ bool osp_choose_ask(struct osp_choose_run *run, const struct osp_nodeset *nodes,
 
 	if (victims)
 		question.victims = *victims;
-	run->asked = true;
+	run->asked++;
 	run->recalled = false;
 	run->answer =
 		(struct osp_answer){.nodes = run->chooser->given, .victims = run->chooser->victims};

@@ -25,7 +25,10 @@
  * a no the scheduler is offered all nodes, and then those that are left, and says which it would
  * take: out of these the choice is made anew. Where that starts nothing either, the choices that
  * leave out one part of the first, then one node, are asked about, in the next calls too. Where
- * nodes are of several kinds each has its turn, for a later start in the order of when it fits.
+ * nodes are of several kinds each has its turn, for a later start in the order of when it fits. A
+ * later start that is not the earliest by the ends of what runs is not the last word: the scheduler
+ * is asked who would start before, of all nodes, and choices are made of those that it names, one
+ * moment after the other; the earliest start wins.
  *
  * A gang that prefers a lower level is asked about there first, for a start at once without
  * preempting, for half of the time of a call at most; then as any other.
@@ -65,7 +68,8 @@
 /* Domains looked at in one call; the next call goes on behind them. */
 #define OSP_CHOOSE_CANDIDATES_MAX 256
 
-/* Domains asked in vain for an earlier start after one has answered. */
+/* Domains asked in vain for an earlier start after one has answered; of a gang in parts, questions
+ * for that. */
 #define OSP_CHOOSE_EARLIER_MAX 8
 
 /*

@@ -12,6 +12,7 @@
 #include "lib/choose/choose_private.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 /* Choices asked about in one call; the next call goes on behind them. */
 #define TRIES_MAX 32
@@ -31,6 +32,11 @@ struct asking {
 	const struct osp_nodeset *boot; /* taken last */
 	bool later;
 	int64_t bound_s;
+
+	/* Later: the best answer so far, and the search for an earlier one. */
+	enum osp_ask_mode best_mode;
+	uint32_t best_asked; /* questions up to this answer; 0: it is one of before */
+	uint32_t earlier;    /* questions after the first answer */
 
 	/* The list of choices goes on from kind to kind. */
 	uint32_t choices; /* of the list so far */
@@ -117,20 +123,6 @@ static bool ask_chosen(struct osp_choose_run *run, struct asking *asking)
 		return true;
 	asking->mode = OSP_ASK_WHEN;
 	return osp_choose_ask_later(run, nodes, OSP_ASK_WHEN);
-}
-
-/* An answer of before is asked for once more where another question came after it. */
-static void take(struct osp_choose_run *run, const struct asking *asking)
-{
-	const struct osp_victims victims = {.all = run->preempting && asking->mode == OSP_ASK_WHEN};
-	bool again = run->recalled && run->asked;
-
-	osp_choose_take(run, NULL);
-	if (!again || !osp_choose_ask(run, run->chooser->best, asking->mode, &victims))
-		return;
-	if (asking->mode == OSP_ASK_EVER)
-		osp_choose_answer_bound(run, run->chooser->best, run->choice->start_s);
-	osp_choose_take(run, NULL);
 }
 
 /* The lowest level that the gang is cut at. */
@@ -300,7 +292,7 @@ static bool try_choices(struct osp_choose_run *run, struct asking *asking)
 	osp_nodeset_assign(scratch->first, run->chooser->nodes);
 	if (!ask_chosen(run, asking) && !try_named(run, asking) && !try_others(run, asking))
 		return false;
-	take(run, asking);
+	osp_choose_take(run, NULL);
 	return true;
 }
 
@@ -493,9 +485,34 @@ static bool is_too_late(const struct osp_choose_run *run, int64_t bound_s)
 	       (run->input->slot_end_s && bound_s > run->input->slot_end_s);
 }
 
+/* Takes the answer at hand where it is the earliest so far. */
+static void take_earlier(struct osp_choose_run *run, struct asking *asking)
+{
+	if (run->choice->found && osp_choose_true_start(run) >= run->choice->start_s)
+		return;
+	osp_choose_take(run, NULL);
+	asking->best_mode = asking->mode;
+	asking->best_asked = run->recalled ? 0 : run->asked;
+}
+
+/* The best answer is to be the last question's: the scheduler keeps parts of it elsewhere. Where it
+ * takes its yes back, the answer stands as it was given. */
+static void ask_best_again(struct osp_choose_run *run, const struct asking *asking)
+{
+	const struct osp_victims victims = {.all = run->preempting &&
+						   asking->best_mode == OSP_ASK_WHEN};
+
+	if (run->asked == asking->best_asked ||
+	    !osp_choose_ask(run, run->chooser->best, asking->best_mode, &victims))
+		return;
+	if (asking->best_mode == OSP_ASK_EVER)
+		osp_choose_answer_bound(run, run->chooser->best, run->choice->start_s);
+	osp_choose_take(run, NULL);
+}
+
 /* A bound of those nodes alone that the scheduler would take were nobody else there, and a choice
  * of them. */
-static bool try_named_later(struct osp_choose_run *run, struct asking *asking, uint16_t kind)
+static bool ask_named_later(struct osp_choose_run *run, struct asking *asking, uint16_t kind)
 {
 	struct osp_choose_parts_scratch *scratch = &run->chooser->parts;
 	struct asking named = *asking;
@@ -518,13 +535,13 @@ static bool try_named_later(struct osp_choose_run *run, struct asking *asking, u
 	osp_nodeset_assign(scratch->offered, scratch->base);
 	if (!pick(run, &named) || !ask_chosen(run, &named))
 		return named_in_vain(asking, OSP_ASK_WHO_EVER);
-	take(run, &named);
+	asking->mode = named.mode;
 	return true;
 }
 
 /* The choice at the bound; one of nodes that the scheduler would ever take; the others at the
  * bound. */
-static bool try_kind_later(struct osp_choose_run *run, struct asking *asking, uint16_t kind)
+static bool ask_kind_later(struct osp_choose_run *run, struct asking *asking, uint16_t kind)
 {
 	struct osp_choose_parts_scratch *scratch = &run->chooser->parts;
 
@@ -534,38 +551,101 @@ static bool try_kind_later(struct osp_choose_run *run, struct asking *asking, ui
 	if (!pick(run, asking))
 		return false;
 	osp_nodeset_assign(scratch->first, run->chooser->nodes);
-	if (!ask_chosen(run, asking)) {
-		if (try_named_later(run, asking, kind))
-			return true;
-		keep_kind(run, run->input->place.usable, kind, scratch->base);
-		keep_bound(run, asking);
-		if (!try_others(run, asking))
-			return false;
-	}
-	take(run, asking);
+	if (ask_chosen(run, asking) || ask_named_later(run, asking, kind))
+		return true;
+	keep_kind(run, run->input->place.usable, kind, scratch->base);
+	keep_bound(run, asking);
+	return try_others(run, asking);
+}
+
+static bool may_ask_for_earlier(const struct osp_choose_run *run, struct asking *asking)
+{
+	return asking->earlier++ < OSP_CHOOSE_EARLIER_MAX && !osp_choose_budget_spent(run);
+}
+
+/*
+ * Adds to chooser->parts.named who would be the next to start the gang before the best answer does,
+ * one at least: of all nodes of the kind that may be free by then, or of one fewer of those named
+ * than the gang needs and the others. Before that moment, which is the new bound, no choice starts.
+ * False if there is none.
+ */
+static bool name_by_time(struct osp_choose_run *run, struct asking *asking, uint16_t kind)
+{
+	struct osp_choose_parts_scratch *scratch = &run->chooser->parts;
+	uint32_t need = run->input->place.need_nodes;
+	bool first = osp_nodeset_empty(scratch->named);
+
+	keep_kind(run, run->input->place.usable, kind, scratch->offered);
+	osp_choose_keep_free_by(scratch->offered, run->chooser->free_at_s,
+				run->choice->start_s - 1);
+	osp_nodeset_and_not(scratch->offered, scratch->named);
+	if (osp_nodeset_count(scratch->offered) < (first ? need + 1 : 1) ||
+	    !may_ask_for_earlier(run, asking))
+		return false;
+	add_some(scratch->offered, scratch->named, need - 1);
+	if (!osp_choose_ask_later(run, scratch->offered, OSP_ASK_WHEN) ||
+	    osp_choose_true_start(run) >= run->choice->start_s)
+		return false;
+	asking->bound_s = osp_choose_true_start(run);
+	osp_nodeset_or(scratch->named, run->answer.nodes);
 	return true;
+}
+
+/* After an answer that is later than its bound: the scheduler says which nodes would be the first,
+ * and a choice is made of them, until no other is earlier. */
+static void try_earlier(struct osp_choose_run *run, struct asking *asking, uint16_t kind)
+{
+	struct osp_choose_parts_scratch *scratch = &run->chooser->parts;
+
+	osp_nodeset_clear(scratch->named);
+	while (run->choice->start_s > asking->bound_s && name_by_time(run, asking, kind)) {
+		osp_nodeset_assign(scratch->offered, scratch->named);
+		if (pick(run, asking) && ask_chosen(run, asking))
+			take_earlier(run, asking);
+	}
+}
+
+/* Kind after kind in the order of their bounds, which are taken out, until the best answer is no
+ * later than the next one. */
+static void ask_kinds_later(struct osp_choose_run *run, struct asking *asking,
+			    int64_t bounds_s[KINDS_MAX])
+{
+	const struct osp_choice *choice = run->choice;
+	uint16_t kind;
+
+	asking->bound_s = next_bound(bounds_s, &kind);
+	while (!is_too_late(run, asking->bound_s) &&
+	       (!choice->found ||
+		(choice->start_s > asking->bound_s && may_ask_for_earlier(run, asking)))) {
+		if (ask_kind_later(run, asking, kind))
+			take_earlier(run, asking);
+		if (osp_choose_budget_spent(run))
+			break;
+		asking->bound_s = next_bound(bounds_s, &kind);
+	}
 }
 
 static bool start_later(struct osp_choose_run *run, bool preempting)
 {
 	struct asking asking = {
 		.list = OSP_CHOOSE_LIST_LATER, .boot = run->input->place.boot, .later = true};
-	int64_t bounds_s[KINDS_MAX];
-	uint16_t kind;
+	int64_t bounds_s[KINDS_MAX], left_s[KINDS_MAX];
 
 	run->preempting = preempting;
 	find_free_times(run, preempting);
 	find_bounds(run, bounds_s);
-	asking.bound_s = next_bound(bounds_s, &kind);
-	while (!is_too_late(run, asking.bound_s)) {
-		if (try_kind_later(run, &asking, kind))
-			return true;
-		if (osp_choose_budget_spent(run))
-			break;
-		asking.bound_s = next_bound(bounds_s, &kind);
+	memcpy(left_s, bounds_s, sizeof(left_s));
+	ask_kinds_later(run, &asking, left_s);
+	if (!run->choice->found) {
+		end_choices(run, &asking);
+		return false;
 	}
-	end_choices(run, &asking);
-	return false;
+	for (uint16_t kind = 0; kind < KINDS_MAX; kind++) {
+		asking.bound_s = bounds_s[kind];
+		try_earlier(run, &asking, kind);
+	}
+	ask_best_again(run, &asking);
+	return true;
 }
 
 /* A slot that begins later: without preempting first. */
@@ -606,7 +686,7 @@ static void test_only(struct osp_choose_run *run)
 		if (!pick(run, &asking))
 			continue;
 		if (ask_chosen(run, &asking)) {
-			take(run, &asking);
+			osp_choose_take(run, NULL);
 			return;
 		}
 		break;

@@ -99,7 +99,7 @@ struct osp_choose_run {
 	struct osp_answer answer;
 	int64_t first_s; /* now, or the start of the slot */
 	int64_t budget_ms;
-	bool asked;	 /* the scheduler was asked something */
+	uint32_t asked;	 /* questions to the scheduler so far */
 	bool recalled;	 /* the answer at hand is one of before */
 	bool leaving;	 /* jobs leave for this gang: nobody else is preempted */
 	bool preempting; /* starts in the future: whoever may be preempted counts as gone */

@@ -390,14 +390,16 @@ static void needs_memory(void **state)
 static void needs_generic_resources(void **state)
 {
 	static const struct {
-		uint64_t per_node, per_socket, per_task;
+		uint64_t per_job, per_node, per_socket, per_task;
 		uint16_t tasks_per_node;
 		uint32_t tasks, needs;
 	} cases[] = {
-		{2, 0, 0, 0, NO_VAL, 2}, {0, 3, 0, 0, NO_VAL, 3},
-		{0, 0, 1, 4, NO_VAL, 1}, {0, 0, 1, 4, 16, 4},
-		{0, 0, 1, 4, 15, 1}, /* -n says less than all: only a most */
-		{0, 0, 1, 0, 16, 1},	 {(uint64_t)1 << 40, 0, 0, 0, NO_VAL, UINT32_MAX},
+		{0, 2, 0, 0, 0, NO_VAL, 2}, {0, 0, 3, 0, 0, NO_VAL, 3},
+		{0, 0, 0, 1, 4, NO_VAL, 1}, {0, 0, 0, 1, 4, 16, 4},
+		{0, 0, 0, 1, 4, 15, 1}, /* -n says less than all: only a most */
+		{0, 0, 0, 1, 0, 16, 1},	    {0, (uint64_t)1 << 40, 0, 0, 0, NO_VAL, UINT32_MAX},
+		{8, 0, 0, 0, 0, NO_VAL, 1}, /* as Slurm does: no node without one */
+		{8, 2, 0, 0, 0, NO_VAL, 2}, {0, 0, 0, 0, 0, NO_VAL, 0},
 	};
 	job_record_t *job = fake_job(1, 4);
 	struct osp_occupancy_need need;
@@ -409,6 +411,7 @@ static void needs_generic_resources(void **state)
 	fake_add_gres(job->gres_list_req, "unknown", xmalloc(sizeof(*gres)));
 	fake_add_gres(job->gres_list_req, "gpu", NULL);
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		gres->gres_per_job = cases[i].per_job;
 		gres->gres_per_node = cases[i].per_node;
 		gres->gres_per_socket = cases[i].per_socket;
 		gres->gres_per_task = cases[i].per_task;
