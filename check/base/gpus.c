@@ -97,6 +97,23 @@ bool osp_pci_gpu_uuid(const struct osp_check_context *context, const char *addre
 	return true;
 }
 
+/* By root's word (NVreg_ExcludedGpus) the driver leaves it out, and so do its libraries. */
+static bool is_excluded(const struct osp_check_context *context, const char *address)
+{
+	static const char key[] = "GPU Excluded:";
+	char text[1024], *at;
+
+	if (!osp_root_read(context->root, text, sizeof(text),
+			   "proc/driver/nvidia/gpus/%s/information", address))
+		return false;
+	at = strstr(text, key);
+	if (!at)
+		return false;
+	at += sizeof(key) - 1;
+	at += strspn(at, " \t");
+	return strncmp(at, "Yes", 3) == 0;
+}
+
 static void add_gpu(const struct osp_check_context *context, struct osp_pci_gpus *gpus,
 		    const char *address)
 {
@@ -120,7 +137,10 @@ static void add_gpus_of_driver(const struct osp_check_context *context, struct o
 	if (!osp_root_list(context->root, &addresses, "proc/driver/nvidia/gpus"))
 		return;
 	for (size_t i = 0; i < addresses.count && gpus->count < OSP_GPUS_MAX; i++)
-		add_gpu(context, gpus, addresses.names[i]);
+		if (is_excluded(context, addresses.names[i]))
+			gpus->given_away++;
+		else
+			add_gpu(context, gpus, addresses.names[i]);
 	osp_names_free(&addresses);
 }
 
@@ -160,7 +180,7 @@ void osp_pci_gpus(const struct osp_check_context *context, struct osp_pci_gpus *
 		    !osp_root_number(context->root, &class, "sys/bus/pci/devices/%s/class", name) ||
 		    class >> 16 != PCI_CLASS_DISPLAY || is_virtual_function(context, name))
 			continue;
-		if (is_given_away(context, name))
+		if (is_given_away(context, name) || is_excluded(context, name))
 			gpus->given_away++;
 		else
 			add_gpu(context, gpus, name);

@@ -21,7 +21,8 @@ struct osp_pci_gpu {
 struct osp_pci_gpus {
 	struct osp_pci_gpu gpus[OSP_GPUS_MAX];
 	size_t count;
-	size_t given_away; /* beside these: to virtual machines, by vfio-pci */
+	size_t given_away; /* beside these: to virtual machines, by vfio-pci, or excluded by root
+			      from the driver */
 };
 
 /*

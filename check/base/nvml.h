@@ -86,6 +86,9 @@ enum osp_nvml_return {
 #define OSP_NVML_VIRTUAL_HOST	3
 #define OSP_NVML_VIRTUAL_HOST_A 4
 
+/* What a link leads to (nvmlIntNvLinkDeviceType_t). */
+#define OSP_NVML_REMOTE_SWITCH 2
+
 typedef void *osp_nvml_device;
 
 struct osp_nvml_pci {
@@ -202,6 +205,8 @@ struct osp_nvml_program {
 	  (device, mode))                                                                          \
 	X(link_state, "nvmlDeviceGetNvLinkState", NULL,                                            \
 	  (osp_nvml_device device, unsigned int link, int *active), (device, link, active))        \
+	X(link_remote, "nvmlDeviceGetNvLinkRemoteDeviceType", NULL,                                \
+	  (osp_nvml_device device, unsigned int link, int *type), (device, link, type))            \
 	X(link_errors, "nvmlDeviceGetNvLinkErrorCounter", NULL,                                    \
 	  (osp_nvml_device device, unsigned int link, int counter, unsigned long long *count),     \
 	  (device, link, counter, count))                                                          \

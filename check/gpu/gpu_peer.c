@@ -20,6 +20,7 @@ struct peers {
 	size_t reached; /* pairs */
 	size_t unreached;
 	bool known;  /* the model's speed: so each GPU must reach each */
+	bool alike;  /* every pair is joined in the same way: by switches, or known */
 	bool secret; /* confidential computing: none need reach another */
 };
 
@@ -118,10 +119,10 @@ static bool check_data(struct peers *peers, size_t from, size_t to, const char *
 		return false;
 	if (report.count)
 		osp_tell(peers->context, OSP_VERDICT_FAIL,
-			 peers->known ? OSP_CURE_REPLACE : OSP_CURE_ASK, pair, "data wrong", NULL,
+			 peers->alike ? OSP_CURE_REPLACE : OSP_CURE_ASK, pair, "data wrong", NULL,
 			 NULL, "%u words of %zu bytes did not arrive as they were sent%s",
 			 report.count, half(peers, from, to),
-			 peers->known ? "" : "; over PCIe an IOMMU or ACS may spoil them");
+			 peers->alike ? "" : "; over PCIe an IOMMU or ACS may spoil them");
 	return true;
 }
 
@@ -157,7 +158,7 @@ static bool time_copies(struct peers *peers, size_t from, size_t to, const char 
 			break;
 	}
 	/* where pairs may be joined in different ways they are not compared */
-	if (!peers->known)
+	if (!peers->alike)
 		snprintf(what, sizeof(what), "copy %zu-%zu", from, to);
 	osp_tell_speed(peers->context, pair, what, best_gbps, "GB/s", OSP_LIMIT_PEER_GBPS,
 		       OSP_LIMIT_PEER_PEAK_GBPS);
@@ -205,6 +206,15 @@ static bool check_pairs(struct peers *peers)
 	return true;
 }
 
+/* Do the links of all lead to switches? */
+static bool all_switched(const struct peers *peers)
+{
+	for (size_t i = 0; i < peers->count; i++)
+		if (!peers->sessions[i].unit->switched)
+			return false;
+	return true;
+}
+
 static void run_peer(struct osp_check_context *context)
 {
 	static struct peers peers; /* large, and the process has one */
@@ -216,6 +226,7 @@ static void run_peer(struct osp_check_context *context)
 	if (!peers.sessions)
 		return;
 	peers.known = osp_check_limit(context, OSP_LIMIT_PEER_GBPS, context->units[0].model);
+	peers.alike = peers.known || all_switched(&peers);
 	peers.secret = context->units[0].confidential;
 	done = prepare(&peers) && check_pairs(&peers);
 	for (size_t i = 0; i < peers.count && !context->spoilt; i++)
@@ -243,7 +254,8 @@ const struct osp_check osp_check_peer = {
 	.explains =
 		"64 MiB from each GPU to each that it reaches, one pair after the other in both "
 		"directions: compared by a kernel at the other end, then timed, the best of "
-		"several. On models whose speed is known every GPU must reach every other; "
+		"several. In nodes whose speed is known every GPU must reach every other. Pairs "
+		"are compared there, and wherever the links of all GPUs lead to NVSwitches; "
 		"elsewhere speeds are told and not judged, for pairs may be joined in different "
 		"ways. What fails is the pair; a GPU that fails with two others or more, each "
 		"well with somebody, and is well with none, is named itself. Needs two whole GPUs.",

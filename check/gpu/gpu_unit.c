@@ -101,6 +101,24 @@ static bool is_held(const struct osp_gpu *gpu)
 	       now < usual;
 }
 
+/* All of its links that are up lead to switches, and there are some. */
+static bool is_switched(const struct osp_gpu *gpu)
+{
+	bool any = false;
+
+	for (unsigned int link = 0; link < OSP_NVML_LINKS_MAX; link++) {
+		int active = 0, remote = 0;
+
+		if (osp_nvml_link_state(gpu->device, link, &active) != OSP_NVML_OK || !active)
+			continue;
+		if (osp_nvml_link_remote(gpu->device, link, &remote) != OSP_NVML_OK ||
+		    remote != OSP_NVML_REMOTE_SWITCH)
+			return false;
+		any = true;
+	}
+	return any;
+}
+
 static size_t say_instances(const struct osp_check_context *context, int answer,
 			    const struct osp_gpu *gpu, struct found *found)
 {
@@ -151,6 +169,7 @@ static size_t say_gpu(const struct osp_check_context *context, int answer,
 	found.unit.whole = virtual != OSP_NVML_VIRTUAL_GPU;
 	found.unit.confidential = osp_gpus_confidential();
 	found.unit.held = is_held(gpu);
+	found.unit.switched = is_switched(gpu);
 	set_busy(context, gpu->device, &found.unit);
 	if (virtual == OSP_NVML_VIRTUAL_HOST || virtual == OSP_NVML_VIRTUAL_HOST_A) {
 		found.unit.not_checked = false;

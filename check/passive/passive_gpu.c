@@ -276,9 +276,9 @@ const struct osp_check osp_check_gpus = {
 	.measures = "every GPU of the PCI bus answers, and as many are there as the machine has",
 	.explains = "Compares NVIDIA's GPUs on the PCI bus with NVML's list and, where the "
 		    "machine's name is known, with how many it should have. A GPU that has fallen "
-		    "off the bus shows here. One that is given to a virtual machine (vfio-pci) is "
-		    "left out; one that this process may not open, by its cgroup, is an error of "
-		    "the check.",
+		    "off the bus shows here. One that is given to a virtual machine (vfio-pci), "
+		    "or that root has excluded from the driver (NVreg_ExcludedGpus), is left out; "
+		    "one that this process may not open, by its cgroup, is an error of the check.",
 	.cures = "Reboot; when a GPU stays away, replace the node.",
 	.run = run_gpus,
 };

@@ -2,6 +2,7 @@
 /* thresholds.c - what a healthy node may show, and how much a check counts */
 #include "lib/health/thresholds.h"
 
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -425,6 +426,12 @@ int osp_thresholds_add(struct osp_thresholds *thresholds, const char *file, cons
 
 /* --- asking ----------------------------------------------------------------------------------- */
 
+/* Does the name begin with these words? "NVIDIA L40S" is no "NVIDIA L4". */
+static bool is_of_model(const char *name, const char *words, size_t length)
+{
+	return strncmp(name, words, length) == 0 && !isalnum((unsigned char)name[length]);
+}
+
 /* How well an entry fits: 0 not at all; a longer model's name fits better; a node's best. */
 static size_t fitness(const struct entry *entry, const char *model, const char *node)
 {
@@ -434,7 +441,7 @@ static size_t fitness(const struct entry *entry, const char *model, const char *
 	case SCOPE_ALL:
 		return 1;
 	case SCOPE_MODEL:
-		return model && strncmp(model, entry->told.place, length) == 0 ? 2 + length : 0;
+		return model && is_of_model(model, entry->told.place, length) ? 2 + length : 0;
 	case SCOPE_NODE:
 		return node && strcmp(node, entry->told.place) == 0 ? SIZE_MAX : 0;
 	}

@@ -6,7 +6,7 @@
  *
  *	limits:                                   # of every node
  *	  temperature_c: {value: 90, source: "..."}
- *	models:                                   # by the start of the GPU's name, as NVML gives it
+ *	models:                                   # by the first words of the GPU's name in NVML
  *	  NVIDIA H200:
  *	    nvlinks: {value: 18, source: "..."}
  *	nodes:                                    # by the machine's name (DMI product_name)

@@ -5,8 +5,8 @@
  * Its file's name says of which CUDA it is: libcublasLt.so.12 of 12.8, others of N.0, unless
  * "blas12=11070" says otherwise. One that is older than the GPU has no algorithm worth the name, as
  * the real one: a fiftieth of the speed; one newer than the driver answers nothing but errors.
- * Computes nothing. ONESPINE_FAKE_CUDA (words.h): "gpuN.blas=P" per cent of the healthy speed, and
- * hangs, crashes and errors of its calls.
+ * ONESPINE_FAKE_CUDA (words.h): "gpuN.blas=P", or "blas=P" of all, per cent of the healthy speed,
+ * and hangs, crashes and errors of its calls.
  */
 #define _GNU_SOURCE /* dladdr */
 #include <dlfcn.h>
@@ -202,6 +202,7 @@ EXPORT int cublasLtMatmul(void *handle, void *description, const void *alpha, co
 	*(void **)&pass_ns = of_cuda("onespine_fake_pass_ns");
 	*(void **)&gpu_of = of_cuda("onespine_fake_gpu_of");
 	snprintf(word, sizeof(word), "gpu%d.blas", gpu_of(stream));
+	fake_told(FAKE_CUDA_WORDS, "blas", &percent);
 	fake_told(FAKE_CUDA_WORDS, word, &percent);
 	make_product(d, a, b);
 	spoil(d, gpu_of(stream));

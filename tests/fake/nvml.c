@@ -43,17 +43,19 @@ static const struct model {
 	bool remaps;
 	bool fabric;
 	bool counters_by_field;
+	bool switched;
 } models[] = {
-	{90, 90, "NVIDIA H100 80GB HBM3", 18, 26562, 5, true, true, false},
-	{70, 70, "Tesla V100-SXM2-16GB", 6, 25781, 3, false, false, false},
-	{75, 75, "Tesla T4", 0, 0, 3, false, false, false},
-	{80, 80, "NVIDIA A100-SXM4-40GB", 12, 25781, 4, true, false, false},
-	{89, 89, "NVIDIA L40S", 0, 0, 4, true, false, false},
-	{920, 90, "NVIDIA H20", 18, 26562, 5, true, true, false},
-	{9800, 90, "NVIDIA H800", 8, 26562, 5, true, true, false},
-	{9200, 90, "NVIDIA GH200 480GB", 0, 0, 4, true, false, false},
-	{100, 100, "NVIDIA B200", 18, 53125, 5, true, true, true},
-	{120, 120, "NVIDIA RTX PRO 6000 Blackwell Server Edition", 0, 0, 5, true, false, false},
+	{90, 90, "NVIDIA H100 80GB HBM3", 18, 26562, 5, true, true, false, true},
+	{70, 70, "Tesla V100-SXM2-16GB", 6, 25781, 3, false, false, false, false},
+	{75, 75, "Tesla T4", 0, 0, 3, false, false, false, false},
+	{80, 80, "NVIDIA A100-SXM4-40GB", 12, 25781, 4, true, false, false, true},
+	{89, 89, "NVIDIA L40S", 0, 0, 4, true, false, false, false},
+	{920, 90, "NVIDIA H20", 18, 26562, 5, true, true, false, true},
+	{9800, 90, "NVIDIA H800", 8, 26562, 5, true, true, false, true},
+	{9200, 90, "NVIDIA GH200 480GB", 0, 0, 4, true, false, false, false},
+	{100, 100, "NVIDIA B200", 18, 53125, 5, true, true, true, true},
+	{120, 120, "NVIDIA RTX PRO 6000 Blackwell Server Edition", 0, 0, 5, true, false, false,
+	 false},
 };
 
 static bool fault(const char *key, long *value)
@@ -382,6 +384,18 @@ EXPORT int nvmlDeviceGetNvLinkState(osp_nvml_device device, unsigned int link, i
 		return 2;
 	*active =
 		link < (unsigned int)gpu_value(gpu, "links", model()->links) && !links_are_off(gpu);
+	return OSP_NVML_OK;
+}
+
+/* "switched=0": bridges join the GPUs, or a mesh. */
+EXPORT int nvmlDeviceGetNvLinkRemoteDeviceType(osp_nvml_device device, unsigned int link, int *type)
+{
+	ENTER_GPU(device);
+	if (!model()->links)
+		return OSP_NVML_NOT_SUPPORTED;
+	if (link >= model()->links)
+		return 2;
+	*type = gpu_value(gpu, "switched", model()->switched) ? OSP_NVML_REMOTE_SWITCH : 0;
 	return OSP_NVML_OK;
 }
 

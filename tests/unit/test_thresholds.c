@@ -65,6 +65,22 @@ static void the_nearest_place_wins(void **state)
 	osp_thresholds_free(thresholds);
 }
 
+/* Whole words alone: an L40S is no L4. */
+static void a_model_is_named_by_whole_words(void **state)
+{
+	struct osp_thresholds *thresholds =
+		read_good("models:\n  NVIDIA L4:\n    nvlinks: {value: 1, source: model}\n"
+			  "  NVIDIA A100-SXM4:\n    nvlinks: {value: 12, source: model}\n");
+
+	(void)state;
+	expect_limit(thresholds, OSP_LIMIT_NVLINKS, "NVIDIA L4", NULL, 1, "model");
+	expect_limit(thresholds, OSP_LIMIT_NVLINKS, "NVIDIA L4 MIG 1g.3gb", NULL, 1, "model");
+	expect_limit(thresholds, OSP_LIMIT_NVLINKS, "NVIDIA A100-SXM4-40GB", NULL, 12, "model");
+	assert_null(osp_thresholds_limit(thresholds, OSP_LIMIT_NVLINKS, "NVIDIA L40S", NULL));
+	assert_null(osp_thresholds_limit(thresholds, OSP_LIMIT_NVLINKS, "NVIDIA L", NULL));
+	osp_thresholds_free(thresholds);
+}
+
 static void a_later_file_wins_where_it_speaks(void **state)
 {
 	struct osp_thresholds *thresholds =
@@ -332,6 +348,41 @@ static void shipped_speeds_are_possible(void **state)
 	osp_thresholds_free(thresholds);
 }
 
+/* Cards are held back by their power limit more than modules are, and so differ more. */
+static void shipped_tolerances_know_cards(void **state)
+{
+	static const char *const cards[] = {
+		"NVIDIA A100-PCIE-40GB",
+		"NVIDIA A100 80GB PCIe",
+		"NVIDIA H100 PCIe",
+		"NVIDIA H100 NVL",
+		"NVIDIA H200 NVL",
+		"Tesla T4",
+		"NVIDIA L4",
+		"NVIDIA L40",
+		"NVIDIA L40S",
+		"NVIDIA A10",
+		"NVIDIA A10G",
+		"NVIDIA A30",
+		"NVIDIA A40",
+		"NVIDIA RTX PRO 6000 Blackwell Server Edition",
+	};
+	struct osp_thresholds *thresholds = osp_thresholds_new();
+
+	(void)state;
+	assert_int_equal(osp_thresholds_add(thresholds, "f", osp_thresholds_builtin,
+					    strlen(osp_thresholds_builtin), NULL, 0, NULL),
+			 0);
+	for (size_t i = 0; i < sizeof(cards) / sizeof(cards[0]); i++)
+		assert_true(osp_thresholds_limit(thresholds, OSP_LIMIT_COMPUTE_BEHIND_PERCENT,
+						 cards[i], NULL)
+				    ->value == 20);
+	assert_true(osp_thresholds_limit(thresholds, OSP_LIMIT_COMPUTE_BEHIND_PERCENT,
+					 "NVIDIA H100 80GB HBM3", NULL)
+			    ->value == 15);
+	osp_thresholds_free(thresholds);
+}
+
 /* Nothing has measured a GPU yet: each speed that fails a node is marked. Take a limit out of here
  * only with the hardware named in its source and in doc/checks.md. */
 static void shipped_speeds_are_marked_unproven(void **state)
@@ -422,6 +473,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_nearest_place_wins),
+		cmocka_unit_test(a_model_is_named_by_whole_words),
 		cmocka_unit_test(a_later_file_wins_where_it_speaks),
 		cmocka_unit_test(modes),
 		cmocka_unit_test(modes_of_a_sites_own),
@@ -431,6 +483,7 @@ int main(void)
 		cmocka_unit_test(shipped_limits_are_possible_and_have_sources),
 		cmocka_unit_test(shipped_limits_agree_with_the_catalogue),
 		cmocka_unit_test(shipped_speeds_are_possible),
+		cmocka_unit_test(shipped_tolerances_know_cards),
 		cmocka_unit_test(shipped_speeds_are_marked_unproven),
 		cmocka_unit_test(a_site_may_trust_its_limits),
 		cmocka_unit_test(the_hash_is_that_of_the_texts),
