@@ -24,6 +24,8 @@
 #define PREFIX	      "onespine-check-"
 #define LEFT_MS	      1000 /* to end what a killed one has left */
 #define LEFT_MOST     16
+#define MAKE_TRIES    16 /* another check removes it before it is locked */
+#define DEEPEST	      32 /* of the groups that a program makes below its own */
 
 /* --- files of a group ------------------------------------------------------------------------- */
 
@@ -40,7 +42,8 @@ static bool put(int folder, const char *name, const char *word)
 	return written;
 }
 
-/* For tests: "none" makes no group, "freeze" does as if the kernel had no cgroup.kill. */
+/* For tests: "none" makes no group, "freeze" does as if the kernel had no cgroup.kill, "taken" as
+ * if another check had removed the first that is made. */
 static bool told(const char *word)
 {
 	const char *say = getenv("ONESPINE_TEST_SITE_GROUP");
@@ -67,12 +70,53 @@ static void kill_listed(int folder)
 	fclose(list);
 }
 
+/* Does `what` to each group below, the deepest first. */
+static void each_below(int folder, int depth, void (*what)(int parent, const char *name, int group))
+{
+	int own = depth ? openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+	DIR *list = own < 0 ? NULL : fdopendir(own);
+	struct dirent *entry;
+
+	if (!list && own >= 0)
+		close(own);
+	while (list && (entry = readdir(list))) {
+		int group;
+
+		if (entry->d_type != DT_DIR || *entry->d_name == '.')
+			continue;
+		group = openat(own, entry->d_name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+		if (group < 0)
+			continue;
+		each_below(group, depth - 1, what);
+		what(own, entry->d_name, group);
+		close(group);
+	}
+	if (list)
+		closedir(list);
+}
+
+static void kill_one(int parent, const char *name, int group)
+{
+	(void)parent;
+	(void)name;
+	kill_listed(group);
+}
+
+static void remove_one(int parent, const char *name, int group)
+{
+	(void)group;
+	unlinkat(parent, name, AT_REMOVEDIR);
+}
+
+/* cgroup.kill and cgroup.freeze mean those in the groups below too, cgroup.procs does not. */
 static void kill_all(int folder)
 {
 	if (!told("freeze") && put(folder, "cgroup.kill", "1"))
 		return;
-	if (put(folder, "cgroup.freeze", "1"))
+	if (put(folder, "cgroup.freeze", "1")) {
 		kill_listed(folder);
+		each_below(folder, DEEPEST, kill_one);
+	}
 }
 
 /* True: none is left in it, and it is gone. */
@@ -85,6 +129,7 @@ static bool end_group(int parent, const char *name, int folder, uint64_t until_m
 		if (osp_now_ms() >= until_ms)
 			return false;
 		kill_all(folder);
+		each_below(folder, DEEPEST, remove_one);
 		if (reap)
 			reap();
 		nanosleep(&moment, NULL);
@@ -180,10 +225,31 @@ static void let_go(struct osp_site_group *group)
 	group->folder = group->parent = -1;
 }
 
-void osp_site_group_make(struct osp_site_group *group)
+/* True: it is made, locked, and in its place. */
+static bool make_locked(struct osp_site_group *group, bool taken)
 {
 	struct timespec now;
 
+	/* the time: another namespace has the same numbers of processes */
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	snprintf(group->name, sizeof(group->name), PREFIX "%ld-%lld.%09ld", (long)getpid(),
+		 (long long)now.tv_sec, now.tv_nsec);
+	if (mkdirat(group->parent, group->name, 0700) < 0)
+		return false;
+	if (taken)
+		unlinkat(group->parent, group->name, AT_REMOVEDIR);
+	group->folder = open_locked(group->parent, group->name);
+	if (group->folder >= 0 && faccessat(group->folder, "cgroup.freeze", W_OK, 0) == 0)
+		return true;
+	unlinkat(group->parent, group->name, AT_REMOVEDIR);
+	if (group->folder >= 0)
+		close(group->folder);
+	group->folder = -1;
+	return false;
+}
+
+void osp_site_group_make(struct osp_site_group *group)
+{
 	*group = (struct osp_site_group){.folder = -1, .parent = -1};
 	if (told("none"))
 		return;
@@ -191,15 +257,10 @@ void osp_site_group_make(struct osp_site_group *group)
 	if (group->parent < 0)
 		return;
 	end_abandoned(group->parent);
-	/* the time: another namespace has the same numbers of processes */
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	snprintf(group->name, sizeof(group->name), PREFIX "%ld-%lld.%09ld", (long)getpid(),
-		 (long long)now.tv_sec, now.tv_nsec);
-	if (mkdirat(group->parent, group->name, 0700) == 0)
-		group->folder = open_locked(group->parent, group->name);
-	if (group->folder >= 0 && faccessat(group->folder, "cgroup.freeze", W_OK, 0) == 0)
-		return;
-	unlinkat(group->parent, group->name, AT_REMOVEDIR);
+	/* Between mkdirat() and its lock it looks abandoned to another check. */
+	for (int tries = 0; tries < MAKE_TRIES; tries++)
+		if (make_locked(group, !tries && told("taken")))
+			return;
 	let_go(group);
 }
 

@@ -209,6 +209,30 @@ groups() {
 	none_runs "$name"
 }
 
+@test "groups that it makes below its own are gone with it, and whoever is in them" {
+	local way
+	groups >/dev/null || skip 'no control groups of version 2 that can be made here'
+	own 10-nests "own=/sys/fs/cgroup\$(sed -n s/^0:://p /proc/self/cgroup)
+[[ -d \$own ]] || own=/sys/fs/cgroup/unified\$(sed -n s/^0:://p /proc/self/cgroup)
+echo \$own >$PWD/group
+mkdir -p \$own/a/b \$own/c || exit 3
+setsid sleep 600 & echo \$! >>$PWD/pids; echo \$! >\$own/a/b/cgroup.procs
+echo well"
+	for way in all freeze; do
+		rm -f pids
+		ONESPINE_TEST_SITE_GROUP=$way is 10-nests "PASS well"
+		[[ $(<group) == */onespine-check-* && ! -e $(<group) ]]
+		all_gone
+	done
+}
+
+@test "another check removes its group before it is locked: it makes another" {
+	groups >/dev/null || skip 'no control groups of version 2 that can be made here'
+	own 10-where "sed -n s/^0:://p /proc/self/cgroup >$PWD/group; echo well"
+	ONESPINE_TEST_SITE_GROUP=taken is 10-where "PASS well"
+	[[ $(<group) == */onespine-check-* ]]
+}
+
 @test "one that forks on and on where no group can be made costs the node no more than its time" {
 	local begun=$EPOCHSECONDS
 	printf '#!/bin/bash\nsetsid %s/again &\n' "$PWD" >again
