@@ -14,6 +14,7 @@ libshadow_la_SOURCES = \
 	sched/seam.h \
 	sched/shadow.h \
 	sched/shadow_choose.c \
+	sched/shadow_components.c \
 	sched/shadow_count.c \
 	sched/shadow_files.c \
 	sched/shadow_follow.c \

@@ -12,6 +12,7 @@
  *	shadow_count.c       what running jobs hold of each node, counted along with them
  *	shadow_request.c     what a job is held to: its own request and the policy's promise
  *	shadow_promise.c     gangs that need a word before they are placed: large ones, unread ones
+ *	shadow_components.c  the same for components of a heterogeneous job, placed one by one
  *	shadow_gang.c        one gang's size and AdminComment
  *	shadow_leave.c       how long a job that ends is waited for
  *	shadow_parts.c       the same for a gang in segments or in several domains
@@ -348,6 +349,19 @@ struct shadow_call;
  * would. */
 int shadow_place_gang(struct shadow_call *call, const struct osp_effective *effective);
 
+/* --- shadow_components.c --------------------------------------------------------------------- */
+
+/* Whether the size of the job, which nobody knows yet, counts together with that of other
+ * components of its heterogeneous job. */
+bool shadow_has_components(job_record_t *job);
+
+/* select_p_job_test() for one of these, for a start now or later: where all of them can start in
+ * one domain, or are too few for a gang. Else it waits and says why. */
+int shadow_place_component(struct shadow_call *call, const struct osp_effective *effective);
+
+/* Forgets where backfill has planned them: the nodes are others. */
+void shadow_components_forget(void);
+
 /* --- shadow_leave.c -------------------------------------------------------------------------- */
 
 /* Whether a job is ending (COMPLETING), and not for longer than that can take in good order. */
@@ -583,8 +597,11 @@ bool shadow_try_whom(struct shadow_call *call, const struct osp_question *questi
  * where `accept` does (the nodes are in call->bitmap). Otherwise false, with everything as before
  * the call but for call->rc, which is Slurm's.
  */
-typedef bool shadow_accept_f(const struct shadow_call *call, const void *context);
-bool shadow_try_if(struct shadow_call *call, shadow_accept_f *accept, const void *context);
+typedef bool shadow_accept_f(const struct shadow_call *call, void *context);
+bool shadow_try_if(struct shadow_call *call, shadow_accept_f *accept, void *context);
+
+/* Whether Slurm's answer is a start no later than the first moment that was asked about. */
+bool shadow_is_first_moment(const struct shadow_call *call);
 
 /* Milliseconds since the outermost call began. */
 int64_t shadow_call_elapsed_ms(const struct shadow_call *call);

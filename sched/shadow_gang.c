@@ -666,6 +666,17 @@ static bool is_small(const struct osp_effective *effective, const struct osp_nod
 	       osp_nodeset_count(nodes) < effective->from_nodes;
 }
 
+/* Without a fabric nobody knows where nodes stand; what is too small for a gang may stand
+ * anywhere. */
+static int started_without_nodes(const job_record_t *job, const struct osp_effective *effective)
+{
+	bool small = !shadow_state.topology && !job->het_job_id &&
+		     effective->origin == OSP_FROM_POLICY &&
+		     (uint32_t)bit_set_count(job->node_bitmap) < effective->from_nodes;
+
+	return effective->mode == OSP_MODE_ENFORCE && !small ? SLURM_ERROR : SLURM_SUCCESS;
+}
+
 int shadow_gang_started(job_record_t *job)
 {
 	struct osp_effective effective;
@@ -681,7 +692,7 @@ int shadow_gang_started(job_record_t *job)
 	}
 	nodes = nodes_taken(job);
 	if (!nodes)
-		return effective.mode == OSP_MODE_ENFORCE ? SLURM_ERROR : SLURM_SUCCESS;
+		return started_without_nodes(job, &effective);
 	in_parts = shadow_in_parts(&effective);
 	if (in_parts)
 		kept = shadow_parts_kept(job, &effective, nodes, &level);

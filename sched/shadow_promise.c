@@ -61,7 +61,7 @@ struct terms {
 	time_t before; /* it must start earlier; 0: whenever */
 };
 
-static bool is_acceptable(const struct shadow_call *call, const void *context)
+static bool is_acceptable(const struct shadow_call *call, void *context)
 {
 	const struct terms *terms = context;
 	struct osp_nodeset *nodes;
@@ -149,6 +149,9 @@ int shadow_place_gang(struct shadow_call *call, const struct osp_effective *effe
 				   osp_effective_waits(effective, words, sizeof(words)));
 	if (cannot_stay_together(call->job, effective, words, sizeof(words)))
 		return wait_saying(call, effective, words);
+	if (effective->if_large && call->mode != SELECT_MODE_TEST_ONLY && shadow_state.topology &&
+	    shadow_has_components(call->job))
+		return shadow_place_component(call, effective);
 	if (effective->if_large)
 		return place_if_large(call, effective);
 	if (effective->from_nodes > 1 && call->mode != SELECT_MODE_TEST_ONLY)

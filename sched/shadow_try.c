@@ -195,8 +195,7 @@ static void hand_over(struct shadow_call *call, osp_list_t **jobs)
 	FREE_NULL_LIST(*jobs);
 }
 
-/* Whether a start is no later than the first moment that was asked about. */
-static bool is_first_moment(const struct shadow_call *call)
+bool shadow_is_first_moment(const struct shadow_call *call)
 {
 	int64_t start_s = call->job->start_time;
 
@@ -217,7 +216,8 @@ static bool call_slurm(struct shadow_call *call, const struct osp_question *ques
 		candidates, call->preempted ? preempted : NULL, OSP_JOB_TEST_TAIL(&call->tail));
 	FREE_NULL_LIST(candidates);
 	/* With jobs to preempt it looks further than it was asked to (24.11 on, job_test.c). */
-	if (call->rc == SLURM_SUCCESS && question->mode == OSP_ASK_FIRST && !is_first_moment(call))
+	if (call->rc == SLURM_SUCCESS && question->mode == OSP_ASK_FIRST &&
+	    !shadow_is_first_moment(call))
 		call->rc = OSP_ERROR_NO_DOMAIN;
 	return call->rc == SLURM_SUCCESS;
 }
@@ -283,7 +283,7 @@ bool shadow_try_whom(struct shadow_call *call, const struct osp_question *questi
 	return yes;
 }
 
-bool shadow_try_if(struct shadow_call *call, shadow_accept_f *accept, const void *context)
+bool shadow_try_if(struct shadow_call *call, shadow_accept_f *accept, void *context)
 {
 	const struct osp_question question = {.mode = OSP_ASK_WHEN, .victims = {.all = true}};
 	struct attempt attempt;

@@ -201,6 +201,16 @@ const char *osp_words_not_started(const char *level, uint32_t free_nodes, char *
 	return buffer;
 }
 
+const char *osp_words_components(const char *level, uint32_t count, const char *partition,
+				 char *buffer, size_t buffer_bytes)
+{
+	snprintf(buffer, buffer_bytes,
+		 "waits: the %u components in partition %s are held to one %s together, and no %s "
+		 "has room for all of them now",
+		 count, partition, level, level);
+	return buffer;
+}
+
 const char *osp_words_old_places(uint32_t count, char *buffer, size_t buffer_bytes)
 {
 	snprintf(buffer, buffer_bytes,

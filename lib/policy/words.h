@@ -69,6 +69,12 @@ const char *osp_words_waits(const struct osp_topology *topology,
 const char *osp_words_not_started(const char *level, uint32_t free_nodes, char *buffer,
 				  size_t buffer_bytes);
 
+/* Why components of a heterogeneous job wait that Slurm would give nodes of several domains:
+ * "waits: the 2 components in partition gpu are held to one spine together, and no spine has room
+ * for all of them now". */
+const char *osp_words_components(const char *level, uint32_t count, const char *partition,
+				 char *buffer, size_t buffer_bytes);
+
 /*
  * Why a gang can never run in `partition`: "12 nodes on one spine asked for; the largest spine of
  * partition gpu has 8 (nn-3f..); ask for --gang=core or 8 nodes". `domains` as ordered with all

@@ -33,9 +33,16 @@ static int has_id(void *item, void *key)
 	return ((job_record_t *)item)->job_id == *(uint32_t *)key;
 }
 
+static job_record_t *newest_job;
+
+/* As slurmctld's it takes no lock: it is called while job_list is walked. */
 job_record_t *find_job_record(uint32_t job_id)
 {
-	return job_list ? list_find_first(job_list, has_id, &job_id) : NULL;
+	job_record_t *job = job_list ? newest_job : NULL;
+
+	while (job && job->job_id != job_id)
+		job = job->job_next;
+	return job;
 }
 
 part_record_t *find_part_record(char *name)
@@ -553,6 +560,7 @@ part_record_t *fake_partition(const char *name, uint32_t first, uint32_t count)
 	partition->magic = PART_MAGIC;
 	partition->name = xstrdup(name);
 	partition->max_share = 1;
+	partition->max_nodes = INFINITE;
 	partition->node_bitmap = fake_bitmap(first, count);
 	assert_true(partition_count < sizeof(partitions) / sizeof(partitions[0]));
 	partitions[partition_count++] = partition;
@@ -629,6 +637,7 @@ void fake_slurm_end(void)
 	while ((job = list_pop(job_list)))
 		free_job(job);
 	FREE_NULL_LIST(job_list);
+	newest_job = NULL;
 	free_partitions();
 	FREE_NULL_BITMAP(idle_node_bitmap);
 	FREE_NULL_BITMAP(cg_node_bitmap);
@@ -675,6 +684,8 @@ job_record_t *fake_job(uint32_t id, uint32_t nodes)
 	job->details->whole_node = 1;
 	job->details->core_spec = NO_VAL16;
 	list_append(job_list, job);
+	job->job_next = newest_job;
+	newest_job = job;
 	return job;
 }
 

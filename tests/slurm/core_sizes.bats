@@ -57,3 +57,45 @@ submit() {
 	await_job "$job" RUNNING 60
 	equal "$(job_domains "$job" spine | wc -l)" 1
 }
+
+# Two components of two nodes each are a gang of four. Slurm would give the first n1 and n2, and the second n3 and one
+# of the other spine; only when the first has started can that be seen.
+@test "components whose size nobody said start on one spine together, or wait and say so" {
+	local job
+	occupy n4
+	job=$(submit -p train "-n$((2 * $(cpus_of n1)))" : -p train "-n$((2 * $(cpus_of n1)))")
+	both_run_on_one_spine "$job"
+	scancel "$job"
+	await 30 none_left "$job"
+	occupy n8
+	log_mark
+	job=$(submit -p train "-n$((2 * $(cpus_of n1)))" : -p train "-n$((2 * $(cpus_of n1)))")
+	await 30 shows 'waits: the 2 components in partition train are held to one spine together, and no spine has' note "$job+1"
+	stays 4 job_is "$job+0" PENDING
+	! log_since 'given nodes in no common|due to hetjob start failure' || fail 'it was put back'
+	scancel --name=busy-n8
+	both_run_on_one_spine "$job"
+	! log_since 'given nodes in no common' || fail 'it was put back'
+}
+
+# occupy NODE: fills it
+occupy() {
+	local job
+	job=$(submit -p train -N1 --exclusive -w "$1" --job-name="busy-$1")
+	await_job "$job" RUNNING 60
+}
+
+# cpus_of NODE: its processors that are for jobs
+cpus_of() {
+	scontrol -o show node "$1" | sed -n 's/.* CPUEfctv=\([0-9]*\).*/\1/p'
+}
+
+both_run_on_one_spine() {
+	await_job "$1+0" RUNNING 60
+	await_job "$1+1" RUNNING 60
+	equal "$( (job_domains "$1+0" spine && job_domains "$1+1" spine) | sort -u | wc -l)" 1 spines
+}
+
+none_left() {
+	[[ -z $(squeue -h -j "$1" -o %i 2>/dev/null) ]]
+}

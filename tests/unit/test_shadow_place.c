@@ -155,6 +155,25 @@ static void waits_without_a_fabric(void **state)
 	assert_int_equal(select_p_job_begin(job), SLURM_ERROR);
 }
 
+/* Nobody said its size; it is too small for a gang. */
+static void starts_small_jobs_without_a_fabric(void **state)
+{
+	job_record_t *job = job_in(1, 1, "held");
+
+	(void)state;
+	job->details->max_nodes = 0;
+	shadow_state_free();
+	fake_slurm_file("onespine.topology", NULL);
+	fake_slurm_file("state/onespine_topology", NULL);
+	shadow_state_load();
+	assert_int_equal(ask_range(job, 1, 16, SELECT_MODE_RUN_NOW), SLURM_SUCCESS);
+	job->node_bitmap = bit_copy(asked.bitmap);
+	assert_int_equal(select_p_job_begin(job), SLURM_SUCCESS);
+	FREE_NULL_BITMAP(job->node_bitmap);
+	job->node_bitmap = fake_bitmap(0, 3);
+	assert_int_equal(select_p_job_begin(job), SLURM_ERROR);
+}
+
 static void heeds_nodes_asked_for(void **state)
 {
 	job_record_t *job = gang(1, 2, "leaf");
@@ -1002,6 +1021,7 @@ int main(void)
 		TEST(asks_for_the_time_where_licenses_matter),
 		TEST(waits_for_a_level_that_is_not_there),
 		TEST(waits_without_a_fabric),
+		TEST(starts_small_jobs_without_a_fabric),
 		TEST(heeds_nodes_asked_for),
 		TEST(keeps_kinds_apart),
 		TEST(estimates_sizes_by_what_nodes_have),

@@ -93,6 +93,160 @@ static void starts_small_where_that_is_sooner(void **state)
 	assert_true(job->start_time > asked.now);
 }
 
+/* --- components of a heterogeneous job -------------------------------------------------------- */
+
+/* Jobs 1 .. count of partition held are its components; each takes two nodes, and says none. */
+static void components(job_record_t **jobs, uint32_t count)
+{
+	fake_slurm.job_test = give_many;
+	takes = 2;
+	for (uint32_t i = 0; i < count; i++) {
+		jobs[i] = job_in(i + 1, 1, "held");
+		jobs[i]->details->max_nodes = 0;
+		jobs[i]->het_job_id = 1;
+		jobs[i]->het_job_offset = i;
+	}
+	jobs[0]->het_job_list = list_create(NULL);
+	for (uint32_t i = 0; i < count; i++)
+		list_append(jobs[0]->het_job_list, jobs[i]);
+}
+
+/* It starts on the nodes that it was given. */
+static int starts(job_record_t *job)
+{
+	int rc;
+
+	FREE_NULL_BITMAP(job->node_bitmap);
+	job->node_bitmap = bit_copy(asked.bitmap);
+	rc = select_p_job_begin(job);
+	bit_and_not(idle_node_bitmap, job->node_bitmap);
+	job->job_state = JOB_RUNNING;
+	job->end_time = asked.now + 600;
+	return rc;
+}
+
+/* Three nodes of the first spine are free: room for one of them, not for both. */
+static void places_components_where_all_have_room(void **state)
+{
+	job_record_t *jobs[2];
+
+	(void)state;
+	components(jobs, 2);
+	busy(50, 0, 5, 1000);
+	for (uint32_t i = 0; i < 2; i++) {
+		assert_int_equal(ask_range(jobs[i], 1, 16, SELECT_MODE_WILL_RUN), SLURM_SUCCESS);
+		assert_string_equal(nodes_given(), i ? "10-11" : "8-9");
+		assert_true(jobs[i]->start_time <= time(NULL));
+		assert_int_equal(jobs[i]->bit_flags & TEST_NOW_ONLY, 0);
+	}
+	for (uint32_t i = 0; i < 2; i++) {
+		assert_int_equal(ask_range(jobs[i], 1, 16, SELECT_MODE_RUN_NOW), SLURM_SUCCESS);
+		assert_string_equal(nodes_given(), i ? "10-11" : "8-9");
+		assert_int_equal(starts(jobs[i]), SLURM_SUCCESS);
+	}
+	assert_says(jobs[1], "spine");
+}
+
+/* Three nodes of each spine are free. */
+static void components_wait_for_one_domain(void **state)
+{
+	job_record_t *jobs[2];
+
+	(void)state;
+	components(jobs, 2);
+	busy(50, 0, 5, 1000);
+	busy(51, 8, 5, 500);
+	assert_int_not_equal(ask_range(jobs[0], 1, 16, SELECT_MODE_RUN_NOW), SLURM_SUCCESS);
+	assert_says(jobs[0], "waits: the 2 components in partition held are held to one spine "
+			     "together, and no spine has room for all of them now");
+	assert_int_equal(jobs[1]->priority, 100);
+	assert_null(jobs[1]->node_bitmap);
+	/* the second spine is free earlier */
+	for (uint32_t i = 0; i < 2; i++) {
+		xfree(jobs[i]->admin_comment);
+		assert_int_equal(ask_range(jobs[i], 1, 16, SELECT_MODE_WILL_RUN), SLURM_SUCCESS);
+		assert_true(bit_ffs(asked.bitmap) >= 8);
+		assert_int_equal(bit_set_count(asked.bitmap), 2);
+	}
+	assert_true(jobs[1]->start_time >= asked.now + 500);
+	assert_says(jobs[1], "waits: the 2 components");
+	/* what is to start now, or not at all, gets no later start */
+	jobs[0]->bit_flags |= TEST_NOW_ONLY;
+	assert_int_not_equal(ask_range(jobs[0], 1, 16, SELECT_MODE_WILL_RUN), SLURM_SUCCESS);
+	assert_int_equal(ask_range(jobs[0], 1, 16, SELECT_MODE_TEST_ONLY), SLURM_SUCCESS);
+}
+
+/* Fewer nodes than make a gang may stand anywhere, as those of one component may. */
+static void few_nodes_of_components_stand_anywhere(void **state)
+{
+	job_record_t *jobs[2];
+
+	(void)state;
+	components(jobs, 2);
+	takes = 1;
+	busy(50, 0, 7, 1000);
+	busy(51, 8, 7, 1000);
+	for (uint32_t i = 0; i < 2; i++) {
+		assert_int_equal(ask_range(jobs[i], 1, 16, SELECT_MODE_RUN_NOW), SLURM_SUCCESS);
+		assert_string_equal(nodes_given(), i ? "15" : "7");
+		assert_int_equal(starts(jobs[i]), SLURM_SUCCESS);
+	}
+	assert_null(jobs[1]->admin_comment);
+}
+
+/* A component of another partition, and one that has ended, need no room; one that cannot be
+ * placed keeps the others. */
+static void counts_the_components_that_matter(void **state)
+{
+	job_record_t *jobs[3];
+
+	(void)state;
+	components(jobs, 3);
+	busy(50, 0, 5, 1000);
+	busy(51, 8, 5, 1000);
+	jobs[1]->part_ptr = default_part_loc;
+	assert_int_not_equal(ask_range(jobs[0], 1, 16, SELECT_MODE_RUN_NOW), SLURM_SUCCESS);
+	assert_says(jobs[0], "waits: the 2 components");
+	jobs[2]->job_state = JOB_CANCELLED;
+	assert_int_equal(ask_range(jobs[0], 1, 16, SELECT_MODE_RUN_NOW), SLURM_SUCCESS);
+	jobs[2]->job_state = JOB_PENDING;
+	jobs[2]->details->exc_node_bitmap = fake_bitmap(0, NODES);
+	assert_int_not_equal(ask_range(jobs[0], 1, 16, SELECT_MODE_RUN_NOW), SLURM_SUCCESS);
+}
+
+/* A fabric without the level of the policy has no domain for them: only few nodes may stand
+ * anywhere. */
+static void components_wait_for_a_level(void **state)
+{
+	job_record_t *jobs[2];
+
+	(void)state;
+	components(jobs, 2);
+	fake_slurm_file("onespine.topology", FAKE_TOPOLOGY("l1"));
+	shadow_state_free();
+	shadow_state_load();
+	assert_int_not_equal(ask_range(jobs[0], 1, 16, SELECT_MODE_RUN_NOW), SLURM_SUCCESS);
+	assert_says(jobs[0], "waits: the 2 components");
+	takes = 1;
+	assert_int_equal(ask_range(jobs[0], 1, 16, SELECT_MODE_RUN_NOW), SLURM_SUCCESS);
+}
+
+/* They preempt where all of them gain room. */
+static void components_preempt_together(void **state)
+{
+	job_record_t *jobs[2], *victim;
+
+	(void)state;
+	components(jobs, 2);
+	busy(50, 0, 5, 1000);
+	victim = busy(51, 8, 5, 1000);
+	asked.candidates = list_create(NULL);
+	list_append(asked.candidates, victim);
+	assert_int_equal(ask_range(jobs[0], 1, 16, SELECT_MODE_RUN_NOW), SLURM_SUCCESS);
+	assert_true(bit_ffs(asked.bitmap) >= 8);
+	assert_int_equal(list_count(asked.preempted), 1);
+}
+
 /* --- what is not understood ------------------------------------------------------------------- */
 
 static void waits_with_a_request_of_another_release(void **state)
@@ -184,6 +338,33 @@ static void waits_without_memory(void **state)
 	assert_int_not_equal(ask(waits, SELECT_MODE_RUN_NOW), SLURM_SUCCESS);
 }
 
+static bool planned_somewhere(void *context)
+{
+	return ask_range(context, 1, 16, SELECT_MODE_WILL_RUN) == SLURM_SUCCESS;
+}
+
+static bool component_placed(void *context)
+{
+	int rc = ask_range(context, 1, 16, SELECT_MODE_RUN_NOW);
+
+	if (rc == SLURM_SUCCESS)
+		assert_true(bit_ffs(asked.bitmap) >= 8);
+	return rc == SLURM_SUCCESS;
+}
+
+static void components_wait_without_memory(void **state)
+{
+	job_record_t *jobs[2];
+
+	(void)state;
+	components(jobs, 2);
+	busy(50, 0, 5, 1000);
+	assert_true(no_memory_everywhere(component_placed, jobs[0]) > 3);
+	/* what is planned without memory is looked at again at the start */
+	no_memory_everywhere(planned_somewhere, jobs[0]);
+	assert_int_equal(ask_range(jobs[1], 1, 16, SELECT_MODE_WILL_RUN), SLURM_SUCCESS);
+}
+
 static bool waits_or_is_advised(void *context)
 {
 	ask(context, SELECT_MODE_RUN_NOW);
@@ -214,9 +395,16 @@ int main(void)
 		TEST(leaves_small_jobs_to_slurm),
 		TEST(places_what_turns_out_large),
 		TEST(starts_small_where_that_is_sooner),
+		TEST(places_components_where_all_have_room),
+		TEST(components_wait_for_one_domain),
+		TEST(few_nodes_of_components_stand_anywhere),
+		TEST(counts_the_components_that_matter),
+		TEST(components_wait_for_a_level),
+		TEST(components_preempt_together),
 		TEST(waits_with_a_request_of_another_release),
 		TEST(waits_with_options_that_split),
 		TEST(waits_without_memory),
+		TEST(components_wait_without_memory),
 		TEST(says_what_it_can_without_memory),
 	};
 

@@ -564,6 +564,16 @@ static void launches(void **state)
 			    "whose places are known");
 }
 
+static void components(void **state)
+{
+	char buffer[OSP_WORDS_BYTES];
+
+	(void)state;
+	assert_string_equal(osp_words_components("spine", 3, "gpu", buffer, sizeof(buffer)),
+			    "waits: the 3 components in partition gpu are held to one spine "
+			    "together, and no spine has room for all of them now");
+}
+
 static void moved(void **state)
 {
 	char buffer[OSP_WORDS_BYTES];
@@ -588,6 +598,7 @@ int main(void)
 		cmocka_unit_test(segments_of_some_nodes),
 		cmocka_unit_test(placed_in_parts),
 		cmocka_unit_test(launches),
+		cmocka_unit_test(components),
 		cmocka_unit_test(moved),
 	};
 

@@ -1,0 +1,487 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * shadow_components.c - components of one heterogeneous job in a partition that promises one domain
+ *
+ * A policy judges them together, and Slurm places and starts them one after the other (backfill.c).
+ * Where they may turn out as large as a gang, each is placed where those before it stand, and where
+ * Slurm, asked for the others too, has room for all of them in one domain. Their sum is looked at
+ * again when they start (shadow_gang_started()); by then it is too late to choose another domain.
+ */
+#include "sched/shadow.h"
+
+#include <stdlib.h>
+
+#include "lib/policy/words.h"
+
+/* MAX_HET_JOB_COMPONENTS of slurm.h. */
+#define COMPONENTS_MAX 128
+
+/* What backfill was last answered for each component of the job that it asked about last: it asks
+ * about all of them before it starts the first. */
+static struct {
+	uint32_t job;
+	uint32_t turn; /* domains asked in vain for a start in the future before time was over */
+	struct osp_nodeset *of[COMPONENTS_MAX]; /* by het_job_offset; NULL: not planned */
+} plan;
+
+/* Where all of them can start soonest. */
+struct soonest {
+	bool found;
+	uint32_t within;
+	int64_t start_s;
+};
+
+struct joint {
+	struct shadow_call *call;
+	job_record_t
+		*component[COMPONENTS_MAX]; /* all that count, the one asked about among them */
+	uint32_t count;
+	struct osp_effective effective; /* the strictest of theirs */
+	struct osp_nodeset *taken;	/* of those that run or are planned */
+	struct osp_nodeset *kept; /* from the component asked about, for now: so from the others */
+	struct osp_nodeset *within; /* where they are looked for; NULL: anywhere */
+	struct osp_nodeset *all;    /* what they would have together */
+	struct osp_nodeset *scratch;
+	bool now_only; /* at the first moment that was asked about */
+	bool only_looks;
+	bool fits;	/* the last one that was asked about did */
+	bool can_stand; /* in its last answer they would keep the promise */
+	bool splits;	/* Slurm would have them anywhere else */
+	int64_t start_s;
+};
+
+void shadow_components_forget(void)
+{
+	for (uint32_t i = 0; i < COMPONENTS_MAX; i++) {
+		free(plan.of[i]);
+		plan.of[i] = NULL;
+	}
+	plan.job = plan.turn = 0;
+}
+
+/* --- which they are --------------------------------------------------------------------------- */
+
+static osp_list_t *components_of(const job_record_t *job)
+{
+	const job_record_t *leader = job->het_job_id ? find_job_record(job->het_job_id) : NULL;
+
+	return leader ? leader->het_job_list : NULL;
+}
+
+static bool counts(const job_record_t *job, const job_record_t *component)
+{
+	return shadow_is_beside(job, component) &&
+	       (IS_JOB_PENDING(component) || IS_JOB_RUNNING(component));
+}
+
+static int is_another(void *item, void *context)
+{
+	return item != context && counts(context, item);
+}
+
+bool shadow_has_components(job_record_t *job)
+{
+	osp_list_t *components = components_of(job);
+
+	return components && list_find_first(components, is_another, job);
+}
+
+/* Where it runs, or would start by backfill's plan so far; false if that is open. */
+static bool add_taken(const struct joint *joint, const job_record_t *component)
+{
+	const job_record_t *job = joint->call->job;
+	uint32_t offset = component->het_job_offset;
+
+	if (component == job)
+		return false;
+	if (IS_JOB_RUNNING(component) && component->node_bitmap) {
+		shadow_from_bitmap(joint->scratch, component->node_bitmap);
+		osp_nodeset_or(joint->taken, joint->scratch);
+		return true;
+	}
+	if (joint->call->mode != SELECT_MODE_WILL_RUN || offset >= job->het_job_offset ||
+	    offset >= COMPONENTS_MAX || plan.job != job->het_job_id || !plan.of[offset])
+		return false;
+	osp_nodeset_or(joint->taken, plan.of[offset]);
+	return true;
+}
+
+/* -p a,b may hold one of them to a lower level than the others. */
+static void add_promise(struct osp_effective *strictest, const struct osp_effective *other)
+{
+	const struct osp_topology *topology = shadow_state.topology;
+
+	if (other->mode != OSP_MODE_ENFORCE)
+		return;
+	if (osp_topology_level(topology, other->level) <
+	    osp_topology_level(topology, strictest->level))
+		memcpy(strictest->level, other->level, sizeof(strictest->level));
+	if (other->from_nodes < strictest->from_nodes)
+		strictest->from_nodes = other->from_nodes;
+}
+
+static int add_component(void *item, void *context)
+{
+	struct joint *joint = context;
+
+	if (counts(joint->call->job, item) && joint->count < COMPONENTS_MAX)
+		joint->component[joint->count++] = item;
+	return 0;
+}
+
+/* Slurm's list is locked while it is walked, and what follows walks it too. */
+static void look_at_components(struct joint *joint)
+{
+	struct osp_effective effective;
+
+	list_for_each(components_of(joint->call->job), add_component, joint);
+	for (uint32_t i = 0; i < joint->count; i++) {
+		add_taken(joint, joint->component[i]);
+		if (shadow_gang_request(joint->component[i], &effective))
+			add_promise(&joint->effective, &effective);
+	}
+}
+
+/* Those that come behind in backfill's order are asked about anew. */
+static void forget_plans_behind(const job_record_t *job)
+{
+	if (plan.job != job->het_job_id)
+		shadow_components_forget();
+	plan.job = job->het_job_id;
+	for (uint32_t i = job->het_job_offset; i < COMPONENTS_MAX; i++) {
+		free(plan.of[i]);
+		plan.of[i] = NULL;
+	}
+}
+
+/* --- what Slurm says to all of them ---------------------------------------------------------- */
+
+/* As many nodes as Slurm will ask for (get_node_cnts() in node_scheduler.c). */
+static void set_size(struct shadow_call *call)
+{
+	const __typeof__(*call->job->details) *details = call->job->details;
+	const part_record_t *partition = call->job->part_ptr;
+	uint32_t most = details->max_nodes ? details->max_nodes : partition->max_nodes;
+
+	call->min_nodes = details->min_nodes;
+	if (partition->min_nodes != NO_VAL && partition->min_nodes > call->min_nodes)
+		call->min_nodes = partition->min_nodes;
+	call->max_nodes = most < partition->max_nodes ? most : partition->max_nodes;
+	call->req_nodes = details->max_nodes && !(call->job->bit_flags & USE_MIN_NODES)
+				  ? call->max_nodes
+				  : call->min_nodes;
+}
+
+static bool add_answer(const struct shadow_call *call, void *context)
+{
+	struct joint *joint = context;
+
+	joint->fits = !joint->now_only || shadow_is_first_moment(call);
+	shadow_from_bitmap(joint->scratch, call->bitmap);
+	osp_nodeset_or(joint->all, joint->scratch);
+	if (call->job->start_time > joint->start_s)
+		joint->start_s = call->job->start_time;
+	return false; /* nothing comes of it */
+}
+
+/* The nodes that it may have beside the others, into joint->scratch. */
+static bool find_open_nodes(struct joint *joint, job_record_t *component)
+{
+	struct shadow_gang gang = {.job = component, .usable = joint->scratch};
+	struct osp_nodeset *open;
+
+	osp_nodeset_clear(joint->scratch);
+	open = shadow_gang_prospects(&gang);
+	if (!open)
+		return false;
+	osp_nodeset_and_not(open, joint->kept);
+	osp_nodeset_and_not(open, joint->all);
+	if (joint->within)
+		osp_nodeset_and(open, joint->within);
+	osp_nodeset_assign(joint->scratch, open);
+	free(open);
+	return true;
+}
+
+/* Slurm's answer for a component that is not there yet is added to what the others would have. */
+static bool ask_for_another(struct joint *joint, job_record_t *component)
+{
+	struct shadow_call call = {.job = component,
+				   .mode = SELECT_MODE_WILL_RUN,
+				   .candidates = joint->call->candidates,
+				   .tail = joint->call->tail};
+	uint64_t flags = component->bit_flags;
+
+	if (component == joint->call->job || add_taken(joint, component))
+		return true;
+	joint->fits = false;
+	if (!find_open_nodes(joint, component))
+		return false;
+	set_size(&call);
+	call.bitmap = bit_alloc(node_record_count);
+	shadow_to_bitmap(call.bitmap, joint->scratch);
+	if (joint->now_only)
+		component->bit_flags |= TEST_NOW_ONLY;
+	shadow_try_if(&call, add_answer, joint);
+	component->bit_flags = flags;
+	FREE_NULL_BITMAP(call.bitmap);
+	return joint->fits;
+}
+
+/* Whether all of them have room beside Slurm's answer for one, and keep the promise there. */
+static bool all_can_stand(const struct shadow_call *call, void *context)
+{
+	struct joint *joint = context;
+
+	joint->can_stand = false;
+	if (joint->now_only && call->mode == SELECT_MODE_WILL_RUN && !shadow_is_first_moment(call))
+		return false;
+	joint->start_s = call->mode == SELECT_MODE_WILL_RUN ? call->job->start_time : 0;
+	shadow_from_bitmap(joint->scratch, call->bitmap);
+	osp_nodeset_assign(joint->all, joint->scratch);
+	osp_nodeset_or(joint->all, joint->taken);
+	for (uint32_t i = 0; i < joint->count; i++) {
+		if (!ask_for_another(joint, joint->component[i]))
+			return false;
+	}
+	joint->can_stand = osp_nodeset_count(joint->all) < joint->effective.from_nodes ||
+			   shadow_gang_together(call->job, &joint->effective, joint->all);
+	joint->splits |= !joint->can_stand;
+	return joint->can_stand && !joint->only_looks;
+}
+
+/* --- where they are looked for --------------------------------------------------------------- */
+
+/* The domains of one call. */
+struct places {
+	bitstr_t *given;
+	uint32_t *domains;
+	uint32_t count;
+};
+
+/* Within that domain; `count` is for anywhere. */
+static bool ask_within(struct joint *joint, const struct places *places, uint32_t i)
+{
+	struct shadow_call *call = joint->call;
+	struct osp_nodeset *within =
+		i < places->count ? osp_nodeset_new(shadow_state.node_count) : NULL;
+	uint64_t flags = call->job->bit_flags;
+	bool yes = false;
+
+	bit_copybits(call->bitmap, places->given);
+	if (within) {
+		osp_topology_add_domain_nodes(shadow_state.topology, places->domains[i], within);
+		shadow_from_bitmap(joint->scratch, places->given);
+		osp_nodeset_and(joint->scratch, within);
+		shadow_to_bitmap(call->bitmap, joint->scratch);
+	}
+	joint->within = within;
+	if (joint->now_only)
+		call->job->bit_flags |= TEST_NOW_ONLY;
+	if (within || i == places->count)
+		yes = shadow_try_if(call, all_can_stand, joint);
+	call->job->bit_flags = flags;
+	joint->within = NULL;
+	free(within);
+	return yes;
+}
+
+static bool budget_is_spent(const struct joint *joint)
+{
+	return shadow_call_elapsed_ms(joint->call) > OSP_CHOOSE_BUDGET_MS;
+}
+
+/* Where Slurm would have them, then in one domain after the other. */
+static bool start_now(struct joint *joint, const struct places *places)
+{
+	joint->now_only = true;
+	if (ask_within(joint, places, places->count))
+		return true;
+	for (uint32_t i = 0; i < places->count && !budget_is_spent(joint); i++) {
+		if (ask_within(joint, places, i))
+			return true;
+	}
+	return false;
+}
+
+/* Notes when all of them could start there. */
+static void look_within(struct joint *joint, const struct places *places, uint32_t i,
+			struct soonest *soonest)
+{
+	joint->can_stand = false;
+	ask_within(joint, places, i);
+	if (!joint->can_stand || (soonest->found && joint->start_s >= soonest->start_s))
+		return;
+	*soonest = (struct soonest){.found = true, .within = i, .start_s = joint->start_s};
+}
+
+/* Where all of them can start soonest. Nowhere is that sooner than where Slurm would have them. The
+ * next call goes on behind domains that were asked in vain. */
+static bool start_later(struct joint *joint, const struct places *places)
+{
+	struct soonest soonest = {.found = false};
+	uint32_t i = 0;
+
+	joint->now_only = false;
+	joint->only_looks = true;
+	look_within(joint, places, places->count, &soonest);
+	if (!soonest.found) {
+		while (i < places->count && !(i && budget_is_spent(joint)))
+			look_within(joint, places, (plan.turn + i++) % places->count, &soonest);
+		plan.turn = soonest.found || i == places->count ? 0 : plan.turn + i;
+	}
+	joint->only_looks = false;
+	return soonest.found && ask_within(joint, places, soonest.within);
+}
+
+static bool place(struct joint *joint, const struct places *places)
+{
+	struct shadow_call *call = joint->call;
+	osp_list_t *candidates = call->candidates;
+	bool yes;
+
+	call->candidates = NULL;
+	yes = start_now(joint, places);
+	call->candidates = candidates;
+	if (!yes && candidates)
+		yes = start_now(joint, places);
+	if (!yes && call->mode == SELECT_MODE_WILL_RUN && !(call->job->bit_flags & TEST_NOW_ONLY))
+		yes = start_later(joint, places);
+	return yes;
+}
+
+/* Those of the gang's level with enough nodes for the one asked about, best first; where others
+ * stand already, theirs. */
+static void find_domains(struct joint *joint, const struct shadow_gang *gang, struct places *places)
+{
+	struct osp_place_input input = shadow_gang_input(gang);
+	uint32_t first = osp_nodeset_next(joint->taken, 0), candidates, count;
+	const struct osp_place_domain *domains;
+
+	if (!gang->level)
+		return;	   /* anywhere, or unknown */
+	input.kind = NULL; /* components may be of different kinds */
+	input.kind_count = 0;
+	input.free_only = false;
+	domains = osp_place_order(shadow_state.place, &input, &candidates, &count);
+	places->domains = calloc(candidates + 1, sizeof(*places->domains));
+	for (uint32_t i = 0; places->domains && i < candidates; i++) {
+		if (first >= joint->taken->place_count ||
+		    osp_topology_domain_of(shadow_state.topology, first, gang->level) ==
+			    domains[i].domain)
+			places->domains[places->count++] = domains[i].domain;
+	}
+}
+
+/* --- all of it ------------------------------------------------------------------------------- */
+
+static void say_why(const struct joint *joint)
+{
+	const job_record_t *job = joint->call->job;
+	char says[OSP_WORDS_BYTES];
+
+	osp_words_components(joint->effective.level, joint->count, job->part_ptr->name, says,
+			     sizeof(says));
+	shadow_gang_says(joint->call->job, &joint->effective, says);
+}
+
+static void remember(const struct shadow_call *call)
+{
+	const job_record_t *job = call->job;
+
+	if (call->mode != SELECT_MODE_WILL_RUN || job->het_job_offset >= COMPONENTS_MAX)
+		return;
+	plan.of[job->het_job_offset] = osp_nodeset_new(shadow_state.node_count);
+	if (plan.of[job->het_job_offset])
+		shadow_from_bitmap(plan.of[job->het_job_offset], call->bitmap);
+}
+
+/* Where the fabric has no such level, or memory is short, no domain is known. */
+static bool begin_gang(const struct joint *joint, struct shadow_gang *gang)
+{
+	const struct shadow_call *call = joint->call;
+	char why[OSP_WORDS_BYTES];
+
+	if (shadow_gang_begin(gang, call->job, &joint->effective, call->bitmap, call->min_nodes,
+			      call->req_nodes, why, sizeof(why)) == 0) {
+		shadow_gang_drop_old_places(gang);
+		return true;
+	}
+	shadow_gang_clear(gang);
+	gang->job = call->job;
+	gang->usable = osp_nodeset_new(shadow_state.node_count);
+	if (gang->usable)
+		shadow_from_bitmap(gang->usable, call->bitmap);
+	return gang->usable != NULL;
+}
+
+static bool begin(struct joint *joint, struct shadow_gang *gang)
+{
+	joint->taken = osp_nodeset_new(shadow_state.node_count);
+	joint->all = osp_nodeset_new(shadow_state.node_count);
+	joint->scratch = osp_nodeset_new(shadow_state.node_count);
+	if (!joint->taken || !joint->all || !joint->scratch)
+		return false;
+	look_at_components(joint);
+	if (!begin_gang(joint, gang))
+		return false;
+	joint->kept = shadow_gang_prospects(gang);
+	if (!joint->kept)
+		return false;
+	osp_nodeset_and_not(joint->kept, gang->usable);
+	/* components share no nodes (_het_job_start_now() in backfill.c) */
+	osp_nodeset_and_not(gang->usable, joint->taken);
+	return true;
+}
+
+/* Slurm would have them in several domains, and they wait for one. */
+static bool is_to_be_said(const struct joint *joint, bool yes)
+{
+	return joint->splits && !(yes && (joint->call->mode == SELECT_MODE_RUN_NOW ||
+					  shadow_is_first_moment(joint->call)));
+}
+
+static int place_all(struct joint *joint, const struct shadow_gang *gang)
+{
+	struct shadow_call *call = joint->call;
+	bitstr_t *came = bit_copy(call->bitmap);
+	struct places places = {.given = bit_copy(call->bitmap)};
+	bool yes;
+
+	shadow_to_bitmap(places.given, gang->usable);
+	find_domains(joint, gang, &places);
+	yes = place(joint, &places);
+	if (is_to_be_said(joint, yes))
+		say_why(joint);
+	if (yes)
+		remember(call);
+	else
+		bit_copybits(call->bitmap, came);
+	FREE_NULL_BITMAP(came);
+	FREE_NULL_BITMAP(places.given);
+	free(places.domains);
+	if (yes)
+		return SLURM_SUCCESS;
+	return call->rc == SLURM_SUCCESS ? OSP_ERROR_NO_DOMAIN : call->rc;
+}
+
+int shadow_place_component(struct shadow_call *call, const struct osp_effective *effective)
+{
+	struct joint joint = {.call = call, .effective = *effective};
+	struct shadow_gang gang = {.level = 0};
+	int rc = OSP_ERROR_NO_DOMAIN;
+
+	clock_gettime(CLOCK_MONOTONIC, &call->began);
+	shadow_state_refresh(time(NULL));
+	shadow_count_refresh(time(NULL));
+	if (call->mode == SELECT_MODE_WILL_RUN)
+		forget_plans_behind(call->job);
+	if (begin(&joint, &gang))
+		rc = place_all(&joint, &gang);
+	shadow_gang_clear(&gang);
+	free(joint.taken);
+	free(joint.kept);
+	free(joint.all);
+	free(joint.scratch);
+	return rc;
+}
