@@ -367,6 +367,9 @@ void shadow_components_forget(void);
 /* Whether a job is ending (COMPLETING), and not for longer than that can take in good order. */
 bool shadow_job_leaves(const job_record_t *job, int64_t now_s);
 
+/* Whether the last job has left the node, which is COMPLETING, longer ago than that. */
+bool shadow_node_hangs(const node_record_t *node, int64_t now_s);
+
 /* --- shadow_gang.c --------------------------------------------------------------------------- */
 
 /* One gang as a scheduling call sees it. Sets have one place for each node of Slurm's table. */
@@ -389,6 +392,7 @@ struct shadow_gang {
 	struct osp_nodeset *boot;	/* that must first be started; NULL: none known */
 	struct osp_nodeset *required;	/* NULL: none */
 	struct osp_nodeset *settling;	/* that are ending jobs or booting; NULL: none */
+	struct osp_nodeset *stuck;	/* of these, the ones that hang; NULL: none */
 	struct osp_nodeset *unlaunched; /* that may be launched for it; NULL: none */
 	uint32_t old_places;		/* nodes that were taken out of `usable` for that */
 	bool free_is_certain;		/* what is not in `free` cannot start now */

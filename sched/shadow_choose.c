@@ -186,6 +186,7 @@ static struct osp_choose_input input_of(const struct choice *choice)
 		.request = only_jobs_matter(call) ? shadow_request_hash(call->job) : 0,
 		.possible = choice->possible,
 		.settling = gang->settling,
+		.stuck = gang->stuck,
 	};
 }
 

@@ -39,8 +39,9 @@ struct joint {
 	struct osp_effective effective; /* the strictest of theirs */
 	struct osp_nodeset *taken;	/* of those that run or are planned */
 	struct osp_nodeset *kept; /* from the component asked about, for now: so from the others */
-	struct osp_nodeset *within; /* where they are looked for; NULL: anywhere */
-	struct osp_nodeset *all;    /* what they would have together */
+	struct osp_nodeset *within;	   /* where they are looked for; NULL: anywhere */
+	const struct osp_nodeset *without; /* and not there; NULL: everywhere */
+	struct osp_nodeset *all;	   /* what they would have together */
 	struct osp_nodeset *scratch;
 	bool now_only; /* at the first moment that was asked about */
 	bool only_looks;
@@ -196,6 +197,8 @@ static bool find_open_nodes(struct joint *joint, job_record_t *component)
 		return false;
 	osp_nodeset_and_not(open, joint->kept);
 	osp_nodeset_and_not(open, joint->all);
+	if (joint->without)
+		osp_nodeset_and_not(open, joint->without);
 	if (joint->within)
 		osp_nodeset_and(open, joint->within);
 	osp_nodeset_assign(joint->scratch, open);
@@ -254,7 +257,9 @@ static bool all_can_stand(const struct shadow_call *call, void *context)
 
 /* The domains of one call. */
 struct places {
-	bitstr_t *given;
+	const struct osp_nodeset *given;
+	const struct osp_nodeset *settling; /* no start now is there */
+	const struct osp_nodeset *stuck;    /* nobody knows when there is one there */
 	uint32_t *domains;
 	uint32_t count;
 };
@@ -268,13 +273,14 @@ static bool ask_within(struct joint *joint, const struct places *places, uint32_
 	uint64_t flags = call->job->bit_flags;
 	bool yes = false;
 
-	bit_copybits(call->bitmap, places->given);
+	osp_nodeset_assign(joint->scratch, places->given);
 	if (within) {
 		osp_topology_add_domain_nodes(shadow_state.topology, places->domains[i], within);
-		shadow_from_bitmap(joint->scratch, places->given);
 		osp_nodeset_and(joint->scratch, within);
-		shadow_to_bitmap(call->bitmap, joint->scratch);
 	}
+	if (joint->without)
+		osp_nodeset_and_not(joint->scratch, joint->without);
+	shadow_to_bitmap(call->bitmap, joint->scratch);
 	joint->within = within;
 	if (joint->now_only)
 		call->job->bit_flags |= TEST_NOW_ONLY;
@@ -294,14 +300,16 @@ static bool budget_is_spent(const struct joint *joint)
 /* Where Slurm would have them, then in one domain after the other. */
 static bool start_now(struct joint *joint, const struct places *places)
 {
+	bool yes;
+
 	joint->now_only = true;
-	if (ask_within(joint, places, places->count))
-		return true;
-	for (uint32_t i = 0; i < places->count && !budget_is_spent(joint); i++) {
-		if (ask_within(joint, places, i))
-			return true;
-	}
-	return false;
+	joint->without =
+		OSP_SLOT_START_S(&joint->call->tail) > time(NULL) ? NULL : places->settling;
+	yes = ask_within(joint, places, places->count);
+	for (uint32_t i = 0; !yes && i < places->count && !budget_is_spent(joint); i++)
+		yes = ask_within(joint, places, i);
+	joint->now_only = false;
+	return yes;
 }
 
 /* Notes when all of them could start there. */
@@ -317,12 +325,13 @@ static void look_within(struct joint *joint, const struct places *places, uint32
 
 /* Where all of them can start soonest. Nowhere is that sooner than where Slurm would have them. The
  * next call goes on behind domains that were asked in vain. */
-static bool start_later(struct joint *joint, const struct places *places)
+static bool start_later(struct joint *joint, const struct places *places,
+			const struct osp_nodeset *without)
 {
 	struct soonest soonest = {.found = false};
 	uint32_t i = 0;
 
-	joint->now_only = false;
+	joint->without = without;
 	joint->only_looks = true;
 	look_within(joint, places, places->count, &soonest);
 	if (!soonest.found) {
@@ -345,9 +354,11 @@ static bool place(struct joint *joint, const struct places *places)
 	call->candidates = candidates;
 	if (!yes && candidates)
 		yes = start_now(joint, places);
-	if (!yes && call->mode == SELECT_MODE_WILL_RUN && !(call->job->bit_flags & TEST_NOW_ONLY))
-		yes = start_later(joint, places);
-	return yes;
+	if (yes || call->mode != SELECT_MODE_WILL_RUN || (call->job->bit_flags & TEST_NOW_ONLY))
+		return yes;
+	if (places->stuck && !osp_nodeset_empty(places->stuck))
+		yes = start_later(joint, places, places->stuck);
+	return yes || start_later(joint, places, NULL);
 }
 
 /* Those of the gang's level with enough nodes for the one asked about, best first; where others
@@ -445,10 +456,10 @@ static int place_all(struct joint *joint, const struct shadow_gang *gang)
 {
 	struct shadow_call *call = joint->call;
 	bitstr_t *came = bit_copy(call->bitmap);
-	struct places places = {.given = bit_copy(call->bitmap)};
+	struct places places = {
+		.given = gang->usable, .settling = gang->settling, .stuck = gang->stuck};
 	bool yes;
 
-	shadow_to_bitmap(places.given, gang->usable);
 	find_domains(joint, gang, &places);
 	yes = place(joint, &places);
 	if (is_to_be_said(joint, yes))
@@ -458,7 +469,6 @@ static int place_all(struct joint *joint, const struct shadow_gang *gang)
 	else
 		bit_copybits(call->bitmap, came);
 	FREE_NULL_BITMAP(came);
-	FREE_NULL_BITMAP(places.given);
 	free(places.domains);
 	if (yes)
 		return SLURM_SUCCESS;

@@ -158,6 +158,21 @@ static struct osp_nodeset *settling_nodes(void)
 	return settling;
 }
 
+/* Of these, the ones that hang. */
+static struct osp_nodeset *stuck_nodes(int64_t now_s)
+{
+	struct osp_nodeset *stuck = set_of_bitmap(cg_node_bitmap);
+
+	for (uint32_t n = stuck ? osp_nodeset_next(stuck, 0) : 0; stuck && n < stuck->place_count;
+	     n = osp_nodeset_next(stuck, n + 1)) {
+		const node_record_t *node = node_record_table_ptr[n];
+
+		if (!node || !shadow_node_hangs(node, now_s))
+			osp_nodeset_remove(stuck, n);
+	}
+	return stuck;
+}
+
 static int keep_idle(struct shadow_gang *gang)
 {
 	struct osp_nodeset *other = set_of_bitmap(idle_node_bitmap);
@@ -208,6 +223,7 @@ int shadow_gang_begin(struct shadow_gang *gang, job_record_t *job,
 		return -1;
 	gang->boot = set_of_bitmap(OSP_POWERED_DOWN_NODES);
 	gang->settling = settling_nodes();
+	gang->stuck = stuck_nodes(time(NULL));
 	if (job->details->req_node_bitmap) {
 		gang->required = set_of_bitmap(job->details->req_node_bitmap);
 		if (!gang->required)
@@ -239,6 +255,7 @@ void shadow_gang_clear(struct shadow_gang *gang)
 	free(gang->boot);
 	free(gang->required);
 	free(gang->settling);
+	free(gang->stuck);
 	free(gang->unlaunched);
 	memset(gang, 0, sizeof(*gang));
 }

@@ -22,6 +22,13 @@ static int64_t limit_s(void)
 	       slurm_conf.msg_timeout + (is_limited ? epilog_s : EPILOG_S);
 }
 
+/* Slurm notes when the last job that ran there began to complete (make_node_comp() in
+ * node_mgr.c). */
+bool shadow_node_hangs(const node_record_t *node, int64_t now_s)
+{
+	return !node->run_job_cnt && node->last_busy && now_s > node->last_busy + limit_s();
+}
+
 /* A job that was suspended has ended for Slurm when it was suspended (job_mgr.c). */
 bool shadow_job_leaves(const job_record_t *job, int64_t now_s)
 {

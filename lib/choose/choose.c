@@ -26,9 +26,11 @@ struct osp_chooser *osp_chooser_new(const struct osp_topology *topology, struct 
 	chooser->from = osp_nodeset_new(chooser->node_count);
 	chooser->given = osp_nodeset_new(chooser->node_count);
 	chooser->best = osp_nodeset_new(chooser->node_count);
+	chooser->usable = osp_nodeset_new(chooser->node_count);
+	chooser->free_now = osp_nodeset_new(chooser->node_count);
 	chooser->free_at_s = calloc((size_t)chooser->node_count + 1, sizeof(*chooser->free_at_s));
-	if (chooser->nodes && chooser->from && chooser->given && chooser->best &&
-	    chooser->free_at_s && osp_choose_parts_new(chooser) == 0)
+	if (chooser->nodes && chooser->from && chooser->given && chooser->best && chooser->usable &&
+	    chooser->free_now && chooser->free_at_s && osp_choose_parts_new(chooser) == 0)
 		return chooser;
 	osp_chooser_free(chooser);
 	return NULL;
@@ -42,6 +44,8 @@ void osp_chooser_free(struct osp_chooser *chooser)
 	free(chooser->from);
 	free(chooser->given);
 	free(chooser->best);
+	free(chooser->usable);
+	free(chooser->free_now);
 	free(chooser->free_at_s);
 	osp_choose_parts_free(chooser);
 	free(chooser);
@@ -257,8 +261,8 @@ static int64_t extended_budget_ms(const struct osp_choose_run *run)
 	return least_ms > OSP_CHOOSE_BUDGET_MS ? least_ms : OSP_CHOOSE_BUDGET_MS;
 }
 
-void osp_choose(struct osp_chooser *chooser, const struct osp_choose_input *input,
-		const struct osp_choose_calls *calls, struct osp_choice *choice)
+static void choose(struct osp_chooser *chooser, const struct osp_choose_input *input,
+		   const struct osp_choose_calls *calls, struct osp_choice *choice)
 {
 	struct osp_choose_run run = {.chooser = chooser,
 				     .input = input,
@@ -266,8 +270,6 @@ void osp_choose(struct osp_chooser *chooser, const struct osp_choose_input *inpu
 				     .choice = choice,
 				     .budget_ms = OSP_CHOOSE_BUDGET_MS};
 
-	memset(choice, 0, sizeof(*choice));
-	chooser->calls++;
 	run.first_s = input->slot_start_s > input->now_s ? input->slot_start_s : input->now_s;
 	start_preferred(&run);
 	if (choice->found)
@@ -275,4 +277,36 @@ void osp_choose(struct osp_chooser *chooser, const struct osp_choose_input *inpu
 	if (input->prefer_level) /* the last question about it may have taken all the time */
 		run.budget_ms = extended_budget_ms(&run);
 	decide(&run);
+}
+
+/* Passes over nodes of which nobody knows when they return: a plan for them is one for the next
+ * second, in each call, and others take what becomes free elsewhere. */
+static void choose_without_stuck(struct osp_chooser *chooser, const struct osp_choose_input *asked,
+				 const struct osp_choose_calls *calls, struct osp_choice *choice)
+{
+	struct osp_choose_input input = *asked;
+
+	if (input.mode != OSP_CHOOSE_WILL_RUN || !input.stuck ||
+	    !osp_nodeset_overlap(input.place.usable, input.stuck))
+		return;
+	osp_nodeset_assign(chooser->usable, input.place.usable);
+	osp_nodeset_and_not(chooser->usable, input.stuck);
+	input.place.usable = chooser->usable;
+	if (input.place.free) {
+		osp_nodeset_assign(chooser->free_now, input.place.free);
+		osp_nodeset_and_not(chooser->free_now, input.stuck);
+		input.place.free = chooser->free_now;
+	}
+	input.choice_of = osp_hash_step(input.choice_of, 's');
+	choose(chooser, &input, calls, choice);
+}
+
+void osp_choose(struct osp_chooser *chooser, const struct osp_choose_input *input,
+		const struct osp_choose_calls *calls, struct osp_choice *choice)
+{
+	memset(choice, 0, sizeof(*choice));
+	chooser->calls++;
+	choose_without_stuck(chooser, input, calls, choice);
+	if (!choice->found)
+		choose(chooser, input, calls, choice);
 }

@@ -200,6 +200,10 @@ struct osp_choose_input {
 	/* Nodes that no job holds and that no job can have yet: the last one's epilog runs, or they
 	 * boot. They count as free a second later. NULL: none. */
 	const struct osp_nodeset *settling;
+
+	/* Of these, the ones that have settled for longer than that can take in good order. A start
+	 * in the future is looked for without them first. NULL: none. */
+	const struct osp_nodeset *stuck;
 };
 
 /*

@@ -76,10 +76,12 @@ struct osp_chooser {
 	struct osp_place *place;
 	struct osp_cut *cut;
 	uint32_t node_count;
-	struct osp_nodeset *nodes; /* of the question at hand */
-	struct osp_nodeset *from;  /* to pick from */
-	struct osp_nodeset *given; /* of the answer at hand */
-	struct osp_nodeset *best;  /* of the best one */
+	struct osp_nodeset *nodes;    /* of the question at hand */
+	struct osp_nodeset *from;     /* to pick from */
+	struct osp_nodeset *given;    /* of the answer at hand */
+	struct osp_nodeset *best;     /* of the best one */
+	struct osp_nodeset *usable;   /* without nodes that hang */
+	struct osp_nodeset *free_now; /* of these, the ones thought free */
 	int64_t *free_at_s;
 	struct osp_choose_parts_scratch parts;
 	struct osp_victim victims[OSP_CHOOSE_VICTIMS_MAX];

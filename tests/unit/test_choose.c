@@ -345,6 +345,35 @@ static void nodes_that_settle_are_not_free_now(void **state)
 	tear_down(fabric);
 }
 
+/* An Epilog hangs on a node of s1: for ever it would be free in a second. s2 is soon. */
+static void nodes_that_hang_are_waited_for_last(void **state)
+{
+	struct fabric *fabric = set_up(2, 4);
+
+	(void)state;
+	gang(fabric, 4, whole_node);
+	fabric->model->settling[1] = true;
+	model_add_job(fabric->model, 4, 4, whole_node, NOW + 600);
+	assert_true(choose(fabric, OSP_CHOOSE_WILL_RUN));
+	assert_int_equal(fabric->choice.start_s, NOW + 1);
+	fabric->input.stuck = fabric->settling;
+	assert_true(choose(fabric, OSP_CHOOSE_WILL_RUN));
+	assert_int_equal(fabric->choice.start_s, NOW + 600);
+	assert_nodes(fabric, 4, 4);
+	fabric->input.place.free = NULL;
+	assert_true(choose(fabric, OSP_CHOOSE_WILL_RUN));
+	assert_nodes(fabric, 4, 4);
+	/* nothing else can ever be had */
+	osp_nodeset_remove(fabric->usable, 5);
+	assert_true(choose(fabric, OSP_CHOOSE_WILL_RUN));
+	assert_int_equal(fabric->choice.start_s, NOW + 1);
+	assert_nodes(fabric, 0, 4);
+	/* none of them is usable */
+	osp_nodeset_remove(fabric->usable, 1);
+	assert_false(choose(fabric, OSP_CHOOSE_WILL_RUN));
+	tear_down(fabric);
+}
+
 static void a_start_after_the_slot_is_of_no_use(void **state)
 {
 	struct fabric *fabric = set_up(2, 4);
@@ -1334,6 +1363,7 @@ int main(void)
 		cmocka_unit_test(a_later_no_leaves_the_plan_of_the_domain_before),
 		cmocka_unit_test(the_whole_domain_is_asked_where_exact_nodes_are_late),
 		cmocka_unit_test(nodes_that_settle_are_not_free_now),
+		cmocka_unit_test(nodes_that_hang_are_waited_for_last),
 		cmocka_unit_test(a_start_after_the_slot_is_of_no_use),
 		cmocka_unit_test(preempts_in_the_domain_with_most_nodes_free),
 		cmocka_unit_test(a_job_that_stays_keeps_no_node_from_being_shared),

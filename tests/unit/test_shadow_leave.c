@@ -101,6 +101,39 @@ static void a_victim_that_never_leaves_is_given_up(void **state)
 	assert_false(preempts(job, 0));
 }
 
+/* The plan of a gang of one leaf, for which the first would be free at once but for its third node,
+ * whose job has ended; the second is in 100 s. */
+static const char *planned(job_record_t *job, time_t last_busy, uint16_t run_job_cnt)
+{
+	node_record_table_ptr[2]->last_busy = last_busy;
+	node_record_table_ptr[2]->run_job_cnt = run_job_cnt;
+	assert_int_equal(ask(job, SELECT_MODE_WILL_RUN), SLURM_SUCCESS);
+	return nodes_given();
+}
+
+static void a_node_whose_epilog_hangs_is_waited_for_last(void **state)
+{
+	job_record_t *job = gang(1, 4, "leaf");
+
+	(void)state;
+	for (uint32_t leaf = 1; leaf < 4; leaf++)
+		busy(50 + leaf, leaf * 4, 4, leaf * 100);
+	bit_set(cg_node_bitmap, 2);
+	assert_string_equal(planned(job, asked.now - 11900, 0), "0-3");
+	assert_string_equal(planned(job, asked.now - 12100, 0), "4-7");
+	assert_true(job->start_time >= asked.now + 100);
+	/* another job runs there; nobody knows since when it is so */
+	assert_string_equal(planned(job, asked.now - 12100, 1), "0-3");
+	assert_string_equal(planned(job, 0, 0), "0-3");
+	/* where no other node can be had */
+	bit_clear(cg_node_bitmap, 2);
+	for (int n = 0; n < SHADOW_NODES; n += 4)
+		bit_set(cg_node_bitmap, n + 2);
+	for (int n = 2; n < SHADOW_NODES; n += 4)
+		node_record_table_ptr[n]->last_busy = asked.now - 12100;
+	assert_string_equal(planned(job, asked.now - 12100, 0), "0-3");
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
 
 int main(void)
@@ -108,6 +141,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(is_waited_for_as_long_as_it_may_take),
 		TEST(a_victim_that_never_leaves_is_given_up),
+		TEST(a_node_whose_epilog_hangs_is_waited_for_last),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -176,6 +176,28 @@ static void components_wait_for_one_domain(void **state)
 	assert_int_equal(ask_range(jobs[0], 1, 16, SELECT_MODE_TEST_ONLY), SLURM_SUCCESS);
 }
 
+/* Nothing starts now on a node that a job is leaving, for which only one of them would be there. */
+static void components_start_on_settled_nodes(void **state)
+{
+	job_record_t *jobs[2];
+
+	(void)state;
+	components(jobs, 2);
+	busy(50, 4, 4, 1000);
+	bit_set(cg_node_bitmap, 3);
+	for (uint32_t i = 0; i < 2; i++) {
+		assert_int_equal(ask_range(jobs[i], 1, 16, SELECT_MODE_WILL_RUN), SLURM_SUCCESS);
+		assert_string_equal(nodes_given(), i ? "10-11" : "8-9");
+	}
+	/* they are better than none, unless one hangs */
+	busy(51, 8, 5, 500);
+	assert_int_equal(ask_range(jobs[0], 1, 16, SELECT_MODE_WILL_RUN), SLURM_SUCCESS);
+	assert_string_equal(nodes_given(), "0-1");
+	node_record_table_ptr[3]->last_busy = asked.now - 90000;
+	assert_int_equal(ask_range(jobs[0], 1, 16, SELECT_MODE_WILL_RUN), SLURM_SUCCESS);
+	assert_true(bit_ffs(asked.bitmap) >= 8);
+}
+
 /* Fewer nodes than make a gang may stand anywhere, as those of one component may. */
 static void few_nodes_of_components_stand_anywhere(void **state)
 {
@@ -397,6 +419,7 @@ int main(void)
 		TEST(starts_small_where_that_is_sooner),
 		TEST(places_components_where_all_have_room),
 		TEST(components_wait_for_one_domain),
+		TEST(components_start_on_settled_nodes),
 		TEST(few_nodes_of_components_stand_anywhere),
 		TEST(counts_the_components_that_matter),
 		TEST(components_wait_for_a_level),
