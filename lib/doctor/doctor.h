@@ -162,6 +162,11 @@ struct osp_doctor_facts {
 	uint32_t node_count; /* of slurm.conf */
 	bool topology_yaml;  /* Slurm reads topology.yaml, and topology.conf no more */
 
+	/* Of the munged on this host; NULL: there is none, or Slurm does not use it. */
+	const char *munge_version; /* "0.5.15" */
+	const char *munge_fix;	   /* CVE-2026-25506, if its package's changelog names it; "" if
+				      there is no changelog; else NULL */
+	uint32_t munge_outdated;   /* process of a munged whose file was replaced since; 0: none */
 	bool munge_looked_at;
 	bool munge_answers;
 	const char *munge_socket;

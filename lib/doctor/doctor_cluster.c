@@ -2,6 +2,7 @@
 /* doctor_cluster.c - rules about the cluster: what is sent to whom, the fabric, the scheduler */
 #include "lib/doctor/doctor_private.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -254,6 +255,50 @@ void osp_rule_munge(struct osp_diagnosis *diagnosis)
 		 "found",
 		 facts->munge_socket ? facts->munge_socket : "its usual socket");
 	osp_cure(diagnosis, "start munged (systemctl start munge)");
+}
+
+/* The release that no longer has CVE-2026-25506 (MUNGE's NEWS). */
+static const unsigned int munge_mended[3] = {0, 5, 18};
+
+static bool is_mended(const char *version)
+{
+	unsigned int is[3] = {0, 0, 0};
+
+	if (sscanf(version, "%u.%u.%u", &is[0], &is[1], &is[2]) < 2)
+		return true; /* nothing is known of it */
+	for (int i = 0; i < 3; i++) {
+		if (is[i] != munge_mended[i])
+			return is[i] > munge_mended[i];
+	}
+	return true;
+}
+
+/* Distributions mend a release without another number, so their changelog counts too. */
+void osp_rule_munge_key(struct osp_diagnosis *diagnosis)
+{
+	const struct osp_doctor_facts *facts = diagnosis->facts;
+	bool mended;
+
+	if (!facts->munge_version)
+		return;
+	mended = is_mended(facts->munge_version) || (facts->munge_fix && *facts->munge_fix);
+	if (mended && facts->munge_outdated) {
+		osp_find(diagnosis, OSP_DOCTOR_WRONG,
+			 "the munged that runs (process %u) is from before the update of its file, "
+			 "and may have CVE-2026-25506: a user of this host reads MUNGE's key",
+			 facts->munge_outdated);
+		osp_cure(diagnosis, "systemctl restart munge");
+	} else if (!mended) {
+		osp_find(diagnosis, facts->munge_fix ? OSP_DOCTOR_WARNING : OSP_DOCTOR_WRONG,
+			 "munged %s %s CVE-2026-25506: a user of this host reads MUNGE's key, and "
+			 "is root to Slurm and to the gate",
+			 facts->munge_version,
+			 facts->munge_fix ? "may have (its package's changelog is not here)"
+					  : "has");
+		osp_cure(diagnosis, "install munge 0.5.18 or your distribution's update, then give "
+				    "all hosts a new key: an update does not take back one that "
+				    "was read");
+	}
 }
 
 /* --- the running slurmctld -------------------------------------------------------------------- */

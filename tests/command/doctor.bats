@@ -225,6 +225,34 @@ BatchStartTimeout=120" ]]
 	holds "$output" "wrong: MUNGE does not answer at $DIR/munge: "
 }
 
+# stub NAME TEXT: a program that prints this
+stub() {
+	mkdir -p stubs
+	printf '#!/bin/sh\necho "%s"\n' "$2" >"stubs/$1"
+	chmod 755 "stubs/$1"
+}
+
+@test "a munged that leaks its key is wrong, unless its package has the fix" {
+	make_right
+	write_topology 1-4
+	stub munged 'munge-0.5.15 (2022-06-22)'
+	stub zcat 'munge (0.5.15-2): nothing of it'
+	PATH=$PWD/stubs:$PATH run onespine doctor --offline
+	[[ $status == 1 ]]
+	holds "$output" 'wrong: munged 0.5.15 has CVE-2026-25506: '
+	stub zcat 'munge (0.5.15-2+deb12u1): Fix buffer overflow (CVE-2026-25506)'
+	PATH=$PWD/stubs:$PATH run onespine doctor --offline
+	[[ $output != *munge-key* ]]
+	stub munged 'munge-0.5.18 (2026-02-10)'
+	stub zcat ''
+	PATH=$PWD/stubs:$PATH run onespine doctor --offline
+	[[ $output != *munge-key* ]]
+	stub munged 'munge-0.5.15 (2022-06-22)'
+	echo AuthType=auth/slurm >>slurm.conf
+	PATH=$PWD/stubs:$PATH run onespine doctor --offline
+	[[ $output != *munge-key* ]]
+}
+
 @test "a GPU that was late to start three times in this boot is named" {
 	mkdir -p root/run/onespine root/proc/sys/kernel/random
 	echo 0a1b2c3d >root/proc/sys/kernel/random/boot_id

@@ -743,6 +743,40 @@ static void test_gate(void **state)
 	       "checks found | start munged (systemctl start munge)");
 }
 
+static void test_munge_key(void **state)
+{
+	static const char *const fine[] = {"0.5.18", "0.5.19", "0.6", "1.0.1", "git"};
+	struct host host;
+
+	(void)state;
+	make_host(&host);
+	for (size_t i = 0; i < sizeof(fine) / sizeof(fine[0]); i++) {
+		host.facts.munge_version = fine[i];
+		expect(&host, GOOD, "");
+	}
+	host.facts.munge_outdated = 812;
+	expect(&host, GOOD,
+	       "wrong munge-key: the munged that runs (process 812) is from before the update of "
+	       "its file, and may have CVE-2026-25506: a user of this host reads MUNGE's key | "
+	       "systemctl restart munge");
+	host.facts.munge_outdated = 0;
+	host.facts.munge_version = "0.5.15";
+	expect(&host, GOOD,
+	       "wrong munge-key: munged 0.5.15 has CVE-2026-25506: a user of this host reads "
+	       "MUNGE's key, and is root to Slurm and to the gate | install munge 0.5.18 or your "
+	       "distribution's update, then give all hosts a new key: an update does not take back "
+	       "one that was read");
+	host.facts.munge_fix = "CVE-2026-25506";
+	expect(&host, GOOD, "");
+	host.facts.munge_fix = "";
+	host.facts.munge_version = "0.5.17";
+	expect(&host, GOOD,
+	       "warning munge-key: munged 0.5.17 may have (its package's changelog is not here) "
+	       "CVE-2026-25506: a user of this host reads MUNGE's key, and is root to Slurm and to "
+	       "the gate | install munge 0.5.18 or your distribution's update, then give all hosts "
+	       "a new key: an update does not take back one that was read");
+}
+
 static void test_before_start(void **state)
 {
 	struct osp_error error = {.text = "x"};
@@ -893,29 +927,18 @@ static void test_hangs(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_right),
-		cmocka_unit_test(test_hangs),
-		cmocka_unit_test(test_forged_log),
-		cmocka_unit_test(test_settings),
-		cmocka_unit_test(test_plugin_dir),
-		cmocka_unit_test(test_versions),
-		cmocka_unit_test(test_spank),
-		cmocka_unit_test(test_files),
-		cmocka_unit_test(test_configless),
-		cmocka_unit_test(test_sent_config),
-		cmocka_unit_test(test_topology_yaml),
-		cmocka_unit_test(test_backup_and_running),
-		cmocka_unit_test(test_gate),
-		cmocka_unit_test(test_before_start),
-		cmocka_unit_test(test_no_conf),
-		cmocka_unit_test(test_piece),
-		cmocka_unit_test(test_reach),
-		cmocka_unit_test(test_obeyed),
-		cmocka_unit_test(test_confined),
-		cmocka_unit_test(test_free_ports),
-		cmocka_unit_test(test_old_places),
-		cmocka_unit_test(test_rechecks_left),
-		cmocka_unit_test(test_gpu_start),
+		cmocka_unit_test(test_right),	      cmocka_unit_test(test_hangs),
+		cmocka_unit_test(test_forged_log),    cmocka_unit_test(test_settings),
+		cmocka_unit_test(test_plugin_dir),    cmocka_unit_test(test_versions),
+		cmocka_unit_test(test_spank),	      cmocka_unit_test(test_files),
+		cmocka_unit_test(test_configless),    cmocka_unit_test(test_sent_config),
+		cmocka_unit_test(test_topology_yaml), cmocka_unit_test(test_backup_and_running),
+		cmocka_unit_test(test_gate),	      cmocka_unit_test(test_munge_key),
+		cmocka_unit_test(test_before_start),  cmocka_unit_test(test_no_conf),
+		cmocka_unit_test(test_piece),	      cmocka_unit_test(test_reach),
+		cmocka_unit_test(test_obeyed),	      cmocka_unit_test(test_confined),
+		cmocka_unit_test(test_free_ports),    cmocka_unit_test(test_old_places),
+		cmocka_unit_test(test_rechecks_left), cmocka_unit_test(test_gpu_start),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

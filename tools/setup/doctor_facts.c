@@ -425,6 +425,7 @@ static void gather_host(const struct osp_doctor_question *question, struct osp_d
 		return;
 	gather_gate(question, doctor);
 	gather_munge(doctor);
+	osp_doctor_gather_munge(doctor);
 	gather_ports(facts);
 	gather_netfilter(facts);
 	facts->hangs_unknowable = !osp_hang_can_be_judged("");

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* doctor_munge.c - which munged this host has, and whether it keeps its key from users */
+#include "onespine_config.h"
+#include "tools/setup/doctor.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "host/source/run_program.h"
+
+#define LIMIT_S		10
+#define CHANGELOG_BYTES (4 << 20)
+#define CVE		"CVE-2026-25506"
+
+/* What a program prints, to be freed; NULL if it fails. */
+static char *printed_by(const char *const *argv)
+{
+	struct osp_program_output output = {.text = NULL};
+	struct osp_error error;
+
+	if (osp_run_program(argv, LIMIT_S, CHANGELOG_BYTES, &output, &error) == 0)
+		return output.text;
+	free(output.text);
+	return NULL;
+}
+
+/* "munge-0.5.15 (2022-06-22)" */
+static char *version(void)
+{
+	static const char *const argv[] = {"munged", "--version", NULL};
+	char *text = printed_by(argv), number[32] = "";
+
+	if (text)
+		sscanf(text, "munge-%31[0-9.]", number);
+	free(text);
+	return *number ? strdup(number) : NULL;
+}
+
+/* The fix, "", or NULL, as struct osp_doctor_facts has it. */
+static const char *fix(void)
+{
+	static const char *const changelogs[][4] = {
+		{"zcat", "/usr/share/doc/munge/changelog.Debian.gz", NULL},
+		{"rpm", "-q", "--changelog", "munge"},
+	};
+	bool read = false;
+
+	for (size_t i = 0; i < sizeof(changelogs) / sizeof(changelogs[0]); i++) {
+		const char *const argv[] = {changelogs[i][0], changelogs[i][1], changelogs[i][2],
+					    changelogs[i][3], NULL};
+		char *text = printed_by(argv);
+		bool named = text && strstr(text, CVE);
+
+		read |= text != NULL;
+		free(text);
+		if (named)
+			return CVE;
+	}
+	return read ? NULL : "";
+}
+
+/* A process of munged whose program is no longer the file of that name. */
+static bool is_outdated(const char *process)
+{
+	char path[64], program[4096];
+	const char *name;
+	ssize_t bytes;
+
+	if (snprintf(path, sizeof(path), "/proc/%.20s/exe", process) < 0)
+		return false;
+	bytes = readlink(path, program, sizeof(program) - 1);
+	if (bytes <= 0)
+		return false;
+	program[bytes] = '\0';
+	name = strrchr(program, '/');
+	return name && !strcmp(name, "/munged (deleted)");
+}
+
+static uint32_t outdated(void)
+{
+	DIR *processes = opendir("/proc");
+	const struct dirent *entry;
+	uint32_t found = 0;
+
+	while (processes && !found && (entry = readdir(processes))) {
+		if (strspn(entry->d_name, "0123456789") == strlen(entry->d_name) &&
+		    is_outdated(entry->d_name))
+			found = (uint32_t)strtoul(entry->d_name, NULL, 10);
+	}
+	if (processes)
+		closedir(processes);
+	return found;
+}
+
+void osp_doctor_gather_munge(struct osp_doctor *doctor)
+{
+	const char *auth = osp_slurm_conf_value(doctor->conf, "AuthType", "auth/munge");
+	struct osp_doctor_facts *facts = &doctor->facts;
+	char *number = strcmp(auth, "auth/munge") ? NULL : version();
+
+	if (!number)
+		return;
+	facts->munge_version = osp_doctor_keep(doctor, number);
+	facts->munge_fix = fix();
+	facts->munge_outdated = outdated();
+}
