@@ -18,7 +18,7 @@ libcommand_la_LIBADD = libhost.la libonespine.la $(JANSSON_LIBS)
 
 bin_PROGRAMS += onespine
 onespine_SOURCES = \
-	tools/command/cmd_audit.c \
+	tools/command/audit_layout.c tools/command/audit_layout.h tools/command/cmd_audit.c \
 	tools/command/cmd_check.c \
 	tools/command/cmd_config.c \
 	tools/command/cmd_doctor.c \

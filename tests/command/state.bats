@@ -131,6 +131,50 @@ Spread, in advise mode (no violation):
 		onespine audit --state=spread.json --json
 }
 
+# lay_out PIECES: job 1201 on two nodes of each of two leaves, with tp8,pp2,dp2 and these pieces in its note
+lay_out() {
+	sed "/\"job\": \"1201\"/{
+		s/gang=spine; domain=s1; leaves=l1:gpu-(1-4);/gang=spine layout=tp8,pp2,dp2; domain=s1;$1/
+		s/\"nodes\": \"gpu-\[1-4\]\"/\"nodes\": \"gpu-[1-2,6-7]\"/
+	}" "$MAP/small.json" >layout.json
+}
+
+@test "audit --layout: groups as placed and as ranked" {
+	# node ranks 0 to 3 are gpu-1, gpu-6, gpu-2, gpu-7: pipelines, two ranks apart, stay in a leaf
+	lay_out ' leaves=l1:gpu-(1-2)|l2:gpu-(6-7); order=2x2.2x1;'
+	expect 0 "3 gangs running: 3 as asked for, 0 not
+Groups of their layouts, and how many domains one group touches at most:
+  job 1201 (alice, 4 nodes): tp8,pp2,dp2
+    group  members           held by      node     leaf    spine     core
+    tp           8  placed   node            1        1        1        1
+                    ranked   node            1        1        1        1
+    dp           2  placed   spine           2        2        1        1
+                    ranked   spine           2        2        1        1
+    pp           2  placed   leaf            2        1        1        1
+                    ranked   leaf            2        1        1        1" \
+		onespine audit --state=layout.json --layout
+	# by the leaves alone gpu-1 and gpu-2 are ranks 0 and 1: the gradients stay in a leaf instead
+	lay_out ' leaves=l1:gpu-(1-2)|l2:gpu-(6-7);'
+	expect 0 '[["tp","node","node"],["dp","spine","leaf"],["pp","leaf","spine"]]' \
+		jq_of '[.gangs[0].layout.groups[] | [.group, .placed.held_by, .ranked.held_by]]' \
+		onespine audit --state=layout.json --layout --json
+}
+
+@test "audit --layout: no layout, no order of ranks, a layout that does not fit" {
+	expect 0 "3 gangs running: 3 as asked for, 0 not
+No running gang has a layout." onespine audit --state="$MAP/small.json" --layout
+	lay_out ''
+	expect_line 0 "    the order of its ranks is not known: its note has no leaves" \
+		onespine audit --state=layout.json --layout
+	expect 0 null jq_of '.gangs[0].layout.groups[0].ranked' onespine audit --state=layout.json --layout --json
+	lay_out ' leaves=l1:gpu-(1-2);'
+	expect_line 0 "    the order of its ranks is not known: its note does not fit its nodes" \
+		onespine audit --state=layout.json --layout
+	sed -i 's/pp2,dp2/pp2,dp3/' layout.json
+	expect_line 0 "  job 1201 (alice): tp8,pp2,dp3 is 48 GPUs, but 4 nodes of 8 GPUs have 32; with dp2 it fits" \
+		onespine audit --state=layout.json --layout
+}
+
 @test "audit: a gang whose nodes start is no violation yet" {
 	sed '/"1201"/s/"state": "RUNNING"/"state": "CONFIGURING"/
 		/"1201"/s/"nodes": "gpu-\[1-4\]", "sub/"nodes": "gpu-[1-3,16]", "sub/' "$MAP/small.json" >launched.json

@@ -9,6 +9,7 @@
 #include "lib/policy/words.h"
 #include "host/slurm/ask.h"
 #include "host/slurm/gang.h"
+#include "tools/command/audit_layout.h"
 #include "tools/command/world.h"
 
 enum verdict { KEPT, BROKEN, ADVISED, LAUNCHED, VERDICT_COUNT };
@@ -26,6 +27,8 @@ struct audit {
 	uint32_t counts[VERDICT_COUNT];
 	struct osp_text lines[VERDICT_COUNT]; /* KEPT stays empty */
 	json_t *list;
+	bool layouts; /* asked for, into */
+	struct osp_text layout_lines;
 };
 
 /* "on spine s1", "on one core only (c1)", "in no common domain" */
@@ -70,8 +73,8 @@ static void add_line(struct audit *audit, enum verdict verdict, const struct osp
 		osp_text_printf(text, "%s\n", where_words(topology, where, words, sizeof(words)));
 }
 
-static void add_json(struct audit *audit, enum verdict verdict, const struct osp_state_job *job,
-		     const struct osp_gang *gang, int due, const struct osp_whereabouts *where)
+static json_t *add_json(struct audit *audit, enum verdict verdict, const struct osp_state_job *job,
+			const struct osp_gang *gang, int due, const struct osp_whereabouts *where)
 {
 	const struct osp_topology *topology = audit->world->topology;
 	json_t *object = json_object();
@@ -96,6 +99,7 @@ static void add_json(struct audit *audit, enum verdict verdict, const struct osp
 			object, "domain",
 			osp_json_string(osp_topology_domain(topology, where->domain)->name));
 	json_array_append_new(audit->list, object);
+	return object;
 }
 
 /* None of its processes has begun; slurmctld puts it back where its nodes turn out to stand
@@ -121,8 +125,9 @@ static int audit_job(struct audit *audit, const struct osp_state_job *job)
 	struct osp_whereabouts where;
 	struct osp_gang gang;
 	enum verdict verdict;
+	json_t *object;
 	bool kept;
-	int due;
+	int due, rc = 0;
 
 	if (!osp_job_on_nodes(job) || !job->nodes_text ||
 	    !osp_gang_held(audit->world->config, topology, job, &gang))
@@ -141,9 +146,11 @@ static int audit_job(struct audit *audit, const struct osp_state_job *job)
 	verdict = judge(job, &gang, kept);
 	audit->counts[verdict]++;
 	add_line(audit, verdict, job, &gang, due, &where);
-	add_json(audit, verdict, job, &gang, due, &where);
+	object = add_json(audit, verdict, job, &gang, due, &where);
+	if (audit->layouts)
+		rc = osp_audit_layout(audit->world, job, &gang, &audit->layout_lines, object);
 	osp_gang_clear(&gang);
-	return 0;
+	return rc;
 }
 
 static int print_audit(struct audit *audit, int status)
@@ -167,6 +174,13 @@ static int print_audit(struct audit *audit, int status)
 		osp_text_printf(&text, "%s\n", titles[verdict]);
 		osp_text_add(&text, audit->lines[verdict].data);
 	}
+	if (audit->layouts)
+		osp_text_printf(&text, "%s\n%s",
+				audit->layout_lines.length_bytes
+					? "Groups of their layouts, and how many domains one group "
+					  "touches at most:"
+					: "No running gang has a layout.",
+				audit->layout_lines.length_bytes ? audit->layout_lines.data : "");
 	if (audit->counts[BROKEN] + audit->counts[ADVISED])
 		osp_tell_old_places(audit->world, &text, NULL);
 	return osp_print_text(&text, status);
@@ -190,7 +204,9 @@ int osp_run_audit(const struct osp_call *call)
 {
 	struct osp_error error = {.text = ""};
 	struct osp_world world;
-	struct audit audit = {.world = &world, .list = json_array()};
+	struct audit audit = {.world = &world,
+			      .list = json_array(),
+			      .layouts = call->values[OSP_OPTION_AUDIT_LAYOUT] != NULL};
 	int status;
 	uint32_t i;
 
@@ -209,6 +225,7 @@ int osp_run_audit(const struct osp_call *call)
 	}
 	for (i = BROKEN; i < VERDICT_COUNT; i++)
 		osp_text_free(&audit.lines[i]);
+	osp_text_free(&audit.layout_lines);
 	json_decref(audit.list);
 	osp_world_close(&world);
 	return status;

@@ -813,6 +813,14 @@ static const struct osp_option options[OSP_OPTION_COUNT] = {
 		 .commands = BIT(OSP_LAYOUT),
 		 .complete = OSP_COMPLETE_FILE,
 		 .help = "Write both arrangements as an SVG picture to FILE, and print no table."},
+	[OSP_OPTION_AUDIT_LAYOUT] =
+		{.name = "layout",
+		 .commands = BIT(OSP_AUDIT),
+		 .help = "Show how the parallel groups of gangs that have a layout lie, too: in "
+			 "the best "
+			 "order of their nodes (placed), and in the order of their ranks (ranked). "
+			 "A "
+			 "number is how many domains one group touches at most."},
 	[OSP_OPTION_JSON] = {.name = "json", .commands = PRINTS_JSON, .help = "Print JSON."},
 	[OSP_OPTION_HELP] = {.name = "help",
 			     .letter = 'h',

@@ -45,8 +45,8 @@ const char *osp_doctor_keep(struct osp_doctor *doctor, char *string);
  * cannot be loaded, rules that are refused, files that slurmctld has not taken. */
 void osp_doctor_gather_reach(const struct osp_doctor_question *question, struct osp_doctor *doctor);
 
-/* The munged of this host, where Slurm uses it. Runs munged, and zcat or rpm for the changelog of its
- * package. */
+/* The munged of this host, where Slurm uses it. Runs munged, and zcat or rpm for the changelog of
+ * its package. */
 void osp_doctor_gather_munge(struct osp_doctor *doctor);
 
 /* Asks the slurmctld in force, in a process of its own: libslurm ends the one that it is in where
