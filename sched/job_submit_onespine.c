@@ -372,8 +372,23 @@ static int judge_change(const job_desc_msg_t *job, struct job_record *record, ui
 	return rc ? refuse(err_msg, uid, sentence, rc) : SLURM_SUCCESS;
 }
 
-static int modify(const job_desc_msg_t *job, struct job_record *record, uint32_t uid,
-		  char **err_msg)
+/* An administrator's new words replace his old ones: where the gang stands, and what its steps read
+ * from there, stays. */
+static void keep_note(job_desc_msg_t *job, const struct job_record *record)
+{
+	char *kept = job->admin_comment
+			     ? osp_note_keep(seam->admin_comment(record), job->admin_comment)
+			     : NULL;
+	char *comment = kept ? osp_slurm_strdup(kept) : NULL;
+
+	free(kept);
+	if (!comment)
+		return;
+	slurm_xfree((void **)&job->admin_comment);
+	job->admin_comment = comment;
+}
+
+static int modify(job_desc_msg_t *job, struct job_record *record, uint32_t uid, char **err_msg)
 {
 	const char *value =
 		osp_job_env_find(job->spank_job_env, job->spank_job_env_size, OSP_SPANK_GANG);
@@ -381,6 +396,7 @@ static int modify(const job_desc_msg_t *job, struct job_record *record, uint32_t
 
 	if (!record)
 		return SLURM_SUCCESS;
+	keep_note(job, record);
 	if (value)
 		return set_request(value, record, uid, err_msg);
 	if (!job->min_nodes && seam->merge(record, sentence, sizeof(sentence)))

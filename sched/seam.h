@@ -23,7 +23,7 @@
 #include "lib/policy/request.h"
 
 #define OSP_SEAM_COOKIE_0 UINT64_C(0x6f6e657370696e65) /* "onespine" */
-#define OSP_SEAM_COOKIE_1 UINT64_C(0x7365616d2d303033) /* "seam-003" */
+#define OSP_SEAM_COOKIE_1 UINT64_C(0x7365616d2d303034) /* "seam-004" */
 #define OSP_SEAM_ANSWER	  0x4f5350
 
 /* What job_submit writes into spank_job_env[] for the gate; a user's own is removed. */
@@ -91,6 +91,9 @@ struct osp_seam {
 	 * nodes would then be in no common domain.
 	 */
 	int (*merge)(struct job_record *job, char *sentence, size_t sentence_bytes);
+
+	/* A job's AdminComment, or NULL. It is the record's and lives under the caller's locks. */
+	const char *(*admin_comment)(const struct job_record *job);
 };
 
 struct osp_seam_call {

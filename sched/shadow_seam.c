@@ -790,10 +790,18 @@ static int merge(struct job_record *record, char *sentence, size_t sentence_byte
 	return rc;
 }
 
+static const char *admin_comment(const struct job_record *record)
+{
+	const job_record_t *job = record;
+
+	return is_sound(job) ? job->admin_comment : NULL;
+}
+
 const struct osp_seam shadow_seam = {
 	.version = OSP_VERSION,
 	.resolve = resolve,
 	.set = set,
 	.describe = describe,
 	.merge = merge,
+	.admin_comment = admin_comment,
 };

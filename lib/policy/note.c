@@ -164,6 +164,22 @@ char *osp_note_merge(const char *old, const struct osp_note *note)
 	return osp_text_take(&text);
 }
 
+char *osp_note_keep(const char *old, const char *said)
+{
+	struct osp_text text = OSP_TEXT_INIT;
+	const char *start, *end, *own_start, *own_end;
+
+	if (!said)
+		said = "";
+	if (!old || !find_part(old, &start, &end) || find_part(said, &own_start, &own_end))
+		return NULL;
+	osp_text_add(&text, said);
+	if (*said)
+		osp_text_add(&text, " ");
+	osp_text_add_bytes(&text, start, (size_t)(end - start));
+	return osp_text_take(&text);
+}
+
 /* --- reading ---------------------------------------------------------------------------------- */
 
 /* A malloc'd copy of [start, end), with a host list's square brackets where `brackets` says so. */

@@ -41,6 +41,13 @@ struct osp_note {
  * NULL. To be freed with free(); NULL when memory ran out, "" when nothing is left. */
 char *osp_note_merge(const char *old, const struct osp_note *note);
 
+/*
+ * What an AdminComment becomes that somebody replaces: `said` (NULL is "") with our part of `old`
+ * behind it. To be freed with free(); NULL if `said` is to stay as it is, because it has a part of
+ * ours or `old` has none, or when memory ran out.
+ */
+char *osp_note_keep(const char *old, const char *said);
+
 /* Finds our part in `comment`: each piece as a malloc'd string or NULL, in `note` (free with
  * osp_note_free_pieces()). Returns false when there is none. */
 bool osp_note_find(const char *comment, struct osp_note *note);

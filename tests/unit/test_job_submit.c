@@ -198,15 +198,23 @@ static int fake_merge(struct job_record *record, char *sentence, size_t sentence
 	return -1;
 }
 
+static const char *record_comment;
+
+static const char *fake_admin_comment(const struct job_record *record)
+{
+	assert_non_null(record);
+	return record_comment;
+}
+
 static char cons_tres[] = "select/cons_tres", linear[] = "select/linear";
 slurm_conf_t slurm_conf = {.select_type = cons_tres};
 
 int select_g_job_begin(struct job_record *record)
 {
-	static const struct osp_seam seam = {PACKAGE_VERSION, fake_resolve, fake_set, fake_describe,
-					     fake_merge};
-	static const struct osp_seam other = {"0.0.9", fake_resolve, fake_set, fake_describe,
-					      fake_merge};
+	static const struct osp_seam seam = {PACKAGE_VERSION, fake_resolve, fake_set,
+					     fake_describe,   fake_merge,   fake_admin_comment};
+	static const struct osp_seam other = {"0.0.9",	     fake_resolve, fake_set,
+					      fake_describe, fake_merge,   fake_admin_comment};
 	struct osp_seam_call *call = (struct osp_seam_call *)record;
 
 	assert_ptr_equal(slurm_conf.select_type, cons_tres);
@@ -1181,6 +1189,30 @@ static void sets_a_pending_gang(void **state)
 	end_job();
 }
 
+/* Where a gang stands is not lost when an administrator writes something else. */
+static void keeps_our_part_of_a_comment(void **state)
+{
+	(void)state;
+	record_comment = "ticket 1 [onespine: gang=spine; domain=s1; placed: 4 nodes]";
+	job.admin_comment = osp_slurm_strdup("ticket 2");
+	assert_int_equal(change(), SLURM_SUCCESS);
+	assert_string_equal(job.admin_comment,
+			    "ticket 2 [onespine: gang=spine; domain=s1; placed: 4 nodes]");
+	/* the gate's own */
+	record_comment = "[onespine: gang=core]";
+	assert_int_equal(change(), SLURM_SUCCESS);
+	assert_string_equal(job.admin_comment,
+			    "ticket 2 [onespine: gang=spine; domain=s1; placed: 4 nodes]");
+	slurm_xfree((void **)&job.admin_comment);
+	assert_int_equal(change(), SLURM_SUCCESS);
+	assert_null(job.admin_comment);
+	record_comment = NULL;
+	job.admin_comment = osp_slurm_strdup("ticket 3");
+	assert_int_equal(change(), SLURM_SUCCESS);
+	assert_string_equal(job.admin_comment, "ticket 3");
+	end_job();
+}
+
 /* Slurm takes errno for an answer of its own after job_modify(). */
 static void leaves_no_errno(void **state)
 {
@@ -1452,6 +1484,7 @@ int main(void)
 		cmocka_unit_test(takes_marks_for_no_numbers),
 		cmocka_unit_test(survives_want_of_memory),
 		cmocka_unit_test_setup(sets_a_pending_gang, with_shadow),
+		cmocka_unit_test_setup(keeps_our_part_of_a_comment, with_shadow),
 		cmocka_unit_test_setup(leaves_no_errno, with_shadow),
 		cmocka_unit_test_setup(judges_a_change_as_a_submission, with_shadow),
 		cmocka_unit_test_setup(lays_a_change_over_the_record, with_shadow),

@@ -110,6 +110,33 @@ static void merges(void **state)
 	}
 }
 
+/* What an administrator's new words become. */
+static void keeps_the_part(void **state)
+{
+	static const struct {
+		const char *old, *said, *becomes;
+	} cases[] = {
+		{"a [onespine: gang=spine; words] b", "c", "c [onespine: gang=spine; words]"},
+		{"[onespine: gang=spine]", "", "[onespine: gang=spine]"},
+		{"[onespine: gang=spine]", NULL, "[onespine: gang=spine]"},
+		{"[onespine: gang=spine]", "x [onespine: gang=core]", NULL},
+		{"[onespine: gang=spine", "c", NULL},
+		{"a", "c", NULL},
+		{NULL, "c", NULL},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		char *becomes = osp_note_keep(cases[i].old, cases[i].said);
+
+		if (cases[i].becomes)
+			assert_string_equal(becomes, cases[i].becomes);
+		else
+			assert_null(becomes);
+		free(becomes);
+	}
+}
+
 /* cmocka has no assertion for strings that may both be NULL. */
 static void same(const char *a, const char *b)
 {
@@ -267,6 +294,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(merges),
+		cmocka_unit_test(keeps_the_part),
 		cmocka_unit_test(finds),
 		cmocka_unit_test(finds_none),
 		cmocka_unit_test(tames_what_it_writes),
