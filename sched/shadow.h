@@ -630,6 +630,14 @@ void shadow_advice_remember(uint32_t job_id, const char *words);
 bool shadow_is_to_be_told(const job_record_t *job, int64_t now_s);
 void shadow_told_waiting(const job_record_t *job, int64_t now_s);
 
+/*
+ * Sends the srun or salloc that waits for the job a line, which it prints: once, and again when the
+ * words are others, a minute later at the earliest. Clients of jobs whose numbers are 1,024 apart
+ * share that minute, so that no users make slurmctld send more. Does nothing for a batch job.
+ * Queues for Slurm's agent; the caller holds the job write lock.
+ */
+void shadow_tell_client(job_record_t *job, const char *words, int64_t now_s);
+
 /* --- shadow_seam.c --------------------------------------------------------------------------- */
 
 extern const struct osp_seam shadow_seam;

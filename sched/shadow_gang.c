@@ -12,6 +12,8 @@
 #include "lib/policy/words.h"
 #include "sched/gang_words.h"
 
+#define WAITS "waits: "
+
 static int find_level(struct shadow_gang *gang, uint32_t min_nodes, char *why, size_t why_bytes)
 {
 	const struct osp_topology *topology = shadow_state.topology;
@@ -387,6 +389,8 @@ void shadow_gang_says(job_record_t *job, const struct osp_effective *effective, 
 	struct osp_note note = {.says = says};
 
 	write_note(job, effective, &note);
+	if (!strncmp(says, WAITS, strlen(WAITS)))
+		shadow_tell_client(job, says, time(NULL));
 }
 
 /* Where it is: `domain` and the leaves may be NULL. */

@@ -17,6 +17,12 @@
 #include "src/slurmctld/slurmctld.h"
 #include "src/slurmctld/licenses.h"
 #include "src/slurmctld/locks.h"
+/* It has moved in 23.11. */
+#if __has_include("src/stepmgr/srun_comm.h")
+#include "src/stepmgr/srun_comm.h"
+#else
+#include "src/slurmctld/srun_comm.h"
+#endif
 #include "src/common/bitstring.h"
 /* Where slurmctld.h does not have job_feature_t itself. */
 #if __has_include("src/common/job_features.h")

@@ -153,6 +153,14 @@ int update_node(update_node_msg_t *wanted, uid_t uid)
 	return SLURM_SUCCESS;
 }
 
+int srun_user_message(job_record_t *job, char *message)
+{
+	assert_non_null(job);
+	fake_slurm.user_messages++;
+	snprintf(fake_slurm.user_message, sizeof(fake_slurm.user_message), "%s", message);
+	return SLURM_SUCCESS;
+}
+
 void queue_job_scheduler(void)
 {
 	fake_slurm.schedules++;

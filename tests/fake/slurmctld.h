@@ -45,6 +45,8 @@ struct fake_slurm {
 	void (*at_unlock)(
 		uint32_t lock); /* called when the lock of this number has been given back */
 	uint32_t schedules;	/* how often a run of the scheduler was asked for */
+	uint32_t user_messages; /* lines sent to an srun or salloc, and the last one */
+	char user_message[512];
 	int last_candidates;	/* how many jobs it was last offered to preempt; -1: no list */
 };
 

@@ -223,6 +223,9 @@ none_left_pending() {
 	await_job "$job" RUNNING
 	await 10 shows 'ticket 4711' note "$job"
 	await 10 shows 'domain=s1' note "$job"
+	placed=$(note "$job")
+	scontrol update "JobId=$job" AdminComment='ticket 4712'
+	equal "$(note "$job")" "${placed/4711/4712}"
 }
 
 @test "a reservation's nodes are the only ones a gang in it may use" {
@@ -276,4 +279,20 @@ waits_unheld() {
 		while read -r node; do node_domain "$node" spine; done | sort -u)" s2
 	equal "$(srun --gang -N4 --exclusive sh -c 'echo $SLURMD_NODENAME' |
 		while read -r node; do node_domain "$node" spine; done | sort -u)" s2
+}
+
+said_once() {
+	(($(grep -c 'onespine: waits: ' "$1") == 1))
+}
+
+@test "an srun and a salloc that wait say why, once" {
+	hold 'n[1-5],n[9-13]'
+	for client in srun salloc; do
+		"$client" -J "$client" --gang -N4 --exclusive true </dev/null >"$BATS_TEST_TMPDIR/$client" 2>&1 &
+		await 60 shows "$client: onespine: waits: 4 nodes on one spine; nearest: " cat "$BATS_TEST_TMPDIR/$client"
+		stays 5 said_once "$BATS_TEST_TMPDIR/$client"
+	done
+	scancel --name=srun
+	scancel --name=salloc
+	wait
 }

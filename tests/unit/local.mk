@@ -216,7 +216,7 @@ tests_unit_test_runner_LDADD = libcheck.la $(UNIT_LIBS)
 tests_unit_test_thresholds_LDADD = libcheck.la $(UNIT_LIBS)
 # The shadow's objects with a slurmctld that is not there; bitmaps, lists and the allocator are those of Slurm's library.
 if HAVE_SHADOW
-UNIT_TESTS += tests/unit/test_shadow_count tests/unit/test_shadow_follow tests/unit/test_shadow_launch tests/unit/test_shadow_leave tests/unit/test_shadow_parts tests/unit/test_shadow_place \
+UNIT_TESTS += tests/unit/test_shadow_count tests/unit/test_shadow_follow tests/unit/test_shadow_launch tests/unit/test_shadow_leave tests/unit/test_shadow_memory tests/unit/test_shadow_parts tests/unit/test_shadow_place \
 	tests/unit/test_shadow_plugin tests/unit/test_shadow_promise tests/unit/test_shadow_request \
 	tests/unit/test_shadow_seam tests/unit/test_shadow_state
 FAKE_SLURMCTLD = tests/fake/slurmctld.c tests/fake/slurmctld.h tests/unit/no_memory.c tests/unit/no_memory.h
@@ -240,6 +240,10 @@ tests_unit_test_shadow_launch_SOURCES = tests/unit/test_shadow_launch.c $(SHADOW
 tests_unit_test_shadow_launch_CPPFLAGS = $(SHADOW_CPPFLAGS)
 tests_unit_test_shadow_launch_LDFLAGS = $(AM_LDFLAGS) $(WRAP_SLURM)
 tests_unit_test_shadow_launch_LDADD = $(SHADOW_TEST_LIBS)
+tests_unit_test_shadow_memory_SOURCES = tests/unit/test_shadow_memory.c $(SHADOW_CALLS) $(FAKE_SLURMCTLD)
+tests_unit_test_shadow_memory_CPPFLAGS = $(SHADOW_CPPFLAGS)
+tests_unit_test_shadow_memory_LDFLAGS = $(AM_LDFLAGS) $(WRAP_SLURM)
+tests_unit_test_shadow_memory_LDADD = $(SHADOW_TEST_LIBS)
 tests_unit_test_shadow_leave_SOURCES = tests/unit/test_shadow_leave.c $(SHADOW_CALLS) $(FAKE_SLURMCTLD)
 tests_unit_test_shadow_leave_CPPFLAGS = $(SHADOW_CPPFLAGS)
 tests_unit_test_shadow_leave_LDFLAGS = $(AM_LDFLAGS) $(WRAP_SLURM)
