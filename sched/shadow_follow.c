@@ -197,8 +197,8 @@ static bool exchange(struct shadow_exchange *other, const struct osp_file_mark *
 /* Behind the exchange, which has to be short. */
 static void look_at_running(const struct osp_topology *before)
 {
-	static const slurmctld_lock_t locks = {READ_LOCK, WRITE_LOCK, READ_LOCK, READ_LOCK,
-					       NO_LOCK};
+	static const slurmctld_lock_t locks = {
+		.conf = READ_LOCK, .job = WRITE_LOCK, .node = READ_LOCK, .part = READ_LOCK};
 
 	if (!before || !lock_unless_ending(locks))
 		return;
@@ -354,8 +354,11 @@ void shadow_follow_look(void)
 /* Gangs whose nodes were launched: whether these run by now, and where they stand. */
 static void look_at_launches(void)
 {
-	static const slurmctld_lock_t locks = {READ_LOCK, WRITE_LOCK, WRITE_LOCK, WRITE_LOCK,
-					       READ_LOCK};
+	static const slurmctld_lock_t locks = {.conf = READ_LOCK,
+					       .job = WRITE_LOCK,
+					       .node = WRITE_LOCK,
+					       .part = WRITE_LOCK,
+					       .fed = READ_LOCK};
 
 	if (stands_by() || !shadow_launch_any() || !lock_unless_ending(locks))
 		return;
