@@ -12,10 +12,12 @@ root_packages() {
 	printf '%s\n' "${BUILD_PACKAGES[@]}" "${SLURM_PACKAGES[@]}" valgrind |
 		if built_release "$1"; then
 			grep -v slurm
-			# Slurm reads topology.yaml with the first, and serves Open MPI with the second; a test mounts
-			printf '%s\n' libjson-c-dev libpmix-dev mount
+			# Slurm reads topology.yaml with the first, serves Open MPI with the second, and its slurmrestd
+			# takes requests with the third; a test mounts
+			printf '%s\n' libjson-c-dev libpmix-dev libhttp-parser-dev mount
 		else
 			cat
+			printf '%s\n' slurmrestd
 		fi | paste -sd,
 }
 
