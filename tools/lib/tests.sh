@@ -7,6 +7,9 @@
 
 BATS_LIMIT_S=1800
 
+# Files of bats side by side: each takes a fifth of a processor, and waits for Slurm the rest of its time.
+FILES_AT_ONCE=8
+
 # free_space: what is left of each file system that tests write to; a full one is no fault of what is tested
 free_space() {
 	local folder parts=()
@@ -142,17 +145,17 @@ tell_longest() {
 	done
 }
 
-# own_mounts: what a test mounts is seen by that file's processes alone; four files run side by side, with one
+# own_mounts: what a test mounts is seen by that file's processes alone; files run side by side, with one
 # installation. Nothing where the kernel does not let us.
 own_mounts() {
 	! unshare --mount true 2>/dev/null || printf '%s\n' unshare --mount --propagation private
 }
 
-# run_bats_files: lines of "RELEASE FILE", four at a time, each with clusters of its own; they mostly wait
+# run_bats_files: lines of "RELEASE FILE", FILES_AT_ONCE at a time, each with clusters of its own
 run_bats_files() {
 	local release file running=0
 	while read -r release file; do
-		if ((running == 4)); then
+		if ((running == FILES_AT_ONCE)); then
 			wait -n || true
 			running=$((running - 1))
 		fi
