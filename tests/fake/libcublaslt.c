@@ -163,7 +163,7 @@ static void make_product(uint16_t *d, const uint16_t *a, const uint16_t *b)
 	free(of_a);
 }
 
-/* "gpuN.blas_flip": a bit of one product of many; "gpuN.blas_sm": of each, in the same place;
+/* "gpuN.blas_flip=K": a bit of the K-th product; "gpuN.blas_sm": of each, in the same place;
  * "gpuN.blas_random": every product is another. */
 static void spoil(uint16_t *d, int gpu)
 {
@@ -173,7 +173,7 @@ static void spoil(uint16_t *d, int gpu)
 
 	products++;
 	snprintf(word, sizeof(word), "gpu%d.blas_flip", gpu);
-	if (products == 4 && fake_told(FAKE_CUDA_WORDS, word, &value))
+	if (fake_told(FAKE_CUDA_WORDS, word, &value) && products == (unsigned int)value)
 		d[side * 3 + 5] ^= 1;
 	snprintf(word, sizeof(word), "gpu%d.blas_sm", gpu);
 	if (fake_told(FAKE_CUDA_WORDS, word, &value))

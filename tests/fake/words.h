@@ -6,9 +6,9 @@
  * "hang:FUNCTION", "hang-once:FUNCTION" (until ONESPINE_FAKE_MARK exists, which the first to come
  * makes), "unkillable:FUNCTION" (ONESPINE_FAKE_MARK lies in a file system that is frozen: the
  * process sleeps in state D until it thaws), "crash:FUNCTION", "error:FUNCTION=CODE",
- * "error-once:FUNCTION=CODE". "sticky:FUNCTION=CODE" and "sticky-once:...": as a GPU's exceptions
- * come, the call itself succeeds, and every later one of the process, of any function but
- * cuGetErrorName(), answers CODE.
+ * "error-once:FUNCTION=CODE", "slow:FUNCTION=MS". "sticky:FUNCTION=CODE" and "sticky-once:...": as
+ * a GPU's exceptions come, the call itself succeeds, and every later one of the process, of any
+ * function but cuGetErrorName(), answers CODE.
  */
 #ifndef OSP_FAKE_WORDS_H
 #define OSP_FAKE_WORDS_H
@@ -87,6 +87,9 @@ static inline int fake_entered(const char *variable, const char *function)
 	if (fake_told(variable, word, &value) && fake_first())
 		for (;;)
 			pause();
+	snprintf(word, sizeof(word), "slow:%s", function);
+	if (fake_told(variable, word, &value))
+		usleep((useconds_t)value * 1000);
 	snprintf(word, sizeof(word), "unkillable:%s", function);
 	if (fake_told(variable, word, &value))
 		fake_first();
