@@ -16,12 +16,14 @@
 /* MAX_HET_JOB_COMPONENTS of slurm.h. */
 #define COMPONENTS_MAX 128
 
-/* What backfill was last answered for each component of the job that it asked about last: it asks
- * about all of them before it starts the first. */
+/* What backfill was answered in this cycle for each component of the job that it asked about last:
+ * it asks about all of them before it starts the first. */
 static struct {
 	uint32_t job;
 	uint32_t turn; /* domains asked in vain for a start in the future before time was over */
-	struct osp_nodeset *of[COMPONENTS_MAX]; /* by het_job_offset; NULL: not planned */
+	uint32_t last; /* the component asked about last; by het_job_offset, as these: */
+	bool asked[COMPONENTS_MAX];
+	struct osp_nodeset *of[COMPONENTS_MAX]; /* NULL: not planned */
 } plan;
 
 /* Where all of them can start soonest. */
@@ -33,8 +35,10 @@ struct soonest {
 
 struct joint {
 	struct shadow_call *call;
-	job_record_t
-		*component[COMPONENTS_MAX]; /* all that count, the one asked about among them */
+	/* all that count, the one asked about among them; those with the fewest nodes to choose
+	 * from come first */
+	job_record_t *component[COMPONENTS_MAX];
+	uint32_t choice_nodes[COMPONENTS_MAX];
 	uint32_t count;
 	struct osp_effective effective; /* the strictest of theirs */
 	struct osp_nodeset *taken;	/* of those that run or are planned */
@@ -45,19 +49,26 @@ struct joint {
 	struct osp_nodeset *scratch;
 	bool now_only; /* at the first moment that was asked about */
 	bool only_looks;
-	bool fits;	/* the last one that was asked about did */
-	bool can_stand; /* in its last answer they would keep the promise */
-	bool splits;	/* Slurm would have them anywhere else */
+	bool others_first; /* the others have been asked about before */
+	bool fits;	   /* the last one that was asked about did */
+	bool can_stand;	   /* in its last answer they would keep the promise */
+	bool splits;	   /* Slurm would have them anywhere else */
 	int64_t start_s;
 };
 
-void shadow_components_forget(void)
+static void forget_cycle(void)
 {
 	for (uint32_t i = 0; i < COMPONENTS_MAX; i++) {
 		free(plan.of[i]);
 		plan.of[i] = NULL;
+		plan.asked[i] = false;
 	}
-	plan.job = plan.turn = 0;
+}
+
+void shadow_components_forget(void)
+{
+	forget_cycle();
+	plan.job = plan.turn = plan.last = 0;
 }
 
 /* --- which they are --------------------------------------------------------------------------- */
@@ -100,8 +111,8 @@ static bool add_taken(const struct joint *joint, const job_record_t *component)
 		osp_nodeset_or(joint->taken, joint->scratch);
 		return true;
 	}
-	if (joint->call->mode != SELECT_MODE_WILL_RUN || offset >= job->het_job_offset ||
-	    offset >= COMPONENTS_MAX || plan.job != job->het_job_id || !plan.of[offset])
+	if (joint->call->mode != SELECT_MODE_WILL_RUN || offset >= COMPONENTS_MAX ||
+	    plan.job != job->het_job_id || !plan.of[offset])
 		return false;
 	osp_nodeset_or(joint->taken, plan.of[offset]);
 	return true;
@@ -130,6 +141,26 @@ static int add_component(void *item, void *context)
 	return 0;
 }
 
+/* Moves the one at `i` up to its place among those before it. */
+static void put_in_order(struct joint *joint, uint32_t i)
+{
+	job_record_t *component = joint->component[i];
+	struct shadow_gang gang = {.job = component, .usable = joint->scratch};
+	struct osp_nodeset *nodes;
+	uint32_t count;
+
+	osp_nodeset_clear(joint->scratch);
+	nodes = shadow_gang_prospects(&gang);
+	count = nodes ? osp_nodeset_count(nodes) : 0;
+	free(nodes);
+	for (; i && joint->choice_nodes[i - 1] > count; i--) {
+		joint->component[i] = joint->component[i - 1];
+		joint->choice_nodes[i] = joint->choice_nodes[i - 1];
+	}
+	joint->component[i] = component;
+	joint->choice_nodes[i] = count;
+}
+
 /* Slurm's list is locked while it is walked, and what follows walks it too. */
 static void look_at_components(struct joint *joint)
 {
@@ -140,19 +171,27 @@ static void look_at_components(struct joint *joint)
 		add_taken(joint, joint->component[i]);
 		if (shadow_gang_request(joint->component[i], &effective))
 			add_promise(&joint->effective, &effective);
+		put_in_order(joint, i);
 	}
 }
 
-/* Those that come behind in backfill's order are asked about anew. */
-static void forget_plans_behind(const job_record_t *job)
+/* Priority orders the components in a cycle. One that has been asked about before comes again at
+ * once, for another slot, or in a new cycle. */
+static void begin_plan(const job_record_t *job)
 {
+	uint32_t offset = job->het_job_offset;
+
 	if (plan.job != job->het_job_id)
 		shadow_components_forget();
 	plan.job = job->het_job_id;
-	for (uint32_t i = job->het_job_offset; i < COMPONENTS_MAX; i++) {
-		free(plan.of[i]);
-		plan.of[i] = NULL;
-	}
+	if (offset >= COMPONENTS_MAX)
+		return;
+	if (plan.asked[offset] && plan.last != offset)
+		forget_cycle();
+	plan.last = offset;
+	plan.asked[offset] = true;
+	free(plan.of[offset]);
+	plan.of[offset] = NULL;
 }
 
 /* --- what Slurm says to all of them ---------------------------------------------------------- */
@@ -231,6 +270,15 @@ static bool ask_for_another(struct joint *joint, job_record_t *component)
 	return joint->fits;
 }
 
+static bool ask_for_others(struct joint *joint)
+{
+	for (uint32_t i = 0; i < joint->count; i++) {
+		if (!ask_for_another(joint, joint->component[i]))
+			return false;
+	}
+	return true;
+}
+
 /* Whether all of them have room beside Slurm's answer for one, and keep the promise there. */
 static bool all_can_stand(const struct shadow_call *call, void *context)
 {
@@ -239,14 +287,16 @@ static bool all_can_stand(const struct shadow_call *call, void *context)
 	joint->can_stand = false;
 	if (joint->now_only && call->mode == SELECT_MODE_WILL_RUN && !shadow_is_first_moment(call))
 		return false;
-	joint->start_s = call->mode == SELECT_MODE_WILL_RUN ? call->job->start_time : 0;
 	shadow_from_bitmap(joint->scratch, call->bitmap);
-	osp_nodeset_assign(joint->all, joint->scratch);
-	osp_nodeset_or(joint->all, joint->taken);
-	for (uint32_t i = 0; i < joint->count; i++) {
-		if (!ask_for_another(joint, joint->component[i]))
-			return false;
+	if (!joint->others_first) {
+		osp_nodeset_assign(joint->all, joint->taken);
+		joint->start_s = 0;
 	}
+	osp_nodeset_or(joint->all, joint->scratch);
+	if (call->mode == SELECT_MODE_WILL_RUN && call->job->start_time > joint->start_s)
+		joint->start_s = call->job->start_time;
+	if (!joint->others_first && !ask_for_others(joint))
+		return false;
 	joint->can_stand = osp_nodeset_count(joint->all) < joint->effective.from_nodes ||
 			   shadow_gang_together(call->job, &joint->effective, joint->all);
 	joint->splits |= !joint->can_stand;
@@ -264,29 +314,54 @@ struct places {
 	uint32_t count;
 };
 
+/* Of joint->within, but not where the others would be if they come first. */
+static bool ask_for_own(struct joint *joint, const struct places *places)
+{
+	struct shadow_call *call = joint->call;
+
+	osp_nodeset_assign(joint->scratch, places->given);
+	if (joint->within)
+		osp_nodeset_and(joint->scratch, joint->within);
+	if (joint->without)
+		osp_nodeset_and_not(joint->scratch, joint->without);
+	if (joint->others_first)
+		osp_nodeset_and_not(joint->scratch, joint->all);
+	shadow_to_bitmap(call->bitmap, joint->scratch);
+	return shadow_try_if(call, all_can_stand, joint);
+}
+
+/* The nodes that Slurm takes first may be the only ones for another. */
+static bool ask_behind_others(struct joint *joint, const struct places *places)
+{
+	bool yes;
+
+	osp_nodeset_assign(joint->all, joint->taken);
+	joint->start_s = 0;
+	joint->others_first = true;
+	yes = ask_for_others(joint) && ask_for_own(joint, places);
+	joint->others_first = false;
+	return yes;
+}
+
 /* Within that domain; `count` is for anywhere. */
 static bool ask_within(struct joint *joint, const struct places *places, uint32_t i)
 {
-	struct shadow_call *call = joint->call;
 	struct osp_nodeset *within =
 		i < places->count ? osp_nodeset_new(shadow_state.node_count) : NULL;
-	uint64_t flags = call->job->bit_flags;
+	uint64_t flags = joint->call->job->bit_flags;
 	bool yes = false;
 
-	osp_nodeset_assign(joint->scratch, places->given);
-	if (within) {
+	joint->can_stand = false;
+	if (within)
 		osp_topology_add_domain_nodes(shadow_state.topology, places->domains[i], within);
-		osp_nodeset_and(joint->scratch, within);
-	}
-	if (joint->without)
-		osp_nodeset_and_not(joint->scratch, joint->without);
-	shadow_to_bitmap(call->bitmap, joint->scratch);
 	joint->within = within;
 	if (joint->now_only)
-		call->job->bit_flags |= TEST_NOW_ONLY;
+		joint->call->job->bit_flags |= TEST_NOW_ONLY;
 	if (within || i == places->count)
-		yes = shadow_try_if(call, all_can_stand, joint);
-	call->job->bit_flags = flags;
+		yes = ask_for_own(joint, places);
+	if (within && !joint->can_stand)
+		yes = ask_behind_others(joint, places);
+	joint->call->job->bit_flags = flags;
 	joint->within = NULL;
 	free(within);
 	return yes;
@@ -316,7 +391,6 @@ static bool start_now(struct joint *joint, const struct places *places)
 static void look_within(struct joint *joint, const struct places *places, uint32_t i,
 			struct soonest *soonest)
 {
-	joint->can_stand = false;
 	ask_within(joint, places, i);
 	if (!joint->can_stand || (soonest->found && joint->start_s >= soonest->start_s))
 		return;
@@ -485,7 +559,7 @@ int shadow_place_component(struct shadow_call *call, const struct osp_effective 
 	shadow_state_refresh(time(NULL));
 	shadow_count_refresh(time(NULL));
 	if (call->mode == SELECT_MODE_WILL_RUN)
-		forget_plans_behind(call->job);
+		begin_plan(call->job);
 	if (begin(&joint, &gang))
 		rc = place_all(&joint, &gang);
 	shadow_gang_clear(&gang);

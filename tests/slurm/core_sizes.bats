@@ -19,7 +19,7 @@ setup_file() {
 		--conf SchedulerParameters=batch_sched_delay=0,sched_interval=1,bf_interval=1 \
 		--conf AllowSpecResourcesUsage=yes --node-conf 'NodeName=n[1-8] CoreSpecCount=1' \
 		--partition 'cpu Nodes=n[1-4] Default=YES' --partition 'train Nodes=ALL' \
-		--partition 'pair Nodes=ALL' --partition 'right Nodes=n[5-8]'
+		--partition 'pair Nodes=ALL' --partition 'right Nodes=n[5-8]' --partition 'free Nodes=ALL'
 }
 
 setup() {
@@ -74,6 +74,25 @@ submit() {
 	stays 4 job_is "$job+0" PENDING
 	! log_since 'given nodes in no common|due to hetjob start failure' || fail 'it was put back'
 	scancel --name=busy-n8
+	both_run_on_one_spine "$job"
+	! log_since 'given nodes in no common' || fail 'it was put back'
+}
+
+# Slurm would give the first component the nodes that alone suit the second.
+@test "a component leaves the others the nodes that they need" {
+	local job
+	job=$(submit -p train "-n$((2 * $(cpus_of n1)))" : -p train -x 'n[3-8]' "-n$((2 * $(cpus_of n1)))")
+	both_run_on_one_spine "$job"
+	equal "$(job_field "$job+1" NodeList)" 'n[1-2]'
+}
+
+# Backfill asks about each partition of each component. When it starts them it has put down for all which one it is
+# (_het_job_limit_check() in backfill.c).
+@test "components of several partitions start on one spine together" {
+	local job
+	occupy n4
+	log_mark
+	job=$(submit -p train,free "-n$((2 * $(cpus_of n1)))" : -p train,free "-n$((2 * $(cpus_of n1)))")
 	both_run_on_one_spine "$job"
 	! log_since 'given nodes in no common' || fail 'it was put back'
 }

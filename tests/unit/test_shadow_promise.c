@@ -198,6 +198,53 @@ static void components_start_on_settled_nodes(void **state)
 	assert_true(bit_ffs(asked.bitmap) >= 8);
 }
 
+/* Priority may put the second first. Each cycle begins anew, and so does another job. */
+static void components_come_in_any_order(void **state)
+{
+	static const uint32_t order[] = {1, 1, 0, 1, 0};
+	static const char *const nodes[] = {"8-9", "8-9", "10-11", "8-9", "10-11"};
+	job_record_t *jobs[2], *other;
+
+	(void)state;
+	components(jobs, 2);
+	busy(50, 0, 5, 1000);
+	for (size_t i = 0; i < 5; i++) {
+		assert_int_equal(ask_range(jobs[order[i]], 1, 16, SELECT_MODE_WILL_RUN),
+				 SLURM_SUCCESS);
+		assert_string_equal(nodes_given(), nodes[i]);
+	}
+	other = job_in(7, 1, "held");
+	other->details->max_nodes = 0;
+	other->het_job_id = 7;
+	other->het_job_offset = 200;
+	other->het_job_list = list_create(NULL);
+	list_append(other->het_job_list, other);
+	list_append(other->het_job_list, jobs[1]);
+	assert_int_equal(ask_range(other, 1, 16, SELECT_MODE_WILL_RUN), SLURM_SUCCESS);
+	assert_int_equal(ask_range(jobs[1], 1, 16, SELECT_MODE_WILL_RUN), SLURM_SUCCESS);
+	assert_string_equal(nodes_given(), "8-9");
+}
+
+/* The first one leaves the second the nodes that alone suit it. */
+static void components_leave_each_other_room(void **state)
+{
+	job_record_t *jobs[2];
+
+	(void)state;
+	components(jobs, 2);
+	busy(50, 4, 12, 1000);
+	jobs[1]->details->exc_node_bitmap = fake_bitmap(2, NODES - 2);
+	for (uint32_t i = 0; i < 2; i++) {
+		assert_int_equal(ask_range(jobs[i], 1, 16, SELECT_MODE_WILL_RUN), SLURM_SUCCESS);
+		assert_string_equal(nodes_given(), i ? "0-1" : "2-3");
+	}
+	for (uint32_t i = 0; i < 2; i++) {
+		assert_int_equal(ask_range(jobs[i], 1, 16, SELECT_MODE_RUN_NOW), SLURM_SUCCESS);
+		assert_string_equal(nodes_given(), i ? "0-1" : "2-3");
+		assert_int_equal(starts(jobs[i]), SLURM_SUCCESS);
+	}
+}
+
 /* Fewer nodes than make a gang may stand anywhere, as those of one component may. */
 static void few_nodes_of_components_stand_anywhere(void **state)
 {
@@ -420,6 +467,8 @@ int main(void)
 		TEST(places_components_where_all_have_room),
 		TEST(components_wait_for_one_domain),
 		TEST(components_start_on_settled_nodes),
+		TEST(components_come_in_any_order),
+		TEST(components_leave_each_other_room),
 		TEST(few_nodes_of_components_stand_anywhere),
 		TEST(counts_the_components_that_matter),
 		TEST(components_wait_for_a_level),
