@@ -377,7 +377,10 @@ static int choose(struct shadow_call *call, struct shadow_gang *gang)
 		tell_why_it_waits(&choice, &input.place);
 	FREE_NULL_BITMAP(choice.given);
 	free(choice.possible);
-	return launched || decision.found ? SLURM_SUCCESS : call->rc;
+	if (launched || decision.found)
+		return SLURM_SUCCESS;
+	/* the last yes may have been to who could have the gang, which starts nothing */
+	return call->rc == SLURM_SUCCESS ? OSP_ERROR_NO_DOMAIN : call->rc;
 }
 
 /* --- all of it ------------------------------------------------------------------------------- */

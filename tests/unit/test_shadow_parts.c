@@ -199,6 +199,31 @@ static void gives_up_where_slurm_takes_none(void **state)
 	assert_int_equal(job->priority, 100);
 }
 
+/* It could ever run here, says Slurm, and never will: not within backfill's slot, for instance. */
+static int only_ever(job_record_t *job, bitstr_t *nodes, uint32_t min_nodes, uint32_t max_nodes,
+		     uint32_t req_nodes, uint16_t mode, osp_list_t *offered, osp_list_t **taken,
+		     OSP_JOB_TEST_TAIL_PARAMETERS)
+{
+	if (mode != SELECT_MODE_TEST_ONLY)
+		return SLURM_ERROR;
+	return fake_job_test(job, nodes, min_nodes, max_nodes, req_nodes, mode, offered, taken,
+			     OSP_JOB_TEST_TAIL_VALUES);
+}
+
+/* The last question was answered with a yes, and was only about who it could have. */
+static void naming_nodes_is_no_start(void **state)
+{
+	job_record_t *job = gang_in(1, 16, "spine", "2", "leaf:4");
+
+	(void)state;
+	fake_slurm.job_test = only_ever;
+	job->license_list = list_create(NULL); /* its start is not known without asking */
+	busy(50, 0, 16, 500);
+	assert_int_not_equal(ask(job, SELECT_MODE_WILL_RUN), SLURM_SUCCESS);
+	assert_true(fake_slurm.tests > 0);
+	FREE_NULL_LIST(job->license_list);
+}
+
 /* --- memory ----------------------------------------------------------------------------------- */
 
 static bool placed_and_begun(void *context)
@@ -324,6 +349,7 @@ int main(void)
 		TEST(several_domains_are_looser_than_a_promise),
 		TEST(goes_by_the_nodes_that_slurm_would_take),
 		TEST(gives_up_where_slurm_takes_none),
+		TEST(naming_nodes_is_no_start),
 		TEST(stays_whole_without_memory),
 	};
 
