@@ -111,14 +111,37 @@ static int refuse_bytes(struct reader *reader)
 			    reader->parser.problem);
 }
 
+/* Finds a tab in front of the first word of line `line` (from 0), where YAML allows none; its
+ * column in *column. */
+static bool tab_indents(const struct reader *reader, size_t line, int *column)
+{
+	const char *at = reader->text, *end = at + reader->text_bytes, *start;
+
+	for (; line && at; line--) {
+		at = memchr(at, '\n', (size_t)(end - at));
+		at = at ? at + 1 : NULL;
+	}
+	for (start = at; at && at < end && (*at == ' ' || *at == '\t'); at++) {
+		*column = (int)(at - start) + 1;
+		if (*at == '\t')
+			return true;
+	}
+	return false;
+}
+
 static int parser_failed(struct reader *reader)
 {
 	const yaml_parser_t *parser = &reader->parser;
+	int column;
 
 	if (parser->error == YAML_MEMORY_ERROR)
 		return no_memory(reader);
 	if (parser->error == YAML_READER_ERROR)
 		return refuse_bytes(reader);
+	if (tab_indents(reader, parser->problem_mark.line, &column))
+		return osp_error_at(reader->error, reader->document->file,
+				    (int)parser->problem_mark.line + 1, column,
+				    "a tab: blanks are expected in front of a key");
 	return refuse(reader, &parser->problem_mark, "neither YAML nor JSON: %s%s%s",
 		      parser->problem ? parser->problem : "unreadable", parser->context ? " " : "",
 		      parser->context ? parser->context : "");

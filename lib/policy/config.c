@@ -54,6 +54,7 @@ static int take_level(const struct osp_document *document, const struct osp_valu
 					  "most %d) is expected, not '%.40s'",
 					  OSP_LEVEL_NAME_BYTES - 1, level);
 	rules->policy.level = level;
+	rules->level_column = value->column;
 	return 0;
 }
 
@@ -229,6 +230,25 @@ static int take_rules(const struct osp_document *document, const struct osp_valu
 
 /* --- reading the file ------------------------------------------------------------------------- */
 
+static const char *const file_keys[] = {"topology", "defaults", "history", "watch", "partitions"};
+
+#define FILE_KEYS (sizeof(file_keys) / sizeof(file_keys[0]))
+
+/* Refuses the keys of a policy where those of the file stand, with where they belong. */
+static int refuse_policy_keys(const struct osp_config *config, const struct osp_value *root,
+			      struct osp_error *error)
+{
+	for (const struct osp_value *v = root->first; v; v = v->next)
+		for (size_t i = 0; root->type == OSP_VALUE_MAP && i <= OSP_KEY_COUNT; i++)
+			if (!strcmp(v->key, i < OSP_KEY_COUNT ? osp_policy_keys[i] : "gate"))
+				return osp_error_at(error, config->file, v->key_line, v->key_column,
+						    "'%s' is a key of defaults or of a partition: "
+						    "it is expected indented below 'defaults:' or "
+						    "below a name under 'partitions:'",
+						    v->key);
+	return 0;
+}
+
 static int take_partition(struct osp_config *config, const struct osp_value *map,
 			  struct osp_error *error)
 {
@@ -243,6 +263,7 @@ static int take_partition(struct osp_config *config, const struct osp_value *map
 	*rules = config->defaults;
 	rules->partition = map->key;
 	rules->partition_line = map->key_line;
+	rules->partition_column = map->key_column;
 	rules->gate_said = false;
 	config->partition_count++;
 	if (osp_value_is_null(map))
@@ -274,11 +295,10 @@ static int take_partitions(struct osp_config *config, const struct osp_value *ma
 
 static int take_file(struct osp_config *config, struct osp_error *error)
 {
-	static const char *const keys[] = {"topology", "defaults", "history", "watch",
-					   "partitions"};
 	const struct osp_value *root = osp_document_root(config->document), *value;
 
-	if (osp_value_only_keys(config->document, root, keys, 5, error))
+	if (refuse_policy_keys(config, root, error) ||
+	    osp_value_only_keys(config->document, root, file_keys, FILE_KEYS, error))
 		return -1;
 	value = osp_value_get(root, "topology");
 	if (value && osp_value_string(config->document, value, &config->topology, error))
@@ -424,6 +444,21 @@ const char *osp_config_topology(const struct osp_config *config)
 size_t osp_config_partition_count(const struct osp_config *config)
 {
 	return config->partition_count;
+}
+
+struct osp_config_place osp_config_partition_place(const struct osp_config *config, size_t index)
+{
+	const struct osp_partition_policy *rules = &config->partitions[index];
+
+	return (struct osp_config_place){rules->partition_line, rules->partition_column};
+}
+
+struct osp_config_place osp_config_level_place(const struct osp_config *config, size_t index)
+{
+	const struct osp_partition_policy *rules =
+		index < config->partition_count ? &config->partitions[index] : &config->defaults;
+
+	return (struct osp_config_place){rules->lines[OSP_KEY_LEVEL], rules->level_column};
 }
 
 const char *osp_config_partition(const struct osp_config *config, size_t index, int *line)

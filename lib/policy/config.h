@@ -109,6 +109,14 @@ const char *osp_config_topology(const struct osp_config *config);
 size_t osp_config_partition_count(const struct osp_config *config);
 const char *osp_config_partition(const struct osp_config *config, size_t index, int *line);
 
+/* Where the file names that partition of number `index`, and where it says the level that is in
+ * force there (with an index past the last: for all others). Line 0: nowhere. */
+struct osp_config_place {
+	int line, column;
+};
+struct osp_config_place osp_config_partition_place(const struct osp_config *config, size_t index);
+struct osp_config_place osp_config_level_place(const struct osp_config *config, size_t index);
+
 /*
  * What is in force and why, a line a value: "gpu.mode  enforce  (onespine.yaml:12)", "...
  * (default)". With `json` the same as JSON: {"file": .., "topology": {"value": .., "line": ..},

@@ -34,11 +34,13 @@ enum osp_policy_key {
 struct osp_partition_policy {
 	const char *partition; /* NULL for the defaults */
 	int partition_line;
+	int partition_column;
 	struct osp_policy policy;
 	const char *relax;	  /* as written */
 	const char *launch_place; /* as written */
 	const char *launch_keep;  /* as written */
 	int lines[OSP_KEY_COUNT]; /* where each value was said; 0 = built in */
+	int level_column;
 	struct osp_gate_policy gate;
 	int gate_lines[OSP_GATE_KEY_COUNT];
 	bool gate_said; /* here, not in `defaults` */

@@ -22,12 +22,15 @@ setup() {
 	onespine config show --json "$SOURCE/etc/onespine.yaml" | jq -e . >/dev/null
 }
 
+NO_TOPOLOGY="levels not compared with the topology's: there is no onespine.topology, neither beside this file nor beside slurm.conf"
+
 @test "check: right, and the sample is" {
 	expect 0 "onespine.yaml: right
-partitions not compared with Slurm's: no slurm.conf found" \
-		bash -c 'cd "$SOURCE/etc" && "$ONESPINE" config check onespine.yaml'
+partitions not compared with Slurm's: no slurm.conf found
+$NO_TOPOLOGY" bash -c 'cd "$SOURCE/etc" && "$ONESPINE" config check onespine.yaml'
 	expect 0 "standard input: right
-partitions not compared with Slurm's: no slurm.conf found" onespine config check - </dev/null
+partitions not compared with Slurm's: no slurm.conf found
+$NO_TOPOLOGY" onespine config check - </dev/null
 }
 
 @test "check: wrong, with the place and the nearest right word; status 1" {
@@ -39,12 +42,21 @@ partitions not compared with Slurm's: no slurm.conf found" onespine config check
 }
 
 @test "check: a level that the topology beside it lacks" {
-	printf 'defaults:\n  level: pod\npartitions:\n  gpu:\n    level: rack\n' >onespine.yaml
+	printf 'defaults:\n  level: spin\npartitions:\n  gpu:\n    level: rack\n' >onespine.yaml
 	write_conf topology.conf
 	onespine topology import --from=slurm -o onespine.topology topology.conf
-	expect 1 "onespine.yaml:4: the topology onespine.topology has no level rack
-onespine.yaml: the topology onespine.topology has no level pod
+	expect 1 "onespine.yaml:5:12: the topology onespine.topology has no level 'rack'; its levels are leaf, spine
+onespine.yaml:2:10: the topology onespine.topology has no level 'spin'; did you mean spine?
 partitions not compared with Slurm's: no slurm.conf found" onespine config check onespine.yaml
+}
+
+@test "check: a topology without the level that is the default" {
+	write_conf topology.conf
+	onespine topology import --from=slurm -o - topology.conf | sed 's/"spine"/"pod"/' >onespine.topology
+	: >onespine.yaml
+	run onespine config check onespine.yaml
+	[[ $status == 1 ]]
+	[[ ${lines[0]} == "onespine.yaml: the topology onespine.topology has no level 'spine'; its levels are leaf, pod ('level: spine' is the default)" ]]
 }
 
 @test "a file that is not there; status 2" {

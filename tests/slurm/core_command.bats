@@ -38,11 +38,14 @@ timeless() {
 	holds "$said" '2 of its nodes are unknown to Slurm: n[17-18]'
 }
 
-@test "config check: partitions are compared with Slurm's" {
+@test "config check: partitions are compared with Slurm's, and levels with the topology's" {
 	answers 0 onespine config check
 	printf 'partitions:\n  gpus:\n    gang: always\n' >"$BATS_TEST_TMPDIR/onespine.yaml"
 	answers 1 onespine config check "$BATS_TEST_TMPDIR/onespine.yaml"
-	holds "$said" 'onespine.yaml:2: Slurm has no partition gpus; did you mean gpu?'
+	holds "$said" 'onespine.yaml:2:3: Slurm has no partition gpus; did you mean gpu?'
+	printf 'defaults: {level: spin}\n' >"$BATS_TEST_TMPDIR/onespine.yaml"
+	answers 1 onespine config check "$BATS_TEST_TMPDIR/onespine.yaml"
+	holds "$said" "onespine.yaml:1:19: the topology $ONESPINE_CLUSTER/onespine.topology has no level 'spin'; did you mean spine?"
 }
 
 @test "fit says what then happens" {

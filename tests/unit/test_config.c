@@ -153,6 +153,18 @@ static void refuses_in_words(void **state)
 		{"topologies: x\n", "1:1: unknown key 'topologies'; did you mean topology?"},
 		{"topology: x\nquux: 1\n", "2:1: unknown key 'quux'; the keys here are topology, "
 					   "defaults, history, watch, partitions"},
+		{"topology: x\ngang: always\n",
+		 "2:1: 'gang' is a key of defaults or of a partition: it is expected indented "
+		 "below 'defaults:' or below a name under 'partitions:'"},
+		{"gate: {mode: off}\n",
+		 "1:1: 'gate' is a key of defaults or of a partition: it is expected indented "
+		 "below 'defaults:' or below a name under 'partitions:'"},
+		{"defaults:\n\tgang: always\n",
+		 "2:1: a tab: blanks are expected in front of a key"},
+		{"defaults:\n  level: spine\n  \tgang: always\n",
+		 "3:3: a tab: blanks are expected in front of a key"},
+		{"defaults:\n  level: spine\n\tgang: always\n",
+		 "3:1: a tab: blanks are expected in front of a key"},
 		{"history: {folder: here}\n", "1:19: folder: off or a path that starts with / is "
 					      "expected, not 'here'"},
 		{"history: {folder: [a]}\n",
@@ -248,9 +260,6 @@ static void refuses_in_words(void **state)
 		{"partitions:\n  gpu: {}\n  gpu: {}\n",
 		 "3:3: key 'gpu' is given twice (first in line 2)"},
 		{"defaults: &a {}\n", "1:11: anchors (&name) are not allowed here"},
-		{"defaults:\n\tmode: off\n",
-		 "2:1: neither YAML nor JSON: found character that cannot start any token while "
-		 "scanning for the next token"},
 	};
 
 	(void)state;

@@ -58,6 +58,7 @@ struct findings {
 	json_t *wrong;
 	bool asked;
 	char not_asked[OSP_ERROR_TEXT_BYTES];
+	bool compared; /* with a topology */
 };
 
 static void add_wrong(struct findings *findings, const struct osp_error *error)
@@ -69,7 +70,7 @@ static void add_wrong(struct findings *findings, const struct osp_error *error)
 }
 
 static void check_partition(const struct osp_snapshot *snapshot, const char *path, const char *name,
-			    int line, struct findings *findings)
+			    struct osp_config_place place, struct findings *findings)
 {
 	const char **names = calloc((size_t)snapshot->partition_count + 1, sizeof(*names));
 	struct osp_error error = {.text = ""};
@@ -80,8 +81,9 @@ static void check_partition(const struct osp_snapshot *snapshot, const char *pat
 		names[i] = snapshot->partitions[i].name;
 	if (names)
 		nearest = osp_nearest_word(name, names, snapshot->partition_count);
-	osp_error_at(&error, path, line, 0, "Slurm has no partition %s%s%s%s", name,
-		     nearest ? "; did you mean " : "", nearest ? nearest : "", nearest ? "?" : "");
+	osp_error_at(&error, path, place.line, place.column, "Slurm has no partition %s%s%s%s",
+		     name, nearest ? "; did you mean " : "", nearest ? nearest : "",
+		     nearest ? "?" : "");
 	add_wrong(findings, &error);
 	free(names);
 }
@@ -105,37 +107,77 @@ static void ask_slurm(const struct osp_config *config, const char *path, struct 
 	}
 	findings->asked = true;
 	for (i = 0; i < osp_config_partition_count(config); i++) {
-		int line;
-		const char *name = osp_config_partition(config, i, &line);
+		const char *name = osp_config_partition(config, i, NULL);
 
 		if (!osp_snapshot_find_partition(snapshot, name))
-			check_partition(snapshot, path, name, line, findings);
+			check_partition(snapshot, path, name, osp_config_partition_place(config, i),
+					findings);
 	}
 	osp_snapshot_free(snapshot);
 }
 
+static void refuse_level(const struct osp_topology *topology, const char *topology_path,
+			 const char *path, struct osp_config_place place, const char *level,
+			 struct findings *findings)
+{
+	const char *names[OSP_LEVELS_MAX], *nearest;
+	uint32_t count = osp_topology_level_count(topology);
+	struct osp_text all = OSP_TEXT_INIT;
+	struct osp_error error = {.text = ""};
+
+	for (uint32_t i = 0; i < count; i++) {
+		names[i] = osp_topology_level_name(topology, i + 1);
+		osp_text_printf(&all, "%s%s", i ? ", " : "", names[i]);
+	}
+	nearest = osp_nearest_word(level, names, count);
+	osp_error_at(&error, path, place.line, place.column,
+		     "the topology %s has no level '%s'%s%s%s%s", topology_path, level,
+		     nearest ? "; did you mean " : "; its levels are ",
+		     nearest ? nearest : all.data, nearest ? "?" : "",
+		     place.line ? "" : " ('level: spine' is the default)");
+	add_wrong(findings, &error);
+	osp_text_free(&all);
+}
+
 /* The topology must have the levels that the configuration names. */
 static void check_levels(const struct osp_config *config, const struct osp_topology *topology,
-			 const char *path, struct findings *findings)
+			 const char *topology_path, const char *path, struct findings *findings)
 {
+	const struct osp_policy *defaults = osp_config_policy(config, NULL);
 	size_t count = osp_config_partition_count(config);
-	size_t i;
 
-	for (i = 0; i <= count; i++) {
-		int line = 0;
-		const char *name = i < count ? osp_config_partition(config, i, &line) : NULL;
+	for (size_t i = 0; i <= count; i++) {
+		const char *name = i < count ? osp_config_partition(config, i, NULL) : NULL;
 		const struct osp_policy *policy = osp_config_policy(config, name);
-		const struct osp_policy *defaults = osp_config_policy(config, NULL);
-		struct osp_error error = {.text = ""};
 
 		if (osp_topology_level(topology, policy->level) > 0)
 			continue;
 		if (name && strcmp(policy->level, defaults->level) == 0)
 			continue;
-		osp_error_at(&error, path, line, 0, "the topology %s has no level %s",
-			     osp_config_topology(config), policy->level);
-		add_wrong(findings, &error);
+		refuse_level(topology, topology_path, path, osp_config_level_place(config, i),
+			     policy->level, findings);
 	}
+}
+
+/* The topology that the file names, beside it; of one that is only to be looked at and has none
+ * beside it yet, the one beside slurm.conf. NULL: there is none. */
+static char *find_topology(const struct osp_config *config, const char *path, bool in_force)
+{
+	struct osp_error error = {.text = ""};
+	char *beside = osp_path_beside(path, osp_config_topology(config)), *other, *conf;
+
+	if (!beside || in_force || access(beside, F_OK) == 0)
+		return beside;
+	conf = osp_slurm_configured() ? osp_config_path(&error) : NULL;
+	other = conf ? osp_path_beside(conf, osp_config_topology(config)) : NULL;
+	free(conf);
+	if (other && access(other, F_OK) == 0) {
+		free(beside);
+		return other;
+	}
+	free(other);
+	free(beside);
+	return NULL;
 }
 
 static void check_topology(const struct osp_config *config, const char *path, bool in_force,
@@ -143,26 +185,23 @@ static void check_topology(const struct osp_config *config, const char *path, bo
 {
 	struct osp_error error = {.text = ""};
 	struct osp_topology *topology;
-	char *topology_path = osp_path_beside(path, osp_config_topology(config));
+	char *topology_path = find_topology(config, path, in_force);
 
 	if (!topology_path)
 		return;
-	/* A file that is only to be looked at need not have its topology beside it yet. */
-	if (!in_force && access(topology_path, F_OK) < 0) {
-		free(topology_path);
-		return;
-	}
+	findings->compared = true;
 	topology = osp_topology_load(topology_path, &error);
 	if (topology)
-		check_levels(config, topology, path, findings);
+		check_levels(config, topology, topology_path, path, findings);
 	else
 		add_wrong(findings, &error);
 	osp_topology_free(topology);
 	free(topology_path);
 }
 
-static int print_findings(const char *path, const struct findings *findings, bool as_json,
-			  int status)
+/* `topology` is its name in the file; "" when that is refused. */
+static int print_findings(const char *path, const char *topology, const struct findings *findings,
+			  bool as_json, int status)
 {
 	struct osp_text text = OSP_TEXT_INIT;
 	char name[PATH_MAX];
@@ -177,6 +216,8 @@ static int print_findings(const char *path, const struct findings *findings, boo
 		json_object_set_new(root, "slurm",
 				    findings->asked ? json_string("asked")
 						    : osp_json_string(findings->not_asked));
+		json_object_set_new(root, "levels",
+				    json_string(findings->compared ? "compared" : "no topology"));
 		return osp_print_json(root, status);
 	}
 	for (i = 0; i < json_array_size(findings->wrong); i++)
@@ -187,6 +228,11 @@ static int print_findings(const char *path, const struct findings *findings, boo
 	if (!findings->asked)
 		osp_text_printf(&text, "partitions not compared with Slurm's: %s\n",
 				findings->not_asked);
+	if (!findings->compared && *topology)
+		osp_text_printf(&text,
+				"levels not compared with the topology's: there is no %s, neither "
+				"beside this file nor beside slurm.conf\n",
+				topology);
 	return osp_print_text(&text, status);
 }
 
@@ -212,7 +258,8 @@ int osp_run_config_check(const struct osp_call *call)
 			check_topology(config, path, call->argument_count == 0, &findings);
 		}
 		status = json_array_size(findings.wrong) ? OSP_EXIT_NO : OSP_EXIT_YES;
-		status = print_findings(path, &findings, as_json, status);
+		status = print_findings(path, config ? osp_config_topology(config) : "", &findings,
+					as_json, status);
 	}
 	json_decref(findings.wrong);
 	osp_config_free(config);
