@@ -304,3 +304,9 @@ killed_at() {
 	expect 2 "onespine: --repaired checks anew: not with --fresh" check --fresh 1 --repaired
 	expect 2 "onespine: --repaired is of the whole node: not with --gpus" check --repaired --gpus 0
 }
+
+@test "a folder that is not there, or is none" {
+	expect 2 "onespine: --folder=/nowhere: No such file or directory" onespine history --folder /nowhere
+	: >file
+	expect 2 "onespine: --folder=file: Not a directory" onespine history --folder file
+}

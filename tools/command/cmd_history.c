@@ -2,6 +2,8 @@
 /* cmd_history.c - `onespine history`: what earlier checks say of a node or a GPU */
 #include "tools/command/command.h"
 
+#include <dirent.h>
+#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -321,9 +323,23 @@ static int tell(const struct osp_call *call, struct osp_history_reading *reading
 	return status;
 }
 
+/* A folder that policy names may not be there yet; one that is asked for is. */
+static bool is_folder(const char *path, struct osp_error *error)
+{
+	DIR *folder = opendir(path);
+
+	if (!folder) {
+		osp_error_set(error, "--folder=%.200s: %s", path, strerror(errno));
+		return false;
+	}
+	closedir(folder);
+	return true;
+}
+
 int osp_run_history(const struct osp_call *call)
 {
-	const char *root = getenv("ONESPINE_TEST_ROOT"), *since = call->values[OSP_OPTION_SINCE];
+	const char *root = getenv("ONESPINE_TEST_ROOT"), *since = call->values[OSP_OPTION_SINCE],
+		   *folder = call->values[OSP_OPTION_FOLDER];
 	struct osp_error error = {.text = ""};
 	struct osp_history_reading reading = {.history = NULL};
 	const struct osp_history_policy *policy;
@@ -333,6 +349,8 @@ int osp_run_history(const struct osp_call *call)
 	int status;
 
 	root = root ? root : "";
+	if (folder && !is_folder(folder, &error))
+		return osp_say_error(&error);
 	if (since && osp_parse_duration(since, &span_s)) {
 		osp_error_set(&error, "--since=%.40s: a time as 7-0 (7 days) is expected", since);
 		return osp_say_error(&error);
@@ -344,7 +362,7 @@ int osp_run_history(const struct osp_call *call)
 	rule.strikes = policy->strikes;
 	rule.strike_days = policy->strike_days;
 	reading.from_s = since ? rule.now_s - span_s : 0;
-	if (osp_history_read(&reading, call->values[OSP_OPTION_FOLDER], policy, root, &error))
+	if (osp_history_read(&reading, folder, policy, root, &error))
 		status = osp_say_error(&error);
 	else
 		status = tell(call, &reading, &rule, &error);
