@@ -149,3 +149,27 @@ cluster_check_fails() {
 	cluster_stop
 	cluster_use "$(head -n 1 "$BATS_FILE_TMPDIR/clusters")"
 }
+
+# of_this_machine: what the machine itself keeps of checks, with times and sizes
+of_this_machine() {
+	find /run/onespine /var/lib/onespine \( -name 'pass-*' -o -path '/var/lib/*' \) -printf '%p %T@ %s\n' 2>/dev/null | sort
+}
+
+@test "a recheck looks at the cluster's own nodes and keeps what it finds there: nothing of this machine changes" {
+	local machine kept
+	cluster_start --nodes 2 --names 'own[1-2]'
+	machine=$(of_this_machine)
+	kept=$ONESPINE_PREFIX/var/lib/onespine/recheck/onespine-$(awk -F= '$1 == "SlurmctldPort" { print $2 }' "$SLURM_CONF")
+	scontrol update NodeName=own1,own2 State=DRAIN Reason='onespine: fell off the bus'
+	mkdir -p "$ONESPINE_CLUSTER/nodes"
+	echo 'export ONESPINE_FAKE_NVML=gpu3.ecc_uncorrected=12' >"$ONESPINE_CLUSTER/nodes/own2.faults"
+	run onespine recheck
+	equal "$(of_this_machine)" "$machine" 'of this machine'
+	holds "$output" 'own1: returned: PASS'
+	matches "$output" 'own2: stays drained: onespine: gpu3 ecc'
+	srun -N1 -w own1 true
+	[[ -e $ONESPINE_CLUSTER/nodes/own1/run/onespine && -e $ONESPINE_CLUSTER/run/onespine/node && -e $kept.returns ]]
+	compgen -G "$ONESPINE_CLUSTER/nodes/own1/var/lib/onespine/history/*" >/dev/null
+	cluster_stop "$ONESPINE_CLUSTER"
+	[[ ! -e $kept && ! -e $kept.returns ]]
+}

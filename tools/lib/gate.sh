@@ -5,7 +5,8 @@
 # DIR/epilog, as short as a site's own; on a node with faults they become DIR/gate. DIR/nodes/NAME
 # stands for the / of node NAME, a healthy fake one (tests/fake/node), with the gate's log in
 # DIR/nodes/NAME/gate.log; DIR/nodes/NAME.faults is read by its gate before each run, as shell:
-# "export ONESPINE_FAKE_NVML=ecc" and what else tests/check/faults.table knows.
+# "export ONESPINE_FAKE_NVML=gpu3.ecc_uncorrected=12" and what else tests/check/faults.table knows. DIR/check is what a recheck runs on
+# a node of any cluster, with or without a gate: `onespine check` of that fake node, not of this machine.
 # shellcheck shell=bash disable=SC2154
 
 # gate_fakes: the folder of the fake libraries, which make check builds
@@ -15,9 +16,8 @@ gate_fakes() {
 	printf '%s\n' "$folder"
 }
 
-write_gate() {
-	local fakes name log round_ms=10000 # all nodes share this machine's processors
-	fakes=$(gate_fakes)
+copy_fakes() {
+	local fakes=$1
 	mkdir -p "$dir/nodes" "$dir/fakes" "$dir/fakes-cuda"
 	cp "$fakes/libnvml.so" "$dir/fakes/libnvidia-ml.so.1"
 	cp "$fakes/libsystem.so" "$dir/fakes/libsystem.so"
@@ -26,6 +26,39 @@ write_gate() {
 		cp "$fakes/libcuda.so" "$dir/fakes-cuda/libcuda.so.1"
 		cp "$fakes/libnccl.so" "$dir/fakes-cuda/libnccl.so.2"
 	}
+}
+
+# write_check: DIR/check, and DIR/bin/onespine, which has a recheck run it
+write_check() {
+	local folder
+	folder=${ONESPINE_FAKES:-$(build_folder "$slurm")/tests/fake/.libs}
+	[[ -d $dir/fakes || ! -e $folder/libnvml.so ]] || copy_fakes "$folder"
+	install -m 755 "$ONESPINE_SOURCE/tests/fake/node" "$dir/make-node"
+	cat >"$dir/check" <<-END
+		#!/bin/bash
+		# onespine ARGUMENT... on a fake node with its faults: GPUs that cannot be loaded are not asked to be,
+		# and without the fake libraries there are none
+		node=$dir/nodes/\$SLURMD_NODENAME
+		[[ -d \$node ]] || $dir/make-node "\$node" || exit
+		[[ -e $dir/fakes ]] || rm -rf "\$node"/{dev/nvidia*,proc/driver,sys/bus/pci/devices/*,sys/class/infiniband*/*,sys/module/nvidia*,sys/devices/virtual/dmi}
+		export ONESPINE_TEST_ROOT=\$node LD_LIBRARY_PATH=$dir/fakes
+		[[ ! -e $dir/fakes ]] || export LD_PRELOAD=$dir/fakes/libsystem.so
+		[[ ! -e \$node.faults ]] || . "\$node.faults"
+		[[ -e $dir/fakes/libcuda.so.1 ]] || set -- "\${@/#--depth=*/--depth=passive}"
+		exec $prefix/bin/onespine "\$@"
+	END
+	cat >"$dir/bin/onespine" <<-END
+		#!/bin/bash
+		[[ \${1:-} != recheck || " \$*" == *' --program'* ]] || set -- recheck --program=$dir/check "\${@:2}"
+		exec ${root:+$dir/bin/in-root }$prefix/bin/onespine "\$@"
+	END
+	chmod 755 "$dir/check" "$dir/bin/onespine"
+}
+
+write_gate() {
+	local fakes name log round_ms=10000 # all nodes share this machine's processors
+	fakes=$(gate_fakes)
+	copy_fakes "$fakes"
 	# and a gate of another version of messages: fault NODE 'exec DIR/other-gate "$@"'
 	[[ ! -e $fakes/../other-gate ]] || install -m 755 "$fakes/../other-gate" "$dir/other-gate"
 	log=$prefix/var/log/onespine/gate.log

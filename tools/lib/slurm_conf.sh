@@ -66,7 +66,7 @@ write_slurm_conf() {
 	done
 	: >"$dir/plugstack.conf"
 	if ((!stock)); then
-		printf 'required %s/lib/onespine/onespine.so\n' "$prefix" >"$dir/plugstack.conf"
+		printf 'required %s/lib/onespine/onespine.so cache=%s/run/onespine\n' "$prefix" "$dir" >"$dir/plugstack.conf"
 		if [[ -n $config ]]; then
 			cp "$config" "$dir/onespine.yaml"
 		fi
