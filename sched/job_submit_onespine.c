@@ -175,7 +175,7 @@ static int judge(const struct osp_seam_job *job, const struct osp_request *reque
 	if (effective->mode == OSP_MODE_OFF ||
 	    !osp_conflict_find(&shape,
 			       effective->if_large ? OSP_CONFLICTS_THAT_SPLIT : OSP_CONFLICTS_ALL,
-			       by_policy, sentence, sentence_bytes))
+			       effective, sentence, sentence_bytes))
 		return SLURM_SUCCESS;
 	if (effective->mode == OSP_MODE_ENFORCE || !by_policy)
 		return ESLURM_NOT_SUPPORTED;

@@ -48,7 +48,7 @@ static bool cannot_stay_together(const job_record_t *job, const struct osp_effec
 	if (effective->if_large)
 		shape.heterogeneous = false;
 	memcpy(words, waits, sizeof(waits));
-	return osp_conflict_find(&shape, OSP_CONFLICTS_THAT_SPLIT, true, words + strlen(waits),
+	return osp_conflict_find(&shape, OSP_CONFLICTS_THAT_SPLIT, effective, words + strlen(waits),
 				 words_bytes - strlen(waits));
 }
 

@@ -339,7 +339,7 @@ static bool request_of_policy(const job_record_t *job, const struct osp_policy *
 	if (effective->mode == OSP_MODE_ENFORCE)
 		return true;
 	shadow_job_shape(job, &shape); /* advice that nobody asked for and nobody could follow */
-	return !osp_conflict_find(&shape, OSP_CONFLICTS_ALL, true, sentence, sizeof(sentence));
+	return !osp_conflict_find(&shape, OSP_CONFLICTS_ALL, effective, sentence, sizeof(sentence));
 }
 
 /*

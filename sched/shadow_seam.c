@@ -428,7 +428,10 @@ static int check_level(const struct osp_effective *effective, char *sentence, si
 	if (!shadow_state.topology) {
 		snprintf(sentence, sentence_bytes,
 			 "no fabric topology is in force here, so no gang can be placed; tell your "
-			 "administrator, or submit without --gang");
+			 "administrator%s",
+			 effective->way_out == OSP_WAY_LEAVE_OUT ? ", or submit without --gang"
+			 : effective->way_out == OSP_WAY_OFF	 ? ", or submit with --gang=off"
+								 : "");
 		return -1;
 	}
 	level = osp_topology_level(shadow_state.topology, effective->level);
@@ -649,10 +652,11 @@ static int set_checked(job_record_t *job, const struct osp_request *request, cha
 	describe_job(job, &asked);
 	if (resolve(&asked, request, &effective, sentence, sentence_bytes) != 0)
 		return ESLURM_REQUESTED_NODE_CONFIG_UNAVAILABLE;
-	if (effective.mode != OSP_MODE_OFF &&
-	    osp_conflict_find(&asked.shape, OSP_CONFLICTS_ALL, false, sentence, sentence_bytes))
-		return ESLURM_NOT_SUPPORTED;
 	effective.origin = OSP_FROM_SET;
+	if (effective.mode != OSP_MODE_OFF &&
+	    osp_conflict_find(&asked.shape, OSP_CONFLICTS_ALL, &effective, sentence,
+			      sentence_bytes))
+		return ESLURM_NOT_SUPPORTED;
 	write_effective(job, &effective);
 	if (effective.mode != OSP_MODE_OFF) {
 		shadow_gang_says(job, &effective, "set: not looked at yet");

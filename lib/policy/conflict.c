@@ -64,39 +64,62 @@ static const struct {
 	const char *what;
 	const char *why;
 	const char *instead;
+	bool or_no_gang; /* the option may matter more than the gang */
 } conflicts[] = {
 	{is_heterogeneous, true, "a heterogeneous job cannot be one gang",
-	 "Slurm places its components one after the other",
-	 "submit one job without components, or leave out --gang"},
+	 "Slurm places its components one after the other", "submit one job without components",
+	 true},
 	{has_switches, false, "--switches cannot stand beside --gang",
 	 "it counts leaf switches, and only for a while",
-	 "leave it out, --gang=leaf asks for one leaf"},
+	 "leave it out, --gang=leaf asks for one leaf", false},
 	{has_segment, false, "--segment cannot stand beside --gang",
-	 "blocks of nodes would be chosen before the domain", "leave one of them out"},
+	 "blocks of nodes would be chosen before the domain", "leave it out", true},
 	{has_segment_flags, false,
 	 "--spread-segments and --consolidate-segments cannot stand beside --gang",
-	 "blocks of nodes would be chosen before the domain", "leave one of them out"},
+	 "blocks of nodes would be chosen before the domain", "leave them out", true},
 	{is_contiguous, false, "--contiguous cannot stand beside --gang",
-	 "nodes with neighbouring numbers need not share a domain", "leave it out"},
+	 "nodes with neighbouring numbers need not share a domain", "leave it out", false},
 	{is_exclusive_topo, false, "--exclusive=topo cannot stand beside --gang",
-	 "it reserves whole blocks, not the gang's domain", "ask for --exclusive"},
+	 "it reserves whole blocks, not the gang's domain", "ask for --exclusive", false},
 	{has_counted_features, true, "a --constraint with counts (a*4) cannot stand beside --gang",
-	 "Slurm chooses each count's nodes by itself", "leave out the counts"},
+	 "Slurm chooses each count's nodes by itself", "leave out the counts", false},
 	{is_expansion, true, "--dependency=expand cannot stand beside --gang",
-	 "the nodes added may lie in another domain", "leave one of them out"},
+	 "the nodes added may lie in another domain", "leave it out", true},
 };
 
-bool osp_conflict_find(const struct osp_shape *shape, enum osp_conflicts which, bool by_policy,
-		       char *sentence, size_t sentence_bytes)
+/* What else would help. */
+static const char *or_else(const struct osp_effective *effective, bool or_no_gang)
+{
+	bool by_policy = effective->origin == OSP_FROM_POLICY;
+
+	switch (effective->way_out) {
+	case OSP_WAY_LEAVE_OUT:
+		return or_no_gang ? ", or leave out --gang" : "";
+	case OSP_WAY_OFF:
+		return or_no_gang || by_policy ? ", or ask for --gang=off" : "";
+	case OSP_WAY_NONE:
+		return "";
+	case OSP_WAY_UNKNOWN:
+		break;
+	}
+	return by_policy    ? ", or ask for --gang=off where that is allowed"
+	       : or_no_gang ? ", or leave out --gang where that is allowed"
+			    : "";
+}
+
+bool osp_conflict_find(const struct osp_shape *shape, enum osp_conflicts which,
+		       const struct osp_effective *effective, char *sentence, size_t sentence_bytes)
 {
 	for (size_t i = 0; i < sizeof(conflicts) / sizeof(conflicts[0]); i++) {
 		if ((which == OSP_CONFLICTS_THAT_SPLIT && !conflicts[i].splits) ||
 		    !conflicts[i].stands(shape))
 			continue;
 		snprintf(sentence, sentence_bytes, "%s%s: %s; %s%s",
-			 by_policy ? "the policy here makes a gang of this job, and " : "",
+			 effective->origin == OSP_FROM_POLICY
+				 ? "the policy here makes a gang of this job, and "
+				 : "",
 			 conflicts[i].what, conflicts[i].why, conflicts[i].instead,
-			 by_policy ? ", or ask for --gang=off where that is allowed" : "");
+			 or_else(effective, conflicts[i].or_no_gang));
 		return true;
 	}
 	return false;

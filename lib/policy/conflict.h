@@ -14,6 +14,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "lib/policy/request.h"
+
 /* What a job asks for, as far as it matters here. */
 struct osp_shape {
 	bool heterogeneous;   /* one component of several */
@@ -32,11 +34,13 @@ enum osp_conflicts {
 	OSP_CONFLICTS_THAT_SPLIT /* those that no narrowing to one domain would keep together */
 };
 
-/* Finds the first conflict. Returns true if there is one; `sentence` then says which option is in
- * the way, why, and what to do: "--contiguous cannot stand beside --gang: ..., ...; leave it
- * out". */
-bool osp_conflict_find(const struct osp_shape *shape, enum osp_conflicts which, bool by_policy,
-		       char *sentence, size_t sentence_bytes);
+/* Finds the first conflict with the gang that `effective` says. Returns true if there is one;
+ * `sentence` then says which option is in the way, why, and what to do: "--contiguous cannot stand
+ * beside --gang: ..., ...; leave it out". It names leaving out --gang, or --gang=off, only where
+ * that helps (way_out). */
+bool osp_conflict_find(const struct osp_shape *shape, enum osp_conflicts which,
+		       const struct osp_effective *effective, char *sentence,
+		       size_t sentence_bytes);
 
 /* Whether a dependency ("afterok:7,expand:12") grows another job by this one's nodes; NULL is
  * none. */

@@ -276,25 +276,35 @@ static int resolve_gang(const struct osp_request *request, const struct osp_poli
 	return 0;
 }
 
+static enum osp_way_out way_out(const struct osp_policy *policy, enum osp_held held)
+{
+	if (held == OSP_HELD_NOT)
+		return OSP_WAY_LEAVE_OUT;
+	return held == OSP_HELD && !policy->allow_off ? OSP_WAY_NONE : OSP_WAY_OFF;
+}
+
 int osp_request_resolve(const struct osp_request *request, const struct osp_policy *policy,
 			const char *partition, const struct osp_size *size,
 			struct osp_effective *effective, struct osp_error *error)
 {
-	enum osp_held held;
+	enum osp_held held = osp_policy_holds(policy, size);
 
 	switch (request->asked) {
 	case OSP_ASKED_OFF:
 		return resolve_off(request, policy, partition, size, effective, error);
 	case OSP_ASKED_GANG:
-		return resolve_gang(request, policy, partition, effective, error);
+		if (resolve_gang(request, policy, partition, effective, error))
+			return -1;
+		effective->way_out = way_out(policy, held);
+		return 0;
 	case OSP_ASKED_NOTHING:
 		break;
 	}
-	held = osp_policy_holds(policy, size);
 	if (held == OSP_HELD_NOT)
 		not_a_gang(OSP_FROM_POLICY, effective);
 	else
 		hold_to_policy(policy, effective);
+	effective->way_out = way_out(policy, held);
 	effective->if_large = held == OSP_HELD_IF_LARGE;
 	return 0;
 }

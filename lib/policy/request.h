@@ -82,6 +82,14 @@ const char *osp_request_format(const struct osp_request *request, char *buffer,
 			       size_t buffer_bytes);
 
 /* What a job is held to. */
+/* What a job could do to be no gang; known where a request was resolved. */
+enum osp_way_out {
+	OSP_WAY_UNKNOWN,
+	OSP_WAY_LEAVE_OUT, /* leave out --gang */
+	OSP_WAY_OFF,	   /* ask for --gang=off: without, policy makes it one */
+	OSP_WAY_NONE	   /* nothing: policy makes it one, and takes no --gang=off */
+};
+
 struct osp_effective {
 	enum osp_mode mode; /* OSP_MODE_OFF: not a gang */
 	enum osp_origin origin;
@@ -100,6 +108,7 @@ struct osp_effective {
 	 * framework's own; 0: in its own */
 	uint32_t reordered_gpus;
 	uint32_t from_nodes; /* of the policy that makes the gang; 0: the job asked for itself */
+	enum osp_way_out way_out;
 	char unread[OSP_UNREAD_BYTES]; /* what of a stored request is not understood; "": all is */
 };
 

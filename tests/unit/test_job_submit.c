@@ -1020,7 +1020,7 @@ static const struct {
 	{set_preferred_counts, "a --constraint with counts (a*4) cannot stand beside --gang: Slurm "
 			       "chooses each count's nodes by itself; leave out the counts"},
 	{set_expand, "--dependency=expand cannot stand beside --gang: the nodes added may lie in "
-		     "another domain; leave one of them out"},
+		     "another domain; leave it out, or leave out --gang"},
 };
 
 static void refuses_conflicts(void **state)
@@ -1048,9 +1048,15 @@ static void policy_refuses_conflicts_only_where_it_enforces(void **state)
 		job.min_nodes = 4;
 		conflicts[i].set();
 		assert_int_equal(job_submit(&job, 1000, &message), ESLURM_NOT_SUPPORTED);
-		assert_non_null(strstr(message, conflicts[i].told));
 		assert_memory_equal(message, "the policy here makes a gang of this job, and ", 46);
-		assert_non_null(strstr(message, ", or ask for --gang=off where that is allowed"));
+		assert_memory_equal(message + 46, conflicts[i].told,
+				    (size_t)(strchr(conflicts[i].told, ';') - conflicts[i].told));
+		assert_non_null(strstr(message, ", or ask for --gang=off"));
+		slurm_xfree((void **)&message);
+		policy.allow_off = false;
+		assert_int_equal(job_submit(&job, 1000, &message), ESLURM_NOT_SUPPORTED);
+		assert_null(strstr(message, "--gang=off"));
+		assert_null(strstr(message, "leave out --gang"));
 		slurm_xfree((void **)&message);
 		policy.mode = OSP_MODE_ADVISE;
 		assert_int_equal(job_submit(&job, 1000, &message), SLURM_SUCCESS);

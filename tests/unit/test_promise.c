@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 #include <cmocka.h>
 
@@ -189,15 +190,17 @@ static void finds_conflicts(void **state)
 		{{.features = "a*"}, false, false},
 		{{.contiguous = true, .features = "[a*2&b*2]"}, true, true},
 	};
+	static const struct osp_effective asked = {.origin = OSP_FROM_OPTION},
+					  by_policy = {.origin = OSP_FROM_POLICY};
 	char sentence[300];
 
 	(void)state;
 	for (size_t i = 0; i < COUNT(cases); i++) {
-		assert_int_equal(osp_conflict_find(&cases[i].shape, OSP_CONFLICTS_ALL, false,
+		assert_int_equal(osp_conflict_find(&cases[i].shape, OSP_CONFLICTS_ALL, &asked,
 						   sentence, sizeof(sentence)),
 				 cases[i].any);
-		assert_int_equal(osp_conflict_find(&cases[i].shape, OSP_CONFLICTS_THAT_SPLIT, true,
-						   sentence, sizeof(sentence)),
+		assert_int_equal(osp_conflict_find(&cases[i].shape, OSP_CONFLICTS_THAT_SPLIT,
+						   &by_policy, sentence, sizeof(sentence)),
 				 cases[i].splits);
 	}
 	assert_string_equal(
@@ -205,6 +208,44 @@ static void finds_conflicts(void **state)
 			  "counts (a*4) cannot stand beside --gang: Slurm chooses each count's "
 			  "nodes by itself; leave out the counts, or ask for --gang=off where that "
 			  "is allowed");
+}
+
+/* Only what helps is named: where policy makes the gang, leaving out --gang does not, and where it
+ * takes no off, --gang=off does not either. */
+static void names_only_cures_that_help(void **state)
+{
+	static const struct osp_shape component = {.heterogeneous = true},
+				      contiguous = {.contiguous = true};
+	static const char one[] = "submit one job without components", out[] = "leave it out";
+	static const struct {
+		const struct osp_shape *shape;
+		const char *told;
+		enum osp_origin origin;
+		enum osp_way_out way_out;
+		const char *more;
+	} cases[] = {
+		{&component, one, OSP_FROM_OPTION, OSP_WAY_LEAVE_OUT, ", or leave out --gang"},
+		{&component, one, OSP_FROM_OPTION, OSP_WAY_OFF, ", or ask for --gang=off"},
+		{&component, one, OSP_FROM_OPTION, OSP_WAY_NONE, ""},
+		{&component, one, OSP_FROM_POLICY, OSP_WAY_OFF, ", or ask for --gang=off"},
+		{&component, one, OSP_FROM_POLICY, OSP_WAY_NONE, ""},
+		{&contiguous, out, OSP_FROM_OPTION, OSP_WAY_LEAVE_OUT, ""},
+		{&contiguous, out, OSP_FROM_OPTION, OSP_WAY_OFF, ""},
+		{&contiguous, out, OSP_FROM_POLICY, OSP_WAY_OFF, ", or ask for --gang=off"},
+		{&contiguous, out, OSP_FROM_POLICY, OSP_WAY_NONE, ""},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(cases); i++) {
+		const struct osp_effective effective = {.origin = cases[i].origin,
+							.way_out = cases[i].way_out};
+		char sentence[300], end[100];
+
+		assert_true(osp_conflict_find(cases[i].shape, OSP_CONFLICTS_ALL, &effective,
+					      sentence, sizeof(sentence)));
+		snprintf(end, sizeof(end), "; %s%s", cases[i].told, cases[i].more);
+		assert_string_equal(strstr(sentence, "; "), end);
+	}
 }
 
 static void finds_expansions(void **state)
@@ -325,6 +366,7 @@ int main(void)
 		cmocka_unit_test(partitions_promise_together),
 		cmocka_unit_test(counts_gpus),
 		cmocka_unit_test(finds_conflicts),
+		cmocka_unit_test(names_only_cures_that_help),
 		cmocka_unit_test(finds_expansions),
 		cmocka_unit_test(tells_kinds_in_little_room),
 		cmocka_unit_test(tells_kinds),

@@ -209,7 +209,9 @@ static void refuses_without_a_fabric_or_a_policy(void **state)
 	fake_slurm_file("onespine.topology", NULL);
 	fake_slurm_file("state/onespine_topology", NULL);
 	shadow_state_load();
-	assert_has(judged(&job, "leaf"), "no fabric topology is in force here");
+	assert_has(judged(&job, "leaf"),
+		   "no fabric topology is in force here, so no gang can be "
+		   "placed; tell your administrator, or submit without --gang");
 	assert_string_equal(judged(&job, NULL), "");
 	default_part_loc = NULL; /* and no default partition */
 	assert_string_equal(judged(&job, NULL), "");
