@@ -102,6 +102,35 @@ timeless() {
 	holds "$said" 'no: waits: 2 nodes on one spine; n1, which the job requires, is in use'
 }
 
+@test "fit: what sbatch refuses is told in the words of who refused, and no cure of another fault stands below" {
+	local row words
+	for row in '--gang-segment=leaf:3,leff:1|--gang-segment=leaf:3,leff:1: no level is called leff; did you mean leaf' \
+		'--gang-layout=tp8,pp9|--gang-layout: tp8 x cp1 x pp9 are 72 GPUs, of which 4 nodes of 4 GPUs hold no whole number; 18 nodes would be dp1' \
+		'--gang-keep=pp:leaf|--gang-keep=pp:leaf names groups of a layout; say --gang-layout too, as in --gang-layout=tp8,pp8' \
+		'--gang-domains=x|--gang-domains=x: in how many domains at most is expected, a number from 1 to 131072' \
+		'--gang-spares=1|--gang-spares cannot work here: in slurm.conf PrologFlags lacks Alloc; leave it out'; do
+		answers 1 onespine fit -N 4 "${row%%|*}"
+		equal "$said" "no: sbatch refuses it: ${row#*|}"
+		words=$(submit_refused --gang -N 4 "${row%%|*}")
+		holds "$words" "${row#*|}"
+	done
+}
+
+@test "fit: -w may name fewer nodes than -N, as it may for sbatch" {
+	local job
+	hold 'n[13,15]'
+	answers 0 onespine fit -N 3 -w n14 --exclusive
+	job=$(submit --gang -N 3 -w n14 --exclusive)
+	await_job "$job" RUNNING
+	equal "$(hostnames "$(sed -n 's/^  leaf [^ ]*: [0-9] nodes*  //p' <<<"$said" | paste -sd,)")" "$(job_nodes "$job")"
+	scancel "$job"
+	await 30 none_running "$job"
+	answers 1 onespine fit -N 7 -w n14
+	holds "$said" 'no: waits: 7 nodes on one spine; nearest: s2 has 6 free of 8 (1 short)'
+	answers 1 onespine fit -N 3 -w n14 --gres gpu:9
+	holds "$said" 'no: sbatch refuses it: Requested node configuration is not available'
+}
+
 none_running() {
 	! squeue -h -j "$1" -t RUNNING,COMPLETING -o %i | grep -q .
 }

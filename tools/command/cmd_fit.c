@@ -43,6 +43,19 @@ static int parse_size(const char *value, struct osp_fit_question *question, stru
 	return 0;
 }
 
+/* --gang-spares=COUNT: job_submit asks for so many nodes more. What is no number is sbatch's to
+ * refuse. */
+static void add_spares(const struct osp_call *call, struct osp_fit_question *question)
+{
+	const char *value = call->values[OSP_OPTION_FIT_SPARES];
+	unsigned long spares = value ? strtoul(value, NULL, 10) : 0;
+
+	if (spares > OSP_NODES_MAX - question->want_nodes)
+		return;
+	question->need_nodes += (uint32_t)spares;
+	question->want_nodes += (uint32_t)spares;
+}
+
 /* The lowest level that may do, for --gang=leaf,prefer; below `level`. */
 static int find_preferred(const struct osp_world *world, const char *prefer, uint32_t level,
 			  uint32_t *least, struct osp_error *error)
@@ -571,6 +584,33 @@ static int answer_scheduler(struct fit *fit, struct osp_error *error)
 
 /* --- the command ------------------------------------------------------------------------------ */
 
+/* Whether -w names fewer nodes than the gang needs. */
+static bool names_part(const struct fit *fit)
+{
+	struct osp_nodeset *named = osp_nodeset_new(fit->world.snapshot->node_count);
+	uint32_t count = 0;
+
+	if (named && fit->question.required_nodes &&
+	    osp_snapshot_add_hostlist(fit->world.snapshot, fit->question.required_nodes, true,
+				      "required nodes", named, NULL) >= 0)
+		count = osp_nodeset_count(named);
+	free(named);
+	return count && count < fit->question.need_nodes;
+}
+
+/* sbatch --test-only offers a job no others than the nodes of its -w, which are too few here: it
+ * judges the rest, and the nodes' states say where. As ask_scheduler(). */
+static int ask_without_nodelist(struct fit *fit, struct osp_error *error)
+{
+	struct osp_call call = *fit->call;
+
+	call.values[OSP_OPTION_NODELIST] = NULL;
+	free(fit->sbatch.nodes);
+	if (osp_fit_ask_sbatch(&call, &fit->sbatch, error) < 0)
+		return -1;
+	return fit->sbatch.result == OSP_SBATCH_REFUSED;
+}
+
 /* Asks the scheduler where it answers for gangs. 1: it did; 0: the nodes' states are left; -1. */
 static int ask_scheduler(struct fit *fit, struct osp_error *error)
 {
@@ -581,6 +621,8 @@ static int ask_scheduler(struct fit *fit, struct osp_error *error)
 	if (fit->world.from_slurm && fit->enforced && !call->values[OSP_OPTION_TOPOLOGY]) {
 		if (osp_fit_ask_sbatch(call, &fit->sbatch, error) < 0)
 			return -1;
+		if (names_part(fit) && osp_sbatch_lacks_nodes(&fit->sbatch))
+			return ask_without_nodelist(fit, error);
 		if (fit->sbatch.result != OSP_SBATCH_NOT_ASKED)
 			return 1;
 		if (needs)
@@ -609,50 +651,6 @@ static int answer_nodes(struct fit *fit)
 		&fit->world, &fit->answer, status);
 }
 
-/* Whether any domain of the level could ever hold the gang. */
-static int ask_ever(const struct fit *fit, uint32_t level, struct osp_fit_answer *answer,
-		    struct osp_error *error)
-{
-	struct osp_fit_question question = fit->question;
-
-	question.level = level;
-	question.features = NULL; /* of these Slurm itself tells */
-	question.every_node = true;
-	return osp_ask(&fit->world, &question, answer, error);
-}
-
-/* The next level up that could hold it; 0: none. */
-static uint32_t find_larger_level(const struct fit *fit, struct osp_error *error)
-{
-	uint32_t levels = osp_topology_level_count(fit->world.topology), found = 0;
-
-	for (uint32_t level = fit->question.level + 1; level <= levels && !found; level++) {
-		struct osp_fit_answer answer;
-
-		if (ask_ever(fit, level, &answer, error) == 0 && answer.candidate_count)
-			found = level;
-		osp_answer_clear(&answer);
-	}
-	return found;
-}
-
-/* job_submit's sentence, which sbatch --test-only leaves out. */
-static int explain_size(struct fit *fit, struct osp_error *error)
-{
-	struct osp_fit_answer answer;
-	int result = ask_ever(fit, fit->question.level, &answer, error);
-
-	if (result == 0 && !answer.candidate_count) {
-		osp_words_never(fit->world.topology, &answer.input, answer.domains,
-				answer.domain_count, fit->question.partitions,
-				find_larger_level(fit, error), fit->sbatch.says,
-				sizeof(fit->sbatch.says));
-		fit->sbatch.cure[0] = '\0';
-	}
-	osp_answer_clear(&answer);
-	return result;
-}
-
 /* Nodes that are out now are no reason for sbatch to refuse. */
 static bool is_for_lack_of_nodes(const struct fit *fit)
 {
@@ -675,6 +673,8 @@ static int answer(struct fit *fit, struct osp_error *error)
 		return size ? -1
 			    : osp_error_set(error, "onespine fit needs -N COUNT, the size of the "
 						   "gang");
+	if (size)
+		add_spares(fit->call, &fit->question);
 	if (osp_call_world(fit->call, &fit->world, error) < 0 ||
 	    build_question(fit->call, &fit->world, &fit->question, &fit->least, &fit->enforced,
 			   error) < 0)
@@ -685,14 +685,9 @@ static int answer(struct fit *fit, struct osp_error *error)
 	if (fit->question.need_nodes &&
 	    ask_levels(&fit->world, &fit->question, fit->least, &fit->answer, error) < 0)
 		return -1;
-	/* Slurm has the same word for what no node can be and for what is out or too large. */
-	if (fit->sbatch.result == OSP_SBATCH_REFUSED && fit->answer.chosen &&
-	    strstr(fit->sbatch.says, OSP_SBATCH_UNAVAILABLE)) {
-		if (explain_size(fit, error) < 0)
-			return -1;
-		if (strstr(fit->sbatch.says, OSP_SBATCH_UNAVAILABLE) && is_for_lack_of_nodes(fit))
-			fit->sbatch.result = OSP_SBATCH_BUSY;
-	}
+	/* Slurm has the same word for what no node can be and for what is out. */
+	if (osp_sbatch_lacks_nodes(&fit->sbatch) && fit->answer.chosen && is_for_lack_of_nodes(fit))
+		fit->sbatch.result = OSP_SBATCH_BUSY;
 	by_scheduler =
 		asked && (fit->sbatch.result == OSP_SBATCH_REFUSED || !asks_segments(fit->call) ||
 			  osp_fit_needs_sbatch(fit->call, &only_sbatch));

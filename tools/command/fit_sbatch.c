@@ -48,6 +48,7 @@ static const struct {
 	{OSP_OPTION_FIT_LICENSES, false},
 	{OSP_OPTION_FIT_ACCOUNT, false},
 	{OSP_OPTION_FIT_QOS, false},
+	{OSP_OPTION_FIT_SPARES, false},
 };
 
 #define PASSED_COUNT (sizeof(passed) / sizeof(passed[0]))
@@ -129,35 +130,58 @@ static bool read_start(const char *line, struct osp_sbatch_answer *answer)
 	return answer->nodes != NULL;
 }
 
-/* Ours says most; else the last line does, after whatever led to it. */
-static void note_words(const char *line, bool *ours, struct osp_sbatch_answer *answer)
+/* Appends one of the reasons, which are told apart by semicolons. */
+static void add_reason(const char *words, struct osp_sbatch_answer *answer)
+{
+	size_t has = strlen(answer->reason);
+
+	snprintf(answer->reason + has, sizeof(answer->reason) - has, "%s%s", has ? "; " : "",
+		 words);
+}
+
+/*
+ * What judged the job, ours and other plugins, says why in lines of errors; of a number of Slurm's
+ * follow Slurm's own words for it, and of an option that it names it.
+ */
+static void note_words(const char *line, bool is_error, struct osp_sbatch_answer *answer)
 {
 	const char *own = after(line, "onespine: ");
 	const char *failure = after(line, "allocation failure: ");
+	bool of_option = after(line, "Invalid --gang") != NULL;
 
-	if (*ours || !*line)
+	if (!*line)
 		return;
-	*ours = own != NULL;
+	if (is_error && !failure && !(of_option && *answer->reason))
+		add_reason(own ? own : line, answer);
 	snprintf(answer->says, sizeof(answer->says), "%s", own ? own : failure ? failure : line);
 }
 
 static void read_lines(char *text, struct osp_sbatch_answer *answer, int *status)
 {
 	char *rest = text, *line;
-	bool ours = false;
 
 	while ((line = strsep(&rest, "\n"))) {
 		const char *bare = after(line, "sbatch: ");
+		bool is_error = false;
 
 		if (sscanf(line, "status %d", status) == 1)
 			continue;
 		bare = bare ? bare : line;
-		while (after(bare, "error: ") || after(bare, "fatal: "))
+		while (after(bare, "error: ") || after(bare, "fatal: ")) {
 			bare += strlen("error: ");
+			is_error = true;
+		}
 		if (!read_start(bare, answer))
-			note_words(bare, &ours, answer);
+			note_words(bare, is_error, answer);
 	}
 	osp_clean(answer->says);
+	osp_clean(answer->reason);
+}
+
+bool osp_sbatch_lacks_nodes(const struct osp_sbatch_answer *answer)
+{
+	return answer->result == OSP_SBATCH_REFUSED && !*answer->reason &&
+	       strstr(answer->says, "node configuration is not available");
 }
 
 /* Says of Slurm's that mean: not now. */
@@ -196,7 +220,10 @@ int osp_fit_ask_sbatch(const struct osp_call *call, struct osp_sbatch_answer *an
 	else if (answer->result != OSP_SBATCH_STARTS)
 		return osp_error_set(error, "sbatch --test-only says when no job starts: %.200s",
 				     answer->says);
-	if (answer->result == OSP_SBATCH_REFUSED)
-		snprintf(answer->cure, sizeof(answer->cure), "%s", osp_refused_cure(answer->says));
+	if (answer->result != OSP_SBATCH_REFUSED)
+		return 0;
+	if (*answer->reason)
+		snprintf(answer->says, sizeof(answer->says), "%s", answer->reason);
+	snprintf(answer->cure, sizeof(answer->cure), "%s", osp_refused_cure(answer->says));
 	return 0;
 }

@@ -22,16 +22,18 @@ enum osp_sbatch_result {
 	OSP_SBATCH_STARTS,
 };
 
-/* Part of Slurm's word for a job that its nodes cannot start. */
-#define OSP_SBATCH_UNAVAILABLE "node configuration is not available"
-
 struct osp_sbatch_answer {
 	enum osp_sbatch_result result;
 	int64_t start_s; /* STARTS: local time as sbatch printed it */
 	char *nodes;	 /* STARTS, in Slurm's notation; to be freed */
 	char says[512];
-	char cure[256]; /* REFUSED; "": none is known, or it is in `says` */
+	char reason[512]; /* what a plugin's own words were, of which `says` is made; "": none */
+	char cure[256];	  /* REFUSED; "": none is known, or it is in `says` */
 };
+
+/* Whether it refused with Slurm's word alone for a job that its nodes cannot start, which may mean
+ * that too few are up. */
+bool osp_sbatch_lacks_nodes(const struct osp_sbatch_answer *answer);
 
 /* Whether `call` has options that only sbatch can judge. `name`: that of the first, or NULL. */
 bool osp_fit_needs_sbatch(const struct osp_call *call, const char **name);

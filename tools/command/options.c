@@ -473,6 +473,10 @@ static const struct osp_option options[OSP_OPTION_COUNT] = {
 		 .commands = BIT(OSP_FIT) | BIT(OSP_SET),
 		 .help = "Beside --gang-layout: each such group in one domain of a lower level, "
 			 "as pp:leaf; several with commas."},
+	[OSP_OPTION_FIT_SPARES] = {.name = "gang-spares",
+				   .argument = "COUNT",
+				   .commands = BIT(OSP_FIT),
+				   .help = "So many nodes more; judged by slurmctld."},
 	[OSP_OPTION_FREE] = {.name = "free",
 			     .argument = "HOSTLIST",
 			     .complete = OSP_COMPLETE_NODE,
