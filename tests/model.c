@@ -37,13 +37,18 @@ static bool is_listed(const struct model_job *job, const struct osp_victims *vic
 	return victims->all;
 }
 
+static int64_t expected_end_s(const struct model *model, const struct model_job *job)
+{
+	return job->end_s > model->now_s ? job->end_s : model->now_s + model->overstays_s;
+}
+
 /* Whether a job is on the node at `at_s`; who may be preempted is gone. */
 static bool is_there(const struct model *model, const struct model_job *job, uint32_t node,
 		     int64_t at_s, const struct osp_victims *victims)
 {
 	if (node < job->first_node || node >= job->end_node || is_listed(job, victims))
 		return false;
-	return at_s <= model->now_s || job->end_s > at_s;
+	return at_s <= model->now_s || expected_end_s(model, job) > at_s;
 }
 
 static bool node_fits(const struct model *model, uint32_t node, int64_t at_s,
@@ -106,8 +111,10 @@ static int64_t next_end(const struct model *model, int64_t at_s)
 	int64_t next_s = OSP_PLACE_NEVER_S;
 
 	for (uint32_t i = 0; i < model->job_count; i++) {
-		if (model->jobs[i].end_s > at_s && model->jobs[i].end_s < next_s)
-			next_s = model->jobs[i].end_s;
+		int64_t end_s = expected_end_s(model, &model->jobs[i]);
+
+		if (end_s > at_s && end_s < next_s)
+			next_s = end_s;
 	}
 	return next_s;
 }

@@ -62,6 +62,8 @@ struct model {
 	uint32_t need_nodes; /* the scheduler's own measure: may be more than the chooser knows */
 	uint32_t want_nodes;
 
+	int64_t overstays_s; /* whose end has passed is expected to stay so long from now on */
+
 	int64_t ask_ms; /* how long a question takes */
 	int64_t elapsed_ms;
 	struct model_asked asked[MODEL_ASKED_MAX];

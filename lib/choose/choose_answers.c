@@ -61,6 +61,13 @@ static struct osp_choose_kept *place_of(struct osp_chooser *chooser,
 	return &chooser->kept[question->what[0] % OSP_CHOOSE_KEPT_MAX];
 }
 
+/* Who was to end by then is overdue, which changes nothing that is known of the nodes: how long yet
+ * only the scheduler guesses, and meanwhile another domain may be first. */
+static bool has_come(const struct osp_choose_kept *kept, int64_t now_s)
+{
+	return kept->waits && kept->start_s <= now_s;
+}
+
 /* The answer that is kept, or NULL. */
 static const struct osp_choose_kept *find(const struct osp_choose_run *run,
 					  const struct question *question)
@@ -69,7 +76,7 @@ static const struct osp_choose_kept *find(const struct osp_choose_run *run,
 	int64_t now_s = run->input->now_s;
 
 	if (kept->what[0] != question->what[0] || kept->what[1] != question->what[1] ||
-	    kept->state != question->state || now_s >= kept->until_s ||
+	    kept->state != question->state || now_s >= kept->until_s || has_come(kept, now_s) ||
 	    now_s < kept->until_s - 2 * OSP_CHOOSE_KEEP_S)
 		return NULL;
 	return kept;
@@ -91,6 +98,7 @@ static void keep(struct osp_choose_run *run, const struct question *question, in
 					 .start_s = start_s,
 					 .processors = run->answer.processors,
 					 .other_nodes = other_nodes,
+					 .waits = start_s > run->input->now_s,
 					 .until_s = keep_until(run)};
 }
 

@@ -59,6 +59,7 @@ struct osp_choose_kept {
 	int64_t until_s;  /* 0: not in use */
 	uint32_t processors;
 	bool other_nodes; /* the start is on some of the nodes asked about, not on all */
+	bool waits;	  /* the start was in the future then */
 };
 
 /* For gangs in segments or in several domains. */

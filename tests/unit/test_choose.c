@@ -1195,6 +1195,26 @@ static void a_start_that_has_come_is_asked_about(void **state)
 	tear_down(fabric);
 }
 
+/* s2 was to be first and is overdue: by now s1 is. */
+static void a_start_that_has_come_keeps_the_gang_from_no_other_domain(void **state)
+{
+	struct fabric *fabric = asked_beside_another();
+
+	(void)state;
+	fabric->model->jobs[0].end_s = NOW + 400;
+	fabric->model->jobs[1].end_s = NOW + 50;
+	assert_true(choose(fabric, OSP_CHOOSE_WILL_RUN));
+	assert_int_equal(fabric->choice.start_s, NOW + 50);
+	fabric->model->now_s = NOW + 55;
+	fabric->model->overstays_s = 3600;
+	for (uint32_t n = 4; n < 8; n++)
+		fabric->model->hasty[n] = true;
+	assert_true(choose(fabric, OSP_CHOOSE_WILL_RUN));
+	assert_int_equal(fabric->choice.start_s, NOW + 400);
+	assert_nodes(fabric, 0, 4);
+	tear_down(fabric);
+}
+
 /* s1 would be first by the bound, and the scheduler knows better. */
 static struct fabric *asked_in_vain(int64_t ask_ms)
 {
@@ -1399,6 +1419,7 @@ int main(void)
 		cmocka_unit_test(a_start_at_once_is_asked_for_each_time),
 		cmocka_unit_test(a_simulated_start_holds_until_something_changes_there),
 		cmocka_unit_test(a_start_that_has_come_is_asked_about),
+		cmocka_unit_test(a_start_that_has_come_keeps_the_gang_from_no_other_domain),
 		cmocka_unit_test(a_no_holds_too),
 		cmocka_unit_test(a_no_of_a_scheduler_without_time_is_not_kept),
 		cmocka_unit_test(a_preferred_level_that_has_room_is_taken),
