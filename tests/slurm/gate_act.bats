@@ -357,11 +357,17 @@ write_program() {
 	printf "$EPOCHSECONDS n1\n%.0s" {1..4} >"${RETURNS%-*}-1.returns"
 	scontrol update NodeName=n1,n2 State=DRAIN "Reason=$ECC_REASON"
 	scontrol update NodeName=n3 State=DRAIN Reason='fan broken'
-	equal "$(onespine recheck --dry-run)" "n1: left alone: would be checked
-n2: left alone: would be checked"
+	run onespine recheck --dry-run
+	equal "$status $output" "0 n1: would be checked: drained for: $ECC_REASON
+n2: would be checked: drained for: $ECC_REASON"
+	run onespine recheck --dry-run n3 n33
+	equal "$status $output" "1 n3: left alone: drained by others: fan broken
+n33: left alone: Slurm knows no such node; did you mean n3?"
+	equal "$(onespine recheck --dry-run --json n1 | jq -c .)" "[{\"node\":\"n1\",\"fate\":\"would be checked\",\"says\":\"drained for: $ECC_REASON\"}]"
 	run onespine recheck --program="$(write_program)" --depth=passive
 	((status == 1))
-	holds "$output" 'n1: returned: '
+	holds "$output" 'n1: returned: PASS'
+	[[ $output != *'Required node not available'* ]]
 	holds "$output" "n2: stays drained: $ECC_REASON"
 	await 10 node_is n1 idle
 	await 10 drained n2 "$ECC_REASON"

@@ -165,5 +165,5 @@ suspects_are() {
 	run onespine recheck
 	((status == 1))
 	holds "$output" 'n4: stays drained: a repeated offender, 2 strikes in 30 days: onespine: gpu3 ecc 12'
-	holds "$(onespine recheck --dry-run n4)" 'n4: left alone: would be checked'
+	holds "$(onespine recheck --dry-run n4)" 'n4: would be checked: drained for: '
 }

@@ -231,7 +231,7 @@ returns() {
 	run on_cluster env LD_PRELOAD="$OUT/at_step.so" AT_STEP=look:after \
 		AT_RUN="scontrol update NodeName=n1 State=DRAIN Reason='do not touch'" \
 		"$ONESPINE_PREFIX/bin/onespine" recheck --program="$OUT/check" --depth=passive
-	holds "$output" 'no node is drained for a reason of ours'
+	holds "$output" 'no node is drained for a reason that begins with "onespine: "'
 	drained n1 'do not touch'
 	none_reserved
 	[[ ! -e $LEFT/n1 ]]
@@ -285,7 +285,7 @@ LEFT_BEHIND='wrong: slurmctld has reservations of rechecks that have ended, and 
 	scontrol update NodeName=n1 State=DRAIN Reason='do not touch'
 	come_back '-5 minutes'
 	said=$(recheck_all)
-	equal "$said" 'no node is drained for a reason of ours'
+	equal "$said" 'no node is drained for a reason that begins with "onespine: "'
 	none_reserved
 	drained n1 'do not touch'
 }

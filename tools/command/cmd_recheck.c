@@ -55,9 +55,10 @@
 #define WORDS_OF(number) #number
 #define NUMBER(macro)	 WORDS_OF(macro)
 
-enum fate { LEFT_ALONE, RETURNED, STAYS, FATES };
+enum fate { LEFT_ALONE, RETURNED, STAYS, WOULD_BE_CHECKED, FATES };
 
-static const char *const fate_names[FATES] = {"left alone", "returned", "stays drained"};
+static const char *const fate_names[FATES] = {"left alone", "returned", "stays drained",
+					      "would be checked"};
 
 /* One node and what became of it. */
 struct trial {
@@ -172,6 +173,7 @@ static pid_t start_check(const struct recheck *recheck, const struct trial *tria
 	snprintf(deep, sizeof(deep), "--depth=%s", depth);
 	snprintf(gpus, sizeof(gpus), "--gpus-per-node=%u", trial->node->gpus);
 	arguments[n++] = "srun";
+	arguments[n++] = "--quiet"; /* that the node is reserved we know */
 	arguments[n++] = job;
 	arguments[n++] = in;
 	arguments[n++] = node;
@@ -323,6 +325,20 @@ static bool is_offender(const struct recheck *recheck, struct trial *trial)
 	return true;
 }
 
+static void leave_unknown(const struct recheck *recheck, struct trial *trial)
+{
+	const char **names = calloc((size_t)recheck->nodes.count + 1, sizeof(*names));
+	const char *nearest = NULL;
+
+	for (uint32_t i = 0; names && i < recheck->nodes.count; i++)
+		names[i] = recheck->nodes.nodes[i].name;
+	if (names)
+		nearest = osp_nearest_word(trial->name, names, recheck->nodes.count);
+	leave(trial, "Slurm knows no such node%s%.64s%s", nearest ? "; did you mean " : "",
+	      nearest ? nearest : "", nearest ? "?" : "");
+	free(names);
+}
+
 /* Whether it may be tried at all. */
 static bool may_try(const struct recheck *recheck, struct trial *trial)
 {
@@ -330,7 +346,7 @@ static bool may_try(const struct recheck *recheck, struct trial *trial)
 	bool named = recheck->call->argument_count > 0;
 
 	if (!node) {
-		leave(trial, "Slurm knows no such node");
+		leave_unknown(recheck, trial);
 	} else if (!node->drained) {
 		leave(trial, "it is not drained");
 	} else if (!osp_reason_is_ours(node->reason)) {
@@ -671,7 +687,7 @@ static int print(const struct recheck *recheck)
 		const struct trial *trial = &recheck->trials[i];
 		json_t *entry = json_object();
 
-		if (trial->fate != RETURNED)
+		if (trial->fate != RETURNED && trial->fate != WOULD_BE_CHECKED)
 			status = OSP_EXIT_NO;
 		if (!recheck->call->values[OSP_OPTION_JSON])
 			printf("%s: %s: %s\n", trial->name, fate_names[trial->fate], trial->says);
@@ -683,7 +699,8 @@ static int print(const struct recheck *recheck)
 	if (recheck->call->values[OSP_OPTION_JSON])
 		return osp_print_json(list, status);
 	if (!recheck->count)
-		printf("no node is drained for a reason of ours\n");
+		printf("no node is drained for a reason that begins with \"%s\"\n",
+		       OSP_REASON_PREFIX);
 	json_decref(list);
 	return status;
 }
@@ -757,6 +774,16 @@ static bool told_to_end(void)
 	       sigismember(&signals, SIGHUP);
 }
 
+static void try_or_tell(struct recheck *recheck, struct trial *trial)
+{
+	if (!recheck->call->values[OSP_OPTION_DRY_RUN]) {
+		try_node(recheck, trial);
+		return;
+	}
+	trial->fate = WOULD_BE_CHECKED;
+	leave(trial, "drained for: %.160s", trial->node->reason);
+}
+
 int osp_run_recheck(const struct osp_call *call)
 {
 	struct recheck recheck = {.call = call};
@@ -777,11 +804,8 @@ int osp_run_recheck(const struct osp_call *call)
 		for (uint32_t i = 0; i < recheck.count; i++) {
 			if (told_to_end())
 				leave(&recheck.trials[i], "interrupted");
-			else if (may_try(&recheck, &recheck.trials[i]) &&
-				 !call->values[OSP_OPTION_DRY_RUN])
-				try_node(&recheck, &recheck.trials[i]);
-			else if (!*recheck.trials[i].says)
-				leave(&recheck.trials[i], "would be checked");
+			else if (may_try(&recheck, &recheck.trials[i]))
+				try_or_tell(&recheck, &recheck.trials[i]);
 		}
 		status = print(&recheck);
 	}

@@ -247,11 +247,12 @@ static const struct osp_command commands[OSP_COMMAND_COUNT] = {
 		 .arguments_most = RECHECK_NODES_MAX,
 		 .summary = "check drained nodes again and give back those that are well",
 		 .details = "For root, on a host where srun works. Tries the nodes named, or all "
-			    "that carry a reason of ours; others' drains are never touched. Each "
-			    "is checked in full depth inside a maintenance reservation; what does "
-			    "not pass is drained again. A node that was given back too often stays "
-			    "out unless it is named.",
-		 .answers = "at least one node was not given back"},
+			    "that are drained for a reason that begins with 'onespine: '; others' "
+			    "drains are never touched. Each is checked in full depth inside a "
+			    "maintenance reservation; what does not pass is drained again. A node "
+			    "that was given back too often stays out unless it is named.",
+		 .answers = "at least one node was not given back; with --dry-run: would not be "
+			    "checked"},
 	[OSP_COMPLETION] = {.name = "completion",
 			    .arguments = "SHELL",
 			    .arguments_least = 1,
