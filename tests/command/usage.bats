@@ -190,3 +190,10 @@ onespine setup --undo '
 	[[ $status == 2 ]]
 	[[ $output == *soon* ]]
 }
+
+@test "tools/test --only: a word that no test's name holds is refused before anything is built, with the nearest" {
+	run "$SOURCE/tools/test" --only core_optoins
+	[[ $status == 1 && $output == *"--only core_optoins: no test's name holds that; the nearest: tests/slurm/core_options.bats "* ]]
+	run "$SOURCE/tools/test" --only fitt
+	[[ $status == 1 && $output == *'the nearest: tests/command/fit.bats '* ]]
+}

@@ -32,6 +32,47 @@ wanted() {
 	[[ -z $pattern || $1 == *"$pattern"* ]]
 }
 
+# test_names: what --only can name, one a line
+test_names() {
+	(cd "$ONESPINE_SOURCE" && ls -d tests/unit/test_*.c tests/unit/*.sh tests/check/* tests/command/* tests/fuzz/run tests/slurm/*.bats |
+		sed 's/\.c$//; s/\.table$//')
+	printf '%s\n' packages variants
+}
+
+# nearest_names: of test_names, the five whose own part (core_fit.bats: fit) differs from the pattern by fewest letters
+nearest_names() {
+	test_names | awk -v word="${pattern##*/}" '
+		function least(a, b) { return a < b ? a : b }
+		function distance(a, b,    i, j, row, last, kept) {
+			for (j = 0; j <= length(b); j++) row[j] = j
+			for (i = 1; i <= length(a); i++) {
+				last = row[0]
+				row[0] = i
+				for (j = 1; j <= length(b); j++) {
+					kept = row[j]
+					row[j] = least(least(row[j], row[j - 1]) + 1, last + (substr(a, i, 1) != substr(b, j, 1)))
+					last = kept
+				}
+			}
+			return row[length(b)]
+		}
+		{
+			name = $0
+			sub(/.*\//, "", name)
+			sub(/\.[a-z]+$/, "", name)
+			whole = name
+			sub(/^(core|gate|test)_/, "", name)
+			sub(/\.[a-z]+$/, "", word)
+			print least(distance(word, name), distance(word, whole)), $0
+		}' | sort -n -s | sed -n '1,5s/^[0-9]* //p' | paste -sd' '
+}
+
+# pattern_known: fails, saying which names are near, when nothing is called so
+pattern_known() {
+	[[ -z $pattern ]] || test_names | grep -F -e "$pattern" >/dev/null ||
+		die "--only $pattern: no test's name holds that; the nearest: $(nearest_names)"
+}
+
 # --- make check -------------------------------------------------------------------------------------
 
 # run_unit_tests RELEASE
@@ -41,6 +82,7 @@ run_unit_tests() {
 	log=$scratch/make-check.log
 	if [[ -n $pattern ]]; then
 		mapfile -t programs < <(unit_programs "$folder")
+		[[ " ${programs[*]} " == *' tests/command/run '* ]] || run_command_files "$release"
 		((${#programs[@]})) || return 0
 	fi
 	before=$scratch/before-check
@@ -64,6 +106,22 @@ unit_programs() {
 	# shellcheck disable=SC2016
 	for name in $(make -s -C "$1" -f Makefile -f <(printf 'osp-tests:\n\t@echo $(TESTS)\n') osp-tests); do
 		! wanted "$name" || printf '%s\n' "$name"
+	done
+}
+
+# run_command_files RELEASE: the files of tests/command whose name holds the pattern; make check runs all of them as one
+run_command_files() {
+	local release=$1 folder file log status
+	folder=$(build_folder "$release")
+	for file in "$ONESPINE_SOURCE"/tests/command/*.bats; do
+		wanted "${file##*/}" || continue
+		log=$scratch/command-${file##*/}.tap
+		status=0
+		# the libraries that stand for a node's
+		# shellcheck disable=SC2016
+		where_built "$release" sh -c 'make -s -C "$1" check TESTS= >/dev/null && cd "$1" && ONESPINE=$1/onespine exec bats --tap "$2"' \
+			sh "$folder" "$file" >"$log" 2>&1 </dev/null || status=$?
+		count_tap "tests/command/${file##*/}" "$log" "$status"
 	done
 }
 
@@ -212,6 +270,7 @@ sum_up() {
 		passed=$((passed + one)) failed=$((failed + two)) skipped=$((skipped + three))
 	done <"$scratch/counts"
 	((!failed)) || awk '$2 { $1 = $2 = $3 = ""; print "failed:" $0 }' "$scratch/counts"
+	((passed || failed || skipped)) || say "nothing ran: what --only $pattern names does not run with these options"
 	printf '%d passed, %d failed%s\n' "$passed" "$failed" "$( ((skipped)) && echo ", $skipped skipped")"
 	((passed && !failed))
 }
