@@ -225,6 +225,11 @@ AC_DEFUN([OSP_SUMMARY], [
 	AS_IF([test "x$have_HWLOC" = xno], [osp_bind="no (hwloc not found: libhwloc-dev)"],
 		[test "x$have_EXPAT" = xno],
 		[osp_bind="yes, without NCCL's topologies (expat not found: libexpat1-dev)"])
+	# $libdir is ${exec_prefix}/lib, and that ${prefix}; which is NONE when nobody said one
+	osp_plugins=`test "x$prefix" != xNONE || prefix=$ac_default_prefix
+		test "x$exec_prefix" != xNONE || exec_prefix=$prefix
+		eval eval "echo $libdir/onespine"`
+	osp_samples=`test "x$prefix" != xNONE || prefix=$ac_default_prefix; eval eval "echo $sysconfdir/onespine"`
 	osp_kernels="PTX and a fat binary by $NVCC"
 	AS_IF([test "x$NVCC" = xno], [osp_kernels="PTX alone ($nvcc_why)"])
 	AC_MSG_NOTICE([
@@ -243,7 +248,7 @@ onespine $PACKAGE_VERSION will be built as follows
   EC2 (curl and expat)     $have_CLOUD
   GPU kernels              $osp_kernels
   hardening                $osp_hardening
-  plugins go to            $libdir/onespine
-  samples go to            $sysconfdir/onespine
+  plugins go to            $osp_plugins
+  samples go to            $osp_samples
 ])
 ])
