@@ -341,6 +341,11 @@ void shadow_job_shape(const job_record_t *job, struct osp_shape *shape);
  * says now; never 0. Jobs with the same one could be given the same nodes. */
 uint64_t shadow_request_hash(const job_record_t *job);
 
+/* A hash of what the nodes go by that a job is offered: it is asked about in each of its
+ * partitions, with --prefer and without, and from 26.05 on with each of its QOS and reservations
+ * (job_scheduler.c). */
+uint64_t shadow_choice_of(const job_record_t *job);
+
 /* --- shadow_promise.c ------------------------------------------------------------------------ */
 
 struct shadow_call;

@@ -10,7 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/base/hash.h"
 #include "lib/place/launch.h"
 #include "lib/policy/words.h"
 
@@ -152,18 +151,6 @@ static struct osp_nodeset *possible_nodes(const struct shadow_gang *gang, int64_
 	return possible;
 }
 
-/* What the nodes go by that a job is offered: it is asked about in each of its partitions, and from
- * 26.05 on with each of its QOS and reservations (job_scheduler.c). */
-static uint64_t choice_of(const job_record_t *job)
-{
-	uint64_t hash = OSP_HASH_START;
-
-	if (job->part_ptr && job->part_ptr->name)
-		hash = osp_hash_words(hash, job->part_ptr->name);
-	return osp_hash_mix(osp_hash_mix(hash, job->resv_ptr ? job->resv_ptr->resv_id : 0),
-			    job->qos_id);
-}
-
 static struct osp_choose_input input_of(const struct choice *choice)
 {
 	const struct shadow_call *call = choice->call;
@@ -172,7 +159,7 @@ static struct osp_choose_input input_of(const struct choice *choice)
 	return (struct osp_choose_input){
 		.mode = mode_of(call->mode),
 		.job = call->job->job_id,
-		.choice_of = choice_of(call->job),
+		.choice_of = shadow_choice_of(call->job),
 		.place = shadow_gang_input(gang),
 		.parts = gang->in_parts ? &gang->parts : NULL,
 		.now_s = choice->now_s,

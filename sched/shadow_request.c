@@ -487,3 +487,14 @@ uint64_t shadow_request_hash(const job_record_t *job)
 		hash = hash_words_of(hash, lists[i]);
 	return hash ? hash : 1;
 }
+
+uint64_t shadow_choice_of(const job_record_t *job)
+{
+	uint64_t hash = OSP_HASH_START;
+
+	if (job->part_ptr && job->part_ptr->name)
+		hash = osp_hash_words(hash, job->part_ptr->name);
+	hash = osp_hash_mix(osp_hash_mix(hash, job->resv_ptr ? job->resv_ptr->resv_id : 0),
+			    job->qos_id);
+	return hash_words_of(hash, job->details->features_use);
+}

@@ -471,6 +471,32 @@ static void tells_requests_apart(void **state)
 	assert_int_equal(shadow_request_hash(job), shadow_request_hash(other));
 }
 
+/* What is remembered of one of the lists of nodes that a job is offered says nothing of another. */
+static void tells_choices_apart(void **state)
+{
+	static char preferred[] = "a", constraint[] = "a|b";
+	job_record_t *job = job_in(1, 4, "held");
+	slurmctld_resv_t reservation = {.resv_id = 5};
+	uint64_t first = shadow_choice_of(job);
+
+	(void)state;
+	job->details->features_use = preferred;
+	assert_int_not_equal(shadow_choice_of(job), first);
+	job->details->features_use = constraint;
+	assert_int_not_equal(shadow_choice_of(job), first);
+	job->details->features_use = NULL;
+	job->resv_ptr = &reservation;
+	assert_int_not_equal(shadow_choice_of(job), first);
+	job->resv_ptr = NULL;
+	job->qos_id++;
+	assert_int_not_equal(shadow_choice_of(job), first);
+	job->qos_id--;
+	job->part_ptr = find_part_record("leafs");
+	assert_int_not_equal(shadow_choice_of(job), first);
+	job->part_ptr = find_part_record("held");
+	assert_int_equal(shadow_choice_of(job), first);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, with_cluster, without_cluster)
 
 int main(void)
@@ -490,6 +516,7 @@ int main(void)
 		TEST(needs_generic_resources),
 		TEST(finds_what_a_node_has),
 		TEST(tells_requests_apart),
+		TEST(tells_choices_apart),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
