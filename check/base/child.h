@@ -9,6 +9,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 /* fork() with a pipe: in the child 0 and *answer to write to, in the parent its id and *answer to
@@ -24,6 +25,10 @@ void osp_child_follow(pid_t parent);
 
 /* Closes every file but standard input, output, error and these two; -1: none. */
 void osp_child_close_but(int one, int other);
+
+/* Waits until a child that was killed, or ends by itself, has ended; false: it has not by
+ * `until_ms` of osp_now_ms(). */
+bool osp_child_wait(pid_t child, uint64_t until_ms);
 
 /* Kills the child and takes its status where it ends within a tenth of a second; one that cannot
  * be killed is left behind. */

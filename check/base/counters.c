@@ -169,16 +169,31 @@ static bool add_new(const struct osp_gpu *gpu, unsigned int link, struct osp_lin
 	return any;
 }
 
+/* From Blackwell on NVLink has counters of its own. The older ones may answer there too, with
+ * nothing in them: NVML has done so for other fields on Hopper (DataDog/datadog-agent 55966). */
+static bool has_new(const struct osp_gpu *gpu)
+{
+	int major = 0, minor = 0;
+
+	return osp_nvml_capability(gpu->device, &major, &minor) == OSP_NVML_OK && major >= 10;
+}
+
 bool osp_link_errors_read(const struct osp_gpu *gpu, struct osp_link_errors *errors)
 {
+	bool both = has_new(gpu);
+
 	memset(errors, 0, sizeof(*errors));
 	for (unsigned int link = 0; link < OSP_NVML_LINKS_MAX; link++) {
 		int active = 0;
+		bool answered;
 
 		if (osp_nvml_link_state(gpu->device, link, &active) != OSP_NVML_OK || !active)
 			continue;
 		errors->up++;
-		errors->answered += add_old(gpu, link, errors) || add_new(gpu, link, errors);
+		answered = add_old(gpu, link, errors);
+		if (both || !answered)
+			answered |= add_new(gpu, link, errors);
+		errors->answered += answered;
 	}
 	return errors->answered;
 }

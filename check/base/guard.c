@@ -17,7 +17,9 @@
 #include "check/base/child.h"
 #include "lib/base/text.h"
 
-#define FILES_MAX 1024 /* a program started by slurmd or a shell has but a few open */
+#define FILES_MAX     1024 /* a program started by slurmd or a shell has but a few open */
+#define DROP_MS	      100
+#define PAUSE_MOST_US 20000
 
 uint64_t osp_now_ms(void)
 {
@@ -27,19 +29,26 @@ uint64_t osp_now_ms(void)
 	return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
 }
 
-/* Waiting would never end where the child is stuck inside the kernel: it is left to init. Most have
- * just said all and end at once: each pause is twice the last, a tenth of a second in all. */
-void osp_child_drop(pid_t child)
+/* Most have just said all and end at once: each pause is twice the last. */
+bool osp_child_wait(pid_t child, uint64_t until_ms)
 {
-	kill(child, SIGKILL);
-	for (long pause_us = 50; pause_us < 100000; pause_us *= 2) {
+	for (long pause_us = 50;; pause_us = pause_us < PAUSE_MOST_US ? pause_us * 2 : pause_us) {
 		struct timespec moment = {.tv_nsec = pause_us * 1000};
 		pid_t ended = waitpid(child, NULL, WNOHANG);
 
 		if (ended == child || (ended < 0 && errno != EINTR))
-			return;
+			return true;
+		if (osp_now_ms() >= until_ms)
+			return false;
 		nanosleep(&moment, NULL);
 	}
+}
+
+/* Waiting would never end where the child is stuck inside the kernel: it is left to init. */
+void osp_child_drop(pid_t child)
+{
+	kill(child, SIGKILL);
+	osp_child_wait(child, osp_now_ms() + DROP_MS);
 }
 
 /* All from `first` to before `end`; one call where the kernel and the C library have it. */

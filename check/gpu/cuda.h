@@ -34,6 +34,7 @@ enum osp_cuda_result {
 	OSP_CUDA_NOT_FOUND = 500,
 	OSP_CUDA_ILLEGAL_ADDRESS = 700,
 	OSP_CUDA_PEER_ALREADY = 704,
+	OSP_CUDA_TOO_MANY_PEERS = 711,
 	OSP_CUDA_STACK = 714, /* of the hardware, while a kernel ran */
 	OSP_CUDA_ILLEGAL_INSTRUCTION = 715,
 	OSP_CUDA_LAUNCH_FAILED =
@@ -116,6 +117,7 @@ typedef struct osp_cuda_event_ *osp_cuda_event;
 	  (can, device, peer))                                                                     \
 	X(enable_peer, "cuCtxEnablePeerAccess", (osp_cuda_context peer, unsigned int flags),       \
 	  (peer, flags))                                                                           \
+	X(disable_peer, "cuCtxDisablePeerAccess", (osp_cuda_context peer), (peer))                 \
 	X(make_stream, "cuStreamCreate", (osp_cuda_stream * stream, unsigned int flags),           \
 	  (stream, flags))                                                                         \
 	X(wait, "cuStreamSynchronize", (osp_cuda_stream stream), (stream))                         \

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,6 +17,13 @@
 #include "check/runner/site_checks.h"
 #include "lib/base/confine.h"
 #include "lib/base/text.h"
+
+/*
+ * A process gives its GPU back as it ends, which takes a while. Until then NVML counts it among the
+ * GPU's programs, where it would look like somebody else's, whom a slow GPU is pardoned for, and it
+ * keeps an exclusive GPU (its compute mode) from the next process.
+ */
+#define ENDING_MS 5000
 
 /* What a child writes. */
 enum telling { TELLS_RESULT, TELLS_SPEED, TELLS_FIGURE, TELLS_DONE };
@@ -36,8 +44,9 @@ struct osp_lane {
 	unsigned int order;
 	size_t *queue; /* indices of outcomes */
 	size_t count;
-	size_t next; /* the one being run */
-	pid_t child; /* 0: none */
+	size_t next;  /* the one being run */
+	pid_t child;  /* 0: none */
+	pid_t ending; /* the one before it, killed; 0: it has ended, or there was none */
 	int answer;
 	uint64_t begun_ms;
 	uint64_t until_ms;
@@ -224,8 +233,25 @@ static void begin_check(struct osp_runner *runner, struct osp_lane *lane)
 	lane->told_count = 0;
 }
 
+/* For a moment, or until its GPU is free; but never past the budget. */
+static uint64_t ending_until_ms(const struct osp_runner *runner)
+{
+	uint64_t until_ms = osp_now_ms() + ENDING_MS;
+
+	return runner->budget_end_ms && runner->budget_end_ms < until_ms ? runner->budget_end_ms
+									 : until_ms;
+}
+
+static void wait_for_end(const struct osp_runner *runner, struct osp_lane *lane)
+{
+	if (lane->ending)
+		osp_child_wait(lane->ending, ending_until_ms(runner));
+	lane->ending = 0;
+}
+
 static int start_child(struct osp_runner *runner, struct osp_lane *lane)
 {
+	wait_for_end(runner, lane);
 	lane->buffered = 0;
 	lane->child = osp_child_start(&lane->answer);
 	if (lane->child == 0)
@@ -239,6 +265,15 @@ static int start_child(struct osp_runner *runner, struct osp_lane *lane)
 }
 
 static void end_child(struct osp_lane *lane)
+{
+	close(lane->answer);
+	kill(lane->child, SIGKILL);
+	lane->ending = lane->child;
+	lane->child = 0;
+}
+
+/* It hangs, and may not end. */
+static void drop_child(struct osp_lane *lane)
 {
 	close(lane->answer);
 	osp_child_drop(lane->child);
@@ -410,7 +445,7 @@ static int check_hung(struct osp_runner *runner, struct osp_lane *lane)
 	osp_hang_add(runner->context->root, lane->child, &lane->start, !lane->confirming,
 		     &lane->signs);
 	look_for_users(runner); /* while it hangs */
-	end_child(lane);
+	drop_child(lane);
 	if (!lane->confirming) {
 		lane->confirming = true;
 		return start_child(runner, lane); /* what this try told is forgotten */
@@ -472,6 +507,14 @@ static int time_left(const struct osp_runner *runner)
 	return until_ms - now_ms > 60000 ? 60000 : (int)(until_ms - now_ms);
 }
 
+/* The round's look is old where another lane's child took a while to end. */
+static bool has_told(const struct osp_lane *lane)
+{
+	struct pollfd wait = {.fd = lane->answer, .events = POLLIN};
+
+	return poll(&wait, 1, 0) > 0;
+}
+
 /* One round: waits, then serves each lane. 1 while any runs, 0 at the end, -1 on an error. */
 static int serve(struct osp_runner *runner)
 {
@@ -493,9 +536,9 @@ static int serve(struct osp_runner *runner)
 
 		if (!lane->child)
 			continue;
-		if (waits[i].revents		     ? take_messages(runner, lane)
-		    : osp_now_ms() >= lane->until_ms ? check_hung(runner, lane)
-						     : 0)
+		if (waits[i].revents || has_told(lane) ? take_messages(runner, lane)
+		    : osp_now_ms() >= lane->until_ms   ? check_hung(runner, lane)
+						       : 0)
 			return -1;
 	}
 	return 1;
@@ -527,6 +570,15 @@ static int run_out_of_budget(struct osp_runner *runner)
 	return 0;
 }
 
+static void wait_for_ends(const struct osp_runner *runner)
+{
+	uint64_t until_ms = ending_until_ms(runner);
+
+	for (size_t i = 0; i < runner->lane_count; i++)
+		if (runner->lanes[i].ending)
+			osp_child_wait(runner->lanes[i].ending, until_ms);
+}
+
 static int run_lanes(struct osp_runner *runner)
 {
 	int state = 1;
@@ -537,9 +589,11 @@ static int run_lanes(struct osp_runner *runner)
 			state = -1;
 	while (state > 0)
 		state = osp_budget_over(runner) ? run_out_of_budget(runner) : serve(runner);
-	for (size_t i = 0; i < runner->lane_count; i++) {
+	for (size_t i = 0; i < runner->lane_count; i++)
 		if (runner->lanes[i].child)
 			end_child(&runner->lanes[i]);
+	wait_for_ends(runner);
+	for (size_t i = 0; i < runner->lane_count; i++) {
 		free(runner->lanes[i].queue);
 		free(runner->lanes[i].told);
 	}

@@ -28,6 +28,9 @@
  *	ready_s=N              all are, until the node has been up so long
  *	missing=N              CUDA does not see GPU N
  *	no_peers               no GPU reaches another
+ *	peers_most=N           a GPU has at most so many connections to others
+ *	contexts               NVML counts the processes that have a context (words.h)
+ *	exclusive              with "contexts": a GPU is for one process at a time
  */
 #include "check/gpu/cuda.h"
 
@@ -257,6 +260,9 @@ EXPORT int cuDevicePrimaryCtxRetain(osp_cuda_context *context, int device)
 {
 	ENTER();
 	*context = &contexts[device];
+	if (told(-1, "exclusive", 0) && fake_count_contexts(contexts[device].gpu))
+		return OSP_CUDA_UNAVAILABLE;
+	fake_note_context(contexts[device].gpu);
 	if (!contexts[device].taken) {
 		contexts[device].memory = fake_memory(MEMORY_BYTES);
 		contexts[device].taken = true;
@@ -289,6 +295,7 @@ EXPORT int cuGetErrorName(int result, const char **name)
 		{226, "CUDA_ERROR_CONTAINED"},
 		{304, "CUDA_ERROR_OPERATING_SYSTEM"},
 		{700, "CUDA_ERROR_ILLEGAL_ADDRESS"},
+		{711, "CUDA_ERROR_TOO_MANY_PEERS"},
 		{714, "CUDA_ERROR_HARDWARE_STACK_ERROR"},
 		{715, "CUDA_ERROR_ILLEGAL_INSTRUCTION"},
 		{716, "CUDA_ERROR_MISALIGNED_ADDRESS"},
@@ -694,11 +701,42 @@ EXPORT int cuDeviceCanAccessPeer(int *can, int device, int peer)
 	return OSP_CUDA_OK;
 }
 
+static bool reaches[GPUS_MAX][GPUS_MAX];
+
+/* Of a GPU, in both directions; the driver counts those of all processes. */
+static long count_connections(int gpu)
+{
+	long count = 0;
+
+	for (int other = 0; other < GPUS_MAX; other++)
+		count += reaches[gpu][other] + reaches[other][gpu];
+	return count;
+}
+
 EXPORT int cuCtxEnablePeerAccess(osp_cuda_context peer, unsigned int flags)
 {
+	long most = told(-1, "peers_most", 0);
+
 	ENTER();
 	(void)flags;
-	return peer == current ? 101 : OSP_CUDA_OK;
+	if (peer == current)
+		return 101;
+	if (reaches[current->gpu][peer->gpu])
+		return OSP_CUDA_PEER_ALREADY;
+	if (most &&
+	    (count_connections(current->gpu) >= most || count_connections(peer->gpu) >= most))
+		return 711;
+	reaches[current->gpu][peer->gpu] = true;
+	return OSP_CUDA_OK;
+}
+
+EXPORT int cuCtxDisablePeerAccess(osp_cuda_context peer)
+{
+	ENTER();
+	if (!reaches[current->gpu][peer->gpu])
+		return 705;
+	reaches[current->gpu][peer->gpu] = false;
+	return OSP_CUDA_OK;
 }
 
 #define COLD_COPIES 3
@@ -722,6 +760,7 @@ EXPORT int cuMemcpyPeerAsync(osp_cuda_memory to, osp_cuda_context to_context, os
 		copied[a][b]++;
 		percent = percent * (double)link_told(a, b, ".cold", 100) / 100;
 	}
-	*clock_of(stream) += (double)bytes / (LINK * percent / 100);
+	/* what cannot go straight goes through the host */
+	*clock_of(stream) += (double)bytes / ((reaches[a][b] ? LINK : HOST / 2) * percent / 100);
 	return OSP_CUDA_OK;
 }

@@ -399,13 +399,17 @@ EXPORT int nvmlDeviceGetNvLinkRemoteDeviceType(osp_nvml_device device, unsigned 
 	return OSP_NVML_OK;
 }
 
-/* "crc" errors more with every call for the first link. */
+/* "crc" errors more with every call for the first link. "old_counters": a model that counts by
+ * fields answers here too, with nothing. */
 EXPORT int nvmlDeviceGetNvLinkErrorCounter(osp_nvml_device device, unsigned int link, int counter,
 					   unsigned long long *count)
 {
 	static unsigned long long grown = 7;
 
 	ENTER_GPU(device);
+	*count = 0;
+	if (model()->counters_by_field && gpu_value(gpu, "old_counters", 0))
+		return OSP_NVML_OK;
 	if (model()->counters_by_field || gpu_value(gpu, "no_link_counters", 0))
 		return OSP_NVML_NOT_SUPPORTED;
 	if (link >= model()->links || counter > 3)
@@ -524,7 +528,9 @@ EXPORT int nvmlDeviceGetComputeRunningProcesses_v3(osp_nvml_device device, unsig
 	ENTER_GPU(device);
 	if (gpu_value(gpu, "programs_later", 0) && !fake_first())
 		return list_programs(1, count, programs);
-	return list_programs((unsigned int)gpu_value(gpu, "programs", 0), count, programs);
+	return list_programs((unsigned int)gpu_value(gpu, "programs", 0) +
+				     fake_count_contexts((int)gpu->index),
+			     count, programs);
 }
 
 /* Those of them that share the GPU by MPS. */

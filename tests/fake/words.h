@@ -13,11 +13,14 @@
 #ifndef OSP_FAKE_WORDS_H
 #define OSP_FAKE_WORDS_H
 
+#include <dirent.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* The value of `key` in `words`. */
@@ -101,6 +104,51 @@ static inline int fake_entered(const char *variable, const char *function)
 		return (int)value;
 	snprintf(word, sizeof(word), "error:%s", function);
 	return fake_told(variable, word, &value) ? (int)value : 0;
+}
+
+/* --- processes that have a GPU ---------------------------------------------------------------- */
+
+/* "contexts": each process that has made a context on GPU N leaves a folder of its own beside
+ * ONESPINE_FAKE_MARK, by which it is counted until its parent has taken its status. */
+static inline bool fake_has_contexts(void)
+{
+	long value;
+
+	return fake_told("ONESPINE_FAKE_CUDA", "contexts", &value) && getenv("ONESPINE_FAKE_MARK");
+}
+
+static inline void fake_note_context(int gpu)
+{
+	char path[512];
+
+	if (!fake_has_contexts())
+		return;
+	snprintf(path, sizeof(path), "%s.gpu%d", getenv("ONESPINE_FAKE_MARK"), gpu);
+	mkdir(path, 0777);
+	snprintf(path + strlen(path), sizeof(path) - strlen(path), "/%ld", (long)getpid());
+	mkdir(path, 0777);
+}
+
+/* Processes but this one that have a context on a GPU. */
+static inline unsigned int fake_count_contexts(int gpu)
+{
+	struct dirent *entry;
+	unsigned int count = 0;
+	char path[512];
+	DIR *folder;
+
+	if (!fake_has_contexts())
+		return 0;
+	snprintf(path, sizeof(path), "%s.gpu%d", getenv("ONESPINE_FAKE_MARK"), gpu);
+	folder = opendir(path);
+	while (folder && (entry = readdir(folder))) {
+		pid_t process = (pid_t)atol(entry->d_name);
+
+		count += process > 0 && process != getpid() && kill(process, 0) == 0;
+	}
+	if (folder)
+		closedir(folder);
+	return count;
 }
 
 #endif
