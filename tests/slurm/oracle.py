@@ -26,7 +26,9 @@ a gang. Where it is asked for in segments or in several domains, each set of nod
           domain it simulates the ends of jobs in windows that double, and answers with the last end of one
   real    submitted: it starts now where one domain alone would, else its plan after a whole cycle of backfill
           starts when the job confined to a domain would by its plan, and has exactly its nodes
-          (in some states a larger job waits in front of it)
+          (in some states a larger job waits in front of it; where that has other nodes, or begins to run, in one of
+          the two, their plans are not compared, nor where it waits in several partitions and none of them starts it:
+          what it holds in one is in its way in the next; the seed is told)
   others  jobs that wait behind it, in the state built twice: none waits longer than behind the same job confined
           to the gang's domain (not where it waits in several partitions: it holds nodes in each); where both got the
           same nodes, SchedNodeList of those that wait is the same too
@@ -127,6 +129,8 @@ class Question:
         self.state = state
         self.differences = []
         self.at_once = False  # it starts at once in every domain
+        self.front = None  # the number of the larger job in front, as it was submitted last
+        self.left_out = False  # plans that differ were not held against each other
 
     def words(self, words):
         return f"seed {self.state.seed}: {words}; the job: {' '.join(self.state.as_gang() + self.state.request)}"
@@ -159,23 +163,44 @@ class Question:
             self.one_domain(nodes, "--test-only")
         return alone
 
-    def plan_of_confined(self, place):
+    def plan_of_confined(self, place, request=None):
         """By a job submitted in the state made again; None when it is refused."""
         self.state.renew()
         self.ask_in_front()
-        job = submit(self.state.request, *self.state.confined_to(place))
-        return Plan(job, self.state) if job else None
+        job = submit(request or self.state.request, *self.state.confined_to(place), *self.behind_front())
+        return self.plan_of(job) if job else None
+
+    def plan_beside(self, plan, place, request=None):
+        """The same, in a state that is the gang's if it can be made: its plan, and when that starts."""
+        for _ in range(LOOKS):
+            confined = self.plan_of_confined(place, request)
+            if confined is None or not judge.another_state(plan, [confined]):
+                break
+        return confined, confined.start_s if confined else NEVER
+
+    def plan_of(self, job):
+        """Its plan, and what must be the same where it is held against another: where the job in front runs or is to,
+        and whether the state is what it was first."""
+        plan = Plan(job, self.state)
+        plan.front, plan.alike = self.where_front(), self.state.alike
+        return plan
+
+    def where_front(self):
+        """It runs, or not, and its nodes: of equal nodes 22.05 takes those that weighed least for the job before."""
+        record = show(self.front) if self.front else {}
+        nodes = record.get("NodeList", "") + record.get("SchedNodeList", "")
+        return record.get("JobState"), expand(nodes.replace("(null)", ""))
 
     def by_plan(self, alone):
         """Submits the gang; returns its plan, or None when it was refused."""
         best = min(alone)
         self.ask_in_front()
-        job = submit(self.state.request, *self.state.as_gang())
+        job = submit(self.state.request, *self.state.as_gang(), *self.behind_front())
         if job is None:
             if best < NEVER:  # what --test-only takes, sbatch may refuse
                 self.differs(judge.refused([self.plan_of_confined(place) for place in self.state.places]))
             return None
-        plan = Plan(job, self.state)
+        plan = self.plan_of(job)
         if plan.nodes:
             self.one_domain(plan.nodes, "what runs" if plan.runs else "the plan")
         for nodes in running_tasks(job):
@@ -185,26 +210,46 @@ class Question:
         if best == 0 or judge.apart(plan.start_s, best):
             await_cycle(job, 2)
             plan.look()
+            plan.front = self.where_front()
         if best == 0 or judge.apart(plan.start_s, best):
             self.hold_against_plans(plan, best)
         return plan
 
+    def behind_front(self):
+        """Without one as Slurm numbers jobs, which would put it before the other."""
+        return ["--priority=1000"] if self.state.front else []
+
     def ask_in_front(self):
         """A larger job that waits before it, whose plan makes slots in backfill's table."""
         if self.state.front:
-            await_cycle(submit(self.state.front))
+            self.front = submit(self.state.front)
+            await_cycle(self.front)
 
     def hold_against_plans(self, plan, first_s):
         """--test-only and backfill differ in what they look at: the job is submitted for each domain alone."""
-        confined = [self.start_of_confined(place) for place in self.state.places]
-        if judge.before_all(plan.start_s, confined) and plan.nodes and not self.state.is_array():
-            confined.append(self.start_of_confined(plan.nodes))
-        found = judge.another_plan(plan.start_s, confined, first_s if self.state.is_array() else None)
-        self.differs(found, f"submitted: {plan}; ")
+        confined = [self.plan_beside(plan, place) for place in self.state.places]
+        if judge.before_all(plan.start_s, [start_s for _, start_s in confined]):
+            confined += self.earlier_than_all(plan)
+        starts = [start_s for _, start_s in confined]
+        found = judge.another_plan(plan.start_s, starts, self.first_of_array(plan, starts, first_s))
+        self.left_out = bool(found and (judge.another_state(plan, [one for one, _ in confined if one]) or
+                                        judge.holds_several(self.state.partition.split(","), min(starts) == 0)))
+        if not self.left_out:
+            self.differs(found, f"submitted: {plan}; ")
 
-    def start_of_confined(self, place):
-        plan = self.plan_of_confined(place)
-        return plan.start_s if plan else NEVER
+    def earlier_than_all(self, plan):
+        """Confined to exactly the gang's nodes, where it starts before what is confined to a domain."""
+        return [self.plan_beside(plan, plan.nodes)] if plan.nodes and not self.state.is_array() else []
+
+    def first_of_array(self, plan, starts, first_s):
+        """The earliest start of a task of an array, which --test-only says (`first_s`) without backfill's slots; None
+        where it is no array."""
+        if not self.state.is_array():
+            return None
+        if judge.another_plan(plan.start_s, starts, first_s):
+            alone = [option for option in self.state.request if not option.startswith("--array=")]
+            first_s = min([first_s] + [self.plan_beside(plan, place, alone)[1] for place in self.state.places])
+        return first_s
 
     def by_real_start(self):
         """Submitted alone, as a gang and for each domain; returns the gang's plan, or None when it was refused."""
@@ -301,18 +346,19 @@ class Count:
     """What was asked, and what came of it."""
 
     def __init__(self):
-        self.states, self.bad, self.nothing_runs, self.at_once = 0, [], 0, 0
+        self.states, self.bad, self.left_out, self.nothing_runs, self.at_once = 0, [], [], 0, 0
         self.kinds = collections.Counter()
 
     def take(self, seed, cluster):
         """Asks in that state; what is different must be so again, in the state built anew, since what a busy machine
         does between two looks is no difference."""
         state = State(seed, cluster)
-        question = Question(state)
-        again = question.answer() and Question(State(seed, cluster)).answer()
+        question, second = Question(state), Question(State(seed, cluster))
+        again = question.answer() and second.answer()
         for words in again or []:
             print(words, flush=True)
         self.bad += [seed] if again else []
+        self.left_out += [seed] if question.left_out or second.left_out else []
         self.states += 1
         self.nothing_runs += not state.made
         self.at_once += bool(state.made) and question.at_once
@@ -320,6 +366,8 @@ class Count:
 
     def tell(self, words):
         bad = ": seeds " + " ".join(map(str, self.bad)) if self.bad else ""
+        if self.left_out:
+            print("plans that differ, and need not be the same: seeds", *self.left_out)
         print("in them: " + ", ".join(f"{word} {count}" for word, count in sorted(self.kinds.items())))
         print(f"{self.states} states {words}, {self.nothing_runs} with nothing running, "
               f"{self.at_once} where the gang starts at once everywhere, {len(self.bad)} with a difference{bad}")

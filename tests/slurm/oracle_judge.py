@@ -15,6 +15,9 @@ NEVER = math.inf
 # A job that was submitted: whether it runs, when it starts (seconds from now), its nodes or those of its plan.
 Answer = collections.namedtuple("Answer", "runs start_s nodes")
 
+# When it was asked about: what the larger job in front of it did, where, and whether the state was what it was first.
+When = collections.namedtuple("When", "front alike")
+
 
 def apart(start_s, other_s):
     """Whether one is later than the other, or never."""
@@ -62,6 +65,12 @@ def another_plan(gang_s, confined_s, first_s=None):
     return f"confined to one domain each: {starts(confined_s)}"
 
 
+def another_state(gang, confined):
+    """Whether the gang and the confined jobs were asked about in states that are not the same: the main scheduler may
+    start the job in front in any of its turns, and of equal nodes it may have others."""
+    return "in another state" if any(not one.alike or one.front != gang.front for one in confined) else None
+
+
 def before_all(gang_s, alone_s):
     """Whether the gang starts earlier than in each domain: then its own nodes are asked for, too."""
     return "is before all" if gang_s < min(alone_s) - RESOLUTION_S else None
@@ -91,7 +100,8 @@ def overtaken(gang_s, alone_s):
 
 def holds_several(partitions, runs):
     """Whether backfill holds nodes for it in each of its partitions: a gang's may be in several domains, those of the
-    confined job are not, so what is behind them finds other nodes."""
+    confined job are not, so what is behind them finds other nodes, and so does the gang itself in its next partition.
+    `runs`: it does, or confined to a domain would."""
     return "holds nodes in each partition" if len(partitions) > 1 and not runs else None
 
 
@@ -107,6 +117,7 @@ def moved(ours, stock, same, starts_alone):
 ONE, TWO = {"n1", "n2"}, {"n3", "n4"}
 RUNS, WAITS, PLAN, OTHER = Answer(True, 0, ONE), Answer(False, NEVER, set()), Answer(False, 600, ONE), Answer(
     False, 600, TWO)
+AHEAD, BEGUN = ("PENDING", ONE), ("RUNNING", ONE)
 
 CASES = [  # the rule, what is answered, whether that is wrong
     ("several_domains", ([ONE, TWO], {"n1", "n2"}), False),
@@ -135,6 +146,12 @@ CASES = [  # the rule, what is answered, whether that is wrong
     ("another_plan", (NEVER, [2400, NEVER], 600), True),
     ("another_start", (600, [1200, 1200, 600]), False),  # the last one: confined to exactly the gang's nodes
     ("another_start", (600, [1200, 1200, 1200]), True),
+    ("another_state", (When(AHEAD, True), [When(AHEAD, True), When(AHEAD, True)]), False),
+    ("another_state", (When(BEGUN, True), [When(BEGUN, True)]), False),
+    ("another_state", (When(AHEAD, True), [When(AHEAD, True), When(BEGUN, True)]), True),
+    ("another_state", (When(BEGUN, True), [When(AHEAD, True)]), True),
+    ("another_state", (When(AHEAD, True), [When(("PENDING", TWO), True)]), True),
+    ("another_state", (When(AHEAD, True), [When(AHEAD, False)]), True),
     ("before_all", (600, [600, 1200]), False),
     ("before_all", (1200, [600, 1200]), False),
     ("before_all", (NEVER, [NEVER, NEVER]), False),
