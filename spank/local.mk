@@ -19,6 +19,7 @@ libspank_la_SOURCES = \
 	spank/node_part.h \
 	spank/onespine.c \
 	spank/options.c spank/options.h \
+	spank/order_file.c spank/order_file.h \
 	spank/ordered.c spank/ordered.h \
 	spank/placed.c spank/placed.h \
 	spank/spares.c spank/spares.h \

@@ -25,6 +25,7 @@
 #include "lib/topology/leaf_list.h"
 #include "spank/asked.h"
 #include "spank/modes.h"
+#include "spank/order_file.h"
 #include "spank/ordered.h"
 #include "spank/placed.h"
 #include "spank/spares.h"
@@ -46,8 +47,9 @@ spank_f slurm_spank_task_init;
 #pragma GCC visibility pop
 
 static const char *const variables[] = {
-	OSP_LEVEL_VARIABLE, OSP_DOMAIN_VARIABLE, OSP_LEAF_VARIABLE, OSP_LEAVES_VARIABLE,
-	OSP_ORDER_VARIABLE, OSP_SPARES_VARIABLE, OSP_RANK_VARIABLE, OSP_FIRST_VARIABLE};
+	OSP_LEVEL_VARIABLE,  OSP_DOMAIN_VARIABLE, OSP_LEAF_VARIABLE,
+	OSP_LEAVES_VARIABLE, OSP_ORDER_VARIABLE,  OSP_SPARES_VARIABLE,
+	OSP_RANK_VARIABLE,   OSP_FIRST_VARIABLE,  OSP_HOST_FILE_VARIABLE};
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
@@ -289,22 +291,30 @@ static int keep_name(const char *name, void *context)
 	return 1;
 }
 
-/* The node's place in the order of the gang, and in `first` who has place 0; -1: not known. A
- * heterogeneous job's list is that of one component, its leaves are those of all. */
-static long place_of(spank_t spank, const char *leaves, const char *node, char *first)
+/* The node's place in the order of the gang; -1: not known. */
+struct place {
+	long rank;
+	char first[NODE_NAME_BYTES];		   /* who has place 0 */
+	char host_file[OSP_ORDER_FILE_PATH_BYTES]; /* of all of them; "": there is none */
+};
+
+/* A heterogeneous job's list is that of one component, its leaves are those of all. */
+static struct place place_of(spank_t spank, const char *leaves, const char *node)
 {
 	char list[NODE_LIST_BYTES], text[OSP_NOTE_BYTES_MAX];
 	const char *nodes = task_variable(spank, "SLURM_JOB_NODELIST", list, sizeof(list));
 	const char *order = task_variable(spank, OSP_ORDER_VARIABLE, text, sizeof(text));
+	struct place place = {.rank = -1};
 	struct osp_gang_ranks made;
-	long place = -1;
 
-	if (!nodes || !leaves || osp_hostlist_expand(nodes, keep_name, first, NULL) != 1)
-		return -1;
-	if (is_set(spank, "SLURM_HET_SIZE"))
-		return osp_leaf_list_place(leaves, first, node);
-	if (osp_gang_order_make(nodes, leaves, order, &made) == 0) {
-		place = osp_gang_order_rank(&made, node);
+	if (!nodes || !leaves || osp_hostlist_expand(nodes, keep_name, place.first, NULL) != 1)
+		return place;
+	if (is_set(spank, "SLURM_HET_SIZE")) {
+		place.rank = osp_leaf_list_place(leaves, place.first, node);
+	} else if (osp_gang_order_make(nodes, leaves, order, &made) == 0) {
+		place.rank = osp_gang_order_rank(&made, node);
+		if (place.rank >= 0)
+			osp_order_file_hold(&made, place.host_file);
 		osp_gang_order_clear(&made);
 	}
 	return place;
@@ -312,12 +322,14 @@ static long place_of(spank_t spank, const char *leaves, const char *node, char *
 
 static void set_rank(spank_t spank, const char *leaves, const char *node)
 {
-	char first[NODE_NAME_BYTES] = "", rank[24];
-	long place = place_of(spank, leaves, node, first);
+	struct place place = place_of(spank, leaves, node);
+	bool known = place.rank >= 0;
+	char rank[24];
 
-	snprintf(rank, sizeof(rank), "%ld", place);
-	set_in_task(spank, OSP_RANK_VARIABLE, place >= 0 ? rank : NULL);
-	set_in_task(spank, OSP_FIRST_VARIABLE, place >= 0 ? first : NULL);
+	snprintf(rank, sizeof(rank), "%ld", place.rank);
+	set_in_task(spank, OSP_RANK_VARIABLE, known ? rank : NULL);
+	set_in_task(spank, OSP_FIRST_VARIABLE, known ? place.first : NULL);
+	set_in_task(spank, OSP_HOST_FILE_VARIABLE, place.host_file[0] ? place.host_file : NULL);
 }
 
 static void set_leaf(spank_t spank)

@@ -1,25 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* ordered.c - srun starts rank r of a gang on the node that is meant for it */
-#define _GNU_SOURCE /* memfd_create */
 #include "spank/ordered.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include <slurm/slurm.h>
 #include <slurm/spank.h>
 
 #include "host/slurm_compat.h"
-#include "lib/base/text.h"
 #include "lib/layout/gang_order.h"
+#include "spank/order_file.h"
 #include "spank/own_words.h"
 #include "spank/placed.h"
 #include "spank/step_words.h"
-
-#define FILE_BYTES_MAX ((size_t)4 * 1024 * 1024)
 
 /* slurmctld looks for each node among all tasks (_task_layout_hostfile()), under its job lock:
  * 2,048 nodes of 8 tasks take it some 50 ms. */
@@ -82,30 +78,6 @@ unsigned int osp_ordered_tasks(const struct osp_step_words *words, unsigned int 
 }
 
 /* --- the host file ---------------------------------------------------------------------------- */
-
-static char *file_of(const struct osp_gang_ranks *order, unsigned int tasks)
-{
-	struct osp_text text = OSP_TEXT_INIT;
-
-	for (uint32_t i = 0; i < order->count && text.length_bytes <= FILE_BYTES_MAX; i++) {
-		for (unsigned int t = 0; t < tasks && text.length_bytes <= FILE_BYTES_MAX; t++)
-			osp_text_printf(&text, "%s\n", order->names[i]);
-	}
-	text.failed = text.failed || text.length_bytes > FILE_BYTES_MAX;
-	return osp_text_take(&text);
-}
-
-static bool write_file(const struct osp_gang_ranks *order, unsigned int tasks)
-{
-	char *text = file_of(order, tasks);
-	bool good = false;
-
-	host_file = text ? memfd_create("onespine-hosts", MFD_CLOEXEC) : -1;
-	if (host_file >= 0)
-		good = osp_write_all(host_file, text, strlen(text));
-	free(text);
-	return good;
-}
 
 /*
  * The number of tasks is said too: without it srun would take as many from the file as the job has
@@ -179,7 +151,9 @@ static void begin(const struct osp_gang_ranks *order, const struct osp_step_word
 		say = true;
 		snprintf(why, sizeof(why), "nodes with unlike numbers of CPUs");
 	}
-	if (tasks && write_file(order, tasks))
+	if (tasks)
+		host_file = osp_order_file_make(order, tasks);
+	if (host_file >= 0)
 		hand_over(tasks * order->count);
 	else if (say)
 		say_how(why);

@@ -22,9 +22,11 @@
 #define OSP_LEAVES_VARIABLE "ONESPINE_LEAVES"
 /* The order of nodes (lib/layout/gang_order.h) where it is not that of the leaves. */
 #define OSP_ORDER_VARIABLE "ONESPINE_ORDER"
-/* Of the whole job: the node's place in the order of the fabric, and who has place 0. */
-#define OSP_RANK_VARIABLE  "ONESPINE_NODE_RANK"
-#define OSP_FIRST_VARIABLE "ONESPINE_FIRST_HOST"
+/* Of the whole job: the node's place in the order of the fabric, who has place 0, and a file of all
+ * of them in this order (spank/order_file.h). */
+#define OSP_RANK_VARIABLE      "ONESPINE_NODE_RANK"
+#define OSP_FIRST_VARIABLE     "ONESPINE_FIRST_HOST"
+#define OSP_HOST_FILE_VARIABLE "ONESPINE_HOSTFILE"
 
 struct osp_placed {
 	char level[OSP_LEVEL_NAME_BYTES];

@@ -199,11 +199,6 @@ static void write_host(const struct osp_hosts *hosts, uint32_t rank, enum osp_ho
 				hosts->names[0]);
 		break;
 	case OSP_HOSTS_MPIRUN:
-		if (tasks)
-			osp_text_printf(text, "%s slots=%u\n", name, tasks);
-		else
-			osp_text_printf(text, "%s\n", name);
-		break;
 	case OSP_HOSTS_SLURM:
 		for (i = 0; i < (tasks ? tasks : 1); i++)
 			osp_text_printf(text, "%s\n", name);

@@ -18,8 +18,10 @@
 enum osp_hosts_format {
 	OSP_HOSTS_PLAIN,    /* a name a line */
 	OSP_HOSTS_TORCHRUN, /* a name and torchrun's options a line */
-	OSP_HOSTS_MPIRUN,   /* Open MPI's hostfile */
-	OSP_HOSTS_SLURM,    /* SLURM_HOSTFILE: a line for each task */
+	/* Open MPI's hostfile: a line for each task. Inside a Slurm job its order counts only with
+	 * --map-by seq; otherwise ranks follow Slurm's list, "slots=" or not (4.1). */
+	OSP_HOSTS_MPIRUN,
+	OSP_HOSTS_SLURM, /* SLURM_HOSTFILE: a line for each task */
 };
 
 /*

@@ -39,12 +39,12 @@ n4" onespine hosts --topology t.conf --nodes n[2,4]
 	END
 	expect 0 "--nnodes=3 --node_rank=1 --master_addr=n1" \
 		onespine hosts --topology t.conf --nodes n[1-3] --format torchrun --only n3
-	expect 0 "n2 slots=8
-n4 slots=8" onespine hosts --topology t.conf --nodes n[2,4] --format mpirun --tasks-per-node 8
-	expect 0 "n2
+	for launcher in mpirun slurm; do
+		expect 0 "n2
 n2
 n4
-n4" onespine hosts --topology t.conf --nodes n[2,4] --format slurm --tasks-per-node 2
+n4" onespine hosts --topology t.conf --nodes n[2,4] --format "$launcher" --tasks-per-node 2
+	done
 }
 
 @test "a job's hosts, and those of the job that it runs in" {

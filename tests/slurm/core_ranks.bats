@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # core_ranks.bats - rank r is on the node that is meant for it, however a gang's job starts its tasks
 #
-# Names run against the fabric: spine s1 has leaves of n1 n3 n5 n7 and n2 n4 n6 n8, s2 of n9 n11 and n10 n12.
+# Names run against the fabric: spine s1 has leaves of n1 n3 n5 n7 and n2 n4 n6 n8, s2 and s3 have one leaf each, of n9
+# n11 n13 n15 and n10 n12 n14 n16.
 
 bats_require_minimum_version 1.5.0
 load helpers
@@ -10,11 +11,11 @@ load helpers
 setup_file() {
 	cat >"$BATS_FILE_TMPDIR/onespine.topology" <<'END'
 {"onespine-topology": 1, "source": "core_ranks", "levels": ["leaf", "spine"], "domains": [
-{"level": "spine", "name": "s1"}, {"level": "spine", "name": "s2"},
+{"level": "spine", "name": "s1"}, {"level": "spine", "name": "s2"}, {"level": "spine", "name": "s3"},
 {"level": "leaf", "name": "l1", "in": "s1", "nodes": "n[1,3,5,7]"},
 {"level": "leaf", "name": "l2", "in": "s1", "nodes": "n[2,4,6,8]"},
-{"level": "leaf", "name": "l3", "in": "s2", "nodes": "n[9,11]"},
-{"level": "leaf", "name": "l4", "in": "s2", "nodes": "n[10,12]"}]}
+{"level": "leaf", "name": "l3", "in": "s2", "nodes": "n[9,11,13,15]"},
+{"level": "leaf", "name": "l4", "in": "s3", "nodes": "n[10,12,14,16]"}]}
 END
 	cluster_start --topology "$BATS_FILE_TMPDIR/onespine.topology" --gres gpu:8 \
 		--conf SchedulerParameters=batch_sched_delay=0,sched_interval=2,bf_interval=1
@@ -63,6 +64,23 @@ advice='srun orders these tasks by names of nodes and not along the fabric'
 	# torchrun's way: one task a node, the job says how many
 	printed=$(in_job "srun --export=NONE /bin/sh -c '$tell'" -N8 --ntasks-per-node=1 --gang=spine)
 	equal "$(tasks <<<"$printed")" "$along"
+}
+
+# A job's words go through many processes until they open it, some of which close what they do not know.
+@test "the host file of a gang: in the batch script, in its children, and in each task" {
+	script='tr "\n" " " <$ONESPINE_HOSTFILE; echo batch
+		bash -c "exec 200>&- 201>&-; env -i /bin/cat $ONESPINE_HOSTFILE" | paste -sd" "
+		srun --ntasks-per-node=1 sh -c "echo task \$SLURM_PROCID \$(tr \"\\n\" - <\$ONESPINE_HOSTFILE)"
+		echo kept: $(wc -l <$ONESPINE_HOSTFILE)'
+	printed=$(in_job "$script" -N8 --gang=spine)
+	equal "$(sed -n '1,2p' <<<"$printed")" "$along batch
+$along"
+	equal "$(sed -n 's/^task [0-7] //p' <<<"$printed" | sort | uniq -c | awk '{print $1, $2}')" "8 ${along// /-}-"
+	holds "$printed" 'kept: 8'
+	# what follows from a gang does not go on into a job that is none
+	printed=$(in_job "sbatch -W --exclusive --output=$BATS_TEST_TMPDIR/inner --wrap 'echo host file: \$ONESPINE_HOSTFILE' >/dev/null; \
+		cat $BATS_TEST_TMPDIR/inner" -N2 --gang=spine)
+	equal "$printed" 'host file:'
 }
 
 @test "an srun inside a step's task starts, and orders as Slurm does" {
@@ -134,6 +152,27 @@ advice='srun orders these tasks by names of nodes and not along the fabric'
 	printed=$(in_job "srun sh -c '$tell'" -N8 --gang=spine --gang-layout=tp8,pp2 --gang-keep=pp:leaf --gpus-per-node=8)
 	equal "$(tasks <<<"$printed")" 'n1 n5 n2 n6 n3 n7 n4 n8'
 	equal "$(awk '/^task/ && $2 != $4' <<<"$printed")" ''
+}
+
+# 128 GPUs, tp 8, pp 4, dp 4 as Megatron orders them: node rank = dp rank + 4 x stage, a pipeline in each leaf. Open MPI is on
+# Debian's machine only.
+@test "sixteen nodes in Megatron's layout: srun, torchrun's rank and mpirun agree on who is where" {
+	local expected='n1 n2 n9 n10 n3 n4 n11 n12 n5 n6 n13 n14 n7 n8 n15 n16'
+	printed=$(in_job "srun --ntasks-per-node=1 sh -c '$tell'
+		tr '\n' ' ' <\$ONESPINE_HOSTFILE; echo file
+		if command -v mpirun >/dev/null; then
+			export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+			mpirun --map-by seq --hostfile \$ONESPINE_HOSTFILE sh -c 'echo mpi \$OMPI_COMM_WORLD_RANK \$SLURMD_NODENAME'
+			onespine hosts --format=mpirun --tasks-per-node=2 --layout=tp8,pp4 --keep=pp:leaf --gpus-per-node=8 2>/dev/null >$BATS_TEST_TMPDIR/two
+			mpirun --map-by seq --hostfile $BATS_TEST_TMPDIR/two sh -c 'echo two \$OMPI_COMM_WORLD_RANK \$SLURMD_NODENAME'
+		fi" -N16 --gang=spine --gang-domains=3 --gang-layout=tp8,pp4 --gang-keep=pp:leaf --gpus-per-node=8)
+	equal "$(tasks <<<"$printed")" "$expected"
+	equal "$(awk '/^task/ && $2 != $4' <<<"$printed")" ''
+	holds "$printed" "$expected file"
+	[[ $printed == *mpi* ]] || skip "no Open MPI there (libopenmpi-dev, openmpi-bin)"
+	equal "$(sed -n 's/^mpi //p' <<<"$printed" | sort -n | awk '{print $2}' | paste -sd' ')" "$expected"
+	equal "$(sed -n 's/^two //p' <<<"$printed" | sort -n | awk '{print $2}' | uniq | paste -sd' ')" "$expected"
+	equal "$(grep -c '^two ' <<<"$printed")" 32
 }
 
 @test "a smaller segment with the first name comes first, and that is said" {

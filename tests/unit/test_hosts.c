@@ -95,7 +95,7 @@ static void test_formats(void **state)
 	check_written("q-[2,10-11]", OSP_HOSTS_TORCHRUN, 0, "q-1", NULL);
 	check_written("q-[2,10-11]", OSP_HOSTS_PLAIN, 0, "q-2", "q-2\n");
 	check_written("q-[1-2]", OSP_HOSTS_MPIRUN, 0, NULL, "q-1\nq-2\n");
-	check_written("q-[1-2]", OSP_HOSTS_MPIRUN, 8, NULL, "q-1 slots=8\nq-2 slots=8\n");
+	check_written("q-[1-2]", OSP_HOSTS_MPIRUN, 2, NULL, "q-1\nq-1\nq-2\nq-2\n");
 	check_written("q-[1-2]", OSP_HOSTS_SLURM, 0, NULL, "q-1\nq-2\n");
 	check_written("q-[1-2]", OSP_HOSTS_SLURM, 2, NULL, "q-1\nq-1\nq-2\nq-2\n");
 }

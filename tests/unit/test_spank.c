@@ -611,6 +611,34 @@ static void a_gang_in_several_domains_is_told_all(void **state)
 	}
 }
 
+/* Reads a task's variable. */
+static const char *of_task(const char *name)
+{
+	for (size_t i = 0; i < COUNT(task_variables); i++)
+		if (!strcmp(task_variables[i].name, name) && task_variables[i].set)
+			return task_variables[i].value;
+	return NULL;
+}
+
+/* The file that the variable names has these lines, and nobody can find it by a name; closes it. */
+static void assert_host_file(const char *lines)
+{
+	const char *path = of_task(OSP_HOST_FILE_VARIABLE);
+	char text[256] = "", link[64] = "";
+	FILE *file;
+
+	assert_non_null(path);
+	file = fopen(path, "r");
+	assert_non_null(file);
+	assert_int_equal(fread(text, 1, sizeof(text) - 1, file), strlen(lines));
+	assert_string_equal(text, lines);
+	fclose(file);
+	assert_true(readlink(path, link, sizeof(link) - 1) > 0);
+	assert_non_null(strstr(link, "memfd:"));
+	assert_true(atoi(strrchr(path, '/') + 1) >= 200);
+	close(atoi(strrchr(path, '/') + 1));
+}
+
 /* The first name of the job's list has rank 0; nodes of a leaf follow each other. */
 static void each_task_gets_its_nodes_rank(void **state)
 {
@@ -624,11 +652,16 @@ static void each_task_gets_its_nodes_rank(void **state)
 		give_task(OSP_LEVEL_VARIABLE, "spine");
 		give_task(OSP_LEAVES_VARIABLE, "l1:n[2-3]|l2:n1,n4");
 		give_task(OSP_RANK_VARIABLE, "that of the batch host");
+		give_task(OSP_HOST_FILE_VARIABLE, "that of the batch host");
 		give_task("SLURMD_NODENAME", cases[i].node);
 		give_task("SLURM_JOB_NODELIST", "n[1-4]");
 		assert_int_equal(task_init(), 0);
 		assert_task(OSP_RANK_VARIABLE, cases[i].rank);
 		assert_task(OSP_FIRST_VARIABLE, cases[i].rank ? "n1" : NULL);
+		if (cases[i].rank)
+			assert_host_file("n1\nn4\nn2\nn3\n");
+		else
+			assert_null(of_task(OSP_HOST_FILE_VARIABLE));
 	}
 }
 

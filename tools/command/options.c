@@ -540,13 +540,13 @@ static const struct osp_option options[OSP_OPTION_COUNT] = {
 		 .complete = OSP_COMPLETE_WORDS,
 		 .words = "plain torchrun mpirun slurm",
 		 .help = "plain (a host a line, the default), torchrun (with the node's rank, as "
-			 "torchrun itself sorts names as strings), mpirun (Open MPI's hostfile) or "
-			 "slurm (SLURM_HOSTFILE, for srun -m arbitrary)."},
+			 "torchrun itself sorts names as strings), mpirun (for mpirun --map-by seq "
+			 "--hostfile) or slurm (SLURM_HOSTFILE, for srun -m arbitrary)."},
 	[OSP_OPTION_TASKS_PER_NODE] =
 		{.name = "tasks-per-node",
 		 .argument = "COUNT",
 		 .commands = BIT(OSP_HOSTS),
-		 .help = "With slurm: lines for each host, 1 by default; with mpirun: its slots."},
+		 .help = "With slurm and mpirun: lines for each host, 1 by default."},
 	[OSP_OPTION_ONLY] = {.name = "only",
 			     .argument = "HOST",
 			     .complete = OSP_COMPLETE_NODE,
