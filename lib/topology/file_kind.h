@@ -24,6 +24,10 @@ enum osp_file_kind {
 	OSP_FILE_OTHER,
 };
 
+/* What osp_write_slurm_topology() says before the switch that it makes up above all others, and by
+ * which osp_read_slurm_topology() knows it again. */
+#define OSP_ROOT_REMARK "# not of the fabric: Slurm warns unless one switch is above all."
+
 /* `text` need not be terminated. */
 enum osp_file_kind osp_file_kind(const char *text, size_t text_bytes);
 

@@ -247,11 +247,8 @@ static int start_builder(struct units *units)
 	const struct osp_import_options *options = &units->import->options;
 	const char *names[OSP_LEVELS_MAX];
 
-	if (options->level_names && options->level_name_count < units->level_count)
-		return osp_error_set(units->error, "the fabric has %u layers, but only %zu %s",
-				     units->level_count, options->level_name_count,
-				     options->level_name_count == 1 ? "level name is given"
-								    : "level names are given");
+	if (osp_import_check_levels(units->import, units->level_count, units->error))
+		return -1;
 	for (uint32_t level = 1; level <= units->level_count; level++)
 		names[level - 1] = options->level_names ? options->level_names[level - 1]
 							: osp_default_level_name(level);

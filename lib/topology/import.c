@@ -133,3 +133,23 @@ const char *osp_import_warning(const struct osp_import *import, size_t index)
 {
 	return import->warnings[index];
 }
+
+int osp_import_check_levels(struct osp_import *import, uint32_t layer_count,
+			    struct osp_error *error)
+{
+	const struct osp_import_options *options = &import->options;
+	size_t count = options->level_name_count;
+
+	if (!options->level_names || count == layer_count)
+		return 0;
+	if (count < layer_count)
+		return osp_error_set(error, "the fabric has %u layers, but only %zu %s",
+				     layer_count, count,
+				     count == 1 ? "level name is given" : "level names are given");
+	if (import->kind == OSP_IMPORT_CSV)
+		return osp_error_set(error, "%u column%s of switches, but %zu level names",
+				     layer_count, layer_count == 1 ? "" : "s", count);
+	return osp_import_warn(import, error, "no level is called %s: the fabric has %u layer%s",
+			       options->level_names[layer_count], layer_count,
+			       layer_count == 1 ? "" : "s");
+}

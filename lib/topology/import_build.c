@@ -281,15 +281,11 @@ static uint32_t level_of_layer(const struct build *build, uint32_t layer)
 
 static int start_builder(struct build *build)
 {
-	const struct osp_import_options *options = &build->import->options;
 	const char *names[OSP_LEVELS_MAX];
 	size_t count = 0;
 
-	if (options->level_names && options->level_name_count < build->layer_count)
-		return osp_error_set(build->error, "the fabric has %u layers, but only %zu %s",
-				     build->layer_count, options->level_name_count,
-				     options->level_name_count == 1 ? "level name is given"
-								    : "level names are given");
+	if (osp_import_check_levels(build->import, build->layer_count, build->error))
+		return -1;
 	for (uint32_t layer = build->has_blocks ? 0 : 1; layer <= build->layer_count; layer++)
 		names[count++] = layer_name(build, layer);
 	if (build->has_zones)
@@ -425,7 +421,8 @@ struct osp_topology *osp_import_finish(struct osp_import *import, struct osp_err
 	if (import->kind == OSP_IMPORT_INFINIBAND)
 		return osp_ib_build(import, error);
 	if (!check_last_page(import, error) && !osp_import_name_hosts(import, error) &&
-	    (import->kind != OSP_IMPORT_CSV || !osp_import_name_switches(import, error)))
+	    (import->kind != OSP_IMPORT_CSV || (!osp_import_check_columns(import, error) &&
+						!osp_import_name_switches(import, error))))
 		topology = build_topology(&build);
 	osp_builder_free(build.builder);
 	osp_name_table_free(&build.table);

@@ -15,6 +15,7 @@
 
 #include "lib/topology/csv.h"
 #include "lib/topology/pages.h"
+#include "lib/base/name_table.h"
 #include "lib/base/text.h"
 #include "lib/topology/import_private.h"
 
@@ -187,6 +188,26 @@ static int take_by_names(struct osp_import *import, const struct osp_csv *csv,
 		csv->file, columns->names[columns->host], all);
 }
 
+/* Refuses an order of columns that their names contradict. */
+static int check_asked_order(const struct osp_csv *csv, const struct columns *columns,
+			     struct osp_error *error)
+{
+	for (uint32_t i = 0; i < columns->switch_count; i++)
+		for (uint32_t below = i + 1; below < columns->switch_count; below++) {
+			const char *upper = columns->names[columns->switches[i]];
+			const char *lower = columns->names[columns->switches[below]];
+
+			if (height_of(upper) > 0 && height_of(upper) < height_of(lower))
+				return osp_error_at(error, csv->file, csv->fields[0].line,
+						    csv->fields[0].column,
+						    "--columns: the host's column and then the top "
+						    "layer first are expected, but %.64s comes "
+						    "before %.64s, which is above it",
+						    upper, lower);
+		}
+	return 0;
+}
+
 /* Finds the columns that were asked for. */
 static int take_asked(const struct osp_import *import, const struct osp_csv *csv,
 		      struct columns *columns, size_t count, struct osp_error *error)
@@ -198,7 +219,7 @@ static int take_asked(const struct osp_import *import, const struct osp_csv *csv
 			return -1;
 	}
 	columns->switch_count = (uint32_t)count - 1;
-	return 0;
+	return check_asked_order(csv, columns, error);
 }
 
 static int choose_columns(struct osp_import *import, const struct osp_csv *csv,
@@ -218,6 +239,23 @@ static int choose_columns(struct osp_import *import, const struct osp_csv *csv,
 		     : take_by_names(import, csv, columns, error);
 }
 
+/* For osp_import_check_columns(). */
+static int keep_header(struct osp_import *import, const struct osp_csv *csv,
+		       const struct columns *columns)
+{
+	const struct osp_csv_field *field = &csv->fields[columns->host];
+	const char **names = osp_arena_take(&import->arena, columns->switch_count * sizeof(*names));
+
+	if (!names)
+		return -1;
+	for (uint32_t i = 0; i < columns->switch_count; i++)
+		names[i] = columns->names[columns->switches[i]];
+	import->csv_names = names;
+	import->csv_host = columns->names[columns->host];
+	import->csv_place = (struct osp_place_in_file){csv->file, field->line, field->column};
+	return 0;
+}
+
 static int read_header(struct osp_import *import, struct osp_csv *csv, struct columns *columns,
 		       struct osp_error *error)
 {
@@ -231,6 +269,8 @@ static int read_header(struct osp_import *import, struct osp_csv *csv, struct co
 		return osp_error_at(error, csv->file, csv->fields[0].line, csv->fields[0].column,
 				    "%u layers of switches here, but %u in the CSV before",
 				    columns->switch_count, import->csv_layers);
+	if (!import->csv_names && keep_header(import, csv, columns))
+		return osp_import_no_memory(error);
 	import->csv_layers = columns->switch_count;
 	return 0;
 }
@@ -328,6 +368,99 @@ int osp_import_csv(struct osp_import *import, const char *file, const char *text
 	if (rc) {
 		import->host_count = host_count;
 		import->csv_layers = layers;
+	}
+	return rc;
+}
+
+/* --- do the lines agree with the header? ------------------------------------------------------ */
+
+/* Two neighbouring columns, the upper and the lower. */
+enum { TAG_UPPER, TAG_LOWER };
+
+struct pair {
+	struct osp_name_table table; /* of each switch, the first host below it */
+	uint32_t layer;		     /* the lower one's, from 0 */
+	uint32_t lowers;	     /* one alone may be the same name under each parent */
+	uint32_t shared; /* a host whose lower switch stands below two upper ones; 0: none */
+	bool single;	 /* each upper one has one lower one */
+};
+
+/* The switch of that column above a host; NULL: not known. */
+static const char *above(const struct osp_import_host *host, uint32_t layer)
+{
+	uint32_t lowest = host->layer - 1;
+
+	return layer >= lowest && layer - lowest < host->switch_count
+		       ? host->switches[layer - lowest]
+		       : NULL;
+}
+
+static int meet(struct osp_import *import, struct pair *pair, uint32_t index)
+{
+	const char *upper = above(&import->hosts[index], pair->layer + 1);
+	const char *lower = above(&import->hosts[index], pair->layer);
+	uint32_t first;
+
+	if (!upper || !lower)
+		return 0;
+	first = osp_name_table_find(&pair->table, TAG_UPPER, upper);
+	if (first == OSP_NAME_ABSENT) {
+		if (osp_name_table_add(&pair->table, TAG_UPPER, upper, index))
+			return -1;
+	} else if (strcmp(above(&import->hosts[first], pair->layer), lower) != 0) {
+		pair->single = false;
+	}
+	first = osp_name_table_find(&pair->table, TAG_LOWER, lower);
+	if (first == OSP_NAME_ABSENT) {
+		pair->lowers++;
+		return osp_name_table_add(&pair->table, TAG_LOWER, lower, index);
+	}
+	if (strcmp(above(&import->hosts[first], pair->layer + 1), upper) != 0)
+		pair->shared = index;
+	return 0;
+}
+
+static int refuse_swapped(const struct osp_import *import, const struct pair *pair,
+			  struct osp_error *error)
+{
+	uint32_t count = import->csv_layers, at = count - 2 - pair->layer;
+	const char *upper = import->csv_names[at], *lower = import->csv_names[at + 1];
+	char as_is[200] = "", swapped[200] = "", cure[300];
+
+	for (uint32_t i = 0; i < count; i++) {
+		uint32_t other = i == at ? at + 1 : i == at + 1 ? at : i;
+
+		snprintf(as_is + strlen(as_is), sizeof(as_is) - strlen(as_is), ",%s",
+			 import->csv_names[i]);
+		snprintf(swapped + strlen(swapped), sizeof(swapped) - strlen(swapped), ",%s",
+			 import->csv_names[other]);
+	}
+	if (height_of(upper) > 0 && height_of(lower) > 0) /* the header says it, and is wrong */
+		snprintf(cure, sizeof(cure), "swap these two names in the header");
+	else
+		snprintf(cure, sizeof(cure), "say --columns=%.64s%s", import->csv_host, swapped);
+	return osp_error_at(
+		error, import->csv_place.file, import->csv_place.line, import->csv_place.column,
+		"%.32s is taken for the layer above %.32s, but each %.32s has one %.32s, "
+		"and %.32s %.32s is below several: %.280s, or --columns=%.32s%s if names "
+		"of %.32s mean something only below their %.32s",
+		upper, lower, upper, lower, lower, above(&import->hosts[pair->shared], pair->layer),
+		cure, import->csv_host, as_is, lower, upper);
+}
+
+int osp_import_check_columns(struct osp_import *import, struct osp_error *error)
+{
+	int rc = 0;
+
+	for (uint32_t layer = 0;
+	     !rc && !import->options.csv_columns && layer + 1 < import->csv_layers; layer++) {
+		struct pair pair = {.layer = layer, .single = true};
+
+		for (uint32_t i = 0; !rc && i < import->host_count; i++)
+			rc = meet(import, &pair, i) ? osp_import_no_memory(error) : 0;
+		if (!rc && pair.single && pair.shared && pair.lowers > 1)
+			rc = refuse_swapped(import, &pair, error);
+		osp_name_table_free(&pair.table);
 	}
 	return rc;
 }

@@ -58,6 +58,9 @@ struct osp_import {
 	uint32_t token_count;
 	struct osp_place_in_file token_place; /* of the last such page */
 	uint32_t csv_layers;		      /* CSV: columns of switches; each file's must agree */
+	const char **csv_names;		      /* their names in the first file, top first */
+	const char *csv_host;		      /* and that of the column of hosts */
+	struct osp_place_in_file csv_place;   /* of that header */
 	struct osp_ib_fabric *ib;	      /* InfiniBand: NULL until the first file */
 	const char **warnings;
 	uint32_t warning_count;
@@ -94,6 +97,15 @@ int osp_import_missing(struct osp_import *import, const struct osp_place_in_file
 /* Refuses files of two kinds in one import. */
 int osp_import_set_kind(struct osp_import *import, enum osp_import_kind kind, const char *file,
 			struct osp_error *error);
+
+/* Holds the level names that were asked for against the layers that there are: too few are refused,
+ * and too many of a CSV, whose layers are its columns; others' are warned of. */
+int osp_import_check_levels(struct osp_import *import, uint32_t layer_count,
+			    struct osp_error *error);
+
+/* Refuses columns of switches that are told by the header alone and that the lines contradict
+ * (import_csv.c). */
+int osp_import_check_columns(struct osp_import *import, struct osp_error *error);
 
 /* Gives every host its node names (import_names.c). */
 int osp_import_name_hosts(struct osp_import *import, struct osp_error *error);

@@ -60,7 +60,8 @@ char *osp_write_onespine_topology(const struct osp_topology *topology, const cha
 
 /* The levels are the heights above the nodes, as Slurm counts them, with the default names. Refused
  * with the place: what Slurm would refuse, include lines, a switch in a cycle, a node or switch
- * below two that are not the same. LinkSpeed is ignored. Of a topology.yaml (25.05 on) the
+ * below two that are not the same. LinkSpeed is ignored, and so is the switch that
+ * osp_write_slurm_topology() made up above all others. Of a topology.yaml (25.05 on) the
  * cluster's topology is read (topology_yaml.h), when it is a tree. */
 struct osp_topology *osp_read_slurm_topology(const char *file, const char *text, size_t text_bytes,
 					     struct osp_error *error);

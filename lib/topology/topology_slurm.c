@@ -6,6 +6,7 @@
  * above the nodes. A queue of finished switches takes the place of recursion; what it never reaches
  * is in a cycle, or above one.
  */
+#include "onespine_config.h"
 #include "lib/topology/readers.h"
 
 #include <stdlib.h>
@@ -25,6 +26,7 @@
 #define SWITCHES_MAX ((uint32_t)512 * 1024)
 #define LINKS_MAX    ((uint32_t)1024 * 1024)
 #define CYCLE_SHOWN  6
+#define NOBODY	     UINT32_MAX
 
 /* One SwitchName line, which defines `count` switches from `first` on. */
 struct source_line {
@@ -69,6 +71,7 @@ struct reader {
 	uint32_t link_room;
 	uint32_t *parents; /* by child */
 	uint32_t current;  /* the line at work */
+	uint32_t made_up;  /* a switch that is none of the fabric's, or NOBODY */
 	struct osp_builder *builder;
 };
 
@@ -461,13 +464,34 @@ static int find_levels(struct reader *reader, uint32_t *queue)
 
 /* --- the topology */
 
+/* Of a file that we wrote: the switch that we made up above all others. What a person has put below
+ * another switch or given nodes since is the fabric's. */
+static uint32_t find_made_up(const struct reader *reader, const char *text, size_t text_bytes)
+{
+	const char *remark = memmem(text, text_bytes, OSP_ROOT_REMARK, strlen(OSP_ROOT_REMARK));
+	int line = 1;
+
+	for (const char *at = text; remark && at < remark; at++)
+		line += *at == '\n';
+	for (uint32_t i = 0; remark && i < reader->switch_count; i++) {
+		const struct switch_record *record = &reader->switches[i];
+		const struct source_line *source = &reader->lines[record->line];
+
+		if (source->line > line)
+			return source->has_nodes || record->parent_count || source->count != 1
+				       ? NOBODY
+				       : i;
+	}
+	return NOBODY;
+}
+
 static int start_builder(struct reader *reader)
 {
 	const char *names[OSP_LEVELS_MAX];
 	uint32_t level_count = 0;
 
 	for (uint32_t i = 0; i < reader->switch_count; i++) {
-		if (reader->switches[i].level > level_count)
+		if (i != reader->made_up && reader->switches[i].level > level_count)
 			level_count = reader->switches[i].level;
 	}
 	for (uint32_t level = 1; level <= level_count; level++)
@@ -491,6 +515,8 @@ static int build_switches(struct reader *reader)
 		const struct source_line *line = &reader->lines[record->line];
 		struct osp_place_in_file place = {reader->file, line->line, line->column};
 
+		if (i == reader->made_up)
+			continue;
 		record->domain = osp_builder_domain(reader->builder, record->level, record->name,
 						    &place, reader->error);
 		if (record->domain == OSP_NO_DOMAIN)
@@ -501,6 +527,8 @@ static int build_switches(struct reader *reader)
 		const struct switch_record *child = &reader->switches[reader->links[i].child];
 		struct osp_place_in_file place = place_of_list(reader, parent->line);
 
+		if (reader->links[i].parent == reader->made_up)
+			continue;
 		if (osp_builder_nest(reader->builder, child->domain, parent->domain, &place,
 				     reader->error))
 			return -1;
@@ -534,7 +562,7 @@ static int build_nodes(struct reader *reader)
 	return 0;
 }
 
-static int build(struct reader *reader)
+static int build(struct reader *reader, const char *text, size_t text_bytes)
 {
 	uint32_t *queue = calloc((size_t)reader->switch_count + 1, sizeof(*queue));
 	int rc = queue ? list_parents(reader) : no_memory(reader);
@@ -542,6 +570,7 @@ static int build(struct reader *reader)
 	if (!rc)
 		rc = find_levels(reader, queue);
 	free(queue);
+	reader->made_up = rc ? NOBODY : find_made_up(reader, text, text_bytes);
 	if (rc || start_builder(reader) || build_switches(reader) || build_nodes(reader))
 		return -1;
 	return 0;
@@ -583,7 +612,7 @@ struct osp_topology *osp_read_slurm_topology(const char *file, const char *text,
 	} else {
 		rc = read_lines(&reader, text, text_bytes);
 	}
-	if (!rc && !read_links(&reader) && !build(&reader))
+	if (!rc && !read_links(&reader) && !build(&reader, text, text_bytes))
 		topology = osp_builder_finish(reader.builder, true, error);
 	free_reader(&reader);
 	osp_document_free(document);

@@ -19,6 +19,7 @@
 #include "lib/base/hostlist.h"
 #include "lib/base/name_table.h"
 #include "lib/base/text.h"
+#include "lib/topology/file_kind.h"
 #include "lib/topology/topology_list.h"
 
 #define SWITCH_NAME_BYTES_MAX 63    /* Slurm 24.11 takes 64 */
@@ -307,8 +308,8 @@ static void add_all(struct writer *writer)
 	}
 	if (writer->root_name) {
 		osp_text_add(&writer->text,
-			     "\n# not of the fabric: Slurm warns unless one switch is above all. "
-			     "Without this line\n# no job could have nodes of two of these.\n");
+			     "\n" OSP_ROOT_REMARK
+			     " Without this line\n# no job could have nodes of two of these.\n");
 		add_above(writer, writer->root_name, writer->top_names, writer->top_count);
 	}
 }

@@ -51,6 +51,65 @@ ${one//one leaf per spine/one spine per core}" onespine topology import --from=c
 	expect 0 '' onespine topology import --from=csv -o t hosts.csv
 }
 
+# table NAMES sl|ls: 2 spines with 2 leaves of 2 hosts each, in columns of these names; spines first, or leaves
+table() {
+	local host=0 s l
+	printf 'h,%s\n' "$1"
+	for s in 1 2; do
+		for l in 1 2 3 4; do
+			host=$((host + 1))
+			case $2 in
+			sl) printf 'h%d,s%d,l%d\n' $host $s $((2 * s + (l - 1) / 2)) ;;
+			ls) printf 'h%d,l%d,s%d\n' $host $((2 * s + (l - 1) / 2)) $s ;;
+			esac
+		done
+	done
+}
+
+@test "from CSV: columns whose values contradict the order of the layers are refused, with the cure" {
+	table a,b sl >hosts.csv
+	onespine topology import --from=csv -o right hosts.csv
+	table a,b ls >hosts.csv
+	run onespine topology import --from=csv -o t hosts.csv
+	[[ $status == 2 && ${lines[-1]} == "onespine: hosts.csv:1:1: a is taken for the layer above b, but each a has one b, and b s2 is below several: say --columns=h,b,a, or --columns=h,a,b if names of b mean something only below their a" ]]
+	onespine topology import --from=csv --columns=h,b,a -o t hosts.csv
+	diff right t
+	table spine,leaf ls >hosts.csv
+	run onespine topology import --from=csv -o t hosts.csv
+	[[ $status == 2 && ${lines[-1]} == "onespine: hosts.csv:1:1: spine is taken for the layer above leaf, but each spine has one leaf, and leaf s2 is below several: swap these two names in the header, or --columns=h,spine,leaf if names of leaf mean something only below their spine" ]]
+	expect_line 0 "8 nodes: 4 leaves of 2, 4 spines of 2" bash -c '"$ONESPINE" topology import --from=csv --columns=h,spine,leaf hosts.csv 2>/dev/null | "$ONESPINE" topology show -'
+	expect 2 "onespine: hosts.csv:1:1: --columns: the host's column and then the top layer first are expected, but leaf comes before spine, which is above it" \
+		onespine topology import --from=csv --columns=h,leaf,spine -o t hosts.csv
+}
+
+@test "from CSV: each level name has its column, and they are named from below" {
+	table spine,leaf sl | sed s/^h,/host,/ >hosts.csv
+	expect 2 "onespine: 2 columns of switches, but 3 level names" \
+		onespine topology import --from=csv --levels=rack,pod,hall -o t hosts.csv
+	expect 2 "onespine: the fabric has 2 layers, but only 1 level name is given" \
+		onespine topology import --from=csv --levels=rack -o t hosts.csv
+	expect 2 "onespine: --levels: the lowest level first is expected, but spine comes before leaf, which is below it" \
+		onespine topology import --from=csv --levels=spine,leaf -o t hosts.csv
+	onespine topology import --from=csv --levels=rack,pod -o t hosts.csv
+	expect_line 0 "8 nodes: 4 racks of 2, 2 pods of 4" onespine topology show t
+}
+
+@test "to topology.conf and back: the switch that Slurm alone wants does not come back as a level" {
+	local to
+	table spine,leaf sl | sed s/^h,/host,/ >hosts.csv
+	onespine topology import --from=csv -o t hosts.csv
+	for to in topology.conf topology.yaml; do
+		onespine topology import --from=onespine --to=$to -o back t
+		grep -q root back
+		onespine topology import --from=slurm -o t2 back
+		diff <(onespine topology show t) <(onespine topology show t2)
+	done
+	# one that is another's child by now is a switch like others
+	onespine topology import --from=onespine --to=topology.conf -o back t
+	echo 'SwitchName=hall Switches=root' >>back
+	expect_line 0 "8 nodes: 4 leaves of 2, 2 spines of 4, 1 core of 8, 1 layer4 of 8" onespine topology show back
+}
+
 @test "from InfiniBand: the recorded fabric's 8 units and 1 spine" {
 	gzip -dc "$FILES/infiniband/ibnetdiscover-40-switches.out.gz" >sweep
 	onespine topology import --from=infiniband -o t - <sweep 2>said

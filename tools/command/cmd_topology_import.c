@@ -5,8 +5,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "lib/topology/readers.h"
+#include "lib/topology/builder.h"
 #include "host/files.h"
 
 #define LIST_MAX      64
@@ -206,6 +208,30 @@ static struct osp_topology *read_pages(const struct osp_call *call, const struct
 	return topology;
 }
 
+/* How high a level with that name stands; 0: the name says nothing. */
+static uint32_t height_of(const char *name)
+{
+	for (uint32_t level = 1; level < OSP_LEVELS_MAX; level++)
+		if (strcasecmp(name, osp_default_level_name(level)) == 0)
+			return level;
+	return 0;
+}
+
+/* Names that would call the leaves spines and the spines leaves. */
+static int check_level_order(const struct word_list *levels, struct osp_error *error)
+{
+	for (size_t i = 0; i < levels->count; i++)
+		for (size_t above = i + 1; above < levels->count; above++)
+			if (height_of(levels->words[above]) &&
+			    height_of(levels->words[above]) < height_of(levels->words[i]))
+				return osp_error_set(
+					error,
+					"--levels: the lowest level first is expected, "
+					"but %s comes before %s, which is below it",
+					levels->words[i], levels->words[above]);
+	return 0;
+}
+
 static struct osp_topology *import_pages(const struct osp_call *call, const struct source *source,
 					 struct osp_error *error)
 {
@@ -219,7 +245,8 @@ static struct osp_topology *import_pages(const struct osp_call *call, const stru
 	struct osp_topology *topology;
 
 	if (call->values[OSP_OPTION_LEVELS]) {
-		if (split("levels", call->values[OSP_OPTION_LEVELS], &levels, error) < 0)
+		if (split("levels", call->values[OSP_OPTION_LEVELS], &levels, error) < 0 ||
+		    check_level_order(&levels, error))
 			return NULL;
 		options.level_names = levels.words;
 		options.level_name_count = levels.count;
