@@ -69,7 +69,8 @@
 #define OSP_CHOOSE_CANDIDATES_MAX 256
 
 /* Domains asked in vain for an earlier start after one has answered; of a gang in parts, questions
- * for that. */
+ * for that. Domains whose answers of before still hold do not count, so that the next calls come to
+ * the others. */
 #define OSP_CHOOSE_EARLIER_MAX 8
 
 /*

@@ -731,6 +731,30 @@ static void few_are_asked_for_an_earlier_start(void **state)
 	tear_down(fabric);
 }
 
+/* The last of 20 would be first: those that have answered in a call before leave the room of the
+ * few to others. */
+static void the_earliest_is_found_in_some_calls(void **state)
+{
+	struct fabric *fabric = set_up(20, 2);
+	uint32_t calls = 0, most = 2 * 20 + 2 * (1 + OSP_CHOOSE_EARLIER_MAX) + 1;
+
+	(void)state;
+	gang(fabric, 2, whole_node);
+	fabric->input.bound_is_start = false;
+	fabric->input.request = UINT64_C(0x5eed);
+	for (uint32_t n = 0; n < 40; n += 2)
+		model_add_job(fabric->model, n, 2, whole_node, NOW + 640 - n);
+	for (uint32_t n = 0; n < 40; n++)
+		fabric->model->hasty[n] = true;
+	do {
+		assert_true(choose(fabric, OSP_CHOOSE_WILL_RUN));
+		assert_true(fabric->model->asked_count <= most);
+	} while (fabric->choice.start_s > NOW + 602 && ++calls < 4);
+	assert_int_equal(fabric->choice.start_s, NOW + 602);
+	assert_nodes(fabric, 38, 2);
+	tear_down(fabric);
+}
+
 /* Of 556 jobs with something to remember the first ones are forgotten. */
 static void of_many_jobs_the_oldest_is_forgotten(void **state)
 {
@@ -1399,6 +1423,7 @@ int main(void)
 		cmocka_unit_test(a_plan_keeps_no_domain_from_being_asked_for_a_start_now),
 		cmocka_unit_test(the_plan_of_an_earlier_call_stays_the_best),
 		cmocka_unit_test(few_are_asked_for_an_earlier_start),
+		cmocka_unit_test(the_earliest_is_found_in_some_calls),
 		cmocka_unit_test(of_many_jobs_the_oldest_is_forgotten),
 		cmocka_unit_test(each_partition_has_its_own_turn),
 		cmocka_unit_test(each_partition_has_its_own_plan),
