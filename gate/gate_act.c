@@ -3,6 +3,7 @@
 #include "onespine_config.h"
 #include "gate/gate_act.h"
 
+#include <errno.h>
 #include <slurm/slurm_errno.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -20,7 +21,9 @@
 #include "lib/health/reason.h"
 #include "lib/policy/note.h"
 #include "lib/topology/leaf_list.h"
+#include "gate/gate_again.h"
 #include "gate/gate_talk.h"
+#include "host/output.h"
 #include "host/slurm/controller.h"
 
 /* What slurmctld could not be told in time is told as long as this: without it no batch script
@@ -37,6 +40,7 @@ static struct {
 	struct osp_gate_report *reports;     /* to be decided again: slurmctld did not answer */
 	struct osp_controller_job job;	     /* as last asked */
 	bool job_known;
+	int64_t began_s; /* the slurmctld that was asked before anything was changed; 0: none */
 } seen;
 
 static void say(const char *format, ...) __attribute__((format(printf, 1, 2)));
@@ -563,6 +567,8 @@ static bool attempt(const struct osp_gate_here *here, struct osp_gate_report *re
 		excuse_absent(here, reports);
 	if (code == 0 && any_failed(here->gang, reports))
 		code = osp_controller_nodes(until_ms, &nodes);
+	if (code == 0)
+		code = osp_controller_began(until_ms, &seen.began_s);
 	if (code) {
 		failed(code, "asking slurmctld");
 		osp_controller_nodes_free(&nodes);
@@ -599,6 +605,100 @@ static void put_off(const struct osp_gate_here *here, const struct osp_gate_repo
 	seen.reports = malloc(bytes);
 	if (seen.reports)
 		memcpy(seen.reports, reports, bytes);
+}
+
+/* --- a slurmctld that comes back without it --------------------------------------------------- */
+
+static bool is_bad(const struct osp_gate_sentence *sentence)
+{
+	return (sentence->actions & (OSP_GATE_DRAIN | OSP_GATE_SUSPECT)) ||
+	       ((sentence->actions & OSP_GATE_RELEASE) && sentence->result >= OSP_VERDICT_ERROR);
+}
+
+/* Whether a job would start as it must not if slurmctld forgot the verdict; good spares too many
+ * do no harm. */
+static bool must_last(const struct osp_gate_verdict *verdict)
+{
+	bool bad = verdict->kind >= OSP_GATE_REQUEUE;
+
+	for (uint32_t i = 0; verdict->kind == OSP_GATE_SHRINK && i < verdict->sentence_count; i++)
+		bad = bad || is_bad(&verdict->sentences[i]);
+	return bad;
+}
+
+static int is_bad_node(const char *node, void *context)
+{
+	struct keeping *keeping = context;
+	uint32_t rank = rank_of(keeping->gang, node, &keeping->hint);
+	const struct osp_gate_sentence *sentence =
+		rank == OSP_GATE_NOBODY ? NULL : osp_gate_sentence(keeping->verdict, rank);
+
+	return sentence && is_bad(sentence);
+}
+
+/* Whether slurmctld has the job as it was at the gate: not stopped, or with a node taken out. */
+static bool forgotten(const struct osp_gate_gang *gang, const struct osp_gate_verdict *verdict)
+{
+	struct keeping keeping = {.gang = gang, .verdict = verdict};
+	struct osp_error error = {.text = ""};
+
+	if (seen.job.phase != OSP_PHASE_RUNNING || seen.job.restarts != gang->restarts)
+		return false;
+	return verdict->kind >= OSP_GATE_REQUEUE ||
+	       (seen.job.nodes &&
+		osp_hostlist_expand(seen.job.nodes, is_bad_node, &keeping, &error) == 1);
+}
+
+/* The nodes again, and the job. If it was to go on it starts again or ends: of the Prologs that
+ * ended in time for the old slurmctld the new one knows nothing, and waits for them for ever. */
+static void do_again(const struct osp_gate_here *here, const struct osp_gate_verdict *done,
+		     uint64_t until_ms)
+{
+	struct osp_controller_nodes nodes = {.nodes = NULL};
+	struct osp_gate_verdict verdict = *done;
+
+	if (failed(osp_controller_nodes(until_ms, &nodes), "asking slurmctld"))
+		return;
+	for (uint32_t i = 0; i < verdict.sentence_count; i++)
+		if (verdict.sentences[i].actions & OSP_GATE_DRAIN)
+			drain(here, &verdict.sentences[i], &nodes, until_ms);
+	osp_controller_nodes_free(&nodes);
+	if (failed(ask_job(here->gang, until_ms), "asking slurmctld") || !seen.job_known ||
+	    !forgotten(here->gang, &verdict))
+		return;
+	if (verdict.kind == OSP_GATE_SHRINK) {
+		verdict.kind = seen.job.batch && seen.job.requeue ? OSP_GATE_REQUEUE : OSP_GATE_END;
+		snprintf(verdict.says, sizeof(verdict.says),
+			 "slurmctld came back without what the gate had done: the job %s",
+			 verdict.kind == OSP_GATE_REQUEUE ? "starts again"
+							  : "cannot be requeued: ended");
+	}
+	stop_job(here, &verdict, until_ms);
+}
+
+/* Waits until slurmctld must have written what was done. Where this process is killed, that stays;
+ * only while it is done again the job must not start. */
+static void make_sure(const struct osp_gate_here *here, const struct osp_gate_verdict *verdict)
+{
+	uint64_t until_ms = osp_now_ms() + PATIENCE_MS;
+
+	osp_gate_again_never(OSP_EXIT_YES);
+	if (!seen.began_s || !must_last(verdict))
+		return;
+	while (osp_now_ms() < until_ms) {
+		struct timespec saved = {.tv_sec = OSP_CONTROLLER_SAVED_MS / 1000};
+		int64_t before_s = seen.began_s;
+
+		while (nanosleep(&saved, &saved) && errno == EINTR)
+			;
+		if (failed(osp_controller_began(until_ms, &seen.began_s), "asking slurmctld") ||
+		    seen.began_s == before_s)
+			return;
+		say("slurmctld has begun anew meanwhile: looks if it knows what was done");
+		osp_gate_again_never(OSP_EXIT_NO);
+		do_again(here, verdict, until_ms);
+		osp_gate_again_never(OSP_EXIT_YES);
+	}
 }
 
 void osp_gate_act_decide(const struct osp_gate_here *here, struct osp_gate_report *reports,
@@ -643,6 +743,7 @@ void osp_gate_act_after(const struct osp_gate_here *here, const struct osp_gate_
 	}
 	if (verdict.kind == OSP_GATE_SHRINK)
 		shrink(here, &verdict, until_ms);
+	make_sure(here, &verdict);
 	osp_gate_verdict_free(&again);
 	free(seen.reports);
 	seen.reports = NULL;

@@ -42,8 +42,12 @@ void osp_gate_act_decide(const struct osp_gate_here *here, struct osp_gate_repor
 /* Whether osp_gate_act_after() has something to do, which no other node would do instead. */
 bool osp_gate_act_left(const struct osp_gate_verdict *verdict);
 
-/* Releases the spares once their Prologs have ended. To be called when the other nodes have the
- * verdict; after it this node's own Prolog ends. */
+/*
+ * Releases the spares once their Prologs have ended. If the job was stopped or lost a bad node,
+ * waits until slurmctld must have written that; if the slurmctld that answers then has come back
+ * with an older state, drains the nodes and stops the job again. To be called when the other nodes
+ * have the verdict; after it this node's own Prolog ends.
+ */
 void osp_gate_act_after(const struct osp_gate_here *here, const struct osp_gate_verdict *verdict,
 			uint64_t until_ms);
 

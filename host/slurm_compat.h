@@ -85,6 +85,13 @@ void slurm_xfree_ptr(void *memory);
 #define OSP_RESERVATION_NAME_FREE(name) free(name)
 #endif
 
+/* Frees what slurm_load_ctl_conf() gives. */
+#if HAVE_DECL_SLURM_FREE_CONF
+#define OSP_SLURM_CONF_FREE(conf) slurm_free_conf(conf)
+#else
+#define OSP_SLURM_CONF_FREE(conf) slurm_free_ctl_conf(conf)
+#endif
+
 #ifdef OSP_SLURM_INTERNAL
 
 /* "List" became "list_t *" in 23.11; the struct behind both has always had this name

@@ -18,6 +18,7 @@
 #include "lib/topology/kind.h"
 #include "lib/topology/topology_yaml.h"
 #include "host/output.h"
+#include "host/slurm_compat.h"
 
 /* What a cloud or rebooting node's flags say beside its base state. */
 #define POWER_FLAGS                                                                                \
@@ -87,15 +88,6 @@ static int load_conf(slurm_conf_t **conf, struct osp_error *error)
 	return slurm_failed(result, "its configuration", error);
 }
 
-static void free_conf(slurm_conf_t *conf)
-{
-#if HAVE_DECL_SLURM_FREE_CONF
-	slurm_free_conf(conf);
-#else
-	slurm_free_ctl_conf(conf);
-#endif
-}
-
 char *osp_slurm_conf_path(struct osp_error *error)
 {
 	const char *named = getenv("SLURM_CONF");
@@ -108,7 +100,7 @@ char *osp_slurm_conf_path(struct osp_error *error)
 		if (load_conf(&conf, error) < 0)
 			return NULL;
 		path = strdup(conf->slurm_conf ? conf->slurm_conf : osp_slurm_conf_candidate(0));
-		free_conf(conf);
+		OSP_SLURM_CONF_FREE(conf);
 	}
 	if (!path)
 		osp_error_set(error, "out of memory");
@@ -159,7 +151,7 @@ int osp_cluster_topology(struct osp_slurm_topology *topology, struct osp_error *
 		 conf->topology_param ? conf->topology_param : "");
 	snprintf(topology->version, sizeof(topology->version), "%s",
 		 conf->version ? conf->version : "");
-	free_conf(conf);
+	OSP_SLURM_CONF_FREE(conf);
 	take_yaml_kind(topology);
 	return 0;
 }
@@ -443,7 +435,7 @@ static struct osp_snapshot *load(bool with_jobs, struct osp_error *error)
 		}
 	}
 	if (conf)
-		free_conf(conf);
+		OSP_SLURM_CONF_FREE(conf);
 	return snapshot;
 }
 

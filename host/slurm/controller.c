@@ -147,6 +147,32 @@ const char *osp_controller_words(int error)
 	return error == OSP_CONTROLLER_SILENT ? "slurmctld does not answer" : slurm_strerror(error);
 }
 
+/* --- slurmctld itself ------------------------------------------------------------------------- */
+
+static int load_conf(struct question *question)
+{
+	slurm_conf_t *conf = NULL;
+	int code = slurm_load_ctl_conf(0, &conf);
+
+	question->answer = conf;
+	return code;
+}
+
+int osp_controller_began(uint64_t until_ms, int64_t *began_s)
+{
+	struct question question = {.ask = load_conf};
+	slurm_conf_t *conf;
+	void *answer = NULL;
+	int error = ask(&question, until_ms, &answer);
+
+	conf = answer;
+	if (error || !conf)
+		return error ? error : SLURM_ERROR;
+	*began_s = (int64_t)conf->boot_time;
+	OSP_SLURM_CONF_FREE(conf);
+	return 0;
+}
+
 /* --- a job ------------------------------------------------------------------------------------ */
 
 static int load_job(struct question *question)
@@ -202,6 +228,7 @@ static void take_job(const slurm_job_info_t *record, struct osp_controller_job *
 								      : OSP_PHASE_ENDED;
 	job->batch = record->batch_flag != 0;
 	job->requeue = record->requeue != 0;
+	job->restarts = record->restart_cnt;
 	job->nodes = copy(record->nodes);
 	job->required = copy(record->req_nodes);
 	job->excluded = copy(record->exc_nodes);

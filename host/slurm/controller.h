@@ -19,6 +19,15 @@
 
 #define OSP_CONTROLLER_SILENT (-1)
 
+/*
+ * When the slurmctld began that answers, in seconds of the epoch. It writes a change after 5 s at
+ * most and a second of waiting (SAVE_MAX_WAIT and the loop around it in its state_save.c, 22.05 to
+ * 26.05); one that is killed before that comes back with an older state. So what the same slurmctld
+ * has known for OSP_CONTROLLER_SAVED_MS is on its disk, unless that is full or very slow.
+ */
+#define OSP_CONTROLLER_SAVED_MS 8000
+int osp_controller_began(uint64_t until_ms, int64_t *began_s);
+
 enum osp_controller_phase { OSP_PHASE_PENDING, OSP_PHASE_RUNNING, OSP_PHASE_ENDED };
 
 /* A job as slurmctld knows it. Strings may be NULL. */
@@ -26,6 +35,7 @@ struct osp_controller_job {
 	enum osp_controller_phase phase; /* RUNNING from its allocation on, its Prologs too */
 	bool batch;
 	bool requeue;
+	uint32_t restarts;
 	char *nodes;
 	char *required; /* by its user, as he wrote them; NULL: none */
 	char *excluded;

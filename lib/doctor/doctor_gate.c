@@ -11,6 +11,7 @@
 #define BATCH_START_TIMEOUT_DEFAULT_S 10
 #define MESSAGE_TIMEOUT_DEFAULT_S     10
 #define MESSAGE_TIMEOUT_COUNTED_S     100 /* slurmctld/job_mgr.c: no more of it counts */
+#define GATE_MAKES_SURE_S	      8	  /* OSP_CONTROLLER_SAVED_MS (host/slurm/controller.h) */
 #define CRED_EXPIRE_DEFAULT_S	      120
 #define CRED_EXPIRE_SLOW_S	      100 /* ParallelCluster sets 70 */
 #define REQUEUE_DELAY_SINCE	      0x190b00
@@ -133,6 +134,7 @@ void osp_rule_prolog_time(struct osp_diagnosis *diagnosis)
 {
 	const struct osp_doctor_facts *facts = diagnosis->facts;
 	uint32_t budget_s = facts->gate.budget_s;
+	uint32_t longest_s = budget_s + GATE_MAKES_SURE_S;
 	uint32_t batch_s = osp_slurm_conf_number(facts->conf, "BatchStartTimeout",
 						 BATCH_START_TIMEOUT_DEFAULT_S);
 	uint32_t message_s =
@@ -142,20 +144,20 @@ void osp_rule_prolog_time(struct osp_diagnosis *diagnosis)
 
 	if (message_s > MESSAGE_TIMEOUT_COUNTED_S)
 		message_s = MESSAGE_TIMEOUT_COUNTED_S;
-	if (batch_s + message_s <= budget_s) {
+	if (batch_s + message_s <= longest_s) {
 		osp_find(diagnosis, OSP_DOCTOR_WRONG,
 			 "BatchStartTimeout (%u s) and MessageTimeout (%u s) together are no "
-			 "longer than the gate's budget (%u s): slurmctld would take a job that "
-			 "is being checked for lost",
-			 batch_s, message_s, budget_s);
+			 "longer than the gate's budget (%u s) and %u s more: slurmctld would take "
+			 "a job that is being checked for lost",
+			 batch_s, message_s, budget_s, GATE_MAKES_SURE_S);
 		snprintf(value, sizeof(value), "%u", budget_s + 60);
 		osp_cure_setting(diagnosis, "BatchStartTimeout", value);
 	}
-	if (prolog_s <= budget_s) {
+	if (prolog_s <= longest_s) {
 		osp_find(diagnosis, OSP_DOCTOR_WRONG,
 			 "PrologEpilogTimeout (%u s) ends a Prolog within the gate's budget (%u "
-			 "s), and drains the node for it",
-			 prolog_s, budget_s);
+			 "s) and %u s more, and drains the node for it",
+			 prolog_s, budget_s, GATE_MAKES_SURE_S);
 		snprintf(value, sizeof(value), "%u", budget_s + 60);
 		osp_cure_setting(diagnosis, "PrologEpilogTimeout", value);
 	}

@@ -73,7 +73,7 @@ evidence_of() {
 	find "$ONESPINE_CLUSTER/nodes/$1" -path "*evidence/fail-$1-*.json" | grep .
 }
 
-@test "one fails, a spare covers it: drained with its reason, the job goes on at once" {
+@test "one fails, a spare covers it: drained with its reason, the job goes on without it" {
 	fault n2 "$ECC"
 	one=$(job -N3 --gang --gang-spares=1 --gres=gpu:8)
 	await_job "$one" COMPLETED

@@ -624,8 +624,8 @@ static void test_gate(void **state)
 	       "to them, not at the start | /e/slurm.conf: PrologFlags=Alloc,DeferBatch\n"
 	       "wrong prolog-time: BatchStartTimeout (10 s) and MessageTimeout (10 s) together are "
 	       "no "
-	       "longer than the gate's budget (60 s): slurmctld would take a job that is being "
-	       "checked "
+	       "longer than the gate's budget (60 s) and 8 s more: slurmctld would take a job that "
+	       "is being checked "
 	       "for lost | /e/slurm.conf: BatchStartTimeout=120\n"
 	       "warning prolog-hold: SchedulerParameters lacks nohold_on_prolog_fail: where a "
 	       "Prolog "
@@ -638,7 +638,7 @@ static void test_gate(void **state)
 	expect(&host,
 	       RIGHT
 	       "PrologFlags=Alloc,X11,RunInJob\nBatchStartTimeout=50\nMessageTimeout=600\n"
-	       "PrologEpilogTimeout=60\nAuthInfo=socket=/m\n"
+	       "PrologEpilogTimeout=68\nAuthInfo=socket=/m\n"
 	       "SchedulerParameters=nohold_on_prolog_fail,disable_job_shrink,requeue_delay=5\n"
 	       "SlurmctldParameters=enable_stepmgr\n",
 	       "wrong prolog-flags: PrologFlags lacks DeferBatch: a batch script starts while "
@@ -649,11 +649,12 @@ static void test_gate(void **state)
 	       "wrong prolog-flags: PrologFlags has RunInJob: checks would run inside the job's "
 	       "own "
 	       "cgroup | take RunInJob out of PrologFlags\n"
-	       "wrong prolog-time: PrologEpilogTimeout (60 s) ends a Prolog within the gate's "
+	       "wrong prolog-time: PrologEpilogTimeout (68 s) ends a Prolog within the gate's "
 	       "budget (60 "
-	       "s), and drains the node for it | /e/slurm.conf:7: PrologEpilogTimeout=120 instead "
+	       "s) and 8 s more, and drains the node for it | /e/slurm.conf:7: "
+	       "PrologEpilogTimeout=120 instead "
 	       "of "
-	       "60\n"
+	       "68\n"
 	       "warning requeue-delay: a job that the gate puts back starts again only after "
 	       "cred_expire (120 s) and a second | /e/slurm.conf:8: "
 	       "AuthInfo=socket=/m,cred_expire=70 instead of socket=/m\n"
@@ -684,7 +685,7 @@ static void test_gate(void **state)
 	       "requeue_delay (300 s) and a second | /e/slurm.conf:6: "
 	       "SchedulerParameters=nohold_on_prolog_fail,requeue_delay=5 instead of "
 	       "requeue_delay=300,nohold_on_prolog_fail");
-	expect(&host, GOOD "BatchStartTimeout=51\n", "");
+	expect(&host, GOOD "BatchStartTimeout=59\n", "");
 	expect(&host, GOOD "PrologFlags=Alloc,DeferBatch,NoHold,Serial\n",
 	       "warning prolog-flags: PrologFlags has NoHold: salloc gives its shell while nodes "
 	       "are being checked, with spares still among them | take NoHold out of PrologFlags\n"
@@ -703,12 +704,12 @@ static void test_gate(void **state)
 	       "instead | chown root /e/onespine.yaml && chmod go-w /e/onespine.yaml");
 	host.facts.gate.config_roots = true;
 	expect(&host, GOOD, "");
-	expect(&host, GOOD "BatchStartTimeout=50\n",
-	       "wrong prolog-time: BatchStartTimeout (50 s) and MessageTimeout (10 s) together are "
+	expect(&host, GOOD "BatchStartTimeout=58\n",
+	       "wrong prolog-time: BatchStartTimeout (58 s) and MessageTimeout (10 s) together are "
 	       "no "
-	       "longer than the gate's budget (60 s): slurmctld would take a job that is being "
-	       "checked "
-	       "for lost | /e/slurm.conf:8: BatchStartTimeout=120 instead of 50");
+	       "longer than the gate's budget (60 s) and 8 s more: slurmctld would take a job that "
+	       "is being checked "
+	       "for lost | /e/slurm.conf:8: BatchStartTimeout=120 instead of 58");
 	host.facts.gate.prolog = host.facts.gate.epilog = OSP_GATE_NOT_CALLED;
 	expect(&host, GOOD "Prolog=/p/*\n",
 	       "wrong prolog: no Prolog runs the gate: nodes are not proven before a job | have "

@@ -1,0 +1,131 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-or-later
+# gate_lost.bats - slurmctld is killed before it has written what the gate told it, and comes back with an older state
+
+load helpers
+load gate_helpers
+
+setup_file() {
+	local dir=$BATS_FILE_TMPDIR/cluster
+	gate_budget
+	make_topology "$BATS_FILE_TMPDIR/onespine.topology" 1 2 4
+	cat >"$BATS_FILE_TMPDIR/onespine.yaml" <<-END
+		defaults:
+		  gate: {budget_s: $BUDGET_S, fresh_s: 0, network: false, jobs: all, on_error: wait}
+	END
+	cluster_start --gate --topology "$BATS_FILE_TMPDIR/onespine.topology" --gres gpu:8 --dir "$dir" \
+		--config "$BATS_FILE_TMPDIR/onespine.yaml" --conf MinJobAge=36000 --conf BatchStartTimeout=60 \
+		--conf "AuthInfo=socket=$dir/munge/socket,cred_expire=5" \
+		--conf SchedulerParameters=batch_sched_delay=0,sched_interval=1,bf_interval=1,nohold_on_prolog_fail
+	export OUT=$BATS_FILE_TMPDIR/out
+	mkdir -m 1777 "$OUT"
+	chmod 755 "$BATS_FILE_TMPDIR"
+	# shellcheck disable=SC2016
+	printf '#!/bin/bash\necho "$SLURM_JOB_NODELIST"\nsleep 600\n' >"$OUT/job.sh"
+	chmod 755 "$OUT/job.sh"
+}
+
+teardown_file() {
+	end_file
+}
+
+# wait_and_fail: n2 has $fault, and its gate waits until it may go on, or the test is over
+wait_and_fail() {
+	fault n2 "until [[ -e $BATS_TEST_TMPDIR/go || ! -e $ONESPINE_CLUSTER/nodes/n2.faults ]]; do sleep 0.1; done"
+	fault n2 "${fault:-$ECC}"
+}
+
+# job SBATCH-OPTION...: a gang with n2
+job() {
+	wait_and_fail
+	sbatch --parsable --chdir=/ --output="$OUT/%j" --gang "$@" "$OUT/job.sh"
+}
+
+# goes JOB: it is as slurmctld has saved it, a copy of that is made, and n2's gate goes on
+goes() {
+	await_job "$1" RUNNING
+	await_saved "$1"
+	rm -rf "$BATS_TEST_TMPDIR/state"
+	cp -a "$ONESPINE_CLUSTER/state" "$BATS_TEST_TMPDIR/state"
+	touch "$BATS_TEST_TMPDIR/go"
+}
+
+# come_back: slurmctld is killed; as it comes back it has the state of before
+come_back() {
+	cluster kill-ctld --dir "$ONESPINE_CLUSTER" -9
+	rm -rf "$ONESPINE_CLUSTER/state"
+	cp -a "$BATS_TEST_TMPDIR/state" "$ONESPINE_CLUSTER/state"
+	cluster start-ctld --dir "$ONESPINE_CLUSTER"
+}
+
+# runs JOB: its script has begun
+runs() {
+	[[ -s $OUT/$1 ]]
+}
+
+# without_n2 JOB: its script began on three nodes, of which n2 is none
+without_n2() {
+	local names
+	names=$(hostnames "$(cat "$OUT/$1")" | paste -sd' ')
+	[[ " $names " != *' n2 '* && $(wc -w <<<"$names") == 3 ]] || fail "began on $names"
+}
+
+@test "slurmctld is killed as the script begins: the bad node that a spare replaced stays out, and drained" {
+	one=$(job -N3 --gang-spares=1)
+	goes "$one"
+	await 60 runs "$one"
+	cluster kill-ctld --dir "$ONESPINE_CLUSTER" -9
+	cluster start-ctld --dir "$ONESPINE_CLUSTER"
+	equal "$(cat "$OUT/$one")" 'n[1,3-4]'
+	equal "$(job_field "$one" NodeList)" 'n[1,3-4]'
+	drained n2 "$ECC_REASON"
+	none_drained_but n2
+}
+
+@test "it comes back without the take-out: drained again, and the job starts again without the bad node" {
+	one=$(job -N3 --gang-spares=1)
+	goes "$one"
+	await 60 says n1 'it keeps n[1,3-4]'
+	come_back
+	await 60 drained n2 "$ECC_REASON"
+	await 120 runs "$one"
+	without_n2 "$one"
+	holds "$(job_field "$one" AdminComment)" 'stopped 1 start'
+	none_drained_but n2
+}
+
+@test "it comes back without the take-out from an salloc: drained again, and salloc ends and says why" {
+	wait_and_fail
+	salloc --chdir=/ --gang -N3 --gang-spares=1 sleep 600 >"$OUT/said" 2>&1 </dev/null 3>&- &
+	await 30 shows 'n[1-4]' squeue -h -o %N
+	one=$(squeue -h -o %i)
+	goes "$one"
+	await 60 says n1 'it keeps n[1,3-4]'
+	come_back
+	await 60 drained n2 "$ECC_REASON"
+	await 60 no_jobs
+	await 30 shows 'onespine: slurmctld came back without what the gate had done: the job cannot be requeued: ended' cat "$OUT/said"
+	none_drained_but n2
+}
+
+@test "it comes back without the requeue: drained again, and the job starts again without the bad node" {
+	one=$(job -N3)
+	goes "$one"
+	await 60 says n1 'starts again'
+	come_back
+	await 60 drained n2 "$ECC_REASON"
+	await 120 runs "$one"
+	without_n2 "$one"
+	none_drained_but n2
+}
+
+@test "it comes back without the requeue of a job whose node could not be checked: the job starts again without it" {
+	fault='export ONESPINE_FAKE_NVML=error:nvmlDeviceGetTotalEccErrors=999'
+	one=$(job -N3)
+	goes "$one"
+	await 60 says n1 'of 3 nodes, 1 could not be checked; the job starts again elsewhere'
+	come_back
+	await 120 runs "$one"
+	without_n2 "$one"
+	none_drained_but
+}
