@@ -360,6 +360,40 @@ DescribeInstanceTopology 50 ASIA1 ok" ]]
 	wait $watch_pid
 }
 
+@test "a user: no file of it is his to write, his locks keep nobody, and his own run changes nothing" {
+	local holder nobody=(setpriv --reuid=65534 --regid=65534 --clear-groups)
+	((!EUID)) || skip "as root"
+	"${nobody[@]}" test -x "$ONESPINE" || skip "this build is not for others to run"
+	start
+	with_keys
+	mkdir -m 755 etc
+	chmod 755 "$BATS_RUN_TMPDIR" "$BATS_FILE_TMPDIR" "$BATS_TEST_TMPDIR"/{.,..}
+	(umask 022 && discover -o etc/t && state 'del(.instances[0:2])' && discover -o etc/t) || true # one is applied, one is held
+	[[ -s etc/t && -s etc/t.asked && -s etc/t.held ]]
+	[[ -z $(find etc -perm /022) ]]
+	# he holds every lock that he can have
+	# shellcheck disable=SC2016
+	"${nobody[@]}" bash -c 'for file in etc etc/*; do exec {held}<"$file" && flock --nonblock "$held"; done; echo held >&3; sleep 60' \
+		3>"$BATS_TEST_TMPDIR/held" &
+	holder=$!
+	until [[ -s held ]]; do kill -0 $holder; done
+	cp -p etc/t first
+	local file
+	for file in t new; do
+		run "${nobody[@]}" env "AWS_ENDPOINT_URL_EC2=$AWS_ENDPOINT_URL_EC2" "$ONESPINE" topology discover --from=ec2 --nodes=map -o "etc/$file"
+		echo "$output"
+		((status != 0))
+	done
+	[[ $output == *'Permission denied'* && ! -e etc/new ]]
+	run "${nobody[@]}" "$ONESPINE" topology accept etc/t
+	echo "$output"
+	((status != 0)) && [[ $output == *'Permission denied'* ]]
+	cmp etc/t first
+	state
+	expect 0 "unchanged: 4 nodes have a place; 0 gained one, 0 lost theirs, 0 moved" timeout 20 "$ONESPINE" topology discover --from=ec2 --nodes=map -o etc/t
+	kill $holder
+}
+
 @test "survey: which gangs reservations can hold on one spine, before anything is launched" {
 	state '.reservations = [
 		{"id": "cr-1", "type": "p5.48xlarge", "nodes": ["nn-t", "nn-s"], "total": 20},

@@ -63,6 +63,10 @@ tests_unit_test_no_memory_env_LDADD = $(UNIT_LIBS)
 tests_unit_test_rules_LDADD = $(UNIT_LIBS)
 tests_unit_test_variables_LDADD = $(UNIT_LIBS)
 tests_unit_test_version_LDADD = $(UNIT_LIBS)
+UNIT_TESTS += tests/unit/test_gate_adapters
+tests_unit_test_gate_adapters_SOURCES = tests/unit/test_gate_adapters.c gate/gate_adapters.c gate/gate_adapters.h
+tests_unit_test_gate_adapters_LDADD = libcheck.la $(UNIT_LIBS)
+
 UNIT_TESTS += tests/unit/test_gate_again
 tests_unit_test_gate_again_SOURCES = tests/unit/test_gate_again.c gate/gate_again.c gate/gate_again.h
 tests_unit_test_gate_again_LDADD = libcheck.la $(UNIT_LIBS)

@@ -10,6 +10,8 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <netinet/in.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -511,6 +513,111 @@ static void each_call_by_its_number(void **state)
 	}
 }
 
+/* --- Landlock without the filter -------------------------------------------------------------- */
+
+#define LANDLOCK_CREATE	     444
+#define LANDLOCK_ASK_VERSION 1u
+#define LANDLOCK_TCP_SINCE   4
+
+/* osp_confine_to_reading() where no second filter can be set: what is forbidden is by Landlock. */
+static unsigned int confine_by_landlock(void)
+{
+	struct sock_filter code[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_prctl, 0, 3),
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args[0])),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, PR_SET_SECCOMP, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | ENOSYS),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	struct sock_fprog program = {.len = COUNT(code), .filter = code};
+
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ||
+	    prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program))
+		return 0;
+	return osp_confine_to_reading();
+}
+
+static bool is_refused(int result)
+{
+	return result < 0 && errno == EACCES;
+}
+
+static bool changes_are_refused(void)
+{
+	return is_refused(open("test_confine.file", O_WRONLY | O_CREAT, 0600)) &&
+	       is_refused(open("test_confine.there", O_RDWR)) &&
+	       is_refused(truncate("test_confine.there", 0)) &&
+	       is_refused(unlink("test_confine.there")) &&
+	       is_refused(rename("test_confine.there", "test_confine.file")) &&
+	       is_refused(mkdir("test_confine.folder", 0700)) &&
+	       is_refused(symlink("there", "test_confine.file"));
+}
+
+static bool programs_are_refused(void)
+{
+	char *const arguments[] = {(char *)"true", NULL};
+
+	return is_refused(execv("/bin/true", arguments));
+}
+
+static bool connections_are_refused(void)
+{
+	struct sockaddr_in nobody = {.sin_family = AF_INET, .sin_port = htons(9)};
+	int file = socket(AF_INET, SOCK_STREAM, 0);
+
+	nobody.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+	if (syscall(LANDLOCK_CREATE, NULL, 0, LANDLOCK_ASK_VERSION) < LANDLOCK_TCP_SINCE)
+		return true;
+	return file >= 0 && is_refused(connect(file, (struct sockaddr *)&nobody, sizeof(nobody))) &&
+	       is_refused(bind(file, (struct sockaddr *)&nobody, sizeof(nobody)));
+}
+
+static int attempt_by_landlock(bool (*attempt)(void))
+{
+	int status;
+	pid_t pid = fork();
+
+	assert_true(pid >= 0);
+	if (!pid) {
+		unsigned int held = confine_by_landlock();
+
+		if (held != (OSP_CONFINED_NO_NEW_PRIVS | OSP_CONFINED_LANDLOCK))
+			syscall(SYS_exit_group, 2);
+		syscall(SYS_exit_group, attempt() ? 1 : 0);
+		abort();
+	}
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_true(WIFEXITED(status));
+	return WEXITSTATUS(status);
+}
+
+static void landlock_alone_allows_only_reading(void **state)
+{
+	static const struct {
+		const char *what;
+		bool (*attempt)(void);
+	} cases[] = {
+		{"reading a file", reads_a_file},	  {"reading a folder", reads_a_folder},
+		{"changes", changes_are_refused},	  {"programs", programs_are_refused},
+		{"connections", connections_are_refused},
+	};
+	FILE *file = fopen("test_confine.there", "w");
+
+	(void)state;
+	assert_non_null(file);
+	fclose(file);
+	if (syscall(LANDLOCK_CREATE, NULL, 0, LANDLOCK_ASK_VERSION) < 3) /* the third: truncate() */
+		skip();
+	for (size_t i = 0; i < COUNT(cases); i++) {
+		int held = attempt_by_landlock(cases[i].attempt);
+
+		if (held != 1)
+			fail_msg("%s: %d", cases[i].what, held);
+	}
+	assert_int_equal(unlink("test_confine.there"), 0);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -518,6 +625,7 @@ int main(void)
 		cmocka_unit_test(nothing_else_does),
 		cmocka_unit_test(looking_goes_on_where_changes_do_not),
 		cmocka_unit_test(each_call_by_its_number),
+		cmocka_unit_test(landlock_alone_allows_only_reading),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
