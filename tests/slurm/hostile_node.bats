@@ -26,6 +26,7 @@ setup_file() {
 	chmod 755 "$BATS_FILE_TMPDIR"
 	cc -O1 -Wall -Werror -o "$ONESPINE_CLUSTER/bin/storm" "$BATS_TEST_DIRNAME/storm.c"
 	chmod 755 "$ONESPINE_CLUSTER/bin/storm"
+	cc -O1 -Wall -Werror -o "$ONESPINE_CLUSTER/bin/synflood" "$BATS_TEST_DIRNAME/synflood.c"
 	sed 's#libexec/onespine/onespine-gate "\$@"$#bin/onespine "$@"#' "$ONESPINE_CLUSTER/gate" >"$OUT/check"
 	chmod 755 "$OUT/check"
 }
@@ -319,6 +320,48 @@ in_n1() {
 	local c d
 	IFS=. read -r _ _ c d <<<"$(address n1)"
 	ip netns exec "osp$((c * 256 + d))" "$@"
+}
+
+# refused_beginnings: how many connections n1 has answered with a cookie instead of keeping them, or dropped
+refused_beginnings() {
+	in_n1 nstat -asz TcpExtSyncookiesSent TcpExtTCPReqQFullDrop TcpExtListenDrops 2>/dev/null |
+		awk '$1 ~ /^TcpExt/ { count += $2 } END { print count + 0 }'
+}
+
+# begin_at_n1 COUNT: so many processes flood its gate's ports, until end_theirs
+begin_at_n1() {
+	local i
+	for ((i = 0; i < $1; i++)); do
+		inside "$ONESPINE_CLUSTER/bin/synflood" "$(address n1)" 288-303 >/dev/null 2>&1 3>&- &
+		their_processes+=("$!")
+	done
+}
+
+@test "beginnings of connections from addresses that nobody has, more than the kernel keeps: the job starts in the end, and nobody is drained" {
+	local before
+	before=$(refused_beginnings)
+	begin_at_n1 2
+	fault n4 'sleep 2'
+	job=$(submit -N4 --gres=gpu:8)
+	await 60 says n1 'go by n1 of 4 nodes'
+	await_job "$job" RUNNING 60
+	end_theirs
+	(($(refused_beginnings) - before > 1000)) || fail "$(refused_beginnings) of them were too many"
+	(($(job_field "$job" Restarts) <= 1))
+	none_drained_but
+	# where the kernel sends no cookies nodes may not hear each other: silent, and no node is drained for that
+	in_n1 sysctl -qw net.ipv4.tcp_syncookies=0
+	begin_at_n1 1
+	scancel "$job"
+	await 60 no_jobs
+	job=$(submit -N4 --gres=gpu:8)
+	await 60 decided_somewhere "$job"
+	none_drained_but
+	end_theirs
+	in_n1 sysctl -qw net.ipv4.tcp_syncookies=1
+	scontrol update "JobId=$job" ExcNodeList= StartTime=now+3 || true
+	await 90 starts "$job"
+	none_drained_but
 }
 
 theirs_in_n1() {
