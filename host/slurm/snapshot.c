@@ -273,6 +273,22 @@ static struct osp_state_job *find_array_of(const struct osp_snapshot *snapshot, 
 	return NULL;
 }
 
+int osp_check_job_word(const char *word, struct osp_error *error)
+{
+	size_t digits = strspn(word, "0123456789");
+	const char *rest = word + digits;
+
+	/* an array's task or tasks (_7, _[1-3]) or a component (+1) */
+	if (digits && digits < 11 &&
+	    (!*rest || ((*rest == '_' || *rest == '+') && rest[1] &&
+			rest[1 + strspn(rest + 1, "0123456789[]-,%")] == '\0')))
+		return 0;
+	return osp_error_set(error,
+			     "'%.40s' is no job: its number is expected, as 1201, 1201_7 of an "
+			     "array or 1201+1 of a heterogeneous job",
+			     word);
+}
+
 struct osp_state_job *osp_snapshot_find_job(const struct osp_snapshot *snapshot, const char *label)
 {
 	size_t length = strlen(label);

@@ -134,6 +134,9 @@ uint32_t osp_snapshot_find_node(const struct osp_snapshot *snapshot, const char 
 const struct osp_state_partition *osp_snapshot_find_partition(const struct osp_snapshot *snapshot,
 							      const char *name);
 
+/* Whether `word` can be a job's number at all. 0, or -1 with `error` set. */
+int osp_check_job_word(const char *word, struct osp_error *error);
+
 /* The job that `label` names ("1201", "1201_7", "1201+1"), a waiting array that holds the task of
  * that name, or the first task or part of the job of that number; NULL when there is none. */
 struct osp_state_job *osp_snapshot_find_job(const struct osp_snapshot *snapshot, const char *label);

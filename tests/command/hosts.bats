@@ -51,7 +51,7 @@ n4" onespine hosts --topology t.conf --nodes n[2,4] --format "$launcher" --tasks
 	expect 0 "gpu-13
 gpu-16" onespine hosts --state "$MAP/small.json" 1205
 	expect 2 "onespine: job 1206 has no nodes (PENDING)" onespine hosts --state "$MAP/small.json" 1206
-	expect 2 "onespine: there is no job 999" onespine hosts --state "$MAP/small.json" 999
+	expect 1 "onespine: there is no job 999" onespine hosts --state "$MAP/small.json" 999
 	SLURM_JOB_NODELIST="n[2,4]" expect 0 "n2
 n4" onespine hosts --topology t.conf
 }

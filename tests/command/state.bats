@@ -98,6 +98,26 @@ In the way on spine s1:
 	expect 1 false jq_of .known why 9 --json
 }
 
+@test "a word that can be no job's number: status 2, for each command alike" {
+	local words
+	for words in 'why abc' 'why 12x' 'why 1201_' 'hosts 1201x' 'map --job=1201,abc' 'layout --layout=dp8 --job=abc'; do
+		# shellcheck disable=SC2086
+		run "$ONESPINE" $words --state="$MAP/small.json"
+		[[ $status == 2 && $output == *"' is no job: its number is expected, as 1201, 1201_7 of an array or 1201+1 of a heterogeneous job" ]] ||
+			{ echo "$words: $status $output" && false; }
+	done
+}
+
+@test "map: a job that shares its nodes is told with whom; an unknown user is none" {
+	sed 's/"nodes": "gpu-5", "submit_s"/"nodes": "gpu-4", "submit_s"/' "$MAP/small.json" >shared.json
+	run "$ONESPINE" map --state=shared.json
+	[[ $output == *"  1202 eval & test of bob, 1 node, 1 shared with 1201, whose letter stands there, ends in 10m"* ]]
+	[[ $output == *"A  1201 train-7b of alice, gang=spine, 4 nodes, ends in 3h05m"* ]]
+	expect 2 "onespine: there is no user 'alise'; did you mean alice?" "$ONESPINE" map -u alise --state="$MAP/small.json"
+	run "$ONESPINE" map -u root --state="$MAP/small.json"
+	[[ $status == 0 ]]
+}
+
 # jq_of FILTER COMMAND...: with the command's status
 jq_of() {
 	local filter=$1 status=0

@@ -18,6 +18,7 @@ struct asked {
 	char *list;
 	enum osp_hosts_format format;
 	uint32_t tasks; /* 0: not said */
+	bool no_job;	/* of that number */
 };
 
 static int parse_tasks(const char *text, uint32_t *tasks, struct osp_error *error)
@@ -52,10 +53,14 @@ static int ask_job(const struct osp_call *call, struct asked *asked, struct osp_
 {
 	struct osp_world world;
 	const struct osp_state_job *job;
-	int rc = osp_call_world(call, &world, error);
+	int rc;
 
+	if (osp_check_job_word(call->arguments[0], error))
+		return -1;
+	rc = osp_call_world(call, &world, error);
 	if (rc == 0) {
 		job = osp_snapshot_find_job(world.snapshot, call->arguments[0]);
+		asked->no_job = !job;
 		if (!job)
 			rc = osp_error_set(error, "there is no job %.40s", call->arguments[0]);
 		else if (!job->nodes_text)
@@ -245,9 +250,11 @@ int osp_run_hosts(const struct osp_call *call)
 	int status;
 
 	if (parse_format(call, &asked, &error) < 0 || find_hosts(call, &asked, &error) < 0 ||
-	    order(call, &asked, &hosts, &error) < 0)
+	    order(call, &asked, &hosts, &error) < 0) {
 		status = osp_say_error(&error);
-	else {
+		if (asked.no_job)
+			status = OSP_EXIT_NO;
+	} else {
 		status = call->values[OSP_OPTION_LAYOUT] ? lay_out(call, &hosts) : OSP_EXIT_YES;
 		if (status == OSP_EXIT_YES)
 			status = answer(call, &asked, &hosts);

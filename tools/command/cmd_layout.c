@@ -90,7 +90,7 @@ static int take_job(const struct osp_call *call, struct asked *asked, struct osp
 	uint32_t count = 0;
 	int rc;
 
-	if (osp_call_world(call, &asked->world, error))
+	if (osp_check_job_word(label, error) || osp_call_world(call, &asked->world, error))
 		return -1;
 	job = osp_snapshot_find_job(asked->world.snapshot, label);
 	if (!job)

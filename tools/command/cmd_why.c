@@ -389,6 +389,8 @@ int osp_run_why(const struct osp_call *call)
 	struct osp_world world;
 	int status;
 
+	if (call->argument_count && osp_check_job_word(call->arguments[0], &error))
+		return osp_say_error(&error);
 	if (osp_call_world_without_topology(call, &world, &error) < 0)
 		status = osp_say_error(&error);
 	else if (!call->argument_count)

@@ -160,7 +160,7 @@ static const struct osp_command commands[OSP_COMMAND_COUNT] = {
 			    "(SLURM_JOB_NODELIST). Warns where consecutive ranks change the switch "
 			    "more often in Slurm's order. With --layout: in the order that "
 			    "'onespine layout' finds for these parallel groups.",
-		 .answers = "the host of --only is not among them"},
+		 .answers = "there is no such job, or the host of --only is not among its hosts"},
 	[OSP_BIND] = {.name = "bind",
 		      .arguments = "",
 		      .complete = OSP_COMPLETE_WORDS,

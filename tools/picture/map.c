@@ -317,6 +317,36 @@ static void put_jobs_on_nodes(struct osp_map *map)
 	for (i = map->job_count; i-- > 0;)
 		for (n = 0; n < map->jobs[i].job->nodes_known; n++)
 			map->job_of_node[map->jobs[i].job->nodes[n]] = i;
+	for (i = 0; i < map->job_count; i++) {
+		struct osp_map_job *job = &map->jobs[i];
+
+		job->beside = OSP_MAP_NO_JOB;
+		for (n = job->job->nodes_known; n-- > 0;)
+			if (osp_nodeset_test(map->shown, job->job->nodes[n]) &&
+			    map->job_of_node[job->job->nodes[n]] != i)
+				job->beside = job->job->nodes[n];
+	}
+}
+
+/* Of a shared node the map has the letter of one job. */
+static void add_shared(const struct osp_map *map, const struct osp_map_job *job,
+		       struct osp_text *text)
+{
+	const struct osp_map_job *other;
+	uint32_t count = 0;
+
+	if (job->beside == OSP_MAP_NO_JOB)
+		return;
+	other = &map->jobs[map->job_of_node[job->beside]];
+	for (uint32_t n = 0; n < job->job->nodes_known; n++) {
+		uint32_t node = job->job->nodes[n];
+
+		count += osp_nodeset_test(map->shown, node) &&
+			 &map->jobs[map->job_of_node[node]] != job;
+	}
+	osp_text_printf(text, ", %u shared with %s", count, other->job->label);
+	if (count == job->node_count)
+		osp_text_add(text, ", whose letter stands there");
 }
 
 static void count_hidden(struct osp_map *map)
@@ -369,6 +399,7 @@ int osp_map_make(const struct osp_world *world, const struct osp_map_asked *aske
 	if (!map->shown || !map->job_of_node || !map->jobs || !map->boxes)
 		return osp_error_set(error, "out of memory");
 	if (osp_map_check_jobs(world->snapshot, asked, error) < 0 ||
+	    osp_map_check_user(world->snapshot, asked->user, error) < 0 ||
 	    choose_nodes(asked->partition, map, error) < 0)
 		return -1;
 	make_boxes(map);
@@ -446,6 +477,7 @@ void osp_map_job_words(const struct osp_map *map, const struct osp_map_job *job,
 		osp_gang_clear(&gang);
 	}
 	osp_text_printf(text, ", %u %s", job->node_count, job->node_count == 1 ? "node" : "nodes");
+	add_shared(map, job, text);
 	if (job->job->phase == OSP_JOB_COMPLETING)
 		osp_text_add(text, ", completing");
 	else if (job->job->end_s && left_s > 0)

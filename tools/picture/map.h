@@ -36,8 +36,9 @@ struct osp_map_asked {
 struct osp_map_job {
 	const struct osp_state_job *job;
 	uint32_t node_count; /* shown */
-	char mark;	     /* letter or digit; '#' when they have run out */
-	uint8_t colour;	     /* differs between the jobs of a box while there are enough */
+	uint32_t beside; /* its first shown node whose cell another job has; or OSP_MAP_NO_JOB */
+	char mark;	 /* letter or digit; '#' when they have run out */
+	uint8_t colour;	 /* differs between the jobs of a box while there are enough */
 	bool gang;
 };
 
@@ -118,6 +119,10 @@ uint32_t osp_map_legend_count(const struct osp_map *map, enum osp_slurm_node_sta
 
 /* Is the job one of those asked for by number and user? */
 bool osp_map_wants(const struct osp_map_asked *asked, const struct osp_state_job *job);
+
+/* Whether there is such a user (NULL: nobody in particular). 0, or -1 with `error` set. */
+int osp_map_check_user(const struct osp_snapshot *snapshot, const char *user,
+		       struct osp_error *error);
 
 /* Fails unless each job asked for has nodes now: -1 with `error` set. */
 int osp_map_check_jobs(const struct osp_snapshot *snapshot, const struct osp_map_asked *asked,

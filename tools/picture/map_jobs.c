@@ -2,6 +2,8 @@
 /* map_jobs.c - which jobs a map shows, and where each of them is */
 #include "tools/picture/map.h"
 
+#include <pwd.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -43,6 +45,7 @@ static int check_job(const struct osp_snapshot *snapshot, const char *word, size
 		     struct osp_error *error)
 {
 	bool known = false;
+	char whole[61];
 
 	for (uint32_t i = 0; i < snapshot->job_count; i++) {
 		const struct osp_state_job *job = &snapshot->jobs[i];
@@ -54,6 +57,9 @@ static int check_job(const struct osp_snapshot *snapshot, const char *word, size
 		known = true;
 	}
 	length = length > 60 ? 60 : length;
+	snprintf(whole, sizeof(whole), "%.*s", (int)length, word);
+	if (osp_check_job_word(whole, error))
+		return -1;
 	if (known)
 		return osp_error_set(error,
 				     "job %.*s has no nodes now; 'onespine why %.*s' says more",
@@ -76,6 +82,33 @@ int osp_map_check_jobs(const struct osp_snapshot *snapshot, const struct osp_map
 		word += length;
 	}
 	return 0;
+}
+
+/* A user of whom the state has a job, or whom this machine knows. */
+static bool knows_user(const struct osp_snapshot *snapshot, const char *user)
+{
+	for (uint32_t i = 0; i < snapshot->job_count; i++)
+		if (snapshot->jobs[i].user && strcmp(snapshot->jobs[i].user, user) == 0)
+			return true;
+	return getpwnam(user) != NULL;
+}
+
+int osp_map_check_user(const struct osp_snapshot *snapshot, const char *user,
+		       struct osp_error *error)
+{
+	const char **names, *nearest = NULL;
+
+	if (!user || knows_user(snapshot, user))
+		return 0;
+	names = calloc((size_t)snapshot->job_count + 1, sizeof(*names));
+	for (uint32_t i = 0; names && i < snapshot->job_count; i++)
+		names[i] = snapshot->jobs[i].user ? snapshot->jobs[i].user : "";
+	if (names)
+		nearest = osp_nearest_word(user, names, snapshot->job_count);
+	osp_error_set(error, "there is no user '%.60s'%s%.60s%s", user,
+		      nearest ? "; did you mean " : "", nearest ? nearest : "", nearest ? "?" : "");
+	free(names);
+	return -1;
 }
 
 /* --- where ------------------------------------------------------------------------------------ */
