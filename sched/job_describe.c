@@ -80,6 +80,7 @@ bool osp_job_describe(const job_desc_msg_t *job, struct osp_seam_job *described)
 {
 	bool any = take_text(job->partition, &described->partition);
 
+	take_text(job->reservation, &described->reservation);
 	any |= take_text(job->req_nodes, &described->required_nodes);
 	any |= take_text(job->exc_nodes, &described->excluded_nodes);
 	any |= describe_size(job, described);

@@ -34,6 +34,7 @@ struct job_record;
 /* What a job asks for, new or as it will be when it is changed. A number is 0 if it is not said. */
 struct osp_seam_job {
 	const char *partition;	    /* as submitted: NULL, one name or several with commas */
+	const char *reservation;    /* new and without a partition: it runs in the reservation's */
 	const char *required_nodes; /* hostlist of -w, or NULL */
 	const char *excluded_nodes; /* hostlist of -x, or NULL */
 	uint32_t min_nodes;

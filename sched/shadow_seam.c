@@ -11,6 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "src/slurmctld/reservation.h"
+
 #include "lib/base/text.h"
 #include "lib/policy/effective.h"
 #include "lib/policy/note.h"
@@ -547,6 +549,17 @@ static int resolve_locked(const struct osp_seam_job *job, const struct osp_reque
 	return rc;
 }
 
+/* Where the job says no partition Slurm takes that of its reservation, if it has one
+ * (_get_job_parts() in job_mgr.c). */
+static const char *partition_of_reservation(const char *name)
+{
+	char *copy = name && *name ? xstrdup(name) : NULL;
+	const slurmctld_resv_t *reservation = copy ? find_resv_name(copy) : NULL;
+
+	xfree(copy);
+	return reservation && reservation->part_ptr ? reservation->part_ptr->name : NULL;
+}
+
 static int resolve(const struct osp_seam_job *asked, const struct osp_request *request,
 		   struct osp_effective *effective, char *sentence, size_t sentence_bytes)
 {
@@ -556,6 +569,8 @@ static int resolve(const struct osp_seam_job *asked, const struct osp_request *r
 
 	if (partitions)
 		job.partition = partitions;
+	else if (!asked->partition)
+		job.partition = partition_of_reservation(asked->reservation);
 	sentence[0] = '\0';
 	pthread_rwlock_rdlock(&shadow_lock);
 	pthread_mutex_lock(&seam_mutex);

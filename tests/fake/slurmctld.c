@@ -136,6 +136,14 @@ int delete_resv(reservation_name_msg_t *which)
 	return SLURM_SUCCESS;
 }
 
+slurmctld_resv_t *find_resv_name(char *name)
+{
+	static slurmctld_resv_t found;
+
+	found.part_ptr = fake_slurm.reservation.partition;
+	return strcmp(fake_slurm.reservation.name, name) ? NULL : &found;
+}
+
 int validate_job_resv(job_record_t *job)
 {
 	return strcmp(fake_slurm.reservation.name, job->resv_name) ? ESLURM_RESERVATION_INVALID

@@ -38,6 +38,7 @@ struct fake_slurm {
 		char name[64], nodes[64], users[16];
 		uint64_t flags;
 		time_t start, end;
+		part_record_t *partition; /* NULL: none */
 	} reservation;
 	uint32_t reservations;
 	int reserve_rc;
@@ -47,7 +48,7 @@ struct fake_slurm {
 	uint32_t schedules;	/* how often a run of the scheduler was asked for */
 	uint32_t user_messages; /* lines sent to an srun or salloc, and the last one */
 	char user_message[512];
-	int last_candidates;	/* how many jobs it was last offered to preempt; -1: no list */
+	int last_candidates; /* how many jobs it was last offered to preempt; -1: no list */
 };
 
 extern struct fake_slurm fake_slurm;

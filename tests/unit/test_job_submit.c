@@ -578,12 +578,14 @@ static void tells_the_shadow_what_the_job_wants(void **state)
 	job.partition = "gpu,big";
 	job.req_nodes = "n[1-2]";
 	job.exc_nodes = "n9";
+	job.reservation = "kept";
 	job.min_nodes = 12;
 	ask("spine");
 	assert_int_equal(job_submit(&job, 1000, &message), SLURM_SUCCESS);
 	assert_string_equal(seen_job.partition, "gpu,big");
 	assert_string_equal(seen_job.required_nodes, "n[1-2]");
 	assert_string_equal(seen_job.excluded_nodes, "n9");
+	assert_string_equal(seen_job.reservation, "kept");
 	assert_int_equal(seen_job.min_nodes, 12);
 	job.min_nodes = NO_VAL;
 	assert_int_equal(job_submit(&job, 1000, &message), SLURM_SUCCESS);

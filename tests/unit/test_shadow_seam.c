@@ -163,6 +163,49 @@ static void judges_what_can_run(void **state)
 }
 
 /* A node that is gone, or has no processors, is no larger than nothing. */
+/* Slurm runs what says no partition in the one of its reservation, if that has one. */
+static void goes_by_the_partition_of_the_reservation(void **state)
+{
+	static const struct osp_seam_job in_it = {.reservation = "kept", .min_nodes = 4};
+	static const struct {
+		const char *partition;
+		const char *option;
+		struct osp_seam_job job;
+		const char *refused;
+		enum osp_mode mode;
+	} cases[] = {
+		{"held", NULL, in_it, NULL, OSP_MODE_ENFORCE},
+		{"held", "off", in_it, "partition held", OSP_MODE_OFF},
+		{"small",
+		 "spine",
+		 {.reservation = "kept", .min_nodes = 8},
+		 "partition small has 4",
+		 OSP_MODE_OFF},
+		{"held",
+		 NULL,
+		 {.partition = "gpu", .reservation = "kept", .min_nodes = 4},
+		 NULL,
+		 OSP_MODE_OFF},
+		{"held", NULL, {.reservation = "other", .min_nodes = 4}, NULL, OSP_MODE_OFF},
+		{"held", NULL, {.reservation = "", .min_nodes = 4}, NULL, OSP_MODE_OFF},
+		{NULL, NULL, in_it, NULL, OSP_MODE_OFF},
+	};
+
+	(void)state;
+	snprintf(fake_slurm.reservation.name, sizeof(fake_slurm.reservation.name), "kept");
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		char *name = cases[i].partition ? xstrdup(cases[i].partition) : NULL;
+
+		fake_slurm.reservation.partition = name ? find_part_record(name) : NULL;
+		xfree(name);
+		resolve(i, &cases[i].job, cases[i].option, cases[i].refused);
+		if (cases[i].refused)
+			assert_has(sentence, cases[i].refused);
+		else
+			assert_int_equal(effective.mode, cases[i].mode);
+	}
+}
+
 static void counts_only_nodes_that_are_there(void **state)
 {
 	const struct osp_seam_job many = {.cpus = 16}, gpus = {.tres_per_job = "gres:gpu:16"};
@@ -992,6 +1035,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(judges_what_can_run),
+		TEST(goes_by_the_partition_of_the_reservation),
 		TEST(counts_only_nodes_that_are_there),
 		TEST(keeps_kinds_apart),
 		TEST(refuses_without_a_fabric_or_a_policy),
