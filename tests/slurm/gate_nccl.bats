@@ -225,10 +225,15 @@ two_are_nobodies() {
 }
 
 @test "NCCL runs as nobody, in an environment of ours: nothing of the user's is in it" {
+	local node=$ONESPINE_CLUSTER/nodes/n2
 	cuda n2 hang:ncclCommInitRank
+	# nothing has made the device yet that CUDA needs, and nobody may not make it
+	printf 'Character devices:\n511 nvidia-uvm\n' >"$node/proc/devices"
+	rm -f "$node/dev/nvidia-uvm"
 	job=$(NCCL_ALGO=Tree NCCL_DEBUG=INFO LD_PRELOAD='' HOME=$BATS_TEST_TMPDIR CUDA_VISIBLE_DEVICES=0 \
 		submit -N2 -w 'n[1-2]' --gres=gpu:8)
 	await 30 two_are_nobodies
+	[[ -c $node/dev/nvidia-uvm ]]
 	# who else is nobody does not see into it, or he would say what drains nodes
 	for pid in $(reducers); do
 		! as_other_user cat "/proc/$pid/environ" >/dev/null 2>&1 || fail "others who are nobody read $pid"
