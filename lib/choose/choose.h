@@ -70,8 +70,9 @@
 
 /* Domains asked in vain for an earlier start after one has answered; of a gang in parts, questions
  * for that. Domains whose answers of before still hold do not count, so that the next calls come to
- * the others. */
-#define OSP_CHOOSE_EARLIER_MAX 8
+ * the others; with these it is so many at most. */
+#define OSP_CHOOSE_EARLIER_MAX	     8
+#define OSP_CHOOSE_EARLIER_KNOWN_MAX 64
 
 /*
  * Answers about a start in the future hold so long at least, and less than twice as long (by the

@@ -184,14 +184,15 @@ static void ask_again(struct osp_choose_run *run, const struct plan *plan)
  */
 static uint32_t ask_in_order(struct osp_choose_run *run, struct plan *best, bool *last_is_best)
 {
-	uint32_t asked = 0, earlier = 0, before;
+	uint32_t asked = 0, earlier = 0, known = 0, before;
 	bool found;
 
 	for (; asked < run->count; asked++) {
 		struct osp_place_domain candidate = run->chooser->candidates[asked];
 
-		if (run->choice->found && (run->choice->start_s <= candidate.bound_s ||
-					   earlier >= OSP_CHOOSE_EARLIER_MAX))
+		if (run->choice->found &&
+		    (run->choice->start_s <= candidate.bound_s ||
+		     earlier >= OSP_CHOOSE_EARLIER_MAX || known >= OSP_CHOOSE_EARLIER_KNOWN_MAX))
 			break;
 		if (run->input->slot_end_s && candidate.bound_s > run->input->slot_end_s) {
 			run->rest = 0; /* the rest is of no use */
@@ -204,7 +205,8 @@ static uint32_t ask_in_order(struct osp_choose_run *run, struct plan *best, bool
 		before = run->asked;
 		*last_is_best = ask_later(run, &candidate, best);
 		/* what is known from calls before leaves the room to others */
-		earlier += found && run->asked != before;
+		if (found)
+			*(run->asked == before ? &known : &earlier) += 1;
 	}
 	return asked;
 }
