@@ -59,12 +59,13 @@ static uint64_t tasks_on_a_node(const struct osp_seam_job *job, uint32_t nodes)
 {
 	if (job->tasks_per_node)
 		return job->tasks_per_node;
-	return job->tasks > nodes && job->tasks % nodes == 0 ? job->tasks / nodes : 0;
+	return job->tasks >= nodes && job->tasks % nodes == 0 ? job->tasks / nodes : 0;
 }
 
 /*
  * What the job asks for on each of `nodes` nodes: as GPUs of a node, of a task or of the job, else
- * as tasks, else all that a node of its partition has. 0 with the sentence.
+ * as several tasks, else all that a node of its partition has; where that has none, as one task. 0
+ * with the sentence.
  */
 static uint32_t gpus_per_node(const struct osp_seam_job *job, const part_record_t *partition,
 			      uint32_t nodes, char *sentence, size_t sentence_bytes)
@@ -89,11 +90,13 @@ static uint32_t gpus_per_node(const struct osp_seam_job *job, const part_record_
 		gpus = tasks;
 	if (!gpus)
 		gpus = most_gpus(partition);
+	if (!gpus)
+		gpus = tasks;
 	if (gpus && gpus <= OSP_NODE_GPUS_MAX)
 		return (uint32_t)gpus;
 	snprintf(sentence, sentence_bytes,
 		 "--gang-layout needs the number of GPUs on each node, from 1 to %d: give "
-		 "--gpus-per-node",
+		 "--gpus-per-node, or for nodes without GPUs --ntasks-per-node",
 		 OSP_NODE_GPUS_MAX);
 	return 0;
 }

@@ -578,6 +578,23 @@ static void makes_segments_of_layouts(void **state)
 }
 
 /* A heterogeneous job is refused as such by who asks, and advice stops no job. */
+/* Without GPUs a rank is a task, also where a node has one. */
+static void lays_out_tasks_where_there_are_no_gpus(void **state)
+{
+	const struct osp_seam_job one = {.min_nodes = 8, .tasks_per_node = 1},
+				  said = {.min_nodes = 8, .tasks = 8}, none = {.min_nodes = 8};
+
+	(void)state;
+	for (int n = 0; n < NODES; n++)
+		FREE_NULL_LIST(node_record_table_ptr[n]->gres_list);
+	assert_string_equal(judged(&one, "spine layout=tp1"), "");
+	assert_string_equal(effective.layout, "dp8");
+	assert_string_equal(judged(&said, "spine layout=tp1"), "");
+	assert_string_equal(effective.layout, "dp8");
+	assert_has(judged(&none, "spine layout=tp1"),
+		   "give --gpus-per-node, or for nodes without GPUs --ntasks-per-node");
+}
+
 static void leaves_layouts_to_others(void **state)
 {
 	struct osp_seam_job job = {.min_nodes = 8, .shape.heterogeneous = true};
@@ -1041,6 +1058,7 @@ int main(void)
 		TEST(refuses_without_a_fabric_or_a_policy),
 		TEST(holds_to_policy),
 		TEST(makes_segments_of_layouts),
+		TEST(lays_out_tasks_where_there_are_no_gpus),
 		TEST(leaves_layouts_to_others),
 		TEST(holds_to_a_level_that_is_gone),
 		TEST(refuses_what_is_above_the_policy),
