@@ -321,6 +321,20 @@ static const char *user_of(const slurm_job_info_t *info, char *buffer, size_t bu
 	return entry ? entry->pw_name : buffer;
 }
 
+/* "gres:gpu:8" and, from 23.11 on, "gres/gpu:8", with commas: as --gres takes it. */
+static const char *gres_words(const char *tres, char *buffer, size_t buffer_bytes)
+{
+	size_t length = 0;
+
+	for (; tres && *tres && length + 1 < buffer_bytes; tres++) {
+		if (!strncmp(tres, "gres", 4) && (tres[4] == ':' || tres[4] == '/'))
+			tres += 5;
+		buffer[length++] = *tres;
+	}
+	buffer[length] = '\0';
+	return buffer;
+}
+
 static void fill_job(struct osp_snapshot *snapshot, const slurm_job_info_t *info,
 		     struct osp_state_job *job)
 {
@@ -340,6 +354,8 @@ static void fill_job(struct osp_snapshot *snapshot, const slurm_job_info_t *info
 	job->features = osp_snapshot_string(snapshot, info->features);
 	job->licenses = osp_snapshot_string(snapshot, info->licenses);
 	job->dependency = osp_snapshot_string(snapshot, info->dependency);
+	job->gres = osp_snapshot_string(snapshot,
+					gres_words(info->tres_per_node, buffer, sizeof(buffer)));
 	job->phase = job_phase(info->job_state);
 	job->whole_nodes = !info->shared;
 	job->node_count = info->num_nodes;

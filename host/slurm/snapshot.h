@@ -74,6 +74,7 @@ struct osp_state_job {
 	const char *features;	/* of -C */
 	const char *licenses;	/* of -L */
 	const char *dependency; /* of -d, as Slurm says how far it is met */
+	const char *gres;	/* of --gres and --gpus-per-node, "gpu:8"; not kept in files */
 	enum osp_job_phase phase;
 	bool whole_nodes;    /* it shares no node: --exclusive */
 	uint32_t node_count; /* it has, or least that it wants */

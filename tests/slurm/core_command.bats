@@ -288,6 +288,12 @@ $held plain of root, 1 node, SOME: it is held by its owner; 'scontrol release $h
 	holds "$said" '6 nodes on one leaf asked for; the largest leaf of partition gpu has 4 (s'
 	answers 1 onespine set "$job" --gang=lef
 	holds "$said" "there is no level 'lef' in this fabric; did you mean leaf?"
+	answers 1 onespine set "$job" --gang=spine --gang-segment=leaf:5
+	holds "$said" '--gang-segment=leaf:5: leaf:5: the largest leaf has 4 nodes'
+	answers 1 onespine set "$job" --gang=spine --gang-layout=tp8,pp9
+	holds "$said" '--gang-layout: tp8 x cp1 x pp9 are 72 GPUs, of which 6 nodes of 4 GPUs hold no whole number; 18 nodes would be dp1'
+	answers 1 onespine set "$job" --gang=spine,prefer
+	holds "$said" 'its partition already holds gangs to one spine, and spine is no level below'
 	# not where folders are root's alone
 	if as_other_user onespine --version && as_other_user test -r "$SLURM_CONF"; then
 		answers 1 as_other_user onespine set "$job" --gang=leaf

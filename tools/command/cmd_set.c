@@ -19,9 +19,8 @@
 
 #include "lib/policy/request.h"
 #include "lib/policy/request_parts.h"
-#include "lib/policy/words.h"
-#include "host/slurm/ask.h"
 #include "host/slurm/cluster_state.h"
+#include "tools/command/fit_sbatch.h"
 #include "tools/command/world.h"
 
 #ifdef HAVE_JOB_ARRAY_RESP_MSG_T_ERR_MSG
@@ -77,38 +76,36 @@ static int send_request(char *label, const char *value, bool *has_words, struct 
 
 /* --- why it was refused, where slurmctld sends no words --------------------------------------- */
 
-static int explain_size(const struct osp_world *world, const struct osp_state_job *job,
-			const struct osp_request *request, struct osp_error *error)
+/* What sbatch --test-only is refused in this job's place: job_submit judges both alike. */
+static void ask_sbatch(const struct osp_call *call, const struct osp_state_job *job,
+		       struct osp_error *error)
 {
-	const struct osp_policy *policy = osp_config_policy(world->config, job->partition);
-	struct osp_fit_question question = {
-		.partitions = job->partition,
-		.required_nodes = job->required_nodes,
-		.excluded_nodes = job->excluded_nodes,
-		.need_nodes = job->node_count ? job->node_count : 1,
-		.want_nodes = job->node_count ? job->node_count : 1,
-		.every_node = true,
-		.mix_kinds = policy->mix_kinds,
-	};
-	char words[OSP_WORDS_BYTES];
-	struct osp_fit_answer answer;
-	int level;
+	static const enum osp_option_id parts[] = {OSP_OPTION_GANG_DOMAINS, OSP_OPTION_GANG_SEGMENT,
+						   OSP_OPTION_GANG_LAYOUT, OSP_OPTION_GANG_KEEP};
+	struct osp_call asked = {.command = OSP_FIT};
+	struct osp_sbatch_answer answer;
+	struct osp_error ignored;
+	char nodes[32];
 
-	level = osp_ask_level(world, *request->level ? request->level : policy->level, error);
-	if (level < 0)
-		return -1;
-	question.level = (uint32_t)level;
-	if (osp_ask(world, &question, &answer, error) == 0 && !answer.candidate_count)
-		osp_error_set(error, "%s",
-			      osp_words_never(world->topology, &answer.input, answer.domains,
-					      answer.domain_count, job->partition, 0, words,
-					      sizeof(words)));
-	osp_answer_clear(&answer);
-	return 0;
+	snprintf(nodes, sizeof(nodes), "%u-%u", job->node_count,
+		 job->node_most > job->node_count ? job->node_most : job->node_count);
+	asked.values[OSP_OPTION_NODES] = nodes;
+	asked.values[OSP_OPTION_PARTITION] = job->partition;
+	asked.values[OSP_OPTION_NODELIST] = job->required_nodes;
+	asked.values[OSP_OPTION_EXCLUDE] = job->excluded_nodes;
+	asked.values[OSP_OPTION_FIT_GRES] = job->gres;
+	asked.values[OSP_OPTION_GANG] = call->values[OSP_OPTION_SET_GANG];
+	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
+		asked.values[parts[i]] = call->values[parts[i]];
+	if (osp_fit_ask_sbatch(&asked, &answer, &ignored) < 0)
+		return;
+	if (answer.result == OSP_SBATCH_REFUSED && *answer.reason)
+		osp_error_set(error, "%s", answer.reason);
+	free(answer.nodes);
 }
 
 static void explain(const struct osp_call *call, const struct osp_world *world,
-		    const struct osp_request *request, struct osp_error *error)
+		    struct osp_error *error)
 {
 	const struct passwd *user = getpwuid(geteuid());
 	const struct osp_state_job *job =
@@ -124,21 +121,19 @@ static void explain(const struct osp_call *call, const struct osp_world *world,
 		osp_error_set(error,
 			      "job %s is not yours; its owner or an operator may change its gang",
 			      job->label);
-	else if (request->asked == OSP_ASKED_GANG &&
-		 !osp_in_parts(request->domains_max, request->segments) && !*request->layout)
-		explain_size(world, job, request, error);
+	else
+		ask_sbatch(call, job, error);
 }
 
 /* Releases before 23.02 send the number of an error only: looks for the reason itself. */
-static void find_words(const struct osp_call *call, const struct osp_request *request,
-		       struct osp_error *error)
+static void find_words(const struct osp_call *call, struct osp_error *error)
 {
 	struct osp_error found = {.text = ""};
 	struct osp_error other = {.text = ""};
 	struct osp_world world;
 
 	if (osp_call_world(call, &world, &other) == 0)
-		explain(call, &world, request, &found);
+		explain(call, &world, &found);
 	osp_world_close(&world);
 	if (*found.text)
 		*error = found;
@@ -225,7 +220,7 @@ int osp_run_set(const struct osp_call *call)
 	if (unreachable(code))
 		return osp_say_error(&error);
 	if (code && !has_words)
-		find_words(call, &request, &error);
+		find_words(call, &error);
 	return print_answer(call->arguments[0], value, code ? error.text : NULL,
 			    call->values[OSP_OPTION_JSON]);
 }
