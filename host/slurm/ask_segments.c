@@ -67,16 +67,26 @@ void osp_segments_answer_clear(struct osp_segments_answer *answer)
 	memset(answer, 0, sizeof(*answer));
 }
 
+/* What a line of the table counts: the smaller last segment lies in one domain alone. */
+static const char *offered_words(const struct osp_cut_input *input)
+{
+	const struct osp_segments *segments = &input->segments;
+
+	if (!segments->count)
+		return "nodes free";
+	return input->nodes % segments->segment[segments->count - 1].nodes
+		       ? "whole segments free (fewer where the smaller last one lies)"
+		       : "whole segments free";
+}
+
 void osp_segments_table(const struct osp_world *world, const struct osp_segments_answer *answer,
 			uint32_t most, struct osp_text *text)
 {
-	const struct osp_segments *segments = &answer->input.segments;
 	const char *level = osp_topology_level_name(world->topology, answer->input.level);
 	uint32_t first, count, shown = 0;
 
 	osp_topology_level_domains(world->topology, answer->input.level, &first, &count);
-	osp_text_printf(text, "  %-20s %s\n", level,
-			segments->count ? "whole segments free" : "nodes free");
+	osp_text_printf(text, "  %-20s %s\n", level, offered_words(&answer->input));
 	for (uint32_t domain = first; domain < first + count && shown < most; domain++) {
 		osp_text_printf(text, "  %-20s %u\n",
 				osp_topology_domain(world->topology, domain)->name,

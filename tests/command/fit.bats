@@ -121,9 +121,13 @@ fit() {
   leaf l3: 3 nodes  n[9-11]
   leaf l4: 3 nodes  n[13-15]" fit --free="$free" -N 11 --gang-domains=2 --gang-segment=leaf:3
 	expect 1 "no: waits: 10 nodes on one spine in segments leaf:3; 3 whole segments of 3 nodes needed beside the smaller last one, 2 free, and not even with all usable nodes free
-  spine                whole segments free
+  spine                whole segments free (fewer where the smaller last one lies)
   s1                   2
   s2                   2" fit --free="$free" -N 10 --gang-segment=leaf:3
+	expect 1 "no: waits: 7 nodes on one spine in segments leaf:3; 2 whole segments of 3 nodes needed beside the smaller last one, 1 free
+  spine                whole segments free (fewer where the smaller last one lies)
+  s1                   2
+  s2                   0" fit --free='n[1-3,5-7]' -N 7 --gang-segment=leaf:3
 	expect 1 "no: waits: 14 nodes on at most 2 spines; 14 nodes needed, 13 free
   spine                nodes free
   s1                   7

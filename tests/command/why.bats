@@ -130,3 +130,12 @@ because() {
 	jq '(.jobs[] | select(.id == 1207)).admin_comment = "[onespine: gate=stopped 1 start, of 2 nodes, 1 failed]"' state.json >new.json
 	expect_line 0 "  gate: stopped 1 start, of 2 nodes, 1 failed" onespine why --state=new.json 1207
 }
+
+@test "a job that ended while it waited never ran" {
+	# Slurm has the end as its start too
+	job '. + {phase: "ended", state: "CANCELLED", start_s: 1760000000, end_s: 1760000000}'
+	why 1206 | grep -qxF "  it never ran; it ended at 2025-10-09T08:53:20"
+	why 1206 | grep -qF "  the scheduler's last word: waits: "
+	[[ $(why 1206) != *"ran from"* ]]
+	[[ $(why 1206 --json | jq -c 'has("starts")') == false ]]
+}

@@ -173,6 +173,19 @@ In the way on spine s1:
 	await 10 shows 'placed: 4 nodes on spine s2' onespine why "$job"
 }
 
+@test "why: of a job that was cancelled while it waited nobody says that it ran" {
+	hold 'n[1-5],n[9-13]'
+	job=$(submit --gang -N4 --exclusive)
+	await 20 why_holds "$job" 'waits: 4 nodes on one spine; nearest: s1 has 3 free of 8 (1 short)'
+	await 30 shows 'waits: 4 nodes on one spine' scontrol show job "$job"
+	scancel "$job"
+	await 30 why_holds "$job" CANCELLED
+	answers 0 onespine why "$job"
+	matches "$said" 'it never ran; it ended at 2'
+	holds "$said" "the scheduler's last word: waits: 4 nodes on one spine"
+	[[ $said != *' ran from '* ]]
+}
+
 @test "why without a job: each that waits in a line, a gang with its reason, others with Slurm's" {
 	hold 'n[1-5],n[9-13]'
 	equal "$(onespine why)" 'no job waits'

@@ -41,6 +41,12 @@ static void add_time(json_t *root, const char *key, int64_t time_s)
 				    json_string(osp_format_time(time_s, when, sizeof(when))));
 }
 
+/* Slurm gives a job that ended while it waited its end as its start too. */
+static bool never_ran(const struct osp_state_job *job)
+{
+	return job->phase == OSP_JOB_ENDED && !job->nodes_text;
+}
+
 static void tell_job(struct why *why)
 {
 	const struct osp_state_job *job = why->job;
@@ -69,8 +75,22 @@ static void tell_job(struct why *why)
 	json_object_set_new(root, "says", osp_json_string(why->gang.note.says));
 	json_object_set_new(root, "restarts", json_integer(job->restarts));
 	add_time(root, "submitted", job->submit_s);
-	add_time(root, "starts", job->start_s);
+	if (!never_ran(job))
+		add_time(root, "starts", job->start_s);
 	add_time(root, "ends", job->end_s);
+}
+
+static void tell_end(struct why *why)
+{
+	const struct osp_state_job *job = why->job;
+	char first[32], second[32];
+
+	osp_format_time(job->end_s, second, sizeof(second));
+	if (never_ran(job))
+		osp_text_printf(&why->text, "  it never ran; it ended at %s", second);
+	else
+		osp_text_printf(&why->text, "  ran from %s to %s",
+				osp_format_time(job->start_s, first, sizeof(first)), second);
 }
 
 static void tell_times(struct why *why)
@@ -92,9 +112,7 @@ static void tell_times(struct why *why)
 					osp_format_time(job->start_s, second, sizeof(second)));
 		break;
 	case OSP_JOB_ENDED:
-		osp_text_printf(&why->text, "  ran from %s to %s",
-				osp_format_time(job->start_s, first, sizeof(first)),
-				osp_format_time(job->end_s, second, sizeof(second)));
+		tell_end(why);
 		break;
 	default:
 		osp_text_printf(&why->text, "  runs since %s; ends %s",
@@ -290,7 +308,9 @@ static int tell_placed(struct why *why, struct osp_error *error)
 	bool kept;
 
 	if (why->gang.note.says)
-		osp_text_printf(&why->text, "  %s\n", why->gang.note.says);
+		osp_text_printf(&why->text, "  %s%s\n",
+				never_ran(why->job) ? "the scheduler's last word: " : "",
+				why->gang.note.says);
 	tell_reason(why);
 	tell_times(why);
 	if (!why->job->nodes_known || !topology)
