@@ -455,6 +455,9 @@ int shadow_choose(struct shadow_call *call, const struct osp_effective *effectiv
 		if (gang.level && call->mode == SELECT_MODE_RUN_NOW)
 			note_advice(call, &gang);
 		rc = pass_through(call);
+		if (!gang.level && rc != SLURM_SUCCESS && call->mode == SELECT_MODE_RUN_NOW)
+			shadow_gang_says(call->job, effective,
+					 osp_words_anywhere(gang.need_nodes, why, sizeof(why)));
 	} else if (bit_ffs(call->bitmap) < 0) {
 		rc = wait_for_any_node(call, &gang);
 	} else {

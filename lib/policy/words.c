@@ -190,6 +190,13 @@ const char *osp_words_waits(const struct osp_topology *topology,
 	return buffer;
 }
 
+const char *osp_words_anywhere(uint32_t nodes, char *buffer, size_t buffer_bytes)
+{
+	snprintf(buffer, buffer_bytes, "waits: %u %s, and any will do by now", nodes,
+		 nodes_word(nodes));
+	return buffer;
+}
+
 const char *osp_words_not_started(const char *level, uint32_t free_nodes, char *buffer,
 				  size_t buffer_bytes)
 {

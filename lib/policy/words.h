@@ -63,6 +63,10 @@ const char *osp_words_waits(const struct osp_topology *topology,
 			    const struct osp_place_domain *domains, uint32_t candidate_count,
 			    uint32_t domain_count, char *buffer, size_t buffer_bytes);
 
+/* Why a gang waits whose @TIME has passed at the top level: "waits: 6 nodes, and any will do by
+ * now". */
+const char *osp_words_anywhere(uint32_t nodes, char *buffer, size_t buffer_bytes);
+
 /* Says that one domain has `free_nodes` nodes free, but Slurm does not start the gang there:
  * "waits: one spine has 4 nodes free, but Slurm cannot start the job there now (memory, cores,
  * GPUs, licenses or a limit)". */

@@ -139,3 +139,21 @@ because() {
 	[[ $(why 1206) != *"ran from"* ]]
 	[[ $(why 1206 --json | jq -c 'has("starts")') == false ]]
 }
+
+@test "what the scheduler wrote of another level or of an earlier start is not said, by map no more than by why" {
+	# @TIME has passed, and one core will do
+	job '. + {admin_comment: "[onespine: gang=spine@10:00; waits: 6 nodes on one spine; nearest: s1 has 2 free of 7 (4 short)]"}'
+	[[ $(because) == "waits: 6 nodes on one core; nearest: c1 has 3 free of 13 (3 short)" ]]
+	onespine map --state=state.json | grep -qxF "   1206 train-405b of dora, gang=spine@10:00, 6 nodes; waits: 6 nodes on one core; nearest: c1 has 3 free of 13 (3 short)"
+	# at the top level: any nodes
+	job '. + {admin_comment: "[onespine: gang=core@10:00; waits: 6 nodes on one core; nearest: c1 has 2 free of 13 (4 short)]"}'
+	[[ $(because) == "waits: 6 nodes, and any will do by now" ]]
+	onespine map --state=state.json | grep -qF "gang=core@10:00, 6 nodes; waits: 6 nodes, and any will do by now"
+	# it ran, and was requeued
+	job '. + {restarts: 1, whole_nodes: true, admin_comment: "[onespine: gang=spine; domain=s1; placed: 6 nodes on spine s1, 1 leaf]"}'
+	[[ $(because) == "waits: 6 nodes on one spine; nearest: s1 has 2 free of 7 (4 short)" ]]
+	onespine map --state=state.json | grep -qF "1206 train-405b of dora, gang=spine, 6 nodes; waits: 6 nodes on one spine; nearest: s1 has 2 free"
+	job '. + {reason: "BeginTime", eligible_s: 1760000060, restarts: 1, admin_comment: "[onespine: gang=spine; placed: 6 nodes on spine s1, 1 leaf]"}'
+	onespine map --state=state.json | grep -qF "6 nodes; it was requeued, and may begin again at 2025-10-09T08:54:20"
+	[[ $(onespine map --state=state.json | grep "^   1206") != *placed* ]]
+}

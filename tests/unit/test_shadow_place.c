@@ -894,6 +894,18 @@ static void takes_the_next_level_when_relaxed(void **state)
 	assert_says(anywhere, "placed: 12 nodes in no common spine");
 }
 
+static void says_when_any_node_will_do(void **state)
+{
+	job_record_t *job = gang(1, 12, "spine@1");
+
+	(void)state;
+	job->details->submit_time = asked.now - 100;
+	job->admin_comment = xstrdup("[onespine: gang=spine@1; waits: 12 nodes on one spine]");
+	fake_slurm.job_test = refuse_all;
+	assert_int_not_equal(ask(job, SELECT_MODE_RUN_NOW), SLURM_SUCCESS);
+	assert_says(job, "waits: 12 nodes, and any will do by now");
+}
+
 /* --- what begins ------------------------------------------------------------------------------ */
 
 /* It should never happen, and must not where it does. */
@@ -1050,6 +1062,7 @@ int main(void)
 		TEST(passes_inner_calls_on),
 		TEST(advises),
 		TEST(takes_the_next_level_when_relaxed),
+		TEST(says_when_any_node_will_do),
 		TEST(puts_back_what_went_astray),
 		TEST(says_nothing_of_leaves_that_are_none),
 		TEST(takes_its_words_back),

@@ -3,6 +3,7 @@
 #include "tools/command/command.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -11,6 +12,8 @@
 #include "tools/picture/map.h"
 #include "host/files.h"
 #include "host/slurm/ask.h"
+#include "host/slurm/cluster_state.h"
+#include "tools/command/why_story.h"
 #include "tools/command/world.h"
 
 #define COLUMNS_LEAST	40
@@ -54,11 +57,27 @@ static int write_svg(const struct osp_map *map, const char *path)
 	return osp_save_text(&text, path);
 }
 
-static int draw(const struct osp_call *call, const struct osp_map *map, uint32_t columns)
+/* As `onespine why` says it. */
+static const char *why_waits(const struct osp_world *world, struct osp_state_job *job,
+			     const struct osp_gang *gang, char *buffer, size_t buffer_bytes)
+{
+	struct osp_error ignored = {.text = ""};
+	struct osp_story story;
+
+	if (world->from_slurm)
+		(void)osp_cluster_job_reason(world->snapshot, job, &ignored);
+	(void)osp_story_of(world, job, gang, &story, &ignored);
+	snprintf(buffer, buffer_bytes, "%s", story.words);
+	osp_story_clear(&story);
+	return buffer;
+}
+
+static int draw(const struct osp_call *call, struct osp_map *map, uint32_t columns)
 {
 	struct osp_map_style style = {columns, osp_output_utf8(), osp_output_colours()};
 	struct osp_text text = OSP_TEXT_INIT;
 
+	map->why = why_waits;
 	if (call->values[OSP_OPTION_SVG])
 		return write_svg(map, call->values[OSP_OPTION_SVG]);
 	osp_map_text(map, &style, &text);

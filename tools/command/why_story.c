@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "lib/place/parts.h"
+#include "lib/policy/words.h"
 #include "host/output.h"
 
 #define WAITS "waits: "
@@ -136,6 +137,14 @@ static bool counts_nodes(const char *note)
 	return begins_with(note, WAITS) && isdigit((unsigned char)note[strlen(WAITS)]);
 }
 
+/* Whether two such sentences are about the same request: "waits: 4 nodes on one spine". */
+static bool asks_alike(const char *note, const char *fresh)
+{
+	size_t length = strcspn(note, ";");
+
+	return length == strcspn(fresh, ";") && !strncmp(note, fresh, length);
+}
+
 /*
  * What the scheduler wrote holds where it counted what cannot be counted here: resources of nodes
  * that jobs share, places and launches. Else nodes may have come or gone since, and the nodes' own
@@ -146,9 +155,12 @@ static void tell_nodes(const struct osp_world *world, const struct osp_state_job
 {
 	char fresh[OSP_WORDS_BYTES];
 
+	fresh_words(world, story, fresh, sizeof(fresh));
+	if (story->level_now != (uint32_t)story->level && counts_nodes(note) &&
+	    !asks_alike(note, fresh))
+		note = NULL; /* written before the next level up would do */
 	if (note && (!counts_nodes(note) || (!story->room && !job->whole_nodes))) {
 		say(story, note);
-		fresh_words(world, story, fresh, sizeof(fresh));
 		story->of_scheduler = story->room || !begins_with(note, fresh);
 		return;
 	}
@@ -160,14 +172,37 @@ static void tell_nodes(const struct osp_world *world, const struct osp_state_job
 				 : "");
 		return;
 	}
-	fresh_words(world, story, fresh, sizeof(fresh));
 	say(story, begins_with(note, fresh) ? note : fresh);
+}
+
+/* What the scheduler wrote of this wait; what it wrote when the job last started tells nothing of
+ * it. */
+static const char *note_of_wait(const struct osp_gang *gang)
+{
+	static const char *const of_a_start[] = {"placed: ", "moved: ", OSP_WORDS_LAUNCHED};
+	const char *says = gang ? gang->note.says : NULL;
+
+	for (size_t i = 0; i < sizeof(of_a_start) / sizeof(of_a_start[0]); i++)
+		if (begins_with(says, of_a_start[i]))
+			return NULL;
+	return says;
+}
+
+/* Of a gang that any nodes will do for, @TIME having passed: the scheduler looks for no domain any
+ * more, and what it wrote of one is old. */
+static void tell_any_nodes(const struct osp_state_job *job, struct osp_story *story)
+{
+	char words[OSP_WORDS_BYTES];
+
+	osp_words_anywhere(job->node_count, words, sizeof(words));
+	snprintf(story->words, sizeof(story->words), "%s%s", words,
+		 story->kind == OSP_WAITING_TURN ? "; jobs with a higher priority come first" : "");
 }
 
 int osp_story_of(const struct osp_world *world, const struct osp_state_job *job,
 		 const struct osp_gang *gang, struct osp_story *story, struct osp_error *error)
 {
-	const char *note = gang ? gang->note.says : NULL;
+	const char *note = note_of_wait(gang);
 
 	memset(story, 0, sizeof(*story));
 	story->level = -1;
@@ -185,6 +220,8 @@ int osp_story_of(const struct osp_world *world, const struct osp_state_job *job,
 		return 0;
 	if (story->looked && !gang->advise)
 		tell_nodes(world, job, note, story);
+	else if (story->level > 0 && !story->looked && (!note || counts_nodes(note)))
+		tell_any_nodes(job, story);
 	else if (note)
 		say(story, note);
 	return 0;

@@ -15,6 +15,7 @@
 #include "lib/base/error.h"
 #include "lib/base/text.h"
 #include "host/slurm/fabric.h"
+#include "host/slurm/gang.h"
 
 #define OSP_MAP_COLOURS 12
 #define OSP_MAP_NO_JOB	UINT32_MAX
@@ -82,6 +83,9 @@ struct osp_map {
 	uint32_t box_count;
 	struct osp_map_count count;
 	uint32_t states[OSP_NODE_STATE_COUNT]; /* nodes shown in each state */
+	/* Why a gang waits, into `buffer`; NULL: what the scheduler wrote last. */
+	const char *(*why)(const struct osp_world *world, struct osp_state_job *job,
+			   const struct osp_gang *gang, char *buffer, size_t buffer_bytes);
 	uint32_t hidden; /* nodes shown, in use by jobs that are not: not asked for, or PrivateData
 			  */
 };

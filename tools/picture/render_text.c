@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/policy/waiting.h"
 #include "lib/policy/words.h"
 #include "host/slurm/gang.h"
 
@@ -558,6 +559,20 @@ static void add_jobs(const struct page *page, uint32_t most, bool where)
 				page->map->job_count - shown == 1 ? "job" : "jobs");
 }
 
+static void add_waiting_gang(const struct page *page, struct osp_state_job *job,
+			     const struct osp_gang *gang)
+{
+	const struct osp_map *map = page->map;
+	char buffer[OSP_WAITING_BYTES];
+	const char *why = map->why ? map->why(map->world, job, gang, buffer, sizeof(buffer))
+				   : gang->note.says;
+
+	osp_text_printf(page->text, "   %s%s%s%s%s, gang=%s, %u nodes%s%s\n", job->label,
+			job->name ? " " : "", job->name ? job->name : "", job->user ? " of " : "",
+			job->user ? job->user : "", gang->note.gang, job->node_count,
+			why && *why ? "; " : "", why ? why : "");
+}
+
 static void add_waiting(const struct page *page)
 {
 	const struct osp_snapshot *snapshot = page->map->world->snapshot;
@@ -565,7 +580,7 @@ static void add_waiting(const struct page *page)
 	uint32_t i;
 
 	for (i = 0; i < snapshot->job_count; i++) {
-		const struct osp_state_job *job = &snapshot->jobs[i];
+		struct osp_state_job *job = &snapshot->jobs[i];
 		struct osp_gang gang;
 
 		if (job->phase != OSP_JOB_PENDING || !osp_map_concerns(page->map, job) ||
@@ -574,12 +589,7 @@ static void add_waiting(const struct page *page)
 		if (count++ == 0)
 			osp_text_add(page->text, "\nwaiting\n");
 		if (count <= GANGS_SHOWN)
-			osp_text_printf(page->text, "   %s%s%s%s%s, gang=%s, %u nodes%s%s\n",
-					job->label, job->name ? " " : "",
-					job->name ? job->name : "", job->user ? " of " : "",
-					job->user ? job->user : "", gang.note.gang, job->node_count,
-					gang.note.says ? "; " : "",
-					gang.note.says ? gang.note.says : "");
+			add_waiting_gang(page, job, &gang);
 		osp_gang_clear(&gang);
 	}
 	if (count > GANGS_SHOWN)
