@@ -24,6 +24,8 @@ static pthread_mutex_t seam_mutex = PTHREAD_MUTEX_INITIALIZER;
 
 /* --- where it could ever run ----------------------------------------------------------------- */
 
+#define PARTITION_WORDS_BYTES 224
+
 static part_record_t *partition_named(const char *name)
 {
 	char *copy;
@@ -390,15 +392,27 @@ static struct osp_size size_of(const struct osp_seam_job *job)
 	return size;
 }
 
+/* "partition gpu", or where there are several, or no default: "its partition". */
+static const char *partition_words(const char *partition, char words[PARTITION_WORDS_BYTES])
+{
+	if (partition)
+		snprintf(words, PARTITION_WORDS_BYTES, "partition %.200s", partition);
+	else
+		strcpy(words, "its partition");
+	return words;
+}
+
 /* Where users may not turn a gang off they may not loosen it either. */
 static int check_loosening(const struct osp_policy *policy, const struct osp_effective *effective,
 			   const char *partition, char *sentence, size_t sentence_bytes)
 {
+	char words[PARTITION_WORDS_BYTES];
+
 	if (!osp_policy_promises(policy) || !shadow_looser_than_policy(policy, effective))
 		return 0;
 	snprintf(sentence, sentence_bytes,
-		 "partition %s holds its jobs to one %s; ask for --gang=%s or a level below it%s%s",
-		 partition ? partition : "?", policy->level, policy->level,
+		 "%s holds its jobs to one %s; ask for --gang=%s or a level below it%s%s",
+		 partition_words(partition, words), policy->level, policy->level,
 		 shadow_sooner_than_policy(policy, effective) ? ", without @TIME" : "",
 		 effective->domains_max > 1 ? ", without --gang-domains" : "");
 	return -1;
@@ -466,21 +480,24 @@ static int check_spares(const struct osp_seam_job *job, const char *partition, c
 	const struct osp_gate_policy *gate = osp_config_gate(shadow_state.config, partition);
 	const char *obstacle = shrink_obstacle();
 	const part_record_t *part = partition_named(partition);
+	char words[PARTITION_WORDS_BYTES];
 
 	if (gate->depth == OSP_GATE_OFF)
 		snprintf(sentence, sentence_bytes,
-			 "partition %s has no gate that would release spare nodes: leave out "
+			 "%s has no gate that would release spare nodes: leave out "
 			 "--gang-spares",
-			 partition ? partition : "?");
+			 partition_words(partition, words));
 	else if (job->spares > gate->spares_max)
 		snprintf(sentence, sentence_bytes,
-			 "--gang-spares=%u: partition %s allows %u spare node%s to a job",
-			 job->spares, partition ? partition : "?", gate->spares_max,
-			 gate->spares_max == 1 ? "" : "s");
+			 "--gang-spares=%u: %s allows %u spare node%s to a job; %s", job->spares,
+			 partition_words(partition, words), gate->spares_max,
+			 gate->spares_max == 1 ? "" : "s",
+			 gate->spares_max ? "ask for no more" : "leave it out");
 	else if (part && part->max_share == 0)
 		snprintf(sentence, sentence_bytes,
 			 "--gang-spares cannot work in partition %s: it gives whole nodes "
-			 "(OverSubscribe=EXCLUSIVE), and Slurm does not give them back whole",
+			 "(OverSubscribe=EXCLUSIVE), and Slurm does not give them back whole; "
+			 "leave it out, or choose another partition",
 			 part->name);
 	else if (obstacle)
 		snprintf(sentence, sentence_bytes,
@@ -577,7 +594,9 @@ static int resolve(const struct osp_seam_job *asked, const struct osp_request *r
 	if (shadow_state.config) {
 		rc = resolve_locked(&job, request, effective, sentence, sentence_bytes);
 	} else {
-		snprintf(sentence, sentence_bytes, "Onespine has not read its policy yet");
+		snprintf(sentence, sentence_bytes,
+			 "Onespine has not read its policy yet; submit again in a moment, and tell "
+			 "your administrator if that stays so");
 		rc = -1;
 	}
 	pthread_mutex_unlock(&seam_mutex);

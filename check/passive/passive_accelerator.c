@@ -88,8 +88,8 @@ static void run_neuron(struct osp_check_context *context)
 	} else if (unread) {
 		osp_tell_error(
 			context, "",
-			"%zu of %zu devices tell no memory errors in sysfs (stats/hardware): a "
-			"driver that keeps them elsewhere?",
+			"%zu of %zu devices tell no memory errors in sysfs (stats/hardware); "
+			"the driver may keep them elsewhere",
 			unread, there);
 	} else if (!ill) {
 		osp_tell_pass(context, "%zu", there);

@@ -456,7 +456,7 @@ static void tell_not_joined(struct osp_check_context *context, const struct osp_
 	snprintf(told.subject, sizeof(told.subject), "%s", gpu->subject);
 	snprintf(told.value, sizeof(told.value), begun ? "in progress" : "not started");
 	snprintf(told.why, sizeof(told.why),
-		 "%.90s: has not joined the NVLink fabric; is the fabric manager running?",
+		 "%.90s: has not joined the NVLink fabric; see that the fabric manager runs",
 		 gpu->uuid);
 	if (begun && !sets_up_all(context)) {
 		told.verdict = OSP_VERDICT_WARN;

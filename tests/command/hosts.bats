@@ -64,7 +64,7 @@ m10" onespine hosts --topology t.conf --nodes m9,m10,n1 2>&1
 }
 
 @test "wrong words" {
-	expect 2 "onespine: which hosts? name a JOB or --nodes=HOSTLIST, or ask inside a job" \
+	expect 2 "onespine: hosts are needed: name a JOB or --nodes=HOSTLIST, or ask inside a job" \
 		onespine hosts --topology t.conf
 	expect 2 "onespine: --nodes, column 5: a number is expected here" \
 		onespine hosts --topology t.conf --nodes 'n[1-'

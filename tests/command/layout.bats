@@ -103,7 +103,7 @@ Under a level: how many of its domains one group touches at most." \
 }
 
 @test "what does not fit is refused with what to type" {
-	expect 2 "onespine: which layout? say --layout=tp8,pp8,dp8, or --script=FILE of a job that names one" layout
+	expect 2 "onespine: a layout is needed: --layout=tp8,pp8,dp8, or --script=FILE of a job that names one" layout
 	expect 2 "onespine: --layout, column 5: 'xp8': an axis is tp, cp, pp, dp, dpr, ep or etp with its size, as in tp8" \
 		layout --layout=tp8,xp8
 	expect 2 "onespine: tp8,pp4,dp3 is 96 GPUs, but 16 nodes of 8 GPUs have 128; with dp4 it fits" \

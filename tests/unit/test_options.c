@@ -151,9 +151,9 @@ static void test_refusals(void **state)
 		{"", "a command is needed; see onespine --help"},
 		{"adit", "unknown command 'adit'; did you mean audit?"},
 		{"frobnicate", "unknown command 'frobnicate'; see onespine --help"},
-		{"topology",
-		 "onespine topology what? import, show, check, discover, watch, survey or accept"},
-		{"config", "onespine config what? check or show"},
+		{"topology", "onespine topology needs another word: import, show, check, discover, "
+			     "watch, survey or accept"},
+		{"config", "onespine config needs another word: check or show"},
 		{"topology shw", "unknown topology command 'shw'; did you mean show?"},
 		{"topology --json", "unknown topology command '--json'; see onespine --help"},
 		{"--jsn fit", "unknown option --jsn"},

@@ -248,7 +248,8 @@ static void refuses_without_a_fabric_or_a_policy(void **state)
 
 	(void)state;
 	shadow_state_free();
-	assert_string_equal(judged(&job, "leaf"), "Onespine has not read its policy yet");
+	assert_has(judged(&job, "leaf"),
+		   "Onespine has not read its policy yet; submit again in a moment");
 	fake_slurm_file("onespine.topology", NULL);
 	fake_slurm_file("state/onespine_topology", NULL);
 	shadow_state_load();
@@ -652,7 +653,7 @@ static void says_where_no_spares_are(void **state)
 		{"gpu,small", 1, NULL, NULL, PROLOG_FLAG_ALLOC, ""},
 		{"unknown", 1, NULL, NULL, PROLOG_FLAG_ALLOC, ""},
 		{"gpu", 2, NULL, NULL, PROLOG_FLAG_ALLOC,
-		 "--gang-spares=2: partition gpu allows 1 spare node to a job"},
+		 "--gang-spares=2: partition gpu allows 1 spare node to a job; ask for no more"},
 		{"gpu,open", 1, NULL, NULL, PROLOG_FLAG_ALLOC,
 		 "partition open has no gate that would release spare nodes"},
 		{"gpu", 1, no_shrink, NULL, PROLOG_FLAG_ALLOC,
@@ -731,10 +732,11 @@ static void gives_no_spares_of_whole_nodes(void **state)
 	assert_string_equal(judged(&job, "leaf"), "");
 	fake_slurm_file("onespine.yaml", "defaults:\n  gate:\n    depth: off\n");
 	shadow_state_load();
-	assert_has(judged(&job, "leaf"), "partition ? has no gate");
+	assert_has(judged(&job, "leaf"), "its partition has no gate");
 	fake_slurm_file("onespine.yaml", "defaults:\n  gate:\n    spares: 0\n");
 	shadow_state_load();
-	assert_has(judged(&job, "leaf"), "partition ? allows 0 spare nodes");
+	assert_has(judged(&job, "leaf"),
+		   "its partition allows 0 spare nodes to a job; leave it out");
 }
 
 /* --- onespine set ----------------------------------------------------------------------------- */

@@ -103,8 +103,9 @@ static int find_hosts(const struct osp_call *call, struct asked *asked, struct o
 	if (!list)
 		list = getenv("SLURM_JOB_NODELIST");
 	if (!list)
-		return osp_error_set(error, "which hosts? name a JOB or --nodes=HOSTLIST, or ask "
-					    "inside a job");
+		return osp_error_set(error,
+				     "hosts are needed: name a JOB or --nodes=HOSTLIST, or ask "
+				     "inside a job");
 	asked->list = strdup(list);
 	if (!asked->list)
 		return osp_error_set(error, "out of memory");

@@ -48,7 +48,7 @@ static int read_layout(const struct osp_call *call, struct asked *asked, struct 
 
 	if (!text && !path)
 		return osp_error_set(error,
-				     "which layout? say --layout=tp8,pp8,dp8, or --script=FILE "
+				     "a layout is needed: --layout=tp8,pp8,dp8, or --script=FILE "
 				     "of a job that names one");
 	if (path && read_script(path, &asked->script, error))
 		return -1;

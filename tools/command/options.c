@@ -919,7 +919,8 @@ static int find_in_group(char **words, int count, const char *const *seconds, si
 				: i + 1 < second_count ? ", "
 						       : " or ",
 				seconds[i]);
-	osp_error_set(error, "onespine %s what? %s", words[0], list.data ? list.data : "");
+	osp_error_set(error, "onespine %s needs another word: %s", words[0],
+		      list.data ? list.data : "");
 	osp_text_free(&list);
 	return -1;
 }

@@ -60,7 +60,7 @@ make_root() {
 		printf '%s\n' "$stamp" >"$folder.new/.onespine-root"
 		replace_root "$folder.new" "$folder" 600 || {
 			rm -rf --one-file-system "$folder.new"
-			die "$folder is still in use (a cluster in it?); end that, or wait"
+			die "$folder is still in use (a cluster may run in it); end that, or wait"
 		}
 	) 9>"$folder.lock"
 }
