@@ -10,21 +10,29 @@
 #include "sched/shadow.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "lib/policy/words.h"
 
 /* MAX_HET_JOB_COMPONENTS of slurm.h. */
 #define COMPONENTS_MAX 128
 
-/* What backfill was answered in this cycle for each component of the job that it asked about last:
- * it asks about all of them before it starts the first. */
-static struct {
-	uint32_t job;
+/* Heterogeneous jobs whose plans are remembered; of more that goes which was not asked about for
+ * longest. Priority may put components of one job between those of others. */
+#define PLANS_MAX 64
+
+/* What backfill was answered in this cycle for each component of a job: it asks about all of them
+ * before it starts the first. */
+struct plan {
+	uint32_t job;  /* 0: not in use */
+	uint64_t used; /* number of the last question about it */
 	uint32_t turn; /* domains asked in vain for a start in the future before time was over */
 	uint32_t last; /* the component asked about last; by het_job_offset, as these: */
 	bool asked[COMPONENTS_MAX];
 	struct osp_nodeset *of[COMPONENTS_MAX]; /* NULL: not planned */
-} plan;
+};
+
+static struct plan plans[PLANS_MAX];
 
 /* Where all of them can start soonest. */
 struct soonest {
@@ -35,6 +43,7 @@ struct soonest {
 
 struct joint {
 	struct shadow_call *call;
+	struct plan *plan; /* of its job, for backfill; else NULL */
 	/* all that count, the one asked about among them; those with the fewest nodes to choose
 	 * from come first */
 	job_record_t *component[COMPONENTS_MAX];
@@ -56,19 +65,57 @@ struct joint {
 	int64_t start_s;
 };
 
-static void forget_cycle(void)
+static void forget_cycle(struct plan *plan)
 {
 	for (uint32_t i = 0; i < COMPONENTS_MAX; i++) {
-		free(plan.of[i]);
-		plan.of[i] = NULL;
-		plan.asked[i] = false;
+		free(plan->of[i]);
+		plan->of[i] = NULL;
+		plan->asked[i] = false;
 	}
+}
+
+static void forget_plan(struct plan *plan)
+{
+	forget_cycle(plan);
+	memset(plan, 0, sizeof(*plan));
 }
 
 void shadow_components_forget(void)
 {
-	forget_cycle();
-	plan.job = plan.turn = plan.last = 0;
+	for (uint32_t i = 0; i < PLANS_MAX; i++)
+		forget_plan(&plans[i]);
+}
+
+/* The job's, or NULL. */
+static struct plan *find_plan(const job_record_t *job)
+{
+	for (uint32_t i = 0; i < PLANS_MAX; i++) {
+		if (plans[i].job == job->het_job_id)
+			return &plans[i];
+	}
+	return NULL;
+}
+
+/* The same, newly made if nothing is known. */
+static struct plan *plan_of(const job_record_t *job)
+{
+	static uint64_t questions;
+	struct plan *plan = find_plan(job);
+
+	for (uint32_t i = 0; !plan && i < PLANS_MAX; i++) {
+		if (!plans[i].job)
+			plan = &plans[i];
+	}
+	if (!plan) {
+		plan = &plans[0];
+		for (uint32_t i = 1; i < PLANS_MAX; i++)
+			plan = plans[i].used < plan->used ? &plans[i] : plan;
+	}
+	if (plan->job != job->het_job_id)
+		forget_plan(plan);
+	plan->job = job->het_job_id;
+	plan->used = ++questions;
+	return plan;
 }
 
 /* --- which they are --------------------------------------------------------------------------- */
@@ -111,10 +158,9 @@ static bool add_taken(const struct joint *joint, const job_record_t *component)
 		osp_nodeset_or(joint->taken, joint->scratch);
 		return true;
 	}
-	if (joint->call->mode != SELECT_MODE_WILL_RUN || offset >= COMPONENTS_MAX ||
-	    plan.job != job->het_job_id || !plan.of[offset])
+	if (!joint->plan || offset >= COMPONENTS_MAX || !joint->plan->of[offset])
 		return false;
-	osp_nodeset_or(joint->taken, plan.of[offset]);
+	osp_nodeset_or(joint->taken, joint->plan->of[offset]);
 	return true;
 }
 
@@ -177,21 +223,20 @@ static void look_at_components(struct joint *joint)
 
 /* Priority orders the components in a cycle. One that has been asked about before comes again at
  * once, for another slot, or in a new cycle. */
-static void begin_plan(const job_record_t *job)
+static struct plan *begin_plan(const job_record_t *job)
 {
+	struct plan *plan = plan_of(job);
 	uint32_t offset = job->het_job_offset;
 
-	if (plan.job != job->het_job_id)
-		shadow_components_forget();
-	plan.job = job->het_job_id;
 	if (offset >= COMPONENTS_MAX)
-		return;
-	if (plan.asked[offset] && plan.last != offset)
-		forget_cycle();
-	plan.last = offset;
-	plan.asked[offset] = true;
-	free(plan.of[offset]);
-	plan.of[offset] = NULL;
+		return plan;
+	if (plan->asked[offset] && plan->last != offset)
+		forget_cycle(plan);
+	plan->last = offset;
+	plan->asked[offset] = true;
+	free(plan->of[offset]);
+	plan->of[offset] = NULL;
+	return plan;
 }
 
 /* --- what Slurm says to all of them ---------------------------------------------------------- */
@@ -410,8 +455,9 @@ static bool start_later(struct joint *joint, const struct places *places,
 	look_within(joint, places, places->count, &soonest);
 	if (!soonest.found) {
 		while (i < places->count && !(i && budget_is_spent(joint)))
-			look_within(joint, places, (plan.turn + i++) % places->count, &soonest);
-		plan.turn = soonest.found || i == places->count ? 0 : plan.turn + i;
+			look_within(joint, places, (joint->plan->turn + i++) % places->count,
+				    &soonest);
+		joint->plan->turn = soonest.found || i == places->count ? 0 : joint->plan->turn + i;
 	}
 	joint->only_looks = false;
 	return soonest.found && ask_within(joint, places, soonest.within);
@@ -470,15 +516,15 @@ static void say_why(const struct joint *joint)
 	shadow_gang_says(joint->call->job, &joint->effective, says);
 }
 
-static void remember(const struct shadow_call *call)
+static void remember(struct joint *joint)
 {
-	const job_record_t *job = call->job;
+	uint32_t offset = joint->call->job->het_job_offset;
 
-	if (call->mode != SELECT_MODE_WILL_RUN || job->het_job_offset >= COMPONENTS_MAX)
+	if (!joint->plan || offset >= COMPONENTS_MAX)
 		return;
-	plan.of[job->het_job_offset] = osp_nodeset_new(shadow_state.node_count);
-	if (plan.of[job->het_job_offset])
-		shadow_from_bitmap(plan.of[job->het_job_offset], call->bitmap);
+	joint->plan->of[offset] = osp_nodeset_new(shadow_state.node_count);
+	if (joint->plan->of[offset])
+		shadow_from_bitmap(joint->plan->of[offset], joint->call->bitmap);
 }
 
 /* Where the fabric has no such level, or memory is short, no domain is known. */
@@ -539,7 +585,7 @@ static int place_all(struct joint *joint, const struct shadow_gang *gang)
 	if (is_to_be_said(joint, yes))
 		say_why(joint);
 	if (yes)
-		remember(call);
+		remember(joint);
 	else
 		bit_copybits(call->bitmap, came);
 	FREE_NULL_BITMAP(came);
@@ -559,7 +605,7 @@ int shadow_place_component(struct shadow_call *call, const struct osp_effective 
 	shadow_state_refresh(time(NULL));
 	shadow_count_refresh(time(NULL));
 	if (call->mode == SELECT_MODE_WILL_RUN)
-		begin_plan(call->job);
+		joint.plan = begin_plan(call->job);
 	if (begin(&joint, &gang))
 		rc = place_all(&joint, &gang);
 	shadow_gang_clear(&gang);

@@ -95,20 +95,26 @@ static void starts_small_where_that_is_sooner(void **state)
 
 /* --- components of a heterogeneous job -------------------------------------------------------- */
 
-/* Jobs 1 .. count of partition held are its components; each takes two nodes, and says none. */
-static void components(job_record_t **jobs, uint32_t count)
+/* Jobs of partition held, from this number on, are components of one; each takes two nodes, and
+ * says none. */
+static void components_from(uint32_t first, job_record_t **jobs, uint32_t count)
 {
 	fake_slurm.job_test = give_many;
 	takes = 2;
 	for (uint32_t i = 0; i < count; i++) {
-		jobs[i] = job_in(i + 1, 1, "held");
+		jobs[i] = job_in(first + i, 1, "held");
 		jobs[i]->details->max_nodes = 0;
-		jobs[i]->het_job_id = 1;
+		jobs[i]->het_job_id = first;
 		jobs[i]->het_job_offset = i;
 	}
 	jobs[0]->het_job_list = list_create(NULL);
 	for (uint32_t i = 0; i < count; i++)
 		list_append(jobs[0]->het_job_list, jobs[i]);
+}
+
+static void components(job_record_t **jobs, uint32_t count)
+{
+	components_from(1, jobs, count);
 }
 
 /* It starts on the nodes that it was given. */
@@ -242,6 +248,43 @@ static void components_leave_each_other_room(void **state)
 		assert_int_equal(ask_range(jobs[i], 1, 16, SELECT_MODE_RUN_NOW), SLURM_SUCCESS);
 		assert_string_equal(nodes_given(), i ? "0-1" : "2-3");
 		assert_int_equal(starts(jobs[i]), SLURM_SUCCESS);
+	}
+}
+
+/* As backfill plans it: on nodes that it has kept for nobody in this cycle, and keeps for it. */
+static int is_planned(job_record_t *job, bitstr_t *left)
+{
+	const struct osp_job_test_tail tail = {0};
+	int rc;
+
+	FREE_NULL_BITMAP(asked.bitmap);
+	asked.bitmap = bit_copy(left);
+	rc = select_p_job_test(job, asked.bitmap, 1, 16, 1, SELECT_MODE_WILL_RUN, NULL,
+			       &asked.preempted, OSP_JOB_TEST_TAIL(&tail));
+	if (rc == SLURM_SUCCESS)
+		bit_and_not(left, asked.bitmap);
+	return rc;
+}
+
+/* Without bf_hetjob_prio priority puts components of one job between those of another. Each job
+ * takes a spine, and none of them was ever planned. */
+static void jobs_with_components_take_turns(void **state)
+{
+	static const char *const nodes[] = {"0-3", "8-11", "4-7", "12-15"};
+	job_record_t *jobs[4];
+
+	(void)state;
+	components_from(1, jobs, 2);
+	components_from(3, jobs + 2, 2);
+	takes = 4;
+	for (uint32_t cycle = 0; cycle < 2; cycle++) {
+		bitstr_t *left = fake_bitmap(0, NODES);
+
+		for (uint32_t i = 0; i < 4; i++) {
+			assert_int_equal(is_planned(jobs[i % 2 * 2 + i / 2], left), SLURM_SUCCESS);
+			assert_string_equal(nodes_given(), nodes[i]);
+		}
+		FREE_NULL_BITMAP(left);
 	}
 }
 
@@ -469,6 +512,7 @@ int main(void)
 		TEST(components_start_on_settled_nodes),
 		TEST(components_come_in_any_order),
 		TEST(components_leave_each_other_room),
+		TEST(jobs_with_components_take_turns),
 		TEST(few_nodes_of_components_stand_anywhere),
 		TEST(counts_the_components_that_matter),
 		TEST(components_wait_for_a_level),
