@@ -71,8 +71,10 @@ def test_only(request, *more):
     """(seconds from now, nodes) by sbatch --test-only; never and no nodes when it is refused."""
     began = time.time()
     said = ask("sbatch", "--test-only", *more, *request, "--wrap=true")
-    found = re.search(r"to start at (\S+) using .* on nodes? (\S+) in", said)
+    found = re.search(r"to start at (\S+)(?: on cluster \S+)?(?: a)? using .* on nodes? (\S+) in", said)  # "a": 25.11
     if not found:
+        if "to start at" in said or "allocation failure" not in said and "sbatch: error:" not in said:
+            sys.exit(f"oracle: sbatch --test-only answers what is not understood here: {said}")
         return NEVER, set(), said
     start = seconds_of(found.group(1)) - began
     return (0 if start < 5 else start), expand(found.group(2)), said
