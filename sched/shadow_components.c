@@ -30,6 +30,7 @@ struct plan {
 	uint32_t last; /* the component asked about last; by het_job_offset, as these: */
 	bool asked[COMPONENTS_MAX];
 	struct osp_nodeset *of[COMPONENTS_MAX]; /* NULL: not planned */
+	int64_t start_s[COMPONENTS_MAX];	/* of these */
 };
 
 static struct plan plans[PLANS_MAX];
@@ -65,18 +66,17 @@ struct joint {
 	int64_t start_s;
 };
 
-static void forget_cycle(struct plan *plan)
+static void forget_component(struct plan *plan, uint32_t offset)
 {
-	for (uint32_t i = 0; i < COMPONENTS_MAX; i++) {
-		free(plan->of[i]);
-		plan->of[i] = NULL;
-		plan->asked[i] = false;
-	}
+	free(plan->of[offset]);
+	plan->of[offset] = NULL;
+	plan->asked[offset] = false;
 }
 
 static void forget_plan(struct plan *plan)
 {
-	forget_cycle(plan);
+	for (uint32_t i = 0; i < COMPONENTS_MAX; i++)
+		forget_component(plan, i);
 	memset(plan, 0, sizeof(*plan));
 }
 
@@ -221,22 +221,44 @@ static void look_at_components(struct joint *joint)
 	}
 }
 
-/* Priority orders the components in a cycle. One that has been asked about before comes again at
- * once, for another slot, or in a new cycle. */
-static struct plan *begin_plan(const job_record_t *job)
+/* When the component would end that is asked about, if it started at the first moment. */
+static int64_t first_end_s(const struct shadow_call *call)
 {
-	struct plan *plan = plan_of(job);
-	uint32_t offset = job->het_job_offset;
+	int64_t now_s = time(NULL), slot_s = OSP_SLOT_START_S(&call->tail);
+	uint32_t limit_min = call->job->time_limit;
 
-	if (offset >= COMPONENTS_MAX)
-		return plan;
-	if (plan->asked[offset] && plan->last != offset)
-		forget_cycle(plan);
-	plan->last = offset;
-	plan->asked[offset] = true;
-	free(plan->of[offset]);
-	plan->of[offset] = NULL;
-	return plan;
+	if (limit_min == NO_VAL || limit_min == INFINITE)
+		return INT64_MAX;
+	return (slot_s > now_s ? slot_s : now_s) + (int64_t)limit_min * 60;
+}
+
+/*
+ * Priority orders the components in a cycle, and may put them in another order in the next one. A
+ * component that has been asked about before comes again at once, for another slot, or in a new
+ * cycle. What backfill has planned in this cycle it offers to nobody who would be there at the same
+ * time: where it offers it, the plan is one of before.
+ */
+static void begin_plan(struct joint *joint)
+{
+	const struct shadow_call *call = joint->call;
+	uint32_t own = call->job->het_job_offset;
+	struct plan *plan = plan_of(call->job);
+	int64_t end_s = first_end_s(call);
+	bool again = own < COMPONENTS_MAX && plan->asked[own] && plan->last != own;
+
+	joint->plan = plan;
+	if (own >= COMPONENTS_MAX)
+		return;
+	shadow_from_bitmap(joint->scratch, call->bitmap);
+	for (uint32_t i = 0; i < COMPONENTS_MAX; i++) {
+		bool offered = plan->of[i] && osp_nodeset_overlap(plan->of[i], joint->scratch);
+
+		if (i == own || (again && (offered || !plan->of[i])) ||
+		    (offered && plan->start_s[i] < end_s))
+			forget_component(plan, i);
+	}
+	plan->last = own;
+	plan->asked[own] = true;
 }
 
 /* --- what Slurm says to all of them ---------------------------------------------------------- */
@@ -525,6 +547,7 @@ static void remember(struct joint *joint)
 	joint->plan->of[offset] = osp_nodeset_new(shadow_state.node_count);
 	if (joint->plan->of[offset])
 		shadow_from_bitmap(joint->plan->of[offset], joint->call->bitmap);
+	joint->plan->start_s[offset] = joint->call->job->start_time;
 }
 
 /* Where the fabric has no such level, or memory is short, no domain is known. */
@@ -553,6 +576,8 @@ static bool begin(struct joint *joint, struct shadow_gang *gang)
 	joint->scratch = osp_nodeset_new(shadow_state.node_count);
 	if (!joint->taken || !joint->all || !joint->scratch)
 		return false;
+	if (joint->call->mode == SELECT_MODE_WILL_RUN)
+		begin_plan(joint);
 	look_at_components(joint);
 	if (!begin_gang(joint, gang))
 		return false;
@@ -604,8 +629,6 @@ int shadow_place_component(struct shadow_call *call, const struct osp_effective 
 	clock_gettime(CLOCK_MONOTONIC, &call->began);
 	shadow_state_refresh(time(NULL));
 	shadow_count_refresh(time(NULL));
-	if (call->mode == SELECT_MODE_WILL_RUN)
-		joint.plan = begin_plan(call->job);
 	if (begin(&joint, &gang))
 		rc = place_all(&joint, &gang);
 	shadow_gang_clear(&gang);

@@ -288,6 +288,68 @@ static void jobs_with_components_take_turns(void **state)
 	}
 }
 
+/* From the second cycle on the other one comes first: its nodes of before are no plan of this
+ * cycle, and what the first one is answered is. */
+static void components_change_their_order(void **state)
+{
+	static const uint32_t order[] = {0, 1, 1, 0, 1, 0, 1, 0, 1, 0};
+	job_record_t *jobs[2], *other;
+	bitstr_t *left = NULL;
+
+	(void)state;
+	components(jobs, 2);
+	takes = 4;
+	jobs[0]->time_limit = jobs[1]->time_limit = 10;
+	other = busy(50, 8, 8, 1000);
+	for (uint32_t i = 0; i < 10; i++) {
+		if (i % 2 == 0) {
+			FREE_NULL_BITMAP(left);
+			left = fake_bitmap(0, NODES);
+		}
+		if (is_planned(jobs[order[i]], left) != SLURM_SUCCESS)
+			fail_msg("question %u has no plan", i);
+		assert_true(bit_fls(asked.bitmap) < 8);
+	}
+	/* the other spine is free instead */
+	other->job_state = JOB_COMPLETE;
+	shadow_count_end(other->job_id);
+	bit_nset(idle_node_bitmap, 8, 15);
+	busy(51, 0, 8, 1000);
+	for (uint32_t i = 0; i < 2; i++) {
+		if (!i)
+			bit_nset(left, 0, NODES - 1);
+		assert_int_equal(is_planned(jobs[i], left), SLURM_SUCCESS);
+		assert_true(bit_ffs(asked.bitmap) >= 8);
+	}
+	FREE_NULL_BITMAP(left);
+}
+
+/* Backfill offers a component the nodes of a plan that begins behind its own end. */
+static void a_plan_far_off_is_one_of_this_cycle(void **state)
+{
+	job_record_t *jobs[2];
+
+	(void)state;
+	components(jobs, 2);
+	jobs[0]->time_limit = jobs[1]->time_limit = 1;
+	busy(50, 0, 8, 1000);
+	busy(51, 8, 8, 2000);
+	for (uint32_t cycle = 0; cycle < 2; cycle++) {
+		bitstr_t *all = fake_bitmap(0, NODES), *left = fake_bitmap(0, NODES);
+
+		for (uint32_t i = 0; i < 2; i++) {
+			assert_int_equal(is_planned(jobs[i], all), SLURM_SUCCESS);
+			assert_true(jobs[i]->start_time >= asked.now + 1000);
+			assert_true(bit_super_set(asked.bitmap, left));
+			assert_true(bit_fls(asked.bitmap) < 8);
+			bit_and_not(left, asked.bitmap);
+			bit_or(all, asked.bitmap);
+		}
+		FREE_NULL_BITMAP(all);
+		FREE_NULL_BITMAP(left);
+	}
+}
+
 /* Fewer nodes than make a gang may stand anywhere, as those of one component may. */
 static void few_nodes_of_components_stand_anywhere(void **state)
 {
@@ -513,6 +575,8 @@ int main(void)
 		TEST(components_come_in_any_order),
 		TEST(components_leave_each_other_room),
 		TEST(jobs_with_components_take_turns),
+		TEST(components_change_their_order),
+		TEST(a_plan_far_off_is_one_of_this_cycle),
 		TEST(few_nodes_of_components_stand_anywhere),
 		TEST(counts_the_components_that_matter),
 		TEST(components_wait_for_a_level),
