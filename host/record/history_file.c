@@ -342,7 +342,7 @@ static int read_lines(FILE *stream, const char *name, const struct osp_history_r
 	while (!state && (length = getline(&line, &room, stream)) > 0) {
 		number++;
 		if ((size_t)length > OSP_HISTORY_LINE_BYTES_MAX) {
-			complain(reader, name, number, "too long");
+			complain(reader, name, number, "longer than 4 MiB");
 		} else if (line[length - 1] != '\n') {
 			complain(reader, name, number, "ends before its end");
 		} else {

@@ -292,9 +292,11 @@ static int read_nodes(struct reader *reader)
 	if (result < 0)
 		return osp_error_at(reader->error, reader->file, 0, 0, "nodes[%zu].nodes: %s",
 				    reader->index, inner.text);
+	if (result > 0 && reader->snapshot->failed)
+		return osp_error_at(reader->error, reader->file, 0, 0, "out of memory");
 	if (result > 0)
-		return osp_error_at(reader->error, reader->file, 0, 0, "%s",
-				    reader->snapshot->failed ? "out of memory" : "too many nodes");
+		return osp_error_at(reader->error, reader->file, 0, 0, "more than %d nodes",
+				    OSP_NODES_MAX);
 	return 0;
 }
 

@@ -56,6 +56,11 @@ const char *osp_nearest_word(const char *word, const char *const *words, size_t 
  */
 int osp_parse_duration(const char *text, int64_t *seconds);
 
+/* These forms, for refusals. */
+#define OSP_DURATION_FORMS                                                                         \
+	"minutes, minutes:seconds, hours:minutes:seconds, days-hours[:minutes[:seconds]], at "     \
+	"most 10 years"
+
 /* Writes `seconds` as "45s", "12m", "3h05m" or "2d04h" to `buffer`; returns `buffer`. */
 const char *osp_format_duration(int64_t seconds, char *buffer, size_t buffer_bytes);
 

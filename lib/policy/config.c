@@ -106,8 +106,8 @@ static int take_relax(const struct osp_document *document, const struct osp_valu
 	} else if (osp_parse_duration(text, &rules->policy.relax_s)) {
 		nearest = osp_nearest_word(text, words, 1);
 		return osp_document_error(document, value, error,
-					  "relax: never or a time (minutes, "
-					  "hours:minutes:seconds, days-hours) is expected, not "
+					  "relax: never or a time (" OSP_DURATION_FORMS
+					  ") is expected, not "
 					  "'%.40s'%s%s%s",
 					  text, nearest ? "; did you mean " : "",
 					  nearest ? nearest : "", nearest ? "?" : "");
@@ -173,8 +173,8 @@ static int take_launch_place(const struct osp_document *document, const struct o
 	if (osp_parse_duration(text, &rules->policy.launch_place_s) ||
 	    !rules->policy.launch_place_s)
 		return osp_document_error(document, value, error,
-					  "launch_place: a time (minutes, minutes:seconds, "
-					  "hours:minutes:seconds) is expected, not '%.40s'",
+					  "launch_place: a time (" OSP_DURATION_FORMS
+					  ", not 0) is expected, not '%.40s'",
 					  text);
 	rules->launch_place = text;
 	return 0;
@@ -189,8 +189,8 @@ static int take_launch_keep(const struct osp_document *document, const struct os
 		return -1;
 	if (osp_parse_duration(text, &rules->policy.launch_keep_s))
 		return osp_document_error(document, value, error,
-					  "launch_keep: 0 or a time (minutes, minutes:seconds, "
-					  "hours:minutes:seconds) is expected, not '%.40s'",
+					  "launch_keep: 0 or a time (" OSP_DURATION_FORMS
+					  ") is expected, not '%.40s'",
 					  text);
 	rules->launch_keep = text;
 	return 0;

@@ -58,8 +58,8 @@ static int parse_relax(const char *value, const char *time, int64_t *relax_s,
 	}
 	if (!time[0])
 		return osp_error_at(error, NULL, 0, column,
-				    "--gang=%.64s: a time is missing after the @ (minutes, "
-				    "hours:minutes:seconds, days-hours or never)",
+				    "--gang=%.64s: a time is missing after the @ "
+				    "(" OSP_DURATION_FORMS ", or never)",
 				    value);
 	if (osp_parse_duration(time, relax_s) == 0)
 		return 0;
@@ -73,8 +73,7 @@ static int parse_relax(const char *value, const char *time, int64_t *relax_s,
 				    "--gang=%.64s: '%.32s' is no time; did you mean never?", value,
 				    time);
 	return osp_error_at(error, NULL, 0, column,
-			    "--gang=%.64s: '%.32s' is no time (minutes, minutes:seconds, "
-			    "hours:minutes:seconds, days-hours[:minutes[:seconds]] or never)",
+			    "--gang=%.64s: '%.32s' is no time (" OSP_DURATION_FORMS ", or never)",
 			    value, time);
 }
 

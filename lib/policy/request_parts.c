@@ -213,7 +213,9 @@ int osp_request_parse_parts(const char *text, struct osp_request *request, struc
 	struct osp_request parts = {.domains_max = 0};
 
 	if (strlen(text) >= sizeof(copy))
-		return osp_error_at(error, NULL, 0, (int)sizeof(copy), "--gang: too long");
+		return osp_error_at(error, NULL, 0, (int)sizeof(copy),
+				    "--gang: at most %zu bytes are expected, not %zu",
+				    sizeof(copy) - 1, strlen(text));
 	memcpy(copy, text, strlen(text) + 1);
 	while (next && *next) {
 		char *word = next;

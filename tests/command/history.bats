@@ -205,7 +205,7 @@ holds_locks() {
 	run onespine history
 	[[ $status == 0 && ${lines[0]} == *"3 strikes in 30 days" ]]
 	expect 2 "onespine: no run of 'gpu-2' is kept; did you mean gpu-1?" onespine history gpu-2
-	expect 2 "onespine: --since=week: a time as 7-0 (7 days) is expected" onespine history --since=week
+	expect 2 "onespine: --since=week: a time as 7-0 for 7 days is expected (minutes, minutes:seconds, hours:minutes:seconds, days-hours[:minutes[:seconds]], at most 10 years)" onespine history --since=week
 	[[ $(onespine history --since=1-0 --json | jq .runs) == 9 ]]
 }
 

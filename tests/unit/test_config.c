@@ -224,25 +224,21 @@ static void refuses_in_words(void **state)
 		 "1:23: allow_off: true or false is expected, not '1'"},
 		{"defaults: {mix_kinds: \"true\"}\n",
 		 "1:23: mix_kinds: true or false is expected, not \"true\""},
-		{"defaults: {relax: nevr}\n",
-		 "1:19: relax: never or a time (minutes, hours:minutes:seconds, days-hours) is "
-		 "expected, not 'nevr'; did you mean never?"},
+		{"defaults: {relax: nevr}\n", "1:19: relax: never or a time (" OSP_DURATION_FORMS
+					      ") is expected, not 'nevr'; did you mean never?"},
 		{"defaults: {unlaunched: lauch}\n", "1:24: unlaunched: one of wait, launch is "
 						    "expected, not 'lauch'; did you mean launch?"},
 		{"defaults: {launch_tries: 0}\n",
 		 "1:26: launch_tries: a whole number from 1 to 100 is expected, not '0'"},
 		{"defaults: {launch_place: soon}\n",
-		 "1:26: launch_place: a time (minutes, minutes:seconds, hours:minutes:seconds) is "
-		 "expected, not 'soon'"},
+		 "1:26: launch_place: a time (" OSP_DURATION_FORMS
+		 ", not 0) is expected, not 'soon'"},
 		{"defaults: {launch_place: 0}\n",
-		 "1:26: launch_place: a time (minutes, minutes:seconds, hours:minutes:seconds) is "
-		 "expected, not '0'"},
+		 "1:26: launch_place: a time (" OSP_DURATION_FORMS ", not 0) is expected, not '0'"},
 		{"defaults: {launch_keep: long}\n",
-		 "1:25: launch_keep: 0 or a time (minutes, minutes:seconds, hours:minutes:seconds) "
-		 "is expected, not 'long'"},
+		 "1:25: launch_keep: 0 or a time (" OSP_DURATION_FORMS ") is expected, not 'long'"},
 		{"defaults: {relax: 5h}\n",
-		 "1:19: relax: never or a time (minutes, hours:minutes:seconds, days-hours) is "
-		 "expected, not '5h'"},
+		 "1:19: relax: never or a time (" OSP_DURATION_FORMS ") is expected, not '5h'"},
 		{"defaults: {env: verbose}\n",
 		 "1:17: env: one of off, auto, explain is expected, not 'verbose'"},
 		{"defaults: {bind: verbos}\n", "1:18: bind: one of off, auto, verbose is expected, "

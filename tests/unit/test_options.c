@@ -165,10 +165,10 @@ static void test_refusals(void **state)
 		{"map --json=yes", "option --json takes no value"},
 		{"set", "onespine set needs JOB"},
 		{"bind run", "onespine bind run needs COMMAND..."},
-		{"bind rum", "onespine bind: 'rum' is one argument too many"},
+		{"bind rum", "onespine bind: 'rum' is one argument too many: it takes 0"},
 		{"bind --gpus", "option --gpus needs a value: COUNT"},
-		{"why 1 2", "onespine why: '2' is one argument too many"},
-		{"audit now", "onespine audit: 'now' is one argument too many"},
+		{"why 1 2", "onespine why: '2' is one argument too many: at most 1"},
+		{"audit now", "onespine audit: 'now' is one argument too many: it takes 0"},
 		{"topology import --from=ec2", "onespine topology import needs FILE..."},
 	};
 	struct osp_error error;

@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "lib/policy/effective.h"
+#include "lib/base/text.h"
 #include "lib/policy/request.h"
 #include "lib/policy/request_parts.h"
 
@@ -93,18 +94,14 @@ static void refuses_in_words(void **state)
 		 "--gang=a2345678901234567890123456789012: a level's name has at most 31 "
 		 "characters"},
 		{"spine@", 7,
-		 "--gang=spine@: a time is missing after the @ (minutes, hours:minutes:seconds, "
-		 "days-hours or never)"},
+		 "--gang=spine@: a time is missing after the @ (" OSP_DURATION_FORMS ", or never)"},
 		{"spine@nevr", 7, "--gang=spine@nevr: 'nevr' is no time; did you mean never?"},
 		{"spine@1h", 7,
-		 "--gang=spine@1h: '1h' is no time (minutes, minutes:seconds, "
-		 "hours:minutes:seconds, days-hours[:minutes[:seconds]] or never)"},
+		 "--gang=spine@1h: '1h' is no time (" OSP_DURATION_FORMS ", or never)"},
 		{"spine@-1", 7,
-		 "--gang=spine@-1: '-1' is no time (minutes, minutes:seconds, "
-		 "hours:minutes:seconds, days-hours[:minutes[:seconds]] or never)"},
+		 "--gang=spine@-1: '-1' is no time (" OSP_DURATION_FORMS ", or never)"},
 		{"spine@1@2", 7,
-		 "--gang=spine@1@2: '1@2' is no time (minutes, minutes:seconds, "
-		 "hours:minutes:seconds, days-hours[:minutes[:seconds]] or never)"},
+		 "--gang=spine@1@2: '1@2' is no time (" OSP_DURATION_FORMS ", or never)"},
 		{"off@10", 4, "--gang=off@10: off takes no time"},
 		{"off domains=2", 4, "--gang=off takes no domains, segments, layout or prefer"},
 		{"leaf,prefr", 6,
@@ -237,7 +234,8 @@ static void bounds_long_values(void **state)
 	memcpy(value, "spine keep=", 11);
 	osp_error_clear(&error);
 	assert_int_equal(osp_request_parse(value, &request, &error), -1);
-	assert_string_equal(error.text, "--gang: too long");
+	assert_non_null(strstr(error.text, "--gang: at most "));
+	assert_non_null(strstr(error.text, " bytes are expected, not "));
 }
 
 /* One character more than there is room for. */

@@ -352,7 +352,11 @@ int osp_run_history(const struct osp_call *call)
 	if (folder && !is_folder(folder, &error))
 		return osp_say_error(&error);
 	if (since && osp_parse_duration(since, &span_s)) {
-		osp_error_set(&error, "--since=%.40s: a time as 7-0 (7 days) is expected", since);
+		osp_error_set(
+			&error,
+			"--since=%.40s: a time as 7-0 for 7 days is expected (" OSP_DURATION_FORMS
+			")",
+			since);
 		return osp_say_error(&error);
 	}
 	config = osp_record_config(root, &error);

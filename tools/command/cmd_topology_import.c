@@ -29,7 +29,8 @@ static int split(const char *option, const char *value, struct word_list *list,
 
 	list->count = 0;
 	if (strlen(value) >= sizeof(list->text))
-		return osp_error_set(error, "--%s: too long", option);
+		return osp_error_set(error, "--%s: at most %d bytes are expected, not %zu", option,
+				     LIST_BYTES - 1, strlen(value));
 	strcpy(list->text, value);
 	while (rest) {
 		const char *word = strsep(&rest, ",");

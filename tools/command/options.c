@@ -1072,8 +1072,10 @@ static int check_arguments(const struct osp_call *call, struct osp_error *error)
 		return osp_error_set(error, "onespine %s needs %s", command->name,
 				     command->arguments);
 	if (call->argument_count > command->arguments_most)
-		return osp_error_set(error, "onespine %s: '%.60s' is one argument too many",
-				     command->name, call->arguments[command->arguments_most]);
+		return osp_error_set(error, "onespine %s: '%.60s' is one argument too many: %s%d",
+				     command->name, call->arguments[command->arguments_most],
+				     command->arguments_most ? "at most " : "it takes ",
+				     command->arguments_most);
 	return 0;
 }
 
