@@ -178,11 +178,10 @@ static bool make_room_for_nodes(void)
 	return true;
 }
 
-static void lay_over_nodes(void)
+static void lay_read_over_nodes(void)
 {
 	char *words;
 
-	forget_nodes();
 	if (!shadow_state.read || node_record_count <= 0)
 		return;
 	shadow_state.node_count = (uint32_t)node_record_count;
@@ -193,6 +192,22 @@ static void lay_over_nodes(void)
 	words = shadow_topology_words(shadow_state.topology);
 	shadow_tell_topology("", words);
 	free(words);
+}
+
+/* Other nodes are no reason to preempt elsewhere what is preempted already. */
+static void lay_over_nodes(void)
+{
+	struct osp_chooser *chooser = shadow_state.chooser;
+	struct osp_topology *topology = shadow_state.topology;
+
+	shadow_state.chooser = NULL;
+	shadow_state.topology = NULL;
+	forget_nodes();
+	lay_read_over_nodes();
+	if (chooser && shadow_state.chooser)
+		osp_chooser_inherit(shadow_state.chooser, chooser);
+	osp_chooser_free(chooser);
+	osp_topology_free(topology);
 }
 
 static uint16_t kind_number(const config_record_t *config)

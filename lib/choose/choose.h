@@ -243,6 +243,10 @@ bool osp_chooser_forget(struct osp_chooser *chooser, uint32_t job);
 /* Forgets the answers of before: the scheduler's nodes are others now. */
 void osp_chooser_forget_answers(struct osp_chooser *chooser);
 
+/* Takes over whom gangs preempt, and where, from a chooser of other nodes, whose fabric is still
+ * there. Domains are those of the same level and name. Neither allocates nor fails. */
+void osp_chooser_inherit(struct osp_chooser *chooser, const struct osp_chooser *before);
+
 /*
  * Goes on with another fabric of the same nodes, each with the number that it had, and the scratch
  * for it. What the chooser remembers of a domain it keeps for the domain of the same level and

@@ -162,6 +162,19 @@ static uint32_t same_domain(const struct osp_topology *from, uint32_t number,
 			 : osp_topology_find_domain(to, (uint32_t)level, domain->name);
 }
 
+void osp_chooser_inherit(struct osp_chooser *chooser, const struct osp_chooser *before)
+{
+	memcpy(chooser->memory, before->memory, sizeof(chooser->memory));
+	for (uint32_t i = 0; i < OSP_CHOOSE_MEMORY_MAX; i++) {
+		struct osp_choose_memory *memory = &chooser->memory[i];
+
+		if (memory->job)
+			memory->preempt_domain = same_domain(
+				before->topology, memory->preempt_domain, chooser->topology);
+	}
+	chooser->calls = before->calls;
+}
+
 void osp_chooser_change_fabric(struct osp_chooser *chooser, const struct osp_topology *topology,
 			       struct osp_place *place, struct osp_cut *cut)
 {

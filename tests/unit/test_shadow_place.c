@@ -706,6 +706,35 @@ static void preempts_in_one_domain(void **state)
 	assert_true(!asked.preempted || list_count(asked.preempted) == 1);
 }
 
+/* A node that comes or goes (scontrol create, a dynamic one that registers) has all laid anew. In a
+ * long grace time another leaf may have become as good as the one where preemption has begun. */
+static void preempts_nobody_else_when_nodes_change(void **state)
+{
+	job_record_t *job = gang(1, 4, "leaf"), *ends;
+	node_record_t *node = node_record_table_ptr[5];
+
+	(void)state;
+	asked.candidates = list_create(NULL);
+	for (uint32_t leaf = 0; leaf < 4; leaf++)
+		list_append(asked.candidates, busy(50 + leaf, leaf * 4, leaf == 2 ? 1 : 3, 1000));
+	shadow_count_refresh(asked.now);
+	assert_int_equal(ask(job, SELECT_MODE_RUN_NOW), SLURM_SUCCESS);
+	assert_true(was_preempted(52));
+	find_job_record(52)->preempt_time = asked.now;
+	ends = find_job_record(50);
+	ends->job_state = JOB_COMPLETE;
+	shadow_count_end(50);
+	bit_nset(idle_node_bitmap, 0, 2);
+	list_append(asked.candidates, busy(60, 0, 1, 1000));
+	node_record_table_ptr[5] = NULL;
+	assert_int_equal(select_p_node_init(), SLURM_SUCCESS);
+	shadow_count_refresh(asked.now + 1);
+	FREE_NULL_LIST(asked.preempted);
+	ask(job, SELECT_MODE_RUN_NOW);
+	assert_true(!asked.preempted || was_preempted(52));
+	node_record_table_ptr[5] = node;
+}
+
 /* A task takes the array's memory with it: the next one has victims of its own, though the first
  * one's are still leaving. */
 static void forgets_with_each_task(void **state)
@@ -1055,6 +1084,7 @@ int main(void)
 		TEST(plans_where_licenses_decide),
 		TEST(is_never_worse_than_slurm_when_tested),
 		TEST(preempts_in_one_domain),
+		TEST(preempts_nobody_else_when_nodes_change),
 		TEST(forgets_with_each_task),
 		TEST(preempts_by_components),
 		TEST(plans_with_preemption),
