@@ -109,6 +109,52 @@ static void sort_nodes(const struct osp_snapshot *snapshot, const struct osp_fit
 	}
 }
 
+/* What jobs have of a node. */
+struct taken {
+	uint64_t cpus;
+	uint64_t gpus;
+};
+
+static bool has_left(const struct osp_state_node *node, const struct taken *taken,
+		     const struct osp_fit_question *question)
+{
+	/* in use by nobody whom the user may see */
+	if (!taken->cpus || node->state != OSP_NODE_PARTLY)
+		return false;
+	return taken->cpus + question->cpus <= node->cpus &&
+	       taken->gpus + question->gpus <= node->gpus;
+}
+
+/* Adds to the free nodes those that other jobs leave enough of, as slurmctld counts them for a gang
+ * that shares nodes. */
+static int add_shared(const struct osp_snapshot *snapshot, const struct osp_fit_question *question,
+		      struct osp_fit_answer *answer)
+{
+	struct taken *taken = calloc((size_t)snapshot->node_count + 1, sizeof(*taken));
+
+	if (!taken)
+		return -1;
+	for (uint32_t i = 0; i < snapshot->job_count; i++) {
+		const struct osp_state_job *job = &snapshot->jobs[i];
+
+		for (uint32_t n = 0; osp_job_on_nodes(job) && n < job->nodes_known; n++) {
+			struct taken *here = &taken[job->nodes[n]];
+
+			here->cpus += job->whole_nodes ? UINT32_MAX : job->cpus;
+			here->gpus += job->gpus;
+		}
+	}
+	for (uint32_t n = 0; n < snapshot->node_count; n++) {
+		if (!osp_nodeset_test(answer->usable, n) ||
+		    !has_left(&snapshot->nodes[n], &taken[n], question))
+			continue;
+		osp_nodeset_add(answer->free, n);
+		answer->partly = true;
+	}
+	free(taken);
+	return 0;
+}
+
 static int fill_sets(const struct osp_world *world, const struct osp_fit_question *question,
 		     struct osp_fit_answer *answer, struct osp_error *error)
 {
@@ -129,6 +175,8 @@ static int fill_sets(const struct osp_world *world, const struct osp_fit_questio
 	osp_nodeset_and_not(answer->usable, excluded);
 	osp_nodeset_clear(excluded);
 	sort_nodes(snapshot, question, answer);
+	if (question->shares && add_shared(snapshot, question, answer) < 0)
+		return osp_error_set(error, "out of memory");
 	return 0;
 }
 
@@ -407,6 +455,8 @@ void osp_answer_table(const struct osp_world *world, const struct osp_fit_answer
 	}
 	if (answer->domain_count > shown)
 		osp_text_printf(text, "  and %u more\n", answer->domain_count - shown);
+	if (answer->partly)
+		osp_text_add(text, "  nodes that jobs leave enough of count as free\n");
 }
 
 json_t *osp_answer_to_json(const struct osp_world *world, const struct osp_fit_answer *answer,

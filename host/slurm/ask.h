@@ -28,6 +28,9 @@ struct osp_fit_question {
 	bool reserved_too; /* nodes in reservations are usable: the job has one */
 	bool every_node;   /* whatever their state: could it ever run? */
 	bool mix_kinds;
+	bool shares; /* it takes so much of each node, and others may have the rest */
+	uint32_t cpus;
+	uint32_t gpus;
 };
 
 struct osp_enough {
@@ -44,6 +47,7 @@ struct osp_fit_answer {
 	uint32_t candidate_count;
 	uint32_t domain_count;
 	struct osp_nodeset *chosen; /* nodes it would get now; empty: it would not start */
+	bool partly;		    /* nodes that other jobs leave enough of are among the free */
 	/* When each domain (and kind) has enough nodes by the ends of the jobs that run, ordered by
 	 * number; those that no end helps are left out. */
 	struct osp_enough *enough;

@@ -15,6 +15,7 @@
 
 #include "lib/base/document.h"
 #include "lib/conf/slurm_conf_path.h"
+#include "lib/policy/promise.h"
 #include "lib/topology/kind.h"
 #include "lib/topology/topology_yaml.h"
 #include "host/output.h"
@@ -196,6 +197,27 @@ static enum osp_slurm_node_state node_state(uint32_t state)
 	return base == NODE_STATE_IDLE ? OSP_NODE_IDLE : OSP_NODE_UNKNOWN;
 }
 
+/* Of "gpu:h100:8(S:0-1)" and other resources, with commas. */
+static uint32_t gpus_of_node(const char *gres)
+{
+	char words[256] = "gres:";
+	size_t length = strlen(words);
+	bool inside = false;
+
+	for (; gres && *gres && length + 6 < sizeof(words); gres++) {
+		inside = *gres == '(' || (inside && *gres != ')');
+		if (inside || *gres == ')')
+			continue;
+		words[length++] = *gres;
+		if (*gres == ',') {
+			memcpy(words + length, "gres:", 5);
+			length += 5;
+		}
+	}
+	words[length] = '\0';
+	return (uint32_t)osp_gpus_asked(words);
+}
+
 static void add_node(struct osp_snapshot *snapshot, const node_info_t *info)
 {
 	struct osp_state_node *node = osp_snapshot_add_node(snapshot);
@@ -214,6 +236,8 @@ static void add_node(struct osp_snapshot *snapshot, const node_info_t *info)
 	node->state = node_state(info->node_state);
 	node->reserved = info->node_state & (NODE_STATE_RES | NODE_STATE_MAINT);
 	node->asleep = info->node_state & OSP_ASLEEP_FLAGS;
+	node->cpus = info->cpus;
+	node->gpus = gpus_of_node(info->gres);
 	node->boot_s = (int64_t)info->boot_time;
 }
 
@@ -335,6 +359,25 @@ static const char *gres_words(const char *tres, char *buffer, size_t buffer_byte
 	return buffer;
 }
 
+static uint32_t divide_up(uint64_t a, uint64_t b)
+{
+	return (uint32_t)(b ? a / b + (a % b != 0) : a);
+}
+
+/* What a job has, or wants, on each node: Slurm tells what it is in all. */
+static void fill_share(const slurm_job_info_t *info, struct osp_state_job *job)
+{
+	uint64_t per_task = osp_gpus_asked(info->tres_per_task);
+	uint64_t gpus = osp_gpus_asked(info->tres_per_job);
+
+	if (!gpus && per_task && info->num_tasks != NO_VAL)
+		gpus = per_task * info->num_tasks;
+	job->cpus = divide_up(info->num_cpus, info->num_nodes);
+	job->gpus = (uint32_t)osp_gpus_asked(info->tres_per_node);
+	if (!job->gpus)
+		job->gpus = divide_up(gpus, info->num_nodes);
+}
+
 static void fill_job(struct osp_snapshot *snapshot, const slurm_job_info_t *info,
 		     struct osp_state_job *job)
 {
@@ -360,6 +403,7 @@ static void fill_job(struct osp_snapshot *snapshot, const slurm_job_info_t *info
 	job->whole_nodes = !info->shared;
 	job->node_count = info->num_nodes;
 	job->node_most = info->max_nodes == NO_VAL ? 0 : info->max_nodes;
+	fill_share(info, job);
 	job->restarts = info->restart_cnt;
 	job->submit_s = info->submit_time;
 	job->eligible_s = info->eligible_time;

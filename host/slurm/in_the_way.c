@@ -151,8 +151,8 @@ static uint32_t count_hidden(const struct osp_snapshot *snapshot, const struct o
 	return count;
 }
 
-int osp_in_the_way(const struct osp_world *world, uint32_t domain, struct osp_text *text,
-		   json_t *root)
+int osp_in_the_way(const struct osp_world *world, uint32_t domain,
+		   const struct osp_nodeset *free_now, struct osp_text *text, json_t *root)
 {
 	const struct osp_snapshot *snapshot = world->snapshot;
 	const struct osp_domain *found = osp_topology_domain(world->topology, domain);
@@ -171,6 +171,7 @@ int osp_in_the_way(const struct osp_world *world, uint32_t domain, struct osp_te
 		text->failed = true;
 	} else {
 		osp_topology_add_domain_nodes(world->topology, domain, set);
+		osp_nodeset_and_not(set, free_now);
 		count = find_holders(snapshot, set, holders);
 		osp_text_printf(text, "In the way on %s %s:\n",
 				osp_topology_level_name(world->topology, found->level),

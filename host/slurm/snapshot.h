@@ -43,9 +43,11 @@ struct osp_state_node {
 	const char *features; /* with commas; NULL: none */
 	uint32_t weight;
 	enum osp_slurm_node_state state;
-	bool reserved;	/* in a reservation or maintenance, busy or not */
-	bool asleep;	/* powered down, or on its way down or up, whatever its state; not kept in
+	bool reserved; /* in a reservation or maintenance, busy or not */
+	bool asleep;   /* powered down, or on its way down or up, whatever its state; not kept in
 			  files */
+	uint32_t cpus; /* that Slurm hands out, and GPUs; not kept in files, as a job's */
+	uint32_t gpus;
 	int64_t boot_s; /* BootTime; 0: it has not registered, or comes from a file */
 };
 
@@ -79,7 +81,9 @@ struct osp_state_job {
 	bool whole_nodes;    /* it shares no node: --exclusive */
 	uint32_t node_count; /* it has, or least that it wants */
 	uint32_t node_most;  /* most that it wants; 0: not said */
-	uint32_t restarts;   /* times requeued */
+	uint32_t cpus;	     /* on each of its nodes, about */
+	uint32_t gpus;
+	uint32_t restarts; /* times requeued */
 	int64_t submit_s;
 	int64_t eligible_s;
 	int64_t start_s; /* of a pending one: Slurm's guess */

@@ -186,6 +186,27 @@ In the way on spine s1:
 	[[ $said != *' ran from '* ]]
 }
 
+@test "nodes in part used: the note, why, map and fit count the same ones as free" {
+	local words='waits: 8 nodes on one spine; nearest: s2 has 7 free of 8 (1 short)' node job
+	for node in n9 n10 n11; do
+		submit -N1 -n1 -w "$node" -t 60 --job-name="hold-$node" >/dev/null
+	done
+	hold 'n[1-2,12]'
+	job=$(submit --gang -N8 -n8 --gres gpu:2)
+	await 30 shows "$words" scontrol show job "$job"
+	answers 0 onespine why "$job"
+	holds "$said" "  $words"
+	holds "$said" 'nodes that jobs leave enough of count as free'
+	matches "$said" 's2 +8 +7 +1 '
+	# what leaves enough is not in the way
+	equal "$(onespine why "$job" --json | jq -c '[.in_the_way[].nodes_here]')" '[1]'
+	holds "$(onespine map)" "gang=spine, 8 nodes; $words"
+	answers 1 onespine fit -N8 -n8 --gres gpu:2
+	equal "${said%%$'\n'*}" "no: $words"
+	answers 1 onespine fit -N8 -n8 -c8
+	equal "${said%%$'\n'*}" 'no: waits: 8 nodes on one spine; nearest: s1 has 6 free of 8 (2 short)'
+}
+
 @test "why without a job: each that waits in a line, a gang with its reason, others with Slurm's" {
 	hold 'n[1-5],n[9-13]'
 	equal "$(onespine why)" 'no job waits'

@@ -74,6 +74,45 @@ static int find_preferred(const struct osp_world *world, const char *prefer, uin
 	return 0;
 }
 
+/* "4", and 1 for what is no number, which is sbatch's to refuse. */
+static uint32_t count_of(const struct osp_call *call, enum osp_option_id option, uint32_t standard)
+{
+	const char *value = call->values[option];
+	unsigned long number = value ? strtoul(value, NULL, 10) : standard;
+
+	return number > OSP_NODES_MAX ? OSP_NODES_MAX : (uint32_t)number;
+}
+
+/* "8", "h100:8" */
+static uint32_t gpus_of(const char *value)
+{
+	const char *number = value ? strrchr(value, ':') : NULL;
+
+	return value ? (uint32_t)strtoul(number ? number + 1 : value, NULL, 10) : 0;
+}
+
+static uint32_t divide_up(uint32_t a, uint32_t b)
+{
+	return b ? a / b + (a % b != 0) : a;
+}
+
+/* What it takes of each node, where it leaves others the rest. */
+static void take_share(const struct osp_call *call, struct osp_fit_question *question)
+{
+	const char *gres = call->values[OSP_OPTION_FIT_GRES];
+	uint32_t nodes = question->need_nodes ? question->need_nodes : 1;
+	uint32_t tasks = count_of(call, OSP_OPTION_FIT_TASKS_PER_NODE,
+				  divide_up(count_of(call, OSP_OPTION_FIT_TASKS, nodes), nodes));
+
+	question->shares = !call->values[OSP_OPTION_FIT_EXCLUSIVE];
+	question->cpus = tasks * count_of(call, OSP_OPTION_FIT_CPUS_PER_TASK, 1);
+	question->gpus = gpus_of(call->values[OSP_OPTION_GPUS_PER_NODE]);
+	if (!question->gpus && gres && !strncmp(gres, "gpu", 3) && !strchr(gres, ','))
+		question->gpus = gpus_of(gres);
+	if (!question->gpus)
+		question->gpus = divide_up(gpus_of(call->values[OSP_OPTION_FIT_GPUS]), nodes);
+}
+
 /* The question of the command line, under the partition's policy. */
 static int build_question(const struct osp_call *call, const struct osp_world *world,
 			  struct osp_fit_question *question, uint32_t *least, bool *enforced,
@@ -110,6 +149,7 @@ static int build_question(const struct osp_call *call, const struct osp_world *w
 	question->features = call->values[OSP_OPTION_FIT_CONSTRAINT];
 	question->level = (uint32_t)level;
 	question->mix_kinds = policy->mix_kinds;
+	take_share(call, question);
 	*least = question->level;
 	return *request.prefer
 		       ? find_preferred(world, request.prefer, question->level, least, error)
@@ -477,6 +517,12 @@ static const char *say_why_not(const struct fit *fit, char *buffer, size_t buffe
 		osp_waiting_words(&waiting, buffer, buffer_bytes);
 	else if (!answer->chosen)
 		snprintf(buffer, buffer_bytes, "nodes that it needs are in use");
+	else if (!osp_nodeset_empty(answer->chosen) && answer->partly)
+		snprintf(buffer, buffer_bytes,
+			 "waits: one %s has %u nodes with enough left, but Slurm starts it there "
+			 "later (jobs that wait before it, memory, licenses or a limit)",
+			 osp_topology_level_name(fit->world.topology, answer->input.level),
+			 answer->domains[0].free_nodes);
 	else if (!osp_nodeset_empty(answer->chosen))
 		osp_words_not_started(
 			osp_topology_level_name(fit->world.topology, answer->input.level),
@@ -506,9 +552,11 @@ static int print_scheduler(const struct fit *fit, int status)
 		if (sbatch->result == OSP_SBATCH_REFUSED && *sbatch->cure)
 			osp_text_printf(&text, "  %s\n", sbatch->cure);
 		if (sbatch->result == OSP_SBATCH_STARTS)
-			osp_text_printf(&text, "  Slurm would start it at %s on %s\n",
-					osp_format_time(sbatch->start_s, when, sizeof(when)),
-					sbatch->nodes);
+			osp_text_printf(
+				&text,
+				"  Slurm would start it at %s on %s, after the jobs that wait\n",
+				osp_format_time(sbatch->start_s, when, sizeof(when)),
+				sbatch->nodes);
 		if (sbatch->result != OSP_SBATCH_REFUSED && fit->answer.domain_count)
 			osp_answer_table(&fit->world, &fit->answer, DOMAINS_SHOWN, &text);
 	}

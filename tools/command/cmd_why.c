@@ -210,13 +210,14 @@ static int tell_domains(struct why *why, const struct osp_story *story)
 	json_object_set_new(why->root, "domains", osp_answer_to_json(world, answer, DOMAINS_SHOWN));
 	if (!answer->domain_count)
 		return 0;
-	osp_text_add(&why->text,
-		     story->of_scheduler ? "\nby nodes that no job uses at all:\n" : "\n");
+	osp_text_add(&why->text, !story->of_scheduler ? "\n"
+				 : answer->partly     ? "\nby cores and GPUs that jobs leave:\n"
+						      : "\nby nodes that no job uses at all:\n");
 	osp_answer_table(world, answer, DOMAINS_SHOWN, &why->text);
 	if (story->room)
 		return 0;
 	osp_text_add(&why->text, "\n");
-	return osp_in_the_way(world, nearest(answer)->domain, &why->text, why->root);
+	return osp_in_the_way(world, nearest(answer)->domain, answer->free, &why->text, why->root);
 }
 
 static int tell_where(struct why *why, const struct osp_story *story)

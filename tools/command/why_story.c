@@ -67,6 +67,9 @@ static int ask_nodes(const struct osp_world *world, const struct osp_state_job *
 		.want_nodes = job->node_most > job->node_count ? job->node_most : job->node_count,
 		.reserved_too = job->reservation,
 		.mix_kinds = policy->mix_kinds,
+		.shares = !job->whole_nodes,
+		.cpus = job->cpus,
+		.gpus = job->gpus,
 	};
 
 	story->level = osp_ask_level(world, name, error);
@@ -159,7 +162,8 @@ static void tell_nodes(const struct osp_world *world, const struct osp_state_job
 	if (story->level_now != (uint32_t)story->level && counts_nodes(note) &&
 	    !asks_alike(note, fresh))
 		note = NULL; /* written before the next level up would do */
-	if (note && (!counts_nodes(note) || (!story->room && !job->whole_nodes))) {
+	if (note &&
+	    (!counts_nodes(note) || (!job->whole_nodes && (!story->room || story->nodes.partly)))) {
 		say(story, note);
 		story->of_scheduler = story->room || !begins_with(note, fresh);
 		return;
