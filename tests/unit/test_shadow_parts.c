@@ -224,6 +224,55 @@ static void naming_nodes_is_no_start(void **state)
 	FREE_NULL_LIST(job->license_list);
 }
 
+/* What it is when it starts, of a fabric or a job that may have changed since it was submitted. */
+static void ranks_follow_the_layout_or_the_fabric(void **state)
+{
+	static const struct {
+		const char *level, *segments, *layout, *keep;
+		uint32_t count;
+		const char *order, *log;
+	} cases[] = {
+		/* stage s of pipeline d has rank d + 2 s, and each pipeline is in one leaf */
+		{"spine", "leaf:4", "tp8,pp4,dp2", "pp:leaf", 8, "4x2.2x1", NULL},
+		{"spine", "", "tp8,pp4,dp2", "", 7, "1x1",
+		 "its ranks follow the fabric and not its layout: tp8,pp4,dp2 is no layout of 7 "},
+		{"spine", "", "tp8,pq4", "", 8, "1x1", "and not its layout: "},
+		{"spine", "", "tp8,pp4,dp2", "pp:rack", 8, "1x1", "and not its layout: "},
+		{"rack", "", "tp8,pp4,dp2", "", 8, NULL, NULL},
+		{"spine", "rack:4", "", "", 8, NULL, NULL},
+	};
+	job_record_t *job = gang(1, 8, "spine");
+
+	(void)state;
+	assert_int_equal(ask(job, SELECT_MODE_RUN_NOW), SLURM_SUCCESS); /* has read the fabric */
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct osp_effective effective = {.level = ""};
+		struct osp_nodeset *nodes = osp_nodeset_new(NODES);
+		char says[256] = "placed", *order;
+
+		snprintf(effective.level, sizeof(effective.level), "%s", cases[i].level);
+		snprintf(effective.segments, sizeof(effective.segments), "%s", cases[i].segments);
+		snprintf(effective.layout, sizeof(effective.layout), "%s", cases[i].layout);
+		snprintf(effective.keep, sizeof(effective.keep), "%s", cases[i].keep);
+		for (uint32_t n = 0; n < cases[i].count; n++)
+			osp_nodeset_add(nodes, n);
+		fake_slurm_log();
+		order = shadow_order_of(job, &effective, nodes, "l1:n[1-4]|l2:n[5-8]", says,
+					sizeof(says));
+		if (cases[i].order)
+			assert_string_equal(order, cases[i].order);
+		else
+			assert_null(order);
+		if (cases[i].log)
+			assert_non_null(strstr(fake_slurm_log(), cases[i].log));
+		else
+			assert_null(strstr(fake_slurm_log(), "not its layout"));
+		assert_string_equal(says, "placed");
+		free(order);
+		free(nodes);
+	}
+}
+
 /* --- memory ----------------------------------------------------------------------------------- */
 
 static bool placed_and_begun(void *context)
@@ -350,6 +399,7 @@ int main(void)
 		TEST(goes_by_the_nodes_that_slurm_would_take),
 		TEST(gives_up_where_slurm_takes_none),
 		TEST(naming_nodes_is_no_start),
+		TEST(ranks_follow_the_layout_or_the_fabric),
 		TEST(stays_whole_without_memory),
 	};
 
