@@ -141,6 +141,24 @@ setup_file() {
 	END
 }
 
+@test "a job without a partition is held to what the partition of its reservation promises" {
+	scontrol create reservation ReservationName=trained StartTime=now Duration=60 Nodes=n4,n8 Users=root \
+		PartitionName=train
+	run sbatch -N6 --reservation=trained --wrap=true
+	((status != 0))
+	[[ $output == *'6 nodes on one spine asked for; the largest spine of partition train has 4'* ]]
+	run sbatch -N2 --reservation=trained --gang=off --wrap=true
+	((status != 0))
+	[[ $output == *'--gang=off is not allowed'* ]]
+	job=$(submit -N2 --reservation=trained)
+	equal "$(job_field "$job" Partition)" train
+	await 20 shows '; waits: 2 nodes on one spine' note "$job"
+	free=$(submit -p free -N6 --hold --reservation=trained)
+	equal "$(job_field "$free" Partition)" free
+	scancel "$job" "$free"
+	nothing_straddled
+}
+
 @test "in a reservation with nodes of both spines a gang waits for one of them" {
 	hold 'n[1-3],n[5-7]'
 	scontrol create reservation ReservationName=both StartTime=now Duration=60 Nodes=n4,n8 Users=root
