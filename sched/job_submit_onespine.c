@@ -239,8 +239,8 @@ static int write_gang(job_desc_msg_t *job, const struct osp_effective *effective
 	return 0;
 }
 
-/* Slurm numbers nodes by their names: who keeps groups together by another order must hand it to
- * the launcher. */
+/* Slurm numbers nodes by their names: a launcher that does so, too, must be handed the order that
+ * keeps groups together. */
 static void tell_order(const struct osp_effective *effective, char **err_msg)
 {
 	char sentence[SENTENCE_BYTES + OSP_REQUEST_BYTES];
@@ -249,7 +249,9 @@ static void tell_order(const struct osp_effective *effective, char **err_msg)
 		return;
 	snprintf(sentence, sizeof(sentence),
 		 "onespine: --gang-keep=%s holds for ranks in the order of onespine hosts "
-		 "--layout=%s --keep=%s --gpus-per-node=%u, not in Slurm's own (doc/placement.md)",
+		 "--layout=%s --keep=%s --gpus-per-node=%u; srun in the job and "
+		 "ONESPINE_NODE_RANK have it, launchers that sort hosts do not "
+		 "(doc/placement.md)",
 		 effective->keep, effective->layout, effective->keep, effective->reordered_gpus);
 	tell_user(err_msg, sentence);
 }

@@ -539,8 +539,8 @@ static void takes_layouts(void **state)
 		 "layout=tp8+pp4+dp2,keep=pp:leaf",
 		 "[onespine: gang=spine layout=tp8,pp4,dp2 keep=pp:leaf]",
 		 "onespine: --gang-keep=pp:leaf holds for ranks in the order of onespine hosts "
-		 "--layout=tp8,pp4,dp2 --keep=pp:leaf --gpus-per-node=4, not in Slurm's own "
-		 "(doc/placement.md)",
+		 "--layout=tp8,pp4,dp2 --keep=pp:leaf --gpus-per-node=4; srun in the job and "
+		 "ONESPINE_NODE_RANK have it, launchers that sort hosts do not (doc/placement.md)",
 		 SLURM_SUCCESS},
 		{NULL, "pp:leaf", 0, NULL, NULL,
 		 "--gang-keep=pp:leaf names groups of a layout; say --gang-layout too, as in "
