@@ -12,7 +12,7 @@ libonespine_la_SOURCES = \
 	lib/base/hash.c lib/base/hash.h lib/base/hostlist.c lib/base/hostlist.h lib/base/hostlist_compact.c lib/base/kept.c lib/base/kept.h lib/base/name_table.c \
 	lib/base/name_table.h lib/base/node_counts.c lib/base/node_counts.h lib/base/nodeset.c \
 	lib/base/nodeset.h lib/base/own_lock.c lib/base/own_lock.h lib/topology/pages.c lib/topology/pages.h lib/base/room.c lib/base/room.h \
-	lib/base/text.c lib/base/text.h lib/base/value.c lib/env/version.c lib/env/version.h
+	lib/base/text.c lib/base/text.h lib/base/trust.c lib/base/trust.h lib/base/value.c lib/env/version.c lib/env/version.h
 # lib/conf: Slurm's files
 libonespine_la_SOURCES += \
 	lib/conf/conf_line.c lib/conf/conf_line.h lib/conf/plugstack.c lib/conf/plugstack.h \

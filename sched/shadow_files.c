@@ -97,9 +97,14 @@ void shadow_remove_unfinished_copies(void)
 
 /* --- policy ---------------------------------------------------------------------------------- */
 
-static struct osp_config *read_config_file(const char *path, char **text, size_t *text_bytes,
-					   struct osp_error *error)
+/* `mark`: of the look before, which tells whether it may be obeyed. */
+static struct osp_config *read_config_file(const char *path, const struct osp_file_mark *mark,
+					   char **text, size_t *text_bytes, struct osp_error *error)
 {
+	if (mark->distrust) {
+		osp_error_at(error, path, 0, 0, "%s", mark->distrust);
+		return NULL;
+	}
 	*text = osp_read_file(path, OSP_CONFIG_FILE_BYTES_MAX, text_bytes);
 	if (!*text && errno == ENOENT)
 		return osp_config_read(path, "", 0, error);
@@ -163,7 +168,7 @@ void shadow_load_config(void)
 	if (osp_file_mark_same(&mark, &config_mark) && shadow_state.config)
 		return;
 	config_mark = mark;
-	config = read_config_file(path, &text, &text_bytes, &wrong);
+	config = read_config_file(path, &mark, &text, &text_bytes, &wrong);
 	config = judge_config(config, text, text_bytes, &wrong);
 	free(text);
 	if (config) {

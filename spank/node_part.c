@@ -39,17 +39,12 @@ static void take_error(const struct osp_error *error)
 
 /* --- policy ----------------------------------------------------------------------------------- */
 
-/* onespine.yaml: as said, or the node's. */
-static int find_config(const struct osp_node_arguments *arguments, struct osp_node_policy *policy,
-		       struct osp_error *error)
+/* onespine.yaml: as said, or the node's. `conf`: slurm.conf's path. */
+static int find_config(const struct osp_node_arguments *arguments, const char *conf,
+		       struct osp_node_policy *policy, struct osp_error *error)
 {
-	const char *conf = getenv("SLURM_CONF");
-
-	if (!conf)
-		conf = osp_slurm_conf_first();
 	if (!arguments->config)
-		return osp_node_policy_read(conf ? conf : osp_slurm_conf_candidate(0),
-					    arguments->site ? arguments->site : OSP_SITE_DIR,
+		return osp_node_policy_read(conf, arguments->site ? arguments->site : OSP_SITE_DIR,
 					    policy, error);
 	policy->text =
 		osp_read_file(arguments->config, OSP_CONFIG_FILE_BYTES_MAX, &policy->text_bytes);
@@ -63,9 +58,18 @@ static struct osp_config *read_config(const struct osp_node_arguments *arguments
 				      struct osp_error *error)
 {
 	struct osp_node_policy found = {.file = NULL};
+	const char *conf = getenv("SLURM_CONF");
 	struct osp_config *config = NULL;
+	int result;
 
-	if (find_config(arguments, &found, error) >= 0)
+	if (!conf)
+		conf = osp_slurm_conf_first();
+	if (!conf)
+		conf = osp_slurm_conf_candidate(0);
+	result = find_config(arguments, conf, &found, error);
+	if (result > 0 && osp_policy_trusted(found.file, conf, error))
+		result = -1;
+	if (result >= 0)
 		config = osp_config_read(found.file, found.text ? found.text : "", found.text_bytes,
 					 error);
 	osp_node_policy_free(&found);

@@ -32,17 +32,19 @@
 /* Beside slurm.conf, and in the site's folder; below a test's `root` there alone. */
 static int find_policy(const char *root, struct osp_node_policy *policy, struct osp_error *error)
 {
-	const char *named = getenv("SLURM_CONF"), *path;
+	const char *named = getenv("SLURM_CONF"), *path = NULL;
 	char site[PATH_MAX];
 	int result = 0;
 
 	if (!*root && named && *named == '/')
-		result = osp_node_policy_read(named, NULL, policy, error);
+		result = osp_node_policy_read(path = named, NULL, policy, error);
 	else if (!*root)
 		for (size_t i = 0; !result && (path = osp_slurm_conf_candidate(i)); i++)
 			result = osp_node_policy_read(path, NULL, policy, error);
 	snprintf(site, sizeof(site), "%s%s", root, OSP_SITE_DIR);
-	return result ? result : osp_node_policy_read(NULL, site, policy, error);
+	if (!result)
+		result = osp_node_policy_read(NULL, site, policy, error);
+	return result > 0 && osp_policy_trusted(policy->file, path, error) ? -1 : result;
 }
 
 struct osp_config *osp_record_config(const char *root, struct osp_error *error)

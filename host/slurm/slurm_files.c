@@ -15,6 +15,7 @@
 
 #include "lib/env/elf_symbol.h"
 #include "lib/base/text.h"
+#include "lib/base/trust.h"
 #include "lib/conf/plugstack.h"
 #include "lib/conf/slurm_conf_path.h"
 #include "host/files.h"
@@ -465,8 +466,7 @@ bool osp_is_safe(const char *path, uid_t slurm_user, bool *exists)
 	*exists = stat(path, &status) == 0;
 	if (!*exists)
 		return true;
-	return (status.st_uid == 0 || status.st_uid == slurm_user) && !(status.st_mode & S_IWOTH) &&
-	       (!(status.st_mode & S_IWGRP) || status.st_gid == 0);
+	return !osp_distrust(&status, slurm_user);
 }
 
 /* The names are the same up to a first dot that only one of them has. */

@@ -4,11 +4,15 @@
 #include "lib/policy/node_policy.h"
 
 #include <errno.h>
+#include <pwd.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
+#include "lib/base/trust.h"
 #include "lib/conf/slurm_conf.h"
 #include "lib/policy/config.h"
 
@@ -135,4 +139,51 @@ int osp_node_policy_read(const char *slurm_conf, const char *site, struct osp_no
 	if (site && !result)
 		result = read_one(site, strlen(site), OSP_CONFIG_NAME, policy, error);
 	return result;
+}
+
+/* --- whose they are --------------------------------------------------------------------------- */
+
+static char *read_conf(void *context, const char *path, size_t *text_bytes, struct osp_error *error)
+{
+	char *text = osp_read_file(path, OSP_SLURM_CONF_BYTES_MAX, text_bytes);
+
+	(void)context;
+	if (!text)
+		osp_error_at(error, path, 0, 0, "cannot be read: %s", strerror(errno));
+	return text;
+}
+
+/* Whether SlurmUser=, a name or a number, means `owner`. */
+static bool is_slurm_user(uid_t owner, const char *slurm_conf)
+{
+	struct osp_error ignored = {.text = ""};
+	struct osp_slurm_conf *conf = osp_slurm_conf_read(slurm_conf, read_conf, NULL, &ignored);
+	const char *name = conf ? osp_slurm_conf_value(conf, "SlurmUser", "root") : "root";
+	struct passwd entry, *found = NULL;
+	char number[24], buffer[4096];
+	size_t length = strcspn(name, "(");
+	bool is;
+
+	snprintf(number, sizeof(number), "%lu", (unsigned long)owner);
+	is = strlen(number) == length && strncmp(name, number, length) == 0;
+	if (!is && getpwuid_r(owner, &entry, buffer, sizeof(buffer), &found) == 0 && found)
+		is = strlen(found->pw_name) == length && strncmp(name, found->pw_name, length) == 0;
+	osp_slurm_conf_free(conf);
+	return is;
+}
+
+int osp_policy_trusted(const char *file, const char *slurm_conf, struct osp_error *error)
+{
+	struct stat status, conf;
+	const char *why;
+	uid_t owner = geteuid();
+
+	if (stat(file, &status) < 0)
+		return osp_error_at(error, file, 0, 0, "cannot be looked at: %s", strerror(errno));
+	if (slurm_conf && status.st_uid != 0 && status.st_uid != owner &&
+	    ((stat(slurm_conf, &conf) == 0 && conf.st_uid == status.st_uid) ||
+	     is_slurm_user(status.st_uid, slurm_conf)))
+		owner = status.st_uid;
+	why = osp_distrust(&status, owner);
+	return why ? osp_error_at(error, file, 0, 0, "%s", why) : 0;
 }

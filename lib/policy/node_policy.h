@@ -35,6 +35,13 @@ int osp_node_policy_read(const char *slurm_conf, const char *site, struct osp_no
 			 struct osp_error *error);
 void osp_node_policy_free(struct osp_node_policy *policy);
 
+/*
+ * Whether `file`, a policy that root is about to obey, belongs to root, this process's user,
+ * slurm.conf's owner or SlurmUser, and nobody else may write it (lib/base/trust.h). 0, or -1 with
+ * `error` set. SlurmUser is looked up only where the file has another owner than the first three.
+ */
+int osp_policy_trusted(const char *file, const char *slurm_conf, struct osp_error *error);
+
 /* Appends onespine.yaml as comments of slurm.conf. */
 void osp_node_policy_hide(const char *yaml, size_t yaml_bytes, struct osp_text *text);
 

@@ -6,8 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "lib/base/text.h"
+#include "lib/base/trust.h"
 #include "lib/topology/readers.h"
 
 /* Longer than the steps of the clocks that file systems take their times from. */
@@ -27,8 +29,7 @@ struct osp_file_mark osp_file_mark(const char *path)
 		mark.cause = errno;
 		return mark;
 	}
-	mark.others_write =
-		status.st_mode & S_IWOTH || (status.st_mode & S_IWGRP && status.st_gid != 0);
+	mark.distrust = osp_distrust(&status, geteuid());
 	mark.device = status.st_dev;
 	mark.inode = status.st_ino;
 	mark.size_bytes = status.st_size;
@@ -105,8 +106,8 @@ static enum osp_followed read_marked(const char *path, struct osp_found_topology
 	if (found->mark.cause)
 		return found->mark.cause == ENOENT ? refuse(path, strerror(ENOENT), found)
 						   : fail(path, found->mark.cause, found);
-	if (found->mark.others_write)
-		return refuse(path, "others than its owner may write it (chmod go-w)", found);
+	if (found->mark.distrust)
+		return refuse(path, found->mark.distrust, found);
 	followed = read_file(path, found);
 	after = osp_file_mark(path);
 	if (osp_file_mark_same(&found->mark, &after))

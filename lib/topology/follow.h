@@ -4,7 +4,8 @@
  *
  * Who follows a file keeps the mark of its last look. A look at a file that is as it was costs one
  * stat(). A file that changes while it is read, or cannot be read this time, counts as not read:
- * the next look sees it again. One that others than its owner and root's group may write is bad.
+ * the next look sees it again. One that belongs neither to root nor to this process's user, or that
+ * others may write, is bad.
  *
  * Any thread; not inside slurmctld's scheduling calls, for it reads a file.
  */
@@ -23,8 +24,8 @@
  * ENOENT. */
 struct osp_file_mark {
 	bool seen;
-	bool others_write; /* any user may, or a group that is not root's */
-	int cause;	   /* the errno of a stat() that failed; 0: none */
+	const char *distrust; /* why it may not be obeyed (lib/base/trust.h); NULL: it may */
+	int cause;	      /* the errno of a stat() that failed; 0: none */
 	dev_t device;
 	ino_t inode;
 	off_t size_bytes;

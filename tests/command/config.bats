@@ -63,3 +63,26 @@ partitions not compared with Slurm's: no slurm.conf found" onespine config check
 	expect 2 "onespine: none.yaml: cannot be opened: No such file or directory" onespine config check none.yaml
 	expect 2 "onespine: none.yaml: cannot be opened: No such file or directory" onespine config show none.yaml
 }
+
+@test "in force: refused where others may write it, or where it is neither root's nor one's own" {
+	[[ $(id -u) == 0 ]] || skip 'gives files away'
+	printf 'ClusterName=c\nSlurmUser=root\nSlurmctldHost=none(127.0.0.1)\nSlurmctldPort=1\nAuthType=auth/none\n' >slurm.conf
+	export SLURM_CONF=$PWD/slurm.conf
+	write_conf topology.conf
+	onespine topology import --from=slurm -o onespine.topology topology.conf
+	printf 'defaults:\n  level: leaf\n' >onespine.yaml
+	chmod 666 onespine.yaml
+	chown 65534 onespine.topology
+	run onespine config check
+	[[ $status == 1 ]]
+	grep -qxF "$PWD/onespine.yaml: others than its owner may write it (chmod go-w)" <<<"$output"
+	grep -qxF "$PWD/onespine.topology: it belongs neither to root nor to SlurmUser (chown root)" <<<"$output"
+	run onespine config show
+	[[ $status == 0 ]]
+	grep -qF "slurmctld does not obey $PWD/onespine.yaml: others than its owner may write it (chmod go-w)" <<<"$output"
+	chmod 644 onespine.yaml
+	chown 0 onespine.topology
+	run onespine config check
+	[[ $status == 0 ]]
+	grep -qxF "$PWD/onespine.yaml: right" <<<"$output"
+}

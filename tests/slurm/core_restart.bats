@@ -236,6 +236,51 @@ forget_topology() {
 	gang_waits_then_starts
 }
 
+# refused_again WHAT WHY LAST-GOOD: slurmctld's log since the mark
+refused_again() {
+	await 10 log_since "error: onespine: $ONESPINE_CLUSTER/$1: $2.*; (the last good $3 stays in force|looking for the last good one)"
+}
+
+@test "a policy or topology that others may write, or of another user: refused, and the last good one stays in force" {
+	put_policy <<<'defaults: {level: leaf}'
+	reconfigure
+	for change in 'chmod 666' 'chown 65534'; do
+		why='others than its owner may write it'
+		[[ $change == chmod* ]] || why='it belongs neither to root nor to SlurmUser'
+		log_mark
+		# shellcheck disable=SC2086 # a command and its argument
+		put_policy_as $change <<<'defaults: {level: spine, allow_off: false, gang: always}'
+		sed 's/"s1"/"evil"/g' "$BATS_FILE_TMPDIR/good.topology" >"$ONESPINE_CLUSTER/evil"
+		# shellcheck disable=SC2086
+		$change "$ONESPINE_CLUSTER/evil"
+		mv "$ONESPINE_CLUSTER/evil" "$ONESPINE_CLUSTER/onespine.topology"
+		reconfigure
+		refused_again onespine.yaml "$why" policy
+		refused_again onespine.topology "$why" topology
+		holds "$(submit_refused --gang -N4 --exclusive)" '4 nodes on one leaf asked for'
+		run onespine config check
+		equal "$status" 1
+		holds "$output" "$ONESPINE_CLUSTER/onespine.yaml: $why"
+		holds "$output" "$ONESPINE_CLUSTER/onespine.topology: $why"
+		log_mark
+		restart
+		log_since "the last good policy, $ONESPINE_CLUSTER/state/onespine_config, is in force"
+		log_since "the last good topology, $ONESPINE_CLUSTER/state/onespine_topology, is in force"
+		holds "$(submit_refused --gang -N4 --exclusive)" '4 nodes on one leaf asked for'
+	done
+	log_mark
+	restart rm "$ONESPINE_CLUSTER/state/onespine_config" "$ONESPINE_CLUSTER/state/onespine_topology"
+	log_since 'error: onespine: no good policy is kept here; until onespine.yaml is mended --gang alone makes a gang'
+	holds "$(submit_refused --gang -N2 --exclusive)" 'no fabric topology is in force here'
+}
+
+# put_policy_as COMMAND...: a policy that the command was run on
+put_policy_as() {
+	cat >"$ONESPINE_CLUSTER/new"
+	"$@" "$ONESPINE_CLUSTER/new"
+	mv "$ONESPINE_CLUSTER/new" "$ONESPINE_CLUSTER/onespine.yaml"
+}
+
 @test "a topology of another name, as the policy says" {
 	sed 's/"s1"/"north"/g; s/"s2"/"south"/g' "$BATS_FILE_TMPDIR/good.topology" |
 		put "$ONESPINE_CLUSTER/other.topology"

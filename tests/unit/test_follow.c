@@ -206,6 +206,11 @@ static void one_that_others_may_write_is_bad(void **state)
 	assert_int_equal(look(&mark, NULL, 0), OSP_FOLLOWED_NEW);
 	assert_int_equal(chown(path, 0, 1), 0);
 	assert_int_equal(look(&mark, NULL, 0), OSP_FOLLOWED_BAD);
+	assert_int_equal(chmod(path, 0644), 0);
+	assert_int_equal(look(&mark, NULL, 0), OSP_FOLLOWED_NEW);
+	assert_int_equal(chown(path, 65534, 0), 0);
+	assert_int_equal(look(&mark, wrong, sizeof(wrong)), OSP_FOLLOWED_BAD);
+	assert_non_null(strstr(wrong, "onespine.topology: it belongs neither to root nor to"));
 }
 
 static enum osp_followed look_settled(struct osp_file_mark *mark, struct osp_file_mark *before)

@@ -300,6 +300,27 @@ static void test_off(void **state)
 	assert_set("ONESPINE_TOPOLOGY", topology);
 }
 
+/* What the job does not say, policy says, unless others than root and SlurmUser may write it. */
+static void test_policy_of_others(void **state)
+{
+	struct osp_node_arguments arguments = {
+		.cache = cache, .topology = topology, .data = data, .site = site, .root = root};
+	struct osp_modes modes = {.env_said = false, .bind_said = true, .client_told = true};
+	char policy[160];
+
+	(void)state;
+	snprintf(policy, sizeof(policy), "%s/onespine.yaml", site);
+	arguments.config = policy;
+	write_file(site, "/onespine.yaml", "defaults: {env: off}\n");
+	for (int others = 0; others < 2; others++) {
+		assert_int_equal(chmod(policy, others ? 0646 : 0644), 0);
+		osp_node_part.begin(handle, &arguments, &modes);
+		osp_node_part.user(handle);
+		osp_node_part.task(handle);
+		assert_set("ONE", others ? "1" : NULL);
+	}
+}
+
 /* Two GPUs, each on a NUMA node with one CPU. */
 static void make_two_nodes(void)
 {
@@ -396,6 +417,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_inner_step, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_from_another_node, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_task, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_policy_of_others, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_off, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_tasks_own, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_dealt_gpus, set_up, tear_down),

@@ -51,6 +51,7 @@ static int remove_folders(void **state)
 	unlink(in(folder, OSP_CONFIG_NAME));
 	unlink(in(folder, OSP_PIECE_NAME));
 	unlink(in(site, OSP_CONFIG_NAME));
+	unlink(slurm_conf);
 	rmdir(site);
 	return rmdir(folder);
 }
@@ -158,12 +159,59 @@ static void the_first_there_is_counts(void **state)
 	rmdir(in(folder, OSP_CONFIG_NAME));
 }
 
+/* As root: the file has that owner, group and mode; "" if it may be obeyed, else why not. */
+static void expect_trust(uid_t owner, gid_t group, mode_t mode, const char *wanted)
+{
+	const char *file = in(site, OSP_CONFIG_NAME);
+	struct osp_error error = {.text = ""};
+
+	assert_int_equal(chown(file, owner, group), 0);
+	assert_int_equal(chmod(file, mode), 0);
+	assert_int_equal(osp_policy_trusted(file, slurm_conf, &error), *wanted ? -1 : 0);
+	assert_string_equal(error.text, wanted);
+}
+
+#define ANOTHERS "it belongs neither to root nor to SlurmUser (chown root)"
+#define OTHERS	 "others than its owner may write it (chmod go-w)"
+
+static void what_others_may_write_is_not_obeyed(void **state)
+{
+	struct osp_error error = {.text = ""};
+
+	(void)state;
+	write_file(slurm_conf, "SlurmUser=root\n");
+	write_file(in(site, OSP_CONFIG_NAME), "");
+	expect_trust(geteuid(), getegid(), 0644, "");
+	expect_trust(geteuid(), getegid(), 0666, OTHERS);
+	expect_trust(geteuid(), getegid(), 0646, OTHERS);
+	assert_int_equal(osp_policy_trusted("/nowhere/onespine.yaml", slurm_conf, &error), -1);
+	assert_string_equal(error.text, "cannot be looked at: No such file or directory");
+	if (geteuid() != 0)
+		return;
+	expect_trust(0, 0, 0664, "");
+	expect_trust(0, 65534, 0664, OTHERS);
+	expect_trust(65534, 0, 0600, ANOTHERS);
+	/* SlurmUser's: by number, by name, by who has slurm.conf */
+	write_file(slurm_conf, "ClusterName=c\nSlurmUser=65534\n");
+	expect_trust(65534, 0, 0644, "");
+	expect_trust(65533, 0, 0644, ANOTHERS);
+	write_file(slurm_conf, "ClusterName=c\nSlurmUser=nobody(65534)\n");
+	expect_trust(65534, 0, 0644, "");
+	expect_trust(65534, 0, 0646, OTHERS);
+	write_file(slurm_conf, "SlurmUser=root\n");
+	assert_int_equal(chown(slurm_conf, 65533, 0), 0);
+	expect_trust(65533, 0, 0644, "");
+	expect_trust(65534, 0, 0644, ANOTHERS);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_is_hidden_comes_back),
 		cmocka_unit_test(each_line_keeps_its_number),
 		cmocka_unit_test_setup_teardown(the_first_there_is_counts, make_folders,
+						remove_folders),
+		cmocka_unit_test_setup_teardown(what_others_may_write_is_not_obeyed, make_folders,
 						remove_folders),
 	};
 

@@ -91,6 +91,49 @@ static void tells_the_line_of_a_wrong_policy(void **state)
 	assert_true(policy_is_always());
 }
 
+/* Neither in the running slurmctld, nor as the first policy or topology that it ever saw. */
+static void obeys_no_file_that_others_may_write(void **state)
+{
+	(void)state;
+	fake_slurm_file("onespine.yaml", "defaults:\n  level: leaf\n");
+	assert_int_equal(chmod(fake_slurm_path("onespine.yaml"), 0666), 0);
+	fake_slurm_file("onespine.topology", FAKE_TOPOLOGY("other"));
+	assert_int_equal(chmod(fake_slurm_path("onespine.topology"), 0666), 0);
+	shadow_state_load();
+	assert_true(logged("onespine.yaml: others than its owner may write it (chmod go-w); the "
+			   "last good policy stays in force"));
+	assert_true(policy_is_always());
+	assert_string_equal(fake_leaf_of_first(), "l1");
+
+	shadow_state_free();
+	fake_slurm_file("state/onespine_config", NULL);
+	fake_slurm_file("state/onespine_topology", NULL);
+	shadow_state_load();
+	assert_string_equal(osp_config_policy(shadow_state.config, "gpu")->level, "spine");
+	assert_null(shadow_state.topology);
+	assert_int_equal(chmod(fake_slurm_path("onespine.yaml"), 0644), 0);
+	assert_int_equal(chmod(fake_slurm_path("onespine.topology"), 0644), 0);
+	shadow_state_load();
+	assert_string_equal(osp_config_policy(shadow_state.config, "gpu")->level, "leaf");
+	assert_string_equal(fake_leaf_of_first(), "other");
+}
+
+static void obeys_no_file_of_another_user(void **state)
+{
+	(void)state;
+	if (geteuid() != 0)
+		skip();
+	fake_slurm_file("onespine.yaml", "defaults:\n  level: leaf\n");
+	assert_int_equal(chown(fake_slurm_path("onespine.yaml"), 65534, 65534), 0);
+	fake_slurm_file("onespine.topology", FAKE_TOPOLOGY("other"));
+	assert_int_equal(chown(fake_slurm_path("onespine.topology"), 65534, 65534), 0);
+	shadow_state_load();
+	assert_true(logged("onespine.yaml: it belongs neither to root nor to SlurmUser (chown "
+			   "root); the last good policy stays in force"));
+	assert_true(policy_is_always());
+	assert_string_equal(fake_leaf_of_first(), "l1");
+}
+
 /* A reconfigure is a new process from 23.11 on: what was good lies in StateSaveLocation. */
 static void takes_the_kept_copies_after_a_restart(void **state)
 {
@@ -427,6 +470,8 @@ int main(void)
 		TEST(reads_again_what_has_changed),
 		TEST(keeps_what_was_good),
 		TEST(tells_the_line_of_a_wrong_policy),
+		TEST(obeys_no_file_that_others_may_write),
+		TEST(obeys_no_file_of_another_user),
 		TEST(takes_the_kept_copies_after_a_restart),
 		TEST(goes_on_where_no_copy_can_be_kept),
 		TEST(finds_files_by_their_path),

@@ -11,6 +11,7 @@
 #include "host/files.h"
 #include "host/slurm/cluster_state.h"
 #include "host/slurm/fabric.h"
+#include "lib/policy/node_policy.h"
 
 /* The FILE named, or the one in force, which may be missing; *path is to be freed. */
 static struct osp_config *load(const struct osp_call *call, char **path, struct osp_error *error)
@@ -25,8 +26,20 @@ static struct osp_config *load(const struct osp_call *call, char **path, struct 
 	return osp_config_load(*path, named, error);
 }
 
+/* -1 with `error` set where a file in force is one that slurmctld does not obey. */
+static int check_trust(const char *path, struct osp_error *error)
+{
+	struct osp_error ignored = {.text = ""};
+	char *slurm_conf = access(path, F_OK) == 0 ? osp_slurm_conf_path(&ignored) : NULL;
+	int result = slurm_conf ? osp_policy_trusted(path, slurm_conf, error) : 0;
+
+	free(slurm_conf);
+	return result;
+}
+
 int osp_run_config_show(const struct osp_call *call)
 {
+	char words[OSP_ERROR_TEXT_BYTES + OSP_ERROR_FILE_BYTES + 32];
 	struct osp_error error = {.text = ""};
 	struct osp_config *config;
 	char *path = NULL;
@@ -39,6 +52,9 @@ int osp_run_config_show(const struct osp_call *call)
 	}
 	if (!call->values[OSP_OPTION_JSON] && strcmp(path, "-") != 0 && access(path, F_OK) < 0)
 		osp_say_warning("%s does not exist: all values are defaults", path);
+	if (!call->argument_count && check_trust(path, &error))
+		osp_say_warning("slurmctld does not obey %s",
+				osp_error_format(&error, words, sizeof(words)));
 	text = osp_config_show(config, call->values[OSP_OPTION_JSON]);
 	osp_config_free(config);
 	free(path);
@@ -190,6 +206,10 @@ static void check_topology(const struct osp_config *config, const char *path, bo
 	if (!topology_path)
 		return;
 	findings->compared = true;
+	if (in_force && check_trust(topology_path, &error)) {
+		add_wrong(findings, &error);
+		osp_error_clear(&error);
+	}
 	topology = osp_topology_load(topology_path, &error);
 	if (topology)
 		check_levels(config, topology, topology_path, path, findings);
@@ -251,12 +271,15 @@ int osp_run_config_check(const struct osp_call *call)
 	} else {
 		if (!config) {
 			add_wrong(&findings, &error);
+			osp_error_clear(&error);
 			snprintf(findings.not_asked, sizeof(findings.not_asked),
 				 "the file is refused");
 		} else {
 			ask_slurm(config, path, &findings);
 			check_topology(config, path, call->argument_count == 0, &findings);
 		}
+		if (!call->argument_count && check_trust(path, &error))
+			add_wrong(&findings, &error);
 		status = json_array_size(findings.wrong) ? OSP_EXIT_NO : OSP_EXIT_YES;
 		status = print_findings(path, config ? osp_config_topology(config) : "", &findings,
 					as_json, status);
