@@ -165,12 +165,15 @@ static int take_keep(int val, const char *value, int remote)
  */
 static int check_spares(const char *name, const char *value)
 {
+	struct osp_error error = {.text = ""};
 	unsigned long number;
 	char *end;
 
 	number = strtoul(value, &end, 10);
 	if (*end || *value < '0' || *value > '9') {
-		slurm_error("%s=%s: how many spare nodes is expected, a number", name, value);
+		osp_error_set(&error, "%s=%.80s: how many spare nodes is expected, a number", name,
+			      value);
+		slurm_error("%s", error.text);
 		return -1;
 	}
 	if (!number || spank_context() != S_CTX_LOCAL)
@@ -195,14 +198,16 @@ static int take_spares(int val, const char *value, int remote)
 static int check_depth(const char *name, const char *value)
 {
 	static const char *const depths[] = {"off", "passive", "quick"};
+	struct osp_error error = {.text = ""};
 	const char *nearest;
 
 	for (size_t i = 0; i < sizeof(depths) / sizeof(depths[0]); i++)
 		if (!strcmp(value, depths[i]))
 			return 0;
 	nearest = osp_nearest_word(value, depths, sizeof(depths) / sizeof(depths[0]));
-	slurm_error("%s=%s: off, passive or quick is expected%s%s%s", name, value,
-		    nearest ? "; did you mean " : "", nearest ? nearest : "", nearest ? "?" : "");
+	osp_error_set(&error, "%s=%.80s: off, passive or quick is expected%s%s%s", name, value,
+		      nearest ? "; did you mean " : "", nearest ? nearest : "", nearest ? "?" : "");
+	slurm_error("%s", error.text);
 	return -1;
 }
 

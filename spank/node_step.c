@@ -13,6 +13,7 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
+#include "lib/base/clean.h"
 #include "lib/base/environment.h"
 
 void osp_node_say(const char *format, ...)
@@ -27,7 +28,7 @@ void osp_node_say(const char *format, ...)
 	va_end(list);
 	if (length < 0)
 		return;
-	for (rest = words; (line = strsep(&rest, "\n")) && (*line || rest);)
+	for (rest = osp_clean_lines(words); (line = strsep(&rest, "\n")) && (*line || rest);)
 		osp_text_printf(&text, "onespine:%s%s\n", *line ? " " : "", line);
 	if (!text.failed && text.data)
 		(void)!write(STDERR_FILENO, text.data, text.length_bytes);

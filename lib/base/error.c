@@ -23,6 +23,7 @@ static int set_place(struct osp_error *error, const char *file, int line, int co
 	error->line = line;
 	error->column = column;
 	vsnprintf(error->text, sizeof(error->text), format, args);
+	osp_clean(error->text); /* it may quote a user's word */
 	return -1;
 }
 
@@ -59,5 +60,5 @@ const char *osp_error_format(const struct osp_error *error, char *buffer, size_t
 	else if (error->file[0])
 		snprintf(place, sizeof(place), "%s: ", error->file);
 	snprintf(buffer, buffer_bytes, "%s%s", place, error->text);
-	return osp_clean(buffer); /* it may quote a file's name or a user's word */
+	return osp_clean(buffer); /* of the file's name */
 }

@@ -26,7 +26,8 @@ struct osp_error {
 /* Forgets what `error` holds. NULL is allowed. */
 void osp_error_clear(struct osp_error *error);
 
-/* Sets text without a place. Always returns -1, so that `return osp_error_set(...)` reads well. */
+/* Sets text, cleaned (lib/base/clean.h), without a place. Always returns -1, so that
+ * `return osp_error_set(...)` reads well. */
 int osp_error_set(struct osp_error *error, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 

@@ -122,6 +122,41 @@ env --for=p5.48xlarge --script FILE
 	((failed == 0))
 }
 
+# every option that takes a value, of every command, as its own help has them: COMMAND --OPTION
+option_rows() {
+	local command options option
+	onespine help | sed -n '/^Commands$/,/^$/s/^  \([a-z]\+\( [a-z]\+\)\?\)  .*/\1/p' | grep -vx 'help\|completion' |
+		while read -r command; do
+			# shellcheck disable=SC2086 # one word or two
+			options=$(onespine help $command | grep -oE '^  (-[A-Za-z], )?--[a-z-]+(=|\[=)' | grep -oE -- '--[a-z-]+' || true)
+			for option in $options; do
+				printf '%s %s\n' "$command" "$option"
+			done
+		done
+}
+
+# The commands that look at this host look at an empty folder.
+@test "every option of every command says clean what its value is" {
+	failed=0 count=0
+	mkdir root
+	export ONESPINE_TEST_ROOT=$PWD/root
+	while read -r row; do
+		read -r -a words <<<"$row"
+		words[-1]+='='
+		for value in "$EVIL" $'1\e[2J' $'leaf:\e[2J'; do
+			status=0
+			timeout 60 "$ONESPINE" "${words[@]:0:${#words[@]}-1}" "${words[-1]}$value" >out 2>err </dev/null || status=$?
+			((status <= 2)) || fail "$row: status $status"
+			for stream in out err; do
+				clean "$stream" "$row: $stream" || failed=$((failed + 1))
+			done
+			count=$((count + 1))
+		done
+	done < <(option_rows)
+	((count > 150)) || fail "only $count were tried"
+	((failed == 0))
+}
+
 @test "a machine's picture is UTF-8 and XML, whatever its file and its devices are called" {
 	onespine bind "--topology=$EVIL.xml" --svg=machine.svg
 	clean machine.svg 'bind --svg'

@@ -88,6 +88,50 @@ ours_clean() {
 	done
 }
 
+# Every option that sbatch, salloc and srun have of ours, and its variable: what the client says, and slurmctld's log.
+@test "every option of ours refuses, clean, a value that a terminal would obey" {
+	options=$(sbatch --help 2>&1 | grep -oE -- '--gang[a-z-]*' | sort -u)
+	(($(wc -l <<<"$options") >= 9))
+	for option in $options; do
+		variable=${option#--}
+		variable=ONESPINE_${variable^^}
+		for value in $'1\e[2J' "$EVIL" $'spine@\e[2J' $'leaf:1,\e[2J' $'tp2,\e[2J'; do
+			for client in 'sbatch --wrap=true' 'srun true' 'salloc true'; do
+				log_mark
+				# shellcheck disable=SC2086 # a command and its argument, which comes last
+				set -- $client
+				hostile "$option" env "$1" --chdir=/ -N2 "$option=$value" "${@:2}"
+				hostile "$variable" env "${variable//-/_}=$value" "$1" --chdir=/ -N2 "${@:2}"
+			done
+			ours_clean "$option"
+		done
+	done
+	# a label that no job has
+	for command in why 'set --gang=off'; do
+		for value in $'1\e[2J' "$EVIL"; do
+			# shellcheck disable=SC2086
+			says_clean onespine $command "$value"
+			# shellcheck disable=SC2086
+			says_clean onespine $command --json "$value"
+		done
+	done
+	for option in $(onespine help fit | grep -oE '^  (-[A-Za-z], )?--[a-z-]+(=|\[=)' | grep -oE -- '--[a-z-]+'); do
+		says_clean onespine fit -N2 "$option=$EVIL"
+		says_clean onespine fit -N2 "$option="$'1\e[2J'
+	done
+}
+
+# hostile WHAT COMMAND...: our lines of what it says, as the other user
+hostile() {
+	local what=$1
+	shift
+	as_other_user timeout 60 "$@" </dev/null >"$BATS_TEST_TMPDIR/said" 2>&1 || true
+	# Slurm's own line quotes the value as it is
+	grep -av 'Invalid --gang' "$BATS_TEST_TMPDIR/said" | grep -aE 'onespine|gang|GANG' >"$BATS_TEST_TMPDIR/ours" ||
+		fail "$what: nothing is said: $(cat -v "$BATS_TEST_TMPDIR/said")"
+	clean "$BATS_TEST_TMPDIR/ours" "what is said to $what"
+}
+
 @test "a job's name reaches why, map and fit clean, on the terminal, as JSON and as a picture" {
 	as_other_user sbatch --chdir=/ --output=/dev/null --gang -N2 -J "$EVIL" --comment="$EVIL" --exclusive \
 		--wrap 'sleep 600' >/dev/null

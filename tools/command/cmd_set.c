@@ -17,6 +17,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "lib/base/clean.h"
 #include "lib/policy/request.h"
 #include "lib/policy/request_parts.h"
 #include "host/slurm/cluster_state.h"
@@ -142,6 +143,7 @@ static void find_words(const struct osp_call *call, struct osp_error *error)
 static int print_answer(const char *label, const char *value, const char *refusal, bool as_json)
 {
 	int status = refusal ? OSP_EXIT_NO : OSP_EXIT_YES;
+	char words[128];
 	json_t *root;
 
 	if (as_json) {
@@ -153,12 +155,13 @@ static int print_answer(const char *label, const char *value, const char *refusa
 			json_object_set_new(root, "says", osp_json_string(refusal));
 		return osp_print_json(root, status);
 	}
+	osp_copy_clean(words, sizeof(words), label);
 	if (refusal)
 		printf("refused: %s\n", refusal);
 	else if (strcmp(value, "off") == 0)
-		printf("job %s is no gang any more\n", label);
+		printf("job %s is no gang any more\n", words);
 	else
-		printf("job %s now asks for --gang=%s\n", label, value);
+		printf("job %s now asks for --gang=%s\n", words, value);
 	return status;
 }
 

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/base/clean.h"
 #include "lib/gate/gate_words.h"
 #include "lib/place/parts.h"
 #include "lib/policy/words.h"
@@ -345,6 +346,7 @@ static int tell_placed(struct why *why, struct osp_error *error)
 static int no_such_job(const struct osp_call *call)
 {
 	const char *label = call->arguments[0];
+	char words[128];
 	json_t *root;
 
 	if (call->values[OSP_OPTION_JSON]) {
@@ -353,10 +355,11 @@ static int no_such_job(const struct osp_call *call)
 		json_object_set_new(root, "known", json_false());
 		return osp_print_json(root, OSP_EXIT_NO);
 	}
+	osp_copy_clean(words, sizeof(words), label);
 	printf("job %s: slurmctld does not know it: never submitted, ended a while ago (sacct -j "
 	       "%s "
 	       "may tell), or not yours to see\n",
-	       label, label);
+	       words, words);
 	return OSP_EXIT_NO;
 }
 
