@@ -56,6 +56,33 @@ gpu-16" onespine hosts --state "$MAP/small.json" 1205
 n4" onespine hosts --topology t.conf
 }
 
+@test "a gang's hosts stand in the order of its node ranks, inside the job and by its number" {
+	cp t.conf onespine.topology.conf
+	echo 'topology: onespine.topology.conf' >onespine.yaml
+	printf 'ClusterName=c\nSlurmctldHost=none(127.0.0.1)\nSlurmctldPort=1\nAuthType=auth/none\n' >slurm.conf
+	export SLURM_CONF=$PWD/slurm.conf SLURM_JOB_NODELIST='n[1-4]'
+	export ONESPINE_LEAVES='l1:n[1,3]|l2:n[2,4]'
+	expect 0 $'n1\nn3\nn2\nn4' onespine hosts
+	# two places a segment, each second one of the other: ranks 0 2 1 3
+	export ONESPINE_ORDER='2x2.2x1/n[1-4]'
+	expect 0 $'n1\nn3\nn2\nn4' onespine hosts
+	export ONESPINE_ORDER='4x1/n[1,4,2,3]'
+	expect 0 $'n1\nn4\nn2\nn3' onespine hosts
+	expect 0 "--nnodes=4 --node_rank=1 --master_addr=n1" onespine hosts --format torchrun --only n4
+	# another order is asked for, or the note is another job's
+	expect 0 "$WARNING
+n1
+n3
+n2
+n4" onespine hosts --topology t.conf
+	unset ONESPINE_ORDER
+	export ONESPINE_LEAVES='l1:n[7-8]'
+	expect_line 0 "$WARNING" onespine hosts
+	jq '.jobs |= map(if .id == 1201 then .admin_comment = "[onespine: gang=spine; domain=s; leaves=a:gpu-(1-4); order=4x1/gpu-(1,4,2,3); placed: 4 nodes on spine s]" else . end)' \
+		"$MAP/small.json" >state.json
+	expect 0 $'gpu-1\ngpu-4\ngpu-2\ngpu-3' onespine hosts --state state.json 1201
+}
+
 @test "hosts that the topology lacks come last" {
 	expect 0 "onespine: warning: 2 of 3 hosts are not in the topology; they come last
 n1

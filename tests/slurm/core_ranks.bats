@@ -149,6 +149,13 @@ $along"
 	equal "$(tasks <<<"$printed")" 'n1 n2 n3 n4 n5 n6 n7 n8'
 	equal "$(sed -n 's/^host //p' <<<"$printed" | paste -sd' ')" 'n1 n2 n3 n4 n5 n6 n7 n8'
 	equal "$(awk '/^task/ && $2 != $4' <<<"$printed")" ''
+	# torchrun's line (doc/user.md) and the list have the ranks that the job was told
+	# shellcheck disable=SC2016 # for the job's shells
+	printed=$(in_job 'srun sh -c '"'"'echo rank $ONESPINE_NODE_RANK $(onespine hosts --format=torchrun --only=$SLURMD_NODENAME)'"'"'
+		onespine hosts | sed "s/^/host /"' -N8 --gang=spine --gang-layout=tp8,pp2 --gang-keep=pp:leaf --gpus-per-node=8)
+	equal "$(sed -n 's/^host //p' <<<"$printed" | paste -sd' ')" 'n1 n5 n2 n6 n3 n7 n4 n8'
+	equal "$(grep -c '^rank ' <<<"$printed")" 8
+	equal "$(awk '/^rank/ && $4 != "--node_rank=" $2' <<<"$printed")" ''
 	printed=$(in_job "srun sh -c '$tell'" -N8 --gang=spine --gang-layout=tp8,pp2 --gang-keep=pp:leaf --gpus-per-node=8)
 	equal "$(tasks <<<"$printed")" 'n1 n5 n2 n6 n3 n7 n4 n8'
 	equal "$(awk '/^task/ && $2 != $4' <<<"$printed")" ''

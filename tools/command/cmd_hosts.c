@@ -4,6 +4,8 @@
 #include <string.h>
 
 #include "tools/command/command.h"
+#include "lib/layout/gang_order.h"
+#include "lib/policy/note.h"
 #include "host/slurm/cluster_state.h"
 #include "host/slurm/fabric.h"
 #include "host/slurm/hosts.h"
@@ -13,12 +15,20 @@
 #define TASKS_MOST   4096
 #define ADVICE_BYTES 512
 
+/* As onespine.so tells a gang's tasks (spank/placed.h). */
+#define LEAVES_VARIABLE "ONESPINE_LEAVES"
+#define ORDER_VARIABLE	"ONESPINE_ORDER"
+
 struct asked {
 	struct osp_topology *topology;
 	char *list;
 	enum osp_hosts_format format;
 	uint32_t tasks; /* 0: not said */
 	bool no_job;	/* of that number */
+	/* What the order of the gang's ranks is made from (lib/layout/gang_order.h); NULL: it is no
+	 * gang, or another order was asked for. */
+	char *leaves, *ranks;
+	bool in_ranks; /* that order was taken */
 };
 
 static int parse_tasks(const char *text, uint32_t *tasks, struct osp_error *error)
@@ -48,6 +58,28 @@ static int parse_format(const struct osp_call *call, struct asked *asked, struct
 	return parse_tasks(call->values[OSP_OPTION_TASKS_PER_NODE], &asked->tasks, error);
 }
 
+/* Each may be NULL. */
+static void keep_ranks(const struct osp_call *call, const char *leaves, const char *ranks,
+		       struct asked *asked)
+{
+	if (!leaves || call->values[OSP_OPTION_TOPOLOGY] || call->values[OSP_OPTION_LAYOUT])
+		return;
+	asked->leaves = strdup(leaves);
+	asked->ranks = ranks ? strdup(ranks) : NULL;
+}
+
+static void keep_ranks_of(const struct osp_call *call, const struct osp_state_job *job,
+			  struct asked *asked)
+{
+	struct osp_note note = {.gang = NULL};
+
+	/* of a heterogeneous job, whose components are ranked together, "1201+1" */
+	if (job->admin_comment && !strchr(job->label, '+') &&
+	    osp_note_find(job->admin_comment, &note))
+		keep_ranks(call, note.leaves, note.order, asked);
+	osp_note_free_pieces(&note);
+}
+
 /* The hosts of a job, as Slurm or a saved state has them. */
 static int ask_job(const struct osp_call *call, struct asked *asked, struct osp_error *error)
 {
@@ -68,6 +100,8 @@ static int ask_job(const struct osp_call *call, struct asked *asked, struct osp_
 					   job->state);
 		else if (!(asked->list = strdup(job->nodes_text)))
 			rc = osp_error_set(error, "out of memory");
+		else
+			keep_ranks_of(call, job, asked);
 	}
 	if (rc == 0) {
 		asked->topology = world.topology;
@@ -100,8 +134,8 @@ static int find_hosts(const struct osp_call *call, struct asked *asked, struct o
 		return osp_error_set(error, "--nodes goes without a JOB");
 	if (call->argument_count)
 		return ask_job(call, asked, error);
-	if (!list)
-		list = getenv("SLURM_JOB_NODELIST");
+	if (!list && (list = getenv("SLURM_JOB_NODELIST")) && !getenv("SLURM_HET_SIZE"))
+		keep_ranks(call, getenv(LEAVES_VARIABLE), getenv(ORDER_VARIABLE), asked);
 	if (!list)
 		return osp_error_set(error,
 				     "hosts are needed: name a JOB or --nodes=HOSTLIST, or ask "
@@ -112,14 +146,33 @@ static int find_hosts(const struct osp_call *call, struct asked *asked, struct o
 	return load_topology(call, asked, error);
 }
 
-static int order(const struct osp_call *call, const struct asked *asked, struct osp_hosts *hosts,
+/* The order of ONESPINE_NODE_RANK, if the gang's note fits its nodes. */
+static void take_ranks(struct asked *asked, struct osp_hosts *hosts)
+{
+	struct osp_gang_ranks made;
+	char **names;
+
+	if (!asked->leaves || osp_gang_order_make(asked->list, asked->leaves, asked->ranks, &made))
+		return;
+	asked->in_ranks = made.count == hosts->count;
+	if (asked->in_ranks) {
+		names = hosts->names;
+		hosts->names = made.names;
+		made.names = names;
+	}
+	osp_gang_order_clear(&made);
+}
+
+static int order(const struct osp_call *call, struct asked *asked, struct osp_hosts *hosts,
 		 struct osp_error *error)
 {
 	struct osp_error inner = {.text = ""};
 	const char *source = call->values[OSP_OPTION_HOSTS] ? "--nodes" : "SLURM_JOB_NODELIST";
 
-	if (osp_hosts_order(asked->topology, asked->list, hosts, &inner) == 0)
+	if (osp_hosts_order(asked->topology, asked->list, hosts, &inner) == 0) {
+		take_ranks(asked, hosts);
 		return 0;
+	}
 	if (inner.column)
 		return osp_error_set(error, "%s, column %d: %s", source, inner.column, inner.text);
 	return osp_error_set(error, "%s", inner.text);
@@ -229,7 +282,8 @@ static int answer(const struct osp_call *call, const struct asked *asked,
 	struct osp_text text = OSP_TEXT_INIT;
 	struct osp_error error = {.text = ""};
 	char buffer[ADVICE_BYTES];
-	const char *advice = find_advice(call, hosts, buffer);
+	/* srun keeps to the order of the ranks by itself */
+	const char *advice = asked->in_ranks ? NULL : find_advice(call, hosts, buffer);
 
 	if (call->values[OSP_OPTION_JSON])
 		return osp_print_json(osp_hosts_to_json(hosts, advice), OSP_EXIT_YES);
@@ -238,7 +292,7 @@ static int answer(const struct osp_call *call, const struct asked *asked,
 		osp_say_error(&error);
 		return OSP_EXIT_NO;
 	}
-	if (!only)
+	if (!only && !asked->in_ranks)
 		warn(hosts, advice);
 	return osp_print_text(&text, OSP_EXIT_YES);
 }
@@ -263,5 +317,7 @@ int osp_run_hosts(const struct osp_call *call)
 	osp_hosts_clear(&hosts);
 	osp_topology_free(asked.topology);
 	free(asked.list);
+	free(asked.leaves);
+	free(asked.ranks);
 	return status;
 }

@@ -157,8 +157,10 @@ static const struct osp_command commands[OSP_COMMAND_COUNT] = {
 		 .complete = OSP_COMPLETE_JOB,
 		 .summary = "list a job's hosts in the order of the fabric, for launchers",
 		 .details = "Without JOB and --nodes: the hosts of the job that this runs in "
-			    "(SLURM_JOB_NODELIST). Warns where consecutive ranks change the switch "
-			    "more often in Slurm's order. With --layout: in the order that "
+			    "(SLURM_JOB_NODELIST). Those of a gang stand in the order of its node "
+			    "ranks (ONESPINE_NODE_RANK), unless --topology or --layout asks for "
+			    "another. For other hosts: warns where consecutive ranks change the "
+			    "switch more often in Slurm's order. With --layout: in the order that "
 			    "'onespine layout' finds for these parallel groups.",
 		 .answers = "there is no such job, or the host of --only is not among its hosts"},
 	[OSP_BIND] = {.name = "bind",
