@@ -142,12 +142,14 @@ static int ask(struct question *question, const struct osp_seam_job *job,
 	return 0;
 }
 
-/* The lowest level above that would hold the gang, 0 for none. */
-static uint32_t next_level_that_fits(struct osp_place_input input)
+/* The lowest level above that would hold the gang, and that the job may ask for; 0 for none. */
+static uint32_t next_level_that_fits(struct osp_place_input input, int held_to)
 {
+	uint32_t highest =
+		held_to > 0 ? (uint32_t)held_to : osp_topology_level_count(shadow_state.topology);
 	uint32_t candidate_count, domain_count;
 
-	while (++input.level <= osp_topology_level_count(shadow_state.topology)) {
+	while (++input.level <= highest) {
 		osp_place_order(shadow_state.seam_place, &input, &candidate_count, &domain_count);
 		if (candidate_count)
 			return input.level;
@@ -163,8 +165,8 @@ static bool could_be_launched(const struct question *question, const char *parti
 	       shadow_launch_could(&question->input);
 }
 
-static int could_run(const struct question *question, const char *partition, char *sentence,
-		     size_t sentence_bytes)
+static int could_run(const struct question *question, int held_to, const char *partition,
+		     char *sentence, size_t sentence_bytes)
 {
 	const struct osp_place_domain *domains;
 	uint32_t candidate_count, domain_count, next_level;
@@ -173,7 +175,7 @@ static int could_run(const struct question *question, const char *partition, cha
 				  &domain_count);
 	if (candidate_count || could_be_launched(question, partition))
 		return 0;
-	next_level = next_level_that_fits(question->input);
+	next_level = next_level_that_fits(question->input, held_to);
 	domains = osp_place_order(shadow_state.seam_place, &question->input, &candidate_count,
 				  &domain_count);
 	osp_words_never(shadow_state.topology, &question->input, domains, domain_count, partition,
@@ -182,8 +184,9 @@ static int could_run(const struct question *question, const char *partition, cha
 }
 
 /* Whether its segments and domains could ever be had. */
-static int parts_could_run(const struct question *question, const struct osp_parts *parts,
-			   const char *partition, char *sentence, size_t sentence_bytes)
+static int parts_could_run(const struct question *question, int held_to,
+			   const struct osp_parts *parts, const char *partition, char *sentence,
+			   size_t sentence_bytes)
 {
 	const struct osp_place_input *place = &question->input;
 	struct osp_nodeset *scratch = osp_nodeset_new(shadow_state.node_count);
@@ -196,8 +199,8 @@ static int parts_could_run(const struct question *question, const struct osp_par
 	free(scratch);
 	if (answer.fits)
 		return 0;
-	osp_words_segments_never(shadow_state.topology, &input, place, &answer, partition, sentence,
-				 sentence_bytes);
+	osp_words_segments_never(shadow_state.topology, &input, place, &answer, held_to > 0,
+				 partition, sentence, sentence_bytes);
 	return -1;
 }
 
@@ -231,8 +234,8 @@ static int parts_have_a_size(const struct question *question, const struct osp_s
 }
 
 static int parts_fit(const struct osp_seam_job *job, const struct osp_effective *effective,
-		     const struct question *question, const char *partition, char *sentence,
-		     size_t sentence_bytes)
+		     const struct question *question, int held_to, const char *partition,
+		     char *sentence, size_t sentence_bytes)
 {
 	struct osp_error error = {.text = ""};
 	struct osp_parts parts;
@@ -250,7 +253,7 @@ static int parts_fit(const struct osp_seam_job *job, const struct osp_effective 
 	}
 	if (parts_have_a_size(question, job, sentence, sentence_bytes))
 		return -1;
-	return parts_could_run(question, &parts, partition, sentence, sentence_bytes);
+	return parts_could_run(question, held_to, &parts, partition, sentence, sentence_bytes);
 }
 
 /* A name in "a,b,c", copied; *list moves on. NULL at the end. As Slurm, passes over empty ones. */
@@ -299,8 +302,8 @@ static char *each_once(const char *list)
 }
 
 static int fits_partition(const struct osp_seam_job *job, const char *name,
-			  const struct osp_effective *effective, int level, char *sentence,
-			  size_t sentence_bytes)
+			  const struct osp_effective *effective, int level, int held_to,
+			  char *sentence, size_t sentence_bytes)
 {
 	part_record_t *partition = partition_named(name);
 	struct question question;
@@ -310,25 +313,28 @@ static int fits_partition(const struct osp_seam_job *job, const char *name,
 		return 0; /* Slurm itself will say what is wrong with it */
 	if (ask(&question, job, partition, effective, level) == 0)
 		rc = shadow_in_parts(effective)
-			     ? parts_fit(job, effective, &question, partition->name, sentence,
-					 sentence_bytes)
-			     : could_run(&question, partition->name, sentence, sentence_bytes);
+			     ? parts_fit(job, effective, &question, held_to, partition->name,
+					 sentence, sentence_bytes)
+			     : could_run(&question, held_to, partition->name, sentence,
+					 sentence_bytes);
 	clear_question(&question);
 	return rc;
 }
 
-/* Fits one of its partitions, or says why it fits none (the last one's sentence). */
+/* Fits one of its partitions, or says why it fits none (the last one's sentence). `held_to`: the
+ * highest level that the policy lets it ask for; 0: any. */
 static int fits_anywhere(const struct osp_seam_job *job, const struct osp_effective *effective,
-			 int level, char *sentence, size_t sentence_bytes)
+			 int level, int held_to, char *sentence, size_t sentence_bytes)
 {
 	const char *list = job->partition;
 	char *name;
 	int rc = -1;
 
 	if (!list || !*list)
-		return fits_partition(job, NULL, effective, level, sentence, sentence_bytes);
+		return fits_partition(job, NULL, effective, level, held_to, sentence,
+				      sentence_bytes);
 	while (rc != 0 && (name = next_name(&list))) {
-		rc = fits_partition(job, name, effective, level, sentence, sentence_bytes);
+		rc = fits_partition(job, name, effective, level, held_to, sentence, sentence_bytes);
 		free(name);
 	}
 	return rc;
@@ -419,8 +425,8 @@ static int check_loosening(const struct osp_policy *policy, const struct osp_eff
 }
 
 /* The level preferred is below the one that the job is held to. */
-static int check_prefer(const struct osp_effective *effective, int level, char *sentence,
-			size_t sentence_bytes)
+static int check_prefer(const struct osp_effective *effective, int level, int held_to,
+			char *sentence, size_t sentence_bytes)
 {
 	int prefer = osp_topology_level(shadow_state.topology, effective->prefer);
 
@@ -431,13 +437,15 @@ static int check_prefer(const struct osp_effective *effective, int level, char *
 		snprintf(sentence, sentence_bytes,
 			 "--gang=%s,prefer: its partition already holds gangs to one %s, and %s is "
 			 "no level below; ask for --gang=%s",
-			 effective->prefer, effective->level, effective->prefer, effective->prefer);
+			 effective->prefer, effective->level, effective->prefer,
+			 held_to > 0 && prefer > held_to ? effective->level : effective->prefer);
 	else
 		return 0;
 	return -1;
 }
 
-static int check_level(const struct osp_effective *effective, char *sentence, size_t sentence_bytes)
+static int check_level(const struct osp_effective *effective, int held_to, char *sentence,
+		       size_t sentence_bytes)
 {
 	int level;
 
@@ -456,7 +464,9 @@ static int check_level(const struct osp_effective *effective, char *sentence, si
 				   sentence_bytes);
 		return -1;
 	}
-	return *effective->prefer ? check_prefer(effective, level, sentence, sentence_bytes) : 0;
+	return *effective->prefer
+		       ? check_prefer(effective, level, held_to, sentence, sentence_bytes)
+		       : 0;
 }
 
 /* What of slurm.conf keeps a job from being made smaller before it starts, or NULL. */
@@ -526,6 +536,14 @@ static int check_spares_everywhere(const struct osp_seam_job *job, char *sentenc
 	return rc;
 }
 
+/* The highest level that a job may ask for; 0: any. */
+static int held_to_level(const struct osp_policy *policy)
+{
+	return shadow_state.topology && osp_policy_promises(policy)
+		       ? osp_topology_level(shadow_state.topology, policy->level)
+		       : 0;
+}
+
 static int resolve_locked(const struct osp_seam_job *job, const struct osp_request *request,
 			  struct osp_effective *effective, char *sentence, size_t sentence_bytes)
 {
@@ -534,7 +552,7 @@ static int resolve_locked(const struct osp_seam_job *job, const struct osp_reque
 	struct osp_size size;
 	char buffer[256];
 	const char *partition = partition_name(job->partition, buffer, sizeof(buffer));
-	int rc;
+	int rc, held_to;
 
 	if (job->spares && check_spares_everywhere(job, sentence, sentence_bytes))
 		return -1;
@@ -549,7 +567,8 @@ static int resolve_locked(const struct osp_seam_job *job, const struct osp_reque
 	}
 	if (effective->mode == OSP_MODE_OFF || effective->if_large)
 		return 0;
-	rc = check_level(effective, sentence, sentence_bytes);
+	held_to = held_to_level(&policy);
+	rc = check_level(effective, held_to, sentence, sentence_bytes);
 	if (rc == 0)
 		rc = shadow_groups_translate(job, partition_named(partition), effective, sentence,
 					     sentence_bytes);
@@ -558,7 +577,7 @@ static int resolve_locked(const struct osp_seam_job *job, const struct osp_reque
 	if (rc == 0 && effective->mode == OSP_MODE_ENFORCE)
 		rc = fits_anywhere(job, effective,
 				   osp_topology_level(shadow_state.topology, effective->level),
-				   sentence, sentence_bytes);
+				   held_to, sentence, sentence_bytes);
 	if (rc != 0 && effective->mode == OSP_MODE_ADVISE) {
 		effective->mode = OSP_MODE_OFF;
 		rc = 0;

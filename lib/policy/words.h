@@ -107,13 +107,13 @@ const char *osp_words_segments_wait(const struct osp_topology *topology,
  * Why a gang in segments or in several domains can never run in `partition`, from a judgement with
  * all its nodes: "64 nodes on at most 2 spines in segments leaf:16 asked for; with all nodes of
  * partition gpu free there are 3 whole segments of 16 nodes where 4 are needed; ask for 48 nodes,
- * smaller segments or more domains".
+ * smaller segments or more domains". `held`: by the policy, to one domain.
  */
 const char *osp_words_segments_never(const struct osp_topology *topology,
 				     const struct osp_cut_input *input,
 				     const struct osp_place_input *place,
-				     const struct osp_cut_answer *answer, const char *partition,
-				     char *buffer, size_t buffer_bytes);
+				     const struct osp_cut_answer *answer, bool held,
+				     const char *partition, char *buffer, size_t buffer_bytes);
 
 /* Where such a gang went: "placed: 64 nodes in 2 domains of spine, 4 leaves, in segments leaf:16";
  * in one as osp_words_placed() has it. `domains`: its name. */

@@ -64,8 +64,8 @@ static void say_offer(const struct osp_cut_input *input, const struct osp_cut_an
 const char *osp_words_segments_never(const struct osp_topology *topology,
 				     const struct osp_cut_input *input,
 				     const struct osp_place_input *place,
-				     const struct osp_cut_answer *answer, const char *partition,
-				     char *buffer, size_t buffer_bytes)
+				     const struct osp_cut_answer *answer, bool held,
+				     const char *partition, char *buffer, size_t buffer_bytes)
 {
 	const struct osp_segments *segments = &input->segments;
 	const char *level = osp_topology_level_name(topology, input->level);
@@ -89,11 +89,12 @@ const char *osp_words_segments_never(const struct osp_topology *topology,
 		snprintf(offer, sizeof(offer), "so many hold %u", whole);
 	if (whole && whole < answer->whole_needed)
 		snprintf(nodes, sizeof(nodes), "%u nodes%s", whole * unit,
-			 segments->count ? ", " : " or ");
-	snprintf(buffer, buffer_bytes,
-		 "%s asked for; with all %s%s free %s; ask for %s%smore domains", request,
+			 segments->count && !held ? ", " : " or ");
+	snprintf(buffer, buffer_bytes, "%s asked for; with all %s%s free %s; ask for %s%s", request,
 		 has_required(place) ? "of these" : "nodes", of_partition, offer, nodes,
-		 segments->count ? "smaller segments or " : "");
+		 !segments->count ? "more domains"
+		 : held		  ? "smaller segments"
+				  : "smaller segments or more domains");
 	return buffer;
 }
 

@@ -13,7 +13,7 @@
 #define NODES 16
 
 /* Two spines of two leaves of four nodes. Partitions: gpu has all, small the first leaf, held
- * promises. */
+ * and low promise. */
 static const char config[] = "defaults:\n"
 			     "  level: spine\n"
 			     "  gate:\n"
@@ -24,6 +24,10 @@ static const char config[] = "defaults:\n"
 			     "    gang: always\n"
 			     "    allow_off: false\n"
 			     "    from_nodes: 3\n"
+			     "  low:\n"
+			     "    gang: always\n"
+			     "    level: leaf\n"
+			     "    allow_off: false\n"
 			     "  open:\n"
 			     "    gate:\n"
 			     "      depth: off\n"
@@ -41,6 +45,7 @@ static int with_cluster(void **state)
 	fake_shadow_begin(NODES, 4, config);
 	fake_partition("small", 0, 4);
 	fake_partition("held", 0, NODES);
+	fake_partition("low", 0, NODES);
 	fake_partition("open", 0, NODES);
 	fake_partition("advised", 0, NODES);
 	fake_partition("none", 0, NODES);
@@ -111,6 +116,11 @@ static void judges_what_can_run(void **state)
 		 "9 nodes on one spine asked for; the largest spine of "
 		 "partition gpu has 8"},
 		{"leaf", {.min_nodes = 5}, "ask for --gang=spine or 4 nodes"},
+		/* a cure is one that the policy lets the job take */
+		{"leaf", {.partition = "held", .min_nodes = 5}, "ask for --gang=spine or 4 nodes"},
+		{"leaf", {.partition = "low", .min_nodes = 5}, "; ask for 4 nodes"},
+		{"spine,prefer", {.partition = "low", .min_nodes = 4}, "; ask for --gang=leaf"},
+		{"spine,prefer", {.min_nodes = 4}, "; ask for --gang=spine"},
 		{"leaf", {.partition = "small,gpu", .min_nodes = 4}, NULL},
 		{"spine", {.partition = "small,gpu", .min_nodes = 8}, NULL},
 		{"spine", {.partition = "small", .min_nodes = 8}, "partition small has 4"},

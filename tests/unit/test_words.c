@@ -461,8 +461,8 @@ static void segments(void **state)
 		assert_string_equal(osp_words_segments_wait(topology, &input, NULL, &answer, false,
 							    words, sizeof(words)),
 				    cases[i].waits);
-		assert_string_equal(osp_words_segments_never(topology, &input, NULL, &answer, "gpu",
-							     words, sizeof(words)),
+		assert_string_equal(osp_words_segments_never(topology, &input, NULL, &answer, false,
+							     "gpu", words, sizeof(words)),
 				    cases[i].never);
 		free(nodes);
 		osp_cut_free(cut);
@@ -495,7 +495,7 @@ static void segments_of_some_nodes(void **state)
 		"nodes needed beside the smaller last one, 0 free, and not even with all of these "
 		"free");
 	assert_string_equal(
-		osp_words_segments_never(topology, &input, &of, &answer, "gpu", words,
+		osp_words_segments_never(topology, &input, &of, &answer, false, "gpu", words,
 					 sizeof(words)),
 		"5 nodes of --nodelist on one spine in segments leaf:3 asked for; with all of "
 		"these "
@@ -503,12 +503,12 @@ static void segments_of_some_nodes(void **state)
 		"needed; ask for smaller segments or more domains");
 	osp_nodeset_clear(nodes); /* a list that names none */
 	assert_string_equal(
-		osp_words_segments_never(topology, &input, &of, &answer, NULL, words,
+		osp_words_segments_never(topology, &input, &of, &answer, true, NULL, words,
 					 sizeof(words)),
 		"5 nodes of one node type on one spine in segments leaf:3 asked for; with all "
 		"nodes "
 		"free there are 0 whole segments of 3 nodes beside the smaller last one where 1 is "
-		"needed; ask for smaller segments or more domains");
+		"needed; ask for smaller segments");
 	of.kind_count = 1;
 	input.domains_max = OSP_NODES_MAX;
 	assert_string_equal(
