@@ -153,10 +153,11 @@ struct osp_doctor_facts {
 	const struct osp_error *config_error; /* NULL: right, or not looked at */
 	const char *topology_path;
 	const struct osp_error *topology_error;
-	/* Our files that differ from what slurmctld took last, of which it keeps a copy there;
-	 * NULL: the same, or not known. */
+	/* What slurmctld took last and keeps a copy of, where our file differs from it or is wrong;
+	 * NULL: the same, none, or not known. */
 	const char *config_copy;
 	const char *topology_copy;
+	bool copies_hidden;    /* who asks may not look there */
 	const char *uncovered; /* hostlist of slurm.conf's nodes that no domain has; NULL: none */
 	uint32_t uncovered_count;
 	uint32_t node_count; /* of slurm.conf */

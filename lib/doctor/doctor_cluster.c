@@ -71,25 +71,46 @@ void osp_rule_configless(struct osp_diagnosis *diagnosis)
 
 void osp_rule_config(struct osp_diagnosis *diagnosis)
 {
+	const struct osp_doctor_facts *facts = diagnosis->facts;
 	char words[sizeof(struct osp_error) + 32];
 
-	if (!diagnosis->facts->config_error)
+	if (!facts->config_error)
 		return;
-	osp_find(diagnosis, OSP_DOCTOR_WRONG, "onespine.yaml is refused: %s",
-		 osp_error_format(diagnosis->facts->config_error, words, sizeof(words)));
+	osp_find(diagnosis, OSP_DOCTOR_WRONG, "onespine.yaml is refused%s%s: %s",
+		 facts->config_copy ? ", and slurmctld goes by the last good one, " : "",
+		 facts->config_copy ? facts->config_copy : "",
+		 osp_error_format(facts->config_error, words, sizeof(words)));
 	osp_cure(diagnosis, "put it right; onespine config check reads it again");
+}
+
+static void tell_refused_topology(struct osp_diagnosis *diagnosis)
+{
+	const struct osp_doctor_facts *facts = diagnosis->facts;
+	char words[sizeof(struct osp_error) + 32];
+
+	osp_error_format(facts->topology_error, words, sizeof(words));
+	if (facts->topology_copy)
+		osp_find(diagnosis, OSP_DOCTOR_WRONG,
+			 "the topology is refused, and slurmctld goes by the last good one, %s: %s",
+			 facts->topology_copy, words);
+	else if (facts->copies_hidden)
+		osp_find(diagnosis, OSP_DOCTOR_WRONG,
+			 "the topology is refused, and only root and SlurmUser see whether "
+			 "slurmctld "
+			 "has a last good one: %s",
+			 words);
+	else
+		osp_find(diagnosis, OSP_DOCTOR_WRONG, "no topology, so no gang starts: %s", words);
+	osp_cure(diagnosis, "onespine topology import --from KIND FILE -o %s",
+		 facts->topology_path);
 }
 
 void osp_rule_topology(struct osp_diagnosis *diagnosis)
 {
 	const struct osp_doctor_facts *facts = diagnosis->facts;
-	char words[sizeof(struct osp_error) + 32];
 
 	if (facts->topology_error) {
-		osp_find(diagnosis, OSP_DOCTOR_WRONG, "no topology, so no gang starts: %s",
-			 osp_error_format(facts->topology_error, words, sizeof(words)));
-		osp_cure(diagnosis, "onespine topology import --from KIND FILE -o %s",
-			 facts->topology_path);
+		tell_refused_topology(diagnosis);
 		return;
 	}
 	if (!facts->uncovered_count)
@@ -103,14 +124,29 @@ void osp_rule_topology(struct osp_diagnosis *diagnosis)
 		 facts->topology_path);
 }
 
-static void check_copy(struct osp_diagnosis *diagnosis, const char *path, const char *copy)
+/* Another finding says that others may write it, and the cure. */
+static bool is_distrusted(const struct osp_doctor_facts *facts, const char *path)
 {
-	if (!copy)
+	for (size_t i = 0; i < facts->trusted_count; i++)
+		if (strcmp(facts->trusted[i].path, path) == 0)
+			return facts->trusted[i].exists && !facts->trusted[i].safe;
+	return false;
+}
+
+/* `wrong`: the file is refused, which has been told. */
+static void check_copy(struct osp_diagnosis *diagnosis, const char *path, const char *copy,
+		       bool wrong)
+{
+	if (!copy || wrong)
 		return;
 	osp_find(diagnosis, OSP_DOCTOR_WRONG,
 		 "slurmctld has not taken %s as it is now: it obeys what it keeps in %s", path,
 		 copy);
-	osp_cure(diagnosis, "scontrol reconfigure; its log says why where that does not help");
+	if (is_distrusted(diagnosis->facts, path))
+		osp_cure(diagnosis, "chown and chmod it as above, then scontrol reconfigure");
+	else
+		osp_cure(diagnosis,
+			 "scontrol reconfigure; its log says why where that does not help");
 }
 
 void osp_rule_obeyed(struct osp_diagnosis *diagnosis)
@@ -119,8 +155,8 @@ void osp_rule_obeyed(struct osp_diagnosis *diagnosis)
 
 	if (facts->running.probe != OSP_PROBE_OURS)
 		return;
-	check_copy(diagnosis, facts->config_path, facts->config_copy);
-	check_copy(diagnosis, facts->topology_path, facts->topology_copy);
+	check_copy(diagnosis, facts->config_path, facts->config_copy, facts->config_error);
+	check_copy(diagnosis, facts->topology_path, facts->topology_copy, facts->topology_error);
 }
 
 void osp_rule_places(struct osp_diagnosis *diagnosis)

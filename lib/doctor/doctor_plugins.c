@@ -23,8 +23,23 @@ static bool is_ours(const struct osp_doctor_facts *facts, const char *path, size
 		memcmp(facts->plugin_dir, path, length) == 0);
 }
 
+/* A directory of PluginDir that is not on this host. */
+static bool is_missing(const struct osp_doctor_facts *facts, const char *path, size_t length)
+{
+	while (length > 1 && path[length - 1] == '/')
+		length--;
+	for (size_t i = 0; i < facts->folder_count; i++) {
+		const struct osp_plugin_folder *folder = &facts->folders[i];
+
+		if (!folder->exists && strlen(folder->path) == length &&
+		    memcmp(folder->path, path, length) == 0)
+			return true;
+	}
+	return false;
+}
+
 /* PluginDir as it should be: our folders first, then what `value` (NULL: Slurm's own directory) has
- * beside them. To be freed with free(); NULL when memory ran out. */
+ * beside them on this host. To be freed with free(); NULL when memory ran out. */
 static char *wanted_plugin_dir(const struct osp_doctor_facts *facts, const char *value)
 {
 	struct osp_text text = OSP_TEXT_INIT;
@@ -33,7 +48,7 @@ static char *wanted_plugin_dir(const struct osp_doctor_facts *facts, const char 
 	for (const char *at = value ? value : facts->slurm_plugins; *at; at += *at == ':') {
 		size_t length = strcspn(at, ":");
 
-		if (length && !is_ours(facts, at, length)) {
+		if (length && !is_ours(facts, at, length) && !is_missing(facts, at, length)) {
 			osp_text_add(&text, ":");
 			osp_text_add_bytes(&text, at, length);
 		}
@@ -282,6 +297,12 @@ void osp_rule_spank(struct osp_diagnosis *diagnosis)
 	}
 }
 
+bool osp_is_policy(const struct osp_doctor_facts *facts, const char *path)
+{
+	return (facts->config_path && strcmp(path, facts->config_path) == 0) ||
+	       (facts->topology_path && strcmp(path, facts->topology_path) == 0);
+}
+
 void osp_rule_trusted(struct osp_diagnosis *diagnosis)
 {
 	const struct osp_doctor_facts *facts = diagnosis->facts;
@@ -292,9 +313,14 @@ void osp_rule_trusted(struct osp_diagnosis *diagnosis)
 		if (!file->exists || file->safe)
 			continue;
 		osp_find(diagnosis, OSP_DOCTOR_WRONG,
-			 "%s can be written by others than root and SlurmUser, who obey it",
+			 osp_is_policy(facts, file->path)
+				 ? "%s can be written by others than root and SlurmUser, so "
+				   "slurmctld does not obey it"
+				 : "%s can be written by others than root and SlurmUser, who obey "
+				   "it",
 			 file->path);
-		osp_cure(diagnosis, "chown root %s && chmod go-w %s", file->path, file->path);
+		osp_cure(diagnosis, "chown root %s && chmod go-w %s%s", file->path, file->path,
+			 osp_is_policy(facts, file->path) ? " && scontrol reconfigure" : "");
 	}
 }
 

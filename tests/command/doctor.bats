@@ -53,7 +53,7 @@ $DIR/slurm.conf: 1 things looked at, 1 wrong, 0 warnings" onespine doctor --offl
 	run onespine doctor --before-start
 	[[ $status == 1 ]]
 	holds "$output" "wrong: PluginDir names /nowhere, which is not on this host"
-	holds "$output" "cure: $DIR/slurm.conf:6: PluginDir=$LIB/slurmctld:$LIB:/nowhere:$SLURM_PLUGINS instead of"
+	holds "$output" "cure: $DIR/slurm.conf:6: PluginDir=$LIB/slurmctld:$LIB:$SLURM_PLUGINS instead of /nowhere:$SLURM_PLUGINS"
 }
 
 @test "the installed lines are right; the fabric's nodes are compared" {
@@ -80,6 +80,24 @@ $DIR/slurm.conf: 1 things looked at, 1 wrong, 0 warnings" onespine doctor --offl
 	holds "$output" "wrong: $DIR/onespine.yaml can be written by others than root and SlurmUser"
 	run onespine doctor --before-start
 	[[ $status == 0 ]]
+}
+
+@test "a topology that is broken or gone, while slurmctld goes by its last good one" {
+	needs_installed
+	make_right
+	printf 'StateSaveLocation=%s/state\n' "$DIR" >>slurm.conf
+	mkdir state
+	write_topology 1-4
+	mv onespine.topology state/onespine_topology
+	run onespine doctor --offline
+	[[ $status == 1 ]]
+	holds "$output" "wrong: the topology is refused, and slurmctld goes by the last good one, $DIR/state/onespine_topology: $DIR/onespine.topology: cannot be opened"
+	echo '{' >onespine.topology
+	run onespine doctor --offline
+	holds "$output" "wrong: the topology is refused, and slurmctld goes by the last good one, $DIR/state/onespine_topology: $DIR/onespine.topology:"
+	rm -r state
+	run onespine doctor --offline
+	holds "$output" "wrong: no topology, so no gang starts: $DIR/onespine.topology:"
 }
 
 @test "a shadow of another Slurm" {

@@ -323,6 +323,23 @@ static void test_files(void **state)
 	       "wrong topology: no topology, so no gang starts: /e/onespine.yaml:2:3: unknown key "
 	       "| "
 	       "onespine topology import --from KIND FILE -o /e/onespine.topology");
+	host.facts.copies_hidden = true;
+	expect(&host, RIGHT,
+	       "wrong topology: the topology is refused, and only root and SlurmUser see whether "
+	       "slurmctld has a last good one: /e/onespine.yaml:2:3: unknown key | "
+	       "onespine topology import --from KIND FILE -o /e/onespine.topology");
+	host.facts.copies_hidden = false;
+	host.facts.running.probe = OSP_PROBE_OURS;
+	host.facts.topology_copy = "/s/onespine_topology";
+	host.facts.config_error = &error;
+	host.facts.config_copy = "/s/onespine_config";
+	expect(&host, RIGHT,
+	       "wrong config: onespine.yaml is refused, and slurmctld goes by the last good one, "
+	       "/s/onespine_config: /e/onespine.yaml:2:3: unknown key | put it right; onespine "
+	       "config check reads it again\n"
+	       "wrong topology: the topology is refused, and slurmctld goes by the last good one, "
+	       "/s/onespine_topology: /e/onespine.yaml:2:3: unknown key | "
+	       "onespine topology import --from KIND FILE -o /e/onespine.topology");
 	make_host(&host);
 	host.facts.node_count = 4;
 	host.facts.uncovered_count = 1;
@@ -344,8 +361,25 @@ static void test_files(void **state)
 	host.facts.trusted_count = 1;
 	expect(&host, RIGHT,
 	       "wrong trusted: /e/onespine.yaml can be written by others than root and SlurmUser, "
-	       "who "
-	       "obey it | chown root /e/onespine.yaml && chmod go-w /e/onespine.yaml");
+	       "so slurmctld does not obey it | chown root /e/onespine.yaml && chmod go-w "
+	       "/e/onespine.yaml && scontrol reconfigure");
+	/* slurmctld's log would say the same */
+	host.facts.running.probe = OSP_PROBE_OURS;
+	host.facts.config_copy = "/s/onespine_config";
+	expect(&host, RIGHT,
+	       "wrong trusted: /e/onespine.yaml can be written by others than root and SlurmUser, "
+	       "so slurmctld does not obey it | chown root /e/onespine.yaml && chmod go-w "
+	       "/e/onespine.yaml && scontrol reconfigure\n"
+	       "wrong obeyed: slurmctld has not taken /e/onespine.yaml as it is now: it obeys "
+	       "what it keeps in /s/onespine_config | chown and chmod it as above, then scontrol "
+	       "reconfigure");
+	make_host(&host);
+	host.trusted[0] = (struct osp_trusted_file){"/o/onespine.so", true, false};
+	host.facts.trusted = host.trusted;
+	host.facts.trusted_count = 1;
+	expect(&host, RIGHT,
+	       "wrong trusted: /o/onespine.so can be written by others than root and SlurmUser, "
+	       "who obey it | chown root /o/onespine.so && chmod go-w /o/onespine.so");
 }
 
 /* Includes of slurm.conf by name, for read_included(). */

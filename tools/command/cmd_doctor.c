@@ -41,8 +41,18 @@ static int list_rules(bool as_json)
 
 /* --- findings --------------------------------------------------------------------------------- */
 
-static const char *probe_words(const struct osp_running *running)
+/* Nothing says where a gang may go. */
+static bool lacks_topology(const struct osp_doctor_facts *facts)
 {
+	return facts->topology_error && !facts->topology_copy && !facts->copies_hidden;
+}
+
+static const char *probe_words(const struct osp_doctor_facts *facts)
+{
+	const struct osp_running *running = &facts->running;
+
+	if (running->probe == OSP_PROBE_OURS && lacks_topology(facts))
+		return "has no topology and starts no gang";
 	if (running->asked != OSP_ANSWERED)
 		return running->asked == OSP_NOT_ASKED ? "not asked" : "no answer";
 	return running->probe == OSP_PROBE_OURS	   ? "takes gangs"
@@ -70,7 +80,7 @@ static int print_json(const struct osp_doctor *doctor, const struct osp_doctor_f
 	}
 	json_object_set_new(root, "slurm_conf", osp_json_string(doctor->facts.conf_path));
 	json_object_set_new(root, "controller", json_boolean(doctor->facts.controller));
-	json_object_set_new(root, "slurmctld", json_string(probe_words(&doctor->facts.running)));
+	json_object_set_new(root, "slurmctld", json_string(probe_words(&doctor->facts)));
 	json_object_set_new(root, "looked_at", json_integer(findings->looked_at));
 	json_object_set_new(root, "right", json_boolean(status == OSP_EXIT_YES));
 	json_object_set_new(root, "findings", list);
@@ -106,7 +116,7 @@ static int print_text(const struct osp_doctor *doctor, const struct osp_doctor_f
 	if (doctor->facts.running.asked != OSP_NOT_ASKED)
 		osp_text_printf(&text, "; slurmctld %s%s",
 				doctor->facts.running.asked == OSP_NO_ANSWER ? "gives " : "",
-				probe_words(&doctor->facts.running));
+				probe_words(&doctor->facts));
 	osp_text_add(&text, "\n");
 	return osp_print_text(&text, status);
 }

@@ -174,10 +174,10 @@ static void gather_rules(struct osp_doctor *doctor)
 
 /* --- what slurmctld has taken ----------------------------------------------------------------- */
 
-/* Its copy's path where `path` (absent: empty) differs from that; NULL if not, or if it cannot be
- * read. sched/shadow_state.c keeps the copies. */
+/* Its copy's path where `path` (absent: empty) is refused or differs from that; NULL if not, or if
+ * it cannot be read. sched/shadow_files.c keeps the copies. */
 static const char *other_copy(struct osp_doctor *doctor, const char *path, const char *name,
-			      size_t limit_bytes)
+			      size_t limit_bytes, bool refused)
 {
 	const char *folder = osp_slurm_conf_value(doctor->conf, "StateSaveLocation", "/var/spool");
 	size_t bytes = 0, copy_bytes = 0;
@@ -188,8 +188,8 @@ static const char *other_copy(struct osp_doctor *doctor, const char *path, const
 		return NULL;
 	copy = osp_read_file(copy_path, limit_bytes, &copy_bytes);
 	text = osp_read_file(path, limit_bytes, &bytes);
-	other = copy && (text || errno == ENOENT) &&
-		(bytes != copy_bytes || (bytes && memcmp(text, copy, bytes) != 0));
+	other = copy && (refused || text || errno == ENOENT) &&
+		(refused || bytes != copy_bytes || (bytes && memcmp(text, copy, bytes) != 0));
 	free(copy);
 	free(text);
 	if (other)
@@ -200,14 +200,14 @@ static const char *other_copy(struct osp_doctor *doctor, const char *path, const
 
 static void gather_copies(struct osp_doctor *doctor)
 {
+	const char *folder = osp_slurm_conf_value(doctor->conf, "StateSaveLocation", "/var/spool");
 	struct osp_doctor_facts *facts = &doctor->facts;
 
-	if (!facts->config_error)
-		facts->config_copy =
-			other_copy(doctor, facts->config_path, "config", OSP_CONFIG_FILE_BYTES_MAX);
-	if (!facts->topology_error)
-		facts->topology_copy = other_copy(doctor, facts->topology_path, "topology",
-						  OSP_TOPOLOGY_FILE_BYTES_MAX);
+	facts->copies_hidden = access(folder, X_OK) < 0 && errno == EACCES;
+	facts->config_copy = other_copy(doctor, facts->config_path, "config",
+					OSP_CONFIG_FILE_BYTES_MAX, facts->config_error);
+	facts->topology_copy = other_copy(doctor, facts->topology_path, "topology",
+					  OSP_TOPOLOGY_FILE_BYTES_MAX, facts->topology_error);
 }
 
 void osp_doctor_gather_reach(const struct osp_doctor_question *question, struct osp_doctor *doctor)
@@ -216,6 +216,6 @@ void osp_doctor_gather_reach(const struct osp_doctor_question *question, struct 
 	gather_node_part(doctor);
 	gather_binding(question, doctor);
 	gather_rules(doctor);
-	if (question->ask && doctor->facts.controller)
+	if (doctor->facts.controller)
 		gather_copies(doctor);
 }
