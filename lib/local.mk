@@ -78,7 +78,7 @@ libonespine_la_SOURCES += \
 	lib/gate/gate_words.h
 # lib/policy: onespine.yaml, requests, what people read
 libonespine_la_SOURCES += \
-	lib/policy/config.c lib/policy/config.h lib/policy/config_private.h lib/policy/config_show.c \
+	lib/policy/config_names.c lib/policy/config_names.h lib/policy/config.c lib/policy/config.h lib/policy/config_private.h lib/policy/config_show.c \
 	lib/policy/conflict.c lib/policy/conflict.h lib/policy/effective.c lib/policy/effective.h \
 	lib/policy/features.c lib/policy/features.h \
 	lib/policy/job_options.c lib/policy/job_options.h lib/policy/mode.c lib/policy/node_policy.c lib/policy/node_policy.h lib/policy/note.c \

@@ -8,6 +8,8 @@
 
 #include "lib/base/hash.h"
 #include "lib/base/text.h"
+#include "lib/policy/config_names.h"
+#include "lib/policy/node_policy.h"
 #include "lib/topology/kind.h"
 
 /* More kinds of node than any cluster has; later ones share the last number, so they may mix with
@@ -392,8 +394,36 @@ bool shadow_state_exchange_read(struct shadow_exchange *other)
 	return true;
 }
 
+static void log_wrong(const struct osp_error *wrong, void *context)
+{
+	char words[OSP_ERROR_TEXT_BYTES + OSP_ERROR_FILE_BYTES + 32];
+
+	(void)context;
+	error("onespine: %s", osp_error_format(wrong, words, sizeof(words)));
+}
+
+/* Names in the policy that mean nothing here: gangs that would go by them are refused, or placed by
+ * the defaults. */
+static void log_unknown_names(void)
+{
+	const struct osp_config *config = shadow_state.config;
+
+	if (shadow_state.read)
+		osp_config_check_levels(config, shadow_state.read, osp_config_topology(config),
+					OSP_CONFIG_NAME, log_wrong, NULL);
+	for (size_t i = 0; i < osp_config_partition_count(config); i++) {
+		int line;
+		const char *name = osp_config_partition(config, i, &line);
+
+		if (!find_part_record((char *)name))
+			error("onespine: %s:%d: Slurm has no partition %s", OSP_CONFIG_NAME, line,
+			      name);
+	}
+}
+
 void shadow_state_load(void)
 {
+	const struct osp_config *before = shadow_state.config;
 	uint64_t hash;
 	bool changed;
 
@@ -402,6 +432,8 @@ void shadow_state_load(void)
 		shadow_remove_unfinished_copies();
 	shadow_load_config();
 	changed = shadow_load_topology();
+	if (shadow_state.config && (changed || shadow_state.config != before))
+		log_unknown_names();
 	hash = hash_node_names();
 	if (changed || hash != node_names_hash ||
 	    shadow_state.node_count != (uint32_t)node_record_count) {

@@ -151,6 +151,10 @@ struct osp_doctor_facts {
 	bool config_exists;
 	bool config_sent; /* slurm.conf includes it as it is now (lib/policy/node_policy.h) */
 	const struct osp_error *config_error; /* NULL: right, or not looked at */
+	/* What it names that is not there (lib/policy/config_names.h): first levels, then
+	 * partitions that slurm.conf lacks, which somebody may have made since. */
+	const struct osp_error *unknown_names;
+	uint32_t unknown_levels, unknown_partitions;
 	const char *topology_path;
 	const struct osp_error *topology_error;
 	/* What slurmctld took last and keeps a copy of, where our file differs from it or is wrong;

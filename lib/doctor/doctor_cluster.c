@@ -74,6 +74,12 @@ void osp_rule_config(struct osp_diagnosis *diagnosis)
 	const struct osp_doctor_facts *facts = diagnosis->facts;
 	char words[sizeof(struct osp_error) + 32];
 
+	for (uint32_t i = 0; i < facts->unknown_levels + facts->unknown_partitions; i++) {
+		osp_find(diagnosis,
+			 i < facts->unknown_levels ? OSP_DOCTOR_WRONG : OSP_DOCTOR_WARNING, "%s",
+			 osp_error_format(&facts->unknown_names[i], words, sizeof(words)));
+		osp_cure(diagnosis, "put it right; onespine config check compares it with Slurm's");
+	}
 	if (!facts->config_error)
 		return;
 	osp_find(diagnosis, OSP_DOCTOR_WRONG, "onespine.yaml is refused%s%s: %s",

@@ -100,6 +100,18 @@ $DIR/slurm.conf: 1 things looked at, 1 wrong, 0 warnings" onespine doctor --offl
 	holds "$output" "wrong: no topology, so no gang starts: $DIR/onespine.topology:"
 }
 
+@test "onespine.yaml names a level and a partition that are not there" {
+	needs_installed
+	make_right
+	write_topology 1-4
+	echo 'PartitionName=gpu Nodes=ALL' >>slurm.conf
+	printf 'partitions:\n  gpu:\n    level: spyne\n  gpuu: {gang: always}\n' >onespine.yaml
+	run onespine doctor --offline
+	[[ $status == 1 ]]
+	holds "$output" "wrong: $DIR/onespine.yaml:3:12: the topology $DIR/onespine.topology has no level 'spyne'"
+	holds "$output" "warning: $DIR/onespine.yaml:4:3: Slurm has no partition gpuu; did you mean gpu? (config)"
+}
+
 @test "a shadow of another Slurm" {
 	needs_installed
 	make_right

@@ -91,6 +91,23 @@ static void tells_the_line_of_a_wrong_policy(void **state)
 	assert_true(policy_is_always());
 }
 
+/* Names that the policy has and nothing else are told when it is read, and not each time after. */
+static void tells_of_names_that_mean_nothing(void **state)
+{
+	const char *log;
+
+	(void)state;
+	fake_slurm_file("onespine.yaml",
+			"partitions:\n  gpu:\n    level: spyne\n  gpuu: {gang: always}\n");
+	shadow_state_load();
+	log = fake_slurm_log();
+	assert_non_null(strstr(
+		log, "onespine.yaml:3:12: the topology onespine.topology has no level 'spyne'"));
+	assert_non_null(strstr(log, "onespine.yaml:4:"));
+	shadow_state_load();
+	assert_string_equal(fake_slurm_log(), "");
+}
+
 /* Neither in the running slurmctld, nor as the first policy or topology that it ever saw. */
 static void obeys_no_file_that_others_may_write(void **state)
 {
@@ -470,6 +487,7 @@ int main(void)
 		TEST(reads_again_what_has_changed),
 		TEST(keeps_what_was_good),
 		TEST(tells_the_line_of_a_wrong_policy),
+		TEST(tells_of_names_that_mean_nothing),
 		TEST(obeys_no_file_that_others_may_write),
 		TEST(obeys_no_file_of_another_user),
 		TEST(takes_the_kept_copies_after_a_restart),

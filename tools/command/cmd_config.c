@@ -11,6 +11,7 @@
 #include "host/files.h"
 #include "host/slurm/cluster_state.h"
 #include "host/slurm/fabric.h"
+#include "lib/policy/config_names.h"
 #include "lib/policy/node_policy.h"
 
 /* The FILE named, or the one in force, which may be missing; *path is to be freed. */
@@ -77,38 +78,20 @@ struct findings {
 	bool compared; /* with a topology */
 };
 
-static void add_wrong(struct findings *findings, const struct osp_error *error)
+static void add_wrong(const struct osp_error *error, void *context)
 {
+	struct findings *findings = context;
 	char buffer[sizeof(*error) + 32];
 
 	json_array_append_new(findings->wrong,
 			      osp_json_string(osp_error_format(error, buffer, sizeof(buffer))));
 }
 
-static void check_partition(const struct osp_snapshot *snapshot, const char *path, const char *name,
-			    struct osp_config_place place, struct findings *findings)
-{
-	const char **names = calloc((size_t)snapshot->partition_count + 1, sizeof(*names));
-	struct osp_error error = {.text = ""};
-	const char *nearest = NULL;
-	uint32_t i;
-
-	for (i = 0; names && i < snapshot->partition_count; i++)
-		names[i] = snapshot->partitions[i].name;
-	if (names)
-		nearest = osp_nearest_word(name, names, snapshot->partition_count);
-	osp_error_at(&error, path, place.line, place.column, "Slurm has no partition %s%s%s%s",
-		     name, nearest ? "; did you mean " : "", nearest ? nearest : "",
-		     nearest ? "?" : "");
-	add_wrong(findings, &error);
-	free(names);
-}
-
 static void ask_slurm(const struct osp_config *config, const char *path, struct findings *findings)
 {
 	struct osp_error error = {.text = ""};
 	struct osp_snapshot *snapshot;
-	size_t i;
+	const char **names;
 
 	if (!osp_slurm_configured()) {
 		snprintf(findings->not_asked, sizeof(findings->not_asked), "no slurm.conf found");
@@ -122,57 +105,14 @@ static void ask_slurm(const struct osp_config *config, const char *path, struct 
 		return;
 	}
 	findings->asked = true;
-	for (i = 0; i < osp_config_partition_count(config); i++) {
-		const char *name = osp_config_partition(config, i, NULL);
-
-		if (!osp_snapshot_find_partition(snapshot, name))
-			check_partition(snapshot, path, name, osp_config_partition_place(config, i),
-					findings);
-	}
+	names = calloc((size_t)snapshot->partition_count + 1, sizeof(*names));
+	for (uint32_t i = 0; names && i < snapshot->partition_count; i++)
+		names[i] = snapshot->partitions[i].name;
+	if (names)
+		osp_config_check_partitions(config, names, snapshot->partition_count, path,
+					    add_wrong, findings);
+	free(names);
 	osp_snapshot_free(snapshot);
-}
-
-static void refuse_level(const struct osp_topology *topology, const char *topology_path,
-			 const char *path, struct osp_config_place place, const char *level,
-			 struct findings *findings)
-{
-	const char *names[OSP_LEVELS_MAX], *nearest;
-	uint32_t count = osp_topology_level_count(topology);
-	struct osp_text all = OSP_TEXT_INIT;
-	struct osp_error error = {.text = ""};
-
-	for (uint32_t i = 0; i < count; i++) {
-		names[i] = osp_topology_level_name(topology, i + 1);
-		osp_text_printf(&all, "%s%s", i ? ", " : "", names[i]);
-	}
-	nearest = osp_nearest_word(level, names, count);
-	osp_error_at(&error, path, place.line, place.column,
-		     "the topology %s has no level '%s'%s%s%s%s", topology_path, level,
-		     nearest ? "; did you mean " : "; its levels are ",
-		     nearest ? nearest : all.data, nearest ? "?" : "",
-		     place.line ? "" : " ('level: spine' is the default)");
-	add_wrong(findings, &error);
-	osp_text_free(&all);
-}
-
-/* The topology must have the levels that the configuration names. */
-static void check_levels(const struct osp_config *config, const struct osp_topology *topology,
-			 const char *topology_path, const char *path, struct findings *findings)
-{
-	const struct osp_policy *defaults = osp_config_policy(config, NULL);
-	size_t count = osp_config_partition_count(config);
-
-	for (size_t i = 0; i <= count; i++) {
-		const char *name = i < count ? osp_config_partition(config, i, NULL) : NULL;
-		const struct osp_policy *policy = osp_config_policy(config, name);
-
-		if (osp_topology_level(topology, policy->level) > 0)
-			continue;
-		if (name && strcmp(policy->level, defaults->level) == 0)
-			continue;
-		refuse_level(topology, topology_path, path, osp_config_level_place(config, i),
-			     policy->level, findings);
-	}
 }
 
 /* The topology that the file names, beside it; of one that is only to be looked at and has none
@@ -207,14 +147,14 @@ static void check_topology(const struct osp_config *config, const char *path, bo
 		return;
 	findings->compared = true;
 	if (in_force && check_trust(topology_path, &error)) {
-		add_wrong(findings, &error);
+		add_wrong(&error, findings);
 		osp_error_clear(&error);
 	}
 	topology = osp_topology_load(topology_path, &error);
 	if (topology)
-		check_levels(config, topology, topology_path, path, findings);
+		osp_config_check_levels(config, topology, topology_path, path, add_wrong, findings);
 	else
-		add_wrong(findings, &error);
+		add_wrong(&error, findings);
 	osp_topology_free(topology);
 	free(topology_path);
 }
@@ -270,7 +210,7 @@ int osp_run_config_check(const struct osp_call *call)
 		status = osp_say_error(&error);
 	} else {
 		if (!config) {
-			add_wrong(&findings, &error);
+			add_wrong(&error, &findings);
 			osp_error_clear(&error);
 			snprintf(findings.not_asked, sizeof(findings.not_asked),
 				 "the file is refused");
@@ -279,7 +219,7 @@ int osp_run_config_check(const struct osp_call *call)
 			check_topology(config, path, call->argument_count == 0, &findings);
 		}
 		if (!call->argument_count && check_trust(path, &error))
-			add_wrong(&findings, &error);
+			add_wrong(&error, &findings);
 		status = json_array_size(findings.wrong) ? OSP_EXIT_NO : OSP_EXIT_YES;
 		status = print_findings(path, config ? osp_config_topology(config) : "", &findings,
 					as_json, status);

@@ -30,6 +30,7 @@ struct osp_doctor {
 	struct osp_plugin_folder *folders;
 	struct osp_trusted_file *trusted;
 	struct osp_unread_file unread[16];
+	struct osp_error unknown_names[8];
 	char *strings[64]; /* to be freed */
 	size_t string_count;
 };

@@ -19,6 +19,7 @@
 #include "check/base/hang_watch.h"
 #include "lib/base/hostlist.h"
 #include "lib/base/text.h"
+#include "lib/policy/config_names.h"
 #include "lib/policy/node_policy.h"
 #include "lib/topology/topology.h"
 #include "host/record/trial_file.h"
@@ -226,6 +227,46 @@ static void load_config(const struct osp_overlays *overlays, struct osp_doctor *
 	free(text);
 }
 
+struct naming {
+	struct osp_doctor *doctor;
+	uint32_t *count; /* the facts' */
+};
+
+static void keep_unknown(const struct osp_error *wrong, void *context)
+{
+	const struct naming *naming = context;
+	struct osp_doctor *doctor = naming->doctor;
+	uint32_t used = doctor->facts.unknown_levels + doctor->facts.unknown_partitions;
+
+	if (used == sizeof(doctor->unknown_names) / sizeof(doctor->unknown_names[0]))
+		return;
+	doctor->unknown_names[used] = *wrong;
+	++*naming->count;
+}
+
+/* Levels and partitions that onespine.yaml names and that are not there. */
+static void gather_unknown_names(struct osp_doctor *doctor, const struct osp_topology *topology)
+{
+	struct osp_doctor_facts *facts = &doctor->facts;
+	struct naming levels = {doctor, &facts->unknown_levels};
+	struct naming partitions = {doctor, &facts->unknown_partitions};
+	size_t count, known = 0;
+	const struct osp_slurm_word *words = osp_slurm_conf_words(doctor->conf, &count);
+	const char **names = calloc(count + 1, sizeof(*names));
+
+	facts->unknown_names = doctor->unknown_names;
+	if (topology)
+		osp_config_check_levels(doctor->config, topology, facts->topology_path,
+					facts->config_path, keep_unknown, &levels);
+	for (size_t i = 0; names && i < count; i++)
+		if (words[i].starts_line && strcasecmp(words[i].key, "PartitionName") == 0)
+			names[known++] = words[i].value;
+	if (names)
+		osp_config_check_partitions(doctor->config, names, known, facts->config_path,
+					    keep_unknown, &partitions);
+	free(names);
+}
+
 static void gather_fabric(const struct osp_overlays *overlays, struct osp_doctor *doctor)
 {
 	struct osp_doctor_facts *facts = &doctor->facts;
@@ -249,6 +290,8 @@ static void gather_fabric(const struct osp_overlays *overlays, struct osp_doctor
 		gather_uncovered(doctor, topology);
 	else
 		facts->topology_error = &doctor->topology_error;
+	if (doctor->config)
+		gather_unknown_names(doctor, topology);
 	osp_topology_free(topology);
 }
 

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* config_names.c - what onespine.yaml names that is not there: levels and partitions */
+#include "lib/policy/config_names.h"
+
+#include <string.h>
+#include <strings.h>
+
+#include "lib/base/text.h"
+
+/* How a finding is told. */
+struct telling {
+	const char *path; /* of onespine.yaml */
+	osp_config_wrong_f *tell;
+	void *context;
+};
+
+static void refuse_level(const struct osp_topology *topology, const char *topology_path,
+			 struct osp_config_place place, const char *level,
+			 const struct telling *telling)
+{
+	const char *names[OSP_LEVELS_MAX], *nearest;
+	uint32_t count = osp_topology_level_count(topology);
+	struct osp_text all = OSP_TEXT_INIT;
+	struct osp_error error = {.text = ""};
+
+	for (uint32_t i = 0; i < count; i++) {
+		names[i] = osp_topology_level_name(topology, i + 1);
+		osp_text_printf(&all, "%s%s", i ? ", " : "", names[i]);
+	}
+	nearest = osp_nearest_word(level, names, count);
+	osp_error_at(&error, telling->path, place.line, place.column,
+		     "the topology %s has no level '%s'%s%s%s%s", topology_path, level,
+		     nearest ? "; did you mean " : "; its levels are ",
+		     nearest	? nearest
+		     : all.data ? all.data
+				: "",
+		     nearest ? "?" : "", place.line ? "" : " ('level: spine' is the default)");
+	telling->tell(&error, telling->context);
+	osp_text_free(&all);
+}
+
+void osp_config_check_levels(const struct osp_config *config, const struct osp_topology *topology,
+			     const char *topology_path, const char *path, osp_config_wrong_f *tell,
+			     void *context)
+{
+	const struct osp_policy *defaults = osp_config_policy(config, NULL);
+	const struct telling telling = {path, tell, context};
+	size_t count = osp_config_partition_count(config);
+
+	for (size_t i = 0; i <= count; i++) {
+		const char *name = i < count ? osp_config_partition(config, i, NULL) : NULL;
+		const struct osp_policy *policy = osp_config_policy(config, name);
+
+		if (osp_topology_level(topology, policy->level) > 0)
+			continue;
+		if (name && strcmp(policy->level, defaults->level) == 0)
+			continue;
+		refuse_level(topology, topology_path, osp_config_level_place(config, i),
+			     policy->level, &telling);
+	}
+}
+
+static bool is_among(const char *name, const char *const *names, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		if (strcmp(name, names[i]) == 0)
+			return true;
+	return false;
+}
+
+void osp_config_check_partitions(const struct osp_config *config, const char *const *names,
+				 size_t count, const char *path, osp_config_wrong_f *tell,
+				 void *context)
+{
+	for (size_t i = 0; i < osp_config_partition_count(config); i++) {
+		struct osp_error error = {.text = ""};
+		struct osp_config_place place = osp_config_partition_place(config, i);
+		const char *name = osp_config_partition(config, i, NULL), *nearest;
+
+		if (is_among(name, names, count))
+			continue;
+		nearest = osp_nearest_word(name, names, count);
+		osp_error_at(&error, path, place.line, place.column,
+			     "Slurm has no partition %s%s%s%s", name,
+			     nearest ? "; did you mean " : "", nearest ? nearest : "",
+			     nearest ? "?" : "");
+		tell(&error, context);
+	}
+}
