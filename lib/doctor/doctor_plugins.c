@@ -78,6 +78,13 @@ static const struct osp_plugin_folder *first_select(const struct osp_doctor_fact
 	return NULL;
 }
 
+static bool finds_shadow(const struct osp_doctor_facts *facts)
+{
+	const struct osp_plugin_folder *first = first_select(facts);
+
+	return first && first->select.state == OSP_PLUGIN_OURS;
+}
+
 void osp_rule_folders(struct osp_diagnosis *diagnosis)
 {
 	const struct osp_doctor_facts *facts = diagnosis->facts;
@@ -124,7 +131,7 @@ void osp_rule_plugin_dir(struct osp_diagnosis *diagnosis)
 		check_names(diagnosis);
 		return;
 	}
-	if (first && first->select.state == OSP_PLUGIN_OURS)
+	if (finds_shadow(facts))
 		return;
 	osp_find(diagnosis, OSP_DOCTOR_WRONG,
 		 "slurmctld would load %s%s, not Onespine's shadow: gangs would be placed anywhere",
@@ -241,7 +248,8 @@ void osp_rule_job_submit(struct osp_diagnosis *diagnosis)
 	}
 	if (!facts->before_start)
 		check_last(diagnosis);
-	if (!facts->controller)
+	/* where the shadow is not found either, PluginDir's own finding has the cure */
+	if (!facts->controller || (facts->installed && !finds_shadow(facts)))
 		return;
 	for (size_t i = 0; i < facts->folder_count; i++)
 		if (facts->folders[i].job_submit.state != OSP_PLUGIN_ABSENT)

@@ -84,6 +84,40 @@ JobSubmitPlugins=onespine" ]]
 	as_kept
 }
 
+@test "--dry-run where PluginDir is said: what a person does first, of what is there, and what setup does then" {
+	needs_installed
+	write_topology 1-4
+	printf 'PluginDir=%s\n' "$SLURM_PLUGINS" >>slurm.conf
+	keep
+	run onespine setup --head --dry-run
+	[[ $status == 1 ]]
+	as_kept
+	holds "$output" "    $DIR/slurm.conf:6: PluginDir=$LIB/slurmctld:$LIB:$SLURM_PLUGINS instead of $SLURM_PLUGINS"
+	[[ $output != *'JobSubmitPlugins has onespine'* ]] # it has not
+	holds "$output" "slurmctld would not start, or not place gangs, before that is done; then this
+would write $DIR/plugstack.conf:"
+	holds "$output" "    JobSubmitPlugins=onespine"
+}
+
+@test "--undo names lines that a person wrote and that name us still" {
+	needs_installed
+	write_topology 1-4
+	printf 'PluginDir=%s\nJobSubmitPlugins=lua,onespine\n' "$LIB/slurmctld:$LIB:$SLURM_PLUGINS" >>slurm.conf
+	onespine setup --head >/dev/null
+	for more in --dry-run ''; do
+		# shellcheck disable=SC2086 # no word, or one
+		run onespine setup --head --undo $more
+		[[ $status == 1 ]]
+		holds "$output" "left for a person, who wrote it:
+  $DIR/slurm.conf:6: PluginDir=$LIB/slurmctld:$LIB:$SLURM_PLUGINS
+  $DIR/slurm.conf:7: JobSubmitPlugins=lua,onespine"
+	done
+	sed -i '6,7d' slurm.conf
+	run onespine setup --head --undo
+	[[ $status == 0 ]]
+	[[ $output != *'left for a person'* ]]
+}
+
 @test "what slurm.conf says otherwise is left to a person, and nothing changes before" {
 	needs_installed
 	write_topology 1-4
@@ -447,6 +481,8 @@ nothing_to_do() {
 	keep
 	run onespine setup --head
 	holds "$output" "wrote $DIR/onespine.yaml:"
+	holds "$output" "the job is held for ever; against that:
+  $DIR/slurm.conf: SchedulerParameters=nohold_on_prolog_fail"
 	holds "$output" "a job that the gate puts back starts again only after cred_expire (120 s) and a second; to shorten that:
   $DIR/slurm.conf: AuthInfo=cred_expire=70"
 	holds "$output" "the gate writes its log only (failure: log) and drains no node; once that log is as you want it,

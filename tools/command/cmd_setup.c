@@ -449,7 +449,8 @@ static bool edited(const struct osp_change *change)
 	return access(change->path, F_OK) == 0 && !osp_change_unedited(change);
 }
 
-/* A setting of the site's own is not changed for it, but who waits two minutes will ask why. */
+/* A setting of the site's own is not changed for it, but whose job waits two minutes, or for ever,
+ * will ask why. */
 static void tell_delay(const struct setup *setup, struct osp_text *text)
 {
 	for (uint32_t i = 0; i < setup->findings.count; i++) {
@@ -457,6 +458,9 @@ static void tell_delay(const struct setup *setup, struct osp_text *text)
 
 		if (!strcmp(finding->name, "requeue-delay"))
 			osp_text_printf(text, "%s; to shorten that:\n  %s\n", finding->sentence,
+					finding->cure);
+		else if (!strcmp(finding->name, "prolog-hold"))
+			osp_text_printf(text, "%s; against that:\n  %s\n", finding->sentence,
 					finding->cure);
 	}
 }
@@ -483,6 +487,54 @@ static void tell_gate(const struct setup *setup, const struct osp_plan *made, st
 		setup->dry_run ? "would write" : "writes", begun->path);
 }
 
+/* What comes first is told; what comes then is, where only that was asked. */
+static void tell_blocked(const struct setup *setup, struct osp_text *text)
+{
+	bool then = setup->dry_run && setup->plan.count;
+
+	osp_text_printf(text,
+			"slurmctld would not start, or not place gangs, before that is done; then "
+			"%s\n",
+			then ? "this" : "run this again");
+	for (size_t i = 0; then && i < setup->plan.count; i++)
+		tell_change(setup, &setup->plan.changes[i], text);
+}
+
+/* --- what an undo does not know --------------------------------------------------------------- */
+
+static bool names_us(const struct osp_slurm_word *word)
+{
+	if (strcasecmp(word->key, "PluginDir") == 0)
+		return strstr(word->value, OSP_SHADOW_DIR) || strstr(word->value, OSP_PLUGIN_DIR);
+	if (strcasecmp(word->key, "JobSubmitPlugins") == 0)
+		return strcasestr(word->value, "onespine");
+	return (strcasecmp(word->key, "Prolog") == 0 || strcasecmp(word->key, "Epilog") == 0) &&
+	       strstr(word->value, OSP_GATE_DIR);
+}
+
+/* Lines that a person wrote, and that name us still. False: there are none. */
+static bool tell_persons_lines(const struct setup *setup, struct osp_text *text)
+{
+	struct osp_error ignored = {.text = ""};
+	struct osp_slurm_conf *conf =
+		osp_load_slurm_conf(setup->conf_path, &setup->before, &ignored);
+	size_t count = 0;
+	const struct osp_slurm_word *words = conf ? osp_slurm_conf_words(conf, &count) : NULL;
+	bool any = false;
+
+	for (size_t i = 0; i < count; i++) {
+		if (!words[i].starts_line || !names_us(&words[i]))
+			continue;
+		if (!any)
+			osp_text_add(text, "left for a person, who wrote it:\n");
+		any = true;
+		osp_text_printf(text, "  %s:%d: %s=%s\n", words[i].file, words[i].line,
+				words[i].key, words[i].value);
+	}
+	osp_slurm_conf_free(conf);
+	return any;
+}
+
 /* `made` is what was changed, or would be. */
 static int tell(const struct setup *setup, const struct osp_plan *made, bool blocked, int status)
 {
@@ -502,11 +554,12 @@ static int tell(const struct setup *setup, const struct osp_plan *made, bool blo
 				: blocked   ? "change yet"
 					    : "do");
 	tell_left(setup, &text);
+	if (setup->undo && tell_persons_lines(setup, &text))
+		status = OSP_EXIT_NO;
 	if (made->count && !setup->undo)
 		tell_gate(setup, made, &text);
 	if (blocked)
-		osp_text_add(&text, "slurmctld would not start, or not place gangs, before that is "
-				    "done; then run this again\n");
+		tell_blocked(setup, &text);
 	else if ((made->count || setup->unit) && !setup->dry_run)
 		osp_text_printf(&text, "now %srestart slurmctld, and run scontrol reconfigure%s\n",
 				setup->unit ? "run systemctl daemon-reload, " : "",
