@@ -16,6 +16,7 @@
 #include <slurm/spank.h>
 
 #include "host/slurm_compat.h"
+#include "lib/base/clean.h"
 #include "spank/placed.h"
 #include "spank/spares.h"
 
@@ -798,6 +799,30 @@ static void an_srun_in_a_salloc_shell_sees_them_too(void **state)
 	assert_int_equal(asked_count, 1);
 }
 
+/* What a terminal would obey, in the value of every option. */
+static void refusals_are_clean(void **state)
+{
+	static char *const values[] = {"1\033[2J", "\033]0;owned\a", "leaf:\033[2J",
+				       "tp8,\302\2332J", "pp:le\xff"};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(values); i++) {
+		start_program(S_CTX_ALLOCATOR);
+		assert_int_equal(init_plugin(NULL), 0);
+		assert_true(registered_count >= 7);
+		for (int option = 0; option < registered_count; option++) {
+			char clean[sizeof(said)];
+
+			said[0] = '\0';
+			if (options[option].cb(options[option].val, values[i], 0) == 0)
+				fail_msg("--%s takes value %zu", options[option].name, i);
+			assert_true(said[0]);
+			osp_copy_clean(clean, sizeof(clean), said);
+			assert_string_equal(said, clean);
+		}
+	}
+}
+
 static void spares_and_depth_are_judged(void **state)
 {
 	static const struct {
@@ -890,6 +915,7 @@ int main(void)
 		cmocka_unit_test(a_batch_script_sees_the_nodes_that_stayed),
 		cmocka_unit_test(without_an_answer_variables_stay),
 		cmocka_unit_test(an_srun_in_a_salloc_shell_sees_them_too),
+		cmocka_unit_test(refusals_are_clean),
 		cmocka_unit_test(spares_and_depth_are_judged),
 	};
 
