@@ -52,7 +52,8 @@ static bool name_file(struct osp_trial_file *file, const char *cluster, const ch
 	return false;
 }
 
-/* With its lock held. 1 where another process holds it; -1 with errno set. */
+/* With its lock held. 1 where another process holds it, or with O_EXCL one left it; -1 with errno
+ * set. */
 static int open_locked(struct osp_trial_file *file, const char *cluster, const char *node,
 		       int flags)
 {
@@ -60,7 +61,7 @@ static int open_locked(struct osp_trial_file *file, const char *cluster, const c
 		return -1;
 	file->lock = open(file->path, O_RDWR | O_CLOEXEC | O_NOFOLLOW | flags, 0600);
 	if (file->lock < 0)
-		return -1;
+		return errno == EEXIST ? 1 : -1;
 	if (!flock(file->lock, LOCK_EX | LOCK_NB))
 		return 0;
 	close(file->lock);
@@ -87,7 +88,7 @@ int osp_trial_begin(struct osp_trial_file *file, const char *cluster, const char
 
 	if (make_folders(cluster))
 		return -1;
-	state = open_locked(file, cluster, node, O_CREAT);
+	state = open_locked(file, cluster, node, O_CREAT | O_EXCL);
 	if (state)
 		return state;
 	if (!write_whole(file, IN_HAND, reason))

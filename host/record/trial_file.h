@@ -23,7 +23,8 @@ struct osp_trial_file {
 
 /*
  * Takes a node in hand and keeps the reason for which it is drained, before anything of it is
- * changed. 0; 1 where another process has it in hand; -1 with errno set.
+ * changed. 0; 1 where another process has it in hand, or left it to the next recheck, and the file
+ * stays as it is; -1 with errno set.
  */
 int osp_trial_begin(struct osp_trial_file *file, const char *cluster, const char *node,
 		    const char *reason);

@@ -439,15 +439,6 @@ static int drop_reservation(struct question *question)
 	return slurm_delete_reservation(&name);
 }
 
-int osp_controller_unreserve(const char *node, uint64_t until_ms)
-{
-	char name[OSP_TRIAL_NAME_BYTES];
-	struct question question = {.ask = drop_reservation,
-				    .words = {(char *)osp_controller_trial_name(node, name)}};
-
-	return ask(&question, until_ms, NULL);
-}
-
 static int load_reservations(struct question *question)
 {
 	reserve_info_msg_t *reservations = NULL;
@@ -484,6 +475,47 @@ static bool is_trial(const reserve_info_t *record, time_t now_s)
 	       record->start_time <= now_s - OSP_TRIAL_QUIET_S;
 }
 
+/* Of a recheck: it waits longer than the recheck does. */
+static bool is_forgotten(const slurm_job_info_t *job, time_t now_s)
+{
+	return (job->job_state & JOB_STATE_BASE) == JOB_PENDING && job->user_id == 0 && job->name &&
+	       !strcmp(job->name, OSP_TRIAL_JOB) && job->submit_time <= now_s - OSP_TRIAL_QUIET_S;
+}
+
+static bool end_forgotten(const char *reservation, uint64_t until_ms)
+{
+	struct question question = {.ask = load_jobs};
+	time_t now_s = time(NULL);
+	job_info_msg_t *jobs;
+	void *answer = NULL;
+	bool any = false;
+
+	if (ask(&question, until_ms, &answer) || !answer)
+		return false;
+	jobs = answer;
+	for (uint32_t i = 0; i < jobs->record_count; i++) {
+		const slurm_job_info_t *job = &jobs->job_array[i];
+
+		if (job->resv_name && !strcmp(job->resv_name, reservation) &&
+		    is_forgotten(job, now_s))
+			any = osp_controller_end(job->job_id, until_ms) == 0 || any;
+	}
+	slurm_free_job_info_msg(jobs);
+	return any;
+}
+
+int osp_controller_unreserve(const char *node, uint64_t until_ms)
+{
+	char name[OSP_TRIAL_NAME_BYTES];
+	struct question question = {.ask = drop_reservation,
+				    .words = {(char *)osp_controller_trial_name(node, name)}};
+	int error = ask(&question, until_ms, NULL);
+
+	if (error == ESLURM_RESERVATION_BUSY && end_forgotten(name, until_ms))
+		error = ask(&question, until_ms, NULL);
+	return error;
+}
+
 /* Whether a job is in this reservation, or was in it a moment ago. */
 static bool has_job(const job_info_msg_t *jobs, const char *reservation, time_t now_s)
 {
@@ -493,6 +525,7 @@ static bool has_job(const job_info_msg_t *jobs, const char *reservation, time_t 
 			     !(job->job_state & JOB_COMPLETING);
 
 		if (job->resv_name && !strcmp(job->resv_name, reservation) &&
+		    !is_forgotten(job, now_s) &&
 		    (!ended || job->end_time > now_s - OSP_TRIAL_QUIET_S))
 			return true;
 	}

@@ -82,13 +82,21 @@ int osp_controller_undrain(const char *node, uint64_t until_ms);
 #define OSP_TRIAL_NAME_BYTES 96
 const char *osp_controller_trial_name(const char *node, char name[OSP_TRIAL_NAME_BYTES]);
 int osp_controller_reserve(const char *node, uint64_t until_ms);
+
+/*
+ * Before, it ends the jobs that wait in it for a recheck that has ended: OSP_TRIAL_JOB of root's,
+ * sent OSP_TRIAL_QUIET_S ago or before. A slurmctld that comes back with an older state has them
+ * again, and nobody else ends them.
+ */
+#define OSP_TRIAL_JOB "onespine-recheck"
 int osp_controller_unreserve(const char *node, uint64_t until_ms);
 
 /*
  * The nodes inside such reservations that no recheck uses, on whatever host: each was made
- * OSP_TRIAL_QUIET_S ago or before, and had no job since then. Of a reservation that differs in
- * anything from what osp_controller_reserve() makes nothing is said. *nodes, an array with NULL at
- * its end, is to be freed with osp_controller_trials_free(), also after an error.
+ * OSP_TRIAL_QUIET_S ago or before, and had no job since then, but for those that wait so. Of a
+ * reservation that differs in anything from what osp_controller_reserve() makes nothing is said.
+ * *nodes, an array with NULL at its end, is to be freed with osp_controller_trials_free(), also
+ * after an error.
  */
 #define OSP_TRIAL_QUIET_S 180 /* longer than a recheck takes from one of its calls to the next */
 int osp_controller_trials(uint64_t until_ms, char ***nodes);

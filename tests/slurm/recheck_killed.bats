@@ -290,6 +290,39 @@ LEFT_BEHIND='wrong: slurmctld has reservations of rechecks that have ended, and 
 	drained n1 'do not touch'
 }
 
+@test "a job that waits in such a reservation for a recheck that is gone: it ends, and the node is taken over" {
+	# as slurmctld has them again: n1 drained, its reservation, and the check's job, whose srun has ended
+	come_back '-5 minutes'
+	job=$(sbatch --parsable --chdir=/ --output=/dev/null --job-name=onespine-recheck --reservation=onespine-n1 -w n1 --wrap true)
+	await_job "$job" PENDING
+	holds "$(recheck_all)" 'n1: stays drained: a reservation: ' # a recheck elsewhere may still wait for it
+	job_is "$job" PENDING
+	printf '#define _GNU_SOURCE\n#include <time.h>\ntime_t time(time_t *at) { struct timespec now; clock_gettime(CLOCK_REALTIME, &now);
+		now.tv_sec += 200; if (at) *at = now.tv_sec; return now.tv_sec; }\n' >"$OUT/later.c"
+	cc -shared -fPIC -o "$OUT/later.so" "$OUT/later.c"
+	run on_cluster env "LD_PRELOAD=$OUT/later.so" "$ONESPINE_PREFIX/bin/onespine" recheck --program="$OUT/check" --depth=passive n2
+	holds "$output" 'n2: left alone: '
+	none_reserved
+	no_jobs_left
+	equal "$(recheck_all)" 'n1: returned: PASS'
+	[[ ! -e $LEFT/n1 ]]
+}
+
+@test "a file that a recheck left because its reservation was in use stays until that is gone" {
+	come_back '-5 minutes'
+	job=$(sbatch --parsable --chdir=/ --output=/dev/null --job-name=onespine-recheck --reservation=onespine-n1 -w n1 --wrap true)
+	await_job "$job" PENDING
+	mkdir -p "$LEFT"
+	echo 'J ' >"$LEFT/n1"
+	equal "$(recheck_all)" 'n1: stays drained: another recheck has it in hand'
+	[[ -s $LEFT/n1 ]]
+	scancel "$job"
+	await 30 no_jobs_left
+	equal "$(recheck_all)" 'n1: returned: PASS'
+	none_reserved
+	[[ ! -e $LEFT/n1 ]]
+}
+
 # left_alone WHAT: a recheck leaves this reservation where it is, and doctor does not name it
 left_alone() {
 	local found

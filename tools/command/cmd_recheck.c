@@ -162,7 +162,7 @@ static const struct osp_history_subject *lemon_of(const struct recheck *recheck,
 static pid_t start_check(const struct recheck *recheck, const struct trial *trial,
 			 const char *reservation, const char *depth, int *answer)
 {
-	char in[128], node[300], deep[32], gpus[64], job[] = "--job-name=onespine-recheck";
+	char in[128], node[300], deep[32], gpus[64], job[] = "--job-name=" OSP_TRIAL_JOB;
 	char *arguments[20];
 	size_t n = 0;
 	int ends[2];
