@@ -191,10 +191,12 @@ bool license_list_overlap(osp_list_t *list_1, osp_list_t *list_2)
 
 static char log_text[16384];
 
-static void add_to_log(const char *format, va_list arguments)
+static void add_to_log(const char *prefix, const char *format, va_list arguments)
 {
 	size_t length = strlen(log_text);
 
+	snprintf(log_text + length, sizeof(log_text) - length, "%s", prefix);
+	length = strlen(log_text);
 	vsnprintf(log_text + length, sizeof(log_text) - length, format, arguments);
 	length = strlen(log_text);
 	if (length + 1 < sizeof(log_text))
@@ -210,7 +212,7 @@ int slurm_error(const char *format, ...)
 	va_list arguments;
 
 	va_start(arguments, format);
-	add_to_log(format, arguments);
+	add_to_log("error: ", format, arguments);
 	va_end(arguments);
 	return SLURM_ERROR;
 }
@@ -221,7 +223,7 @@ void slurm_log_var(const log_level_t level, const char *format, ...)
 
 	(void)level;
 	va_start(arguments, format);
-	add_to_log(format, arguments);
+	add_to_log("", format, arguments);
 	va_end(arguments);
 }
 

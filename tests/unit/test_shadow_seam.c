@@ -172,12 +172,11 @@ static void judges_what_can_run(void **state)
 	}
 }
 
-/* A node that is gone, or has no processors, is no larger than nothing. */
 /* Slurm runs what says no partition in the one of its reservation, if that has one. */
 static void goes_by_the_partition_of_the_reservation(void **state)
 {
-	static const struct osp_seam_job in_it = {.reservation = "kept", .min_nodes = 4};
-	static const struct {
+	const struct osp_seam_job in_it = {.reservation = "kept", .min_nodes = 4};
+	const struct {
 		const char *partition;
 		const char *option;
 		struct osp_seam_job job;

@@ -108,6 +108,21 @@ static void tells_of_names_that_mean_nothing(void **state)
 	assert_string_equal(fake_slurm_log(), "");
 }
 
+/* The default level, which nobody wrote, is no error where a fabric has leaves alone. */
+static void calls_a_fabric_without_the_default_level_no_error(void **state)
+{
+	const char *log;
+
+	(void)state;
+	fake_slurm_file("onespine.yaml", NULL);
+	fake_slurm_file("onespine.topology", FAKE_TOPOLOGY("l1"));
+	shadow_state_load();
+	log = fake_slurm_log();
+	assert_non_null(strstr(log, "has no level 'spine'; its levels are leaf ('level: spine' is "
+				    "the default)"));
+	assert_null(strstr(log, "error: "));
+}
+
 /* Neither in the running slurmctld, nor as the first policy or topology that it ever saw. */
 static void obeys_no_file_that_others_may_write(void **state)
 {
@@ -488,6 +503,7 @@ int main(void)
 		TEST(keeps_what_was_good),
 		TEST(tells_the_line_of_a_wrong_policy),
 		TEST(tells_of_names_that_mean_nothing),
+		TEST(calls_a_fabric_without_the_default_level_no_error),
 		TEST(obeys_no_file_that_others_may_write),
 		TEST(obeys_no_file_of_another_user),
 		TEST(takes_the_kept_copies_after_a_restart),
