@@ -307,7 +307,7 @@ void select_p_job_mem_reduce(job_record_t *job)
 		shadow_count_memory_reduced(job);
 }
 
-static bool is_gang_call(job_record_t *job, bitstr_t *bitmap, uint32_t max_nodes, uint16_t mode,
+static bool is_gang_call(job_record_t *job, uint32_t max_nodes, uint16_t mode,
 			 struct osp_effective *effective)
 {
 	if (!in_slurmctld || !job->job_id || !job->details)
@@ -315,9 +315,7 @@ static bool is_gang_call(job_record_t *job, bitstr_t *bitmap, uint32_t max_nodes
 	if (mode != SELECT_MODE_RUN_NOW && mode != SELECT_MODE_TEST_ONLY &&
 	    mode != SELECT_MODE_WILL_RUN)
 		return false;
-	if (!max_nodes || !record_is_sound(job) || !shadow_gang_request(job, effective))
-		return false;
-	return mode == SELECT_MODE_RUN_NOW || bit_ffs(bitmap) >= 0;
+	return max_nodes && record_is_sound(job) && shadow_gang_request(job, effective);
 }
 
 int select_p_job_test(job_record_t *job, bitstr_t *bitmap, uint32_t min_nodes, uint32_t max_nodes,
@@ -329,7 +327,7 @@ int select_p_job_test(job_record_t *job, bitstr_t *bitmap, uint32_t min_nodes, u
 	struct shadow_call call;
 	int rc;
 
-	if (inside || !is_gang_call(job, bitmap, max_nodes, mode, &effective))
+	if (inside || !is_gang_call(job, max_nodes, mode, &effective))
 		return shadow_slurm_job_test(job, bitmap, min_nodes, max_nodes, req_nodes, mode,
 					     candidates, preempted, OSP_JOB_TEST_TAIL_VALUES);
 	call = (struct shadow_call){
@@ -344,6 +342,7 @@ int select_p_job_test(job_record_t *job, bitstr_t *bitmap, uint32_t min_nodes, u
 		.tail = {OSP_JOB_TEST_TAIL_VALUES},
 	};
 	inside = true;
+	call.asked_again = shadow_is_asked_again(&call);
 	rc = shadow_place_gang(&call, &effective);
 	inside = false;
 	return rc;

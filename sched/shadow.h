@@ -581,7 +581,8 @@ struct shadow_call {
 	osp_list_t *candidates; /* jobs that may be preempted; may be NULL */
 	osp_list_t **preempted; /* may be NULL */
 	struct osp_job_test_tail tail;
-	int rc; /* Slurm's last answer */
+	bool asked_again; /* test only: after a no Slurm asks about more nodes */
+	int rc;		  /* Slurm's last answer */
 	struct timespec began;
 };
 
@@ -642,6 +643,13 @@ void shadow_told_waiting(const job_record_t *job, int64_t now_s);
  * Queues for Slurm's agent; the caller holds the job write lock.
  */
 void shadow_tell_client(job_record_t *job, const char *words, int64_t now_s);
+
+/*
+ * Whether a no is followed by the same question about more nodes: Slurm asks if a job that cannot
+ * start could run on the nodes that are available, and only then on all, drained ones too. To be
+ * called in each call for a gang, with how it came.
+ */
+bool shadow_is_asked_again(const struct shadow_call *call);
 
 /* --- shadow_seam.c --------------------------------------------------------------------------- */
 

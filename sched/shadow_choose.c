@@ -168,6 +168,7 @@ static struct osp_choose_input input_of(const struct choice *choice)
 		.first_only = (call->job->bit_flags & TEST_NOW_ONLY) != 0,
 		.may_preempt = call->candidates != NULL,
 		.exact_size = gang->exact_size,
+		.asked_again = call->asked_again,
 		.prefer_level = gang->prefer_level,
 		.bound_is_start = only_jobs_matter(call),
 		.request = only_jobs_matter(call) ? shadow_request_hash(call->job) : 0,
@@ -416,7 +417,8 @@ static void note_advice(struct shadow_call *call, const struct shadow_gang *gang
 static int wait_without_question(struct shadow_call *call, const struct osp_effective *effective,
 				 const char *why)
 {
-	if (call->mode == SELECT_MODE_TEST_ONLY || effective->mode == OSP_MODE_ADVISE)
+	if (effective->mode == OSP_MODE_ADVISE ||
+	    (call->mode == SELECT_MODE_TEST_ONLY && !call->asked_again))
 		return pass_through(call);
 	if (call->mode == SELECT_MODE_RUN_NOW)
 		shadow_gang_says(call->job, effective, why);

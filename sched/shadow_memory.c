@@ -58,6 +58,43 @@ void shadow_told_waiting(const job_record_t *job, int64_t now_s)
 	told_s[shadow_lasting_id(job) % TOLD_MAX] = now_s;
 }
 
+/* --- what Slurm asks next --------------------------------------------------------------------- */
+
+/* The job that could not start, where it was offered as many nodes as it needs; else 0. */
+static uint32_t could_not_start;
+
+/* As _pick_best_nodes() counts them (node_scheduler.c), or less: to preempt it offers nodes that
+ * end jobs or boot too, and does not count these. */
+static bool offers_enough(const struct shadow_call *call)
+{
+	int64_t count = (int64_t)bit_set_count(call->bitmap) -
+			bit_overlap(call->bitmap, cg_node_bitmap) -
+			bit_overlap(call->bitmap, rs_node_bitmap);
+	bool reboots = call->job->reboot || slurm_conf.node_features_plugins;
+
+	return count >= (int64_t)call->min_nodes && !(call->candidates && reboots);
+}
+
+/* A submission asks one after the other, and fails an --immediate one by the first answer but
+ * "busy" (_select_nodes_parts_resvs() in job_mgr.c). */
+static bool has_other_choices(const job_record_t *job)
+{
+	return job->part_ptr_list || job->resv_list;
+}
+
+bool shadow_is_asked_again(const struct shadow_call *call)
+{
+	bool last = could_not_start != call->job->job_id;
+
+	could_not_start = 0;
+	if (call->mode == SELECT_MODE_TEST_ONLY && !call->preempted)
+		return !last;
+	if (call->mode != SELECT_MODE_WILL_RUN && !has_other_choices(call->job) &&
+	    offers_enough(call))
+		could_not_start = call->job->job_id;
+	return false;
+}
+
 /* --- whose srun or salloc was told ------------------------------------------------------------ */
 
 #define HEARD_FOR_S 60

@@ -24,7 +24,7 @@ static int ask_slurm(struct shadow_call *call)
 static int wait_saying(struct shadow_call *call, const struct osp_effective *effective,
 		       const char *words)
 {
-	if (call->mode == SELECT_MODE_TEST_ONLY)
+	if (call->mode == SELECT_MODE_TEST_ONLY && !call->asked_again)
 		return ask_slurm(call);
 	/* The main scheduler asks for no heterogeneous job: backfill's call must say it too. */
 	if (call->mode == SELECT_MODE_RUN_NOW || call->job->het_job_id)

@@ -213,6 +213,8 @@ static void test_only(struct osp_choose_run *run)
 			osp_choose_take(run, &first);
 			return;
 		}
+	} else if (run->input->asked_again) {
+		return;
 	}
 	if (osp_choose_ask(run, input.usable, OSP_ASK_EVER, &victims))
 		osp_choose_take(run, NULL);

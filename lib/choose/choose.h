@@ -18,6 +18,8 @@
  *		   it. Where jobs may be preempted they count as gone at each later moment, too.
  *	test only  the first domain; then all that is usable, because nobody may call a gang
  *		   impossible that fits as an ordinary job: Slurm holds a job for ever for a no.
+ *		   Where it asks once more after a no, about drained nodes too, the answer is no if
+ *		   no domain has nodes enough.
  *
  * A gang in segments or in several domains (`parts`) is offered exactly the nodes that
  * lib/place/segments.h chooses, and takes an exact number of nodes; it waits where it is asked for
@@ -181,6 +183,7 @@ struct osp_choose_input {
 	bool first_only;  /* only a start at the first moment is of use */
 	bool may_preempt; /* there are jobs that the gang may preempt */
 	bool exact_size;  /* need_nodes is the gang's own, not an estimate */
+	bool asked_again; /* test only: after a no the scheduler asks about more nodes */
 
 	/*
 	 * Nothing but the ends of jobs keeps the gang from starting at its bound on nodes that suit

@@ -680,17 +680,21 @@ static void test_only(struct osp_choose_run *run)
 	struct asking asking = {
 		.list = OSP_CHOOSE_LIST_NOW, .mode = OSP_ASK_EVER, .boot = run->input->place.boot};
 	struct osp_choose_parts_scratch *scratch = &run->chooser->parts;
+	bool fits = false;
 
 	for (uint16_t kind = 0; can_be_asked(run) && kind < kind_count(run); kind++) {
 		keep_kind(run, run->input->place.usable, kind, scratch->offered);
 		if (!pick(run, &asking))
 			continue;
+		fits = true;
 		if (ask_chosen(run, &asking)) {
 			osp_choose_take(run, NULL);
 			return;
 		}
 		break;
 	}
+	if (!fits && run->input->asked_again)
+		return;
 	if (osp_choose_ask(run, run->input->place.usable, OSP_ASK_EVER, &victims))
 		osp_choose_take(run, NULL);
 }

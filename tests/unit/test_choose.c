@@ -992,6 +992,20 @@ static void test_only_is_never_stricter_than_the_scheduler(void **state)
 	tear_down(fabric);
 }
 
+static void test_only_says_no_where_it_is_asked_again(void **state)
+{
+	struct fabric *fabric = set_up(2, 4);
+
+	(void)state;
+	gang(fabric, 6, whole_node);
+	fabric->input.asked_again = true;
+	assert_false(choose(fabric, OSP_CHOOSE_TEST_ONLY));
+	gang(fabric, 4, whole_node);
+	fabric->input.asked_again = true;
+	assert_true(choose(fabric, OSP_CHOOSE_TEST_ONLY));
+	tear_down(fabric);
+}
+
 /* --- memory ---------------------------------------------------------------------------------- */
 
 static bool make_chooser(void *context)
@@ -1435,6 +1449,7 @@ int main(void)
 		cmocka_unit_test(what_settles_may_be_unknown),
 		cmocka_unit_test(takes_memory_before_it_decides_alone),
 		cmocka_unit_test(test_only_is_never_stricter_than_the_scheduler),
+		cmocka_unit_test(test_only_says_no_where_it_is_asked_again),
 		cmocka_unit_test(a_plan_that_still_holds_is_not_asked_for),
 		cmocka_unit_test(a_plan_moves_with_the_ends_of_jobs),
 		cmocka_unit_test(another_request_is_asked_about),

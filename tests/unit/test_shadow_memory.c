@@ -1,8 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* test_shadow_memory.c - who waits at a terminal is told why, and not too often */
+/*
+ * test_shadow_memory.c - who waits at a terminal is told why, and not too often; whether Slurm asks
+ * again
+ */
 #include "tests/unit/shadow_calls.h"
 
 #include <string.h>
+
+#include "lib/policy/effective.h"
+#include "lib/policy/request_parts.h"
 
 static job_record_t *waiting_srun(uint32_t id)
 {
@@ -73,6 +79,113 @@ static void numbers_far_apart_share_a_minute(void **state)
 	assert_int_equal(fake_slurm.user_messages, 3);
 }
 
+/* Whether it could run on these nodes, as _pick_best_nodes() asks of a job that cannot start. */
+static bool could_run(job_record_t *job, bitstr_t *nodes)
+{
+	const struct osp_job_test_tail tail = {0};
+	bitstr_t *bitmap = bit_copy(nodes);
+	uint32_t size = job->details->min_nodes;
+	int rc = select_p_job_test(job, bitmap, size, size, size, SELECT_MODE_TEST_ONLY,
+				   asked.candidates, NULL, OSP_JOB_TEST_TAIL(&tail));
+
+	FREE_NULL_BITMAP(bitmap);
+	return rc == SLURM_SUCCESS;
+}
+
+/* One node of each leaf is drained. */
+static bitstr_t *drain(void)
+{
+	for (uint32_t leaf = 0; leaf < 4; leaf++)
+		bit_clear(idle_node_bitmap, (int)leaf * 4);
+	return bit_copy(idle_node_bitmap);
+}
+
+static void a_gang_that_lacks_drained_nodes_is_no_busy_one(void **state)
+{
+	job_record_t *whole = gang(1, 4, "leaf"), *cut = gang(2, 4, "spine");
+	bitstr_t *all = fake_bitmap(0, SHADOW_NODES), *available = drain();
+
+	(void)state;
+	fake_job_option(cut, OSP_SPANK_GANG_SEGMENT "leaf:4");
+	for (int i = 0; i < 2; i++) {
+		job_record_t *job = i ? cut : whole;
+
+		assert_int_not_equal(ask(job, SELECT_MODE_RUN_NOW), SLURM_SUCCESS);
+		assert_false(could_run(job, available));
+		/* a no to this would hold it for ever */
+		assert_true(could_run(job, all));
+	}
+	/* a leaf large enough is there, and busy */
+	bit_set(available, 0);
+	assert_int_not_equal(ask(whole, SELECT_MODE_RUN_NOW), SLURM_SUCCESS);
+	assert_true(could_run(whole, available));
+	FREE_NULL_BITMAP(all);
+	FREE_NULL_BITMAP(available);
+}
+
+static void what_waits_for_an_administrator_is_no_busy_gang(void **state)
+{
+	job_record_t *job = gang(1, 4, "rack"), *unread = fake_job(2, 4);
+	bitstr_t *all = fake_bitmap(0, SHADOW_NODES);
+
+	(void)state;
+	fake_job_option(unread, OSP_EFFECTIVE
+			"mode=enforce,level=leaf,relax_s=-1,origin=option,tomorrow=1");
+	for (int i = 0; i < 2; i++) {
+		assert_int_not_equal(ask(i ? unread : job, SELECT_MODE_RUN_NOW), SLURM_SUCCESS);
+		assert_false(could_run(i ? unread : job, all));
+		assert_true(could_run(i ? unread : job, all));
+	}
+	FREE_NULL_BITMAP(all);
+}
+
+/* The first question may be the last one. */
+static void what_may_be_asked_once_has_slurm_s_answer(void **state)
+{
+	job_record_t *job = gang(1, 4, "leaf"), *other = gang(2, 4, "leaf");
+	bitstr_t *available = drain();
+
+	(void)state;
+	assert_true(could_run(job, available));
+	/* nobody asks about what is available where fewer nodes were offered than it needs */
+	bit_and_not(idle_node_bitmap, available);
+	bit_set(idle_node_bitmap, 1);
+	assert_int_not_equal(ask(job, SELECT_MODE_RUN_NOW), SLURM_SUCCESS);
+	assert_true(could_run(job, available));
+	bit_or(idle_node_bitmap, available);
+	assert_int_not_equal(ask(job, SELECT_MODE_RUN_NOW), SLURM_SUCCESS);
+	assert_int_not_equal(ask(other, SELECT_MODE_RUN_NOW), SLURM_SUCCESS);
+	assert_true(could_run(job, available));
+	/* a submission to several partitions goes on after "busy" alone */
+	job->part_ptr_list = list_create(NULL);
+	assert_int_not_equal(ask(job, SELECT_MODE_RUN_NOW), SLURM_SUCCESS);
+	assert_true(could_run(job, available));
+	FREE_NULL_LIST(job->part_ptr_list);
+	FREE_NULL_BITMAP(available);
+}
+
+/* What it is offered then has nodes that are not counted. */
+static void offers_to_preempt_are_counted_as_slurm_counts_them(void **state)
+{
+	job_record_t *job = gang(1, 4, "rack");
+	bitstr_t *all = fake_bitmap(0, SHADOW_NODES);
+
+	(void)state;
+	asked.candidates = list_create(NULL);
+	bit_or(cg_node_bitmap, all);
+	bit_clear(cg_node_bitmap, 0);
+	assert_int_not_equal(ask(job, SELECT_MODE_RUN_NOW), SLURM_SUCCESS);
+	assert_true(could_run(job, all));
+	bit_and_not(cg_node_bitmap, all);
+	job->reboot = 1;
+	assert_int_not_equal(ask(job, SELECT_MODE_RUN_NOW), SLURM_SUCCESS);
+	assert_true(could_run(job, all));
+	job->reboot = 0;
+	assert_int_not_equal(ask(job, SELECT_MODE_RUN_NOW), SLURM_SUCCESS);
+	assert_false(could_run(job, all));
+	FREE_NULL_BITMAP(all);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, shadow_calls_begin, shadow_calls_end)
 
 int main(void)
@@ -82,6 +195,10 @@ int main(void)
 		TEST(a_batch_job_has_nobody_to_tell),
 		TEST(a_change_is_told_after_a_minute),
 		TEST(numbers_far_apart_share_a_minute),
+		TEST(a_gang_that_lacks_drained_nodes_is_no_busy_one),
+		TEST(what_waits_for_an_administrator_is_no_busy_gang),
+		TEST(what_may_be_asked_once_has_slurm_s_answer),
+		TEST(offers_to_preempt_are_counted_as_slurm_counts_them),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
