@@ -26,8 +26,8 @@
 #include "host/output.h"
 #include "host/slurm/controller.h"
 
-/* What slurmctld could not be told in time is told as long as this: without it no batch script
- * starts either, so this node's Prolog may wait. */
+/* What did not reach slurmctld in time is sent again for as long as this: without it no batch
+ * script starts either, so this node's Prolog may wait. */
 #define PATIENCE_MS 600000
 
 /* One question during the gate, so that a slow slurmctld does not hold the barrier up. */

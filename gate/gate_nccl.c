@@ -734,7 +734,7 @@ static void tell_links(const struct gate_talk *talk, const struct osp_gate_blame
 			osp_gate_log(
 				talk->job,
 				"NCCL: the link between %s and %s is %s (%.3g GB/s), and who is "
-				"to blame cannot be told",
+				"to blame is unknown",
 				gate_name_of(talk, i), gate_name_of(talk, blamed[i].partner),
 				blamed[i].wrong ? "wrong" : "slow", (double)blamed[i].gbps);
 }

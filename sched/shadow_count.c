@@ -208,7 +208,7 @@ static bool is_added_without_cpus(const job_record_t *job)
 	return IS_JOB_SUSPENDED(job) && job->priority == 0;
 }
 
-/* Whether a job has given its processors back: as Slurm's plugin has been told of it so far. */
+/* Whether a job has given its processors back: as far as Slurm's plugin knows of it. */
 static bool gave_cpus_back(const job_record_t *job)
 {
 	if (!osp_occupancy_has(account, job->job_id))

@@ -154,7 +154,7 @@ bool shadow_launch_may(const job_record_t *job, const struct osp_effective *effe
 
 /* --- nodes of unknown place ------------------------------------------------------------------- */
 
-/* Its place is told by a cloud, and does not hold or was never told. */
+/* Whether its place comes from a cloud, and does not hold or was never known. */
 static bool is_unknown(uint32_t n, uint32_t level)
 {
 	const node_record_t *node = node_record_table_ptr[n];

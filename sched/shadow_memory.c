@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * shadow_memory.c - what a call leaves for the next one, under Slurm's node write lock: the advice,
- * and who was told why it waits, in AdminComment and on the terminal of srun or salloc
+ * and whose user has read why it waits, in AdminComment and on the terminal of srun or salloc
  *
  * What is remembered of gangs that are placed, lib/choose remembers.
  */

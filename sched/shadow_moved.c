@@ -3,8 +3,8 @@
  * shadow_moved.c - running gangs whose nodes have other places by now
  *
  * When another topology has come in force, each running gang is held against it: one whose nodes
- * stood together and stand apart now goes on, and its owner is told in our part of AdminComment, as
- * is the administrator in the log. It is told again where they come together again.
+ * stood together and stand apart now goes on, and its owner reads it in our part of AdminComment,
+ * the administrator in the log. Both read it again when the nodes come together again.
  *
  * The thread of shadow_follow.c calls this, with slurmctld's job lock for writing and its node lock
  * for reading.

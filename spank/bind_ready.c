@@ -4,7 +4,7 @@
  * otherwise
  *
  * A task is a process just forked: each page that it is the first to touch is paid for, again in
- * every task, and hwloc's code is some of them. So what the kernel is to be told is made ready once
+ * every task, and hwloc's code is some of them. So what is set in the kernel is made ready once
  * a step. A task that is not what the step foresaw takes binding.c's long way, which decides
  * everything anew.
  */

@@ -2,7 +2,7 @@
 /*
  * chosen.h - whether srun's user binds tasks with Slurm's own options
  *
- * On the nodes this cannot be told: Slurm turns what it chooses itself and much of what users
+ * The nodes cannot know this: Slurm turns what it chooses itself and much of what users
  * choose into the same masks. So srun looks at its own command line and environment. A
  * SLURM_CPU_BIND that a step around srun left there is nobody's choice.
  *

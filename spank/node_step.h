@@ -29,7 +29,7 @@ struct osp_decided {
 	bool bound; /* where its tasks are bound by us */
 };
 
-/* The GPUs of a task, by the machine's numbers: 1 where known, 0 if they cannot be told. */
+/* The GPUs of a task, by the machine's numbers: 1 where known, 0 if unknown. */
 struct osp_node_gpus {
 	hwloc_bitmap_t visible, step;
 	int visible_known, step_known;
@@ -100,7 +100,7 @@ void osp_binding_prepare(spank_t spank, struct osp_node_step *step, char *const 
 void osp_binding_forget(struct osp_node_step *step);
 
 /*
- * What the kernel is told of each task of the step's plan, where it started on the CPUs `own`.
+ * What is set in the kernel for each task of the step's plan, where it started on the CPUs `own`.
  * NULL: each task is looked at for itself. Freed by free().
  */
 struct osp_bind_ready;

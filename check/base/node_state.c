@@ -111,7 +111,7 @@ static int read_all(int file, void *bytes, size_t count, uint64_t until_ms, stru
 		if (ready < 0 && errno == EINTR)
 			continue;
 		if (ready <= 0)
-			return osp_error_set(error, "the node's state cannot be told in time");
+			return osp_error_set(error, "the node's state was not read in time");
 		part = read(file, at, count);
 		if (part < 0 && errno == EINTR)
 			continue;

@@ -23,7 +23,7 @@ static void *find(void *library, const char *symbol, const char *other)
 	return function || !other ? function : dlsym(library, other);
 }
 
-/* What no GPU can be told from another without; NULL: all is there. */
+/* The missing function without which GPUs cannot be told apart; NULL: all are there. */
 static const char *lacking(void)
 {
 	return !found_init    ? "nvmlInit"

@@ -21,7 +21,7 @@ struct gang {
 	struct osp_gang_answer answer;
 };
 
-/* The first thing that was told is what broke. */
+/* The first thing that was reported is what broke. */
 static void keep_why(struct osp_check_context *context, const struct osp_result *result)
 {
 	struct osp_gang_answer *answer = context->teller;

@@ -18,7 +18,7 @@ static bool join(struct osp_reduction *reduction)
 		"ncclCommInitAll");
 }
 
-/* One sum, word by word. False after an error; wrong data is told. */
+/* One sum, word by word. False after an error; wrong data is reported. */
 static bool compare(struct osp_reduction *reduction, bool *wrong)
 {
 	unsigned int words[OSP_GPUS_MAX];

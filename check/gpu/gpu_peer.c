@@ -302,8 +302,9 @@ const struct osp_check osp_check_peer = {
 		"directions: compared by a kernel at the other end, then timed, the best of "
 		"several. In nodes whose speed is known every GPU must reach every other. Pairs "
 		"are compared there, and wherever the links of all GPUs lead to NVSwitches; "
-		"elsewhere speeds are told and not judged, for pairs may be joined in different "
-		"ways. Pairs that the driver has no connection left for are left out (eight a GPU "
+		"elsewhere speeds are reported and not judged, for pairs may be joined in "
+		"different ways. Pairs that the driver has no connection left for are left out "
+		"(eight a GPU "
 		"where no NVSwitch joins them). What fails is the pair; a GPU that fails with two "
 		"others or more, each "
 		"well with somebody, and is well with none, is named itself. Needs two whole GPUs.",

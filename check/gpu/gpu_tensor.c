@@ -143,7 +143,7 @@ static bool run_format(struct run *run, uint64_t until_ms)
 	return false;
 }
 
-/* 1 when it is right, 0 when this GPU has none of the format, -1 when something was told. */
+/* 1 when it is right, 0 when this GPU has none of the format, -1 when something was reported. */
 static int check_format(struct osp_check_context *context, const struct osp_gpu_session *session,
 			const struct format *format, osp_cuda_memory expected, uint64_t until_ms,
 			double *tflops)

@@ -155,7 +155,7 @@ static void tell_wrong(struct product *product, const struct osp_report *report,
 		 report->count);
 }
 
-/* False when anything was told. */
+/* False when anything was reported. */
 static bool all_alike(struct product *product, const char *what)
 {
 	struct osp_report report;

@@ -85,8 +85,8 @@ const struct osp_check osp_check_driver = {
 	.deadline_ms = 5000, /* without persistence a driver takes seconds to start */
 	.measures = "the NVIDIA kernel driver is loaded and fits its library",
 	.explains = "Compares the version of the kernel module with that of libnvidia-ml.so.1, and "
-		    "starts NVML. A library that cannot be found is told as an error of the check, "
-		    "not of the node.",
+		    "starts NVML. A library that cannot be found is reported as an error of the "
+		    "check, not of the node.",
 	.cures = "Reboot after a driver was installed; install the driver where it is missing.",
 	.run = run_driver,
 };

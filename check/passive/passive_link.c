@@ -296,7 +296,7 @@ static bool judge_rate(struct osp_check_context *context, const struct osp_gpu *
 	return true;
 }
 
-/* One GPU's links, between two looks; true: something ill was told. */
+/* One GPU's links, between two looks; true: something wrong was reported. */
 static bool judge_errors(struct osp_check_context *context, const struct osp_gpu *gpu,
 			 const struct osp_link_errors *before, uint64_t begun_ms)
 {

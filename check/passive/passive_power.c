@@ -61,7 +61,7 @@ const struct osp_check osp_check_power = {
 	.deadline_ms = 3000,
 	.measures = "no GPU's power is capped below its default",
 	.explains = "What each GPU draws now, for the history, and its power limit against its "
-		    "default. A slowdown by the power supply is told by throttle.",
+		    "default. A slowdown by the power supply is reported by throttle.",
 	.cures = "nvidia-smi -pl with the default limit, unless the cap is meant.",
 	.run = run_power,
 };

@@ -35,7 +35,7 @@ static void run_versions(struct osp_check_context *context)
 	else if (!taken.count && *found)
 		osp_tell_pass(context, "%s", found);
 	else if (!taken.count)
-		osp_tell_skip(context, "no version is told by a file here");
+		osp_tell_skip(context, "no file here names a version");
 }
 
 const struct osp_check osp_check_versions = {

@@ -21,7 +21,7 @@ struct sick {
 	unsigned int times;
 };
 
-/* The first record of a boot is told within its first seconds. */
+/* The first record of a boot is written within its first seconds. */
 #define LOG_BEGINS_US 60000000u
 
 #define SICK_MAX      (2 * OSP_GPUS_MAX) /* GPUs, and switches: no machine has more of them */
@@ -229,8 +229,8 @@ const struct osp_check osp_check_xid = {
 		"and fail nothing; 109 and 119, which a program or the GPU brings about, warn. Of "
 		"NVSwitches those count that the driver calls fatal. Records that a user could "
 		"write do not count. Where the kernel's ring buffer has lost records since the "
-		"boot or the last pass, that warns. A fault that a reset has cured is told until "
-		"the driver says so (XID 154 to None), the node reboots, or somebody says "
+		"boot or the last pass, that warns. A fault that a reset has cured is reported "
+		"until the driver says so (XID 154 to None), the node reboots, or somebody says "
 		"--repaired.",
 	.cures = "Reset the GPU (nvidia-smi --gpu-reset) or reboot the node, as the result says; "
 		 "when it comes back, replace the node.",

@@ -73,7 +73,7 @@ static unsigned int slice_ms(const struct osp_runner *runner, const struct osp_c
 
 /* --- in the child ----------------------------------------------------------------------------- */
 
-/* `told` is what is told, of the kind's member of the union; NULL: the check is done. */
+/* `told` is what the check reported, of the kind's member of the union; NULL: the check is done. */
 static void send_message(struct osp_check_context *context, enum telling kind, const void *told,
 			 size_t told_bytes)
 {

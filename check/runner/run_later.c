@@ -52,7 +52,7 @@ static bool pause_before(const struct osp_runner *runner)
 	return true;
 }
 
-/* 1: it is still so; 0: no longer, or that cannot be told. */
+/* 1: it is still so; 0: no longer, or unknown. */
 static int look_again(const struct osp_runner *runner, const struct osp_check *check)
 {
 	const struct look what = {runner->context, check};

@@ -162,7 +162,7 @@ static int run_passive(struct osp_runner *runner)
 	return runner->start.asleep ? osp_start_tell(runner) : 0;
 }
 
-/* The site's own, one after the other: what they load is not to be told of by ours. */
+/* The site's own, one after the other: what they load is not ours to report. */
 static int run_site(struct osp_runner *runner)
 {
 	if (osp_lanes_add(runner, OSP_GROUP_SITE, NULL, 0))

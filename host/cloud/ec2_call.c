@@ -245,7 +245,7 @@ static enum osp_ec2_outcome refused(struct trying *trying, const struct osp_http
 	return *again ? OSP_EC2_CALL_FAILED : failed(trying, http->status, answer);
 }
 
-/* An answer of status 200. Half an answer tells nothing: it is read whole before it is told. */
+/* An answer of status 200. Half an answer tells nothing: it is passed on when whole. */
 static enum osp_ec2_outcome accept_answer(struct trying *trying, const struct osp_http_answer *http,
 					  size_t most, osp_ec2_record_f *record, void *context,
 					  struct osp_ec2_answer *answer, bool *again)

@@ -40,8 +40,8 @@ int osp_history_append(const struct osp_history_place *place, const char *line,
 /* Makes what may stand in a file's name of `text`: other bytes become '_'. Returns `buffer`. */
 const char *osp_history_key(const char *text, char *buffer, size_t buffer_bytes);
 
-/* What is found while reading. A line is terminated and ends with the call. `complain` is told what
- * is passed over; NULL: nobody. Each returns 0, or -1 to stop. */
+/* What is found while reading. A line is terminated and ends with the call. `complain` gets what is
+ * passed over; NULL: nobody does. Each returns 0, or -1 to stop. */
 struct osp_history_reader {
 	int (*line)(void *context, char *line, size_t length, const char *file, uint64_t number);
 	void (*complain)(void *context, const char *file, uint64_t line, const char *why);

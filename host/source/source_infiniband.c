@@ -47,7 +47,7 @@ int osp_source_infiniband(const struct osp_source_question *question,
 	    !osp_run_program(argv, SWEEP_LIMIT_S, OSP_TOPOLOGY_FILE_BYTES_MAX, &output, error))
 		import = osp_import_new(&options);
 	if (import) {
-		/* a switch that did not answer is told there, and left out */
+		/* a switch that did not answer is reported there, and left out */
 		if (output.said[0])
 			osp_text_printf(&answer->warnings, "ibnetdiscover says: %s\n", output.said);
 		osp_import_source(import, "infiniband");

@@ -67,7 +67,7 @@ static int set_gpus(struct osp_bind_state *state, uint32_t task)
 	return given[task] ? hwloc_bitmap_copy(state->plan->tasks[task].gpus, given[task]) : 0;
 }
 
-/* Weighs the domains near a task's GPUs; what is left without any is told why. */
+/* Weighs the domains near a task's GPUs; a task left without one gets the reason. */
 static int weigh_task(struct osp_bind_state *state, uint32_t task)
 {
 	const struct osp_machine *machine = state->machine;

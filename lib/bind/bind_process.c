@@ -60,7 +60,7 @@ static int set_memory(const struct osp_kernel_set *nodes)
 	int first = first_node(nodes);
 	struct osp_kernel_set one;
 
-	/* The kernel counts one bit less than it is told. */
+	/* The kernel counts one bit less than the length passed to it. */
 	if (first < 0 ||
 	    syscall(SYS_set_mempolicy, MPOL_PREFERRED_MANY, nodes->words, NODES_MOST + 1UL) == 0)
 		return 0;

@@ -139,7 +139,7 @@ static bool is_distrusted(const struct osp_doctor_facts *facts, const char *path
 	return false;
 }
 
-/* `wrong`: the file is refused, which has been told. */
+/* `wrong`: the file is refused, which has been reported. */
 static void check_copy(struct osp_diagnosis *diagnosis, const char *path, const char *copy,
 		       bool wrong)
 {

@@ -296,7 +296,7 @@ static void look_at_logind(const char *root, struct osp_facts *facts)
 		osp_node_tell(facts, OSP_FACT_REMOVE_IPC, seen.told);
 }
 
-/* A limit as Slurm hands it on, else this process's own. False if neither is told. */
+/* A limit as Slurm hands it on, else this process's own. False if neither is known. */
 static bool find_limit(char *const *environment, const char *name, int resource, rlim_t *limit)
 {
 	const char *text = environment ? osp_environment_value(environment, name) : NULL;

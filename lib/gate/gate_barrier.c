@@ -140,7 +140,7 @@ void osp_gate_barrier_connected(struct osp_gate_barrier *barrier)
 	barrier->trying = false;
 }
 
-/* Nothing was told to the next one yet. After the last comes the first again: it may only be
+/* Nothing was sent to the next one yet. After the last comes the first again: it may only be
  * late. */
 static void turn(struct osp_gate_barrier *barrier)
 {

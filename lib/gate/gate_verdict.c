@@ -123,7 +123,7 @@ static void seat_slow(struct court *court, struct seat *seat)
 		seat->quality = quality;
 }
 
-/* What is told first: what stopped the job, and of that a failure. */
+/* Orders what is reported: what stopped the job comes first, and of that a failure. */
 static bool tells_more(const struct seat *seat, const struct seat *other)
 {
 	if (seat->quality != other->quality)

@@ -29,7 +29,7 @@
 
 #include "lib/base/nodeset.h"
 
-/* Generic resources that are told apart; a caller that knows more leaves the rest out, which makes
+/* Generic resources that are kept apart; a caller that knows more leaves the rest out, which makes
  * bounds earlier. */
 #define OSP_OCCUPANCY_GRES_MAX 4
 

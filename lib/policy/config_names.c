@@ -7,7 +7,7 @@
 
 #include "lib/base/text.h"
 
-/* How a finding is told. */
+/* How a finding is reported. */
 struct telling {
 	const char *path; /* of onespine.yaml */
 	osp_config_wrong_f *tell;

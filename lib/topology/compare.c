@@ -120,7 +120,7 @@ static void compare_node(struct comparison *c, uint32_t node)
 	}
 }
 
-/* Two domains that have become one move those of the smaller: they are told to be nearer than they
+/* Two domains that have become one move those of the smaller: they are then nearer than they
  * were. The image is by majority of the nodes, so those of a domain that is whole in the new one
  * stay. */
 static void compare_nodes(struct comparison *c)

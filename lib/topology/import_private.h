@@ -103,7 +103,7 @@ int osp_import_set_kind(struct osp_import *import, enum osp_import_kind kind, co
 int osp_import_check_levels(struct osp_import *import, uint32_t layer_count,
 			    struct osp_error *error);
 
-/* Refuses columns of switches that are told by the header alone and that the lines contradict
+/* Refuses columns of switches that the header alone names and that the lines contradict
  * (import_csv.c). */
 int osp_import_check_columns(struct osp_import *import, struct osp_error *error);
 

@@ -247,7 +247,7 @@ static int read_lines(struct reader *reader, const char *text, size_t text_bytes
 	return 0;
 }
 
-/* A scalar of YAML as if it stood in a topology.conf: errors inside it are told where it stands. */
+/* A scalar of YAML as if it stood in a topology.conf: errors inside it have its place. */
 static struct osp_conf_reader start_of(const struct reader *reader, const struct osp_value *value)
 {
 	return (struct osp_conf_reader){

@@ -296,7 +296,7 @@ looked_at() {
 	none_drained_but
 }
 
-@test "where policy only comments the job goes on, and it is told" {
+@test "where policy only comments the job goes on, and says so" {
 	fault n1 "$ECC"
 	one=$(job -p told -N2 -w n1,n2)
 	await_job "$one" COMPLETED

@@ -116,7 +116,7 @@ goes_on() {
 @test "a slow link between two nodes is named, and nobody is blamed" {
 	cuda n3 nccl_link_n4=10
 	job=$(submit -N6 --gres=gpu:8)
-	goes_on 6 ': the link between n3 and n4 is slow (44.1 GB/s), and who is to blame cannot be told'
+	goes_on 6 ': the link between n3 and n4 is slow (44.1 GB/s), and who is to blame is unknown'
 }
 
 @test "NCCL between two nodes alone: the link is named, and nobody is blamed" {

@@ -173,7 +173,7 @@ static int plan_and_bind(const struct osp_machine *machine, hwloc_const_bitmap_t
 	return rc;
 }
 
-/* As onespine.so was told to see the node; a container may lack that file. */
+/* The node as onespine.so is configured to see it; a container may lack that file. */
 static struct osp_machine *find_machine(struct osp_error *error)
 {
 	const char *path = getenv("ONESPINE_TOPOLOGY");

@@ -279,7 +279,7 @@ static bool shown_already(const struct osp_result *result)
 	return result->speed && result->verdict == OSP_VERDICT_PASS;
 }
 
-/* The last of the GPUs after `from` of which the same is told. */
+/* The last of the GPUs after `from` of which the same is reported. */
 static size_t last_alike(const struct osp_outcome *outcome, size_t from)
 {
 	size_t last = from;

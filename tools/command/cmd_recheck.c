@@ -9,7 +9,7 @@
  * (host/record/trial_file.h), so that the next recheck takes over what a killed one left. So it
  * does with a reservation that no recheck uses and for which no file stands: an older state of
  * slurmctld's brought it back. Only nodes that carry our reason are touched. What came back too
- * often, or has strikes enough in the history, stays out and is told of, unless it is named.
+ * often, or has strikes enough in the history, stays out and is reported, unless it is named.
  */
 #include "onespine_config.h"
 #include "tools/command/command.h"
@@ -603,7 +603,7 @@ static void take_over_reservations(struct recheck *recheck)
 	for (char **node = nodes; !error && *node; node++) {
 		struct osp_trial_file file;
 
-		/* one that stands was left for a reason that was told */
+		/* one that is still there was left for a reason that was reported */
 		if (osp_trial_stands(recheck->cluster, *node))
 			continue;
 		if (osp_trial_begin(&file, recheck->cluster, *node, LOST_REASON))

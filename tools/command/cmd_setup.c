@@ -487,7 +487,7 @@ static void tell_gate(const struct setup *setup, const struct osp_plan *made, st
 		setup->dry_run ? "would write" : "writes", begun->path);
 }
 
-/* What comes first is told; what comes then is, where only that was asked. */
+/* Prints what comes first; what comes then too, if only that was asked for. */
 static void tell_blocked(const struct setup *setup, struct osp_text *text)
 {
 	bool then = setup->dry_run && setup->plan.count;

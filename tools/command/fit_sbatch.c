@@ -130,7 +130,7 @@ static bool read_start(const char *line, struct osp_sbatch_answer *answer)
 	return answer->nodes != NULL;
 }
 
-/* Appends one of the reasons, which are told apart by semicolons. */
+/* Appends one of the reasons, which semicolons separate. */
 static void add_reason(const char *words, struct osp_sbatch_answer *answer)
 {
 	size_t has = strlen(answer->reason);

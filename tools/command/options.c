@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Long options are told to getopt_long() by numbers that no letter has. */
+/* getopt_long() knows long options by numbers that no letter has. */
 #define LONG_OPTION_BASE 1000
 
 #define BIT(command)	 (1u << (command))
@@ -66,7 +66,7 @@ static const struct osp_command commands[OSP_COMMAND_COUNT] = {
 		 .details =
 			 "Asks as topology discover does, every interval and at once when a node "
 			 "runs anew, has booted or is another instance, and writes the topology in "
-			 "force, or FILE. Runs until it is told to end; "
+			 "force, or FILE. Runs until a signal ends it; "
 			 "onespine-topology-watch.service runs it."},
 	[OSP_TOPOLOGY_SURVEY] =
 		{.name = "topology survey",
@@ -660,7 +660,7 @@ static const struct osp_option options[OSP_OPTION_COUNT] = {
 	[OSP_OPTION_CHECK_DRY_RUN] =
 		{.name = "dry-run",
 		 .commands = BIT(OSP_CHECK),
-		 .help = "Fail nothing and keep nothing: failures are told, the status is 0."},
+		 .help = "Fail nothing and keep nothing: failures are printed, the status is 0."},
 	[OSP_OPTION_REPAIRED] =
 		{.name = "repaired",
 		 .commands = BIT(OSP_CHECK),

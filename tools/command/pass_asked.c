@@ -42,7 +42,7 @@ static int print_fresh(const struct osp_call *call, const struct osp_check_conte
 	return osp_print_text(&text, OSP_EXIT_YES);
 }
 
-/* Whatever cannot be told is no pass. */
+/* What is unknown is no pass. */
 static bool holds(struct osp_check_context *context, enum osp_depth depth, uint64_t live_s)
 {
 	struct osp_node_state state;

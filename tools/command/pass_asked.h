@@ -12,7 +12,8 @@
 
 /*
  * Does what --repaired and --fresh ask for before any check runs. 1 when an earlier pass holds: it
- * has been told, and *status is the exit status. 0 when the checks are to run. -1 with `error` set.
+ * has been reported, and *status is the exit status. 0 when the checks are to run. -1 with `error`
+ * set.
  */
 int osp_pass_asked(const struct osp_call *call, struct osp_check_context *context,
 		   enum osp_depth depth, int *status, struct osp_error *error);

@@ -17,7 +17,7 @@
 #define ERRORS_MOST                                                                                \
 	3 /* a job may have gone meanwhile; a slurmctld that does not answer is not asked on */
 
-/* Whose jobs are told of. */
+/* Whose jobs are shown. */
 struct asker {
 	bool all;
 	char name[256];

@@ -47,7 +47,7 @@ enforces() {
 	[[ -e $(prefix_folder "$1")/lib/onespine/slurmctld/select_cons_tres.so ]]
 }
 
-# build_onespine RELEASE: configures, builds and installs into prefix_folder; the log is told when
+# build_onespine RELEASE: configures, builds and installs into prefix_folder; the log is shown if
 # that fails
 build_onespine() {
 	local release=$1 folder log source prefix wanted

@@ -301,7 +301,7 @@ static void add_boxes(struct picture *picture)
 	if (chips_height(machine, machine->domain_count)) {
 		int height = HEADER + chips_height(machine, machine->domain_count) + BOX_PADDING;
 
-		add_frame(picture, MARGIN, BOX_WIDTH, height, "near no NUMA node that is told", "");
+		add_frame(picture, MARGIN, BOX_WIDTH, height, "near no known NUMA node", "");
 		add_chips(picture, machine->domain_count, MARGIN + BOX_PADDING,
 			  picture->y + HEADER);
 		picture->y += height + BOX_GAP;

@@ -66,7 +66,7 @@ static const char *probe(void)
 	return errno == EINVAL ? "ours" : "unknown";
 }
 
-/* What a recheck has in hand, or has left with a file, is told of elsewhere. */
+/* What a recheck has in hand, or has left with a file, is reported elsewhere. */
 static void tell_trials(const char *cluster)
 {
 	const char *left[TRIALS_MOST];

@@ -25,8 +25,8 @@ static const char unit_text[] = "# onespine setup: slurmctld does not start wher
 				"ExecStartPre=/bin/sh -c '" OSP_BIN_DIR
 				"/onespine doctor --before-start || test $? -ne 1'\n";
 
-/* Each line opens the log anew, so nobody must be told. Packages bring the same file, without our
- * first line. */
+/* Each line opens the log anew, so no process needs a signal. Packages bring the same file,
+ * without our first line. */
 static const char rotation_text[] =
 	"# written by onespine setup; onespine setup --undo takes it out\n" OSP_LOG_DIR
 	"/gate.log {\n"
