@@ -1,17 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* fabric.c - the configuration and the topology in force, and both beside a snapshot */
+#include "onespine_config.h"
 #include "host/slurm/fabric.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "lib/policy/node_policy.h"
 #include "lib/topology/place_age.h"
 #include "lib/topology/readers.h"
 #include "host/output.h"
 #include "host/files.h"
 #include "host/slurm/cluster_state.h"
+#include "host/slurm/slurm_files.h"
 
 #define CONFIG_NAME "onespine.yaml"
 
@@ -50,6 +54,18 @@ struct osp_config *osp_config_load(const char *path, bool must_exist, struct osp
 	return config;
 }
 
+/* -1 with `error` set where slurmctld does not obey the file in force, because another user may
+ * write it. One that is not there is nobody's. */
+static int check_trust(const char *path, struct osp_error *error)
+{
+	struct osp_error ignored = {.text = ""};
+	char *slurm_conf = access(path, F_OK) == 0 ? osp_slurm_conf_path(&ignored) : NULL;
+	int result = slurm_conf ? osp_policy_trusted(path, slurm_conf, error) : 0;
+
+	free(slurm_conf);
+	return result;
+}
+
 /* Path of the topology that `config`, at `config_path`, names. */
 static char *topology_path_of(const struct osp_config *config, const char *config_path,
 			      struct osp_error *error)
@@ -61,23 +77,21 @@ static char *topology_path_of(const struct osp_config *config, const char *confi
 	return path;
 }
 
-/* The configuration in force and, unless `path` is NULL, the path of its topology. */
-static struct osp_config *load_in_force(char **path, struct osp_error *error)
+struct osp_config *osp_config_in_force(char **topology_path, struct osp_error *error)
 {
-	char *config_path = osp_config_path(error);
-	struct osp_config *config;
+	char *path = osp_config_path(error);
+	struct osp_config *config = NULL;
 
-	if (!config_path)
-		return NULL;
-	config = osp_config_load(config_path, false, error);
-	if (config && path) {
-		*path = topology_path_of(config, config_path, error);
-		if (!*path) {
+	if (path && check_trust(path, error) == 0)
+		config = osp_config_load(path, false, error);
+	if (config && topology_path) {
+		*topology_path = topology_path_of(config, path, error);
+		if (!*topology_path) {
 			osp_config_free(config);
 			config = NULL;
 		}
 	}
-	free(config_path);
+	free(path);
 	return config;
 }
 
@@ -85,7 +99,7 @@ char *osp_topology_path(struct osp_error *error)
 {
 	char *path = NULL;
 
-	osp_config_free(load_in_force(&path, error));
+	osp_config_free(osp_config_in_force(&path, error));
 	return path;
 }
 
@@ -109,16 +123,128 @@ struct osp_topology *osp_topology_load(const char *path, struct osp_error *error
 	return topology;
 }
 
+static bool is_missing(const char *path)
+{
+	return access(path, F_OK) < 0 && errno == ENOENT;
+}
+
 struct osp_topology *osp_topology_load_in_force(const char *path, struct osp_error *error)
 {
-	if (access(path, F_OK) < 0 && errno == ENOENT) {
-		osp_error_set(error,
-			      "%s: no such file; slurmctld sends it to no other host: copy it "
-			      "from slurmctld's, or name a copy",
-			      path);
+	if (is_missing(path)) {
+		osp_error_at(error, path, 0, 0,
+			     "no such file; slurmctld sends it to no other host: copy it from "
+			     "slurmctld's, or name a copy");
 		return NULL;
 	}
-	return osp_topology_load(path, error);
+	return check_trust(path, error) < 0 ? NULL : osp_topology_load(path, error);
+}
+
+/* --- in force, or the last good one ----------------------------------------------------------- */
+
+/* What slurmctld keeps of a file that it took (sched/shadow_files.c). */
+struct good_copy {
+	char *path; /* NULL: there is none, or none that may be read */
+	bool hidden;
+};
+
+static struct good_copy find_good_copy(const char *name)
+{
+	struct osp_error ignored = {.text = ""};
+	struct good_copy copy = {.path = NULL};
+	char *conf_path = osp_slurm_conf_path(&ignored);
+	struct osp_slurm_conf *conf =
+		conf_path ? osp_load_slurm_conf(conf_path, NULL, &ignored) : NULL;
+	const char *folder =
+		conf ? osp_slurm_conf_value(conf, "StateSaveLocation", "/var/spool") : NULL;
+
+	if (folder && asprintf(&copy.path, "%s/onespine_%s", folder, name) < 0)
+		copy.path = NULL;
+	if (copy.path && access(copy.path, R_OK) < 0) {
+		copy.hidden = errno == EACCES;
+		free(copy.path);
+		copy.path = NULL;
+	}
+	if (copy.path && osp_policy_trusted(copy.path, conf_path, &ignored) < 0) {
+		free(copy.path);
+		copy.path = NULL;
+	}
+	osp_slurm_conf_free(conf);
+	free(conf_path);
+	return copy;
+}
+
+/* After the file in force was refused for `error`: says that its copy is read instead, or in
+ * `error` that who asks may not read it. */
+static void end_good_copy(struct good_copy *copy, bool read, struct osp_error *error)
+{
+	char words[OSP_ERROR_TEXT_BYTES + OSP_ERROR_FILE_BYTES + 32];
+	size_t length = strlen(error->text);
+
+	if (read) {
+		osp_say_warning("%s; slurmctld goes by the last good one, %s, and so does this",
+				osp_error_format(error, words, sizeof(words)), copy->path);
+		osp_error_clear(error);
+	} else if (copy->hidden) {
+		snprintf(error->text + length, sizeof(error->text) - length,
+			 "; slurmctld may go by the last good one, which only root and SlurmUser "
+			 "can read");
+	}
+	free(copy->path);
+}
+
+static struct osp_config *load_good_config(struct osp_error *error)
+{
+	struct osp_error ignored = {.text = ""};
+	struct good_copy copy = find_good_copy("config");
+	struct osp_config *config = copy.path ? osp_config_load(copy.path, true, &ignored) : NULL;
+
+	end_good_copy(&copy, config, error);
+	return config;
+}
+
+static struct osp_config *config_obeyed(char **topology_path, struct osp_error *error)
+{
+	struct osp_config *config = osp_config_in_force(topology_path, error);
+	char *path;
+
+	if (config || !osp_slurm_configured())
+		return config;
+	config = load_good_config(error);
+	path = config ? osp_config_path(error) : NULL;
+	if (path)
+		*topology_path = topology_path_of(config, path, error);
+	free(path);
+	if (config && !*topology_path) {
+		osp_config_free(config);
+		config = NULL;
+	}
+	return config;
+}
+
+static struct osp_topology *topology_obeyed(const char *path, struct osp_error *error)
+{
+	struct osp_error ignored = {.text = ""};
+	struct osp_topology *topology = osp_topology_load_in_force(path, error);
+	struct good_copy copy;
+
+	if (topology)
+		return topology;
+	copy = find_good_copy("topology");
+	topology = copy.path ? osp_topology_load(copy.path, &ignored) : NULL;
+	if (is_missing(path) && (topology || copy.hidden)) {
+		osp_error_clear(error);
+		osp_error_at(error, path, 0, 0, "no such file");
+	}
+	end_good_copy(&copy, topology, error);
+	return topology;
+}
+
+struct osp_topology *osp_topology_in_force(char **path, struct osp_error *error)
+{
+	struct osp_config *config = config_obeyed(path, error);
+
+	osp_config_free(config);
+	return config ? topology_obeyed(*path, error) : NULL;
 }
 
 /* --- a world ---------------------------------------------------------------------------------- */
@@ -209,15 +335,15 @@ static int open_slurm(const struct osp_world_files *files, struct osp_world *wor
 	bool lacks;
 
 	world->from_slurm = true;
-	world->config = load_in_force(&path, error);
+	world->config = config_obeyed(&path, error);
 	if (!world->config)
 		return -1;
-	lacks = !named && files->may_lack_topology && access(path, F_OK) < 0 && errno == ENOENT;
-	if (!lacks)
-		*topology = named ? osp_topology_load(named, error)
-				  : osp_topology_load_in_force(path, error);
+	*topology = named ? osp_topology_load(named, error) : topology_obeyed(path, error);
+	lacks = !*topology && !named && files->may_lack_topology && is_missing(path);
 	free(path);
-	if (!*topology && !lacks)
+	if (lacks)
+		osp_error_clear(error);
+	else if (!*topology)
 		return -1;
 	world->snapshot = osp_cluster_state(error);
 	return world->snapshot ? 0 : -1;

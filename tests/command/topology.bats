@@ -294,3 +294,66 @@ n5    -           -         -                    holds         -" onespine topol
 	run onespine topology show --nodes t
 	[[ $status == 2 && $output == "onespine: t.asked:1:"* ]]
 }
+
+# in_force: a slurm.conf whose slurmctld took ./state/onespine_topology last
+in_force() {
+	mkdir -p state
+	printf 'ClusterName=made\nSlurmctldHost=none-of-ours\nStateSaveLocation=%s/state\n' "$PWD" >slurm.conf
+	export SLURM_CONF=$PWD/slurm.conf
+	write_conf t.conf
+	onespine topology import --from=slurm t.conf -o state/onespine_topology
+	instead="slurmctld goes by the last good one, $PWD/state/onespine_topology, and so does this"
+}
+
+@test "the topology in use is the last good one where the file is gone, broken or another user's; a check judges the file" {
+	local all="16 nodes: 4 leaves of 4, 2 spines of 8"
+	in_force
+	expect_line 0 "$all" onespine topology show
+	expect_line 0 "onespine: warning: $PWD/onespine.topology: no such file; $instead" onespine topology show
+	expect_line 0 "onespine: warning: $PWD/onespine.topology: no such file; $instead" onespine hosts --nodes='n[1-2]'
+	printf '{"onespine-topology": 1,\n "levels": [}\n' >onespine.topology
+	expect_line 0 "$all" onespine topology show
+	run onespine topology show
+	[[ ${lines[0]} == "onespine: warning: $PWD/onespine.topology:2:"*"; $instead" ]]
+	printf '{"onespine-topology": 1, "levels": ["leaf"], "domains": [{"level": "leaf", "name": "evil", "nodes": "n1"}]}\n' >onespine.topology
+	expect_line 0 "  evil       1  n1" onespine topology show
+	chmod 666 onespine.topology
+	expect_line 0 "onespine: warning: $PWD/onespine.topology: others than its owner may write it (chmod go-w); $instead" \
+		onespine topology show
+	expect_line 0 "$all" onespine topology show
+	expect 1 "onespine: $PWD/onespine.topology: others than its owner may write it (chmod go-w)" onespine topology check
+	rm onespine.topology
+	expect 2 "onespine: $PWD/onespine.topology: no such file; slurmctld sends it to no other host: copy it from slurmctld's, or name a copy" \
+		onespine topology check
+	# a copy that another user may write is none
+	chmod 666 state/onespine_topology
+	expect 2 "onespine: $PWD/onespine.topology: no such file; slurmctld sends it to no other host: copy it from slurmctld's, or name a copy" \
+		onespine topology show
+}
+
+@test "the topology in use: who may not read the last good one is told so" {
+	local nobody=(setpriv --reuid=65534 --regid=65534 --clear-groups)
+	((!EUID)) || skip "as root"
+	"${nobody[@]}" test -x "$ONESPINE" || skip "this build is not for others to run"
+	in_force
+	chmod 755 "$BATS_RUN_TMPDIR" "$BATS_FILE_TMPDIR" "$BATS_TEST_TMPDIR"/{.,..}
+	chmod 600 state/onespine_topology
+	expect 2 "onespine: $PWD/onespine.topology: no such file; slurmctld may go by the last good one, which only root and SlurmUser can read" \
+		"${nobody[@]}" "$ONESPINE" topology show
+}
+
+@test "an onespine.yaml that another user may write: what acts does not read it, what looks goes by the last good one" {
+	in_force
+	cp state/onespine_topology good.topology
+	printf 'topology: good.topology\n' >state/onespine_config
+	printf 'topology: evil.topology\nwatch: {from: ec2}\n' >onespine.yaml
+	chmod 666 onespine.yaml
+	local refused="onespine: $PWD/onespine.yaml: others than its owner may write it (chmod go-w)"
+	expect 2 "$refused" timeout 20 "$ONESPINE" topology watch
+	expect 2 "$refused" onespine topology discover -o t
+	expect 1 "$refused" onespine topology accept
+	((EUID)) || expect 2 "$refused" onespine recheck --dry-run
+	run onespine topology show
+	[[ $status == 0 && ${lines[0]} == "onespine: warning: $PWD/onespine.yaml: others than its owner may write it (chmod go-w); slurmctld goes by the last good one, $PWD/state/onespine_config, and so does this" ]]
+	[[ ${lines[1]} == "16 nodes: "* ]]
+}

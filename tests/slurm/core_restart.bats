@@ -133,6 +133,7 @@ waits_unheld() {
 	ONESPINE_TEST_TOPOLOGY=$BATS_FILE_TMPDIR/good.topology
 	reconfigure
 	log_since "error: onespine: $ONESPINE_CLUSTER/onespine.topology:3:[0-9]+: "
+	asked_goes_by "$ONESPINE_CLUSTER/onespine.topology:3:" onespine_topology
 	hold 'n1,n5'
 	gang_waits_then_starts
 	release n5
@@ -141,6 +142,18 @@ waits_unheld() {
 	log_since "the last good topology, $ONESPINE_CLUSTER/state/onespine_topology, is in force"
 	hold 'n1,n5'
 	gang_waits_then_starts
+}
+
+# asked_goes_by WHY COPY: who asks is told that the last good file is read, and is answered by it
+asked_goes_by() {
+	local command said
+	for command in 'fit -N 4' map why 'topology show'; do
+		# shellcheck disable=SC2086 # words
+		said=$(onespine $command 2>&1) || fail "onespine $command: $said"
+		holds "$said" "onespine: warning: $1"
+		holds "$said" "; slurmctld goes by the last good one, $ONESPINE_CLUSTER/state/$2, and so does this"
+	done
+	holds "$(onespine map 2>&1)" s1
 }
 
 # With n1 and n5 full, 3 nodes are free under each spine.
@@ -169,6 +182,7 @@ gang_waits_then_starts() {
 	ONESPINE_TEST_TOPOLOGY=$BATS_FILE_TMPDIR/good.topology
 	reconfigure
 	log_since 'onespine.topology: No such file or directory; '
+	asked_goes_by "$ONESPINE_CLUSTER/onespine.topology: no such file" onespine_topology
 	hold 'n1,n5'
 	gang_waits_then_starts
 	release n5
@@ -262,6 +276,11 @@ refused_again() {
 		equal "$status" 1
 		holds "$output" "$ONESPINE_CLUSTER/onespine.yaml: $why"
 		holds "$output" "$ONESPINE_CLUSTER/onespine.topology: $why"
+		asked_goes_by "$ONESPINE_CLUSTER/onespine.yaml: $why" onespine_config
+		asked_goes_by "$ONESPINE_CLUSTER/onespine.topology: $why" onespine_topology
+		run onespine recheck --dry-run
+		equal "$status" 2
+		holds "$output" "$ONESPINE_CLUSTER/onespine.yaml: $why"
 		log_mark
 		restart
 		log_since "the last good policy, $ONESPINE_CLUSTER/state/onespine_config, is in force"

@@ -114,13 +114,10 @@ static int ask_job(const struct osp_call *call, struct asked *asked, struct osp_
 static int load_topology(const struct osp_call *call, struct asked *asked, struct osp_error *error)
 {
 	const char *named = call->values[OSP_OPTION_TOPOLOGY];
-	char *path = named ? strdup(named) : osp_topology_path(error);
+	char *path = NULL;
 
-	if (path)
-		asked->topology = named ? osp_topology_load(path, error)
-					: osp_topology_load_in_force(path, error);
-	else
-		osp_error_set(error, "out of memory");
+	asked->topology =
+		named ? osp_topology_load(named, error) : osp_topology_in_force(&path, error);
 	free(path);
 	return asked->topology ? 0 : -1;
 }

@@ -726,10 +726,7 @@ static int find_program(struct recheck *recheck, struct osp_error *error)
 
 static int read_policy(struct recheck *recheck, struct osp_error *error)
 {
-	char *path = osp_config_path(error);
-
-	recheck->config = path ? osp_config_load(path, false, error) : NULL;
-	free(path);
+	recheck->config = osp_config_in_force(NULL, error);
 	if (!recheck->config)
 		return -1;
 	recheck->policy = osp_config_history(recheck->config);

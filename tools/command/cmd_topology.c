@@ -18,18 +18,6 @@
 /* Lists longer than this are cut on a terminal; --json has them whole. */
 #define LIST_COLUMNS_MAX 60
 
-/* The FILE named, or the topology in force; *path is to be freed. */
-static struct osp_topology *load(const struct osp_call *call, char **path, struct osp_error *error)
-{
-	*path = call->argument_count ? strdup(call->arguments[0]) : osp_topology_path(error);
-	if (!*path) {
-		osp_error_set(error, "out of memory");
-		return NULL;
-	}
-	return call->argument_count ? osp_topology_load(*path, error)
-				    : osp_topology_load_in_force(*path, error);
-}
-
 /* Compact list of the nodes [first, first + count) by rank; NULL when memory ran out. */
 static char *list_of_ranks(const struct osp_topology *topology, uint32_t first, uint32_t count)
 {
@@ -228,8 +216,14 @@ int osp_run_topology_show(const struct osp_call *call)
 	uint32_t level;
 	int status = OSP_EXIT_YES;
 
-	topology = load(call, &path, &error);
-	if (!topology) {
+	if (call->argument_count) {
+		path = strdup(call->arguments[0]);
+		topology = osp_topology_load(call->arguments[0], &error);
+	} else {
+		topology = osp_topology_in_force(&path, &error);
+	}
+	if (!topology || !path) {
+		osp_topology_free(topology);
 		free(path);
 		return osp_say_error(&error);
 	}
@@ -347,6 +341,16 @@ static int print_findings_json(const struct osp_topology *topology, const char *
 		json_object_set_new(root, "only_in_file", osp_json_string(findings->only_fabric));
 	}
 	return osp_print_json(root, status);
+}
+
+/* The FILE named, or the one in force; *path is to be freed. */
+static struct osp_topology *load(const struct osp_call *call, char **path, struct osp_error *error)
+{
+	*path = call->argument_count ? strdup(call->arguments[0]) : osp_topology_path(error);
+	if (!*path)
+		return NULL;
+	return call->argument_count ? osp_topology_load(*path, error)
+				    : osp_topology_load_in_force(*path, error);
 }
 
 int osp_run_topology_check(const struct osp_call *call)

@@ -39,13 +39,8 @@ static int load_nodes(const struct osp_call *call, struct osp_node_list *list,
  * freed. */
 static struct osp_config *load_config(struct osp_error *error)
 {
-	struct osp_error ignored = {.text = ""};
-	char *path = osp_slurm_configured() ? osp_config_path(&ignored) : NULL;
-	struct osp_config *config =
-		path ? osp_config_load(path, false, error) : osp_config_read(NULL, "", 0, error);
-
-	free(path);
-	return config;
+	return osp_slurm_configured() ? osp_config_in_force(NULL, error)
+				      : osp_config_read(NULL, "", 0, error);
 }
 
 /* NULL with `error` set. */
