@@ -9,8 +9,21 @@
 #include "lib/place/parts.h"
 #include "lib/policy/promise.h"
 #include "lib/policy/request_parts.h"
+#include "lib/policy/words.h"
 
 #define ADVISE "advise "
+
+/* A requeued job keeps what was written of its start until the scheduler looks at it again. */
+static void drop_words_of_start(struct osp_note *note)
+{
+	static const char *const begins[] = {"placed: ", "moved: ", OSP_WORDS_LAUNCHED};
+
+	for (size_t i = 0; note->says && i < sizeof(begins) / sizeof(begins[0]); i++)
+		if (!strncmp(note->says, begins[i], strlen(begins[i]))) {
+			free((char *)note->says);
+			note->says = NULL;
+		}
+}
 
 bool osp_gang_of(const struct osp_state_job *job, struct osp_gang *gang)
 {
@@ -19,6 +32,8 @@ bool osp_gang_of(const struct osp_state_job *job, struct osp_gang *gang)
 	memset(gang, 0, sizeof(*gang));
 	if (!osp_note_find(job->admin_comment, &gang->note))
 		return false;
+	if (job->phase == OSP_JOB_PENDING)
+		drop_words_of_start(&gang->note);
 	request = gang->note.gang;
 	if (request && strncmp(request, ADVISE, strlen(ADVISE)) == 0) {
 		gang->advise = true;

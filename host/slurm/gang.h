@@ -20,7 +20,7 @@ struct osp_gang {
 	struct osp_request request; /* of its partition's default level where it names none */
 	bool advise;		    /* placed as stock does; recorded only */
 	bool by_policy;		    /* osp_gang_held(): `request` is the policy's own */
-	struct osp_note note;	    /* what the scheduler says of it */
+	struct osp_note note;	    /* what the scheduler says of it: of a waiting one's wait */
 };
 
 /* Whether the job is a gang; if so, free it with osp_gang_clear(). */

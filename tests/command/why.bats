@@ -99,6 +99,17 @@ because() {
 	[[ $(because) == "waits: 2 nodes on one spine; no usable node with feature dynamic is on a known spine" ]]
 }
 
+@test "a requeued job that the scheduler has not looked at since: nothing says that it is placed" {
+	local says
+	for says in 'placed: 6 nodes on spine s1' 'moved: n1 is on another spine' 'launched: 6 nodes whose places nobody knows'; do
+		job ". + {whole_nodes: true, restarts: 1, reason: \"BeginTime\", eligible_s: 1760000060, admin_comment: \"[onespine: gang=spine; domain=s1; $says]\"}"
+		[[ $(because) == "it was requeued, and may begin again at "* ]]
+		[[ $(why 1206 --json | jq -c .says) == null ]]
+		[[ $(why --json | jq -c '.[] | select(.job == "1206") | .says') == null || $EUID != 0 ]]
+		[[ "$(why 1206; why; onespine map --state=state.json)" != *"${says%%:*}: "* ]]
+	done
+}
+
 @test "a waiting task of an array is found by its own number" {
 	job '. + {job: "1206_[1-3,7,10-20:5%2]"}'
 	for task in 1 3 7 10 15 20; do

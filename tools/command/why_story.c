@@ -179,19 +179,6 @@ static void tell_nodes(const struct osp_world *world, const struct osp_state_job
 	say(story, begins_with(note, fresh) ? note : fresh);
 }
 
-/* What the scheduler wrote of this wait; what it wrote when the job last started tells nothing of
- * it. */
-static const char *note_of_wait(const struct osp_gang *gang)
-{
-	static const char *const of_a_start[] = {"placed: ", "moved: ", OSP_WORDS_LAUNCHED};
-	const char *says = gang ? gang->note.says : NULL;
-
-	for (size_t i = 0; i < sizeof(of_a_start) / sizeof(of_a_start[0]); i++)
-		if (begins_with(says, of_a_start[i]))
-			return NULL;
-	return says;
-}
-
 /* Of a gang that any nodes will do for, @TIME having passed: the scheduler looks for no domain any
  * more, and what it wrote of one is old. */
 static void tell_any_nodes(const struct osp_state_job *job, struct osp_story *story)
@@ -206,7 +193,7 @@ static void tell_any_nodes(const struct osp_state_job *job, struct osp_story *st
 int osp_story_of(const struct osp_world *world, const struct osp_state_job *job,
 		 const struct osp_gang *gang, struct osp_story *story, struct osp_error *error)
 {
-	const char *note = note_of_wait(gang);
+	const char *note = gang ? gang->note.says : NULL;
 
 	memset(story, 0, sizeof(*story));
 	story->level = -1;
