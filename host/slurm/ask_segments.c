@@ -79,20 +79,27 @@ static const char *offered_words(const struct osp_cut_input *input)
 		       : "whole segments free";
 }
 
+#define NAME_COLUMNS 20 /* at least */
+
 void osp_segments_table(const struct osp_world *world, const struct osp_segments_answer *answer,
 			uint32_t most, struct osp_text *text)
 {
 	const char *level = osp_topology_level_name(world->topology, answer->input.level);
-	uint32_t first, count, shown = 0;
+	size_t width = strlen(level) > NAME_COLUMNS ? strlen(level) : NAME_COLUMNS;
+	uint32_t first, count, shown;
 
 	osp_topology_level_domains(world->topology, answer->input.level, &first, &count);
-	osp_text_printf(text, "  %-20s %s\n", level, offered_words(&answer->input));
-	for (uint32_t domain = first; domain < first + count && shown < most; domain++) {
-		osp_text_printf(text, "  %-20s %u\n",
+	shown = count < most ? count : most;
+	for (uint32_t domain = first; domain < first + shown; domain++) {
+		size_t length = strlen(osp_topology_domain(world->topology, domain)->name);
+
+		width = length > width ? length : width;
+	}
+	osp_text_printf(text, "  %-*s %s\n", (int)width, level, offered_words(&answer->input));
+	for (uint32_t domain = first; domain < first + shown; domain++)
+		osp_text_printf(text, "  %-*s %u\n", (int)width,
 				osp_topology_domain(world->topology, domain)->name,
 				osp_cut_offered(answer->cut, domain));
-		shown++;
-	}
 	if (shown < count)
 		osp_text_printf(text, "  and %u more\n", count - shown);
 }

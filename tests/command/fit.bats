@@ -176,3 +176,17 @@ fit() {
 	expect 2 "onespine: -w goes with none of --gang-domains, --gang-segment and --gang-layout" \
 		fit --free=n1 -N 2 -w n1 --gang-domains=2
 }
+
+@test "a table is as wide as the longest name in it" {
+	onespine topology import --from=slurm topology.conf |
+		sed 's/"spine"/"availability-zone-number"/; s/"s\([12]\)"/"a-spine-of-the-second-hall-\1"/g' >long
+	expect_line 1 "  availability-zone-number     nodes free" onespine fit --topology=long --gang=availability-zone-number --free='n[1-7]' -N 16 --gang-domains=2
+	expect_line 1 "  a-spine-of-the-second-hall-1 7" onespine fit --topology=long --gang=availability-zone-number --free='n[1-7]' -N 16 --gang-domains=2
+	expect_line 0 "  group        members  groups apart  held by                      node     leaf availability-zone-number" \
+		onespine layout -N 16 --layout=tp8,pp4 --topology=long
+	expect_line 0 "  pp                 4      32     4  nothing                         4        4                        2" \
+		onespine layout -N 16 --layout=tp8,pp4 --topology=long
+	# each rule of the doctor has its words in one column
+	onespine doctor --list >list
+	[[ $(awk '{ match($0, / +/); print RLENGTH + RSTART }' list | sort -u | wc -l) == 1 ]] || { cat list; false; }
+}

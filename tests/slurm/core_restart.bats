@@ -147,7 +147,7 @@ waits_unheld() {
 # asked_goes_by WHY COPY: who asks is told that the last good file is read, and is answered by it
 asked_goes_by() {
 	local command said
-	for command in 'fit -N 4' map why 'topology show'; do
+	for command in 'fit -N 2' map why 'topology show'; do
 		# shellcheck disable=SC2086 # words
 		said=$(onespine $command 2>&1) || fail "onespine $command: $said"
 		holds "$said" "onespine: warning: $1"

@@ -9,6 +9,8 @@
 #include "lib/layout/gang_order.h"
 #include "lib/layout/layout_plan.h"
 
+#define NUMBER_COLUMNS 8 /* at least */
+
 /* One gang at work. */
 struct laid_out {
 	const struct osp_topology *topology;
@@ -81,20 +83,43 @@ static void find_ranks(const struct osp_state_job *job, const struct osp_gang *g
 
 /* --- what is shown ---------------------------------------------------------------------------- */
 
+static const char *level_name(const struct laid_out *laid, uint32_t level)
+{
+	return level ? osp_topology_level_name(laid->topology, level) : "node";
+}
+
 static const char *held_by(const struct laid_out *laid, const struct osp_spread *spread)
 {
 	if (spread->held < 0)
 		return "nothing";
-	return spread->held ? osp_topology_level_name(laid->topology, (uint32_t)spread->held)
-			    : "node";
+	return level_name(laid, (uint32_t)spread->held);
+}
+
+/* Columns of a level's numbers, which its name heads. */
+static int level_width(const struct laid_out *laid, uint32_t level)
+{
+	size_t length = strlen(level_name(laid, level));
+
+	return length > NUMBER_COLUMNS ? (int)length : NUMBER_COLUMNS;
+}
+
+/* Of the names of levels, below "held by". */
+static int held_width(const struct laid_out *laid)
+{
+	int widest = NUMBER_COLUMNS;
+
+	for (uint32_t level = 0; level <= laid->plan.levels; level++)
+		if (level_width(laid, level) > widest)
+			widest = level_width(laid, level);
+	return widest;
 }
 
 static void head_line(const struct laid_out *laid, struct osp_text *text)
 {
-	osp_text_printf(text, "    %-6s %7s  %-7s  %-8s", "group", "members", "", "held by");
+	osp_text_printf(text, "    %-6s %7s  %-7s  %-*s", "group", "members", "", held_width(laid),
+			"held by");
 	for (uint32_t level = 0; level <= laid->plan.levels; level++)
-		osp_text_printf(text, " %8s",
-				level ? osp_topology_level_name(laid->topology, level) : "node");
+		osp_text_printf(text, " %*s", level_width(laid, level), level_name(laid, level));
 	osp_text_add(text, "\n");
 }
 
@@ -105,9 +130,9 @@ static void spread_line(const struct laid_out *laid, const char *group, uint32_t
 		osp_text_printf(text, "    %-6s %7u", group, members);
 	else
 		osp_text_printf(text, "    %-14s", "");
-	osp_text_printf(text, "  %-7s  %-8s", how, held_by(laid, spread));
+	osp_text_printf(text, "  %-7s  %-*s", how, held_width(laid), held_by(laid, spread));
 	for (uint32_t level = 0; level <= laid->plan.levels; level++)
-		osp_text_printf(text, " %8u", spread->most[level]);
+		osp_text_printf(text, " %*u", level_width(laid, level), spread->most[level]);
 	osp_text_add(text, "\n");
 }
 

@@ -145,12 +145,17 @@ static int list_checks(const struct choice *all, bool json)
 {
 	struct osp_text text = OSP_TEXT_INIT;
 	json_t *list = json ? json_array() : NULL;
+	size_t width = 14;
 
+	for (size_t i = 0; i < all->count; i++)
+		if (strlen(all->checks[i]->name) > width)
+			width = strlen(all->checks[i]->name);
 	for (size_t i = 0; i < all->count; i++) {
 		const struct osp_check *check = all->checks[i];
 
 		if (!json)
-			osp_text_printf(&text, "%-14s  %s\n", check->name, check->measures);
+			osp_text_printf(&text, "%-*s  %s\n", (int)width, check->name,
+					check->measures);
 		else
 			json_array_append_new(list,
 					      json_pack("{s:s,s:s,s:s,s:s}", "name", check->name,

@@ -25,9 +25,12 @@ static int list_rules(bool as_json)
 	json_t *root = json_array();
 	const char *explanation;
 	const char *name;
+	size_t width = 0;
 
+	for (size_t i = 0; (name = osp_doctor_rule(i, &explanation)); i++)
+		width = strlen(name) > width ? strlen(name) : width;
 	for (size_t i = 0; (name = osp_doctor_rule(i, &explanation)); i++) {
-		osp_text_printf(&text, "%-15s %s\n", name, explanation);
+		osp_text_printf(&text, "%-*s %s\n", (int)width, name, explanation);
 		json_array_append_new(
 			root, json_pack("{s:s, s:s}", "name", name, "explanation", explanation));
 	}

@@ -8,9 +8,10 @@
 
 #include "host/output.h"
 
-#define GB	     1e9
-#define ORDER_COLUMN 100
-#define ORDER_INDENT 2
+#define GB	       1e9
+#define ORDER_COLUMN   100
+#define ORDER_INDENT   2
+#define NUMBER_COLUMNS 8 /* at least */
 
 static const char *level_name(const struct osp_layout_plan *plan, uint32_t level)
 {
@@ -44,15 +45,34 @@ static uint32_t nodes_apart(const struct osp_layout_plan *plan, const struct osp
 	return groups->stride / plan->gpus_per_node;
 }
 
+/* Columns of a level's numbers, which its name heads. */
+static int level_width(const struct osp_layout_plan *plan, uint32_t level)
+{
+	size_t length = strlen(level_name(plan, level));
+
+	return length > NUMBER_COLUMNS ? (int)length : NUMBER_COLUMNS;
+}
+
+/* Of the names of levels, below "held by". */
+static int held_width(const struct osp_layout_plan *plan)
+{
+	int widest = NUMBER_COLUMNS;
+
+	for (uint32_t level = 0; level <= plan->levels; level++)
+		if (level_width(plan, level) > widest)
+			widest = level_width(plan, level);
+	return widest;
+}
+
 static void head_line(const struct osp_layout_show *show, struct osp_text *text)
 {
 	const struct osp_layout_plan *plan = show->plan;
 
 	osp_text_printf(text, "  %-12s %7s %7s %5s", "group", "members", "groups", "apart");
 	if (plan->topology)
-		osp_text_printf(text, "  %-8s", "held by");
+		osp_text_printf(text, "  %-*s", held_width(plan), "held by");
 	for (uint32_t level = 0; level <= plan->levels; level++) {
-		osp_text_printf(text, " %8s", level_name(plan, level));
+		osp_text_printf(text, " %*s", level_width(plan, level), level_name(plan, level));
 		if (show->model)
 			osp_text_printf(text, " %9s", "GB");
 	}
@@ -70,11 +90,11 @@ static void group_line(const struct osp_layout_show *show, const struct osp_side
 	osp_text_printf(text, "  %-12s %7u %7u %5u", osp_group_name(group), groups.size,
 			groups.count, nodes_apart(plan, &groups));
 	if (plan->topology)
-		osp_text_printf(text, "  %-8s",
+		osp_text_printf(text, "  %-*s", held_width(plan),
 				spread->held < 0 ? "nothing"
 						 : level_name(plan, (uint32_t)spread->held));
 	for (uint32_t level = 0; level <= plan->levels; level++) {
-		osp_text_printf(text, " %8u", spread->most[level]);
+		osp_text_printf(text, " %*u", level_width(plan, level), spread->most[level]);
 		if (show->model)
 			osp_text_printf(text, " %9.1f", spread->bytes[level] / GB);
 	}
@@ -90,9 +110,10 @@ static void total_line(const struct osp_layout_show *show, const struct osp_side
 		return;
 	osp_text_printf(text, "  %-34s", "all");
 	if (plan->topology)
-		osp_text_printf(text, "  %-8s", "");
+		osp_text_printf(text, "  %-*s", held_width(plan), "");
 	for (uint32_t level = 0; level <= plan->levels; level++)
-		osp_text_printf(text, " %8s %9.1f", "", bytes_over(plan, side, level) / GB);
+		osp_text_printf(text, " %*s %9.1f", level_width(plan, level), "",
+				bytes_over(plan, side, level) / GB);
 	osp_text_add(text, "\n");
 }
 
