@@ -82,13 +82,18 @@ static bool has_other_choices(const job_record_t *job)
 	return job->part_ptr_list || job->resv_list;
 }
 
+/*
+ * The first question is about available nodes alone. Without that condition a question that is the
+ * only one, because too few nodes are available, could pass for it after a start whose questions
+ * were left out (another of the job's alternative features had answered them).
+ */
 bool shadow_is_asked_again(const struct shadow_call *call)
 {
 	bool last = could_not_start != call->job->job_id;
 
 	could_not_start = 0;
 	if (call->mode == SELECT_MODE_TEST_ONLY && !call->preempted)
-		return !last;
+		return !last && bit_super_set(call->bitmap, avail_node_bitmap);
 	if (call->mode != SELECT_MODE_WILL_RUN && !has_other_choices(call->job) &&
 	    offers_enough(call))
 		could_not_start = call->job->job_id;

@@ -40,6 +40,7 @@
 /* When slurmctld took control; 0 while it stands by. No header of Slurm's names it. */
 extern time_t control_time;
 
+#pragma weak avail_node_bitmap
 #pragma weak cg_node_bitmap
 #pragma weak control_time
 #pragma weak default_part_loc

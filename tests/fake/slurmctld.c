@@ -18,7 +18,8 @@ struct fake_slurm fake_slurm;
 
 /* --- what slurmctld defines ------------------------------------------------------------------- */
 
-bitstr_t *cg_node_bitmap, *idle_node_bitmap, *rs_node_bitmap, *OSP_POWERED_DOWN_NODES;
+bitstr_t *avail_node_bitmap, *cg_node_bitmap, *idle_node_bitmap, *rs_node_bitmap;
+bitstr_t *OSP_POWERED_DOWN_NODES;
 part_record_t *default_part_loc;
 osp_list_t *job_list;
 time_t last_job_update, control_time;
@@ -604,6 +605,7 @@ void fake_slurm_begin(uint32_t node_count)
 	node_record_table_ptr = xcalloc(node_count + 1, sizeof(*node_record_table_ptr));
 	for (uint32_t n = 0; n < node_count; n++)
 		node_record_table_ptr[n] = make_node(n);
+	avail_node_bitmap = fake_bitmap(0, node_count);
 	idle_node_bitmap = fake_bitmap(0, node_count);
 	cg_node_bitmap = fake_bitmap(0, 0);
 	rs_node_bitmap = fake_bitmap(0, 0);
@@ -657,6 +659,7 @@ void fake_slurm_end(void)
 	FREE_NULL_LIST(job_list);
 	newest_job = NULL;
 	free_partitions();
+	FREE_NULL_BITMAP(avail_node_bitmap);
 	FREE_NULL_BITMAP(idle_node_bitmap);
 	FREE_NULL_BITMAP(cg_node_bitmap);
 	FREE_NULL_BITMAP(rs_node_bitmap);
