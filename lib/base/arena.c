@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* arena.c - memory taken piece by piece and given back all at once */
+/* arena.c - memory taken piece by piece and freed all at once */
 #include "lib/base/arena.h"
 
 #include <stdint.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * arena.h - memory taken piece by piece and given back all at once
+ * arena.h - memory taken piece by piece and freed all at once
  *
- * For the many small strings and records of one document or one topology in the making. Inside
- * lib/ only. One thread an arena.
+ * Holds the many small strings and records of a document or topology while it is built. For use
+ * inside lib/ only. One thread per arena.
  */
 #ifndef OSP_ARENA_H
 #define OSP_ARENA_H
@@ -14,7 +14,7 @@ struct osp_arena_block;
 
 struct osp_arena {
 	struct osp_arena_block *blocks; /* newest first; NULL while empty */
-	size_t used_bytes;		/* of the newest */
+	size_t used_bytes;		/* bytes used of the newest */
 };
 
 #define OSP_ARENA_INIT                                                                             \
@@ -22,10 +22,10 @@ struct osp_arena {
 		NULL, 0                                                                            \
 	}
 
-/* `bytes` of zeroed memory, aligned for any type; NULL when memory ran out. */
+/* Returns `bytes` of zeroed memory, aligned for any type, or NULL if memory ran out. */
 void *osp_arena_take(struct osp_arena *arena, size_t bytes);
 
-/* A terminated copy of `count` bytes; NULL when memory ran out. */
+/* Returns a terminated copy of `count` bytes, or NULL if memory ran out. */
 char *osp_arena_copy(struct osp_arena *arena, const char *bytes, size_t count);
 
 void osp_arena_free(struct osp_arena *arena);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* clean.c - others' words, made fit for logs, terminals and files */
+/* clean.c - makes others' words fit for logs, terminals and files */
 #include "lib/base/clean.h"
 
 #include <stdbool.h>
@@ -45,7 +45,8 @@ static bool is_obeyed(uint32_t code)
 	return false;
 }
 
-/* The bytes of the character at `at`, 1 for a bad one; *bad: it becomes '?'. */
+/* Returns the length in bytes of the character at `at`, 1 for a bad one. Sets *bad if '?' must
+ * replace it. */
 static size_t look_at(const char *at, const char *kept, bool *bad)
 {
 	uint32_t code;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* confine.c - a process gives up all but reading */
+/* confine.c - a process gives up every right but reading */
 #include "lib/base/confine.h"
 
 #include <errno.h>
@@ -16,8 +16,8 @@
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
-/* no_new_privs alone: no program that this process starts gets more rights than it. 0, or -1 with
- * errno set. */
+/* Sets no_new_privs: no program that this process starts gets more rights than the process has.
+ * Returns 0, or -1 with errno set. */
 static int drop_rights(void)
 {
 	return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
@@ -25,7 +25,7 @@ static int drop_rights(void)
 
 /* --- Landlock --------------------------------------------------------------------------------- */
 
-/* The kernel's numbers, the same on every architecture; older headers have none of them. */
+/* The kernel's numbers, the same on every architecture; older headers lack them. */
 #define LANDLOCK_CREATE	      444
 #define LANDLOCK_RESTRICT     446
 #define LANDLOCK_ASK_VERSION  1u
@@ -39,8 +39,8 @@ struct landlock_rules {
 	uint64_t files, network;
 };
 
-/* How many rights on files each version knows: to LANDLOCK_ACCESS_FS_MAKE_SYM, REFER, TRUNCATE,
- * IOCTL_DEV. */
+/* Returns the number of rights on files that a version of Landlock knows: up to
+ * LANDLOCK_ACCESS_FS_MAKE_SYM, REFER, TRUNCATE, IOCTL_DEV. */
 static unsigned int rights_of(long version)
 {
 	static const unsigned int counts[] = {0, 13, 14, 15, 15, LANDLOCK_NEWEST_RIGHT};
@@ -48,7 +48,7 @@ static unsigned int rights_of(long version)
 	return version < (long)COUNT(counts) ? counts[version] : LANDLOCK_NEWEST_RIGHT;
 }
 
-/* A set of rules that forbids all rights but those to read, and allows nothing back. */
+/* Enforces a set of rules that forbids every right but reading, and grants none back. */
 static int forbid_by_landlock(void)
 {
 	struct landlock_rules rules = {0};
@@ -80,7 +80,8 @@ static int forbid_by_landlock(void)
 
 #ifdef OWN_ARCHITECTURE
 
-/* Those since Linux 5.0 are the same on every architecture; older headers have not all of them. */
+/* Calls added since Linux 5.0 have the same number on every architecture; older headers lack some
+ * of them. */
 #ifndef __NR_io_uring_setup
 #define __NR_io_uring_setup 425
 #endif
@@ -112,8 +113,8 @@ static int forbid_by_landlock(void)
 #endif
 #endif
 
-/* Of a later call than this list knows libraries hear that the kernel has none, and fall back on an
- * older one. */
+/* For a call newer than this list, libraries get the answer that the kernel has none, and fall back
+ * on an older one. */
 #define NEWEST_CALL    469
 
 #define FIELD(name)    BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, name))
@@ -124,7 +125,7 @@ static int forbid_by_landlock(void)
 #define ALLOW(call)    IF(call), ANSWER(SECCOMP_RET_ALLOW)
 #define DENY(call)     IF(call), REFUSE
 
-/* The lower half of an argument stands first on both architectures. */
+/* The lower half of an argument comes first on both architectures. */
 #define LOW_HALF(argument) FIELD(args[argument])
 /* Allows a call whose argument has none of these bits. */
 #define ALLOW_BUT(call, argument, bits)                                                            \
@@ -132,9 +133,9 @@ static int forbid_by_landlock(void)
 		BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, bits, 0, 1), REFUSE,                          \
 		ANSWER(SECCOMP_RET_ALLOW)
 #define WRITES	   (O_WRONLY | O_RDWR | O_CREAT | O_TRUNC | O_APPEND)
-#define NAMESPACES 0x7e020000 /* each CLONE_NEW... that clone() takes */
+#define NAMESPACES 0x7e020000 /* every CLONE_NEW... that clone() accepts */
 
-/* One program for one architecture; x32's calls are other numbers, above the newest. */
+/* One program for one architecture; x32's calls have other numbers, above the newest. */
 #define BEGIN                                                                                      \
 	FIELD(arch), BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, OWN_ARCHITECTURE, 1, 0), REFUSE,          \
 		FIELD(nr), BPF_JUMP(BPF_JMP | BPF_JGT | BPF_K, NEWEST_CALL, 0, 1), UNKNOWN
@@ -147,8 +148,8 @@ static int forbid_by_landlock(void)
 #define ALLOW_OLD_CHILD_WORK
 #endif
 
-/* To open files and folders for reading, to read them, to write to what is open, memory, the time,
- * the end. */
+/* Opening files and folders for reading, reading them, writing to open files, memory, the time, the
+ * end. */
 #define ALLOW_READING                                                                              \
 	ALLOW(read), ALLOW(write), ALLOW(close), ALLOW(lseek), ALLOW(pread64), ALLOW(fstat),       \
 		ALLOW(newfstatat), ALLOW(statx), ALLOW_OLD_LOOKS ALLOW(faccessat),                 \
@@ -174,7 +175,7 @@ static int filter_calls(void)
 static struct sock_filter looking[] = {
 	BEGIN,
 	ALLOW_READING,
-	/* what else is looked at */
+	/* other calls that only look */
 	ALLOW(readv),
 	ALLOW(readlinkat),
 	ALLOW(statfs),
@@ -183,7 +184,7 @@ static struct sock_filter looking[] = {
 	ALLOW(uname),
 	ALLOW(sysinfo),
 	ALLOW(adjtimex),
-	ALLOW(clock_adjtime), /* without CAP_SYS_TIME it only tells */
+	ALLOW(clock_adjtime), /* only reads the clock without CAP_SYS_TIME */
 	ALLOW(clock_getres),
 	ALLOW(gettimeofday),
 	ALLOW(times),
@@ -197,10 +198,10 @@ static struct sock_filter looking[] = {
 	ALLOW(geteuid),
 	ALLOW(getgid),
 	ALLOW(getegid),
-	/* children of its own, and waiting for them */
+	/* children, and waiting for them */
 	ALLOW_OLD_CHILD_WORK ALLOW_BUT(clone, 0, NAMESPACES),
 	IF(clone3),
-	UNKNOWN, /* its flags stand in memory; libraries fall back on clone */
+	UNKNOWN, /* its flags are in memory; libraries fall back on clone */
 	ALLOW(wait4),
 	ALLOW(waitid),
 	ALLOW(kill),
@@ -214,7 +215,7 @@ static struct sock_filter looking[] = {
 	ALLOW(sched_yield),
 	ALLOW(restart_syscall),
 	ALLOW(close_range),
-	/* what a process does to itself alone */
+	/* calls that affect only the process itself */
 	ALLOW(prctl),
 	ALLOW(prlimit64),
 	ALLOW(rt_sigaction),
@@ -231,8 +232,8 @@ static int filter_changes(void)
 	return begin_filter(looking, COUNT(looking));
 }
 
-/* Drivers' libraries need most of the system, start programs and load modules: what none of them
- * needs is denied. */
+/* Drivers' libraries need most of the system, start programs and load modules, so calls that none
+ * of them needs are denied. */
 static struct sock_filter driving[] = {
 	FIELD(arch),
 	BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, OWN_ARCHITECTURE, 1, 0),
@@ -248,7 +249,7 @@ static struct sock_filter driving[] = {
 	/* other processes */
 	DENY(ptrace),
 	DENY(process_vm_writev),
-	/* mounts, and files by their handle */
+	/* mounts, and files by handle */
 	DENY(mount),
 	DENY(umount2),
 	DENY(pivot_root),
@@ -276,7 +277,7 @@ static struct sock_filter driving[] = {
 	DENY(setdomainname),
 	DENY(settimeofday),
 	DENY(clock_settime),
-	/* the kernel's other doors */
+	/* other doors to the kernel */
 	DENY(bpf),
 	DENY(perf_event_open),
 	DENY(userfaultfd),
@@ -313,7 +314,8 @@ static int filter_ruling(void)
 
 /* --- capabilities ----------------------------------------------------------------------------- */
 
-/* Left: to read what belongs to others, /proc of their processes, and the kernel's log. */
+/* Drops all capabilities but those to read others' files, the /proc of other processes, and the
+ * kernel's log. */
 static void drop_capabilities(void)
 {
 	static const uint32_t kept[] = {1u << CAP_DAC_READ_SEARCH | 1u << CAP_SYS_PTRACE,
@@ -361,7 +363,7 @@ unsigned int osp_confine_to_reading(void)
 	unsigned int held = 0;
 
 	if (drop_rights())
-		return 0; /* the others ask for it */
+		return 0; /* the others require it */
 	held |= OSP_CONFINED_NO_NEW_PRIVS;
 	if (!forbid_by_landlock())
 		held |= OSP_CONFINED_LANDLOCK;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* document.c - a YAML or JSON file as a tree whose every node knows its line and column */
+/* document.c - a YAML or JSON file as a tree whose nodes know their line and column */
 #include "lib/base/document.h"
 
 #include <stdarg.h>
@@ -11,9 +11,9 @@
 #include "lib/base/arena.h"
 
 #define DEPTH_MAX	64
-#define VALUES_MAX	((size_t)8 * 1024 * 1024) /* an EC2 answer for the largest cluster has 2 */
+#define VALUES_MAX	((size_t)8 * 1024 * 1024) /* EC2's answer on the largest cluster has 2 Mi */
 #define KEY_BYTES_MAX	255
-#define FEW_KEYS	16 /* so few are compared pair by pair */
+#define FEW_KEYS	16 /* up to so many are compared pair by pair */
 #define UTF8_MARK	"\xef\xbb\xbf"
 #define UTF8_MARK_BYTES 3
 
@@ -23,17 +23,17 @@ struct osp_document {
 	const struct osp_value *root;
 };
 
-/* A place in the text, by characters as libyaml counts and by bytes as errors do. */
+/* A position in the text, in characters as libyaml counts and in bytes as errors do. */
 struct cursor {
 	size_t characters;
 	size_t bytes;
 };
 
-/* A list or map whose end has not been seen yet. */
+/* A list or map whose end has not been read yet. */
 struct open_value {
 	struct osp_value *value;
 	struct osp_value *last;
-	struct osp_value *named; /* in a map: the next child, made when its key was read */
+	struct osp_value *named; /* in a map: the next child, created when its key was read */
 };
 
 struct reader {
@@ -49,7 +49,7 @@ struct reader {
 	int depth;
 };
 
-/* Moves on to a character; libyaml's marks hardly ever go back. */
+/* Moves on to a character. Starts again if libyaml's marks go back, which they hardly ever do. */
 static void seek(const struct reader *reader, struct cursor *cursor, size_t characters)
 {
 	if (cursor->characters > characters)
@@ -92,7 +92,7 @@ static int no_memory(struct reader *reader)
 	return osp_error_at(reader->error, reader->document->file, 0, 0, "out of memory");
 }
 
-/* libyaml's reason for refusing bytes has an offset but no line. */
+/* Finds the line of bytes that libyaml refused, because its reason has only an offset. */
 static int refuse_bytes(struct reader *reader)
 {
 	size_t offset = reader->parser.problem_offset, line_start = 0;
@@ -111,8 +111,8 @@ static int refuse_bytes(struct reader *reader)
 			    reader->parser.problem);
 }
 
-/* Finds a tab in front of the first word of line `line` (from 0), where YAML allows none; its
- * column in *column. */
+/* Tells whether a tab stands before the first word of line `line` (from 0), where YAML allows none;
+ * sets *column to its place. */
 static bool tab_indents(const struct reader *reader, size_t line, int *column)
 {
 	const char *at = reader->text, *end = at + reader->text_bytes, *start;
@@ -166,7 +166,7 @@ static struct osp_value *new_value(struct reader *reader, enum osp_value_type ty
 	return value;
 }
 
-/* The text of a scalar event, kept with the document; NULL with the error set. */
+/* Returns the text of a scalar event, kept with the document, or NULL with the error set. */
 static const char *scalar_text(struct reader *reader, const yaml_event_t *event)
 {
 	const char *bytes = (const char *)event->data.scalar.value;
@@ -183,7 +183,7 @@ static const char *scalar_text(struct reader *reader, const yaml_event_t *event)
 	return text;
 }
 
-/* A map's key: the value that follows is made here, so that it knows both places. */
+/* Reads a map's key. Creates its value now, so that it knows both places. */
 static int read_key(struct reader *reader, struct open_value *map, const yaml_event_t *event)
 {
 	const char *key;
@@ -210,7 +210,7 @@ static int read_key(struct reader *reader, struct open_value *map, const yaml_ev
 	return 0;
 }
 
-/* The value that an event starts, hung below the innermost open list or map. */
+/* Returns the value that an event starts, linked into the innermost open list or map. */
 static struct osp_value *place_value(struct reader *reader, enum osp_value_type type,
 				     const yaml_mark_t *mark)
 {
@@ -323,7 +323,7 @@ static int add_scalar(struct reader *reader, const yaml_event_t *event)
 	return value->text ? 0 : -1;
 }
 
-/* What only YAML has and none of our files needs. */
+/* Refuses what only YAML has and none of our files needs. */
 static int refuse_extras(struct reader *reader, const yaml_event_t *event)
 {
 	const yaml_char_t *anchor = NULL, *tag = NULL;
@@ -395,7 +395,7 @@ static int read_events(struct reader *reader)
 	return rc;
 }
 
-/* A file without any value is an empty map. */
+/* Treats a file without any value as an empty map. */
 static int fill_empty(struct reader *reader)
 {
 	yaml_mark_t start = {0, 0, 0};

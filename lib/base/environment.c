@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* environment.c - a process's environment, read */
+/* environment.c - reads a process's environment */
 #include "lib/base/environment.h"
 
 #include <stddef.h>

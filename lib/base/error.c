@@ -60,5 +60,5 @@ const char *osp_error_format(const struct osp_error *error, char *buffer, size_t
 	else if (error->file[0])
 		snprintf(place, sizeof(place), "%s: ", error->file);
 	snprintf(buffer, buffer_bytes, "%s%s", place, error->text);
-	return osp_clean(buffer); /* of the file's name */
+	return osp_clean(buffer); /* the file's name may need it */
 }

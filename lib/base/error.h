@@ -2,9 +2,9 @@
 /*
  * error.h - what went wrong, in words, with the place in the file
  *
- * Every call of lib/ that can fail for a reason worth telling takes a `struct osp_error *`. It may
- * be NULL. The first error wins: a struct that holds one is not overwritten, so a caller may go on
- * to clean up without losing the cause. lib/ never prints it; the plugins and the command do.
+ * Every function of lib/ that can fail for a reason worth reporting takes a `struct osp_error *`,
+ * which may be NULL. The first error wins: a struct that holds one is not overwritten, so a caller
+ * may clean up without losing the cause. lib/ never prints it; the plugins and the command do.
  *
  * Any thread, any daemon: no shared state.
  */
@@ -17,16 +17,16 @@
 #define OSP_ERROR_FILE_BYTES 256
 
 struct osp_error {
-	char file[OSP_ERROR_FILE_BYTES]; /* as the caller named it; "" if there is no file */
-	int line;			 /* from 1; 0 where unknown */
-	int column;			 /* from 1, in bytes; 0 where unknown */
+	char file[OSP_ERROR_FILE_BYTES]; /* as the caller named it; "" if no file is concerned */
+	int line;			 /* from 1; 0 if unknown */
+	int column;			 /* from 1, in bytes; 0 if unknown */
 	char text[OSP_ERROR_TEXT_BYTES]; /* one sentence without a full stop; "" = no error */
 };
 
 /* Forgets what `error` holds. NULL is allowed. */
 void osp_error_clear(struct osp_error *error);
 
-/* Sets text, cleaned (lib/base/clean.h), without a place. Always returns -1, so that
+/* Sets the text, cleaned (lib/base/clean.h), without a place. Always returns -1, so that
  * `return osp_error_set(...)` reads well. */
 int osp_error_set(struct osp_error *error, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
@@ -36,9 +36,9 @@ int osp_error_at(struct osp_error *error, const char *file, int line, int column
 		 const char *format, ...) __attribute__((format(printf, 5, 6)));
 
 /*
- * Writes "file:line:column: text", leaving out what is not known, to `buffer` (always terminated,
- * cut at `buffer_bytes`), cleaned (lib/base/clean.h): it may quote what others named. Returns
- * `buffer`.
+ * Writes "file:line:column: text" to `buffer`, without the parts that are unknown. The result is
+ * terminated, cut at `buffer_bytes` and cleaned (lib/base/clean.h), because it may quote others'
+ * names. Returns `buffer`.
  */
 const char *osp_error_format(const struct osp_error *error, char *buffer, size_t buffer_bytes);
 

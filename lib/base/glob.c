@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* glob.c - names against patterns */
+/* glob.c - compares names with patterns */
 #include "lib/base/glob.h"
 
 #include <fnmatch.h>
@@ -10,7 +10,7 @@ bool osp_glob_matches(const char *pattern, const char *text)
 	return !fnmatch(pattern, text, FNM_NOESCAPE);
 }
 
-/* True when it holds '*', '?' or '['. */
+/* Tells whether the text holds '*', '?' or '['. */
 static bool is_pattern(const char *text)
 {
 	return strpbrk(text, "*?[");

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * glob.h - names against patterns
+ * glob.h - compares names with patterns
  *
  * '*' is any text, '?' one character, '[0-9a-f]' one of these, '[!0-9]' none of these; any other
  * character is itself, the backslash too: fnmatch(3) with FNM_NOESCAPE.
@@ -12,10 +12,11 @@
 
 #include <stdbool.h>
 
-/* Whether the whole of `text` matches. */
+/* Tells whether the pattern matches the whole of `text`. */
 bool osp_glob_matches(const char *pattern, const char *text);
 
-/* Could any text match both? Never a wrong no; a wrong yes only if both are patterns. */
+/* Tells whether some text could match both. Never false by mistake; true by mistake only if both
+ * are patterns. */
 bool osp_globs_meet(const char *a, const char *b);
 
 #endif

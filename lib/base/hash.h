@@ -2,9 +2,9 @@
 /*
  * hash.h - one hash for tables and stamps: FNV-1a of 64 bits
  *
- * Fast and the same everywhere, and no defence against an attacker who wants two texts to have the
- * same hash. Files and messages hold its values (stamps of a node, sums of a gang, thresholds of a
- * pass), so what is hashed, and in which order, is part of their formats.
+ * It is fast and the same everywhere, but no defence against an attacker who wants two texts to
+ * have the same hash. Files and messages hold its values (stamps of a node, sums of a gang,
+ * thresholds of a pass), so the hashed data and its order are part of their formats.
  *
  * Any thread, any daemon: no shared state.
  */
@@ -14,19 +14,18 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The hash of nothing: where every hash begins. */
+/* The hash of nothing: every hash starts from it. */
 #define OSP_HASH_START UINT64_C(0xcbf29ce484222325)
 
-/* One step: a byte, or a number that no byte could hold. */
+/* Adds one step: a byte, or a number larger than any byte. */
 static inline uint64_t osp_hash_step(uint64_t hash, uint64_t number)
 {
 	return (hash ^ number) * UINT64_C(0x100000001b3);
 }
 
 /*
- * A number with all its bits: a step of its own, for tables in memory alone. In osp_hash_step() the
- * high bits of a number reach only the high bits of the hash, and two that differ there may cancel
- * out.
+ * Adds a number with all its bits, for tables in memory only. In osp_hash_step() the high bits of a
+ * number reach only the high bits of the hash, and two numbers that differ there may cancel out.
  */
 static inline uint64_t osp_hash_mix(uint64_t hash, uint64_t number)
 {
@@ -34,10 +33,11 @@ static inline uint64_t osp_hash_mix(uint64_t hash, uint64_t number)
 	return hash ^ hash >> 32;
 }
 
-/* `hash` with `count` bytes added; `bytes` may be NULL where `count` is 0. */
+/* Returns `hash` with `count` bytes added; `bytes` may be NULL if `count` is 0. */
 uint64_t osp_hash_bytes(uint64_t hash, const void *bytes, size_t count);
 
-/* `hash` with the words added, their final zero too, so that "ab", "c" is not "a", "bc". */
+/* Returns `hash` with a string and its final zero added, so that "ab", "c" differs from "a",
+ * "bc". */
 uint64_t osp_hash_words(uint64_t hash, const char *words);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* hostlist.c - Slurm's bracketed lists of names, read and written */
+/* hostlist.c - reads and writes Slurm's bracketed lists of names */
 #include "lib/base/hostlist.h"
 
 #include <ctype.h>
@@ -10,16 +10,16 @@
 
 #define NAME_BYTES_MAX 255
 #define BRACKETS_MAX   8
-#define DIGITS_MAX     18 /* of a number; what 64 bits hold */
+#define DIGITS_MAX     18 /* of a number, so that 64 bits hold it */
 
 /* A range of numbers: "4", "08-10". */
 struct range {
 	uint64_t low;
 	uint64_t high;
-	int width; /* digits at least */
+	int width; /* least number of digits */
 };
 
-/* A bracket while its item is expanded. */
+/* A bracket of the item that is being expanded. */
 struct bracket {
 	const char *first; /* the text after '[' */
 	const char *next;  /* the text after the current range */
@@ -43,7 +43,7 @@ static bool is_separator(char c)
 	return c == ',' || c == ' ' || c == '\t';
 }
 
-/* Reads a number; returns its digits, 0 for none, more than DIGITS_MAX for too many. */
+/* Reads a number. Returns how many digits it has: 0 for none, more than DIGITS_MAX for too many. */
 static int read_number(const char *at, uint64_t *value)
 {
 	int digits = 0;
@@ -57,7 +57,7 @@ static int read_number(const char *at, uint64_t *value)
 	return digits;
 }
 
-/* Reads a range that was checked before; returns what follows it. */
+/* Reads a range that was checked before; returns the text after it. */
 static const char *read_range(const char *at, struct range *range)
 {
 	range->width = read_number(at, &range->low);
@@ -70,7 +70,7 @@ static const char *read_range(const char *at, struct range *range)
 	return at;
 }
 
-/* Checks one number and moves past it; *longest grows to its digits. */
+/* Checks one number and moves past it; raises *longest to its digits. */
 static int check_number(const struct check *check, const char **at, int *longest)
 {
 	uint64_t value;
@@ -109,7 +109,7 @@ static int check_range(const struct check *check, const char **at, uint64_t *cou
 	return 0;
 }
 
-/* Checks one bracket from the '[' on; adds its longest number to `name_bytes`. */
+/* Checks one bracket from its '['; adds the digits of its longest number to `name_bytes`. */
 static int check_bracket(struct check *check, const char **at, uint64_t *product,
 			 size_t *name_bytes)
 {
@@ -177,7 +177,7 @@ static void enter_range(struct bracket *bracket, const char *at)
 	bracket->value = bracket->range.low;
 }
 
-/* Moves on by one, the last bracket fastest; false after the last name. */
+/* Moves on to the next name, the last bracket fastest. Returns false after the last name. */
 static bool step(struct bracket *brackets, int count)
 {
 	for (int i = count - 1; i >= 0; i--) {
@@ -196,7 +196,7 @@ static bool step(struct bracket *brackets, int count)
 	return false;
 }
 
-/* Writes the name that the brackets stand at; check_item() saw to it that there is room. */
+/* Writes the name at which the brackets stand; check_item() made sure that it fits. */
 static void write_name(const char *item, const char *end, const struct bracket *brackets,
 		       char *name, size_t name_bytes)
 {

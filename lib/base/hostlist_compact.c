@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * hostlist_compact.c - many names written as one short list
+ * hostlist_compact.c - writes many names as one short list
  *
- * Names are folded from the right, one number a pass: r1n1 r1n2 r2n1 r2n2 is r1n[1-2] r2n[1-2]
- * after the first pass and r[1-2]n[1-2] after the second. A bracket must stand at a name's end
- * (Slurm reads no other), so later passes only touch names that the first one folded.
+ * Names are folded from the right, one number in each pass: r1n1 r1n2 r2n1 r2n2 is r1n[1-2]
+ * r2n[1-2] after the first pass and r[1-2]n[1-2] after the second. A bracket must end a name (Slurm
+ * reads no other), so later passes touch only names that the first one folded.
  */
 #include "lib/base/hostlist.h"
 
@@ -17,7 +17,7 @@
 #include "lib/base/text.h"
 
 #define DIGITS_MAX 18
-#define RANGE_MAX  65536 /* numbers in one of Slurm's ranges, and names before a bracket */
+#define RANGE_MAX  65536 /* numbers in one of Slurm's ranges, and names folded into one bracket */
 #define PASSES_MAX 8	 /* brackets in one name (hostlist.c) */
 
 /* "head" + "tail": r1n + [1-2]. Before the first fold the tail is empty. */
@@ -25,7 +25,7 @@ struct item {
 	const char *head;
 	size_t head_bytes;
 	char *tail; /* NULL: empty */
-	/* how the head ends, found anew in each pass: prefix, number, and letters after it */
+	/* how the head ends, found again in each pass: prefix, number, and the letters after it */
 	size_t prefix_bytes;
 	size_t digits;
 	uint64_t value;
@@ -66,7 +66,7 @@ static void split(struct item *item)
 	item->can_fold = true;
 }
 
-/* The letters between the number and the tail. */
+/* Returns the letters between the number and the tail. */
 static const char *after_number(const struct item *item, size_t *count)
 {
 	*count = item->head_bytes - item->prefix_bytes - item->digits;
@@ -85,7 +85,8 @@ static bool same_but_number(const struct item *a, const struct item *b)
 	       (!a->tail || !strcmp(a->tail, b->tail));
 }
 
-/* Does `next` continue a range that starts with `first` and has `count` numbers so far? */
+/* Tells whether `next` continues a range that starts with `first` and has `count` numbers so
+ * far. */
 static bool continues(const struct item *first, const struct item *next, size_t count)
 {
 	int natural = digits_of(next->value);
@@ -94,7 +95,7 @@ static bool continues(const struct item *first, const struct item *next, size_t 
 	return count < RANGE_MAX && next->value == first->value + count && next->digits == width;
 }
 
-/* Writes the ranges of items[0 .. count - 1], which differ in one number only. */
+/* Writes the ranges of items[0 .. count - 1], which differ only in one number. */
 static void write_ranges(struct osp_text *text, const struct item *items, size_t count)
 {
 	size_t length;
@@ -114,7 +115,7 @@ static void write_ranges(struct osp_text *text, const struct item *items, size_t
 	}
 }
 
-/* Makes one item of `count`, in place of the first. Returns -1 when memory ran out. */
+/* Folds `count` items into the first. Returns -1 if memory ran out. */
 static int fold_group(struct item *items, size_t count, bool *changed)
 {
 	struct osp_text tail = OSP_TEXT_INIT;
@@ -142,8 +143,8 @@ static int fold_group(struct item *items, size_t count, bool *changed)
 }
 
 /*
- * A head that folded nothing in a later pass gives its last number to the tail, so that the next
- * pass looks further left.
+ * Moves the last number of a head that folded nothing in a later pass into its tail, so that the
+ * next pass looks further left.
  */
 static int pass_over(struct item *item, bool *changed)
 {
@@ -165,7 +166,7 @@ static int pass_over(struct item *item, bool *changed)
 	return 0;
 }
 
-/* One pass over all items. Returns how many are left, or -1 when memory ran out. */
+/* Runs one pass over all items. Returns how many remain, or -1 if memory ran out. */
 static int64_t fold(struct item *items, size_t count, bool *changed)
 {
 	size_t kept = 0, length;

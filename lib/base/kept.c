@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* kept.c - files that one user id keeps for itself in a folder of its own */
+/* kept.c - files that one user id keeps in a folder of its own */
 #include "onespine_config.h"
 #include "lib/base/kept.h"
 
@@ -16,7 +16,8 @@
 #define FOLDER_MODE 0755
 #define BYTES_MAX   ((size_t)4 * 1024 * 1024)
 
-/* If it is there: to ask for a folder that is takes the kernel longer than to open it. */
+/* Opens the folder if it exists. Readers do not call mkdir() first, which takes the kernel longer
+ * than an open. */
 static int open_folder(const char *path)
 {
 	struct stat status;

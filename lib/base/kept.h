@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * kept.h - files that one user id keeps for itself in a folder of its own
+ * kept.h - files that one user id keeps in a folder of its own
  *
- * Root's, when slurmstepd runs as root. A file counts only if it and its folder belong to the
+ * They are root's if slurmstepd runs as root. A file counts only if it and its folder belong to the
  * caller's effective user id and nobody else may write them.
  */
 #ifndef OSP_KEPT_H
@@ -10,15 +10,16 @@
 
 #include <stddef.h>
 
-/* Opens the folder; makes it with `mode` if it is missing. -1 with errno set; EPERM where another
- * than the caller's effective user id could write there. */
+/* Opens the folder; makes it with `mode` if it is missing. Returns -1 with errno set if that fails;
+ * EPERM if the folder belongs to another user or others may write to it. */
 int osp_kept_folder(const char *path, unsigned int mode);
 
-/* The whole file, terminated, to be freed; NULL if there is none that can be trusted. */
+/* Returns the whole file, terminated, which the caller frees, or NULL if there is none that can be
+ * trusted. */
 char *osp_kept_read(const char *folder, const char *name, size_t *length_bytes);
 
-/* Replaces it whole or leaves it; several processes may do so at once. The folder is made if it is
- * missing. */
+/* Replaces the whole file or leaves it as it was; several processes may do so at once. Makes the
+ * folder if it is missing. */
 void osp_kept_write(const char *folder, const char *name, const void *data, size_t data_bytes);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* name_table.c - numbers found by name */
+/* name_table.c - finds numbers by name */
 #include "lib/base/name_table.h"
 
 #include <stddef.h>
@@ -11,7 +11,7 @@
 #define SLOTS_LEAST 64
 #define SLOTS_MAX   ((uint32_t)1 << 30)
 
-/* Its upper bits folded down. */
+/* Hashes a name; folds the upper bits down. */
 static uint32_t hash(uint32_t tag, const char *name)
 {
 	uint64_t sum = osp_hash_bytes(OSP_HASH_START ^ tag, name, strlen(name));
@@ -19,7 +19,7 @@ static uint32_t hash(uint32_t tag, const char *name)
 	return (uint32_t)(sum ^ sum >> 32);
 }
 
-/* The slot that holds the name, or the empty one where it belongs. */
+/* Returns the slot that holds the name, or the empty one where it belongs. */
 static struct osp_name_slot *slot_of(const struct osp_name_table *table, uint32_t tag,
 				     const char *name)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * name_table.h - numbers found by name
+ * name_table.h - finds numbers by name
  *
- * A hash table from (tag, name) to a number; the tag keeps several name spaces apart, as levels do.
- * Names are not copied and must outlive the table. Inside lib/ only. Any number of threads may
- * find; one may add.
+ * A hash table from (tag, name) to a number. The tag keeps several name spaces apart, for example
+ * levels. Names are not copied and must outlive the table. For use inside lib/ only. Any number of
+ * threads may find; one may add.
  */
 #ifndef OSP_NAME_TABLE_H
 #define OSP_NAME_TABLE_H
@@ -30,10 +30,10 @@ struct osp_name_table {
 		NULL, 0, 0                                                                         \
 	}
 
-/* The number, or OSP_NAME_ABSENT. */
+/* Returns the number, or OSP_NAME_ABSENT. */
 uint32_t osp_name_table_find(const struct osp_name_table *table, uint32_t tag, const char *name);
 
-/* Adds a name that is not there yet. Returns 0, or -1 when memory ran out. */
+/* Adds a name that is not in the table. Returns 0, or -1 if memory ran out. */
 int osp_name_table_add(struct osp_name_table *table, uint32_t tag, const char *name,
 		       uint32_t value);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* node_counts.c - "8(x3),4": a number for each node of a list, as SLURM_JOB_CPUS_PER_NODE has it */
+/* node_counts.c - "8(x3),4": a number for each node of a list, as in SLURM_JOB_CPUS_PER_NODE */
 #include "lib/base/node_counts.h"
 
 #include <stdbool.h>
@@ -12,11 +12,11 @@
 #include "lib/base/hostlist.h"
 #include "lib/base/text.h"
 
-/* Reads one number after the other off "8(x3),4". */
+/* Reads one number after the other from "8(x3),4". */
 struct counts {
 	const char *at;
 	unsigned long number;
-	unsigned long again; /* so often it is still to come */
+	unsigned long again; /* how often the number still comes */
 };
 
 static bool read_number(const char **at, unsigned long *number)
@@ -60,9 +60,9 @@ struct sieve {
 	char **kept;
 	uint32_t kept_count;
 	uint32_t kept_room;
-	uint32_t found; /* of the kept ones, in their order */
+	uint32_t found; /* how many of the kept ones, in order */
 	struct osp_text text;
-	unsigned long number; /* the run to be written */
+	unsigned long number; /* of the run to be written */
 	uint32_t run;
 };
 
@@ -92,7 +92,8 @@ static void write_run(struct sieve *sieve)
 	sieve->run = 0;
 }
 
-/* Both lists are in one order: the kept nodes come as they are looked for. */
+/* Keeps the number of a kept node. Both lists have the same order, so only the next kept name is
+ * compared. */
 static int sift(const char *name, void *context)
 {
 	struct sieve *sieve = context;

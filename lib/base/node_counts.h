@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * node_counts.h - "8(x3),4": a number for each node of a list, as SLURM_JOB_CPUS_PER_NODE has it
+ * node_counts.h - "8(x3),4": a number for each node of a list, as in SLURM_JOB_CPUS_PER_NODE
  *
  * Any thread, any daemon: no shared state.
  */
@@ -8,9 +8,9 @@
 #define OSP_NODE_COUNTS_H
 
 /*
- * The numbers of the nodes that stay, when `counts` are those of the hostlist `nodes` and the
- * hostlist `kept` names some of them. Malloc'd; NULL when the lists do not belong together, or
- * memory ran out.
+ * Returns the numbers of the nodes that stay: `counts` belong to the hostlist `nodes`, and the
+ * hostlist `kept` names some of these. The result is malloc'd; NULL if the lists do not belong
+ * together or memory ran out.
  */
 char *osp_node_counts_keep(const char *nodes, const char *counts, const char *kept);
 

@@ -2,9 +2,9 @@
 /*
  * nodeset.h - sets of nodes as bitmaps
  *
- * A set has a fixed number of places, one for each node of a cluster, numbered from 0. Where two
- * sets of one call differ in their number of places, the places that one lacks are empty in it. The
- * inline functions take only places that the set has.
+ * A set has a fixed number of places, one for each node of a cluster, numbered from 0. If two sets
+ * of one call have different numbers of places, the places missing from one are empty in it. The
+ * inline functions accept only places of the set.
  *
  * Any thread, any daemon: no shared state. The inline functions neither allocate nor fail.
  */
@@ -21,7 +21,8 @@ struct osp_nodeset {
 	uint64_t words[]; /* place n is bit n % 64 of word n / 64; bits past place_count are 0 */
 };
 
-/* An empty set of `place_count` places, or NULL when memory ran out. Freed with free(). */
+/* Returns an empty set of `place_count` places, to be freed with free(), or NULL if memory ran
+ * out. */
 struct osp_nodeset *osp_nodeset_new(uint32_t place_count);
 struct osp_nodeset *osp_nodeset_copy(const struct osp_nodeset *set);
 
@@ -53,7 +54,7 @@ static inline bool osp_nodeset_test(const struct osp_nodeset *set, uint32_t node
 	return (set->words[node / 64] >> (node % 64)) & 1;
 }
 
-/* The first member at or after `from`, or `place_count` when there is none:
+/* Returns the first member at or after `from`, or `place_count` if there is none:
  *	for (n = osp_nodeset_next(s, 0); n < s->place_count; n = osp_nodeset_next(s, n + 1)) */
 uint32_t osp_nodeset_next(const struct osp_nodeset *set, uint32_t from);
 

@@ -14,7 +14,8 @@
 #define TRY_MS	    2u
 #define OTHERS_MODE 0077
 
-/* A file that others may open is replaced: who has it open keeps a lock that counts for nothing. */
+/* Opens the lock's file. Removes one that others may open, so that a lock on it counts for
+ * nothing. */
 static int open_own(int folder, const char *name, int *file)
 {
 	struct stat status;
@@ -45,7 +46,7 @@ static bool still_named(int folder, const char *name, int file)
 	       named.st_ino == status.st_ino && named.st_dev == status.st_dev;
 }
 
-/* EAGAIN: to be tried again. */
+/* Tries once; returns EAGAIN if the caller should try again. */
 static int try_once(int folder, const char *name, int *file)
 {
 	int error = open_own(folder, name, file);
@@ -55,7 +56,7 @@ static int try_once(int folder, const char *name, int *file)
 	if (flock(*file, LOCK_EX | LOCK_NB) == 0) {
 		if (still_named(folder, name, *file))
 			return 0;
-		error = EAGAIN; /* its last owner has taken it away */
+		error = EAGAIN; /* its last owner has removed the file */
 	} else {
 		error = errno == EWOULDBLOCK ? EAGAIN : 0; /* Lustre may have no locks */
 	}

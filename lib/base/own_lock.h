@@ -2,23 +2,23 @@
 /*
  * own_lock.h - a lock that nobody else can hold
  *
- * Whoever may open a file, for reading too, may flock() it and keep all others out. So a lock is an
- * empty file of its own beside what it guards, which its owner alone may open (0600). It ends with
- * the process that holds it. One thread.
+ * Any process that may open a file, even for reading, may flock() it and keep all others out. So a
+ * lock is an empty file beside the data it guards, and only its owner may open it (0600). The lock
+ * ends with the process that holds it. One thread.
  */
 #ifndef OSP_OWN_LOCK_H
 #define OSP_OWN_LOCK_H
 
 /*
- * Takes the lock `name` in `folder` (an open folder), which is made if it is missing, and waits for
- * it up to `wait_ms`. 0 with the lock in *file, to be ended by osp_own_lock_end() or
- * osp_own_lock_keep(); *file is -1 if the file system has no locks. EWOULDBLOCK: another process
- * holds it still; EPERM: the file belongs to another user or is no plain file; else the errno of
- * what failed.
+ * Takes the lock `name` in `folder` (an open folder), creating it if it is missing; waits up to
+ * `wait_ms`. Returns 0 with the lock in *file, which the caller ends with osp_own_lock_end() or
+ * osp_own_lock_keep(); *file is -1 if the file system has no locks. Returns EWOULDBLOCK if another
+ * process still holds it, EPERM if the file belongs to another user or is no plain file, else the
+ * errno of the call that failed.
  */
 int osp_own_lock(int folder, const char *name, unsigned int wait_ms, int *file);
 
-/* Lets go of the lock; its file stays for the next process, or goes. */
+/* Release the lock. The first keeps its file for the next process, the second removes it. */
 void osp_own_lock_keep(int file);
 void osp_own_lock_end(int folder, const char *name, int file);
 

@@ -12,8 +12,8 @@
 
 /*
  * Makes room for one more entry of `entry_bytes` in `*array` (malloc'd, NULL while empty), which
- * holds `count` and has room for `*room`. Returns 0, or -1 when memory ran out; the array is then
- * as it was.
+ * holds `count` entries and has room for `*room`. Returns 0, or -1 if memory ran out; the array is
+ * then unchanged.
  */
 int osp_make_room(void **array, uint32_t *room, uint32_t count, size_t entry_bytes);
 

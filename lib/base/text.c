@@ -139,8 +139,9 @@ static bool same_letter(char a, char b)
 }
 
 /*
- * Edits (a letter added, dropped, changed, or two neighbours swapped) that make `a` of `b`; both of
- * at most WORD_BYTES_MAX bytes. Three rows of the usual table: a swap looks two rows back.
+ * Returns the number of edits that turn `b` into `a` (a letter added, dropped or changed, or two
+ * neighbours swapped); each has at most WORD_BYTES_MAX bytes. Keeps three rows of the usual table,
+ * because a swap looks two rows back.
  */
 static size_t edit_distance(const char *a, size_t a_bytes, const char *b, size_t b_bytes)
 {
@@ -189,7 +190,7 @@ const char *osp_nearest_word(const char *word, const char *const *words, size_t 
 	return best;
 }
 
-/* Reads digits; false when there are none or too many to be a time. */
+/* Reads digits. Returns false if there are none, or too many for a time. */
 static bool read_number(const char **at, int64_t *number)
 {
 	const char *start = *at;
@@ -204,7 +205,7 @@ static bool read_number(const char **at, int64_t *number)
 
 int osp_parse_duration(const char *text, int64_t *seconds)
 {
-	/* units of the parts, by days given or not and by the number of parts after them */
+	/* units of the parts, by whether days are given and by the number of parts after them */
 	static const int64_t units[2][3][3] = {
 		{{MINUTE_S}, {MINUTE_S, 1}, {HOUR_S, MINUTE_S, 1}},
 		{{HOUR_S}, {HOUR_S, MINUTE_S}, {HOUR_S, MINUTE_S, 1}},
@@ -253,7 +254,7 @@ const char *osp_format_duration(int64_t seconds, char *buffer, size_t buffer_byt
 	return buffer;
 }
 
-/* Reads to the end of the file, which may grow meanwhile, but not past the limit. */
+/* Reads to the end of the file, even if it grows meanwhile, but not past the limit. */
 static char *read_all(int fd, size_t expected_bytes, size_t limit_bytes, size_t *length_bytes)
 {
 	size_t room = expected_bytes + 2, length = 0;

@@ -12,9 +12,9 @@
 #include <stdint.h>
 
 /*
- * A string that grows. Start with OSP_TEXT_INIT. When memory runs out the text is marked failed and
+ * A string that grows. Start with OSP_TEXT_INIT. If memory runs out, the text is marked failed and
  * further appends do nothing: check once, at the end, with osp_text_take(). A caller that could not
- * make a part of it may set `failed` itself.
+ * make a part of the text may set `failed` itself.
  */
 struct osp_text {
 	char *data; /* terminated; NULL while empty */
@@ -30,33 +30,33 @@ struct osp_text {
 
 void osp_text_add(struct osp_text *text, const char *string);
 void osp_text_add_bytes(struct osp_text *text, const char *bytes, size_t count);
-/* `string` as XML has it between tags and in quotes; control characters are left out. */
+/* Appends `string` escaped for XML, for text and quoted attributes; drops control characters. */
 void osp_text_add_escaped(struct osp_text *text, const char *string);
 void osp_text_printf(struct osp_text *text, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
 /*
- * Hands the string to the caller, who frees it with free(); an empty text gives "". Returns NULL
- * when memory ran out. The text is empty afterwards in either case.
+ * Hands the string to the caller, who frees it with free(); an empty text gives "". Returns NULL if
+ * memory ran out. The text is empty afterwards in either case.
  */
 char *osp_text_take(struct osp_text *text);
 void osp_text_free(struct osp_text *text);
 
 /*
- * The entry of `words` (`count` of them, NULL entries skipped) nearest to `word` by edit distance,
- * letter case ignored, or NULL when none is near enough to be what was meant (more than a third of
- * the letters differ). The first of equally near ones wins.
+ * Returns the entry of `words` (`count` of them; NULL entries are skipped) nearest to `word` by
+ * edit distance, ignoring letter case, or NULL if none is near enough to be meant (more than a
+ * third of the letters differ). Of equally near entries, the first wins.
  */
 const char *osp_nearest_word(const char *word, const char *const *words, size_t count);
 
 /*
- * Slurm's time formats (sbatch(1), --time): "minutes", "minutes:seconds", "hours:minutes:seconds",
- * "days-hours", "days-hours:minutes", "days-hours:minutes:seconds". Returns 0 and the seconds, or
- * -1 for anything else, a negative or a value over 10 years.
+ * Parses Slurm's time formats (sbatch(1), --time): "minutes", "minutes:seconds",
+ * "hours:minutes:seconds", "days-hours", "days-hours:minutes", "days-hours:minutes:seconds".
+ * Returns 0 and the seconds, or -1 for anything else, a negative value or one over 10 years.
  */
 int osp_parse_duration(const char *text, int64_t *seconds);
 
-/* These forms, for refusals. */
+/* The same formats, for refusals. */
 #define OSP_DURATION_FORMS                                                                         \
 	"minutes, minutes:seconds, hours:minutes:seconds, days-hours[:minutes[:seconds]], at "     \
 	"most 10 years"
@@ -64,13 +64,12 @@ int osp_parse_duration(const char *text, int64_t *seconds);
 /* Writes `seconds` as "45s", "12m", "3h05m" or "2d04h" to `buffer`; returns `buffer`. */
 const char *osp_format_duration(int64_t seconds, char *buffer, size_t buffer_bytes);
 
-/* Reads a whole regular file of at most `limit_bytes`. Returns a malloc'd, terminated buffer whose
- * length is *length_bytes, or NULL with errno set (EFBIG: too large, EINVAL: not a regular file).
- */
+/* Reads a whole regular file of at most `limit_bytes`. Returns a malloc'd, terminated buffer of
+ * *length_bytes bytes, or NULL with errno set (EFBIG: too large, EINVAL: not a regular file). */
 char *osp_read_file(const char *path, size_t limit_bytes, size_t *length_bytes);
 
-/* Writes all of it, however often the system takes a part. False with errno set: not all is
- * written. */
+/* Writes all bytes, however few the system accepts at a time. Returns false with errno set if some
+ * remain unwritten. */
 bool osp_write_all(int file, const void *bytes, size_t count);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* trust.c - whom a file must belong to before a daemon obeys it */
+/* trust.c - who must own a file before a daemon obeys it */
 #include "lib/base/trust.h"
 
 #include <stddef.h>

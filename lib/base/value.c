@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * value.c - what a document's values mean: types asked for, and told if they are not met
- */
+/* value.c - gives a document's values their types, or reports what was expected */
 #include "lib/base/document.h"
 
 #include <ctype.h>
@@ -13,7 +11,7 @@
 #include "lib/base/text.h"
 
 #define STRING_BYTES_MAX 255
-#define SHOWN_BYTES	 40 /* of a wrong value, in an error */
+#define SHOWN_BYTES	 40 /* so much of a wrong value is quoted in an error */
 #define LABEL_BYTES	 64
 
 const struct osp_value *osp_value_get(const struct osp_value *map, const char *key)
@@ -40,7 +38,7 @@ bool osp_value_is_null(const struct osp_value *value)
 	return false;
 }
 
-/* What stands in the place of what was expected. */
+/* Describes the value that was found, for an error. */
 static const char *found(const struct osp_value *value, char *buffer, size_t buffer_bytes)
 {
 	if (value->type == OSP_VALUE_LIST)
@@ -54,7 +52,7 @@ static const char *found(const struct osp_value *value, char *buffer, size_t buf
 	return buffer;
 }
 
-/* "level: ", or nothing in a list. */
+/* Returns "level: ", or "" in a list. */
 static const char *label(const struct osp_value *value, char *buffer, size_t buffer_bytes)
 {
 	snprintf(buffer, buffer_bytes, "%.40s%s", value->key ? value->key : "",
@@ -72,7 +70,7 @@ static int not_what_was_expected(const struct osp_document *document, const stru
 				  found(value, shown, sizeof(shown)));
 }
 
-/* Writes "a, b, c", as much as fits. */
+/* Writes as much of "a, b, c" as fits. */
 static const char *list_words(const char *const *words, size_t count, char *buffer,
 			      size_t buffer_bytes)
 {
@@ -130,7 +128,8 @@ int osp_value_bool(const struct osp_document *document, const struct osp_value *
 	return not_what_was_expected(document, value, error, "true or false");
 }
 
-/* Decimal digits with an optional minus; false for anything else or out of range. */
+/* Parses decimal digits with an optional minus; returns false for anything else or a number out of
+ * range. */
 static bool parse_integer(const char *text, int64_t least, int64_t most, int64_t *result)
 {
 	bool negative = *text == '-';
@@ -147,7 +146,7 @@ static bool parse_integer(const char *text, int64_t least, int64_t most, int64_t
 		    __builtin_sub_overflow(number, (int64_t)digit, &number))
 			return false;
 	}
-	/* summed up below zero, if there is one more */
+	/* the number was summed below zero, because that side holds one more */
 	if (!negative && number == INT64_MIN)
 		return false;
 	if (!negative)
