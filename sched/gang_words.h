@@ -13,8 +13,8 @@
 
 #define OSP_GANG_WORDS_BYTES (OSP_REQUEST_BYTES + 16)
 
-/* "spine", "spine@30:00", "advise spine", "spine domains=2 segment=leaf:16": the "gang=" of
- * lib/policy/note.h. Returns `buffer`. */
+/* Formats the request as the "gang=" of lib/policy/note.h: "spine", "spine@30:00", "advise spine",
+ * "spine domains=2 segment=leaf:16". Returns `buffer`. */
 const char *osp_gang_words(const struct osp_effective *effective, char *buffer,
 			   size_t buffer_bytes);
 

@@ -14,17 +14,18 @@
 #include "sched/seam.h"
 
 /*
- * Lays what `job` says over `described`: all that a new job asks for over zeroes, a change over
- * what the job asked for before. The strings are the description's. Returns whether it says
- * anything that bears on where the job may run. Of a heterogeneous job only a submission says so
- * (het_job_offset), and the caller looks.
+ * Lays what `job` says over `described`: for a new job all that it asks for over zeroes, for a
+ * change over what the job asked for before. The strings belong to the description. Returns whether
+ * it says anything that bears on where the job may run. For a heterogeneous job only a submission
+ * says so (het_job_offset), and the caller looks.
  */
 bool osp_job_describe(const job_desc_msg_t *job, struct osp_seam_job *described);
 
 /*
- * How many of the components before this one of a heterogeneous job are for the same partition, in
- * its words. To be called once for each component, in their order, in one thread, as Slurm submits
- * them; of a component whose predecessors this thread was not shown: 0. 0 for any other job.
+ * Counts the components before this one of a heterogeneous job that name the same partition in the
+ * same words. Call it once for each component, in their order, in one thread, as Slurm submits
+ * them. Returns 0 for a component whose predecessors this thread did not see, and for any other
+ * job.
  */
 uint32_t osp_job_components_before(const job_desc_msg_t *job);
 

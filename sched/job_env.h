@@ -3,8 +3,8 @@
  * job_env.h - the "NAME=value" lists of a job request: environment[] and spank_job_env[]
  *
  * A list is Slurm's memory: an array of `count` strings that Slurm frees. It may be NULL whatever
- * the count says, and hold NULL strings. `name` ends in '='. Any thread; two threads never share a
- * list.
+ * the count says, and may hold NULL strings. `name` ends in '='. Any thread; two threads never
+ * share a list.
  */
 #ifndef OSP_JOB_ENV_H
 #define OSP_JOB_ENV_H
@@ -13,13 +13,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The value of the first entry of that name, or NULL. Lives as long as the entry. */
+/* Returns the value of the first entry of that name, or NULL. It lives as long as the entry. */
 const char *osp_job_env_find(char *const *list, uint32_t count, const char *name);
 
 /* Removes and frees every entry of that name; the order of the others stays. */
 void osp_job_env_drop(char **list, uint32_t *count, const char *name);
 
-/* Adds an entry at the end. Returns 0, or -1 with the list as it was when memory ran out. */
+/* Adds an entry at the end. Returns 0, or -1 with the list unchanged if memory runs out. */
 int osp_job_env_append(char ***list, uint32_t *count, const char *name, const char *value);
 
 /*
@@ -34,12 +34,12 @@ int osp_job_env_append(char ***list, uint32_t *count, const char *name, const ch
 #define OSP_PROLOG_ENTRY_BYTES_MAX ((size_t)64 * 1024)
 #define OSP_PROLOG_BYTES_MAX	   ((size_t)256 * 1024)
 
-/* Whether a list is within these; else *sentence says to the user what is too large. Looks no
- * further than that. */
+/* Returns whether a list is within these limits; if not, *sentence says to the user what is too
+ * large. Reads no further than the limits. */
 bool osp_job_env_fits_prolog(char *const *list, uint32_t count, char *sentence,
 			     size_t sentence_bytes);
 
-/* A copy in Slurm's memory, or NULL when memory ran out. */
+/* Returns a copy in Slurm's memory, or NULL if memory runs out. */
 char *osp_slurm_strdup(const char *string);
 
 #endif

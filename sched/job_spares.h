@@ -26,12 +26,15 @@
 /* What it writes into a batch job's environment, for onespine.so. */
 #define OSP_SPARES_MARK "ONESPINE_SPARES="
 
-/* Reads what was asked: *spares is 0 if nothing was. Returns 0, or -1 with a sentence. */
+/*
+ * Reads how many spares were asked for; *spares is 0 if none were. Returns 0, or -1 with a
+ * sentence.
+ */
 int osp_job_spares_read(const job_desc_msg_t *job, uint32_t *spares, char *sentence,
 			size_t sentence_bytes);
 
-/* Makes the job `spares` nodes larger. Returns 0, or -1 with a sentence and the job as it was: such
- * a job cannot have spares. */
+/* Makes the job `spares` nodes larger. Returns 0, or -1 with a sentence and the job unchanged if
+ * such a job cannot have spares. */
 int osp_job_spares_add(job_desc_msg_t *job, uint32_t spares, char *sentence, size_t sentence_bytes);
 
 #endif

@@ -19,11 +19,14 @@ extern const char plugin_name[];
 extern const char plugin_type[];
 extern const uint32_t plugin_version;
 
-/* SLURM_SUCCESS, or SLURM_ERROR with a sentence in the log when the shadow is not in use. */
+/*
+ * Finds the shadow. Returns SLURM_SUCCESS, or SLURM_ERROR with a sentence in the log if the shadow
+ * is not in use.
+ */
 int init(void);
 
-/* SLURM_SUCCESS, or an error of Slurm's with a sentence for the user in Slurm's memory at
- * *err_msg. */
+/* Judge a job that is submitted or changed. Return SLURM_SUCCESS, or an error of Slurm's with a
+ * sentence for the user in Slurm's memory at *err_msg. */
 int job_submit(job_desc_msg_t *job, uint32_t submit_uid, char **err_msg);
 int job_modify(OSP_JOB_MODIFY_PARAMETERS(job, record, uid, err_msg));
 

@@ -6,9 +6,8 @@
  * other by Slurm. job_submit finds the shadow through Slurm's own table, which proves that the
  * shadow is in use and not only loaded: it calls select_g_job_begin() with a pointer to a `struct
  * osp_seam_call` instead of a job record. The shadow knows the call by its cookie, fills the answer
- * and returns OSP_SEAM_ANSWER; Slurm's own plugin ignores the pointer and returns SLURM_SUCCESS.
- * The first member lies if no job record has these 16 bytes (a job record begins with JOB_MAGIC
- * or a pointer).
+ * and returns OSP_SEAM_ANSWER; Slurm's own plugin ignores the pointer and returns SLURM_SUCCESS. No
+ * job record begins with these 16 bytes (a job record begins with JOB_MAGIC or a pointer).
  */
 #ifndef OSP_SEAM_H
 #define OSP_SEAM_H
@@ -31,10 +30,13 @@
 
 struct job_record;
 
-/* What a job asks for, new or as it will be when it is changed. A number is 0 if it is not said. */
+/*
+ * What a job asks for: as it is submitted, or as it will be after a change. A number is 0 if it is
+ * not given.
+ */
 struct osp_seam_job {
 	const char *partition;	    /* as submitted: NULL, one name or several with commas */
-	const char *reservation;    /* new and without a partition: it runs in the reservation's */
+	const char *reservation;    /* of a new job without a partition */
 	const char *required_nodes; /* hostlist of -w, or NULL */
 	const char *excluded_nodes; /* hostlist of -x, or NULL */
 	uint32_t min_nodes;
@@ -51,49 +53,52 @@ struct osp_seam_job {
 };
 
 /*
- * Every call may run in any thread that Slurm calls job_submit in; the caller holds Slurm's locks
- * at least for reading jobs, nodes and partitions (22.05 serialises job_submit; from 24.11 on calls
- * run in parallel). Sentences go to `sentence` (`sentence_bytes`, OSP_ERROR_TEXT_BYTES is enough),
- * always terminated.
+ * Any function here may be called in any thread in which Slurm calls job_submit. The caller holds
+ * Slurm's locks, at least for reading jobs, nodes and partitions (22.05 serialises job_submit; from
+ * 24.11 on calls run in parallel). Sentences go to `sentence` (`sentence_bytes`;
+ * OSP_ERROR_TEXT_BYTES is enough) and are always terminated.
  */
 struct osp_seam {
 	const char *version; /* of Onespine; the two must be equal */
 
 	/*
-	 * Merges `request` with the policy of the job's partition (of several: all that they
-	 * promise together, lib/policy/promise.h) into `effective`, and refuses what can never run.
-	 * Returns 0, or -1 with the sentence.
+	 * Merges `request` with the policy of the job's partition (of several partitions: all that
+	 * they promise together, lib/policy/promise.h) into `effective`, and refuses what can never
+	 * run. Returns 0, or -1 with the sentence.
 	 */
 	int (*resolve)(const struct osp_seam_job *job, const struct osp_request *request,
 		       struct osp_effective *effective, char *sentence, size_t sentence_bytes);
 
 	/*
-	 * `onespine set`: gives a pending job another request, checked as at submission. `uid` must
-	 * own the job, or be an operator. Returns 0, or one of Slurm's errors with the sentence:
-	 * ESLURM_INVALID_JOB_ID, ESLURM_ACCESS_DENIED, ESLURM_JOB_NOT_PENDING, and
-	 * ESLURM_REQUESTED_NODE_CONFIG_UNAVAILABLE for what is refused at submission too. (Up to
-	 * 22.05 the number is all that the caller of slurm_update_job() sees.)
+	 * Gives a pending job another request, checked as at submission (`onespine set`). `uid`
+	 * must own the job, or be an operator. Returns 0, or one of Slurm's errors with the
+	 * sentence: ESLURM_INVALID_JOB_ID, ESLURM_ACCESS_DENIED, ESLURM_JOB_NOT_PENDING, and
+	 * ESLURM_REQUESTED_NODE_CONFIG_UNAVAILABLE for what a submission refuses too. (Up to 22.05
+	 * the caller of slurm_update_job() sees only the number.)
 	 */
 	int (*set)(struct job_record *job, uid_t uid, const struct osp_request *request,
 		   char *sentence, size_t sentence_bytes);
 
 	/*
 	 * Says what a pending job asks for now, and the request that it brought, so that a change
-	 * of it can be judged as a submission. The strings are the record's and live under the
-	 * caller's locks. False if there is nothing to judge: it is not pending, or its stored
-	 * request is of another release, and waits.
+	 * of it can be judged as a submission. The strings belong to the record and live under the
+	 * caller's locks. Returns false if there is nothing to judge: the job is not pending, or it
+	 * waits because another release stored its request.
 	 */
 	bool (*describe)(struct job_record *job, struct osp_seam_job *described,
 			 struct osp_request *request);
 
 	/*
-	 * Whether the nodes of a running job may be given to the job that it expands (scontrol
-	 * update NumNodes=0). Returns 0, or -1 with the sentence if that is a gang whose
-	 * nodes would then be in no common domain.
+	 * Decides whether the nodes of a running job may be given to the job that it expands
+	 * (scontrol update NumNodes=0). Returns 0, or -1 with the sentence if the expanded job is a
+	 * gang whose nodes would then be in no common domain.
 	 */
 	int (*merge)(struct job_record *job, char *sentence, size_t sentence_bytes);
 
-	/* A job's AdminComment, or NULL. It is the record's and lives under the caller's locks. */
+	/*
+	 * Returns a job's AdminComment, or NULL. It belongs to the record and lives under the
+	 * caller's locks.
+	 */
 	const char *(*admin_comment)(const struct job_record *job);
 };
 

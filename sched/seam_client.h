@@ -13,14 +13,14 @@
 #include "sched/seam.h"
 
 /*
- * The shadow's functions, or NULL with a sentence for slurmctld's log that says what to do. From
- * init() only: Slurm's select plugin must have been loaded.
+ * Returns the shadow's functions, or NULL with a sentence for slurmctld's log that says what to do.
+ * Call it from init() only: Slurm's select plugin must have been loaded.
  */
 const struct osp_seam *osp_seam_find(char *sentence, size_t sentence_bytes);
 
 /*
- * Slurm versions are 0xMMmmuu (SLURM_VERSION_NUMBER). True, with a sentence, when Slurm `running`
- * will not load a plugin that was built for `built`.
+ * Tells whether Slurm `running` will refuse a plugin that was built for `built`; the sentence then
+ * says so. Versions are 0xMMmmuu (SLURM_VERSION_NUMBER).
  */
 bool osp_slurm_differs(uint32_t built, uint32_t running, char *sentence, size_t sentence_bytes);
 

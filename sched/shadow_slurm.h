@@ -17,14 +17,14 @@
 #include "src/slurmctld/slurmctld.h"
 #include "src/slurmctld/licenses.h"
 #include "src/slurmctld/locks.h"
-/* It has moved in 23.11. */
+/* Slurm 23.11 moved it. */
 #if __has_include("src/stepmgr/srun_comm.h")
 #include "src/stepmgr/srun_comm.h"
 #else
 #include "src/slurmctld/srun_comm.h"
 #endif
 #include "src/common/bitstring.h"
-/* Where slurmctld.h does not have job_feature_t itself. */
+/* For releases whose slurmctld.h does not declare job_feature_t. */
 #if __has_include("src/common/job_features.h")
 #include "src/common/job_features.h"
 #endif

@@ -17,9 +17,8 @@
 struct job_record;
 
 /*
- * Slurm's allocator: whatever hangs on a job_desc_msg_t comes from it. With `may_fail` a NULL comes
- * back when memory ran out; without, the process ends. `file`, `line` and `function` are for its
- * log.
+ * Slurm's allocator: everything in a job_desc_msg_t comes from it. With `may_fail` it returns NULL
+ * if memory runs out; without, the process ends. `file`, `line` and `function` are for its log.
  */
 void *slurm_xcalloc(size_t count, size_t size, bool clear, bool may_fail, const char *file,
 		    int line, const char *function);
