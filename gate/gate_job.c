@@ -16,12 +16,14 @@
 #include "lib/base/text.h"
 #include "lib/policy/job_options.h"
 #include "lib/policy/node_policy.h"
+#include "lib/policy/request.h"
 #include "host/files.h"
 #include "host/slurm/slurm_files.h"
 #include "lib/conf/slurm_conf_path.h"
 
 #define DEPTH_WISH	 "SPANK_" OSP_JOB_ENTRY(gang_check)
 #define EFFECTIVE_SPARES "SPANK__ONESPINE_SPARES"
+#define PLACED		 "SPANK_" OSP_PLACED_INSTANCES_NAME
 
 static struct osp_slurm_conf *configuration; /* NULL: there is no file, or it cannot be read */
 
@@ -193,6 +195,7 @@ int osp_gate_job_read(struct osp_gate_job *job, struct osp_error *error)
 		find_munge_socket(job, configuration);
 	}
 	read_depth(job);
+	job->placed = getenv(PLACED); /* a user's own could stop his own job only */
 	return 0;
 }
 

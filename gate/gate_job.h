@@ -26,8 +26,9 @@ struct osp_gate_job {
 	struct osp_error refused;	      /* why it is not in force; "" = it is */
 	char munge_socket[108];		      /* "" for MUNGE's own default */
 	char node[OSP_GATE_NAME_BYTES];
-	char **names;	  /* gang.nodes */
-	const char *root; /* "" or, in tests, a folder that stands for / */
+	const char *placed; /* lib/topology/placed_instance.h; NULL: not said */
+	char **names;	    /* gang.nodes */
+	const char *root;   /* "" or, in tests, a folder that stands for / */
 };
 
 /* Reads the environment. 0, or -1 with `error` set: then the job is not known, or a file is

@@ -11,6 +11,7 @@
 
 #include "check/check.h"
 #include "gate/gate_again.h"
+#include "gate/gate_instance.h"
 #include "gate/gate_measure.h"
 #include "gate/gate_nccl.h"
 #include "gate/gate_talk_private.h"
@@ -137,6 +138,7 @@ static void hear_own(struct gate_talk *talk)
 
 	own->rank = talk->job->gang.rank;
 	talk->checking = false;
+	osp_gate_instance_look(talk->job, own);
 	if (own->result >= OSP_VERDICT_ERROR) {
 		osp_gate_log(talk->job, "%s %s", osp_verdict_name(own->result), own->reason);
 		osp_gate_act_evidence(talk->here, own,

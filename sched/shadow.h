@@ -223,6 +223,10 @@ void shadow_places_look_at_old(void);
 /* Tells whether no place of `nodes` may be old, as Slurm's records say now. */
 bool shadow_places_hold(const struct osp_nodeset *nodes);
 
+/* Writes which instances a gang's nodes were placed as into its spank_job_env[], for the gate;
+ * none where it is not held to a domain. With Slurm's job write lock. */
+void shadow_note_instances(job_record_t *job, bool enforced);
+
 /* --- shadow_count.c -------------------------------------------------------------------------- */
 
 /* Begins with another node table: forgets what nodes have and jobs hold. The next call counts it

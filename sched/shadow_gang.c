@@ -726,8 +726,10 @@ int shadow_gang_started(job_record_t *job)
 			 (in_parts ? !kept : domain == OSP_NO_DOMAIN && !anywhere);
 	launched = astray && shadow_launch_begins(job, &effective, nodes);
 	astray = astray && !launched;
-	if (!astray && !is_small(&effective, nodes))
+	if (!astray && !is_small(&effective, nodes)) {
 		wait_for_all_nodes(job, &effective);
+		shadow_note_instances(job, effective.mode == OSP_MODE_ENFORCE);
+	}
 	if (astray && in_parts)
 		error("onespine: %pJ was given nodes that do not keep its segments or its number "
 		      "of %s domains; it goes back to the queue",

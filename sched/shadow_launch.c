@@ -447,6 +447,7 @@ static void judge_standing(struct launch *launch, job_record_t *job,
 	if (shadow_gang_together(job, effective, nodes)) {
 		shadow_gang_where(job, effective, nodes);
 		shadow_keep_end(job);
+		shadow_note_instances(job, true);
 		launch->proven = true;
 	} else if (!standing->unknown && standing->part) {
 		osp_words_apart(osp_topology_level_name(shadow_state.topology, standing->level),

@@ -9,9 +9,12 @@
  */
 #include "sched/shadow.h"
 
+#include <stdlib.h>
 #include <string.h>
 
+#include "lib/policy/request.h"
 #include "lib/topology/place_age.h"
+#include "lib/topology/placed_instance.h"
 
 #define ASLEEP                                                                                     \
 	(NODE_STATE_POWERED_DOWN | NODE_STATE_POWERING_DOWN | NODE_STATE_POWERING_UP |             \
@@ -67,4 +70,40 @@ bool shadow_places_hold(const struct osp_nodeset *nodes)
 			return false;
 	}
 	return true;
+}
+
+/* "" for a node that no cloud has placed, or whose place is old. The file's own notes: those of the
+ * fabric that is laid out may be of an earlier file that says the same of places and boots. */
+static const char *placed_instance(uint32_t n)
+{
+	uint32_t number = osp_topology_find_node(shadow_state.read, node_record_table_ptr[n]->name);
+	const struct osp_node_note *note =
+		number == OSP_NO_NODE ? NULL : osp_topology_note(shadow_state.read, number);
+
+	return note && osp_source_is_cloud(note->source) && !shadow_place_is_old(n)
+		       ? note->instance_id
+		       : "";
+}
+
+void shadow_note_instances(job_record_t *job, bool enforced)
+{
+	struct osp_text sums = OSP_TEXT_INIT;
+	bool noted = enforced && shadow_state.read &&
+		     bit_set_count(job->node_bitmap) <= OSP_PLACED_NODES_MAX;
+	bool any = false;
+	char *text;
+
+	for (uint32_t n = 0; noted && n < shadow_state.node_count; n++) {
+		const char *instance;
+
+		if (!node_record_table_ptr[n] || !bit_test(job->node_bitmap, n))
+			continue;
+		instance = placed_instance(n);
+		any = any || *instance;
+		osp_placed_add(&sums, node_record_table_ptr[n]->name, instance);
+	}
+	text = osp_text_take(&sums);
+	if ((any && text) || shadow_spank_value(job, OSP_PLACED_INSTANCES))
+		shadow_put_entry(job, OSP_PLACED_INSTANCES, any && text ? text : "");
+	free(text);
 }

@@ -16,20 +16,23 @@
 #include "check/base/root.h"
 #include "host/files.h"
 #include "host/slurm/cluster_state.h"
+#include "lib/topology/place_age.h"
 
-#define KEY	   "onespine"
-#define NOTE	   "extra"
-#define NOTE_BYTES 2048
+#define KEY	     "onespine"
+#define INSTANCE_KEY "onespine_instance"
+#define NOTE	     "extra"
+#define NOTE_BYTES   2048
 
 /* Answers of the child beside Slurm's errors, which are above 1000 and below 10000. */
 enum { CHILD_DONE, CHILD_NOT_JSON = 20000, CHILD_NO_NODE };
 
 /*
- * Merges `mine` (not taken over) under the key "onespine" into what Extra holds. 1 with the new
+ * Merges `mine` (not taken over) under `key` into what Extra holds. 1 with the new
  * text in *merged (to be freed), 0 when it says that already, -1 with `error` set: Extra holds
  * something that is no JSON object, which is somebody's and left alone, or memory ran out.
  */
-static int merge(const char *extra, json_t *mine, char **merged, struct osp_error *error)
+static int merge(const char *extra, const char *key, json_t *mine, char **merged,
+		 struct osp_error *error)
 {
 	json_t *all = extra && *extra ? json_loads(extra, 0, NULL) : json_object();
 	int state = 1;
@@ -39,10 +42,10 @@ static int merge(const char *extra, json_t *mine, char **merged, struct osp_erro
 		return osp_error_set(error, "Extra holds something that is no JSON object; it is "
 					    "left alone");
 	}
-	if (json_equal(json_object_get(all, KEY), mine)) {
+	if (json_equal(json_object_get(all, key), mine)) {
 		state = 0;
 	} else {
-		json_object_set(all, KEY, mine);
+		json_object_set(all, key, mine);
 		*merged = json_dumps(all, JSON_COMPACT);
 		if (!*merged)
 			state = osp_error_set(error, "out of memory");
@@ -55,7 +58,8 @@ static int merge(const char *extra, json_t *mine, char **merged, struct osp_erro
 
 struct put {
 	const char *node;
-	json_t *mine;
+	json_t *mine; /* the last verdict; NULL: the instance is told */
+	const char *instance;
 };
 
 static int update_node(const char *node, char *extra)
@@ -73,11 +77,37 @@ static int update_node(const char *node, char *extra)
 	return errno ? errno : SLURM_ERROR;
 }
 
+/* What is told under which key; NULL when memory ran out. The instance is told with the boot that
+ * Slurm has for the node: after another one it says nothing. */
+static json_t *told(const struct put *put, const node_info_t *info, const char **key)
+{
+	*key = put->mine ? KEY : INSTANCE_KEY;
+	if (put->mine)
+		return json_incref(put->mine);
+	return json_pack("{s:s,s:I}", "id", put->instance, "boot", (json_int_t)info->boot_time);
+}
+
+static int merge_and_update(const struct put *put, const node_info_t *info)
+{
+	char *merged = NULL;
+	const char *key;
+	json_t *mine = told(put, info, &key);
+	int state = mine ? merge(info->extra, key, mine, &merged, NULL) : -1;
+
+	if (state > 0)
+		state = update_node(put->node, merged);
+	else
+		state = state < 0 ? CHILD_NOT_JSON : CHILD_DONE;
+	json_decref(mine);
+	free(merged);
+	return state;
+}
+
 static int put_in_child(const void *argument)
 {
 	const struct put *put = argument;
 	node_info_msg_t *answer = NULL;
-	char *merged = NULL, name[256];
+	char name[256];
 	int state = CHILD_NO_NODE;
 
 	osp_slurm_begin();
@@ -85,19 +115,8 @@ static int put_in_child(const void *argument)
 	errno = 0;
 	if (slurm_load_node_single(&answer, name, SHOW_ALL) != SLURM_SUCCESS)
 		return errno ? errno : SLURM_ERROR;
-	if (answer->record_count == 1 && answer->node_array[0].name) {
-		switch (merge(answer->node_array[0].extra, put->mine, &merged, NULL)) {
-		case 1:
-			state = update_node(put->node, merged);
-			break;
-		case 0:
-			state = CHILD_DONE;
-			break;
-		default:
-			state = CHILD_NOT_JSON;
-		}
-	}
-	free(merged);
+	if (answer->record_count == 1 && answer->node_array[0].name)
+		state = merge_and_update(put, &answer->node_array[0]);
 	slurm_free_node_info_msg(answer);
 	return state;
 }
@@ -127,7 +146,7 @@ static int run_child(const struct put *put, unsigned int deadline_ms, struct osp
 	if (state == CHILD_DONE)
 		return 0;
 	if (state == CHILD_NOT_JSON)
-		return merge("-", put->mine, NULL, error);
+		return merge("-", KEY, NULL, NULL, error);
 	if (state == CHILD_NO_NODE)
 		return osp_error_set(error, "Slurm has no node %s", put->node);
 	return osp_error_set(error, "%s", slurm_strerror(state));
@@ -137,7 +156,7 @@ int osp_extra_put(const char *root, const char *node, json_t *mine, unsigned int
 		  struct osp_error *error)
 {
 	char *text = json_dumps(mine, JSON_COMPACT | JSON_SORT_KEYS);
-	const struct put put = {node, mine};
+	const struct put put = {node, mine, NULL};
 	char path[PATH_MAX], noted[NOTE_BYTES];
 	int state = 0;
 
@@ -153,4 +172,26 @@ int osp_extra_put(const char *root, const char *node, json_t *mine, unsigned int
 	}
 	free(text);
 	return state;
+}
+
+int osp_extra_put_instance(const char *node, const char *instance, unsigned int deadline_ms,
+			   struct osp_error *error)
+{
+	const struct put put = {node, NULL, instance};
+
+	return run_child(&put, deadline_ms, error);
+}
+
+const char *osp_extra_instance(const char *extra, int64_t boot_s, char *buffer, size_t buffer_bytes)
+{
+	json_t *all = extra && *extra ? json_loads(extra, 0, NULL) : NULL;
+	const json_t *told = json_object_get(all, INSTANCE_KEY);
+	const char *id = json_string_value(json_object_get(told, "id"));
+	int64_t told_s = json_integer_value(json_object_get(told, "boot"));
+	bool holds = id && *id && strlen(id) < buffer_bytes && osp_boot_is_same(told_s, boot_s);
+
+	if (holds)
+		strcpy(buffer, id);
+	json_decref(all);
+	return holds ? buffer : NULL;
 }

@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * node_extra.h - the last verdict in the Extra field of a node of Slurm
+ * node_extra.h - the last verdict, and the instance, in the Extra field of a node of Slurm
  *
  * Extra holds JSON if it holds anything (Slurm 24.11 on reads it so for --extra constraints); our
- * part stands under the key "onespine", and the other keys are kept. Every release from 22.05 on
- * has the field. One thread.
+ * parts stand under the keys "onespine" and "onespine_instance", and the other keys are kept. Every
+ * release from 22.05 on has the field. One thread.
  */
 #ifndef OSP_NODE_EXTRA_H
 #define OSP_NODE_EXTRA_H
 
 #include <jansson.h>
+#include <stddef.h>
+#include <stdint.h>
 
 #include "lib/base/error.h"
 
@@ -20,5 +22,17 @@
  */
 int osp_extra_put(const char *root, const char *node, json_t *mine, unsigned int deadline_ms,
 		  struct osp_error *error);
+
+/*
+ * Puts {"onespine_instance": {"id": "i-0abc", "boot": 1700000000}} there: the node is this instance
+ * by its own word, as long as Slurm's BootTime for it is that one. Done as above.
+ */
+int osp_extra_put_instance(const char *node, const char *instance, unsigned int deadline_ms,
+			   struct osp_error *error);
+
+/* The instance that `extra` says the node is, in `buffer`; NULL if it says none, or one of another
+ * boot than `boot_s`. */
+const char *osp_extra_instance(const char *extra, int64_t boot_s, char *buffer,
+			       size_t buffer_bytes);
 
 #endif

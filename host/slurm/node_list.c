@@ -12,7 +12,10 @@
 
 #include "host/files.h"
 #include "host/slurm/cluster_state.h"
+#include "host/slurm/node_extra.h"
 #include "lib/topology/readers.h"
+
+#define INSTANCE_BYTES 128
 
 static const char *copy(struct osp_node_list *list, const char *word)
 {
@@ -20,12 +23,17 @@ static const char *copy(struct osp_node_list *list, const char *word)
 	return osp_arena_copy(&list->arena, word, strlen(word));
 }
 
-static const char *instance_of(const node_info_t *info)
+/* What the node itself says goes before what was said when it was launched. */
+static const char *instance_of(const node_info_t *info, char *buffer, size_t buffer_bytes)
 {
+	const char *told =
+		osp_extra_instance(info->extra, (int64_t)info->boot_time, buffer, buffer_bytes);
+
+	if (told)
+		return told;
 #if defined(HAVE_STRUCT_NODE_INFO_INSTANCE_ID)
 	return info->instance_id;
 #else
-	(void)info;
 	return NULL;
 #endif
 }
@@ -34,6 +42,7 @@ static int take(struct osp_node_list *list, const node_info_t *info)
 {
 	struct osp_listed_node *node = &list->nodes[list->count];
 	const char *address = info->node_addr;
+	char instance[INSTANCE_BYTES];
 
 	if (!info->name)
 		return 0;
@@ -41,7 +50,7 @@ static int take(struct osp_node_list *list, const node_info_t *info)
 		address = NULL;
 	node->name = copy(list, info->name);
 	node->address = copy(list, address);
-	node->instance_id = copy(list, instance_of(info));
+	node->instance_id = copy(list, instance_of(info, instance, sizeof(instance)));
 	node->boot_s = (int64_t)info->boot_time;
 	node->runs = !(info->node_state & OSP_ASLEEP_FLAGS) &&
 		     (info->node_state & NODE_STATE_BASE) != NODE_STATE_FUTURE;

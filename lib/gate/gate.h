@@ -36,8 +36,10 @@
 #define OSP_GATE_BOOT_BYTES    40  /* /proc/sys/kernel/random/boot_id and its end */
 
 #define OSP_GATE_NETWORK_CHECK "network" /* the name of the test between the nodes */
+/* An ERROR of this name: the node is another instance than the one that the gang was placed on. */
+#define OSP_GATE_INSTANCE_CHECK "instance"
 
-#define OSP_GATE_NOBODY	       UINT32_MAX /* no rank */
+#define OSP_GATE_NOBODY		UINT32_MAX /* no rank */
 
 /* The decider's judgement of a node's network speed. Slowness alone never drains a node: anybody
  * may send it packets and so make it slow, and no counter of the node shows congestion beyond its

@@ -26,6 +26,7 @@ struct seat {
 	enum osp_gate_pace pace;
 	bool drain;
 	bool comment;
+	bool another; /* instance than the one placed */
 	bool keep;
 	uint32_t leaf;
 	float speed;
@@ -52,6 +53,12 @@ static enum osp_verdict result_of(const struct osp_gate_report *report)
 {
 	return report->blamed && report->result < OSP_VERDICT_FAIL ? OSP_VERDICT_FAIL
 								   : report->result;
+}
+
+static bool is_another(const struct osp_gate_report *report)
+{
+	return result_of(report) == OSP_VERDICT_ERROR &&
+	       !strcmp(report->check, OSP_GATE_INSTANCE_CHECK);
 }
 
 /* How many nodes of the gang that check would drain. */
@@ -148,7 +155,8 @@ static void seat_node(struct court *court, uint32_t rank)
 		court->silent = true;
 		break;
 	case OSP_VERDICT_ERROR:
-		seat->quality = court->policy->error_waits ? BAD : UNCLEAR;
+		seat->another = is_another(report);
+		seat->quality = court->policy->error_waits || seat->another ? BAD : UNCLEAR;
 		break;
 	case OSP_VERDICT_WARN:
 		seat->quality = WARNED;
@@ -316,7 +324,16 @@ static uint32_t count_results(const struct court *court, enum osp_verdict result
 	uint32_t count = 0;
 
 	for (uint32_t r = 0; r < court->gang->node_count; r++)
-		count += court->seats[r].result == result;
+		count += court->seats[r].result == result && !court->seats[r].another;
+	return count;
+}
+
+static uint32_t count_others(const struct court *court)
+{
+	uint32_t count = 0;
+
+	for (uint32_t r = 0; r < court->gang->node_count; r++)
+		count += court->seats[r].another;
 	return count;
 }
 
@@ -381,6 +398,8 @@ static void say(const struct court *court, enum osp_gate_kind kind, char *says)
 	for (int result = OSP_VERDICT_ERROR; result < OSP_VERDICT_COUNT; result++)
 		length = add_count(words, sizeof(words), length,
 				   count_results(court, (enum osp_verdict)result), results[result]);
+	length = add_count(words, sizeof(words), length, count_others(court),
+			   "not the instance placed");
 	length = add_count(words, sizeof(words), length, count_pace(court, OSP_GATE_PACE_SLOW),
 			   "slow");
 	length = add_count(words, sizeof(words), length, count_pace(court, OSP_GATE_PACE_UNSURE),
@@ -404,7 +423,7 @@ static uint32_t actions_of(enum osp_gate_kind kind, const struct seat *seat)
 	if (seat->comment)
 		actions |= OSP_GATE_COMMENT;
 	/* What is bad and not drained would only be given to the job again. */
-	if (stopped && seat->quality == BAD && !seat->drain)
+	if (stopped && seat->quality == BAD && !seat->drain && !seat->another)
 		actions |= OSP_GATE_SUSPECT;
 	return actions;
 }
@@ -456,7 +475,7 @@ bool osp_gate_all_well(const struct osp_gate_gang *gang, const struct osp_gate_r
 		    (result == OSP_VERDICT_FAIL &&
 		     osp_gate_policy_failure(policy, reports[r].check) != OSP_GATE_ON_FAIL_LOG))
 			return false;
-		if (result == OSP_VERDICT_ERROR && policy->error_waits)
+		if (result == OSP_VERDICT_ERROR && (policy->error_waits || is_another(&reports[r])))
 			return false;
 		if (reports[r].pace != OSP_GATE_PACE_WELL &&
 		    osp_gate_policy_failure(policy, OSP_GATE_NETWORK_CHECK) != OSP_GATE_ON_FAIL_LOG)

@@ -23,6 +23,10 @@
  * with a warning: so a flood costs a gang one requeue at most. With spares the slow node is
  * released first.
  *
+ * A node that is another instance than the one placed (OSP_GATE_INSTANCE_CHECK) is never drained,
+ * and always bad, whatever policy says. The job's next start may get it again: by then its place is
+ * another one, or none.
+ *
  * Pure: the same reports give the same verdict. Any thread, any daemon: no shared state.
  */
 #ifndef OSP_GATE_VERDICT_H

@@ -44,6 +44,10 @@
 /* The nodes that were launched for the gang and not given back, in Slurm's notation. A user's own
  * is removed. */
 #define OSP_LAUNCHED_NODES "_ONESPINE_LAUNCHED_NODES="
+/* The instances that the gang was placed on, for the gate (lib/topology/placed_instance.h); the
+ * shadow writes it. A user's own is removed. */
+#define OSP_PLACED_INSTANCES_NAME "_ONESPINE_INSTANCES"
+#define OSP_PLACED_INSTANCES	  OSP_PLACED_INSTANCES_NAME "="
 /* The variable of a user's environment that stands for --gang. */
 #define OSP_GANG_VARIABLE OSP_JOB_VARIABLE(GANG)
 

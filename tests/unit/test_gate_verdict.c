@@ -34,7 +34,8 @@ static struct osp_gate_verdict verdict;
 /*
  * A node a letter: . pass, w warn, s skip, e error, S silent, f fails ecc (drained by the default
  * policy), c fails clocks (only commented below), l fails link (only logged below), b blamed by the
- * network test for wrong bytes, p slow in it, u slow and not quiet.
+ * network test for wrong bytes, p slow in it, u slow and not quiet, i another instance than the one
+ * placed.
  */
 static void report(uint32_t rank, char letter)
 {
@@ -60,6 +61,10 @@ static void report(uint32_t rank, char letter)
 		one->pace = letter == 'p' ? OSP_GATE_PACE_SLOW : OSP_GATE_PACE_UNSURE;
 		strcpy(one->check, "network");
 		strcpy(one->reason, "onespine: network 3 GB/s < 40 GB/s; ask");
+	} else if (letter == 'i') {
+		one->result = OSP_VERDICT_ERROR;
+		strcpy(one->check, OSP_GATE_INSTANCE_CHECK);
+		strcpy(one->reason, "onespine: instance i-9 is not the one placed");
 	} else if (letter == 'e') {
 		strcpy(one->check, "nvml");
 		strcpy(one->reason, "the check crashed");
@@ -183,6 +188,18 @@ static const struct {
 	 "of 4 nodes, 1 could not be checked; the job goes on; n2: the check crashed"},
 	{".e..", 1, BATCH, OSP_GATE_SHRINK, "krkk", NULL},
 	{".e.f", 1, BATCH, OSP_GATE_SHRINK, "kkkrD", NULL},
+	/* another instance than the one placed: stops whatever policy says, and drains nobody */
+	{".i..", 0, BATCH, OSP_GATE_REQUEUE, "kkkk",
+	 "of 4 nodes, 1 not the instance placed; the job starts again elsewhere; n2: instance i-9 "
+	 "is not the one placed"},
+	{".i..", 0, ERROR_WAITS, OSP_GATE_REQUEUE, "kkkk", NULL},
+	{".i..", 1, BATCH, OSP_GATE_SHRINK, "krkk", NULL},
+	{".i..", 0, INTERACTIVE, OSP_GATE_END, "kkkk", NULL},
+	{".i..", 0, OFTEN_BEFORE, OSP_GATE_HOLD, "kkkk", NULL},
+	{"iiii", 0, BREAKER, OSP_GATE_REQUEUE, "kkkk", NULL},
+	{"ie..", 0, BATCH, OSP_GATE_REQUEUE, "kkkk",
+	 "of 4 nodes, 1 could not be checked, 1 not the instance placed; the job starts again "
+	 "elsewhere; n1: instance i-9 is not the one placed"},
 	/* failures that policy only comments or logs */
 	{".c..", 0, BATCH, OSP_GATE_GO, "kkCkk", NULL},
 	{".c..", 1, BATCH, OSP_GATE_SHRINK, "krCkk", NULL},

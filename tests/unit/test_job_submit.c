@@ -871,6 +871,8 @@ static void spares_cannot_be_forged(void **state)
 	add_variable(OSP_SPARES_MARK "1");
 	add_option(OSP_EFFECTIVE_SPARES "1");
 	add_option("SPANK_" OSP_EFFECTIVE_SPARES "1"); /* slurmd would leave it as it is */
+	add_option(OSP_PLACED_INSTANCES "01234567");
+	add_option("SPANK_" OSP_PLACED_INSTANCES "01234567");
 	job.min_nodes = 3;
 	assert_int_equal(job_submit(&job, 1000, &message), SLURM_SUCCESS);
 	assert_int_equal(job.min_nodes, 3);

@@ -4,9 +4,12 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
 #include <cmocka.h>
 
 #include "lib/topology/place_age.h"
+#include "lib/topology/placed_instance.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 #define BOOT_S	     1700000000
@@ -76,12 +79,42 @@ static void a_boot_is_noted_once(void **state)
 	assert_int_equal(osp_boot_steady(20, 0), 0);
 }
 
+/* The node is the instance that was placed, another one, or nobody can tell. */
+static void instances_are_compared_by_sums(void **state)
+{
+	struct osp_text text = OSP_TEXT_INIT;
+	char *sums, cut[16];
+
+	(void)state;
+	osp_placed_add(&text, "n1", "i-1");
+	osp_placed_add(&text, "n2", "");
+	osp_placed_add(&text, "n3", "i-3");
+	sums = osp_text_take(&text);
+	assert_int_equal(strlen(sums), 24);
+	assert_int_equal(osp_placed_look(sums, "n1", "i-1"), OSP_PLACED_SAME);
+	assert_int_equal(osp_placed_look(sums, "n3", "i-3"), OSP_PLACED_SAME);
+	assert_int_equal(osp_placed_look(sums, "n3", "i-1"), OSP_PLACED_OTHER);
+	assert_int_equal(osp_placed_look(sums, "n1", "i-9"), OSP_PLACED_OTHER);
+	assert_int_equal(osp_placed_look(sums, "n2", "i-2"), OSP_PLACED_UNKNOWN);
+	assert_int_equal(osp_placed_look(sums, "n1", ""), OSP_PLACED_UNKNOWN);
+	assert_int_equal(osp_placed_look(NULL, "n1", "i-9"), OSP_PLACED_UNKNOWN);
+	assert_int_equal(osp_placed_look("", "n1", "i-9"), OSP_PLACED_UNKNOWN);
+	/* no sums */
+	assert_int_equal(osp_placed_look("0123456", "n1", "i-9"), OSP_PLACED_UNKNOWN);
+	assert_int_equal(osp_placed_look("(null)!!", "n1", "i-9"), OSP_PLACED_UNKNOWN);
+	memcpy(cut, sums, 12);
+	cut[12] = '\0';
+	assert_int_equal(osp_placed_look(cut, "n1", "i-9"), OSP_PLACED_UNKNOWN);
+	free(sums);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(places_hold_for_one_boot),
 		cmocka_unit_test(boots_are_the_same_within_a_minute),
 		cmocka_unit_test(a_boot_is_noted_once),
+		cmocka_unit_test(instances_are_compared_by_sums),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

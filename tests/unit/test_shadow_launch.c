@@ -7,6 +7,7 @@
 
 #include "lib/policy/effective.h"
 #include "lib/policy/request.h"
+#include "lib/topology/placed_instance.h"
 #include "sched/seam.h"
 #include "tests/unit/no_memory.h"
 
@@ -232,6 +233,41 @@ static void waits_without_the_policy(void **state)
 	job->node_bitmap = fake_bitmap(0, 4);
 	assert_int_equal(select_p_job_begin(job), SLURM_ERROR);
 	assert_int_equal(job->wait_all_nodes, 0);
+}
+
+/* What the gate would say on node n if it were that instance. */
+static enum osp_placed_as placed(const job_record_t *job, const char *node, const char *instance)
+{
+	return osp_placed_look(shadow_spank_value(job, OSP_PLACED_INSTANCES), node, instance);
+}
+
+static void instances_are_told_to_the_gate(void **state)
+{
+	job_record_t *job = batch_gang(1, 2, "leaf");
+
+	(void)state;
+	place_by_ec2(OLD_BOOT_S, 3);
+	assert_int_equal(ask(job, SELECT_MODE_RUN_NOW), SLURM_SUCCESS);
+	assert_string_equal(nodes_given(), "0-1");
+	assert_int_equal(starts(job), SLURM_SUCCESS);
+	assert_int_equal(placed(job, "n1", "i-1"), OSP_PLACED_SAME);
+	assert_int_equal(placed(job, "n2", "i-2"), OSP_PLACED_SAME);
+	assert_int_equal(placed(job, "n2", "i-9"), OSP_PLACED_OTHER);
+	assert_int_equal(placed(job, "n1", "i-2"), OSP_PLACED_OTHER);
+	/* one whose place may be old is not the instance that was noted, and need not be */
+	node_record_table_ptr[1]->boot_time = OLD_BOOT_S + 1000;
+	shadow_note_instances(job, true);
+	assert_int_equal(placed(job, "n1", "i-9"), OSP_PLACED_OTHER);
+	assert_int_equal(placed(job, "n2", "i-9"), OSP_PLACED_UNKNOWN);
+	/* a job that is held to nothing, and one on nodes that no cloud has placed */
+	shadow_note_instances(job, false);
+	assert_string_equal(shadow_spank_value(job, OSP_PLACED_INSTANCES), "");
+	job = batch_gang(2, 4, "leaf");
+	bit_set(asked.bitmap, 0);
+	assert_int_equal(ask(job, SELECT_MODE_RUN_NOW), SLURM_SUCCESS);
+	place_by_ec2(OLD_BOOT_S, 0);
+	assert_int_equal(starts(job), SLURM_SUCCESS);
+	assert_null(shadow_spank_value(job, OSP_PLACED_INSTANCES));
 }
 
 /* A job that cannot go back to the queue is not started on nodes that may stand apart. */
@@ -898,6 +934,7 @@ static void leaves_room_for_other_users(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		TEST(instances_are_told_to_the_gate),
 		TEST(goes_on_where_they_stand_together),
 		TEST(starts_again_where_they_stand_apart),
 		TEST(gives_up_after_its_tries),
