@@ -23,7 +23,7 @@
 #include "lib/health/thresholds.h"
 #include "lib/health/verdict.h"
 
-/* What to do about it. */
+/* What to do about a result. */
 enum osp_cure {
 	OSP_CURE_NONE,
 	OSP_CURE_ASK, /* somebody must look: configuration, cables, software */
@@ -45,32 +45,32 @@ struct osp_result {
 	char limit[OSP_WORD_BYTES];	 /* "> 0", "of 8"; "" if there is none */
 	char source[OSP_WHY_BYTES];	 /* where the limit comes from; "" = the check itself */
 	char why[OSP_WHY_BYTES];	 /* a sentence for people */
-	unsigned int order;		 /* which GPU's, set by the runner */
+	unsigned int order;		 /* the GPU's place in the order; set by the runner */
 	bool speed;			 /* made of one of the outcome's speeds */
-	bool later; /* an ERROR that is a FAIL when a look a minute later, long after boot, says so
-		       too */
-	bool twice; /* an ERROR that is a FAIL when a second child reports it too */
+	bool later; /* an ERROR that becomes a FAIL if a look a minute later, long after boot, finds
+		       it too */
+	bool twice; /* an ERROR that becomes a FAIL if a second child reports it too */
 };
 
-/* One speed measured: judged only when every GPU's is there, and a slow one only when it was slow
- * twice of three times. */
+/* One measured speed. It is judged only when every GPU's speed is known, and a slow one only if it
+ * was slow two times of three. */
 struct osp_speed {
 	char subject[OSP_SUBJECT_BYTES];
-	char what[24];	/* "copy"; compared with the same of other GPUs */
+	char what[24];	/* "copy"; compared with the same kind on other GPUs */
 	char unit[12];	/* "GB/s" */
 	char model[96]; /* whose limits count */
 	double value;
-	bool judged; /* false: a part of a GPU, others use it, copies are encrypted: told, not
-			judged */
-	bool held;   /* its unit is: too slow only warns */
+	bool judged; /* false: the GPU is shared, in use by others, or encrypts copies: reported,
+			not judged */
+	bool held;   /* its unit is held: a low speed only warns */
 	int group;   /* only speeds of one group are peers (lib/health/speed.h) */
-	enum osp_limit_id least;   /* OSP_LIMIT_COUNT: none is known of the kind */
+	enum osp_limit_id least;   /* OSP_LIMIT_COUNT: no limit of this kind is known */
 	enum osp_limit_id physics; /* what the hardware cannot exceed; OSP_LIMIT_COUNT: none */
 	unsigned int order;
 };
 
-/* One figure measured, whatever came of it: for the history. Its unit stands in its name. Speeds
- * are figures too. */
+/* One measured figure, for the history, whatever the check's result is. Its name has its unit.
+ * Speeds are figures too. */
 struct osp_figure {
 	char subject[OSP_SUBJECT_BYTES]; /* "gpu3"; "" = the node */
 	char name[OSP_WORD_BYTES];	 /* "temperature_c" */
@@ -88,8 +88,9 @@ struct osp_unit {
 	bool switched;	   /* its NVLinks lead to NVSwitches: as fast to any GPU as to any other */
 	bool held;	   /* its power or clocks are below the default: a site's choice */
 	bool busy;	   /* programs run on it that are not ours */
-	char left_alone[OSP_WORD_BYTES]; /* why it must not be loaded; "" = it may */
-	bool not_checked;		 /* left alone on a word that is not trusted: an ERROR */
+	char left_alone[OSP_WORD_BYTES]; /* why it must not be loaded; "" if it may be */
+	bool not_checked;		 /* left alone because of a statement that is not trusted:
+					    an ERROR */
 };
 
 struct osp_check_context {
@@ -97,15 +98,16 @@ struct osp_check_context {
 	const char *gpus;	      /* --gpus, or NULL for all */
 	char node[OSP_SUBJECT_BYTES]; /* DMI product name, or "" */
 	const struct osp_thresholds *thresholds;
-	uint32_t job_uid; /* whose MPS is believed beside root's; 0: root's alone */
+	uint32_t job_uid; /* whose MPS is trusted beside root's; 0: root's alone */
 	/* Folders with instances/ and rules/, and with the site's instances.d/ and rules.d/; NULL:
-	 * none are asked. */
+	 * none are read. */
 	const char *data;
 	const char *site;
 	uint64_t uptime_s;
-	/* The node's last pass in this boot, for what has grown since; NULL: none. */
+	/* The node's last pass in this boot, to find what has grown since; NULL: none. */
 	const struct osp_pass *since;
-	unsigned int deadline_most_ms; /* for tests: no check gets longer; 0 = as each says */
+	unsigned int deadline_most_ms; /* for tests: the longest deadline of a check; 0: each
+					  check's own */
 	unsigned int load_ms;	       /* how long a GPU may be loaded in all */
 	enum osp_depth depth;
 	/* What the checks that load GPUs work on; set by the runner. */
@@ -114,9 +116,9 @@ struct osp_check_context {
 	const struct osp_unit *unit; /* a check of OSP_GROUP_EACH_GPU: its GPU */
 	unsigned int slice_ms;	     /* how long this check may load it */
 	bool keep;		     /* this run may keep what it learns for a later one */
-	bool spoilt;	      /* set by a check: this process is of no use for the next one */
-	bool library_kernels; /* as the check that runs says; set by the runner */
-	const struct osp_check *check; /* the one that runs; set by the runner */
+	bool spoilt;	      /* set by a check: this process cannot be used for the next one */
+	bool library_kernels; /* what the running check's struct says; set by the runner */
+	const struct osp_check *check; /* the check that runs; set by the runner */
 	uint64_t until_ms; /* the budget's end (osp_now_ms()), 0: none; set by the runner */
 	/* Where results go; set by the runner. */
 	void (*tell)(struct osp_check_context *context, const struct osp_result *result);
@@ -125,9 +127,9 @@ struct osp_check_context {
 	void *teller;
 };
 
-/* Which checks share a child: those of one group run in it one after the other, a crash or hang
- * ends it, and a new one goes on with the next. Groups run side by side; those that load GPUs
- * begin when the others have ended, the last when each GPU is done. */
+/* Which checks share a child. The checks of one group run in it one after the other. A crash or
+ * hang ends the child, and a new one continues with the next check. Groups run side by side. Those
+ * that load GPUs begin when the others have ended, and the last one when each GPU is done. */
 enum osp_check_group {
 	OSP_GROUP_GPU,
 	OSP_GROUP_HOST,
@@ -135,8 +137,8 @@ enum osp_check_group {
 	OSP_GROUP_MOUNTS,
 	OSP_GROUP_EACH_GPU, /* one child a GPU, side by side */
 	OSP_GROUP_ALL_GPUS, /* one child for all */
-	OSP_GROUP_SITE, /* the site's own programs: behind the passive ones, before those that load
-			   GPUs */
+	OSP_GROUP_SITE, /* the site's own programs, after the passive checks and before those that
+			   load GPUs */
 };
 
 struct osp_check {
@@ -144,26 +146,30 @@ struct osp_check {
 	enum osp_depth depth;
 	enum osp_check_group group;
 	enum osp_verdict worst; /* FAIL; WARN if a user can bring it about */
-	bool basic;	      /* the rest of its group needs what it asks: skipped when it hangs */
-	bool settles;	      /* what is missing soon after boot may still come: ERROR then */
-	bool pairs;	      /* reports pairs, "gpu3-gpu5": one GPU at fault is named instead */
-	bool library_kernels; /* kernels of NVIDIA's libraries run, not ours alone: what breaks may
+	bool basic;		/* the rest of its group needs what it tests, and is skipped if it
+				 hangs */
+	bool settles;		/* what is missing soon after boot may still come, so it is an ERROR
+				 then */
+	bool pairs;		/* reports pairs, "gpu3-gpu5": if one GPU is at fault, it is named
+				 instead */
+	bool library_kernels;	/* runs kernels of NVIDIA's libraries, not only ours, so a fault may
 				 be theirs */
 	unsigned int deadline_ms;
-	unsigned int share;	 /* per cent of load_ms that it loads a GPU, beside its deadline */
-	enum osp_cure slow_cure; /* of a speed too low */
-	/* How far a speed may be behind its peers (the limit after it: to fail); OSP_LIMIT_COUNT
-	 * and 0: it is not compared. */
+	unsigned int share;	 /* per cent of load_ms that it loads a GPU, in addition to its
+				    deadline */
+	enum osp_cure slow_cure; /* the cure for a speed that is too low */
+	/* The limits on how far a speed may be behind its peers: this one warns, the one after it
+	 * fails. OSP_LIMIT_COUNT and 0: the speed is not compared. */
 	enum osp_limit_id behind;
 	const char *measures; /* one line */
 	const char *explains; /* a paragraph: how, what it cannot see */
 	const char *cures;    /* what to do when it fails */
 	void (*run)(struct osp_check_context *context);
-	/* Does what it reported as `later` still hold? Runs in a child. NULL: it reports nothing
-	 * so. */
+	/* Returns whether what the check reported as `later` still holds. Runs in a child. NULL:
+	 * the check reports nothing as `later`. */
 	int (*still_ill)(struct osp_check_context *context);
-	const char *program; /* of OSP_GROUP_SITE: what it runs */
-	const char *refused; /* of OSP_GROUP_SITE: why it does not run that; NULL: it does */
+	const char *program; /* the program that a check of OSP_GROUP_SITE runs */
+	const char *refused; /* why a check of OSP_GROUP_SITE does not run it; NULL: it does */
 };
 
 /* All checks, in the order in which they are shown. */
@@ -172,12 +178,12 @@ extern const size_t osp_check_count;
 void osp_check_names(const char **names); /* osp_check_count of them */
 
 /* Fills `context` for the machine below `root` (it must outlive the context), all its GPUs, and
- * `thresholds`. `job_uid` is the caller's user, for root SLURM_JOB_UID: slurmd sets that in a
- * Prolog and in jobs, and no user reaches root's environment. */
+ * `thresholds`. `job_uid` is the caller's user. For root it is SLURM_JOB_UID: slurmd sets that in a
+ * Prolog and in jobs, and no user can change root's environment. */
 void osp_check_context_set(struct osp_check_context *context, const char *root,
 			   const struct osp_thresholds *thresholds);
 
-/* etc/thresholds.yaml as it was when this was built. */
+/* The text of etc/thresholds.yaml at the time of the build. */
 extern const char osp_thresholds_builtin[];
 
 /* --- for checks ------------------------------------------------------------------------------- */
@@ -193,38 +199,39 @@ void osp_tell_skip(struct osp_check_context *context, const char *why_format, ..
 void osp_tell_error(struct osp_check_context *context, const char *subject, const char *why_format,
 		    ...) __attribute__((format(printf, 3, 4)));
 
-/* `unit` is "GB/s"; a check of all GPUs names its subject, others have their GPU's. */
+/* Reports a speed in `unit` ("GB/s"). A check of all GPUs names its subject; for others it is their
+ * GPU. */
 void osp_tell_speed(struct osp_check_context *context, const char *subject, const char *what,
 		    double value, const char *unit, enum osp_limit_id least,
 		    enum osp_limit_id physics);
 
-/* The same, compared only with what was measured in the same group; OSP_SPEED_NO_PEERS: with
- * none. */
+/* Reports a speed that is compared only with those of the same group. With OSP_SPEED_NO_PEERS it is
+ * compared with none. */
 void osp_tell_speed_among(struct osp_check_context *context, int group, const char *subject,
 			  const char *what, double value, const char *unit, enum osp_limit_id least,
 			  enum osp_limit_id physics);
 
-/* Keeps a figure for the history. Not a number, or an endless one, is passed over. */
+/* Keeps a figure for the history. Ignores one that is not a number or is infinite. */
 void osp_tell_figure(struct osp_check_context *context, const char *subject, const char *name,
 		     double value);
 
-/* The limit of this node, of `model` where not NULL. NULL: none is known. */
+/* Returns the limit for this node, and for `model` unless that is NULL. NULL: no limit is known. */
 const struct osp_limit *osp_check_limit(const struct osp_check_context *context,
 					enum osp_limit_id id, const char *model);
 
 /* --- running ---------------------------------------------------------------------------------- */
 
-/* What one check came to. `results` belong to the run. */
+/* The outcome of one check. `results` belongs to the run. */
 struct osp_outcome {
 	const struct osp_check *check;
 	enum osp_check_mode mode;
-	enum osp_verdict verdict; /* the gravest of its results */
+	enum osp_verdict verdict; /* the worst of its results */
 	struct osp_result *results;
 	size_t result_count;
-	unsigned int time_ms; /* of GPUs side by side, the longest */
+	unsigned int time_ms; /* the longest if GPUs were checked side by side */
 	struct osp_speed *speeds;
 	size_t speed_count;
-	char others[OSP_WORD_BYTES]; /* whose process may have made them slow; "" = nobody's */
+	char others[OSP_WORD_BYTES]; /* whose processes may have slowed it down; "" = nobody's */
 	struct osp_figure *figures;
 	size_t figure_count;
 };
@@ -233,38 +240,40 @@ struct osp_run {
 	struct osp_outcome *outcomes;
 	size_t count;
 	unsigned int time_ms;
-	unsigned int start_ms; /* of it until every GPU was open: the driver's start of what was
-				  asleep */
-	size_t left_alone;     /* GPUs that were to be loaded and serve others, or say so */
+	unsigned int start_ms; /* the part of it until every GPU was open: the driver starts
+				  sleeping GPUs */
+	size_t left_alone;     /* GPUs that were to be loaded but serve others, or say that they
+				  do */
 };
 
-/* What every check of all GPUs is given beside its deadline, for each on the PCI bus. */
+/* What every check of all GPUs gets in addition to its deadline, for each GPU on the PCI bus. */
 #define OSP_DEADLINE_GPU_MS 500
 
 /*
- * Runs `count` checks, at most `budget_ms` long (0: as long as their deadlines). Those that load
- * GPUs are skipped when a basic check failed, on GPUs that are not there, and on those that serve
- * others (MPS, virtual machines); of a GPU that is `not_checked` the first of them is an ERROR.
- * One process holds every GPU open meanwhile (check/runner/awake.h). A GPU that does
- * not start in time and whose persistence is not known to be on is ERROR, and WARN from the fourth
- * time in one boot on (check/base/gpu_starts.h); no check then asks the GPUs. Never waits for a
- * child that cannot be killed. What a check reports as `twice` is asked of a second child, and is
- * an ERROR ("once") if that does not report it. A crash is ERROR; a hang is FAIL (at most the
- * check's worst) when a second child hangs too, else ERROR; what the budget leaves no time for is
- * ERROR. Returns 0, or -1 with `error` set when memory or processes ran out. Free with
- * osp_run_free() in either case.
+ * Runs `count` checks for at most `budget_ms` (0: as long as their deadlines allow). Those that
+ * load GPUs are skipped if a basic check failed, on GPUs that are missing, and on those that serve
+ * others (MPS, virtual machines). For a GPU that is `not_checked` the first of them is an ERROR.
+ * One process holds every GPU open meanwhile (check/runner/awake.h). A GPU that does not start in
+ * time and is not known to have persistence on is an ERROR, and from the fourth time in one boot a
+ * WARN (check/base/gpu_starts.h); no check then asks the GPUs. Never waits for a child that cannot
+ * be killed. If a check reports something as `twice`, a second child runs it again, and the result
+ * is an ERROR ("once") if that child does not report it. A crash is an ERROR. A hang is a FAIL (at
+ * most the check's worst) if a second child hangs too, else an ERROR. A check for which the budget
+ * has no time left is an ERROR. Returns 0, or -1 with `error` set if memory or processes ran out.
+ * Free with osp_run_free() in either case.
  */
 int osp_run_checks(struct osp_check_context *context, const struct osp_check *const *checks,
 		   size_t count, unsigned int budget_ms, struct osp_run *run,
 		   struct osp_error *error);
 void osp_run_free(struct osp_run *run);
 
-/* The gravest verdict that counts (mode enforce); with `told` those in mode comment count too. */
+/* Returns the worst verdict that counts (mode enforce). With `told`, those in mode comment count
+ * too. */
 enum osp_verdict osp_run_verdict(const struct osp_run *run, bool told);
 
 /*
- * The reason for Slurm, of the gravest result: "onespine: gpu3 ecc 12 uncorrectable > 0; replace",
- * or "" when nothing failed. Its form is stable. Returns `buffer`.
+ * Writes the reason for Slurm, from the worst result: "onespine: gpu3 ecc 12 uncorrectable > 0;
+ * replace", or "" if nothing failed. Its form is stable. Returns `buffer`.
  */
 const char *osp_run_reason(const struct osp_run *run, char *buffer, size_t buffer_bytes);
 
@@ -272,18 +281,19 @@ const char *osp_cure_name(enum osp_cure cure); /* "reset gpu"; "" for none */
 
 /* --- guarded work ----------------------------------------------------------------------------- */
 
-/* One piece of work in a child of its own, for a check whose parts may hang one by one. */
+/* One piece of work in its own child, for a check whose parts may each hang. */
 struct osp_guard {
 	pid_t child;
 	int answer; /* file descriptor */
 };
 
-/* Starts `work` with `argument`; its return value is the answer. -1 when no child could be made. */
+/* Starts `work` with `argument`; its return value is the answer. Returns -1 if no child could be
+ * made. */
 int osp_guard_start(struct osp_guard *guard, int (*work)(const void *argument),
 		    const void *argument);
 
-/* Waits until `until_ms` (osp_now_ms()). 1 with the answer, 0 when it hangs (killed, not waited
- * for), -1 when it crashed. */
+/* Waits until `until_ms` (osp_now_ms()). Returns 1 with the answer, 0 if the child hangs (it is
+ * killed and not waited for), or -1 if it crashed. */
 int osp_guard_collect(struct osp_guard *guard, uint64_t until_ms, int *answer);
 
 uint64_t osp_now_ms(void); /* monotonic */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* counters.c - what of a node's hardware counts errors */
+/* counters.c - the error counters of a node's hardware */
 #include "check/base/counters.h"
 
 #include <stdio.h>
@@ -59,8 +59,8 @@ static int read_pages_retired(const struct osp_gpu *gpu, uint64_t *value)
 }
 
 static const struct {
-	const char *name; /* in a pass */
-	bool fault;	  /* one more, and no pass is fresh */
+	const char *name; /* its name in a pass */
+	bool fault;	  /* one more error ends every pass */
 	int (*read)(const struct osp_gpu *gpu, uint64_t *value);
 } gpu_counters[OSP_GPU_COUNTER_COUNT] = {
 	[OSP_GPU_ECC_UNCORRECTED] = {"ecc_uncorrected", true, read_ecc_uncorrected},
@@ -97,7 +97,7 @@ static void add_memory(const struct osp_gpu *gpu, struct osp_node_state *state)
 	add_rows(gpu, state);
 }
 
-/* The older counters of one link. */
+/* Adds the older counters of one link. */
 static bool add_old(const struct osp_gpu *gpu, unsigned int link, struct osp_link_errors *errors)
 {
 	uint64_t *const sums[] = {
@@ -144,7 +144,7 @@ static void add_field(const struct osp_nvml_field *field, struct osp_link_errors
 		errors->rate = rate_of(value);
 }
 
-/* NVLink 5's of one link. */
+/* Adds the counters that NVLink 5 has of one link. */
 static bool add_new(const struct osp_gpu *gpu, unsigned int link, struct osp_link_errors *errors)
 {
 	struct osp_nvml_field fields[OSP_NVML_LINK5_SYMBOL_RATE - OSP_NVML_LINK5_MALFORMED + 1];
@@ -154,7 +154,7 @@ static bool add_new(const struct osp_gpu *gpu, unsigned int link, struct osp_lin
 	memset(fields, 0, sizeof(fields));
 	for (unsigned int id = OSP_NVML_LINK5_MALFORMED; id <= OSP_NVML_LINK5_SYMBOL_RATE; id++) {
 		if (id > OSP_NVML_LINK5_RECOVERY && id < OSP_NVML_LINK5_EFFECTIVE)
-			continue; /* of single lanes, and deprecated */
+			continue; /* those of single lanes, and deprecated ones */
 		fields[count].id = id;
 		fields[count++].scope = link;
 	}
@@ -169,8 +169,9 @@ static bool add_new(const struct osp_gpu *gpu, unsigned int link, struct osp_lin
 	return any;
 }
 
-/* From Blackwell on NVLink has counters of its own. The older ones may answer there too, with
- * nothing in them: NVML has done so for other fields on Hopper (DataDog/datadog-agent 55966). */
+/* Returns whether NVLink has its own counters, from Blackwell on. The older ones may answer there
+ * too, with nothing in them: NVML has done so for other fields on Hopper (DataDog/datadog-agent
+ * 55966). */
 static bool has_new(const struct osp_gpu *gpu)
 {
 	int major = 0, minor = 0;
@@ -227,7 +228,7 @@ static void add_nvidia(struct osp_check_context *context, const struct osp_pci_g
 
 /* --- AMD, Neuron ------------------------------------------------------------------------------ */
 
-/* "ue: 0\nce: 12" of each block of the GPU. */
+/* Sums "ue: 0\nce: 12" of each block of the GPU. */
 bool osp_amd_errors(const char *root, const char *address, uint64_t *uncorrectable,
 		    uint64_t *correctable)
 {

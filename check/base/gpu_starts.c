@@ -18,7 +18,7 @@ static bool read_boot(const char *root, char *boot_id, size_t boot_id_bytes)
 	return osp_root_read(root, boot_id, boot_id_bytes, "proc/sys/kernel/random/boot_id");
 }
 
-/* "0000:40:00.0 gpu3 persistence 1 late 2" */
+/* Takes one line: "0000:40:00.0 gpu3 persistence 1 late 2" */
 static void take_line(struct osp_gpu_starts *starts, const char *line)
 {
 	char address[16], subject[16];

@@ -40,7 +40,7 @@ void osp_gpu_starts_read(const char *root, struct osp_gpu_starts *starts);
  * change nothing. */
 void osp_gpu_starts_write(const char *root, const struct osp_gpu_starts *starts);
 
-/* The GPU's entry, a new one if there is none; NULL when there is no room. */
+/* Returns the GPU's entry, and adds one if it is missing; NULL if there is no room. */
 struct osp_gpu_start *osp_gpu_starts_of(struct osp_gpu_starts *starts, const char *address,
 					const char *subject);
 

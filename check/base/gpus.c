@@ -15,7 +15,7 @@
 
 /* --- --gpus ----------------------------------------------------------------------------------- */
 
-/* One item of the list: a number or a range, or a UUID. */
+/* Returns whether one item of the list, a number, a range or a UUID, means this GPU. */
 static bool item_holds(const char *item, size_t length, unsigned int index, const char *uuid)
 {
 	char *end;
@@ -97,7 +97,8 @@ bool osp_pci_gpu_uuid(const struct osp_check_context *context, const char *addre
 	return true;
 }
 
-/* By root's word (NVreg_ExcludedGpus) the driver leaves it out, and so do its libraries. */
+/* Returns whether root excluded the GPU (NVreg_ExcludedGpus): the driver and its libraries omit
+ * it. */
 static bool is_excluded(const struct osp_check_context *context, const char *address)
 {
 	static const char key[] = "GPU Excluded:";
@@ -129,7 +130,7 @@ static void add_gpu(const struct osp_check_context *context, struct osp_pci_gpus
 	gpus->count++;
 }
 
-/* Where the bus is hidden, as in some containers, the driver's own list stands for it. */
+/* Adds the GPUs of the driver's own list, for containers that hide the PCI bus. */
 static void add_gpus_of_driver(const struct osp_check_context *context, struct osp_pci_gpus *gpus)
 {
 	struct osp_names addresses;
@@ -144,13 +145,15 @@ static void add_gpus_of_driver(const struct osp_check_context *context, struct o
 	osp_names_free(&addresses);
 }
 
-/* A virtual function that this host has made: the GPU itself is listed too. */
+/* Returns whether it is a virtual function that this host has made; the GPU itself is listed
+ * too. */
 static bool is_virtual_function(const struct osp_check_context *context, const char *address)
 {
 	return osp_root_exists(context->root, "sys/bus/pci/devices/%s/physfn", address);
 }
 
-/* vfio-pci and its variants (nvgrace_gpu_vfio_pci), and the stubs of Xen and KVM. */
+/* Returns whether its driver is vfio-pci or a variant (nvgrace_gpu_vfio_pci), or a stub of Xen or
+ * KVM. */
 static bool is_given_away(const struct osp_check_context *context, const char *address)
 {
 	char driver[64];
@@ -257,7 +260,8 @@ static void open_gpu(struct osp_gpu *gpu, unsigned int index)
 		gpu->state = OSP_NVML_OK;
 }
 
-/* A GPU that the driver does not know shifts NVML's numbers: the PCI bus has ours. */
+/* Sets the GPU's number from the PCI bus, because NVML's numbers shift if the driver does not know
+ * a GPU. */
 static void number_gpu(struct osp_gpu *gpu, const struct osp_pci_gpus *pci)
 {
 	for (size_t i = 0; i < pci->count; i++)

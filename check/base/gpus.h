@@ -15,33 +15,34 @@
 
 struct osp_pci_gpu {
 	char address[16]; /* "0000:3b:00.0", as sysfs writes it */
-	bool chosen;	  /* by --gpus */
+	bool chosen;	  /* --gpus names it */
 };
 
 struct osp_pci_gpus {
 	struct osp_pci_gpu gpus[OSP_GPUS_MAX];
 	size_t count;
-	size_t given_away; /* beside these: to virtual machines, by vfio-pci, or excluded by root
-			      from the driver */
+	size_t given_away; /* not among these: given to virtual machines by vfio-pci, or excluded
+			      from the driver by root */
 };
 
 /*
- * Display and 3D controllers of NVIDIA's (vendor 10de, class 03) that the NVIDIA driver has or
- * should have. Not those that a host has given to virtual machines, nor the virtual functions that
- * it makes for them; in a guest the function that it was given is its GPU.
+ * Lists the display and 3D controllers of NVIDIA (vendor 10de, class 03) that the NVIDIA driver has
+ * or should have. Omits those that a host has given to virtual machines, and the virtual functions
+ * that it makes for them. In a guest, the function that it was given is its GPU.
  */
 void osp_pci_gpus(const struct osp_check_context *context, struct osp_pci_gpus *gpus);
 
-/* A GPU's UUID as /proc/driver/nvidia has it, without asking NVML; with a driver that has lost
- * it, "GPU-????????-...". */
+/* Reads a GPU's UUID from /proc/driver/nvidia, without asking NVML. If the driver has lost the GPU,
+ * the UUID is "GPU-????????-...". */
 bool osp_pci_gpu_uuid(const struct osp_check_context *context, const char *address, char *uuid,
 		      size_t uuid_bytes);
 
-/* "gpu3" for a PCI address ("0000:3b:00" is enough), or the address if there is no such GPU. */
+/* Returns "gpu3" for a PCI address ("0000:3b:00" is enough), or the address if there is no such
+ * GPU. */
 const char *osp_gpu_of_address(const struct osp_pci_gpus *gpus, const char *address, char *buffer,
 			       size_t buffer_bytes, bool *chosen);
 
-/* --gpus: "0-3,5" or UUIDs (the start is enough), separated by commas. */
+/* Checks the form of --gpus: "0-3,5" or UUIDs (the start is enough), separated by commas. */
 bool osp_gpus_valid(const char *list, struct osp_error *error);
 
 struct osp_gpu {
@@ -51,60 +52,63 @@ struct osp_gpu {
 	char name[96];
 	char uuid[96];
 	osp_nvml_device device;
-	int state; /* what NVML said when asked for it */
+	int state; /* NVML's answer to a call that opened it */
 };
 
 struct osp_gpus {
 	struct osp_gpu gpus[OSP_GPUS_MAX]; /* the chosen ones */
 	size_t count;
-	size_t all; /* how many NVML counts */
+	size_t all; /* how many GPUs NVML counts */
 };
 
 /*
- * The chosen GPUs by NVML. false when there is none or NVML does not answer: then a SKIP has been
- * told that says so, since it is for the checks "driver" and "gpus" to judge that. A GPU that NVML
- * has lost is in the list with its state.
+ * Opens the chosen GPUs with NVML. Returns false if there are none or NVML does not answer, after
+ * reporting a SKIP that says so: the checks "driver" and "gpus" judge that. A GPU that NVML has
+ * lost is in the list with its state.
  */
 bool osp_gpus_open(struct osp_check_context *context, struct osp_gpus *gpus);
 
-/* The same where osp_pci_gpus() has just been asked. */
+/* Does what osp_gpus_open() does, with the answer that osp_pci_gpus() has just given. */
 bool osp_gpus_open_on(struct osp_check_context *context, const struct osp_pci_gpus *pci,
 		      struct osp_gpus *gpus);
 
-/* NVML refuses this process, by its user or its cgroup: that says nothing of a GPU. */
+/* Returns whether NVML refuses this process because of its user or its cgroup. That says nothing
+ * about a GPU. */
 bool osp_nvml_refuses(int state);
 
 /*
- * Is confidential computing on? Then memory is encrypted, copies between host and GPU are slow, and
- * NVLinks are off but for modes that protect them. Asks NVML, which must be ready.
+ * Returns whether confidential computing is on. If it is, memory is encrypted, copies between host
+ * and GPU are slow, and NVLinks are off except in modes that protect them. Asks NVML, which must be
+ * ready.
  */
 bool osp_gpus_confidential(void);
 
-/* In instances (MIG): its NVLinks may be off, and are up to Ampere (Fabric Manager User Guide). */
+/* Returns whether the GPU is in instances (MIG). Its NVLinks may be off then; up to Ampere they are
+ * (Fabric Manager User Guide). */
 bool osp_gpu_partitioned(const struct osp_gpu *gpu);
 
-/* NVML loaded and initialised, once a process: 0, or NVML's error; -1 when the library cannot be
- * loaded (osp_nvml_load() says why). */
+/* Loads and initialises NVML once a process. Returns 0, or NVML's error, or -1 if the library
+ * cannot be loaded (osp_nvml_load() says why). */
 int osp_nvml_ready(void);
 
 /*
- * What to do with what NVML answered about one GPU: true when there is a value. Otherwise the GPU
- * has none (counted in *lacking), is lost ("gpus" reports it), or the call failed: reported as
- * an error.
+ * Judges NVML's answer about one GPU. Returns true if there is a value. Otherwise the GPU has none
+ * (counted in *lacking), is lost ("gpus" reports it), or the call failed, which is reported as an
+ * ERROR.
  */
 bool osp_gpu_value(struct osp_check_context *context, const struct osp_gpu *gpu, int state,
 		   const char *what, size_t *lacking);
 
-/* Looks at one GPU that answers; counts it in *lacking if it has no such value. True: a fault
- * was reported. */
+/* Looks at one GPU that answers, and counts it in *lacking if it has no such value. Returns true if
+ * a fault was reported. */
 typedef bool osp_gpu_judge(struct osp_check_context *context, const struct osp_gpu *gpu,
 			   size_t *lacking, void *data);
 
 /*
- * Lets `judge` look at each GPU (osp_gpus_each() opens them first); those that do not answer
- * count as lacking. Returns the number of healthy GPUs, for the caller to report a PASS. Returns 0
- * if this function has reported something: a GPU that `judge` found ill, or a SKIP with the words
- * `nothing` if no GPU has the value.
+ * Calls `judge` for each GPU (osp_gpus_each() opens them first); those that do not answer count as
+ * lacking. Returns the number of healthy GPUs, for the caller to report a PASS. Returns 0 if this
+ * function has reported something: a GPU that `judge` found ill, or a SKIP with the words `nothing`
+ * if no GPU has the value.
  */
 size_t osp_gpus_judge(struct osp_check_context *context, const struct osp_gpus *gpus,
 		      osp_gpu_judge *judge, void *data, const char *nothing);

@@ -17,7 +17,7 @@
 #include "check/base/child.h"
 #include "lib/base/text.h"
 
-#define FILES_MAX     1024 /* a program started by slurmd or a shell has but a few open */
+#define FILES_MAX     1024 /* a program started by slurmd or a shell has only a few open */
 #define DROP_MS	      100
 #define PAUSE_MOST_US 20000
 
@@ -29,7 +29,7 @@ uint64_t osp_now_ms(void)
 	return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
 }
 
-/* Most have just said all and end at once: each pause is twice the last. */
+/* Doubles each pause, because most children have just written their answer and end at once. */
 bool osp_child_wait(pid_t child, uint64_t until_ms)
 {
 	for (long pause_us = 50;; pause_us = pause_us < PAUSE_MOST_US ? pause_us * 2 : pause_us) {
@@ -44,14 +44,15 @@ bool osp_child_wait(pid_t child, uint64_t until_ms)
 	}
 }
 
-/* Waiting would never end where the child is stuck inside the kernel: it is left to init. */
+/* Waits only for a moment: a child that is stuck inside the kernel is left to init. */
 void osp_child_drop(pid_t child)
 {
 	kill(child, SIGKILL);
 	osp_child_wait(child, osp_now_ms() + DROP_MS);
 }
 
-/* All from `first` to before `end`; one call where the kernel and the C library have it. */
+/* Closes all files from `first` up to before `end`, in one call if the kernel and the C library
+ * have it. */
 static void close_files(int first, int end)
 {
 	if (first >= end)
@@ -80,7 +81,7 @@ void osp_child_follow(pid_t parent)
 		_exit(1);
 }
 
-/* A child that cannot die must hold nobody's files: whoever reads our output would wait for it. */
+/* Closes inherited files: a reader of our output would wait for a child that cannot die. */
 static void let_go_of_files(int but, int but_too)
 {
 	int nothing = open("/dev/null", O_RDWR);
@@ -113,7 +114,7 @@ pid_t osp_child_start_with(int *answer, int kept)
 		*answer = ends[0];
 		return child;
 	}
-	/* Ctrl-C, or the end of whoever asked, ends the work too. */
+	/* Ctrl-C, or the end of the caller, ends the work too. */
 	osp_child_follow(parent);
 	let_go_of_files(ends[1], kept);
 	*answer = ends[1];

@@ -11,9 +11,9 @@
 #include "check/base/root.h"
 
 #define DELAY_FIELD 42 /* of /proc/PID/stat: delayacct_blkio_ticks */
-#define STATE_FIELD 3  /* the first behind the name in brackets */
+#define STATE_FIELD 3  /* the first field after the name in brackets */
 
-/* "some avg10=0.00 avg60=0.00 avg300=0.00 total=12345", in microseconds. */
+/* Reads "some avg10=0.00 avg60=0.00 avg300=0.00 total=12345", in microseconds. */
 static bool read_pressure(const char *root, const char *what, uint64_t *total_us)
 {
 	char text[256];
@@ -37,8 +37,8 @@ static bool read_ticks(pid_t process, uint64_t *ticks)
 	return at && sscanf(at, "%" SCNu64, ticks) == 1;
 }
 
-/* Is it counted at all? Linux 5.14 and later say so; before, the first process has waited for a
- * disk. */
+/* Returns whether the kernel counts delays. Linux 5.14 and later say so; on older ones the first
+ * process must have waited for a disk. */
 static bool delays_are_counted(const char *root)
 {
 	uint64_t on, ticks;

@@ -13,7 +13,7 @@
 
 #include "lib/health/hang.h"
 
-/* The process's waits, and the node's pressure, at the beginning of a try. */
+/* The waits of a process, and the node's pressure, at the start of a try. */
 struct osp_hang_start {
 	unsigned int waited_ms;
 	unsigned int delayed_ms;
@@ -23,19 +23,19 @@ struct osp_hang_start {
 	bool pressure_known;
 };
 
-/* Reads it: pressure below `root`, the rest of `child`. */
+/* Reads the start of a try: the pressure below `root`, and the waits of `child`. */
 struct osp_hang_start osp_hang_begin(const char *root, pid_t child);
 
-/* Adds what has grown since, while the child is still there; `first` of the tries sets what is
- * known. */
+/* Adds what has grown since `start`, while the child still exists. The `first` try also sets which
+ * signs are known. */
 void osp_hang_add(const char *root, pid_t child, const struct osp_hang_start *start, bool first,
 		  struct osp_hang_signs *signs);
 
-/* Whether this host reports pressure or delays at all, so that a hang can be judged. */
+/* Returns whether this host reports pressure or delays at all, so that a hang can be judged. */
 bool osp_hang_can_be_judged(const char *root);
 
-/* Why the hang says nothing about the node, with what is known of it; "" of OSP_HANG_STUCK. `value`
- * is a word for it. */
+/* Writes why the hang says nothing about the node, with what is known of it; "" for OSP_HANG_STUCK.
+ * `value` is a word for it. */
 void osp_hang_words(enum osp_hang hang, const struct osp_hang_signs *signs, const char **value,
 		    char *why, size_t why_bytes);
 

@@ -17,7 +17,7 @@
 #define XID_MOST      9999
 #define SXID_MOST     99999
 
-/* A decimal number up to the character `end`; the character behind it, or NULL. */
+/* Reads a decimal number up to the character `end`. Returns the position after it, or NULL. */
 static char *take_number(char *text, char end, uint64_t *number)
 {
 	char *after;
@@ -53,7 +53,7 @@ bool osp_kmsg_is_netfilters(const char *text)
 	return in && strstr(in, " OUT=");
 }
 
-/* "GPU recovery action changed from 0x0 (None) to 0x2 (Node Reboot Required)" */
+/* Parses "GPU recovery action changed from 0x0 (None) to 0x2 (Node Reboot Required)". */
 static unsigned int recovery_of(const char *text)
 {
 	const char *to = strstr(text, ") to 0x");
@@ -61,7 +61,8 @@ static unsigned int recovery_of(const char *text)
 	return to ? (unsigned int)(strtoul(to + strlen(") to "), NULL, 16) & 0xff) : UINT_MAX;
 }
 
-/* "(PCI:0000:3b:00" and what else stands there; behind the "): ", or NULL. */
+/* Parses "(PCI:0000:3b:00" and what follows in the brackets. Returns the position after "): ", or
+ * NULL. */
 static const char *take_address(const char *at, struct osp_xid *xid, const char **attributes)
 {
 	static const char start[] = "(PCI:";
@@ -81,7 +82,7 @@ static const char *take_address(const char *at, struct osp_xid *xid, const char 
 	return end + strlen("): ");
 }
 
-/* " GPU-I:05" and " GPU-CI:00", in this order, up to the bracket. */
+/* Parses " GPU-I:05" and " GPU-CI:00", in this order, up to the bracket. */
 static bool take_instances(const char *at, struct osp_xid *xid)
 {
 	static const char *const names[] = {" GPU-I:", " GPU-CI:"};
@@ -102,7 +103,7 @@ static bool take_instances(const char *at, struct osp_xid *xid)
 	return *at == ')';
 }
 
-/* The number, and what follows it; NULL: none. */
+/* Parses the number. Returns what follows it, or NULL if there is none. */
 static const char *take_code(const char *at, const struct osp_kmsg_record *record,
 			     unsigned long most, struct osp_xid *xid)
 {
@@ -165,7 +166,7 @@ struct log {
 	void (*take)(void *context, const struct osp_xid *xid);
 	void *context;
 	struct osp_kmsg_span *span;
-	bool users_netfilter; /* rules of any network namespace write to it */
+	bool users_netfilter; /* rules of any network namespace write to the log */
 };
 
 static void take_line(const struct log *log, char *line)
@@ -187,7 +188,7 @@ static void take_line(const struct log *log, char *line)
 		log->take(log->context, &xid);
 }
 
-/* Takes the whole lines at the start of the buffer; what is left of the last one moves there. */
+/* Takes the whole lines at the start of the buffer, and moves the rest of the last one there. */
 static size_t take_lines(const struct log *log, char *buffer, size_t length)
 {
 	char *line = buffer, *end;
@@ -251,17 +252,16 @@ int osp_kmsg_xids(const char *root, void (*take)(void *context, const struct osp
 
 /* --- the catalogue ---------------------------------------------------------------------------- */
 
-/* NVIDIA's XID catalogue of 2025, column "immediate action". 45, 48 and 74 say "workflow" there: 45
- * alone is the end of a program, 48 is an uncorrectable error, 74 an NVLink fault. 144 to 150 need
- * their text decoded, so somebody must look. 109 (a context did not give way in time) stands there
- * with a reset, and a kernel that cannot be interrupted brings it about as well as a GPU that
- * hangs: with a synthetic load in two of two tries (NVIDIA/open-gpu-kernel-modules 1243; also 1097,
- * 1146). 119 (the GPU's system processor does not answer) came from ordinary programs with drivers
- * 525 before 525.105.17, by NVIDIA's own release notes (there, 446). 62 (firmware stopped) is
- * hardware, driver or heat in NVIDIA's table, and nothing was found by which a program brings it
- * about (there, 942 and 1045: it comes first, the end of programs, 45, after it): it fails.
- * Whatever a program did, a GPU that needs a reset says so itself: XID 154 and NVML's recovery
- * action, which fail. */
+/* NVIDIA's XID catalogue of 2025, column "immediate action". It says "workflow" for 45, 48 and 74:
+ * 45 alone is the end of a program, 48 is an uncorrectable error, 74 an NVLink fault. 144 to 150
+ * need their text decoded, so somebody must look. For 109 (a context did not give way in time) it
+ * asks for a reset, but a kernel that cannot be interrupted causes it as well as a GPU that hangs:
+ * with a synthetic load in two of two tries (NVIDIA/open-gpu-kernel-modules 1243; also 1097, 1146).
+ * 119 (the GPU's system processor does not answer) came from ordinary programs with drivers 525
+ * before 525.105.17, by NVIDIA's own release notes (there, 446). 62 (firmware stopped) is hardware,
+ * driver or heat in NVIDIA's table, and no report was found of a program that causes it (there, 942
+ * and 1045: it comes first, and 45, the end of programs, after it), so it fails. Whatever a program
+ * did, a GPU that needs a reset says so itself: XID 154 and NVML's recovery action, which fail. */
 static const struct {
 	unsigned char first;
 	unsigned char last;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* node_state.c - what of this node a pass depends on, read now */
+/* node_state.c - reads the state of this node that a pass depends on */
 #include "check/base/node_state.h"
 
 #include <errno.h>
@@ -37,7 +37,7 @@ static void read_gpus(const struct osp_check_context *context, const struct osp_
 			snprintf(uuid, OSP_UUID_BYTES, "?%s", gpus->gpus[i].address);
 		state->gpu_numbers[state->gpu_count++] = (unsigned int)i;
 	}
-	/* a job that has them all names each */
+	/* a job that has all GPUs names each */
 	state->whole = !context->gpus || (gpus->count && state->gpu_count == gpus->count);
 }
 
@@ -97,7 +97,7 @@ int osp_node_state_begin(struct osp_state_look *look, struct osp_check_context *
 	_exit(write_state(look->answer, &state) ? 0 : 1);
 }
 
-/* Reads exactly so many bytes in time. */
+/* Reads exactly `count` bytes in time. */
 static int read_all(int file, void *bytes, size_t count, uint64_t until_ms, struct osp_error *error)
 {
 	struct pollfd wait = {.fd = file, .events = POLLIN};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* node_type.c - what the catalogue of node types (instances/) says of this node */
+/* node_type.c - the entry of this node in the catalogue of node types (instances/) */
 #include "check/base/node_type.h"
 
 #include <stdio.h>
@@ -7,7 +7,7 @@
 
 #include "lib/env/catalogue.h"
 
-/* GT/s a lane, by generation from 1 on; 2.5 is written 2 (PCI-SIG). */
+/* Converts GT/s a lane to the PCIe generation, from 1 on; 2.5 is written 2 (PCI-SIG). */
 static int64_t generation_of(int64_t gts)
 {
 	static const int64_t rates[] = {2, 5, 8, 16, 32, 64};

@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdio.h>
 
-/* One pointer a function, found by osp_nvml_load(), and the call through it. */
+/* One pointer a function, set by osp_nvml_load(), and the call through it. */
 #define DEFINE(name, symbol, other, parameters, arguments)                                         \
 	static int(*found_##name) parameters;                                                      \
 	int osp_nvml_##name parameters                                                             \
@@ -23,7 +23,8 @@ static void *find(void *library, const char *symbol, const char *other)
 	return function || !other ? function : dlsym(library, other);
 }
 
-/* The missing function without which GPUs cannot be told apart; NULL: all are there. */
+/* Returns the name of a missing function without which GPUs cannot be distinguished; NULL if none
+ * is missing. */
 static const char *lacking(void)
 {
 	return !found_init    ? "nvmlInit"

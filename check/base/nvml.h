@@ -21,7 +21,7 @@ enum osp_nvml_return {
 	OSP_NVML_NOT_SUPPORTED = 3,
 	OSP_NVML_NO_PERMISSION = 4,
 	OSP_NVML_NOT_FOUND = 6,
-	OSP_NVML_TOO_SMALL = 7, /* the room for a list; its length is returned */
+	OSP_NVML_TOO_SMALL = 7, /* the list is longer than the room given; its length is returned */
 	OSP_NVML_DRIVER_NOT_LOADED = 9,
 	OSP_NVML_TIMEOUT = 10,
 	OSP_NVML_NO_FUNCTION = 13,
@@ -51,11 +51,11 @@ enum osp_nvml_return {
 #define OSP_NVML_LINK_SPEED_MBPS 90  /* field: of the links that are up, one way, MB/s */
 #define OSP_NVML_RECOVERY_ACTION 230 /* field */
 /*
- * Fields of one link, its number in `scope`, from NVLink 5 (Blackwell) on, whose links have no
- * counters of the older kind. NVML_FI_DEV_NVLINK_COUNT_... of nvml.h 12.8: malformed packets,
- * buffer overruns, packets with errors, with remote errors, with general errors, local integrity
- * errors, packets discarded; recoveries that succeeded, failed, all; errors that correction left
- * over (effective) and their rate, those that it saw (symbol) and theirs.
+ * Fields of one link, its number in `scope`, from NVLink 5 (Blackwell) on, whose links lack the
+ * older counters. NVML_FI_DEV_NVLINK_COUNT_... of nvml.h 12.8: malformed packets, buffer overruns,
+ * packets with errors, with remote errors, with general errors, local integrity errors, packets
+ * discarded; recoveries that succeeded, failed, all; errors left after correction (effective) and
+ * their rate, errors before it (symbol) and their rate.
  */
 #define OSP_NVML_LINK5_MALFORMED   206
 #define OSP_NVML_LINK5_INTEGRITY   211
@@ -70,8 +70,8 @@ enum osp_nvml_return {
 #define OSP_NVML_CLOCK_SM	   1
 #define OSP_NVML_CLOCK_MEMORY	   2
 
-/* Clock event reasons that are a fault: hardware slowdown and its two causes, and software's
- * thermal one; the power cap is none. */
+/* Clock event reasons that are a fault: hardware slowdown and its two causes, and thermal slowdown
+ * by software. The power cap is not a fault. */
 #define OSP_NVML_HW_SLOWDOWN	  0x08u
 #define OSP_NVML_SW_THERMAL	  0x20u
 #define OSP_NVML_HW_THERMAL	  0x40u
@@ -122,10 +122,10 @@ struct osp_nvml_fabric {
 	int status;
 	unsigned int clique;
 	unsigned char state;
-	unsigned int health; /* two bits a kind: 1 is ill, 2 is well */
+	unsigned int health; /* two bits a kind: 1 is unhealthy, 2 is healthy */
 };
 
-/* nvmlConfComputeSystemState_t: confidential computing, of the whole node. */
+/* nvmlConfComputeSystemState_t: the state of confidential computing, of the whole node. */
 struct osp_nvml_confidential {
 	unsigned int environment;
 	unsigned int feature; /* 1: on */
@@ -137,10 +137,11 @@ struct osp_nvml_confidential {
 struct osp_nvml_sram {
 	unsigned int version;
 	unsigned long long counts[11];
-	unsigned int exceeded; /* the limit of NVIDIA's field diagnostic: a case for replacement */
+	unsigned int exceeded; /* the limit of NVIDIA's field diagnostic: the GPU should be
+				  replaced */
 };
 
-/* Who has a context on a GPU, as the second and third form of the call list them. */
+/* A process with a context on a GPU, as the second and third form of the call list it. */
 struct osp_nvml_program {
 	unsigned int pid;
 	unsigned long long used_bytes;
@@ -240,20 +241,20 @@ struct osp_nvml_program {
 	  (osp_nvml_device device, unsigned int index, osp_nvml_device *instance),                 \
 	  (device, index, instance))
 
-/* osp_nvml_count(&count) and so on: what NVML returns, OSP_NVML_NO_FUNCTION if it is not
- * there. */
+/* osp_nvml_count(&count) and so on. They return NVML's answer, or OSP_NVML_NO_FUNCTION if the
+ * library lacks the function. */
 #define OSP_NVML_DECLARE(name, symbol, other, parameters, arguments) int osp_nvml_##name parameters;
 OSP_NVML_CALLS(OSP_NVML_DECLARE)
 #undef OSP_NVML_DECLARE
 
-/* Loads the library once a process. NULL when it is there and can distinguish the GPUs, else why
- * not, in words. */
+/* Loads the library once a process. Returns NULL if it is loaded and can distinguish the GPUs, else
+ * why not, in words. */
 const char *osp_nvml_load(void);
 
-/* "GPU is lost"; NVML's number in words of ours. */
+/* Returns our words for NVML's answer: "GPU is lost". */
 const char *osp_nvml_words(int state);
 
-/* The GPU or its driver has no such value: no fault, nothing to judge. */
+/* Returns whether NVML says that the GPU or its driver has no such value. That is no fault. */
 bool osp_nvml_lacks(int state);
 
 #endif

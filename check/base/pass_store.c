@@ -28,7 +28,7 @@ static const char *pass_name(enum osp_depth depth, char *name, size_t name_bytes
 	return name;
 }
 
-/* Nobody but root (or who asks) can have written it. */
+/* Returns whether only root (or the caller) can have written it. */
 static bool is_ours(int file)
 {
 	struct stat status;
@@ -37,7 +37,8 @@ static bool is_ours(int file)
 	       !(status.st_mode & (S_IWGRP | S_IWOTH));
 }
 
-/* The folder, which must be ours; -1 with `error` set, or errno ENOENT. */
+/* Opens the folder, which must be ours. Returns -1 with `error` set, and errno ENOENT if it is
+ * missing. */
 static int open_folder(const char *root, char *path, size_t path_bytes, struct osp_error *error)
 {
 	int folder;
@@ -186,7 +187,8 @@ enum osp_freshness osp_pass_holds(const char *root, const struct osp_node_state 
 
 /* --- writing ---------------------------------------------------------------------------------- */
 
-/* Makes ROOT/run/onespine. ROOT/run is there on every node; below a test's root it may not be. */
+/* Makes ROOT/run/onespine. ROOT/run exists on every node, but may be missing below a test's
+ * root. */
 void osp_run_folder_make(const char *root)
 {
 	char path[OSP_PATH_BYTES];
@@ -247,7 +249,7 @@ static int save(const char *root, const struct osp_pass *pass, const char *const
 	if (text.failed)
 		state = osp_error_set(error, "out of memory");
 	for (size_t i = 0; i < count && !state; i++) {
-		/* The folder is root's alone: a name may be guessed there. */
+		/* Only root can write to the folder, so a name that can be guessed does no harm. */
 		snprintf(temporary, sizeof(temporary), ".%s.%ld", names[i], (long)getpid());
 		if (write_and_rename(folder, temporary, names[i], &text))
 			state = osp_error_at(error, path, 0, 0, "the pass cannot be kept: %s",

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* process.c - whose processes run here, by /proc */
+/* process.c - finds users' processes on this node, from /proc */
 #include "check/base/process.h"
 
 #include <dirent.h>
@@ -12,7 +12,7 @@
 #include "lib/base/clean.h"
 
 #define LOGIN_DEFS_BYTES 32768
-#define STATUS_BYTES	 1024 /* "Uid:" stands in the first lines */
+#define STATUS_BYTES	 1024 /* "Uid:" is in the first lines */
 
 bool osp_process_uid(const char *root, unsigned int pid, unsigned int *uid)
 {
@@ -32,7 +32,7 @@ bool osp_process_uid(const char *root, unsigned int pid, unsigned int *uid)
 	return true;
 }
 
-/* The first id of people's, as the node's administrator has it. */
+/* Returns the first user id of people, as the node's administrator set it. */
 static unsigned int least_uid(const char *root)
 {
 	char text[LOGIN_DEFS_BYTES], *rest = text, *line;
@@ -52,13 +52,13 @@ static unsigned int least_uid(const char *root)
 	return OSP_UID_MIN;
 }
 
-/* Whose processes are people's. */
+/* Which users' processes are looked for. */
 struct people {
 	unsigned int least;
-	unsigned int spared; /* OSP_UID_NOBODY: nobody's else */
+	unsigned int spared; /* OSP_UID_NOBODY: nobody else is */
 };
 
-/* A user's process, and whose. */
+/* Returns whether a process is one of these users', and sets its user. */
 static bool is_users(const char *root, unsigned int pid, const struct people *people,
 		     unsigned int *uid)
 {

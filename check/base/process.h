@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * process.h - whose processes run here
+ * process.h - finds users' processes on this node
  *
- * By what the kernel says of a process, not by who owns its folder in /proc: that is root for every
- * process that makes itself undumpable. Inside check/ only. One thread.
+ * Ids are read from the process's status, not from the owner of its folder in /proc, which is root
+ * for every process that makes itself undumpable. Inside check/ only. One thread.
  */
 #ifndef OSP_PROCESS_H
 #define OSP_PROCESS_H
@@ -11,20 +11,21 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* From here on user ids are people's where /etc/login.defs has no UID_MIN, and this one is
+/* The first user id of people if /etc/login.defs has no UID_MIN, and an id in that range that is
  * nobody's. */
 #define OSP_UID_MIN    1000u
 #define OSP_UID_NOBODY 65534u
 
-/* A program with root's rights from its file is that of the user who began it, so the first of its
- * four ids that is not root's. False: there is no such process. */
+/* Reads the user of a process: the first of its four ids that is not root's. So a set-user-id
+ * program of root counts as its caller's. Returns false if there is no such process. */
 bool osp_process_uid(const char *root, unsigned int pid, unsigned int *uid);
 
-/* A process of a user's, in words: "python (4711) of user 1002 runs here". False: none runs
- * here. */
+/* Finds a process of a user and describes it: "python (4711) of user 1002 runs here". Returns false
+ * if none runs here. */
 bool osp_process_of_users(const char *root, char *words, size_t words_bytes);
 
-/* The same, without those of who asks: a user who checks a node is not kept waiting by himself. */
+/* Finds a process of a user other than the caller, so that users who check a node do not wait for
+ * themselves. */
 bool osp_process_of_others(const char *root, char *words, size_t words_bytes);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* site_group.c - a control group of version 2 for a program of the site's and all it starts */
+/* site_group.c - a control group of version 2 for a program of the site and all it starts */
 #include "onespine_config.h"
 #include "check/base/site_group.h"
 
@@ -22,7 +22,7 @@
 #define CGROUP2_MAGIC 0x63677270 /* linux/magic.h */
 #define OWN_BYTES     4096	 /* /proc/self/cgroup */
 #define PREFIX	      "onespine-check-"
-#define LEFT_MS	      1000 /* to end what a killed one has left */
+#define LEFT_MS	      1000 /* to end what a killed caller has left */
 #define LEFT_MOST     16
 #define MAKE_TRIES    16 /* another check removes it before it is locked */
 #define DEEPEST	      32 /* of the groups that a program makes below its own */
@@ -42,8 +42,8 @@ static bool put(int folder, const char *name, const char *word)
 	return written;
 }
 
-/* For tests: "none" makes no group, "freeze" does as if the kernel had no cgroup.kill, "taken" as
- * if another check had removed the first that is made. */
+/* Returns whether a test asks for `word`: "none" makes no group, "freeze" acts as if the kernel
+ * lacked cgroup.kill, "taken" as if another check had removed the first group that is made. */
 static bool told(const char *word)
 {
 	const char *say = getenv("ONESPINE_TEST_SITE_GROUP");
@@ -51,7 +51,7 @@ static bool told(const char *word)
 	return say && !strcmp(say, word);
 }
 
-/* Of a group that is frozen: nobody in it forks, and SIGKILL is obeyed. */
+/* Kills the processes of a frozen group: none of them can fork, and SIGKILL works. */
 static void kill_listed(int folder)
 {
 	int file = openat(folder, "cgroup.procs", O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
@@ -63,14 +63,14 @@ static void kill_listed(int folder)
 			close(file);
 		return;
 	}
-	/* 0: a process that this one's namespace does not have */
+	/* 0: a process outside this one's namespace */
 	while (fscanf(list, "%ld", &process) == 1)
 		if (process > 0)
 			kill((pid_t)process, SIGKILL);
 	fclose(list);
 }
 
-/* Does `what` to each group below, the deepest first. */
+/* Calls `what` for each group below, the deepest first. */
 static void each_below(int folder, int depth, void (*what)(int parent, const char *name, int group))
 {
 	int own = depth ? openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
@@ -108,7 +108,8 @@ static void remove_one(int parent, const char *name, int group)
 	unlinkat(parent, name, AT_REMOVEDIR);
 }
 
-/* cgroup.kill and cgroup.freeze mean those in the groups below too, cgroup.procs does not. */
+/* Kills all processes in the group and in those below. cgroup.kill and cgroup.freeze include the
+ * groups below, cgroup.procs does not. */
 static void kill_all(int folder)
 {
 	if (!told("freeze") && put(folder, "cgroup.kill", "1"))
@@ -119,7 +120,7 @@ static void kill_all(int folder)
 	}
 }
 
-/* True: none is left in it, and it is gone. */
+/* Returns true if no process is left in the group and it is removed. */
 static bool end_group(int parent, const char *name, int folder, uint64_t until_ms,
 		      void (*reap)(void))
 {
@@ -146,7 +147,7 @@ static bool is_version_2(int folder)
 	return fstatfs(folder, &status) == 0 && status.f_type == CGROUP2_MAGIC;
 }
 
-/* The group of the caller; -1: none of version 2 is seen here. */
+/* Opens the caller's group; -1 if no group of version 2 is visible here. */
 static int open_own(void)
 {
 	static const char *const mounted[] = {"/sys/fs/cgroup", "/sys/fs/cgroup/unified"};
@@ -175,7 +176,7 @@ static int open_own(void)
 	return -1;
 }
 
-/* The folder of a group that nobody holds now, locked; -1 where there is none such. */
+/* Opens and locks the folder of a group that no other process holds; -1 if that fails. */
 static int open_locked(int parent, const char *name)
 {
 	int folder = openat(parent, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
@@ -187,7 +188,7 @@ static int open_locked(int parent, const char *name)
 	return folder;
 }
 
-/* Of makers that were killed: their locks went with them. */
+/* Ends the groups of callers that were killed: their locks ended with them. */
 static void end_abandoned(int parent)
 {
 	uint64_t until_ms = osp_now_ms() + LEFT_MS;
@@ -225,12 +226,12 @@ static void let_go(struct osp_site_group *group)
 	group->folder = group->parent = -1;
 }
 
-/* True: it is made, locked, and in its place. */
+/* Returns true if the group is made, locked, and in its place. */
 static bool make_locked(struct osp_site_group *group, bool taken)
 {
 	struct timespec now;
 
-	/* the time: another namespace has the same numbers of processes */
+	/* the time makes the name unique, because another namespace has the same process ids */
 	clock_gettime(CLOCK_MONOTONIC, &now);
 	snprintf(group->name, sizeof(group->name), PREFIX "%ld-%lld.%09ld", (long)getpid(),
 		 (long long)now.tv_sec, now.tv_nsec);
@@ -257,7 +258,7 @@ void osp_site_group_make(struct osp_site_group *group)
 	if (group->parent < 0)
 		return;
 	end_abandoned(group->parent);
-	/* Between mkdirat() and its lock it looks abandoned to another check. */
+	/* Between mkdirat() and flock() the group looks abandoned to another check. */
 	for (int tries = 0; tries < MAKE_TRIES; tries++)
 		if (make_locked(group, !tries && told("taken")))
 			return;

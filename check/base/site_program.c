@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* site_program.c - runs a program of the site's until its end or its time is over */
+/* site_program.c - runs a program of the site until it ends or its time is over */
 #include "onespine_config.h"
 #include "check/base/site_program.h"
 
@@ -26,27 +26,28 @@
 #include "lib/base/clean.h"
 
 #define LOOK_MS	       10   /* a program may close its outputs long before it ends */
-#define LEFT_MS	       1000 /* to kill what it has left */
+#define LEFT_MS	       1000 /* looks at all processes, until none that it left runs */
 #define LOOKS_MOST     64   /* at all processes, until none that it left runs */
 #define PROCESSES_MOST 65536
 #define STAT_BYTES     512
 #define NOT_RUN	       126
 #define SIGNAL_END     65
 
-/* Whoever began this process has ended. */
+/* The process that began this one has ended. */
 static volatile sig_atomic_t told_to_end;
 
-/* What it says, of which the first line is kept. */
+/* Its output, of which the first line is kept. */
 struct hearing {
 	int file; /* -1: it has closed its outputs */
 	char line[OSP_SITE_LINE_BYTES];
 	size_t length;
-	bool whole; /* what follows is not kept */
+	bool whole; /* the line is complete; the rest is not kept */
 };
 
 /* --- in the child ----------------------------------------------------------------------------- */
 
-/* A Prolog of slurmd's may ignore or hold back what ends a program. */
+/* Sets each signal to its default, because a Prolog of slurmd may ignore or block those that end a
+ * program. */
 static void reset_signals(void)
 {
 	sigset_t none;
@@ -91,7 +92,7 @@ static void keep(struct hearing *hearing, const char *bytes, size_t count)
 	}
 }
 
-/* Takes what is there. */
+/* Reads the output that is there. */
 static void hear(struct hearing *hearing)
 {
 	char bytes[4096];
@@ -105,8 +106,8 @@ static void hear(struct hearing *hearing)
 	}
 }
 
-/* Whether it has ended; its status stays to be taken, so that its number is no other's. What it has
- * left and has ended meanwhile is reaped: dead ones would fill the machine's table of processes. */
+/* Returns whether it has ended. Leaves its status, so that no other process gets its id. Reaps
+ * other children that have ended meanwhile, which would otherwise fill the process table. */
 static bool has_ended(pid_t child, siginfo_t *how)
 {
 	for (int i = 0; i < PROCESSES_MOST; i++) {
@@ -133,7 +134,8 @@ static bool hear_until_end(pid_t child, struct hearing *hearing, uint64_t until_
 	return true;
 }
 
-/* What it said just before its end; a pipe holds no more, and others may go on writing. */
+/* Reads what the program wrote just before its end. Reads at most as much as a pipe holds, because
+ * others may go on writing. */
 static void hear_rest(struct hearing *hearing)
 {
 	for (int reads = 0; reads < 16 && hearing->file >= 0 && !hearing->whole; reads++) {
@@ -150,7 +152,7 @@ static void hear_rest(struct hearing *hearing)
 /* A process of /proc. */
 struct one {
 	unsigned int id, parent;
-	bool below;   /* of this process */
+	bool below;   /* below this process */
 	bool stopped; /* or ended */
 };
 
@@ -168,7 +170,7 @@ static bool look_at(struct one *one)
 	return true;
 }
 
-/* All there are, PROCESSES_MOST at most; free() them. */
+/* Lists all processes, at most PROCESSES_MOST. Free the list with free(). */
 static struct one *look_at_all(size_t *count)
 {
 	struct one *all = calloc(PROCESSES_MOST, sizeof(*all));
@@ -192,7 +194,7 @@ static bool is_among(const unsigned int *ids, size_t count, unsigned int id)
 	return false;
 }
 
-/* Marks our children, theirs, and so on; ids has room for all and one more. */
+/* Marks our children, theirs, and so on. `ids` has room for all and one more. */
 static void mark_below(struct one *all, size_t count, unsigned int *ids)
 {
 	size_t found = 1, before = 0;
@@ -209,8 +211,9 @@ static void mark_below(struct one *all, size_t count, unsigned int *ids)
 	}
 }
 
-/* Until its status is taken, a child's number is no other's. That of a child's child may be, so it
- * is held, and looked at once more; before Linux 5.3 such a process waits until its parent ends. */
+/* Sends a signal to one process. A child keeps its id until its status is taken. A child's child
+ * may not, so it is held by a file descriptor and looked at once more. Before Linux 5.3 it gets no
+ * signal until its parent ends. */
 static void signal_one(const struct one *one, int number)
 {
 	if (one->parent == (unsigned int)getpid()) {
@@ -230,7 +233,7 @@ static void signal_one(const struct one *one, int number)
 #endif
 }
 
-/* Signals all below this process. Returns how many of them still ran. */
+/* Signals all processes below this one. Returns how many of them still ran. */
 static unsigned int signal_below(int number)
 {
 	size_t count;
@@ -264,10 +267,10 @@ static bool none_left(void)
 }
 
 /*
- * Where there is no group: the kernel gives each process whose parent has ended to this one, which
- * holds no other children. Whoever forks is stopped before all are killed, for he would be done
- * with that before he is found again. What cannot be killed, or outruns this for so long, is left
- * behind.
+ * Ends all processes below this one if there is no group. The kernel makes this process, which has
+ * no other children, the parent of each process whose parent has ended. A process that forks is
+ * stopped before all are killed, because it would fork again before it is found again. A process
+ * that cannot be killed, or that outruns this until `until_ms`, is left behind.
  */
 static void end_below(uint64_t until_ms)
 {
@@ -281,7 +284,8 @@ static void end_below(uint64_t until_ms)
 	}
 }
 
-/* Kills all that it has started: in its process group, in sessions of their own, twice removed. */
+/* Kills all that the program has started: in its process group, in sessions of their own, and
+ * children of children. */
 static void end_left(struct osp_site_group *group)
 {
 	uint64_t until_ms = osp_now_ms() + LEFT_MS;
@@ -315,8 +319,8 @@ static void note_end(int number)
 	told_to_end = 1;
 }
 
-/* If whoever began this process ends, SIGKILL would spare what is in sessions of its own: this
- * process ends it before itself. */
+/* Asks for SIGTERM if the process that began this one ends. SIGKILL would spare processes in
+ * sessions of their own; with SIGTERM this process ends them before itself. */
 static void end_orderly(void)
 {
 	struct sigaction action = {.sa_handler = note_end};
@@ -339,7 +343,7 @@ void osp_site_program_run(const char *path, char *const *environment, uint64_t u
 
 	memset(said, 0, sizeof(*said));
 	said->end = OSP_SITE_UNRUN;
-	signal(SIGCHLD, SIG_DFL); /* ignored ones leave no status */
+	signal(SIGCHLD, SIG_DFL); /* if it is ignored, children leave no status */
 	prctl(PR_SET_CHILD_SUBREAPER, 1);
 	end_orderly();
 	if (pipe2(ends, O_CLOEXEC) < 0) {

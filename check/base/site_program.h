@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * site_program.h - runs a program of the site's until its end or its time is over
+ * site_program.h - runs a program of the site until it ends or its time is over
  *
  * Inside check/ only. One thread. The program begins in a session of its own, in "/", with nothing
- * open but /dev/null and a pipe for what it says, no core file, and the variables given. It dies
- * with the process that began it. What it has left running when it ends is killed within a second,
- * daemons in sessions of their own too: by a control group (site_group.h), or if there is none by
- * stopping and killing all below this process, which what forks fast enough can outrun.
+ * open but /dev/null and a pipe for its output, no core file, and the given variables. It dies with
+ * the process that began it. Processes that it leaves running are killed within a second, also
+ * daemons in sessions of their own: by a control group (site_group.h), or without one by stopping
+ * and killing all processes below this one, which a program that forks fast enough can outrun.
  *
  * The caller is a child that was made for this and has no other children. From then on it is the
  * parent of all that its descendants leave (PR_SET_CHILD_SUBREAPER). When its parent ends, the
@@ -30,12 +30,12 @@ enum osp_site_end {
 struct osp_site_said {
 	enum osp_site_end end;
 	int code;
-	char line[OSP_SITE_LINE_BYTES]; /* the first that is not empty of both its outputs, cleaned;
-					   "" = none */
+	char line[OSP_SITE_LINE_BYTES]; /* the first line of both its outputs that is not empty,
+					   cleaned; "" = none */
 };
 
-/* Runs `path` until `until_ms` (osp_now_ms()). One that cannot be executed ends with status 126 and
- * says why. */
+/* Runs `path` until `until_ms` (osp_now_ms()). A program that cannot be executed ends with status
+ * 126 and says why. */
 void osp_site_program_run(const char *path, char *const *environment, uint64_t until_ms,
 			  struct osp_site_said *said);
 

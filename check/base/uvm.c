@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* uvm.c - /dev/nvidia-uvm, without which no CUDA program starts */
+/* uvm.c - makes /dev/nvidia-uvm, without which no CUDA program starts */
 #include "check/base/uvm.h"
 
 #include <stdio.h>
@@ -9,7 +9,7 @@
 
 #include "check/base/root.h"
 
-/* "511 nvidia-uvm" in /proc/devices; 0: the module is not loaded. */
+/* Reads the number of "511 nvidia-uvm" from /proc/devices; 0 if the module is not loaded. */
 static unsigned int uvm_major(const char *root)
 {
 	static const char name[] = "nvidia-uvm";
@@ -31,7 +31,7 @@ static void make(const char *root, const char *name, unsigned int major, unsigne
 {
 	char path[OSP_PATH_BYTES];
 
-	/* chmod() for the umask; only on what was made here */
+	/* chmod() because of the umask; only on a file that was made here */
 	if (osp_root_path(root, path, sizeof(path), "dev/%s", name) &&
 	    mknod(path, S_IFCHR | 0666, makedev(major, minor)) == 0)
 		(void)chmod(path, 0666);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * uvm.h - /dev/nvidia-uvm, without which no CUDA program starts
+ * uvm.h - makes /dev/nvidia-uvm, without which no CUDA program starts
  *
- * The driver makes no such file: nvidia-modprobe does, a set-user-id program that libcuda runs
- * where the file is not there. A process that may gain no rights (the gate's, as nobody) cannot
- * have it made, so root does before. One thread.
+ * The driver does not make this file. nvidia-modprobe does, a set-user-id program that libcuda runs
+ * if the file is missing. A process that may gain no rights (the gate's, as nobody) cannot have it
+ * made, so root makes it first. One thread.
  */
 #ifndef OSP_UVM_H
 #define OSP_UVM_H
