@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-/* A way to take nodes: of one kind, the known ones of one domain (OSP_NO_DOMAIN: none of them). */
+/* A way to take nodes: the known nodes of one kind in one domain (OSP_NO_DOMAIN: none of them). */
 struct way {
 	uint32_t domain;
 	uint16_t kind;
@@ -17,8 +17,8 @@ struct count {
 	uint32_t domain_count;
 	uint32_t *known;      /* [kind][domain] */
 	uint32_t *unlaunched; /* [kind] */
-	uint32_t *
-		required; /* [kind][domain + 1]: of these, known ones; at the end unlaunched ones */
+	uint32_t
+		*required; /* [kind][domain + 1]: required ones of `known`; last, of `unlaunched` */
 };
 
 static uint16_t kinds_of(const struct osp_launch_input *input)
@@ -96,7 +96,10 @@ static bool count_nodes(struct count *count, const struct osp_launch_input *inpu
 	return true;
 }
 
-/* `place` is a domain's number in the level, or the count of them for none. */
+/*
+ * Tells whether a gang can take `kind` in the domain with number `place` in the level (the count of
+ * domains: in none).
+ */
 static bool is_way(const struct count *count, uint16_t kind, uint32_t place, uint32_t *known)
 {
 	const struct osp_launch_input *input = count->input;
@@ -113,7 +116,10 @@ static bool is_way(const struct count *count, uint16_t kind, uint32_t place, uin
 	       (uint64_t)*known + count->unlaunched[kind] >= input->need_nodes;
 }
 
-/* Better: more known nodes, then the lower domain, then the lower kind. */
+/*
+ * Tells whether a way is better: it has more known nodes, then the lower domain, then the lower
+ * kind.
+ */
 static bool is_better(const struct way *way, const struct way *than)
 {
 	if (way->known != than->known)
@@ -123,7 +129,7 @@ static bool is_better(const struct way *way, const struct way *than)
 	return way->kind < than->kind;
 }
 
-/* The best way that is worse than `after` (NULL: the best one). */
+/* Finds the best way that is worse than `after` (NULL: the best one). */
 static bool find_way(const struct count *count, const struct way *after, struct way *found)
 {
 	bool any = false;
@@ -158,13 +164,13 @@ static uint32_t weight_of(const struct osp_launch_input *input, uint32_t node)
 	return input->weight ? input->weight[node] : 0;
 }
 
-/* More nodes of one set, of one way. */
+/* How to take more nodes of one set, in one way. */
 struct taking {
 	const struct osp_launch_input *input;
 	const struct way *way;
 	const struct osp_nodeset *set;
 	bool unlaunched;
-	struct osp_nodeset *nodes; /* taken */
+	struct osp_nodeset *nodes; /* the nodes taken */
 };
 
 static bool may_take(const struct taking *taking, uint32_t node)
@@ -173,9 +179,11 @@ static bool may_take(const struct taking *taking, uint32_t node)
 	       has(taking->input, taking->way, node, taking->unlaunched);
 }
 
-/* The weight of the last of the `most` lightest nodes that may be taken; UINT32_MAX if they are
- * fewer. Byte after byte from the highest, so that each node is looked at four times, however many
- * weights there are. */
+/*
+ * Returns the weight of the last of the `most` lightest nodes that may be taken; UINT32_MAX if
+ * there are fewer. Finds it byte by byte from the highest, so it looks at each node four times,
+ * however many weights there are.
+ */
 static uint32_t heaviest_taken(const struct taking *taking, uint32_t most)
 {
 	uint64_t weight = 0;
@@ -199,8 +207,7 @@ static uint32_t heaviest_taken(const struct taking *taking, uint32_t most)
 
 enum which { REQUIRED, LIGHTER, AS_HEAVY };
 
-/* Takes up to `most` of the required nodes, of those lighter than `weight`, or of those as
- * heavy. */
+/* Takes up to `most` nodes: required ones, ones lighter than `weight`, or ones of that weight. */
 static uint32_t take_those(const struct taking *taking, enum which which, uint32_t weight,
 			   uint32_t most)
 {
@@ -247,7 +254,7 @@ static uint32_t required_in(const struct osp_launch_input *input, const struct o
 	return count;
 }
 
-/* Of the known ones as many as leave room for what has to be launched. */
+/* Takes as many known nodes as leave room for those that must be launched. */
 static void fill(const struct osp_launch_input *input, const struct way *way, bool whole,
 		 struct osp_nodeset *nodes)
 {
@@ -291,7 +298,7 @@ bool osp_launch_could(const struct osp_launch_input *input)
 	bool found;
 
 	if (!count_nodes(&count, input))
-		return true; /* nobody is refused for want of memory */
+		return true; /* no job is refused because memory ran out */
 	found = find_way(&count, NULL, &way);
 	free_count(&count);
 	return found;

@@ -26,7 +26,7 @@ struct osp_launch_input {
 	uint32_t level; /* 1 .. level count */
 	uint32_t need_nodes;
 	const struct osp_nodeset
-		*known; /* may be had now; those in no domain of the level are passed over */
+		*known; /* free to take; nodes in no domain of the level are ignored */
 	const struct osp_nodeset *unlaunched; /* of unknown place; none of them is in `known` */
 	const struct osp_nodeset *required;   /* must be in the gang; NULL: none */
 	const uint32_t *weight;		      /* by node, lower ones first; NULL: all alike */
@@ -35,22 +35,27 @@ struct osp_launch_input {
 };
 
 /*
- * Fills `nodes` (of as many places as the sets) with the nodes of the attempt of that number:
- * need_nodes ones, or with `whole` all that such a gang may be given. The first attempt has the
- * domain with the most known nodes, the last one only unlaunched ones. A domain with need_nodes
- * known nodes needs no launch and has no attempt. False if there is no such attempt, or memory ran
+ * Fills `nodes` (of as many places as the sets) with the nodes of attempt number `attempt`:
+ * need_nodes nodes, or with `whole` all that such a gang may get. The first attempt uses the domain
+ * with the most known nodes, the last one only unlaunched nodes. A domain with need_nodes known
+ * nodes needs no launch and has no attempt. Returns false if there is no such attempt or memory ran
  * out.
  */
 bool osp_launch_nodes(const struct osp_launch_input *input, uint32_t attempt, bool whole,
 		      struct osp_nodeset *nodes);
 
-/* Fills `part` with the largest part of `nodes` that is in one domain of `level`, the first of
- * equal ones; it passes over nodes in no domain. Returns the number of domains that hold any of
- * `nodes`; 0, with an empty part, also if memory ran out. */
+/*
+ * Fills `part` with the largest part of `nodes` that is in one domain of `level`, the first of
+ * equal ones. Ignores nodes in no domain. Returns the number of domains that hold any of `nodes`;
+ * 0, with an empty part, also if memory ran out.
+ */
 uint32_t osp_launch_part(const struct osp_topology *topology, uint32_t level,
 			 const struct osp_nodeset *nodes, struct osp_nodeset *part);
 
-/* Whether there is any attempt, were every node of the two sets free. */
+/*
+ * Returns whether there is any attempt if every node of the two sets is free; true also if memory
+ * ran out.
+ */
 bool osp_launch_could(const struct osp_launch_input *input);
 
 #endif

@@ -2,8 +2,9 @@
 /*
  * occupancy.c - what running jobs hold of each node, until when
  *
- * A hold is one job on one node. It is in two lists: of its node, by end, the latest first, and of
- * its job. Lists are of numbers, so that the arrays can grow: number 0 is none.
+ * A hold is one job on one node. It is in two lists: that of its node, by end, the latest first,
+ * and that of its job. Lists use numbers instead of pointers, so the arrays can grow; number 0
+ * means none.
  */
 #include "lib/place/occupancy_private.h"
 
@@ -95,7 +96,7 @@ static uint32_t bucket_of(const struct osp_occupancy *occupancy, uint32_t number
 	       (occupancy->bucket_count - 1);
 }
 
-/* The place of a job in `jobs`, 0 when it is not there. */
+/* Returns the index of a job in `jobs`; 0 if it is not there. */
 static uint32_t find_job(const struct osp_occupancy *occupancy, uint32_t number)
 {
 	uint32_t at = occupancy->buckets[bucket_of(occupancy, number)];
@@ -124,7 +125,7 @@ static void unlink_job(struct osp_occupancy *occupancy, uint32_t at)
 
 /* --- room ------------------------------------------------------------------------------------ */
 
-/* An array with room for `wanted` items, or NULL; `*room` is what it has then. */
+/* Returns the array with room for `wanted` items, or NULL. `*room` is then the new room. */
 static void *grow(void *items, uint32_t *room, uint32_t wanted, size_t item_bytes)
 {
 	uint32_t larger = *room ? *room : 64;
@@ -154,7 +155,7 @@ static int room_for_holds(struct osp_occupancy *occupancy, size_t count)
 	return 0;
 }
 
-/* As many buckets as jobs, so that a bucket has about one. */
+/* Doubles the buckets, so that there are as many as jobs and a bucket has about one. */
 static int more_buckets(struct osp_occupancy *occupancy)
 {
 	uint32_t count = occupancy->bucket_count * 2;
@@ -416,13 +417,13 @@ bool osp_occupancy_has(const struct osp_occupancy *occupancy, uint32_t job)
 	return find_job(occupancy, job) != 0;
 }
 
-/* Of the job in that place, or of none. */
+/* Returns the first hold of the job at that index; 0 for none. */
 static uint32_t first_hold_of(const struct osp_occupancy *occupancy, uint32_t at)
 {
 	return at ? occupancy->jobs[at].first_hold : 0;
 }
 
-/* The hold of a job on a node, or 0. */
+/* Returns the hold of a job on a node, or 0. */
 static uint32_t hold_of(const struct osp_occupancy *occupancy, uint32_t first_hold, uint32_t node)
 {
 	uint32_t at = first_hold;
@@ -432,8 +433,10 @@ static uint32_t hold_of(const struct osp_occupancy *occupancy, uint32_t first_ho
 	return at;
 }
 
-/* Looks for a node on which the account and the caller differ; osp_occupancy_add() has put the last
- * of the nodes first, so that the holds are found at once if nothing differs. */
+/*
+ * Looks for a node on which the account and the caller differ. osp_occupancy_add() has put the last
+ * of the nodes first, so the holds are found at once if nothing differs.
+ */
 static bool nodes_differ(const struct osp_occupancy *occupancy, uint32_t at,
 			 const struct osp_occupancy_job *expected,
 			 const struct osp_occupancy_node *nodes, size_t node_count,
@@ -463,7 +466,7 @@ static bool nodes_differ(const struct osp_occupancy *occupancy, uint32_t at,
 	return false;
 }
 
-/* A hold of the job on a node that the caller does not name, or 0. */
+/* Returns a hold of the job on a node that the caller does not name, or 0. */
 static uint32_t hold_elsewhere(const struct osp_occupancy *occupancy, uint32_t at,
 			       const struct osp_occupancy_node *nodes, size_t node_count)
 {

@@ -29,8 +29,10 @@
 
 #include "lib/base/nodeset.h"
 
-/* Generic resources that are kept apart; a caller that knows more leaves the rest out, which makes
- * bounds earlier. */
+/*
+ * The number of kinds of generic resources in the account. A caller that knows more omits the rest,
+ * so bounds get earlier.
+ */
 #define OSP_OCCUPANCY_GRES_MAX 4
 
 #define OSP_OCCUPANCY_NEVER_S  INT64_MAX /* the same as OSP_PLACE_NEVER_S */
@@ -56,17 +58,19 @@ struct osp_occupancy_need {
 };
 
 /*
- * A scheduler may plan for the least time that a running job asked for (slurm.conf,
- * time_min_as_soft_limit). The account has that soft end: Slurm lets jobs end in its order, and one
- * whose soft end has passed is out of the way from now on, like one that is past its limit.
+ * Returns the soft end of a job. A scheduler may plan for the least time that a running job asked
+ * for (slurm.conf, time_min_as_soft_limit), and the account then has that soft end: Slurm ends jobs
+ * in its order. A job whose soft end has passed no longer counts, like one past its limit.
  */
 static inline int64_t osp_occupancy_soft_end_s(int64_t start_s, uint32_t least_min)
 {
 	return start_s + (int64_t)least_min * 60;
 }
 
-/* When a job is expected to end, seen from `now_s`: at its soft end; past it, in the middle of what
- * is left until its limit (select/cons_tres/job_test.c, _soft_job_end). */
+/*
+ * Returns when a job is expected to end, seen from `now_s`: at its soft end, or, if that has
+ * passed, halfway between now and its limit (select/cons_tres/job_test.c, _soft_job_end).
+ */
 static inline int64_t osp_occupancy_expected_end_s(int64_t soft_end_s, int64_t end_s, int64_t now_s)
 {
 	return soft_end_s < now_s ? now_s + (end_s - now_s) / 2 : soft_end_s;
@@ -74,75 +78,81 @@ static inline int64_t osp_occupancy_expected_end_s(int64_t soft_end_s, int64_t e
 
 struct osp_occupancy;
 
-/* An account of `node_count` nodes that have nothing yet, without jobs; NULL when memory ran
- * out. */
+/*
+ * Makes an account of `node_count` nodes that have nothing yet, without jobs. Returns NULL if
+ * memory ran out.
+ */
 struct osp_occupancy *osp_occupancy_new(uint32_t node_count);
 void osp_occupancy_free(struct osp_occupancy *occupancy); /* NULL is allowed */
 
-/* What a node has, whoever holds it. A number beyond the account's nodes is passed over. */
+/* Sets what a node has in all, held by jobs or not. Ignores a number beyond the account's nodes. */
 void osp_occupancy_set_node(struct osp_occupancy *occupancy, uint32_t node,
 			    const struct osp_amounts *has);
 
 /*
- * A job begins: it holds `nodes[0 .. node_count - 1]` until `end_s`. One that is there already is
- * replaced, and holds its processors again. Nodes beyond the account's are passed over. Returns 0,
- * or -1 when memory ran out: the job is then not in the account, not even as it was before.
+ * Adds a job that holds `nodes[0 .. node_count - 1]` until `end_s`. Replaces the job if it is
+ * already there; it then holds its processors again. Ignores nodes beyond the account's. Returns 0,
+ * or -1 if memory ran out: the job is then not in the account, not even as before.
  */
 int osp_occupancy_add(struct osp_occupancy *occupancy, uint32_t job, int64_t end_s,
 		      const struct osp_occupancy_node *nodes, size_t node_count);
 
-/* A job ends. Returns whether it was there. */
+/* Removes a job that has ended. Returns whether it was there. */
 bool osp_occupancy_remove(struct osp_occupancy *occupancy, uint32_t job);
 
-/* A job gets another end. Returns whether it was there. */
+/* Gives a job another end. Returns whether it was there. */
 bool osp_occupancy_set_end(struct osp_occupancy *occupancy, uint32_t job, int64_t end_s);
 
-/* A suspended job has given its processors back; its memory and its generic resources stay its own
- * (select/cons_tres, select_p_job_suspend). Returns whether it was there. */
+/*
+ * Notes whether a job is suspended: it has then given its processors back, but keeps its memory and
+ * generic resources (select/cons_tres, select_p_job_suspend). Returns whether it was there.
+ */
 bool osp_occupancy_set_suspended(struct osp_occupancy *occupancy, uint32_t job, bool suspended);
 
-/* Whether it has; false for a job that is not in the account. */
+/* Tells whether a job is suspended; false if it is not in the account. */
 bool osp_occupancy_is_suspended(const struct osp_occupancy *occupancy, uint32_t job);
 
-/* The largest amount of each that one of `nodes` has, whoever holds it; 0 for no nodes. */
+/* Returns the largest amount of each resource that one of `nodes` has in all; 0 for no nodes. */
 struct osp_amounts osp_occupancy_largest(const struct osp_occupancy *occupancy,
 					 const struct osp_nodeset *nodes);
 
-/* Jobs in the account. */
+/* Returns the number of jobs in the account. */
 uint32_t osp_occupancy_jobs(const struct osp_occupancy *occupancy);
 
 /* --- questions ------------------------------------------------------------------------------- */
 
 /*
- * Questions pass over a job that is ignored, as if it had ended: one that would be preempted.
- * Returns whether it was there. osp_occupancy_heed_all() ends both for every job.
+ * Makes questions ignore a job, as if it had ended: one that would be preempted. Returns whether it
+ * was there. osp_occupancy_heed_all() undoes this and osp_occupancy_ignore_cpus() for every job.
  */
 bool osp_occupancy_ignore(struct osp_occupancy *occupancy, uint32_t job);
 
-/* The same of its processors alone: a job that would be suspended, or take turns with the one that
- * asks. */
+/*
+ * Makes questions ignore only the processors of a job: one that would be suspended, or time-sliced
+ * with the job that asks. Returns whether it was there.
+ */
 bool osp_occupancy_ignore_cpus(struct osp_occupancy *occupancy, uint32_t job);
 void osp_occupancy_heed_all(struct osp_occupancy *occupancy);
 
 /*
- * Writes to free_at_s[node], for each of `nodes`, when it has what `need` says: `now_s` where it
- * has it already, the end of the job that it waits for, but not before `now_s`, or
- * OSP_OCCUPANCY_NEVER_S if the node has too little even when empty. Other places of `free_at_s`
- * stay as they are. Nodes beyond the account's are free now.
+ * Writes to free_at_s[node], for each of `nodes`, when it has what `need` says: `now_s` if it has
+ * that already; else the end of the job that it waits for, but not before `now_s`; or
+ * OSP_OCCUPANCY_NEVER_S if the node has too little even when empty. Leaves other places of
+ * `free_at_s` alone. Nodes beyond the account's are free now.
  */
 void osp_occupancy_free_at(const struct osp_occupancy *occupancy,
 			   const struct osp_occupancy_need *need, const struct osp_nodeset *nodes,
 			   int64_t now_s, int64_t *free_at_s);
 
-/* Takes out of `nodes` those that have not what `need` says at `now_s`. No job may be ignored. */
+/* Removes from `nodes` those that lack what `need` says at `now_s`. No job may be ignored. */
 void osp_occupancy_keep_free(const struct osp_occupancy *occupancy,
 			     const struct osp_occupancy_need *need, int64_t now_s,
 			     struct osp_nodeset *nodes);
 
 /*
- * A number for what `nodes` have and what jobs hold of them until when: the same as long as nothing
- * of that changes, another one (but by chance of 2^-64) once it has, even if it changed back.
- * Two accounts' numbers do not compare.
+ * Returns a number for what `nodes` have and what jobs hold of them until when. It stays the same
+ * while nothing of that changes, and differs (except with a chance of 2^-64) once anything has,
+ * even if it changed back. Numbers of two accounts do not compare.
  */
 uint64_t osp_occupancy_state(const struct osp_occupancy *occupancy,
 			     const struct osp_nodeset *nodes);
@@ -156,25 +166,25 @@ struct osp_occupancy_job {
 	struct osp_amounts holds;
 };
 
-/* The `index`-th job of a node, latest end first; false when it has no more. */
+/* Finds the `index`-th job of a node, latest end first. Returns false if there are no more. */
 bool osp_occupancy_on_node(const struct osp_occupancy *occupancy, uint32_t node, uint32_t index,
 			   struct osp_occupancy_job *found);
 
 /*
- * One job after the other, for a caller that looks at some of them in each call: the number and end
- * of the job at or after place `*cursor`, which moves on. False, with `*cursor` 0 again, behind the
- * last one. Jobs that come or go in between may be seen twice or not at all.
+ * Finds the next job, for a caller that looks at some jobs in each call: stores the number and end
+ * of the job after place `*cursor`, and moves `*cursor` to it. Returns false after the last one,
+ * with `*cursor` 0 again. Jobs that come or go in between may be seen twice or not at all.
  */
 bool osp_occupancy_next_job(const struct osp_occupancy *occupancy, uint32_t *cursor, uint32_t *job,
 			    int64_t *end_s);
 
-/* Whether a job is in the account. */
+/* Tells whether a job is in the account. */
 bool osp_occupancy_has(const struct osp_occupancy *occupancy, uint32_t job);
 
 /*
- * Whether the account says of a job what osp_occupancy_add() with these nodes and then
- * osp_occupancy_set_suspended() would make it say. Otherwise false, with the first node that
- * differs and what the account and the caller say of it: job 0 if that is nothing.
+ * Tells whether the account says of a job what osp_occupancy_add() with these nodes and then
+ * osp_occupancy_set_suspended() would make it say. If not, stores the first node that differs and
+ * what the account and the caller say of it: job 0 if that is nothing.
  */
 bool osp_occupancy_says(const struct osp_occupancy *occupancy, uint32_t job, int64_t end_s,
 			bool suspended, const struct osp_occupancy_node *nodes, size_t node_count,

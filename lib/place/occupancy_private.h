@@ -2,8 +2,8 @@
 /*
  * occupancy_private.h - what the files of the account share
  *
- *	occupancy.c	   what jobs hold, and its changes
- *	occupancy_times.c  when nodes have enough; what the answers of before are still worth
+ * occupancy.c		what jobs hold, and its changes
+ * occupancy_times.c	when nodes have enough; which earlier answers still hold
  */
 #ifndef OSP_OCCUPANCY_PRIVATE_H
 #define OSP_OCCUPANCY_PRIVATE_H
@@ -11,19 +11,19 @@
 #include "lib/place/occupancy.h"
 
 struct hold {
-	int64_t end_s; /* its job's */
+	int64_t end_s; /* of its job */
 	struct osp_amounts amounts;
-	uint32_t job; /* its place in `jobs` */
+	uint32_t job; /* index in `jobs` */
 	uint32_t node;
 	uint32_t later_on_node, sooner_on_node;
-	uint32_t next_of_job; /* or the next one that is free */
+	uint32_t next_of_job; /* or the next free one */
 };
 
 struct job {
 	int64_t end_s;
 	uint32_t number;
 	uint32_t first_hold;
-	uint32_t next; /* in its bucket, or the next one that is free */
+	uint32_t next; /* in its bucket, or the next free one */
 	bool used;
 	bool suspended;
 	bool ignored;
@@ -32,8 +32,8 @@ struct job {
 
 struct node {
 	struct osp_amounts has;
-	uint64_t changed;   /* the number of the last change that it was in */
-	uint32_t last_hold; /* the one that ends last */
+	uint64_t changed;   /* number of the last change of this node */
+	uint32_t last_hold; /* the hold that ends last */
 };
 
 struct osp_occupancy_times;
@@ -62,7 +62,7 @@ bool osp_occupancy_same_amounts(const struct osp_amounts *a, const struct osp_am
 struct osp_occupancy_times *osp_occupancy_times_new(uint32_t node_count);
 void osp_occupancy_times_free(struct osp_occupancy_times *times); /* NULL is allowed */
 
-/* What is on a node, or what it has, is another now. */
+/* Notes that what a node has, or what jobs hold of it, has changed. */
 void osp_occupancy_node_changed(struct osp_occupancy *occupancy, uint32_t node);
 
 #endif

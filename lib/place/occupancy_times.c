@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * occupancy_times.c - when nodes have enough, and what the answers of before are still worth
+ * occupancy_times.c - when nodes have enough, and which earlier answers still hold
  *
  * Hundreds of gangs wait for the same: eight GPUs of each node. For each need asked about, the end
- * that each node waits for is kept, and found anew where something has changed since. It holds
- * whatever the time is: a node whose end has passed is free.
+ * that each node waits for is kept, and is found anew if something has changed since. It holds at
+ * any time: a node whose end has passed is free.
  */
 #include "lib/place/occupancy_private.h"
 
@@ -12,15 +12,15 @@
 
 #include "lib/base/hash.h"
 
-/* Needs whose times are kept; of more the one goes that was not asked about for longest. */
+/* Needs whose times are kept; a new one replaces the one not asked about for longest. */
 #define NEEDS_MAX 8
 
-#define ALWAYS_S  INT64_MIN /* free whatever the time is */
+#define ALWAYS_S  INT64_MIN /* free at any time */
 
 struct need_times {
 	struct osp_occupancy_need need;
 	uint64_t asked;		   /* number of the last question about it; 0: not in use */
-	struct osp_nodeset *stale; /* whose time is to be found anew */
+	struct osp_nodeset *stale; /* nodes whose time must be found anew */
 	int64_t *free_at_s;
 };
 
@@ -66,8 +66,10 @@ void osp_occupancy_node_changed(struct osp_occupancy *occupancy, uint32_t node)
 
 /* --- one node -------------------------------------------------------------------------------- */
 
-/* Takes `amounts` from what is left; false when there is less of anything that is wanted. Of what
- * is not, jobs may hold more than there is: processors with OverSubscribe=FORCE. */
+/*
+ * Subtracts `amounts` from what is left. Returns false if there is less of anything wanted. Jobs
+ * may hold more than there is of anything else: processors with OverSubscribe=FORCE.
+ */
 static bool take(struct osp_amounts *left, const struct osp_amounts *amounts,
 		 const struct osp_amounts *wanted, bool cpus)
 {
@@ -94,15 +96,17 @@ static bool holds_gres(const struct osp_amounts *amounts)
 	return false;
 }
 
-/* Whether a job holds what the need wants for itself. */
+/* Tells whether a job holds something that the need wants for itself alone. */
 static bool bars(const struct osp_occupancy_need *need, const struct osp_amounts *holds, bool cpus)
 {
 	return (need->all_cpus && cpus && holds->cpus) || (need->all_memory && holds->memory_mib) ||
 	       (need->all_gres && holds_gres(holds));
 }
 
-/* From the job that ends last to the one that ends first: the first one that cannot stay beside the
- * need is the one that the node waits for. */
+/*
+ * Returns when a node has enough. Goes from the job that ends last to the one that ends first: the
+ * node waits for the first one that cannot stay beside the need.
+ */
 static int64_t node_free_at(const struct osp_occupancy *occupancy,
 			    const struct osp_occupancy_need *need, uint32_t node, int64_t now_s)
 {
@@ -135,7 +139,7 @@ static bool same_need(const struct osp_occupancy_need *a, const struct osp_occup
 	       a->all_gres == b->all_gres && osp_occupancy_same_amounts(&a->amounts, &b->amounts);
 }
 
-/* The times of a need, all of them stale if it was not asked about before. */
+/* Returns the times of a need, all of them stale if it is new. */
 static struct need_times *times_of(const struct osp_occupancy *occupancy,
 				   const struct osp_occupancy_need *need)
 {
@@ -159,7 +163,7 @@ static struct need_times *times_of(const struct osp_occupancy *occupancy,
 	return found;
 }
 
-/* Finds anew what is stale among 64 nodes. */
+/* Finds the stale times among 64 nodes anew. */
 static void freshen(const struct osp_occupancy *occupancy, struct need_times *times, uint32_t word,
 		    uint64_t nodes)
 {
@@ -173,7 +177,7 @@ static void freshen(const struct osp_occupancy *occupancy, struct need_times *ti
 	}
 }
 
-/* Nodes beyond the account's are free now. */
+/* Returns when a node is free; nodes beyond the account's are free now. */
 static int64_t now_or(const struct osp_occupancy *occupancy, const int64_t *kept_s, uint32_t n,
 		      int64_t now_s)
 {

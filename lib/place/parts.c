@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* parts.c - a gang in segments or in several domains, where nodes are of several kinds */
+/* parts.c - a gang in segments or in several domains, if nodes are of several kinds */
 #include "lib/place/parts.h"
 
 #include <string.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * parts.h - a gang in segments or in several domains, where nodes are of several kinds
+ * parts.h - a gang in segments or in several domains, if nodes are of several kinds
  *
- * Puts the question of segments.h for a gang as place.h describes it. Any thread; one scratch a
+ * Puts the question of segments.h for a gang as place.h describes it. Any thread; one scratch per
  * thread. No call takes memory.
  */
 #ifndef OSP_PARTS_H
@@ -11,45 +11,50 @@
 #include "lib/place/place.h"
 #include "lib/place/segments.h"
 
-/* What a gang asks for beside its level and its nodes: a rule that no start breaks. */
+/* What a gang asks for besides its level and its nodes: a rule that no start breaks. */
 struct osp_parts {
 	uint32_t domains_max; /* of the gang's level; at least 1 */
 	struct osp_segments segments;
 };
 
 /*
- * Reads what is asked as parts of this topology: `segments` ("" is none) as osp_segments_parse()
- * does, 0 domains as 1. Returns 0, or -1 with a sentence for the user.
+ * Reads what the user asked for as parts of this topology: `segments` ("" is none) as
+ * osp_segments_parse() does, 0 domains as 1. Returns 0, or -1 with a sentence for the user.
  */
 int osp_parts_read(uint32_t domains_max, const char *segments, const struct osp_topology *topology,
 		   uint32_t level, struct osp_parts *parts, struct osp_error *error);
 
-/* Takes what is asked at `level` one level up; from the top level on, any number of its domains
- * will do. */
+/*
+ * Moves what was asked at `level` one level up; at the top level, allows any number of its domains.
+ */
 void osp_parts_relax(struct osp_parts *parts, const struct osp_topology *topology, uint32_t *level);
 
-/* Whether nothing is left of a rule: any number of domains, and no segments. */
+/* Tells whether nothing is left of a rule: any number of domains, and no segments. */
 bool osp_parts_anywhere(const struct osp_parts *parts);
 
-/* Whether the nodes that a gang has keep what is asked at `level`. */
+/* Tells whether the nodes that a gang has obey what was asked at `level`. */
 bool osp_parts_kept(struct osp_cut *cut, const struct osp_parts *parts, uint32_t level,
 		    const struct osp_nodeset *nodes);
 
-/* How many kinds a gang may be of. */
+/* Returns how many kinds of nodes a gang may use. */
 uint16_t osp_parts_kinds(const struct osp_place_input *place);
 
-/* Of `from` the nodes of one kind, and where nodes are required these alone, into `to` (as many
- * places). Returns how many. */
+/*
+ * Copies the nodes of one kind from `from` to `to` (as many places); only the required ones if
+ * nodes are required. Returns how many.
+ */
 uint32_t osp_parts_keep_kind(const struct osp_place_input *place, const struct osp_nodeset *from,
 			     uint16_t kind, struct osp_nodeset *to);
 
-/* The question for the gang of `place` on nodes of `from`, all of one kind. */
+/* Returns the question for the gang of `place` on nodes of `from`, all of one kind. */
 struct osp_cut_input osp_parts_input(const struct osp_parts *parts,
 				     const struct osp_place_input *place,
 				     const struct osp_nodeset *from);
 
-/* Judges whether the gang fits on nodes of `from`. The answer is that of the kind that does best,
- * which `cut` has judged last. `scratch`: a set of as many places as `from`. */
+/*
+ * Judges whether the gang fits on nodes of `from`. The answer is for the kind that does best, which
+ * `cut` has judged last. `scratch` is a set of as many places as `from`.
+ */
 void osp_parts_judge(struct osp_cut *cut, const struct osp_parts *parts,
 		     const struct osp_place_input *place, const struct osp_nodeset *from,
 		     struct osp_nodeset *scratch, struct osp_cut_answer *answer);

@@ -18,7 +18,10 @@ static void *room(uint64_t count, size_t bytes)
 	return calloc(count ? count : 1, bytes);
 }
 
-/* The most entries that an answer can have: domains of one level by kinds, no more than nodes. */
+/*
+ * Returns the most entries that an answer can have: domains of one level times kinds, but no more
+ * than nodes.
+ */
 static uint32_t count_entries(const struct osp_topology *topology, uint16_t kinds)
 {
 	uint64_t nodes = osp_topology_node_count(topology);
@@ -200,7 +203,7 @@ void osp_place_free(struct osp_place *place)
 /* --- the input ----------------------------------------------------------------------------------
  */
 
-/* Word `i` of a set of any size, NULL being a set that holds all. */
+/* Returns word `i` of a set of any size; NULL is a set that holds all. */
 static uint64_t word_of(const struct osp_nodeset *set, uint32_t i)
 {
 	if (!set)
@@ -208,7 +211,7 @@ static uint64_t word_of(const struct osp_nodeset *set, uint32_t i)
 	return i < set->word_count ? set->words[i] : 0;
 }
 
-/* Returns whether any node is required or to be booted. */
+/* Copies the sets to the bitmaps. Returns whether any node is required or must be booted. */
 static bool take_sets(struct osp_place *place, const struct osp_place_input *input)
 {
 	uint64_t special = 0;
@@ -227,7 +230,7 @@ static bool take_sets(struct osp_place *place, const struct osp_place_input *inp
 	return special != 0;
 }
 
-/* The first usable node from `node` on, or node_count. */
+/* Returns the first usable node from `node` on, or node_count. */
 static uint32_t next_usable(const struct osp_place *place, uint32_t node)
 {
 	while (node < place->node_count) {
@@ -273,7 +276,7 @@ static bool has_unknown_kind(const struct osp_place *place)
 	return most >= place->call.kind_count;
 }
 
-/* A node of a kind that there is no room for is usable for nobody. */
+/* Makes nodes of kinds beyond the scratch's room unusable. */
 static void drop_unknown_kinds(struct osp_place *place)
 {
 	struct osp_place_call *call = &place->call;
@@ -372,7 +375,7 @@ bool osp_place_judge(const struct osp_place *place, const struct osp_place_sums 
 	return entry->reason == OSP_PLACE_CANDIDATE;
 }
 
-/* The fewest leaves of the fabric that hold `size` nodes. */
+/* Returns the fewest leaves of the fabric that hold `size` nodes. */
 static uint32_t least_leaves(const struct osp_place *place, uint32_t size)
 {
 	uint32_t low = 1;
@@ -405,7 +408,10 @@ void osp_place_note(struct osp_place *place, struct osp_place_plan *plan,
 	entry->left_in_domain = there - plan->size;
 }
 
-/* By how many nodes what is left of a domain is too small for the gangs to come. */
+/*
+ * Returns how many nodes the remainder `left` of a domain lacks for the gangs to come; 0 if there
+ * is no remainder.
+ */
 static uint32_t short_remainder(const struct osp_place *place, uint32_t left)
 {
 	return left && left < place->call.roomy ? place->call.roomy - left : 0;
@@ -444,7 +450,7 @@ static void key_entry(const struct osp_place *place, const struct osp_place_doma
 	} else {
 		key_candidate(place, entry, key);
 	}
-	/* Domains are found in order: they need no key where each is found once. */
+	/* Domains are found in order: no key is needed if each is found once. */
 	if (place->call.kind) {
 		key[12] = entry->domain;
 		key[13] = entry->kind;
@@ -472,7 +478,7 @@ const struct osp_place_domain *osp_place_finish(struct osp_place *place, uint32_
 /* --- osp_place_order() --------------------------------------------------------------------------
  */
 
-/* A candidate of items [first, end): from its free ones, or where these are too few from all. */
+/* Notes a candidate of items [first, end): from its free ones, or from all if too few are free. */
 static void note_items(struct osp_place *place, uint32_t first, uint32_t end,
 		       struct osp_place_domain *entry)
 {

@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-/* Without -mpopcnt the builtin is a call; this is a dozen operations. */
+/* Counts the bits in a dozen operations; the builtin is a call without -mpopcnt. */
 static uint32_t count_bits(uint64_t bits)
 {
 	bits -= (bits >> 1) & UINT64_C(0x5555555555555555);
@@ -104,7 +104,10 @@ void osp_place_plan_counted(struct osp_place *place, const struct osp_place_sums
 /* --- by node ------------------------------------------------------------------------------------
  */
 
-/* Sets place->kind_next[] to where the items of each kind met in the ranks begin. */
+/*
+ * Sets place->kind_next[] to the start of the items of each kind in these ranks. Returns the number
+ * of kinds.
+ */
 static uint32_t start_kinds(struct osp_place *place, uint32_t rank, uint32_t end)
 {
 	uint32_t met = 0;
@@ -187,7 +190,7 @@ struct classes {
 	uint32_t count;
 };
 
-/* The free ones of items [first, end), as indices into place->items; how many. */
+/* Lists the free ones of items [first, end) as indices into place->items. Returns how many. */
 static uint32_t list_free(struct osp_place *place, uint32_t first, uint32_t end)
 {
 	uint32_t count = 0;
@@ -200,7 +203,10 @@ static uint32_t list_free(struct osp_place *place, uint32_t first, uint32_t end)
 	return count;
 }
 
-/* Counts the listed nodes beside the required ones by class; false when there are too many. */
+/*
+ * Counts the listed nodes other than required ones by class. Returns false if there are too many
+ * classes.
+ */
 static bool count_classes(const struct osp_place *place, uint32_t listed, struct classes *classes)
 {
 	uint32_t at = 0;
@@ -228,7 +234,10 @@ static bool count_classes(const struct osp_place *place, uint32_t listed, struct
 	return true;
 }
 
-/* The last class that `plan->missing` nodes reach into; takes what lower ones give off it. */
+/*
+ * Sets plan->last to the last class needed for `plan->missing` nodes, and subtracts from
+ * plan->missing the nodes of the classes before it.
+ */
 static void reach_class(struct classes *classes, struct osp_place_plan *plan)
 {
 	for (uint32_t left = classes->count; left > 0; left--) {
@@ -247,7 +256,7 @@ static void reach_class(struct classes *classes, struct osp_place_plan *plan)
 	}
 }
 
-/* The same for any number of classes. */
+/* Does the same as reach_class() for any number of classes. */
 static void select_class(struct osp_place *place, uint32_t listed, struct osp_place_plan *plan)
 {
 	uint32_t count = 0;
@@ -294,7 +303,7 @@ static void offer_items(struct osp_place *place, uint32_t listed, struct osp_pla
 			offer = add_offer(place, item->leaf);
 		offer_item(item, offer, plan);
 	}
-	/* With the required nodes alone complete, no class is the last. */
+	/* If the required nodes suffice, there is no last class. */
 	for (uint32_t i = 0; i < place->offer_count && !plan->missing; i++)
 		place->offers[i].open = 0;
 }

@@ -2,10 +2,10 @@
 /*
  * place_kept.c - lists of domains by time that were asked for before
  *
- * Backfill asks about thousands of gangs in a second, and between two questions nothing changes:
+ * Backfill asks about thousands of gangs in a second, and nothing changes between two questions:
  * the nodes are the same and free at the same times, and there are fewer sizes of gangs than gangs.
- * Orders are kept with a copy of all that they follow from. To compare it costs a twentieth of
- * ordering anew.
+ * Lists are kept with a copy of all that they follow from. A comparison costs a twentieth of a new
+ * list.
  */
 #include "lib/place/place_private.h"
 
@@ -18,7 +18,7 @@
 	128 /* of each, by what the gang asks for; one that falls on another's place replaces it */
 #define POOL_MAX 32768 /* domains of all lists of a state */
 
-/* What of the call is no array: others lists for others. */
+/* What the call asks for besides arrays: another value means another list. */
 struct asked {
 	uint32_t level, need, want, required, roomy, same_weight, same_kind, kind_count;
 	bool free_only, special;
@@ -31,7 +31,7 @@ struct list {
 	uint32_t candidates;
 };
 
-/* Nodes, and from when on each is free. */
+/* Nodes, and when each becomes free. */
 struct state {
 	uint64_t used; /* number of the last question; 0: not in use */
 	int64_t now_s;
@@ -47,7 +47,7 @@ struct state {
 
 struct osp_place_kept {
 	uint64_t questions;
-	struct state *at; /* of the question at hand */
+	struct state *at; /* the state of the question at hand */
 	struct asked asked;
 	struct state states[STATES_MAX];
 };

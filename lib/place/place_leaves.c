@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * place_leaves.c - the fewest leaves that hold a gang, with the least left over in them
+ * place_leaves.c - the fewest leaves that hold a gang, with the fewest nodes left over in them
  *
- * The fewest leaves are the k largest, exactly. What these hold too much (the slack) is less than
- * what the smallest of them holds, v: else one leaf less would do. Any other choice of k leaves
- * comes from that one by swaps: each leaf of the k given up holds v or more, each taken instead v
- * or less, so that every leaf swapped lowers the sum by how far it is from v. Finding the least
- * leftover is then a subset sum over these distances, none above the slack, with as many leaves
- * taken as given up: small whatever the number of leaves is. A set of sums is one word.
+ * The fewest leaves are exactly the k largest. They hold more than needed by the slack, which is
+ * less than what the smallest of them holds, v: otherwise one leaf less would do. Swaps lead from
+ * these k leaves to any other choice of k leaves: each leaf given up holds v or more, and each leaf
+ * taken instead holds v or less, so every swapped leaf lowers the sum by its distance from v.
+ * Finding the fewest left over is then a subset sum over these distances, none above the slack,
+ * with as many leaves taken as given up: small, however many leaves there are. A set of sums is one
+ * word.
  */
 #include "lib/place/place_private.h"
 
@@ -34,7 +35,7 @@ static bool is_looked_at(const struct osp_place *place, const struct osp_place_o
 	return offer->eligible && offer->group < place->group_limit;
 }
 
-/* Counts the eligible leaves by what they offer; the most that one offers. */
+/* Counts the eligible leaves by what they offer. Returns the most that one offers. */
 static uint32_t count_open(struct osp_place *place, uint32_t first, uint32_t end)
 {
 	uint32_t most = 0;
@@ -51,7 +52,7 @@ static uint32_t count_open(struct osp_place *place, uint32_t first, uint32_t end
 	return most;
 }
 
-/* The k largest into place->use; returns k, 0 when they are not enough or too many. */
+/* Puts the k largest into place->use. Returns k; 0 if they are too few or k is above leaves_max. */
 static uint32_t use_largest(struct osp_place *place, uint32_t most, uint32_t rest,
 			    uint32_t leaves_max, struct swap *swap)
 {
@@ -78,7 +79,10 @@ static uint32_t use_largest(struct osp_place *place, uint32_t most, uint32_t res
 	return 0;
 }
 
-/* The last leaf is the smallest that holds the rest: exact for one leaf. */
+/*
+ * Replaces the last leaf by the smallest that holds the rest; exact for one leaf. Returns how many
+ * nodes are left over.
+ */
 static uint32_t use_best_last(struct osp_place *place, const struct swap *swap)
 {
 	uint32_t value = swap->smallest - swap->slack;
@@ -121,8 +125,8 @@ static void list_steps(struct swap *swap, const struct osp_place *place, uint32_
 
 /*
  * Applies a step once: row[b] holds the sums, as bits, reachable with b more leaves given up than
- * taken (b counted from OSP_PLACE_SWAP_MAX). Against the step's direction, so that each leaf is
- * used once.
+ * taken (b counted from OSP_PLACE_SWAP_MAX). Goes against the step's direction, so that each leaf
+ * is used once.
  */
 static void apply_step(uint64_t *row, const struct step *step, uint64_t mask, uint32_t low,
 		       uint32_t high)
@@ -141,7 +145,7 @@ static bool saves_more(uint64_t sums, uint64_t than)
 	return sums && __builtin_clzll(sums) < __builtin_clzll(than);
 }
 
-/* The row in which most of the slack can be saved with leaves enough of value v to even it out. */
+/* Returns the row that saves most of the slack and that enough leaves of value v can balance. */
 static uint32_t best_balance(const struct osp_place *place, const struct swap *swap,
 			     const uint64_t *row)
 {
@@ -160,7 +164,7 @@ static uint32_t best_balance(const struct osp_place *place, const struct swap *s
 	return best;
 }
 
-/* Walks back from the sum `saved` in row `balance` of the last step, changing place->use. */
+/* Goes back from the sum `saved` in row `balance` of the last step, and changes place->use. */
 static void trace_back(struct osp_place *place, const struct swap *swap, uint32_t balance,
 		       uint32_t saved)
 {
@@ -183,7 +187,7 @@ static void trace_back(struct osp_place *place, const struct swap *swap, uint32_
 	}
 }
 
-/* Lowers the sum of the leaves in place->use as far as it goes; what is left over then. */
+/* Lowers the sum of the leaves in place->use as far as possible. Returns what is then left over. */
 static uint32_t swap_leaves(struct osp_place *place, struct swap *swap, uint32_t most)
 {
 	uint64_t mask = ((uint64_t)2 << swap->slack) - 1;

@@ -2,9 +2,9 @@
 /*
  * place_pick.c - the nodes of a gang inside one domain
  *
- * Leaves that the gang is in anyway are filled first. For the rest, the fewest leaves; among the
- * ways to take so many, one that stays in the fewest domains of each level between leaf and the
- * asked level, from the top down; and then the least left over.
+ * Leaves that the gang uses anyway are filled first. The rest goes into the fewest leaves. Among
+ * the ways to take so many, the one in the fewest domains of each level between leaf and the asked
+ * level is taken, from the top down, and then the one with the fewest nodes left over.
  */
 #include "lib/place/place_private.h"
 
@@ -24,7 +24,7 @@ static uint32_t open_in_fixed(const struct osp_place *place)
 	return open;
 }
 
-/* Smallest first, so that what is left over stands in few leaves. */
+/* Fills them, smallest first, so that the nodes left over are in few leaves. */
 static void fill_fixed(struct osp_place *place, uint32_t rest)
 {
 	for (uint32_t i = 0; i < place->offer_count; i++) {
@@ -54,7 +54,10 @@ static uint32_t domain_above(const struct osp_place *place, const struct osp_pla
 	return osp_topology_domain_of(place->topology, node, level);
 }
 
-/* Groups the offers by their domain at `level`; each leaf without one is a group of its own. */
+/*
+ * Groups the offers by their domain at `level`; each leaf without one is a group of its own.
+ * Returns how many groups.
+ */
 static uint32_t list_groups(struct osp_place *place, uint32_t level)
 {
 	uint32_t above = OSP_NO_DOMAIN;
@@ -77,7 +80,7 @@ static uint32_t list_groups(struct osp_place *place, uint32_t level)
 	return count;
 }
 
-/* What the `leaves` largest eligible leaves of a group offer together. */
+/* Returns what the `leaves` largest eligible leaves of a group offer together. */
 static uint32_t group_holds(struct osp_place *place, const struct osp_place_group *group,
 			    uint32_t leaves)
 {
@@ -104,7 +107,7 @@ static uint32_t group_holds(struct osp_place *place, const struct osp_place_grou
 	return sum;
 }
 
-/* Numbers the groups anew: those that the gang is in anyway, then those that hold most. */
+/* Renumbers the groups: those that the gang uses anyway, then those that hold most. */
 static void order_groups(struct osp_place *place, uint32_t count, uint32_t leaves)
 {
 	for (uint32_t i = 0; i < count; i++) {
@@ -122,7 +125,10 @@ static void order_groups(struct osp_place *place, uint32_t count, uint32_t leave
 	}
 }
 
-/* The one group that holds the rest with the least left over, or `count`. */
+/*
+ * Returns the one group that holds the rest with the fewest nodes left over, or `count` if there is
+ * none.
+ */
 static uint32_t best_single_group(struct osp_place *place, uint32_t count, uint32_t rest,
 				  uint32_t leaves)
 {
@@ -145,7 +151,9 @@ static uint32_t best_single_group(struct osp_place *place, uint32_t count, uint3
 	return best;
 }
 
-/* The fewest groups, in order, whose leaves hold the rest in no more leaves than before. */
+/*
+ * Returns the fewest groups, in order, whose leaves hold the rest in no more than `leaves` leaves.
+ */
 static uint32_t fewest_groups(struct osp_place *place, uint32_t count, uint32_t rest,
 			      uint32_t leaves)
 {
@@ -163,7 +171,7 @@ static uint32_t fewest_groups(struct osp_place *place, uint32_t count, uint32_t 
 	return high;
 }
 
-/* Leaves eligible only what lies in the fewest domains of `level`. */
+/* Keeps eligible only leaves in the fewest domains of `level`. */
 static void narrow(struct osp_place *place, uint32_t level, uint32_t rest, uint32_t leaves)
 {
 	uint32_t count = list_groups(place, level);
@@ -187,7 +195,9 @@ static void narrow(struct osp_place *place, uint32_t level, uint32_t rest, uint3
 /* --- the choice ---------------------------------------------------------------------------------
  */
 
-/* Takes all that the leaves in place->use offer but `left`, which stay in the smallest of them. */
+/*
+ * Takes all that the leaves in place->use offer except `left`, which stay in the smallest of them.
+ */
 static void take_used(struct osp_place *place, uint32_t left)
 {
 	struct osp_place_offer *smallest = NULL;
@@ -294,7 +304,7 @@ static uint32_t choose_nodes(struct osp_place *place, uint16_t kind, struct osp_
 	return count;
 }
 
-/* How many of a domain's free nodes a gang takes; 0 when it cannot start. */
+/* Returns how many of a domain's free nodes a gang takes; 0 if it cannot start. */
 static uint32_t size_in(const struct osp_place *place, const struct osp_place_sums *sums)
 {
 	const struct osp_place_call *call = &place->call;
@@ -345,7 +355,7 @@ uint32_t osp_place_pick(struct osp_place *place, const struct osp_place_input *i
 {
 	bool known = osp_place_start(place, input);
 
-	osp_nodeset_clear(chosen); /* which may be one of the input's */
+	osp_nodeset_clear(chosen); /* it may be one of the input's */
 	if (!known || domain >= osp_topology_domain_count(place->topology) ||
 	    osp_topology_domain(place->topology, domain)->level != input->level)
 		return 0;

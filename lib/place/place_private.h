@@ -3,9 +3,9 @@
  * place_private.h - what the files of placement share: the scratch and the steps of one decision
  *
  * A decision counts what each domain offers, leaf by leaf ("offers"), chooses leaves in it, and
- * sorts the domains by what that gave. Where nodes differ in nothing but required and boot,
- * counting goes by words of the bitmaps (a leaf is a few "pieces" of words); where weights or kinds
- * differ, and for starts in the future, by node ("items").
+ * sorts the domains by the result. If nodes differ only in required and boot, it counts words of
+ * the bitmaps (a leaf is a few "pieces" of words). If weights or kinds differ, and for starts in
+ * the future, it counts nodes ("items").
  */
 #ifndef OSP_PLACE_PRIVATE_H
 #define OSP_PLACE_PRIVATE_H
@@ -15,7 +15,10 @@
 
 #include "lib/place/place.h"
 
-/* One leaf of the fabric: a domain of level 1, or a node that has none. In order of ranks. */
+/*
+ * One leaf of the fabric: a domain of level 1, or a node that has none. Leaves are in order of
+ * ranks.
+ */
 struct osp_place_leaf {
 	uint32_t first_rank;
 	uint32_t node_count;
@@ -41,8 +44,8 @@ struct osp_place_item {
 struct osp_place_offer {
 	uint32_t leaf;
 	uint32_t free;	/* nodes that could be taken */
-	uint32_t fixed; /* of these, taken in any case: required, or better than the last class */
-	uint32_t open;	/* of these, the last class: as good as one another, some complete it */
+	uint32_t fixed; /* taken in any case: required, or better than the last class */
+	uint32_t open;	/* of the last class: equally good, some complete the gang */
 	uint32_t take;	/* of `open`, as chosen */
 	uint32_t group; /* offers of groups below osp_place.group_limit are looked at */
 	bool eligible;
@@ -67,20 +70,20 @@ struct osp_place_sums {
 struct osp_place_plan {
 	uint32_t size;
 	uint32_t missing; /* how many of the last class complete it */
-	uint64_t last;	  /* the last class, as osp_place_class() says */
+	uint64_t last;	  /* the last class, as from osp_place_class() */
 	uint32_t boot_nodes;
 	uint32_t weight;
 	uint32_t leaves;
 	uint32_t left_in_leaves;
 };
 
-/* The input of one call, put right: sizes consistent, arrays in which all are equal left out. */
+/* The input of one call, corrected: sizes are consistent, arrays of equal values are omitted. */
 struct osp_place_call {
 	uint32_t level;
 	uint32_t need;
 	uint32_t want;
-	uint32_t required; /* how many, wherever they are */
-	uint32_t roomy;	   /* a remainder of so many nodes is not short; 0: none is */
+	uint32_t required; /* how many, in any domain */
+	uint32_t roomy;	   /* a remainder of so many nodes is not too short; 0: none is */
 	bool special;	   /* there are required or boot nodes */
 	bool free_only;
 	bool by_time;
@@ -96,7 +99,10 @@ struct osp_place_call {
 /* Lists by time that are kept: hundreds of gangs wait for the same resources. */
 struct osp_place_kept;
 
-/* Leftovers of a choice of leaves up to this size are made as small as possible by exact search. */
+/*
+ * The largest number of nodes left over in a choice of leaves that exact search makes as small as
+ * possible.
+ */
 #define OSP_PLACE_SWAP_MAX 63
 #define OSP_PLACE_BALANCES (2 * OSP_PLACE_SWAP_MAX + 1)
 #define OSP_PLACE_STEPS	   (2 * OSP_PLACE_SWAP_MAX)
@@ -141,7 +147,7 @@ struct osp_place {
 	/* the answer */
 	struct osp_place_domain *found;
 	struct osp_place_domain *answer;
-	uint32_t *keys;	 /* OSP_PLACE_KEY_WORDS for each of `found` */
+	uint32_t *keys;	 /* OSP_PLACE_KEY_WORDS words for each entry of `found` */
 	uint32_t *order; /* also for groups and offers */
 	uint32_t *spare;
 	uint32_t found_count;
@@ -154,8 +160,10 @@ static inline bool osp_place_bit(const uint64_t *words, uint32_t node)
 	return (words[node / 64] >> (node % 64)) & 1;
 }
 
-/* Nodes of a lower class are taken before those of a higher one: weight, above it whether to
- * boot. */
+/*
+ * Nodes of a lower class are taken before those of a higher one. A class is the weight, and above
+ * it whether to boot.
+ */
 #define OSP_PLACE_BOOT ((uint64_t)1 << 32)
 
 static inline uint64_t osp_place_class(const struct osp_place_item *item)
@@ -166,18 +174,21 @@ static inline uint64_t osp_place_class(const struct osp_place_item *item)
 /* --- place.c ------------------------------------------------------------------------------------
  */
 
-/* Puts `input` right into place->call and the bitmaps; false when it can have no answer. */
+/*
+ * Copies `input`, corrected, to place->call and the bitmaps. Returns false if it can have no
+ * answer.
+ */
 bool osp_place_start(struct osp_place *place, const struct osp_place_input *input);
 
-/* Opens the next entry of the answer. */
+/* Adds an entry to the answer. */
 struct osp_place_domain *osp_place_add(struct osp_place *place, uint32_t domain, uint16_t kind,
 				       const struct osp_place_sums *sums);
 
-/* Gives an entry its reason and short_nodes; whether it is a candidate. */
+/* Gives an entry its reason and short_nodes. Returns whether it is a candidate. */
 bool osp_place_judge(const struct osp_place *place, const struct osp_place_sums *sums,
 		     struct osp_place_domain *entry);
 
-/* Chooses leaves from the offers and notes in `entry` what that gave. */
+/* Chooses leaves from the offers and notes the result in `entry`. */
 void osp_place_note(struct osp_place *place, struct osp_place_plan *plan,
 		    struct osp_place_domain *entry);
 
@@ -187,12 +198,14 @@ const struct osp_place_domain *osp_place_finish(struct osp_place *place, uint32_
 /* --- place_kept.c -------------------------------------------------------------------------------
  */
 
-/* NULL when memory ran out. */
+/* Returns NULL if memory ran out. */
 struct osp_place_kept *osp_place_kept_new(uint32_t node_count, uint32_t word_count);
 void osp_place_kept_free(struct osp_place_kept *kept); /* NULL is allowed */
 
-/* The list that the call in place->call and these times had before, into place->answer; false if
- * none is kept. To be followed by osp_place_keep() then. */
+/*
+ * Copies the list that the call in place->call with these times got before to place->answer.
+ * Returns false if none is kept; the caller then calls osp_place_keep().
+ */
 bool osp_place_recall(struct osp_place *place, const int64_t *free_at_s, int64_t now_s,
 		      uint32_t *candidate_count, uint32_t *domain_count);
 void osp_place_keep(struct osp_place *place, uint32_t candidate_count, uint32_t domain_count);
@@ -200,12 +213,15 @@ void osp_place_keep(struct osp_place *place, uint32_t candidate_count, uint32_t 
 /* --- place_count.c ------------------------------------------------------------------------------
  */
 
-/* The offers of a domain, by words, with the best class as `open`; `plan` after it for a size. */
+/*
+ * Counts the offers of a domain by words, with the best class as `open`. osp_place_plan_counted()
+ * then makes the plan for a size.
+ */
 void osp_place_count(struct osp_place *place, uint32_t domain, struct osp_place_sums *sums);
 void osp_place_plan_counted(struct osp_place *place, const struct osp_place_sums *sums,
 			    uint32_t size, struct osp_place_plan *plan);
 
-/* All about the node of a rank, as the call sees it. */
+/* Sets all fields of the item for the node of a rank, as the call sees it. */
 static inline void osp_place_fill_item(const struct osp_place *place, uint32_t rank,
 				       struct osp_place_item *item)
 {
@@ -221,31 +237,34 @@ static inline void osp_place_fill_item(const struct osp_place *place, uint32_t r
 	item->free = osp_place_bit(place->free, node);
 }
 
-/* Where nodes differ in weight or kind, only items tell what a domain offers. */
+/* Tells whether nodes differ in weight or kind, so that only items show what a domain offers. */
 static inline bool osp_place_needs_items(const struct osp_place *place)
 {
 	return place->call.kind || place->call.weight;
 }
 
-/* The usable nodes of a domain as items, one kind after the other, each by rank; how many. */
+/*
+ * Lists the usable nodes of a domain as items, one kind after the other, each by rank. Returns how
+ * many.
+ */
 uint32_t osp_place_gather(struct osp_place *place, uint32_t domain);
 uint32_t osp_place_kind_end(const struct osp_place *place, uint32_t first, uint32_t count);
 void osp_place_sum(const struct osp_place *place, uint32_t first, uint32_t end,
 		   struct osp_place_sums *sums);
-/* The offers of the free ones of items [first, end), for a gang of `size`. */
+/* Makes the offers of the free ones of items [first, end), and the plan for a gang of `size`. */
 void osp_place_plan_items(struct osp_place *place, uint32_t first, uint32_t end, uint32_t size,
 			  struct osp_place_plan *plan);
 
 /* --- place_pick.c, place_leaves.c ---------------------------------------------------------------
  */
 
-/* Fills `take` of the offers, and leaves and left_in_leaves of the plan. */
+/* Sets `take` of the offers, and leaves and left_in_leaves of the plan. */
 void osp_place_choose(struct osp_place *place, struct osp_place_plan *plan);
 
 /*
- * Chooses the fewest leaves among the eligible offers [first, end) that hold `rest` open nodes, at
- * most `leaves_max`, into place->use, with as few open nodes left in them as possible (`left`).
- * Returns how many leaves; 0 when there are not enough.
+ * Chooses into place->use the fewest leaves among the eligible offers [first, end) that hold `rest`
+ * open nodes, at most `leaves_max`, with as few open nodes left over in them as possible (`left`).
+ * Returns how many leaves; 0 if there are not enough.
  */
 uint32_t osp_place_fewest(struct osp_place *place, uint32_t first, uint32_t end, uint32_t rest,
 			  uint32_t leaves_max, uint32_t *left);
@@ -254,13 +273,15 @@ uint32_t osp_place_fewest(struct osp_place *place, uint32_t first, uint32_t end,
  */
 
 /*
- * The order in which `count` keys of `width` words (at most OSP_PLACE_KEY_WORDS) ascend, equal ones
- * as they are. Linear; `order` and `spare` have room for `count`.
+ * Stores in `order` the order in which `count` keys of `width` words (at most OSP_PLACE_KEY_WORDS)
+ * ascend; equal ones keep their order. Linear; `order` and `spare` have room for `count`.
  */
 void osp_place_sort(const uint32_t *keys, uint32_t width, uint32_t count, uint32_t *order,
 		    uint32_t *spare);
 
-/* The value that has `nth` (less than `count`) others before it. Linear; reorders `values`. */
+/*
+ * Returns the value that has `nth` (less than `count`) others before it. Linear; reorders `values`.
+ */
 uint64_t osp_place_nth(uint64_t *values, uint32_t count, uint32_t nth);
 
 #endif

@@ -2,8 +2,8 @@
 /*
  * place_sort.c - sorting and selecting for placement, by digits
  *
- * Not qsort(): glibc's takes memory for large arrays, and a decision takes none. By digits both are
- * linear whatever the values are, and bytes in which all keys agree cost nothing.
+ * glibc's qsort() takes memory for large arrays, and a decision takes none. By digits both are
+ * linear for all values, and bytes in which all keys agree cost nothing.
  */
 #include "lib/place/place_private.h"
 
@@ -56,7 +56,10 @@ void osp_place_sort(const uint32_t *keys, uint32_t width, uint32_t count, uint32
 		memcpy(order, from, count * sizeof(*order));
 }
 
-/* Keeps the values whose byte at `shift` is that of the value with `*nth` before it. */
+/*
+ * Keeps the values whose byte at `shift` is that of the value with `*nth` before it. Returns how
+ * many.
+ */
 static uint32_t keep_digit(uint64_t *values, uint32_t count, uint32_t shift, uint32_t *nth)
 {
 	uint32_t with[DIGITS] = {0};

@@ -4,21 +4,21 @@
  */
 #include "lib/place/place_private.h"
 
-/* Seconds after now, never less than 0, as values that can be selected among. */
+/* Returns the seconds from now until a node is free, at least 0, as a value for osp_place_nth(). */
 static uint64_t wait_s(const int64_t *free_at_s, uint32_t node, int64_t now_s)
 {
 	return free_at_s[node] > now_s ? (uint64_t)free_at_s[node] - (uint64_t)now_s : 0;
 }
 
 struct times {
-	uint32_t ever;		 /* nodes that become free at all */
-	uint32_t required_never; /* required nodes that do not */
+	uint32_t ever;		 /* nodes that ever become free */
+	uint32_t required_never; /* required nodes that never do */
 	uint32_t required_now;
 	uint32_t now;
 	uint64_t required_wait_s; /* until the last required one is free */
 };
 
-/* The waits of the nodes that become free, into place->values. */
+/* Lists the waits of the nodes that become free in place->values. */
 static void list_waits(struct osp_place *place, uint32_t first, uint32_t end,
 		       const int64_t *free_at_s, int64_t now_s, struct times *times)
 {
@@ -51,7 +51,7 @@ static uint32_t short_of(uint32_t wanted, uint32_t there)
 	return wanted > there ? wanted - there : 0;
 }
 
-/* Marks the nodes that are free by then. */
+/* Marks the nodes that are free by then. Returns how many. */
 static uint32_t free_by(struct osp_place *place, uint32_t first, uint32_t end,
 			const int64_t *free_at_s, int64_t bound_s)
 {

@@ -9,13 +9,15 @@
 
 #define NO_FIT UINT32_MAX
 
-/* What one domain at a level of the call offers; `units` are segments of the step below (nodes, at
- * first). */
+/*
+ * What one domain at a level of the call offers. `units` are segments of the step below (at the
+ * lowest step, nodes).
+ */
 struct part {
 	uint32_t units;	 /* of all its parts */
 	uint32_t offers; /* whole segments of its own step */
-	uint32_t loss; /* of these, what the smaller last segment costs here; NO_FIT: it has no room
-			*/
+	uint32_t loss;	 /* how many of these the smaller last segment costs here; NO_FIT: it has
+		        * no room */
 	uint32_t loss_below; /* the least loss of its parts */
 	uint32_t head;	     /* its first part, linked by `next`; OSP_NO_DOMAIN: none */
 	uint32_t next;
@@ -26,22 +28,22 @@ struct step {
 	uint32_t level;
 	uint32_t join; /* units that make a segment of this step; 0: none, the gang's level */
 	uint32_t last; /* units of the smaller last segment */
-	bool below;    /* and a smaller one of the step below */
+	bool below;    /* and a smaller last one of the step below */
 };
 
 struct osp_cut {
 	const struct osp_topology *topology;
 	const struct osp_cut_input *input;
-	struct part *parts;  /* by domain */
-	uint32_t *node_next; /* free nodes of a domain of the lowest step, linked; by rank */
-	uint32_t *take;	     /* by domain of the gang's level: segments to take */
+	struct part *parts;		/* by domain */
+	uint32_t *node_next;		/* free nodes of a domain of the lowest step, by rank */
+	uint32_t *take;			/* by domain of the gang's level: segments to take */
 	uint32_t *keys, *order, *spare; /* for sorting parts */
 	uint32_t *list;
 	struct step steps[OSP_LEVELS_MAX + 1];
 	uint32_t step_count;
 	uint32_t whole; /* segments of the highest level */
 	uint32_t host;	/* domain of the gang's level that takes the smaller last segment */
-	bool last;	/* there is one */
+	bool last;	/* there is a smaller last segment */
 };
 
 struct osp_cut *osp_cut_new(const struct osp_topology *topology)
@@ -84,7 +86,10 @@ void osp_cut_free(struct osp_cut *cut)
 
 /* --- what is offered -------------------------------------------------------------------------- */
 
-/* The steps of the input, and what of the gang is no whole segment at each. */
+/*
+ * Makes the steps of the input, and notes the rest of the gang that is no whole segment at each.
+ * Returns false if the input makes no sense.
+ */
 static bool make_steps(struct osp_cut *cut, const struct osp_cut_input *input)
 {
 	const struct osp_segments *segments = &input->segments;
@@ -141,7 +146,7 @@ static void count_nodes(struct osp_cut *cut)
 	}
 }
 
-/* The domain of `level` above, or OSP_NO_DOMAIN. */
+/* Returns the domain of `level` that `domain` is in, or OSP_NO_DOMAIN. */
 static uint32_t ancestor(const struct osp_cut *cut, uint32_t domain, uint32_t level)
 {
 	while (domain != OSP_NO_DOMAIN) {
@@ -154,8 +159,10 @@ static uint32_t ancestor(const struct osp_cut *cut, uint32_t domain, uint32_t le
 	return OSP_NO_DOMAIN;
 }
 
-/* What is whole in a domain once all its parts are counted, and what the smaller last segment
- * costs. */
+/*
+ * Computes what a domain offers once all its parts are counted: whole segments, and the loss for
+ * the smaller last one.
+ */
 static void offer(const struct step *step, struct part *part)
 {
 	uint32_t last = step->last;
@@ -172,13 +179,13 @@ static void offer(const struct step *step, struct part *part)
 			     (step->join ? (part->units - last) / step->join : part->units - last);
 }
 
-/* Whether the domain may hold the smaller last segment of this step. */
+/* Tells whether the domain may hold the smaller last segment of this step. */
 static bool takes_last(const struct step *step, const struct part *part)
 {
 	return (step->last || step->below) && part->loss != NO_FIT;
 }
 
-/* Gives the domains of one step to those of the next. */
+/* Adds what the domains of one step offer to those of the next. */
 static void raise_step(struct osp_cut *cut, uint32_t at)
 {
 	const struct step *step = &cut->steps[at];
@@ -215,7 +222,7 @@ static void count_parts(struct osp_cut *cut)
 
 /* --- which domains of the gang's level -------------------------------------------------------- */
 
-/* Those that offer anything, the most first, into cut->list; how many. */
+/* Lists the domains that offer anything in cut->list, the most first. Returns how many. */
 static uint32_t sort_domains(struct osp_cut *cut)
 {
 	uint32_t first, count, found = 0;
@@ -235,8 +242,8 @@ static uint32_t sort_domains(struct osp_cut *cut)
 }
 
 /*
- * The most whole segments that `k` of the listed domains offer beside the smaller last one; false
- * where that fits nowhere. `host` gets the index of the domain that takes it.
+ * Computes the most whole segments that `k` of the listed domains offer beside the smaller last
+ * one. Returns false if that fits nowhere. `host` gets the index of the domain that takes it.
  */
 static bool best_of(const struct osp_cut *cut, uint32_t listed, uint32_t k, uint64_t *whole,
 		    uint32_t *host)
@@ -269,7 +276,7 @@ static bool best_of(const struct osp_cut *cut, uint32_t listed, uint32_t k, uint
 	return found;
 }
 
-/* The fewest domains that do; 0: none do. The list is sorted. */
+/* Returns the fewest domains that hold the gang; 0: none do. The list is sorted. */
 static uint32_t fewest(const struct osp_cut *cut, uint32_t listed, uint32_t most)
 {
 	uint32_t low = 1, high = most < listed ? most : listed, host;
@@ -288,7 +295,7 @@ static uint32_t fewest(const struct osp_cut *cut, uint32_t listed, uint32_t most
 	return low;
 }
 
-/* Returns the number of listed domains. */
+/* Decides whether the gang fits. Returns the number of listed domains. */
 static uint32_t decide(struct osp_cut *cut, const struct osp_cut_input *input,
 		       struct osp_cut_answer *answer)
 {
@@ -321,8 +328,10 @@ uint32_t osp_cut_offered(const struct osp_cut *cut, uint32_t domain)
 
 /* --- shares ----------------------------------------------------------------------------------- */
 
-/* What the domain at `index` of the list may take, with the smaller last segment where it is the
- * host. */
+/*
+ * Returns how many segments the domain at `index` of the list may take, with the smaller last one
+ * if it is the host.
+ */
 static uint32_t room_at(const struct osp_cut *cut, uint32_t index, uint32_t host)
 {
 	const struct part *part = &cut->parts[cut->list[index]];
@@ -330,8 +339,10 @@ static uint32_t room_at(const struct osp_cut *cut, uint32_t index, uint32_t host
 	return part->units - (index == host ? part->loss : 0);
 }
 
-/* The domains that take part, as indices into cut->order: the host, and of the others those that
- * hold an even share with the least left, or where too few do the largest. */
+/*
+ * Chooses the domains of the gang, as indices into cut->order: the host, and of the others those
+ * that hold an even share with the fewest left over, or the largest if too few hold an even share.
+ */
 static void choose_domains(struct osp_cut *cut, uint32_t listed, uint32_t k, uint32_t host)
 {
 	uint32_t share = cut->whole / k + (cut->whole % k != 0), holding = 0, taken = 0, from;
@@ -350,7 +361,7 @@ static void choose_domains(struct osp_cut *cut, uint32_t listed, uint32_t k, uin
 	}
 }
 
-/* As evenly as their room allows; cut->take by domain. */
+/* Divides the segments as evenly as the domains' room allows: cut->take by domain. */
 static void share_out(struct osp_cut *cut, uint32_t k, uint32_t host)
 {
 	uint32_t left = cut->whole;
@@ -380,14 +391,17 @@ static void share_out(struct osp_cut *cut, uint32_t k, uint32_t host)
 
 /* --- nodes ------------------------------------------------------------------------------------ */
 
-/* A part and what it is to give. */
+/* A part and what it has to give. */
 struct order_for {
 	uint32_t domain;
 	uint32_t units; /* of the step below */
 	bool last;	/* and the smaller last segment of the step below */
 };
 
-/* Takes nodes of a domain of the lowest step: no boot first, then light ones, then by rank. */
+/*
+ * Takes nodes of a domain of the lowest step: those that need no boot first, then light ones, then
+ * by rank. Returns how many.
+ */
 static uint32_t take_nodes(struct osp_cut *cut, uint32_t domain, uint32_t wanted,
 			   struct osp_nodeset *chosen)
 {
@@ -411,8 +425,10 @@ static uint32_t take_nodes(struct osp_cut *cut, uint32_t domain, uint32_t wanted
 	return wanted < found ? wanted : found;
 }
 
-/* Parts of a domain, sorted by what they offer, the most first; `*count` of them from cut->list +
- * from. */
+/*
+ * Lists the parts of a domain from cut->list + from on, sorted by what they offer, the most first;
+ * `*count` is how many.
+ */
 static void list_parts(struct osp_cut *cut, uint32_t domain, uint32_t from, uint32_t *count)
 {
 	uint32_t found = 0;
@@ -430,8 +446,10 @@ static void list_parts(struct osp_cut *cut, uint32_t domain, uint32_t from, uint
 	memcpy(&cut->list[from], cut->spare, found * sizeof(*cut->list));
 }
 
-/* The part that the smaller last segment costs least; of these the one that offers most, for it is
- * used in any case. */
+/*
+ * Returns the part to which the smaller last segment costs least; of equal ones the one that offers
+ * most, since it is used in any case.
+ */
 static uint32_t find_host(const struct osp_cut *cut, uint32_t from, uint32_t count)
 {
 	uint32_t best = OSP_NO_DOMAIN;
@@ -449,7 +467,7 @@ static uint32_t find_host(const struct osp_cut *cut, uint32_t from, uint32_t cou
 static uint32_t take_from(struct osp_cut *cut, uint32_t at, const struct order_for *wanted,
 			  uint32_t from, struct osp_nodeset *chosen);
 
-/* Takes segments of step `at` from one part. */
+/* Takes segments of step `at` from one part. Returns how many nodes. */
 static uint32_t take_part(struct osp_cut *cut, uint32_t at, uint32_t part, uint32_t segments,
 			  bool last, uint32_t from, struct osp_nodeset *chosen)
 {
@@ -461,7 +479,7 @@ static uint32_t take_part(struct osp_cut *cut, uint32_t at, uint32_t part, uint3
 	return take_from(cut, at, &wanted, from, chosen);
 }
 
-/* Takes what is wanted from the parts of a domain at step `at`. */
+/* Takes what is wanted from the parts of a domain at step `at`. Returns how many nodes. */
 static uint32_t take_from(struct osp_cut *cut, uint32_t at, const struct order_for *wanted,
 			  uint32_t from, struct osp_nodeset *chosen)
 {
@@ -477,7 +495,7 @@ static uint32_t take_from(struct osp_cut *cut, uint32_t at, const struct order_f
 		bool is_host = part == host;
 
 		room -= is_host ? cut->parts[part].loss : 0;
-		/* the last: the smallest that holds the rest */
+		/* for the rest, the smallest part that holds it */
 		if (!is_host && room >= left && i + 1 < from + count && left &&
 		    cut->list[i + 1] != host && cut->parts[cut->list[i + 1]].offers >= left)
 			continue;
@@ -506,7 +524,7 @@ uint32_t osp_cut_pick(struct osp_cut *cut, const struct osp_cut_input *input,
 	best_of(cut, listed, k, &whole, &host);
 	choose_domains(cut, listed, k, host);
 	share_out(cut, k, host);
-	/* what follows uses the list: the domains chosen go to its end */
+	/* the following calls use the list: the domains chosen go to its start */
 	for (uint32_t i = 0; i < k; i++)
 		cut->spare[i] = cut->list[cut->order[i]];
 	host = host < listed ? cut->list[host] : OSP_NO_DOMAIN;

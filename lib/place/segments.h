@@ -3,22 +3,22 @@
  * segments.h - a gang cut into nested segments over a few domains: whether it fits, and on which
  * nodes
  *
- * A gang of N nodes lies in at most `domains_max` domains of one level. It may be cut into
- * segments: sets of S1 nodes, each in one domain of a lower level; these into sets of S2 = m S1,
- * each in one domain of a level between; and so on. Where N is no multiple, the last segment of
- * each level is smaller; it too lies in one domain, cut like the others.
+ * A gang of N nodes is in at most `domains_max` domains of one level. It may be cut into segments:
+ * sets of S1 nodes, each in one domain of a lower level; these join into sets of S2 = m S1, each in
+ * one domain of a level between; and so on. If N is no multiple, the last segment of each level is
+ * smaller; it too is in one domain, cut like the others.
  *
- * Exact: where some choice of nodes does it, one is found, and in as few domains of the gang's
- * level as any. A domain offers floor(what its parts offer / m) segments, from the bottom up; the
- * smaller last segment goes where it costs the fewest whole ones. Of as few domains those are taken
- * that hold an even share with the least left over; where too few hold an even share, the largest,
- * as evenly as they can. Inside a domain parts with the most segments come first, then the smallest
- * that holds the rest; in the lowest nodes that need no boot before those that do, lighter ones
- * first, as Slurm takes them.
+ * Exact: if any choice of nodes fits, one is found, in the fewest possible domains of the gang's
+ * level. A domain offers floor(what its parts offer / m) segments, from the bottom up; the smaller
+ * last segment goes where it costs the fewest whole ones. Among choices of equally few domains,
+ * those that hold an even share with the fewest left over are taken; if too few domains hold an
+ * even share, the largest, as evenly as they can. Inside a domain the parts with the most segments
+ * come first, then the smallest that holds the rest; in the lowest ones, nodes that need no boot
+ * come before those that do, and lighter ones first, as Slurm takes them.
  *
  * Nodes are of one kind: the caller leaves others out of `free`. Cost: linear in nodes and domains
- * (131,072 nodes with two nested segments: doc/performance.md). Scratch: about 8 bytes a node and
- * 60 a domain, taken by osp_cut_new() and by no call that decides. Any thread; one scratch a
+ * (131,072 nodes with two nested segments: doc/performance.md). Scratch: about 8 bytes per node and
+ * 60 per domain, taken by osp_cut_new() and by no call that decides. Any thread; one scratch per
  * thread.
  */
 #ifndef OSP_SEGMENTS_H
@@ -52,10 +52,10 @@ struct osp_segments {
 int osp_segments_parse(const char *text, const struct osp_topology *topology, uint32_t level,
 		       struct osp_segments *segments, struct osp_error *error);
 
-/* How many nodes the largest domain of `level` (1 .. level count) has. */
+/* Returns how many nodes the largest domain of `level` (1 .. level count) has. */
 uint32_t osp_segments_room(const struct osp_topology *topology, uint32_t level);
 
-/* "nvlink:16,leaf:32"; returns `buffer`. */
+/* Writes segments as "nvlink:16,leaf:32". Returns `buffer`. */
 const char *osp_segments_format(const struct osp_segments *segments,
 				const struct osp_topology *topology, char *buffer,
 				size_t buffer_bytes);
@@ -67,13 +67,13 @@ struct osp_cut_input {
 	struct osp_segments segments;	/* all below `level` */
 	const struct osp_nodeset *free; /* to choose from */
 	const struct osp_nodeset
-		*boot;		/* of these, the ones that must first be started; NULL: none */
+		*boot;		/* the ones of these that must first be booted; NULL: none */
 	const uint32_t *weight; /* by node; NULL: all equal */
 };
 
 struct osp_cut_answer {
 	bool fits;
-	uint32_t domains;	/* of the gang's level that it takes; 0 if it does not fit */
+	uint32_t domains;	/* of the gang's level that it takes; 0: it does not fit */
 	uint32_t whole_needed;	/* segments of the highest level (nodes without segments) */
 	uint32_t whole_offered; /* by the best domains_max domains, beside the smaller last one */
 	bool last_fits;		/* a smaller last segment fits somewhere, or there is none */
@@ -81,7 +81,7 @@ struct osp_cut_answer {
 
 struct osp_cut;
 
-/* NULL when memory ran out. `topology` must outlive it. */
+/* Returns NULL if memory ran out. `topology` must outlive it. */
 struct osp_cut *osp_cut_new(const struct osp_topology *topology);
 void osp_cut_free(struct osp_cut *cut); /* NULL is allowed */
 
@@ -89,14 +89,18 @@ void osp_cut_free(struct osp_cut *cut); /* NULL is allowed */
 void osp_cut_judge(struct osp_cut *cut, const struct osp_cut_input *input,
 		   struct osp_cut_answer *answer);
 
-/* Chooses the nodes into `chosen` (as many places as the topology has nodes; cleared first).
- * Returns how many: `input->nodes`, or 0 if it does not fit. `chosen` may not be one of the input's
- * sets. */
+/*
+ * Chooses the nodes into `chosen` (as many places as the topology has nodes; cleared first).
+ * Returns how many: `input->nodes`, or 0 if the gang does not fit. `chosen` may not be one of the
+ * input's sets.
+ */
 uint32_t osp_cut_pick(struct osp_cut *cut, const struct osp_cut_input *input,
 		      struct osp_nodeset *chosen);
 
-/* The segments of that level that `domain` of a higher level holds beside no other, after a
- * judgement; for sentences. Level 0: its nodes. */
+/*
+ * Returns how many segments of the highest level `domain`, one of the gang's level, holds without a
+ * smaller last one, after a judgement; for sentences. Without segments: its nodes.
+ */
 uint32_t osp_cut_offered(const struct osp_cut *cut, uint32_t domain);
 
 #endif

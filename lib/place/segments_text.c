@@ -10,7 +10,7 @@
 
 #define NAME_BYTES 32
 
-/* "leaf:32", a copy of its own. */
+/* A copy of one "leaf:32". */
 struct piece {
 	char level[NAME_BYTES];
 	uint32_t nodes; /* 0: none, or too many */
@@ -78,7 +78,7 @@ static int refuse_level(const struct piece *piece, const struct osp_topology *to
 			    piece->level, nearest ? "; did you mean " : "", nearest ? nearest : "");
 }
 
-/* Keeps them lowest level first. */
+/* Adds a segment; keeps them lowest level first. */
 static int add_segment(const struct piece *piece, const struct osp_topology *topology,
 		       uint32_t level, struct osp_segments *segments, struct osp_error *error)
 {
