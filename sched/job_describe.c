@@ -7,7 +7,10 @@
 
 #define COMPONENTS_MAX 128 /* that are remembered */
 
-/* An empty string takes back what was said before; NULL says nothing. */
+/*
+ * Takes a text if one is given: an empty string takes back what was said before, NULL says nothing.
+ * Returns whether one is given.
+ */
 static bool take_text(const char *said, const char **text)
 {
 	if (said)
@@ -99,7 +102,7 @@ uint32_t osp_job_components_before(const job_desc_msg_t *job)
 
 	if (job->het_job_offset == 0)
 		shown.count = 0;
-	/* what the shadow finds of all components when they are there, it judges then */
+	/* the shadow judges all components together once they exist */
 	if (job->het_job_offset != shown.count || shown.count == COMPONENTS_MAX)
 		return 0;
 	for (uint32_t i = 0; i < shown.count; i++)

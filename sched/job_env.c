@@ -14,7 +14,7 @@ static void *allocate(size_t count, size_t size)
 	return slurm_xcalloc(count, size, true, true, __FILE__, __LINE__, __func__);
 }
 
-/* How many strings there are; updates that carry no list may say NO_VAL. */
+/* Returns how many strings there are; updates that carry no list may say NO_VAL. */
 static uint32_t usable_count(char *const *list, uint32_t count)
 {
 	return list && count != NO_VAL ? count : 0;

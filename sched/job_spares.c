@@ -52,7 +52,10 @@ static bool has_no_size(const job_desc_msg_t *job)
 	return job->min_nodes == NO_VAL || job->min_nodes == 0;
 }
 
-/* More would wrap around when the spares are added, and be few. */
+/*
+ * Tells whether there would be too many nodes: adding the spares to more than these would wrap
+ * around.
+ */
 static bool has_too_many(const job_desc_msg_t *job)
 {
 	return job->min_nodes > OSP_GATE_NODES_MAX;
@@ -79,8 +82,8 @@ static bool has_arbitrary_nodes(const job_desc_msg_t *job)
 	       (job->task_dist & SLURM_DIST_STATE_BASE) == SLURM_DIST_ARBITRARY;
 }
 
-/* Seen in 22.05.8: a node that leaves a job of whole nodes looks idle, but its cores stay taken for
- * every job that shares it. */
+/* Tells whether the job takes whole nodes. Seen in 22.05.8: a node that leaves such a job looks
+ * idle, but its cores stay taken for every job that shares it. */
 static bool is_exclusive(const job_desc_msg_t *job)
 {
 	return job->shared == JOB_SHARED_NONE;
@@ -115,7 +118,7 @@ static const struct {
 
 /* --- making it larger ------------------------------------------------------------------------- */
 
-/* What grows with the nodes: as much more as they. */
+/* Returns a number that grows in proportion to the nodes. */
 static uint32_t scaled(uint32_t number, uint32_t nodes, uint32_t spares)
 {
 	uint64_t more = (uint64_t)number + ((uint64_t)number * spares + nodes - 1) / nodes;

@@ -74,7 +74,10 @@ static void tell_user(char **err_msg, const char *sentence)
 	*err_msg = told;
 }
 
-/* The sentence may quote the user, who must forge no line of slurmctld's log. */
+/*
+ * Logs the sentence, with the user's own characters made harmless: a user must not forge a line of
+ * slurmctld's log. Returns `rc`.
+ */
 static int refuse(char **err_msg, uint32_t uid, const char *sentence, int rc)
 {
 	char clean[SENTENCE_BYTES];
@@ -87,13 +90,16 @@ static int refuse(char **err_msg, uint32_t uid, const char *sentence, int rc)
 
 /* --- the request ------------------------------------------------------------------------------ */
 
-/* Slurm writes the value of an option that was given without one as "(null)". */
+/* Returns the value of an option. Slurm writes "(null)" for one that was given without a value. */
 static const char *option_value(const char *value)
 {
 	return strcmp(value, "(null)") != 0 ? value : "";
 }
 
-/* The value of an option as it was given, else as a variable says it; NULL for none. */
+/*
+ * Returns the value of an option: as it was given, else as its variable says; NULL if neither. Sets
+ * *given if the option was.
+ */
 static const char *value_of(const job_desc_msg_t *job, enum osp_job_option_id id, bool *given)
 {
 	const struct osp_job_option *option = osp_job_option(id);
@@ -109,7 +115,7 @@ static const char *value_of(const job_desc_msg_t *job, enum osp_job_option_id id
 	return osp_job_env_find(job->environment, job->env_size, name);
 }
 
-/* --gang-domains, --gang-segment, --gang-layout and --gang-keep, which make a gang too. */
+/* Reads --gang-domains, --gang-segment, --gang-layout and --gang-keep, which make a gang too. */
 static int read_parts(const job_desc_msg_t *job, struct osp_request *request,
 		      struct osp_error *error)
 {
@@ -121,7 +127,7 @@ static int read_parts(const job_desc_msg_t *job, struct osp_request *request,
 		.keep = value_of(job, OSP_JOB_GANG_KEEP, &given),
 	};
 
-	/* who says off means it, whatever the environment has of a gang */
+	/* --gang=off holds, whatever the environment says of a gang */
 	if (request->asked == OSP_ASKED_OFF && request->origin == OSP_FROM_OPTION && !given)
 		return 0;
 	if (!asked && osp_parts_are_asked(&parts))
@@ -129,7 +135,10 @@ static int read_parts(const job_desc_msg_t *job, struct osp_request *request,
 	return osp_request_add_parts(request, &parts, error);
 }
 
-/* The option over the environment (which reaches us without SPANK too, as from slurmrestd). */
+/*
+ * Reads the request: the option goes before the environment, which also arrives without SPANK, as
+ * from slurmrestd.
+ */
 static int read_request(const job_desc_msg_t *job, struct osp_request *request, char *sentence,
 			size_t sentence_bytes)
 {
@@ -157,9 +166,9 @@ static int read_request(const job_desc_msg_t *job, struct osp_request *request, 
 }
 
 /*
- * Judges what a job asks for, when it is submitted and when it is changed. SLURM_SUCCESS with the
- * request in force in `effective`, or the error with the sentence. Advice that nobody asked for
- * stops no job.
+ * Judges what a job asks for, when it is submitted and when it is changed. Returns SLURM_SUCCESS
+ * with the request in force in `effective`, or the error with the sentence. Advice that nobody
+ * asked for stops no job.
  */
 static int judge(const struct osp_seam_job *job, const struct osp_request *request,
 		 struct osp_effective *effective, char *sentence, size_t sentence_bytes)
@@ -185,7 +194,7 @@ static int judge(const struct osp_seam_job *job, const struct osp_request *reque
 
 /* --- what comes out --------------------------------------------------------------------------- */
 
-/* Variables of the gang that submitted this job are not this job's. */
+/* Drops the variables of the gang from within which this job was submitted. */
 static void drop_inherited(job_desc_msg_t *job)
 {
 	static const char *const names[] = {LEVEL_VARIABLE, "ONESPINE_DOMAIN=", "ONESPINE_LEAF=",
@@ -210,8 +219,8 @@ static void write_note(job_desc_msg_t *job, const struct osp_effective *effectiv
 }
 
 /*
- * What only might become a gang is looked at when its nodes are known. An `off` that came in the
- * environment is found nowhere else once the job is there.
+ * Tells whether the request is stored. A job that may become a gang is looked at when its nodes are
+ * known. An `off` from the environment is stored, because nothing else keeps it.
  */
 static bool is_to_be_stored(const struct osp_request *request,
 			    const struct osp_effective *effective)
@@ -221,7 +230,9 @@ static bool is_to_be_stored(const struct osp_request *request,
 	return !effective->if_large;
 }
 
-/* Returns -1 when memory ran out before the shadow would know of the gang. */
+/*
+ * Stores the gang for the shadow. Returns -1 if memory runs out before the shadow would know of it.
+ */
 static int write_gang(job_desc_msg_t *job, const struct osp_effective *effective)
 {
 	char value[OSP_EFFECTIVE_BYTES];
@@ -232,15 +243,15 @@ static int write_gang(job_desc_msg_t *job, const struct osp_effective *effective
 	if (effective->mode == OSP_MODE_OFF)
 		return 0;
 	write_note(job, effective);
-	/* onespine.so asks where a batch job was placed when it finds this one, and only then. */
+	/* onespine.so asks where a batch job was placed only if it finds this variable */
 	if (job->environment && job->env_size)
 		osp_job_env_append(&job->environment, &job->env_size, LEVEL_VARIABLE,
 				   effective->level);
 	return 0;
 }
 
-/* Slurm numbers nodes by their names: a launcher that does so, too, must be handed the order that
- * keeps groups together. */
+/* Tells the user that a launcher that sorts nodes by their names must be given the order that keeps
+ * groups together. Slurm itself numbers nodes by their names. */
 static void tell_order(const struct osp_effective *effective, char **err_msg)
 {
 	char sentence[SENTENCE_BYTES + OSP_REQUEST_BYTES];
@@ -256,7 +267,9 @@ static void tell_order(const struct osp_effective *effective, char **err_msg)
 	tell_user(err_msg, sentence);
 }
 
-/* Returns -1 when memory ran out before the gate would know of the spares. */
+/*
+ * Stores the spares for the gate. Returns -1 if memory runs out before the gate would know of them.
+ */
 static int write_spares(job_desc_msg_t *job, uint32_t spares)
 {
 	char value[16];
@@ -267,15 +280,15 @@ static int write_spares(job_desc_msg_t *job, uint32_t spares)
 	if (osp_job_env_append(&job->spank_job_env, &job->spank_job_env_size, OSP_EFFECTIVE_SPARES,
 			       value))
 		return -1;
-	/* onespine.so looks which nodes stayed when it finds this one, and only then. */
+	/* onespine.so looks which nodes stayed only if it finds this variable */
 	if (job->environment && job->env_size)
 		return osp_job_env_append(&job->environment, &job->env_size, OSP_SPARES_MARK,
 					  value);
 	return 0;
 }
 
-/* What only we tell the shadow and the gate. slurmd puts SPANK_ before every name that lacks it, so
- * a user could bring the longer name. */
+/* Drops entries that only we may write, for the shadow and the gate. slurmd puts SPANK_ before
+ * every name that does not have it, so a user could bring the longer name. */
 static void drop_forged(job_desc_msg_t *job)
 {
 	static const char *const names[] = {
@@ -343,7 +356,10 @@ EXPORTED int job_submit(job_desc_msg_t *job, uint32_t submit_uid, char **err_msg
 
 /* --- onespine set, scontrol update ------------------------------------------------------------ */
 
-/* `onespine set` sends an update with the option in spank_job_env[], which Slurm itself ignores. */
+/*
+ * Handles `onespine set`, which sends an update with the option in spank_job_env[]; Slurm itself
+ * ignores that.
+ */
 static int set_request(const char *value, struct job_record *record, uint32_t uid, char **err_msg)
 {
 	struct osp_request request = {.origin = OSP_FROM_SET, .relax_s = -1};
@@ -359,7 +375,7 @@ static int set_request(const char *value, struct job_record *record, uint32_t ui
 	return SLURM_SUCCESS;
 }
 
-/* Judges a pending job as it would be when changed; what a change leaves out stays as it is. */
+/* Judges a pending job as it would be after the change; what a change leaves out stays as it is. */
 static int judge_change(const job_desc_msg_t *job, struct job_record *record, uint32_t uid,
 			char **err_msg)
 {
@@ -376,7 +392,7 @@ static int judge_change(const job_desc_msg_t *job, struct job_record *record, ui
 	return rc ? refuse(err_msg, uid, sentence, rc) : SLURM_SUCCESS;
 }
 
-/* An administrator's new words replace his old ones: where the gang stands, and what its steps read
+/* Keeps our part of an administrator's new AdminComment: where the gang is, and what its steps read
  * from there, stays. */
 static void keep_note(job_desc_msg_t *job, const struct job_record *record)
 {
@@ -409,9 +425,9 @@ static int modify(job_desc_msg_t *job, struct job_record *record, uint32_t uid, 
 }
 
 /*
- * Where a changed partition finds no account Slurm returns errno, which nobody has set since
- * (job_mgr.c, _retrieve_new_assoc): without accounting that is the rule, and the change is refused
- * for a call of long before.
+ * Judges a change. If a changed partition has no account, Slurm returns errno, which nobody has set
+ * since (job_mgr.c, _retrieve_new_assoc): without accounting that is the rule, and Slurm would
+ * refuse the change for a call of long before. So errno is cleared.
  */
 EXPORTED int job_modify(OSP_JOB_MODIFY_PARAMETERS(job, record, uid, err_msg))
 {

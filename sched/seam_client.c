@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* seam_client.c - job_submit's end of the seam: is the shadow in use, and is this the Slurm that
- * we were built for */
+/* seam_client.c - job_submit's end of the seam: is the shadow in use, and is this the Slurm for
+ * which we were built */
 #include "onespine_config.h"
 
 #include "sched/seam_client.h"
@@ -24,7 +24,7 @@ struct version_words {
 	char text[32];
 };
 
-/* 0x160508 is "22.05.8". */
+/* Formats a version: 0x160508 is "22.05.8". */
 static struct version_words version_words(uint32_t version)
 {
 	struct version_words words;
@@ -34,7 +34,10 @@ static struct version_words version_words(uint32_t version)
 	return words;
 }
 
-/* Other select plugins would take the call for a job's record. */
+/*
+ * Tells whether select/cons_tres is in use. Another select plugin would take the call for a job's
+ * record.
+ */
 static bool is_cons_tres(void)
 {
 	return &slurm_conf && slurm_conf.select_type &&
@@ -80,8 +83,8 @@ bool osp_slurm_differs(uint32_t built, uint32_t running, char *sentence, size_t 
 }
 
 /*
- * The version of one loaded object when it is one of Slurm's plugins, else 0. Those are known to
- * match the Slurm that runs; nothing else there tells its micro version in a layout that never
+ * Returns the version of one loaded object if it is one of Slurm's plugins, else 0. Slurm's plugins
+ * match the Slurm that runs; nothing else there gives its micro version in a layout that never
  * changes.
  */
 static uint32_t plugin_version_of(const char *path)
@@ -117,8 +120,8 @@ static uint32_t running_slurm_version(void)
 }
 
 /*
- * Slurm refuses a plugin of another version before init() is called, with words of its own that do
- * not say what to do. A constructor runs before that.
+ * Explains the other version. Slurm refuses a plugin of another version before it calls init(), in
+ * words that do not say what to do. A constructor runs before that.
  */
 __attribute__((constructor)) static void say_other_slurm(void)
 {

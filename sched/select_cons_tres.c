@@ -2,10 +2,10 @@
 /*
  * select_cons_tres.c - a shadow of Slurm's select/cons_tres that places gangs
  *
- * This object has the name, type and id of Slurm's own plugin and stands before it in PluginDir. It
+ * This object has the name, type and id of Slurm's own plugin and comes before it in PluginDir. It
  * is linked with Slurm's, so every symbol that it does not define is Slurm's; dlsym(RTLD_NEXT)
- * finds the ones that it wraps. Jobs without --gang pass through untouched. Outside slurmctld
- * (clients up to 24.11 load it) it does nothing at all.
+ * finds those that it wraps. Jobs without --gang pass through untouched. Outside slurmctld (clients
+ * up to 24.11 load it) it does nothing at all.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
@@ -54,7 +54,7 @@ EXPORT int select_p_job_test(job_record_t *job, bitstr_t *bitmap, uint32_t min_n
 			     osp_list_t *candidates, osp_list_t **preempted,
 			     OSP_JOB_TEST_TAIL_PARAMETERS);
 
-/* Slurm's own, as dlsym(RTLD_NEXT) found them. */
+/* Slurm's own functions, as dlsym(RTLD_NEXT) found them. */
 static node_init_f *slurm_node_init;
 static rebuild_f *slurm_rebuild;
 static job_f *slurm_job_begin, *slurm_job_ready, *slurm_nodeinfo_set, *slurm_job_fini;
@@ -127,7 +127,7 @@ int fini(void)
 	return slurm_fini ? slurm_fini() : SLURM_SUCCESS;
 }
 
-/* Says, once, that this is not the Slurm that the shadow was built for. */
+/* Says, once, that the shadow was built for another Slurm. */
 static void say_other_layout(const char *why)
 {
 	static bool told;
@@ -141,8 +141,8 @@ static void say_other_layout(const char *why)
 	told = true;
 }
 
-/* Failing here stops slurmctld, so only its start may: it is called for each change of a partition
- * too. */
+/* Checks the layout once: a failure stops slurmctld, so only its start may fail.
+ * select_p_node_init() is also called for each change of a partition. */
 static int check_layout(void)
 {
 	static bool checked;
@@ -180,7 +180,10 @@ static bool is_seam_call(const void *record)
 	return !memcmp(record, cookie, sizeof(cookie));
 }
 
-/* A task of an array has waited under the array's number and starts under one of its own. */
+/*
+ * Forgets what was tried for a job that starts. A task of an array waited under the array's number
+ * and starts under its own.
+ */
 static void forget_what_was_tried(const job_record_t *job)
 {
 	if (shadow_state.chooser && !osp_chooser_forget(shadow_state.chooser, job->job_id) &&
@@ -188,7 +191,10 @@ static void forget_what_was_tried(const job_record_t *job)
 		osp_chooser_forget(shadow_state.chooser, job->array_job_id);
 }
 
-/* A record that is not laid out as in our build's headers would be read wrongly: hands off. */
+/*
+ * Tells whether a record is laid out as in this build's headers. Any other record would be read
+ * wrongly, and is left alone.
+ */
 static bool record_is_sound(const job_record_t *job)
 {
 	char why[128];
@@ -199,7 +205,7 @@ static bool record_is_sound(const job_record_t *job)
 	return false;
 }
 
-/* A job whose nodes are counted: not a synthetic one. */
+/* Tells whether a job's nodes are counted: not those of a synthetic job. */
 static bool is_counted(const job_record_t *job)
 {
 	return in_slurmctld && job->job_id && job->details && record_is_sound(job);
@@ -221,8 +227,8 @@ int select_p_job_begin(job_record_t *job)
 	return rc;
 }
 
-/* Whether its nodes run, so that the job may go on. Called with less than Slurm's node write lock
- * too. */
+/* Tells whether its nodes run, so that the job may go on. Slurm also calls it with less than its
+ * node write lock. */
 int select_p_job_ready(job_record_t *job)
 {
 	int rc = slurm_job_ready(job);
@@ -230,8 +236,8 @@ int select_p_job_ready(job_record_t *job)
 	return in_slurmctld && shadow_launch_waits(job->job_id) ? 0 : rc;
 }
 
-/* Called after select_p_job_begin(), and after a restart for each job that runs: here Slurm's own
- * plugin takes what the job holds, and counts its generic resources. */
+/* Counts a job. Slurm calls this after select_p_job_begin(), and after a restart for each running
+ * job: here its own plugin takes what the job holds, and counts its generic resources. */
 int select_p_select_nodeinfo_set(job_record_t *job)
 {
 	int rc = slurm_nodeinfo_set(job);
@@ -298,7 +304,10 @@ int select_p_job_expand(job_record_t *from, job_record_t *to)
 	return rc;
 }
 
-/* Called before the job's record says so: Slurm's plugin needs what it held. */
+/*
+ * Counts less memory for a job. Slurm calls this before the job's record says so: its plugin needs
+ * the old amount.
+ */
 void select_p_job_mem_reduce(job_record_t *job)
 {
 	if (slurm_job_mem_reduce)
@@ -322,7 +331,7 @@ int select_p_job_test(job_record_t *job, bitstr_t *bitmap, uint32_t min_nodes, u
 		      uint32_t req_nodes, uint16_t mode, osp_list_t *candidates,
 		      osp_list_t **preempted, OSP_JOB_TEST_TAIL_PARAMETERS)
 {
-	static bool inside; /* Slurm's own inner calls come back to us */
+	static bool inside; /* set while Slurm's function calls us back */
 	struct osp_effective effective;
 	struct shadow_call call;
 	int rc;

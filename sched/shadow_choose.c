@@ -2,8 +2,8 @@
 /*
  * shadow_choose.c - a gang's call of select_p_job_test(), decided by lib/choose
  *
- * What lib/choose asks is asked of Slurm here, in Slurm's words, and its decision put into what the
- * call came with.
+ * This file puts the questions of lib/choose to Slurm, in Slurm's words, and writes its decision
+ * where the caller expects it.
  */
 #include "sched/shadow.h"
 
@@ -15,17 +15,19 @@
 
 /* --- what lib/choose asks -------------------------------------------------------------------- */
 
-/* One call, for the functions that lib/choose calls. */
+/* One call, as the functions that lib/choose calls see it. */
 struct choice {
 	struct shadow_call *call;
 	struct shadow_gang *gang;
-	bitstr_t *given; /* the bitmap as it came: each question is about it */
-	struct osp_nodeset
-		*possible; /* run now, over others: nodes that it may be given; else NULL */
+	bitstr_t *given;	      /* the bitmap as it came; each question starts from it */
+	struct osp_nodeset *possible; /* run now, over others: nodes it may be given; else NULL */
 	int64_t now_s;
 };
 
-/* Slurm says "now" for backfill's slot when it means "at its start" (24.11 on, job_test.c). */
+/*
+ * Returns when the job would start. Slurm says "now" for backfill's slot when it means "at its
+ * start" (24.11 on, job_test.c).
+ */
 static int64_t start_of(const struct shadow_call *call)
 {
 	int64_t start_s = call->job->start_time;
@@ -90,8 +92,8 @@ static uint64_t state_of(void *context, const struct osp_nodeset *nodes)
 	return shadow_count_state(nodes);
 }
 
-/* Slurm marks a job when it preempts it, and puts its start back when it requeues it
- * (preempt.c, job_mgr.c). */
+/* Tells whether a victim is ending. Slurm marks a job when it preempts it, and resets its start
+ * when it requeues it (preempt.c, job_mgr.c). */
 static bool is_leaving(void *context, const struct osp_victim *victim)
 {
 	const struct choice *choice = context;
@@ -122,15 +124,15 @@ static enum osp_choose_mode mode_of(uint16_t mode)
 	}
 }
 
-/* Nothing but the ends of jobs keeps the gang from starting: licenses and parts of nodes that are
- * kept for others are in no account. */
+/* Tells whether only the ends of jobs keep the gang from starting: licenses and parts of nodes that
+ * are kept for others are in no account. */
 static bool only_jobs_matter(const struct shadow_call *call)
 {
 	return !call->job->license_list && !OSP_PARTS_RESERVED(&call->tail);
 }
 
-/* Nodes that a gang may be given now, free or laid over others' processors; NULL if it is laid over
- * nobody, or memory ran out. */
+/* Returns the nodes that a gang may be given now, free or laid over others' processors; NULL if it
+ * may not be laid over others, or if memory runs out. */
 static struct osp_nodeset *possible_nodes(const struct shadow_gang *gang, int64_t now_s)
 {
 	struct osp_nodeset *possible = gang->lies_over ? osp_nodeset_copy(gang->usable) : NULL;
@@ -179,9 +181,10 @@ static struct osp_choose_input input_of(const struct choice *choice)
 }
 
 /*
- * What Slurm has left is the answer. A plan may be one that Slurm was not asked about last, or not
- * at all in this call: its start, and what backfill holds against the limits before it keeps the
- * nodes for the gang (acct_policy_job_runnable_post_select()), are put in their place.
+ * Writes the answer. It is what Slurm left, but a plan may be one about which Slurm was not asked
+ * last, or not at all in this call. So its start is written, and the numbers that backfill checks
+ * against the limits before it keeps the nodes for the gang
+ * (acct_policy_job_runnable_post_select()).
  */
 static void deliver(const struct choice *choice, const struct osp_choice *decision)
 {
@@ -249,9 +252,9 @@ static void tell_why_it_waits(const struct choice *choice, const struct osp_plac
 }
 
 /*
- * The main scheduler does not ask about a gang behind one that waits in its partition. Backfill
- * asks in every cycle, and its plans leave it other nodes than what is free: so it says so only
- * where nobody did, or long ago.
+ * Tells whether backfill must say why the gang waits. The main scheduler does not ask about a gang
+ * behind another that waits in its partition. Backfill asks in every cycle, but its plans leave the
+ * gang other nodes than what is free, so it says so only if nobody did, or long ago.
  */
 static bool must_be_told(const struct choice *choice, const struct osp_choice *decision)
 {
@@ -277,8 +280,9 @@ static bool ask_launch(struct choice *choice, const struct osp_nodeset *nodes)
 	return shadow_try(call, &question);
 }
 
-/* Starts the gang now on nodes of which some do not run, if it may have such and Slurm gives
- * them. */
+/*
+ * Starts the gang now on nodes of which some do not run, if that is allowed and Slurm gives them.
+ */
 static bool launch(struct choice *choice)
 {
 	struct shadow_gang *gang = choice->gang;
@@ -306,7 +310,10 @@ static bool launch(struct choice *choice)
 	return yes;
 }
 
-/* Only for a start now: nobody knows what will run later. */
+/*
+ * Tells whether nodes may be launched: only for a start now, because nobody knows what will run
+ * later.
+ */
 static bool may_launch(const struct choice *choice)
 {
 	const struct shadow_call *call = choice->call;
@@ -367,7 +374,7 @@ static int choose(struct shadow_call *call, struct shadow_gang *gang)
 	free(choice.possible);
 	if (launched || decision.found)
 		return SLURM_SUCCESS;
-	/* the last yes may have been to who could have the gang, which starts nothing */
+	/* the last yes may have answered which nodes the gang could have; that starts nothing */
 	return call->rc == SLURM_SUCCESS ? OSP_ERROR_NO_DOMAIN : call->rc;
 }
 
@@ -413,7 +420,7 @@ static void note_advice(struct shadow_call *call, const struct shadow_gang *gang
 	shadow_advice_remember(shadow_lasting_id(call->job), words);
 }
 
-/* A gang that cannot even ask its question: it waits, but is never called impossible. */
+/* Answers for a gang that has no question to ask: it waits, but is never called impossible. */
 static int wait_without_question(struct shadow_call *call, const struct osp_effective *effective,
 				 const char *why)
 {
@@ -425,7 +432,10 @@ static int wait_without_question(struct shadow_call *call, const struct osp_effe
 	return OSP_ERROR_NO_DOMAIN;
 }
 
-/* Slurm's bitmap holds no node: all are busy. Its answer is known; only the words are ours. */
+/*
+ * Answers if Slurm's bitmap holds no node, since all are busy. Slurm's answer is known; only the
+ * words are ours.
+ */
 static int wait_for_any_node(struct shadow_call *call, struct shadow_gang *gang)
 {
 	struct choice choice = {.call = call, .gang = gang, .now_s = time(NULL)};

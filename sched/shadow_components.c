@@ -3,9 +3,10 @@
  * shadow_components.c - components of one heterogeneous job in a partition that promises one domain
  *
  * A policy judges them together, and Slurm places and starts them one after the other (backfill.c).
- * Where they may turn out as large as a gang, each is placed where those before it stand, and where
- * Slurm, asked for the others too, has room for all of them in one domain. Their sum is looked at
- * again when they start (shadow_gang_started()); by then it is too late to choose another domain.
+ * If they may turn out as large as a gang, each is placed in the domain of those before it, and
+ * only if Slurm, asked about the others too, has room for all of them in one domain. Their sum is
+ * checked again when they start (shadow_gang_started()); by then it is too late to choose another
+ * domain.
  */
 #include "sched/shadow.h"
 
@@ -17,8 +18,8 @@
 /* MAX_HET_JOB_COMPONENTS of slurm.h. */
 #define COMPONENTS_MAX 128
 
-/* Heterogeneous jobs whose plans are remembered; of more that goes which was not asked about for
- * longest. Priority may put components of one job between those of others. */
+/* How many heterogeneous jobs have their plans remembered; the one asked about longest ago is
+ * forgotten first. Priority may put components of one job between those of others. */
 #define PLANS_MAX 64
 
 /* What backfill was answered in this cycle for each component of a job: it asks about all of them
@@ -26,7 +27,7 @@
 struct plan {
 	uint32_t job;  /* 0: not in use */
 	uint64_t used; /* number of the last question about it */
-	uint32_t turn; /* domains asked in vain for a start in the future before time was over */
+	uint32_t turn; /* domains already asked in vain for a later start, when time ran out */
 	uint32_t last; /* the component asked about last; by het_job_offset, as these: */
 	bool asked[COMPONENTS_MAX];
 	struct osp_nodeset *of[COMPONENTS_MAX]; /* NULL: not planned */
@@ -35,7 +36,7 @@ struct plan {
 
 static struct plan plans[PLANS_MAX];
 
-/* Where all of them can start soonest. */
+/* Where all components can start soonest. */
 struct soonest {
 	bool found;
 	uint32_t within;
@@ -45,24 +46,24 @@ struct soonest {
 struct joint {
 	struct shadow_call *call;
 	struct plan *plan; /* of its job, for backfill; else NULL */
-	/* all that count, the one asked about among them; those with the fewest nodes to choose
-	 * from come first */
+	/* all that count, including the one asked about; those with the fewest nodes to choose from
+	 * come first */
 	job_record_t *component[COMPONENTS_MAX];
 	uint32_t choice_nodes[COMPONENTS_MAX];
 	uint32_t count;
-	struct osp_effective effective; /* the strictest of theirs */
-	struct osp_nodeset *taken;	/* of those that run or are planned */
-	struct osp_nodeset *kept; /* from the component asked about, for now: so from the others */
+	struct osp_effective effective;	   /* the strictest of all */
+	struct osp_nodeset *taken;	   /* of those that run or are planned */
+	struct osp_nodeset *kept;	   /* not offered to the one asked about: to none, then */
 	struct osp_nodeset *within;	   /* where they are looked for; NULL: anywhere */
-	const struct osp_nodeset *without; /* and not there; NULL: everywhere */
+	const struct osp_nodeset *without; /* where they are not looked for; NULL: no such place */
 	struct osp_nodeset *all;	   /* what they would have together */
 	struct osp_nodeset *scratch;
 	bool now_only; /* at the first moment that was asked about */
 	bool only_looks;
 	bool others_first; /* the others have been asked about before */
-	bool fits;	   /* the last one that was asked about did */
+	bool fits;	   /* the last one asked about did */
 	bool can_stand;	   /* in its last answer they would keep the promise */
-	bool splits;	   /* Slurm would have them anywhere else */
+	bool splits;	   /* Slurm would place them in several domains */
 	int64_t start_s;
 };
 
@@ -86,7 +87,7 @@ void shadow_components_forget(void)
 		forget_plan(&plans[i]);
 }
 
-/* The job's, or NULL. */
+/* Returns the job's plan, or NULL. */
 static struct plan *find_plan(const job_record_t *job)
 {
 	for (uint32_t i = 0; i < PLANS_MAX; i++) {
@@ -96,7 +97,7 @@ static struct plan *find_plan(const job_record_t *job)
 	return NULL;
 }
 
-/* The same, newly made if nothing is known. */
+/* Returns the job's plan, and makes one if there is none. */
 static struct plan *plan_of(const job_record_t *job)
 {
 	static uint64_t questions;
@@ -145,7 +146,10 @@ bool shadow_has_components(job_record_t *job)
 	return components && list_find_first(components, is_another, job);
 }
 
-/* Where it runs, or would start by backfill's plan so far; false if that is open. */
+/*
+ * Adds the nodes where it runs, or would start by backfill's plan so far. Returns false if that is
+ * open.
+ */
 static bool add_taken(const struct joint *joint, const job_record_t *component)
 {
 	const job_record_t *job = joint->call->job;
@@ -164,7 +168,10 @@ static bool add_taken(const struct joint *joint, const job_record_t *component)
 	return true;
 }
 
-/* -p a,b may hold one of them to a lower level than the others. */
+/*
+ * Makes the promise as strict as this component's: -p a,b may hold one component to a lower level
+ * than the others.
+ */
 static void add_promise(struct osp_effective *strictest, const struct osp_effective *other)
 {
 	const struct osp_topology *topology = shadow_state.topology;
@@ -207,7 +214,10 @@ static void put_in_order(struct joint *joint, uint32_t i)
 	joint->choice_nodes[i] = count;
 }
 
-/* Slurm's list is locked while it is walked, and what follows walks it too. */
+/*
+ * Lists the components before it looks at them: Slurm's list is locked while it is walked, and what
+ * follows walks it too.
+ */
 static void look_at_components(struct joint *joint)
 {
 	struct osp_effective effective;
@@ -221,7 +231,7 @@ static void look_at_components(struct joint *joint)
 	}
 }
 
-/* When the component would end that is asked about, if it started at the first moment. */
+/* Returns when the component asked about would end, if it started at the first moment. */
 static int64_t first_end_s(const struct shadow_call *call)
 {
 	int64_t now_s = time(NULL), slot_s = OSP_SLOT_START_S(&call->tail);
@@ -233,10 +243,10 @@ static int64_t first_end_s(const struct shadow_call *call)
 }
 
 /*
- * Priority orders the components in a cycle, and may put them in another order in the next one. A
- * component that has been asked about before comes again at once, for another slot, or in a new
- * cycle. What backfill has planned in this cycle it offers to nobody who would be there at the same
- * time: where it offers it, the plan is one of before.
+ * Begins or continues a plan. Priority orders the components in a cycle, and may change their order
+ * in the next. A component that was asked about before is asked about again at once, for another
+ * slot, or in a new cycle. Backfill offers nodes that it has planned in this cycle to nobody who
+ * would use them at the same time: if it offers them, the plan is an older cycle's.
  */
 static void begin_plan(struct joint *joint)
 {
@@ -263,7 +273,7 @@ static void begin_plan(struct joint *joint)
 
 /* --- what Slurm says to all of them ---------------------------------------------------------- */
 
-/* As many nodes as Slurm will ask for (get_node_cnts() in node_scheduler.c). */
+/* Sets as many nodes as Slurm will ask for (get_node_cnts() in node_scheduler.c). */
 static void set_size(struct shadow_call *call)
 {
 	const __typeof__(*call->job->details) *details = call->job->details;
@@ -288,10 +298,10 @@ static bool add_answer(const struct shadow_call *call, void *context)
 	osp_nodeset_or(joint->all, joint->scratch);
 	if (call->job->start_time > joint->start_s)
 		joint->start_s = call->job->start_time;
-	return false; /* nothing comes of it */
+	return false; /* the answer is only noted */
 }
 
-/* The nodes that it may have beside the others, into joint->scratch. */
+/* Writes the nodes that it may have beside the others into joint->scratch. */
 static bool find_open_nodes(struct joint *joint, job_record_t *component)
 {
 	struct shadow_gang gang = {.job = component, .usable = joint->scratch};
@@ -312,7 +322,10 @@ static bool find_open_nodes(struct joint *joint, job_record_t *component)
 	return true;
 }
 
-/* Slurm's answer for a component that is not there yet is added to what the others would have. */
+/*
+ * Asks Slurm about a component that has no nodes yet, and adds its answer to what the others would
+ * have.
+ */
 static bool ask_for_another(struct joint *joint, job_record_t *component)
 {
 	struct shadow_call call = {.job = component,
@@ -346,7 +359,7 @@ static bool ask_for_others(struct joint *joint)
 	return true;
 }
 
-/* Whether all of them have room beside Slurm's answer for one, and keep the promise there. */
+/* Tells whether all of them have room beside Slurm's answer for one, and keep the promise there. */
 static bool all_can_stand(const struct shadow_call *call, void *context)
 {
 	struct joint *joint = context;
@@ -375,13 +388,16 @@ static bool all_can_stand(const struct shadow_call *call, void *context)
 /* The domains of one call. */
 struct places {
 	const struct osp_nodeset *given;
-	const struct osp_nodeset *settling; /* no start now is there */
-	const struct osp_nodeset *stuck;    /* nobody knows when there is one there */
+	const struct osp_nodeset *settling; /* no job can start there now */
+	const struct osp_nodeset *stuck;    /* nobody knows when one can start there */
 	uint32_t *domains;
 	uint32_t count;
 };
 
-/* Of joint->within, but not where the others would be if they come first. */
+/*
+ * Asks for the component in joint->within, without the nodes that the others take if they come
+ * first.
+ */
 static bool ask_for_own(struct joint *joint, const struct places *places)
 {
 	struct shadow_call *call = joint->call;
@@ -397,7 +413,10 @@ static bool ask_for_own(struct joint *joint, const struct places *places)
 	return shadow_try_if(call, all_can_stand, joint);
 }
 
-/* The nodes that Slurm takes first may be the only ones for another. */
+/*
+ * Asks for the others first: the nodes that Slurm would take for this one may be the only ones for
+ * another.
+ */
 static bool ask_behind_others(struct joint *joint, const struct places *places)
 {
 	bool yes;
@@ -410,7 +429,7 @@ static bool ask_behind_others(struct joint *joint, const struct places *places)
 	return yes;
 }
 
-/* Within that domain; `count` is for anywhere. */
+/* Asks within that domain; `count` stands for anywhere. */
 static bool ask_within(struct joint *joint, const struct places *places, uint32_t i)
 {
 	struct osp_nodeset *within =
@@ -439,7 +458,7 @@ static bool budget_is_spent(const struct joint *joint)
 	return shadow_call_elapsed_ms(joint->call) > OSP_CHOOSE_BUDGET_MS;
 }
 
-/* Where Slurm would have them, then in one domain after the other. */
+/* Asks where Slurm would place them, then in one domain after the other. */
 static bool start_now(struct joint *joint, const struct places *places)
 {
 	bool yes;
@@ -464,8 +483,8 @@ static void look_within(struct joint *joint, const struct places *places, uint32
 	*soonest = (struct soonest){.found = true, .within = i, .start_s = joint->start_s};
 }
 
-/* Where all of them can start soonest. Nowhere is that sooner than where Slurm would have them. The
- * next call goes on behind domains that were asked in vain. */
+/* Plans the start of all of them where they can start soonest. No place is sooner than the one that
+ * Slurm itself takes. The next call goes on behind domains that were asked in vain. */
 static bool start_later(struct joint *joint, const struct places *places,
 			const struct osp_nodeset *without)
 {
@@ -503,8 +522,8 @@ static bool place(struct joint *joint, const struct places *places)
 	return yes || start_later(joint, places, NULL);
 }
 
-/* Those of the gang's level with enough nodes for the one asked about, best first; where others
- * stand already, theirs. */
+/* Lists the domains of the gang's level with enough nodes for the component asked about, best
+ * first; if others are placed already, only theirs. */
 static void find_domains(struct joint *joint, const struct shadow_gang *gang, struct places *places)
 {
 	struct osp_place_input input = shadow_gang_input(gang);
@@ -550,7 +569,7 @@ static void remember(struct joint *joint)
 	joint->plan->start_s[offset] = joint->call->job->start_time;
 }
 
-/* Where the fabric has no such level, or memory is short, no domain is known. */
+/* Fills `gang`. If the fabric does not have the level, or memory runs out, no domain is known. */
 static bool begin_gang(const struct joint *joint, struct shadow_gang *gang)
 {
 	const struct shadow_call *call = joint->call;
@@ -590,7 +609,7 @@ static bool begin(struct joint *joint, struct shadow_gang *gang)
 	return true;
 }
 
-/* Slurm would have them in several domains, and they wait for one. */
+/* Tells whether to say why they wait: Slurm would place them in several domains. */
 static bool is_to_be_said(const struct joint *joint, bool yes)
 {
 	return joint->splits && !(yes && (joint->call->mode == SELECT_MODE_RUN_NOW ||

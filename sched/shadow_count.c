@@ -4,39 +4,39 @@
  *
  * lib/place/occupancy.h keeps the account; here Slurm's records are read into it: when a job
  * starts, ends, is suspended, resumed or resized, never by a walk of all jobs in a scheduling call.
- * What Slurm changes without calling the select plugin is a job's end (a new time limit, a node
- * that had to boot, preemption with a grace time): ends are looked at again, some of them each
- * second. Every COUNT_AGAIN_S all jobs are looked at again, some in each call; a difference is an
- * error in slurmctld's log, and the new count holds.
+ * Slurm changes a job's end without calling the select plugin (a new time limit, a node that had to
+ * boot, preemption with a grace time), so ends are looked at again, some of them each second. Every
+ * COUNT_AGAIN_S all jobs are looked at again, some in each call; a difference is an error in
+ * slurmctld's log, and the new count holds.
  */
 #include "sched/shadow.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* What was counted along is held against Slurm's records not more often than this: all running jobs
- * are in the account, at once; what they hold, jobs of so many nodes a call (1 ms). With
- * DebugFlags=SelectType every second and all in one call, for tests. */
+/* How often the account is compared with Slurm's records: whether it has all running jobs, at once;
+ * what they hold, in jobs of so many nodes a call (1 ms). With DebugFlags=SelectType every second
+ * and all in one call, for tests. */
 #define COUNT_AGAIN_S 60
 #define LOOK_NODES    4096
 
-/* Ends looked at again: all of them in each call if there are few, else so many a second. */
+/* How many ends are looked at again: all in each call if there are few, else so many a second. */
 #define ENDS_EACH_CALL	 256
 #define ENDS_EACH_SECOND 4096
 
-static struct osp_occupancy *account; /* NULL without topology, or where memory ran out */
+static struct osp_occupancy *account; /* NULL without topology, or if memory ran out */
 static uint32_t account_nodes;
 static bool counted; /* the account has every running job */
 static bool time_min_is_soft;
 static time_t counted_at, ends_at;
 static uint32_t ends_cursor, look_cursor;
-static bool looking; /* not all jobs were looked at again yet */
+static bool looking; /* not all jobs have been looked at again yet */
 
 /* The generic resources that are counted, by Slurm's plugin id; GPUs first. */
 static uint32_t gres_ids[OSP_OCCUPANCY_GRES_MAX];
 static uint32_t gres_count;
 
-/* One job's nodes, scratch: as many as there are nodes. */
+/* One job's nodes, scratch: room for all nodes. */
 static struct osp_occupancy_node *job_nodes;
 
 /* --- what nodes have ------------------------------------------------------------------------- */
@@ -69,8 +69,8 @@ static int note_gres_id(void *item, void *context)
 	return 0;
 }
 
-/* Nodes get their generic resources after select_p_node_init() at slurmctld's start. What is new is
- * in no job's count yet. */
+/* Notes the kinds of generic resources. At slurmctld's start nodes get them after
+ * select_p_node_init(). No job's count has a new kind yet. */
 static void note_gres_ids(const node_record_t *node)
 {
 	uint32_t before = gres_count;
@@ -135,7 +135,7 @@ void shadow_count_lay(uint32_t node_count)
 /* --- what jobs hold -------------------------------------------------------------------------- */
 
 struct hosts {
-	uint32_t count; /* of job_nodes: the job's nodes in order, those given back among them */
+	uint32_t count; /* of job_nodes: the job's nodes in order, with those it gave back */
 };
 
 static int add_job_gres(void *item, void *context)
@@ -145,7 +145,7 @@ static int add_job_gres(void *item, void *context)
 	const struct hosts *hosts = context;
 	int index = shadow_count_gres(state->plugin_id);
 
-	/* after a node was taken away the two may count the job's nodes differently */
+	/* after a node was taken away, the two may count the job's nodes differently */
 	if (index < 0 || !has || !has->gres_cnt_node_alloc || has->node_cnt != hosts->count)
 		return 0;
 	for (uint32_t i = 0; i < hosts->count; i++) {
@@ -177,8 +177,8 @@ static void list_hosts(const job_resources_t *resources, struct hosts *hosts)
 	}
 }
 
-/* Lists what a job holds, node for node, in job_nodes. A node without processors is one that was
- * taken from it (job_resources.c). */
+/* Lists what a job holds in job_nodes, node by node. A node without processors was taken from the
+ * job (job_resources.c). Returns their number. */
 static size_t list_holds(const job_record_t *job)
 {
 	const job_resources_t *resources = job->job_resrcs;
@@ -198,17 +198,17 @@ static size_t list_holds(const job_record_t *job)
 }
 
 /*
- * What Slurm's own plugin makes of a job when it adds it to its tables
- * (select_p_select_nodeinfo_set, select_p_reconfigure): one suspended by a person has priority 0
- * and holds no processors; one suspended to let others run does. At any other time a job's priority
- * says nothing of it: `scontrol release` and a new nice change it.
+ * Tells how Slurm's own plugin adds a job to its tables (select_p_select_nodeinfo_set,
+ * select_p_reconfigure): a job suspended by a person has priority 0 and holds no processors; one
+ * suspended to let others run holds them. At any other time the priority says nothing of it:
+ * `scontrol release` and a new nice change it.
  */
 static bool is_added_without_cpus(const job_record_t *job)
 {
 	return IS_JOB_SUSPENDED(job) && job->priority == 0;
 }
 
-/* Whether a job has given its processors back: as far as Slurm's plugin knows of it. */
+/* Tells whether a job has given its processors back, as far as Slurm's plugin knows. */
 static bool gave_cpus_back(const job_record_t *job)
 {
 	if (!osp_occupancy_has(account, job->job_id))
@@ -222,9 +222,9 @@ static bool has_soft_end(const job_record_t *job)
 }
 
 /*
- * The end by which Slurm lets a job go when it simulates ends (job_test.c, _cr_job_list_sort): the
- * soft one, which stays where it is. What Slurm expects past it moves with the time, and is asked
- * of Slurm.
+ * Returns the end by which Slurm lets a job go when it simulates ends (job_test.c,
+ * _cr_job_list_sort): the soft one, which does not move. Slurm moves its expectation past that end
+ * with time; holds_after() computes it.
  */
 static int64_t end_of(const job_record_t *job)
 {
@@ -232,7 +232,9 @@ static int64_t end_of(const job_record_t *job)
 				 : job->end_time;
 }
 
-/* The job holds the first `nodes` of job_nodes; `suspended`: without their processors. */
+/*
+ * Notes that the job holds the first `nodes` of job_nodes; `suspended`: without their processors.
+ */
 static void hold_nodes(const job_record_t *job, size_t nodes, bool suspended)
 {
 	if (!nodes)
@@ -291,7 +293,7 @@ static void look_at_end(uint32_t job_id, int64_t end_s)
 		osp_occupancy_set_end(account, job_id, end_of(job));
 }
 
-/* Looks at the ends of as many jobs, going on where it stopped. */
+/* Looks at the ends of at most `most` jobs, going on where it stopped. */
 static void look_at_ends(uint32_t most)
 {
 	uint32_t job_id;
@@ -330,8 +332,7 @@ static void tell_difference(const struct osp_occupancy_job *along,
 	      anew->suspended ? ", suspended" : "");
 }
 
-/* Counts a job anew; where `compare`, what was counted along is held against that. Returns its
- * nodes. */
+/* Counts a job anew; with `compare`, compares the account with it first. Returns its nodes. */
 static size_t look_at_job(const job_record_t *job, bool compare)
 {
 	bool runs = IS_JOB_RUNNING(job) || IS_JOB_SUSPENDED(job);
@@ -349,7 +350,7 @@ static size_t look_at_job(const job_record_t *job, bool compare)
 }
 
 /* Looks again at jobs of about so many nodes, going on where it stopped. Their ends may have moved
- * without a word. */
+ * unnoticed. */
 static void look_at_jobs(uint32_t most_nodes)
 {
 	size_t seen = 0;
@@ -390,8 +391,7 @@ static int count_job(void *item, void *context)
 	return 0;
 }
 
-/* Takes out who does not run any more. Of the others it is known who was suspended, and stays
- * so. */
+/* Removes the jobs that no longer run. The others keep whether they are suspended. */
 static void forget_the_ended(void)
 {
 	uint32_t cursor = 0, job_id;
@@ -405,7 +405,7 @@ static void forget_the_ended(void)
 	}
 }
 
-/* All running jobs; of those that are counted already only that they are. */
+/* Counts all running jobs; of those already counted, only that they are. */
 static void count_jobs(time_t now, bool anew)
 {
 	counted_at = now;
@@ -476,9 +476,9 @@ bool shadow_may_lie_over(const job_record_t *job)
 	return (slurm_conf.preempt_mode & PREEMPT_MODE_GANG) && job->part_ptr;
 }
 
-/* As Slurm's plugin does without a list of preempted jobs (job_test.c, _job_test(), steps 2 to 4):
- * over those of other partitions, with preempt/partition_prio over those that this one stands above
- * or beside. */
+/* Tells whether Slurm's plugin lays a job over another without a list of preempted jobs
+ * (job_test.c, _job_test(), steps 2 to 4): over jobs of other partitions; with
+ * preempt/partition_prio over those of partitions below or beside its own. */
 static bool lies_over(const job_record_t *job, const job_record_t *other)
 {
 	const part_record_t *above = job->part_ptr, *below = other->part_ptr;
@@ -528,7 +528,7 @@ void shadow_count_keep_free(const struct osp_occupancy_need *need, struct osp_no
 {
 	if (account)
 		osp_occupancy_keep_free(account, need, 0,
-					nodes); /* whose end has passed is there */
+					nodes); /* a job past its end is still there */
 }
 
 uint64_t shadow_count_state(const struct osp_nodeset *nodes)
@@ -536,8 +536,8 @@ uint64_t shadow_count_state(const struct osp_nodeset *nodes)
 	return account ? osp_occupancy_state(account, nodes) : 0;
 }
 
-/* A job past its soft end is expected to be there for a while, though it is in nobody's way when
- * ends are put in order. */
+/* Tells whether a job is expected to hold its nodes after that time. A job past its soft end is
+ * expected to stay for a while, though it is in nobody's way when ends are sorted. */
 static bool holds_after(const job_record_t *job, int64_t at_s, int64_t now_s)
 {
 	int64_t end_s = end_of(job);

@@ -3,9 +3,9 @@
  * shadow_files.c - onespine.yaml and the topology that it names, beside slurm.conf, and copies of
  * them
  *
- * What was good is kept as a copy in StateSaveLocation: from 23.11 on a reconfigure is a new
- * process, so memory alone would forget it. The old one still runs then, with a thread that may
- * write the same copy.
+ * A good file is kept as a copy in StateSaveLocation: from 23.11 on a reconfigure starts a new
+ * process, which has no memory of the old one. The old process still runs then, with a thread that
+ * may write the same copy.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
@@ -26,7 +26,7 @@
 struct shadow_topology_file shadow_topology_file;
 
 static struct osp_file_mark config_mark;
-static time_t conf_read; /* slurm.conf was, when the topology was last looked at */
+static time_t conf_read; /* when slurm.conf had been read, at the last look */
 
 static void beside_slurm_conf(const char *name, char *path, size_t path_bytes)
 {
@@ -67,7 +67,7 @@ void shadow_keep_good_copy(const char *path, const char *text, size_t bytes)
 	}
 }
 
-/* What mkostemp() made of "onespine_topology.new.XXXXXX". */
+/* Tells whether mkostemp() made this name of "onespine_topology.new.XXXXXX". */
 static bool is_unfinished_copy(const char *name)
 {
 	static const char *const begins[] = {"onespine_config.new.", "onespine_topology.new."};
@@ -97,7 +97,7 @@ void shadow_remove_unfinished_copies(void)
 
 /* --- policy ---------------------------------------------------------------------------------- */
 
-/* `mark`: of the look before, which tells whether it may be obeyed. */
+/* Reads the policy. `mark` is that of the last look; it tells whether the file may be obeyed. */
 static struct osp_config *read_config_file(const char *path, const struct osp_file_mark *mark,
 					   char **text, size_t *text_bytes, struct osp_error *error)
 {
@@ -115,7 +115,10 @@ static struct osp_config *read_config_file(const char *path, const struct osp_fi
 	return osp_config_read(path, *text, *text_bytes, error);
 }
 
-/* After a restart: the copy of the last good policy, else the one that holds without any file. */
+/*
+ * Reads the copy of the last good policy after a restart, else returns the policy that holds
+ * without any file.
+ */
 static struct osp_config *good_config(void)
 {
 	char path[PATH_MAX];
@@ -137,7 +140,7 @@ static struct osp_config *good_config(void)
 	return osp_config_read(NULL, "", 0, NULL);
 }
 
-/* A policy that was read: kept and put in force, or told with what holds instead of it. */
+/* Keeps a good policy and returns it; reports a bad one, and what holds instead. */
 static struct osp_config *judge_config(struct osp_config *config, const char *text,
 				       size_t text_bytes, const struct osp_error *wrong)
 {
@@ -198,7 +201,10 @@ void shadow_tell_bad_topology(const struct osp_found_topology *found, const char
 	error("onespine: %s; %s", osp_error_format(&found->wrong, words, sizeof(words)), then);
 }
 
-/* Another file than before: what is read of the old one in the meantime does not count. */
+/*
+ * Returns whether the file is another one than before: what is read of the old one in the meantime
+ * does not count.
+ */
 static bool find_topology_file(void)
 {
 	char path[PATH_MAX];
@@ -213,11 +219,11 @@ static bool find_topology_file(void)
 	return other;
 }
 
-/* The thread looks at it, and nobody asked for more: select_p_node_init() is called for each change
- * of a partition as well, under all of Slurm's locks. */
+/* Tells whether the thread looks at the file and nobody asked for more: select_p_node_init() is
+ * called for each change of a partition too, under all of Slurm's locks. */
 static bool is_followed(bool other_file)
 {
-	/* its time is in whole seconds, and twice in one is possible */
+	/* its time is in whole seconds; two reconfigures in one second are possible */
 	bool reconfigured =
 		slurm_conf.last_update != conf_read || time(NULL) <= slurm_conf.last_update + 1;
 

@@ -4,15 +4,15 @@
  *
  * It reads the file and lays it over Slurm's nodes beside what is in force, and exchanges the two
  * while it holds Slurm's node write lock and then shadow_lock, in this order. It keeps no pointer
- * into Slurm's records: 22.05 makes them anew when it is reconfigured. What has changed since it
- * began (the generation) voids what it has done.
+ * into Slurm's records: 22.05 makes them anew when it is reconfigured. If the generation has
+ * changed since it began, its work is void.
  *
- * Where slurmctld ends, or leaves its place to a new process, it saves its state only if nobody
- * holds a lock of its own at that time: so none is taken any more from then on, nor kept.
+ * When slurmctld ends, or makes way for a new process, it saves its state only if nobody holds one
+ * of its locks: so from then on the thread takes none and keeps none.
  *
- * slurmctld ends with exit() while this runs, and calls fini() in builds for finding leaks alone.
- * So nothing that it uses may be torn down by exit(), and it waits for nothing but its file
- * descriptor, Slurm's locks and the file.
+ * slurmctld ends with exit() while the thread runs, and calls fini() only in builds that find
+ * leaks. So exit() must tear down nothing that the thread uses, and the thread waits only for its
+ * file descriptor, Slurm's locks and the file.
  */
 #include "sched/shadow.h"
 
@@ -28,26 +28,25 @@
 #define LOOK_EVERY_MS 1000
 
 static pthread_t thread;
-static bool running; /* read and written by the thread that calls node_init and fini alone */
+static bool running; /* for the thread that calls node_init and fini alone */
 static int wake_file = -1;
 static atomic_bool stopping;
 
-/* A changed file is exchanged at once, and another change of it no sooner than after so many looks:
- * each exchange has backfill begin anew. */
+/* A changed file is exchanged at once, and its next change no sooner than after so many looks: each
+ * exchange makes backfill begin anew. */
 #define LOOKS_AFTER_EXCHANGE 2
 
-/* Told that a file does not settle after so many looks. */
+/* After so many looks a file that does not settle is reported. */
 #define LOOKS_UNSETTLED 10
 
-/* What is remembered from look to look. */
+/* What one look remembers for the next. */
 static struct {
 	struct osp_file_mark before; /* how the file stood */
-	struct osp_file_mark
-		unlaid; /* this one could not be laid over the nodes of that generation */
+	struct osp_file_mark unlaid; /* could not be laid over the nodes of that generation */
 	uint64_t unlaid_generation;
 	uint32_t rest;	    /* looks that read nothing, after an exchange */
 	uint32_t unsettled; /* looks in a row at a file that is being written */
-	int cause;	    /* told already why it cannot be read */
+	int cause;	    /* already reported: why it cannot be read */
 } follower;
 
 /* --- slurmctld's own state ------------------------------------------------------------------- */
@@ -58,14 +57,14 @@ static bool is_ending(void)
 	       __atomic_load_n(&slurmctld_config.shutdown_time, __ATOMIC_RELAXED);
 }
 
-/* A standby controller, which may have been in control before. */
+/* Tells whether this is a standby controller, which may have been in control before. */
 static bool stands_by(void)
 {
 	return &slurmctld_primary && &control_time && !slurmctld_primary &&
 	       !__atomic_load_n(&control_time, __ATOMIC_RELAXED);
 }
 
-/* False, without the lock, where slurmctld is ending. */
+/* Takes the lock. Returns false, without the lock, if slurmctld is ending. */
 static bool lock_unless_ending(slurmctld_lock_t lock)
 {
 	if (is_ending())
@@ -79,12 +78,12 @@ static bool lock_unless_ending(slurmctld_lock_t lock)
 
 /* --- what it begins with --------------------------------------------------------------------- */
 
-/* How things stood when a look began. */
+/* The state when a look began. */
 struct glance {
 	char path[PATH_MAX];
 	char copy[PATH_MAX];
 	struct osp_file_mark mark;
-	bool fresh; /* the mark may be another file's by now */
+	bool fresh; /* the file may have changed since the mark */
 	uint64_t generation;
 };
 
@@ -99,7 +98,7 @@ static void take_glance(struct glance *glance)
 	pthread_rwlock_unlock(&shadow_lock);
 }
 
-/* The names of Slurm's nodes, copied; NULL for a place without one. */
+/* The names of Slurm's nodes, copied; NULL for a place without a node. */
 struct names {
 	const char **name;
 	char *bytes;
@@ -112,7 +111,7 @@ static void free_names(struct names *names)
 	free(names->bytes);
 }
 
-/* With Slurm's node lock for reading. */
+/* Copies the names. The caller holds Slurm's node lock for reading. */
 static bool fill_names(struct names *names)
 {
 	size_t bytes = 1, at = 0;
@@ -137,7 +136,10 @@ static bool fill_names(struct names *names)
 	return true;
 }
 
-/* False as well where the node table is another one than at the glance, or there is none. */
+/*
+ * Copies the names. Also returns false if the node table has changed since the glance, or there is
+ * none.
+ */
 static bool copy_names(struct names *names, const struct glance *glance)
 {
 	slurmctld_lock_t reading = {.node = READ_LOCK};
@@ -155,14 +157,14 @@ static bool copy_names(struct names *names, const struct glance *glance)
 
 /* --- another topology ------------------------------------------------------------------------ */
 
-/* With shadow_lock for writing. */
+/* Keeps the mark. The caller holds shadow_lock for writing. */
 static void keep_mark(const struct osp_file_mark *mark)
 {
 	shadow_topology_file.mark = *mark;
 	shadow_topology_file.fresh = false;
 }
 
-/* A file that says what is in force: nothing else has to know. */
+/* Puts in force a file that says what is in force already: nothing else has to know. */
 static bool exchange_file(struct shadow_exchange *other, const struct osp_file_mark *mark)
 {
 	bool done;
@@ -175,7 +177,9 @@ static bool exchange_file(struct shadow_exchange *other, const struct osp_file_m
 	return done;
 }
 
-/* Exchanges what is in force and what was read; backfill looks again at all jobs that wait. */
+/*
+ * Exchanges what is in force with what was read; backfill then looks again at all jobs that wait.
+ */
 static bool exchange(struct shadow_exchange *other, const struct osp_file_mark *mark)
 {
 	slurmctld_lock_t writing = {.node = WRITE_LOCK};
@@ -194,7 +198,7 @@ static bool exchange(struct shadow_exchange *other, const struct osp_file_mark *
 	return done;
 }
 
-/* Behind the exchange, which has to be short. */
+/* Looks at running gangs after the exchange, which has to be short. */
 static void look_at_running(const struct osp_topology *before)
 {
 	static const slurmctld_lock_t locks = {
@@ -206,7 +210,10 @@ static void look_at_running(const struct osp_topology *before)
 	unlock_slurmctld(locks);
 }
 
-/* Not laid again before the file or the nodes are others, except where memory ran out. */
+/*
+ * Reports a topology that could not be laid. It is not laid again before the file or the nodes
+ * change, unless memory ran out.
+ */
 static void tell_not_laid(const struct glance *glance, const struct osp_found_topology *found,
 			  const char *why, int cause)
 {
@@ -249,12 +256,12 @@ static void put_in_force(const struct glance *glance, const struct names *names,
 		follower.cause = 0;
 	if (done && !is_ending())
 		shadow_keep_good_copy(glance->copy, found->text, found->text_bytes);
-	found->topology = other.read; /* the old one, where they were exchanged */
+	found->topology = other.read; /* the old one if they were exchanged */
 	shadow_fabric_free(&other.fabric);
 	free(words);
 }
 
-/* What holds while the file cannot be used. With shadow_lock. */
+/* Says what holds while the file cannot be used. The caller holds shadow_lock. */
 static const char *then(void)
 {
 	return shadow_state.read ? "the last good topology stays in force" : "gangs wait";
@@ -299,7 +306,7 @@ static void count_unsettled(const struct glance *glance)
 		      glance->path, LOOKS_UNSETTLED * LOOK_EVERY_MS / 1000);
 }
 
-/* The file that need not be read again. */
+/* Returns the mark of the file that need not be read again. */
 static const struct osp_file_mark *last_mark(const struct glance *glance)
 {
 	static const struct osp_file_mark none;
@@ -351,7 +358,7 @@ void shadow_follow_look(void)
 	free(found.text);
 }
 
-/* Gangs whose nodes were launched: whether these run by now, and where they stand. */
+/* Looks at gangs whose nodes were launched: whether these run by now, and where they are. */
 static void look_at_launches(void)
 {
 	static const slurmctld_lock_t locks = {.conf = READ_LOCK,
@@ -395,7 +402,7 @@ void shadow_follow_begin(void)
 	wake_file = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	rc = wake_file < 0 ? errno : 0;
 	if (!rc) {
-		/* slurmctld's signals are for the thread that waits for them */
+		/* only the thread that waits for slurmctld's signals may receive them */
 		sigfillset(&all);
 		pthread_sigmask(SIG_SETMASK, &all, &before);
 		rc = pthread_create(&thread, NULL, follow, NULL);

@@ -45,7 +45,10 @@ static uint32_t divide_up(uint64_t a, uint64_t b)
 	return quotient > UINT32_MAX ? UINT32_MAX : (uint32_t)quotient;
 }
 
-/* Of a resource that is in no account each node's own record is looked at. */
+/*
+ * Returns the most of a resource that a node has. If the resource is in no account, reads each
+ * node's own record.
+ */
 static uint64_t most_on_a_node(const struct osp_nodeset *usable, uint32_t plugin_id)
 {
 	int index = shadow_count_gres(plugin_id);
@@ -82,7 +85,8 @@ static int gres_total_needs(void *item, void *context)
 	return 0;
 }
 
-/* With --core-spec a job may have CPUs of a node that are kept for the system, and are in no
+/* Returns the most CPUs that the job could have on a node. With --core-spec these may include CPUs
+ * that are kept for the system, which are in no
  * account: at most all. */
 static uint64_t most_cpus_on_a_node(const struct shadow_gang *gang)
 {
@@ -102,8 +106,8 @@ static uint64_t most_cpus_on_a_node(const struct shadow_gang *gang)
 }
 
 /*
- * The least number of nodes: for -n 96, --gpus=96 and the like min_nodes is 1, and Slurm works the
- * size out inside. An estimate only orders the domains.
+ * Returns the least number of nodes: for -n 96, --gpus=96 and the like min_nodes is 1, and Slurm
+ * computes the size inside. An estimate only orders the domains.
  */
 static uint32_t least_nodes(const struct shadow_gang *gang, uint32_t min_nodes)
 {
@@ -138,8 +142,9 @@ static bool shares_nodes(const job_record_t *job)
 	return job->part_ptr && (job->part_ptr->max_share & ~SHARED_FORCE) > 1;
 }
 
-/* OverSubscribe=EXCLUSIVE makes every job one of whole nodes, FORCE none: --exclusive shares there
- * like any other (_get_job_node_req() in job_test.c). */
+/* Tells whether the job takes whole nodes. OverSubscribe=EXCLUSIVE makes every job one of whole
+ * nodes, FORCE none: there --exclusive shares like any other (_get_job_node_req() in
+ * job_test.c). */
 static bool takes_whole_nodes(const job_record_t *job)
 {
 	uint16_t share = job->part_ptr ? job->part_ptr->max_share : 1;
@@ -147,8 +152,8 @@ static bool takes_whole_nodes(const job_record_t *job)
 	return !share || (OSP_WANTS_WHOLE_NODES(job->details) && !(share & SHARED_FORCE));
 }
 
-/* Nodes that are free of jobs and that Slurm starts nothing on yet: RUN_NOW is not offered them,
- * but backfill is (backfill.c). */
+/* Returns nodes that are free of jobs and on which Slurm starts nothing yet: RUN_NOW is not offered
+ * them, but backfill is (backfill.c). */
 static struct osp_nodeset *settling_nodes(void)
 {
 	struct osp_nodeset *settling = set_of_bitmap(cg_node_bitmap);
@@ -160,7 +165,7 @@ static struct osp_nodeset *settling_nodes(void)
 	return settling;
 }
 
-/* Of these, the ones that hang. */
+/* Returns those of them that hang. */
 static struct osp_nodeset *stuck_nodes(int64_t now_s)
 {
 	struct osp_nodeset *stuck = set_of_bitmap(cg_node_bitmap);
@@ -262,8 +267,8 @@ void shadow_gang_clear(struct shadow_gang *gang)
 	memset(gang, 0, sizeof(*gang));
 }
 
-/* Those of reservations that have begun, but for the job's own: with FLEX it may have nodes outside
- * that too. */
+/* Drops the nodes of reservations that have begun, except the job's own: with FLEX it may have
+ * nodes outside that too. */
 static void drop_reserved(const job_record_t *job, struct osp_nodeset *nodes)
 {
 	bitstr_t *own = job->resv_ptr ? job->resv_ptr->node_bitmap : NULL;
@@ -275,10 +280,10 @@ static void drop_reserved(const job_record_t *job, struct osp_nodeset *nodes)
 	}
 }
 
-/* Nodes with what one feature of --constraint asks for, by Slurm's own bitmaps. */
+/* Nodes with the features that --constraint asks for, by Slurm's own bitmaps. */
 struct featured {
 	struct osp_nodeset *all; /* nodes with every feature */
-	struct osp_nodeset *any; /* nodes with one at least */
+	struct osp_nodeset *any; /* nodes with at least one */
 	bool only_and;
 	bool known;
 };
@@ -299,7 +304,7 @@ static int add_feature(void *item, void *context)
 	return to->known ? 0 : -1;
 }
 
-/* Leaves nodes out that --constraint rules out for certain: with "a|b" those that have neither. */
+/* Drops nodes that --constraint certainly rules out: with "a|b" those that have neither. */
 static void keep_featured(const job_record_t *job, struct osp_nodeset *nodes)
 {
 	struct featured found = {.only_and = true, .known = true};
@@ -367,7 +372,7 @@ struct osp_place_input shadow_gang_input(const struct shadow_gang *gang)
 
 /* --- its AdminComment ------------------------------------------------------------------------ */
 
-/* `note` is without the request. */
+/* Writes our part of the job's AdminComment. `note` comes without the request. */
 static void write_note(job_record_t *job, const struct osp_effective *effective,
 		       struct osp_note *note)
 {
@@ -393,7 +398,7 @@ void shadow_gang_says(job_record_t *job, const struct osp_effective *effective, 
 		shadow_tell_client(job, says, time(NULL));
 }
 
-/* Where it is: `domain` and the leaves may be NULL. */
+/* Says where the gang is: `domain` and the leaves may be NULL. */
 static void say_placed(job_record_t *job, const struct osp_effective *effective, const char *domain,
 		       const struct osp_nodeset *nodes, const char *leaves, char *says,
 		       size_t says_bytes)
@@ -406,7 +411,7 @@ static void say_placed(job_record_t *job, const struct osp_effective *effective,
 	free(order);
 }
 
-/* Takes our part out of the job's AdminComment, when it has one. */
+/* Takes our part out of the job's AdminComment, if it has one. */
 static void clear_note(job_record_t *job)
 {
 	static const struct osp_note nothing = {.gang = NULL};
@@ -428,7 +433,7 @@ static void clear_note(job_record_t *job)
 	free(comment);
 }
 
-/* One leaf's piece of "l17:nn-[1-4]|l18:nn-[7-9]". */
+/* Adds one leaf's part of "l17:nn-[1-4]|l18:nn-[7-9]". */
 static int add_leaf(struct osp_text *text, const char *leaf, const char **names, size_t count)
 {
 	char *list = osp_hostlist_compact(names, count);
@@ -447,8 +452,8 @@ static int compare_ranks(const void *a, const void *b)
 	return (left > right) - (left < right);
 }
 
-/* The fabric ranks of `nodes`, sorted, so that a leaf's nodes follow each other; NULL without
- * memory. */
+/* Returns the fabric ranks of `nodes`, sorted, so that a leaf's nodes follow each other; NULL if
+ * memory runs out. */
 static uint32_t *ranks_of(const struct osp_nodeset *nodes, uint32_t *count)
 {
 	uint32_t *ranks = calloc(osp_nodeset_count(nodes) + 1, sizeof(*ranks));
@@ -463,8 +468,8 @@ static uint32_t *ranks_of(const struct osp_nodeset *nodes, uint32_t *count)
 	return ranks;
 }
 
-/* The leaves of `nodes` with their nodes, in fabric order, or NULL; *leaf_count says how many they
- * are. */
+/* Returns the leaves of `nodes` with their nodes, in fabric order, or NULL; *leaf_count is their
+ * number. */
 static char *leaves_of(const struct osp_nodeset *nodes, uint32_t *leaf_count)
 {
 	const struct osp_topology *topology = shadow_state.topology;
@@ -513,10 +518,9 @@ static uint32_t domain_of_all(const struct osp_nodeset *nodes, uint32_t level)
 }
 
 /*
- * The lowest level of its own request (from the one that it prefers on), or the one above when
- * relaxed, that all its nodes share; none if the
- * place of one of them may be old. *anywhere: it is relaxed from the top level, so none has to be
- * shared.
+ * Returns the domain that all its nodes share on the lowest level, from the preferred one to its
+ * own, or the one above if relaxed; none if the place of a node may be old. *anywhere: it is
+ * relaxed from the top level, so no domain has to be shared.
  */
 static uint32_t domain_reached(const job_record_t *job, const struct osp_effective *effective,
 			       const struct osp_nodeset *nodes, bool *anywhere)
@@ -539,7 +543,7 @@ static uint32_t domain_reached(const job_record_t *job, const struct osp_effecti
 	return *anywhere || !known ? OSP_NO_DOMAIN : domain_of_all(nodes, (uint32_t)level + 1);
 }
 
-/* In segments or in several domains; NO_DOMAIN if no common domain had to be. */
+/* Says where a gang in segments or in several domains is. */
 static void say_parts(job_record_t *job, const struct osp_effective *effective,
 		      const struct osp_nodeset *nodes, uint32_t level)
 {
@@ -556,7 +560,7 @@ static void say_parts(job_record_t *job, const struct osp_effective *effective,
 	length = strlen(says);
 	if (effective->mode == OSP_MODE_ADVISE && advice)
 		snprintf(says + length, sizeof(says) - length, "; %s", advice);
-	/* a list that does not fit is left out as a whole */
+	/* a list that does not fit is left out whole */
 	say_placed(job, effective,
 		   domains && strlen(domains) < OSP_NOTE_BYTES_MAX / 8 ? domains : NULL, nodes,
 		   leaves, says, sizeof(says));
@@ -564,7 +568,7 @@ static void say_parts(job_record_t *job, const struct osp_effective *effective,
 	free(domains);
 }
 
-/* What it prefers and did not get. */
+/* Adds what it preferred and did not get. */
 static void add_missed(const struct osp_effective *effective, uint32_t domain, char *says,
 		       size_t says_bytes)
 {
@@ -652,8 +656,8 @@ static int add_sibling(void *item, void *context)
 	return 0;
 }
 
-/* The nodes that a job takes, with those of a heterogeneous job's other components in its partition
- * that run already. */
+/* Returns the nodes that a job takes, with those of a heterogeneous job's other components that
+ * already run in its partition. */
 static struct osp_nodeset *nodes_taken(const job_record_t *job)
 {
 	struct osp_nodeset *nodes = shadow_state.topology ? set_of_bitmap(job->node_bitmap) : NULL;
@@ -670,9 +674,10 @@ static struct osp_nodeset *nodes_taken(const job_record_t *job)
 }
 
 /*
- * Slurm begins a batch job as soon as its first node is up, unless this is set, or the job is given
- * nodes of State=CLOUD that do not run. The processes of a gang begin when all of its nodes are up:
- * on one that still boots the gate would wait in vain, and suspect it.
+ * Makes Slurm wait for all nodes. Slurm begins a batch job as soon as its first node is up, unless
+ * this is set, or the job is given nodes of State=CLOUD that do not run. The processes of a gang
+ * must begin when all its nodes are up: the gate would wait in vain for one that still boots, and
+ * suspect it.
  */
 static void wait_for_all_nodes(job_record_t *job, const struct osp_effective *effective)
 {
@@ -680,15 +685,15 @@ static void wait_for_all_nodes(job_record_t *job, const struct osp_effective *ef
 		job->wait_all_nodes = 1;
 }
 
-/* Fewer nodes than a policy makes gangs of. */
+/* Tells whether there are fewer nodes than a policy makes gangs of. */
 static bool is_small(const struct osp_effective *effective, const struct osp_nodeset *nodes)
 {
 	return effective->origin == OSP_FROM_POLICY &&
 	       osp_nodeset_count(nodes) < effective->from_nodes;
 }
 
-/* Without a fabric nobody knows where nodes stand; what is too small for a gang may stand
- * anywhere. */
+/* Answers if the nodes are unknown. Without a fabric nobody knows where nodes are; a job too small
+ * for a gang may be anywhere. */
 static int started_without_nodes(const job_record_t *job, const struct osp_effective *effective)
 {
 	bool small = !shadow_state.topology && !job->het_job_id &&

@@ -2,8 +2,9 @@
 /*
  * shadow_groups.c - a layout's parallel groups, made into the segments that keep them together
  *
- * Once, when the job is judged; what comes out is stored with the job (lib/policy/effective.h), so
- * no scheduling call knows of layouts. Called by shadow_seam.c, under its locks.
+ * This happens once, when the job is judged. The segments are stored with the job
+ * (lib/policy/effective.h), so no scheduling call knows of layouts. shadow_seam.c calls this, under
+ * its locks.
  */
 #include "sched/shadow.h"
 
@@ -13,11 +14,14 @@
 #include "lib/policy/promise.h"
 #include "sched/seam.h"
 
-#define SEGMENTS_TEXT_BYTES (OSP_LEVELS_MAX * (OSP_LEVEL_NAME_BYTES + 10)) /* of any */
+#define SEGMENTS_TEXT_BYTES (OSP_LEVELS_MAX * (OSP_LEVEL_NAME_BYTES + 10)) /* of any segments */
 
 /* --- the nodes and their GPUs ----------------------------------------------------------------- */
 
-/* How many nodes it has: one number, of which none is released. 0 with the sentence. */
+/*
+ * Returns how many nodes the job has: one number, and none is released. 0 with the sentence if that
+ * is not so.
+ */
 static uint32_t nodes_of(const struct osp_seam_job *job, char *sentence, size_t sentence_bytes)
 {
 	if (job->max_nodes && job->max_nodes != job->min_nodes)
@@ -36,7 +40,7 @@ static uint32_t nodes_of(const struct osp_seam_job *job, char *sentence, size_t 
 	return 0;
 }
 
-/* The most GPUs that a node of the partition has; 0: none, or nobody knows. */
+/* Returns the most GPUs that a node of the partition has; 0: none, or nobody knows. */
 static uint64_t most_gpus(const part_record_t *partition)
 {
 	bitstr_t *bitmap = partition ? partition->node_bitmap : NULL;
@@ -54,7 +58,7 @@ static uint64_t most_gpus(const part_record_t *partition)
 	return most;
 }
 
-/* Tasks on a node, where the job says how many; 0: it does not. */
+/* Returns the tasks on a node; 0 if the job does not say. */
 static uint64_t tasks_on_a_node(const struct osp_seam_job *job, uint32_t nodes)
 {
 	if (job->tasks_per_node)
@@ -63,9 +67,9 @@ static uint64_t tasks_on_a_node(const struct osp_seam_job *job, uint32_t nodes)
 }
 
 /*
- * What the job asks for on each of `nodes` nodes: as GPUs of a node, of a task or of the job, else
- * as several tasks, else all that a node of its partition has; where that has none, as one task. 0
- * with the sentence.
+ * Returns how many GPUs the job asks for on each of `nodes` nodes: as GPUs of a node, of a task or
+ * of the job; else as several tasks; else all that a node of its partition has; if that has none,
+ * as one task. 0 with the sentence if the number is unknown.
  */
 static uint32_t gpus_per_node(const struct osp_seam_job *job, const part_record_t *partition,
 			      uint32_t nodes, char *sentence, size_t sentence_bytes)
@@ -123,8 +127,8 @@ static int read_ask(const struct osp_effective *effective, uint32_t nodes, uint3
 	return 0;
 }
 
-/* Compares the segments that were asked beside the layout with the layout's own, which have the
- * text `own`. Where it takes none, others contradict nothing. */
+/* Compares the segments asked for beside the layout with the layout's own, whose text is `own`. If
+ * the layout makes none, any others contradict nothing. */
 static int check_asked(const struct osp_effective *effective, uint32_t level, const char *own,
 		       struct osp_error *error)
 {
@@ -143,8 +147,8 @@ static int check_asked(const struct osp_effective *effective, uint32_t level, co
 			     effective->segments, own);
 }
 
-/* dp is always said, so that another number of nodes later does not give the layout another
- * meaning. */
+/* Stores the layout. dp is always written, so that another number of nodes later does not change
+ * the layout's meaning. */
 static void store_layout(const struct osp_layout *layout, struct osp_effective *effective)
 {
 	char text[OSP_LAYOUT_TEXT_BYTES];
@@ -180,7 +184,7 @@ int shadow_groups_translate(const struct osp_seam_job *job, const part_record_t 
 	char text[SEGMENTS_TEXT_BYTES];
 	uint32_t nodes, gpus;
 
-	/* a heterogeneous job is refused with words of its own */
+	/* job_submit refuses a heterogeneous job in other words */
 	if (!*effective->layout || job->shape.heterogeneous)
 		return 0;
 	nodes = nodes_of(job, sentence, sentence_bytes);
