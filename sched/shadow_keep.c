@@ -2,10 +2,10 @@
 /*
  * shadow_keep.c - what becomes of the nodes of a launch in vain
  *
- * Those that stand together are kept for the gang's next start by a reservation of Slurm's. FLEX
- * lets the gang take nodes outside it too; PURGE_COMP removes it soon after no job has it any more,
- * also where slurmctld was killed in between; NO_HOLD_JOBS lets the gang go on in the queue when it
- * ends. Those that another start has replaced are powered down.
+ * Nodes that are together are kept for the gang's next start by a reservation of Slurm's. FLEX lets
+ * the gang take nodes outside it too; PURGE_COMP removes it soon after no job has it any more, even
+ * if slurmctld was killed in between; NO_HOLD_JOBS leaves the gang in the queue when it ends. Nodes
+ * that another start has replaced are powered down.
  *
  * The thread of shadow_follow.c calls this, with slurmctld's write locks for jobs, nodes and
  * partitions.
@@ -17,10 +17,10 @@
 
 #include "src/slurmctld/reservation.h"
 
-/* Unused for so long, it goes. */
+/* A reservation that is unused for so long is removed. */
 #define PURGE_AFTER_S 60
 
-/* A job that was put back has left its nodes, and their Epilogs have run, so long after that. */
+/* So long after a job was put back it has left its nodes, and their Epilogs have run. */
 #define LEAVES_IN_S 60
 
 #define NAME_BYTES  32
@@ -40,8 +40,8 @@ bool shadow_keeps(const job_record_t *job)
 
 /* --- nodes that are kept ---------------------------------------------------------------------- */
 
-/* Slurm 22.05 powers nodes down without a look at reservations: so it ends before they are idle for
- * so long. */
+/* Returns how long the reservation may last. Slurm 22.05 powers nodes down without regard to
+ * reservations, so it must end before they have been idle for that long. */
 static int64_t shorten(int64_t keep_s, const struct osp_nodeset *nodes)
 {
 	for (uint32_t n = osp_nodeset_next(nodes, 0); n < nodes->place_count;
@@ -146,8 +146,8 @@ void shadow_put_launched_nodes(job_record_t *job, const struct osp_nodeset *node
 	free(names);
 }
 
-/* "a[1-2]:4,b" without how many of them: all of them are a site's own to keep. NULL also where
- * Slurm does not know one. */
+/* Returns the nodes of "a[1-2]:4,b", without how many of them Slurm keeps running: a site keeps all
+ * of them. NULL if Slurm does not know one of them, too. */
 static struct osp_nodeset *never_suspended(void)
 {
 	char *names = xstrdup(slurm_conf.suspend_exc_nodes), *to = names;
@@ -167,7 +167,7 @@ static struct osp_nodeset *never_suspended(void)
 	return nodes;
 }
 
-/* It has not booted since then, and no job has used it since. */
+/* Tells whether the node has not booted since then, and no job has used it since. */
 static bool is_as_it_was_left(const node_record_t *node, int64_t left_s)
 {
 	return (int64_t)node->boot_time <= left_s &&

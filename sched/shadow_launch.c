@@ -2,14 +2,14 @@
 /*
  * shadow_launch.c - gangs on nodes that are launched for them
  *
- * Nobody knows where a cloud's node will stand before it runs. With `unlaunched: launch` a gang may
- * be given such nodes (lib/place/launch.h). It stays CONFIGURING, in which Slurm starts none of its
+ * Nobody knows the place of a cloud's node before it runs. With `unlaunched: launch` a gang may be
+ * given such nodes (lib/place/launch.h). It stays CONFIGURING, in which Slurm starts none of its
  * processes and no Prolog, until all of its nodes run and their places are known; then it goes on,
  * or back to the queue. The thread of shadow_follow.c looks at these gangs once a second;
- * select_p_job_ready() asks what it found.
+ * select_p_job_ready() asks for the result.
  *
- * How often a gang was launched in vain, and what that cost, stands in an entry of its
- * spank_job_env[], which Slurm keeps with the job.
+ * An entry of the job's spank_job_env[], which Slurm keeps with the job, says how often the gang
+ * was launched in vain, and what that cost.
  */
 #include "sched/shadow.h"
 
@@ -20,7 +20,10 @@
 #include "lib/place/launch.h"
 #include "lib/policy/words.h"
 
-/* Gangs whose nodes start at one time, of all users and of one; further ones wait. */
+/*
+ * How many gangs may have their nodes launched at one time, of all users and of one; further ones
+ * wait.
+ */
 #define LAUNCHES_MAX	     256
 #define LAUNCHES_OF_USER_MAX 64
 
@@ -28,15 +31,15 @@ struct launch {
 	uint32_t job;
 	uint32_t user;
 	bool proven;	   /* all its nodes run, in one domain */
-	bool stuck;	   /* Slurm refused to put it back; told already */
-	int64_t running_s; /* since when all its nodes run; 0: not yet */
+	bool stuck;	   /* Slurm refused to put it back; already reported */
+	int64_t running_s; /* since when all its nodes have run; 0: not yet */
 };
 
 static struct launch launches[LAUNCHES_MAX];
 static uint32_t launch_count;
 
-/* Behind Slurm's job lock only for those that change the table; select_p_job_ready() may be called
- * with less. */
+/* Guards the table beside Slurm's job lock: code that changes it holds that too,
+ * select_p_job_ready() may be called with less. */
 static pthread_mutex_t launch_mutex = PTHREAD_MUTEX_INITIALIZER;
 
 /* --- the table ------------------------------------------------------------------------------- */
@@ -129,15 +132,15 @@ struct shadow_in_vain shadow_launched_in_vain(const job_record_t *job)
 	return in_vain;
 }
 
-/* That can be judged when its nodes run, and put back. */
+/* Tells whether the job can be judged when its nodes run, and put back. */
 static bool is_judgeable(const job_record_t *job, const struct osp_effective *effective)
 {
 	return effective->mode == OSP_MODE_ENFORCE && !shadow_in_parts(effective) &&
 	       !job->het_job_id && job->batch_flag;
 }
 
-/* Only a batch job that may be requeued can start again where its nodes stand apart, and one that
- * has a reservation cannot have ours. */
+/* Tells whether nodes may be launched for the job: only a batch job that may be requeued can start
+ * again if its nodes are apart, and a job that has a reservation cannot have ours. */
 static bool is_launchable(const job_record_t *job, const struct osp_effective *effective)
 {
 	return is_judgeable(job, effective) && job->details->requeue &&
@@ -154,7 +157,7 @@ bool shadow_launch_may(const job_record_t *job, const struct osp_effective *effe
 
 /* --- nodes of unknown place ------------------------------------------------------------------- */
 
-/* Whether its place comes from a cloud, and does not hold or was never known. */
+/* Tells whether its place comes from a cloud, and does not hold or was never known. */
 static bool is_unknown(uint32_t n, uint32_t level)
 {
 	const node_record_t *node = node_record_table_ptr[n];
@@ -179,7 +182,7 @@ struct osp_nodeset *shadow_launch_unlaunched(const struct shadow_gang *gang)
 	return nodes;
 }
 
-/* What a node is when nothing runs: of a place that stays, or of one that each start gives anew. */
+/* Tells whether a node's place changes with each start: it ages, or is unknown. */
 static bool is_movable(uint32_t n, uint32_t level)
 {
 	const node_record_t *node = node_record_table_ptr[n];
@@ -214,7 +217,10 @@ bool shadow_launch_could(const struct osp_place_input *place)
 
 /* --- a gang that starts on them --------------------------------------------------------------- */
 
-/* The level in force. 0: none, since any nodes do by now, or the topology has lost its level. */
+/*
+ * Returns the level in force. 0: none, since any nodes do by now, or the topology no longer has its
+ * level.
+ */
 static uint32_t level_of(const job_record_t *job, const struct osp_effective *effective)
 {
 	int level = osp_topology_level(shadow_state.topology, effective->level);
@@ -226,7 +232,9 @@ static uint32_t level_of(const job_record_t *job, const struct osp_effective *ef
 										 : (uint32_t)level;
 }
 
-/* The nodes of unknown place where all do not run, and the others stand in one domain; else 0. */
+/*
+ * Counts the nodes of unknown place, if none of them runs and the others are in one domain; else 0.
+ */
 static uint32_t count_unlaunched(const struct osp_nodeset *nodes, uint32_t level)
 {
 	uint32_t common = OSP_NO_DOMAIN, count = 0;
@@ -248,7 +256,7 @@ static uint32_t count_unlaunched(const struct osp_nodeset *nodes, uint32_t level
 	return count;
 }
 
-/* Beside those of its tries before. */
+/* Adds the nodes that it launches to those of its earlier tries. */
 static void note_launched(job_record_t *job, const struct osp_nodeset *nodes)
 {
 	struct osp_nodeset *launched = shadow_launched_nodes(job);
@@ -281,7 +289,10 @@ bool shadow_launch_begins(job_record_t *job, const struct osp_effective *effecti
 	return true;
 }
 
-/* Also where its owner has set Requeue=0 meanwhile, or the policy launches nothing more. */
+/*
+ * Tells whether nodes were launched for the job, even if its owner has set Requeue=0 since, or the
+ * policy launches nothing more.
+ */
 static bool was_launched(const job_record_t *job, const struct osp_effective *effective)
 {
 	const char *names = shadow_spank_value(job, OSP_LAUNCHED_NODES);
@@ -318,7 +329,7 @@ static void note_launched_in_vain(job_record_t *job, uint64_t node_s, int64_t no
 	shadow_put_entry(job, OSP_LAUNCHED_IN_VAIN, value);
 }
 
-/* Of the job's partition, nodes that could be launched for it. */
+/* Counts the nodes of the job's partition that could be launched for it. */
 static uint32_t count_unused(const job_record_t *job, uint32_t level)
 {
 	bitstr_t *nodes = job->part_ptr ? job->part_ptr->node_bitmap : NULL;
@@ -330,7 +341,7 @@ static uint32_t count_unused(const job_record_t *job, uint32_t level)
 	return count;
 }
 
-/* Powers down what was launched for the job and is not among these nodes. */
+/* Powers down the nodes that were launched for the job and are not among these. */
 static void give_back_but(job_record_t *job, const struct osp_nodeset *but)
 {
 	struct osp_nodeset *launched = shadow_launched_nodes(job);
@@ -346,18 +357,18 @@ static void give_back_but(job_record_t *job, const struct osp_nodeset *but)
 	free(spare);
 }
 
-/* How its nodes stand. */
+/* Where its nodes are. */
 struct standing {
 	uint32_t level; /* never 0 */
 	uint32_t asleep;
 	uint32_t unknown;
 	uint32_t domains;
-	struct osp_nodeset *part; /* the largest in one domain; NULL where memory ran out */
+	struct osp_nodeset *part; /* the largest in one domain; NULL if memory ran out */
 };
 
-/* Keeps the part that is in one domain for the job's next start. The other nodes are given back now
- * only if too few unused ones are left to replace them: else their replacements run first. A node
- * whose place is unknown is not given back, since it may be in the right domain. */
+/* Keeps the part that is in one domain for the job's next start. Gives the other nodes back now
+ * only if too few unused ones are left to replace them; otherwise their replacements run first. A
+ * node whose place is unknown is not given back, since it may be in the right domain. */
 static void keep_part(job_record_t *job, const struct osp_effective *effective,
 		      const struct standing *standing, uint32_t nodes)
 {
@@ -370,8 +381,8 @@ static void keep_part(job_record_t *job, const struct osp_effective *effective,
 	}
 }
 
-/* Also one whose owner has set Requeue=0 since it started: none of it has run yet, and it waits for
- * known nodes from then on. */
+/* Puts a job back, even if its owner has set Requeue=0 since it started: none of it has run yet,
+ * and from then on it waits for known nodes. */
 static int requeue(job_record_t *job)
 {
 	uint16_t before = job->details->requeue;
@@ -383,7 +394,7 @@ static int requeue(job_record_t *job)
 	return rc;
 }
 
-/* `standing`: NULL where it has no level, and so no part that could be kept. */
+/* Puts the job back. `standing` is NULL if it has no level, and so no part that could be kept. */
 static void put_back(struct launch *launch, job_record_t *job,
 		     const struct osp_effective *effective, const struct standing *standing,
 		     int64_t now_s, const char *why)
@@ -437,7 +448,7 @@ static struct standing look_at(const struct osp_nodeset *nodes, uint32_t level)
 	return standing;
 }
 
-/* All its nodes run. */
+/* Judges a gang when all its nodes run. */
 static void judge_standing(struct launch *launch, job_record_t *job,
 			   const struct osp_effective *effective, const struct osp_nodeset *nodes,
 			   const struct standing *standing, int64_t now_s)
@@ -479,8 +490,8 @@ static void judge_nodes(struct launch *launch, job_record_t *job,
 	free(standing.part);
 }
 
-/* It starts, or has left its nodes otherwise than by put_back(): by now they are no more its own
- * than another's. */
+/* Ends a launch. The job starts, or has left its nodes otherwise than by put_back(): they are then
+ * no longer kept for it. */
 static void end_launch(struct launch *launch, job_record_t *job)
 {
 	const char *names = job ? shadow_spank_value(job, OSP_LAUNCHED_NODES) : NULL;
@@ -490,8 +501,8 @@ static void end_launch(struct launch *launch, job_record_t *job)
 	launch->job = 0;
 }
 
-/* No level is in force any more. Where that is because any nodes do (its @TIME has passed), the
- * launch is over, whether they run or not: Slurm waits for them. */
+/* Judges a gang for which no level is in force any more. If any nodes do now (its @TIME has
+ * passed), the launch is over, whether they run or not: Slurm waits for them. */
 static void judge_without_level(struct launch *launch, job_record_t *job,
 				const struct osp_effective *effective,
 				const struct osp_nodeset *nodes, int64_t now_s)

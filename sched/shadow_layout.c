@@ -4,9 +4,9 @@
  *
  * Slurm loads a plugin of its own version, to the micro, but a version says nothing of a patch or
  * of an option of configure. Slurm's allocator knows how large each record really is, and records
- * carry marks; both are compared with the headers'. A change that leaves sizes and marks where they
- * were stays unseen. That the headers hold what we read and write, and of which type, is asserted
- * when this is compiled.
+ * carry marks; both are compared with the headers'. A change that moves no mark and changes no size
+ * stays unseen. The compiler checks that the headers have the members that we read and write, with
+ * their types.
  */
 #include "sched/shadow.h"
 
@@ -51,7 +51,7 @@ FIELD_IS(part_record_t, max_share, uint16_t);
 FIELD_IS(part_record_t, name, char *);
 FIELD_IS(part_record_t, node_bitmap, bitstr_t *);
 
-/* Not read where it stands, so that a test can bend one in the file. */
+/* volatile, so that a test can change a size in the file. */
 const volatile struct shadow_layout shadow_layout = {
 	.node_bytes = sizeof(node_record_t),
 	.config_bytes = sizeof(config_record_t),
@@ -60,7 +60,7 @@ const volatile struct shadow_layout shadow_layout = {
 	.details_bytes = sizeof(*((job_record_t *)NULL)->details),
 };
 
-/* xsize() takes no pointer to const in any release; it only reads. */
+/* Returns the size of a record. xsize() takes no pointer to const in any release; it only reads. */
 static uint64_t bytes_of(const void *record)
 {
 	return xsize((void *)(uintptr_t)record);
@@ -101,8 +101,7 @@ static bool fits_partition(const part_record_t *partition, char *why, size_t why
 		  partition->magic == PART_MAGIC, why, why_bytes);
 }
 
-/* Where Slurm's library makes an empty job record for whoever asks, one is looked at before any job
- * is there. */
+/* Looks at an empty job record before any job exists, if Slurm's library makes one. */
 static bool fits_new_job(char *why, size_t why_bytes)
 {
 	bool fits = true;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * shadow_memory.c - what a call leaves for the next one, under Slurm's node write lock: the advice,
- * and whose user has read why it waits, in AdminComment and on the terminal of srun or salloc
+ * and which user has read why a job waits, in AdminComment and on the terminal of srun or salloc
  *
- * What is remembered of gangs that are placed, lib/choose remembers.
+ * lib/choose remembers the gangs that are placed.
  */
 #include "sched/shadow.h"
 
@@ -17,7 +17,7 @@ uint32_t shadow_lasting_id(const job_record_t *job)
 	return job->array_job_id ? job->array_job_id : job->job_id;
 }
 
-/* What enforcing would have done with the last job that was only advised. */
+/* What enforcing would have done with the last job of mode advise. */
 static struct {
 	uint32_t job_id;
 	char words[OSP_WORDS_BYTES + 64];
@@ -34,14 +34,14 @@ const char *shadow_advice(uint32_t job_id)
 	return advice.job_id == job_id && advice.words[0] ? advice.words : NULL;
 }
 
-/* --- who was told why it waits ---------------------------------------------------------------- */
+/* --- jobs whose wait was explained ----------------------------------------------------------- */
 
-/* Each change of an AdminComment makes Slurm pack all jobs anew for whoever asks, so words that
- * backfill's plans change from cycle to cycle are written no more often. */
+/* How long words stay that backfill's plans change from cycle to cycle: each change of an
+ * AdminComment makes Slurm pack all jobs anew for every client. */
 #define TOLD_FOR_S 300
 #define TOLD_MAX   4096
 
-/* When the last of the jobs with that number, modulo TOLD_MAX, was told. */
+/* When the wait of the last job with that number, modulo TOLD_MAX, was explained. */
 static int64_t told_s[TOLD_MAX];
 
 bool shadow_is_to_be_told(const job_record_t *job, int64_t now_s)
@@ -60,11 +60,12 @@ void shadow_told_waiting(const job_record_t *job, int64_t now_s)
 
 /* --- what Slurm asks next --------------------------------------------------------------------- */
 
-/* The job that could not start, where it was offered as many nodes as it needs; else 0. */
+/* The job that could not start although it was offered as many nodes as it needs; else 0. */
 static uint32_t could_not_start;
 
-/* As _pick_best_nodes() counts them (node_scheduler.c), or less: to preempt it offers nodes that
- * end jobs or boot too, and does not count these. */
+/* Tells whether the call offers enough nodes: counted as _pick_best_nodes() does
+ * (node_scheduler.c), or fewer. For preempting it also offers nodes that end jobs or boot, and does
+ * not count these. */
 static bool offers_enough(const struct shadow_call *call)
 {
 	int64_t count = (int64_t)bit_set_count(call->bitmap) -
@@ -75,8 +76,9 @@ static bool offers_enough(const struct shadow_call *call)
 	return count >= (int64_t)call->min_nodes && !(call->candidates && reboots);
 }
 
-/* A submission asks one after the other, and fails an --immediate one by the first answer but
- * "busy" (_select_nodes_parts_resvs() in job_mgr.c). */
+/* Tells whether a submission may ask about other partitions or reservations next. It asks about one
+ * after the other, and an --immediate one fails by the first answer but "busy"
+ * (_select_nodes_parts_resvs() in job_mgr.c). */
 static bool has_other_choices(const job_record_t *job)
 {
 	return job->part_ptr_list || job->resv_list;
@@ -100,12 +102,12 @@ bool shadow_is_asked_again(const struct shadow_call *call)
 	return false;
 }
 
-/* --- whose srun or salloc was told ------------------------------------------------------------ */
+/* --- jobs whose srun or salloc had a message ------------------------------------------------- */
 
 #define HEARD_FOR_S 60
 #define HEARD_MAX   1024
 
-/* What the client of the last job with that number, modulo HEARD_MAX, was sent. */
+/* What was sent to the client of the last job with that number, modulo HEARD_MAX. */
 static struct {
 	uint32_t job_id;
 	uint64_t words;

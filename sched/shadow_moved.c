@@ -2,9 +2,9 @@
 /*
  * shadow_moved.c - running gangs whose nodes have other places by now
  *
- * When another topology has come in force, each running gang is held against it: one whose nodes
- * stood together and stand apart now goes on, and its owner reads it in our part of AdminComment,
- * the administrator in the log. Both read it again when the nodes come together again.
+ * After another topology has come in force, each running gang is checked against it. A gang whose
+ * nodes were together and are now apart goes on; its owner reads that in our part of AdminComment,
+ * the administrator in the log. Both read it when the nodes come together again.
  *
  * The thread of shadow_follow.c calls this, with slurmctld's job lock for writing and its node lock
  * for reading.
@@ -23,7 +23,7 @@ struct moved {
 	struct osp_nodeset *part;
 };
 
-/* The level that holds all of them is at or below this one. */
+/* Tells whether one domain at or below this level holds all of them. */
 static bool stand_together(const struct osp_topology *topology, const struct osp_nodeset *nodes,
 			   int due)
 {
@@ -33,8 +33,8 @@ static bool stand_together(const struct osp_topology *topology, const struct osp
 	return level >= 0 && level <= due;
 }
 
-/* The level that a gang kept before: its own, or the one above, where it had been relaxed to that;
- * -1 for none. */
+/* Returns the level that a gang kept before: its own, or the one above if it had been relaxed to
+ * that; -1 for none. */
 static int level_kept(const struct moved *moved, const struct osp_effective *effective)
 {
 	int due = osp_topology_level(moved->before, effective->level);

@@ -3,7 +3,7 @@
  * shadow_nodes.c - Slurm's bitmaps as nodesets, what nodes have and jobs need of each
  *
  * Slurm's bitmap is an array of 64-bit words: two of its own, then the bits, lowest first on the
- * machines that we run on (common/bitstring.c). shadow_bitmaps_match() proves that at init;
+ * machines that we support (common/bitstring.c). shadow_bitmaps_match() proves that at init;
  * otherwise the shadow does not load.
  */
 #include "sched/shadow.h"
@@ -79,7 +79,10 @@ static uint64_t larger(uint64_t a, uint64_t b)
 	return a > b ? a : b;
 }
 
-/* Tasks on each node at least: --ntasks-per-node is only a most where -n says less than all. */
+/*
+ * Returns the least number of tasks on each node: --ntasks-per-node is only a limit if -n asks for
+ * fewer than all.
+ */
 static uint32_t least_tasks(const job_record_t *job)
 {
 	const __typeof__(*job->details) *details = job->details;
@@ -109,7 +112,7 @@ static int add_gres_need(void *item, void *context)
 		return 0;
 	if (asked->mem_per_gres || asked->def_mem_per_gres)
 		need->brings_memory = true;
-	/* of a number for the whole job each node has to give one (gres.c, _job_test()) */
+	/* with a number for the whole job each node must give one (gres.c, _job_test()) */
 	count = larger(asked->gres_per_node, asked->gres_per_job ? 1 : 0);
 	count = larger(larger(count, asked->gres_per_socket), asked->gres_per_task * need->tasks);
 	if (index >= 0)
@@ -117,7 +120,10 @@ static int add_gres_need(void *item, void *context)
 	return 0;
 }
 
-/* As Slurm's plugin works it out before it looks at a node (job_test.c, _verify_node_state). */
+/*
+ * Computes the memory as Slurm's plugin does before it looks at a node (job_test.c,
+ * _verify_node_state).
+ */
 static void memory_need(const job_record_t *job, bool by_gres, struct osp_occupancy_need *need)
 {
 	const __typeof__(*job->details) *details = job->details;

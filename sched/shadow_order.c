@@ -9,8 +9,9 @@
 #include "lib/layout/layout_segments.h"
 
 /*
- * The arrangement of the stored layout, whose dp is always said: so its sizes give the GPUs of a
- * node. -1 with the sentence where it is not one of `count` nodes, or on this fabric.
+ * Computes the arrangement of the stored layout. Its dp is always written, so its sizes give the
+ * GPUs of a node. Returns -1 with the sentence if it is not one of `count` nodes, or not one on
+ * this fabric.
  */
 static int arrange(const struct osp_effective *effective, uint32_t level, uint32_t count,
 		   struct osp_arrangement *arrangement, struct osp_error *error)
@@ -65,7 +66,10 @@ static char *order_text(const job_record_t *job, const struct osp_effective *eff
 				   arranged ? &arrangement : NULL);
 }
 
-/* The list that Slurm will make of them begins with the name that scripts take for the master. */
+/*
+ * Says that ranks begin in the smaller segment. Scripts take the first name of the list that Slurm
+ * will make of the nodes for the master.
+ */
 static void say_small_first(const uint32_t *nodes, uint32_t count, const char *leaves,
 			    const char *order, char *says, size_t says_bytes)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * shadow_parts.c - gangs in segments or in several domains: what is asked, whether nodes keep it,
- * and words
+ * shadow_parts.c - gangs in segments or in several domains: what they ask for, whether nodes keep
+ * it, and words
  */
 #include "sched/shadow.h"
 
@@ -18,8 +18,8 @@ bool shadow_in_parts(const struct osp_effective *effective)
 	return osp_in_parts(effective->domains_max, effective->segments);
 }
 
-/* What is asked at its own level, where `relaxed` one above; from the top one on in any number of
- * domains. */
+/* Reads what is asked at its own level, or, if `relaxed`, one above; above the top level in any
+ * number of domains. */
 static int read_parts(const struct osp_effective *effective, bool relaxed, uint32_t *level,
 		      struct osp_parts *parts, struct osp_error *error)
 {

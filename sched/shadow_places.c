@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * shadow_places.c - places that may be old, and so are none
+ * shadow_places.c - places that may be old, and so do not count
  *
- * For each of Slurm's nodes the boot is kept for which a cloud told its place
- * (lib/topology/place_age.h). Which nodes have another one by now is looked at along with their
- * states, once a second; what a gang is given is looked at once more when it starts. No file is
- * read and no memory taken.
+ * For each of Slurm's nodes we keep the boot for which a cloud said its place
+ * (lib/topology/place_age.h). Once a second, along with the nodes' states, we look which nodes have
+ * booted since; the nodes of a gang are looked at once more when it starts. This reads no file and
+ * takes no memory.
  */
 #include "sched/shadow.h"
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * shadow_promise.c - gangs that need a word before they are placed
+ * shadow_promise.c - gangs that are looked at first, before they are placed
  *
  * A gang whose stored request this release does not understand waits and says so; so does one that
- * came under a policy without job_submit and that nothing could keep in one domain. A job whose
- * size nobody knows yet is left to Slurm, and placed as a gang where Slurm would spread it.
+ * came under a policy without job_submit and that nothing could keep in one domain. A job of yet
+ * unknown size is left to Slurm, and placed as a gang only if Slurm would spread it.
  */
 #include "sched/shadow.h"
 
@@ -20,21 +20,22 @@ static int ask_slurm(struct shadow_call *call)
 				     OSP_JOB_TEST_TAIL(&call->tail));
 }
 
-/* It waits, but is never called impossible: that would hold the job. */
+/* Makes it wait. It is never called impossible, because that would hold the job. */
 static int wait_saying(struct shadow_call *call, const struct osp_effective *effective,
 		       const char *words)
 {
 	if (call->mode == SELECT_MODE_TEST_ONLY && !call->asked_again)
 		return ask_slurm(call);
-	/* The main scheduler asks for no heterogeneous job: backfill's call must say it too. */
+	/* The main scheduler does not ask about heterogeneous jobs: backfill's call must say it. */
 	if (call->mode == SELECT_MODE_RUN_NOW || call->job->het_job_id)
 		shadow_gang_says(call->job, effective, words);
 	return OSP_ERROR_NO_DOMAIN;
 }
 
 /*
- * Only jobs that job_submit did not judge under this policy have a conflict. A heterogeneous job
- * that may stay small is left to shadow_gang_started().
+ * Tells whether the job's options conflict with one domain. Only jobs that job_submit did not judge
+ * under this policy have a conflict. A heterogeneous job that may stay small is left to
+ * shadow_gang_started().
  */
 static bool cannot_stay_together(const job_record_t *job, const struct osp_effective *effective,
 				 char *words, size_t words_bytes)
@@ -52,13 +53,13 @@ static bool cannot_stay_together(const job_record_t *job, const struct osp_effec
 				 words_bytes - strlen(waits));
 }
 
-/* --- gangs that are ones only when they are large -------------------------------------------- */
+/* --- jobs that are gangs only if they are large ---------------------------------------------- */
 
-/* What an answer of Slurm's must be to be taken. */
+/* What an answer of Slurm's must be like to be taken. */
 struct terms {
 	const struct osp_effective *effective;
 	bool small_only;
-	time_t before; /* it must start earlier; 0: whenever */
+	time_t before; /* it must start earlier than that; 0: at any time */
 };
 
 static bool is_acceptable(const struct shadow_call *call, void *context)
@@ -82,7 +83,9 @@ static bool is_acceptable(const struct shadow_call *call, void *context)
 	return together;
 }
 
-/* Fewer nodes than make a gang, anywhere: the policy promises nothing of these. */
+/*
+ * Starts the job anywhere on fewer nodes than make a gang: the policy promises nothing for these.
+ */
 static bool start_small(struct shadow_call *call, const struct osp_effective *effective,
 			time_t before)
 {
@@ -101,7 +104,10 @@ static bool start_small(struct shadow_call *call, const struct osp_effective *ef
 	return started;
 }
 
-/* In one domain, or where that starts later (or not at all) with fewer nodes than make a gang. */
+/*
+ * Places the job in one domain or, if that starts later or not at all, on fewer nodes than make a
+ * gang.
+ */
 static int place_or_start_small(struct shadow_call *call, const struct osp_effective *effective)
 {
 	bitstr_t *given = bit_copy(call->bitmap), *placed = NULL;
@@ -126,7 +132,7 @@ static int place_or_start_small(struct shadow_call *call, const struct osp_effec
 	return rc;
 }
 
-/* Slurm's own choice, unless it would be a gang on several domains. */
+/* Takes Slurm's own choice, unless it would be a gang on several domains. */
 static int place_if_large(struct shadow_call *call, const struct osp_effective *effective)
 {
 	struct terms terms = {.effective = effective};

@@ -2,8 +2,8 @@
 /*
  * shadow_request.c - what a job is held to: its own request, and what the policy promises
  *
- * Looked at anew in each call, because scontrol update, a reconfigure and the end of another job
- * change it.
+ * This is computed anew in each call, because scontrol update, a reconfigure and the end of another
+ * job change it.
  */
 #include "sched/shadow.h"
 
@@ -24,7 +24,7 @@ uint32_t shadow_least_nodes(const job_record_t *job, uint32_t min_nodes)
 	return osp_least_nodes(min_nodes ? min_nodes : 1, tasks, details->ntasks_per_node);
 }
 
-/* True when no `nodes` of these nodes have so many CPUs. Ends at the first node that is large
+/* Tells whether no `nodes` of these nodes have so many CPUs. Stops at the first node that is large
  * enough. */
 static bool cpus_need_more(bitstr_t *bitmap, uint64_t cpus, uint64_t nodes)
 {
@@ -43,7 +43,7 @@ static bool cpus_need_more(bitstr_t *bitmap, uint64_t cpus, uint64_t nodes)
 	return any;
 }
 
-/* The same for GPUs, of which each node may have another number. */
+/* Tells the same for GPUs, of which each node may have another number. */
 static bool gpus_need_more(bitstr_t *bitmap, const struct osp_gpus_wanted *gpus, uint64_t nodes)
 {
 	uint32_t gpu = gpus->in_all ? gres_build_id("gpu") : 0;
@@ -135,7 +135,7 @@ static int add_component(void *item, void *context)
 	return 0;
 }
 
-/* A component counts with the others in its partition. */
+/* Replaces the size by that of all components in the job's partition. */
 static void add_components(const job_record_t *job, struct osp_size *size)
 {
 	const job_record_t *leader = find_job_record(job->het_job_id);
@@ -226,7 +226,7 @@ void shadow_put_entry(job_record_t *job, const char *prefix, const char *value)
 			break;
 	}
 	if (at == job->spank_job_env_size) {
-		/* one more than the size: readers of other releases expect a NULL at the end */
+		/* one more than the size: readers in other releases expect a NULL at the end */
 		xrecalloc(job->spank_job_env, at + 2, sizeof(char *));
 		job->spank_job_env_size = at + 1;
 	}
@@ -262,9 +262,9 @@ bool shadow_option(const job_record_t *job, struct osp_request *request, bool *r
 }
 
 /*
- * A gang that no job_submit of ours has seen: its option is held to the policy here. Nobody is
- * there to refuse, so what cannot be read or is not allowed is kept in one domain of the policy's
- * level; so is a layout, of which nobody has made segments.
+ * Reads the option of a gang that no job_submit of ours has seen, and applies the policy to it.
+ * Nobody can refuse the job here, so a request that is unreadable or not allowed becomes one domain
+ * of the policy's level; so does a layout, for which nobody has made segments.
  */
 static bool request_from_option(const job_record_t *job, const struct osp_policy *policy,
 				struct osp_effective *effective)
@@ -281,7 +281,10 @@ static bool request_from_option(const job_record_t *job, const struct osp_policy
 	return true;
 }
 
-/* What the job brings itself. A stored request that this release does not understand stays one. */
+/*
+ * Reads what the job brings itself. A stored request that this release does not understand stays a
+ * request.
+ */
 static bool request_brought(const job_record_t *job, const struct osp_policy *policy,
 			    struct osp_effective *effective)
 {
@@ -312,7 +315,7 @@ bool shadow_looser_than_policy(const struct osp_policy *policy,
 	if (shadow_sooner_than_policy(policy, effective))
 		return true;
 	least = osp_topology_level(topology, policy->level);
-	if (least < 1) /* the fabric has changed: what the policy means is nowhere now */
+	if (least < 1) /* the fabric has changed: it has no such level now */
 		return strcmp(effective->level, policy->level) != 0;
 	return osp_topology_level(topology, effective->level) > least;
 }
@@ -324,7 +327,7 @@ bool shadow_sooner_than_policy(const struct osp_policy *policy,
 	       (policy->relax_s < 0 || effective->relax_s < policy->relax_s);
 }
 
-/* What the policy makes of a job that asks for nothing. */
+/* Makes the request that the policy makes of a job that asks for nothing. */
 static bool request_of_policy(const job_record_t *job, const struct osp_policy *policy,
 			      struct osp_effective *effective)
 {
@@ -338,14 +341,15 @@ static bool request_of_policy(const job_record_t *job, const struct osp_policy *
 		return false;
 	if (effective->mode == OSP_MODE_ENFORCE)
 		return true;
-	shadow_job_shape(job, &shape); /* advice that nobody asked for and nobody could follow */
+	shadow_job_shape(job, &shape); /* nobody asked for advice that nobody could follow */
 	return !osp_conflict_find(&shape, OSP_CONFLICTS_ALL, effective, sentence, sizeof(sentence));
 }
 
 /*
- * A job may have come under a policy without job_submit: it was pending when the policy was
- * switched on, scontrol update moved or enlarged it, or its size shows only now. Where users may
- * not turn a gang off the policy has the last word; elsewhere what the job brings has.
+ * Applies the policy to a job. It may have come under the policy without job_submit: it was pending
+ * when the policy was switched on, scontrol update moved or enlarged it, or its size shows only
+ * now. If users may not turn a gang off, the policy has the last word; otherwise the job's request
+ * has.
  */
 static bool hold_to_policy(const job_record_t *job, const struct osp_policy *policy,
 			   struct osp_effective *effective, bool brought)
@@ -364,7 +368,10 @@ static bool hold_to_policy(const job_record_t *job, const struct osp_policy *pol
 	return true;
 }
 
-/* Of the partition in which it runs; of several where it may run, what they promise together. */
+/*
+ * Returns the policy of the partition in which the job runs; if it may run in several, what these
+ * promise together.
+ */
 static struct osp_policy policy_of(const job_record_t *job)
 {
 	const char *list = job->partition ? job->partition : "";
@@ -399,8 +406,8 @@ bool shadow_gang_request(job_record_t *job, struct osp_effective *effective)
 	return hold_to_policy(job, &policy, effective, brought) && effective->mode != OSP_MODE_OFF;
 }
 
-/* Since when the job could have run: its submission, or when its dependencies and --begin let it.
- */
+/* Returns since when the job could have run: its submission, or when its dependencies and --begin
+ * let it. */
 static time_t pending_since(const job_record_t *job)
 {
 	time_t submitted = job->details->submit_time, eligible = job->details->begin_time;
@@ -408,7 +415,6 @@ static time_t pending_since(const job_record_t *job)
 	return eligible > submitted ? eligible : submitted;
 }
 
-/* Whether its @TIME has passed. */
 bool shadow_is_relaxed(const job_record_t *job, const struct osp_effective *effective)
 {
 	return effective->relax_s >= 0 && time(NULL) - pending_since(job) >= effective->relax_s;
@@ -447,8 +453,8 @@ static uint64_t hash_sizes(uint64_t hash, const __typeof__(*((job_record_t *)0)-
 	return hash;
 }
 
-/* What of these flags Slurm's plugin looks at when it chooses nodes (job_test.c, eval_nodes.c,
- * gres_*.c). */
+/* Returns those of the job's flags that Slurm's plugin heeds when it chooses nodes (job_test.c,
+ * eval_nodes.c, gres_*.c). */
 static uint64_t flags_that_choose(const job_record_t *job)
 {
 	uint64_t flags = GRES_DISABLE_BIND | GRES_ENFORCE_BIND | SPREAD_JOB | USE_MIN_NODES |
@@ -466,7 +472,7 @@ static uint64_t flags_that_choose(const job_record_t *job)
 	return job->bit_flags & flags;
 }
 
-/* Who asks: nodes may be a user's or a label's alone. */
+/* Adds who asks: nodes may be for one user or one label alone. */
 static uint64_t hash_owner(uint64_t hash, const job_record_t *job)
 {
 	hash = osp_hash_mix(hash, (uint64_t)job->user_id << 32 | job->group_id);

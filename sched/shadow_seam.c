@@ -2,9 +2,9 @@
 /*
  * shadow_seam.c - what job_submit asks of the shadow
  *
- * Called in threads that hold Slurm's locks for reading jobs, nodes and partitions (proc_req.c);
- * from 24.11 on several at a time. What scheduling calls change is read under shadow_lock; the
- * placement scratch has a mutex of its own.
+ * These functions are called in threads that hold Slurm's locks for reading jobs, nodes and
+ * partitions (proc_req.c); from 24.11 on in several at a time. What scheduling calls change is read
+ * under shadow_lock; the placement scratch has a mutex of its own.
  */
 #include "sched/shadow.h"
 
@@ -71,8 +71,8 @@ static struct largest_node largest_node(bitstr_t *bitmap, bool look_at_gpus)
 	return largest;
 }
 
-/* Certainly no fewer in this partition: -n 32 and --gpus=8 say no number of nodes, but need
- * some. */
+/* Returns how many nodes the job certainly needs in this partition: -n 32 and --gpus=8 name no
+ * number of nodes, but need some. */
 static uint32_t nodes_needed(const struct osp_seam_job *job, const part_record_t *partition)
 {
 	uint32_t nodes = osp_least_nodes(job->min_nodes, job->tasks, job->tasks_per_node), by_gpus;
@@ -94,7 +94,7 @@ static uint32_t nodes_needed(const struct osp_seam_job *job, const part_record_t
 	return nodes ? nodes : 1;
 }
 
-/* One question "could it ever run?"; freed with clear_question(). */
+/* One question "could it ever run?"; free it with clear_question(). */
 struct question {
 	struct osp_place_input input;
 	struct osp_nodeset *usable;
@@ -142,7 +142,10 @@ static int ask(struct question *question, const struct osp_seam_job *job,
 	return 0;
 }
 
-/* The lowest level above that would hold the gang, and that the job may ask for; 0 for none. */
+/*
+ * Returns the lowest level above that would hold the gang, and that the job may ask for; 0 for
+ * none.
+ */
 static uint32_t next_level_that_fits(struct osp_place_input input, int held_to)
 {
 	uint32_t highest =
@@ -157,7 +160,10 @@ static uint32_t next_level_that_fits(struct osp_place_input input, int held_to)
 	return 0;
 }
 
-/* With `unlaunched: launch`: nodes that do not run may stand anywhere when they do. */
+/*
+ * Tells whether launched nodes could hold it. With `unlaunched: launch` a node that does not run
+ * may have any place when it does.
+ */
 static bool could_be_launched(const struct question *question, const char *partition)
 {
 	return osp_config_policy(shadow_state.config, partition)->unlaunched ==
@@ -183,7 +189,7 @@ static int could_run(const struct question *question, int held_to, const char *p
 	return -1;
 }
 
-/* Whether its segments and domains could ever be had. */
+/* Checks that its segments and domains could ever be had. */
 static int parts_could_run(const struct question *question, int held_to,
 			   const struct osp_parts *parts, const char *partition, char *sentence,
 			   size_t sentence_bytes)
@@ -204,8 +210,8 @@ static int parts_could_run(const struct question *question, int held_to,
 	return -1;
 }
 
-/* The nodes of a gang in segments or in several domains are one number, and -w names all or
- * none. */
+/* Checks the size of a gang in segments or in several domains: it takes one number of nodes, and -w
+ * names all of them or none. */
 static int parts_have_a_size(const struct question *question, const struct osp_seam_job *job,
 			     char *sentence, size_t sentence_bytes)
 {
@@ -256,7 +262,10 @@ static int parts_fit(const struct osp_seam_job *job, const struct osp_effective 
 	return parts_could_run(question, held_to, &parts, partition, sentence, sentence_bytes);
 }
 
-/* A name in "a,b,c", copied; *list moves on. NULL at the end. As Slurm, passes over empty ones. */
+/*
+ * Returns a copy of the next name in "a,b,c", and moves *list on; NULL at the end. Skips empty
+ * names, as Slurm does.
+ */
 static char *next_name(const char **list)
 {
 	size_t length;
@@ -270,10 +279,10 @@ static char *next_name(const char **list)
 }
 
 /*
- * The partitions of a list, each once, as Slurm takes it (get_part_list()); to be freed, NULL
- * without memory. Each costs a look at all its nodes, while the caller holds Slurm's locks, and a
- * user may write one name ten thousand times. Of names that no partition has the first stays: Slurm
- * refuses it.
+ * Returns the partitions of a list, each once, as Slurm takes it (get_part_list()). The caller
+ * frees it; NULL if memory runs out. Each partition costs a look at all its nodes, while the caller
+ * holds Slurm's locks, and a user may write one name ten thousand times. Of names that no partition
+ * has the first stays: Slurm refuses it.
  */
 static char *each_once(const char *list)
 {
@@ -310,7 +319,7 @@ static int fits_partition(const struct osp_seam_job *job, const char *name,
 	int rc = 0;
 
 	if (!partition || !partition->node_bitmap)
-		return 0; /* Slurm itself will say what is wrong with it */
+		return 0; /* Slurm itself says what is wrong with it */
 	if (ask(&question, job, partition, effective, level) == 0)
 		rc = shadow_in_parts(effective)
 			     ? parts_fit(job, effective, &question, held_to, partition->name,
@@ -321,8 +330,8 @@ static int fits_partition(const struct osp_seam_job *job, const char *name,
 	return rc;
 }
 
-/* Fits one of its partitions, or says why it fits none (the last one's sentence). `held_to`: the
- * highest level that the policy lets it ask for; 0: any. */
+/* Checks that the job fits one of its partitions, or says why it fits none (the last one's
+ * sentence). `held_to`: the highest level for which the policy lets it ask; 0: any. */
 static int fits_anywhere(const struct osp_seam_job *job, const struct osp_effective *effective,
 			 int level, int held_to, char *sentence, size_t sentence_bytes)
 {
@@ -351,7 +360,7 @@ static const char *partition_name(const char *asked, char *buffer, size_t buffer
 	return default_part_loc ? default_part_loc->name : NULL;
 }
 
-/* What the partitions that are named promise together. */
+/* Returns what the named partitions promise together. */
 static struct osp_policy policy_of(const struct osp_seam_job *job, const char *first)
 {
 	struct osp_policy policy = *osp_config_policy(shadow_state.config, first);
@@ -367,7 +376,10 @@ static struct osp_policy policy_of(const struct osp_seam_job *job, const char *f
 	return policy;
 }
 
-/* No fewer nodes in any of its partitions; none is known: 0. */
+/*
+ * Returns the least number of nodes that it needs in one of its partitions; 0 if no partition is
+ * known.
+ */
 static uint32_t least_needed(const struct osp_seam_job *job)
 {
 	const char *list = job->partition ? job->partition : "";
@@ -385,8 +397,8 @@ static uint32_t least_needed(const struct osp_seam_job *job)
 	return least;
 }
 
-/* A component counts with those before it in its partition; what expands another job is as large as
- * nobody knows. */
+/* Returns the job's size. A component counts with those before it in its partition; the size of a
+ * job that expands another is unknown. */
 static struct osp_size size_of(const struct osp_seam_job *job)
 {
 	struct osp_size size = {.least_nodes = least_needed(job), .most_nodes = job->max_nodes};
@@ -398,7 +410,7 @@ static struct osp_size size_of(const struct osp_seam_job *job)
 	return size;
 }
 
-/* "partition gpu", or where there are several, or no default: "its partition". */
+/* Formats "partition gpu", or "its partition" if there are several, or no default. */
 static const char *partition_words(const char *partition, char words[PARTITION_WORDS_BYTES])
 {
 	if (partition)
@@ -408,7 +420,7 @@ static const char *partition_words(const char *partition, char words[PARTITION_W
 	return words;
 }
 
-/* Where users may not turn a gang off they may not loosen it either. */
+/* Refuses a looser request: if users may not turn a gang off, they may not loosen it either. */
 static int check_loosening(const struct osp_policy *policy, const struct osp_effective *effective,
 			   const char *partition, char *sentence, size_t sentence_bytes)
 {
@@ -424,7 +436,7 @@ static int check_loosening(const struct osp_policy *policy, const struct osp_eff
 	return -1;
 }
 
-/* The level preferred is below the one that the job is held to. */
+/* Checks that the preferred level is below the one to which the job is held. */
 static int check_prefer(const struct osp_effective *effective, int level, int held_to,
 			char *sentence, size_t sentence_bytes)
 {
@@ -469,7 +481,10 @@ static int check_level(const struct osp_effective *effective, int held_to, char 
 		       : 0;
 }
 
-/* What of slurm.conf keeps a job from being made smaller before it starts, or NULL. */
+/*
+ * Returns the setting in slurm.conf that keeps a job from being made smaller before it starts, or
+ * NULL.
+ */
 static const char *shrink_obstacle(void)
 {
 	if (xstrcasestr(slurm_conf.sched_params, "disable_job_shrink"))
@@ -483,7 +498,10 @@ static const char *shrink_obstacle(void)
 	return NULL;
 }
 
-/* Spares are released by the gate before the job starts; if it cannot, there are none. */
+/*
+ * Checks that the partition can have spares: the gate releases them before the job starts, so
+ * without a gate there are none.
+ */
 static int check_spares(const struct osp_seam_job *job, const char *partition, char *sentence,
 			size_t sentence_bytes)
 {
@@ -518,7 +536,7 @@ static int check_spares(const struct osp_seam_job *job, const char *partition, c
 	return -1;
 }
 
-/* It may run in any of its partitions, so each must do. */
+/* Checks the spares in each of the job's partitions, because it may run in any of them. */
 static int check_spares_everywhere(const struct osp_seam_job *job, char *sentence,
 				   size_t sentence_bytes)
 {
@@ -536,7 +554,7 @@ static int check_spares_everywhere(const struct osp_seam_job *job, char *sentenc
 	return rc;
 }
 
-/* The highest level that a job may ask for; 0: any. */
+/* Returns the highest level for which a job may ask; 0: any. */
 static int held_to_level(const struct osp_policy *policy)
 {
 	return shadow_state.topology && osp_policy_promises(policy)
@@ -585,7 +603,7 @@ static int resolve_locked(const struct osp_seam_job *job, const struct osp_reque
 	return rc;
 }
 
-/* Where the job says no partition Slurm takes that of its reservation, if it has one
+/* Returns the reservation's partition, or NULL. Slurm takes it if the job names no partition
  * (_get_job_parts() in job_mgr.c). */
 static const char *partition_of_reservation(const char *name)
 {
@@ -639,7 +657,7 @@ static bool is_sound(const job_record_t *job)
 	return job && job->magic == JOB_MAGIC && job->details;
 }
 
-/* As job_submit has written them. */
+/* Returns the spares, as job_submit has written them. */
 static uint32_t spares_of(const job_record_t *job)
 {
 	const char *spares = shadow_spank_value(job, OSP_EFFECTIVE_SPARES);
@@ -662,7 +680,7 @@ static int count_before(void *item, void *context)
 	return 0;
 }
 
-/* The components of its heterogeneous job in its partition, of those that come before it. */
+/* Counts the components before it, of its heterogeneous job and in its partition. */
 static uint32_t components_before(const job_record_t *job)
 {
 	const job_record_t *leader = job->het_job_id ? find_job_record(job->het_job_id) : NULL;
@@ -751,8 +769,7 @@ static int set(struct job_record *record, uid_t uid, const struct osp_request *r
 
 /* --- scontrol update ------------------------------------------------------------------------- */
 
-/* The request as the user said it last. What a policy made of a job is for the policy to make
- * again. */
+/* Reads the request as the user last gave it. The policy makes a request of its own again. */
 static bool request_of(const job_record_t *job, struct osp_request *request)
 {
 	const char *stored = shadow_spank_value(job, OSP_EFFECTIVE);
@@ -765,7 +782,7 @@ static bool request_of(const job_record_t *job, struct osp_request *request)
 		return false;
 	if (effective.origin == OSP_FROM_OPTION && shadow_option(job, request, &readable)) {
 		request->origin = OSP_FROM_OPTION;
-		/* as it was worked out: what is stored is not written anew */
+		/* the layout as it was completed: what is stored is not written anew */
 		if (*effective.layout) {
 			memcpy(request->layout, effective.layout, sizeof(request->layout));
 			memcpy(request->segments, effective.segments, sizeof(request->segments));
@@ -797,7 +814,7 @@ static bool describe(struct job_record *record, struct osp_seam_job *described,
 	return true;
 }
 
-/* What the job that grows is held to with so many nodes. */
+/* Tells to what the job that grows is held with so many nodes. */
 static bool held_when_grown(job_record_t *job, uint32_t nodes, struct osp_effective *effective)
 {
 	static const struct osp_request nothing = {.asked = OSP_ASKED_NOTHING, .relax_s = -1};

@@ -12,11 +12,11 @@
 #include "lib/policy/node_policy.h"
 #include "lib/topology/kind.h"
 
-/* More kinds of node than any cluster has; later ones share the last number, so they may mix with
- * each other. */
+/* More kinds of node than any cluster has; further kinds share the last number, so they may mix
+ * with each other. */
 #define KINDS_MAX 64
 
-/* Nodes looked at again in one second: about 1 ms. */
+/* How many nodes are looked at again in one second: about 1 ms. */
 #define REFRESH_NODES 4096
 
 struct shadow_state shadow_state;
@@ -27,7 +27,7 @@ static char kind_names[KINDS_MAX][OSP_KIND_BYTES];
 
 /* --- Slurm's nodes --------------------------------------------------------------------------- */
 
-/* Of the names in order, with the places without a node. */
+/* Returns a hash of the nodes' names in order, with the places that have no node. */
 static uint64_t hash_node_names(void)
 {
 	uint64_t hash = OSP_HASH_START;
@@ -136,7 +136,7 @@ bool shadow_fabric_lay(struct shadow_fabric *fabric, const struct osp_topology *
 	return false;
 }
 
-/* The topology as read over Slurm's nodes. */
+/* Lays the topology that was read over Slurm's nodes. */
 static bool lay_fabric(void)
 {
 	const char **names = calloc((size_t)node_record_count + 1, sizeof(*names));
@@ -161,7 +161,7 @@ static bool lay_fabric(void)
 	return fabric.topology != NULL;
 }
 
-/* What else is kept of the nodes of a fabric that has been laid. */
+/* Makes room for what else is kept of the nodes of a fabric that has been laid. */
 static bool make_room_for_nodes(void)
 {
 	shadow_state.chooser =
@@ -196,7 +196,10 @@ static void lay_read_over_nodes(void)
 	free(words);
 }
 
-/* Other nodes are no reason to preempt elsewhere what is preempted already. */
+/*
+ * Lays the topology over changed nodes. The new chooser inherits which jobs are already preempted,
+ * so that none are preempted elsewhere.
+ */
 static void lay_over_nodes(void)
 {
 	struct osp_chooser *chooser = shadow_state.chooser;
@@ -241,7 +244,7 @@ static void refresh_one_state(uint32_t n, const node_record_t *node)
 		osp_nodeset_add(shadow_state.old_places, n);
 }
 
-/* Weight and kind of nodes of one configuration record are the same: asked for once. */
+/* The weight and kind of one configuration record, looked up once for all its nodes. */
 struct config_look {
 	const config_record_t *config;
 	uint16_t kind;
@@ -261,7 +264,7 @@ static void refresh_one_node(uint32_t n, const node_record_t *node, struct confi
 	shadow_state.weight[n] = look->weight;
 }
 
-/* Whether two nodes differ in weight. Places without a node weigh 0. */
+/* Tells whether two nodes differ in weight. Places without a node weigh 0. */
 static bool find_other_weight(void)
 {
 	const uint32_t *weight = shadow_state.weight;
@@ -276,7 +279,7 @@ static bool find_other_weight(void)
 	return false;
 }
 
-/* Looks at `count` nodes from `first` on; returns the one behind them. */
+/* Looks at `count` nodes from `first` on; returns the number of the one after them. */
 static uint32_t refresh_nodes(uint32_t first, uint32_t count)
 {
 	struct config_look look = {0};
@@ -342,7 +345,7 @@ static void exchange_fabrics(struct shadow_fabric *fabric)
 	*fabric = old;
 }
 
-/* If none was in force. */
+/* Puts a fabric in force if there was none. */
 static bool begin_fabric(struct shadow_fabric *fabric)
 {
 	uint32_t count = osp_topology_node_count(fabric->topology);
@@ -394,8 +397,8 @@ bool shadow_state_exchange_read(struct shadow_exchange *other)
 	return true;
 }
 
-/* Logs a name that nobody wrote, the default level's, without calling it an error: a fabric of
- * leaves alone is whole. */
+/* Logs a wrong name. A name that nobody wrote, the default level's, is no error: a fabric of leaves
+ * alone is whole. */
 static void log_wrong(const struct osp_error *wrong, void *context)
 {
 	char words[OSP_ERROR_TEXT_BYTES + OSP_ERROR_FILE_BYTES + 32];
@@ -408,8 +411,8 @@ static void log_wrong(const struct osp_error *wrong, void *context)
 		info("onespine: %s", words);
 }
 
-/* Names in the policy that mean nothing here: gangs that would go by them are refused, or placed by
- * the defaults. */
+/* Logs names in the policy that mean nothing here: gangs that would go by them are refused, or
+ * placed by the defaults. */
 static void log_unknown_names(void)
 {
 	const struct osp_config *config = shadow_state.config;

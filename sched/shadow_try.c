@@ -4,7 +4,7 @@
  *
  * A failed try may leave marks on the job that would spoil the next one, or hold the job for ever:
  * Slurm's task distribution sets priority 0 on one path (cons_common/dist_tasks.c). Everything that
- * a call may change and that is not rebuilt by the next one is put back (the list: facts of Slurm's
+ * a call may change and the next one does not rebuild is put back (the list: facts of Slurm's
  * source, doc/architecture.md).
  */
 #include "sched/shadow.h"
@@ -13,7 +13,7 @@
 
 osp_job_test_f *shadow_slurm_job_test;
 
-/* What is left of licenses for the job, as backfill has filled it in for its slot. */
+/* The licenses left for the job, as backfill has filled them in for its slot. */
 #if OSP_HAVE_HRES_SELECT
 struct licenses_left {
 	uint32_t *of_layer; /* avail_hres, then avail_hres_orig, then each leaf's; NULL: none */
@@ -138,8 +138,9 @@ static int overlaps(void *item, void *context)
 	return component->node_bitmap && bit_overlap_any(component->node_bitmap, bitmap);
 }
 
-/* Of a heterogeneous job the leader alone is a candidate, wherever it stands
- * (job_overlap_and_running() in job_mgr.c); of licenses who holds them is, from 24.11 on. */
+/* Tells whether a candidate is in the way. Of a heterogeneous job only the leader is a candidate,
+ * wherever it runs (job_overlap_and_running() in job_mgr.c); from 24.11 on a job that holds the
+ * gang's licenses is one too. */
 static bool is_in_the_way(job_record_t *other, const struct wanted *wanted)
 {
 	bool here = other->het_job_list
@@ -169,8 +170,8 @@ static int append_if_wanted(void *item, void *context)
 	return 0;
 }
 
-/* A list of our own: Slurm sorts the list that it is given and marks the jobs of every domain in
- * it. */
+/* Makes a list of our own: Slurm sorts the list that it is given, and marks the jobs of every
+ * domain in it. */
 static osp_list_t *candidates_for(const struct shadow_call *call, const struct osp_victims *victims)
 {
 	struct wanted wanted = {victims, call->job, call->bitmap, NULL};
@@ -202,7 +203,7 @@ bool shadow_is_first_moment(const struct shadow_call *call)
 	return start_s <= time(NULL) || start_s <= OSP_SLOT_START_S(&call->tail);
 }
 
-/* One call of Slurm's function with the bitmap as it stands. */
+/* Calls Slurm's function once with the bitmap as it is. */
 static bool call_slurm(struct shadow_call *call, const struct osp_question *question,
 		       osp_list_t **preempted)
 {
@@ -215,7 +216,9 @@ static bool call_slurm(struct shadow_call *call, const struct osp_question *ques
 		job, call->bitmap, call->min_nodes, call->max_nodes, call->req_nodes, call->mode,
 		candidates, call->preempted ? preempted : NULL, OSP_JOB_TEST_TAIL(&call->tail));
 	FREE_NULL_LIST(candidates);
-	/* With jobs to preempt it looks further than it was asked to (24.11 on, job_test.c). */
+	/*
+	 * With jobs to preempt it looks further ahead than it was asked to (24.11 on, job_test.c).
+	 */
 	if (call->rc == SLURM_SUCCESS && question->mode == OSP_ASK_FIRST &&
 	    !shadow_is_first_moment(call))
 		call->rc = OSP_ERROR_NO_DOMAIN;
@@ -292,7 +295,7 @@ bool shadow_try_if(struct shadow_call *call, shadow_accept_f *accept, void *cont
 	begin_attempt(&attempt, call);
 	yes = call_slurm(call, &question, &attempt.preempted);
 	if (yes && !accept(call, context)) {
-		free_job_resources(&call->job->job_resrcs); /* that the success has built */
+		free_job_resources(&call->job->job_resrcs); /* which the success has built */
 		yes = false;
 	}
 	return end_attempt(&attempt, call, yes);
