@@ -234,7 +234,10 @@ static void decide(struct osp_choose_run *run)
 		test_only(run);
 }
 
-/* Half of the time: what is preferred keeps no gang from what it is held to. */
+/*
+ * Looks for a start at a preferred level in half of the time, so that the preference keeps no gang
+ * from a start at its own level.
+ */
 static void start_preferred(const struct osp_choose_run *run)
 {
 	struct osp_choose_input input = *run->input;
@@ -255,7 +258,7 @@ static void start_preferred(const struct osp_choose_run *run)
 	}
 }
 
-/* What is held to has half of a call's time at least. */
+/* Returns the time for a gang's own level: at least half of a call's time. */
 static int64_t extended_budget_ms(const struct osp_choose_run *run)
 {
 	int64_t least_ms = run->calls->elapsed_ms(run->calls->context) + OSP_CHOOSE_BUDGET_MS / 2;
@@ -276,13 +279,15 @@ static void choose(struct osp_chooser *chooser, const struct osp_choose_input *i
 	start_preferred(&run);
 	if (choice->found)
 		return;
-	if (input->prefer_level) /* the last question about it may have taken all the time */
+	if (input->prefer_level) /* the last such question may have taken all the time */
 		run.budget_ms = extended_budget_ms(&run);
 	decide(&run);
 }
 
-/* Passes over nodes of which nobody knows when they return: a plan for them is one for the next
- * second, in each call, and others take what becomes free elsewhere. */
+/*
+ * Decides without nodes that may never return. A plan for them is a plan for the next second, in
+ * each call, and others take what becomes free elsewhere.
+ */
 static void choose_without_stuck(struct osp_chooser *chooser, const struct osp_choose_input *asked,
 				 const struct osp_choose_calls *calls, struct osp_choice *choice)
 {

@@ -2,10 +2,9 @@
 /*
  * choose_answers.c - answers about the future that hold until something changes
  *
- * A gang that waits is asked about in every cycle, for days, and almost always the scheduler says
+ * The scheduler is asked about a waiting gang in every cycle, for days, and almost always it says
  * what it said before. An answer is kept with a hash of all that was asked, and with the state of
- * its nodes. Nothing is kept of a start at once: whether that is possible the scheduler is asked
- * each time.
+ * its nodes. Nothing is kept about a start at once: the scheduler is asked each time.
  */
 #include "lib/choose/choose_private.h"
 
@@ -13,7 +12,7 @@
 
 #include "lib/base/hash.h"
 
-/* Which answer is wanted. */
+/* Identifies an answer. */
 struct question {
 	uint64_t what[2];
 	uint64_t state;
@@ -40,8 +39,10 @@ static uint64_t hash_question(const struct osp_choose_run *run, const struct osp
 	return hash;
 }
 
-/* False if no answer is kept. What could ever run depends on no job that runs, and is the same for
- * all jobs that ask for the same. */
+/*
+ * Makes the question. Returns false if no answer is kept. What could ever run depends on no running
+ * job, and is the same for all jobs with the same request.
+ */
 static bool question_of(const struct osp_choose_run *run, const struct osp_nodeset *nodes,
 			enum osp_ask_mode mode, struct question *question)
 {
@@ -61,14 +62,17 @@ static struct osp_choose_kept *place_of(struct osp_chooser *chooser,
 	return &chooser->kept[question->what[0] % OSP_CHOOSE_KEPT_MAX];
 }
 
-/* Who was to end by then is overdue, which changes nothing that is known of the nodes: how long yet
- * only the scheduler guesses, and meanwhile another domain may be first. */
+/*
+ * Tells whether a start that was in the future has come. The jobs that should have ended by then
+ * are overdue, and nothing in the state of the nodes shows that. Only the scheduler guesses how
+ * long they still run, and another domain may be first.
+ */
 static bool has_come(const struct osp_choose_kept *kept, int64_t now_s)
 {
 	return kept->waits && kept->start_s <= now_s;
 }
 
-/* The answer that is kept, or NULL. */
+/* Returns the kept answer, or NULL. */
 static const struct osp_choose_kept *find(const struct osp_choose_run *run,
 					  const struct question *question)
 {
@@ -82,7 +86,7 @@ static const struct osp_choose_kept *find(const struct osp_choose_run *run,
 	return kept;
 }
 
-/* Jobs' answers do not all end in the same cycle. */
+/* Returns the end of an answer. Jobs' answers do not all end in the same cycle. */
 static int64_t keep_until(const struct osp_choose_run *run)
 {
 	return run->input->now_s + OSP_CHOOSE_KEEP_S + run->input->job % OSP_CHOOSE_KEEP_S;
@@ -102,7 +106,7 @@ static void keep(struct osp_choose_run *run, const struct question *question, in
 					 .until_s = keep_until(run)};
 }
 
-/* A no that may only mean that the scheduler had no more time is not kept. */
+/* Keeps an answer, except a no that may only mean that the scheduler had no more time. */
 static void keep_answer(struct osp_choose_run *run, const struct question *question,
 			const struct osp_nodeset *nodes, enum osp_ask_mode mode, bool yes,
 			int64_t took_ms)
@@ -116,8 +120,11 @@ static void keep_answer(struct osp_choose_run *run, const struct question *quest
 		     !osp_nodeset_equal(run->answer.nodes, nodes));
 }
 
-/* A start on nodes that the scheduler has chosen among those asked about: which ones is not kept,
- * but that it is no earlier than what was found meanwhile. */
+/*
+ * Tells whether a kept answer helps. If the scheduler chose the nodes among those asked about, the
+ * nodes are not kept; the answer only shows that the start is no earlier than the one already
+ * found.
+ */
 static bool is_of_use(const struct osp_choose_run *run, const struct osp_choose_kept *kept)
 {
 	return !kept->other_nodes || (run->choice->found && kept->start_s >= run->choice->start_s);
@@ -147,7 +154,7 @@ bool osp_choose_ask_later(struct osp_choose_run *run, const struct osp_nodeset *
 	int64_t began_ms;
 	bool yes;
 
-	/* Who may be preempted is in no state of nodes. */
+	/* The jobs that may be preempted are in no state of nodes. */
 	if (victims.all || !question_of(run, nodes, mode, &question))
 		return osp_choose_ask(run, nodes, mode, &victims);
 	kept = find(run, &question);

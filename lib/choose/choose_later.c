@@ -4,15 +4,15 @@
  */
 #include "lib/choose/choose_private.h"
 
-/* How the answer at hand came about: it is asked for again in the same way. */
+/* How the current answer was found: it is asked for again in the same way. */
 struct plan {
 	bool at_bound;
-	bool recalled; /* it is one of before */
+	bool recalled; /* it is an earlier one */
 	bool preempting;
 	struct osp_place_domain candidate;
 };
 
-/* Without a branch for each node: in a large cluster no processor foresees them. */
+/* Works without a branch per node: in a large cluster no processor can predict them. */
 void osp_choose_keep_free_by(struct osp_nodeset *set, const int64_t *free_at_s, int64_t by_s)
 {
 	for (uint32_t w = 0; w < set->word_count; w++) {
@@ -51,7 +51,10 @@ static bool ask_domain_first(struct osp_choose_run *run, const struct osp_place_
 	return osp_choose_ask(run, run->chooser->nodes, OSP_ASK_FIRST, NULL);
 }
 
-/* Where a later start is of no use the list ends with what may be free at the first moment. */
+/*
+ * Ends the list with the domains that may be free at the first moment if a later start is of no
+ * use.
+ */
 static void leave_due(struct osp_choose_run *run, uint32_t asked)
 {
 	if (!run->missed) {
@@ -61,8 +64,10 @@ static void leave_due(struct osp_choose_run *run, uint32_t asked)
 	osp_choose_list_was_vain(run, OSP_CHOOSE_LIST_LATER, asked);
 }
 
-/* The candidates that may be free now, until one is. The next call goes on behind those that there
- * was time for: by remember_plan() where a later start is of use. */
+/*
+ * Asks about the candidates that may be free now, until one is. The next call continues after those
+ * that there was time for; remember_plan() notes this if a later start is of use.
+ */
 static bool start_now(struct osp_choose_run *run)
 {
 	uint32_t asked = 0;
@@ -91,9 +96,9 @@ static bool start_now(struct osp_choose_run *run)
 /* --- later ----------------------------------------------------------------------------------- */
 
 /*
- * Where the last job on the nodes picked has ended by the bound, the gang starts then if these
- * nodes suit it at all. Simulating the ends of all jobs is most of what backfill's time goes to
- * (select/cons_tres/job_test.c).
+ * Tells whether the gang starts at its bound: it does if the last job on the picked nodes has ended
+ * by then and the nodes suit it at all. Simulating the ends of all jobs takes most of backfill's
+ * time (select/cons_tres/job_test.c).
  */
 bool osp_choose_bound_is_start(const struct osp_choose_run *run, int64_t bound_s)
 {
@@ -121,7 +126,7 @@ bool osp_choose_ask_at_bound(struct osp_choose_run *run, const struct osp_nodese
 	return true;
 }
 
-/* Takes the answer at hand when it is the best so far; whether it is. */
+/* Takes the current answer if it is the best so far. Returns whether it is. */
 static bool take_earlier(struct osp_choose_run *run, const struct plan *plan, struct plan *best)
 {
 	if (run->choice->found && osp_choose_true_start(run) >= run->choice->start_s)
@@ -133,8 +138,9 @@ static bool take_earlier(struct osp_choose_run *run, const struct plan *plan, st
 }
 
 /*
- * Asks one domain: exactly the nodes that are free by its bound; if they are not, or later, all
- * of it, since others may be free before these. True when the last answer is the best so far.
+ * Asks about one domain: exactly the nodes that are free by its bound; if they do not start the
+ * gang by then, the whole domain, since other nodes may be free earlier. Returns true if the last
+ * answer is the best so far.
  */
 static bool ask_later(struct osp_choose_run *run, const struct osp_place_domain *candidate,
 		      struct plan *best)
@@ -161,8 +167,9 @@ static bool ask_later(struct osp_choose_run *run, const struct osp_place_domain 
 }
 
 /*
- * The best domain must also be the last one that the scheduler looked at: it keeps parts of the
- * answer elsewhere. Where it takes its yes back, the answer stands as it was given.
+ * Asks for the best answer again, because the best domain must be the last one that the scheduler
+ * considered: it keeps parts of the answer elsewhere. If it withdraws its yes, the earlier answer
+ * stands.
  */
 static void ask_again(struct osp_choose_run *run, const struct plan *plan)
 {
@@ -178,9 +185,9 @@ static void ask_again(struct osp_choose_run *run, const struct plan *plan)
 }
 
 /*
- * Domain after domain in the order of their lower bounds, until the best answer is no later than
- * the next bound: by the scheduler's own measure none can be earlier then. Returns how many were
- * asked; *last_is_best: the answer is of the last one.
+ * Asks domain after domain in the order of their lower bounds, until the best answer is no later
+ * than the next bound: no other can be earlier then, by the scheduler's own measure. Returns how
+ * many were asked; *last_is_best says whether the best answer is the last one's.
  */
 static uint32_t ask_in_order(struct osp_choose_run *run, struct plan *best, bool *last_is_best)
 {
@@ -204,16 +211,18 @@ static uint32_t ask_in_order(struct osp_choose_run *run, struct plan *best, bool
 		found = run->choice->found;
 		before = run->asked;
 		*last_is_best = ask_later(run, &candidate, best);
-		/* what is known from calls before leaves the room to others */
+		/* domains with kept answers do not use up the questions to others */
 		if (found)
 			*(run->asked == before ? &known : &earlier) += 1;
 	}
 	return asked;
 }
 
-/* A gang whose domains take longer to ask than there is time remembers where it has a plan. The
- * next call goes on with those that were not yet asked for a start at the first moment, else from
- * the front. */
+/*
+ * Remembers where a gang has a plan if its domains take longer to ask than there is time. The next
+ * call continues with those not yet asked for a start at the first moment, or from the front if
+ * there are none.
+ */
 static void remember_plan(struct osp_choose_run *run)
 {
 	struct osp_choose_progress *progress = osp_choose_budget_spent(run) || run->missed
@@ -246,9 +255,9 @@ static void start_later(struct osp_choose_run *run, struct plan *best)
 /* --- will run -------------------------------------------------------------------------------- */
 
 /*
- * As the scheduler itself, which takes those who may be preempted away before it lets the others
- * end one by one. Where jobs leave for this gang already, it is planned for when they all have
- * ended.
+ * Looks for a later start as the scheduler does, which removes the jobs that may be preempted
+ * before it lets the others end one by one. If jobs already leave for this gang, plans for the time
+ * when they have all ended.
  */
 static void start_later_preempting(struct osp_choose_run *run, struct plan *best)
 {
@@ -257,8 +266,10 @@ static void start_later_preempting(struct osp_choose_run *run, struct plan *best
 	start_later(run, best);
 }
 
-/* A slot that begins later: who is there without preempting at its start comes first, then who is
- * by preempting, then who is later in the slot. */
+/*
+ * Looks for a start in a slot that begins later: at its start without preempting, then at its start
+ * with preempting, then later in the slot.
+ */
 static void start_in_slot(struct osp_choose_run *run)
 {
 	struct plan plan;

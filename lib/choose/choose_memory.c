@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * choose_memory.c - what a chooser remembers of a job from call to call
- */
+/* choose_memory.c - what a chooser remembers of a job between calls */
 #include "lib/choose/choose_private.h"
 
 #include <string.h>
@@ -101,7 +99,7 @@ bool osp_chooser_forget(struct osp_chooser *chooser, uint32_t job)
 	return known;
 }
 
-/* The candidate where the last plan was. */
+/* Finds the candidate of the last plan. */
 static void find_planned(struct osp_choose_run *run, const struct osp_choose_progress *progress,
 			 const struct osp_place_domain *domains, uint32_t count)
 {
@@ -147,7 +145,7 @@ void osp_choose_list_was_vain(struct osp_choose_run *run, enum osp_choose_list k
 		progress->skip[kind] = left ? progress->skip[kind] + asked : 0;
 }
 
-/* The domain of the same level and name in another fabric. */
+/* Returns the domain of the same level and name in another fabric. */
 static uint32_t same_domain(const struct osp_topology *from, uint32_t number,
 			    const struct osp_topology *to)
 {

@@ -2,32 +2,34 @@
 /*
  * choose_parts.c - where and when a gang in segments or in several domains starts
  *
- * lib/place/segments.h says of some nodes whether the gang fits on them, exactly, and chooses. For
- * a start the scheduler is always offered the nodes chosen and no others: of more it would take
- * any. What is wrong with a node only the scheduler knows (another type of GPU, too few processors
- * left for this job's tasks). So after a no it is asked which nodes it would take, and the choice
- * is made out of these; then without one part of the first choice after the other, and without one
- * node after the other.
+ * lib/place/segments.h says exactly whether the gang fits on some nodes, and chooses. For a start
+ * the scheduler is always offered exactly the chosen nodes, because it would take any of more. Only
+ * the scheduler knows what is wrong with a node (another type of GPU, too few processors left for
+ * this job's tasks). So after a no it is asked which nodes it would take, and the choice is made
+ * out of these; then choices are made without one part of the first choice after the other, and
+ * without one node after the other.
  */
 #include "lib/choose/choose_private.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* Choices asked about in one call; the next call goes on behind them. */
+/* Choices asked about in one call; the next call continues after them. */
 #define TRIES_MAX 32
 
 /* Questions in one call for the nodes that the scheduler would take, and the time for them. */
 #define NAMINGS_MAX	  64
 #define NAMINGS_BUDGET_MS (OSP_CHOOSE_BUDGET_MS / 2)
 
-/* Kinds that have a turn of their own for a later start; slurmctld's shadow tells as many apart. */
+/*
+ * Kinds that get a turn of their own for a later start; slurmctld's shadow distinguishes as many.
+ */
 #define KINDS_MAX 64
 
 /* How a choice is asked about. */
 struct asking {
 	enum osp_choose_list list;
-	enum osp_ask_mode mode; /* later: the one that was answered with a yes */
+	enum osp_ask_mode mode; /* later: the one that was answered yes */
 	const struct osp_victims *victims;
 	const struct osp_nodeset *boot; /* taken last */
 	bool later;
@@ -35,10 +37,10 @@ struct asking {
 
 	/* Later: the best answer so far, and the search for an earlier one. */
 	enum osp_ask_mode best_mode;
-	uint32_t best_asked; /* questions up to this answer; 0: it is one of before */
+	uint32_t best_asked; /* questions up to this answer; 0: it is an earlier one */
 	uint32_t earlier;    /* questions after the first answer */
 
-	/* The list of choices goes on from kind to kind. */
+	/* The list of choices continues from kind to kind. */
 	uint32_t choices; /* of the list so far */
 	uint32_t tries;	  /* of these, asked about in this call */
 	bool stopped;	  /* there was no time for more */
@@ -88,7 +90,10 @@ static uint32_t keep_kind(const struct osp_choose_run *run, const struct osp_nod
 	return osp_nodeset_count(to);
 }
 
-/* An exact number of nodes; required ones are all of them or none. */
+/*
+ * Tells whether the gang has an exact number of nodes, and the required ones are all of them or
+ * none.
+ */
 static bool can_be_asked(const struct osp_choose_run *run)
 {
 	const struct osp_place_input *place = &run->input->place;
@@ -99,7 +104,7 @@ static bool can_be_asked(const struct osp_choose_run *run)
 	       osp_nodeset_count(place->required) == place->need_nodes;
 }
 
-/* Chooses out of chooser->parts.offered into chooser->nodes. */
+/* Chooses nodes out of chooser->parts.offered into chooser->nodes. */
 static bool pick(struct osp_choose_run *run, const struct asking *asking)
 {
 	struct osp_cut_input input =
@@ -125,7 +130,7 @@ static bool ask_chosen(struct osp_choose_run *run, struct asking *asking)
 	return osp_choose_ask_later(run, nodes, OSP_ASK_WHEN);
 }
 
-/* The lowest level that the gang is cut at. */
+/* Returns the lowest level of the gang's segments or domains. */
 static uint32_t lowest_level(const struct osp_choose_run *run)
 {
 	const struct osp_segments *segments = &run->input->parts->segments;
@@ -133,8 +138,10 @@ static uint32_t lowest_level(const struct osp_choose_run *run)
 	return segments->count ? segments->segment[0].level : run->input->place.level;
 }
 
-/* Offers all of chooser->parts.base but the node `n`, or but its whole domain, which is seen
- * then. */
+/*
+ * Offers all of chooser->parts.base except node `n` or, with `whole_domain`, its domain at the
+ * lowest level. Removes the same from chooser->parts.unseen.
+ */
 static void offer_without(struct osp_choose_run *run, uint32_t n, bool whole_domain)
 {
 	struct osp_choose_parts_scratch *scratch = &run->chooser->parts;
@@ -150,7 +157,7 @@ static void offer_without(struct osp_choose_run *run, uint32_t n, bool whole_dom
 	osp_nodeset_and_not(scratch->offered, out);
 }
 
-/* Where this list of choices goes on: behind what was asked before. */
+/* Returns how many choices of this list earlier calls asked about. */
 static uint32_t choices_skipped(struct osp_choose_run *run, enum osp_choose_list list)
 {
 	const struct osp_choose_progress *progress = osp_choose_recall_progress(run);
@@ -167,7 +174,7 @@ static void skip_choices(struct osp_choose_run *run, enum osp_choose_list list, 
 		progress->skip[list] = skip;
 }
 
-/* Asks about the choices that leave out one part of the first, which was answered with a no. */
+/* Asks about the choices that leave out one part of the first, which was answered no. */
 static bool try_others(struct osp_choose_run *run, struct asking *asking)
 {
 	struct osp_choose_parts_scratch *scratch = &run->chooser->parts;
@@ -194,7 +201,7 @@ static bool try_others(struct osp_choose_run *run, struct asking *asking)
 	return false;
 }
 
-/* Asked of all kinds in vain: the next call begins with the first choice again. */
+/* Makes the next call begin with the first choice again, after all kinds were asked in vain. */
 static void end_choices(struct osp_choose_run *run, const struct asking *asking)
 {
 	if (!asking->stopped)
@@ -205,7 +212,7 @@ static void end_choices(struct osp_choose_run *run, const struct asking *asking)
 
 /* --- the scheduler's own ---------------------------------------------------------------------- */
 
-/* Puts the first `count` of `from` into the set. */
+/* Adds the first `count` nodes of `from` to the set. */
 static void add_some(struct osp_nodeset *set, const struct osp_nodeset *from, uint32_t count)
 {
 	for (uint32_t n = osp_nodeset_next(from, 0); count && n < from->place_count;
@@ -213,8 +220,11 @@ static void add_some(struct osp_nodeset *set, const struct osp_nodeset *from, ui
 		osp_nodeset_add(set, n);
 }
 
-/* Adds to chooser->parts.named what the scheduler would take of the rest; `beside`: of the rest and
- * one fewer of those named than the gang needs. False if that is nothing new. */
+/*
+ * Adds to chooser->parts.named the nodes that the scheduler would take of the rest; with `beside`,
+ * of the rest and one fewer of the named than the gang needs. Returns false if there are no new
+ * ones.
+ */
 static bool name_more(struct osp_choose_run *run, enum osp_ask_mode mode, bool beside)
 {
 	struct osp_choose_parts_scratch *scratch = &run->chooser->parts;
@@ -232,7 +242,7 @@ static bool name_more(struct osp_choose_run *run, enum osp_ask_mode mode, bool b
 	return osp_nodeset_count(scratch->named) > before;
 }
 
-/* One more of these; *beside begins as false. False behind the last. */
+/* Names more nodes; *beside is false at first. Returns false if there are no more. */
 static bool name_next(struct osp_choose_run *run, enum osp_ask_mode mode, bool *beside)
 {
 	if (run->calls->elapsed_ms(run->calls->context) > NAMINGS_BUDGET_MS)
@@ -245,7 +255,10 @@ static bool name_next(struct osp_choose_run *run, enum osp_ask_mode mode, bool *
 	return name_more(run, mode, true);
 }
 
-/* What it would ever take changes slowly, and backfill asks in each of its slots. */
+/*
+ * Tells whether the scheduler may be asked for nodes. The nodes that it would ever take change
+ * slowly, and backfill asks in each of its slots.
+ */
 static bool may_name(struct osp_choose_run *run, enum osp_ask_mode mode)
 {
 	const struct osp_choose_progress *progress = osp_choose_recall_progress(run);
@@ -256,14 +269,14 @@ static bool may_name(struct osp_choose_run *run, enum osp_ask_mode mode)
 	       run->input->now_s < progress->unnamed_until_s - OSP_CHOOSE_KEEP_S;
 }
 
-/* Returns false. Other kinds have their turn yet. */
+/* Notes that the named nodes were of no use. Returns false. Other kinds still have their turn. */
 static bool named_in_vain(struct asking *asking, enum osp_ask_mode mode)
 {
 	asking->unnamed |= mode == OSP_ASK_WHO_EVER;
 	return false;
 }
 
-/* Asks about choices out of the nodes that the scheduler would take itself. */
+/* Asks about choices out of the nodes that the scheduler itself would take. */
 static bool try_named(struct osp_choose_run *run, struct asking *asking)
 {
 	struct osp_choose_parts_scratch *scratch = &run->chooser->parts;
@@ -281,7 +294,7 @@ static bool try_named(struct osp_choose_run *run, struct asking *asking)
 	return named_in_vain(asking, mode);
 }
 
-/* The choice out of chooser->parts.base, then the others. */
+/* Asks about the choice out of chooser->parts.base, then about the others. */
 static bool try_choices(struct osp_choose_run *run, struct asking *asking)
 {
 	struct osp_choose_parts_scratch *scratch = &run->chooser->parts;
@@ -296,7 +309,7 @@ static bool try_choices(struct osp_choose_run *run, struct asking *asking)
 	return true;
 }
 
-/* The same of each kind in `from`. */
+/* Asks about the choices of each kind in `from`. */
 static bool try_kinds(struct osp_choose_run *run, struct asking *asking,
 		      const struct osp_nodeset *from)
 {
@@ -317,7 +330,9 @@ static void find_free_times(struct osp_choose_run *run, bool preempting)
 	osp_choose_settle(run);
 }
 
-/* Nodes that are free now are taken before those that others are on; into chooser->parts.last. */
+/*
+ * Puts into chooser->parts.last the nodes to take last: those that are not free now, or must boot.
+ */
 static void put_free_first(struct osp_choose_run *run)
 {
 	const struct osp_place_input *place = &run->input->place;
@@ -341,7 +356,7 @@ static bool start_preempting(struct osp_choose_run *run)
 
 	if (!run->input->may_preempt)
 		return false;
-	/* As long as jobs leave for it nobody else is made to. */
+	/* While jobs leave for this gang, no other is preempted. */
 	run->leaving = osp_choose_recall_leaving(run) != NULL;
 	if (run->leaving)
 		return false;
@@ -400,7 +415,7 @@ static bool fits_by(struct osp_choose_run *run, int64_t by_s)
 	return answer.fits;
 }
 
-/* The last time in [first, by] at which a node becomes free, and the first one after it. */
+/* Finds the last time in [first, by] at which a node becomes free, and the first one after it. */
 static void times_around(const struct osp_choose_run *run, int64_t by_s, int64_t *last_s,
 			 int64_t *next_s)
 {
@@ -419,8 +434,11 @@ static void times_around(const struct osp_choose_run *run, int64_t by_s, int64_t
 	}
 }
 
-/* The earliest time at which the gang fits on chooser->parts.base, of which nodes are taken out;
- * OSP_PLACE_NEVER_S: never. Halves the time, and goes on to times at which a node becomes free. */
+/*
+ * Returns the earliest time at which the gang fits on chooser->parts.base, OSP_PLACE_NEVER_S for
+ * never. Removes nodes from that set. Halves the time, and goes on to times at which a node becomes
+ * free.
+ */
 static int64_t bound_of_base(struct osp_choose_run *run)
 {
 	int64_t too_early_s = run->first_s, fits_s, last_s, next_s;
@@ -436,7 +454,7 @@ static int64_t bound_of_base(struct osp_choose_run *run)
 		times_around(run, middle_s, &last_s, &next_s);
 		if (last_s > too_early_s && fits_by(run, last_s)) {
 			fits_s = last_s;
-			/* what is free later is of no use any more */
+			/* nodes that become free later are no longer of use */
 			osp_choose_keep_free_by(run->chooser->parts.base, run->chooser->free_at_s,
 						fits_s);
 		} else {
@@ -446,7 +464,7 @@ static int64_t bound_of_base(struct osp_choose_run *run)
 	return fits_s;
 }
 
-/* When each kind fits. */
+/* Finds when each kind fits. */
 static void find_bounds(struct osp_choose_run *run, int64_t bounds_s[KINDS_MAX])
 {
 	for (uint16_t k = 0; k < KINDS_MAX; k++) {
@@ -458,7 +476,7 @@ static void find_bounds(struct osp_choose_run *run, int64_t bounds_s[KINDS_MAX])
 	}
 }
 
-/* The kind that fits first, which is taken out of the list, and when. */
+/* Removes the kind that fits first from the list. Returns when it fits. */
 static int64_t next_bound(int64_t bounds_s[KINDS_MAX], uint16_t *kind)
 {
 	int64_t bound_s;
@@ -473,7 +491,7 @@ static int64_t next_bound(int64_t bounds_s[KINDS_MAX], uint16_t *kind)
 	return bound_s;
 }
 
-/* Leaves in chooser->parts.base what is free by the bound. */
+/* Keeps in chooser->parts.base the nodes that are free by the bound. */
 static void keep_bound(struct osp_choose_run *run, const struct asking *asking)
 {
 	osp_choose_keep_free_by(run->chooser->parts.base, run->chooser->free_at_s, asking->bound_s);
@@ -485,7 +503,7 @@ static bool is_too_late(const struct osp_choose_run *run, int64_t bound_s)
 	       (run->input->slot_end_s && bound_s > run->input->slot_end_s);
 }
 
-/* Takes the answer at hand where it is the earliest so far. */
+/* Takes the current answer if it is the earliest so far. */
 static void take_earlier(struct osp_choose_run *run, struct asking *asking)
 {
 	if (run->choice->found && osp_choose_true_start(run) >= run->choice->start_s)
@@ -495,8 +513,10 @@ static void take_earlier(struct osp_choose_run *run, struct asking *asking)
 	asking->best_asked = run->recalled ? 0 : run->asked;
 }
 
-/* The best answer is to be the last question's: the scheduler keeps parts of it elsewhere. Where it
- * takes its yes back, the answer stands as it was given. */
+/*
+ * Asks for the best answer again if it was not the last question's: the scheduler keeps parts of it
+ * elsewhere. If it withdraws its yes, the earlier answer stands.
+ */
 static void ask_best_again(struct osp_choose_run *run, const struct asking *asking)
 {
 	const struct osp_victims victims = {.all = run->preempting &&
@@ -510,8 +530,10 @@ static void ask_best_again(struct osp_choose_run *run, const struct asking *aski
 	osp_choose_take(run, NULL);
 }
 
-/* A bound of those nodes alone that the scheduler would take were nobody else there, and a choice
- * of them. */
+/*
+ * Finds the bound for only those nodes that the scheduler would take with no other job there, and
+ * asks about a choice of them.
+ */
 static bool ask_named_later(struct osp_choose_run *run, struct asking *asking, uint16_t kind)
 {
 	struct osp_choose_parts_scratch *scratch = &run->chooser->parts;
@@ -539,8 +561,10 @@ static bool ask_named_later(struct osp_choose_run *run, struct asking *asking, u
 	return true;
 }
 
-/* The choice at the bound; one of nodes that the scheduler would ever take; the others at the
- * bound. */
+/*
+ * Asks about the choice at the bound, then about one of nodes that the scheduler would ever take,
+ * then about the others at the bound.
+ */
 static bool ask_kind_later(struct osp_choose_run *run, struct asking *asking, uint16_t kind)
 {
 	struct osp_choose_parts_scratch *scratch = &run->chooser->parts;
@@ -564,10 +588,10 @@ static bool may_ask_for_earlier(const struct osp_choose_run *run, struct asking 
 }
 
 /*
- * Adds to chooser->parts.named who would be the next to start the gang before the best answer does,
- * one at least: of all nodes of the kind that may be free by then, or of one fewer of those named
- * than the gang needs and the others. Before that moment, which is the new bound, no choice starts.
- * False if there is none.
+ * Adds to chooser->parts.named the nodes on which the scheduler would next start the gang before
+ * the best answer, at least one: of all nodes of the kind that may be free by then, or of the
+ * unnamed ones and one fewer of the named than the gang needs. No choice starts before that moment,
+ * which is the new bound. Returns false if there are none.
  */
 static bool name_by_time(struct osp_choose_run *run, struct asking *asking, uint16_t kind)
 {
@@ -591,8 +615,10 @@ static bool name_by_time(struct osp_choose_run *run, struct asking *asking, uint
 	return true;
 }
 
-/* After an answer that is later than its bound: the scheduler says which nodes would be the first,
- * and a choice is made of them, until no other is earlier. */
+/*
+ * Looks for an earlier start after an answer later than its bound: the scheduler says which nodes
+ * would start first, and choices are made of them, until no other is earlier.
+ */
 static void try_earlier(struct osp_choose_run *run, struct asking *asking, uint16_t kind)
 {
 	struct osp_choose_parts_scratch *scratch = &run->chooser->parts;
@@ -605,8 +631,10 @@ static void try_earlier(struct osp_choose_run *run, struct asking *asking, uint1
 	}
 }
 
-/* Kind after kind in the order of their bounds, which are taken out, until the best answer is no
- * later than the next one. */
+/*
+ * Asks kind after kind in the order of their bounds, which it removes, until the best answer is no
+ * later than the next one.
+ */
 static void ask_kinds_later(struct osp_choose_run *run, struct asking *asking,
 			    int64_t bounds_s[KINDS_MAX])
 {
@@ -648,7 +676,7 @@ static bool start_later(struct osp_choose_run *run, bool preempting)
 	return true;
 }
 
-/* A slot that begins later: without preempting first. */
+/* Looks for a start in a slot that begins later: first without preempting. */
 static void start_in_slot(struct osp_choose_run *run)
 {
 	if (!run->input->first_only && start_later(run, false) &&
@@ -673,7 +701,10 @@ static void will_run(struct osp_choose_run *run)
 
 /* --- ever ------------------------------------------------------------------------------------ */
 
-/* Never a worse answer than the scheduler's own. */
+/*
+ * Decides if the gang could ever run; never answers no if the scheduler itself would answer yes to
+ * its first question.
+ */
 static void test_only(struct osp_choose_run *run)
 {
 	const struct osp_victims victims = {.all = run->input->may_preempt};

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * choose_preempt.c - a gang that starts where others have to go
- */
+/* choose_preempt.c - a gang that starts by preempting other jobs */
 #include "lib/choose/choose_private.h"
 
 #include <string.h>
@@ -14,8 +12,10 @@ static uint32_t free_in_domain(struct osp_choose_run *run, const struct osp_plac
 	return osp_nodeset_count(run->chooser->nodes);
 }
 
-/* Those with the most nodes free first; equal ones stay in lib/place's order (insertion sort: few,
- * and stable). */
+/*
+ * Sorts the candidates by free nodes, the most first; equal ones stay in lib/place's order
+ * (insertion sort: few, and stable).
+ */
 static void order_by_free_nodes(struct osp_choose_run *run)
 {
 	struct osp_place_domain *candidates = run->chooser->candidates;
@@ -75,8 +75,9 @@ static bool ask_preempting(struct osp_choose_run *run, const struct osp_place_do
 }
 
 /*
- * The preemption has begun: nobody but those who are already leaving, and nowhere else. Where they
- * leave by and by, the nodes that they have left may lack here, and the gang waits.
+ * Continues a preemption that has begun: asks to preempt only the jobs that are already leaving,
+ * and only in that domain. If they leave one by one, the domain may lack the nodes that some have
+ * left, and the gang waits.
  */
 static bool go_on_preempting(struct osp_choose_run *run, const struct osp_choose_memory *memory)
 {
@@ -92,7 +93,7 @@ static bool go_on_preempting(struct osp_choose_run *run, const struct osp_choose
 	return false;
 }
 
-/* Leaves in the list what could start the gang at the first moment. */
+/* Keeps in the list the domains that could start the gang at the first moment. */
 static void leave_first(struct osp_choose_run *run)
 {
 	while (run->count && run->chooser->candidates[run->count - 1].bound_s > run->first_s) {

@@ -14,12 +14,14 @@
 
 #include "lib/choose/choose.h"
 
-/* Jobs remembered that preempt, and lists of domains that a job's calls go on in; of more the one
- * is forgotten that was not asked about for longest. */
+/*
+ * The most jobs remembered that preempt, and lists of domains that a job's calls continue in; a new
+ * one replaces the one not asked about for longest.
+ */
 #define OSP_CHOOSE_MEMORY_MAX	256
 #define OSP_CHOOSE_PROGRESS_MAX 512
 
-/* Lists of domains, each with its own place to go on from. */
+/* Lists of domains; the next call continues in each at its own place. */
 enum osp_choose_list {
 	OSP_CHOOSE_LIST_NOW,
 	OSP_CHOOSE_LIST_LATER,
@@ -27,7 +29,10 @@ enum osp_choose_list {
 	OSP_CHOOSE_LIST_KINDS
 };
 
-/* Whom a job preempts: in whatever partition it is asked about, one domain is emptied for it. */
+/*
+ * The jobs that a job preempts. In every partition that it is asked about, the same domain is
+ * emptied for it.
+ */
 struct osp_choose_memory {
 	uint32_t job;  /* 0: not in use */
 	uint64_t used; /* number of the last call about it */
@@ -36,8 +41,10 @@ struct osp_choose_memory {
 	struct osp_victim victims[OSP_CHOOSE_VICTIMS_MAX];
 };
 
-/* How far a job's calls came, and where they have a plan, of the domains that it may have in one
- * partition. */
+/*
+ * How far a job's calls came, and where they have a plan, in the domains that it may have in one
+ * partition.
+ */
 struct osp_choose_progress {
 	uint32_t job;  /* 0: not in use */
 	uint64_t used; /* number of the last call about it */
@@ -45,11 +52,13 @@ struct osp_choose_progress {
 	uint32_t skip
 		[OSP_CHOOSE_LIST_KINDS]; /* domains that were asked in vain before time was up */
 	uint32_t plan_domain;		 /* OSP_NO_DOMAIN: none */
-	int64_t unnamed_until_s; /* which nodes the scheduler would ever take is not asked before */
+	int64_t unnamed_until_s;	 /* OSP_ASK_WHO_EVER is not asked before */
 };
 
-/* Answers kept: one or two for each gang that waits. One that falls on another's place replaces
- * it. */
+/*
+ * The most answers kept: one or two for each gang that waits. An answer replaces another at the
+ * same index.
+ */
 #define OSP_CHOOSE_KEPT_MAX 16384
 
 struct osp_choose_kept {
@@ -77,9 +86,9 @@ struct osp_chooser {
 	struct osp_place *place;
 	struct osp_cut *cut;
 	uint32_t node_count;
-	struct osp_nodeset *nodes;    /* of the question at hand */
+	struct osp_nodeset *nodes;    /* of the current question */
 	struct osp_nodeset *from;     /* to pick from */
-	struct osp_nodeset *given;    /* of the answer at hand */
+	struct osp_nodeset *given;    /* of the current answer */
 	struct osp_nodeset *best;     /* of the best one */
 	struct osp_nodeset *usable;   /* without nodes that hang */
 	struct osp_nodeset *free_now; /* of these, the ones thought free */
@@ -103,14 +112,14 @@ struct osp_choose_run {
 	int64_t first_s; /* now, or the start of the slot */
 	int64_t budget_ms;
 	uint32_t asked;	 /* questions to the scheduler so far */
-	bool recalled;	 /* the answer at hand is one of before */
-	bool leaving;	 /* jobs leave for this gang: nobody else is preempted */
-	bool preempting; /* starts in the future: whoever may be preempted counts as gone */
+	bool recalled;	 /* the current answer is an earlier one */
+	bool leaving;	 /* jobs leave for this gang: no other job is preempted */
+	bool preempting; /* starts in the future: jobs that may be preempted count as gone */
 
-	/* the list at hand, in chooser->candidates */
+	/* the current list, in chooser->candidates */
 	uint32_t count;
 	uint32_t skipped; /* domains of the list before these: earlier calls asked them */
-	uint32_t rest;	  /* domains of the list behind these */
+	uint32_t rest;	  /* domains of the list after these */
 	bool rest_is_due; /* the first of these may be free at the first moment */
 	uint32_t missed; /* domains asked in vain for a start at the first moment, if more are left;
 			    else 0 */
@@ -124,56 +133,66 @@ bool osp_choose_budget_spent(const struct osp_choose_run *run);
 bool osp_choose_ask(struct osp_choose_run *run, const struct osp_nodeset *nodes,
 		    enum osp_ask_mode mode, const struct osp_victims *victims);
 
-/* The usable nodes of a candidate, into chooser->nodes. */
+/* Puts the usable nodes of a candidate into chooser->nodes. */
 void osp_choose_domain_nodes(struct osp_choose_run *run, const struct osp_place_domain *candidate);
 
-/* Takes out of chooser->nodes what cannot start anything at the first moment yet. */
+/* Removes from chooser->nodes those that cannot start anything at the first moment yet. */
 void osp_choose_pass_over_settling(struct osp_choose_run *run);
 
-/* The nodes that lib/place takes out of `from` in a candidate, into chooser->nodes; false if its
- * size is an estimate, or too few are there. */
+/*
+ * Puts the nodes that lib/place takes out of `from` in a candidate into chooser->nodes. Returns
+ * false if the gang's size is an estimate, or too few nodes are there.
+ */
 bool osp_choose_pick(struct osp_choose_run *run, const struct osp_place_domain *candidate,
 		     const struct osp_nodeset *from);
 
-/* Notes the answer at hand as the decision. */
+/* Notes the current answer as the decision. */
 void osp_choose_take(struct osp_choose_run *run, const struct osp_place_domain *candidate);
 
-/* The start of the answer at hand. The scheduler says "now" for the start of the slot, and passes
- * over nodes that settle. */
+/*
+ * Returns the start of the current answer. The scheduler says "now" for the start of the slot, and
+ * ignores that nodes settle.
+ */
 int64_t osp_choose_true_start(const struct osp_choose_run *run);
 
 /* Orders the domains by when they could start the gang and keeps the list. Fills free_at_s. */
 void osp_choose_list_by_time(struct osp_choose_run *run, enum osp_choose_list kind,
 			     bool preempting);
 
-/* Puts nodes that settle a second off in free_at_s. */
+/* Postpones nodes that settle by a second in free_at_s. */
 void osp_choose_settle(struct osp_choose_run *run);
 
 /* --- choose_later.c -------------------------------------------------------------------------- */
 
 void osp_choose_will_run(struct osp_choose_run *run);
 
-/* The usable nodes of a candidate (NULL: of all) that have enough by then, into chooser->from. Of a
- * candidate's, chooser->nodes is used. */
+/*
+ * Puts the usable nodes of a candidate (NULL: of all) that have enough by then into chooser->from.
+ * Uses chooser->nodes for a candidate.
+ */
 void osp_choose_nodes_free_by(struct osp_choose_run *run, const struct osp_place_domain *candidate,
 			      int64_t by_s);
 
-/* Takes out of the set what is not free by then. */
+/* Removes from the set the nodes that are not free by then. */
 void osp_choose_keep_free_by(struct osp_nodeset *set, const int64_t *free_at_s, int64_t by_s);
 
-/* Whether the gang starts at its bound on chooser->nodes without a simulation, if they suit it at
- * all. */
+/*
+ * Tells whether the gang starts at its bound on chooser->nodes without a simulation, if they suit
+ * it at all.
+ */
 bool osp_choose_bound_is_start(const struct osp_choose_run *run, int64_t bound_s);
 bool osp_choose_ask_at_bound(struct osp_choose_run *run, const struct osp_nodeset *nodes,
 			     int64_t bound_s);
-/* Makes these nodes and that start the answer at hand. */
+/* Makes these nodes and that start the current answer. */
 void osp_choose_answer_bound(struct osp_choose_run *run, const struct osp_nodeset *nodes,
 			     int64_t bound_s);
 
 /* --- choose_answers.c ------------------------------------------------------------------------ */
 
-/* Asks as osp_choose_ask() does, for OSP_ASK_WHEN or OSP_ASK_EVER without victims; takes an earlier
- * answer if it still holds. */
+/*
+ * Asks as osp_choose_ask() does, for OSP_ASK_WHEN or OSP_ASK_EVER without victims, but uses an
+ * earlier answer if it still holds.
+ */
 bool osp_choose_ask_later(struct osp_choose_run *run, const struct osp_nodeset *nodes,
 			  enum osp_ask_mode mode);
 
@@ -181,38 +200,40 @@ bool osp_choose_ask_later(struct osp_choose_run *run, const struct osp_nodeset *
 
 bool osp_choose_preempting(struct osp_choose_run *run);
 
-/* Returns the jobs that leave for this gang, or NULL. Forgets jobs that have left. */
+/* Returns which jobs leave for this gang, or NULL. Forgets jobs that have left. */
 struct osp_choose_memory *osp_choose_recall_leaving(struct osp_choose_run *run);
-/* Notes whom the answer at hand preempts, and where. */
+/* Notes which jobs the current answer preempts, and where. */
 void osp_choose_remember_victims(struct osp_choose_run *run, uint32_t domain);
 
 /* --- choose_parts.c --------------------------------------------------------------------------- */
 
 void osp_choose_parts(struct osp_choose_run *run);
-/* 0, or -1 when memory ran out; osp_choose_parts_free() in either case. */
+/* Returns 0, or -1 if memory ran out; osp_choose_parts_free() is needed in either case. */
 int osp_choose_parts_new(struct osp_chooser *chooser);
 void osp_choose_parts_free(struct osp_chooser *chooser);
 
 /* --- choose_memory.c ------------------------------------------------------------------------- */
 
-/* Returns whom the job preempts, or NULL. */
+/* Returns which jobs the job preempts, or NULL. */
 struct osp_choose_memory *osp_choose_recall(struct osp_choose_run *run);
 
-/* The same, newly made if nothing is known. */
+/* Returns the same, newly made if nothing is known. */
 struct osp_choose_memory *osp_choose_remember(struct osp_choose_run *run);
 
-/* Returns how far the calls of this choice came, or NULL. */
+/* Returns how far the calls for this choice came, or NULL. */
 struct osp_choose_progress *osp_choose_recall_progress(struct osp_choose_run *run);
 
-/* The same, newly made if nothing is known. */
+/* Returns the same, newly made if nothing is known. */
 struct osp_choose_progress *osp_choose_progress(struct osp_choose_run *run);
 
-/* Keeps a list of candidates, from where the last call about this job stopped. */
+/* Keeps a list of candidates, from the place where the last call about this job stopped. */
 void osp_choose_keep_list(struct osp_choose_run *run, enum osp_choose_list kind,
 			  const struct osp_place_domain *domains, uint32_t count);
 
-/* `asked` of the list were asked in vain: the next call goes on behind them, where some are
- * left. */
+/*
+ * Notes that `asked` domains of the list were asked in vain. If any are left, the next call
+ * continues after them.
+ */
 void osp_choose_list_was_vain(struct osp_choose_run *run, enum osp_choose_list kind,
 			      uint32_t asked);
 
