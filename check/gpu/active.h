@@ -2,7 +2,7 @@
 /*
  * active.h - the checks that load GPUs, one file a family
  *
- * For list.c, which puts them in order.
+ * For list.c, which sets their order.
  */
 #ifndef OSP_ACTIVE_H
 #define OSP_ACTIVE_H

@@ -7,12 +7,13 @@
 #include <stdio.h>
 
 /*
- * A library has no code for a GPU that its own release's compiler does not know. The first release
- * of each target: PTX ISA, "Release History", with which LLVM's NVPTX.td agrees
- * (llvm-project#156857: sm_75 with PTX 6.3, sm_80 7.0, sm_86 7.1, sm_89 and sm_90 7.8, sm_100 8.6,
- * sm_120 8.7, sm_103 and sm_121 8.8, sm_110 9.0; PTX 7.8 came with CUDA 11.8, 8.7 with 12.8, 8.8
- * with 12.9). NVIDIA's release notes are at docs.nvidia.com/cuda/archive/RELEASE. Of a capability
- * that is not listed nothing is known, and any is tried.
+ * Returns the first CUDA release whose library has code for such a GPU: a library has none for a
+ * GPU that its own release's compiler does not know. The first release of each target: PTX ISA,
+ * "Release History", with which LLVM's NVPTX.td agrees (llvm-project#156857: sm_75 with PTX 6.3,
+ * sm_80 7.0, sm_86 7.1, sm_89 and sm_90 7.8, sm_100 8.6, sm_120 8.7, sm_103 and sm_121 8.8, sm_110
+ * 9.0; PTX 7.8 came with CUDA 11.8, 8.7 with 12.8, 8.8 with 12.9). NVIDIA's release notes are at
+ * docs.nvidia.com/cuda/archive/RELEASE. Nothing is known about a capability that is not listed, so
+ * any library is tried.
  */
 int osp_blas_first(int capability)
 {
@@ -30,7 +31,7 @@ int osp_blas_first(int capability)
 	return 0;
 }
 
-/* The CUDA release of a library, by what it says itself: its own numbers differ from CUDA's. */
+/* Asks a library for its CUDA release, because its own version numbers differ from CUDA's. */
 static int release_of(void *library)
 {
 	size_t (*release)(void);
@@ -51,7 +52,7 @@ static const char *find_calls(struct osp_blas *blas, void *library)
 	return NULL;
 }
 
-/* Can it be used here? `why` says why not. */
+/* Returns whether the library can be used here. If not, `why` says why. */
 static bool fits(struct osp_blas *blas, void *library, int capability, int driver, const char *name,
 		 char *why, size_t why_bytes)
 {

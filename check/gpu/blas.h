@@ -3,8 +3,8 @@
  * blas.h - NVIDIA's library of matrix products, cuBLASLt, loaded at run time
  *
  * Opened by name and never linked. Numbers and layouts are those of its binary interface
- * (cublasLt.h of CUDA 11 to 13). A node may have several: the newest is taken that knows the GPU
- * and that the driver runs. One thread.
+ * (cublasLt.h of CUDA 11 to 13). A node may have several libraries: the newest that knows the GPU
+ * and that the driver runs is taken. One thread.
  */
 #ifndef OSP_BLAS_H
 #define OSP_BLAS_H
@@ -21,7 +21,7 @@
 #define OSP_BLAS_DESCRIPTION_TRANSPOSE 3
 #define OSP_BLAS_PREFERENCE_WORKSPACE  1
 #define OSP_BLAS_PREFERENCE_REDUCTION  3
-#define OSP_BLAS_REDUCTION_COMPUTE     2 /* of parts along K: in the 32 bits of the sums */
+#define OSP_BLAS_REDUCTION_COMPUTE     2 /* sums of parts along K, in their 32 bits */
 #define OSP_BLAS_TRANSPOSED	       1
 
 struct osp_blas_algorithm {
@@ -36,7 +36,7 @@ struct osp_blas_heuristic {
 	int reserved[4];
 };
 
-/* name here, the library's, parameters */
+/* name here, the library's name, parameters */
 #define OSP_BLAS_CALLS(X)                                                                          \
 	X(create, "cublasLtCreate", (void **handle))                                               \
 	X(describe, "cublasLtMatmulDescCreate", (void **description, int compute, int scale))      \
@@ -59,22 +59,22 @@ struct osp_blas_heuristic {
 #define OSP_BLAS_POINTER(name, symbol, parameters) int(*name) parameters;
 struct osp_blas {
 	OSP_BLAS_CALLS(OSP_BLAS_POINTER)
-	int cuda; /* the CUDA release that the library is of: 12080 for 12.8 */
+	int cuda; /* the CUDA release of the library: 12080 for 12.8 */
 };
 #undef OSP_BLAS_POINTER
 
 /*
  * Fills `blas` with the newest library here that knows a GPU of `capability` (10 * major + minor)
- * and that a `driver` (cuDriverGetVersion()) of the same or a later major release runs. NULL; or
- * why there is none, in `why`.
+ * and that a `driver` (cuDriverGetVersion()) of the same or a later major release runs. Returns
+ * NULL, or why there is none, in `why`.
  */
 const char *osp_blas_load(struct osp_blas *blas, int capability, int driver, char *why,
 			  size_t why_bytes);
 
 /*
- * The CUDA release whose cuBLASLt was the first to know GPUs of this capability (CUDA Toolkit
- * release notes: 11.0 for 8.0, 11.1 for 8.6, 11.8 for 8.9 and 9.0, 12.8 for 10.0 and 12.0, 12.9 for
- * 10.3 and 12.1, 13.0 for 11.0); of one that is none of these, 0.
+ * Returns the CUDA release whose cuBLASLt was the first to know GPUs of this capability (CUDA
+ * Toolkit release notes: 11.0 for 8.0, 11.1 for 8.6, 11.8 for 8.9 and 9.0, 12.8 for 10.0 and 12.0,
+ * 12.9 for 10.3 and 12.1, 13.0 for 11.0); 0 for any other capability.
  */
 int osp_blas_first(int capability);
 

@@ -2,9 +2,9 @@
 /*
  * cuda.h - the CUDA driver's interface, loaded at run time
  *
- * libcuda.so.1 is opened by name and never linked, and no header of CUDA's is needed: names,
- * numbers and layouts are those of the driver API's stable binary interface (cuda.h of CUDA 11 to
- * 13). A function that a driver lacks answers OSP_CUDA_NO_FUNCTION. One thread.
+ * libcuda.so.1 is opened by name and never linked, and no CUDA header is needed: names, numbers and
+ * layouts are those of the driver API's stable binary interface (cuda.h of CUDA 11 to 13). A
+ * function that a driver lacks returns OSP_CUDA_NO_FUNCTION. One thread.
  */
 #ifndef OSP_CUDA_H
 #define OSP_CUDA_H
@@ -15,8 +15,8 @@
 #define OSP_CUDA_LIBRARY "libcuda.so.1"
 
 /*
- * What a call returns. Those that a kernel brings about stick to its process: whatever is asked
- * next answers the same (cuda.h of CUDA 13.0, "leaves the process in an inconsistent state").
+ * What a call returns. An error that a kernel causes stays with its process: every later call
+ * returns it too (cuda.h of CUDA 13.0, "leaves the process in an inconsistent state").
  */
 enum osp_cuda_result {
 	OSP_CUDA_OK = 0,
@@ -24,18 +24,19 @@ enum osp_cuda_result {
 	OSP_CUDA_UNAVAILABLE = 46,
 	OSP_CUDA_NO_DEVICE = 100,
 	OSP_CUDA_INVALID_IMAGE = 200,
-	OSP_CUDA_NO_BINARY = 209, /* for this GPU in the image */
+	OSP_CUDA_NO_BINARY = 209, /* the image has none for this GPU */
 	OSP_CUDA_ECC = 214,	  /* an uncorrectable error of memory */
 	OSP_CUDA_INVALID_PTX = 218,
 	OSP_CUDA_NVLINK = 220, /* an uncorrectable error of NVLink */
 	OSP_CUDA_UNSUPPORTED_PTX = 222,
-	OSP_CUDA_CONTAINED = 226, /* an error of the hardware, contained to who met it */
+	OSP_CUDA_CONTAINED = 226, /* an error of the hardware, contained to the process that met
+				     it */
 	OSP_CUDA_OPERATING_SYSTEM = 304,
 	OSP_CUDA_NOT_FOUND = 500,
 	OSP_CUDA_ILLEGAL_ADDRESS = 700,
 	OSP_CUDA_PEER_ALREADY = 704,
 	OSP_CUDA_TOO_MANY_PEERS = 711,
-	OSP_CUDA_STACK = 714, /* of the hardware, while a kernel ran */
+	OSP_CUDA_STACK = 714, /* a hardware error while a kernel ran */
 	OSP_CUDA_ILLEGAL_INSTRUCTION = 715,
 	OSP_CUDA_LAUNCH_FAILED =
 		719, /* to 719: alignment, address space, program counter, any exception */
@@ -50,8 +51,8 @@ enum osp_cuda_result {
 #define OSP_CUDA_L2_BYTES     38
 #define OSP_CUDA_MAJOR	      75
 #define OSP_CUDA_MINOR	      76
-#define OSP_CUDA_SHARED_BYTES 97 /* a block may ask for */
-/* Attribute of a function: how much shared memory beyond the usual it may get. */
+#define OSP_CUDA_SHARED_BYTES 97 /* the most that a block may ask for */
+/* Attribute of a function: the shared memory that it may get beyond the usual. */
 #define OSP_CUDA_FUNCTION_SHARED 8
 #define OSP_CUDA_STREAM_OWN	 1 /* does not wait for the default stream */
 
@@ -130,15 +131,15 @@ typedef struct osp_cuda_event_ *osp_cuda_event;
 	  (milliseconds, begin, end))                                                              \
 	X(error_name, "cuGetErrorName", (int result, const char **name), (result, name))
 
-/* osp_cuda_init(0) and so on: what the driver returns. */
+/* osp_cuda_init(0) and so on: they return the driver's answer. */
 #define OSP_CUDA_DECLARE(name, symbol, parameters, arguments) int osp_cuda_##name parameters;
 OSP_CUDA_CALLS(OSP_CUDA_DECLARE)
 #undef OSP_CUDA_DECLARE
 
-/* Loads the library once a process. NULL when it is there, else why not, in words. */
+/* Loads the library once a process. Returns NULL if it is loaded, else why not, in words. */
 const char *osp_cuda_load(void);
 
-/* "CUDA_ERROR_NO_DEVICE (100)"; lives until the next call. */
+/* Returns "CUDA_ERROR_NO_DEVICE (100)". The string lives until the next call. */
 const char *osp_cuda_words(int result);
 
 #endif

@@ -21,7 +21,7 @@ struct gang {
 	struct osp_gang_answer answer;
 };
 
-/* The first thing that was reported is what broke. */
+/* Keeps the first report: it says what broke. */
 static void keep_why(struct osp_check_context *context, const struct osp_result *result)
 {
 	struct osp_gang_answer *answer = context->teller;
@@ -33,8 +33,8 @@ static void keep_why(struct osp_check_context *context, const struct osp_result 
 
 /* --- getting ready ---------------------------------------------------------------------------- */
 
-/* Starting CUDA takes variables of NCCL's away with all that could change what is measured: these
- * are ours. */
+/* Copies the NCCL variables of the environment. Starting CUDA removes them with all others that
+ * could change the measurement, but these are wanted. */
 static size_t keep_variables(char *kept[NCCL_VARIABLES_MAX])
 {
 	size_t count = 0;
@@ -85,7 +85,8 @@ static bool load(struct gang *gang)
 	return false;
 }
 
-/* The least that a sum must reach is known of whole nodes; what adapters carry holds for any. */
+/* Sets the limits. The least speed of a sum is known only for whole nodes. The network's peak holds
+ * for any. */
 static void set_limits(struct gang *gang)
 {
 	const struct osp_check_context *context = gang->reduction.context;
@@ -150,8 +151,8 @@ static void leave(struct gang *gang)
 			osp_nccl_leave(gang->reduction.communicators[i]);
 }
 
-/* The first sum is compared; the second lets all nodes begin together, for they compare at
- * different speeds; what follows is timed. */
+/* Computes the sums. The first is compared. The second lets all nodes begin together, because they
+ * compare at different speeds. The rest are timed. */
 static bool reduce(struct gang *gang, const struct osp_gang_order *order)
 {
 	struct osp_reduction *reduction = &gang->reduction;
@@ -225,8 +226,8 @@ int osp_gang_serve(struct osp_check_context *context, int orders, int answers)
 			result = break_off(&gang, answers);
 			continue;
 		}
-		/* Leaving waits for the other nodes, and may take seconds or hang: that is no
-		 * figure. */
+		/* Leaving waits for the other nodes, and may take seconds or hang: it is not
+		 * timed. */
 		result = answer_with(&gang, OSP_GANG_DONE, answers);
 		leave(&gang);
 	}

@@ -2,11 +2,11 @@
 /*
  * gang_reduce.h - one node's part in all-reduces between nodes, by NCCL
  *
- * One process a node, driving all GPUs that the job has there, each a rank of its own: so every GPU
- * uses the adapters beside it, and there is one process to kill when NCCL hangs. For a process of
- * its own (`onespine-gate reduce`) that may not know anything secret and has no rights: libnccl,
- * its network plugins and libcuda run in it. Who started it decides by its own clock when to kill
- * it.
+ * One process a node drives all GPUs that the job has there, each as a rank of its own. So every
+ * GPU uses the adapters beside it, and there is one process to kill if NCCL hangs. It is a process
+ * of its own (`onespine-gate reduce`) without rights or knowledge of anything secret, because
+ * libnccl, its network plugins and libcuda run in it. The process that started it decides by its
+ * own clock when to kill it.
  *
  * Never run on a GPU, or with a real libnccl: tests/fake stands for both.
  */
@@ -18,7 +18,7 @@
 #include "check/check.h"
 #include "check/gpu/nccl.h"
 
-/* What is asked of the process, whole, through a pipe. */
+/* An order to the process, written whole to a pipe. */
 struct osp_gang_order {
 	uint32_t first; /* rank of this node's first GPU */
 	uint32_t ranks; /* of all nodes together */
@@ -28,7 +28,7 @@ struct osp_gang_order {
 
 enum osp_gang_state { OSP_GANG_READY, OSP_GANG_DONE, OSP_GANG_BROKE };
 
-/* What it answers: once when it is ready, then to each order. Fields as in struct osp_gate_part. */
+/* Its answer: one when it is ready, then one to each order. Fields as in struct osp_gate_part. */
 struct osp_gang_answer {
 	enum osp_gang_state state;
 	uint32_t version;
@@ -37,7 +37,7 @@ struct osp_gang_answer {
 	uint32_t wrong;
 	float gbps;
 	float least_gbps;
-	bool unproven; /* that limit only warns */
+	bool unproven; /* the limit only warns */
 	float network_gbps;
 	struct osp_nccl_id id;
 	char why[OSP_WHY_BYTES];
@@ -45,8 +45,8 @@ struct osp_gang_answer {
 
 /*
  * Gets the GPUs of `context` ready, says so on `answers`, and carries out what comes on `orders`
- * until that ends. NCCL_... of the environment are in force (others' for CUDA are not). 0, or -1
- * once something broke, which has been answered.
+ * until that ends. Variables NCCL_... of the environment are in force (those of others for CUDA are
+ * not). Returns 0, or -1 once something broke, after it was answered.
  */
 int osp_gang_serve(struct osp_check_context *context, int orders, int answers);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* gpu.c - loading a GPU: a context, the kernels, memory, time */
+/* gpu.c - loads a GPU: a context, the kernels, memory, time */
 #include "check/gpu/gpu.h"
 
 #include <stdio.h>
@@ -28,7 +28,7 @@ static const char *subject_of(const struct osp_check_context *context,
 	return context->unit ? context->unit->subject : "";
 }
 
-/* An error that the hardware alone brings about: its name, else NULL. */
+/* Names an error that only the hardware causes; NULL for others. */
 static const char *hardware_error(int result)
 {
 	switch (result) {
@@ -46,9 +46,10 @@ static const char *hardware_error(int result)
 }
 
 /*
- * An exception of a kernel. Ours read and write nothing but what they are given: on a GPU that is
- * well they meet none. It may still be the aftermath of somebody else's error, so a second process
- * has to meet it too, and a GPU that others use is not judged by it.
+ * Returns whether `result` is an exception of a kernel. Our kernels read and write only what they
+ * are given, so on a healthy GPU they cause none. It may still be the aftermath of another
+ * program's error, so a second process has to meet it too, and a GPU that others use is not judged
+ * by it.
  */
 static bool is_exception(const struct osp_check_context *context,
 			 const struct osp_gpu_session *session, int result)
@@ -156,7 +157,8 @@ static bool begins_with(const char *text, const char *start)
 	return strncmp(text, start, strlen(start)) == 0;
 }
 
-/* What a user or a site sets for programs must not change what is measured. */
+/* Removes variables that a user or a site sets for programs, because they would change the
+ * measurement. */
 static void clear_environment(void)
 {
 	static const char *const starts[] = {"CUDA_", "CUBLAS", "NCCL_", "NVIDIA_"};
@@ -176,13 +178,13 @@ static void clear_environment(void)
 }
 
 /*
- * A CUDA program turns to an MPS daemon wherever one listens, by default in /tmp, which any user
- * may start; and while the daemon serves another user it lets the program wait, which would look
- * like a hang. So none is looked for: this folder is never made, and only root could.
+ * A CUDA program turns to an MPS daemon wherever one listens, by default in /tmp, where any user
+ * may start one. While the daemon serves another user the program waits, which would look like a
+ * hang. So CUDA is given this folder, which is never made and which only root could make.
  */
 #define NO_MPS OSP_RUN_DIR "/no-mps"
 
-/* CUDA numbers the GPUs as they stand here, from 0; without any it sees all. */
+/* Sets which GPUs CUDA sees. It numbers them in this order, from 0; if `count` is 0 it sees all. */
 static bool set_environment(const struct osp_unit *const *units, size_t count)
 {
 	char *visible = calloc(count + 1, sizeof(units[0]->uuid) + 1);
@@ -203,12 +205,12 @@ static bool set_environment(const struct osp_unit *const *units, size_t count)
 	return set;
 }
 
-/* What cuInit() says, in a child: it is a matter of the whole system. */
+/* Returns cuInit()'s answer, in a child. It concerns the whole system. */
 static int try_init(const void *unused)
 {
 	(void)unused;
 	if (osp_cuda_load() || !set_environment(NULL, 0))
-		return OSP_CUDA_OK; /* that the checks tell */
+		return OSP_CUDA_OK; /* the checks report it */
 	return osp_cuda_init(0);
 }
 
@@ -267,7 +269,7 @@ static bool start_driver(struct osp_check_context *context, const struct osp_uni
 	return false;
 }
 
-/* The best image that the driver takes. */
+/* Loads the best image that the driver accepts. */
 static int load_module(struct osp_gpu_session *session)
 {
 	const char *only = getenv("ONESPINE_TEST_IMAGE"); /* for tests/gpu/run: by its name */
@@ -487,7 +489,8 @@ unsigned int osp_gpu_sms_seen(const struct osp_report *report)
 
 /* --- memory ----------------------------------------------------------------------------------- */
 
-/* A part is left for whoever comes, half where somebody is there already. */
+/* Returns how much memory may be taken. Some is left for other programs, and half of it if there
+ * are any now. */
 static size_t room_left(const struct osp_gpu_session *session, size_t free_bytes, size_t all_bytes)
 {
 	size_t kept = all_bytes / 50;

@@ -5,10 +5,10 @@
 #include "check/gpu/gpu.h"
 
 #define BUFFER_BYTES ((size_t)1024 * 1024 * 1024)
-/* A buffer is read again and again: what the cache keeps of it would count as the memory's speed.
- * So many caches it is at least (4 GiB on a B200, whose cache has 126 MB), and where less memory is
- * free no fewer than the other: 1 of 16 parts from the cache adds at most as much as the tolerance
- * for clocks. */
+/* The size of the buffer, in caches. The buffer is read again and again, and the part of it that
+ * stays in the cache would count as the memory's speed. It is at least CACHES_WANTED caches (4 GiB
+ * on a B200, whose cache has 126 MB), or CACHES_LEAST if less memory is free: then 1 of 16 parts
+ * from the cache adds at most as much as the tolerance for clocks. */
 #define CACHES_WANTED 32
 #define CACHES_LEAST  16
 #define LAUNCHES      5 /* timed together */
@@ -16,7 +16,7 @@
 #define BYTES_PER_GB  1e9
 #define MS_PER_SECOND 1e3
 
-/* What is measured, and how often each byte of the buffer moves. */
+/* The ways to measure, and how often each byte of the buffer moves. */
 static const struct way {
 	const char *kernel;
 	const char *what;
@@ -25,7 +25,7 @@ static const struct way {
 } ways[WAYS] = {
 	{"osp_memory_copy", "copy", 2, OSP_LIMIT_HBM_GBPS},
 	{"osp_memory_fill", "write", 1, OSP_LIMIT_COUNT},
-	{"osp_memory_read", "read", 1, OSP_LIMIT_COUNT}, /* of what was filled */
+	{"osp_memory_read", "read", 1, OSP_LIMIT_COUNT}, /* reads what was filled */
 };
 
 static bool time_way(struct osp_check_context *context, const struct osp_gpu_session *session,
@@ -51,7 +51,7 @@ static bool time_way(struct osp_check_context *context, const struct osp_gpu_ses
 	return true;
 }
 
-/* The first round warms up and does not count. */
+/* Times each way in rounds. The first round warms up and does not count. */
 static bool time_ways(struct osp_check_context *context, const struct osp_gpu_session *session,
 		      const struct osp_work *work, double best_gbps[WAYS])
 {

@@ -10,14 +10,14 @@
 #include "check/gpu/gpu.h"
 #include "check/base/root.h"
 
-#define COPY_BYTES ((size_t)4 * 1024 * 1024) /* of host memory a GPU */
+#define COPY_BYTES ((size_t)4 * 1024 * 1024) /* host memory for each GPU */
 #define COPIES	   16			     /* timed together */
 
 /*
  * Binds this process to the processors beside the GPU, so that the host memory is near it: the
- * driver takes it from the node that asks. Returns the GPU's NUMA node: copies of GPUs of one node
- * are comparable. OSP_SPEED_NO_PEERS if that is not known, or nothing could be bound: memory may
- * then be near one GPU and far from another.
+ * driver takes it from the caller's NUMA node. Returns the GPU's NUMA node: copies of GPUs of one
+ * node are comparable. Returns OSP_SPEED_NO_PEERS if that is not known, or nothing could be bound:
+ * memory may then be near one GPU and far from another.
  */
 static int go_near(const struct osp_check_context *context, const struct osp_unit *unit)
 {
@@ -55,7 +55,7 @@ struct copies {
 	osp_cuda_memory gpu;
 	void *host;
 	size_t bytes;
-	int group; /* whose copies are comparable with these */
+	int group; /* GPUs of this group have comparable copies */
 };
 
 static bool copy(const struct copies *copies, bool to_gpu)
@@ -77,7 +77,7 @@ static void tell_wrong(const struct copies *copies, const char *value, unsigned 
 		 copies->session->unit->uuid, words, copies->bytes);
 }
 
-/* The pattern that kernels/memory.cu writes, by this processor. */
+/* Writes the pattern of kernels/memory.cu, by this processor. */
 static void fill(const struct copies *copies, uint64_t seed)
 {
 	uint64_t *words = copies->host;
@@ -90,7 +90,8 @@ static void fill(const struct copies *copies, uint64_t seed)
 	}
 }
 
-/* To the GPU, where a kernel compares; inverted by it; and back, where this processor does. */
+/* Copies the pattern to the GPU, where a kernel compares and inverts it, and back, where this
+ * processor compares it. */
 static bool check_data(const struct copies *copies)
 {
 	const struct osp_gpu_session *session = copies->session;
@@ -162,7 +163,7 @@ static bool run_copies(const struct copies *copies)
 	return true;
 }
 
-/* One GPU after the other: none has to share a PCIe switch's uplink. */
+/* Checks one GPU after the other, so that none shares a PCIe switch's uplink. */
 static bool check_gpu(struct osp_check_context *context, const struct osp_gpu_session *session)
 {
 	struct copies copies = {.context = context, .session = session};
@@ -204,7 +205,7 @@ const struct osp_check osp_check_host_copy = {
 	.worst = OSP_VERDICT_FAIL,
 	.slow_cure = OSP_CURE_REBOOT,
 	.behind = OSP_LIMIT_HOST_COPY_BEHIND_PERCENT,
-	.deadline_ms = 30000, /* contexts on all GPUs */
+	.deadline_ms = 30000, /* to make contexts on all GPUs */
 	.share = 8,
 	.measures = "copies between host and each GPU arrive, and are as fast as its peers'",
 	.explains =

@@ -2,7 +2,7 @@
 /* gpu_image.c - the kernels as they are built into the program */
 #include "check/gpu/gpu_image.h"
 
-/* of a build without nvcc */
+/* for a build without nvcc */
 __attribute__((weak, visibility("hidden"))) const char osp_image_all[1];
 
 /* PTX 6.5 came with CUDA 10.2, 7.0 with 11.0, 8.4 with 12.4. */

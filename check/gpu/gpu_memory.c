@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* gpu_memory.c - does the GPU's memory hold what it is given? */
+/* gpu_memory.c - does the GPU's memory keep what is written to it? */
 #include "check/gpu/active.h"
 
 #include <stdio.h>
@@ -19,7 +19,8 @@ struct test {
 	unsigned int passes;
 };
 
-/* The first of what was wrong; bits and lanes tell a broken cell from a broken address. */
+/* Reports the first wrong word. Its bits and offset distinguish a broken cell from a broken
+ * address. */
 static void tell_wrong(struct test *test, size_t piece, const struct osp_report *report)
 {
 	const struct osp_wrong *wrong = &report->wrong[0];
@@ -38,7 +39,7 @@ static void tell_wrong(struct test *test, size_t piece, const struct osp_report 
 		 (unsigned long long)wrong->found);
 }
 
-/* One kernel over every piece. */
+/* Runs one kernel over every piece. */
 static bool pass(struct test *test, osp_cuda_function kernel, uint64_t seed, bool inverted,
 		 bool turn)
 {
@@ -65,7 +66,8 @@ static bool pass(struct test *test, osp_cuda_function kernel, uint64_t seed, boo
 	return blocks > 0;
 }
 
-/* Write; read and leave the inverse; read that and leave the first again; read. */
+/* Writes the pattern; reads it and leaves the inverse; reads that and leaves the pattern again;
+ * reads it. */
 static bool march(struct test *test, uint64_t seed)
 {
 	return pass(test, test->write, seed, false, false) &&

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* gpu_mps.c - whether programs share a GPU by MPS, and on whose word */
+/* gpu_mps.c - finds whether programs share a GPU by MPS, and who says so */
 #include "check/gpu/gpu_mps.h"
 
 #include <stdio.h>
@@ -12,12 +12,12 @@
 #define MPS_NAME     "nvidia-cuda-mps"
 #define PROGRAMS_MAX 128 /* MPS has at most 60 clients on a GPU */
 
-/* What the programs that were looked at say in all. */
+/* What the programs that were found say together. */
 struct evidence {
 	bool any, trusted;
-	unsigned int pid; /* the first who is not trusted; 0: none was named */
+	unsigned int pid; /* the first process that is not trusted; 0: none was named */
 	unsigned int uid;
-	bool known; /* is its user known? */
+	bool known; /* whether its user is known */
 };
 
 static void add(const struct osp_check_context *context, unsigned int pid,
@@ -36,7 +36,7 @@ static void add(const struct osp_check_context *context, unsigned int pid,
 	}
 }
 
-/* Adds those that NVML says share it now. */
+/* Adds the programs that NVML lists as clients of MPS now. */
 static void add_clients(const struct osp_check_context *context, osp_nvml_device device,
 			struct evidence *evidence)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * gpu_mps.h - whether programs share a GPU by MPS, and on whose word
+ * gpu_mps.h - finds whether programs share a GPU by MPS, and who says so
  *
  * Any user can give a process the name of MPS's server, or run an MPS of their own. A GPU is left
- * alone only for what root or the job's own user runs. One thread.
+ * alone only for an MPS of root or of the job's own user. One thread.
  */
 #ifndef OSP_GPU_MPS_H
 #define OSP_GPU_MPS_H
@@ -19,7 +19,7 @@ enum osp_mps {
 
 /*
  * Asks NVML for the programs on `device`, and the kernel for their names and users. `why` says why
- * the GPU is not to be loaded; "" for OSP_MPS_NONE.
+ * the GPU must not be loaded; "" for OSP_MPS_NONE.
  */
 enum osp_mps osp_mps_find(const struct osp_check_context *context, osp_nvml_device device,
 			  char *why, size_t why_bytes);

@@ -18,7 +18,7 @@ static bool join(struct osp_reduction *reduction)
 		"ncclCommInitAll");
 }
 
-/* One sum, word by word. False after an error; wrong data is reported. */
+/* Compares one sum word by word. Returns false after an error; wrong data is reported. */
 static bool compare(struct osp_reduction *reduction, bool *wrong)
 {
 	unsigned int words[OSP_GPUS_MAX];
@@ -38,7 +38,7 @@ static bool compare(struct osp_reduction *reduction, bool *wrong)
 	return true;
 }
 
-/* Limits are those of a whole node of eight. */
+/* The limits are those of a whole node of eight. */
 static void tell_speed(struct osp_reduction *reduction, double gbps)
 {
 	bool eight = reduction->count == 8;

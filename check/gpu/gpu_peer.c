@@ -10,20 +10,22 @@
 #define COPY_BYTES ((size_t)64 * 1024 * 1024)
 #define COPIES	   2   /* timed together */
 #define ROUNDS	   6   /* the best counts: links that were idle sleep at first */
-#define ROUND_MS   1.0 /* over NVLink they are far shorter; PCIe's pairs have two rounds */
+#define ROUND_MS   1.0 /* copies over NVLink are far shorter; PCIe's pairs have two rounds */
 
 struct peers {
 	struct osp_check_context *context;
 	struct osp_gpu_session *sessions;
-	struct osp_gpu_pieces memory[OSP_GPUS_MAX]; /* what is sent, and room to receive */
+	struct osp_gpu_pieces memory[OSP_GPUS_MAX]; /* the data to send, and room to receive */
 	size_t count;
-	size_t reached; /* pairs */
+	size_t reached; /* how many pairs */
 	size_t unreached;
-	size_t left_out; /* pairs as well: the driver has no connection for them */
-	bool known;	 /* the model's speed: so each GPU must reach each */
-	bool alike;	 /* every pair is joined in the same way: by switches, or known */
-	bool secret;	 /* confidential computing: none need reach another */
-	bool scarce;	 /* the driver has no more connections for some pair: each is given back */
+	size_t left_out; /* how many pairs the driver has no connection for */
+	bool known;	 /* the model's speed is known, so each GPU must reach each */
+	bool alike;	 /* every pair is joined in the same way: by switches, or its speed is
+			    known */
+	bool secret;	 /* confidential computing: no GPU needs to reach another */
+	bool scarce;	 /* the driver has no more connections for some pair, so each is given
+			    back */
 };
 
 static bool use(const struct peers *peers, size_t gpu)
@@ -51,7 +53,7 @@ static osp_cuda_memory received(const struct peers *peers, size_t gpu)
 	return peers->memory[gpu].at[0] + peers->memory[gpu].bytes[0] / 2;
 }
 
-/* Each GPU's own pattern into what it sends. */
+/* Writes each GPU's own pattern into the data that it sends. */
 static bool prepare(struct peers *peers)
 {
 	for (size_t i = 0; i < peers->count; i++) {
@@ -82,7 +84,8 @@ static void name_pair(const struct peers *peers, size_t from, size_t to, char *n
 		 peers->sessions[to].unit->subject);
 }
 
-/* The driver granted access, and no data came: the link, or one of the two. */
+/* Reports a pair for which the driver granted access but no data came: the link is at fault, or one
+ * of the two GPUs. */
 static void tell_dead(struct peers *peers, const char *pair, int result)
 {
 	peers->context->spoilt = true;
@@ -98,7 +101,7 @@ static int send_once(const struct peers *peers, size_t from, size_t to)
 				peers->sessions[from].stream);
 }
 
-/* False when the rest cannot be measured. */
+/* Returns false if the rest cannot be measured. */
 static bool check_data(struct peers *peers, size_t from, size_t to, const char *pair)
 {
 	const struct osp_gpu_session *session = &peers->sessions[to];
@@ -128,7 +131,7 @@ static bool check_data(struct peers *peers, size_t from, size_t to, const char *
 	return true;
 }
 
-/* Some copies together: their speed. */
+/* Times some copies together. */
 static bool time_round(struct peers *peers, size_t from, size_t to, double *elapsed_ms,
 		       double *best_gbps)
 {
@@ -159,7 +162,7 @@ static bool time_copies(struct peers *peers, size_t from, size_t to, const char 
 		if (round && elapsed_ms > ROUND_MS)
 			break;
 	}
-	/* where pairs may be joined in different ways they are not compared */
+	/* pairs that may be joined in different ways are not compared */
 	if (!peers->alike)
 		snprintf(what, sizeof(what), "copy %zu-%zu", from, to);
 	osp_tell_speed(peers->context, pair, what, best_gbps, "GB/s", OSP_LIMIT_PEER_GBPS,
@@ -167,7 +170,7 @@ static bool time_copies(struct peers *peers, size_t from, size_t to, const char 
 	return true;
 }
 
-/* Gives back what was enabled so far, up to GPU `from`, which is used again. */
+/* Gives back the connections enabled so far, up to GPU `from`, which is used again. */
 static bool disable_all(const struct peers *peers, size_t from)
 {
 	for (size_t i = 0; i <= from; i++) {
@@ -180,8 +183,9 @@ static bool disable_all(const struct peers *peers, size_t from)
 	return true;
 }
 
-/* Where no NVSwitch joins them, a GPU has eight connections at most in all processes (CUDA C++
- * Programming Guide, "Peer-to-Peer Memory Access"): too few for ten GPUs on PCIe at once. */
+/* Enables access from one GPU to another. If no NVSwitch joins the GPUs, each has at most eight
+ * connections, of all processes together (CUDA C++ Programming Guide, "Peer-to-Peer Memory
+ * Access"): too few for ten GPUs on PCIe at once. */
 static int enable(struct peers *peers, size_t from, size_t to)
 {
 	osp_cuda_context peer = peers->sessions[to].context;
@@ -249,7 +253,7 @@ static bool check_pairs(struct peers *peers)
 	return true;
 }
 
-/* Do the links of all lead to switches? */
+/* Returns whether the links of all GPUs lead to switches. */
 static bool all_switched(const struct peers *peers)
 {
 	for (size_t i = 0; i < peers->count; i++)
@@ -294,7 +298,7 @@ const struct osp_check osp_check_peer = {
 	.pairs = true,
 	.slow_cure = OSP_CURE_RESET_GPU,
 	.behind = OSP_LIMIT_PEER_BEHIND_PERCENT,
-	.deadline_ms = 30000, /* contexts on all GPUs */
+	.deadline_ms = 30000, /* to make contexts on all GPUs */
 	.share = 0,
 	.measures = "copies from each GPU to each other arrive, over NVLink at its speed",
 	.explains =

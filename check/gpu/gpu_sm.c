@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* gpu_sm.c - does every SM compute right, and does its shared memory hold? */
+/* gpu_sm.c - does every SM compute correctly, and does its shared memory keep its data? */
 #include "check/gpu/active.h"
 
 #include <stdio.h>
@@ -7,9 +7,9 @@
 #include "check/gpu/gpu.h"
 
 #define STEPS	     512
-#define LAUNCHES_MAX 16 /* to reach every SM; one nearly always does */
+#define LAUNCHES_MAX 16 /* to reach every SM; one launch nearly always does */
 
-/* Thread N's result, by this processor. */
+/* Computes each thread's result on this processor. */
 static void compute_expected(uint64_t seed, uint64_t expected[OSP_THREADS])
 {
 	for (uint32_t thread = 0; thread < OSP_THREADS; thread++) {
@@ -36,7 +36,8 @@ static void tell_wrong(struct osp_check_context *context, const struct osp_gpu_s
 		 report->count);
 }
 
-/* Until every SM has computed and the time is up. -1 after an error, else the SMs seen. */
+/* Launches until every SM has computed and the time is up. Returns -1 after an error, else the
+ * number of SMs seen. */
 static int run_everywhere(struct osp_check_context *context, const struct osp_gpu_session *session,
 			  osp_cuda_function kernel, unsigned int blocks, unsigned int shared_bytes,
 			  struct osp_work *work, uint64_t until_ms, struct osp_report *report)
@@ -96,7 +97,7 @@ static bool check_arithmetic(struct osp_check_context *context,
 	return judge(context, session, "arithmetic", "thread", seen, &report);
 }
 
-/* All shared memory that a block may have, so one block an SM. */
+/* Checks all shared memory that a block may have, with one block an SM. */
 static bool check_shared(struct osp_check_context *context, const struct osp_gpu_session *session,
 			 osp_cuda_function kernel, uint64_t until_ms)
 {

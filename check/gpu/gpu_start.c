@@ -8,7 +8,7 @@
 
 #define START_BYTES ((size_t)64 * 1024)
 
-/* Data goes there, a kernel runs, and what it does comes back. */
+/* Writes data on the GPU, lets a kernel check it, and reads the report. */
 static bool try_kernel(struct osp_check_context *context, const struct osp_gpu_session *session,
 		       struct osp_report *report)
 {
@@ -46,7 +46,7 @@ static void run_cuda(struct osp_check_context *context)
 
 	if (!session || !try_kernel(context, session, &report))
 		return;
-	/* Whether memory holds what it is given the check of it tells. */
+	/* Whether memory keeps its data is judged by the check of the memory. */
 	snprintf(value, sizeof(value), "CUDA %d.%d, sm_%d, %d SMs", session->driver / 1000,
 		 session->driver % 1000 / 10, session->capability, session->sms);
 	osp_tell(context, OSP_VERDICT_PASS, OSP_CURE_NONE, session->unit->subject, value, NULL,
@@ -60,7 +60,7 @@ const struct osp_check osp_check_cuda = {
 	.group = OSP_GROUP_EACH_GPU,
 	.worst = OSP_VERDICT_FAIL,
 	.basic = true,
-	.deadline_ms = 30000, /* a driver without persistence takes seconds */
+	.deadline_ms = 30000, /* a driver without persistence takes seconds to start */
 	.measures = "CUDA starts on each GPU, takes our kernels and runs one",
 	.explains =
 		"Each GPU in a process that sees it alone: driver, context, kernels, 64 KiB of "

@@ -8,13 +8,13 @@
 
 #include "check/gpu/gpu.h"
 
-#define ROUNDS	       256 /* of comparisons, a launch; a launch takes milliseconds */
+#define ROUNDS	       256 /* comparisons in a launch, which takes milliseconds */
 #define ROUNDS_OF_TEST 1
 #define LAUNCHES_MAX   16		 /* to reach every SM */
 #define LENGTH_MOST    (32 * OSP_CHUNKS) /* along K */
 #define EXPECTED_BYTES (OSP_TILES * OSP_TILE_VALUES * sizeof(int32_t))
 
-/* The shape of an instruction, and how large the elements are (kernels/tensor.cu). */
+/* The shape of an instruction, and the size of the elements (kernels/tensor.cu). */
 static const struct format {
 	const char *name;
 	const char *kernel;
@@ -30,7 +30,7 @@ static const struct format {
 	[OSP_FP64] = {"fp64", "osp_tensor_fp64", 8, 4, 4095, 80, OSP_LIMIT_COUNT},
 };
 
-/* D of one tile, once through K, in whole numbers. */
+/* Computes D of one tile, once through K, in whole numbers. */
 static void compute_tile(const struct format *format, uint32_t tile, int32_t *expected)
 {
 	int32_t a[OSP_TILE_M][LENGTH_MOST], b[OSP_TILE_N][LENGTH_MOST];
@@ -59,9 +59,9 @@ static void compute_expected(const struct format *format, int32_t *expected)
 }
 
 /*
- * Which units compute a format: mma.sync of fp8 is an instruction of its own on sm_89 and sm_120
- * alone; on the GPUs between them ptxas makes conversions and products of fp16 of it
- * (tests/check/sass reads it), and the fp8 units are reached by wgmma and tcgen05 only.
+ * Names a format with the units that compute it: mma.sync of fp8 is an instruction of its own only
+ * on sm_89 and sm_120. On the GPUs between them ptxas makes conversions and products of fp16 of it
+ * (tests/check/sass reads it), and only wgmma and tcgen05 reach the fp8 units.
  */
 static const char *name_of(const struct format *format, int capability)
 {
@@ -115,7 +115,7 @@ static bool launch_timed(struct run *run)
 	return true;
 }
 
-/* Launches until every SM was seen and the time is up; each begins with another tile. */
+/* Launches until every SM was seen and the time is up. Each launch begins with another tile. */
 static bool run_format(struct run *run, uint64_t until_ms)
 {
 	struct osp_report report;
@@ -143,7 +143,7 @@ static bool run_format(struct run *run, uint64_t until_ms)
 	return false;
 }
 
-/* 1 when it is right, 0 when this GPU has none of the format, -1 when something was reported. */
+/* Returns 1 if the format is right, 0 if this GPU lacks it, -1 if something was reported. */
 static int check_format(struct osp_check_context *context, const struct osp_gpu_session *session,
 			const struct format *format, osp_cuda_memory expected, uint64_t until_ms,
 			double *tflops)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * gpu_tflops.c - matrix products by NVIDIA's own library, where it can be loaded: as fast as they
- * should be, and alike to the bit each time
+ * gpu_tflops.c - matrix products by NVIDIA's own library, if it can be loaded: fast enough, and
+ * identical to the bit each time?
  */
 #include "check/gpu/active.h"
 
@@ -14,7 +14,7 @@
 #define SIDE_LEAST    256
 #define ELEMENT_BYTES 2
 #define LAUNCHES      4		     /* timed together, each with a product of its own */
-#define PARTS	      (4 + LAUNCHES) /* of memory: two factors, room, the first product */
+#define PARTS	      (4 + LAUNCHES) /* parts of memory: two factors, room, the first product */
 
 struct product {
 	struct osp_check_context *context;
@@ -25,7 +25,7 @@ struct product {
 	void *layout;
 	struct osp_blas_heuristic chosen;
 	osp_cuda_memory a, b, workspace, first, products[LAUNCHES];
-	size_t bytes; /* of each */
+	size_t bytes; /* size of each part */
 	unsigned int compared;
 	uint64_t side;
 	int type;
@@ -46,7 +46,7 @@ static bool prepare(struct product *product)
 	const struct osp_blas *blas = &product->blas;
 	void *preference;
 	int transposed = OSP_BLAS_TRANSPOSED, count = 0;
-	/* never in the product's own 16 bits, where the order would count */
+	/* never in the product's own 16 bits, where the order of the sum would matter */
 	uint32_t reduction = OSP_BLAS_REDUCTION_COMPUTE;
 
 	if (!right(product, blas->create(&product->handle), "cublasLtCreate") ||
@@ -136,7 +136,8 @@ static bool compare(struct product *product, osp_cuda_memory one, osp_cuda_memor
 	return launch(product, "osp_product_compare", &work);
 }
 
-/* More than half of all words wrong is no fault of some units: then it is not known what is. */
+/* Reports wrong words. If more than half of all words differ, no few units are at fault, and the
+ * cause is unknown. */
 static void tell_wrong(struct product *product, const struct osp_report *report, const char *what)
 {
 	const struct osp_wrong *wrong = &report->wrong[0];
@@ -155,7 +156,7 @@ static void tell_wrong(struct product *product, const struct osp_report *report,
 		 report->count);
 }
 
-/* False when anything was reported. */
+/* Returns false if anything was reported. */
 static bool all_alike(struct product *product, const char *what)
 {
 	struct osp_report report;
@@ -167,7 +168,7 @@ static bool all_alike(struct product *product, const char *what)
 	return !report.count;
 }
 
-/* The halves of the first product, which different SMs have computed. */
+/* Compares the halves of the first product, which different SMs have computed. */
 static bool compare_halves(struct product *product)
 {
 	size_t half = product->bytes / 2;
@@ -187,7 +188,7 @@ static bool compare_products(struct product *product)
 	return all_alike(product, "products of the same matrices differ");
 }
 
-/* The first time warms up and does not count. */
+/* Runs products until the time is up. The first round warms up and does not count. */
 static void run_products(struct product *product)
 {
 	uint64_t until_ms = osp_now_ms() + product->context->slice_ms;
@@ -276,7 +277,7 @@ const struct osp_check osp_check_tflops = {
 	.slow_cure = OSP_CURE_REPLACE,
 	.library_kernels = true,
 	.behind = OSP_LIMIT_COMPUTE_BEHIND_PERCENT,
-	.deadline_ms = 20000, /* the library is large */
+	.deadline_ms = 20000, /* to load the library, which is large */
 	.share = 10,
 	.measures =
 		"matrix products by cuBLASLt are alike to the bit, and as fast as the model and "

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* gpu_unit.c - the GPUs that may be loaded */
+/* gpu_unit.c - finds the GPUs that may be loaded */
 #include "check/gpu/gpu_unit.h"
 
 #include <errno.h>
@@ -26,7 +26,7 @@
 #define INSTANCES_MAX 16 /* a GPU has at most seven */
 #define UNITS_MAX     (OSP_GPUS_MAX * INSTANCES_MAX)
 
-/* What the child writes: units, then how it ended. */
+/* A message of the child: a unit, or how it ended. */
 struct found {
 	bool end;
 	enum osp_found state;
@@ -34,11 +34,11 @@ struct found {
 	struct osp_unit unit;
 };
 
-/* One look at the GPUs, in the parent. */
+/* One query for the GPUs, in the parent. */
 struct look {
 	int answer;
 	uint64_t until_ms;
-	bool ended; /* it told all, or ended without */
+	bool ended; /* it has written all, or ended before */
 	struct osp_units *units;
 	char *why;
 	size_t why_bytes;
@@ -64,7 +64,7 @@ static void end_with(int answer, enum osp_found state, const char *why)
 	_exit(0);
 }
 
-/* A SKIP of osp_gpus_open(): there is nothing to load. */
+/* Ends the child with a result: a SKIP of osp_gpus_open() means that there is nothing to load. */
 static void end_with_result(struct osp_check_context *context, const struct osp_result *result)
 {
 	end_with(*(int *)context->teller,
@@ -88,7 +88,8 @@ static void set_busy(const struct osp_check_context *context, osp_nvml_device de
 					 sizeof(unit->left_alone)) == OSP_MPS_FOREIGN;
 }
 
-/* Below its default by somebody's choice. Clocks locked by nvidia-smi -lgc NVML does not tell. */
+/* Returns whether the power limit or the clock is set below its default. NVML does not report
+ * clocks locked by nvidia-smi -lgc. */
 static bool is_held(const struct osp_gpu *gpu)
 {
 	unsigned int now, usual;
@@ -101,7 +102,7 @@ static bool is_held(const struct osp_gpu *gpu)
 	       now < usual;
 }
 
-/* All of its links that are up lead to switches, and there are some. */
+/* Returns whether the GPU has links that are up, and all of these lead to switches. */
 static bool is_switched(const struct osp_gpu *gpu)
 {
 	bool any = false;
@@ -200,7 +201,7 @@ static void find_in_child(struct osp_check_context *context, int answer)
 
 /* --- in the parent ---------------------------------------------------------------------------- */
 
-/* Reads one message whole: false when none came in time. */
+/* Reads one whole message. Returns false if none came in time. */
 static bool read_found(struct look *look, struct found *found)
 {
 	struct pollfd wait = {.fd = look->answer, .events = POLLIN};
@@ -227,7 +228,8 @@ static bool read_found(struct look *look, struct found *found)
 	return true;
 }
 
-/* Of a hang it tells OSP_FOUND_HANGING, whatever may have been the cause. */
+/* Keeps the units that the child found. Returns OSP_FOUND_HANGING for a hang, whatever its
+ * cause. */
 static enum osp_found keep_units(struct look *look)
 {
 	struct osp_units *units = look->units;
@@ -309,7 +311,7 @@ enum osp_found osp_units_find(struct osp_check_context *context, struct osp_unit
 		return found;
 	hang = osp_hang_judge(&signs, most_ms);
 	osp_hang_words(hang, &signs, &value, words, sizeof(words));
-	/* who keeps it waiting (check/runner/run_lanes.c) */
+	/* other processes may keep NVML waiting (check/runner/run_lanes.c) */
 	if (!others)
 		others = osp_process_of_others(context->root, users, sizeof(users));
 	if (hang == OSP_HANG_STUCK && others) {
@@ -333,7 +335,8 @@ int osp_gpus_lock(const char *root, uint64_t until_ms)
 	if (geteuid() != 0 || *root ||
 	    !osp_root_path(root, path, sizeof(path), "run/onespine/check.lock"))
 		return -1;
-	osp_run_folder_make(root); /* only root writes there: nobody else can hold the lock */
+	osp_run_folder_make(root); /* only root can write to the folder, so nobody else can hold the
+				      lock */
 	file = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
 	if (file < 0)
 		return -1;

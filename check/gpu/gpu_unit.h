@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * gpu_unit.h - the GPUs that may be loaded
+ * gpu_unit.h - finds the GPUs that may be loaded
  *
- * Those of --gpus that NVML knows and that have not been lost; of a partitioned one (MIG) each
- * instance. One that serves others is among them and says so (left_alone): MPS shares it between
+ * They are those of --gpus that NVML knows and has not lost; of a partitioned one (MIG), each
+ * instance. A GPU that serves others is among them and says so (left_alone): MPS shares it between
  * programs (check/gpu/gpu_mps.h), or it is a host's and virtual machines use it. One thread.
  */
 #ifndef OSP_GPU_UNIT_H
@@ -11,7 +11,7 @@
 
 #include "check/check.h"
 
-/* What the kernels need: 10 * major + minor of the compute capability. */
+/* The capability that the kernels need: 10 * major + minor. */
 #define OSP_CAPABILITY_LEAST 75
 
 struct osp_units {
@@ -27,16 +27,16 @@ enum osp_found {
 };
 
 /*
- * Asks NVML in a child, for it may hang. OSP_FOUND with at least one unit (free units->units);
- * otherwise `why` says why not.
+ * Asks NVML in a child, because it may hang. Returns OSP_FOUND with at least one unit (free
+ * units->units); otherwise `why` says why not.
  */
 enum osp_found osp_units_find(struct osp_check_context *context, struct osp_units *units, char *why,
 			      size_t why_bytes);
 
 /*
- * Keeps other runs of root's off the GPUs, for two at once would measure half the speed each. Waits
- * until `until_ms`. The file descriptor to close, -1 if there is no lock to take (not root, no
- * folder for it), -2 when another run holds it to the end.
+ * Keeps other runs of root's off the GPUs, because two at once would each measure half the speed.
+ * Waits until `until_ms`. Returns the file descriptor to close, -1 if there is no lock to take (not
+ * root, or no folder for it), or -2 if another run holds it until then.
  */
 int osp_gpus_lock(const char *root, uint64_t until_ms);
 

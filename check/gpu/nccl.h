@@ -46,15 +46,15 @@ typedef void *osp_nccl_communicator;
 	   osp_nccl_communicator communicator, osp_cuda_stream stream),                            \
 	  (from, to, count, type, operation, communicator, stream))
 
-/* osp_nccl_version(&version) and so on: what NCCL returns. Only after osp_nccl_load(). */
+/* osp_nccl_version(&version) and so on: they return NCCL's answer. Only after osp_nccl_load(). */
 #define OSP_NCCL_DECLARE(name, symbol, parameters, arguments) int osp_nccl_##name parameters;
 OSP_NCCL_CALLS(OSP_NCCL_DECLARE)
 #undef OSP_NCCL_DECLARE
 
-/* Loads the library once a process. NULL when it is there, else why not, in words. */
+/* Loads the library once a process. Returns NULL if it is loaded, else why not, in words. */
 const char *osp_nccl_load(void);
 
-/* "unhandled system error (2)"; lives until the next call. */
+/* Returns "unhandled system error (2)". The string lives until the next call. */
 const char *osp_nccl_words(int result);
 
 #endif

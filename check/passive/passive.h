@@ -2,7 +2,7 @@
 /*
  * passive.h - the checks of the passive depth, one file a family
  *
- * For list.c, which puts them in order.
+ * For list.c, which sets their order.
  */
 #ifndef OSP_PASSIVE_H
 #define OSP_PASSIVE_H

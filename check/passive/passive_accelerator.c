@@ -12,7 +12,7 @@
 
 #define PCI_VENDOR_AMAZON 0x1d0f
 
-/* Inferentia and Trainium: x064 */
+/* Returns whether the device is an Inferentia or a Trainium: x064. */
 static bool is_neuron(uint64_t vendor, uint64_t device)
 {
 	return vendor == PCI_VENDOR_AMAZON && device >= 0x7064 && device <= 0x7964 &&
@@ -38,7 +38,8 @@ static size_t neurons_on_bus(const struct osp_check_context *context)
 	return count;
 }
 
-/* Counters that are not where they were known to be say nothing; they count in *unread. */
+/* Judges a device's error counters. Counters that are not where they are expected say nothing; they
+ * count in *unread. */
 static bool judge_neuron(struct osp_check_context *context, const char *name, size_t *unread)
 {
 	char value[OSP_WORD_BYTES];
@@ -114,8 +115,8 @@ const struct osp_check osp_check_neuron = {
 
 #define PCI_VENDOR_AMD 0x1002
 
-/* Accelerators: "processing accelerator" (12) and "display, other" (0380), no graphics of a
- * desktop. */
+/* Returns whether the device is an accelerator, "processing accelerator" (12) or "display, other"
+ * (0380), and not the graphics of a desktop. */
 static bool is_amd(uint64_t vendor, uint64_t class)
 {
 	return vendor == PCI_VENDOR_AMD && (class >> 16 == 0x12 || class >> 8 == 0x0380);

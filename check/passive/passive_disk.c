@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* passive_disk.c - NVMe disks of the node's own, and huge pages */
+/* passive_disk.c - the node's own NVMe disks, and huge pages */
 #include "check/passive/passive.h"
 
 #include <stdio.h>
@@ -71,7 +71,7 @@ const struct osp_check osp_check_local_disks = {
 
 /* --- huge pages ------------------------------------------------------------------------------- */
 
-/* "HugePages_Total:    5128" */
+/* Reads a value: "HugePages_Total:    5128" */
 static bool meminfo(const char *text, const char *name, unsigned long long *value)
 {
 	const char *line = strstr(text, name);

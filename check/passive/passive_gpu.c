@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* passive_gpu.c - is every GPU of the PCI bus known to the driver, and the driver to its
- * library? */
+/* passive_gpu.c - does the driver know every GPU of the PCI bus, and its library the driver? */
 #include "check/passive/passive.h"
 
 #include <errno.h>
@@ -16,7 +15,7 @@
 
 /* --- driver ----------------------------------------------------------------------------------- */
 
-/* What NVML's own start says about driver and library. */
+/* Reports what NVML's start says about the driver and the library. */
 static void tell_start(struct osp_check_context *context, const char *kernel_driver, int state)
 {
 	char library[OSP_WORD_BYTES] = "?", differs[OSP_WORD_BYTES + 8];
@@ -101,7 +100,7 @@ static const struct osp_gpu *gpu_at(const struct osp_gpus *gpus, const char *add
 	return NULL;
 }
 
-/* /dev/nvidiaN, N the driver's minor number. */
+/* Reads the driver's minor number, the N of /dev/nvidiaN. */
 static bool device_minor(const struct osp_check_context *context, const char *address,
 			 unsigned int *minor)
 {
@@ -114,7 +113,8 @@ static bool device_minor(const struct osp_check_context *context, const char *ad
 	return at && sscanf(at, "Device Minor: %u", minor) == 1;
 }
 
-/* NVML leaves out what it may not open. A GPU that does not start opens with another error, EIO. */
+/* Returns whether this process may not open the GPU: NVML omits it then. A GPU that does not start
+ * gives another error, EIO. */
 static bool is_withheld(const struct osp_check_context *context, const char *address)
 {
 	unsigned int minor;
@@ -139,7 +139,7 @@ static bool any_refused(const struct osp_gpus *gpus)
 	return false;
 }
 
-/* It is on the bus, and NVML does not list it. */
+/* Reports a GPU that is on the bus and that NVML does not list. */
 static void tell_absent(struct osp_check_context *context, const struct osp_gpus *gpus,
 			const char *address, const char *subject)
 {
@@ -153,7 +153,7 @@ static void tell_absent(struct osp_check_context *context, const struct osp_gpus
 			 "on the PCI bus at %s, unknown to the driver", address);
 }
 
-/* Each GPU of the bus must be in NVML's list and answer. How many are ill. */
+/* Reports each GPU of the bus that is not in NVML's list or does not answer. Returns how many. */
 static size_t tell_missing(struct osp_check_context *context, const struct osp_pci_gpus *pci,
 			   const struct osp_gpus *gpus)
 {
@@ -198,7 +198,8 @@ static size_t tell_twins(struct osp_check_context *context, const struct osp_gpu
 	return ill;
 }
 
-/* NVML and the kernel's driver must mean the same GPU by an address. */
+/* Reports GPUs for which NVML and the kernel's driver name different UUIDs at one address. Returns
+ * how many. */
 static size_t report_other_uuids(struct osp_check_context *context, const struct osp_gpus *gpus)
 {
 	size_t ill = 0;
@@ -219,7 +220,8 @@ static size_t report_other_uuids(struct osp_check_context *context, const struct
 	return ill;
 }
 
-/* Of a type that the thresholds do not know, the catalogue's count. */
+/* Returns the expected number of GPUs; for a node type that the thresholds do not have, the
+ * catalogue's. */
 static const struct osp_limit *expected_gpus(const struct osp_check_context *context)
 {
 	static struct osp_limit of_catalogue = {.source =

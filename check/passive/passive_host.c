@@ -11,7 +11,7 @@
 #include "check/base/gpus.h"
 #include "check/base/root.h"
 
-/* "0-95,192" -> 97 */
+/* Counts the numbers of a list: "0-95,192" has 97. */
 static uint64_t count_list(const char *list)
 {
 	uint64_t count = 0;
@@ -30,7 +30,7 @@ static uint64_t count_list(const char *list)
 	return count;
 }
 
-/* Too few of something the machine should have; told, or passed. */
+/* Reports whether the machine has as much of something as it should have. */
 static void judge_least(struct osp_check_context *context, uint64_t found, enum osp_limit_id id,
 			const char *what)
 {
@@ -60,7 +60,8 @@ static void run_cpu(struct osp_check_context *context)
 		osp_tell_error(context, "", "/sys/devices/system/cpu: %s", strerror(errno));
 		return;
 	}
-	/* Each core is counted at its first hardware thread; one that is off has no topology. */
+	/* Each core is counted at its first hardware thread; one that is offline has no
+	 * topology. */
 	for (size_t i = 0; i < cpus.count; i++) {
 		unsigned int number;
 		char rest;
@@ -97,7 +98,7 @@ static void run_numa(struct osp_check_context *context)
 {
 	char list[256];
 
-	/* Memory of GPUs can be nodes too: those with processors count. */
+	/* The memory of GPUs can be nodes too: only those with processors count. */
 	if (!osp_root_read(context->root, list, sizeof(list), "sys/devices/system/node/has_cpu"))
 		osp_tell_skip(context, "no NUMA here");
 	else
@@ -142,7 +143,8 @@ const struct osp_check osp_check_memory = {
 
 /* --- limits ----------------------------------------------------------------------------------- */
 
-/* The soft limit of one line of /proc/self/limits; UINT64_MAX is unlimited. false: no such line. */
+/* Reads the soft limit of one line of /proc/self/limits; UINT64_MAX is unlimited. Returns false if
+ * there is no such line. */
 static bool soft_limit(const char *text, const char *name, uint64_t *limit)
 {
 	const char *line = strstr(text, name);

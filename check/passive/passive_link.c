@@ -11,7 +11,8 @@
 #include "check/base/node_type.h"
 #include "check/base/root.h"
 
-/* NVLinks of a GPU that are up; -1 when it has none at all. Down ones are named in `down`. */
+/* Counts a GPU's NVLinks that are up; -1 if it has none at all. Lists those that are down in
+ * `down`. */
 static int links_up(const struct osp_gpu *gpu, char *down, size_t down_bytes)
 {
 	int up = 0, known = 0;
@@ -36,14 +37,14 @@ static int links_up(const struct osp_gpu *gpu, char *down, size_t down_bytes)
 
 struct links {
 	struct osp_gpus gpus;
-	int up[OSP_GPUS_MAX]; /* -1: it has none, or it is not asked */
+	int up[OSP_GPUS_MAX]; /* -1: it has none, or was not asked */
 	char down[OSP_GPUS_MAX][96];
-	unsigned int mbps[OSP_GPUS_MAX]; /* of one that is up, one way; 0: not told */
+	unsigned int mbps[OSP_GPUS_MAX]; /* speed of a link that is up, one way; 0: unknown */
 	int most;
-	bool given; /* a guest of no known type: the host decides which links it has */
+	bool given; /* a guest of an unknown type: the host decides which links it has */
 };
 
-/* MB/s of a link that is up, one way; 0: not told. */
+/* Returns the MB/s of a link that is up, one way; 0 if NVML does not say. */
 static unsigned int link_speed_mbps(const struct osp_gpu *gpu)
 {
 	struct osp_nvml_field field = {.id = OSP_NVML_LINK_SPEED_MBPS};
@@ -69,7 +70,8 @@ static void read_links(struct links *links)
 	}
 }
 
-/* The best of one model: others beside it, for a display, have none. */
+/* Finds the best values among GPUs of one model: others beside it, for a display, have no
+ * NVLinks. */
 static void best_of(const struct links *links, const struct osp_gpu *gpu, int *most,
 		    unsigned int *best_mbps)
 {
@@ -132,7 +134,7 @@ static bool judge_link_speed(struct osp_check_context *context, const struct osp
 	return true;
 }
 
-/* A GPU that has no NVLinks at all is judged where its model should have some. */
+/* Judges one GPU's links. A GPU without any is judged only if its model should have some. */
 static bool judge_nvlink(struct osp_check_context *context, const struct links *links, size_t i)
 {
 	const struct osp_gpu *gpu = &links->gpus.gpus[i];
@@ -149,7 +151,7 @@ static bool judge_nvlink(struct osp_check_context *context, const struct links *
 	return judge_link_speed(context, gpu, links->mbps[i], best_mbps) || ill;
 }
 
-/* Why no link is judged here; NULL: they are. */
+/* Returns why no link is judged here; NULL if they are. */
 static const char *nothing_to_judge(struct osp_check_context *context, const struct links *links)
 {
 	struct osp_pci_gpus pci;
@@ -210,20 +212,21 @@ const struct osp_check osp_check_nvlink = {
 #define WATCH_MS  200
 #define RATE_MOST 1e-6
 
-/* A counter of errors whose rate is judged. */
+/* An error counter whose rate is judged. */
 struct judged_rate {
 	enum osp_verdict verdict;
-	const char *source; /* NULL: the limit's own */
+	const char *source; /* NULL: the source of the limit */
 	const char *what;
 };
 
 static const struct judged_rate crc_rate = {OSP_VERDICT_FAIL, NULL, "CRC errors on its NVLinks"};
 
-/* NVLink 5. No source has a limit for its counters but one for the rate; so these warn. */
+/* NVLink 5. The only limit that any source gives for its counters is that of the rate, so these
+ * warn. */
 static const struct judged_rate packet_rate = {
 	OSP_VERDICT_WARN, "onespine: as of the older counters", "packets with errors"};
 
-/* Judges that `more` errors came in `watched_ms`; true: told as ill. */
+/* Judges that `more` errors came in `watched_ms`. Returns true if a fault was reported. */
 static bool judge_errors_per_s(struct osp_check_context *context, const struct osp_gpu *gpu,
 			       const struct judged_rate *judged, uint64_t more, uint64_t watched_ms)
 {
@@ -242,7 +245,7 @@ static bool judge_errors_per_s(struct osp_check_context *context, const struct o
 	return true;
 }
 
-/* Replays and recoveries repair a link for a moment; DCGM warns from the first. */
+/* Judges replays and recoveries. They repair a link for a moment, but DCGM warns from the first. */
 static bool judge_repairs(struct osp_check_context *context, const struct osp_gpu *gpu,
 			  const char *counter, const char *what, uint64_t now)
 {
@@ -258,7 +261,7 @@ static bool judge_repairs(struct osp_check_context *context, const struct osp_gp
 	return true;
 }
 
-/* What has come since the last pass, under load too. */
+/* Judges the errors since the last pass, which include those under load. */
 static bool judge_since(struct osp_check_context *context, const struct osp_gpu *gpu,
 			const struct osp_link_errors *now)
 {
@@ -296,7 +299,7 @@ static bool judge_rate(struct osp_check_context *context, const struct osp_gpu *
 	return true;
 }
 
-/* One GPU's links, between two looks; true: something wrong was reported. */
+/* Judges one GPU's links between two looks. Returns true if a fault was reported. */
 static bool judge_errors(struct osp_check_context *context, const struct osp_gpu *gpu,
 			 const struct osp_link_errors *before, uint64_t begun_ms)
 {
@@ -382,7 +385,7 @@ const struct osp_check osp_check_nvlink_errors = {
 
 /* --- fabric ----------------------------------------------------------------------------------- */
 
-/* Two bits each in the health word; 1 is ill, or (nvml.h: "in progress") being mended:
+/* Two bits each in the health word: 1 is a fault, or a repair in progress (nvml.h: "in progress"):
  * NVML_GPU_FABRIC_HEALTH_MASK_... */
 static const struct {
 	unsigned int shift;
@@ -396,7 +399,7 @@ static const struct {
 };
 
 /* nvml.h: NVML_GPU_FABRIC_HEALTH_MASK_INCORRECT_CONFIGURATION_..., in bits 8 to 11 */
-#define MISCONFIGURED_MOST_WELL 1 /* not told, or none */
+#define MISCONFIGURED_MOST_WELL 1 /* not known, or none */
 #define NO_PARTITION		4
 
 static unsigned int misconfigured(const struct osp_nvml_fabric *fabric)
@@ -404,7 +407,7 @@ static unsigned int misconfigured(const struct osp_nvml_fabric *fabric)
 	return fabric->health >> 8 & 0xf;
 }
 
-/* The gravest; `passes`: it is being mended. */
+/* Returns the worst fault of the fabric; `passes` is set if it is being repaired. */
 static const char *fabric_ill(const struct osp_nvml_fabric *fabric, bool *passes)
 {
 	*passes = false;
@@ -419,7 +422,8 @@ static const char *fabric_ill(const struct osp_nvml_fabric *fabric, bool *passes
 	return misconfigured(fabric) > MISCONFIGURED_MOST_WELL ? "wrong configuration" : NULL;
 }
 
-/* Routes are found anew when another GPU or node of the fabric went away: a second look decides. */
+/* Reports a repair in progress. Routes are recomputed if another GPU or node of the fabric went
+ * away, so a second look decides. */
 static void tell_mending(struct osp_check_context *context, const struct osp_gpu *gpu,
 			 const char *ill)
 {
@@ -434,9 +438,9 @@ static void tell_mending(struct osp_check_context *context, const struct osp_gpu
 	context->tell(context, &told);
 }
 
-/* A fabric manager of this host that sets up all GPUs as one: FABRIC_MODE=0 of its file (Fabric
- * Manager User Guide). In the other modes, in virtual machines of such hosts and in racks, GPUs
- * wait for somebody to activate their partition, and may do so for ever. */
+/* Returns whether a fabric manager of this host sets up all GPUs as one: FABRIC_MODE=0 in its file
+ * (Fabric Manager User Guide). In the other modes, in virtual machines of such hosts and in racks,
+ * GPUs wait until somebody activates their partition, perhaps for ever. */
 static bool sets_up_all(const struct osp_check_context *context)
 {
 	static char text[64 * 1024];
@@ -479,7 +483,7 @@ static bool judge_fabric(struct osp_check_context *context, const struct osp_gpu
 	(void)data;
 	if (!osp_gpu_value(context, gpu, state, "fabric", lacking))
 		return false;
-	if (fabric.state == 0) { /* not joined to any */
+	if (fabric.state == 0) { /* it has not joined any */
 		(*lacking)++;
 		return false;
 	}
@@ -516,7 +520,7 @@ static void tell_nobody(struct osp_check_context *context, const struct osp_resu
 	(void)result;
 }
 
-/* Is this GPU still about to join, or its routes being mended? */
+/* Returns whether this GPU is still about to join, or its routes are being repaired. */
 static bool is_under_way(const struct osp_gpu *gpu)
 {
 	struct osp_nvml_fabric fabric = {.version = OSP_NVML_FABRIC_VERSION};
@@ -585,7 +589,7 @@ static void read_pcies(struct pcies *pcies)
 		struct pcie *link = &pcies->links[i];
 
 		link->state = gpu->state;
-		/* An idle link may run at a lower generation to save power: what it can do
+		/* An idle link may run at a lower generation to save power, so its maximum
 		 * counts. */
 		if (link->state == OSP_NVML_OK)
 			link->state = osp_nvml_pcie_generation(gpu->device, &link->generation);
@@ -600,7 +604,8 @@ static void read_pcies(struct pcies *pcies)
 	}
 }
 
-/* Others of the node may be made for less. */
+/* Returns the best link of the GPUs of this model: other models in the node may be made for
+ * less. */
 static struct pcie best_of_model(const struct pcies *pcies, const struct osp_gpu *gpu)
 {
 	struct pcie best = {.state = OSP_NVML_OK};
@@ -618,7 +623,7 @@ static struct pcie best_of_model(const struct pcies *pcies, const struct osp_gpu
 	return best;
 }
 
-/* Tells a part of the link that is less than `need`. */
+/* Reports a part of the link that is less than `need`. */
 static bool judge_part(struct osp_check_context *context, const struct osp_gpu *gpu,
 		       unsigned int found, const struct osp_limit *need, bool fails,
 		       const char *what)
@@ -641,9 +646,9 @@ static struct osp_limit of_peers(unsigned int best)
 }
 
 /*
- * A host's slot may be slower than the GPU: only what is known of the node fails. What no GPU of
- * the node has may be the host's, or a hypervisor's word, and warns: a link that has broken is one
- * of many.
+ * Judges the link's generation. A host's slot may be slower than the GPU, so only a value known of
+ * the node fails. What no GPU of the node reaches may be the host's doing, or a hypervisor's
+ * statement, and warns: a broken link is one among many.
  */
 static bool judge_generation(struct osp_check_context *context, const struct osp_gpu *gpu,
 			     const struct pcies *pcies, unsigned int found)

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* passive_memory.c - what a GPU remembers of its memory: ECC errors, remapped rows, retired
- * pages */
+/* passive_memory.c - a GPU's own record of its memory: ECC errors, remapped rows, retired pages */
 #include "check/passive/passive.h"
 
 #include <stdio.h>
@@ -8,7 +7,7 @@
 #include "check/base/counters.h"
 #include "check/base/gpus.h"
 
-/* Tells a count that is over its limit; true when it is. */
+/* Reports a count that is over its limit. Returns true if it is. */
 static bool over(struct osp_check_context *context, const struct osp_gpu *gpu, uint64_t count,
 		 const char *what, enum osp_limit_id id, enum osp_verdict verdict,
 		 enum osp_cure cure)
@@ -28,10 +27,10 @@ static bool over(struct osp_check_context *context, const struct osp_gpu *gpu, u
 /* --- ECC -------------------------------------------------------------------------------------- */
 
 /*
- * From Ampere on most uncorrectable errors are contained: the program that met one ends, its page
- * is taken out of use, and the GPU "can be immediately used again" (NVIDIA GPU Memory Error
- * Management, "Recovery action flag"). From driver 570 on the driver says whether it is so; what it
- * asks for else the check `recovery` tells.
+ * Returns whether the GPU can contain uncorrectable errors. From Ampere on most are contained: the
+ * program that met one ends, its page is taken out of use, and the GPU "can be immediately used
+ * again" (NVIDIA GPU Memory Error Management, "Recovery action flag"). From driver 570 on the
+ * driver says whether that is so; the check `recovery` reports any other action that it asks for.
  */
 static bool is_contained(const struct osp_gpu *gpu)
 {
@@ -43,8 +42,8 @@ static bool is_contained(const struct osp_gpu *gpu)
 	       action.state == OSP_NVML_OK;
 }
 
-/* From Hopper on the driver knows what NVIDIA's own diagnostic replaces a GPU for; before, a count
- * does. */
+/* Judges uncorrectable errors of SRAM. From Hopper on the driver knows for which NVIDIA's own
+ * diagnostic replaces a GPU; before, a count decides. */
 static bool judge_sram(struct osp_check_context *context, const struct osp_gpu *gpu,
 		       unsigned long long count)
 {
@@ -89,7 +88,7 @@ static bool judge_ecc(struct osp_check_context *context, const struct osp_gpu *g
 	return ill;
 }
 
-/* Runs `judge` over every GPU and sums up. */
+/* Runs `judge` over every GPU, and reports a PASS if all are healthy. */
 static void over_gpus(struct osp_check_context *context, osp_gpu_judge *judge, const char *nothing)
 {
 	struct osp_gpus gpus;

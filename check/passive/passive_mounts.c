@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* passive_mounts.c - shared file systems answer, and there is room */
+/* passive_mounts.c - do shared file systems answer, and have they free space? */
 #include "check/passive/passive.h"
 
 #include <errno.h>
@@ -12,7 +12,7 @@
 
 #define MOUNTS_MAX 64
 
-/* Types whose server may be away. */
+/* Types whose server may be unreachable. */
 static const char *const shared_types[] = {
 	"lustre", "nfs",  "nfs4", "efs",       "ceph",		 "beegfs",     "gpfs",
 	"wekafs", "cifs", "smb3", "glusterfs", "fuse.glusterfs", "fuse.sshfs", "9p",
@@ -20,7 +20,7 @@ static const char *const shared_types[] = {
 
 struct mount {
 	char folder[OSP_SUBJECT_BYTES];
-	char path[OSP_PATH_BYTES]; /* below the root */
+	char path[OSP_PATH_BYTES]; /* of the folder, below the root */
 	struct osp_guard guard;
 	bool started;
 };
@@ -46,8 +46,8 @@ static bool has_mount(const struct mounts *mounts, const char *folder)
 	return false;
 }
 
-/* The shared file systems of a table in the form of fstab; with `due` those to be mounted at
- * boot. */
+/* Reads the shared file systems of a table in the form of fstab; with `due` only those to be
+ * mounted at boot. */
 static bool read_mounts(const struct osp_check_context *context, const char *file, bool due,
 			struct mounts *mounts)
 {
@@ -82,7 +82,7 @@ static bool read_mounts(const struct osp_check_context *context, const char *fil
 
 /* --- mounts ----------------------------------------------------------------------------------- */
 
-/* Per cent of blocks, or of files where fewer of those are free. */
+/* Returns the per cent of free blocks, or of free files if that is less. */
 static int free_percent(const struct statvfs *room)
 {
 	double percent =
@@ -92,7 +92,7 @@ static int free_percent(const struct statvfs *room)
 	return (int)(files < percent ? files : percent);
 }
 
-/* In a child: asks the file system; errno, or FREE and how much of it is. */
+/* Asks the file system, in a child. Returns errno, or FREE plus the per cent that is free. */
 #define FREE 100000
 static int ask_mount(const void *argument)
 {
@@ -102,7 +102,7 @@ static int ask_mount(const void *argument)
 	return statvfs(mount->path, &room) == 0 ? FREE + free_percent(&room) : errno;
 }
 
-/* Full is a user's doing. */
+/* Judges the free space. It only warns, because a user can fill a file system. */
 static bool judge_room(struct osp_check_context *context, const char *folder, int percent)
 {
 	const struct osp_limit *least = osp_check_limit(context, OSP_LIMIT_FREE_PERCENT, NULL);
@@ -165,7 +165,7 @@ static bool tell_unmounted(struct osp_check_context *context, const struct mount
 	return ill;
 }
 
-/* All are asked at once, so that one that hangs costs the others nothing. */
+/* Asks all file systems at once, so that one that hangs does not delay the others. */
 static void run_mounts(struct osp_check_context *context)
 {
 	static const struct osp_limit fallback = {.value = 1000, .source = "onespine"};
@@ -208,7 +208,7 @@ const struct osp_check osp_check_mounts = {
 
 /* --- space ------------------------------------------------------------------------------------ */
 
-/* The node's own disks that are mounted, beside / (a scratch of NVMe disks). */
+/* Adds the node's own disks that are mounted, except / (a scratch of NVMe disks). */
 static void add_disks(const struct osp_check_context *context, struct mounts *mounts)
 {
 	char path[OSP_PATH_BYTES], line[4096];

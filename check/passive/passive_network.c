@@ -19,7 +19,7 @@ struct efa_count {
 	size_t working;
 };
 
-/* An EFA device works when the efa driver has it and made an RDMA device of it. */
+/* Looks at a device. An EFA device works if the efa driver has it and made an RDMA device of it. */
 static void look_at_efa(struct osp_check_context *context, const char *address,
 			struct efa_count *count)
 {
@@ -56,7 +56,7 @@ static void judge_efa_count(struct osp_check_context *context, const struct efa_
 	if (expected && (int64_t)count->on_bus < expected->value) {
 		snprintf(value, sizeof(value), "%zu", count->on_bus);
 		snprintf(limit, sizeof(limit), "< %lld", (long long)expected->value);
-		/* None at all: started without, which may be meant. */
+		/* None at all: the node was started without EFA, which may be intended. */
 		osp_tell(context, count->on_bus ? OSP_VERDICT_FAIL : OSP_VERDICT_WARN,
 			 count->on_bus ? OSP_CURE_REPLACE : OSP_CURE_ASK, "", value, limit,
 			 expected->source, "EFA devices on the PCI bus; %s can have %lld",
@@ -117,7 +117,7 @@ struct ports {
 	size_t count;
 };
 
-/* "4: ACTIVE" -> "ACTIVE" */
+/* Reads a state: "4: ACTIVE" gives "ACTIVE". */
 static void read_word(const struct osp_check_context *context, char *word, size_t word_bytes,
 		      const char *device, const char *port, const char *file)
 {
@@ -163,7 +163,8 @@ static void read_ports(const struct osp_check_context *context, const char *devi
 	osp_names_free(&numbers);
 }
 
-/* A cable is in and light is on, but the port carries nothing; or it looks for the other end. */
+/* Judges a port. If it is not active, it has a cable and light but carries nothing, or looks for
+ * the other end. */
 static bool judge_port(struct osp_check_context *context, const struct port *port)
 {
 	if (strcmp(port->state, "ACTIVE") == 0 || strcmp(port->physical, "Disabled") == 0 ||
@@ -197,7 +198,7 @@ static bool judge_rate(struct osp_check_context *context, const struct port *por
 	return true;
 }
 
-/* Since the last pass a flap warns; too many in a day fail. */
+/* Judges flaps. One since the last pass warns; too many in a day fail. */
 static bool judge_flaps(struct osp_check_context *context, const struct port *port)
 {
 	const struct osp_limit *most = osp_check_limit(context, OSP_LIMIT_IB_FLAPS, NULL);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* passive_power.c - what a GPU may draw, how fast it may run, and who is on it */
+/* passive_power.c - a GPU's power, its highest clocks, and the programs on it */
 #include "check/passive/passive.h"
 
 #include <stdio.h>
@@ -7,7 +7,7 @@
 
 #include "check/base/gpus.h"
 
-#define POWER_MOST_MW 5000000u /* no GPU draws so much: a broken sensor */
+#define POWER_MOST_MW 5000000u /* no GPU draws more: a broken sensor */
 
 /* --- power ------------------------------------------------------------------------------------ */
 
@@ -87,15 +87,15 @@ static bool tell_slow(struct osp_check_context *context, const struct osp_gpu *g
 	return true;
 }
 
-/* The highest clocks of each GPU, and the best of the node's first model. */
+/* The highest clocks of each GPU, to compare with those of the node's first model. */
 struct clocks {
 	struct osp_gpus gpus;
 	int states[OSP_GPUS_MAX];
-	unsigned int most[OSP_GPUS_MAX][KIND_COUNT]; /* 0: not told */
+	unsigned int most[OSP_GPUS_MAX][KIND_COUNT]; /* 0: unknown */
 	unsigned int best[KIND_COUNT];
 };
 
-/* Only GPUs of one model compare. */
+/* Returns whether the GPU can be compared with the first: only GPUs of one model can. */
 static bool compares(const struct clocks *clocks, size_t gpu)
 {
 	return strcmp(clocks->gpus.gpus[gpu].name, clocks->gpus.gpus[0].name) == 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* passive_state.c - what a GPU says of itself now: recovery, clocks, heat, persistence */
+/* passive_state.c - a GPU's state now: recovery, clocks, heat, persistence */
 #include "check/passive/passive.h"
 
 #include <stdio.h>
@@ -73,7 +73,8 @@ const struct osp_check osp_check_recovery = {
 
 #define SAMPLES 3
 #define SAMPLES_MORE                                                                               \
-	12 /* where these are ill: nvml.h says that a change of clocks may show as a slowdown */
+	12 /* more samples if the first show a fault: nvml.h says that a change of clocks may show
+	      as a slowdown */
 #define SAMPLE_PAUSE_NS	 50000000L
 #define PAUSE_MORE_NS	 100000000L
 #define HARDWARE_REASONS (OSP_NVML_HW_SLOWDOWN | OSP_NVML_HW_THERMAL | OSP_NVML_HW_POWER_BRAKE)
@@ -93,7 +94,7 @@ static const char *reason_words(unsigned long long reasons)
 struct samples {
 	struct osp_gpus gpus;
 	int states[OSP_GPUS_MAX];
-	unsigned long long reasons[OSP_GPUS_MAX]; /* that every sample has */
+	unsigned long long reasons[OSP_GPUS_MAX]; /* those that every sample has */
 	unsigned int count;
 };
 
@@ -123,7 +124,7 @@ static bool any_held(const struct samples *samples)
 	return false;
 }
 
-/* Only what every sample has counts. */
+/* Takes samples. Only reasons that every sample has count. */
 static void sample_reasons(struct samples *samples)
 {
 	static const struct timespec pause = {.tv_nsec = SAMPLE_PAUSE_NS};
@@ -187,7 +188,7 @@ const struct osp_check osp_check_throttle = {
 
 /* --- temperature ------------------------------------------------------------------------------ */
 
-/* No GPU works at such a heat: a broken sensor, not a broken GPU. */
+/* No GPU works at this temperature: the sensor is broken, not the GPU. */
 #define CELSIUS_MOST 150
 
 static bool judge_heat(struct osp_check_context *context, const struct osp_gpu *gpu,

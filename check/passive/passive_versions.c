@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* passive_versions.c - versions of driver and libraries that are known not to work together */
+/* passive_versions.c - versions of the driver and libraries that are known not to work together */
 #include "check/passive/passive.h"
 
 #include <stdio.h>

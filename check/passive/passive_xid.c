@@ -10,27 +10,27 @@
 #include "check/base/gpus.h"
 #include "check/base/kmsg.h"
 
-/* Of one GPU: the gravest XID that no later "no recovery needed" has taken back. Of an NVSwitch:
- * the last fatal SXid. */
+/* For a GPU: its worst XID that no later "no recovery needed" has taken back. For an NVSwitch: its
+ * last fatal SXid. */
 struct sick {
 	char address[24];
 	bool of_switch;
-	int gpu_instance; /* of the last of these, where it names one; else -1 */
+	int gpu_instance; /* the instance that the last of these names; -1: none */
 	unsigned int number;
 	enum osp_xid_action action;
 	unsigned int times;
 };
 
-/* The first record of a boot is written within its first seconds. */
+/* The kernel writes the first record within the first seconds of a boot. */
 #define LOG_BEGINS_US 60000000u
 
-#define SICK_MAX      (2 * OSP_GPUS_MAX) /* GPUs, and switches: no machine has more of them */
+#define SICK_MAX      (2 * OSP_GPUS_MAX) /* GPUs and switches: no machine has more of them */
 
 struct log {
 	struct sick gpus[SICK_MAX];
 	size_t count;
-	unsigned int harmless; /* of programs, or informational */
-	uint64_t seen;	       /* records before this number were there at the last pass */
+	unsigned int harmless; /* caused by programs, or informational */
+	uint64_t seen;	       /* records before this number existed at the last pass */
 };
 
 static struct sick *sick_of(struct log *log, const char *address)
@@ -44,8 +44,8 @@ static struct sick *sick_of(struct log *log, const char *address)
 	return &log->gpus[log->count++];
 }
 
-/* XID 154 names the action by NVML's numbers: 1 reset, 2 reboot, 3 and 5 other nodes' matter, 4
- * reset. */
+/* Maps the action of XID 154, one of NVML's numbers: 1 reset, 2 reboot, 3 and 5 concern other
+ * nodes, 4 reset. */
 static enum osp_xid_action recovery_action(unsigned int recovery)
 {
 	switch (recovery) {
@@ -59,7 +59,8 @@ static enum osp_xid_action recovery_action(unsigned int recovery)
 	}
 }
 
-/* What the driver calls fatal stops the switch's links until all is set up anew. */
+/* Takes an SXid. One that the driver calls fatal stops the switch's links until all is set up
+ * again. */
 static void take_sxid(struct log *log, const struct osp_xid *xid)
 {
 	struct sick *sick = xid->fatal ? sick_of(log, xid->address) : NULL;
@@ -102,7 +103,7 @@ static void take_xid(void *context, const struct osp_xid *xid)
 		action = recovery_action(xid->recovery);
 	if (sick->number == xid->number)
 		sick->times++;
-	/* reboot outweighs reset outweighs the rest */
+	/* reboot outweighs reset, and reset outweighs the rest */
 	if (!sick->number || action == OSP_XID_REBOOT ||
 	    (action == OSP_XID_RESET && sick->action != OSP_XID_REBOOT)) {
 		if (sick->number != xid->number)
@@ -113,7 +114,7 @@ static void take_xid(void *context, const struct osp_xid *xid)
 	}
 }
 
-/* From when on is looked; *lost: records since then were overwritten. */
+/* Says since when errors are counted. Sets *lost if records since then were overwritten. */
 static const char *since_words(const struct osp_check_context *context,
 			       const struct osp_kmsg_span *span, bool *lost)
 {
