@@ -68,7 +68,8 @@ struct osp_gpus {
  */
 bool osp_gpus_open(struct osp_check_context *context, struct osp_gpus *gpus);
 
-/* Does what osp_gpus_open() does, with the answer that osp_pci_gpus() has just given. */
+/* Opens the chosen GPUs as osp_gpus_open() does, with the answer that osp_pci_gpus() has just
+ * given. */
 bool osp_gpus_open_on(struct osp_check_context *context, const struct osp_pci_gpus *pci,
 		      struct osp_gpus *gpus);
 

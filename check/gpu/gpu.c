@@ -28,7 +28,7 @@ static const char *subject_of(const struct osp_check_context *context,
 	return context->unit ? context->unit->subject : "";
 }
 
-/* Names an error that only the hardware causes; NULL for others. */
+/* Returns the name of an error that only the hardware causes; NULL for others. */
 static const char *hardware_error(int result)
 {
 	switch (result) {

@@ -76,8 +76,8 @@ bool osp_gpu_clear_report(struct osp_check_context *context, const struct osp_gp
 bool osp_gpu_read_report(struct osp_check_context *context, const struct osp_gpu_session *session,
 			 struct osp_report *report);
 
-/* Start and stop a clock on the session's stream: the GPU time of the work given to it between the
- * two calls, in ms. */
+/* Starts and stops a clock on the session's stream: the GPU time of the work given to it between
+ * the two calls, in ms. */
 bool osp_gpu_clock_begin(struct osp_check_context *context, const struct osp_gpu_session *session);
 bool osp_gpu_clock_end(struct osp_check_context *context, const struct osp_gpu_session *session,
 		       double *elapsed_ms);

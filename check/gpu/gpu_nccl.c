@@ -38,7 +38,7 @@ static bool compare(struct osp_reduction *reduction, bool *wrong)
 	return true;
 }
 
-/* The limits are those of a whole node of eight. */
+/* Reports the speed. The limits are those of a whole node of eight. */
 static void tell_speed(struct osp_reduction *reduction, double gbps)
 {
 	bool eight = reduction->count == 8;

@@ -59,9 +59,9 @@ static void compute_expected(const struct format *format, int32_t *expected)
 }
 
 /*
- * Names a format with the units that compute it: mma.sync of fp8 is an instruction of its own only
- * on sm_89 and sm_120. On the GPUs between them ptxas makes conversions and products of fp16 of it
- * (tests/check/sass reads it), and only wgmma and tcgen05 reach the fp8 units.
+ * Returns the name of a format with the units that compute it: mma.sync of fp8 is an instruction of
+ * its own only on sm_89 and sm_120. On the GPUs between them ptxas makes conversions and products
+ * of fp16 of it (tests/check/sass reads it), and only wgmma and tcgen05 reach the fp8 units.
  */
 static const char *name_of(const struct format *format, int capability)
 {

@@ -10,7 +10,7 @@
 #include "check/base/child.h"
 #include "lib/base/text.h"
 
-/* What the child writes. */
+/* The kinds of message that the child writes. */
 enum telling { TELLS_COUNT, TELLS_OPENED, TELLS_PERSISTENT, TELLS_HELD, TELLS_NONE };
 
 struct message {
@@ -31,7 +31,7 @@ static void say(int answer, enum telling kind, int value)
 		_exit(1);
 }
 
-/* Until nobody reads any more; or by a signal. */
+/* Holds the GPUs open until nobody reads the answers any more, or a signal ends the process. */
 static void hold(int answer)
 {
 	struct pollfd end = {.fd = answer};
@@ -118,7 +118,8 @@ static void take(struct osp_awake *awake, const struct message *message)
 	}
 }
 
-/* A GPU that has been opened is awake, whatever became of the question after it. */
+/* Ends a run that is out of time. A GPU that has been opened is awake, even if the question about
+ * its persistence got no answer. */
 static void out_of_time(struct osp_awake *awake)
 {
 	awake->took_ms = (unsigned int)(osp_now_ms() - awake->begun_ms);
@@ -146,7 +147,8 @@ enum osp_awake_state osp_awake_wait(struct osp_awake *awake, uint64_t until_ms)
 		}
 		if (ready > 0)
 			awake->state =
-				OSP_AWAKE_NONE; /* it crashed: a check will, too, and tell it */
+				OSP_AWAKE_NONE; /* it crashed: a check will crash too, and report
+						   it */
 		else if (osp_now_ms() >= awake->until_ms)
 			out_of_time(awake);
 		else

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* outcome.c - what is kept of what checks tell */
+/* outcome.c - what is kept of the checks' reports */
 #include "check/runner/run_private.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* A check may not say worse than it is allowed to, and what is not there yet is no fault. */
+/* Limits a result: a check may not report worse than it is allowed to, and what is missing soon
+ * after boot is no fault yet. */
 static void judge(const struct osp_check_context *context, const struct osp_check *check,
 		  struct osp_result *result)
 {
@@ -86,7 +87,7 @@ int osp_outcome_own(const struct osp_check_context *context, struct osp_outcome 
 	return osp_outcome_add(context, outcome, &result, error);
 }
 
-/* By insertion: stable, and nearly in order as it comes. */
+/* Sorts by insertion, which is stable and suits results that come nearly in order. */
 void osp_outcome_sort(struct osp_outcome *outcome)
 {
 	struct osp_result *results = outcome->results, moved;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* run_lanes.c - children that run one check after the other, and what becomes of them */
+/* run_lanes.c - children that run one check after the other, and how each of them ends */
 #include "check/runner/run_private.h"
 
 #include <errno.h>
@@ -19,18 +19,19 @@
 #include "lib/base/text.h"
 
 /*
- * A process gives its GPU back as it ends, which takes a while. Until then NVML counts it among the
- * GPU's programs, where it would look like somebody else's, whom a slow GPU is pardoned for, and it
- * keeps an exclusive GPU (its compute mode) from the next process.
+ * How long to wait for a killed child. A process gives its GPU back as it ends, which takes a
+ * while. Until then NVML counts it among the GPU's programs, where it would look like a stranger's
+ * program that excuses a slow GPU, and it keeps the next process from an exclusive GPU (by its
+ * compute mode).
  */
 #define ENDING_MS 5000
 
-/* What a child writes. */
+/* The kinds of message that a child writes. */
 enum telling { TELLS_RESULT, TELLS_SPEED, TELLS_FIGURE, TELLS_DONE };
 
 struct message {
 	enum telling kind;
-	bool spoilt; /* done, and the child ends */
+	bool spoilt; /* sent with the last message, after which the child ends */
 	union {
 		struct osp_result result;
 		struct osp_speed speed;
@@ -38,26 +39,26 @@ struct message {
 	} told;
 };
 
-/* The checks of one group, or of one GPU, run by one child after the other. */
+/* The checks of one group, or of one GPU, run one after the other in one child. */
 struct osp_lane {
-	const struct osp_unit *unit; /* NULL: not of one GPU */
+	const struct osp_unit *unit; /* NULL: the lane belongs to no single GPU */
 	unsigned int order;
 	size_t *queue; /* indices of outcomes */
 	size_t count;
-	size_t next;  /* the one being run */
+	size_t next;  /* index of the current check */
 	pid_t child;  /* 0: none */
-	pid_t ending; /* the one before it, killed; 0: it has ended, or there was none */
+	pid_t ending; /* the child before it, killed; 0: that has ended, or there was none */
 	int answer;
 	uint64_t begun_ms;
 	uint64_t until_ms;
-	unsigned int spent_ms;	     /* on the current check, in all tries */
-	bool confirming;	     /* the child before this one hung at the same check */
-	bool repeating;		     /* the child before this one told what must be told twice */
-	struct osp_hang_start start; /* of this check, in this child */
-	struct osp_hang_signs signs; /* of both tries */
+	unsigned int spent_ms;	     /* time on the current check, in all tries */
+	bool confirming;	     /* the child before this one hung in the same check */
+	bool repeating;		     /* the child before this one reported something as `twice` */
+	struct osp_hang_start start; /* the start of this check in this child */
+	struct osp_hang_signs signs; /* the signs of both tries */
 	char buffer[sizeof(struct message)];
 	size_t buffered;
-	struct message *told; /* by the current try */
+	struct message *told; /* messages of the current try */
 	size_t told_count;
 };
 
@@ -73,13 +74,14 @@ static unsigned int slice_ms(const struct osp_runner *runner, const struct osp_c
 
 /* --- in the child ----------------------------------------------------------------------------- */
 
-/* `told` is what the check reported, of the kind's member of the union; NULL: the check is done. */
+/* Sends a message. `told` is what the check reported, of the union's member for `kind`; NULL: the
+ * check is done. */
 static void send_message(struct osp_check_context *context, enum telling kind, const void *told,
 			 size_t told_bytes)
 {
 	struct message message;
 
-	memset(&message, 0, sizeof(message)); /* its gaps are written too */
+	memset(&message, 0, sizeof(message)); /* its gaps are written, too */
 	message.kind = kind;
 	message.spoilt = context->spoilt;
 	if (told)
@@ -104,10 +106,10 @@ static void send_figure(struct osp_check_context *context, const struct osp_figu
 }
 
 /*
- * Whoever takes a check over by what a user wrote (log lines, names of files and mounts) can change
- * nothing as root. NVIDIA's libraries start programs and open their devices for writing; one that
- * is setuid (nvidia-modprobe) makes the devices for a user who checks a node. A site's own program
- * does what it likes.
+ * Confines the child, so that a check that was taken over by what a user wrote (log lines, names of
+ * files and mounts) can change nothing as root. NVIDIA's libraries start programs and open their
+ * devices for writing, and a setuid one (nvidia-modprobe) makes the devices for a user who checks a
+ * node, so children that use them are confined less. A site's own program is not confined.
  */
 static void confine(enum osp_check_group group)
 {
@@ -150,7 +152,7 @@ static int keep_own(struct osp_runner *runner, struct osp_lane *lane, enum osp_v
 			       lane->order, value, why, runner->error);
 }
 
-/* In a round for what was slow only speeds and failures are news. */
+/* Keeps one message. In another round for slow speeds only speeds and failures are kept. */
 static int keep_message(struct osp_runner *runner, struct osp_lane *lane, struct message *message)
 {
 	struct osp_outcome *outcome = current(runner, lane);
@@ -174,7 +176,7 @@ static int keep_message(struct osp_runner *runner, struct osp_lane *lane, struct
 	return osp_outcome_add(runner->context, outcome, &message->told.result, runner->error);
 }
 
-/* What the current try told. A GPU that fails is kept out of the checks of all. */
+/* Keeps the messages of the current try. A GPU that fails is kept out of the checks of all GPUs. */
 static int keep_told(struct osp_runner *runner, struct osp_lane *lane, enum osp_verdict *gravest)
 {
 	*gravest = OSP_VERDICT_SKIP;
@@ -199,7 +201,7 @@ static unsigned int deadline_ms(const struct osp_runner *runner, const struct os
 	unsigned int most_ms = runner->context->deadline_most_ms;
 	unsigned int own_ms = check->deadline_ms + slice_ms(runner, check);
 
-	if (check->group == OSP_GROUP_SITE) /* it sees to its program's deadline by itself */
+	if (check->group == OSP_GROUP_SITE) /* it sees to its program's deadline itself */
 		return own_ms + osp_site_check_ms(runner->context);
 	if (check->group == OSP_GROUP_GPU || check->group == OSP_GROUP_ALL_GPUS)
 		own_ms += (unsigned int)runner->start.gpus.count * OSP_DEADLINE_GPU_MS;
@@ -213,10 +215,11 @@ static bool asks_gpus(enum osp_check_group group)
 }
 
 /*
- * Any process can keep every other from the driver: while it page-locks tens of GiB the rest wait
- * for locks of the driver's, in CUDA and in NVML (NVIDIA/TensorRT-LLM 17429). Who was seen before
- * the checks began or beside a hang may have been there all the time. That it has a GPU open is not
- * asked for: a thread can have files of its own, or close one while it waits in the driver.
+ * Looks for a user's process. Any process can keep every other from the driver: while it page-locks
+ * tens of GiB, the rest wait for the driver's locks, in CUDA and in NVML (NVIDIA/TensorRT-LLM
+ * 17429). A process that was seen before the checks began, or beside a hang, may have been there
+ * all the time. Whether it has a GPU open does not matter: a thread can have its own files, or
+ * close one while it waits in the driver.
  */
 static void look_for_users(struct osp_runner *runner)
 {
@@ -233,7 +236,8 @@ static void begin_check(struct osp_runner *runner, struct osp_lane *lane)
 	lane->told_count = 0;
 }
 
-/* For a moment, or until its GPU is free; but never past the budget. */
+/* Returns until when to wait for the killed child: a moment, in which it should free its GPU, but
+ * never past the budget. */
 static uint64_t ending_until_ms(const struct osp_runner *runner)
 {
 	uint64_t until_ms = osp_now_ms() + ENDING_MS;
@@ -272,7 +276,7 @@ static void end_child(struct osp_lane *lane)
 	lane->child = 0;
 }
 
-/* It hangs, and may not end. */
+/* Kills a child that hangs, and may leave it behind. */
 static void drop_child(struct osp_lane *lane)
 {
 	close(lane->answer);
@@ -280,7 +284,7 @@ static void drop_child(struct osp_lane *lane)
 	lane->child = 0;
 }
 
-/* GPUs are checked side by side: the longest counts. */
+/* Adds the check's time. GPUs are checked side by side, so the longest time counts. */
 static void add_time(struct osp_runner *runner, struct osp_lane *lane)
 {
 	struct osp_outcome *outcome = current(runner, lane);
@@ -292,7 +296,7 @@ static void add_time(struct osp_runner *runner, struct osp_lane *lane)
 		outcome->time_ms = all_ms;
 }
 
-/* Goes on behind the current check, with a new child if there is none. */
+/* Continues after the current check, with a new child if there is none. */
 static int go_on(struct osp_runner *runner, struct osp_lane *lane)
 {
 	lane->confirming = false;
@@ -326,7 +330,7 @@ static int skip_rest(struct osp_runner *runner, struct osp_lane *lane, const cha
 	return 0;
 }
 
-/* Has the current try told what a second one must tell too? */
+/* Returns whether the current try reported anything as `twice`. */
 static bool tells_twice(const struct osp_lane *lane)
 {
 	for (size_t i = 0; i < lane->told_count; i++)
@@ -335,7 +339,8 @@ static bool tells_twice(const struct osp_lane *lane)
 	return false;
 }
 
-/* The second try: what it tells too is a fault, and what it does not was one error. */
+/* Judges the second try. What it reports too is a fault; what it does not report was a single
+ * error. */
 static int judge_twice(struct osp_runner *runner, struct osp_lane *lane)
 {
 	bool confirmed = false;
@@ -368,7 +373,7 @@ static int check_done(struct osp_runner *runner, struct osp_lane *lane, bool spo
 	if (!lane->repeating && tells_twice(lane)) {
 		lane->repeating = true;
 		end_child(lane);
-		return start_child(runner, lane); /* what this try told is forgotten */
+		return start_child(runner, lane); /* the reports of this try are forgotten */
 	}
 	if (lane->repeating && judge_twice(runner, lane))
 		return -1;
@@ -403,8 +408,9 @@ static int check_crashed(struct osp_runner *runner, struct osp_lane *lane)
 	return basic ? skip_rest(runner, lane, "does not end") : go_on(runner, lane);
 }
 
-/* Twice no answer. Only a child that nothing kept from answering was stuck: load, writing, the use
- * of memory and locks of the driver are a user's doing and no fault of the node. */
+/* Keeps the result of a check that hung twice. The node is at fault only if nothing else kept the
+ * child from answering: load, writing, the use of memory and locks of the driver can be a user's
+ * doing. */
 static int keep_hung(struct osp_runner *runner, struct osp_lane *lane)
 {
 	unsigned int limit_ms = deadline_ms(runner, current(runner, lane)->check);
@@ -444,11 +450,11 @@ static int check_hung(struct osp_runner *runner, struct osp_lane *lane)
 	add_time(runner, lane);
 	osp_hang_add(runner->context->root, lane->child, &lane->start, !lane->confirming,
 		     &lane->signs);
-	look_for_users(runner); /* while it hangs */
+	look_for_users(runner); /* while the check hangs */
 	drop_child(lane);
 	if (!lane->confirming) {
 		lane->confirming = true;
-		return start_child(runner, lane); /* what this try told is forgotten */
+		return start_child(runner, lane); /* the reports of this try are forgotten */
 	}
 	if (keep_told(runner, lane, &gravest) || keep_hung(runner, lane))
 		return -1;
@@ -469,7 +475,7 @@ static int remember(struct osp_runner *runner, struct osp_lane *lane, const stru
 	return 0;
 }
 
-/* Takes what the child has written; whole messages are acted on. */
+/* Takes what the child has written, and acts on whole messages. */
 static int take_messages(struct osp_runner *runner, struct osp_lane *lane)
 {
 	ssize_t count = read(lane->answer, lane->buffer + lane->buffered,
@@ -492,7 +498,7 @@ static int take_messages(struct osp_runner *runner, struct osp_lane *lane)
 
 /* --- all lanes -------------------------------------------------------------------------------- */
 
-/* Milliseconds until the next deadline. */
+/* Returns the milliseconds until the next deadline. */
 static int time_left(const struct osp_runner *runner)
 {
 	uint64_t now_ms = osp_now_ms(), until_ms = UINT64_MAX;
@@ -507,7 +513,8 @@ static int time_left(const struct osp_runner *runner)
 	return until_ms - now_ms > 60000 ? 60000 : (int)(until_ms - now_ms);
 }
 
-/* The round's look is old where another lane's child took a while to end. */
+/* Returns whether the lane's child has written something. The look of this round is old if another
+ * lane's child took long to end. */
 static bool has_told(const struct osp_lane *lane)
 {
 	struct pollfd wait = {.fd = lane->answer, .events = POLLIN};
@@ -515,7 +522,8 @@ static bool has_told(const struct osp_lane *lane)
 	return poll(&wait, 1, 0) > 0;
 }
 
-/* One round: waits, then serves each lane. 1 while any runs, 0 at the end, -1 on an error. */
+/* Runs one round: waits, then serves each lane. Returns 1 while any lane runs, 0 at the end, -1 on
+ * an error. */
 static int serve(struct osp_runner *runner)
 {
 	struct pollfd *waits = runner->waits;
@@ -607,7 +615,7 @@ static int run_lanes(struct osp_runner *runner)
 
 /* --- for the runner --------------------------------------------------------------------------- */
 
-/* Does the check of an outcome have a slow speed of this GPU (NULL: of any)? */
+/* Returns whether the check of an outcome has a slow speed on this GPU (NULL: on any). */
 static bool slow_on(const struct osp_runner *runner, size_t outcome, const struct osp_unit *unit,
 		    unsigned int order)
 {
@@ -652,7 +660,7 @@ int osp_lanes_run(struct osp_runner *runner)
 {
 	for (size_t i = 0; i < runner->run->count; i++)
 		runner->before_ms[i] = runner->run->outcomes[i].time_ms;
-	if (!runner->lane_count) { /* room was made, and nothing found its way there */
+	if (!runner->lane_count) { /* there was room for lanes, but none was added */
 		free(runner->lanes);
 		runner->lanes = NULL;
 		return 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* run_later.c - a second look at what may have been about to come */
+/* run_later.c - a second look at faults that may have been temporary */
 #include "check/runner/run_private.h"
 
 #include <stdio.h>
@@ -30,7 +30,7 @@ static bool waits(const struct osp_outcome *outcome)
 	return false;
 }
 
-/* Time enough for the node to set itself up, by its clock since boot. */
+/* Returns whether the node has had time to set itself up since boot. */
 static bool had_its_time(const struct osp_runner *runner)
 {
 	const struct osp_limit *grace =
@@ -39,7 +39,7 @@ static bool had_its_time(const struct osp_runner *runner)
 	return !grace || runner->context->uptime_s > (uint64_t)grace->value;
 }
 
-/* False when the budget does not last so long. */
+/* Waits before the second look. Returns false if the budget does not last that long. */
 static bool pause_before(const struct osp_runner *runner)
 {
 	unsigned int pause_ms = runner->context->deadline_most_ms ? LATER_OF_TEST_MS : LATER_MS;
@@ -52,7 +52,7 @@ static bool pause_before(const struct osp_runner *runner)
 	return true;
 }
 
-/* 1: it is still so; 0: no longer, or unknown. */
+/* Looks again, in a child. Returns 1 if the fault is still there, 0 if not or unknown. */
 static int look_again(const struct osp_runner *runner, const struct osp_check *check)
 {
 	const struct look what = {runner->context, check};

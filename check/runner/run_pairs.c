@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* run_pairs.c - of checks of pairs of GPUs: is a GPU ill, or the way between two? */
+/* run_pairs.c - for checks of pairs of GPUs: is a GPU ill, or the link between two? */
 #include "check/runner/run_private.h"
 
 #include <stdio.h>
@@ -11,7 +11,8 @@
 struct pairs {
 	const struct osp_check_context *context;
 	struct osp_outcome *outcome;
-	struct osp_gate_link *links; /* a way each: full speed or none, as it passed or failed */
+	struct osp_gate_link *links; /* one in each direction: full speed if it passed, none if it
+					failed */
 	uint32_t link_count;
 	struct osp_gate_blamed *blamed; /* by unit */
 };
@@ -21,7 +22,7 @@ static bool is_unit(const struct osp_unit *unit, const char *name, size_t length
 	return strlen(unit->subject) == length && strncmp(unit->subject, name, length) == 0;
 }
 
-/* "gpu3-gpu5": which units these are. */
+/* Finds the two units that "gpu3-gpu5" names. */
 static bool find_ends(const struct osp_check_context *context, const char *subject, uint32_t *from,
 		      uint32_t *to)
 {
@@ -53,7 +54,7 @@ static struct osp_gate_link *link_of(struct pairs *pairs, uint32_t from, uint32_
 	return link;
 }
 
-/* A pair that fails, or is slow and only warns. */
+/* Returns whether a pair failed, or is slow and only warns. */
 static bool is_ill(const struct osp_result *result)
 {
 	return result->verdict == OSP_VERDICT_FAIL || result->verdict == OSP_VERDICT_WARN;
@@ -84,7 +85,7 @@ static bool is_ill_pair_of(const struct pairs *pairs, const struct osp_result *r
 	       (from == unit || to == unit);
 }
 
-/* One result of the GPU's takes the place of those of its pairs: the gravest. */
+/* Replaces the results of a GPU's pairs by one result of the GPU: the worst. */
 static void blame(struct pairs *pairs, uint32_t unit)
 {
 	struct osp_outcome *outcome = pairs->outcome;

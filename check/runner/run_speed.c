@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* run_speed.c - judges speeds once every GPU's is there (lib/health/speed.h decides) */
+/* run_speed.c - judges speeds once every GPU's is known (lib/health/speed.h decides) */
 #include "check/runner/run_private.h"
 
 #include <stdio.h>
@@ -27,8 +27,8 @@ static struct osp_speed_sample sample_of(const struct osp_check_context *context
 	return sample;
 }
 
-/* The limit of how far a speed of this check may be behind its peers, or, `far`, to fail. NULL: it
- * is not compared. */
+/* Returns the limit on how far a speed of this check may be behind its peers; with `far`, the limit
+ * from which it fails. NULL: the speed is not compared. */
 static const struct osp_limit *behind_limit(const struct osp_check_context *context,
 					    const struct osp_outcome *outcome,
 					    const struct osp_speed *speed, bool far)
@@ -56,13 +56,13 @@ static struct osp_speed_tolerance tolerance_of(const struct osp_check_context *c
 	return tolerance;
 }
 
-/* Only GPUs of one model are each other's peers. */
+/* Returns whether two speeds are of one kind: only GPUs of one model are peers. */
 static bool same_kind(const struct osp_speed *one, const struct osp_speed *other)
 {
 	return strcmp(one->what, other->what) == 0 && strcmp(one->model, other->model) == 0;
 }
 
-/* All of the kind of speed `first`. */
+/* Judges all speeds of the kind of `first`. */
 static void judge_kind(const struct osp_check_context *context, const struct osp_outcome *outcome,
 		       size_t first, struct osp_speed_round *rounds)
 {
@@ -124,7 +124,7 @@ void osp_speeds_again(const struct osp_check_context *context, struct osp_outcom
 
 /* --- as results ------------------------------------------------------------------------------- */
 
-/* What a slow speed came to, and below which limit: the result's verdict, cure and words. */
+/* Describes a slow speed and the limit that it is below: the result's verdict, cure and words. */
 static void describe_slow(const struct osp_check_context *context,
 			  const struct osp_outcome *outcome, const struct osp_speed *speed,
 			  const struct osp_speed_round *round, enum osp_speed_verdict concluded,

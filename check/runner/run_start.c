@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* run_start.c - the GPUs are awake before checks ask them, and one that is late is no broken one */
+/* run_start.c - wakes the GPUs before checks ask them, so that a late one does not look broken */
 #include "check/runner/run_private.h"
 
 #include <stdio.h>
@@ -7,9 +7,9 @@
 
 #include "check/base/gpus.h"
 
-/* GPUs that are awake are open by then, and all groups of checks begin together. */
+/* GPUs that are awake are open by then, so all groups of checks begin together. */
 #define SOON_MS	      500
-#define BUDGET_END_MS 200 /* of a budget is left to say that a GPU is late */
+#define BUDGET_END_MS 200 /* kept of a budget to report that a GPU is late */
 
 static bool asks_gpus(const struct osp_runner *runner)
 {
@@ -53,7 +53,8 @@ static struct osp_gpu_start *start_of(struct osp_start *start, size_t gpu)
 	return osp_gpu_starts_of(&start->starts, start->gpus.gpus[gpu].address, subject);
 }
 
-/* Persistence is the same for all GPUs of a node, unless somebody took pains. */
+/* Returns whether persistence is on for the GPU. It is the same for all GPUs of a node, unless
+ * somebody took pains. */
 static bool is_persistent(struct osp_start *start, size_t gpu)
 {
 	const struct osp_gpu_start *known = start_of(start, gpu);
@@ -64,7 +65,8 @@ static bool is_persistent(struct osp_start *start, size_t gpu)
 	return any || (known && known->persistent);
 }
 
-/* NVML's numbers are the bus's, unless the driver does not know a GPU. */
+/* Notes each GPU's persistence. NVML's numbers are the bus's, unless the driver does not know a
+ * GPU. */
 static void keep_persistence(struct osp_start *start)
 {
 	if (start->awake.count != start->gpus.count)
@@ -77,7 +79,8 @@ static void keep_persistence(struct osp_start *start)
 	}
 }
 
-/* With persistence on it was awake before: then the checks ask it too, and a hang is one. */
+/* Judges a late GPU. With persistence on it was awake before, so the checks ask it too, and a hang
+ * counts. */
 static void judge_late(struct osp_start *start)
 {
 	struct osp_gpu_start *known = start_of(start, start->awake.opened);
@@ -116,8 +119,8 @@ void osp_start_end(struct osp_runner *runner)
 	osp_awake_end(&runner->start.awake);
 }
 
-/* The check that tells it: "gpus", or the first that asks NVML where others were asked for
- * alone. */
+/* Returns the check that reports it: "gpus", or the first that asks NVML if only others were asked
+ * for. */
 static size_t teller(const struct osp_runner *runner)
 {
 	size_t first = runner->run->count;

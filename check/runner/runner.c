@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* runner.c - what runs after what: the passive checks, each GPU, all of them; and what is judged
- * only when all is there */
+/* runner.c - the order of a run: the passive checks, each GPU, all of them; and results that need
+ * all of these */
 #include "check/check.h"
 
 #include <stdlib.h>
@@ -13,7 +13,7 @@
 #include "check/gpu/gpu_unit.h"
 #include "check/runner/run_private.h"
 
-#define LOCK_MS 120000 /* for another run to end */
+#define LOCK_MS 120000 /* to wait for another run to end */
 
 static bool loads_gpus(const struct osp_check *check)
 {
@@ -30,7 +30,7 @@ static int add_each_gpu(struct osp_runner *runner)
 	return 0;
 }
 
-/* A check of all GPUs sees those that are well. */
+/* Adds the lane of all GPUs: its checks see only healthy ones. */
 static int add_all_gpus(struct osp_runner *runner)
 {
 	return osp_lanes_add(runner, OSP_GROUP_ALL_GPUS, NULL,
@@ -54,7 +54,7 @@ static int judge_speeds(struct osp_runner *runner, enum osp_check_group group, b
 	return 0;
 }
 
-/* Is it somebody else's work that makes it slow? Then it is not judged. */
+/* Excludes from judgement the speeds of GPUs that other programs make slow. */
 static void pardon_busy(struct osp_runner *runner, enum osp_check_group group)
 {
 	struct osp_units now;
@@ -79,15 +79,15 @@ static void pardon_busy(struct osp_runner *runner, enum osp_check_group group)
 }
 
 /*
- * What goes over the host's memory, or a bus that GPUs share, anybody's process makes slow, also
- * one that waits while a network adapter writes into its memory. In a Prolog no process of the job
- * itself is there yet.
+ * Looks for other users' processes. Any process slows work that uses the host's memory or a bus
+ * that GPUs share, also one that waits while a network adapter writes into its memory. In a Prolog
+ * the job itself has no processes yet.
  */
 static void look_for_others(struct osp_runner *runner, enum osp_check_group group)
 {
 	char words[OSP_WORD_BYTES];
 
-	/* Who was seen once may have been there in any round. */
+	/* A process that was seen once may have been there in any round. */
 	for (size_t i = 0; i < runner->run->count; i++)
 		if (runner->run->outcomes[i].check->group == group &&
 		    *runner->run->outcomes[i].others)
@@ -100,7 +100,7 @@ static void look_for_others(struct osp_runner *runner, enum osp_check_group grou
 			snprintf(runner->run->outcomes[i].others, sizeof(words), "%s", words);
 }
 
-/* One kind of lanes, then twice more for what was slow; then the speeds become results. */
+/* Runs one kind of lanes, then twice more for slow speeds; then turns the speeds into results. */
 static int run_stage(struct osp_runner *runner, enum osp_check_group group,
 		     int (*add)(struct osp_runner *runner))
 {
@@ -140,7 +140,7 @@ static int add_gpu_lane(struct osp_runner *runner)
 	return runner->start.asleep ? 0 : osp_lanes_add(runner, OSP_GROUP_GPU, NULL, 0);
 }
 
-/* The groups side by side; that of the GPUs later where these are slow to start. */
+/* Runs the passive groups side by side; the GPUs' group later if these are slow to start. */
 static int run_passive(struct osp_runner *runner)
 {
 	bool awake;
@@ -162,7 +162,7 @@ static int run_passive(struct osp_runner *runner)
 	return runner->start.asleep ? osp_start_tell(runner) : 0;
 }
 
-/* The site's own, one after the other: what they load is not ours to report. */
+/* Runs the site's own checks one after the other. GPUs that they load are not reported here. */
 static int run_site(struct osp_runner *runner)
 {
 	if (osp_lanes_add(runner, OSP_GROUP_SITE, NULL, 0))
@@ -170,7 +170,7 @@ static int run_site(struct osp_runner *runner)
 	return osp_lanes_run(runner);
 }
 
-/* Every check that loads GPUs tells why it does not. */
+/* Makes every check that loads GPUs report why it does not. */
 static int skip_gpu_checks(struct osp_runner *runner, enum osp_check_group least, const char *why)
 {
 	for (size_t i = 0; i < runner->run->count; i++) {
@@ -184,8 +184,8 @@ static int skip_gpu_checks(struct osp_runner *runner, enum osp_check_group least
 	return 0;
 }
 
-/* The first check that loads GPUs (the basic one, unless others were asked for alone) tells why
- * none is loaded; the rest are skipped. */
+/* Reports why no GPU is loaded: the first check that loads GPUs says it (the basic one, unless only
+ * others were asked for), and the rest are skipped. */
 static int tell_not_loaded(struct osp_runner *runner, enum osp_verdict verdict, enum osp_cure cure,
 			   const char *value, const char *why)
 {
@@ -211,8 +211,8 @@ static int tell_not_loaded(struct osp_runner *runner, enum osp_verdict verdict, 
 	return 0;
 }
 
-/* Each check of one GPU says why it does not load this one; if nobody trusted says so, the first
- * check that loads GPUs says it as ERROR. */
+/* Reports why this GPU is left alone, for each check of one GPU. If only an untrusted process says
+ * so, the first check that loads GPUs reports it as ERROR. */
 static int tell_left_alone(struct osp_runner *runner, const struct osp_unit *unit,
 			   unsigned int order)
 {
@@ -233,7 +233,7 @@ static int tell_left_alone(struct osp_runner *runner, const struct osp_unit *uni
 	return 0;
 }
 
-/* GPUs that serve others are no more loaded than broken ones. */
+/* Leaves GPUs that serve others alone: like broken ones, they are not loaded. */
 static int leave_alone(struct osp_runner *runner, const struct osp_unit *units, size_t count)
 {
 	for (size_t unit = 0; unit < count; unit++) {
@@ -247,7 +247,7 @@ static int leave_alone(struct osp_runner *runner, const struct osp_unit *units, 
 	return 0;
 }
 
-/* Why no GPU is to be loaded: a basic check failed. */
+/* Returns whether a basic check failed, so that no GPU must be loaded, and why. */
 static bool basic_failed(const struct osp_runner *runner, char *why, size_t why_bytes)
 {
 	for (size_t i = 0; i < runner->run->count; i++) {
@@ -262,7 +262,7 @@ static bool basic_failed(const struct osp_runner *runner, char *why, size_t why_
 	return false;
 }
 
-/* Those of the GPUs whose basic check passed, for the checks of all. */
+/* Copies the GPUs whose basic check passed, for the checks of all. */
 static size_t keep_well_units(const struct osp_runner *runner, const struct osp_unit *units,
 			      size_t count, struct osp_unit *well)
 {

@@ -18,8 +18,8 @@
 
 #define FOLDER_CHECK	 "00-folder"
 #define DEFAULT_S	 20
-#define SLACK_MS	 3000 /* to begin it and to end it, beside its own time */
-#define BUDGET_MARGIN_MS 500  /* what is not told by the budget's end is lost */
+#define SLACK_MS	 3000 /* to begin the program and to end it, in addition to its own time */
+#define BUDGET_MARGIN_MS 500  /* a result that is not reported by the budget's end is lost */
 #define EXIT_WARN	 2
 #define EXIT_SKIP	 77
 #define GPUS_BYTES	 1024
@@ -46,7 +46,7 @@ unsigned int osp_site_check_ms(const struct osp_check_context *context)
 		       : own_ms;
 }
 
-/* "0-2,5" as CUDA takes it: "0,1,2,5". UUIDs stay as they are. */
+/* Writes "0-2,5" as CUDA takes it: "0,1,2,5". UUIDs stay as they are. */
 static void write_gpus(const char *list, char *text, size_t text_bytes)
 {
 	size_t length = 0;
@@ -67,7 +67,7 @@ static void write_gpus(const char *list, char *text, size_t text_bytes)
 	}
 }
 
-/* The job's number where slurmd said one; a Prolog's environment is slurmd's. */
+/* Reads the job's number if slurmd set one; a Prolog's environment is slurmd's. */
 static bool job_number(const char **job)
 {
 	*job = getenv("SLURM_JOB_ID");
@@ -95,8 +95,8 @@ static void run_program(const struct osp_check_context *context, uint64_t until_
 	osp_site_program_run(context->check->program, environment, until_ms, said);
 }
 
-/* "says WORDS": the word before them keeps any of theirs from being read as a check's name
- * (lib/health/reason.h). */
+/* Reports the program's line as "says WORDS". The word before it keeps any of its words from being
+ * read as a check's name (lib/health/reason.h). */
 static void tell_found(struct osp_check_context *context, enum osp_verdict verdict,
 		       const struct osp_site_said *said)
 {
@@ -185,7 +185,7 @@ static bool is_roots_alone(const struct stat *status)
 	return status->st_uid == 0 && !(status->st_mode & (S_IWGRP | S_IWOTH));
 }
 
-/* Why it may not be run; NULL: it may. */
+/* Returns why the program may not be run; NULL if it may. */
 static const char *why_refused(int folder, const char *name, struct stat *status)
 {
 	if (fstatat(folder, name, status, AT_SYMLINK_NOFOLLOW) < 0)
@@ -211,7 +211,7 @@ static uint64_t stamp(uint64_t hash, const char *name, const struct stat *status
 	return osp_hash_mix(hash, (uint64_t)status->st_mtim.tv_nsec);
 }
 
-/* `why` NULL: it may be run. The folder's place stands in `path`. */
+/* Fills one check. `why` is NULL if the program may be run. `path` is the folder. */
 static void fill(struct osp_site_check *into, const char *path, const char *name, const char *why)
 {
 	snprintf(into->name, sizeof(into->name), "%s", name);
@@ -239,7 +239,8 @@ static int compare_names(const void *one, const void *other)
 
 typedef char site_name[OSP_SITE_CHECK_NAME_BYTES];
 
-/* The names of programs, sorted; one more than may be is enough to tell that there are too many. */
+/* Reads the names of programs, sorted. One more than the limit is enough to know that there are too
+ * many. */
 static size_t read_names(DIR *folder, site_name *names, size_t most)
 {
 	struct dirent *entry;
@@ -275,7 +276,7 @@ static void find_programs(DIR *folder, const char *path, struct osp_site_checks 
 	}
 }
 
-/* The folder, or NULL: it is not there, or `why` says what is wrong with it. */
+/* Opens the folder. Returns NULL if it is missing, or with `why` if something is wrong with it. */
 static DIR *open_folder(const char *path, char *why, size_t why_bytes)
 {
 	int file = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);

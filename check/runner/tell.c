@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* tell.c - how a check tells its results, and their words */
+/* tell.c - how a check reports its results, and the words for them */
 #include "check/check.h"
 
 #include <math.h>
@@ -147,7 +147,7 @@ enum osp_verdict osp_run_verdict(const struct osp_run *run, bool told)
 	return verdict;
 }
 
-/* The failure that the gravest cure belongs to; enforced ones first. */
+/* Returns the failure that needs the gravest cure; enforced ones first. */
 static const struct osp_result *gravest(const struct osp_run *run, const struct osp_check **check)
 {
 	const struct osp_result *found = NULL;
