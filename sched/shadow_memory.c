@@ -34,7 +34,7 @@ const char *shadow_advice(uint32_t job_id)
 	return advice.job_id == job_id && advice.words[0] ? advice.words : NULL;
 }
 
-/* --- jobs whose wait was explained ----------------------------------------------------------- */
+/* --- jobs whose wait was explained ------------------------------------------------------------ */
 
 /* How long words stay that backfill's plans change from cycle to cycle: each change of an
  * AdminComment makes Slurm pack all jobs anew for every client. */
@@ -102,7 +102,7 @@ bool shadow_is_asked_again(const struct shadow_call *call)
 	return false;
 }
 
-/* --- jobs whose srun or salloc had a message ------------------------------------------------- */
+/* --- jobs whose srun or salloc had a message -------------------------------------------------- */
 
 #define HEARD_FOR_S 60
 #define HEARD_MAX   1024

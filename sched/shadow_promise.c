@@ -53,7 +53,7 @@ static bool cannot_stay_together(const job_record_t *job, const struct osp_effec
 				 words_bytes - strlen(waits));
 }
 
-/* --- jobs that are gangs only if they are large ---------------------------------------------- */
+/* --- jobs that are gangs only if they are large ----------------------------------------------- */
 
 /* What an answer of Slurm's must be like to be taken. */
 struct terms {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* asked.c - what the user asks for of slurmctld and the gate: --gang, what stands beside it, and
- * their variables */
+/* asked.c - what the user asks slurmctld and the gate for: --gang, the options beside it, and their
+ * variables */
 #include "spank/asked.h"
 
 #include <stdlib.h>
@@ -13,7 +13,7 @@
 #include "spank/options.h"
 #include "spank/own_words.h"
 
-/* What came with the options; Slurm keeps the strings that it hands out only for a while. */
+/* The options that were given; Slurm keeps the strings that it passes only for a while. */
 static struct {
 	bool given;
 	struct osp_request request;
@@ -30,7 +30,7 @@ static bool inside_allocation(void)
 	return spank_context() == S_CTX_LOCAL && getenv("SLURM_JOB_ID");
 }
 
-/* Slurm hands an option without a value from salloc to srun as "(null)". */
+/* Returns the value. Slurm passes an option without a value from salloc to srun as "(null)". */
 static const char *plain_value(const char *value)
 {
 	return value && strcmp(value, "(null)") != 0 ? value : "";
@@ -38,8 +38,8 @@ static const char *plain_value(const char *value)
 
 /* --- --gang ----------------------------------------------------------------------------------- */
 
-/* Says what Slurm will take for a script or a command; sbatch opens its script before any option is
- * handed out. */
+/* Warns of a word that Slurm will take for a script or a command; sbatch opens its script before it
+ * passes any option. */
 static void warn_of_level_apart(void)
 {
 	struct osp_own_words own;
@@ -160,8 +160,8 @@ static int take_keep(int val, const char *value, int remote)
 /* --- --gang-spares ---------------------------------------------------------------------------- */
 
 /*
- * A number, and not for an srun that makes its own allocation: that has asked for its step on all
- * nodes before the gate releases any, and would wait for ever.
+ * Checks a number of spares. An srun that makes its own allocation may have none: it has asked for
+ * its step on all nodes before the gate releases any, and would wait for ever.
  */
 static int check_spares(const char *name, const char *value)
 {

@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * bind_ready.c - binds a task as the step's plan has it, if nothing of the task's own says
- * otherwise
+ * bind_ready.c - binds a task by the step's plan, unless the task itself says otherwise
  *
- * A task is a process just forked: each page that it is the first to touch is paid for, again in
- * every task, and hwloc's code is some of them. So what is set in the kernel is made ready once
- * a step. A task that is not what the step foresaw takes binding.c's long way, which decides
- * everything anew.
+ * A task is a process just forked: the first touch of each page costs time, again in every task,
+ * and some of these pages are hwloc's code. So what is set in the kernel is computed once a step. A
+ * task that the step did not foresee takes binding.c's long way, which decides everything anew.
  */
 #include "onespine_config.h"
 
@@ -17,7 +15,7 @@
 #include "lib/bind/bind_process.h"
 #include "spank/node_step.h"
 
-#define TASKS_MOST 256 /* a set is 1 KiB */
+#define TASKS_MOST 256 /* each set has 1 KiB */
 
 struct osp_bind_ready {
 	struct osp_kernel_set own; /* the step's process, as a task inherits it */
@@ -26,7 +24,7 @@ struct osp_bind_ready {
 	bool confined; /* to a part of the machine, or the step has all of its GPUs */
 	struct {
 		struct osp_kernel_set cpus, memory;
-		bool stays; /* where it is: these CPUs are the step's */
+		bool stays; /* where it is: its CPUs are the step's */
 	} tasks[];
 };
 
@@ -58,7 +56,7 @@ struct osp_bind_ready *osp_bind_make_ready(const struct osp_node_step *step,
 	return ready;
 }
 
-/* What binding.c would look at before it gives a task its part of the step's plan. */
+/* Checks what binding.c would check before it gives a task its part of the step's plan. */
 static bool foreseen(const struct osp_bind_ready *ready, char *const *environment)
 {
 	const char *type = osp_environment_value(environment, "SLURM_CPU_BIND_TYPE");

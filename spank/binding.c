@@ -2,8 +2,8 @@
 /*
  * binding.c - binds a task of a step to the cores near its GPUs, inside what Slurm gave the step
  *
- * Where Slurm confines nothing (no cgroup, no task/affinity) and the job has but a part of the
- * node, nobody knows which cores are its own: then nothing is bound, or two jobs would get the same
+ * If Slurm confines nothing (no cgroup, no task/affinity) and the job has only a part of the node,
+ * nobody knows which cores are its own: then nothing is bound, since two jobs could get the same
  * cores.
  */
 #include "onespine_config.h"
@@ -18,13 +18,13 @@
 #include "lib/bind/bind_process.h"
 #include "spank/node_step.h"
 
-/* One task on its way. */
+/* One task that is being bound. */
 struct task {
 	const struct osp_node_step *step;
 	char *const *environment;
 	struct osp_bind_child child;
 	hwloc_bitmap_t before;	/* as Slurm bound it */
-	hwloc_bitmap_t allowed; /* what may be used of the node */
+	hwloc_bitmap_t allowed; /* what the task may use of the node */
 	const struct osp_node_gpus *gpus;
 	struct osp_node_gpus own; /* if they are not the step's */
 };
@@ -62,7 +62,7 @@ static void free_gpus(struct osp_node_gpus *gpus)
 
 /* --- the step --------------------------------------------------------------------------------- */
 
-/* Of all tasks, each with the whole step's CPUs and GPUs. */
+/* Plans all tasks, each with the whole step's CPUs and GPUs. */
 static struct osp_bind_plan *plan_step(spank_t spank, const struct osp_node_step *step)
 {
 	const struct osp_machine *machine = step->known->machine;
@@ -105,7 +105,10 @@ void osp_binding_forget(struct osp_node_step *step)
 
 /* --- what Slurm gave the step ----------------------------------------------------------------- */
 
-/* The masks of all the node's tasks, "0x3,0xc", together. Empty if they are none. */
+/*
+ * Joins the masks of all the node's tasks, "0x3,0xc". `cpus` stays empty if there are none. Returns
+ * 0, or -1 if they cannot be read.
+ */
 static int join_masks(const char *list, hwloc_bitmap_t cpus)
 {
 	hwloc_bitmap_t one = hwloc_bitmap_alloc();
@@ -127,7 +130,7 @@ static int join_masks(const char *list, hwloc_bitmap_t cpus)
 	return rc;
 }
 
-/* Nobody else uses this node's cores, or nobody else its GPUs. */
+/* Tells whether nobody else uses this node's cores, or nobody else its GPUs. */
 static bool has_whole_node(const struct task *task)
 {
 	const struct osp_machine *machine = task->step->known->machine;
@@ -140,8 +143,9 @@ static bool has_whole_node(const struct task *task)
 }
 
 /*
- * A task's own mask is Slurm's part of the node for it. Where Slurm itself chose it, the step's is
- * that of all its tasks. If it was inherited, nobody chose it, and the step's is its cgroup's.
+ * Finds the CPUs that the task may use; returns why there are none, or NULL. A task's own mask is
+ * Slurm's part of the node for it. If Slurm itself chose the mask, the step's CPUs are those of all
+ * its tasks. If the mask was inherited, nobody chose it, and the step's CPUs are its cgroup's.
  */
 static const char *find_allowed(struct task *task)
 {
@@ -174,8 +178,8 @@ static const char *find_allowed(struct task *task)
 
 /* --- the plan --------------------------------------------------------------------------------- */
 
-/* Inside device cgroups each task counts its GPUs from 0; then Slurm deals them in the tasks'
- * order. */
+/* Tells whether Slurm deals GPUs to tasks. Inside device cgroups each task counts its GPUs from 0;
+ * Slurm then deals them in the tasks' order. */
 static bool dealt_by_slurm(const struct task *task)
 {
 	return strstr(value(task, "SLURMD_TRES_BIND"), "per_task:") != NULL &&
@@ -189,7 +193,7 @@ static hwloc_const_bitmap_t visible_gpus(const struct task *task)
 	return task->gpus->visible_known == 1 ? task->gpus->visible : NULL;
 }
 
-/* The step's plan, where it is this task's. */
+/* Returns the step's plan if it holds for this task, else NULL. */
 static const struct osp_bind_plan *find_plan(const struct task *task)
 {
 	const struct osp_node_step *step = task->step;
@@ -231,7 +235,7 @@ static bool bind_task(const struct task *task, struct osp_error *error)
 	bool bound = mine && osp_bind_set_cpus(mine->cpus, error) == 0;
 
 	if (bound && osp_bind_set_memory(mine->memory, NULL) < 0)
-		error->text[0] = '\0'; /* a preference; containers may forbid it */
+		error->text[0] = '\0'; /* only a preference; containers may forbid it */
 	if (bound && task->step->modes.bind == OSP_BIND_VERBOSE)
 		say_bound(task, mine);
 	osp_bind_plan_free(made);
@@ -240,14 +244,14 @@ static bool bind_task(const struct task *task, struct osp_error *error)
 
 /* --- the task --------------------------------------------------------------------------------- */
 
-/* What of the user's own stands against it; NULL for nothing. */
+/* Returns the user's own setting that forbids our binding, or NULL. */
 static const char *users_choice(const struct task *task)
 {
 	const char *type = value(task, "SLURM_CPU_BIND_TYPE");
 
 	if (task->step->modes.bound_with[0])
 		return task->step->modes.bound_with;
-	/* An srun without us cannot tell; these Slurm never chooses by itself. */
+	/* an srun without us cannot say; these values Slurm never chooses by itself */
 	if (!task->step->modes.client_told &&
 	    (!strncmp(type, "none", 4) || !strncmp(type, "map_", 4) || strstr(type, "ldom")))
 		return "SLURM_CPU_BIND_TYPE";

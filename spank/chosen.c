@@ -10,7 +10,7 @@
 
 static struct osp_chosen chosen;
 
-/* Each with the shortest beginning that is no other option's. */
+/* Each option, with its shortest abbreviation that is no other option's. */
 static const struct {
 	const char *name;
 	size_t shortest;
@@ -65,7 +65,7 @@ const char *osp_chosen_option(char *const *words, int count)
 	return NULL;
 }
 
-/* srun's own words end where the command's begin. */
+/* Looks at srun's own words, which end where the command's begin. */
 static void look_at_line(spank_t spank)
 {
 	char **command = NULL;

@@ -2,9 +2,9 @@
 /*
  * chosen.h - whether srun's user binds tasks with Slurm's own options
  *
- * The nodes cannot know this: Slurm turns what it chooses itself and much of what users
- * choose into the same masks. So srun looks at its own command line and environment. A
- * SLURM_CPU_BIND that a step around srun left there is nobody's choice.
+ * The nodes cannot know this: Slurm turns what it chooses itself and much of what users choose into
+ * the same masks. So srun looks at its own command line and environment. A SLURM_CPU_BIND that an
+ * outer step left there is nobody's choice.
  *
  * One thread, in srun.
  */
@@ -20,17 +20,17 @@ struct osp_chosen {
 	char bound_with[64]; /* "--cpu-bind", "SLURM_GPU_BIND"; "" for none */
 };
 
-/* At the start, before srun changes its environment. */
+/* Looks at the environment, before srun changes it. */
 void osp_chosen_look(void);
 
-/* Once srun's options are read: the same, and what stands on the command line. */
+/* Adds what the command line says, once srun's options are read. Returns both. */
 const struct osp_chosen *osp_chosen_find(spank_t spank);
 
-/* The first of `words` (`count` of them) that is an option of srun's which binds, also cut short as
- * getopt_long takes it, or NULL. */
+/* Returns the first of `words` (`count` of them) that is an option with which srun binds, also
+ * abbreviated as getopt_long allows; or NULL. */
 const char *osp_chosen_option(char *const *words, int count);
 
-/* Whether SLURM_CPU_BIND, _TYPE and _LIST (NULL: not set) are as slurmstepd sets them for a
+/* Tells whether SLURM_CPU_BIND, _TYPE and _LIST (NULL: not set) are as slurmstepd sets them for a
  * task. */
 bool osp_chosen_inherited(const char *bind, const char *type, const char *list);
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * environment.c - sets a task's variables by the rules, and says what there is to say
+ * environment.c - sets a task's variables by the rules, and reports what the user should know
  *
- * What stands in the task's environment by now is its user's: from the job, from a container's
- * image, from the files that NCCL reads. Only what an outer step of ours set may be set again;
- * which that is stands in ONESPINE_ENV_SET, with a sum of each value.
+ * What is in the task's environment by now is its user's: from the job, from a container's image,
+ * from the files that NCCL reads. Only a variable that an outer step of ours set may be set again;
+ * ONESPINE_ENV_SET lists these, with a sum of each value.
  *
- * All is decided for the step, before its tasks are forked, where it is paid for once. A task that
- * sees something else (a container, GPUs of its own) decides anew.
+ * Everything is decided for the step, before its tasks are forked, so that it costs time once. A
+ * task that sees something else (a container, GPUs of its own) decides anew.
  */
 #include "onespine_config.h"
 
@@ -35,7 +35,9 @@ static uint32_t sum_of(const char *value)
 	return sum;
 }
 
-/* By the list that an outer step left, "NAME:1a2b3c4d,NAME:..." */
+/*
+ * Tells whether we set the variable, by the list that an outer step left: "NAME:1a2b3c4d,NAME:..."
+ */
 static bool is_ours(const char *list, const struct osp_variable *variable)
 {
 	const char *listed = osp_user_env_listed(list, variable->name);
@@ -46,8 +48,7 @@ static bool is_ours(const char *list, const struct osp_variable *variable)
 	       (listed[length] == ',' || !listed[length]);
 }
 
-/* Takes from `user` what is ours and adds it to `ours`, which has room for all. Returns how
- * many. */
+/* Moves our variables from `user` to `ours`, which has room for all. Returns how many. */
 static size_t take_ours(struct osp_user_env *user, const char *list, struct osp_variable *ours)
 {
 	size_t kept = 0, taken = 0;
@@ -73,7 +74,7 @@ static void set_number(struct osp_facts *facts, enum osp_fact_id id, uint32_t nu
 	osp_node_tell(facts, id, text);
 }
 
-/* How many GPUs the task sees, where Slurm or its user says so. */
+/* Sets how many GPUs the task sees, if Slurm or its user says so. */
 static void set_gpus(const struct osp_node_step *step, char *const *environment,
 		     struct osp_facts *facts)
 {
@@ -90,8 +91,8 @@ static void set_gpus(const struct osp_node_step *step, char *const *environment,
 			      count < (uint64_t)step->known->type_gpus ? "yes" : "no");
 }
 
-/* For rules that ask: ours do not. Nobody has read the driver's numbers for it before tasks are
- * bound. */
+/* Sets the NICs near the GPUs, for rules that ask for them: ours do not. Reads the driver's
+ * numbers, which nobody has read before tasks are bound. */
 static void set_near_nics(const struct osp_node_step *step, char *const *environment,
 			  struct osp_facts *facts)
 {
@@ -111,7 +112,7 @@ static void set_near_nics(const struct osp_node_step *step, char *const *environ
 	osp_bind_driver_free(driver);
 }
 
-/* A container has libraries of its own, and none of the host's. */
+/* Sets the facts of the libraries. A container has its own, and none of the host's. */
 static void set_software(const struct osp_node_step *step, char *const *environment,
 			 bool in_container, struct osp_facts *facts)
 {
@@ -175,7 +176,7 @@ static void explain(const struct osp_node_step *step, const struct osp_facts *fa
 	osp_text_free(&text);
 }
 
-/* What makes jobs die or slow; the rest is for who asks. */
+/* Warns of what makes jobs die or run slowly; --gang-env=explain prints the rest. */
 static void warn(const struct osp_decisions *decisions)
 {
 	for (size_t i = 0; i < osp_decisions_count(decisions); i++) {
@@ -208,7 +209,7 @@ static bool is_set(const struct osp_decisions *decisions, const char *name)
 	return false;
 }
 
-/* The list for inner steps. */
+/* Returns the list for inner steps. */
 static char *write_list(const struct osp_decisions *decisions, size_t *count)
 {
 	struct osp_text list = OSP_TEXT_INIT;
@@ -225,7 +226,10 @@ static char *write_list(const struct osp_decisions *decisions, size_t *count)
 	return osp_text_take(&list);
 }
 
-/* What an outer step had set, or the step for its tasks, goes if it is not set again. */
+/*
+ * Sets the variables. Removes what an outer step had set, or the step for its tasks, if it is not
+ * set again.
+ */
 static void apply(spank_t spank, const struct osp_decisions *decisions, const char *list,
 		  const struct osp_variable *ours, size_t ours_count)
 {
@@ -247,11 +251,11 @@ static void apply(spank_t spank, const struct osp_decisions *decisions, const ch
 
 /* --- deciding --------------------------------------------------------------------------------- */
 
-/* What the step or a task has, of the user's and of ours. */
+/* What the step or a task sees: the user's variables and ours. */
 struct seen {
 	struct osp_facts *facts;
 	struct osp_user_env user;
-	const char *list; /* as it stands in the environment */
+	const char *list; /* as it is in the environment */
 	struct osp_variable *ours;
 	size_t ours_count;
 };
@@ -282,7 +286,7 @@ static void let_go(struct seen *seen)
 	free(seen->ours);
 }
 
-/* Returns the list of what is set now. */
+/* Decides, and returns the list of what is set now. */
 static char *decide(spank_t spank, const struct osp_node_step *step, const struct seen *seen,
 		    bool tells, size_t *count)
 {
@@ -296,8 +300,7 @@ static char *decide(spank_t spank, const struct osp_node_step *step, const struc
 		else
 			warn(decisions);
 	}
-	/* where all stands there already nothing is touched: Slurm takes 256 KiB for each
-	 * variable */
+	/* nothing changes if all is set already: Slurm takes 256 KiB for each variable */
 	if (list && (*count != seen->ours_count || strcmp(list, seen->list ? seen->list : "") != 0))
 		apply(spank, decisions, list, seen->ours, seen->ours_count);
 	osp_decisions_free(decisions);
@@ -333,7 +336,7 @@ void osp_environment_forget(struct osp_node_step *step)
 
 /* --- a task ----------------------------------------------------------------------------------- */
 
-/* The user's next variable, from *at on, that one of the rules would set otherwise. */
+/* Returns the user's next variable, from *at on, that one of the rules would set; or NULL. */
 static const struct osp_variable *next_kept(const struct osp_rule_set *rules,
 					    const struct osp_user_env *user, size_t *at)
 {
@@ -346,7 +349,10 @@ static const struct osp_variable *next_kept(const struct osp_rule_set *rules,
 	return NULL;
 }
 
-/* Slurm's own, as CUDA_VISIBLE_DEVICES, are there in tasks alone, but are nobody's to set. */
+/*
+ * Tells whether both have the same variables that rules would set. Slurm's own, such as
+ * CUDA_VISIBLE_DEVICES, exist in tasks alone, but no rule sets them.
+ */
 static bool same_kept(const struct osp_rule_set *rules, const struct osp_user_env *one,
 		      const struct osp_user_env *other)
 {
@@ -360,7 +366,7 @@ static bool same_kept(const struct osp_rule_set *rules, const struct osp_user_en
 	return !a && !b;
 }
 
-/* The task has what the step had, and what was set for the step is still there. */
+/* Tells whether the task has what the step had, and what was set for the step is still there. */
 static bool is_decided(const struct osp_node_step *step, const struct seen *seen)
 {
 	const struct osp_decided *decided = &step->decided;

@@ -3,12 +3,11 @@
  * late_libraries.c - libyaml and expat, opened when the first file is read
  *
  * Most steps read none: the node and the rules are kept, and a file of comments needs no parser.
- * Two libraries more would be mapped in each slurmstepd, and copied by each of its forks. So this
- * object has their functions itself, which open the library and call it. lib/ calls them and knows
- * nothing of it.
+ * Two more libraries would be mapped in each slurmstepd, and copied by each of its forks. So this
+ * object defines their functions itself, which open the library and call it. lib/ calls them and
+ * knows nothing of this.
  *
- * Where a library cannot be opened no parser is made, as when memory runs out, and the log says
- * why.
+ * If a library cannot be opened, no parser is made, as when memory runs out, and the log says why.
  */
 #include "onespine_config.h"
 
@@ -28,12 +27,12 @@
 
 struct function {
 	const char *name;
-	void *place; /* of a pointer to it */
+	void *place; /* the address of a pointer to it */
 };
 
 /*
- * False: some are lacking, and the log says so. It is never closed: a library may leave something
- * behind that is called later.
+ * Opens a library. Returns false if it or a function is missing; the log then says so. The library
+ * is never closed: it may leave something that is called later.
  */
 static bool open_library(const char *library, const struct function *functions, size_t count)
 {

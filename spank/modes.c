@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* modes.c - --gang-env and --gang-bind, and how what the user chose reaches the tasks' nodes */
+/* modes.c - --gang-env and --gang-bind, and how the user's choice reaches the tasks' nodes */
 #include "spank/modes.h"
 
 #include <stdio.h>
@@ -10,15 +10,15 @@
 #include "spank/chosen.h"
 #include "spank/options.h"
 
-/* SLURM_ stands before it because --export=NONE lets such names through, in every release. */
+/* The name begins with SLURM_ because --export=NONE lets such names through, in every release. */
 #define STEP_VARIABLE "SLURM_ONESPINE_STEP"
 
-/* What Slurm makes of the options of sbatch and salloc in the environment of their job. For an srun
- * inside they would count as if typed there, over the variables. */
+/* The variables into which Slurm puts the options of sbatch and salloc for their job. An srun
+ * inside would take them for its own options, which win over our variables. */
 #define OUTER_ENV  OSP_JOB_OUTER(gang_env)
 #define OUTER_BIND OSP_JOB_OUTER(gang_bind)
 
-/* What came on the command line. */
+/* What the command line says. */
 static struct osp_modes said;
 
 /* --- the options ------------------------------------------------------------------------------ */
@@ -73,14 +73,17 @@ void osp_modes_begin(void)
 	osp_chosen_look();
 }
 
-/* Says what is wrong with a variable. -1 if a job is being submitted, else it is passed over. */
+/*
+ * Reports a bad variable. Returns -1 if a job is being submitted; otherwise 0, and the variable
+ * does not count.
+ */
 static int refuse(const struct osp_error *error)
 {
 	slurm_error("%s", error->text);
 	return getenv("SLURM_JOB_ID") ? 0 : -1;
 }
 
-/* Values of the environment, where the command line said nothing. */
+/* Takes values of the environment if the command line gave none. */
 static int take_variables(void)
 {
 	const char *env = said.env_said ? NULL : getenv(OSP_ENV_VARIABLE);
@@ -120,7 +123,7 @@ int osp_modes_send(void)
 	return 0;
 }
 
-/* "env=auto;bind=;inherited=0;with=--cpu-bind" */
+/* Writes "env=auto;bind=;inherited=0;with=--cpu-bind". */
 void osp_modes_hand_on(spank_t spank)
 {
 	const struct osp_chosen *chosen = osp_chosen_find(spank);
@@ -140,7 +143,7 @@ void osp_modes_hand_on(spank_t spank)
 
 /* --- slurmstepd ------------------------------------------------------------------------------- */
 
-/* The word after "KEY=" in srun's variable, cut at the next ';'. */
+/* Reads the word after "KEY=" in srun's variable, up to the next ';'. */
 static const char *field(const char *value, const char *key, char *word, size_t bytes)
 {
 	const char *at = strstr(value, key);

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * modes.h - --gang-env and --gang-bind, and how what the user chose reaches the tasks' nodes
+ * modes.h - --gang-env and --gang-bind, and how the user's choice reaches the tasks' nodes
  *
  * The option wins over ONESPINE_GANG_ENV and ONESPINE_GANG_BIND, these over onespine.yaml. sbatch
- * and salloc leave their value in the variable, which steps inside the job inherit. srun puts what
- * it was told, and whether its user binds tasks otherwise, into one variable of its tasks that
- * --export=NONE lets through; it is gone from their environment when they run.
+ * and salloc leave their value in the variable, which steps inside the job inherit. srun puts its
+ * values, and whether its user binds tasks otherwise, into one variable of its tasks that
+ * --export=NONE lets through; it is removed from their environment before they run.
  *
- * One thread, as all of SPANK.
+ * One thread, like all of SPANK.
  */
 #ifndef OSP_MODES_H
 #define OSP_MODES_H
@@ -32,26 +32,32 @@ struct osp_modes {
 	bool client_told;    /* srun ran this plugin: the two above are known */
 };
 
-/* Makes both options known to the program that loaded us. Returns 0, or -1 having said why. */
+/*
+ * Registers both options with the program that loaded us. Returns 0, or -1 after an error message.
+ */
 int osp_modes_register(spank_t spank);
 
-/* In sbatch, salloc and srun before the options are read. */
+/* Prepares the environment of sbatch, salloc and srun before the options are read. */
 void osp_modes_begin(void);
 
-/* After the options were read there. Returns 0, or -1 having said why a value makes no sense;
- * inside an allocation it says so, and the step runs without it. */
+/* Takes values of the environment there, once the options are read. Returns 0, or -1 after an error
+ * message if a value makes no sense; inside an allocation it only reports that, and the step runs
+ * without the value. */
 int osp_modes_send(void);
 
-/* In srun, once the step has its nodes. */
+/* Passes the modes on from srun, once the step has its nodes. */
 void osp_modes_hand_on(spank_t spank);
 
-/* In slurmstepd, once the options were read: what came along. */
+/* Reads the modes in slurmstepd, once the options are read. */
 void osp_modes_take(spank_t spank, struct osp_modes *modes);
 
-/* In a batch script's task, and an interactive step's: steps inside inherit the job's options. */
+/*
+ * Leaves the job's modes in the task of a batch script or an interactive step, where steps inside
+ * inherit them.
+ */
 void osp_modes_leave(spank_t spank, const struct osp_modes *modes);
 
-/* In slurmstepd, then: takes srun's variable away, before tasks inherit it. */
+/* Removes srun's variable in slurmstepd after that, before tasks inherit it. */
 void osp_modes_tidy(spank_t spank);
 
 #endif

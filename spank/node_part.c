@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* node_part.c - what onespine.so has a second object, onespine_node.so, do in slurmstepd */
+/* node_part.c - what a second object, onespine_node.so, does for onespine.so in slurmstepd */
 #include "onespine_config.h"
 #include "spank/node_part.h"
 
@@ -25,7 +25,7 @@
 
 #define CACHE "/run/onespine"
 
-/* For `onespine bind run` in a task's children. */
+/* Read by `onespine bind run` in a task's children. */
 #define TOPOLOGY_VARIABLE "ONESPINE_TOPOLOGY"
 
 static struct osp_node_step step;
@@ -39,7 +39,10 @@ static void take_error(const struct osp_error *error)
 
 /* --- policy ----------------------------------------------------------------------------------- */
 
-/* onespine.yaml: as said, or the node's. `conf`: slurm.conf's path. */
+/*
+ * Finds onespine.yaml: the one given, or the node's. `conf`: slurm.conf's path. Returns 1, 0 if
+ * there is none, or -1.
+ */
 static int find_config(const struct osp_node_arguments *arguments, const char *conf,
 		       struct osp_node_policy *policy, struct osp_error *error)
 {
@@ -76,7 +79,7 @@ static struct osp_config *read_config(const struct osp_node_arguments *arguments
 	return config;
 }
 
-/* What the user did not say, policy says. A wrong file says nothing, and is told of. */
+/* Takes from policy what the user did not say. A wrong file says nothing, and is reported. */
 static void take_policy(spank_t spank, const struct osp_node_arguments *arguments)
 {
 	struct osp_error error = {.text = ""};
@@ -104,7 +107,7 @@ static void take_policy(spank_t spank, const struct osp_node_arguments *argument
 
 /* --- as root ---------------------------------------------------------------------------------- */
 
-/* It lies where only root may make one, and is made the first time. */
+/* Returns the folder for what is kept. Only root can make one there; it is made the first time. */
 static const char *folder_of(const struct osp_node_arguments *arguments)
 {
 	return arguments->cache ? arguments->cache : CACHE;
@@ -128,10 +131,10 @@ static bool has_accelerators(const struct osp_node_known *known)
 }
 
 /*
- * Slurm takes 256 KiB, cleared, for each variable that it or we set, about twenty in a task. Once
- * one such block was freed glibc would keep the next on its heap and clear them by hand, page for
- * page, in this process and again in each task; where the threshold is set, be it to what it is,
- * the kernel gives zeros.
+ * Keeps glibc from reusing large blocks. Slurm takes 256 KiB, cleared, for each variable that it or
+ * we set, about twenty in a task. After one such block was freed, glibc would keep the next on its
+ * heap and clear it by hand, page for page, in this process and again in each task. If the
+ * threshold is set, even to its default, the kernel gives zeros.
  */
 static void keep_large_blocks_apart(void)
 {
@@ -160,7 +163,7 @@ static void know_node(const struct osp_node_arguments *arguments)
 		take_error(&error);
 }
 
-/* The step's first node is the one that speaks, and says a thing once a job. */
+/* Tells whether this node is to say it: the step's first node does, once a job. */
 static bool first_to_tell(spank_t spank, const struct osp_node_arguments *arguments,
 			  enum osp_told_what what)
 {
@@ -207,7 +210,10 @@ static void begin(spank_t spank, const struct osp_node_arguments *arguments,
 
 /* --- as the user ------------------------------------------------------------------------------ */
 
-/* False: what the user's own files say is not known, and so nothing of it may be set otherwise. */
+/*
+ * Reads the user's own files. Returns false if what they say is unknown; then nothing of it may be
+ * set otherwise.
+ */
 static bool find_software(char *const *environment)
 {
 	if (!osp_own_files_read(environment, &step.software, &step.own))
@@ -219,7 +225,7 @@ static bool find_software(char *const *environment)
 	return true;
 }
 
-/* What the user brought about is the user's to know: no line of slurmd's log. */
+/* Leaves the environment as it is. The user caused that: a task says so, slurmd's log does not. */
 static void leave_environment(void)
 {
 	osp_rules_free(step.rules);
@@ -232,7 +238,7 @@ static bool binds(void)
 	return step.modes.bind != OSP_BIND_OFF && step.has_tasks_only;
 }
 
-/* As it is by now: setting a variable may move it. */
+/* Returns the environment as it is by now: setting a variable may move it. */
 static char **environment_of(spank_t spank)
 {
 	char **environment = NULL;
@@ -264,7 +270,7 @@ static void user(spank_t spank)
 	step.files = osp_node_look_at_root();
 }
 
-/* Whether files are those that were there when the step was decided. */
+/* Tells whether the files are those that were there when the step was decided. */
 static bool sees_same_files(void)
 {
 	struct osp_node_root root = osp_node_look_at_root();

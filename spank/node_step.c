@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* node_step.c - what the parts of onespine_node.so ask of the step, and how they speak to its
+/* node_step.c - what the parts of onespine_node.so ask of the step, and how they print to its
  * tasks */
 #include "onespine_config.h"
 #include "spank/node_step.h"
@@ -43,7 +43,10 @@ bool osp_node_is_first_task(char *const *environment)
 	return rank && !strcmp(rank, "0");
 }
 
-/* A mount of another namespace has a number of its own, which Linux tells from 5.8 on. */
+/*
+ * Uses the mount's own number, which differs in another namespace and which Linux gives from 5.8
+ * on.
+ */
 struct osp_node_root osp_node_look_at_root(void)
 {
 	struct osp_node_root root = {.known = false};

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * onespine.c - onespine.so: what Slurm calls of it in sbatch, salloc, srun and slurmstepd
+ * onespine.c - onespine.so: the functions that Slurm calls in sbatch, salloc, srun and slurmstepd
  *
- * Takes --gang on the one side and sets ONESPINE_* on the other. A job that is no gang costs a look
+ * It takes --gang on one side and sets ONESPINE_* on the other. A job that is no gang costs a look
  * at a few variables. Nothing here fails a job that runs.
  *
  * plugstack.conf: "required .../onespine.so [policy-gangs] [topology=FILE ...]". With
- * "policy-gangs" srun asks slurmctld after every allocation of its own of two nodes or more whether
- * policy made a gang of it; without, only after --gang. Batch jobs need no such word. The others
- * are for step.h.
+ * "policy-gangs" srun asks slurmctld after each of its own allocations of two nodes or more whether
+ * policy made a gang of it; without, only after --gang. Batch jobs need no such word. The other
+ * arguments are for step.h.
  */
 #include <stdbool.h>
 #include <stdio.h>
@@ -53,7 +53,7 @@ static const char *const variables[] = {
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
-/* Of one srun: whether the allocation is its own, and whether to ask about any. */
+/* Of one srun: whether the allocation is its own, and whether policy may have made a gang of it. */
 static bool own_allocation;
 static bool policy_gangs;
 
@@ -72,7 +72,10 @@ static void read_arguments(int count, char **arguments)
 	}
 }
 
-/* What stands in the environment belongs to the job around us, not to the one being submitted. */
+/*
+ * Forgets the variables of the job around us: they do not belong to the job that is being
+ * submitted.
+ */
 static void forget_outer_job(void)
 {
 	for (size_t i = 0; i < COUNT(variables); i++)
@@ -99,7 +102,10 @@ static void set_here(void *context, const char *name, const char *value)
 	setenv(name, value, 1);
 }
 
-/* An srun typed in the shell of a salloc that had spares, before it reads its environment. */
+/*
+ * Corrects the variables of an srun that is typed in the shell of a salloc that had spares, before
+ * it reads its environment.
+ */
 static void correct_locally(void)
 {
 	static const struct osp_job_variables here = {.get = get_locally, .set = set_here};
@@ -123,7 +129,10 @@ static void set_placed_locally(const struct osp_placed *placed)
 	set_locally(OSP_ORDER_VARIABLE, placed->order);
 }
 
-/* An srun typed in the shell of a salloc that asked for a gang: that shell knows no leaves. */
+/*
+ * Asks for the leaves in an srun that is typed in the shell of a salloc that asked for a gang: that
+ * shell does not know them.
+ */
 static void ask_locally(void)
 {
 	const char *gang = getenv(OSP_JOB_OUTER(gang)), *job = getenv("SLURM_JOB_ID");
@@ -144,7 +153,7 @@ int slurm_spank_init(spank_t spank, int count, char **arguments)
 		break;
 	case S_CTX_REMOTE:
 		read_arguments(count, arguments);
-		/* Slurm warns about an option that came along and is not known here. */
+		/* Slurm warns about an option that it was given and that is not registered here */
 		osp_asked_register(spank);
 		osp_modes_register(spank);
 		return 0;
@@ -187,7 +196,10 @@ static bool worth_asking(spank_t spank)
 	       spank_get_item(spank, S_JOB_NNODES, &node_count) == ESPANK_SUCCESS && node_count > 1;
 }
 
-/* In srun, once it has its allocation and before it builds its tasks' environment from its own. */
+/*
+ * Runs in srun, once it has its allocation and before it builds its tasks' environment from its
+ * own.
+ */
 int slurm_spank_local_user_init(spank_t spank, int count, char **arguments)
 {
 	struct osp_placed placed;
@@ -243,7 +255,7 @@ static void set_task_variable(void *context, const char *name, const char *value
 	spank_setenv(context, name, value, 1);
 }
 
-/* job_submit marks a batch job that had spares. */
+/* Corrects the variables of a batch script, if job_submit has marked the job as one with spares. */
 static void correct_batch_script(spank_t spank)
 {
 	const struct osp_job_variables task = {
@@ -257,7 +269,10 @@ static void correct_batch_script(spank_t spank)
 		osp_spares_correct(&task, job_id);
 }
 
-/* job_submit marks a batch job that is a gang with its level; the rest is known only now. */
+/*
+ * Sets the variables of a batch script. job_submit marks a batch job that is a gang with its level;
+ * the rest is known only now.
+ */
 static void set_for_batch_script(spank_t spank)
 {
 	struct osp_placed placed = {.domain = NULL};
@@ -279,7 +294,7 @@ static void set_for_batch_script(spank_t spank)
 	osp_placed_free(&placed);
 }
 
-/* Reads a variable of the task into `buffer`; NULL: it is not set, or longer. */
+/* Reads a variable of the task into `buffer`. Returns NULL if it is not set, or too long. */
 static const char *task_variable(spank_t spank, const char *name, char *buffer, int buffer_bytes)
 {
 	return spank_getenv(spank, name, buffer, buffer_bytes) == ESPANK_SUCCESS ? buffer : NULL;
@@ -294,11 +309,14 @@ static int keep_name(const char *name, void *context)
 /* The node's place in the order of the gang; -1: not known. */
 struct place {
 	long rank;
-	char first[NODE_NAME_BYTES];		   /* who has place 0 */
-	char host_file[OSP_ORDER_FILE_PATH_BYTES]; /* of all of them; "": there is none */
+	char first[NODE_NAME_BYTES];		   /* the node that has place 0 */
+	char host_file[OSP_ORDER_FILE_PATH_BYTES]; /* of all nodes; "": there is none */
 };
 
-/* A heterogeneous job's list is that of one component, its leaves are those of all. */
+/*
+ * Finds the node's place. A heterogeneous job's node list is that of one component; its leaves are
+ * those of all.
+ */
 static struct place place_of(spank_t spank, const char *leaves, const char *node)
 {
 	char list[NODE_LIST_BYTES], text[OSP_NOTE_BYTES_MAX];

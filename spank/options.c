@@ -4,7 +4,7 @@
 
 #include <stdint.h>
 
-/* SPANK copies the strings, and declares them as its to write. */
+/* Returns the string without const: SPANK copies it, but declares it as writable. */
 static char *unwritten(const char *string)
 {
 	return (char *)(uintptr_t)string;

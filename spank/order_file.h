@@ -11,18 +11,18 @@
 
 #include "lib/layout/gang_order.h"
 
-/* Of a path: "/proc/PID/fd/NUMBER". */
+/* The room for a path: "/proc/PID/fd/NUMBER". */
 #define OSP_ORDER_FILE_PATH_BYTES 64
 
-/* Each name `times` times one after the other. Returns the file, closed by an exec, or -1: larger
- * than 4 MiB, or neither memory nor a descriptor was left. */
+/* Writes each name `times` times, one after the other. Returns the file, which an exec closes; -1
+ * if it would be larger than 4 MiB, or no memory or no descriptor was left. */
 int osp_order_file_make(const struct osp_gang_ranks *order, unsigned int times);
 
 /*
- * The same with each name once, held by this process and by all that it starts, under a number that
- * shells do not use by themselves (3 to 9 are scripts', 255 is bash's). `path` names it for every
- * process of this user on this node, as long as this process or its successor by exec is there.
- * Returns 0, or -1 with an empty path.
+ * Does the same with each name once. This process, and all that it starts, hold the file under a
+ * number that shells do not use by themselves (scripts use 3 to 9, bash 255). `path` names it for
+ * every process of this user on this node, as long as this process, or its successor by exec,
+ * lives. Returns 0, or -1 with an empty path.
  */
 int osp_order_file_hold(const struct osp_gang_ranks *order, char *path);
 

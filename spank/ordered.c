@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* ordered.c - srun starts rank r of a gang on the node that is meant for it */
+/* ordered.c - srun starts each rank of a gang on the node that is meant for it */
 #include "spank/ordered.h"
 
 #include <stdio.h>
@@ -17,8 +17,8 @@
 #include "spank/placed.h"
 #include "spank/step_words.h"
 
-/* slurmctld looks for each node among all tasks (_task_layout_hostfile()), under its job lock:
- * 2,048 nodes of 8 tasks take it some 50 ms. */
+/* The most comparisons for a host file: slurmctld looks for each node among all tasks
+ * (_task_layout_hostfile()), under its job lock; 2,048 nodes of 8 tasks take it about 50 ms. */
 #define LOOKS_MAX ((uint64_t)2048 * 2048 * 8)
 
 /* -1: none. */
@@ -26,7 +26,7 @@ static int host_file = -1;
 
 /* --- which steps ------------------------------------------------------------------------------ */
 
-/* Whether the step can have tasks on one node alone, so that there is no order. */
+/* Tells whether the step has tasks on one node alone, or one task, so that there is no order. */
 static bool is_one_node(const struct osp_step_words *words)
 {
 	return words->tasks == 1 || words->nodes == 1;
@@ -40,8 +40,8 @@ static unsigned int no(const struct osp_step_words *words, const char *reason, b
 	return 0;
 }
 
-/* How many tasks the step starts on each node; 0 with `reason` where that is not as many on each,
- * or not known here. */
+/* Returns how many tasks the step starts on each node; 0 with `reason` if the number differs from
+ * node to node, or is not known here. */
 static unsigned int tasks_on_each(const struct osp_step_words *words, unsigned int nodes,
 				  const char **reason)
 {
@@ -80,8 +80,8 @@ unsigned int osp_ordered_tasks(const struct osp_step_words *words, unsigned int 
 /* --- the host file ---------------------------------------------------------------------------- */
 
 /*
- * The number of tasks is said too: without it srun would take as many from the file as the job has
- * nodes.
+ * Passes the file to srun, with the number of tasks: otherwise srun would take as many from the
+ * file as the job has nodes.
  */
 static void hand_over(unsigned int all_tasks)
 {
@@ -131,7 +131,7 @@ static bool read_words(struct osp_step_words *step)
 	return good;
 }
 
-/* Nodes with unlike numbers of CPUs may not all take as many tasks. */
+/* Tells whether all nodes have as many CPUs: unlike ones may not take as many tasks. */
 static bool nodes_are_alike(void)
 {
 	const char *cpus = getenv("SLURM_JOB_CPUS_PER_NODE");
@@ -159,7 +159,10 @@ static void begin(const struct osp_gang_ranks *order, const struct osp_step_word
 		say_how(why);
 }
 
-/* An srun inside a step: the tasks of that step were ordered, and these are theirs. */
+/*
+ * Tells whether this srun runs inside a step: the tasks of that step were ordered, and these are
+ * theirs.
+ */
 static bool is_inside_step(void)
 {
 	const char *step = getenv("SLURM_STEP_ID");

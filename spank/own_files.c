@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * own_files.c - a child of slurmstepd that reads what the user names, and what it answers
+ * own_files.c - a child of slurmstepd that reads what the user names, and its answer
  *
- * The answer, in one stream: "NAME=TEXT\n" for each fact, "cut\n" where a budget ended, "conf\n"
- * before the bytes of the user's file, or "none\n" if there is none; then a NUL. Without the NUL it
- * is no answer.
+ * The answer is one stream: "NAME=TEXT\n" for each fact, "cut\n" if a budget ended, "conf\n" before
+ * the bytes of the user's file, or "none\n" if there is none; then a NUL. Without the NUL it does
+ * not count.
  */
 #include "onespine_config.h"
 #include "spank/own_files.h"
@@ -32,9 +32,9 @@
 
 #define ANSWER_BYTES_MAX (OSP_USER_CONF_BYTES_MAX + 16384)
 #define MEMORY_BYTES_MAX ((rlim_t)1024 * 1024 * 1024)
-#define FILES_MAX	 65536 /* without close_range(2) */
+#define FILES_MAX	 65536 /* if close_range(2) is missing */
 
-/* What the child may tell. */
+/* The facts that the child may report. */
 static const enum osp_fact_id told[] = {OSP_FACT_NCCL, OSP_FACT_OFI, OSP_FACT_OFI_TUNER};
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
@@ -61,14 +61,14 @@ static void limit(int resource, rlim_t most)
 	(void)setrlimit(resource, &value);
 }
 
-/* As the user for good: of slurmstepd's ids one is still root's. */
+/* Becomes the user for good: one of slurmstepd's ids is still root's. */
 static void become_user(pid_t parent)
 {
 	gid_t group = getegid();
 	uid_t user = geteuid();
 	sigset_t none;
 
-	/* it has slurmstepd's memory, and from now on the user's number: nobody traces it or reads
+	/* it has slurmstepd's memory, and from now on the user's id: nobody may trace it or read
 	 * that */
 	prctl(PR_SET_DUMPABLE, 0);
 	if (setresgid(group, group, group) || setresuid(user, user, user))
@@ -106,7 +106,7 @@ static void add_facts(struct osp_text *answer, char *const *environment)
 	}
 }
 
-/* The file first: what the user has set counts more than what libraries are there. */
+/* Reads the file first: the user's settings count more than what libraries are there. */
 static void read_all(char *const *environment, int out)
 {
 	struct osp_text answer = OSP_TEXT_INIT;
@@ -153,7 +153,7 @@ static uint64_t now_ms(void)
 	return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
 }
 
-/* How long it was ready to run and did not. */
+/* Returns how long the child was ready to run and did not. */
 static uint64_t starved_ms(pid_t child)
 {
 	unsigned long long waited_ns = 0;
@@ -170,7 +170,7 @@ static uint64_t starved_ms(pid_t child)
 	return waited_ns / 1000000;
 }
 
-/* Waits for more bytes. Whatever is there already is taken, however late it is. */
+/* Waits for more bytes. Bytes that are there already are taken, however late it is. */
 static bool await_more(int in, pid_t child, uint64_t begun_ms)
 {
 	struct pollfd wait = {.fd = in, .events = POLLIN};
@@ -195,7 +195,7 @@ static bool await_more(int in, pid_t child, uint64_t begun_ms)
 	}
 }
 
-/* The whole answer; NULL: there is none. *ended: the child holds its end of the pipe no more. */
+/* Returns the whole answer, or NULL. *ended: the child no longer holds its end of the pipe. */
 static char *hear(int in, pid_t child, bool *ended)
 {
 	char *buffer = malloc(ANSWER_BYTES_MAX + 1);
@@ -219,8 +219,9 @@ static char *hear(int in, pid_t child, bool *ended)
 }
 
 /*
- * Slurmstepd may have reaped it, and its number be another's: but while it holds the pipe it lives.
- * One that a file system holds inside the kernel is not waited for.
+ * Ends the child. Slurmstepd may have reaped it, and another process may have its number: but while
+ * it holds the pipe, it lives. A child that a file system holds inside the kernel is not waited
+ * for.
  */
 static void let_go(pid_t child, bool ended)
 {
@@ -256,7 +257,7 @@ static void take_fact(char *line, struct osp_facts *software)
 		osp_node_tell(software, id, text);
 }
 
-/* False if it does not end as it should. */
+/* Reads the answer. Returns false if it does not end as it should. */
 static bool take_answer(struct osp_own_files *own, struct osp_facts *software)
 {
 	char *rest = own->buffer, *line;

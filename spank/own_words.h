@@ -7,20 +7,20 @@
 #ifndef OSP_OWN_WORDS_H
 #define OSP_OWN_WORDS_H
 
-/* This process's words, at most 4,096 of them and 128 KiB in all. Slurm's commands write no word of
- * theirs. */
+/* This process's words, at most 4,096 of them and 128 KiB in all. Slurm's commands change no word
+ * of their own. */
 struct osp_own_words {
 	char *line;   /* what `words` point into */
 	char **words; /* NULL if they cannot be read */
 	int count;
 };
 
-/* Reads them; osp_own_words_free() in any case. */
+/* Reads them. Call osp_own_words_free() in any case. */
 void osp_own_words_read(struct osp_own_words *own);
 void osp_own_words_free(struct osp_own_words *own);
 
-/* The word behind a bare --gang that was surely meant as its value, as in "--gang spine" where no
- * file is called spine: Slurm takes an optional value only behind "=". NULL: there is none. */
+/* Returns the word after a bare --gang that was surely meant as its value, or NULL: "--gang spine",
+ * if no file is called spine. Slurm takes an optional value only after "=". */
 const char *osp_own_words_level_apart(char *const *words, int count);
 
 #endif

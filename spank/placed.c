@@ -15,8 +15,8 @@
 /* --- the job ---------------------------------------------------------------------------------- */
 
 /*
- * The level that the gang stands on. A relaxed gang stands one above the one that it asked for, and
- * only the words say which: "placed: 12 nodes on core c1, 2 leaves".
+ * Finds the level on which the gang is. A relaxed gang is one level above the one that it asked
+ * for, and only the words say which: "placed: 12 nodes on core c1, 2 leaves".
  */
 static bool read_level(const struct osp_note *note, char *level)
 {
@@ -43,7 +43,7 @@ static bool read_level(const struct osp_note *note, char *level)
 	return true;
 }
 
-/* Reads what stands in an AdminComment, which may be NULL. */
+/* Reads an AdminComment, which may be NULL. */
 static bool read_comment(const char *admin_comment, struct osp_placed *placed)
 {
 	struct osp_note note = {.gang = NULL};
@@ -81,7 +81,7 @@ bool osp_placed_ask(uint32_t job_id, struct osp_placed *placed)
 
 	if (slurm_load_job(&jobs, job_id, 0) != SLURM_SUCCESS || !jobs)
 		return false;
-	/* An array's job number brings all its tasks. */
+	/* an array's job number brings all its tasks */
 	for (uint32_t i = 0; i < jobs->record_count; i++) {
 		const slurm_job_info_t *job = &jobs->job_array[i];
 

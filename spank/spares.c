@@ -12,7 +12,7 @@
 
 #define LIST_BYTES 65536
 
-/* What slurmctld says of the job now. */
+/* What slurmctld now says of the job. */
 struct size {
 	char *nodes;
 	uint32_t node_count;
@@ -49,7 +49,7 @@ static void set_number(const struct osp_job_variables *variables, const char *na
 	variables->set(variables->context, name, value);
 }
 
-/* "8(x4)" of four nodes is "8(x3)" of three. */
+/* Corrects counts: "8(x4)" of four nodes is "8(x3)" of three. */
 static void set_counts(const struct osp_job_variables *variables, const char *name,
 		       const char *old_nodes, const char *nodes, char *buffer)
 {
@@ -63,7 +63,7 @@ static void set_counts(const struct osp_job_variables *variables, const char *na
 	free(kept);
 }
 
-/* The number of tasks, if there is one: so many on each node. */
+/* Sets the number of tasks, if there is one: as many on each node as before. */
 static void set_tasks(const struct osp_job_variables *variables, const char *name,
 		      const struct size *size, char *buffer)
 {

@@ -2,10 +2,10 @@
 /*
  * spares.h - a job's SLURM_* variables after the gate released its spare nodes
  *
- * Slurm writes them from the nodes that were allocated, and never again. Where a job had spares,
+ * Slurm writes them from the nodes that were allocated, and never again. For a job that had spares,
  * slurmctld is asked which nodes stayed: once by the batch script's step, and by each srun that is
  * typed in a salloc shell, whose own variables no plugin can reach. Ranks follow the order of the
- * nodes, which stays. Whatever fails here leaves the variables as they are. One thread.
+ * nodes, which stays. If anything fails here, the variables stay as they are. One thread.
  */
 #ifndef OSP_SPARES_H
 #define OSP_SPARES_H
@@ -14,12 +14,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* job_submit marks a batch job that had spares with it; it is gone once the variables are right. */
+/*
+ * job_submit marks a batch job that had spares with it; it is removed once the variables are right.
+ */
 #define OSP_SPARES_VARIABLE "ONESPINE_SPARES"
 
-/* Where the variables are: of this process, or of a task. */
+/* Access to the variables: of this process, or of a task. */
 struct osp_job_variables {
-	/* Whether it is set; then its value is in `value`, whole. */
+	/* Tells whether it is set, and writes its whole value into `value`. */
 	bool (*get)(void *context, const char *name, char *value, size_t value_bytes);
 	void (*set)(void *context, const char *name, const char *value);
 	void *context;

@@ -2,8 +2,8 @@
 /*
  * step.h - environment and binding in slurmstepd: loads onespine_node.so if there is anything to do
  *
- * Steps whose user wants neither do not load it. Where it lacks (hwloc was not there when this was
- * built) or is of another build, slurmd's log says so and the step runs without.
+ * Steps whose user wants neither do not load it. If it is missing (hwloc was missing when this was
+ * built) or comes from another build, slurmd's log says so and the step runs without it.
  */
 #ifndef OSP_STEP_H
 #define OSP_STEP_H
@@ -12,8 +12,8 @@
 
 #include <slurm/spank.h>
 
-/* Takes an argument of plugstack.conf ("topology=FILE"), which must live on. False: not one of
- * ours. */
+/* Takes an argument of plugstack.conf ("topology=FILE"), which must live on. Returns false if it is
+ * not one of ours. */
 bool osp_step_argument(const char *argument);
 
 void osp_step_begin(spank_t spank);

@@ -17,8 +17,8 @@ enum role {
 	NODES,
 	BY_GPUS,
 	CHOOSES,
-	NOTHING, /* of this step's tasks is started */
-	BESIDE,	 /* no host file */
+	NOTHING, /* no task of this step is started */
+	BESIDE,	 /* excludes a host file */
 };
 
 struct option_row {
@@ -129,7 +129,10 @@ static const struct {
 
 /* --- one option ------------------------------------------------------------------------------- */
 
-/* The first word on it stays; who chose an order has chosen it, whatever else is said. */
+/*
+ * Keeps the strongest order so far, and the first reason for it: the user's choice, then no tasks,
+ * then no host file.
+ */
 static void set_order(struct osp_step_words *step, enum osp_step_order order, const char *why)
 {
 	if (step->order == OSP_STEP_FREE || order < step->order) {
@@ -138,7 +141,7 @@ static void set_order(struct osp_step_words *step, enum osp_step_order order, co
 	}
 }
 
-/* A plain number; for -N also "4-4". 0: anything else. */
+/* Returns a plain number; for -N also "4-4". 0: anything else. */
 static uint32_t number_of(const char *value, bool range)
 {
 	char *end, *last;
@@ -191,7 +194,7 @@ static void take(struct osp_step_words *step, enum role role, const char *why, c
 
 /* --- words ------------------------------------------------------------------------------------ */
 
-/* Onespine's own options are of its table. */
+/* Finds one of Onespine's own options, in their table. */
 static bool find_own(const char *name, size_t length, struct option_row *row)
 {
 	for (int id = 0; id < OSP_JOB_OPTION_COUNT; id++) {
@@ -207,7 +210,7 @@ static bool find_own(const char *name, size_t length, struct option_row *row)
 	return false;
 }
 
-/* By its name, or by the beginning of one alone, as getopt_long takes it. */
+/* Finds an option by its name, or by a beginning that no other has, as getopt_long does. */
 static bool find_long(const char *name, size_t length, struct option_row *row)
 {
 	const struct option_row *begun = NULL;
@@ -228,7 +231,7 @@ static bool find_long(const char *name, size_t length, struct option_row *row)
 	return matches == 1 || find_own(name, length, row);
 }
 
-/* How many words "--name" or "--name=value" at words[0] takes; 0: not known. */
+/* Returns how many words "--name" or "--name=value" at words[0] takes; 0: not known. */
 static int take_long(char *const *words, int count, struct osp_step_words *step)
 {
 	const char *name = words[0] + 2, *equals = strchr(name, '=');
@@ -256,7 +259,7 @@ static const struct option_row *find_letter(char letter)
 	return NULL;
 }
 
-/* The same of "-lun8" or "-n 8". */
+/* Returns the same for "-lun8" or "-n 8". */
 static int take_letters(char *const *words, int count, struct osp_step_words *step)
 {
 	for (const char *at = words[0] + 1; *at; at++) {
@@ -288,7 +291,7 @@ static void read_words(char *const *words, int count, struct osp_step_words *ste
 		}
 		at += taken;
 	}
-	/* srun ... : ... is a step of several parts */
+	/* "srun ... : ..." is a step of several parts */
 	for (; at < count; at++) {
 		if (!strcmp(words[at], ":"))
 			set_order(step, OSP_STEP_BESIDE, ":");

@@ -2,10 +2,10 @@
 /*
  * step_words.h - what srun's own words and variables say about the number and the order of tasks
  *
- * SPANK asks its plugins before srun reads its options, and a host file must be there by then: so
- * the words are read here as getopt_long reads them for srun, options up to the first other word.
- * Options are those of Slurm 22.05 to 26.05, Onespine's and pyxis'; any other without "=" may have
- * the next word as its value, and nothing after it is certain.
+ * SPANK calls its plugins before srun reads its options, and a host file must exist by then. So the
+ * words are read here as getopt_long reads them for srun: options up to the first other word. The
+ * options are those of Slurm 22.05 to 26.05, Onespine's and pyxis'; any other without "=" may have
+ * the next word as its value, so that nothing after it is certain.
  *
  * No shared state, no allocation.
  */
@@ -17,9 +17,9 @@
 
 enum osp_step_order {
 	OSP_STEP_FREE,	   /* nothing says how tasks are ordered */
-	OSP_STEP_CHOSEN,   /* the user does: -m, a host file */
-	OSP_STEP_NO_TASKS, /* none of this step: --help, --test-only, another job's step */
-	OSP_STEP_BESIDE,   /* `why` stands beside no host file: -w, --multi-prog, .. */
+	OSP_STEP_CHOSEN,   /* the user orders them: -m, a host file */
+	OSP_STEP_NO_TASKS, /* starts no task of this step: --help, --test-only, .. */
+	OSP_STEP_BESIDE,   /* `why` excludes a host file: -w, --multi-prog, .. */
 };
 
 struct osp_step_words {
@@ -32,7 +32,7 @@ struct osp_step_words {
 	bool tasks_by_gpus;	     /* --gpus-per-task: the number of tasks may follow from GPUs */
 };
 
-/* Reads `words`, srun's own from the first behind its name on, and the environment. */
+/* Reads srun's own `words`, without its name, and the environment. */
 void osp_step_words_read(char *const *words, int count, struct osp_step_words *step);
 
 #endif

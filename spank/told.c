@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* told.c - what a job was told already on this node, so that it is told once */
+/* told.c - what was reported to a job on this node, so that it is reported once */
 #include "onespine_config.h"
 #include "spank/told.h"
 
