@@ -13,9 +13,9 @@
 /* A node of the list. */
 struct member {
 	char *name;
-	uint32_t listed; /* where the list has it */
-	uint32_t place;	 /* NOWHERE: not seen yet */
-	uint32_t leaf;	 /* the place at which its leaf begins */
+	uint32_t listed; /* its index in the list */
+	uint32_t place;	 /* NOWHERE: not yet known */
+	uint32_t leaf;	 /* the first place of its leaf */
 	uint32_t rank;
 };
 
@@ -28,10 +28,10 @@ struct grid {
 };
 
 struct making {
-	struct member *members; /* by name, once collected */
+	struct member *members; /* sorted by name once collected */
 	uint32_t count, room;
 	uint32_t placed;
-	char *leaf; /* whose nodes are being placed */
+	char *leaf; /* the leaf whose nodes are being placed */
 	uint32_t leaf_start;
 };
 
@@ -117,7 +117,7 @@ static bool read_number(const char **at, uint32_t *number)
 	return true;
 }
 
-/* Reads the grid; *nodes is the list behind it, or NULL. */
+/* Reads the grid; *nodes is the list after it, or NULL. */
 static bool read_grid(const char *text, struct grid *grid, const char **nodes)
 {
 	memset(grid, 0, sizeof(*grid));
@@ -140,7 +140,10 @@ static bool read_grid(const char *text, struct grid *grid, const char **nodes)
 
 /* --- ranks ------------------------------------------------------------------------------------ */
 
-/* Of a grid that has as many nodes as the gang: each digit counts from that of the first name. */
+/*
+ * Returns the rank in a grid that has as many nodes as the gang: each digit counts from that of the
+ * first name.
+ */
 static uint32_t rank_in_grid(const struct grid *grid, uint32_t at, uint32_t first)
 {
 	uint32_t rank = 0;
@@ -156,9 +159,9 @@ static uint32_t rank_in_grid(const struct grid *grid, uint32_t at, uint32_t firs
 }
 
 /*
- * Of segments in segments that need not divide the gang. From the largest on: the whole segments
- * are rotated until the one with the first name leads, and the smaller last one stays last; if it
- * has the first name it comes first. *small_first says so.
+ * Returns the rank in segments of segments that need not divide the gang. From the largest segments
+ * on: rotates the whole segments until the one with the first name leads, and keeps the smaller
+ * last one last. If the smaller one has the first name, it comes first, and *small_first is set.
  */
 static uint32_t rank_in_segments(const struct grid *grid, uint32_t count, uint32_t at,
 				 uint32_t first, bool *small_first)
@@ -190,7 +193,10 @@ static uint32_t rank_in_segments(const struct grid *grid, uint32_t count, uint32
 	}
 }
 
-/* Of leaves: rotated until the first name's leaf leads, and its nodes until that name does. */
+/*
+ * Returns the rank in the order of the leaves, rotated until the first name's leaf leads, and its
+ * nodes until that name does.
+ */
 static uint32_t rank_in_leaves(const struct making *making, const struct member *member,
 			       const struct member *first, uint32_t leaf_nodes)
 {
@@ -210,7 +216,7 @@ static const struct member *first_listed(const struct making *making)
 	return NULL;
 }
 
-/* `grid` is NULL for the order of the leaves. */
+/* Gives every member its rank; a NULL `grid` means the order of the leaves. */
 static void rank_all(struct making *making, const struct grid *grid, bool *small_first)
 {
 	const struct member *first = first_listed(making);
@@ -231,7 +237,10 @@ static void rank_all(struct making *making, const struct grid *grid, bool *small
 	}
 }
 
-/* Hands the names over. False: two nodes have one rank, or one is beyond the last. */
+/*
+ * Moves the names to `made`, by rank. Returns false if two nodes have one rank, a rank is beyond
+ * the last, or memory ran out.
+ */
 static bool hand_over(struct making *making, struct osp_gang_ranks *made)
 {
 	made->names = calloc(making->count, sizeof(*made->names));

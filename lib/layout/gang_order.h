@@ -2,23 +2,24 @@
 /*
  * gang_order.h - the order of a gang's nodes: which node has which node rank
  *
- * slurmctld, which knows the fabric and the layout, writes a short text when the gang starts; the
- * plugin in srun and on the nodes, which knows neither, makes the order from it.
+ * slurmctld knows the fabric and the layout, and writes a short text when the gang starts. The
+ * plugin in srun and on the nodes knows neither, and makes the order from the text.
  *
  *	"4x1.16x1"		sizes and strides of a grid, fastest first: the places of nodes are
  *				counted through the sizes, and a place's node rank is the sum of its
  *				digits times the strides
- *	"4x2.2x1/n[1-8]"	and the nodes in the order of their places, where this is not the
- *				order of the leaves
+ *	"4x2.2x1/n[1-8]"	and the nodes in the order of their places, if this is not the order
+ *				of the leaves
  *
  * Without a text the order is that of the leaves.
  *
  * Scripts take the first name of Slurm's node list for the master, so that node has node rank 0.
- * Nothing leaves its segment or its group for that: sets of nodes, and nodes in them, are rotated.
- * Where segments do not divide the gang and that node lies in the smaller last one, this one comes
+ * No node leaves its segment or its group for that: sets of nodes, and nodes in them, are rotated.
+ * If segments do not divide the gang and that node is in the smaller last one, this one comes
  * first.
  *
- * Any thread, any daemon: no shared state; all of it allocates.
+ * Any thread, any daemon: no shared state. Functions allocate, except osp_gang_order_rank() and
+ * osp_gang_order_clear().
  */
 #ifndef OSP_GANG_ORDER_H
 #define OSP_GANG_ORDER_H
@@ -34,31 +35,31 @@
 struct osp_gang_ranks {
 	char **names;
 	uint32_t count;
-	bool listed;	  /* as the node list has them */
+	bool listed;	  /* in the order of the node list */
 	bool small_first; /* rank 0 is in a segment smaller than the others */
 };
 
 /*
- * The order of the nodes of `nodes`, a list in Slurm's notation, sorted as Slurm has it. `leaves`
- * is a leaf list (lib/topology/leaf_list.h), `order` a text as above or NULL. Both may have nodes
- * that are no longer in `nodes`: the order is then made of those that stayed, and a grid of another
- * number of nodes, whose ranks are not its places, is the order of the leaves. Returns 0, to be
- * cleared with osp_gang_order_clear(); or -1, with nothing to clear, where a node is not among the
- * leaves, a text is not one of these, or memory ran out.
+ * Makes the order of the nodes of `nodes`, a list in Slurm's notation, sorted as Slurm sorts it.
+ * `leaves` is a leaf list (lib/topology/leaf_list.h), `order` a text as above or NULL. Both may
+ * have nodes that are no longer in `nodes`: the order is then made of the nodes that stayed. A grid
+ * of another number of nodes whose ranks are not its places gives the order of the leaves. Returns
+ * 0, and the caller clears the order with osp_gang_order_clear(); or -1, with nothing to clear, if
+ * a node is not among the leaves, a text is malformed, or memory ran out.
  */
 int osp_gang_order_make(const char *nodes, const char *leaves, const char *order,
 			struct osp_gang_ranks *made);
 void osp_gang_order_clear(struct osp_gang_ranks *order);
 
-/* The node rank of `node`, or -1. */
+/* Returns the node rank of `node`, or -1. */
 long osp_gang_order_rank(const struct osp_gang_ranks *order, const char *node);
 
 /* --- in slurmctld ----------------------------------------------------------------------------- */
 
 /*
- * The text for the nodes `nodes` of the topology, `count` of them, cut into `segments` (which may
- * have none). `arrangement` is that of the layout, of `count` nodes; NULL: there is none, and ranks
- * run through the segments. Malloc'd; NULL when memory ran out.
+ * Returns the text for the nodes `nodes` of the topology, `count` of them, cut into `segments`
+ * (there may be none). `arrangement` is that of the layout, of `count` nodes; NULL: there is none,
+ * and ranks follow the segments. The text is malloc'd; NULL if memory ran out.
  */
 char *osp_gang_order_text(const struct osp_topology *topology, const uint32_t *nodes,
 			  uint32_t count, const struct osp_segments *segments,

@@ -28,7 +28,7 @@ static void add_grid(struct osp_text *text, const struct osp_segments *segments,
 		add_axis(text, 1, 1);
 }
 
-/* The names at `places`, in that order: runs in natural order, each as short as can be. */
+/* Adds the names in order of their places: runs of ascending names, each as a compact list. */
 static void add_places(struct osp_text *text, const char *const *names, uint32_t count)
 {
 	for (uint32_t from = 0, next; from < count; from = next) {
@@ -46,7 +46,7 @@ static void add_places(struct osp_text *text, const char *const *names, uint32_t
 	}
 }
 
-/* Whether the places are in the order of the fabric, as the list of leaves has them. */
+/* Tells whether the places are in the order of the fabric, which is that of the list of leaves. */
 static bool is_fabric_order(const struct osp_topology *topology, const uint32_t *nodes,
 			    const uint32_t *order, uint32_t count)
 {

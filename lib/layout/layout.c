@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* layout.c - reads a layout, fills what was not said, and refuses what does not divide */
+/* layout.c - reads a layout, sets missing sizes, and refuses sizes that do not divide */
 #include "lib/layout/layout.h"
 
 #include <ctype.h>
@@ -22,14 +22,14 @@ const char *osp_layout_order_name(enum osp_layout_order order)
 
 /* One word of the text: [start, start + length). */
 struct word {
-	const char *text; /* all of it */
+	const char *text; /* the whole text */
 	size_t start;
 	size_t length;
 };
 
 #define SHOWN_MAX 40
 
-/* How much of the word an error shows. */
+/* Returns how many bytes of the word an error shows. */
 static int shown(const struct word *word)
 {
 	return word->length < SHOWN_MAX ? (int)word->length : SHOWN_MAX;
@@ -61,7 +61,7 @@ static int parse_order(const struct word *word, size_t name_bytes, struct osp_la
 		      osp_nearest_word(copy, order_names, OSP_ORDER_COUNT));
 }
 
-/* The axis whose name is the first `length` bytes, or -1. */
+/* Returns the axis whose name is the first `length` bytes, or -1. */
 static int find_axis(const char *name, size_t length)
 {
 	for (int axis = 0; axis < OSP_AXIS_COUNT; axis++) {
@@ -72,7 +72,7 @@ static int find_axis(const char *name, size_t length)
 	return -1;
 }
 
-/* Digits up to the word's end; 0: none, or too large. */
+/* Reads digits up to the word's end; 0: none, or too large. */
 static uint32_t parse_size(const struct word *word, size_t at)
 {
 	uint64_t size = 0;
@@ -205,14 +205,14 @@ static void fill(struct osp_layout *layout)
 			sliced && layout->size[OSP_AXIS_EP] > 1 ? layout->size[OSP_AXIS_TP] : 1;
 }
 
-/* The ranks of one replica of the model. */
+/* Returns the ranks of one replica of the model. */
 static uint64_t replica_ranks(const struct osp_layout *layout)
 {
 	return (uint64_t)layout->size[OSP_AXIS_TP] * layout->size[OSP_AXIS_CP] *
 	       layout->size[OSP_AXIS_PP];
 }
 
-/* No dp makes so many GPUs of the other axes: how many nodes would do. */
+/* Refuses a number of nodes for which no dp fits the other axes, and says how many nodes fit. */
 static int refuse_nodes(const struct osp_layout *layout, uint32_t nodes, uint32_t gpus_per_node,
 			struct osp_error *error)
 {
@@ -236,7 +236,7 @@ static int fit_nodes(struct osp_layout *layout, uint32_t nodes, uint32_t gpus_pe
 	uint64_t product = replica * layout->size[OSP_AXIS_DP];
 	char text[OSP_LAYOUT_TEXT_BYTES];
 
-	/* ranks are counted in 32 bits, and a user may ask for any number of nodes */
+	/* ranks are 32 bits, and a user may ask for any number of nodes */
 	if (have > OSP_RANKS_MAX)
 		return osp_error_set(error, "%u nodes of %u GPUs have more than %u GPUs", nodes,
 				     gpus_per_node, OSP_RANKS_MAX);
@@ -256,7 +256,7 @@ static int fit_nodes(struct osp_layout *layout, uint32_t nodes, uint32_t gpus_pe
 	return 0;
 }
 
-/* Without a number of nodes: the layout's own. */
+/* Checks that the layout, without a number of nodes, fills whole nodes. */
 static int count_nodes(struct osp_layout *layout, uint32_t gpus_per_node, struct osp_error *error)
 {
 	uint64_t product = replica_ranks(layout);
@@ -279,7 +279,7 @@ static int count_nodes(struct osp_layout *layout, uint32_t gpus_per_node, struct
 	return 0;
 }
 
-/* The largest divisor of `whole` that is at most `limit`. */
+/* Returns the largest divisor of `whole` that is at most `limit`. */
 static uint64_t largest_divisor(uint64_t whole, uint64_t limit)
 {
 	for (uint64_t at = limit < whole ? limit : whole; at > 1; at--) {
@@ -289,7 +289,7 @@ static uint64_t largest_divisor(uint64_t whole, uint64_t limit)
 	return 1;
 }
 
-/* Ranks among which one set of experts is cut must hold whole sets. */
+/* Checks that the ranks over which one set of experts is cut divide into whole sets. */
 static int check_experts(const struct osp_layout *layout, struct osp_error *error)
 {
 	const uint32_t *size = layout->size;

@@ -55,7 +55,7 @@ static void add_dp(struct osp_grid *grid, const struct osp_layout *layout, uint3
 	add_axis(grid, "dpr", replicas, IN(DP) | IN(DP_CP) | IN(REPLICA) | also);
 }
 
-/* Whether pipelines run inside data parallelism. */
+/* Tells whether pipelines run inside data parallelism. */
 static bool pp_is_inside(enum osp_layout_order order)
 {
 	return order == OSP_ORDER_TP_PP_DP || order == OSP_ORDER_VLLM;
@@ -63,7 +63,7 @@ static bool pp_is_inside(enum osp_layout_order order)
 
 static void make_dense(const struct osp_layout *layout, struct osp_grid *grid)
 {
-	/* vLLM's experts lie over all ranks of a stage. */
+	/* vLLM spreads experts over all ranks of a stage. */
 	bool vllm = layout->order == OSP_ORDER_VLLM && layout->size[OSP_AXIS_EP] > 1;
 	uint32_t also = vllm ? IN(EP) : 0;
 

@@ -62,7 +62,10 @@ static int refuse_key(const char *key, int column, struct osp_error *error)
 		key, nearest ? "; did you mean " : "", nearest ? nearest : "");
 }
 
-/* A decimal number without sign, "175e9", "175G"; the whole of `text`. -1: none. */
+/*
+ * Reads the whole of `text` as a decimal number without sign, "175e9" or "175G". Returns -1 if it
+ * is none.
+ */
 static double parse_number(const char *text)
 {
 	static const char suffixes[] = "KMGT";
@@ -97,7 +100,7 @@ static int parse_gradients(const char *value, int column, struct osp_model *mode
 			    nearest ? "; did you mean " : "", nearest ? nearest : "");
 }
 
-/* "h=12288", a copy of its own. */
+/* Reads a pair such as "h=12288"; changes `pair`. */
 static int parse_pair(char *pair, int column, uint32_t *seen, struct osp_model *model,
 		      struct osp_error *error)
 {
@@ -195,7 +198,7 @@ double osp_model_expert_parameters(const struct osp_model *model)
 	return model->experts * model->layers * model->matrices * model->hidden * model->expert_ffn;
 }
 
-/* Attention, feed-forward layers, norms, and a vocabulary on both ends. */
+/* Counts attention, feed-forward layers, norms, and a vocabulary on both ends. */
 double osp_model_parameters(const struct osp_model *model)
 {
 	double h = model->hidden, kv = h * model->kv_heads / model->heads;

@@ -11,7 +11,7 @@
 
 /* --- the grid --------------------------------------------------------------------------------- */
 
-/* Where both grids and the node are cut, as numbers of ranks, ascending, each once. */
+/* The ranks at which both grids and the node are cut, ascending, each once. */
 struct cuts {
 	uint32_t count;
 	uint32_t at[2 * OSP_GRID_AXES_MAX + 2];
@@ -37,7 +37,7 @@ static void cut_grid(struct cuts *cuts, const struct osp_grid *grid)
 		add_cut(cuts, grid->axis[i].stride);
 }
 
-/* The groups inside which the ranks [cut, next cut) run in that grid. */
+/* Returns the groups inside which the ranks [cut, next cut) run in that grid. */
 static uint32_t groups_at(const struct osp_grid *grid, uint32_t cut)
 {
 	for (uint32_t i = 0; i < grid->count; i++) {
@@ -49,7 +49,7 @@ static uint32_t groups_at(const struct osp_grid *grid, uint32_t cut)
 	return 0;
 }
 
-/* The axis that a node of `gpus` GPUs cuts unevenly; NULL: none. */
+/* Returns the axis that a node of `gpus` GPUs cuts unevenly; NULL: none. */
 static const struct osp_grid_axis *straddling_axis(const struct osp_grid *grid, uint32_t gpus)
 {
 	for (uint32_t i = 0; i < grid->count; i++) {
@@ -117,17 +117,19 @@ const char *osp_inside_name(enum osp_inside inside)
 	return inside == OSP_PIPELINE_INSIDE ? "pipeline inside" : "data inside";
 }
 
-/* Whether the axis belongs to the block that stays together in either arrangement. */
+/* Tells whether the axis belongs to the block that stays together in either arrangement. */
 static bool is_block(const struct osp_node_grid *grid, const struct osp_node_axis *axis)
 {
-	/* vLLM's experts lie over all of dp, which is then no block. */
+	/* vLLM spreads experts over all of dp, which is then no block. */
 	uint32_t groups = grid->order == OSP_ORDER_VLLM ? 1u << OSP_GROUP_TP | 1u << OSP_GROUP_CP
 							: BLOCK_GROUPS;
 
 	return (axis->groups & groups) != 0 && !(axis->groups & PIPELINE);
 }
 
-/* Appends the axes that are block, pipeline or neither, in their own order. */
+/*
+ * Appends the axes of the block, or those beside it that are pipeline or not, in their own order.
+ */
 static void take_axes(const struct osp_node_grid *grid, bool block, bool pipeline,
 		      struct osp_arrangement *arrangement)
 {

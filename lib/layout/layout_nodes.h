@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * layout_nodes.h - from ranks to nodes: what must lie together, and which node gets which ranks
+ * layout_nodes.h - from ranks to nodes: what must stay together, and which node gets which ranks
  *
- * Ranks fill nodes in order: the node rank of a rank is rank / GPUs a node. Beyond the node the
+ * Ranks fill nodes in order: the node rank of a rank is rank / GPUs per node. Beyond the node the
  * axes of a layout make a grid of nodes. Two arrangements of it are compared:
  *
  *	data inside      the block of tp, cp and ep; then dp; then pp. Pipelines cross the thin
  *			 layer.
  *	pipeline inside  the same block; then pp; then dp. Gradients cross the thin layer.
  *
- * One of the two is the framework's own order of node ranks; the other is a transpose, for which
- * the nodes must be handed to the framework in another order (osp_arrangement_node_rank()).
+ * One of the two is the framework's own order of node ranks. The other is a transpose: the
+ * framework must get the nodes in another order (osp_arrangement_node_rank()).
  *
  * An arrangement has runs: the products of its sizes from the fastest on. A run of consecutive
  * places holds the groups of all its axes whole, so each run is a segment that could be asked of
@@ -44,16 +44,16 @@ struct osp_node_grid {
 };
 
 /*
- * The grid of nodes of a complete layout. Returns 0, or -1 with `error` set where groups fall
- * across nodes (tp6 on nodes of 8 GPUs) or across each other (an ep block that is no multiple and
- * no part of tp x cp x a part of dp), so that no order of nodes aligns them.
+ * Makes the grid of nodes of a complete layout. Returns 0, or -1 with `error` set if groups cross
+ * nodes (tp6 on nodes of 8 GPUs) or each other (an ep block that is neither a multiple nor a part
+ * of tp x cp x a part of dp), so that no order of nodes aligns them.
  */
 int osp_layout_node_grid(const struct osp_layout *layout, uint32_t gpus_per_node,
 			 struct osp_node_grid *grid, struct osp_error *error);
 
 enum osp_inside { OSP_DATA_INSIDE, OSP_PIPELINE_INSIDE };
 
-/* "data inside", "pipeline inside" */
+/* Returns "data inside" or "pipeline inside". */
 const char *osp_inside_name(enum osp_inside inside);
 
 /* Axes in the order of places, fastest first; `axis[i].stride` stays the framework's. */
@@ -70,19 +70,22 @@ struct osp_arrangement {
 void osp_arrange(const struct osp_node_grid *grid, enum osp_inside inside,
 		 struct osp_arrangement *arrangement);
 
-/* Whether two arrangements differ at all: there is both dp and pp beyond the block. */
+/* Tells whether the two arrangements differ: there is both dp and pp beyond the block. */
 bool osp_arrangements_differ(const struct osp_node_grid *grid);
 
-/* The framework's node rank of the node at `place`. */
+/* Returns the framework's node rank of the node at `place`. */
 uint32_t osp_arrangement_node_rank(const struct osp_arrangement *arrangement, uint32_t place);
 
-/* The nodes that keep every group of `group` whole: the smallest such run; 1: a node holds it. */
+/*
+ * Returns the nodes of the smallest run that keeps every group of `group` whole; 1: a node holds
+ * it.
+ */
 uint32_t osp_arrangement_run_of(const struct osp_arrangement *arrangement, enum osp_group group);
 
 /*
- * The largest run that fits a domain of each level, where `room[level]` is how many nodes the
- * largest domain of that level offers. Left out: levels that hold no more than the level below,
- * single nodes, and all from the lowest level on that holds the whole gang.
+ * Finds the largest run that fits a domain of each level; `room[level]` is how many nodes the
+ * largest domain of that level offers. Omits levels that hold no more than the level below, single
+ * nodes, and all levels from the lowest that holds the whole gang.
  */
 void osp_arrangement_segments(const struct osp_arrangement *arrangement, const uint32_t *room,
 			      uint32_t level_count, struct osp_segments *segments);
@@ -92,23 +95,23 @@ void osp_arrangement_segments(const struct osp_arrangement *arrangement, const u
 
 /*
  * Cuts `nodes` of the topology, `count` of them in any order, into segments: order[place] gets the
- * index into `nodes` of the node at that place. At each level as many segments as possible lie
- * whole in one domain, in the fabric's order, and come first; what is left forms the others, the
- * smaller last one too where the segments do not divide the gang. Returns 0, or -1 when memory ran
+ * index into `nodes` of the node at that place. At each level as many segments as possible are
+ * whole in one domain, in the fabric's order, and come first; the rest forms the other segments,
+ * with the smaller last one if the segments do not divide the gang. Returns 0, or -1 if memory ran
  * out.
  */
 int osp_node_places(const struct osp_segments *segments, const struct osp_topology *topology,
 		    const uint32_t *nodes, uint32_t count, uint32_t *order);
 
 /*
- * Gives each node its node rank. `nodes` are those of the gang, as many as the arrangement has, in
- * any order; an unknown node (OSP_NO_NODE) belongs to no domain. At each level as many segments as
- * possible lie whole in one domain, in the fabric's order; the remaining nodes form the other
+ * Gives each node its node rank. `nodes` are the gang's, as many as the arrangement has, in any
+ * order; an unknown node (OSP_NO_NODE) belongs to no domain. At each level as many segments as
+ * possible are whole in one domain, in the fabric's order; the remaining nodes form the other
  * segments. node_at[r] gets the index into `nodes` of node rank r.
  *
  * `first` is the index of the node that must have node rank 0 (the first name of the node list,
- * which scripts take for the master), or UINT32_MAX for none: sets, columns and stages are turned
- * round until it does, which moves no node out of its group. Returns 0, or -1 when memory ran out.
+ * which scripts take for the master), or UINT32_MAX for none: sets, columns and stages are rotated
+ * until it does, which moves no node out of its group. Returns 0, or -1 if memory ran out.
  */
 int osp_node_order(const struct osp_arrangement *arrangement, const struct osp_segments *segments,
 		   const struct osp_topology *topology, const uint32_t *nodes, uint32_t first,

@@ -6,19 +6,18 @@
 #include <string.h>
 
 /*
- * Units are runs of nodes that lie together, first single nodes, then whole segments of the lowest
- * level, and so on. Those of one domain are joined to units of the next size; what one domain is
- * left with stays behind, joined within a domain above where that can be. All whole units come
- * first, then what was left of the largest, the next ..., and single nodes: each of these parts is
- * a multiple of its own size, so that smaller units stay whole in the larger ones that are made of
- * what was left.
+ * Units are runs of nodes that stay together: first single nodes, then whole segments of the lowest
+ * level, and so on. Units of one domain are joined to units of the next size; what one domain has
+ * left over stays behind, joined within a domain above if possible. All whole units come first,
+ * then the rest of the largest, of the next, ..., and single nodes. Each of these parts is a
+ * multiple of its own size, so smaller units stay whole in larger ones made of rests.
  */
 struct cutting {
 	const struct osp_topology *topology;
 	const uint32_t *nodes; /* of the topology */
 	uint32_t *order;       /* indices into nodes */
 	uint32_t *spare;
-	uint32_t count; /* of order, from the front: what is whole so far */
+	uint32_t count; /* length of the whole part at the front of order */
 };
 
 struct by_rank {
@@ -35,7 +34,7 @@ static int compare_ranks(const void *a, const void *b)
 	return first->index < second->index ? -1 : first->index > second->index;
 }
 
-/* All nodes in the fabric's order; those that it does not know last. */
+/* Sorts all nodes in the fabric's order; unknown ones come last. */
 static int sort_nodes(struct cutting *cutting)
 {
 	struct by_rank *ranks = calloc(cutting->count ? cutting->count : 1, sizeof(*ranks));
@@ -57,7 +56,7 @@ static int sort_nodes(struct cutting *cutting)
 	return 0;
 }
 
-/* The domain of the node at `place` of the order. */
+/* Returns the domain of the node at `place` of the order. */
 static uint32_t domain_at(const struct cutting *cutting, uint32_t place, uint32_t level)
 {
 	uint32_t node = cutting->nodes[cutting->order[place]];
@@ -67,8 +66,8 @@ static uint32_t domain_at(const struct cutting *cutting, uint32_t place, uint32_
 }
 
 /*
- * Joins units of `unit` nodes at places [from, end) to segments within each domain; what is left
- * over goes behind them. Returns how many nodes are whole.
+ * Joins units of `unit` nodes at places [from, end) to segments within each domain, and puts what
+ * is left over behind them. Returns how many nodes are whole.
  */
 static uint32_t join(struct cutting *cutting, uint32_t from, uint32_t end, uint32_t unit,
 		     const struct osp_segment *segment)
@@ -94,8 +93,10 @@ static uint32_t join(struct cutting *cutting, uint32_t from, uint32_t end, uint3
 	return whole - from;
 }
 
-/* Joins what is whole so far to segments; of the rest as much as possible within one domain of each
- * level above. */
+/*
+ * Joins the whole part to segments; joins as much of the rest as possible within one domain of each
+ * level above.
+ */
 static void join_segments(struct cutting *cutting, uint32_t unit, const struct osp_segment *segment)
 {
 	uint32_t whole = join(cutting, 0, cutting->count, unit, segment), at = whole;
@@ -109,7 +110,7 @@ static void join_segments(struct cutting *cutting, uint32_t unit, const struct o
 	cutting->count = whole;
 }
 
-/* Adds to each digit of `place` what gives `first` zero in all of them. */
+/* Rotates each digit of `place` by as much as makes `first` zero in all digits. */
 static uint32_t turn(const struct osp_arrangement *arrangement, uint32_t place, uint32_t first)
 {
 	uint32_t turned = 0, weight = 1;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* layout_plan.c - works out both arrangements of a layout on a fabric, and which is better */
+/* layout_plan.c - makes both arrangements of a layout on a fabric, and finds the better one */
 #include "lib/layout/layout_plan.h"
 
 #include <stdio.h>
@@ -79,8 +79,7 @@ int osp_keeps_parse(const char *text, const struct osp_topology *topology, struc
 
 /* --- the nodes of a side ---------------------------------------------------------------------- */
 
-/* How many of the gang's nodes, or of all if there are none, the largest domain of each level
- * has. */
+/* Counts the gang's nodes, or all nodes if there are none, in the largest domain of each level. */
 static int find_room(const struct osp_layout_plan_input *input, uint32_t nodes, uint32_t *room)
 {
 	const struct osp_topology *topology = input->topology;
@@ -106,7 +105,7 @@ static int find_room(const struct osp_layout_plan_input *input, uint32_t nodes, 
 	return 0;
 }
 
-/* The segments that lie below `level`. */
+/* Returns the segments below `level`. */
 static struct osp_segments segments_below(const struct osp_segments *segments, uint32_t level)
 {
 	struct osp_segments below = {.count = 0};
@@ -118,8 +117,10 @@ static struct osp_segments segments_below(const struct osp_segments *segments, u
 	return below;
 }
 
-/* Picks the side's nodes on the empty fabric: in one domain of the lowest level that holds them,
- * else in as few of the highest as can be. */
+/*
+ * Picks the side's nodes on the empty fabric: in one domain of the lowest level that holds them, or
+ * else in as few of the highest as possible.
+ */
 static bool pick_nodes(struct osp_cut *cut, const struct osp_topology *topology,
 		       const struct osp_segments *segments, uint32_t nodes,
 		       const struct osp_nodeset *all, struct osp_nodeset *chosen)
@@ -142,7 +143,7 @@ static bool pick_nodes(struct osp_cut *cut, const struct osp_topology *topology,
 	return false;
 }
 
-/* Without a job: nodes of the fabric as if all were free. */
+/* Chooses nodes without a job, as if all nodes of the fabric were free. */
 static int choose_nodes(const struct osp_topology *topology, struct osp_side *side, uint32_t nodes)
 {
 	static const struct osp_segments none = {.count = 0};
@@ -157,7 +158,7 @@ static int choose_nodes(const struct osp_topology *topology, struct osp_side *si
 	osp_nodeset_fill(all);
 	side->whole = pick_nodes(cut, topology, &side->segments, nodes, all, chosen);
 	if (!side->whole && !pick_nodes(cut, topology, &none, nodes, all, chosen)) {
-		/* nodes that are in no domain count too */
+		/* nodes without a domain count too */
 		for (uint32_t rank = 0; rank < nodes; rank++)
 			osp_nodeset_add(chosen, osp_topology_node_at_rank(topology, rank));
 	}
@@ -172,7 +173,7 @@ out:
 	return rc;
 }
 
-/* The index of the name that stands first in a node list. */
+/* Returns the index of the first name in a node list. */
 static uint32_t first_name(const struct osp_topology *topology, const uint32_t *nodes,
 			   uint32_t count)
 {
@@ -231,7 +232,7 @@ static int spread_all(const struct osp_layout_plan_input *input, struct osp_side
 
 /* --- the plan --------------------------------------------------------------------------------- */
 
-/* One side where groups cannot be aligned: the nodes in the fabric's order. */
+/* Makes one side if groups cannot be aligned: the nodes in the fabric's order. */
 static void arrange_plainly(struct osp_layout_plan *plan)
 {
 	struct osp_arrangement *arrangement = &plan->side[0].arrangement;
@@ -261,7 +262,7 @@ static void arrange_sides(struct osp_layout_plan *plan)
 		plan->side[0].arrangement.natural = true;
 }
 
-/* The highest level at which the nodes of either side lie in several domains. */
+/* Returns the highest level at which the nodes of either side are in several domains. */
 static uint32_t thin_level(const struct osp_layout_plan *plan)
 {
 	uint32_t thin = 0;
@@ -307,7 +308,7 @@ static void weigh(struct osp_layout_plan *plan, double weight)
 	}
 }
 
-/* What was asked to lie together and does not, and where it would. */
+/* Says which groups do not stay together as asked, and at which level they would. */
 static int refuse_keeps(const struct osp_layout_plan_input *input,
 			const struct osp_layout_plan *plan, struct osp_error *error)
 {
@@ -401,7 +402,7 @@ bool osp_layout_plan_shows(const struct osp_layout_plan *plan, enum osp_group gr
 	return true;
 }
 
-/* The most nodes of the gang in one domain of `level`. */
+/* Returns the size of the segments at `level`, the most nodes in a row in one domain. */
 static uint32_t most_together(const struct osp_layout_plan *plan, uint32_t level)
 {
 	const struct osp_side *side = &plan->side[plan->better];

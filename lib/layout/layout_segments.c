@@ -6,14 +6,14 @@
 
 #define BLOCK_GROUPS (1u << OSP_GROUP_TP | 1u << OSP_GROUP_CP | 1u << OSP_GROUP_EP)
 
-/* One arrangement, and what the groups to keep take in it. */
+/* One arrangement, and what the groups to keep together need in it. */
 struct side {
 	struct osp_arrangement arrangement;
 	uint32_t unfit; /* keeps that no domain of their level holds */
 	uint64_t nodes; /* of all keeps' runs */
 };
 
-/* How many nodes the largest domain of each level has; one of level 0. */
+/* How many nodes the largest domain of each level has; 1 at level 0. */
 struct room {
 	uint32_t nodes[OSP_LEVELS_MAX + 1];
 };
@@ -51,7 +51,7 @@ static int check_keep(const struct osp_layout_segments_input *input, const struc
 			     input->level > 1 ? ":LEVEL with one of those" : "");
 }
 
-/* The lowest level below the gang's that holds `nodes` nodes; 0: none. */
+/* Returns the lowest level below the gang's that holds `nodes` nodes; 0: none. */
 static uint32_t level_that_holds(const struct osp_layout_segments_input *input,
 				 const struct room *room, uint32_t nodes)
 {
@@ -62,7 +62,7 @@ static uint32_t level_that_holds(const struct osp_layout_segments_input *input,
 	return 0;
 }
 
-/* Says which group does not fit, and where it would. */
+/* Says which group does not fit, and at which level it would. */
 static int refuse_keep(const struct osp_layout_segments_input *input, const struct room *room,
 		       const struct osp_keep *keep, const struct side *side,
 		       const struct side *other, struct osp_error *error)
@@ -175,8 +175,10 @@ static bool names_block(const struct osp_keeps *keeps)
 	return false;
 }
 
-/* Wants the largest run of the block that each level holds, up to the level that holds all of
- * it. */
+/*
+ * Sets the wanted segment of each level to the largest run of the block that it holds, up to the
+ * level that holds all of it.
+ */
 static int want_block(const struct osp_layout_segments_input *input, const struct room *room,
 		      const struct osp_arrangement *arrangement, uint32_t *want,
 		      struct osp_error *error)

@@ -3,15 +3,15 @@
  * layout_segments.h - the segments to request from the scheduler so that a layout's groups stay
  * together
  *
- * Two rules. Each group that is to be kept (osp_keep) lies in one domain of its level: the segment
+ * There are two rules. Each group to keep (osp_keep) is in one domain of its level: the segment
  * there is the smallest run of nodes that holds every such group whole (osp_arrangement_run_of()).
- * And if no tp, cp or ep group is named, their block lies as low as it can: each level below the
+ * And if no tp, cp or ep group is named, their block is as low as possible: each level below the
  * gang's gets the largest run of the block that a domain of it holds, up to the level that holds
- * all of it. Nothing is decided between dp and pp that nobody asked for. Runs are products of the
+ * all of it. Nothing is decided between dp and pp unless the user asked. Runs are products of the
  * same sizes, so each segment divides the next.
  *
- * Of the two arrangements (layout_nodes.h) that one counts in which the groups named fit, then in
- * which they take fewer nodes, then the framework's own.
+ * Of the two arrangements (layout_nodes.h) the one is used in which the named groups fit, then the
+ * one in which they take fewer nodes, then the framework's own.
  *
  * Any thread, any daemon: no shared state, no allocation. Cost: linear in domains.
  */
@@ -25,21 +25,24 @@ struct osp_layout_segments_input {
 	uint32_t gpus_per_node;
 	const struct osp_topology *topology;
 	uint32_t level;	 /* of the gang's domains: 1 .. level count */
-	bool one_domain; /* the gang lies in one of them */
+	bool one_domain; /* the gang is in one of them */
 	struct osp_keeps keeps;
 };
 
 struct osp_layout_segments {
 	struct osp_segments
 		segments; /* all below the gang's level; none if a node holds every group */
-	bool natural; /* groups lie so in the framework's own order of node ranks, else in that of
-			 osp_node_order() */
+	bool natural; /* groups stay together in the framework's own order of node ranks, else in
+		       * that of osp_node_order() */
 	struct osp_arrangement arrangement;
 };
 
-/* Returns 0, or -1 with a sentence in `error` that names --gang-keep or --gang-layout and says what
- * to ask instead: a group that the layout does not have or that no domain holds, a level that is
- * not below the gang's, dp and pp in one domain, and groups that no order of nodes aligns. */
+/*
+ * Finds the segments. Returns 0, or -1 with a sentence in `error` that names --gang-keep or
+ * --gang-layout and says what to ask instead: for a group that the layout does not have or that no
+ * domain holds, a level that is not below the gang's, dp and pp in one domain, and groups that no
+ * order of nodes aligns.
+ */
 int osp_layout_segments_find(const struct osp_layout_segments_input *input,
 			     struct osp_layout_segments *found, struct osp_error *error);
 

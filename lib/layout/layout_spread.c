@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* layout_spread.c - over how many domains groups lie, and what they send between these */
+/* layout_spread.c - how many domains groups span, and what they send between them */
 #include "lib/layout/layout_traffic.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* One group at a time. Nodes and domains are numbered anew in each, in the order in which they
- * appear. */
+/*
+ * The state for one group at a time. Nodes and domains are numbered anew in each, in the order in
+ * which they appear.
+ */
 struct spreading {
 	const struct osp_layout *layout;
 	const struct osp_topology *topology;
@@ -17,19 +19,22 @@ struct spreading {
 	uint32_t levels;
 	double bytes;	   /* that leave one GPU */
 	uint32_t *nodes;   /* node ranks of the group's nodes, as they first appear */
-	uint32_t *members; /* of the group on each */
+	uint32_t *members; /* of the group on each node */
 	uint32_t *domains; /* of each node at one level, numbered from 0 as they appear */
-	double *ranks_in;  /* by such a number: members of the group there */
-	double *nodes_in;  /* and nodes */
+	double *ranks_in;  /* by such a number: the group's members there */
+	double *nodes_in;  /* by such a number: its nodes there */
 	uint32_t *met;	   /* by domain: when it was last met */
 	uint32_t *number;  /* by domain: its number */
 	uint32_t meetings;
-	uint32_t *seen; /* by node rank: of which group it was last seen, from 1 */
-	uint32_t *slot; /* by node rank: its place in `nodes` */
+	uint32_t *seen; /* by node rank: the group in which it was last seen, from 1 */
+	uint32_t *slot; /* by node rank: its index in `nodes` */
 	uint32_t node_count;
 };
 
-/* Nodes, and those in no known domain, are domains of their own behind the topology's. */
+/*
+ * Returns a node's domain. Nodes, and nodes in no known domain, are domains of their own after the
+ * topology's.
+ */
 static uint32_t domain_of(const struct spreading *spreading, uint32_t node_rank, uint32_t level)
 {
 	const struct osp_topology *topology = spreading->topology;
@@ -43,7 +48,7 @@ static uint32_t domain_of(const struct spreading *spreading, uint32_t node_rank,
 	return (topology ? osp_topology_domain_count(topology) : 0) + node_rank;
 }
 
-/* The nodes of one group, in order of first appearance. */
+/* Finds the nodes of one group, in order of first appearance. */
 static void find_nodes(struct spreading *spreading, const struct osp_groups *groups, uint32_t index)
 {
 	spreading->node_count = 0;
@@ -60,7 +65,7 @@ static void find_nodes(struct spreading *spreading, const struct osp_groups *gro
 	}
 }
 
-/* Numbers the domains of the group's nodes at one level; how many. */
+/* Numbers the domains of the group's nodes at one level. Returns how many. */
 static uint32_t number_domains(struct spreading *spreading, uint32_t level)
 {
 	uint32_t count = 0;
@@ -109,7 +114,10 @@ static double pipeline_bytes(const struct spreading *spreading, const struct osp
 	return bytes;
 }
 
-/* All pairs between domains; with a limit of nodes a token, one copy a node that it goes to. */
+/*
+ * Counts the bytes of all pairs between domains; with a limit of nodes per token, one copy for each
+ * node that it goes to.
+ */
 static double all_to_all_bytes(const struct spreading *spreading, const struct osp_groups *groups,
 			       uint32_t domains)
 {

@@ -32,7 +32,10 @@ static double expert_weights(const struct osp_model *model, const struct osp_lay
 		size_of(layout, OSP_AXIS_PP));
 }
 
-/* Gradients, and where weights are sharded these, among `members`. */
+/*
+ * Returns the bytes to reduce gradients among `members`, and to gather weights if these are
+ * sharded.
+ */
 static double gradient_bytes(const struct osp_model *model, double weights, double members)
 {
 	double g = model->gradient_bytes, w = model->weight_bytes;
@@ -48,7 +51,10 @@ static double gradient_bytes(const struct osp_model *model, double weights, doub
 	return 2 * (members - 1) / members * weights * g;
 }
 
-/* Data parallelism: of all ranks, or with replicas of shards and replicas each. */
+/*
+ * Returns the bytes of data parallelism: among all ranks, or among shards and among replicas
+ * separately.
+ */
 static double data_bytes(const struct osp_model *model, const struct osp_layout *layout,
 			 enum osp_group group)
 {
