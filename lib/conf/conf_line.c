@@ -38,8 +38,9 @@ static void advance(struct osp_conf_reader *reader)
 }
 
 /*
- * Does the backslash at `at` join the next line? Only blanks may follow it on its line, and a
- * comment after at least one blank (right after the backslash a '#' is an ordinary character).
+ * Tells whether the backslash at `at` joins the next line. Only blanks may follow it on its line,
+ * and a comment after at least one blank (directly after the backslash a '#' is an ordinary
+ * character).
  */
 static bool joins_lines(const struct osp_conf_reader *reader)
 {
@@ -62,7 +63,7 @@ static void pass_line_end(struct osp_conf_reader *reader)
 		advance(reader);
 }
 
-/* Moves past joined lines and comments. Returns false at the line's end, which is not passed. */
+/* Skips joined lines and comments. Returns false at the line's end, which it does not pass. */
 static bool settle(struct osp_conf_reader *reader)
 {
 	while (reader->at < reader->end && *reader->at == '\\' && joins_lines(reader)) {
@@ -74,7 +75,7 @@ static bool settle(struct osp_conf_reader *reader)
 	return reader->at < reader->end && *reader->at != '\n';
 }
 
-/* The next character of the line without moving, or OSP_CONF_LINE_END. */
+/* Returns the next character of the line without moving, or OSP_CONF_LINE_END. */
 static int peek(struct osp_conf_reader *reader)
 {
 	if (!settle(reader))

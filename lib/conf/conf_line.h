@@ -3,8 +3,8 @@
  * conf_line.h - Slurm's configuration syntax, read character by character with its place
  *
  * Lines of Key=Value; '#' starts a comment, '\' at a line's end joins the next line to it, and '\'
- * before any other character gives that character. Values with blanks stand in quotes. Inside lib/
- * only. One thread a reader.
+ * before any other character means that character. Values with blanks are in quotes. Inside lib/
+ * only. One thread per reader.
  */
 #ifndef OSP_CONF_LINE_H
 #define OSP_CONF_LINE_H
@@ -45,22 +45,26 @@ struct osp_conf_word {
 void osp_conf_start(struct osp_conf_reader *reader, const char *file, const char *text,
 		    size_t text_bytes);
 
-/* Reads the next Key=Value of the current line into `word`. Returns 1; 0 at the line's end (which
- * is then passed); -1 with `error` set. */
+/*
+ * Reads the next Key=Value of the current line into `word`. Returns 1; 0 at the line's end, which
+ * is then passed; -1 with `error` set.
+ */
 int osp_conf_next_word(struct osp_conf_reader *reader, struct osp_conf_word *word,
 		       struct osp_error *error);
 
 bool osp_conf_at_end(const struct osp_conf_reader *reader);
 
-/* For a reader at a line's start: is it "include NAME"? Slurm knows it in any case, only at the
- * very start of a line and with a blank behind the word. Then NAME is added to `name`, which is
- * empty where the line ends before one, and what follows on the line is left. */
+/*
+ * Tells whether the line is "include NAME", for a reader at a line's start. Slurm knows it in any
+ * case, only at the very start of a line and with a blank after the word. Adds NAME to `name`,
+ * which stays empty if the line ends before one, and does not read the rest of the line.
+ */
 bool osp_conf_include(struct osp_conf_reader *reader, struct osp_text *name);
 
-/* Passes what is left of the line, joined lines with it. */
+/* Skips the rest of the line with the lines joined to it. */
 void osp_conf_pass_line(struct osp_conf_reader *reader);
 
-/* The place of byte `index` (from 0) of the value that starts there. */
+/* Finds the place of byte `index` (from 0) of the value that starts there. */
 void osp_conf_value_place(const struct osp_conf_reader *value_start, size_t index, int *line,
 			  int *column);
 

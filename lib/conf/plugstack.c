@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-/* Those of Slurm's parser. */
+/* The blanks of Slurm's parser. */
 #define BLANKS " \t\n"
 
 void osp_plugstack_start(struct osp_plugstack *stack, const char *text, size_t text_bytes)
@@ -12,7 +12,7 @@ void osp_plugstack_start(struct osp_plugstack *stack, const char *text, size_t t
 	*stack = (struct osp_plugstack){text, text + text_bytes, 0};
 }
 
-/* The next word of [*at, end); its length, 0 if there is none. */
+/* Finds the next word of [*at, end). Returns its length; 0 if there is none. */
 static size_t next_word(const char **at, const char *end)
 {
 	const char *word_end;

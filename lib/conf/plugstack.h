@@ -16,7 +16,7 @@ enum osp_plugstack_kind {
 	OSP_PLUGSTACK_REQUIRED,
 	OSP_PLUGSTACK_OPTIONAL,
 	OSP_PLUGSTACK_INCLUDE,
-	OSP_PLUGSTACK_WRONG, /* Slurm ignores it, with words in the log */
+	OSP_PLUGSTACK_WRONG, /* Slurm ignores it, with a message in the log */
 };
 
 struct osp_plugstack_line {
@@ -33,7 +33,7 @@ struct osp_plugstack {
 
 void osp_plugstack_start(struct osp_plugstack *stack, const char *text, size_t text_bytes);
 
-/* The next line to `line`; 0 at the end, else 1. */
+/* Reads the next line into `line`. Returns 0 at the end, else 1. */
 int osp_plugstack_next(struct osp_plugstack *stack, struct osp_plugstack_line *line);
 
 #endif

@@ -68,7 +68,7 @@ static int add_word(struct reading *reading, const char *file, struct osp_conf_w
 
 static int read_file(struct reading *reading, const char *path);
 
-/* `name` with %c replaced, relative to the folder of `file`. */
+/* Returns `name` with %c replaced, relative to the folder of `file`. */
 static char *include_path(struct reading *reading, const char *file, const char *name)
 {
 	const char *cluster = osp_slurm_conf_value(reading->conf, "ClusterName", "");
@@ -277,7 +277,7 @@ static int is_name(const char *name, void *context)
 }
 
 struct pick {
-	size_t before; /* so many are passed over */
+	size_t before; /* so many are skipped */
 	char *buffer;
 	size_t buffer_bytes;
 };
@@ -292,7 +292,7 @@ static int take_name(const char *name, void *context)
 	return 1;
 }
 
-/* The name of `list` that stands where the node stands among the names of its line. */
+/* Returns the name of `list` at the place that the node has among the names of its line. */
 static const char *name_at(const char *list, size_t place, char *buffer, size_t buffer_bytes)
 {
 	struct pick pick = {place, buffer, buffer_bytes};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* slurm_conf_path.c - where slurm.conf is on a host on which SLURM_CONF does not say it */
+/* slurm_conf_path.c - where slurm.conf is on a host if SLURM_CONF is not set */
 #include "lib/conf/slurm_conf_path.h"
 
 #include <unistd.h>
