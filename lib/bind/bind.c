@@ -40,7 +40,8 @@ static int give_range(struct osp_bind_task *task, uint32_t first, uint32_t end)
 	return end > first ? hwloc_bitmap_set_range(task->gpus, first, (int)end - 1) : 0;
 }
 
-/* GPUs in order: so many a task, or all of them evenly, or several tasks a GPU. */
+/* Deals GPUs in order: a fixed number to each task, or all of them evenly, or one GPU to several
+ * tasks. */
 static int deal_gpus(struct osp_bind_state *state, uint32_t task)
 {
 	struct osp_bind_task *entry = &state->plan->tasks[task];
@@ -67,7 +68,7 @@ static int set_gpus(struct osp_bind_state *state, uint32_t task)
 	return given[task] ? hwloc_bitmap_copy(state->plan->tasks[task].gpus, given[task]) : 0;
 }
 
-/* Weighs the domains near a task's GPUs; a task left without one gets the reason. */
+/* Weighs the domains near a task's GPUs; a task near none gets the reason. */
 static int weigh_task(struct osp_bind_state *state, uint32_t task)
 {
 	const struct osp_machine *machine = state->machine;
@@ -138,9 +139,10 @@ static int give_core(struct osp_bind_state *state, uint32_t task, uint32_t core)
 }
 
 /*
- * The part of `count` cores that weights [before, before + weight) of `all` stand for: shares
- * differ by at most one core, and each has at least one, with others if need be. Where `sharers`
- * outnumber the cores each gets all of them: bound to one, some would wait while others idle.
+ * Sets [*first, *end) to the part of `count` cores that weights [before, before + weight) of `all`
+ * stand for. Shares differ by at most one core, and each has at least one, shared if need be. If
+ * there are more `sharers` than cores, each gets all of them: if each were bound to one, some would
+ * wait while others idle.
  */
 static void part_of(uint32_t count, uint32_t sharers, uint64_t before, uint64_t weight,
 		    uint64_t all, uint32_t *first, uint32_t *end)
@@ -156,7 +158,7 @@ static void part_of(uint32_t count, uint32_t sharers, uint64_t before, uint64_t 
 		*end = *first + 1;
 }
 
-/* The usable cores [first, end) of the domains that `domains` marks, counted over them. */
+/* Gives a task the usable cores [first, end), counted over the domains that `domains` marks. */
 static int give_cores(struct osp_bind_state *state, uint32_t task, const bool *domains,
 		      uint32_t first, uint32_t end)
 {
@@ -178,7 +180,7 @@ static int give_cores(struct osp_bind_state *state, uint32_t task, const bool *d
 struct sharer {
 	uint32_t task;
 	uint32_t weight;
-	int near_cpu; /* the first CPU there near one of its GPUs */
+	int near_cpu; /* the first CPU of the domain near one of its GPUs */
 };
 
 static int near_cpu(const struct osp_bind_state *state, uint32_t task, uint32_t domain)
@@ -210,8 +212,8 @@ static int by_near_cpu(const void *a, const void *b)
 	return x->task < y->task ? -1 : x->task > y->task;
 }
 
-/* The tasks with GPUs near a domain, in the order in which its cores are near these: where GPUs
- * are near a cache's cores alone, each is to get its own. */
+/* Returns the tasks with GPUs near a domain, in the order of the cores near these GPUs, so that
+ * each task gets its own cores if GPUs are near only some of them (those of a cache). */
 static struct sharer *find_sharers(const struct osp_bind_state *state, uint32_t domain)
 {
 	struct sharer *sharers = calloc(state->sharers[domain], sizeof(*sharers));
@@ -232,7 +234,7 @@ static struct sharer *find_sharers(const struct osp_bind_state *state, uint32_t 
 	return sharers;
 }
 
-/* Splits one domain among the tasks with GPUs near it, by their numbers of these. */
+/* Splits one domain among the tasks with GPUs near it, by their numbers of these GPUs. */
 static int split_domain(struct osp_bind_state *state, uint32_t domain, bool *domains)
 {
 	struct sharer *sharers = find_sharers(state, domain);
@@ -256,7 +258,8 @@ static int split_domain(struct osp_bind_state *state, uint32_t domain, bool *dom
 	return rc;
 }
 
-/* The domains that no GPU's task has, or all if there is no such core. */
+/* Marks the domains without a sharer. Returns how many usable cores they have, 0 if there are
+ * none. */
 static uint32_t free_domains(const struct osp_bind_state *state, bool *domains)
 {
 	uint32_t count = state->machine->domain_count;
@@ -270,8 +273,8 @@ static uint32_t free_domains(const struct osp_bind_state *state, bool *domains)
 	return cores;
 }
 
-/* Tasks that are near nothing: even parts of what is free, or all cores together with the
- * others. */
+/* Gives the tasks that are near nothing even parts of the free cores, or all cores, shared with the
+ * others, if none is free. */
 static int split_rest(struct osp_bind_state *state, bool *domains)
 {
 	uint32_t cores = free_domains(state, domains);

@@ -3,12 +3,11 @@
  * bind.h - which cores, memory, GPUs and NICs each task of a node gets, and why
  *
  * A task gets the cores of the NUMA nodes near its GPUs, whole cores with all their hardware
- * threads; tasks with GPUs near one NUMA node split its cores by their numbers of GPUs there. Its
- * memory is preferred there, never forced. The only task of a node gets all cores, for its
- * children. If nothing is known of GPUs, the cores are split
- * evenly in the order of NUMA nodes. Nothing outside the allowed CPUs is ever given out, and no
- * task is left without a core: where tasks outnumber the cores that they would split, each gets all
- * of these, as with Slurm's --overcommit.
+ * threads. Tasks with GPUs near one NUMA node split its cores by their numbers of GPUs there. The
+ * memory of these nodes is preferred, never forced. The only task of a node gets all cores, for its
+ * children. If nothing is known of GPUs, the cores are split evenly in the order of NUMA nodes. No
+ * CPU outside the allowed ones is ever given out, and no task is left without a core: if there are
+ * more tasks than cores to split, each gets all of these, as with Slurm's --overcommit.
  *
  * Pure: reads no file, asks no kernel, sets nothing. A plan never changes. Any thread.
  */
@@ -25,14 +24,16 @@
 
 struct osp_bind_request {
 	uint32_t task_count;	/* 1 .. OSP_BIND_TASKS_MAX */
-	uint32_t gpus_per_task; /* 0: divide the GPUs evenly; fewer GPUs than tasks are shared */
+	uint32_t gpus_per_task; /* 0: divide the GPUs evenly, or share them if there are fewer than
+				   tasks */
 	/*
-	 * NULL: GPUs go to tasks in order. Else GPU numbers task by task; an empty set is a task
-	 * without a GPU, a NULL entry one of whose GPUs nothing is known.
+	 * NULL: tasks get GPUs in order. Else the numbers of each task's GPUs; an empty set is a
+	 * task without a GPU, a NULL entry a task whose GPUs are unknown.
 	 */
 	const hwloc_const_bitmap_t *task_gpus;
 	hwloc_const_bitmap_t allowed; /* NULL: the machine's allowed_cpus */
-	bool silent;		      /* no reasons ("") and no notes: they take most of the time */
+	bool silent;		      /* leave out reasons ("") and notes, which take most of the
+					 time */
 };
 
 struct osp_bind_task {
@@ -47,14 +48,15 @@ struct osp_bind_task {
 struct osp_bind_plan {
 	struct osp_bind_task *tasks;
 	uint32_t task_count;
-	const char **notes; /* sentences on the whole, without a full stop */
+	const char **notes; /* sentences about the whole plan, without a full stop */
 	uint32_t note_count;
 	/* private */
 	struct osp_arena arena;
 };
 
-/* NULL with `error` set: memory, a request that cannot be (more GPUs than there are, no CPU of the
- * machine allowed). `machine` may be freed before the plan. */
+/* Makes the plan. Returns NULL with `error` set if memory ran out or the request is impossible
+ * (more GPUs than there are, no CPU of the machine allowed). `machine` may be freed before the
+ * plan. */
 struct osp_bind_plan *osp_bind_plan(const struct osp_machine *machine,
 				    const struct osp_bind_request *request,
 				    struct osp_error *error);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* bind_child.c - which of several processes on a node this is, which GPUs it sees, and its plan */
+/* bind_child.c - which of a node's processes this is, which GPUs it sees, and its plan */
 #include "lib/bind/bind_child.h"
 
 #include <ctype.h>
@@ -39,7 +39,8 @@ static int read_number(char *const *environment, const char *name, unsigned long
 	return 0;
 }
 
-/* Slurm gave this node's tasks masks of their own: there is nothing left to divide. */
+/* Tells whether Slurm gave this node's tasks masks of their own, so that nothing remains to be
+ * divided. */
 static bool slurm_bound_each(char *const *environment)
 {
 	const char *list = osp_environment_value(environment, "SLURM_CPU_BIND_LIST");
@@ -73,9 +74,9 @@ int osp_bind_child(char *const *environment, struct osp_bind_child *child, struc
 	return 0;
 }
 
-/* --- what the driver says of GPUs ------------------------------------------------------------- */
+/* --- what the driver says about GPUs ---------------------------------------------------------- */
 
-/* Copies the value of "Name:   value" in the driver's text. */
+/* Copies the value of "Name:   value" from the driver's text. Returns false if there is none. */
 static bool find_value(const char *text, const char *name, char *value, size_t bytes)
 {
 	const char *at = strstr(text, name);
@@ -88,7 +89,8 @@ static bool find_value(const char *text, const char *name, char *value, size_t b
 	return true;
 }
 
-/* The driver's bus ids have eight or four digits of domain, and capitals at times. */
+/* Finds the GPU of a bus id of the driver's, which has eight or four digits of domain, and
+ * sometimes capitals. */
 static int find_bus_id(const struct osp_machine *machine, const char *bus_id)
 {
 	size_t length = strlen(bus_id);
@@ -171,7 +173,7 @@ void osp_bind_driver_free(struct osp_bind_driver *driver)
 	free(driver);
 }
 
-/* A UUID may be cut short. */
+/* Finds a GPU by its UUID, which may be cut short. */
 static int gpu_of_uuid(const struct osp_bind_driver *driver, const char *uuid)
 {
 	for (uint32_t i = 0; driver && i < driver->count; i++) {
@@ -181,7 +183,8 @@ static int gpu_of_uuid(const struct osp_bind_driver *driver, const char *uuid)
 	return UNKNOWN;
 }
 
-/* Slurm counts GPUs by their device files, whose numbers need not be in the order of bus ids. */
+/* Finds a GPU by the number of its device file, by which Slurm counts. These need not be in the
+ * order of bus ids. */
 static int gpu_of_minor(const struct osp_machine *machine, const struct osp_bind_driver *driver,
 			unsigned long minor)
 {
@@ -205,7 +208,7 @@ struct gpu_list {
 	size_t count;
 };
 
-/* Slurm's own list of this step's GPUs, by the numbers of their device files. */
+/* Reads Slurm's own list of this step's GPUs, by the numbers of their device files. */
 static void read_step_gpus(const struct osp_machine *machine, const struct osp_bind_driver *driver,
 			   char *const *environment, struct gpu_list *list)
 {
@@ -239,8 +242,8 @@ static int in_step(const struct gpu_list *step, unsigned long number)
 }
 
 /*
- * Inside a device cgroup GPUs are counted anew from 0, so a number that is none of the step's own
- * shows that all are places in the step's list.
+ * Tells whether the numbers are places in the step's list. Inside a device cgroup GPUs are counted
+ * anew from 0, so a number that is not one of the step's own shows it.
  */
 static bool counted_anew(const char *list, const struct gpu_list *step)
 {
@@ -354,7 +357,7 @@ int osp_bind_visible_gpus(const struct osp_machine *machine, const struct osp_bi
 
 /* --- the child's plan ------------------------------------------------------------------------- */
 
-/* Deals the GPUs that all children see: evenly in order, or several children a GPU. */
+/* Deals the GPUs that all children see: evenly in order, or one GPU to several children. */
 static int deal(hwloc_const_bitmap_t gpus, uint32_t count, hwloc_bitmap_t *sets)
 {
 	uint64_t all = (uint64_t)hwloc_bitmap_weight(gpus);
@@ -374,7 +377,7 @@ static int deal(hwloc_const_bitmap_t gpus, uint32_t count, hwloc_bitmap_t *sets)
 	return 0;
 }
 
-/* The plan where each child has its part of `gpus`; NULL: nothing is known of them. */
+/* Returns the plan in which each child has its part of `gpus`; NULL: nothing is known of them. */
 static struct osp_bind_plan *plan_of(const struct osp_machine *machine,
 				     hwloc_const_bitmap_t allowed,
 				     const struct osp_bind_child *child, hwloc_const_bitmap_t gpus,
@@ -406,8 +409,8 @@ static struct osp_bind_plan *plan_of(const struct osp_machine *machine,
 }
 
 /*
- * The plan where each child sees its own GPUs alone, its siblings taken to have the others; NULL
- * if it does not look so.
+ * Returns the plan in which each child sees only its own GPUs and its siblings have the others, or
+ * NULL if it does not fit what this child sees.
  */
 static struct osp_bind_plan *plan_of_own(const struct osp_machine *machine,
 					 hwloc_const_bitmap_t allowed,

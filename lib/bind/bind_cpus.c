@@ -4,7 +4,7 @@
 
 #include "lib/bind/bind_machine.h"
 
-/* A number of at most OSP_CPU_MOST; -1 if there is none, -2 if it is larger. */
+/* Reads a number of at most OSP_CPU_MOST. Returns -1 if there is none, -2 if it is larger. */
 static int take_number(const char **at)
 {
 	int value = 0;

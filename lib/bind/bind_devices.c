@@ -35,7 +35,8 @@ static bool is_neuron(const struct hwloc_pcidev_attr_s *pci)
 	return false;
 }
 
-/* Boards' own graphics are VGA controllers too, so only NVIDIA's count of these. */
+/* Tells whether a device is a GPU. Mainboards have graphics that are VGA controllers too, so of
+ * these only NVIDIA's count. */
 static bool is_gpu(const struct hwloc_pcidev_attr_s *pci)
 {
 	switch (pci->class_id) {
@@ -74,7 +75,8 @@ static bool is_network(hwloc_obj_t os_device)
 #endif
 }
 
-/* By its driver's device where the kernel has one, else by its maker. */
+/* Tells whether a NIC is for RDMA, by its driver's device if the kernel has one, else by its class
+ * or maker. */
 static bool is_fabric(hwloc_obj_t device)
 {
 	const struct hwloc_pcidev_attr_s *pci = &device->attr->pcidev;
@@ -89,7 +91,7 @@ static bool is_fabric(hwloc_obj_t device)
 	       pci->vendor_id == VENDOR_HPE || pci->vendor_id == VENDOR_MELLANOX;
 }
 
-/* mlx5_0 before eth0; several ports as "mlx5_0,mlx5_1". */
+/* Prefers mlx5_0 to eth0; writes several ports as "mlx5_0,mlx5_1". */
 static void nic_name(hwloc_obj_t device, char *name, size_t bytes)
 {
 	hwloc_obj_t child;
@@ -125,7 +127,7 @@ static void gpu_name(hwloc_obj_t device, char *name, size_t bytes)
 
 /* --- nearness --------------------------------------------------------------------------------- */
 
-/* How near a NIC is to a GPU: the kind, and how many bridges above them are the same. */
+/* How near a NIC is to a GPU: the kind, and how many bridges are above both. */
 struct nearness {
 	enum osp_near near;
 	int depth;
@@ -140,7 +142,7 @@ static int bridge_count(hwloc_obj_t object)
 	return count;
 }
 
-/* The lowest bridge above both. */
+/* Returns the lowest bridge above both, or NULL. */
 static hwloc_obj_t common_bridge(hwloc_obj_t a, hwloc_obj_t b)
 {
 	hwloc_obj_t x, y;
@@ -152,7 +154,7 @@ static hwloc_obj_t common_bridge(hwloc_obj_t a, hwloc_obj_t b)
 	return NULL;
 }
 
-/* The first domain near a device, or the number of domains. */
+/* Returns the first domain near a device, or the number of domains if there is none. */
 static uint32_t domain_of(const struct osp_machine *machine,
 			  const struct osp_machine_device *device)
 {
@@ -230,7 +232,7 @@ static int by_bus_id(const void *a, const void *b)
 
 typedef bool kind_f(const struct hwloc_pcidev_attr_s *pci);
 
-/* The objects of a kind by bus id, at most OSP_MACHINE_DEVICES_MAX. */
+/* Collects the objects of a kind, sorted by bus id, at most OSP_MACHINE_DEVICES_MAX. */
 static uint32_t collect(hwloc_topology_t topology, kind_f *is_kind, hwloc_obj_t *objects)
 {
 	hwloc_obj_t object = NULL;
@@ -243,7 +245,7 @@ static uint32_t collect(hwloc_topology_t topology, kind_f *is_kind, hwloc_obj_t 
 	return count;
 }
 
-/* Where a node is beside a network for RDMA, its others are not worth telling. */
+/* Keeps only the NICs for RDMA if there are any; the others are then not worth showing. */
 static uint32_t keep_fabric(hwloc_obj_t *nics, uint32_t count)
 {
 	uint32_t kept = 0, i;
@@ -254,7 +256,8 @@ static uint32_t keep_fabric(hwloc_obj_t *nics, uint32_t count)
 	return kept ? kept : count;
 }
 
-/* What hangs below the whole of a machine of several NUMA nodes is near none of them. */
+/* Returns the CPUs near a device. A device attached to the whole of a machine with several NUMA
+ * nodes is near none of them. */
 static hwloc_bitmap_t near_cpus(const struct osp_machine *machine, hwloc_topology_t topology,
 				hwloc_obj_t object)
 {
@@ -322,7 +325,8 @@ bool osp_machine_take_devices(struct osp_machine *machine, hwloc_topology_t topo
 	return done;
 }
 
-/* Those of one GPU, added to `nics`; false if it has none that is for RDMA. */
+/* Adds the NICs of one GPU to `nics`. Returns false if it has none, or one that is not for RDMA or
+ * has no name. */
 static bool add_near(const struct osp_machine *machine, const struct osp_machine_device *gpu,
 		     hwloc_bitmap_t nics)
 {
@@ -363,7 +367,7 @@ const char *osp_machine_near_nics(const struct osp_machine *machine, hwloc_const
 
 #if HWLOC_API_VERSION < 0x00030000
 
-/* Version 3 has a bit for each kind of a device, version 2 one kind, by number. */
+/* Returns version 2's number for a device's kind. Version 3 has a bit for each of its kinds. */
 static char one_kind(unsigned long kinds)
 {
 	static const char kind_of_bit[] = {'0', '0', '1', '5', '2', '3', '4'};

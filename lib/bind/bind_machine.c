@@ -30,15 +30,16 @@ static int by_number(const void *a, const void *b)
 	return x->os_index < y->os_index ? -1 : x->os_index > y->os_index;
 }
 
-/* hwloc says so of the memory of Grace's GPUs and of the high-bandwidth memory of some CPUs. */
+/* Tells whether a node is special memory; hwloc says so of the memory of Grace's GPUs and of the
+ * high-bandwidth memory of some CPUs. */
 static bool is_special_memory(hwloc_obj_t node)
 {
 	return node->subtype && strcmp(node->subtype, "DRAM") != 0;
 }
 
 /*
- * A NUMA node without cores stands in hwloc at its neighbours' cores, so a node counts as having
- * cores only if no smaller, earlier one has them.
+ * Adds a NUMA node as a domain. hwloc shows a NUMA node without cores at its neighbours' cores, so
+ * a node counts as having cores only if no smaller, earlier one has them.
  */
 static bool take_domain(struct osp_machine *machine, hwloc_obj_t node, hwloc_bitmap_t taken)
 {
@@ -53,7 +54,7 @@ static bool take_domain(struct osp_machine *machine, hwloc_obj_t node, hwloc_bit
 	return domain->cpus && hwloc_bitmap_or(taken, taken, node->cpuset) == 0;
 }
 
-/* Cores that no NUMA node is near. */
+/* Adds a domain for the cores that no NUMA node is near. */
 static bool take_rest(struct osp_machine *machine, hwloc_const_bitmap_t taken)
 {
 	struct osp_machine_domain *domain = &machine->domains[machine->domain_count];
@@ -123,7 +124,8 @@ bool osp_core_has_any(const struct osp_machine_core *core, hwloc_const_bitmap_t 
 	return false;
 }
 
-/* hwloc leaves out the cores of machines of which the kernel does not tell them. */
+/* Returns the type that stands for cores: hardware threads if the kernel reports no cores, because
+ * hwloc then has none. */
 static hwloc_obj_type_t core_type(hwloc_topology_t topology)
 {
 	return hwloc_get_nbobjs_by_type(topology, HWLOC_OBJ_CORE) > 0 ? HWLOC_OBJ_CORE
@@ -218,13 +220,13 @@ void osp_machine_free(struct osp_machine *machine)
 /* --- loading ---------------------------------------------------------------------------------- */
 
 /*
- * All of the machine, with what the caller may not use; PCI by the kernel alone. GPU libraries take
- * long to start, hang on broken GPUs and leave a context in the calling process.
+ * Asks for the whole machine, including what the caller may not use, and for PCI from the kernel
+ * alone. GPU libraries take long to start, hang on broken GPUs and leave a context in the calling
+ * process.
  */
 static int configure(hwloc_topology_t topology)
 {
-	/* "pci" is libpciaccess, which hwloc prefers to the kernel's files where it is
-	 * installed. */
+	/* "pci" is libpciaccess, which hwloc prefers to the kernel's files if it is installed. */
 	static const char *const left_out[] = {"cuda",	 "nvml", "rsmi", "levelzero",
 					       "opencl", "gl",	 "pci"};
 	size_t i;
@@ -254,7 +256,7 @@ struct osp_machine *osp_machine_here(struct osp_error *error)
 	return machine;
 }
 
-/* hwloc takes the length as int, the end included. */
+/* Loads hwloc XML. hwloc takes its length as an int that includes the terminator. */
 static struct osp_machine *load_xml(const char *file, const char *xml, size_t bytes,
 				    struct osp_error *error)
 {

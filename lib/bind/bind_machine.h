@@ -2,11 +2,12 @@
 /*
  * bind_machine.h - cores, NUMA nodes, GPUs and NICs of one machine, as binding sees them
  *
- * Read from hwloc, which finds GPUs and NICs on the PCI bus: no GPU library is loaded, no driver
- * is asked. GPUs and NICs are numbered from 0 in the order of their PCI bus ids, which is CUDA's
- * order with CUDA_DEVICE_ORDER=PCI_BUS_ID.
+ * Read from hwloc, which finds GPUs and NICs on the PCI bus: no GPU library is loaded, no driver is
+ * asked. GPUs and NICs are numbered from 0 in the order of their PCI bus ids, which is CUDA's order
+ * with CUDA_DEVICE_ORDER=PCI_BUS_ID.
  *
- * A machine never changes: any number of threads may read one. All in it lives as long as it.
+ * A machine never changes: any number of threads may read one. All it holds lives as long as it
+ * does.
  */
 #ifndef OSP_BIND_MACHINE_H
 #define OSP_BIND_MACHINE_H
@@ -24,17 +25,17 @@
 #define OSP_MACHINE_DEVICES_MAX	  1024	/* GPUs, and as many NICs */
 #define OSP_NO_MEMORY		  UINT32_MAX
 
-/* A NUMA node with cores of its own. Nodes without (a GPU's memory, an expander) are not among
- * them. */
+/* A NUMA node with cores of its own. Nodes without cores (a GPU's memory, an expander) are left
+ * out. */
 struct osp_machine_domain {
-	uint32_t os_index; /* the kernel's number; OSP_NO_MEMORY for cores that no node is near */
+	uint32_t os_index; /* the kernel's number; OSP_NO_MEMORY for cores near no NUMA node */
 	hwloc_bitmap_t cpus;
 	uint32_t core_count;
 };
 
-/* Without a set of hwloc's: there are hundreds of cores, and each step takes up all of them. */
+/* Holds no hwloc set: there are hundreds of cores, and each step reads them all. */
 struct osp_machine_core {
-	const uint32_t *cpus; /* its hardware threads, by the kernel's numbers, rising */
+	const uint32_t *cpus; /* its hardware threads, by the kernel's numbers, in rising order */
 	uint32_t cpu_count;
 	uint32_t domain;
 };
@@ -49,9 +50,9 @@ enum osp_near {
 
 struct osp_machine_device {
 	const char *bus_id;  /* "0000:18:00.0" */
-	const char *name;    /* a NIC's device ("mlx5_0"), a GPU's model; "" where unknown */
-	hwloc_bitmap_t cpus; /* near it; empty where the machine does not say */
-	hwloc_bitmap_t nics; /* of a GPU: those nearest to it */
+	const char *name;    /* a NIC's device ("mlx5_0"), a GPU's model; "" if unknown */
+	hwloc_bitmap_t cpus; /* near it; empty if the machine does not say */
+	hwloc_bitmap_t nics; /* of a GPU: its nearest NICs */
 	enum osp_near near;  /* of a GPU: how near these are */
 	uint16_t vendor;
 	uint16_t device;
@@ -59,11 +60,11 @@ struct osp_machine_device {
 };
 
 struct osp_machine {
-	const char *product;		    /* as the firmware calls it; "" where unknown */
+	const char *product;		    /* as the firmware calls it; "" if unknown */
 	struct osp_machine_domain *domains; /* by os_index */
 	struct osp_machine_core *cores;	    /* domain by domain; neighbours share caches */
 	struct osp_machine_device *gpus;
-	struct osp_machine_device *nics; /* those for RDMA alone if there is one */
+	struct osp_machine_device *nics; /* only those for RDMA if there are any */
 	uint32_t domain_count;
 	uint32_t core_count;
 	uint32_t gpu_count;
@@ -72,40 +73,41 @@ struct osp_machine {
 	hwloc_bitmap_t cpus;	     /* all */
 	hwloc_bitmap_t allowed_cpus; /* inside the caller's cgroup, for this machine */
 	hwloc_bitmap_t allowed_memory;
-	hwloc_bitmap_t memory_apart; /* NUMA nodes without cores of their own */
-	bool has_pci;		     /* any PCI device is seen */
-	bool cores_guessed;	     /* which threads share a core was guessed from the CPU masks */
+	hwloc_bitmap_t memory_apart; /* NUMA nodes without cores */
+	bool has_pci;		     /* some PCI device is seen */
+	bool cores_guessed;	     /* the CPU masks only suggest which threads share a core */
 	/* private */
 	struct osp_arena arena;
 };
 
 /*
- * A machine from an hwloc XML file (versions 1 to 3) or a NCCL topology file
- * (lib/bind/nccl_topology.h), told apart by their first element. `file` is the name for errors.
- * NULL with `error` set.
+ * Reads a machine from an hwloc XML file (versions 1 to 3) or a NCCL topology file
+ * (lib/bind/nccl_topology.h); their first element tells them apart. `file` is the name for errors.
+ * Returns NULL with `error` set if it fails.
  */
 struct osp_machine *osp_machine_read(const char *file, const char *text, size_t text_bytes,
 				     struct osp_error *error);
 
-/* The machine that this runs on. Reads /sys and /proc. NULL with `error` set. */
+/* Reads the machine that this runs on, from /sys and /proc. Returns NULL with `error` set if it
+ * fails. */
 struct osp_machine *osp_machine_here(struct osp_error *error);
 
 void osp_machine_free(struct osp_machine *machine); /* NULL is allowed */
 
-/* Whether one of the core's threads is in `cpus`. */
+/* Tells whether one of the core's threads is in `cpus`. */
 bool osp_core_has_any(const struct osp_machine_core *core, hwloc_const_bitmap_t cpus);
 
 /*
- * The adapters for RDMA that are nearest to these GPUs, by name in the order of their bus ids,
- * "a,b"; into `buffer`, which is returned. "" if one of the GPUs has none, a name is not known, or
- * it would be cut.
+ * Writes the names of the RDMA adapters nearest to these GPUs, in the order of their bus ids,
+ * "a,b", to `buffer`, and returns it. Writes "" if one of the GPUs has none, a name is unknown, or
+ * the names do not fit.
  */
 const char *osp_machine_near_nics(const struct osp_machine *machine, hwloc_const_bitmap_t gpus,
 				  char *buffer, size_t buffer_bytes);
 
 /*
- * CPU numbers as Linux lists them ("0-15,32-47") added to `cpus`. 0, or -1 with `error` set: its
- * column is the byte in `list`, from 1.
+ * Adds CPU numbers as Linux lists them ("0-15,32-47") to `cpus`. Returns 0, or -1 with `error` set:
+ * its column is the byte in `list`, from 1.
  */
 int osp_machine_parse_cpus(const char *list, hwloc_bitmap_t cpus, struct osp_error *error);
 

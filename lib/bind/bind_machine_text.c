@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* bind_machine_text.c - a machine written down in lines, and read back in a fraction of the time
- * that hwloc takes to look at it */
+/* bind_machine_text.c - writes a machine as lines, and reads them in a fraction of the time that
+ * hwloc takes to look at it */
 #include "onespine_config.h"
 #include "lib/bind/bind_machine_text.h"
 
@@ -12,7 +12,7 @@
 
 /* --- writing ---------------------------------------------------------------------------------- */
 
-/* " 0-3,8", and " -" for an empty set or none. */
+/* Adds " 0-3,8", or " -" for an empty set or NULL. */
 static void add_set(struct osp_text *text, hwloc_const_bitmap_t set)
 {
 	char *list = NULL;
@@ -36,7 +36,7 @@ static void add_device(struct osp_text *text, const char *kind,
 	osp_text_printf(text, " %s\n", device->name);
 }
 
-/* "core 3 7,135" */
+/* Adds a line such as "core 3 7,135". */
 static void add_core(struct osp_text *text, const struct osp_machine_core *core)
 {
 	osp_text_printf(text, "core %u", core->domain);
@@ -73,10 +73,10 @@ void osp_machine_write(const struct osp_machine *machine, struct osp_text *text)
 
 /* --- reading ---------------------------------------------------------------------------------- */
 
-/* Lines cut up into words; `bad` once something was not as it should be. */
+/* Lines that are cut into words; `bad` is set by the first mistake. */
 struct reader {
 	char *rest; /* of the lines */
-	char *line; /* what is left of this one */
+	char *line; /* the rest of this line */
 	int number;
 	bool bad;
 	struct osp_arena *arena;
@@ -129,7 +129,7 @@ static hwloc_bitmap_t read_set(struct reader *reader)
 	return set;
 }
 
-/* The rest of the line, which may hold blanks. */
+/* Returns a copy of the rest of the line, which may hold blanks. */
 static const char *read_rest(struct reader *reader)
 {
 	const char *rest = reader->line ? reader->line : "";
@@ -179,7 +179,7 @@ static void read_device(struct reader *reader, const char *kind, struct osp_mach
 	reader->bad |= !device->name || !device->bus_id;
 }
 
-/* The first line, and room for what the others say. */
+/* Reads the first line, and makes room for the others. */
 static void read_machine(struct reader *reader, struct osp_machine *machine, uint32_t *domains,
 			 uint32_t *cores, uint32_t *gpus, uint32_t *nics)
 {

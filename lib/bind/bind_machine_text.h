@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * bind_machine_text.h - a machine written down in lines, and read back in a fraction of the time
- * that hwloc takes to look at it
+ * bind_machine_text.h - writes a machine as lines, and reads them in a fraction of the time that
+ * hwloc takes to look at it
  *
- * For the file that root keeps of a node from boot to boot (lib/cache/node_cache.h); a line that is
- * not as osp_machine_write() writes it refuses the whole. Any thread: no shared state.
+ * For the file that root keeps of a node from boot to boot (lib/cache/node_cache.h). One line that
+ * osp_machine_write() would not write refuses them all. Any thread: no shared state.
  */
 #ifndef OSP_BIND_MACHINE_TEXT_H
 #define OSP_BIND_MACHINE_TEXT_H
@@ -15,8 +15,8 @@
 /* Appends the machine's lines to `text`. */
 void osp_machine_write(const struct osp_machine *machine, struct osp_text *text);
 
-/* The machine of such lines; `lines` is cut up. NULL with `error` set; its line counts in
- * `lines`. */
+/* Reads such lines, cutting up `lines`. Returns the machine, or NULL with `error` set; its line
+ * counts in `lines`. */
 struct osp_machine *osp_machine_parse(char *lines, struct osp_error *error);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* bind_private.h - inside lib/: a plan in the making (bind.c), for its words (bind_words.c) */
+/* bind_private.h - inside lib/: the plan that bind.c builds, for its words (bind_words.c) */
 #ifndef OSP_BIND_PRIVATE_H
 #define OSP_BIND_PRIVATE_H
 
@@ -7,12 +7,12 @@
 
 #include "lib/bind/bind.h"
 
-/* Why a task got the cores it got. */
+/* Why a task got its cores. */
 enum osp_bind_cause {
-	OSP_BIND_NEAR,	    /* those near its GPUs */
-	OSP_BIND_ALONE,	    /* all: it is the only task */
-	OSP_BIND_NO_GPU,    /* it has none */
-	OSP_BIND_UNKNOWN,   /* nothing is known of where its GPUs are */
+	OSP_BIND_NEAR,	    /* the cores near its GPUs */
+	OSP_BIND_ALONE,	    /* all cores: it is the only task */
+	OSP_BIND_NO_GPU,    /* it has no GPU */
+	OSP_BIND_UNKNOWN,   /* the places of its GPUs are unknown */
 	OSP_BIND_FORBIDDEN, /* no core near its GPUs is allowed */
 };
 
@@ -24,11 +24,11 @@ struct osp_bind_state {
 	bool *usable;		     /* core by core: one of its hardware threads is allowed */
 	uint32_t *usable_cores;	     /* domain by domain */
 	uint32_t *weights;	     /* task by task, domain by domain: GPUs of the task near it */
-	uint32_t *sharers;	     /* domain by domain: tasks with a weight there */
-	uint32_t *takers;	     /* core by core: tasks that got it */
+	uint32_t *sharers;	     /* domain by domain: how many tasks have a weight there */
+	uint32_t *takers;	     /* core by core: how many tasks got it */
 	enum osp_bind_cause *causes; /* task by task */
 	uint32_t usable_count;	     /* cores */
-	uint32_t far_count;	     /* tasks that got cores not for their GPUs */
+	uint32_t far_count;	     /* tasks whose cores are not near their GPUs */
 };
 
 static inline uint32_t *osp_bind_weight(const struct osp_bind_state *state, uint32_t task,
@@ -37,7 +37,7 @@ static inline uint32_t *osp_bind_weight(const struct osp_bind_state *state, uint
 	return &state->weights[(size_t)task * state->machine->domain_count + domain];
 }
 
-/* Fills every reason and the notes. False when memory ran out. */
+/* Fills in every reason and the notes. Returns false if memory ran out. */
 bool osp_bind_tell(struct osp_bind_state *state);
 
 #endif

@@ -18,7 +18,7 @@
 #define NODES_MOST 1024
 #define WORD_BITS  (8 * sizeof(unsigned long))
 
-/* --- as the kernel takes it ------------------------------------------------------------------- */
+/* --- in the kernel's form --------------------------------------------------------------------- */
 
 void osp_kernel_set_of(hwloc_const_bitmap_t set, struct osp_kernel_set *kernel)
 {
@@ -26,7 +26,7 @@ void osp_kernel_set_of(hwloc_const_bitmap_t set, struct osp_kernel_set *kernel)
 		kernel->words[i] = hwloc_bitmap_to_ith_ulong(set, (unsigned int)i);
 }
 
-/* The kernel writes as many words as it has CPUs. */
+/* Reads this process's CPUs. The kernel writes as many words as it has CPUs. */
 static int get_own(struct osp_kernel_set *cpus)
 {
 	memset(cpus, 0, sizeof(*cpus));
@@ -45,7 +45,7 @@ bool osp_bind_runs_on(const struct osp_kernel_set *cpus)
 	return get_own(&own) == 0 && memcmp(&own, cpus, sizeof(own)) == 0;
 }
 
-/* Among the first NODES_MOST; -1: none. */
+/* Returns the first of the first NODES_MOST nodes in the set, or -1 if there is none. */
 static int first_node(const struct osp_kernel_set *nodes)
 {
 	for (size_t i = 0; i < NODES_MOST / WORD_BITS; i++) {
@@ -66,7 +66,7 @@ static int set_memory(const struct osp_kernel_set *nodes)
 		return 0;
 	if (errno != EINVAL)
 		return -1;
-	memset(&one, 0, sizeof(one)); /* an older kernel prefers one node */
+	memset(&one, 0, sizeof(one)); /* older kernels prefer only one node */
 	one.words[(size_t)first / WORD_BITS] = 1UL << ((size_t)first % WORD_BITS);
 	return syscall(SYS_set_mempolicy, MPOL_PREFERRED, one.words, NODES_MOST + 1UL) == 0 ? 0
 											    : -1;
@@ -120,7 +120,7 @@ hwloc_bitmap_t osp_bind_widest(struct osp_error *error)
 {
 	struct osp_kernel_set all;
 
-	/* the kernel takes what its cgroup has of them */
+	/* the kernel keeps those of its cgroup */
 	memset(&all, 0xff, sizeof(all));
 	if (set_own(&all) == 0)
 		return osp_bind_own_cpus(error);

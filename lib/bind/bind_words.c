@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* bind_words.c - why each task of a plan got what it got, in words */
+/* bind_words.c - says in words why each task of a plan got its share */
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,7 +8,7 @@
 
 #define NOTES_MAX 12
 
-/* "GPU 3", "GPUs 0-1,4" */
+/* Adds "GPU 3" or "GPUs 0-1,4". */
 static void add_numbers(struct osp_text *text, const char *one, const char *several,
 			hwloc_const_bitmap_t set)
 {
@@ -39,12 +39,12 @@ static const char *keep(struct osp_bind_state *state, struct osp_text *text)
 
 /* --- tasks ------------------------------------------------------------------------------------ */
 
-/* What the domains near a task's GPUs have. */
+/* The sum of the domains near a task's GPUs. */
 struct near_sum {
 	hwloc_bitmap_t nodes;
 	uint32_t usable_cores;
 	uint32_t all_cores;
-	uint32_t sharers; /* at most */
+	uint32_t sharers; /* of one domain, at most */
 };
 
 static bool add_domain(const struct osp_bind_state *state, uint32_t domain, struct near_sum *sum)
@@ -59,7 +59,8 @@ static bool add_domain(const struct osp_bind_state *state, uint32_t domain, stru
 	       hwloc_bitmap_set(sum->nodes, entry->os_index) == 0;
 }
 
-/* Of a task without weights: the domains near its GPUs, none of which may be used. */
+/* Tells whether a domain is near a task's GPUs. A task without weights is near domains of which no
+ * core may be used. */
 static bool is_near_domain(const struct osp_bind_state *state, uint32_t task, uint32_t domain)
 {
 	const struct osp_machine *machine = state->machine;
@@ -114,7 +115,8 @@ static void tell_near(const struct osp_bind_state *state, uint32_t task, const s
 		osp_text_printf(text, ", for %u tasks", sum->sharers);
 }
 
-/* Its children want all that there is; `onespine bind run` divides it among them. */
+/* Says why the only task gets all cores: its children want them, and `onespine bind run` divides
+ * them. */
 static void tell_alone(const struct osp_bind_state *state, uint32_t task, struct osp_text *text)
 {
 	uint32_t cores = state->plan->tasks[task].core_count;
@@ -135,7 +137,7 @@ static uint32_t free_cores(const struct osp_bind_state *state)
 	return cores;
 }
 
-/* Its part of the cores that are near no task's GPUs. */
+/* Names the task's part of the cores that are near no task's GPUs. */
 static void tell_rest(const struct osp_bind_state *state, uint32_t task, struct osp_text *text)
 {
 	uint32_t got = state->plan->tasks[task].core_count;
@@ -184,7 +186,7 @@ static bool shares_cores(const struct osp_bind_state *state, uint32_t task)
 	return false;
 }
 
-/* Other tasks with one of its GPUs. */
+/* Names the other tasks that have one of its GPUs. */
 static void tell_shared_gpus(const struct osp_bind_state *state, uint32_t task,
 			     struct osp_text *text)
 {
@@ -305,7 +307,7 @@ static bool note_shared(struct osp_bind_state *state)
 	return add_note(state, &text);
 }
 
-/* The first domain near a GPU, or -1. */
+/* Returns the first domain near a GPU, or -1. */
 static int first_domain(const struct osp_machine *machine, uint32_t gpu)
 {
 	uint32_t domain;
@@ -331,7 +333,8 @@ static bool in_order(const struct osp_machine *machine)
 	return true;
 }
 
-/* Where the i-th GPU is not near the i-th part of the NUMA nodes, a plan by number is wrong. */
+/* Warns if the GPUs are not in the order of the NUMA nodes, because a plan by number is then
+ * wrong. */
 static bool note_order(struct osp_bind_state *state)
 {
 	const struct osp_machine *machine = state->machine;

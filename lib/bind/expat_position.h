@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * expat_position.h - expat, and its two functions that tell a position
+ * expat_position.h - expat, and its two functions that return a position
  *
  * They have two widths from expat 2.9 on, which deprecates the first.
  */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* nccl_topology.c - NCCL's topology files (NCCL_TOPO_FILE, NCCL_TOPO_DUMP_FILE) turned into
+/* nccl_topology.c - turns NCCL's topology files (NCCL_TOPO_FILE, NCCL_TOPO_DUMP_FILE) into
  * hwloc's */
 #include "lib/bind/nccl_topology.h"
 
@@ -29,7 +29,7 @@ enum element {
 	GPU,
 	NIC,
 	NET,
-	OTHER, /* known, and nothing of it is needed; or unknown */
+	OTHER, /* known but not needed, or unknown */
 };
 
 static const char *const element_names[] = {"system", "cpu", "pci",    "gpu",	  "nic",
@@ -40,7 +40,7 @@ struct reader {
 	struct osp_arena arena;
 	struct osp_nccl_machine machine;
 	struct osp_xml *xml;
-	struct osp_nccl_cpu *cpu; /* the one being read */
+	struct osp_nccl_cpu *cpu; /* the one that is being read */
 	struct osp_nccl_pci *pci;
 	enum element open[DEPTH_MAX];
 	int depth;
@@ -80,7 +80,7 @@ static int hex_digit(char c)
 	return found && (c >= '0' && (c <= '9' || (c | 0x20) >= 'a')) ? (int)(found - digits) : -1;
 }
 
-/* Reads `least` to `most` hex digits; returns what follows, or NULL. */
+/* Reads `least` to `most` hex digits. Returns the text after them, or NULL. */
 static const char *take_hex(const char *at, int least, int most, uint32_t *value)
 {
 	int count = 0;
@@ -91,7 +91,7 @@ static const char *take_hex(const char *at, int least, int most, uint32_t *value
 	return count >= least ? at : NULL;
 }
 
-/* "0000:18:00.0" */
+/* Reads an id such as "0000:18:00.0". */
 static bool parse_bus_id(const char *text, struct osp_nccl_pci *pci)
 {
 	const char *at = take_hex(text, 4, 8, &pci->domain);
@@ -104,7 +104,7 @@ static bool parse_bus_id(const char *text, struct osp_nccl_pci *pci)
 	return at && !*at && pci->device < 32 && pci->function < 8;
 }
 
-/* "0x030200", 0 if it is not given */
+/* Reads a number such as "0x030200"; 0 if it is not given. */
 static bool parse_number(const char *text, int digits, uint32_t *value)
 {
 	*value = 0;
@@ -116,7 +116,7 @@ static bool parse_number(const char *text, int digits, uint32_t *value)
 	return text && !*text;
 }
 
-/* Words of 32 bits in hex, highest first, with commas: "000000ff,ffff0000,00ffffff". */
+/* Reads words of 32 bits in hex, highest first, with commas: "000000ff,ffff0000,00ffffff". */
 static bool parse_mask(const char *text, hwloc_bitmap_t cpus)
 {
 	size_t words = 1;
@@ -154,7 +154,7 @@ static int add_system(struct reader *reader, const char **attributes)
 	return 0;
 }
 
-/* A number that no earlier <cpu> has, and CPUs that none has. */
+/* Refuses a number that an earlier <cpu> has, and CPUs that one has. */
 static int check_cpu(struct reader *reader, const struct osp_nccl_cpu *cpu)
 {
 	const struct osp_nccl_cpu *other;
@@ -184,7 +184,7 @@ static int parse_cpu(struct reader *reader, const char **attributes, struct osp_
 		return refuse(reader, "<cpu> has no numaid");
 	if (end == numa || *end || number < -1 || number >= NUMA_MAX)
 		return refuse(reader, "numaid=\"%.20s\": a NUMA node's number is expected", numa);
-	/* What NCCL writes where the kernel knows no NUMA nodes. */
+	/* NCCL writes -1 if the kernel knows no NUMA nodes. */
 	cpu->numa = number < 0 ? 0 : (int)number;
 	if (!mask)
 		return refuse(reader,
@@ -316,7 +316,8 @@ static enum element find_element(const char *name)
 	return NO_ELEMENT;
 }
 
-/* May `child` stand in `parent`? GPUs and NICs of a host without PCI stand in <cpu> itself. */
+/* Tells whether `child` may stand in `parent`. GPUs and NICs of a host without PCI stand in <cpu>
+ * itself. */
 static bool fits(enum element parent, enum element child)
 {
 	switch (child) {
@@ -380,7 +381,7 @@ static void on_start(struct osp_xml *xml, const char *name, const char **attribu
 		       nearest ? ">?" : "");
 		return;
 	}
-	/* What later versions of NCCL may add is passed over with all that is in it. */
+	/* Elements that later versions of NCCL may add are ignored with all their content. */
 	if (element == NO_ELEMENT || parent == OTHER)
 		element = OTHER;
 	if (!fits(parent, element)) {

@@ -15,7 +15,7 @@ struct osp_nccl_net {
 struct osp_nccl_pci {
 	struct osp_nccl_pci *parent; /* NULL: below its <cpu> */
 	struct osp_nccl_pci *children;
-	struct osp_nccl_pci *next;  /* of the same parent */
+	struct osp_nccl_pci *next;  /* the next one of the same parent */
 	struct osp_nccl_pci *older; /* the one read before */
 	struct osp_nccl_net *nets;
 	uint32_t domain;
@@ -43,7 +43,7 @@ struct osp_nccl_machine {
 	struct osp_nccl_pci *all_pci;
 };
 
-/* hwloc XML; NULL when memory ran out. To be freed. */
+/* Returns hwloc XML, which the caller frees, or NULL if memory ran out. */
 char *osp_nccl_write_hwloc(const struct osp_nccl_machine *machine);
 
 #endif

@@ -13,8 +13,8 @@
 
 struct writer {
 	struct osp_text text;
-	unsigned int number; /* hwloc wants one of its own for each object */
-	bool two_threads;    /* a core has two */
+	unsigned int number; /* hwloc wants a number of its own for each object */
+	bool two_threads;    /* each core has two */
 };
 
 static void add_set(struct writer *writer, const char *name, hwloc_const_bitmap_t set)
@@ -45,7 +45,7 @@ static void close_object(struct writer *writer)
 	osp_text_add(&writer->text, "</object>\n");
 }
 
-/* hwloc's own reader knows these entities alone. */
+/* Adds a string with the only entities that hwloc's own reader knows. */
 static void add_escaped(struct osp_text *text, const char *string)
 {
 	static const char special[] = "<>&\"\n\r\t";
@@ -84,7 +84,7 @@ static void add_pci_attributes(struct writer *writer, const struct osp_nccl_pci 
 			pci->vendor_id, pci->device_id);
 }
 
-/* Opens what has devices below it, and writes a device whole. */
+/* Opens an object with devices below it, or writes a whole device. */
 static void add_pci(struct writer *writer, const struct osp_nccl_pci *pci, int depth)
 {
 	const struct osp_nccl_net *net;
@@ -116,7 +116,7 @@ static void open_host_bridge(struct writer *writer, const struct osp_nccl_pci *p
 			pci->domain, pci->bus, pci->bus);
 }
 
-/* All below a <cpu>, each of its own devices behind a host bridge of its own. */
+/* Adds all devices below a <cpu>, with a host bridge for each of its direct children. */
 static void add_all_pci(struct writer *writer, const struct osp_nccl_pci *pci)
 {
 	int depth = 0;
@@ -145,7 +145,8 @@ static void add_all_pci(struct writer *writer, const struct osp_nccl_pci *pci)
 
 /* --- CPUs ------------------------------------------------------------------------------------- */
 
-/* The first CPU of the second of two ranges of equal length, or -1 if it is not so. */
+/* Returns the first CPU of the second of two ranges of equal length, or -1 if the set is not of
+ * that form. */
 static int second_range(hwloc_const_bitmap_t cpus)
 {
 	int first = hwloc_bitmap_first(cpus);

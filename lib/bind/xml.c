@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* xml.c - XML read element by element, with places for errors */
+/* xml.c - reads XML element by element, with places for errors */
 #include "onespine_config.h"
 
 #include "lib/bind/xml.h"
@@ -19,7 +19,7 @@ struct osp_xml {
 	bool failed;
 };
 
-/* The column in bytes where the element begins, from 1. */
+/* Returns the column, in bytes, where the element begins, from 1. */
 static int column_of(const struct osp_xml *xml)
 {
 	return (int)OSP_XML_COLUMN(xml->parser) + 1;
@@ -56,7 +56,7 @@ static void XMLCALL on_end(void *data, const XML_Char *name)
 		xml->handler->end(xml, xml->context);
 }
 
-/* Entities could grow without bound, or name files. */
+/* Refuses entities, which could grow without bound or name files. */
 static void XMLCALL on_entity(void *data, const XML_Char *name, int is_parameter,
 			      const XML_Char *value, int value_bytes, const XML_Char *base,
 			      const XML_Char *system_id, const XML_Char *public_id,
@@ -127,7 +127,7 @@ int osp_xml_line(const struct osp_xml *xml)
 
 #endif
 
-/* The end of what begins at `at` with `opening`, or NULL if it is something else. */
+/* Returns the end of what begins at `at` with `opening`, or NULL if something else does. */
 static const char *skip(const char *at, const char *end, const char *opening, const char *closing)
 {
 	const char *found;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * xml.h - XML read element by element, with places for errors
+ * xml.h - reads XML element by element, with places for errors
  *
- * Over expat, where the build has it. Inside lib/ only. Any thread: no shared state.
+ * Uses expat, if the build has it. For use inside lib/ only. Any thread: no shared state.
  */
 #ifndef OSP_XML_H
 #define OSP_XML_H
@@ -16,7 +16,7 @@
 
 struct osp_xml;
 
-/* `attributes` are names and values by turns, ended by NULL. Either may be NULL. */
+/* `attributes` alternates names and values, ended by NULL. Either function may be NULL. */
 struct osp_xml_handler {
 	void (*start)(struct osp_xml *xml, const char *name, const char **attributes,
 		      void *context);
@@ -24,19 +24,21 @@ struct osp_xml_handler {
 };
 
 /*
- * Reads all of `text`. Documents that declare entities are refused. 0, or -1 with file, line and
- * column in `error`. Without expat: an error with a handler, 0 unread without one.
+ * Reads all of `text`. Refuses documents that declare entities. Returns 0, or -1 with file, line
+ * and column in `error`. Without expat it fails if there is a handler, and returns 0 unread if
+ * there is none.
  */
 int osp_xml_parse(const char *file, const char *text, size_t text_bytes,
 		  const struct osp_xml_handler *handler, void *context, struct osp_error *error);
 
-/* For handlers: refuses the document at the place now read, unless it was refused before. -1. */
+/* Refuses the document at the current place, unless it was refused before; for handlers. Returns
+ * -1. */
 int osp_xml_fail(struct osp_xml *xml, const char *text);
 
-/* For handlers: the line where the element begins, from 1. */
+/* Returns the line where the element begins, from 1; for handlers. */
 int osp_xml_line(const struct osp_xml *xml);
 
-/* The first element's name in `name`, "" if there is none; looks, and checks nothing. */
+/* Writes the first element's name to `name`, "" if there is none. Checks nothing. */
 void osp_xml_first_element(const char *text, size_t text_bytes, char *name, size_t name_bytes);
 
 #endif
