@@ -36,7 +36,10 @@ static int say(struct osp_error *error, const char *path, const char *what)
 	return osp_error_at(error, path, 0, 0, "%s: %s", what, strerror(errno));
 }
 
-/* Reads to the end of `fd`; NULL with errno set (EFBIG when there is more than the limit). */
+/*
+ * Reads to the end of `fd`. Returns NULL with errno set if that fails (EFBIG if there is more than
+ * the limit).
+ */
 static char *read_all(int fd, size_t limit_bytes, size_t *length_bytes)
 {
 	size_t room = FIRST_ROOM_BYTES;
@@ -114,7 +117,10 @@ static int write_directly(const char *path, const char *text, size_t text_bytes,
 	return result;
 }
 
-/* A rename lasts only once its folder is on disk too. Best effort: some file systems refuse. */
+/*
+ * Forces the folder to disk, because a rename lasts only then. Best effort: some file systems
+ * refuse.
+ */
 static void sync_folder(const char *path)
 {
 	char *folder = osp_path_beside(path, ".");
@@ -127,7 +133,7 @@ static void sync_folder(const char *path)
 	free(folder);
 }
 
-/* Access lists and labels go with the file. Best effort: some file systems have none. */
+/* Copies access lists and labels to the new file. Best effort: some file systems have none. */
 static void copy_attributes(const char *path, int fd)
 {
 	char names[4096], value[4096];
@@ -142,7 +148,10 @@ static void copy_attributes(const char *path, int fd)
 	}
 }
 
-/* `like` (NULL: none) is the file that is replaced: its owner, group and mode. */
+/*
+ * Fills the temporary file and renames it. `like` (NULL: none) is the file that it replaces; it
+ * gets its owner and group.
+ */
 static int fill_and_rename(int fd, const char *temporary, const char *path, const struct stat *like,
 			   mode_t mode, const char *text, size_t text_bytes)
 {
@@ -163,8 +172,8 @@ static int fill_and_rename(int fd, const char *temporary, const char *path, cons
 	return result;
 }
 
-/* The hidden name beside `path` that it has until it is whole: no `Include FOLDER/NAME*` and no
- * folder of scripts takes it for one of theirs. `end` ends it. */
+/* Makes the hidden name beside `path` that the file has until it is whole: no `Include
+ * FOLDER/NAME*` and no folder of scripts takes it for one of theirs. `end` is its end. */
 static int unfinished_name(const char *path, const char *end, char *name, size_t name_bytes)
 {
 	const char *slash = strrchr(path, '/');
@@ -176,7 +185,7 @@ static int unfinished_name(const char *path, const char *end, char *name, size_t
 		       : 0;
 }
 
-/* `path` without links; `shown` is what the user calls it. */
+/* Writes the file. `path` has no links; `shown` is what the user calls it. */
 static int write_whole(const char *path, const char *shown, const struct stat *like, mode_t mode,
 		       const char *text, size_t text_bytes, struct osp_error *error)
 {
@@ -205,7 +214,7 @@ int osp_write_new(const char *path, const char *text, size_t text_bytes, const s
 	return write_whole(path, path, like, mode, text, text_bytes, error);
 }
 
-/* The mode of a file in place of one of mode `mode` and group `group`. */
+/* Returns the mode of a file that replaces one of mode `mode` and group `group`. */
 typedef mode_t mode_f(mode_t mode, gid_t group);
 
 static mode_t as_it_is(mode_t mode, gid_t group)

@@ -19,39 +19,38 @@
 char *osp_read_input(const char *path, size_t limit_bytes, size_t *length_bytes,
 		     struct osp_error *error);
 
-/* What errors call that file: "standard input" for "-". */
+/* Returns what errors call that file: "standard input" for "-". */
 const char *osp_input_name(const char *path);
 
-/* The same for what is printed or drawn, cleaned (lib/base/clean.h): others name files. Returns
- * `buffer`. */
+/* Writes the same for what is printed or drawn, cleaned (lib/base/clean.h), because others name
+ * files. Returns `buffer`. */
 const char *osp_input_words(const char *path, char *buffer, size_t buffer_bytes);
 
 /*
- * Writes a whole file or leaves it as it was: a temporary file in the same folder, forced to disk
- * and renamed. Owner, group and mode of a file that is there already are kept, a link is followed.
- * "-" is standard output; a device or pipe is written to directly. Returns 0, or -1 with `error`
- * set.
+ * Writes a whole file or leaves it as it was: writes a temporary file in the same folder, forces it
+ * to disk and renames it. An existing file keeps its owner, group and mode; a link is followed. "-"
+ * is standard output; a device or pipe is written to directly. Returns 0, or -1 with `error` set.
  */
 int osp_write_output(const char *path, const char *text, size_t text_bytes,
 		     struct osp_error *error);
 
-/* The same for a file that slurmctld obeys only if nobody but its owner and root's group may write
- * it (lib/topology/follow.h): whatever the umask, and also where the file that is there lets others
- * write. */
+/* Does the same for a file that slurmctld obeys only if nobody but its owner and root's group may
+ * write it (lib/topology/follow.h): whatever the umask, and even if others may write the existing
+ * file. */
 int osp_write_trusted(const char *path, const char *text, size_t text_bytes,
 		      struct osp_error *error);
 
-/* The same for a file that is not there yet: with owner and group of `like`, and `mode`, from its
- * first moment on. */
+/* Does the same for a file that does not exist yet: it has the owner and group of `like`, and
+ * `mode`, from its first moment on. */
 int osp_write_new(const char *path, const char *text, size_t text_bytes, const struct stat *like,
 		  mode_t mode, struct osp_error *error);
 
-/* Removes what a writing of `path` left that was killed; for a caller that nobody else writes it
- * beside. */
+/* Removes what a killed writer of `path` left. Only for a caller beside whom nobody else writes
+ * it. */
 void osp_remove_unfinished(const char *path);
 
-/* "FOLDER/NAME", or NAME alone when it begins with '/'. `beside` is a file: its folder counts. NULL
- * when memory ran out. To be freed. */
+/* Returns "FOLDER/NAME", or NAME alone if it begins with '/'. FOLDER is that of the file `beside`.
+ * The caller frees it; NULL if memory runs out. */
 char *osp_path_beside(const char *beside, const char *name);
 
 #endif

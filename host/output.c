@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* output.c - what the programs answer with and how they speak: exit status, errors, progress,
- * JSON */
+/* output.c - how the programs answer: exit status, errors, progress, JSON */
 #include "host/output.h"
 
 #include <fcntl.h>
@@ -98,7 +97,7 @@ int osp_print_json(json_t *value, int status)
 
 	json_decref(value);
 	if (failed)
-		return ferror(stdout) ? status : osp_say_no_memory(); /* main() tells of the file */
+		return ferror(stdout) ? status : osp_say_no_memory(); /* main() reports the file */
 	putchar('\n');
 	return status;
 }
@@ -132,7 +131,7 @@ void osp_output_end(void)
 	int nothing;
 
 	if (fflush(stdout))
-		return; /* main() tells of the file */
+		return; /* main() reports the file */
 	nothing = open("/dev/null", O_WRONLY | O_CLOEXEC);
 	if (nothing < 0)
 		return;

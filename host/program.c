@@ -7,7 +7,10 @@
 #include <string.h>
 #include <unistd.h>
 
-/* The length of the running program's folder, with the '/' after it; 0 if it is not known. */
+/*
+ * Reads the running program's folder, with the '/' after it. Returns its length; 0 if it is
+ * unknown.
+ */
 static size_t own_folder(char *path)
 {
 	ssize_t length = readlink("/proc/self/exe", path, OSP_PROGRAM_BYTES - 1);

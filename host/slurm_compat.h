@@ -39,8 +39,8 @@
 #define OSP_JOB_EXCLUSIVE_TOPO(job) ((void)(job), false)
 #endif
 
-/* A job's steps can be managed on its first node from 24.05 on; that step manager hears of no
- * shrinking. */
+/* From 24.05 on a job's steps can be managed on its first node; that step manager does not learn
+ * when the job shrinks. */
 #ifdef STEPMGR_ENABLED
 #define OSP_JOB_STEPMGR(job) (((job)->bitflags & STEPMGR_ENABLED) != 0)
 #else
@@ -65,8 +65,9 @@
 #define OSP_JOB_SEGMENT_FLAGS(job) ((void)(job), false)
 #endif
 
-/* What slurm_load_job() and its like take: a job's number, from 26.05 on a step's id (slurm.h).
- * Callers give a number: configure asks Slurm's header for that with SLURM_BACKWARD_COMPAT. */
+/* The argument of slurm_load_job() and similar functions: a job's number, from 26.05 on a step's id
+ * (slurm.h). Callers give a number: configure asks Slurm's header for that with
+ * SLURM_BACKWARD_COMPAT. */
 #if OSP_SLURM_AT_LEAST(26, 5)
 #define OSP_JOB_REFERENCE		    slurm_step_id_t
 #define OSP_JOB_REFERENCE_NUMBER(reference) (reference).job_id
@@ -123,14 +124,14 @@ typedef struct xlist osp_list_t;
 #include "src/common/select.h"
 #endif
 
-/* --exclusive: a number up to 23.11, a bit beside others since (slurmctld.h, job_record.h). */
+/* --exclusive: a number up to 23.11, since then a bit beside others (slurmctld.h, job_record.h). */
 #ifdef OLD_WHOLE_NODE_MCS
 #define OSP_WANTS_WHOLE_NODES(details) (((details)->whole_node & WHOLE_NODE_REQUIRED) != 0)
 #else
 #define OSP_WANTS_WHOLE_NODES(details) ((details)->whole_node == WHOLE_NODE_REQUIRED)
 #endif
 
-/* Memory is counted: CR_MEMORY, from 25.05 on SELECT_MEMORY, of the same value (slurm.h). */
+/* Set if memory is counted: CR_MEMORY, from 25.05 on SELECT_MEMORY, of the same value (slurm.h). */
 #define OSP_SELECT_MEMORY 0x0010
 
 /* What a record keeps of --segment and --exclusive=topo (24.05 on) and of segments' flags (25.11
@@ -149,23 +150,23 @@ typedef struct xlist osp_list_t;
 #define OSP_RECORD_SEGMENT_FLAGS(job) ((void)(job), false)
 #endif
 
-/* Puts a running batch job back into the queue, in root's name, with slurmctld's job and node write
- * locks: by its record from 25.11 on, by its number before (slurmctld.h). */
+/* Puts a running batch job back into the queue, in root's name; the caller holds slurmctld's job
+ * and node write locks. By its record from 25.11 on, by its number before (slurmctld.h). */
 #if OSP_SLURM_AT_LEAST(25, 11)
 #define OSP_JOB_REQUEUE(job) job_requeue_internal(0, (job), false, 0)
 #else
 #define OSP_JOB_REQUEUE(job) job_requeue(0, (job)->job_id, NULL, false, 0)
 #endif
 
-/* Makes a reservation, with slurmctld's node write lock. From 23.02 on Slurm can also return a
- * message about what is wrong with the reservation (reservation.h). */
+/* Makes a reservation; the caller holds slurmctld's node write lock. From 23.02 on Slurm can also
+ * return a message about what is wrong with the reservation (reservation.h). */
 #if OSP_SLURM_AT_LEAST(23, 2)
 #define OSP_CREATE_RESERVATION(wanted) create_resv((wanted), NULL)
 #else
 #define OSP_CREATE_RESERVATION(wanted) create_resv(wanted)
 #endif
 
-/* The Epilog's time limit: one with the Prolog's before 25.05 (slurm.h). */
+/* The Epilog's time limit: the same as the Prolog's before 25.05 (slurm.h). */
 #if OSP_SLURM_AT_LEAST(25, 5)
 #define OSP_EPILOG_TIMEOUT_S (slurm_conf.epilog_timeout)
 #else
@@ -190,7 +191,7 @@ typedef struct xlist osp_list_t;
 #define OSP_HOLDS_LICENSES_OF(job, other) ((void)(job), (void)(other), false)
 #endif
 
-/* A running job with --time-min is planned to end by then, if slurm.conf says so, from 25.05 on
+/* From 25.05 on a running job with --time-min is planned to end by then, if slurm.conf says so
  * (select_cons_tres.c). */
 #if OSP_SLURM_AT_LEAST(25, 5)
 #define OSP_TIME_MIN_IS_SOFT(parameters)                                                           \
@@ -199,7 +200,7 @@ typedef struct xlist osp_list_t;
 #define OSP_TIME_MIN_IS_SOFT(parameters) ((void)(parameters), false)
 #endif
 
-/* job_record_create() came into Slurm's library with 24.05 (common/job_record.h). */
+/* Slurm's library has job_record_create() from 24.05 on (common/job_record.h). */
 #if OSP_SLURM_AT_LEAST(24, 5)
 #define OSP_HAVE_JOB_RECORD_CREATE 1
 #else
@@ -207,18 +208,18 @@ typedef struct xlist osp_list_t;
 #endif
 
 /*
- * A gang waits: Slurm makes "nodes are busy" of it (node_scheduler.c). 26.05 has an error for "no
- * domain of the fabric fits", ESLURM_TOPO_NO_FIT, and squeue words for it; but of several
- * partitions it keeps only "busy" as a reason to queue the job, and fails it by what the last one
- * says (_select_nodes_base() in job_mgr.c).
+ * The answer for a gang that waits: Slurm turns it into "nodes are busy" (node_scheduler.c). 26.05
+ * has an error for "no domain of the fabric fits", ESLURM_TOPO_NO_FIT, and squeue has words for it;
+ * but for several partitions Slurm keeps only "busy" as a reason to queue the job, and fails the
+ * job by the answer for the last one (_select_nodes_base() in job_mgr.c).
  */
 #define OSP_ERROR_NO_DOMAIN SLURM_ERROR
 
-/* A running job's memory is made less, by select_p_job_mem_reduce(), from 26.05 on (select.c). */
+/* From 26.05 on select_p_job_mem_reduce() reduces a running job's memory (select.c). */
 #define OSP_HAVE_JOB_MEM_REDUCE OSP_SLURM_AT_LEAST(26, 5)
 
-/* What licenses of mode 3 are left is laid out in the job from 26.05 on, for the nodes that it may
- * be given; a question in the mode TEST_ONLY fills in all that there are (licenses.c). */
+/* From 26.05 on the job has a layout of the licenses of mode 3 that are left, for the nodes that it
+ * may be given; a question in the mode TEST_ONLY fills in all that exist (licenses.c). */
 #define OSP_HAVE_HRES_SELECT OSP_SLURM_AT_LEAST(26, 5)
 
 /*

@@ -16,7 +16,7 @@
 
 #define FILE_BYTES_MAX	   ((size_t)1024 * 1024)
 #define METADATA_BYTES_MAX ((size_t)64 * 1024)
-/* A hop limit of 1 lets the PUT of a container hang; SDKs give it a second. */
+/* A hop limit of 1 makes the PUT of a container hang; SDKs give it a second. */
 #define METADATA_CONNECT_MS 1000
 #define METADATA_TOTAL_MS   2000
 #define METADATA_TRIES	    2
@@ -73,7 +73,10 @@ static enum found from_environment(struct osp_credentials *credentials, struct o
 
 /* --- shared files ----------------------------------------------------------------------------- */
 
-/* The path that `variable` names, or ~/.aws/NAME; false if there is no home. */
+/*
+ * Finds the path that `variable` names, or ~/.aws/NAME. Returns false if there is no home, or the
+ * path is too long.
+ */
 static bool shared_path(const char *variable, const char *name, char *path, size_t path_bytes)
 {
 	const char *named = environment(variable), *home = environment("HOME");
@@ -140,7 +143,7 @@ static enum found from_files(struct osp_credentials *credentials, struct osp_err
 
 /* --- answers in JSON -------------------------------------------------------------------------- */
 
-/* "2026-11-22T20:00:00Z" */
+/* Reads a time: "2026-11-22T20:00:00Z". 0: it cannot be read. */
 static int64_t time_of(const char *text)
 {
 	struct tm utc = {0};
@@ -183,7 +186,10 @@ static enum found take_json(struct osp_credentials *credentials,
 
 /* --- container -------------------------------------------------------------------------------- */
 
-/* http only if the SDKs allow it: keys are in the answer. */
+/*
+ * Tells whether keys may come from that URL: by http only if the SDKs allow it, because the answer
+ * holds keys.
+ */
 static bool is_allowed(const char *url)
 {
 	static const char *const hosts[] = {"127.0.0.1",     "localhost",      "[::1]",
@@ -203,7 +209,7 @@ static bool is_allowed(const char *url)
 	return false;
 }
 
-/* The Authorization header's value; "" for none. */
+/* Writes the Authorization header; "" for none. */
 static int read_authorization(char *header, size_t header_bytes, struct osp_error *error)
 {
 	const char *file = environment("AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE");
@@ -313,7 +319,7 @@ static int new_token(struct metadata *metadata, struct osp_error *error)
 	return 0;
 }
 
-/* Asks for `path`, with a new token where the old one has expired. */
+/* Asks for `path`, with a new token if the old one has expired. */
 static int get_metadata(struct metadata *metadata, const char *path, struct osp_http_answer *answer,
 			struct osp_error *error)
 {
@@ -408,7 +414,10 @@ static bool is_region(const char *text, size_t length)
 	return true;
 }
 
-/* "AWS_REGION=us east" goes into a host's name. */
+/*
+ * Takes a region only if it looks like one, because it becomes part of a host's name: not "us
+ * east".
+ */
 static int take_region(const char *value, const char *what, char region[OSP_REGION_BYTES],
 		       struct osp_error *error)
 {

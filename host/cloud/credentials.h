@@ -7,8 +7,8 @@
  * AWS_CONFIG_FILE, profile AWS_PROFILE); the container's endpoint
  * (AWS_CONTAINER_CREDENTIALS_RELATIVE_URI or ..._FULL_URI); the instance's metadata service,
  * version 2 (not with AWS_EC2_METADATA_DISABLED=true). A profile that gets its keys by a role,
- * single sign-on or a program is refused, not passed over: the next source would be another
- * identity. One thread.
+ * single sign-on or a program is refused, not skipped: the next source would be another identity.
+ * One thread.
  */
 #ifndef OSP_CREDENTIALS_H
 #define OSP_CREDENTIALS_H
@@ -27,11 +27,17 @@ struct osp_credentials {
 	const char *source;	     /* in words: "the instance's role" */
 };
 
-/* 0, or -1 with `error` set: no source has keys (all are named), or one is there and broken. */
+/*
+ * Finds the keys. Returns 0, or -1 with `error` set: no source has keys (all are named), or a
+ * source has broken ones.
+ */
 int osp_credentials_find(struct osp_http *http, struct osp_credentials *credentials,
 			 struct osp_error *error);
 
-/* AWS_REGION, AWS_DEFAULT_REGION, the profile's, or the instance's. 0, or -1 with `error` set. */
+/*
+ * Finds the region: AWS_REGION, AWS_DEFAULT_REGION, the profile's, or the instance's. Returns 0, or
+ * -1 with `error` set.
+ */
 int osp_region_find(struct osp_http *http, char region[OSP_REGION_BYTES], struct osp_error *error);
 
 #endif

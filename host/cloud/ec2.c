@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* ec2.c - asks EC2 page by page, and keeps what came when one fails */
+/* ec2.c - asks EC2 page by page, and keeps what came if one fails */
 #include "host/cloud/ec2.h"
 
 #include <stdio.h>
@@ -10,7 +10,7 @@
 #include "lib/base/text.h"
 
 #define VERSION		  "2016-11-15"
-#define IDS_A_CALL	  100 /* DescribeInstanceTopology's most */
+#define IDS_A_CALL	  100 /* the most of DescribeInstanceTopology */
 #define RESERVATIONS_MOST 10
 #define ADDRESSES_A_CALL  200 /* values of a filter */
 #define RECORDS_A_PAGE	  1000
@@ -75,7 +75,7 @@ static void add_value(struct osp_text *form, const char *value)
 	free(written);
 }
 
-/* What is asked: an action, and how its ids are named. */
+/* A question: an action, and the name of its ids. */
 struct question {
 	const char *action;
 	const char *id_name; /* "InstanceId": numbered from 1 */
@@ -132,8 +132,8 @@ static enum osp_ec2_outcome ask_page(const struct batch *batch, const char *toke
 	return outcome;
 }
 
-/* All pages of one call. A token that has become old is no reason to tell a record twice: what was
- * told stays told, and the import takes an instance once. */
+/* Asks for all pages of one call. If a token has expired, it begins again, and `record` may get an
+ * instance a second time; the import takes each once. */
 static enum osp_ec2_outcome ask_pages(const struct batch *batch, struct osp_ec2_answer *answer,
 				      struct osp_error *error)
 {
@@ -160,7 +160,10 @@ static enum osp_ec2_outcome ask_pages(const struct batch *batch, struct osp_ec2_
 	return OSP_EC2_CALL_FAILED;
 }
 
-/* Takes out the ids that a refusal names; how many are left. `dropped`: how many were taken out. */
+/*
+ * Takes out the ids that a refusal names. Returns how many are left; `dropped` is how many were
+ * taken out.
+ */
 static size_t drop_unknown(const struct batch *batch, const char *message, size_t *dropped)
 {
 	size_t left = 0;
@@ -186,7 +189,7 @@ static void miss(const struct batch *batch, struct osp_error *error)
 	}
 }
 
-/* 0 also if the call failed alone. */
+/* Asks one call. Returns 0 even if this call alone failed. */
 static int ask_batch(const struct batch *batch)
 {
 	struct osp_ec2_answer answer;

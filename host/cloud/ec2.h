@@ -25,36 +25,36 @@
 
 struct osp_ec2;
 
-/* Finds keys and region. NULL with `error` set. */
+/* Finds keys and region. Returns NULL with `error` set if that fails. */
 struct osp_ec2 *osp_ec2_open(struct osp_error *error);
 void osp_ec2_close(struct osp_ec2 *ec2); /* NULL is allowed */
 
 const char *osp_ec2_region(const struct osp_ec2 *ec2);
 
-/* What did not come. */
+/* What is missing. */
 struct osp_ec2_gaps {
-	uint32_t failed_calls;	/* whose ids nobody knows more about now */
-	uint32_t unknown_ids;	/* that EC2 does not know: gone, or another account's */
+	uint32_t failed_calls;	/* nobody knows more about their ids now */
+	uint32_t unknown_ids;	/* EC2 does not know them: gone, or another account's */
 	struct osp_error first; /* of the failed calls */
 };
 
-/* Is called for an id of a failed call. */
+/* Takes an id of a failed call. */
 typedef void osp_ec2_missed_f(const char *id, void *context);
 
 struct osp_ec2_listener {
 	osp_ec2_record_f *record;
-	osp_ec2_missed_f *missed; /* NULL: nobody asks */
+	osp_ec2_missed_f *missed; /* may be NULL */
 	void *context;
 };
 
-/* DescribeInstanceTopology of `ids`. 0 although calls may have failed (`gaps`), or -1 with `error`
- * set. */
+/* Asks DescribeInstanceTopology of `ids`. Returns 0, even if calls have failed (`gaps`), or -1 with
+ * `error` set. */
 int osp_ec2_instance_topology(struct osp_ec2 *ec2, const char *const *ids, size_t count,
 			      const struct osp_ec2_listener *listener, struct osp_ec2_gaps *gaps,
 			      struct osp_error *error);
 
-/* DescribeCapacityReservationTopology, 10 ids a call, and DescribeCapacityReservations, which says
- * how many instances each holds. */
+/* Ask DescribeCapacityReservationTopology, 10 ids a call, and DescribeCapacityReservations, which
+ * says how many instances each holds. */
 int osp_ec2_reservation_topology(struct osp_ec2 *ec2, const char *const *ids, size_t count,
 				 const struct osp_ec2_listener *listener, struct osp_ec2_gaps *gaps,
 				 struct osp_error *error);
@@ -62,7 +62,7 @@ int osp_ec2_reservations(struct osp_ec2 *ec2, const char *const *ids, size_t cou
 			 const struct osp_ec2_listener *listener, struct osp_ec2_gaps *gaps,
 			 struct osp_error *error);
 
-/* DescribeNetworkInterfaces: those attached to these instances, or with one of these private
+/* Ask DescribeNetworkInterfaces of those attached to these instances, or with one of these private
  * addresses. */
 int osp_ec2_interfaces_of(struct osp_ec2 *ec2, const char *const *instances, size_t count,
 			  const struct osp_ec2_listener *listener, struct osp_ec2_gaps *gaps,
@@ -71,17 +71,20 @@ int osp_ec2_interfaces_at(struct osp_ec2 *ec2, const char *const *addresses, siz
 			  const struct osp_ec2_listener *listener, struct osp_ec2_gaps *gaps,
 			  struct osp_error *error);
 
-/* DescribeSecurityGroupRules of these groups, by id. */
+/* Asks DescribeSecurityGroupRules of these groups, by id. */
 int osp_ec2_group_rules(struct osp_ec2 *ec2, const char *const *groups, size_t count,
 			const struct osp_ec2_listener *listener, struct osp_ec2_gaps *gaps,
 			struct osp_error *error);
 
-/* DescribePlacementGroups of these names. */
+/* Asks DescribePlacementGroups of these names. */
 int osp_ec2_placement_groups(struct osp_ec2 *ec2, const char *const *names, size_t count,
 			     const struct osp_ec2_listener *listener, struct osp_ec2_gaps *gaps,
 			     struct osp_error *error);
 
-/* DescribeInstances of those that run: with one of these ids, or one of these private addresses. */
+/*
+ * Ask DescribeInstances of those that run: with one of these ids, or one of these private
+ * addresses.
+ */
 int osp_ec2_instances(struct osp_ec2 *ec2, const char *const *ids, size_t count,
 		      const struct osp_ec2_listener *listener, struct osp_ec2_gaps *gaps,
 		      struct osp_error *error);

@@ -14,18 +14,21 @@
 /* A page of 100 takes EC2 a second or two; SDKs wait 60 s for either. */
 #define CONNECT_MS 5000
 #define TOTAL_MS   30000
-/* Pauses of 1, 2, 4 and 8 s, each plus up to half of it, so that many callers do not come
- * together. */
+/* Pauses of 1, 2, 4 and 8 s, each lengthened by up to half of itself, so that many callers do not
+ * come together. */
 #define TRIES	       5
 #define FIRST_PAUSE_MS 1000
-/* A name that does not resolve is a region that is not there; half an answer may be a proxy's. */
+/* A name that does not resolve is a region that does not exist; half an answer may be a proxy's. */
 #define SHORT_TRIES 2
-/* The topology actions' bucket is filled by 1 a second. */
+/* One a second fills the topology actions' bucket. */
 #define TOPOLOGY_PAUSE_MS 1000
-/* botocore fetches anew from 10 minutes before keys expire; not more often than once a minute. */
+/*
+ * botocore fetches new keys from 10 minutes before they expire, but not more often than once a
+ * minute.
+ */
 #define EXPIRES_SOON_S 600
 #define FETCH_PAUSE_S  60
-/* EC2 takes a signature for 5 minutes; a smaller difference is not why it was refused. */
+/* EC2 takes a signature for 5 minutes; a smaller difference does not explain a refusal. */
 #define CLOCK_WRONG_S 60
 
 static int64_t now_ms(void)
@@ -68,8 +71,7 @@ static int refresh(struct osp_ec2 *ec2, bool expired, struct osp_error *error)
 
 /* --- one try ---------------------------------------------------------------------------------- */
 
-/* The signature's headers, made here where curl's would leave the token out or have the wrong
- * time. */
+/* The signature's headers, made here if curl would leave the token out or use the wrong time. */
 struct signature {
 	char host[OSP_ENDPOINT_BYTES + 8];
 	char date[OSP_SIGV4_DATE_BYTES + 16];
@@ -137,12 +139,12 @@ static int try_once(struct osp_ec2 *ec2, const char *form, struct osp_http_answe
 
 /* --- what a refusal leads to ------------------------------------------------------------------ */
 
-/* What a call that goes on for several tries knows. */
+/* The state of a call that may take several tries. */
 struct trying {
 	struct osp_ec2 *ec2;
 	const char *action;
 	const char *form;
-	int failures; /* that a pause may heal */
+	int failures; /* a pause may heal these */
 	bool clock_set;
 	bool keys_fetched;
 	struct osp_error *error;
@@ -166,7 +168,10 @@ static enum osp_ec2_outcome no_identity(const struct trying *trying,
 	return OSP_EC2_ALL_FAIL;
 }
 
-/* True if the difference explains the refusal; the next try is signed by the answer's clock. */
+/*
+ * Sets the clock by the answer. Returns true if the difference explains the refusal; the next try
+ * is signed by the answer's clock.
+ */
 static bool set_clock(struct trying *trying, const struct osp_http_answer *http)
 {
 	int64_t offset = http->date_s - (int64_t)time(NULL);
@@ -187,7 +192,7 @@ static bool fetch_keys(struct trying *trying)
 	return !refresh(trying->ec2, true, trying->error);
 }
 
-/* True when it is to be asked again. */
+/* Waits before the next try. Returns false if there is none. */
 static bool wait_longer(struct trying *trying)
 {
 	int64_t pause = (int64_t)FIRST_PAUSE_MS << trying->failures;
@@ -216,7 +221,7 @@ static enum osp_ec2_outcome unsupported(const struct trying *trying,
 	return OSP_EC2_ALL_FAIL;
 }
 
-/* What to do about an answer that refuses; *again: ask once more. */
+/* Decides what to do about a refusal; *again: ask once more. */
 static enum osp_ec2_outcome refused(struct trying *trying, const struct osp_http_answer *http,
 				    const struct osp_ec2_answer *answer, bool *again)
 {
@@ -245,7 +250,7 @@ static enum osp_ec2_outcome refused(struct trying *trying, const struct osp_http
 	return *again ? OSP_EC2_CALL_FAILED : failed(trying, http->status, answer);
 }
 
-/* An answer of status 200. Half an answer tells nothing: it is passed on when whole. */
+/* Reads an answer of status 200. Half an answer says nothing: only a whole one is passed on. */
 static enum osp_ec2_outcome accept_answer(struct trying *trying, const struct osp_http_answer *http,
 					  size_t most, osp_ec2_record_f *record, void *context,
 					  struct osp_ec2_answer *answer, bool *again)

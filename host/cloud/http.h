@@ -28,12 +28,12 @@ struct osp_http_request {
 	const char *secret;
 	long connect_ms;
 	long total_ms;
-	bool direct; /* never through a proxy: a link-local address */
+	bool direct; /* never through a proxy, for a link-local address */
 };
 
 struct osp_http_answer {
-	long status; /* 0: none came */
-	char *body;  /* terminated; the connection's, until its next request */
+	long status; /* 0: there was none */
+	char *body;  /* terminated; it belongs to the connection, until its next request */
 	size_t body_bytes;
 	int64_t date_s; /* of the Date header; 0: none */
 };
@@ -41,11 +41,17 @@ struct osp_http_answer {
 struct osp_http *osp_http_open(struct osp_error *error); /* NULL with `error` set */
 void osp_http_close(struct osp_http *http);		 /* NULL is allowed */
 
-/* 0 with an answer of whatever status, or -1 with `error` set: no connection, a limit reached. */
+/*
+ * Sends a request. Returns 0 with an answer of any status, or -1 with `error` set: no connection, a
+ * limit reached.
+ */
 int osp_http_ask(struct osp_http *http, const struct osp_http_request *request,
 		 struct osp_http_answer *answer, struct osp_error *error);
 
-/* Does this curl sign a session token's header? From 7.86 on (lib/http_aws_sigv4.c, 29c4aa0). */
+/*
+ * Tells whether this curl signs a session token's header: from 7.86 on (lib/http_aws_sigv4.c,
+ * 29c4aa0).
+ */
 bool osp_http_signs_tokens(void);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* check_report.c - reads what `onespine check --json` says of a node into the gate's report */
+/* check_report.c - reads the output of `onespine check --json` into the gate's report */
 #include "onespine_config.h"
 #include "host/record/check_report.h"
 
@@ -22,7 +22,10 @@ static void read_boot(struct osp_gate_report *report)
 	fclose(file);
 }
 
-/* The check that says so: the one that the reason names, else the first with this verdict. */
+/*
+ * Returns the check behind the verdict: the one that the reason names, else the first with this
+ * verdict.
+ */
 static const json_t *find_check(const json_t *root, const char *verdict, const char *reason)
 {
 	const json_t *checks = json_object_get(root, "checks"), *found = NULL;
@@ -63,7 +66,7 @@ void osp_check_report_read(const char *json, struct osp_gate_report *report)
 	const json_t *check;
 	char words[OSP_GATE_REASON_BYTES];
 
-	/* No check is silent: only a gang's node is. */
+	/* only a gang's node is silent, a check never */
 	if (!verdict || !osp_verdict_find(verdict, &report->result) ||
 	    report->result == OSP_VERDICT_SILENT) {
 		osp_check_report_error(report, "the check said nothing that can be read");

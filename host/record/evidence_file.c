@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* evidence_file.c - writes evidence, and takes away what has no more room */
+/* evidence_file.c - writes evidence, and removes what no longer has room */
 #include "onespine_config.h"
 #include "host/record/evidence_file.h"
 
@@ -19,10 +19,10 @@
 #include "lib/base/kept.h"
 #include "lib/base/text.h"
 
-/* Far more than are ever kept: somebody else's folder. */
+/* Far more than are ever kept: a folder with more is somebody else's. */
 #define FILES_LOOKED_AT 4096
 
-/* Answers of the child beside errno. */
+/* The child's answers besides errno. */
 enum { REPEATS = 10000, FULL };
 
 struct save {
@@ -49,7 +49,10 @@ static uint64_t add_words(uint64_t hash, const json_t *object, const char *key)
 	return osp_hash_words(hash, words ? words : "");
 }
 
-/* Which checks were not well, of what: values change from look to look. */
+/*
+ * Returns a hash of which checks were not well, and of what; without values, which change from look
+ * to look.
+ */
 static uint32_t hash_of(const char *json)
 {
 	json_t *root = json_loads(json, 0, NULL);
@@ -75,7 +78,7 @@ static uint32_t hash_of(const char *json)
 
 /* --- in the child ----------------------------------------------------------------------------- */
 
-/* All that is there; NULL with errno set. */
+/* Lists all files there; NULL with errno set if that fails. */
 static struct osp_evidence_file *list_files(int folder, size_t *count)
 {
 	struct osp_evidence_file *files = calloc(FILES_LOOKED_AT, sizeof(*files));

@@ -23,7 +23,7 @@
 #define TAIL_BYTES   ((size_t)64 * 1024)
 #define LOCK_WAIT_MS 2000
 
-/* Answers of the child beside errno. */
+/* The child's answers besides errno. */
 enum { NOT_OURS = 10000, LOCKED };
 
 /* --- names and owners ------------------------------------------------------------------------- */
@@ -36,20 +36,20 @@ const char *osp_history_key(const char *text, char *buffer, size_t buffer_bytes)
 		buffer[i] =
 			isalnum((unsigned char)text[i]) || strchr("._-", text[i]) ? text[i] : '_';
 	buffer[i] = '\0';
-	/* ".." and hidden names are nobody's. */
+	/* ".." and hidden names belong to nobody */
 	if (*buffer == '.')
 		*buffer = '_';
 	return buffer;
 }
 
-/* Only root, or who asks, can have written it. */
+/* Tells whether only root or the caller can have written it. */
 static bool is_ours(const struct stat *status)
 {
 	return (status->st_uid == 0 || status->st_uid == geteuid()) &&
 	       !(status->st_mode & (S_IWGRP | S_IWOTH));
 }
 
-/* The folder, opened; -1 with errno set, or EPERM for one that is not ours. */
+/* Opens the folder. Returns -1 with errno set, or NOT_OURS for one that is not ours. */
 static int open_folder(const char *path)
 {
 	int folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -81,7 +81,7 @@ static void make_folders(const char *path)
 	(void)mkdir(path, 0755);
 }
 
-/* 0 with the file open in *file, or what went wrong. */
+/* Opens the file in *file. Returns 0, or what went wrong. */
 static int open_to_append(int folder, const char *name, int *file)
 {
 	struct stat status;
@@ -114,7 +114,10 @@ static void set_aside(int folder, const char *name, uint32_t files)
 	renameat(folder, name, folder, to);
 }
 
-/* In one write, so that a reader sees all of it or nothing; what a full disk took is taken back. */
+/*
+ * Appends in one write, so that a reader sees all of the line or nothing; cuts off again what a
+ * full disk took. Returns 0, or what went wrong.
+ */
 static int append_line(int file, off_t size, const char *line)
 {
 	size_t length = strlen(line), total;
@@ -124,7 +127,7 @@ static int append_line(int file, off_t size, const char *line)
 
 	if (!whole)
 		return ENOMEM;
-	/* A line that was torn ends here. */
+	/* a line that was torn ends here */
 	if (size > 0 && (pread(file, &last, 1, size - 1) != 1 || last != '\n'))
 		last = '\0';
 	total = (size_t)sprintf(whole, "%s%s\n", last == '\n' ? "" : "\n", line);
@@ -145,7 +148,7 @@ struct append {
 	const char *line;
 };
 
-/* With the lock held. */
+/* Appends the line; the caller holds the lock. Returns 0, or what went wrong. */
 static int append_to_file(const struct append *append, int folder, const char *name)
 {
 	const struct osp_history_place *place = append->place;
@@ -169,9 +172,9 @@ static int append_to_file(const struct append *append, int folder, const char *n
 	return state;
 }
 
-/* --- what strikes are counted by -------------------------------------------------------------- */
+/* --- strikes ---------------------------------------------------------------------------------- */
 
-/* The run's own verdict, which stands before those of its checks. */
+/* Tells whether this is the run's own verdict, which comes before those of its checks. */
 static bool says(const char *line, const char *verdict)
 {
 	static const char key[] = "\"verdict\":\"";
@@ -182,7 +185,7 @@ static bool says(const char *line, const char *verdict)
 	       at[sizeof(key) - 1 + length] == '"';
 }
 
-/* Whether the last line of `tail` is a failure; *whole: it begins there. */
+/* Tells whether the last line of `tail` is a failure; *whole: the line begins there. */
 static bool last_says_fail(char *tail, size_t length, bool *whole)
 {
 	char *start;
@@ -195,7 +198,7 @@ static bool last_says_fail(char *tail, size_t length, bool *whole)
 	return says(start ? start + 1 : tail, "FAIL");
 }
 
-/* Does the file end in a failure? One that cannot be read does not. */
+/* Tells whether the file ends in a failure. One that cannot be read does not. */
 static bool ends_in_failure(int file, off_t size)
 {
 	size_t most = (size_t)size < OSP_HISTORY_LINE_BYTES_MAX ? (size_t)size
@@ -215,9 +218,9 @@ static bool ends_in_failure(int file, off_t size)
 }
 
 /*
- * Failures, and the first run after each that found none, are kept once more in a file of their
- * own: two strikes are told from one failure seen twice by the pass between them. Nobody's jobs can
- * fill it, however many lines they let the node write.
+ * Keeps failures, and the first run after each that found none, in a file of their own too: the
+ * pass between two strikes tells them from one failure that was seen twice. No user's jobs can fill
+ * that file, however many lines they make the node write.
  */
 static int keep_strike(const struct append *append, int folder, const char *name)
 {
@@ -262,7 +265,7 @@ static int append_in_folder(const struct append *append, int folder)
 
 	if (snprintf(name, sizeof(name), "%s" SUFFIX, append->place->key) >= (int)sizeof(name) - 8)
 		return ENAMETOOLONG;
-	/* Hidden names are no history. */
+	/* a hidden name is no history */
 	snprintf(lock_name, sizeof(lock_name), ".%s.lock", append->place->key);
 	state = osp_own_lock(folder, lock_name, LOCK_WAIT_MS, &lock);
 	if (state)
@@ -330,7 +333,7 @@ static void complain(const struct osp_history_reader *reader, const char *file, 
 		reader->complain(reader->context, file, line, why);
 }
 
-/* A line without an end was torn: another run may be writing it now. */
+/* Reads the lines of a file. A line without an end was torn: another run may be writing it now. */
 static int read_lines(FILE *stream, const char *name, const struct osp_history_reader *reader)
 {
 	char *line = NULL;
@@ -382,7 +385,7 @@ static int read_file(int folder, const char *name, const struct osp_history_read
 	return state;
 }
 
-/* KEY.jsonl, or that with ".N". */
+/* Tells whether this is KEY.jsonl, or that with ".N". */
 static int is_history(const struct dirent *entry)
 {
 	const char *at = strstr(entry->d_name, SUFFIX);

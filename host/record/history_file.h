@@ -3,13 +3,13 @@
  * history_file.h - files of runs: a line of JSON each, one file a node, in a folder of root's
  *
  * FOLDER/KEY.jsonl is appended to; a full one becomes KEY.jsonl.1, that KEY.jsonl.2 and so on.
- * Failures, and the first run after each that found none, stand once more in KEY.jsonl.0, which
- * becomes KEY.jsonl.00 when full: whoever lets a node write line after line pushes out no strike.
- * Readers know a line that comes twice by its id. What
- * others than root (or who asks) could have written is not read, and nothing is written where
- * others may write: so a user can neither forge a line nor plant a name. Nobody but root and its
- * group reads it (0640), and runs at once wait for each other by a lock that only root can hold
- * (lib/base/own_lock.h). One thread.
+ * Failures, and the first run after each that found none, are also kept in KEY.jsonl.0, which
+ * becomes KEY.jsonl.00 when full: a user who makes a node write line after line pushes out no
+ * strike. Readers recognize a line that comes twice by its id. What others than root (or the
+ * caller) could have written is not read, and nothing is written where others may write: so a user
+ * can neither forge a line nor plant a name. Only root and its group read it (0640), and
+ * simultaneous runs wait for each other by a lock that only root can hold (lib/base/own_lock.h).
+ * One thread.
  */
 #ifndef OSP_HISTORY_FILE_H
 #define OSP_HISTORY_FILE_H
@@ -26,22 +26,22 @@ struct osp_history_place {
 	const char *folder;
 	const char *key; /* letters, digits, '.', '-' and '_' */
 	uint64_t file_bytes_max;
-	uint32_t files; /* set aside */
+	uint32_t files; /* how many are set aside */
 };
 
 /*
- * Appends a line (without its end), whole or not at all: on a full disk the file is as it was.
- * Makes the folder where the one above it is there. Everything is done by a child of its own that
- * is not waited for longer than `deadline_ms`: a shared folder may hang. -1 with `error` set.
+ * Appends a line (without its end), whole or not at all: on a full disk the file stays as it was.
+ * Makes the folder if the one above it exists. A child process does everything, and is waited for
+ * at most `deadline_ms`: a shared folder may hang. Returns -1 with `error` set if that fails.
  */
 int osp_history_append(const struct osp_history_place *place, const char *line,
 		       unsigned int deadline_ms, struct osp_error *error);
 
-/* Makes what may stand in a file's name of `text`: other bytes become '_'. Returns `buffer`. */
+/* Turns `text` into a part of a file's name: other bytes become '_'. Returns `buffer`. */
 const char *osp_history_key(const char *text, char *buffer, size_t buffer_bytes);
 
-/* What is found while reading. A line is terminated and ends with the call. `complain` gets what is
- * passed over; NULL: nobody does. Each returns 0, or -1 to stop. */
+/* Functions that get what a reader finds. A line is terminated and lives during the call.
+ * `complain` gets what is skipped; it may be NULL. `line` returns 0, or -1 to stop. */
 struct osp_history_reader {
 	int (*line)(void *context, char *line, size_t length, const char *file, uint64_t number);
 	void (*complain)(void *context, const char *file, uint64_t line, const char *why);
@@ -49,9 +49,9 @@ struct osp_history_reader {
 };
 
 /*
- * Reads every file of the folder, those set aside too, in the order of their names. 0 when all was
- * read (a folder that is not there holds nothing), -1 with `error` set: the folder cannot be read
- * or is not root's, or a line was refused.
+ * Reads every file of the folder, also those set aside, in the order of their names. Returns 0 if
+ * all was read (a folder that does not exist holds nothing), or -1 with `error` set: the folder
+ * cannot be read or is not root's, or a line was refused.
  */
 int osp_history_read_folder(const char *folder, const struct osp_history_reader *reader,
 			    struct osp_error *error);

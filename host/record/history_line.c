@@ -28,8 +28,8 @@ static bool is_name(const char *text)
 	return length > 0;
 }
 
-/* On Nitro the asset tag is the instance's id; else cloud-init's note of it, else the serial number
- * of the machine, which only root reads. */
+/* Reads the instance's id. On Nitro it is the asset tag; else cloud-init's note of it, else the
+ * machine's serial number, which only root reads. */
 static void read_instance(const char *root, char *instance, size_t instance_bytes)
 {
 	static const char *const files[] = {
@@ -42,7 +42,7 @@ static void read_instance(const char *root, char *instance, size_t instance_byte
 	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
 		if (!osp_root_read(root, instance, instance_bytes, "%s", files[i]))
 			continue;
-		/* "Not Specified", "None" and the like are no ids. */
+		/* "Not Specified", "None" and the like are no ids */
 		if (is_name(instance) && (i != 0 || strncmp(instance, "i-", 2) == 0) &&
 		    strcasecmp(instance, "none") != 0 && strlen(instance) >= 4)
 			return;
@@ -50,7 +50,7 @@ static void read_instance(const char *root, char *instance, size_t instance_byte
 	*instance = '\0';
 }
 
-/* From slurmd, as the gate hands it on. */
+/* Reads the job from slurmd's variables, which the gate passes on. */
 static void read_job(struct osp_identity *identity)
 {
 	const char *job = getenv("SLURM_JOB_ID"), *when = getenv("SLURM_SCRIPT_CONTEXT");
@@ -248,7 +248,7 @@ char *osp_history_line(const struct osp_history_entry *entry)
 
 /* --- reading ---------------------------------------------------------------------------------- */
 
-/* A line being taken: nothing is added before all of it was found right. */
+/* A line that is being taken: nothing is added before all of it is found right. */
 struct line {
 	json_t *root;
 	struct osp_history_run run;
@@ -262,7 +262,10 @@ static const char *word(const json_t *object, const char *key)
 	return text ? text : "";
 }
 
-/* "gpu3", "gpu3.1" (an instance of it), "gpu3-gpu5" (the link between) -> 3; -1: no GPU. */
+/*
+ * Returns the number of a GPU: 3 for "gpu3", "gpu3.1" (an instance of it) and "gpu3-gpu5" (the link
+ * between them); -1: no GPU.
+ */
 static int gpu_number(const char *subject)
 {
 	unsigned long number;
@@ -282,7 +285,7 @@ static enum osp_history_verdict verdict_of(const char *name)
 	return OSP_HISTORY_OTHER;
 }
 
-/* The first enforced check that failed. */
+/* Returns the first enforced check that failed, or "". */
 static const char *failed_check(const json_t *checks)
 {
 	const char *name;
@@ -294,7 +297,7 @@ static const char *failed_check(const json_t *checks)
 	return "";
 }
 
-/* The check that failed this GPU. */
+/* Returns the check that failed this GPU, or "". */
 static const char *check_of_gpu(const json_t *checks, int number)
 {
 	const char *name;
@@ -313,7 +316,7 @@ static const char *check_of_gpu(const json_t *checks, int number)
 	return "";
 }
 
-/* What is wrong with it; NULL: nothing. */
+/* Returns what is wrong with the line; NULL: nothing. */
 static const char *check_line(struct line *line)
 {
 	json_t *root = line->root, *gpus = json_object_get(root, "gpus"), *uuid, *figure, *growth;

@@ -12,11 +12,9 @@
  *	                                 "do": ..}]}, ..},
  *	 "figures": [["gpu3", "temperature_c", 34], ..],
  *	 "job": 123, "when": "epilog", "grew": [["mlx5_0:1", "link_downed", 2], ..]}
- *
- * `job` and `when` only if the run was for a job; `grew` what counters of errors have grown by
- * since the node's last pass, where they have (a GPU is identified by its UUID).
- * `results` has what neither passed nor was skipped. `partial`: not all checks or not all GPUs. One
- * thread.
+ * `job` and `when` exist only if the run was for a job; `grew` says by how much error counters have
+ * grown since the node's last pass, if they have (a GPU is identified by its UUID). `results` has
+ * what neither passed nor was skipped. `partial`: not all checks or not all GPUs. One thread.
  */
 #ifndef OSP_HISTORY_LINE_H
 #define OSP_HISTORY_LINE_H
@@ -28,15 +26,15 @@
 #include "check/check.h"
 #include "lib/health/history.h"
 
-/* Who and where. */
+/* The node, and the job for which a run is. */
 struct osp_identity {
-	char node[128];	    /* Slurm's name of it, or the host's */
+	char node[128];	    /* Slurm's name of the node, or the host's */
 	char instance[128]; /* EC2's id, or the machine's own; "" if none is known */
-	uint32_t job;	    /* for which it runs, in a Prolog or Epilog; 0: none */
-	const char *when;   /* "prolog", "epilog"; "" */
+	uint32_t job;	    /* the job, in a Prolog or Epilog; 0: none */
+	const char *when;   /* "prolog", "epilog"; "": neither */
 };
 
-/* Reads it below `root`. */
+/* Reads them below `root`. */
 void osp_identity_read(const char *root, struct osp_identity *identity);
 
 struct osp_history_entry {
@@ -49,11 +47,11 @@ struct osp_history_entry {
 	const struct osp_pass *since; /* the node's last pass; NULL: there is none */
 };
 
-/* The line, without its end; to be freed. NULL when memory ran out. */
+/* Returns the line, without its end; the caller frees it. NULL if memory runs out. */
 char *osp_history_line(const struct osp_history_entry *entry);
 
-/* Adds a line. Returns 1; 0 if the history has it already; -1 if it is not a line of a history
- * (`why` says what is wrong with it) or memory ran out (`why` is NULL). */
+/* Adds a line. Returns 1; 0 if the history has it already; -1 if it is no line of a history (`why`
+ * says what is wrong with it) or memory runs out (`why` is NULL). */
 int osp_history_take_line(struct osp_history *history, const char *line, size_t length,
 			  const char **why);
 

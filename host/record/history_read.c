@@ -11,7 +11,7 @@
 #include "host/record/history_line.h"
 #include "host/output.h"
 
-#define COMPLAINTS_MAX 5 /* the rest is counted */
+#define COMPLAINTS_MAX 5 /* further ones are counted */
 
 static void complain(void *context, const char *file, uint64_t line, const char *why)
 {
@@ -26,7 +26,7 @@ static void complain(void *context, const char *file, uint64_t line, const char 
 		osp_say_warning("%s/%s: %s; passed over", reading->folder, file, why);
 }
 
-/* Lines that are too old are not even taken apart: their time stands near the start. */
+/* Tells whether a line is too old, without parsing it: its time is near the start. */
 static bool too_old(const struct osp_history_reading *reading, const char *line)
 {
 	const char *at = reading->from_s ? strstr(line, "\"time_s\":") : NULL;

@@ -2,7 +2,7 @@
 /*
  * history_read.h - the runs that are kept, from the folders that policy names
  *
- * Says how far it is, and warns of what it passes over. One thread.
+ * Shows its progress, and warns of what it skips. One thread.
  */
 #ifndef OSP_HISTORY_READ_H
 #define OSP_HISTORY_READ_H
@@ -17,15 +17,15 @@
 struct osp_history_reading {
 	struct osp_history *history;
 	const char *folder; /* being read */
-	int64_t from_s;	    /* older runs are passed over; 0: none */
+	int64_t from_s;	    /* older runs are skipped; 0: none */
 	size_t runs;
 	size_t passed_over; /* lines and files that are no runs */
 };
 
 /*
- * Reads `folder` or, where that is NULL, the node's own and the shared folder of `policy`, into a
- * new history (osp_history_free() in any case). `from_s` is the caller's. 0, or -1 with `error`
- * set.
+ * Reads `folder` or, if that is NULL, the node's own and the shared folder of `policy`, into a new
+ * history (call osp_history_free() in any case). The caller sets `from_s`. Returns 0, or -1 with
+ * `error` set.
  */
 int osp_history_read(struct osp_history_reading *reading, const char *folder,
 		     const struct osp_history_policy *policy, const char *root,

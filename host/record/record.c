@@ -29,7 +29,7 @@
 
 /* --- policy ----------------------------------------------------------------------------------- */
 
-/* Beside slurm.conf, and in the site's folder; below a test's `root` there alone. */
+/* Finds the policy beside slurm.conf, or in the site's folder; below a test's `root` only there. */
 static int find_policy(const char *root, struct osp_node_policy *policy, struct osp_error *error)
 {
 	const char *named = getenv("SLURM_CONF"), *path = NULL;
@@ -115,7 +115,7 @@ static void keep_history(const struct keeping *keeping)
 		osp_say_warning("the run is not kept: out of memory");
 		return;
 	}
-	/* Off the node first: a failed one may soon be gone. */
+	/* off the node first: a failed one may soon be gone */
 	if (keeping->policy->shared)
 		keep_line(keeping, keeping->policy->shared, line, SHARED_DEADLINE_MS);
 	if (keeping->policy->folder) {
@@ -143,7 +143,7 @@ static void keep_extra(const struct keeping *keeping)
 	char reason[REASON_BYTES];
 	json_t *mine;
 
-	/* A test's root is of no cluster unless it says so. */
+	/* a test's root belongs to no cluster unless it says so */
 	if (!keeping->policy->slurm_extra || !osp_slurm_configured() ||
 	    (*keeping->record->root && !getenv("ONESPINE_TEST_SLURM_EXTRA")))
 		return;
@@ -156,8 +156,8 @@ static void keep_extra(const struct keeping *keeping)
 	json_decref(mine);
 }
 
-/* A pass is what all checks of the depth agree on: nothing failed, and nothing broke. Where
- * something failed the earlier ones are gone already. */
+/* Keeps a pass, if all checks of the depth agree on it: nothing failed, and nothing broke. If
+ * something failed, the earlier passes are gone already. */
 static void keep_pass(const struct keeping *keeping, struct osp_node_state *state)
 {
 	enum osp_verdict verdict = osp_run_verdict(keeping->entry.run, false);
@@ -168,11 +168,11 @@ static void keep_pass(const struct keeping *keeping, struct osp_node_state *stat
 	if (verdict == OSP_VERDICT_FAIL || verdict == OSP_VERDICT_ERROR || !state ||
 	    !keeping->all_checks)
 		return;
-	/* A GPU that was left alone was not looked at any deeper. */
+	/* a GPU that was left alone was not examined any deeper */
 	osp_pass_make(&pass, record->has_since ? &record->since : NULL,
 		      keeping->entry.run->left_alone ? OSP_DEPTH_PASSIVE : keeping->entry.depth,
 		      state);
-	/* What a check in mode comment told is not seen off by that. */
+	/* such a pass does not clear what a check in mode comment reported */
 	if (osp_pass_save(record->root, &pass,
 			  osp_run_verdict(keeping->entry.run, true) != OSP_VERDICT_FAIL, &error))
 		warn("the pass is not kept", &error);
@@ -202,7 +202,7 @@ void osp_record_begin(struct osp_record *record, struct osp_check_context *conte
 		warn("nothing is kept of this run", &error);
 }
 
-/* A hung driver costs a test no more than it says. */
+/* Returns when to stop waiting: a hung driver costs a test no more than its own limit. */
 static uint64_t until_ms(const struct osp_check_context *context)
 {
 	unsigned int most_ms = context->deadline_most_ms;
@@ -257,11 +257,11 @@ void osp_record_end(struct osp_record *record, struct osp_check_context *context
 	bool known;
 
 	if (record->active) {
-		/* Before all that takes time: killed meanwhile, the node would pass by what it was
-		 * before. */
+		/* first, before what takes time: if it were killed, the node would still have its
+		 * old pass */
 		if (run && osp_run_verdict(run, false) == OSP_VERDICT_FAIL)
 			osp_pass_drop(record->root);
-		/* It ran beside the checks; if they did not need long it may need a moment. */
+		/* it ran beside the checks; if these were short, it may need a moment */
 		known = osp_node_state_collect(&record->look, until_ms(context), record->rules,
 					       &state, &error) == 0;
 		if (run)

@@ -18,7 +18,7 @@
 
 /* --- words ------------------------------------------------------------------------------------ */
 
-/* A label's value: backslash, quote and line feed are escaped. */
+/* Adds a label. In its value backslash and quote are escaped; a line feed becomes a space. */
 static void add_label(struct osp_text *text, const char *name, const char *value)
 {
 	osp_text_printf(text, "%s=\"", name);
@@ -35,7 +35,7 @@ static void add_help(struct osp_text *text, const char *name, const char *help)
 	osp_text_printf(text, "# HELP %s %s\n# TYPE %s gauge\n", name, help, name);
 }
 
-/* What carries a number: 0 skipped, 1 passed, 2 warned, 3 in error, 4 failed. */
+/* Returns the metric's number: 0 skipped, 1 passed, 2 warned, 3 in error, 4 failed. */
 static int number_of(enum osp_verdict verdict)
 {
 	return (int)verdict;
@@ -88,7 +88,7 @@ static void add_figures(struct osp_text *text, const struct osp_history_entry *e
 	}
 }
 
-/* The metrics of a run. `text` is marked failed when memory runs out. */
+/* Writes the metrics of a run. `text` is marked failed if memory runs out. */
 static void write_metrics(const struct osp_history_entry *entry, struct osp_text *text)
 {
 	const struct osp_run *run = entry->run;
@@ -141,7 +141,7 @@ static int save_in_child(const void *argument)
 	errno = 0;
 	if (osp_write_output(path, save->text->data, save->text->length_bytes, &error))
 		return errno ? errno : EIO;
-	/* node_exporter is no root. */
+	/* node_exporter does not run as root */
 	return chmod(path, 0644) < 0 ? errno : 0;
 }
 

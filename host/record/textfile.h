@@ -9,8 +9,8 @@
 
 #include "host/record/history_line.h"
 
-/* Writes FOLDER/onespine.prom anew by renaming, where only root may write there. Done by a child
- * that is not waited for longer than `deadline_ms`. -1 with `error` set. */
+/* Writes FOLDER/onespine.prom anew by renaming, if only root may write there. A child process does
+ * it, and is waited for at most `deadline_ms`. Returns -1 with `error` set if that fails. */
 int osp_textfile_save(const char *folder, const struct osp_history_entry *entry,
 		      unsigned int deadline_ms, struct osp_error *error);
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* thresholds_file.c - the limits in force: what the program brings, and the site's own file over
- * them */
+/* thresholds_file.c - the limits in force: the built-in ones, and the site's own file over them */
 #include "host/record/thresholds_file.h"
 
 #include <stdio.h>
@@ -10,7 +9,7 @@
 
 #include "host/files.h"
 
-/* The site's own, if it has one. */
+/* Returns the path of the site's own file, or NULL if it has none. */
 static const char *site_file(const char *root, char *path, size_t path_bytes)
 {
 	snprintf(path, path_bytes, "%s%s/thresholds.yaml", root, OSP_SITE_DIR);

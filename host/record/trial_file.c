@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* trial_file.c - which nodes a recheck has in hand, for the one that comes after a recheck that
- * was killed */
+/* trial_file.c - which nodes a recheck has in hand, for the next one if a recheck is killed */
 #include "onespine_config.h"
 #include "host/record/trial_file.h"
 
@@ -19,7 +18,7 @@
 
 #define FOLDER OSP_STATE_DIR "/recheck"
 
-/* A file whose first byte is this has its reason behind it; one that was cut off has neither. */
+/* The first byte of a file, before its reason; a file that was cut off has neither. */
 #define IN_HAND 'T'
 #define JUDGED	'J'
 
@@ -42,7 +41,7 @@ static int make_folders(const char *cluster)
 	return make_folder(FOLDER) || make_folder(path) ? -1 : 0;
 }
 
-/* False, with errno set: that is no name of a node. */
+/* Writes the file's name. Returns false, with errno set, if that is no name of a node. */
 static bool name_file(struct osp_trial_file *file, const char *cluster, const char *node)
 {
 	if (!strchr(node, '/') && snprintf(file->path, sizeof(file->path), "%s/%s/%s", FOLDER,
@@ -52,8 +51,8 @@ static bool name_file(struct osp_trial_file *file, const char *cluster, const ch
 	return false;
 }
 
-/* With its lock held. 1 where another process holds it, or with O_EXCL one left it; -1 with errno
- * set. */
+/* Opens a file and takes its lock. Returns 1 if another process holds it, or with O_EXCL if one
+ * left it; -1 with errno set. */
 static int open_locked(struct osp_trial_file *file, const char *cluster, const char *node,
 		       int flags)
 {
@@ -68,7 +67,7 @@ static int open_locked(struct osp_trial_file *file, const char *cluster, const c
 	return 1;
 }
 
-/* In one write, and on the disk: the reason of a node in hand stands nowhere else. */
+/* Writes the file at once, to the disk: the reason of a node in hand is nowhere else. */
 static int write_whole(struct osp_trial_file *file, char state, const char *reason)
 {
 	char words[OSP_TRIAL_REASON_BYTES + 8];
@@ -123,8 +122,8 @@ void osp_trial_leave(struct osp_trial_file *file)
 	close(file->lock);
 }
 
-/* The reason, "" for a node that was judged, or NULL for a file of a recheck that ended before it
- * changed anything. */
+/* Returns the reason, "" for a node that was judged, or NULL for a file of a recheck that ended
+ * before it changed anything. */
 static const char *read_reason(const struct osp_trial_file *file, char *words, size_t bytes)
 {
 	ssize_t length = pread(file->lock, words, bytes - 1, 0);
