@@ -38,7 +38,7 @@ static int take_mode(const struct osp_document *document, const struct osp_value
 	return 0;
 }
 
-/* A level must be a word that --gang could say too; whether it exists the topology knows. */
+/* Reads a level, a word that --gang could give too. The topology decides whether it exists. */
 static int take_level(const struct osp_document *document, const struct osp_value *value,
 		      struct osp_partition_policy *rules, struct osp_error *error)
 {
@@ -202,7 +202,7 @@ static take_f *const takers[OSP_KEY_COUNT] = {
 	take_launch_tries, take_launch_place, take_launch_keep,
 };
 
-/* Puts what `map` says over what `rules` holds already. */
+/* Overrides `rules` with the values of `map`. */
 static int take_rules(const struct osp_document *document, const struct osp_value *map,
 		      struct osp_partition_policy *rules, struct osp_error *error)
 {
@@ -234,7 +234,7 @@ static const char *const file_keys[] = {"topology", "defaults", "history", "watc
 
 #define FILE_KEYS (sizeof(file_keys) / sizeof(file_keys[0]))
 
-/* Refuses the keys of a policy where those of the file stand, with where they belong. */
+/* Refuses keys of a policy at the top of the file, and says where they belong. */
 static int refuse_policy_keys(const struct osp_config *config, const struct osp_value *root,
 			      struct osp_error *error)
 {
@@ -346,8 +346,8 @@ static void set_defaults(struct osp_config *config)
 	osp_watch_policy_default(&config->watch);
 }
 
-/* Blanks and comments alone, as the file that is installed: libyaml would take a tenth of a
- * millisecond for it, in every step on every node. */
+/* Tells whether the text has only blanks and comments, like the installed file: libyaml would take
+ * a tenth of a millisecond for it, in every step on every node. */
 static bool says_nothing(const char *text, size_t text_bytes)
 {
 	const char *end = text + text_bytes;

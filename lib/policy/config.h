@@ -8,7 +8,7 @@
  *
  *	topology: onespine.topology   # the file the shadow obeys; beside this one unless it starts
  *				      with /
- *	defaults:                     # policy where a partition says nothing else
+ *	defaults:                     # policy of partitions that say nothing else
  *	  mode: enforce               # enforce | advise | off
  *	  level: spine                # the level of a bare --gang
  *	  gang: asked                 # asked: only with --gang; always: every job from from_nodes
@@ -30,7 +30,7 @@
  *	  gpu:
  *	    gang: always
  *
- * A partition has the values of `defaults` where it says nothing itself. etc/onespine.yaml is the
+ * A partition has the values of `defaults` for keys that it does not set. etc/onespine.yaml is the
  * same with an explanation of each key.
  *
  * A loaded configuration never changes: any number of threads may read one. Not read inside a
@@ -52,20 +52,21 @@
 
 enum osp_mode { OSP_MODE_OFF, OSP_MODE_ADVISE, OSP_MODE_ENFORCE };
 
-/* What --gang-env and --gang-bind say. */
+/* The values of --gang-env and --gang-bind. */
 enum osp_env_mode { OSP_ENV_OFF, OSP_ENV_AUTO, OSP_ENV_EXPLAIN };
 enum osp_bind_mode { OSP_BIND_OFF, OSP_BIND_AUTO, OSP_BIND_VERBOSE };
 
-/* Nodes that do not run and whose place nobody knows. */
+/* What happens to nodes that do not run and whose place is unknown. */
 enum osp_unlaunched {
 	OSP_UNLAUNCHED_WAIT,   /* no gang gets them */
-	OSP_UNLAUNCHED_LAUNCH, /* a gang may have them started, and is judged when they run */
+	OSP_UNLAUNCHED_LAUNCH, /* a gang may have them started; its nodes are judged when they
+				  run */
 };
 
 struct osp_policy {
 	enum osp_mode mode;
 	const char *level;   /* the default level's name */
-	bool gang_always;    /* jobs of from_nodes and more are gangs without asking */
+	bool gang_always;    /* jobs of from_nodes nodes and more are gangs without asking */
 	uint32_t from_nodes; /* 1 .. */
 	bool allow_off;
 	bool mix_kinds;
@@ -73,10 +74,10 @@ struct osp_policy {
 	enum osp_env_mode env;
 	enum osp_bind_mode bind;
 	enum osp_unlaunched unlaunched;
-	uint32_t launch_tries;	/* 1 .. OSP_LAUNCH_TRIES_MAX: launches in vain for one gang */
-	int64_t launch_place_s; /* a place must be known so long after the last node started */
-	int64_t launch_keep_s;	/* nodes of a launch in vain are kept for the next; 0: they are not
-				 */
+	uint32_t launch_tries;	/* 1 .. OSP_LAUNCH_TRIES_MAX: launches in vain per gang */
+	int64_t launch_place_s; /* a place must be known this long after the last node started */
+	int64_t launch_keep_s;	/* how long nodes of a launch in vain are kept for the next; 0: not
+				   at all */
 };
 
 #define OSP_LAUNCH_TRIES_MAX 100
@@ -84,33 +85,35 @@ struct osp_policy {
 struct osp_config;
 
 /* Parses `text`; an empty one gives the defaults. `file` is for errors and for osp_config_show();
- * it may be NULL. NULL with `error` set when it is refused or memory ran out. */
+ * it may be NULL. Returns NULL with `error` set if the text is refused or memory ran out. */
 struct osp_config *osp_config_read(const char *file, const char *text, size_t text_bytes,
 				   struct osp_error *error);
 void osp_config_free(struct osp_config *config); /* NULL is allowed */
 
-/* The policy of `partition` (NULL or unknown: the defaults). Lives as long as the configuration. */
+/* Returns the policy of `partition` (NULL or unknown: the defaults). Lives as long as the
+ * configuration. */
 const struct osp_policy *osp_config_policy(const struct osp_config *config, const char *partition);
 
-/* The gate's section in force for `partition`, likewise. */
+/* Returns the gate's section in force for `partition`, likewise. */
 const struct osp_gate_policy *osp_config_gate(const struct osp_config *config,
 					      const char *partition);
 
-/* What is kept of checks, likewise; of all partitions alike. */
+/* Returns what is kept of checks, likewise; the same for all partitions. */
 const struct osp_history_policy *osp_config_history(const struct osp_config *config);
 
-/* The section watch. Never NULL. */
+/* Returns the section watch. Never NULL. */
 const struct osp_watch_policy *osp_config_watch(const struct osp_config *config);
 
-/* The topology file's name as configured (not joined to a folder); default "onespine.topology". */
+/* Returns the topology file's name as configured (not joined to a folder); default
+ * "onespine.topology". */
 const char *osp_config_topology(const struct osp_config *config);
 
-/* The partitions named in the file, to check them against Slurm's. */
+/* Return the partitions named in the file, to check them against Slurm's. */
 size_t osp_config_partition_count(const struct osp_config *config);
 const char *osp_config_partition(const struct osp_config *config, size_t index, int *line);
 
-/* Where the file names that partition of number `index`, and where it says the level that is in
- * force there (with an index past the last: for all others). Line 0: nowhere. */
+/* Returns where the file names partition number `index`, and where it sets the level in force there
+ * (for all others if the index is past the last). Line 0: nowhere. */
 struct osp_config_place {
 	int line, column;
 };
@@ -118,10 +121,10 @@ struct osp_config_place osp_config_partition_place(const struct osp_config *conf
 struct osp_config_place osp_config_level_place(const struct osp_config *config, size_t index);
 
 /*
- * What is in force and why, a line a value: "gpu.mode  enforce  (onespine.yaml:12)", "...
- * (default)". With `json` the same as JSON: {"file": .., "topology": {"value": .., "line": ..},
- * "defaults": {"mode": {..}, ..}, "partitions": {"gpu": {..}}}, line null for a default. To be
- * freed with free(); NULL when memory ran out.
+ * Returns the values in force and their sources, one per line: "gpu.mode   enforce
+ * (onespine.yaml:12)", "... (default)". With `json` the same as JSON: {"file": .., "topology":
+ * {"value": .., "line": ..}, "defaults": {"mode": {..}, ..}, "partitions": {"gpu": {..}}}, line
+ * null for a default. The caller frees it with free(); NULL if memory ran out.
  */
 char *osp_config_show(const struct osp_config *config, bool json);
 
@@ -130,8 +133,8 @@ const char *osp_env_mode_name(enum osp_env_mode mode);
 const char *osp_bind_mode_name(enum osp_bind_mode mode);
 
 /*
- * The value of an option, which `option` names for errors ("--gang-env"). Returns 0, or -1 with the
- * right words and the nearest of them in `error`.
+ * Parses the value of an option; `option` is its name for errors ("--gang-env"). Returns 0, or -1
+ * with the right words and the nearest of them in `error`.
  */
 int osp_env_mode_parse(const char *option, const char *word, enum osp_env_mode *mode,
 		       struct osp_error *error);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* config_names.c - what onespine.yaml names that is not there: levels and partitions */
+/* config_names.c - finds levels and partitions that onespine.yaml names but that do not exist */
 #include "lib/policy/config_names.h"
 
 #include <string.h>

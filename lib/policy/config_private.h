@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * config_private.h - what stands behind struct osp_config
+ * config_private.h - the fields of struct osp_config
  *
- * For config.c, which reads, and config_show.c. Nothing else includes this.
+ * For config.c, which fills them in, and config_show.c. Nothing else includes this file.
  */
 #ifndef OSP_CONFIG_PRIVATE_H
 #define OSP_CONFIG_PRIVATE_H
@@ -39,15 +39,15 @@ struct osp_partition_policy {
 	const char *relax;	  /* as written */
 	const char *launch_place; /* as written */
 	const char *launch_keep;  /* as written */
-	int lines[OSP_KEY_COUNT]; /* where each value was said; 0 = built in */
+	int lines[OSP_KEY_COUNT]; /* line of each value; 0 = built in */
 	int level_column;
 	struct osp_gate_policy gate;
 	int gate_lines[OSP_GATE_KEY_COUNT];
-	bool gate_said; /* here, not in `defaults` */
+	bool gate_said; /* here and not in `defaults` */
 };
 
 struct osp_config {
-	struct osp_document *document; /* the strings below live in it */
+	struct osp_document *document; /* holds the strings below */
 	char *file;
 	const char *topology;
 	int topology_line;

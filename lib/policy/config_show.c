@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * config_show.c - what is in force and which line said so, for people and as JSON
- */
+/* config_show.c - shows the values in force and their lines, for people and as JSON */
 #include <stdio.h>
 #include <string.h>
 
@@ -10,7 +8,7 @@
 
 #define GATE_WORD_BYTES 4096 /* of the longest list of checks */
 
-/* The value of one key in words; `buffer` holds a number. */
+/* Returns the value of one key in words; `buffer` holds a number. */
 static const char *rule_word(const struct osp_partition_policy *rules, enum osp_policy_key key,
 			     char *buffer, size_t buffer_bytes)
 {
@@ -77,7 +75,8 @@ static void add_rules(struct osp_text *text, const struct osp_config *config, st
 	}
 }
 
-/* Of a partition only if it says something of its own: else it has that of `defaults`. */
+/* Tells whether to show a gate's section; a partition without one of its own has that of
+ * `defaults`. */
 static bool shows_gate(const struct osp_partition_policy *rules)
 {
 	return !rules->partition || rules->gate_said;
@@ -184,7 +183,7 @@ static void add_json_string(struct osp_text *text, const char *string)
 	osp_text_add(text, "\"");
 }
 
-/* {"value": VALUE, "line": LINE}; words are quoted, numbers and booleans are not. */
+/* Adds {"value": VALUE, "line": LINE}; words are quoted, numbers and booleans are not. */
 static void add_json_value(struct osp_text *text, const char *value, bool word, int line)
 {
 	osp_text_add(text, "{\"value\": ");

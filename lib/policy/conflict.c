@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* conflict.c - what a job may not ask for beside a gang */
+/* conflict.c - options that a job may not combine with a gang */
 #include "lib/policy/conflict.h"
 
 #include <stdio.h>
@@ -37,8 +37,8 @@ static bool is_exclusive_topo(const struct osp_shape *shape)
 	return shape->exclusive_topo;
 }
 
-/* "[a*4&b*8]": Slurm chooses each feature's nodes in a call of its own. One node is together
- * anyhow. */
+/* Tells whether features count several nodes, as "[a*4&b*8]" does: Slurm chooses each feature's
+ * nodes in a call of its own. A single node is always together. */
 static bool counts_nodes(const char *features)
 {
 	unsigned long nodes = 0;
@@ -64,7 +64,7 @@ static const struct {
 	const char *what;
 	const char *why;
 	const char *instead;
-	bool or_no_gang; /* the option may matter more than the gang */
+	bool or_no_gang; /* a user may prefer the option to the gang */
 } conflicts[] = {
 	{is_heterogeneous, true, "a heterogeneous job cannot be one gang",
 	 "Slurm places its components one after the other", "submit one job without components",
@@ -87,7 +87,7 @@ static const struct {
 	 "the nodes added may lie in another domain", "leave it out", true},
 };
 
-/* What else would help. */
+/* Returns the end of the sentence: what else would help. */
 static const char *or_else(const struct osp_effective *effective, bool or_no_gang)
 {
 	bool by_policy = effective->origin == OSP_FROM_POLICY;

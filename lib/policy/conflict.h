@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * conflict.h - what a job may not ask for beside a gang
+ * conflict.h - options that a job may not combine with a gang
  *
  * Some of Slurm's options choose nodes in a way that cannot be kept inside one domain, or only by
- * breaking their promise; such a job is refused in words, when it is submitted and when it is
- * changed. A job that was there before the policy waits in words, where one domain cannot be had.
+ * breaking their promise. A job with such an option is refused, with a sentence, when it is
+ * submitted or changed. A job older than the policy waits, with a sentence, if it cannot get one
+ * domain.
  *
  * Any thread, any daemon: no shared state, no allocation.
  */
@@ -16,7 +17,7 @@
 
 #include "lib/policy/request.h"
 
-/* What a job asks for, as far as it matters here. */
+/* The parts of a job's request that may conflict. */
 struct osp_shape {
 	bool heterogeneous;   /* one component of several */
 	bool switches;	      /* --switches */
@@ -31,19 +32,20 @@ struct osp_shape {
 
 enum osp_conflicts {
 	OSP_CONFLICTS_ALL,
-	OSP_CONFLICTS_THAT_SPLIT /* those that no narrowing to one domain would keep together */
+	OSP_CONFLICTS_THAT_SPLIT /* only those that split a gang even if it is narrowed to one
+				    domain */
 };
 
-/* Finds the first conflict with the gang that `effective` says. Returns true if there is one;
- * `sentence` then says which option is in the way, why, and what to do: "--contiguous cannot stand
- * beside --gang: ..., ...; leave it out". It names leaving out --gang, or --gang=off, only where
- * that helps (way_out). */
+/* Finds the first conflict with the gang of `effective`. Returns true if there is one; `sentence`
+ * then names the option in the way, the reason and the cure: "--contiguous cannot stand beside
+ * --gang: ..., ...; leave it out". It advises to leave out --gang, or to ask for --gang=off, only
+ * if that helps (way_out). */
 bool osp_conflict_find(const struct osp_shape *shape, enum osp_conflicts which,
 		       const struct osp_effective *effective, char *sentence,
 		       size_t sentence_bytes);
 
-/* Whether a dependency ("afterok:7,expand:12") grows another job by this one's nodes; NULL is
- * none. */
+/* Tells whether a dependency ("afterok:7,expand:12") grows another job by this one's nodes; NULL
+ * does not. */
 bool osp_dependency_expands(const char *dependency);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* effective.c - the request in force as it is stored with the job */
+/* effective.c - the request in force, as stored with the job */
 #include "lib/policy/effective.h"
 
 #include <stdio.h>
@@ -8,7 +8,7 @@
 
 #include "lib/policy/request_parts.h"
 
-#define LIST_BYTES  OSP_LAYOUT_TEXT_BYTES /* of the longest list that a user gives */
+#define LIST_BYTES  OSP_LAYOUT_TEXT_BYTES /* of the longest list that a user can give */
 
 #define RELAX_S_MAX ((int64_t)10 * 366 * 24 * 60 * 60)
 
@@ -23,7 +23,7 @@ static const char *const origin_names[] = {
 
 /* --- writing ---------------------------------------------------------------------------------- */
 
-/* ",key=a+b" of the list "a,b"; "" of an empty one. */
+/* Writes the list "a,b" as ",key=a+b", and "" for an empty list. */
 static void format_list(const char *key, const char *list, char *buffer, size_t buffer_bytes)
 {
 	buffer[0] = '\0';
@@ -40,7 +40,8 @@ const char *osp_effective_format(const struct osp_effective *effective, char *bu
 	char domains[24] = "", prefer[OSP_LEVEL_NAME_BYTES + 16] = "", segments[LIST_BYTES + 16],
 	     layout[LIST_BYTES + 16], keep[LIST_BYTES + 16];
 
-	/* Not written if there are none, so that an older release still understands the rest. */
+	/* Parts that are not used are not written, so that an older release still understands the
+	 * rest. */
 	if (effective->domains_max > 1)
 		snprintf(domains, sizeof(domains), ",domains=%u", effective->domains_max);
 	if (*effective->prefer)
@@ -101,7 +102,7 @@ static int read_level(const char *word, char level[OSP_LEVEL_NAME_BYTES])
 
 static int take_level(const char *word, struct osp_effective *effective)
 {
-	/* none is judged with the mode */
+	/* an empty level is judged later, with the mode */
 	return *word ? read_level(word, effective->level) : 0;
 }
 
@@ -150,7 +151,7 @@ static int take_domains(const char *word, struct osp_effective *effective)
 	return osp_request_take_domains(word, &effective->domains_max, NULL);
 }
 
-/* The list "a,b" of "a+b" into `list`. */
+/* Turns "a+b" into the list "a,b". */
 static int read_list(const char *word, char list[LIST_BYTES])
 {
 	size_t length = strlen(word);
@@ -200,7 +201,7 @@ static const struct {
 #define KEY_COUNT (sizeof(keys) / sizeof(keys[0]))
 #define MAY_LACK  63u /* bits of the first keys, which may be missing */
 
-/* Keeps the first reason only. What a file of another release holds is shown with care. */
+/* Keeps only the first reason. Shows bytes of another release's text only if they are printable. */
 static void set_unread(struct osp_effective *effective, const char *before, const char *piece,
 		       const char *after)
 {
@@ -215,7 +216,7 @@ static void set_unread(struct osp_effective *effective, const char *before, cons
 	snprintf(effective->unread, sizeof(effective->unread), "%s'%s'%s", before, shown, after);
 }
 
-/* Takes one "key=word"; sets the key's bit in *seen. */
+/* Takes one "key=word" and sets the key's bit in *seen. */
 static void take_pair(char *pair, unsigned int *seen, struct osp_effective *effective)
 {
 	char *equals = strchr(pair, '=');

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* features.c - whether a node has what a job's --constraint asks for */
+/* features.c - tells whether a node has what a job's --constraint asks for */
 #include "lib/policy/features.h"
 
 #include <stddef.h>
@@ -11,7 +11,7 @@ struct reader {
 	const char *at;
 	const char *has;
 	int depth;
-	bool odd; /* no expression that is known here */
+	bool odd; /* not an expression of the known kind */
 };
 
 static bool in_list(const char *list, const char *name, size_t length)
@@ -60,12 +60,12 @@ static bool read_term(struct reader *reader)
 		met = in_list(reader->has, reader->at, length);
 		reader->at += length;
 	}
-	if (*reader->at == '*') /* how many nodes must have it */
+	if (*reader->at == '*') /* the number of nodes that must have it */
 		reader->at += 1 + strspn(reader->at + 1, "0123456789");
 	return met;
 }
 
-/* Up to `end`, which stays to be read. */
+/* Reads terms up to `end`, which is not consumed. */
 static bool read_terms(struct reader *reader, char end)
 {
 	bool met = read_term(reader);
@@ -79,7 +79,7 @@ static bool read_terms(struct reader *reader, char end)
 			break;
 		}
 		next = read_term(reader);
-		/* "[a*2&b*2]": some nodes have the one, some the other */
+		/* in brackets some nodes have the one, some the other: "[a*2&b*2]" */
 		met = sign == '|' || end == ']' ? met || next : met && next;
 	}
 	return met;

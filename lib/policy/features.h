@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * features.h - whether a node has what a job's --constraint asks for
+ * features.h - tells whether a node has what a job's --constraint asks for
  *
  * Any thread, any daemon: no shared state, no allocation.
  */
@@ -10,10 +10,10 @@
 #include <stdbool.h>
 
 /*
- * `asked` as --constraint has it: "a", "a&b", "a|b", "(a|b)&c", "[s1|s2]", "a*4"; & and | bind
- * alike, from the left, as in Slurm. In brackets a node of any alternative matches. `has` is a
- * node's list with commas, or NULL. NULL and "" ask for nothing. A text that is no expression of
- * this kind is taken as met: Slurm judges it.
+ * Tells whether a node matches. `asked` is in --constraint's form: "a", "a&b", "a|b", "(a|b)&c",
+ * "[s1|s2]", "a*4"; & and | bind alike, from the left, as in Slurm. In brackets a node of any
+ * alternative matches. `has` is a node's list with commas, or NULL. NULL and "" ask for nothing. A
+ * text that is no such expression counts as met: Slurm judges it.
  */
 bool osp_features_match(const char *asked, const char *has);
 

@@ -2,9 +2,9 @@
 /*
  * job_options.h - the options of sbatch, salloc and srun, in one table
  *
- * A row says all that is fixed about an option; what its value means stands where the value is
- * used. From it come its registration (spank/options.h), the names under which its value travels,
- * its variable, and what tests/check/manuals looks for in onespine.so(8) and onespine.yaml(5).
+ * A row holds all that is fixed about an option; the code that uses the value defines its meaning.
+ * The row gives its registration (spank/options.h), the names under which its value travels, its
+ * variable, and what tests/check/manuals looks for in onespine.so(8) and onespine.yaml(5).
  * HACKING.md adds one as an example. Constants only: any thread, any daemon.
  */
 #ifndef OSP_JOB_OPTIONS_H
@@ -16,8 +16,8 @@
  * row(ID, word, NAME, ARGUMENT, value, whose, KEY of onespine.yaml, USAGE)
  *
  * ID and word are the name with '_' for '-'. value is MUST or MAY: whether --name=VALUE needs its
- * value. whose is JOB where slurmctld or the gate obeys it, so that it belongs to one submission
- * and to none inside it; STEP where the nodes do, so that steps inherit it.
+ * value. whose is JOB if slurmctld or the gate obeys the option, so that it belongs to one
+ * submission and to none inside it, and STEP if the nodes obey it, so that steps inherit it.
  */
 /* clang-format off */
 #define OSP_JOB_OPTIONS(row) \
@@ -42,10 +42,10 @@
 		"each task on the cores near its GPUs")
 /* clang-format on */
 
-/* Under this name a value reaches slurmctld in spank_job_env[]; "=" follows it there. In a Prolog's
- * environment "SPANK_" stands before it. */
+/* The name of a value in slurmctld's spank_job_env[], where "=" follows it. In a Prolog's
+ * environment "SPANK_" precedes it. */
 #define OSP_JOB_ENTRY(word) "_SLURM_SPANK_OPTION_onespine_" #word
-/* Under this one sbatch and salloc leave it in the environment of their job. */
+/* The name under which sbatch and salloc leave the value in the environment of their job. */
 #define OSP_JOB_OUTER(word) "SLURM_SPANK_" OSP_JOB_ENTRY(word)
 /* The variable that stands for the option. */
 #define OSP_JOB_VARIABLE(ID) "ONESPINE_" #ID
@@ -62,7 +62,7 @@ enum osp_job_option_whose { OSP_JOB_OPTION_OF_JOB, OSP_JOB_OPTION_OF_STEP };
 
 struct osp_job_option {
 	const char *name;     /* without the dashes */
-	const char *argument; /* what its value is called */
+	const char *argument; /* the name of its value */
 	const char *usage;    /* one line of --help */
 	const char *entry;    /* OSP_JOB_ENTRY() */
 	const char *outer;    /* OSP_JOB_OUTER() */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* mode.c - the names of modes, apart from config.c: onespine.so knows them without reading YAML */
+/* mode.c - the names of modes, apart from config.c, so that onespine.so has them without reading
+ * YAML */
 #include <stdio.h>
 #include <strings.h>
 
@@ -39,7 +40,7 @@ const char *osp_bind_mode_name(enum osp_bind_mode mode)
 	return osp_bind_mode_names[mode];
 }
 
-/* The place of `word` among three, or -1. */
+/* Returns the index of `word` among the three words, or -1. */
 static int find_word(const char *option, const char *word, const char *const *words,
 		     struct osp_error *error)
 {

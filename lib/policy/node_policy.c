@@ -21,7 +21,7 @@
 
 /* --- comments of slurm.conf ------------------------------------------------------------------- */
 
-/* The length of the line at `at`, with its end. */
+/* Returns the length of the line at `at`, with its newline. */
 static size_t line_bytes(const char *at, const char *end)
 {
 	const char *newline = memchr(at, '\n', (size_t)(end - at));
@@ -43,7 +43,7 @@ void osp_node_policy_hide(const char *yaml, size_t yaml_bytes, struct osp_text *
 	}
 }
 
-/* What follows the mark, without the blank after it; NULL if the line has none. */
+/* Returns the text after the mark and one blank, or NULL if the line has no mark. */
 static const char *after_mark(const char *line, size_t bytes)
 {
 	if (bytes < MARK_BYTES || memcmp(line, MARK, MARK_BYTES) != 0)
@@ -88,7 +88,7 @@ void osp_node_policy_free(struct osp_node_policy *policy)
 	*policy = (struct osp_node_policy){.file = NULL};
 }
 
-/* Puts what was hidden in it in the place of the text. */
+/* Replaces the text by the policy hidden in it. */
 static int reveal(struct osp_node_policy *policy)
 {
 	size_t bytes = 0;
@@ -100,7 +100,7 @@ static int reveal(struct osp_node_policy *policy)
 	return yaml ? 1 : errno == ENOENT ? 0 : -1;
 }
 
-/* As osp_node_policy_read(), of one file in a folder. */
+/* Reads one file in a folder; otherwise as osp_node_policy_read(). */
 static int read_one(const char *folder, size_t folder_bytes, const char *name,
 		    struct osp_node_policy *policy, struct osp_error *error)
 {
@@ -153,7 +153,7 @@ static char *read_conf(void *context, const char *path, size_t *text_bytes, stru
 	return text;
 }
 
-/* Whether SlurmUser=, a name or a number, means `owner`. */
+/* Tells whether SlurmUser=, a name or a number, means `owner`. */
 static bool is_slurm_user(uid_t owner, const char *slurm_conf)
 {
 	struct osp_error ignored = {.text = ""};

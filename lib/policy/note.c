@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* note.c - our part of a job's AdminComment, beside whatever an administrator wrote there */
+/* note.c - our part of a job's AdminComment, beside an administrator's text */
 #include "lib/policy/note.h"
 
 #include <stdlib.h>
@@ -8,9 +8,9 @@
 #include "lib/base/text.h"
 
 #define OPENING		"[onespine: "
-#define PIECE_BYTES_MAX 512 /* of the request and of the domain: neither is ever near it */
+#define PIECE_BYTES_MAX 512 /* of a piece; leaves, order and words have no such limit */
 
-/* The part's place in `comment`: from its '[' to after its ']'. The last one is ours. */
+/* Finds the last part of `comment`, which is ours, from its '[' to after its ']'. */
 static bool find_part(const char *comment, const char **start, const char **end)
 {
 	const char *last_close = strrchr(comment, ']'), *at = comment;
@@ -27,9 +27,8 @@ static bool find_part(const char *comment, const char **start, const char **end)
 /* --- writing ---------------------------------------------------------------------------------- */
 
 /*
- * Adds `string` as it may stand inside the part: a bracket would end it early, so both become
- * round ones (host lists read back from there, see take_piece()); `semicolon` is what a ';'
- * becomes.
+ * Adds `string` in a form that may stand inside the part. A bracket would end it early, so both
+ * become round ones (take_piece() restores those of host lists); a ';' becomes `semicolon`.
  */
 static void add_inside(struct osp_text *text, const char *string, size_t bytes_max, char semicolon)
 {
@@ -48,7 +47,8 @@ static void add_inside(struct osp_text *text, const char *string, size_t bytes_m
 	}
 }
 
-/* The bytes of `string` to write so that at most `room` are, never half of a UTF-8 character. */
+/* Returns how many bytes of `string` to write if there is room for `room`, without cutting a UTF-8
+ * character. */
 static size_t cut_bytes(const char *string, size_t room)
 {
 	size_t bytes = strlen(string);
@@ -79,7 +79,7 @@ static void add_piece(struct osp_text *text, bool *first, const char *key, const
 #define LOG_EXTRA_BYTES	     6
 #define SUSPECTS_EXTRA_BYTES 11
 
-/* What a piece of the gate's takes, its key too. */
+/* Returns how many bytes a piece of the gate's takes, with its key. */
 static size_t piece_bytes(const char *piece, size_t extra_bytes)
 {
 	size_t bytes = piece ? strlen(piece) : 0;
@@ -89,7 +89,8 @@ static size_t piece_bytes(const char *piece, size_t extra_bytes)
 	return (bytes < PIECE_BYTES_MAX ? bytes : PIECE_BYTES_MAX) + extra_bytes;
 }
 
-/* What the leaves take, and the order of their nodes, without which they would say another one. */
+/* Returns how many bytes the leaves take, with the order of their nodes, without which they would
+ * suggest another order. */
 static size_t leaves_bytes(const struct osp_note *note)
 {
 	return LEAVES_EXTRA_BYTES + strlen(note->leaves) +
@@ -125,7 +126,8 @@ static void add_part(struct osp_text *text, const struct osp_note *note)
 	osp_text_add(text, "]");
 }
 
-/* What is to be written, with the gate's pieces of the old part if it has none of its own. */
+/* Returns the pieces to write: those of `note`, and the old part's for pieces of the gate that it
+ * does not have. */
 static struct osp_note with_old_gate(const struct osp_note *found, const struct osp_note *note)
 {
 	struct osp_note all = *note;
@@ -147,8 +149,8 @@ char *osp_note_merge(const char *old, const struct osp_note *note)
 	if (!find_part(old, &start, &end))
 		start = end = old + strlen(old);
 	if (note && start < end && !osp_note_find(old, &found))
-		return NULL; /* what the gate found is not dropped for want of memory */
-	/* The blank before our part came with it, so it goes with it. */
+		return NULL; /* rather fail than drop the gate's findings for want of memory */
+	/* The blank before our part was added with it, so it is removed with it. */
 	if (!note && start < end && start > old && start[-1] == ' ')
 		start--;
 	osp_text_add_bytes(&text, old, (size_t)(start - old));
@@ -182,7 +184,8 @@ char *osp_note_keep(const char *old, const char *said)
 
 /* --- reading ---------------------------------------------------------------------------------- */
 
-/* A malloc'd copy of [start, end), with a host list's square brackets where `brackets` says so. */
+/* Returns a malloc'd copy of [start, end); restores a host list's square brackets if `brackets` is
+ * set. */
 static char *copy_piece(const char *start, const char *end, bool brackets)
 {
 	size_t bytes = (size_t)(end - start);
@@ -201,7 +204,8 @@ static char *copy_piece(const char *start, const char *end, bool brackets)
 	return copy;
 }
 
-/* Takes "KEYvalue; " off the front of [*at, end) when it stands there. False: out of memory. */
+/* Takes "KEYvalue; " from the front of [*at, end) if it is there. Returns false if memory ran
+ * out. */
 static bool take_piece(const char **at, const char *end, const char *key, bool brackets,
 		       const char **piece)
 {

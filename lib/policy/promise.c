@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* promise.c - which jobs a policy makes gangs of, and what several partitions promise together */
+/* promise.c - which jobs a policy makes gangs, and what several partitions promise together */
 #include "lib/policy/promise.h"
 
 #include <ctype.h>
@@ -29,7 +29,7 @@ static bool holds_always(const struct osp_policy *policy)
 	return policy->gang_always && policy->mode != OSP_MODE_OFF;
 }
 
-/* Whether `level` is below `other` in this fabric. */
+/* Tells whether `level` is below `other` in this fabric. */
 static bool is_lower(const struct osp_topology *topology, const char *level, const char *other)
 {
 	int rank = topology ? osp_topology_level(topology, level) : -1;
@@ -66,8 +66,8 @@ void osp_policy_add(struct osp_policy *policy, const struct osp_policy *other,
 
 /* --- GPUs ------------------------------------------------------------------------------------- */
 
-/* "gpu", "gpu:8", "gpu:h100:8", "gpu:h100=8" of `length` bytes, with or without "gres:" or
- * "gres/" */
+/* Returns the GPUs of an item of `length` bytes: "gpu", "gpu:8", "gpu:h100:8", "gpu:h100=8", with
+ * or without "gres:" or "gres/". */
 static uint64_t gpus_of_item(const char *item, size_t length)
 {
 	size_t start;
@@ -100,8 +100,8 @@ uint64_t osp_gpus_asked(const char *tres)
 	return gpus;
 }
 
-/* The one generic resource that `tres` names, without the number: as long as its first so many
- * bytes. 0 if it names several. */
+/* Returns the length of the name, without the number, of the only generic resource in `tres`; 0 if
+ * there are several. */
 static size_t name_length(const char *tres)
 {
 	size_t length = strlen(tres);
@@ -113,7 +113,8 @@ static size_t name_length(const char *tres)
 	return length;
 }
 
-/* Limits of a node hold for GPUs of the same name alone: "gpu:h100:2" says nothing of "gpu:8". */
+/* Tells whether a node's limit and a request name the same GPUs: "gpu:h100:2" says nothing about
+ * "gpu:8". */
 static bool same_name(const char *a, const char *b)
 {
 	size_t length = name_length(a);
@@ -121,8 +122,8 @@ static bool same_name(const char *a, const char *b)
 	return length && length == name_length(b) && !strncmp(a, b, length);
 }
 
-/* What each node gives, where that limits what the job has there. GPUs of sockets limit nothing:
- * --sockets-per-node is the least number of them. */
+/* Returns how many GPUs each node gives, if that limits what the job has there. GPUs per socket
+ * limit nothing, because --sockets-per-node is only the least number of sockets. */
 static uint64_t limit_of(const struct osp_gpus_said *said)
 {
 	uint64_t each = osp_gpus_asked(said->per_node);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* request.c - what a user asked with --gang, and what came of it under the partition's policy */
+/* request.c - what a user asked with --gang, and its result under the partition's policy */
 #include "lib/policy/request.h"
 
 #include <stdio.h>
@@ -15,7 +15,7 @@
 
 /* --- the option ------------------------------------------------------------------------------- */
 
-/* Values end in logs and on terminals: nothing that is not printable goes into a sentence. */
+/* Refuses bytes that are not printable, because values end up in logs and on terminals. */
 static int check_printable(const char *value, struct osp_error *error)
 {
 	for (size_t i = 0; value[i]; i++) {
@@ -77,7 +77,7 @@ static int parse_relax(const char *value, const char *time, int64_t *relax_s,
 			    value, time);
 }
 
-/* Where the words behind level and time begin, at their blank; NULL: there are none. */
+/* Returns where the words behind level and time begin, at their blank; NULL: there are none. */
 static const char *find_parts(const char *value)
 {
 	static const char *const words[] = {
@@ -93,7 +93,7 @@ static const char *find_parts(const char *value)
 	return first;
 }
 
-/* Takes "leaf,prefer" off the front of *value, where it stands there. */
+/* Takes "leaf,prefer" from the front of *value, if it is there. */
 static int take_prefer(const char **value, struct osp_request *parsed, struct osp_error *error)
 {
 	static const char *const words[] = {"prefer"};
@@ -162,7 +162,7 @@ int osp_request_parse(const char *value, struct osp_request *request, struct osp
 	return 0;
 }
 
-/* In a form that osp_parse_duration() and Slurm itself read back to the same number. */
+/* Writes a time that osp_parse_duration() and Slurm itself read back as the same number. */
 static void format_relax(int64_t relax_s, char *buffer, size_t buffer_bytes)
 {
 	long long days = relax_s / 86400;
@@ -244,7 +244,7 @@ static int resolve_gang(const struct osp_request *request, const struct osp_poli
 			const char *partition, struct osp_effective *effective,
 			struct osp_error *error)
 {
-	/* To run it anyway would place it anywhere, which is what it asked not to be. */
+	/* To run the job anyway would place it anywhere, which is what it asked to avoid. */
 	if (policy->mode == OSP_MODE_OFF)
 		return osp_error_set(error,
 				     "%s%s takes no gangs; leave out --gang or choose another "

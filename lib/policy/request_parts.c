@@ -33,7 +33,7 @@ int osp_request_take_domains(const char *value, uint32_t *domains_max, struct os
 	return 0;
 }
 
-/* Whether [value, value + length) may be a level's name. */
+/* Tells whether [value, value + length) may be a level's name. */
 static bool is_level(const char *value, size_t length)
 {
 	for (size_t i = 0; i < length; i++) {
@@ -43,7 +43,7 @@ static bool is_level(const char *value, size_t length)
 	return length && length < OSP_LEVEL_NAME_BYTES;
 }
 
-/* One "leaf:16" in [value, value + length). */
+/* Tells whether [value, value + length) is one segment, such as "leaf:16". */
 static bool is_segment(const char *value, size_t length)
 {
 	const char *colon = memchr(value, ':', length);
@@ -97,7 +97,7 @@ int osp_request_take_layout(const char *value, char layout[OSP_LAYOUT_TEXT_BYTES
 	return 0;
 }
 
-/* One "pp:leaf" in [value, value + length). */
+/* Tells whether [value, value + length) is one group to keep, such as "pp:leaf". */
 static bool is_keep(const char *value, size_t length)
 {
 	const char *colon = memchr(value, ':', length);
@@ -185,7 +185,7 @@ int osp_request_add_parts(struct osp_request *request, const struct osp_parts_as
 	return check_keep(request, error);
 }
 
-/* Takes one word into `parts`, which holds nothing else of a request. */
+/* Takes one word into `parts`; refuses a second one of its kind. */
 static int parse_word(const char *word, struct osp_request *parts, struct osp_error *error)
 {
 	static const char *const words[] = {DOMAINS, SEGMENT, LAYOUT, KEEP, PREFER};

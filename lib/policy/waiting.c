@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* waiting.c - what a job waits for beside free nodes: a sentence for each of Slurm's reasons */
+/* waiting.c - why a job waits besides free nodes: a sentence for each of Slurm's reasons */
 #include "lib/policy/waiting.h"
 
 #include <stdio.h>
 #include <string.h>
 
-/* Words of a reason's sentence: what stands in {} is taken from the job. */
+/* The sentence of a reason; the parts in {} come from the job. */
 struct sentence {
-	const char *reason; /* Slurm's word, or how several of them begin */
+	const char *reason; /* Slurm's word, or the beginning of several */
 	bool begins;
 	enum osp_waiting_kind kind;
 	const char *words;
 };
 
-/* The first that matches holds; Slurm's words are those of job_reason_string(). */
+/* The first match counts; Slurm's words are those of job_reason_string(). */
 static const struct sentence sentences[] = {
 	{"Resources", false, OSP_WAITING_NODES, ""},
 	{"None", false, OSP_WAITING_NODES, ""},
@@ -130,7 +130,7 @@ bool osp_waiting_elsewhere(enum osp_waiting_kind kind)
 
 /* --- filling in ------------------------------------------------------------------------------- */
 
-/* What a name in {} stands for: `before`, the job's own word, `after`; nothing without a word. */
+/* The text for a name in {}: `before`, the job's own word, `after`; nothing if there is no word. */
 struct piece {
 	const char *name;
 	const char *before;
@@ -196,7 +196,8 @@ static void fill(const struct osp_waiting *waiting, const char *words, char *buf
 	}
 }
 
-/* A limit on one job is never met by waiting; on several, their ends may do. */
+/* Returns the sentence about a limit. Waiting never meets a limit on one job; it may meet one on
+ * several jobs, when these end. */
 static const char *limit_words(const char *reason)
 {
 	if (ends_with(reason, "PerJob") || ends_with(reason, "PerJobLimit") ||

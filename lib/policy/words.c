@@ -11,7 +11,7 @@
 
 #include "lib/base/text.h"
 
-/* Appends to what `buffer` holds; what does not fit is cut. */
+/* Appends to the text in `buffer`, cutting what does not fit. */
 static void add(char *buffer, size_t buffer_bytes, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
@@ -59,7 +59,8 @@ static const char *domain_name(const struct osp_topology *topology,
 	return osp_topology_domain(topology, domain->domain)->name;
 }
 
-/* The largest by usable nodes, of those with all required nodes; NULL if there is none. */
+/* Returns the domain with the most usable nodes among those with all required nodes; NULL if there
+ * is none. */
 static const struct osp_place_domain *largest(const struct osp_place_domain *domains,
 					      uint32_t domain_count)
 {
@@ -74,7 +75,7 @@ static const struct osp_place_domain *largest(const struct osp_place_domain *dom
 	return best;
 }
 
-/* The first that lacks free nodes only: domains come with the fewest short first. */
+/* Returns the first domain that is short only of free nodes; the least short ones come first. */
 static const struct osp_place_domain *nearest(const struct osp_place_domain *domains,
 					      uint32_t domain_count)
 {
@@ -88,7 +89,8 @@ static const struct osp_place_domain *nearest(const struct osp_place_domain *dom
 	return NULL;
 }
 
-/* Where the nodes of one domain stand in several entries, each is only a part of it. */
+/* Returns words for an entry that has only a part of a domain: its nodes are in several entries,
+ * one for each type. */
 static const char *of_one_type(const struct osp_place_domain *domains, uint32_t domain_count,
 			       const struct osp_place_domain *entry)
 {
@@ -104,7 +106,7 @@ static bool has_required(const struct osp_place_input *input)
 	return input->required && !osp_nodeset_empty(input->required);
 }
 
-/* " with feature dynamic"; "" without any. */
+/* Writes " with feature dynamic", or "" if there is none. */
 static const char *with_features(const char *features, char *buffer, size_t buffer_bytes)
 {
 	*buffer = '\0';
@@ -114,7 +116,7 @@ static const char *with_features(const char *features, char *buffer, size_t buff
 	return buffer;
 }
 
-/* "n1, which the job requires, is in use". False if all required nodes are free. */
+/* Adds "n1, which the job requires, is in use". Returns false if all required nodes are free. */
 static bool add_busy_required(const struct osp_topology *topology,
 			      const struct osp_place_input *input, char *buffer,
 			      size_t buffer_bytes)
@@ -286,7 +288,7 @@ const char *osp_words_moved(const char *level, uint32_t nodes, uint32_t together
 	return buffer;
 }
 
-/* What the user may ask for instead, where anything is left. */
+/* Adds what the user may ask for instead, if there is anything. */
 static void add_advice(const struct osp_topology *topology, uint32_t next_level,
 		       uint32_t nodes_that_fit, char *buffer, size_t buffer_bytes)
 {
@@ -356,7 +358,7 @@ static bool is_one_of(const char *word, const char *const *words, size_t count)
 	return false;
 }
 
-/* Words that are no level, but say yes or no. */
+/* Returns the advice for a word that is no level but means yes or no, or NULL. */
 static const char *meant_as_switch(const char *name)
 {
 	static const char *const no[] = {"no",	  "none",    "false",	"0",

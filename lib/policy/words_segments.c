@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* words_segments.c - what people read of gangs in segments and in several domains */
+/* words_segments.c - the sentences about gangs in segments and in several domains */
 #include "lib/policy/words.h"
 
 #include <stdio.h>
@@ -12,7 +12,7 @@ static bool has_required(const struct osp_place_input *place)
 	return place && place->required && !osp_nodeset_empty(place->required);
 }
 
-/* "64 nodes of --nodelist on at most 2 spines in segments leaf:16" */
+/* Writes the request: "64 nodes of --nodelist on at most 2 spines in segments leaf:16". */
 static void say_request(const struct osp_topology *topology, const struct osp_cut_input *input,
 			const struct osp_place_input *place, char *buffer, size_t buffer_bytes)
 {
@@ -38,13 +38,14 @@ static void say_request(const struct osp_topology *topology, const struct osp_cu
 					     sizeof(segments)));
 }
 
-/* A whole segment that is free may be the only place for the smaller last one. */
+/* Returns words for the last segment if it is smaller, because it may take the place of a whole
+ * one. */
 static const char *beside_last(const struct osp_cut_input *input, uint32_t unit)
 {
 	return input->nodes % unit ? " beside the smaller last one" : "";
 }
 
-/* "4 whole segments of 16 nodes needed, 3 free", or "40 nodes needed, 30 free" */
+/* Writes "4 whole segments of 16 nodes needed, 3 free" or "40 nodes needed, 30 free". */
 static void say_offer(const struct osp_cut_input *input, const struct osp_cut_answer *answer,
 		      char *buffer, size_t buffer_bytes)
 {
