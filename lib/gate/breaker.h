@@ -3,11 +3,11 @@
  * breaker.h - the circuit breaker: a check that fails on many nodes drains none of them
  *
  * A broken check, driver or switch once took 214 of 288 healthy nodes out of a cluster. So the
- * nodes that already have our reason are counted, over the whole cluster and for each check apart.
- * If the nodes that a check drained within the policy's time, and those that it would drain now,
- * are more than the policy's share of the cluster, it drains none: the administrator gets a
- * message, and jobs go on or wait, as policy says. The count is made from Slurm's own node states,
- * so the breaker needs no state of its own, survives restarts and is the same on every node.
+ * nodes that already have our reason are counted, over the whole cluster and separately for each
+ * check. If the nodes that a check drained within the policy's time, plus those that it would drain
+ * now, exceed the policy's share of the cluster, it drains none: the administrator gets a message,
+ * and jobs go on or wait, as the policy says. The count uses Slurm's own node states, so the
+ * breaker needs no state of its own, survives restarts and is the same on every node.
  *
  * Any thread, any daemon: no shared state, no allocation.
  */
@@ -20,7 +20,7 @@
 
 #include "lib/gate/gate_policy.h"
 
-/* So many nodes may always be drained, since the share of a small cluster may be less than one
+/* This many nodes may always be drained, since the share of a small cluster may be less than one
  * node. */
 #define OSP_BREAKER_LEAST 3
 
@@ -37,14 +37,14 @@ struct osp_breaker {
 	size_t mark_count;
 };
 
-/* How many nodes `check` may have drained at a time. */
+/* Returns how many nodes `check` may have drained at a time. */
 uint32_t osp_breaker_limit(const struct osp_breaker *breaker, const struct osp_gate_policy *policy);
 
-/* How many `check` drained within the policy's time. */
+/* Returns how many nodes `check` drained within the policy's time. */
 uint32_t osp_breaker_drained(const struct osp_breaker *breaker,
 			     const struct osp_gate_policy *policy, const char *check);
 
-/* Whether it may not drain `more` nodes now. */
+/* Tells whether `check` may not drain `more` nodes now. */
 bool osp_breaker_open(const struct osp_breaker *breaker, const struct osp_gate_policy *policy,
 		      const char *check, uint32_t more);
 

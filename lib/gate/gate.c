@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* gate.c - what the gate speaks of: the gang, a node's report, the gang's verdict */
+/* gate.c - names and values of the gate's types: a verdict's kind and sentences */
 #include "lib/gate/gate.h"
 
 #include <stdlib.h>

@@ -8,11 +8,9 @@
  *	gang	   the job and its nodes, in Slurm's order; rank 0 is the batch host
  *	check	   this node's checks, or an earlier pass that is still fresh
  *	report	   goes up a tree of nodes (lib/gate/gate_tree.h) to the decider, which is rank 0
- *	or, if rank 0
- *		   does not answer, its first deputy that does
- *	verdict	   the decider decides (lib/gate/gate_verdict.h), acts as far as that must happen
- *	before a
- *		   Prolog ends, and sends the verdict to all nodes
+ *		   or, if rank 0 does not answer, its first deputy that does
+ *	verdict	   the decider decides (lib/gate/gate_verdict.h), takes the actions that must
+ *		   happen before a Prolog ends, and sends the verdict to all nodes
  *	end	   every node's Prolog returns 0; then the decider takes the remaining actions
  *
  * Rank r is the position of a node in the gang's list, from 0.
@@ -28,7 +26,7 @@
 
 #include "lib/health/verdict.h"
 
-/* The largest gang that passes one gate, and the longest words in it. */
+/* The largest gang that passes one gate, and the longest words about it. */
 #define OSP_GATE_NODES_MAX     16384
 #define OSP_GATE_NAME_BYTES    64  /* a node's name in a message, terminated */
 #define OSP_GATE_CHECK_BYTES   32  /* a check's name */
@@ -42,15 +40,15 @@
 #define OSP_GATE_NOBODY		UINT32_MAX /* no rank */
 
 /* The decider's judgement of a node's network speed. Slowness alone never drains a node: anybody
- * may send it packets and so make it slow, and no counter of the node shows congestion beyond its
+ * can send it packets and thus make it slow, and no counter of the node shows congestion beyond its
  * adapter. */
 enum osp_gate_pace {
 	OSP_GATE_PACE_WELL,   /* or not measured */
-	OSP_GATE_PACE_UNSURE, /* it looked slow, and other traffic there explains it */
+	OSP_GATE_PACE_UNSURE, /* it looked slow, but other traffic there explains it */
 	OSP_GATE_PACE_SLOW,   /* bad with two partners that are good with others */
 };
 
-/* One node's report. A silent node has its rank, its result and nothing else. */
+/* One node's report. A silent node has only its rank and its result. */
 struct osp_gate_report {
 	uint32_t rank;
 	enum osp_verdict result;
@@ -59,7 +57,7 @@ struct osp_gate_report {
 	bool fresh;  /* an earlier pass counts, and no check ran now */
 	bool blamed; /* the network test blames this node: wrong bytes with two partners */
 	enum osp_gate_pace pace; /* set by the decider, never sent */
-	uint32_t time_ms;	 /* how long its own check took */
+	uint32_t time_ms;	 /* duration of its own check */
 	float speed; /* relative to the gang's median, 1.0 = the median; 0 = not measured */
 	/* These three are of the gravest result, "" if there is none: */
 	char check[OSP_GATE_CHECK_BYTES];   /* "ecc" */
@@ -88,7 +86,7 @@ enum osp_gate_kind {
 	OSP_GATE_SHRINK,  /* the job starts without the nodes that are released */
 	OSP_GATE_REQUEUE, /* the job starts again elsewhere */
 	OSP_GATE_HOLD,	  /* requeued, and held with the reason */
-	OSP_GATE_END,	  /* cannot be requeued: ended, with the reason */
+	OSP_GATE_END,	  /* the job ends, with the reason, because it cannot be requeued */
 	OSP_GATE_KIND_COUNT
 };
 
@@ -96,12 +94,12 @@ enum osp_gate_kind {
 enum osp_gate_action {
 	OSP_GATE_KEEP = 0,
 	OSP_GATE_RELEASE = 1, /* the job does without it */
-	OSP_GATE_DRAIN = 2,   /* drained with its reason */
-	OSP_GATE_COMMENT = 4, /* would have been drained; only a comment is written */
-	OSP_GATE_SUSPECT = 8, /* this job does not get it again; it is checked again */
+	OSP_GATE_DRAIN = 2,   /* it is drained with its reason */
+	OSP_GATE_COMMENT = 4, /* it would have been drained; only a comment is written */
+	OSP_GATE_SUSPECT = 8, /* this job does not get it again, and it is checked again */
 };
 
-/* A node that the verdict names, with what to do and what to say about it. */
+/* A node that the verdict names, with the actions and the words about it. */
 struct osp_gate_sentence {
 	uint32_t rank;
 	uint32_t actions; /* enum osp_gate_action, or-ed */
@@ -113,9 +111,9 @@ struct osp_gate_sentence {
 struct osp_gate_verdict {
 	enum osp_gate_kind kind;
 	uint32_t decider;		  /* its rank */
-	bool breaker;			  /* too many drained already: nobody is drained now */
+	bool breaker;			  /* too many are drained already: nobody is drained now */
 	bool slow;			  /* a start is stopped, in part because of slowness */
-	char says[OSP_GATE_REASON_BYTES]; /* a line for people, "" when all is well */
+	char says[OSP_GATE_REASON_BYTES]; /* a line for people, "" if all is well */
 	struct osp_gate_sentence
 		*sentences; /* by rank; only nodes with something to say or to do */
 	uint32_t sentence_count;
@@ -124,7 +122,7 @@ struct osp_gate_verdict {
 /* Names a kind: "go" ...; "?" if it is none. */
 const char *osp_gate_kind_name(enum osp_gate_kind kind);
 
-/* The sentence about `rank`, or NULL if it is kept and there is nothing to say. */
+/* Returns the sentence about `rank`, or NULL if the node is kept and there is nothing to say. */
 const struct osp_gate_sentence *osp_gate_sentence(const struct osp_gate_verdict *verdict,
 						  uint32_t rank);
 

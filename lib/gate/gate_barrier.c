@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* gate_barrier.c - one node's part in gathering the gang's reports: what to do next, and when */
+/* gate_barrier.c - one node's part in gathering the gang's reports: the next step and its time */
 #include "lib/gate/gate_barrier.h"
 
 #include <stdlib.h>
@@ -100,7 +100,7 @@ int osp_gate_barrier_hear(struct osp_gate_barrier *barrier, const struct osp_gat
 		forget(barrier, place);
 		barrier->gone--;
 	}
-	/* Nobody below is waited for much longer than it would wait for us. */
+	/* No child is waited for much longer than it would wait for us. */
 	if (report->rank == barrier->rank &&
 	    now_ms + 2 * (uint64_t)barrier->times.turn_ms < barrier->times.report_ms)
 		barrier->times.report_ms = (uint32_t)now_ms + 2 * barrier->times.turn_ms;
@@ -140,8 +140,8 @@ void osp_gate_barrier_connected(struct osp_gate_barrier *barrier)
 	barrier->trying = false;
 }
 
-/* Nothing was sent to the next one yet. After the last comes the first again: it may only be
- * late. */
+/* Turns to the next parent, to which nothing was sent yet. The first follows the last: it may only
+ * be late. */
 static void turn(struct osp_gate_barrier *barrier)
 {
 	barrier->connected = false;
@@ -153,7 +153,8 @@ static void turn(struct osp_gate_barrier *barrier)
 	barrier->told = 0;
 }
 
-/* The first parent may only be late; those after it have had that time already. */
+/* Returns how long to try a parent. The first one may only be late; the others have had that time
+ * already. */
 static uint64_t patience_ms(const struct osp_gate_barrier *barrier)
 {
 	return barrier->parent || barrier->all_silent ? barrier->times.turn_ms / 8
@@ -183,7 +184,8 @@ void osp_gate_barrier_end(struct osp_gate_barrier *barrier)
 
 /* --- the next step ---------------------------------------------------------------------------- */
 
-/* Rank 0; and by the time of the decision a deputy that nobody above answers. */
+/* Tells whether this node decides: rank 0, or at the time of the decision a deputy whose parents do
+ * not answer. */
 static bool is_decider(const struct osp_gate_barrier *barrier, uint64_t now_ms)
 {
 	if (!barrier->parent_count)
@@ -204,7 +206,7 @@ static enum osp_gate_step decider_step(const struct osp_gate_barrier *barrier, u
 										   : OSP_GATE_ALONE;
 }
 
-/* Whether it is time to tell what is not told yet. */
+/* Tells whether it is time to send the reports that the parent does not have. */
 static bool tells(const struct osp_gate_barrier *barrier, uint64_t now_ms)
 {
 	return barrier->told < barrier->heard &&

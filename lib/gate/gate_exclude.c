@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* gate_exclude.c - which nodes a job does not get again: its suspects beside what its user excluded
- */
+/* gate_exclude.c - the nodes that a job does not get again: its suspects and its user's
+ * exclusions */
 #include "lib/gate/gate_exclude.h"
 
 #include <stdbool.h>
@@ -51,7 +51,7 @@ int osp_gate_exclude_suspects(struct osp_gate_exclusion *exclusion, const char *
 	return osp_hostlist_expand(list, add_suspect, exclusion, error);
 }
 
-/* The place of a suspect that is one still. */
+/* Returns the index of a name that is still a suspect, or OSP_NAME_ABSENT. */
 static uint32_t suspect_at(const struct osp_gate_exclusion *exclusion, const char *name)
 {
 	uint32_t at = osp_name_table_find(&exclusion->known, TAG_SUSPECT, name);
@@ -82,7 +82,7 @@ const char *const *osp_gate_exclude_left(const struct osp_gate_exclusion *exclus
 
 struct count {
 	const struct osp_gate_exclusion *exclusion;
-	bool *gives; /* by suspect: forgotten, it is one node more */
+	bool *gives; /* by suspect: if it is forgotten, the partition has one node more */
 	uint32_t left;
 };
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* gate_links.c - which links of a gang to measure, and whom to blame */
+/* gate_links.c - which links of a gang to measure, and which node to blame */
 #include "lib/gate/gate_links.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#define PARTNERS 2 /* that each end of a bad link is tried with */
+#define PARTNERS 2 /* with which each end of a bad link is tried */
 
 uint32_t osp_gate_ring(const bool *fit, uint32_t node_count, struct osp_gate_link *links)
 {
@@ -49,7 +49,7 @@ float osp_gate_links_median(const struct osp_gate_figures *figures)
 	return median;
 }
 
-/* Carried wrong bytes, nothing, or less than OSP_GATE_SLOW of the median. */
+/* Tells whether a link carried wrong bytes, nothing, or less than OSP_GATE_SLOW of the median. */
 static bool link_is_bad(const struct osp_gate_link *link, float median_gbps)
 {
 	return link->wrong || link->gbps <= 0 || link->gbps < OSP_GATE_SLOW * median_gbps;
@@ -59,15 +59,15 @@ static bool link_is_bad(const struct osp_gate_link *link, float median_gbps)
 
 struct chooser {
 	uint32_t node_count;
-	bool *sends_well; /* by rank, in the ring */
+	bool *sends_well; /* by rank, according to the ring */
 	bool *hears_well;
 	uint32_t next; /* good partners take turns */
 	struct osp_gate_link *links;
 	uint32_t count;
 };
 
-/* The next rank that is good in `well` and neither end of the bad link; NOBODY when there is
- * none. */
+/* Returns the next rank, except `but`, that is good by `well` and no end of the bad link, or
+ * NOBODY. */
 static uint32_t next_good(struct chooser *chooser, const bool *well,
 			  const struct osp_gate_link *bad, uint32_t but)
 {
@@ -129,13 +129,14 @@ int64_t osp_gate_links_again(const struct osp_gate_figures *ring, uint32_t node_
 
 /* --- the verdict ------------------------------------------------------------------------------ */
 
-/* What is known about one rank in one direction, of links whose other end is good with others. */
+/* What is known about one rank in one direction. A bad link counts if its other end is good with
+ * others. */
 struct side {
 	uint32_t good;
 	uint32_t bad;
-	uint32_t unproven; /* bad ones whose other end is good with nobody */
-	uint32_t unsure;   /* slow ones that count for nothing */
-	uint32_t wrong;	   /* bad ones with wrong bytes, whose other end is good with somebody */
+	uint32_t unproven; /* bad ones whose other end is good with none */
+	uint32_t unsure;   /* slow ones that do not count */
+	uint32_t wrong;	   /* bad ones with wrong bytes, whose other end is good with some node */
 	uint32_t partner;
 	bool any_wrong;
 	float gbps;
@@ -148,8 +149,8 @@ struct judging {
 	struct side *sends, *hears; /* by rank */
 };
 
-/* A link of the ring counts as it was the second time, where it was measured again; wrong bytes
- * stay wrong. */
+/* Returns a link of the ring with its second measurement, if there is one; wrong bytes stay
+ * wrong. */
 static struct osp_gate_link latest(const struct judging *judging, const struct osp_gate_link *link)
 {
 	struct osp_gate_link is = *link;
@@ -198,7 +199,7 @@ static void each_link(struct judging *judging, count_f *count)
 	}
 }
 
-/* Slow, and what else went on at one of its ends explains it. */
+/* Tells whether the link is slow only, and other traffic at one of its ends explains it. */
 static bool counts_for_nothing(const struct osp_gate_link *link)
 {
 	return link->crowded && !link->wrong;
@@ -226,7 +227,7 @@ static void add_bad(struct side *side, bool proven, uint32_t partner,
 		side->gbps = link->gbps;
 }
 
-/* A bad link tells about one end only if the other is good with somebody. */
+/* Counts a bad link. It says something about one end only if the other is good with some node. */
 static void count_bad(struct judging *judging, const struct osp_gate_link *link, bool bad)
 {
 	if (!bad)
@@ -249,7 +250,7 @@ static void judge_side(const struct side *side, enum osp_gate_blame blame,
 		return;
 	if (side->bad < PARTNERS || side->good)
 		blame = OSP_GATE_BLAME_LINK;
-	/* Wrong bytes outweigh slowness in the other direction: they alone may drain. */
+	/* Wrong bytes outweigh slowness in the other direction: only they may drain. */
 	if (blame < blamed->blame ||
 	    (blame > OSP_GATE_BLAME_LINK && blamed->blame > OSP_GATE_BLAME_LINK && blamed->wrong))
 		return;

@@ -22,7 +22,7 @@
 
 #include "lib/gate/gate_message.h"
 
-#define OSP_GATE_SLOW	     0.25f /* of the median: far beyond what shared uplinks cost */
+#define OSP_GATE_SLOW	     0.25f /* of the median: far below what shared uplinks cost */
 #define OSP_GATE_LINK_ROUNDS 2
 
 /* The figures of one round: each link of the order, in any sequence. A link that nobody reported
@@ -37,12 +37,13 @@ struct osp_gate_figures {
  * number of links, 0 if fewer than two ranks are fit. */
 uint32_t osp_gate_ring(const bool *fit, uint32_t node_count, struct osp_gate_link *links);
 
-/* The median of what came through, 0 if nothing did. Gigabits per second. */
+/* Returns the median of the links that carried right bytes, in gigabits per second; 0 if there is
+ * none. */
 float osp_gate_links_median(const struct osp_gate_figures *figures);
 
 /*
  * Writes the links of round 2 to `links` (room for 5 times node_count). Returns their number, 0 if
- * round 1 is good, or -1 when memory ran out.
+ * round 1 is good, or -1 if memory ran out.
  */
 int64_t osp_gate_links_again(const struct osp_gate_figures *ring, uint32_t node_count,
 			     struct osp_gate_link *links);
@@ -51,22 +52,21 @@ enum osp_gate_blame {
 	OSP_GATE_BLAME_NONE,
 	OSP_GATE_BLAME_UNSURE,	 /* an end of a slow link that does not count */
 	OSP_GATE_BLAME_LINK,	 /* an end of a bad link, and good with others */
-	OSP_GATE_BLAME_SENDS,	 /* what it sends is bad, to any partner */
-	OSP_GATE_BLAME_RECEIVES, /* what it receives is bad, from any partner */
+	OSP_GATE_BLAME_SENDS,	 /* it sends badly to any partner */
+	OSP_GATE_BLAME_RECEIVES, /* it receives badly from any partner */
 };
 
 /* One node's part. */
 struct osp_gate_blamed {
 	enum osp_gate_blame blame;
-	bool wrong; /* bytes were wrong, not only slow; with SENDS and RECEIVES, from two partners
-		     */
+	bool wrong; /* bytes were wrong, not only slow; for SENDS and RECEIVES, with two partners */
 	float gbps; /* the best of its bad links */
 	uint32_t partner;  /* the other end of one of them */
 	uint32_t partners; /* the number of good partners with which it is bad */
 	float speed;	   /* its slower direction in the ring, relative to the median */
 };
 
-/* Finds each rank's blame from both rounds (`again` may be empty). Returns 0, or -1 when memory ran
+/* Finds each rank's blame from both rounds (`again` may be empty). Returns 0, or -1 if memory ran
  * out. */
 int osp_gate_links_judge(const struct osp_gate_figures *ring, const struct osp_gate_figures *again,
 			 uint32_t node_count, struct osp_gate_blamed *blamed);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* gate_message.c - what the nodes of a gang tell each other, as bytes */
+/* gate_message.c - the messages between the nodes of a gang, as bytes */
 #include "lib/gate/gate_message.h"
 
 #include <math.h>
@@ -16,12 +16,12 @@
 
 #define ACTIONS_ALL (OSP_GATE_RELEASE | OSP_GATE_DRAIN | OSP_GATE_COMMENT | OSP_GATE_SUSPECT)
 
-/* The least that one of a list can take: what bounds a count before memory is asked for. */
+/* The least bytes of a list's item: they bound a count before memory is allocated. */
 #define REPORT_BYTES_LEAST   17
 #define LINK_BYTES	     13
 #define SENTENCE_BYTES_LEAST 11
 #define MEMBER_BYTES	     9
-#define PART_BYTES	     (37 + OSP_GATE_ID_BYTES) /* and its words */
+#define PART_BYTES	     (37 + OSP_GATE_ID_BYTES) /* plus its words */
 #define TRAFFIC_BYTES	     9
 
 uint64_t osp_gate_gang_sum(const char *const *nodes, uint32_t node_count)
@@ -52,7 +52,7 @@ static void put_float(struct osp_text *text, float value)
 	put_number(text, bits, 4);
 }
 
-/* `string` lies in a field of `room` bytes; all the fields' rooms are below 256. */
+/* Writes `string`, which is in a field of `room` bytes; all these fields are below 256 bytes. */
 static void put_string(struct osp_text *text, const char *string, size_t room, bool left_out)
 {
 	size_t length = left_out ? 0 : strnlen(string, room - 1);
@@ -222,7 +222,7 @@ static int refuse(struct reading *reading, const char *why)
 	return osp_error_set(reading->error, "gate message: %s", why);
 }
 
-/* 0 once something was wrong. */
+/* Reads a number; returns 0 after the first mistake. */
 static uint64_t get_number(struct reading *reading, int bytes)
 {
 	uint64_t number = 0;
@@ -238,7 +238,7 @@ static uint64_t get_number(struct reading *reading, int bytes)
 	return number;
 }
 
-/* A figure is never negative and never infinite. */
+/* Reads a figure, which is never negative and never infinite. */
 static float get_float(struct reading *reading)
 {
 	uint32_t bits = (uint32_t)get_number(reading, 4);
@@ -252,7 +252,8 @@ static float get_float(struct reading *reading)
 	return value;
 }
 
-/* What others say is shown to people and handed to Slurm: plain characters only. */
+/* Reads a string. Refuses control characters, because others' words are shown to people and passed
+ * to Slurm. */
 static void get_string(struct reading *reading, char *to, size_t room)
 {
 	size_t length = (size_t)get_number(reading, 1);
@@ -318,7 +319,7 @@ static void get_header(struct reading *reading, struct osp_gate_header *header)
 		refuse(reading, "from or to a rank beyond the gang");
 }
 
-/* How many follow, of at least `least` bytes each. */
+/* Reads the number of the items that follow, each of at least `least` bytes. */
 static uint32_t get_count(struct reading *reading, size_t least)
 {
 	uint64_t count = get_number(reading, 4);
@@ -330,7 +331,8 @@ static uint32_t get_count(struct reading *reading, size_t least)
 	return (uint32_t)count;
 }
 
-/* A list's number of items, of that many bytes at least, and room for them; NULL: none. */
+/* Reads the number of a list's items, each of at least `least_bytes`, and returns room for them;
+ * NULL if there are none. */
 static void *get_list(struct reading *reading, size_t least_bytes, size_t item_bytes,
 		      uint32_t *count)
 {
@@ -345,7 +347,7 @@ static void *get_list(struct reading *reading, size_t least_bytes, size_t item_b
 	return list;
 }
 
-/* Ranks must rise, so that none is named twice. */
+/* Reads a rank. Ranks must rise, so that none is named twice. */
 static uint32_t get_rank(struct reading *reading, const struct osp_gate_header *header,
 			 uint32_t last)
 {
@@ -371,7 +373,7 @@ static void get_report(struct reading *reading, const struct osp_gate_header *he
 	get_string(reading, report->check, sizeof(report->check));
 	get_string(reading, report->reason, sizeof(report->reason));
 	get_string(reading, report->boot, sizeof(report->boot));
-	/* SILENT: it reported, and has gone (gate_barrier.h). */
+	/* SILENT: it reported and has gone (gate_barrier.h). */
 	if (!reading->bad && (result > OSP_VERDICT_SILENT || flags & ~(uint64_t)FLAG_ALL))
 		refuse(reading, "a report that makes no sense");
 	report->result = (enum osp_verdict)result;
@@ -464,7 +466,8 @@ static void get_ids(struct reading *reading, struct osp_gate_reduce *reduce)
 		get_bytes(reading, reduce->ids[i], OSP_GATE_ID_BYTES);
 }
 
-/* Only in groups that there is an id for; before there are ids, all in the first. */
+/* Reads the members. Each must be in a group that has an id; without ids, all are in the first
+ * group. */
 static void get_members(struct reading *reading, const struct osp_gate_header *header,
 			struct osp_gate_reduce *reduce)
 {

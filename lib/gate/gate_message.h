@@ -39,8 +39,8 @@
 
 #define OSP_GATE_CHALLENGE_BYTES 16
 
-/* Rises with each change of what a message holds (tests/unit/test_gate_message.c has a sum of each
- * kind); a test's gate of another version is built with another. */
+/* Rises with each change of a message's contents (tests/unit/test_gate_message.c has a sum of each
+ * kind); tests build a gate of another version with another number. */
 #ifndef OSP_GATE_WIRE_VERSION
 #define OSP_GATE_WIRE_VERSION 2
 #endif
@@ -51,7 +51,7 @@
 #define OSP_GATE_MESSAGE_WORDS_BYTES ((size_t)256 * 1024)
 
 #define OSP_GATE_ID_BYTES	     128  /* ncclUniqueId, by NCCL's stable binary interface */
-#define OSP_GATE_GROUPS_MAX	     4096 /* whose ids go into one message */
+#define OSP_GATE_GROUPS_MAX	     4096 /* in one message, each with an id */
 #define OSP_GATE_GPUS_MAX	     64	  /* of a node */
 #define OSP_GATE_WHY_BYTES	     120
 
@@ -82,30 +82,31 @@ struct osp_gate_header {
 	uint8_t nonce[OSP_GATE_CHALLENGE_BYTES];
 };
 
-/* A link to be measured (then only the ranks count), or what was measured on it. */
+/* A link to measure (then only the ranks count), or its figures. */
 struct osp_gate_link {
 	uint32_t from;
 	uint32_t to;
 	float gbps;   /* gigabits per second; 0 if nothing came through */
-	bool wrong;   /* bytes came that were not sent */
-	bool crowded; /* one of its ends was not quiet (lib/gate/gate_traffic.h): if it is slow,
-		       * that counts for nothing. Not in a message: the decider's own */
+	bool wrong;   /* some bytes that arrived were not sent */
+	bool crowded; /* one of its ends was not quiet (lib/gate/gate_traffic.h), so slowness counts
+			 for nothing. Only the decider sets it; no message has it */
 };
 
 /* One node of an all-reduce. Its GPUs' ranks follow those of the earlier members of its group. */
 struct osp_gate_member {
 	uint32_t rank;
 	uint32_t group;
-	uint32_t gpus; /* that it brings, as it reported; 0: not known yet */
+	uint32_t gpus; /* number of its GPUs, as it reported; 0: not known yet */
 };
 
 /*
  * An order to take part in an all-reduce: first to get ready (no groups, all members in group 0),
- * then group by group, each with the id that its first member made. Members rise by rank.
+ * then group by group, each with the id that its first member made. Members are in rising order of
+ * rank.
  */
 struct osp_gate_reduce {
-	uint32_t limit_ms; /* from its arrival on; a node that is not ready by then reports that */
-	uint32_t sum_kib;  /* what each GPU brings; 0: not known yet */
+	uint32_t limit_ms; /* from its arrival on; a node that is not ready by then says so */
+	uint32_t sum_kib;  /* KiB that each GPU contributes; 0: not known yet */
 	uint8_t (*ids)[OSP_GATE_ID_BYTES];
 	uint32_t group_count;
 	struct osp_gate_member *members;
@@ -124,14 +125,14 @@ struct osp_gate_part {
 	uint32_t rank;
 	enum osp_gate_part_state state;
 	uint32_t version;	   /* NCCL's number for itself, such as 22304 */
-	uint32_t gpus;		   /* that it brings */
-	uint32_t sum_kib;	   /* that each of them has room for */
-	uint32_t wrong;		   /* words of the sum that are wrong, on its GPUs together */
+	uint32_t gpus;		   /* number of its GPUs */
+	uint32_t sum_kib;	   /* KiB that each of them has room for */
+	uint32_t wrong;		   /* wrong words of the sum, on all its GPUs together */
 	float gbps;		   /* bus bandwidth, as nccl-tests counts it */
-	float least_gbps;	   /* that bus bandwidth must reach here; 0: no limit is known */
-	bool unproven;		   /* that limit was never tried on this hardware: it only warns */
-	float network_gbps;	   /* what its adapters carry one way; 0: not known */
-	enum osp_gate_quiet quiet; /* around it, on this node's adapters */
+	float least_gbps;	   /* least bus bandwidth to reach here; 0: no limit is known */
+	bool unproven;		   /* the limit was never tried on this hardware: it only warns */
+	float network_gbps;	   /* one-way speed of its adapters; 0: not known */
+	enum osp_gate_quiet quiet; /* whether this node's adapters were quiet meanwhile */
 	float foreign_gbps;	   /* of others' traffic there, gigabits per second */
 	uint8_t id[OSP_GATE_ID_BYTES]; /* of a next group with this node as its first */
 	char why[OSP_GATE_WHY_BYTES];
@@ -149,13 +150,13 @@ struct osp_gate_message {
 	struct osp_gate_reduce reduce;	 /* reduce */
 };
 
-/* The sum over names and their order. */
+/* Returns a sum over the names and their order. */
 uint64_t osp_gate_gang_sum(const char *const *nodes, uint32_t node_count);
 
-/* Each appends a whole message to `text`; check text->failed. */
+/* Append a whole message to `text`; check text->failed afterwards. */
 void osp_gate_write_reports(struct osp_text *text, const struct osp_gate_header *header,
 			    const struct osp_gate_report *reports, uint32_t count);
-/* Links and orders. */
+/* Writes links or an order, as header->kind says. */
 void osp_gate_write_links(struct osp_text *text, const struct osp_gate_header *header,
 			  const struct osp_gate_link *links, uint32_t count);
 void osp_gate_write_data(struct osp_text *text, const struct osp_gate_header *header);
@@ -168,7 +169,7 @@ void osp_gate_write_parts(struct osp_text *text, const struct osp_gate_header *h
 void osp_gate_write_traffic(struct osp_text *text, const struct osp_gate_header *header,
 			    const struct osp_gate_traffic *traffic, uint32_t count);
 
-/* Ranks that rise. */
+/* `ranks` must rise. */
 void osp_gate_write_other(struct osp_text *text, const struct osp_gate_header *header,
 			  const uint32_t *ranks, uint32_t count);
 

@@ -23,7 +23,7 @@ const char *const osp_gate_keys[OSP_GATE_KEY_COUNT] = {
 static const char *const depth_names[OSP_GATE_DEPTH_COUNT] = {"off", "passive", "quick", "full"};
 static const char *const job_names[] = {"gpus", "all"};
 static const char *const failure_names[] = {"log", "comment", "drain"};
-/* The last two are how it was said before there were several ways. */
+/* The last two are older words, from when there was only one way. */
 static const char *const network_names[OSP_GATE_NETWORK_COUNT + 2] = {"off",  "tcp",  "auto",
 								      "nccl", "true", "false"};
 static const char *const wait_names[] = {"go", "wait"};
@@ -92,7 +92,7 @@ static int take_failure(struct reading *reading, const struct osp_value *value,
 	return 0;
 }
 
-/* A rule for the same check replaces the one that came from `defaults`. */
+/* Reads a rule for one check, which replaces the one from `defaults`. */
 static int take_check(struct reading *reading, const struct osp_value *value)
 {
 	struct osp_gate_policy *policy = reading->policy;

@@ -8,13 +8,13 @@
  *				raise it
  *	    jobs: gpus		# gpus: every job that gets GPUs; all: every job
  *	    budget_s: 60	# from the first node's Prolog to the verdict, all of it
- *	    fresh_s: 3600	# a pass counts so long; 0: never
- *	    failure: drain	# drain | comment | log: what a failed node gets, whichever check
+ *	    fresh_s: 3600	# a pass counts for so long; 0: never
+ *	    failure: drain	# drain | comment | log: what happens to a failed node
  *	    checks:		# the same for single checks
  *	      clocks: comment
  *	    on_error: go	# go | wait: when a check itself breaks
  *	    spares: 2		# the most that --gang-spares may ask for
- *	    restarts: 3		# after so many starts that the gate stopped the job is held
+ *	    restarts: 3		# the job is held after so many starts that the gate stopped
  *	    network: auto	# auto | nccl | tcp | off: data and bandwidth between the nodes
  *	    ports: 288-303	# TCP ports of the gate's messages; below 1024 no user can take them
  *	    breaker: 10		# per cent of the cluster's nodes; more drained by us in
@@ -23,12 +23,12 @@
  *	    evidence: local	# local, or a shared folder of root's: what a failed check saw goes
  *				there
  *
- * `network: nccl` sums over all of the gang's GPUs with NCCL, where each node has libnccl.so.2, and
- * over TCP where that cannot be; auto does so at the depths that load GPUs (quick, full), and is
- * TCP at passive, which loads none. true is auto, false is off.
+ * `network: nccl` sums over all of the gang's GPUs with NCCL if each node has libnccl.so.2, and
+ * measures over TCP if NCCL cannot be used; auto does the same at the depths that load GPUs (quick,
+ * full), and measures over TCP at passive, which loads none. true is auto, false is off.
  *
- * Every key has a default. A partition has the values of `defaults` where it says nothing itself.
- * Read from a root-owned file only (gate/gate_job.h sees to that). Any thread.
+ * Every key has a default. A partition has the values of `defaults` for keys that it does not set.
+ * Read from a root-owned file only (gate/gate_job.h makes sure of that). Any thread.
  */
 #ifndef OSP_GATE_POLICY_H
 #define OSP_GATE_POLICY_H
@@ -67,7 +67,7 @@ struct osp_gate_check_rule {
 
 struct osp_gate_policy {
 	enum osp_gate_depth depth;
-	bool all_jobs; /* those without GPUs too */
+	bool all_jobs; /* also those without GPUs */
 	uint32_t budget_s;
 	uint32_t fresh_s;
 	enum osp_gate_failure failure;
@@ -106,24 +106,25 @@ enum osp_gate_key {
 
 extern const char *const osp_gate_keys[OSP_GATE_KEY_COUNT];
 
-/* The built-in values. */
+/* Sets the built-in values. */
 void osp_gate_policy_default(struct osp_gate_policy *policy);
 
-/* Puts what `map` says over `policy`, and the line of each key said into `lines`. Strings are those
- * of the document. Returns 0, or -1 with `error` set. */
+/* Overrides `policy` with the values of `map`, and sets the line of each given key in `lines`.
+ * Strings belong to the document. Returns 0, or -1 with `error` set. */
 int osp_gate_policy_read(const struct osp_document *document, const struct osp_value *map,
 			 struct osp_gate_policy *policy, int lines[OSP_GATE_KEY_COUNT],
 			 struct osp_error *error);
 
-/* The value of one key in words, as it would be written; `buffer` holds what is no fixed word. */
+/* Returns the value of one key in words, as in the file; `buffer` holds a value that is no fixed
+ * word. */
 const char *osp_gate_policy_word(const struct osp_gate_policy *policy, enum osp_gate_key key,
 				 char *buffer, size_t buffer_bytes);
 
-/* What a failure of `check` gets. */
+/* Returns what happens to a node on which `check` failed. */
 enum osp_gate_failure osp_gate_policy_failure(const struct osp_gate_policy *policy,
 					      const char *check);
 
-/* "passive" ... -1 and no change where `word` is no depth. */
+/* Reads "passive" and the like. Returns -1 and changes nothing if `word` is no depth. */
 int osp_gate_depth_parse(const char *word, enum osp_gate_depth *depth);
 const char *osp_gate_depth_name(enum osp_gate_depth depth);
 

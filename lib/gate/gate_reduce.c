@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* gate_reduce.c - all-reduces between the nodes of a gang: who with whom, and what came of it */
+/* gate_reduce.c - all-reduces between the nodes of a gang: which groups to measure, and their
+ * judgement */
 #include "lib/gate/gate_reduce.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#define MEASURED 1.05f /* so far beyond what physics allows a clock may be wrong */
+#define MEASURED 1.05f /* a clock may be wrong by this much beyond the physical limit */
 
 float osp_gate_reduce_most(float network_gbps, uint32_t gpus)
 {
@@ -65,7 +66,7 @@ struct tried {
 	uint32_t with[OSP_GATE_PAIR_ROUNDS];
 	bool bad[OSP_GATE_PAIR_ROUNDS];
 	uint32_t count;
-	bool good;  /* with somebody */
+	bool good;  /* with some node */
 	bool taken; /* in this round */
 };
 
@@ -95,7 +96,8 @@ static bool were_together(const struct tried *tried, uint32_t with)
 	return false;
 }
 
-/* Is there more to learn of this rank: good with nobody, and not bad with two that are? */
+/* Tells whether there is more to learn about this rank: it is good with none, and not bad with two
+ * that are good. */
 static bool wants_more(const struct choosing *choosing, uint32_t rank)
 {
 	const struct tried *tried = &choosing->tried[rank];
@@ -106,8 +108,8 @@ static bool wants_more(const struct choosing *choosing, uint32_t rank)
 	return !tried->good && proven < 2 && tried->count < OSP_GATE_PAIR_ROUNDS;
 }
 
-/* A partner for `rank` that is good, untried, or neither, by `wanted`; NOBODY when there is
- * none. */
+/* Returns a partner for `rank`: 0 of `wanted` means a good one, 1 an untried one, 2 any other.
+ * NOBODY if there is none. */
 static uint32_t find_partner(struct choosing *choosing, uint32_t rank, int wanted)
 {
 	for (uint32_t i = 0; i < choosing->node_count; i++) {

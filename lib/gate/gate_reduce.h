@@ -24,13 +24,13 @@
 
 #define OSP_GATE_PAIR_ROUNDS 3
 
-/* The bus bandwidth that `gpus` ranks cannot exceed if each node's adapters carry `network_gbps`
- * gigabytes a second one way; 0 if `network_gbps` is 0, which means unknown. */
+/* Returns the bus bandwidth that `gpus` ranks cannot exceed if each node's adapters carry
+ * `network_gbps` gigabytes a second one way; 0 if `network_gbps` is 0, which means unknown. */
 float osp_gate_reduce_most(float network_gbps, uint32_t gpus);
 
 enum osp_gate_reduced {
 	OSP_GATE_REDUCED_WELL,
-	OSP_GATE_REDUCED_UNJUDGED, /* the sum is right; no limit of the speed is known */
+	OSP_GATE_REDUCED_UNJUDGED, /* the sum is right; no speed limit is known */
 	OSP_GATE_REDUCED_SLOW,
 	OSP_GATE_REDUCED_WRONG,
 	OSP_GATE_REDUCED_IMPOSSIBLE, /* faster than the adapters: something else was measured */
@@ -54,19 +54,19 @@ struct osp_gate_sum osp_gate_reduce_judge(const struct osp_gate_reduce *order, u
 /*
  * Chooses the pairs of the next round, after `count` pairs that have a figure (from < to). `fit`
  * says by rank who may take part; a good pair reaches limit_gbps. No rank is in two pairs, and no
- * pair is measured twice. Returns their number, 0 if there is nothing to learn, or -1 when memory
- * ran out. `pairs` has room for half of node_count.
+ * pair is measured twice. Returns their number, 0 if there is nothing to learn, or -1 if memory ran
+ * out. `pairs` has room for half of node_count.
  */
 int64_t osp_gate_pairs_next(const bool *fit, uint32_t node_count, const struct osp_gate_link *done,
 			    uint32_t count, float limit_gbps, struct osp_gate_link *pairs);
 
 /* Finds each rank's blame from the pairs; the first `first_count` of `done` are the first round.
- * `least_gbps` as in struct osp_gate_sum. Returns 0, or -1 when memory ran out. */
+ * `least_gbps` is as in struct osp_gate_sum. Returns 0, or -1 if memory ran out. */
 int osp_gate_pairs_judge(const struct osp_gate_link *done, uint32_t first_count, uint32_t count,
 			 float least_gbps, uint32_t node_count, struct osp_gate_blamed *blamed);
 
-/* The speed below which a pair is bad: a quarter of the median of the first round, or
- * `least_gbps`. */
+/* Returns the speed below which a pair is bad: a quarter of the median of the first round, or
+ * `least_gbps` if that is more. */
 float osp_gate_pairs_limit(const struct osp_gate_link *done, uint32_t first_count,
 			   float least_gbps);
 

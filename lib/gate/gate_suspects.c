@@ -13,9 +13,9 @@
 
 #define DIGITS_MAX 18
 #define RANGE_MAX  65536 /* numbers in one of Slurm's ranges */
-#define DROP_PART  32	 /* of what is left, at least one, goes at a time */
+#define DROP_PART  32	 /* of the remaining ones, at least one, is dropped at a time */
 
-/* A name in two: what stands before its last number, and that number at its end. */
+/* A name in two parts: the text before its last number, and that number, which ends it. */
 struct split {
 	size_t head_bytes;
 	size_t digits; /* 0: it does not end in a number */
@@ -54,7 +54,7 @@ static size_t digits_of(uint64_t value)
 	return count;
 }
 
-/* How many names from the first on are a range. */
+/* Returns how many names, from the first on, form a range. */
 static size_t range_length(const char *const *names, size_t count)
 {
 	struct split first = split(names[0]);
@@ -72,7 +72,7 @@ static size_t range_length(const char *const *names, size_t count)
 	return length;
 }
 
-/* "[7,1-3]" of names with one head. */
+/* Writes the numbers of names with one head: "[7,1-3]". */
 static void write_numbers(struct osp_text *text, const char *const *names, size_t count)
 {
 	size_t head_bytes = split(names[0]).head_bytes, length;

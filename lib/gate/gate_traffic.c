@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define HEADERS	     1.06 /* of the payload, with it */
+#define HEADERS	     1.06 /* of the payload, including it */
 #define ACKNOWLEDGES 0.03 /* of the payload of the other direction */
 
 struct counted {
@@ -24,7 +24,7 @@ static const struct osp_gate_adapter *find(const struct osp_gate_adapters *adapt
 	return NULL;
 }
 
-/* The larger of both kinds; false if a counter runs backwards. */
+/* Adds the larger growth of both kinds; returns false if a counter runs backwards. */
 static bool growth(const uint64_t before[2], const uint64_t after[2], double *bytes)
 {
 	double most = 0;
@@ -56,7 +56,7 @@ static struct counted count(const struct osp_gate_adapters *before,
 	return counted;
 }
 
-/* What is not the round's, of one direction; 0 if it is too little to count. */
+/* Returns the bytes of one direction that are not the round's; 0 if they are too few to count. */
 static double foreign(double counted, uint64_t own, uint64_t other_way)
 {
 	double bytes = counted - (double)own * HEADERS - (double)other_way * ACKNOWLEDGES;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* gate_tree.c - who reports to whom, and by when */
+/* gate_tree.c - the tree along which the nodes of a gang report, and its deadlines */
 #include "lib/gate/gate_tree.h"
 
 static uint32_t above(uint32_t rank)
@@ -50,7 +50,7 @@ uint32_t osp_gate_subtree(uint32_t rank, uint32_t node_count)
 {
 	uint64_t first = rank, last = rank, count = 0;
 
-	/* The ranks of one depth below a rank stand side by side. */
+	/* The ranks at one depth below a rank are consecutive. */
 	while (first < node_count) {
 		count += (last < node_count ? last : node_count - 1) - first + 1;
 		first = first * OSP_GATE_FANOUT + 1;
@@ -59,7 +59,7 @@ uint32_t osp_gate_subtree(uint32_t rank, uint32_t node_count)
 	return (uint32_t)count;
 }
 
-/* Steps from `rank` to rank 0. */
+/* Returns the number of steps from `rank` to rank 0. */
 static uint32_t depth_of(uint32_t rank)
 {
 	uint32_t depth = 0;

@@ -21,39 +21,40 @@
 #define OSP_GATE_DEPUTIES    3
 #define OSP_GATE_PARENTS_MAX 16
 
-/* The ranks that `rank` may report to, in the order in which to try them. The list of a deputy ends
- * before the deputy itself, which then decides alone. Returns their number (0 for rank 0). */
+/* Writes the ranks that `rank` may report to, in the order in which to try them. The list of a
+ * deputy ends before the deputy itself, which then decides alone. Returns their number (0 for rank
+ * 0). */
 uint32_t osp_gate_parents(uint32_t rank, uint32_t node_count,
 			  uint32_t parents[OSP_GATE_PARENTS_MAX]);
 
-/* Whether `rank` decides if none of its parents answers. */
+/* Tells whether `rank` decides if none of its parents answers. */
 bool osp_gate_is_deputy(uint32_t rank, uint32_t node_count);
 
-/* Whether `below` may report to `rank`: it is below it in the tree, or `rank` is 0 or a deputy of
- * lower rank. */
+/* Tells whether `below` may report to `rank`: it is below it in the tree, or `rank` is 0 or a
+ * deputy of lower rank. */
 bool osp_gate_may_report(uint32_t below, uint32_t rank, uint32_t node_count);
 
-/* Whether `below` is `rank` or below it in the tree. `rank` waits for all of these. */
+/* Tells whether `below` is `rank` or below it in the tree. `rank` waits for all of these. */
 bool osp_gate_is_below(uint32_t below, uint32_t rank);
 
-/* The number of ranks in the subtree of `rank`, itself counted. */
+/* Returns the number of ranks in the subtree of `rank`, including itself. */
 uint32_t osp_gate_subtree(uint32_t rank, uint32_t node_count);
 
-/* The most steps from any rank to rank 0. */
+/* Returns the most steps from any rank to rank 0. */
 uint32_t osp_gate_height(uint32_t node_count);
 
 /*
- * Whether a decider with the reports of `heard` nodes, its own counted, may decide. Rank 0 always
- * may. A deputy with less than half of the reports may not, since it may be the one that is cut
- * off.
+ * Tells whether a decider with the reports of `heard` nodes, including its own, may decide. Rank 0
+ * always may. A deputy with less than half of the reports may not, since it may be the one that is
+ * cut off.
  */
 bool osp_gate_quorum(uint32_t rank, uint32_t heard, uint32_t node_count);
 
 /* Every deadline of the gate, derived from its one budget, in ms since this node's gate began. */
 struct osp_gate_times {
-	uint32_t check_ms;   /* the node's own check must have ended; after it the check is ERROR */
-	uint32_t report_ms;  /* the node reports what it has; later for a rank nearer to 0 */
-	uint32_t turn_ms;    /* a parent that has not answered for so long is skipped */
+	uint32_t check_ms;   /* the node's own check must have ended; later it counts as ERROR */
+	uint32_t report_ms;  /* the node reports what it has; a rank nearer to 0 does so later */
+	uint32_t turn_ms;    /* a parent that has not answered for this long is skipped */
 	uint32_t decide_ms;  /* the decider decides; a node without a report is SILENT */
 	uint32_t verdict_ms; /* a node without a verdict stops waiting for one */
 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* gate_verdict.c - what becomes of a job and of each node, from the reports of its nodes */
+/* gate_verdict.c - from the reports of a gang's nodes to the verdict on the job and on each node */
 #include "lib/gate/gate_verdict.h"
 
 #include <stdio.h>
@@ -12,14 +12,14 @@
 enum quality {
 	HEALTHY,
 	WARNED,
-	UNCLEAR, /* ERROR where policy goes on */
-	SLOW,	 /* and it may not stop the job for that */
-	LET_OFF, /* failed, and policy or the breaker lets it carry the job */
-	BAD,	 /* not this job */
+	UNCLEAR, /* ERROR, if policy goes on */
+	SLOW,	 /* and it may not stop the job */
+	LET_OFF, /* failed, but policy or the breaker lets it carry the job */
+	BAD,	 /* not usable for this job */
 	QUALITY_COUNT
 };
 
-/* One node in the making. */
+/* What is known about one node so far. */
 struct seat {
 	enum osp_verdict result;
 	enum quality quality;
@@ -40,11 +40,11 @@ struct court {
 	struct seat *seats; /* by rank */
 	uint32_t good;	    /* seats that are not BAD */
 	bool silent;
-	bool slow; /* stops the job, or would with nothing else */
+	bool slow; /* slowness stops the job, or would do so alone */
 	bool breaker;
 	const char *asked_check; /* the last one that the breaker was asked about */
 	bool asked_open;
-	uint32_t worst; /* whom to tell of first; OSP_GATE_NOBODY: all are well */
+	uint32_t worst; /* the node to report first; OSP_GATE_NOBODY: all are well */
 };
 
 /* --- each node -------------------------------------------------------------------------------- */
@@ -61,7 +61,7 @@ static bool is_another(const struct osp_gate_report *report)
 	       !strcmp(report->check, OSP_GATE_INSTANCE_CHECK);
 }
 
-/* How many nodes of the gang that check would drain. */
+/* Returns how many nodes of the gang the check would drain. */
 static uint32_t failures_of(const struct court *court, const char *check)
 {
 	uint32_t failures = 0;
@@ -72,7 +72,8 @@ static uint32_t failures_of(const struct court *court, const char *check)
 	return failures;
 }
 
-/* Where everybody fails it is the same check: asked once then. */
+/* Asks the breaker about a check, once for each run of the same check: if all nodes fail, it is
+ * usually the same one. */
 static bool breaker_open(struct court *court, const char *check)
 {
 	const struct osp_breaker *breaker = &court->means->breaker;
@@ -107,7 +108,7 @@ static void seat_failed(struct court *court, struct seat *seat,
 	seat->comment = false;
 }
 
-/* Slowness stops a job once, and never for good: a user can bring it about. */
+/* Tells whether slowness may stop the job: once at most, because a user can cause it. */
 static bool may_stop_for_slowness(const struct court *court)
 {
 	const struct osp_gate_means *means = court->means;
@@ -130,7 +131,7 @@ static void seat_slow(struct court *court, struct seat *seat)
 		seat->quality = quality;
 }
 
-/* Orders what is reported: what stopped the job comes first, and of that a failure. */
+/* Orders what is reported: first what stopped the job, and of that a failure. */
 static bool tells_more(const struct seat *seat, const struct seat *other)
 {
 	if (seat->quality != other->quality)
@@ -180,7 +181,7 @@ struct leaf {
 	bool open;	/* nodes are taken from it */
 };
 
-/* The choice in the making: the leaves, and seats still to fill. */
+/* The choice so far: the leaves, and how many seats are still to be filled. */
 struct choice {
 	struct court *court;
 	struct leaf *leaves;
@@ -189,7 +190,7 @@ struct choice {
 	uint32_t left;
 };
 
-/* Numbers the leaves from 0 as they come. */
+/* Numbers the leaves from 0 in the order in which they appear. */
 static void find_leaves(struct choice *choice)
 {
 	for (uint32_t r = 0; r < choice->court->gang->node_count; r++) {
@@ -221,7 +222,8 @@ static int by_speed(const void *a, const void *b)
 	return *one < *other ? -1 : 1;
 }
 
-/* Of more than enough candidates: as few leaves more as can be, in those the fastest. */
+/* Keeps some of more than enough candidates: adds as few leaves as possible, and takes the fastest
+ * nodes in them. */
 static void keep_some(struct choice *choice, uint32_t count)
 {
 	struct leaf *leaves = choice->leaves;
@@ -268,7 +270,8 @@ static void keep_quality(struct choice *choice, enum quality quality)
 		keep(choice, choice->candidates[i]);
 }
 
-/* Marks the best `wanted` nodes; court->good is at least that many. -1: out of memory. */
+/* Marks the best `wanted` nodes; court->good must be at least that many. Returns -1 if memory ran
+ * out. */
 static int keep_best(struct court *court)
 {
 	uint32_t node_count = court->gang->node_count;
@@ -337,7 +340,7 @@ static uint32_t count_others(const struct court *court)
 	return count;
 }
 
-/* Of those whose own check found nothing, so that each node is counted once. */
+/* Counts the nodes of one pace whose own check found nothing, so that each node is counted once. */
 static uint32_t count_pace(const struct court *court, enum osp_gate_pace pace)
 {
 	uint32_t count = 0;
@@ -355,7 +358,7 @@ static int add_count(char *words, size_t words_bytes, int length, uint32_t count
 	       snprintf(words + length, words_bytes - (size_t)length, ", %u %s", count, what);
 }
 
-/* A reason without our prefix, as it stands inside a sentence. */
+/* Returns a report's reason without our prefix, for use inside a sentence. */
 static const char *plain_reason(const struct osp_gate_report *report)
 {
 	const char *reason = report->reason;
@@ -422,7 +425,7 @@ static uint32_t actions_of(enum osp_gate_kind kind, const struct seat *seat)
 		actions |= OSP_GATE_DRAIN;
 	if (seat->comment)
 		actions |= OSP_GATE_COMMENT;
-	/* What is bad and not drained would only be given to the job again. */
+	/* A bad node that is not drained would be given to the job again. */
 	if (stopped && seat->quality == BAD && !seat->drain && !seat->another)
 		actions |= OSP_GATE_SUSPECT;
 	return actions;

@@ -1,27 +1,26 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * gate_verdict.h - from the reports of a gang's nodes to what becomes of the job and of each node
+ * gate_verdict.h - from the reports of a gang's nodes to the verdict on the job and on each node
  *
  *	all good, no spares		go
  *	enough good nodes, spares	shrink: the best stay, the others are released
  *	too few good nodes		requeue; after policy's number of stopped starts, hold;
- *					where Slurm cannot requeue the job, end
+ *					end, if Slurm cannot requeue it
  *	a silent node, or the batch	requeue, hold or end, spares or not: Slurm can release
- *					neither a
- *	host is bad			node whose Prolog does not end nor the batch host
+ *	host is bad			neither a node whose Prolog does not end nor the batch host
  *
  * The best are the healthiest; among equals those in the fewest leaves, then the fastest.
  *
- * A node is drained only for FAIL, only where policy says so for that check, and only while the
+ * A node is drained only for FAIL, only if policy says so for that check, and only while the
  * circuit breaker (lib/gate/breaker.h) is closed. A failure that policy only comments or logs
  * leaves the node in the job. With the breaker open the job goes on with the failed nodes or waits,
  * as policy says, but better nodes among the spares are still preferred. ERROR and SILENT never
  * drain; a silent node is not given to this job again for a while.
  *
- * A node that is only slow (enum osp_gate_pace) is never drained. It stops a job once, and only
- * where the job can be requeued; the job's next start does not get it. After that the job starts,
- * with a warning: so a flood costs a gang one requeue at most. With spares the slow node is
- * released first.
+ * A node that is only slow (enum osp_gate_pace) is never drained. It stops a job once, and only if
+ * the job can be requeued; the job's next start does not get it. After that the job starts, with a
+ * warning: so a flood costs a gang one requeue at most. With spares the slow node is released
+ * first.
  *
  * A node that is another instance than the one placed (OSP_GATE_INSTANCE_CHECK) is never drained,
  * and always bad, whatever policy says. The job's next start may get it again: by then its place is
@@ -40,25 +39,26 @@
 #include "lib/gate/gate.h"
 #include "lib/gate/gate_policy.h"
 
-/* What only slurmctld knows; asked for when not all is well, and when there are spares. */
+/* What only slurmctld knows; asked for if not all is well or there are spares. */
 struct osp_gate_means {
 	bool batch;		    /* a batch job: its first node cannot be released */
 	bool can_requeue;	    /* a batch job submitted without --no-requeue */
 	bool can_shrink;	    /* no disable_job_shrink */
-	uint32_t stopped;	    /* starts of this job that the gate has stopped before */
-	uint32_t stopped_slow;	    /* of these: slowness had a part in it */
+	uint32_t stopped;	    /* starts of this job that the gate stopped before */
+	uint32_t stopped_slow;	    /* of these, starts in which slowness had a part */
 	const uint32_t *leaf;	    /* by rank, any number that tells leaves apart; NULL: unknown */
-	struct osp_breaker breaker; /* all zero: not asked, nobody counts */
+	struct osp_breaker breaker; /* all zero: slurmctld was not asked, and the breaker counts
+				       nobody */
 };
 
-/* Whether the gang goes on whole with nothing to do and nothing to ask. */
+/* Tells whether the whole gang goes on with nothing to do and nothing to ask. */
 bool osp_gate_all_well(const struct osp_gate_gang *gang, const struct osp_gate_report *reports,
 		       const struct osp_gate_policy *policy);
 
 /*
- * Decides. `reports` are gang->node_count, the one of rank r at place r. The verdict's decider
- * stays as the caller set it. Free it with osp_gate_verdict_free(). Returns 0, or -1 with `error`
- * set when memory ran out.
+ * Decides on the job and each node. `reports` has gang->node_count entries, by rank. The verdict's
+ * decider stays as the caller set it. Free the verdict with osp_gate_verdict_free(). Returns 0, or
+ * -1 with `error` set if memory ran out.
  */
 int osp_gate_decide(const struct osp_gate_gang *gang, const struct osp_gate_report *reports,
 		    const struct osp_gate_policy *policy, const struct osp_gate_means *means,

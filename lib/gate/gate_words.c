@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* gate_words.c - what people read of a gate: how far it is, and what it found */
+/* gate_words.c - the texts that people read about a gate: its progress and its findings */
 #include "lib/gate/gate_words.h"
 
 #include <stdio.h>
