@@ -31,7 +31,7 @@ enum telling { TELLS_RESULT, TELLS_SPEED, TELLS_FIGURE, TELLS_DONE };
 
 struct message {
 	enum telling kind;
-	bool spoilt; /* sent with the last message, after which the child ends */
+	bool spoilt; /* this process cannot run another check: it ends when this one is done */
 	union {
 		struct osp_result result;
 		struct osp_speed speed;
