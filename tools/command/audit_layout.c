@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* audit_layout.c - how the parallel groups of a running gang lie: as placed, and as ranked */
+/* audit_layout.c - where the parallel groups of a running gang are: as placed, and as ranked */
 #include "tools/command/audit_layout.h"
 
 #include <stdlib.h>
@@ -11,13 +11,13 @@
 
 #define NUMBER_COLUMNS 8 /* at least */
 
-/* One gang at work. */
+/* One running gang. */
 struct laid_out {
 	const struct osp_topology *topology;
 	struct osp_layout_plan plan;
-	uint32_t *nodes;     /* the gang's, in the topology's numbers */
-	uint32_t *by_rank;   /* the same by node rank */
-	const char *unknown; /* why there is no order by rank; NULL: there is one */
+	uint32_t *nodes;     /* the gang's nodes, in the topology's numbers */
+	uint32_t *by_rank;   /* the same nodes by node rank */
+	const char *unknown; /* why the order by rank is unknown; NULL: it is known */
 };
 
 /* --- what is known ---------------------------------------------------------------------------- */
@@ -42,7 +42,8 @@ static int find_nodes(const struct osp_world *world, const struct osp_state_job 
 	return rc;
 }
 
-/* A layout is stored with all its sizes, so its ranks say how many GPUs of a node it takes. */
+/* Plans the layout. It is stored with all its sizes, so its ranks say how many GPUs of a node it
+ * takes. */
 static int plan_layout(const struct osp_gang *gang, struct laid_out *laid, uint32_t count,
 		       struct osp_error *error)
 {
@@ -62,7 +63,7 @@ static int plan_layout(const struct osp_gang *gang, struct laid_out *laid, uint3
 	return osp_layout_plan_make(&input, &laid->plan, error);
 }
 
-/* The topology's nodes by rank, as onespine.so makes the order on the nodes. */
+/* Finds the topology's nodes by rank, in the order that onespine.so makes on the nodes. */
 static void find_ranks(const struct osp_state_job *job, const struct osp_gang *gang,
 		       struct laid_out *laid)
 {
@@ -95,7 +96,7 @@ static const char *held_by(const struct laid_out *laid, const struct osp_spread 
 	return level_name(laid, (uint32_t)spread->held);
 }
 
-/* Columns of a level's numbers, which its name heads. */
+/* Returns the columns for a level's numbers and its name above them. */
 static int level_width(const struct laid_out *laid, uint32_t level)
 {
 	size_t length = strlen(level_name(laid, level));
@@ -103,7 +104,7 @@ static int level_width(const struct laid_out *laid, uint32_t level)
 	return length > NUMBER_COLUMNS ? (int)length : NUMBER_COLUMNS;
 }
 
-/* Of the names of levels, below "held by". */
+/* Returns the columns for the names of levels, below "held by". */
 static int held_width(const struct laid_out *laid)
 {
 	int widest = NUMBER_COLUMNS;

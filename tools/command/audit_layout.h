@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * audit_layout.h - how the parallel groups of a running gang lie: as placed, and as ranked
+ * audit_layout.h - where the parallel groups of a running gang are: as placed, and as ranked
  *
- * As placed is the best order of the gang's nodes; as ranked is the order that ONESPINE_NODE_RANK
- * and srun follow, by the gang's note. One thread.
+ * As placed is the best order of the gang's nodes. As ranked is the order that ONESPINE_NODE_RANK
+ * and srun follow, from the gang's note. One thread.
  */
 #ifndef OSP_AUDIT_LAYOUT_H
 #define OSP_AUDIT_LAYOUT_H
@@ -16,7 +16,7 @@
 
 /*
  * Adds a table of the gang's groups to `text`, and "layout" to `object`; nothing for a gang without
- * a layout. Where its nodes or their order are not known, the words say so. 0, or -1 when memory
+ * a layout. If its nodes or their order are unknown, the text says so. Returns 0, or -1 if memory
  * ran out.
  */
 int osp_audit_layout(const struct osp_world *world, const struct osp_state_job *job,

@@ -27,11 +27,12 @@ struct audit {
 	uint32_t counts[VERDICT_COUNT];
 	struct osp_text lines[VERDICT_COUNT]; /* KEPT stays empty */
 	json_t *list;
-	bool layouts; /* asked for, into */
+	bool layouts; /* --layout was given; its tables go to layout_lines */
 	struct osp_text layout_lines;
 };
 
-/* "on spine s1", "on one core only (c1)", "in no common domain" */
+/* Says where the nodes are: "nothing lower than spine s1 holds all its nodes", "no domain holds all
+ * its nodes". */
 static const char *where_words(const struct osp_topology *topology,
 			       const struct osp_whereabouts *where, char *buffer,
 			       size_t buffer_bytes)
@@ -102,8 +103,8 @@ static json_t *add_json(struct audit *audit, enum verdict verdict, const struct 
 	return object;
 }
 
-/* None of its processes has begun; slurmctld puts it back where its nodes turn out to stand
- * apart. */
+/* Returns whether the gang waits for its nodes to start: none of its processes has begun, and
+ * slurmctld requeues it if the nodes turn out to be in several domains. */
 static bool is_launched(const struct osp_state_job *job, const struct osp_gang *gang)
 {
 	return !strcmp(job->state, "CONFIGURING") && gang->note.says &&

@@ -50,7 +50,8 @@ static struct osp_machine *open_machine(const char *path, struct osp_error *erro
 	return machine;
 }
 
-/* What may be used: --cpuset, else this process's CPUs where the machine is this one. */
+/* Returns the CPUs that may be used: --cpuset, else this process's CPUs if the machine is this
+ * one. */
 static hwloc_bitmap_t find_allowed(const struct osp_call *call, const struct osp_machine *machine,
 				   struct osp_error *error)
 {
@@ -173,7 +174,7 @@ static int plan_and_bind(const struct osp_machine *machine, hwloc_const_bitmap_t
 	return rc;
 }
 
-/* The node as onespine.so is configured to see it; a container may lack that file. */
+/* Opens the node as onespine.so is configured to see it; a container may lack that file. */
 static struct osp_machine *find_machine(struct osp_error *error)
 {
 	const char *path = getenv("ONESPINE_TOPOLOGY");
@@ -201,7 +202,7 @@ static int bind_child(bool verbose, struct osp_error *error)
 	return rc;
 }
 
-/* The command runs, bound or not. */
+/* Runs the command, bound or not. */
 int osp_run_bind_run(const struct osp_call *call)
 {
 	struct osp_error error = {.text = ""};

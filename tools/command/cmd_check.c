@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* cmd_check.c - `onespine check`: is this node fit to carry a job? */
+/* cmd_check.c - `onespine check`: can this node run a job? */
 #include "tools/command/command.h"
 
 #include <errno.h>
@@ -16,7 +16,7 @@
 #include "host/record/thresholds_file.h"
 #include "host/files.h"
 
-#define START_SHOWN_MS	    1000 /* GPUs that are awake take less */
+#define START_SHOWN_MS	    1000 /* GPUs that are awake take less time */
 #define BUDGET_MOST_S	    86400
 #define QUICK_LOAD_MS	    4000
 #define FULL_LOAD_MS	    240000
@@ -24,13 +24,13 @@
 
 #define CHECKS_MAX	    (OSP_CHECK_NAMES_MAX + OSP_SITE_CHECKS_MAX)
 
-/* Some checks: those there are, or those to be run. */
+/* A set of checks: all that exist, or those to run. */
 struct choice {
 	const struct osp_check *checks[CHECKS_MAX];
 	size_t count;
 };
 
-/* Ours, then the site's own. */
+/* Lists our checks, then the site's own. */
 static void all_checks(const struct osp_site_checks *own, struct choice *all)
 {
 	all->count = 0;
@@ -57,7 +57,7 @@ static const struct osp_check *find_check(const struct choice *all, const char *
 	return NULL;
 }
 
-/* --only, or all of the depth; in the order of the list. */
+/* Chooses the checks of --only, or all of the depth, in the order of the list. */
 static int choose_checks(const struct choice *all, const char *only, enum osp_depth depth,
 			 struct choice *choice, struct osp_error *error)
 {
@@ -108,7 +108,7 @@ static int parse_depth(const char *depth, enum osp_depth *answer, struct osp_err
 			     nearest ? "?" : "");
 }
 
-/* How long GPUs are loaded: at depth full as long as the budget lets them. */
+/* Returns how long GPUs are loaded: at depth full as long as the budget allows. */
 static unsigned int load_ms(enum osp_depth depth, unsigned int budget_ms)
 {
 	unsigned int most_ms = depth == OSP_DEPTH_FULL ? FULL_LOAD_MS : QUICK_LOAD_MS;
@@ -238,7 +238,7 @@ static void add_result(struct osp_text *text, const struct osp_result *result, c
 		osp_text_printf(text, "%33sdo: %s\n", "", osp_cure_name(result->cure));
 }
 
-/* Every GPU's speed of one kind, in a line: the slowest and the fastest. */
+/* Adds the speeds of one kind of all GPUs in a line: the slowest and the fastest. */
 static void add_speeds(struct osp_text *text, const struct osp_outcome *outcome, size_t first)
 {
 	const struct osp_speed *speed = &outcome->speeds[first];
@@ -278,13 +278,13 @@ static bool same_words(const struct osp_result *one, const struct osp_result *ot
 	       (one->verdict == OSP_VERDICT_PASS || strcmp(one->why, other->why) == 0);
 }
 
-/* A speed that is well stands in the line of all. */
+/* Returns whether the result is already shown: a good speed is in the line of all speeds. */
 static bool shown_already(const struct osp_result *result)
 {
 	return result->speed && result->verdict == OSP_VERDICT_PASS;
 }
 
-/* The last of the GPUs after `from` of which the same is reported. */
+/* Returns the last of the GPUs after `from` with the same result. */
 static size_t last_alike(const struct osp_outcome *outcome, size_t from)
 {
 	size_t last = from;
@@ -416,7 +416,7 @@ static int exit_status(const struct osp_run *run)
 	}
 }
 
-/* Runs the checks, prints what they tell, then keeps it. */
+/* Runs the checks, prints their results, then keeps them. */
 static int run_and_tell(const struct osp_call *call, struct osp_check_context *context,
 			const struct choice *choice, unsigned int budget_ms)
 {
@@ -436,7 +436,7 @@ static int run_and_tell(const struct osp_call *call, struct osp_check_context *c
 		status = call->values[OSP_OPTION_JSON] ? print_run_json(context, &run, status)
 						       : print_run(&run, status);
 	}
-	/* Whoever waits for the verdict does not wait until it is kept. */
+	/* The output ends here, so that its reader does not wait until the result is kept. */
 	osp_output_end();
 	osp_record_end(&record, context, failed ? NULL : &run, context->depth,
 		       !call->values[OSP_OPTION_ONLY_CHECKS]);
@@ -444,7 +444,8 @@ static int run_and_tell(const struct osp_call *call, struct osp_check_context *c
 	return status;
 }
 
-/* In a job without cgroups NVML shows every GPU: a user's own are those that CUDA may see. */
+/* Limits the check to a user's own GPUs, those that CUDA may see: in a job without cgroups NVML
+ * shows every GPU. */
 static int only_own_gpus(enum osp_depth depth, const char **gpus, struct osp_error *error)
 {
 	const char *visible = getenv("CUDA_VISIBLE_DEVICES");
@@ -461,7 +462,7 @@ static int only_own_gpus(enum osp_depth depth, const char **gpus, struct osp_err
 	return 0;
 }
 
-/* Runs the chosen ones of `all`. */
+/* Runs the chosen checks of `all`. */
 static int check_node(const struct osp_call *call, const char *root, const struct choice *all)
 {
 	struct osp_error error = {.text = ""};

@@ -14,7 +14,7 @@
 #include "lib/policy/config_names.h"
 #include "lib/policy/node_policy.h"
 
-/* The FILE named, or the one in force, which may be missing; *path is to be freed. */
+/* Loads the named FILE, or the one in force, which may be missing. *path must be freed. */
 static struct osp_config *load(const struct osp_call *call, char **path, struct osp_error *error)
 {
 	bool named = call->argument_count;
@@ -27,7 +27,7 @@ static struct osp_config *load(const struct osp_call *call, char **path, struct 
 	return osp_config_load(*path, named, error);
 }
 
-/* -1 with `error` set where a file in force is one that slurmctld does not obey. */
+/* Returns -1 with `error` set if a file in force is one that slurmctld does not obey. */
 static int check_trust(const char *path, struct osp_error *error)
 {
 	struct osp_error ignored = {.text = ""};
@@ -70,12 +70,12 @@ int osp_run_config_show(const struct osp_call *call)
 
 /* --- check ------------------------------------------------------------------------------------ */
 
-/* A sentence a finding; `asked` is false when slurmctld could not be asked. */
+/* The findings, one sentence each. `asked` is false if slurmctld could not be asked. */
 struct findings {
 	json_t *wrong;
 	bool asked;
 	char not_asked[OSP_ERROR_TEXT_BYTES];
-	bool compared; /* with a topology */
+	bool compared; /* the levels were compared with a topology */
 };
 
 static void add_wrong(const struct osp_error *error, void *context)
@@ -115,8 +115,8 @@ static void ask_slurm(const struct osp_config *config, const char *path, struct 
 	osp_snapshot_free(snapshot);
 }
 
-/* The topology that the file names, beside it; of one that is only to be looked at and has none
- * beside it yet, the one beside slurm.conf. NULL: there is none. */
+/* Returns the topology that the file names, beside it. If the file is only to be looked at and has
+ * no topology beside it yet, returns the one beside slurm.conf. NULL: there is none. */
 static char *find_topology(const struct osp_config *config, const char *path, bool in_force)
 {
 	struct osp_error error = {.text = ""};
@@ -159,7 +159,7 @@ static void check_topology(const struct osp_config *config, const char *path, bo
 	free(topology_path);
 }
 
-/* `topology` is its name in the file; "" when that is refused. */
+/* Prints the findings. `topology` is the name in the file; "" if that is refused. */
 static int print_findings(const char *path, const char *topology, const struct findings *findings,
 			  bool as_json, int status)
 {

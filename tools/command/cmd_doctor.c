@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* cmd_doctor.c - `onespine doctor`: what could keep Onespine from working here */
+/* cmd_doctor.c - `onespine doctor`: what could prevent Onespine from working here */
 #include "tools/command/command.h"
 
 #include <stdio.h>
@@ -44,7 +44,7 @@ static int list_rules(bool as_json)
 
 /* --- findings --------------------------------------------------------------------------------- */
 
-/* Nothing says where a gang may go. */
+/* Returns whether nothing says where a gang may go. */
 static bool lacks_topology(const struct osp_doctor_facts *facts)
 {
 	return facts->topology_error && !facts->topology_copy && !facts->copies_hidden;
@@ -158,7 +158,8 @@ static int answer(const struct osp_call *call, const struct osp_doctor *doctor,
 
 #define MOUNTS_BYTES_MAX ((size_t)1024 * 1024)
 
-/* libslurm ends a process whose slurm.conf is wrong: it is asked here once it has answered. */
+/* Loads the nodes. libslurm ends a process whose slurm.conf is wrong, so it is used only if it has
+ * already answered. */
 static int load_nodes(const struct osp_call *call, const struct osp_doctor *doctor,
 		      struct osp_node_list *nodes, struct osp_error *error)
 {
@@ -173,7 +174,7 @@ static int load_nodes(const struct osp_call *call, const struct osp_doctor *doct
 	return osp_node_list_load(nodes, error);
 }
 
-/* Asks EC2; `*cloud` is to be freed. */
+/* Asks EC2; `*cloud` must be freed. */
 static int ask_cloud(const struct osp_call *call, struct osp_doctor *doctor,
 		     struct osp_cloud_doctor **cloud, struct osp_error *error)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* cmd_env.c - `onespine env`: which variables a job needs here, which do harm, and why */
+/* cmd_env.c - `onespine env`: which variables a job needs here, which are harmful, and why */
 #include "onespine_config.h"
 #include "tools/command/command.h"
 
@@ -19,11 +19,11 @@
 #include <slurm/slurm_version.h>
 #endif
 
-/* Everything that the command looks at; to be freed with let_go(). */
+/* Everything that the command looks at; free it with let_go(). */
 struct looked_at {
 	struct osp_catalogue *catalogue;
 	struct osp_rule_set *rules;
-	struct osp_variables *variables; /* of scripts only */
+	struct osp_variables *variables; /* only for scripts */
 	struct osp_facts facts;
 	struct osp_node node;
 	struct osp_env_view view;
@@ -34,7 +34,7 @@ static const char *value_or(const char *value, const char *otherwise)
 	return value ? value : otherwise;
 }
 
-/* Ours from --data, the site's from --site. */
+/* Reads our rules from --data, and the site's from --site. */
 static int read_folders(const struct osp_call *call, struct looked_at *at, struct osp_error *error)
 {
 	const char *data = value_or(call->values[OSP_OPTION_DATA], OSP_DATA_DIR);
@@ -49,8 +49,8 @@ static int read_folders(const struct osp_call *call, struct looked_at *at, struc
 	return at->variables ? 0 : -1;
 }
 
-/* The Slurm that this command was built for, which is the cluster's; --with says otherwise. Only
- * scripts are judged by it. */
+/* Sets the Slurm version that this command was built for, which is the cluster's unless --with says
+ * otherwise. Only scripts are judged by it. */
 static int take_slurm(bool linting, struct osp_facts *facts, struct osp_error *error)
 {
 #if __has_include(<slurm/slurm_version.h>)
@@ -70,8 +70,8 @@ static int take_slurm(bool linting, struct osp_facts *facts, struct osp_error *e
 #endif
 }
 
-/* The named type, or this node. A script is not judged by a node that is no type of the catalogue,
- * such as a login node: the job runs elsewhere. */
+/* Finds the facts of the named type, or of this node. If this node's type is not in the catalogue,
+ * as on a login node, a script is not judged by it: the job runs elsewhere. */
 static int find_facts(const struct osp_call *call, struct looked_at *at, struct osp_error *error)
 {
 	const char *type = call->values[OSP_OPTION_FOR];
@@ -160,7 +160,8 @@ static int print_decisions(const struct osp_call *call, const struct looked_at *
 	return osp_print_text(&text, status);
 }
 
-/* This process's environment counts as the job's only if the node is this one. */
+/* Decides by the rules. This process's environment counts as the job's only if the node is this
+ * one. */
 static int decide(const struct osp_call *call, const struct looked_at *at)
 {
 	struct osp_user_env user = {.list = NULL};
@@ -218,7 +219,8 @@ static int lint_file(const struct looked_at *at, const char *path, struct counts
 	char name[PATH_MAX];
 	json_t *found;
 
-	/* what findings quote, and where they are: an administrator reads others' scripts */
+	/* an administrator reads others' scripts, so what findings quote is cleaned, and the file's
+	 * name */
 	osp_copy_clean(name, sizeof(name), osp_input_name(path));
 	for (size_t i = 0; input && i < length; i++)
 		input[i] = input[i] ? input[i] : '?';

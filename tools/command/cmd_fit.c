@@ -19,9 +19,9 @@
 #include "tools/command/world.h"
 
 #define DOMAINS_SHOWN 10
-#define NOW_S	      2 /* a node that ends a job is given a second later */
+#define NOW_S	      2 /* a node that is ending a job is given a second later */
 
-/* "12" or "4-8" */
+/* Parses "12" or "4-8". */
 static int parse_size(const char *value, struct osp_fit_question *question, struct osp_error *error)
 {
 	unsigned long least;
@@ -43,8 +43,8 @@ static int parse_size(const char *value, struct osp_fit_question *question, stru
 	return 0;
 }
 
-/* --gang-spares=COUNT: job_submit asks for so many nodes more. What is no number is sbatch's to
- * refuse. */
+/* Adds --gang-spares=COUNT: job_submit asks for that many more nodes. If it is not a number, sbatch
+ * refuses it. */
 static void add_spares(const struct osp_call *call, struct osp_fit_question *question)
 {
 	const char *value = call->values[OSP_OPTION_FIT_SPARES];
@@ -56,7 +56,7 @@ static void add_spares(const struct osp_call *call, struct osp_fit_question *que
 	question->want_nodes += (uint32_t)spares;
 }
 
-/* The lowest level that may do, for --gang=leaf,prefer; below `level`. */
+/* Finds the lowest level that may do, for --gang=leaf,prefer; it must be below `level`. */
 static int find_preferred(const struct osp_world *world, const char *prefer, uint32_t level,
 			  uint32_t *least, struct osp_error *error)
 {
@@ -74,7 +74,7 @@ static int find_preferred(const struct osp_world *world, const char *prefer, uin
 	return 0;
 }
 
-/* "4", and 1 for what is no number, which is sbatch's to refuse. */
+/* Reads a count: "4". Returns 1 for anything else, which sbatch refuses. */
 static uint32_t count_of(const struct osp_call *call, enum osp_option_id option, uint32_t standard)
 {
 	const char *value = call->values[option];
@@ -83,7 +83,7 @@ static uint32_t count_of(const struct osp_call *call, enum osp_option_id option,
 	return number > OSP_NODES_MAX ? OSP_NODES_MAX : (uint32_t)number;
 }
 
-/* "8", "h100:8" */
+/* Reads a number of GPUs: "8", "h100:8". */
 static uint32_t gpus_of(const char *value)
 {
 	const char *number = value ? strrchr(value, ':') : NULL;
@@ -96,7 +96,7 @@ static uint32_t divide_up(uint32_t a, uint32_t b)
 	return b ? a / b + (a % b != 0) : a;
 }
 
-/* What it takes of each node, where it leaves others the rest. */
+/* Sets what the gang takes of each node, if it leaves the rest to others. */
 static void take_share(const struct osp_call *call, struct osp_fit_question *question)
 {
 	const char *gres = call->values[OSP_OPTION_FIT_GRES];
@@ -113,7 +113,7 @@ static void take_share(const struct osp_call *call, struct osp_fit_question *que
 		question->gpus = divide_up(gpus_of(call->values[OSP_OPTION_FIT_GPUS]), nodes);
 }
 
-/* The question of the command line, under the partition's policy. */
+/* Builds the question of the command line, under the partition's policy. */
 static int build_question(const struct osp_call *call, const struct osp_world *world,
 			  struct osp_fit_question *question, uint32_t *least, bool *enforced,
 			  struct osp_error *error)
@@ -156,7 +156,7 @@ static int build_question(const struct osp_call *call, const struct osp_world *w
 		       : 0;
 }
 
-/* From the lowest level that may do upwards, until there is room. */
+/* Asks each level, from the lowest that may do upwards, until one has room. */
 static int ask_levels(const struct osp_world *world, struct osp_fit_question *question,
 		      uint32_t least, struct osp_fit_answer *answer, struct osp_error *error)
 {
@@ -248,7 +248,7 @@ static bool asks_segments(const struct osp_call *call)
 	       call->values[OSP_OPTION_GANG_LAYOUT] || call->values[OSP_OPTION_GANG_KEEP];
 }
 
-/* The segments that keep the groups of --gang-layout together. */
+/* Finds the segments that keep the groups of --gang-layout together. */
 static int find_layout_segments(const struct osp_call *call, const struct osp_world *world,
 				const struct osp_fit_question *question, uint32_t domains_max,
 				struct osp_segments *segments, struct osp_error *error)
@@ -411,20 +411,20 @@ static int answer_segments(const struct osp_call *call, const struct osp_world *
 
 /* --- what slurmctld answers ------------------------------------------------------------------- */
 
-/* A question, and what came of it. */
+/* A question, and its answers. */
 struct fit {
 	const struct osp_call *call;
 	struct osp_world world;
 	struct osp_fit_question question;
 	uint32_t least; /* the lowest level that may do */
-	bool enforced;	/* the partition's gangs are placed by us */
+	bool enforced;	/* we place the partition's gangs */
 	struct osp_sbatch_answer sbatch;
-	struct osp_fit_answer answer; /* of the nodes' states */
-	struct osp_nodeset *chosen;   /* of sbatch's nodes */
+	struct osp_fit_answer answer; /* from the nodes' states */
+	struct osp_nodeset *chosen;   /* the nodes that sbatch named */
 };
 
-/* In how many domains of a level the nodes are, and the last of them; those without one count as
- * one. */
+/* Counts the domains of a level that have the nodes; *last is the last one. Nodes without a domain
+ * count as one. */
 static uint32_t count_domains(const struct osp_topology *topology, uint32_t level,
 			      const struct osp_nodeset *set, uint32_t *last)
 {
@@ -445,7 +445,8 @@ static uint32_t count_domains(const struct osp_topology *topology, uint32_t leve
 	return count;
 }
 
-/* "4 nodes on spine s1"; of a gang that prefers a lower level, on that where it keeps to it. */
+/* Writes "4 nodes on spine s1". For a gang that prefers a lower level, that level is named if its
+ * nodes are in one domain there. */
 static void say_chosen(const struct fit *fit, char *buffer, size_t buffer_bytes)
 {
 	const struct osp_topology *topology = fit->world.topology;
@@ -478,7 +479,7 @@ static uint32_t count_boots(const struct fit *fit)
 	return count;
 }
 
-/* Whether every node that sbatch named is free. */
+/* Returns whether every node that sbatch named is free. */
 static bool all_free(const struct fit *fit)
 {
 	uint32_t count = osp_nodeset_count(fit->chosen);
@@ -490,8 +491,8 @@ static bool all_free(const struct fit *fit)
 	return count > 0;
 }
 
-/* Slurm adds to the time what the jobs that wait will take (job_start_data()); here they are not
- * looked at. */
+/* Returns whether the gang starts now. Slurm adds to the start the time that waiting jobs will take
+ * (job_start_data()); here they are not considered. */
 static bool starts_now(const struct fit *fit)
 {
 	if (fit->sbatch.result != OSP_SBATCH_STARTS)
@@ -500,7 +501,7 @@ static bool starts_now(const struct fit *fit)
 	       (!fit->call->values[OSP_OPTION_FIT_BEGIN] && all_free(fit));
 }
 
-/* Why not now: never other than what the nodes' states show. */
+/* Says why it does not start now, in agreement with what the nodes' states show. */
 static const char *say_why_not(const struct fit *fit, char *buffer, size_t buffer_bytes)
 {
 	const struct osp_fit_answer *answer = &fit->answer;
@@ -632,7 +633,7 @@ static int answer_scheduler(struct fit *fit, struct osp_error *error)
 
 /* --- the command ------------------------------------------------------------------------------ */
 
-/* Whether -w names fewer nodes than the gang needs. */
+/* Returns whether -w names fewer nodes than the gang needs. */
 static bool names_part(const struct fit *fit)
 {
 	struct osp_nodeset *named = osp_nodeset_new(fit->world.snapshot->node_count);
@@ -646,8 +647,9 @@ static bool names_part(const struct fit *fit)
 	return count && count < fit->question.need_nodes;
 }
 
-/* sbatch --test-only offers a job no others than the nodes of its -w, which are too few here: it
- * judges the rest, and the nodes' states say where. As ask_scheduler(). */
+/* Asks sbatch without -w, because sbatch --test-only offers a job only the nodes of its -w, which
+ * are too few here. It judges the rest, and the nodes' states say where. Returns as ask_scheduler()
+ * does. */
 static int ask_without_nodelist(struct fit *fit, struct osp_error *error)
 {
 	struct osp_call call = *fit->call;
@@ -659,7 +661,8 @@ static int ask_without_nodelist(struct fit *fit, struct osp_error *error)
 	return fit->sbatch.result == OSP_SBATCH_REFUSED;
 }
 
-/* Asks the scheduler where it answers for gangs. 1: it did; 0: the nodes' states are left; -1. */
+/* Asks the scheduler if it answers for gangs. Returns 1 if it did, 0 if only the nodes' states can
+ * answer, or -1. */
 static int ask_scheduler(struct fit *fit, struct osp_error *error)
 {
 	const struct osp_call *call = fit->call;
@@ -699,7 +702,8 @@ static int answer_nodes(struct fit *fit)
 		&fit->world, &fit->answer, status);
 }
 
-/* Nodes that are out now are no reason for sbatch to refuse. */
+/* Returns whether no domain could ever hold the gang. Nodes that are out now are no reason for
+ * sbatch to refuse. */
 static bool is_for_lack_of_nodes(const struct fit *fit)
 {
 	for (uint32_t i = 0; i < fit->answer.domain_count; i++)
@@ -709,7 +713,7 @@ static bool is_for_lack_of_nodes(const struct fit *fit)
 	return true;
 }
 
-/* The exit status, or -1 with `error` set. */
+/* Answers the question. Returns the exit status, or -1 with `error` set. */
 static int answer(struct fit *fit, struct osp_error *error)
 {
 	const char *size = fit->call->values[OSP_OPTION_NODES], *only_sbatch;
@@ -733,7 +737,7 @@ static int answer(struct fit *fit, struct osp_error *error)
 	if (fit->question.need_nodes &&
 	    ask_levels(&fit->world, &fit->question, fit->least, &fit->answer, error) < 0)
 		return -1;
-	/* Slurm has the same word for what no node can be and for what is out. */
+	/* Slurm has the same words for a job that no node can run and for nodes that are out. */
 	if (osp_sbatch_lacks_nodes(&fit->sbatch) && fit->answer.chosen && is_for_lack_of_nodes(fit))
 		fit->sbatch.result = OSP_SBATCH_BUSY;
 	by_scheduler =

@@ -14,8 +14,8 @@
 
 #include "host/program.h"
 
-/* A line of the gate's own log, where administrators look; slurmd keeps nothing of what a Prolog
- * says. */
+/* Adds a line to the gate's own log, which administrators read; slurmd keeps no output of a
+ * Prolog. */
 static void log_line(const char *words, const char *part)
 {
 	const char *root = getenv("ONESPINE_TEST_ROOT"), *node = getenv("SLURMD_NODENAME"),
@@ -39,7 +39,8 @@ static void log_line(const char *words, const char *part)
 		close(file);
 }
 
-/* In a Prolog 0: what is missing is ours, and slurmd would drain the node. */
+/* Executes the gate. In a Prolog it returns 0 if the gate is missing: that is our fault, and slurmd
+ * would drain the node. */
 static int execute(const char *part)
 {
 	char path[OSP_PROGRAM_BYTES];

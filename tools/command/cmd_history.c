@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* cmd_history.c - `onespine history`: what earlier checks say of a node or a GPU */
+/* cmd_history.c - `onespine history`: what earlier checks found on a node or a GPU */
 #include "tools/command/command.h"
 
 #include <dirent.h>
@@ -15,9 +15,9 @@
 #include "host/record/history_read.h"
 #include "host/record/record.h"
 
-#define MOVED	    0.05 /* a figure that moved less is no news */
+#define MOVED	    0.05 /* a smaller change of a figure is not shown */
 #define SPARK_MAX   24
-#define GROWTHS_MAX 8  /* of one node or GPU; JSON has them all */
+#define GROWTHS_MAX 8  /* for one node or GPU; JSON has them all */
 #define UUID_START  12 /* letters of a UUID that name it: "GPU-01234567" */
 
 /* --- which ------------------------------------------------------------------------------------ */
@@ -28,13 +28,14 @@ struct chosen {
 	bool lemon;
 };
 
-/* The start of a UUID; a node may be called gpu-1. */
+/* Returns whether the word is the start of a UUID; a node may be called gpu-1. */
 static bool is_uuid(const char *word)
 {
 	return strlen(word) >= UUID_START && strncasecmp(word, "GPU-", 4) == 0;
 }
 
-/* A node's name stands for its instances and the GPUs that were last in them. */
+/* Returns whether the subject matches. A node's name stands for its instances and the GPUs that
+ * were last in them. */
 static bool matches(const struct osp_history_subject *subject, const char *word)
 {
 	if (is_uuid(word) && subject->is_gpu && strncasecmp(subject->key, word, strlen(word)) == 0)
@@ -111,7 +112,7 @@ static bool moved(const struct osp_history_trend *trend)
 	return fabs(trend->change) >= MOVED;
 }
 
-/* The course in blocks, thinned to fit; without UTF-8 in digits. */
+/* Adds the trend as blocks, thinned to fit; without UTF-8 as digits. */
 static void add_spark(struct osp_text *text, const struct osp_history_trend *trend)
 {
 	static const char *const blocks[] = {"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
@@ -153,7 +154,8 @@ static void add_trends(struct osp_text *text, struct osp_history *history, const
 	}
 }
 
-/* What errors were counted, and in which job: "job 123: mlx5_0:1 link_downed +2, 2026-03-01 .." */
+/* Adds the errors that were counted, and the job: "job 123: mlx5_0:1 link_downed +2, 2026-03-01
+ * .." */
 static void add_growths(struct osp_text *text, struct osp_history *history, const char *key)
 {
 	const struct osp_history_growth *growths;
@@ -323,7 +325,8 @@ static int tell(const struct osp_call *call, struct osp_history_reading *reading
 	return status;
 }
 
-/* A folder that policy names may not be there yet; one that is asked for is. */
+/* Returns whether the folder exists. A folder that policy names may be missing, but one that is
+ * asked for must exist. */
 static bool is_folder(const char *path, struct osp_error *error)
 {
 	DIR *folder = opendir(path);

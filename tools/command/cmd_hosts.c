@@ -15,7 +15,7 @@
 #define TASKS_MOST   4096
 #define ADVICE_BYTES 512
 
-/* As onespine.so tells a gang's tasks (spank/placed.h). */
+/* The variables that onespine.so gives a gang's tasks (spank/placed.h). */
 #define LEAVES_VARIABLE "ONESPINE_LEAVES"
 #define ORDER_VARIABLE	"ONESPINE_ORDER"
 
@@ -23,12 +23,12 @@ struct asked {
 	struct osp_topology *topology;
 	char *list;
 	enum osp_hosts_format format;
-	uint32_t tasks; /* 0: not said */
-	bool no_job;	/* of that number */
-	/* What the order of the gang's ranks is made from (lib/layout/gang_order.h); NULL: it is no
-	 * gang, or another order was asked for. */
+	uint32_t tasks; /* 0: unknown */
+	bool no_job;	/* there is no job of that number */
+	/* The parts from which the order of the gang's ranks is made (lib/layout/gang_order.h);
+	 * NULL: it is no gang, or another order was asked for. */
 	char *leaves, *ranks;
-	bool in_ranks; /* that order was taken */
+	bool in_ranks; /* that order was used */
 };
 
 static int parse_tasks(const char *text, uint32_t *tasks, struct osp_error *error)
@@ -58,7 +58,7 @@ static int parse_format(const struct osp_call *call, struct asked *asked, struct
 	return parse_tasks(call->values[OSP_OPTION_TASKS_PER_NODE], &asked->tasks, error);
 }
 
-/* Each may be NULL. */
+/* Keeps the parts of the gang's order. Each may be NULL. */
 static void keep_ranks(const struct osp_call *call, const char *leaves, const char *ranks,
 		       struct asked *asked)
 {
@@ -73,14 +73,14 @@ static void keep_ranks_of(const struct osp_call *call, const struct osp_state_jo
 {
 	struct osp_note note = {.gang = NULL};
 
-	/* of a heterogeneous job, whose components are ranked together, "1201+1" */
+	/* the components of a heterogeneous job, "1201+1", are ranked together */
 	if (job->admin_comment && !strchr(job->label, '+') &&
 	    osp_note_find(job->admin_comment, &note))
 		keep_ranks(call, note.leaves, note.order, asked);
 	osp_note_free_pieces(&note);
 }
 
-/* The hosts of a job, as Slurm or a saved state has them. */
+/* Finds the hosts of a job in Slurm or a saved state. */
 static int ask_job(const struct osp_call *call, struct asked *asked, struct osp_error *error)
 {
 	struct osp_world world;
@@ -122,7 +122,7 @@ static int load_topology(const struct osp_call *call, struct asked *asked, struc
 	return asked->topology ? 0 : -1;
 }
 
-/* --nodes, a job, or the job that this runs in. */
+/* Finds the hosts of --nodes, of a job, or of the job that this runs in. */
 static int find_hosts(const struct osp_call *call, struct asked *asked, struct osp_error *error)
 {
 	const char *list = call->values[OSP_OPTION_HOSTS];
@@ -143,7 +143,7 @@ static int find_hosts(const struct osp_call *call, struct asked *asked, struct o
 	return load_topology(call, asked, error);
 }
 
-/* The order of ONESPINE_NODE_RANK, if the gang's note fits its nodes. */
+/* Takes the order of ONESPINE_NODE_RANK, if the gang's note fits its nodes. */
 static void take_ranks(struct asked *asked, struct osp_hosts *hosts)
 {
 	struct osp_gang_ranks made;
@@ -177,8 +177,8 @@ static int order(const struct osp_call *call, struct asked *asked, struct osp_ho
 
 /* --- a layout's order ------------------------------------------------------------------------- */
 
-/* Puts the hosts into the plan's order of node ranks; those that the topology lacks keep theirs. 0,
- * or -1. */
+/* Sorts the hosts into the plan's order of node ranks. Those that the topology lacks keep theirs.
+ * Returns 0, or -1. */
 static int reorder(const struct osp_layout_plan *plan, const uint32_t *nodes,
 		   struct osp_hosts *hosts)
 {
@@ -206,7 +206,7 @@ static int reorder(const struct osp_layout_plan *plan, const uint32_t *nodes,
 	return 0;
 }
 
-/* The order that --layout asks for. Returns an exit status; has said what went wrong. */
+/* Applies the order that --layout asks for. Returns an exit status, and has printed any error. */
 static int lay_out(const struct osp_call *call, struct osp_hosts *hosts)
 {
 	struct osp_layout_plan_input input = {.gpus_per_node = OSP_NODE_GPUS_STANDARD,
@@ -241,7 +241,7 @@ static int lay_out(const struct osp_call *call, struct osp_hosts *hosts)
 	return status;
 }
 
-/* What Slurm could do, where its order is not the fabric's; NULL if it is. */
+/* Returns what Slurm could do if its order is not the fabric's; NULL if it is. */
 static const char *find_advice(const struct osp_call *call, const struct osp_hosts *hosts,
 			       char *buffer)
 {
@@ -279,7 +279,7 @@ static int answer(const struct osp_call *call, const struct asked *asked,
 	struct osp_text text = OSP_TEXT_INIT;
 	struct osp_error error = {.text = ""};
 	char buffer[ADVICE_BYTES];
-	/* srun keeps to the order of the ranks by itself */
+	/* srun follows the order of the ranks by itself */
 	const char *advice = asked->in_ranks ? NULL : find_advice(call, hosts, buffer);
 
 	if (call->values[OSP_OPTION_JSON])

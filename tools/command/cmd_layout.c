@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* cmd_layout.c - `onespine layout`: what a layout's groups cost on the fabric, and in which order
+/* cmd_layout.c - `onespine layout`: the cost of a layout's groups on the fabric, and the best order
  * of nodes */
 #include "tools/command/command.h"
 
@@ -14,13 +14,13 @@
 #include "tools/command/world.h"
 #include "tools/picture/layout.h"
 
-/* What was asked, and what that needs. */
+/* The question, and what it needs. */
 struct asked {
 	struct osp_script_layout script;
 	struct osp_layout_plan_input input;
 	struct osp_model model;
 	bool has_model;
-	uint32_t nodes; /* 0: as many as the layout takes */
+	uint32_t nodes; /* 0: as many as the layout needs */
 	struct osp_topology *topology;
 	uint32_t *job_nodes;
 	struct osp_world world;
@@ -40,7 +40,7 @@ static int read_script(const char *path, struct osp_script_layout *script, struc
 	return rc;
 }
 
-/* --layout over what the script says. */
+/* Reads the layout of --layout, or else of the script. */
 static int read_layout(const struct osp_call *call, struct asked *asked, struct osp_error *error)
 {
 	const char *text = call->values[OSP_OPTION_LAYOUT],
@@ -81,7 +81,7 @@ static int read_model(const struct osp_call *call, struct asked *asked, struct o
 
 /* --- where ------------------------------------------------------------------------------------ */
 
-/* The nodes of a job, in the topology's numbers. */
+/* Finds the nodes of a job, in the topology's numbers. */
 static int take_job(const struct osp_call *call, struct asked *asked, struct osp_error *error)
 {
 	const char *label = call->values[OSP_OPTION_JOB];
@@ -161,7 +161,7 @@ static int gather(const struct osp_call *call, struct asked *asked, struct osp_e
 
 /* --- the answer ------------------------------------------------------------------------------- */
 
-/* Says where a script states more of NVLink domains than the gang's nodes bear out. */
+/* Warns if a script states more about NVLink domains than the gang's nodes confirm. */
 static void warn_stated(const struct osp_layout_plan *plan, const struct osp_stated *stated,
 			const char *path)
 {

@@ -57,7 +57,7 @@ static int write_svg(const struct osp_map *map, const char *path)
 	return osp_save_text(&text, path);
 }
 
-/* As `onespine why` says it. */
+/* Says why a job waits, as `onespine why` does. */
 static const char *why_waits(const struct osp_world *world, struct osp_state_job *job,
 			     const struct osp_gang *gang, char *buffer, size_t buffer_bytes)
 {

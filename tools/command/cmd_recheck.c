@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * cmd_recheck.c - `onespine recheck`: checks drained nodes again and gives back those that are well
+ * cmd_recheck.c - `onespine recheck`: checks drained nodes again and gives back those that pass
  *
- * Slurm runs nothing on a drained node, and nothing may run there that is not ours. So the node
- * goes into a maintenance reservation of root's, is undrained inside it, and gets one job: the
- * check, in full depth. What does not pass is drained again before the reservation goes, which has
- * no end of its own; node and reason stand in a file from before to after
- * (host/record/trial_file.h), so that the next recheck takes over what a killed one left. So it
- * does with a reservation that no recheck uses and for which no file stands: an older state of
- * slurmctld's brought it back. Only nodes that carry our reason are touched. What came back too
- * often, or has strikes enough in the history, stays out and is reported, unless it is named.
+ * Slurm runs nothing on a drained node, and only our check may run there. So the node goes into a
+ * maintenance reservation of root's, is undrained inside it, and gets one job: the check, in full
+ * depth. A node that does not pass is drained again before the reservation, which has no end of its
+ * own, is deleted. A file keeps node and reason meanwhile (host/record/trial_file.h), so that the
+ * next recheck takes over what a killed one left. It also takes over a reservation that no recheck
+ * uses and that has no file: an older state of slurmctld's brought it back. Only nodes with our
+ * reason are touched. A node that came back too often, or has strikes enough in the history, stays
+ * out and is reported, unless it is named.
  */
 #include "onespine_config.h"
 #include "tools/command/command.h"
@@ -42,10 +42,10 @@
 #include "host/slurm/slurm_files.h"
 
 #define CALL_MS	  30000
-#define WAIT_S	  120 /* until the check has begun */
+#define WAIT_S	  120 /* the longest wait for the check to begin */
 #define CHECK_MIN 50
-/* Its job has ended by then, also one that waited; what still says nothing waits for a silent
- * slurmctld. */
+/* The job has ended by then, even if it waited first. If there is still no output, slurmctld does
+ * not answer. */
 #define CHECK_MOST_MS	 ((uint64_t)(WAIT_S + CHECK_MIN * 60 + 180) * 1000)
 #define ANSWER_BYTES	 ((size_t)4 * 1024 * 1024)
 #define FILE_BYTES	 ((size_t)16 * 1024 * 1024)
@@ -60,7 +60,7 @@ enum fate { LEFT_ALONE, RETURNED, STAYS, WOULD_BE_CHECKED, FATES };
 static const char *const fate_names[FATES] = {"left alone", "returned", "stays drained",
 					      "would be checked"};
 
-/* One node and what became of it. */
+/* One node and its fate. */
 struct trial {
 	const struct osp_controller_node *node;
 	const char *name;
@@ -74,17 +74,18 @@ struct recheck {
 	struct osp_config *config;
 	const struct osp_history_policy *policy;
 	struct osp_history_reading reading;
-	const struct osp_history_subject *subjects; /* what the history knows */
+	const struct osp_history_subject *subjects; /* what the history knows about nodes and
+						       GPUs */
 	size_t subject_count;
 	struct trial *trials;
 	uint32_t count;
-	bool changed;			      /* what nodes are, since they were read */
-	char cluster[OSP_CLUSTER_NAME_BYTES]; /* whose nodes these are */
+	bool changed;			      /* a node's state has changed since they were read */
+	char cluster[OSP_CLUSTER_NAME_BYTES]; /* the name of the nodes' cluster */
 	char returns_path[OSP_CLUSTER_NAME_BYTES + sizeof(OSP_STATE_DIR) + 32];
 	char program[4096];
 };
 
-/* Until when one question of slurmctld may take. */
+/* Returns until when one question to slurmctld may take. */
 static uint64_t call_until_ms(void)
 {
 	const char *of_tests = getenv("ONESPINE_TEST_CALL_MS");
@@ -94,7 +95,7 @@ static uint64_t call_until_ms(void)
 
 /* --- repeated offenders ----------------------------------------------------------------------- */
 
-/* How often this node has been given back in the days that count. */
+/* Returns how often this node has been given back in the days that count. */
 static uint32_t returns_of(const struct recheck *recheck, const char *name)
 {
 	size_t bytes;
@@ -123,7 +124,7 @@ static void note_return(const struct recheck *recheck, const char *name)
 		osp_say_warning("%s: %s", recheck->returns_path, strerror(errno));
 }
 
-/* Who has that name now: of all instances that had it, the one that was seen last. */
+/* Returns the instance that has this name now: of all that had it, the one that was seen last. */
 static const struct osp_history_subject *instance_of(const struct recheck *recheck,
 						     const char *name)
 {
@@ -139,7 +140,8 @@ static const struct osp_history_subject *instance_of(const struct recheck *reche
 	return found;
 }
 
-/* The node, or a GPU that was in it last, of which the history knows strikes enough; or NULL. */
+/* Returns the node, or a GPU that was last in it, if it has strikes enough in the history; or
+ * NULL. */
 static const struct osp_history_subject *lemon_of(const struct recheck *recheck, const char *name)
 {
 	const struct osp_history_subject *instance = instance_of(recheck, name);
@@ -157,8 +159,8 @@ static const struct osp_history_subject *lemon_of(const struct recheck *recheck,
 
 /* --- the check -------------------------------------------------------------------------------- */
 
-/* srun, in a child of its own; *answer is where it says what the check says. -1: none could be
- * started. */
+/* Starts srun in a child of its own; *answer gives the check's output. Returns -1 if it could not
+ * be started. */
 static pid_t start_check(const struct recheck *recheck, const struct trial *trial,
 			 const char *reservation, const char *depth, int *answer)
 {
@@ -173,7 +175,7 @@ static pid_t start_check(const struct recheck *recheck, const struct trial *tria
 	snprintf(deep, sizeof(deep), "--depth=%s", depth);
 	snprintf(gpus, sizeof(gpus), "--gpus-per-node=%u", trial->node->gpus);
 	arguments[n++] = "srun";
-	arguments[n++] = "--quiet"; /* that the node is reserved we know */
+	arguments[n++] = "--quiet"; /* we know that the node is reserved */
 	arguments[n++] = job;
 	arguments[n++] = in;
 	arguments[n++] = node;
@@ -208,7 +210,8 @@ static pid_t start_check(const struct recheck *recheck, const struct trial *tria
 	return child;
 }
 
-/* All that it says. False: it has not ended when its job long has, for slurmctld is silent. */
+/* Reads all output. Returns false if it has not ended long after its job must have: slurmctld does
+ * not answer. */
 static bool hear_check(int answer, struct osp_text *text)
 {
 	struct pollfd file = {.fd = answer, .events = POLLIN};
@@ -228,7 +231,7 @@ static bool hear_check(int answer, struct osp_text *text)
 	return false;
 }
 
-/* Runs the check there and reads what it says. NULL: it said nothing; *late: it did not even
+/* Runs the check there and reads its output. NULL: there was none; with *late it did not even
  * end. */
 static char *run_check(const struct recheck *recheck, const struct trial *trial,
 		       const char *reservation, const char *depth, bool *late)
@@ -253,7 +256,8 @@ static char *run_check(const struct recheck *recheck, const struct trial *trial,
 	return NULL;
 }
 
-/* Where the gate stands before this job too it may have found the failure first. */
+/* Returns whether the node was drained meanwhile: if the gate runs before this job, too, it may
+ * have found the failure first. */
 static bool drained_meanwhile(const struct trial *trial, struct osp_gate_report *report)
 {
 	struct osp_controller_nodes nodes;
@@ -273,7 +277,7 @@ static bool drained_meanwhile(const struct trial *trial, struct osp_gate_report 
 	return drained;
 }
 
-/* As deep as this build and this node can. */
+/* Runs the check, as deep as this build and this node can. */
 static void check_node(const struct recheck *recheck, const struct trial *trial,
 		       const char *reservation, struct osp_gate_report *report)
 {
@@ -305,7 +309,8 @@ static void leave(struct trial *trial, const char *format, ...)
 	va_end(arguments);
 }
 
-/* What has failed too often is not given back unless it is named. */
+/* Returns whether the node has failed too often. Such a node is not given back unless it is
+ * named. */
 static bool is_offender(const struct recheck *recheck, struct trial *trial)
 {
 	const struct osp_history_subject *lemon = lemon_of(recheck, trial->name);
@@ -339,7 +344,7 @@ static void leave_unknown(const struct recheck *recheck, struct trial *trial)
 	free(names);
 }
 
-/* Whether it may be tried at all. */
+/* Returns whether a recheck may try this node at all. */
 static bool may_try(const struct recheck *recheck, struct trial *trial)
 {
 	const struct osp_controller_node *node = trial->node;
@@ -369,8 +374,8 @@ static bool refused(struct trial *trial, int error, const char *what)
 	return error != 0;
 }
 
-/* The node as it is now, in *nodes, to be freed. NULL: slurmctld does not know it, or *error says
- * why not. */
+/* Asks for the node as it is now, in *nodes, to be freed. Returns NULL if slurmctld does not know
+ * it, or with why in *error. */
 static const struct osp_controller_node *ask_again(const char *name,
 						   struct osp_controller_nodes *nodes, int *error)
 {
@@ -378,8 +383,8 @@ static const struct osp_controller_node *ask_again(const char *name,
 	return *error ? NULL : osp_controller_node(nodes, name);
 }
 
-/* Drains a node for `reason`, unless it is drained, or has a reason that others gave it since:
- * theirs stays. */
+/* Drains a node for `reason`, unless it is already drained or others have given it a reason since,
+ * which stays. */
 static int drain_as_ours(const struct osp_controller_node *now, const char *name,
 			 const char *reason)
 {
@@ -390,7 +395,7 @@ static int drain_as_ours(const struct osp_controller_node *now, const char *name
 	return osp_controller_drain(name, others ? NULL : reason, call_until_ms());
 }
 
-/* Drains it again for the reason it had. False: slurmctld did not. */
+/* Drains it again for the reason that it had. Returns false if slurmctld refused. */
 static bool drain_again(const struct trial *trial)
 {
 	struct osp_controller_nodes nodes = {.count = 0};
@@ -403,8 +408,8 @@ static bool drain_again(const struct trial *trial)
 	return !error;
 }
 
-/* Judges by what was found, and by what its administrator has made of the node meanwhile. As
- * judge(). */
+/* Judges the node by the check's result, and by what its administrator has changed meanwhile.
+ * Returns as judge() does. */
 static bool judge_now(const struct recheck *recheck, struct trial *trial,
 		      const struct osp_gate_report *report, const struct osp_controller_node *now)
 {
@@ -431,9 +436,9 @@ static bool judge_now(const struct recheck *recheck, struct trial *trial,
 	return true;
 }
 
-/* Well: given back. Anything else: drained again, with the new reason or with the one it had.
- * False: slurmctld did not drain it, or does not say what the node is now, and it must stay inside
- * its reservation. */
+/* Gives the node back if it passed. Otherwise drains it again, with the new reason or with the one
+ * that it had. Returns false if slurmctld did not drain it, or does not say its state: then it must
+ * stay inside its reservation. */
 static bool judge(const struct recheck *recheck, struct trial *trial,
 		  const struct osp_gate_report *report)
 {
@@ -450,8 +455,8 @@ static bool judge(const struct recheck *recheck, struct trial *trial,
 }
 
 /*
- * Of a node that was judged: its reservation goes, then its file. Where slurmctld does not take it
- * away both stay, for the next recheck. False: they stay.
+ * Deletes the reservation of a node that was judged, then its file. If slurmctld does not delete it
+ * both stay, for the next recheck, and it returns false.
  */
 static bool let_go(struct osp_trial_file *file, const char *node)
 {
@@ -492,8 +497,8 @@ static void try_reserved(struct recheck *recheck, struct trial *trial, struct os
 }
 
 /*
- * Asks for the node again, with its lock held: hours may have gone by since all were read, and its
- * administrator or another recheck may have had it since.
+ * Asks for the node again, with its lock held. Hours may have passed since all were read, and its
+ * administrator or another recheck may have changed it.
  */
 static bool is_as_chosen(struct trial *trial)
 {
@@ -537,7 +542,7 @@ static void try_node(struct recheck *recheck, struct trial *trial)
 	if (!refused(trial, error, "a reservation"))
 		try_reserved(recheck, trial, &file);
 	else if (error == OSP_CONTROLLER_SILENT)
-		osp_trial_leave(&file); /* it may be there */
+		osp_trial_leave(&file); /* the reservation may exist */
 	else
 		osp_trial_end(&file);
 }
@@ -545,9 +550,9 @@ static void try_node(struct recheck *recheck, struct trial *trial)
 /* --- what a recheck that was killed left ------------------------------------------------------ */
 
 /*
- * The node is drained again, for the reason it had; then its reservation goes. It is a drained node
- * as any other. It is asked for with its lock held: since all were read its administrator may have
- * drained it for a reason of his own.
+ * Drains the node again, for the reason that it had; then deletes its reservation, so that it is an
+ * ordinary drained node. Asks for the node with its lock held, because its administrator may have
+ * drained it for another reason since all were read.
  */
 static void take_over(void *context, struct osp_trial_file *file, const char *node,
 		      const char *reason)
@@ -573,8 +578,8 @@ static void take_over(void *context, struct osp_trial_file *file, const char *no
 	osp_controller_nodes_free(&nodes);
 }
 
-/* Asked with its lock held: a recheck that has ended since may have given the node back, and a job
- * may be on it. */
+/* Returns whether the reservation is still there. Asked with its lock held: a recheck that has
+ * ended since may have given the node back, and a job may run on it. */
 static bool is_left_still(const char *node)
 {
 	char **nodes, **found;
@@ -588,9 +593,9 @@ static bool is_left_still(const char *node)
 }
 
 /*
- * A slurmctld that was killed before it saved comes back with the reservation of a recheck that had
- * ended, and with the node as it was: undrained, and what the check said of it is nowhere any more.
- * So an undrained node is drained, as one whose file still stood, and checked anew.
+ * Takes over reservations without a file. A slurmctld that was killed before it saved comes back
+ * with the reservation of a recheck that had ended, and with the node undrained; the check's result
+ * is lost. So an undrained node is drained, as if its file still existed, and checked again.
  */
 static void take_over_reservations(struct recheck *recheck)
 {
@@ -603,7 +608,7 @@ static void take_over_reservations(struct recheck *recheck)
 	for (char **node = nodes; !error && *node; node++) {
 		struct osp_trial_file file;
 
-		/* one that is still there was left for a reason that was reported */
+		/* a file that still exists was left for a reason that was reported */
 		if (osp_trial_stands(recheck->cluster, *node))
 			continue;
 		if (osp_trial_begin(&file, recheck->cluster, *node, LOST_REASON))
@@ -663,7 +668,7 @@ static int add_trial(const char *name, void *context)
 	return trials[recheck->count++].name == NULL;
 }
 
-/* The nodes named, or all that are drained for a reason of ours. */
+/* Chooses the named nodes, or all that are drained for a reason of ours. */
 static int choose(struct recheck *recheck, struct osp_error *error)
 {
 	int state = 0;
@@ -733,7 +738,7 @@ static int read_policy(struct recheck *recheck, struct osp_error *error)
 	return 0;
 }
 
-/* Strikes are worth a warning if they cannot be read, not the repair of all nodes. */
+/* Reads the history. If that fails it only warns: nodes can be repaired without strikes. */
 static void read_history(struct recheck *recheck)
 {
 	struct osp_history_rule rule = {.now_s = (int64_t)time(NULL),
@@ -750,7 +755,8 @@ static void read_history(struct recheck *recheck)
 			osp_history_judge(recheck->reading.history, &rule, &recheck->subject_count);
 }
 
-/* A node in hand is not left undrained by a Ctrl-C: what ends us waits until it is judged. */
+/* Blocks signals that would end this process, so that Ctrl-C does not leave a node undrained before
+ * it is judged. */
 static void hold_signals(void)
 {
 	sigset_t signals;

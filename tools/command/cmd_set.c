@@ -30,7 +30,7 @@
 #define WORDS_OF(response, i) NULL
 #endif
 
-/* The first refusal among the answers for an array's tasks; 0 when there is none. */
+/* Returns the first refusal among the answers for an array's tasks; 0 if there is none. */
 static int first_refusal(const job_array_resp_msg_t *response, const char **words)
 {
 	uint32_t i;
@@ -44,8 +44,8 @@ static int first_refusal(const job_array_resp_msg_t *response, const char **word
 	return 0;
 }
 
-/* Asks for it. 0, or Slurm's error with its words in `error`; *has_words: they came from slurmctld,
- * not from a table of errors. */
+/* Sends the request. Returns 0, or Slurm's error with its words in `error`. *has_words: they came
+ * from slurmctld, not from a table of errors. */
 static int send_request(char *label, const char *value, bool *has_words, struct osp_error *error)
 {
 	char entry[sizeof(OSP_SPANK_GANG) + OSP_REQUEST_BYTES];
@@ -77,7 +77,8 @@ static int send_request(char *label, const char *value, bool *has_words, struct 
 
 /* --- why it was refused, where slurmctld sends no words --------------------------------------- */
 
-/* What sbatch --test-only is refused in this job's place: job_submit judges both alike. */
+/* Asks sbatch --test-only for the same request, to learn why it is refused: job_submit judges both
+ * alike. */
 static void ask_sbatch(const struct osp_call *call, const struct osp_state_job *job,
 		       struct osp_error *error)
 {
@@ -126,7 +127,7 @@ static void explain(const struct osp_call *call, const struct osp_world *world,
 		ask_sbatch(call, job, error);
 }
 
-/* Releases before 23.02 send the number of an error only: looks for the reason itself. */
+/* Finds the reason itself, because releases before 23.02 send only the number of an error. */
 static void find_words(const struct osp_call *call, struct osp_error *error)
 {
 	struct osp_error found = {.text = ""};
@@ -165,8 +166,8 @@ static int print_answer(const char *label, const char *value, const char *refusa
 	return status;
 }
 
-/* Could slurmctld not be asked at all? Then it is no answer. 22.05 has the unexpected message for
- * that, too. */
+/* Returns whether slurmctld could not be asked at all, which is no answer. 22.05 has the unexpected
+ * message for that, too. */
 static bool unreachable(int code)
 {
 	return code == SLURM_COMMUNICATIONS_CONNECTION_ERROR ||
@@ -179,7 +180,8 @@ static bool unreachable(int code)
 	       code == ESLURM_IN_STANDBY_MODE;
 }
 
-/* The request of the command line, to `words` where it has parts; NULL with `error`. */
+/* Reads the request of the command line, into `words` if it has parts. Returns NULL with `error`
+ * set. */
 static const char *read_request(const struct osp_call *call, struct osp_request *request,
 				char words[OSP_REQUEST_BYTES], struct osp_error *error)
 {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * cmd_setup.c - `onespine setup`: puts Onespine's lines into Slurm's files, and takes them out
+ * cmd_setup.c - `onespine setup`: adds Onespine's lines to Slurm's files, and removes them
  *
  * Lines that slurm.conf lacks altogether go into a file of ours that it includes, beside it and by
- * its bare name, so that slurmctld sends it to configless hosts too. What the file says otherwise
- * (another PluginDir, another SelectType) a person has to change; as long as slurmctld would not
- * start or not enforce with what is there then, nothing is changed.
+ * its bare name, so that slurmctld sends it to configless hosts, too. Settings that differ (another
+ * PluginDir, another SelectType) a person has to change. As long as slurmctld would not start or
+ * not enforce with the result, nothing is changed.
  */
 #include "onespine_config.h"
 #include "tools/command/command.h"
@@ -37,25 +37,25 @@ struct setup {
 	bool dry_run;
 	bool undo;
 	bool no_gate;
-	bool kept;  /* the file that was begun was edited: undo leaves it */
-	int folder; /* of slurm.conf; -1: not open */
+	bool kept;  /* the file that was begun was edited, so undo leaves it */
+	int folder; /* the folder of slurm.conf; -1: not open */
 	int lock;
-	struct osp_plan old;		     /* what is recorded */
-	struct osp_plan plan;		     /* what should be */
-	struct osp_overlays before;	     /* the files without what is recorded */
-	struct osp_overlays after;	     /* and with the plan */
-	struct osp_doctor doctor;	     /* with the plan */
-	struct osp_doctor_findings findings; /* what is left for a person */
-	const char *unit;		     /* what became of the drop-in; NULL: nothing */
+	struct osp_plan old;		     /* the recorded plan */
+	struct osp_plan plan;		     /* the wanted plan */
+	struct osp_overlays before;	     /* the files without the recorded changes */
+	struct osp_overlays after;	     /* the files with the plan */
+	struct osp_doctor doctor;	     /* the facts with the plan */
+	struct osp_doctor_findings findings; /* what is left for a person to do */
+	const char *unit;		     /* what was done to the drop-in; NULL: nothing */
 	char *unit_path;
-	const char *rotation; /* what became of logrotate's file; NULL: nothing */
+	const char *rotation; /* what was done to logrotate's file; NULL: nothing */
 	char *rotation_path;
 	struct osp_error error;
 };
 
 /* --- composing -------------------------------------------------------------------------------- */
 
-/* What may be wrong when our lines are in, so that nothing must be changed. */
+/* Returns whether a finding remains with our lines added that forbids any change. */
 static bool stops_slurmctld(const struct osp_doctor_finding *finding)
 {
 	static const char *const names[] = {"slurm-conf",     "folders",     "plugin-dir",
@@ -75,7 +75,7 @@ static bool must_not_change(const struct osp_doctor_findings *findings)
 	return false;
 }
 
-/* The lines, on one of their own. */
+/* Adds the lines, starting on a new line. */
 static int add_to(struct setup *setup, char *path, const char *lines)
 {
 	struct osp_text text = OSP_TEXT_INIT;
@@ -134,7 +134,7 @@ static int plan_plugstack(struct setup *setup, const struct osp_doctor *doctor)
 	return result;
 }
 
-/* ParallelCluster's Prolog and Epilog run the scripts of a folder: one more there. */
+/* Adds a script to the folder whose scripts ParallelCluster's Prolog and Epilog run. */
 static int plan_script(struct setup *setup, const char *name)
 {
 	char *folder = osp_scripts_folder(setup->conf_path, name);
@@ -181,9 +181,9 @@ static const struct osp_change *find_change(const struct osp_plan *plan, enum os
 }
 
 /*
- * Begins onespine.yaml where a gate is switched on for the first time, or --no-gate keeps it off:
- * nobody's nodes are drained before they have seen what would be. Where the file is there, or an
- * earlier setup has switched the gate on without it, what is in force stays.
+ * Begins onespine.yaml if a gate is switched on for the first time, or --no-gate keeps it off, so
+ * that no nodes are drained before people have seen what the gate would do. If the file exists, or
+ * an earlier setup has switched the gate on without it, the settings in force stay.
  */
 static int plan_policy(struct setup *setup, const struct osp_doctor *doctor)
 {
@@ -205,7 +205,7 @@ static int plan_policy(struct setup *setup, const struct osp_doctor *doctor)
 			    strdup(setup->no_gate ? BEGUN_OFF : BEGUN_LOG), 0);
 }
 
-/* onespine.yaml, for nodes that get slurm.conf from slurmctld. */
+/* Adds onespine.yaml, for nodes that get slurm.conf from slurmctld. */
 static void add_policy(const struct osp_overlays *overlays, const struct osp_doctor *doctor,
 		       struct osp_text *text)
 {
@@ -251,7 +251,7 @@ static int plan_slurm_conf(struct setup *setup, const struct osp_doctor *doctor,
 	return add_to(setup, strdup(setup->conf_path), "include " OSP_PIECE_NAME);
 }
 
-/* The changes that follow from what is judged. */
+/* Plans the changes that follow from the findings. */
 static int plan_changes(struct setup *setup, const struct osp_doctor *doctor,
 			const struct osp_doctor_findings *findings)
 {
@@ -264,7 +264,7 @@ static int plan_changes(struct setup *setup, const struct osp_doctor *doctor,
 	return result;
 }
 
-/* Lays what onespine.yaml begins with over the files, so that the rest is judged with it. */
+/* Lays the beginning of onespine.yaml over the files, so that the rest is judged with it. */
 static void lay_policy_over(struct setup *setup)
 {
 	const struct osp_change *begun = find_change(&setup->plan, OSP_CHANGE_BEGIN);
@@ -275,7 +275,7 @@ static void lay_policy_over(struct setup *setup)
 			(struct osp_overlay){begun->path, text};
 }
 
-/* What should be done, from the files as they are without us. */
+/* Plans what should be done, from the files as they are without us. */
 static int compose(struct setup *setup)
 {
 	struct osp_doctor_question question = {
@@ -320,7 +320,7 @@ static bool is_recorded(const struct setup *setup, const char *path)
 	return false;
 }
 
-/* A file that somebody else made is neither written over nor removed by an undo. */
+/* Refuses a file that somebody else made, which must not be overwritten, or removed by an undo. */
 static int check_new(struct setup *setup)
 {
 	struct stat status;
@@ -337,7 +337,7 @@ static int check_new(struct setup *setup)
 	return 0;
 }
 
-/* Looks at the files as they will be. */
+/* Judges the files as they will be. */
 static int look_ahead(struct setup *setup)
 {
 	struct osp_doctor_question question = {
@@ -449,8 +449,8 @@ static bool edited(const struct osp_change *change)
 	return access(change->path, F_OK) == 0 && !osp_change_unedited(change);
 }
 
-/* A setting of the site's own is not changed for it, but whose job waits two minutes, or for ever,
- * will ask why. */
+/* Reports settings that make jobs wait two minutes, or for ever. They are the site's own and are
+ * not changed. */
 static void tell_delay(const struct setup *setup, struct osp_text *text)
 {
 	for (uint32_t i = 0; i < setup->findings.count; i++) {
@@ -487,7 +487,7 @@ static void tell_gate(const struct setup *setup, const struct osp_plan *made, st
 		setup->dry_run ? "would write" : "writes", begun->path);
 }
 
-/* Prints what comes first; what comes then too, if only that was asked for. */
+/* Prints what must be done first, and also what would be done then, if only that was asked for. */
 static void tell_blocked(const struct setup *setup, struct osp_text *text)
 {
 	bool then = setup->dry_run && setup->plan.count;
@@ -512,7 +512,7 @@ static bool names_us(const struct osp_slurm_word *word)
 	       strstr(word->value, OSP_GATE_DIR);
 }
 
-/* Lines that a person wrote, and that name us still. False: there are none. */
+/* Lists lines that a person wrote and that still name us. Returns false if there are none. */
 static bool tell_persons_lines(const struct setup *setup, struct osp_text *text)
 {
 	struct osp_error ignored = {.text = ""};
@@ -535,7 +535,7 @@ static bool tell_persons_lines(const struct setup *setup, struct osp_text *text)
 	return any;
 }
 
-/* `made` is what was changed, or would be. */
+/* Prints the result. `made` is what was changed, or would be. */
 static int tell(const struct setup *setup, const struct osp_plan *made, bool blocked, int status)
 {
 	struct osp_text text = OSP_TEXT_INIT;
@@ -587,7 +587,7 @@ static int change_unit(struct setup *setup)
 	return done < 0 ? -1 : 0;
 }
 
-/* On each host that may run slurmd. */
+/* Changes logrotate's file, on each host that may run slurmd. */
 static int change_rotation(struct setup *setup)
 {
 	int done;
@@ -602,7 +602,7 @@ static int change_rotation(struct setup *setup)
 
 static int run_undo(struct setup *setup)
 {
-	/* The drop-in goes first and comes last: without our lines it keeps slurmctld from
+	/* The drop-in is removed first and added last: without our lines it keeps slurmctld from
 	 * starting. */
 	const struct osp_change *begun = find_change(&setup->old, OSP_CHANGE_BEGIN);
 
@@ -615,7 +615,7 @@ static int run_undo(struct setup *setup)
 	return tell(setup, &setup->old, false, OSP_EXIT_YES);
 }
 
-/* Slurm's files are read again once they are written. */
+/* Reads Slurm's files again after they are written. */
 static int check_written(struct setup *setup)
 {
 	struct osp_slurm_conf *conf = osp_load_slurm_conf(setup->conf_path, NULL, &setup->error);
@@ -647,7 +647,7 @@ static int run_setup(struct setup *setup)
 	bool done, blocked;
 	int status;
 
-	/* The host of slurmctld has done it for all that share its files. */
+	/* The host of slurmctld has done it for all hosts that share its files. */
 	if (!setup->head && setup->old.head)
 		setup->plan = setup->old;
 	else if (!setup->fetched && (compose(setup) < 0 || check_new(setup) < 0))
@@ -679,8 +679,8 @@ static int check_options(const struct osp_call *call, struct osp_error *error)
 }
 
 /*
- * One setup at a time in a folder. Who may not write there changes nothing, and hears so from what
- * is written first.
+ * Locks the folder, so that one setup runs at a time. A user who may not write there changes
+ * nothing, and the first write says so.
  */
 static int lock_folder(struct setup *setup)
 {

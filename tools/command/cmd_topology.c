@@ -15,10 +15,10 @@
 #include "host/slurm/fabric.h"
 #include "tools/command/topology_nodes.h"
 
-/* Lists longer than this are cut on a terminal; --json has them whole. */
+/* Longer lists are cut on a terminal; --json has them whole. */
 #define LIST_COLUMNS_MAX 60
 
-/* Compact list of the nodes [first, first + count) by rank; NULL when memory ran out. */
+/* Returns a compact list of the nodes [first, first + count) by rank; NULL if memory ran out. */
 static char *list_of_ranks(const struct osp_topology *topology, uint32_t first, uint32_t count)
 {
 	const char **names = calloc((size_t)count + 1, sizeof(*names));
@@ -35,7 +35,7 @@ static char *list_of_ranks(const struct osp_topology *topology, uint32_t first, 
 	return list;
 }
 
-/* Compact list of the nodes without a domain at `level`; "" when there are none. */
+/* Returns a compact list of the nodes without a domain at `level`; "" if there are none. */
 static char *list_of_unknown(const struct osp_topology *topology, uint32_t level, uint32_t *count)
 {
 	uint32_t node_count = osp_topology_node_count(topology);
@@ -128,7 +128,7 @@ static int show_level(const struct osp_topology *topology, uint32_t level, struc
 	return 0;
 }
 
-/* "16 nodes; leaf: 4 of 4, spine: 2 of 8, core: 1 of 16" */
+/* Adds "16 nodes; leaf: 4 of 4, spine: 2 of 8, core: 1 of 16". */
 static void summarise(const struct osp_topology *topology, struct osp_text *text)
 {
 	uint32_t level;
@@ -245,7 +245,7 @@ int osp_run_topology_show(const struct osp_call *call)
 
 /* --- check ------------------------------------------------------------------------------------ */
 
-/* What a check found; lists are compact, to be freed, NULL if Slurm was not asked. */
+/* The findings of a check. Lists are compact, to be freed, and NULL if Slurm was not asked. */
 struct findings {
 	char *only_slurm;
 	char *only_fabric;
@@ -281,7 +281,8 @@ static int compare_with_slurm(const struct osp_topology *topology,
 	return findings->only_slurm && findings->only_fabric ? 0 : -1;
 }
 
-/* Slurm's side, where it can be asked; where not, says why in not_asked. -1: out of memory. */
+/* Compares with Slurm, if it can be asked; else says why not in not_asked. Returns -1 if memory ran
+ * out. */
 static int ask_slurm(const struct osp_topology *topology, struct findings *findings)
 {
 	struct osp_error error = {.text = ""};
@@ -343,7 +344,7 @@ static int print_findings_json(const struct osp_topology *topology, const char *
 	return osp_print_json(root, status);
 }
 
-/* The FILE named, or the one in force; *path is to be freed. */
+/* Loads the named FILE, or the one in force; *path must be freed. */
 static struct osp_topology *load(const struct osp_call *call, char **path, struct osp_error *error)
 {
 	*path = call->argument_count ? strdup(call->arguments[0]) : osp_topology_path(error);
@@ -363,7 +364,7 @@ int osp_run_topology_check(const struct osp_call *call)
 
 	topology = load(call, &path, &error);
 	if (!topology) {
-		/* A file that is there and refused is an answer. */
+		/* A file that exists and is refused is an answer. */
 		status = path && (strcmp(path, "-") == 0 || access(path, R_OK) == 0)
 				 ? OSP_EXIT_NO
 				 : OSP_EXIT_UNABLE;

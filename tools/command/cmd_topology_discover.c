@@ -35,15 +35,15 @@ static int load_nodes(const struct osp_call *call, struct osp_node_list *list,
 
 /* --- what onespine.yaml says ------------------------------------------------------------------ */
 
-/* The one beside slurm.conf; the defaults where there is neither. NULL with `error` set. To be
- * freed. */
+/* Loads the file beside slurm.conf, or the defaults if there is none. Returns NULL with `error`
+ * set. To be freed. */
 static struct osp_config *load_config(struct osp_error *error)
 {
 	return osp_slurm_configured() ? osp_config_in_force(NULL, error)
 				      : osp_config_read(NULL, "", 0, error);
 }
 
-/* NULL with `error` set. */
+/* Finds the source of --from, or of watch.from. Returns NULL with `error` set. */
 static const struct osp_source *
 find_source(const struct osp_call *call, const struct osp_config *config, struct osp_error *error)
 {
@@ -59,7 +59,7 @@ find_source(const struct osp_call *call, const struct osp_config *config, struct
 
 /* --- asking ----------------------------------------------------------------------------------- */
 
-/* A warning for each of thousands of nodes says no more than the first ones. */
+/* After the first few, warnings for each of thousands of nodes say nothing more. */
 #define WARNINGS_MAX 8
 
 static void say_warnings(const struct osp_text *warnings)
@@ -152,7 +152,7 @@ static int write_out(const struct osp_source *source, const struct osp_topology 
 	return rc ? say_failed(&error) : OSP_EXIT_YES;
 }
 
-/* The last good answer, if there is one that can be read. */
+/* Loads the last good answer, if there is one that can be read. */
 static struct osp_topology *load_previous(const char *path)
 {
 	struct osp_error ignored = {.text = ""};
@@ -207,7 +207,7 @@ int osp_run_topology_discover(const struct osp_call *call)
 
 /* --- watch ------------------------------------------------------------------------------------ */
 
-/* Chosen: a resumed node is seen within a look. */
+/* Chosen so that a resumed node is seen soon. */
 #define LOOK_S 15
 
 static int nodes_for_watch(struct osp_node_list *list, void *context, struct osp_error *error)
@@ -215,7 +215,7 @@ static int nodes_for_watch(struct osp_node_list *list, void *context, struct osp
 	return load_nodes(context, list, error);
 }
 
-/* --interval: whole seconds from 1 to a day. */
+/* Parses --interval: whole seconds from 1 to a day. */
 static int read_interval(const char *value, int *interval_s, struct osp_error *error)
 {
 	char *end;

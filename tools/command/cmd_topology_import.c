@@ -15,7 +15,7 @@
 #define LIST_BYTES    2048
 #define MAP_BYTES_MAX OSP_TOPOLOGY_FILE_BYTES_MAX
 
-/* A comma-separated option value, split. */
+/* An option's value, split at its commas. */
 struct word_list {
 	char text[LIST_BYTES];
 	const char *words[LIST_MAX];
@@ -46,7 +46,7 @@ static int split(const char *option, const char *value, struct word_list *list,
 
 /* --- what to read ----------------------------------------------------------------------------- */
 
-/* The index of `value` among the words of its option; -1 with the nearest in `error`. */
+/* Returns the index of `value` among the words of its option; -1 with the nearest in `error`. */
 static int choose(enum osp_option_id id, const char *value, struct osp_error *error)
 {
 	const struct osp_option *option = osp_option(id);
@@ -83,12 +83,12 @@ typedef struct osp_topology *read_f(const char *file, const char *text, size_t t
 #define OF_EC2 (OF_PAGES | OPTION(OSP_OPTION_TAG))
 #define OF_ANY (OF_EC2 | OPTION(OSP_OPTION_COLUMNS) | OPTION(OSP_OPTION_ADAPTERS))
 
-/* The table of readers, in the order of --from's words. */
+/* A reader, in the order of --from's words. */
 struct source {
 	const char *name;
-	add_f *add;	      /* several FILEs, pages of one answer; or */
-	read_f *read;	      /* one */
-	unsigned int options; /* of OF_ANY, those that it looks at */
+	add_f *add;	      /* reads several FILEs, pages of one answer; or */
+	read_f *read;	      /* reads one */
+	unsigned int options; /* those of OF_ANY that it uses */
 	bool adapter_map;     /* several ids of its MAP may be one node */
 };
 
@@ -104,7 +104,7 @@ static const struct source sources[] = {
 	{.name = "onespine", .read = osp_read_onespine_topology},
 };
 
-/* Options that this source does not look at are a mistake, not to be passed over. */
+/* Refuses options that this source does not use, which are a mistake. */
 static int check_options(const struct osp_call *call, const struct source *source,
 			 struct osp_error *error)
 {
@@ -171,7 +171,7 @@ static uint32_t count_domains(const struct osp_topology *topology, uint32_t leve
 	return count;
 }
 
-/* Columns in a wrong order, or one that says the same as another, make single children. */
+/* Warns of columns in a wrong order, or of two that say the same: they make single children. */
 static void warn_of_single_children(const struct osp_topology *topology)
 {
 	uint32_t levels = osp_topology_level_count(topology);
@@ -209,7 +209,7 @@ static struct osp_topology *read_pages(const struct osp_call *call, const struct
 	return topology;
 }
 
-/* How high a level with that name stands; 0: the name says nothing. */
+/* Returns the height of a level with that name; 0: the name says nothing. */
 static uint32_t height_of(const char *name)
 {
 	for (uint32_t level = 1; level < OSP_LEVELS_MAX; level++)
@@ -218,7 +218,7 @@ static uint32_t height_of(const char *name)
 	return 0;
 }
 
-/* Names that would call the leaves spines and the spines leaves. */
+/* Refuses names that would call the leaves spines and the spines leaves. */
 static int check_level_order(const struct word_list *levels, struct osp_error *error)
 {
 	for (size_t i = 0; i < levels->count; i++)

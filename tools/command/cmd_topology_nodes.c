@@ -16,10 +16,10 @@
 
 struct nodes {
 	const struct osp_topology *topology;
-	struct osp_node_list list; /* Slurm's; none if it was not asked */
+	struct osp_node_list list; /* the nodes of Slurm; none if it was not asked */
 	struct osp_name_table by_name;
-	bool compared;	  /* with what Slurm says */
-	int64_t *asked_s; /* by node; 0: not known */
+	bool compared;	  /* compared with Slurm's nodes */
+	int64_t *asked_s; /* by node; 0: unknown */
 };
 
 static const struct osp_node_note *note_of(const struct nodes *nodes, uint32_t node)
@@ -30,7 +30,7 @@ static const struct osp_node_note *note_of(const struct nodes *nodes, uint32_t n
 	return note ? note : &none;
 }
 
-/* "holds", why it does not, or what is not known. */
+/* Returns "holds", why the place does not hold, or what is unknown. */
 static const char *age_words(const struct nodes *nodes, uint32_t node)
 {
 	const struct osp_node_note *note = note_of(nodes, node);
@@ -49,7 +49,7 @@ static const char *age_words(const struct nodes *nodes, uint32_t node)
 		osp_listed_place_age(nodes->topology, &nodes->list.nodes[index]));
 }
 
-/* "leaf l1, spine s1", from the bottom. */
+/* Adds "leaf l1, spine s1", from the bottom. */
 static void add_place(const struct osp_topology *topology, uint32_t node, struct osp_text *text)
 {
 	const char *separator = "";
@@ -149,7 +149,7 @@ static int print_json(const struct nodes *nodes)
 	return osp_print_json(list, OSP_EXIT_YES);
 }
 
-/* What Slurm says of its nodes, where it can be asked. -1: out of memory. */
+/* Asks Slurm for its nodes, if that is possible. Returns -1 if memory ran out. */
 static int compare(struct nodes *nodes)
 {
 	struct osp_error error = {.text = ""};

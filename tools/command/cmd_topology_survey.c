@@ -12,16 +12,16 @@
 #include "host/cloud/ec2.h"
 
 #define RESERVATIONS_MAX 100
-#define LAYERS_OF_MOST	 3 /* of every type but those below */
+#define LAYERS_OF_MOST	 3 /* for every type except those below */
 #define SIZES_MAX	 32
 
-/* One reservation, as both questions tell it. */
+/* One reservation, from the answers to both questions. */
 struct reservation {
 	char id[OSP_EC2_VALUE_BYTES];
 	char type[OSP_EC2_VALUE_BYTES];
 	char state[OSP_EC2_VALUE_BYTES];
-	char spine[OSP_EC2_VALUE_BYTES]; /* "" if it is not known: the list of network nodes ends
-					    above */
+	char spine[OSP_EC2_VALUE_BYTES]; /* "" if it is unknown: the list of network nodes ends
+					    above it */
 	long total;
 	bool told;
 };
@@ -47,7 +47,8 @@ static size_t layers_of(const char *type)
 									    : LAYERS_OF_MOST;
 }
 
-/* The lists are counted from the top; the spine is the layer above the lowest. */
+/* Notes a reservation's spine. The lists are counted from the top; the spine is the layer above the
+ * lowest. */
 static int note_place(const struct osp_ec2_record *record, void *context, struct osp_error *error)
 {
 	struct reservation *reservation = find(context, record->id);
@@ -111,8 +112,8 @@ static int ask(struct survey *survey, struct osp_ec2_gaps *gaps, struct osp_erro
 	return rc;
 }
 
-/* Instances that are known to be under the spine of reservation `index`; 0 where another one of
- * that spine stands before it. */
+/* Counts the instances that are known to be under the spine of reservation `index`; 0 if another
+ * reservation of that spine comes before it. */
 static long on_spine(const struct survey *survey, size_t index)
 {
 	const char *spine = survey->reservations[index].spine;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* cmd_why.c - `onespine why`: why a gang waits, where it runs, what became of it */
+/* cmd_why.c - `onespine why`: why a gang waits, where it runs, how it ended */
 #include "tools/command/command.h"
 
 #include <stdio.h>
@@ -21,7 +21,7 @@
 
 #define DOMAINS_SHOWN 5
 
-/* One answer, as text and as JSON side by side: each fact is added to whichever is asked for. */
+/* One answer as text and as JSON: each fact is added to the one that is asked for. */
 struct why {
 	const struct osp_world *world;
 	const struct osp_state_job *job;
@@ -42,7 +42,7 @@ static void add_time(json_t *root, const char *key, int64_t time_s)
 				    json_string(osp_format_time(time_s, when, sizeof(when))));
 }
 
-/* Slurm gives a job that ended while it waited its end as its start too. */
+/* Returns whether the job ended while it waited. Slurm then gives it its end as its start. */
 static bool never_ran(const struct osp_state_job *job)
 {
 	return job->phase == OSP_JOB_ENDED && !job->nodes_text;
@@ -133,7 +133,7 @@ static void tell_reason(struct why *why)
 		osp_text_printf(&why->text, "  Slurm's reason: %s\n", why->job->reason);
 }
 
-/* What the gate found before the job started, gang or not; it stays after the job. */
+/* Tells what the gate found before the job started, gang or not. It stays after the job. */
 static void tell_gate(struct why *why)
 {
 	struct osp_note note = {.gang = NULL};
@@ -159,7 +159,7 @@ static void tell_gate(struct why *why)
 
 /* --- a pending gang --------------------------------------------------------------------------- */
 
-/* With @TIME, says when the next level up will do, or that it does. */
+/* Says, for a gang with @TIME, when the next level up will do, or that it does. */
 static void tell_relaxing(struct why *why, uint32_t level)
 {
 	const struct osp_topology *topology = why->world->topology;
@@ -191,8 +191,8 @@ static void tell_relaxing(struct why *why, uint32_t level)
 		osp_text_add(&why->text, "any nodes will do\n");
 }
 
-/* The domain to look into: the first that only lacks free nodes, as the scheduler's words have
- * it. */
+/* Returns the domain to look into: the first that only lacks free nodes, as in the scheduler's
+ * words. */
 static const struct osp_place_domain *nearest(const struct osp_fit_answer *answer)
 {
 	uint32_t i;
@@ -287,7 +287,8 @@ static int tell_leaves(struct why *why, struct osp_error *error)
 	return good ? 0 : osp_error_set(error, "out of memory");
 }
 
-/* In segments or in several domains. */
+/* Tells where a gang in segments or in several domains is, and whether its nodes keep what it asked
+ * for. */
 static int tell_parts_placed(struct why *why, int due, struct osp_error *error)
 {
 	const struct osp_world *world = why->world;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * command.h - the commands of `onespine`: how each is run
+ * command.h - the commands of `onespine`, and the function that runs each
  *
  * One thread.
  */
@@ -10,7 +10,7 @@
 #include "host/output.h"
 #include "tools/command/options.h"
 
-/* Each returns the exit status and has said what went wrong. */
+/* Runs one command each. Returns the exit status, and has printed any error. */
 int osp_run_topology_import(const struct osp_call *call);
 int osp_run_topology_discover(const struct osp_call *call);
 int osp_run_topology_watch(const struct osp_call *call);

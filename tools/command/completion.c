@@ -35,7 +35,7 @@ static void bash_values(enum osp_complete complete, const char *words, struct os
 	}
 }
 
-/* One "case" branch a command: values of options first, then options, then arguments. */
+/* Adds one "case" branch for a command: values of options first, then options, then arguments. */
 static void bash_command(enum osp_command_id id, struct osp_text *text)
 {
 	const struct osp_command *command = osp_command(id);
@@ -65,7 +65,7 @@ static void bash_command(enum osp_command_id id, struct osp_text *text)
 	osp_text_add(text, "\n\t\tfi\n\t\t;;\n");
 }
 
-/* The words that can follow `group` ("" for the first word of all). */
+/* Adds the words that can follow `group` ("" for the first word of all). */
 static void add_next_words(const char *group, struct osp_text *text)
 {
 	size_t length = strlen(group);
@@ -152,7 +152,7 @@ static void zsh_values(enum osp_complete complete, const char *words, struct osp
 	}
 }
 
-/* Help inside a zsh specification: no brackets, no quotes, no colons. */
+/* Adds help inside a zsh specification, with brackets, quotes and colons escaped. */
 static void zsh_words(const char *words, struct osp_text *text)
 {
 	for (; *words; words++) {

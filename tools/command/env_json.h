@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * env_json.h - what lib/env/env_words.h has in words, as JSON
+ * env_json.h - what lib/env/env_words.h says in words, as JSON
  *
  * One thread.
  */

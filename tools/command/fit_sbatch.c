@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* fit_sbatch.c - the question of `fit` as sbatch itself puts it to slurmctld */
+/* fit_sbatch.c - asks the question of `fit` as sbatch itself asks slurmctld */
 #define _GNU_SOURCE /* asprintf, strptime */
 
 #include "tools/command/fit_sbatch.h"
@@ -17,10 +17,10 @@
 #define LIMIT_S	    60
 #define LIMIT_BYTES ((size_t)1024 * 1024)
 
-/* Prints sbatch's two streams in order, and at the end its status. */
+/* Prints sbatch's two streams in order, and its status at the end. */
 #define SCRIPT "LC_ALL=C sbatch --test-only --wrap=true \"$@\" 2>&1; echo \"status $?\""
 
-/* Options that go to sbatch as they are; `ours`: what they mean is worked out here too. */
+/* Options that go to sbatch as they are. `ours`: their meaning is worked out here, too. */
 static const struct {
 	enum osp_option_id id;
 	bool ours;
@@ -64,7 +64,7 @@ bool osp_fit_needs_sbatch(const struct osp_call *call, const char **name)
 
 /* --- asking ----------------------------------------------------------------------------------- */
 
-/* "--name=value" for each option that was given; false when memory ran out. */
+/* Makes "--name=value" for each option that was given. Returns false if memory ran out. */
 static bool make_words(const struct osp_call *call, char **words, size_t *count)
 {
 	const char *gang = call->values[OSP_OPTION_GANG];
@@ -112,7 +112,8 @@ static const char *after(const char *line, const char *start)
 	return strncmp(line, start, length) ? NULL : line + length;
 }
 
-/* "Job 12 to start at 2026-11-23T18:00:00 using 4 processors on nodes n[1-4] in partition gpu" */
+/* Parses "Job 12 to start at 2026-11-23T18:00:00 using 4 processors on nodes n[1-4] in partition
+ * gpu". */
 static bool read_start(const char *line, struct osp_sbatch_answer *answer)
 {
 	const char *at = strstr(line, " to start at "), *nodes = strstr(line, " on nodes ");
@@ -140,8 +141,9 @@ static void add_reason(const char *words, struct osp_sbatch_answer *answer)
 }
 
 /*
- * What judged the job, ours and other plugins, says why in lines of errors; of a number of Slurm's
- * follow Slurm's own words for it, and of an option that it names it.
+ * Keeps the words of errors. The plugins that judged the job, ours and others, say why in lines of
+ * errors. Slurm's own words for an error number follow them, and after an error about an option it
+ * names the option.
  */
 static void note_words(const char *line, bool is_error, struct osp_sbatch_answer *answer)
 {
@@ -184,7 +186,7 @@ bool osp_sbatch_lacks_nodes(const struct osp_sbatch_answer *answer)
 	       strstr(answer->says, "node configuration is not available");
 }
 
-/* Says of Slurm's that mean: not now. */
+/* Returns whether Slurm's words mean: not now. */
 static bool is_busy(const char *says)
 {
 	static const char *const words[] = {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* onespine.c - the command: finds what was asked and runs it */
+/* onespine.c - the command: finds the subcommand and runs it */
 #include "onespine_config.h"
 
 #include <errno.h>
@@ -113,7 +113,8 @@ static int (*const run[OSP_COMMAND_COUNT])(const struct osp_call *) = {
 	[OSP_HELP] = run_help,
 };
 
-/* A full disk behind standard output must not look like an answer. */
+/* Flushes standard output, and fails if that fails: output lost to a full disk must not look like
+ * an answer. */
 static int finish(int status)
 {
 	int failed = ferror(stdout);

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* getopt_long() knows long options by numbers that no letter has. */
+/* getopt_long() returns these numbers for long options; no letter has them. */
 #define LONG_OPTION_BASE 1000
 
 #define BIT(command)	 (1u << (command))
@@ -854,7 +854,7 @@ bool osp_command_has(enum osp_command_id command, enum osp_option_id option)
 	return options[option].commands & BIT(command);
 }
 
-/* The first word of a command's name, to `buffer`. */
+/* Writes the first word of a command's name to `buffer`. */
 static const char *first_word(const struct osp_command *command, char *buffer, size_t buffer_bytes)
 {
 	snprintf(buffer, buffer_bytes, "%.*s", (int)strcspn(command->name, " "), command->name);
@@ -868,7 +868,8 @@ static const char *second_word(const struct osp_command *command)
 	return blank ? blank + 1 : NULL;
 }
 
-/* What stands behind `group`, for an error: "import, show or check". 0 when it is no group. */
+/* Lists the words that follow `group`, for an error: "import, show or check". Returns 0 if it is no
+ * group. */
 static size_t words_of_group(const char *group, const char **words)
 {
 	size_t count = 0;
@@ -939,7 +940,7 @@ int osp_command_find(char **words, int count, enum osp_command_id *id, int *used
 	for (n = 0; n < OSP_COMMAND_COUNT; n++) {
 		if (strcmp(commands[n].name, words[0]) != 0)
 			continue;
-		/* "bind" is a command and has "bind run" too. */
+		/* "bind" is a command, and "bind run" is one too. */
 		if (group && count > 1 &&
 		    find_in_group(words, count, names, group, id, used, NULL) == 0)
 			return 0;
@@ -961,7 +962,8 @@ struct getopt_tables {
 	char letters[3 * OSP_OPTION_COUNT + 3];
 };
 
-/* '+' (before a command is known): stop at the first word that is no option. */
+/* Builds the tables of getopt. The prefix '+' (before a command is known) makes it stop at the
+ * first word that is no option. */
 static void build_tables(unsigned int command_bits, const char *prefix,
 			 struct getopt_tables *tables)
 {
@@ -1040,7 +1042,7 @@ static int option_of_letter(int letter, unsigned int command_bits)
 	return -1;
 }
 
-/* Runs getopt over argv; what is left begins at argv[optind]. */
+/* Runs getopt over argv; the remaining words begin at argv[optind]. */
 static int take_options(int argc, char **argv, unsigned int command_bits, const char *prefix,
 			struct osp_call *call, struct osp_error *error)
 {
@@ -1049,7 +1051,7 @@ static int take_options(int argc, char **argv, unsigned int command_bits, const 
 
 	build_tables(command_bits, prefix, &tables);
 	opterr = 0;
-	optind = 0; /* glibc: start afresh */
+	optind = 0; /* glibc: starts again from the beginning */
 	for (;;) {
 		int at = optind ? optind : 1;
 		int id;
@@ -1088,7 +1090,7 @@ static void ask_for_help(struct osp_call *call, char **words, int count)
 	call->argument_count = count;
 }
 
-/* What follows the command of another program is that program's. */
+/* Returns the prefix that leaves all words after the other program's name to that program. */
 static const char *command_prefix(enum osp_command_id id)
 {
 	return id == OSP_BIND_RUN ? "+" : "";
@@ -1117,7 +1119,7 @@ int osp_options_parse(int argc, char **argv, struct osp_call *call, struct osp_e
 	}
 	if (osp_command_find(words, argc - optind, &call->command, &used, error) < 0)
 		return -1;
-	/* getopt takes the last word of the command's name for the program's. */
+	/* getopt takes the last word of the command's name for the program's name. */
 	argc -= optind + used - 1;
 	words += used - 1;
 	if (take_options(argc, words, BIT(call->command), command_prefix(call->command), call,

@@ -152,7 +152,7 @@ enum osp_option_id {
 	OSP_OPTION_COUNT,
 };
 
-/* What a shell offers for a value. */
+/* What a shell completes for a value. */
 enum osp_complete {
 	OSP_COMPLETE_NOTHING,
 	OSP_COMPLETE_FILE,
@@ -165,27 +165,27 @@ enum osp_complete {
 struct osp_option {
 	const char *name;
 	char letter;	      /* 0: none */
-	const char *argument; /* what its value is called; NULL: takes none */
+	const char *argument; /* the name of its value in the help; NULL: it takes none */
 	bool argument_optional;
-	unsigned int commands; /* bit n: the command n has it */
+	unsigned int commands; /* bit n is set if command n has the option */
 	enum osp_complete complete;
-	const char *words; /* separated by blanks */
+	const char *words; /* the words that it can be, separated by blanks */
 	const char *help;
 };
 
 struct osp_command {
 	const char *name;      /* "topology import" */
-	const char *arguments; /* as the synopsis names them; "" for none */
+	const char *arguments; /* as in the synopsis; "": none */
 	int arguments_least;
 	int arguments_most;
-	enum osp_complete complete; /* of the arguments */
+	enum osp_complete complete; /* what a shell completes for the arguments */
 	const char *words;
 	const char *summary; /* one line */
-	const char *details; /* a paragraph for --help; "" for none */
-	const char *answers; /* what exit status 1 means here; NULL: never 1 */
+	const char *details; /* a paragraph for --help; "": none */
+	const char *answers; /* the meaning of exit status 1; NULL: it is never 1 */
 };
 
-/* One parsed command line. Strings are those of argv or of the table. */
+/* One parsed command line. The strings belong to argv or to the table. */
 struct osp_call {
 	enum osp_command_id command;
 	const char *values[OSP_OPTION_COUNT]; /* NULL: not given; "" for one without a value */
@@ -198,28 +198,28 @@ const struct osp_option *osp_option(enum osp_option_id id);
 bool osp_command_has(enum osp_command_id command, enum osp_option_id option);
 
 /*
- * Parses argv[1 ..] into `call`. Returns 0, or -1 with a sentence in `error`. --help gives
- * OSP_HELP with the command in `arguments`; --version is looked up in `values` by the caller. May
- * reorder argv.
+ * Parses argv[1 ..] into `call`. Returns 0, or -1 with a sentence in `error`. --help gives OSP_HELP
+ * with the command in `arguments`; the caller looks up --version in `values`. May reorder argv.
  */
 int osp_options_parse(int argc, char **argv, struct osp_call *call, struct osp_error *error);
 
-/* Finds a command by one or two words; -1 with the nearest right one in `error`. *used is how many
- * of the words name it. A group's name alone ("topology") is refused with its commands. */
+/* Finds a command by one or two words. Returns -1 with the nearest right one in `error`. *used is
+ * how many of the words name it. A group's name alone ("topology") is refused, and the error names
+ * its commands. */
 int osp_command_find(char **words, int count, enum osp_command_id *id, int *used,
 		     struct osp_error *error);
 
-/* "-N, --nodes=COUNT" */
+/* Adds an option's synopsis: "-N, --nodes=COUNT" */
 void osp_option_synopsis(const struct osp_option *option, struct osp_text *text);
 
-/* --help of one command, and of all (the list of commands). */
+/* Adds the --help of one command, and of all (the list of commands). */
 void osp_help_command(enum osp_command_id id, struct osp_text *text);
 void osp_help_all(struct osp_text *text);
 
-/* Adds `words` broken at blanks, each line `indent` deep. */
+/* Adds `words`, broken at blanks, with each line indented by `indent`. */
 void osp_help_wrap(struct osp_text *text, const char *words, size_t indent);
 
-/* Completion scripts. */
+/* Adds the completion script for bash, and for zsh. */
 void osp_completion_bash(struct osp_text *text);
 void osp_completion_zsh(struct osp_text *text);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* pass_asked.c - `onespine check --fresh` and `--repaired`: what is asked of the node's passes */
+/* pass_asked.c - `onespine check --fresh` and `--repaired`: the options about the node's passes */
 #include "tools/command/pass_asked.h"
 
 #include <errno.h>
@@ -42,7 +42,7 @@ static int print_fresh(const struct osp_call *call, const struct osp_check_conte
 	return osp_print_text(&text, OSP_EXIT_YES);
 }
 
-/* What is unknown is no pass. */
+/* Returns whether a kept pass holds. An unknown state counts as no pass. */
 static bool holds(struct osp_check_context *context, enum osp_depth depth, uint64_t live_s)
 {
 	struct osp_node_state state;
@@ -55,7 +55,7 @@ static bool holds(struct osp_check_context *context, enum osp_depth depth, uint6
 	return freshness == OSP_FRESH;
 }
 
-/* What is there now has been seen, and no earlier pass counts. */
+/* Accepts the present counters and records as seen, and drops all earlier passes. */
 static int take_for_seen(struct osp_check_context *context, struct osp_error *error)
 {
 	struct osp_node_state state;

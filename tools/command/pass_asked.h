@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * pass_asked.h - `onespine check --fresh` and `--repaired`: what is asked of the node's passes
+ * pass_asked.h - `onespine check --fresh` and `--repaired`: the options about the node's passes
  *
  * One thread.
  */
@@ -11,9 +11,9 @@
 #include "tools/command/options.h"
 
 /*
- * Does what --repaired and --fresh ask for before any check runs. 1 when an earlier pass holds: it
- * has been reported, and *status is the exit status. 0 when the checks are to run. -1 with `error`
- * set.
+ * Does what --repaired and --fresh ask for before any check runs. Returns 1 if an earlier pass
+ * holds: it has been reported, and *status is the exit status. Returns 0 if the checks must run, or
+ * -1 with `error` set.
  */
 int osp_pass_asked(const struct osp_call *call, struct osp_check_context *context,
 		   enum osp_depth depth, int *status, struct osp_error *error);

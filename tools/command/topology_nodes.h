@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * topology_nodes.h - the nodes of a topology: where each place comes from, and whether it holds
+ * topology_nodes.h - the nodes of a topology: the source of each place, and whether it holds
  *
  * One thread.
  */
@@ -11,8 +11,8 @@
 
 #include "lib/topology/topology.h"
 
-/* Prints a line for each node, or JSON. `path` is the topology's file, beside which it stands when
- * it was asked. Returns the exit status. */
+/* Prints a line for each node, or JSON. `path` is the topology's file; the file with the times of
+ * the answers is beside it. Returns the exit status. */
 int osp_show_topology_nodes(const struct osp_topology *topology, const char *path, bool as_json);
 
 #endif

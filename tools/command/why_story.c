@@ -42,7 +42,7 @@ static void tell_kind(const struct osp_state_job *job, struct osp_story *story)
 
 /* --- what its nodes are now ------------------------------------------------------------------- */
 
-/* The level that will do now: the next one up once it has waited for its @TIME. */
+/* Returns the level that will do now: the next one up once the job has waited for its @TIME. */
 static uint32_t find_level_now(const struct osp_world *world, const struct osp_state_job *job,
 			       const struct osp_gang *gang, uint32_t level)
 {
@@ -133,14 +133,14 @@ static bool begins_with(const char *text, const char *start)
 	return text && !strncmp(text, start, strlen(start));
 }
 
-/* A sentence about nodes begins with their number; others name a cause that is not seen here, as a
- * stored request that this release does not know. */
+/* Returns whether a sentence begins with a number of nodes. Others name a cause that cannot be seen
+ * here, such as a stored request that this release does not know. */
 static bool counts_nodes(const char *note)
 {
 	return begins_with(note, WAITS) && isdigit((unsigned char)note[strlen(WAITS)]);
 }
 
-/* Whether two such sentences are about the same request: "waits: 4 nodes on one spine". */
+/* Returns whether two such sentences are about the same request: "waits: 4 nodes on one spine". */
 static bool asks_alike(const char *note, const char *fresh)
 {
 	size_t length = strcspn(note, ";");
@@ -149,9 +149,10 @@ static bool asks_alike(const char *note, const char *fresh)
 }
 
 /*
- * What the scheduler wrote holds where it counted what cannot be counted here: resources of nodes
- * that jobs share, places and launches. Else nodes may have come or gone since, and the nodes' own
- * state is said, with what the note adds to the same sentence.
+ * Tells about the nodes. The scheduler's sentence is used if it counted what cannot be counted
+ * here: resources of nodes that jobs share, places and launches. Otherwise nodes may have come or
+ * gone since, so the present state of the nodes is told, and what the note adds to the same
+ * sentence.
  */
 static void tell_nodes(const struct osp_world *world, const struct osp_state_job *job,
 		       const char *note, struct osp_story *story)
@@ -179,8 +180,8 @@ static void tell_nodes(const struct osp_world *world, const struct osp_state_job
 	say(story, begins_with(note, fresh) ? note : fresh);
 }
 
-/* Of a gang that any nodes will do for, @TIME having passed: the scheduler looks for no domain any
- * more, and what it wrote of one is old. */
+/* Tells about a gang for which any nodes will do because @TIME has passed. The scheduler no longer
+ * looks for a domain, so what it wrote about one is old. */
 static void tell_any_nodes(const struct osp_state_job *job, struct osp_story *story)
 {
 	char words[OSP_WORDS_BYTES];

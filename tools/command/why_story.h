@@ -2,9 +2,9 @@
 /*
  * why_story.h - the one sentence that says why a job waits
  *
- * `why` of a job and `why` of all jobs say it alike. What Slurm says keeps the job comes first,
- * then what its nodes are now, then what the scheduler wrote when it looked last: two of them never
- * stand side by side where they could contradict each other. One thread.
+ * `why` of a job and `why` of all jobs say the same. What Slurm says of the job comes first, then
+ * the state of its nodes now, then what the scheduler wrote when it looked last. Two of them never
+ * appear together if they could contradict each other. One thread.
  */
 #ifndef OSP_WHY_STORY_H
 #define OSP_WHY_STORY_H
@@ -17,19 +17,20 @@
 
 struct osp_story {
 	enum osp_waiting_kind kind;
-	bool looked;	   /* `nodes` is an answer: in which domains its nodes could be */
-	bool in_parts;	   /* in segments or several domains: `parts` is one too */
-	bool room;	   /* free nodes are enough for it now */
-	bool of_scheduler; /* the sentence counts as slurmctld did, and not by whole nodes */
-	int level;	   /* asked for; -1: the topology has none of that name, or there is none */
-	uint32_t level_now;		 /* that will do by now; 0: any nodes will */
+	bool looked;	    /* `nodes` is valid: in which domains its nodes could be */
+	bool in_parts;	    /* it is in segments or several domains: `parts` is valid, too */
+	bool room;	    /* enough nodes are free for it now */
+	bool of_scheduler;  /* the sentence counts as slurmctld did, not by whole nodes */
+	int level;	    /* the level asked for; -1: the topology has none of that name, or there
+			      is no topology */
+	uint32_t level_now; /* the level that will do now; 0: any nodes will */
 	char words[4 * OSP_WORDS_BYTES]; /* "": nothing is known */
 	struct osp_fit_answer nodes;
 	struct osp_segments_answer parts;
 };
 
-/* Of a pending job; `gang` is NULL if it is none. 0, or -1 with `error` set; osp_story_clear() in
- * either case. */
+/* Tells the story of a pending job; `gang` is NULL if it is none. Returns 0, or -1 with `error`
+ * set. Call osp_story_clear() in either case. */
 int osp_story_of(const struct osp_world *world, const struct osp_state_job *job,
 		 const struct osp_gang *gang, struct osp_story *story, struct osp_error *error);
 void osp_story_clear(struct osp_story *story);

@@ -13,9 +13,9 @@
 #include "host/slurm/gang.h"
 #include "tools/command/why_story.h"
 
-#define JOBS_SHOWN 100 /* slurmctld is asked for the reason of each */
+#define JOBS_SHOWN 100 /* slurmctld is asked for the reason of each job */
 #define ERRORS_MOST                                                                                \
-	3 /* a job may have gone meanwhile; a slurmctld that does not answer is not asked on */
+	3 /* a job may be gone by then; a slurmctld that fails so often is not asked again */
 
 /* Whose jobs are shown. */
 struct asker {
@@ -24,7 +24,7 @@ struct asker {
 	unsigned int errors;
 };
 
-/* A user without a name has jobs under his number. */
+/* Finds the caller's name. A user without a name has jobs under the number. */
 static void find_asker(struct asker *asker)
 {
 	uid_t uid = geteuid();
@@ -101,7 +101,7 @@ static int add_job(const struct osp_world *world, struct osp_state_job *job, str
 	    ++asker->errors == ERRORS_MOST)
 		return -1;
 	is_gang = osp_gang_of(job, &gang);
-	/* Of one whose nodes cannot be looked for, what Slurm says is left. */
+	/* If the nodes cannot be looked for, Slurm's own words remain. */
 	osp_story_of(world, job, is_gang ? &gang : NULL, &story, &ignored);
 	add_line(text, world, job, asker, is_gang ? &gang : NULL, &story);
 	json_array_append_new(list, to_json(job, is_gang ? &gang : NULL, &story));

@@ -6,7 +6,7 @@
 #include "tools/command/options.h"
 #include "tools/command/world.h"
 
-/* Prints those of the user who asks, for root everyone's. Returns the exit status. */
+/* Prints the caller's waiting jobs, or for root everyone's. Returns the exit status. */
 int osp_why_waiting(const struct osp_call *call, struct osp_world *world);
 
 #endif

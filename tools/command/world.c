@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* world.c - what a command is asked about: --state, --topology and --free, or else Slurm */
+/* world.c - what a command looks at: --state, --topology and --free, or else Slurm */
 #include "tools/command/world.h"
 
 #include "lib/policy/words.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * world.h - the cluster that a command is asked about, by its options
+ * world.h - the cluster that a command looks at, from its options
  *
  * One thread.
  */
@@ -13,17 +13,16 @@
 #include "lib/base/text.h"
 #include "tools/command/options.h"
 
-/* Opens what --state, --topology and --free name, else Slurm and the topology in force. 0, or -1
- * with `error` set; osp_world_close() in either case. */
+/* Opens what --state, --topology and --free name, else Slurm and the topology in force. Returns 0,
+ * or -1 with `error` set. Call osp_world_close() in either case. */
 int osp_call_world(const struct osp_call *call, struct osp_world *world, struct osp_error *error);
 
-/* The same, but for what can be said without a topology: `world->topology` is NULL if there is
- * none. */
+/* Opens the same, but needs no topology: `world->topology` is NULL if there is none. */
 int osp_call_world_without_topology(const struct osp_call *call, struct osp_world *world,
 				    struct osp_error *error);
 
-/* Says how many of Slurm's nodes were left out because their places may be old, if there are any:
- * in a line of `text`, or as "old_places" of `root`. Either may be NULL. */
+/* Says how many of Slurm's nodes were omitted because their places may be old, if there are any: in
+ * a line of `text`, or as "old_places" of `root`. Either may be NULL. */
 void osp_tell_old_places(const struct osp_world *world, struct osp_text *text, json_t *root);
 
 #endif
