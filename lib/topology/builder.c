@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* builder.c - puts a topology together, piece by piece, for the readers */
+/* builder.c - builds a topology, piece by piece, for the readers */
 #include "lib/topology/builder.h"
 
 #include <ctype.h>
@@ -16,9 +16,9 @@
 #define LEVEL_NAME_BYTES_MAX 31
 #define NAME_BYTES_MAX	     255
 #define DOMAINS_MAX	     ((uint32_t)512 * 1024)
-#define LINKS_MAX	     ((uint32_t)4 * 1024 * 1024) /* 32 rails for every node there may be */
-#define PARENTS_MAX	     64				 /* of one child, until twins have merged */
-#define NODE_TAG	     0 /* in the table of names; domains have their level */
+#define LINKS_MAX	     ((uint32_t)4 * 1024 * 1024) /* 32 rails for the most nodes */
+#define PARENTS_MAX	     64				 /* of one child, before twins are merged */
+#define NODE_TAG	     0 /* in the table of names; domains have their level as tag */
 
 const char *osp_default_level_name(uint32_t level)
 {
@@ -133,7 +133,9 @@ static int set_piece(struct osp_builder *builder, struct osp_piece *piece, uint3
 	return 0;
 }
 
-/* Characters that a terminal obeys or that libyaml does not give back as they were. */
+/*
+ * Tells whether a character is one that a terminal obeys or that libyaml does not return unchanged.
+ */
 static bool is_control(uint32_t code)
 {
 	return code < 0x20 || (code >= 0x7f && code < 0xa0) || code == 0x2028 || code == 0x2029 ||
@@ -141,7 +143,7 @@ static bool is_control(uint32_t code)
 	       code == 0xffff;
 }
 
-/* What no name may have; a node's must also stand in a hostlist. */
+/* Checks a name for what no name may have; a node's name must also fit into a hostlist. */
 static int check_name(const char *what, const char *name, const char *not_allowed,
 		      const struct osp_place_in_file *place, struct osp_error *error)
 {

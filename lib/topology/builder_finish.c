@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * builder_finish.c - from collected pieces to a tree: merges twins, finds second parents
- */
+/* builder_finish.c - from collected pieces to a tree: merges twins, finds second parents */
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,7 +7,7 @@
 #include "lib/topology/builder_private.h"
 #include "lib/topology/topology_parts.h"
 
-/* Scratch; every array has a place for each domain unless it says otherwise. */
+/* Scratch; every array has an entry per domain unless it says otherwise. */
 struct finish {
 	const struct osp_builder *builder;
 	uint32_t *order;			  /* domains by level, bottom first */
@@ -18,12 +16,12 @@ struct finish {
 	uint32_t *twin;				  /* the domain that stands for this one */
 	uint32_t *children_first; /* in `children`; one more than there are domains */
 	uint32_t *children; /* by link: domains, then nodes numbered from the domain count on */
-	uint32_t *children_count; /* without those that have become one */
-	uint32_t *seen;		  /* by child, as are the next two: the last domain that had it */
-	uint32_t *parents;	  /* domains of the level at hand that have it */
+	uint32_t *children_count; /* without the merged ones */
+	uint32_t *seen;		  /* by child, like the next two: the last domain that had it */
+	uint32_t *parents;	  /* how many domains of the current level have it */
 	uint32_t *first_parent;	  /* the first of these, plus 1 */
 	uint32_t *weight;	  /* children of the component that a domain stands for */
-	bool *loose;		  /* that component is none */
+	bool *loose;		  /* the component was taken apart */
 	struct osp_domain_part *domains;
 	struct osp_node_place *nodes; /* by node */
 };
@@ -106,7 +104,7 @@ static void mark_used(struct finish *finish)
 	}
 }
 
-/* Puts a child into the list of each of its parents, or with `count_only` counts it there. */
+/* Adds a child to the list of each of its parents, or with `count_only` counts it there. */
 static void list_child(struct finish *finish, const struct osp_piece *piece, uint32_t child,
 		       bool count_only)
 {
@@ -133,7 +131,7 @@ static void list_all(struct finish *finish, bool count_only)
 		list_child(finish, &builder->nodes[n], builder->domain_count + n, count_only);
 }
 
-/* Turns the links around: from each domain to its children. */
+/* Reverses the links: lists the children of each domain. */
 static void list_children(struct finish *finish)
 {
 	uint32_t *first = finish->children_first;
@@ -164,7 +162,7 @@ static uint32_t find_twin(struct finish *finish, uint32_t domain)
 	return domain;
 }
 
-/* The domain whose name is first in natural order stands for both. */
+/* Unites two domains under the one whose name is first in natural order. */
 static void unite(struct finish *finish, uint32_t a, uint32_t b)
 {
 	const struct osp_piece *domains = finish->builder->domains;
@@ -179,7 +177,7 @@ static void unite(struct finish *finish, uint32_t a, uint32_t b)
 		finish->twin[a] = b;
 }
 
-/* Puts the children's twins for the children, each once; their number. */
+/* Replaces the children by their twins, each once. Returns how many are left. */
 static uint32_t settle_children(struct finish *finish, uint32_t domain)
 {
 	uint32_t *children = finish->children + finish->children_first[domain];
@@ -199,7 +197,7 @@ static uint32_t settle_children(struct finish *finish, uint32_t domain)
 	return kept;
 }
 
-/* Counts, for each child of a level's domains, of how many of them it is one. */
+/* Counts how many of a level's domains each child is in. */
 static void count_parents(struct finish *finish, uint32_t level)
 {
 	for (uint32_t i = finish->level_first[level]; i < finish->level_first[level + 1]; i++) {
@@ -214,7 +212,7 @@ static void count_parents(struct finish *finish, uint32_t level)
 	}
 }
 
-/* Are more than half of a domain's children also another's? */
+/* Tells whether more than half of a domain's children are also another's. */
 static bool is_woven(const struct finish *finish, uint32_t domain)
 {
 	const uint32_t *children = finish->children + finish->children_first[domain];
@@ -225,7 +223,7 @@ static bool is_woven(const struct finish *finish, uint32_t domain)
 	return 2 * (uint64_t)shared > finish->children_count[domain];
 }
 
-/* Unites the woven domain with those before it that share a child. */
+/* Unites a woven domain with earlier ones that share a child. */
 static void join_children(struct finish *finish, uint32_t domain)
 {
 	const uint32_t *children = finish->children + finish->children_first[domain];
@@ -250,8 +248,10 @@ static void weigh(struct finish *finish, uint32_t domain)
 	}
 }
 
-/* Takes components apart in which a domain has no more than half the children: a range that reaches
- * over several leaves is a mistake, and no rail. */
+/*
+ * Takes components apart in which a domain has no more than half the children: a range that spans
+ * several leaves is a mistake, and no rail.
+ */
 static void part_loose(struct finish *finish, uint32_t level)
 {
 	uint32_t first = finish->level_first[level], last = finish->level_first[level + 1];
@@ -278,7 +278,7 @@ static void part_loose(struct finish *finish, uint32_t level)
 	}
 }
 
-/* Finds the twins of one level; those of the levels below are known. */
+/* Finds the twins of one level; the twins of the levels below are known. */
 static void merge_level(struct finish *finish, uint32_t level)
 {
 	size_t pieces = (size_t)finish->builder->domain_count + finish->builder->node_count;
@@ -328,7 +328,7 @@ static int second_parent(const struct finish *finish, const struct osp_piece *pi
 	const struct osp_place_in_file *place = &one->place;
 	char where[OSP_BUILDER_WHERE_BYTES];
 
-	/* better than the switch: the place that put the piece below it */
+	/* better than the switch's place: the place that put the piece below it */
 	for (uint32_t i = piece->first_link; i != OSP_NO_LINK; i = builder->links[i].next) {
 		if (finish->twin[builder->links[i].parent] == first) {
 			place = &builder->links[i].place;
@@ -343,7 +343,7 @@ static int second_parent(const struct finish *finish, const struct osp_piece *pi
 			    osp_builder_level_name(builder, other->level), other->name);
 }
 
-/* Sets *parent to the one parent that the piece has, or says which two it has. */
+/* Sets *parent to the piece's only parent, or says which two it has. */
 static int find_parent(const struct finish *finish, const struct osp_piece *piece, uint32_t *parent,
 		       struct osp_error *error)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * builder_private.h - what stands behind struct osp_builder
+ * builder_private.h - the contents of struct osp_builder
  *
  * For builder.c, which collects, and builder_finish.c, which merges and checks. Nothing else
  * includes this.
@@ -51,10 +51,10 @@ struct osp_builder {
 	struct osp_name_table table; /* tag: the level */
 };
 
-/* "node", or a level's name. */
+/* Returns "node", or a level's name. */
 const char *osp_builder_level_name(const struct osp_builder *builder, uint32_t level);
 
-/* Writes " (topology.conf:4)", or nothing if the place is unknown; returns `buffer`. */
+/* Writes " (topology.conf:4)", or nothing if the place is unknown. Returns `buffer`. */
 const char *osp_builder_where(const struct osp_place_in_file *place, char *buffer,
 			      size_t buffer_bytes);
 

@@ -79,7 +79,7 @@ static void count_gained(const struct comparison *c, struct osp_topology_change 
 	}
 }
 
-/* Where the nodes of one domain are now. */
+/* Finds the domain that most nodes of a domain are in now. */
 static void find_image(struct comparison *c, uint32_t number)
 {
 	const struct osp_domain *domain = osp_topology_domain(c->before, number);
@@ -120,9 +120,11 @@ static void compare_node(struct comparison *c, uint32_t node)
 	}
 }
 
-/* Two domains that have become one move those of the smaller: they are then nearer than they
- * were. The image is by majority of the nodes, so those of a domain that is whole in the new one
- * stay. */
+/*
+ * Finds the lost and moved nodes. The image is by majority of the nodes, so nodes of a domain that
+ * is whole in the new one stay. If two domains became one, note_joined() moves the nodes of the
+ * smaller: they are now nearer than they were.
+ */
 static void compare_nodes(struct comparison *c)
 {
 	for (uint32_t d = 0; d < osp_topology_domain_count(c->before); d++)
@@ -133,7 +135,7 @@ static void compare_nodes(struct comparison *c)
 	}
 }
 
-/* Domains whose images are one: those but the largest have moved. */
+/* Notes as moved the nodes of all domains with the same image except the largest. */
 static void note_joined(struct comparison *c)
 {
 	uint32_t *largest = c->votes; /* all zero again: by image, the largest domain and 1 */

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * compare.h - what a new answer changes, before it counts
+ * compare.h - what a new answer changes, before it is used
  *
- * An answer can be smaller without being wrong, or wrong while it is whole: a throttled page, a
- * region that is not ours, a host whose port is down. So it is compared with the last good one over
- * the nodes that could not have changed. Domains are matched by their nodes and not by their names:
- * a domain that is only called otherwise moves nobody.
+ * An answer can be smaller without being wrong, or complete and wrong: a throttled page, a region
+ * that is not ours, a host whose port is down. So it is compared with the last good one over the
+ * nodes that could not have changed. Domains are matched by their nodes and not by their names: a
+ * domain that only changed its name moves no node.
  *
  * Any thread: no shared state.
  */
@@ -20,23 +20,25 @@
 
 struct osp_topology_change {
 	uint32_t counted; /* nodes that had a place and could not have changed it */
-	uint32_t lost;	  /* of these, those that have a level less */
-	uint32_t moved;	  /* of these, those that are in another domain of some level */
+	uint32_t lost;	  /* the ones of these that have a level less */
+	uint32_t moved;	  /* the ones of these in another domain of some level */
 	uint32_t gained;  /* nodes, counted or not, that had no place and have one */
 	char lost_first[64];
 	char moved_first[64];
 	bool levels_differ; /* in number or names: nothing is comparable */
 };
 
-/* Shall this node be counted? */
+/* Tells whether this node counts. */
 typedef bool osp_counts_f(const char *node, void *context);
 
-/* 0, or -1 when memory ran out. `counts` may be NULL: every node does. */
+/* Compares two topologies. Returns 0, or -1 if memory ran out. NULL `counts`: every node counts. */
 int osp_topology_compare(const struct osp_topology *before, const struct osp_topology *after,
 			 osp_counts_f *counts, void *context, struct osp_topology_change *change);
 
-/* Percent of the counted nodes, 0 .. 100, that may lose their place or move before an answer is
- * held. */
+/*
+ * Percent of the counted nodes, 0 .. 100, that may lose their place or move; above it an answer is
+ * held.
+ */
 struct osp_topology_guard {
 	uint32_t max_lost_percent;
 	uint32_t max_moved_percent;
@@ -46,7 +48,9 @@ struct osp_topology_guard {
 #define OSP_MAX_LOST_PERCENT  10
 #define OSP_MAX_MOVED_PERCENT 10
 
-/* Why the change is held, as a sentence, in `error` and -1; 0 if it is not. */
+/*
+ * Returns 0 if the change may be used, else -1 with a sentence in `error` that says why it is held.
+ */
 int osp_topology_guard(const struct osp_topology_guard *guard,
 		       const struct osp_topology_change *change, struct osp_error *error);
 

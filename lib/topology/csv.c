@@ -27,7 +27,7 @@ void osp_csv_end(struct osp_csv *csv)
 	csv->buffer = NULL;
 }
 
-/* The byte at hand, or -1 at the end. */
+/* Returns the current byte, or -1 at the end. */
 static int peek(const struct osp_csv *csv)
 {
 	return csv->at < csv->text_bytes ? (unsigned char)csv->text[csv->at] : -1;
@@ -48,7 +48,7 @@ static int refuse(const struct osp_csv *csv, struct osp_error *error, const char
 	return osp_error_at(error, csv->file, csv->line, csv->column, "%s", text);
 }
 
-/* A CR counts only in front of an LF or at the end of the file. */
+/* Tells whether the line ends here. A CR counts only before an LF or at the end of the file. */
 static bool at_line_end(const struct osp_csv *csv)
 {
 	int c = peek(csv);
@@ -64,7 +64,7 @@ static void skip_blanks(struct osp_csv *csv)
 		step(csv);
 }
 
-/* Copies a quoted field, whose opening quote is at hand, to `to`; returns what follows it there. */
+/* Copies a quoted field, which starts here with its quote, to `to`. Returns the end of the copy. */
 static char *read_quoted(struct osp_csv *csv, char *to, struct osp_error *error)
 {
 	int line = csv->line, column = csv->column;
@@ -140,7 +140,10 @@ static char *read_field(struct osp_csv *csv, char *to, struct osp_error *error)
 	return to;
 }
 
-/* Room for the line at hand: no field grows, and each gets a terminator in place of its comma. */
+/*
+ * Makes room for the current line: no field grows, and each gets a terminator in place of its
+ * comma.
+ */
 static int make_buffer(struct osp_csv *csv, struct osp_error *error)
 {
 	size_t bytes = 0;

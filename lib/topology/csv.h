@@ -3,8 +3,8 @@
  * csv.h - comma-separated values, field by field
  *
  * RFC 4180: fields in double quotes may hold commas, line ends and doubled quotes; lines end in LF
- * or CR LF. Beyond it: a UTF-8 mark at the start and empty lines are passed over, and so are blanks
- * around a field that is not quoted. Inside lib/ only. One thread a reader.
+ * or CR LF. Beyond it, a UTF-8 mark at the start, empty lines, and blanks around a field without
+ * quotes are ignored. Inside lib/ only. One thread per reader.
  */
 #ifndef OSP_CSV_H
 #define OSP_CSV_H
@@ -39,8 +39,10 @@ struct osp_csv {
 void osp_csv_start(struct osp_csv *csv, const char *file, const char *text, size_t text_bytes);
 void osp_csv_end(struct osp_csv *csv);
 
-/* Reads the next line that is not empty. 1: it is in `fields`; 0: there is none; -1 with
- * `error`. */
+/*
+ * Reads the next line that is not empty into `fields`. Returns 1; 0 if there is none; -1 with
+ * `error` set.
+ */
 int osp_csv_next(struct osp_csv *csv, struct osp_error *error);
 
 #endif

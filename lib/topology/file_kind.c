@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* file_kind.c - what a file looks like, to say so where another kind is expected */
+/* file_kind.c - what a file looks like, to say so if another kind is expected */
 #include "lib/topology/file_kind.h"
 
 #include <ctype.h>
@@ -36,7 +36,7 @@ static enum osp_file_kind kind_of_json(const struct look *look)
 	return OSP_FILE_JSON;
 }
 
-/* Does the text start with this key, in any letter case, and then with one of `marks`? */
+/* Tells whether the text starts with this key, in any letter case, and then one of `marks`. */
 static bool starts_with_key(const struct look *look, const char *key, const char *marks)
 {
 	size_t count = strlen(key);
@@ -73,13 +73,13 @@ static enum osp_file_kind kind_of_words(const struct look *look)
 	return OSP_FILE_OTHER;
 }
 
-/* As scontrol begins what it tells as YAML. */
+/* Tells whether the text starts as scontrol's YAML does. */
 static bool is_directive(const struct look *look)
 {
 	return look->end - look->text > 6 && !memcmp(look->text, "%YAML ", 6);
 }
 
-/* Moves past a mark of UTF-8, blanks, comments and "%YAML 1.1". */
+/* Skips a mark of UTF-8, blanks, comments and "%YAML 1.1". */
 static void skip_comments(struct look *look)
 {
 	bool comment = false;

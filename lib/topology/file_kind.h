@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * file_kind.h - what a file looks like, to say so where another kind is expected
+ * file_kind.h - what a file looks like, to say so if another kind is expected
  *
- * A guess from the first bytes, for words in errors; never a reason to read a file one way or the
- * other. Any thread, any daemon: no shared state.
+ * A guess from the first bytes, for error messages; it never decides how a file is read. Any
+ * thread, any daemon: no shared state.
  */
 #ifndef OSP_FILE_KIND_H
 #define OSP_FILE_KIND_H
@@ -24,15 +24,19 @@ enum osp_file_kind {
 	OSP_FILE_OTHER,
 };
 
-/* What osp_write_slurm_topology() says before the switch that it makes up above all others, and by
- * which osp_read_slurm_topology() knows it again. */
+/*
+ * The line that osp_write_slurm_topology() writes before the switch that it makes up above all
+ * others, and by which osp_read_slurm_topology() recognises this switch.
+ */
 #define OSP_ROOT_REMARK "# not of the fabric: Slurm warns unless one switch is above all."
 
-/* `text` need not be terminated. */
+/* Guesses the kind. `text` need not be terminated. */
 enum osp_file_kind osp_file_kind(const char *text, size_t text_bytes);
 
-/* "a Slurm topology.conf", "JSON from aws ec2 describe-instances", ...; "an unknown file" for
- * OSP_FILE_OTHER. */
+/*
+ * Returns a kind in words: "a Slurm topology.conf", "JSON from aws ec2 describe-instances", ...;
+ * "an unknown file" for OSP_FILE_OTHER.
+ */
 const char *osp_file_kind_words(enum osp_file_kind kind);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* follow.c - a file that is replaced while somebody works with what it said */
+/* follow.c - a file that is replaced while its contents are in use */
 #include "lib/topology/follow.h"
 
 #include <errno.h>
@@ -12,7 +12,7 @@
 #include "lib/base/trust.h"
 #include "lib/topology/readers.h"
 
-/* Longer than the steps of the clocks that file systems take their times from. */
+/* Longer than the steps of the clocks from which file systems take their times. */
 #define FRESH_S 2
 
 static bool same_time(const struct timespec *a, const struct timespec *b)
@@ -53,7 +53,7 @@ bool osp_file_mark_fresh(const struct osp_file_mark *mark)
 	return mark->seen && !mark->cause && mark->changed.tv_sec >= now.tv_sec - FRESH_S;
 }
 
-/* This look failed; the next one may not. */
+/* Notes a failed look; the next one may succeed. */
 static enum osp_followed fail(const char *path, int cause, struct osp_found_topology *found)
 {
 	found->cause = cause;
@@ -67,7 +67,7 @@ static enum osp_followed refuse(const char *path, const char *why, struct osp_fo
 	return OSP_FOLLOWED_BAD;
 }
 
-/* A topology and its text, or neither and what is wrong. */
+/* Reads a topology and its text, or neither and what is wrong. */
 static enum osp_followed read_file(const char *path, struct osp_found_topology *found)
 {
 	int cause;
@@ -75,7 +75,7 @@ static enum osp_followed read_file(const char *path, struct osp_found_topology *
 	found->text = osp_read_file(path, OSP_TOPOLOGY_FILE_BYTES_MAX, &found->text_bytes);
 	if (!found->text) {
 		cause = errno;
-		return cause == EINVAL || cause == EFBIG /* it is no file, or too large for one */
+		return cause == EINVAL || cause == EFBIG /* it is no file, or too large */
 			       ? refuse(path, strerror(cause), found)
 			       : fail(path, cause, found);
 	}
@@ -97,7 +97,7 @@ static enum osp_followed say_busy(const char *path, struct osp_found_topology *f
 	return OSP_FOLLOWED_BUSY;
 }
 
-/* Reads the file that has found->mark. */
+/* Reads the file with the mark found->mark. */
 static enum osp_followed read_marked(const char *path, struct osp_found_topology *found)
 {
 	enum osp_followed followed;

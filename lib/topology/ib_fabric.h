@@ -3,8 +3,8 @@
  * ib_fabric.h - what sweeps of an InfiniBand fabric have seen, until it is built
  *
  * ib_scan.c reads ibnetdiscover's text into devices and links; ib_hosts.c finds the host of each
- * channel adapter; ib_units.c finds the units and builds. A GUID identifies a device, so that
- * several sweeps of one fabric come together. Inside lib/ only.
+ * channel adapter; ib_units.c finds the units and builds. A GUID identifies a device, so several
+ * sweeps of one fabric are joined. Inside lib/ only.
  */
 #ifndef OSP_IB_FABRIC_H
 #define OSP_IB_FABRIC_H
@@ -25,12 +25,12 @@ struct osp_ib_device {
 	const char *description;
 	enum osp_ib_type type;
 	struct osp_place_in_file place;
-	bool listed;   /* has an entry of its own, and is not only named as a peer */
+	bool listed;   /* has an entry of its own, not only a mention as a peer */
 	bool linked;   /* has a link */
 	uint32_t host; /* an adapter's, or OSP_IB_NO_HOST */
 };
 
-/* Each link once for every time that a sweep told it, so twice as a rule. */
+/* Each link, once for every time that a sweep reported it; so usually twice. */
 struct osp_ib_link {
 	uint32_t from;
 	uint32_t to;
@@ -39,7 +39,7 @@ struct osp_ib_link {
 struct osp_ib_host {
 	const char *name; /* the node's */
 	struct osp_place_in_file place;
-	bool ambiguous; /* two adapters of one name: these are two hosts of one name */
+	bool ambiguous; /* two adapters have one name, so these are two hosts of one name */
 };
 
 struct osp_ib_fabric {
@@ -55,11 +55,13 @@ struct osp_ib_fabric {
 	struct osp_name_table by_name; /* devices */
 };
 
-/* NULL is allowed. */
+/* Frees a fabric; NULL is allowed. */
 void osp_ib_fabric_free(struct osp_ib_fabric *fabric);
 
-/* The device of that name, made when new; OSP_IB_NO_DEVICE when memory ran out or there are too
- * many. `description` is taken where the device has none yet, or with `listed`. */
+/*
+ * Returns the device of that name, made if it is new. Returns OSP_IB_NO_DEVICE if memory ran out or
+ * there are too many. Takes `description` if the device has none yet, or with `listed`.
+ */
 uint32_t osp_ib_device(struct osp_import *import, enum osp_ib_type type, uint64_t guid,
 		       const char *description, size_t description_bytes, bool listed,
 		       const struct osp_place_in_file *place, struct osp_error *error);
@@ -67,10 +69,10 @@ uint32_t osp_ib_device(struct osp_import *import, enum osp_ib_type type, uint64_
 int osp_ib_link(struct osp_import *import, uint32_t from, uint32_t to,
 		const struct osp_place_in_file *place, struct osp_error *error);
 
-/* Finds the host of each adapter (ib_hosts.c). 0, or -1 with `error` set. */
+/* Finds the host of each adapter (ib_hosts.c). Returns 0, or -1 with `error` set. */
 int osp_ib_name_hosts(struct osp_import *import, struct osp_error *error);
 
-/* Builds (ib_units.c); NULL with `error` set. */
+/* Builds the topology (ib_units.c). Returns NULL with `error` set. */
 struct osp_topology *osp_ib_build(struct osp_import *import, struct osp_error *error);
 
 #endif

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * ib_hosts.c - tells which host each InfiniBand adapter is in
+ * ib_hosts.c - finds the host of each InfiniBand adapter
  *
  * By a map from GUIDs or host names to nodes, or else by the description that rdma-ndd sets, host
  * and adapter in two words ("node1 mlx5_0"). Nothing else is a host's name: not the vendor's text
- * of an adapter that no host has named, not "localhost", not what two adapters of one name both
- * say.
+ * of an adapter that no host has named, not "localhost", and not a name that two adapters with the
+ * same description share.
  */
 #include <ctype.h>
 #include <stdio.h>
@@ -33,7 +33,7 @@ struct naming {
 	const struct osp_ib_device *first_unknown;
 };
 
-/* The switches' own adapters for SHARP: one on every switch, spines too. */
+/* Tells whether a device is a switch's own adapter for SHARP; every switch has one, spines too. */
 static bool is_aggregation(const struct osp_ib_device *device)
 {
 	return strstr(device->description, "Aggregation Node") != NULL;
@@ -50,7 +50,7 @@ static bool is_host_name(const char *word, size_t length)
 	return isalnum((unsigned char)word[0]);
 }
 
-/* An adapter's name holds a number: mlx5_0, HCA-1, hfi1_0. */
+/* Tells whether a word is an adapter's name: it has a digit, as in mlx5_0, HCA-1, hfi1_0. */
 static bool is_adapter_name(const char *word, size_t length)
 {
 	bool digit = false;
@@ -60,7 +60,7 @@ static bool is_adapter_name(const char *word, size_t length)
 	return digit && length < WORD_BYTES;
 }
 
-/* Splits "node1 mlx5_0"; false for anything else. Both buffers have WORD_BYTES. */
+/* Splits "node1 mlx5_0". Returns false for anything else. Both buffers have WORD_BYTES. */
 static bool split_description(const char *description, char *host, char *adapter)
 {
 	const char *first = description + strspn(description, " ");
@@ -76,7 +76,7 @@ static bool split_description(const char *description, char *host, char *adapter
 	return true;
 }
 
-/* The node that a map has for an adapter: by its GUID with and without 0x, then by its host. */
+/* Returns the map's entry for an adapter: by its GUID with and without 0x, then by its host. */
 static const struct osp_name_entry *
 find_in_map(const struct osp_name_map *map, const struct osp_ib_device *device, const char *host)
 {
@@ -87,7 +87,7 @@ find_in_map(const struct osp_name_map *map, const struct osp_ib_device *device, 
 	entry = osp_name_map_find(map, guid);
 	if (!entry)
 		entry = osp_name_map_find(map, guid + 2);
-	if (!entry) /* as sysfs and sharp_cmd write a GUID: without leading zeroes */
+	if (!entry) /* a GUID without leading zeroes, as sysfs and sharp_cmd write it */
 		entry = osp_name_map_find(
 			map, (snprintf(guid, sizeof(guid), "0x%s",
 				       device->name + 2 + strspn(device->name + 2, "0")),
@@ -116,7 +116,10 @@ static int find_host(struct naming *naming, const char *name, const struct osp_i
 	return 0;
 }
 
-/* Two adapters that both call themselves "ubuntu mlx5_0" are in two hosts of one name. */
+/*
+ * Notes an adapter's description. Two adapters that are both called "ubuntu mlx5_0" are in two
+ * hosts of one name.
+ */
 static int note_adapter(struct naming *naming, uint32_t host, const struct osp_ib_device *device)
 {
 	struct osp_ib_host *of = &naming->import->ib->hosts[host];
@@ -149,7 +152,10 @@ static int name_by_map(struct naming *naming, struct osp_ib_device *device, cons
 	return find_host(naming, entry->nodes[0], device, &device->host);
 }
 
-/* Host names of Slurm are without a domain as a rule; a map may name them as they are. */
+/*
+ * Names an adapter's host without its domain, because Slurm's names usually have none; a map may
+ * use names as they are.
+ */
 static int name_by_description(struct naming *naming, struct osp_ib_device *device, char *host)
 {
 	host[strcspn(host, ".")] = '\0';
@@ -203,7 +209,7 @@ static int tell_all(struct naming *naming)
 		    "channel adapter is not in the map", "channel adapters are not in the map");
 }
 
-/* With two adapters of one name nothing is known of any adapter of that host. */
+/* Removes the host from all adapters of hosts whose name two hosts have. */
 static void drop_ambiguous(struct osp_ib_fabric *fabric)
 {
 	for (uint32_t i = 0; i < fabric->device_count; i++) {

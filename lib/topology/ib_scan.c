@@ -3,9 +3,8 @@
  * ib_scan.c - reads what ibnetdiscover prints, with and without -p
  *
  * A description is at most 64 bytes, and quotes in it are not escaped: it ends at the last quote of
- * its line that something of the grammar follows. What else stands in the file (vendor, LIDs,
- * widths, chassis) is passed over; a line of none of the known forms refuses the file with its
- * place.
+ * its line. Other contents of the file (vendor, LIDs, widths, chassis) are ignored; a line of an
+ * unknown form refuses the file with its place.
  */
 #define _GNU_SOURCE /* memmem, memrchr */
 
@@ -27,11 +26,11 @@ struct scan {
 	struct osp_import *import;
 	const char *file;
 	struct osp_error *error;
-	const char *line; /* its first byte */
-	const char *at;	  /* what is not yet read */
-	const char *end;  /* of the line */
+	const char *line; /* its start */
+	const char *at;	  /* the next byte to read */
+	const char *end;  /* end of the line */
 	int number;
-	uint32_t device; /* whose entry this is, or OSP_IB_NO_DEVICE */
+	uint32_t device; /* the device of this entry, or OSP_IB_NO_DEVICE */
 };
 
 struct peer {
@@ -144,7 +143,7 @@ static void skip_blanks(struct scan *scan)
 		scan->at++;
 }
 
-/* Moves past `word`, when the line goes on with it. */
+/* Skips `word` if it comes next in the line. */
 static bool take(struct scan *scan, const char *word)
 {
 	size_t count = strlen(word);
@@ -177,7 +176,7 @@ static bool take_hex(struct scan *scan, uint64_t *value)
 	return scan->at > start && scan->at - start <= 16;
 }
 
-/* "S-fc6a1c0300ee1000" in quotes */
+/* Reads "S-fc6a1c0300ee1000" with its quotes. */
 static int take_id(struct scan *scan, struct peer *peer)
 {
 	static const char what[] = "a device as \"S-fc6a1c0300ee1000\"";
@@ -197,7 +196,7 @@ static int take_id(struct scan *scan, struct peer *peer)
 	return 0;
 }
 
-/* "[12]" */
+/* Reads a port, "[12]". */
 static int take_port(struct scan *scan)
 {
 	if (!take(scan, "[") || !take_number(scan) || !take(scan, "]"))
@@ -205,7 +204,10 @@ static int take_port(struct scan *scan)
 	return 0;
 }
 
-/* From the next quote to the last one of the line; neither there: an empty description. */
+/*
+ * Takes the text from the next quote to the last one of the line; without quotes the description is
+ * empty.
+ */
 static void take_description(struct scan *scan, struct peer *peer)
 {
 	const char *start = memchr(scan->at, '"', (size_t)(scan->end - scan->at));
@@ -237,7 +239,7 @@ static int link_devices(struct scan *scan, uint32_t from, uint32_t to)
 
 /* --- ibnetdiscover ---------------------------------------------------------------------------- */
 
-/* Switch	65 "S-fc6a1c0300ee1000"		# "leaf1" enhanced port 0 lid 12 lmc 0 */
+/* Reads: Switch 65 "S-fc6a1c0300ee1000"  # "leaf1" enhanced port 0 lid 12 lmc 0 */
 static int read_header(struct scan *scan, enum osp_ib_type type)
 {
 	struct peer peer;
@@ -256,7 +258,7 @@ static int read_header(struct scan *scan, enum osp_ib_type type)
 	return scan->device == OSP_IB_NO_DEVICE ? -1 : 0;
 }
 
-/* [1](portguid)  "S-fc6a1c0300ee1000"[1](portguid)  # lid 40 lmc 0 "leaf1" lid 12 4xNDR */
+/* Reads: [1](portguid)  "S-fc6a1c0300ee1000"[1](portguid)  # lid 40 lmc 0 "leaf1" lid 12 4xNDR */
 static int read_port(struct scan *scan)
 {
 	struct peer peer;
@@ -282,7 +284,7 @@ static int read_port(struct scan *scan)
 
 /* --- ibnetdiscover -p ------------------------------------------------------------------------- */
 
-/* CA 40 1 0xa088c20300aa0000 4x NDR */
+/* Reads one end: CA 40 1 0xa088c20300aa0000 4x NDR */
 static int take_end(struct scan *scan, struct peer *peer)
 {
 	uint64_t guid;
@@ -308,7 +310,7 @@ static int take_end(struct scan *scan, struct peer *peer)
 	return 0;
 }
 
-/* The width and speed, "4x NDR", "?? ???" */
+/* Skips the width and speed, "4x NDR", "?? ???". */
 static void skip_words(struct scan *scan, int words)
 {
 	for (; words; words--) {
@@ -319,7 +321,10 @@ static void skip_words(struct scan *scan, int words)
 	skip_blanks(scan);
 }
 
-/* ( 'node1 mlx5_0' - 'leaf1' ): the middle is "' - '", of which a description may hold another. */
+/*
+ * Reads ( 'node1 mlx5_0' - 'leaf1' ). The middle is the first "' - '"; a description may contain
+ * another.
+ */
 static int take_descriptions(struct scan *scan, struct peer *near, struct peer *far)
 {
 	static const char what[] = "( 'DESCRIPTION' - 'DESCRIPTION' )";
@@ -343,7 +348,7 @@ static int take_descriptions(struct scan *scan, struct peer *near, struct peer *
 	return 0;
 }
 
-/* CA 40 1 0xGUID 4x NDR 'desc', of a port without a link */
+/* Reads a port without a link: CA 40 1 0xGUID 4x NDR 'desc' */
 static int read_unlinked(struct scan *scan, struct peer *peer)
 {
 	const char *last;
@@ -375,7 +380,7 @@ static int read_report_line(struct scan *scan)
 
 /* --- lines ------------------------------------------------------------------------------------ */
 
-/* What says nothing of who hangs on whom. */
+/* Tells whether a line says nothing about links. */
 static bool is_passed_over(const struct scan *scan)
 {
 	static const char *const starts[] = {

@@ -3,21 +3,23 @@
  * ib_units.c - finds the units of an InfiniBand fabric and builds the topology
  *
  * A node is under one leaf for each of its rails, and links are missing in every large fabric, so
- * neither "one leaf a node" nor "the same children" finds what belongs together. Connected
+ * neither "one leaf per node" nor "the same children" finds what belongs together. Connected
  * components do: leaves that share a host are one unit, the level "leaf"; switches next above them
  * that share a unit are one spine; and so on, until one domain is above all. A domain is named by
- * the lowest GUID of its switches, so that an unchanged fabric gives an unchanged file.
+ * the lowest GUID of its switches, so an unchanged fabric gives an unchanged file.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "lib/topology/ib_fabric.h"
 
-#define NO_LEVEL 0 /* a switch that no host is below */
+#define NO_LEVEL 0 /* a switch without a host below it */
 
-/* A spine has many leaves, each with far more hosts than a server or two. Both are chosen: with 1
- * or 2 servers on a spine, 3 leaves of 4 to 8 nodes are enough to tell it, and small meshes stay
- * leaves. */
+/*
+ * A spine has many leaves, each with far more hosts than a server or two. Both figures are chosen:
+ * with 1 or 2 servers on a spine, 3 leaves of 4 to 8 nodes are enough to recognise it, and small
+ * meshes stay leaves.
+ */
 #define BUSIER_FACTOR	  4
 #define BUSIER_NEIGHBOURS 3
 
@@ -27,9 +29,9 @@ struct units {
 	struct osp_error *error;
 	struct osp_ib_fabric *fabric;
 	uint32_t *level;     /* a switch's, from 1 */
-	uint32_t *component; /* union-find: towards the device that stands for the domain */
+	uint32_t *component; /* union-find: leads to the device that stands for the domain */
 	uint32_t *hosts;     /* adapters with a host, by switch */
-	uint32_t *busier;    /* neighbours with at least twice as many */
+	uint32_t *busier;    /* neighbours with at least BUSIER_FACTOR times as many */
 	uint32_t *parent;    /* of a domain's first device: some switch of the domain above */
 	uint32_t *leaf_of;   /* by host: a leaf, or OSP_IB_NO_DEVICE */
 	uint32_t *domain;    /* the builder's number, by a component's device */
@@ -89,7 +91,7 @@ static bool has_lower_name(const struct units *units, uint32_t a, uint32_t b)
 	return strcmp(units->fabric->devices[a].name, units->fabric->devices[b].name) < 0;
 }
 
-/* The device with the lowest GUID stands for both. */
+/* Unites two devices under the one with the lowest GUID. */
 static void unite(struct units *units, uint32_t a, uint32_t b)
 {
 	a = find(units, a);
@@ -106,7 +108,10 @@ static void unite(struct units *units, uint32_t a, uint32_t b)
 
 typedef void link_f(struct units *units, uint32_t from, uint32_t to);
 
-/* Each pair of neighbours once: sweeps tell links from both ends, and there are parallel ones. */
+/*
+ * Compares links by their ends. Each pair of neighbours is kept once: sweeps report links from both
+ * ends, and there are parallel ones.
+ */
 static int by_ends(const void *a, const void *b)
 {
 	const struct osp_ib_link *first = a, *second = b;
@@ -134,7 +139,7 @@ static void drop_repeated_links(struct osp_ib_fabric *fabric)
 	fabric->link_count = kept;
 }
 
-/* Each link both ways. */
+/* Calls the function for each link, both ways. */
 static void for_links(struct units *units, link_f *call)
 {
 	for (uint32_t i = 0; i < units->fabric->link_count; i++) {
@@ -163,8 +168,10 @@ static void count_busier(struct units *units, uint32_t from, uint32_t to)
 		units->busier[from]++;
 }
 
-/* A switch with a host is a leaf, but for one below that several busier ones hang: its hosts are
- * subnet managers or storage servers on a spine. */
+/*
+ * Finds the leaves: a switch with a host is a leaf, unless several busier ones are its neighbours;
+ * then it is a spine, and its hosts are subnet managers or storage servers.
+ */
 static void find_leaves(struct units *units)
 {
 	for_links(units, count_hosts);
@@ -195,7 +202,7 @@ static void reach(struct units *units, uint32_t from, uint32_t to)
 		units->level[to] = units->level_count + 1;
 }
 
-/* A switch of the new level joins with every other one that is above the same domain. */
+/* Unites a switch of the new level with every other one above the same domain. */
 static void join_above(struct units *units, uint32_t from, uint32_t to)
 {
 	uint32_t below;
@@ -217,8 +224,10 @@ static uint32_t count_domains(struct units *units, uint32_t level)
 	return count;
 }
 
-/* Adds levels as long as they join domains; the spine in any case, so that "spine" is one where
- * there is a spine. */
+/*
+ * Adds levels as long as they join domains; always adds a spine if there is one, so that the level
+ * "spine" exists.
+ */
 static void climb(struct units *units)
 {
 	uint32_t below = count_domains(units, 1), here;
@@ -332,7 +341,7 @@ static struct osp_topology *build(struct units *units)
 	return osp_builder_finish(units->builder, false, units->error);
 }
 
-/* Every device that is linked has an entry of its own; else the text is cut. */
+/* Checks that every linked device has an entry of its own; otherwise the text is cut off. */
 static int check_whole(const struct osp_import *import, struct osp_error *error)
 {
 	const struct osp_ib_fabric *fabric = import->ib;

@@ -2,9 +2,9 @@
 /*
  * import_build.c - from hosts and their switches to a topology
  *
- * Each switch is met once for every host below it. The first meeting makes it; later ones must
- * agree on its layer, its zone and what is above it, or both hosts are named. Only then is
- * anything built, with a switch below the nearest that any host has told.
+ * Each switch appears once for every host below it. The first time makes it; later ones must agree
+ * on its layer, its zone and what is above it, or the error names both hosts. Only then anything is
+ * built, with each switch below the nearest switch or zone that any host names.
  */
 #include <stdarg.h>
 #include <stdio.h>
@@ -26,10 +26,10 @@ enum { TAG_EC2_SWITCH = 0, TAG_BLOCK = OSP_LEVELS_MAX + 1, TAG_ZONE_NAME };
 struct wire {
 	const char *name;
 	uint32_t layer;
-	uint32_t host;	      /* who told of it first */
+	uint32_t host;	      /* the first host that named it */
 	uint32_t parent;      /* a wire, or NOBODY */
-	uint32_t parent_host; /* who told of that */
-	const char *zone;     /* NULL: not told */
+	uint32_t parent_host; /* the host that named the parent */
+	const char *zone;     /* NULL: not given */
 	uint32_t zone_host;
 	uint32_t domain; /* the builder's number */
 };
@@ -68,7 +68,7 @@ static int refuse(const struct build *build, uint32_t host, const char *format, 
 	return osp_error_at(build->error, place->file, place->line, place->column, "%s", text);
 }
 
-/* Writes "i-1 (page.json:12)". */
+/* Writes a host's id and place, "i-1 (page.json:12)". Returns `buffer`. */
 static const char *name_and_place(const struct build *build, uint32_t host, char *buffer,
 				  size_t buffer_bytes)
 {
@@ -83,8 +83,10 @@ static const char *name_and_place(const struct build *build, uint32_t host, char
 
 /* --- zones ------------------------------------------------------------------------------------ */
 
-/* A zone's name is the account's own, its id is everybody's: the id wins wherever any host has
- * it. */
+/*
+ * Returns a host's zone. A zone's name is the account's own, its id is everybody's: the id is used
+ * if any host has it.
+ */
 static const char *zone_of(const struct build *build, const struct osp_import_host *host)
 {
 	uint32_t teller;
@@ -206,7 +208,7 @@ static int agree_on_zone(struct build *build, struct wire *wire, uint32_t host)
 	return 0;
 }
 
-/* Meets one switch; *index is its wire. */
+/* Finds or makes one switch of a host; *index is its wire. */
 static int meet(struct build *build, uint32_t tag, const char *name, uint32_t layer, uint32_t host,
 		uint32_t *index)
 {
@@ -242,7 +244,7 @@ static int meet_host(struct build *build, uint32_t host)
 		return 0;
 	if (h->layer + h->switch_count - 1 > build->layer_count)
 		build->layer_count = h->layer + h->switch_count - 1;
-	/* From the top, so that what is above is known. */
+	/* from the top, so that the switch above is known */
 	for (uint32_t i = h->switch_count; i-- > 0; above = wire) {
 		uint32_t layer = h->layer + i;
 
@@ -308,7 +310,7 @@ static int add_domains(struct build *build)
 	return 0;
 }
 
-/* Puts what has no switch above it into its zone. */
+/* Puts a switch without one above it into its zone. */
 static int nest_in_zone(struct build *build, const struct wire *wire)
 {
 	const struct osp_place_in_file *place;
@@ -342,7 +344,7 @@ static int nest_domains(struct build *build)
 	return 0;
 }
 
-/* The nearest domain of a host. */
+/* Returns the nearest domain of a host. */
 static uint32_t domain_above(const struct build *build, const struct osp_import_host *host)
 {
 	uint32_t tag = build->import->kind == OSP_IMPORT_EC2 ? TAG_EC2_SWITCH : host->layer;
@@ -391,11 +393,11 @@ static struct osp_topology *build_topology(struct build *build)
 	}
 	if (start_builder(build) || add_domains(build) || nest_domains(build) || add_nodes(build))
 		return NULL;
-	/* Every domain has one parent here, so no two can be twins. */
+	/* every domain has one parent here, so no two can be twins */
 	return osp_builder_finish(build->builder, false, build->error);
 }
 
-/* Every page says that another follows: the last one was not given. */
+/* Checks that some page has no NextToken: otherwise the last page is missing. */
 static int check_last_page(struct osp_import *import, struct osp_error *error)
 {
 	static const char missing[] = "a NextToken on every page: the last page is missing";

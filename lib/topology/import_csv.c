@@ -2,11 +2,11 @@
 /*
  * import_csv.c - tables of hosts and their switches
  *
- * A table names one host a line and the switches above it, in columns whose names say which is
- * which, else top layer first. Real ones number their
- * switches anew under each parent ("S14" under P10 and under P12 are two switches), so a switch is
- * told by its path from the top: where a layer's bare names are ambiguous, all switches of that
- * layer are named PARENT/NAME ("P10/S14"), see import_names.c.
+ * A table has one host per line and the switches above it, in columns. The columns' names say which
+ * is which; otherwise the top layer comes first. Real tables number their switches anew under each
+ * parent ("S14" under P10 and under P12 are two switches), so the path from the top identifies a
+ * switch: if a layer's bare names are ambiguous, all switches of that layer are named PARENT/NAME
+ * ("P10/S14"), see import_names.c.
  */
 #include <stdarg.h>
 #include <stdio.h>
@@ -19,13 +19,13 @@
 #include "lib/base/text.h"
 #include "lib/topology/import_private.h"
 
-/* Where in a line the host and its switches stand. */
+/* The fields of a line with the host and its switches. */
 struct columns {
-	uint32_t field_count; /* of the header, and so of every line */
+	uint32_t field_count; /* of the header, and of every line */
 	uint32_t host;
 	uint32_t switches[OSP_CSV_FIELDS_MAX]; /* top layer first */
 	uint32_t switch_count;
-	const char *names[OSP_CSV_FIELDS_MAX]; /* of the header's fields, copied */
+	const char *names[OSP_CSV_FIELDS_MAX]; /* the header's fields, copied */
 };
 
 static int refuse_field(const struct osp_csv *csv, uint32_t field, struct osp_error *error,
@@ -97,7 +97,7 @@ static int find_column(const struct osp_csv *csv, const struct columns *columns,
 			    "there is no column '%.64s' (%s)", name, all);
 }
 
-/* What columns of hosts are called, and those of switches with how high these stand. */
+/* Usual names of columns of hosts and of switches, with the height of the switches. */
 static const struct {
 	const char *name;
 	uint32_t height; /* 0: hosts */
@@ -110,7 +110,10 @@ static const struct {
 #define KNOWN_COLUMNS (sizeof(known_columns) / sizeof(known_columns[0]))
 #define HIGHEST	      3
 
-/* "Leaf", "leaf_switch" and "leaf switch" are leaves. -1: the name says nothing. */
+/*
+ * Returns the height that a column's name gives: "Leaf", "leaf_switch" and "leaf switch" are
+ * leaves. -1: the name says nothing.
+ */
 static int height_of(const char *name)
 {
 	for (size_t i = 0; i < KNOWN_COLUMNS; i++) {
@@ -123,7 +126,10 @@ static int height_of(const char *name)
 	return -1;
 }
 
-/* The column of hosts: the one whose name says so, else the first. */
+/*
+ * Finds the column of hosts: the one whose name says so, else the first. Returns whether a name
+ * says so.
+ */
 static bool find_hosts(const struct columns *columns, uint32_t *host)
 {
 	uint32_t found = 0;
@@ -137,8 +143,10 @@ static bool find_hosts(const struct columns *columns, uint32_t *host)
 	return found == 1;
 }
 
-/* The others, top layer first by their names; false: these do not tell it, and they stay as they
- * stand. */
+/*
+ * Orders the other columns, top layer first by their names. Returns false if the names do not give
+ * the order; the columns then keep theirs.
+ */
 static bool order_switches(const struct columns *columns, uint32_t host, uint32_t *order)
 {
 	uint32_t at[HIGHEST + 1] = {0}, seen[HIGHEST + 1] = {0}, count = 0;
@@ -163,8 +171,7 @@ static bool order_switches(const struct columns *columns, uint32_t host, uint32_
 	return true;
 }
 
-/* Takes the columns by the header's names; where these do not tell, says which is taken for
- * what. */
+/* Takes the columns by the header's names. Warns how it takes them if the names do not say. */
 static int take_by_names(struct osp_import *import, const struct osp_csv *csv,
 			 struct columns *columns, struct osp_error *error)
 {
@@ -188,7 +195,7 @@ static int take_by_names(struct osp_import *import, const struct osp_csv *csv,
 		csv->file, columns->names[columns->host], all);
 }
 
-/* Refuses an order of columns that their names contradict. */
+/* Refuses an order of columns that contradicts their names. */
 static int check_asked_order(const struct osp_csv *csv, const struct columns *columns,
 			     struct osp_error *error)
 {
@@ -208,7 +215,7 @@ static int check_asked_order(const struct osp_csv *csv, const struct columns *co
 	return 0;
 }
 
-/* Finds the columns that were asked for. */
+/* Finds the columns that the user asked for. */
 static int take_asked(const struct osp_import *import, const struct osp_csv *csv,
 		      struct columns *columns, size_t count, struct osp_error *error)
 {
@@ -239,7 +246,7 @@ static int choose_columns(struct osp_import *import, const struct osp_csv *csv,
 		     : take_by_names(import, csv, columns, error);
 }
 
-/* For osp_import_check_columns(). */
+/* Keeps the header for osp_import_check_columns(). */
 static int keep_header(struct osp_import *import, const struct osp_csv *csv,
 		       const struct columns *columns)
 {
@@ -277,7 +284,7 @@ static int read_header(struct osp_import *import, struct osp_csv *csv, struct co
 
 /* --- the lines -------------------------------------------------------------------------------- */
 
-/* How many of the top layers' cells are filled in; those below must be empty then. */
+/* Counts the top layers whose cells are filled in; the cells below must then be empty. */
 static int count_known(const struct osp_csv *csv, const struct columns *columns, uint32_t *known,
 		       struct osp_error *error)
 {
@@ -372,20 +379,20 @@ int osp_import_csv(struct osp_import *import, const char *file, const char *text
 	return rc;
 }
 
-/* --- do the lines agree with the header? ------------------------------------------------------ */
+/* --- the lines against the header --------------------------------------------------------- */
 
-/* Two neighbouring columns, the upper and the lower. */
+/* Tags of two neighbouring columns, the upper and the lower. */
 enum { TAG_UPPER, TAG_LOWER };
 
 struct pair {
-	struct osp_name_table table; /* of each switch, the first host below it */
-	uint32_t layer;		     /* the lower one's, from 0 */
-	uint32_t lowers;	     /* one alone may be the same name under each parent */
-	uint32_t shared; /* a host whose lower switch stands below two upper ones; 0: none */
-	bool single;	 /* each upper one has one lower one */
+	struct osp_name_table table; /* for each switch, the first host below it */
+	uint32_t layer;		     /* of the lower column, from 0 */
+	uint32_t lowers;	     /* a single one may have the same name under each parent */
+	uint32_t shared; /* a host whose lower switch is below two upper ones; 0: none */
+	bool single;	 /* each upper switch has one lower switch */
 };
 
-/* The switch of that column above a host; NULL: not known. */
+/* Returns the switch of that column above a host; NULL: not known. */
 static const char *above(const struct osp_import_host *host, uint32_t layer)
 {
 	uint32_t lowest = host->layer - 1;
@@ -435,7 +442,7 @@ static int refuse_swapped(const struct osp_import *import, const struct pair *pa
 		snprintf(swapped + strlen(swapped), sizeof(swapped) - strlen(swapped), ",%s",
 			 import->csv_names[other]);
 	}
-	if (height_of(upper) > 0 && height_of(lower) > 0) /* the header says it, and is wrong */
+	if (height_of(upper) > 0 && height_of(lower) > 0) /* the header says so, and is wrong */
 		snprintf(cure, sizeof(cure), "swap these two names in the header");
 	else
 		snprintf(cure, sizeof(cure), "say --columns=%.64s%s", import->csv_host, swapped);

@@ -2,8 +2,8 @@
 /*
  * import_ec2.c - pages of describe-instance-topology and describe-capacity-reservation-topology
  *
- * Keys that we do not use are passed over: EC2 adds some now and then. NetworkNodes stand top
- * first, the last one being what the instance hangs on.
+ * Keys that we do not use are ignored, because EC2 adds some now and then. NetworkNodes are listed
+ * top first; the last one is directly above the instance.
  */
 #include <string.h>
 
@@ -11,13 +11,13 @@
 #include "lib/topology/pages.h"
 #include "lib/topology/import_private.h"
 
-/* A page while it is read. */
+/* A page during reading. */
 struct reading {
 	struct osp_import *import;
 	const struct osp_document *document;
 	const struct osp_page *page;
 	const char *file;
-	struct osp_error *error; /* its places are the page's */
+	struct osp_error *error; /* its places are in the page */
 };
 
 static struct osp_place_in_file place_of(const struct reading *reading,
@@ -29,7 +29,7 @@ static struct osp_place_in_file place_of(const struct reading *reading,
 	return place;
 }
 
-/* Layers of the network that instances of a type hang below. */
+/* Returns how many layers of the network are above instances of a type. */
 static uint32_t layers_of_type(const char *type)
 {
 	static const char *const four[] = {"p6-b200", "p6-b300"};
@@ -41,7 +41,10 @@ static uint32_t layers_of_type(const char *type)
 	return 3;
 }
 
-/* Copies the list to the host, bottom first. An absent or empty one leaves it without. */
+/*
+ * Copies the list to the host, bottom first. Without a list, or with an empty one, the host gets
+ * none.
+ */
 static int take_switches(const struct reading *reading, const struct osp_value *list,
 			 struct osp_import_host *host)
 {
@@ -74,7 +77,7 @@ static int take_switches(const struct reading *reading, const struct osp_value *
 	return 0;
 }
 
-/* What instances and reservations have in common. */
+/* Takes what instances and reservations have in common. */
 static int take_host(const struct reading *reading, const struct osp_value *map, const char *id_key,
 		     const char *zone_key, struct osp_import_host *host)
 {
@@ -108,7 +111,7 @@ static int take_instance(const struct reading *reading, const struct osp_value *
 	return 0;
 }
 
-/* A reservation's list may lack its lower layers, so it is counted from the top. */
+/* Takes a reservation. Its list may lack lower layers, so it is counted from the top. */
 static int take_capacity(const struct reading *reading, const struct osp_value *map,
 			 struct osp_import_host *host)
 {
@@ -130,7 +133,7 @@ static int take_capacity(const struct reading *reading, const struct osp_value *
 	return 0;
 }
 
-/* "i-0abc" of an answer that is no file. */
+/* Copies an instance of an answer that is no file. */
 static int copy_instance(struct osp_import *import, const struct osp_import_instance *from,
 			 struct osp_import_host *host)
 {

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * import_names.c - what hosts and switches are called in the topology
- */
+/* import_names.c - the names of hosts and switches in the topology */
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
@@ -41,7 +39,7 @@ static size_t common_prefix(const char *a, const char *b)
 	return count;
 }
 
-/* The shortest prefix, at least HASH_PREFIX_MIN long, that keeps all hashed hosts apart. */
+/* Finds the shortest prefix, at least HASH_PREFIX_MIN long, that keeps all hashed hosts apart. */
 static int hash_prefix(const struct osp_import *import, size_t *prefix, struct osp_error *error)
 {
 	const char **hashes = calloc(import->host_count + 1, sizeof(*hashes));
@@ -97,7 +95,7 @@ static int map_host(struct osp_import *import, struct osp_import_host *host,
 	return 0;
 }
 
-/* Without a map the id is the node's name, shortened where it is a hash. */
+/* Names a host from the map. Without a map the id is the node's name, shortened if it is a hash. */
 static int name_host(struct osp_import *import, struct osp_import_host *host, size_t prefix,
 		     struct osp_error *error)
 {
@@ -201,7 +199,7 @@ int osp_import_name_hosts(struct osp_import *import, struct osp_error *error)
 /* One switch of a table: a name under a parent. */
 struct path {
 	const char *bare;
-	const char *name; /* as the topology will call it */
+	const char *name; /* its name in the topology */
 	uint32_t parent;  /* TOP, or a path */
 };
 
@@ -212,11 +210,11 @@ struct paths {
 	struct path *paths;
 	uint32_t count;
 	uint32_t room;
-	uint32_t *at;		     /* each host's switch in the layer above */
-	struct osp_name_table table; /* tag: the parent; to the path */
+	uint32_t *at;		     /* by host: its switch in the layer above */
+	struct osp_name_table table; /* tag: the parent; value: the path */
 };
 
-/* The path of `bare` under `parent`, made when new. */
+/* Finds the path of `bare` under `parent`, made if it is new. */
 static int find_path(struct paths *paths, uint32_t parent, const char *bare, uint32_t *path)
 {
 	*path = osp_name_table_find(&paths->table, parent, bare);
@@ -231,7 +229,10 @@ static int find_path(struct paths *paths, uint32_t parent, const char *bare, uin
 	return 0;
 }
 
-/* Is a bare name the name of two switches among those from `first` on? -1: out of memory. */
+/*
+ * Tells whether two switches from `first` on have the same bare name. Returns 1, 0, or -1 if memory
+ * ran out.
+ */
 static int is_ambiguous(const struct paths *paths, uint32_t first)
 {
 	struct osp_name_table names = OSP_NAME_TABLE_INIT;
@@ -249,7 +250,10 @@ static int is_ambiguous(const struct paths *paths, uint32_t first)
 	return found;
 }
 
-/* PARENT/NAME. The parent's name is unique in its layer, so this is unique in its own. */
+/*
+ * Names a switch PARENT/NAME. The parent's name is unique in its layer, so this is unique in its
+ * own.
+ */
 static int prefix_parent(struct paths *paths, struct path *path)
 {
 	const char *parent = paths->paths[path->parent].name;

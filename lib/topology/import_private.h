@@ -3,9 +3,9 @@
  * import_private.h - what osp_import_*() have read, until it is built
  *
  * import_ec2.c and import_csv.c read files into hosts; import_names.c gives them node names;
- * import_build.c compares them with each other and builds. A host's switches stand bottom first
- * and without gaps. InfiniBand is read into devices and links of its own (ib_fabric.h). Inside lib/
- * only.
+ * import_build.c compares them with each other and builds. A host's switches are listed bottom
+ * first and without gaps. InfiniBand is read into devices and links of its own (ib_fabric.h).
+ * Inside lib/ only.
  */
 #ifndef OSP_IMPORT_PRIVATE_H
 #define OSP_IMPORT_PRIVATE_H
@@ -38,10 +38,10 @@ struct osp_import_host {
 	uint32_t layer;		  /* of switches[0]: 1 is the lowest layer there is */
 	uint32_t switch_count;	  /* 0: no topology is known */
 	const char **switches;	  /* bottom first */
-	const char *zone_id;	  /* each NULL if not said */
-	const char *zone_name;	  /* differs from account to account for one zone */
+	const char *zone_id;	  /* each NULL if not given */
+	const char *zone_name;	  /* differs between accounts for one zone */
 	const char *block;	  /* CapacityBlockId of an instance */
-	const char *const *nodes; /* its node names, once import_names.c has run; NULL: left out */
+	const char *const *nodes; /* its node names, after import_names.c; NULL: left out */
 	uint32_t node_count;
 	struct osp_node_note note; /* source NULL: none */
 };
@@ -59,7 +59,7 @@ struct osp_import {
 	struct osp_place_in_file token_place; /* of the last such page */
 	uint32_t csv_layers;		      /* CSV: columns of switches; each file's must agree */
 	const char **csv_names;		      /* their names in the first file, top first */
-	const char *csv_host;		      /* and that of the column of hosts */
+	const char *csv_host;		      /* and the name of the column of hosts */
 	struct osp_place_in_file csv_place;   /* of that header */
 	struct osp_ib_fabric *ib;	      /* InfiniBand: NULL until the first file */
 	const char **warnings;
@@ -70,16 +70,19 @@ struct osp_import {
 
 #define OSP_IMPORT_WHERE_BYTES 288
 
-/* "page.json:12"; returns `buffer`. */
+/* Writes "page.json:12". Returns `buffer`. */
 const char *osp_import_where(const struct osp_place_in_file *place, char *buffer,
 			     size_t buffer_bytes);
 
 int osp_import_no_memory(struct osp_error *error);
 
-/* A copy in the arena. `*copy` is NULL for a NULL string; -1 when memory ran out. */
+/* Copies a string to the arena. `*copy` is NULL for a NULL string. Returns -1 if memory ran out. */
 int osp_import_copy(struct osp_import *import, const char *string, const char **copy);
 
-/* A new host at the end, zeroed; NULL with `error` set: too many, or memory ran out. */
+/*
+ * Adds a zeroed host at the end. Returns NULL with `error` set if there are too many, or memory ran
+ * out.
+ */
 struct osp_import_host *osp_import_add_host(struct osp_import *import,
 					    const struct osp_place_in_file *place,
 					    struct osp_error *error);
@@ -88,8 +91,10 @@ struct osp_import_host *osp_import_add_host(struct osp_import *import,
 int osp_import_warn(struct osp_import *import, struct osp_error *error, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
-/* With allow_missing a warning and 0; else -1 with the place and the text, and what would let it
- * pass. */
+/*
+ * Adds a warning and returns 0 with allow_missing; otherwise returns -1 with the place, the text,
+ * and the option that would let it pass.
+ */
 int osp_import_missing(struct osp_import *import, const struct osp_place_in_file *place,
 		       struct osp_error *error, const char *format, ...)
 	__attribute__((format(printf, 4, 5)));
@@ -98,13 +103,17 @@ int osp_import_missing(struct osp_import *import, const struct osp_place_in_file
 int osp_import_set_kind(struct osp_import *import, enum osp_import_kind kind, const char *file,
 			struct osp_error *error);
 
-/* Holds the level names that were asked for against the layers that there are: too few are refused,
- * and too many of a CSV, whose layers are its columns; others' are warned of. */
+/*
+ * Compares the given level names with the number of layers. Refuses too few names, and too many for
+ * a CSV, whose layers are its columns; warns of too many for other sources.
+ */
 int osp_import_check_levels(struct osp_import *import, uint32_t layer_count,
 			    struct osp_error *error);
 
-/* Refuses columns of switches that the header alone names and that the lines contradict
- * (import_csv.c). */
+/*
+ * Refuses columns of switches that only the header names and that the lines contradict
+ * (import_csv.c).
+ */
 int osp_import_check_columns(struct osp_import *import, struct osp_error *error);
 
 /* Gives every host its node names (import_names.c). */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* kind.c - which nodes are alike enough to stand in one gang */
+/* kind.c - which nodes are alike enough for one gang */
 #include "lib/topology/kind.h"
 
 #include <ctype.h>
@@ -32,7 +32,10 @@ static size_t item_length(const char *item)
 	return strcspn(item, ",");
 }
 
-/* "gpu:h100:8(S:0-1)" -> "gpu:h100"; "gpu:8" and "gpu" -> "gpu"; other resources -> 0 */
+/*
+ * Returns the length of a GPU's type: "gpu:h100:8(S:0-1)" -> "gpu:h100"; "gpu:8" and "gpu" ->
+ * "gpu"; other resources -> 0.
+ */
 static size_t gpu_type_length(const char *item, size_t length)
 {
 	size_t type;
@@ -45,7 +48,7 @@ static size_t gpu_type_length(const char *item, size_t length)
 	return 4 + type <= length ? 4 + type : length;
 }
 
-/* The run of [a-z0-9-] at the start of `word`. */
+/* Returns the length of the run of [a-z0-9-] at the start of `word`. */
 static size_t name_length(const char *word, size_t length)
 {
 	size_t i = 0;
@@ -56,7 +59,10 @@ static size_t name_length(const char *word, size_t length)
 	return i;
 }
 
-/* "nano" to "large", "xlarge", "48xlarge", "metal", "metal-24xl": the sizes that EC2 has. */
+/*
+ * Tells whether this is a size of EC2's: "nano" to "large", "xlarge", "48xlarge", "metal",
+ * "metal-24xl".
+ */
 static bool is_instance_size(const char *size, size_t length)
 {
 	static const char *const words[] = {"nano",  "micro",  "small", "medium",
@@ -79,7 +85,7 @@ static bool is_instance_size(const char *size, size_t length)
 	return digits && length - digits == 6 && !memcmp(size + digits, "xlarge", 6);
 }
 
-/* "p5.48xlarge", and neither "cuda12.4" nor "rhel9.4". */
+/* Tells whether a word is an instance type: "p5.48xlarge", but not "cuda12.4" or "rhel9.4". */
 static bool is_instance_type(const char *word, size_t length)
 {
 	size_t family = name_length(word, length);

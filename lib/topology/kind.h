@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * kind.h - which nodes are alike enough to stand in one gang
+ * kind.h - which nodes are alike enough for one gang
  *
- * Two nodes are of one kind when they have the same GPU types and the same EC2-like instance type.
+ * Two nodes are of one kind if they have the same GPU types and the same EC2-like instance type.
  * How many GPUs a node has does not matter: a node with 7 of its 8 left is still of its kind.
  *
  * Any thread, any daemon: no shared state, no allocation.
@@ -17,9 +17,10 @@
 /*
  * Writes a node's kind as words, from Slurm's own strings: `gres` as configured
  * ("gpu:h100:8(S:0-1),shard:64") and its `features` ("static,p5.48xlarge,gpu"); either may be NULL.
- * "gpu:h100 p5.48xlarge"; "" for a node that has neither. Cut at `buffer_bytes`. Returns `buffer`.
+ * The kind is "gpu:h100 p5.48xlarge", or "" for a node that has neither. Cuts it at `buffer_bytes`.
+ * Returns `buffer`.
  *
- * A feature counts as an instance type when it reads like one of EC2's: a family (a lower-case
+ * A feature counts as an instance type if it reads like one of EC2's: a family (a lower-case
  * letter, then letters, digits and '-'), a dot, and one of EC2's sizes: nano, micro, small, medium,
  * large, xlarge, metal, a number before xlarge, or metal- before a number and xl ("p5.48xlarge",
  * "p6e-gb200.36xlarge", "c7i.metal-24xl"; AWS's list of instance types). "cuda12.4" and "rhel9.4"

@@ -9,7 +9,7 @@
 #include "lib/base/hostlist.h"
 #include "lib/base/text.h"
 
-/* Parts "leaf:nodes" at its last ':'. NULL: no such piece. */
+/* Splits "leaf:nodes" at its last ':'. Returns the nodes; NULL if the piece has no such form. */
 static char *part_piece(char *piece)
 {
 	char *colon = strrchr(piece, ':');
@@ -85,11 +85,11 @@ bool osp_leaf_list_find(const char *leaves, const char *node, char *leaf, size_t
 
 struct places {
 	const char *first, *node;
-	char leaf[256];	 /* at hand */
+	char leaf[256];	 /* the current one */
 	long count;	 /* nodes so far */
-	long leaf_start; /* of the leaf at hand */
+	long leaf_start; /* of the current leaf */
 	long first_at, first_start, node_at;
-	long first_end; /* of the leaf of `first`; -1: not behind it yet */
+	long first_end; /* of the leaf of `first`; -1: not yet passed */
 };
 
 static int see_node(const char *leaf, const char *node, void *context)
@@ -160,7 +160,7 @@ static int sift(const char *node, void *context)
 	return sieve->names[sieve->count++] == NULL;
 }
 
-/* Adds the piece with what is left of its nodes. False: out of memory. */
+/* Adds the piece with the nodes that are kept. Returns false if memory ran out. */
 static bool keep_piece(struct sieve *sieve, const char *leaf, const char *nodes,
 		       struct osp_text *text, unsigned int *leaf_count)
 {

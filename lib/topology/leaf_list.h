@@ -3,7 +3,7 @@
  * leaf_list.h - "l17:nn-[1-4]|l18:nn-[7-9]": the leaves of a gang, each with its nodes
  *
  * AdminComment (lib/policy/note.h) and ONESPINE_LEAVES have this form. A piece that is no leaf with
- * nodes is passed over. Any thread, any daemon: no shared state.
+ * nodes is ignored. Any thread, any daemon: no shared state.
  */
 #ifndef OSP_LEAF_LIST_H
 #define OSP_LEAF_LIST_H
@@ -11,25 +11,29 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Called for each node in order; a value other than 0 stops and is returned. */
+/* Is called for each node in order; a value other than 0 ends the calls and is returned. */
 typedef int osp_leaf_list_f(const char *leaf, const char *node, void *context);
 
-/* 0, the callback's value, or -1 when memory ran out. */
+/* Calls `each` for every node. Returns 0, the callback's value, or -1 if memory ran out. */
 int osp_leaf_list_each(const char *leaves, osp_leaf_list_f *each, void *context);
 
-/* Writes the name of the leaf of `node` to `leaf`. False when it is not there or its name is
- * longer. */
+/*
+ * Writes the name of the leaf of `node` to `leaf`. Returns false if the node is not there or the
+ * name is too long.
+ */
 bool osp_leaf_list_find(const char *leaves, const char *node, char *leaf, size_t leaf_bytes);
 
 /*
- * The place of `node` in the list, from 0, with the list turned round until `first` leads it: its
- * leaf comes first and it comes first in its leaf, so every leaf stays one run of places (round the
- * end). -1: one of the two is not there.
+ * Returns the place of `node` in the list, from 0, after the list is rotated until `first` leads
+ * it: its leaf comes first and it comes first in its leaf, so every leaf stays one run of places
+ * (across the end). Returns -1 if one of the two is not there.
  */
 long osp_leaf_list_place(const char *leaves, const char *first, const char *node);
 
-/* The same list with only the nodes that `keep` answers true for, malloc'd; *leaf_count says how
- * many leaves are left. NULL when memory ran out. */
+/*
+ * Returns the list with only the nodes for which `keep` returns true, malloc'd; *leaf_count says
+ * how many leaves are left. Returns NULL if memory ran out.
+ */
 char *osp_leaf_list_keep(const char *leaves, bool (*keep)(const char *node, void *context),
 			 void *context, unsigned int *leaf_count);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* name_map.c - what is in a map from instances to node names (see osp_read_name_map()) */
+/* name_map.c - the contents of a map from instances to node names (see osp_read_name_map()) */
 #include "lib/topology/name_map.h"
 
 #include <stdbool.h>
@@ -24,15 +24,15 @@ struct osp_name_map {
 	struct osp_name_entry *entries;
 	uint32_t entry_count;
 	uint32_t entry_room;
-	const char **nodes; /* of the entry at hand, while it is read */
+	const char **nodes; /* of the current entry, during reading */
 	uint32_t node_count;
 	uint32_t node_room;
 	uint32_t node_total;
-	bool many_ids;		     /* of one node */
+	bool many_ids;		     /* one node may have several */
 	struct osp_name_table table; /* ids and node names, each to its entry */
 };
 
-/* Where the entry at hand stands. */
+/* The place of the current entry. */
 struct spot {
 	struct osp_name_map *map;
 	struct osp_error *error;
@@ -75,7 +75,7 @@ static int no_memory(const struct spot *spot)
 
 /* --- one entry -------------------------------------------------------------------------------- */
 
-/* Adds a node to the entry at hand; called for each name of a hostlist. */
+/* Adds a node to the current entry, for each name of a hostlist. */
 static int add_node(const char *name, void *context)
 {
 	struct spot *spot = context;
@@ -116,7 +116,7 @@ static int check_id(const struct spot *spot, const char *id)
 			    "%s is given twice (first in line %d)", id, before->line);
 }
 
-/* Makes an entry of `id` and the nodes at hand. */
+/* Makes an entry of `id` and the current nodes. */
 static int add_entry(const struct spot *spot, const char *id)
 {
 	struct osp_name_map *map = spot->map;
@@ -142,12 +142,12 @@ static bool is_blank(char c)
 	return c == ' ' || c == '\t' || c == '\r';
 }
 
-/* Expands `list`, whose first byte stands in spot->column. */
+/* Expands `list`, whose first byte is in spot->column. */
 static int add_list(struct spot *spot, const char *list)
 {
 	struct osp_error inside = {0};
 
-	/* A plain name, as nearly every one is, needs no expansion. */
+	/* A plain name, as nearly all are, needs no expansion. */
 	if (!strpbrk(list, "[], "))
 		return add_node(list, spot);
 	if (strpbrk(list, " \t"))
@@ -164,7 +164,7 @@ static int add_list(struct spot *spot, const char *list)
 			    inside.text);
 }
 
-/* Bytes that no name has. */
+/* Refuses bytes that no name has. */
 static int check_bytes(const struct spot *spot, const char *line, size_t bytes)
 {
 	for (size_t i = 0; i < bytes; i++) {
@@ -183,7 +183,7 @@ static int no_node(const struct spot *spot, const char *id, size_t id_bytes)
 			    "%.*s has no node name: \"ID NODES\" is expected", (int)id_bytes, id);
 }
 
-/* Splits "ID NODES" in place; `line` is terminated and without comment or blanks at its end. */
+/* Splits "ID NODES" in place. `line` is terminated and has no comment and no blanks at its end. */
 static int read_columns(struct spot *spot, char *line)
 {
 	char *id = line + strspn(line, " \t\r"), *list;
@@ -260,7 +260,10 @@ static int read_lines(struct osp_name_map *map, const char *text, size_t text_by
 
 /* --- describe-instances ----------------------------------------------------------------------- */
 
-/* Instances that are gone keep their tags for an hour; their names may be others' by now. */
+/*
+ * Tells whether an instance is gone. Such instances keep their tags for an hour, and their names
+ * may already belong to others.
+ */
 static bool is_gone(const struct osp_value *instance)
 {
 	const struct osp_value *state = osp_value_get(instance, "State");
@@ -270,7 +273,7 @@ static bool is_gone(const struct osp_value *instance)
 	       (!strcmp(name->text, "terminated") || !strcmp(name->text, "shutting-down"));
 }
 
-/* The value of the tag, or NULL. */
+/* Returns the value of the tag, or NULL. */
 static const struct osp_value *find_tag(const struct osp_value *instance, const char *tag)
 {
 	const struct osp_value *tags = osp_value_get(instance, "Tags"), *key;
@@ -285,7 +288,7 @@ static const struct osp_value *find_tag(const struct osp_value *instance, const 
 	return NULL;
 }
 
-/* Sets *value to what names the instance's node, or to NULL if nothing does. */
+/* Sets *value to the value that names the instance's node, or to NULL if none does. */
 static int node_name(const struct osp_document *document, const struct osp_value *instance,
 		     const char *tag, const struct osp_value **value, struct osp_error *error)
 {
@@ -322,7 +325,7 @@ static int read_instance(struct osp_name_map *map, const struct osp_document *do
 		return -1;
 	if (!value)
 		return 0;
-	/* Errors have the page's lines until they are translated; entries hold the file's. */
+	/* errors have the page's lines until they are translated; entries have the file's */
 	spot.line = osp_value_get(instance, "InstanceId")->line;
 	spot.id_column = osp_value_get(instance, "InstanceId")->column;
 	if (check_id(&spot, id))

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * name_map.h - what is in a map from instances to node names (see osp_read_name_map())
+ * name_map.h - the contents of a map from instances to node names (see osp_read_name_map())
  *
  * Inside lib/ only.
  */
@@ -18,10 +18,10 @@ struct osp_name_entry {
 	int line;
 };
 
-/* The entry of `id`, or NULL. */
+/* Returns the entry of `id`, or NULL. */
 const struct osp_name_entry *osp_name_map_find(const struct osp_name_map *map, const char *id);
 
-/* The file's name, for errors. */
+/* Returns the file's name, for errors. */
 const char *osp_name_map_file(const struct osp_name_map *map);
 
 #endif

@@ -30,7 +30,7 @@ static bool is_blank(char c)
 	return c == ' ' || c == '\t' || c == '\r' || c == '\n';
 }
 
-/* Moves behind the string whose first quote is at hand. */
+/* Moves after the string that starts here. */
 static void step_over_string(struct osp_pages *pages)
 {
 	step(pages);
@@ -43,7 +43,7 @@ static void step_over_string(struct osp_pages *pages)
 		step(pages);
 }
 
-/* Moves behind the bracket that closes the one at hand, or to the end of the file. */
+/* Moves after the bracket that closes the one here, or to the end of the file. */
 static void step_over_document(struct osp_pages *pages)
 {
 	size_t depth = 0;
@@ -98,7 +98,7 @@ int osp_page_error(const struct osp_page *page, const struct osp_error *inside,
 	return osp_error_at(error, inside->file, line, column, "%s", inside->text);
 }
 
-/* What to do with a file of that kind. */
+/* Returns what to do with a file of that kind. */
 static const char *advice(enum osp_file_kind kind)
 {
 	switch (kind) {
@@ -141,7 +141,7 @@ int osp_may_word(const struct osp_document *document, const struct osp_value *ma
 	const struct osp_value *value = osp_value_get(map, key);
 
 	*word = NULL;
-	/* The aws command prints "" for some things that are not there. */
+	/* The aws command prints "" for some missing values. */
 	if (!value || (value->type == OSP_VALUE_SCALAR && !value->text[0]))
 		return 0;
 	return osp_value_string(document, value, word, error);

@@ -2,9 +2,9 @@
 /*
  * pages.h - the JSON documents of one file, one after the other
  *
- * The aws command prints one document for each page of an answer, and people concatenate them
- * (`cat page*.json`). Each is parsed by itself; what the parser says of places is translated back
- * to the file. A file that does not start with { or [ (YAML) is one page. Inside lib/ only.
+ * The aws command prints one document for each page of an answer, and people concatenate them (`cat
+ * page*.json`). Each is parsed by itself; places in the parser's errors are translated back to the
+ * file. A file that does not start with { or [ (YAML) is one page. Inside lib/ only.
  */
 #ifndef OSP_PAGES_H
 #define OSP_PAGES_H
@@ -20,7 +20,7 @@ struct osp_pages {
 	const char *file;
 	const char *text;
 	size_t text_bytes;
-	size_t at; /* where the next page is looked for, and its place */
+	size_t at; /* where the search for the next page starts, and its place */
 	int line;
 	int column;
 };
@@ -35,13 +35,13 @@ struct osp_page {
 void osp_pages_start(struct osp_pages *pages, const char *file, const char *text,
 		     size_t text_bytes);
 
-/* The next page; false when only blanks are left. */
+/* Finds the next page. Returns false if only blanks are left. */
 bool osp_pages_next(struct osp_pages *pages, struct osp_page *page);
 
-/* A line of the page's document as one of the file. */
+/* Returns a line of the page's document as a line of the file. */
 int osp_page_line(const struct osp_page *page, int line);
 
-/* Copies what went wrong inside the page to `error`, with its place in the file; returns -1. */
+/* Copies an error inside the page to `error`, with its place in the file. Returns -1. */
 int osp_page_error(const struct osp_page *page, const struct osp_error *inside,
 		   struct osp_error *error);
 
@@ -50,11 +50,14 @@ int osp_page_error(const struct osp_page *page, const struct osp_error *inside,
 int osp_refuse_kind(const char *file, const char *expected, enum osp_file_kind kind,
 		    struct osp_error *error);
 
-/* The child `key` of `map` as a word; -1 with an error if it is not there or is no word. */
+/*
+ * Reads the child `key` of `map` as a word. Returns -1 with an error if it is missing or is no
+ * word.
+ */
 int osp_need_word(const struct osp_document *document, const struct osp_value *map, const char *key,
 		  const char **word, struct osp_error *error);
 
-/* The same, but NULL if it is not there. */
+/* Reads the same child, but sets NULL if it is missing. */
 int osp_may_word(const struct osp_document *document, const struct osp_value *map, const char *key,
 		 const char **word, struct osp_error *error);
 

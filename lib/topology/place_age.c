@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* place_age.c - whether a node still is where its source said */
+/* place_age.c - whether a node is still where its source said */
 #include "lib/topology/place_age.h"
 
 #include <stddef.h>

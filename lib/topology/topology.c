@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* topology.c - the fabric: which node hangs below which switch, level by level */
+/* topology.c - the fabric: which node is below which switch, level by level */
 #include "lib/topology/topology.h"
 
 #include <stdlib.h>
@@ -152,7 +152,7 @@ void osp_topology_add_domain_nodes(const struct osp_topology *topology, uint32_t
 		osp_nodeset_add(set, topology->node_at_rank[d->first_rank + i]);
 }
 
-/* The domain of all members at `level`, or OSP_NO_DOMAIN. */
+/* Returns the domain of all members at `level`, or OSP_NO_DOMAIN. */
 static uint32_t common_domain(const struct osp_topology *topology, const struct osp_nodeset *set,
 			      uint32_t first, uint32_t level)
 {
@@ -183,7 +183,7 @@ int osp_topology_common_level(const struct osp_topology *topology, const struct 
 	return -1;
 }
 
-/* The nearest known domain of a node, which is the lowest. */
+/* Returns the nearest known domain of a node, which is the lowest. */
 static uint32_t lowest_domain(const struct osp_topology *topology, uint32_t node)
 {
 	for (uint32_t level = 1; level <= topology->level_count; level++) {

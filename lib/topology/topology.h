@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * topology.h - the fabric: which node hangs below which switch, level by level
+ * topology.h - the fabric: which node is below which switch, level by level
  *
  * A topology is a forest. Its levels are counted from the node up: level 0 is the node itself,
  * level 1 the lowest switch layer, and so on; each level above 0 has a name ("leaf", "spine",
@@ -8,14 +8,14 @@
  * every node below it. A node may lack a domain at a level (its source did not say): it is unknown
  * there, and an unknown level never satisfies a gang.
  *
- * Nodes are numbered from 0 in the order that the topology was built or last rebased on; domains
+ * Nodes are numbered from 0 in the order in which the topology was built or last rebased; domains
  * from 0, all levels together, level by level from the bottom, by natural order of their names
  * inside a level. Besides its number each node has a fabric rank: nodes of one domain have
  * consecutive ranks at every level, and ranks follow the natural order of names inside the lowest
  * domain.
  *
- * A built topology never changes: any number of threads may read one. Everything that a call
- * returns a pointer to lives as long as the topology, unless it says otherwise.
+ * A built topology never changes: any number of threads may read one. Everything to which a call
+ * returns a pointer lives as long as the topology, unless it says otherwise.
  */
 #ifndef OSP_TOPOLOGY_H
 #define OSP_TOPOLOGY_H
@@ -43,14 +43,14 @@ struct osp_domain {
 };
 
 /*
- * Where a node's place comes from. A place that a cloud told holds as long as the node is the same
- * instance and has not booted since: `instance_id` and `boot_s` are what Slurm said of the node
- * (InstanceId, BootTime) when its place was asked for.
+ * The source of a node's place. A place from a cloud holds while the node is the same instance and
+ * has not booted since: `instance_id` and `boot_s` are what Slurm said of the node (InstanceId,
+ * BootTime) when its place was asked for.
  */
 struct osp_node_note {
 	const char *source;	 /* "ec2", "infiniband", "nvlink", "topograph", ... */
 	const char *instance_id; /* "" if there is none */
-	int64_t boot_s;		 /* since 1970; 0 if nothing is known of it */
+	int64_t boot_s;		 /* since 1970; 0 if not known */
 };
 
 void osp_topology_free(struct osp_topology *topology); /* NULL is allowed */
@@ -59,34 +59,38 @@ uint32_t osp_topology_node_count(const struct osp_topology *topology);
 uint32_t osp_topology_level_count(const struct osp_topology *topology); /* without level 0 */
 uint32_t osp_topology_domain_count(const struct osp_topology *topology);
 
-/* "node" for 0. `level` must be at most the level count. */
+/* Returns a level's name, "node" for 0. `level` must be at most the level count. */
 const char *osp_topology_level_name(const struct osp_topology *topology, uint32_t level);
 
-/* The level of that name (letter case ignored; "node" is 0), or -1. */
+/* Returns the level of that name (in any letter case; "node" is 0), or -1. */
 int osp_topology_level(const struct osp_topology *topology, const char *name);
 
-/* `domain` must be less than the domain count. */
+/* Returns a domain; `domain` must be less than the domain count. */
 const struct osp_domain *osp_topology_domain(const struct osp_topology *topology, uint32_t domain);
 
-/* The domains of `level` (1 ..) are numbered [*first, *first + *count). */
+/* Finds the domains of `level` (1 ..): their numbers are [*first, *first + *count). */
 void osp_topology_level_domains(const struct osp_topology *topology, uint32_t level,
 				uint32_t *first, uint32_t *count);
 
-/* The domain of that name at `level`, or OSP_NO_DOMAIN. Logarithmic. */
+/* Returns the domain of that name at `level`, or OSP_NO_DOMAIN. Logarithmic. */
 uint32_t osp_topology_find_domain(const struct osp_topology *topology, uint32_t level,
 				  const char *name);
 
-/* The domain of `node` at `level`; OSP_NO_DOMAIN where unknown, and at level 0. Constant time. */
+/*
+ * Returns the domain of `node` at `level`; OSP_NO_DOMAIN if unknown, and at level 0. Constant time.
+ */
 uint32_t osp_topology_domain_of(const struct osp_topology *topology, uint32_t node, uint32_t level);
 
-/* domain_of() for all nodes of one level as an array indexed by node, for loops that count. */
+/*
+ * Returns the domains of all nodes at one level as an array indexed by node, for loops that count.
+ */
 const uint32_t *osp_topology_domains_of_nodes(const struct osp_topology *topology, uint32_t level);
 
-/* "" for a free place (see osp_topology_rebase()). */
+/* Returns a node's name; "" for a free place (see osp_topology_rebase()). */
 const char *osp_topology_node_name(const struct osp_topology *topology, uint32_t node);
-/* NULL if the topology does not say, as one that was typed. */
+/* Returns a node's note; NULL if it has none, as in a topology that was typed. */
 const struct osp_node_note *osp_topology_note(const struct osp_topology *topology, uint32_t node);
-/* The node of that name, or OSP_NO_NODE. Constant time. */
+/* Returns the node of that name, or OSP_NO_NODE. Constant time. */
 uint32_t osp_topology_find_node(const struct osp_topology *topology, const char *name);
 uint32_t osp_topology_node_at_rank(const struct osp_topology *topology, uint32_t rank);
 uint32_t osp_topology_rank_of_node(const struct osp_topology *topology, uint32_t node);
@@ -96,23 +100,23 @@ void osp_topology_add_domain_nodes(const struct osp_topology *topology, uint32_t
 				   struct osp_nodeset *set);
 
 /*
- * The lowest level at which all members of `set` have one and the same known domain, and that
- * domain; -1 (and OSP_NO_DOMAIN) when there is none, 0 for a single node (domain OSP_NO_DOMAIN).
+ * Returns the lowest level at which all members of `set` have the same known domain, and that
+ * domain; -1 (and OSP_NO_DOMAIN) if there is none, 0 for a single node (domain OSP_NO_DOMAIN).
  */
 int osp_topology_common_level(const struct osp_topology *topology, const struct osp_nodeset *set,
 			      uint32_t *domain);
 
 /*
- * Whether two say the same of the same numbers of nodes: levels, domains with their names and
- * parents, and the domains of each node. What else was noted of nodes, and their names, may differ.
+ * Tells whether two topologies say the same of the same numbers of nodes: levels, domains with
+ * their names and parents, and the domains of each node. Notes and names of nodes may differ.
  */
 bool osp_topology_same_fabric(const struct osp_topology *a, const struct osp_topology *b);
 
 /*
- * The same fabric with node n being names[n], for use beside a cluster's own node table. A NULL
- * name is a free place of that table. Nodes of the topology that are not in `names` are dropped
- * (and domains left empty with them); names that the topology lacks are unknown at every level.
- * Names must be distinct. Returns a new topology, or NULL with `error` set.
+ * Makes a topology of the same fabric in which node n is names[n], to match a cluster's own node
+ * table. A NULL name is a free place of that table. Drops nodes that are not in `names`, and
+ * domains left empty. Names that the topology lacks are unknown at every level. Names must be
+ * distinct. Returns a new topology, or NULL with `error` set.
  */
 struct osp_topology *osp_topology_rebase(const struct osp_topology *topology,
 					 const char *const *names, uint32_t count,

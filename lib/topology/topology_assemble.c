@@ -2,9 +2,8 @@
 /*
  * topology_assemble.c - numbers domains and ranks nodes
  *
- * Every step is linear in nodes and domains, but for the sorting of names. No step goes down the
- * tree by recursion: a parent's level is higher than its children's, so going through the levels is
- * enough.
+ * Every step is linear in nodes and domains, except the sorting of names. No step uses recursion: a
+ * parent's level is higher than its children's, so a loop over the levels is enough.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -16,11 +15,11 @@
 struct assembly {
 	const struct osp_topology_parts *parts;
 	struct osp_topology *topology;
-	uint32_t *number; /* of each part's domain; OSP_NO_DOMAIN: has no node */
-	uint32_t *cursor; /* of each domain: the next rank to give away inside it */
+	uint32_t *number; /* of each part's domain; OSP_NO_DOMAIN: it has no node */
+	uint32_t *cursor; /* of each domain: the next free rank inside it */
 };
 
-/* A name with what it belongs to, for sorting. */
+/* A name with its owner, for sorting. */
 struct entry {
 	const char *name;
 	uint32_t level;
@@ -70,7 +69,10 @@ static int take_memory(struct assembly *assembly)
 	return assembly->number && assembly->cursor ? 0 : -1;
 }
 
-/* Marks the domains that have a node; a mark further up was set together with all above it. */
+/*
+ * Marks the domains that have a node. A marked domain has all domains above it marked too. Returns
+ * how many.
+ */
 static uint32_t mark_used(struct assembly *assembly)
 {
 	const struct osp_topology_parts *parts = assembly->parts;
@@ -155,7 +157,7 @@ static uint32_t parent_of_node(const struct assembly *assembly, uint32_t node)
 	return parent == OSP_NO_DOMAIN ? OSP_NO_DOMAIN : assembly->number[parent];
 }
 
-/* Each node's domain at every level, and each domain's number of nodes. */
+/* Finds each node's domain at every level, and each domain's number of nodes. */
 static void climb(struct assembly *assembly)
 {
 	struct osp_topology *t = assembly->topology;
@@ -173,10 +175,10 @@ static void climb(struct assembly *assembly)
 }
 
 /*
- * Gives every domain its ranks: inside each parent the children of the highest level first, then by
- * number; what a parent has left after its children is for nodes directly below it. That is the
- * order of the vectors of domains, top level first, unknown last. Returns the first rank for nodes
- * without any domain.
+ * Gives every domain its ranks: inside each parent, children of the highest level come first, then
+ * by number; the ranks left in a parent after its children are for nodes directly below it. This is
+ * the order of the vectors of domains, top level first, unknown last. Returns the first rank for
+ * nodes without any domain.
  */
 static uint32_t place_domains(struct assembly *assembly)
 {
@@ -207,7 +209,7 @@ static int by_name(const void *a, const void *b)
 	return order ? order : (first->index > second->index) - (first->index < second->index);
 }
 
-/* Sorts ranks [first, last), which one domain has directly below it. */
+/* Sorts the nodes at ranks [first, last), which are directly below one domain. */
 static void sort_ranks(struct osp_topology *t, struct entry *entries, uint32_t first, uint32_t last)
 {
 	for (uint32_t rank = first; rank < last; rank++) {
@@ -226,7 +228,7 @@ static int rank_nodes(struct assembly *assembly)
 {
 	struct osp_topology *t = assembly->topology;
 	uint32_t unknown_first = place_domains(assembly), unknown = unknown_first;
-	uint32_t *direct_first = assembly->number; /* not needed for numbers after this */
+	uint32_t *direct_first = assembly->number; /* the numbers are no longer needed */
 	struct entry *entries = calloc(t->node_count + 1, sizeof(*entries));
 	uint32_t *parents = calloc(t->node_count + 1, sizeof(*parents));
 
@@ -281,7 +283,7 @@ static int copy_note(struct osp_topology *t, const struct osp_node_note *from,
 	return to->source && to->instance_id ? 0 : -1;
 }
 
-/* Without a note no memory is taken for any. */
+/* Copies the notes. Takes no memory if no node has one. */
 static int copy_notes(struct assembly *assembly)
 {
 	struct osp_topology *t = assembly->topology;

@@ -24,7 +24,7 @@ struct reader {
 	size_t level_count;
 };
 
-/* The nodes of one domain while their list is expanded. */
+/* The nodes of one domain during the expansion of their list. */
 struct node_list {
 	struct reader *reader;
 	uint32_t domain;
@@ -106,7 +106,9 @@ static int read_nodes(struct reader *reader, const struct osp_value *nodes, uint
 	return rc;
 }
 
-/* The domain named `name` at one of the levels above `level`, and how many levels have one. */
+/*
+ * Finds the domain named `name` at one of the levels above `level`, and how many levels have one.
+ */
 static uint32_t find_above(const struct reader *reader, uint32_t level, const char *name,
 			   uint32_t *found)
 {
@@ -124,7 +126,7 @@ static uint32_t find_above(const struct reader *reader, uint32_t level, const ch
 	return domain;
 }
 
-/* "level:name" */
+/* Finds a domain by "level:name". */
 static uint32_t find_by_level(const struct reader *reader, uint32_t level, const char *words)
 {
 	const char *colon = strchr(words, ':');
@@ -139,7 +141,7 @@ static uint32_t find_by_level(const struct reader *reader, uint32_t level, const
 	return OSP_NO_DOMAIN;
 }
 
-/* Nothing above is called so: says what may have been meant. */
+/* Refuses a name that no domain above has, and suggests a similar one. */
 static int refuse_unknown(struct reader *reader, const struct osp_value *domain, uint32_t level,
 			  const struct osp_value *in)
 {
@@ -194,7 +196,7 @@ static int read_in(struct reader *reader, const struct osp_value *domain, uint32
 	return osp_builder_nest(reader->builder, child, parent, &place, reader->error);
 }
 
-/* The level and name of a domain; both are needed. */
+/* Reads the level and name of a domain; both are needed. */
 static int read_level_and_name(struct reader *reader, const struct osp_value *domain,
 			       uint32_t *level, const char **name)
 {
@@ -241,7 +243,7 @@ static int read_domain(struct reader *reader, const struct osp_value *value)
 
 /* --- where places come from ------------------------------------------------------------------- */
 
-/* The nodes of one source while their list is expanded. */
+/* The nodes of one source during the expansion of their list. */
 struct noted {
 	struct reader *reader;
 	struct osp_node_note note;
@@ -256,8 +258,10 @@ static int add_note(const char *name, void *context)
 				noted->reader->error);
 }
 
-/* "gpu-1 i-0abc 1700000000": a node, its instance ("-": none) and Slurm's boot time (0: not
- * known). */
+/*
+ * Reads "gpu-1 i-0abc 1700000000": a node, its instance ("-": none) and Slurm's boot time (0: not
+ * known).
+ */
 static int read_note(struct noted *noted, const struct osp_value *value)
 {
 	char words[600], *rest = words, *name, *id, *boot, *end;
@@ -294,7 +298,7 @@ static int read_noted_list(struct noted *noted, const struct osp_value *nodes)
 	return rc;
 }
 
-/* {"source": "ec2", "nodes": LIST or ["NODE INSTANCE BOOT", ...]} */
+/* Reads {"source": "ec2", "nodes": LIST or ["NODE INSTANCE BOOT", ...]}. */
 static int read_source(struct reader *reader, const struct osp_value *value)
 {
 	static const char *const keys[] = {"source", "nodes"};

@@ -12,9 +12,9 @@
 #include "lib/topology/topology_list.h"
 
 #define SOURCES_MAX                                                                                \
-	64 /* twice as many as there are sources, some nodes with an instance and some without */
+	64 /* twice the number of sources: some nodes have an instance and some have none */
 
-/* Adds a JSON string; bytes from 0x80 on are UTF-8 already. */
+/* Adds a JSON string; bytes from 0x80 on are already UTF-8. */
 static void add_string(struct osp_text *text, const char *string)
 {
 	osp_text_add(text, "\"");
@@ -29,7 +29,7 @@ static void add_string(struct osp_text *text, const char *string)
 	osp_text_add(text, "\"");
 }
 
-/* Adds words that may have come from anywhere, as a file's name may. */
+/* Adds words of any origin, such as a file's name, with '?' for bytes beyond ASCII. */
 static void add_words(struct osp_text *text, const char *words)
 {
 	struct osp_text ascii = OSP_TEXT_INIT;
@@ -44,7 +44,10 @@ static void add_words(struct osp_text *text, const char *words)
 	free(string);
 }
 
-/* Adds what "in" says: the parent's name, with its level where another level has one so called. */
+/*
+ * Adds the value of "in": the parent's name, with its level if another level has a domain of that
+ * name.
+ */
 static void add_parent(struct osp_text *text, const struct osp_topology *topology,
 		       const struct osp_domain *domain)
 {
@@ -111,13 +114,15 @@ static bool is_bare(const struct osp_node_note *note)
 	return !note->instance_id[0] && !note->boot_s;
 }
 
-/* Is this the first node, by rank, of its source, and as bare as it? */
+/*
+ * Tells whether a note has the source of `first`, and an instance or boot time if `first` has one.
+ */
 static bool is_of(const struct osp_node_note *note, const struct osp_node_note *first)
 {
 	return note && !strcmp(note->source, first->source) && is_bare(note) == is_bare(first);
 }
 
-/* A line a node, with its instance and boot. */
+/* Adds a line per node, with its instance and boot time. */
 static void add_noted(struct osp_text *text, const struct osp_topology *topology,
 		      const struct osp_node_note *first)
 {
@@ -139,7 +144,7 @@ static void add_noted(struct osp_text *text, const struct osp_topology *topology
 	osp_text_add(text, "]");
 }
 
-/* Nodes of which nothing but the source is known, as a list in Slurm's notation. */
+/* Adds nodes of which only the source is known, as a list in Slurm's notation. */
 static void add_bare(struct osp_text *text, const struct osp_topology *topology,
 		     const struct osp_node_note *first)
 {
@@ -162,7 +167,7 @@ static void add_bare(struct osp_text *text, const struct osp_topology *topology,
 	free(names);
 }
 
-/* Has a node of a lower rank the same source? */
+/* Tells whether no node of a lower rank has such a note. */
 static bool is_first(const struct osp_node_note *const *seen, size_t count,
 		     const struct osp_node_note *note)
 {

@@ -7,7 +7,7 @@
 
 #include "lib/base/hostlist.h"
 
-/* Has the node no domain at the levels 1 .. level - 1? */
+/* Tells whether the node has no domain at the levels 1 .. level - 1. */
 static bool is_direct(const struct osp_topology *topology, uint32_t node, uint32_t level)
 {
 	for (uint32_t lower = 1; lower < level; lower++) {
@@ -35,7 +35,7 @@ char *osp_topology_direct_nodes(const struct osp_topology *topology, uint32_t do
 	names = calloc((size_t)(last - first) + 1, sizeof(*names));
 	if (!names)
 		return NULL;
-	/* inside a domain they have the last ranks */
+	/* in a domain these have the last ranks */
 	for (uint32_t rank = last; rank > first; rank--) {
 		uint32_t node = osp_topology_node_at_rank(topology, rank - 1);
 

@@ -11,13 +11,17 @@
 
 #include "lib/topology/topology.h"
 
-/* The nodes directly below `domain`, which have no known lower domain (OSP_NO_DOMAIN: no known
- * domain at all), as a hostlist to be freed with free(); "" if there are none. NULL when memory
- * ran out. */
+/*
+ * Returns the nodes directly below `domain`, without a known lower domain (OSP_NO_DOMAIN: without
+ * any known domain), as a hostlist that the caller frees with free(); "" if there are none. NULL if
+ * memory ran out.
+ */
 char *osp_topology_direct_nodes(const struct osp_topology *topology, uint32_t domain);
 
-/* All domains, each before those below it and these before the next of its level, as a malloc'd
- * array; NULL when memory ran out. */
+/*
+ * Returns all domains as a malloc'd array, each before those below it, and these before the next
+ * domain of its level; NULL if memory ran out.
+ */
 uint32_t *osp_topology_domains_top_down(const struct osp_topology *topology);
 
 #endif

@@ -34,8 +34,8 @@ struct osp_topology_parts {
 };
 
 /*
- * Numbers the parts; domains without any node are left out. All names are copied. NULL with `error`
- * set: memory ran out, or a node is named twice.
+ * Numbers the parts. Omits domains without any node. Copies all names. Returns NULL with `error`
+ * set if memory ran out or a node is named twice.
  */
 struct osp_topology *osp_topology_assemble(const struct osp_topology_parts *parts,
 					   struct osp_error *error);

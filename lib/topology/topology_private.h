@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * topology_private.h - what stands behind struct osp_topology
+ * topology_private.h - the contents of struct osp_topology
  *
  * For topology.c, which reads it, and topology_assemble.c, which fills it. Nothing else includes
  * this.

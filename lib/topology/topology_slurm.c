@@ -2,9 +2,9 @@
 /*
  * topology_slurm.c - reads Slurm's topology.conf (topology/tree), and the tree in a topology.yaml
  *
- * First all lines, then the links between switches, then each switch's level, which is its height
- * above the nodes. A queue of finished switches takes the place of recursion; what it never reaches
- * is in a cycle, or above one.
+ * First it reads all lines, then the links between switches, then it finds each switch's level,
+ * which is its height above the nodes. A queue of finished switches replaces recursion; a switch
+ * that it never reaches is in a cycle, or above one.
  */
 #include "onespine_config.h"
 #include "lib/topology/readers.h"
@@ -30,7 +30,7 @@
 
 /* One SwitchName line, which defines `count` switches from `first` on. */
 struct source_line {
-	char *list; /* of nodes or of switches, whatever `has_nodes` says */
+	char *list; /* of nodes or of switches, see `has_nodes` */
 	struct osp_conf_reader list_start;
 	bool has_nodes;
 	uint32_t first;
@@ -44,7 +44,7 @@ struct switch_record {
 	uint32_t line;	       /* index of its source_line */
 	uint32_t level;	       /* 0: not known yet */
 	uint32_t pending;      /* children whose level is not known yet */
-	uint32_t first_parent; /* in `parents`, one after another */
+	uint32_t first_parent; /* index in `parents`; the others follow */
 	uint32_t parent_count;
 	uint32_t seen_in; /* the last list that named it, from 1 */
 	uint32_t domain;
@@ -70,8 +70,8 @@ struct reader {
 	uint32_t link_count;
 	uint32_t link_room;
 	uint32_t *parents; /* by child */
-	uint32_t current;  /* the line at work */
-	uint32_t made_up;  /* a switch that is none of the fabric's, or NOBODY */
+	uint32_t current;  /* the current line */
+	uint32_t made_up;  /* a switch that is not in the fabric, or NOBODY */
 	struct osp_builder *builder;
 };
 
@@ -80,14 +80,14 @@ static int no_memory(struct reader *reader)
 	return osp_error_at(reader->error, reader->file, 0, 0, "out of memory");
 }
 
-/* osp_make_room(), telling. */
+/* Makes room as osp_make_room() does, and sets the error. */
 static int make_room(struct reader *reader, void **array, uint32_t *room, uint32_t count,
 		     size_t bytes)
 {
 	return osp_make_room(array, room, count, bytes) ? no_memory(reader) : 0;
 }
 
-/* Expands a list and gives an error in it the place in the file. */
+/* Expands a list. Gives an error in it its place in the file. */
 static int expand(struct reader *reader, const char *list, const struct osp_conf_reader *start,
 		  osp_hostlist_f *each)
 {
@@ -133,7 +133,9 @@ static int add_switch(const char *name, void *context)
 	return 0;
 }
 
-/* Which key it is: 0 SwitchName, 1 Nodes, 2 Switches, 3 LinkSpeed; -1 with the error set. */
+/*
+ * Returns which key it is: 0 SwitchName, 1 Nodes, 2 Switches, 3 LinkSpeed; -1 with the error set.
+ */
 static int find_key(struct reader *reader, const struct osp_conf_word *word)
 {
 	static const char *const keys[] = {"SwitchName", "Nodes", "Switches", "LinkSpeed"};
@@ -152,7 +154,7 @@ static int find_key(struct reader *reader, const struct osp_conf_word *word)
 			    meant ? meant : "", meant ? "?" : "");
 }
 
-/* The next line, which becomes the current one; NULL: told. */
+/* Adds a line, which becomes the current one. Returns NULL with the error set. */
 static struct source_line *add_line(struct reader *reader)
 {
 	reader->current = reader->line_count;
@@ -205,7 +207,7 @@ static int read_word(struct reader *reader, struct osp_conf_word *word, bool fir
 	if (key == 0)
 		return start_line(reader, word);
 	if (key == 3)
-		return 0; /* LinkSpeed means nothing to Slurm either */
+		return 0; /* Slurm ignores LinkSpeed too */
 	return keep_list(reader, word, key == 1);
 }
 
@@ -247,7 +249,10 @@ static int read_lines(struct reader *reader, const char *text, size_t text_bytes
 	return 0;
 }
 
-/* A scalar of YAML as if it stood in a topology.conf: errors inside it have its place. */
+/*
+ * Returns a reader for a scalar of YAML, as if it were in a topology.conf: errors inside it have
+ * its place.
+ */
 static struct osp_conf_reader start_of(const struct reader *reader, const struct osp_value *value)
 {
 	return (struct osp_conf_reader){
@@ -284,7 +289,10 @@ static int read_yaml_switch(const struct osp_value *name, const struct osp_value
 
 /* --- links */
 
-/* Where a list names a switch: exactly when it does so outside brackets, else the list's start. */
+/*
+ * Finds the place at which a list names a switch: exactly if the name is outside brackets, else the
+ * list's start.
+ */
 static void place_in_list(const struct source_line *line, const char *name, int *row, int *column)
 {
 	size_t count = strlen(name), index = 0;
@@ -359,7 +367,7 @@ static int read_links(struct reader *reader)
 
 /* --- levels */
 
-/* Turns the links around: from each switch to its parents. */
+/* Reverses the links: lists the parents of each switch. */
 static int list_parents(struct reader *reader)
 {
 	uint32_t sum = 0;
@@ -381,7 +389,7 @@ static int list_parents(struct reader *reader)
 	return 0;
 }
 
-/* Follows pending children down: in the end the walk goes round in the cycle. */
+/* Refuses a cycle. Follows pending children down, which ends in the cycle. */
 static int refuse_cycle(struct reader *reader, uint32_t from, uint32_t *child_of)
 {
 	struct osp_text path = OSP_TEXT_INIT;
@@ -421,7 +429,9 @@ static int refuse_height(struct reader *reader, uint32_t index)
 			    reader->switches[index].name, OSP_LEVELS_MAX + 1, OSP_LEVELS_MAX);
 }
 
-/* Tells the parents of a switch its level; those that have heard from all children join the queue.
+/*
+ * Raises the parents of a switch above its level. Parents with no pending child left join the
+ * queue.
  */
 static int tell_parents(struct reader *reader, uint32_t index, uint32_t *queue, uint32_t *queued)
 {
@@ -464,8 +474,10 @@ static int find_levels(struct reader *reader, uint32_t *queue)
 
 /* --- the topology */
 
-/* Of a file that we wrote: the switch that we made up above all others. What a person has put below
- * another switch or given nodes since is the fabric's. */
+/*
+ * Finds the switch that we made up above all others, in a file that we wrote. If a person has since
+ * put it below another switch or given it nodes, it belongs to the fabric.
+ */
 static uint32_t find_made_up(const struct reader *reader, const char *text, size_t text_bytes)
 {
 	const char *remark = memmem(text, text_bytes, OSP_ROOT_REMARK, strlen(OSP_ROOT_REMARK));

@@ -3,9 +3,9 @@
  * topology_slurm_write.c - writes Slurm's topology.conf (topology/tree), or a topology.yaml of one
  * tree
  *
- * Slurm wants every node under exactly one leaf switch, names that its hostlists give back as they
- * were, and one switch above all; it logs a warning, or dies, where that is not so. So switches are
- * made up if there are none, each told in a comment, and names are changed where they must be.
+ * Slurm wants every node under exactly one leaf switch, names that its hostlists return unchanged,
+ * and one switch above all; otherwise it logs a warning, or ends. So missing switches are made up,
+ * each with a comment, and names are changed if necessary.
  */
 #include "lib/topology/readers.h"
 
@@ -23,8 +23,8 @@
 #include "lib/topology/topology_list.h"
 
 #define SWITCH_NAME_BYTES_MAX 63    /* Slurm 24.11 takes 64 */
-#define SWITCHES_MAX	      65535 /* Slurm numbers them in 16 bits */
-#define HASH_BYTES	      9	    /* "-" and 8 digits, for what was cut off a name */
+#define SWITCHES_MAX	      65535 /* Slurm numbers switches with 16 bits */
+#define HASH_BYTES	      9	    /* "-" and 8 digits, for the part cut off a name */
 #define NUMBER_DIGITS_MAX     18    /* at a name's end; Slurm's hostlists change longer ones */
 
 struct writer {
@@ -37,11 +37,11 @@ struct writer {
 	const char **leaf_names; /* by domain: the switch made up for nodes directly below it */
 	uint32_t *first_child;	 /* by domain, in `children` */
 	uint32_t *children;	 /* domains, by parent */
-	const char **top_names;	 /* switches below none */
+	const char **top_names;	 /* switches without one above */
 	uint32_t top_count;
 	char *unknown_nodes; /* below no domain at all */
 	const char *unknown_name;
-	const char *root_name; /* NULL: one switch is above all as it is */
+	const char *root_name; /* NULL: one switch is already above all */
 	uint32_t switch_count;
 };
 
@@ -54,7 +54,7 @@ static uint32_t hash(const char *name)
 	return sum;
 }
 
-/* The name as far as Slurm's parser and hostlists can carry it. */
+/* Copies the name with the characters and the length that Slurm's parser and hostlists accept. */
 static void make_fit(const char *name, char *fit)
 {
 	size_t count = 0, digits = 0;
@@ -66,7 +66,7 @@ static void make_fit(const char *name, char *fit)
 		fit[count++] = c;
 	}
 	if (*name) {
-		/* cut: the sum keeps apart what differs further on */
+		/* cut: the sum keeps names apart that differ further on */
 		count -= HASH_BYTES;
 		snprintf(fit + count, HASH_BYTES + 1, "-%08" PRIx32, hash(name));
 		count += HASH_BYTES;
@@ -77,7 +77,9 @@ static void make_fit(const char *name, char *fit)
 	fit[count] = '\0';
 }
 
-/* A switch's name that no other has: as wished, with the level before it, or with a number. */
+/*
+ * Returns a switch's name that no other has: the wish, with the level before it, or with a number.
+ */
 static const char *take_name(struct writer *writer, const char *level, const char *wish)
 {
 	char fit[SWITCH_NAME_BYTES_MAX + 1], longer[OSP_ERROR_FILE_BYTES + 64];
@@ -127,7 +129,7 @@ static void free_writer(struct writer *writer)
 	osp_arena_free(&writer->arena);
 }
 
-/* Fills first_child and children: a counting sort of the domains by parent. */
+/* Fills first_child and children with a counting sort of the domains by parent. */
 static void list_children(struct writer *writer)
 {
 	uint32_t count = osp_topology_domain_count(writer->topology);
@@ -155,7 +157,10 @@ static void list_children(struct writer *writer)
 	first[0] = 0;
 }
 
-/* Has the domain both lower domains and nodes in none of them? Slurm takes no such switch. */
+/*
+ * Tells whether the domain has both lower domains and nodes in none of them. Slurm takes no such
+ * switch.
+ */
 static bool is_mixed(const struct writer *writer, uint32_t domain)
 {
 	uint32_t first = writer->first_child[domain], last = writer->first_child[domain + 1];
@@ -210,7 +215,7 @@ static int name_made_up(struct writer *writer)
 	return writer->root_name ? 0 : -1;
 }
 
-/* One switch; `list` may be NULL when memory ran out. */
+/* Adds one switch; a NULL `list` means that memory ran out. */
 static void add_switch(struct writer *writer, const char *name, bool has_nodes, const char *list)
 {
 	const char *format = writer->yaml ? "      - switch: \"%s\"\n        %s: \"%s\"\n"
@@ -239,7 +244,7 @@ static void add_leaf(struct writer *writer, const char *name, uint32_t domain)
 	free(nodes);
 }
 
-/* A switch above others: its children and what was made up for its own nodes. */
+/* Adds a switch above others: its children and the switch made up for its own nodes. */
 static void add_upper(struct writer *writer, uint32_t domain)
 {
 	uint32_t first = writer->first_child[domain];

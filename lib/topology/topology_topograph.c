@@ -2,9 +2,9 @@
 /*
  * topology_topograph.c - reads topograph's models, and what topograph generates for Slurm
  *
- * A model names switches with the switches below them, and blocks of nodes with the switch that
- * they hang on. That is what topology.conf says too, so it is put into those words and read as
- * such; places in errors are the model's.
+ * A model lists switches with the switches below them, and blocks of nodes with the switch above
+ * them. topology.conf says the same, so the model is written in that form and read as such; places
+ * in errors are the model's.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -19,12 +19,13 @@ struct model {
 	const struct osp_document *document;
 	struct osp_error *error;
 	struct osp_text conf;
-	const struct osp_value **lines; /* what each line of `conf` was made of */
+	const struct osp_value *
+		*lines; /* by line of `conf`: the part of the model it was made of */
 	uint32_t line_count;
 	uint32_t line_room;
 };
 
-/* A word that stands as it is in a topology.conf. */
+/* Adds a word that needs no quotes in a topology.conf. */
 static int add_word(struct model *model, const struct osp_value *value, const char *word)
 {
 	if (!*word || strpbrk(word, " \t\r\n\"'#=\\"))
@@ -36,7 +37,7 @@ static int add_word(struct model *model, const struct osp_value *value, const ch
 	return 0;
 }
 
-/* A list of words, separated by commas. */
+/* Adds a list of words, separated by commas. */
 static int add_list(struct model *model, const struct osp_value *list)
 {
 	const char *word;
@@ -67,7 +68,7 @@ static int end_line(struct model *model, const struct osp_value *of)
 	return 0;
 }
 
-/* "S1: {switches: [S2, S3]}" */
+/* Adds a switch: "S1: {switches: [S2, S3]}". */
 static int add_switch(struct model *model, const struct osp_value *value)
 {
 	const struct osp_value *below = osp_value_get(value, "switches");
@@ -88,7 +89,10 @@ static const struct osp_value *switch_of(const struct osp_value *block)
 	return block->type == OSP_VALUE_MAP ? osp_value_get(block, "switch") : NULL;
 }
 
-/* Is a block that stands before it on the same switch? Then that one has told its nodes. */
+/*
+ * Tells whether an earlier block is on the same switch; add_leaf() has then added the nodes of
+ * both.
+ */
 static bool is_told(const struct osp_value *blocks, const struct osp_value *block, const char *name)
 {
 	for (const struct osp_value *v = blocks->first; v != block; v = v->next) {
@@ -98,7 +102,7 @@ static bool is_told(const struct osp_value *blocks, const struct osp_value *bloc
 	return false;
 }
 
-/* The nodes of all blocks on the switch of `block`, which is the first of these. */
+/* Adds the nodes of all blocks on the switch of `block`, which is the first of these. */
 static int add_leaf(struct model *model, const struct osp_value *block, const char *name)
 {
 	osp_text_add(&model->conf, "SwitchName=");
@@ -152,7 +156,7 @@ static int add_model(struct model *model, const struct osp_value *root)
 	return 0;
 }
 
-/* Errors about the words made of it are about the model. */
+/* Reads the topology.conf; gives errors in it the places of the model. */
 static struct osp_topology *read_conf(struct model *model, const char *file)
 {
 	struct osp_error inner = {.text = ""};

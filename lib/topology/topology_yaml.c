@@ -20,7 +20,10 @@ static bool is_default(const struct osp_document *document, const struct osp_val
 	return result;
 }
 
-/* Not null, false, or empty: slurmctld tells its own topologies with every kind's key. */
+/*
+ * Tells whether a key has a value other than null, false, or empty: slurmctld shows its own
+ * topologies with the keys of every kind.
+ */
 static bool is_said(const struct osp_value *value)
 {
 	if (!value || osp_value_is_null(value))
@@ -29,8 +32,10 @@ static bool is_said(const struct osp_value *value)
 					       : value->child_count > 0;
 }
 
-/* Which of `kinds` the topology is: the one that says something, else the only one named, else
- * flat. -1 if there is none or more than one. */
+/*
+ * Returns which of `kinds` the topology is: the one with a value, else the only one named, else
+ * flat. -1 if none is named or more than one has a value.
+ */
 static int kind_of(const struct osp_value *topology)
 {
 	int said = -1, named = -1;
@@ -53,7 +58,7 @@ static int kind_of(const struct osp_value *topology)
 	return said_count ? said : named_count == 1 ? named : FLAT;
 }
 
-/* Checks what is the same in all topologies. */
+/* Checks what all topologies have in common. */
 static int check_topology(const struct osp_document *document, const struct osp_value *topology,
 			  struct osp_error *error)
 {
@@ -72,7 +77,7 @@ static int check_topology(const struct osp_document *document, const struct osp_
 	return 0;
 }
 
-/* The cluster's topology, or NULL with the error set. */
+/* Returns the cluster's topology, or NULL with the error set. */
 static const struct osp_value *choose(const struct osp_document *document, struct osp_error *error)
 {
 	const struct osp_value *root = osp_document_root(document), *chosen = NULL;

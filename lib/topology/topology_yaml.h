@@ -2,8 +2,8 @@
 /*
  * topology_yaml.h - the switches of Slurm's topology.yaml (from 25.05 on)
  *
- * The file is a list of topologies, of which partitions name one each. Taken is the one that Slurm
- * takes for the cluster: the first with "cluster_default: true", else the first. It must be a tree.
+ * The file is a list of topologies, and each partition names one. The one that Slurm uses for the
+ * cluster is read: the first with "cluster_default: true", else the first. It must be a tree.
  *
  * Any thread; for lib/topology/topology_slurm.c.
  */
@@ -14,7 +14,10 @@
 
 #include "lib/base/document.h"
 
-/* `list` is of nodes, or of switches. Not 0 ends the reading with an error. */
+/*
+ * Takes a switch; `list` is of nodes, or of switches. A result other than 0 ends the reading with
+ * an error.
+ */
 typedef int osp_yaml_switch_f(const struct osp_value *name, const struct osp_value *list,
 			      bool has_nodes, void *context);
 
@@ -23,9 +26,9 @@ int osp_topology_yaml_switches(const struct osp_document *document, osp_yaml_swi
 			       void *context, struct osp_error *error);
 
 /*
- * What the cluster's topology is: "tree", "block", "flat", "ring" or "torus3d", for as long as the
- * program runs. The document may also be what slurm_load_topo_config() tells. NULL with `error`
- * set: it is none, or slurmctld tells that it has no topology.yaml.
+ * Returns the kind of the cluster's topology: "tree", "block", "flat", "ring" or "torus3d", a
+ * constant string. The document may also be the result of slurm_load_topo_config(). Returns NULL
+ * with `error` set if it is none, or slurmctld reports that it has no topology.yaml.
  */
 const char *osp_topology_yaml_kind(const struct osp_document *document, struct osp_error *error);
 

@@ -9,7 +9,10 @@
 const char *const osp_watch_keys[OSP_WATCH_KEY_COUNT] = {"from", "interval_s", "max_lost",
 							 "max_moved"};
 
-/* Chosen: EC2 takes 100 calls of 100 nodes in less; a node that starts is asked about at once. */
+/*
+ * Chosen: EC2 takes 100 calls of 100 nodes in less time, and a node that starts is asked about at
+ * once.
+ */
 #define INTERVAL_S 300
 
 void osp_watch_policy_default(struct osp_watch_policy *policy)
@@ -31,8 +34,10 @@ static int take_number(const struct osp_document *document, const struct osp_val
 	return 0;
 }
 
-/* A source, or off (which YAML may write as no or false). Which sources there are, the command
- * knows. */
+/*
+ * Reads a source, or off (which YAML may write as no or false). The command knows which sources
+ * there are.
+ */
 static int take_from(const struct osp_document *document, const struct osp_value *value,
 		     const char **to, struct osp_error *error)
 {

@@ -4,8 +4,8 @@
  * how often, and which answers are held
  *
  *	watch:
- *	  from: ec2		# off: what --from says
- *	  interval_s: 300	# between two questions, where no node starts
+ *	  from: ec2		# or off: --from must name one
+ *	  interval_s: 300	# between two questions, if no node starts
  *	  max_lost: 10		# percent of the nodes that may lose their place before an answer is
  *				held
  *	  max_moved: 10		# percent that may move
@@ -40,16 +40,18 @@ struct osp_watch_policy {
 
 #define OSP_WATCH_INTERVAL_MAX_S 86400
 
-/* The built-in values. */
+/* Sets the built-in values. */
 void osp_watch_policy_default(struct osp_watch_policy *policy);
 
-/* Puts what `map` says over `policy`, and the line of each key said into `lines`. Strings are those
- * of the document. Returns 0, or -1 with `error` set. */
+/*
+ * Puts the values of `map` over those of `policy`, and the line of each given key into `lines`.
+ * Strings belong to the document. Returns 0, or -1 with `error` set.
+ */
 int osp_watch_policy_read(const struct osp_document *document, const struct osp_value *map,
 			  struct osp_watch_policy *policy, int lines[OSP_WATCH_KEY_COUNT],
 			  struct osp_error *error);
 
-/* The value of one key in words, as it would be written; `buffer` holds numbers. */
+/* Returns the value of one key in words, as in the file; `buffer` holds numbers. */
 const char *osp_watch_policy_word(const struct osp_watch_policy *policy, enum osp_watch_key key,
 				  char *buffer, size_t buffer_bytes);
 
