@@ -114,8 +114,8 @@ struct osp_victims {
 };
 
 enum osp_ask_mode {
-	OSP_ASK_START, /* start it now: a yes is a commitment */
-	OSP_ASK_FIRST, /* would it start at the first moment: now, or at the start of the slot? */
+	OSP_ASK_START, /* start it now; a yes is binding */
+	OSP_ASK_FIRST, /* would it start at the first moment (now, or at the start of the slot)? */
 	OSP_ASK_WHEN,  /* when would it start? */
 	OSP_ASK_EVER,  /* could it run there at all, with no other job there? */
 	/* Which of these would it take? Only the nodes of a yes matter. */
@@ -132,7 +132,7 @@ struct osp_question {
 /* Filled by the scheduler with a yes. The chooser owns `nodes` and `victims`. */
 struct osp_answer {
 	int64_t start_s;	    /* OSP_ASK_FIRST, OSP_ASK_WHEN */
-	uint32_t processors;	    /* that the gang would get in all, as limits count them */
+	uint32_t processors;	    /* that the gang would get in total, as limits count them */
 	struct osp_nodeset *nodes;  /* that the gang would get */
 	struct osp_victim *victims; /* room for OSP_CHOOSE_VICTIMS_MAX jobs to preempt */
 	uint32_t victim_count;
@@ -179,16 +179,16 @@ struct osp_choose_input {
 	uint32_t job;	    /* the number for which things are remembered */
 	uint64_t choice_of; /* what else determines the usable nodes: a hash of the partition and
 			       so on. How far the calls came is remembered for each */
-	struct osp_place_input place;  /* with `free`: what seems free now */
+	struct osp_place_input place;  /* its `free`: nodes that seem free now */
 	const struct osp_parts *parts; /* NULL: one domain, not in segments */
 	uint32_t prefer_level; /* below place.level: the gang starts in one domain of that level, or
 				  of one between, if it can at once without preempting; 0: none */
 	int64_t now_s;
-	int64_t slot_start_s; /* only a start in [start, end) is of use; 0: any */
+	int64_t slot_start_s; /* only a start in [start, end) helps; 0: any */
 	int64_t slot_end_s;
-	bool first_only;  /* only a start at the first moment is of use */
+	bool first_only;  /* only a start at the first moment helps */
 	bool may_preempt; /* there may be jobs that the gang may preempt */
-	bool exact_size;  /* need_nodes is the gang's own, not an estimate */
+	bool exact_size;  /* need_nodes is the gang's exact size, not an estimate */
 	bool asked_again; /* test only: after a no the scheduler asks about more nodes */
 
 	/*

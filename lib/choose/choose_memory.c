@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-/* --- whom a job preempts --------------------------------------------------------------------- */
+/* --- preempted jobs -------------------------------------------------------------------------- */
 
 static struct osp_choose_memory *find(struct osp_chooser *chooser, uint32_t job)
 {

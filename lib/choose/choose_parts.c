@@ -42,9 +42,9 @@ struct asking {
 
 	/* The list of choices continues from kind to kind. */
 	uint32_t choices; /* of the list so far */
-	uint32_t tries;	  /* of these, asked about in this call */
+	uint32_t tries;	  /* the ones of these asked about in this call */
 	bool stopped;	  /* there was no time for more */
-	bool unnamed;	  /* the nodes that the scheduler would ever take were of no use */
+	bool unnamed;	  /* the nodes that the scheduler would ever take did not help */
 };
 
 int osp_choose_parts_new(struct osp_chooser *chooser)

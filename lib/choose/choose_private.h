@@ -73,12 +73,12 @@ struct osp_choose_kept {
 
 /* For gangs in segments or in several domains. */
 struct osp_choose_parts_scratch {
-	struct osp_nodeset *base;    /* nodes that a choice may be made of */
-	struct osp_nodeset *offered; /* of these, to the choice at hand */
+	struct osp_nodeset *base;    /* nodes to choose from */
+	struct osp_nodeset *offered; /* the ones of these for the current choice */
 	struct osp_nodeset *first;   /* the first choice */
-	struct osp_nodeset *unseen;  /* of it, what no other choice has left out yet */
-	struct osp_nodeset *last;    /* nodes taken last */
-	struct osp_nodeset *named;   /* that the scheduler said it would take */
+	struct osp_nodeset *unseen;  /* its nodes that no other choice has left out yet */
+	struct osp_nodeset *last;    /* nodes to take last */
+	struct osp_nodeset *named;   /* nodes that the scheduler said it would take */
 };
 
 struct osp_chooser {
@@ -89,9 +89,9 @@ struct osp_chooser {
 	struct osp_nodeset *nodes;    /* of the current question */
 	struct osp_nodeset *from;     /* to pick from */
 	struct osp_nodeset *given;    /* of the current answer */
-	struct osp_nodeset *best;     /* of the best one */
-	struct osp_nodeset *usable;   /* without nodes that hang */
-	struct osp_nodeset *free_now; /* of these, the ones thought free */
+	struct osp_nodeset *best;     /* of the best answer */
+	struct osp_nodeset *usable;   /* usable nodes without stuck ones */
+	struct osp_nodeset *free_now; /* the ones of these that seem free */
 	int64_t *free_at_s;
 	struct osp_choose_parts_scratch parts;
 	struct osp_victim victims[OSP_CHOOSE_VICTIMS_MAX];
@@ -123,8 +123,7 @@ struct osp_choose_run {
 	bool rest_is_due; /* the first of these may be free at the first moment */
 	uint32_t missed; /* domains asked in vain for a start at the first moment, if more are left;
 			    else 0 */
-	struct osp_place_domain
-		planned; /* where the last plan was; domain OSP_NO_DOMAIN: nowhere */
+	struct osp_place_domain planned; /* the domain of the last plan; OSP_NO_DOMAIN: none */
 };
 
 /* --- choose.c -------------------------------------------------------------------------------- */
@@ -190,8 +189,9 @@ void osp_choose_answer_bound(struct osp_choose_run *run, const struct osp_nodese
 /* --- choose_answers.c ------------------------------------------------------------------------ */
 
 /*
- * Asks as osp_choose_ask() does, for OSP_ASK_WHEN or OSP_ASK_EVER without victims, but uses an
- * earlier answer if it still holds.
+ * Asks as osp_choose_ask() does, for OSP_ASK_WHEN or OSP_ASK_EVER, but uses an earlier answer if it
+ * still holds. With run->preempting, OSP_ASK_WHEN counts all victims as gone, and its answer is not
+ * kept.
  */
 bool osp_choose_ask_later(struct osp_choose_run *run, const struct osp_nodeset *nodes,
 			  enum osp_ask_mode mode);

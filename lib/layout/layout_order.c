@@ -66,8 +66,8 @@ static uint32_t domain_at(const struct cutting *cutting, uint32_t place, uint32_
 }
 
 /*
- * Joins units of `unit` nodes at places [from, end) to segments within each domain, and puts what
- * is left over behind them. Returns how many nodes are whole.
+ * Joins units of `unit` nodes at places [from, end) to segments within each domain, and puts the
+ * remaining units after them. Returns how many nodes are whole.
  */
 static uint32_t join(struct cutting *cutting, uint32_t from, uint32_t end, uint32_t unit,
 		     const struct osp_segment *segment)

@@ -3,19 +3,19 @@
  * occupancy.h - what running jobs hold of each node, until when, and when a node has enough left
  *
  * One account of a cluster: what each node has, and for each job its end and what it holds of each
- * of its nodes. It is kept along with the jobs (a job begins, ends, is suspended, gets another
- * limit), so that a question costs a look at the jobs of the nodes asked about and no walk of all
- * jobs. The answers are lower bounds for a scheduler that places cores, sockets and devices too:
- * amounts are only added up.
+ * of its nodes. It follows the jobs (a job begins, ends, is suspended, gets another limit), so a
+ * question looks only at the jobs of the nodes asked about, and never at all jobs. The answers are
+ * lower bounds for a scheduler that also places cores, sockets and devices: amounts are only added
+ * up.
  *
- * Times are seconds since the epoch, memory is in MiB. Generic resources have a number of the
- * caller's, from 0 to OSP_OCCUPANCY_GRES_MAX - 1. Nodes are numbered from 0.
+ * Times are seconds since the epoch, memory is in MiB. Generic resources have a number that the
+ * caller chooses, from 0 to OSP_OCCUPANCY_GRES_MAX - 1. Nodes are numbered from 0.
  *
- * Cost: osp_occupancy_add() and the other changes: for each node of the job, the jobs of that node
- * that end later. Questions: for each node asked about that has changed since the same need was
- * asked about, its jobs up to the one that answers; for each other one a look at what was found
- * then (the last eight needs). Memory: 56 bytes for each node of each job, 48 for each node and 32
- * for each job, 8 for each node and need.
+ * Cost: osp_occupancy_add() and the other changes look, for each node of the job, at the jobs of
+ * that node that end later. A question looks, for each node that has changed since the same need
+ * was last asked about, at its jobs up to the one that answers; for each other node, at the answer
+ * of that time (for the last eight needs). Memory: 56 bytes for each node of each job, 48 for each
+ * node and 32 for each job, 8 for each node and need.
  *
  * Not for two threads at once. In slurmctld under the node write lock. Only osp_occupancy_new() and
  * osp_occupancy_add() take memory.

@@ -47,7 +47,7 @@ struct state {
 
 struct osp_place_kept {
 	uint64_t questions;
-	struct state *at; /* the state of the question at hand */
+	struct state *at; /* the state of the current question */
 	struct asked asked;
 	struct state states[STATES_MAX];
 };

@@ -40,7 +40,7 @@ struct osp_place_item {
 	bool free; /* could be taken */
 };
 
-/* What one leaf offers to the gang at hand. */
+/* What one leaf offers to the gang. */
 struct osp_place_offer {
 	uint32_t leaf;
 	uint32_t free;	/* nodes that could be taken */
@@ -129,7 +129,7 @@ struct osp_place {
 	uint64_t *required;
 	uint64_t *boot;
 
-	/* the domain at hand */
+	/* the current domain */
 	struct osp_place_item *items;
 	uint32_t *listed; /* some of the items */
 	uint64_t *values; /* for osp_place_nth() */

@@ -2,9 +2,9 @@
 /*
  * placed_instance.h - which instances a gang's nodes were when it was placed
  *
- * The shadow writes a sum for each node of a gang, of the node's name and of the instance whose
- * place a cloud told ("" for a node of which none is known), into spank_job_env[]. Slurm puts it
- * into each node's Prolog, where the gate compares the instance that the node is. A sum is eight
+ * The shadow writes a sum for each node of a gang into spank_job_env[]. It is a sum of the node's
+ * name and of the instance for which a cloud gave the place ("" if none is known). Slurm passes it
+ * to each node's Prolog, and there the gate compares it with the node's instance. A sum is eight
  * hexadecimal digits, so all of them fit into one variable of a process (128 KiB) up to
  * OSP_PLACED_NODES_MAX nodes; larger gangs get none.
  *
@@ -26,7 +26,7 @@ enum osp_placed_as {
 /* Adds the sum of a node. */
 void osp_placed_add(struct osp_text *sums, const char *node, const char *instance);
 
-/* Looks for the node in the sums; NULL and what cannot be sums say nothing. */
+/* Looks for the node in the sums. NULL, and text that cannot be sums, give OSP_PLACED_UNKNOWN. */
 enum osp_placed_as osp_placed_look(const char *sums, const char *node, const char *instance);
 
 #endif
