@@ -17,7 +17,7 @@
 
 struct file {
 	struct file *next;
-	struct osp_document *document; /* the strings live in it */
+	struct osp_document *document; /* holds the strings */
 	char *name;
 };
 
@@ -30,7 +30,7 @@ struct osp_catalogue {
 
 /* --- the keys of a type ----------------------------------------------------------------------- */
 
-#define HOLDERS_MOST 6 /* types that are named if none is so called */
+#define HOLDERS_MOST 6 /* types to name if none has that name */
 
 enum kind { WORD, DEVICE, CHOICE, NUMBER, ANSWER };
 
@@ -85,7 +85,7 @@ const char *const *osp_catalogue_words(const char *key, size_t *count)
 	return NULL;
 }
 
-/* "10de:2330" */
+/* Reads a device such as "10de:2330". */
 static int take_device(const struct osp_document *document, const struct osp_value *value,
 		       const struct field *field, const char **place, struct osp_error *error)
 {
@@ -153,7 +153,7 @@ static struct osp_instance *find(const struct osp_catalogue *catalogue, const ch
 	return NULL;
 }
 
-/* Where the type goes: a new place, or that of the one that it replaces. */
+/* Returns the place of a type: a new one, or that of the type that it replaces. */
 static struct osp_instance *place_for(struct osp_catalogue *catalogue,
 				      const struct osp_instance *instance, struct osp_error *error)
 {
@@ -356,7 +356,7 @@ const struct osp_instance *osp_catalogue_at(const struct osp_catalogue *catalogu
 	return &catalogue->instances[index];
 }
 
-/* The types whose names hold what was asked for, the letters' case aside: "h100" is in dgx-h100. */
+/* Lists the types whose names contain `name`, ignoring letter case: "h100" is in dgx-h100. */
 static void list_holders(const struct osp_catalogue *catalogue, const char *name,
 			 struct osp_text *list)
 {
@@ -424,7 +424,7 @@ static bool same(const char *word, const char *shown)
 	return !word || !strcmp(word, shown);
 }
 
-/* One more that it may be. */
+/* Adds one more type that the node may be. */
 static void add_rival(struct osp_recognised *recognised, const struct osp_instance *one)
 {
 	if (!recognised->rivals[0])
@@ -433,7 +433,7 @@ static void add_rival(struct osp_recognised *recognised, const struct osp_instan
 		recognised->rivals[1] = one;
 }
 
-/* Those of its cloud with its GPUs: as many as it shows, or more. */
+/* Finds the types of the node's cloud with its GPUs: as many as it shows, or more. */
 static void find_rivals(const struct osp_catalogue *catalogue, const struct osp_node_shows *shows,
 			bool more, struct osp_recognised *recognised)
 {

@@ -12,12 +12,12 @@
  *	    ...
  *
  * Strict: an unknown key, a wrong value or a type given twice refuses the whole folder, with file,
- * line and column. What a type does not say is unknown. What a node itself shows beats the
- * catalogue. In a site's folder a type replaces ours of the same name.
+ * line and column. A figure that a type does not give is unknown. What a node itself shows
+ * overrides the catalogue. A type in a site's folder replaces ours of the same name.
  *
- * Where the DMI product name is the same for every type of a cloud (Azure: "Virtual Machine") the
- * chassis asset tag shows which cloud it is. `chassis_tag` names it, and then gpu_device,
- * accelerators and fabric tell the type.
+ * If the DMI product name is the same for every type of a cloud (Azure: "Virtual Machine"), the
+ * chassis asset tag shows the cloud. `chassis_tag` names it, and then gpu_device, accelerators and
+ * fabric identify the type.
  *
  * A loaded catalogue never changes: any number of threads may read one.
  */
@@ -30,7 +30,7 @@
 #include "lib/base/error.h"
 #include "lib/env/version.h"
 
-/* Words that are not said are NULL, numbers -1. They live as long as the catalogue. */
+/* Words that are not given are NULL, numbers -1. They live as long as the catalogue. */
 struct osp_instance {
 	const char *name;
 	const char *source;
@@ -38,8 +38,8 @@ struct osp_instance {
 	int line;
 	uint32_t rank;		 /* 0: ours; above: a site's */
 	const char *provider;	 /* aws, azure, oci, nvidia, ... */
-	const char *product;	 /* pattern of the DMI product name, where that is not `name` */
-	const char *chassis_tag; /* pattern of the DMI chassis asset tag, of clouds that show it */
+	const char *product;	 /* pattern of the DMI product name, if that is not `name` */
+	const char *chassis_tag; /* pattern of the DMI chassis asset tag, for clouds that show it */
 	const char *gpu_device;	 /* PCI vendor and device of its GPUs, "10de:2330" */
 	const char *vendor;	 /* of the accelerators: nvidia, amd, aws */
 	const char *accelerator;
@@ -55,12 +55,12 @@ struct osp_instance {
 	int64_t network_mbps;
 	int64_t nvlink; /* generation; 0: none */
 	int64_t nvswitches;
-	int64_t pcie_gts;	  /* GT/s a lane of the slowest PCIe link between host and GPU */
+	int64_t pcie_gts;	  /* GT/s per lane of the slowest PCIe link between host and GPU */
 	enum osp_truth rdma_read; /* can the NIC read remote memory? */
 };
 
-/* The words of which a key of a type must be one ("fabric": efa, infiniband, ...); NULL if it takes
- * any word. */
+/* Returns the words that a key of a type accepts ("fabric": efa, infiniband, ...); NULL if it
+ * accepts any word. */
 const char *const *osp_catalogue_words(const char *key, size_t *count);
 
 struct osp_catalogue;
@@ -69,33 +69,33 @@ struct osp_catalogue *osp_catalogue_new(struct osp_error *error);
 void osp_catalogue_free(struct osp_catalogue *catalogue); /* NULL is allowed */
 
 /* Adds one file's types, with a rank of 0 for ours. Returns 0, or -1 with `error` set: the
- * catalogue is then good for nothing but osp_catalogue_free(). */
+ * catalogue may then only be freed. */
 int osp_catalogue_add(struct osp_catalogue *catalogue, uint32_t rank, const char *file,
 		      const char *text, size_t text_bytes, struct osp_error *error);
 
-/* The same with every YAML file of a folder; `site`: each file ranks above all before, and the
- * folder may lack. */
+/* Adds every YAML file of a folder in the same way. With `site`, each file ranks above all before
+ * it, and the folder may be missing. */
 int osp_catalogue_add_folder(struct osp_catalogue *catalogue, const char *folder, int site,
 			     struct osp_error *error);
 
-/* Ours of `data`/instances, and over them the site's of `site`/instances.d; NULL: a site has none.
- * NULL with `error` set. */
+/* Reads our types from `data`/instances, and the site's, which override them, from
+ * `site`/instances.d (NULL: none). Returns NULL with `error` set if it fails. */
 struct osp_catalogue *osp_catalogue_read(const char *data, const char *site,
 					 struct osp_error *error);
 
 size_t osp_catalogue_count(const struct osp_catalogue *catalogue);
-/* In the order of the files, ours first; a replaced one is not among them. */
+/* Returns a type, in the order of the files, ours first, without those that were replaced. */
 const struct osp_instance *osp_catalogue_at(const struct osp_catalogue *catalogue, size_t index);
 
-/* The type of that name; NULL with the nearest right one in `error`. */
+/* Returns the type of that name, or NULL with the nearest right name in `error`. */
 const struct osp_instance *osp_catalogue_find(const struct osp_catalogue *catalogue,
 					      const char *name, struct osp_error *error);
 
-/* The type of a DMI product name, or NULL. */
+/* Returns the type of a DMI product name, or NULL. */
 const struct osp_instance *osp_catalogue_of_product(const struct osp_catalogue *catalogue,
 						    const char *product);
 
-/* What a node shows of its type. Words that it does not show are "". */
+/* What a node shows about its type. Words that it does not show are "". */
 struct osp_node_shows {
 	const char *product;	 /* DMI's product name */
 	const char *chassis_tag; /* DMI's chassis asset tag */
@@ -106,14 +106,14 @@ struct osp_node_shows {
 
 struct osp_recognised {
 	const struct osp_instance *type;      /* NULL: none, or several */
-	const struct osp_instance *rivals[2]; /* two that it may be; NULL: not several */
-	const char *provider; /* of the types with its chassis tag; NULL: none has it */
+	const struct osp_instance *rivals[2]; /* two that it may be; NULL: there is no such doubt */
+	const char *provider; /* of the types with its chassis tag; NULL: there are none */
 };
 
 /*
- * The type of a node: that of its product name, else the one with its chassis tag, GPU model and
- * fabric. Where several have these, the one with its number of GPUs; else one with more, for GPUs
- * do get lost. Nothing is guessed: where two are left the type is unknown.
+ * Finds the type of a node: that of its product name, else the one with its chassis tag, GPU model
+ * and fabric. If several have these, it is the one with its number of GPUs, else one with more,
+ * since GPUs may be lost. Nothing is guessed: if two remain, the type is unknown.
  */
 void osp_catalogue_recognise(const struct osp_catalogue *catalogue,
 			     const struct osp_node_shows *shows, struct osp_recognised *recognised);

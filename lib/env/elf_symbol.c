@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* elf_symbol.c - the value of an exported variable of a shared object, without loading it */
+/* elf_symbol.c - reads an exported variable of a shared object without loading it */
 #include "lib/env/elf_symbol.h"
 
 #include <elf.h>
@@ -20,7 +20,7 @@ struct object {
 	ElfW(Ehdr) header;
 };
 
-/* Copies `count` bytes at `offset`; false if the file has fewer. */
+/* Copies `count` bytes at `offset`; returns false if the file has fewer. */
 static bool copy(const struct object *object, uint64_t offset, void *to, size_t count)
 {
 	if (offset > object->bytes || object->bytes - offset < count)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* env_lint.c - what a job script sets, and what the rules say of it */
+/* env_lint.c - what a job script sets, and what the rules say about it */
 #include "lib/env/env_lint.h"
 
 #include <stdint.h>
@@ -11,13 +11,13 @@
 #include "lib/base/text.h"
 #include "lib/env/script_shape.h"
 
-/* How much longer or shorter a mistyped name is; one that is further off is another name, not a
- * wrong one. */
+/* The most letters by which a mistyped name is longer or shorter; if there are more, it is another
+ * name. */
 #define MISTYPED_MAX 2
 
 struct osp_findings {
-	struct osp_arena arena;		/* rules and settings that are made for a finding */
-	struct osp_variable *variables; /* the script's, one a setting */
+	struct osp_arena arena;		/* holds rules and settings made for a finding */
+	struct osp_variable *variables; /* the script's, one for each setting */
 	struct osp_decisions *decisions;
 	struct osp_finding *list;
 	size_t count, room;
@@ -42,7 +42,7 @@ static int append(void *context, const struct osp_finding *finding)
 
 /* --- the rules -------------------------------------------------------------------------------- */
 
-/* What a decision finds; false if it is nothing against the script. */
+/* Turns a decision into a finding. Returns false if it has nothing against the script. */
 static bool to_finding(const struct osp_findings *findings, const struct osp_script *script,
 		       const struct osp_decision *decision, struct osp_finding *finding)
 {
@@ -59,7 +59,8 @@ static bool to_finding(const struct osp_findings *findings, const struct osp_scr
 	return true;
 }
 
-/* By place; what has none last. Rules keep their order, for the places of one setting are equal. */
+/* Compares by place; findings without one come last. Those at one place are equal, so the order of
+ * the rules stays. */
 static int by_place(const void *a, const void *b)
 {
 	const struct osp_finding *first = a, *second = b;
@@ -73,7 +74,7 @@ static int by_place(const void *a, const void *b)
 	return 0;
 }
 
-/* qsort() may change the order of equals; here it must not. */
+/* Sorts the findings and keeps the order of equal ones, which qsort() might change. */
 static void sort_findings(struct osp_findings *findings, struct osp_finding *room)
 {
 	for (size_t width = 1; width < findings->count; width *= 2) {
@@ -125,14 +126,14 @@ static int judge_by_rules(struct osp_findings *findings, const struct osp_rule_s
 	return 0;
 }
 
-/* Whether the finding only guesses at a value that a shell still puts in. */
+/* Tells whether the finding only guesses at a value that a shell still substitutes. */
 static bool guesses(const struct osp_finding *finding)
 {
 	return !finding->certain && finding->setting && finding->setting->unexpanded;
 }
 
-/* The gravest guess among those from `start` on that are about one setting; `end` gets where they
- * end. */
+/* Returns the gravest guess among the findings from `start` on that are about one setting; `end`
+ * gets the end of these. */
 static size_t gravest_guess(const struct osp_findings *findings, size_t start, size_t *end)
 {
 	const struct osp_finding *list = findings->list;
@@ -147,8 +148,8 @@ static size_t gravest_guess(const struct osp_findings *findings, size_t start, s
 	return best;
 }
 
-/* Keeps one guess about each setting: several about one unknown value tell no more. The findings
- * are in order, so those about one setting follow each other. */
+/* Keeps one guess about each setting, because several guesses about one unknown value say no more.
+ * The findings are sorted, so those about one setting are consecutive. */
 static void keep_gravest_guesses(struct osp_findings *findings)
 {
 	size_t kept = 0, end;
@@ -166,13 +167,13 @@ static void keep_gravest_guesses(struct osp_findings *findings)
 
 /* --- variables that nothing reads ------------------------------------------------------------- */
 
-/* A copy in the arena; NULL without memory. */
+/* Returns a copy in the arena, or NULL if memory ran out. */
 static const char *keep(struct osp_findings *findings, const char *text)
 {
 	return osp_arena_copy(&findings->arena, text, strlen(text));
 }
 
-/* The words of V1 and V2. */
+/* Writes the words of V1 and V2. */
 static void describe(const struct osp_variable_judgement *judgement, char *reason,
 		     size_t reason_bytes, char *cure, size_t cure_bytes)
 {
@@ -188,7 +189,8 @@ static void describe(const struct osp_variable_judgement *judgement, char *reaso
 		snprintf(cure, cure_bytes, "leave it unset");
 }
 
-/* Whether a name is so near to a known one that it was probably mistyped, and programs get it. */
+/* Tells whether programs get the variable and its name is near enough to a known one to be
+ * mistyped. */
 static bool is_mistyped(const struct osp_setting *setting, const char *nearest)
 {
 	size_t given = strlen(setting->name), meant = nearest ? strlen(nearest) : 0;
@@ -197,7 +199,8 @@ static bool is_mistyped(const struct osp_setting *setting, const char *nearest)
 	       meant <= given + MISTYPED_MAX;
 }
 
-/* V1: a name that nothing reads. V2: one that this release, or the newest, does not read. */
+/* Adds V1 for a name that nothing reads, and V2 for one that this release, or the newest, does not
+ * read. */
 static int find_unread(struct osp_findings *findings, const struct osp_setting *setting,
 		       const struct osp_variable_judgement *judgement)
 {
@@ -242,7 +245,7 @@ static int judge_names(struct osp_findings *findings, const struct osp_variables
 
 /* --- options ---------------------------------------------------------------------------------- */
 
-/* Keeps a copy of the finding's setting if it is not one of the script's. */
+/* Keeps the finding with a copy of its setting, which is not one of the script's. */
 static int take_shape(void *context, const struct osp_finding *finding)
 {
 	struct osp_findings *findings = context;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * env_lint.h - what a job script sets, and what the rules say of it
+ * env_lint.h - what a job script sets, and what the rules say about it
  *
  * Reads text and never runs it. A setting is
  *
@@ -11,13 +11,12 @@
  *	srun --export=ALL,A=b   and sbatch, salloc
  *	mpirun -x A=b           and mpiexec -env A b, -genv A b
  *	docker run -e A=b       and podman, apptainer, singularity with --env
- *	bash -c 'export A=b'    once; not what stands in that again
+ *	bash -c 'export A=b'    one level deep
  *	: ${A:=b}               and A=${A:-b}: b, if nobody has said otherwise
- *	O="--export=A=b"        options that wait in a variable or an array, of all of these
- *				programs
+ *	O="--export=A=b"        options in a variable or an array, for all of these programs
  *
- * A value that only names variables which the script has set before, each to one value, is taken
- * with these values: I=eth0; A=$I. The options of sbatch, srun and training programs are read too
+ * A value made of variables that the script has set before, each to one value, gets these values:
+ * I=eth0; A=$I. The options of sbatch, srun and training programs are read too
  * (lib/env/script_options.h).
  *
  * Any thread, any daemon: no shared state.
@@ -39,43 +38,45 @@
 struct osp_setting {
 	const char *name;
 	const char *value;
-	bool unexpanded; /* the shell still puts something in */
-	bool extends;	 /* and that is what the variable had before, alone: A=b:$A */
+	bool unexpanded; /* the shell still substitutes something */
+	bool extends;	 /* and that is only what the variable had before: A=b:$A */
 	bool fallback;	 /* only if nothing was set before: A=${A:-b} */
-	bool own;	 /* nothing exports it: a name that nothing knows is the script's own */
-	bool in_step;	 /* each task of an srun sets it by itself: srun bash -c 'A=b' */
+	bool own;	 /* it is not exported: an unknown name is then the script's own */
+	bool in_step;	 /* each task of an srun sets it itself: srun bash -c 'A=b' */
 	int line;
 	int column;
 };
 
 struct osp_script;
 
-/* NULL with `error` set: larger than the limits, or memory ran out. */
+/* Reads a script. Returns NULL with `error` set if it is larger than the limits or memory ran
+ * out. */
 struct osp_script *osp_script_read(const char *file, const char *text, size_t text_bytes,
 				   struct osp_error *error);
 void osp_script_free(struct osp_script *script); /* NULL is allowed */
 size_t osp_script_count(const struct osp_script *script);
-/* In the order of the text. */
+/* Returns a setting, in the order of the text. */
 const struct osp_setting *osp_script_at(const struct osp_script *script, size_t index);
 const struct osp_script_options *osp_script_options(const struct osp_script *script);
 
 struct osp_finding {
 	const struct osp_rule *rule; /* of the rules, or made for this finding (V1, V2, S1 to S8) */
-	const struct osp_setting *setting; /* NULL: severity missing, no line to name */
-	const char *value;		   /* missing: what is missing */
-	const char *variable;		   /* missing: of this; else as in the setting */
-	bool certain;			   /* else: where what the rule asks for is so */
+	const struct osp_setting *setting; /* NULL: severity missing, without a line */
+	const char *value;		   /* missing: the value to set */
+	const char *variable;		   /* missing: the variable to set; else that of the
+					      setting */
+	bool certain;			   /* false: only if the rule's unknown conditions hold */
 };
 
 struct osp_findings;
 
 /*
- * What the rules say against the script's settings, which of its variables nothing reads
+ * Returns what the rules find against the script's settings, which of its variables nothing reads
  * (`variables`; NULL: not asked), and what its options do that users do not mean
- * (lib/env/script_shape.h), by line and column; then what is missing: the rules of severity missing
- * that hold, and whose variable the script does not set. The number of nodes that the script asks
- * for counts as the fact `nodes` where that is unknown. The script, the rules and the variables
- * must outlive the result. NULL with `error` set when memory ran out.
+ * (lib/env/script_shape.h), sorted by line and column; then the rules of severity missing that hold
+ * and whose variable the script does not set. The number of nodes that the script asks for is used
+ * as the fact `nodes` if that is unknown. The script, the rules and the variables must outlive the
+ * result. Returns NULL with `error` set if memory ran out.
  */
 struct osp_findings *osp_lint(const struct osp_rule_set *rules,
 			      const struct osp_variables *variables, const struct osp_facts *facts,

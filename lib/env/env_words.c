@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* env_words.c - a node's facts, decisions and findings, as people read them */
+/* env_words.c - prints a node's facts, decisions and findings for people */
 #include "lib/env/env_words.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
-#define COLUMN_MOST 46 /* the first column of a table is at most so wide */
+#define COLUMN_MOST 46 /* the greatest width of a table's first column */
 
 static const char *const section_names[] = {
 	[OSP_OUTCOME_SET] = "Set",
@@ -56,7 +56,7 @@ static void print_instance(const struct osp_instance *instance, struct osp_text 
 	osp_text_printf(text, "\n  source: %s\n", instance->source);
 }
 
-/* "  but this node has 7 of its 8 GPUs": where not all that the type has is seen. */
+/* Prints "  but this node has 7 of its 8 GPUs" if it does not have exactly as many as its type. */
 static void print_lack(int seen, int64_t all, const char *what, struct osp_text *text)
 {
 	if (seen >= 0 && all > 0 && seen != all)
@@ -106,7 +106,7 @@ void osp_env_print_facts(const struct osp_env_view *view, struct osp_text *text)
 
 /* --- decisions -------------------------------------------------------------------------------- */
 
-/* The conditions of a rule that ask for what is not known: "nccl >=2.19, efa <1.29". */
+/* Adds the conditions of a rule that ask for unknown facts: "nccl >=2.19, efa <1.29". */
 static void add_unknown(const struct osp_facts *facts, const struct osp_rule *rule,
 			struct osp_text *text)
 {
@@ -116,7 +116,7 @@ static void add_unknown(const struct osp_facts *facts, const struct osp_rule *ru
 		const struct osp_condition *condition = &rule->conditions[i];
 		const struct osp_fact *fact = &facts->facts[condition->fact];
 
-		/* a version may be known, but not well enough */
+		/* a version may be known, but not exactly enough */
 		if (fact->known && (osp_fact_kind(condition->fact) != OSP_FACT_VERSION ||
 				    osp_range_holds(&condition->range, &fact->version) == OSP_YES))
 			continue;
@@ -139,7 +139,7 @@ static void add_assignment(const struct osp_decision *decision, struct osp_text 
 		osp_text_printf(text, " (%s)", user->origin);
 }
 
-/* What stood there without the user's value. */
+/* Adds what the value would be without the user's. */
 static void add_otherwise(const struct osp_decision *decision, struct osp_text *text)
 {
 	const char *value = decision->value, *user = decision->user->value;
@@ -153,7 +153,7 @@ static void add_otherwise(const struct osp_decision *decision, struct osp_text *
 		osp_text_printf(text, "would be %s: ", value);
 }
 
-/* The second column: why. */
+/* Prints the second column: the reason. */
 static void add_why(const struct osp_env_view *view, const struct osp_decision *decision,
 		    struct osp_text *text)
 {
@@ -181,7 +181,7 @@ static void add_why(const struct osp_env_view *view, const struct osp_decision *
 	osp_text_printf(text, " [%s]\n", rule->id);
 }
 
-/* Decisions of one rule that differ in the variable alone share a line. */
+/* Tells whether two decisions share a line: those of one rule that differ only in the variable. */
 static bool joins(const struct osp_decision *decision, const struct osp_decision *next)
 {
 	return decision->outcome == OSP_OUTCOME_LEFT && next->outcome == OSP_OUTCOME_LEFT &&
@@ -280,7 +280,7 @@ static void print_finding(const struct osp_env_view *view, const char *file,
 	osp_text_printf(text, "    rule %s: %s\n", rule->id, rule->source);
 }
 
-/* One line of what the script leaves to us: no fault of the script's. */
+/* Prints one line of what the script leaves to us, which is no mistake of the script. */
 static void print_set_for_it(const char *file, const struct osp_findings *findings,
 			     struct osp_text *text)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* facts.c - what is known of a node, of its software and of a job's shape */
+/* facts.c - the known facts about a node, its software and a job's shape */
 #include "lib/env/facts.h"
 
 #include <ctype.h>
@@ -150,7 +150,7 @@ int osp_facts_set(struct osp_facts *facts, enum osp_fact_id id, const char *text
 	return 0;
 }
 
-/* One "name=value" of a list, `length` bytes of it. */
+/* Sets one "name=value" of a list, which has `length` bytes. */
 static int set_pair(struct osp_facts *facts, const char *pair, size_t length,
 		    struct osp_error *error)
 {

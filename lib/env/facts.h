@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * facts.h - what is known of a node, of its software and of a job's shape
+ * facts.h - the known facts about a node, its software and a job's shape
  *
- * The words that rules may ask about. A fact that was never set is unknown, and no rule takes it
- * for anything: nothing is guessed. Versions are lib/env/version.h's; numbers are whole.
+ * Rules may ask about these facts. A fact that was never set is unknown, and no rule assumes a
+ * value: nothing is guessed. Versions are those of lib/env/version.h; numbers are whole.
  *
- * Any thread, any daemon: no shared state, no allocation. A struct osp_facts is about 10 KB.
+ * Any thread, any daemon: no shared state, no allocation. A struct osp_facts has about 10 KB.
  */
 #ifndef OSP_FACTS_H
 #define OSP_FACTS_H
@@ -32,7 +32,7 @@ enum osp_fact_id {
 	OSP_FACT_GDRCOPY,
 	OSP_FACT_SLURM, /* the cluster's */
 	/* the node */
-	OSP_FACT_INSTANCE, /* the catalogue's name of it */
+	OSP_FACT_INSTANCE, /* its name in the catalogue */
 	OSP_FACT_PROVIDER,
 	OSP_FACT_VENDOR, /* of the accelerators */
 	OSP_FACT_ACCELERATOR,
@@ -41,16 +41,17 @@ enum osp_fact_id {
 	OSP_FACT_NVLINK, /* generation; 0 for none */
 	OSP_FACT_NVSWITCH,
 	OSP_FACT_OPEN_DRIVER, /* NVIDIA's open kernel modules */
-	OSP_FACT_INTERFACES,  /* network interfaces with an address that NCCL could take */
+	OSP_FACT_INTERFACES,  /* network interfaces with an address that NCCL could use */
 	OSP_FACT_DEFAULT_INTERFACE,
-	OSP_FACT_GPU_HCAS,	/* active HCAs near a GPU, as NCCL_IB_HCA lists them */
+	OSP_FACT_GPU_HCAS,	/* active HCAs near a GPU, in the form of NCCL_IB_HCA */
 	OSP_FACT_OFI_TUNER,	/* path of libnccl-ofi-tuner.so */
 	OSP_FACT_EFA_LIBRARIES, /* folders for LD_LIBRARY_PATH that ldconfig does not know */
 	OSP_FACT_MEMLOCK_UNLIMITED,
 	OSP_FACT_STACK_UNLIMITED,
 	OSP_FACT_NOFILE,
-	OSP_FACT_SHM_GIB,    /* of /dev/shm in all, whole GiB */
-	OSP_FACT_REMOVE_IPC, /* logind removes a user's shared memory when the last session ends */
+	OSP_FACT_SHM_GIB,    /* total size of /dev/shm in whole GiB */
+	OSP_FACT_REMOVE_IPC, /* logind removes a user's shared memory at the end of the last
+				session */
 	/* the job */
 	OSP_FACT_NODES,
 	OSP_FACT_CONTAINER,
@@ -77,20 +78,20 @@ struct osp_facts {
 const char *osp_fact_name(enum osp_fact_id id);
 enum osp_fact_kind osp_fact_kind(enum osp_fact_id id);
 
-/* Returns 0, or -1 with the nearest right word. */
+/* Finds a fact by its name. Returns 0, or -1 with the nearest right word. */
 int osp_fact_find(const char *name, enum osp_fact_id *id, struct osp_error *error);
 
-/* Takes a fact from words: a version, a number, yes or no, or a word of at most 255 bytes (vendor
- * and fabric: one of the catalogue's). An empty `text` makes it unknown. Returns 0, or -1 with
- * `error` set (its column counts in `text`). */
+/* Sets a fact from text: a version, a number, yes or no, or a word of at most 255 bytes (vendor and
+ * fabric: one of the catalogue's). An empty `text` makes it unknown. Returns 0, or -1 with `error`
+ * set (its column counts in `text`). */
 int osp_facts_set(struct osp_facts *facts, enum osp_fact_id id, const char *text,
 		  struct osp_error *error);
 
-/* Takes "nccl=2.21,ofi=1.9"; on error all before the wrong one is taken, and `error` has the
- * column. */
+/* Sets facts from "nccl=2.21,ofi=1.9". If one is wrong, those before it are set, and `error` has
+ * the column. */
 int osp_facts_set_list(struct osp_facts *facts, const char *list, struct osp_error *error);
 
-/* Takes what the catalogue says of a type; what it does not know stays as it was. */
+/* Sets what the catalogue knows about a type; other facts stay as they were. */
 void osp_facts_take_instance(struct osp_facts *facts, const struct osp_instance *instance);
 
 #endif

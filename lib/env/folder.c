@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* folder.c - the YAML files of a folder, one after another */
+/* folder.c - reads the YAML files of a folder, one after another */
 #include "lib/env/folder.h"
 
 #include <dirent.h>
@@ -20,7 +20,7 @@ static int is_wanted(const struct dirent *entry)
 	       !strcmp(entry->d_name + length - suffix, SUFFIX);
 }
 
-/* Not alphasort(): that follows the locale. */
+/* Compares names by bytes. alphasort() follows the locale. */
 static int by_name(const struct dirent **a, const struct dirent **b)
 {
 	return strcmp((*a)->d_name, (*b)->d_name);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* node_facts.c - what files tell of this node and of the software on it */
+/* node_facts.c - reads facts about this node and its software from files */
 #include "onespine_config.h"
 #include "lib/env/node_facts.h"
 
@@ -30,7 +30,7 @@ char *osp_node_read(const char *root, const char *path, size_t limit_bytes, size
 	return osp_read_file(whole, limit_bytes, length_bytes);
 }
 
-/* The first line of a small file, blanks at its end cut; "" if there is none. */
+/* Reads the first line of a small file without the blanks at its end; "" if there is none. */
 static const char *first_line(const char *root, const char *path, char *buffer, size_t bytes)
 {
 	size_t length = 0;
@@ -46,7 +46,8 @@ static const char *first_line(const char *root, const char *path, char *buffer, 
 void osp_node_tell(struct osp_facts *facts, enum osp_fact_id id, const char *text)
 {
 	if (*text)
-		(void)osp_facts_set(facts, id, text, NULL); /* what does not parse stays unknown */
+		(void)osp_facts_set(facts, id, text, NULL); /* a text that cannot be parsed leaves
+							       it unknown */
 }
 
 /* Calls `see` with each name in a folder until it returns false. */
@@ -79,7 +80,7 @@ struct seen {
 	bool infiniband, ethernet;
 };
 
-/* "0x10de" and "0x2330" as "10de:2330". */
+/* Notes a GPU: "0x10de" and "0x2330" are "10de:2330". */
 static void see_gpu(struct seen *seen, const char *vendor, const char *device)
 {
 	char both[sizeof(seen->gpu_device)];
@@ -92,7 +93,8 @@ static void see_gpu(struct seen *seen, const char *vendor, const char *device)
 	seen->gpus++;
 }
 
-/* Display and processing controllers of NVIDIA and AMD; AMD's accelerators are "display, other". */
+/* Notes a display or processing controller of NVIDIA or AMD; AMD's accelerators are "display,
+ * other". */
 static bool see_pci(void *context, const char *name)
 {
 	struct seen *seen = context;
@@ -114,7 +116,7 @@ static bool see_pci(void *context, const char *name)
 	return true;
 }
 
-/* EFA by its driver, others by their link layer. */
+/* Notes an adapter: EFA by its driver, others by their link layer. */
 static bool see_hca(void *context, const char *name)
 {
 	struct seen *seen = context;
@@ -142,8 +144,8 @@ static const char *fabric_of(const struct seen *seen)
 	return seen->efa ? "efa" : seen->infiniband ? "infiniband" : seen->ethernet ? "roce" : "";
 }
 
-/* What the node shows stands over what its type says: where GPUs are seen and no adapter, its
- * type's fabric is not there, or not yet, and what asks for one is left open. */
+/* Sets the facts about devices. What the node shows overrides its type: if it shows GPUs but no
+ * adapter, the type's fabric is missing, or not there yet, and becomes unknown. */
 static void tell_devices(const struct seen *seen, struct osp_facts *facts)
 {
 	const char *fabric = facts->facts[OSP_FACT_FABRIC].text;
@@ -195,7 +197,7 @@ static bool counts(const char *name)
 
 #define INTERFACES_MAX 64
 
-/* The kernel's IPv4 routes: "Iface Destination ..." a line, the destination in hex. */
+/* Reads the kernel's IPv4 routes: lines of "Iface Destination ...", the destination in hex. */
 static void look_at_routes(const char *root, struct osp_facts *facts)
 {
 	char names[INTERFACES_MAX][32], name[32], destination[16], number[24];
@@ -241,13 +243,14 @@ static void look_at_kernel(const char *root, struct osp_facts *facts)
 			      strstr(line, "Open Kernel Module") ? "yes" : "no");
 }
 
-/* As systemd's files say it: 1, yes, true or on. */
+/* Tells whether systemd's files mean yes: 1, yes, true or on. */
 static bool is_yes(const char *value)
 {
 	return strspn(value, "1yYtT") || strncasecmp(value, "on", 2) == 0;
 }
 
-/* "RemoveIPC=no" in a file of logind's: "yes", "no", or NULL if it does not say. */
+/* Reads "RemoveIPC=no" from a file of logind's. Returns "yes", "no", or NULL if the file does not
+ * say. */
 static const char *remove_ipc_in(const char *root, const char *path)
 {
 	static const char key[] = "RemoveIPC=";
@@ -267,7 +270,7 @@ static const char *remove_ipc_in(const char *root, const char *path)
 struct remove_ipc {
 	const char *root;
 	const char *told;
-	char by[256]; /* the file of logind.conf.d that says it: the last by name wins */
+	char by[256]; /* the file of logind.conf.d that sets it: the last by name wins */
 };
 
 static bool see_logind(void *context, const char *name)
@@ -285,7 +288,8 @@ static bool see_logind(void *context, const char *name)
 	return true;
 }
 
-/* What logind was built to do if no file says it differs with the distribution: unknown. */
+/* Sets the fact only if a file says it, because logind's built-in default differs between
+ * distributions. */
 static void look_at_logind(const char *root, struct osp_facts *facts)
 {
 	struct remove_ipc seen = {.root = root,
@@ -296,7 +300,8 @@ static void look_at_logind(const char *root, struct osp_facts *facts)
 		osp_node_tell(facts, OSP_FACT_REMOVE_IPC, seen.told);
 }
 
-/* A limit as Slurm hands it on, else this process's own. False if neither is known. */
+/* Finds a limit as Slurm passes it on, else this process's own. Returns false if neither is
+ * known. */
 static bool find_limit(char *const *environment, const char *name, int resource, rlim_t *limit)
 {
 	const char *text = environment ? osp_environment_value(environment, name) : NULL;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* node_hcas.c - the InfiniBand and RoCE adapters that stand near a GPU */
+/* node_hcas.c - the InfiniBand and RoCE adapters near a GPU */
 #include "onespine_config.h"
 #include "lib/env/node_hcas.h"
 
@@ -17,7 +17,7 @@
 
 struct device {
 	char name[32];
-	char path[PATH_MAX]; /* where it stands below /sys/devices */
+	char path[PATH_MAX]; /* its place below /sys/devices */
 	char layer[32];	     /* of an adapter's first port */
 	char rate[32];
 };
@@ -51,7 +51,7 @@ static bool is_gpu(const char *folder)
 	return !strcmp(vendor, "0x1002") && !strncmp(class, "0x0380", 6);
 }
 
-/* An adapter that could carry data: its first port is active. */
+/* Tells whether an adapter can carry data: its first port is active. */
 static bool is_active(const char *folder, struct device *device)
 {
 	char state[32];
@@ -62,7 +62,8 @@ static bool is_active(const char *folder, struct device *device)
 	return strstr(state, "ACTIVE") && *device->layer;
 }
 
-/* The adapters' folder holds links whose "device" leads to PCI; that of PCI holds the devices. */
+/* Collects devices. The adapters' folder holds links whose "device" leads to PCI; PCI's folder
+ * holds the devices. */
 static void collect(const char *root, const char *folder, bool adapters, struct devices *devices)
 {
 	char whole[PATH_MAX], one[PATH_MAX], target[PATH_MAX];
@@ -93,7 +94,8 @@ static void collect(const char *root, const char *folder, bool adapters, struct 
 		closedir(dir);
 }
 
-/* "../pci0000:07/0000:07:01.0/..": do both stand below one bridge, not only one host bridge? */
+/* Tells whether both are below one bridge, not only one host bridge:
+ * "../pci0000:07/0000:07:01.0/..". */
 static bool share_bridge(const char *a, const char *b)
 {
 	const char *host = strstr(a, "/pci"), *bridge;
@@ -106,7 +108,7 @@ static bool share_bridge(const char *a, const char *b)
 		same++;
 	if (!bridge || a + same <= bridge + 1)
 		return false;
-	/* the last whole part that both have */
+	/* the last whole part common to both */
 	end = same;
 	while (end && !(a[end] == '/' && b[end] == '/'))
 		end--;
@@ -127,7 +129,7 @@ static bool alike(const struct device *a, const struct device *b)
 	return !strcmp(a->layer, b->layer) && !strcmp(a->rate, b->rate);
 }
 
-/* Keeps those near a GPU. */
+/* Keeps only the adapters near a GPU. */
 static void keep_near(struct devices *adapters, const struct devices *gpus)
 {
 	size_t kept = 0;
@@ -157,7 +159,7 @@ static const struct device *most_usual(const struct devices *adapters)
 	return best;
 }
 
-/* mlx5_2 before mlx5_10. */
+/* Compares so that mlx5_2 comes before mlx5_10. */
 static int by_number(const void *a, const void *b)
 {
 	const struct device *first = a, *second = b;
@@ -186,7 +188,7 @@ const char *osp_node_hcas(const char *root, char *buffer, size_t buffer_bytes)
 		}
 	}
 	if (used >= buffer_bytes)
-		buffer[0] = '\0'; /* a cut list would be a wrong one */
+		buffer[0] = '\0'; /* a cut list would be wrong */
 	free(gpus.list);
 	free(adapters.list);
 	return buffer;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* node_software.c - versions of the libraries that a job would load, from files alone */
+/* node_software.c - finds the versions of the libraries that a job would load, from files alone */
 #include "onespine_config.h"
 #include "lib/env/node_software.h"
 
@@ -26,8 +26,8 @@
 #define CUDA_VERSION	"/usr/local/cuda/version.json"
 #define LOADER_CACHE	"/etc/ld.so.cache"
 
-/* Where NCCL stands on usual nodes and in usual images; from NCCL_PLACES on, where the EFA
- * installer and older images put aws-ofi-nccl; then what tells of the rest. */
+/* First the usual folders of NCCL, on nodes and in images; from NCCL_PLACES on, those in which the
+ * EFA installer and older images put aws-ofi-nccl; then the sources of the other facts. */
 #define NCCL_PLACES 6
 #define OFI_PLACES  6
 const char *const osp_node_software_places[] = {
@@ -59,7 +59,7 @@ static bool known(const struct osp_facts *facts, enum osp_fact_id id)
 	return facts->facts[id].known;
 }
 
-/* Copies what looks like a version from `text`. */
+/* Copies as much of `text` as looks like a version. */
 static const char *version_at(const char *text, char *buffer)
 {
 	size_t length = 0;
@@ -74,7 +74,7 @@ static const char *version_at(const char *text, char *buffer)
 	return buffer;
 }
 
-/* --- what is spent ---------------------------------------------------------------------------- */
+/* --- the limits ------------------------------------------------------------------------------- */
 
 struct budget {
 	size_t folder_count, names_left, bytes_left;
@@ -103,7 +103,7 @@ static void begin(struct budget *budget)
 	budget->spent = false;
 }
 
-/* Whether this folder was not looked at yet, and may be. */
+/* Tells whether this folder may be searched and was not searched before. */
 static bool enter(struct budget *budget, DIR *folder)
 {
 	struct stat status;
@@ -124,7 +124,7 @@ static bool enter(struct budget *budget, DIR *folder)
 	return true;
 }
 
-/* The folder's next name, or NULL at its end or the budget's. */
+/* Returns the folder's next name, or NULL at its end or at a limit. */
 static const char *next_name(struct budget *budget, DIR *folder)
 {
 	struct dirent *entry;
@@ -140,7 +140,7 @@ static const char *next_name(struct budget *budget, DIR *folder)
 
 /* --- NCCL ------------------------------------------------------------------------------------- */
 
-/* A file "libnccl.so.2.21.5", whose name has the whole version. */
+/* Looks for a file such as "libnccl.so.2.21.5", whose name has the whole version. */
 static void look_for_nccl(struct budget *budget, DIR *folder, struct osp_facts *facts)
 {
 	static const char prefix[] = "libnccl.so.";
@@ -156,7 +156,7 @@ static void look_for_nccl(struct budget *budget, DIR *folder, struct osp_facts *
 	}
 }
 
-/* "nvidia_nccl_cu12-2.21.5.dist-info" of a Python environment's packages. */
+/* Looks for "nvidia_nccl_cu12-2.21.5.dist-info" among a Python environment's packages. */
 static void look_at_packages(struct budget *budget, const char *path, struct osp_facts *facts)
 {
 	DIR *folder = opendir(path);
@@ -176,7 +176,7 @@ static void look_at_packages(struct budget *budget, const char *path, struct osp
 		closedir(folder);
 }
 
-/* VIRTUAL_ENV/lib/python3.N/site-packages */
+/* Searches VIRTUAL_ENV/lib/python3.N/site-packages. */
 static void look_at_virtual_env(struct budget *budget, const struct osp_search *search,
 				struct osp_facts *facts)
 {
@@ -200,7 +200,7 @@ static void look_at_virtual_env(struct budget *budget, const struct osp_search *
 
 /* --- aws-ofi-nccl ----------------------------------------------------------------------------- */
 
-/* The version as the plugin says it at its start: "aws-ofi-nccl 1.14.2". */
+/* Reads the version that the plugin prints at its start: "aws-ofi-nccl 1.14.2". */
 static void read_plugin(struct budget *budget, const char *root, const char *path,
 			struct osp_facts *facts)
 {
@@ -245,7 +245,7 @@ static void look_for_ofi(struct budget *budget, const char *root, const char *fo
 
 /* --- the EFA installer ------------------------------------------------------------------------ */
 
-/* A package of the list: its name, '-' or '_', its version. */
+/* Reads the version of a package of the list: its name, '-', '_' or a blank, its version. */
 static void read_package(const char *list, const char *name, enum osp_fact_id id,
 			 struct osp_facts *facts)
 {
@@ -282,8 +282,8 @@ static void look_at_installer(const char *root, struct osp_facts *facts)
 }
 
 /*
- * Whether the loader's cache leads to `library` in that folder, or below it, and nowhere else. The
- * cache, which ldconfig makes, holds each path with its end.
+ * Tells whether the loader's cache leads to `library` in or below that folder, and nowhere else.
+ * The cache, which ldconfig makes, holds each path with its terminator.
  */
 static bool loader_finds(const char *cache, size_t cache_bytes, const char *folder,
 			 const char *library)
@@ -308,7 +308,7 @@ static bool loader_finds(const char *cache, size_t cache_bytes, const char *fold
 	return found;
 }
 
-/* Those of the installer's folders that are there and that the loader does not know. */
+/* Lists the installer's folders that exist but that the loader does not know. */
 static void look_for_libraries(const char *root, struct osp_facts *facts)
 {
 	static const struct {
@@ -336,7 +336,7 @@ static void look_for_libraries(const char *root, struct osp_facts *facts)
 
 /* --- CUDA ------------------------------------------------------------------------------------- */
 
-/* {"cuda": {"name": .., "version": "12.4.1"}, ...} */
+/* Reads {"cuda": {"name": .., "version": "12.4.1"}, ...}. */
 static void look_at_cuda(const char *root, struct osp_facts *facts)
 {
 	static const char path[] = CUDA_VERSION;
@@ -372,8 +372,8 @@ static void look_into(struct budget *budget, const char *root, const char *path,
 		closedir(folder);
 }
 
-/* The folders of LD_LIBRARY_PATH come first, as they do for the loader. To open one that is not
- * there costs too: not more of them are tried than names are read. */
+/* Searches the folders of LD_LIBRARY_PATH first, as the loader does. To open a missing folder costs
+ * time too, so each folder counts as a name. */
 static void look_along_path(struct budget *budget, const struct osp_search *search,
 			    struct osp_facts *facts)
 {
@@ -406,7 +406,7 @@ bool osp_node_software_own(const struct osp_search *search, struct osp_facts *fa
 	return !budget.spent;
 }
 
-/* Root's own folders: whatever they cost, each is looked at. */
+/* Searches root's own folders, each of them, whatever the time it takes. */
 void osp_node_software_usual(const char *root, struct osp_facts *facts)
 {
 	char whole[PATH_MAX];

@@ -38,7 +38,7 @@ bool osp_rule_rules(const struct osp_rule *rule)
 	return rule->action == OSP_RULE_SET || rule->action == OSP_RULE_LEAVE;
 }
 
-/* What the readers of one rule share. */
+/* What the functions that read one rule share. */
 struct reader {
 	struct osp_rule_set *set;
 	const struct osp_document *document;
@@ -51,7 +51,7 @@ static int no_memory(const struct reader *reader)
 	return osp_error_at(reader->error, reader->file, 0, 0, "out of memory");
 }
 
-/* An error of a value's own text, whose column counts in it. */
+/* Reports an error in a value's own text, whose column counts in that text. */
 static int wrong_text(const struct reader *reader, const struct osp_value *value,
 		      const struct osp_error *cause)
 {
@@ -74,7 +74,7 @@ static int take_string(const struct reader *reader, const struct osp_value *valu
 	return osp_value_string(reader->document, value, word, reader->error);
 }
 
-/* A word, or a list of words. */
+/* Reads a word, or a list of words. */
 static int take_words(const struct reader *reader, const struct osp_value *value, bool may_empty,
 		      struct osp_word_list *list)
 {
@@ -162,8 +162,8 @@ static int take_range(const struct reader *reader, const struct osp_value *value
 				  "%s: a range, as \">=1.16,<1.18\", is expected", value->key);
 }
 
-/* Where a fact is one of a few words, a pattern must match one of them: a misspelt one never
- * holds. */
+/* Checks that each pattern matches one of the few words of a fact, if it has such: a misspelt one
+ * never holds. */
 static int check_words(const struct reader *reader, const struct osp_value *value,
 		       const struct osp_word_list *list)
 {
@@ -245,7 +245,7 @@ static int take_conditions(const struct reader *reader, const struct osp_value *
 
 /* --- one rule --------------------------------------------------------------------------------- */
 
-/* Every ${name} must name a fact that is a word. */
+/* Checks that every ${name} names a fact that is a word. */
 static int check_value(const struct reader *reader, const struct osp_value *value)
 {
 	const char *at = value->text, *end;
@@ -278,7 +278,7 @@ static int lacks(const struct reader *reader, const struct osp_rule *rule, const
 			    rule->id, what);
 }
 
-/* What an action needs, and what it cannot have. */
+/* Checks what an action needs and what it cannot have. */
 static int check_shape(const struct reader *reader, const struct osp_rule *rule)
 {
 	bool tells = !osp_rule_rules(rule);
@@ -307,7 +307,7 @@ static const char *const rule_keys[] = {"id",  "when",	   "action", "variable", 
 
 #define RULE_KEY_COUNT (sizeof(rule_keys) / sizeof(rule_keys[0]))
 
-/* A word that every rule has (`must`), or may have. */
+/* Reads a word that every rule has (`must`) or may have. */
 static int take_text(const struct reader *reader, const struct osp_value *map, const char *key,
 		     bool must, const char **result)
 {
@@ -373,7 +373,7 @@ static int take_rule(const struct reader *reader, const struct osp_value *map,
 
 /* --- files ------------------------------------------------------------------------------------ */
 
-/* Takes out the rule of a lower rank that has the same id. */
+/* Removes the rule of a lower rank that has the same id. */
 static int make_place(struct osp_rule_set *set, const struct osp_rule *rule,
 		      struct osp_error *error)
 {

@@ -14,24 +14,25 @@
  *	    source: https://...
  *
  * when      facts (lib/env/facts.h), all of which must hold; none: always. Versions and numbers
- *           take a range (">=1.16,<1.18"), flags yes or no, words patterns, of which one must match
- *           (lib/base/glob.h)
+ *           take a range (">=1.16,<1.18"), flags yes or no, words patterns, one of which must
+ *           match (lib/base/glob.h)
  * action    set    the variable gets `value` unless the user has it
  *           leave  the variable is left to what sets it best; no rule below sets it
- *           warn   the user is warned; without `variable`, of the facts themselves
+ *           warn   the user is warned; without `variable`, about the facts themselves
  *           unset  the user is advised to remove it
- * variable  a name or a list of names; of warn and unset also patterns
- * value     of set: text with ${fact} for what only the node knows
- * is, not   of warn and unset: which values are meant (patterns); all by default
+ * variable  a name or a list of names; for warn and unset also patterns
+ * value     for set: text with ${fact} for what only the node knows
+ * is, not   for warn and unset: the values that are meant (patterns); default: all
  * severity  fatal (the job dies), harmful, obsolete, missing, note
  *
- * A rule whose condition asks for a fact that is not known sets nothing and warns of nothing, but
- * says so. Each rule has a rank: 0 for ours; each file of a site's folder ranks above all before. A
+ * A rule whose condition asks for an unknown fact sets nothing and warns about nothing, but says
+ * so. Each rule has a rank: 0 for ours; each file of a site's folder ranks above all before it. A
  * rule of a higher rank replaces that of the same id, and of two rules that hold for one variable
- * the higher decides. The user's own value stands over both.
+ * the higher one decides. The user's own value overrides both.
  *
- * Refused, with file, line and column and the nearest right word: unknown keys and facts, an id
- * given twice, versions that do not parse, and two rules of one rank that contradict each other.
+ * Refuses, with file, line and column and the nearest right word: unknown keys and facts, an id
+ * given twice, versions that cannot be parsed, and two rules of one rank that contradict each
+ * other.
  *
  * A finished set never changes: any number of threads may use it.
  */
@@ -56,7 +57,7 @@ enum osp_severity {
 	OSP_SEVERITY_NOTE
 };
 
-/* Words in the order in which they were said; none: all. */
+/* Words in the order in which they were given; none: all. */
 struct osp_word_list {
 	const char *const *words;
 	size_t count;
@@ -94,55 +95,55 @@ struct osp_rule_set;
 struct osp_rule_set *osp_rules_new(struct osp_error *error);
 void osp_rules_free(struct osp_rule_set *rules); /* NULL is allowed */
 
-/* As osp_catalogue_add() and osp_catalogue_add_folder(). */
+/* Add rules like osp_catalogue_add() and osp_catalogue_add_folder(). */
 int osp_rules_add(struct osp_rule_set *rules, uint32_t rank, const char *file, const char *text,
 		  size_t text_bytes, struct osp_error *error);
 int osp_rules_add_folder(struct osp_rule_set *rules, const char *folder, int site,
 			 struct osp_error *error);
 
-/* Once all are added: refuses contradictions. Returns 0, or -1 with `error` set. */
+/* Refuses contradictions, once all rules are added. Returns 0, or -1 with `error` set. */
 int osp_rules_finish(const struct osp_rule_set *rules, struct osp_error *error);
 
-/* As osp_catalogue_read(), of `data`/rules and `site`/rules.d; finished. */
+/* Reads `data`/rules and `site`/rules.d like osp_catalogue_read(), and finishes the set. */
 struct osp_rule_set *osp_rules_read(const char *data, const char *site, struct osp_error *error);
 
 /*
- * Looks for rules of rank 0 that no type of the catalogue can meet: a misspelt pattern, or a
- * fabric that the named types lack. Returns 0, or -1 with the first in `error`.
+ * Looks for rules of rank 0 that no type of the catalogue can meet: a misspelt pattern, or a fabric
+ * that the named types do not have. Returns 0, or -1 with the first one in `error`.
  */
 int osp_rules_reachable(const struct osp_rule_set *rules, const struct osp_catalogue *catalogue,
 			struct osp_error *error);
 
-/* Takes away those that cannot hold whatever else becomes known: what they decide stays the
- * same. */
+/* Removes rules that cannot hold, whatever else becomes known; the decisions stay the same. */
 void osp_rules_narrow(struct osp_rule_set *rules, const struct osp_facts *facts);
 
 /* Removes the rules that set nothing: those that warn or unset, and those that leave a variable
- * that no rule of a lower rank sets. Of the other rules it removes reason, source and cure. The
- * rules that remain set the same variables as before. */
+ * that no rule of a lower rank sets. Removes reason, source and cure from the other rules. The
+ * remaining rules set the same variables as before. */
 void osp_rules_narrow_to_set(struct osp_rule_set *rules);
 
-/* Returns whether each rule holds for both or for neither, and would set the same value. If so, the
+/* Tells whether each rule holds for both or for neither, and would set the same value. If so, the
  * same variables lead to the same settings and the same reports. */
 bool osp_rules_agree(const struct osp_rule_set *rules, const struct osp_facts *one,
 		     const struct osp_facts *other);
 
-/* Whether one asks for this fact, in its condition or its value. */
+/* Tells whether a rule asks for this fact, in its condition or its value. */
 bool osp_rules_ask(const struct osp_rule_set *rules, enum osp_fact_id fact);
 
-/* Whether a rule is about this variable. */
+/* Tells whether a rule is about this variable. */
 bool osp_rules_name(const struct osp_rule_set *rules, const char *name);
 
-/* Whether one would set it, if its condition held. */
+/* Tells whether a rule would set it if its condition held. */
 bool osp_rules_set(const struct osp_rule_set *rules, const char *name);
 
 size_t osp_rules_count(const struct osp_rule_set *rules);
-/* In the order of files and lines, ours first; replaced ones are not among them. */
+/* Returns a rule, in the order of files and lines, ours first, without those that were replaced. */
 const struct osp_rule *osp_rules_at(const struct osp_rule_set *rules, size_t index);
 
 const char *osp_severity_name(enum osp_severity severity);
 
-/* Do the facts meet the rule's condition? Where that is unknown, `unknown` gets the first cause. */
+/* Tells whether the facts meet the rule's condition. If that is unknown, `unknown` gets the first
+ * fact that decides it. */
 enum osp_truth osp_rule_holds(const struct osp_rule *rule, const struct osp_facts *facts,
 			      enum osp_fact_id *unknown);
 
@@ -151,39 +152,40 @@ enum osp_truth osp_rule_holds(const struct osp_rule *rule, const struct osp_fact
 /* A variable that is set already. */
 struct osp_variable {
 	const char *name;
-	const char *value;  /* NULL: not known at all */
-	bool unexpanded;    /* `value` holds what a shell still puts in: $X, $(...) */
-	bool extends;	    /* and that is the variable's own earlier value, alone */
+	const char *value;  /* NULL: unknown */
+	bool unexpanded;    /* `value` holds what a shell still substitutes: $X, $(...) */
+	bool extends;	    /* and that is only the variable's own earlier value */
 	const char *origin; /* "environment", "/etc/nccl.conf"; for words only */
 };
 
 enum osp_rule_outcome {
 	OSP_OUTCOME_SET,    /* variable gets value */
-	OSP_OUTCOME_KEPT,   /* a rule would set it, but the user has */
+	OSP_OUTCOME_KEPT,   /* a rule would set it, but the user has set it */
 	OSP_OUTCOME_LEFT,   /* nobody sets it, for the rule's reason */
-	OSP_OUTCOME_WARNED, /* of the user's value, or of the facts (no variable) */
-	OSP_OUTCOME_UNSET,  /* of the user's value, which should go */
-	OSP_OUTCOME_OPEN    /* not decided: the fact `unknown` is not known */
+	OSP_OUTCOME_WARNED, /* about the user's value, or about the facts (no variable) */
+	OSP_OUTCOME_UNSET,  /* the user's value should go */
+	OSP_OUTCOME_OPEN    /* not decided, because the fact `unknown` is not known */
 };
 
 struct osp_decision {
 	enum osp_rule_outcome outcome;
 	const struct osp_rule *rule;
 	const char *variable; /* NULL: none */
-	/* set, kept: what it is, or would be, here (kept: NULL if that asks for the fact
-	 * `unknown`); open: what the rule says */
+	/* set, kept: the value here, or what it would be (kept: NULL if it needs the fact
+	 * `unknown`); open: the rule's text */
 	const char *value;
 	const struct osp_variable *user; /* kept, warned, unset, open: the user's; NULL: none */
-	enum osp_fact_id unknown;	 /* open, kept; OSP_FACT_COUNT: the user's value is not */
+	enum osp_fact_id unknown;	 /* open, kept; OSP_FACT_COUNT: the user's value is
+					    unknown */
 };
 
 struct osp_decisions;
 
 /*
- * What all rules say of these facts and variables, in the rules' order, for each rule in the order
- * of its variables, then of the user's. `variables` must outlive the result, as must `rules`. NULL
- * with `error` set when memory ran out. An open decision with a `user` is a warning or a removal
- * whose condition is not known to hold.
+ * Decides what all rules say about these facts and variables, in the order of the rules, and for
+ * each rule in the order of its variables, then of the user's. `variables` and `rules` must outlive
+ * the result. Returns NULL with `error` set if memory ran out. An open decision with a `user` is a
+ * warning or a removal whose condition is not known to hold.
  */
 struct osp_decisions *osp_rules_decide(const struct osp_rule_set *rules,
 				       const struct osp_facts *facts,

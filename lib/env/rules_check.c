@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * rules_check.c - rules that cannot stand: those that contradict each other, those nobody meets
- */
+/* rules_check.c - refuses rules that contradict each other or that no type meets */
 #include "lib/env/rules_private.h"
 
 #include <string.h>
@@ -35,7 +33,8 @@ static bool conditions_meet(const struct osp_condition *a, const struct osp_cond
 	return words_meet(&a->words, &b->words);
 }
 
-/* Can both hold of one node? Each fact on its own, so that a yes may be wrong and a no never is. */
+/* Tells whether both can hold on one node. Looks at each fact separately, so a yes may be wrong,
+ * but a no never is. */
 static bool rules_meet(const struct osp_rule *a, const struct osp_rule *b)
 {
 	for (size_t i = 0; i < a->condition_count; i++) {
@@ -47,7 +46,7 @@ static bool rules_meet(const struct osp_rule *a, const struct osp_rule *b)
 	return true;
 }
 
-/* A variable of which both decide; NULL for none. */
+/* Returns a variable about which both decide; NULL for none. */
 static const char *shared_variable(const struct osp_rule *a, const struct osp_rule *b)
 {
 	for (size_t i = 0; i < a->variables.count; i++) {
@@ -90,7 +89,7 @@ int osp_rules_finish(const struct osp_rule_set *set, struct osp_error *error)
 	return 0;
 }
 
-/* Of a type alone: what a node or a job adds is not known. */
+/* Tells whether a type can meet the rule; what a node or a job adds is unknown. */
 static bool type_can_meet(const struct osp_rule *rule, const struct osp_instance *instance)
 {
 	struct osp_facts facts;

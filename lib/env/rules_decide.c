@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * rules_decide.c - what the rules say of given facts and variables
- */
+/* rules_decide.c - decides what the rules say about given facts and variables */
 #include "lib/env/rules_private.h"
 
 #include <stdlib.h>
@@ -11,7 +9,7 @@
 #include "lib/base/text.h"
 
 struct osp_decisions {
-	struct osp_arena arena; /* values with facts put in */
+	struct osp_arena arena; /* holds values with facts filled in */
 	struct osp_decision *list;
 	size_t count, room;
 };
@@ -63,13 +61,13 @@ enum osp_truth osp_rule_holds(const struct osp_rule *rule, const struct osp_fact
 	return all;
 }
 
-/* True when `name` is one of the rule's variables or matches one. */
+/* Tells whether `name` is one of the rule's variables or matches one. */
 static bool rule_names(const struct osp_rule *rule, const char *name)
 {
 	return matches_any(&rule->variables, name);
 }
 
-/* The same of a rule that sets or leaves, whose variables are no patterns. */
+/* Tells the same for a rule that sets or leaves, whose variables are no patterns. */
 static bool lists(const struct osp_rule *rule, const char *name)
 {
 	for (size_t i = 0; i < rule->variables.count; i++) {
@@ -130,7 +128,8 @@ void osp_rules_narrow(struct osp_rule_set *set, const struct osp_facts *facts)
 	set->count = kept;
 }
 
-/* Whether the rule leaves what one of a lower rank sets. Of two of one rank only one can hold. */
+/* Tells whether the rule leaves what one of a lower rank sets. Of two rules of one rank, only one
+ * can hold. */
 static bool leaves_any(const struct osp_rule_set *set, const struct osp_rule *rule)
 {
 	for (size_t i = 0; i < set->count; i++) {
@@ -160,7 +159,7 @@ void osp_rules_narrow_to_set(struct osp_rule_set *set)
 {
 	size_t kept = 0;
 
-	/* a rule that sets stays, and is found where it was moved to */
+	/* a rule that sets stays, so it is found even after it was moved */
 	for (size_t i = 0; i < set->count; i++) {
 		const struct osp_rule *rule = &set->rules[i];
 
@@ -185,7 +184,8 @@ static bool sets_fact(const struct osp_rule *rule, enum osp_fact_id id)
 	return false;
 }
 
-/* Whether a rule asks one of these facts; `sets`: whether its value has one. */
+/* Tells whether a rule's condition asks for one of these facts; `sets` tells whether its value has
+ * one. */
 static bool asks(const struct osp_rule *rule, const bool *facts, bool *sets)
 {
 	bool found = false;
@@ -269,8 +269,8 @@ static const struct osp_variable *find_user(const struct decider *decider, const
 
 /* --- set and leave ---------------------------------------------------------------------------- */
 
-/* The rule that decides of a variable: of those that hold the highest, then the first; SIZE_MAX for
- * none. */
+/* Returns the rule that decides about a variable: of those that hold the highest, then the first;
+ * SIZE_MAX for none. */
 static size_t deciding_rule(const struct decider *decider, const char *name)
 {
 	size_t best = SIZE_MAX;
@@ -286,7 +286,8 @@ static size_t deciding_rule(const struct decider *decider, const char *name)
 	return best;
 }
 
-/* Puts facts in place of ${fact}. 1 with `unknown` where one is not known, -1 without memory. */
+/* Replaces ${fact} by the facts. Returns 1 with `unknown` if one is unknown, -1 if memory ran
+ * out. */
 static int fill_value(struct decider *decider, const char *value, const char **result,
 		      enum osp_fact_id *unknown)
 {
@@ -341,7 +342,7 @@ static int decide_value(struct decider *decider, const struct osp_rule *rule, co
 	return add(decider->decisions, decision);
 }
 
-/* One rule of set or leave, and one of its variables. */
+/* Decides about one variable of a rule that sets or leaves. */
 static int decide_variable(struct decider *decider, size_t index, const char *name)
 {
 	const struct osp_rule *rule = &decider->set->rules[index];
@@ -366,7 +367,8 @@ static int decide_variable(struct decider *decider, size_t index, const char *na
 
 /* --- warn and unset --------------------------------------------------------------------------- */
 
-/* Where a shell has still to put something in, what stands there already may be enough. */
+/* Tells whether the rule means the user's value. If a shell still substitutes something, the known
+ * part may be enough. */
 static enum osp_truth value_is_meant(const struct osp_rule *rule, const struct osp_variable *user)
 {
 	if (!rule->is.count && !rule->is_not.count)
@@ -377,7 +379,7 @@ static enum osp_truth value_is_meant(const struct osp_rule *rule, const struct o
 		return OSP_NO;
 	if (rule->is.count && matches_any(&rule->is, user->value))
 		return OSP_YES;
-	if (user->unexpanded) /* what was there before is not what this one brings */
+	if (user->unexpanded) /* the variable's earlier value does not come from this setting */
 		return user->extends && rule->is.count ? OSP_NO : OSP_UNKNOWN;
 	return rule->is.count ? OSP_NO : OSP_YES;
 }

@@ -13,7 +13,7 @@
 #include "lib/base/text.h"
 #include "lib/env/shell_text.h"
 
-#define VALUE_BYTES_MAX 4096 /* of a value made of other variables' */
+#define VALUE_BYTES_MAX 4096 /* of a value made of other variables */
 
 struct osp_script {
 	struct osp_arena arena;
@@ -22,17 +22,18 @@ struct osp_script {
 	size_t count, room;
 };
 
-/* What the reader of one script keeps; `outer` is the word whose text is read as a script. */
+/* The state while one script is read; `outer` is a word whose text is read as a script. */
 struct reading {
 	struct osp_script *script;
 	const struct osp_shell_word *outer;
-	bool begun; /* a command: Slurm reads no #SBATCH after the first */
-	bool step;  /* `outer` is run by srun: by each task */
-	bool alone; /* the command is nothing but assignments */
+	bool begun; /* a command was read: Slurm reads no #SBATCH after the first */
+	bool step;  /* srun runs `outer`, so each task does */
+	bool alone; /* the command consists of assignments only */
 	bool too_many;
 };
 
-/* Whether `value` is ${NAME:-words} of this name, or with - = := for :-; `words` gets them then. */
+/* Tells whether `value` is ${NAME:-words} of this name, or has - = := instead of :-; `words` then
+ * gets them. */
 static bool is_default(const char *value, size_t value_bytes, const char *name, size_t name_bytes,
 		       const char **words, size_t *word_bytes)
 {
@@ -52,7 +53,7 @@ static bool is_default(const char *value, size_t value_bytes, const char *name, 
 	return true;
 }
 
-/* Whether all that a shell puts into the value is what the variable had before. */
+/* Tells whether all that a shell substitutes in the value is the variable's earlier value. */
 static bool is_extended(const char *value, size_t value_bytes, const char *name, size_t name_bytes)
 {
 	const char *at = value, *end = value + value_bytes;
@@ -68,7 +69,7 @@ static bool is_extended(const char *value, size_t value_bytes, const char *name,
 	return own && !memchr(value, '`', value_bytes);
 }
 
-/* Whether the value is only what the variable has: $A or ${A}. */
+/* Tells whether the value is only the variable's own: $A or ${A}. */
 static bool is_same(const char *value, size_t value_bytes, const char *name, size_t name_bytes)
 {
 	bool braced = value_bytes == name_bytes + 3;
@@ -79,7 +80,8 @@ static bool is_same(const char *value, size_t value_bytes, const char *name, siz
 	       (!braced || (value[1] == '{' && value[value_bytes - 1] == '}'));
 }
 
-/* What the script has set a variable to so far: NULL if it has not, or to more than one value. */
+/* Returns the value to which the script has set a variable so far: NULL if it has not, or to
+ * several values. */
 static const char *only_value(const struct osp_script *script, const char *name, size_t name_bytes)
 {
 	const char *value = NULL;
@@ -96,7 +98,7 @@ static const char *only_value(const struct osp_script *script, const char *name,
 	return value;
 }
 
-/* The length of a variable's name at `text`. */
+/* Returns the length of a variable's name at `text`. */
 static size_t name_length(const char *text, const char *end)
 {
 	size_t length = 0;
@@ -107,9 +109,8 @@ static size_t name_length(const char *text, const char *end)
 }
 
 /*
- * Puts what the script has set before in for $X and ${X}: `known` gets the value. It stays NULL
- * where something else stands there that a shell puts in, or a variable is not known. -1 without
- * memory.
+ * Replaces $X and ${X} by values that the script set before: `known` gets the result. It stays NULL
+ * if a shell substitutes anything else, or a variable is unknown. Returns -1 if memory ran out.
  */
 static int expand(const struct osp_script *script, const char *value, size_t value_bytes,
 		  char **known)
@@ -157,8 +158,8 @@ static int append(struct osp_script *script, const struct osp_setting *setting)
 	return 0;
 }
 
-/* In a text within the script: the line of the script, or where that is not known the text's
- * beginning. */
+/* Sets the place of a setting in a text within the script: the script's line, or, if that is
+ * unknown, the text's beginning. */
 static void place_outside(const struct reading *reading, struct osp_setting *setting)
 {
 	const struct osp_shell_word *outer = reading->outer;
@@ -205,7 +206,7 @@ static int add_setting(struct reading *reading, const char *name, size_t name_by
 	return setting.name && setting.value ? append(script, &setting) : -1;
 }
 
-/* What `export NAME` says of the settings before it. */
+/* Marks the earlier settings of a variable as exported, because of `export NAME`. */
 static void export_name(struct osp_script *script, const char *name, size_t name_bytes)
 {
 	for (size_t i = 0; i < script->count; i++) {
@@ -215,7 +216,7 @@ static void export_name(struct osp_script *script, const char *name, size_t name
 	}
 }
 
-/* A=b or A+=b of `bytes` bytes; anything else is no setting. */
+/* Takes A=b or A+=b of `bytes` bytes; anything else is no setting. */
 static int take_assignment(struct reading *reading, const char *text, size_t bytes,
 			   const struct osp_shell_word *at)
 {
@@ -243,7 +244,7 @@ static int take_assignment(struct reading *reading, const char *text, size_t byt
 	return 0;
 }
 
-/* ALL,A=b,C='d,e': quotes keep commas. */
+/* Takes a list such as ALL,A=b,C='d,e', in which quotes keep commas. */
 static int take_export_list(struct reading *reading, const char *list,
 			    const struct osp_shell_word *at)
 {
@@ -285,18 +286,18 @@ static const char *const mpi[] = {"mpirun", "mpiexec", "orterun", "prterun", "mp
 static const char *const containers[] = {"docker", "podman", "apptainer", "singularity", NULL};
 static const char *const shells[] = {"sh", "bash", "dash", "ksh", "zsh", NULL};
 
-/* What the words of a command before this one were. */
+/* What is known from the words of a command before this one. */
 struct command {
 	const struct osp_shell_word *words;
 	size_t count;
-	bool leading; /* assignments stand here */
+	bool leading; /* assignments may stand here */
 	bool exporting;
 	bool launcher, mpi, container, shell;
 };
 
 static int read_inner(struct reading *reading, const struct osp_shell_word *word);
 
-/* A word that names a program or a builtin: what its arguments may set. */
+/* Notes a program or a builtin, which decides what its arguments may set. */
 static void note_program(struct command *command, const char *word)
 {
 	const char *name = osp_shell_base_name(word);
@@ -317,8 +318,8 @@ static const char *after(const char *word, const char *prefix)
 	return strncmp(word, prefix, length) ? NULL : word + length;
 }
 
-/* An option of a launcher that sets a variable, the words after it included. Returns how many words
- * it took, 0 for none, or -1. */
+/* Takes an option of a launcher that sets a variable, with the words after it. Returns how many
+ * words it took, 0 for none, or -1. */
 static int take_option(struct reading *reading, const struct command *command, size_t index)
 {
 	const struct osp_shell_word *word = &command->words[index];
@@ -353,7 +354,7 @@ static int take_option(struct reading *reading, const struct command *command, s
 	return rc ? -1 : 2;
 }
 
-/* A word of `:`, as in : ${A:=b} */
+/* Takes a word of `:`, as in : ${A:=b}. */
 static int take_default(struct reading *reading, const struct osp_shell_word *word)
 {
 	const char *text = word->text, *value;
@@ -366,7 +367,7 @@ static int take_default(struct reading *reading, const struct osp_shell_word *wo
 	return add_setting(reading, text + 2, name_bytes, text, strlen(text), word);
 }
 
-/* A='--export=ALL,B=c': options for a launcher that is named elsewhere. */
+/* Reads the options in A='--export=ALL,B=c', for a launcher that is named elsewhere. */
 static int take_options_in(struct reading *reading, const struct osp_shell_word *word)
 {
 	const char *value = strchr(word->text, '=') + 1;
@@ -391,7 +392,7 @@ static bool is_only_assignments(const struct osp_shell_word *words, size_t count
 
 static int take_command(void *context, const struct osp_shell_word *words, size_t count)
 {
-	/* options without a program are an array's */
+	/* options without a program belong to an array */
 	bool options = count && *words[0].text == '-';
 	struct command command = {.words = words,
 				  .count = count,
@@ -432,7 +433,8 @@ static int take_command(void *context, const struct osp_shell_word *words, size_
 		} else if (!command.leading || *text != '-') {
 			if (command.exporting)
 				export_name(reading->script, text, strlen(text));
-			note_program(&command, text); /* env -i A=b: its options end nothing */
+			note_program(&command, text); /* env -i A=b: its options do not end the
+							 assignments */
 		}
 		i++;
 	}
@@ -441,7 +443,8 @@ static int take_command(void *context, const struct osp_shell_word *words, size_
 
 /* --- comments --------------------------------------------------------------------------------- */
 
-/* Where the option ends, and not one that begins like it; `bytes` if it is not. */
+/* Finds the option, but not one that begins like it. Returns where it ends; `bytes` if it is not
+ * there. */
 static size_t find_export(const char *text, size_t bytes, const char *option, size_t length,
 			  const char **found)
 {
@@ -458,8 +461,8 @@ static size_t find_export(const char *text, size_t bytes, const char *option, si
 	return bytes;
 }
 
-/* #SBATCH --export=..., as Slurm reads it: blanks part words, quotes keep them together. A line
- * that begins with #! begins a script, be it in a here-document. */
+/* Takes #SBATCH --export=..., read as Slurm does: blanks separate words, quotes keep them together.
+ * A line that begins with #! begins a script, even in a here-document. */
 static int take_comment(void *context, const char *text, size_t bytes, int line)
 {
 	static const char mark[] = "#SBATCH", option[] = "--export";
@@ -509,7 +512,7 @@ static int pass_comment(void *context, const char *text, size_t bytes, int line)
 
 /* --- scripts ---------------------------------------------------------------------------------- */
 
-/* The text after -c, one level deep. */
+/* Reads the text after -c, one level deep. */
 static int read_inner(struct reading *reading, const struct osp_shell_word *word)
 {
 	struct osp_shell_reader reader = {reading, take_command, pass_comment};

@@ -15,13 +15,13 @@
 
 enum target {
 	TARGET_AXIS,  /* layout.size[which] */
-	TARGET_SHARD, /* TorchTitan's dp_shard: -1 is the rest */
+	TARGET_SHARD, /* TorchTitan's dp_shard: -1 means the rest */
 	TARGET_MODEL, /* a double of the model */
 	TARGET_BATCH, /* global_batch */
 	TARGET_ORDER, /* a switch: tp-pp-dp */
 	TARGET_ZERO1, /* a switch: the distributed optimizer */
 	TARGET_SWIGLU,
-	TARGET_OLD, /* refused by the framework itself */
+	TARGET_OLD, /* the framework itself refuses it */
 };
 
 struct flag {
@@ -83,18 +83,19 @@ static const struct flag flags[] = {
 
 #define FLAGS (sizeof(flags) / sizeof(flags[0]))
 
-/* What reading one script needs. */
+/* The state while one script is read. */
 struct finding {
 	const char *file;
 	const struct osp_script *script;
 	struct osp_script_layout *found;
 	struct osp_error *error;
-	uint32_t shard; /* TorchTitan's dp_shard; 0: not said, or the rest */
-	bool inner;	/* a text within the script */
-	int line;	/* where that begins */
+	uint32_t shard; /* TorchTitan's dp_shard; 0: not given, or the rest */
+	bool inner;	/* reading a text within the script */
+	int line;	/* the line where that text begins */
 };
 
-/* Whether the word names the flag: '-' and '_' are alike, '+' before overrides is Hydra's. */
+/* Tells whether the word is the flag: '-' and '_' are alike, and a '+' before overrides is
+ * Hydra's. */
 static bool is_flag(const char *word, const struct flag *flag)
 {
 	const char *name = flag->name;
@@ -110,7 +111,7 @@ static bool is_flag(const char *word, const struct flag *flag)
 
 /* --- values ----------------------------------------------------------------------------------- */
 
-/* What the script sets a variable to, if that is one value; NULL. */
+/* Returns the value to which the script sets a variable, if there is only one; else NULL. */
 static const char *only_setting(const struct osp_script *script, const char *name, size_t bytes)
 {
 	const char *value = NULL;
@@ -127,7 +128,7 @@ static const char *only_setting(const struct osp_script *script, const char *nam
 	return value;
 }
 
-/* A whole number in all of the text, "-1" as -1; false: none. */
+/* Reads a whole number that is all of the text; -1 is allowed. Returns false if it is none. */
 static bool whole_number(const char *text, size_t bytes, double *number)
 {
 	char copy[24], *end;
@@ -146,7 +147,7 @@ static bool whole_number(const char *text, size_t bytes, double *number)
 	return !*end && (*number == -1 || *number >= 1) && *number <= NUMBER_MOST;
 }
 
-/* "$X", "${X}", "${X:-8}": by the script's settings. */
+/* Reads "$X", "${X}" or "${X:-8}", by the script's settings. */
 static bool expanded_number(const struct osp_script *script, const char *text, double *number)
 {
 	bool braced = text[0] == '$' && text[1] == '{';
@@ -243,7 +244,7 @@ static int take_number(struct finding *finding, const struct flag *flag,
 	return 0;
 }
 
-/* Whether the flag alone tells which framework it is: others have a --hidden-size too. */
+/* Tells whether the flag alone identifies the framework: others have a --hidden-size too. */
 static bool tells_framework(const struct flag *flag)
 {
 	return flag->target == TARGET_AXIS || flag->target == TARGET_SHARD ||
@@ -265,7 +266,7 @@ static int take_flag(struct finding *finding, const struct flag *flag,
 	value = value ? value + 1 : next ? next->text : "";
 	if (!whole_number(value, strlen(value), &number) &&
 	    !expanded_number(finding->script, value, &number))
-		/* a model's shape is only worth a figure; a layout is what was asked for */
+		/* a model's shape only improves a figure; a layout was asked for */
 		return tells_framework(flag) ? refuse_value(finding, word, value) : 0;
 	return take_number(finding, flag, word, value, number);
 }
@@ -281,7 +282,7 @@ static int pass_comment(void *context, const char *text, size_t bytes, int line)
 	return 0;
 }
 
-/* Options in a text of their own: A='--x 8', bash -c '...'. */
+/* Reads options in a text of their own: A='--x 8', bash -c '...'. */
 static int take_inner(struct finding *finding, const struct osp_shell_word *word, const char *text)
 {
 	struct osp_shell_reader reader = {finding, take_words, pass_comment};
@@ -327,7 +328,7 @@ static uint32_t bounded(long number, long most)
 	return number > 0 && number <= most ? (uint32_t)number : 0;
 }
 
-/* "gpu:8", "gpu:h100:8", "8" */
+/* Reads "gpu:8", "gpu:h100:8" or "8". */
 static long gpus_of_gres(const char *value)
 {
 	const char *last = strrchr(value, ':');
@@ -378,7 +379,7 @@ static void take_stated(const struct osp_script *script, const char *name,
 	}
 }
 
-/* TorchTitan's shards and replicas as one dp; its order. */
+/* Combines TorchTitan's shards and replicas into dp, and sets its order. */
 static void take_titan(const struct finding *finding)
 {
 	struct osp_layout *layout = &finding->found->layout;

@@ -9,7 +9,7 @@
 
 #define OPTIONS_MAX 5000
 
-/* The options that are kept. Slurm's own long and short names (sbatch(1), srun(1)). */
+/* The options to keep, by Slurm's own long and short names (sbatch(1), srun(1)). */
 static const struct {
 	const char *name;
 	char letter;
@@ -23,8 +23,8 @@ static const struct {
 	{"nodelist", 'w', true},      {"cpu-bind", 0, true},
 };
 
-/* The options of programs, '-' and '_' alike: PyTorch's launcher, and what frameworks call their
- * data loaders' workers. */
+/* The options of programs, '-' and '_' alike: PyTorch's launcher, and the frameworks' names for the
+ * workers of data loaders. */
 static const struct {
 	const char *option;
 	const char *name;
@@ -59,8 +59,8 @@ static int add(struct osp_script_options *options, struct osp_arena *arena,
 	return options->list[options->count++].value ? 0 : -1;
 }
 
-/* The option of Slurm that the word begins: its index, or -1. `value` gets what follows in the
- * word, NULL: nothing does. */
+/* Returns the index of the option of Slurm that begins the word, or -1. `value` gets the rest of
+ * the word, or NULL if there is none. */
 static int slurm_option(const char *word, const char **value)
 {
 	for (size_t i = 0; i < COUNT(slurm_options); i++) {
@@ -83,20 +83,20 @@ static int slurm_option(const char *word, const char **value)
 	return -1;
 }
 
-/* Whether another word belongs to this option of Slurm, as its value. */
+/* Tells whether the next word is this option's value. */
 static bool wants_next(const char *word, int index, const char *value)
 {
 	if (index >= 0)
 		return !value && slurm_options[index].takes_value;
 	if (!strncmp(word, "--", 2))
-		return false; /* which long options take a word of their own nobody writes down here
-			       */
+		return false; /* other long options with a separate value are not known here */
 	return word[1] && !word[2] && !strchr(letters_alone, word[1]);
 }
 
 /* --- srun and programs ------------------------------------------------------------------------ */
 
-/* The words of srun up to its program. Returns the program's index, or SIZE_MAX without memory. */
+/* Reads the words of srun up to its program. Returns the program's index, or SIZE_MAX if memory ran
+ * out. */
 static size_t take_srun(struct osp_script_options *options, struct osp_arena *arena,
 			const struct osp_shell_word *words, size_t count, size_t at)
 {
@@ -135,7 +135,7 @@ static size_t take_srun(struct osp_script_options *options, struct osp_arena *ar
 	return at;
 }
 
-/* Whether two names are the same but for '-' and '_'; `word` may go on with '='. */
+/* Tells whether two names differ only in '-' and '_'; `word` may go on with '='. */
 static bool names_match(const char *word, const char *name)
 {
 	for (; *name; word++, name++) {
@@ -188,8 +188,8 @@ int osp_script_options_of_command(struct osp_script_options *options, struct osp
 
 /* --- #SBATCH ---------------------------------------------------------------------------------- */
 
-/* The next word of the line; quotes keep blanks. False at the line's end, or where a comment
- * begins. */
+/* Finds the next word of the line; quotes keep blanks. Returns false at the line's end or at a
+ * comment. */
 static bool next_word(const char *text, size_t bytes, size_t *at, size_t *start, size_t *end)
 {
 	char quote = '\0';

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* script_shape.c - judges what a script asks of sbatch and srun, and what it gives its programs */
+/* script_shape.c - finds options whose effect the user of a script did not mean */
 #include "lib/env/script_shape.h"
 
 #include <stdlib.h>
@@ -20,7 +20,7 @@ enum shape_rule {
 	RULE_OUTSIDE_MASTER
 };
 
-/* The releases in which srun does not take --cpus-per-task over (NEWS of 22.05.0 and 23.11.0). */
+/* The releases in which srun does not inherit --cpus-per-task (NEWS of 22.05.0 and 23.11.0). */
 #define CPUS_LOST_RELEASES ">=22.05,<23.11"
 
 static const struct osp_condition cpus_lost_condition = {.fact = OSP_FACT_SLURM,
@@ -141,7 +141,7 @@ unsigned osp_script_nodes(const struct osp_script *script)
 	return nodes > 0 && nodes < 1000000 ? (unsigned)nodes : 0;
 }
 
-/* Whether the facts say that the job has several nodes; OSP_UNKNOWN if they say nothing. */
+/* Tells whether the script or the facts give the job several nodes; OSP_UNKNOWN if neither says. */
 static enum osp_truth several_nodes(const struct judging *judging)
 {
 	const struct osp_fact *fact = &judging->facts->facts[OSP_FACT_NODES];
@@ -174,7 +174,7 @@ static bool leaves_gpus_open(const struct judging *judging, size_t command)
 	       (flags && osp_glob_matches("*allow-task-sharing*", flags->value));
 }
 
-/* Whether there are steps, and each of them lets its tasks see all GPUs. */
+/* Tells whether there are steps and each of them lets its tasks see all GPUs. */
 static bool all_steps_open(const struct judging *judging)
 {
 	bool any = false;
@@ -191,8 +191,8 @@ static bool all_steps_open(const struct judging *judging)
 	return any;
 }
 
-/* Whether a node has one task, as far as the request says so: all the node's GPUs are then its
- * own. */
+/* Tells whether a node has one task, as far as the request says: all the node's GPUs are then the
+ * task's own. */
 static bool one_task_a_node(const struct judging *judging, const struct osp_script_option *option)
 {
 	long here = osp_option_number(of_step(judging, option->command, "ntasks-per-node"));
@@ -206,7 +206,7 @@ static bool one_task_a_node(const struct judging *judging, const struct osp_scri
 	       (gpus > 0 && gpus == osp_option_number(option));
 }
 
-/* S1: of sbatch's option once, unless every srun says otherwise, and of each srun's. */
+/* Judges S1: sbatch's option once, unless every srun overrides it, and each srun's. */
 static int judge_own_gpus(const struct judging *judging, const struct osp_script_option *option)
 {
 	bool binds = !strcmp(option->name, "gpu-bind") &&
@@ -232,8 +232,8 @@ static size_t count_settings(const struct osp_script *script, const char *name)
 	return count;
 }
 
-/* Whether the cores of a step's tasks do not depend on --cpus-per-task: each mask is given or there
- * is none, or what runs is a daemon's child. */
+/* Tells whether the cores of a step's tasks do not depend on --cpus-per-task: its masks are given
+ * or switched off, or it runs a daemon's child. */
 static bool has_cores_anyway(const struct judging *judging, size_t command)
 {
 	const struct osp_script_option *bind = of_step(judging, command, "cpu-bind");
@@ -248,8 +248,9 @@ static bool has_cores_anyway(const struct judging *judging, size_t command)
 }
 
 /*
- * Whether there are steps, and none says how many cores its tasks get. Of several one usually
- * prepares the nodes, and needs few: a script that says it for one knows of the matter.
+ * Tells whether there are steps and none says how many cores its tasks get. One of several usually
+ * prepares the nodes and needs few cores: if a script says it for one step, its author knows about
+ * it.
  */
 static bool no_step_has_cores(const struct judging *judging)
 {
@@ -268,7 +269,7 @@ static bool no_step_has_cores(const struct judging *judging)
 	return any;
 }
 
-/* S2: once, where sbatch has the option and nothing hands it on. */
+/* Judges S2: reports it once, if sbatch has the option and nothing passes it on. */
 static int judge_cpus_lost(const struct judging *judging)
 {
 	const struct osp_fact *slurm = &judging->facts->facts[OSP_FACT_SLURM];
@@ -285,7 +286,7 @@ static int judge_cpus_lost(const struct judging *judging)
 	return loses == OSP_NO ? 0 : find_option(judging, RULE_CPUS_LOST, option, loses == OSP_YES);
 }
 
-/* S3 and S4. */
+/* Judges S3 and S4. */
 static int judge_request(const struct judging *judging)
 {
 	const struct osp_script_options *options = judging->options;
@@ -337,7 +338,7 @@ static int judge_master(const struct judging *judging, const struct osp_setting 
 
 /* --- data loaders ----------------------------------------------------------------------------- */
 
-/* The processes that one task starts by itself (torchrun); 1 if nothing is said. */
+/* Returns the number of processes that one task starts itself (torchrun); 1 if it is not given. */
 static long children_of(const struct judging *judging, size_t command)
 {
 	for (size_t i = 0; i < judging->options->count; i++) {

@@ -3,12 +3,13 @@
  * script_shape.h - what a script's options do that its user did not mean
  *
  *	S1  --gpus-per-task, --gpu-bind=single and the like: each task sees its own GPUs alone
- *	S2  --cpus-per-task of sbatch, which srun of Slurm 22.05 and 23.02 does not take over
- *	S3  several nodes with GPUs without --exclusive and without all GPUs of each
+ *	S2  --cpus-per-task of sbatch, which srun of Slurm 22.05 and 23.02 does not inherit
+ *	S3  several nodes with GPUs without --exclusive
  *	S4  --no-requeue: a gate that finds a bad node ends the job
  *	S5  MASTER_ADDR that each task computes for itself
  *	S6  MASTER_ADDR that is this node alone, in a job of several
  *	S7  more data loader workers than the task has cores
+ *	S8  MASTER_ADDR that is the host which submitted the job
  *
  * Any thread, any daemon: no shared state.
  */
@@ -17,13 +18,13 @@
 
 #include "lib/env/env_lint.h"
 
-/* The nodes that the script asks for; 0: it does not say, or gives a range. */
+/* Returns the number of nodes that the script asks for; 0: it does not say, or gives a range. */
 unsigned osp_script_nodes(const struct osp_script *script);
 
 /*
- * Calls `take` with each finding; its `rule` is static. A finding about a setting names it, one
- * about an option has a setting named after the option (only during the call). Returns 0, or -1 as
- * soon as `take` does. `facts`: `slurm` and `nodes` are asked.
+ * Calls `take` with each finding; its `rule` is static. A finding about a setting names it; one
+ * about an option has a setting named after the option, which lives only during the call. Returns
+ * 0, or -1 as soon as `take` does. Only `slurm` and `nodes` of `facts` are used.
  */
 int osp_script_shape(const struct osp_script *script, const struct osp_facts *facts,
 		     int (*take)(void *context, const struct osp_finding *finding), void *context);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* shell_text.c - the commands of a shell script, as words, without running anything */
+/* shell_text.c - splits a shell script into commands and words, without running anything */
 #include "lib/env/shell_text.h"
 
 #include <ctype.h>
@@ -10,12 +10,12 @@
 
 #define DELIMITERS_MAX	    8 /* here-documents that begin in one line */
 #define DELIMITER_BYTES_MAX 64
-#define SEARCHES_MAX	    16 /* for an end that is not there; then no more are made */
+#define SEARCHES_MAX	    16 /* searches for a missing end before no more are made */
 
 struct delimiter {
 	char word[DELIMITER_BYTES_MAX];
 	size_t bytes;
-	bool tabs; /* <<-: tabs before it do not count */
+	bool tabs; /* <<-: tabs before it are ignored */
 };
 
 struct scanner {
@@ -25,13 +25,13 @@ struct scanner {
 	size_t at;
 	size_t line_start;
 	int line;
-	/* the word in the making */
+	/* the current word */
 	struct osp_text word;
-	bool in_word; /* there is one, though perhaps empty: "" */
+	bool in_word; /* there is one, though it may be empty: "" */
 	bool unexpanded;
 	int word_line, word_column;
 	bool drop; /* the word belongs to a redirection */
-	/* the command so far; texts are kept as offsets, for they move while they grow */
+	/* the command so far; texts are kept as offsets, because they move while they grow */
 	struct osp_text texts;
 	struct osp_shell_word *words;
 	size_t count, room;
@@ -118,7 +118,7 @@ static void end_word(struct scanner *s)
 	word.whole_lines = count_lines(&s->word) == s->line - s->word_line;
 	s->in_word = false;
 	if (!s->drop) {
-		/* the offset for now; end_command() makes it an address */
+		/* an offset for now; end_command() turns it into an address */
 		word.text = (const char *)(uintptr_t)s->texts.length_bytes;
 		osp_text_add_bytes(&s->texts, s->word.data ? s->word.data : "",
 				   s->word.length_bytes);
@@ -168,7 +168,7 @@ static void end_command(struct scanner *s)
 
 /* --- quotes and expansions -------------------------------------------------------------------- */
 
-/* Where the quote that stands at `at` closes; 0 for nowhere. */
+/* Returns where the quote at `at` closes; 0 if it does not. */
 static size_t find_quote(const struct scanner *s, size_t at)
 {
 	char quote = s->text[at];
@@ -182,7 +182,7 @@ static size_t find_quote(const struct scanner *s, size_t at)
 	return 0;
 }
 
-/* Where the bracket that stands at `at` closes, quotes within passed over; 0 for nowhere. */
+/* Returns where the bracket at `at` closes, skipping quotes; 0 if it does not. */
 static size_t find_bracket(struct scanner *s, size_t at)
 {
 	char open = s->text[at], close = open == '(' ? ')' : '}';
@@ -210,7 +210,7 @@ static size_t find_bracket(struct scanner *s, size_t at)
 	return 0;
 }
 
-/* $X, ${X}, $(...), $((...)): kept as written. */
+/* Takes $X, ${X}, $(...) or $((...)) as written. */
 static void take_dollar(struct scanner *s)
 {
 	char next = peek(s, 1);
@@ -255,7 +255,8 @@ static void take_single(struct scanner *s)
 	advance(s, 1);
 }
 
-/* Everything up to the closing quote; back to where it was when there is none. */
+/* Takes everything up to the closing quote. If there is none, goes back and takes the quote
+ * itself. */
 static void take_double(struct scanner *s)
 {
 	struct scanner before = *s;
@@ -308,7 +309,7 @@ static void take_backslash(struct scanner *s)
 
 /* --- here-documents and redirections ---------------------------------------------------------- */
 
-/* The word after <<, quotes taken off. */
+/* Takes the word after <<, without its quotes. */
 static void take_delimiter(struct scanner *s, bool tabs)
 {
 	struct delimiter delimiter = {.tabs = tabs};
@@ -340,7 +341,7 @@ static bool all_digits(const struct osp_text *word)
 
 static void take_redirection(struct scanner *s)
 {
-	/* 2>file: the number is no word of the command */
+	/* 2>file: the number is not a word of the command */
 	s->drop |= s->in_word && s->word.length_bytes && all_digits(&s->word);
 	end_word(s);
 	if (peek(s, 0) == '<' && peek(s, 1) == '<' && peek(s, 2) != '<') {
@@ -355,7 +356,7 @@ static void take_redirection(struct scanner *s)
 	s->drop = true;
 }
 
-/* The start of the line after the one that is `delimiter` alone; 0 if there is none. */
+/* Returns the start of the line after the one that is only `delimiter`; 0 if there is none. */
 static size_t find_delimiter(const struct scanner *s, const struct delimiter *delimiter)
 {
 	size_t at = s->at;
@@ -377,7 +378,7 @@ static size_t find_delimiter(const struct scanner *s, const struct delimiter *de
 	return 0;
 }
 
-/* After the end of a line: over the here-documents that it began. */
+/* Skips, after the end of a line, the here-documents that it began. */
 static void pass_documents(struct scanner *s)
 {
 	for (size_t i = 0; i < s->delimiter_count && !s->runs_shell; i++) {

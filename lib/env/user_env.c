@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* user_env.c - what the user has set: the environment, and the files that NCCL reads */
+/* user_env.c - reads what the user has set: the environment, and the files that NCCL reads */
 #include "onespine_config.h"
 #include "lib/base/environment.h"
 #include "lib/env/user_env.h"
@@ -66,7 +66,7 @@ const char *osp_user_env_listed(const char *list, const char *name)
 	return NULL;
 }
 
-/* Most variables are no rule's: their names are looked at where they stand. */
+/* Tells whether a variable counts. Most do not, so their names are read in place. */
 static bool is_meant(const struct osp_rule_set *rules, const char *list, const char *pair)
 {
 	char name[NAME_BYTES_MAX];
@@ -103,7 +103,7 @@ static int take_environment(struct osp_user_env *user, const struct osp_rule_set
 	return 0;
 }
 
-/* `text` becomes the list's. */
+/* Takes the lines of a file; the list owns `text` afterwards. */
 static int take_lines(struct osp_user_env *user, const struct osp_rule_set *rules, const char *path,
 		      char *text)
 {
@@ -117,7 +117,7 @@ static int take_lines(struct osp_user_env *user, const struct osp_rule_set *rule
 		return -1;
 	while ((line = strsep(&rest, "\n"))) {
 		if (is_meant(rules, NULL, line) && add_pair(user, line, origin))
-			return -1; /* as it stands: NCCL knows no comments */
+			return -1; /* unchanged, because NCCL knows no comments */
 	}
 	return 0;
 }
@@ -127,7 +127,7 @@ static int take_conf(struct osp_user_env *user, const struct osp_rule_set *rules
 	size_t length = 0;
 	char *text = osp_read_file(path, OSP_USER_CONF_BYTES_MAX, &length);
 
-	return text ? take_lines(user, rules, path, text) : 0; /* most have none */
+	return text ? take_lines(user, rules, path, text) : 0; /* most users have none */
 }
 
 static int take_read_conf(struct osp_user_env *user, const struct osp_rule_set *rules,

@@ -18,13 +18,13 @@
 
 struct name {
 	const char *name;
-	const char *text; /* of the range, "" for all releases */
+	const char *text; /* the range as written, "" for all releases */
 	struct osp_range range;
 };
 
 struct family {
 	const char *prefix, *of, *releases, *source;
-	enum osp_fact_id fact; /* OSP_FACT_COUNT: its version is no fact */
+	enum osp_fact_id fact; /* OSP_FACT_COUNT: no fact holds its version */
 	const char **others;
 	size_t other_count;
 	struct name *names;
@@ -39,12 +39,12 @@ struct document_node {
 
 struct osp_variables {
 	struct osp_arena arena;
-	struct document_node *documents; /* the strings live in them */
+	struct document_node *documents; /* hold the strings */
 	struct family families[FAMILIES_MAX];
 	size_t family_count;
 };
 
-/* What the readers of one file share. */
+/* What the functions that read one file share. */
 struct reader {
 	struct osp_variables *variables;
 	const struct osp_document *document;
@@ -156,7 +156,8 @@ static int take_names(const struct reader *reader, const struct osp_value *map,
 	return 0;
 }
 
-/* The place of a family: that of the same prefix, which a site's file replaces, or a new one. */
+/* Returns the place of a family: that of the same prefix, which a site's file replaces, or a new
+ * one. */
 static struct family *place_for(struct osp_variables *variables, const char *prefix)
 {
 	for (size_t i = 0; i < variables->family_count; i++) {
@@ -300,7 +301,7 @@ static bool is_others(const struct family *family, const char *name)
 	return false;
 }
 
-/* The nearest name by what follows the prefix, which all of them share. */
+/* Returns the nearest name by the part after the prefix, which all names share. */
 static const char *nearest_name(const struct family *family, const char *name)
 {
 	size_t prefix_bytes = strlen(family->prefix);
@@ -309,7 +310,7 @@ static const char *nearest_name(const struct family *family, const char *name)
 	return rest ? rest - prefix_bytes : NULL;
 }
 
-/* Whether the range has no upper bound, so that the newest release reads the variable. */
+/* Tells whether the range has no upper bound, so that the newest release reads the variable. */
 static bool newest_reads(const struct name *name)
 {
 	for (uint32_t i = 0; *name->text && i < name->range.count; i++) {

@@ -14,11 +14,12 @@
  *	    names:
  *	      NCCL_ALGO: ">=2.5.6"     # the releases that read it; "": all of them
  *
- * Strict, as rules.h: an unknown key, a range that does not parse, a name of another prefix or a
- * prefix given twice refuses the folder, with file, line and column. Of two families whose prefixes
- * both fit, the longer prefix counts (OFI_NCCL_ is no NCCL_).
+ * Strict, as rules.h: an unknown key, a range that cannot be parsed or a name of another prefix
+ * refuses the folder, with file, line and column. A family replaces an earlier one of the same
+ * prefix. Of two families whose prefixes both fit, the longer prefix counts (OFI_NCCL_ is no
+ * NCCL_).
  *
- * For the command alone: slurmstepd reads none of this. A finished table never changes: any number
+ * For the command only: slurmstepd reads none of this. A finished table never changes: any number
  * of threads may use it.
  */
 #ifndef OSP_VARIABLES_H
@@ -32,21 +33,21 @@
 
 struct osp_variables;
 
-/* Reads `data`/variables, and over it `site`/variables.d (`site` NULL: none; a missing folder holds
- * nothing). NULL with `error` set. */
+/* Reads `data`/variables and then `site`/variables.d, which overrides it (`site` NULL: none; a
+ * missing folder counts as empty). Returns NULL with `error` set if it fails. */
 struct osp_variables *osp_variables_read(const char *data, const char *site,
 					 struct osp_error *error);
 
 struct osp_variables *osp_variables_new(struct osp_error *error);
 void osp_variables_free(struct osp_variables *variables); /* NULL is allowed */
 
-/* Adds the families of one file. Returns 0, or -1 with `error` set: the table is then good for
- * nothing but osp_variables_free(). */
+/* Adds the families of one file. Returns 0, or -1 with `error` set: the table may then only be
+ * freed. */
 int osp_variables_add(struct osp_variables *variables, const char *file, const char *text,
 		      size_t text_bytes, struct osp_error *error);
 
 enum osp_variable_state {
-	OSP_VARIABLE_FOREIGN, /* of no family: nothing is known of it */
+	OSP_VARIABLE_FOREIGN, /* in no family: nothing is known about it */
 	OSP_VARIABLE_READ,    /* some release reads it, and this one may */
 	OSP_VARIABLE_MISSED,  /* the family's release here does not read it, or the newest does not
 			       */
@@ -58,11 +59,11 @@ struct osp_variable_judgement {
 	const char *of;	      /* "NCCL" */
 	const char *releases; /* "2.3.5 to 2.30.7" */
 	const char *source;
-	const char *nearest; /* unknown: the name that was probably meant; NULL: none is near */
+	const char *nearest; /* unknown: the name that was probably meant; NULL: there is none */
 	const char *range;   /* missed: the releases that read it, ">=2.4.2,<2.5.6" */
 };
 
-/* Judges one variable by its name. Takes one pass over its family's names. */
+/* Judges one variable by its name, in one pass over its family's names. */
 void osp_variables_judge(const struct osp_variables *variables, const struct osp_facts *facts,
 			 const char *name, struct osp_variable_judgement *judgement);
 

@@ -8,7 +8,7 @@
 #define NUMBER_MAX 4000000000u
 
 struct cursor {
-	const char *text; /* the whole, for the column */
+	const char *text; /* the whole text, for the column */
 	const char *at;
 	struct osp_error *error;
 };
@@ -64,7 +64,7 @@ static void skip_mark(struct cursor *cursor)
 		cursor->at++;
 }
 
-/* What the packager or the maker of a preview wrote behind the numbers. */
+/* Reads the mark that a packager or the maker of a preview wrote after the numbers. */
 static int take_mark(struct cursor *cursor, struct osp_version *version)
 {
 	bool separated = *cursor->at == '-' || *cursor->at == '+' || *cursor->at == '~';
@@ -162,8 +162,8 @@ int osp_range_parse(const char *text, struct osp_range *range, struct osp_error 
 	return 0;
 }
 
-/* <0, 0, >0 as `version` stands to `bound`, on as many numbers as `bound` has; OSP_UNKNOWN where
- * the version has fewer and they do not decide. */
+/* Sets *order to <0, 0 or >0, as `version` compares to `bound` by as many numbers as `bound` has.
+ * Returns OSP_UNKNOWN if the version has fewer and they do not decide. */
 static enum osp_truth compare(const struct osp_version *version, const struct osp_version *bound,
 			      int *order)
 {
@@ -223,7 +223,8 @@ enum osp_truth osp_range_holds(const struct osp_range *range, const struct osp_v
 	return all;
 }
 
-/* The bound itself, with all its numbers said; and its neighbours just below and just above. */
+/* Sets `version` to the bound with all four numbers, or to its neighbour just below or just
+ * above. */
 static void sample(const struct osp_version *bound, int side, struct osp_version *version)
 {
 	*version = *bound;
@@ -246,7 +247,8 @@ static void sample(const struct osp_version *bound, int side, struct osp_version
 	}
 }
 
-/* Between two neighbouring bounds all versions are alike, so it is enough to try at each bound. */
+/* Tells whether both ranges have a version at or next to a bound of `near`. Between two
+ * neighbouring bounds all versions are alike, so this is enough. */
 static bool meet_near(const struct osp_range *near, const struct osp_range *a,
 		      const struct osp_range *b)
 {

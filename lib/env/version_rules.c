@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* version_rules.c - what is installed on a node, and which of it is known not to go together */
+/* version_rules.c - the versions installed on a node, and combinations known to fail */
 #include "lib/env/version_rules.h"
 
 #include <stdio.h>
@@ -9,7 +9,7 @@
 #include "lib/env/node_facts.h"
 #include "lib/env/rules.h"
 
-/* What is compared; a rule that asks for none of these is of a job's settings. */
+/* The versions to compare; a rule that asks for none of these is about a job's settings. */
 static const enum osp_fact_id versions[] = {
 	OSP_FACT_DRIVER, OSP_FACT_CUDA, OSP_FACT_NCCL,
 	OSP_FACT_OFI,	 OSP_FACT_EFA,	OSP_FACT_LIBFABRIC,
@@ -50,7 +50,8 @@ static const char *version_of(const struct osp_facts *facts, enum osp_fact_id id
 	return facts->facts[id].known ? facts->facts[id].text : "";
 }
 
-/* "nccl 2.21.5, efa 1.28.0": what of a rule's conditions is a version here. */
+/* Writes the versions that a rule's conditions ask for: "nccl 2.21.5, efa 1.28.0". Returns their
+ * number. */
 static size_t seen_versions(const struct osp_rule *rule, const struct osp_facts *facts, char *words,
 			    size_t words_bytes)
 {
@@ -71,7 +72,7 @@ static size_t seen_versions(const struct osp_rule *rule, const struct osp_facts 
 	return count;
 }
 
-/* Warnings of the facts alone, of versions, that do harm. */
+/* Tells whether a decision is a warning about versions alone that do harm. */
 static bool is_bad(const struct osp_decision *decision, const struct osp_facts *facts,
 		   struct osp_bad_versions *bad)
 {
@@ -104,7 +105,7 @@ int osp_version_rules(const char *root, const char *data, const char *site,
 		      void (*take)(void *context, const struct osp_bad_versions *bad),
 		      void *context, char found[OSP_VERSION_WORDS_BYTES], struct osp_error *error)
 {
-	/* Root's environment says nothing of what jobs load: the usual places count. */
+	/* Root's environment says nothing about what jobs load, so only the usual places count. */
 	const struct osp_search search = {.root = root};
 	struct table table = {.data = data, .site = site};
 	struct osp_bad_versions bad;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * version_rules.h - what is installed on a node, and which of it is known not to go together
+ * version_rules.h - the versions installed on a node, and combinations known to fail
  *
- * The rules of `onespine env` that ask for nothing but facts, and for at least one version: of the
- * driver, CUDA, NCCL, aws-ofi-nccl, libfabric or the EFA installer. Reads files; any thread, but
- * not inside a Slurm daemon.
+ * Uses the rules of `onespine env` that ask for nothing but facts, and for at least one version: of
+ * the driver, CUDA, NCCL, aws-ofi-nccl, libfabric or the EFA installer. Reads files; any thread,
+ * but not inside a Slurm daemon.
  */
 #ifndef OSP_VERSION_RULES_H
 #define OSP_VERSION_RULES_H
@@ -15,7 +15,7 @@
 
 #define OSP_VERSION_WORDS_BYTES 256
 
-/* One rule that holds here and does harm. */
+/* A rule that holds here and is about harm. */
 struct osp_bad_versions {
 	const char *rule;			/* its id */
 	char versions[OSP_VERSION_WORDS_BYTES]; /* "nccl 2.21.5, efa 1.28.0" */
@@ -26,8 +26,8 @@ struct osp_bad_versions {
 
 /*
  * Judges the node below `root` by the rules in `data`/rules and `site`/rules.d (NULL: none), with
- * the types in `data`/instances and `site`/instances.d. Calls `take` with each rule that holds;
- * what it is given ends with the call. `found` gets the versions that are known, "" for none.
+ * the types in `data`/instances and `site`/instances.d. Calls `take` with each rule that holds; its
+ * argument lives only during the call. `found` gets the known versions, "" if there are none.
  * Returns 0, or -1 with `error` set.
  */
 int osp_version_rules(const char *root, const char *data, const char *site,
