@@ -12,8 +12,8 @@
 #include <stddef.h>
 
 /*
- * Returns place number `index`: that of packages, Debian's former one, ParallelCluster's, that of
- * an own build, and then slurmd's copies of what slurmctld sent. NULL after the last.
+ * Returns place number `index`: that of packages, Debian's former one, ParallelCluster's, that of a
+ * local build, and then slurmd's copies of what slurmctld sent. NULL after the last.
  */
 const char *osp_slurm_conf_candidate(size_t index);
 

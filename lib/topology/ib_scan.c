@@ -3,8 +3,9 @@
  * ib_scan.c - reads what ibnetdiscover prints, with and without -p
  *
  * A description is at most 64 bytes, and quotes in it are not escaped: it ends at the last quote of
- * its line. Other contents of the file (vendor, LIDs, widths, chassis) are ignored; a line of an
- * unknown form refuses the file with its place.
+ * its line, or with -p, if another description follows, at the first "' - '". Other contents of the
+ * file (vendor, LIDs, widths, chassis) are ignored; a line of an unknown form refuses the file with
+ * its place.
  */
 #define _GNU_SOURCE /* memmem, memrchr */
 

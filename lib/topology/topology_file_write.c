@@ -115,7 +115,8 @@ static bool is_bare(const struct osp_node_note *note)
 }
 
 /*
- * Tells whether a note has the source of `first`, and an instance or boot time if `first` has one.
+ * Tells whether a note has the source of `first`, and has an instance or boot time exactly if
+ * `first` has one.
  */
 static bool is_of(const struct osp_node_note *note, const struct osp_node_note *first)
 {
