@@ -31,7 +31,7 @@ bool osp_evidence_name(const struct osp_evidence *evidence, char *name, size_t n
 	return length > 0 && (size_t)length < name_bytes;
 }
 
-/* "-0badcafe" */
+/* Reads eight hex digits after a dash: "-0badcafe". */
 static bool read_hex(const char *at, uint32_t *number)
 {
 	char digits[HEX_DIGITS + 1];
@@ -86,7 +86,7 @@ bool osp_evidence_repeats(const struct osp_evidence *evidence,
 
 /* --- room ------------------------------------------------------------------------------------- */
 
-/* What is no evidence comes last: it never goes. */
+/* Returns the kind of a file; a file that is no evidence sorts last and is never removed. */
 static int kind_of(const struct osp_evidence_file *file)
 {
 	enum osp_evidence_kind kind;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * evidence.h - how much is kept of what checks saw, and what goes first
+ * evidence.h - how much evidence of checks is kept, and what is removed first
  *
- * A file for each check that failed or broke before a job, and for each that warned or worse after
- * one. A user can make a node warn after each job of a second: so a warning that is kept already is
- * not kept again, there is a bound in files and in bytes, and what goes first is what a user can
- * bring about. Any thread: no shared state.
+ * There is a file for each check that failed or broke before a job, and for each that warned or
+ * worse after one. A user can make a node warn after each job of a second. So a warning that is
+ * kept already is not kept again, the files and bytes are bounded, and what a user can cause is
+ * removed first. Any thread: no shared state.
  */
 #ifndef OSP_EVIDENCE_H
 #define OSP_EVIDENCE_H
@@ -14,22 +14,22 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Of one node. A run of all checks on 8 GPUs is 20 to 60 KiB of JSON: a quarter of the bytes is
- * reached by files alone. */
+/* For one node. A run of all checks on 8 GPUs is 20 to 60 KiB of JSON: the greatest number of files
+ * takes a quarter of the bytes. */
 #define OSP_EVIDENCE_FILES_MAX 256
 #define OSP_EVIDENCE_BYTES_MAX ((uint64_t)64 * 1024 * 1024)
 
-/* From what goes first to what goes last. */
+/* In the order of removal. */
 enum osp_evidence_kind {
-	OSP_EVIDENCE_WARN,  /* after a job: warned, or the check broke */
-	OSP_EVIDENCE_ERROR, /* before a job: the check broke */
+	OSP_EVIDENCE_WARN,  /* after a job: a check warned or broke */
+	OSP_EVIDENCE_ERROR, /* before a job: a check broke */
 	OSP_EVIDENCE_FAIL,
 	OSP_EVIDENCE_KINDS
 };
 
 #define OSP_EVIDENCE_NAME_BYTES 200
 
-/* One file that is there. */
+/* One existing file. */
 struct osp_evidence_file {
 	char name[OSP_EVIDENCE_NAME_BYTES];
 	uint64_t bytes;
@@ -43,17 +43,18 @@ struct osp_evidence {
 	uint32_t job;
 	int64_t time_s;
 	uint32_t saw;
-	uint32_t random; /* so that nobody can foretell the name */
+	uint32_t random; /* so that nobody can predict the name */
 };
 
-/* "epilog-n2-17-20260102T030405Z-0badcafe-01234567.json": kind, node, job, time in UTC, what it
- * saw, random. False: the node's name is too long or is none of a file. */
+/* Writes the name "epilog-n2-17-20260102T030405Z-0badcafe-01234567.json": kind, node, job, time in
+ * UTC, what it saw, random. Returns false if the node's name is too long or cannot be part of a
+ * file's name. */
 bool osp_evidence_name(const struct osp_evidence *evidence, char *name, size_t name_bytes);
 
-/* Whether a file has such a name; its kind and what it saw. */
+/* Tells whether a file has such a name; sets its kind and what it saw. */
 bool osp_evidence_parse(const char *name, enum osp_evidence_kind *kind, uint32_t *saw);
 
-/* Whether the same is kept already, by `count` files that are there. A failure is always kept. */
+/* Tells whether one of `count` existing files holds the same. A failure is always kept. */
 bool osp_evidence_repeats(const struct osp_evidence *evidence,
 			  const struct osp_evidence_file *files, size_t count);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* fresh.c - does an earlier pass of this node still hold? */
+/* fresh.c - tells whether an earlier pass of this node still holds */
 #include "lib/health/fresh.h"
 
 #include <stdio.h>
@@ -28,7 +28,7 @@ bool osp_node_state_count(struct osp_node_state *state, const char *subject, con
 
 	if (state->counter_count == OSP_STATE_COUNTERS_MAX)
 		return false;
-	/* Room doubles: a power of two is full. */
+	/* The room doubles: at a power of two it is full. */
 	if (!(state->counter_count & (state->counter_count - 1))) {
 		size_t room = state->counter_count ? state->counter_count * 2 : 1;
 
@@ -41,7 +41,7 @@ bool osp_node_state_count(struct osp_node_state *state, const char *subject, con
 	memset(counters, 0, sizeof(*counters));
 	snprintf(counters->subject, sizeof(counters->subject), "%s", subject);
 	snprintf(counters->name, sizeof(counters->name), "%s", name);
-	/* Files hold no more, and nothing counts as far. */
+	/* Files hold no larger number, and no counter gets that far. */
 	counters->value = value > INT64_MAX ? INT64_MAX : value;
 	counters->window = counters->value;
 	counters->fault = fault;
@@ -129,7 +129,8 @@ static bool has_gpu(const struct osp_node_state *state, const char *uuid)
 	return false;
 }
 
-/* A driver that has lost a GPU tells "GPU-????????-...": nobody knows which that is. */
+/* Returns a GPU that did not pass, or NULL. A driver that has lost a GPU shows "GPU-????????-...",
+ * and nobody knows which one that is. */
 static const char *missing_gpu(const struct osp_node_state *passed,
 			       const struct osp_node_state *now)
 {
@@ -141,7 +142,7 @@ static const char *missing_gpu(const struct osp_node_state *passed,
 	return NULL;
 }
 
-/* Does a fault of this count for those who ask? */
+/* Tells whether a fault of this counter matters for the requested GPUs. */
 static bool concerns(const struct question *question, const struct osp_counter *counter)
 {
 	return counter->fault && (!has_gpu(&question->pass->state, counter->subject) ||

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * fresh.h - does an earlier pass of this node still hold?
+ * fresh.h - tells whether an earlier pass of this node still holds
  *
  * A node that has passed need not be checked again before each job. A pass holds while nothing has
  * happened that could make it wrong: the node was not booted since, its driver, its GPUs and the
- * rules are the same, the kernel logged no XID and no counter of hardware errors grew, and it is no
- * older than policy allows. Whatever cannot be found out makes it stale: the price is one more
- * check.
+ * rules are the same, the kernel logged no XID, no counter of hardware errors grew, and the pass is
+ * no older than policy allows. Anything that cannot be found out makes it stale: the price is one
+ * more check.
  *
- * Ages count by the clock since boot, which no one sets. A record of the kernel that was lost might
- * have been an XID, so a pass does not outlive one (a program that floods the log gains nothing).
+ * Ages count by the clock since boot, which nobody sets. A lost record of the kernel might have
+ * been an XID, so a pass does not outlive one (a program that floods the log gains nothing).
  *
- * Any thread, any daemon: no shared state; only what says so allocates.
+ * Any thread, any daemon: no shared state; only functions that say so allocate.
  */
 #ifndef OSP_FRESH_H
 #define OSP_FRESH_H
@@ -36,30 +36,31 @@ const char *osp_depth_name(enum osp_depth depth); /* "quick" */
 #define OSP_PASS_FILE_BYTES_MAX	  ((size_t)1024 * 1024)
 #define OSP_WINDOW_S		  86400 /* counters are also kept as they were up to a day ago */
 
-/* Something that only grows while the node is up. */
+/* A number that only grows while the node is up. */
 struct osp_counter {
 	char subject[OSP_COUNTER_SUBJECT_BYTES]; /* a GPU's UUID, "mlx5_0:1", "neuron0" */
 	char name[OSP_COUNTER_NAME_BYTES];	 /* "ecc_uncorrected", "link_downed" */
-	bool fault; /* counts faults of hardware: no pass outlives a new one */
+	bool fault; /* it counts faults of hardware: no pass outlives a new one */
 	uint64_t value;
-	uint64_t window; /* in a pass: what it was at the start of the window; else unused */
+	uint64_t window; /* in a pass: the value at the start of the window; else unused */
 };
 
-/* What of a node a pass depends on. */
+/* The state of a node that a pass depends on. */
 struct osp_node_state {
 	int64_t time_s;	   /* wall clock, for people */
 	uint64_t uptime_s; /* since boot, sleep included */
 	char boot_id[40];  /* the kernel's; "" is unknown */
 	char driver[OSP_UUID_BYTES];
-	char rules[OSP_UUID_BYTES];		       /* version and thresholds that judged */
+	char rules[OSP_UUID_BYTES];		       /* version and thresholds of the judgement */
 	char gpus[OSP_STATE_GPUS_MAX][OSP_UUID_BYTES]; /* UUIDs in the order of the PCI bus */
 	unsigned int gpu_numbers[OSP_STATE_GPUS_MAX];  /* "gpu3" is 3; not kept with a pass */
 	size_t gpu_count;
 	bool whole;	    /* these are all GPUs of the node */
 	bool log_known;	    /* the kernel's records could be read */
-	uint64_t log_first; /* sequence number of the first record that is left */
-	uint64_t log_next;  /* of the one to come */
-	uint64_t xids;	    /* of those left: sequence number of the last XID plus 1; 0: none */
+	uint64_t log_first; /* sequence number of the first remaining record */
+	uint64_t log_next;  /* of the next record */
+	uint64_t xids;	    /* of the remaining ones: sequence number of the last XID plus 1; 0:
+			       none */
 	struct osp_counter *counters; /* in any order; owned */
 	size_t counter_count;
 };
@@ -73,11 +74,11 @@ struct osp_pass {
 enum osp_freshness {
 	OSP_FRESH,
 	OSP_STALE_NONE,	 /* there is no pass */
-	OSP_STALE_DEPTH, /* it was less deep than asked for */
+	OSP_STALE_DEPTH, /* it was less deep than requested */
 	OSP_STALE_BOOT,	 /* booted since, or the boot is unknown */
 	OSP_STALE_DRIVER,
 	OSP_STALE_RULES, /* other thresholds or another version of ours */
-	OSP_STALE_GPUS,	 /* a GPU that is asked for was not among those that passed */
+	OSP_STALE_GPUS,	 /* a requested GPU was not among those that passed */
 	OSP_STALE_AGE,	 /* older than its time to live */
 	OSP_STALE_XID,
 	OSP_STALE_LOG,	   /* records of the kernel were lost, or cannot be read */
@@ -85,11 +86,11 @@ enum osp_freshness {
 };
 
 /*
- * Does `pass` (NULL: none) hold for a node that is now as `now` says, when `depth` is asked for and
- * a pass lives `live_s` seconds (0: no pass ever holds)? `now->gpus` are the GPUs asked for: each
- * must have been among those that passed, and where they are the whole node, as many. Counters of
- * other GPUs do not count. With `words` (may be NULL) why not, in a few words: "an XID since",
- * "neuron0 mem_ecc_uncorrected 0 -> 2".
+ * Tells whether `pass` (NULL: none) holds for a node whose present state is `now`, if `depth` is
+ * requested and a pass lives `live_s` seconds (0: no pass ever holds). `now->gpus` are the
+ * requested GPUs: each must be among those that passed, and if they are the whole node, their
+ * number must be the same. Counters of other GPUs do not count. `words` (may be NULL) gets the
+ * reason why not, in a few words: "an XID since", "neuron0 mem_ecc_uncorrected 0 -> 2".
  */
 enum osp_freshness osp_fresh(const struct osp_pass *pass, const struct osp_node_state *now,
 			     enum osp_depth depth, uint64_t live_s, char *words,
@@ -99,7 +100,7 @@ enum osp_freshness osp_fresh(const struct osp_pass *pass, const struct osp_node_
 
 void osp_node_state_clear(struct osp_node_state *state); /* frees and empties it */
 
-/* Adds a counter (texts are cut to their fields). false when memory ran out or there are too
+/* Adds a counter (texts are cut to their fields). Returns false if memory ran out or there are too
  * many. */
 bool osp_node_state_count(struct osp_node_state *state, const char *subject, const char *name,
 			  uint64_t value, bool fault);
@@ -108,15 +109,15 @@ const struct osp_counter *osp_counter_find(const struct osp_node_state *state, c
 					   const char *name);
 
 /*
- * How much a counter has grown since the pass, and since its window began (either may be NULL).
- * false: the pass knows no such counter, or it was set back since.
+ * Tells how much a counter has grown since the pass, and since its window began (either may be
+ * NULL). Returns false if the pass has no such counter, or it was reset since.
  */
 bool osp_counter_growth(const struct osp_pass *pass, const char *subject, const char *name,
 			uint64_t value, uint64_t *since_pass, uint64_t *since_window);
 
 /*
  * Makes the pass of a node that has just passed. `before` (or NULL) is its last one: its window
- * goes on where it is of the same boot and younger than OSP_WINDOW_S. Takes `state` over, which is
+ * continues if it is of the same boot and younger than OSP_WINDOW_S. Takes over `state`, which is
  * empty afterwards.
  */
 void osp_pass_make(struct osp_pass *pass, const struct osp_pass *before, enum osp_depth depth,
@@ -125,10 +126,10 @@ void osp_pass_clear(struct osp_pass *pass);
 
 /* --- as a file -------------------------------------------------------------------------------- */
 
-/* JSON on lines of its own; `text` is marked failed when memory runs out. */
+/* Writes JSON on lines of its own; marks `text` failed if memory runs out. */
 void osp_pass_write(const struct osp_pass *pass, struct osp_text *text);
 
-/* Strict, all or nothing: 0, or -1 with `error` set and `pass` empty. */
+/* Reads a pass, strictly. Returns 0, or -1 with `error` set and `pass` empty. */
 int osp_pass_read(const char *file, const char *text, size_t text_bytes, struct osp_pass *pass,
 		  struct osp_error *error);
 

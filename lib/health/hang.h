@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * hang.h - was a check that did not answer stuck, or kept from its work?
+ * hang.h - tells a check that is stuck from one that is kept from its work
  *
  * A user can keep a check from answering without any fault of the node: with more busy processes
  * than processors, by writing so much that every page has to be waited for, or by using up the
- * memory. What distinguishes these from a driver that is stuck:
+ * memory. These measures tell that from a driver that is stuck:
  *
  *	the run queue		/proc/PID/schedstat: how long the check could have run and had no
  *				processor
  *	pressure stall		/proc/pressure/io and memory, "some": how long anybody on the node
- *				waited
- *	information (PSI)	for a device or for memory; those who wait now are counted too
+ *	information (PSI)	waited for a device or for memory, those included who still wait
  *	delay accounting	/proc/PID/stat, field 42: how long the check itself waited for block
  *				devices, once each wait was over (kernel.task_delayacct)
  *
@@ -24,14 +23,14 @@
 
 #include <stdbool.h>
 
-/* Of both tries together. */
+/* The sum of both tries. */
 struct osp_hang_signs {
 	unsigned int waited_ms; /* for a processor */
 	bool pressure_known;
-	unsigned int io_ms; /* that the node was under such pressure */
+	unsigned int io_ms; /* how long the node was under such pressure */
 	unsigned int memory_ms;
 	bool delay_known;
-	unsigned int delayed_ms; /* that the check itself waited for block devices */
+	unsigned int delayed_ms; /* how long the check itself waited for block devices */
 };
 
 enum osp_hang {
@@ -42,10 +41,10 @@ enum osp_hang {
 };
 
 /*
- * Judges a check that did not answer within `limit_ms`, twice. More than a fifth of that time, of
- * either kind, pardons it. Measured on two cores: on an idle machine the wait for a processor is
- * under 1/1000, with ten times as many busy processes as cores over 8/10; a stuck process waits for
- * none.
+ * Judges a check that did not answer within `limit_ms`, twice. If it was kept waiting for more than
+ * a fifth of that time, in one of these ways, it is excused. Measured on two cores: on an idle
+ * machine the wait for a processor is under 1/1000, with ten times as many busy processes as cores
+ * over 8/10; a stuck process waits for none.
  */
 enum osp_hang osp_hang_judge(const struct osp_hang_signs *signs, unsigned int limit_ms);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* history.c - what earlier checks say of a node and of a GPU: strikes, lemons, trends */
+/* history.c - what earlier checks say about a node and a GPU: strikes, lemons, trends */
 #include "lib/health/history.h"
 
 #include <stdlib.h>
@@ -26,7 +26,7 @@ struct figure {
 	const char *subject;
 	const char *name;
 	double value;
-	size_t order; /* as they were added */
+	size_t order; /* the order in which they were added */
 };
 
 struct growth {
@@ -34,7 +34,7 @@ struct growth {
 	struct osp_history_growth grown;
 };
 
-/* A growing array of any of them. */
+/* A growing array of one of them. */
 struct list {
 	void *entries;
 	uint32_t room;
@@ -89,7 +89,7 @@ static void *add_entry(struct list *list, size_t bytes)
 	return entry;
 }
 
-/* A copy, the same one for equal strings. */
+/* Copies a string; equal strings share one copy. */
 static bool copy(struct osp_history *history, const char **to, const char *from)
 {
 	uint32_t index = osp_name_table_find(&history->names, TAG_WORD, from);
@@ -160,7 +160,7 @@ int osp_history_add_figure(struct osp_history *history, const char *uuid, const 
 	figure->key = run_at(history, figure->run)->instance;
 	if (*uuid && !copy(history, &figure->key, uuid))
 		return -1;
-	/* A GPU's is the same figure whatever number the GPU had. */
+	/* A GPU's figure is the same whatever number the GPU had. */
 	return copy(history, &figure->subject, *uuid ? "" : subject) &&
 			       copy(history, &figure->name, name)
 		       ? 0
@@ -233,7 +233,8 @@ static struct sight *all_sights(const struct osp_history *history, size_t *count
 	return sights;
 }
 
-/* A GPU fails when a check names it; a run that failed for another says that it is well. */
+/* Returns what a run says about its subject. A GPU fails if a check names it; a run that failed for
+ * another reason says that it is well. */
 static enum osp_history_verdict verdict_of(const struct sight *sight)
 {
 	if (!sight->is_gpu || sight->run->verdict == OSP_HISTORY_OTHER)
@@ -241,13 +242,14 @@ static enum osp_history_verdict verdict_of(const struct sight *sight)
 	return *sight->check ? OSP_HISTORY_FAIL : OSP_HISTORY_PASS;
 }
 
-/* Where it was: a GPU in an instance, an instance under a name. Equal strings are one. */
+/* Returns where the subject was: a GPU in an instance, an instance under a name. Equal strings are
+ * one pointer. */
 static const char *place_of(const struct sight *sight)
 {
 	return sight->is_gpu ? sight->run->instance : sight->run->node;
 }
 
-/* How many such places there were; few, and mostly one. */
+/* Counts these places; they are few, and mostly one. */
 static size_t count_places(const struct sight *sights, size_t count)
 {
 	size_t places = 0;
@@ -276,7 +278,7 @@ static void take_sight(struct osp_history_subject *subject, const struct sight *
 	subject->last_s = sight->run->time_s;
 	subject->node = sight->run->node;
 	subject->instance = sight->run->instance;
-	/* An error of ours neither begins nor ends anything. */
+	/* An error of ours neither begins nor ends a failure. */
 	if (verdict == OSP_HISTORY_OTHER)
 		return;
 	subject->last = verdict;
@@ -296,7 +298,7 @@ static void take_sight(struct osp_history_subject *subject, const struct sight *
 static void judge_subject(struct osp_history_subject *subject, const struct sight *sights,
 			  size_t count, const struct osp_history_rule *rule)
 {
-	const struct sight *told = NULL; /* the last that found something out */
+	const struct sight *told = NULL; /* the last with a result */
 
 	subject->key = sights->key;
 	subject->is_gpu = sights->is_gpu;
@@ -459,7 +461,7 @@ const struct osp_history_trend *osp_history_trends(struct osp_history *history, 
 
 /* --- counters --------------------------------------------------------------------------------- */
 
-/* The order in which they were added decides if nothing else does: qsort() keeps none. */
+/* Compares by time, then by subject and name, because qsort() does not keep the order of equals. */
 static int compare_growths(const void *a, const void *b)
 {
 	const struct osp_history_growth *one = a, *other = b;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * history.h - what earlier checks say of a node and of a GPU: strikes, lemons, trends
+ * history.h - what earlier checks say about a node and a GPU: strikes, lemons, trends
  *
- * Nodes are replaced and names are given again, so runs are counted by what stays: the instance's
- * id, and each GPU's UUID, which may come back in another instance. A strike is a failure that was
- * not there in the run before, or is there again after a reboot; so many strikes in so many days
- * make a lemon. Runs that came twice (from two folders) count once.
+ * Nodes are replaced and names are reused, so runs are counted by what stays: the instance's id,
+ * and each GPU's UUID, which may come back in another instance. A strike is a failure that was not
+ * there in the run before, or is there again after a reboot; enough strikes within a number of days
+ * make a lemon. A run that was read twice (from two folders) counts once.
  *
- * The caller reads files; here is no I/O. Strings are copied. One thread a history.
+ * The caller reads files; this file does no I/O. Strings are copied. One thread per history.
  */
 #ifndef OSP_HISTORY_H
 #define OSP_HISTORY_H
@@ -17,22 +17,22 @@
 #include <stdint.h>
 
 enum osp_history_verdict {
-	OSP_HISTORY_OTHER, /* nothing was found out: an error, all skipped */
+	OSP_HISTORY_OTHER, /* no result: an error, or all skipped */
 	OSP_HISTORY_PASS,
 	OSP_HISTORY_FAIL,
 };
 
 struct osp_history;
 
-struct osp_history *osp_history_new(void);	    /* NULL: no memory */
+struct osp_history *osp_history_new(void);	    /* NULL if memory ran out */
 void osp_history_free(struct osp_history *history); /* NULL is allowed */
 
-/* One run, as its line says. Strings may be "". */
+/* One run, from its line. Strings may be "". */
 struct osp_history_run {
 	const char *id; /* of the run: two reports with one id count once */
 	int64_t time_s;
 	const char *node;
-	const char *instance; /* its id, or what stands for one */
+	const char *instance; /* its id, or its node's name */
 	const char *boot_id;
 	const char *depth;
 	enum osp_history_verdict verdict;
@@ -42,18 +42,18 @@ struct osp_history_run {
 	const char *when; /* "prolog" before it, "epilog" after it; "" */
 };
 
-/* 1 when it was added, 0 when it is there already, -1 when memory ran out. */
+/* Adds a run. Returns 1 if it was added, 0 if it is there already, -1 if memory ran out. */
 int osp_history_add_run(struct osp_history *history, const struct osp_history_run *run);
 
-/* Of the run added last: one of its GPUs, and the check that it failed ("" for none). */
+/* Adds one of the GPUs of the run added last, and the check that it failed ("" for none). */
 int osp_history_add_gpu(struct osp_history *history, const char *uuid, const char *check);
 
-/* Of the run added last: a figure of a GPU ("uuid"), or of the node or another part of it. */
+/* Adds a figure of the run added last: of a GPU ("uuid"), or of the node or another part of it. */
 int osp_history_add_figure(struct osp_history *history, const char *uuid, const char *subject,
 			   const char *name, double value);
 
-/* Of the run added last: a counter of errors, of a GPU ("uuid") or of another part, has grown by so
- * much since the node's last pass. */
+/* Adds to the run added last how much a counter of errors, of a GPU ("uuid") or of another part,
+ * has grown since the node's last pass. */
 int osp_history_add_growth(struct osp_history *history, const char *uuid, const char *subject,
 			   const char *name, uint64_t more);
 
@@ -67,9 +67,9 @@ struct osp_history_rule {
 struct osp_history_subject {
 	const char *key; /* instance id or UUID */
 	bool is_gpu;
-	const char *node; /* where it was last */
+	const char *node; /* its last node */
 	const char *instance;
-	size_t nodes; /* names, or for a GPU instances, it has had */
+	size_t nodes; /* names it has had, or for a GPU instances */
 	size_t runs;
 	size_t failed;	/* runs */
 	size_t strikes; /* in the days that count */
@@ -83,14 +83,15 @@ struct osp_history_subject {
 	bool lemon;
 };
 
-/* Judges everything that was added. The subjects, lemons first, then by strikes and key; owned by
- * the history, until more is added. NULL with *count 0 when memory ran out, or there are none. */
+/* Judges everything that was added. Returns the subjects, lemons first, then by strikes and key;
+ * the history owns them, until more is added. Returns NULL with *count 0 if memory ran out or there
+ * are none. */
 const struct osp_history_subject *
 osp_history_judge(struct osp_history *history, const struct osp_history_rule *rule, size_t *count);
 
 /* One figure over time. */
 struct osp_history_trend {
-	const char *subject; /* "mlx5_0:1"; "" of the GPU or the node itself */
+	const char *subject; /* "mlx5_0:1"; "" for the GPU or the node itself */
 	const char *name;
 	size_t count;
 	const double *values; /* oldest first */
@@ -102,14 +103,14 @@ struct osp_history_trend {
 			  the latter; 0 if that is 0 or there are fewer than 4 */
 };
 
-/* The trends of an instance (figures of no GPU) or of a GPU; as above. */
+/* Returns the trends of an instance (figures of no GPU) or of a GPU; ownership as above. */
 const struct osp_history_trend *osp_history_trends(struct osp_history *history, const char *key,
 						   size_t *count);
 
-/* What a counter of errors grew by, and for which job it was looked at. */
+/* The growth of a counter of errors, and the job for which it was read. */
 struct osp_history_growth {
 	const char *key;     /* a GPU's UUID or the instance */
-	const char *subject; /* "mlx5_0:1"; "" of the GPU itself */
+	const char *subject; /* "mlx5_0:1"; "" for the GPU itself */
 	const char *name;
 	uint64_t more;
 	int64_t time_s;
@@ -117,7 +118,7 @@ struct osp_history_growth {
 	const char *when;
 };
 
-/* Those of an instance (of no GPU) or of a GPU, the latest first; as above. */
+/* Returns the growths of an instance (of no GPU) or of a GPU, latest first; ownership as above. */
 const struct osp_history_growth *osp_history_growths(struct osp_history *history, const char *key,
 						     size_t *count);
 

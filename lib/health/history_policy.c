@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* history_policy.c - the section `history:` of onespine.yaml: what is kept of checks, and where */
+/* history_policy.c - the section `history:` of onespine.yaml: the history of checks */
 #include "lib/health/history_policy.h"
 
 #include <stdio.h>
@@ -39,7 +39,7 @@ static int take_number(const struct reading *reading, const struct osp_value *va
 	return 0;
 }
 
-/* A whole path, or off (which YAML may write as no or false). */
+/* Reads a whole path, or off. */
 static int take_folder(const struct reading *reading, const struct osp_value *value,
 		       const char **to)
 {

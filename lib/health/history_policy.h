@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * history_policy.h - the section `history:` of onespine.yaml: what is kept of checks, and where
+ * history_policy.h - the section `history:` of onespine.yaml: the history of checks
  *
  *	history:
  *	  folder: /var/lib/onespine/history  # on the node; off: nothing is kept there
  *	  shared: off		# a folder that all nodes mount: nodes get replaced
  *	  file_mib: 16		# of one file; a full one is set aside
- *	  files: 4		# so many set aside are kept
+ *	  files: 4		# how many of these are kept
  *	  textfile: off		# the folder of node_exporter's textfile collector
  *	  slurm_extra: true	# the last verdict in the node's Extra field
- *	  strikes: 3		# so many make a lemon
- *	  strike_days: 30	# in so many days
+ *	  strikes: 3		# this many make a lemon
+ *	  strike_days: 30	# within so many days
  *
  * Folders are whole paths. Every key has a default. Any thread.
  */
@@ -48,20 +48,20 @@ struct osp_history_policy {
 	uint32_t strike_days;
 };
 
-/* The built-in values. */
+/* Sets the built-in values. */
 void osp_history_policy_default(struct osp_history_policy *policy);
 
-/* Puts what `map` says over `policy`, and the line of each key said into `lines`. Strings are those
- * of the document. Returns 0, or -1 with `error` set. */
+/* Overrides `policy` with the values of `map`, and sets the line of each given key in `lines`.
+ * Strings belong to the document. Returns 0, or -1 with `error` set. */
 int osp_history_policy_read(const struct osp_document *document, const struct osp_value *map,
 			    struct osp_history_policy *policy, int lines[OSP_HISTORY_KEY_COUNT],
 			    struct osp_error *error);
 
-/* The value of one key in words, as it would be written; `buffer` holds numbers. */
+/* Returns the value of one key in words, as in the file; `buffer` holds numbers. */
 const char *osp_history_policy_word(const struct osp_history_policy *policy,
 				    enum osp_history_key key, char *buffer, size_t buffer_bytes);
 
-/* Whether its value is a word (in quotes in JSON) and no number or flag. */
+/* Tells whether its value is a word (quoted in JSON) and no number or flag. */
 bool osp_history_key_is_word(enum osp_history_key key);
 
 #endif

@@ -11,7 +11,8 @@
 
 /* --- writing ---------------------------------------------------------------------------------- */
 
-/* Words from sysfs may hold anything; what JSON would have to escape is none of them. */
+/* Adds a word in quotes. Replaces by '?' what JSON would have to escape: words from sysfs may hold
+ * anything. */
 static void add_word(struct osp_text *text, const char *word)
 {
 	osp_text_add(text, "\"");
@@ -36,9 +37,9 @@ static void add_number(struct osp_text *text, const char *key, uint64_t number)
 	osp_text_printf(text, "\"%s\": %" PRIu64 ",\n", key, number);
 }
 
-/* A list each: of what, its name, whether it counts faults, its value, and where that differs the
- * one at the start of the window. Before each job they are read again, and keys took most of that
- * time. */
+/* Adds a list for each counter: its subject, its name, whether it counts faults, its value, and the
+ * value at the start of the window if that differs. They are read again before each job, and keys
+ * would take most of that time. */
 static void add_counters(struct osp_text *text, const struct osp_node_state *state)
 {
 	osp_text_add(text, "\"counters\": [");
@@ -138,7 +139,7 @@ static int take_word(const struct reading *reading, const struct osp_value *valu
 	return 0;
 }
 
-/* An empty word is unknown, and allowed. */
+/* Reads a word, which may be empty: unknown. */
 static int take_pair(const struct reading *reading, const char *key, char *word, size_t word_bytes)
 {
 	const struct osp_value *value = expect(reading, key);

@@ -2,9 +2,10 @@
 /*
  * reason.h - the reason that Slurm shows for a node that Onespine drained
  *
- * "onespine: gpu3 ecc 12 uncorrectable > 0; replace", "onespine: kernel ...": the prefix, what it
- * is about (left out for the node itself), the check's name, what was seen (check/check.h writes
- * it). What begins so is ours: only such a node may we undrain, and no other reason is overwritten.
+ * "onespine: gpu3 ecc 12 uncorrectable > 0; replace", "onespine: kernel ...": the prefix, the
+ * subject (omitted for the node itself), the check's name, what it saw (check/check.h writes it). A
+ * reason with this prefix is ours: only such a node may we undrain, and we overwrite no other
+ * reason.
  *
  * Any thread, any daemon: no shared state.
  */
@@ -15,10 +16,10 @@
 
 #define OSP_REASON_PREFIX "onespine: "
 
-/* `reason` may be NULL. */
+/* Tells whether the reason is ours; `reason` may be NULL. */
 bool osp_reason_is_ours(const char *reason);
 
-/* Whether the reason is ours and names `check`. */
+/* Tells whether the reason is ours and names `check`. */
 bool osp_reason_names(const char *reason, const char *check);
 
 #endif

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* speed.c - is a measured speed right? */
+/* speed.c - judges a measured speed */
 #include "lib/health/speed.h"
 
 #include <stdlib.h>
 
 static bool impossible(const struct osp_speed_sample *sample)
 {
-	/* written so that what is no number is impossible too */
+	/* written so that NaN is impossible too */
 	if (!(sample->value > 0) || sample->value > 1e12)
 		return true;
 	return sample->physics > 0 &&
@@ -54,7 +54,7 @@ static int compare_places(const void *one_pointer, const void *other_pointer)
 	return (one->value > other->value) - (one->value < other->value);
 }
 
-/* The median of a sorted group without its member `without`. */
+/* Returns the median of a sorted group without its member `without`. */
 static double median_of_others(const struct place *group, size_t count, size_t without)
 {
 	size_t others = count - 1, high = others / 2, low = (others - 1) / 2;

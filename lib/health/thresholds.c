@@ -10,7 +10,8 @@
 #include "lib/base/hash.h"
 #include "lib/base/text.h"
 
-/* What no machine can have or no counter means is a mistake in the file. */
+/* A value that no machine can have, or that makes no sense for a counter, is a mistake in the
+ * file. */
 static const struct {
 	const char *name;
 	int64_t least;
@@ -87,11 +88,11 @@ struct entry {
 };
 
 struct osp_thresholds {
-	struct osp_document **documents; /* strings live in them */
+	struct osp_document **documents; /* hold the strings */
 	size_t document_count;
-	char **places; /* "FILE:LINE", sources of limits that name none */
+	char **places; /* "FILE:LINE", sources of limits that have none */
 	size_t place_count;
-	struct entry *entries; /* the last of equals counts */
+	struct entry *entries; /* the last of equal ones counts */
 	size_t entry_count;
 	const char *check_names[MODES_MAX];
 	enum osp_check_mode modes[MODES_MAX];
@@ -101,7 +102,7 @@ struct osp_thresholds {
 	uint64_t hash;
 };
 
-/* One file being read. */
+/* One file that is being read. */
 struct reading {
 	struct osp_thresholds *thresholds;
 	const struct osp_document *document;
@@ -157,7 +158,7 @@ static int no_memory(const struct reading *reading)
 	return osp_error_at(reading->error, reading->file, 0, 0, "out of memory");
 }
 
-/* Room for one more in an array of `size` bytes each; the array, or NULL when memory ran out. */
+/* Makes room for one more entry of `size` bytes. Returns the array, or NULL if memory ran out. */
 static void *grow(void *array, size_t count, size_t size)
 {
 	if (count >= SIZE_MAX / size - 1)
@@ -165,7 +166,7 @@ static void *grow(void *array, size_t count, size_t size)
 	return realloc(array, (count + 1) * size);
 }
 
-/* "FILE:LINE", kept with the table; NULL when memory ran out. */
+/* Returns "FILE:LINE", kept with the table; NULL if memory ran out. */
 static const char *place_words(struct reading *reading, const struct osp_value *value)
 {
 	struct osp_thresholds *thresholds = reading->thresholds;
@@ -182,7 +183,7 @@ static const char *place_words(struct reading *reading, const struct osp_value *
 	return places[thresholds->place_count++];
 }
 
-/* "18" or {value: 18, unproven: true, source: "..."} */
+/* Reads "18" or {value: 18, unproven: true, source: "..."}. */
 static int take_value(struct reading *reading, const struct osp_value *value, enum osp_limit_id id,
 		      struct osp_limit *limit)
 {
@@ -264,7 +265,7 @@ static int take_limits(struct reading *reading, const struct osp_value *map, enu
 	return 0;
 }
 
-/* Models or nodes: a map of limits each. */
+/* Reads models or nodes, each a map of limits. */
 static int take_places(struct reading *reading, const struct osp_value *map, enum scope scope)
 {
 	if (osp_value_is_null(map))
@@ -319,7 +320,7 @@ bool osp_site_check_named(const char *name)
 	       strspn(name, "0123456789") == 2 && name[2] == '-' && strspn(name, letters) == length;
 }
 
-/* Our checks, and whatever may be a site's. */
+/* Checks the names: those of our checks, "all", and any that may be a site's. */
 static int expect_checks(struct reading *reading, const struct osp_value *map)
 {
 	const char *names[MODES_MAX + 1];
@@ -339,7 +340,7 @@ static int expect_checks(struct reading *reading, const struct osp_value *map)
 	return osp_value_only_keys(reading->document, map, names, count, reading->error);
 }
 
-/* "all" first, wherever it stands. */
+/* Reads the modes, "all" first, wherever it is. */
 static int take_modes(struct reading *reading, const struct osp_value *map)
 {
 	const struct osp_value *child;
@@ -426,13 +427,14 @@ int osp_thresholds_add(struct osp_thresholds *thresholds, const char *file, cons
 
 /* --- asking ----------------------------------------------------------------------------------- */
 
-/* Does the name begin with these words? "NVIDIA L40S" is no "NVIDIA L4". */
+/* Tells whether the name begins with these words: "NVIDIA L40S" does not begin with "NVIDIA L4". */
 static bool is_of_model(const char *name, const char *words, size_t length)
 {
 	return strncmp(name, words, length) == 0 && !isalnum((unsigned char)name[length]);
 }
 
-/* How well an entry fits: 0 not at all; a longer model's name fits better; a node's best. */
+/* Returns how well an entry fits: 0 not at all; a longer model's name fits better; a node's
+ * best. */
 static size_t fitness(const struct entry *entry, const char *model, const char *node)
 {
 	size_t length = strlen(entry->told.place);

@@ -9,25 +9,25 @@
  *	models:                                   # by the first words of the GPU's name in NVML
  *	  NVIDIA H200:
  *	    nvlinks: {value: 18, source: "..."}
+ *	  NVIDIA H100 80GB HBM3:
+ *	    hbm_gbps: {value: 2400, unproven: true, source: "..."}
  *	nodes:                                    # by the machine's name (DMI product_name)
  *	  p5.48xlarge:
  *	    efa_devices: 32                       # short for {value: 32}
- *	  NVIDIA H100 80GB HBM3:
- *	    hbm_gbps: {value: 2400, unproven: true, source: "..."}
  *	checks:
  *	  all: comment                            # enforce | comment | log | off
  *	  clock: off
- *	  50-nhc: comment                       # a site's own, whether it is there or not
- *	unproven: warn                            # or fail: what a limit marked unproven does
+ *	  50-nhc: comment                       # a site's own, even if it does not exist
+ *	unproven: warn                            # or fail: the effect of unproven limits
  *
- * A limit of the node's own wins over its model's (the longest name that fits), that over the one
- * of every node; within one place the file read last wins. Strict: an unknown word, a key given
+ * The node's own limit overrides its model's (the longest name that fits), and that overrides the
+ * limit of every node; in one place the file read last wins. Strict: an unknown word, a key given
  * twice, or a value that physics forbids refuses the whole file with line and column. A limit
  * without a source has the place in the file as its source.
  *
- * A limit is marked unproven when what measures it has never run on that hardware: a speed below it
- * only warns, unless the file says `unproven: fail`. A site that gives a limit of its own, without
- * the mark, has proven it.
+ * A limit is marked unproven if its measurement has never run on that hardware: a speed below it
+ * only warns, unless the file says `unproven: fail`. A site that gives its own limit without the
+ * mark has proven it.
  *
  * A table is filled by one thread, then only read. lib/ rules: no logging, any daemon.
  */
@@ -46,8 +46,8 @@
 #define OSP_SITE_CHECK_NAME_BYTES     32
 
 enum osp_limit_id {
-	OSP_LIMIT_BOOT_SETTLE_S,  /* so long after boot what is missing may still come */
-	OSP_LIMIT_FABRIC_GRACE_S, /* the same of the NVLink fabric */
+	OSP_LIMIT_BOOT_SETTLE_S,  /* how long after boot a missing part may still appear */
+	OSP_LIMIT_FABRIC_GRACE_S, /* the same for the NVLink fabric */
 	OSP_LIMIT_GPUS,
 	OSP_LIMIT_ECC_UNCORRECTED, /* volatile: since the driver was loaded */
 	OSP_LIMIT_ECC_CORRECTED,
@@ -75,8 +75,8 @@ enum osp_limit_id {
 	OSP_LIMIT_IB_FLAPS,    /* links going down in a day */
 	OSP_LIMIT_LOCAL_DISKS,
 	OSP_LIMIT_HUGE_PAGES,
-	/* how far below the median of its peers a GPU warns, and after each from where on it fails;
-	 * 0: it is not compared (lib/health/speed.h) */
+	/* how far below the median of its peers a GPU warns, each followed by how far below it
+	 * fails; 0: not compared (lib/health/speed.h) */
 	OSP_LIMIT_HBM_BEHIND_PERCENT,
 	OSP_LIMIT_HBM_FAR_BEHIND_PERCENT,
 	OSP_LIMIT_COMPUTE_BEHIND_PERCENT,
@@ -85,7 +85,7 @@ enum osp_limit_id {
 	OSP_LIMIT_HOST_COPY_FAR_BEHIND_PERCENT,
 	OSP_LIMIT_PEER_BEHIND_PERCENT,
 	OSP_LIMIT_PEER_FAR_BEHIND_PERCENT,
-	/* speeds that a model must reach, and after each what its hardware cannot exceed */
+	/* speeds that a model must reach, each followed by what its hardware cannot exceed */
 	OSP_LIMIT_HBM_GBPS,
 	OSP_LIMIT_HBM_PEAK_GBPS,
 	OSP_LIMIT_HOST_COPY_GBPS,
@@ -100,45 +100,45 @@ enum osp_limit_id {
 	 * a node's adapters cannot exceed one way */
 	OSP_LIMIT_GANG_ALL_REDUCE_GBPS,
 	OSP_LIMIT_NETWORK_PEAK_GBPS,
-	OSP_LIMIT_SITE_CHECK_S, /* how long each of a site's own checks may take */
+	OSP_LIMIT_SITE_CHECK_S, /* time limit of each of a site's own checks */
 	OSP_LIMIT_COUNT
 };
 
 enum osp_check_mode {
 	OSP_CHECK_OFF,	   /* not run */
 	OSP_CHECK_LOG,	   /* run and shown */
-	OSP_CHECK_COMMENT, /* a failure is a reason in the report, but fails nothing */
+	OSP_CHECK_COMMENT, /* a failure is reported with its reason, but fails nothing */
 	OSP_CHECK_ENFORCE,
 };
 
 struct osp_limit {
 	int64_t value;
-	const char *source; /* who says so */
-	bool unproven;	    /* what measures it never ran on this hardware */
+	const char *source; /* of the value */
+	bool unproven;	    /* its measurement has never run on this hardware */
 };
 
 struct osp_thresholds;
 
-/* An empty table: no limits, every check enforced. NULL when memory ran out. */
+/* Returns an empty table: no limits, every check enforced. NULL if memory ran out. */
 struct osp_thresholds *osp_thresholds_new(void);
 void osp_thresholds_free(struct osp_thresholds *thresholds); /* NULL is allowed */
 
-/* Whether this may name a check of a site's own (check/runner/site_checks.h): two digits, '-', then
- * letters, digits, '-' and '_', at most OSP_SITE_CHECK_NAME_BYTES - 1 in all. No check of ours is
- * called so. */
+/* Tells whether this may name a check of a site's own (check/runner/site_checks.h): two digits,
+ * '-', then letters, digits, '-' and '_', at most OSP_SITE_CHECK_NAME_BYTES - 1 in all. No check of
+ * ours has such a name. */
 bool osp_site_check_named(const char *name);
 
 /*
- * Adds one file's text over what is there. `check_names` (at most OSP_CHECK_NAMES_MAX; they must
- * outlive the table) are the words allowed under "checks", beside names of a site's own. 0, or -1
- * with `error` set; the table is then only good for osp_thresholds_free().
+ * Adds one file's text, which overrides what is there. `check_names` (at most OSP_CHECK_NAMES_MAX;
+ * they must outlive the table) are the words allowed under "checks", beside names of a site's own.
+ * Returns 0, or -1 with `error` set; the table may then only be freed.
  */
 int osp_thresholds_add(struct osp_thresholds *thresholds, const char *file, const char *text,
 		       size_t text_bytes, const char *const *check_names, size_t check_count,
 		       struct osp_error *error);
 
 /*
- * The limit in force, or NULL if none is known. `model` (the GPU's name) and `node` (the
+ * Returns the limit in force, or NULL if none is known. `model` (the GPU's name) and `node` (the
  * machine's) may be NULL. Lives as long as the table.
  */
 const struct osp_limit *osp_thresholds_limit(const struct osp_thresholds *thresholds,
@@ -147,25 +147,24 @@ const struct osp_limit *osp_thresholds_limit(const struct osp_thresholds *thresh
 
 enum osp_check_mode osp_thresholds_mode(const struct osp_thresholds *thresholds, const char *check);
 
-/* Whether a speed below a limit that is marked unproven fails; false, the default: it warns. */
+/* Tells whether a speed below a limit that is marked unproven fails; by default it warns. */
 bool osp_thresholds_unproven_fails(const struct osp_thresholds *thresholds);
 
 /*
- * A hash (FNV-1a) of the texts that were added: of those of a table, or of texts one after the
- * other, beginning with 0. The texts are not parsed, so the same limits in other words have another
- * hash.
+ * Return a hash (FNV-1a) of the texts that were added to a table, or of texts one after the other,
+ * beginning with 0. The texts are not parsed, so the same limits in other words have another hash.
  */
 uint64_t osp_thresholds_hash(const struct osp_thresholds *thresholds);
 uint64_t osp_thresholds_hash_text(uint64_t hash, const char *text, size_t text_bytes);
 
-/* "nvlinks", and the range outside which a value is a mistake. */
+/* Return "nvlinks", and the range outside which a value is a mistake. */
 const char *osp_limit_name(enum osp_limit_id id);
 void osp_limit_range(enum osp_limit_id id, int64_t *least, int64_t *most);
 
 const char *osp_check_mode_name(enum osp_check_mode mode);
 
-/* Every limit read so far, for tests and lists: false when there is no such index. `place` is
- * "limits", or the model's or node's name. */
+/* A limit read so far, for tests and lists; `place` is "limits", or the model's or node's name.
+ * osp_thresholds_entry() returns NULL if there is no such index. */
 struct osp_limit_entry {
 	enum osp_limit_id id;
 	const char *place;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* verdict.c - what a check, or a whole node, came to */
+/* verdict.c - the result of a check, or of a whole node */
 #include "lib/health/verdict.h"
 
 #include <string.h>
