@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* env_same.c - whether a task's environment is its step's, as far as anything is decided by it */
+/* env_same.c - whether a task's environment decides nothing else than its step's */
 #include "lib/cache/env_same.h"
 
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 
 #define NAME_BYTES_MAX 64
 
-/* One after the other, each with its end; an empty one ends them. */
+/* Copies the variables one after the other, each with its terminator; an empty one ends them. */
 char *osp_env_remember(char *const *environment)
 {
 	struct osp_text text = OSP_TEXT_INIT;
@@ -22,7 +22,8 @@ char *osp_env_remember(char *const *environment)
 	return osp_text_take(&text);
 }
 
-/* What each task gets of its own. Those that bind it are read of the task wherever they count. */
+/* Tells whether each task gets a value of its own for this variable. Those about binding are read
+ * from the task wherever they matter. */
 static bool is_tasks_own(const char *name)
 {
 	static const char *const names[] = {
@@ -77,7 +78,7 @@ bool osp_env_is_same(const char *remembered, char *const *environment,
 		}
 		if (!may_differ(*environment, rules))
 			return false;
-		/* one that Slurm changed in its place */
+		/* one whose value Slurm changed in place */
 		if (*remembered && same_name(*environment, remembered))
 			remembered += strlen(remembered) + 1;
 	}

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * env_same.h - whether a task's environment is its step's, as far as anything is decided by it
+ * env_same.h - whether a task's environment decides nothing else than its step's
  *
- * A task has its step's variables and a few that Slurm gives to each task, by which nothing of the
- * environment is decided. Telling so takes a microsecond; deciding anew, a hundred.
+ * A task has its step's variables and a few that Slurm gives to each task, which decide nothing
+ * about the environment. To find that out takes a microsecond; to decide again, a hundred.
  *
  * Pure; one thread.
  */
@@ -14,13 +14,14 @@
 
 #include "lib/env/rules.h"
 
-/* What stands in it, for osp_env_is_same(); to be freed by free(). NULL when memory ran out. */
+/* Returns a copy of the environment for osp_env_is_same(), to be freed with free(); NULL if memory
+ * ran out. */
 char *osp_env_remember(char *const *environment);
 
 /*
- * Whether `environment` is the one remembered, but for variables of the task itself: Slurm's ranks,
- * process and node, what Slurm bound it with, and what MPI is started with. Where a rule is about
- * one of these too, or when in doubt (another order): false.
+ * Tells whether `environment` is the one remembered, except for variables of the task itself:
+ * Slurm's ranks, process and node, Slurm's binding, and those with which MPI is started. Returns
+ * false if a rule is about one of these too, or in doubt (another order).
  */
 bool osp_env_is_same(const char *remembered, char *const *environment,
 		     const struct osp_rule_set *rules);

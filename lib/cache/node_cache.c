@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* node_cache.c - what is known of this node, kept by root from boot to boot */
+/* node_cache.c - what is known about this node, kept by root from boot to boot */
 #include "onespine_config.h"
 #include "lib/cache/node_cache.h"
 
@@ -98,7 +98,7 @@ static char *write_down(const struct osp_node_known *known, const char *watched)
 
 /* --- reading ---------------------------------------------------------------------------------- */
 
-/* Whether what the text was made from is as it was. */
+/* Tells whether the sources of the text are unchanged. */
 static bool still_holds(const struct osp_node_source *source, const char *text, uint64_t *stamp)
 {
 	const char *end = strchr(text, '\n');
@@ -119,7 +119,7 @@ static bool take_fact(struct osp_facts *facts, char *words)
 	return words && !osp_fact_find(name, &id, NULL) && !osp_facts_set(facts, id, words, NULL);
 }
 
-/* A line before the machine's; false if it is none that was written so. */
+/* Reads a line before the machine's. Returns false if it was not written in this form. */
 static bool take_line(struct osp_node_known *known, char *line)
 {
 	char *words = line;
@@ -160,7 +160,8 @@ static struct osp_node_known *read_back(char *text, uint64_t stamp)
 
 /* --- both ------------------------------------------------------------------------------------- */
 
-/* Watched before it is looked at: what changes meanwhile is seen the next time. */
+/* Looks at the node and keeps the result. Takes the stamp first, so that a change meanwhile is seen
+ * the next time. */
 static struct osp_node_known *look_and_keep(const struct osp_node_source *source,
 					    struct osp_error *error)
 {

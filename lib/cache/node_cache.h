@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * node_cache.h - what is known of this node, kept by root from boot to boot
+ * node_cache.h - what is known about this node, kept by root from boot to boot
  *
  * To look at a node (DMI, PCI, hwloc, libraries) takes tens to hundreds of milliseconds, too long
- * for the start of every step. So root writes down what it found, with a stamp of what it found it
- * in: the boot, the PCI devices, adapters with their states, interfaces and routes, the driver, the
- * folders that hold libraries, and the files of the catalogue and of rules. While the stamp is the
- * same the file holds; doc/performance.md says how long both ways take.
+ * for the start of every step. So root writes its findings to a file, with a stamp of their
+ * sources: the boot, the PCI devices, adapters with their states, interfaces and routes, the
+ * driver, the folders that hold libraries, and the files of the catalogue and of rules. The file
+ * holds while the stamp is the same; doc/performance.md says how long both ways take.
  *
- * The file is trusted only if its folder and it belong to the caller's own user id and nobody
- * else may write them; it is replaced whole. A fact that is not in it is unknown, as ever.
+ * The file is trusted only if it and its folder belong to the caller's own user id and nobody else
+ * may write them; it is replaced whole. A fact that is not in it is unknown, as always.
  *
  * One thread.
  */
@@ -24,31 +24,33 @@
 
 struct osp_node_source {
 	const char *root;     /* "" for this node; or the folder of another's files */
-	const char *topology; /* an hwloc or NCCL XML file to take for hwloc's look; NULL: none */
-	const char *data;     /* holds instances/ and rules/, ours */
-	const char *site;     /* holds instances.d/ and rules.d/, the site's */
-	const char *folder;   /* where the file is kept; NULL: nowhere */
+	const char *topology; /* an hwloc or NCCL XML file to read instead of asking hwloc; NULL:
+				 none */
+	const char *data;     /* our folder, with instances/ and rules/ */
+	const char *site;     /* the site's folder, with instances.d/ and rules.d/ */
+	const char *folder;   /* the folder of the file; NULL: keep none */
 };
 
 struct osp_node_known {
 	struct osp_facts hardware; /* the node's; no software, no limits */
 	struct osp_facts software; /* in the usual places */
-	char product[128];	   /* of DMI; "" if it has none */
+	char product[128];	   /* DMI's; "" if it has none */
 	int gpus;		   /* of NVIDIA and AMD, on the PCI bus; -1: none seen */
 	int64_t type_gpus;	   /* of the catalogue's type; -1: unknown */
 	struct osp_machine *machine;
-	uint64_t stamp; /* changes when any of it, or a rule, may have; 0: kept nowhere */
+	uint64_t stamp; /* changes if any of it, or a rule, may have changed; 0: not kept */
 	bool was_kept;	/* it came from the file */
 };
 
 /*
- * Reads the file, or looks and writes it. Returns NULL with `error` set where the node cannot be
- * looked at or a file of the catalogue is wrong; a file that cannot be written is no error.
+ * Reads the file, or looks at the node and writes the file. Returns NULL with `error` set if the
+ * node cannot be looked at or a file of the catalogue is wrong. A file that cannot be written is no
+ * error.
  */
 struct osp_node_known *osp_node_know(const struct osp_node_source *source, struct osp_error *error);
 void osp_node_forget(struct osp_node_known *known); /* NULL is allowed */
 
-/* For tests: whether the file, as it stands, would serve. */
+/* Tells whether the file, as it is now, would be used; for tests. */
 bool osp_node_is_kept(const struct osp_node_source *source);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* node_stamp.c - inside lib/: a number that changes when what is known of the node, or its rules,
- * may have */
+/* node_stamp.c - inside lib/: a number that changes if what is known about the node, or its rules,
+ * may have changed */
 #include "onespine_config.h"
 #include "lib/cache/node_stamp.h"
 
@@ -15,10 +15,9 @@
 #include "lib/base/hash.h"
 #include "lib/env/node_software.h"
 
-#define LINES_BYTES 8192 /* of a file of lines */
+#define LINES_BYTES 8192 /* of a file with many lines */
 #define LINE_BYTES                                                                                 \
-	512 /* of one that holds a line or two: the kernel, too, takes room for all that is asked  \
-	       for */
+	512 /* of a file with a line or two: the kernel, too, makes room for all that is read */
 #define WATCH "watch "
 
 static bool join(char *whole, const char *root, const char *path)
@@ -28,7 +27,7 @@ static bool join(char *whole, const char *root, const char *path)
 
 /* --- what is watched -------------------------------------------------------------------------- */
 
-/* Once, however often. */
+/* Adds a path, unless it is there already. */
 static void add_line(struct osp_text *list, const char *path)
 {
 	char line[PATH_MAX + sizeof(WATCH) + 1];
@@ -50,8 +49,9 @@ static void add_path(struct osp_text *list, const char *root, const char *path)
 }
 
 /*
- * Most of these places are not there, and are watched by the nearest folder that is, often the
- * same: to make one changes it. A link that leads nowhere is there, and may come to lead somewhere.
+ * Watches a place, or, if it does not exist, the nearest folder that does, which is often the same
+ * one: to create the place changes that folder. A link to nothing does exist, and may come to lead
+ * somewhere.
  */
 static void add_place(struct osp_text *list, const char *root, const char *place)
 {
@@ -67,7 +67,7 @@ static void add_place(struct osp_text *list, const char *root, const char *place
 	add_line(list, whole);
 }
 
-/* A folder and each file in it. */
+/* Adds a folder and each file in it. */
 static void add_folder(struct osp_text *list, const char *parent, const char *name)
 {
 	char folder[PATH_MAX];
@@ -120,7 +120,7 @@ static uint64_t mix_content(uint64_t stamp, const char *root, const char *path, 
 	return osp_hash_bytes(stamp, piece, count > 0 ? (size_t)count : 0);
 }
 
-/* Of a file or a folder: which one it is, its size and when it was changed. */
+/* Mixes in which file or folder it is, its size and its time of change. */
 static uint64_t mix_status(uint64_t stamp, const char *path)
 {
 	struct stat status;
@@ -149,7 +149,7 @@ static uint64_t mix_watched(uint64_t stamp, const char *list)
 	return stamp;
 }
 
-/* The names in a folder, whatever their order; with `file`, that file's content in each as well. */
+/* Mixes in the names in a folder, in any order; with `file`, also that file's content in each. */
 static uint64_t mix_names(uint64_t stamp, const char *root, const char *folder, const char *file)
 {
 	char whole[PATH_MAX], path[PATH_MAX];

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * node_stamp.h - inside lib/: a number that changes when what is known of the node, or its rules,
- * may have
+ * node_stamp.h - inside lib/: a number that changes if what is known about the node, or its rules,
+ * may have changed
  *
- * What stays the same until the machine starts again, as DMI's strings do, is in the boot's id.
- * Which paths to watch is found out once and kept: most places where a library may be are not
- * there, and one folder stands for several of them.
+ * The boot's id covers what stays the same until the machine starts again, as DMI's strings do. The
+ * paths to watch are found once and kept: most places where a library may be do not exist, and one
+ * folder stands for several of them.
  */
 #ifndef OSP_NODE_STAMP_H
 #define OSP_NODE_STAMP_H
@@ -19,8 +19,8 @@
  * memory runs out or a line cannot hold a path. */
 void osp_node_watch(const struct osp_node_source *source, struct osp_text *list);
 
-/* By the lines that `list` begins with. Reads names, a few small files and the times of others;
- * about 0.1 ms. */
+/* Returns the stamp by the lines at the beginning of `list`. Reads names, a few small files and the
+ * times of others; about 0.1 ms. */
 uint64_t osp_node_stamp(const struct osp_node_source *source, const char *list);
 
 #endif

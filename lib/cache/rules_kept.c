@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* rules_kept.c - a finished set of rules as an image, which is taken up again without reading
- * YAML */
+/* rules_kept.c - a finished set of rules as an image, which is loaded without reading YAML */
 #include "onespine_config.h"
 #include "lib/cache/rules_kept.h"
 
@@ -17,7 +16,7 @@
 #define SET_FILE "rules-set" /* those that decide what is set */
 #define MAGIC	 "onespine-rules " VERSION
 
-/* Behind it stand `count` rules, then what they point to. Pointers are places in the image; 0:
+/* Followed by `count` rules, and then by what they point to. Pointers are offsets in the image; 0:
  * NULL. */
 struct header {
 	char magic[40];
@@ -28,7 +27,7 @@ struct header {
 
 /* --- making ----------------------------------------------------------------------------------- */
 
-/* Adds bytes at a place that any type may have; returns the place. */
+/* Adds bytes at an offset that is aligned for any type; returns the offset. */
 static size_t add(struct osp_text *image, const void *bytes, size_t count)
 {
 	static const char zeros[sizeof(max_align_t)];
@@ -137,7 +136,7 @@ struct image {
 	bool bad;
 };
 
-/* What stands at a place, of `count` bytes at least. */
+/* Returns the address of an offset, after which the image must have `count` bytes. */
 static void *at(struct image *image, const void *place, size_t count)
 {
 	uintptr_t offset = (uintptr_t)place;
@@ -151,7 +150,7 @@ static void *at(struct image *image, const void *place, size_t count)
 	return image->data + offset;
 }
 
-/* The image ends with a zero, so a string in it does. */
+/* Sets a string's address. The image ends with a zero, so each string in it ends. */
 static void string_at(struct image *image, const char **string)
 {
 	*string = at(image, *string, 1);
