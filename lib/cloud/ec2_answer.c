@@ -25,11 +25,11 @@ struct reading {
 	char path[PATH_BYTES]; /* "/instanceSet/item/instanceId": without the first element */
 	size_t lengths[DEPTH_MAX];
 	size_t depth;
-	char text[OSP_EC2_TOKEN_BYTES]; /* of the element at hand */
+	char text[OSP_EC2_TOKEN_BYTES]; /* of the current element */
 	size_t text_bytes;
 };
 
-/* A record ends where its path does. */
+/* A record ends with the element of this path. */
 struct shape {
 	const char *path;
 	enum osp_ec2_kind kind;
@@ -90,7 +90,7 @@ static const struct field fields[] = {
 	FIELD("/strategy", strategy),
 };
 
-/* Refuses the answer at the place now read. */
+/* Refuses the answer at the current place. */
 static void refuse(struct reading *reading, const char *text)
 {
 	if (!reading->failed)
@@ -142,7 +142,7 @@ static void XMLCALL on_entity(void *data, const XML_Char *name, int is_parameter
 	refuse(data, "entity declarations are not allowed here");
 }
 
-/* Blanks around a value are the printer's. */
+/* Removes blanks around a value, which are only formatting. */
 static const char *trim(struct reading *reading)
 {
 	char *start = reading->text;
@@ -218,7 +218,7 @@ static void take_field(struct reading *reading, enum osp_ec2_kind kind, const ch
 	}
 }
 
-/* What belongs to no record. */
+/* Takes an element that belongs to no record. */
 static void take_of_answer(struct reading *reading, const char *value)
 {
 	struct osp_ec2_answer *answer = reading->answer;

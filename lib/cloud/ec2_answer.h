@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * ec2_answer.h - what EC2 answers, as XML
+ * ec2_answer.h - reads EC2's answers, which are XML
  *
- * Of DescribeInstanceTopology, DescribeCapacityReservationTopology, DescribeInstances,
+ * Reads those of DescribeInstanceTopology, DescribeCapacityReservationTopology, DescribeInstances,
  * DescribeCapacityReservations, DescribeNetworkInterfaces, DescribeSecurityGroupRules,
  * DescribePlacementGroups, and the answer that refuses any of them. Element names are the
- * locationNames of the service's model (2016-11-15); elements that are not used are passed over:
- * EC2 adds some now and then. An answer is hostile until it is read: entities are refused, as are
- * an element deeper than 32, a value longer than OSP_EC2_VALUE_BYTES, and more records than were
- * asked for.
+ * locationNames of the service's model (2016-11-15). Unused elements are ignored, because EC2 adds
+ * some now and then. An answer is hostile until it is read: entities are refused, as are an element
+ * deeper than 32, a value longer than OSP_EC2_VALUE_BYTES, and more records than were asked for.
  *
  * Any thread: no shared state. Memory does not grow with the answer.
  */
@@ -33,7 +32,7 @@ enum osp_ec2_kind {
 	OSP_EC2_PLACEMENT,
 };
 
-/* One of these; "" if the answer does not say, or the kind has no such thing. */
+/* One of these. A string is "" if the answer does not say it, or the kind has no such value. */
 struct osp_ec2_record {
 	enum osp_ec2_kind kind;
 	char id[OSP_EC2_VALUE_BYTES];
@@ -45,7 +44,7 @@ struct osp_ec2_record {
 	char address[OSP_EC2_VALUE_BYTES]; /* private */
 	char launched[OSP_EC2_VALUE_BYTES];
 	char total_count[OSP_EC2_VALUE_BYTES];		    /* instances of a reservation */
-	char available_count[OSP_EC2_VALUE_BYTES];	    /* those that nobody has */
+	char available_count[OSP_EC2_VALUE_BYTES];	    /* of these, the free ones */
 	char nodes[OSP_EC2_NODES_MAX][OSP_EC2_VALUE_BYTES]; /* network nodes, top first */
 	size_t node_count;
 	char placement[OSP_EC2_VALUE_BYTES];	  /* placement group's name, of an instance */
@@ -68,15 +67,15 @@ struct osp_ec2_answer {
 	char code[OSP_EC2_VALUE_BYTES];	 /* of a refusal: "UnauthorizedOperation"; "" for none */
 	char message[1024];		 /* cut */
 	size_t record_count;
-	bool cut; /* it could not be read as XML: half of one, or none; asking again may help */
+	bool cut; /* it was not well-formed XML: cut short, or no XML; asking again may help */
 };
 
-/* Called for each record; -1 (with its `error` set) ends the reading. */
+/* Called for each record; -1 (with its `error` set) stops the reading. */
 typedef int osp_ec2_record_f(const struct osp_ec2_record *record, void *context,
 			     struct osp_error *error);
 
-/* Reads one answer of at most `most` records. `name` is what errors call it ("answer of
- * DescribeInstances"). 0, or -1 with `error` set. `record` may be NULL. */
+/* Reads one answer of at most `most` records. `name` is its name in errors ("answer of
+ * DescribeInstances"). Returns 0, or -1 with `error` set. `record` may be NULL. */
 int osp_ec2_read(const char *name, const char *text, size_t text_bytes, size_t most,
 		 osp_ec2_record_f *record, void *context, struct osp_ec2_answer *answer,
 		 struct osp_error *error);
@@ -84,23 +83,25 @@ int osp_ec2_read(const char *name, const char *text, size_t text_bytes, size_t m
 /* --- what a refusal means --------------------------------------------------------------------- */
 
 enum osp_ec2_refusal {
-	OSP_EC2_TRY_LATER,   /* throttled, or an error of theirs */
+	OSP_EC2_TRY_LATER,   /* throttled, or an error of EC2's */
 	OSP_EC2_DENIED,	     /* the action is not allowed */
-	OSP_EC2_NO_IDENTITY, /* keys that are wrong or have expired */
-	OSP_EC2_CLOCK,	     /* the signature's time, or keys: the answer's Date shows which */
-	OSP_EC2_UNKNOWN_ID,  /* one of the ids; the message names it */
-	OSP_EC2_UNSUPPORTED, /* in this region there is none of it */
-	OSP_EC2_STALE_TOKEN, /* of a page: begin anew */
+	OSP_EC2_NO_IDENTITY, /* wrong or expired keys */
+	OSP_EC2_CLOCK,	     /* wrong time of the signature, or wrong keys: the answer's Date shows
+				which */
+	OSP_EC2_UNKNOWN_ID,  /* of one of the ids; the message names it */
+	OSP_EC2_UNSUPPORTED, /* not available in this region */
+	OSP_EC2_STALE_TOKEN, /* of a page: begin again */
 	OSP_EC2_OTHER,
 };
 
-/* By HTTP status and the code of the answer ("" if it could not be read). */
+/* Finds the refusal by HTTP status and the answer's code ("" if it could not be read). */
 enum osp_ec2_refusal osp_ec2_refusal(long status, const char *code);
 
-/* Is the id named in a refusal's message, as a word of its own? */
+/* Tells whether a refusal's message names the id as a word of its own. */
 bool osp_ec2_names_id(const char *message, const char *id);
 
-/* The size of a form's value in %-notation, and the value; `to` has room for it and a zero. */
+/* Return the size of a form's value in %-notation, and write the value; `to` has room for it and a
+ * zero. */
 size_t osp_form_bytes(const char *value);
 char *osp_form_write(char *to, const char *value);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * ec2_refusal.c - what EC2's refusals mean, and how a form is written
+ * ec2_refusal.c - what EC2's refusals mean, and how to write a form
  *
  * The codes are those of botocore's retry handler and of cloud-provider-aws
  * (pkg/providers/v1/topology.go).

@@ -159,7 +159,7 @@ static const char *signed_headers(const struct osp_sigv4 *request)
 			      : "content-type;host;x-amz-date";
 }
 
-/* The hash of the canonical request. */
+/* Hashes the canonical request. */
 static void hash_request(const struct osp_sigv4 *request, const char *date, char text[HEX_BYTES])
 {
 	uint8_t digest[OSP_SHA256_BYTES];

@@ -4,8 +4,8 @@
  * token unsigned
  *
  * https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_sigv-create-signed-request.html. The
- * path is "/", there is no query, and the headers that are signed are content-type, host,
- * x-amz-date and, with a token, x-amz-security-token.
+ * path is "/", there is no query, and the signed headers are content-type, host, x-amz-date and,
+ * with a token, x-amz-security-token.
  *
  * Any thread: no shared state, no allocation.
  */
@@ -25,8 +25,7 @@ struct osp_sigv4 {
 	const char *token; /* NULL: none */
 	const char *region;
 	const char *service;
-	const char *
-		host; /* as the Host header has it, with its port where that is not the usual one */
+	const char *host; /* as in the Host header, with its port if that is not the usual one */
 	const char *content_type;
 	const char *body;
 	int64_t time_s; /* since 1970 */
@@ -35,7 +34,7 @@ struct osp_sigv4 {
 #define OSP_SIGV4_DATE_BYTES 17	 /* "20150830T123600Z" */
 #define OSP_SIGV4_BYTES	     512 /* of the Authorization header's value */
 
-/* Writes the values of x-amz-date and Authorization. 0, or -1 if one of the words is too long. */
+/* Writes the values of x-amz-date and Authorization. Returns 0, or -1 if a word is too long. */
 int osp_sigv4_sign(const struct osp_sigv4 *request, char date[OSP_SIGV4_DATE_BYTES],
 		   char authorization[OSP_SIGV4_BYTES]);
 
