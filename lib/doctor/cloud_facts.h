@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * cloud_facts.h - what a cloud says of the instances that run Slurm's nodes
+ * cloud_facts.h - what a cloud says about the instances that run Slurm's nodes
  *
- * Gathered by host/source/cloud_facts.c through calls that only read, judged by doctor_cloud.c.
- * Strings are the caller's; "" where EC2 does not say.
+ * host/source/cloud_facts.c gathers it by calls that only read, and doctor_cloud.c judges it.
+ * Strings are the caller's; "" if EC2 does not say.
  */
 #ifndef OSP_CLOUD_FACTS_H
 #define OSP_CLOUD_FACTS_H
@@ -14,13 +14,13 @@
 
 #define OSP_CLOUD_NO_NODE UINT32_MAX
 
-/* A node that runs. */
+/* A running node. */
 struct osp_cloud_node {
 	const char *name;
 	const char *instance_id; /* "": no running instance is known for it */
 	const char *zone;
 	const char *placement;	 /* group's name */
-	const char *reservation; /* that it runs in */
+	const char *reservation; /* in which it runs */
 	bool capacity_block;
 };
 
@@ -31,7 +31,7 @@ struct osp_cloud_interface {
 	size_t group_count;
 };
 
-/* A rule of a security group for all protocols that names a group. */
+/* A rule of a security group that allows all protocols and names a group. */
 struct osp_cloud_open {
 	const char *group;
 	const char *peer;
@@ -50,13 +50,13 @@ struct osp_cloud_placement {
 	const char *strategy;
 };
 
-/* A Lustre file system that this host mounts: FSx's servers have interfaces in one zone. */
+/* A Lustre file system that this host mounts; FSx's servers have interfaces in one zone. */
 struct osp_cloud_storage {
 	const char *mount;
 	const char *zone; /* "": no interface of this account has the server's address */
 };
 
-/* A call that gave nothing; what follows from its answer is not judged. */
+/* A call that failed; nothing that depends on its answer is judged. */
 struct osp_cloud_call {
 	const char *action;
 	const char *error;
@@ -78,8 +78,7 @@ struct osp_cloud_facts {
 	size_t storage_count;
 	const struct osp_cloud_call *calls;
 	size_t call_count;
-	const char
-		*meant; /* the reservations that were meant, separated by commas; NULL: not said */
+	const char *meant; /* the intended reservations, separated by commas; NULL: not given */
 	bool instances_known, interfaces_known, opens_known; /* EC2 answered */
 };
 

@@ -12,9 +12,9 @@
 #include "lib/base/room.h"
 #include "lib/base/text.h"
 
-/* When a rule has something to say. */
+/* When a rule applies. */
 enum when {
-	ON_CONTROLLER = 1, /* only where slurmctld runs */
+	ON_CONTROLLER = 1, /* only on a host of slurmctld */
 	BEFORE_START = 2,  /* also before slurmctld starts */
 	FOR_GATE = 4,	   /* only if the gate is on */
 	FOR_CLOUD = 8,	   /* only if a cloud was asked */
@@ -97,7 +97,7 @@ static const struct rule {
 
 /* --- findings --------------------------------------------------------------------------------- */
 
-/* A copy in the findings' arena; "" and `failed` when memory ran out. */
+/* Returns a copy in the findings' arena; "" with `failed` set if memory ran out. */
 static const char *keep(struct osp_doctor_findings *findings, const char *format, va_list arguments)
 {
 	char *words = NULL;
@@ -180,8 +180,8 @@ void osp_cure_setting(struct osp_diagnosis *diagnosis, const char *key, const ch
 	osp_cure(diagnosis, "%s: %s=%s", diagnosis->facts->conf_path, key, value);
 }
 
-/* Adds the words of a list but those that set what `word` (name=value) sets: Slurm heeds the
- * first. */
+/* Adds the words of a list except those that set what `word` (name=value) sets: for Slurm the first
+ * one counts. */
 static void add_other_words(struct osp_text *list, const char *value, const char *word)
 {
 	size_t name = strcspn(word, "=");

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * doctor.h - what could make enforcement, the gate or the options silently absent, and the cure
+ * doctor.h - finds what could make enforcement, the gate or the options silently absent, and the
+ * cure
  *
- * The caller gathers facts of one host (tools/setup/doctor_facts.c): slurm.conf, what lies in the
- * folders that it names, what a running slurmctld answers. Every finding is decided here, from the
- * facts alone: a table of rules, each with a name, its condition, a sentence and a cure.
+ * The caller gathers facts about one host (tools/setup/doctor_facts.c): slurm.conf, the contents of
+ * the folders that it names, the answers of a running slurmctld. Every finding is decided here,
+ * from the facts alone: a table of rules, each with a name, its condition, a sentence and a cure.
  *
  * Any thread; reads no file.
  */
@@ -23,14 +24,14 @@
 
 enum osp_plugin_state {
 	OSP_PLUGIN_ABSENT,
-	OSP_PLUGIN_BROKEN, /* cannot be read, or is no plugin of Slurm */
+	OSP_PLUGIN_BROKEN, /* unreadable, or no plugin of Slurm */
 	OSP_PLUGIN_OTHERS, /* Slurm's own, or somebody else's */
 	OSP_PLUGIN_OURS,
 };
 
 struct osp_plugin_file {
 	enum osp_plugin_state state;
-	uint32_t version; /* Slurm it was built for, 0xMMmmuu */
+	uint32_t version; /* of the Slurm it was built for, 0xMMmmuu */
 };
 
 /* One directory of PluginDir. */
@@ -45,28 +46,28 @@ struct osp_plugin_folder {
 struct osp_trusted_file {
 	const char *path;
 	bool exists;
-	bool safe; /* root's or SlurmUser's, and nobody else may write it */
+	bool safe; /* it belongs to root or SlurmUser, and nobody else may write it */
 };
 
-/* A file that somebody needs and cannot read. */
+/* A file that somebody needs but cannot read. */
 struct osp_unread_file {
 	const char *path;
-	const char *slurm_user; /* by this name slurmctld runs; NULL: any user's sbatch, salloc and
-				   srun */
+	const char *slurm_user; /* the user that slurmctld runs as; NULL: any user's sbatch, salloc
+				   and srun */
 };
 
-/* onespine.so as plugstack.conf names it. */
+/* The line of plugstack.conf that names onespine.so. */
 struct osp_spank_line {
 	bool named;
 	bool required;
-	bool included; /* the line stands in a file that plugstack.conf includes */
+	bool included; /* the line is in a file that plugstack.conf includes */
 	const char *path;
-	const char *file; /* with the line */
+	const char *file; /* the file with the line */
 	int line;
 	struct osp_plugin_file plugin;
 };
 
-/* A slurmctld that was asked. */
+/* Whether a slurmctld was asked. */
 enum osp_ctld { OSP_NOT_ASKED, OSP_NO_ANSWER, OSP_ANSWERED };
 enum osp_probe {
 	OSP_PROBE_UNKNOWN, /* the answer says neither */
@@ -83,11 +84,10 @@ struct osp_running {
 	const char *job_submit;
 	bool prolog_alloc;
 	bool prolog_defer_batch;
-	const char
-		*trials; /* hostlist: inside reservations of rechecks that have ended; NULL: none */
-	const char
-		*old_places; /* hostlist: run, and have booted since a cloud reported their places;
-				   NULL: none */
+	const char *trials; /* hostlist: nodes in reservations of rechecks that have ended; NULL:
+			    none */
+	const char *old_places; /* hostlist: running nodes that have booted since a cloud reported
+				their places; NULL: none */
 	enum osp_probe probe;
 };
 
@@ -98,11 +98,12 @@ enum osp_gate_call {
 	OSP_GATE_CALLED_FORMERLY, /* `onespine gate prolog`, which executes it until release 0.4 */
 };
 
-/* A program that slurmd's Prolog or Epilog is, or that runs the gate for it, and that cannot be
+/* A program that slurmd's Prolog or Epilog is, or that runs the gate for it, but that cannot be
  * executed. */
 struct osp_gate_broken {
 	const char *program; /* NULL: none */
-	const char *file;    /* that names it: of slurm.conf, a script, or a folder of scripts */
+	const char *file;    /* the file that names it: slurm.conf, a script, or a folder of
+				scripts */
 	bool exists;
 };
 
@@ -111,13 +112,13 @@ struct osp_doctor_gate {
 	bool on;
 	uint32_t budget_s;
 	uint32_t spares_max;
-	const char *program;	   /* onespine-gate, as it is installed */
-	enum osp_gate_call prolog; /* by slurmd's Prolog, or a file that it runs */
+	const char *program;	   /* onespine-gate, as installed */
+	enum osp_gate_call prolog; /* from slurmd's Prolog, or from a file that it runs */
 	enum osp_gate_call epilog;
 	struct osp_gate_broken prolog_broken, epilog_broken;
 	bool config_exists; /* onespine.yaml beside slurm.conf */
-	bool config_roots;  /* it is root's, and nobody else may write it: else the gate passes it
-			       over */
+	bool config_roots;  /* root owns it and nobody else may write it: else the gate ignores
+			       it */
 };
 
 struct osp_doctor_facts {
@@ -142,7 +143,8 @@ struct osp_doctor_facts {
 	const struct osp_unread_file *unread;
 	size_t unread_count;
 	const char *node_part_error; /* why onespine_node.so cannot be loaded here; NULL: it can */
-	const struct osp_error *rules_error; /* of the site's rules or types; NULL: right */
+	const struct osp_error *rules_error; /* in the site's rules or types; NULL: they are
+						right */
 
 	const char
 		*late_gpus; /* "gpu0, gpu3": late to start three times in this boot; NULL: none */
@@ -150,28 +152,30 @@ struct osp_doctor_facts {
 	const char *config_path;
 	bool config_exists;
 	bool config_sent; /* slurm.conf includes it as it is now (lib/policy/node_policy.h) */
-	const struct osp_error *config_error; /* NULL: right, or not looked at */
-	/* What it names that is not there (lib/policy/config_names.h): first levels, then
-	 * partitions that slurm.conf lacks, which somebody may have made since. */
+	const struct osp_error *config_error; /* NULL: right, or not checked */
+	/* The levels and partitions it names that do not exist (lib/policy/config_names.h): first
+	 * levels, then partitions missing from slurm.conf, which somebody may have made since. */
 	const struct osp_error *unknown_names;
 	uint32_t unknown_levels, unknown_partitions;
 	const char *topology_path;
 	const struct osp_error *topology_error;
-	/* What slurmctld took last and keeps a copy of, where our file differs from it or is wrong;
-	 * NULL: the same, none, or not known. */
+	/* The copies of what slurmctld took last, if our file differs from it or is wrong; NULL:
+	 * the same, none, or unknown. */
 	const char *config_copy;
 	const char *topology_copy;
-	bool copies_hidden;    /* who asks may not look there */
-	const char *uncovered; /* hostlist of slurm.conf's nodes that no domain has; NULL: none */
+	bool copies_hidden;    /* the caller may not look there */
+	const char *uncovered; /* hostlist of slurm.conf's nodes that are in no domain; NULL:
+				  none */
 	uint32_t uncovered_count;
 	uint32_t node_count; /* of slurm.conf */
-	bool topology_yaml;  /* Slurm reads topology.yaml, and topology.conf no more */
+	bool topology_yaml;  /* Slurm reads topology.yaml, and no longer topology.conf */
 
-	/* Of the munged on this host; NULL: there is none, or Slurm does not use it. */
+	/* About the munged on this host; NULL: there is none, or Slurm does not use it. */
 	const char *munge_version; /* "0.5.15" */
 	const char *munge_fix;	   /* CVE-2026-25506, if its package's changelog names it; "" if
 				      there is no changelog; else NULL */
-	uint32_t munge_outdated;   /* process of a munged whose file was replaced since; 0: none */
+	uint32_t munge_outdated;   /* process of a munged whose file was replaced since it started;
+				      0: none */
 	bool munge_looked_at;
 	bool munge_answers;
 	const char *munge_socket;
@@ -179,10 +183,10 @@ struct osp_doctor_facts {
 					    unknown */
 	struct osp_running running;
 	struct osp_doctor_gate gate;
-	bool binds;		  /* GPUs, and a partition whose steps are bound */
+	bool binds;		  /* there are GPUs, and a partition whose steps are bound */
 	bool cores_confined;	  /* cgroup.conf has ConstrainCores=yes */
-	uint32_t rechecks_left;	  /* nodes that a recheck had in hand when it was killed */
-	uint32_t first_free_port; /* net.ipv4.ip_unprivileged_port_start; 0: not known, or all are
+	uint32_t rechecks_left;	  /* nodes that a killed recheck still held */
+	uint32_t first_free_port; /* net.ipv4.ip_unprivileged_port_start; 0: unknown, or all are
 				     free */
 	bool first_free_port_known;
 	bool users_netfilter_logged; /* net.netfilter.nf_log_all_netns is not 0 */
@@ -196,7 +200,7 @@ struct osp_doctor_facts {
 
 enum osp_doctor_finding_level {
 	OSP_DOCTOR_WRONG,   /* something that should work does not */
-	OSP_DOCTOR_WARNING, /* works, and could work better or stop working */
+	OSP_DOCTOR_WARNING, /* it works, but could work better or stop working */
 };
 
 struct osp_doctor_finding {
@@ -205,8 +209,8 @@ struct osp_doctor_finding {
 	const char *sentence;
 	const char *cure;
 	const char
-		*line; /* "Key=Value" that slurm.conf lacks altogether, so that a file of ours may
-			     say it; NULL: a person has to change something */
+		*line; /* "Key=Value" that slurm.conf does not have at all, so that a file of ours
+			  may set it; NULL: a person has to change something */
 };
 
 struct osp_doctor_findings {
@@ -223,22 +227,22 @@ struct osp_doctor_findings {
 		NULL, 0, 0, 0, OSP_ARENA_INIT, false                                               \
 	}
 
-/* Judges the facts by every rule, in the table's order. Returns 0, or -1 when memory ran out. */
+/* Judges the facts by every rule, in the table's order. Returns 0, or -1 if memory ran out. */
 int osp_doctor_judge(const struct osp_doctor_facts *facts, struct osp_doctor_findings *findings);
 void osp_doctor_findings_free(struct osp_doctor_findings *findings);
 
-/* How many of that level. */
+/* Returns the number of findings of that level. */
 uint32_t osp_doctor_count(const struct osp_doctor_findings *findings,
 			  enum osp_doctor_finding_level level);
 
 /*
- * The lines of slurm.conf without which something is wrong and that it lacks altogether, for a file
- * that slurm.conf includes; "" if there is none. To be freed with free(); NULL when memory ran
- * out.
+ * Returns the lines that slurm.conf does not have at all and without which something is wrong, for
+ * a file that slurm.conf includes; "" if there are none. The caller frees it with free(); NULL if
+ * memory ran out.
  */
 char *osp_doctor_piece(const struct osp_doctor_findings *findings);
 
-/* Names and one-line explanations of the rules, to list them. NULL past the end. */
+/* Returns the name and the one-line explanation of a rule, to list them; NULL past the end. */
 const char *osp_doctor_rule(size_t index, const char **explanation);
 
 #endif

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * doctor_cloud.c - rules about what EC2 says of the nodes' instances
+ * doctor_cloud.c - rules about what EC2 says about the nodes' instances
  *
- * A partition's nodes are what one gang may get. EFA's traffic passes only between interfaces with
- * a security group in common that lets all of itself in and out; a rule for addresses does not
+ * A gang gets its nodes from one partition. EFA's traffic passes only between interfaces with a
+ * common security group that allows all its own traffic in and out; a rule for addresses does not
  * count (https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/efa-start.html, and ParallelCluster's
  * validator, cluster_validators.py).
  */
@@ -37,7 +37,7 @@ static uint32_t find_node(const struct osp_cloud_facts *cloud, const char *name)
 	return OSP_CLOUD_NO_NODE;
 }
 
-/* Adds a node that runs and whose instance is known. */
+/* Adds a running node whose instance is known. */
 static int add_node(const char *name, void *context)
 {
 	const struct part *part = context;
@@ -60,7 +60,7 @@ static void fill(const struct part *part, const char *list)
 		add_node(part->cloud->nodes[i].name, (void *)part);
 }
 
-/* Of partitions with the same nodes the first is judged. */
+/* Tells whether a partition with the same nodes was judged already: only the first one is. */
 static bool seen(struct osp_nodeset *const *sets, size_t count, const struct osp_nodeset *set)
 {
 	for (size_t i = 0; i < count; i++) {
@@ -70,7 +70,7 @@ static bool seen(struct osp_nodeset *const *sets, size_t count, const struct osp
 	return false;
 }
 
-/* Judges each partition of at least two nodes that run. */
+/* Judges each partition with at least two running nodes. */
 static void each_part(struct osp_diagnosis *diagnosis, part_f *judge)
 {
 	const struct osp_cloud_facts *cloud = diagnosis->facts->cloud;
@@ -100,7 +100,7 @@ static void each_part(struct osp_diagnosis *diagnosis, part_f *judge)
 	free(sets);
 }
 
-/* "gpu-[1-4]" of a set; to be freed. */
+/* Returns the nodes of a set as "gpu-[1-4]", to be freed. */
 static char *list_nodes(const struct part *part, const struct osp_nodeset *set)
 {
 	const char **names = calloc((size_t)part->cloud->node_count + 1, sizeof(*names));
@@ -187,7 +187,7 @@ static bool has_group(const struct osp_cloud_interface *interface, const char *g
 	return false;
 }
 
-/* Finds an EFA interface of the partition without the group (NULL: of any kind). */
+/* Finds an EFA interface of the partition without the group (NULL: any interface). */
 static const struct osp_cloud_interface *find_interface(const struct part *part,
 							const char *without)
 {
@@ -201,7 +201,8 @@ static const struct osp_cloud_interface *find_interface(const struct part *part,
 	return NULL;
 }
 
-/* Says what each group of an interface lacks: "sg-1 does not let its own traffic out". */
+/* Says what each group of an interface does not allow: "sg-1 does not let all its own traffic
+ * out". */
 static void add_lacks(const struct part *part, const struct osp_cloud_interface *first,
 		      struct osp_text *text)
 {
@@ -222,7 +223,7 @@ static void add_lacks(const struct part *part, const struct osp_cloud_interface 
 	}
 }
 
-/* Which nodes of the partition have no EFA interface, where others have. */
+/* Reports the nodes of the partition without an EFA interface, if others have one. */
 static void judge_interfaces(const struct part *part)
 {
 	struct osp_nodeset *without = osp_nodeset_copy(part->nodes);
@@ -296,7 +297,7 @@ static const char *placement_of(const struct osp_cloud_node *node)
 	return node->capacity_block ? "a capacity block" : node->placement;
 }
 
-/* The nodes of the partition with the value of `like`. */
+/* Returns the nodes of the partition with the same value as `like`. */
 static struct osp_nodeset *nodes_like(const struct part *part, value_f *value, uint32_t like)
 {
 	const struct osp_cloud_node *nodes = part->cloud->nodes;
@@ -311,7 +312,7 @@ static struct osp_nodeset *nodes_like(const struct part *part, value_f *value, u
 	return set;
 }
 
-/* Writes "us-west-2a has gpu-[1-2], us-west-2b gpu-3"; the number of values. */
+/* Writes "us-west-2a has gpu-[1-2], us-west-2b has gpu-3"; returns the number of values. */
 static size_t add_values(const struct part *part, value_f *value, struct osp_text *text)
 {
 	struct osp_nodeset *rest = osp_nodeset_copy(part->nodes);
@@ -420,7 +421,7 @@ static const struct osp_cloud_reservation *find_reservation(const struct osp_clo
 	return NULL;
 }
 
-/* Some run in a reservation and others of the same type outside any. */
+/* Reports nodes outside any reservation if others of the partition run in one. */
 static void judge_outside(const struct part *part)
 {
 	struct osp_nodeset *outside = osp_nodeset_new(part->nodes->place_count);
@@ -453,7 +454,7 @@ static void judge_outside(const struct part *part)
 	free(outside);
 }
 
-/* Nodes that run outside the reservations that were meant. */
+/* Reports nodes that run outside the intended reservations. */
 static void judge_meant(struct osp_diagnosis *diagnosis, const char *meant)
 {
 	const struct osp_cloud_facts *cloud = diagnosis->facts->cloud;

@@ -15,7 +15,7 @@
 
 /* --- configless ------------------------------------------------------------------------------- */
 
-/* slurmctld sends an included file only when its name has no '/' (parse_config.c). */
+/* Finds an included file that slurmctld does not send: its name has a '/' (parse_config.c). */
 static const struct osp_slurm_file *unsent_file(const struct osp_doctor_facts *facts,
 						const char *path)
 {
@@ -130,7 +130,7 @@ void osp_rule_topology(struct osp_diagnosis *diagnosis)
 		 facts->topology_path);
 }
 
-/* Another finding says that others may write it, and the cure. */
+/* Tells whether another finding says that others may write the file, and gives the cure. */
 static bool is_distrusted(const struct osp_doctor_facts *facts, const char *path)
 {
 	for (size_t i = 0; i < facts->trusted_count; i++)
@@ -139,7 +139,8 @@ static bool is_distrusted(const struct osp_doctor_facts *facts, const char *path
 	return false;
 }
 
-/* `wrong`: the file is refused, which has been reported. */
+/* Reports a file that slurmctld has not taken, unless it is `wrong`: its refusal was reported
+ * already. */
 static void check_copy(struct osp_diagnosis *diagnosis, const char *path, const char *copy,
 		       bool wrong)
 {
@@ -228,7 +229,7 @@ void osp_rule_node_rank(struct osp_diagnosis *diagnosis)
 	}
 }
 
-/* The longest MaxTime of the partitions, in minutes; UINT32_MAX: none, or infinite. */
+/* Returns the longest MaxTime of the partitions, in minutes; UINT32_MAX: none, or infinite. */
 static uint32_t longest_minutes(const struct osp_slurm_conf *conf)
 {
 	size_t count;
@@ -299,7 +300,7 @@ void osp_rule_munge(struct osp_diagnosis *diagnosis)
 	osp_cure(diagnosis, "start munged (systemctl start munge)");
 }
 
-/* The release that no longer has CVE-2026-25506 (MUNGE's NEWS). */
+/* The first release without CVE-2026-25506 (MUNGE's NEWS). */
 static const unsigned int munge_mended[3] = {0, 5, 18};
 
 static bool is_mended(const char *version)
@@ -307,7 +308,7 @@ static bool is_mended(const char *version)
 	unsigned int is[3] = {0, 0, 0};
 
 	if (sscanf(version, "%u.%u.%u", &is[0], &is[1], &is[2]) < 2)
-		return true; /* nothing is known of it */
+		return true; /* nothing is known about it */
 	for (int i = 0; i < 3; i++) {
 		if (is[i] != munge_mended[i])
 			return is[i] > munge_mended[i];
@@ -315,7 +316,8 @@ static bool is_mended(const char *version)
 	return true;
 }
 
-/* Distributions mend a release without another number, so their changelog counts too. */
+/* Judges MUNGE's release and its package's changelog, because distributions fix a release without
+ * changing its number. */
 void osp_rule_munge_key(struct osp_diagnosis *diagnosis)
 {
 	const struct osp_doctor_facts *facts = diagnosis->facts;
@@ -356,7 +358,7 @@ static void compare_running(struct osp_diagnosis *diagnosis, const char *key, co
 	osp_cure(diagnosis, "restart slurmctld (a reconfigure does not do for this)");
 }
 
-/* Flags of PrologFlags that the file has and the gate needs. */
+/* Compares a flag of PrologFlags that the file has and the gate needs. */
 static void compare_flag(struct osp_diagnosis *diagnosis, const char *flag, bool running)
 {
 	if (running || !osp_setting_has(diagnosis, "PrologFlags", flag))

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* doctor_gate.c - rules about what Slurm must do for the gate (design: nothing of a user runs
- * before every node is proven) */
+/* doctor_gate.c - rules about what Slurm must do for the gate: nothing of a user runs before every
+ * node is proven */
 #include "lib/doctor/doctor_private.h"
 
 #include <stdio.h>
@@ -10,7 +10,7 @@
 /* slurm/src/common/read_config.h and slurm.conf(5) */
 #define BATCH_START_TIMEOUT_DEFAULT_S 10
 #define MESSAGE_TIMEOUT_DEFAULT_S     10
-#define MESSAGE_TIMEOUT_COUNTED_S     100 /* slurmctld/job_mgr.c: no more of it counts */
+#define MESSAGE_TIMEOUT_COUNTED_S     100 /* slurmctld/job_mgr.c: no more than this counts */
 #define GATE_MAKES_SURE_S	      8	  /* OSP_CONTROLLER_SAVED_MS (host/slurm/controller.h) */
 #define CRED_EXPIRE_DEFAULT_S	      120
 #define CRED_EXPIRE_SLOW_S	      100 /* ParallelCluster sets 70 */
@@ -109,7 +109,7 @@ void osp_rule_prolog_flags(struct osp_diagnosis *diagnosis)
 			continue;
 		}
 		osp_cure_setting(diagnosis, "PrologFlags", "Alloc,DeferBatch");
-		break; /* one line says both */
+		break; /* one line sets both */
 	}
 	if (osp_setting_has(diagnosis, "PrologFlags", "RunInJob")) {
 		osp_find(diagnosis, OSP_DOCTOR_WRONG,
@@ -173,8 +173,8 @@ void osp_rule_prolog_hold(struct osp_diagnosis *diagnosis)
 	osp_cure_list(diagnosis, "SchedulerParameters", "nohold_on_prolog_fail");
 }
 
-/* The delay of SchedulerParameters goes before the credentials' life, from 25.11 on
- * (_requeue_delay() of slurmctld/job_mgr.c), and shortens nothing else. */
+/* Judges the delay of a requeue. From 25.11 on, the delay of SchedulerParameters overrides the
+ * credentials' life (_requeue_delay() of slurmctld/job_mgr.c), and shortens nothing else. */
 void osp_rule_requeue_delay(struct osp_diagnosis *diagnosis)
 {
 	const struct osp_slurm_conf *conf = diagnosis->facts->conf;

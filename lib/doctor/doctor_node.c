@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* doctor_node.c - rules about environment and binding, which fail no job and so would be missed by
- * none */
+/* doctor_node.c - rules about environment and binding, whose absence fails no job and so goes
+ * unnoticed */
 #include "onespine_config.h"
 #include "lib/doctor/doctor_private.h"
 
@@ -28,7 +28,8 @@ void osp_rule_site_rules(struct osp_diagnosis *diagnosis)
 	osp_cure(diagnosis, "put it right; onespine env reads it again");
 }
 
-/* spank/binding.c: if nothing confines a job to its part of a node, its cores are not known. */
+/* Warns if nothing confines a job to its part of a node, because its cores are then unknown
+ * (spank/binding.c). */
 void osp_rule_confined(struct osp_diagnosis *diagnosis)
 {
 	const struct osp_doctor_facts *facts = diagnosis->facts;
@@ -47,7 +48,7 @@ void osp_rule_confined(struct osp_diagnosis *diagnosis)
 	osp_cure_setting(diagnosis, "TaskPlugin", "task/affinity,task/cgroup");
 }
 
-/* A message of the gate counts only from such a port (gate/gate_peer.c). */
+/* The gate accepts a message only from a port below this (gate/gate_peer.c). */
 #define ROOTS_PORTS 1024
 
 void osp_rule_free_ports(struct osp_diagnosis *diagnosis)
@@ -66,7 +67,7 @@ void osp_rule_free_ports(struct osp_diagnosis *diagnosis)
 		 ROOTS_PORTS);
 }
 
-/* check/base/kmsg.h says what such records look like. */
+/* Warns about records that look like users' (check/base/kmsg.h says how). */
 void osp_rule_forged_log(struct osp_diagnosis *diagnosis)
 {
 	if (!diagnosis->facts->users_netfilter_logged)
@@ -110,7 +111,8 @@ void osp_rule_rechecks_left(struct osp_diagnosis *diagnosis)
 	osp_cure(diagnosis, "onespine recheck takes over what is left");
 }
 
-/* check/base/gpu_starts.h: from then on no check calls it an error of its own. */
+/* Warns about GPUs that start late; from then on no check counts that as an error of its own
+ * (check/base/gpu_starts.h). */
 void osp_rule_gpu_start(struct osp_diagnosis *diagnosis)
 {
 	const char *gpus = diagnosis->facts->late_gpus;

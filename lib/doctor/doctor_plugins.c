@@ -23,7 +23,7 @@ static bool is_ours(const struct osp_doctor_facts *facts, const char *path, size
 		memcmp(facts->plugin_dir, path, length) == 0);
 }
 
-/* A directory of PluginDir that is not on this host. */
+/* Tells whether the path is a directory of PluginDir that is not on this host. */
 static bool is_missing(const struct osp_doctor_facts *facts, const char *path, size_t length)
 {
 	while (length > 1 && path[length - 1] == '/')
@@ -38,8 +38,8 @@ static bool is_missing(const struct osp_doctor_facts *facts, const char *path, s
 	return false;
 }
 
-/* PluginDir as it should be: our folders first, then what `value` (NULL: Slurm's own directory) has
- * beside them on this host. To be freed with free(); NULL when memory ran out. */
+/* Returns PluginDir as it should be: our folders first, then those of `value` (NULL: Slurm's own
+ * directory) that are on this host. The caller frees it with free(); NULL if memory ran out. */
 static char *wanted_plugin_dir(const struct osp_doctor_facts *facts, const char *value)
 {
 	struct osp_text text = OSP_TEXT_INIT;
@@ -69,7 +69,7 @@ static void cure_plugin_dir(struct osp_diagnosis *diagnosis)
 	free(value);
 }
 
-/* The first directory with a select_cons_tres.so; NULL. */
+/* Returns the first directory with a select_cons_tres.so, or NULL. */
 static const struct osp_plugin_folder *first_select(const struct osp_doctor_facts *facts)
 {
 	for (size_t i = 0; i < facts->folder_count; i++)
@@ -101,7 +101,8 @@ void osp_rule_folders(struct osp_diagnosis *diagnosis)
 	}
 }
 
-/* Hosts without slurmctld need the same PluginDir, and need not have the shadow in it. */
+/* Checks the names in PluginDir. Hosts without slurmctld need the same PluginDir, but not the
+ * shadow in it. */
 static void check_names(struct osp_diagnosis *diagnosis)
 {
 	const struct osp_doctor_facts *facts = diagnosis->facts;
@@ -149,7 +150,8 @@ void osp_rule_plugin_dir(struct osp_diagnosis *diagnosis)
 
 /* --- versions --------------------------------------------------------------------------------- */
 
-/* Slurm's own plugin tells the installed version; if it cannot be found, this build's Slurm. */
+/* Returns the installed Slurm's version, from Slurm's own plugin; if that cannot be found, the
+ * version that this build is for. */
 static uint32_t installed_slurm(const struct osp_doctor_facts *facts)
 {
 	for (size_t i = 0; i < facts->folder_count; i++)
@@ -210,13 +212,13 @@ void osp_rule_select_type(struct osp_diagnosis *diagnosis)
 		 "SelectType is %s: Onespine places gangs with select/cons_tres only", value);
 	osp_cure_setting(diagnosis, "SelectType", "select/cons_tres");
 	if (!diagnosis->findings->failed) {
-		/* Running jobs are lost by that change, so no file of ours may make it. */
+		/* That change loses running jobs, so no file of ours may make it. */
 		diagnosis->findings->items[diagnosis->findings->count - 1].line = NULL;
 	}
 }
 
-/* What a plugin after ours changes (a partition, a number of nodes) is placed by what ours decided
- * before. */
+/* Warns about a plugin after ours: ours has decided before it changes a job's partition or number
+ * of nodes. */
 static void check_last(struct osp_diagnosis *diagnosis)
 {
 	const struct osp_slurm_word *word =
@@ -248,7 +250,7 @@ void osp_rule_job_submit(struct osp_diagnosis *diagnosis)
 	}
 	if (!facts->before_start)
 		check_last(diagnosis);
-	/* where the shadow is not found either, PluginDir's own finding has the cure */
+	/* if the shadow is not found either, PluginDir's own finding has the cure */
 	if (!facts->controller || (facts->installed && !finds_shadow(facts)))
 		return;
 	for (size_t i = 0; i < facts->folder_count; i++)

@@ -2,14 +2,14 @@
 /*
  * doctor_private.h - what the files of the doctor's rules share
  *
- * For lib/doctor*.c only.
+ * For the .c files of lib/doctor only.
  */
 #ifndef OSP_DOCTOR_PRIVATE_H
 #define OSP_DOCTOR_PRIVATE_H
 
 #include "lib/doctor/doctor.h"
 
-/* One rule at work: `rule_*` add what they find. */
+/* The state while rules are judged: `rule_*` add their findings. */
 struct osp_diagnosis {
 	const struct osp_doctor_facts *facts;
 	struct osp_doctor_findings *findings;
@@ -18,29 +18,29 @@ struct osp_diagnosis {
 
 typedef void osp_rule_f(struct osp_diagnosis *diagnosis);
 
-/* Adds a finding whose cure is set by one of the calls below. */
+/* Adds a finding; one of the calls below sets its cure. */
 void osp_find(struct osp_diagnosis *diagnosis, enum osp_doctor_finding_level level,
 	      const char *format, ...) __attribute__((format(printf, 3, 4)));
 
-/* The cure of the finding just added, in words. */
+/* Sets the cure of the finding just added, in words. */
 void osp_cure(struct osp_diagnosis *diagnosis, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
-/* The cure is "KEY=VALUE" in slurm.conf: a line of its own if there is none, else a change of the
- * line that is there. */
+/* Sets the cure to "KEY=VALUE" in slurm.conf: a line of its own if there is none, else a change of
+ * the existing line. */
 void osp_cure_setting(struct osp_diagnosis *diagnosis, const char *key, const char *value);
 
-/* The same: KEY's comma-separated list has `word` too. */
+/* Does the same so that KEY's comma-separated list also has `word`. */
 void osp_cure_list(struct osp_diagnosis *diagnosis, const char *key, const char *word);
 
-/* "22.05.8" to `buffer`, which it returns. */
+/* Writes "22.05.8" to `buffer`, which it returns. */
 #define OSP_SLURM_VERSION_BYTES 32
 const char *osp_slurm_version_words(uint32_t version, char *buffer);
 
-/* A comma-separated setting of slurm.conf has the word. */
+/* Tells whether a comma-separated setting of slurm.conf has the word. */
 bool osp_setting_has(const struct osp_diagnosis *diagnosis, const char *key, const char *word);
 
-/* onespine.yaml, or the topology. */
+/* Tells whether the path is that of onespine.yaml or the topology. */
 bool osp_is_policy(const struct osp_doctor_facts *facts, const char *path);
 
 /* doctor_plugins.c */
