@@ -49,6 +49,7 @@ noinst_LTLIBRARIES += libsource.la
 libsource_la_SOURCES = \
 	host/source/cloud_doctor.h host/source/keep.c host/source/keep.h \
 	host/source/run_program.c host/source/run_program.h \
+	host/source/several.c host/source/several.h \
 	host/source/source.c host/source/source.h host/source/source_infiniband.c \
 	host/source/watch.c host/source/watch.h
 libsource_la_CPPFLAGS = $(HOST_CPPFLAGS)

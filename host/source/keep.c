@@ -18,8 +18,10 @@
 /* Which nodes could not have changed their place. */
 struct counting {
 	const struct osp_topology *before;
-	const struct osp_node_list *nodes;
+	const struct osp_node_list *nodes; /* NULL: all of them could not */
 	struct osp_name_table by_name;
+	osp_counts_f *also; /* NULL: all */
+	void *context;
 };
 
 static bool counts(const char *name, void *context)
@@ -30,6 +32,10 @@ static bool counts(const char *name, void *context)
 		osp_topology_note(counting->before, osp_topology_find_node(counting->before, name));
 	const struct osp_listed_node *node;
 
+	if (counting->also && !counting->also(name, counting->context))
+		return false;
+	if (!counting->nodes)
+		return true;
 	if (index == OSP_NAME_ABSENT)
 		return false;
 	node = &counting->nodes->nodes[index];
@@ -51,15 +57,15 @@ static int index_nodes(struct counting *counting)
 	return 0;
 }
 
-static int compare(const struct osp_topology *before, const struct osp_topology *after,
-		   const struct osp_node_list *nodes, struct osp_topology_change *change,
-		   struct osp_error *error)
+int osp_keep_compare(const struct osp_topology *before, const struct osp_topology *after,
+		     const struct osp_node_list *nodes, osp_counts_f *also, void *context,
+		     struct osp_topology_change *change, struct osp_error *error)
 {
-	struct counting counting = {before, nodes, OSP_NAME_TABLE_INIT};
+	struct counting counting = {before, nodes, OSP_NAME_TABLE_INIT, also, context};
 	int rc = nodes ? index_nodes(&counting) : 0;
 
 	if (!rc)
-		rc = osp_topology_compare(before, after, nodes ? counts : NULL, &counting, change);
+		rc = osp_topology_compare(before, after, counts, &counting, change);
 	osp_name_table_free(&counting.by_name);
 	return rc ? osp_error_set(error, "out of memory") : 0;
 }
@@ -94,6 +100,16 @@ static int write_held(const char *path, const char *text, struct osp_error *erro
 	return rc;
 }
 
+int osp_keep_hold(const char *path, const struct osp_topology *topology, const char *source,
+		  struct osp_error *error)
+{
+	char *text = osp_write_onespine_topology(topology, source);
+	int rc = text ? write_held(path, text, error) : osp_error_set(error, "out of memory");
+
+	free(text);
+	return rc;
+}
+
 /* An answer that was held is not the last one any more. */
 static void drop_held(const char *path)
 {
@@ -113,12 +129,12 @@ static enum osp_kept judge(const char *path, const char *old, size_t old_bytes,
 			   struct osp_topology_change *change, struct osp_error *error)
 {
 	struct osp_topology *before = osp_read_onespine_topology(path, old, old_bytes, error);
-	int rc = before ? compare(before, topology, nodes, change, error) : -1;
+	int rc = before ? osp_keep_compare(before, topology, nodes, NULL, NULL, change, error) : -1;
 
 	osp_topology_free(before);
 	if (rc)
 		return OSP_KEPT_FAILED;
-	if (osp_topology_guard(guard, change, error))
+	if (guard && osp_topology_guard(guard, change, error))
 		return write_held(path, text, error) ? OSP_KEPT_FAILED : OSP_KEPT_HELD;
 	drop_held(path);
 	if (!strcmp(old, text))

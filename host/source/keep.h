@@ -20,11 +20,21 @@ enum osp_kept { OSP_KEPT_APPLIED, OSP_KEPT_UNCHANGED, OSP_KEPT_HELD, OSP_KEPT_FA
 
 /* Compares `topology` with what `path` holds over the nodes of `nodes` (NULL: all of them), and
  * writes it there or to FILE.held. `error` says why it is held or failed. `source`: words for
- * people. */
+ * people. `guard` NULL: nothing is held. */
 enum osp_kept osp_keep_topology(const char *path, const struct osp_topology *topology,
 				const char *source, const struct osp_node_list *nodes,
 				const struct osp_topology_guard *guard,
 				struct osp_topology_change *change, struct osp_error *error);
+
+/* What `after` changes of `before`, over the nodes of `nodes` (NULL: all of them) that could not
+ * have changed and of which `also` (NULL: all) says yes. 0, or -1 with `error` set. */
+int osp_keep_compare(const struct osp_topology *before, const struct osp_topology *after,
+		     const struct osp_node_list *nodes, osp_counts_f *also, void *context,
+		     struct osp_topology_change *change, struct osp_error *error);
+
+/* Writes FILE.held. 0, or -1 with `error` set. */
+int osp_keep_hold(const char *path, const struct osp_topology *topology, const char *source,
+		  struct osp_error *error);
 
 /* Puts FILE.held in FILE's place. */
 enum osp_kept osp_keep_accept(const char *path, struct osp_error *error);

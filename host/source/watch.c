@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* watch.c - asks a source again and again, and at once when a node is a new one */
+/* watch.c - asks sources again and again, and at once when a node is a new one */
 #include "host/source/watch.h"
 
 #include <signal.h>
@@ -109,7 +109,7 @@ static void write_without(struct watching *watching, const struct osp_topology *
 			  uint32_t dropped)
 {
 	struct osp_error error = {.text = ""};
-	char *text = osp_write_onespine_topology(topology, watching->watch->source->name);
+	char *text = osp_write_onespine_topology(topology, watching->watch->sources->words);
 	char words[96];
 
 	snprintf(words, sizeof(words), "%u node%s another instance than the one placed", dropped,
@@ -140,35 +140,26 @@ static void forget_others(struct watching *watching, const struct osp_topology *
 	osp_name_table_free(&by_name);
 }
 
-static enum osp_kept keep(struct watching *watching, const struct osp_source_answer *answer,
-			  const struct osp_node_list *list, struct osp_error *error)
-{
-	const struct osp_watch *watch = watching->watch;
-	struct osp_topology_change change;
-	enum osp_kept kept =
-		osp_keep_topology(watch->path, answer->topology, watch->source->name,
-				  watch->compare_all ? NULL : list, &watch->guard, &change, error);
-
-	if ((kept == OSP_KEPT_APPLIED || kept == OSP_KEPT_UNCHANGED) &&
-	    osp_keep_asked(watch->path, answer->topology, (int64_t)time(NULL), error))
-		return OSP_KEPT_FAILED;
-	return kept;
-}
-
 /* Asks, and writes what came. */
 static enum osp_kept ask(struct watching *watching, const struct osp_node_list *list,
 			 struct osp_error *error)
 {
+	const struct osp_watch *watch = watching->watch;
 	struct osp_error ignored = {.text = ""};
-	struct osp_topology *previous = osp_topology_load(watching->watch->path, &ignored);
-	struct osp_source_question question = {list, previous, watching->watch->adapters};
+	struct osp_topology *previous = osp_topology_load(watch->path, &ignored);
+	struct osp_source_question question = {list, previous, watch->adapters};
 	struct osp_source_answer answer = {.topology = NULL};
-	enum osp_kept kept = OSP_KEPT_FAILED;
+	struct osp_topology_change change;
+	enum osp_kept kept;
 
 	if (previous)
 		forget_others(watching, previous, list);
-	if (!watching->watch->source->ask(&question, &answer, error))
-		kept = keep(watching, &answer, list, error);
+	kept = osp_sources_keep(watch->sources, watch->path, &question,
+				watch->compare_all ? NULL : list, &watch->guard, &answer, &change,
+				error);
+	if ((kept == OSP_KEPT_APPLIED || kept == OSP_KEPT_UNCHANGED) &&
+	    osp_keep_asked(watch->path, answer.topology, (int64_t)time(NULL), error))
+		kept = OSP_KEPT_FAILED;
 	osp_source_answer_clear(&answer);
 	osp_topology_free(previous);
 	return kept;

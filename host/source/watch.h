@@ -2,11 +2,11 @@
 /*
  * watch.h - a topology that keeps itself true
  *
- * Slurm's nodes are looked at every few seconds. The source is asked when `interval_s` have passed
- * since it last was, and at once when a node runs that did not, has booted anew or is another
- * instance; after a question that failed it is asked again after growing pauses of up to
- * `interval_s`. A node that is another instance than the one that was placed loses its place before
- * the source is asked: nothing is known of it. Each change, and each refusal once, is a line on
+ * Slurm's nodes are looked at every few seconds. The sources are asked when `interval_s` have
+ * passed since they last were, and at once when a node runs that did not, has booted anew or is
+ * another instance; after a question that failed they are asked again after growing pauses of up
+ * to `interval_s`. A node that is another instance than the one that was placed loses its place
+ * before they are asked: nothing is known of it. Each change, and each refusal once, is a line on
  * standard output, for the journal.
  *
  * One thread; ends at SIGTERM or SIGINT.
@@ -14,14 +14,14 @@
 #ifndef OSP_WATCH_H
 #define OSP_WATCH_H
 
-#include "host/source/source.h"
+#include "host/source/several.h"
 #include "lib/topology/compare.h"
 
 /* Reads who is asked about into a list that the caller frees; 0, or -1 with `error` set. */
 typedef int osp_watch_nodes_f(struct osp_node_list *list, void *context, struct osp_error *error);
 
 struct osp_watch {
-	const struct osp_source *source;
+	const struct osp_sources *sources;
 	const char *path; /* of the topology */
 	const char *adapters;
 	osp_watch_nodes_f *nodes;

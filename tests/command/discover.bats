@@ -394,6 +394,131 @@ DescribeInstanceTopology 50 ASIA1 ok" ]]
 	kill $holder
 }
 
+# sweep LEAF...: what ibnetdiscover prints of leaves below one spine; a LEAF is the numbers of its hosts, as 5,6
+sweep() {
+	local leaf leaf_number=0 host port=0
+	mkdir -p bin
+	# shellcheck disable=SC2016
+	printf '#!/bin/sh\n[ -s "%s/sweep.txt" ] || { echo "no umad here" >&2; exit 1; }\ncat "%s/sweep.txt"\n' "$PWD" "$PWD" >bin/ibnetdiscover
+	chmod 755 bin/ibnetdiscover
+	[[ $PATH == "$PWD/bin:"* ]] || PATH=$PWD/bin:$PATH
+	{
+		printf 'switchguid=0xaa(aa)\nSwitch\t65 "S-00000000000000aa"\t\t# "spine" enhanced port 0 lid 60 lmc 0\n'
+		for leaf; do
+			printf '[%d]\t"S-00000000000000a%d"[33]\t\t# "leaf" lid 1 4xNDR\n' $((++port)) "$port"
+		done
+		for leaf; do
+			printf '\nswitchguid=0xa%d(a%d)\nSwitch\t65 "S-00000000000000a%d"\t\t# "leaf" enhanced port 0 lid 1 lmc 0\n' \
+				$((++leaf_number)) "$leaf_number" "$leaf_number"
+			for host in ${leaf//,/ }; do
+				printf '[%d]\t"H-00000000000000b%d"[1](b%d) \t\t# "n%d mlx5_0" lid 4 4xNDR\n' "$host" "$host" "$host" "$host"
+			done
+			printf '[33]\t"S-00000000000000aa"[%d]\t\t# "spine" lid 60 4xNDR\n' "$leaf_number"
+			for host in ${leaf//,/ }; do
+				printf '\ncaguid=0xb%d\nCa\t1 "H-00000000000000b%d"\t\t# "n%d mlx5_0"\n' "$host" "$host" "$host"
+				printf '[1](b%d) \t"S-00000000000000a%d"[%d]\t\t# lid 4 lmc 0 "leaf" lid 1 4xNDR\n' "$host" "$leaf_number" "$host"
+			done
+		done
+	} >sweep.new
+	mv sweep.new sweep.txt
+}
+
+readonly PLACES_EC2='{"source": "ec2", "nodes": [
+      "n1 i-1 0",
+      "n2 i-2 0",
+      "n3 i-3 0",
+      "n4 i-4 0"]},'
+
+several() {
+	onespine topology discover --from=ec2,infiniband --nodes=map "$@"
+}
+
+# EC2 knows n1 to n4, InfiniBand n5 to n8
+both() {
+	printf 'n%s n%s\n' 5 5 6 6 7 7 8 8 >>map
+	sweep 5,6 7,8
+	start
+	with_keys
+}
+
+@test "several sources: one topology; who is in both stands where the first says" {
+	both
+	several -o t 2>said
+	expect_line 0 "8 nodes: 4 leaves of 2, 2 spines of 4, 1 core of 4, 1 zone of 4" onespine topology show t
+	[[ $(<t) == *"$PLACES_EC2"*'{"source": "infiniband", "nodes": "n[5-8]"}'* ]]
+	cp t first
+	expect_line 0 "unchanged: 8 nodes have a place; 0 gained one, 0 lost theirs, 0 moved" several -o t 2>said
+	cmp t first
+	several >printed 2>said
+	cmp printed first
+	# n4 has an adapter too
+	sweep 4,5,6 7,8
+	several -o u 2>said
+	[[ $(<u) == *'"n4 i-4 0"'* ]]
+	expect_line 0 "8 nodes: 4 leaves of 2, 2 spines of 4, 1 core of 4, 1 zone of 4" onespine topology show u
+	onespine topology discover --from=infiniband,ec2 --nodes=map -o v 2>said
+	expect_line 0 "8 nodes: 4 leaves of 1 to 3, 2 spines of 3 to 5, 1 core of 3, 1 zone of 3" onespine topology show v
+}
+
+@test "several sources: the answer of one is held, and that of the other counts; accept takes both" {
+	both
+	several -o t 2>said
+	state '.instances[0].nodes = []'
+	sweep 5,6 7,8,9
+	printf 'n9 n9\n' >>map
+	several -o t >said 2>&1 && status=0 || status=$?
+	[[ $status == 3 ]]
+	[[ $(<said) == *"held, the last good answer stays in force: ec2: 1 of 4 nodes that run lose their place (n1 is the first); max_lost is 10 %"* ]]
+	expect_line 0 "9 nodes: 4 leaves of 2 to 3, 2 spines of 4 to 5, 1 core of 4, 1 zone of 4" onespine topology show t
+	expect_line 0 "8 nodes: 4 leaves of 1 to 3, 2 spines of 3 to 5, 1 core of 3, 1 zone of 3" onespine topology show t.held
+	expect 0 "t: the answer that was held is in force" onespine topology accept t
+	expect_line 0 "8 nodes: 4 leaves of 1 to 3, 2 spines of 3 to 5, 1 core of 3, 1 zone of 3" onespine topology show t
+	# and the other way round
+	sweep 5
+	several -o t >said 2>&1 && status=0 || status=$?
+	[[ $status == 3 ]]
+	[[ $(<said) == *"infiniband: 4 of 5 nodes that run lose their place"* ]]
+}
+
+@test "several sources: one that fails keeps its places, and the others are asked all the same" {
+	both
+	several -o t 2>said
+	: >sweep.txt
+	state '.instances[3].nodes[2] = "nn-c"'
+	printf 'watch: {from: "ec2,infiniband", max_moved: 50}\n' >onespine.yaml
+	: >slurm.conf
+	SLURM_CONF=$PWD/slurm.conf onespine topology discover --nodes=map -o t >said 2>&1 && status=0 || status=$?
+	[[ $status == 1 ]]
+	[[ $(<said) == *"infiniband: "*"no umad here"* ]]
+	expect_line 0 "8 nodes: 5 leaves of 1 to 2, 2 spines of 4, 1 core of 4, 1 zone of 4" onespine topology show t
+	# both fail
+	cp t first
+	state '.faults = [{action: "DescribeInstanceTopology", do: "denied"}]'
+	several -o t >said 2>&1 && status=0 || status=$?
+	[[ $status == 1 ]]
+	[[ $(<said) == *"ec2: EC2 denies DescribeInstanceTopology"* ]]
+	cmp t first
+	several >printed 2>said && status=0 || status=$?
+	[[ $status == 1 && ! -s printed ]]
+	expect 2 "onespine: --from=ec2,ec2: ec2 stands there twice" onespine topology discover --from=ec2,ec2
+	run -2 onespine topology discover --from=ec2,
+	[[ $output == "onespine: --from=: not one of ec2,infiniband"* ]]
+}
+
+@test "several sources: the watch asks all of them" {
+	local watch_pid
+	both
+	"$ONESPINE" topology watch --from=ec2,infiniband --nodes=map --interval=1 -o t >journal 2>&1 3>&- &
+	watch_pid=$!
+	until grep -qx applied journal; do kill -0 $watch_pid; done
+	expect_line 0 "8 nodes: 4 leaves of 2, 2 spines of 4, 1 core of 4, 1 zone of 4" onespine topology show t
+	: >sweep.txt
+	until grep -q '^failed, the last good one stays: infiniband: ' journal; do kill -0 $watch_pid; done
+	expect_line 0 "8 nodes: 4 leaves of 2, 2 spines of 4, 1 core of 4, 1 zone of 4" onespine topology show t
+	kill $watch_pid
+	wait $watch_pid
+}
+
 @test "survey: which gangs reservations can hold on one spine, before anything is launched" {
 	state '.reservations = [
 		{"id": "cr-1", "type": "p5.48xlarge", "nodes": ["nn-t", "nn-s"], "total": 20},

@@ -6,7 +6,7 @@ UNIT_TESTS =
 UNIT_LIBS = libonespine.la $(CMOCKA_LIBS)
 UNIT_TESTS += tests/unit/test_document tests/unit/test_hostlist tests/unit/test_nodeset \
 	tests/unit/test_clean tests/unit/test_confine tests/unit/test_follow tests/unit/test_own_lock \
-	tests/unit/test_no_memory tests/unit/test_place_age tests/unit/test_readers tests/unit/test_text \
+	tests/unit/test_merge tests/unit/test_no_memory tests/unit/test_place_age tests/unit/test_readers tests/unit/test_text \
 	tests/unit/test_topology
 tests_unit_test_document_LDADD = $(UNIT_LIBS)
 tests_unit_test_hostlist_LDADD = $(UNIT_LIBS)
@@ -17,6 +17,7 @@ tests_unit_test_no_memory_SOURCES = tests/unit/test_no_memory.c tests/unit/no_me
 	tests/unit/no_memory.h
 tests_unit_test_no_memory_LDFLAGS = $(AM_LDFLAGS) $(WRAP_ALLOCATIONS)
 tests_unit_test_no_memory_LDADD = $(UNIT_LIBS)
+tests_unit_test_merge_LDADD = $(UNIT_LIBS)
 tests_unit_test_place_age_LDADD = $(UNIT_LIBS)
 tests_unit_test_readers_LDADD = $(UNIT_LIBS)
 tests_unit_test_follow_LDADD = $(UNIT_LIBS)

@@ -11,7 +11,7 @@
 #include "host/slurm/cluster_state.h"
 #include "host/slurm/fabric.h"
 #include "host/source/keep.h"
-#include "host/source/source.h"
+#include "host/source/several.h"
 #include "host/source/watch.h"
 
 #define EXIT_FAILED 1
@@ -43,18 +43,18 @@ static struct osp_config *load_config(struct osp_error *error)
 				      : osp_config_read(NULL, "", 0, error);
 }
 
-/* Finds the source of --from, or of watch.from. Returns NULL with `error` set. */
-static const struct osp_source *
-find_source(const struct osp_call *call, const struct osp_config *config, struct osp_error *error)
+/* Finds the sources of --from, or of watch.from. Returns 0, or -1 with `error` set. */
+static int read_sources(const struct osp_call *call, const struct osp_config *config,
+			struct osp_sources *sources, struct osp_error *error)
 {
 	const char *from = call->values[OSP_OPTION_SOURCES];
 
 	if (!from)
 		from = osp_config_watch(config)->from;
 	if (!from)
-		osp_error_set(error, "--from is needed, or watch.from in onespine.yaml: ec2 or "
-				     "infiniband");
-	return from ? osp_source_find(from, error) : NULL;
+		return osp_error_set(error, "--from is needed, or watch.from in onespine.yaml: ec2 "
+					    "or infiniband");
+	return osp_sources_read(from, sources, error);
 }
 
 /* --- asking ----------------------------------------------------------------------------------- */
@@ -125,30 +125,49 @@ static int print_result(const struct osp_call *call, enum osp_kept kept,
 	return osp_print_text(&text, status_of(kept));
 }
 
-static int keep(const struct osp_call *call, const struct osp_source *source,
-		const struct osp_topology_guard *guard, const struct osp_node_list *nodes,
-		const struct osp_topology *topology)
+static int keep(const struct osp_call *call, const struct osp_sources *sources,
+		const struct osp_topology_guard *guard, const struct osp_source_question *question)
 {
 	const char *path = call->values[OSP_OPTION_OUTPUT];
+	struct osp_source_answer answer = {.topology = NULL};
 	struct osp_error error = {.text = ""};
 	struct osp_topology_change change;
-	enum osp_kept kept = osp_keep_topology(path, topology, source->name,
-					       call->values[OSP_OPTION_NAME_MAP] ? NULL : nodes,
-					       guard, &change, &error);
+	enum osp_kept kept;
+	int status;
 
+	osp_progress_begin("asking where the nodes are");
+	kept = osp_sources_keep(sources, path, question,
+				call->values[OSP_OPTION_NAME_MAP] ? NULL : question->nodes, guard,
+				&answer, &change, &error);
+	osp_progress_end();
+	say_warnings(&answer.warnings);
 	if (kept != OSP_KEPT_FAILED && kept != OSP_KEPT_HELD &&
-	    osp_keep_asked(path, topology, (int64_t)time(NULL), &error))
+	    osp_keep_asked(path, answer.topology, (int64_t)time(NULL), &error))
 		kept = OSP_KEPT_FAILED;
-	return print_result(call, kept, topology, &change, &error);
+	status = answer.topology ? print_result(call, kept, answer.topology, &change, &error)
+				 : say_failed(&error);
+	osp_source_answer_clear(&answer);
+	return status;
 }
 
-static int write_out(const struct osp_source *source, const struct osp_topology *topology)
+static int write_out(const struct osp_sources *sources, const struct osp_source_question *question)
 {
-	char *text = osp_write_onespine_topology(topology, source->name);
+	struct osp_source_answer answer = {.topology = NULL};
 	struct osp_error error = {.text = ""};
-	int rc = text ? osp_write_output("-", text, strlen(text), &error) : -1;
+	char *text = NULL;
+	int rc;
 
+	osp_progress_begin("asking where the nodes are");
+	rc = osp_sources_ask(sources, question, &answer, &error);
+	osp_progress_end();
+	say_warnings(&answer.warnings);
+	if (!rc) {
+		text = osp_write_onespine_topology(answer.topology, sources->words);
+		rc = text ? osp_write_output("-", text, strlen(text), &error)
+			  : osp_error_set(&error, "out of memory");
+	}
 	free(text);
+	osp_source_answer_clear(&answer);
 	return rc ? say_failed(&error) : OSP_EXIT_YES;
 }
 
@@ -161,10 +180,9 @@ static struct osp_topology *load_previous(const char *path)
 }
 
 static int discover(const struct osp_call *call, const struct osp_config *config,
-		    const struct osp_source *source)
+		    const struct osp_sources *sources)
 {
 	struct osp_error error = {.text = ""};
-	struct osp_source_answer answer = {.topology = NULL};
 	struct osp_source_question question = {.adapters = call->values[OSP_OPTION_ADAPTERS]};
 	struct osp_node_list nodes = {.count = 0};
 	struct osp_topology *previous = NULL;
@@ -177,18 +195,10 @@ static int discover(const struct osp_call *call, const struct osp_config *config
 	previous = load_previous(call->values[OSP_OPTION_OUTPUT]);
 	question.nodes = &nodes;
 	question.previous = previous;
-	osp_progress_begin("asking where the nodes are");
-	status = source->ask(&question, &answer, &error);
-	osp_progress_end();
-	say_warnings(&answer.warnings);
-	if (status)
-		status = say_failed(&error);
-	else if (call->values[OSP_OPTION_OUTPUT])
-		status = keep(call, source, &osp_config_watch(config)->guard, &nodes,
-			      answer.topology);
+	if (call->values[OSP_OPTION_OUTPUT])
+		status = keep(call, sources, &osp_config_watch(config)->guard, &question);
 	else
-		status = write_out(source, answer.topology);
-	osp_source_answer_clear(&answer);
+		status = write_out(sources, &question);
 	osp_topology_free(previous);
 	osp_node_list_free(&nodes);
 	return status;
@@ -198,8 +208,10 @@ int osp_run_topology_discover(const struct osp_call *call)
 {
 	struct osp_error error = {.text = ""};
 	struct osp_config *config = load_config(&error);
-	const struct osp_source *source = config ? find_source(call, config, &error) : NULL;
-	int status = source ? discover(call, config, source) : osp_say_error(&error);
+	struct osp_sources sources;
+	int status = !config || read_sources(call, config, &sources, &error)
+			     ? osp_say_error(&error)
+			     : discover(call, config, &sources);
 
 	osp_config_free(config);
 	return status;
@@ -229,12 +241,12 @@ static int read_interval(const char *value, int *interval_s, struct osp_error *e
 }
 
 static int watch(const struct osp_call *call, const struct osp_config *config,
-		 const struct osp_source *source, const char *path)
+		 const struct osp_sources *sources, const char *path)
 {
 	const struct osp_watch_policy *policy = osp_config_watch(config);
 	struct osp_error error = {.text = ""};
 	struct osp_watch watch = {
-		.source = source,
+		.sources = sources,
 		.path = path,
 		.adapters = call->values[OSP_OPTION_ADAPTERS],
 		.nodes = nodes_for_watch,
@@ -260,13 +272,13 @@ int osp_run_topology_watch(const struct osp_call *call)
 	const char *output = call->values[OSP_OPTION_OUTPUT];
 	struct osp_error error = {.text = ""};
 	struct osp_config *config = load_config(&error);
-	const struct osp_source *source = config ? find_source(call, config, &error) : NULL;
+	struct osp_sources sources;
 	char *path = NULL;
 	int status;
 
-	if (source)
+	if (config && !read_sources(call, config, &sources, &error))
 		path = output ? strdup(output) : osp_topology_path(&error);
-	status = path ? watch(call, config, source, path) : osp_say_error(&error);
+	status = path ? watch(call, config, &sources, path) : osp_say_error(&error);
 	free(path);
 	osp_config_free(config);
 	return status;

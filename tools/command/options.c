@@ -287,12 +287,13 @@ static const struct osp_option options[OSP_OPTION_COUNT] = {
 			 "line) or onespine."},
 	[OSP_OPTION_SOURCES] =
 		{.name = "from",
-		 .argument = "SOURCE",
+		 .argument = "SOURCE[,SOURCE]",
 		 .commands = BIT(OSP_TOPOLOGY_DISCOVER) | BIT(OSP_TOPOLOGY_WATCH),
 		 .complete = OSP_COMPLETE_WORDS,
 		 .words = "ec2 infiniband",
 		 .help = "Whom to ask: ec2 (DescribeInstanceTopology, with the keys that "
-			 "an SDK would find), or infiniband (runs ibnetdiscover)."},
+			 "an SDK would find), infiniband (runs ibnetdiscover), or several: each "
+			 "answer is then held for itself."},
 	[OSP_OPTION_INTERVAL] = {.name = "interval",
 				 .argument = "SECONDS",
 				 .commands = BIT(OSP_TOPOLOGY_WATCH),

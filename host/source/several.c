@@ -1,0 +1,252 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* several.c - asks one source or several, and holds each answer for itself */
+#include "host/source/several.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/topology/merge.h"
+
+int osp_sources_read(const char *names, struct osp_sources *sources, struct osp_error *error)
+{
+	memset(sources, 0, sizeof(*sources));
+	for (const char *at = names;; at++) {
+		size_t length = strcspn(at, ",");
+		char name[64];
+
+		if (sources->count == OSP_SOURCES_MAX || length >= sizeof(name))
+			return osp_error_set(error,
+					     "--from=%.60s: at most %d sources, separated by "
+					     "commas, are expected",
+					     names, OSP_SOURCES_MAX);
+		snprintf(name, sizeof(name), "%.*s", (int)length, at);
+		sources->list[sources->count] = osp_source_find(name, error);
+		if (!sources->list[sources->count])
+			return -1;
+		for (size_t i = 0; i < sources->count; i++) {
+			if (sources->list[i] == sources->list[sources->count])
+				return osp_error_set(error, "--from=%.60s: %s stands there twice",
+						     names, name);
+		}
+		sources->count++;
+		at += length;
+		if (!*at)
+			break;
+	}
+	snprintf(sources->words, sizeof(sources->words), "%s", names);
+	return 0;
+}
+
+/* --- several ---------------------------------------------------------------------------------- */
+
+struct several {
+	const struct osp_sources *sources;
+	const struct osp_source_question *question;
+	struct osp_source_answer *answer;	    /* the warnings, and in the end the topology */
+	struct osp_topology *own[OSP_SOURCES_MAX];  /* what it told before; NULL: nothing */
+	struct osp_topology *told[OSP_SOURCES_MAX]; /* now; NULL: it failed */
+	bool held[OSP_SOURCES_MAX];
+};
+
+static void several_free(struct several *several)
+{
+	for (size_t i = 0; i < OSP_SOURCES_MAX; i++) {
+		osp_topology_free(several->own[i]);
+		osp_topology_free(several->told[i]);
+	}
+}
+
+/* Which source told of the node. What none of them told, as places that were typed, is held along
+ * with the first one's. */
+static size_t teller_of(const struct osp_sources *sources, const struct osp_topology *topology,
+			const char *node)
+{
+	uint32_t number = osp_topology_find_node(topology, node);
+	const struct osp_node_note *note =
+		number == OSP_NO_NODE ? NULL : osp_topology_note(topology, number);
+
+	for (size_t i = 0; note && i < sources->count; i++) {
+		if (!strcmp(note->source, sources->list[i]->name))
+			return i;
+	}
+	return 0;
+}
+
+/* The places that a source told before. Without any, or memory, NULL. */
+static struct osp_topology *told_before(const struct several *several, size_t source)
+{
+	const struct osp_topology *previous = several->question->previous;
+	uint32_t count = previous ? osp_topology_node_count(previous) : 0, kept = 0;
+	const char **names = calloc((size_t)count + 1, sizeof(*names));
+	struct osp_topology *own = NULL;
+
+	for (uint32_t n = 0; names && n < count; n++) {
+		const char *name = osp_topology_node_name(previous, n);
+
+		if (teller_of(several->sources, previous, name) == source)
+			names[kept++] = name;
+	}
+	if (kept)
+		own = osp_topology_rebase(previous, names, kept, NULL);
+	free(names);
+	return own;
+}
+
+static int ask_one(struct several *several, size_t source, struct osp_error *error)
+{
+	struct osp_source_question question = *several->question;
+	struct osp_source_answer answer = {.topology = NULL};
+	struct osp_error wrong = {.text = ""};
+	int rc;
+
+	question.previous = several->own[source];
+	rc = several->sources->list[source]->ask(&question, &answer, &wrong);
+	if (!rc) {
+		several->told[source] = answer.topology;
+		answer.topology = NULL;
+		several->answer->kept += answer.kept;
+	} else {
+		osp_error_set(error, "%s: %.400s", several->sources->list[source]->name,
+			      wrong.text);
+	}
+	if (answer.warnings.data)
+		osp_text_add(&several->answer->warnings, answer.warnings.data);
+	osp_source_answer_clear(&answer);
+	return rc;
+}
+
+struct telling {
+	const struct several *several;
+	size_t source;
+};
+
+static bool is_told_by(const char *node, void *context)
+{
+	const struct telling *telling = context;
+
+	return teller_of(telling->several->sources, telling->several->question->previous, node) ==
+	       telling->source;
+}
+
+/* Holds the answer of one source, compared over the nodes that it had told of, if need be. 0, or
+ * -1 with `error` set: it cannot be compared. */
+static int judge_one(struct several *several, size_t source, const struct osp_node_list *nodes,
+		     const struct osp_topology_guard *guard, struct osp_error *why,
+		     struct osp_error *error)
+{
+	const struct osp_topology *parts[OSP_SOURCES_MAX];
+	struct telling telling = {several, source};
+	struct osp_topology_change change;
+	struct osp_error reason = {.text = ""};
+	struct osp_topology *after;
+	int rc;
+
+	if (!several->own[source] || !several->told[source])
+		return 0;
+	for (size_t i = 0; i < several->sources->count; i++)
+		parts[i] = i == source ? several->told[i] : several->own[i];
+	after = osp_topology_merge(parts, several->sources->count, error);
+	if (!after)
+		return -1;
+	rc = osp_keep_compare(several->question->previous, after, nodes, is_told_by, &telling,
+			      &change, error);
+	osp_topology_free(after);
+	if (!rc && osp_topology_guard(guard, &change, &reason)) {
+		several->held[source] = true;
+		osp_error_set(why, "%s: %.400s", several->sources->list[source]->name, reason.text);
+	}
+	return rc;
+}
+
+/* With what is held, or without it. */
+static struct osp_topology *merge(const struct several *several, bool with_held,
+				  struct osp_error *error)
+{
+	const struct osp_topology *parts[OSP_SOURCES_MAX];
+
+	for (size_t i = 0; i < several->sources->count; i++)
+		parts[i] = several->told[i] && (with_held || !several->held[i]) ? several->told[i]
+										: several->own[i];
+	return osp_topology_merge(parts, several->sources->count, error);
+}
+
+static int hold(const struct several *several, const char *path, struct osp_error *error)
+{
+	struct osp_topology *all = merge(several, true, error);
+	int rc = all ? osp_keep_hold(path, all, several->sources->words, error) : -1;
+
+	osp_topology_free(all);
+	return rc;
+}
+
+/* A failure is told before a refusal: osp_error_set() keeps the first. */
+static enum osp_kept keep_several(struct several *several, const char *path,
+				  const struct osp_node_list *nodes,
+				  const struct osp_topology_guard *guard,
+				  struct osp_topology_change *change, struct osp_error *error)
+{
+	struct osp_error why = {.text = ""};
+	bool failed = false, held = false;
+	enum osp_kept kept;
+
+	for (size_t i = 0; i < several->sources->count; i++) {
+		several->own[i] = told_before(several, i);
+		failed = ask_one(several, i, error) || failed;
+	}
+	for (size_t i = 0; i < several->sources->count; i++) {
+		if (judge_one(several, i, nodes, guard, &why, error))
+			return OSP_KEPT_FAILED;
+		held = held || several->held[i];
+	}
+	several->answer->topology = merge(several, false, error);
+	if (!several->answer->topology)
+		return OSP_KEPT_FAILED;
+	kept = osp_keep_topology(path, several->answer->topology, several->sources->words, nodes,
+				 NULL, change, error);
+	if (kept == OSP_KEPT_FAILED || (held && hold(several, path, error)) || failed)
+		return OSP_KEPT_FAILED;
+	if (held)
+		*error = why;
+	return held ? OSP_KEPT_HELD : kept;
+}
+
+/* --- one or several --------------------------------------------------------------------------- */
+
+int osp_sources_ask(const struct osp_sources *sources, const struct osp_source_question *question,
+		    struct osp_source_answer *answer, struct osp_error *error)
+{
+	struct several several = {.sources = sources, .question = question, .answer = answer};
+	int rc = 0;
+
+	if (sources->count == 1)
+		return sources->list[0]->ask(question, answer, error);
+	for (size_t i = 0; i < sources->count && !rc; i++)
+		rc = ask_one(&several, i, error);
+	if (!rc)
+		answer->topology = merge(&several, true, error);
+	several_free(&several);
+	return answer->topology ? 0 : -1;
+}
+
+enum osp_kept osp_sources_keep(const struct osp_sources *sources, const char *path,
+			       const struct osp_source_question *question,
+			       const struct osp_node_list *nodes,
+			       const struct osp_topology_guard *guard,
+			       struct osp_source_answer *answer, struct osp_topology_change *change,
+			       struct osp_error *error)
+{
+	struct several several = {.sources = sources, .question = question, .answer = answer};
+	enum osp_kept kept;
+
+	memset(change, 0, sizeof(*change));
+	if (sources->count == 1) {
+		if (sources->list[0]->ask(question, answer, error))
+			return OSP_KEPT_FAILED;
+		return osp_keep_topology(path, answer->topology, sources->words, nodes, guard,
+					 change, error);
+	}
+	kept = keep_several(&several, path, nodes, guard, change, error);
+	several_free(&several);
+	return kept;
+}

@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* merge.c - one topology of several */
+#include "lib/topology/merge.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "lib/topology/topology_parts.h"
+
+struct merging {
+	const struct osp_topology *const *parts;
+	size_t count;
+	const char *levels[OSP_LEVELS_MAX]; /* bottom first */
+	uint32_t level_count;
+	struct osp_domain_part *domains;
+	uint32_t domain_count;
+	struct osp_node_place *nodes;
+	uint32_t node_count;
+	struct osp_error *error;
+};
+
+/* 1 .., or 0 */
+static uint32_t level_named(const struct merging *merging, const char *name)
+{
+	for (uint32_t i = 0; i < merging->level_count; i++) {
+		if (!strcasecmp(merging->levels[i], name))
+			return i + 1;
+	}
+	return 0;
+}
+
+static int insert_level(struct merging *merging, uint32_t at, const char *name)
+{
+	if (merging->level_count == OSP_LEVELS_MAX)
+		return osp_error_set(merging->error,
+				     "the sources have more than %d levels together",
+				     OSP_LEVELS_MAX);
+	memmove(&merging->levels[at + 1], &merging->levels[at],
+		(merging->level_count - at) * sizeof(merging->levels[0]));
+	merging->levels[at] = name;
+	merging->level_count++;
+	return 0;
+}
+
+/* A level that is new stands above the one that it stands above in its own part. */
+static int add_levels(struct merging *merging, const struct osp_topology *part)
+{
+	uint32_t below = 0;
+
+	for (uint32_t level = 1; level <= osp_topology_level_count(part); level++) {
+		const char *name = osp_topology_level_name(part, level);
+		uint32_t known = level_named(merging, name);
+
+		if (known && known <= below)
+			return osp_error_set(merging->error,
+					     "one source has level %s below %s, another above it",
+					     merging->levels[below - 1], name);
+		if (!known && insert_level(merging, below, name))
+			return -1;
+		below = known ? known : below + 1;
+	}
+	return 0;
+}
+
+static int add_domains(struct merging *merging, size_t number)
+{
+	const struct osp_topology *part = merging->parts[number];
+	uint32_t first = merging->domain_count;
+
+	for (uint32_t d = 0; d < osp_topology_domain_count(part); d++) {
+		const struct osp_domain *domain = osp_topology_domain(part, d);
+		const char *level = osp_topology_level_name(part, domain->level);
+
+		for (size_t i = 0; i < number; i++) {
+			int other = merging->parts[i] ? osp_topology_level(merging->parts[i], level)
+						      : -1;
+
+			if (other > 0 &&
+			    osp_topology_find_domain(merging->parts[i], (uint32_t)other,
+						     domain->name) != OSP_NO_DOMAIN)
+				return osp_error_set(merging->error,
+						     "two sources have a %s %.64s: nobody can tell "
+						     "whether it is one",
+						     level, domain->name);
+		}
+		merging->domains[merging->domain_count++] = (struct osp_domain_part){
+			.name = domain->name,
+			.level = level_named(merging, level),
+			.parent = domain->parent == OSP_NO_DOMAIN ? OSP_NO_DOMAIN
+								  : first + domain->parent,
+		};
+	}
+	return 0;
+}
+
+static bool is_placed_before(const struct merging *merging, size_t number, const char *name)
+{
+	for (size_t i = 0; i < number; i++) {
+		if (merging->parts[i] &&
+		    osp_topology_find_node(merging->parts[i], name) != OSP_NO_NODE)
+			return true;
+	}
+	return false;
+}
+
+/* The nearest domain that is known. */
+static uint32_t parent_of(const struct osp_topology *part, uint32_t node)
+{
+	uint32_t domain = OSP_NO_DOMAIN;
+
+	for (uint32_t level = 1; domain == OSP_NO_DOMAIN && level <= osp_topology_level_count(part);
+	     level++)
+		domain = osp_topology_domain_of(part, node, level);
+	return domain;
+}
+
+static void add_nodes(struct merging *merging, size_t number, uint32_t first_domain)
+{
+	const struct osp_topology *part = merging->parts[number];
+
+	for (uint32_t n = 0; n < osp_topology_node_count(part); n++) {
+		const char *name = osp_topology_node_name(part, n);
+		uint32_t parent = parent_of(part, n);
+
+		if (!*name || is_placed_before(merging, number, name))
+			continue;
+		merging->nodes[merging->node_count++] = (struct osp_node_place){
+			.name = name,
+			.parent = parent == OSP_NO_DOMAIN ? OSP_NO_DOMAIN : first_domain + parent,
+			.note = osp_topology_note(part, n),
+		};
+	}
+}
+
+static int take_memory(struct merging *merging)
+{
+	size_t domains = 1, nodes = 1;
+
+	for (size_t i = 0; i < merging->count; i++) {
+		if (!merging->parts[i])
+			continue;
+		domains += osp_topology_domain_count(merging->parts[i]);
+		nodes += osp_topology_node_count(merging->parts[i]);
+	}
+	merging->domains = calloc(domains, sizeof(*merging->domains));
+	merging->nodes = calloc(nodes, sizeof(*merging->nodes));
+	return merging->domains && merging->nodes ? 0
+						  : osp_error_set(merging->error, "out of memory");
+}
+
+static int add_parts(struct merging *merging)
+{
+	for (size_t i = 0; i < merging->count; i++) {
+		if (merging->parts[i] && add_levels(merging, merging->parts[i]))
+			return -1;
+	}
+	for (size_t i = 0; i < merging->count; i++) {
+		uint32_t first = merging->domain_count;
+
+		if (!merging->parts[i])
+			continue;
+		if (add_domains(merging, i))
+			return -1;
+		add_nodes(merging, i, first);
+	}
+	return merging->level_count ? 0 : osp_error_set(merging->error, "no source has an answer");
+}
+
+struct osp_topology *osp_topology_merge(const struct osp_topology *const *parts, size_t count,
+					struct osp_error *error)
+{
+	struct merging merging = {.parts = parts, .count = count, .error = error};
+	struct osp_topology *topology = NULL;
+
+	if (!take_memory(&merging) && !add_parts(&merging)) {
+		const struct osp_topology_parts all = {
+			.level_names = merging.levels,
+			.level_count = merging.level_count,
+			.domains = merging.domains,
+			.domain_count = merging.domain_count,
+			.nodes = merging.nodes,
+			.node_count = merging.node_count,
+		};
+
+		topology = osp_topology_assemble(&all, error);
+	}
+	free(merging.domains);
+	free(merging.nodes);
+	return topology;
+}
