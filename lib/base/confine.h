@@ -39,7 +39,7 @@ unsigned int osp_confine_from_changes(void);
 /*
  * Confines a child of root that drives devices by their vendor's libraries, and its own children,
  * for ever. These libraries open devices for writing, start programs (nvidia-modprobe, modprobe)
- * and reach the network. Sets no_new_privs and refuses by seccomp (EPERM) what none of them needs:
+ * and reach the network. Sets no_new_privs and refuses by seccomp (EPERM) calls that none needs:
  * tracing and writing into other processes, mounts, entering or making namespaces, opening files by
  * handles, loading kernels and BPF, removing modules, restarts, swap, accounting, the machine's
  * name and clock, keyrings, userfaultfd and io_uring. This is not a sandbox: root's rights on

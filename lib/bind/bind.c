@@ -7,7 +7,7 @@
 
 #include "lib/bind/bind_private.h"
 
-/* --- what may be used ------------------------------------------------------------------------- */
+/* --- usable cores ----------------------------------------------------------------------------- */
 
 static bool find_usable(struct osp_bind_state *state)
 {

@@ -22,7 +22,7 @@
 #define CLASS_INFINIBAND  0x0207
 #define CLASS_FABRIC	  0x0208
 
-/* --- what a PCI device is --------------------------------------------------------------------- */
+/* --- kinds of PCI devices --------------------------------------------------------------------- */
 
 static bool is_neuron(const struct hwloc_pcidev_attr_s *pci)
 {

@@ -25,7 +25,7 @@ static bool join(char *whole, const char *root, const char *path)
 	return snprintf(whole, PATH_MAX, "%s%s", root, path) < PATH_MAX;
 }
 
-/* --- what is watched -------------------------------------------------------------------------- */
+/* --- watched paths ---------------------------------------------------------------------------- */
 
 /* Adds a path, unless it is there already. */
 static void add_line(struct osp_text *list, const char *path)

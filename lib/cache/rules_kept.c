@@ -128,7 +128,7 @@ char *osp_rules_image(const struct osp_rule_set *rules, uint64_t stamp, size_t *
 	return osp_text_take(&image);
 }
 
-/* --- taking up -------------------------------------------------------------------------------- */
+/* --- loading ---------------------------------------------------------------------------------- */
 
 struct image {
 	char *data;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* doctor.c - the table of rules, and what it finds */
+/* doctor.c - the table of rules, and its findings */
 #include "onespine_config.h"
 #include "lib/doctor/doctor_private.h"
 

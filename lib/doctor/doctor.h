@@ -129,7 +129,7 @@ struct osp_doctor_facts {
 	bool controller;	/* slurmctld runs on this host, or is about to */
 	bool before_start;	/* judge only what makes slurmctld's start useless */
 	uint32_t slurm;		/* version of the Slurm that this build is for */
-	const char *shadow_dir; /* where this build's plugins are installed */
+	const char *shadow_dir; /* the folder of this build's shadow */
 	const char *plugin_dir;
 	const char *slurm_plugins; /* Slurm's own directory */
 	bool installed;		   /* the shadow is in shadow_dir, job_submit in plugin_dir */

@@ -283,7 +283,7 @@ void osp_rule_cloud_efa(struct osp_diagnosis *diagnosis)
 		each_part(diagnosis, judge_efa);
 }
 
-/* --- where instances are ---------------------------------------------------------------------- */
+/* --- places of instances ---------------------------------------------------------------------- */
 
 typedef const char *value_f(const struct osp_cloud_node *node);
 

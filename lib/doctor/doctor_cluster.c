@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* doctor_cluster.c - rules about the cluster: what is sent to whom, the fabric, the scheduler */
+/* doctor_cluster.c - rules about the cluster: configless hosts, the fabric, the scheduler */
 #include "lib/doctor/doctor_private.h"
 
 #include <stdio.h>

@@ -67,7 +67,7 @@ void osp_rule_free_ports(struct osp_diagnosis *diagnosis)
 		 ROOTS_PORTS);
 }
 
-/* Warns about records that look like users' (check/base/kmsg.h says how). */
+/* Warns if users can write to the kernel's log; check/base/kmsg.h says how such records look. */
 void osp_rule_forged_log(struct osp_diagnosis *diagnosis)
 {
 	if (!diagnosis->facts->users_netfilter_logged)

@@ -4,7 +4,7 @@
  *
  *	source: https://...            # where the figures are from; a type may have its own
  *	instances:
- *	  p5.48xlarge:                 # the DMI product name, or what people call it
+ *	  p5.48xlarge:                 # the DMI product name, or its usual name
  *	    provider: aws
  *	    vendor: nvidia             # of the accelerators: nvidia, amd, aws
  *	    accelerator: H100

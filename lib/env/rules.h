@@ -143,7 +143,7 @@ const struct osp_rule *osp_rules_at(const struct osp_rule_set *rules, size_t ind
 const char *osp_severity_name(enum osp_severity severity);
 
 /* Tells whether the facts meet the rule's condition. If that is unknown, `unknown` gets the first
- * fact that decides it. */
+ * unknown fact. */
 enum osp_truth osp_rule_holds(const struct osp_rule *rule, const struct osp_facts *facts,
 			      enum osp_fact_id *unknown);
 

@@ -76,7 +76,7 @@ struct osp_gate_gang {
 	uint32_t node_count;
 	uint32_t rank;	  /* this node's */
 	uint32_t wanted;  /* nodes that the job asked for; node_count less the spares */
-	uint32_t spares;  /* nodes beyond those, to be released when enough are good */
+	uint32_t spares;  /* nodes beyond those, to be released if enough are good */
 	const char *gpus; /* SLURM_JOB_GPUS: those of this node; NULL: the job has none here */
 };
 

@@ -49,7 +49,7 @@ struct osp_gate_barrier {
 	bool all_silent;   /* no parent answered */
 	bool connected;	   /* to the current parent */
 	bool trying;	   /* tried_ms is valid */
-	uint64_t tried_ms; /* when the first attempt to reach the present parent failed */
+	uint64_t tried_ms; /* when the first attempt to reach the current parent failed */
 	bool ended;	   /* this node has decided, or has the verdict */
 };
 

@@ -22,7 +22,7 @@
 
 #include "lib/gate/gate_message.h"
 
-#define OSP_GATE_SLOW	     0.25f /* of the median: far below what shared uplinks cost */
+#define OSP_GATE_SLOW	     0.25f /* of the median; shared uplinks cost far less speed */
 #define OSP_GATE_LINK_ROUNDS 2
 
 /* The figures of one round: each link of the order, in any sequence. A link that nobody reported

@@ -12,7 +12,7 @@
  *	    failure: drain	# drain | comment | log: what happens to a failed node
  *	    checks:		# the same for single checks
  *	      clocks: comment
- *	    on_error: go	# go | wait: when a check itself breaks
+ *	    on_error: go	# go | wait: if a check itself breaks
  *	    spares: 2		# the most that --gang-spares may ask for
  *	    restarts: 3		# the job is held after so many starts that the gate stopped
  *	    network: auto	# auto | nccl | tcp | off: data and bandwidth between the nodes
@@ -20,8 +20,7 @@
  *	    breaker: 10		# per cent of the cluster's nodes; more drained by us in
  *	    breaker_s: 3600	# so long: nobody is drained any more
  *	    breaker_jobs: go	# go | wait: what jobs do then
- *	    evidence: local	# local, or a shared folder of root's: what a failed check saw goes
- *				there
+ *	    evidence: local	# local, or a shared folder of root's for evidence of failed checks
  *
  * `network: nccl` sums over all of the gang's GPUs with NCCL if each node has libnccl.so.2, and
  * measures over TCP if NCCL cannot be used; auto does the same at the depths that load GPUs (quick,

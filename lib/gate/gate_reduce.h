@@ -7,7 +7,8 @@
  * reaches the nodes' limits, nothing else is measured. Otherwise pairs are: each node with its
  * neighbour, all at once, and then each node of a bad pair with another partner, good ones first. A
  * node takes part in one all-reduce at a time, since two at once would each show half of the speed.
- * lib/gate/gate_links.h decides whom to blame, as over TCP: a pair is a link in both directions.
+ * lib/gate/gate_links.h decides which node to blame, as over TCP: a pair is a link in both
+ * directions.
  *
  * Bus bandwidth is defined as in nccl-tests (doc/PERFORMANCE.md there): if R ranks sum S bytes in t
  * seconds, it is S / t * 2 (R - 1) / R. From this follows the physical limit: each node must

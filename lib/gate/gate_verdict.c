@@ -72,8 +72,8 @@ static uint32_t failures_of(const struct court *court, const char *check)
 	return failures;
 }
 
-/* Asks the breaker about a check, once for each run of the same check: if all nodes fail, it is
- * usually the same one. */
+/* Asks the breaker about a check, and remembers the last answer: if all nodes fail, it is usually
+ * the same check. */
 static bool breaker_open(struct court *court, const char *check)
 {
 	const struct osp_breaker *breaker = &court->means->breaker;

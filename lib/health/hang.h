@@ -9,7 +9,7 @@
  *	the run queue		/proc/PID/schedstat: how long the check could have run and had no
  *				processor
  *	pressure stall		/proc/pressure/io and memory, "some": how long anybody on the node
- *	information (PSI)	waited for a device or for memory, those included who still wait
+ *	information (PSI)	waited for a device or for memory, including those that still wait
  *	delay accounting	/proc/PID/stat, field 42: how long the check itself waited for block
  *				devices, once each wait was over (kernel.task_delayacct)
  *
