@@ -24,16 +24,14 @@
 
 struct osp_bind_request {
 	uint32_t task_count;	/* 1 .. OSP_BIND_TASKS_MAX */
-	uint32_t gpus_per_task; /* 0: divide the GPUs evenly, or share them if there are fewer than
-				   tasks */
+	uint32_t gpus_per_task; /* 0: divide the GPUs evenly, or share them if too few */
 	/*
 	 * NULL: tasks get GPUs in order. Else the numbers of each task's GPUs; an empty set is a
 	 * task without a GPU, a NULL entry a task whose GPUs are unknown.
 	 */
 	const hwloc_const_bitmap_t *task_gpus;
 	hwloc_const_bitmap_t allowed; /* NULL: the machine's allowed_cpus */
-	bool silent;		      /* leave out reasons ("") and notes, which take most of the
-					 time */
+	bool silent;		      /* omit reasons ("") and notes, which take most of the time */
 };
 
 struct osp_bind_task {

@@ -24,8 +24,7 @@
 
 struct osp_node_source {
 	const char *root;     /* "" for this node; or the folder of another's files */
-	const char *topology; /* an hwloc or NCCL XML file to read instead of asking hwloc; NULL:
-				 none */
+	const char *topology; /* hwloc or NCCL XML to read instead of asking hwloc; NULL: none */
 	const char *data;     /* our folder, with instances/ and rules/ */
 	const char *site;     /* the site's folder, with instances.d/ and rules.d/ */
 	const char *folder;   /* the folder of the file; NULL: keep none */

@@ -86,8 +86,7 @@ enum osp_ec2_refusal {
 	OSP_EC2_TRY_LATER,   /* throttled, or an error of EC2's */
 	OSP_EC2_DENIED,	     /* the action is not allowed */
 	OSP_EC2_NO_IDENTITY, /* wrong or expired keys */
-	OSP_EC2_CLOCK,	     /* wrong time of the signature, or wrong keys: the answer's Date shows
-				which */
+	OSP_EC2_CLOCK,	     /* the signature's time or keys: the answer's Date shows which */
 	OSP_EC2_UNKNOWN_ID,  /* of one of the ids; the message names it */
 	OSP_EC2_UNSUPPORTED, /* not available in this region */
 	OSP_EC2_STALE_TOKEN, /* of a page: begin again */

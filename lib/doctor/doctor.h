@@ -52,8 +52,7 @@ struct osp_trusted_file {
 /* A file that somebody needs but cannot read. */
 struct osp_unread_file {
 	const char *path;
-	const char *slurm_user; /* the user that slurmctld runs as; NULL: any user's sbatch, salloc
-				   and srun */
+	const char *slurm_user; /* slurmctld's user; NULL: any user's sbatch, salloc and srun */
 };
 
 /* The line of plugstack.conf that names onespine.so. */
@@ -84,8 +83,7 @@ struct osp_running {
 	const char *job_submit;
 	bool prolog_alloc;
 	bool prolog_defer_batch;
-	const char *trials; /* hostlist: nodes in reservations of rechecks that have ended; NULL:
-			    none */
+	const char *trials; /* hostlist: in reservations of rechecks that have ended; NULL: none */
 	const char *old_places; /* hostlist: running nodes that have booted since a cloud reported
 				their places; NULL: none */
 	enum osp_probe probe;
@@ -102,8 +100,7 @@ enum osp_gate_call {
  * executed. */
 struct osp_gate_broken {
 	const char *program; /* NULL: none */
-	const char *file;    /* the file that names it: slurm.conf, a script, or a folder of
-				scripts */
+	const char *file;    /* slurm.conf, a script or a folder of scripts, which names it */
 	bool exists;
 };
 
@@ -117,8 +114,7 @@ struct osp_doctor_gate {
 	enum osp_gate_call epilog;
 	struct osp_gate_broken prolog_broken, epilog_broken;
 	bool config_exists; /* onespine.yaml beside slurm.conf */
-	bool config_roots;  /* root owns it and nobody else may write it: else the gate ignores
-			       it */
+	bool config_roots;  /* only root may write it: else the gate ignores it */
 };
 
 struct osp_doctor_facts {
@@ -143,8 +139,7 @@ struct osp_doctor_facts {
 	const struct osp_unread_file *unread;
 	size_t unread_count;
 	const char *node_part_error; /* why onespine_node.so cannot be loaded here; NULL: it can */
-	const struct osp_error *rules_error; /* in the site's rules or types; NULL: they are
-						right */
+	const struct osp_error *rules_error; /* in the site's rules or types; NULL: none */
 
 	const char
 		*late_gpus; /* "gpu0, gpu3": late to start three times in this boot; NULL: none */
@@ -164,8 +159,7 @@ struct osp_doctor_facts {
 	const char *config_copy;
 	const char *topology_copy;
 	bool copies_hidden;    /* the caller may not look there */
-	const char *uncovered; /* hostlist of slurm.conf's nodes that are in no domain; NULL:
-				  none */
+	const char *uncovered; /* hostlist of slurm.conf's nodes in no domain; NULL: none */
 	uint32_t uncovered_count;
 	uint32_t node_count; /* of slurm.conf */
 	bool topology_yaml;  /* Slurm reads topology.yaml, and no longer topology.conf */
@@ -174,20 +168,17 @@ struct osp_doctor_facts {
 	const char *munge_version; /* "0.5.15" */
 	const char *munge_fix;	   /* CVE-2026-25506, if its package's changelog names it; "" if
 				      there is no changelog; else NULL */
-	uint32_t munge_outdated;   /* process of a munged whose file was replaced since it started;
-				      0: none */
+	uint32_t munge_outdated;   /* process of a munged whose file was replaced since; 0: none */
 	bool munge_looked_at;
 	bool munge_answers;
 	const char *munge_socket;
-	const char *state_location_kind; /* a local file system's name, "ext4"; NULL: shared or
-					    unknown */
+	const char *state_location_kind; /* a local file system, "ext4"; NULL: shared or unknown */
 	struct osp_running running;
 	struct osp_doctor_gate gate;
 	bool binds;		  /* there are GPUs, and a partition whose steps are bound */
 	bool cores_confined;	  /* cgroup.conf has ConstrainCores=yes */
 	uint32_t rechecks_left;	  /* nodes that a killed recheck still held */
-	uint32_t first_free_port; /* net.ipv4.ip_unprivileged_port_start; 0: unknown, or all are
-				     free */
+	uint32_t first_free_port; /* net.ipv4.ip_unprivileged_port_start; 0: unknown, or all free */
 	bool first_free_port_known;
 	bool users_netfilter_logged; /* net.netfilter.nf_log_all_netns is not 0 */
 	const struct osp_cloud_facts

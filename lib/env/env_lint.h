@@ -63,8 +63,7 @@ struct osp_finding {
 	const struct osp_rule *rule; /* of the rules, or made for this finding (V1, V2, S1 to S8) */
 	const struct osp_setting *setting; /* NULL: severity missing, without a line */
 	const char *value;		   /* missing: the value to set */
-	const char *variable;		   /* missing: the variable to set; else that of the
-					      setting */
+	const char *variable;		   /* missing: what to set; else the setting's */
 	bool certain;			   /* false: only if the rule's unknown conditions hold */
 };
 

@@ -50,8 +50,7 @@ enum osp_fact_id {
 	OSP_FACT_STACK_UNLIMITED,
 	OSP_FACT_NOFILE,
 	OSP_FACT_SHM_GIB,    /* total size of /dev/shm in whole GiB */
-	OSP_FACT_REMOVE_IPC, /* logind removes a user's shared memory at the end of the last
-				session */
+	OSP_FACT_REMOVE_IPC, /* logind removes a user's shared memory after the last session */
 	/* the job */
 	OSP_FACT_NODES,
 	OSP_FACT_CONTAINER,

@@ -46,8 +46,7 @@ static const char *first_line(const char *root, const char *path, char *buffer, 
 void osp_node_tell(struct osp_facts *facts, enum osp_fact_id id, const char *text)
 {
 	if (*text)
-		(void)osp_facts_set(facts, id, text, NULL); /* a text that cannot be parsed leaves
-							       it unknown */
+		(void)osp_facts_set(facts, id, text, NULL); /* not parsed: unknown */
 }
 
 /* Calls `see` with each name in a folder until it returns false. */

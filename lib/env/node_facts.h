@@ -16,8 +16,7 @@ struct osp_node {
 	const struct osp_instance *instance;  /* of the catalogue; NULL: it has no such type */
 	const struct osp_instance *rivals[2]; /* two types that the node may be; or NULL */
 	int gpus;			      /* PCI functions of NVIDIA and AMD; -1: unknown */
-	int efa_adapters; /* counted by their driver; -1: unknown, because no PCI device was
-			       found */
+	int efa_adapters; /* counted by their driver; -1: unknown, no PCI device was found */
 };
 
 struct osp_search {

@@ -175,8 +175,7 @@ struct osp_decision {
 	 * `unknown`); open: the rule's text */
 	const char *value;
 	const struct osp_variable *user; /* kept, warned, unset, open: the user's; NULL: none */
-	enum osp_fact_id unknown;	 /* open, kept; OSP_FACT_COUNT: the user's value is
-					    unknown */
+	enum osp_fact_id unknown;	 /* open, kept; OSP_FACT_COUNT: the user's value */
 };
 
 struct osp_decisions;

@@ -433,8 +433,7 @@ static int take_command(void *context, const struct osp_shell_word *words, size_
 		} else if (!command.leading || *text != '-') {
 			if (command.exporting)
 				export_name(reading->script, text, strlen(text));
-			note_program(&command, text); /* env -i A=b: its options do not end the
-							 assignments */
+			note_program(&command, text); /* env -i A=b: options end nothing */
 		}
 		i++;
 	}

@@ -25,8 +25,7 @@ struct osp_shell_word {
 	int line;	  /* from 1 */
 	int column;	  /* from 1, in bytes */
 	bool unexpanded;  /* the shell would substitute something */
-	bool whole_lines; /* no line of it was continued with a backslash, so its lines are the
-			     script's */
+	bool whole_lines; /* no line was continued by a backslash: its lines are the script's */
 };
 
 struct osp_shell_reader {

@@ -47,8 +47,7 @@ struct osp_gate_means {
 	uint32_t stopped;	    /* starts of this job that the gate stopped before */
 	uint32_t stopped_slow;	    /* of these, starts in which slowness had a part */
 	const uint32_t *leaf;	    /* by rank, any number that tells leaves apart; NULL: unknown */
-	struct osp_breaker breaker; /* all zero: slurmctld was not asked, and the breaker counts
-				       nobody */
+	struct osp_breaker breaker; /* all zero: slurmctld was not asked, and nobody counts */
 };
 
 /* Tells whether the whole gang goes on with nothing to do and nothing to ask. */

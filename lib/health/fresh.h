@@ -59,8 +59,7 @@ struct osp_node_state {
 	bool log_known;	    /* the kernel's records could be read */
 	uint64_t log_first; /* sequence number of the first remaining record */
 	uint64_t log_next;  /* of the next record */
-	uint64_t xids;	    /* of the remaining ones: sequence number of the last XID plus 1; 0:
-			       none */
+	uint64_t xids;	    /* of those left: sequence number of the last XID plus 1; 0: none */
 	struct osp_counter *counters; /* in any order; owned */
 	size_t counter_count;
 };

@@ -20,8 +20,7 @@ enum osp_verdict {
 	OSP_VERDICT_WARN,   /* worth a look: a user can cause it, or nothing is broken yet */
 	OSP_VERDICT_ERROR,  /* the check itself broke, which says nothing about the node */
 	OSP_VERDICT_FAIL,   /* the node must not carry a job */
-	OSP_VERDICT_SILENT, /* for a gang's node only: it did not report, and its Prolog may never
-			       end */
+	OSP_VERDICT_SILENT, /* only of a gang's node: no report, and its Prolog may never end */
 	OSP_VERDICT_COUNT
 };
 

@@ -59,8 +59,7 @@ enum osp_bind_mode { OSP_BIND_OFF, OSP_BIND_AUTO, OSP_BIND_VERBOSE };
 /* What happens to nodes that do not run and whose place is unknown. */
 enum osp_unlaunched {
 	OSP_UNLAUNCHED_WAIT,   /* no gang gets them */
-	OSP_UNLAUNCHED_LAUNCH, /* a gang may have them started; its nodes are judged when they
-				  run */
+	OSP_UNLAUNCHED_LAUNCH, /* a gang may have them started, and is judged when they run */
 };
 
 struct osp_policy {
@@ -76,8 +75,7 @@ struct osp_policy {
 	enum osp_unlaunched unlaunched;
 	uint32_t launch_tries;	/* 1 .. OSP_LAUNCH_TRIES_MAX: launches in vain per gang */
 	int64_t launch_place_s; /* a place must be known this long after the last node started */
-	int64_t launch_keep_s;	/* how long nodes of a launch in vain are kept for the next; 0: not
-				   at all */
+	int64_t launch_keep_s;	/* how long a launch in vain keeps nodes for the next; 0: not */
 };
 
 #define OSP_LAUNCH_TRIES_MAX 100

@@ -32,8 +32,7 @@ struct osp_shape {
 
 enum osp_conflicts {
 	OSP_CONFLICTS_ALL,
-	OSP_CONFLICTS_THAT_SPLIT /* only those that split a gang even if it is narrowed to one
-				    domain */
+	OSP_CONFLICTS_THAT_SPLIT /* those that split a gang even inside one domain */
 };
 
 /* Finds the first conflict with the gang of `effective`. Returns true if there is one; `sentence`

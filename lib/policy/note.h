@@ -28,8 +28,7 @@ struct osp_note {
 	const char *gang;   /* "gang=" the request in force */
 	const char *domain; /* "domain=": the gang's place */
 	const char *leaves; /* "leaves=": "l17:nn-[1-4]|l18:nn-[7-9]"; left out if too long */
-	const char *order;  /* "order=": of these nodes (lib/layout/gang_order.h); only with
-			       `leaves` */
+	const char *order;  /* "order=": of their nodes (lib/layout/gang_order.h); with `leaves` */
 	const char *says;   /* the words at the end: "waits: ...", "placed: ..." */
 	/* These precede the words; a NULL one keeps the old part's value. */
 	const char *gate;     /* "gate=" what the gate found, even if the job changed since */

@@ -100,8 +100,7 @@ struct osp_effective {
 	char level[OSP_LEVEL_NAME_BYTES];
 	int64_t relax_s;		    /* -1 = never */
 	uint32_t domains_max;		    /* 0 and 1: one domain */
-	char segments[OSP_SEGMENTS_BYTES];  /* "": none; includes those of the layout, and is what
-					       is obeyed */
+	char segments[OSP_SEGMENTS_BYTES];  /* "": none; includes the layout's, and is obeyed */
 	char layout[OSP_LAYOUT_TEXT_BYTES]; /* "": none */
 	char keep[OSP_KEEP_BYTES];
 	char prefer[OSP_LEVEL_NAME_BYTES]; /* "": none */
@@ -113,8 +112,7 @@ struct osp_effective {
 	uint32_t reordered_gpus;
 	uint32_t from_nodes; /* of the policy that makes the gang; 0: the job itself asked */
 	enum osp_way_out way_out;
-	char unread[OSP_UNREAD_BYTES]; /* what was not understood of a stored request; "":
-					  nothing */
+	char unread[OSP_UNREAD_BYTES]; /* not understood of a stored request; "": nothing */
 };
 
 /*
