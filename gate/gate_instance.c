@@ -13,7 +13,8 @@
 
 #define TELL_MS 2000
 
-/* Slurm's Extra is not everywhere ours to write: the watch then sees it at its next question. */
+/* Writes the instance into the node's Extra. That is not everywhere ours to write: then the watch
+ * sees the instance at its next question. */
 static void tell(const struct osp_gate_job *job, const char *instance)
 {
 	struct osp_error error = {.text = ""};

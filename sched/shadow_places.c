@@ -72,8 +72,9 @@ bool shadow_places_hold(const struct osp_nodeset *nodes)
 	return true;
 }
 
-/* "" for a node that no cloud has placed, or whose place is old. The file's own notes: those of the
- * fabric that is laid out may be of an earlier file that says the same of places and boots. */
+/* Finds the instance as which a node was placed; "" if no cloud has placed it, or its place is old.
+ * Reads the file's own notes: those of the fabric that is laid out may be of an earlier file that
+ * says the same of places and boots. */
 static const char *placed_instance(uint32_t n)
 {
 	uint32_t number = osp_topology_find_node(shadow_state.read, node_record_table_ptr[n]->name);

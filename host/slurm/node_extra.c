@@ -77,7 +77,7 @@ static int update_node(const char *node, char *extra)
 	return errno ? errno : SLURM_ERROR;
 }
 
-/* What is told under which key; NULL when memory ran out. The instance is told with the boot that
+/* Makes what is told, and says under which key; NULL when memory ran out. The instance is told with the boot that
  * Slurm has for the node: after another one it says nothing. */
 static json_t *told(const struct put *put, const node_info_t *info, const char **key)
 {

@@ -23,7 +23,7 @@ static const char *copy(struct osp_node_list *list, const char *word)
 	return osp_arena_copy(&list->arena, word, strlen(word));
 }
 
-/* What the node itself says goes before what was said when it was launched. */
+/* Returns the instance: the node's own word goes before what was said when it was launched. */
 static const char *instance_of(const node_info_t *info, char *buffer, size_t buffer_bytes)
 {
 	const char *told =

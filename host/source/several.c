@@ -57,7 +57,7 @@ static void several_free(struct several *several)
 	}
 }
 
-/* Which source told of the node. What none of them told, as places that were typed, is held along
+/* Finds which source told of the node. What none of them told, as places that were typed, is held along
  * with the first one's. */
 static size_t teller_of(const struct osp_sources *sources, const struct osp_topology *topology,
 			const char *node)
@@ -73,7 +73,7 @@ static size_t teller_of(const struct osp_sources *sources, const struct osp_topo
 	return 0;
 }
 
-/* The places that a source told before. Without any, or memory, NULL. */
+/* Returns the places that a source told before; NULL if there are none, or memory ran out. */
 static struct osp_topology *told_before(const struct several *several, size_t source)
 {
 	const struct osp_topology *previous = several->question->previous;
@@ -159,7 +159,7 @@ static int judge_one(struct several *several, size_t source, const struct osp_no
 	return rc;
 }
 
-/* With what is held, or without it. */
+/* Merges what is to be in force, with what is held or without it. */
 static struct osp_topology *merge(const struct several *several, bool with_held,
 				  struct osp_error *error)
 {
@@ -180,7 +180,8 @@ static int hold(const struct several *several, const char *path, struct osp_erro
 	return rc;
 }
 
-/* A failure is told before a refusal: osp_error_set() keeps the first. */
+/* Asks all, judges each and writes the result. A failure is told before a refusal: osp_error_set()
+ * keeps the first. */
 static enum osp_kept keep_several(struct several *several, const char *path,
 				  const struct osp_node_list *nodes,
 				  const struct osp_topology_guard *guard,

@@ -55,6 +55,7 @@ static enum osp_verdict result_of(const struct osp_gate_report *report)
 								   : report->result;
 }
 
+/* Tells whether the node is another instance than the one placed. */
 static bool is_another(const struct osp_gate_report *report)
 {
 	return result_of(report) == OSP_VERDICT_ERROR &&

@@ -20,7 +20,7 @@ struct merging {
 	struct osp_error *error;
 };
 
-/* 1 .., or 0 */
+/* Finds the level of that name, 1 ..; returns 0 if there is none. */
 static uint32_t level_named(const struct merging *merging, const char *name)
 {
 	for (uint32_t i = 0; i < merging->level_count; i++) {
@@ -43,7 +43,7 @@ static int insert_level(struct merging *merging, uint32_t at, const char *name)
 	return 0;
 }
 
-/* A level that is new stands above the one that it stands above in its own part. */
+/* Adds the levels of a part: a new one above that which it is above in the part. */
 static int add_levels(struct merging *merging, const struct osp_topology *part)
 {
 	uint32_t below = 0;
@@ -104,7 +104,7 @@ static bool is_placed_before(const struct merging *merging, size_t number, const
 	return false;
 }
 
-/* The nearest domain that is known. */
+/* Finds the nearest domain that is known. */
 static uint32_t parent_of(const struct osp_topology *part, uint32_t node)
 {
 	uint32_t domain = OSP_NO_DOMAIN;
