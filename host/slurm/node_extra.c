@@ -77,8 +77,8 @@ static int update_node(const char *node, char *extra)
 	return errno ? errno : SLURM_ERROR;
 }
 
-/* Makes what is told, and says under which key; NULL when memory ran out. The instance is told with the boot that
- * Slurm has for the node: after another one it says nothing. */
+/* Makes what is told, and says under which key; NULL when memory ran out. The instance is told with
+ * the boot that Slurm has for the node: after another one it says nothing. */
 static json_t *told(const struct put *put, const node_info_t *info, const char **key)
 {
 	*key = put->mine ? KEY : INSTANCE_KEY;

@@ -57,8 +57,8 @@ static void several_free(struct several *several)
 	}
 }
 
-/* Finds which source told of the node. What none of them told, as places that were typed, is held along
- * with the first one's. */
+/* Finds which source told of the node. What none of them told, as places that were typed, is held
+ * along with the first one's. */
 static size_t teller_of(const struct osp_sources *sources, const struct osp_topology *topology,
 			const char *node)
 {

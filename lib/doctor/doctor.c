@@ -45,6 +45,8 @@ static const struct rule {
 	{"obeyed", ON_CONTROLLER, osp_rule_obeyed, "slurmctld has taken our files as they are now"},
 	{"places", ON_CONTROLLER, osp_rule_places,
 	 "no node that runs has booted since its cloud was asked where it is"},
+	{"asleep", ON_CONTROLLER, osp_rule_asleep,
+	 "somebody wakes powered-down nodes where every larger job is a gang"},
 	{"backup", ON_CONTROLLER, osp_rule_backup,
 	 "two slurmctlds share StateSaveLocation, where the last good topology lies"},
 	{"node-rank", 0, osp_rule_node_rank, "TopologyParam does not order ranks another way"},

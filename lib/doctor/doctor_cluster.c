@@ -181,6 +181,22 @@ void osp_rule_places(struct osp_diagnosis *diagnosis)
 		 diagnosis->facts->topology_path);
 }
 
+void osp_rule_asleep(struct osp_diagnosis *diagnosis)
+{
+	const struct osp_doctor_facts *facts = diagnosis->facts;
+
+	if (!facts->asleep)
+		return;
+	osp_find(diagnosis, OSP_DOCTOR_WARNING,
+		 "every larger job of partition %s is a gang (gang: always), and these nodes have "
+		 "no "
+		 "place while they are powered down: no gang gets them then, and none wakes them: "
+		 "%s",
+		 facts->asleep_partition, facts->asleep);
+	osp_cure(diagnosis, "%s: unlaunched: launch for that partition, or keep them running",
+		 facts->config_path);
+}
+
 /* --- backup slurmctld ------------------------------------------------------------------------- */
 
 static size_t count_lines(const struct osp_slurm_conf *conf, const char *key)

@@ -68,6 +68,43 @@ $DIR/slurm.conf: 1 things looked at, 1 wrong, 0 warnings" onespine doctor --offl
 	holds "$output" "warning: 1 of 4 nodes of slurm.conf are not in the topology, and no gang gets them: n4"
 }
 
+@test "a partition whose jobs are all gangs, of nodes that nobody wakes" {
+	local told=' is a gang (gang: always), and these nodes have no place while they are powered down: no gang gets them then, and none wakes them: '
+	local dyn='warning: every larger job of partition dyn' gpu='warning: every larger job of partition gpu'
+	write_topology 1-4
+	cat >>slurm.conf <<-'END'
+		NodeName=d[1-4] State=CLOUD
+		NodeName=e[1-2] State=cloud
+		NodeSet=some Nodes=d[1-3]
+		PartitionName=dyn Nodes=some,e1
+		PartitionName=all Nodes=ALL
+		SuspendExcNodes=d2
+	END
+	run onespine doctor --offline
+	[[ $output != *'wakes them'* ]]
+	printf 'partitions: {dyn: {gang: always}}\n' >onespine.yaml
+	run onespine doctor --offline
+	holds "$output" "$dyn${told}d[1,3],e1 (asleep)"
+	printf 'defaults: {gang: always}\n' >onespine.yaml
+	run onespine doctor --offline
+	holds "$output" "$gpu${told}d[1,3-4],e[1-2] (asleep)"
+	for how in 'gang: always, unlaunched: launch' 'gang: always, mode: advise' 'gang: asked'; do
+		printf 'defaults: {%s}\n' "$how" >onespine.yaml
+		run onespine doctor --offline
+		[[ $output != *'wakes them'* ]]
+	done
+	# cables stay, and a cloud's places do not
+	printf 'partitions: {dyn: {gang: always}}\n' >onespine.yaml
+	printf 'SwitchName=l1 Nodes=n[1-4],d[1-4],e[1-2]\nSwitchName=s1 Switches=l1\n' >t.conf
+	onespine topology import --from=slurm -o onespine.topology t.conf
+	run onespine doctor --offline
+	[[ $output != *'wakes them'* ]]
+	jq -c '. + {places: [{source: "ec2", nodes: ["d1 i-1 9", "e1 i-2 9"]}, {source: "csv", nodes: "d3"}]}' onespine.topology >new
+	cat new >onespine.topology
+	run onespine doctor --offline
+	holds "$output" "$dyn${told}d1,e1 (asleep)"
+}
+
 @test "onespine.yaml: refused, or written by others" {
 	needs_installed
 	make_right

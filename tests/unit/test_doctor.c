@@ -544,6 +544,23 @@ static void test_old_places(void **state)
 	       "onespine-topology-watch.service does so by itself");
 }
 
+static void test_asleep(void **state)
+{
+	struct host host;
+
+	(void)state;
+	make_host(&host);
+	host.facts.asleep = "d[1-4]";
+	host.facts.asleep_partition = "gpu";
+	expect(&host, RIGHT,
+	       "warning asleep: every larger job of partition gpu is a gang (gang: always), and "
+	       "these nodes have no place while they are powered down: no gang gets them then, and "
+	       "none wakes them: d[1-4] | /e/onespine.yaml: unlaunched: launch for that partition, "
+	       "or keep them running");
+	host.facts.controller = false;
+	expect(&host, RIGHT, "");
+}
+
 static void test_rechecks_left(void **state)
 {
 	struct host host;
@@ -973,7 +990,8 @@ int main(void)
 		cmocka_unit_test(test_piece),	      cmocka_unit_test(test_reach),
 		cmocka_unit_test(test_obeyed),	      cmocka_unit_test(test_confined),
 		cmocka_unit_test(test_free_ports),    cmocka_unit_test(test_old_places),
-		cmocka_unit_test(test_rechecks_left), cmocka_unit_test(test_gpu_start),
+		cmocka_unit_test(test_asleep),	      cmocka_unit_test(test_rechecks_left),
+		cmocka_unit_test(test_gpu_start),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -46,6 +46,11 @@ const char *osp_doctor_keep(struct osp_doctor *doctor, char *string);
  * cannot be loaded, rules that are refused, files that slurmctld has not taken. */
 void osp_doctor_gather_reach(const struct osp_doctor_question *question, struct osp_doctor *doctor);
 
+/* Finds nodes that nobody wakes: those of State=CLOUD that may be powered down, with no
+ * place that stays, in partitions whose policy makes gangs of jobs and launches nothing for them.
+ * Needs facts.node_count. */
+void osp_doctor_gather_dynamic(struct osp_doctor *doctor, const struct osp_topology *topology);
+
 /* The munged of this host, where Slurm uses it. Runs munged, and zcat or rpm for the changelog of
  * its package. */
 void osp_doctor_gather_munge(struct osp_doctor *doctor);

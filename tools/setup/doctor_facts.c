@@ -290,6 +290,8 @@ static void gather_fabric(const struct osp_overlays *overlays, struct osp_doctor
 		gather_uncovered(doctor, topology);
 	else
 		facts->topology_error = &doctor->topology_error;
+	if (topology && doctor->config)
+		osp_doctor_gather_dynamic(doctor, topology);
 	if (doctor->config)
 		gather_unknown_names(doctor, topology);
 	osp_topology_free(topology);
