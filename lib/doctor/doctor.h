@@ -161,8 +161,7 @@ struct osp_doctor_facts {
 	bool copies_hidden;    /* the caller may not look there */
 	const char *uncovered; /* hostlist of slurm.conf's nodes in no domain; NULL: none */
 	uint32_t uncovered_count;
-	const char *
-		asleep; /* hostlist: nodes that nobody wakes once they are powered down; NULL: none */
+	const char *asleep;	      /* hostlist: nodes that nobody wakes; NULL: none */
 	const char *asleep_partition; /* the first partition with any */
 	uint32_t node_count;	      /* of slurm.conf */
 	bool topology_yaml;	      /* Slurm reads topology.yaml, and no longer topology.conf */
