@@ -120,6 +120,9 @@ static void keeps_the_largest_part(void **state)
 		{"a1 b1 b2", "", NULL, 4, 0, false, NULL},
 		/* enough in one leaf: what keeps it from starting there no launch mends */
 		{"b1 b2 b3 b4", "x1 x2 x3", NULL, 4, 0, false, NULL},
+		/* nothing is known: one way, not one for each leaf */
+		{"", "x1 x2 x3", NULL, 3, 0, false, "x1 x2 x3"},
+		{"", "x1 x2 x3", NULL, 3, 1, false, NULL},
 		/* known nodes in no leaf are no nodes */
 		{"x4 b1", "x1 x2 x3", NULL, 4, 0, false, "b1 x1 x2 x3"},
 	};
@@ -277,6 +280,36 @@ static void finds_the_largest_part(void **state)
 	free(part);
 }
 
+/* Of ways that are as good the lower leaf and kind go first; four of them are tried, of six. */
+static void tries_four_ways_in_their_order(void **state)
+{
+	static const uint16_t kind[NODES] = {0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1};
+	static const char known[] = "a1 a2 b1 b2", unlaunched[] = "x1 x2 x3 x4";
+	static const struct question questions[] = {
+		{known, unlaunched, NULL, 2, 0, false, "a1 x1"},
+		{known, unlaunched, NULL, 2, 1, false, "a2 x2"},
+		{known, unlaunched, NULL, 2, 2, false, "b1 x1"},
+		{known, unlaunched, NULL, 2, 3, false, "b2 x2"},
+		{known, unlaunched, NULL, 2, 4, false, NULL},
+		{"", unlaunched, NULL, 2, 0, false, "x1 x3"},
+		{"", unlaunched, NULL, 2, 1, false, "x2 x4"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(questions) / sizeof(questions[0]); i++)
+		check(&questions[i], kind, NULL);
+}
+
+/* The light one goes first, though it stands behind more heavy ones than are needed. */
+static void takes_the_light_one_behind_heavy_ones(void **state)
+{
+	static const uint32_t weight[NODES] = {[8] = 5, [9] = 5, [10] = 1, [11] = 5};
+
+	(void)state;
+	check(&(const struct question){"", "x1 x2 x3 x4", NULL, 2, 0, false, "x1 x3"}, NULL,
+	      weight);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -284,6 +317,8 @@ int main(void)
 		cmocka_unit_test(takes_what_is_required),
 		cmocka_unit_test(never_mixes_kinds),
 		cmocka_unit_test(takes_light_nodes_first),
+		cmocka_unit_test(tries_four_ways_in_their_order),
+		cmocka_unit_test(takes_the_light_one_behind_heavy_ones),
 		cmocka_unit_test(finds_the_largest_part),
 		cmocka_unit_test(survives_without_memory),
 		cmocka_unit_test(costs_no_more_with_many_weights),

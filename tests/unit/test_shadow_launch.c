@@ -129,6 +129,12 @@ static bool is_ready(job_record_t *job)
 	return select_p_job_ready(job) == READY_NODE_STATE;
 }
 
+/* What the gate would say on node n if it were that instance. */
+static enum osp_placed_as placed(const job_record_t *job, const char *node, const char *instance)
+{
+	return osp_placed_look(shadow_spank_value(job, OSP_PLACED_INSTANCES), node, instance);
+}
+
 static void goes_on_where_they_stand_together(void **state)
 {
 	job_record_t *job = batch_gang(1, 4, "spine");
@@ -148,9 +154,17 @@ static void goes_on_where_they_stand_together(void **state)
 	assert_false(is_ready(job)); /* their places are those of before */
 	for (uint32_t n = 0; n < 4; n++)
 		is_asked(n);
+	assert_int_equal(placed(job, "n1", "i-9"), OSP_PLACED_UNKNOWN);
 	shadow_launch_look(102);
 	assert_true(is_ready(job));
 	assert_says(job, "domain=s1; leaves=l1:n(1-4); placed: 4 nodes on spine s1, 1 leaf");
+	assert_int_equal(placed(job, "n1", "i-1"), OSP_PLACED_SAME);
+	assert_int_equal(placed(job, "n1", "i-9"), OSP_PLACED_OTHER);
+	/* judged once: what becomes of its places later is no launch in vain */
+	node_record_table_ptr[0]->boot_time = NEW_BOOT_S + 1000;
+	shadow_launch_look(103);
+	shadow_launch_look(200);
+	assert_int_equal(fake_slurm.requeues, 0);
 	job->job_state = JOB_RUNNING;
 	shadow_launch_look(103);
 	assert_false(shadow_launch_any());
@@ -233,12 +247,6 @@ static void waits_without_the_policy(void **state)
 	job->node_bitmap = fake_bitmap(0, 4);
 	assert_int_equal(select_p_job_begin(job), SLURM_ERROR);
 	assert_int_equal(job->wait_all_nodes, 0);
-}
-
-/* What the gate would say on node n if it were that instance. */
-static enum osp_placed_as placed(const job_record_t *job, const char *node, const char *instance)
-{
-	return osp_placed_look(shadow_spank_value(job, OSP_PLACED_INSTANCES), node, instance);
 }
 
 static void instances_are_told_to_the_gate(void **state)
@@ -479,21 +487,112 @@ static void gives_back_what_is_replaced(void **state)
  * anew. */
 static void gives_back_at_once_where_nothing_else_is_left(void **state)
 {
-	job_record_t *job = batch_gang(1, 4, "leaf");
+	/* what n11 and n12 are by then */
+	enum { BUSY, DOWN, ELSEWHERE, AWAKE, ASLEEP };
+	static const char *const gone[] = {[BUSY] = "n[9-10];",
+					   [DOWN] = "n[9-10];",
+					   [ELSEWHERE] = "n[9-10];",
+					   [AWAKE] = "n[9-10];",
+					   [ASLEEP] = ""};
+
+	for (int others = BUSY; others <= ASLEEP; others++) {
+		job_record_t *job = batch_gang(1, 4, "leaf");
+
+		sleeps(8, 2);
+		busy(50, 0, 2, 100);
+		busy(51, 5, 3, 100);
+		busy(52, 12, 4, 100);
+		busy(53, 10, 2, 100);
+		assert_int_equal(ask(job, SELECT_MODE_RUN_NOW), SLURM_SUCCESS);
+		assert_int_equal(starts(job), SLURM_SUCCESS);
+		boots(job);
+		is_asked(8);
+		is_asked(9);
+		if (others != BUSY)
+			sleeps(10, 2);
+		for (int n = 10; n < 12; n++) {
+			if (others == DOWN)
+				node_record_table_ptr[n]->node_state = NODE_STATE_DOWN |
+								       NODE_STATE_POWERED_DOWN |
+								       NODE_STATE_CLOUD;
+			else if (others == ELSEWHERE)
+				bit_clear(job->part_ptr->node_bitmap, n);
+			else if (others == AWAKE)
+				node_record_table_ptr[n]->node_state =
+					NODE_STATE_IDLE | NODE_STATE_CLOUD;
+			if (others == AWAKE)
+				node_record_table_ptr[n]->boot_time = NEW_BOOT_S;
+		}
+		shadow_state_load();
+		if (others == DOWN) {
+			osp_nodeset_remove(shadow_state.up, 10);
+			osp_nodeset_remove(shadow_state.up, 11);
+		}
+		shadow_launch_look(100);
+		if (strcmp(fake_slurm.powered_down, gone[others]) != 0)
+			fail_msg("%d: \"%s\" is given back", others, fake_slurm.powered_down);
+		shadow_calls_end(state);
+		begin(state);
+	}
+}
+
+/* They run, one of them goes down again, and they run anew: the time for their places begins then.
+ */
+static void waits_for_places_from_when_all_run(void **state)
+{
+	job_record_t *job = launched();
 
 	(void)state;
-	sleeps(8, 2);
-	busy(50, 0, 2, 100);
-	busy(51, 5, 3, 100);
-	busy(52, 11, 5, 100);
-	busy(53, 10, 1, 100);
-	assert_int_equal(ask(job, SELECT_MODE_RUN_NOW), SLURM_SUCCESS);
-	assert_int_equal(starts(job), SLURM_SUCCESS);
+	boots(job);
+	shadow_launch_look(100);
+	sleeps(9, 1);
+	shadow_launch_look(130);
+	boots(job);
+	shadow_launch_look(150);
+	shadow_launch_look(209);
+	assert_int_equal(fake_slurm.requeues, 0);
+	shadow_launch_look(210);
+	assert_int_equal(fake_slurm.requeues, 1);
+}
+
+/* A clock that was set back costs no time. */
+static void costs_nothing_before_its_start(void **state)
+{
+	job_record_t *job = launched();
+
+	(void)state;
 	boots(job);
 	is_asked(8);
 	is_asked(9);
-	shadow_launch_look(100);
-	assert_string_equal(fake_slurm.powered_down, "n[9-10];");
+	job->start_time = 5000;
+	shadow_launch_look(101);
+	assert_string_equal(shadow_spank_value(job, OSP_LAUNCHED_IN_VAIN), "1:0:101");
+}
+
+/* Only a gang that is held to one domain is launched for. */
+static void launches_only_for_one_domain(void **state)
+{
+	job_record_t *job = batch_gang(1, 4, "leaf");
+	struct osp_effective effective = {.mode = OSP_MODE_ENFORCE};
+
+	(void)state;
+	assert_true(shadow_launch_may(job, &effective));
+	effective.mode = OSP_MODE_ADVISE;
+	assert_false(shadow_launch_may(job, &effective));
+	effective.mode = OSP_MODE_ENFORCE;
+	effective.domains_max = 2;
+	assert_false(shadow_launch_may(job, &effective));
+}
+
+/* Cables stay: a node that sleeps and whose place is known is had where it stands, or not at all. */
+static void moves_no_node_whose_place_stays(void **state)
+{
+	(void)state;
+	place_by_ec2(OLD_BOOT_S, 8);
+	sleeps(8, 8);
+	busy(50, 0, 8, 100);
+	assert_int_not_equal(ask(batch_gang(1, 6, "leaf"), SELECT_MODE_RUN_NOW), SLURM_SUCCESS);
+	assert_int_equal(ask(batch_gang(2, 4, "leaf"), SELECT_MODE_RUN_NOW), SLURM_SUCCESS);
 }
 
 /* Nobody has told where they are: they may stand right. */
@@ -690,6 +789,7 @@ static void waits_while_many_are_launched(void **state)
 	for (uint32_t id = 1; id <= 256; id++) {
 		job_record_t *job = batch_gang(id, 4, "leaf");
 
+		job->user_id = 2000 + id; /* no one has too many of them */
 		runs_again(job);
 	}
 	for (uint32_t id = 1; id <= 256; id++)
@@ -752,7 +852,7 @@ static void begins_no_launch_on_nodes_that_run_apart(void **state)
 	static const struct {
 		int nodes[2];
 		bool awake;
-	} cases[] = {{{8, 9}, true}, {{4, 5}, false}};
+	} cases[] = {{{8, 9}, true}, {{4, 5}, false}, {{4, 8}, false}};
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
@@ -774,6 +874,29 @@ static void begins_no_launch_on_nodes_that_run_apart(void **state)
 		assert_int_equal(select_p_job_begin(job), SLURM_ERROR);
 		assert_false(shadow_launch_any());
 	}
+}
+
+/* Nor beside a node that is in no domain, and that no cloud could place. */
+static void begins_no_launch_beside_a_node_in_no_domain(void **state)
+{
+	job_record_t *job = batch_gang(1, 4, "leaf");
+
+	(void)state;
+	fake_slurm_file(
+		"onespine.topology",
+		"{\"onespine-topology\": 1, \"levels\": [\"leaf\"], \"domains\": [{\"level\": "
+		"\"leaf\", \"name\": \"l1\", \"nodes\": \"n[2-4]\"}]}");
+	sleeps(8, 8);
+	job->node_bitmap = fake_bitmap(0, 2);
+	bit_set(job->node_bitmap, 8);
+	bit_set(job->node_bitmap, 9);
+	job->job_state = JOB_RUNNING | JOB_CONFIGURING;
+	assert_int_equal(select_p_job_begin(job), SLURM_ERROR);
+	assert_false(shadow_launch_any());
+	bit_clear(job->node_bitmap, 0);
+	bit_set(job->node_bitmap, 2);
+	assert_int_equal(select_p_job_begin(job), SLURM_SUCCESS);
+	assert_true(shadow_launch_any());
 }
 
 /* Entries as somebody may have edited them, and a job that has a reservation already. */
@@ -821,7 +944,13 @@ static void ends_the_launch_where_any_nodes_do(void **state)
 	assert_true(shadow_launch_any());
 	assert_false(is_ready(job));
 	job->details->submit_time -= 61;
+	/* one that an earlier start left is given back */
+	shadow_put_entry(job, OSP_LAUNCHED_IN_VAIN, "1:1:100");
+	shadow_put_entry(job, OSP_LAUNCHED_NODES, "n[1-4,9]");
+	node_record_table_ptr[8]->boot_time = NEW_BOOT_S;
+	node_record_table_ptr[8]->node_state = NODE_STATE_IDLE | NODE_STATE_CLOUD;
 	shadow_launch_look(101);
+	assert_string_equal(fake_slurm.powered_down, "n9;");
 	assert_false(shadow_launch_any());
 	assert_true(is_ready(job));
 	assert_says(job, "placed: 4 nodes in no common spine");
@@ -965,6 +1094,11 @@ int main(void)
 		TEST(leaves_room_for_other_users),
 		TEST(ends_the_launch_where_any_nodes_do),
 		TEST(goes_back_where_its_level_is_gone),
+		TEST(waits_for_places_from_when_all_run),
+		TEST(costs_nothing_before_its_start),
+		TEST(launches_only_for_one_domain),
+		TEST(moves_no_node_whose_place_stays),
+		TEST(begins_no_launch_beside_a_node_in_no_domain),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
