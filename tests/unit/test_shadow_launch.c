@@ -584,7 +584,7 @@ static void launches_only_for_one_domain(void **state)
 	assert_false(shadow_launch_may(job, &effective));
 }
 
-/* Cables stay: a node that sleeps and whose place is known is had where it stands, or not at all. */
+/* Cables stay: a node that sleeps and whose place is known is had where it stands or not at all. */
 static void moves_no_node_whose_place_stays(void **state)
 {
 	(void)state;
