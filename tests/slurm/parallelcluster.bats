@@ -239,8 +239,11 @@ write_nodes() {
 	cp "$fakes/libsystem.so" "$PC/fakes/"
 	"$ONESPINE_TOOLS/../tests/fake/node" "$PC/nodes/healthy"
 	mkdir -p "$PC/nodes/healthy${log%/*}" "$PC/nodes/healthy$ONESPINE_PREFIX/var/lib"
+	local number=0
 	while read -r _ node; do
 		cp -a "$PC/nodes/healthy" "$PC/nodes/$node"
+		# the instance that it is, as start_ec2 has it
+		printf 'i-%017d\n' $((++number)) >"$PC/nodes/$node/sys/devices/virtual/dmi/id/board_asset_tag"
 	done <"$PC/addresses"
 }
 
