@@ -297,11 +297,13 @@ static void drop_forged(job_desc_msg_t *job)
 		OSP_LAUNCHED_IN_VAIN,
 		OSP_LAUNCHED_NODES,
 		OSP_PLACED_INSTANCES,
+		OSP_PREEMPTS,
 		"SPANK_" OSP_EFFECTIVE,
 		"SPANK_" OSP_EFFECTIVE_SPARES,
 		"SPANK_" OSP_LAUNCHED_IN_VAIN,
 		"SPANK_" OSP_LAUNCHED_NODES,
 		"SPANK_" OSP_PLACED_INSTANCES,
+		"SPANK_" OSP_PREEMPTS,
 	};
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)

@@ -184,8 +184,9 @@ static bool is_seam_call(const void *record)
  * Forgets what was tried for a job that starts. A task of an array waited under the array's number
  * and starts under its own.
  */
-static void forget_what_was_tried(const job_record_t *job)
+static void forget_what_was_tried(job_record_t *job)
 {
+	shadow_victims_forget(job);
 	if (shadow_state.chooser && !osp_chooser_forget(shadow_state.chooser, job->job_id) &&
 	    job->array_job_id)
 		osp_chooser_forget(shadow_state.chooser, job->array_job_id);

@@ -679,6 +679,16 @@ void shadow_told_waiting(const job_record_t *job, int64_t now_s);
 void shadow_tell_client(job_record_t *job, const char *words, int64_t now_s);
 
 /*
+ * Save, restore and forget which jobs a gang preempts, in an entry of its spank_job_env[], which
+ * outlives slurmctld. It is saved after a call that preempts, restored if the chooser knows nothing
+ * of the gang, and forgotten when the gang or a task of its array starts. The caller holds the job
+ * write lock; restoring needs none.
+ */
+void shadow_victims_save(job_record_t *job);
+void shadow_victims_restore(const job_record_t *job);
+void shadow_victims_forget(job_record_t *job);
+
+/*
  * Tells whether Slurm will repeat the question about more nodes after a no: it asks if a job that
  * cannot start could run on the nodes that are available, and only then on all, including drained
  * ones. Call it in each call for a gang, with the call as it came.

@@ -192,6 +192,8 @@ static void deliver(const struct choice *choice, const struct osp_choice *decisi
 
 	shadow_to_bitmap(call->bitmap, decision->nodes);
 	call->rc = SLURM_SUCCESS;
+	if (call->mode == SELECT_MODE_RUN_NOW && decision->victim_count)
+		shadow_victims_save(call->job);
 	if (call->mode != SELECT_MODE_WILL_RUN)
 		return;
 	if (start_of(call) != decision->start_s)
@@ -361,6 +363,8 @@ static int choose(struct shadow_call *call, struct shadow_gang *gang)
 	input = input_of(&choice);
 	choice.given = bit_copy(call->bitmap);
 	call->rc = OSP_ERROR_NO_DOMAIN;
+	if (call->candidates)
+		shadow_victims_restore(call->job);
 	decide(&choice, &calls, &input, &decision, &launched);
 	if (launched)
 		call->rc = SLURM_SUCCESS;

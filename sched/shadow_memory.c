@@ -1,15 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * shadow_memory.c - what a call leaves for the next one, under Slurm's node write lock: the advice,
- * and which user has read why a job waits, in AdminComment and on the terminal of srun or salloc
+ * which user has read why a job waits, in AdminComment and on the terminal of srun or salloc, which
+ * jobs a gang preempts, and what Slurm asks next
  *
  * lib/choose remembers the gangs that are placed.
  */
 #include "sched/shadow.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "lib/base/hash.h"
+#include "lib/policy/request.h"
 #include "lib/policy/words.h"
 
 uint32_t shadow_lasting_id(const job_record_t *job)
@@ -56,6 +59,42 @@ bool shadow_is_to_be_told(const job_record_t *job, int64_t now_s)
 void shadow_told_waiting(const job_record_t *job, int64_t now_s)
 {
 	told_s[shadow_lasting_id(job) % TOLD_MAX] = now_s;
+}
+
+/* --- whom a gang preempts --------------------------------------------------------------------- */
+
+void shadow_victims_save(job_record_t *job)
+{
+	char *now = osp_chooser_saved(shadow_state.chooser, job->job_id);
+	const char *before = shadow_spank_value(job, OSP_PREEMPTS);
+
+	if (now && (!before || strcmp(now, before)))
+		shadow_put_entry(job, OSP_PREEMPTS, now);
+	free(now);
+}
+
+void shadow_victims_restore(const job_record_t *job)
+{
+	const char *saved = shadow_spank_value(job, OSP_PREEMPTS);
+
+	if (saved && *saved)
+		osp_chooser_restore(shadow_state.chooser, job->job_id, saved);
+}
+
+static void empty_entry(job_record_t *job)
+{
+	const char *saved = job ? shadow_spank_value(job, OSP_PREEMPTS) : NULL;
+
+	if (saved && *saved)
+		shadow_put_entry(job, OSP_PREEMPTS, "");
+}
+
+void shadow_victims_forget(job_record_t *job)
+{
+	empty_entry(job);
+	/* the tasks that still wait: their record has a copy */
+	if (job->array_job_id && job->array_job_id != job->job_id)
+		empty_entry(find_job_record(job->array_job_id));
 }
 
 /* --- what Slurm asks next --------------------------------------------------------------------- */

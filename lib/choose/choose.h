@@ -43,8 +43,9 @@
  *	- the domain of such a call's plan: it is asked again before there is no plan.
  * For thousands of jobs it remembers answers about a start in the future for a minute or two: that
  * some nodes suit the job, and any other with the same request, at all, and when it starts on some
- * nodes while nothing changes there. It does not repeat a question whose answer still holds. None
- * of this has to outlive the process: the chooser decides anew what it has forgotten.
+ * nodes while nothing changes there. It does not repeat a question whose answer still holds.
+ * osp_chooser_saved() saves which jobs a gang preempts for a chooser of a later process. The rest
+ * need not outlive this one: the chooser decides anew what it has forgotten.
  *
  * A chooser belongs to one thread at a time. osp_chooser_new() takes all memory; a decision neither
  * allocates nor fails. In slurmctld it runs inside a scheduling call.
@@ -267,6 +268,17 @@ void osp_chooser_forget_answers(struct osp_chooser *chooser);
  * exists. Domains are found by level and name. Neither allocates nor fails.
  */
 void osp_chooser_inherit(struct osp_chooser *chooser, const struct osp_chooser *before);
+
+/*
+ * Returns which jobs a job preempts, and where, as text to be freed:
+ * "12@1795496108,13@1795496110 spine s1", each victim with its start. NULL: none, or memory ran
+ * out.
+ */
+char *osp_chooser_saved(const struct osp_chooser *chooser, uint32_t job);
+
+/* Takes that text over if the chooser knows nothing of the job. Does nothing for any other
+ * text. */
+void osp_chooser_restore(struct osp_chooser *chooser, uint32_t job, const char *saved);
 
 /*
  * Changes to another fabric of the same nodes, each with the same number, and the scratch for it.

@@ -6,7 +6,7 @@
 
 /* --- preempted jobs -------------------------------------------------------------------------- */
 
-static struct osp_choose_memory *find(struct osp_chooser *chooser, uint32_t job)
+struct osp_choose_memory *osp_choose_find_memory(struct osp_chooser *chooser, uint32_t job)
 {
 	for (uint32_t i = 0; job && i < OSP_CHOOSE_MEMORY_MAX; i++) {
 		if (chooser->memory[i].job == job)
@@ -17,32 +17,35 @@ static struct osp_choose_memory *find(struct osp_chooser *chooser, uint32_t job)
 
 struct osp_choose_memory *osp_choose_recall(struct osp_choose_run *run)
 {
-	struct osp_choose_memory *memory = find(run->chooser, run->input->job);
+	struct osp_choose_memory *memory = osp_choose_find_memory(run->chooser, run->input->job);
 
 	if (memory)
 		memory->used = run->chooser->calls;
 	return memory;
 }
 
-struct osp_choose_memory *osp_choose_remember(struct osp_choose_run *run)
+struct osp_choose_memory *osp_choose_new_memory(struct osp_chooser *chooser, uint32_t job)
 {
-	struct osp_chooser *chooser = run->chooser;
-	struct osp_choose_memory *memory = osp_choose_recall(run);
+	struct osp_choose_memory *memory = &chooser->memory[0];
 
-	if (memory)
-		return memory;
-	memory = &chooser->memory[0];
 	for (uint32_t i = 1; i < OSP_CHOOSE_MEMORY_MAX && memory->job; i++) {
-		const struct osp_choose_memory *other = &chooser->memory[i];
+		struct osp_choose_memory *other = &chooser->memory[i];
 
 		if (!other->job || other->used < memory->used)
-			memory = &chooser->memory[i];
+			memory = other;
 	}
 	memset(memory, 0, sizeof(*memory));
-	memory->job = run->input->job;
+	memory->job = job;
 	memory->used = chooser->calls;
 	memory->preempt_domain = OSP_NO_DOMAIN;
 	return memory;
+}
+
+struct osp_choose_memory *osp_choose_remember(struct osp_choose_run *run)
+{
+	struct osp_choose_memory *memory = osp_choose_recall(run);
+
+	return memory ? memory : osp_choose_new_memory(run->chooser, run->input->job);
 }
 
 /* --- how far its calls came ------------------------------------------------------------------ */
@@ -85,7 +88,7 @@ struct osp_choose_progress *osp_choose_progress(struct osp_choose_run *run)
 
 bool osp_chooser_forget(struct osp_chooser *chooser, uint32_t job)
 {
-	struct osp_choose_memory *memory = find(chooser, job);
+	struct osp_choose_memory *memory = osp_choose_find_memory(chooser, job);
 	bool known = memory != NULL;
 
 	if (memory)

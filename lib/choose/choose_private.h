@@ -7,6 +7,7 @@
  *	choose_preempt.c  a start by preempting
  *	choose_parts.c	  all three modes for a gang in segments or in several domains
  *	choose_memory.c	  what is remembered between calls
+ *	choose_saved.c	  of that, what outlives the process
  *	choose_answers.c  answers about the future that still hold
  */
 #ifndef OSP_CHOOSE_PRIVATE_H
@@ -219,6 +220,10 @@ struct osp_choose_memory *osp_choose_recall(struct osp_choose_run *run);
 
 /* Returns the same, newly made if nothing is known. */
 struct osp_choose_memory *osp_choose_remember(struct osp_choose_run *run);
+
+/* Return the same for any job of a chooser. */
+struct osp_choose_memory *osp_choose_find_memory(struct osp_chooser *chooser, uint32_t job);
+struct osp_choose_memory *osp_choose_new_memory(struct osp_chooser *chooser, uint32_t job);
 
 /* Returns how far the calls for this choice came, or NULL. */
 struct osp_choose_progress *osp_choose_recall_progress(struct osp_choose_run *run);

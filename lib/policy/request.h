@@ -48,6 +48,9 @@
  * shadow writes it. A user's own is removed. */
 #define OSP_PLACED_INSTANCES_NAME "_ONESPINE_INSTANCES"
 #define OSP_PLACED_INSTANCES	  OSP_PLACED_INSTANCES_NAME "="
+/* Which jobs the gang preempts, and where, as osp_chooser_saved() writes it; "": none. A user's own
+ * entry is removed. */
+#define OSP_PREEMPTS "_ONESPINE_PREEMPTS="
 /* The variable of a user's environment that stands for --gang. */
 #define OSP_GANG_VARIABLE OSP_JOB_VARIABLE(GANG)
 

@@ -206,7 +206,7 @@ fill_half() {
 
 # Jobs that were preempted and have a grace time; they run on in it.
 preempted_jobs() {
-	scontrol -o show jobs | grep ' Partition=patient ' | sed -n 's/^JobId=\([0-9]*\) .* PreemptTime=20.*/\1/p'
+	scontrol -o show jobs | grep ' JobState=RUNNING .* Partition=patient ' | sed -n 's/^JobId=\([0-9]*\) .* PreemptTime=20.*/\1/p'
 }
 
 @test "jobs in their grace time are waited for: nobody else has to go, under no spine" {
@@ -225,6 +225,33 @@ preempted_jobs() {
 	other=$([[ $spine == s1 ]] && echo n5 || echo n1)
 	scancel "$(squeue -h -w "$other" -o %i)"
 	stays 8 has_preempted 2
+	equal "$(job_state "$gang")" PENDING
+	for job in $victims; do
+		scancel "$job"
+	done
+	await_job "$gang" RUNNING 60
+	equal "$(job_spines "$gang")" "$spine"
+	equal "$(squeue -h -p patient -t RUNNING -o %i | wc -l)" 5 'jobs that stay'
+}
+
+@test "jobs in their grace time are waited for over a restart of slurmctld too" {
+	for node in n{1..8}; do
+		submit -p patient --job-name=fill -w "$node" -N1 --exclusive \
+			--wrap 'trap "" TERM; while :; do sleep 1; done' >/dev/null
+	done
+	await 30 none_pending fill
+	gang=$(submit -p high --gang -N2 --exclusive)
+	await 20 has_preempted 2
+	victims=$(preempted_jobs)
+	spine=$(job_spines "$(head -n 1 <<<"$victims")")
+	other=$([[ $spine == s1 ]] && echo n5 || echo n1)
+	# with a node free the other spine would be the better one
+	scancel "$(squeue -h -w "$other" -o %i)"
+	await 20 node_is "$other" idle
+	await_saved "$gang"
+	cluster kill-ctld --dir "$ONESPINE_CLUSTER" -9
+	cluster start-ctld --dir "$ONESPINE_CLUSTER"
+	stays 15 has_preempted 2
 	equal "$(job_state "$gang")" PENDING
 	for job in $victims; do
 		scancel "$job"

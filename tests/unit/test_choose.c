@@ -11,6 +11,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -907,6 +908,106 @@ static void a_preemption_goes_on_where_its_domain_has_another_number(void **stat
 	tear_down(fabric);
 }
 
+/* s1 has a node more free than where the preemption began. */
+static void free_two_of_s1(struct fabric *fabric)
+{
+	for (uint32_t i = 0; i < 2; i++)
+		fabric->model->jobs[i].first_node = fabric->model->jobs[i].end_node;
+}
+
+/* slurmctld ends and starts again, or a backup takes over. */
+static void another_chooser(struct fabric *fabric, const char *saved)
+{
+	osp_chooser_free(fabric->chooser);
+	fabric->chooser = osp_chooser_new(fabric->topology, fabric->place, NULL);
+	assert_non_null(fabric->chooser);
+	osp_chooser_restore(fabric->chooser, GANG, saved);
+}
+
+static void a_preemption_goes_on_in_another_process(void **state)
+{
+	struct fabric *fabric = preempting_in_s2();
+	char *saved = osp_chooser_saved(fabric->chooser, GANG), *again;
+	struct osp_victim victims[3];
+
+	(void)state;
+	memcpy(victims, fabric->choice.victims, sizeof(victims));
+	assert_non_null(strstr(saved, " spine s000001"));
+	assert_null(osp_chooser_saved(fabric->chooser, GANG + 1));
+	assert_null(osp_chooser_saved(fabric->chooser, 0));
+	free_two_of_s1(fabric);
+	another_chooser(fabric, saved);
+	again = osp_chooser_saved(fabric->chooser, GANG);
+	assert_string_equal(again, saved);
+	assert_true(choose(fabric, OSP_CHOOSE_RUN_NOW));
+	assert_int_equal(fabric->choice.victim_count, 3);
+	assert_memory_equal(fabric->choice.victims, victims, sizeof(victims));
+	assert_nodes(fabric, 4, 4);
+	/* it knows better now */
+	osp_chooser_restore(fabric->chooser, GANG, "1000@1 spine s000000");
+	free(again);
+	again = osp_chooser_saved(fabric->chooser, GANG);
+	assert_string_equal(again, saved);
+	free(saved);
+	free(again);
+	tear_down(fabric);
+}
+
+/* Of a gang in segments, and where the domain is no more: nobody else has to go all the same. */
+static void a_saved_preemption_may_have_no_domain(void **state)
+{
+	static const char *const places[] = {"", " spine gone", " gone s000001", " spine", " "};
+	char saved[128];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
+		struct fabric *fabric = preempting_in_s2();
+		char *again;
+
+		snprintf(saved, sizeof(saved), "1004@%lld%s",
+			 (long long)fabric->choice.victims[0].started_s, places[i]);
+		free_two_of_s1(fabric);
+		another_chooser(fabric, saved);
+		again = osp_chooser_saved(fabric->chooser, GANG);
+		saved[strcspn(saved, " ")] = '\0';
+		assert_string_equal(again, saved);
+		free(again);
+		assert_false(choose(fabric, OSP_CHOOSE_RUN_NOW));
+		tear_down(fabric);
+	}
+}
+
+static void what_is_no_saved_preemption_changes_nothing(void **state)
+{
+	static const char *const texts[] = {"",
+					    "x",
+					    "12",
+					    "12@",
+					    "@12",
+					    "12@1,",
+					    "-1@1",
+					    "12@-1",
+					    "12@1;13@1",
+					    "12@1x",
+					    "4294967296@1",
+					    "12@9223372036854775808",
+					    "12@99999999999999999999",
+					    " spine s000001"};
+	struct fabric *fabric = set_up(2, 4);
+	char many[OSP_CHOOSE_VICTIMS_MAX * 4 + 8] = "1@1";
+
+	(void)state;
+	for (uint32_t i = 0; i < OSP_CHOOSE_VICTIMS_MAX; i++)
+		strcat(many, ",1@1");
+	osp_chooser_restore(fabric->chooser, GANG, many);
+	osp_chooser_restore(fabric->chooser, 0, "12@1");
+	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+		osp_chooser_restore(fabric->chooser, GANG, texts[i]);
+		assert_null(osp_chooser_saved(fabric->chooser, GANG));
+	}
+	tear_down(fabric);
+}
+
 /* Its domain is no more: as long as jobs leave for it nobody else has to, then it is asked anew. */
 static void a_preemption_whose_domain_is_gone_empties_no_other(void **state)
 {
@@ -1444,6 +1545,9 @@ int main(void)
 		cmocka_unit_test(one_domain_is_emptied_for_all_partitions),
 		cmocka_unit_test(a_plan_in_a_domain_that_is_gone_is_forgotten),
 		cmocka_unit_test(a_preemption_goes_on_where_its_domain_has_another_number),
+		cmocka_unit_test(a_preemption_goes_on_in_another_process),
+		cmocka_unit_test(a_saved_preemption_may_have_no_domain),
+		cmocka_unit_test(what_is_no_saved_preemption_changes_nothing),
 		cmocka_unit_test(a_preemption_whose_domain_is_gone_empties_no_other),
 		cmocka_unit_test(an_answer_about_nodes_outlives_a_fabric),
 		cmocka_unit_test(what_settles_may_be_unknown),

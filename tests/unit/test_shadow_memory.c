@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * test_shadow_memory.c - who waits at a terminal is told why, and not too often; whether Slurm asks
- * again
+ * again; whom a gang preempts, over a restart
  */
 #include "tests/unit/shadow_calls.h"
 
@@ -202,6 +202,68 @@ static void offers_to_preempt_are_counted_as_slurm_counts_them(void **state)
 	FREE_NULL_BITMAP(all);
 }
 
+/* A gang that preempts under the third leaf; then the first has a node more free. */
+static job_record_t *preempting_gang(void)
+{
+	job_record_t *job = gang(1, 4, "leaf"), *ends;
+
+	asked.candidates = list_create(NULL);
+	for (uint32_t leaf = 0; leaf < 4; leaf++)
+		list_append(asked.candidates, busy(50 + leaf, leaf * 4, leaf == 2 ? 1 : 3, 1000));
+	shadow_count_refresh(asked.now);
+	assert_int_equal(ask(job, SELECT_MODE_RUN_NOW), SLURM_SUCCESS);
+	assert_string_equal(nodes_given(), "8-11");
+	find_job_record(52)->preempt_time = asked.now;
+	ends = find_job_record(50);
+	ends->job_state = JOB_COMPLETE;
+	shadow_count_end(50);
+	bit_nset(idle_node_bitmap, 0, 2);
+	list_append(asked.candidates, busy(60, 0, 1, 1000));
+	return job;
+}
+
+static int is_job(void *item, void *key)
+{
+	return ((job_record_t *)item)->job_id == *(uint32_t *)key;
+}
+
+static void a_preemption_goes_on_after_a_restart(void **state)
+{
+	job_record_t *job = preempting_gang();
+	uint32_t victim = 52;
+
+	(void)state;
+	shadow_state_free();
+	assert_int_equal(select_p_node_init(), SLURM_SUCCESS);
+	shadow_count_refresh(asked.now + 1);
+	FREE_NULL_LIST(asked.preempted);
+	ask(job, SELECT_MODE_RUN_NOW);
+	assert_true(!asked.preempted || list_find_first(asked.preempted, is_job, &victim));
+	assert_non_null(shadow_spank_value(job, OSP_PREEMPTS));
+}
+
+/* A task that starts leaves none of its victims to those that wait. */
+static void a_task_leaves_no_victims_to_the_others(void **state)
+{
+	job_record_t *task = preempting_gang(), *rest;
+	char entry[128];
+
+	(void)state;
+	snprintf(entry, sizeof(entry), "%s%s", OSP_PREEMPTS,
+		 shadow_spank_value(task, OSP_PREEMPTS));
+	assert_non_null(strstr(entry, "52@"));
+	assert_non_null(strstr(entry, " leaf l3"));
+	task->array_job_id = 1;
+	task->job_id = 2;
+	rest = gang(1, 4, "leaf");
+	rest->array_job_id = 1;
+	fake_job_option(rest, entry);
+	fake_job_runs(task, 8, 4, asked.now + 1000);
+	assert_int_equal(select_p_job_begin(task), SLURM_SUCCESS);
+	assert_string_equal(shadow_spank_value(task, OSP_PREEMPTS), "");
+	assert_string_equal(shadow_spank_value(rest, OSP_PREEMPTS), "");
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, shadow_calls_begin, shadow_calls_end)
 
 int main(void)
@@ -216,6 +278,8 @@ int main(void)
 		TEST(what_waits_for_an_administrator_is_no_busy_gang),
 		TEST(what_may_be_asked_once_has_slurm_s_answer),
 		TEST(offers_to_preempt_are_counted_as_slurm_counts_them),
+		TEST(a_preemption_goes_on_after_a_restart),
+		TEST(a_task_leaves_no_victims_to_the_others),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
