@@ -147,13 +147,15 @@ struct good_copy {
 	bool hidden;
 };
 
+/* Finds none on a configless host: what is missing there says nothing about slurmctld's files. */
 static struct good_copy find_good_copy(const char *name)
 {
 	struct osp_error ignored = {.text = ""};
 	struct good_copy copy = {.path = NULL};
 	char *conf_path = osp_slurm_conf_path(&ignored);
-	struct osp_slurm_conf *conf =
-		conf_path ? osp_load_slurm_conf(conf_path, NULL, &ignored) : NULL;
+	struct osp_slurm_conf *conf = conf_path && !osp_slurm_conf_fetched(conf_path)
+					      ? osp_load_slurm_conf(conf_path, NULL, &ignored)
+					      : NULL;
 	const char *folder =
 		conf ? osp_slurm_conf_value(conf, "StateSaveLocation", "/var/spool") : NULL;
 

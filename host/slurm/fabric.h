@@ -37,8 +37,9 @@ struct osp_topology *osp_topology_load(const char *path, struct osp_error *error
 struct osp_topology *osp_topology_load_in_force(const char *path, struct osp_error *error);
 
 /* The topology that slurmctld goes by: that of the file in force or, where this is refused or gone,
- * the last good one of which slurmctld keeps a copy, after a warning that says so. *path (NULL
- * before the call): that file's, to be freed in either case. NULL with `error` set. */
+ * the last good one of which slurmctld keeps a copy, after a warning that says so; a configless
+ * host knows of no such copy, as slurmctld's file is elsewhere. *path (NULL before the call): that
+ * file's, to be freed in either case. NULL with `error` set. */
 struct osp_topology *osp_topology_in_force(char **path, struct osp_error *error);
 
 /*

@@ -331,6 +331,15 @@ in_force() {
 		onespine topology show
 }
 
+@test "the topology in use: on a configless host a missing file says nothing of slurmctld's" {
+	in_force
+	mkdir conf-cache
+	cp slurm.conf conf-cache/
+	export SLURM_CONF=$PWD/conf-cache/slurm.conf
+	expect 2 "onespine: $PWD/conf-cache/onespine.topology: no such file; slurmctld sends it to no other host: copy it from slurmctld's, or name a copy" \
+		onespine topology show
+}
+
 @test "the topology in use: who may not read the last good one is told so" {
 	local nobody=(setpriv --reuid=65534 --regid=65534 --clear-groups)
 	((!EUID)) || skip "as root"
