@@ -52,6 +52,13 @@ because() {
 	((failed == 0))
 }
 
+@test "ReqNodeNotAvail of a gang that names no nodes: the sentence about its nodes is said" {
+	((EUID == 0)) || skip "as root, who sees everyone's jobs"
+	job '. + {reason: "ReqNodeNotAvail, UnavailableNodes:gpu-[1-2]", whole_nodes: true, admin_comment: "[onespine: gang=spine; waits: 6 nodes on one spine; nearest: s1 has 2 free of 7 (4 short)]"}'
+	[[ $(because) == "waits: 6 nodes on one spine; nearest: s1 has 2 free of 7 (4 short)" ]]
+	[[ $(why 1206 --json | jq -c .waits_for) == '"nodes"' ]]
+}
+
 @test "nearest has 0 free is never said beside room for it now: its nodes' state is what counts" {
 	job '. + {node_count: 2, whole_nodes: true, admin_comment: "[onespine: gang=spine; waits: 2 nodes on one spine; nearest: s1 has 0 free of 6 (2 short)]"}'
 	[[ $(because) == "spine s1 has room for it now: it waits for its turn" ]]

@@ -19,7 +19,9 @@ static void say(struct osp_story *story, const char *words)
 
 /* --- what Slurm says -------------------------------------------------------------------------- */
 
-static void tell_kind(const struct osp_state_job *job, struct osp_story *story)
+/* Slurm also says ReqNodeNotAvail of a job that names no nodes, if too few of its partition are up:
+ * the sentence about its nodes says which of them a gang lacks. */
+static void tell_kind(const struct osp_state_job *job, bool is_gang, struct osp_story *story)
 {
 	char begin[32];
 	const struct osp_waiting waiting = {
@@ -37,6 +39,11 @@ static void tell_kind(const struct osp_state_job *job, struct osp_story *story)
 	};
 
 	story->kind = osp_waiting_kind(job->reason);
+	if (is_gang && story->kind == OSP_WAITING_REQUIRED &&
+	    !(job->required_nodes && *job->required_nodes)) {
+		story->kind = OSP_WAITING_NODES;
+		return;
+	}
 	osp_waiting_words(&waiting, story->words, sizeof(story->words));
 }
 
@@ -198,7 +205,7 @@ int osp_story_of(const struct osp_world *world, const struct osp_state_job *job,
 
 	memset(story, 0, sizeof(*story));
 	story->level = -1;
-	tell_kind(job, story);
+	tell_kind(job, gang != NULL, story);
 	if (!gang)
 		return 0;
 	if (world->topology && ask_nodes(world, job, gang, story, error) < 0)
