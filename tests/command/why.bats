@@ -57,6 +57,10 @@ because() {
 	job '. + {reason: "ReqNodeNotAvail, UnavailableNodes:gpu-[1-2]", whole_nodes: true, admin_comment: "[onespine: gang=spine; waits: 6 nodes on one spine; nearest: s1 has 2 free of 7 (4 short)]"}'
 	[[ $(because) == "waits: 6 nodes on one spine; nearest: s1 has 2 free of 7 (4 short)" ]]
 	[[ $(why 1206 --json | jq -c .waits_for) == '"nodes"' ]]
+	# nodes are free, but a reservation begins before it would end
+	job '. + {reason: "ReqNodeNotAvail, Reserved for maintenance", node_count: 2, whole_nodes: true}'
+	[[ $(because) == "nodes that it needs are down, drained or reserved for others" ]]
+	[[ $(why 1206 --json | jq -c .starts_now) == false ]]
 }
 
 @test "nearest has 0 free is never said beside room for it now: its nodes' state is what counts" {

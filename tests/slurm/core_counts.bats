@@ -81,6 +81,11 @@ suspended() {
 	right
 }
 
+# nodes_back: nodes have registered with a slurmctld that started again: before, no gang has a start
+nodes_back() {
+	gang_start -N8 --mem=100 >/dev/null 2>&1
+}
+
 @test "after a restart running and suspended jobs are counted" {
 	local running waiting
 	running=$(submit -N8 --ntasks-per-node=4 --gres=gpu:8 --time=30 --mem=100)
@@ -92,6 +97,7 @@ suspended() {
 	cluster kill-ctld --dir "$ONESPINE_CLUSTER"
 	cluster start-ctld --dir "$ONESPINE_CLUSTER"
 	right
+	await 20 nodes_back
 	starts_in 1800 -N4 --gpus-per-node=1 --mem=100
 	starts_in 0 -N4 --ntasks-per-node=4 --mem=100
 	right

@@ -277,9 +277,11 @@ on_one_spine() {
 
 # begin_soon JOB: a requeued job begins only cred_expire (120) seconds after its nodes are done with
 # it; not so long here. In the second of the requeue slurmd would still take it for the old one.
+# A job that began since the look at it has what is wanted.
 begin_soon() {
+	local said
 	await 30 begins_later "$1"
-	scontrol update "JobId=$1" StartTime=now+3
+	said=$(scontrol update "JobId=$1" StartTime=now+3 2>&1) || [[ $said == *'no longer pending'* ]] || fail "$said"
 }
 
 begins_later() {

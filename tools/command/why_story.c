@@ -19,9 +19,7 @@ static void say(struct osp_story *story, const char *words)
 
 /* --- what Slurm says -------------------------------------------------------------------------- */
 
-/* Slurm also says ReqNodeNotAvail of a job that names no nodes, if too few of its partition are up:
- * the sentence about its nodes says which of them a gang lacks. */
-static void tell_kind(const struct osp_state_job *job, bool is_gang, struct osp_story *story)
+static void tell_kind(const struct osp_state_job *job, struct osp_story *story)
 {
 	char begin[32];
 	const struct osp_waiting waiting = {
@@ -39,11 +37,6 @@ static void tell_kind(const struct osp_state_job *job, bool is_gang, struct osp_
 	};
 
 	story->kind = osp_waiting_kind(job->reason);
-	if (is_gang && story->kind == OSP_WAITING_REQUIRED &&
-	    !(job->required_nodes && *job->required_nodes)) {
-		story->kind = OSP_WAITING_NODES;
-		return;
-	}
 	osp_waiting_words(&waiting, story->words, sizeof(story->words));
 }
 
@@ -198,6 +191,17 @@ static void tell_any_nodes(const struct osp_state_job *job, struct osp_story *st
 		 story->kind == OSP_WAITING_TURN ? "; jobs with a higher priority come first" : "");
 }
 
+/* Returns whether Slurm says ReqNodeNotAvail of a job that names no nodes because too few are up:
+ * then the sentence about its nodes says which a gang lacks. Of one that has room Slurm says so
+ * because of a reservation that comes. */
+static bool lacks_nodes(const struct osp_state_job *job, const struct osp_gang *gang,
+			const struct osp_story *story)
+{
+	return story->kind == OSP_WAITING_REQUIRED &&
+	       !(job->required_nodes && *job->required_nodes) && story->looked && !story->room &&
+	       !gang->advise;
+}
+
 int osp_story_of(const struct osp_world *world, const struct osp_state_job *job,
 		 const struct osp_gang *gang, struct osp_story *story, struct osp_error *error)
 {
@@ -205,7 +209,7 @@ int osp_story_of(const struct osp_world *world, const struct osp_state_job *job,
 
 	memset(story, 0, sizeof(*story));
 	story->level = -1;
-	tell_kind(job, gang != NULL, story);
+	tell_kind(job, story);
 	if (!gang)
 		return 0;
 	if (world->topology && ask_nodes(world, job, gang, story, error) < 0)
@@ -215,6 +219,8 @@ int osp_story_of(const struct osp_world *world, const struct osp_state_job *job,
 	if (story->looked)
 		story->room = story->in_parts ? story->parts.now.fits
 					      : !osp_nodeset_empty(story->nodes.chosen);
+	if (lacks_nodes(job, gang, story))
+		story->kind = OSP_WAITING_NODES;
 	if (osp_waiting_elsewhere(story->kind))
 		return 0;
 	if (story->looked && !gang->advise)
