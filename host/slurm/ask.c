@@ -79,13 +79,13 @@ static bool usable(const struct osp_state_node *node, const struct osp_fit_quest
 		return false;
 	if (osp_node_usable(node) || question->every_node)
 		return true;
-	return question->reserved_too && node->reserved && node->state <= OSP_NODE_RESERVED;
+	return question->reservation && node->reserved && node->state <= OSP_NODE_RESERVED;
 }
 
 static bool is_free(const struct osp_state_node *node, const struct osp_fit_question *question)
 {
 	return osp_node_free(node) || question->every_node ||
-	       (question->reserved_too && node->state == OSP_NODE_RESERVED);
+	       (question->reservation && node->state == OSP_NODE_RESERVED);
 }
 
 /* Keeps in answer->usable what a gang may have, and finds what of it is free or must boot. */
@@ -155,6 +155,51 @@ static int add_shared(const struct osp_snapshot *snapshot, const struct osp_fit_
 	return 0;
 }
 
+/* Applies one reservation, whose nodes are `reserved`: its own job has no others, and another job
+ * none of them if it could still run when the reservation begins. */
+static void apply_reservation(const struct osp_snapshot *snapshot,
+			      const struct osp_fit_question *question,
+			      const struct osp_state_reservation *reservation,
+			      const struct osp_nodeset *reserved, struct osp_fit_answer *answer)
+{
+	bool own = question->reservation && !strcmp(question->reservation, reservation->name);
+	bool begun = reservation->start_s <= snapshot->time_s;
+	bool runs_into = reservation->start_s < snapshot->time_s + question->limit_s;
+
+	for (uint32_t node = 0; node < snapshot->node_count; node++) {
+		bool inside = osp_nodeset_test(reserved, node);
+		bool out = own ? !inside && !reservation->others_too : inside && begun;
+
+		if (out)
+			osp_nodeset_remove(answer->usable, node);
+		if (out || (inside && (own ? !begun : runs_into)))
+			osp_nodeset_remove(answer->free, node);
+	}
+}
+
+/* Applies what is reserved now and what will be before the job could end. `scratch` is empty, and
+ * is so again afterwards. */
+static int apply_reservations(const struct osp_snapshot *snapshot,
+			      const struct osp_fit_question *question, struct osp_nodeset *scratch,
+			      struct osp_fit_answer *answer, struct osp_error *error)
+{
+	int result = 0;
+
+	for (uint32_t i = 0; !question->every_node && i < snapshot->reservation_count; i++) {
+		const struct osp_state_reservation *reservation = &snapshot->reservations[i];
+
+		if (reservation->end_s <= snapshot->time_s)
+			continue;
+		result = osp_snapshot_add_hostlist(snapshot, reservation->nodes_text, false,
+						   reservation->name, scratch, error);
+		if (result < 0)
+			break;
+		apply_reservation(snapshot, question, reservation, scratch, answer);
+		osp_nodeset_clear(scratch);
+	}
+	return result < 0 ? -1 : 0;
+}
+
 static int fill_sets(const struct osp_world *world, const struct osp_fit_question *question,
 		     struct osp_fit_answer *answer, struct osp_error *error)
 {
@@ -177,7 +222,7 @@ static int fill_sets(const struct osp_world *world, const struct osp_fit_questio
 	sort_nodes(snapshot, question, answer);
 	if (question->shares && add_shared(snapshot, question, answer) < 0)
 		return osp_error_set(error, "out of memory");
-	return 0;
+	return apply_reservations(snapshot, question, excluded, answer, error);
 }
 
 /* --- kinds ------------------------------------------------------------------------------------ */

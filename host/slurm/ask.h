@@ -25,8 +25,9 @@ struct osp_fit_question {
 	uint32_t level;	      /* 0: any nodes at all */
 	uint32_t need_nodes;
 	uint32_t want_nodes;
-	bool reserved_too; /* nodes in reservations are usable: the job has one */
-	bool every_node;   /* whatever their state: could it ever run? */
+	const char *reservation; /* the job's: its nodes are usable, and others are not */
+	int64_t limit_s;	 /* how long it may run, so that it ends before a later one */
+	bool every_node;	 /* whatever their state: could it ever run? */
 	bool mix_kinds;
 	bool shares; /* it takes so much of each node, and others may have the rest */
 	uint32_t cpus;

@@ -260,6 +260,14 @@ static int load_nodes(struct osp_snapshot *snapshot, struct osp_error *error)
 	return 0;
 }
 
+/* Returns a limit of minutes in seconds; 0 if it is unknown. */
+static int64_t limit_of(uint32_t minutes)
+{
+	if (minutes == INFINITE)
+		return UINT32_MAX;
+	return minutes == NO_VAL ? 0 : (int64_t)minutes * 60;
+}
+
 static int load_partitions(struct osp_snapshot *snapshot, struct osp_error *error)
 {
 	partition_info_msg_t *message = NULL;
@@ -282,6 +290,8 @@ static int load_partitions(struct osp_snapshot *snapshot, struct osp_error *erro
 		partition->nodes_text = osp_snapshot_string(snapshot, info->nodes);
 		partition->is_default = info->flags & PART_FLAG_DEFAULT;
 		partition->up = info->state_up & PARTITION_SCHED;
+		partition->limit_s = limit_of(info->default_time == NO_VAL ? info->max_time
+									   : info->default_time);
 	}
 	slurm_free_partition_info_msg(message);
 	return 0;
@@ -409,6 +419,7 @@ static void fill_job(struct osp_snapshot *snapshot, const slurm_job_info_t *info
 	job->eligible_s = info->eligible_time;
 	job->start_s = info->start_time;
 	job->end_s = info->end_time;
+	job->limit_s = limit_of(info->time_limit);
 	if (info->time_limit == INFINITE && osp_job_on_nodes(job))
 		job->end_s = 0;
 }
@@ -471,6 +482,52 @@ int osp_cluster_job_reason(struct osp_snapshot *snapshot, struct osp_state_job *
 	return slurm_failed(result, "the job", error);
 }
 
+/* --- reservations ----------------------------------------------------------------------------- */
+
+/* Adds those of whole nodes. Where a user may not see them there are none. */
+static void load_reservations(struct osp_snapshot *snapshot)
+{
+	reserve_info_msg_t *message = NULL;
+	int result;
+
+	inside_libslurm = true;
+	result = slurm_load_reservations(0, &message);
+	inside_libslurm = false;
+	if (result != SLURM_SUCCESS || !message)
+		return;
+	for (uint32_t i = 0; i < message->record_count; i++) {
+		const reserve_info_t *info = &message->reservation_array[i];
+		struct osp_state_reservation *reservation;
+
+		if (!info->name || !info->node_list || !*info->node_list || info->core_spec_cnt)
+			continue;
+		reservation = osp_snapshot_add_reservation(snapshot);
+		if (!reservation)
+			break;
+		reservation->name = osp_snapshot_string(snapshot, info->name);
+		reservation->nodes_text = osp_snapshot_string(snapshot, info->node_list);
+		reservation->start_s = info->start_time;
+		reservation->end_s = info->end_time;
+		reservation->others_too =
+			info->flags & (RESERVE_FLAG_FLEX | RESERVE_FLAG_ANY_NODES);
+	}
+	slurm_free_reservation_info_msg(message);
+}
+
+/* Gives pending jobs that name no limit that of their partition. */
+static void default_limits(struct osp_snapshot *snapshot)
+{
+	for (uint32_t i = 0; i < snapshot->job_count; i++) {
+		struct osp_state_job *job = &snapshot->jobs[i];
+		const struct osp_state_partition *partition;
+
+		if (job->limit_s || !job->partition)
+			continue;
+		partition = osp_snapshot_find_partition(snapshot, job->partition);
+		job->limit_s = partition ? partition->limit_s : 0;
+	}
+}
+
 /* --- all of it -------------------------------------------------------------------------------- */
 
 static struct osp_snapshot *load(bool with_jobs, struct osp_error *error)
@@ -489,6 +546,10 @@ static struct osp_snapshot *load(bool with_jobs, struct osp_error *error)
 		snapshot = NULL;
 	} else {
 		snapshot->cluster = osp_snapshot_string(snapshot, conf->cluster_name);
+		if (with_jobs) {
+			load_reservations(snapshot);
+			default_limits(snapshot);
+		}
 		if (osp_snapshot_finish(snapshot, error) < 0) {
 			osp_snapshot_free(snapshot);
 			snapshot = NULL;

@@ -70,6 +70,7 @@ void osp_snapshot_free(struct osp_snapshot *snapshot)
 	free(snapshot->nodes);
 	free(snapshot->jobs);
 	free(snapshot->partitions);
+	free(snapshot->reservations);
 	free(snapshot->by_name);
 	free(snapshot);
 }
@@ -131,6 +132,12 @@ struct osp_state_partition *osp_snapshot_add_partition(struct osp_snapshot *snap
 {
 	return add_entry(snapshot, (void **)&snapshot->partitions, &snapshot->partition_count,
 			 sizeof(*snapshot->partitions));
+}
+
+struct osp_state_reservation *osp_snapshot_add_reservation(struct osp_snapshot *snapshot)
+{
+	return add_entry(snapshot, (void **)&snapshot->reservations, &snapshot->reservation_count,
+			 sizeof(*snapshot->reservations));
 }
 
 static int compare_node_names(const void *a, const void *b, void *context)

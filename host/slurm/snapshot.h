@@ -88,6 +88,7 @@ struct osp_state_job {
 	int64_t eligible_s;
 	int64_t start_s; /* of a pending one: Slurm's guess */
 	int64_t end_s;	 /* expected if it has not ended */
+	int64_t limit_s; /* how long it may run; 0: unknown */
 	uint32_t *nodes; /* indexes of those in nodes_text that the snapshot has */
 	uint32_t nodes_known;
 };
@@ -97,6 +98,16 @@ struct osp_state_partition {
 	const char *nodes_text;
 	bool is_default;
 	bool up;
+	int64_t limit_s; /* of jobs that name none; 0: unknown; not kept in files */
+};
+
+/* Whole nodes that are set apart for some time: now, or later. */
+struct osp_state_reservation {
+	const char *name;
+	const char *nodes_text;
+	int64_t start_s;
+	int64_t end_s;
+	bool others_too; /* a job in it may have other nodes, too */
 };
 
 struct osp_snapshot {
@@ -108,6 +119,8 @@ struct osp_snapshot {
 	uint32_t job_count;
 	struct osp_state_partition *partitions;
 	uint32_t partition_count;
+	struct osp_state_reservation *reservations; /* those that the caller may see */
+	uint32_t reservation_count;
 	bool failed;	   /* memory ran out while it was filled */
 	uint32_t *by_name; /* node numbers in order of their names */
 	struct osp_owned *strings;
@@ -127,6 +140,7 @@ const char *osp_snapshot_string(struct osp_snapshot *snapshot, const char *strin
 struct osp_state_node *osp_snapshot_add_node(struct osp_snapshot *snapshot);
 struct osp_state_job *osp_snapshot_add_job(struct osp_snapshot *snapshot);
 struct osp_state_partition *osp_snapshot_add_partition(struct osp_snapshot *snapshot);
+struct osp_state_reservation *osp_snapshot_add_reservation(struct osp_snapshot *snapshot);
 
 /* To be called once all is in: indexes names and resolves the jobs' nodes. 0, or -1 with `error`
  * set. */

@@ -112,6 +112,7 @@ static json_t *job_to_json(const struct osp_state_job *job)
 	set_number(object, "eligible_s", job->eligible_s);
 	set_number(object, "start_s", job->start_s);
 	set_number(object, "end_s", job->end_s);
+	set_number(object, "limit_s", job->limit_s);
 	set_string(object, "admin_comment", job->admin_comment);
 	return object;
 }
@@ -124,6 +125,19 @@ static json_t *partition_to_json(const struct osp_state_partition *partition)
 	set_string(object, "nodes", partition->nodes_text);
 	json_object_set_new(object, "default", json_boolean(partition->is_default));
 	json_object_set_new(object, "up", json_boolean(partition->up));
+	return object;
+}
+
+static json_t *reservation_to_json(const struct osp_state_reservation *reservation)
+{
+	json_t *object = json_object();
+
+	set_string(object, "name", reservation->name);
+	set_string(object, "nodes", reservation->nodes_text);
+	set_number(object, "start_s", reservation->start_s);
+	set_number(object, "end_s", reservation->end_s);
+	if (reservation->others_too)
+		json_object_set_new(object, "others_too", json_true());
 	return object;
 }
 
@@ -142,6 +156,7 @@ json_t *osp_snapshot_to_json(const struct osp_snapshot *snapshot,
 	json_t *root = json_object();
 	json_t *jobs = json_array();
 	json_t *partitions = json_array();
+	json_t *reservations = json_array();
 	char when[32];
 	uint32_t i;
 
@@ -156,6 +171,10 @@ json_t *osp_snapshot_to_json(const struct osp_snapshot *snapshot,
 	for (i = 0; i < snapshot->partition_count; i++)
 		json_array_append_new(partitions, partition_to_json(&snapshot->partitions[i]));
 	json_object_set_new(root, "partitions", partitions);
+	for (i = 0; i < snapshot->reservation_count; i++)
+		json_array_append_new(reservations,
+				      reservation_to_json(&snapshot->reservations[i]));
+	json_object_set_new(root, "reservations", reservations);
 	if (topology)
 		json_object_set_new(root, "topology", topology_to_json(topology));
 	return root;
@@ -329,6 +348,7 @@ static int read_job(struct reader *reader)
 	    get_number(reader, "eligible_s", INT64_MAX, &job->eligible_s) < 0 ||
 	    get_number(reader, "start_s", INT64_MAX, &job->start_s) < 0 ||
 	    get_number(reader, "end_s", INT64_MAX, &job->end_s) < 0 ||
+	    get_number(reader, "limit_s", INT64_MAX, &job->limit_s) < 0 ||
 	    get_string(reader, "admin_comment", &job->admin_comment) < 0)
 		return -1;
 	job->phase = phase;
@@ -347,6 +367,21 @@ static int read_partition(struct reader *reader)
 		return -1;
 	partition->is_default = json_is_true(json_object_get(reader->entry, "default"));
 	partition->up = !json_is_false(json_object_get(reader->entry, "up"));
+	return 0;
+}
+
+static int read_reservation(struct reader *reader)
+{
+	struct osp_state_reservation *reservation = osp_snapshot_add_reservation(reader->snapshot);
+
+	if (!reservation)
+		return osp_error_set(reader->error, "out of memory");
+	if (get_needed_string(reader, "name", &reservation->name) < 0 ||
+	    get_needed_string(reader, "nodes", &reservation->nodes_text) < 0 ||
+	    get_number(reader, "start_s", INT64_MAX, &reservation->start_s) < 0 ||
+	    get_number(reader, "end_s", INT64_MAX, &reservation->end_s) < 0)
+		return -1;
+	reservation->others_too = json_is_true(json_object_get(reader->entry, "others_too"));
 	return 0;
 }
 
@@ -407,6 +442,7 @@ static int read_root(struct reader *reader, json_t *root, struct osp_topology **
 	if (read_list(reader, root, "nodes", read_nodes) < 0 ||
 	    read_list(reader, root, "jobs", read_job) < 0 ||
 	    read_list(reader, root, "partitions", read_partition) < 0 ||
+	    read_list(reader, root, "reservations", read_reservation) < 0 ||
 	    osp_snapshot_finish(reader->snapshot, reader->error) < 0)
 		return -1;
 	return read_topology(reader, root, topology);

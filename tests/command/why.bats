@@ -78,6 +78,36 @@ because() {
 	[[ $(because) == "waits: 6 nodes on one spine; nearest: s1 has 2 free of 7 (4 short); launched 2 times in vain (37 node minutes)" ]]
 }
 
+@test "nodes that are reserved before the job could end have no room for it, and a job in a reservation only its nodes" {
+	# reserved NAME NODES START END [MORE]: the state has that reservation; job 1206 may run an hour
+	reserved() {
+		jq --arg name "$1" --arg nodes "$2" --argjson from "$3" --argjson to "$4" \
+			".reservations = [{name: \$name, nodes: \$nodes, start_s: (.time_s + \$from), end_s: (.time_s + \$to)} + ${5:-null}]" \
+			state.json >next.json && mv next.json state.json
+	}
+	local waiting='{reason: "Priority", node_count: 2, limit_s: 3600, whole_nodes: true, admin_comment: "[onespine: gang=spine]"}'
+	local none='waits: 2 nodes on one spine; nearest: s1 has 0 free of 7 (2 short)'
+	local room='spine s1 has room for it now: it waits for its turn, jobs with a higher priority come first'
+	job ". + $waiting"
+	[[ $(because) == "$room" ]]
+	reserved tuesday 'gpu-[1-16]' 1800 7200
+	[[ $(because) == "$none" ]]
+	[[ $(why 1206) != *'has room'* && $(why 1206) != *' now'* ]]
+	reserved tuesday 'gpu-[1-16]' 3600 7200 # it ends before
+	[[ $(because) == "$room" ]]
+	reserved tuesday 'gpu-[1-16]' -7200 -3600 # over
+	[[ $(because) == "$room" ]]
+	job ". + $waiting + {limit_s: 0}" # unknown: nothing is guessed
+	reserved tuesday 'gpu-[1-16]' 1800 7200
+	[[ $(because) == "$room" ]]
+	# its own, which has not begun, and has other nodes than those that are free
+	job ". + $waiting + {reason: \"Reservation\", reservation: \"tuesday\"}"
+	reserved tuesday 'gpu-[1-2]' 1800 7200
+	[[ $(why 1206 --json | jq -c '[.domains[].usable] | add') == 2 ]]
+	reserved tuesday 'gpu-[1-2]' 1800 7200 '{others_too: true}'
+	[[ $(why 1206 --json | jq -c '[.domains[].usable] | add') -gt 2 ]]
+}
+
 @test "where only slurmctld can count, its sentence stands and the table says what it counts" {
 	# a job that shares nodes
 	job '. + {admin_comment: "[onespine: gang=spine; waits: 6 nodes on one spine; nearest: s2 has 5 free of 8 (1 short)]"}'

@@ -247,6 +247,24 @@ $held plain of root, 1 node, SOME: it is held by its owner; 'scontrol release $h
 	scontrol update NodeName=n5,n6,n7 AvailableFeatures= ActiveFeatures=
 }
 
+@test "why and fit: nodes reserved before the job could end are not free for it, as the scheduler sees it; a shorter job starts" {
+	local long short words='waits: 2 nodes on one spine; nearest: '
+	hold 'n[1-4]'
+	scontrol create reservation=tuesday starttime=now+1hour duration=60 nodes=n[5-16] users=nobody >/dev/null
+	long=$(submit --gang -N2 --exclusive -t 2:00:00)
+	await 30 shows "$words" scontrol show job "$long"
+	await 30 why_holds "$long" "$words"
+	answers 0 onespine why "$long"
+	[[ $said != *'has room'* && $said != *' now'* ]]
+	answers 1 onespine fit -N2 --exclusive -t 2:00:00
+	[[ $said != *' now'* ]]
+	answers 0 onespine fit -N2 --exclusive -t 30
+	holds "$said" 'would start now: 2 nodes on spine '
+	short=$(submit --gang -N2 --exclusive -t 30)
+	await_job "$short" RUNNING
+	free_all
+}
+
 @test "why: an array, a plain job, an unknown one" {
 	array=$(submit --gang -N2 --exclusive --array=1-2)
 	await 30 why_holds "${array}_1" RUNNING

@@ -114,6 +114,19 @@ static void take_share(const struct osp_call *call, struct osp_fit_question *que
 }
 
 /* Builds the question of the command line, under the partition's policy. */
+/* Notes what reservations depend on. sbatch refuses a time that cannot be read. */
+static void take_time(const struct osp_call *call, const struct osp_world *world,
+		      const char *partition, struct osp_fit_question *question)
+{
+	const char *limit = call->values[OSP_OPTION_FIT_TIME];
+	const struct osp_state_partition *found =
+		osp_snapshot_find_partition(world->snapshot, partition);
+
+	question->reservation = call->values[OSP_OPTION_FIT_RESERVATION];
+	if (!limit || osp_parse_duration(limit, &question->limit_s) < 0)
+		question->limit_s = found ? found->limit_s : 0;
+}
+
 static int build_question(const struct osp_call *call, const struct osp_world *world,
 			  struct osp_fit_question *question, uint32_t *least, bool *enforced,
 			  struct osp_error *error)
@@ -150,6 +163,7 @@ static int build_question(const struct osp_call *call, const struct osp_world *w
 	question->level = (uint32_t)level;
 	question->mix_kinds = policy->mix_kinds;
 	take_share(call, question);
+	take_time(call, world, partition, question);
 	*least = question->level;
 	return *request.prefer
 		       ? find_preferred(world, request.prefer, question->level, least, error)
