@@ -143,7 +143,7 @@ job.sh:4:6: fatal: FI_EFA_IFACE=: libfabric's EFA provider aborts on an empty va
     cure: leave FI_EFA_IFACE unset
     rule E12-iface: https://github.com/ofiwg/libfabric/blob/af8ddbe/prov/efa/src/efa_env.c
 2 fatal, 0 harmful, 1 obsolete, 0 other
-not known to be so: 1; --for and --with say more" env_of --script job.sh
+on some nodes also 1 harmful; --for TYPE and --with say if on yours" env_of --script job.sh
 	[[ ! -e ran ]]
 }
 
@@ -181,7 +181,7 @@ not known to be so: 1; --for and --with say more" env_of --script job.sh
 		job.sh:13:5: obsolete: NCCL_P2P_LEVEL
 		job.sh:19:8: fatal: FI_EFA_TX_IOV_LIMIT
 		job.sh:21:22: obsolete: NCCL_NET_GDR_LEVEL
-		not known to be so: 2; --for and --with say more
+		on some nodes also 2 other; --for TYPE and --with say if on yours
 	END
 	grep -qxF 'job.sh: --gang-env=auto, the default, sets in the job: CUDA_DEVICE_ORDER=PCI_BUS_ID' said
 }
@@ -262,6 +262,21 @@ not known to be so: 1; --for and --with say more" env_of --script job.sh
 	echo 'export NCCL_NET_PLUGIN=none NCCL_SOCKET_IFNAME==eth,ens' >job.sh
 	env_of --for p5.48xlarge --script job.sh >said
 	[[ $(<said) == *'harmful: NCCL_NET_PLUGIN=none'* && $(<said) == *'rule N8-exact'* ]]
+}
+
+@test "--script: without a type the counts say what some nodes would suffer" {
+	for word in NCCL_IB_DISABLE=1 NCCL_P2P_DISABLE=1 NCCL_NET=Socket NCCL_NET_PLUGIN=none NCCL_SOCKET_IFNAME=eth0 \
+		NCCL_IB_TIMEOUT=40 NCCL_NVLS_ENABLE=0 NCCL_PXN_DISABLE=1 NCCL_TOPO_FILE=/opt/ndv4-topo.xml; do
+		echo "export $word" >job.sh
+		run env_of --script job.sh
+		[[ $status == 0 && ${lines[-2]} == '0 fatal, 0 harmful, '* ]]
+		[[ ${lines[-1]} == 'on some nodes also '[1-9]' harmful'*'; --for TYPE and --with say if on yours' ]]
+	done
+	echo 'export NCCL_DEBUG=WARN' >job.sh
+	expect 0 '0 fatal, 0 harmful, 0 obsolete, 0 other' env_of --script job.sh
+	printf 'MASTER_ADDR=${SLURM_SUBMIT_HOST}\nexport NCCL_IB_DISABLE=1\n' >job.sh
+	expect_line 0 'on some nodes also 1 fatal, 1 harmful, 1 obsolete; --for TYPE and --with say if on yours' \
+		env_of --script job.sh
 }
 
 @test "--script: adapters of another shape" {

@@ -183,8 +183,13 @@ static int decide(const struct osp_call *call, const struct looked_at *at)
 
 /* --- scripts ---------------------------------------------------------------------------------- */
 
+struct tally {
+	size_t fatal, harmful, obsolete, other;
+};
+
 struct counts {
-	size_t fatal, harmful, obsolete, other, open;
+	struct tally certain;
+	struct tally open; /* what the node's type or versions decide */
 };
 
 static void count_findings(const struct osp_findings *findings, struct counts *counts)
@@ -192,19 +197,18 @@ static void count_findings(const struct osp_findings *findings, struct counts *c
 	for (size_t i = 0; i < osp_findings_count(findings); i++) {
 		const struct osp_finding *finding = osp_findings_at(findings, i);
 		enum osp_severity severity = finding->rule->severity;
+		struct tally *tally = finding->certain ? &counts->certain : &counts->open;
 
 		if (!finding->setting)
 			continue; /* --gang-env=auto sets it */
-		if (!finding->certain)
-			counts->open++;
-		else if (severity == OSP_SEVERITY_FATAL)
-			counts->fatal++;
+		if (severity == OSP_SEVERITY_FATAL)
+			tally->fatal++;
 		else if (severity == OSP_SEVERITY_HARMFUL)
-			counts->harmful++;
+			tally->harmful++;
 		else if (severity == OSP_SEVERITY_OBSOLETE)
-			counts->obsolete++;
+			tally->obsolete++;
 		else
-			counts->other++;
+			tally->other++;
 	}
 }
 
@@ -241,24 +245,45 @@ static int lint_file(const struct looked_at *at, const char *path, struct counts
 	return findings ? 0 : -1;
 }
 
+/* Adds a line of counts. That of what is not certain has those above 0 alone. */
+static void add_counts(const struct counts *counts, struct osp_text *text)
+{
+	const struct tally *certain = &counts->certain, *open = &counts->open;
+	const struct {
+		size_t count;
+		const char *word;
+	} parts[] = {{open->fatal, "fatal"},
+		     {open->harmful, "harmful"},
+		     {open->obsolete, "obsolete"},
+		     {open->other, "other"}};
+	const char *before = "on some nodes also ";
+
+	osp_text_printf(text, "%zu fatal, %zu harmful, %zu obsolete, %zu other\n", certain->fatal,
+			certain->harmful, certain->obsolete, certain->other);
+	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
+		if (!parts[i].count)
+			continue;
+		osp_text_printf(text, "%s%zu %s", before, parts[i].count, parts[i].word);
+		before = ", ";
+	}
+	if (*before == ',')
+		osp_text_add(text, "; --for TYPE and --with say if on yours\n");
+}
+
 static int print_lint(const struct osp_call *call, const struct looked_at *at,
 		      const struct counts *counts, struct osp_text *text, json_t *list)
 {
-	int status = counts->fatal ? OSP_EXIT_NO : OSP_EXIT_YES;
+	int status = counts->certain.fatal ? OSP_EXIT_NO : OSP_EXIT_YES;
 	json_t *root;
 
 	if (call->values[OSP_OPTION_JSON]) {
 		osp_text_free(text);
 		root = osp_env_json_view(&at->view);
 		json_object_set(root, "findings", list);
-		json_object_set_new(root, "fatal", json_integer((json_int_t)counts->fatal));
+		json_object_set_new(root, "fatal", json_integer((json_int_t)counts->certain.fatal));
 		return osp_print_json(root, status);
 	}
-	osp_text_printf(text, "%zu fatal, %zu harmful, %zu obsolete, %zu other\n", counts->fatal,
-			counts->harmful, counts->obsolete, counts->other);
-	if (counts->open)
-		osp_text_printf(text, "not known to be so: %zu; --for and --with say more\n",
-				counts->open);
+	add_counts(counts, text);
 	return osp_print_text(text, status);
 }
 
@@ -266,7 +291,7 @@ static int lint(const struct osp_call *call, const struct looked_at *at)
 {
 	struct osp_error error = {.text = ""};
 	struct osp_text text = OSP_TEXT_INIT;
-	struct counts counts = {0};
+	struct counts counts = {.open = {0}};
 	json_t *list = json_array();
 	int rc, status;
 
