@@ -204,7 +204,8 @@ holds_locks() {
 	policy 'history: {strikes: 4}'
 	run onespine history
 	[[ $status == 0 && ${lines[0]} == *"3 strikes in 30 days" ]]
-	expect 2 "onespine: no run of 'gpu-2' is kept; did you mean gpu-1?" onespine history gpu-2
+	expect 2 "onespine: no run of 'gpu-2' is kept on this node, and history.shared is off (onespine.yaml); did you mean gpu-1?" \
+		onespine history gpu-2
 	expect 2 "onespine: --since=week: a time as 7-0 for 7 days is expected (minutes, minutes:seconds, hours:minutes:seconds, days-hours[:minutes[:seconds]], at most 10 years)" onespine history --since=week
 	[[ $(onespine history --since=1-0 --json | jq .runs) == 9 ]]
 }
@@ -232,7 +233,7 @@ holds_locks() {
 	[[ $output == *"i-0123456789abcdef0.jsonl:2: no JSON; passed over"* ]]
 	[[ $output == *"i-0123456789abcdef0.jsonl:3: ends before its end; passed over"* ]]
 	[[ $output == *"forged.jsonl: not a file of root's alone; passed over"* ]]
-	[[ ${lines[-1]} == "1 runs are kept; none has failed" ]]
+	[[ ${lines[-2]} == "1 runs are kept; none has failed" ]]
 	check --only cpu >/dev/null
 	[[ $(onespine history --json 2>/dev/null | jq -c '[.runs, .passed_over]') == '[2,3]' ]]
 }
@@ -252,6 +253,21 @@ holds_locks() {
 	run check
 	[[ $status == 0 && $output == *"the run is not kept: $PWD/shared: others than root may write there"* ]]
 	[[ $(wc -l <shared/i-0123456789abcdef0.jsonl) == 1 ]]
+}
+
+@test "history.shared that is off is said: an answer has this node's runs alone" {
+	local lacking="these are this node's runs alone: history.shared is off (onespine.yaml)"
+	check --only cpu >/dev/null
+	expect 0 "1 runs are kept; none has failed
+$lacking" onespine history
+	expect 2 "onespine: no run of 'other' is kept on this node, and history.shared is off (onespine.yaml)" onespine history other
+	[[ $(onespine history --json | jq .all_nodes) == false ]]
+	mkdir -m 755 shared
+	policy 'history:' "  shared: $PWD/shared"
+	expect 0 "1 runs are kept; none has failed" onespine history
+	[[ $(onespine history --json | jq .all_nodes) == true ]]
+	policy 'history: {folder: off}'
+	expect 2 "onespine: no run of 'other' is kept" onespine history --folder shared other
 }
 
 # killed_at WORD: how it ended when it was killed as it opened a path that holds this word, or asked for that variable

@@ -44,8 +44,14 @@ static bool matches(const struct osp_history_subject *subject, const char *word)
 	       strcmp(subject->key, word) == 0;
 }
 
+/* Returns whether other nodes' runs are missing from an answer. */
+static bool only_here(const struct osp_call *call, const struct osp_history_policy *policy)
+{
+	return !call->values[OSP_OPTION_FOLDER] && !policy->shared;
+}
+
 static int unknown_word(const char *word, const struct osp_history_subject *subjects, size_t count,
-			struct osp_error *error)
+			bool here, struct osp_error *error)
 {
 	const char **names = calloc(2 * count + 1, sizeof(*names)), *nearest = NULL;
 
@@ -55,14 +61,15 @@ static int unknown_word(const char *word, const struct osp_history_subject *subj
 	}
 	if (names)
 		nearest = osp_nearest_word(word, names, 2 * count);
-	osp_error_set(error, "no run of '%.60s' is kept%s%s%s", word,
+	osp_error_set(error, "no run of '%.60s' is kept%s%s%s%s", word,
+		      here ? " on this node, and history.shared is off (onespine.yaml)" : "",
 		      nearest ? "; did you mean " : "", nearest ? nearest : "", nearest ? "?" : "");
 	free(names);
 	return -1;
 }
 
 static int choose(const struct osp_call *call, const struct osp_history_subject *subjects,
-		  size_t count, struct chosen *chosen, struct osp_error *error)
+		  size_t count, bool here, struct chosen *chosen, struct osp_error *error)
 {
 	bool *wanted = calloc(count + 1, sizeof(*wanted));
 
@@ -79,7 +86,7 @@ static int choose(const struct osp_call *call, const struct osp_history_subject 
 				any = wanted[i] = true;
 		if (!any) {
 			free(wanted);
-			return unknown_word(call->arguments[n], subjects, count, error);
+			return unknown_word(call->arguments[n], subjects, count, here, error);
 		}
 	}
 	for (size_t i = 0; i < count; i++) {
@@ -212,7 +219,7 @@ static void add_subject(struct osp_text *text, struct osp_history *history,
 }
 
 static int print_text(struct osp_history_reading *reading, const struct chosen *chosen,
-		      const struct osp_history_rule *rule, bool all_figures, int status)
+		      const struct osp_history_rule *rule, bool all_figures, bool here, int status)
 {
 	struct osp_text text = OSP_TEXT_INIT;
 
@@ -220,6 +227,9 @@ static int print_text(struct osp_history_reading *reading, const struct chosen *
 		add_subject(&text, reading->history, chosen->subjects[i], rule, all_figures);
 	if (!chosen->count)
 		osp_text_printf(&text, "%zu runs are kept; none has failed\n", reading->runs);
+	if (here)
+		osp_text_add(&text, "these are this node's runs alone: history.shared is off "
+				    "(onespine.yaml)\n");
 	return osp_print_text(&text, status);
 }
 
@@ -287,13 +297,14 @@ static json_t *subject_to_json(struct osp_history *history,
 }
 
 static int print_json(struct osp_history_reading *reading, const struct chosen *chosen,
-		      const struct osp_history_rule *rule, int status)
+		      const struct osp_history_rule *rule, bool all_nodes, int status)
 {
 	json_t *root = json_object(), *list = json_array();
 
 	for (size_t i = 0; i < chosen->count; i++)
 		json_array_append_new(list, subject_to_json(reading->history, chosen->subjects[i]));
 	json_object_set_new(root, "runs", json_integer((json_int_t)reading->runs));
+	json_object_set_new(root, "all_nodes", json_boolean(all_nodes));
 	json_object_set_new(root, "passed_over", json_integer((json_int_t)reading->passed_over));
 	json_object_set_new(root, "strikes_of_a_lemon", json_integer(rule->strikes));
 	json_object_set_new(root, "strike_days", json_integer(rule->strike_days));
@@ -304,22 +315,24 @@ static int print_json(struct osp_history_reading *reading, const struct chosen *
 /* --- the command ------------------------------------------------------------------------------ */
 
 static int tell(const struct osp_call *call, struct osp_history_reading *reading,
-		const struct osp_history_rule *rule, struct osp_error *error)
+		const struct osp_history_rule *rule, const struct osp_history_policy *policy,
+		struct osp_error *error)
 {
+	bool here = only_here(call, policy);
 	const struct osp_history_subject *subjects;
 	struct chosen chosen = {.count = 0};
 	size_t count;
 	int status;
 
 	subjects = osp_history_judge(reading->history, rule, &count);
-	if (choose(call, subjects, count, &chosen, error)) {
+	if (choose(call, subjects, count, here, &chosen, error)) {
 		status = osp_say_error(error);
 	} else {
 		status = chosen.lemon ? OSP_EXIT_NO : OSP_EXIT_YES;
 		status = call->values[OSP_OPTION_JSON]
-				 ? print_json(reading, &chosen, rule, status)
+				 ? print_json(reading, &chosen, rule, !here, status)
 				 : print_text(reading, &chosen, rule,
-					      call->values[OSP_OPTION_FIGURES], status);
+					      call->values[OSP_OPTION_FIGURES], here, status);
 	}
 	free(chosen.subjects);
 	return status;
@@ -372,7 +385,7 @@ int osp_run_history(const struct osp_call *call)
 	if (osp_history_read(&reading, folder, policy, root, &error))
 		status = osp_say_error(&error);
 	else
-		status = tell(call, &reading, &rule, &error);
+		status = tell(call, &reading, &rule, policy, &error);
 	osp_history_free(reading.history);
 	osp_config_free(config);
 	return status;
