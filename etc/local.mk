@@ -1,7 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # etc/: files that are installed unchanged, and files made for Slurm's own configuration
 
-dist_samples_DATA = etc/onespine.yaml
+# Not by its own name, so that nobody edits it instead of the one beside slurm.conf.
+EXTRA_DIST += etc/onespine.yaml
+nodist_samples_DATA = etc/onespine.yaml.example
+CLEANFILES += etc/onespine.yaml.example
+etc/onespine.yaml.example: $(srcdir)/etc/onespine.yaml
+	$(AM_V_GEN)$(MKDIR_P) etc && cp $(srcdir)/etc/onespine.yaml $@.new && mv $@.new $@
 
 # Where systemd looks when the prefix is /usr or /usr/local; enabled by nobody but the administrator.
 unitdir = $(prefix)/lib/systemd/system
