@@ -115,6 +115,18 @@ PATH=/usr/sbin:/usr/bin:/sbin:/bin
 SLURM_JOB_ID=$one"
 }
 
+@test "a site's own check that fails on four nodes opens the breaker, as ours do" {
+	for node in n1 n2 n3 n4 n5 n6 n7 n8; do
+		own "$node" 'echo "/fsx is not mounted"; exit 1'
+	done
+	one=$(job -N4 --gang)
+	await_job "$one" COMPLETED
+	rm "$ONESPINE_CLUSTER"/nodes/n[1-8]"$ONESPINE_PREFIX"/etc/onespine/checks.d/50-own
+	await 10 note_holds "$one" 'gate=of 4 nodes (breaker open, none drained), 4 failed, the job goes on'
+	holds "$(onespine why "$one")" '50-own says /fsx is not mounted'
+	none_drained_but
+}
+
 # left_of FILE: of the processes whose numbers stand there one is left
 left_of() {
 	local pid
