@@ -11,9 +11,11 @@ TEST_PACKAGES=(bats jq valgrind mmdebstrap dpkg-dev clang libclang-rt-dev shellc
 	openmpi-bin libopenmpi-dev python3-torch zsh mandoc
 	ibsim-utils infiniband-diags libumad2sim0 slurmrestd)
 
-# The releases of Slurm that are tried. Debian has 22.05, 24.11 and 26.05; slurm_build.sh builds 25.11, 26.05
+# The releases of Slurm that are tried. Debian has 22.05, 24.11 and 26.05; slurm_build.sh builds the others, 26.05
 # and whatever is named to the micro (25.05.8) from source.
-KNOWN_RELEASES=(22.05 24.11 25.11 26.05)
+KNOWN_RELEASES=(22.05 23.11 24.05 24.11 25.11 26.05)
+# Those of them on which the core tests run alone.
+CORE_RELEASES=(23.11 24.05)
 
 # release_known RELEASE: can a cluster run it?
 release_known() {
@@ -23,6 +25,11 @@ release_known() {
 # built_release RELEASE: is it one to the micro, which is built from its source?
 built_release() {
 	[[ $1 =~ ^[0-9][0-9]\.[0-9][0-9]\.[0-9]+$ ]]
+}
+
+# core_only RELEASE: do the core tests run on it alone?
+core_only() {
+	[[ " ${CORE_RELEASES[*]} " == *" ${1%.*} "* || " ${CORE_RELEASES[*]} " == *" $1 "* ]]
 }
 
 # release_at_least RELEASE WANTED: 24.11.5 is at least 24.05
@@ -37,7 +44,7 @@ suite_of() {
 	24.11) echo trixie ;;
 	26.05) echo forky ;;
 	*.*.*) echo bookworm ;;
-	25.11) die "no Debian has Slurm 25.11, and its source is not at hand: $SLURM_SOURCES_HELP" ;;
+	23.11 | 24.05 | 25.11) die "no Debian has Slurm $1, and its source is not at hand: $SLURM_SOURCES_HELP" ;;
 	*) die "no Debian release with Slurm $1 is known here" ;;
 	esac
 }

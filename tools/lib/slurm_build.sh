@@ -27,12 +27,12 @@ source_versions() {
 	} | sort -uV
 }
 
-# exact_release RELEASE: 25.11 or 26.05 as the newest micro that is built in the cache or whose source is
+# exact_release RELEASE: one that is built from source as the newest micro that is built in the cache or whose source is
 # at hand; unchanged when there is none, when it is the installed one, and any other
 exact_release() {
 	local from exact=''
 	from=$(slurm_sources)
-	if [[ $1 =~ ^(25\.11|26\.05)$ && -n ${ONESPINE_SLURM_SOURCES-unset} && $1 != "$(installed_release)" ]]; then
+	if [[ $1 =~ ^(23\.11|24\.05|25\.11|26\.05)$ && -n ${ONESPINE_SLURM_SOURCES-unset} && $1 != "$(installed_release)" ]]; then
 		exact=$({
 			find "$ONESPINE_CACHE" -maxdepth 2 -path '*/root-*/.onespine-slurm' 2>/dev/null |
 				sed -nE 's|.*/root-([0-9.]+)/[^/]*$|\1|p'
