@@ -119,6 +119,7 @@ libbind_la_SOURCES = \
 	lib/bind/bind_machine.h lib/bind/bind_machine_text.c lib/bind/bind_machine_text.h \
 	lib/bind/bind_private.h lib/bind/bind_process.c lib/bind/bind_process.h \
 	lib/bind/bind_words.c lib/bind/nccl_topology.c lib/bind/nccl_topology.h \
+	lib/bind/machine_shape.h lib/bind/nccl_topology_fill.c \
 	lib/bind/nccl_topology_private.h lib/bind/nccl_topology_write.c lib/cache/node_cache.c \
 	lib/cache/node_cache.h lib/cache/node_stamp.c lib/cache/node_stamp.h lib/cache/rules_kept.c \
 	lib/cache/rules_kept.h

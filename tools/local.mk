@@ -66,7 +66,7 @@ libbindcommand_la_SOURCES = \
 	tools/picture/bind_svg.c
 libbindcommand_la_CPPFLAGS = $(AM_CPPFLAGS) $(JANSSON_CFLAGS) $(HWLOC_CFLAGS)
 libbindcommand_la_LIBADD = libbind.la
-onespine_SOURCES += tools/command/cmd_bind.c
+onespine_SOURCES += tools/command/bind_type.c tools/command/bind_type.h tools/command/cmd_bind.c
 onespine_CPPFLAGS += -DOSP_HAVE_HWLOC $(HWLOC_CFLAGS)
 onespine_LDADD += libbindcommand.la
 endif

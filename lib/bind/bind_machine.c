@@ -283,18 +283,20 @@ static struct osp_machine *load_xml(const char *file, const char *xml, size_t by
 	return machine;
 }
 
-static struct osp_machine *read_nccl(const char *file, const char *text, size_t text_bytes,
-				     struct osp_error *error)
+/* Reads what a NCCL topology became, and frees it. NULL is allowed. */
+static struct osp_machine *read_made(const char *file, char *xml, struct osp_error *error)
 {
-	struct osp_machine *machine = NULL;
-	char *xml = osp_nccl_topology_to_hwloc(file, text, text_bytes, error);
+	struct osp_machine *machine = xml ? load_xml(file, xml, strlen(xml), error) : NULL;
 
-	if (xml)
-		machine = load_xml(file, xml, strlen(xml), error);
 	if (machine)
 		machine->cores_guessed = true;
 	free(xml);
 	return machine;
+}
+
+struct osp_machine *osp_machine_make(const struct osp_machine_shape *shape, struct osp_error *error)
+{
+	return read_made(shape->name, osp_nccl_shape_to_hwloc(shape, error), error);
 }
 
 static struct osp_machine *read_hwloc(const char *file, const char *text, size_t text_bytes,
@@ -321,6 +323,13 @@ static struct osp_machine *read_hwloc(const char *file, const char *text, size_t
 struct osp_machine *osp_machine_read(const char *file, const char *text, size_t text_bytes,
 				     struct osp_error *error)
 {
+	return osp_machine_read_as(file, text, text_bytes, NULL, error);
+}
+
+struct osp_machine *osp_machine_read_as(const char *file, const char *text, size_t text_bytes,
+					const struct osp_machine_shape *shape,
+					struct osp_error *error)
+{
 	char first[16];
 
 	if (text_bytes > OSP_MACHINE_XML_BYTES_MAX) {
@@ -330,7 +339,9 @@ struct osp_machine *osp_machine_read(const char *file, const char *text, size_t 
 	}
 	osp_xml_first_element(text, text_bytes, first, sizeof(first));
 	if (strcmp(first, "system") == 0)
-		return read_nccl(file, text, text_bytes, error);
+		return read_made(file,
+				 osp_nccl_topology_to_hwloc(file, text, text_bytes, shape, error),
+				 error);
 	if (strcmp(first, "topology") == 0)
 		return read_hwloc(file, text, text_bytes, error);
 	osp_error_at(error, file, 0, 0,

@@ -19,6 +19,7 @@
 
 #include "lib/base/arena.h"
 #include "lib/base/error.h"
+#include "lib/bind/machine_shape.h"
 
 #define OSP_MACHINE_XML_BYTES_MAX ((size_t)32 * 1024 * 1024)
 #define OSP_CPU_MOST		  65535 /* by the kernel's numbers */
@@ -86,6 +87,17 @@ struct osp_machine {
  * Returns NULL with `error` set if it fails.
  */
 struct osp_machine *osp_machine_read(const char *file, const char *text, size_t text_bytes,
+				     struct osp_error *error);
+
+/* Reads it in the same way, and takes what a NCCL topology does not say from `shape`; NULL is
+ * allowed. */
+struct osp_machine *osp_machine_read_as(const char *file, const char *text, size_t text_bytes,
+					const struct osp_machine_shape *shape,
+					struct osp_error *error);
+
+/* Makes a machine of which only its type is known. Returns NULL with `error` set if memory ran
+ * out. */
+struct osp_machine *osp_machine_make(const struct osp_machine_shape *shape,
 				     struct osp_error *error);
 
 /* Reads the machine that this runs on, from /sys and /proc. Returns NULL with `error` set if it

@@ -40,7 +40,8 @@ struct reader {
 	struct osp_arena arena;
 	struct osp_nccl_machine machine;
 	struct osp_xml *xml;
-	struct osp_nccl_cpu *cpu; /* the one that is being read */
+	const struct osp_machine_shape *shape; /* NULL: unknown */
+	struct osp_nccl_cpu *cpu;	       /* the one that is being read */
 	struct osp_nccl_pci *pci;
 	enum element open[DEPTH_MAX];
 	int depth;
@@ -186,13 +187,19 @@ static int parse_cpu(struct reader *reader, const char **attributes, struct osp_
 		return refuse(reader, "numaid=\"%.20s\": a NUMA node's number is expected", numa);
 	/* NCCL writes -1 if the kernel knows no NUMA nodes. */
 	cpu->numa = number < 0 ? 0 : (int)number;
-	if (!mask)
+	if (!mask && !reader->shape)
 		return refuse(reader,
 			      "<cpu numaid=\"%ld\"> has no affinity, so nothing is known of its "
-			      "cores; add what /sys/devices/system/node/node%ld/cpumap says on "
-			      "the machine, or use an hwloc XML file of it",
+			      "cores; name the machine's type (--for), add what "
+			      "/sys/devices/system/node/node%ld/cpumap says on the machine, or use "
+			      "an hwloc XML file of it",
 			      number, number < 0 ? 0 : number);
-	if (!parse_mask(mask, cpu->mask))
+	if (!mask && (uint32_t)cpu->numa >= reader->shape->nodes)
+		return refuse(reader, "NUMA node %d; a %.60s has %u", cpu->numa,
+			      reader->shape->name, reader->shape->nodes);
+	if (!mask && osp_nccl_shape_mask(reader->shape, (uint32_t)cpu->numa, cpu->mask))
+		return refuse(reader, "out of memory");
+	if (mask && !parse_mask(mask, cpu->mask))
 		return refuse(reader,
 			      "affinity=\"%.60s\": hex words of 8 digits with commas are expected",
 			      mask);
@@ -419,22 +426,40 @@ static int check_machine(const struct reader *reader, const char *file, struct o
 	return osp_error_at(error, file, 0, 0, "no <cpu> with CPUs in it");
 }
 
+static void let_go(struct reader *reader)
+{
+	for (struct osp_nccl_cpu *cpu = reader->machine.cpus; cpu; cpu = cpu->next)
+		hwloc_bitmap_free(cpu->mask);
+	osp_arena_free(&reader->arena);
+}
+
 char *osp_nccl_topology_to_hwloc(const char *file, const char *text, size_t text_bytes,
-				 struct osp_error *error)
+				 const struct osp_machine_shape *shape, struct osp_error *error)
 {
 	static const struct osp_xml_handler handler = {on_start, on_end};
-	struct reader reader = {.arena = OSP_ARENA_INIT};
-	struct osp_nccl_cpu *cpu;
+	struct reader reader = {.arena = OSP_ARENA_INIT, .shape = shape};
 	char *xml = NULL;
 
 	if (osp_xml_parse(file, text, text_bytes, &handler, &reader, error) == 0 &&
 	    check_machine(&reader, file, error) == 0) {
-		xml = osp_nccl_write_hwloc(&reader.machine);
+		if (!shape || !osp_nccl_fill(&reader.machine, shape, &reader.arena))
+			xml = osp_nccl_write_hwloc(&reader.machine);
 		if (!xml)
 			osp_error_set(error, "out of memory");
 	}
-	for (cpu = reader.machine.cpus; cpu; cpu = cpu->next)
-		hwloc_bitmap_free(cpu->mask);
-	osp_arena_free(&reader.arena);
+	let_go(&reader);
+	return xml;
+}
+
+char *osp_nccl_shape_to_hwloc(const struct osp_machine_shape *shape, struct osp_error *error)
+{
+	struct reader reader = {.arena = OSP_ARENA_INIT};
+	char *xml = NULL;
+
+	if (!osp_nccl_make(&reader.machine, shape, &reader.arena))
+		xml = osp_nccl_write_hwloc(&reader.machine);
+	if (!xml)
+		osp_error_set(error, "out of memory");
+	let_go(&reader);
 	return xml;
 }

@@ -7,6 +7,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "lib/base/arena.h"
+#include "lib/bind/machine_shape.h"
+
 struct osp_nccl_net {
 	const char *name;
 	struct osp_nccl_net *next;
@@ -42,6 +45,23 @@ struct osp_nccl_machine {
 	struct osp_nccl_cpu *cpus;
 	struct osp_nccl_pci *all_pci;
 };
+
+/* Adds the CPUs of a NUMA node of a machine of that shape to `mask`. Returns 0, or -1 if memory ran
+ * out. */
+int osp_nccl_shape_mask(const struct osp_machine_shape *shape, uint32_t node, hwloc_bitmap_t mask);
+
+/*
+ * Completes a file's devices: their kinds, if it says none, and its GPUs, if it has none but as
+ * many switches as the type has GPUs (aws-ofi-nccl's file for p5.48xlarge). Returns 0, or -1 if
+ * memory ran out.
+ */
+int osp_nccl_fill(struct osp_nccl_machine *machine, const struct osp_machine_shape *shape,
+		  struct osp_arena *arena);
+
+/* Makes a whole machine in an empty one. Returns 0, or -1 if memory ran out. In either case the
+ * caller frees the masks. */
+int osp_nccl_make(struct osp_nccl_machine *machine, const struct osp_machine_shape *shape,
+		  struct osp_arena *arena);
 
 /* Returns hwloc XML, which the caller frees, or NULL if memory ran out. */
 char *osp_nccl_write_hwloc(const struct osp_nccl_machine *machine);

@@ -39,9 +39,72 @@ shared() {
 	done
 }
 
+# typed TYPE WORDS...: the plan for that type
+typed() {
+	local type=$1
+	shift
+	onespine bind --data="$SOURCE/etc" --site=/nowhere --for "$type" "$@"
+}
+
+@test "--for: the plan of a type of the catalogue, and what of it is assumed" {
+	typed p5.48xlarge >"$BATS_TEST_TMPDIR/said"
+	grep -qx 'p5.48xlarge: 2 NUMA nodes, 96 cores, 192 CPUs, 8 GPUs, 32 NICs' "$BATS_TEST_TMPDIR/said"
+	grep -q '^4     48-59,144-155  1       4 ' "$BATS_TEST_TMPDIR/said"
+	grep -qx 'this is the plan of a p5.48xlarge from the catalogue, not from a machine: 192 CPUs on 2 NUMA nodes, GPUs and NICs dealt out to them in order; bus ids are made up.' \
+		"$BATS_TEST_TMPDIR/said"
+	[[ $(typed p5.48xlarge --tasks 4 --cpuset 0-7 --json | jq -r '.tasks | length') == 4 ]]
+	[[ $(typed g5.12xlarge --json | jq -r .assumed) == *'48 CPUs on 1 NUMA node (it does not say how many), GPUs and NICs dealt out to them in order, which is assumed; bus ids are made up' ]]
+	[[ $(typed p6e-gb200.36xlarge) == *'each core has one hardware thread'* ]]
+	expect 2 "onespine: the catalogue has no type 'p5.48xlareg'; did you mean p5.48xlarge?" typed p5.48xlareg
+	onespine bind --topology ndv4.xml --json | jq -e 'has("assumed") | not' >/dev/null
+}
+
+@test "--for: a NCCL file without CPUs and kinds of devices, as aws-ofi-nccl has of p5 and g5, gives what it knows" {
+	# p5: 32 NICs behind 8 switches, no GPU; g5: 8 GPUs and a NIC, of no kind
+	local numa i nic bus
+	{
+		echo '<system version="1">'
+		for numa in 0 1; do
+			echo "<cpu numaid=\"$numa\">"
+			for i in 0 1 2 3; do
+				bus=$((0x45 + 0x11 * (4 * numa + i)))
+				printf '<pci busid="0000:%02x:00.0">\n' "$bus"
+				for nic in 10 11 12 13; do
+					printf '<pci busid="0000:%02x:00.0" link_width="16"/>\n' $((bus + nic))
+				done
+				echo '</pci>'
+			done
+			echo '</cpu>'
+		done
+		echo '</system>'
+	} >"$BATS_TEST_TMPDIR/p5.xml"
+	typed p5.48xlarge --topology "$BATS_TEST_TMPDIR/p5.xml" >"$BATS_TEST_TMPDIR/said"
+	grep -q ': 2 NUMA nodes, 96 cores, 192 CPUs, 8 GPUs, 32 NICs$' "$BATS_TEST_TMPDIR/said"
+	grep -q '^0    0000:53:00.0 .* 0     0000:4f:00.0 0000:50:00.0 0000:51:00.0 0000:52:00.0 (same PCI switch)$' "$BATS_TEST_TMPDIR/said"
+	grep -q '^7    0000:ca:00.0 .* 1     0000:c6:00.0 0000:c7:00.0 0000:c8:00.0 0000:c9:00.0 (same PCI switch)$' "$BATS_TEST_TMPDIR/said"
+	grep -qx 'what the file lacks is that of a p5.48xlarge from the catalogue, not from a machine: 192 CPUs on 2 NUMA nodes.' "$BATS_TEST_TMPDIR/said"
+	{
+		echo '<system version="1"><cpu numaid="0">'
+		printf '<pci busid="0000:00:%s.0"/>\n' 16 17 18 19
+		echo '</cpu><cpu numaid="1">'
+		printf '<pci busid="0000:00:%s.0"/>\n' 1a 1b 1c 1d 15
+		echo '</cpu></system>'
+	} >"$BATS_TEST_TMPDIR/g5.xml"
+	typed g5.48xlarge --topology "$BATS_TEST_TMPDIR/g5.xml" >"$BATS_TEST_TMPDIR/said"
+	grep -q ': 2 NUMA nodes, 96 cores, 192 CPUs, 8 GPUs, 1 NIC$' "$BATS_TEST_TMPDIR/said"
+	grep -q '^3    0000:00:19.0 .* 0     -$' "$BATS_TEST_TMPDIR/said"
+	grep -q '^4    0000:00:1a.0 .* 1     0000:00:15.0 (same NUMA node)$' "$BATS_TEST_TMPDIR/said"
+	# of a type with other counts nothing is made of the devices; one with fewer NUMA nodes is refused
+	[[ $(typed p4d.24xlarge --topology "$BATS_TEST_TMPDIR/g5.xml") == *': 2 NUMA nodes, 48 cores, 96 CPUs, 0 GPUs, 0 NICs'* ]]
+	expect 2 "onespine: $BATS_TEST_TMPDIR/g5.xml:6:7: NUMA node 1; a g5.12xlarge has 1" \
+		typed g5.12xlarge --topology "$BATS_TEST_TMPDIR/g5.xml"
+	# what the file says itself stays
+	diff <(sed '$d' <(typed p5.48xlarge --topology ndv4.xml)) ndv4.txt
+}
+
 @test "what a NCCL file lacks is told with line and column" {
 	printf '<system version="1">\n  <cpu numaid="0"/>\n</system>\n' >"$BATS_TEST_TMPDIR/m.xml"
-	expect 2 "onespine: $BATS_TEST_TMPDIR/m.xml:2:3: <cpu numaid=\"0\"> has no affinity, so nothing is known of its cores; add what /sys/devices/system/node/node0/cpumap says on the machine, or use an hwloc XML file of it" \
+	expect 2 "onespine: $BATS_TEST_TMPDIR/m.xml:2:3: <cpu numaid=\"0\"> has no affinity, so nothing is known of its cores; name the machine's type (--for), add what /sys/devices/system/node/node0/cpumap says on the machine, or use an hwloc XML file of it" \
 		onespine bind --topology "$BATS_TEST_TMPDIR/m.xml"
 }
 

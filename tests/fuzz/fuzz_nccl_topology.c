@@ -43,7 +43,7 @@ FUZZER(nccl_topology)
 
 	if (!size)
 		return 0;
-	xml = osp_nccl_topology_to_hwloc("f", text, size - 1, &error);
+	xml = osp_nccl_topology_to_hwloc("f", text, size - 1, NULL, &error);
 	if (!xml) {
 		check_error(&error);
 		return 0;

@@ -34,9 +34,9 @@ static const struct {
 	{"<system><cpu numaid=\"1024\" affinity=\"1\"/></system>",
 	 "1:9: numaid=\"1024\": a NUMA node's number is expected"},
 	{"<system>\n  <cpu numaid=\"1\"/></system>",
-	 "2:3: <cpu numaid=\"1\"> has no affinity, so nothing is known of its cores; add what "
-	 "/sys/devices/system/node/node1/cpumap says on the machine, or use an hwloc XML file of "
-	 "it"},
+	 "2:3: <cpu numaid=\"1\"> has no affinity, so nothing is known of its cores; name the "
+	 "machine's type (--for), add what /sys/devices/system/node/node1/cpumap says on the "
+	 "machine, or use an hwloc XML file of it"},
 	{"<system><cpu numaid=\"0\" affinity=\"fffffffff\"/></system>",
 	 "1:9: affinity=\"fffffffff\": hex words of 8 digits with commas are expected"},
 	{"<system><cpu numaid=\"0\" affinity=\"f,,f\"/></system>",
@@ -75,7 +75,7 @@ static void test_refused(void **state)
 		struct osp_error error = {0};
 		char words[1024];
 		char *xml = osp_nccl_topology_to_hwloc("", refused[i].text, strlen(refused[i].text),
-						       &error);
+						       NULL, &error);
 
 		assert_null(xml);
 		if (error.line)
@@ -98,7 +98,7 @@ static void test_depth_is_bounded(void **state)
 	osp_text_add(&text, "<system>");
 	for (i = 0; i < 100000; i++)
 		osp_text_add(&text, "<x>");
-	assert_null(osp_nccl_topology_to_hwloc("f", text.data, text.length_bytes, &error));
+	assert_null(osp_nccl_topology_to_hwloc("f", text.data, text.length_bytes, NULL, &error));
 	assert_string_equal(error.text, "more than 32 elements inside one another");
 	osp_text_free(&text);
 }

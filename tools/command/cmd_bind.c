@@ -10,6 +10,7 @@
 
 #include "lib/bind/bind_child.h"
 #include "lib/bind/bind_process.h"
+#include "tools/command/bind_type.h"
 #include "tools/picture/bind.h"
 #include "tools/command/command.h"
 #include "host/files.h"
@@ -34,18 +35,20 @@ static int parse_count(const char *name, const char *text, uint32_t most, uint32
 	return 0;
 }
 
-static struct osp_machine *open_machine(const char *path, struct osp_error *error)
+/* Opens this machine, the file's, or, without a file, that of the type (NULL: none). */
+static struct osp_machine *open_machine(const char *path, const struct osp_machine_shape *shape,
+					struct osp_error *error)
 {
 	struct osp_machine *machine;
 	size_t bytes;
 	char *text;
 
 	if (!path)
-		return osp_machine_here(error);
+		return shape ? osp_machine_make(shape, error) : osp_machine_here(error);
 	text = osp_read_input(path, OSP_MACHINE_XML_BYTES_MAX, &bytes, error);
 	if (!text)
 		return NULL;
-	machine = osp_machine_read(osp_input_name(path), text, bytes, error);
+	machine = osp_machine_read_as(osp_input_name(path), text, bytes, shape, error);
 	free(text);
 	return machine;
 }
@@ -59,7 +62,7 @@ static hwloc_bitmap_t find_allowed(const struct osp_call *call, const struct osp
 	struct osp_error inner = {.text = ""};
 	hwloc_bitmap_t allowed;
 
-	if (!list && !call->values[OSP_OPTION_BIND_TOPOLOGY])
+	if (!list && !call->values[OSP_OPTION_BIND_TOPOLOGY] && !call->values[OSP_OPTION_FOR])
 		return osp_bind_own_cpus(error);
 	allowed = list ? hwloc_bitmap_alloc() : hwloc_bitmap_dup(machine->allowed_cpus);
 	if (!allowed) {
@@ -80,7 +83,17 @@ static int write_svg(const struct osp_bind_view *view, const char *path)
 	return osp_save_text(&text, path);
 }
 
-static int show(const struct osp_call *call, const struct osp_bind_view *view)
+/* Adds to JSON what is assumed. */
+static json_t *json_of(const struct osp_bind_view *view, const char *assumed)
+{
+	json_t *root = osp_bind_json(view);
+
+	if (root && assumed)
+		json_object_set_new(root, "assumed", json_string(assumed));
+	return root;
+}
+
+static int show(const struct osp_call *call, const struct osp_bind_view *view, const char *assumed)
 {
 	struct osp_text text = OSP_TEXT_INIT;
 	const char *svg = call->values[OSP_OPTION_BIND_SVG];
@@ -89,10 +102,12 @@ static int show(const struct osp_call *call, const struct osp_bind_view *view)
 	if (status != OSP_EXIT_YES)
 		return status;
 	if (call->values[OSP_OPTION_JSON])
-		return osp_print_json(osp_bind_json(view), status);
+		return osp_print_json(json_of(view, assumed), status);
 	if (svg)
 		return status;
 	osp_bind_text(view, &text);
+	if (assumed)
+		osp_text_printf(&text, "%s.\n", assumed);
 	return osp_print_text(&text, status);
 }
 
@@ -101,7 +116,10 @@ int osp_run_bind(const struct osp_call *call)
 	const char *path = call->values[OSP_OPTION_BIND_TOPOLOGY];
 	struct osp_error error = {.text = ""};
 	struct osp_bind_request request = {.task_count = 0};
-	struct osp_machine *machine = open_machine(path, &error);
+	struct osp_bind_type type;
+	int named = osp_bind_type_find(call, &type, &error);
+	struct osp_machine *machine =
+		named < 0 ? NULL : open_machine(path, named ? &type.shape : NULL, &error);
 	hwloc_bitmap_t allowed = machine ? find_allowed(call, machine, &error) : NULL;
 	struct osp_bind_plan *plan = NULL;
 	char name[PATH_MAX];
@@ -117,14 +135,16 @@ int osp_run_bind(const struct osp_call *call)
 			plan = osp_bind_plan(machine, &request, &error);
 	}
 	if (plan) {
-		struct osp_bind_view view = {path ? osp_input_words(path, name, sizeof(name))
-						  : "this machine",
+		struct osp_bind_view view = {path	 ? osp_input_words(path, name, sizeof(name))
+					     : named > 0 ? type.name
+							 : "this machine",
 					     machine, plan, allowed};
 
-		status = show(call, &view);
+		status = show(call, &view, named > 0 ? type.assumed.data : NULL);
 	} else {
 		status = osp_say_error(&error);
 	}
+	osp_text_free(&type.assumed);
 	osp_bind_plan_free(plan);
 	hwloc_bitmap_free(allowed);
 	osp_machine_free(machine);
@@ -180,7 +200,7 @@ static struct osp_machine *find_machine(struct osp_error *error)
 	const char *path = getenv("ONESPINE_TOPOLOGY");
 
 	if (path && access(path, R_OK) == 0)
-		return open_machine(path, error);
+		return open_machine(path, NULL, error);
 	return osp_machine_here(error);
 }
 

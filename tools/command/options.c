@@ -587,7 +587,7 @@ static const struct osp_option options[OSP_OPTION_COUNT] = {
 				.help = "Say on standard error what was bound, and why."},
 	[OSP_OPTION_FOR] = {.name = "for",
 			    .argument = "TYPE",
-			    .commands = BIT(OSP_ENV),
+			    .commands = BIT(OSP_ENV) | BIT(OSP_BIND),
 			    .help = "Of a type of the catalogue, as p5.48xlarge, instead of this "
 				    "node."},
 	[OSP_OPTION_WITH] = {.name = "with",
@@ -604,14 +604,14 @@ static const struct osp_option options[OSP_OPTION_COUNT] = {
 	[OSP_OPTION_DATA] =
 		{.name = "data",
 		 .argument = "FOLDER",
-		 .commands = BIT(OSP_ENV),
+		 .commands = BIT(OSP_ENV) | BIT(OSP_BIND),
 		 .complete = OSP_COMPLETE_FILE,
 		 .help = "Folder of our instances/ and rules/, instead of the installed "
 			 "one."},
 	[OSP_OPTION_SITE] =
 		{.name = "site",
 		 .argument = "FOLDER",
-		 .commands = BIT(OSP_ENV),
+		 .commands = BIT(OSP_ENV) | BIT(OSP_BIND),
 		 .complete = OSP_COMPLETE_FILE,
 		 .help = "Folder of the site's instances.d/ and rules.d/, instead of the "
 			 "one in /etc."},
