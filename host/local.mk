@@ -27,6 +27,7 @@ libhost_la_SOURCES += \
 	host/slurm/gang.c host/slurm/gang.h \
 	host/slurm/hosts.c host/slurm/hosts.h \
 	host/slurm/in_the_way.c host/slurm/in_the_way.h \
+	host/slurm/licenses.c host/slurm/licenses.h \
 	host/slurm/node_extra.c host/slurm/node_extra.h \
 	host/slurm/node_list.c host/slurm/node_list.h \
 	host/slurm/slurm_files.c host/slurm/slurm_files.h \

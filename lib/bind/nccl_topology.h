@@ -21,8 +21,8 @@
 
 /*
  * Returns hwloc XML (version 2, which hwloc 2 and 3 read), terminated, which the caller frees, or
- * NULL with `error` set: file, line and column of the first mistake. `shape` is what is known of the
- * type, or NULL. A build without expat refuses every file.
+ * NULL with `error` set: file, line and column of the first mistake. `shape` is what is known of
+ * the type, or NULL. A build without expat refuses every file.
  */
 char *osp_nccl_topology_to_hwloc(const char *file, const char *text, size_t text_bytes,
 				 const struct osp_machine_shape *shape, struct osp_error *error);

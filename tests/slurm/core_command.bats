@@ -6,7 +6,7 @@ load helpers
 
 setup_file() {
 	make_topology "$BATS_FILE_TMPDIR/onespine.topology" 2 2 4
-	cluster_start --topology "$BATS_FILE_TMPDIR/onespine.topology" --gres gpu:4 \
+	cluster_start --topology "$BATS_FILE_TMPDIR/onespine.topology" --gres gpu:4 --conf Licenses=matlab:2 \
 		--partition 'gpu Nodes=ALL Default=YES' --partition 'debug Nodes=n[1-2]'
 	export LC_ALL=C.UTF-8
 }
@@ -84,8 +84,17 @@ timeless() {
 	answers 0 onespine fit -n 3 --ntasks-per-node=1 --gpus=12
 	equal "${said%%$'\n'*}" 'would start now: 3 nodes on spine s1'
 	answers 1 onespine fit -N 3 --begin=now+1hour
-	holds "$said" 'at the earliest (--begin)'
+	holds "$said" 'no: it begins at now+1hour at the earliest (--begin)'
 	[[ $said != *nearest* ]]
+	# sbatch --test-only looks at no licenses
+	job=$(submit -N 1 -L matlab:2 -w n14)
+	await_job "$job" RUNNING
+	answers 1 onespine fit -N 3 --exclusive -L matlab
+	equal "${said%%$'\n'*}" 'no: too few licenses are free (matlab)'
+	[[ $said != *'would start it'* ]]
+	scancel "$job"
+	await 30 none_running "$job"
+	answers 0 onespine fit -N 3 --exclusive -L matlab:2
 	answers 1 onespine fit -N 4 --exclusive
 	holds "$said" 'no: waits: 4 nodes on one spine; nearest: s1 has 3 free of 8 (1 short)'
 	holds "$said" 'Slurm would start it at '

@@ -13,13 +13,15 @@
 #include "lib/policy/words.h"
 #include "host/slurm/ask.h"
 #include "host/slurm/ask_segments.h"
+#include "host/slurm/licenses.h"
 #include "lib/layout/layout_segments.h"
 #include "tools/command/fit_sbatch.h"
 #include "tools/command/layout_options.h"
 #include "tools/command/world.h"
 
-#define DOMAINS_SHOWN 10
-#define NOW_S	      2 /* a node that is ending a job is given a second later */
+#define DOMAINS_SHOWN	      10
+#define NOW_S		      2 /* a node that is ending a job is given a second later */
+#define START_WORTH_TELLING_S (366 * 24 * 3600)
 
 /* Parses "12" or "4-8". */
 static int parse_size(const char *value, struct osp_fit_question *question, struct osp_error *error)
@@ -433,6 +435,7 @@ struct fit {
 	uint32_t least; /* the lowest level that may do */
 	bool enforced;	/* we place the partition's gangs */
 	struct osp_sbatch_answer sbatch;
+	bool lacks_licenses;	      /* which sbatch --test-only does not look at */
 	struct osp_fit_answer answer; /* from the nodes' states */
 	struct osp_nodeset *chosen;   /* the nodes that sbatch named */
 };
@@ -509,7 +512,7 @@ static bool all_free(const struct fit *fit)
  * (job_start_data()); here they are not considered. */
 static bool starts_now(const struct fit *fit)
 {
-	if (fit->sbatch.result != OSP_SBATCH_STARTS)
+	if (fit->sbatch.result != OSP_SBATCH_STARTS || fit->lacks_licenses)
 		return false;
 	return fit->sbatch.start_s <= (int64_t)time(NULL) + NOW_S ||
 	       (!fit->call->values[OSP_OPTION_FIT_BEGIN] && all_free(fit));
@@ -519,17 +522,22 @@ static bool starts_now(const struct fit *fit)
 static const char *say_why_not(const struct fit *fit, char *buffer, size_t buffer_bytes)
 {
 	const struct osp_fit_answer *answer = &fit->answer;
-	char begin[32];
-	const struct osp_waiting waiting = {
+	const struct osp_waiting begins = {
 		.reason = "BeginTime",
-		.begin = osp_format_time(fit->sbatch.start_s, begin, sizeof(begin)),
+		.begin = fit->call->values[OSP_OPTION_FIT_BEGIN],
+	};
+	const struct osp_waiting lacks = {
+		.reason = "Licenses",
+		.licenses = fit->call->values[OSP_OPTION_FIT_LICENSES],
 	};
 
 	if (fit->sbatch.result == OSP_SBATCH_REFUSED)
 		snprintf(buffer, buffer_bytes, "sbatch refuses it: %s", fit->sbatch.says);
 	else if (fit->call->values[OSP_OPTION_FIT_BEGIN] &&
 		 (!answer->chosen || !osp_nodeset_empty(answer->chosen)))
-		osp_waiting_words(&waiting, buffer, buffer_bytes);
+		osp_waiting_words(&begins, buffer, buffer_bytes);
+	else if (fit->lacks_licenses)
+		osp_waiting_words(&lacks, buffer, buffer_bytes);
 	else if (!answer->chosen)
 		snprintf(buffer, buffer_bytes, "nodes that it needs are in use");
 	else if (!osp_nodeset_empty(answer->chosen) && answer->partly)
@@ -545,6 +553,14 @@ static const char *say_why_not(const struct fit *fit, char *buffer, size_t buffe
 	else
 		says(&fit->world, answer, buffer, buffer_bytes);
 	return buffer;
+}
+
+/* Returns whether Slurm's start is worth telling. It looks at no licenses, and adds up the time of
+ * jobs that wait: centuries if one of them has no limit. */
+static bool tells_start(const struct fit *fit)
+{
+	return fit->sbatch.result == OSP_SBATCH_STARTS && !fit->lacks_licenses &&
+	       fit->sbatch.start_s < (int64_t)time(NULL) + START_WORTH_TELLING_S;
 }
 
 static int print_scheduler(const struct fit *fit, int status)
@@ -566,7 +582,7 @@ static int print_scheduler(const struct fit *fit, int status)
 		osp_text_printf(&text, "no: %s\n", say_why_not(fit, words, sizeof(words)));
 		if (sbatch->result == OSP_SBATCH_REFUSED && *sbatch->cure)
 			osp_text_printf(&text, "  %s\n", sbatch->cure);
-		if (sbatch->result == OSP_SBATCH_STARTS)
+		if (tells_start(fit))
 			osp_text_printf(
 				&text,
 				"  Slurm would start it at %s on %s, after the jobs that wait\n",
@@ -616,7 +632,7 @@ static int print_scheduler_json(const struct fit *fit, int status)
 	json_object_set_new(root, "says", osp_json_string(words));
 	if (fit->sbatch.result == OSP_SBATCH_REFUSED && *fit->sbatch.cure)
 		json_object_set_new(root, "cure", osp_json_string(fit->sbatch.cure));
-	if (fit->sbatch.result == OSP_SBATCH_STARTS)
+	if (tells_start(fit))
 		json_object_set_new(
 			root, "starts",
 			json_string(osp_format_time(fit->sbatch.start_s, when, sizeof(when))));
@@ -640,6 +656,7 @@ static int answer_scheduler(struct fit *fit, struct osp_error *error)
 	    osp_snapshot_add_hostlist(fit->world.snapshot, fit->sbatch.nodes, false,
 				      "sbatch's nodes", fit->chosen, error) < 0)
 		return -1;
+	fit->lacks_licenses = osp_licenses_lacking(fit->call->values[OSP_OPTION_FIT_LICENSES]);
 	status = starts_now(fit) ? OSP_EXIT_YES : OSP_EXIT_NO;
 	return (fit->call->values[OSP_OPTION_JSON] ? print_scheduler_json
 						   : print_scheduler)(fit, status);
