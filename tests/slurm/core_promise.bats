@@ -350,6 +350,7 @@ setup_file() {
 		refused | -p train -N2                   | ExcNodeList=n[2-5],n[7-8]
 		refused | -p train -N1                   | Dependency=expand:1
 	END
+	judge_changed
 	scancel -p free
 	nothing_straddled
 	[[ ! -s $BATS_TEST_TMPDIR/failed ]] || fail "$(<"$BATS_TEST_TMPDIR/failed")"

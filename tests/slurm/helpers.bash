@@ -12,6 +12,8 @@
 # shows the ends of the logs when a test failed. A file that defines its own must call these:
 # end_test, end_file. setup (below) frees all nodes before each test.
 #
+# What waits asks again and again, of many files side by side: it starts as few processes as it can.
+#
 # ONESPINE_TEST_SLURM: the Slurm release under test. ONESPINE_PREFIX: where Onespine is installed.
 # shellcheck shell=bash
 
@@ -20,7 +22,9 @@ export ONESPINE_TOOLS
 
 setup() {
 	[[ -z ${ONESPINE_CLUSTER:-} ]] || {
-		cluster check --dir "$ONESPINE_CLUSTER" && free_all
+		# the last test's end looked
+		[[ ! -e $BATS_FILE_TMPDIR/unwell ]] || cluster check --dir "$ONESPINE_CLUSTER"
+		free_all
 	}
 }
 
@@ -72,10 +76,12 @@ end_test() {
 			dump_logs "$dir"
 		done <"$BATS_FILE_TMPDIR/clusters"
 	fi
+	: >"$BATS_FILE_TMPDIR/unwell"
 	while read -r dir; do
 		cluster check --dir "$dir"
 		counts_agree "$dir"
 	done <"$BATS_FILE_TMPDIR/clusters"
+	rm "$BATS_FILE_TMPDIR/unwell"
 }
 
 # counts_agree DIR: no full count (one a minute, and after each reconfigure) found that what running
@@ -141,7 +147,7 @@ slurm_at_least() {
 # await SECONDS COMMAND...: until the command succeeds. SECONDS are for a machine that does nothing else: it fails
 # after four times as long, and not before 90
 await() {
-	local limit_s=$(($1 * 4)) end
+	local limit_s=$(($1 * 4)) end asked=0
 	shift
 	((limit_s >= 90)) || limit_s=90
 	end=$((${EPOCHREALTIME/[.,]/} + limit_s * 1000000))
@@ -150,7 +156,7 @@ await() {
 			fail "after $limit_s s still not: $* $(<"$BATS_FILE_TMPDIR/await")"
 			return 1
 		fi
-		sleep 0.1
+		sleep "$((asked++ < 20 ? 1 : 2))e-1"
 	done
 }
 
@@ -221,12 +227,15 @@ submit_refused() {
 
 # job_field JOB KEY: of scontrol show job, e.g. JobState, Reason, AdminComment, StartTime
 job_field() {
-	scontrol show job "$1" 2>/dev/null |
-		sed -nE "s/^(.* )?[[:space:]]*$2=(.*)\$/\\2/p" | head -n 1 |
-		case $2 in
-		AdminComment | Comment | Command | WorkDir) cat ;;
-		*) sed 's/ .*//' ;;
-		esac
+	local words
+	words=$'\n'$(scontrol show job "$1" 2>/dev/null) || return 0
+	[[ $words =~ [[:space:]]"$2="([^$'\n']*) ]] || return 0
+	words=${BASH_REMATCH[1]}
+	case $2 in
+	AdminComment | Comment | Command | WorkDir) ;;
+	*) words=${words%% *} ;;
+	esac
+	printf '%s\n' "$words"
 }
 
 job_state() {
@@ -256,10 +265,7 @@ await_job() {
 # job_domains JOB LEVEL: the domains of that level (of the cluster's onespine.topology) that the
 # job's nodes are in, one a line; "?" for a node in none
 job_domains() {
-	local node
-	for node in $(job_nodes "$1"); do
-		node_domain "$node" "$2"
-	done | sort -u
+	job_nodes "$1" | domains_of "$2" | sort -u
 }
 
 job_spines() {
@@ -425,10 +431,15 @@ make_slurm_topology() {
 
 # node_domain NODE LEVEL: by the cluster's onespine.topology; "?" where unknown
 node_domain() {
-	awk -v node="$1" -v level="$2" '
+	domains_of "$2" <<<"$1"
+}
+
+# domains_of LEVEL: of each node, a line each on stdin
+domains_of() {
+	awk -v level="$1" '
 		NR == 1 { for (i = 1; i <= NF; i++) if ($i == level) column = i + 1 }
-		NR > 1 && $1 == node { print column ? $column : "?"; found = 1 }
-		END { if (!found) print "?" }' < <(domain_table)
+		NR == FNR { domain[$1] = column ? $column : "?"; next }
+		{ print $1 in domain ? domain[$1] : "?" }' <(domain_table) -
 }
 
 # domain_table: the levels, and a line a node with its domains; made once from the topology file

@@ -49,10 +49,7 @@ record() {
 
 # spines_of HOSTLIST
 spines_of() {
-	local node
-	for node in $(hostnames "$1"); do
-		node_domain "$node" spine
-	done | sort -u | paste -sd' '
+	hostnames "$1" | domains_of spine | sort -u | paste -sd' '
 }
 
 # straddled: the jobs of partition train and loose that were ever given nodes of both spines, one a line
@@ -210,8 +207,11 @@ tempt() {
 
 # --- changing -------------------------------------------------------------------------------------
 
+CHANGED_AT_ONCE=8 # jobs that wait for a scheduler's look together
+
 # change OUTCOME "SUBMIT OPTIONS" "UPDATE WORDS"; spread: it runs on both spines, since nothing is promised of it;
-# as-slurm: waits, where this Slurm takes it at all
+# as-slurm: waits, where this Slurm takes it at all. What waits is judged by judge_changed, to be called at the end
+# of the table too.
 change() {
 	local outcome=$1 before said job
 	ROW_WORDS="sbatch $2, then scontrol update $3"
@@ -224,10 +224,12 @@ change() {
 	if eval "said=\$(scontrol update JobId=$job $3 2>&1)"; then
 		[[ $outcome != refused ]] || row_failed 'taken, not refused'
 		scontrol release "$job"
-		case $outcome in
-		waits | as-slurm) await 20 is_judged "change$ROW" 2>/dev/null || row_failed "not judged: $(squeue -h -j "$job" -o '%T %r')" ;;
-		spread) await 20 has_both "change$ROW" 2>/dev/null || row_failed "does not run: $(note "$job")" ;;
-		esac
+		if [[ $outcome == waits || $outcome == as-slurm ]]; then
+			CHANGED+=("$ROW $job $ROW_WORDS")
+			((${#CHANGED[@]} < CHANGED_AT_ONCE)) || judge_changed
+			return 0
+		fi
+		[[ $outcome != spread ]] || await 20 has_both "change$ROW" 2>/dev/null || row_failed "does not run: $(note "$job")"
 	else
 		[[ $outcome == refused || $outcome == as-slurm ]] || row_failed "refused: $said"
 		# Slurm's own refusal of one word may come after it took another
@@ -240,6 +242,21 @@ change() {
 	[[ $outcome == spread ]] || ! has_both "change$ROW" || row_failed 'given both spines'
 	scancel "$job"
 	await 30 none_named "change$ROW"
+}
+
+# judge_changed: each changed job that waits says why, and none was given nodes of both spines
+judge_changed() {
+	local one job row=$ROW words=$ROW_WORDS
+	for one in ${CHANGED[@]+"${CHANGED[@]}"}; do
+		read -r ROW job ROW_WORDS <<<"$one"
+		await 20 is_judged "change$ROW" 2>/dev/null || row_failed "not judged: $(squeue -h -j "$job" -o '%T %r')"
+		! has_both "change$ROW" || row_failed 'given both spines'
+		scancel "$job"
+	done
+	for one in ${CHANGED[@]+"${CHANGED[@]}"}; do
+		await 30 none_named "change${one%% *}"
+	done
+	CHANGED=() ROW=$row ROW_WORDS=$words
 }
 
 # put_config: onespine.yaml from stdin, in force
