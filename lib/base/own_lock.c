@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -65,16 +66,25 @@ static int try_once(int folder, const char *name, int *file)
 	return error;
 }
 
+static int64_t now_ms(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
 int osp_own_lock(int folder, const char *name, unsigned int wait_ms, int *file)
 {
 	static const struct timespec pause = {.tv_nsec = TRY_MS * 1000000L};
+	int64_t end_ms = now_ms() + wait_ms;
 	int error;
 
-	for (unsigned int waited_ms = 0;; waited_ms += TRY_MS) {
+	for (;;) {
 		error = try_once(folder, name, file);
 		if (error != EAGAIN)
 			return error;
-		if (waited_ms >= wait_ms)
+		if (now_ms() >= end_ms)
 			return EWOULDBLOCK;
 		nanosleep(&pause, NULL);
 	}

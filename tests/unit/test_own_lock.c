@@ -12,7 +12,9 @@
 #include <string.h>
 #include <stdlib.h>
 #include <sys/file.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "lib/base/own_lock.h"
@@ -62,6 +64,30 @@ static void one_at_a_time(void **state)
 }
 
 /* Whoever opened it while others could holds nothing. */
+static int64_t now_ms(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+/* On a busy machine each pause between two tries takes far longer than was asked for. */
+static void waits_no_longer_than_asked(void **state)
+{
+	int first, second;
+	int64_t start_ms;
+
+	(void)state;
+	assert_int_equal(osp_own_lock(folder, NAME, 0, &first), 0);
+	prctl(PR_SET_TIMERSLACK, 50UL * 1000 * 1000);
+	start_ms = now_ms();
+	assert_int_equal(osp_own_lock(folder, NAME, 200, &second), EWOULDBLOCK);
+	assert_in_range(now_ms() - start_ms, 200, 3000); /* by the number of pauses: 5000 */
+	prctl(PR_SET_TIMERSLACK, 0UL);
+	osp_own_lock_keep(first);
+}
+
 static void others_hold_nothing(void **state)
 {
 	int file, lock;
@@ -109,6 +135,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(one_at_a_time, make_folder, remove_folder),
+		cmocka_unit_test_setup_teardown(waits_no_longer_than_asked, make_folder,
+						remove_folder),
 		cmocka_unit_test_setup_teardown(others_hold_nothing, make_folder, remove_folder),
 		cmocka_unit_test_setup_teardown(no_link_and_no_folder, make_folder, remove_folder),
 		cmocka_unit_test_setup_teardown(a_file_of_others_is_refused, make_folder,
