@@ -65,7 +65,7 @@ libonespine_la_SOURCES += \
 	lib/health/history.c lib/health/history.h \
 	lib/health/history_policy.c lib/health/history_policy.h lib/health/pass_file.c \
 	lib/health/reason.c lib/health/reason.h lib/health/speed.c lib/health/speed.h \
-	lib/health/thresholds.c lib/health/thresholds.h lib/health/verdict.c lib/health/verdict.h
+	lib/health/thresholds.c lib/health/thresholds.h lib/health/thresholds_private.h lib/health/verdict.c lib/health/verdict.h
 # lib/gate: the gate
 libonespine_la_SOURCES += \
 	lib/gate/breaker.c lib/gate/breaker.h lib/gate/gate.c lib/gate/gate.h \

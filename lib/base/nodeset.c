@@ -100,21 +100,6 @@ bool osp_nodeset_equal(const struct osp_nodeset *a, const struct osp_nodeset *b)
 	       !memcmp(a->words, b->words, a->word_count * sizeof(a->words[0]));
 }
 
-bool osp_nodeset_contains(const struct osp_nodeset *set, const struct osp_nodeset *subset)
-{
-	uint32_t words = common_words(set, subset);
-
-	for (uint32_t i = 0; i < words; i++) {
-		if (subset->words[i] & ~set->words[i])
-			return false;
-	}
-	for (uint32_t i = words; i < subset->word_count; i++) {
-		if (subset->words[i])
-			return false;
-	}
-	return true;
-}
-
 bool osp_nodeset_overlap(const struct osp_nodeset *a, const struct osp_nodeset *b)
 {
 	uint32_t words = common_words(a, b);

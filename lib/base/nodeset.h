@@ -36,7 +36,6 @@ void osp_nodeset_and_not(struct osp_nodeset *set, const struct osp_nodeset *with
 uint32_t osp_nodeset_count(const struct osp_nodeset *set);
 bool osp_nodeset_empty(const struct osp_nodeset *set);
 bool osp_nodeset_equal(const struct osp_nodeset *a, const struct osp_nodeset *b);
-bool osp_nodeset_contains(const struct osp_nodeset *set, const struct osp_nodeset *subset);
 bool osp_nodeset_overlap(const struct osp_nodeset *a, const struct osp_nodeset *b);
 
 static inline void osp_nodeset_add(struct osp_nodeset *set, uint32_t node)

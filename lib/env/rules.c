@@ -514,13 +514,3 @@ void osp_rules_free(struct osp_rule_set *set)
 	free(set->image);
 	free(set);
 }
-
-size_t osp_rules_count(const struct osp_rule_set *set)
-{
-	return set->count;
-}
-
-const struct osp_rule *osp_rules_at(const struct osp_rule_set *set, size_t index)
-{
-	return &set->rules[index];
-}

@@ -107,13 +107,6 @@ int osp_rules_finish(const struct osp_rule_set *rules, struct osp_error *error);
 /* Reads `data`/rules and `site`/rules.d like osp_catalogue_read(), and finishes the set. */
 struct osp_rule_set *osp_rules_read(const char *data, const char *site, struct osp_error *error);
 
-/*
- * Looks for rules of rank 0 that no type of the catalogue can meet: a misspelt pattern, or a fabric
- * that the named types do not have. Returns 0, or -1 with the first one in `error`.
- */
-int osp_rules_reachable(const struct osp_rule_set *rules, const struct osp_catalogue *catalogue,
-			struct osp_error *error);
-
 /* Removes rules that cannot hold, whatever else becomes known; the decisions stay the same. */
 void osp_rules_narrow(struct osp_rule_set *rules, const struct osp_facts *facts);
 
@@ -135,10 +128,6 @@ bool osp_rules_name(const struct osp_rule_set *rules, const char *name);
 
 /* Tells whether a rule would set it if its condition held. */
 bool osp_rules_set(const struct osp_rule_set *rules, const char *name);
-
-size_t osp_rules_count(const struct osp_rule_set *rules);
-/* Returns a rule, in the order of files and lines, ours first, without those that were replaced. */
-const struct osp_rule *osp_rules_at(const struct osp_rule_set *rules, size_t index);
 
 const char *osp_severity_name(enum osp_severity severity);
 

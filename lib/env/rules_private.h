@@ -2,8 +2,8 @@
 /*
  * rules_private.h - the fields of struct osp_rule_set
  *
- * For rules.c, which reads, rules_check.c, rules_decide.c and rules_kept.c. Nothing else includes
- * this file.
+ * For rules.c, which reads, rules_check.c, rules_decide.c and rules_kept.c, and for their tests.
+ * Nothing else includes this file.
  */
 #ifndef OSP_RULES_PRIVATE_H
 #define OSP_RULES_PRIVATE_H
@@ -33,5 +33,14 @@ void osp_rules_note_names(struct osp_rule_set *set, const struct osp_rule *rule)
 /* Tells whether the rule sets or leaves: only these two decide about a variable, one against the
  * other. */
 bool osp_rule_rules(const struct osp_rule *rule);
+
+/* --- for tests -------------------------------------------------------------------------------- */
+
+/*
+ * Looks for rules of rank 0 that no type of the catalogue can meet: a misspelt pattern, or a fabric
+ * that the named types do not have. Returns 0, or -1 with the first one in `error`.
+ */
+int osp_rules_reachable(const struct osp_rule_set *rules, const struct osp_catalogue *catalogue,
+			struct osp_error *error);
 
 #endif

@@ -9,6 +9,7 @@
 #include "lib/base/document.h"
 #include "lib/base/hash.h"
 #include "lib/base/text.h"
+#include "lib/health/thresholds_private.h"
 
 /* A value that no machine can have, or that makes no sense for a counter, is a mistake in the
  * file. */

@@ -157,20 +157,6 @@ bool osp_thresholds_unproven_fails(const struct osp_thresholds *thresholds);
 uint64_t osp_thresholds_hash(const struct osp_thresholds *thresholds);
 uint64_t osp_thresholds_hash_text(uint64_t hash, const char *text, size_t text_bytes);
 
-/* Return "nvlinks", and the range outside which a value is a mistake. */
-const char *osp_limit_name(enum osp_limit_id id);
-void osp_limit_range(enum osp_limit_id id, int64_t *least, int64_t *most);
-
 const char *osp_check_mode_name(enum osp_check_mode mode);
-
-/* A limit read so far, for tests and lists; `place` is "limits", or the model's or node's name.
- * osp_thresholds_entry() returns NULL if there is no such index. */
-struct osp_limit_entry {
-	enum osp_limit_id id;
-	const char *place;
-	struct osp_limit limit;
-};
-const struct osp_limit_entry *osp_thresholds_entry(const struct osp_thresholds *thresholds,
-						   size_t index);
 
 #endif

@@ -7,7 +7,7 @@
  */
 #include "tests/fuzz/fuzz.h"
 
-#include "lib/health/thresholds.h"
+#include "lib/health/thresholds_private.h"
 
 FUZZER(thresholds)
 {

@@ -21,6 +21,7 @@
 #include "check/gpu/gang_reduce.h"
 #include "check/gpu/gpu.h"
 #include "check/gpu/gpu_unit.h"
+#include "lib/health/thresholds_private.h"
 
 #define COPY_BYTES ((size_t)1024 * 1024 * 1024)
 #define COPIES	   5

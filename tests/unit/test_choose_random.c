@@ -256,6 +256,16 @@ static int64_t expected_start(struct world *world)
 			fail_msg("seed %" PRIu64 ": %s", (world)->seed, #condition);               \
 	} while (0)
 
+static bool is_within(const struct osp_nodeset *nodes, const struct osp_nodeset *set)
+{
+	for (uint32_t n = osp_nodeset_next(nodes, 0); n < nodes->place_count;
+	     n = osp_nodeset_next(nodes, n + 1)) {
+		if (!osp_nodeset_test(set, n))
+			return false;
+	}
+	return true;
+}
+
 /* Its own number of nodes, usable, of one domain, as the scheduler said last. */
 static void check_nodes(struct world *world)
 {
@@ -265,9 +275,9 @@ static void check_nodes(struct world *world)
 	uint32_t first = osp_nodeset_next(nodes, 0);
 
 	CHECK(world, count >= model->need_nodes && count <= model->want_nodes);
-	CHECK(world, osp_nodeset_contains(world->usable, nodes));
+	CHECK(world, is_within(nodes, world->usable));
 	usable_of(world, first / world->spine_nodes, false);
-	CHECK(world, osp_nodeset_contains(world->domain, nodes));
+	CHECK(world, is_within(nodes, world->domain));
 	CHECK(world, world->choice.domain_count == 1);
 	seen.unasked += !model->asked_count;
 	CHECK(world, !model->asked_count || model->asked[model->asked_count - 1].yes);

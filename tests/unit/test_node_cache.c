@@ -16,6 +16,7 @@
 #include "lib/bind/bind_machine_text.h"
 #include "lib/cache/node_cache.h"
 #include "lib/cache/rules_kept.h"
+#include "lib/env/rules_private.h"
 
 static const char topology[] = "<system><cpu numaid=\"0\" affinity=\"0f\">"
 			       "<pci busid=\"0000:80:00.0\" class=\"0x030200\"/></cpu>"
@@ -301,9 +302,9 @@ static void test_rules_image(void **state)
 	assert_null(osp_rules_of_image(copy, bytes, 8));
 	kept = osp_rules_of_image(image, bytes, 7);
 	assert_non_null(kept);
-	assert_int_equal(osp_rules_count(kept), osp_rules_count(read));
-	for (size_t i = 0; i < osp_rules_count(read); i++)
-		same_rule(osp_rules_at(read, i), osp_rules_at(kept, i));
+	assert_int_equal(kept->count, read->count);
+	for (size_t i = 0; i < read->count; i++)
+		same_rule(&read->rules[i], &kept->rules[i]);
 	osp_rules_free(kept);
 	osp_rules_free(read);
 }
@@ -329,17 +330,17 @@ static void test_rules_known(void **state)
 		rules = osp_rules_know(&source, known, true, &error);
 		assert_non_null(rules);
 		assert_int_equal(access(kept, R_OK), 0);
-		assert_int_equal(osp_rules_count(rules), 2);
-		assert_string_equal(osp_rules_at(rules, 0)->value, "1");
+		assert_int_equal(rules->count, 2);
+		assert_string_equal(rules->rules[0].value, "1");
 		osp_rules_free(rules);
 	}
 	rules = osp_rules_know(&source, known, false, &error);
-	assert_int_equal(osp_rules_count(rules), 1);
+	assert_int_equal(rules->count, 1);
 	osp_rules_free(rules);
 	known->stamp++; /* another node, for which the other may hold */
 	memset(&known->hardware, 0, sizeof(known->hardware));
 	rules = osp_rules_know(&source, known, true, &error);
-	assert_int_equal(osp_rules_count(rules), 3);
+	assert_int_equal(rules->count, 3);
 	osp_rules_free(rules);
 	write_file("site/rules.d/b.yaml", "rules:\n  - {id: B, acton: set}\n");
 	osp_node_forget(known);

@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 #include "lib/base/text.h"
-#include "lib/env/rules.h"
+#include "lib/env/rules_private.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
@@ -356,9 +356,9 @@ static struct osp_rule_set *ours(void)
 
 static const struct osp_rule *find_rule(const struct osp_rule_set *rules, const char *id)
 {
-	for (size_t i = 0; i < osp_rules_count(rules); i++) {
-		if (!strcmp(osp_rules_at(rules, i)->id, id))
-			return osp_rules_at(rules, i);
+	for (size_t i = 0; i < rules->count; i++) {
+		if (!strcmp(rules->rules[i].id, id))
+			return &rules->rules[i];
 	}
 	return NULL;
 }
@@ -384,8 +384,8 @@ static void ours_stand_together(void **state)
 	(void)state;
 	if (osp_rules_reachable(rules, catalogue, &error))
 		fail_msg("%s", osp_error_format(&error, words, sizeof(words)));
-	for (size_t i = 0; i < osp_rules_count(rules); i++) {
-		const struct osp_rule *rule = osp_rules_at(rules, i);
+	for (size_t i = 0; i < rules->count; i++) {
+		const struct osp_rule *rule = &rules->rules[i];
 
 		if (!strstr(rule->source, "https://"))
 			fail_msg("rule %s has no source that can be opened", rule->id);
@@ -460,8 +460,8 @@ static bool decides(const struct osp_rule_set *rules, const struct osp_rule *rul
 static const char *find_idle(const struct osp_rule_set *rules,
 			     const struct osp_catalogue *catalogue)
 {
-	for (size_t i = 0; i < osp_rules_count(rules); i++) {
-		const struct osp_rule *rule = osp_rules_at(rules, i);
+	for (size_t i = 0; i < rules->count; i++) {
+		const struct osp_rule *rule = &rules->rules[i];
 		size_t type = 0;
 
 		while (type < osp_catalogue_count(catalogue) &&
@@ -607,10 +607,10 @@ static void narrowed_to_set(void **state)
 
 	(void)state;
 	osp_rules_narrow_to_set(rules);
-	assert_int_equal(osp_rules_count(rules), 2);
-	assert_string_equal(osp_rules_at(rules, 0)->id, "b");
-	assert_string_equal(osp_rules_at(rules, 1)->id, "d");
-	assert_string_equal(osp_rules_at(rules, 0)->reason, "");
+	assert_int_equal(rules->count, 2);
+	assert_string_equal(rules->rules[0].id, "b");
+	assert_string_equal(rules->rules[1].id, "d");
+	assert_string_equal(rules->rules[0].reason, "");
 	osp_rules_free(rules);
 }
 
@@ -682,14 +682,14 @@ static void narrowed_decide_the_same(void **state)
 		memset(&facts, 0, sizeof(facts));
 		assert_int_equal(osp_facts_set_list(&facts, node, NULL), 0);
 		osp_rules_narrow(narrow, &facts);
-		assert_true(osp_rules_count(narrow) < osp_rules_count(all));
+		assert_true(narrow->count < all->count);
 		snprintf(list, sizeof(list), "%s,%s", node, jobs[i % COUNT(jobs)]);
 		wide = decide(all, list, user, COUNT(user));
 		few = decide(narrow, list, user, COUNT(user));
 		assert_string_equal(wide, few);
 		free(few);
 		osp_rules_narrow_to_set(narrow);
-		assert_true(osp_rules_count(narrow) < osp_rules_count(all) / 2);
+		assert_true(narrow->count < all->count / 2);
 		wide = sets_of(wide);
 		few = sets_of(decide(narrow, list, user, COUNT(user)));
 		assert_string_equal(wide, few);

@@ -13,7 +13,7 @@
 #include "check/check.h"
 #include "lib/base/text.h"
 #include "lib/env/catalogue.h"
-#include "lib/health/thresholds.h"
+#include "lib/health/thresholds_private.h"
 
 #define FILE_NAME "thresholds.yaml"
 
