@@ -126,7 +126,7 @@ static void drop_marks(struct job_marks *marks)
 struct wanted {
 	const struct osp_victims *victims;
 	const job_record_t *gang;
-	bitstr_t *bitmap;
+	bitstr_t *bitmap; /* only jobs in the way there; NULL: wherever they run */
 	osp_list_t *found;
 };
 
@@ -165,16 +165,24 @@ static int append_if_wanted(void *item, void *context)
 	job_record_t *other = item;
 	struct wanted *wanted = context;
 
-	if (is_listed(other, wanted->victims) && is_in_the_way(other, wanted))
+	if (is_listed(other, wanted->victims) && (!wanted->bitmap || is_in_the_way(other, wanted)))
 		list_append(wanted->found, other);
 	return 0;
 }
 
-/* Makes a list of our own: Slurm sorts the list that it is given, and marks the jobs of every
- * domain in it. */
-static osp_list_t *candidates_for(const struct shadow_call *call, const struct osp_victims *victims)
+/*
+ * Makes a list of our own: Slurm sorts the list that it is given, and for a start now marks the
+ * jobs of every domain in it. A later start is asked for with all of them: Slurm leaves them out of
+ * the ends that it simulates in windows of time, and one that ends elsewhere would carry a window
+ * on to a later end (job_test.c, _will_run_test(); _future_run_test() from 24.11 on).
+ */
+static osp_list_t *candidates_for(const struct shadow_call *call,
+				  const struct osp_question *question)
 {
-	struct wanted wanted = {victims, call->job, call->bitmap, NULL};
+	const struct osp_victims *victims = &question->victims;
+	bool anywhere = victims->all && question->mode == OSP_ASK_WHEN &&
+			call->mode == SELECT_MODE_WILL_RUN;
+	struct wanted wanted = {victims, call->job, anywhere ? NULL : call->bitmap, NULL};
 
 	if (!call->candidates || (!victims->all && !victims->count))
 		return NULL;
@@ -207,7 +215,7 @@ bool shadow_is_first_moment(const struct shadow_call *call)
 static bool call_slurm(struct shadow_call *call, const struct osp_question *question,
 		       osp_list_t **preempted)
 {
-	osp_list_t *candidates = candidates_for(call, &question->victims);
+	osp_list_t *candidates = candidates_for(call, question);
 	job_record_t *job = call->job;
 
 	if (question->mode == OSP_ASK_FIRST)

@@ -330,6 +330,20 @@ starts_in() {
 	still_running 'n[6-8]'
 }
 
+# Slurm simulates ends in windows of time, and looks for a window's end only behind a job that is in the way.
+@test "a job that may be preempted elsewhere does not put a gang's plan off behind a job that stays" {
+	stays=$(submit -p high --job-name=fill -w 'n[1-4]' -N4 --ntasks-per-node=1 --time=60)
+	short=$(submit -p high --job-name=fill -w 'n[1-4]' -N4 --ntasks-per-node=6 --time=10)
+	fill high 'n[5-7]'
+	await 30 none_pending fill
+	elsewhere=$(submit -p low --job-name=fill -w n8 -N1 --exclusive --time=10)
+	await_job "$elsewhere" RUNNING
+	gang=$(submit -p high --gang -N4 --ntasks-per-node=4 --time=30)
+	await 30 starts_in "$gang" 10
+	equal "$(hostnames "$(job_field "$gang" SchedNodeList)" | paste -sd' ')" 'n1 n2 n3 n4'
+	equal "$(job_state "$stays") $(job_state "$short") $(job_state "$elsewhere")" 'RUNNING RUNNING RUNNING'
+}
+
 @test "backfill asks a slot that begins later with the jobs that may be preempted, as for a job confined to the spine" {
 	slurm_at_least 24.11 || skip 'from 24.11 on stock Slurm does'
 	fill high 'n[1-4]'

@@ -805,6 +805,39 @@ static void plans_with_preemption(void **state)
 	assert_true(job->start_time <= time(NULL));
 }
 
+/* Slurm leaves jobs that may be preempted out of the ends that it simulates. One that ends
+ * elsewhere in the same second as the job that the gang waits for would carry it on to a later
+ * end. */
+static void asks_for_a_later_start_with_all_candidates(void **state)
+{
+	job_record_t *job = gang(1, 4, "leaf");
+
+	(void)state;
+	busy(50, 0, 4, 1000);
+	for (uint32_t leaf = 1; leaf < 4; leaf++)
+		busy(50 + leaf, leaf * 4, 3, 5000);
+	asked.candidates = list_create(NULL);
+	list_append(asked.candidates, busy(60, 15, 1, 1000));
+	shadow_count_refresh(asked.now);
+	job->license_list = list_create(NULL); /* the bound does not say when it starts */
+	assert_int_equal(ask(job, SELECT_MODE_WILL_RUN), SLURM_SUCCESS);
+	assert_string_equal(nodes_given(), "0-3");
+	assert_int_equal(fake_slurm.last_candidates, 1);
+	assert_true(job->start_time >= asked.now + 1000);
+	FREE_NULL_LIST(job->license_list);
+
+	/* a start now is asked for with those in the way alone */
+	FREE_NULL_LIST(asked.preempted);
+	fake_slurm.last_candidates = -1;
+	find_job_record(50)->job_state = JOB_COMPLETE;
+	shadow_count_end(50);
+	list_append(asked.candidates, busy(61, 0, 1, 1000));
+	shadow_count_refresh(asked.now + 1);
+	assert_int_equal(ask(job, SELECT_MODE_RUN_NOW), SLURM_SUCCESS);
+	assert_string_equal(nodes_given(), "0-3");
+	assert_int_equal(fake_slurm.last_candidates, 1);
+}
+
 static int take_any(job_record_t *job, bitstr_t *nodes, uint32_t min_nodes, uint32_t max_nodes,
 		    uint32_t req_nodes, uint16_t mode, osp_list_t *offered, osp_list_t **taken,
 		    OSP_JOB_TEST_TAIL_PARAMETERS)
@@ -1088,6 +1121,7 @@ int main(void)
 		TEST(forgets_with_each_task),
 		TEST(preempts_by_components),
 		TEST(plans_with_preemption),
+		TEST(asks_for_a_later_start_with_all_candidates),
 		TEST(starts_over_jobs_below),
 		TEST(passes_inner_calls_on),
 		TEST(advises),
