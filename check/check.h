@@ -246,7 +246,8 @@ struct osp_run {
 				  do */
 };
 
-/* What every check of all GPUs gets in addition to its deadline, for each GPU on the PCI bus. */
+/* What every check that asks GPUs gets in addition to its deadline, for each GPU: the driver opens
+ * them, and makes contexts on them, one after the other. */
 #define OSP_DEADLINE_GPU_MS 500
 
 /*

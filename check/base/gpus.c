@@ -3,6 +3,7 @@
 #include "check/base/gpus.h"
 
 #include <ctype.h>
+#include <mntent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +13,7 @@
 
 #define PCI_VENDOR_NVIDIA 0x10de
 #define PCI_CLASS_DISPLAY 0x03
+#define PCI_CLASS_BRIDGE  0x0680 /* "bridge, other": an NVSwitch */
 
 /* --- --gpus ----------------------------------------------------------------------------------- */
 
@@ -97,6 +99,38 @@ bool osp_pci_gpu_uuid(const struct osp_check_context *context, const char *addre
 	return true;
 }
 
+bool osp_pci_gpu_minor(const struct osp_check_context *context, const char *address,
+		       unsigned int *minor)
+{
+	char text[1024], *at;
+
+	if (!osp_root_read(context->root, text, sizeof(text),
+			   "proc/driver/nvidia/gpus/%s/information", address))
+		return false;
+	at = strstr(text, "Device Minor:");
+	return at && sscanf(at, "Device Minor: %u", minor) == 1;
+}
+
+/* Returns whether /dev was made for a container: elsewhere it is the kernel's own file system. */
+static bool in_container(const struct osp_check_context *context)
+{
+	char path[OSP_PATH_BYTES], line[4096];
+	bool contained = false;
+	struct mntent entry;
+	FILE *table;
+
+	if (!osp_root_path(context->root, path, sizeof(path), "proc/self/mounts"))
+		return false;
+	table = setmntent(path, "r");
+	if (!table)
+		return false;
+	while (getmntent_r(table, &entry, line, sizeof(line)))
+		if (strcmp(entry.mnt_dir, "/dev") == 0)
+			contained = strcmp(entry.mnt_type, "devtmpfs") != 0;
+	endmntent(table);
+	return contained;
+}
+
 /* Returns whether root excluded the GPU (NVreg_ExcludedGpus): the driver and its libraries omit
  * it. */
 static bool is_excluded(const struct osp_check_context *context, const char *address)
@@ -130,19 +164,20 @@ static void add_gpu(const struct osp_check_context *context, struct osp_pci_gpus
 	gpus->count++;
 }
 
-/* Adds the GPUs of the driver's own list, for containers that hide the PCI bus. */
-static void add_gpus_of_driver(const struct osp_check_context *context, struct osp_pci_gpus *gpus)
+/* Returns whether the device's driver is `wanted`, or with NULL one of those that give a device to
+ * virtual machines: vfio-pci or a variant (nvgrace_gpu_vfio_pci), or a stub of Xen or KVM. */
+static bool has_driver(const struct osp_check_context *context, const char *address,
+		       const char *wanted)
 {
-	struct osp_names addresses;
+	char driver[64];
 
-	if (!osp_root_list(context->root, &addresses, "proc/driver/nvidia/gpus"))
-		return;
-	for (size_t i = 0; i < addresses.count && gpus->count < OSP_GPUS_MAX; i++)
-		if (is_excluded(context, addresses.names[i]))
-			gpus->given_away++;
-		else
-			add_gpu(context, gpus, addresses.names[i]);
-	osp_names_free(&addresses);
+	if (!osp_root_link_name(context->root, driver, sizeof(driver),
+				"sys/bus/pci/devices/%s/driver", address))
+		return false;
+	if (wanted)
+		return strcmp(driver, wanted) == 0;
+	return strstr(driver, "vfio") || strcmp(driver, "pciback") == 0 ||
+	       strcmp(driver, "pci-stub") == 0;
 }
 
 /* Returns whether it is a virtual function that this host has made; the GPU itself is listed
@@ -152,43 +187,97 @@ static bool is_virtual_function(const struct osp_check_context *context, const c
 	return osp_root_exists(context->root, "sys/bus/pci/devices/%s/physfn", address);
 }
 
-/* Returns whether its driver is vfio-pci or a variant (nvgrace_gpu_vfio_pci), or a stub of Xen or
- * KVM. */
-static bool is_given_away(const struct osp_check_context *context, const char *address)
+bool osp_pci_is_given_away(const struct osp_check_context *context, const char *address)
 {
-	char driver[64];
+	return is_virtual_function(context, address) || has_driver(context, address, NULL);
+}
 
-	return osp_root_link_name(context->root, driver, sizeof(driver),
-				  "sys/bus/pci/devices/%s/driver", address) &&
-	       (strstr(driver, "vfio") || strcmp(driver, "pciback") == 0 ||
-		strcmp(driver, "pci-stub") == 0);
+/*
+ * Returns whether this container was not given the GPU. The container's list of the driver's GPUs
+ * (/proc/driver/nvidia) leaves others out, or has them all while only the given ones have a device
+ * file. Elsewhere the list has every GPU that the driver has taken, and a file that is not there is
+ * a fault.
+ */
+static bool is_withheld(const struct osp_check_context *context, const char *address)
+{
+	unsigned int minor;
+
+	if (!osp_root_exists(context->root, "proc/driver/nvidia/gpus/%s", address))
+		return has_driver(context, address, "nvidia");
+	return osp_pci_gpu_minor(context, address, &minor) &&
+	       !osp_root_exists(context->root, "dev/nvidia%u", minor);
+}
+
+/* Adds a GPU to those that count here, or to those that are given away. */
+static void sort_gpu(const struct osp_check_context *context, struct osp_pci_gpus *gpus,
+		     const char *address)
+{
+	if (gpus->count == OSP_GPUS_MAX || gpus->given_away_count == OSP_GPUS_MAX)
+		return;
+	if (has_driver(context, address, NULL) || is_excluded(context, address) ||
+	    (gpus->contained && is_withheld(context, address)))
+		snprintf(gpus->given_away[gpus->given_away_count++], sizeof(gpus->given_away[0]),
+			 "%.15s", address);
+	else
+		add_gpu(context, gpus, address);
+}
+
+/* Adds the GPUs of the driver's own list, for containers that hide the PCI bus. */
+static void add_gpus_of_driver(const struct osp_check_context *context, struct osp_pci_gpus *gpus)
+{
+	struct osp_names addresses;
+
+	if (!osp_root_list(context->root, &addresses, "proc/driver/nvidia/gpus"))
+		return;
+	for (size_t i = 0; i < addresses.count; i++)
+		sort_gpu(context, gpus, addresses.names[i]);
+	osp_names_free(&addresses);
+}
+
+/* Returns whether the device is NVIDIA's, and its class. */
+static bool is_nvidia(const struct osp_check_context *context, const char *address, uint64_t *class)
+{
+	uint64_t vendor = 0;
+
+	*class = 0;
+	return osp_root_number(context->root, &vendor, "sys/bus/pci/devices/%s/vendor", address) &&
+	       vendor == PCI_VENDOR_NVIDIA &&
+	       osp_root_number(context->root, class, "sys/bus/pci/devices/%s/class", address);
 }
 
 void osp_pci_gpus(const struct osp_check_context *context, struct osp_pci_gpus *gpus)
 {
 	struct osp_names devices;
+	uint64_t class;
 
 	memset(gpus, 0, sizeof(*gpus));
+	gpus->contained = in_container(context);
 	if (!osp_root_list(context->root, &devices, "sys/bus/pci/devices")) {
 		add_gpus_of_driver(context, gpus);
 		return;
 	}
-	for (size_t i = 0; i < devices.count && gpus->count < OSP_GPUS_MAX; i++) {
-		const char *name = devices.names[i];
-		uint64_t vendor = 0, class = 0;
-
-		if (!osp_root_number(context->root, &vendor, "sys/bus/pci/devices/%s/vendor",
-				     name) ||
-		    vendor != PCI_VENDOR_NVIDIA ||
-		    !osp_root_number(context->root, &class, "sys/bus/pci/devices/%s/class", name) ||
-		    class >> 16 != PCI_CLASS_DISPLAY || is_virtual_function(context, name))
-			continue;
-		if (is_given_away(context, name) || is_excluded(context, name))
-			gpus->given_away++;
-		else
-			add_gpu(context, gpus, name);
-	}
+	for (size_t i = 0; i < devices.count; i++)
+		if (is_nvidia(context, devices.names[i], &class) &&
+		    class >> 16 == PCI_CLASS_DISPLAY &&
+		    !is_virtual_function(context, devices.names[i]))
+			sort_gpu(context, gpus, devices.names[i]);
 	osp_names_free(&devices);
+}
+
+bool osp_pci_has_switch(const struct osp_check_context *context)
+{
+	struct osp_names devices;
+	bool found = false;
+	uint64_t class;
+
+	if (!osp_root_list(context->root, &devices, "sys/bus/pci/devices"))
+		return true; /* it cannot be seen that there is none */
+	for (size_t i = 0; i < devices.count && !found; i++)
+		found = is_nvidia(context, devices.names[i], &class) &&
+			class >> 8 == PCI_CLASS_BRIDGE &&
+			!has_driver(context, devices.names[i], NULL);
+	osp_names_free(&devices);
+	return found;
 }
 
 const char *osp_gpu_of_address(const struct osp_pci_gpus *gpus, const char *address, char *buffer,
@@ -201,7 +290,10 @@ const char *osp_gpu_of_address(const struct osp_pci_gpus *gpus, const char *addr
 			return buffer;
 		}
 	}
-	*is_chosen = true;
+	*is_chosen = !gpus->contained;
+	for (size_t i = 0; i < gpus->given_away_count; i++)
+		if (strncasecmp(gpus->given_away[i], address, strlen(address)) == 0)
+			*is_chosen = false;
 	snprintf(buffer, buffer_bytes, "%s", address);
 	return buffer;
 }
@@ -222,7 +314,8 @@ int osp_nvml_ready(void)
 
 bool osp_nvml_refuses(int state)
 {
-	return state == OSP_NVML_NO_PERMISSION || state == OSP_NVML_OPERATING_SYSTEM;
+	return state == OSP_NVML_NO_PERMISSION || state == OSP_NVML_OPERATING_SYSTEM ||
+	       state == OSP_NVML_NO_MEMORY || state == OSP_NVML_NO_RESOURCES;
 }
 
 bool osp_gpus_confidential(void)

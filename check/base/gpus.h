@@ -21,16 +21,32 @@ struct osp_pci_gpu {
 struct osp_pci_gpus {
 	struct osp_pci_gpu gpus[OSP_GPUS_MAX];
 	size_t count;
-	size_t given_away; /* not among these: given to virtual machines by vfio-pci, or excluded
-			      from the driver by root */
+	/* Not among these: given to virtual machines by vfio-pci, excluded from the driver by root,
+	 * or not given to this container. */
+	char given_away[OSP_GPUS_MAX][16];
+	size_t given_away_count;
+	bool contained; /* in a container, which need not have all GPUs of the machine */
 };
 
 /*
  * Lists the display and 3D controllers of NVIDIA (vendor 10de, class 03) that the NVIDIA driver has
  * or should have. Omits those that a host has given to virtual machines, and the virtual functions
- * that it makes for them. In a guest, the function that it was given is its GPU.
+ * that it makes for them. In a guest, the function that it was given is its GPU. In a container,
+ * which sees the PCI bus of the machine, omits those that it was not given.
  */
 void osp_pci_gpus(const struct osp_check_context *context, struct osp_pci_gpus *gpus);
+
+/* Returns whether a PCI device belongs to virtual machines: it is a virtual function that this host
+ * has made, or its driver is vfio-pci, a variant of that, or a stub of Xen or KVM. */
+bool osp_pci_is_given_away(const struct osp_check_context *context, const char *address);
+
+/* Returns whether a PCI device is there for NVIDIA's driver to take as an NVSwitch. From Blackwell
+ * on the switches of a machine are not on its bus. */
+bool osp_pci_has_switch(const struct osp_check_context *context);
+
+/* Reads the driver's minor number of a GPU, the N of /dev/nvidiaN. */
+bool osp_pci_gpu_minor(const struct osp_check_context *context, const char *address,
+		       unsigned int *minor);
 
 /* Reads a GPU's UUID from /proc/driver/nvidia, without asking NVML. If the driver has lost the GPU,
  * the UUID is "GPU-????????-...". */
@@ -38,7 +54,8 @@ bool osp_pci_gpu_uuid(const struct osp_check_context *context, const char *addre
 		      size_t uuid_bytes);
 
 /* Returns "gpu3" for a PCI address ("0000:3b:00" is enough), or the address if there is no such
- * GPU. */
+ * GPU. Sets *chosen to false for a GPU that --gpus does not name or that is given away; in a
+ * container also for any other. */
 const char *osp_gpu_of_address(const struct osp_pci_gpus *gpus, const char *address, char *buffer,
 			       size_t buffer_bytes, bool *chosen);
 
@@ -73,8 +90,8 @@ bool osp_gpus_open(struct osp_check_context *context, struct osp_gpus *gpus);
 bool osp_gpus_open_on(struct osp_check_context *context, const struct osp_pci_gpus *pci,
 		      struct osp_gpus *gpus);
 
-/* Returns whether NVML refuses this process because of its user or its cgroup. That says nothing
- * about a GPU. */
+/* Returns whether NVML refuses this process because of its user or its cgroup, or has no memory.
+ * That says nothing about a GPU. */
 bool osp_nvml_refuses(int state);
 
 /*

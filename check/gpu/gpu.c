@@ -76,20 +76,22 @@ static bool session_is_confidential(const struct osp_check_context *context)
 	return context->unit_count && context->units[0].confidential;
 }
 
+/* Reports error 802. A second look decides whether it stays, but for GPUs in confidential mode: until
+ * somebody sets them ready they take no work, and are well. */
 static void tell_not_ready(struct osp_check_context *context, const char *subject, int result,
 			   const char *what)
 {
+	bool confidential = session_is_confidential(context);
 	struct osp_result told = {
-		.verdict = OSP_VERDICT_ERROR, .cure = OSP_CURE_ASK, .later = true};
+		.verdict = OSP_VERDICT_ERROR, .cure = OSP_CURE_ASK, .later = !confidential};
 
 	snprintf(told.subject, sizeof(told.subject), "%s", subject);
 	snprintf(told.value, sizeof(told.value), "not set up");
 	snprintf(told.why, sizeof(told.why),
 		 "%s: %s: the fabric manager has not set up the NVLink fabric, or does not run%s",
 		 what, osp_cuda_words(result),
-		 session_is_confidential(context)
-			 ? "; or the GPUs are not set ready (nvidia-smi conf-compute -srs 1)"
-			 : "");
+		 confidential ? "; or the GPUs are not set ready (nvidia-smi conf-compute -srs 1)"
+			      : "");
 	context->tell(context, &told);
 }
 

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "check/base/counters.h"
+#include "check/base/gpus.h"
 #include "check/base/root.h"
 
 /* --- Neuron ----------------------------------------------------------------------------------- */
@@ -124,12 +125,14 @@ static bool is_amd(uint64_t vendor, uint64_t class)
 
 static bool judge_amd(struct osp_check_context *context, const char *address)
 {
-	char driver[64], value[OSP_WORD_BYTES];
+	char driver[64] = "", value[OSP_WORD_BYTES];
 	uint64_t errors, correctable;
 
-	if (!osp_root_link_name(context->root, driver, sizeof(driver),
-				"sys/bus/pci/devices/%s/driver", address) ||
-	    strcmp(driver, "amdgpu") != 0) {
+	osp_root_link_name(context->root, driver, sizeof(driver), "sys/bus/pci/devices/%s/driver",
+			   address);
+	if (strcmp(driver, "gim") == 0) /* AMD's driver of a host whose GPU serves guests */
+		return false;
+	if (strcmp(driver, "amdgpu") != 0) {
 		osp_tell(context, OSP_VERDICT_FAIL, OSP_CURE_REBOOT, address, "no driver", NULL,
 			 NULL, "the AMD GPU at %s has no driver", address);
 		return true;
@@ -160,7 +163,8 @@ static void run_amd(struct osp_check_context *context)
 					devices.names[i]);
 			osp_root_number(context->root, &class, "sys/bus/pci/devices/%s/class",
 					devices.names[i]);
-			if (!is_amd(vendor, class))
+			if (!is_amd(vendor, class) ||
+			    osp_pci_is_given_away(context, devices.names[i]))
 				continue;
 			count++;
 			ill |= judge_amd(context, devices.names[i]);
@@ -181,7 +185,8 @@ const struct osp_check osp_check_amd = {
 	.measures = "every AMD accelerator has its driver and no uncorrectable memory error",
 	.explains =
 		"Looks for AMD accelerators on the PCI bus, their driver amdgpu and its counter of "
-		"uncorrectable errors (ras/*_err_count). Never run on such a machine yet.",
+		"uncorrectable errors (ras/*_err_count). One that is given to a virtual machine "
+		"(vfio-pci) or serves some (gim) is left out. Never run on such a machine yet.",
 	.cures = "Reboot; replace the node when errors come back.",
 	.run = run_amd,
 };

@@ -13,7 +13,41 @@
 #include "check/base/node_type.h"
 #include "check/base/root.h"
 
+/* Returns whether a cgroup or permissions keep this process from a device. A GPU that does not start
+ * gives another error, EIO. */
+static bool may_not_open(const struct osp_check_context *context, const char *device)
+{
+	char path[OSP_PATH_BYTES];
+	int file;
+
+	if (!osp_root_path(context->root, path, sizeof(path), "%s", device))
+		return false;
+	file = open(path, O_RDWR | O_CLOEXEC);
+	if (file < 0)
+		return errno == EPERM || errno == EACCES;
+	close(file);
+	return false;
+}
+
 /* --- driver ----------------------------------------------------------------------------------- */
+
+/* Reports that NVML does not start. Where a cgroup has taken the devices away it may say no more than
+ * "unknown error", so the device is tried. */
+static void tell_no_start(struct osp_check_context *context, const char *kernel_driver, int state)
+{
+	if (state == OSP_NVML_NO_MEMORY || state == OSP_NVML_NO_RESOURCES)
+		osp_tell_error(context, "", "NVML does not start: %s", osp_nvml_words(state));
+	else if (osp_nvml_refuses(state) || may_not_open(context, "dev/nvidiactl"))
+		osp_tell_error(
+			context, "",
+			"NVML refuses this process: %s (permissions of /dev/nvidia*, devices "
+			"of the job's cgroup)",
+			osp_nvml_words(state));
+	else
+		osp_tell(context, OSP_VERDICT_FAIL, OSP_CURE_REBOOT, "", "no start", NULL, NULL,
+			 "the driver %s is loaded, but NVML does not start: %s", kernel_driver,
+			 osp_nvml_words(state));
+}
 
 /* Reports what NVML's start says about the driver and the library. */
 static void tell_start(struct osp_check_context *context, const char *kernel_driver, int state)
@@ -43,18 +77,8 @@ static void tell_start(struct osp_check_context *context, const char *kernel_dri
 	case -1:
 		osp_tell_error(context, "", "NVML: %s", osp_nvml_load());
 		break;
-	case OSP_NVML_NO_PERMISSION:
-	case OSP_NVML_OPERATING_SYSTEM:
-		osp_tell_error(
-			context, "",
-			"NVML refuses this process: %s (permissions of /dev/nvidia*, devices "
-			"of the job's cgroup)",
-			osp_nvml_words(state));
-		break;
 	default:
-		osp_tell(context, OSP_VERDICT_FAIL, OSP_CURE_REBOOT, "", "no start", NULL, NULL,
-			 "the driver %s is loaded, but NVML does not start: %s", kernel_driver,
-			 osp_nvml_words(state));
+		tell_no_start(context, kernel_driver, state);
 	}
 }
 
@@ -100,35 +124,16 @@ static const struct osp_gpu *gpu_at(const struct osp_gpus *gpus, const char *add
 	return NULL;
 }
 
-/* Reads the driver's minor number, the N of /dev/nvidiaN. */
-static bool device_minor(const struct osp_check_context *context, const char *address,
-			 unsigned int *minor)
-{
-	char text[1024], *at;
-
-	if (!osp_root_read(context->root, text, sizeof(text),
-			   "proc/driver/nvidia/gpus/%s/information", address))
-		return false;
-	at = strstr(text, "Device Minor:");
-	return at && sscanf(at, "Device Minor: %u", minor) == 1;
-}
-
-/* Returns whether this process may not open the GPU: NVML omits it then. A GPU that does not start
- * gives another error, EIO. */
-static bool is_withheld(const struct osp_check_context *context, const char *address)
+/* Returns whether this process may not open the GPU: NVML omits it then. */
+static bool may_not_open_gpu(const struct osp_check_context *context, const char *address)
 {
 	unsigned int minor;
-	char path[OSP_PATH_BYTES];
-	int file;
+	char name[32];
 
-	if (!device_minor(context, address, &minor) ||
-	    !osp_root_path(context->root, path, sizeof(path), "dev/nvidia%u", minor))
+	if (!osp_pci_gpu_minor(context, address, &minor))
 		return false;
-	file = open(path, O_RDWR | O_CLOEXEC);
-	if (file < 0)
-		return errno == EPERM || errno == EACCES;
-	close(file);
-	return false;
+	snprintf(name, sizeof(name), "dev/nvidia%u", minor);
+	return may_not_open(context, name);
 }
 
 static bool any_refused(const struct osp_gpus *gpus)
@@ -143,7 +148,7 @@ static bool any_refused(const struct osp_gpus *gpus)
 static void tell_absent(struct osp_check_context *context, const struct osp_gpus *gpus,
 			const char *address, const char *subject)
 {
-	if (any_refused(gpus) || is_withheld(context, address))
+	if (any_refused(gpus) || may_not_open_gpu(context, address))
 		osp_tell_error(context, subject,
 			       "at %s: this process may not open it (devices of the job's cgroup, "
 			       "permissions of /dev/nvidia*)",
@@ -168,6 +173,10 @@ static size_t tell_missing(struct osp_check_context *context, const struct osp_p
 		snprintf(subject, sizeof(subject), "gpu%zu", i);
 		if (!gpu) {
 			tell_absent(context, gpus, pci->gpus[i].address, subject);
+			ill++;
+		} else if (osp_nvml_refuses(gpu->state)) {
+			osp_tell_error(context, subject, "at %s: %s", pci->gpus[i].address,
+				       osp_nvml_words(gpu->state));
 			ill++;
 		} else if (gpu->state != OSP_NVML_OK) {
 			osp_tell(context, OSP_VERDICT_FAIL,
@@ -242,11 +251,13 @@ static void run_gpus(struct osp_check_context *context)
 	struct osp_gpus gpus;
 	char value[OSP_WORD_BYTES], limit[OSP_WORD_BYTES];
 	unsigned int count;
+	size_t all;
 	int state;
 
 	osp_pci_gpus(context, &pci);
-	if (expected && !context->gpus && (int64_t)(pci.count + pci.given_away) < expected->value) {
-		snprintf(value, sizeof(value), "%zu", pci.count + pci.given_away);
+	all = pci.count + pci.given_away_count;
+	if (expected && !context->gpus && (int64_t)all < expected->value) {
+		snprintf(value, sizeof(value), "%zu", all);
 		snprintf(limit, sizeof(limit), "< %lld", (long long)expected->value);
 		osp_tell(context, OSP_VERDICT_FAIL, OSP_CURE_REPLACE, "", value, limit,
 			 expected->source, "GPUs on the PCI bus; %s has %lld",
@@ -279,8 +290,9 @@ const struct osp_check osp_check_gpus = {
 	.explains = "Compares NVIDIA's GPUs on the PCI bus with NVML's list and, where the "
 		    "machine's name is known, with how many it should have. A GPU that has fallen "
 		    "off the bus shows here. One that is given to a virtual machine (vfio-pci), "
-		    "or that root has excluded from the driver (NVreg_ExcludedGpus), is left out; "
-		    "one that this process may not open, by its cgroup, is an error of the check.",
+		    "that root has excluded from the driver (NVreg_ExcludedGpus), or that this "
+		    "container was not given is left out; one that this process may not open, by "
+		    "its cgroup, is an error of the check.",
 	.cures = "Reboot; when a GPU stays away, replace the node.",
 	.run = run_gpus,
 };
@@ -297,7 +309,8 @@ static void run_device_files(struct osp_check_context *context)
 
 	osp_pci_gpus(context, &gpus);
 	for (size_t i = 0; i < gpus.count; i++) {
-		if (!gpus.gpus[i].chosen || !device_minor(context, gpus.gpus[i].address, &minor))
+		if (!gpus.gpus[i].chosen ||
+		    !osp_pci_gpu_minor(context, gpus.gpus[i].address, &minor))
 			continue;
 		there++;
 		if (osp_root_exists(context->root, "dev/nvidia%u", minor))

@@ -121,13 +121,15 @@ static bool judge_link_speed(struct osp_check_context *context, const struct osp
 	const struct osp_limit *expected =
 		osp_check_limit(context, OSP_LIMIT_NVLINK_MBPS, gpu->name);
 	unsigned int need = expected ? (unsigned int)expected->value : best_mbps;
+	/* what no GPU reaches is how this driver counts, or a mode that somebody has set */
+	bool fails = expected && best_mbps >= need;
 	char value[OSP_WORD_BYTES], limit[OSP_WORD_BYTES];
 
 	if (!speed || speed >= need)
 		return false;
 	snprintf(value, sizeof(value), "%u MB/s", speed);
 	snprintf(limit, sizeof(limit), "< %u", need);
-	osp_tell(context, expected ? OSP_VERDICT_FAIL : OSP_VERDICT_WARN, OSP_CURE_RESET_GPU,
+	osp_tell(context, fails ? OSP_VERDICT_FAIL : OSP_VERDICT_WARN, OSP_CURE_RESET_GPU,
 		 gpu->subject, value, limit,
 		 expected ? expected->source : "the other GPUs of this node",
 		 "%s: its NVLinks run at %u MB/s each way", gpu->uuid, speed);
@@ -199,7 +201,8 @@ const struct osp_check osp_check_nvlink = {
 	.explains = "Counts NVLinks that are up and reads their speed. What is due comes from the "
 		    "thresholds; for an unknown model the best GPU of its model on the node is the "
 		    "measure, and fewer only warns. So do links that are all down in a virtual "
-		    "machine of no known type, whose host decides. A node with a single GPU has "
+		    "machine of no known type, whose host decides, and a speed that no GPU of the "
+		    "node reaches: a driver may count it otherwise. A node with a single GPU has "
 		    "nothing to link to. Partitioned GPUs (MIG) and confidential computing have "
 		    "theirs switched off and are not judged.",
 	.cures = "Reset the GPUs (all that are linked, together) or reboot; when links stay down, "
@@ -438,6 +441,23 @@ static void tell_mending(struct osp_check_context *context, const struct osp_gpu
 	context->tell(context, &told);
 }
 
+/*
+ * Returns whether another host's fabric manager sets up this GPU, if any does: it is alone on its
+ * node, or a Hopper without an NVSwitch on its bus, in a virtual machine with some of a host's GPUs.
+ * From Blackwell on no bus shows the switches.
+ */
+static bool is_anothers(const struct osp_check_context *context, const struct osp_gpu *gpu)
+{
+	struct osp_pci_gpus pci;
+	int major = 0, minor = 0;
+
+	osp_pci_gpus(context, &pci);
+	if (pci.count + pci.given_away_count < 2)
+		return true;
+	return osp_nvml_capability(gpu->device, &major, &minor) == OSP_NVML_OK && major == 9 &&
+	       !osp_pci_has_switch(context);
+}
+
 /* Returns whether a fabric manager of this host sets up all GPUs as one: FABRIC_MODE=0 in its file
  * (Fabric Manager User Guide). In the other modes, in virtual machines of such hosts and in racks,
  * GPUs wait until somebody activates their partition, perhaps for ever. */
@@ -462,7 +482,14 @@ static void tell_not_joined(struct osp_check_context *context, const struct osp_
 	snprintf(told.why, sizeof(told.why),
 		 "%.90s: has not joined the NVLink fabric; see that the fabric manager runs",
 		 gpu->uuid);
-	if (begun && !sets_up_all(context)) {
+	if (is_anothers(context, gpu)) {
+		told.verdict = OSP_VERDICT_WARN;
+		told.later = false;
+		snprintf(told.why, sizeof(told.why),
+			 "%.90s: has not joined an NVLink fabric; no switch is here, so if there "
+			 "is a fabric another host sets it up",
+			 gpu->uuid);
+	} else if (begun && !sets_up_all(context)) {
 		told.verdict = OSP_VERDICT_WARN;
 		told.later = false;
 		snprintf(told.why, sizeof(told.why),
@@ -559,7 +586,8 @@ const struct osp_check osp_check_fabric = {
 		"seen here. A GPU that has not joined is an error of the check in the first "
 		"fabric_grace_s after boot; later it fails when a second look a minute after it "
 		"says so too, as do routes that are still being mended then. Where the fabric has "
-		"partitions a GPU that waits for its own only warns.",
+		"partitions a GPU that waits for its own only warns, as does one that is alone or "
+		"whose NVSwitches another host has.",
 	.cures = "Start nvidia-fabricmanager (its version must be the driver's); look at its log.",
 	.run = run_fabric,
 	.still_ill = fabric_still_ill,

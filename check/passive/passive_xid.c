@@ -170,7 +170,7 @@ static void tell_sick(struct osp_check_context *context, const struct osp_pci_gp
 	bool chosen;
 
 	osp_gpu_of_address(gpus, sick->address, subject, sizeof(subject), &chosen);
-	if (!sick->number || !chosen)
+	if (!sick->number || (!chosen && !sick->of_switch))
 		return;
 	*told = true;
 	if (sick->of_switch)

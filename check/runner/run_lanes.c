@@ -205,7 +205,8 @@ static unsigned int deadline_ms(const struct osp_runner *runner, const struct os
 		return own_ms + osp_site_check_ms(runner->context);
 	if (check->group == OSP_GROUP_GPU || check->group == OSP_GROUP_ALL_GPUS)
 		own_ms += (unsigned int)runner->start.gpus.count * OSP_DEADLINE_GPU_MS;
-
+	if (check->group == OSP_GROUP_EACH_GPU) /* contexts are made one after the other */
+		own_ms += (unsigned int)runner->context->unit_count * OSP_DEADLINE_GPU_MS;
 	return most_ms && most_ms < own_ms ? most_ms : own_ms;
 }
 

@@ -525,6 +525,31 @@ static void gpus_are_checked_side_by_side_and_speeds_together(void **state)
 	osp_run_free(&run);
 }
 
+static void takes_its_turn(struct osp_check_context *context)
+{
+	usleep(1500 * 1000);
+	osp_tell_pass(context, "started");
+}
+
+/* The driver makes contexts one after the other, so the last of five GPUs waits for the others'. */
+static void each_gpu_adds_to_the_time_of_its_start(void **state)
+{
+	static const struct osp_check check =
+		CHECK_IN(takes_its_turn, OSP_GROUP_EACH_GPU, OSP_VERDICT_FAIL, 500, .basic = true);
+	const struct osp_check *list[] = {&check};
+	struct osp_check_context context;
+	struct osp_run run;
+
+	(void)state;
+	osp_check_context_set(&context, "/nonexistent", thresholds);
+	context.units = units;
+	context.unit_count = 5;
+	assert_int_equal(osp_run_checks(&context, list, 1, 0, &run, NULL), 0);
+	assert_int_equal(run.outcomes[0].verdict, OSP_VERDICT_PASS);
+	assert_int_equal(run.outcomes[0].result_count, 5);
+	osp_run_free(&run);
+}
+
 /* GPU 1 is slower than its peers: how it is told depends on how far it may be behind them. */
 static void slow_speeds_fail_or_warn(void **state)
 {
@@ -942,6 +967,7 @@ int main(void)
 		cmocka_unit_test(modes),
 		cmocka_unit_test(gpus_are_checked_side_by_side_and_speeds_together),
 		cmocka_unit_test(who_is_there_in_any_round_makes_slowness_a_warning),
+		cmocka_unit_test(each_gpu_adds_to_the_time_of_its_start),
 		cmocka_unit_test(slow_speeds_fail_or_warn),
 		cmocka_unit_test(who_serves_others_is_left_alone),
 		cmocka_unit_test(who_is_not_believed_to_serve_others_is_not_checked),
