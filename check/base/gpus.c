@@ -234,6 +234,19 @@ static void add_gpus_of_driver(const struct osp_check_context *context, struct o
 	osp_names_free(&addresses);
 }
 
+/* Adds a GPU for each /dev/nvidiaN. Their order is NVML's, as far as it can be known. */
+static void add_gpus_of_files(const struct osp_check_context *context, struct osp_pci_gpus *gpus)
+{
+	char name[16];
+
+	gpus->by_files = true;
+	for (unsigned int minor = 0; minor < OSP_GPUS_MAX; minor++) {
+		snprintf(name, sizeof(name), "nvidia%u", minor);
+		if (osp_root_exists(context->root, "dev/%s", name))
+			add_gpu(context, gpus, name);
+	}
+}
+
 /* Returns whether the device is NVIDIA's, and its class. */
 static bool is_nvidia(const struct osp_check_context *context, const char *address, uint64_t *class)
 {
@@ -254,6 +267,8 @@ void osp_pci_gpus(const struct osp_check_context *context, struct osp_pci_gpus *
 	gpus->contained = in_container(context);
 	if (!osp_root_list(context->root, &devices, "sys/bus/pci/devices")) {
 		add_gpus_of_driver(context, gpus);
+		if (!gpus->count && !gpus->given_away_count)
+			add_gpus_of_files(context, gpus);
 		return;
 	}
 	for (size_t i = 0; i < devices.count; i++)

@@ -14,7 +14,7 @@
 #define OSP_GPUS_MAX 64
 
 struct osp_pci_gpu {
-	char address[16]; /* "0000:3b:00.0", as sysfs writes it */
+	char address[16]; /* "0000:3b:00.0", as sysfs writes it; "nvidia0" of a file alone */
 	bool chosen;	  /* --gpus names it */
 };
 
@@ -26,13 +26,15 @@ struct osp_pci_gpus {
 	char given_away[OSP_GPUS_MAX][16];
 	size_t given_away_count;
 	bool contained; /* in a container, which need not have all GPUs of the machine */
+	bool by_files;	/* only the device files show GPUs: neither bus nor driver lists any */
 };
 
 /*
  * Lists the display and 3D controllers of NVIDIA (vendor 10de, class 03) that the NVIDIA driver has
  * or should have. Omits those that a host has given to virtual machines, and the virtual functions
  * that it makes for them. In a guest, the function that it was given is its GPU. In a container,
- * which sees the PCI bus of the machine, omits those that it was not given.
+ * which sees the PCI bus of the machine, omits those that it was not given. Where bus and driver
+ * are hidden (gVisor), /dev/nvidiaN stands for a GPU.
  */
 void osp_pci_gpus(const struct osp_check_context *context, struct osp_pci_gpus *gpus);
 

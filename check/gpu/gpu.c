@@ -76,8 +76,8 @@ static bool session_is_confidential(const struct osp_check_context *context)
 	return context->unit_count && context->units[0].confidential;
 }
 
-/* Reports error 802. A second look decides whether it stays, but for GPUs in confidential mode: until
- * somebody sets them ready they take no work, and are well. */
+/* Reports error 802. A second look decides whether it stays, but for GPUs in confidential mode:
+ * until somebody sets them ready they take no work, and are well. */
 static void tell_not_ready(struct osp_check_context *context, const char *subject, int result,
 			   const char *what)
 {

@@ -13,8 +13,8 @@
 #include "check/base/node_type.h"
 #include "check/base/root.h"
 
-/* Returns whether a cgroup or permissions keep this process from a device. A GPU that does not start
- * gives another error, EIO. */
+/* Returns whether a cgroup or permissions keep this process from a device. A GPU that does not
+ * start gives another error, EIO. */
 static bool may_not_open(const struct osp_check_context *context, const char *device)
 {
 	char path[OSP_PATH_BYTES];
@@ -31,8 +31,8 @@ static bool may_not_open(const struct osp_check_context *context, const char *de
 
 /* --- driver ----------------------------------------------------------------------------------- */
 
-/* Reports that NVML does not start. Where a cgroup has taken the devices away it may say no more than
- * "unknown error", so the device is tried. */
+/* Reports that NVML does not start. Where a cgroup has taken the devices away it may say no more
+ * than "unknown error", so the device is tried. */
 static void tell_no_start(struct osp_check_context *context, const char *kernel_driver, int state)
 {
 	if (state == OSP_NVML_NO_MEMORY || state == OSP_NVML_NO_RESOURCES)
@@ -82,6 +82,21 @@ static void tell_start(struct osp_check_context *context, const char *kernel_dri
 	}
 }
 
+/* Reports on a driver of which this process sees neither module nor bus, so only NVML can tell. */
+static void tell_hidden(struct osp_check_context *context)
+{
+	char library[OSP_WORD_BYTES] = "?";
+	int state = osp_nvml_ready();
+
+	if (state == OSP_NVML_OK)
+		state = osp_nvml_driver_version(library, sizeof(library));
+	if (state == OSP_NVML_OK)
+		osp_tell_pass(context, "%s", library);
+	else
+		osp_tell_error(context, "", "NVML: %s",
+			       state < 0 ? osp_nvml_load() : osp_nvml_words(state));
+}
+
 static void run_driver(struct osp_check_context *context)
 {
 	char driver[OSP_WORD_BYTES];
@@ -93,6 +108,10 @@ static void run_driver(struct osp_check_context *context)
 		return;
 	}
 	if (!osp_root_read(context->root, driver, sizeof(driver), "sys/module/nvidia/version")) {
+		if (gpus.by_files) {
+			tell_hidden(context);
+			return;
+		}
 		osp_tell(context, OSP_VERDICT_FAIL, OSP_CURE_ASK, "", "not loaded", NULL, NULL,
 			 "%zu GPUs on the PCI bus, and no kernel module nvidia", gpus.count);
 		return;
@@ -158,13 +177,14 @@ static void tell_absent(struct osp_check_context *context, const struct osp_gpus
 			 "on the PCI bus at %s, unknown to the driver", address);
 }
 
-/* Reports each GPU of the bus that is not in NVML's list or does not answer. Returns how many. */
+/* Reports each GPU of the bus that is not in NVML's list or does not answer; files alone tell no
+ * addresses to compare. Returns how many. */
 static size_t tell_missing(struct osp_check_context *context, const struct osp_pci_gpus *pci,
 			   const struct osp_gpus *gpus)
 {
 	size_t ill = 0;
 
-	for (size_t i = 0; i < pci->count; i++) {
+	for (size_t i = 0; i < pci->count && !pci->by_files; i++) {
 		const struct osp_gpu *gpu = gpu_at(gpus, pci->gpus[i].address);
 		char subject[16];
 

@@ -443,8 +443,8 @@ static void tell_mending(struct osp_check_context *context, const struct osp_gpu
 
 /*
  * Returns whether another host's fabric manager sets up this GPU, if any does: it is alone on its
- * node, or a Hopper without an NVSwitch on its bus, in a virtual machine with some of a host's GPUs.
- * From Blackwell on no bus shows the switches.
+ * node, or a Hopper without an NVSwitch on its bus, in a virtual machine with some of a host's
+ * GPUs. From Blackwell on no bus shows the switches.
  */
 static bool is_anothers(const struct osp_check_context *context, const struct osp_gpu *gpu)
 {

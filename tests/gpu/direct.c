@@ -7,6 +7,7 @@
  *	direct checks    every check of a single GPU, where compute-sanitizer can see its kernels
  *	direct limits    the shipped limits of speed for the first GPU on this node: NAME VALUE a
  *			 line
+ *	direct gpus      the GPUs by NVML's name, a line a model: "8 NVIDIA H100 80GB HBM3"
  *	direct gang      the gate's process for NCCL, with the first GPU as its one rank: GB/s and
  *			 words wrong
  */
@@ -101,6 +102,22 @@ static int print_limits(const struct osp_check_context *context)
 	return 0;
 }
 
+static int print_gpus(const struct osp_units *units)
+{
+	for (size_t i = 0; i < units->count; i++) {
+		size_t of_model = 0, before = 0;
+
+		for (size_t n = 0; n < units->count; n++)
+			if (strcmp(units->units[n].model, units->units[i].model) == 0) {
+				of_model++;
+				before += n < i;
+			}
+		if (!before)
+			printf("%zu %s\n", of_model, units->units[i].model);
+	}
+	return 0;
+}
+
 /* One order: this process is the only rank. */
 static int run_gang(struct osp_check_context *context)
 {
@@ -161,6 +178,8 @@ int main(int argc, char **argv)
 	context.slice_ms = 1;
 	if (strcmp(argv[1], "limits") == 0)
 		failures = print_limits(&context);
+	else if (strcmp(argv[1], "gpus") == 0)
+		failures = print_gpus(&units);
 	else if (strcmp(argv[1], "gang") == 0)
 		failures = run_gang(&context);
 	else if (strcmp(argv[1], "copy") == 0)
