@@ -215,7 +215,7 @@ ours() {
 @test "a node without a GPU: skipped, and said why" {
 	rm -rf node
 	cp -a "$FAKE/node" node
-	rm -r node/sys/bus/pci node/sys/class/infiniband node/proc/driver/nvidia/gpus
+	rm -r node/sys/bus/pci node/sys/class/infiniband node/proc/driver/nvidia/gpus node/dev/nvidia*
 	rm node/sys/devices/virtual/dmi/id/product_name
 	run fake_check node
 	[[ $status == 0 ]]
