@@ -3,8 +3,9 @@
  * import_build.c - from hosts and their switches to a topology
  *
  * Each switch appears once for every host below it. The first time makes it; later ones must agree
- * on its layer, its zone and what is above it, or the error names both hosts. Only then anything is
- * built, with each switch below the nearest switch or zone that any host names.
+ * on its layer, its zone and what is above it, or the error names both hosts. With allow_missing
+ * that is a warning, and the later host is left out. Only then anything is built,
+ * with each switch below the nearest switch or zone that any host names.
  */
 #include <stdarg.h>
 #include <stdio.h>
@@ -31,7 +32,15 @@ struct wire {
 	uint32_t parent_host; /* the host that named the parent */
 	const char *zone;     /* NULL: not given */
 	uint32_t zone_host;
+	bool crosses;	 /* an UltraServer whose hosts are not under one leaf */
 	uint32_t domain; /* the builder's number */
+};
+
+/* Hosts that contradict those before them, with allow_missing. */
+struct odd {
+	uint32_t count;
+	uint32_t first; /* the first host, and what is wrong with it */
+	char why[OSP_ERROR_TEXT_BYTES];
 };
 
 struct build {
@@ -44,6 +53,9 @@ struct build {
 	uint32_t layer_count;
 	bool has_blocks;
 	bool has_zones;
+	struct odd left_out; /* without a place */
+	struct odd cut;	     /* without what is above the switch that others have elsewhere */
+	struct odd crossing; /* in an UltraServer that is not under one leaf */
 	struct osp_builder *builder;
 };
 
@@ -103,11 +115,7 @@ static int learn_zone(struct build *build, uint32_t index)
 	char who[WHO_BYTES];
 	uint32_t teller;
 
-	if (!host->nodes)
-		return 0;
-	if (host->zone_id || host->zone_name)
-		build->has_zones = true;
-	if (!host->zone_id || !host->zone_name)
+	if (!host->nodes || !host->zone_id || !host->zone_name)
 		return 0;
 	teller = osp_name_table_find(&build->table, TAG_ZONE_NAME, host->zone_name);
 	if (teller == OSP_NAME_ABSENT)
@@ -156,9 +164,6 @@ static int other_layer(const struct build *build, const struct wire *wire, uint3
 {
 	char who[WHO_BYTES];
 
-	if (wire->host == host)
-		return refuse(build, host, "network node %.64s stands at two levels of %.64s",
-			      wire->name, host_of(build, host)->id);
 	return refuse(build, host, "network node %.64s is the %s of %.64s but the %s of %s",
 		      wire->name, layer_name(build, layer), host_of(build, host)->id,
 		      layer_name(build, wire->layer),
@@ -177,11 +182,10 @@ static int other_zone(const struct build *build, const struct wire *wire, const 
 		      name_and_place(build, wire->zone_host, who, sizeof(who)));
 }
 
-static int other_parent(const struct build *build, const struct wire *wire, uint32_t parent,
+static int other_parent(const struct build *build, const struct wire *wire, const char *here,
 			uint32_t host)
 {
 	char who[WHO_BYTES];
-	const char *here = build->wires[parent].name;
 	const char *there = build->wires[wire->parent].name;
 
 	name_and_place(build, wire->parent_host, who, sizeof(who));
@@ -195,70 +199,253 @@ static int other_parent(const struct build *build, const struct wire *wire, uint
 		      there, who);
 }
 
-static int agree_on_zone(struct build *build, struct wire *wire, uint32_t host)
+static uint32_t tag_of_layer(const struct build *build, uint32_t layer)
 {
-	const char *zone = zone_of(build, host_of(build, host));
+	return build->import->kind == OSP_IMPORT_EC2 ? (uint32_t)TAG_EC2_SWITCH : layer;
+}
 
-	if (!zone || (wire->zone && !strcmp(wire->zone, zone)))
+/* Checks what a host says of a switch below `above` (NULL: it says nothing) against the others. */
+static int check_wire(const struct build *build, uint32_t tag, const char *name, uint32_t layer,
+		      const char *above, uint32_t host)
+{
+	uint32_t index = osp_name_table_find(&build->table, tag, name);
+	const char *zone = zone_of(build, host_of(build, host));
+	const struct wire *wire;
+
+	if (index == OSP_NAME_ABSENT)
 		return 0;
-	if (wire->zone)
+	wire = &build->wires[index];
+	if (wire->layer != layer)
+		return other_layer(build, wire, layer, host);
+	if (zone && wire->zone && strcmp(wire->zone, zone) != 0)
 		return other_zone(build, wire, zone, host);
-	wire->zone = zone;
-	wire->zone_host = host;
+	if (above && wire->parent != NOBODY && strcmp(build->wires[wire->parent].name, above) != 0)
+		return other_parent(build, wire, above, host);
 	return 0;
 }
 
-/* Finds or makes one switch of a host; *index is its wire. */
+/* Refuses a switch that stands twice above a host. */
+static int check_twice(const struct build *build, uint32_t host, uint32_t i)
+{
+	const struct osp_import_host *h = host_of(build, host);
+
+	for (uint32_t j = i + 1; j < h->switch_count; j++) {
+		if (tag_of_layer(build, h->layer + i) == tag_of_layer(build, h->layer + j) &&
+		    !strcmp(h->switches[i], h->switches[j]))
+			return refuse(build, host,
+				      "network node %.64s stands at two levels of %.64s",
+				      h->switches[i], h->id);
+	}
+	return 0;
+}
+
+static int check_switches(const struct build *build, uint32_t host)
+{
+	const struct osp_import_host *h = host_of(build, host);
+	const char *above = NULL;
+
+	for (uint32_t i = h->switch_count; i-- > 0; above = h->switches[i]) {
+		uint32_t layer = h->layer + i;
+
+		if (check_twice(build, host, i) || check_wire(build, tag_of_layer(build, layer),
+							      h->switches[i], layer, above, host))
+			return -1;
+	}
+	return 0;
+}
+
+static int check_block(const struct build *build, uint32_t host)
+{
+	const struct osp_import_host *h = host_of(build, host);
+
+	return h->block ? check_wire(build, TAG_BLOCK, h->block, 0, h->switches[0], host) : 0;
+}
+
+/* --- with allow_missing, what contradicts is left out ------------------------------------------ */
+
+static void note_odd(struct odd *odd, uint32_t host, const struct osp_error *why)
+{
+	if (odd->count++)
+		return;
+	odd->first = host;
+	snprintf(odd->why, sizeof(odd->why), "%s", why->text);
+}
+
+/*
+ * Ends a host's path below the first switch that others have at another level: answers differ in
+ * depth by the type of the instance, and are counted from the leaf.
+ */
+static void cut_path(struct build *build, uint32_t host)
+{
+	struct osp_import_host *h = &build->import->hosts[host];
+
+	for (uint32_t i = 0; i < h->switch_count; i++) {
+		uint32_t layer = h->layer + i;
+		uint32_t index = osp_name_table_find(&build->table, tag_of_layer(build, layer),
+						     h->switches[i]);
+
+		if (index == OSP_NAME_ABSENT || build->wires[index].layer == layer)
+			continue;
+		other_layer(build, &build->wires[index], layer, host);
+		note_odd(i ? &build->cut : &build->left_out, host, build->error);
+		h->switch_count = i;
+	}
+}
+
+/* Tells whether the host has a place that contradicts nobody's; notes what it leaves out. */
+static bool make_agree(struct build *build, uint32_t host)
+{
+	struct osp_import_host *h = &build->import->hosts[host];
+	struct osp_error *error = build->error, why = {.text = ""};
+	uint32_t index;
+
+	build->error = &why;
+	cut_path(build, host);
+	why = (struct osp_error){.text = ""};
+	if (h->switch_count && check_switches(build, host)) {
+		note_odd(&build->left_out, host, &why);
+		h->switch_count = 0;
+	}
+	why = (struct osp_error){.text = ""};
+	if (h->switch_count && check_block(build, host)) {
+		note_odd(&build->crossing, host, &why);
+		index = osp_name_table_find(&build->table, TAG_BLOCK, h->block);
+		build->wires[index].crosses = true;
+	}
+	build->error = error;
+	return h->switch_count;
+}
+
+static int warn_of(struct build *build, const struct odd *odd, const char *what)
+{
+	char where[OSP_IMPORT_WHERE_BYTES];
+
+	if (!odd->count)
+		return 0;
+	return osp_import_warn(
+		build->import, build->error, "%s: %.300s; %s",
+		osp_import_where(&host_of(build, odd->first)->place, where, sizeof(where)),
+		odd->why, what);
+}
+
+/* Leaves the level nvlink out if its domains are not inside the leaves. */
+static void drop_crossing_blocks(struct build *build, uint32_t *crossing, uint32_t *blocks)
+{
+	*crossing = *blocks = 0;
+	for (uint32_t i = 0; i < build->wire_count; i++) {
+		*blocks += !build->wires[i].layer;
+		*crossing += build->wires[i].crosses;
+	}
+	if (*crossing)
+		build->has_blocks = false;
+}
+
+static int warn_of_odd(struct build *build)
+{
+	char what[128];
+	uint32_t crossing, blocks;
+
+	drop_crossing_blocks(build, &crossing, &blocks);
+	snprintf(what, sizeof(what), "left out, with %u more like it", build->left_out.count - 1);
+	if (warn_of(build, &build->left_out, build->left_out.count > 1 ? what : "left out"))
+		return -1;
+	snprintf(what, sizeof(what), "the path of %u host%s ends below such a node",
+		 build->cut.count, build->cut.count == 1 ? "" : "s");
+	if (warn_of(build, &build->cut, what))
+		return -1;
+	snprintf(what, sizeof(what), "%u of %u cross leaves, so there is no level %s", crossing,
+		 blocks, BLOCK_LEVEL);
+	return warn_of(build, &build->crossing, what);
+}
+
+/* --- meeting ---------------------------------------------------------------------------------- */
+
+/* Finds or makes one switch of a host that contradicts nobody. *index is its wire. */
 static int meet(struct build *build, uint32_t tag, const char *name, uint32_t layer, uint32_t host,
 		uint32_t *index)
 {
+	const char *zone = zone_of(build, host_of(build, host));
+	struct wire *wire;
+
 	*index = osp_name_table_find(&build->table, tag, name);
 	if (*index == OSP_NAME_ABSENT) {
 		*index = build->wire_count;
 		if (add_wire(build, tag, name, layer, host))
 			return -1;
-	} else if (build->wires[*index].layer != layer) {
-		return other_layer(build, &build->wires[*index], layer, host);
 	}
-	return agree_on_zone(build, &build->wires[*index], host);
+	wire = &build->wires[*index];
+	if (zone && !wire->zone) {
+		build->has_zones = true;
+		wire->zone = zone;
+		wire->zone_host = host;
+	}
+	return 0;
 }
 
-static int put_below(struct build *build, uint32_t child, uint32_t parent, uint32_t host)
+static void put_below(struct build *build, uint32_t child, uint32_t parent, uint32_t host)
 {
 	struct wire *wire = &build->wires[child];
 
-	if (wire->parent == NOBODY) {
-		wire->parent = parent;
-		wire->parent_host = host;
-	}
-	return wire->parent == parent ? 0 : other_parent(build, wire, parent, host);
+	if (parent == NOBODY || wire->parent != NOBODY)
+		return;
+	wire->parent = parent;
+	wire->parent_host = host;
 }
 
 static int meet_host(struct build *build, uint32_t host)
 {
 	const struct osp_import_host *h = host_of(build, host);
-	bool ec2 = build->import->kind == OSP_IMPORT_EC2;
 	uint32_t above = NOBODY, wire;
 
-	if (!h->nodes)
-		return 0;
 	if (h->layer + h->switch_count - 1 > build->layer_count)
 		build->layer_count = h->layer + h->switch_count - 1;
 	/* from the top, so that the switch above is known */
 	for (uint32_t i = h->switch_count; i-- > 0; above = wire) {
 		uint32_t layer = h->layer + i;
 
-		if (meet(build, ec2 ? TAG_EC2_SWITCH : layer, h->switches[i], layer, host, &wire))
+		if (meet(build, tag_of_layer(build, layer), h->switches[i], layer, host, &wire))
 			return -1;
-		if (above != NOBODY && put_below(build, wire, above, host))
-			return -1;
+		put_below(build, wire, above, host);
 	}
 	if (!h->block)
 		return 0;
 	build->has_blocks = true;
 	if (meet(build, TAG_BLOCK, h->block, 0, host, &wire))
 		return -1;
-	return put_below(build, wire, above, host);
+	put_below(build, wire, above, host);
+	return 0;
+}
+
+/* Meets the hosts as they come. The first that contradicts those before it ends that. */
+static int meet_in_order(struct build *build)
+{
+	for (uint32_t i = 0; i < build->import->host_count; i++) {
+		if (host_of(build, i)->nodes &&
+		    (check_switches(build, i) || check_block(build, i) || meet_host(build, i)))
+			return -1;
+	}
+	return 0;
+}
+
+/*
+ * Meets the hosts and leaves out what contradicts. Short paths come first, so that it is always
+ * the longer one that ends below a switch of both, whichever nodes run.
+ */
+static int meet_what_agrees(struct build *build)
+{
+	for (uint32_t depth = 1; depth <= OSP_IMPORT_LAYERS_MAX; depth++) {
+		for (uint32_t i = 0; i < build->import->host_count; i++) {
+			struct osp_import_host *h = &build->import->hosts[i];
+
+			if (!h->nodes || h->switch_count != depth)
+				continue;
+			if (make_agree(build, i) && meet_host(build, i))
+				return -1;
+			if (!h->switch_count)
+				h->node_count = 0;
+		}
+	}
+	return warn_of_odd(build);
 }
 
 static int meet_hosts(struct build *build)
@@ -267,11 +454,8 @@ static int meet_hosts(struct build *build)
 		if (learn_zone(build, i))
 			return -1;
 	}
-	for (uint32_t i = 0; i < build->import->host_count; i++) {
-		if (meet_host(build, i))
-			return -1;
-	}
-	return 0;
+	return build->import->options.allow_missing ? meet_what_agrees(build)
+						    : meet_in_order(build);
 }
 
 /* --- building --------------------------------------------------------------------------------- */
@@ -301,6 +485,8 @@ static int add_domains(struct build *build)
 	for (uint32_t i = 0; i < build->wire_count; i++) {
 		struct wire *wire = &build->wires[i];
 
+		if (!wire->layer && !build->has_blocks)
+			continue;
 		wire->domain = osp_builder_domain(build->builder,
 						  level_of_layer(build, wire->layer), wire->name,
 						  &host_of(build, wire->host)->place, build->error);
@@ -332,6 +518,8 @@ static int nest_domains(struct build *build)
 		const struct wire *wire = &build->wires[i];
 		int rc;
 
+		if (wire->domain == OSP_NO_DOMAIN)
+			continue;
 		if (wire->parent == NOBODY)
 			rc = nest_in_zone(build, wire);
 		else
@@ -347,9 +535,10 @@ static int nest_domains(struct build *build)
 /* Returns the nearest domain of a host. */
 static uint32_t domain_above(const struct build *build, const struct osp_import_host *host)
 {
-	uint32_t tag = build->import->kind == OSP_IMPORT_EC2 ? TAG_EC2_SWITCH : host->layer;
-	uint32_t wire = host->block ? osp_name_table_find(&build->table, TAG_BLOCK, host->block)
-				    : osp_name_table_find(&build->table, tag, host->switches[0]);
+	uint32_t tag = tag_of_layer(build, host->layer);
+	uint32_t wire = host->block && build->has_blocks
+				? osp_name_table_find(&build->table, TAG_BLOCK, host->block)
+				: osp_name_table_find(&build->table, tag, host->switches[0]);
 
 	return build->wires[wire].domain;
 }

@@ -106,6 +106,9 @@ static int take_instance(const struct reading *reading, const struct osp_value *
 	if (take_host(reading, map, "InstanceId", "ZoneId", host) ||
 	    osp_may_word(reading->document, map, "CapacityBlockId", &block, reading->error))
 		return -1;
+	/* what AWS's examples print for none */
+	if (block && !strcmp(block, "null"))
+		block = NULL;
 	if (osp_import_copy(reading->import, block, &host->block))
 		return osp_import_no_memory(reading->error);
 	return 0;

@@ -125,7 +125,9 @@ bool osp_name_map_entry(const struct osp_name_map *map, uint32_t index, const ch
 
 struct osp_import_options {
 	const struct osp_name_map *map; /* NULL: the ids are the node names */
-	bool allow_missing;		/* keep the rest when an instance has no topology or name */
+	/* keep the rest when an instance has no topology or name, or contradicts another; without
+	 * the level nvlink if one of its domains is not under one leaf */
+	bool allow_missing;
 	const char *const *level_names; /* bottom first; NULL: leaf, spine, core, layer4, ... */
 	size_t level_name_count;
 	const char *const

@@ -178,6 +178,55 @@ static void what_disagrees_is_refused_with_both_names(void **state)
 		expect(osp_import_ec2, NULL, cases[i].text, cases[i].error);
 }
 
+static void with_allow_missing_what_disagrees_is_left_out(void **state)
+{
+	static const struct {
+		const char *text;
+		const char *result;
+		const char *warning;
+	} cases[] = {
+		/* paths of two lengths with one top: the longer one ends below it, in any order */
+		{TWO(INSTANCE("i-1", "\"nn-1\",\"nn-9\",\"nn-8\",\"nn-4\""),
+		     INSTANCE("i-2", "\"nn-1\",\"nn-2\",\"nn-3\"")),
+		 "leaf nn-3 in nn-2: i-2\nleaf nn-4 in nn-8: i-1\nspine nn-2 in nn-1: i-2\n"
+		 "spine nn-8 in nn-9: i-1\ncore nn-1: i-2\ncore nn-9: i-1\n",
+		 "a:2: network node nn-1 is the layer4 of i-1 but the core of i-2 (a:3); the path "
+		 "of 1 host ends below such a node"},
+		{TWO(INSTANCE("i-1", "\"nn-1\",\"nn-2\",\"nn-3\""),
+		     INSTANCE("i-2", "\"nn-1\",\"nn-4\",\"nn-3\"")),
+		 "leaf nn-3 in nn-2: i-1\nspine nn-2 in nn-1: i-1\ncore nn-1: i-1\n",
+		 "a:3: leaf nn-3 is under nn-4 for i-2 but under nn-2 for i-1 (a:2); left out"},
+		{TWO(ZONED("i-1", "\"nn-2\"", "\"CapacityBlockId\":\"cb-1\""),
+		     ZONED("i-2", "\"nn-3\"", "\"CapacityBlockId\":\"cb-1\"") "," ZONED(
+			     "i-3", "\"nn-3\"", "\"CapacityBlockId\":\"cb-2\"")),
+		 "leaf nn-2: i-1\nleaf nn-3: i-2 i-3\n",
+		 "a:3: capacity block cb-1 is one UltraServer but under two leaves: i-2 is under "
+		 "nn-3 and i-1 (a:2) under nn-2; 1 of 2 cross leaves, so there is no level nvlink"},
+		{PAGE(ZONED("i-1", "\"nn-1\",\"nn-1\"",
+			    "\"ZoneId\":\"z\"") "," INSTANCE("i-2", "\"nn-2\"")),
+		 "leaf nn-2: i-2\n",
+		 "a:1: network node nn-1 stands at two levels of i-1; left out"},
+	};
+	struct osp_import_options options = {.allow_missing = true};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct osp_import *import = osp_import_new(&options);
+		struct osp_error error = {0};
+		char *result;
+
+		assert_int_equal(
+			osp_import_ec2(import, "a", cases[i].text, strlen(cases[i].text), &error),
+			0);
+		result = finish(import, 0, &error);
+		assert_string_equal(result, cases[i].result);
+		free(result);
+		assert_int_equal(osp_import_warning_count(import), 1);
+		assert_string_equal(osp_import_warning(import, 0), cases[i].warning);
+		osp_import_free(import);
+	}
+}
+
 static void what_is_not_such_an_answer_is_refused(void **state)
 {
 	static const struct {
@@ -474,6 +523,16 @@ static void ultraservers_are_below_leaves(void **state)
 	osp_name_map_free(map);
 }
 
+/* As AWS's examples print one that there is not. */
+static void a_block_named_null_is_none(void **state)
+{
+	(void)state;
+	expect(osp_import_ec2, NULL,
+	       TWO(ZONED("i-1", "\"nn-2\"", "\"CapacityBlockId\":\"null\""),
+		   ZONED("i-2", "\"nn-3\"", "\"CapacityBlockId\":\"null\"")),
+	       "leaf nn-2: i-1\nleaf nn-3: i-2\n");
+}
+
 /* The capture that the README's example imports: 2 spines of 2 leaves of 4 nodes. */
 static void the_example_has_two_spines_of_eight(void **state)
 {
@@ -515,6 +574,7 @@ int main(void)
 		cmocka_unit_test(yaml_is_read_too),
 		cmocka_unit_test(level_names_are_the_users),
 		cmocka_unit_test(what_disagrees_is_refused_with_both_names),
+		cmocka_unit_test(with_allow_missing_what_disagrees_is_left_out),
 		cmocka_unit_test(what_is_not_such_an_answer_is_refused),
 		cmocka_unit_test(broken_json_is_told_with_its_place),
 		cmocka_unit_test(files_add_up),
@@ -526,6 +586,7 @@ int main(void)
 		cmocka_unit_test(reservations_are_refused_in_words),
 		cmocka_unit_test(two_zones_of_different_depth),
 		cmocka_unit_test(ultraservers_are_below_leaves),
+		cmocka_unit_test(a_block_named_null_is_none),
 		cmocka_unit_test(the_example_has_two_spines_of_eight),
 	};
 
