@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 struct comparison {
 	const struct osp_topology *before;
@@ -14,6 +13,7 @@ struct comparison {
 	uint32_t *image; /* by domain of `before`: the domain of `after` that most of its nodes are
 			    in */
 	uint32_t *votes; /* scratch: by domain of `after` */
+	uint32_t level[OSP_LEVELS_MAX + 1]; /* by level of `before`: the one of that name, or 0 */
 	bool *lost;
 	bool *moved;
 };
@@ -39,18 +39,24 @@ static bool has_place(const struct osp_topology *topology, uint32_t node)
 	return false;
 }
 
-static bool levels_differ(const struct comparison *c)
+/* Pairs levels by their names: nodes of another kind bring levels, and take them away. */
+static void pair_levels(struct comparison *c, struct osp_topology_change *change)
 {
-	uint32_t count = osp_topology_level_count(c->before);
+	for (uint32_t level = 1; level <= osp_topology_level_count(c->before); level++) {
+		const char *name = osp_topology_level_name(c->before, level);
+		int after = osp_topology_level(c->after, name);
 
-	if (count != osp_topology_level_count(c->after))
-		return true;
-	for (uint32_t level = 1; level <= count; level++) {
-		if (strcasecmp(osp_topology_level_name(c->before, level),
-			       osp_topology_level_name(c->after, level)) != 0)
-			return true;
+		c->level[level] = after > 0 ? (uint32_t)after : 0;
+		if (after <= 0 && !change->level_gone[0])
+			snprintf(change->level_gone, sizeof(change->level_gone), "%s", name);
 	}
-	return false;
+}
+
+/* Finds where a node that is in both is now, by a level of `before`. */
+static uint32_t domain_after(const struct comparison *c, uint32_t node, uint32_t level)
+{
+	return c->level[level] ? osp_topology_domain_of(c->after, c->same[node], c->level[level])
+			       : OSP_NO_DOMAIN;
 }
 
 static void pair_nodes(struct comparison *c, osp_counts_f *counts, void *context,
@@ -91,8 +97,7 @@ static void find_image(struct comparison *c, uint32_t number)
 				osp_topology_node_at_rank(c->before, domain->first_rank + i);
 			uint32_t other = c->same[node] == OSP_NO_NODE
 						 ? OSP_NO_DOMAIN
-						 : osp_topology_domain_of(c->after, c->same[node],
-									  domain->level);
+						 : domain_after(c, node, domain->level);
 
 			if (other == OSP_NO_DOMAIN)
 				continue;
@@ -112,7 +117,7 @@ static void compare_node(struct comparison *c, uint32_t node)
 
 		if (before == OSP_NO_DOMAIN)
 			continue;
-		after = osp_topology_domain_of(c->after, c->same[node], level);
+		after = domain_after(c, node, level);
 		if (after == OSP_NO_DOMAIN)
 			c->lost[node] = true;
 		else if (after != c->image[before])
@@ -183,13 +188,11 @@ int osp_topology_compare(const struct osp_topology *before, const struct osp_top
 
 	memset(change, 0, sizeof(*change));
 	if (!rc) {
-		change->levels_differ = levels_differ(&c);
+		pair_levels(&c, change);
 		pair_nodes(&c, counts, context, change);
 		count_gained(&c, change);
-		if (!change->levels_differ) {
-			compare_nodes(&c);
-			note_joined(&c);
-		}
+		compare_nodes(&c);
+		note_joined(&c);
 		sum_up(&c, change);
 	}
 	free(c.same);
@@ -207,16 +210,14 @@ int osp_topology_guard(const struct osp_topology_guard *guard,
 
 	if (!counted)
 		return 0;
-	if (change->levels_differ)
-		return osp_error_set(error,
-				     "the levels of the fabric are not those of the last good "
-				     "answer");
 	if ((uint64_t)change->lost * 100 > guard->max_lost_percent * counted)
-		return osp_error_set(error,
-				     "%u of %u nodes that run lose their place (%s is the first); "
-				     "max_lost is %u %%",
-				     change->lost, change->counted, change->lost_first,
-				     guard->max_lost_percent);
+		return osp_error_set(
+			error,
+			"%u of %u nodes that run lose their place (%s is the first%s%s); "
+			"max_lost is %u %%",
+			change->lost, change->counted, change->lost_first,
+			change->level_gone[0] ? "; there is no more level " : "",
+			change->level_gone, guard->max_lost_percent);
 	if ((uint64_t)change->moved * 100 > guard->max_moved_percent * counted)
 		return osp_error_set(error,
 				     "%u of %u nodes that run move to another domain (%s is the "

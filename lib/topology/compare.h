@@ -25,13 +25,17 @@ struct osp_topology_change {
 	uint32_t gained;  /* nodes, counted or not, that had no place and have one */
 	char lost_first[64];
 	char moved_first[64];
-	bool levels_differ; /* in number or names: nothing is comparable */
+	char level_gone[64]; /* the lowest level that only the old one has; "": none */
 };
 
 /* Tells whether this node counts. */
 typedef bool osp_counts_f(const char *node, void *context);
 
-/* Compares two topologies. Returns 0, or -1 if memory ran out. NULL `counts`: every node counts. */
+/*
+ * Compares two topologies, level by level of the same name: nodes of another type bring levels of
+ * their own, and take them away. A node whose level is gone has lost its place. Returns 0, or
+ * -1 if memory ran out. NULL `counts`: every node counts.
+ */
 int osp_topology_compare(const struct osp_topology *before, const struct osp_topology *after,
 			 osp_counts_f *counts, void *context, struct osp_topology_change *change);
 

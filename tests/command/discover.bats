@@ -311,6 +311,25 @@ DescribeInstanceTopology 50 ASIA1 ok" ]]
 	[[ ! -e t.held ]]
 }
 
+@test "levels are compared by their names: one that comes or goes with its nodes holds nothing" {
+	local ultra='. + [{id: "i-21", nodes: ["nn-u", "nn-v", "nn-w"], block: "cb-1"}]'
+	many 20
+	start
+	with_keys
+	discover -o t
+	state ".instances = ([range(1; 21) | {id: \"i-\(.)\", nodes: [\"nn-t\", \"nn-s\", \"nn-\((. - 1) / 8 | floor)\"]}] | $ultra)"
+	map 21 >map
+	expect_line 0 "applied: 21 nodes have a place; 1 gained one, 0 lost theirs, 0 moved" discover -o t
+	[[ $(onespine topology show t) == *nvlink* ]]
+	many 20
+	expect_line 0 "applied: 20 nodes have a place; 0 gained one, 1 lost theirs, 0 moved" discover -o t
+	[[ $(onespine topology show t) != *nvlink* ]]
+	# a level that all lose is held, and named
+	state '.instances = [range(1; 21) | {id: "i-\(.)", nodes: ["nn-s", "nn-\((. - 1) / 8 | floor)"]}]'
+	run -3 onespine topology discover --from=ec2 --nodes=map -o t
+	[[ $output == *"20 of 20 nodes that run lose their place (n1 is the first; there is no more level core); max_lost is 10 %"* ]]
+}
+
 @test "onespine.yaml says who is asked, and which answers are held" {
 	mkdir conf
 	: >conf/slurm.conf
