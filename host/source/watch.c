@@ -14,13 +14,19 @@
 #include "lib/base/name_table.h"
 #include "lib/topology/place_age.h"
 
-#define FIRST_PAUSE_S 5 /* after a question that failed; doubled each time */
+#define FIRST_PAUSE_S 5 /* after a question that has to be asked again; doubled each time */
+
+/* EC2 knows an instance some time before it knows its place. Chosen: twice the default of
+ * launch_place, so that a gang that waits for the place gives up first. */
+#define FRESH_S 600
 
 struct watching {
 	const struct osp_watch *watch;
 	struct osp_node_list seen; /* the nodes that the source was last asked about */
 	int64_t due_s;		   /* when it is asked next, by the monotonic clock */
-	int pause_s;		   /* of the last failure; 0: the last question was answered */
+	int pause_s;		   /* before it is asked again; 0: it has answered all */
+	bool failed;		   /* the last question */
+	uint32_t unplaced;	   /* nodes that booted a short time ago and have no place yet */
 	char said[OSP_ERROR_TEXT_BYTES];
 };
 
@@ -140,6 +146,25 @@ static void forget_others(struct watching *watching, const struct osp_topology *
 	osp_name_table_free(&by_name);
 }
 
+static bool is_placed(const struct osp_topology *topology, const struct osp_listed_node *node)
+{
+	return osp_topology_find_node(topology, node->name) != OSP_NO_NODE &&
+	       osp_listed_place_age(topology, node) == OSP_PLACE_HOLDS;
+}
+
+/* Counts the nodes that run since a short time, and of which the answer has no place. */
+static uint32_t count_unplaced(const struct osp_topology *topology,
+			       const struct osp_node_list *list)
+{
+	int64_t since_s = (int64_t)time(NULL) - FRESH_S;
+	uint32_t i = 0, count = 0;
+	const struct osp_listed_node *node;
+
+	while ((node = next_running(list, &i)))
+		count += (!node->boot_s || node->boot_s > since_s) && !is_placed(topology, node);
+	return count;
+}
+
 /* Asks, and writes what came. */
 static enum osp_kept ask(struct watching *watching, const struct osp_node_list *list,
 			 struct osp_error *error)
@@ -160,29 +185,41 @@ static enum osp_kept ask(struct watching *watching, const struct osp_node_list *
 	if ((kept == OSP_KEPT_APPLIED || kept == OSP_KEPT_UNCHANGED) &&
 	    osp_keep_asked(watch->path, answer.topology, (int64_t)time(NULL), error))
 		kept = OSP_KEPT_FAILED;
+	if (kept == OSP_KEPT_APPLIED || kept == OSP_KEPT_UNCHANGED)
+		watching->unplaced = count_unplaced(answer.topology, list);
 	osp_source_answer_clear(&answer);
 	osp_topology_free(previous);
 	return kept;
+}
+
+/* Sets when the sources are asked next: after a growing pause if something is missing. */
+static void set_due(struct watching *watching)
+{
+	const struct osp_watch *watch = watching->watch;
+	int next_s = watching->pause_s ? 2 * watching->pause_s : FIRST_PAUSE_S;
+
+	if (!watching->failed && !watching->unplaced)
+		next_s = 0;
+	watching->pause_s = next_s > watch->interval_s ? watch->interval_s : next_s;
+	watching->due_s = now_s() + (watching->pause_s ? watching->pause_s : watch->interval_s);
 }
 
 static void ask_and_say(struct watching *watching, const struct osp_node_list *list)
 {
 	static const char *const words[] = {"applied", "unchanged", "held, the last good one stays",
 					    "failed, the last good one stays"};
-	const struct osp_watch *watch = watching->watch;
 	struct osp_error error = {.text = ""};
-	enum osp_kept kept = ask(watching, list, &error);
+	enum osp_kept kept;
 
+	watching->unplaced = 0;
+	kept = ask(watching, list, &error);
+	if (watching->unplaced)
+		osp_error_set(&error, "%u node%s booted a short time ago and %s no place yet",
+			      watching->unplaced, watching->unplaced == 1 ? "" : "s",
+			      watching->unplaced == 1 ? "has" : "have");
 	say(watching, words[kept], error.text);
-	if (kept != OSP_KEPT_FAILED) {
-		watching->pause_s = 0;
-		watching->due_s = now_s() + watch->interval_s;
-		return;
-	}
-	watching->pause_s = watching->pause_s ? 2 * watching->pause_s : FIRST_PAUSE_S;
-	if (watching->pause_s > watch->interval_s)
-		watching->pause_s = watch->interval_s;
-	watching->due_s = now_s() + watching->pause_s;
+	watching->failed = kept == OSP_KEPT_FAILED;
+	set_due(watching);
 }
 
 /* Asks about the nodes of `list`, and keeps them. */
@@ -194,6 +231,15 @@ static void take(struct watching *watching, struct osp_node_list *list)
 	memset(list, 0, sizeof(*list));
 }
 
+/* The same for nodes that are not those of the last question: what is missing of the new ones is
+ * missing since now. */
+static void take_changed(struct watching *watching, struct osp_node_list *list)
+{
+	if (!watching->failed)
+		watching->pause_s = 0;
+	take(watching, list);
+}
+
 static void look(struct watching *watching)
 {
 	struct osp_node_list list = {.count = 0};
@@ -201,15 +247,26 @@ static void look(struct watching *watching)
 
 	if (watching->watch->nodes(&list, watching->watch->context, &error))
 		say(watching, "nobody is asked", error.text);
-	else if (now_s() >= watching->due_s || !same_nodes(&list, &watching->seen))
+	else if (!same_nodes(&list, &watching->seen))
+		take_changed(watching, &list);
+	else if (now_s() >= watching->due_s)
 		take(watching, &list);
 	osp_node_list_free(&list);
+}
+
+/* Computes how long nothing is to be done. What is overdue could not be asked. */
+static struct timespec rest_of(const struct watching *watching)
+{
+	int64_t left_s = watching->due_s - now_s();
+	int look_s = watching->watch->look_s;
+
+	return (struct timespec){left_s > 0 && left_s < look_s ? left_s : look_s, 0};
 }
 
 int osp_watch_run(const struct osp_watch *watch, struct osp_error *error)
 {
 	struct watching watching = {.watch = watch, .due_s = now_s()};
-	struct timespec rest = {watch->look_s, 0};
+	struct timespec rest;
 	sigset_t ends;
 
 	sigemptyset(&ends);
@@ -219,6 +276,7 @@ int osp_watch_run(const struct osp_watch *watch, struct osp_error *error)
 		return osp_error_set(error, "signals cannot be blocked");
 	do {
 		look(&watching);
+		rest = rest_of(&watching);
 	} while (sigtimedwait(&ends, NULL, &rest) < 0);
 	osp_node_list_free(&watching.seen);
 	return 0;

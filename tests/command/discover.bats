@@ -380,6 +380,21 @@ DescribeInstanceTopology 50 ASIA1 ok" ]]
 	wait $watch_pid
 }
 
+@test "the watch asks again soon about a node that has just booted and that EC2 does not place yet" {
+	local watch_pid
+	start
+	with_keys
+	state '.instances[0].nodes = []'
+	"$ONESPINE" topology watch --from=ec2 --nodes=map --interval=300 -o t >journal 2>&1 3>&- &
+	watch_pid=$!
+	until grep -qx 'applied: 1 node booted a short time ago and has no place yet' journal; do kill -0 $watch_pid; done
+	state
+	until grep -qx applied journal; do kill -0 $watch_pid; done
+	grep -q '"n1 i-1 0"' t
+	kill $watch_pid
+	wait $watch_pid
+}
+
 @test "a user: no file of it is his to write, his locks keep nobody, and his own run changes nothing" {
 	local holder nobody=(setpriv --reuid=65534 --regid=65534 --clear-groups)
 	((!EUID)) || skip "as root"
