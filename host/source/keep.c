@@ -83,6 +83,13 @@ static char *beside(const char *path, const char *suffix, struct osp_error *erro
 	return result;
 }
 
+char *osp_keep_held_path(const char *path)
+{
+	struct osp_error ignored = {.text = ""};
+
+	return beside(path, ".held", &ignored);
+}
+
 /* The text of a file that may not be there; *there says whether it is. NULL with `error` set
  * otherwise. */
 static char *read_kept(const char *path, size_t *bytes, bool *there, struct osp_error *error)
@@ -113,8 +120,7 @@ int osp_keep_hold(const char *path, const struct osp_topology *topology, const c
 /* An answer that was held is not the last one any more. */
 static void drop_held(const char *path)
 {
-	struct osp_error ignored = {.text = ""};
-	char *held = beside(path, ".held", &ignored);
+	char *held = osp_keep_held_path(path);
 
 	if (held)
 		unlink(held);

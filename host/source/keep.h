@@ -36,6 +36,9 @@ int osp_keep_compare(const struct osp_topology *before, const struct osp_topolog
 int osp_keep_hold(const char *path, const struct osp_topology *topology, const char *source,
 		  struct osp_error *error);
 
+/* Returns "FILE.held"; NULL if memory ran out. To be freed. */
+char *osp_keep_held_path(const char *path);
+
 /* Puts FILE.held in FILE's place. */
 enum osp_kept osp_keep_accept(const char *path, struct osp_error *error);
 

@@ -44,7 +44,7 @@ static const struct rule {
 	 "onespine.topology is right and has the nodes of slurm.conf"},
 	{"obeyed", ON_CONTROLLER, osp_rule_obeyed, "slurmctld has taken our files as they are now"},
 	{"places", ON_CONTROLLER, osp_rule_places,
-	 "no node that runs has booted since its cloud was asked where it is"},
+	 "the cloud is asked where nodes are, and no node that runs has booted since"},
 	{"asleep", ON_CONTROLLER, osp_rule_asleep,
 	 "somebody wakes powered-down nodes where every larger job is a gang"},
 	{"backup", ON_CONTROLLER, osp_rule_backup,

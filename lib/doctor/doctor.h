@@ -158,8 +158,13 @@ struct osp_doctor_facts {
 	 * the same, none, or unknown. */
 	const char *config_copy;
 	const char *topology_copy;
-	bool copies_hidden;    /* the caller may not look there */
-	const char *uncovered; /* hostlist of slurm.conf's nodes in no domain; NULL: none */
+	bool copies_hidden; /* the caller may not look there */
+	/* What `topology watch` left beside the topology; times in seconds since 1970, 0: unknown. */
+	int64_t held_s;	 /* when an answer was held; 0: none is */
+	int64_t asked_s; /* when a cloud last told where nodes are; 0 also without a cloud */
+	int64_t now_s;	 /* on this host */
+	uint32_t watch_interval_s; /* watch.interval_s of onespine.yaml */
+	const char *uncovered;	   /* hostlist of slurm.conf's nodes in no domain; NULL: none */
 	uint32_t uncovered_count;
 	const char *asleep;	      /* hostlist: nodes that nobody wakes; NULL: none */
 	const char *asleep_partition; /* the first partition with any */

@@ -166,7 +166,41 @@ void osp_rule_obeyed(struct osp_diagnosis *diagnosis)
 	check_copy(diagnosis, facts->topology_path, facts->topology_copy, facts->topology_error);
 }
 
-void osp_rule_places(struct osp_diagnosis *diagnosis)
+/* Until somebody accepts it, places stay as they are. */
+static void check_held(struct osp_diagnosis *diagnosis)
+{
+	const struct osp_doctor_facts *facts = diagnosis->facts;
+
+	if (!facts->held_s)
+		return;
+	osp_find(diagnosis, OSP_DOCTOR_WARNING,
+		 "an answer that takes places away or moves nodes has been held for %lld minutes: "
+		 "until it is accepted, a node that starts gets no place from its source",
+		 (long long)(facts->now_s - facts->held_s) / 60);
+	osp_cure(diagnosis, "onespine topology show %s.held, and onespine topology accept",
+		 facts->topology_path);
+}
+
+/* The watch has failed for long, or does not run. */
+#define MISSED_MAX 3 /* questions; chosen: after a failure it asks sooner than that */
+
+static void check_asked(struct osp_diagnosis *diagnosis)
+{
+	const struct osp_doctor_facts *facts = diagnosis->facts;
+	int64_t age_s = facts->now_s - facts->asked_s;
+
+	if (!facts->asked_s || age_s <= (int64_t)MISSED_MAX * facts->watch_interval_s)
+		return;
+	osp_find(diagnosis, OSP_DOCTOR_WARNING,
+		 "the cloud last answered %lld minutes ago where nodes are: one that has started "
+		 "since has no place",
+		 (long long)age_s / 60);
+	osp_cure(diagnosis,
+		 "systemctl status onespine-topology-watch says why; onespine topology discover "
+		 "asks once");
+}
+
+static void check_booted(struct osp_diagnosis *diagnosis)
 {
 	const char *nodes = diagnosis->facts->running.old_places;
 
@@ -179,6 +213,13 @@ void osp_rule_places(struct osp_diagnosis *diagnosis)
 		 "onespine topology discover --from ec2 -o %s; onespine-topology-watch.service "
 		 "does so by itself",
 		 diagnosis->facts->topology_path);
+}
+
+void osp_rule_places(struct osp_diagnosis *diagnosis)
+{
+	check_held(diagnosis);
+	check_asked(diagnosis);
+	check_booted(diagnosis);
 }
 
 void osp_rule_asleep(struct osp_diagnosis *diagnosis)

@@ -105,6 +105,26 @@ $DIR/slurm.conf: 1 things looked at, 1 wrong, 0 warnings" onespine doctor --offl
 	holds "$output" "$dyn${told}d1,e1 (asleep)"
 }
 
+@test "a cloud that was last asked long ago, and an answer that is held" {
+	write_topology 1-4
+	jq -c '. + {places: [{source: "ec2", nodes: ["n1 i-1 9", "n2 i-2 9"]}]}' onespine.topology >new
+	cat new >onespine.topology
+	run onespine doctor --offline
+	[[ $output != *"(places)"* ]]
+	echo "$(date +%s) n[1-4]" >onespine.topology.asked
+	run onespine doctor --offline
+	[[ $output != *"(places)"* ]]
+	echo "$(($(date +%s) - 3600)) n[1-4]" >onespine.topology.asked
+	run onespine doctor --offline
+	holds "$output" "warning: the cloud last answered 60 minutes ago where nodes are: one that has started since has no place (places)"
+	printf 'watch: {interval_s: 1800}\n' >onespine.yaml
+	cp onespine.topology onespine.topology.held
+	touch -d '2 hours ago' onespine.topology.held
+	run onespine doctor --offline
+	[[ $output != *"last answered"* ]]
+	holds "$output" "warning: an answer that takes places away or moves nodes has been held for 120 minutes: until it is accepted, a node that starts gets no place from its source (places)"
+}
+
 @test "onespine.yaml: refused, or written by others" {
 	needs_installed
 	make_right

@@ -542,6 +542,20 @@ static void test_old_places(void **state)
 	       "warning places: no gang gets nodes that have booted since their places were asked "
 	       "for: n[3,13] | onespine topology discover --from ec2 -o /e/onespine.topology; "
 	       "onespine-topology-watch.service does so by itself");
+	host.facts.running.old_places = NULL;
+	host.facts.now_s = 1700003600;
+	host.facts.watch_interval_s = 300;
+	host.facts.asked_s = 1700003600 - 900;
+	expect(&host, RIGHT, "");
+	host.facts.asked_s = 1700000000;
+	host.facts.held_s = 1700003600 - 600;
+	expect(&host, RIGHT,
+	       "warning places: an answer that takes places away or moves nodes has been held for "
+	       "10 minutes: until it is accepted, a node that starts gets no place from its source "
+	       "| onespine topology show /e/onespine.topology.held, and onespine topology accept\n"
+	       "warning places: the cloud last answered 60 minutes ago where nodes are: one that "
+	       "has started since has no place | systemctl status onespine-topology-watch says "
+	       "why; onespine topology discover asks once");
 }
 
 static void test_asleep(void **state)

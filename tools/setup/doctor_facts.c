@@ -13,6 +13,7 @@
 #include <sys/stat.h>
 #include <sys/un.h>
 #include <sys/vfs.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "check/base/gpu_starts.h"
@@ -21,10 +22,12 @@
 #include "lib/base/text.h"
 #include "lib/policy/config_names.h"
 #include "lib/policy/node_policy.h"
+#include "lib/topology/place_age.h"
 #include "lib/topology/topology.h"
 #include "host/record/trial_file.h"
 #include "host/files.h"
 #include "host/slurm/fabric.h"
+#include "host/source/keep.h"
 
 #define TOPOLOGY_YAML_SINCE 0x190500
 #define MUNGE_SOCKET	    "/run/munge/munge.socket.2"
@@ -267,6 +270,39 @@ static void gather_unknown_names(struct osp_doctor *doctor, const struct osp_top
 	free(names);
 }
 
+/* Finds when a cloud last told where nodes are. 0: never, or the topology is of no cloud. */
+static int64_t last_asked(const char *path, const struct osp_topology *topology)
+{
+	uint32_t count = osp_topology_node_count(topology);
+	int64_t *asked_s = calloc((size_t)count + 1, sizeof(*asked_s)), last_s = 0;
+	struct osp_error ignored = {.text = ""};
+
+	if (asked_s && !osp_keep_read_asked(path, topology, asked_s, &ignored)) {
+		for (uint32_t node = 0; node < count; node++) {
+			if (osp_place_boot_s(osp_topology_note(topology, node)) &&
+			    asked_s[node] > last_s)
+				last_s = asked_s[node];
+		}
+	}
+	free(asked_s);
+	return last_s;
+}
+
+/* Looks at what `topology watch` left beside the topology. */
+static void gather_watch(struct osp_doctor *doctor, const struct osp_topology *topology)
+{
+	struct osp_doctor_facts *facts = &doctor->facts;
+	char *held = osp_keep_held_path(facts->topology_path);
+	struct stat status;
+
+	facts->now_s = (int64_t)time(NULL);
+	facts->watch_interval_s = osp_config_watch(doctor->config)->interval_s;
+	if (held && !stat(held, &status))
+		facts->held_s = (int64_t)status.st_mtime;
+	facts->asked_s = last_asked(facts->topology_path, topology);
+	free(held);
+}
+
 static void gather_fabric(const struct osp_overlays *overlays, struct osp_doctor *doctor)
 {
 	struct osp_doctor_facts *facts = &doctor->facts;
@@ -290,8 +326,10 @@ static void gather_fabric(const struct osp_overlays *overlays, struct osp_doctor
 		gather_uncovered(doctor, topology);
 	else
 		facts->topology_error = &doctor->topology_error;
-	if (topology && doctor->config)
+	if (topology && doctor->config) {
 		osp_doctor_gather_dynamic(doctor, topology);
+		gather_watch(doctor, topology);
+	}
 	if (doctor->config)
 		gather_unknown_names(doctor, topology);
 	osp_topology_free(topology);
