@@ -3,8 +3,9 @@
  * source_ec2.c - asks EC2 where the cluster's nodes are
  *
  * A node's instance is Slurm's InstanceId if it has one (ParallelCluster sets it from 3.13.0 on),
- * else the running instance with the node's address. Of two nodes that claim one instance the first
- * is believed and the other told; of two instances at one address the one launched last.
+ * else the running instance with the node's address. Of two nodes that claim one instance neither is
+ * believed: one of them still names what it was before. Of two instances at one address the one
+ * launched last is meant.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -56,16 +57,17 @@ static int take_memory(struct asking *asking)
 
 /* --- from nodes to instances ------------------------------------------------------------------ */
 
-/* An instance is one node. */
+/* An instance is one node: a second that claims it takes it away from the first. */
 static int claim(struct asking *asking, uint32_t node, const char *id)
 {
 	uint32_t before = osp_name_table_find(&asking->table, TAG_INSTANCE, id);
 
 	if (before != OSP_NAME_ABSENT) {
 		osp_text_printf(&asking->answer->warnings,
-				"nodes %s and %s are both said to be instance %s; %s is left out\n",
-				node_of(asking, before)->name, node_of(asking, node)->name, id,
-				node_of(asking, node)->name);
+				"nodes %s and %s are both said to be instance %s; both are left "
+				"out\n",
+				node_of(asking, before)->name, node_of(asking, node)->name, id);
+		asking->ids[before] = NULL;
 		return 0;
 	}
 	asking->ids[node] = id;
@@ -196,7 +198,7 @@ static int note_place(const struct osp_ec2_record *record, void *context, struct
 					       .block = word(record->block),
 					       .note = {.instance_id = record->id}};
 
-	if (node == OSP_NAME_ABSENT)
+	if (node == OSP_NAME_ABSENT || !asking->ids[node])
 		return 0;
 	for (size_t i = 0; i < record->node_count; i++)
 		switches[i] = record->nodes[i];

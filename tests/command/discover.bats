@@ -120,6 +120,25 @@ DescribeInstanceTopology 50 AKID ok" ]]
 DescribeInstanceTopology 4 AKID ok" ]]
 }
 
+@test "two nodes that are said to be one instance have no place, whatever EC2 answers" {
+	start
+	with_keys
+	printf '%s\n' '10.0.0.1 n1' '10.0.0.2 n2' 'i-3 n3' 'i-2 n4' >map
+	run -0 --separate-stderr onespine topology discover --from=ec2 --nodes=map -o t
+	[[ $output == "applied: 2 nodes have a place; 0 gained one, 0 lost theirs, 0 moved" ]]
+	[[ $stderr == *"warning: nodes n2 and n4 are both said to be instance i-2; both are left out"* ]]
+	grep -q '"n1 i-1 0"' t
+	grep -q '"n3 i-3 0"' t
+	[[ $(<t) != *i-2* ]]
+	# also if one of them had a place as that instance, and EC2 answers for all that it has
+	map 4 >four
+	onespine topology discover --from=ec2 --nodes=four -o u
+	grep -q '"n2 i-2 0"' u
+	state '.faults = [{action: "DescribeInstanceTopology", do: "more"}]'
+	run -3 onespine topology discover --from=ec2 --nodes=map -o u
+	[[ $(<u.held) == *'"n3 i-3 0"'* && $(<u.held) != *i-2* ]]
+}
+
 @test "throttling is answered with pauses" {
 	state '.faults = [{action: "DescribeInstanceTopology", to: 2, do: "throttle"}]'
 	start
