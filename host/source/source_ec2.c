@@ -3,8 +3,8 @@
  * source_ec2.c - asks EC2 where the cluster's nodes are
  *
  * A node's instance is Slurm's InstanceId if it has one (ParallelCluster sets it from 3.13.0 on),
- * else the running instance with the node's address. Of two nodes that claim one instance neither is
- * believed: one of them still names what it was before. Of two instances at one address the one
+ * else the running instance with the node's address. Of two nodes that claim one instance neither
+ * is believed: one of them still names what it was before. Of two instances at one address the one
  * launched last is meant.
  */
 #include <stdlib.h>

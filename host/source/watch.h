@@ -4,10 +4,10 @@
  *
  * Slurm's nodes are looked at every few seconds. The sources are asked when `interval_s` have
  * passed since they last were, and at once when a node runs that did not, has booted anew or is
- * another instance. If a question failed, or a node that booted a short time ago has no place in the
- * answer yet, they are asked again after growing pauses of up to `interval_s`. A node that is another instance than the one that was placed loses its place
- * before they are asked: nothing is known of it. Each change, and each refusal once, is a line on
- * standard output, for the journal.
+ * another instance. If a question failed, or a node that booted a short time ago has no place in
+ * the answer yet, they are asked again after growing pauses of up to `interval_s`. A node that is
+ * another instance than the one that was placed loses its place before they are asked: nothing is
+ * known of it. Each change, and each refusal once, is a line on standard output, for the journal.
  *
  * One thread; ends at SIGTERM or SIGINT.
  */

@@ -159,7 +159,7 @@ struct osp_doctor_facts {
 	const char *config_copy;
 	const char *topology_copy;
 	bool copies_hidden; /* the caller may not look there */
-	/* What `topology watch` left beside the topology; times in seconds since 1970, 0: unknown. */
+	/* What `topology watch` left beside the topology, in seconds since 1970; 0: unknown. */
 	int64_t held_s;	 /* when an answer was held; 0: none is */
 	int64_t asked_s; /* when a cloud last told where nodes are; 0 also without a cloud */
 	int64_t now_s;	 /* on this host */

@@ -261,7 +261,7 @@ static int check_block(const struct build *build, uint32_t host)
 	return h->block ? check_wire(build, TAG_BLOCK, h->block, 0, h->switches[0], host) : 0;
 }
 
-/* --- with allow_missing, what contradicts is left out ------------------------------------------ */
+/* --- with allow_missing, what contradicts is left out ----------------------------------------- */
 
 static void note_odd(struct odd *odd, uint32_t host, const struct osp_error *why)
 {
