@@ -8,6 +8,7 @@
  */
 #include "sched/shadow.h"
 
+#include <arpa/inet.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -145,6 +146,14 @@ bool shadow_is_asked_again(const struct shadow_call *call)
 
 #define HEARD_FOR_S 60
 #define HEARD_MAX   1024
+/*
+ * Slurm's agent gives each message three of its 256 threads (MAX_SERVER_THREADS), and waits
+ * MessageTimeout for a client that does not answer: a stopped one, say. Starts and ends of jobs
+ * wait for the same threads. Within a MessageTimeout so many messages are sent, so that twice as
+ * many are under way at most.
+ */
+#define HEARD_AT_ONCE	      16
+#define HEARD_AT_ONCE_S_LEAST 10
 
 /* What was sent to the client of the last job with that number, modulo HEARD_MAX. */
 static struct {
@@ -153,6 +162,38 @@ static struct {
 	int64_t at_s;
 } heard[HEARD_MAX];
 
+/* The messages since `from_s`. */
+static struct {
+	int64_t from_s;
+	unsigned int count;
+} sent;
+
+/* Tells whether one more message may be sent now, and counts it. */
+static bool may_send(int64_t now_s)
+{
+	int64_t for_s = slurm_conf.msg_timeout > HEARD_AT_ONCE_S_LEAST ? slurm_conf.msg_timeout
+								       : HEARD_AT_ONCE_S_LEAST;
+
+	if (now_s < sent.from_s || now_s >= sent.from_s + for_s) {
+		sent.from_s = now_s;
+		sent.count = 0;
+	}
+	return sent.count < HEARD_AT_ONCE && ++sent.count;
+}
+
+/*
+ * Tells whether the text is an address. A client may have written a name there, and slurmctld would
+ * look it up under its locks: for as long as a name server takes, and 12 s where there is no such
+ * name.
+ */
+static bool is_address(const char *host)
+{
+	struct in6_addr address;
+
+	return host && (inet_pton(AF_INET, host, &address) == 1 ||
+			inet_pton(AF_INET6, host, &address) == 1);
+}
+
 void shadow_tell_client(job_record_t *job, const char *words, int64_t now_s)
 {
 	__typeof__(heard[0]) *last = &heard[job->job_id % HEARD_MAX];
@@ -160,8 +201,8 @@ void shadow_tell_client(job_record_t *job, const char *words, int64_t now_s)
 	bool soon = now_s < last->at_s + HEARD_FOR_S && now_s >= last->at_s;
 	char line[3 * OSP_WORDS_BYTES + 16];
 
-	if (job->batch_flag || !job->other_port || soon ||
-	    (last->job_id == job->job_id && last->words == hash))
+	if (job->batch_flag || !job->other_port || !is_address(job->resp_host) || soon ||
+	    (last->job_id == job->job_id && last->words == hash) || !may_send(now_s))
 		return;
 	last->job_id = job->job_id;
 	last->words = hash;

@@ -633,6 +633,7 @@ static void free_job(job_record_t *job)
 	xfree(job->spank_job_env);
 	free_job_resources(&job->job_resrcs);
 	xfree(job->resv_name);
+	xfree(job->resp_host);
 	FREE_NULL_BITMAP(job->node_bitmap);
 #if OSP_HAVE_NODE_BITMAP_PREEMPT
 	FREE_NULL_BITMAP(job->node_bitmap_preempt);

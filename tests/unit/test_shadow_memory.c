@@ -15,6 +15,7 @@ static job_record_t *waiting_srun(uint32_t id)
 	job_record_t *job = gang(id, 4, "leaf");
 
 	job->other_port = 40000;
+	job->resp_host = xstrdup("10.0.0.7");
 	return job;
 }
 
@@ -64,7 +65,6 @@ static void a_change_is_told_after_a_minute(void **state)
 	assert_int_equal(fake_slurm.user_messages, 3);
 }
 
-/* However many wait, a thousand lines go out in a minute at most. */
 static void numbers_far_apart_share_a_minute(void **state)
 {
 	job_record_t *job = waiting_srun(1), *other = waiting_srun(1025), *beside = waiting_srun(2);
@@ -77,6 +77,65 @@ static void numbers_far_apart_share_a_minute(void **state)
 	assert_int_equal(fake_slurm.user_messages, 2);
 	shadow_tell_client(other, "waits: a", 1061);
 	assert_int_equal(fake_slurm.user_messages, 3);
+}
+
+/* A client that does not answer keeps threads of Slurm's agent for 10 s. */
+static void few_lines_are_under_way_at_once(void **state)
+{
+	job_record_t *jobs[40];
+
+	(void)state;
+	for (uint32_t i = 0; i < 40; i++)
+		jobs[i] = waiting_srun(1 + i);
+	for (uint32_t i = 0; i < 40; i++)
+		shadow_tell_client(jobs[i], "waits: a", 1000 + i / 8);
+	assert_int_equal(fake_slurm.user_messages, 16);
+	/* those who had to wait for it come next, and nobody twice */
+	for (uint32_t i = 0; i < 40; i++)
+		shadow_tell_client(jobs[i], "waits: a", 1010);
+	assert_int_equal(fake_slurm.user_messages, 32);
+	for (uint32_t i = 0; i < 40; i++)
+		shadow_tell_client(jobs[i], "waits: a", 1020);
+	assert_int_equal(fake_slurm.user_messages, 40);
+	/* the clock was put back */
+	for (uint32_t i = 0; i < 40; i++)
+		shadow_tell_client(jobs[i], "waits: b", 500);
+	assert_int_equal(fake_slurm.user_messages, 56);
+	/* Slurm waits longer for its clients */
+	slurm_conf.msg_timeout = 100;
+	for (uint32_t i = 0; i < 40; i++)
+		shadow_tell_client(jobs[i], "waits: c", 599);
+	assert_int_equal(fake_slurm.user_messages, 56);
+	for (uint32_t i = 0; i < 40; i++)
+		shadow_tell_client(jobs[i], "waits: c", 600);
+	assert_int_equal(fake_slurm.user_messages, 72);
+	slurm_conf.msg_timeout = 0;
+}
+
+/* The name would be looked up under Slurm's locks. */
+static void a_client_that_gives_a_name_is_told_nothing(void **state)
+{
+	static const struct {
+		const char *host;
+		int messages;
+	} cases[] = {
+		{"slow.example", 0}, {"10.0.0.7.example", 0}, {"10.1", 0}, {"", 0},
+		{"10.0.0.7", 1},     {"fd00::7", 1},
+	};
+
+	(void)state;
+	for (uint32_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		job_record_t *job = waiting_srun(1 + i);
+
+		xfree(job->resp_host);
+		job->resp_host = xstrdup(cases[i].host);
+		fake_slurm.user_messages = 0;
+		shadow_tell_client(job, "waits: a", 1000);
+		assert_int_equal(fake_slurm.user_messages, cases[i].messages);
+		xfree(job->resp_host);
+		shadow_tell_client(job, "waits: a", 2000);
+		assert_int_equal(fake_slurm.user_messages, cases[i].messages);
+	}
 }
 
 /* Whether it could run on these nodes, as _pick_best_nodes() asks of a job that cannot start. */
@@ -272,6 +331,8 @@ int main(void)
 		TEST(a_client_is_told_why_it_waits),
 		TEST(a_batch_job_has_nobody_to_tell),
 		TEST(a_change_is_told_after_a_minute),
+		TEST(few_lines_are_under_way_at_once),
+		TEST(a_client_that_gives_a_name_is_told_nothing),
 		TEST(numbers_far_apart_share_a_minute),
 		TEST(a_gang_that_lacks_drained_nodes_is_no_busy_one),
 		TEST(a_question_about_drained_nodes_is_the_last),

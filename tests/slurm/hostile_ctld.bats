@@ -1,0 +1,70 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-or-later
+# hostile_ctld.bats - what an ordinary user may try against slurmctld, by clients of their own
+
+load helpers
+
+setup_file() {
+	[[ ${ONESPINE_TEST_SLURM:-22.05} == 22.05* ]] || skip 'names.c needs the header of the release under test'
+	make_topology "$BATS_FILE_TMPDIR/onespine.topology" 2 1 2
+	export LOOKED_UP=$BATS_FILE_TMPDIR/looked-up
+	cc -shared -fPIC -O1 -Wall -Werror -o "$BATS_FILE_TMPDIR/names.so" "$BATS_TEST_DIRNAME/names.c" -ldl
+	LD_PRELOAD=$BATS_FILE_TMPDIR/names.so cluster_start --topology "$BATS_FILE_TMPDIR/onespine.topology" \
+		--conf MessageTimeout=60
+	install -m 755 "$BATS_FILE_TMPDIR/names.so" "$ONESPINE_CLUSTER/bin/names.so"
+}
+
+teardown() {
+	rm -f "$ONESPINE_CLUSTER/mute"
+	scancel --user=65534
+	end_test
+}
+
+# note_holds OWNER TEXT: the note of that user's job
+note_holds() {
+	[[ $(job_field "$(squeue -h -u "$1" -n bash -o %i)" AdminComment) == *"$2"* ]]
+}
+
+@test "a user's salloc that names a host where it is to be told why it waits: slurmctld looks no name up" {
+	hold 'n[1-4]'
+	as_other_user env LD_PRELOAD="$ONESPINE_CLUSTER/bin/names.so" RESP_HOST=slow.example \
+		salloc --chdir=/ -J bash --gang -N2 true >/dev/null 2>&1 3>&- &
+	await 30 note_holds 65534 'waits: 2 nodes'
+	# one that gives its address is told, after the other was asked about
+	salloc -J bash --gang -N2 true >"$BATS_TEST_TMPDIR/said" 2>&1 3>&- &
+	await 30 grep -q 'onespine: waits: ' "$BATS_TEST_TMPDIR/said"
+	grep -q . "$LOOKED_UP"
+	if grep -qx slow.example "$LOOKED_UP"; then
+		fail "looked up $(grep -cx slow.example "$LOOKED_UP") times"
+	fi
+	scancel --user=0
+}
+
+# threads: of Slurm's agent, which starts and ends of jobs wait for
+threads() {
+	sdiag | sed -n 's/^Agent thread count: *//p'
+}
+
+all_wait() {
+	(($(squeue -h -u 65534 -t PD -o %i | wc -l) == $1))
+}
+
+some_are_busy() {
+	(($(threads) >= 45))
+}
+
+most_are_free() {
+	(($(threads) <= 80))
+}
+
+@test "clients that take a line and do not answer: most threads of Slurm's agent are left to others" {
+	hold 'n[1-4]'
+	: >"$ONESPINE_CLUSTER/mute"
+	for _ in {1..40}; do
+		as_other_user env LD_PRELOAD="$ONESPINE_CLUSTER/bin/names.so" MUTE="$ONESPINE_CLUSTER/mute" \
+			salloc --chdir=/ -J bash --gang -N2 true >/dev/null 2>&1 3>&- &
+	done
+	await 60 all_wait 40
+	await 10 some_are_busy
+	stays 5 most_are_free
+}
