@@ -13,13 +13,16 @@ FUZZ_SOURCES = \
 	tests/fuzz/fuzz_layout.c \
 	tests/fuzz/fuzz_lint.c \
 	tests/fuzz/fuzz_note.c \
+	tests/fuzz/fuzz_order.c \
 	tests/fuzz/fuzz_rules.c \
 	tests/fuzz/fuzz_kmsg.c \
 	tests/fuzz/fuzz_slurm_conf.c \
 	tests/fuzz/fuzz_pass.c \
+	tests/fuzz/fuzz_saved.c \
 	tests/fuzz/fuzz_thresholds.c \
 	tests/fuzz/fuzz_topology_file.c \
-	tests/fuzz/fuzz_topology_slurm.c
+	tests/fuzz/fuzz_topology_slurm.c \
+	tests/fuzz/fuzz_user_env.c
 
 FUZZED_FILES = $(libonespine_la_SOURCES) check/base/kmsg.c check/base/kmsg.h check/base/root.c check/base/root.h
 FUZZ_LIBS = $(YAML_LIBS)

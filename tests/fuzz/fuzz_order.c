@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * fuzz_order.c - a gang's order of nodes, as slurmctld wrote it and as a user's environment has it
+ *
+ * Lines: the nodes, the leaves with their nodes, the order, and the sums of instances.
+ *
+ * Parser: lib/layout/gang_order.c lib/topology/leaf_list.c lib/topology/placed_instance.c
+ */
+#include "lib/base/hostlist.h"
+#include "lib/layout/gang_order.h"
+#include "lib/topology/leaf_list.h"
+#include "lib/topology/placed_instance.h"
+#include "tests/fuzz/fuzz.h"
+
+#define NODES_MAX 512 /* more are the same, only slower */
+
+/* Each node is there, and has the rank of its place. */
+static void check_order(const struct osp_gang_ranks *made)
+{
+	fuzz_check(made->count > 0);
+	for (uint32_t i = 0; i < made->count; i++) {
+		long rank = osp_gang_order_rank(made, made->names[i]);
+
+		/* a list may name a node twice: then the first counts */
+		fuzz_check(rank >= 0 && rank <= (long)i);
+		fuzz_check(!strcmp(made->names[rank], made->names[i]));
+	}
+	fuzz_check(osp_gang_order_rank(made, "no such node") < 0);
+}
+
+static bool is_short(const char *node, void *context)
+{
+	(void)context;
+	return strlen(node) < 4;
+}
+
+static int count_node(const char *leaf, const char *node, void *context)
+{
+	unsigned int *count = context;
+
+	fuzz_check(*leaf && node);
+	return ++*count >= NODES_MAX;
+}
+
+static int count_name(const char *node, void *context)
+{
+	return count_node("leaf", node, context);
+}
+
+/* Tells whether the leaves or the list have so many nodes that the fuzzer would spend its time on
+ * these. */
+static bool are_many(const char *nodes, const char *leaves)
+{
+	unsigned int listed = 0, on_leaves = 0;
+
+	osp_hostlist_expand(nodes, count_name, &listed, NULL);
+	osp_leaf_list_each(leaves, count_node, &on_leaves);
+	return listed >= NODES_MAX || on_leaves >= NODES_MAX;
+}
+
+/* Of the nodes that are kept each is found, in a leaf of the list. */
+static void check_leaves(const char *leaves)
+{
+	unsigned int leaf_count = 0, count = 0, kept_count = 0;
+	char *kept = osp_leaf_list_keep(leaves, is_short, NULL, &leaf_count), leaf[64];
+
+	fuzz_check(kept);
+	osp_leaf_list_each(leaves, count_node, &count);
+	osp_leaf_list_each(kept, count_node, &kept_count);
+	fuzz_check(kept_count <= count);
+	fuzz_check((leaf_count == 0) == (*kept == '\0'));
+	if (osp_leaf_list_find(kept, "n1", leaf, sizeof(leaf)))
+		fuzz_check(osp_leaf_list_find(leaves, "n1", leaf, sizeof(leaf)));
+	if (osp_leaf_list_place(leaves, "n1", "n1") >= 0)
+		fuzz_check(osp_leaf_list_place(leaves, "n1", "n1") == 0);
+	free(kept);
+}
+
+static void check_sums(const char *sums)
+{
+	struct osp_text with = OSP_TEXT_INIT;
+	enum osp_placed_as as = osp_placed_look(sums, "n1", "i-1");
+
+	osp_text_add(&with, sums);
+	osp_placed_add(&with, "n1", "i-1");
+	fuzz_check(as >= OSP_PLACED_UNKNOWN && as <= OSP_PLACED_OTHER);
+	if (as != OSP_PLACED_UNKNOWN)
+		fuzz_check(osp_placed_look(with.data, "n1", "i-1") == OSP_PLACED_SAME);
+	osp_text_free(&with);
+}
+
+FUZZER(order)
+{
+	char *text = malloc(size + 1), *rest = text, *nodes, *leaves, *order, *sums;
+	struct osp_gang_ranks made;
+
+	fuzz_check(text);
+	if (size)
+		memcpy(text, data, size);
+	text[size] = '\0';
+	nodes = strsep(&rest, "\n");
+	leaves = strsep(&rest, "\n");
+	order = strsep(&rest, "\n");
+	sums = strsep(&rest, "\n");
+	if (leaves && !are_many(nodes, leaves)) {
+		check_leaves(leaves);
+		if (osp_gang_order_make(nodes, leaves, order, &made) == 0) {
+			check_order(&made);
+			osp_gang_order_clear(&made);
+		}
+	}
+	if (sums)
+		check_sums(sums);
+	free(text);
+	return 0;
+}
