@@ -17,6 +17,8 @@ GATES_REASONS = ("Prolog error", "Epilog error", "Job env setup error")
 GATE_FAILED = re.compile(r"^\[([^]]+)\] error: .*(?:Prolog or job env setup failure on node|"
                          r"[Ee]pilog error .*Node=) ?(n\d+)", re.M)
 PROLOG_LOST = re.compile(r"^\[([^]]+)\] agent/is_node_resp: node:(n\d+) RPC:REQUEST_LAUNCH_PROLOG ", re.M)
+# A slurmd that is to begin a script, and was sent no order for its Prolog, fails it after 20 s without one.
+NO_ORDER = re.compile(r"^\[([^]]+)\] error: Waiting for JobId=\S+ REQUEST_LAUNCH_PROLOG notification failed", re.M)
 GATE_S = 60  # before that line: a gate of 12 s that was stopped for 20, and a slurmctld that answered late
 # The drain of a node whose reservation a killed slurmctld brought back (tools/command/cmd_recheck.c).
 LOST = "onespine: recheck lost what it found"
@@ -197,12 +199,25 @@ class Judge:
         lines = GATE_FAILED.findall(self.actor.read("log/slurmctld.log"))
         for when, node in lines:
             at_s = datetime.datetime.fromisoformat(when).timestamp() - self.actor.started
-            if self.gate_may_fail(node, at_s):
+            if self.had_no_order(node, at_s):
+                self.slurms_own("Prolog failed without a gate: its slurmd was to begin a script that no order had come for")
+            elif self.gate_may_fail(node, at_s):
                 self.slurms_own("Prolog failed of a bad node that could tell nobody, or of a gate killed twice")
             else:
                 self.finding(f"{node}: its Prolog or Epilog failed at {at_s:.0f} s")
         for node in self.failed - {node for _, node in lines}:
             self.finding(f"{node}: its Prolog or Epilog failed, of which slurmctld's log says nothing")
+
+    def had_no_order(self, node, at_s):
+        """Whether that slurmd said so in the minute before, and no gate began there since."""
+        try:
+            said = NO_ORDER.findall(self.actor.read(f"log/slurmd.{node}.log"))
+        except OSError:
+            return False
+        times = [datetime.datetime.fromisoformat(when).timestamp() - self.actor.started for when in said]
+        last = max((one for one in times if at_s - GATE_S <= one <= at_s), default=None)
+        return last is not None and not any(last <= at - self.actor.started <= at_s
+                                            for met in self.gates_of(node).values() for at, _ in met)
 
     def gate_may_fail(self, node, at_s):
         """Whether that gate, of the minute before, was killed twice, or met a bad node while it could tell nobody."""
@@ -245,8 +260,20 @@ class Judge:
             self.slurms_own(f"job without requeue: {state} {job['Reason']}")
         elif state == "TIMEOUT" and self.prolog_was_lost(asked, job):
             self.slurms_own("job that waited for its time limit: its slurmd was away when slurmctld told it to begin")
+        elif state == "TIMEOUT" and self.end_was_lost(asked, job):
+            self.slurms_own("job kept until its time limit: slurmctld was killed before it had written its end")
         else:
             self.finding(f"lost: {words}")
+
+    def end_was_lost(self, asked, job):
+        """Its script ran to its end, and slurmctld lost what it had not written yet soon after."""
+        try:
+            with open(f"{self.actor.out}/jobs/{asked.name}", encoding="utf-8", errors="replace") as file:
+                ends = re.findall(rf"^end (\S+) {job['JobId']}$", file.read(), re.M)
+        except OSError:
+            return False
+        return any(begin - 12 < float(end) - self.actor.started < back
+                   for end in ends for begin, back in self.record.drops)
 
     def prolog_was_lost(self, asked, job):
         """No gate began for this start, and slurmctld's log says that the order for one reached no slurmd of the job: it is

@@ -291,6 +291,62 @@ def timeout_as_an_earlier_prolog_was_lost(cluster, judge):
     return 1
 
 
+def no_order(cluster, judge, node="n1", said_s=80, gate_s=70):
+    """A Prolog on n1 failed at 90 s, and a slurmd said that it had no order for one."""
+    cluster.put("o/gates/n1", f"{1000 + gate_s} 286 0 -\n")
+    cluster.put(f"c/log/slurmd.{node}.log",
+                f"[{stamp(said_s)}] error: Waiting for JobId=60 REQUEST_LAUNCH_PROLOG notification failed, giving up after 20 sec\n")
+    cluster.log(prolog_line(90))
+    judge.judge_failed_gates()
+
+
+def prolog_failed_without_an_order(cluster, judge):
+    no_order(cluster, judge)
+    return 0
+
+
+def prolog_failed_without_an_order_elsewhere(cluster, judge):
+    no_order(cluster, judge, node="n2")
+    return 1
+
+
+def prolog_failed_long_after_one_without_an_order(cluster, judge):
+    no_order(cluster, judge, said_s=20)
+    return 1
+
+
+def prolog_failed_of_a_gate_that_began_since(cluster, judge):
+    no_order(cluster, judge, gate_s=85)
+    return 1
+
+
+def timeout_after_the_end(cluster, judge, drop=(110, 121), job="286"):
+    """The script ended at 105 s."""
+    cluster.record.drops = [drop]
+    cluster.put("o/jobs/c1", f"begin 1100.5 {job} 0 n1\nend 1105.5 {job}\n")
+    judge.judge_end(cluster.job(), ended("TIMEOUT", NodeList="n1"))
+
+
+def timeout_as_the_end_was_lost(cluster, judge):
+    timeout_after_the_end(cluster, judge)
+    return 0
+
+
+def timeout_long_after_the_end(cluster, judge):
+    timeout_after_the_end(cluster, judge, drop=(130, 141))
+    return 1
+
+
+def timeout_though_the_end_came_after_the_kill(cluster, judge):
+    timeout_after_the_end(cluster, judge, drop=(80, 90))
+    return 1
+
+
+def timeout_as_anothers_end_was_lost(cluster, judge):
+    timeout_after_the_end(cluster, judge, job="287")
+    return 1
+
+
 def job_cancelled_by_its_user(cluster, judge):
     judge.judge_end(cluster.job(cancelled=True), ended())
     return 0
