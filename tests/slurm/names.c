@@ -3,7 +3,7 @@
  * names.c - a user's salloc that gives a name in place of its address, and the names that slurmctld
  * looks up. For tests alone.
  *
- * Preloaded into salloc, with RESP_HOST: that text is where the request says that salloc is reached;
+ * Preloaded into salloc, with RESP_HOST: that text is where the request says that it is reached;
  * with MUTE, a file: it lets slurmctld connect, and does not answer while that file is there.
  * Preloaded into slurmctld, with LOOKED_UP, a file: each name that is looked up becomes a line of
  * it, and one that ends with .example is 127.0.0.1.
