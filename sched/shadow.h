@@ -421,13 +421,14 @@ struct shadow_gang {
 	uint32_t want_nodes;
 	struct osp_occupancy_need need; /* of each node */
 	struct osp_nodeset *usable;	/* the nodes of the bitmap as it came */
-	struct osp_nodeset *free;	/* of these, free now */
+	struct osp_nodeset *free;	/* of these, free now; NULL: not counted yet */
 	struct osp_nodeset *boot;	/* those that must first be booted; NULL: none known */
 	struct osp_nodeset *required;	/* NULL: none */
 	struct osp_nodeset *settling;	/* those that are ending jobs or booting; NULL: none */
 	struct osp_nodeset *stuck;	/* of these, the ones that hang; NULL: none */
 	struct osp_nodeset *unlaunched; /* those that may be launched for it; NULL: none */
 	uint32_t old_places;		/* nodes taken out of `usable` for their old places */
+	bool counts;			/* what jobs hold says whether a node is free */
 	bool free_is_certain;		/* a node that is not in `free` cannot start now */
 	bool lies_over;			/* it may start over jobs that are suspended for it */
 };
@@ -441,6 +442,12 @@ int shadow_gang_begin(struct shadow_gang *gang, job_record_t *job,
 		      const struct osp_effective *effective, bitstr_t *bitmap, uint32_t min_nodes,
 		      uint32_t req_nodes, char *why, size_t why_bytes);
 void shadow_gang_clear(struct shadow_gang *gang);
+
+/*
+ * Fills `free`, once: it looks at each node, and most of backfill's questions need it not at all.
+ * Returns 0, or -1 if memory runs out.
+ */
+int shadow_gang_count_free(struct shadow_gang *gang);
 
 /* Takes the nodes whose places may be old out of the gang: for a question about a start, never for
  * the question whether it could ever start, since their places will be known. */

@@ -13,6 +13,8 @@
 #include "lib/place/launch.h"
 #include "lib/policy/words.h"
 
+#define SHORT_OF_MEMORY "waits: slurmctld is short of memory"
+
 /* --- what lib/choose asks -------------------------------------------------------------------- */
 
 /* One call, as the functions that lib/choose calls see it. */
@@ -227,10 +229,15 @@ static void tell_why_it_waits(const struct choice *choice, const struct osp_plac
 {
 	const struct osp_place_domain *domains;
 	uint32_t candidate_count, domain_count;
-	struct osp_nodeset *prospects = shadow_gang_prospects(choice->gang);
 	struct osp_place_input input = *asked;
 	char says[OSP_WORDS_BYTES];
+	struct osp_nodeset *prospects;
 
+	if (shadow_gang_count_free(choice->gang) != 0) {
+		tell(choice, SHORT_OF_MEMORY);
+		return;
+	}
+	prospects = shadow_gang_prospects(choice->gang);
 	if (choice->gang->in_parts) {
 		shadow_parts_waits(choice->gang, prospects,
 				   choice->possible ? choice->possible : choice->gang->free, says,
@@ -450,6 +457,27 @@ static int wait_for_any_node(struct shadow_call *call, struct shadow_gang *gang)
 	return pass_through(call);
 }
 
+/* Tells whether the nodes that are free now are needed: a start without preempting is looked for by
+ * the times at which nodes become free. */
+static bool needs_free(const struct shadow_call *call)
+{
+	return call->mode == SELECT_MODE_RUN_NOW || call->candidates;
+}
+
+static int begin(struct shadow_call *call, const struct osp_effective *effective,
+		 struct shadow_gang *gang, char *why, size_t why_bytes)
+{
+	if (shadow_gang_begin(gang, call->job, effective, call->bitmap, call->min_nodes,
+			      call->req_nodes, why, why_bytes) != 0)
+		return -1;
+	if (call->mode != SELECT_MODE_TEST_ONLY)
+		shadow_gang_drop_old_places(gang);
+	if (!needs_free(call) || shadow_gang_count_free(gang) == 0)
+		return 0;
+	snprintf(why, why_bytes, "%s", SHORT_OF_MEMORY);
+	return -1;
+}
+
 int shadow_choose(struct shadow_call *call, const struct osp_effective *effective)
 {
 	struct shadow_gang gang;
@@ -459,14 +487,11 @@ int shadow_choose(struct shadow_call *call, const struct osp_effective *effectiv
 	clock_gettime(CLOCK_MONOTONIC, &call->began);
 	shadow_state_refresh(time(NULL));
 	shadow_count_refresh(time(NULL));
-	if (shadow_gang_begin(&gang, call->job, effective, call->bitmap, call->min_nodes,
-			      call->req_nodes, why, sizeof(why)) != 0) {
+	if (begin(call, effective, &gang, why, sizeof(why)) != 0) {
 		rc = wait_without_question(call, effective, why);
 		shadow_gang_clear(&gang);
 		return rc;
 	}
-	if (call->mode != SELECT_MODE_TEST_ONLY)
-		shadow_gang_drop_old_places(&gang);
 	if (!gang.level || effective->mode == OSP_MODE_ADVISE) {
 		if (gang.level && call->mode == SELECT_MODE_RUN_NOW)
 			note_advice(call, &gang);

@@ -578,7 +578,8 @@ static bool begin_gang(const struct joint *joint, struct shadow_gang *gang)
 	if (shadow_gang_begin(gang, call->job, &joint->effective, call->bitmap, call->min_nodes,
 			      call->req_nodes, why, sizeof(why)) == 0) {
 		shadow_gang_drop_old_places(gang);
-		return true;
+		if (shadow_gang_count_free(gang) == 0)
+			return true;
 	}
 	shadow_gang_clear(gang);
 	gang->job = call->job;

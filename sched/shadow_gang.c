@@ -195,16 +195,25 @@ static int keep_idle(struct shadow_gang *gang)
 	return 0;
 }
 
-static int find_free_nodes(struct shadow_gang *gang)
+static void look_at_sharing(struct shadow_gang *gang)
 {
-	bool counts = gang->whole_nodes || !shares_nodes(gang->job);
+	gang->counts = gang->whole_nodes || !shares_nodes(gang->job);
+	gang->lies_over = gang->counts && !gang->whole_nodes && shadow_may_lie_over(gang->job);
+	gang->free_is_certain = gang->counts && !gang->lies_over;
+}
 
-	gang->lies_over = counts && !gang->whole_nodes && shadow_may_lie_over(gang->job);
-	gang->free_is_certain = counts && !gang->lies_over;
+int shadow_gang_count_free(struct shadow_gang *gang)
+{
+	if (gang->free)
+		return 0;
 	gang->free = osp_nodeset_copy(gang->usable);
-	if (!gang->free || (gang->whole_nodes && keep_idle(gang) != 0))
+	if (gang->free && gang->whole_nodes && keep_idle(gang) != 0) {
+		free(gang->free);
+		gang->free = NULL;
+	}
+	if (!gang->free)
 		return -1;
-	if (counts)
+	if (gang->counts)
 		shadow_count_keep_free(&gang->need, gang->free);
 	return 0;
 }
@@ -226,8 +235,9 @@ int shadow_gang_begin(struct shadow_gang *gang, job_record_t *job,
 	gang->whole_nodes = takes_whole_nodes(job);
 	shadow_need(job, gang->whole_nodes, shares_nodes(job), &gang->need);
 	gang->usable = set_of_bitmap(bitmap);
-	if (!gang->usable || find_free_nodes(gang) != 0)
+	if (!gang->usable)
 		return -1;
+	look_at_sharing(gang);
 	gang->boot = set_of_bitmap(OSP_POWERED_DOWN_NODES);
 	gang->settling = settling_nodes();
 	gang->stuck = stuck_nodes(time(NULL));
@@ -248,10 +258,12 @@ void shadow_gang_drop_old_places(struct shadow_gang *gang)
 {
 	uint32_t usable = osp_nodeset_count(gang->usable);
 
-	if (gang->level && !gang->in_parts && shadow_launch_may(gang->job, &gang->effective))
+	if (gang->level && !gang->in_parts && shadow_launch_may(gang->job, &gang->effective) &&
+	    shadow_gang_count_free(gang) == 0)
 		gang->unlaunched = shadow_launch_unlaunched(gang);
 	osp_nodeset_and_not(gang->usable, shadow_state.old_places);
-	osp_nodeset_and_not(gang->free, shadow_state.old_places);
+	if (gang->free)
+		osp_nodeset_and_not(gang->free, shadow_state.old_places);
 	gang->old_places = usable - osp_nodeset_count(gang->usable);
 }
 

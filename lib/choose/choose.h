@@ -180,7 +180,8 @@ struct osp_choose_input {
 	uint32_t job;	    /* the number for which things are remembered */
 	uint64_t choice_of; /* what else determines the usable nodes: a hash of the partition and
 			       so on. How far the calls came is remembered for each */
-	struct osp_place_input place;  /* its `free`: nodes that seem free now */
+	struct osp_place_input place;  /* its `free`: nodes that seem free now. NULL is enough for
+					  will run without may_preempt, and for test only */
 	const struct osp_parts *parts; /* NULL: one domain, not in segments */
 	uint32_t prefer_level; /* below place.level: the gang starts in one domain of that level, or
 				  of one between, if it can at once without preempting; 0: none */

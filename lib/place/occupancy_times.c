@@ -195,6 +195,13 @@ static void free_at_without_ignored(const struct osp_occupancy *occupancy,
 			n < occupancy->node_count ? node_free_at(occupancy, need, n, now_s) : now_s;
 }
 
+/* Writes the times of 64 nodes of the account. */
+static void all_free_at(const int64_t *kept_s, int64_t now_s, int64_t *free_at_s)
+{
+	for (uint32_t bit = 0; bit < 64; bit++)
+		free_at_s[bit] = kept_s[bit] > now_s ? kept_s[bit] : now_s;
+}
+
 void osp_occupancy_free_at(const struct osp_occupancy *occupancy,
 			   const struct osp_occupancy_need *need, const struct osp_nodeset *nodes,
 			   int64_t now_s, int64_t *free_at_s)
@@ -209,6 +216,11 @@ void osp_occupancy_free_at(const struct osp_occupancy *occupancy,
 	for (uint32_t w = 0; w < nodes->word_count; w++) {
 		if (w < times->stale->word_count)
 			freshen(occupancy, times, w, nodes->words[w]);
+		if (nodes->words[w] == UINT64_MAX && occupancy->node_count / 64 > w) {
+			all_free_at(&times->free_at_s[(size_t)w * 64], now_s,
+				    &free_at_s[(size_t)w * 64]);
+			continue;
+		}
 		for (uint64_t left = nodes->words[w]; left; left &= left - 1) {
 			uint32_t n = w * 64 + (uint32_t)__builtin_ctzll(left);
 

@@ -5,7 +5,8 @@
  * Backfill asks about thousands of gangs in a second, and nothing changes between two questions:
  * the nodes are the same and free at the same times, and there are fewer sizes of gangs than gangs.
  * Lists are kept with a copy of all that they follow from. A comparison costs a twentieth of a new
- * list.
+ * list. The time is part of that only if a node is free by then: where every node is busy, a list
+ * holds until the first becomes free.
  */
 #include "lib/place/place_private.h"
 
@@ -35,6 +36,7 @@ struct list {
 struct state {
 	uint64_t used; /* number of the last question; 0: not in use */
 	int64_t now_s;
+	int64_t earliest_s; /* when the first usable node becomes free */
 	bool has_weights, has_kinds;
 	uint64_t *sets; /* usable, required, boot */
 	int64_t *free_at_s;
@@ -93,13 +95,20 @@ static bool same(const void *a, const void *b, uint32_t count, size_t bytes)
 	return !memcmp(a, b, count * bytes);
 }
 
+/* Tells whether lists of that time are those of `now_s`: no node was free then, and none is. */
+static bool is_time(const struct state *state, int64_t now_s)
+{
+	return state->now_s == now_s ||
+	       (state->now_s < state->earliest_s && now_s < state->earliest_s);
+}
+
 static bool is_state(const struct osp_place *place, const struct state *state,
 		     const int64_t *free_at_s, int64_t now_s)
 {
 	const struct osp_place_call *call = &place->call;
 	uint32_t words = place->word_count, nodes = place->node_count;
 
-	return state->used && state->now_s == now_s &&
+	return state->used && is_time(state, now_s) &&
 	       state->has_weights == (call->weight != NULL) &&
 	       state->has_kinds == (call->kind != NULL) &&
 	       same(state->sets, place->usable, words, sizeof(uint64_t)) &&
@@ -110,6 +119,20 @@ static bool is_state(const struct osp_place *place, const struct state *state,
 	       (!call->kind || same(state->kind, call->kind, nodes, sizeof(*call->kind)));
 }
 
+static int64_t find_earliest(const struct osp_place *place, const int64_t *free_at_s)
+{
+	int64_t earliest_s = OSP_PLACE_NEVER_S;
+
+	for (uint32_t w = 0; w < place->word_count; w++) {
+		for (uint64_t left = place->usable[w]; left; left &= left - 1) {
+			uint32_t n = w * 64 + (uint32_t)__builtin_ctzll(left);
+
+			earliest_s = free_at_s[n] < earliest_s ? free_at_s[n] : earliest_s;
+		}
+	}
+	return earliest_s;
+}
+
 static void begin_state(const struct osp_place *place, struct state *state,
 			const int64_t *free_at_s, int64_t now_s)
 {
@@ -117,6 +140,7 @@ static void begin_state(const struct osp_place *place, struct state *state,
 	size_t words = place->word_count, nodes = place->node_count;
 
 	state->now_s = now_s;
+	state->earliest_s = find_earliest(place, free_at_s);
 	state->has_weights = call->weight != NULL;
 	state->has_kinds = call->kind != NULL;
 	memcpy(state->sets, place->usable, words * sizeof(uint64_t));

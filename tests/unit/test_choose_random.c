@@ -288,8 +288,10 @@ static void check_nodes(struct world *world)
 static void choose(struct world *world, enum osp_choose_mode mode)
 {
 	struct osp_choose_calls calls = model_calls(&world->model);
+	bool needs_free = mode == OSP_CHOOSE_RUN_NOW || world->input.may_preempt;
 
 	world->input.mode = mode;
+	world->input.place.free = needs_free ? world->free_nodes : NULL;
 	world->model.asked_count = 0;
 	osp_choose(world->chooser, &world->input, &calls, &world->choice);
 }

@@ -679,6 +679,39 @@ static void test_many_jobs(void **state)
 	osp_occupancy_free(occupancy);
 }
 
+/* Whole words of nodes, parts of them and nodes beyond the account's say what each node alone
+ * says. */
+static void test_many_nodes(void **state)
+{
+	enum { ACCOUNT = 150, NODES_ASKED = 200 };
+	struct osp_occupancy *occupancy = account(ACCOUNT);
+	struct osp_nodeset *nodes = osp_nodeset_new(NODES_ASKED);
+	const struct osp_occupancy_need need = {.amounts = {.cpus = 1, .gres = {8}}};
+	int64_t times[NODES_ASKED];
+
+	(void)state;
+	assert_non_null(nodes);
+	osp_nodeset_fill(nodes);
+	for (uint32_t n = 0; n < ACCOUNT; n += 1 + n % 3)
+		add(occupancy, n + 1, 100 + n, n, (struct osp_amounts){.gres = {1}});
+	for (int round = 0; round < 3; round++) {
+		int64_t now_s = 50 + 100 * round;
+
+		memset(times, 0, sizeof(times));
+		osp_occupancy_free_at(occupancy, &need, nodes, now_s, times);
+		for (uint32_t n = 0; n < NODES_ASKED; n++) {
+			int64_t alone_s =
+				osp_nodeset_test(nodes, n) ? free_at(occupancy, n, need, now_s) : 0;
+
+			assert_int_equal(times[n], alone_s);
+		}
+		osp_nodeset_remove(nodes, 70);
+		osp_occupancy_remove(occupancy, 1);
+	}
+	free(nodes);
+	osp_occupancy_free(occupancy);
+}
+
 static void test_soft_ends(void **state)
 {
 	(void)state;
@@ -692,6 +725,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_many_jobs),
+		cmocka_unit_test(test_many_nodes),
 		cmocka_unit_test(test_soft_ends),
 		cmocka_unit_test(test_ends_add_up),
 		cmocka_unit_test(test_only_asked_nodes_are_written),

@@ -866,7 +866,7 @@ static void change_one(struct world *world, int64_t *now_s)
 	struct osp_place_input *input = &world->input;
 	uint32_t n = random_below(world->nodes);
 
-	switch (random_below(9)) {
+	switch (random_below(10)) {
 	case 0:
 		input->need_nodes = input->want_nodes = 1 + random_below(world->nodes);
 		break;
@@ -897,6 +897,10 @@ static void change_one(struct world *world, int64_t *now_s)
 		world->kind[n] = (uint16_t)random_below(KINDS);
 		input->kind = random_below(3) ? world->kind : NULL;
 		input->kind_count = input->kind ? KINDS : 0;
+		break;
+	case 8: /* none free, or only some */
+		for (uint32_t i = 0; i < world->nodes; i++)
+			world->free_at_s[i] = NOW_S + 1 + random_below(4);
 		break;
 	default:
 		input->boot = random_below(2) ? world->boot : NULL;

@@ -416,6 +416,8 @@ static void knows_which_nodes_are_free(void **state)
 		job->details->whole_node = cases[i].whole;
 		assert_int_equal(
 			shadow_gang_begin(&found, job, &request, all, 4, 4, why, sizeof(why)), 0);
+		assert_null(found.free);
+		assert_int_equal(shadow_gang_count_free(&found), 0);
 		assert_int_equal(osp_nodeset_count(found.free), cases[i].counted ? 12 : NODES);
 		assert_int_equal(found.free_is_certain, cases[i].counted);
 		shadow_gang_clear(&found);
@@ -483,7 +485,9 @@ static void reads_odd_records(void **state)
 	rs_node_bitmap = booting;
 	idle_node_bitmap = NULL;
 	assert_int_equal(
-		shadow_gang_begin(&found, job, &request, asked.bitmap, 4, 4, why, sizeof(why)), -1);
+		shadow_gang_begin(&found, job, &request, asked.bitmap, 4, 4, why, sizeof(why)), 0);
+	assert_int_equal(shadow_gang_count_free(&found), -1);
+	assert_null(found.free);
 	shadow_gang_clear(&found);
 	idle_node_bitmap = idle;
 }
