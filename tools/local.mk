@@ -45,6 +45,7 @@ onespine_SOURCES = \
 	tools/command/world.c tools/command/world.h
 # doctor and setup
 onespine_SOURCES += \
+	tools/setup/builds.c tools/setup/builds.h \
 	tools/setup/doctor.h tools/setup/doctor_ask.c tools/setup/doctor_dynamic.c tools/setup/doctor_facts.c tools/setup/doctor_munge.c tools/setup/doctor_reach.c \
 	tools/setup/setup.c tools/setup/setup.h \
 	tools/setup/unit_file.c tools/setup/unit_file.h

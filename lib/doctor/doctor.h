@@ -40,6 +40,8 @@ struct osp_plugin_folder {
 	bool exists;
 	struct osp_plugin_file select;	   /* select_cons_tres.so */
 	struct osp_plugin_file job_submit; /* job_submit_onespine.so */
+	bool select_kept, job_submit_kept; /* its build for the installed Slurm is kept beside it
+					      (tools/setup/builds.h) */
 };
 
 /* A file or folder that root or slurmctld trusts. */
@@ -224,6 +226,10 @@ struct osp_doctor_findings {
 	{                                                                                          \
 		NULL, 0, 0, 0, OSP_ARENA_INIT, false                                               \
 	}
+
+/* Returns the version of the Slurm that is installed, by its own plugin in one of PluginDir's
+ * directories; 0 if none of them has it. */
+uint32_t osp_doctor_slurm(const struct osp_plugin_folder *folders, size_t count);
 
 /* Judges the facts by every rule, in the table's order. Returns 0, or -1 if memory ran out. */
 int osp_doctor_judge(const struct osp_doctor_facts *facts, struct osp_doctor_findings *findings);

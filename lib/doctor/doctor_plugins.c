@@ -150,19 +150,25 @@ void osp_rule_plugin_dir(struct osp_diagnosis *diagnosis)
 
 /* --- versions --------------------------------------------------------------------------------- */
 
+uint32_t osp_doctor_slurm(const struct osp_plugin_folder *folders, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		if (folders[i].select.state == OSP_PLUGIN_OTHERS && folders[i].select.version)
+			return folders[i].select.version;
+	return 0;
+}
+
 /* Returns the installed Slurm's version, from Slurm's own plugin; if that cannot be found, the
  * version that this build is for. */
 static uint32_t installed_slurm(const struct osp_doctor_facts *facts)
 {
-	for (size_t i = 0; i < facts->folder_count; i++)
-		if (facts->folders[i].select.state == OSP_PLUGIN_OTHERS &&
-		    facts->folders[i].select.version)
-			return facts->folders[i].select.version;
-	return facts->slurm;
+	uint32_t slurm = osp_doctor_slurm(facts->folders, facts->folder_count);
+
+	return slurm ? slurm : facts->slurm;
 }
 
 static void compare_version(struct osp_diagnosis *diagnosis, const char *folder, const char *name,
-			    const struct osp_plugin_file *plugin)
+			    const struct osp_plugin_file *plugin, bool kept)
 {
 	char ours[OSP_SLURM_VERSION_BYTES], installed[OSP_SLURM_VERSION_BYTES];
 	uint32_t slurm = installed_slurm(diagnosis->facts);
@@ -180,7 +186,14 @@ static void compare_version(struct osp_diagnosis *diagnosis, const char *folder,
 	osp_find(diagnosis, OSP_DOCTOR_WRONG,
 		 "%s/%s was built for Slurm %s, and Slurm %s is installed, which passes it over",
 		 folder, name, ours, installed);
-	osp_cure(diagnosis, "install Onespine built for exactly Slurm %s", installed);
+	if (kept)
+		osp_cure(
+			diagnosis,
+			"as root run onespine doctor --before-start, which puts the kept build for "
+			"Slurm %s in place, and start slurmctld",
+			installed);
+	else
+		osp_cure(diagnosis, "install Onespine built for exactly Slurm %s", installed);
 }
 
 void osp_rule_shadow_version(struct osp_diagnosis *diagnosis)
@@ -190,9 +203,10 @@ void osp_rule_shadow_version(struct osp_diagnosis *diagnosis)
 	for (size_t i = 0; i < facts->folder_count; i++) {
 		const struct osp_plugin_folder *folder = &facts->folders[i];
 
-		compare_version(diagnosis, folder->path, "select_cons_tres.so", &folder->select);
+		compare_version(diagnosis, folder->path, "select_cons_tres.so", &folder->select,
+				folder->select_kept);
 		compare_version(diagnosis, folder->path, "job_submit_onespine.so",
-				&folder->job_submit);
+				&folder->job_submit, folder->job_submit_kept);
 	}
 }
 

@@ -182,6 +182,99 @@ $DIR/slurm.conf: 1 things looked at, 1 wrong, 0 warnings" onespine doctor --offl
 	holds "$output" "cure: install Onespine built for exactly Slurm 2"
 }
 
+# version_of FILE: its plugin_version, as "22.05.8"
+version_of() {
+	local address
+	address=$(readelf -sW "$1" | awk '$8 == "plugin_version" { print $2; exit }')
+	address=$(offset_of "$1" "$((16#$address))")
+	od -An -tu1 -j "$address" -N 3 "$1" | awk '{ printf "%d.%02d.%d\n", $3, $2, $1 }'
+}
+
+# make_builds: in $DIR/lib our plugins for the micro release before this, and this one's kept beside them
+make_builds() {
+	needs_installed
+	make_right
+	NOW=$(version_of "$LIB/slurmctld/select_cons_tres.so")
+	BEFORE=${NOW%.*}.$((${NOW##*.} - 1))
+	mkdir -p lib/slurmctld "lib/slurm/$NOW" slurm
+	cp "$LIB/slurmctld/select_cons_tres.so" lib/slurmctld/
+	cp "$LIB/job_submit_onespine.so" lib/
+	cp lib/slurmctld/select_cons_tres.so lib/job_submit_onespine.so "lib/slurm/$NOW/"
+	cp "$SLURM_PLUGINS/select_cons_tres.so" slurm/
+	other_version lib/slurmctld/select_cons_tres.so
+	other_version lib/job_submit_onespine.so
+	chmod -R go-w lib
+	sed -i "s#^PluginDir=.*#PluginDir=$DIR/lib/slurmctld:$DIR/lib:$DIR/slurm#" slurm.conf
+	[[ $(version_of lib/job_submit_onespine.so) == "$BEFORE" ]]
+}
+
+# in_place VERSION: that is what PluginDir finds
+in_place() {
+	[[ $(version_of lib/slurmctld/select_cons_tres.so) == "$1" && $(version_of lib/job_submit_onespine.so) == "$1" ]]
+}
+
+@test "of builds kept for several Slurms the check before the start puts the one that fits in place" {
+	make_builds
+	write_topology 1-4
+	run onespine doctor --offline
+	[[ $status == 1 ]]
+	holds "$output" "$DIR/lib/slurmctld/select_cons_tres.so was built for Slurm $BEFORE, and Slurm $NOW is installed"
+	holds "$output" "cure: as root run onespine doctor --before-start, which puts the kept build for Slurm $NOW in place, and start slurmctld"
+	in_place "$BEFORE"
+	cp -r "lib/slurm/$NOW" "lib/slurm/$BEFORE" # what was kept before, and is not what is in place
+	run onespine doctor --before-start
+	[[ $status == 0 ]] || { echo "$output"; false; }
+	[[ ${lines[0]} == "$DIR/lib/slurmctld/select_cons_tres.so is now the build for Slurm $NOW, which is installed; it was that for Slurm $BEFORE" ]]
+	[[ ${lines[1]} == "$DIR/lib/job_submit_onespine.so is now the build for Slurm $NOW, "* ]]
+	in_place "$NOW"
+	[[ $(readlink lib/slurmctld/select_cons_tres.so) == "../slurm/$NOW/select_cons_tres.so" ]]
+	[[ $(readlink lib/job_submit_onespine.so) == "slurm/$NOW/job_submit_onespine.so" ]]
+	[[ $(version_of "lib/slurm/$BEFORE/select_cons_tres.so") == "$BEFORE" ]]
+	run onespine doctor --before-start --json
+	[[ $status == 0 && $(jq .replaced <<<"$output") == null ]]
+
+	# Slurm goes back, and forward again
+	other_version slurm/select_cons_tres.so
+	run onespine doctor --before-start
+	[[ $status == 0 ]]
+	holds "$output" "is now the build for Slurm $BEFORE, which is installed; it was that for Slurm $NOW"
+	in_place "$BEFORE"
+	cp "$SLURM_PLUGINS/select_cons_tres.so" slurm/
+	[[ $(onespine doctor --before-start --json | jq -r .replaced) == *"is now the build for Slurm $NOW, "* ]]
+	in_place "$NOW"
+	[[ -z $(find lib -name '*.new') ]]
+
+	# a link that leads nowhere, as when the build in place was removed
+	mv "lib/slurm/$NOW" kept
+	cp -r kept "lib/slurm/$NOW"
+	ln -sf ../slurm/0.00.0/select_cons_tres.so lib/slurmctld/select_cons_tres.so
+	run onespine doctor --before-start
+	[[ $status == 0 && ${lines[0]} == *"select_cons_tres.so is now the build for Slurm $NOW, which is installed" ]]
+	in_place "$NOW"
+}
+
+@test "no build is put in place by halves, nor one that others may write" {
+	make_builds
+	mv "lib/slurm/$NOW/job_submit_onespine.so" kept.so
+	run onespine doctor --before-start
+	[[ $status == 1 && $output != *'is now the build'* ]]
+	holds "$output" "cure: install Onespine built for exactly Slurm $NOW"
+	in_place "$BEFORE"
+	mv kept.so "lib/slurm/$NOW/job_submit_onespine.so"
+	for path in "lib/slurm/$NOW/job_submit_onespine.so" "lib/slurm/$NOW" lib/slurm; do
+		chmod o+w "$path"
+		run onespine doctor --before-start
+		[[ $status == 1 && $output != *'is now the build'* ]]
+		holds "$output" "$path can be written by others than root, so it is not used"
+		in_place "$BEFORE"
+		chmod o-w "$path"
+	done
+	other_version "lib/slurm/$NOW/job_submit_onespine.so" # not what its folder says
+	run onespine doctor --before-start
+	[[ $status == 1 && $output != *'is now the build'* ]]
+	in_place "$BEFORE"
+}
+
 @test "plugstack.conf: in a folder that it includes, optional, twice removed" {
 	needs_installed
 	make_right

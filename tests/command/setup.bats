@@ -370,7 +370,7 @@ killed() {
 	run onespine setup --head --units "$BATS_TEST_TMPDIR/units"
 	[[ $status == 0 ]]
 	holds "$output" "now run systemctl daemon-reload, restart slurmctld"
-	grep -qE "^ExecStartPre=/bin/sh -c '/[^ ]*/onespine doctor --before-start \|\| test \\$\? -ne 1'" \
+	grep -qE "^ExecStartPre=[+]/bin/sh -c '/[^ ]*/onespine doctor --before-start \|\| test \\$\? -ne 1'" \
 		"$BATS_TEST_TMPDIR/units/slurmctld.service.d/onespine.conf"
 	diff <(grep -v '^#' "${ONESPINE%/*}/etc/slurmctld.service.example") \
 		<(grep -v '^#' "$BATS_TEST_TMPDIR/units/slurmctld.service.d/onespine.conf")
@@ -380,6 +380,27 @@ killed() {
 	onespine setup --head --units "$BATS_TEST_TMPDIR/units" >/dev/null
 	onespine setup --head --undo --units "$BATS_TEST_TMPDIR/units" >/dev/null
 	[[ -z $(ls "$BATS_TEST_TMPDIR/units/slurmctld.service.d") ]]
+}
+
+@test "a drop-in of release 0.1 becomes today's, or goes; another's stays" {
+	needs_installed
+	write_topology 1-4
+	local unit=$BATS_TEST_TMPDIR/units/slurmctld.service.d/onespine.conf
+	mkdir "$BATS_TEST_TMPDIR/units"
+	onespine setup --head --units "$BATS_TEST_TMPDIR/units" >/dev/null
+	cp "$unit" "$BATS_TEST_TMPDIR/today"
+	sed -i 's/^ExecStartPre=+/ExecStartPre=/' "$unit"
+	cp "$unit" "$BATS_TEST_TMPDIR/former"
+	onespine setup --head --units "$BATS_TEST_TMPDIR/units" >/dev/null
+	diff "$unit" "$BATS_TEST_TMPDIR/today"
+	cp "$BATS_TEST_TMPDIR/former" "$unit"
+	onespine setup --head --undo --units "$BATS_TEST_TMPDIR/units" >/dev/null
+	[[ -z $(ls "$BATS_TEST_TMPDIR/units") ]]
+	mkdir "${unit%/*}"
+	echo '# of the site' >"$unit"
+	onespine setup --head --units "$BATS_TEST_TMPDIR/units" >/dev/null
+	onespine setup --head --undo --units "$BATS_TEST_TMPDIR/units" >/dev/null
+	[[ $(<"$unit") == '# of the site' ]]
 }
 
 @test "a file for logrotate, which bounds the gate's log; --undo takes it back, and not what others wrote" {

@@ -151,6 +151,50 @@ note_holds() {
 		"$ONESPINE_CLUSTER/log/slurmctld.log"
 }
 
+@test "Slurm is updated: the kept build comes in place before the start, and gangs come back untouched" {
+	free_all
+	local lib=$BATS_TEST_TMPDIR/lib version
+	version=$(scontrol --version)
+	version=${version#* }
+	mkdir -p "$lib/slurmctld" "$lib/slurm/$version"
+	cp "$PREFIX/lib/onespine/slurmctld/select_cons_tres.so" "$PREFIX/lib/onespine/job_submit_onespine.so" \
+		"$lib/slurm/$version/"
+	cp "$lib/slurm/$version/select_cons_tres.so" "$lib/slurmctld/"
+	cp "$lib/slurm/$version/job_submit_onespine.so" "$lib/"
+	other_version "$lib/slurmctld/select_cons_tres.so"
+	other_version "$lib/job_submit_onespine.so"
+	chmod -R go-w "$lib"
+
+	# n1 and n3 are busy: of two free nodes none share a spine
+	first=$(submit -w n1 --exclusive)
+	second=$(submit -w n3 --exclusive)
+	await_job "$second" RUNNING
+	waiting=$(submit --gang -N2 --exclusive)
+	await 20 note_holds "$waiting" 'waits: 2 nodes on one spine'
+	await_saved "$waiting"
+	cluster kill-ctld --dir "$ONESPINE_CLUSTER"
+	cp "$ONESPINE_CLUSTER/slurm.conf" "$BATS_TEST_TMPDIR/"
+	sed -i "s#^PluginDir=.*#PluginDir=$lib/slurmctld:$lib:$PLUGINS#" "$ONESPINE_CLUSTER/slurm.conf"
+	run cluster start-ctld --dir "$ONESPINE_CLUSTER" # plugins of another Slurm
+	[[ $status != 0 ]]
+
+	run onespine doctor --before-start
+	equal "$status" 0
+	holds "$output" "$lib/slurmctld/select_cons_tres.so is now the build for Slurm $version"
+	cluster start-ctld --dir "$ONESPINE_CLUSTER"
+	grep -qF "onespine: $lib/slurmctld/select_cons_tres.so (Onespine " "$ONESPINE_CLUSTER/log/slurmctld.log"
+	equal "$(job_state "$first") $(job_state "$second")" "RUNNING RUNNING"
+	await 20 note_holds "$waiting" 'waits: 2 nodes on one spine'
+	stays 1 job_is "$waiting" PENDING
+	scancel "$second"
+	await_job "$waiting" RUNNING
+	equal "$(job_spines "$waiting")" s2
+	scancel "$first" "$waiting"
+	cluster kill-ctld --dir "$ONESPINE_CLUSTER"
+	cp "$BATS_TEST_TMPDIR/slurm.conf" "$ONESPINE_CLUSTER/"
+	cluster start-ctld --dir "$ONESPINE_CLUSTER"
+}
+
 @test "taken out of the configuration again, Slurm is stock and knows its jobs" {
 	free_all
 	job=$(submit --gang -N2 --exclusive)

@@ -258,6 +258,16 @@ static void test_versions(void **state)
 	       "22.05.9 is installed, which passes it over | install Onespine built for exactly "
 	       "Slurm "
 	       "22.05.9");
+	host.folders[0].select_kept = host.folders[1].job_submit_kept = true;
+	expect(&host, RIGHT,
+	       "wrong shadow-version: /o/slurmctld/select_cons_tres.so was built for Slurm "
+	       "22.05.8, and Slurm 22.05.9 is installed, which passes it over | as root run "
+	       "onespine doctor --before-start, which puts the kept build for Slurm 22.05.9 in "
+	       "place, and start slurmctld\n"
+	       "wrong shadow-version: /o/job_submit_onespine.so was built for Slurm 22.05.8, and "
+	       "Slurm 22.05.9 is installed, which passes it over | as root run onespine doctor "
+	       "--before-start, which puts the kept build for Slurm 22.05.9 in place, and start "
+	       "slurmctld");
 	make_host(&host);
 	host.folders[0].select.state = OSP_PLUGIN_BROKEN;
 	expect(&host, RIGHT,

@@ -84,6 +84,7 @@ static int print_json(const struct osp_doctor *doctor, const struct osp_doctor_f
 	json_object_set_new(root, "slurm_conf", osp_json_string(doctor->facts.conf_path));
 	json_object_set_new(root, "controller", json_boolean(doctor->facts.controller));
 	json_object_set_new(root, "slurmctld", json_string(probe_words(&doctor->facts)));
+	json_object_set_new(root, "replaced", osp_json_string(doctor->taken));
 	json_object_set_new(root, "looked_at", json_integer(findings->looked_at));
 	json_object_set_new(root, "right", json_boolean(status == OSP_EXIT_YES));
 	json_object_set_new(root, "findings", list);
@@ -111,6 +112,7 @@ static int print_text(const struct osp_doctor *doctor, const struct osp_doctor_f
 	bool colours = osp_output_colours();
 	uint32_t i;
 
+	osp_text_add(&text, doctor->taken ? doctor->taken : "");
 	for (i = 0; i < findings->count; i++)
 		print_finding(&findings->items[i], colours, &text);
 	osp_text_printf(&text, "%s: %u things looked at, %u wrong, %u warning%s",

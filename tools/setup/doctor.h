@@ -31,6 +31,7 @@ struct osp_doctor {
 	struct osp_trusted_file *trusted;
 	struct osp_unread_file unread[16];
 	struct osp_error unknown_names[8];
+	char *taken;	   /* lines on plugins that were replaced before the start; NULL: none */
 	char *strings[64]; /* to be freed */
 	size_t string_count;
 };

@@ -28,6 +28,7 @@
 #include "host/files.h"
 #include "host/slurm/fabric.h"
 #include "host/source/keep.h"
+#include "tools/setup/builds.h"
 
 #define TOPOLOGY_YAML_SINCE 0x190500
 #define MUNGE_SOCKET	    "/run/munge/munge.socket.2"
@@ -79,6 +80,25 @@ static void gather_folders(struct osp_doctor *doctor)
 		at += strcspn(at, ":");
 	}
 	doctor->facts.folders = doctor->folders;
+}
+
+/* Looks for builds for the Slurm that is installed. Before its start slurmctld gets them. */
+static void gather_builds(struct osp_doctor *doctor)
+{
+	struct osp_doctor_facts *facts = &doctor->facts;
+	uint32_t slurm = osp_doctor_slurm(doctor->folders, facts->folder_count);
+	struct osp_text said = OSP_TEXT_INIT;
+
+	if (!slurm)
+		return;
+	if (!facts->before_start) {
+		osp_builds_look(doctor->folders, facts->folder_count, slurm);
+		return;
+	}
+	osp_builds_match(doctor->folders, facts->folder_count, slurm, &said);
+	if (said.length_bytes && !said.failed)
+		doctor->taken = osp_text_take(&said);
+	osp_text_free(&said);
 }
 
 /* --- files that are obeyed -------------------------------------------------------------------- */
@@ -499,6 +519,7 @@ static void gather_host(const struct osp_doctor_question *question, struct osp_d
 			   osp_look_at_plugin(OSP_PLUGIN_DIR, "job_submit_onespine.so").state ==
 				   OSP_PLUGIN_OURS;
 	gather_folders(doctor);
+	gather_builds(doctor);
 	gather_fabric(question->overlays, doctor);
 	facts->plugstack_path =
 		osp_doctor_keep(doctor, osp_plugstack_path(doctor->conf, facts->conf_path));
@@ -563,6 +584,7 @@ void osp_doctor_free(struct osp_doctor *doctor)
 	osp_config_free(doctor->config);
 	osp_slurm_conf_free(doctor->conf);
 	free(doctor->folders);
+	free(doctor->taken);
 	free(doctor->trusted);
 	for (size_t i = 0; i < doctor->string_count; i++)
 		free(doctor->strings[i]);

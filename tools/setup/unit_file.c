@@ -17,13 +17,18 @@
 #define UNIT_BYTES_MAX ((size_t)64 * 1024)
 #define WITH_FOLDER    "# The folder was made for this file.\n"
 
-/* Only the answer "it would not place gangs" stops slurmctld, not a doctor that could not look. */
-static const char unit_text[] = "# onespine setup: slurmctld does not start where it would not "
-				"place gangs, and its journal\n"
-				"# says what to do.\n"
-				"[Service]\n"
-				"ExecStartPre=/bin/sh -c '" OSP_BIN_DIR
-				"/onespine doctor --before-start || test $? -ne 1'\n";
+/* Only the answer "it would not place gangs" stops slurmctld, not a doctor that could not look.
+ * The "+" runs it as root, not as the unit's User: it may replace plugins (tools/setup/builds.h).
+ * Releases before 0.2 wrote it without. */
+#define UNIT_TEXT(AS_ROOT)                                                                         \
+	"# onespine setup: slurmctld does not start where it would not place gangs, and its "      \
+	"journal\n"                                                                                \
+	"# says what to do.\n"                                                                     \
+	"[Service]\n"                                                                              \
+	"ExecStartPre=" AS_ROOT "/bin/sh -c '" OSP_BIN_DIR                                         \
+	"/onespine doctor --before-start || test $? -ne 1'\n"
+static const char unit_text[] = UNIT_TEXT("+");
+static const char former_unit_text[] = UNIT_TEXT("");
 
 /* Each line opens the log anew, so no process needs a signal. Packages bring the same file,
  * without our first line. */
@@ -135,6 +140,15 @@ static int change(const char *path, const char *own_text, bool undo, bool dry_ru
 
 int osp_unit_file(const char *path, bool undo, bool dry_run, struct osp_error *error)
 {
+	bool with_folder;
+
+	if (is_ours(path, former_unit_text, &with_folder)) {
+		if (undo)
+			return remove_own(path, former_unit_text, dry_run, error);
+		if (!dry_run && remove_own(path, former_unit_text, false, error) < 0)
+			return -1;
+		return dry_run ? 1 : write_own(path, unit_text, error);
+	}
 	return change(path, unit_text, undo, dry_run, error);
 }
 
