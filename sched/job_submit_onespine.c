@@ -267,6 +267,17 @@ static void tell_order(const struct osp_effective *effective, char **err_msg)
 	tell_user(err_msg, sentence);
 }
 
+/* Tells the user what the segments leave of a domain. */
+static void tell_left(const struct osp_effective *effective, char **err_msg)
+{
+	char sentence[OSP_LEFT_BYTES + 16];
+
+	if (effective->mode == OSP_MODE_OFF || !effective->left[0])
+		return;
+	snprintf(sentence, sizeof(sentence), "onespine: %s", effective->left);
+	tell_user(err_msg, sentence);
+}
+
 /*
  * Stores the spares for the gate. Returns -1 if memory runs out before the gate would know of them.
  */
@@ -353,6 +364,7 @@ EXPORTED int job_submit(job_desc_msg_t *job, uint32_t submit_uid, char **err_msg
 	if (write_gang(job, &effective))
 		return refuse(err_msg, submit_uid, NO_MEMORY, ENOMEM);
 	tell_order(&effective, err_msg);
+	tell_left(&effective, err_msg);
 	return SLURM_SUCCESS;
 }
 

@@ -562,6 +562,21 @@ static int held_to_level(const struct osp_policy *policy)
 		       : 0;
 }
 
+/* Says what its segments leave of a domain. */
+static void say_left(const struct osp_seam_job *job, struct osp_effective *effective)
+{
+	const struct osp_topology *topology = shadow_state.topology;
+	int level = osp_topology_level(topology, effective->level);
+	struct osp_segments segments;
+
+	effective->left[0] = '\0';
+	if (*effective->segments && level > 0 &&
+	    osp_segments_parse(effective->segments, topology, (uint32_t)level, &segments, NULL) ==
+		    0)
+		osp_words_segments_left(topology, &segments, job->min_nodes, effective->left,
+					sizeof(effective->left));
+}
+
 static int resolve_locked(const struct osp_seam_job *job, const struct osp_request *request,
 			  struct osp_effective *effective, char *sentence, size_t sentence_bytes)
 {
@@ -596,6 +611,8 @@ static int resolve_locked(const struct osp_seam_job *job, const struct osp_reque
 		rc = fits_anywhere(job, effective,
 				   osp_topology_level(shadow_state.topology, effective->level),
 				   held_to, sentence, sentence_bytes);
+	if (rc == 0)
+		say_left(job, effective);
 	if (rc != 0 && effective->mode == OSP_MODE_ADVISE) {
 		effective->mode = OSP_MODE_OFF;
 		rc = 0;

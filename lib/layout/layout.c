@@ -212,6 +212,46 @@ static uint64_t replica_ranks(const struct osp_layout *layout)
 	       layout->size[OSP_AXIS_PP];
 }
 
+/* Returns the largest divisor of `whole` that is at most `limit`. */
+static uint64_t largest_divisor(uint64_t whole, uint64_t limit)
+{
+	for (uint64_t at = limit < whole ? limit : whole; at > 1; at--) {
+		if (!(whole % at))
+			return at;
+	}
+	return 1;
+}
+
+/* Refuses tp, or tp x cp, that neither divides a node nor fills whole nodes: no number of nodes would
+ * do. Returns 0 if they do one of the two. */
+static int refuse_across(const struct osp_layout *layout, uint32_t gpus_per_node,
+			 struct osp_error *error)
+{
+	uint64_t tp = layout->size[OSP_AXIS_TP], cp = layout->size[OSP_AXIS_CP];
+	uint64_t in_node = gpus_per_node / tp;
+
+	if (tp % gpus_per_node && gpus_per_node % tp)
+		return osp_error_set(
+			error,
+			"tp%llu ends after %llu GPUs, in the middle of a node of %u: "
+			"its groups fall across nodes, however many there are; say "
+			"tp%llu",
+			(unsigned long long)tp, (unsigned long long)tp, gpus_per_node,
+			(unsigned long long)(tp > gpus_per_node
+						     ? tp / gpus_per_node * gpus_per_node
+						     : largest_divisor(gpus_per_node, tp)));
+	if (tp < gpus_per_node && cp % in_node && in_node % cp)
+		return osp_error_set(
+			error,
+			"cp%llu ends after %llu GPUs, in the middle of a node of %u: "
+			"its groups fall across nodes, however many there are; say "
+			"cp%llu",
+			(unsigned long long)cp, (unsigned long long)(tp * cp), gpus_per_node,
+			(unsigned long long)(cp > in_node ? cp / in_node * in_node
+							  : largest_divisor(in_node, cp)));
+	return 0;
+}
+
 /* Refuses a number of nodes for which no dp fits the other axes, and says how many nodes fit. */
 static int refuse_nodes(const struct osp_layout *layout, uint32_t nodes, uint32_t gpus_per_node,
 			struct osp_error *error)
@@ -220,6 +260,8 @@ static int refuse_nodes(const struct osp_layout *layout, uint32_t nodes, uint32_
 	uint64_t step = replica / common_divisor(replica, gpus_per_node);
 	uint64_t below = nodes / step * step, use = below ? below : step;
 
+	if (refuse_across(layout, gpus_per_node, error))
+		return -1;
 	return osp_error_set(
 		error,
 		"tp%u x cp%u x pp%u are %llu GPUs, of which %u nodes of %u GPUs hold no "
@@ -277,16 +319,6 @@ static int count_nodes(struct osp_layout *layout, uint32_t gpus_per_node, struct
 				     (unsigned long long)product, gpus_per_node,
 				     (unsigned long long)step);
 	return 0;
-}
-
-/* Returns the largest divisor of `whole` that is at most `limit`. */
-static uint64_t largest_divisor(uint64_t whole, uint64_t limit)
-{
-	for (uint64_t at = limit < whole ? limit : whole; at > 1; at--) {
-		if (!(whole % at))
-			return at;
-	}
-	return 1;
 }
 
 /* Checks that the ranks over which one set of experts is cut divide into whole sets. */

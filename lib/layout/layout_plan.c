@@ -13,19 +13,6 @@
 
 /* --- keeps ------------------------------------------------------------------------------------ */
 
-static int refuse_level(const char *name, int column, const struct osp_topology *topology,
-			struct osp_error *error)
-{
-	const char *names[OSP_LEVELS_MAX + 1], *nearest;
-	uint32_t count = osp_topology_level_count(topology) + 1;
-
-	for (uint32_t level = 0; level < count; level++)
-		names[level] = osp_topology_level_name(topology, level);
-	nearest = osp_nearest_word(name, names, count);
-	return osp_error_at(error, NULL, 0, column, "no level is called %s%s%s", name,
-			    nearest ? "; did you mean " : "", nearest ? nearest : "");
-}
-
 static int parse_keep(const char *word, size_t bytes, int column,
 		      const struct osp_topology *topology, struct osp_keeps *keeps,
 		      struct osp_error *error)
@@ -46,7 +33,8 @@ static int parse_keep(const char *word, size_t bytes, int column,
 				    "'%s': groups are tp, cp, dp, pp and ep, as in pp:leaf", copy);
 	found = osp_topology_level(topology, level);
 	if (found < 0)
-		return refuse_level(level, column + (int)(level - copy), topology, error);
+		return osp_topology_no_level(topology, level, 0, osp_topology_level_count(topology),
+					     column + (int)(level - copy), error);
 	if (keeps->count == OSP_KEEPS_MAX)
 		return osp_error_at(error, NULL, 0, column, "more than %d groups to keep together",
 				    OSP_KEEPS_MAX);

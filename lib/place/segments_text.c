@@ -63,19 +63,20 @@ static int parse_piece(const char *text, size_t start, size_t length, struct pie
 static int refuse_level(const struct piece *piece, const struct osp_topology *topology,
 			uint32_t level, struct osp_error *error)
 {
-	const char *names[OSP_LEVELS_MAX], *nearest;
-	int found = osp_topology_level(topology, piece->level);
-	uint32_t count = 0;
+	char below[160];
 
-	for (uint32_t i = 1; i < level; i++)
-		names[count++] = osp_topology_level_name(topology, i);
-	nearest = osp_nearest_word(piece->level, names, count);
-	if (found > 0)
+	if (osp_topology_level(topology, piece->level) <= 0)
+		return osp_topology_no_level(topology, piece->level, 1, level - 1, piece->column,
+					     error);
+	if (level == 1)
 		return osp_error_at(error, NULL, 0, piece->column,
-				    "%s: a segment lies below the gang's level, %s", piece->level,
-				    osp_topology_level_name(topology, level));
-	return osp_error_at(error, NULL, 0, piece->column, "no level is called %s%s%s",
-			    piece->level, nearest ? "; did you mean " : "", nearest ? nearest : "");
+				    "%s: a segment lies below the gang's level, and none is below "
+				    "%s; leave it out",
+				    piece->level, osp_topology_level_name(topology, level));
+	return osp_error_at(error, NULL, 0, piece->column,
+			    "%s: a segment lies below the gang's level, %s; say %s", piece->level,
+			    osp_topology_level_name(topology, level),
+			    osp_topology_levels_text(topology, 1, level - 1, below, sizeof(below)));
 }
 
 /* Adds a segment; keeps them lowest level first. */
@@ -119,8 +120,9 @@ static int check_sizes(const struct osp_segments *segments, const struct osp_top
 		uint32_t largest = osp_segments_room(topology, segment->level);
 
 		if (segment->nodes > largest)
-			return osp_error_set(error, "%s:%u: the largest %s has %u nodes", name,
-					     segment->nodes, name, largest);
+			return osp_error_set(
+				error, "%s:%u: the largest %s has %u nodes; say at most %s:%u",
+				name, segment->nodes, name, largest, name, largest);
 		if (i && segment->nodes % below->nodes)
 			return osp_error_set(
 				error,

@@ -19,6 +19,7 @@
 
 #define OSP_LEVEL_NAME_BYTES 32
 #define OSP_UNREAD_BYTES     96
+#define OSP_LEFT_BYTES	     (2 * OSP_LEVEL_NAME_BYTES + 96)
 #define OSP_SEGMENTS_BYTES   128 /* of "nvlink:16,leaf:32" */
 #define OSP_KEEP_BYTES	     144 /* of "pp:leaf,ep:nvlink" */
 #define OSP_REQUEST_BYTES                                                                          \
@@ -113,7 +114,8 @@ struct osp_effective {
 	/* GPUs of a node, if the layout keeps its groups together by an order of nodes other than
 	 * the framework's own; 0: the framework's order */
 	uint32_t reordered_gpus;
-	uint32_t from_nodes; /* of the policy that makes the gang; 0: the job itself asked */
+	char left[OSP_LEFT_BYTES]; /* what its segments leave of a domain, in words; "": nothing */
+	uint32_t from_nodes;	   /* of the policy that makes the gang; 0: the job itself asked */
 	enum osp_way_out way_out;
 	char unread[OSP_UNREAD_BYTES]; /* not understood of a stored request; "": nothing */
 };

@@ -115,6 +115,15 @@ const char *osp_words_segments_never(const struct osp_topology *topology,
 				     const struct osp_cut_answer *answer, bool held,
 				     const char *partition, char *buffer, size_t buffer_bytes);
 
+/*
+ * Says what the segments of a gang of `nodes` nodes leave of a full domain: "segments nvlink:16
+ * leave 2 of 18 nodes in each full nvlink to others". "" if they fill the largest domain of each
+ * level, or the gang takes fewer than one holds.
+ */
+const char *osp_words_segments_left(const struct osp_topology *topology,
+				    const struct osp_segments *segments, uint32_t nodes,
+				    char *buffer, size_t buffer_bytes);
+
 /* Says where such a gang went: "placed: 64 nodes in 2 domains of spine, 4 leaves, in segments
  * leaf:16"; in one domain, as osp_words_placed() does. `domains` is its name. */
 const char *osp_words_parts_placed(const struct osp_topology *topology, uint32_t level,

@@ -99,6 +99,24 @@ const char *osp_words_segments_never(const struct osp_topology *topology,
 	return buffer;
 }
 
+const char *osp_words_segments_left(const struct osp_topology *topology,
+				    const struct osp_segments *segments, uint32_t nodes,
+				    char *buffer, size_t buffer_bytes)
+{
+	buffer[0] = '\0';
+	for (uint32_t i = 0; i < segments->count && !buffer[0]; i++) {
+		uint32_t size = segments->segment[i].nodes, level = segments->segment[i].level;
+		uint32_t room = osp_segments_room(topology, level), left = room % size;
+		const char *name = osp_topology_level_name(topology, level);
+
+		if (left && nodes >= room - left)
+			snprintf(buffer, buffer_bytes,
+				 "segments %s:%u leave %u of %u nodes in each full %s to others",
+				 name, size, left, room, name);
+	}
+	return buffer;
+}
+
 const char *osp_words_parts_placed(const struct osp_topology *topology, uint32_t level,
 				   uint32_t domain_count, const char *domains, uint32_t nodes,
 				   uint32_t leaves, const char *segments, char *buffer,

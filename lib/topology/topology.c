@@ -2,11 +2,13 @@
 /* topology.c - the fabric: which node is below which switch, level by level */
 #include "lib/topology/topology.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
 #include "lib/base/hostlist.h"
+#include "lib/base/text.h"
 #include "lib/topology/topology_private.h"
 #include "lib/topology/topology_parts.h"
 
@@ -46,6 +48,40 @@ int osp_topology_level(const struct osp_topology *topology, const char *name)
 			return (int)level;
 	}
 	return -1;
+}
+
+const char *osp_topology_levels_text(const struct osp_topology *topology, uint32_t lowest,
+				     uint32_t highest, char *buffer, size_t buffer_bytes)
+{
+	size_t at = 0;
+
+	buffer[0] = '\0';
+	for (uint32_t level = lowest; level <= highest && at < buffer_bytes; level++)
+		at += (size_t)snprintf(buffer + at, buffer_bytes - at, "%s%s",
+				       level == lowest	  ? ""
+				       : level == highest ? " or "
+							  : ", ",
+				       topology->level_names[level]);
+	return buffer;
+}
+
+int osp_topology_no_level(const struct osp_topology *topology, const char *name, uint32_t lowest,
+			  uint32_t highest, int column, struct osp_error *error)
+{
+	const char *names[OSP_LEVELS_MAX + 1] = {NULL}, *nearest;
+	char all[160];
+	uint32_t count = 0;
+
+	for (uint32_t level = lowest; level <= highest; level++)
+		names[count++] = topology->level_names[level];
+	nearest = osp_nearest_word(name, names, count);
+	if (!count)
+		return osp_error_at(error, NULL, 0, column, "no level is called %.40s", name);
+	return osp_error_at(
+		error, NULL, 0, column, "no level is called %.40s; %s%s", name,
+		nearest ? "did you mean " : "say ",
+		nearest ? nearest
+			: osp_topology_levels_text(topology, lowest, highest, all, sizeof(all)));
 }
 
 const struct osp_domain *osp_topology_domain(const struct osp_topology *topology, uint32_t domain)

@@ -65,6 +65,18 @@ const char *osp_topology_level_name(const struct osp_topology *topology, uint32_
 /* Returns the level of that name (in any letter case; "node" is 0), or -1. */
 int osp_topology_level(const struct osp_topology *topology, const char *name);
 
+/*
+ * Refuses `name`, which is none of the levels `lowest` .. `highest` of its topology: "no level is
+ * called laef; did you mean leaf", or, if none is like it, "no level is called rack; say leaf or
+ * spine". Returns -1 with `error` set, whose column is `column`.
+ */
+int osp_topology_no_level(const struct osp_topology *topology, const char *name, uint32_t lowest,
+			  uint32_t highest, int column, struct osp_error *error);
+
+/* Writes the names of the levels `lowest` .. `highest` as "leaf, pod or spine". Returns `buffer`. */
+const char *osp_topology_levels_text(const struct osp_topology *topology, uint32_t lowest,
+				     uint32_t highest, char *buffer, size_t buffer_bytes);
+
 /* Returns a domain; `domain` must be less than the domain count. */
 const struct osp_domain *osp_topology_domain(const struct osp_topology *topology, uint32_t domain);
 

@@ -113,18 +113,22 @@ fit() {
 	local free='n[1-3,5-8,9-11,13-15]' got
 
 	expect 0 "would start now: 6 nodes on 1 spine in segments leaf:3
+  segments leaf:3 leave 1 of 4 nodes in each full leaf to others
   leaf l3: 3 nodes  n[9-11]
   leaf l4: 3 nodes  n[13-15]" fit --free="$free" -N 6 --gang-segment=leaf:3
 	expect 0 "would start now: 11 nodes on 2 spines in segments leaf:3
+  segments leaf:3 leave 1 of 4 nodes in each full leaf to others
   leaf l1: 2 nodes  n[1-2]
   leaf l2: 3 nodes  n[5-7]
   leaf l3: 3 nodes  n[9-11]
   leaf l4: 3 nodes  n[13-15]" fit --free="$free" -N 11 --gang-domains=2 --gang-segment=leaf:3
 	expect 1 "no: waits: 10 nodes on one spine in segments leaf:3; 3 whole segments of 3 nodes needed beside the smaller last one, 2 free, and not even with all usable nodes free
+  segments leaf:3 leave 1 of 4 nodes in each full leaf to others
   spine                whole segments free (fewer where the smaller last one lies)
   s1                   2
   s2                   2" fit --free="$free" -N 10 --gang-segment=leaf:3
 	expect 1 "no: waits: 7 nodes on one spine in segments leaf:3; 2 whole segments of 3 nodes needed beside the smaller last one, 1 free
+  segments leaf:3 leave 1 of 4 nodes in each full leaf to others
   spine                whole segments free (fewer where the smaller last one lies)
   s1                   2
   s2                   0" fit --free='n[1-3,5-7]' -N 7 --gang-segment=leaf:3
@@ -136,6 +140,7 @@ fit() {
 		fit --free='n[1-2,5-6]' -N 3 --gang-segment=leaf:4
 	# of a layout the segments are worked out
 	expect 0 "would start now: 6 nodes on 1 spine in segments leaf:3
+  segments leaf:3 leave 1 of 4 nodes in each full leaf to others
   leaf l3: 3 nodes  n[9-11]
   leaf l4: 3 nodes  n[13-15]" fit --free="$free" -N 6 --gang-layout=tp8,pp3 --gang-keep=pp:leaf
 	expect_line 0 "would start now: 6 nodes on 1 spine in segments leaf:2" \
@@ -169,7 +174,7 @@ fit() {
 @test "segments that cannot be asked" {
 	expect 2 "onespine: --gang-segment, column 1: no level is called laef; did you mean leaf" \
 		fit --free=n1 -N 2 --gang-segment=laef:2
-	expect 2 "onespine: --gang-segment: leaf:5: the largest leaf has 4 nodes" fit --free=n1 -N 5 --gang-segment=leaf:5
+	expect 2 "onespine: --gang-segment: leaf:5: the largest leaf has 4 nodes; say at most leaf:4" fit --free=n1 -N 5 --gang-segment=leaf:5
 	expect 2 "onespine: --gang-domains=0: a whole number from 1 to 131072" fit --free=n1 -N 2 --gang-domains=0
 	expect 2 "onespine: -N 2-4: segments and several domains take an exact number of nodes" \
 		fit --free=n1 -N 2-4 --gang-domains=2

@@ -143,6 +143,7 @@ static int set_answer = -1;
 static const char *refusal; /* what the shadow answers; NULL: nothing against it */
 static uint32_t
 	reordered; /* GPUs on a node of a layout whose order the shadow finds to be another */
+static const char *left = ""; /* what the shadow says of the nodes that segments leave */
 
 static int fake_resolve(const struct osp_seam_job *job, const struct osp_request *request,
 			struct osp_effective *effective, char *sentence, size_t sentence_bytes)
@@ -161,6 +162,7 @@ static int fake_resolve(const struct osp_seam_job *job, const struct osp_request
 		return -1;
 	}
 	effective->reordered_gpus = reordered;
+	snprintf(effective->left, sizeof(effective->left), "%s", left);
 	return 0;
 }
 
@@ -570,6 +572,18 @@ static void takes_layouts(void **state)
 		end_job();
 	}
 	reordered = 0;
+}
+
+static void tells_what_segments_leave(void **state)
+{
+	with_shadow(state);
+	left = "segments nvlink:16 leave 2 of 18 nodes in each full nvlink to others";
+	add_spank(OSP_SPANK_GANG_SEGMENT, "nvlink:16");
+	assert_int_equal(job_submit(&job, 1000, &message), SLURM_SUCCESS);
+	assert_string_equal(message, "onespine: segments nvlink:16 leave 2 of 18 nodes in each "
+				     "full nvlink to others");
+	end_job();
+	left = "";
 }
 
 static void tells_the_shadow_what_the_job_wants(void **state)
@@ -1472,6 +1486,7 @@ int main(void)
 		cmocka_unit_test(takes_the_request),
 		cmocka_unit_test(takes_segments_and_several_domains),
 		cmocka_unit_test(takes_layouts),
+		cmocka_unit_test(tells_what_segments_leave),
 		cmocka_unit_test_setup(tells_the_shadow_what_the_job_wants, with_shadow),
 		cmocka_unit_test_setup(advises, with_shadow),
 		cmocka_unit_test(refuses_bad_values),

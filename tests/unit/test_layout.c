@@ -193,6 +193,22 @@ static const struct {
 	{"tp8,pp16", 4, 8,
 	 "tp8 x cp1 x pp16 are 128 GPUs, of which 4 nodes of 8 GPUs hold no whole number; 16 nodes "
 	 "would be dp1"},
+	/* what no number of nodes aligns */
+	{"tp7,pp4", 16, 4,
+	 "tp7 ends after 7 GPUs, in the middle of a node of 4: its groups fall across nodes, "
+	 "however "
+	 "many there are; say tp4"},
+	{"tp3,pp2", 32, 4,
+	 "tp3 ends after 3 GPUs, in the middle of a node of 4: its groups fall across nodes, "
+	 "however "
+	 "many there are; say tp2"},
+	{"tp2,cp3,pp5", 4, 8,
+	 "cp3 ends after 6 GPUs, in the middle of a node of 8: its groups fall across nodes, "
+	 "however "
+	 "many there are; say cp2"},
+	{"tp2,cp6,pp5", 4, 8,
+	 "cp6 ends after 12 GPUs, in the middle of a node of 8: its groups fall across nodes, "
+	 "however many there are; say cp4"},
 	{"tp8,pp8", 0, 8, "dp is missing: add dp and its size, or -N and the number of nodes"},
 	{"tp3,dp3", 0, 8,
 	 "the sizes multiply to 9 GPUs, which are no whole nodes of 8 GPUs; a dp that 8 divides "

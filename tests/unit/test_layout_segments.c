@@ -253,7 +253,7 @@ static void test_refused_keeps(void **state)
 		{"", 1, "a group and a level stand here, as in pp:leaf"},
 		{"pp:leaf,xp:leaf", 9, "'xp': groups are tp, cp, dp, pp and ep, as in pp:leaf"},
 		{"pp:leaf,ep:spin", 12, "no level is called spin; did you mean spine"},
-		{"pp:cupboard", 4, "no level is called cupboard"},
+		{"pp:cupboard", 4, "no level is called cupboard; say node, leaf or spine"},
 		{"pp:leaf,dp:leaf,ep:leaf,tp:leaf,cp:leaf", 33,
 		 "more than 4 groups to keep together"},
 		{"pp:leaf, dp:leaf", 9, "the byte 0x20 cannot stand here"},

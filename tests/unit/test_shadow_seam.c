@@ -714,7 +714,7 @@ static void judges_parts(void **state)
 		 {.min_nodes = 8, .spares = 1},
 		 "--gang-spares cannot stand beside --gang-segment"},
 		{"leaf domains=2", {.min_nodes = 8, .spares = 1}, NULL},
-		{"spine segment=rack:4", {.min_nodes = 8}, "no level is called rack"},
+		{"spine segment=rack:4", {.min_nodes = 8}, "no level is called rack; say leaf"},
 		{"leaf domains=2", {.min_nodes = 9}, "9 nodes"},
 		{"leaf domains=2", {.partition = "small", .min_nodes = 5}, "5 nodes"},
 	};
@@ -728,6 +728,22 @@ static void judges_parts(void **state)
 		else
 			assert_string_equal(said, "");
 	}
+}
+
+/* Leaves have four nodes. */
+static void says_what_segments_leave(void **state)
+{
+	const struct osp_seam_job job = {.min_nodes = 6}, few = {.min_nodes = 2};
+	const struct osp_request request = request_of("spine segment=leaf:3");
+
+	(void)state;
+	assert_int_equal(
+		shadow_seam.resolve(&job, &request, &effective, sentence, sizeof(sentence)), 0);
+	assert_string_equal(effective.left,
+			    "segments leaf:3 leave 1 of 4 nodes in each full leaf to others");
+	assert_int_equal(
+		shadow_seam.resolve(&few, &request, &effective, sentence, sizeof(sentence)), 0);
+	assert_string_equal(effective.left, "");
 }
 
 static void gives_no_spares_of_whole_nodes(void **state)
@@ -1075,6 +1091,7 @@ int main(void)
 		TEST(refuses_what_is_above_the_policy),
 		TEST(says_where_no_spares_are),
 		TEST(judges_parts),
+		TEST(says_what_segments_leave),
 		TEST(gives_no_spares_of_whole_nodes),
 		TEST(sets_only_what_may_be_set),
 		TEST(stores_what_is_set),

@@ -519,6 +519,54 @@ static void segments_of_some_nodes(void **state)
 	osp_cut_free(cut);
 }
 
+/* What segments leave of a full domain: leaves of 18 and 17 nodes, two a spine. */
+static void segments_leave_nodes(void **state)
+{
+	struct fabric_node nodes[70] = {{NULL, {NULL}}};
+	static char names[70][8];
+	static const struct {
+		uint32_t nodes;
+		struct osp_segments segments;
+		const char *says;
+	} cases[] = {
+		{32,
+		 {1, {{1, 16}}},
+		 "segments leaf:16 leave 2 of 18 nodes in each full leaf to others"},
+		{36,
+		 {1, {{1, 8}}},
+		 "segments leaf:8 leave 2 of 18 nodes in each full leaf to others"},
+		{8, {1, {{1, 8}}}, ""}, /* one of the two that a leaf holds */
+		{36, {1, {{1, 18}}}, ""},
+		{36, {1, {{1, 9}}}, ""},
+		{64,
+		 {2, {{1, 16}, {2, 32}}},
+		 "segments leaf:16 leave 2 of 18 nodes in each full leaf to others"},
+		{35,
+		 {2, {{1, 1}, {2, 34}}},
+		 "segments spine:34 leave 1 of 35 nodes in each full spine to others"},
+		{35, {0, {{0, 0}}}, ""},
+	};
+	struct osp_topology *uneven;
+	char words[OSP_WORDS_BYTES];
+
+	(void)state;
+	for (int i = 0; i < 70; i++) {
+		snprintf(names[i], sizeof(names[i]), "n%02d", i);
+		nodes[i] = (struct fabric_node){names[i],
+						{i % 35 < 18 ? i < 35 ? "r1" : "r3"
+						 : i < 35    ? "r2"
+							     : "r4",
+						 i < 35 ? "l1" : "l2", "s"}};
+	}
+	uneven = fabric_from(nodes, 70, 3);
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		assert_string_equal(osp_words_segments_left(uneven, &cases[i].segments,
+							    cases[i].nodes, words, sizeof(words)),
+				    cases[i].says);
+	}
+	osp_topology_free(uneven);
+}
+
 static void placed_in_parts(void **state)
 {
 	char words[OSP_WORDS_BYTES];
@@ -596,6 +644,7 @@ int main(void)
 		cmocka_unit_test(no_level),
 		cmocka_unit_test(segments),
 		cmocka_unit_test(segments_of_some_nodes),
+		cmocka_unit_test(segments_leave_nodes),
 		cmocka_unit_test(placed_in_parts),
 		cmocka_unit_test(launches),
 		cmocka_unit_test(components),

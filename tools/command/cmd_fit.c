@@ -362,6 +362,10 @@ static int print_segments(const struct osp_world *world, const struct osp_segmen
 
 	osp_text_printf(&text, "%s: %s\n", status == OSP_EXIT_YES ? "would start now" : "no",
 			says_segments(world, answer, words, sizeof(words)));
+	osp_words_segments_left(world->topology, &answer->input.segments, answer->input.nodes,
+				words, sizeof(words));
+	if (*words)
+		osp_text_printf(&text, "  %s\n", words);
 	if (status == OSP_EXIT_NO)
 		osp_segments_table(world, answer, DOMAINS_SHOWN, &text);
 	else if (!osp_leaves_text(world, answer->chosen, &text))
