@@ -41,7 +41,7 @@ libonespine_la_SOURCES += \
 	lib/place/occupancy.c lib/place/occupancy.h lib/place/occupancy_private.h \
 	lib/place/occupancy_times.c \
 	lib/place/parts.c lib/place/parts.h lib/place/place.c lib/place/place.h lib/place/place_count.c lib/place/place_leaves.c \
-	lib/place/place_pick.c lib/place/place_private.h lib/place/place_sort.c \
+	lib/place/place_pick.c lib/place/place_private.h lib/place/place_sort.c lib/place/place_sort.h \
 	lib/place/place_kept.c lib/place/place_time.c lib/place/segments.c lib/place/segments.h lib/place/segments_text.c
 # lib/layout: parallel groups, and what order of nodes does to them
 libonespine_la_SOURCES += \

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * place_sort.c - sorting and selecting for placement, by digits
+ * place_sort.c - sorting and selecting by digits
  *
  * glibc's qsort() takes memory for large arrays, and a decision takes none. By digits both are
  * linear for all values, and bytes in which all keys agree cost nothing.
  */
-#include "lib/place/place_private.h"
+#include "lib/place/place_sort.h"
 
 #include <string.h>
 

@@ -7,7 +7,9 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include "lib/choose/choose.h"
 #include "lib/place/place.h"
 #include "lib/place/segments.h"
 #include "tests/bench/rounds.h"
@@ -200,6 +202,124 @@ static void run_cuts(void)
 	osp_topology_free(topology);
 }
 
+/* --- a whole call of the scheduler ------------------------------------------------------------ */
+
+#define PLAN_ROUNDS 31
+#define PLAN_NOW_S  1700000000
+#define DAY_S	    86400
+
+/* A scheduler that says yes to whatever fits by the ends of jobs. */
+struct plan {
+	const int64_t *free_at_s;
+	uint32_t nodes;
+};
+
+static bool say_yes(void *context, const struct osp_question *question, struct osp_answer *answer)
+{
+	const struct plan *plan = context;
+
+	osp_nodeset_assign(answer->nodes, question->nodes);
+	answer->start_s = PLAN_NOW_S;
+	answer->processors = 1;
+	for (uint32_t n = osp_nodeset_next(question->nodes, 0); n < plan->nodes;
+	     n = osp_nodeset_next(question->nodes, n + 1)) {
+		if (plan->free_at_s[n] > answer->start_s)
+			answer->start_s = plan->free_at_s[n];
+	}
+	return true;
+}
+
+static void give_times(void *context, bool preempting, int64_t *free_at_s)
+{
+	const struct plan *plan = context;
+
+	(void)preempting;
+	memcpy(free_at_s, plan->free_at_s, plan->nodes * sizeof(*free_at_s));
+}
+
+static int64_t no_time(void *context)
+{
+	(void)context;
+	return 0;
+}
+
+/* Prints the median and the largest of a call's processor times, as other load does not count. */
+static void print_call(struct osp_chooser *chooser, struct osp_choose_input *input,
+		       const struct osp_choose_calls *calls)
+{
+	double us[PLAN_ROUNDS], median;
+	struct osp_choice choice;
+
+	for (uint32_t i = 0; i < PLAN_ROUNDS; i++) {
+		double start = bench_cpu_us();
+
+		input->job = i + 1; /* none whose earlier calls are remembered */
+		osp_choose(chooser, input, calls, &choice);
+		us[i] = bench_cpu_us() - start;
+	}
+	median = bench_median(us, PLAN_ROUNDS);
+	printf("%7" PRIu32 " %5" PRIu32 " %-16s %-8s %7s %9.1f %9.1f\n",
+	       input->place.usable->place_count, input->place.need_nodes,
+	       input->parts->segments.count > 1	  ? "leaf:8,spine:16"
+	       : input->parts->segments.count > 0 ? "leaf:16"
+						  : "domains<=4",
+	       input->mode == OSP_CHOOSE_RUN_NOW ? "start" : "plan",
+	       choice.found ? choice.start_s > PLAN_NOW_S ? "later" : "now" : "no", median,
+	       us[PLAN_ROUNDS - 1]);
+}
+
+/* Each node of two of five is busy for a time of its own, up to a day. */
+static void run_calls(uint32_t spines)
+{
+	static const struct osp_parts parts[] = {
+		{1, {1, {{1, 16}}}},
+		{1, {2, {{1, 8}, {2, 16}}}},
+		{4, {0, {{0, 0}}}},
+	};
+	struct osp_topology *topology = fabric_regular(spines, (uint32_t[]){32, 4, 16}, 3);
+	uint32_t nodes = osp_topology_node_count(topology);
+	struct osp_place *place = osp_place_new(topology, 4);
+	struct osp_cut *cut = osp_cut_new(topology);
+	struct osp_chooser *chooser = osp_chooser_new(topology, place, cut);
+	struct osp_nodeset *usable = osp_nodeset_new(nodes), *free_nodes = osp_nodeset_new(nodes);
+	int64_t *free_at_s = calloc(nodes, sizeof(*free_at_s));
+	struct plan plan = {free_at_s, nodes};
+	const struct osp_choose_calls calls = {
+		.ask = say_yes, .free_times = give_times, .elapsed_ms = no_time, .context = &plan};
+
+	if (!chooser || !usable || !free_nodes || !free_at_s)
+		abort();
+	osp_nodeset_fill(usable);
+	make_busy(free_nodes, free_at_s);
+	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
+		for (int mode = OSP_CHOOSE_RUN_NOW; mode <= OSP_CHOOSE_WILL_RUN; mode++) {
+			/* more than what is free of a spine, so that a plan lies in the future */
+			uint32_t gang = mode == OSP_CHOOSE_RUN_NOW ? 512 : 1536;
+			struct osp_choose_input input = {.mode = (enum osp_choose_mode)mode,
+							 .parts = &parts[i],
+							 .now_s = PLAN_NOW_S,
+							 .exact_size = true,
+							 .place = {.level = 3,
+								   .need_nodes = gang,
+								   .want_nodes = gang,
+								   .free_only = true,
+								   .usable = usable,
+								   .free = free_nodes}};
+
+			if (!input.parts->segments.count)
+				input.place.need_nodes = input.place.want_nodes = 4 * gang;
+			print_call(chooser, &input, &calls);
+		}
+	}
+	free(free_at_s);
+	free(free_nodes);
+	free(usable);
+	osp_chooser_free(chooser);
+	osp_cut_free(cut);
+	osp_place_free(place);
+	osp_topology_free(topology);
+}
+
 int main(void)
 {
 	printf("medians of %d, in us; 2 of 5 nodes busy at random\n", ROUNDS);
@@ -208,5 +328,12 @@ int main(void)
 	for (size_t i = 0; i < sizeof(shapes) / sizeof(shapes[0]); i++)
 		run(&shapes[i]);
 	run_cuts();
+	printf("\na whole call for a gang in segments or several domains, without Slurm's own "
+	       "function: of %d, in us of processor\n",
+	       PLAN_ROUNDS);
+	printf("%7s %5s %-16s %-8s %7s %9s %9s\n", "nodes", "gang", "asked", "call", "starts",
+	       "median", "largest");
+	run_calls(32);
+	run_calls(64);
 	return 0;
 }

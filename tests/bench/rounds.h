@@ -19,6 +19,15 @@ static inline double bench_now_us(void)
 	return (double)now.tv_sec * 1e6 + (double)now.tv_nsec / 1e3;
 }
 
+/* Microseconds of processor of this thread. */
+static inline double bench_cpu_us(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+	return (double)now.tv_sec * 1e6 + (double)now.tv_nsec / 1e3;
+}
+
 static inline int bench_compare(const void *a, const void *b)
 {
 	double x = *(const double *)a;
