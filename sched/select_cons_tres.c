@@ -289,8 +289,10 @@ int select_p_job_resized(job_record_t *job, node_record_t *node)
 {
 	int rc = slurm_job_resized(job, node);
 
-	if (is_counted(job))
+	if (is_counted(job)) {
 		shadow_count_resized(job);
+		shadow_order_resized(job);
+	}
 	return rc;
 }
 

@@ -563,6 +563,16 @@ char *shadow_order_of(const job_record_t *job, const struct osp_effective *effec
 		      const struct osp_nodeset *nodes, const char *leaves, char *says,
 		      size_t says_bytes);
 
+/*
+ * Gives each node of a started gang its rank in the job's record, from Slurm 26.05 on: steps whose
+ * distribution is block are laid out by these. `leaves` and `order` are the note's; either may be
+ * NULL. Slurm's own ranks stay if the order cannot be made. Slurm saves them with the job.
+ */
+void shadow_order_ranks(job_record_t *job, const char *leaves, const char *order);
+
+/* The same after nodes left a running gang: the order is made anew, from the note in AdminComment. */
+void shadow_order_resized(job_record_t *job);
+
 /* --- shadow_groups.c ------------------------------------------------------------------------- */
 
 struct osp_seam_job;

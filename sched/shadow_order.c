@@ -4,9 +4,11 @@
 
 #include <string.h>
 
+#include "host/slurm_compat.h"
 #include "lib/base/hostlist.h"
 #include "lib/layout/gang_order.h"
 #include "lib/layout/layout_segments.h"
+#include "lib/policy/note.h"
 
 /*
  * Computes the arrangement of the stored layout. Its dp is always written, so its sizes give the
@@ -112,3 +114,75 @@ char *shadow_order_of(const job_record_t *job, const struct osp_effective *effec
 	free(list);
 	return order;
 }
+
+/* --- the ranks in the job's record ------------------------------------------------------------ */
+
+#if OSP_HAVE_NODE_RANKS
+/* The most nodes of a gang whose order is made anew when a node leaves: Slurm calls for one node
+ * after the other. In a larger one the others keep the order that they had. */
+#define ANEW_NODES_MAX 1024
+
+/* Writes the ranks. `rank_of` has a place for each node of slurmctld. */
+static void write_ranks(job_resources_t *resources, const struct osp_gang_ranks *order,
+			uint32_t *rank_of)
+{
+	uint32_t *ranks;
+	uint32_t count = 0;
+
+	for (uint32_t r = 0; r < order->count; r++) {
+		const node_record_t *node = find_node_record(order->names[r]);
+
+		if (!node)
+			return;
+		rank_of[node->index] = r;
+	}
+	ranks = xcalloc(resources->nhosts, sizeof(*ranks));
+	for (int n = 0; count < resources->nhosts && next_node_bitmap(resources->node_bitmap, &n);
+	     n++)
+		ranks[count++] = rank_of[n];
+	xfree(resources->node_ranks);
+	resources->node_ranks = ranks;
+}
+
+void shadow_order_ranks(job_record_t *job, const char *leaves, const char *order)
+{
+	job_resources_t *resources = job->job_resrcs;
+	struct osp_gang_ranks made;
+	uint32_t *rank_of;
+
+	if (!leaves || !resources || !resources->nodes || !resources->node_bitmap ||
+	    osp_gang_order_make(resources->nodes, leaves, order, &made))
+		return;
+	rank_of = calloc((size_t)node_record_count, sizeof(*rank_of));
+	if (rank_of && made.count == resources->nhosts) {
+		write_ranks(resources, &made, rank_of);
+		last_job_update = time(NULL);
+	}
+	free(rank_of);
+	osp_gang_order_clear(&made);
+}
+
+void shadow_order_resized(job_record_t *job)
+{
+	struct osp_note note;
+
+	if (!job->admin_comment || !job->job_resrcs || job->job_resrcs->nhosts > ANEW_NODES_MAX ||
+	    !osp_note_find(job->admin_comment, &note))
+		return;
+	if (note.gang)
+		shadow_order_ranks(job, note.leaves, note.order);
+	osp_note_free_pieces(&note);
+}
+#else
+void shadow_order_ranks(job_record_t *job, const char *leaves, const char *order)
+{
+	(void)job;
+	(void)leaves;
+	(void)order;
+}
+
+void shadow_order_resized(job_record_t *job)
+{
+	(void)job;
+}
+#endif

@@ -118,6 +118,19 @@ static void say_how(const char *why)
 		   why);
 }
 
+/*
+ * Asks for the distribution by which Slurm lays tasks out by the ranks that slurmctld gave the
+ * job's nodes (sched/shadow_order.c). Returns false if this Slurm has none.
+ */
+static bool follow_node_ranks(void)
+{
+	if (!OSP_HAVE_NODE_RANKS)
+		return false;
+	setenv("SLURM_DISTRIBUTION", "block", 1);
+	setenv(OSP_ORDERED_VARIABLE, "1", 1);
+	return true;
+}
+
 static bool read_words(struct osp_step_words *step)
 {
 	struct osp_own_words own;
@@ -155,7 +168,7 @@ static void begin(const struct osp_gang_ranks *order, const struct osp_step_word
 		host_file = osp_order_file_make(order, tasks);
 	if (host_file >= 0)
 		hand_over(tasks * order->count);
-	else if (say)
+	else if (say && !follow_node_ranks())
 		say_how(why);
 }
 
@@ -193,7 +206,13 @@ void osp_ordered_too_late(const char *nodes, const char *leaves, const char *ord
 	if (!nodes || !leaves || osp_gang_order_make(nodes, leaves, order, &made))
 		return;
 	if (!made.listed && read_words(&words) && words.order != OSP_STEP_CHOSEN &&
-	    words.order != OSP_STEP_NO_TASKS && !is_one_node(&words))
-		say_how("its nodes are known only when it starts");
+	    words.order != OSP_STEP_NO_TASKS && !is_one_node(&words)) {
+		/* which distribution srun asks for depends on the memory that the job has */
+		if (OSP_HAVE_NODE_RANKS)
+			slurm_info("onespine: srun may order these tasks by names of nodes; srun "
+				   "-m block orders them along the fabric");
+		else
+			say_how("its nodes are known only when it starts");
+	}
 	osp_gang_order_clear(&made);
 }

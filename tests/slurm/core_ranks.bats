@@ -101,13 +101,24 @@ $along"
 		srun --multi-prog $BATS_TEST_TMPDIR/multi 2>&1"
 	printed=$(in_job "$script" -N8 --gang=spine)
 	readarray -d '' -t parts < <(sed 's/^next$/\x00/' <<<"$printed" | sed -z 's/^\n//')
-	equal "$(tasks <<<"${parts[0]}")" "$by_name"
+	# Slurm 26.05 itself lays block out by the ranks of a job's nodes
+	equal "$(tasks <<<"${parts[0]}")" "$(slurm_at_least 26.05 && echo "$along" || echo "$by_name")"
 	equal "$(tasks <<<"${parts[1]}")" "$by_name"
 	equal "$(tasks <<<"${parts[2]}")" 'n8 n7 n6 n5 n4 n3 n2 n1'
 	equal "$(tasks <<<"${parts[3]}" | wc -w)" 1
 	for silent in 0 1 2 3; do
 		[[ ${parts[silent]} != *onespine:* ]] || fail "${parts[silent]}"
 	done
+	if slurm_at_least 26.05; then
+		# Slurm takes the nodes of a step in this order too, from where the last step ended
+		[[ " $along $along " == *" $(tasks <<<"${parts[4]}") "* ]] || fail "${parts[4]}"
+		equal "$(tasks <<<"${parts[4]}" | wc -w)" 3
+		equal "$(tasks <<<"${parts[5]}")" 'n3 n2'
+		# what asks for that is left to no task, and nothing is told
+		equal "$(printf '%s\n' "${parts[@]:4:2}" | grep -v '^$' | awk 'NF != 4')" ''
+		[[ ${parts[6]} != *onespine:* ]] || fail "${parts[6]}"
+		return
+	fi
 	equal "$(tasks <<<"${parts[4]}" | wc -w)" 3
 	holds "${parts[4]}" "$advice (not as many tasks on each node)"
 	equal "$(tasks <<<"${parts[5]}")" 'n2 n3'
@@ -117,11 +128,12 @@ $along"
 
 @test "srun -N: in the order where Slurm takes it beside a host file, else told" {
 	printed=$(in_job "srun -N8 sh -c '$tell' 2>&1" -N8 --gang=spine)
-	if slurm_at_least 23.11; then
+	if slurm_at_least 23.11 && ! slurm_at_least 26.05; then
 		equal "$(tasks <<<"$printed")" "$by_name"
 		holds "$printed" "$advice (-N: leave it out, Slurm takes no host file beside it)"
 	else
 		equal "$(tasks <<<"$printed")" "$along"
+		[[ $printed != *onespine:* ]] || fail "$printed"
 	fi
 }
 
@@ -134,12 +146,40 @@ $along"
 @test "srun in a salloc, and srun alone" {
 	equal "$(salloc -Q -N8 --exclusive --gang=spine srun sh -c "$tell" | tasks)" "$along"
 	run --separate-stderr srun -N8 --exclusive --gang=spine sh -c "$tell"
-	# shellcheck disable=SC2154
-	equal "$(tasks <<<"$output")" "$by_name"
-	# shellcheck disable=SC2154
-	holds "$stderr" "$advice (its nodes are known only when it starts)"
+	if slurm_at_least 26.05; then
+		# shellcheck disable=SC2154
+		holds "$stderr" 'srun may order these tasks by names of nodes; srun -m block orders them along the fabric'
+	else
+		# shellcheck disable=SC2154
+		equal "$(tasks <<<"$output")" "$by_name"
+		holds "$stderr" "$advice (its nodes are known only when it starts)"
+	fi
 	run --separate-stderr srun -N8 -m block --exclusive --gang=spine sh -c "$tell"
 	equal "$stderr" ''
+	! slurm_at_least 26.05 || equal "$(tasks <<<"$output")" "$along"
+}
+
+# step_of JOB: the nodes of a step of all its nodes, by rank
+step_of() {
+	srun -Q --jobid="$1" --overlap -m block sh -c "$tell" | tasks
+}
+
+@test "26.05: the ranks of a job's nodes outlive a restart and a reconfigure, and are made anew when a node leaves" {
+	slurm_at_least 26.05 || skip "its jobs have no ranks of nodes"
+	salloc -Q --no-shell -J shrinks -N8 --exclusive --gang=spine
+	job=$(squeue -h -n shrinks -o %A)
+	equal "$(step_of "$job")" "$along"
+	cluster reconfigure --dir "$ONESPINE_CLUSTER"
+	equal "$(step_of "$job")" "$along"
+	cluster kill-ctld --dir "$ONESPINE_CLUSTER"
+	cluster start-ctld --dir "$ONESPINE_CLUSTER"
+	equal "$(step_of "$job")" "$along"
+	scontrol update "JobId=$job" NodeList=n[1-2,4-8]
+	equal "$(step_of "$job")" 'n1 n5 n7 n2 n4 n6 n8'
+	# the leaf with the first name leads
+	scontrol update "JobId=$job" NodeList=n[2,4-8]
+	equal "$(step_of "$job")" 'n2 n4 n6 n8 n5 n7'
+	scancel "$job"
 }
 
 @test "pipelines that lie in a leaf have the ranks of their layout" {
