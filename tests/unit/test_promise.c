@@ -215,7 +215,8 @@ static void finds_conflicts(void **state)
 static void names_only_cures_that_help(void **state)
 {
 	static const struct osp_shape component = {.heterogeneous = true},
-				      contiguous = {.contiguous = true};
+				      contiguous = {.contiguous = true},
+				      segment = {.segment = true};
 	static const char one[] = "submit one job without components", out[] = "leave it out";
 	static const struct {
 		const struct osp_shape *shape;
@@ -229,6 +230,8 @@ static void names_only_cures_that_help(void **state)
 		{&component, one, OSP_FROM_OPTION, OSP_WAY_NONE, ""},
 		{&component, one, OSP_FROM_POLICY, OSP_WAY_OFF, ", or ask for --gang=off"},
 		{&component, one, OSP_FROM_POLICY, OSP_WAY_NONE, ""},
+		{&segment, "say --gang-segment=LEVEL:N instead", OSP_FROM_OPTION, OSP_WAY_LEAVE_OUT,
+		 ", or leave out --gang"},
 		{&contiguous, out, OSP_FROM_OPTION, OSP_WAY_LEAVE_OUT, ""},
 		{&contiguous, out, OSP_FROM_OPTION, OSP_WAY_OFF, ""},
 		{&contiguous, out, OSP_FROM_POLICY, OSP_WAY_OFF, ", or ask for --gang=off"},
