@@ -5,11 +5,12 @@
 load helpers
 load gate_helpers
 
-# 2 spines of 4 nodes each: n1-n4, n5-n8
+# 2 spines of 4 nodes each: n1-n4, n5-n8. The leaves of the second have n5 n7 and n6 n8.
 setup_file() {
 	local dir=$BATS_FILE_TMPDIR/cluster
 	gate_budget
 	make_topology "$BATS_FILE_TMPDIR/onespine.topology" 2 2 2
+	sed -i 's/"n\[5-6\]"/"n[5,7]"/; s/"n\[7-8\]"/"n[6,8]"/' "$BATS_FILE_TMPDIR/onespine.topology"
 	cat >"$BATS_FILE_TMPDIR/onespine.yaml" <<-END
 		defaults:
 		  gate: {budget_s: $BUDGET_S, fresh_s: 0, network: false, jobs: all}
@@ -65,6 +66,21 @@ job() {
 	equal "$(job_field "$one" Restarts)" 0
 	await 10 shows 'leaves=s1l1:n(1-2)|s1l2:n3; gate=3 of 4 nodes kept, all were good; log=n1:' job_field "$one" AdminComment
 	await 10 shows 'placed: 3 nodes on spine s1, 1 released by the gate' job_field "$one" AdminComment
+	none_drained_but
+}
+
+# Of n5 n7 and n6 n8, a leaf each, n8 is released: n7 is rank 1, and the file and the tasks have three nodes.
+@test "a spare is released: the order of the nodes and the host file are made of those that stay" {
+	# shellcheck disable=SC2016 # for the job
+	one=$(sbatch --parsable --chdir=/ --output="$OUT/%j" -N3 --gang --gang-spares=1 --ntasks-per-node=1 -x 'n[1-4]' --gres=gpu:8 --wrap '
+		srun sh -c "echo \$SLURM_PROCID \$SLURMD_NODENAME \$ONESPINE_NODE_RANK" | sort -n
+		paste -sd" " "$ONESPINE_HOSTFILE"')
+	await_job "$one" COMPLETED
+	equal "$(cat "$OUT/$one")" "0 n5 0
+1 n7 1
+2 n6 2
+n5 n7 n6"
+	await 10 shows 'leaves=s2l1:n(5,7)|s2l2:n6; gate=3 of 4 nodes kept' job_field "$one" AdminComment
 	none_drained_but
 }
 
