@@ -17,8 +17,8 @@
  * OSP_PLACE_KEY_WORDS, the most significant first) ascend; equal ones keep
  * their order. `order` and `spare` have room for `count`.
  */
-void osp_place_sort(const uint32_t *keys, uint32_t width, uint32_t count,
-                    uint32_t *order, uint32_t *spare);
+void osp_place_sort(const uint32_t *keys, uint32_t width, uint32_t count, uint32_t *order,
+		    uint32_t *spare);
 
 /* Returns the value that has `nth` (less than `count`) others before it.
  * Reorders `values`. */
