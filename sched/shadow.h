@@ -570,7 +570,7 @@ char *shadow_order_of(const job_record_t *job, const struct osp_effective *effec
  */
 void shadow_order_ranks(job_record_t *job, const char *leaves, const char *order);
 
-/* The same after nodes left a running gang: the order is made anew, from the note in AdminComment. */
+/* The same after nodes left a running gang: makes the order anew, from the note in AdminComment. */
 void shadow_order_resized(job_record_t *job);
 
 /* --- shadow_groups.c ------------------------------------------------------------------------- */

@@ -222,8 +222,8 @@ static uint64_t largest_divisor(uint64_t whole, uint64_t limit)
 	return 1;
 }
 
-/* Refuses tp, or tp x cp, that neither divides a node nor fills whole nodes: no number of nodes would
- * do. Returns 0 if they do one of the two. */
+/* Refuses tp, or tp x cp, that neither divides a node nor fills whole nodes: no number of nodes
+ * would do. Returns 0 if they do one of the two. */
 static int refuse_across(const struct osp_layout *layout, uint32_t gpus_per_node,
 			 struct osp_error *error)
 {

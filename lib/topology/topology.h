@@ -73,7 +73,7 @@ int osp_topology_level(const struct osp_topology *topology, const char *name);
 int osp_topology_no_level(const struct osp_topology *topology, const char *name, uint32_t lowest,
 			  uint32_t highest, int column, struct osp_error *error);
 
-/* Writes the names of the levels `lowest` .. `highest` as "leaf, pod or spine". Returns `buffer`. */
+/* Writes the names of levels `lowest` .. `highest` as "leaf, pod or spine". Returns `buffer`. */
 const char *osp_topology_levels_text(const struct osp_topology *topology, uint32_t lowest,
 				     uint32_t highest, char *buffer, size_t buffer_bytes);
 
