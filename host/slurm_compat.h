@@ -51,8 +51,8 @@
 #define OSP_NODES_BESIDE_HOST_FILE !OSP_SLURM_AT_LEAST(23, 11)
 
 /* From 26.05 on a job has a rank for each of its nodes, by which the tasks of a step are laid out
- * if their distribution is block (stepmgr.c, step_layout_create()); srun asks for cyclic if there are
- * no more tasks than nodes and nobody said a distribution (launch.c). */
+ * if their distribution is block (stepmgr.c, step_layout_create()); srun asks for cyclic if there
+ * are no more tasks than nodes and nobody said a distribution (launch.c). */
 #define OSP_HAVE_NODE_RANKS OSP_SLURM_AT_LEAST(26, 5)
 
 /* Prolog and Epilog can run inside the job from 24.05 on. */
