@@ -2,8 +2,9 @@
 # tests/bench: figures (run by hand)
 
 check_LTLIBRARIES =
-check_PROGRAMS += tests/bench/bench_place tests/bench/bench_topology tests/bench/simulate_place
+check_PROGRAMS += tests/bench/bench_place tests/bench/bench_topology tests/bench/simulate_place tests/bench/bench_layout
 tests_bench_bench_topology_LDADD = libonespine.la
+tests_bench_bench_layout_LDADD = libonespine.la -lm
 tests_bench_bench_place_SOURCES = tests/bench/bench_place.c tests/fabric.c tests/fabric.h
 tests_bench_bench_place_LDADD = libonespine.la
 tests_bench_simulate_place_SOURCES = tests/bench/simulate_place.c tests/fabric.c tests/fabric.h
@@ -27,7 +28,7 @@ tests_bench_empty_la_SOURCES = tests/bench/empty.c
 tests_bench_empty_la_CPPFLAGS = $(AM_CPPFLAGS) $(SLURM_CPPFLAGS)
 tests_bench_empty_la_LDFLAGS = $(FAKE_LDFLAGS)
 endif
-EXTRA_DIST += tests/bench/bench tests/bench/gate tests/bench/srun tests/bench/lib/fabric.sh tests/bench/lib/judge.awk \
+EXTRA_DIST += tests/bench/bench tests/bench/layouts tests/bench/gate tests/bench/srun tests/bench/lib/fabric.sh tests/bench/lib/judge.awk \
 	tests/bench/lib/measure.sh tests/bench/lib/report.sh tests/bench/lib/systems.sh tests/bench/lib/timer.sh tests/bench/rounds.h tests/bench/timer.c \
 	doc/performance.md doc/performance-raw.txt
 
