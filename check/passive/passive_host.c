@@ -30,9 +30,10 @@ static uint64_t count_list(const char *list)
 	return count;
 }
 
-/* Reports whether the machine has as much of something as it should have. */
+/* Reports whether the machine has as much of something as it should have; less is `less`, FAIL if
+ * it is broken, WARN if it may be meant. */
 static void judge_least(struct osp_check_context *context, uint64_t found, enum osp_limit_id id,
-			const char *what)
+			const char *what, enum osp_verdict less)
 {
 	const struct osp_limit *expected = osp_check_limit(context, id, NULL);
 	char value[OSP_WORD_BYTES], limit[OSP_WORD_BYTES];
@@ -43,9 +44,9 @@ static void judge_least(struct osp_check_context *context, uint64_t found, enum 
 	}
 	snprintf(value, sizeof(value), "%llu %s", (unsigned long long)found, what);
 	snprintf(limit, sizeof(limit), "< %lld", (long long)expected->value);
-	osp_tell(context, OSP_VERDICT_FAIL, OSP_CURE_REPLACE, "", value, limit, expected->source,
-		 "%s should have %lld %s", *context->node ? context->node : "this node",
-		 (long long)expected->value, what);
+	osp_tell(context, less, less == OSP_VERDICT_FAIL ? OSP_CURE_REPLACE : OSP_CURE_ASK, "",
+		 value, limit, expected->source, "%s should have %lld %s",
+		 *context->node ? context->node : "this node", (long long)expected->value, what);
 }
 
 /* --- cpu -------------------------------------------------------------------------------------- */
@@ -54,7 +55,7 @@ static void run_cpu(struct osp_check_context *context)
 {
 	char siblings[256];
 	struct osp_names cpus;
-	uint64_t cores = 0;
+	uint64_t cores = 0, offline = 0;
 
 	if (!osp_root_list(context->root, &cpus, "sys/devices/system/cpu")) {
 		osp_tell_error(context, "", "/sys/devices/system/cpu: %s", strerror(errno));
@@ -66,18 +67,21 @@ static void run_cpu(struct osp_check_context *context)
 		unsigned int number;
 		char rest;
 
-		if (sscanf(cpus.names[i], "cpu%u%c", &number, &rest) == 1 &&
-		    osp_root_read(context->root, siblings, sizeof(siblings),
-				  "sys/devices/system/cpu/%s/topology/thread_siblings_list",
-				  cpus.names[i]) &&
-		    strtoul(siblings, NULL, 10) == number)
+		if (sscanf(cpus.names[i], "cpu%u%c", &number, &rest) != 1)
+			continue;
+		if (!osp_root_read(context->root, siblings, sizeof(siblings),
+				   "sys/devices/system/cpu/%s/topology/thread_siblings_list",
+				   cpus.names[i]))
+			offline++;
+		else if (strtoul(siblings, NULL, 10) == number)
 			cores++;
 	}
 	osp_names_free(&cpus);
 	if (!cores)
 		osp_tell_skip(context, "the kernel tells no cores");
 	else
-		judge_least(context, cores, OSP_LIMIT_CORES, "cores");
+		judge_least(context, cores, OSP_LIMIT_CORES, "cores",
+			    offline ? OSP_VERDICT_FAIL : OSP_VERDICT_WARN);
 }
 
 const struct osp_check osp_check_cpu = {
@@ -87,7 +91,9 @@ const struct osp_check osp_check_cpu = {
 	.deadline_ms = 2000,
 	.measures = "as many cores are running as the machine has",
 	.explains = "Counts physical cores, so that hardware threads may be off. At most 510 are "
-		    "counted, and machines whose core count the thresholds do not know pass.",
+		    "counted, and machines whose core count the thresholds do not know pass. Fewer "
+		    "warn if none is offline: EC2 starts an instance with fewer if asked to "
+		    "(CpuOptions).",
 	.cures = "Replace the node.",
 	.run = run_cpu,
 };
@@ -102,7 +108,8 @@ static void run_numa(struct osp_check_context *context)
 	if (!osp_root_read(context->root, list, sizeof(list), "sys/devices/system/node/has_cpu"))
 		osp_tell_skip(context, "no NUMA here");
 	else
-		judge_least(context, count_list(list), OSP_LIMIT_NUMA_NODES, "NUMA nodes");
+		judge_least(context, count_list(list), OSP_LIMIT_NUMA_NODES, "NUMA nodes",
+			    OSP_VERDICT_FAIL);
 }
 
 const struct osp_check osp_check_numa = {
@@ -127,7 +134,8 @@ static void run_memory(struct osp_check_context *context)
 	    sscanf(text, "MemTotal: %llu kB", &kib) != 1)
 		osp_tell_error(context, "", "/proc/meminfo tells no MemTotal");
 	else
-		judge_least(context, kib / 1024 / 1024, OSP_LIMIT_MEMORY_GIB, "GiB");
+		judge_least(context, kib / 1024 / 1024, OSP_LIMIT_MEMORY_GIB, "GiB",
+			    OSP_VERDICT_FAIL);
 }
 
 const struct osp_check osp_check_memory = {

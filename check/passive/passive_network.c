@@ -48,17 +48,26 @@ static void look_at_efa(struct osp_check_context *context, const char *address,
 	osp_names_free(&rdma);
 }
 
+/* Tells whether the node may have been started so: none, or a half, a quarter and so on of what its
+ * type can have, as launch templates give p5.48xlarge 32, 16, 8 or 4 of them. Where devices are
+ * broken, one or two are missing. */
+static bool may_be_meant(size_t on_bus, int64_t can_have)
+{
+	return !on_bus || can_have % (int64_t)on_bus == 0;
+}
+
 static void judge_efa_count(struct osp_check_context *context, const struct efa_count *count)
 {
 	const struct osp_limit *expected = osp_check_limit(context, OSP_LIMIT_EFA_DEVICES, NULL);
 	char value[OSP_WORD_BYTES], limit[OSP_WORD_BYTES];
+	bool meant;
 
 	if (expected && (int64_t)count->on_bus < expected->value) {
 		snprintf(value, sizeof(value), "%zu", count->on_bus);
 		snprintf(limit, sizeof(limit), "< %lld", (long long)expected->value);
-		/* None at all: the node was started without EFA, which may be intended. */
-		osp_tell(context, count->on_bus ? OSP_VERDICT_FAIL : OSP_VERDICT_WARN,
-			 count->on_bus ? OSP_CURE_REPLACE : OSP_CURE_ASK, "", value, limit,
+		meant = may_be_meant(count->on_bus, expected->value);
+		osp_tell(context, meant ? OSP_VERDICT_WARN : OSP_VERDICT_FAIL,
+			 meant ? OSP_CURE_ASK : OSP_CURE_REPLACE, "", value, limit,
 			 expected->source, "EFA devices on the PCI bus; %s can have %lld",
 			 context->node, (long long)expected->value);
 	} else if (!count->on_bus) {
@@ -92,7 +101,8 @@ const struct osp_check osp_check_efa = {
 	.measures = "each EFA device has its driver, and as many are there as the machine has",
 	.explains = "Counts Amazon's EFA devices on the PCI bus by their driver; "
 		    "/sys/class/infiniband lists others too. Fewer than the instance type has "
-		    "fails, none at all warns: an instance may be started without.",
+		    "fails; none at all, or a half, a quarter and so on, warns: an instance may "
+		    "be started so.",
 	.cures = "Reboot; when devices stay away, replace the node. Set efa_devices where fewer "
 		 "are meant.",
 	.run = run_efa,

@@ -26,8 +26,8 @@ void osp_builds_look(struct osp_plugin_folder *folders, size_t count, uint32_t s
  * Makes PluginDir find the kept builds for `slurm` in place of our plugins that were built for
  * another Slurm, or whose link leads nowhere: all of them, or none if one has no build that fits.
  * A plugin that is no link is kept for its own Slurm first, in place of a build kept before, so
- * that a Slurm that goes back finds it. Each is replaced at once (rename(2)); what is interrupted
- * is completed by the next call. A kept build that others than root and the caller may write is not
+ * that a Slurm that goes back finds it. Each is replaced at once (rename(2)); the next call
+ * completes an interrupted one. A kept build that others than root and the caller may write is not
  * taken.
  *
  * Adds to `said` a line on each that was replaced, or one that says what is in the way. Returns how
