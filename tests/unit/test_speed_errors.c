@@ -30,6 +30,7 @@
 
 #define CHECKS	     160000
 #define SLOW_PARTS   20000
+#define SLOW_ALONE   400000 /* some 370 are missed: their number is known to 10 % */
 #define GPUS_MOST    8
 #define PAIRS_MOST   (GPUS_MOST * (GPUS_MOST - 1))
 #define SLOW	     0.75
@@ -84,7 +85,7 @@ static struct limits limits_of[MACHINES];
 
 /* --- chance ----------------------------------------------------------------------------------- */
 
-static uint64_t chance;
+static uint64_t chance, seed = 20221113;
 
 static double uniform(void)
 {
@@ -225,6 +226,14 @@ static struct found check_node(const struct node *node)
 
 static size_t checks = CHECKS;
 
+/* What one test draws changes no other. */
+static int begin_chance(void **state)
+{
+	(void)state;
+	chance = seed;
+	return 0;
+}
+
 static size_t limit_value(const struct osp_thresholds *thresholds, enum osp_limit_id id,
 			  const struct machine *machine)
 {
@@ -294,9 +303,9 @@ static bool has_limit(size_t machine, enum part part)
 
 static void count_slow(enum part part, size_t gpus)
 {
-	size_t failed = 0, warned = 0, all = 0;
+	size_t failed = 0, warned = 0, all = 0, wanted = gpus == 1 ? SLOW_ALONE : SLOW_PARTS;
 
-	for (size_t i = 0; all < SLOW_PARTS; i++) {
+	for (size_t i = 0; all < wanted; i++) {
 		struct node node;
 		struct found found;
 
@@ -333,13 +342,14 @@ static void a_slow_gpu_is_found_alone(void **state)
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(healthy_nodes_never_fail),
-		cmocka_unit_test(a_slow_gpu_is_found),
-		cmocka_unit_test(a_slow_gpu_is_found_alone),
+		cmocka_unit_test_setup(healthy_nodes_never_fail, begin_chance),
+		cmocka_unit_test_setup(a_slow_gpu_is_found, begin_chance),
+		cmocka_unit_test_setup(a_slow_gpu_is_found_alone, begin_chance),
 	};
 
 	if (argc > 1)
 		checks = strtoul(argv[1], NULL, 10);
-	chance = argc > 2 ? strtoull(argv[2], NULL, 10) : 20221113;
+	if (argc > 2)
+		seed = strtoull(argv[2], NULL, 10);
 	return cmocka_run_group_tests(tests, read_limits, NULL);
 }

@@ -328,8 +328,9 @@ static const struct osp_option options[OSP_OPTION_COUNT] = {
 			 "the private DNS name."},
 	[OSP_OPTION_ALLOW_MISSING] = {.name = "allow-missing",
 				      .commands = BIT(OSP_TOPOLOGY_IMPORT),
-				      .help = "Leave out what has no topology or no name, with a "
-					      "warning, and keep the rest."},
+				      .help = "Leave out what has no topology or no name, or "
+					      "contradicts what stands before it, with a warning, "
+					      "and keep the rest."},
 	[OSP_OPTION_LEVELS] = {.name = "levels",
 			       .argument = "LIST",
 			       .commands = BIT(OSP_TOPOLOGY_IMPORT),
