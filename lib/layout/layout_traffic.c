@@ -108,6 +108,17 @@ double osp_traffic_hop_bytes(const struct osp_model *model, const struct osp_lay
 	       model->activation_bytes;
 }
 
+double osp_traffic_token_bytes(const struct osp_model *model, const struct osp_layout *layout,
+			       bool back)
+{
+	double e = size_of(layout, OSP_AXIS_EP);
+	double bytes = model->hidden * (back ? model->activation_bytes : model->dispatch_bytes);
+
+	if (model->node_limit > 0 && model->node_limit < model->top_k)
+		return model->node_limit * bytes;
+	return model->top_k * (e - 1) / e * bytes;
+}
+
 double osp_traffic_bytes(const struct osp_model *model, const struct osp_layout *layout,
 			 enum osp_group group)
 {

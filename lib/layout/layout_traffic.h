@@ -90,6 +90,12 @@ double osp_traffic_bytes(const struct osp_model *model, const struct osp_layout 
 			 enum osp_group group);
 /* Returns the bytes of one hop of a pipeline: one micro-batch, one direction, one GPU. */
 double osp_traffic_hop_bytes(const struct osp_model *model, const struct osp_layout *layout);
+/*
+ * Returns the bytes that one token sends over the network in one dispatch (or, with `back`, one
+ * combine) of a layer.
+ */
+double osp_traffic_token_bytes(const struct osp_model *model, const struct osp_layout *layout,
+			       bool back);
 
 /* --- over an order of nodes ------------------------------------------------------------------- */
 

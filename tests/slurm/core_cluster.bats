@@ -126,7 +126,7 @@ cluster_check_fails() {
 	check_refusal '4 nodes asked for, but there are 3 names' --nodes 4 --names 'a[1-3]'
 	check_refusal '/nowhere: no such file' --topology /nowhere
 	check_refusal 'neither an onespine.topology nor a topology.conf' --topology /etc/passwd
-	check_refusal '--slurm 1.2: 22.05 24.11 25.11 26.05, or one to the micro' --slurm 1.2
+	check_refusal '--slurm 1.2: 22.05 23.11 24.05 24.11 25.11 26.05, or one to the micro' --slurm 1.2
 	check_refusal 'no node n9' --nodes 4 --node-conf 'NodeName=n9 Weight=2'
 }
 

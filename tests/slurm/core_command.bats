@@ -259,7 +259,7 @@ $held plain of root, 1 node, SOME: it is held by its owner; 'scontrol release $h
 @test "why and fit: nodes reserved before the job could end are not free for it, as the scheduler sees it; a shorter job starts" {
 	local long short words='waits: 2 nodes on one spine; nearest: '
 	hold 'n[1-4]'
-	scontrol create reservation=tuesday starttime=now+1hour duration=60 nodes=n[5-16] users=nobody >/dev/null
+	scontrol create ReservationName=tuesday StartTime=now+1hour Duration=60 Nodes='n[5-16]' Users=daemon >/dev/null
 	long=$(submit --gang -N2 --exclusive -t 2:00:00)
 	await 30 shows "$words" scontrol show job "$long"
 	await 30 why_holds "$long" "$words"

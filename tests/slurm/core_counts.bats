@@ -83,7 +83,7 @@ suspended() {
 
 # nodes_back: nodes have registered with a slurmctld that started again: before, no gang has a start
 nodes_back() {
-	gang_start -N8 --mem=100 >/dev/null 2>&1
+	gang_start -N4 --mem=100 >/dev/null 2>&1
 }
 
 @test "after a restart running and suspended jobs are counted" {

@@ -130,6 +130,8 @@ static void test_deepseek(void **state)
 	assert_int_equal(osp_arrangement_run_of(&arrangement, OSP_GROUP_EP), 8);
 	assert_int_equal(osp_arrangement_run_of(&arrangement, OSP_GROUP_PP), 128);
 	assert_false(arrangement.natural);
+	assert_near(osp_traffic_token_bytes(&model, &layout, false), 28672, 0.5);
+	assert_near(osp_traffic_token_bytes(&model, &layout, true), 57344, 0.5);
 	arrangement = arranged(&layout, 8, OSP_DATA_INSIDE);
 	assert_int_equal(osp_arrangement_run_of(&arrangement, OSP_GROUP_DP), 16);
 	assert_true(arrangement.natural);
