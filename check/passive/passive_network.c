@@ -48,12 +48,16 @@ static void look_at_efa(struct osp_check_context *context, const char *address,
 	osp_names_free(&rdma);
 }
 
+#define MISSING_MEANT 3
+
 /* Tells whether the node may have been started so: none, or a half, a quarter and so on of what its
- * type can have, as launch templates give p5.48xlarge 32, 16, 8 or 4 of them. Where devices are
- * broken, one or two are missing. */
+ * type can have, as launch templates give p5.48xlarge 16, 8 or 4 of 32. One or two that are missing
+ * are broken. */
 static bool may_be_meant(size_t on_bus, int64_t can_have)
 {
-	return !on_bus || can_have % (int64_t)on_bus == 0;
+	int64_t count = (int64_t)on_bus;
+
+	return !count || (can_have % count == 0 && can_have - count >= MISSING_MEANT);
 }
 
 static void judge_efa_count(struct osp_check_context *context, const struct efa_count *count)

@@ -155,6 +155,19 @@ static int add_shared(const struct osp_snapshot *snapshot, const struct osp_fit_
 	return 0;
 }
 
+/* Returns whether `list`, "one,two", has the name. */
+static bool names(const char *list, const char *name)
+{
+	size_t length = strlen(name);
+
+	for (const char *at = list; at; at = strchr(at, ',')) {
+		at += *at == ',';
+		if (!strncmp(at, name, length) && (!at[length] || at[length] == ','))
+			return true;
+	}
+	return false;
+}
+
 /* Applies one reservation, whose nodes are `reserved`: its own job has no others, and another job
  * none of them if it could still run when the reservation begins. */
 static void apply_reservation(const struct osp_snapshot *snapshot,
@@ -162,10 +175,13 @@ static void apply_reservation(const struct osp_snapshot *snapshot,
 			      const struct osp_state_reservation *reservation,
 			      const struct osp_nodeset *reserved, struct osp_fit_answer *answer)
 {
-	bool own = question->reservation && !strcmp(question->reservation, reservation->name);
+	bool own = question->reservation && names(question->reservation, reservation->name);
 	bool begun = reservation->start_s <= snapshot->time_s;
 	bool runs_into = reservation->start_s < snapshot->time_s + question->limit_s;
 
+	/* Of several reservations Slurm takes the first that can start it: nodes of each count. */
+	if (own && strchr(question->reservation, ','))
+		return;
 	for (uint32_t node = 0; node < snapshot->node_count; node++) {
 		bool inside = osp_nodeset_test(reserved, node);
 		bool out = own ? !inside && !reservation->others_too : inside && begun;

@@ -253,6 +253,22 @@ in_place() {
 	in_place "$NOW"
 }
 
+@test "what is kept of builds can be read by SlurmUser whatever root's umask, and no link goes through a folder of others" {
+	make_builds
+	mkdir -p elsewhere
+	cp "lib/slurm/$NOW/"*.so elsewhere/
+	ln -sf "$DIR/elsewhere/select_cons_tres.so" "lib/slurm/$NOW/select_cons_tres.so"
+	chmod o+w "lib/slurm/$NOW"
+	run onespine doctor --before-start
+	[[ $status == 1 ]]
+	holds "$output" "can be written by others than root, so it is not used"
+	in_place "$BEFORE"
+	chmod o-w "lib/slurm/$NOW"
+	(umask 077 && onespine doctor --before-start)
+	in_place "$NOW"
+	[[ $(stat -c %a "lib/slurm/$BEFORE") == 755 ]]
+}
+
 @test "no build is put in place by halves, nor one that others may write" {
 	make_builds
 	mv "lib/slurm/$NOW/job_submit_onespine.so" kept.so

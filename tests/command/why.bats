@@ -106,6 +106,12 @@ because() {
 	[[ $(why 1206 --json | jq -c '[.domains[].usable] | add') == 2 ]]
 	reserved tuesday 'gpu-[1-2]' 1800 7200 '{others_too: true}'
 	[[ $(why 1206 --json | jq -c '[.domains[].usable] | add') -gt 2 ]]
+	# of several reservations any will do
+	job ". + $waiting + {reservation: \"monday,tuesday\"}"
+	reserved tuesday 'gpu-[1-16]' -60 7200
+	[[ $(because) == "$room" ]]
+	reserved day 'gpu-[1-16]' -60 7200
+	[[ $(because) != *'has room'* ]]
 }
 
 @test "where only slurmctld can count, its sentence stands and the table says what it counts" {

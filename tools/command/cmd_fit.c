@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <time.h>
 
 #include "lib/policy/request.h"
@@ -115,7 +116,13 @@ static void take_share(const struct osp_call *call, struct osp_fit_question *que
 		question->gpus = divide_up(gpus_of(call->values[OSP_OPTION_FIT_GPUS]), nodes);
 }
 
-/* Builds the question of the command line, under the partition's policy. */
+/* Returns whether sbatch takes the time for none at all. */
+static bool is_unlimited(const char *time)
+{
+	return !strcasecmp(time, "UNLIMITED") || !strcasecmp(time, "INFINITE") ||
+	       !strcmp(time, "-1");
+}
+
 /* Notes what reservations depend on. sbatch refuses a time that cannot be read. */
 static void take_time(const struct osp_call *call, const struct osp_world *world,
 		      const char *partition, struct osp_fit_question *question)
@@ -125,10 +132,13 @@ static void take_time(const struct osp_call *call, const struct osp_world *world
 		osp_snapshot_find_partition(world->snapshot, partition);
 
 	question->reservation = call->values[OSP_OPTION_FIT_RESERVATION];
-	if (!limit || osp_parse_duration(limit, &question->limit_s) < 0)
+	if (limit && is_unlimited(limit))
+		question->limit_s = UINT32_MAX;
+	else if (!limit || osp_parse_duration(limit, &question->limit_s) < 0)
 		question->limit_s = found ? found->limit_s : 0;
 }
 
+/* Builds the question of the command line, under the partition's policy. */
 static int build_question(const struct osp_call *call, const struct osp_world *world,
 			  struct osp_fit_question *question, uint32_t *least, bool *enforced,
 			  struct osp_error *error)

@@ -106,23 +106,35 @@ void osp_builds_look(struct osp_plugin_folder *folders, size_t count, uint32_t s
 
 /* --- putting it in place ---------------------------------------------------------------------- */
 
-/* Checks that nobody else may write the build, or the folders that lead to it. */
-static bool is_trusted(const char *build, struct osp_text *said)
+/* Checks a file, its VERSION and slurm, the folder of that; cuts `path`. */
+static bool are_safe(char *path)
 {
-	char *path = realpath(build, NULL);
-	bool exists, safe = path != NULL;
+	bool exists, safe = true;
 	char *slash;
 
-	for (int i = 0; i < 3 && safe; i++) { /* the file, its VERSION, slurm */
+	for (int i = 0; i < 3 && safe; i++) {
 		safe = osp_is_safe(path, geteuid(), &exists);
 		slash = strrchr(path, '/');
 		if (safe && slash)
 			*slash = '\0';
 	}
+	return safe;
+}
+
+/* Checks that nobody else may write the build, or the folders that lead to it: those that the link
+ * will go through, and those where it ends. */
+static bool is_trusted(const char *build, struct osp_text *said)
+{
+	char *real = realpath(build, NULL), *named = strdup(build);
+	bool real_is_safe = real && are_safe(real);
+	bool safe = real_is_safe && named && are_safe(named);
+	const char *unsafe = real_is_safe ? named : real;
+
 	if (!safe)
 		osp_text_printf(said, "%s can be written by others than root, so it is not used\n",
-				path ? path : build);
-	free(path);
+				unsafe ? unsafe : build);
+	free(real);
+	free(named);
 	return safe;
 }
 
@@ -159,7 +171,8 @@ static int keep_own(const struct place *place, const char *from_folder, const ch
 	}
 	slash = strrchr(kept, '/');
 	*slash = '\0';
-	if (mkdir(kept, 0755) < 0 && errno != EEXIST)
+	/* not by umask: SlurmUser must read what a link leads to */
+	if (mkdir(kept, 0755) == 0 ? chmod(kept, 0755) < 0 : errno != EEXIST)
 		return -1;
 	*slash = '/';
 	return name_too(path, kept);
