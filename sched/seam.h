@@ -22,7 +22,7 @@
 #include "lib/policy/request.h"
 
 #define OSP_SEAM_COOKIE_0 UINT64_C(0x6f6e657370696e65) /* "onespine" */
-#define OSP_SEAM_COOKIE_1 UINT64_C(0x7365616d2d303034) /* "seam-004" */
+#define OSP_SEAM_COOKIE_1 UINT64_C(0x7365616d2d303035) /* "seam-005" */
 #define OSP_SEAM_ANSWER	  0x4f5350
 
 /* What job_submit writes into spank_job_env[] for the gate; a user's own is removed. */

@@ -420,7 +420,8 @@ static void say_placed(job_record_t *job, const struct osp_effective *effective,
 
 	note.order = order;
 	write_note(job, effective, &note);
-	shadow_order_ranks(job, leaves, order);
+	if (effective->mode == OSP_MODE_ENFORCE)
+		shadow_order_ranks(job, leaves, order);
 	free(order);
 }
 
