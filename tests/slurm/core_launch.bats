@@ -80,7 +80,16 @@ nodes_run() {
 	done
 }
 
+# nodes_woken NODE...: slurmctld has asked for them. A slurmd that registers before is not what it waits for then.
+nodes_woken() {
+	local node
+	for node; do
+		[[ $(node_state "$node") == *'#' ]] || return 1
+	done
+}
+
 start_nodes() {
+	await 30 nodes_woken "$@"
 	cluster start-node --dir "$ONESPINE_CLUSTER" "$@"
 	await 60 nodes_run "$@"
 }
