@@ -190,6 +190,7 @@ def run(base, args):
     time.sleep(5)  # who was to undo something does so at once
     actor.mend()
     judge.await_quiet(IDLE_S, args.leftover_seconds)  # an srun ends only when its job has run
+    actor.quiet_s = time.time()
     for thread in threads:
         thread.join(30)
         if thread.is_alive():

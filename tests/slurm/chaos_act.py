@@ -18,6 +18,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 TOOLS = os.path.join(HERE, "..", "..", "tools")
 
 GATE = "libexec/onespine/onespine-gate"
+CLIENT_S = 15  # for an srun to end, once all jobs have
 
 # Each start of a gate, and the fault that it meets, stands in OUT/gates/NODE before it looks at anything.
 WRAPPER = "#!/bin/bash\n" """\
@@ -50,6 +51,7 @@ class Submitted:
     job: str = ""
     said: str = ""
     cancelled: bool = False
+    waits: bool = False  # an srun that did not end when all jobs had
 
 
 @dataclass
@@ -85,6 +87,7 @@ class Actor:
         self.folder, self.out, self.prefix, self.nodes, self.seconds = folder, out, prefix, nodes, seconds
         self.record = Record()
         self.over = threading.Event()
+        self.quiet_s = 0  # when all jobs had ended; 0: not yet
         self.lock = threading.Lock()
         self.up = {name: True for name in ["slurmctld"] + [f"slurmd.{node}" for node in nodes]}
         self.turns = {name: threading.Lock() for name in self.up}  # who ends a daemon starts it before another ends it
@@ -564,7 +567,7 @@ class Actor:
             words["kind"], [])
         user = pwd.getpwnam(event.whom).pw_uid
         if words["kind"] == "srun":
-            asked.said = self.srun(asked.name, user, *command, "true")
+            self.srun(asked, user, *command, "true")
             return
         asked.said = self.run("sbatch", "--parsable", "--output=/dev/null", "--requeue", *command,
                               f"{self.out}/job.sh", str(words["runs_s"]), user=user)[1].strip()
@@ -574,17 +577,17 @@ class Actor:
         else:
             self.tell(f"{asked.name} not submitted: {asked.said[-150:]}")
 
-    def srun(self, name, user, *command):
-        """Ended when slurmctld knows no such job any more, and it still waits: as that was killed before it saved."""
-        until = time.time() + 400
+    def srun(self, asked, user, *command):
+        """Ended when all jobs have and it still waits: the judge says for what."""
         with subprocess.Popen(["setpriv", f"--reuid={user}", f"--regid={user}", "--clear-groups", "srun", *command],
                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL, cwd="/",
                               env=self.env) as srun:
-            while True:
+            while not asked.said:
                 try:
-                    return srun.communicate(timeout=20)[0].decode("utf-8", "replace")
+                    asked.said = srun.communicate(timeout=5)[0].decode("utf-8", "replace") or "nothing"
                 except subprocess.TimeoutExpired:
-                    if time.time() > until and not self.run("squeue", "-h", "-a", "-n", name, "-o", "%i")[1].strip():
+                    if self.quiet_s and time.time() > self.quiet_s + CLIENT_S:
+                        asked.waits = True
                         srun.kill()
 
     def own(self, user, part):

@@ -19,6 +19,8 @@ GATE_FAILED = re.compile(r"^\[([^]]+)\] error: .*(?:Prolog or job env setup fail
 PROLOG_LOST = re.compile(r"^\[([^]]+)\] agent/is_node_resp: node:(n\d+) RPC:REQUEST_LAUNCH_PROLOG ", re.M)
 # A slurmd that is to begin a script, and was sent no order for its Prolog, fails it after 20 s without one.
 NO_ORDER = re.compile(r"^\[([^]]+)\] error: Waiting for JobId=\S+ REQUEST_LAUNCH_PROLOG notification failed", re.M)
+QUEUED = re.compile(r"^srun: job (\d+) queued and waiting for resources", re.M)
+ALLOCATES = re.compile(r"^\[([^]]+)\] sched: _slurm_rpc_allocate_resources JobId=(\d+) ", re.M)
 GATE_S = 60  # before that line: a gate of 12 s that was stopped for 20, and a slurmctld that answered late
 # The drain of a node whose reservation a killed slurmctld brought back (tools/command/cmd_recheck.c).
 LOST = "onespine: recheck lost what it found"
@@ -231,6 +233,8 @@ class Judge:
 
     def judge_job(self, asked):
         found = self.jobs.get(asked.name, [])
+        if asked.waits:
+            self.judge_client(asked, found)
         if not found:
             if not asked.job:
                 return
@@ -240,6 +244,23 @@ class Judge:
             self.finding(f"job {asked.name} ({asked.job}) is not known any more")
         for job in found:
             self.judge_end(asked, job)
+
+    def judge_client(self, asked, found):
+        """An srun asks nobody whether its job is still there: where slurmctld has lost it, it waits for ever."""
+        if not found and self.client_was_lost(asked):
+            self.slurms_own("srun that waits for a job that slurmctld had not written yet when it was killed")
+        else:
+            self.finding(f"srun never ended: {asked.name}, asked at {asked.at_s:.0f} s; it said {asked.said!r}; "
+                         f"{' '.join(job['JobId'] + ' ' + job['JobState'] for job in found) or 'no job of its name'}")
+
+    def client_was_lost(self, asked):
+        """slurmctld gave the number that srun says, to it first since it asked, and lost it before it was written."""
+        number = QUEUED.search(asked.said)
+        given = [datetime.datetime.fromisoformat(when).timestamp() - self.actor.started
+                 for when, job in ALLOCATES.findall(self.actor.read("log/slurmctld.log"))
+                 if number and job == number.group(1)]
+        first = min((at_s for at_s in given if at_s >= asked.at_s), default=None)
+        return first is not None and any(begin - 12 < first < end for begin, end in self.record.drops)
 
     def judge_end(self, asked, job):
         state = job["JobState"]

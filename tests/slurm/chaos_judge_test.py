@@ -225,6 +225,58 @@ def job_that_was_refused(cluster, judge):
     return 0
 
 
+def client(cluster, judge, given_s=(101,), drop=(105, 114), said=286, known=False):
+    """An srun asked at 100 s, and did not end when all jobs had; slurmctld gave 286 out, and was killed."""
+    cluster.record.drops = [drop]
+    cluster.log(*(f"[{stamp(at_s)}] sched: _slurm_rpc_allocate_resources JobId=286 NodeList=(null) usec=643"
+                  for at_s in given_s))
+    asked = cluster.job(kind="srun", number="", waits=True)
+    asked.said = f"srun: job {said} queued and waiting for resources\n" if said else "nothing"
+    if known:
+        judge.jobs[asked.name] = [ended("COMPLETED")]
+    judge.judge_job(asked)
+
+
+def client_whose_job_was_lost(cluster, judge):
+    client(cluster, judge)
+    return 0
+
+
+def client_whose_number_was_given_again(cluster, judge):
+    client(cluster, judge, given_s=(101, 120))
+    return 0
+
+
+def client_whose_job_was_there_long_before(cluster, judge):
+    client(cluster, judge, drop=(130, 140))
+    return 1
+
+
+def client_whose_job_came_after_the_kill(cluster, judge):
+    client(cluster, judge, drop=(80, 90))
+    return 1
+
+
+def client_of_another_number(cluster, judge):
+    client(cluster, judge, said=287)
+    return 1
+
+
+def client_that_says_no_number(cluster, judge):
+    client(cluster, judge, said=0)
+    return 1
+
+
+def client_whose_number_an_earlier_one_lost(cluster, judge):
+    client(cluster, judge, given_s=(97, 130))
+    return 1
+
+
+def client_whose_job_has_ended(cluster, judge):
+    client(cluster, judge, known=True)
+    return 1
+
+
 def job_waits(cluster, judge):
     judge.judge_end(cluster.job(), ended("PENDING"))
     return 1
