@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "lib/policy/note.h"
+
 const char *osp_gang_words(const struct osp_effective *effective, char *buffer, size_t buffer_bytes)
 {
 	struct osp_request request = {.asked = OSP_ASKED_GANG, .relax_s = effective->relax_s};
@@ -16,7 +18,8 @@ const char *osp_gang_words(const struct osp_effective *effective, char *buffer, 
 	memcpy(request.layout, effective->layout, sizeof(request.layout));
 	memcpy(request.keep, effective->keep, sizeof(request.keep));
 	memcpy(request.prefer, effective->prefer, sizeof(request.prefer));
-	snprintf(buffer, buffer_bytes, "%s%s", effective->mode == OSP_MODE_ADVISE ? "advise " : "",
+	snprintf(buffer, buffer_bytes, "%s%s",
+		 effective->mode == OSP_MODE_ADVISE ? OSP_NOTE_ADVISE : "",
 		 osp_request_format(&request, words, sizeof(words)));
 	return buffer;
 }

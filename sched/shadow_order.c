@@ -122,9 +122,6 @@ char *shadow_order_of(const job_record_t *job, const struct osp_effective *effec
  * after the other. In a larger one the others keep the order that they had. */
 #define ANEW_NODES_MAX 1024
 
-/* The note of a gang that Slurm placed as it does without us begins so: its ranks are Slurm's. */
-#define ADVISE "advise "
-
 /* Writes the ranks. `rank_of` has a place for each node of slurmctld. */
 static void write_ranks(job_resources_t *resources, const struct osp_gang_ranks *order,
 			uint32_t *rank_of)
@@ -168,11 +165,14 @@ void shadow_order_ranks(job_record_t *job, const char *leaves, const char *order
 void shadow_order_resized(job_record_t *job)
 {
 	struct osp_note note;
+	bool advice = true; /* without a request: the ranks are Slurm's, as they are with advice */
 
 	if (!job->admin_comment || !job->job_resrcs || job->job_resrcs->nhosts > ANEW_NODES_MAX ||
 	    !osp_note_find(job->admin_comment, &note))
 		return;
-	if (note.gang && strncmp(note.gang, ADVISE, strlen(ADVISE)) != 0)
+	if (note.gang)
+		osp_note_request(note.gang, &advice);
+	if (!advice)
 		shadow_order_ranks(job, note.leaves, note.order);
 	osp_note_free_pieces(&note);
 }

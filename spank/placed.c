@@ -10,8 +10,6 @@
 
 #include "lib/policy/note.h"
 
-#define ADVICE "advise "
-
 /* --- the job ---------------------------------------------------------------------------------- */
 
 /*
@@ -23,6 +21,7 @@ static bool read_level(const struct osp_note *note, char *level)
 	struct osp_request request = {.asked = OSP_ASKED_NOTHING};
 	const char *gang = note->gang, *several;
 	char word[OSP_LEVEL_NAME_BYTES];
+	bool advice;
 
 	if (note->says && sscanf(note->says, "placed: %*u node%*[s] on %31s", word) == 1) {
 		memcpy(level, word, sizeof(word));
@@ -35,9 +34,7 @@ static bool read_level(const struct osp_note *note, char *level)
 		memcpy(level, word, sizeof(word));
 		return true;
 	}
-	if (!strncmp(gang, ADVICE, strlen(ADVICE)))
-		gang += strlen(ADVICE);
-	if (osp_request_parse(gang, &request, NULL) || !request.level[0])
+	if (osp_request_parse(osp_note_request(gang, &advice), &request, NULL) || !request.level[0])
 		return false;
 	memcpy(level, request.level, sizeof(request.level));
 	return true;

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "lib/base/hostlist.h"
+#include "lib/conf/slurm_conf.h"
 #include "lib/policy/features.h"
 #include "lib/policy/words.h"
 #include "host/output.h"
@@ -155,19 +156,6 @@ static int add_shared(const struct osp_snapshot *snapshot, const struct osp_fit_
 	return 0;
 }
 
-/* Returns whether `list`, "one,two", has the name. */
-static bool names(const char *list, const char *name)
-{
-	size_t length = strlen(name);
-
-	for (const char *at = list; at; at = strchr(at, ',')) {
-		at += *at == ',';
-		if (!strncmp(at, name, length) && (!at[length] || at[length] == ','))
-			return true;
-	}
-	return false;
-}
-
 /* Applies one reservation, whose nodes are `reserved`: its own job has no others, and another job
  * none of them if it could still run when the reservation begins. */
 static void apply_reservation(const struct osp_snapshot *snapshot,
@@ -175,7 +163,7 @@ static void apply_reservation(const struct osp_snapshot *snapshot,
 			      const struct osp_state_reservation *reservation,
 			      const struct osp_nodeset *reserved, struct osp_fit_answer *answer)
 {
-	bool own = question->reservation && names(question->reservation, reservation->name);
+	bool own = osp_slurm_list_has(question->reservation, reservation->name, NULL, 0);
 	bool begun = reservation->start_s <= snapshot->time_s;
 	bool runs_into = reservation->start_s < snapshot->time_s + question->limit_s;
 

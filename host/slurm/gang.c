@@ -11,8 +11,6 @@
 #include "lib/policy/request_parts.h"
 #include "lib/policy/words.h"
 
-#define ADVISE "advise "
-
 /* A requeued job keeps what was written of its start until the scheduler looks at it again. */
 static void drop_words_of_start(struct osp_note *note)
 {
@@ -35,10 +33,8 @@ bool osp_gang_of(const struct osp_state_job *job, struct osp_gang *gang)
 	if (job->phase == OSP_JOB_PENDING)
 		drop_words_of_start(&gang->note);
 	request = gang->note.gang;
-	if (request && strncmp(request, ADVISE, strlen(ADVISE)) == 0) {
-		gang->advise = true;
-		request += strlen(ADVISE);
-	}
+	if (request)
+		request = osp_note_request(request, &gang->advise);
 	if (request && osp_request_parse(request, &gang->request, NULL) == 0 &&
 	    gang->request.asked == OSP_ASKED_GANG)
 		return true;

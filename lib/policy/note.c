@@ -266,3 +266,11 @@ void osp_note_free_pieces(struct osp_note *note)
 	free((char *)note->suspects);
 	*note = (struct osp_note){.gang = NULL};
 }
+
+const char *osp_note_request(const char *gang, bool *advise)
+{
+	const size_t length = strlen(OSP_NOTE_ADVISE);
+
+	*advise = strncmp(gang, OSP_NOTE_ADVISE, length) == 0;
+	return *advise ? gang + length : gang;
+}

@@ -20,9 +20,12 @@
  * stays small. */
 #define OSP_NOTE_BYTES_MAX 4096
 
+/* Precedes the request in "gang=" if it is advice: the gang lies where Slurm put it. */
+#define OSP_NOTE_ADVISE "advise "
+
 /*
- * The pieces of the part. `gang` is "spine" or "spine@30:00", after "advise" in advise mode. A
- * piece whose string is NULL is not written.
+ * The pieces of the part. `gang` is "spine" or "spine@30:00", after OSP_NOTE_ADVISE in advise mode.
+ * A piece whose string is NULL is not written.
  */
 struct osp_note {
 	const char *gang;   /* "gang=" the request in force */
@@ -52,5 +55,8 @@ char *osp_note_keep(const char *old, const char *said);
  * osp_note_free_pieces()). Returns false if there is none or memory ran out. */
 bool osp_note_find(const char *comment, struct osp_note *note);
 void osp_note_free_pieces(struct osp_note *note);
+
+/* Returns the request in `gang`, the piece "gang=" (not NULL), and writes whether it is advice. */
+const char *osp_note_request(const char *gang, bool *advise);
 
 #endif

@@ -257,7 +257,7 @@ $held plain of root, 1 node, SOME: it is held by its owner; 'scontrol release $h
 }
 
 @test "why and fit: nodes reserved before the job could end are not free for it, as the scheduler sees it; a shorter job starts" {
-	local long short words='waits: 2 nodes on one spine; nearest: '
+	local long short limit words='waits: 2 nodes on one spine; nearest: '
 	hold 'n[1-4]'
 	scontrol create ReservationName=tuesday StartTime=now+1hour Duration=60 Nodes='n[5-16]' Users=daemon >/dev/null
 	long=$(submit --gang -N2 --exclusive -t 2:00:00)
@@ -265,8 +265,10 @@ $held plain of root, 1 node, SOME: it is held by its owner; 'scontrol release $h
 	await 30 why_holds "$long" "$words"
 	answers 0 onespine why "$long"
 	[[ $said != *'has room'* && $said != *' now'* ]]
-	answers 1 onespine fit -N2 --exclusive -t 2:00:00
-	[[ $said != *' now'* ]]
+	for limit in 2:00:00 UNLIMITED -1; do
+		answers 1 onespine fit -N2 --exclusive "--time=$limit"
+		[[ $said != *' now'* ]]
+	done
 	answers 0 onespine fit -N2 --exclusive -t 30
 	holds "$said" 'would start now: 2 nodes on spine '
 	short=$(submit --gang -N2 --exclusive -t 30)

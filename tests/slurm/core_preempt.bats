@@ -225,6 +225,12 @@ preempted_jobs() {
 	other=$([[ $spine == s1 ]] && echo n5 || echo n1)
 	scancel "$(squeue -h -w "$other" -o %i)"
 	stays 8 has_preempted 2
+	# it registers anew, and all nodes are made anew
+	await 20 node_is "$other" idle
+	cluster kill-node --dir "$ONESPINE_CLUSTER" "$other"
+	cluster start-node --dir "$ONESPINE_CLUSTER" "$other"
+	cluster reconfigure --dir "$ONESPINE_CLUSTER"
+	stays 8 has_preempted 2
 	equal "$(job_state "$gang")" PENDING
 	for job in $victims; do
 		scancel "$job"

@@ -448,6 +448,26 @@ update() {
 	equal "$(note "$job")" ''
 }
 
+@test "--prefer: of the nodes that are preferred if one spine has enough, else of all, under one spine" {
+	local first
+	fabric leaf,spine 'spine s1 -' 'spine s2 -' 'spine s3 -' \
+		'leaf l1 s1 n[1-4]' 'leaf l2 s2 n[5-8]' 'leaf l3 s3 n[9-12]'
+	scontrol update NodeName=n1,n2,n5,n6,n9,n10,n11 AvailableFeatures=fast ActiveFeatures=fast
+	runs --gang -N3 --prefer=fast
+	first=$job
+	equal "$(job_nodes "$first" | paste -sd' ')" 'n9 n10 n11'
+	# six preferred nodes are left, three under no spine
+	runs --gang -N3 --prefer=fast
+	on_one_spine "$job"
+	runs --gang -N4 --prefer=fast
+	on_one_spine "$job"
+	waits 'waits: 3 nodes on one spine' --gang -N3 --prefer=fast
+	scancel "$first"
+	await_job "$job" RUNNING
+	equal "$(job_nodes "$job" | paste -sd' ')" 'n9 n10 n11'
+	scontrol update NodeName=n1,n2,n5,n6,n9,n10,n11 AvailableFeatures= ActiveFeatures=
+}
+
 @test "--exclusive in a partition of OverSubscribe=FORCE shares nodes as any job there does, under one spine" {
 	reconfigure
 	for node in n{1..12}; do
