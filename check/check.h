@@ -155,6 +155,8 @@ struct osp_check {
 	bool library_kernels;	/* runs kernels of NVIDIA's libraries, not only ours, so a fault may
 				 be theirs */
 	unsigned int deadline_ms;
+	unsigned int deadline_least_ms; /* what a budget may shorten it to, so that two tries fit;
+					   0: it is not shortened */
 	unsigned int share;	 /* per cent of load_ms that it loads a GPU, in addition to its
 				    deadline */
 	enum osp_cure slow_cure; /* the cure for a speed that is too low */
@@ -259,9 +261,10 @@ struct osp_run {
  * WARN (check/base/gpu_starts.h); no check then asks the GPUs. Never waits for a child that cannot
  * be killed. If a check reports something as `twice`, a second child runs it again, and the result
  * is an ERROR ("once") if that child does not report it. A crash is an ERROR. A hang is a FAIL (at
- * most the check's worst) if a second child hangs too, else an ERROR. A check for which the budget
- * has no time left is an ERROR. Returns 0, or -1 with `error` set if memory or processes ran out.
- * Free with osp_run_free() in either case.
+ * most the check's worst) if a second child hangs too, else an ERROR. A check that the budget
+ * leaves no time for two whole tries gets half of that time for each (deadline_least_ms); one for
+ * which it has no time left is an ERROR. Returns 0, or -1 with `error` set if memory or processes
+ * ran out. Free with osp_run_free() in either case.
  */
 int osp_run_checks(struct osp_check_context *context, const struct osp_check *const *checks,
 		   size_t count, unsigned int budget_ms, struct osp_run *run,

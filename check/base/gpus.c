@@ -13,6 +13,7 @@
 
 #define PCI_VENDOR_NVIDIA 0x10de
 #define PCI_CLASS_DISPLAY 0x03
+#define PCI_CLASS_VGA	  0x0300 /* for a monitor; GPUs without an output are 0x0302 */
 #define PCI_CLASS_BRIDGE  0x0680 /* "bridge, other": an NVSwitch */
 
 /* --- --gpus ----------------------------------------------------------------------------------- */
@@ -258,6 +259,45 @@ static bool is_nvidia(const struct osp_check_context *context, const char *addre
 	       osp_root_number(context->root, class, "sys/bus/pci/devices/%s/class", address);
 }
 
+/* Returns whether the device is a GPU, no virtual function, and its class. */
+static bool is_gpu(const struct osp_check_context *context, const char *address, uint64_t *class)
+{
+	return is_nvidia(context, address, class) && *class >> 16 == PCI_CLASS_DISPLAY &&
+	       !is_virtual_function(context, address);
+}
+
+static uint64_t device_id(const struct osp_check_context *context, const char *address)
+{
+	uint64_t id = 0;
+
+	osp_root_number(context->root, &id, "sys/bus/pci/devices/%s/device", address);
+	return id;
+}
+
+/*
+ * Returns whether a card has been left to the display: it has a monitor's class, NVIDIA's driver
+ * has not taken it (it may be too old for that driver) but has taken others, and none of these is
+ * of its kind, as a GPU that does not start would be.
+ */
+static bool is_for_display(const struct osp_check_context *context, const struct osp_names *devices,
+			   const char *address, uint64_t class)
+{
+	bool others = false;
+
+	if (class >> 8 != PCI_CLASS_VGA || has_driver(context, address, "nvidia") ||
+	    has_driver(context, address, NULL))
+		return false;
+	for (size_t i = 0; i < devices->count; i++) {
+		if (!is_gpu(context, devices->names[i], &class) ||
+		    !has_driver(context, devices->names[i], "nvidia"))
+			continue;
+		if (device_id(context, devices->names[i]) == device_id(context, address))
+			return false;
+		others = true;
+	}
+	return others;
+}
+
 void osp_pci_gpus(const struct osp_check_context *context, struct osp_pci_gpus *gpus)
 {
 	struct osp_names devices;
@@ -272,25 +312,25 @@ void osp_pci_gpus(const struct osp_check_context *context, struct osp_pci_gpus *
 		return;
 	}
 	for (size_t i = 0; i < devices.count; i++)
-		if (is_nvidia(context, devices.names[i], &class) &&
-		    class >> 16 == PCI_CLASS_DISPLAY &&
-		    !is_virtual_function(context, devices.names[i]))
+		if (is_gpu(context, devices.names[i], &class) &&
+		    !is_for_display(context, &devices, devices.names[i], class))
 			sort_gpu(context, gpus, devices.names[i]);
 	osp_names_free(&devices);
 }
 
-bool osp_pci_has_switch(const struct osp_check_context *context)
+enum osp_pci_switches osp_pci_switches(const struct osp_check_context *context)
 {
+	enum osp_pci_switches found = OSP_SWITCHES_NONE;
 	struct osp_names devices;
-	bool found = false;
 	uint64_t class;
 
 	if (!osp_root_list(context->root, &devices, "sys/bus/pci/devices"))
-		return true; /* it cannot be seen that there is none */
-	for (size_t i = 0; i < devices.count && !found; i++)
-		found = is_nvidia(context, devices.names[i], &class) &&
-			class >> 8 == PCI_CLASS_BRIDGE &&
-			!has_driver(context, devices.names[i], NULL);
+		return OSP_SWITCHES_HERE;
+	for (size_t i = 0; i < devices.count && found != OSP_SWITCHES_HERE; i++)
+		if (is_nvidia(context, devices.names[i], &class) && class >> 8 == PCI_CLASS_BRIDGE)
+			found = has_driver(context, devices.names[i], NULL)
+					? OSP_SWITCHES_GIVEN_AWAY
+					: OSP_SWITCHES_HERE;
 	osp_names_free(&devices);
 	return found;
 }

@@ -42,9 +42,15 @@ void osp_pci_gpus(const struct osp_check_context *context, struct osp_pci_gpus *
  * has made, or its driver is vfio-pci, a variant of that, or a stub of Xen or KVM. */
 bool osp_pci_is_given_away(const struct osp_check_context *context, const char *address);
 
-/* Returns whether a PCI device is there for NVIDIA's driver to take as an NVSwitch. From Blackwell
- * on the switches of a machine are not on its bus. */
-bool osp_pci_has_switch(const struct osp_check_context *context);
+enum osp_pci_switches {
+	OSP_SWITCHES_NONE,
+	OSP_SWITCHES_GIVEN_AWAY, /* a virtual machine has them */
+	OSP_SWITCHES_HERE,	 /* or the bus cannot be seen */
+};
+
+/* Returns who has the NVSwitches of the PCI bus. From Blackwell on the switches of a machine are
+ * not on its bus. */
+enum osp_pci_switches osp_pci_switches(const struct osp_check_context *context);
 
 /* Reads the driver's minor number of a GPU, the N of /dev/nvidiaN. */
 bool osp_pci_gpu_minor(const struct osp_check_context *context, const char *address,

@@ -81,8 +81,9 @@ enum osp_nvml_return {
 
 #define OSP_NVML_FABRIC_BEGUN	  2 /* "in progress" */
 #define OSP_NVML_FABRIC_COMPLETED 3
-/* Virtualization modes: of a guest with a whole GPU or a part of one, and of a host whose GPU
+/* Virtualization modes: none, of a guest with a whole GPU or a part of one, and of a host whose GPU
  * serves guests. */
+#define OSP_NVML_NOT_VIRTUAL	0
 #define OSP_NVML_PASSED_THROUGH 1
 #define OSP_NVML_VIRTUAL_GPU	2
 #define OSP_NVML_VIRTUAL_HOST	3

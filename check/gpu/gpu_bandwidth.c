@@ -109,6 +109,7 @@ const struct osp_check osp_check_hbm_bandwidth = {
 	.slow_cure = OSP_CURE_REPLACE,
 	.behind = OSP_LIMIT_HBM_BEHIND_PERCENT,
 	.deadline_ms = 15000,
+	.deadline_least_ms = 8000,
 	.share = 10,
 	.measures = "each GPU's memory is as fast as its peers' and its model's: write, read, copy",
 	.explains = "Kernels of ours over 1 GiB, or 32 times the cache where that is more "

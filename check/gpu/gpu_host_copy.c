@@ -206,6 +206,7 @@ const struct osp_check osp_check_host_copy = {
 	.slow_cure = OSP_CURE_REBOOT,
 	.behind = OSP_LIMIT_HOST_COPY_BEHIND_PERCENT,
 	.deadline_ms = 30000, /* to make contexts on all GPUs */
+	.deadline_least_ms = 10000,
 	.share = 8,
 	.measures = "copies between host and each GPU arrive, and are as fast as its peers'",
 	.explains =

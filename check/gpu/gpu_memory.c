@@ -113,6 +113,7 @@ const struct osp_check osp_check_hbm_pattern = {
 	.group = OSP_GROUP_EACH_GPU,
 	.worst = OSP_VERDICT_FAIL,
 	.deadline_ms = 20000,
+	.deadline_least_ms = 10000,
 	.share = 30,
 	.measures =
 		"the GPU's memory holds what it is given: pattern and address test with read-back",

@@ -100,6 +100,7 @@ const struct osp_check osp_check_all_reduce = {
 	.worst = OSP_VERDICT_FAIL,
 	.slow_cure = OSP_CURE_RESET_GPU,
 	.deadline_ms = 60000, /* NCCL's start takes seconds */
+	.deadline_least_ms = 15000,
 	.share = 10,
 	.measures = "an all-reduce by NCCL over the node's GPUs gives the right sum, at its speed",
 	.explains = "Up to 1 GiB on each GPU by libnccl, where the node has it in the linker's "

@@ -299,6 +299,7 @@ const struct osp_check osp_check_peer = {
 	.slow_cure = OSP_CURE_RESET_GPU,
 	.behind = OSP_LIMIT_PEER_BEHIND_PERCENT,
 	.deadline_ms = 30000, /* to make contexts on all GPUs */
+	.deadline_least_ms = 10000,
 	.share = 0,
 	.measures = "copies from each GPU to each other arrive, over NVLink at its speed",
 	.explains =

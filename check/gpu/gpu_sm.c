@@ -145,6 +145,7 @@ const struct osp_check osp_check_sm = {
 	.group = OSP_GROUP_EACH_GPU,
 	.worst = OSP_VERDICT_FAIL,
 	.deadline_ms = 15000,
+	.deadline_least_ms = 8000,
 	.share = 5,
 	.measures = "every SM computes right, and its shared memory holds what it is given",
 	.explains =

@@ -61,6 +61,7 @@ const struct osp_check osp_check_cuda = {
 	.worst = OSP_VERDICT_FAIL,
 	.basic = true,
 	.deadline_ms = 30000, /* a driver without persistence takes seconds to start */
+	.deadline_least_ms = 10000,
 	.measures = "CUDA starts on each GPU, takes our kernels and runs one",
 	.explains =
 		"Each GPU in a process that sees it alone: driver, context, kernels, 64 KiB of "

@@ -208,6 +208,7 @@ const struct osp_check osp_check_tensor = {
 	.slow_cure = OSP_CURE_REPLACE,
 	.behind = OSP_LIMIT_COMPUTE_BEHIND_PERCENT,
 	.deadline_ms = 15000,
+	.deadline_least_ms = 8000,
 	.share = 15,
 	.measures = "the tensor cores of every SM multiply exactly, and as fast as their peers",
 	.explains =

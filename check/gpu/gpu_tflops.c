@@ -278,6 +278,7 @@ const struct osp_check osp_check_tflops = {
 	.library_kernels = true,
 	.behind = OSP_LIMIT_COMPUTE_BEHIND_PERCENT,
 	.deadline_ms = 20000, /* to load the library, which is large */
+	.deadline_least_ms = 10000,
 	.share = 10,
 	.measures =
 		"matrix products by cuBLASLt are alike to the bit, and as fast as the model and "

@@ -311,7 +311,9 @@ const struct osp_check osp_check_gpus = {
 		    "machine's name is known, with how many it should have. A GPU that has fallen "
 		    "off the bus shows here. One that is given to a virtual machine (vfio-pci), "
 		    "that root has excluded from the driver (NVreg_ExcludedGpus), or that this "
-		    "container was not given is left out; one that this process may not open, by "
+		    "container was not given is left out, as is a card of another kind with a "
+		    "monitor's class that the driver has not taken; one that this process may not "
+		    "open, by "
 		    "its cgroup, is an error of the check.",
 	.cures = "Reboot; when a GPU stays away, replace the node.",
 	.run = run_gpus,

@@ -30,13 +30,14 @@ static uint64_t count_list(const char *list)
 	return count;
 }
 
-/* Reports whether the machine has as much of something as it should have; less is `less`, FAIL if
- * it is broken, WARN if it may be meant. */
+/* Reports whether the machine has as much of something as it should have. Less fails; with
+ * `may_be_meant` it warns, unless the site itself says how much there is. */
 static void judge_least(struct osp_check_context *context, uint64_t found, enum osp_limit_id id,
-			const char *what, enum osp_verdict less)
+			const char *what, bool may_be_meant)
 {
 	const struct osp_limit *expected = osp_check_limit(context, id, NULL);
 	char value[OSP_WORD_BYTES], limit[OSP_WORD_BYTES];
+	bool meant;
 
 	if (!expected || found >= (uint64_t)expected->value) {
 		osp_tell_pass(context, "%llu %s", (unsigned long long)found, what);
@@ -44,9 +45,11 @@ static void judge_least(struct osp_check_context *context, uint64_t found, enum 
 	}
 	snprintf(value, sizeof(value), "%llu %s", (unsigned long long)found, what);
 	snprintf(limit, sizeof(limit), "< %lld", (long long)expected->value);
-	osp_tell(context, less, less == OSP_VERDICT_FAIL ? OSP_CURE_REPLACE : OSP_CURE_ASK, "",
-		 value, limit, expected->source, "%s should have %lld %s",
-		 *context->node ? context->node : "this node", (long long)expected->value, what);
+	meant = may_be_meant && !expected->of_site;
+	osp_tell(context, meant ? OSP_VERDICT_WARN : OSP_VERDICT_FAIL,
+		 meant ? OSP_CURE_ASK : OSP_CURE_REPLACE, "", value, limit, expected->source,
+		 "%s should have %lld %s", *context->node ? context->node : "this node",
+		 (long long)expected->value, what);
 }
 
 /* --- cpu -------------------------------------------------------------------------------------- */
@@ -80,8 +83,7 @@ static void run_cpu(struct osp_check_context *context)
 	if (!cores)
 		osp_tell_skip(context, "the kernel tells no cores");
 	else
-		judge_least(context, cores, OSP_LIMIT_CORES, "cores",
-			    offline ? OSP_VERDICT_FAIL : OSP_VERDICT_WARN);
+		judge_least(context, cores, OSP_LIMIT_CORES, "cores", !offline);
 }
 
 const struct osp_check osp_check_cpu = {
@@ -92,8 +94,9 @@ const struct osp_check osp_check_cpu = {
 	.measures = "as many cores are running as the machine has",
 	.explains = "Counts physical cores, so that hardware threads may be off. At most 510 are "
 		    "counted, and machines whose core count the thresholds do not know pass. Fewer "
-		    "warn if none is offline: EC2 starts an instance with fewer if asked to "
-		    "(CpuOptions).",
+		    "than an EC2 type has warn if none is offline: EC2 starts an instance with "
+		    "fewer if asked to (CpuOptions). Fewer than the site's own limit says fail: "
+		    "firmware leaves out cores that it has found broken.",
 	.cures = "Replace the node.",
 	.run = run_cpu,
 };
@@ -108,8 +111,7 @@ static void run_numa(struct osp_check_context *context)
 	if (!osp_root_read(context->root, list, sizeof(list), "sys/devices/system/node/has_cpu"))
 		osp_tell_skip(context, "no NUMA here");
 	else
-		judge_least(context, count_list(list), OSP_LIMIT_NUMA_NODES, "NUMA nodes",
-			    OSP_VERDICT_FAIL);
+		judge_least(context, count_list(list), OSP_LIMIT_NUMA_NODES, "NUMA nodes", false);
 }
 
 const struct osp_check osp_check_numa = {
@@ -134,8 +136,7 @@ static void run_memory(struct osp_check_context *context)
 	    sscanf(text, "MemTotal: %llu kB", &kib) != 1)
 		osp_tell_error(context, "", "/proc/meminfo tells no MemTotal");
 	else
-		judge_least(context, kib / 1024 / 1024, OSP_LIMIT_MEMORY_GIB, "GiB",
-			    OSP_VERDICT_FAIL);
+		judge_least(context, kib / 1024 / 1024, OSP_LIMIT_MEMORY_GIB, "GiB", false);
 }
 
 const struct osp_check osp_check_memory = {

@@ -441,23 +441,6 @@ static void tell_mending(struct osp_check_context *context, const struct osp_gpu
 	context->tell(context, &told);
 }
 
-/*
- * Returns whether another host's fabric manager sets up this GPU, if any does: it is alone on its
- * node, or a Hopper without an NVSwitch on its bus, in a virtual machine with some of a host's
- * GPUs. From Blackwell on no bus shows the switches.
- */
-static bool is_anothers(const struct osp_check_context *context, const struct osp_gpu *gpu)
-{
-	struct osp_pci_gpus pci;
-	int major = 0, minor = 0;
-
-	osp_pci_gpus(context, &pci);
-	if (pci.count + pci.given_away_count < 2)
-		return true;
-	return osp_nvml_capability(gpu->device, &major, &minor) == OSP_NVML_OK && major == 9 &&
-	       !osp_pci_has_switch(context);
-}
-
 /* Returns whether a fabric manager of this host sets up all GPUs as one: FABRIC_MODE=0 in its file
  * (Fabric Manager User Guide). In the other modes, in virtual machines of such hosts and in racks,
  * GPUs wait until somebody activates their partition, perhaps for ever. */
@@ -468,6 +451,46 @@ static bool sets_up_all(const struct osp_check_context *context)
 	return osp_root_read(context->root, text, sizeof(text),
 			     "usr/share/nvidia/nvswitch/fabricmanager.cfg") &&
 	       (strncmp(text, "FABRIC_MODE=0", 13) == 0 || strstr(text, "\nFABRIC_MODE=0"));
+}
+
+/* Returns whether NVML and an x86 processor both say that this is no virtual machine. */
+static bool is_bare_metal(const struct osp_check_context *context, const struct osp_gpu *gpu)
+{
+	char text[8192], *flags;
+	int mode = 0;
+
+	if (osp_nvml_virtualization(gpu->device, &mode) != OSP_NVML_OK ||
+	    mode != OSP_NVML_NOT_VIRTUAL ||
+	    !osp_root_read(context->root, text, sizeof(text), "proc/cpuinfo"))
+		return false;
+	flags = strstr(text, "\nflags");
+	if (!flags)
+		return false;
+	flags[1 + strcspn(flags + 1, "\n")] = '\0';
+	return !strstr(flags, " hypervisor");
+}
+
+/*
+ * Returns whether another host's fabric manager sets up this GPU, if any does: it is alone on its
+ * node, or a Hopper without an NVSwitch on its bus, in a virtual machine with some of a host's
+ * GPUs. On bare metal whose own fabric manager sets up all GPUs, switches that nobody was given
+ * have fallen off the bus. From Blackwell on no bus shows the switches.
+ */
+static bool is_anothers(const struct osp_check_context *context, const struct osp_gpu *gpu)
+{
+	enum osp_pci_switches switches;
+	struct osp_pci_gpus pci;
+	int major = 0, minor = 0;
+
+	osp_pci_gpus(context, &pci);
+	if (pci.count + pci.given_away_count < 2)
+		return true;
+	if (osp_nvml_capability(gpu->device, &major, &minor) != OSP_NVML_OK || major != 9)
+		return false;
+	switches = osp_pci_switches(context);
+	if (switches == OSP_SWITCHES_NONE)
+		return !is_bare_metal(context, gpu) || !sets_up_all(context);
+	return switches == OSP_SWITCHES_GIVEN_AWAY;
 }
 
 static void tell_not_joined(struct osp_check_context *context, const struct osp_gpu *gpu,
@@ -587,7 +610,9 @@ const struct osp_check osp_check_fabric = {
 		"fabric_grace_s after boot; later it fails when a second look a minute after it "
 		"says so too, as do routes that are still being mended then. Where the fabric has "
 		"partitions a GPU that waits for its own only warns, as does one that is alone or "
-		"whose NVSwitches another host has.",
+		"whose NVSwitches another host has: on bare metal with a fabric manager of its "
+		"own that sets up all GPUs (FABRIC_MODE=0) switches that are not on the bus are "
+		"lost, and it fails.",
 	.cures = "Start nvidia-fabricmanager (its version must be the driver's); look at its log.",
 	.run = run_fabric,
 	.still_ill = fabric_still_ill,

@@ -69,7 +69,7 @@ static void judge_efa_count(struct osp_check_context *context, const struct efa_
 	if (expected && (int64_t)count->on_bus < expected->value) {
 		snprintf(value, sizeof(value), "%zu", count->on_bus);
 		snprintf(limit, sizeof(limit), "< %lld", (long long)expected->value);
-		meant = may_be_meant(count->on_bus, expected->value);
+		meant = !expected->of_site && may_be_meant(count->on_bus, expected->value);
 		osp_tell(context, meant ? OSP_VERDICT_WARN : OSP_VERDICT_FAIL,
 			 meant ? OSP_CURE_ASK : OSP_CURE_REPLACE, "", value, limit,
 			 expected->source, "EFA devices on the PCI bus; %s can have %lld",
@@ -106,7 +106,7 @@ const struct osp_check osp_check_efa = {
 	.explains = "Counts Amazon's EFA devices on the PCI bus by their driver; "
 		    "/sys/class/infiniband lists others too. Fewer than the instance type has "
 		    "fails; none at all, or a half, a quarter and so on, warns: an instance may "
-		    "be started so.",
+		    "be started so. Fewer than the site's own limit says fail.",
 	.cures = "Reboot; when devices stay away, replace the node. Set efa_devices where fewer "
 		 "are meant.",
 	.run = run_efa,

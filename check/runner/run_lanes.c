@@ -51,6 +51,7 @@ struct osp_lane {
 	int answer;
 	uint64_t begun_ms;
 	uint64_t until_ms;
+	unsigned int limit_ms;	     /* how long a try of the current check may take */
 	unsigned int spent_ms;	     /* time on the current check, in all tries */
 	bool confirming;	     /* the child before this one hung in the same check */
 	bool repeating;		     /* the child before this one reported something as `twice` */
@@ -210,6 +211,29 @@ static unsigned int deadline_ms(const struct osp_runner *runner, const struct os
 	return most_ms && most_ms < own_ms ? most_ms : own_ms;
 }
 
+#define BUDGET_MARGIN_MS 1000 /* kept of a budget to report that a check hung twice */
+
+/*
+ * Returns how long the try that begins may take. A hang is confirmed by a second try, so if what is
+ * left of the budget holds no two whole tries, each gets half of it, unless that is too short to
+ * judge by.
+ */
+static unsigned int limit_of_try_ms(struct osp_runner *runner, const struct osp_lane *lane)
+{
+	const struct osp_check *check = current(runner, lane)->check;
+	unsigned int own_ms = deadline_ms(runner, check);
+	uint64_t now_ms = osp_now_ms(), half_ms;
+
+	if (lane->confirming)
+		return lane->limit_ms;
+	if (!runner->budget_end_ms || !check->deadline_least_ms ||
+	    runner->budget_end_ms < now_ms + BUDGET_MARGIN_MS)
+		return own_ms;
+	half_ms = (runner->budget_end_ms - now_ms - BUDGET_MARGIN_MS) / 2;
+	return half_ms < own_ms && half_ms >= check->deadline_least_ms ? (unsigned int)half_ms
+								       : own_ms;
+}
+
 static bool asks_gpus(enum osp_check_group group)
 {
 	return group == OSP_GROUP_GPU || group == OSP_GROUP_EACH_GPU || group == OSP_GROUP_ALL_GPUS;
@@ -232,7 +256,8 @@ static void look_for_users(struct osp_runner *runner)
 static void begin_check(struct osp_runner *runner, struct osp_lane *lane)
 {
 	lane->begun_ms = osp_now_ms();
-	lane->until_ms = lane->begun_ms + deadline_ms(runner, current(runner, lane)->check);
+	lane->limit_ms = limit_of_try_ms(runner, lane);
+	lane->until_ms = lane->begun_ms + lane->limit_ms;
 	lane->start = osp_hang_begin(runner->context->root, lane->child);
 	lane->told_count = 0;
 }
@@ -414,7 +439,7 @@ static int check_crashed(struct osp_runner *runner, struct osp_lane *lane)
  * doing. */
 static int keep_hung(struct osp_runner *runner, struct osp_lane *lane)
 {
-	unsigned int limit_ms = deadline_ms(runner, current(runner, lane)->check);
+	unsigned int limit_ms = lane->limit_ms;
 	enum osp_hang hang = osp_hang_judge(&lane->signs, limit_ms);
 	char why[OSP_WHY_BYTES], words[OSP_WHY_BYTES - 64];
 	const char *value;

@@ -193,6 +193,7 @@ static int take_value(struct reading *reading, const struct osp_value *value, en
 
 	limit->source = NULL;
 	limit->unproven = false;
+	limit->of_site = reading->thresholds->document_count > 1;
 	if (value->type == OSP_VALUE_MAP) {
 		const struct osp_value *source, *unproven;
 

@@ -115,6 +115,7 @@ struct osp_limit {
 	int64_t value;
 	const char *source; /* of the value */
 	bool unproven;	    /* its measurement has never run on this hardware */
+	bool of_site;	    /* it is not of the first text of the table, the built-in one */
 };
 
 struct osp_thresholds;

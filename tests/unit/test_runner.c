@@ -408,6 +408,33 @@ static void the_budget_ends_it(void **state)
 	osp_run_free(&run);
 }
 
+static void expect_within_budget(unsigned int least_ms, const char *value)
+{
+	unsigned int budget_ms = 2000;
+	struct osp_run run;
+
+	for (int tries = 0;; tries++) {
+		struct osp_check check = CHECK_IN(hang, OSP_GROUP_GPU, OSP_VERDICT_FAIL, budget_ms,
+						  .deadline_least_ms = least_ms);
+
+		run_checks(&check, 1, budget_ms, 1000, &run);
+		if (tries == 4 || !is_told(&run, "starved"))
+			break;
+		osp_run_free(&run);
+		budget_ms *= 2;
+	}
+	assert_true(is_told(&run, value));
+	osp_run_free(&run);
+}
+
+/* A budget without time for two whole tries gives each half of it if that is enough to judge by. */
+static void a_hang_is_confirmed_within_the_budget(void **state)
+{
+	(void)state;
+	expect_within_budget(300, "hangs");
+	expect_within_budget(10000, "no time");
+}
+
 static void modes(void **state)
 {
 	static const struct osp_check checks[] = {CHECK(fails, ), CHECK(fails_less, )};
@@ -964,6 +991,7 @@ int main(void)
 		cmocka_unit_test(worst_and_boot),
 		cmocka_unit_test(a_basic_check_takes_its_group_along),
 		cmocka_unit_test(the_budget_ends_it),
+		cmocka_unit_test(a_hang_is_confirmed_within_the_budget),
 		cmocka_unit_test(modes),
 		cmocka_unit_test(gpus_are_checked_side_by_side_and_speeds_together),
 		cmocka_unit_test(who_is_there_in_any_round_makes_slowness_a_warning),

@@ -90,6 +90,8 @@ static void a_later_file_wins_where_it_speaks(void **state)
 	assert_int_equal(add(thresholds, "limits:\n  temperature_c: 80\n", NULL), 0);
 	expect_limit(thresholds, OSP_LIMIT_TEMPERATURE_C, NULL, NULL, 80, "thresholds.yaml:2");
 	expect_limit(thresholds, OSP_LIMIT_GPUS, NULL, NULL, 8, "thresholds.yaml:3");
+	assert_true(osp_thresholds_limit(thresholds, OSP_LIMIT_TEMPERATURE_C, NULL, NULL)->of_site);
+	assert_false(osp_thresholds_limit(thresholds, OSP_LIMIT_GPUS, NULL, NULL)->of_site);
 	assert_int_equal(osp_thresholds_mode(thresholds, "clock"), OSP_CHECK_OFF);
 	osp_thresholds_free(thresholds);
 }
