@@ -23,6 +23,7 @@ libhost_la_SOURCES += \
 	host/slurm/ask_segments.c host/slurm/ask_segments.h \
 	host/slurm/cluster_state.c host/slurm/cluster_state.h \
 	host/slurm/controller.c host/slurm/controller.h \
+	host/slurm/extra_text.c host/slurm/extra_text.h \
 	host/slurm/fabric.c host/slurm/fabric.h \
 	host/slurm/gang.c host/slurm/gang.h \
 	host/slurm/hosts.c host/slurm/hosts.h \

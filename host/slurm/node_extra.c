@@ -16,43 +16,13 @@
 #include "check/base/root.h"
 #include "host/files.h"
 #include "host/slurm/cluster_state.h"
-#include "lib/topology/place_age.h"
+#include "host/slurm/extra_text.h"
 
-#define KEY	     "onespine"
-#define INSTANCE_KEY "onespine_instance"
-#define NOTE	     "extra"
-#define NOTE_BYTES   2048
+#define NOTE	   "extra"
+#define NOTE_BYTES 2048
 
 /* Answers of the child beside Slurm's errors, which are above 1000 and below 10000. */
 enum { CHILD_DONE, CHILD_NOT_JSON = 20000, CHILD_NO_NODE };
-
-/*
- * Merges `mine` (not taken over) under `key` into what Extra holds. 1 with the new
- * text in *merged (to be freed), 0 when it says that already, -1 with `error` set: Extra holds
- * something that is no JSON object, which is somebody's and left alone, or memory ran out.
- */
-static int merge(const char *extra, const char *key, json_t *mine, char **merged,
-		 struct osp_error *error)
-{
-	json_t *all = extra && *extra ? json_loads(extra, 0, NULL) : json_object();
-	int state = 1;
-
-	if (!json_is_object(all)) {
-		json_decref(all);
-		return osp_error_set(error, "Extra holds something that is no JSON object; it is "
-					    "left alone");
-	}
-	if (json_equal(json_object_get(all, key), mine)) {
-		state = 0;
-	} else {
-		json_object_set(all, key, mine);
-		*merged = json_dumps(all, JSON_COMPACT);
-		if (!*merged)
-			state = osp_error_set(error, "out of memory");
-	}
-	json_decref(all);
-	return state;
-}
 
 /* --- in the child ----------------------------------------------------------------------------- */
 
@@ -81,7 +51,7 @@ static int update_node(const char *node, char *extra)
  * the boot that Slurm has for the node: after another one it says nothing. */
 static json_t *told(const struct put *put, const node_info_t *info, const char **key)
 {
-	*key = put->mine ? KEY : INSTANCE_KEY;
+	*key = put->mine ? OSP_EXTRA_KEY : OSP_EXTRA_INSTANCE_KEY;
 	if (put->mine)
 		return json_incref(put->mine);
 	return json_pack("{s:s,s:I}", "id", put->instance, "boot", (json_int_t)info->boot_time);
@@ -92,7 +62,7 @@ static int merge_and_update(const struct put *put, const node_info_t *info)
 	char *merged = NULL;
 	const char *key;
 	json_t *mine = told(put, info, &key);
-	int state = mine ? merge(info->extra, key, mine, &merged, NULL) : -1;
+	int state = mine ? osp_extra_merge(info->extra, key, mine, &merged, NULL) : -1;
 
 	if (state > 0)
 		state = update_node(put->node, merged);
@@ -146,7 +116,7 @@ static int run_child(const struct put *put, unsigned int deadline_ms, struct osp
 	if (state == CHILD_DONE)
 		return 0;
 	if (state == CHILD_NOT_JSON)
-		return merge("-", KEY, NULL, NULL, error);
+		return osp_extra_merge("-", OSP_EXTRA_KEY, NULL, NULL, error);
 	if (state == CHILD_NO_NODE)
 		return osp_error_set(error, "Slurm has no node %s", put->node);
 	return osp_error_set(error, "%s", slurm_strerror(state));
@@ -180,18 +150,4 @@ int osp_extra_put_instance(const char *node, const char *instance, unsigned int 
 	const struct put put = {node, NULL, instance};
 
 	return run_child(&put, deadline_ms, error);
-}
-
-const char *osp_extra_instance(const char *extra, int64_t boot_s, char *buffer, size_t buffer_bytes)
-{
-	json_t *all = extra && *extra ? json_loads(extra, 0, NULL) : NULL;
-	const json_t *told = json_object_get(all, INSTANCE_KEY);
-	const char *id = json_string_value(json_object_get(told, "id"));
-	int64_t told_s = json_integer_value(json_object_get(told, "boot"));
-	bool holds = id && *id && strlen(id) < buffer_bytes && osp_boot_is_same(told_s, boot_s);
-
-	if (holds)
-		strcpy(buffer, id);
-	json_decref(all);
-	return holds ? buffer : NULL;
 }

@@ -2,9 +2,7 @@
 /*
  * node_extra.h - the last verdict, and the instance, in the Extra field of a node of Slurm
  *
- * Extra holds JSON if it holds anything (Slurm 24.11 on reads it so for --extra constraints); our
- * parts stand under the keys "onespine" and "onespine_instance", and the other keys are kept. Every
- * release from 22.05 on has the field. One thread.
+ * extra_text.h says what stands there. Every release from 22.05 on has the field. One thread.
  */
 #ifndef OSP_NODE_EXTRA_H
 #define OSP_NODE_EXTRA_H
@@ -29,10 +27,5 @@ int osp_extra_put(const char *root, const char *node, json_t *mine, unsigned int
  */
 int osp_extra_put_instance(const char *node, const char *instance, unsigned int deadline_ms,
 			   struct osp_error *error);
-
-/* The instance that `extra` says the node is, in `buffer`; NULL if it says none, or one of another
- * boot than `boot_s`. */
-const char *osp_extra_instance(const char *extra, int64_t boot_s, char *buffer,
-			       size_t buffer_bytes);
 
 #endif

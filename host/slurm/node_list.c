@@ -12,7 +12,7 @@
 
 #include "host/files.h"
 #include "host/slurm/cluster_state.h"
-#include "host/slurm/node_extra.h"
+#include "host/slurm/extra_text.h"
 #include "lib/topology/readers.h"
 
 #define INSTANCE_BYTES 128

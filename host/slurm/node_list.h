@@ -17,7 +17,7 @@
 struct osp_listed_node {
 	const char *name;
 	const char *address;	 /* NodeAddr; "" if it is the name */
-	const char *instance_id; /* the node's own word (node_extra.h), else Slurm's; "" if it has
+	const char *instance_id; /* the node's own word (extra_text.h), else Slurm's; "" if it has
 				    none: before 23.11, or nobody set it */
 	int64_t boot_s;		 /* BootTime; 0: it has not registered */
 	bool runs;		 /* it is not powered down, on its way there or on its way up */

@@ -359,7 +359,7 @@ static int judge_workers(const struct judging *judging, const struct osp_script_
 		return 0;
 	cores = osp_option_number(of_step(judging, option->command, "cpus-per-task"));
 	if (workers < 1 || cores < 1 || workers > 100000 ||
-	    workers * children_of(judging, option->command) <= cores)
+	    workers <= cores / children_of(judging, option->command))
 		return 0;
 	return find_option(judging, RULE_WORKERS, option, true);
 }

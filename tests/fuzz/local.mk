@@ -14,11 +14,13 @@ FUZZ_SOURCES = \
 	tests/fuzz/fuzz_lint.c \
 	tests/fuzz/fuzz_note.c \
 	tests/fuzz/fuzz_order.c \
+	tests/fuzz/fuzz_own_files.c \
 	tests/fuzz/fuzz_rules.c \
 	tests/fuzz/fuzz_kmsg.c \
 	tests/fuzz/fuzz_slurm_conf.c \
 	tests/fuzz/fuzz_pass.c \
 	tests/fuzz/fuzz_saved.c \
+	tests/fuzz/fuzz_shape.c \
 	tests/fuzz/fuzz_thresholds.c \
 	tests/fuzz/fuzz_topology_file.c \
 	tests/fuzz/fuzz_topology_slurm.c \
@@ -27,10 +29,11 @@ FUZZ_SOURCES = \
 FUZZED_FILES = $(libonespine_la_SOURCES) check/base/kmsg.c check/base/kmsg.h check/base/root.c check/base/root.h
 FUZZ_LIBS = $(YAML_LIBS)
 FUZZ_CPPFLAGS = $(AM_CPPFLAGS)
+FUZZ_HOST =
 FUZZ_LDADD = libcheck.la libonespine.la
 if HAVE_EXPAT
 if HAVE_HWLOC
-FUZZ_SOURCES += tests/fuzz/fuzz_nccl_topology.c
+FUZZ_SOURCES += tests/fuzz/fuzz_bind_child.c tests/fuzz/fuzz_nccl_topology.c
 FUZZED_FILES += $(libbind_la_SOURCES)
 FUZZ_LIBS += $(HWLOC_LIBS) $(EXPAT_LIBS)
 FUZZ_CPPFLAGS += $(HWLOC_CFLAGS) $(EXPAT_CFLAGS)
@@ -46,12 +49,24 @@ FUZZ_CPPFLAGS += $(EXPAT_CFLAGS)
 FUZZ_LDADD += libcloud.la
 endif
 
+if HAVE_SLURM
+if HAVE_JANSSON
+FUZZ_SOURCES += tests/fuzz/fuzz_check_report.c tests/fuzz/fuzz_extra.c tests/fuzz/fuzz_history.c
+FUZZED_FILES += check/runner/tell.c host/files.c host/output.c host/record/check_report.c host/record/history_line.c \
+	host/slurm/extra_text.c
+FUZZ_LIBS += $(JANSSON_LIBS)
+FUZZ_CPPFLAGS += $(JANSSON_CFLAGS)
+FUZZ_LDADD += $(JANSSON_LIBS)
+FUZZ_HOST += libhost.la
+endif
+endif
+
 # make check: every fuzzer over its corpus.
 check_PROGRAMS += tests/fuzz/replay
 TESTS += tests/fuzz/replay
 tests_fuzz_replay_SOURCES = tests/fuzz/replay.c tests/fuzz/fuzz.h $(FUZZ_SOURCES)
 tests_fuzz_replay_CPPFLAGS = $(FUZZ_CPPFLAGS) -DOSP_FUZZ_REPLAY
-tests_fuzz_replay_LDADD = $(FUZZ_LDADD)
+tests_fuzz_replay_LDADD = $(FUZZ_HOST) $(FUZZ_LDADD)
 EXTRA_DIST += tests/fuzz/corpus tests/fuzz/reach tests/fuzz/run tests/fuzz/nccl_topology.dict \
 	tests/fuzz/topology_file.dict \
 	tests/fuzz/topology_slurm.dict
