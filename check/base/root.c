@@ -12,6 +12,35 @@
 #include <string.h>
 #include <unistd.h>
 
+/* --- what was not read for want of files or memory -------------------------------------------- */
+
+static struct {
+	int error; /* 0: nothing */
+	char path[OSP_PATH_BYTES];
+} short_of;
+
+/* Notes errno as the reason why `path` was not read if it says nothing of it. Keeps errno. */
+static void note_short(const char *path)
+{
+	if (short_of.error || (errno != EMFILE && errno != ENFILE && errno != ENOMEM))
+		return;
+	short_of.error = errno;
+	snprintf(short_of.path, sizeof(short_of.path), "%s", path);
+}
+
+const char *osp_root_short(int *error)
+{
+	*error = short_of.error;
+	return short_of.error ? short_of.path : NULL;
+}
+
+void osp_root_short_forget(void)
+{
+	short_of.error = 0;
+}
+
+/* --- reading ---------------------------------------------------------------------------------- */
+
 static bool join(const char *root, char *buffer, size_t buffer_bytes, const char *format,
 		 va_list arguments)
 {
@@ -56,8 +85,10 @@ static bool read_path(const char *path, char *buffer, size_t buffer_bytes)
 	size_t length = 0;
 	ssize_t count = 0;
 
-	if (file < 0)
+	if (file < 0) {
+		note_short(path);
 		return false;
+	}
 	while (length + 1 < buffer_bytes) {
 		count = read(file, buffer + length, buffer_bytes - 1 - length);
 		if (count < 0 && errno == EINTR)
@@ -66,6 +97,8 @@ static bool read_path(const char *path, char *buffer, size_t buffer_bytes)
 			break;
 		length += (size_t)count;
 	}
+	if (count < 0)
+		note_short(path);
 	close(file);
 	while (length && isspace((unsigned char)buffer[length - 1]))
 		length--;
@@ -101,7 +134,12 @@ bool osp_root_exists(const char *root, const char *format, ...)
 	bool fits;
 
 	JOIN(root, path, format, fits);
-	return fits && access(path, F_OK) == 0;
+	if (!fits)
+		return false;
+	if (access(path, F_OK) == 0)
+		return true;
+	note_short(path);
+	return false;
 }
 
 bool osp_root_link_name(const char *root, char *buffer, size_t buffer_bytes, const char *format,
@@ -116,8 +154,10 @@ bool osp_root_link_name(const char *root, char *buffer, size_t buffer_bytes, con
 	if (!fits)
 		return false;
 	length = readlink(path, target, sizeof(target) - 1);
-	if (length < 0)
+	if (length < 0) {
+		note_short(path);
 		return false;
+	}
 	target[length] = '\0';
 	slash = strrchr(target, '/');
 	snprintf(buffer, buffer_bytes, "%s", slash ? slash + 1 : target);
@@ -133,16 +173,19 @@ bool osp_root_list(const char *root, struct osp_names *names, const char *format
 {
 	char path[OSP_PATH_BYTES];
 	struct dirent *entry;
-	DIR *folder = NULL;
+	DIR *folder;
 	bool fits;
 
 	names->names = NULL;
 	names->count = 0;
 	JOIN(root, path, format, fits);
-	if (fits)
-		folder = opendir(path);
-	if (!folder)
+	if (!fits)
 		return false;
+	folder = opendir(path);
+	if (!folder) {
+		note_short(path);
+		return false;
+	}
 	names->names = malloc(OSP_NAMES_MAX * sizeof(*names->names));
 	while (names->names && names->count < OSP_NAMES_MAX && (entry = readdir(folder)))
 		if (*entry->d_name != '.' && strlen(entry->d_name) < sizeof(*names->names))
@@ -150,6 +193,7 @@ bool osp_root_list(const char *root, struct osp_names *names, const char *format
 	closedir(folder);
 	if (!names->names) {
 		errno = ENOMEM;
+		note_short(path);
 		return false;
 	}
 	qsort(names->names, names->count, sizeof(*names->names), compare_names);

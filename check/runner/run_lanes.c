@@ -14,6 +14,7 @@
 #include "check/base/child.h"
 #include "check/base/hang_watch.h"
 #include "check/base/process.h"
+#include "check/base/root.h"
 #include "check/runner/site_checks.h"
 #include "lib/base/confine.h"
 #include "lib/base/text.h"
@@ -91,9 +92,22 @@ static void send_message(struct osp_check_context *context, enum telling kind, c
 		_exit(1);
 }
 
+/* Sends a result. A failure of a check that had no file or memory left to read what it needs is an
+ * error: what it did not see may be there. */
 static void send_result(struct osp_check_context *context, const struct osp_result *result)
 {
-	send_message(context, TELLS_RESULT, result, sizeof(*result));
+	struct osp_result told = *result;
+	int error;
+	const char *path = osp_root_short(&error);
+
+	if (path && told.verdict == OSP_VERDICT_FAIL) {
+		told.verdict = OSP_VERDICT_ERROR;
+		told.cure = OSP_CURE_NONE;
+		snprintf(told.value, sizeof(told.value), "not read");
+		snprintf(told.why, sizeof(told.why), "%.160s: %s", path, strerror(error));
+		*told.limit = *told.source = '\0';
+	}
+	send_message(context, TELLS_RESULT, &told, sizeof(told));
 }
 
 static void send_speed(struct osp_check_context *context, const struct osp_speed *speed)
@@ -138,6 +152,7 @@ static void run_lane(struct osp_runner *runner, struct osp_lane *lane)
 		context->slice_ms = slice_ms(runner, check);
 		context->library_kernels = check->library_kernels;
 		context->check = check;
+		osp_root_short_forget();
 		check->run(context);
 		send_message(context, TELLS_DONE, NULL, 0);
 	}

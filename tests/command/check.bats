@@ -420,3 +420,60 @@ all_gpus_closed() {
 	run fake_check "$FAKE/node" --only=gpus
 	[[ $status == 0 && $output != *"starting the GPUs"* ]]
 }
+
+@test "no file is left for what a check reads: in error, whatever it does not see" {
+	local check path
+	while read -r check path; do
+		run check --only "$check"
+		[[ $status == 0 ]]
+		ONESPINE_FAKE_SYSTEM="short=$path" run check --only "$check"
+		[[ $status == 2 ]] || { echo "$check: $status $output" && false; }
+		grep -Eq "^$check +ERROR .*$path: Too many open files in system\$" <<<"$output"
+	done <<-END
+		local-disks sys/class/nvme
+		device-files dev/nvidia3
+		device-files dev/nvidiactl
+	END
+}
+
+# starves LIMIT USER: a check of the healthy node under that limit of prlimit fails nothing, whatever else comes of it; as a
+# user without root's right to be over it, who reads what root reads. What it says is kept in the file LIMIT.
+starves() {
+	local status=0
+	# shellcheck disable=SC2016
+	setpriv --reuid="$2" --regid="$2" --clear-groups --bounding-set=-all,+dac_read_search --inh-caps=-all,+dac_read_search \
+		--ambient-caps=-all,+dac_read_search prlimit "--$1" \
+		bash -c '. "$SOURCE/tests/fake/lib.bash"; fake_check "$FAKE/node"' >"$1" 2>&1 || status=$?
+	if ((status == 1)) || grep -Eq ' FAIL |; (reset|reboot|replace)' "$1"; then
+		echo "$1: status $status"
+		cat "$1"
+		return 1
+	fi
+}
+
+# is_well FILE: all of the check ran, and found nothing
+is_well() {
+	grep -q ' 0 in error, 0 failed$' "$1"
+}
+
+@test "starved of memory, files or processes: in error, and never failed" {
+	((EUID == 0)) || skip 'another user needs root'
+	local most running=()
+	# another user needs a folder that is his to pass
+	FAKE=$(mktemp -d /tmp/starved.XXXXXX)
+	cp -a "$BATS_FILE_TMPDIR/fake/." "$FAKE"
+	chmod 755 "$FAKE"
+	starves nproc=4096 54000
+	is_well nproc=4096
+	for most in nproc={2,4,6,8,10} nofile={4,8,10,12,14} as={20,24,28,32,36}000000; do
+		starves "$most" $((54001 + ${#running[@]})) 3>&- & # each has processes of his own
+		running+=($!)
+	done
+	for most in "${running[@]}"; do
+		wait "$most"
+	done
+	for most in nproc=2 nofile=4 as=20000000; do
+		! is_well "$most" || return 1 # the limit is felt
+	done
+	rm -rf "$FAKE"
+}

@@ -5,10 +5,12 @@
  * ONESPINE_FAKE_SYSTEM holds words: "clock=unsynchronised", "clock=far" (a large error),
  * "full=/dev/shm", "stuck=/fsx" (statvfs never returns), "broken=/fsx" (it fails). Folders are told
  * by the end of their path. "denied=/dev/nvidia3" cannot be opened, as a device that a cgroup
- * withholds. "kill=slurm.conf" kills the process where it is about to put that file in place by
+ * withholds. "short=class/nvme" is a file or folder for which no file is left (ENFILE).
+ * "kill=slurm.conf" kills the process where it is about to put that file in place by
  * rename(), "killed=slurm.conf" when it has. "ending=400": a process takes so many ms to end, until
  * when a waitpid() that does not wait has no news of it.
  */
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -81,11 +83,27 @@ EXPORT int open(const char *path, int flags, ...)
 	va_start(rest, flags);
 	mode = flags & O_CREAT ? va_arg(rest, int) : 0;
 	va_end(rest);
-	if (told("denied=", path)) {
-		errno = EPERM;
+	if (told("denied=", path) || told("short=", path)) {
+		errno = told("short=", path) ? ENFILE : EPERM;
 		return -1;
 	}
 	return openat(AT_FDCWD, path, flags, mode);
+}
+
+EXPORT int access(const char *path, int mode)
+{
+	if (told("short=", path)) {
+		errno = ENFILE;
+		return -1;
+	}
+	return faccessat(AT_FDCWD, path, mode, 0);
+}
+
+EXPORT DIR *opendir(const char *path)
+{
+	int file = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	return file < 0 ? NULL : fdopendir(file);
 }
 
 EXPORT int rename(const char *from, const char *to)
