@@ -364,3 +364,77 @@ left_alone() {
 	await 30 no_jobs_left
 	left_alone 'in which a job has just ended'
 }
+
+# unit_says KEY: its value in the unit, as it is installed
+unit_says() {
+	sed -n "s/^$1=//p" "$ONESPINE_PREFIX/lib/systemd/system/onespine-recheck.service"
+}
+
+# calls_of SET: the system calls in that set of systemd's, and in the sets in it
+calls_of() {
+	local line
+	while read -r line; do
+		case $line in
+		"$1" | '#'* | '') ;;
+		@*) calls_of "$line" ;;
+		*) echo "$line" ;;
+		esac
+	done < <(systemd-analyze syscall-filter "$1")
+}
+
+# in_unit PROGRAM [ARGUMENT]...: with the capabilities and system calls of its unit, and what it may write. A call that
+# the unit lets fail ends it (as_unit.c).
+in_unit() {
+	# shellcheck disable=SC2016
+	unshare --mount --propagation private bash -euc '
+		state=$1 bounding=$2 families=$3
+		shift 3
+		mount --bind "$state" "$state"
+		while read -r at; do
+			case $at in
+			"$state" | /proc | /proc/* | /sys | /sys/* | /dev) ;;
+			*) mount -o remount,bind,ro "$at" ;;
+			esac
+		done < <(findmnt -rn -o TARGET)
+		umask 0022
+		exec setpriv --bounding-set="$bounding" --inh-caps=-all "$OUT/as_unit" "$families" "$@"' \
+		bash "$(unit_says ReadWritePaths | sed 's/^-//')" \
+		"-all,+$(unit_says CapabilityBoundingSet | tr '[:upper:]' '[:lower:]' | sed 's/cap_//g; s/ /,+/g')" \
+		"$(unit_says RestrictAddressFamilies)" "$@"
+}
+
+@test "with what its unit leaves it: takes a leftover over, gives a good node back, keeps a bad one out" {
+	local calls before
+	before=$(returns)
+	[[ $(uname -m) == x86_64 ]] || skip 'as_unit.c knows the calls of x86_64'
+	calls=$(calls_of "$(unit_says SystemCallFilter)") || skip 'no systemd-analyze here'
+	sort -u <<<"$calls" | sed 's/.*/#ifdef SYS_&\nALLOW(&)\n#endif/' >"$OUT/calls.h"
+	cc -O1 -Wall -Wextra -Werror -DCALLS="\"$OUT/calls.h\"" -o "$OUT/as_unit" "$BATS_TEST_DIRNAME/as_unit.c"
+	# It would be seen: a file elsewhere, a capability, a mount, a namespace.
+	run in_unit /usr/bin/touch "$ONESPINE_PREFIX/forbidden"
+	holds "$output" 'Read-only file system'
+	run in_unit /bin/chown 65534 "$(unit_says ReadWritePaths | sed 's/^-//')"
+	holds "$output" 'Operation not permitted'
+	run in_unit /bin/mount -t tmpfs none /mnt
+	equal "$status" 159
+	run in_unit /usr/bin/unshare --mount true
+	equal "$status" 159
+	begin_recheck "$OUT/slow"
+	await 30 test -e "$OUT/begun"
+	kill_recheck
+	await 30 no_jobs_left
+	[[ -s $LEFT/n1 ]]
+	run in_unit "$ONESPINE_PREFIX/bin/onespine" recheck --program="$OUT/check" --depth=passive
+	equal "${lines[-1]}" 'n1: returned: PASS'
+	equal "$status" 0
+	none_reserved
+	[[ ! -e $LEFT/n1 ]]
+	equal "$(returns)" "$((before + 1))"
+	await 30 no_jobs_left
+	scontrol update NodeName=n1 State=DRAIN "Reason=$ECC_REASON"
+	run in_unit "$ONESPINE_PREFIX/bin/onespine" recheck --program="$OUT/breaks" --depth=passive n1
+	equal "${lines[-1]}" "n1: stays drained: $ECC_REASON"
+	equal "$status" 1
+	drained n1 "$ECC_REASON"
+	none_reserved
+}
