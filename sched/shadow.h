@@ -566,9 +566,11 @@ char *shadow_order_of(const job_record_t *job, const struct osp_effective *effec
 /*
  * Gives each node of a started gang its rank in the job's record, from Slurm 26.05 on: steps whose
  * distribution is block are laid out by these. `leaves` and `order` are the note's; either may be
- * NULL. Slurm's own ranks stay if the order cannot be made. Slurm saves them with the job.
+ * NULL. Slurm saves them with the job. Returns false, and Slurm's own ranks stay, if the order
+ * cannot be made, and before 26.05. With CR_NO_DIST_TOPO_BLOCK Slurm writes none: the gang has
+ * these all the same.
  */
-void shadow_order_ranks(job_record_t *job, const char *leaves, const char *order);
+bool shadow_order_ranks(job_record_t *job, const char *leaves, const char *order);
 
 /* The same after nodes left a running gang: makes the order anew, from the note in AdminComment. */
 void shadow_order_resized(job_record_t *job);

@@ -419,9 +419,10 @@ static void say_placed(job_record_t *job, const struct osp_effective *effective,
 	char *order = shadow_order_of(job, effective, nodes, leaves, says, says_bytes);
 
 	note.order = order;
+	/* in mode advise Slurm placed the gang, and its ranks stay Slurm's */
+	if (effective->mode == OSP_MODE_ENFORCE && shadow_order_ranks(job, leaves, order))
+		note.ranks = OSP_NOTE_SLURM_RANKS;
 	write_note(job, effective, &note);
-	if (effective->mode == OSP_MODE_ENFORCE)
-		shadow_order_ranks(job, leaves, order);
 	free(order);
 }
 

@@ -122,19 +122,21 @@ char *shadow_order_of(const job_record_t *job, const struct osp_effective *effec
  * after the other. In a larger one the others keep the order that they had. */
 #define ANEW_NODES_MAX 1024
 
-/* Writes the ranks. `rank_of` has a place for each node of slurmctld. */
-static void write_ranks(job_resources_t *resources, const struct osp_gang_ranks *order,
-			uint32_t *rank_of)
+/* Writes the ranks. `numbers` has a place for each node rank, `rank_of` one for each node of
+ * slurmctld. Returns false, with the ranks unchanged, if slurmctld does not know a node. */
+static bool write_ranks(job_resources_t *resources, const struct osp_gang_ranks *order,
+			uint32_t *numbers, uint32_t *rank_of)
 {
 	uint32_t *ranks;
 	uint32_t count = 0;
 
+	osp_gang_order_slurm_ranks(order, numbers);
 	for (uint32_t r = 0; r < order->count; r++) {
 		const node_record_t *node = find_node_record(order->names[r]);
 
 		if (!node)
-			return;
-		rank_of[node->index] = r;
+			return false;
+		rank_of[node->index] = numbers[r];
 	}
 	ranks = xcalloc(resources->nhosts, sizeof(*ranks));
 	for (int n = 0; count < resources->nhosts && next_node_bitmap(resources->node_bitmap, &n);
@@ -142,46 +144,48 @@ static void write_ranks(job_resources_t *resources, const struct osp_gang_ranks 
 		ranks[count++] = rank_of[n];
 	xfree(resources->node_ranks);
 	resources->node_ranks = ranks;
+	last_job_update = time(NULL);
+	return true;
 }
 
-void shadow_order_ranks(job_record_t *job, const char *leaves, const char *order)
+bool shadow_order_ranks(job_record_t *job, const char *leaves, const char *order)
 {
 	job_resources_t *resources = job->job_resrcs;
+	uint32_t *numbers, *rank_of;
 	struct osp_gang_ranks made;
-	uint32_t *rank_of;
+	bool written;
 
 	if (!leaves || !resources || !resources->nodes || !resources->node_bitmap ||
 	    osp_gang_order_make(resources->nodes, leaves, order, &made))
-		return;
+		return false;
+	numbers = calloc(made.count, sizeof(*numbers));
 	rank_of = calloc((size_t)node_record_count, sizeof(*rank_of));
-	if (rank_of && made.count == resources->nhosts) {
-		write_ranks(resources, &made, rank_of);
-		last_job_update = time(NULL);
-	}
+	written = numbers && rank_of && made.count == resources->nhosts &&
+		  write_ranks(resources, &made, numbers, rank_of);
+	free(numbers);
 	free(rank_of);
 	osp_gang_order_clear(&made);
+	return written;
 }
 
 void shadow_order_resized(job_record_t *job)
 {
 	struct osp_note note;
-	bool advice = true; /* without a request: the ranks are Slurm's, as they are with advice */
 
 	if (!job->admin_comment || !job->job_resrcs || job->job_resrcs->nhosts > ANEW_NODES_MAX ||
 	    !osp_note_find(job->admin_comment, &note))
 		return;
-	if (note.gang)
-		osp_note_request(note.gang, &advice);
-	if (!advice)
+	if (note.ranks)
 		shadow_order_ranks(job, note.leaves, note.order);
 	osp_note_free_pieces(&note);
 }
 #else
-void shadow_order_ranks(job_record_t *job, const char *leaves, const char *order)
+bool shadow_order_ranks(job_record_t *job, const char *leaves, const char *order)
 {
 	(void)job;
 	(void)leaves;
 	(void)order;
+	return false;
 }
 
 void shadow_order_resized(job_record_t *job)

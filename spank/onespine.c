@@ -47,9 +47,9 @@ spank_f slurm_spank_task_init;
 #pragma GCC visibility pop
 
 static const char *const variables[] = {
-	OSP_LEVEL_VARIABLE,  OSP_DOMAIN_VARIABLE, OSP_LEAF_VARIABLE,
-	OSP_LEAVES_VARIABLE, OSP_ORDER_VARIABLE,  OSP_SPARES_VARIABLE,
-	OSP_RANK_VARIABLE,   OSP_FIRST_VARIABLE,  OSP_HOST_FILE_VARIABLE};
+	OSP_LEVEL_VARIABLE,	OSP_DOMAIN_VARIABLE,	 OSP_LEAF_VARIABLE, OSP_LEAVES_VARIABLE,
+	OSP_ORDER_VARIABLE,	OSP_SPARES_VARIABLE,	 OSP_RANK_VARIABLE, OSP_FIRST_VARIABLE,
+	OSP_HOST_FILE_VARIABLE, OSP_SLURM_RANKS_VARIABLE};
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
@@ -127,6 +127,7 @@ static void set_placed_locally(const struct osp_placed *placed)
 	set_locally(OSP_DOMAIN_VARIABLE, placed->domain);
 	set_locally(OSP_LEAVES_VARIABLE, placed->leaves);
 	set_locally(OSP_ORDER_VARIABLE, placed->order);
+	set_locally(OSP_SLURM_RANKS_VARIABLE, placed->ranks);
 }
 
 /*
@@ -214,7 +215,7 @@ int slurm_spank_local_user_init(spank_t spank, int count, char **arguments)
 		return 0;
 	set_placed_locally(&placed);
 	if (own_allocation)
-		osp_ordered_too_late(placed.nodes, placed.leaves, placed.order);
+		osp_ordered_too_late(&placed);
 	osp_placed_free(&placed);
 	return 0;
 }
@@ -291,6 +292,7 @@ static void set_for_batch_script(spank_t spank)
 	set_in_task(spank, OSP_DOMAIN_VARIABLE, placed.domain);
 	set_in_task(spank, OSP_LEAVES_VARIABLE, placed.leaves);
 	set_in_task(spank, OSP_ORDER_VARIABLE, placed.order);
+	set_in_task(spank, OSP_SLURM_RANKS_VARIABLE, placed.ranks);
 	osp_placed_free(&placed);
 }
 

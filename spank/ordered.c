@@ -12,6 +12,7 @@
 
 #include "host/slurm_compat.h"
 #include "lib/layout/gang_order.h"
+#include "spank/launcher.h"
 #include "spank/order_file.h"
 #include "spank/own_words.h"
 #include "spank/placed.h"
@@ -120,28 +121,60 @@ static void say_how(const char *why)
 
 /*
  * Asks for the distribution by which Slurm lays tasks out by the ranks that slurmctld gave the
- * job's nodes (sched/shadow_order.c). Returns false if this Slurm has none.
+ * job's nodes (sched/shadow_order.c). Returns false if this start of the job gave none: it is that
+ * of an older release, or in mode advise.
  */
 static bool follow_node_ranks(void)
 {
-	if (!OSP_HAVE_NODE_RANKS)
+	if (!OSP_HAVE_NODE_RANKS || !getenv(OSP_SLURM_RANKS_VARIABLE))
 		return false;
 	setenv("SLURM_DISTRIBUTION", "block", 1);
 	setenv(OSP_ORDERED_VARIABLE, "1", 1);
 	return true;
 }
 
-static bool read_words(struct osp_step_words *step)
+static bool read_words(struct osp_step_words *step, enum osp_launcher *launcher)
 {
 	struct osp_own_words own;
 	bool good;
 
 	osp_own_words_read(&own);
 	good = own.words && own.count > 1;
-	if (good)
+	if (good) {
 		osp_step_words_read(own.words + 1, own.count - 1, step);
+		*launcher = osp_launcher_find(own.words + 1, own.count - 1);
+	}
 	osp_own_words_free(&own);
 	return good;
+}
+
+/* Tells whether names sorted as strings, n10 before n2, are the order. */
+static bool is_order_of_strings(const struct osp_gang_ranks *order)
+{
+	for (uint32_t i = 1; i < order->count; i++) {
+		if (strcmp(order->names[i - 1], order->names[i]) >= 0)
+			return false;
+	}
+	return true;
+}
+
+/* Says that the step's launcher orders nodes by itself, and otherwise. Returns false if it does
+ * not, as far as is known. */
+static bool say_launcher(const struct osp_gang_ranks *order, const struct osp_step_words *words,
+			 enum osp_launcher launcher)
+{
+	if (words->order == OSP_STEP_NO_TASKS || is_one_node(words))
+		return false;
+	if (launcher == OSP_LAUNCHER_C10D && !is_order_of_strings(order))
+		slurm_info("onespine: torchrun's c10d ranks these nodes by their names as strings "
+			   "and not along the fabric: say --rdzv-backend=static "
+			   "--node-rank=$ONESPINE_NODE_RANK --master-addr=$ONESPINE_FIRST_HOST");
+	else if (launcher == OSP_LAUNCHER_RAY && !order->listed)
+		slurm_info("onespine: Ray orders these nodes by address and not along the fabric: "
+			   "order its placement group by the file $ONESPINE_HOSTFILE");
+	else
+		return false;
+	return true;
 }
 
 /* Tells whether all nodes have as many CPUs: unlike ones may not take as many tasks. */
@@ -152,7 +185,7 @@ static bool nodes_are_alike(void)
 	return cpus && !strchr(cpus, ',');
 }
 
-static void begin(const struct osp_gang_ranks *order, const struct osp_step_words *words)
+static void begin(const struct osp_gang_ranks *order, const struct osp_step_words *words, bool said)
 {
 	bool say = false;
 	char why[64];
@@ -168,7 +201,7 @@ static void begin(const struct osp_gang_ranks *order, const struct osp_step_word
 		host_file = osp_order_file_make(order, tasks);
 	if (host_file >= 0)
 		hand_over(tasks * order->count);
-	else if (say && !follow_node_ranks())
+	else if (say && !follow_node_ranks() && !said)
 		say_how(why);
 }
 
@@ -188,27 +221,35 @@ void osp_ordered_begin(void)
 	const char *nodes = getenv("SLURM_JOB_NODELIST"), *leaves = getenv(OSP_LEAVES_VARIABLE);
 	struct osp_step_words words;
 	struct osp_gang_ranks order;
+	enum osp_launcher launcher;
 
 	unsetenv(OSP_ORDERED_VARIABLE);
 	if (!nodes || !leaves || is_inside_step() ||
 	    osp_gang_order_make(nodes, leaves, getenv(OSP_ORDER_VARIABLE), &order))
 		return;
-	if (!order.listed && read_words(&words))
-		begin(&order, &words);
+	if (read_words(&words, &launcher)) {
+		bool said = say_launcher(&order, &words, launcher);
+
+		if (!order.listed)
+			begin(&order, &words, said);
+	}
 	osp_gang_order_clear(&order);
 }
 
-void osp_ordered_too_late(const char *nodes, const char *leaves, const char *order)
+void osp_ordered_too_late(const struct osp_placed *placed)
 {
 	struct osp_step_words words;
 	struct osp_gang_ranks made;
+	enum osp_launcher launcher;
 
-	if (!nodes || !leaves || osp_gang_order_make(nodes, leaves, order, &made))
+	if (!placed->nodes || !placed->leaves ||
+	    osp_gang_order_make(placed->nodes, placed->leaves, placed->order, &made))
 		return;
-	if (!made.listed && read_words(&words) && words.order != OSP_STEP_CHOSEN &&
-	    words.order != OSP_STEP_NO_TASKS && !is_one_node(&words)) {
+	if (read_words(&words, &launcher) && !say_launcher(&made, &words, launcher) &&
+	    !made.listed && words.order != OSP_STEP_CHOSEN && words.order != OSP_STEP_NO_TASKS &&
+	    !is_one_node(&words)) {
 		/* which distribution srun asks for depends on the memory that the job has */
-		if (OSP_HAVE_NODE_RANKS)
+		if (OSP_HAVE_NODE_RANKS && placed->ranks)
 			slurm_info("onespine: srun may order these tasks by names of nodes; srun "
 				   "-m block orders them along the fabric");
 		else

@@ -10,7 +10,7 @@
  * Steps that the user orders himself (-m, SLURM_DISTRIBUTION, a host file) stay as they are, and so
  * does each step that a host file does not suit or that would not start with one. One line on
  * standard error then says how to order ranks, unless the user orders them or the step has one
- * task.
+ * task. A launcher that orders nodes by itself (spank/launcher.h) is reported in its own line.
  *
  * If anything fails here, srun's own order stays. One thread, in srun.
  */
@@ -25,15 +25,16 @@
 #define OSP_ORDERED_VARIABLE "SLURM_ONESPINE_ORDERED"
 
 /* Gives srun a host file, in an srun inside a job, before it reads its options: ONESPINE_LEAVES,
- * ONESPINE_ORDER and SLURM_JOB_NODELIST are the job's. */
+ * ONESPINE_ORDER, ONESPINE_SLURM_RANKS and SLURM_JOB_NODELIST are the job's. */
 void osp_ordered_begin(void);
 
 /* Takes the host file away again once srun's options are read. */
 void osp_ordered_end(void);
 
 /* Prints the line in an srun that has its own allocation, since the order comes too late there.
- * `nodes`, `leaves` and `order` are its job's; `leaves` and `order` may be NULL. */
-void osp_ordered_too_late(const char *nodes, const char *leaves, const char *order);
+ * `placed` is its job. */
+struct osp_placed;
+void osp_ordered_too_late(const struct osp_placed *placed);
 
 /* Returns how many tasks on each of `nodes` nodes a host file for srun would have, given srun's
  * `words`; `arbitrary_with_nodes`: this Slurm takes -N beside a host file. Returns 0 for no host

@@ -54,6 +54,7 @@ static bool read_comment(const char *admin_comment, struct osp_placed *placed)
 		placed->domain = strdup(note.domain);
 		placed->leaves = note.leaves ? strdup(note.leaves) : NULL;
 		placed->order = note.order ? strdup(note.order) : NULL;
+		placed->ranks = note.ranks ? strdup(note.ranks) : NULL;
 		found = placed->domain != NULL;
 	}
 	osp_note_free_pieces(&note);
@@ -67,6 +68,7 @@ void osp_placed_free(struct osp_placed *placed)
 	free(placed->domain);
 	free(placed->leaves);
 	free(placed->order);
+	free(placed->ranks);
 	free(placed->nodes);
 	memset(placed, 0, sizeof(*placed));
 }

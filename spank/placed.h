@@ -28,11 +28,15 @@
 #define OSP_FIRST_VARIABLE     "ONESPINE_FIRST_HOST"
 #define OSP_HOST_FILE_VARIABLE "ONESPINE_HOSTFILE"
 
+/* Set if the ranks of nodes in the job's record are this order (Slurm 26.05). */
+#define OSP_SLURM_RANKS_VARIABLE "ONESPINE_SLURM_RANKS"
+
 struct osp_placed {
 	char level[OSP_LEVEL_NAME_BYTES];
 	char *domain;
 	char *leaves; /* NULL if the list would have been too long for AdminComment */
 	char *order;  /* of their nodes; NULL: that of the leaves */
+	char *ranks;  /* the note's (lib/policy/note.h); NULL: Slurm's are its own */
 	char *nodes;  /* all of the job's, as Slurm lists them */
 };
 

@@ -15,7 +15,7 @@ struct member {
 	char *name;
 	uint32_t listed; /* its index in the list */
 	uint32_t place;	 /* NOWHERE: not yet known */
-	uint32_t leaf;	 /* the first place of its leaf */
+	uint32_t leaf;	 /* the first place of its leaf; in a listed order the leaf's number */
 	uint32_t rank;
 };
 
@@ -97,6 +97,24 @@ static int place_of_leaf(const char *leaf, const char *name, void *context)
 			return 1;
 	}
 	place(making, name);
+	return 0;
+}
+
+/* Numbers the leaves of nodes that a list has placed. */
+static int number_leaf(const char *leaf, const char *name, void *context)
+{
+	struct making *making = context;
+	struct member *member = find(making, name);
+
+	if (!making->leaf || strcmp(making->leaf, leaf) != 0) {
+		free(making->leaf);
+		making->leaf = strdup(leaf);
+		making->leaf_start++;
+		if (!making->leaf)
+			return 1;
+	}
+	if (member)
+		member->leaf = making->leaf_start;
 	return 0;
 }
 
@@ -237,6 +255,18 @@ static void rank_all(struct making *making, const struct grid *grid, bool *small
 	}
 }
 
+/* Makes runs of the leaves that `made` has by node rank. */
+static void make_runs(struct osp_gang_ranks *made)
+{
+	uint32_t run = 0, before = made->runs[0];
+
+	for (uint32_t rank = 0; rank < made->count; rank++) {
+		run += made->runs[rank] != before;
+		before = made->runs[rank];
+		made->runs[rank] = run;
+	}
+}
+
 /*
  * Moves the names to `made`, by rank. Returns false if two nodes have one rank, a rank is beyond
  * the last, or memory ran out.
@@ -244,7 +274,8 @@ static void rank_all(struct making *making, const struct grid *grid, bool *small
 static bool hand_over(struct making *making, struct osp_gang_ranks *made)
 {
 	made->names = calloc(making->count, sizeof(*made->names));
-	if (!made->names)
+	made->runs = calloc(making->count, sizeof(*made->runs));
+	if (!made->names || !made->runs)
 		return false;
 	made->count = making->count;
 	made->listed = true;
@@ -255,8 +286,10 @@ static bool hand_over(struct making *making, struct osp_gang_ranks *made)
 			return false;
 		made->listed = made->listed && member->rank == member->listed;
 		made->names[member->rank] = member->name;
+		made->runs[member->rank] = member->leaf;
 		member->name = NULL;
 	}
+	make_runs(made);
 	return true;
 }
 
@@ -275,7 +308,8 @@ static bool make(struct making *making, const char *leaves, const char *order,
 	if (nodes ? osp_hostlist_expand(nodes, place_listed, making, NULL)
 		  : osp_leaf_list_each(leaves, place_of_leaf, making))
 		return false;
-	if (making->placed != making->count)
+	if (making->placed != making->count ||
+	    (nodes && osp_leaf_list_each(leaves, number_leaf, making)))
 		return false;
 	rank_all(making, order ? &grid : NULL, &made->small_first);
 	return hand_over(making, made);
@@ -306,6 +340,7 @@ void osp_gang_order_clear(struct osp_gang_ranks *order)
 	for (uint32_t i = 0; order->names && i < order->count; i++)
 		free(order->names[i]);
 	free(order->names);
+	free(order->runs);
 	memset(order, 0, sizeof(*order));
 }
 
@@ -316,4 +351,15 @@ long osp_gang_order_rank(const struct osp_gang_ranks *order, const char *node)
 			return (long)i;
 	}
 	return -1;
+}
+
+void osp_gang_order_slurm_ranks(const struct osp_gang_ranks *order, uint32_t *ranks)
+{
+	bool fits = order->count <= UINT16_MAX;
+
+	for (uint32_t rank = 0, first = 0; rank < order->count; rank++) {
+		if (order->runs[rank] != order->runs[first])
+			first = rank;
+		ranks[rank] = fits ? order->runs[rank] << 16 | (rank - first) : rank;
+	}
 }

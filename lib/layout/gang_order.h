@@ -34,6 +34,7 @@
 /* Names by node rank. */
 struct osp_gang_ranks {
 	char **names;
+	uint32_t *runs; /* by node rank: the run of ranks in one leaf that it is in, from 0 */
 	uint32_t count;
 	bool listed;	  /* in the order of the node list */
 	bool small_first; /* rank 0 is in a segment smaller than the others */
@@ -55,6 +56,15 @@ void osp_gang_order_clear(struct osp_gang_ranks *order);
 long osp_gang_order_rank(const struct osp_gang_ranks *order, const char *node);
 
 /* --- in slurmctld ----------------------------------------------------------------------------- */
+
+/*
+ * Writes the number by which Slurm 26.05 sorts the node of each node rank, `order->count` of them:
+ * the run in the upper 16 bits, where topology/tree has the leaf (interfaces/topology.h,
+ * TOPO_RANK_ID_SHIFT), and the place in the run in the lower ones. A step of fewer nodes begins in
+ * another run than the step before (stepmgr.c, _next_rank_start()). A gang of more than 65,535
+ * nodes has the node ranks alone.
+ */
+void osp_gang_order_slurm_ranks(const struct osp_gang_ranks *order, uint32_t *ranks);
 
 /*
  * Returns the text for the nodes `nodes` of the topology, `count` of them, cut into `segments`

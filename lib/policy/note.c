@@ -72,9 +72,10 @@ static void add_piece(struct osp_text *text, bool *first, const char *key, const
 	*first = false;
 }
 
-/* "; leaves=", "; order=", "; gate=", "; log=", "; suspects=" */
+/* "; leaves=", "; order=", "; ranks=", "; gate=", "; log=", "; suspects=" */
 #define LEAVES_EXTRA_BYTES   9
 #define ORDER_EXTRA_BYTES    8
+#define RANKS_EXTRA_BYTES    8
 #define GATE_EXTRA_BYTES     7
 #define LOG_EXTRA_BYTES	     6
 #define SUSPECTS_EXTRA_BYTES 11
@@ -89,12 +90,13 @@ static size_t piece_bytes(const char *piece, size_t extra_bytes)
 	return (bytes < PIECE_BYTES_MAX ? bytes : PIECE_BYTES_MAX) + extra_bytes;
 }
 
-/* Returns how many bytes the leaves take, with the order of their nodes, without which they would
- * suggest another order. */
+/* Returns how many bytes the leaves take, with what belongs to them: without the order of their
+ * nodes they would suggest another order. */
 static size_t leaves_bytes(const struct osp_note *note)
 {
 	return LEAVES_EXTRA_BYTES + strlen(note->leaves) +
-	       (note->order ? ORDER_EXTRA_BYTES + strlen(note->order) : 0);
+	       (note->order ? ORDER_EXTRA_BYTES + strlen(note->order) : 0) +
+	       (note->ranks ? RANKS_EXTRA_BYTES + strlen(note->ranks) : 0);
 }
 
 static void add_part(struct osp_text *text, const struct osp_note *note)
@@ -114,6 +116,7 @@ static void add_part(struct osp_text *text, const struct osp_note *note)
 		add_piece(text, &first, "leaves=", note->leaves, strlen(note->leaves), ',');
 		if (note->order)
 			add_piece(text, &first, "order=", note->order, strlen(note->order), ',');
+		add_piece(text, &first, "ranks=", note->ranks, PIECE_BYTES_MAX, ',');
 	}
 	if (note->gate && *note->gate)
 		add_piece(text, &first, "gate=", note->gate, PIECE_BYTES_MAX, ',');
@@ -239,6 +242,7 @@ bool osp_note_find(const char *comment, struct osp_note *note)
 	       take_piece(&at, end, "domain=", false, &found.domain) &&
 	       take_piece(&at, end, "leaves=", true, &found.leaves) &&
 	       take_piece(&at, end, "order=", true, &found.order) &&
+	       take_piece(&at, end, "ranks=", false, &found.ranks) &&
 	       take_piece(&at, end, "gate=", false, &found.gate) &&
 	       take_piece(&at, end, "log=", false, &found.log) &&
 	       take_piece(&at, end, "suspects=", true, &found.suspects);
@@ -260,6 +264,7 @@ void osp_note_free_pieces(struct osp_note *note)
 	free((char *)note->domain);
 	free((char *)note->leaves);
 	free((char *)note->order);
+	free((char *)note->ranks);
 	free((char *)note->says);
 	free((char *)note->gate);
 	free((char *)note->log);

@@ -23,6 +23,10 @@
 /* Precedes the request in "gang=" if it is advice: the gang lies where Slurm put it. */
 #define OSP_NOTE_ADVISE "advise "
 
+/* The ranks of nodes in the job's record (from Slurm 26.05 on) are the gang's order, too. A start
+ * by an older Onespine, or by a Slurm without such ranks, has not said so. */
+#define OSP_NOTE_SLURM_RANKS "slurm"
+
 /*
  * The pieces of the part. `gang` is "spine" or "spine@30:00", after OSP_NOTE_ADVISE in advise mode.
  * A piece whose string is NULL is not written.
@@ -32,6 +36,7 @@ struct osp_note {
 	const char *domain; /* "domain=": the gang's place */
 	const char *leaves; /* "leaves=": "l17:nn-[1-4]|l18:nn-[7-9]"; left out if too long */
 	const char *order;  /* "order=": of their nodes (lib/layout/gang_order.h); with `leaves` */
+	const char *ranks;  /* "ranks=": OSP_NOTE_SLURM_RANKS or NULL; with `leaves` */
 	const char *says;   /* the words at the end: "waits: ...", "placed: ..." */
 	/* These precede the words; a NULL one keeps the old part's value. */
 	const char *gate;     /* "gate=" what the gate found, even if the job changed since */

@@ -87,7 +87,8 @@ let_go() {
 	job=$(submit --gang=leaf,prefer -N4 --exclusive)
 	await_job "$job" RUNNING
 	on_one_spine "$job" leaf
-	await 10 shows 'gang=spine prefer=leaf; domain=s2l2; leaves=s2l2:n(13-16); placed: 4 nodes on leaf s2l2]' note "$job"
+	ranks=$(! slurm_at_least 26.05 || echo 'ranks=slurm; ')
+	await 10 shows "gang=spine prefer=leaf; domain=s2l2; leaves=s2l2:n(13-16); ${ranks}placed: 4 nodes on leaf s2l2]" note "$job"
 	plain=$(submit --gang -N3 --exclusive)
 	await_job "$plain" RUNNING
 	equal "$(job_spines "$plain")" s2

@@ -17,7 +17,9 @@ setup_file() {
 {"level": "leaf", "name": "l3", "in": "s2", "nodes": "n[9,11,13,15]"},
 {"level": "leaf", "name": "l4", "in": "s3", "nodes": "n[10,12,14,16]"}]}
 END
+	# which distribution srun asks for depends on the memory of the job (26.05, launch.c)
 	cluster_start --topology "$BATS_FILE_TMPDIR/onespine.topology" --gres gpu:8 \
+		--node-conf RealMemory=1000 --conf SelectTypeParameters=CR_CPU_Memory --conf DefMemPerNode=500 \
 		--conf SchedulerParameters=batch_sched_delay=0,sched_interval=2,bf_interval=1
 }
 
@@ -115,7 +117,8 @@ $along"
 		equal "$(tasks <<<"${parts[4]}" | wc -w)" 3
 		equal "$(tasks <<<"${parts[5]}")" 'n3 n2'
 		# what asks for that is left to no task, and nothing is told
-		equal "$(printf '%s\n' "${parts[@]:4:2}" | grep -v '^$' | awk 'NF != 4')" ''
+		equal "$(printf '%s\n' "${parts[@]:4:2}" | grep '^task' | awk 'NF != 4')" ''
+		[[ "${parts[*]:4:2}" != *onespine:* ]] || fail "${parts[*]:4:2}"
 		[[ ${parts[6]} != *onespine:* ]] || fail "${parts[6]}"
 		return
 	fi
@@ -157,6 +160,26 @@ $along"
 	run --separate-stderr srun -N8 -m block --exclusive --gang=spine sh -c "$tell"
 	equal "$stderr" ''
 	! slurm_at_least 26.05 || equal "$(tasks <<<"$output")" "$along"
+}
+
+# Without units in their upper bits Slurm would begin where the last step ended, across two leaves.
+@test "26.05: a step beside another begins in the next leaf" {
+	slurm_at_least 26.05 || skip "its jobs have no ranks of nodes"
+	printed=$(in_job "srun -n3 --exact sh -c '$tell; until test -e $BATS_TEST_TMPDIR/go; do sleep 0.2; done' >$BATS_TEST_TMPDIR/one 2>&1 &
+		until test \$(grep -c ^task $BATS_TEST_TMPDIR/one) = 3; do sleep 0.2; done
+		srun -n3 --exact sh -c '$tell' 2>&1
+		touch $BATS_TEST_TMPDIR/go
+		wait" -N8 --gang=spine)
+	equal "$(tasks <"$BATS_TEST_TMPDIR/one")" 'n1 n3 n5'
+	equal "$(tasks <<<"$printed")" 'n2 n4 n6'
+}
+
+@test "26.05: a job whose start wrote no ranks of nodes gets the line" {
+	slurm_at_least 26.05 || skip "its jobs have no ranks of nodes"
+	# as it is for a job of an older Onespine, and in mode advise
+	printed=$(in_job "unset ONESPINE_SLURM_RANKS; srun -n3 sh -c '$tell' 2>&1" -N8 --gang=spine)
+	holds "$printed" "$advice (not as many tasks on each node)"
+	[[ $printed != *block* ]] || fail "$printed"
 }
 
 # step_of JOB: the nodes of a step of all its nodes, by rank
@@ -220,6 +243,64 @@ step_of() {
 	equal "$(sed -n 's/^mpi //p' <<<"$printed" | sort -n | awk '{print $2}' | paste -sd' ')" "$expected"
 	equal "$(sed -n 's/^two //p' <<<"$printed" | sort -n | awk '{print $2}' | uniq | paste -sd' ')" "$expected"
 	equal "$(grep -c '^two ' <<<"$printed")" 32
+}
+
+# free_port: one that nothing listens on
+free_port() {
+	/usr/bin/python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])'
+}
+
+# of_torch: of what torchrun's workers printed, "RANK NODE LOCAL_RANK .. sum SUM", the nodes by rank
+of_torch() {
+	sed -n 's/^\[default0\]:\([0-9]* n.* sum 120\)$/\1/p' | sort -n | awk '$1 == NR - 1 {print $2}' | paste -sd' '
+}
+
+# The same nodes: static ranks follow ONESPINE_NODE_RANK, c10d's the names as strings, which srun reports with the cure.
+@test "sixteen nodes in Megatron's layout: a real torchrun, static and c10d" {
+	on_cluster /usr/bin/python3 -c 'import torch.distributed' 2>/dev/null || skip "no PyTorch there (python3-torch)"
+	if on_cluster /usr/bin/python3 -c "import torch.distributed as d; d.TCPStore('127.0.0.1', $(free_port), 1, True)" 2>&1 |
+		grep -q libuv; then
+		export USE_LIBUV=0 # Debian 13's was built without
+	fi
+	local run="export PYTHONDONTWRITEBYTECODE=1 NODES_HAVE_NAMES=1 OMP_NUM_THREADS=1
+		exec /usr/bin/python3 $BATS_TEST_DIRNAME/torch_run.py --nnodes=16 --nproc_per_node=1 --no_python -r 1 -t 1"
+	local worker="/usr/bin/python3 $BATS_TEST_DIRNAME/torch_sum.py"
+	# in a script, and in srun's own words
+	cat >"$BATS_TEST_TMPDIR/c10d.sh" <<-END
+		$run --log_dir $BATS_TEST_TMPDIR/c10d --rdzv_id=1 \\
+			--rdzv_backend=c10d --rdzv_endpoint=127.0.0.1:$(free_port) $worker
+	END
+	printed=$(in_job "srun --ntasks-per-node=1 sh -c '$run --log_dir $BATS_TEST_TMPDIR/static \
+			--node_rank=\$ONESPINE_NODE_RANK --master_addr=127.0.0.1 --master_port=$(free_port) $worker' 2>&1
+		echo next
+		srun --ntasks-per-node=1 sh $BATS_TEST_TMPDIR/c10d.sh 2>&1" \
+		-N16 --gang=spine --gang-domains=3 --gang-layout=tp8,pp4 --gang-keep=pp:leaf --gpus-per-node=8)
+	readarray -d '' -t parts < <(sed 's/^next$/\x00/' <<<"$printed")
+	equal "$(of_torch <<<"${parts[0]}")" 'n1 n2 n9 n10 n3 n4 n11 n12 n5 n6 n13 n14 n7 n8 n15 n16'
+	[[ ${parts[0]} != *"onespine: "* ]] || fail "${parts[0]}"
+	equal "$(of_torch <<<"${parts[1]}")" 'n1 n10 n11 n12 n13 n14 n15 n16 n2 n3 n4 n5 n6 n7 n8 n9'
+	# shellcheck disable=SC2016 # as it stands there
+	equal "$(grep -o 'onespine: .*' <<<"${parts[1]}")" 'onespine: torchrun'"'"'s c10d ranks these nodes by their names as strings and not along the fabric: say --rdzv-backend=static --node-rank=$ONESPINE_NODE_RANK --master-addr=$ONESPINE_FIRST_HOST'
+}
+
+@test "launchers that order nodes by themselves are reported where that matters" {
+	local c10d="torchrun's c10d ranks these nodes by their names as strings"
+	printed=$(in_job "srun sh -c ': --rdzv-backend=c10d; $tell' 2>&1" -N8 --gang=spine)
+	holds "$printed" "onespine: $c10d"
+	equal "$(tasks <<<"$printed")" "$along"
+	printed=$(in_job "PET_RDZV_BACKEND=c10d srun -n3 sh -c '$tell' 2>&1; srun -N1 -n1 sh -c ': --rdzv-backend=c10d' 2>&1
+		srun sh -c ': ray start' 2>&1" -N8 --gang=spine)
+	equal "$(grep -c "$c10d" <<<"$printed")" 1
+	holds "$printed" 'onespine: Ray orders these nodes by address and not along the fabric: order its placement group by the file $ONESPINE_HOSTFILE'
+	# each step has one line
+	equal "$(grep -c 'onespine: ' <<<"$printed")" 2
+	# strings have the fabric's order, and so have addresses, as far as is known
+	printed=$(in_job "srun sh -c ': --rdzv-backend=c10d' 2>&1; srun sh -c ': ray start' 2>&1; echo" -N4 --gang=leaf -w 'n[2,4,6,8]')
+	[[ $printed != *onespine:* ]] || fail "$printed"
+	# the nodes of an srun of its own are known when it starts
+	run --separate-stderr srun -N8 --exclusive --gang=spine sh -c ": --rdzv-backend=c10d"
+	# shellcheck disable=SC2154
+	holds "$stderr" "onespine: $c10d"
 }
 
 @test "a smaller segment with the first name comes first, and that is said" {

@@ -83,6 +83,72 @@ static void orders_nodes(void **state)
 	}
 }
 
+/* Slurm 26.05 begins a step in another unit, in the upper 16 bits, than the one before ended in. */
+static void numbers_ranks_as_slurm_does(void **state)
+{
+	static const struct {
+		const char *nodes, *leaves, *order, *numbers;
+	} cases[] = {
+		{"n[1-4]", "l1:n[1-4]", NULL, "0.0 0.1 0.2 0.3"},
+		{"n[1-8]", "l1:n1,n3,n5,n7|l2:n2,n4,n6,n8", NULL,
+		 "0.0 0.1 0.2 0.3 1.0 1.1 1.2 1.3"},
+		/* the first name's leaf leads, whatever its place in the list */
+		{"n[1-4]", "l1:n[2-3]|l2:n1,n4", NULL, "0.0 0.1 1.0 1.1"},
+		/* pipelines in a leaf, ranks across leaves: runs are short */
+		{"n[1-4]", "l1:n[1-2]|l2:n[3-4]", "2x2.2x1", "0.0 1.0 2.0 3.0"},
+		{"n[1-8]", "l1:n[1-4]|l2:n[5-8]", "2x1.2x4.2x2", "0.0 0.1 1.0 1.1 2.0 2.1 3.0 3.1"},
+		/* listed, with leaves elsewhere */
+		{"n[1-4]", "l1:n1,n4|l2:n[2-3]", "4x1/n1,n4,n[2-3]", "0.0 0.1 1.0 1.1"},
+		{"n[1-4]", "l1:n1,n3|l2:n2,n4", "4x1/n[1-4]", "0.0 1.0 2.0 3.0"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(cases); i++) {
+		struct osp_text text = OSP_TEXT_INIT;
+		struct osp_gang_ranks made;
+		uint32_t numbers[8];
+		char *all;
+
+		assert_int_equal(
+			osp_gang_order_make(cases[i].nodes, cases[i].leaves, cases[i].order, &made),
+			0);
+		osp_gang_order_slurm_ranks(&made, numbers);
+		for (uint32_t rank = 0; rank < made.count; rank++) {
+			osp_text_printf(&text, "%s%u.%u", rank ? " " : "", numbers[rank] >> 16,
+					numbers[rank] & 0xffff);
+			assert_true(rank == 0 || numbers[rank] > numbers[rank - 1]);
+		}
+		all = osp_text_take(&text);
+		assert_string_equal(all, cases[i].numbers);
+		free(all);
+		osp_gang_order_clear(&made);
+	}
+}
+
+/* 16 bits hold neither its runs nor its places: the ranks alone. */
+static void numbers_ranks_of_a_huge_gang(void **state)
+{
+	struct osp_gang_ranks made;
+	uint32_t *numbers = calloc(65536, sizeof(*numbers));
+
+	(void)state;
+	assert_non_null(numbers);
+	assert_int_equal(osp_gang_order_make("n[1-65536]", "l1:n[1-4]|l2:n[5-65536]", NULL, &made),
+			 0);
+	osp_gang_order_slurm_ranks(&made, numbers);
+	assert_int_equal(numbers[4], 4);
+	assert_int_equal(numbers[65535], 65535);
+	osp_gang_order_clear(&made);
+	assert_int_equal(osp_gang_order_make("n[1-65535]", "l1:n[1-4]|l2:n[5-65535]", NULL, &made),
+			 0);
+	osp_gang_order_slurm_ranks(&made, numbers);
+	assert_int_equal(numbers[3], 3);
+	assert_int_equal(numbers[4], 1 << 16);
+	assert_int_equal(numbers[65534], 1 << 16 | 65530);
+	osp_gang_order_clear(&made);
+	free(numbers);
+}
+
 static void makes_no_order_of_nonsense(void **state)
 {
 	static const struct {
@@ -411,6 +477,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(orders_nodes),
+		cmocka_unit_test(numbers_ranks_as_slurm_does),
+		cmocka_unit_test(numbers_ranks_of_a_huge_gang),
 		cmocka_unit_test(makes_no_order_of_nonsense),
 		cmocka_unit_test(pipelines_on_uneven_leaves),
 		cmocka_unit_test(both_sides_agree),

@@ -36,6 +36,14 @@ static const struct osp_note ordered = {
 
 #define ORDERED "[onespine: gang=spine; leaves=l1:n(1-2)|l2:n(3-4); order=2x2.2x1/n(1-4); x]"
 
+/* Its ranks are Slurm's too. */
+static const struct osp_note ranked = {.gang = "spine",
+				       .leaves = "l1:n[1-2]|l2:n[3-4]",
+				       .ranks = OSP_NOTE_SLURM_RANKS,
+				       .says = "x"};
+
+#define RANKED "[onespine: gang=spine; leaves=l1:n(1-2)|l2:n(3-4); ranks=slurm; x]"
+
 static const struct osp_note gated = {.gang = "spine", .says = "waits: x", .gate = "stopped 1; n3"};
 
 #define GATED "[onespine: gang=spine; gate=stopped 1, n3; waits: x]"
@@ -78,6 +86,8 @@ static void merges(void **state)
 		{"two\nlines \xc3\xa9\x01", &waits, "two\nlines \xc3\xa9\x01 " WAITS},
 		{"", &ordered, ORDERED},
 		{ORDERED, &placed, PLACED},
+		{"", &ranked, RANKED},
+		{RANKED, &placed, PLACED},
 		{"", &gated, GATED},
 		{"x " GATED, &gated, "x " GATED},
 		{"[onespine: gang=a; gate=of 4; waits: y]", &gated, GATED},
@@ -160,6 +170,11 @@ static void finds(void **state)
 		  .domain = "nn-3f",
 		  .leaves = "l17:nn-[1-4]|l18:nn-[7-9]",
 		  .says = "placed: 7 nodes on spine nn-3f, 2 leaves"}},
+		{RANKED,
+		 {.gang = "spine",
+		  .leaves = "l1:n[1-2]|l2:n[3-4]",
+		  .ranks = OSP_NOTE_SLURM_RANKS,
+		  .says = "x"}},
 		{ORDERED,
 		 {.gang = "spine",
 		  .leaves = "l1:n[1-2]|l2:n[3-4]",
@@ -186,6 +201,7 @@ static void finds(void **state)
 		same(note.domain, cases[i].note.domain);
 		same(note.leaves, cases[i].note.leaves);
 		same(note.order, cases[i].note.order);
+		same(note.ranks, cases[i].note.ranks);
 		same(note.says, cases[i].note.says);
 		osp_note_free_pieces(&note);
 		assert_null(note.gang);

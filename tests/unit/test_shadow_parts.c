@@ -273,6 +273,43 @@ static void ranks_follow_the_layout_or_the_fabric(void **state)
 	}
 }
 
+#if OSP_HAVE_NODE_RANKS
+/* Returns "1.0": the upper and the lower 16 bits, as Slurm's step scheduler reads them. */
+static const char *slurm_rank(const job_record_t *job, int at)
+{
+	static char text[16];
+
+	snprintf(text, sizeof(text), "%u.%u", job->job_resrcs->node_ranks[at] >> 16,
+		 job->job_resrcs->node_ranks[at] & 0xffff);
+	return text;
+}
+
+/* The ranks of a start stand in the record, and the note says so. */
+static void writes_ranks_of_a_start(void **state)
+{
+	job_record_t *job = gang_in(1, 8, "spine", NULL, "leaf:4");
+	job_record_t *other = gang(2, 4, "leaf");
+
+	(void)state;
+	rehash_node();
+	assert_int_equal(ask(job, SELECT_MODE_RUN_NOW), SLURM_SUCCESS);
+	fake_job_runs(job, 0, 8, asked.now + 1000);
+	job->job_resrcs->nodes = xstrdup("n[1-8]");
+	assert_int_equal(select_p_job_begin(job), SLURM_SUCCESS);
+	assert_says(job, "; ranks=slurm; placed: 8 nodes");
+	assert_string_equal(slurm_rank(job, 0), "0.0");
+	assert_string_equal(slurm_rank(job, 3), "0.3");
+	assert_string_equal(slurm_rank(job, 4), "1.0");
+	assert_string_equal(slurm_rank(job, 7), "1.3");
+	/* what cannot be written is not said */
+	assert_int_equal(ask(other, SELECT_MODE_RUN_NOW), SLURM_SUCCESS);
+	fake_job_runs(other, 8, 4, asked.now + 1000);
+	assert_int_equal(select_p_job_begin(other), SLURM_SUCCESS);
+	assert_says(other, "placed: 4 nodes");
+	assert_null(strstr(other->admin_comment, "ranks="));
+}
+#endif
+
 /* --- memory ----------------------------------------------------------------------------------- */
 
 static bool placed_and_begun(void *context)
@@ -400,6 +437,9 @@ int main(void)
 		TEST(gives_up_where_slurm_takes_none),
 		TEST(naming_nodes_is_no_start),
 		TEST(ranks_follow_the_layout_or_the_fabric),
+#if OSP_HAVE_NODE_RANKS
+		TEST(writes_ranks_of_a_start),
+#endif
 		TEST(stays_whole_without_memory),
 	};
 
