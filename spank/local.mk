@@ -14,6 +14,7 @@ libspank_la_SOURCES = \
 	lib/base/node_counts.c lib/policy/note.c lib/policy/request.c lib/policy/request_parts.c lib/base/text.c \
 	spank/asked.c spank/asked.h \
 	spank/chosen.c spank/chosen.h \
+	spank/launcher.c spank/launcher.h \
 	spank/own_words.c spank/own_words.h \
 	spank/modes.c spank/modes.h \
 	spank/node_part.h \

@@ -3,8 +3,13 @@
 where it makes and joins the nodes' store, though that has an option for it; its children import this too."""
 import functools
 import os
+import socket
 import sys
 import torch.distributed as dist
+
+if os.environ.get("NODES_HAVE_NAMES"):
+    # all nodes are one machine: each has the name that it would have on its own; the address of each is this one's
+    socket.getfqdn = lambda host="": "localhost" if host else os.environ["SLURMD_NODENAME"]
 
 if os.environ.get("USE_LIBUV") == "0":
     dist.TCPStore = functools.partial(dist.TCPStore, use_libuv=False)

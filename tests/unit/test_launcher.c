@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* test_launcher.c - which launchers of a step order nodes by themselves */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "spank/launcher.h"
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+#define WORDS_MAX    8
+
+static char folder[] = "/tmp/onespine-launcher.XXXXXX";
+
+/* Words are separated by '|'. */
+static enum osp_launcher found_in(const char *line)
+{
+	char copy[512], *words[WORDS_MAX], *rest = copy, *word;
+	int count = 0;
+
+	snprintf(copy, sizeof(copy), "%s", line);
+	while ((word = strsep(&rest, "|"))) {
+		assert_in_range(count, 0, WORDS_MAX - 1);
+		words[count++] = word;
+	}
+	return osp_launcher_find(words, count);
+}
+
+static void finds_launchers_in_words(void **state)
+{
+	static const struct {
+		const char *words;
+		enum osp_launcher launcher;
+	} cases[] = {
+		{"torchrun|--nnodes=4|--rdzv-backend=c10d|train.py", OSP_LAUNCHER_C10D},
+		{"torchrun|--rdzv_backend|c10d|train.py", OSP_LAUNCHER_C10D},
+		{"-N4|sh|-c|torchrun --rdzv_backend c10d --rdzv_endpoint h:1 t.py",
+		 OSP_LAUNCHER_C10D},
+		{"sh|-c|torchrun --rdzv-backend=\"c10d\" t.py", OSP_LAUNCHER_C10D},
+		{"sh|-c|torchrun --rdzv-backend \\\n c10d t.py", OSP_LAUNCHER_C10D},
+		{"torchrun|--rdzv-backend=static|--node-rank=1|t.py", OSP_LAUNCHER_BY_TASK},
+		{"torchrun|--rdzv-endpoint=c10d:1|t.py", OSP_LAUNCHER_BY_TASK},
+		{"torchrun|--rdzv-backend", OSP_LAUNCHER_BY_TASK},
+		{"torchrun|--rdzv-backend=etcd|c10d", OSP_LAUNCHER_BY_TASK},
+		{"ray|start|--head", OSP_LAUNCHER_RAY},
+		{"/opt/ray/bin/ray|symmetric-run|--", OSP_LAUNCHER_RAY},
+		{"sh|-c|cd x && ray start --address=$head", OSP_LAUNCHER_RAY},
+		{"array|start", OSP_LAUNCHER_BY_TASK},
+		{"x-ray|start", OSP_LAUNCHER_BY_TASK},
+		{"ray|status", OSP_LAUNCHER_BY_TASK},
+		{"ray", OSP_LAUNCHER_BY_TASK},
+		{"arrays/ray.py|start", OSP_LAUNCHER_BY_TASK},
+		{"hostname", OSP_LAUNCHER_BY_TASK},
+		{"/nowhere/at/all|/dev/null|/", OSP_LAUNCHER_BY_TASK},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(cases); i++) {
+		if (found_in(cases[i].words) != cases[i].launcher)
+			fail_msg("%s: %d", cases[i].words, found_in(cases[i].words));
+	}
+	setenv("PET_RDZV_BACKEND", "static", 1);
+	assert_int_equal(found_in("torchrun|t.py"), OSP_LAUNCHER_BY_TASK);
+	setenv("PET_RDZV_BACKEND", "c10d", 1);
+	assert_int_equal(found_in("torchrun|t.py"), OSP_LAUNCHER_C10D);
+	unsetenv("PET_RDZV_BACKEND");
+}
+
+static enum osp_launcher found_in_file(const char *text, size_t bytes, size_t file_bytes)
+{
+	char path[64], line[128];
+	enum osp_launcher found;
+	int file;
+
+	snprintf(path, sizeof(path), "%s/train.sh", folder);
+	file = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+	assert_true(file >= 0);
+	assert_int_equal(write(file, text, bytes), bytes);
+	assert_int_equal(ftruncate(file, (off_t)file_bytes), 0);
+	close(file);
+	snprintf(line, sizeof(line), "-N2|bash|%s|c10d", path);
+	found = found_in(line);
+	assert_int_equal(unlink(path), 0);
+	return found;
+}
+
+static void finds_launchers_in_scripts(void **state)
+{
+	static const struct {
+		const char *text;
+		enum osp_launcher launcher;
+	} cases[] = {
+		{"#!/bin/sh\nexec torchrun --nproc-per-node=8 \\\n  --rdzv-backend=c10d train.py\n",
+		 OSP_LAUNCHER_C10D},
+		{"  # torchrun --rdzv-backend=c10d\ntorchrun --node-rank=$R t.py\n",
+		 OSP_LAUNCHER_BY_TASK},
+		{"# ray start\n\tray start --head\n", OSP_LAUNCHER_RAY},
+		{"torchrun --rdzv-backend=", OSP_LAUNCHER_BY_TASK},
+		{"", OSP_LAUNCHER_BY_TASK},
+	};
+	const char *last = "torchrun --rdzv-backend=c10d t.py";
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(cases); i++) {
+		size_t bytes = strlen(cases[i].text);
+
+		if (found_in_file(cases[i].text, bytes, bytes) != cases[i].launcher)
+			fail_msg("%s", cases[i].text);
+	}
+	/* what follows a zero byte is not read, nor a file of more than 64 KiB */
+	assert_int_equal(found_in_file("\0--rdzv-backend=c10d", 20, 20), OSP_LAUNCHER_BY_TASK);
+	assert_int_equal(found_in_file(last, strlen(last), 64 * 1024), OSP_LAUNCHER_C10D);
+	assert_int_equal(found_in_file(last, strlen(last), 64 * 1024 + 1), OSP_LAUNCHER_BY_TASK);
+}
+
+/* Neither a pipe that nobody writes to nor a folder keeps srun. */
+static void waits_for_no_file(void **state)
+{
+	char path[64];
+
+	(void)state;
+	snprintf(path, sizeof(path), "%s/pipe", folder);
+	assert_int_equal(mkfifo(path, 0600), 0);
+	assert_int_equal(found_in(path), OSP_LAUNCHER_BY_TASK);
+	assert_int_equal(unlink(path), 0);
+	assert_int_equal(found_in(folder), OSP_LAUNCHER_BY_TASK);
+}
+
+static int make_folder(void **state)
+{
+	(void)state;
+	return mkdtemp(folder) ? 0 : -1;
+}
+
+static int remove_folder(void **state)
+{
+	(void)state;
+	return rmdir(folder);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(finds_launchers_in_words),
+		cmocka_unit_test(finds_launchers_in_scripts),
+		cmocka_unit_test(waits_for_no_file),
+	};
+
+	return cmocka_run_group_tests(tests, make_folder, remove_folder);
+}
