@@ -258,8 +258,9 @@ static void print_call(struct osp_chooser *chooser, struct osp_choose_input *inp
 		us[i] = bench_cpu_us() - start;
 	}
 	median = bench_median(us, PLAN_ROUNDS);
-	printf("%7" PRIu32 " %5" PRIu32 " %-16s %-8s %7s %9.1f %9.1f\n",
-	       input->place.usable->place_count, input->place.need_nodes,
+	printf("%7" PRIu32 " %5u %5" PRIu32 " %-16s %-8s %7s %9.1f %9.1f\n",
+	       input->place.usable->place_count, input->place.kind ? input->place.kind_count : 1,
+	       input->place.need_nodes,
 	       input->parts->segments.count > 1	  ? "leaf:8,spine:16"
 	       : input->parts->segments.count > 0 ? "leaf:16"
 						  : "domains<=4",
@@ -268,8 +269,13 @@ static void print_call(struct osp_chooser *chooser, struct osp_choose_input *inp
 	       us[PLAN_ROUNDS - 1]);
 }
 
-/* Each node of two of five is busy for a time of its own, up to a day. */
-static void run_calls(uint32_t spines)
+#define KINDS 4
+
+/*
+ * Each node of two of five is busy for a time of its own, up to a day. With `kinds` each run of
+ * four leaves is of another kind, in turn: each is asked for by itself.
+ */
+static void run_calls(uint32_t spines, bool kinds)
 {
 	static const struct osp_parts parts[] = {
 		{1, {1, {{1, 16}}}},
@@ -283,18 +289,22 @@ static void run_calls(uint32_t spines)
 	struct osp_chooser *chooser = osp_chooser_new(topology, place, cut);
 	struct osp_nodeset *usable = osp_nodeset_new(nodes), *free_nodes = osp_nodeset_new(nodes);
 	int64_t *free_at_s = calloc(nodes, sizeof(*free_at_s));
+	uint16_t *kind = calloc(nodes, sizeof(*kind));
 	struct plan plan = {free_at_s, nodes};
 	const struct osp_choose_calls calls = {
 		.ask = say_yes, .free_times = give_times, .elapsed_ms = no_time, .context = &plan};
 
-	if (!chooser || !usable || !free_nodes || !free_at_s)
+	if (!chooser || !usable || !free_nodes || !free_at_s || !kind)
 		abort();
 	osp_nodeset_fill(usable);
 	make_busy(free_nodes, free_at_s);
+	for (uint32_t n = 0; n < nodes; n++)
+		kind[n] = (uint16_t)(n / 64 % KINDS);
 	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
 		for (int mode = OSP_CHOOSE_RUN_NOW; mode <= OSP_CHOOSE_WILL_RUN; mode++) {
 			/* more than what is free of a spine, so that a plan lies in the future */
-			uint32_t gang = mode == OSP_CHOOSE_RUN_NOW ? 512 : 1536;
+			uint32_t gang =
+				(mode == OSP_CHOOSE_RUN_NOW ? 512u : 1536u) / (kinds ? KINDS : 1);
 			struct osp_choose_input input = {.mode = (enum osp_choose_mode)mode,
 							 .parts = &parts[i],
 							 .now_s = PLAN_NOW_S,
@@ -306,11 +316,16 @@ static void run_calls(uint32_t spines)
 								   .usable = usable,
 								   .free = free_nodes}};
 
+			if (kinds) {
+				input.place.kind = kind;
+				input.place.kind_count = KINDS;
+			}
 			if (!input.parts->segments.count)
 				input.place.need_nodes = input.place.want_nodes = 4 * gang;
 			print_call(chooser, &input, &calls);
 		}
 	}
+	free(kind);
 	free(free_at_s);
 	free(free_nodes);
 	free(usable);
@@ -331,9 +346,10 @@ int main(void)
 	printf("\na whole call for a gang in segments or several domains, without Slurm's own "
 	       "function: of %d, in us of processor\n",
 	       PLAN_ROUNDS);
-	printf("%7s %5s %-16s %-8s %7s %9s %9s\n", "nodes", "gang", "asked", "call", "starts",
-	       "median", "largest");
-	run_calls(32);
-	run_calls(64);
+	printf("%7s %5s %5s %-16s %-8s %7s %9s %9s\n", "nodes", "kinds", "gang", "asked", "call",
+	       "starts", "median", "largest");
+	run_calls(32, false);
+	run_calls(32, true);
+	run_calls(64, false);
 	return 0;
 }
