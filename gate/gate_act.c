@@ -19,6 +19,7 @@
 #include "lib/gate/gate_verdict.h"
 #include "lib/gate/gate_words.h"
 #include "lib/health/reason.h"
+#include "lib/layout/gang_order.h"
 #include "lib/policy/note.h"
 #include "lib/topology/leaf_list.h"
 #include "gate/gate_again.h"
@@ -232,6 +233,68 @@ static uint32_t *leaves_by_rank(const struct osp_gate_gang *gang)
 	}
 	osp_note_free_pieces(&note);
 	return table.leaf;
+}
+
+/* Writes the segment of each of the gang's nodes, by rank. Returns false if they are not cut so. */
+static bool find_segments(const struct osp_gate_gang *gang, const struct osp_gang_ranks *made,
+			  const char *order, uint32_t *segment)
+{
+	uint32_t *of_made = calloc(made->count, sizeof(*of_made)), hint = 0, count, found = 0;
+	uint32_t last = 0; /* nodes of the last one, which may be smaller */
+
+	count = of_made && made->count == gang->node_count
+			? osp_gang_order_segments(made, order, gang->segment_spares, of_made)
+			: 0;
+	for (uint32_t i = 0; count && i < made->count; i++) {
+		uint32_t rank = rank_of(gang, made->names[i], &hint);
+
+		found += rank != OSP_GATE_NOBODY;
+		last += of_made[i] + 1 == count;
+		if (rank != OSP_GATE_NOBODY)
+			segment[rank] = of_made[i];
+	}
+	free(of_made);
+	return count && found == gang->node_count && last > gang->segment_spares &&
+	       count * gang->segment_spares == gang->spares;
+}
+
+/*
+ * Returns the segment of each node by rank, of a gang with spares in each; NULL for any other.
+ * *unknown: it has them, but AdminComment does not tell where. A gang that is not held to its
+ * segments (mode advise or off) has spares of the job.
+ */
+static uint32_t *segments_by_rank(const struct osp_gate_gang *gang, bool *unknown)
+{
+	struct osp_note note = {.gang = NULL};
+	struct osp_gang_ranks made;
+	uint32_t *segment = NULL;
+	bool advice = true; /* without a gang, too */
+	char *nodes;
+
+	*unknown = false;
+	if (!gang->segment_spares || !osp_note_find(seen.job.admin_comment, &note))
+		return NULL;
+	if (note.gang)
+		osp_note_request(note.gang, &advice);
+	if (!advice) {
+		*unknown = true;
+		nodes = osp_hostlist_compact(gang->nodes, gang->node_count);
+		segment = calloc(gang->node_count, sizeof(*segment));
+		if (nodes && segment && note.leaves &&
+		    osp_gang_order_make(nodes, note.leaves, note.order, &made) == 0) {
+			*unknown = !find_segments(gang, &made, note.order, segment);
+			osp_gang_order_clear(&made);
+		}
+		free(nodes);
+	}
+	osp_note_free_pieces(&note);
+	if (*unknown) {
+		say("job %u: where its segments are is not known: none of its spares is released",
+		    gang->job);
+		free(segment);
+		segment = NULL;
+	}
+	return segment;
 }
 
 static struct osp_breaker_mark *marks_of(const struct osp_controller_nodes *nodes, size_t *count)
@@ -554,10 +617,10 @@ static bool attempt(const struct osp_gate_here *here, struct osp_gate_report *re
 {
 	struct osp_controller_nodes nodes = {.nodes = NULL};
 	struct osp_gate_means means = {.can_shrink = true};
-	uint32_t *leaf = NULL;
+	uint32_t *leaf = NULL, *segment = NULL;
 	struct osp_breaker_mark *marks = NULL;
 	int code = ask_job(here->gang, until_ms);
-	bool done;
+	bool done, unknown;
 
 	if (code == ESLURM_INVALID_JOB_ID || (code == 0 && seen.job.phase != OSP_PHASE_RUNNING)) {
 		gone(verdict);
@@ -579,6 +642,8 @@ static bool attempt(const struct osp_gate_here *here, struct osp_gate_report *re
 	means.stopped = stopped_before().all;
 	means.stopped_slow = stopped_before().slow;
 	means.leaf = leaf = leaves_by_rank(here->gang);
+	means.segment = segment = segments_by_rank(here->gang, &unknown);
+	means.can_shrink = !unknown;
 	marks = marks_of(&nodes, &means.breaker.mark_count);
 	means.breaker.marks = marks;
 	means.breaker.node_count = nodes.count;
@@ -587,6 +652,7 @@ static bool attempt(const struct osp_gate_here *here, struct osp_gate_report *re
 	done = carry_out(here, verdict, &nodes, until_ms);
 	free(marks);
 	free(leaf);
+	free(segment);
 	osp_controller_nodes_free(&nodes);
 	return done;
 }

@@ -23,6 +23,7 @@
 
 #define DEPTH_WISH	 "SPANK_" OSP_JOB_ENTRY(gang_check)
 #define EFFECTIVE_SPARES "SPANK__ONESPINE_SPARES"
+#define SEGMENT_SPARES	 "SPANK__ONESPINE_SEGMENT_SPARES"
 #define PLACED		 "SPANK_" OSP_PLACED_INSTANCES_NAME
 
 static struct osp_slurm_conf *configuration; /* NULL: there is no file, or it cannot be read */
@@ -147,6 +148,8 @@ static void read_spares(struct osp_gate_job *job, const struct osp_slurm_conf *c
 	    read_number(EFFECTIVE_SPARES, &spares, NULL) || spares > job->policy->spares_max ||
 	    spares >= gang->node_count)
 		spares = 0;
+	if (!spares || read_number(SEGMENT_SPARES, &gang->segment_spares, NULL))
+		gang->segment_spares = 0;
 	gang->spares = spares;
 	gang->wanted = gang->node_count - spares;
 }

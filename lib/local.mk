@@ -85,7 +85,7 @@ libonespine_la_SOURCES += \
 	lib/policy/features.c lib/policy/features.h \
 	lib/policy/job_options.c lib/policy/job_options.h lib/policy/mode.c lib/policy/node_policy.c lib/policy/node_policy.h lib/policy/note.c \
 	lib/policy/note.h lib/policy/promise.c lib/policy/promise.h lib/policy/request.c \
-	lib/policy/request.h lib/policy/request_parts.c lib/policy/request_parts.h lib/policy/waiting.c lib/policy/waiting.h \
+	lib/policy/request.h lib/policy/request_parts.c lib/policy/request_parts.h lib/policy/spares.c lib/policy/spares.h lib/policy/waiting.c lib/policy/waiting.h \
 	lib/policy/words.c lib/policy/words.h \
 	lib/policy/words_segments.c
 # lib/doctor: what may be wrong with a cluster, and the cure

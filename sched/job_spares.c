@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* job_spares.c - --gang-spares=K: more nodes than the job asked for, the best of which stay */
+/* job_spares.c - --gang-spares: more nodes than the job asked for, the best of which stay */
 #include "sched/job_spares.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,33 +10,57 @@
 #include "sched/job_env.h"
 #include "host/slurm_compat.h"
 
-int osp_job_spares_read(const job_desc_msg_t *job, uint32_t *spares, char *sentence,
+int osp_job_spares_read(const job_desc_msg_t *job, struct osp_spares *spares, char *sentence,
 			size_t sentence_bytes)
 {
 	const char *name = "--gang-spares";
 	const char *value =
 		osp_job_env_find(job->spank_job_env, job->spank_job_env_size, OSP_SPANK_SPARES);
-	unsigned long number;
-	char *end;
 
-	*spares = 0;
+	*spares = (struct osp_spares){.count = 0};
 	if (!value) {
 		name = OSP_GANG_SPARES_VARIABLE;
 		value = osp_job_env_find(job->environment, job->env_size,
 					 OSP_GANG_SPARES_VARIABLE "=");
 	}
-	if (!value)
+	if (!value || osp_spares_parse(value, spares) == 0)
 		return 0;
-	errno = 0;
-	number = strtoul(value, &end, 10);
-	if (errno || *end || *value < '0' || *value > '9' || number >= OSP_GATE_NODES_MAX) {
+	snprintf(sentence, sentence_bytes,
+		 "%s=%.40s: how many spare nodes is expected, a number from 0 to %d, or "
+		 "K/segment for K in each segment",
+		 name, value, OSP_SPARES_MAX);
+	return -1;
+}
+
+int osp_job_spares_in_segments(const job_desc_msg_t *job, const struct osp_spares *spares,
+			       struct osp_request *request, uint32_t *all, char *sentence,
+			       size_t sentence_bytes)
+{
+	bool has_size = job->min_nodes != NO_VAL && job->min_nodes <= OSP_GATE_NODES_MAX;
+	struct osp_error error = {.text = ""};
+	char grown[OSP_SEGMENTS_BYTES];
+
+	*all = spares->count;
+	if (!spares->per_segment)
+		return 0;
+	if (*request->layout)
 		snprintf(sentence, sentence_bytes,
-			 "%s=%.40s: how many spare nodes is expected, a number from 0 to %d", name,
-			 value, OSP_GATE_NODES_MAX - 1);
-		return -1;
-	}
-	*spares = (uint32_t)number;
-	return 0;
+			 "--gang-spares=%u/segment cannot stand beside --gang-layout, whose "
+			 "segments "
+			 "are those of all nodes; say its segments with --gang-segment instead",
+			 spares->count);
+	else if (!*request->segments)
+		snprintf(sentence, sentence_bytes,
+			 "--gang-spares=%u/segment are spares in each segment, and this job has "
+			 "none: give --gang-segment too, as in --gang-segment=leaf:16, or say "
+			 "--gang-spares=%u",
+			 spares->count, spares->count);
+	else if (osp_spares_grow(request->segments, spares->count, has_size ? job->min_nodes : 1,
+				 grown, all, &error))
+		snprintf(sentence, sentence_bytes, "%s", error.text);
+	else
+		return memcpy(request->segments, grown, sizeof(grown)) ? 0 : -1;
+	return -1;
 }
 
 /* --- what cannot have spares ------------------------------------------------------------------ */

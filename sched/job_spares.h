@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * job_spares.h - --gang-spares=K: more nodes than the job asked for, the best of which stay
+ * job_spares.h - --gang-spares: more nodes than the job asked for, the best of which stay
  *
  * The job is made K nodes larger here, and the gate releases as many before its first process
  * starts (lib/gate/gate_verdict.h). What Slurm works out from the number of nodes has to be
@@ -19,6 +19,7 @@
 #include <slurm/slurm.h>
 
 #include "lib/policy/job_options.h"
+#include "lib/policy/spares.h"
 
 /* The option as it reaches slurmctld, and the variable that stands for it. */
 #define OSP_SPANK_SPARES	 OSP_JOB_ENTRY(gang_spares) "="
@@ -27,11 +28,20 @@
 #define OSP_SPARES_MARK "ONESPINE_SPARES="
 
 /*
- * Reads how many spares were asked for; *spares is 0 if none were. Returns 0, or -1 with a
+ * Reads how many spares were asked for; their count is 0 if none were. Returns 0, or -1 with a
  * sentence.
  */
-int osp_job_spares_read(const job_desc_msg_t *job, uint32_t *spares, char *sentence,
+int osp_job_spares_read(const job_desc_msg_t *job, struct osp_spares *spares, char *sentence,
 			size_t sentence_bytes);
+
+/*
+ * Makes the segments of the request larger by spares of each segment, and counts these. Spares of
+ * the job are all of them. Returns 0, or -1 with a sentence: there are no segments, or they cannot
+ * grow.
+ */
+int osp_job_spares_in_segments(const job_desc_msg_t *job, const struct osp_spares *spares,
+			       struct osp_request *request, uint32_t *all, char *sentence,
+			       size_t sentence_bytes);
 
 /* Makes the job `spares` nodes larger. Returns 0, or -1 with a sentence and the job unchanged if
  * such a job cannot have spares. */

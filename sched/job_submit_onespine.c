@@ -278,18 +278,37 @@ static void tell_left(const struct osp_effective *effective, char **err_msg)
 	tell_user(err_msg, sentence);
 }
 
+/* Tells the user what its spares make of the segments. */
+static void tell_spares(const struct osp_seam_job *job, const struct osp_effective *effective,
+			char **err_msg)
+{
+	char sentence[OSP_SEGMENTS_BYTES + 160];
+
+	if (effective->mode == OSP_MODE_OFF || !job->segment_spares)
+		return;
+	snprintf(sentence, sizeof(sentence),
+		 "onespine: with %u spare node%s in each it is placed as %u nodes in segments %s; "
+		 "%u are released when all are checked",
+		 job->segment_spares, job->segment_spares == 1 ? "" : "s", job->min_nodes,
+		 effective->segments, job->spares);
+	tell_user(err_msg, sentence);
+}
+
 /*
  * Stores the spares for the gate. Returns -1 if memory runs out before the gate would know of them.
  */
-static int write_spares(job_desc_msg_t *job, uint32_t spares)
+static int write_spares(job_desc_msg_t *job, uint32_t spares, uint32_t segment_spares)
 {
-	char value[16];
+	char value[16], in_segment[16];
 
 	if (!spares)
 		return 0;
 	snprintf(value, sizeof(value), "%u", spares);
+	snprintf(in_segment, sizeof(in_segment), "%u", segment_spares);
 	if (osp_job_env_append(&job->spank_job_env, &job->spank_job_env_size, OSP_EFFECTIVE_SPARES,
-			       value))
+			       value) ||
+	    (segment_spares && osp_job_env_append(&job->spank_job_env, &job->spank_job_env_size,
+						  OSP_EFFECTIVE_SEGMENT_SPARES, in_segment)))
 		return -1;
 	/* onespine.so looks which nodes stayed only if it finds this variable */
 	if (job->environment && job->env_size)
@@ -305,12 +324,14 @@ static void drop_forged(job_desc_msg_t *job)
 	static const char *const names[] = {
 		OSP_EFFECTIVE,
 		OSP_EFFECTIVE_SPARES,
+		OSP_EFFECTIVE_SEGMENT_SPARES,
 		OSP_LAUNCHED_IN_VAIN,
 		OSP_LAUNCHED_NODES,
 		OSP_PLACED_INSTANCES,
 		OSP_PREEMPTS,
 		"SPANK_" OSP_EFFECTIVE,
 		"SPANK_" OSP_EFFECTIVE_SPARES,
+		"SPANK_" OSP_EFFECTIVE_SEGMENT_SPARES,
 		"SPANK_" OSP_LAUNCHED_IN_VAIN,
 		"SPANK_" OSP_LAUNCHED_NODES,
 		"SPANK_" OSP_PLACED_INSTANCES,
@@ -335,6 +356,7 @@ EXPORTED int job_submit(job_desc_msg_t *job, uint32_t submit_uid, char **err_msg
 	struct osp_request request;
 	struct osp_effective effective;
 	char sentence[SENTENCE_BYTES] = "";
+	struct osp_spares asked;
 	uint32_t spares;
 	int rc;
 
@@ -346,11 +368,13 @@ EXPORTED int job_submit(job_desc_msg_t *job, uint32_t submit_uid, char **err_msg
 	drop_forged(job);
 	drop_inherited(job);
 	if (read_request(job, &request, sentence, sizeof(sentence)) ||
-	    osp_job_spares_read(job, &spares, sentence, sizeof(sentence)))
+	    osp_job_spares_read(job, &asked, sentence, sizeof(sentence)) ||
+	    osp_job_spares_in_segments(job, &asked, &request, &spares, sentence, sizeof(sentence)))
 		return refuse(err_msg, submit_uid, sentence, EINVAL);
 	if (spares && osp_job_spares_add(job, spares, sentence, sizeof(sentence)))
 		return refuse(err_msg, submit_uid, sentence, ESLURM_NOT_SUPPORTED);
-	if (write_spares(job, spares))
+	described.segment_spares = asked.per_segment ? asked.count : 0;
+	if (write_spares(job, spares, described.segment_spares))
 		return refuse(err_msg, submit_uid, NO_MEMORY, ENOMEM);
 	osp_job_describe(job, &described);
 	described.spares = spares;
@@ -365,6 +389,7 @@ EXPORTED int job_submit(job_desc_msg_t *job, uint32_t submit_uid, char **err_msg
 		return refuse(err_msg, submit_uid, NO_MEMORY, ENOMEM);
 	tell_order(&effective, err_msg);
 	tell_left(&effective, err_msg);
+	tell_spares(&described, &effective, err_msg);
 	return SLURM_SUCCESS;
 }
 

@@ -22,11 +22,13 @@
 #include "lib/policy/request.h"
 
 #define OSP_SEAM_COOKIE_0 UINT64_C(0x6f6e657370696e65) /* "onespine" */
-#define OSP_SEAM_COOKIE_1 UINT64_C(0x7365616d2d303035) /* "seam-005" */
+#define OSP_SEAM_COOKIE_1 UINT64_C(0x7365616d2d303036) /* "seam-006" */
 #define OSP_SEAM_ANSWER	  0x4f5350
 
 /* What job_submit writes into spank_job_env[] for the gate; a user's own is removed. */
 #define OSP_EFFECTIVE_SPARES "_ONESPINE_SPARES="
+/* And for the shadow too: how many of these each segment has, if they are those of segments. */
+#define OSP_EFFECTIVE_SEGMENT_SPARES "_ONESPINE_SEGMENT_SPARES="
 
 struct job_record;
 
@@ -49,7 +51,8 @@ struct osp_seam_job {
 	const char *tres_per_task;
 	uint32_t components_before; /* of the same heterogeneous job, in the same partition */
 	struct osp_shape shape;
-	uint32_t spares; /* of min_nodes, beyond what stays */
+	uint32_t spares;	 /* of min_nodes, beyond what stays */
+	uint32_t segment_spares; /* of each segment; 0: the spares are the job's */
 };
 
 /*

@@ -572,6 +572,9 @@ char *shadow_order_of(const job_record_t *job, const struct osp_effective *effec
  */
 bool shadow_order_ranks(job_record_t *job, const char *leaves, const char *order);
 
+/* Returns how many spares each of the job's segments has (lib/policy/spares.h); 0: none. */
+uint32_t shadow_segment_spares(const job_record_t *job);
+
 /* The same after nodes left a running gang: makes the order anew, from the note in AdminComment. */
 void shadow_order_resized(job_record_t *job);
 

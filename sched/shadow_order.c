@@ -64,7 +64,7 @@ static char *order_text(const job_record_t *job, const struct osp_effective *eff
 			info("onespine: %pJ: its ranks follow the fabric and not its layout: %s",
 			     job, error.text);
 	}
-	return osp_gang_order_text(topology, nodes, count, &segments,
+	return osp_gang_order_text(topology, nodes, count, &segments, shadow_segment_spares(job),
 				   arranged ? &arrangement : NULL);
 }
 

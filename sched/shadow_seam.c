@@ -17,6 +17,7 @@
 #include "lib/policy/effective.h"
 #include "lib/policy/note.h"
 #include "lib/policy/request_parts.h"
+#include "lib/policy/spares.h"
 #include "lib/policy/words.h"
 #include "sched/seam.h"
 
@@ -239,6 +240,33 @@ static int parts_have_a_size(const struct question *question, const struct osp_s
 	return -1;
 }
 
+/*
+ * Checks that spares are those of the segments: any others would be taken out of one. A pending job
+ * may have got other segments or another number of nodes since.
+ */
+static int spares_are_apart(const struct osp_seam_job *job, const struct osp_parts *parts,
+			    char *sentence, size_t sentence_bytes)
+{
+	uint32_t unit = parts->segments.count ? parts->segments.segment[0].nodes : 0;
+
+	if (job->spares && unit && !job->segment_spares)
+		snprintf(sentence, sentence_bytes,
+			 "--gang-spares=%u would be released out of a segment: say "
+			 "--gang-spares=K/segment, for K spare nodes in each segment's domain",
+			 job->spares);
+	else if (job->segment_spares &&
+		 !osp_spares_are_in_segments(job->spares, job->segment_spares, job->min_nodes,
+					     unit))
+		snprintf(sentence, sentence_bytes,
+			 "--gang-spares=%u/segment was made of the segments and the nodes of the "
+			 "job "
+			 "when it was submitted, and they would be others: submit another job",
+			 job->segment_spares);
+	else
+		return 0;
+	return -1;
+}
+
 static int parts_fit(const struct osp_seam_job *job, const struct osp_effective *effective,
 		     const struct question *question, int held_to, const char *partition,
 		     char *sentence, size_t sentence_bytes)
@@ -248,15 +276,17 @@ static int parts_fit(const struct osp_seam_job *job, const struct osp_effective 
 
 	if (osp_parts_read(effective->domains_max, effective->segments, shadow_state.topology,
 			   question->input.level, &parts, &error)) {
-		snprintf(sentence, sentence_bytes, "%s", error.text);
+		if (job->segment_spares)
+			snprintf(sentence, sentence_bytes,
+				 "with %u spare node%s in each segment: %s, its spares among them",
+				 job->segment_spares, job->segment_spares == 1 ? "" : "s",
+				 error.text);
+		else
+			snprintf(sentence, sentence_bytes, "%s", error.text);
 		return -1;
 	}
-	if (job->spares && parts.segments.count) {
-		snprintf(sentence, sentence_bytes,
-			 "--gang-spares cannot stand beside --gang-segment: a segment would lack "
-			 "the nodes that are released; leave one of them out");
+	if (spares_are_apart(job, &parts, sentence, sentence_bytes))
 		return -1;
-	}
 	if (parts_have_a_size(question, job, sentence, sentence_bytes))
 		return -1;
 	return parts_could_run(question, held_to, &parts, partition, sentence, sentence_bytes);
@@ -508,8 +538,13 @@ static int check_spares(const struct osp_seam_job *job, const char *partition, c
 	const struct osp_gate_policy *gate = osp_config_gate(shadow_state.config, partition);
 	const char *obstacle = shrink_obstacle();
 	const part_record_t *part = partition_named(partition);
-	char words[PARTITION_WORDS_BYTES];
+	char words[PARTITION_WORDS_BYTES], asked[64];
 
+	if (job->segment_spares)
+		snprintf(asked, sizeof(asked), "%u/segment, %u in all", job->segment_spares,
+			 job->spares);
+	else
+		snprintf(asked, sizeof(asked), "%u", job->spares);
 	if (gate->depth == OSP_GATE_OFF)
 		snprintf(sentence, sentence_bytes,
 			 "%s has no gate that would release spare nodes: leave out "
@@ -517,7 +552,7 @@ static int check_spares(const struct osp_seam_job *job, const char *partition, c
 			 partition_words(partition, words));
 	else if (job->spares > gate->spares_max)
 		snprintf(sentence, sentence_bytes,
-			 "--gang-spares=%u: %s allows %u spare node%s to a job; %s", job->spares,
+			 "--gang-spares=%s: %s allows %u spare node%s to a job; %s", asked,
 			 partition_words(partition, words), gate->spares_max,
 			 gate->spares_max == 1 ? "" : "s",
 			 gate->spares_max ? "ask for no more" : "leave it out");
@@ -607,6 +642,9 @@ static int resolve_locked(const struct osp_seam_job *job, const struct osp_reque
 					     sentence_bytes);
 	if (rc == 0 && effective->mode == OSP_MODE_ENFORCE)
 		rc = check_loosening(&policy, effective, partition, sentence, sentence_bytes);
+	if (rc == 0 && job->segment_spares && !shadow_in_parts(effective))
+		rc = spares_are_apart(job, &(struct osp_parts){.domains_max = 1}, sentence,
+				      sentence_bytes);
 	if (rc == 0 && effective->mode == OSP_MODE_ENFORCE)
 		rc = fits_anywhere(job, effective,
 				   osp_topology_level(shadow_state.topology, effective->level),
@@ -682,6 +720,13 @@ static uint32_t spares_of(const job_record_t *job)
 	return spares ? (uint32_t)strtoul(spares, NULL, 10) : 0;
 }
 
+uint32_t shadow_segment_spares(const job_record_t *job)
+{
+	const char *spares = shadow_spank_value(job, OSP_EFFECTIVE_SEGMENT_SPARES);
+
+	return spares ? (uint32_t)strtoul(spares, NULL, 10) : 0;
+}
+
 struct before {
 	const job_record_t *job;
 	uint32_t count;
@@ -727,6 +772,7 @@ static void describe_job(const job_record_t *job, struct osp_seam_job *described
 		.tres_per_task = job->tres_per_task,
 		.components_before = components_before(job),
 		.spares = spares_of(job),
+		.segment_spares = shadow_segment_spares(job),
 	};
 	shadow_job_shape(job, &described->shape);
 }

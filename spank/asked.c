@@ -10,6 +10,7 @@
 #include "lib/base/text.h"
 #include "lib/policy/request.h"
 #include "lib/policy/request_parts.h"
+#include "lib/policy/spares.h"
 #include "spank/options.h"
 #include "spank/own_words.h"
 
@@ -166,17 +167,16 @@ static int take_keep(int val, const char *value, int remote)
 static int check_spares(const char *name, const char *value)
 {
 	struct osp_error error = {.text = ""};
-	unsigned long number;
-	char *end;
+	struct osp_spares spares;
 
-	number = strtoul(value, &end, 10);
-	if (*end || *value < '0' || *value > '9') {
-		osp_error_set(&error, "%s=%.80s: how many spare nodes is expected, a number", name,
-			      value);
+	if (osp_spares_parse(value, &spares)) {
+		osp_error_set(&error,
+			      "%s=%.80s: how many spare nodes is expected, a number, or K/segment",
+			      name, value);
 		slurm_error("%s", error.text);
 		return -1;
 	}
-	if (!number || spank_context() != S_CTX_LOCAL)
+	if (!spares.count || spank_context() != S_CTX_LOCAL)
 		return 0;
 	slurm_error("%s: srun would wait for the spare nodes that the gate releases; submit with "
 		    "sbatch, or use salloc and srun inside it",

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/layout/gang_order.h"
 #include "lib/place/parts.h"
 #include "lib/policy/promise.h"
 #include "lib/policy/request_parts.h"
@@ -129,6 +130,20 @@ bool osp_gang_in_parts(const struct osp_gang *gang)
 	return osp_in_parts(gang->request.domains_max, gang->request.segments);
 }
 
+/* Makes the segments those that stay after the spares of each were released. Returns false if they
+ * had none. The order in the note is that of what stays (lib/layout/gang_order.h). */
+static bool without_spares(const struct osp_gang *gang, struct osp_segments *segments)
+{
+	uint32_t unit = segments->count ? segments->segment[0].nodes : 0;
+	uint32_t stay = osp_gang_order_unit(gang->note.order);
+
+	if (*gang->request.layout || !stay || stay >= unit)
+		return false;
+	for (uint32_t i = 0; i < segments->count; i++)
+		segments->segment[i].nodes = segments->segment[i].nodes / unit * stay;
+	return true;
+}
+
 /* Judges the nodes of a job, which are in `nodes`. */
 static bool parts_kept(struct osp_cut *cut, const struct osp_topology *topology,
 		       const struct osp_gang *gang, int level_due, const struct osp_nodeset *nodes)
@@ -143,7 +158,9 @@ static bool parts_kept(struct osp_cut *cut, const struct osp_topology *topology,
 		return false;
 	if (level_due != asked)
 		osp_parts_relax(&parts, topology, &level);
-	return osp_parts_kept(cut, &parts, level, nodes);
+	if (osp_parts_kept(cut, &parts, level, nodes))
+		return true;
+	return without_spares(gang, &parts.segments) && osp_parts_kept(cut, &parts, level, nodes);
 }
 
 int osp_gang_parts_kept(const struct osp_snapshot *snapshot, const struct osp_topology *topology,

@@ -74,9 +74,10 @@ struct osp_gate_gang {
 	const char *partition;
 	const char *const *nodes; /* node_count names, in Slurm's order */
 	uint32_t node_count;
-	uint32_t rank;	  /* this node's */
-	uint32_t wanted;  /* nodes that the job asked for; node_count less the spares */
-	uint32_t spares;  /* nodes beyond those, to be released if enough are good */
+	uint32_t rank;		 /* this node's */
+	uint32_t wanted;	 /* nodes that the job asked for; node_count less the spares */
+	uint32_t spares;	 /* nodes beyond those, to be released if enough are good */
+	uint32_t segment_spares; /* as many of these in each segment; 0: they lie anywhere */
 	const char *gpus; /* SLURM_JOB_GPUS: those of this node; NULL: the job has none here */
 };
 

@@ -253,14 +253,20 @@ static void keep_some(struct choice *choice, uint32_t count)
 		keep(choice, choice->candidates[i]);
 }
 
-static void keep_quality(struct choice *choice, enum quality quality)
+/* Tells whether the node of this rank is in the segment; without segments all are in one. */
+static bool is_in(const struct court *court, uint32_t rank, uint32_t segment)
+{
+	return !court->means->segment || court->means->segment[rank] == segment;
+}
+
+static void keep_quality(struct choice *choice, enum quality quality, uint32_t segment)
 {
 	uint32_t count = 0;
 
 	for (uint32_t r = 0; r < choice->court->gang->node_count; r++) {
 		struct seat *seat = &choice->court->seats[r];
 
-		if (!seat->keep && seat->quality == quality)
+		if (!seat->keep && seat->quality == quality && is_in(choice->court, r, segment))
 			choice->candidates[count++] = seat;
 	}
 	if (count > choice->left) {
@@ -271,8 +277,56 @@ static void keep_quality(struct choice *choice, enum quality quality)
 		keep(choice, choice->candidates[i]);
 }
 
-/* Marks the best `wanted` nodes; court->good must be at least that many. Returns -1 if memory ran
- * out. */
+static uint32_t segment_count(const struct court *court)
+{
+	uint32_t count = 1;
+
+	for (uint32_t r = 0; court->means->segment && r < court->gang->node_count; r++)
+		count = court->means->segment[r] >= count ? court->means->segment[r] + 1 : count;
+	return count;
+}
+
+/* Returns how many nodes of a segment stay, and counts its good ones. */
+static uint32_t stay_in(const struct court *court, uint32_t segment, uint32_t *good)
+{
+	uint32_t nodes = 0, spares;
+
+	*good = 0;
+	for (uint32_t r = 0; r < court->gang->node_count; r++) {
+		bool is_here = is_in(court, r, segment);
+
+		nodes += is_here;
+		*good += is_here && court->seats[r].quality != BAD;
+	}
+	spares = court->means->segment ? court->gang->segment_spares
+				       : court->gang->node_count - court->gang->wanted;
+	return nodes > spares ? nodes - spares : 0;
+}
+
+/* Tells whether there are good nodes enough, in each segment. */
+static bool are_enough(const struct court *court)
+{
+	uint32_t segments = segment_count(court), good;
+
+	for (uint32_t segment = 0; segment < segments; segment++) {
+		if (stay_in(court, segment, &good) > good)
+			return false;
+	}
+	return true;
+}
+
+static void keep_best_of(struct choice *choice, uint32_t segment)
+{
+	uint32_t good;
+
+	choice->left = stay_in(choice->court, segment, &good);
+	if (choice->court->means->batch && is_in(choice->court, 0, segment))
+		keep(choice, &choice->court->seats[0]);
+	for (int quality = HEALTHY; quality < BAD && choice->left; quality++)
+		keep_quality(choice, (enum quality)quality, segment);
+}
+
+/* Marks the best nodes; there must be enough. Returns -1 if memory ran out. */
 static int keep_best(struct court *court)
 {
 	uint32_t node_count = court->gang->node_count;
@@ -280,16 +334,14 @@ static int keep_best(struct court *court)
 		.court = court,
 		.leaves = calloc(node_count, sizeof(*choice.leaves)),
 		.candidates = calloc(node_count, sizeof(struct seat *)),
-		.left = court->gang->wanted,
 	};
+	uint32_t segments = segment_count(court);
 	int result = -1;
 
 	if (choice.leaves && choice.candidates) {
 		find_leaves(&choice);
-		if (court->means->batch)
-			keep(&choice, &court->seats[0]);
-		for (int quality = HEALTHY; quality < BAD && choice.left; quality++)
-			keep_quality(&choice, (enum quality)quality);
+		for (uint32_t segment = 0; segment < segments; segment++)
+			keep_best_of(&choice, segment);
 		result = 0;
 	}
 	free(choice.leaves);
@@ -315,7 +367,7 @@ static enum osp_gate_kind kind_of(const struct court *court)
 
 	if (all_good && (!surplus || !court->means->can_shrink))
 		return OSP_GATE_GO;
-	if (surplus && court->means->can_shrink && !court->silent && court->good >= gang->wanted &&
+	if (surplus && court->means->can_shrink && !court->silent && are_enough(court) &&
 	    !(court->means->batch && court->seats[0].quality == BAD))
 		return OSP_GATE_SHRINK;
 	return stopped_kind(court);

@@ -9,6 +9,9 @@
  *	a silent node, or the batch	requeue, hold or end, spares or not: Slurm can release
  *	host is bad			neither a node whose Prolog does not end nor the batch host
  *
+ * With spares in each segment (lib/policy/spares.h) as many nodes of each segment are released, and
+ * a segment with too few good nodes is too few.
+ *
  * The best are the healthiest; among equals those in the fewest leaves, then the fastest.
  *
  * A node is drained only for FAIL, only if policy says so for that check, and only while the
@@ -41,12 +44,15 @@
 
 /* What only slurmctld knows; asked for if not all is well or there are spares. */
 struct osp_gate_means {
-	bool batch;		    /* a batch job: its first node cannot be released */
-	bool can_requeue;	    /* a batch job submitted without --no-requeue */
-	bool can_shrink;	    /* no disable_job_shrink */
-	uint32_t stopped;	    /* starts of this job that the gate stopped before */
-	uint32_t stopped_slow;	    /* of these, starts in which slowness had a part */
-	const uint32_t *leaf;	    /* by rank, any number that tells leaves apart; NULL: unknown */
+	bool batch;	       /* a batch job: its first node cannot be released */
+	bool can_requeue;      /* a batch job submitted without --no-requeue */
+	bool can_shrink;       /* no disable_job_shrink */
+	uint32_t stopped;      /* starts of this job that the gate stopped before */
+	uint32_t stopped_slow; /* of these, starts in which slowness had a part */
+	const uint32_t *leaf;  /* by rank, any number that tells leaves apart; NULL: unknown */
+	/* by rank, counted from 0: the segment, each of which has gang->segment_spares; NULL: the
+	 * spares lie anywhere */
+	const uint32_t *segment;
 	struct osp_breaker breaker; /* all zero: slurmctld was not asked, and nobody counts */
 };
 

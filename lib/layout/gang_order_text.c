@@ -13,15 +13,20 @@ static void add_axis(struct osp_text *text, uint32_t size, uint32_t stride)
 	osp_text_printf(text, "%s%ux%u", text->length_bytes ? "." : "", size, stride);
 }
 
-static void add_grid(struct osp_text *text, const struct osp_segments *segments,
+static void add_grid(struct osp_text *text, const struct osp_segments *segments, uint32_t spares,
 		     const struct osp_arrangement *arrangement)
 {
-	uint32_t unit = 1;
+	uint32_t unit = 1, stride = 1;
 
 	for (uint32_t i = 0; arrangement && i < arrangement->count; i++)
 		add_axis(text, arrangement->axis[i].size, arrangement->axis[i].stride);
 	for (uint32_t i = 0; !arrangement && i < segments->count; i++) {
-		add_axis(text, segments->segment[i].nodes / unit, unit);
+		uint32_t size = segments->segment[i].nodes / unit;
+
+		if (!i && size > spares)
+			size -= spares;
+		add_axis(text, size, stride);
+		stride *= size;
 		unit = segments->segment[i].nodes;
 	}
 	if (!text->length_bytes)
@@ -59,7 +64,7 @@ static bool is_fabric_order(const struct osp_topology *topology, const uint32_t 
 }
 
 char *osp_gang_order_text(const struct osp_topology *topology, const uint32_t *nodes,
-			  uint32_t count, const struct osp_segments *segments,
+			  uint32_t count, const struct osp_segments *segments, uint32_t spares,
 			  const struct osp_arrangement *arrangement)
 {
 	uint32_t *order = calloc(count ? count : 1, sizeof(*order));
@@ -68,7 +73,7 @@ char *osp_gang_order_text(const struct osp_topology *topology, const uint32_t *n
 	bool good = order && names && osp_node_places(segments, topology, nodes, count, order) == 0;
 
 	if (good) {
-		add_grid(&text, segments, arrangement);
+		add_grid(&text, segments, spares, arrangement);
 		for (uint32_t i = 0; i < count; i++)
 			names[i] = osp_topology_node_name(topology, nodes[order[i]]);
 		if (!is_fabric_order(topology, nodes, order, count))

@@ -19,6 +19,7 @@ static void check_comment(const char *comment)
 	static const struct osp_note note = {.gang = "spine",
 					     .domain = "s1",
 					     .leaves = "l1:n[1-2]",
+					     .ranks = OSP_NOTE_SLURM_RANKS,
 					     .says = "placed: here",
 					     .gate = "passed",
 					     .suspects = "n3,n7",
@@ -30,6 +31,7 @@ static void check_comment(const char *comment)
 	fuzz_check(osp_note_find(with, &found));
 	fuzz_check(!strcmp(found.gang, "spine") && !strcmp(found.domain, "s1"));
 	fuzz_check(!strcmp(found.leaves, "l1:n[1-2]") && !strcmp(found.says, "placed: here"));
+	fuzz_check(!strcmp(found.ranks, OSP_NOTE_SLURM_RANKS));
 	osp_note_free_pieces(&found);
 	without = osp_note_merge(with, NULL);
 	if (!osp_note_find(comment, &found))
@@ -48,6 +50,7 @@ static void check_words(const char *words)
 				.domain = words,
 				.leaves = words,
 				.order = words,
+				.ranks = words,
 				.says = words,
 				.gate = words,
 				.suspects = words,

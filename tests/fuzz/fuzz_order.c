@@ -28,6 +28,22 @@ static void check_order(const struct osp_gang_ranks *made)
 	fuzz_check(osp_gang_order_rank(made, "no such node") < 0);
 }
 
+/* Slurm's numbers rise with the ranks, and each node is in one of the segments. */
+static void check_numbers(const struct osp_gang_ranks *made, const char *order)
+{
+	uint32_t numbers[NODES_MAX], segments;
+
+	if (made->count > NODES_MAX)
+		return;
+	osp_gang_order_slurm_ranks(made, numbers);
+	for (uint32_t i = 1; i < made->count; i++)
+		fuzz_check(numbers[i] > numbers[i - 1]);
+	segments = osp_gang_order_segments(made, order, 2, numbers);
+	fuzz_check((segments != 0) == (osp_gang_order_unit(order) != 0));
+	for (uint32_t i = 0; segments && i < made->count; i++)
+		fuzz_check(numbers[i] < segments);
+}
+
 static bool is_short(const char *node, void *context)
 {
 	(void)context;
@@ -106,6 +122,7 @@ FUZZER(order)
 		check_leaves(leaves);
 		if (osp_gang_order_make(nodes, leaves, order, &made) == 0) {
 			check_order(&made);
+			check_numbers(&made, order);
 			osp_gang_order_clear(&made);
 		}
 	}

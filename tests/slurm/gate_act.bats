@@ -86,6 +86,51 @@ n5 n7 n6"
 	none_drained_but
 }
 
+# Two segments of one node and a spare each: all of a leaf. Without segments the two nodes that stay would share one.
+@test "spares in each segment: one of each is released, and ranks follow those that stay" {
+	# shellcheck disable=SC2016 # for the job
+	run --separate-stderr sbatch --parsable --chdir=/ --output="$OUT/%j" -N2 --gang=spine --gang-segment=leaf:1 --gang-spares=1/segment \
+		--ntasks-per-node=1 -x 'n[1-4]' --gres=gpu:8 --wrap '
+		srun sh -c "echo \$SLURM_PROCID \$SLURMD_NODENAME \$ONESPINE_NODE_RANK \$SLURM_NNODES" | sort -n
+		paste -sd" " "$ONESPINE_HOSTFILE"; onespine audit'
+	# shellcheck disable=SC2154
+	one=$output
+	# shellcheck disable=SC2154
+	holds "$stderr" 'onespine: with 1 spare node in each it is placed as 4 nodes in segments leaf:2; 2 are released when all are checked'
+	await_job "$one" COMPLETED
+	equal "$(cat "$OUT/$one")" "0 n5 0 2
+1 n6 1 2
+n5 n6
+1 gang running: 1 as asked for, 0 not"
+	await 10 shows 'order=1x1; gate=2 of 4 nodes kept, all were good' job_field "$one" AdminComment
+	await 10 shows 'placed: 2 nodes on spine s2, 2 released by the gate' job_field "$one" AdminComment
+	none_drained_but
+}
+
+@test "spares in each segment: each covers a bad node of its own" {
+	fault n1 "$ECC"
+	fault n4 "$ECC"
+	one=$(salloc --chdir=/ -N2 --gang=spine --gang-segment=leaf:1 --gang-spares=1/segment --ntasks-per-node=1 -x 'n[5-8]' --gres=gpu:8 \
+		bash -c 'srun -l sh -c "echo \$SLURMD_NODENAME" | sort -n' 2>"$OUT/said")
+	equal "$one" "0: n2
+1: n3"
+	await 10 drained n1 "$ECC_REASON"
+	await 10 drained n4 "$ECC_REASON"
+	none_drained_but n1 n4
+}
+
+@test "spares in each segment: two bad nodes of one are too many, though as many good ones are left" {
+	fault n3 "$ECC"
+	fault n4 "$ECC"
+	one=$(job --no-requeue -N2 --gang=spine --gang-segment=leaf:1 --gang-spares=1/segment -x 'n[5-8]' --ntasks-per-node=1 --gres=gpu:8)
+	await_job "$one" CANCELLED
+	[[ ! -e $OUT/$one ]]
+	await 10 shows 'of 4 nodes, 2 failed, it cannot be requeued: ended, n3: gpu3 ecc 12' job_field "$one" AdminComment
+	await 10 drained n3 "$ECC_REASON"
+	await 10 drained n4 "$ECC_REASON"
+	none_drained_but n3 n4
+}
+
 # evidence_of NODE: the file in which it keeps what failed; written once the verdict has been given
 evidence_of() {
 	find "$ONESPINE_CLUSTER/nodes/$1" -path "*evidence/fail-$1-*.json" | grep .
@@ -205,6 +250,13 @@ left_of() {
 
 @test "more spares than policy allows, a bare srun with spares, a partition without a gate: refused in words" {
 	holds "$(submit_refused -N3 --gang-spares=3)" '--gang-spares=3: partition gpu allows 2 spare nodes to a job'
+	holds "$(submit_refused -N2 --gang=spine --gang-spares=1/segment)" \
+		'--gang-spares=1/segment are spares in each segment, and this job has none: give --gang-segment too, as in --gang-segment=leaf:16, or say --gang-spares=1'
+	holds "$(submit_refused -N2 --gang=spine --gang-segment=leaf:1 --gang-spares=1)" 'say --gang-spares=K/segment, for K spare nodes in each segment'
+	holds "$(submit_refused -N3 --gang=spine --gang-segment=leaf:1 --gang-spares=1/segment)" \
+		'--gang-spares=1/segment, 3 in all: partition gpu allows 2 spare nodes to a job; ask for no more'
+	holds "$(submit_refused -N2 --gang=spine --gang-segment=leaf:2 --gang-spares=1/segment)" \
+		'with 1 spare node in each segment: --gang-segment=leaf:3: leaf:3: the largest leaf has 2 nodes; say at most leaf:2, its spares among them'
 	holds "$(submit_refused -p none -N3 --gang-spares=1)" 'partition none has no gate that would release spare nodes'
 	holds "$(submit_refused -N3 --gang-spares=1 --exclusive)" '--gang-spares cannot stand beside --exclusive'
 	holds "$(submit_refused -N3 --gang-spares=1 --gpus=24)" 'ask for --gpus-per-node'

@@ -133,6 +133,9 @@ tests_unit_test_launch_SOURCES = tests/unit/test_launch.c tests/fabric.c tests/f
 	tests/unit/no_memory.c tests/unit/no_memory.h
 tests_unit_test_launch_LDFLAGS = $(AM_LDFLAGS) $(WRAP_ALLOCATIONS)
 tests_unit_test_launch_LDADD = $(UNIT_LIBS)
+UNIT_TESTS += tests/unit/test_spares
+tests_unit_test_spares_SOURCES = tests/unit/test_spares.c tests/fabric.c tests/fabric.h
+tests_unit_test_spares_LDADD = $(UNIT_LIBS)
 UNIT_TESTS += tests/unit/test_segments
 tests_unit_test_segments_SOURCES = tests/unit/test_segments.c tests/fabric.c tests/fabric.h
 tests_unit_test_segments_LDADD = $(UNIT_LIBS)

@@ -222,7 +222,7 @@ static void ordered(const struct osp_topology *topology, const uint32_t *nodes, 
 {
 	const char *names[NODES_MAX];
 	struct osp_text leaves = OSP_TEXT_INIT;
-	char *order = osp_gang_order_text(topology, nodes, count, segments, arrangement);
+	char *order = osp_gang_order_text(topology, nodes, count, segments, 0, arrangement);
 	char *list, *leaf_list;
 
 	for (uint32_t i = 0; i < count; i++)

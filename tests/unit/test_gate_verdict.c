@@ -519,6 +519,121 @@ static void random_gangs(void **state)
 	}
 }
 
+/* --- spares in each segment ------------------------------------------------------------------- */
+
+/* The segment of each node as a digit. */
+static void set_segments(const char *digits, uint32_t spares)
+{
+	static uint32_t segment[NODES_MAX];
+
+	for (uint32_t r = 0; r < gang.node_count; r++)
+		segment[r] = (uint32_t)(digits[r] - '0');
+	means.segment = segment;
+	gang.segment_spares = spares;
+}
+
+static void as_many_of_each_segment(void **state)
+{
+	static const struct {
+		const char *nodes, *segments;
+		uint32_t in_segment, all;
+		enum osp_gate_kind kind;
+		const char *fates;
+	} many[] = {
+		{"....", "0011", 1, 2, OSP_GATE_SHRINK, "krkr"},
+		{".f.f", "0011", 1, 2, OSP_GATE_SHRINK, "krDkrD"},
+		/* two good ones are left, but not one of each segment */
+		{"..ff", "0011", 1, 2, OSP_GATE_REQUEUE, "kkkDkD"},
+		{"..ff", "0000", 2, 2, OSP_GATE_SHRINK, "kkrDrD"},
+		{".w..", "0101", 1, 2, OSP_GATE_SHRINK, "krrk"},
+		/* the smaller last one has its spare too */
+		{".......", "0000111", 1, 2, OSP_GATE_SHRINK, "kkkrkkr"},
+		{"....f..", "0000111", 1, 2, OSP_GATE_SHRINK, "kkkrrDkk"},
+		{"....ff.", "0000111", 1, 2, OSP_GATE_REQUEUE, "kkkkkDkDk"},
+		/* the batch host stays, whatever its speed */
+		{"w...", "0011", 1, 2, OSP_GATE_SHRINK, "krkr"},
+		{"f...", "0011", 1, 2, OSP_GATE_REQUEUE, "kDkkk"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(many); i++) {
+		start_gang(many[i].nodes, many[i].all);
+		set_segments(many[i].segments, many[i].in_segment);
+		decide();
+		if (verdict.kind != many[i].kind || strcmp(fates(), many[i].fates) != 0)
+			fail_msg("'%s' in '%s': %d %s", many[i].nodes, many[i].segments,
+				 verdict.kind, fates());
+		osp_gate_verdict_free(&verdict);
+	}
+}
+
+/* Tells by trying every set of nodes whether one keeps rank 0 and enough good ones everywhere. */
+static bool some_set_would_do(const char *nodes, const char *segments, uint32_t in_segment)
+{
+	uint32_t count = (uint32_t)strlen(nodes);
+
+	for (uint32_t set = 0; set < 1u << count; set++) {
+		bool good = set & 1;
+
+		for (uint32_t s = 0; good && s < NODES_MAX; s++) {
+			uint32_t here = 0, kept = 0;
+
+			for (uint32_t r = 0; r < count; r++) {
+				if (segments[r] != (char)('0' + s))
+					continue;
+				here++;
+				kept += set >> r & 1;
+				good = good && (!(set >> r & 1) || nodes[r] != 'f');
+			}
+			good = good && kept == (here > in_segment ? here - in_segment : 0);
+		}
+		if (good)
+			return true;
+	}
+	return false;
+}
+
+static void random_segments(void **state)
+{
+	(void)state;
+	for (uint32_t round = 0; round < 3000; round++) {
+		char nodes[NODES_MAX + 1], segments[NODES_MAX + 1];
+		uint32_t in_segment, stay, parts, count = 0, kept = 0, wrong = 0;
+
+		seed = round + 1;
+		random_below(2);
+		in_segment = 1 + random_below(2);
+		stay = 1 + random_below(3);
+		parts = 1 + random_below(NODES_MAX / (stay + in_segment));
+		for (uint32_t s = 0; s < parts; s++) {
+			uint32_t size =
+				in_segment + (s + 1 < parts ? stay : 1 + random_below(stay));
+
+			for (uint32_t i = 0; i < size; i++) {
+				nodes[count] = random_below(3) ? '.' : 'f';
+				segments[count++] = (char)('0' + s);
+			}
+		}
+		nodes[count] = segments[count] = '\0';
+		start_gang(nodes, parts * in_segment);
+		set_segments(segments, in_segment);
+		decide();
+		assert_int_equal(verdict.kind == OSP_GATE_SHRINK,
+				 some_set_would_do(nodes, segments, in_segment));
+		for (uint32_t r = 0; verdict.kind == OSP_GATE_SHRINK && r < count; r++) {
+			const struct osp_gate_sentence *one = osp_gate_sentence(&verdict, r);
+			bool keeps = !one || !(one->actions & OSP_GATE_RELEASE);
+
+			kept += keeps;
+			wrong += keeps && nodes[r] == 'f';
+		}
+		assert_int_equal(wrong, 0);
+		if (verdict.kind == OSP_GATE_SHRINK)
+			assert_int_equal(kept, gang.wanted);
+		osp_gate_verdict_free(&verdict);
+	}
+}
+
 /* The largest gang, all failing: in no time that a gate would notice. */
 static void large_gang(void **state)
 {
@@ -558,6 +673,8 @@ int main(void)
 		cmocka_unit_test(breaker_counts_one_kind_in_its_time),
 		cmocka_unit_test(reasons_of_ours),
 		cmocka_unit_test(random_gangs),
+		cmocka_unit_test(as_many_of_each_segment),
+		cmocka_unit_test(random_segments),
 		cmocka_unit_test(large_gang),
 	};
 

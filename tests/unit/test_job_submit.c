@@ -806,6 +806,98 @@ static void spares_make_the_job_larger(void **state)
 	}
 }
 
+/* K spares in each segment: larger segments, and as many nodes more as there are segments. */
+static void spares_make_segments_larger(void **state)
+{
+	static const struct {
+		const char *segments, *value;
+		uint32_t nodes, all_nodes, spares, in_segment;
+		const char *placed;
+	} cases[] = {
+		{"leaf:16", "2/segment", 64, 72, 8, 2, "leaf:18"},
+		{"leaf:16", "1/segment", 40, 43, 3, 1, "leaf:17"},
+		{"nvlink:16,leaf:32", "2/segment", 64, 72, 8, 2, "nvlink:18,leaf:36"},
+		{"leaf:32,nvlink:16", "2/segment", 48, 54, 6, 2, "leaf:36,nvlink:18"},
+		{"leaf:16", "0/segment", 64, 64, 0, 0, "leaf:16"},
+		{"leaf:16", "2", 64, 66, 2, 0, "leaf:16"},
+	};
+
+	for (size_t i = 0; i < COUNT(cases); i++) {
+		char option[64], all[16], in_segment[16];
+		const char *found;
+
+		with_shadow(state);
+		job.min_nodes = job.max_nodes = cases[i].nodes;
+		add_option(OSP_SPANK_GANG "spine");
+		snprintf(option, sizeof(option), OSP_SPANK_GANG_SEGMENT "%s", cases[i].segments);
+		add_option(option);
+		snprintf(option, sizeof(option), OSP_SPANK_SPARES "%s", cases[i].value);
+		add_option(option);
+		assert_int_equal(job_submit(&job, 1000, &message), SLURM_SUCCESS);
+		assert_int_equal(job.min_nodes, cases[i].all_nodes);
+		assert_int_equal(seen_job.spares, cases[i].spares);
+		assert_int_equal(seen_job.segment_spares, cases[i].in_segment);
+		assert_string_equal(seen_request.segments, cases[i].placed);
+		snprintf(all, sizeof(all), "%u", cases[i].spares);
+		snprintf(in_segment, sizeof(in_segment), "%u", cases[i].in_segment);
+		found = osp_job_env_find(job.spank_job_env, job.spank_job_env_size,
+					 OSP_EFFECTIVE_SPARES);
+		assert_true(cases[i].spares ? found && !strcmp(found, all) : !found);
+		found = osp_job_env_find(job.spank_job_env, job.spank_job_env_size,
+					 OSP_EFFECTIVE_SEGMENT_SPARES);
+		assert_true(cases[i].in_segment ? found && !strcmp(found, in_segment) : !found);
+		end_job();
+	}
+}
+
+static void spares_of_segments_are_refused(void **state)
+{
+	static const struct {
+		const char *segments, *layout, *value, *told;
+	} cases[] = {
+		{NULL, NULL, "2/segment",
+		 "--gang-spares=2/segment are spares in each segment, and this job has none: give "
+		 "--gang-segment too, as in --gang-segment=leaf:16, or say --gang-spares=2"},
+		{NULL, "tp8,pp2", "2/segment",
+		 "--gang-spares=2/segment cannot stand beside --gang-layout"},
+		{"nvlink:16,leaf:40", NULL, "1/segment",
+		 "--gang-segment=nvlink:16,leaf:40: 40 nodes are no multiple of the smallest "
+		 "segment, 16"},
+		{"leaf:1", NULL, "9000/segment",
+		 "--gang-spares=9000/segment: these are more than "},
+		{"leaf:16", NULL, "2/segments",
+		 "--gang-spares=2/segments: how many spare nodes is expected, a number from 0 to "
+		 "16383, or K/segment for K in each segment"},
+		{"leaf:16", NULL, "2/", "--gang-spares=2/: how many spare nodes is expected"},
+		{"leaf:16", NULL, "/segment", "--gang-spares=/segment: how many spare nodes is "},
+	};
+
+	for (size_t i = 0; i < COUNT(cases); i++) {
+		char option[80];
+
+		with_shadow(state);
+		job.min_nodes = job.max_nodes = 64;
+		add_option(OSP_SPANK_GANG "spine");
+		if (cases[i].segments) {
+			snprintf(option, sizeof(option), OSP_SPANK_GANG_SEGMENT "%s",
+				 cases[i].segments);
+			add_option(option);
+		}
+		if (cases[i].layout) {
+			snprintf(option, sizeof(option), OSP_SPANK_GANG_LAYOUT "%s",
+				 cases[i].layout);
+			add_option(option);
+		}
+		snprintf(option, sizeof(option), OSP_SPANK_SPARES "%s", cases[i].value);
+		add_option(option);
+		assert_int_not_equal(job_submit(&job, 1000, &message), SLURM_SUCCESS);
+		if (strncmp(message, cases[i].told, strlen(cases[i].told)) != 0)
+			fail_msg("%s", message);
+		assert_int_equal(job.min_nodes, 64);
+		end_job();
+	}
+}
+
 /* What Slurm's commands leave out or write as nothing: an empty list, no tasks, another
  * distribution. */
 static void spares_of_odd_requests(void **state)
@@ -1496,6 +1588,8 @@ int main(void)
 		cmocka_unit_test_setup(keeps_the_administrators_comment, with_shadow),
 		cmocka_unit_test_setup(marks_batch_jobs, with_shadow),
 		cmocka_unit_test(spares_make_the_job_larger),
+		cmocka_unit_test(spares_make_segments_larger),
+		cmocka_unit_test(spares_of_segments_are_refused),
 		cmocka_unit_test(spares_of_odd_requests),
 		cmocka_unit_test(spares_without_memory),
 		cmocka_unit_test(spares_of_the_environment),

@@ -291,6 +291,8 @@ static void writes_ranks_of_a_start(void **state)
 	job_record_t *other = gang(2, 4, "leaf");
 
 	(void)state;
+	for (int n = 0; n < NODES; n++)
+		node_record_table_ptr[n]->index = n;
 	rehash_node();
 	assert_int_equal(ask(job, SELECT_MODE_RUN_NOW), SLURM_SUCCESS);
 	fake_job_runs(job, 0, 8, asked.now + 1000);

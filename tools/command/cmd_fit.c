@@ -10,6 +10,7 @@
 #include <time.h>
 
 #include "lib/policy/request.h"
+#include "lib/policy/spares.h"
 #include "lib/policy/waiting.h"
 #include "lib/policy/words.h"
 #include "host/slurm/ask.h"
@@ -46,17 +47,35 @@ static int parse_size(const char *value, struct osp_fit_question *question, stru
 	return 0;
 }
 
-/* Adds --gang-spares=COUNT: job_submit asks for that many more nodes. If it is not a number, sbatch
- * refuses it. */
-static void add_spares(const struct osp_call *call, struct osp_fit_question *question)
+/*
+ * Adds --gang-spares=COUNT or COUNT/segment: job_submit asks for that many more nodes, and for
+ * larger segments. What is neither, sbatch refuses. Returns -1 with `error` set if segments cannot
+ * have them.
+ */
+static int add_spares(const struct osp_call *call, struct osp_fit_question *question,
+		      char grown[OSP_SEGMENTS_BYTES], struct osp_error *error)
 {
 	const char *value = call->values[OSP_OPTION_FIT_SPARES];
-	unsigned long spares = value ? strtoul(value, NULL, 10) : 0;
+	const char *segments = call->values[OSP_OPTION_GANG_SEGMENT];
+	struct osp_spares spares = {.count = 0};
+	uint32_t all;
 
-	if (spares > OSP_NODES_MAX - question->want_nodes)
-		return;
-	question->need_nodes += (uint32_t)spares;
-	question->want_nodes += (uint32_t)spares;
+	if (!value || osp_spares_parse(value, &spares))
+		return 0;
+	all = spares.count;
+	if (spares.per_segment && !segments)
+		return osp_error_set(error,
+				     "--gang-spares=%s are spares in each segment: give "
+				     "--gang-segment too, as in --gang-segment=leaf:16",
+				     value);
+	if (spares.per_segment &&
+	    osp_spares_grow(segments, spares.count, question->need_nodes, grown, &all, error))
+		return -1;
+	if (all > OSP_NODES_MAX - question->want_nodes)
+		return 0;
+	question->need_nodes += all;
+	question->want_nodes += all;
+	return 0;
 }
 
 /* Finds the lowest level that may do, for --gang=leaf,prefer; it must be below `level`. */
@@ -308,12 +327,14 @@ static int find_layout_segments(const struct osp_call *call, const struct osp_wo
 	return 0;
 }
 
+/* Reads --gang-segment; `grown` has them with spares, "": there are none. */
 static int parse_segments(const struct osp_call *call, const struct osp_world *world,
-			  const struct osp_fit_question *question, uint32_t *domains_max,
-			  struct osp_segments *segments, struct osp_error *error)
+			  const char *grown, const struct osp_fit_question *question,
+			  uint32_t *domains_max, struct osp_segments *segments,
+			  struct osp_error *error)
 {
 	const char *most = call->values[OSP_OPTION_GANG_DOMAINS];
-	const char *list = call->values[OSP_OPTION_GANG_SEGMENT];
+	const char *list = *grown ? grown : call->values[OSP_OPTION_GANG_SEGMENT];
 	struct osp_error inner = {.text = ""};
 	unsigned long number = 1;
 	char *end;
@@ -418,7 +439,7 @@ static int print_segments_json(const struct osp_world *world,
 }
 
 static int answer_segments(const struct osp_call *call, const struct osp_world *world,
-			   const struct osp_fit_question *question,
+			   const char *grown, const struct osp_fit_question *question,
 			   const struct osp_fit_answer *nodes)
 {
 	struct osp_segments_answer answer = {.cut = NULL};
@@ -427,7 +448,7 @@ static int answer_segments(const struct osp_call *call, const struct osp_world *
 	uint32_t domains_max = 1;
 	int status;
 
-	if (parse_segments(call, world, question, &domains_max, &segments, &error) ||
+	if (parse_segments(call, world, grown, question, &domains_max, &segments, &error) ||
 	    osp_ask_segments(world, nodes, domains_max, &segments, &answer, &error)) {
 		status = osp_say_error(&error);
 	} else {
@@ -446,8 +467,9 @@ struct fit {
 	const struct osp_call *call;
 	struct osp_world world;
 	struct osp_fit_question question;
-	uint32_t least; /* the lowest level that may do */
-	bool enforced;	/* we place the partition's gangs */
+	char segments[OSP_SEGMENTS_BYTES]; /* with the spares of each; "": they have none */
+	uint32_t least;			   /* the lowest level that may do */
+	bool enforced;			   /* we place the partition's gangs */
 	struct osp_sbatch_answer sbatch;
 	bool lacks_licenses;	      /* which sbatch --test-only does not look at */
 	struct osp_fit_answer answer; /* from the nodes' states */
@@ -742,7 +764,8 @@ static int answer_nodes(struct fit *fit)
 	int status = osp_nodeset_empty(fit->answer.chosen) ? OSP_EXIT_NO : OSP_EXIT_YES;
 
 	if (asks_segments(fit->call))
-		return answer_segments(fit->call, &fit->world, &fit->question, &fit->answer);
+		return answer_segments(fit->call, &fit->world, fit->segments, &fit->question,
+				       &fit->answer);
 	return (fit->call->values[OSP_OPTION_JSON] ? print_answer_json : print_answer)(
 		&fit->world, &fit->answer, status);
 }
@@ -770,9 +793,8 @@ static int answer(struct fit *fit, struct osp_error *error)
 		return size ? -1
 			    : osp_error_set(error, "onespine fit needs -N COUNT, the size of the "
 						   "gang");
-	if (size)
-		add_spares(fit->call, &fit->question);
-	if (osp_call_world(fit->call, &fit->world, error) < 0 ||
+	if ((size && add_spares(fit->call, &fit->question, fit->segments, error)) ||
+	    osp_call_world(fit->call, &fit->world, error) < 0 ||
 	    build_question(fit->call, &fit->world, &fit->question, &fit->least, &fit->enforced,
 			   error) < 0)
 		return -1;

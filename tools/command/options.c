@@ -481,7 +481,8 @@ static const struct osp_option options[OSP_OPTION_COUNT] = {
 	[OSP_OPTION_FIT_SPARES] = {.name = "gang-spares",
 				   .argument = "COUNT",
 				   .commands = BIT(OSP_FIT),
-				   .help = "So many nodes more; judged by slurmctld."},
+				   .help = "So many nodes more, with /segment behind it in each "
+					   "segment; judged by slurmctld."},
 	[OSP_OPTION_FREE] = {.name = "free",
 			     .argument = "HOSTLIST",
 			     .complete = OSP_COMPLETE_NODE,
