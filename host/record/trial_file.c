@@ -150,8 +150,15 @@ size_t osp_trials_left(const char *cluster,
 	folder = opendir(path);
 	while (folder && (entry = readdir(folder))) {
 		const char *reason;
+		int state =
+			*entry->d_name == '.' ? 1 : open_locked(&file, cluster, entry->d_name, 0);
 
-		if (*entry->d_name == '.' || open_locked(&file, cluster, entry->d_name, 0))
+		if (state < 0 && errno != ENOENT) {
+			count++;
+			if (see)
+				see(context, NULL, entry->d_name, NULL);
+		}
+		if (state)
 			continue;
 		reason = read_reason(&file, words, sizeof(words));
 		count += reason != NULL;

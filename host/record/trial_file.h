@@ -47,7 +47,8 @@ void osp_trial_leave(struct osp_trial_file *file);
 /*
  * Calls `see` with each node that a recheck left, which is in hand during the call: `reason` is as
  * it was, or "" for a node that was judged. `see` ends a file by osp_trial_end() or
- * osp_trial_leave(). If it is NULL, only counts them. Returns how many there are.
+ * osp_trial_leave(). If a file cannot be opened, `file` and `reason` are NULL and errno says why.
+ * If `see` is NULL, only counts them. Returns how many there are.
  */
 size_t osp_trials_left(const char *cluster,
 		       void (*see)(void *context, struct osp_trial_file *file, const char *node,

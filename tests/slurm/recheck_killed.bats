@@ -365,6 +365,20 @@ left_alone() {
 	left_alone 'in which a job has just ended'
 }
 
+@test "a leftover whose file cannot be opened: the recheck says so, and leaves it as it is" {
+	local state=$ONESPINE_PREFIX/var/lib/onespine
+	begin_recheck "$OUT/slow"
+	await 30 test -e "$OUT/begun"
+	kill_recheck
+	await 30 no_jobs_left
+	run unshare --mount --propagation private bash -ec 'mount --bind "$0" "$0"; mount -o remount,bind,ro "$0"; "$@"' \
+		"$state" "$ONESPINE_PREFIX/bin/onespine" recheck --program="$OUT/check" --depth=passive
+	holds "$output" 'n1: another recheck left it, and its file cannot be opened: Read-only file system; it stays as it is'
+	holds "$(scontrol -o show reservation onespine-n1)" 'Nodes=n1'
+	holds "$(cat "$LEFT/n1")" "$ECC_REASON"
+	taken_over 'its file could not be opened'
+}
+
 # unit_says KEY: its value in the unit, as it is installed
 unit_says() {
 	sed -n "s/^$1=//p" "$ONESPINE_PREFIX/lib/systemd/system/onespine-recheck.service"

@@ -559,9 +559,16 @@ static void take_over(void *context, struct osp_trial_file *file, const char *no
 {
 	struct recheck *recheck = context;
 	struct osp_controller_nodes nodes = {.count = 0};
-	int error;
-	const struct osp_controller_node *now = ask_again(node, &nodes, &error);
+	const struct osp_controller_node *now;
+	int error = errno;
 
+	if (!file) {
+		osp_say_warning("%s: another recheck left it, and its file cannot be opened: %s; "
+				"it stays as it is",
+				node, strerror(error));
+		return;
+	}
+	now = ask_again(node, &nodes, &error);
 	if (!error && *reason && now && !now->drained)
 		error = drain_as_ours(now, node, reason);
 	recheck->changed = true;
