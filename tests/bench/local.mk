@@ -28,7 +28,7 @@ tests_bench_empty_la_SOURCES = tests/bench/empty.c
 tests_bench_empty_la_CPPFLAGS = $(AM_CPPFLAGS) $(SLURM_CPPFLAGS)
 tests_bench_empty_la_LDFLAGS = $(FAKE_LDFLAGS)
 endif
-EXTRA_DIST += tests/bench/bench tests/bench/layouts tests/bench/gate tests/bench/srun tests/bench/lib/fabric.sh tests/bench/lib/judge.awk \
+EXTRA_DIST += tests/bench/bench tests/bench/check tests/bench/layouts tests/bench/gate tests/bench/srun tests/bench/lib/fabric.sh tests/bench/lib/judge.awk \
 	tests/bench/lib/measure.sh tests/bench/lib/report.sh tests/bench/lib/systems.sh tests/bench/lib/timer.sh tests/bench/rounds.h tests/bench/timer.c \
 	doc/performance.md doc/performance-raw.txt
 
