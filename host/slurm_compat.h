@@ -163,6 +163,14 @@ typedef struct xlist osp_list_t;
 #define OSP_JOB_REQUEUE(job) job_requeue(0, (job)->job_id, NULL, false, 0)
 #endif
 
+/* Makes a running job CONFIGURING; the caller holds slurmctld's job write lock. From 23.11 on Slurm
+ * sets states by a function (slurmctld.h). */
+#if OSP_SLURM_AT_LEAST(23, 11)
+#define OSP_JOB_SET_CONFIGURING(job) job_state_set_flag((job), JOB_CONFIGURING)
+#else
+#define OSP_JOB_SET_CONFIGURING(job) ((void)((job)->job_state |= JOB_CONFIGURING))
+#endif
+
 /* Makes a reservation; the caller holds slurmctld's node write lock. From 23.02 on Slurm can also
  * return a message about what is wrong with the reservation (reservation.h). */
 #if OSP_SLURM_AT_LEAST(23, 2)

@@ -164,35 +164,32 @@ static void keep_mark(const struct osp_file_mark *mark)
 	shadow_topology_file.fresh = false;
 }
 
-/* Puts in force a file that says what is in force already: nothing else has to know. */
-static bool exchange_file(struct shadow_exchange *other, const struct osp_file_mark *mark)
-{
-	bool done;
-
-	pthread_rwlock_wrlock(&shadow_lock);
-	done = shadow_state_exchange_read(other);
-	if (done)
-		keep_mark(mark);
-	pthread_rwlock_unlock(&shadow_lock);
-	return done;
-}
+enum exchanged {
+	EXCHANGED_NOTHING,
+	EXCHANGED_FILE,	  /* it says what is in force already: no job has to be looked at again */
+	EXCHANGED_FABRIC, /* backfill looks again at all jobs that wait */
+};
 
 /*
- * Exchanges what is in force with what was read; backfill then looks again at all jobs that wait.
+ * Exchanges what is in force with what was read. Under Slurm's lock also for a file that says the
+ * same: a gang that starts reads there which instances its nodes are, under Slurm's locks alone.
  */
-static bool exchange(struct shadow_exchange *other, const struct osp_file_mark *mark)
+static enum exchanged exchange(struct shadow_exchange *other, const struct osp_file_mark *mark)
 {
 	slurmctld_lock_t writing = {.node = WRITE_LOCK};
-	bool done;
+	enum exchanged done = EXCHANGED_NOTHING;
 
 	if (!lock_unless_ending(writing))
-		return false;
+		return done;
 	pthread_rwlock_wrlock(&shadow_lock);
-	done = shadow_state_exchange(other);
-	if (done) {
+	if (shadow_state_exchange_read(other))
+		done = EXCHANGED_FILE;
+	else if (shadow_state_exchange(other))
+		done = EXCHANGED_FABRIC;
+	if (done != EXCHANGED_NOTHING)
 		keep_mark(mark);
+	if (done == EXCHANGED_FABRIC)
 		last_node_update = time(NULL);
-	}
 	pthread_rwlock_unlock(&shadow_lock);
 	unlock_slurmctld(writing);
 	return done;
@@ -233,28 +230,25 @@ static void put_in_force(const struct glance *glance, const struct names *names,
 {
 	struct shadow_exchange other = {.generation = glance->generation, .read = found->topology};
 	struct osp_error wrong = {.text = ""};
+	enum exchanged done = EXCHANGED_NOTHING;
 	char *words = NULL;
-	bool laid, done = false;
 
 	errno = 0;
-	laid = shadow_fabric_lay(&other.fabric, other.read, names->name, names->count, &wrong);
-	if (!laid) {
-		tell_not_laid(glance, found, wrong.text, errno);
-	} else if (exchange_file(&other, &found->mark)) {
-		done = true;
-	} else {
+	if (shadow_fabric_lay(&other.fabric, other.read, names->name, names->count, &wrong)) {
 		words = shadow_topology_words(other.fabric.topology);
 		done = exchange(&other, &found->mark);
-		if (done) {
-			shadow_tell_topology("without a reconfigure, ", words);
-			queue_job_scheduler();
-			look_at_running(other.fabric.topology);
-			follower.rest = LOOKS_AFTER_EXCHANGE;
-		}
+	} else {
+		tell_not_laid(glance, found, wrong.text, errno);
 	}
-	if (done)
+	if (done == EXCHANGED_FABRIC) {
+		shadow_tell_topology("without a reconfigure, ", words);
+		queue_job_scheduler();
+		look_at_running(other.fabric.topology);
+		follower.rest = LOOKS_AFTER_EXCHANGE;
+	}
+	if (done != EXCHANGED_NOTHING)
 		follower.cause = 0;
-	if (done && !is_ending())
+	if (done != EXCHANGED_NOTHING && !is_ending())
 		shadow_keep_good_copy(glance->copy, found->text, found->text_bytes);
 	found->topology = other.read; /* the old one if they were exchanged */
 	shadow_fabric_free(&other.fabric);

@@ -300,12 +300,37 @@ static bool was_launched(const job_record_t *job, const struct osp_effective *ef
 	return is_judgeable(job, effective) && ((names && *names) || is_launchable(job, effective));
 }
 
+static int is_batch_step(void *step, void *none)
+{
+	(void)none;
+	return ((const step_record_t *)step)->step_id.step_id == SLURM_BATCH_SCRIPT;
+}
+
+/*
+ * Tells whether something else than select_p_job_ready() has ended that the job is CONFIGURING,
+ * before its script began: the first step of its owner, as soon as no node is powered down
+ * (step_mgr.c, stepmgr.c: _pick_step_nodes()), or a suspension (job_mgr.c: job_suspend()).
+ */
+static bool is_interrupted(const job_record_t *job)
+{
+	return (IS_JOB_RUNNING(job) || IS_JOB_SUSPENDED(job)) && !IS_JOB_CONFIGURING(job) &&
+	       !(job->step_list && list_find_first(job->step_list, is_batch_step, NULL));
+}
+
+/* Tells whether the job was given nodes and waits for them, after a restart of slurmctld. */
+static bool waits_for_nodes(const job_record_t *job)
+{
+	const char *names = shadow_spank_value(job, OSP_LAUNCHED_NODES);
+
+	return IS_JOB_CONFIGURING(job) || (names && *names && is_interrupted(job));
+}
+
 void shadow_launch_resume(job_record_t *job)
 {
 	struct osp_effective effective;
 	struct osp_nodeset *nodes;
 
-	if (!IS_JOB_CONFIGURING(job) || !job->node_bitmap || !shadow_state.topology ||
+	if (!waits_for_nodes(job) || !job->node_bitmap || !shadow_state.topology ||
 	    !shadow_gang_request(job, &effective) || !was_launched(job, &effective))
 		return;
 	nodes = osp_nodeset_new(shadow_state.node_count);
@@ -521,6 +546,26 @@ static void judge_without_level(struct launch *launch, job_record_t *job,
 	}
 }
 
+/* Tells whether the job starts, or has left its nodes. */
+static bool is_over(const struct launch *launch, const job_record_t *job)
+{
+	if (!job->details || !job->node_bitmap)
+		return true;
+	if (IS_JOB_CONFIGURING(job))
+		return !IS_JOB_RUNNING(job);
+	return launch->proven || !is_interrupted(job);
+}
+
+/* Makes the job CONFIGURING again; Slurm starts the script only of such a job. */
+static void go_on_configuring(job_record_t *job)
+{
+	info("onespine: %pJ is CONFIGURING again: a step or a suspension has ended that before it "
+	     "was known to stand together",
+	     job);
+	OSP_JOB_SET_CONFIGURING(job);
+	last_job_update = time(NULL);
+}
+
 static void judge(struct launch *launch, int64_t now_s)
 {
 	job_record_t *job = find_job_record(launch->job);
@@ -528,11 +573,14 @@ static void judge(struct launch *launch, int64_t now_s)
 	struct osp_nodeset *nodes;
 	uint32_t level;
 
-	if (!job || !job->details || !job->node_bitmap || !IS_JOB_RUNNING(job) ||
-	    !IS_JOB_CONFIGURING(job) || !shadow_gang_request(job, &effective)) {
+	if (!job || is_over(launch, job) || !shadow_gang_request(job, &effective)) {
 		end_launch(launch, job);
 		return;
 	}
+	if (IS_JOB_SUSPENDED(job))
+		return;
+	if (!IS_JOB_CONFIGURING(job))
+		go_on_configuring(job);
 	nodes = shadow_state.topology ? osp_nodeset_new(shadow_state.node_count) : NULL;
 	if (!nodes)
 		return;

@@ -11,7 +11,7 @@ setup_file() {
 		defaults:
 		  unlaunched: launch
 		  launch_tries: 2
-		  launch_place: 0:15
+		  launch_place: 0:20
 	END
 }
 
@@ -99,6 +99,14 @@ gang() {
 	submit --gang -N"$1" --exclusive --wait-all-nodes=0 --requeue --wrap "echo \$SLURM_JOB_NODELIST >>$RAN; sleep 600"
 }
 
+# step_runs JOB: its owner looks into it. For Slurm it is then no longer CONFIGURING; it is again, until its nodes are known.
+step_runs() {
+	log_mark
+	run -0 timeout 20 srun --jobid="$1" --overlap -N4 -n4 true
+	await 10 log_since "onespine: JobId=$1 is CONFIGURING again"
+	job_is "$1" CONFIGURING
+}
+
 @test "a gang's nodes are launched, and it starts when they are known to stand on one spine, also after slurmctld was killed" {
 	job=$(gang 4)
 	await_job "$job" CONFIGURING
@@ -114,6 +122,7 @@ gang() {
 	cluster kill-ctld --dir "$ONESPINE_CLUSTER" -9
 	cluster start-ctld --dir "$ONESPINE_CLUSTER"
 	start_nodes "${nodes[3]}"
+	step_runs "$job"
 	# where they are now nobody has asked: the places of their last life do not count
 	stays 4 job_is "$job" CONFIGURING
 	equal "$(<"$RAN")" '' 'what ran'
@@ -131,6 +140,7 @@ gang() {
 	mapfile -t nodes < <(job_nodes "$job")
 	start_nodes "${nodes[@]}"
 	equal "${nodes[*]}" 'n1 n2 n3 n4'
+	step_runs "$job"
 	ec2_says n1,n2,n3,n8 n4
 	await 60 note_holds "$job" 'launched in vain: its 4 nodes stand on 2 spines'
 	equal "$(<"$RAN")" '' 'what ran'
@@ -164,7 +174,7 @@ gang() {
 	job=$(gang 8)
 	await_job "$job" CONFIGURING
 	start_nodes n1 n2 n3 n4 n5 n6 n7 n8
-	await 60 note_holds "$job" 'launched in vain: the places of 8 nodes were not known 15s after all nodes ran'
+	await 60 note_holds "$job" 'launched in vain: the places of 8 nodes were not known 20s after all nodes ran'
 	begin_soon "$job"
 	# its nodes run, but nobody knows where: there is nothing that could be launched
 	await 60 note_holds "$job" 'launched 1 time in vain ('

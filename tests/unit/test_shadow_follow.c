@@ -286,6 +286,41 @@ static void refuses_one_that_others_may_write(void **state)
 	assert_string_equal(fake_leaf_of_first(), "other");
 }
 
+static const struct osp_topology *read_before_lock;
+static bool exchanged_under_lock;
+
+static void before_lock(uint32_t lock)
+{
+	(void)lock;
+	read_before_lock = shadow_state.read;
+}
+
+static void behind_lock(uint32_t lock)
+{
+	(void)lock;
+	exchanged_under_lock |= shadow_state.read != read_before_lock;
+}
+
+/*
+ * A gang that starts reads which instances its nodes are, and holds Slurm's locks alone: the file
+ * that says so is exchanged under these, also if it says the same of the fabric.
+ */
+static void exchanges_the_file_under_slurms_lock(void **state)
+{
+	(void)state;
+	put(FAKE_TOPOLOGY("other"));
+	looks(5);
+	put("{\"onespine-topology\": 1, \"levels\": [\"leaf\"], \"source\": \"again\", "
+	    "\"domains\": [{\"name\": \"other\", \"nodes\": \"n[2-4],n1\", \"level\": \"leaf\"}]}");
+	exchanged_under_lock = false;
+	fake_slurm.at_lock = before_lock;
+	fake_slurm.at_unlock = behind_lock;
+	assert_string_equal(looks(3), "");
+	fake_slurm.at_lock = fake_slurm.at_unlock = NULL;
+	assert_true(kept("again"));
+	assert_true(exchanged_under_lock);
+}
+
 /* Another order, and a word of where it is from: the same fabric. */
 static void leaves_alone_what_says_the_same(void **state)
 {
@@ -710,6 +745,7 @@ int main(void)
 		TEST(tells_once_that_a_file_does_not_settle),
 		TEST(refuses_one_that_others_may_write),
 		TEST(leaves_alone_what_says_the_same),
+		TEST(exchanges_the_file_under_slurms_lock),
 		TEST(looks_at_gangs_again_when_a_place_is_asked_anew),
 		TEST(exchanges_seldom),
 		TEST(leaves_the_file_to_the_thread),

@@ -804,6 +804,76 @@ static void waits_while_many_are_launched(void **state)
 	assert_true(shadow_launch_waits(256));
 }
 
+/* Slurm notes the step of a batch script when it launches it. */
+static void begins_its_script(job_record_t *job)
+{
+	step_record_t *step = xmalloc(sizeof(*step));
+
+	step->step_id.step_id = SLURM_BATCH_SCRIPT;
+	job->step_list = list_create(xfree_ptr);
+	list_append(job->step_list, step);
+}
+
+/*
+ * An owner's first step, or a suspension, takes CONFIGURING from the job before the places of its
+ * nodes are known: it is judged all the same, and its script waits for that.
+ */
+static void goes_on_configuring_behind_a_step(void **state)
+{
+	job_record_t *job = launched();
+
+	(void)state;
+	boots(job);
+	shadow_launch_look(100);
+	job->job_state = JOB_SUSPENDED;
+	shadow_launch_look(101);
+	assert_int_equal(job->job_state, JOB_SUSPENDED);
+	job->job_state = JOB_RUNNING;
+	last_job_update = 0;
+	shadow_launch_look(102);
+	assert_int_equal(job->job_state, JOB_RUNNING | JOB_CONFIGURING);
+	assert_int_not_equal(last_job_update, 0);
+	assert_false(is_ready(job));
+	/* over a restart of slurmctld too */
+	job->job_state = JOB_RUNNING;
+	shadow_launch_forget();
+	shadow_launch_resume(job);
+	shadow_launch_look(103);
+	assert_int_equal(job->job_state, JOB_RUNNING | JOB_CONFIGURING);
+	/* n9 and n10 stand with n3 and n4 under no leaf */
+	is_asked(8);
+	is_asked(9);
+	job->job_state = JOB_RUNNING;
+	shadow_launch_look(104);
+	assert_int_equal(fake_slurm.requeues, 1);
+	assert_says(job, "launched in vain: its 4 nodes stand on 2 leaves");
+}
+
+static void starts_behind_a_step_where_they_stand_together(void **state)
+{
+	job_record_t *job = batch_gang(1, 4, "spine");
+
+	(void)state;
+	sleeps(0, SHADOW_NODES);
+	assert_int_equal(ask(job, SELECT_MODE_RUN_NOW), SLURM_SUCCESS);
+	assert_int_equal(starts(job), SLURM_SUCCESS);
+	boots(job);
+	for (uint32_t n = 0; n < 4; n++)
+		is_asked(n);
+	job->job_state = JOB_RUNNING;
+	shadow_launch_look(100);
+	assert_true(is_ready(job));
+	assert_int_equal(job->job_state, JOB_RUNNING | JOB_CONFIGURING);
+	job->job_state = JOB_RUNNING;
+	begins_its_script(job);
+	shadow_launch_look(101);
+	assert_int_equal(job->job_state, JOB_RUNNING);
+	assert_false(shadow_launch_any());
+	shadow_launch_resume(job);
+	assert_false(shadow_launch_any());
+	FREE_NULL_LIST(job->step_list);
+}
+
 /* Only a gang that starts, that may start again, and whose nodes are not together. */
 static void waits_anew_only_where_it_must(void **state)
 {
@@ -814,8 +884,10 @@ static void waits_anew_only_where_it_must(void **state)
 	(void)state;
 	shadow_launch_forget();
 	job->job_state = JOB_RUNNING;
+	begins_its_script(job);
 	shadow_launch_resume(job);
 	assert_false(shadow_launch_any());
+	FREE_NULL_LIST(job->step_list);
 	job->job_state = JOB_RUNNING | JOB_CONFIGURING;
 	job->node_bitmap = NULL;
 	shadow_launch_resume(job);
@@ -1087,6 +1159,8 @@ int main(void)
 		TEST(survives_without_memory),
 		TEST(waits_while_many_are_launched),
 		TEST(waits_anew_only_where_it_must),
+		TEST(goes_on_configuring_behind_a_step),
+		TEST(starts_behind_a_step_where_they_stand_together),
 		TEST(begins_no_launch_on_nodes_that_run_apart),
 		TEST(reads_odd_entries),
 		TEST(gives_back_nothing_that_it_left_otherwise),
