@@ -611,6 +611,51 @@ static void excuse_absent(const struct osp_gate_here *here, struct osp_gate_repo
 		}
 }
 
+/* Asks about all nodes, for what the breaker counts. 0, or Slurm's error. */
+static int ask_nodes(struct osp_controller_nodes *nodes, struct osp_gate_means *means,
+		     struct osp_breaker_mark **marks, uint64_t until_ms)
+{
+	int code = osp_controller_nodes(until_ms, nodes);
+
+	if (code)
+		return code;
+	*marks = marks_of(nodes, &means->breaker.mark_count);
+	means->breaker.marks = *marks;
+	means->breaker.node_count = nodes->count;
+	means->breaker.now_s = (int64_t)time(NULL);
+	return 0;
+}
+
+/*
+ * Drains what failed of a job that slurmctld no longer knows, or no longer has running: it was
+ * cancelled, or slurmctld was killed and has forgotten that it started, and may start it there
+ * again. False: slurmctld did not answer.
+ */
+static bool attempt_without_job(const struct osp_gate_here *here, struct osp_gate_report *reports,
+				uint64_t until_ms, struct osp_gate_verdict *verdict)
+{
+	struct osp_controller_nodes nodes = {.nodes = NULL};
+	struct osp_gate_means means = {.batch = true, .can_requeue = true, .can_shrink = true};
+	struct osp_breaker_mark *marks = NULL;
+	int code = 0;
+
+	if (any_failed(here->gang, reports)) {
+		code = ask_nodes(&nodes, &means, &marks, until_ms);
+		if (code)
+			failed(code, "asking slurmctld");
+		else
+			decide_or_stop(here, reports, &means, verdict);
+	}
+	for (uint32_t i = 0; !code && i < verdict->sentence_count; i++)
+		if (verdict->sentences[i].actions & OSP_GATE_DRAIN)
+			drain(here, &verdict->sentences[i], &nodes, until_ms);
+	free(marks);
+	osp_controller_nodes_free(&nodes);
+	osp_gate_verdict_free(verdict);
+	gone(verdict);
+	return code == 0;
+}
+
 /* Asks, decides and does. False: slurmctld did not answer, and nothing is decided for good. */
 static bool attempt(const struct osp_gate_here *here, struct osp_gate_report *reports,
 		    uint64_t until_ms, struct osp_gate_verdict *verdict)
@@ -622,14 +667,12 @@ static bool attempt(const struct osp_gate_here *here, struct osp_gate_report *re
 	int code = ask_job(here->gang, until_ms);
 	bool done, unknown;
 
-	if (code == ESLURM_INVALID_JOB_ID || (code == 0 && seen.job.phase != OSP_PHASE_RUNNING)) {
-		gone(verdict);
-		return true;
-	}
+	if (code == ESLURM_INVALID_JOB_ID || (code == 0 && seen.job.phase != OSP_PHASE_RUNNING))
+		return attempt_without_job(here, reports, until_ms, verdict);
 	if (code == 0)
 		excuse_absent(here, reports);
 	if (code == 0 && any_failed(here->gang, reports))
-		code = osp_controller_nodes(until_ms, &nodes);
+		code = ask_nodes(&nodes, &means, &marks, until_ms);
 	if (code == 0)
 		code = osp_controller_began(until_ms, &seen.began_s);
 	if (code) {
@@ -644,10 +687,6 @@ static bool attempt(const struct osp_gate_here *here, struct osp_gate_report *re
 	means.leaf = leaf = leaves_by_rank(here->gang);
 	means.segment = segment = segments_by_rank(here->gang, &unknown);
 	means.can_shrink = !unknown;
-	marks = marks_of(&nodes, &means.breaker.mark_count);
-	means.breaker.marks = marks;
-	means.breaker.node_count = nodes.count;
-	means.breaker.now_s = (int64_t)time(NULL);
 	decide_or_stop(here, reports, &means, verdict);
 	done = carry_out(here, verdict, &nodes, until_ms);
 	free(marks);

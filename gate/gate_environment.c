@@ -48,6 +48,8 @@ static void gather(const struct osp_gate_job *job, const struct osp_catalogue *c
 	struct osp_node node;
 
 	osp_node_facts(&search, catalogue, facts, &node);
+	if (job->gpus_unknown && node.gpus > 0)
+		gpus = (uint32_t)node.gpus;
 	osp_facts_set(facts, OSP_FACT_CONTAINER, "no", NULL);
 	osp_facts_set(facts, OSP_FACT_BOUND, "no", NULL);
 	set_number(facts, OSP_FACT_NODES, job->gang.node_count);

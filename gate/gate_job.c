@@ -25,6 +25,7 @@
 #define EFFECTIVE_SPARES "SPANK__ONESPINE_SPARES"
 #define SEGMENT_SPARES	 "SPANK__ONESPINE_SEGMENT_SPARES"
 #define PLACED		 "SPANK_" OSP_PLACED_INSTANCES_NAME
+#define UNKNOWN_GPUS	 "SPANK_" OSP_UNKNOWN_GPUS_NAME
 
 static struct osp_slurm_conf *configuration; /* NULL: there is no file, or it cannot be read */
 
@@ -154,7 +155,27 @@ static void read_spares(struct osp_gate_job *job, const struct osp_slurm_conf *c
 	gang->wanted = gang->node_count - spares;
 }
 
-/* Anybody can say anything here; so it only ever adds. */
+static int is_same_name(const char *name, void *context)
+{
+	return strcmp(name, context) == 0;
+}
+
+/* Reads which GPUs of this node the job has. If Slurm has chosen none of those that it counted, the
+ * shadow says so (sched/shadow_gpus.c). */
+static void read_gpus(struct osp_gate_job *job)
+{
+	const char *nodes = getenv(UNKNOWN_GPUS);
+	struct osp_gate_gang *gang = &job->gang;
+
+	gang->gpus = getenv("SLURM_JOB_GPUS");
+	if (gang->gpus && !*gang->gpus)
+		gang->gpus = NULL;
+	job->gpus_unknown = !gang->gpus && nodes && *nodes &&
+			    osp_hostlist_expand(nodes, is_same_name, job->node, NULL) == 1;
+}
+
+/* Anybody can say anything here; so it only ever adds. GPUs that may be another job's are not
+ * loaded. */
 static void read_depth(struct osp_gate_job *job)
 {
 	const char *wish = getenv(DEPTH_WISH);
@@ -164,6 +185,8 @@ static void read_depth(struct osp_gate_job *job)
 	if (wish && osp_gate_depth_parse(wish, &depth) == 0 && depth > job->depth &&
 	    depth < OSP_GATE_FULL)
 		job->depth = depth;
+	if (job->gpus_unknown && job->depth > OSP_GATE_PASSIVE)
+		job->depth = OSP_GATE_PASSIVE;
 }
 
 int osp_gate_job_read(struct osp_gate_job *job, struct osp_error *error)
@@ -187,9 +210,7 @@ int osp_gate_job_read(struct osp_gate_job *job, struct osp_error *error)
 	    read_config(job, slurm_conf, error) || read_nodes(job, error))
 		return -1;
 	gang->partition = getenv("SLURM_JOB_PARTITION");
-	gang->gpus = getenv("SLURM_JOB_GPUS");
-	if (gang->gpus && !*gang->gpus)
-		gang->gpus = NULL;
+	read_gpus(job);
 	job->policy = osp_config_gate(job->config, gang->partition);
 	gang->wanted = gang->node_count;
 	configuration = slurm_conf ? osp_load_slurm_conf(slurm_conf, NULL, NULL) : NULL;
@@ -216,7 +237,7 @@ void osp_gate_job_free(struct osp_gate_job *job)
 bool osp_gate_job_wanted(const struct osp_gate_job *job)
 {
 	return job->depth != OSP_GATE_OFF &&
-	       (job->gang.gpus || job->policy->all_jobs || job->gang.spares);
+	       (job->gang.gpus || job->gpus_unknown || job->policy->all_jobs || job->gang.spares);
 }
 
 /* --- addresses -------------------------------------------------------------------------------- */

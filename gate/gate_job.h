@@ -21,10 +21,12 @@ struct osp_gate_job {
 	struct osp_gate_gang gang;
 	struct osp_config *config;
 	const struct osp_gate_policy *policy; /* of the partition */
-	enum osp_gate_depth depth;	      /* the policy's, or more where the user asks for it */
-	char config_file[4096];		      /* "" if there is none */
-	struct osp_error refused;	      /* why it is not in force; "" = it is */
-	char munge_socket[108];		      /* "" for MUNGE's own default */
+	enum osp_gate_depth depth; /* the policy's, or more where the user asks for it; passive if
+				    * gpus_unknown */
+	bool gpus_unknown; /* the job has GPUs here; Slurm has not said which, so all are checked */
+	char config_file[4096];	  /* "" if there is none */
+	struct osp_error refused; /* why it is not in force; "" = it is */
+	char munge_socket[108];	  /* "" for MUNGE's own default */
 	char node[OSP_GATE_NAME_BYTES];
 	const char *placed; /* lib/topology/placed_instance.h; NULL: not said */
 	char **names;	    /* gang.nodes */

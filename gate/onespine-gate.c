@@ -174,6 +174,10 @@ static int run_gate(int (*work)(struct osp_gate_job *job, uint64_t begun_ms))
 		if (*job.refused.text)
 			osp_gate_log(&job, "%s: the built-in values are in force",
 				     osp_error_format(&job.refused, words, sizeof(words)));
+		if (job.gpus_unknown)
+			osp_gate_log(&job,
+				     "Slurm has not said which GPUs of this node the job has: "
+				     "all are checked, without load");
 		status = work(&job, begun_ms);
 	}
 	osp_gate_job_free(&job);

@@ -329,6 +329,7 @@ static void drop_forged(job_desc_msg_t *job)
 		OSP_LAUNCHED_NODES,
 		OSP_PLACED_INSTANCES,
 		OSP_PREEMPTS,
+		OSP_UNKNOWN_GPUS,
 		"SPANK_" OSP_EFFECTIVE,
 		"SPANK_" OSP_EFFECTIVE_SPARES,
 		"SPANK_" OSP_EFFECTIVE_SEGMENT_SPARES,
@@ -336,6 +337,7 @@ static void drop_forged(job_desc_msg_t *job)
 		"SPANK_" OSP_LAUNCHED_NODES,
 		"SPANK_" OSP_PLACED_INSTANCES,
 		"SPANK_" OSP_PREEMPTS,
+		"SPANK_" OSP_UNKNOWN_GPUS,
 	};
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)

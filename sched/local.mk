@@ -26,7 +26,7 @@ libshadow_la_SOURCES = \
 	sched/shadow_leave.c \
 	sched/shadow_memory.c \
 	sched/shadow_moved.c \
-	sched/shadow_nodes.c sched/shadow_places.c \
+	sched/shadow_gpus.c sched/shadow_nodes.c sched/shadow_places.c \
 	sched/shadow_order.c \
 	sched/shadow_parts.c \
 	sched/shadow_promise.c \

@@ -247,6 +247,7 @@ int select_p_select_nodeinfo_set(job_record_t *job)
 	    is_counted(job)) {
 		shadow_count_added(job);
 		shadow_launch_resume(job);
+		shadow_note_unknown_gpus(job);
 	}
 	return rc;
 }

@@ -227,6 +227,11 @@ bool shadow_places_hold(const struct osp_nodeset *nodes);
  * none where it is not held to a domain. With Slurm's job write lock. */
 void shadow_note_instances(job_record_t *job, bool enforced);
 
+/* Writes into a gang's spank_job_env[], for the gate, on which of its nodes Slurm has counted its
+ * GPUs but not chosen them; rewrites an older entry. With Slurm's job write lock, once Slurm has
+ * given the job its generic resources. */
+void shadow_note_unknown_gpus(job_record_t *job);
+
 /* --- shadow_count.c -------------------------------------------------------------------------- */
 
 /* Begins with another node table: forgets what nodes have and jobs hold. The next call counts it

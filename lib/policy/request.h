@@ -49,6 +49,10 @@
  * shadow writes it. A user's own is removed. */
 #define OSP_PLACED_INSTANCES_NAME "_ONESPINE_INSTANCES"
 #define OSP_PLACED_INSTANCES	  OSP_PLACED_INSTANCES_NAME "="
+/* The nodes on which Slurm has counted the gang's GPUs but not chosen them, in its notation; the
+ * shadow writes it for the gate. A user's own is removed. */
+#define OSP_UNKNOWN_GPUS_NAME "_ONESPINE_UNKNOWN_GPUS"
+#define OSP_UNKNOWN_GPUS      OSP_UNKNOWN_GPUS_NAME "="
 /* Which jobs the gang preempts, and where, as osp_chooser_saved() writes it; "": none. A user's own
  * entry is removed. */
 #define OSP_PREEMPTS "_ONESPINE_PREEMPTS="

@@ -12,8 +12,12 @@ setup_file() {
 	cat >"$BATS_FILE_TMPDIR/onespine.yaml" <<-END
 		defaults:
 		  gate: {budget_s: $BUDGET_S, fresh_s: 0, network: false, jobs: all, on_error: wait}
+		partitions:
+		  gpus: {gate: {jobs: gpus}}
 	END
-	cluster_start --gate --topology "$BATS_FILE_TMPDIR/onespine.topology" --gres gpu:8 --dir "$dir" \
+	cluster_start --gate --wire n2 --topology "$BATS_FILE_TMPDIR/onespine.topology" --gres gpu:8 --dir "$dir" \
+		--partition 'all Nodes=ALL Default=YES MaxTime=INFINITE State=UP' \
+		--partition 'gpus Nodes=ALL MaxTime=INFINITE State=UP' \
 		--config "$BATS_FILE_TMPDIR/onespine.yaml" --conf MinJobAge=36000 --conf BatchStartTimeout=60 \
 		--conf "AuthInfo=socket=$dir/munge/socket,cred_expire=5" \
 		--conf SchedulerParameters=batch_sched_delay=0,sched_interval=1,bf_interval=1,nohold_on_prolog_fail
@@ -128,4 +132,44 @@ without_n2() {
 	await 120 runs "$one"
 	without_n2 "$one"
 	none_drained_but
+}
+
+@test "a job that is cancelled while it is checked: its bad node is drained all the same" {
+	one=$(job -N3)
+	await_job "$one" RUNNING
+	scancel "$one"
+	await 10 shows COMPLETING squeue -h -j "$one" -o %T
+	touch "$BATS_TEST_TMPDIR/go"
+	await 60 drained n2 "$ECC_REASON"
+	none_drained_but n2
+	await 30 says n1 'the job is gone meanwhile'
+	! runs "$one"
+}
+
+# on_n2 COMMAND...: in the network of that node
+on_n2() {
+	nsenter --net --target "$(pgrep -f "slurmd .*$ONESPINE_CLUSTER/.*-N n2( |$)" | head -n 1)" "$@"
+}
+
+counted_only() {
+	[[ $(scontrol show job -d "$1") == *'Nodes=n2 '*'GRES=gpu(CNT:8)'* ]]
+}
+
+@test "it comes back without what it knew of the nodes: a node that has not registered is checked all the same" {
+	port=$(sed -n 's/^SlurmctldPort=//p' "$ONESPINE_CLUSTER/slurm.conf")
+	one=$(sbatch --parsable --hold --chdir=/ --output="$OUT/%j" --gang -p gpus -N2 -w 'n[1-2]' --gres=gpu:8 "$OUT/job.sh")
+	await_saved "$one"
+	fault n2 "$ECC"
+	cluster kill-ctld --dir "$ONESPINE_CLUSTER" -9
+	rm "$ONESPINE_CLUSTER"/state/node_state*
+	# n2 answers, and cannot ask
+	on_n2 ip rule add ipproto tcp dport "$port" blackhole
+	cluster start-ctld --dir "$ONESPINE_CLUSTER"
+	scontrol release "$one"
+	await 20 counted_only "$one"
+	on_n2 ip rule del ipproto tcp dport "$port" blackhole
+	await 60 drained n2 "$ECC_REASON"
+	await 30 says n2 'Slurm has not said which GPUs of this node the job has: all are checked, without load'
+	[[ ! -s $OUT/$one ]] || fail "it began on $(cat "$OUT/$one")"
+	none_drained_but n2
 }

@@ -179,6 +179,40 @@ static void counts_what_a_job_holds(void **state)
 	free_gpus(job);
 }
 
+/* Slurm counts the GPUs of a node that has not registered, and chooses none: the gate would take
+ * the job for one without GPUs. */
+static void says_which_gpus_slurm_has_not_chosen(void **state)
+{
+	job_record_t *job = runs(1, 3, 3, 100), *other = runs(2, 0, 2, 100);
+	gres_job_state_t *has;
+	bitstr_t *chosen[3];
+
+	(void)state;
+	fake_job_option(job, OSP_SPANK_GANG "leaf");
+	shadow_note_unknown_gpus(job); /* it has no generic resources */
+	give_gpus(job, 3, 8);
+	has = ((gres_state_t *)list_peek(job->gres_list_alloc))->gres_data;
+	shadow_note_unknown_gpus(job);
+	assert_string_equal(shadow_spank_value(job, OSP_UNKNOWN_GPUS), "n[4-6]");
+	has->gres_cnt_node_alloc[0] = 0;
+	for (int i = 0; i < 3; i++)
+		chosen[i] = i == 2 ? bit_alloc(8) : NULL;
+	has->gres_bit_alloc = chosen;
+	shadow_note_unknown_gpus(job);
+	assert_string_equal(shadow_spank_value(job, OSP_UNKNOWN_GPUS), "n5");
+	has->node_cnt = 2; /* counted in another way: nothing is guessed */
+	shadow_note_unknown_gpus(job);
+	assert_string_equal(shadow_spank_value(job, OSP_UNKNOWN_GPUS), "");
+	FREE_NULL_BITMAP(chosen[2]);
+	has->gres_bit_alloc = NULL;
+	/* no gang of ours */
+	give_gpus(other, 2, 8);
+	shadow_note_unknown_gpus(other);
+	assert_null(shadow_spank_value(other, OSP_UNKNOWN_GPUS));
+	free_gpus(job);
+	free_gpus(other);
+}
+
 /* What cannot be read holds nothing, and nothing is read beyond what is there. */
 static void reads_odd_records(void **state)
 {
@@ -594,6 +628,7 @@ int main(void)
 		TEST(knows_what_nodes_have),
 		TEST(counts_some_generic_resources),
 		TEST(counts_what_a_job_holds),
+		TEST(says_which_gpus_slurm_has_not_chosen),
 		TEST(reads_odd_records),
 		TEST(counts_suspended_jobs),
 		TEST(sees_other_ends),
