@@ -58,8 +58,10 @@ int osp_job_spares_in_segments(const job_desc_msg_t *job, const struct osp_spare
 	else if (osp_spares_grow(request->segments, spares->count, has_size ? job->min_nodes : 1,
 				 grown, all, &error))
 		snprintf(sentence, sentence_bytes, "%s", error.text);
-	else
-		return memcpy(request->segments, grown, sizeof(grown)) ? 0 : -1;
+	else {
+		memcpy(request->segments, grown, sizeof(grown));
+		return 0;
+	}
 	return -1;
 }
 

@@ -322,26 +322,18 @@ static int write_spares(job_desc_msg_t *job, uint32_t spares, uint32_t segment_s
 static void drop_forged(job_desc_msg_t *job)
 {
 	static const char *const names[] = {
-		OSP_EFFECTIVE,
-		OSP_EFFECTIVE_SPARES,
-		OSP_EFFECTIVE_SEGMENT_SPARES,
-		OSP_LAUNCHED_IN_VAIN,
-		OSP_LAUNCHED_NODES,
-		OSP_PLACED_INSTANCES,
-		OSP_PREEMPTS,
-		OSP_UNKNOWN_GPUS,
-		"SPANK_" OSP_EFFECTIVE,
-		"SPANK_" OSP_EFFECTIVE_SPARES,
-		"SPANK_" OSP_EFFECTIVE_SEGMENT_SPARES,
-		"SPANK_" OSP_LAUNCHED_IN_VAIN,
-		"SPANK_" OSP_LAUNCHED_NODES,
-		"SPANK_" OSP_PLACED_INSTANCES,
-		"SPANK_" OSP_PREEMPTS,
-		"SPANK_" OSP_UNKNOWN_GPUS,
+		OSP_EFFECTIVE,	      OSP_EFFECTIVE_SPARES, OSP_EFFECTIVE_SEGMENT_SPARES,
+		OSP_LAUNCHED_IN_VAIN, OSP_LAUNCHED_NODES,   OSP_PLACED_INSTANCES,
+		OSP_PREEMPTS,	      OSP_UNKNOWN_GPUS,
 	};
 
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		char longer[64];
+
+		snprintf(longer, sizeof(longer), "SPANK_%s", names[i]);
 		osp_job_env_drop(job->spank_job_env, &job->spank_job_env_size, names[i]);
+		osp_job_env_drop(job->spank_job_env, &job->spank_job_env_size, longer);
+	}
 }
 
 static bool is_probe(const job_desc_msg_t *job)

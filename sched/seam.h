@@ -25,11 +25,6 @@
 #define OSP_SEAM_COOKIE_1 UINT64_C(0x7365616d2d303036) /* "seam-006" */
 #define OSP_SEAM_ANSWER	  0x4f5350
 
-/* What job_submit writes into spank_job_env[] for the gate; a user's own is removed. */
-#define OSP_EFFECTIVE_SPARES "_ONESPINE_SPARES="
-/* And for the shadow too: how many of these each segment has, if they are those of segments. */
-#define OSP_EFFECTIVE_SEGMENT_SPARES "_ONESPINE_SEGMENT_SPARES="
-
 struct job_record;
 
 /*

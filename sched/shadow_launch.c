@@ -289,15 +289,21 @@ bool shadow_launch_begins(job_record_t *job, const struct osp_effective *effecti
 	return true;
 }
 
+static bool has_launched_nodes(const job_record_t *job)
+{
+	const char *names = shadow_spank_value(job, OSP_LAUNCHED_NODES);
+
+	return names && *names;
+}
+
 /*
  * Tells whether nodes were launched for the job, even if its owner has set Requeue=0 since, or the
  * policy launches nothing more.
  */
 static bool was_launched(const job_record_t *job, const struct osp_effective *effective)
 {
-	const char *names = shadow_spank_value(job, OSP_LAUNCHED_NODES);
-
-	return is_judgeable(job, effective) && ((names && *names) || is_launchable(job, effective));
+	return is_judgeable(job, effective) &&
+	       (has_launched_nodes(job) || is_launchable(job, effective));
 }
 
 static int is_batch_step(void *step, void *none)
@@ -320,9 +326,7 @@ static bool is_interrupted(const job_record_t *job)
 /* Tells whether the job was given nodes and waits for them, after a restart of slurmctld. */
 static bool waits_for_nodes(const job_record_t *job)
 {
-	const char *names = shadow_spank_value(job, OSP_LAUNCHED_NODES);
-
-	return IS_JOB_CONFIGURING(job) || (names && *names && is_interrupted(job));
+	return IS_JOB_CONFIGURING(job) || (has_launched_nodes(job) && is_interrupted(job));
 }
 
 void shadow_launch_resume(job_record_t *job)
@@ -519,9 +523,7 @@ static void judge_nodes(struct launch *launch, job_record_t *job,
  * no longer kept for it. */
 static void end_launch(struct launch *launch, job_record_t *job)
 {
-	const char *names = job ? shadow_spank_value(job, OSP_LAUNCHED_NODES) : NULL;
-
-	if (names && *names)
+	if (job && has_launched_nodes(job))
 		shadow_put_entry(job, OSP_LAUNCHED_NODES, "");
 	launch->job = 0;
 }

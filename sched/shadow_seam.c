@@ -712,19 +712,17 @@ static bool is_sound(const job_record_t *job)
 	return job && job->magic == JOB_MAGIC && job->details;
 }
 
-/* Returns the spares, as job_submit has written them. */
-static uint32_t spares_of(const job_record_t *job)
+/* Returns the number of this entry, as job_submit has written it; 0: there is none. */
+static uint32_t number_of(const job_record_t *job, const char *entry)
 {
-	const char *spares = shadow_spank_value(job, OSP_EFFECTIVE_SPARES);
+	const char *number = shadow_spank_value(job, entry);
 
-	return spares ? (uint32_t)strtoul(spares, NULL, 10) : 0;
+	return number ? (uint32_t)strtoul(number, NULL, 10) : 0;
 }
 
 uint32_t shadow_segment_spares(const job_record_t *job)
 {
-	const char *spares = shadow_spank_value(job, OSP_EFFECTIVE_SEGMENT_SPARES);
-
-	return spares ? (uint32_t)strtoul(spares, NULL, 10) : 0;
+	return number_of(job, OSP_EFFECTIVE_SEGMENT_SPARES);
 }
 
 struct before {
@@ -771,7 +769,7 @@ static void describe_job(const job_record_t *job, struct osp_seam_job *described
 		.tres_per_node = job->tres_per_node,
 		.tres_per_task = job->tres_per_task,
 		.components_before = components_before(job),
-		.spares = spares_of(job),
+		.spares = number_of(job, OSP_EFFECTIVE_SPARES),
 		.segment_spares = shadow_segment_spares(job),
 	};
 	shadow_job_shape(job, &described->shape);

@@ -3,12 +3,11 @@
 #include "spank/launcher.h"
 
 #include <ctype.h>
-#include <fcntl.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
+
+#include "lib/base/text.h"
 
 #define FILES_MAX      8
 #define FILE_BYTES_MAX (64 * 1024)
@@ -78,31 +77,11 @@ static enum osp_launcher find_in(const char *text, const char *next)
 
 /* --- in a script ------------------------------------------------------------------------------ */
 
-/* Reads a small plain file. A program ends at its first zero byte. Returns NULL for any other; the
- * caller frees it. */
-static char *read_script(const char *path)
-{
-	int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-	struct stat about;
-	char *text = NULL;
-	ssize_t bytes;
-
-	if (file < 0)
-		return NULL;
-	if (fstat(file, &about) == 0 && S_ISREG(about.st_mode) && about.st_size <= FILE_BYTES_MAX)
-		text = malloc((size_t)about.st_size + 1);
-	if (text) {
-		bytes = read(file, text, (size_t)about.st_size);
-		text[bytes > 0 ? bytes : 0] = '\0';
-	}
-	close(file);
-	return text;
-}
-
 enum osp_launcher osp_launcher_find(char *const *words, int count)
 {
 	const char *backend = getenv("PET_RDZV_BACKEND");
 	enum osp_launcher found = OSP_LAUNCHER_BY_TASK;
+	size_t bytes;
 	int files = 0;
 
 	if (backend && !strcmp(backend, "c10d"))
@@ -110,8 +89,10 @@ enum osp_launcher osp_launcher_find(char *const *words, int count)
 	for (int i = 0; i < count && found == OSP_LAUNCHER_BY_TASK; i++)
 		found = find_in(words[i], i + 1 < count ? words[i + 1] : NULL);
 	for (int i = 0; i < count && found == OSP_LAUNCHER_BY_TASK && files < FILES_MAX; i++) {
-		char *text = words[i][0] == '-' ? NULL : read_script(words[i]);
+		char *text =
+			words[i][0] == '-' ? NULL : osp_read_file(words[i], FILE_BYTES_MAX, &bytes);
 
+		/* a program ends at its first zero byte */
 		files += text != NULL;
 		if (text)
 			found = find_in(text, NULL);

@@ -48,8 +48,8 @@ void osp_names_free(struct osp_names *names);
 /*
  * Returns the path that was not read since osp_root_short_forget() because this process or the
  * machine had no file or memory left (EMFILE, ENFILE, ENOMEM, in *error), the first of several;
- * NULL: there is none. What is said of such a path ("is not there") is not known. Lives until the
- * next call of a function here.
+ * NULL: there is none. Whether such a path exists is not known. The text lives until the next call
+ * of a function here.
  */
 const char *osp_root_short(int *error);
 void osp_root_short_forget(void);

@@ -2,7 +2,7 @@
 /*
  * node_extra.h - the last verdict, and the instance, in the Extra field of a node of Slurm
  *
- * extra_text.h says what stands there. Every release from 22.05 on has the field. One thread.
+ * extra_text.h describes the text. Every release from 22.05 on has the field. One thread.
  */
 #ifndef OSP_NODE_EXTRA_H
 #define OSP_NODE_EXTRA_H

@@ -45,6 +45,12 @@
 /* The nodes that were launched for the gang and not given back, in Slurm's notation. A user's own
  * entry is removed. */
 #define OSP_LAUNCHED_NODES "_ONESPINE_LAUNCHED_NODES="
+/* How many spares the job has, and each of its segments if they are those of segments, for the gate
+ * and the shadow; job_submit writes them. A user's own is removed. */
+#define OSP_EFFECTIVE_SPARES_NAME	  "_ONESPINE_SPARES"
+#define OSP_EFFECTIVE_SPARES		  OSP_EFFECTIVE_SPARES_NAME "="
+#define OSP_EFFECTIVE_SEGMENT_SPARES_NAME "_ONESPINE_SEGMENT_SPARES"
+#define OSP_EFFECTIVE_SEGMENT_SPARES	  OSP_EFFECTIVE_SEGMENT_SPARES_NAME "="
 /* The instances that the gang was placed on, for the gate (lib/topology/placed_instance.h); the
  * shadow writes it. A user's own is removed. */
 #define OSP_PLACED_INSTANCES_NAME "_ONESPINE_INSTANCES"

@@ -49,7 +49,7 @@ static int parse_size(const char *value, struct osp_fit_question *question, stru
 
 /*
  * Adds --gang-spares=COUNT or COUNT/segment: job_submit asks for that many more nodes, and for
- * larger segments. What is neither, sbatch refuses. Returns -1 with `error` set if segments cannot
+ * larger segments. sbatch refuses any other value. Returns -1 with `error` set if segments cannot
  * have them.
  */
 static int add_spares(const struct osp_call *call, struct osp_fit_question *question,
