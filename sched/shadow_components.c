@@ -32,6 +32,13 @@ struct plan {
 	bool asked[COMPONENTS_MAX];
 	struct osp_nodeset *of[COMPONENTS_MAX]; /* NULL: not planned */
 	int64_t start_s[COMPONENTS_MAX];	/* of these */
+	/* what Slurm said about it when another component was asked about: so N components cost
+	 * about 2 N questions a cycle, not N * N */
+	struct osp_nodeset *beside[COMPONENTS_MAX]; /* NULL: nothing, or it is planned */
+	int64_t beside_start_s[COMPONENTS_MAX];	    /* of these */
+	uint64_t beside_used[COMPONENTS_MAX];	    /* number of the question then */
+	int64_t all_start_s; /* when all could start, by what was answered in this cycle */
+	int64_t used_s;	     /* time of the last question about it */
 };
 
 static struct plan plans[PLANS_MAX];
@@ -46,6 +53,7 @@ struct soonest {
 struct joint {
 	struct shadow_call *call;
 	struct plan *plan; /* of its job, for backfill; else NULL */
+	struct plan *said; /* the same, also for a start right after it; else NULL */
 	/* all that count, including the one asked about; those with the fewest nodes to choose from
 	 * come first */
 	job_record_t *component[COMPONENTS_MAX];
@@ -61,6 +69,10 @@ struct joint {
 	bool now_only; /* at the first moment that was asked about */
 	bool only_looks;
 	bool others_first; /* the others have been asked about before */
+	bool recalls;	   /* what Slurm said about the others in earlier calls may be taken */
+	bool recalls_all;  /* in this one too */
+	bool recalled;	   /* it was */
+	uint32_t finishes; /* so often the others are asked about to the end, however long */
 	bool fits;	   /* the last one asked about did */
 	bool can_stand;	   /* in its last answer they would keep the promise */
 	bool splits;	   /* Slurm would place them in several domains */
@@ -74,10 +86,18 @@ static void forget_component(struct plan *plan, uint32_t offset)
 	plan->asked[offset] = false;
 }
 
+static void forget_said(struct plan *plan, uint32_t offset)
+{
+	free(plan->beside[offset]);
+	plan->beside[offset] = NULL;
+}
+
 static void forget_plan(struct plan *plan)
 {
-	for (uint32_t i = 0; i < COMPONENTS_MAX; i++)
+	for (uint32_t i = 0; i < COMPONENTS_MAX; i++) {
 		forget_component(plan, i);
+		forget_said(plan, i);
+	}
 	memset(plan, 0, sizeof(*plan));
 }
 
@@ -116,6 +136,7 @@ static struct plan *plan_of(const job_record_t *job)
 		forget_plan(plan);
 	plan->job = job->het_job_id;
 	plan->used = ++questions;
+	plan->used_s = time(NULL);
 	return plan;
 }
 
@@ -144,6 +165,14 @@ bool shadow_has_components(job_record_t *job)
 	osp_list_t *components = components_of(job);
 
 	return components && list_find_first(components, is_another, job);
+}
+
+/* Returns the time before which a start counts as one at the first moment. */
+static int64_t first_moment_s(const struct shadow_call *call)
+{
+	int64_t now_s = time(NULL), slot_s = OSP_SLOT_START_S(&call->tail);
+
+	return slot_s > now_s ? slot_s : now_s;
 }
 
 /*
@@ -234,12 +263,19 @@ static void look_at_components(struct joint *joint)
 /* Returns when the component asked about would end, if it started at the first moment. */
 static int64_t first_end_s(const struct shadow_call *call)
 {
-	int64_t now_s = time(NULL), slot_s = OSP_SLOT_START_S(&call->tail);
 	uint32_t limit_min = call->job->time_limit;
 
 	if (limit_min == NO_VAL || limit_min == INFINITE)
 		return INT64_MAX;
-	return (slot_s > now_s ? slot_s : now_s) + (int64_t)limit_min * 60;
+	return first_moment_s(call) + (int64_t)limit_min * 60;
+}
+
+/* Returns what was planned for it just now, or NULL; backfill starts its plans at once. */
+static struct plan *fresh_plan(const job_record_t *job)
+{
+	struct plan *plan = find_plan(job);
+
+	return plan && plan->used_s + 1 >= time(NULL) ? plan : NULL;
 }
 
 /*
@@ -254,15 +290,20 @@ static void begin_plan(struct joint *joint)
 	uint32_t own = call->job->het_job_offset;
 	struct plan *plan = plan_of(call->job);
 	int64_t end_s = first_end_s(call);
-	bool again = own < COMPONENTS_MAX && plan->asked[own] && plan->last != own;
+	bool before = own < COMPONENTS_MAX && plan->asked[own];
+	bool again = before && plan->last != own;
 
-	joint->plan = plan;
+	joint->plan = joint->said = plan;
 	if (own >= COMPONENTS_MAX)
 		return;
 	shadow_from_bitmap(joint->scratch, call->bitmap);
+	if (before)
+		plan->all_start_s = 0;
 	for (uint32_t i = 0; i < COMPONENTS_MAX; i++) {
 		bool offered = plan->of[i] && osp_nodeset_overlap(plan->of[i], joint->scratch);
 
+		if (i == own || before)
+			forget_said(plan, i);
 		if (i == own || (again && (offered || !plan->of[i])) ||
 		    (offered && plan->start_s[i] < end_s))
 			forget_component(plan, i);
@@ -289,16 +330,83 @@ static void set_size(struct shadow_call *call)
 				  : call->min_nodes;
 }
 
+/* Keeps what Slurm said about a component for the questions about the others in this cycle. */
+static void keep_said(struct plan *plan, const job_record_t *component,
+		      const struct osp_nodeset *nodes)
+{
+	uint32_t offset = component->het_job_offset;
+
+	if (!plan || offset >= COMPONENTS_MAX)
+		return;
+	if (!plan->beside[offset])
+		plan->beside[offset] = osp_nodeset_new(shadow_state.node_count);
+	if (!plan->beside[offset])
+		return;
+	osp_nodeset_assign(plan->beside[offset], nodes);
+	plan->beside_start_s[offset] = component->start_time;
+	plan->beside_used[offset] = plan->used;
+}
+
+static void add_nodes_of_another(struct joint *joint, const struct osp_nodeset *nodes,
+				 int64_t start_s)
+{
+	osp_nodeset_or(joint->all, nodes);
+	if (start_s > joint->start_s)
+		joint->start_s = start_s;
+}
+
 static bool add_answer(const struct shadow_call *call, void *context)
 {
 	struct joint *joint = context;
 
 	joint->fits = !joint->now_only || shadow_is_first_moment(call);
 	shadow_from_bitmap(joint->scratch, call->bitmap);
-	osp_nodeset_or(joint->all, joint->scratch);
-	if (call->job->start_time > joint->start_s)
-		joint->start_s = call->job->start_time;
+	add_nodes_of_another(joint, joint->scratch, call->job->start_time);
+	keep_said(joint->plan, call->job, joint->scratch);
 	return false; /* the answer is only noted */
+}
+
+/* Tells whether it could have these nodes beside what the others have so far. */
+static bool is_still_open(struct joint *joint, const struct osp_nodeset *nodes, int64_t start_s)
+{
+	if (joint->now_only && start_s > first_moment_s(joint->call))
+		return false;
+	if (osp_nodeset_overlap(nodes, joint->kept) || osp_nodeset_overlap(nodes, joint->all))
+		return false;
+	if (joint->without && osp_nodeset_overlap(nodes, joint->without))
+		return false;
+	if (!joint->within)
+		return true;
+	osp_nodeset_assign(joint->scratch, nodes);
+	osp_nodeset_and_not(joint->scratch, joint->within);
+	return osp_nodeset_empty(joint->scratch);
+}
+
+/*
+ * Adds what was said about the component when others were asked about. It decides only where the
+ * one asked about is placed: the component itself is asked about again, and the sum is checked when
+ * it starts.
+ */
+static bool recall_another(struct joint *joint, const job_record_t *component)
+{
+	const struct plan *said = joint->said;
+	uint32_t offset = component->het_job_offset;
+	const struct osp_nodeset *nodes;
+	int64_t start_s;
+
+	if (!joint->recalls || !said || offset >= COMPONENTS_MAX)
+		return false;
+	nodes = said->of[offset]; /* before a start; backfill's own plan is taken already */
+	start_s = said->start_s[offset];
+	if (!nodes && (joint->recalls_all || said->beside_used[offset] < said->used)) {
+		nodes = said->beside[offset];
+		start_s = said->beside_start_s[offset];
+	}
+	if (!nodes || !is_still_open(joint, nodes, start_s))
+		return false;
+	add_nodes_of_another(joint, nodes, start_s);
+	joint->recalled = true;
+	return true;
 }
 
 /* Writes the nodes that it may have beside the others into joint->scratch. */
@@ -334,7 +442,8 @@ static bool ask_for_another(struct joint *joint, job_record_t *component)
 				   .tail = joint->call->tail};
 	uint64_t flags = component->bit_flags;
 
-	if (component == joint->call->job || add_taken(joint, component))
+	if (component == joint->call->job || add_taken(joint, component) ||
+	    recall_another(joint, component))
 		return true;
 	joint->fits = false;
 	if (!find_open_nodes(joint, component))
@@ -350,9 +459,23 @@ static bool ask_for_another(struct joint *joint, job_record_t *component)
 	return joint->fits;
 }
 
+static bool budget_is_spent(const struct joint *joint)
+{
+	return shadow_call_elapsed_ms(joint->call) > OSP_CHOOSE_BUDGET_MS;
+}
+
+/*
+ * Asks about all that have no nodes yet. The first time that this is done for a start now, or for a
+ * later one, it is done to the end: without an answer the job would never start.
+ */
 static bool ask_for_others(struct joint *joint)
 {
+	bool finishes = joint->finishes > 0;
+
+	joint->finishes -= finishes;
 	for (uint32_t i = 0; i < joint->count; i++) {
+		if (!finishes && budget_is_spent(joint))
+			return false;
 		if (!ask_for_another(joint, joint->component[i]))
 			return false;
 	}
@@ -453,17 +576,19 @@ static bool ask_within(struct joint *joint, const struct places *places, uint32_
 	return yes;
 }
 
-static bool budget_is_spent(const struct joint *joint)
-{
-	return shadow_call_elapsed_ms(joint->call) > OSP_CHOOSE_BUDGET_MS;
-}
-
 /* Asks where Slurm would place them, then in one domain after the other. */
 static bool start_now(struct joint *joint, const struct places *places)
 {
 	bool yes;
 
+	/* known from the question about another one */
+	if (joint->recalls && joint->plan &&
+	    joint->plan->all_start_s > first_moment_s(joint->call)) {
+		joint->recalled = true;
+		return false;
+	}
 	joint->now_only = true;
+	joint->finishes = 1;
 	joint->without =
 		OSP_SLOT_START_S(&joint->call->tail) > time(NULL) ? NULL : places->settling;
 	yes = ask_within(joint, places, places->count);
@@ -490,9 +615,11 @@ static bool start_later(struct joint *joint, const struct places *places,
 {
 	struct soonest soonest = {.found = false};
 	uint32_t i = 0;
+	bool yes;
 
 	joint->without = without;
 	joint->only_looks = true;
+	joint->finishes = 1;
 	look_within(joint, places, places->count, &soonest);
 	if (!soonest.found) {
 		while (i < places->count && !(i && budget_is_spent(joint)))
@@ -501,7 +628,11 @@ static bool start_later(struct joint *joint, const struct places *places,
 		joint->plan->turn = soonest.found || i == places->count ? 0 : joint->plan->turn + i;
 	}
 	joint->only_looks = false;
-	return soonest.found && ask_within(joint, places, soonest.within);
+	joint->recalls_all = joint->recalls;
+	joint->finishes = 2; /* it was answered with yes */
+	yes = soonest.found && ask_within(joint, places, soonest.within);
+	joint->recalls_all = false;
+	return yes;
 }
 
 static bool place(struct joint *joint, const struct places *places)
@@ -567,6 +698,8 @@ static void remember(struct joint *joint)
 	if (joint->plan->of[offset])
 		shadow_from_bitmap(joint->plan->of[offset], joint->call->bitmap);
 	joint->plan->start_s[offset] = joint->call->job->start_time;
+	if (joint->start_s > joint->plan->all_start_s)
+		joint->plan->all_start_s = joint->start_s;
 }
 
 /* Fills `gang`. If the fabric does not have the level, or memory runs out, no domain is known. */
@@ -598,6 +731,8 @@ static bool begin(struct joint *joint, struct shadow_gang *gang)
 		return false;
 	if (joint->call->mode == SELECT_MODE_WILL_RUN)
 		begin_plan(joint);
+	else
+		joint->said = fresh_plan(joint->call->job);
 	look_at_components(joint);
 	if (!begin_gang(joint, gang))
 		return false;
@@ -626,7 +761,13 @@ static int place_all(struct joint *joint, const struct shadow_gang *gang)
 	bool yes;
 
 	find_domains(joint, gang, &places);
+	joint->recalls = true;
 	yes = place(joint, &places);
+	if (!yes && joint->recalled) { /* in vain; what was said no longer holds, maybe */
+		bit_copybits(call->bitmap, came);
+		joint->recalls = false;
+		yes = place(joint, &places);
+	}
 	if (is_to_be_said(joint, yes))
 		say_why(joint);
 	if (yes)

@@ -32,9 +32,11 @@ EXTRA_DIST += tests/bench/bench tests/bench/check tests/bench/layouts tests/benc
 	tests/bench/lib/measure.sh tests/bench/lib/report.sh tests/bench/lib/systems.sh tests/bench/lib/timer.sh tests/bench/rounds.h tests/bench/timer.c \
 	doc/performance.md doc/performance-raw.txt
 
-# As root, for half an hour: the table of doc/performance.md. BENCH_NODES=1024 or 65536 for others.
+# As root, for an hour: the tables of whole and of shared nodes in doc/performance.md, 22.05 and 25.11 among them.
+# BENCH_NODES=1024 or 65536 for others; BENCH_OPTIONS for one of them alone.
 bench:
 	$(top_srcdir)/tests/bench/bench $(BENCH_OPTIONS)
+	test -n "$(BENCH_OPTIONS)" || $(top_srcdir)/tests/bench/bench --shared
 # What environment and binding cost the start of a step; as root, a minute or two.
 bench-srun:
 	$(top_srcdir)/tests/bench/srun $(BENCH_OPTIONS)

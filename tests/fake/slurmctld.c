@@ -441,6 +441,19 @@ static int counted_job_test(job_record_t *job, bitstr_t *bitmap, uint32_t min_no
 		    OSP_JOB_TEST_TAIL_VALUES);
 }
 
+int __real_clock_gettime(clockid_t clock, struct timespec *now);
+int __wrap_clock_gettime(clockid_t clock, struct timespec *now);
+
+/* Shows how long the questions to Slurm would have taken. */
+int __wrap_clock_gettime(clockid_t clock, struct timespec *now)
+{
+	int rc = __real_clock_gettime(clock, now);
+
+	if (rc == 0 && clock == CLOCK_MONOTONIC)
+		now->tv_sec += (time_t)fake_slurm.tests * fake_slurm.test_ms / 1000;
+	return rc;
+}
+
 void *__real_dlsym(void *handle, const char *name);
 void *__wrap_dlsym(void *handle, const char *name);
 

@@ -233,7 +233,7 @@ UNIT_TESTS += tests/unit/test_shadow_count tests/unit/test_shadow_follow tests/u
 FAKE_SLURMCTLD = tests/fake/slurmctld.c tests/fake/slurmctld.h tests/unit/no_memory.c tests/unit/no_memory.h
 SHADOW_CALLS = tests/unit/shadow_calls.c tests/unit/shadow_calls.h
 SLURMFULL = -L$(SLURM_PLUGINS) -lslurmfull
-WRAP_SLURM = $(WRAP_ALLOCATIONS) -Wl,--wrap=dlsym,-rpath,$(SLURM_PLUGINS)
+WRAP_SLURM = $(WRAP_ALLOCATIONS) -Wl,--wrap=dlsym,--wrap=clock_gettime,-rpath,$(SLURM_PLUGINS)
 SHADOW_TEST_LIBS = libshadow.la $(UNIT_LIBS) $(SLURMFULL)
 tests_unit_test_shadow_count_SOURCES = tests/unit/test_shadow_count.c $(FAKE_SLURMCTLD)
 tests_unit_test_shadow_count_CPPFLAGS = $(SHADOW_CPPFLAGS)

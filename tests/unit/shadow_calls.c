@@ -13,6 +13,10 @@ static const char config[] = "defaults:\n"
 			     "    gang: always\n"
 			     "    allow_off: false\n"
 			     "    from_nodes: 3\n"
+			     "  wide:\n"
+			     "    gang: always\n"
+			     "    allow_off: false\n"
+			     "    from_nodes: 12\n"
 			     "  advised:\n"
 			     "    mode: advise\n"
 			     "    gang: always\n";
@@ -24,6 +28,7 @@ int shadow_calls_begin(void **state)
 	(void)state;
 	fake_shadow_begin(SHADOW_NODES, 4, config);
 	fake_partition("held", 0, SHADOW_NODES);
+	fake_partition("wide", 0, SHADOW_NODES);
 	fake_partition("advised", 0, SHADOW_NODES);
 	assert_int_equal(init(), SLURM_SUCCESS);
 	assert_int_equal(select_p_node_init(), SLURM_SUCCESS);

@@ -4,7 +4,7 @@
  * tests/fake/slurmctld.h
  *
  * Sixteen nodes: two spines of two leaves of four. Partitions: gpu (gangs that ask), held (always,
- * from 3 nodes) and advised.
+ * from 3 nodes), wide (always, from 12) and advised.
  */
 #ifndef OSP_TESTS_SHADOW_CALLS_H
 #define OSP_TESTS_SHADOW_CALLS_H

@@ -95,14 +95,15 @@ static void starts_small_where_that_is_sooner(void **state)
 
 /* --- components of a heterogeneous job -------------------------------------------------------- */
 
-/* Jobs of partition held, from this number on, are components of one; each takes two nodes, and
+/* Jobs of the partition, from this number on, are components of one; each takes two nodes, and
  * says none. */
-static void components_from(uint32_t first, job_record_t **jobs, uint32_t count)
+static void components_in(const char *partition, uint32_t first, job_record_t **jobs,
+			  uint32_t count)
 {
 	fake_slurm.job_test = give_many;
 	takes = 2;
 	for (uint32_t i = 0; i < count; i++) {
-		jobs[i] = job_in(first + i, 1, "held");
+		jobs[i] = job_in(first + i, 1, partition);
 		jobs[i]->details->max_nodes = 0;
 		jobs[i]->het_job_id = first;
 		jobs[i]->het_job_offset = i;
@@ -114,7 +115,7 @@ static void components_from(uint32_t first, job_record_t **jobs, uint32_t count)
 
 static void components(job_record_t **jobs, uint32_t count)
 {
-	components_from(1, jobs, count);
+	components_in("held", 1, jobs, count);
 }
 
 /* It starts on the nodes that it was given. */
@@ -274,8 +275,8 @@ static void jobs_with_components_take_turns(void **state)
 	job_record_t *jobs[4];
 
 	(void)state;
-	components_from(1, jobs, 2);
-	components_from(3, jobs + 2, 2);
+	components_in("held", 1, jobs, 2);
+	components_in("held", 3, jobs + 2, 2);
 	takes = 4;
 	for (uint32_t cycle = 0; cycle < 2; cycle++) {
 		bitstr_t *left = fake_bitmap(0, NODES);
@@ -321,6 +322,89 @@ static void components_change_their_order(void **state)
 		assert_int_equal(is_planned(jobs[i], left), SLURM_SUCCESS);
 		assert_true(bit_ffs(asked.bitmap) >= 8);
 	}
+	FREE_NULL_BITMAP(left);
+}
+
+/* Plans all of them on these nodes, and returns how often Slurm was asked. */
+static uint32_t plans_all(job_record_t **jobs, uint32_t count)
+{
+	bitstr_t *left = fake_bitmap(0, NODES);
+
+	fake_slurm.tests = 0;
+	for (uint32_t i = 0; i < count; i++) {
+		if (is_planned(jobs[i], left) != SLURM_SUCCESS)
+			fail_msg("component %u has no plan", i);
+	}
+	FREE_NULL_BITMAP(left);
+	return fake_slurm.tests;
+}
+
+/* What Slurm has said about the others is not asked again for each of them: now, for a later start,
+ * and when they start. */
+static void components_cost_few_questions(void **state)
+{
+	job_record_t *jobs[8], *other;
+
+	(void)state;
+	components_in("wide", 1, jobs, 8);
+	takes = 1;
+	for (uint32_t cycle = 0; cycle < 2; cycle++)
+		assert_in_range(plans_all(jobs, 8), 8, 2 * 8);
+	fake_slurm.tests = 0;
+	for (uint32_t i = 0; i < 8; i++) {
+		assert_int_equal(ask_range(jobs[i], 1, 16, SELECT_MODE_RUN_NOW), SLURM_SUCCESS);
+		assert_int_equal(starts(jobs[i]), SLURM_SUCCESS);
+	}
+	assert_int_equal(fake_slurm.tests, 8);
+	for (uint32_t i = 0; i < 8; i++) {
+		jobs[i]->job_state = JOB_PENDING;
+		FREE_NULL_BITMAP(jobs[i]->node_bitmap);
+	}
+	bit_nset(idle_node_bitmap, 0, NODES - 1);
+	other = busy(50, 4, 12, 1000);
+	for (uint32_t cycle = 0; cycle < 2; cycle++) {
+		assert_in_range(plans_all(jobs, 8), 8, 6 * 8);
+		assert_true(jobs[7]->start_time >= asked.now + 1000);
+	}
+	other->job_state = JOB_COMPLETE;
+}
+
+/* Where Slurm's answers take long, a call asks about all of them once for a start now and once for
+ * a later one, and finds a place: no further domain is begun. */
+static void components_are_asked_about_once_where_slurm_is_slow(void **state)
+{
+	job_record_t *jobs[8];
+
+	(void)state;
+	components_in("wide", 1, jobs, 8);
+	takes = 2; /* sixteen nodes in one domain of eight: never */
+	fake_slurm.test_ms = 1000;
+	fake_slurm.tests = 0;
+	assert_int_not_equal(ask_range(jobs[0], 1, 16, SELECT_MODE_WILL_RUN), SLURM_SUCCESS);
+	assert_in_range(fake_slurm.tests, 8, 20);
+	takes = 1;
+	busy(50, 4, 12, 1000);
+	fake_slurm.tests = 0;
+	assert_int_equal(ask_range(jobs[0], 1, 16, SELECT_MODE_WILL_RUN), SLURM_SUCCESS);
+	assert_in_range(fake_slurm.tests, 8, 2 * 8);
+}
+
+/* The nodes that Slurm named for the second when the first was asked about are taken meanwhile. */
+static void components_are_asked_about_anew(void **state)
+{
+	job_record_t *jobs[3];
+	bitstr_t *left = fake_bitmap(0, NODES);
+
+	(void)state;
+	components_in("wide", 1, jobs, 3);
+	takes = 2;
+	assert_int_equal(is_planned(jobs[0], left), SLURM_SUCCESS);
+	assert_string_equal(nodes_given(), "0-1");
+	bit_nclear(left, 2, 5);
+	bit_nclear(idle_node_bitmap, 2, 5);
+	busy(50, 2, 4, 1000);
+	assert_int_equal(is_planned(jobs[1], left), SLURM_SUCCESS);
+	assert_string_equal(nodes_given(), "6-7");
 	FREE_NULL_BITMAP(left);
 }
 
@@ -576,6 +660,9 @@ int main(void)
 		TEST(components_leave_each_other_room),
 		TEST(jobs_with_components_take_turns),
 		TEST(components_change_their_order),
+		TEST(components_cost_few_questions),
+		TEST(components_are_asked_about_once_where_slurm_is_slow),
+		TEST(components_are_asked_about_anew),
 		TEST(a_plan_far_off_is_one_of_this_cycle),
 		TEST(few_nodes_of_components_stand_anywhere),
 		TEST(counts_the_components_that_matter),
