@@ -46,6 +46,13 @@ fit() {
 		fit --free='n[1-16]' -N 9
 }
 
+@test "a time that cannot be read, or that overflows in sbatch, is refused" {
+	for time in abc 99999999999-00 3654-0 1: ''; do
+		expect 2 "onespine: --time=$time: a time is expected (minutes, minutes:seconds, hours:minutes:seconds, days-hours[:minutes[:seconds]], at most 10 years)" \
+			fit --free='n[1-3]' -N 2 "--time=$time"
+	done
+}
+
 @test "--json" {
 	fit --free='n[1-3,9-11]' -N 3 --json >yes
 	fit --free='n[1-3,9-11]' -N 4 --json >no || [[ $? == 1 ]]

@@ -142,19 +142,24 @@ static bool is_unlimited(const char *time)
 	       !strcmp(time, "-1");
 }
 
-/* Notes what reservations depend on. sbatch refuses a time that cannot be read. */
-static void take_time(const struct osp_call *call, const struct osp_world *world,
-		      const char *partition, struct osp_fit_question *question)
+/* Notes what reservations depend on. sbatch takes a time that overflows for another one. */
+static int take_time(const struct osp_call *call, const struct osp_world *world,
+		     const char *partition, struct osp_fit_question *question,
+		     struct osp_error *error)
 {
 	const char *limit = call->values[OSP_OPTION_FIT_TIME];
 	const struct osp_state_partition *found =
 		osp_snapshot_find_partition(world->snapshot, partition);
 
 	question->reservation = call->values[OSP_OPTION_FIT_RESERVATION];
-	if (limit && is_unlimited(limit))
-		question->limit_s = UINT32_MAX;
-	else if (!limit || osp_parse_duration(limit, &question->limit_s) < 0)
+	if (!limit)
 		question->limit_s = found ? found->limit_s : 0;
+	else if (is_unlimited(limit))
+		question->limit_s = UINT32_MAX;
+	else if (osp_parse_duration(limit, &question->limit_s) < 0)
+		return osp_error_set(
+			error, "--time=%.40s: a time is expected (" OSP_DURATION_FORMS ")", limit);
+	return 0;
 }
 
 /* Builds the question of the command line, under the partition's policy. */
@@ -194,7 +199,8 @@ static int build_question(const struct osp_call *call, const struct osp_world *w
 	question->level = (uint32_t)level;
 	question->mix_kinds = policy->mix_kinds;
 	take_share(call, question);
-	take_time(call, world, partition, question);
+	if (take_time(call, world, partition, question, error) < 0)
+		return -1;
 	*least = question->level;
 	return *request.prefer
 		       ? find_preferred(world, request.prefer, question->level, least, error)
