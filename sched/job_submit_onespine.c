@@ -28,6 +28,7 @@
 #include "sched/job_env.h"
 #include "sched/job_spares.h"
 #include "sched/job_submit_onespine.h"
+#include "sched/job_unsafe.h"
 #include "sched/seam_client.h"
 #include "sched/slurm_exports.h"
 
@@ -356,6 +357,8 @@ EXPORTED int job_submit(job_desc_msg_t *job, uint32_t submit_uid, char **err_msg
 
 	if (is_probe(job))
 		return EINVAL;
+	if (osp_job_is_unsafe(job, NO_VAL, sentence, sizeof(sentence)))
+		return refuse(err_msg, submit_uid, sentence, ESLURM_INVALID_NODE_COUNT);
 	if (!osp_job_env_fits_prolog(job->spank_job_env, job->spank_job_env_size, sentence,
 				     sizeof(sentence)))
 		return refuse(err_msg, submit_uid, sentence, EINVAL);
@@ -408,6 +411,19 @@ static int set_request(const char *value, struct job_record *record, uint32_t ui
 	return SLURM_SUCCESS;
 }
 
+/* Tells whether the change would end slurmctld, with the sentence. */
+static bool is_unsafe_change(const job_desc_msg_t *job, struct job_record *record, char *sentence,
+			     size_t sentence_bytes)
+{
+	struct osp_seam_job described = {.spares = 0};
+	struct osp_request request;
+	uint32_t least_nodes = NO_VAL;
+
+	if (job->max_nodes != NO_VAL && seam->describe(record, &described, &request))
+		least_nodes = described.min_nodes;
+	return osp_job_is_unsafe(job, least_nodes, sentence, sentence_bytes);
+}
+
 /* Judges a pending job as it would be after the change; what a change leaves out stays as it is. */
 static int judge_change(const job_desc_msg_t *job, struct job_record *record, uint32_t uid,
 			char **err_msg)
@@ -449,6 +465,8 @@ static int modify(job_desc_msg_t *job, struct job_record *record, uint32_t uid, 
 
 	if (!record)
 		return SLURM_SUCCESS;
+	if (is_unsafe_change(job, record, sentence, sizeof(sentence)))
+		return refuse(err_msg, uid, sentence, ESLURM_INVALID_NODE_COUNT);
 	keep_note(job, record);
 	if (value)
 		return set_request(value, record, uid, err_msg);

@@ -57,6 +57,7 @@ libjobsubmit_la_SOURCES = \
 	sched/gang_words.c sched/gang_words.h \
 	sched/job_describe.c sched/job_describe.h \
 	sched/job_env.c sched/job_env.h \
+	sched/job_unsafe.c sched/job_unsafe.h \
 	sched/job_spares.c sched/job_spares.h \
 	sched/job_submit_onespine.c sched/job_submit_onespine.h \
 	sched/seam_client.c sched/seam_client.h \

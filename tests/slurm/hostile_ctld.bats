@@ -10,7 +10,8 @@ setup_file() {
 	export LOOKED_UP=$BATS_FILE_TMPDIR/looked-up
 	cc -shared -fPIC -O1 -Wall -Werror -o "$BATS_FILE_TMPDIR/names.so" "$BATS_TEST_DIRNAME/names.c" -ldl
 	LD_PRELOAD=$BATS_FILE_TMPDIR/names.so cluster_start --topology "$BATS_FILE_TMPDIR/onespine.topology" \
-		--conf MessageTimeout=60
+		--gres gpu:2 --conf MessageTimeout=60
+	cc -O1 -Wall -Werror -o "$ONESPINE_CLUSTER/bin/raw" "$BATS_TEST_DIRNAME/raw.c" -lslurm
 	install -m 755 "$BATS_FILE_TMPDIR/names.so" "$ONESPINE_CLUSTER/bin/names.so"
 }
 
@@ -67,4 +68,33 @@ most_are_free() {
 	await 60 all_wait 40
 	await 10 some_are_busy
 	stays 5 most_are_free
+}
+
+# raw ARGUMENT...: a client of the other user's
+raw() {
+	as_other_user "$ONESPINE_CLUSTER/bin/raw" "$@" 2>&1
+}
+
+# refused SENTENCE ARGUMENT...: slurmctld refuses it in these words, and goes on
+refused() {
+	local sentence=$1
+	shift
+	log_mark
+	run raw "$@"
+	equal "$status" 1
+	holds "$output" 'Node count specification invalid'
+	log_since "onespine: refused user 65534: $sentence"
+}
+
+@test "a client of a user's own: what would end slurmctld in Slurm's own code is refused, submitted and as a change" {
+	local sockets='--ntasks-per-socket=0 would end slurmctld, which divides by it: leave it out'
+	hold 'n[1-4]'
+	refused "$sockets" num_tasks=8 ntasks_per_socket=0
+	refused "$sockets" num_tasks=8 ntasks_per_socket=0 tres_per_socket=gres:gpu:1
+	refused '--nodes=0-1 would end slurmctld, which starts such a job on no nodes: give --nodes=1-1' \
+		min_nodes=0 max_nodes=1 core_spec=65535
+	one=$(raw num_tasks=8)
+	refused "$sockets" -u "$one" num_tasks=8 ntasks_per_socket=0 tres_per_socket=gres:gpu:1
+	await_job "$one" PENDING
+	raw -u "$one" max_nodes=2
 }

@@ -269,6 +269,7 @@ static void start_job(void)
 	job.max_nodes = NO_VAL;
 	job.num_tasks = NO_VAL;
 	job.ntasks_per_node = NO_VAL16;
+	job.ntasks_per_socket = NO_VAL16;
 	job.min_cpus = NO_VAL;
 	job.max_cpus = NO_VAL;
 	job.task_dist = NO_VAL;
@@ -1369,6 +1370,51 @@ static void change_shares(void)
 	job.shared = JOB_SHARED_NONE;
 }
 
+#define SOCKET "--ntasks-per-socket=0 would end slurmctld, which divides by it: leave it out"
+#define NODES                                                                                      \
+	"--nodes=0-4 would end slurmctld, which starts such a job on no nodes: give --nodes=1-4"
+
+/* Slurm itself crashes, with and without a gang. */
+static void refuses_what_ends_slurmctld(void **state)
+{
+	static const struct {
+		uint32_t min_nodes, max_nodes, now; /* now: the least number of a pending job */
+		uint16_t ntasks_per_socket;
+		const char *submitted, *changed; /* NULL: taken */
+	} cases[] = {
+		{1, 1, 1, 0, SOCKET, SOCKET},
+		{NO_VAL, NO_VAL, 1, 0, SOCKET, SOCKET},
+		{NO_VAL, NO_VAL, 1, 1, NULL, NULL},
+		{0, 4, 1, NO_VAL16, NODES, NODES},
+		{NO_VAL, 4, 0, NO_VAL16, NULL, NODES},
+		{NO_VAL, 4, 1, NO_VAL16, NULL, NULL},
+		{1, 4, 0, NO_VAL16, NULL, NULL},
+		/* for burst buffers alone, Slurm has a path of its own */
+		{0, 0, 0, NO_VAL16, NULL, NULL},
+		{0, NO_VAL, 1, NO_VAL16, NULL, NULL},
+	};
+
+	for (size_t i = 0; i < COUNT(cases); i++) {
+		with_shadow(state);
+		start_change();
+		policy.gang_always = false;
+		record_job.min_nodes = cases[i].now;
+		job.min_nodes = cases[i].min_nodes;
+		job.max_nodes = cases[i].max_nodes;
+		job.ntasks_per_socket = cases[i].ntasks_per_socket;
+		assert_int_equal(change(),
+				 cases[i].changed ? ESLURM_INVALID_NODE_COUNT : SLURM_SUCCESS);
+		if (cases[i].changed)
+			assert_non_null(strstr(info_log, cases[i].changed));
+		slurm_xfree((void **)&message);
+		assert_int_equal(job_submit(&job, 1000, &message),
+				 cases[i].submitted ? ESLURM_INVALID_NODE_COUNT : SLURM_SUCCESS);
+		assert_string_equal(message ? message : "",
+				    cases[i].submitted ? cases[i].submitted : "");
+		end_job();
+	}
+}
+
 static void judges_a_change_as_a_submission(void **state)
 {
 	static const struct {
@@ -1605,6 +1651,7 @@ int main(void)
 		cmocka_unit_test_setup(sets_a_pending_gang, with_shadow),
 		cmocka_unit_test_setup(keeps_our_part_of_a_comment, with_shadow),
 		cmocka_unit_test_setup(leaves_no_errno, with_shadow),
+		cmocka_unit_test_setup(refuses_what_ends_slurmctld, with_shadow),
 		cmocka_unit_test_setup(judges_a_change_as_a_submission, with_shadow),
 		cmocka_unit_test_setup(lays_a_change_over_the_record, with_shadow),
 		cmocka_unit_test_setup(leaves_other_changes_alone, with_shadow),

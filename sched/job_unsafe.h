@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * job_unsafe.h - finds requests that end slurmctld in Slurm's own code
+ *
+ * sbatch, salloc and srun send only the second (--nodes=0-4); a client of a user's own, or
+ * slurmrestd, may send both. Seen on Slurm 22.05.8 without Onespine; the code is the same in
+ * 25.11.7 and 26.05.3:
+ *
+ * - ntasks_per_socket 0 is a divisor (SIGFPE) in select/cons_tres (_socks_per_node(), for a job of
+ *   more than one CPU a node) and in gres_job_state_validate() (--gpus-per-socket), which a change
+ *   reaches too, before Slurm asks who may change that field;
+ * - a least number of 0 nodes with another largest: backfill starts such a job on no nodes, and
+ *   slurmctld dies as it saves it (SIGSEGV in pack_job_resources()). 0 nodes in all, for burst
+ *   buffers, have a path of their own in Slurm, and are none of these.
+ *
+ * Any thread: no shared state.
+ */
+#ifndef OSP_JOB_UNSAFE_H
+#define OSP_JOB_UNSAFE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include <slurm/slurm.h>
+
+/*
+ * Tells whether the job, as it is submitted or changed, would end slurmctld; `sentence` then says
+ * which field does it, and the cure. `least_nodes` is what the job has now as its least number of
+ * nodes, NO_VAL for a new one.
+ */
+bool osp_job_is_unsafe(const job_desc_msg_t *job, uint32_t least_nodes, char *sentence,
+		       size_t sentence_bytes);
+
+#endif
