@@ -166,6 +166,7 @@ struct osp_doctor_facts {
 	int64_t asked_s; /* when a cloud last told where nodes are; 0 also without a cloud */
 	int64_t now_s;	 /* on this host */
 	uint32_t watch_interval_s; /* watch.interval_s of onespine.yaml */
+	bool watch_enabled;	   /* systemd starts onespine-topology-watch.service at boot */
 	const char *uncovered;	   /* hostlist of slurm.conf's nodes in no domain; NULL: none */
 	uint32_t uncovered_count;
 	const char *asleep;	      /* hostlist: nodes that nobody wakes; NULL: none */

@@ -181,7 +181,8 @@ static void check_held(struct osp_diagnosis *diagnosis)
 		 facts->topology_path);
 }
 
-/* The watch has failed for long, or does not run. */
+/* Reports that the watch has failed for long, or does not run, on a host that is to run it. A site
+ * without one asks by hand, and check_booted() names the nodes that have booted since. */
 #define MISSED_MAX 3 /* questions; chosen: after a failure it asks sooner than that */
 
 static void check_asked(struct osp_diagnosis *diagnosis)
@@ -189,7 +190,8 @@ static void check_asked(struct osp_diagnosis *diagnosis)
 	const struct osp_doctor_facts *facts = diagnosis->facts;
 	int64_t age_s = facts->now_s - facts->asked_s;
 
-	if (!facts->asked_s || age_s <= (int64_t)MISSED_MAX * facts->watch_interval_s)
+	if (!facts->watch_enabled || !facts->asked_s ||
+	    age_s <= (int64_t)MISSED_MAX * facts->watch_interval_s)
 		return;
 	osp_find(diagnosis, OSP_DOCTOR_WARNING,
 		 "the cloud last answered %lld minutes ago where nodes are: one that has started "

@@ -555,9 +555,13 @@ static void test_old_places(void **state)
 	host.facts.running.old_places = NULL;
 	host.facts.now_s = 1700003600;
 	host.facts.watch_interval_s = 300;
+	host.facts.watch_enabled = true;
 	host.facts.asked_s = 1700003600 - 900;
 	expect(&host, RIGHT, "");
 	host.facts.asked_s = 1700000000;
+	host.facts.watch_enabled = false; /* a site that asks by hand */
+	expect(&host, RIGHT, "");
+	host.facts.watch_enabled = true;
 	host.facts.held_s = 1700003600 - 600;
 	expect(&host, RIGHT,
 	       "warning places: an answer that takes places away or moves nodes has been held for "

@@ -5,6 +5,7 @@
 #include "tools/setup/doctor.h"
 
 #include <slurm/slurm.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -308,6 +309,19 @@ static int64_t last_asked(const char *path, const struct osp_topology *topology)
 	return last_s;
 }
 
+/* Tells whether systemd starts the watch at boot: `systemctl enable` makes a link. */
+static bool watch_is_enabled(void)
+{
+	static const char link[] = "/etc/systemd/system/multi-user.target.wants/"
+				   "onespine-topology-watch.service";
+	const char *root = getenv("ONESPINE_TEST_ROOT"); /* for tests: a folder that stands for / */
+	char path[PATH_MAX];
+	struct stat status;
+
+	snprintf(path, sizeof(path), "%s%s", root ? root : "", link);
+	return !lstat(path, &status);
+}
+
 /* Looks at what `topology watch` left beside the topology. */
 static void gather_watch(struct osp_doctor *doctor, const struct osp_topology *topology)
 {
@@ -320,6 +334,7 @@ static void gather_watch(struct osp_doctor *doctor, const struct osp_topology *t
 	if (held && !stat(held, &status))
 		facts->held_s = (int64_t)status.st_mtime;
 	facts->asked_s = last_asked(facts->topology_path, topology);
+	facts->watch_enabled = watch_is_enabled();
 	free(held);
 }
 
