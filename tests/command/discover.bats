@@ -374,6 +374,24 @@ DescribeInstanceTopology 50 ASIA1 ok" ]]
 		onespine topology watch --nodes=map -o t
 }
 
+@test "the unit's watch goes by watch.from" {
+	local command words
+	mkdir conf
+	: >conf/slurm.conf
+	export SLURM_CONF=$PWD/conf/slurm.conf
+	start
+	with_keys
+	printf 'watch: {from: ec2}\n' >conf/onespine.yaml
+	command=$(sed -n 's/^ExecStart=[^ ]*onespine //p' "$SOURCE/etc/systemd/onespine-topology-watch.service.in")
+	# its words as systemd makes them of an empty variable
+	read -ra words <<<"${command//\$WATCH_OPTIONS/}"
+	"$ONESPINE" "${words[@]}" --nodes=map -o t >journal 2>&1 3>&- &
+	until grep -qx applied journal; do kill -0 $!; done
+	kill $!
+	wait $!
+	expect_line 0 "4 nodes: 2 leaves of 2, 1 spine of 4, 1 core of 4, 1 zone of 4" onespine topology show t
+}
+
 @test "the watch asks at once about a new instance, and forgets the old one's place first" {
 	local watch_pid
 	start
