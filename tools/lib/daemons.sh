@@ -87,11 +87,11 @@ await_slurmds() {
 	done
 }
 
-# daemon_pid NAME [PIDS]: the process number in its pid file, when that process is ours (one of PIDS)
+# daemon_pid NAME: the process number in its pid file, when that process is ours
 daemon_pid() {
 	local pid=''
 	{ read -r pid <"$dir/run/$1.pid"; } 2>/dev/null || true
-	[[ $pid =~ ^[0-9]+$ && $'\n'${2-$(our_processes)}$'\n' == *$'\n'"$pid"$'\n'* ]] && printf '%s\n' "$pid"
+	[[ $pid =~ ^[0-9]+$ && $'\n'$(our_processes)$'\n' == *$'\n'"$pid"$'\n'* ]] && printf '%s\n' "$pid"
 }
 
 # our_processes [PROGRAM-PATTERN]: the numbers of the cluster's daemons, one a line; two commands for all of
@@ -179,18 +179,25 @@ stop_daemons() {
 	fi
 }
 
+# prints_here NAME: the process in its pid file has our file for what it prints; starts no process, and looks at no other
+# cluster's
+prints_here() {
+	local pid=''
+	{ read -r pid <"$dir/run/$1.pid"; } 2>/dev/null || true
+	[[ $pid =~ ^[0-9]+$ && /proc/$pid/fd/1 -ef $dir/log/$1.out ]]
+}
+
 # missing_daemons: a line for each daemon that was started, not stopped, and is gone
 missing_daemons() {
-	local file name ours
-	ours=$(our_processes)
+	local file name
 	for file in "$dir"/run/*.expected; do
 		[[ -e $file ]] || continue
 		name=${file##*/}
 		name=${name%.expected}
 		# asked again where it is missing: slurmctld may have started anew by itself meanwhile
-		daemon_pid "$name" "$ours" >/dev/null || daemon_pid "$name" >/dev/null ||
+		prints_here "$name" || daemon_pid "$name" >/dev/null ||
 			printf '%s is not running%s\n' "$name" \
-			"$(sed -n 's/^onespine-cluster: slurmctld\( ended.*\)/,\1/p' "$dir/log/$name.out" | tail -n 1)"
+				"$(sed -n 's/^onespine-cluster: slurmctld\( ended.*\)/,\1/p' "$dir/log/$name.out" | tail -n 1)"
 	done
 }
 
