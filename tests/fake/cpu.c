@@ -34,7 +34,6 @@ static struct fiber {
 	jmp_buf here;
 	bool started;
 	enum fiber_state state;
-	char *stack;
 	/* of an operation of its warp */
 	int format;
 	void *d;
@@ -42,18 +41,9 @@ static struct fiber {
 } fibers[OSP_THREADS];
 
 static jmp_buf scheduler;
-static ucontext_t scheduler_start;
 static fake_kernel kernel_now;
 static struct osp_work work_now;
 static struct osp_word shared[SHARED_BYTES / sizeof(struct osp_word)];
-
-/* makecontext() once a fiber, plain jumps after that: they cost no system call. */
-static void fiber_main(void)
-{
-	kernel_now(work_now);
-	fibers[fake_cpu.thread].state = ENDED;
-	_longjmp(scheduler, 1);
-}
 
 static void give_way(enum fiber_state state)
 {
@@ -62,6 +52,15 @@ static void give_way(enum fiber_state state)
 	fiber->state = state;
 	if (_setjmp(fiber->here) == 0)
 		_longjmp(scheduler, 1);
+}
+
+/* A thread of one block after the other: started once, since plain jumps cost no system call. */
+static void fiber_main(void)
+{
+	for (;;) {
+		kernel_now(work_now);
+		give_way(ENDED);
+	}
 }
 
 static void run_fiber(uint32_t thread)
@@ -91,20 +90,16 @@ void *fake_memory(size_t bytes)
 	return memory;
 }
 
-static void prepare_fiber(struct fiber *fiber)
+static void make_fibers(void)
 {
-	static char *stacks;
+	char *stacks = fake_memory((size_t)OSP_THREADS * STACK_BYTES);
 
-	if (!stacks)
-		stacks = fake_memory((size_t)OSP_THREADS * STACK_BYTES);
-	fiber->stack = stacks + (fiber - fibers) * STACK_BYTES;
-	getcontext(&fiber->start);
-	fiber->start.uc_stack.ss_sp = fiber->stack;
-	fiber->start.uc_stack.ss_size = STACK_BYTES;
-	fiber->start.uc_link = &scheduler_start;
-	makecontext(&fiber->start, fiber_main, 0);
-	fiber->started = false;
-	fiber->state = RUNS;
+	for (uint32_t i = 0; i < OSP_THREADS; i++) {
+		getcontext(&fibers[i].start);
+		fibers[i].start.uc_stack.ss_sp = stacks + i * STACK_BYTES;
+		fibers[i].start.uc_stack.ss_size = STACK_BYTES;
+		makecontext(&fibers[i].start, fiber_main, 0);
+	}
 }
 
 void fake_barrier(void)
@@ -256,8 +251,7 @@ static void run_warp(uint32_t first)
 
 static void run_block(size_t shared_bytes)
 {
-	for (uint32_t i = 0; i < OSP_THREADS; i++)
-		prepare_fiber(&fibers[i]);
+	go_on(0, OSP_THREADS);
 	memset(shared, 0xee, shared_bytes);
 	do {
 		for (uint32_t i = 0; i < OSP_THREADS; i += LANES)
@@ -272,6 +266,8 @@ static void run_block(size_t shared_bytes)
 void fake_run(fake_kernel kernel, const struct osp_work *work, uint32_t blocks, size_t shared_bytes,
 	      uint32_t sms, const struct fake_broken_sm *broken, struct fake_done *done)
 {
+	if (!kernel_now)
+		make_fibers();
 	kernel_now = kernel;
 	work_now = *work;
 	memset(&fake_cpu, 0, sizeof(fake_cpu));

@@ -14,7 +14,7 @@ FAKE_LDFLAGS = $(AM_LDFLAGS) -module -avoid-version -shared -rpath /nowhere
 tests_fake_libcuda_la_SOURCES = tests/fake/cpu.c tests/fake/cpu.h tests/fake/device_cpu.h \
 	tests/fake/libcuda.c tests/fake/libcuda.h tests/fake/words.h
 # Its fibers jump between stacks of their own, which a fortified longjmp() takes for a fault.
-tests_fake_libcuda_la_CFLAGS = $(AM_CFLAGS) -U_FORTIFY_SOURCE -O2 -fno-strict-aliasing
+tests_fake_libcuda_la_CFLAGS = $(AM_CFLAGS) -U_FORTIFY_SOURCE -O3 -fno-strict-aliasing
 tests_fake_libcuda_la_LDFLAGS = $(FAKE_LDFLAGS)
 tests_fake_libnvml_la_SOURCES = tests/fake/nvml.c tests/fake/words.h check/base/nvml.h
 tests_fake_libnvml_la_LDFLAGS = $(FAKE_LDFLAGS)
