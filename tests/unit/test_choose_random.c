@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
+#include <malloc.h>
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -384,5 +385,6 @@ int main(void)
 		cmocka_unit_test(decides_as_the_best_domain_alone_would),
 	};
 
+	mallopt(M_TRIM_THRESHOLD, 64 << 20); /* each state uses the last one's memory */
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
