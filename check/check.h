@@ -86,6 +86,7 @@ struct osp_unit {
 	bool whole;	   /* false: an instance, or a virtual GPU */
 	bool confidential; /* copies to and from it are encrypted */
 	bool switched;	   /* its NVLinks lead to NVSwitches: as fast to any GPU as to any other */
+	bool translated;   /* no NVLink is up, and an IOMMU translates its addresses */
 	bool held;	   /* its power or clocks are below the default: a site's choice */
 	bool busy;	   /* programs run on it that are not ours */
 	char left_alone[OSP_WORD_BYTES]; /* why it must not be loaded; "" if it may be */

@@ -17,7 +17,7 @@ libcheck_la_SOURCES = \
 	check/gpu/gpu_mps.c check/gpu/gpu_mps.h \
 	check/gpu/gpu_unit.c check/gpu/gpu_unit.h \
 	check/base/gpu_starts.c check/base/gpu_starts.h \
-	check/base/gpus.c check/base/gpus.h \
+	check/base/container.c check/base/container.h check/base/gpus.c check/base/gpus.h \
 	check/base/process.c check/base/process.h \
 	check/base/guard.c check/base/hang_watch.c check/base/hang_watch.h \
 	check/base/kmsg.c check/base/kmsg.h \
@@ -28,7 +28,7 @@ libcheck_la_SOURCES = \
 	check/base/pass_store.c check/base/pass_store.h \
 	check/passive/passive.h check/passive/passive_accelerator.c check/passive/passive_gpu.c check/passive/passive_host.c \
 	check/passive/passive_disk.c check/passive/passive_power.c check/passive/passive_versions.c \
-	check/passive/passive_link.c check/passive/passive_memory.c check/passive/passive_mounts.c check/passive/passive_network.c \
+	check/passive/passive_link.c check/passive/passive_memory.c check/passive/passive_mounts.c check/passive/passive_network.c check/passive/passive_pcie.c \
 	check/passive/passive_state.c check/passive/passive_xid.c \
 	check/runner/outcome.c \
 	check/base/root.c check/base/root.h \

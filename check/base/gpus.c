@@ -3,12 +3,12 @@
 #include "check/base/gpus.h"
 
 #include <ctype.h>
-#include <mntent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
+#include "check/base/container.h"
 #include "check/base/root.h"
 
 #define PCI_VENDOR_NVIDIA 0x10de
@@ -112,26 +112,6 @@ bool osp_pci_gpu_minor(const struct osp_check_context *context, const char *addr
 	return at && sscanf(at, "Device Minor: %u", minor) == 1;
 }
 
-/* Returns whether /dev was made for a container: elsewhere it is the kernel's own file system. */
-static bool in_container(const struct osp_check_context *context)
-{
-	char path[OSP_PATH_BYTES], line[4096];
-	bool contained = false;
-	struct mntent entry;
-	FILE *table;
-
-	if (!osp_root_path(context->root, path, sizeof(path), "proc/self/mounts"))
-		return false;
-	table = setmntent(path, "r");
-	if (!table)
-		return false;
-	while (getmntent_r(table, &entry, line, sizeof(line)))
-		if (strcmp(entry.mnt_dir, "/dev") == 0)
-			contained = strcmp(entry.mnt_type, "devtmpfs") != 0;
-	endmntent(table);
-	return contained;
-}
-
 /* Returns whether root excluded the GPU (NVreg_ExcludedGpus): the driver and its libraries omit
  * it. */
 static bool is_excluded(const struct osp_check_context *context, const char *address)
@@ -166,7 +146,8 @@ static void add_gpu(const struct osp_check_context *context, struct osp_pci_gpus
 }
 
 /* Returns whether the device's driver is `wanted`, or with NULL one of those that give a device to
- * virtual machines: vfio-pci or a variant (nvgrace_gpu_vfio_pci), or a stub of Xen or KVM. */
+ * virtual machines or to programs: vfio-pci or a variant (nvgrace_gpu_vfio_pci), a stub of Xen or
+ * KVM, uio_pci_generic or igb_uio. */
 static bool has_driver(const struct osp_check_context *context, const char *address,
 		       const char *wanted)
 {
@@ -177,7 +158,7 @@ static bool has_driver(const struct osp_check_context *context, const char *addr
 		return false;
 	if (wanted)
 		return strcmp(driver, wanted) == 0;
-	return strstr(driver, "vfio") || strcmp(driver, "pciback") == 0 ||
+	return strstr(driver, "vfio") || strstr(driver, "uio") || strcmp(driver, "pciback") == 0 ||
 	       strcmp(driver, "pci-stub") == 0;
 }
 
@@ -275,17 +256,16 @@ static uint64_t device_id(const struct osp_check_context *context, const char *a
 }
 
 /*
- * Returns whether a card has been left to the display: it has a monitor's class, NVIDIA's driver
- * has not taken it (it may be too old for that driver) but has taken others, and none of these is
- * of its kind, as a GPU that does not start would be.
+ * Returns whether NVIDIA's driver has not taken the card (it may be too old for that driver) but
+ * has taken others, and none of these is of its kind, as a GPU that does not start would be.
  */
-static bool is_for_display(const struct osp_check_context *context, const struct osp_names *devices,
-			   const char *address, uint64_t class)
+static bool is_left_out(const struct osp_check_context *context, const struct osp_names *devices,
+			const char *address)
 {
 	bool others = false;
+	uint64_t class;
 
-	if (class >> 8 != PCI_CLASS_VGA || has_driver(context, address, "nvidia") ||
-	    has_driver(context, address, NULL))
+	if (has_driver(context, address, "nvidia") || has_driver(context, address, NULL))
 		return false;
 	for (size_t i = 0; i < devices->count; i++) {
 		if (!is_gpu(context, devices->names[i], &class) ||
@@ -298,23 +278,46 @@ static bool is_for_display(const struct osp_check_context *context, const struct
 	return others;
 }
 
+/* Adds a card of the bus. One with a monitor's class that the driver has left out is for a
+ * display. */
+static void take_card(const struct osp_check_context *context, struct osp_pci_gpus *gpus,
+		      const struct osp_names *devices, const char *address, uint64_t class)
+{
+	bool left_out = is_left_out(context, devices, address);
+	bool has_monitor = class >> 8 == PCI_CLASS_VGA;
+	size_t before = gpus->count;
+
+	if (left_out && has_monitor)
+		return;
+	sort_gpu(context, gpus, address);
+	if (gpus->count == before)
+		return;
+	gpus->gpus[before].left_out = left_out;
+	if (!has_monitor || has_driver(context, address, "nvidia"))
+		return;
+	gpus->monitors++;
+	osp_root_link_name(context->root, gpus->monitor_driver, sizeof(gpus->monitor_driver),
+			   "sys/bus/pci/devices/%s/driver", address);
+}
+
 void osp_pci_gpus(const struct osp_check_context *context, struct osp_pci_gpus *gpus)
 {
 	struct osp_names devices;
 	uint64_t class;
 
 	memset(gpus, 0, sizeof(*gpus));
-	gpus->contained = in_container(context);
+	gpus->contained = osp_in_container(context->root);
+	gpus->hidden = osp_root_exists(context->root, "dev/dxg");
 	if (!osp_root_list(context->root, &devices, "sys/bus/pci/devices")) {
+		gpus->hidden = true;
 		add_gpus_of_driver(context, gpus);
 		if (!gpus->count && !gpus->given_away_count)
 			add_gpus_of_files(context, gpus);
 		return;
 	}
 	for (size_t i = 0; i < devices.count; i++)
-		if (is_gpu(context, devices.names[i], &class) &&
-		    !is_for_display(context, &devices, devices.names[i], class))
-			sort_gpu(context, gpus, devices.names[i]);
+		if (is_gpu(context, devices.names[i], &class))
+			take_card(context, gpus, &devices, devices.names[i], class);
 	osp_names_free(&devices);
 }
 

@@ -16,6 +16,9 @@
 struct osp_pci_gpu {
 	char address[16]; /* "0000:3b:00.0", as sysfs writes it; "nvidia0" of a file alone */
 	bool chosen;	  /* --gpus names it */
+	/* NVIDIA's driver has not taken it, and has taken others, none of its kind: it may be too
+	 * old for the driver, or not start. */
+	bool left_out;
 };
 
 struct osp_pci_gpus {
@@ -27,6 +30,10 @@ struct osp_pci_gpus {
 	size_t given_away_count;
 	bool contained; /* in a container, which need not have all GPUs of the machine */
 	bool by_files;	/* only the device files show GPUs: neither bus nor driver lists any */
+	bool hidden;	/* this process does not see the machine's bus, or no GPU is on it (WSL) */
+	/* Of `count`: with a monitor's class, and NVIDIA's driver has not taken them. */
+	size_t monitors;
+	char monitor_driver[32]; /* what has taken one of these ("nouveau"), or "" */
 };
 
 /*
@@ -38,8 +45,9 @@ struct osp_pci_gpus {
  */
 void osp_pci_gpus(const struct osp_check_context *context, struct osp_pci_gpus *gpus);
 
-/* Returns whether a PCI device belongs to virtual machines: it is a virtual function that this host
- * has made, or its driver is vfio-pci, a variant of that, or a stub of Xen or KVM. */
+/* Returns whether a PCI device belongs to virtual machines or to programs: it is a virtual function
+ * that this host has made, or its driver is vfio-pci, a variant of that, a stub of Xen or KVM, or a
+ * uio driver. */
 bool osp_pci_is_given_away(const struct osp_check_context *context, const char *address);
 
 enum osp_pci_switches {

@@ -86,7 +86,7 @@ const char *osp_nvml_words(int state)
 	} table[] = {
 		{OSP_NVML_OK, "success"},
 		{1, "not initialised"},
-		{2, "invalid argument"},
+		{OSP_NVML_INVALID_ARGUMENT, "invalid argument"},
 		{OSP_NVML_NOT_SUPPORTED, "not supported"},
 		{OSP_NVML_NO_PERMISSION, "no permission"},
 		{OSP_NVML_NOT_FOUND, "not found"},

@@ -18,6 +18,7 @@
 /* What a call returns. */
 enum osp_nvml_return {
 	OSP_NVML_OK = 0,
+	OSP_NVML_INVALID_ARGUMENT = 2,
 	OSP_NVML_NOT_SUPPORTED = 3,
 	OSP_NVML_NO_PERMISSION = 4,
 	OSP_NVML_NOT_FOUND = 6,
@@ -88,6 +89,8 @@ enum osp_nvml_return {
 #define OSP_NVML_VIRTUAL_GPU	2
 #define OSP_NVML_VIRTUAL_HOST	3
 #define OSP_NVML_VIRTUAL_HOST_A 4
+
+#define OSP_NVML_PROHIBITED	2 /* nvmlComputeMode_t: no program may compute on the GPU */
 
 /* What a link leads to (nvmlIntNvLinkDeviceType_t). */
 #define OSP_NVML_REMOTE_SWITCH 2
@@ -227,6 +230,8 @@ struct osp_nvml_program {
 	  (osp_nvml_device device, int *major, int *minor), (device, major, minor))                \
 	X(virtualization, "nvmlDeviceGetVirtualizationMode", NULL,                                 \
 	  (osp_nvml_device device, int *mode), (device, mode))                                     \
+	X(compute_mode, "nvmlDeviceGetComputeMode", NULL, (osp_nvml_device device, int *mode),     \
+	  (device, mode))                                                                          \
 	X(programs, "nvmlDeviceGetComputeRunningProcesses_v3",                                     \
 	  "nvmlDeviceGetComputeRunningProcesses_v2",                                               \
 	  (osp_nvml_device device, unsigned int *count, struct osp_nvml_program *programs),        \

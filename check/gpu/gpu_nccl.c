@@ -70,6 +70,16 @@ static void run_reductions(struct osp_reduction *reduction)
 	tell_speed(reduction, best_gbps);
 }
 
+/* Returns whether an IOMMU stands between GPUs that have no NVLink: copies between these may never
+ * end (check/gpu/gpu_peer.c). */
+static bool any_translated(const struct osp_reduction *reduction)
+{
+	for (size_t i = 0; i < reduction->count; i++)
+		if (reduction->sessions[i].unit->translated)
+			return true;
+	return false;
+}
+
 static void run_all_reduce(struct osp_check_context *context)
 {
 	static struct osp_reduction reduction; /* large, and the process has one */
@@ -87,6 +97,8 @@ static void run_all_reduce(struct osp_check_context *context)
 	/* no network is needed inside a node, and looking for one takes time */
 	setenv("NCCL_NET_PLUGIN", "none", 1);
 	setenv("NCCL_IB_DISABLE", "1", 1);
+	if (any_translated(&reduction))
+		setenv("NCCL_P2P_LEVEL", "NVL", 1);
 	run_reductions(&reduction);
 	if (!context->spoilt)
 		osp_reduce_give_back(&reduction);
@@ -108,7 +120,8 @@ const struct osp_check osp_check_all_reduce = {
 		    "a pattern in a part of its own, so the sum shows each, and it is compared "
 		    "word by word on every GPU. The speed is the busses' as nccl-tests counts it; "
 		    "a limit holds for eight GPUs. NCCL runs with settings of ours, not the "
-		    "user's, and without a network.",
+		    "user's, and without a network; where an IOMMU keeps GPUs on PCIe from each "
+		    "other, over the host's memory.",
 	.cures = "Look at peer and nvlink; reset the GPUs; look at the fabric manager.",
 	.run = run_all_reduce,
 };

@@ -19,12 +19,13 @@ struct peers {
 	size_t count;
 	size_t reached; /* how many pairs */
 	size_t unreached;
-	size_t left_out; /* how many pairs the driver has no connection for */
-	bool known;	 /* the model's speed is known, so each GPU must reach each */
-	bool alike;	 /* every pair is joined in the same way: by switches, or its speed is
+	size_t left_out;   /* how many pairs the driver has no connection for */
+	size_t translated; /* how many pairs an IOMMU stands between */
+	bool known;	   /* the model's speed is known, so each GPU must reach each */
+	bool alike;	   /* every pair is joined in the same way: by switches, or its speed is
 			    known */
-	bool secret;	 /* confidential computing: no GPU needs to reach another */
-	bool scarce;	 /* the driver has no more connections for some pair, so each is given
+	bool secret;	   /* confidential computing: no GPU needs to reach another */
+	bool scarce;	   /* the driver has no more connections for some pair, so each is given
 			    back */
 };
 
@@ -238,6 +239,10 @@ static bool check_pair(struct peers *peers, size_t from, size_t to)
 				"not");
 		return true;
 	}
+	if (session->unit->translated || peers->sessions[to].unit->translated) {
+		peers->translated++;
+		return true;
+	}
 	return check_copies(peers, from, to, pair);
 }
 
@@ -268,7 +273,7 @@ static void run_peer(struct osp_check_context *context)
 	bool done;
 
 	peers.context = context;
-	peers.reached = peers.unreached = peers.left_out = 0;
+	peers.reached = peers.unreached = peers.left_out = peers.translated = 0;
 	peers.scarce = false;
 	peers.sessions = osp_gpu_begin_all(context, 2, &peers.count);
 	if (!peers.sessions)
@@ -280,12 +285,19 @@ static void run_peer(struct osp_check_context *context)
 	for (size_t i = 0; i < peers.count && !context->spoilt; i++)
 		if (use(&peers, i))
 			osp_gpu_give_back(&peers.memory[i]);
+	if (done && peers.translated)
+		osp_tell(context, OSP_VERDICT_WARN, OSP_CURE_ASK, "", "IOMMU", NULL,
+			 "CUDA C++ Programming Guide, IOMMU on Linux",
+			 "%zu pairs of GPUs over PCIe are not tried: an IOMMU translates their "
+			 "addresses, and copies may hang or be spoilt; boot with iommu=pt, or let "
+			 "programs run with NCCL_P2P_LEVEL=NVL",
+			 peers.translated);
 	if (done && peers.reached)
 		osp_tell_pass(context, "%zu of %zu pairs", peers.reached,
-			      peers.reached + peers.unreached + peers.left_out);
+			      peers.reached + peers.unreached + peers.left_out + peers.translated);
 	else if (done && peers.left_out)
 		osp_tell_skip(context, "other programs have all connections between GPUs here");
-	else if (done && (!peers.known || peers.secret))
+	else if (done && !peers.translated && (!peers.known || peers.secret))
 		osp_tell_skip(context, "no GPU here reaches another's memory%s",
 			      peers.secret ? ": confidential computing" : "");
 }
@@ -310,7 +322,9 @@ const struct osp_check osp_check_peer = {
 		"elsewhere speeds are reported and not judged, for pairs may be joined in "
 		"different ways. Pairs that the driver has no connection left for are left out "
 		"(eight a GPU "
-		"where no NVSwitch joins them). What fails is the pair; a GPU that fails with two "
+		"where no NVSwitch joins them), and so are pairs over PCIe where an IOMMU "
+		"translates addresses on bare metal, which warns: NVIDIA does not support these. "
+		"What fails is the pair; a GPU that fails with two "
 		"others or more, each "
 		"well with somebody, and is well with none, is named itself. Needs two whole GPUs.",
 	.cures = "Reset the GPUs, which trains NVLink anew; look at the fabric manager; where it "

@@ -120,6 +120,34 @@ static bool is_switched(const struct osp_gpu *gpu)
 	return any;
 }
 
+static bool has_link(const struct osp_gpu *gpu)
+{
+	for (unsigned int link = 0; link < OSP_NVML_LINKS_MAX; link++) {
+		int active = 0;
+
+		if (osp_nvml_link_state(gpu->device, link, &active) == OSP_NVML_OK && active)
+			return true;
+	}
+	return false;
+}
+
+/*
+ * Returns whether the GPU reaches others over PCIe alone, through an IOMMU that translates
+ * addresses ("DMA", "DMA-FQ"; Linux tells it from 5.11 on). On bare metal NVIDIA supports no copies
+ * between GPUs then (CUDA C++ Programming Guide, "IOMMU on Linux"): they may never end, or arrive
+ * as zeros (NVIDIA/nccl 257, 606). A virtual machine's IOMMU is the host's.
+ */
+static bool is_translated(const struct osp_check_context *context, const struct osp_gpu *gpu,
+			  int virtual)
+{
+	char type[32];
+
+	return virtual == OSP_NVML_NOT_VIRTUAL &&
+	       osp_root_read(context->root, type, sizeof(type),
+			     "sys/bus/pci/devices/%s/iommu_group/type", gpu->address) &&
+	       strncmp(type, "DMA", 3) == 0 && !has_link(gpu);
+}
+
 static size_t say_instances(const struct osp_check_context *context, int answer,
 			    const struct osp_gpu *gpu, struct found *found)
 {
@@ -148,7 +176,7 @@ static size_t say_gpu(const struct osp_check_context *context, int answer,
 		      const struct osp_gpu *gpu, size_t *old)
 {
 	unsigned int mig = 0, mig_later;
-	int major = 0, minor = 0, virtual = 0;
+	int major = 0, minor = 0, virtual = 0, mode = 0;
 	struct found found;
 
 	if (gpu->state != OSP_NVML_OK || !*gpu->uuid)
@@ -171,11 +199,18 @@ static size_t say_gpu(const struct osp_check_context *context, int answer,
 	found.unit.confidential = osp_gpus_confidential();
 	found.unit.held = is_held(gpu);
 	found.unit.switched = is_switched(gpu);
+	found.unit.translated = is_translated(context, gpu, virtual);
 	set_busy(context, gpu->device, &found.unit);
 	if (virtual == OSP_NVML_VIRTUAL_HOST || virtual == OSP_NVML_VIRTUAL_HOST_A) {
 		found.unit.not_checked = false;
 		snprintf(found.unit.left_alone, sizeof(found.unit.left_alone),
 			 "it serves virtual machines (vGPU): left alone");
+	}
+	if (osp_nvml_compute_mode(gpu->device, &mode) == OSP_NVML_OK &&
+	    mode == OSP_NVML_PROHIBITED) {
+		found.unit.not_checked = false;
+		snprintf(found.unit.left_alone, sizeof(found.unit.left_alone),
+			 "its compute mode forbids programs: left alone");
 	}
 	say(answer, &found);
 	return 1;

@@ -4,7 +4,8 @@
  *
  * They are those of --gpus that NVML knows and has not lost; of a partitioned one (MIG), each
  * instance. A GPU that serves others is among them and says so (left_alone): MPS shares it between
- * programs (check/gpu/gpu_mps.h), or it is a host's and virtual machines use it. One thread.
+ * programs (check/gpu/gpu_mps.h), it is a host's and virtual machines use it, or its compute mode
+ * forbids programs. One thread.
  */
 #ifndef OSP_GPU_UNIT_H
 #define OSP_GPU_UNIT_H

@@ -116,11 +116,30 @@ const struct osp_check osp_check_neuron = {
 
 #define PCI_VENDOR_AMD 0x1002
 
+/* Returns whether the device is a card for displays: another function than its first, a second
+ * head, or one of an old kind (driver radeon). */
+static bool is_graphics(const struct osp_check_context *context, const char *address)
+{
+	char driver[64];
+
+	if (address[strlen(address) - 1] != '0')
+		return true;
+	return osp_root_link_name(context->root, driver, sizeof(driver),
+				  "sys/bus/pci/devices/%s/driver", address) &&
+	       strcmp(driver, "radeon") == 0;
+}
+
 /* Returns whether the device is an accelerator, "processing accelerator" (12) or "display, other"
  * (0380), and not the graphics of a desktop. */
-static bool is_amd(uint64_t vendor, uint64_t class)
+static bool is_amd(const struct osp_check_context *context, const char *address)
 {
-	return vendor == PCI_VENDOR_AMD && (class >> 16 == 0x12 || class >> 8 == 0x0380);
+	uint64_t vendor = 0, class = 0;
+
+	osp_root_number(context->root, &vendor, "sys/bus/pci/devices/%s/vendor", address);
+	osp_root_number(context->root, &class, "sys/bus/pci/devices/%s/class", address);
+	if (vendor != PCI_VENDOR_AMD)
+		return false;
+	return class >> 16 == 0x12 || (class >> 8 == 0x0380 && !is_graphics(context, address));
 }
 
 static bool judge_amd(struct osp_check_context *context, const char *address)
@@ -157,13 +176,7 @@ static void run_amd(struct osp_check_context *context)
 
 	if (osp_root_list(context->root, &devices, "sys/bus/pci/devices"))
 		for (size_t i = 0; i < devices.count; i++) {
-			uint64_t vendor = 0, class = 0;
-
-			osp_root_number(context->root, &vendor, "sys/bus/pci/devices/%s/vendor",
-					devices.names[i]);
-			osp_root_number(context->root, &class, "sys/bus/pci/devices/%s/class",
-					devices.names[i]);
-			if (!is_amd(vendor, class) ||
+			if (!is_amd(context, devices.names[i]) ||
 			    osp_pci_is_given_away(context, devices.names[i]))
 				continue;
 			count++;

@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "check/base/container.h"
+#include "check/base/gpus.h"
 #include "check/base/root.h"
 
 /* --- local disks ------------------------------------------------------------------------------ */
@@ -15,11 +17,37 @@ struct disks {
 	bool ill;
 };
 
+/* Returns whether the controller is at the end of a network (NVMe over TCP, RDMA or Fibre
+ * Channel): it is storage that other nodes share. */
+static bool is_remote(const struct osp_check_context *context, const char *name)
+{
+	static const char *const networks[] = {"tcp", "rdma", "fc", "loop"};
+	char transport[32];
+
+	if (!osp_root_read(context->root, transport, sizeof(transport),
+			   "sys/class/nvme/%s/transport", name))
+		return false;
+	for (size_t i = 0; i < sizeof(networks) / sizeof(networks[0]); i++)
+		if (strcmp(transport, networks[i]) == 0)
+			return true;
+	return false;
+}
+
+/* Returns whether the kernel leaves this state by itself, for "live" or "dead": after a reset,
+ * which any request that takes too long brings about. */
+static bool passes_by_itself(const char *state)
+{
+	return strcmp(state, "new") == 0 || strcmp(state, "resetting") == 0 ||
+	       strcmp(state, "connecting") == 0;
+}
+
 static void look_at_disk(struct osp_check_context *context, const char *name, struct disks *disks)
 {
 	char model[128], state[32];
+	bool passes;
 
-	if (!osp_root_read(context->root, model, sizeof(model), "sys/class/nvme/%s/model", name))
+	if (is_remote(context, name) ||
+	    !osp_root_read(context->root, model, sizeof(model), "sys/class/nvme/%s/model", name))
 		return;
 	disks->all++;
 	/* EBS volumes are NVMe disks too. */
@@ -27,9 +55,34 @@ static void look_at_disk(struct osp_check_context *context, const char *name, st
 	if (!osp_root_read(context->root, state, sizeof(state), "sys/class/nvme/%s/state", name) ||
 	    strcmp(state, "live") == 0)
 		return;
-	osp_tell(context, OSP_VERDICT_FAIL, OSP_CURE_REPLACE, name, state, "!= live", NULL,
+	passes = passes_by_itself(state);
+	osp_tell(context, passes ? OSP_VERDICT_WARN : OSP_VERDICT_FAIL,
+		 passes ? OSP_CURE_ASK : OSP_CURE_REPLACE, name, state, "!= live", NULL,
 		 "the controller of %s (%s) is %s", name, model, state);
 	disks->ill = true;
+}
+
+#define PCI_CLASS_NVME 0x0108
+
+/* Counts the NVMe disks of the bus that programs drive themselves (SPDK, WEKA) or virtual machines
+ * have: the kernel shows no controller of these. */
+static size_t given_away_disks(const struct osp_check_context *context)
+{
+	struct osp_names devices;
+	size_t count = 0;
+
+	if (!osp_root_list(context->root, &devices, "sys/bus/pci/devices"))
+		return 0;
+	for (size_t i = 0; i < devices.count; i++) {
+		uint64_t class = 0;
+
+		osp_root_number(context->root, &class, "sys/bus/pci/devices/%s/class",
+				devices.names[i]);
+		count += class >> 8 == PCI_CLASS_NVME &&
+			 osp_pci_is_given_away(context, devices.names[i]);
+	}
+	osp_names_free(&devices);
+	return count;
 }
 
 static void run_local_disks(struct osp_check_context *context)
@@ -43,7 +96,11 @@ static void run_local_disks(struct osp_check_context *context)
 		for (size_t i = 0; i < names.count; i++)
 			look_at_disk(context, names.names[i], &disks);
 	osp_names_free(&names);
-	if (expected && (int64_t)disks.local < expected->value) {
+	if (expected && (int64_t)disks.local < expected->value)
+		disks.local += given_away_disks(context);
+	if (!disks.all && osp_in_container(context->root)) {
+		osp_tell_skip(context, "no NVMe disk is seen in this container");
+	} else if (expected && (int64_t)disks.local < expected->value) {
 		snprintf(value, sizeof(value), "%zu", disks.local);
 		snprintf(limit, sizeof(limit), "< %lld", (long long)expected->value);
 		osp_tell(context, OSP_VERDICT_FAIL, OSP_CURE_REPLACE, "", value, limit,
@@ -63,8 +120,10 @@ const struct osp_check osp_check_local_disks = {
 	.settles = true,
 	.deadline_ms = 2000,
 	.measures = "as many local NVMe disks are there as the machine has, and live",
-	.explains = "Counts NVMe controllers that are no volumes of EBS, and reads their state in "
-		    "sysfs. Nothing is read from a disk: whether it has room is for space.",
+	.explains = "Counts NVMe controllers that are no volumes of EBS and not at the end of a "
+		    "network, and those that programs or virtual machines drive (vfio-pci, uio), "
+		    "and reads their state in sysfs: one that is being reset warns. Nothing is "
+		    "read from a disk: whether it has room is for space.",
 	.cures = "Reboot; when a disk stays away, replace the node.",
 	.run = run_local_disks,
 };

@@ -29,6 +29,21 @@ static bool may_not_open(const struct osp_check_context *context, const char *de
 	return false;
 }
 
+/* Returns the expected number of GPUs; for a node type that the thresholds do not have, the
+ * catalogue's. */
+static const struct osp_limit *expected_gpus(const struct osp_check_context *context)
+{
+	static struct osp_limit of_catalogue = {.source =
+							"the catalogue of node types (instances/)"};
+	const struct osp_limit *expected = osp_check_limit(context, OSP_LIMIT_GPUS, NULL);
+	struct osp_node_type type;
+
+	if (expected || !osp_node_type_read(context, &type) || !type.nvidia_gpus)
+		return expected;
+	of_catalogue.value = type.nvidia_gpus;
+	return &of_catalogue;
+}
+
 /* --- driver ----------------------------------------------------------------------------------- */
 
 /* Reports that NVML does not start. Where a cgroup has taken the devices away it may say no more
@@ -97,6 +112,26 @@ static void tell_hidden(struct osp_check_context *context)
 			       state < 0 ? osp_nvml_load() : osp_nvml_words(state));
 }
 
+/* Reports that no module nvidia is loaded. A machine may have a card for a display alone, on
+ * nouveau or on nothing; one that should have GPUs, or a job with some, has lost its driver. */
+static void tell_not_loaded(struct osp_check_context *context, const struct osp_pci_gpus *gpus)
+{
+	bool for_display =
+		gpus->monitors == gpus->count && !context->gpus && !expected_gpus(context);
+
+	if (for_display && *gpus->monitor_driver)
+		osp_tell_skip(context, "NVIDIA cards for a display alone: %s has them",
+			      gpus->monitor_driver);
+	else if (for_display)
+		osp_tell(context, OSP_VERDICT_WARN, OSP_CURE_ASK, "", "not loaded", NULL, NULL,
+			 "%zu NVIDIA cards with a monitor's class on the PCI bus, and no kernel "
+			 "module nvidia; where they are to compute, the limit gpus says so",
+			 gpus->count);
+	else
+		osp_tell(context, OSP_VERDICT_FAIL, OSP_CURE_ASK, "", "not loaded", NULL, NULL,
+			 "%zu GPUs on the PCI bus, and no kernel module nvidia", gpus->count);
+}
+
 static void run_driver(struct osp_check_context *context)
 {
 	char driver[OSP_WORD_BYTES];
@@ -112,8 +147,7 @@ static void run_driver(struct osp_check_context *context)
 			tell_hidden(context);
 			return;
 		}
-		osp_tell(context, OSP_VERDICT_FAIL, OSP_CURE_ASK, "", "not loaded", NULL, NULL,
-			 "%zu GPUs on the PCI bus, and no kernel module nvidia", gpus.count);
+		tell_not_loaded(context, &gpus);
 		return;
 	}
 	tell_start(context, driver, osp_nvml_ready());
@@ -165,9 +199,16 @@ static bool any_refused(const struct osp_gpus *gpus)
 
 /* Reports a GPU that is on the bus and that NVML does not list. */
 static void tell_absent(struct osp_check_context *context, const struct osp_gpus *gpus,
-			const char *address, const char *subject)
+			const struct osp_pci_gpu *card, const char *subject)
 {
-	if (any_refused(gpus) || may_not_open_gpu(context, address))
+	const char *address = card->address;
+
+	if (card->left_out && !expected_gpus(context))
+		osp_tell(context, OSP_VERDICT_WARN, OSP_CURE_ASK, subject, "left out", NULL, NULL,
+			 "at %s: the driver has taken others, and none of this kind; it may be "
+			 "too old for the driver, or not start",
+			 address);
+	else if (any_refused(gpus) || may_not_open_gpu(context, address))
 		osp_tell_error(context, subject,
 			       "at %s: this process may not open it (devices of the job's cgroup, "
 			       "permissions of /dev/nvidia*)",
@@ -192,7 +233,7 @@ static size_t tell_missing(struct osp_check_context *context, const struct osp_p
 			continue;
 		snprintf(subject, sizeof(subject), "gpu%zu", i);
 		if (!gpu) {
-			tell_absent(context, gpus, pci->gpus[i].address, subject);
+			tell_absent(context, gpus, &pci->gpus[i], subject);
 			ill++;
 		} else if (osp_nvml_refuses(gpu->state)) {
 			osp_tell_error(context, subject, "at %s: %s", pci->gpus[i].address,
@@ -249,21 +290,6 @@ static size_t report_other_uuids(struct osp_check_context *context, const struct
 	return ill;
 }
 
-/* Returns the expected number of GPUs; for a node type that the thresholds do not have, the
- * catalogue's. */
-static const struct osp_limit *expected_gpus(const struct osp_check_context *context)
-{
-	static struct osp_limit of_catalogue = {.source =
-							"the catalogue of node types (instances/)"};
-	const struct osp_limit *expected = osp_check_limit(context, OSP_LIMIT_GPUS, NULL);
-	struct osp_node_type type;
-
-	if (expected || !osp_node_type_read(context, &type) || !type.nvidia_gpus)
-		return expected;
-	of_catalogue.value = type.nvidia_gpus;
-	return &of_catalogue;
-}
-
 static void run_gpus(struct osp_check_context *context)
 {
 	const struct osp_limit *expected = expected_gpus(context);
@@ -276,7 +302,7 @@ static void run_gpus(struct osp_check_context *context)
 
 	osp_pci_gpus(context, &pci);
 	all = pci.count + pci.given_away_count;
-	if (expected && !context->gpus && (int64_t)all < expected->value) {
+	if (expected && !context->gpus && !pci.hidden && (int64_t)all < expected->value) {
 		snprintf(value, sizeof(value), "%zu", all);
 		snprintf(limit, sizeof(limit), "< %lld", (long long)expected->value);
 		osp_tell(context, OSP_VERDICT_FAIL, OSP_CURE_REPLACE, "", value, limit,
@@ -312,9 +338,10 @@ const struct osp_check osp_check_gpus = {
 		    "off the bus shows here. One that is given to a virtual machine (vfio-pci), "
 		    "that root has excluded from the driver (NVreg_ExcludedGpus), or that this "
 		    "container was not given is left out, as is a card of another kind with a "
-		    "monitor's class that the driver has not taken; one that this process may not "
-		    "open, by "
-		    "its cgroup, is an error of the check.",
+		    "monitor's class that the driver has not taken; without that class it warns "
+		    "where nobody says how many GPUs there are. One that this process may not "
+		    "open, by its cgroup, is an error of the check. Where the PCI bus is hidden "
+		    "GPUs are not counted.",
 	.cures = "Reboot; when a GPU stays away, replace the node.",
 	.run = run_gpus,
 };

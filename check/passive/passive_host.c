@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/timex.h>
 
+#include "check/base/container.h"
 #include "check/base/gpus.h"
 #include "check/base/root.h"
 
@@ -31,7 +32,7 @@ static uint64_t count_list(const char *list)
 }
 
 /* Reports whether the machine has as much of something as it should have. Less fails; with
- * `may_be_meant` it warns, unless the site itself says how much there is. */
+ * `may_be_meant`, and in a container, it warns, unless the site itself says how much there is. */
 static void judge_least(struct osp_check_context *context, uint64_t found, enum osp_limit_id id,
 			const char *what, bool may_be_meant)
 {
@@ -45,7 +46,7 @@ static void judge_least(struct osp_check_context *context, uint64_t found, enum 
 	}
 	snprintf(value, sizeof(value), "%llu %s", (unsigned long long)found, what);
 	snprintf(limit, sizeof(limit), "< %lld", (long long)expected->value);
-	meant = may_be_meant && !expected->of_site;
+	meant = (may_be_meant || osp_in_container(context->root)) && !expected->of_site;
 	osp_tell(context, meant ? OSP_VERDICT_WARN : OSP_VERDICT_FAIL,
 		 meant ? OSP_CURE_ASK : OSP_CURE_REPLACE, "", value, limit, expected->source,
 		 "%s should have %lld %s", *context->node ? context->node : "this node",
@@ -103,12 +104,28 @@ const struct osp_check osp_check_cpu = {
 
 /* --- numa ------------------------------------------------------------------------------------- */
 
+/* Returns whether the kernel was started with this word. */
+static bool is_on_command_line(const struct osp_check_context *context, const char *wanted)
+{
+	char line[4096], *rest = NULL;
+
+	if (!osp_root_read(context->root, line, sizeof(line), "proc/cmdline"))
+		return false;
+	for (char *word = strtok_r(line, " \n", &rest); word; word = strtok_r(NULL, " \n", &rest))
+		if (strcmp(word, wanted) == 0)
+			return true;
+	return false;
+}
+
 static void run_numa(struct osp_check_context *context)
 {
 	char list[256];
 
 	/* The memory of GPUs can be nodes too: only those with processors count. */
-	if (!osp_root_read(context->root, list, sizeof(list), "sys/devices/system/node/has_cpu"))
+	if (is_on_command_line(context, "numa=off"))
+		osp_tell_skip(context, "the kernel was started with numa=off");
+	else if (!osp_root_read(context->root, list, sizeof(list),
+				"sys/devices/system/node/has_cpu"))
 		osp_tell_skip(context, "no NUMA here");
 	else
 		judge_least(context, count_list(list), OSP_LIMIT_NUMA_NODES, "NUMA nodes", false);
@@ -120,7 +137,8 @@ const struct osp_check osp_check_numa = {
 	.worst = OSP_VERDICT_FAIL,
 	.deadline_ms = 1000,
 	.measures = "as many NUMA nodes with processors are there as the machine has",
-	.explains = "Reads /sys/devices/system/node/has_cpu.",
+	.explains = "Reads /sys/devices/system/node/has_cpu. Skipped if the kernel was started "
+		    "with numa=off; in a container fewer warn.",
 	.cures = "Replace the node.",
 	.run = run_numa,
 };
@@ -145,7 +163,8 @@ const struct osp_check osp_check_memory = {
 	.worst = OSP_VERDICT_FAIL,
 	.deadline_ms = 1000,
 	.measures = "as much memory is there as the machine has",
-	.explains = "Reads MemTotal. A module that has failed at boot shows as too little.",
+	.explains = "Reads MemTotal. A module that has failed at boot shows as too little. In a "
+		    "container less warns.",
 	.cures = "Replace the node.",
 	.run = run_memory,
 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* passive_link.c - how the GPUs are joined: NVLink, its fabric, PCIe */
+/* passive_link.c - how the GPUs are joined: NVLink and its fabric */
 #include "check/passive/passive.h"
 
 #include <stdio.h>
@@ -41,6 +41,7 @@ struct links {
 	char down[OSP_GPUS_MAX][96];
 	unsigned int mbps[OSP_GPUS_MAX]; /* speed of a link that is up, one way; 0: unknown */
 	int most;
+	unsigned int least_mbps; /* of the known ones; 0: none is known */
 	bool given; /* a guest of an unknown type: the host decides which links it has */
 };
 
@@ -67,6 +68,8 @@ static void read_links(struct links *links)
 		links->mbps[i] = links->up[i] < 0 ? 0 : link_speed_mbps(gpu);
 		if (links->up[i] > links->most)
 			links->most = links->up[i];
+		if (links->mbps[i] && (!links->least_mbps || links->mbps[i] < links->least_mbps))
+			links->least_mbps = links->mbps[i];
 	}
 }
 
@@ -187,7 +190,9 @@ static void run_nvlink(struct osp_check_context *context)
 	links.given = is_guest(&links.gpus.gpus[0]) && !osp_node_type_read(context, &type);
 	for (size_t i = 0; i < links.gpus.count; i++)
 		ill |= judge_nvlink(context, &links, i);
-	if (!ill)
+	if (!ill && links.least_mbps)
+		osp_tell_pass(context, "%d up, %u MB/s each way", links.most, links.least_mbps);
+	else if (!ill)
 		osp_tell_pass(context, "%d up", links.most);
 }
 
@@ -405,6 +410,8 @@ static const struct {
 #define MISCONFIGURED_MOST_WELL 1 /* not known, or none */
 #define NO_PARTITION		4
 
+#define PCI_VENDOR_MELLANOX	0x15b3
+
 static unsigned int misconfigured(const struct osp_nvml_fabric *fabric)
 {
 	return fabric->health >> 8 & 0xf;
@@ -470,6 +477,34 @@ static bool is_bare_metal(const struct osp_check_context *context, const struct 
 	return !strstr(flags, " hypervisor");
 }
 
+/* Returns whether a ConnectX is on the bus: through one the fabric manager reaches the NVSwitches
+ * of a machine, from Blackwell on (Fabric Manager User Guide). */
+static bool has_way_to_switches(const struct osp_check_context *context)
+{
+	struct osp_names devices;
+	uint64_t vendor = 0;
+	bool has = false;
+
+	if (!osp_root_list(context->root, &devices, "sys/bus/pci/devices"))
+		return true;
+	for (size_t i = 0; i < devices.count && !has; i++)
+		has = osp_root_number(context->root, &vendor, "sys/bus/pci/devices/%s/vendor",
+				      devices.names[i]) &&
+		      vendor == PCI_VENDOR_MELLANOX;
+	osp_names_free(&devices);
+	return has;
+}
+
+/* Returns whether a Blackwell is a virtual machine's of no known type, with no fabric manager of
+ * its own: a host's sets up its GPUs, all of them or each for itself. */
+static bool is_guest_of_host(const struct osp_check_context *context, const struct osp_gpu *gpu)
+{
+	struct osp_node_type type;
+
+	return is_guest(gpu) && !osp_node_type_read(context, &type) &&
+	       (!sets_up_all(context) || !has_way_to_switches(context));
+}
+
 /*
  * Returns whether another host's fabric manager sets up this GPU, if any does: it is alone on its
  * node, or a Hopper without an NVSwitch on its bus, in a virtual machine with some of a host's
@@ -485,8 +520,10 @@ static bool is_anothers(const struct osp_check_context *context, const struct os
 	osp_pci_gpus(context, &pci);
 	if (pci.count + pci.given_away_count < 2)
 		return true;
-	if (osp_nvml_capability(gpu->device, &major, &minor) != OSP_NVML_OK || major != 9)
+	if (osp_nvml_capability(gpu->device, &major, &minor) != OSP_NVML_OK)
 		return false;
+	if (major != 9)
+		return is_guest_of_host(context, gpu);
 	switches = osp_pci_switches(context);
 	if (switches == OSP_SWITCHES_NONE)
 		return !is_bare_metal(context, gpu) || !sets_up_all(context);
@@ -609,165 +646,13 @@ const struct osp_check osp_check_fabric = {
 		"seen here. A GPU that has not joined is an error of the check in the first "
 		"fabric_grace_s after boot; later it fails when a second look a minute after it "
 		"says so too, as do routes that are still being mended then. Where the fabric has "
-		"partitions a GPU that waits for its own only warns, as does one that is alone or "
-		"whose NVSwitches another host has: on bare metal with a fabric manager of its "
+		"partitions a GPU that waits for its own only warns, as does one that is alone, "
+		"a Blackwell of a virtual machine of no known type that has no way to switches, "
+		"or one whose NVSwitches another host has: on bare metal with a fabric manager of "
+		"its "
 		"own that sets up all GPUs (FABRIC_MODE=0) switches that are not on the bus are "
 		"lost, and it fails.",
 	.cures = "Start nvidia-fabricmanager (its version must be the driver's); look at its log.",
 	.run = run_fabric,
 	.still_ill = fabric_still_ill,
-};
-
-/* --- pcie ------------------------------------------------------------------------------------- */
-
-struct pcie {
-	int state;
-	unsigned int generation;
-	unsigned int width;
-};
-
-struct pcies {
-	struct osp_gpus gpus;
-	struct pcie links[OSP_GPUS_MAX];
-	struct pcie best;
-	struct osp_node_type type;
-};
-
-static void read_pcies(struct pcies *pcies)
-{
-	struct pcie *best = &pcies->best;
-
-	for (size_t i = 0; i < pcies->gpus.count; i++) {
-		const struct osp_gpu *gpu = &pcies->gpus.gpus[i];
-		struct pcie *link = &pcies->links[i];
-
-		link->state = gpu->state;
-		/* An idle link may run at a lower generation to save power, so its maximum
-		 * counts. */
-		if (link->state == OSP_NVML_OK)
-			link->state = osp_nvml_pcie_generation(gpu->device, &link->generation);
-		if (link->state != OSP_NVML_OK)
-			continue;
-		if (osp_nvml_pcie_width(gpu->device, &link->width) != OSP_NVML_OK)
-			link->width = 0;
-		if (link->generation > best->generation)
-			best->generation = link->generation;
-		if (link->width > best->width)
-			best->width = link->width;
-	}
-}
-
-/* Returns the best link of the GPUs of this model: other models in the node may be made for
- * less. */
-static struct pcie best_of_model(const struct pcies *pcies, const struct osp_gpu *gpu)
-{
-	struct pcie best = {.state = OSP_NVML_OK};
-
-	for (size_t i = 0; i < pcies->gpus.count; i++) {
-		const struct pcie *link = &pcies->links[i];
-
-		if (link->state != OSP_NVML_OK || strcmp(pcies->gpus.gpus[i].name, gpu->name) != 0)
-			continue;
-		if (link->generation > best.generation)
-			best.generation = link->generation;
-		if (link->width > best.width)
-			best.width = link->width;
-	}
-	return best;
-}
-
-/* Reports a part of the link that is less than `need`. */
-static bool judge_part(struct osp_check_context *context, const struct osp_gpu *gpu,
-		       unsigned int found, const struct osp_limit *need, bool fails,
-		       const char *what)
-{
-	char value[OSP_WORD_BYTES], limit[OSP_WORD_BYTES];
-
-	if (!found || (int64_t)found >= need->value)
-		return false;
-	snprintf(value, sizeof(value), "%s %u", what, found);
-	snprintf(limit, sizeof(limit), "< %lld", (long long)need->value);
-	osp_tell(context, fails ? OSP_VERDICT_FAIL : OSP_VERDICT_WARN, OSP_CURE_REBOOT,
-		 gpu->subject, value, limit, need->source, "%s: PCIe link of %s %u, %lld expected",
-		 gpu->uuid, what, found, (long long)need->value);
-	return true;
-}
-
-static struct osp_limit of_peers(unsigned int best)
-{
-	return (struct osp_limit){.value = best, .source = "the other GPUs of this node"};
-}
-
-/*
- * Judges the link's generation. A host's slot may be slower than the GPU, so only a value known of
- * the node fails. What no GPU of the node reaches may be the host's doing, or a hypervisor's
- * statement, and warns: a broken link is one among many.
- */
-static bool judge_generation(struct osp_check_context *context, const struct osp_gpu *gpu,
-			     const struct pcies *pcies, unsigned int found)
-{
-	const struct osp_limit *of_node =
-		osp_thresholds_limit(context->thresholds, OSP_LIMIT_PCIE_GENERATION, NULL,
-				     *context->node ? context->node : NULL);
-	const struct osp_limit *of_model =
-		osp_check_limit(context, OSP_LIMIT_PCIE_GENERATION, gpu->name);
-	struct osp_limit need = of_peers(best_of_model(pcies, gpu).generation);
-
-	if (of_node)
-		return judge_part(context, gpu, found, of_node,
-				  (int64_t)pcies->best.generation >= of_node->value, "generation");
-	if (pcies->type.pcie_generation) {
-		need.value = pcies->type.pcie_generation;
-		need.source = "the catalogue of node types (instances/), pcie_gts";
-		return judge_part(context, gpu, found, &need,
-				  (int64_t)pcies->best.generation >= need.value, "generation");
-	}
-	return judge_part(context, gpu, found, of_model ? of_model : &need, false, "generation");
-}
-
-static bool judge_pcie(struct osp_check_context *context, const struct osp_gpu *gpu,
-		       size_t *lacking, void *data)
-{
-	const struct osp_limit *width = osp_check_limit(context, OSP_LIMIT_PCIE_WIDTH, gpu->name);
-	const struct pcies *pcies = data;
-	const struct pcie *link = &pcies->links[gpu - pcies->gpus.gpus];
-	const struct osp_limit best = of_peers(best_of_model(pcies, gpu).width);
-	bool ill;
-
-	if (!osp_gpu_value(context, gpu, link->state, "PCIe generation", lacking))
-		return false;
-	ill = judge_generation(context, gpu, pcies, link->generation);
-	ill |= judge_part(context, gpu, link->width, width ? width : &best,
-			  width && (int64_t)pcies->best.width >= width->value, "width");
-	return ill;
-}
-
-static void run_pcie(struct osp_check_context *context)
-{
-	struct pcies pcies = {.best = {.state = OSP_NVML_OK}};
-
-	if (!osp_gpus_open(context, &pcies.gpus))
-		return;
-	read_pcies(&pcies);
-	osp_node_type_read(context, &pcies.type);
-	if (osp_gpus_judge(context, &pcies.gpus, judge_pcie, &pcies,
-			   "no GPU here tells its PCIe link"))
-		osp_tell_pass(context, "generation %u, width %u", pcies.best.generation,
-			      pcies.best.width);
-}
-
-const struct osp_check osp_check_pcie = {
-	.name = "pcie",
-	.group = OSP_GROUP_GPU,
-	.worst = OSP_VERDICT_FAIL,
-	.deadline_ms = 3000,
-	.measures = "each GPU's PCIe link has its generation and width",
-	.explains =
-		"Generation is what GPU and slot can do together (an idle link runs slower to "
-		"save power); width is the current one. The generation that the node's type has "
-		"(thresholds of the node, or pcie_gts of the catalogue) fails; that of the model, "
-		"whose host may be slower, or of the best GPU of the node only warns. The width "
-		"of the model fails. What no GPU of the node reaches warns: the host may be so.",
-	.cures = "Reboot; when the link stays narrow, reseat or replace.",
-	.run = run_pcie,
 };

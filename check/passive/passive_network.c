@@ -5,7 +5,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "check/base/container.h"
 #include "check/base/counters.h"
+#include "check/base/gpus.h"
 #include "check/base/root.h"
 
 #define PCI_VENDOR_AMAZON 0x1d0f
@@ -32,6 +34,10 @@ static void look_at_efa(struct osp_check_context *context, const char *address,
 	    vendor != PCI_VENDOR_AMAZON || device < PCI_EFA_FIRST || device > PCI_EFA_LAST)
 		return;
 	count->on_bus++;
+	if (osp_pci_is_given_away(context, address)) {
+		count->working++;
+		return;
+	}
 	if (!osp_root_link_name(context->root, driver, sizeof(driver),
 				"sys/bus/pci/devices/%s/driver", address) ||
 	    strcmp(driver, "efa") != 0) {
@@ -42,6 +48,8 @@ static void look_at_efa(struct osp_check_context *context, const char *address,
 	if (osp_root_list(context->root, &rdma, "sys/bus/pci/devices/%s/infiniband", address) &&
 	    rdma.count)
 		count->working++;
+	else if (osp_in_container(context->root))
+		osp_tell_error(context, address, "no RDMA device is seen in this container");
 	else
 		osp_tell(context, OSP_VERDICT_FAIL, OSP_CURE_REBOOT, address, "no RDMA device",
 			 NULL, NULL, "the EFA device at %s has no RDMA device", address);
@@ -106,7 +114,8 @@ const struct osp_check osp_check_efa = {
 	.explains = "Counts Amazon's EFA devices on the PCI bus by their driver; "
 		    "/sys/class/infiniband lists others too. Fewer than the instance type has "
 		    "fails; none at all, or a half, a quarter and so on, warns: an instance may "
-		    "be started so. Fewer than the site's own limit says fail.",
+		    "be started so. Fewer than the site's own limit says fail. One that is given "
+		    "to a virtual machine (vfio-pci) is well.",
 	.cures = "Reboot; when devices stay away, replace the node. Set efa_devices where fewer "
 		 "are meant.",
 	.run = run_efa,
@@ -297,12 +306,38 @@ const struct osp_check osp_check_infiniband = {
 
 /* --- user space access ------------------------------------------------------------------------ */
 
+/* Returns whether programs use the device: it is EFA's, or a port of it is InfiniBand. An Ethernet
+ * adapter that could do RDMA gets its device without being asked. */
+static bool is_for_rdma(const struct osp_check_context *context, const char *device)
+{
+	struct osp_names ports;
+	char text[64];
+	bool is = false;
+
+	if (osp_root_link_name(context->root, text, sizeof(text),
+			       "sys/class/infiniband/%s/device/driver", device) &&
+	    strcmp(text, "efa") == 0)
+		return true;
+	if (!osp_root_list(context->root, &ports, "sys/class/infiniband/%s/ports", device))
+		return false;
+	for (size_t i = 0; i < ports.count && !is; i++)
+		is = osp_root_read(context->root, text, sizeof(text),
+				   "sys/class/infiniband/%s/ports/%s/link_layer", device,
+				   ports.names[i]) &&
+		     strcmp(text, "InfiniBand") == 0;
+	osp_names_free(&ports);
+	return is;
+}
+
 static void run_rdma_module(struct osp_check_context *context)
 {
 	struct osp_names devices, verbs;
-	bool any;
+	bool any, needed = osp_check_limit(context, OSP_LIMIT_EFA_DEVICES, NULL) ||
+			   osp_check_limit(context, OSP_LIMIT_IB_PORTS, NULL);
 
 	any = osp_root_list(context->root, &devices, "sys/class/infiniband") && devices.count;
+	for (size_t i = 0; i < devices.count && !needed; i++)
+		needed = is_for_rdma(context, devices.names[i]);
 	osp_names_free(&devices);
 	if (!any) {
 		osp_tell_skip(context, "no RDMA device");
@@ -311,7 +346,8 @@ static void run_rdma_module(struct osp_check_context *context)
 	if (osp_root_list(context->root, &verbs, "sys/class/infiniband_verbs") && verbs.count)
 		osp_tell_pass(context, "loaded");
 	else
-		osp_tell(context, OSP_VERDICT_FAIL, OSP_CURE_ASK, "", "not loaded", NULL, NULL,
+		osp_tell(context, needed ? OSP_VERDICT_FAIL : OSP_VERDICT_WARN, OSP_CURE_ASK, "",
+			 "not loaded", NULL, NULL,
 			 "RDMA devices are there, but programs cannot use them: the kernel module "
 			 "ib_uverbs is not loaded");
 	osp_names_free(&verbs);
@@ -324,7 +360,11 @@ const struct osp_check osp_check_rdma_module = {
 	.settles = true,
 	.deadline_ms = 1000,
 	.measures = "programs can reach RDMA devices (kernel module ib_uverbs)",
-	.explains = "Looks for /sys/class/infiniband_verbs where there are RDMA devices.",
+	.explains =
+		"Looks for /sys/class/infiniband_verbs where there are RDMA devices. It fails "
+		"where "
+		"EFA or InfiniBand is there or due (efa_devices, ib_ports), and warns elsewhere: "
+		"drivers of Ethernet adapters make RDMA devices unasked.",
 	.cures = "modprobe ib_uverbs, and load it at boot.",
 	.run = run_rdma_module,
 };

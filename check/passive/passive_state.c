@@ -35,6 +35,8 @@ static bool judge_recovery(struct osp_check_context *context, const struct osp_g
 	(void)data;
 	if (state == OSP_NVML_OK)
 		state = field.state;
+	if (state == OSP_NVML_INVALID_ARGUMENT) /* a driver older than the field */
+		state = OSP_NVML_NOT_SUPPORTED;
 	if (!osp_gpu_value(context, gpu, state, "recovery action", lacking))
 		return false;
 	action = field.value.word;

@@ -28,9 +28,12 @@
  *	ready_s=N              all are, until the node has been up so long
  *	missing=N              CUDA does not see GPU N
  *	no_peers               no GPU reaches another
+ *	pcie_stuck             copies straight from GPU to GPU never end; NCCL makes some unless
+ *			       NCCL_P2P_LEVEL=NVL
  *	peers_most=N           a GPU has at most so many connections to others
  *	contexts               NVML counts the processes that have a context (words.h)
  *	exclusive              with "contexts": a GPU is for one process at a time
+ *	gpuN.prohibited        no program may compute on it
  */
 #include "check/gpu/cuda.h"
 
@@ -260,7 +263,8 @@ EXPORT int cuDevicePrimaryCtxRetain(osp_cuda_context *context, int device)
 {
 	ENTER();
 	*context = &contexts[device];
-	if (told(-1, "exclusive", 0) && fake_count_contexts(contexts[device].gpu))
+	if ((told(-1, "exclusive", 0) && fake_count_contexts(contexts[device].gpu)) ||
+	    told(contexts[device].gpu, "prohibited", 0))
 		return OSP_CUDA_UNAVAILABLE;
 	fake_note_context(contexts[device].gpu);
 	if (!contexts[device].taken) {
@@ -751,6 +755,8 @@ EXPORT int cuMemcpyPeerAsync(osp_cuda_memory to, osp_cuda_context to_context, os
 	ENTER();
 	if (link_told(a, b, ".dead", 0))
 		return 719;
+	while (reaches[a][b] && told(-1, "pcie_stuck", 0))
+		pause();
 	memcpy((void *)(uintptr_t)to, (const void *)(uintptr_t)from, bytes);
 	if (link_told(a, b, ".flip", 0))
 		((char *)(uintptr_t)to)[bytes / 3] ^= 1;

@@ -286,12 +286,15 @@ static int reduce(void)
 {
 	const struct world *world = calls[0].member->world;
 	long flip = told("nccl_flip", -1), without = told("nccl_without", -1);
+	const char *level = getenv("NCCL_P2P_LEVEL");
 	double n = world->ranks;
 	size_t count = calls[0].count;
 	uint32_t *sum = calloc(count, sizeof(*sum));
 
 	if (!sum || call_count != world->gpus)
 		return MISUSED;
+	while (told("pcie_stuck", 0) && (!level || strcmp(level, "NVL") != 0))
+		pause();
 	for (int i = 0; i < call_count; i++)
 		for (size_t word = 0; i != without && word < count; word++)
 			sum[word] += calls[i].from[word];

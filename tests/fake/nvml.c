@@ -356,6 +356,7 @@ NUMBER(nvmlDeviceGetMaxPcieLinkGeneration, unsigned int, "generation", model()->
 NUMBER(nvmlDeviceGetCurrPcieLinkWidth, unsigned int, "width", 16, 1)
 NUMBER(nvmlDeviceGetRetiredPagesPendingStatus, int, "pages_pending", 0, 1)
 NUMBER(nvmlDeviceGetMaxMigDeviceCount, unsigned int, "mig_most", 7, 1)
+NUMBER(nvmlDeviceGetComputeMode, int, "compute_mode", 0, 1)
 /* Passed through to a virtual machine; 2 is a guest with a part of it, 3 its host. */
 NUMBER(nvmlDeviceGetVirtualizationMode, int, "virtual", 1, 1)
 
@@ -495,6 +496,9 @@ EXPORT int nvmlDeviceGetFieldValues(osp_nvml_device device, int count,
 		else if (fields[i].id == OSP_NVML_LINK_SPEED_MBPS && model()->links)
 			fields[i].value.word =
 				(unsigned int)gpu_value(gpu, "link_speed", model()->link_mbps);
+		else if (fields[i].id == OSP_NVML_RECOVERY_ACTION &&
+			 gpu_value(gpu, "no_recovery", 0) == OSP_NVML_INVALID_ARGUMENT)
+			fields[i].state = OSP_NVML_INVALID_ARGUMENT;
 		else if (!link_field(gpu, &fields[i]))
 			fields[i].state = OSP_NVML_NOT_SUPPORTED;
 	}

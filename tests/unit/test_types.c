@@ -229,7 +229,7 @@ static void add_plan(struct osp_text *text, const struct shape *shape,
 	}
 }
 
-/* By it the generation of a link is judged (check/passive/passive_link.c). On Grace GPUs hang on
+/* By it the generation of a link is judged (check/passive/passive_pcie.c). On Grace GPUs hang on
  * NVLink-C2C; a type of no provider's stands for many machines. */
 static void every_type_tells_its_link(void **state)
 {
