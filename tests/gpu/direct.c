@@ -5,8 +5,8 @@
  *	direct copy      bandwidth of the driver's copy inside the GPU, GB/s, each byte counted
  *			 twice
  *	direct checks    every check of a single GPU, where compute-sanitizer can see its kernels
- *	direct limits    the shipped limits of speed for the first GPU on this node: NAME VALUE a
- *			 line
+ *	direct limits    the shipped limits that are of the first GPU's model or of this node's
+ *			 type: NAME VALUE a line
  *	direct gpus      the GPUs by NVML's name, a line a model: "8 NVIDIA H100 80GB HBM3"
  *	direct gang      the gate's process for NCCL, with the first GPU as its one rank: GB/s and
  *			 words wrong
@@ -83,21 +83,40 @@ static void run_copy(struct osp_check_context *context)
 
 static int print_limits(const struct osp_check_context *context)
 {
-	static const enum osp_limit_id speeds[] = {
-		OSP_LIMIT_HBM_GBPS,  OSP_LIMIT_BF16_TFLOPS,	OSP_LIMIT_HOST_COPY_GBPS,
-		OSP_LIMIT_PEER_GBPS, OSP_LIMIT_ALL_REDUCE_GBPS,
+	static const enum osp_limit_id of_hardware[] = {
+		OSP_LIMIT_HBM_GBPS,
+		OSP_LIMIT_BF16_TFLOPS,
+		OSP_LIMIT_HOST_COPY_GBPS,
+		OSP_LIMIT_PEER_GBPS,
+		OSP_LIMIT_ALL_REDUCE_GBPS,
+		OSP_LIMIT_HBM_PEAK_GBPS,
+		OSP_LIMIT_BF16_PEAK_TFLOPS,
+		OSP_LIMIT_HOST_COPY_PEAK_GBPS,
+		OSP_LIMIT_PEER_PEAK_GBPS,
+		OSP_LIMIT_ALL_REDUCE_PEAK_GBPS,
+		OSP_LIMIT_GPUS,
+		OSP_LIMIT_NVLINKS,
+		OSP_LIMIT_NVLINK_MBPS,
+		OSP_LIMIT_PCIE_GENERATION,
+		OSP_LIMIT_PCIE_WIDTH,
+		OSP_LIMIT_EFA_DEVICES,
+		OSP_LIMIT_CORES,
+		OSP_LIMIT_NUMA_NODES,
+		OSP_LIMIT_MEMORY_GIB,
+		OSP_LIMIT_LOCAL_DISKS,
 	};
 
 	if (osp_thresholds_add((struct osp_thresholds *)(uintptr_t)context->thresholds,
 			       "thresholds.yaml", osp_thresholds_builtin,
 			       strlen(osp_thresholds_builtin), NULL, 0, NULL))
 		return 2;
-	for (size_t i = 0; i < sizeof(speeds) / sizeof(speeds[0]); i++) {
+	for (size_t i = 0; i < sizeof(of_hardware) / sizeof(of_hardware[0]); i++) {
 		const struct osp_limit *limit =
-			osp_check_limit(context, speeds[i], context->unit->model);
+			osp_check_limit(context, of_hardware[i], context->unit->model);
 
 		if (limit)
-			printf("%s %lld\n", osp_limit_name(speeds[i]), (long long)limit->value);
+			printf("%s %lld\n", osp_limit_name(of_hardware[i]),
+			       (long long)limit->value);
 	}
 	return 0;
 }
