@@ -6,6 +6,7 @@ What Slurm itself does with jobs whose node or daemon dies is told apart from wh
 import datetime
 import os
 import re
+import traceback
 import time
 
 ENDED = ("COMPLETED", "CANCELLED", "FAILED", "NODE_FAIL", "TIMEOUT", "BOOT_FAIL", "OUT_OF_MEMORY")
@@ -166,13 +167,20 @@ class Judge:
         self.actor.up = {}  # what ends from now on is stopped
         self.read_jobs()
         self.read_begins()
-        self.judge_drains_of_log()
-        self.judge_failed_gates()
+        self.try_to(self.judge_drains_of_log)
+        self.try_to(self.judge_failed_gates)
         for asked in self.record.jobs:
-            self.judge_job(asked)
-        self.judge_bad_nodes()
-        self.judge_words()
-        self.judge_left()
+            self.try_to(self.judge_job, asked)
+        self.try_to(self.judge_bad_nodes)
+        self.try_to(self.judge_words)
+        self.try_to(self.judge_left)
+
+    def try_to(self, judge, *what):
+        """A fault of the judge's own is a finding, and does not end an hour's judgement."""
+        try:
+            judge(*what)
+        except Exception:  # pylint: disable=broad-exception-caught
+            self.finding(f"the judge failed: {traceback.format_exc()}")
 
     def read_jobs(self):
         for line in self.ask("scontrol", "-o", "show", "job").splitlines():
@@ -322,8 +330,11 @@ class Judge:
                    for other in self.record.jobs)
 
     def has_run(self, name, job):
-        with open(f"{self.actor.out}/jobs/{name}", encoding="utf-8", errors="replace") as file:
-            return re.search(rf"^end \S+ {job}$", file.read(), re.M)
+        try:
+            with open(f"{self.actor.out}/jobs/{name}", encoding="utf-8", errors="replace") as file:
+                return re.search(rf"^end \S+ {job}$", file.read(), re.M)
+        except FileNotFoundError:  # its script has not begun
+            return None
 
     def gates_of(self, node):
         """{(job, restart): [(time, fault), ...]} of the gates that began there."""

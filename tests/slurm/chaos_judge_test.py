@@ -310,6 +310,24 @@ def job_failed_and_anothers_slurmstepd_was_killed(cluster, judge):
     return 1
 
 
+def srun_completed_and_its_slurmstepd_was_killed(cluster, judge):
+    """Before its script began."""
+    cluster.record.steps = [("286", 120)]
+    judge.judge_end(cluster.job(kind="srun"), ended("COMPLETED"))
+    return 0
+
+
+def job_completed_and_its_script_never_began(cluster, judge):
+    judge.judge_end(cluster.job(), ended("COMPLETED"))
+    return 1
+
+
+def fault_of_the_judge(cluster, judge):
+    judge.try_to(judge.judge_end, cluster.job(), {})
+    judge.try_to(judge.judge_end, cluster.job(), ended("FAILED"))
+    return 2
+
+
 def job_failed_after_an_unnamed_slurmstepd_was_killed(cluster, judge):
     cluster.record.steps = [("", 90)]
     judge.judge_end(cluster.job(), ended("NODE_FAIL"))
