@@ -8,7 +8,7 @@ libonespine_la_SOURCES = \
 	lib/base/confine.h lib/topology/csv.c lib/topology/csv.h lib/base/document.c \
 	lib/base/document.h lib/env/elf_symbol.c lib/env/elf_symbol.h lib/base/environment.c \
 	lib/base/environment.h lib/base/error.c lib/base/error.h lib/topology/file_kind.c \
-	lib/topology/file_kind.h lib/env/folder.c lib/env/folder.h lib/base/glob.c lib/base/glob.h \
+	lib/topology/file_kind.h lib/env/folder.c lib/env/folder.h lib/env/launcher.c lib/env/launcher.h lib/base/glob.c lib/base/glob.h \
 	lib/base/hash.c lib/base/hash.h lib/base/hostlist.c lib/base/hostlist.h lib/base/hostlist_compact.c lib/base/kept.c lib/base/kept.h lib/base/name_table.c \
 	lib/base/name_table.h lib/base/node_counts.c lib/base/node_counts.h lib/base/nodeset.c \
 	lib/base/nodeset.h lib/base/own_lock.c lib/base/own_lock.h lib/topology/pages.c lib/topology/pages.h lib/base/room.c lib/base/room.h \

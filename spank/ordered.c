@@ -11,8 +11,8 @@
 #include <slurm/spank.h>
 
 #include "host/slurm_compat.h"
+#include "lib/env/launcher.h"
 #include "lib/layout/gang_order.h"
-#include "spank/launcher.h"
 #include "spank/order_file.h"
 #include "spank/own_words.h"
 #include "spank/placed.h"
@@ -133,6 +133,11 @@ static bool follow_node_ranks(void)
 	return true;
 }
 
+static const char *variable(const char *name)
+{
+	return getenv(name);
+}
+
 static bool read_words(struct osp_step_words *step, enum osp_launcher *launcher)
 {
 	struct osp_own_words own;
@@ -142,7 +147,7 @@ static bool read_words(struct osp_step_words *step, enum osp_launcher *launcher)
 	good = own.words && own.count > 1;
 	if (good) {
 		osp_step_words_read(own.words + 1, own.count - 1, step);
-		*launcher = osp_launcher_find(own.words + 1, own.count - 1);
+		*launcher = osp_launcher_find(own.words + 1, own.count - 1, variable);
 	}
 	osp_own_words_free(&own);
 	return good;

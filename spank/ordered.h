@@ -10,7 +10,7 @@
  * Steps that the user orders himself (-m, SLURM_DISTRIBUTION, a host file) stay as they are, and so
  * does each step that a host file does not suit or that would not start with one. One line on
  * standard error then says how to order ranks, unless the user orders them or the step has one
- * task. A launcher that orders nodes by itself (spank/launcher.h) is reported in its own line.
+ * task. A launcher that orders nodes by itself (lib/env/launcher.h) is reported in its own line.
  *
  * If anything fails here, srun's own order stays. One thread, in srun.
  */

@@ -95,6 +95,12 @@ Under a level: how many of its domains one group touches at most." \
 		layout --script=job.sh --topology=racks.topology
 	expect_line 0 "onespine: warning: job.sh:3: NVLINK_DOMAIN_SIZE=72 is false here: the topology has no level nvlink, and a node 4 GPUs; set it to 4" \
 		layout --script=job.sh --layout=dp16 -N 4 --topology=topology.conf
+	# a launcher that orders nodes by itself, in a script that the script calls
+	printf '%s\n' 'torchrun --rdzv_backend c10d --rdzv_endpoint $HEAD "$@"' >run.sh
+	printf '%s\n' '#SBATCH --nodes=4' 'srun bash run.sh pretrain_gpt.py --pipeline-model-parallel-size 2' >outer.sh
+	# shellcheck disable=SC2016 # as it stands there
+	expect_line 0 'onespine: warning: outer.sh: torchrun'"'"'s c10d ranks nodes by their names as strings, not in the order below: say --rdzv-backend=static --node-rank=$ONESPINE_NODE_RANK --master-addr=$ONESPINE_FIRST_HOST' \
+		layout --script=outer.sh --topology=racks.topology
 	layout --script=job.sh --topology=racks.topology --json 2>/dev/null >plan.json
 	[[ $(jq -c '.arrangements[.better].segments' plan.json) == '[{"level":"nvlink","nodes":16},{"level":"leaf","nodes":32}]' ]]
 	[[ $(jq -r '.arrangements[0].groups[] | select(.group == "ep") | .held_by' plan.json) == nvlink ]]

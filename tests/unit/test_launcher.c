@@ -13,12 +13,17 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "spank/launcher.h"
+#include "lib/env/launcher.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 #define WORDS_MAX    8
 
 static char folder[] = "/tmp/onespine-launcher.XXXXXX";
+
+static const char *variable(const char *name)
+{
+	return getenv(name);
+}
 
 /* Words are separated by '|'. */
 static enum osp_launcher found_in(const char *line)
@@ -31,7 +36,7 @@ static enum osp_launcher found_in(const char *line)
 		assert_in_range(count, 0, WORDS_MAX - 1);
 		words[count++] = word;
 	}
-	return osp_launcher_find(words, count);
+	return osp_launcher_find(words, count, variable);
 }
 
 static void finds_launchers_in_words(void **state)
@@ -121,6 +126,83 @@ static void finds_launchers_in_scripts(void **state)
 	assert_int_equal(found_in_file(last, strlen(last), 64 * 1024 + 1), OSP_LAUNCHER_BY_TASK);
 }
 
+static void put(const char *name, const char *text)
+{
+	char path[64];
+	FILE *file;
+
+	snprintf(path, sizeof(path), "%s/%s", folder, name);
+	file = fopen(path, "w");
+	assert_non_null(file);
+	fputs(text, file);
+	assert_int_equal(fclose(file), 0);
+}
+
+/* What a step's words name, and what that names in turn. */
+static void finds_launchers_that_are_named(void **state)
+{
+	static const struct {
+		const char *first, *second, *third, *words;
+		enum osp_launcher launcher;
+	} cases[] = {
+		/* a script that calls another: beside it, by a variable, by its own folder */
+		{"bash b.sh\n", "torchrun --rdzv-backend=c10d t.py", "", "bash|F/a.sh",
+		 OSP_LAUNCHER_C10D},
+		{"exec \"$HERE\"/b.sh\n", "ray start", "", "bash|F/a.sh", OSP_LAUNCHER_RAY},
+		{"source \"$(dirname \"$0\")/b.sh\"\n", "ray start", "", "F/a.sh",
+		 OSP_LAUNCHER_RAY},
+		{"bash b.sh", "bash c.sh", "ray start", "bash|F/a.sh", OSP_LAUNCHER_RAY},
+		{"# bash b.sh\n", "ray start", "", "bash|F/a.sh", OSP_LAUNCHER_BY_TASK},
+		{"bash a.sh; bash a.sh", "", "", "bash|F/a.sh", OSP_LAUNCHER_BY_TASK},
+		{"", "", "", "bash|-c|cd F && bash $HERE/b.sh", OSP_LAUNCHER_BY_TASK},
+		{"", "ray start", "", "bash|-c|cd F && bash $HERE/b.sh", OSP_LAUNCHER_RAY},
+		/* a variable that was exported, if it is named */
+		{"", "", "", "bash|-c|$LAUNCH train.py", OSP_LAUNCHER_C10D},
+		{"eval ${LAUNCH}", "", "", "bash|F/a.sh", OSP_LAUNCHER_C10D},
+		{"echo $LAUNCHED", "", "", "bash|F/a.sh", OSP_LAUNCHER_BY_TASK},
+		{"# $LAUNCH", "", "", "bash|F/a.sh", OSP_LAUNCHER_BY_TASK},
+		{"echo ${LAUNCH", "", "", "bash|F/a.sh", OSP_LAUNCHER_BY_TASK},
+		{"$LOOP", "", "", "bash|F/a.sh", OSP_LAUNCHER_BY_TASK},
+		/* Python that starts programs, and Python that says how it is started */
+		{"python d.py", "", "", "bash|F/a.sh", OSP_LAUNCHER_C10D},
+		{"", "", "", "torchrun|--node-rank=1|F/e.py", OSP_LAUNCHER_BY_TASK},
+		{"", "", "", "python3|F/d.py", OSP_LAUNCHER_C10D},
+	};
+
+	(void)state;
+	put("d.py", "import subprocess\nsubprocess.run(['torchrun', '--rdzv_backend', 'c10d'])\n");
+	put("e.py", "'''torchrun --rdzv_backend=c10d e.py'''\n");
+	setenv("HERE", folder, 1);
+	setenv("LAUNCH", "torchrun --rdzv_backend c10d", 1);
+	setenv("LOOP", "$LOOP $LOOP $LOOP", 1);
+	for (size_t i = 0; i < COUNT(cases); i++) {
+		char line[256], *at;
+
+		put("a.sh", cases[i].first);
+		put("b.sh", cases[i].second);
+		put("c.sh", cases[i].third);
+		at = strstr(cases[i].words, "F");
+		if (at)
+			snprintf(line, sizeof(line), "%.*s%s%s", (int)(at - cases[i].words),
+				 cases[i].words, folder, at + 1);
+		else
+			snprintf(line, sizeof(line), "%s", cases[i].words);
+		if (found_in(line) != cases[i].launcher)
+			fail_msg("case %zu: %s: %d", i, line, found_in(line));
+	}
+	for (const char *name = "abc"; *name; name++) {
+		char path[64];
+
+		snprintf(path, sizeof(path), "%s/%c.sh", folder, *name);
+		assert_int_equal(unlink(path), 0);
+		snprintf(path, sizeof(path), "%s/%c.py", folder, *name + 3);
+		assert_true(*name == 'c' || unlink(path) == 0);
+	}
+	unsetenv("HERE");
+	unsetenv("LAUNCH");
+	unsetenv("LOOP");
+}
+
 /* Neither a pipe that nobody writes to nor a folder keeps srun. */
 static void waits_for_no_file(void **state)
 {
@@ -151,6 +233,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(finds_launchers_in_words),
 		cmocka_unit_test(finds_launchers_in_scripts),
+		cmocka_unit_test(finds_launchers_that_are_named),
 		cmocka_unit_test(waits_for_no_file),
 	};
 

@@ -8,6 +8,7 @@
 
 #include "host/files.h"
 #include "host/slurm/fabric.h"
+#include "lib/env/launcher.h"
 #include "lib/env/script_layout.h"
 #include "lib/layout/layout_plan.h"
 #include "tools/command/layout_options.h"
@@ -177,6 +178,28 @@ static void warn_stated(const struct osp_layout_plan *plan, const struct osp_sta
 			gpus, known ? " of this gang" : "", gpus);
 }
 
+static const char *variable(const char *name)
+{
+	return getenv(name);
+}
+
+/* Warns if the script starts a launcher that gives its ranks to nodes by itself. */
+static void warn_launcher(char *path)
+{
+	enum osp_launcher launcher = osp_launcher_find(&path, 1, variable);
+
+	if (launcher == OSP_LAUNCHER_C10D)
+		osp_say_warning("%s: torchrun's c10d ranks nodes by their names as strings, not in "
+				"the order below: say --rdzv-backend=static "
+				"--node-rank=$ONESPINE_NODE_RANK "
+				"--master-addr=$ONESPINE_FIRST_HOST",
+				osp_input_name(path));
+	else if (launcher == OSP_LAUNCHER_RAY)
+		osp_say_warning("%s: Ray orders nodes by address, not as below: order its "
+				"placement group by the file $ONESPINE_HOSTFILE",
+				osp_input_name(path));
+}
+
 static int write_svg(const struct osp_layout_show *show, const char *path)
 {
 	struct osp_text text = OSP_TEXT_INIT;
@@ -202,6 +225,7 @@ static int answer(const struct osp_call *call, const struct asked *asked,
 	const char *script = call->values[OSP_OPTION_LAYOUT_SCRIPT];
 
 	if (script) {
+		warn_launcher((char *)script);
 		warn_stated(plan, &asked->script.domain_size, script);
 		warn_stated(plan, &asked->script.domain_ranks, script);
 	}
