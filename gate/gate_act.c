@@ -19,7 +19,7 @@
 #include "lib/gate/gate_verdict.h"
 #include "lib/gate/gate_words.h"
 #include "lib/health/reason.h"
-#include "lib/layout/gang_order.h"
+#include "lib/layout/gang_segments.h"
 #include "lib/policy/note.h"
 #include "lib/topology/leaf_list.h"
 #include "gate/gate_again.h"
@@ -235,66 +235,56 @@ static uint32_t *leaves_by_rank(const struct osp_gate_gang *gang)
 	return table.leaf;
 }
 
-/* Writes the segment of each of the gang's nodes, by rank. Returns false if they are not cut so. */
-static bool find_segments(const struct osp_gate_gang *gang, const struct osp_gang_ranks *made,
-			  const char *order, uint32_t *segment)
+/* Tells whether each of so many segments has spares, and a node that stays. */
+static bool are_segments(const struct osp_gate_gang *gang, const uint32_t *segment, uint32_t count)
 {
-	uint32_t *of_made = calloc(made->count, sizeof(*of_made)), hint = 0, count, found = 0;
-	uint32_t last = 0; /* nodes of the last one, which may be smaller */
+	uint32_t *nodes = count ? calloc(count, sizeof(*nodes)) : NULL;
+	bool good = nodes && (uint64_t)count * gang->segment_spares == gang->spares;
 
-	count = of_made && made->count == gang->node_count
-			? osp_gang_order_segments(made, order, gang->segment_spares, of_made)
-			: 0;
-	for (uint32_t i = 0; count && i < made->count; i++) {
-		uint32_t rank = rank_of(gang, made->names[i], &hint);
+	for (uint32_t r = 0; good && r < gang->node_count; r++)
+		nodes[segment[r]]++;
+	for (uint32_t i = 0; good && i < count; i++)
+		good = nodes[i] > gang->segment_spares;
+	free(nodes);
+	return good;
+}
 
-		found += rank != OSP_GATE_NOBODY;
-		last += of_made[i] + 1 == count;
-		if (rank != OSP_GATE_NOBODY)
-			segment[rank] = of_made[i];
-	}
-	free(of_made);
-	return count && found == gang->node_count && last > gang->segment_spares &&
-	       count * gang->segment_spares == gang->spares;
+/* Tells whether the gang is held to its segments; if not, its spares are the job's. */
+static bool is_held(void)
+{
+	struct osp_note note = {.gang = NULL};
+	bool advice = true; /* without a gang, too */
+
+	if (!osp_note_find(seen.job.admin_comment, &note))
+		return false;
+	if (note.gang)
+		osp_note_request(note.gang, &advice);
+	osp_note_free_pieces(&note);
+	return !advice;
 }
 
 /*
  * Returns the segment of each node by rank, of a gang with spares in each; NULL for any other.
- * *unknown: it has them, but AdminComment does not tell where. A gang that is not held to its
- * segments (mode advise or off) has spares of the job.
+ * *unknown: it has them, but slurmctld did not say where.
  */
 static uint32_t *segments_by_rank(const struct osp_gate_gang *gang, bool *unknown)
 {
-	struct osp_note note = {.gang = NULL};
-	struct osp_gang_ranks made;
-	uint32_t *segment = NULL;
-	bool advice = true; /* without a gang, too */
-	char *nodes;
+	bool told = gang->segments && *gang->segments;
+	uint32_t *segment;
 
 	*unknown = false;
-	if (!gang->segment_spares || !osp_note_find(seen.job.admin_comment, &note))
+	if (!gang->segment_spares || (!told && !is_held()))
 		return NULL;
-	if (note.gang)
-		osp_note_request(note.gang, &advice);
-	if (!advice) {
-		*unknown = true;
-		nodes = osp_hostlist_compact(gang->nodes, gang->node_count);
-		segment = calloc(gang->node_count, sizeof(*segment));
-		if (nodes && segment && note.leaves &&
-		    osp_gang_order_make(nodes, note.leaves, note.order, &made) == 0) {
-			*unknown = !find_segments(gang, &made, note.order, segment);
-			osp_gang_order_clear(&made);
-		}
-		free(nodes);
-	}
-	osp_note_free_pieces(&note);
-	if (*unknown) {
-		say("job %u: where its segments are is not known: none of its spares is released",
-		    gang->job);
-		free(segment);
-		segment = NULL;
-	}
-	return segment;
+	segment = told ? calloc(gang->node_count, sizeof(*segment)) : NULL;
+	if (segment &&
+	    are_segments(gang, segment,
+			 osp_gang_segments_read(gang->segments, gang->node_count, segment)))
+		return segment;
+	say("job %u: where its segments are is not known: none of its spares is released",
+	    gang->job);
+	*unknown = true;
+	free(segment);
+	return NULL;
 }
 
 static struct osp_breaker_mark *marks_of(const struct osp_controller_nodes *nodes, size_t *count)

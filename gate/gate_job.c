@@ -24,6 +24,7 @@
 #define DEPTH_WISH	 "SPANK_" OSP_JOB_ENTRY(gang_check)
 #define EFFECTIVE_SPARES "SPANK_" OSP_EFFECTIVE_SPARES_NAME
 #define SEGMENT_SPARES	 "SPANK_" OSP_EFFECTIVE_SEGMENT_SPARES_NAME
+#define SEGMENTS	 "SPANK_" OSP_EFFECTIVE_SEGMENTS_NAME
 #define PLACED		 "SPANK_" OSP_PLACED_INSTANCES_NAME
 #define UNKNOWN_GPUS	 "SPANK_" OSP_UNKNOWN_GPUS_NAME
 
@@ -151,6 +152,7 @@ static void read_spares(struct osp_gate_job *job, const struct osp_slurm_conf *c
 		spares = 0;
 	if (!spares || read_number(SEGMENT_SPARES, &gang->segment_spares, NULL))
 		gang->segment_spares = 0;
+	gang->segments = gang->segment_spares ? getenv(SEGMENTS) : NULL;
 	gang->spares = spares;
 	gang->wanted = gang->node_count - spares;
 }

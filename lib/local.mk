@@ -46,6 +46,7 @@ libonespine_la_SOURCES += \
 # lib/layout: parallel groups, and what order of nodes does to them
 libonespine_la_SOURCES += \
 	lib/layout/gang_order.c lib/layout/gang_order.h lib/layout/gang_order_text.c \
+	lib/layout/gang_segments.c lib/layout/gang_segments.h \
 	lib/layout/layout.c lib/layout/layout.h lib/layout/layout_groups.c \
 	lib/layout/layout_model.c lib/layout/layout_nodes.c lib/layout/layout_nodes.h \
 	lib/layout/layout_order.c lib/layout/layout_plan.c \

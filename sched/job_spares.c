@@ -43,12 +43,11 @@ int osp_job_spares_in_segments(const job_desc_msg_t *job, const struct osp_spare
 	*all = spares->count;
 	if (!spares->per_segment)
 		return 0;
-	if (*request->layout)
+	if (!*request->segments && *request->layout)
 		snprintf(sentence, sentence_bytes,
-			 "--gang-spares=%u/segment cannot stand beside --gang-layout, whose "
-			 "segments "
-			 "are those of all nodes; say its segments with --gang-segment instead",
-			 spares->count);
+			 "--gang-spares=%u/segment are spares in each segment, and --gang-layout "
+			 "makes none here: say --gang-spares=%u",
+			 spares->count, spares->count);
 	else if (!*request->segments)
 		snprintf(sentence, sentence_bytes,
 			 "--gang-spares=%u/segment are spares in each segment, and this job has "

@@ -325,7 +325,7 @@ static void drop_forged(job_desc_msg_t *job)
 	static const char *const names[] = {
 		OSP_EFFECTIVE,	      OSP_EFFECTIVE_SPARES, OSP_EFFECTIVE_SEGMENT_SPARES,
 		OSP_LAUNCHED_IN_VAIN, OSP_LAUNCHED_NODES,   OSP_PLACED_INSTANCES,
-		OSP_PREEMPTS,	      OSP_UNKNOWN_GPUS,
+		OSP_PREEMPTS,	      OSP_UNKNOWN_GPUS,	    OSP_EFFECTIVE_SEGMENTS,
 	};
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
@@ -343,6 +343,38 @@ static bool is_probe(const job_desc_msg_t *job)
 		osp_job_env_find(job->spank_job_env, job->spank_job_env_size, OSP_SPANK_GANG);
 
 	return value && !strcmp(value, OSP_GANG_PROBE);
+}
+
+static void describe(const job_desc_msg_t *job, struct osp_seam_job *described)
+{
+	osp_job_describe(job, described);
+	described->shape.heterogeneous = job->het_job_offset != NO_VAL;
+	described->components_before = osp_job_components_before(job);
+}
+
+/*
+ * Finds the segments of a layout whose segments shall have spares, for the nodes that stay. A job
+ * that is held to none has spares of the job. Returns SLURM_SUCCESS, or the error with the
+ * sentence.
+ */
+static int find_segments(const job_desc_msg_t *job, struct osp_request *request,
+			 struct osp_spares *spares, char *sentence, size_t sentence_bytes)
+{
+	struct osp_seam_job described = {.spares = 0};
+	struct osp_effective effective;
+	int rc;
+
+	if (!spares->per_segment || !*request->layout)
+		return SLURM_SUCCESS;
+	describe(job, &described);
+	rc = judge(&described, request, &effective, sentence, sentence_bytes);
+	if (rc)
+		return rc;
+	if (effective.mode == OSP_MODE_OFF)
+		spares->per_segment = false;
+	else
+		memcpy(request->segments, effective.segments, sizeof(request->segments));
+	return SLURM_SUCCESS;
 }
 
 EXPORTED int job_submit(job_desc_msg_t *job, uint32_t submit_uid, char **err_msg)
@@ -365,18 +397,20 @@ EXPORTED int job_submit(job_desc_msg_t *job, uint32_t submit_uid, char **err_msg
 	drop_forged(job);
 	drop_inherited(job);
 	if (read_request(job, &request, sentence, sizeof(sentence)) ||
-	    osp_job_spares_read(job, &asked, sentence, sizeof(sentence)) ||
-	    osp_job_spares_in_segments(job, &asked, &request, &spares, sentence, sizeof(sentence)))
+	    osp_job_spares_read(job, &asked, sentence, sizeof(sentence)))
+		return refuse(err_msg, submit_uid, sentence, EINVAL);
+	rc = find_segments(job, &request, &asked, sentence, sizeof(sentence));
+	if (rc)
+		return refuse(err_msg, submit_uid, sentence, rc);
+	if (osp_job_spares_in_segments(job, &asked, &request, &spares, sentence, sizeof(sentence)))
 		return refuse(err_msg, submit_uid, sentence, EINVAL);
 	if (spares && osp_job_spares_add(job, spares, sentence, sizeof(sentence)))
 		return refuse(err_msg, submit_uid, sentence, ESLURM_NOT_SUPPORTED);
 	described.segment_spares = asked.per_segment ? asked.count : 0;
 	if (write_spares(job, spares, described.segment_spares))
 		return refuse(err_msg, submit_uid, NO_MEMORY, ENOMEM);
-	osp_job_describe(job, &described);
+	describe(job, &described);
 	described.spares = spares;
-	described.shape.heterogeneous = job->het_job_offset != NO_VAL;
-	described.components_before = osp_job_components_before(job);
 	rc = judge(&described, &request, &effective, sentence, sizeof(sentence));
 	if (rc)
 		return refuse(err_msg, submit_uid, sentence, rc);

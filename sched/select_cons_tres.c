@@ -292,7 +292,7 @@ int select_p_job_resized(job_record_t *job, node_record_t *node)
 
 	if (is_counted(job)) {
 		shadow_count_resized(job);
-		shadow_order_resized(job);
+		shadow_order_resized(job, SHADOW_ORDER_AT_ONCE_MAX);
 	}
 	return rc;
 }

@@ -577,11 +577,29 @@ char *shadow_order_of(const job_record_t *job, const struct osp_effective *effec
  */
 bool shadow_order_ranks(job_record_t *job, const char *leaves, const char *order);
 
-/* Returns how many spares each of the job's segments has (lib/policy/spares.h); 0: none. */
+/* Returns how many spares the job has (lib/policy/spares.h), and how many each of its segments; 0:
+ * none. */
+uint32_t shadow_spares(const job_record_t *job);
 uint32_t shadow_segment_spares(const job_record_t *job);
 
-/* The same after nodes left a running gang: makes the order anew, from the note in AdminComment. */
-void shadow_order_resized(job_record_t *job);
+/* Tells the gate which segment each node of a started gang is in, if each has spares and the gang
+ * is held to them (lib/layout/gang_segments.h). */
+void shadow_note_segments(job_record_t *job, const struct osp_effective *effective);
+
+/*
+ * The same after a node left a running gang: makes the order anew, from the note in AdminComment.
+ * Slurm calls for one node after the other while it holds its locks, so a gang of more than
+ * `at_once_max` nodes waits until the gate has released the last of its spares, or for the thread,
+ * which looks each second (shadow_order_any(), shadow_order_look()). The caller holds Slurm's job
+ * lock for writing.
+ */
+#define SHADOW_ORDER_AT_ONCE_MAX 1024
+void shadow_order_resized(job_record_t *job, uint32_t at_once_max);
+/* Tells whether an order waits for the thread. Any thread, without a lock. */
+bool shadow_order_any(void);
+/* Makes the orders that wait. The caller holds Slurm's job lock for writing, its node lock for
+ * reading. */
+void shadow_order_look(void);
 
 /* --- shadow_groups.c ------------------------------------------------------------------------- */
 

@@ -367,6 +367,18 @@ static void look_at_launches(void)
 	unlock_slurmctld(locks);
 }
 
+/* Makes the orders of large gangs that nodes have left. */
+static void look_at_orders(void)
+{
+	static const slurmctld_lock_t locks = {
+		.conf = READ_LOCK, .job = WRITE_LOCK, .node = READ_LOCK};
+
+	if (stands_by() || !shadow_order_any() || !lock_unless_ending(locks))
+		return;
+	shadow_order_look();
+	unlock_slurmctld(locks);
+}
+
 /* --- the thread ------------------------------------------------------------------------------ */
 
 static void *follow(void *unused)
@@ -378,6 +390,7 @@ static void *follow(void *unused)
 		if (poll(&wake, 1, LOOK_EVERY_MS) == 0) {
 			shadow_follow_look();
 			look_at_launches();
+			look_at_orders();
 		} else if (wake.revents & POLLNVAL) {
 			break;
 		}

@@ -422,6 +422,7 @@ static void say_placed(job_record_t *job, const struct osp_effective *effective,
 	/* in mode advise Slurm placed the gang, and its ranks stay Slurm's */
 	if (effective->mode == OSP_MODE_ENFORCE && shadow_order_ranks(job, leaves, order))
 		note.ranks = OSP_NOTE_SLURM_RANKS;
+	shadow_note_segments(job, effective);
 	write_note(job, effective, &note);
 	free(order);
 }

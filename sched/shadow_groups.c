@@ -19,8 +19,8 @@
 /* --- the nodes and their GPUs ----------------------------------------------------------------- */
 
 /*
- * Returns how many nodes the job has: one number, and none is released. 0 with the sentence if that
- * is not so.
+ * Returns how many nodes the layout is of: one number, without the spares, which are released. 0
+ * with the sentence if there is no such number.
  */
 static uint32_t nodes_of(const struct osp_seam_job *job, char *sentence, size_t sentence_bytes)
 {
@@ -28,15 +28,11 @@ static uint32_t nodes_of(const struct osp_seam_job *job, char *sentence, size_t 
 		snprintf(sentence, sentence_bytes,
 			 "--gang-layout takes one number of nodes, not %u to %u: give --nodes=N",
 			 job->min_nodes, job->max_nodes);
-	else if (job->spares)
-		snprintf(sentence, sentence_bytes,
-			 "--gang-spares cannot stand beside --gang-layout: the layout is that of "
-			 "all nodes, and some would be released; leave one of them out");
-	else if (!job->min_nodes)
+	else if (job->min_nodes <= job->spares)
 		snprintf(sentence, sentence_bytes,
 			 "--gang-layout takes one number of nodes: give --nodes=N");
 	else
-		return job->min_nodes;
+		return job->min_nodes - job->spares;
 	return 0;
 }
 
@@ -127,8 +123,9 @@ static int read_ask(const struct osp_effective *effective, uint32_t nodes, uint3
 	return 0;
 }
 
-/* Compares the segments asked for beside the layout with the layout's own, whose text is `own`. If
- * the layout makes none, any others contradict nothing. */
+/* Compares the segments asked for beside the layout with the layout's own, whose text is `own`; of
+ * segments with spares both include these. If the layout makes none, any others contradict
+ * nothing. */
 static int check_asked(const struct osp_effective *effective, uint32_t level, const char *own,
 		       struct osp_error *error)
 {
@@ -160,11 +157,12 @@ static void store_layout(const struct osp_layout *layout, struct osp_effective *
 }
 
 static int translate(const struct osp_effective *effective, uint32_t nodes, uint32_t gpus,
-		     struct osp_layout_segments_input *input, struct osp_layout_segments *found,
-		     char *text, struct osp_error *error)
+		     uint32_t spares, struct osp_layout_segments_input *input,
+		     struct osp_layout_segments *found, char *text, struct osp_error *error)
 {
 	if (read_ask(effective, nodes, gpus, input, error) ||
-	    osp_layout_segments_find(input, found, error))
+	    osp_layout_segments_find(input, found, error) ||
+	    osp_layout_segments_grow(input->topology, spares, &found->segments, error))
 		return -1;
 	osp_segments_format(&found->segments, input->topology, text, SEGMENTS_TEXT_BYTES);
 	if (strlen(text) >= sizeof(effective->segments))
@@ -188,10 +186,10 @@ int shadow_groups_translate(const struct osp_seam_job *job, const part_record_t 
 	if (!*effective->layout || job->shape.heterogeneous)
 		return 0;
 	nodes = nodes_of(job, sentence, sentence_bytes);
-	gpus = nodes ? gpus_per_node(job, partition, nodes, sentence, sentence_bytes) : 0;
+	gpus = nodes ? gpus_per_node(job, partition, job->min_nodes, sentence, sentence_bytes) : 0;
 	if (!gpus)
 		return -1;
-	if (translate(effective, nodes, gpus, &input, &found, text, &error)) {
+	if (translate(effective, nodes, gpus, job->segment_spares, &input, &found, text, &error)) {
 		snprintf(sentence, sentence_bytes, "%s", error.text);
 		return -1;
 	}

@@ -2,55 +2,32 @@
 /* shadow_order.c - which node of a started gang gets which ranks, for its note */
 #include "sched/shadow.h"
 
+#include <stdatomic.h>
 #include <string.h>
 
 #include "host/slurm_compat.h"
 #include "lib/base/hostlist.h"
 #include "lib/layout/gang_order.h"
+#include "lib/layout/gang_segments.h"
 #include "lib/layout/layout_segments.h"
 #include "lib/policy/note.h"
-
-/*
- * Computes the arrangement of the stored layout. Its dp is always written, so its sizes give the
- * GPUs of a node. Returns -1 with the sentence if it is not one of `count` nodes, or not one on
- * this fabric.
- */
-static int arrange(const struct osp_effective *effective, uint32_t level, uint32_t count,
-		   struct osp_arrangement *arrangement, struct osp_error *error)
-{
-	struct osp_layout_segments_input input = {
-		.topology = shadow_state.topology,
-		.level = level,
-		.one_domain = effective->domains_max <= 1,
-	};
-	const uint32_t *size = input.layout.size;
-	struct osp_layout_segments found;
-	uint64_t ranks = 1;
-
-	if (osp_layout_parse(effective->layout, &input.layout, error))
-		return -1;
-	for (int axis = OSP_AXIS_TP; axis <= OSP_AXIS_DP; axis++)
-		ranks *= size[axis] ? size[axis] : 1;
-	if (!count || ranks % count || ranks / count > OSP_NODE_GPUS_MAX)
-		return osp_error_set(error, "%s is no layout of %u nodes", effective->layout,
-				     count);
-	input.gpus_per_node = (uint32_t)(ranks / count);
-	if (osp_layout_complete(&input.layout, count, input.gpus_per_node, error) ||
-	    (*effective->keep &&
-	     osp_keeps_parse(effective->keep, input.topology, &input.keeps, error)) ||
-	    osp_layout_segments_find(&input, &found, error))
-		return -1;
-	*arrangement = found.arrangement;
-	return 0;
-}
 
 static char *order_text(const job_record_t *job, const struct osp_effective *effective,
 			const uint32_t *nodes, uint32_t count)
 {
 	const struct osp_topology *topology = shadow_state.topology;
 	int level = osp_topology_level(topology, effective->level);
+	uint32_t spares = shadow_spares(job);
 	struct osp_segments segments = {.count = 0};
-	struct osp_arrangement arrangement;
+	struct osp_layout_stored stored = {
+		.layout = effective->layout,
+		.keep = effective->keep,
+		.topology = topology,
+		.level = (uint32_t)level,
+		.one_domain = effective->domains_max <= 1,
+		.nodes = count > spares ? count - spares : 0,
+	};
+	struct osp_layout_segments found;
 	struct osp_error error = {.text = ""};
 	bool arranged = false;
 
@@ -59,13 +36,13 @@ static char *order_text(const job_record_t *job, const struct osp_effective *eff
 	     osp_segments_parse(effective->segments, topology, (uint32_t)level, &segments, &error)))
 		return NULL;
 	if (*effective->layout) {
-		arranged = arrange(effective, (uint32_t)level, count, &arrangement, &error) == 0;
+		arranged = osp_layout_segments_of_stored(&stored, &found, &error) == 0;
 		if (!arranged)
 			info("onespine: %pJ: its ranks follow the fabric and not its layout: %s",
 			     job, error.text);
 	}
 	return osp_gang_order_text(topology, nodes, count, &segments, shadow_segment_spares(job),
-				   arranged ? &arrangement : NULL);
+				   arranged ? &found.arrangement : NULL);
 }
 
 /*
@@ -115,13 +92,61 @@ char *shadow_order_of(const job_record_t *job, const struct osp_effective *effec
 	return order;
 }
 
+/* --- its segments, for the gate --------------------------------------------------------------- */
+
+struct listed {
+	uint32_t *nodes;
+	uint32_t count, room;
+};
+
+static int add_listed(const char *name, void *context)
+{
+	struct listed *listed = context;
+	char *copy = xstrdup(name);
+	const node_record_t *node = find_node_record(copy);
+
+	xfree(copy);
+	if (!node || listed->count == listed->room)
+		return 1;
+	listed->nodes[listed->count++] = node->index;
+	return 0;
+}
+
+/* Returns the segments' text of the gang's nodes, malloc'd, or NULL. */
+static char *segments_text(const job_record_t *job, const struct osp_effective *effective)
+{
+	const struct osp_topology *topology = shadow_state.topology;
+	int level = osp_topology_level(topology, effective->level);
+	const job_resources_t *resources = job->job_resrcs;
+	struct listed listed = {.room = resources ? resources->nhosts : 0};
+	struct osp_segments segments;
+	char *text = NULL;
+
+	if (level < 1 || !*effective->segments || !resources || !resources->nodes ||
+	    osp_segments_parse(effective->segments, topology, (uint32_t)level, &segments, NULL))
+		return NULL;
+	listed.nodes = calloc(listed.room + 1, sizeof(*listed.nodes));
+	if (listed.nodes && osp_hostlist_expand(resources->nodes, add_listed, &listed, NULL) == 0 &&
+	    listed.count == listed.room)
+		text = osp_gang_segments_text(topology, listed.nodes, listed.count, &segments);
+	free(listed.nodes);
+	return text;
+}
+
+void shadow_note_segments(job_record_t *job, const struct osp_effective *effective)
+{
+	bool has_spares = effective->mode == OSP_MODE_ENFORCE && shadow_segment_spares(job) &&
+			  shadow_state.topology;
+	char *text = has_spares ? segments_text(job, effective) : NULL;
+
+	if (text || shadow_spank_value(job, OSP_EFFECTIVE_SEGMENTS))
+		shadow_put_entry(job, OSP_EFFECTIVE_SEGMENTS, text ? text : "");
+	free(text);
+}
+
 /* --- the ranks in the job's record ------------------------------------------------------------ */
 
 #if OSP_HAVE_NODE_RANKS
-/* The most nodes of a gang whose order is made anew when a node leaves: Slurm calls for one node
- * after the other. In a larger one the others keep the order that they had. */
-#define ANEW_NODES_MAX 1024
-
 /* Writes the ranks. `numbers` has a place for each node rank, `rank_of` one for each node of
  * slurmctld. Returns false, with the ranks unchanged, if slurmctld does not know a node. */
 static bool write_ranks(job_resources_t *resources, const struct osp_gang_ranks *order,
@@ -168,16 +193,72 @@ bool shadow_order_ranks(job_record_t *job, const char *leaves, const char *order
 	return written;
 }
 
-void shadow_order_resized(job_record_t *job)
+/* Makes the order of the nodes that the job has now. */
+static void make_anew(job_record_t *job)
 {
 	struct osp_note note;
 
-	if (!job->admin_comment || !job->job_resrcs || job->job_resrcs->nhosts > ANEW_NODES_MAX ||
-	    !osp_note_find(job->admin_comment, &note))
+	if (!job->admin_comment || !job->job_resrcs || !osp_note_find(job->admin_comment, &note))
 		return;
 	if (note.ranks)
 		shadow_order_ranks(job, note.leaves, note.order);
 	osp_note_free_pieces(&note);
+}
+
+/* Jobs whose order is to be made anew. Their number is read without Slurm's lock. */
+static struct {
+	uint32_t job[64];
+	_Atomic uint32_t count;
+} late;
+
+/* Leaves the job to the thread. Returns false if it has too many. */
+static bool put_off(uint32_t job)
+{
+	uint32_t count = atomic_load(&late.count);
+
+	for (uint32_t i = 0; i < count; i++) {
+		if (late.job[i] == job)
+			return true;
+	}
+	if (count == sizeof(late.job) / sizeof(late.job[0]))
+		return false;
+	late.job[count] = job;
+	atomic_store(&late.count, count + 1);
+	return true;
+}
+
+/* Tells whether the gate has now released all spares: steps begin at once. */
+static bool has_lost_its_spares(const job_record_t *job)
+{
+	uint32_t spares = shadow_spares(job);
+
+	return spares && job->details && job->details->min_nodes > spares &&
+	       job->job_resrcs->nhosts == job->details->min_nodes - spares;
+}
+
+void shadow_order_resized(job_record_t *job, uint32_t at_once_max)
+{
+	if (job->job_resrcs && (job->job_resrcs->nhosts <= at_once_max ||
+				has_lost_its_spares(job) || !put_off(job->job_id)))
+		make_anew(job);
+}
+
+bool shadow_order_any(void)
+{
+	return atomic_load(&late.count) > 0;
+}
+
+void shadow_order_look(void)
+{
+	uint32_t count = atomic_load(&late.count);
+
+	for (uint32_t i = 0; i < count; i++) {
+		job_record_t *job = find_job_record(late.job[i]);
+
+		if (job && (IS_JOB_RUNNING(job) || IS_JOB_SUSPENDED(job)))
+			make_anew(job);
+	}
+	atomic_store(&late.count, 0);
 }
 #else
 bool shadow_order_ranks(job_record_t *job, const char *leaves, const char *order)
@@ -188,8 +269,18 @@ bool shadow_order_ranks(job_record_t *job, const char *leaves, const char *order
 	return false;
 }
 
-void shadow_order_resized(job_record_t *job)
+void shadow_order_resized(job_record_t *job, uint32_t at_once_max)
 {
 	(void)job;
+	(void)at_once_max;
+}
+
+bool shadow_order_any(void)
+{
+	return false;
+}
+
+void shadow_order_look(void)
+{
 }
 #endif

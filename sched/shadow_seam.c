@@ -720,6 +720,11 @@ static uint32_t number_of(const job_record_t *job, const char *entry)
 	return number ? (uint32_t)strtoul(number, NULL, 10) : 0;
 }
 
+uint32_t shadow_spares(const job_record_t *job)
+{
+	return number_of(job, OSP_EFFECTIVE_SPARES);
+}
+
 uint32_t shadow_segment_spares(const job_record_t *job)
 {
 	return number_of(job, OSP_EFFECTIVE_SEGMENT_SPARES);
@@ -769,7 +774,7 @@ static void describe_job(const job_record_t *job, struct osp_seam_job *described
 		.tres_per_node = job->tres_per_node,
 		.tres_per_task = job->tres_per_task,
 		.components_before = components_before(job),
-		.spares = number_of(job, OSP_EFFECTIVE_SPARES),
+		.spares = shadow_spares(job),
 		.segment_spares = shadow_segment_spares(job),
 	};
 	shadow_job_shape(job, &described->shape);

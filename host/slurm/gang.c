@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "lib/layout/gang_order.h"
+#include "lib/layout/layout_segments.h"
 #include "lib/place/parts.h"
 #include "lib/policy/promise.h"
 #include "lib/policy/request_parts.h"
@@ -130,14 +131,34 @@ bool osp_gang_in_parts(const struct osp_gang *gang)
 	return osp_in_parts(gang->request.domains_max, gang->request.segments);
 }
 
-/* Makes the segments those that stay after the spares of each were released. Returns false if they
- * had none. The order in the note is that of what stays (lib/layout/gang_order.h). */
-static bool without_spares(const struct osp_gang *gang, struct osp_segments *segments)
+/* Returns how many nodes the lowest segments keep after the spares of each were released; 0: nobody
+ * knows. The order in the note is that of what stays (lib/layout/gang_order.h). */
+static uint32_t unit_that_stays(const struct osp_topology *topology, const struct osp_gang *gang,
+				uint32_t level, uint32_t nodes)
+{
+	struct osp_layout_stored stored = {
+		.layout = gang->request.layout,
+		.keep = gang->request.keep,
+		.topology = topology,
+		.level = level,
+		.one_domain = gang->request.domains_max <= 1,
+		.nodes = nodes,
+	};
+	struct osp_layout_segments found;
+
+	if (!*gang->request.layout)
+		return osp_gang_order_unit(gang->note.order);
+	if (osp_layout_segments_of_stored(&stored, &found, NULL) || !found.segments.count)
+		return 0;
+	return found.segments.segment[0].nodes;
+}
+
+/* Makes the segments those that stay. Returns false if they had no spares. */
+static bool without_spares(uint32_t stay, struct osp_segments *segments)
 {
 	uint32_t unit = segments->count ? segments->segment[0].nodes : 0;
-	uint32_t stay = osp_gang_order_unit(gang->note.order);
 
-	if (*gang->request.layout || !stay || stay >= unit)
+	if (!stay || stay >= unit)
 		return false;
 	for (uint32_t i = 0; i < segments->count; i++)
 		segments->segment[i].nodes = segments->segment[i].nodes / unit * stay;
@@ -160,7 +181,10 @@ static bool parts_kept(struct osp_cut *cut, const struct osp_topology *topology,
 		osp_parts_relax(&parts, topology, &level);
 	if (osp_parts_kept(cut, &parts, level, nodes))
 		return true;
-	return without_spares(gang, &parts.segments) && osp_parts_kept(cut, &parts, level, nodes);
+	return without_spares(
+		       unit_that_stays(topology, gang, (uint32_t)asked, osp_nodeset_count(nodes)),
+		       &parts.segments) &&
+	       osp_parts_kept(cut, &parts, level, nodes);
 }
 
 int osp_gang_parts_kept(const struct osp_snapshot *snapshot, const struct osp_topology *topology,

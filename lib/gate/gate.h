@@ -78,6 +78,7 @@ struct osp_gate_gang {
 	uint32_t wanted;	 /* nodes that the job asked for; node_count less the spares */
 	uint32_t spares;	 /* nodes beyond those, to be released if enough are good */
 	uint32_t segment_spares; /* as many of these in each segment; 0: they lie anywhere */
+	const char *segments;	 /* lib/layout/gang_segments.h; NULL: not known */
 	const char *gpus; /* SLURM_JOB_GPUS: those of this node; NULL: the job has none here */
 };
 

@@ -275,8 +275,7 @@ static bool hand_over(struct making *making, struct osp_gang_ranks *made)
 {
 	made->names = calloc(making->count, sizeof(*made->names));
 	made->runs = calloc(making->count, sizeof(*made->runs));
-	made->places = calloc(making->count, sizeof(*made->places));
-	if (!made->names || !made->runs || !made->places)
+	if (!made->names || !made->runs)
 		return false;
 	made->count = making->count;
 	made->listed = true;
@@ -288,7 +287,6 @@ static bool hand_over(struct making *making, struct osp_gang_ranks *made)
 		made->listed = made->listed && member->rank == member->listed;
 		made->names[member->rank] = member->name;
 		made->runs[member->rank] = member->leaf;
-		made->places[member->rank] = member->place;
 		member->name = NULL;
 	}
 	make_runs(made);
@@ -343,7 +341,6 @@ void osp_gang_order_clear(struct osp_gang_ranks *order)
 		free(order->names[i]);
 	free(order->names);
 	free(order->runs);
-	free(order->places);
 	memset(order, 0, sizeof(*order));
 }
 
@@ -373,17 +370,4 @@ uint32_t osp_gang_order_unit(const char *order)
 	struct grid grid;
 
 	return order && read_grid(order, &grid, &nodes) ? grid.size[0] : 0;
-}
-
-uint32_t osp_gang_order_segments(const struct osp_gang_ranks *ranks, const char *order,
-				 uint32_t spares, uint32_t *segment)
-{
-	uint32_t unit = osp_gang_order_unit(order);
-
-	if (!unit)
-		return 0;
-	unit += spares;
-	for (uint32_t rank = 0; rank < ranks->count; rank++)
-		segment[rank] = ranks->places[rank] / unit;
-	return (ranks->count + unit - 1) / unit;
 }

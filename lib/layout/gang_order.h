@@ -34,8 +34,7 @@
 /* Names by node rank. */
 struct osp_gang_ranks {
 	char **names;
-	uint32_t *places; /* by node rank: the place before ranks were rotated */
-	uint32_t *runs;	  /* by node rank: the run of ranks in one leaf that it is in, from 0 */
+	uint32_t *runs; /* by node rank: the run of ranks in one leaf that it is in, from 0 */
 	uint32_t count;
 	bool listed;	  /* in the order of the node list */
 	bool small_first; /* rank 0 is in a segment smaller than the others */
@@ -52,14 +51,6 @@ struct osp_gang_ranks {
 int osp_gang_order_make(const char *nodes, const char *leaves, const char *order,
 			struct osp_gang_ranks *made);
 void osp_gang_order_clear(struct osp_gang_ranks *order);
-
-/*
- * Tells in which segment of the text's grid the node of each node rank is, if each of the lowest
- * segments still has `spares` nodes more than its grid says: segment[r] counts from 0. Returns how
- * many segments there are; 0: the text has no grid.
- */
-uint32_t osp_gang_order_segments(const struct osp_gang_ranks *ranks, const char *order,
-				 uint32_t spares, uint32_t *segment);
 
 /* Returns how many nodes the lowest segments of a text have; 0: it has no grid, or is NULL. */
 uint32_t osp_gang_order_unit(const char *order);
@@ -82,7 +73,7 @@ void osp_gang_order_slurm_ranks(const struct osp_gang_ranks *order, uint32_t *ra
  * Returns the text for the nodes `nodes` of the topology, `count` of them, cut into `segments`
  * (there may be none). `spares` nodes of each of the lowest segments will be released
  * (lib/policy/spares.h): the grid is that of the nodes that stay. `arrangement` is that of the
- * layout, of `count` nodes; NULL: there is none, and ranks follow the segments. The text is
+ * layout, of the nodes that stay; NULL: there is none, and ranks follow the segments. The text is
  * malloc'd; NULL if memory ran out.
  */
 char *osp_gang_order_text(const struct osp_topology *topology, const uint32_t *nodes,

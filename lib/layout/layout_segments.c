@@ -240,3 +240,53 @@ int osp_layout_segments_find(const struct osp_layout_segments_input *input,
 	found->arrangement = side.arrangement;
 	return 0;
 }
+
+int osp_layout_segments_of_stored(const struct osp_layout_stored *stored,
+				  struct osp_layout_segments *found, struct osp_error *error)
+{
+	struct osp_layout_segments_input input = {
+		.topology = stored->topology,
+		.level = stored->level,
+		.one_domain = stored->one_domain,
+	};
+	const uint32_t *size = input.layout.size;
+	uint64_t ranks = 1;
+
+	if (osp_layout_parse(stored->layout, &input.layout, error))
+		return -1;
+	for (int axis = OSP_AXIS_TP; axis <= OSP_AXIS_DP; axis++)
+		ranks *= size[axis] ? size[axis] : 1;
+	if (!stored->nodes || ranks % stored->nodes || ranks / stored->nodes > OSP_NODE_GPUS_MAX)
+		return osp_error_set(error, "%s is no layout of %u nodes", stored->layout,
+				     stored->nodes);
+	input.gpus_per_node = (uint32_t)(ranks / stored->nodes);
+	if (osp_layout_complete(&input.layout, stored->nodes, input.gpus_per_node, error) ||
+	    (*stored->keep && osp_keeps_parse(stored->keep, input.topology, &input.keeps, error)))
+		return -1;
+	return osp_layout_segments_find(&input, found, error);
+}
+
+int osp_layout_segments_grow(const struct osp_topology *topology, uint32_t spares,
+			     struct osp_segments *segments, struct osp_error *error)
+{
+	uint32_t unit = segments->count ? segments->segment[0].nodes : 0;
+
+	for (uint32_t i = 0; spares && i < segments->count; i++) {
+		struct osp_segment *segment = &segments->segment[i];
+		uint32_t room = osp_segments_room(topology, segment->level);
+		uint64_t all = (uint64_t)segment->nodes / unit * (unit + spares);
+
+		if (all > room)
+			return osp_error_set(
+				error,
+				"--gang-spares=%u/segment: the layout makes segments of %u nodes "
+				"in one %s, with their spares %llu, and the largest %s has %u; ask "
+				"for fewer spares, or keep smaller groups together",
+				spares, segment->nodes,
+				osp_topology_level_name(topology, segment->level),
+				(unsigned long long)all,
+				osp_topology_level_name(topology, segment->level), room);
+		segment->nodes = (uint32_t)all;
+	}
+	return 0;
+}

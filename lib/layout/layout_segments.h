@@ -46,4 +46,27 @@ struct osp_layout_segments {
 int osp_layout_segments_find(const struct osp_layout_segments_input *input,
 			     struct osp_layout_segments *found, struct osp_error *error);
 
+/* A layout as stored with a job (lib/policy/effective.h). */
+struct osp_layout_stored {
+	const char *layout; /* with its dp, so that its sizes give the GPUs of a node */
+	const char *keep;   /* "": nothing */
+	const struct osp_topology *topology;
+	uint32_t level;
+	bool one_domain;
+	uint32_t nodes; /* that the job keeps: without its spares */
+};
+
+/* Finds the segments of a stored layout. Returns 0, or -1 with a sentence in `error` if it is not
+ * one of so many nodes, or not one on this fabric. */
+int osp_layout_segments_of_stored(const struct osp_layout_stored *stored,
+				  struct osp_layout_segments *found, struct osp_error *error);
+
+/*
+ * Makes a layout's segments larger by `spares` spares in each of the lowest (lib/policy/spares.h);
+ * 0: leaves them as they are. Returns 0, or -1 with a sentence in `error`, and the segments spoilt,
+ * if no domain holds one.
+ */
+int osp_layout_segments_grow(const struct osp_topology *topology, uint32_t spares,
+			     struct osp_segments *segments, struct osp_error *error);
+
 #endif

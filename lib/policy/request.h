@@ -51,6 +51,10 @@
 #define OSP_EFFECTIVE_SPARES		  OSP_EFFECTIVE_SPARES_NAME "="
 #define OSP_EFFECTIVE_SEGMENT_SPARES_NAME "_ONESPINE_SEGMENT_SPARES"
 #define OSP_EFFECTIVE_SEGMENT_SPARES	  OSP_EFFECTIVE_SEGMENT_SPARES_NAME "="
+/* Which segment each of its nodes is in, if each has spares, for the gate
+ * (lib/layout/gang_segments.h); the shadow writes it. A user's own is removed. */
+#define OSP_EFFECTIVE_SEGMENTS_NAME "_ONESPINE_SEGMENTS"
+#define OSP_EFFECTIVE_SEGMENTS	    OSP_EFFECTIVE_SEGMENTS_NAME "="
 /* The instances that the gang was placed on, for the gate (lib/topology/placed_instance.h); the
  * shadow writes it. A user's own is removed. */
 #define OSP_PLACED_INSTANCES_NAME "_ONESPINE_INSTANCES"

@@ -160,6 +160,32 @@ fit() {
 		fit --free="$free" -N 6 --gang-layout=tp8,pp3,dp3
 	expect 2 "onespine: --gang-layout makes segments itself: leave out --gang-segment" \
 		fit --free="$free" -N 6 --gang-layout=tp8,pp3 --gang-segment=leaf:3
+	# with spares in each segment
+	expect 0 "would start now: 6 nodes on 1 spine in segments leaf:3
+  segments leaf:3 leave 1 of 4 nodes in each full leaf to others
+  leaf l3: 3 nodes  n[9-11]
+  leaf l4: 3 nodes  n[13-15]" fit --free="$free" -N 4 --gang-segment=leaf:2 --gang-spares=1/segment
+	expect 0 "would start now: 6 nodes on 1 spine in segments leaf:3
+  segments leaf:3 leave 1 of 4 nodes in each full leaf to others
+  leaf l3: 3 nodes  n[9-11]
+  leaf l4: 3 nodes  n[13-15]" fit --free="$free" -N 4 --gang-layout=tp8,pp2 --gang-keep=pp:leaf --gang-spares=1/segment
+	expect_line 1 "no: waits: 8 nodes on one spine in segments leaf:4; 2 whole segments of 4 nodes needed, 1 free" \
+		fit --free="$free" -N 4 --gang-segment=leaf:2 --gang-spares=2/segment
+	fit --free="$free" -N 4 --gang-layout=tp8,pp2 --gang-keep=pp:leaf --gang-spares=1/segment --json >spares.json
+	[[ $(jq -c '[.starts_now, .need, .segments]' spares.json) == '[true,6,"leaf:3"]' ]]
+	# a layout that makes no segments has spares of the job
+	expect_line 0 "would start now: 5 nodes on 1 spine" fit --free="$free" -N 4 --gang=spine --gang-layout=tp8,dp4 --gang-spares=1
+	expect 2 "onespine: --gang-spares=1/segment are spares in each segment, and --gang-layout makes none here: say --gang-spares=1" \
+		fit --free="$free" -N 4 --gang-layout=tp8,dp4 --gang-spares=1/segment
+	expect 2 "onespine: --gang-spares=1 would be released out of a segment: say --gang-spares=K/segment, for K spare nodes in each segment's domain" \
+		fit --free="$free" -N 4 --gang-layout=tp8,pp2 --gang-keep=pp:leaf --gang-spares=1
+	expect 2 "onespine: --gang-spares=3/segment: the layout makes segments of 2 nodes in one leaf, with their spares 5, and the largest leaf has 4; ask for fewer spares, or keep smaller groups together" \
+		fit --free="$free" -N 4 --gang-layout=tp8,pp2 --gang-keep=pp:leaf --gang-spares=3/segment
+	expect 2 "onespine: --gang-spares=1/seg: a number of spare nodes from 0 to 16383, or K/segment for K in each segment" \
+		fit --free="$free" -N 4 --gang-segment=leaf:2 --gang-spares=1/seg
+	expect_line 0 "would start now: 5 nodes on spine s2" fit --free="$free" -N 4 --gang=spine --gang-spares=1
+	expect 2 "onespine: --gang-spares=1/segment are spares in each segment: give --gang-segment too, as in --gang-segment=leaf:16" \
+		fit --free="$free" -N 4 --gang-spares=1/segment
 	fit --free="$free" -N 10 --gang-domains=2 --json >two.json
 	[[ $(jq -c '[.starts_now, .domains, .nodes, .could_ever]' two.json) == '[true,2,"n[1-3,5-6,9-11,13-14]",true]' ]]
 	got=0

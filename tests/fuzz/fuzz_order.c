@@ -2,12 +2,14 @@
 /*
  * fuzz_order.c - a gang's order of nodes, as slurmctld wrote it and as a user's environment has it
  *
- * Lines: the nodes, the leaves with their nodes, the order, and the sums of instances.
+ * Lines: the nodes, the leaves with their nodes, the order, the sums of instances, the segments.
  *
- * Parser: lib/layout/gang_order.c lib/topology/leaf_list.c lib/topology/placed_instance.c
+ * Parser: lib/layout/gang_order.c lib/layout/gang_segments.c lib/topology/leaf_list.c
+ * Parser: lib/topology/placed_instance.c
  */
 #include "lib/base/hostlist.h"
 #include "lib/layout/gang_order.h"
+#include "lib/layout/gang_segments.h"
 #include "lib/topology/leaf_list.h"
 #include "lib/topology/placed_instance.h"
 #include "tests/fuzz/fuzz.h"
@@ -28,20 +30,34 @@ static void check_order(const struct osp_gang_ranks *made)
 	fuzz_check(osp_gang_order_rank(made, "no such node") < 0);
 }
 
-/* Slurm's numbers rise with the ranks, and each node is in one of the segments. */
-static void check_numbers(const struct osp_gang_ranks *made, const char *order)
+/* Slurm's numbers rise with the ranks. */
+static void check_numbers(const struct osp_gang_ranks *made)
 {
-	uint32_t numbers[NODES_MAX], segments;
+	uint32_t numbers[NODES_MAX];
 
 	if (made->count > NODES_MAX)
 		return;
 	osp_gang_order_slurm_ranks(made, numbers);
 	for (uint32_t i = 1; i < made->count; i++)
 		fuzz_check(numbers[i] > numbers[i - 1]);
-	segments = osp_gang_order_segments(made, order, 2, numbers);
-	fuzz_check((segments != 0) == (osp_gang_order_unit(order) != 0));
-	for (uint32_t i = 0; segments && i < made->count; i++)
-		fuzz_check(numbers[i] < segments);
+}
+
+/* Each node is in one of the segments, and each segment has one. */
+static void check_segments(const char *text)
+{
+	uint32_t segment[NODES_MAX], segments;
+
+	for (uint32_t count = 1; count <= 8; count++) {
+		uint32_t found = 0;
+
+		segments = osp_gang_segments_read(text, count, segment);
+		for (uint32_t i = 0; segments && i < count; i++) {
+			fuzz_check(segment[i] < segments);
+			found |= 1u << segment[i];
+		}
+		fuzz_check(found == (1u << segments) - 1);
+	}
+	osp_gang_segments_read(text, NODES_MAX, segment);
 }
 
 static bool is_short(const char *node, void *context)
@@ -107,7 +123,7 @@ static void check_sums(const char *sums)
 
 FUZZER(order)
 {
-	char *text = malloc(size + 1), *rest = text, *nodes, *leaves, *order, *sums;
+	char *text = malloc(size + 1), *rest = text, *nodes, *leaves, *order, *sums, *segments;
 	struct osp_gang_ranks made;
 
 	fuzz_check(text);
@@ -118,16 +134,19 @@ FUZZER(order)
 	leaves = strsep(&rest, "\n");
 	order = strsep(&rest, "\n");
 	sums = strsep(&rest, "\n");
+	segments = strsep(&rest, "\n");
 	if (leaves && !are_many(nodes, leaves)) {
 		check_leaves(leaves);
 		if (osp_gang_order_make(nodes, leaves, order, &made) == 0) {
 			check_order(&made);
-			check_numbers(&made, order);
+			check_numbers(&made);
 			osp_gang_order_clear(&made);
 		}
 	}
 	if (sums)
 		check_sums(sums);
+	if (segments)
+		check_segments(segments);
 	free(text);
 	return 0;
 }

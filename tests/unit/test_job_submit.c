@@ -144,6 +144,9 @@ static const char *refusal; /* what the shadow answers; NULL: nothing against it
 static uint32_t
 	reordered; /* GPUs on a node of a layout whose order the shadow finds to be another */
 static const char *left = ""; /* what the shadow says of the nodes that segments leave */
+static const char *of_layout; /* the segments that it makes of a layout without spares */
+static bool only_advice;      /* it finds that a gang that it may only advise cannot be had */
+static uint32_t first_nodes;  /* of the job when it was asked first */
 
 static int fake_resolve(const struct osp_seam_job *job, const struct osp_request *request,
 			struct osp_effective *effective, char *sentence, size_t sentence_bytes)
@@ -153,6 +156,7 @@ static int fake_resolve(const struct osp_seam_job *job, const struct osp_request
 
 	seen_job = *job;
 	seen_request = *request;
+	first_nodes = first_nodes ? first_nodes : job->min_nodes;
 	if (refusal) {
 		snprintf(sentence, sentence_bytes, "%s", refusal);
 		return -1;
@@ -161,6 +165,10 @@ static int fake_resolve(const struct osp_seam_job *job, const struct osp_request
 		snprintf(sentence, sentence_bytes, "%s", error.text);
 		return -1;
 	}
+	if (of_layout && !job->spares)
+		snprintf(effective->segments, sizeof(effective->segments), "%s", of_layout);
+	if (only_advice)
+		effective->mode = OSP_MODE_OFF;
 	effective->reordered_gpus = reordered;
 	snprintf(effective->left, sizeof(effective->left), "%s", left);
 	return 0;
@@ -851,6 +859,46 @@ static void spares_make_segments_larger(void **state)
 	}
 }
 
+/* Those of a layout are known when the shadow was asked about the nodes that stay. */
+static void spares_make_a_layout_larger(void **state)
+{
+	static const struct {
+		const char *made, *value;
+		bool advice;
+		uint32_t all_nodes, spares, in_segment;
+		const char *placed;
+	} cases[] = {
+		{"leaf:16", "2/segment", false, 72, 8, 2, "leaf:18"},
+		{"nvlink:4,leaf:16", "1/segment", false, 80, 16, 1, "nvlink:5,leaf:20"},
+		{"leaf:16", "2/segment", true, 66, 2, 0, ""},
+		{"", "2", false, 66, 2, 0, ""},
+	};
+
+	for (size_t i = 0; i < COUNT(cases); i++) {
+		char option[64];
+
+		with_shadow(state);
+		of_layout = cases[i].made;
+		only_advice = cases[i].advice;
+		first_nodes = 0;
+		job.min_nodes = job.max_nodes = 64;
+		add_option(OSP_SPANK_GANG "spine");
+		add_option(OSP_SPANK_GANG_LAYOUT "tp8,pp16");
+		snprintf(option, sizeof(option), OSP_SPANK_SPARES "%s", cases[i].value);
+		add_option(option);
+		assert_int_equal(job_submit(&job, 1000, &message), SLURM_SUCCESS);
+		assert_int_equal(first_nodes, cases[i].in_segment || cases[i].advice ? 64 : 66);
+		assert_int_equal(job.min_nodes, cases[i].all_nodes);
+		assert_int_equal(seen_job.min_nodes, cases[i].all_nodes);
+		assert_int_equal(seen_job.spares, cases[i].spares);
+		assert_int_equal(seen_job.segment_spares, cases[i].in_segment);
+		assert_string_equal(seen_request.segments, cases[i].placed);
+		of_layout = NULL;
+		only_advice = false;
+		end_job();
+	}
+}
+
 static void spares_of_segments_are_refused(void **state)
 {
 	static const struct {
@@ -860,7 +908,8 @@ static void spares_of_segments_are_refused(void **state)
 		 "--gang-spares=2/segment are spares in each segment, and this job has none: give "
 		 "--gang-segment too, as in --gang-segment=leaf:16, or say --gang-spares=2"},
 		{NULL, "tp8,pp2", "2/segment",
-		 "--gang-spares=2/segment cannot stand beside --gang-layout"},
+		 "--gang-spares=2/segment are spares in each segment, and --gang-layout makes none "
+		 "here: say --gang-spares=2"},
 		{"nvlink:16,leaf:40", NULL, "1/segment",
 		 "--gang-segment=nvlink:16,leaf:40: 40 nodes are no multiple of the smallest "
 		 "segment, 16"},
@@ -980,6 +1029,10 @@ static void spares_cannot_be_forged(void **state)
 	add_option("SPANK_" OSP_EFFECTIVE_SPARES "1"); /* slurmd would leave it as it is */
 	add_option(OSP_PLACED_INSTANCES "01234567");
 	add_option("SPANK_" OSP_PLACED_INSTANCES "01234567");
+	add_option(OSP_EFFECTIVE_SEGMENT_SPARES "1");
+	add_option("SPANK_" OSP_EFFECTIVE_SEGMENT_SPARES "1");
+	add_option(OSP_EFFECTIVE_SEGMENTS "0x3");
+	add_option("SPANK_" OSP_EFFECTIVE_SEGMENTS "0x3");
 	job.min_nodes = 3;
 	assert_int_equal(job_submit(&job, 1000, &message), SLURM_SUCCESS);
 	assert_int_equal(job.min_nodes, 3);
@@ -1635,6 +1688,7 @@ int main(void)
 		cmocka_unit_test_setup(marks_batch_jobs, with_shadow),
 		cmocka_unit_test(spares_make_the_job_larger),
 		cmocka_unit_test(spares_make_segments_larger),
+		cmocka_unit_test(spares_make_a_layout_larger),
 		cmocka_unit_test(spares_of_segments_are_refused),
 		cmocka_unit_test(spares_of_odd_requests),
 		cmocka_unit_test(spares_without_memory),

@@ -335,9 +335,32 @@ static void test_any_layout(void **state)
 	osp_topology_free(topology);
 }
 
+/* A spare in each of the lowest segments: those that hold them grow with them. */
+static void test_spares(void **state)
+{
+	struct osp_topology *topology = fabric_regular(1, (uint32_t[]){2, 2, 4}, 3);
+	static const struct osp_segments asked = {2, {{1, 2}, {2, 4}}};
+	struct osp_segments segments = asked;
+	struct osp_error error = {.text = ""};
+
+	(void)state;
+	assert_int_equal(osp_layout_segments_grow(topology, 0, &segments, &error), 0);
+	assert_memory_equal(&segments, &asked, sizeof(asked));
+	assert_int_equal(osp_layout_segments_grow(topology, 1, &segments, &error), 0);
+	assert_int_equal(segments.segment[0].nodes, 3);
+	assert_int_equal(segments.segment[1].nodes, 6);
+	segments = asked;
+	assert_int_equal(osp_layout_segments_grow(topology, 3, &segments, &error), -1);
+	assert_non_null(strstr(error.text, "--gang-spares=3/segment: the layout makes segments of "
+					   "2 nodes in one "));
+	assert_non_null(strstr(error.text, "with their spares 5, and the largest "));
+	osp_topology_free(topology);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_spares),
 		cmocka_unit_test(test_refused_keeps),
 		cmocka_unit_test(test_cases),
 		cmocka_unit_test(test_any_layout),

@@ -231,15 +231,20 @@ static void ranks_follow_the_layout_or_the_fabric(void **state)
 		const char *level, *segments, *layout, *keep;
 		uint32_t count;
 		const char *order, *log;
+		bool spares; /* of these are two, one in each segment */
 	} cases[] = {
 		/* stage s of pipeline d has rank d + 2 s, and each pipeline is in one leaf */
-		{"spine", "leaf:4", "tp8,pp4,dp2", "pp:leaf", 8, "4x2.2x1", NULL},
+		{"spine", "leaf:4", "tp8,pp4,dp2", "pp:leaf", 8, "4x2.2x1", NULL, false},
 		{"spine", "", "tp8,pp4,dp2", "", 7, "1x1",
-		 "its ranks follow the fabric and not its layout: tp8,pp4,dp2 is no layout of 7 "},
-		{"spine", "", "tp8,pq4", "", 8, "1x1", "and not its layout: "},
-		{"spine", "", "tp8,pp4,dp2", "pp:rack", 8, "1x1", "and not its layout: "},
-		{"rack", "", "tp8,pp4,dp2", "", 8, NULL, NULL},
-		{"spine", "rack:4", "", "", 8, NULL, NULL},
+		 "its ranks follow the fabric and not its layout: tp8,pp4,dp2 is no layout of 7 ",
+		 false},
+		{"spine", "", "tp8,pq4", "", 8, "1x1", "and not its layout: ", false},
+		{"spine", "", "tp8,pp4,dp2", "pp:rack", 8, "1x1", "and not its layout: ", false},
+		{"rack", "", "tp8,pp4,dp2", "", 8, NULL, NULL, false},
+		{"spine", "rack:4", "", "", 8, NULL, NULL, false},
+		/* three nodes of four stay, in each segment */
+		{"spine", "leaf:4", "tp8,pp3,dp2", "pp:leaf", 8, "3x2.2x1", NULL, true},
+		{"spine", "leaf:4", "", "", 8, "3x1", NULL, true},
 	};
 	job_record_t *job = gang(1, 8, "spine");
 
@@ -256,6 +261,8 @@ static void ranks_follow_the_layout_or_the_fabric(void **state)
 		snprintf(effective.keep, sizeof(effective.keep), "%s", cases[i].keep);
 		for (uint32_t n = 0; n < cases[i].count; n++)
 			osp_nodeset_add(nodes, n);
+		shadow_put_entry(job, OSP_EFFECTIVE_SPARES, cases[i].spares ? "2" : "0");
+		shadow_put_entry(job, OSP_EFFECTIVE_SEGMENT_SPARES, cases[i].spares ? "1" : "0");
 		fake_slurm_log();
 		order = shadow_order_of(job, &effective, nodes, "l1:n[1-4]|l2:n[5-8]", says,
 					sizeof(says));
@@ -310,7 +317,82 @@ static void writes_ranks_of_a_start(void **state)
 	assert_says(other, "placed: 4 nodes");
 	assert_null(strstr(other->admin_comment, "ranks="));
 }
+
+static void leaves(job_record_t *job, int node, const char *nodes, uint32_t at_once_max)
+{
+	job_resources_t *resources = job->job_resrcs;
+
+	bit_clear(resources->node_bitmap, node);
+	resources->nhosts--;
+	xfree(resources->nodes);
+	resources->nodes = xstrdup(nodes);
+	/* as Slurm's function does it */
+	memmove(&resources->node_ranks[node], &resources->node_ranks[node + 1],
+		(resources->nhosts - (uint32_t)node) * sizeof(*resources->node_ranks));
+	shadow_order_resized(job, at_once_max);
+}
+
+/* The order of a large gang is made anew by the thread, or when the last spare has gone. */
+static void makes_the_order_anew(void **state)
+{
+	job_record_t *job = gang_in(1, 8, "spine", NULL, "leaf:4");
+
+	(void)state;
+	for (int n = 0; n < NODES; n++)
+		node_record_table_ptr[n]->index = n;
+	rehash_node();
+	assert_int_equal(ask(job, SELECT_MODE_RUN_NOW), SLURM_SUCCESS);
+	fake_job_runs(job, 0, 8, asked.now + 1000);
+	job->job_resrcs->nodes = xstrdup("n[1-8]");
+	assert_int_equal(select_p_job_begin(job), SLURM_SUCCESS);
+	leaves(job, 0, "n[2-8]", 8);
+	assert_string_equal(slurm_rank(job, 0), "0.0");
+	assert_false(shadow_order_any());
+	leaves(job, 0, "n[3-8]", 4);
+	assert_string_equal(slurm_rank(job, 0), "0.1");
+	assert_true(shadow_order_any());
+	shadow_order_look();
+	assert_false(shadow_order_any());
+	assert_string_equal(slurm_rank(job, 0), "0.0");
+	/* of the eight that it got three are spares */
+	shadow_put_entry(job, OSP_EFFECTIVE_SPARES, "3");
+	job->details->min_nodes = 8;
+	leaves(job, 0, "n[4-8]", 4);
+	assert_string_equal(slurm_rank(job, 0), "0.0");
+	assert_false(shadow_order_any());
+}
 #endif
+
+/* Each segment of a gang with spares in each is told to the gate, by the order of Slurm's list. */
+static void tells_the_gate_of_segments(void **state)
+{
+	job_record_t *job = gang_in(1, 8, "spine", NULL, "leaf:4");
+	struct osp_effective effective;
+
+	(void)state;
+	for (int n = 0; n < NODES; n++)
+		node_record_table_ptr[n]->index = n;
+	rehash_node();
+	assert_int_equal(ask(job, SELECT_MODE_RUN_NOW), SLURM_SUCCESS);
+	fake_job_runs(job, 0, 8, asked.now + 1000);
+	job->job_resrcs->nodes = xstrdup("n[1,5,2,6,3,4,7-8]");
+	assert_int_equal(select_p_job_begin(job), SLURM_SUCCESS);
+	assert_null(shadow_spank_value(job, OSP_EFFECTIVE_SEGMENTS));
+	shadow_put_entry(job, OSP_EFFECTIVE_SEGMENT_SPARES, "1");
+	assert_true(shadow_gang_request(job, &effective));
+	shadow_note_segments(job, &effective);
+	assert_string_equal(shadow_spank_value(job, OSP_EFFECTIVE_SEGMENTS), "0,1,0,1,0x2,1x2");
+	/* a gang that is not held to them has spares of the job */
+	effective.mode = OSP_MODE_ADVISE;
+	shadow_note_segments(job, &effective);
+	assert_string_equal(shadow_spank_value(job, OSP_EFFECTIVE_SEGMENTS), "");
+	/* a node that slurmctld does not know */
+	effective.mode = OSP_MODE_ENFORCE;
+	xfree(job->job_resrcs->nodes);
+	job->job_resrcs->nodes = xstrdup("n[1-7,99]");
+	shadow_note_segments(job, &effective);
+	assert_string_equal(shadow_spank_value(job, OSP_EFFECTIVE_SEGMENTS), "");
+}
 
 /* --- memory ----------------------------------------------------------------------------------- */
 
@@ -441,7 +523,9 @@ int main(void)
 		TEST(ranks_follow_the_layout_or_the_fabric),
 #if OSP_HAVE_NODE_RANKS
 		TEST(writes_ranks_of_a_start),
+		TEST(makes_the_order_anew),
 #endif
+		TEST(tells_the_gate_of_segments),
 		TEST(stays_whole_without_memory),
 	};
 

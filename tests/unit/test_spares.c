@@ -16,6 +16,7 @@
 #include "lib/base/hostlist.h"
 #include "lib/base/text.h"
 #include "lib/layout/gang_order.h"
+#include "lib/layout/gang_segments.h"
 #include "lib/place/segments.h"
 #include "lib/policy/spares.h"
 #include "tests/fabric.h"
@@ -110,6 +111,68 @@ static void knows_its_own(void **state)
 	assert_false(osp_spares_are_in_segments(8, 2, 72, 16));
 	assert_false(osp_spares_are_in_segments(2, 2, 2, 2));
 	assert_false(osp_spares_are_in_segments(2, 2, 2, 0));
+}
+
+/* The text about nodes of which some are in the order of another fabric. */
+static void reads_segments(void **state)
+{
+	static const struct {
+		const char *text;
+		uint32_t count, segments;
+		uint32_t segment[4];
+	} cases[] = {
+		{"0x4", 4, 1, {0, 0, 0, 0}},
+		{"0x2,1x2", 4, 2, {0, 0, 1, 1}},
+		{"1,0,1,0", 4, 2, {1, 0, 1, 0}},
+		{"0,1x1,2", 3, 3, {0, 1, 2}},
+		/* another number of nodes, a segment without any, what is no text */
+		{"0x4", 3, 0, {0}},
+		{"0x4", 5, 0, {0}},
+		{"0,2x3", 4, 0, {0}},
+		{"", 4, 0, {0}},
+		{"", 0, 0, {0}},
+		{"0x0,0x4", 4, 0, {0}},
+		{"0x4,", 4, 0, {0}},
+		{",0x4", 4, 0, {0}},
+		{"0x4 ", 4, 0, {0}},
+		{"-1x4", 4, 0, {0}},
+		{"0x-4", 4, 0, {0}},
+		{"4x4", 4, 0, {0}},
+		{"0x4294967300", 4, 0, {0}},
+		{"0x4,1x4", 4, 0, {0}},
+		{"99999999999999999999x4", 4, 0, {0}},
+	};
+	uint32_t segment[8];
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(cases); i++) {
+		segment[cases[i].count] = 77;
+		assert_int_equal(osp_gang_segments_read(cases[i].text, cases[i].count, segment),
+				 cases[i].segments);
+		assert_int_equal(segment[cases[i].count], 77);
+		for (uint32_t n = 0; cases[i].segments && n < cases[i].count; n++)
+			assert_int_equal(segment[n], cases[i].segment[n]);
+	}
+}
+
+/* The order is that of the nodes that stay, of nested segments too. */
+static void orders_those_that_stay(void **state)
+{
+	struct osp_topology *topology = fabric_regular(1, (uint32_t[]){2, 2, 3}, 3);
+	static const struct osp_segments grown = {2, {{1, 3}, {2, 6}}};
+	uint32_t nodes[12];
+	char *text;
+
+	(void)state;
+	for (uint32_t i = 0; i < COUNT(nodes); i++)
+		nodes[i] = i;
+	text = osp_gang_order_text(topology, nodes, COUNT(nodes), &grown, 1, NULL);
+	assert_string_equal(text, "2x1.2x2");
+	free(text);
+	text = osp_gang_segments_text(topology, nodes, COUNT(nodes), &grown);
+	assert_string_equal(text, "0x3,1x3,2x3,3x3");
+	free(text);
+	osp_topology_free(topology);
 }
 
 /* --- at random -------------------------------------------------------------------------------- */
@@ -213,35 +276,29 @@ static void assert_in_segments(const struct osp_topology *topology, const struct
 /* Releases as many nodes of each segment, drawn at random, and makes the order of those that
  * stay. */
 static void release_and_check(const struct osp_topology *topology, const struct gang *gang,
-			      const char *order, uint32_t *seed)
+			      const struct osp_segments *grown, const char *order, uint32_t *seed)
 {
 	uint32_t segment[NODES], gone[NODES] = {0}, segments, kept = 0;
 	const char *names[NODES];
 	struct osp_gang_ranks made;
 	char *list;
 
-	for (uint32_t i = 0; i < gang->count; i++)
-		names[i] = name_of(topology, gang->list[i]);
-	list = osp_hostlist_compact(names, gang->count);
-	assert_int_equal(osp_gang_order_make(list, gang->leaves, order, &made), 0);
+	list = osp_gang_segments_text(topology, gang->list, gang->count, grown);
+	segments = osp_gang_segments_read(list, gang->count, segment);
 	free(list);
-	segments = osp_gang_order_segments(&made, order, gang->spares, segment);
 	assert_int_equal(segments, (gang->nodes + gang->unit - 1) / gang->unit);
 	for (uint32_t s = 0; s < segments; s++) {
 		for (uint32_t left = gang->spares; left;) {
-			uint32_t r = next_random(seed, made.count);
+			uint32_t i = next_random(seed, gang->count);
 
-			left -= segment[r] == s && !gone[r];
-			gone[r] |= segment[r] == s;
+			left -= segment[i] == s && !gone[i];
+			gone[i] |= segment[i] == s;
 		}
 	}
-	for (uint32_t r = 0; r < made.count; r++) {
-		for (uint32_t i = 0; !gone[r] && i < gang->count; i++) {
-			if (!strcmp(made.names[r], name_of(topology, gang->list[i])))
-				names[kept++] = name_of(topology, gang->list[i]);
-		}
+	for (uint32_t i = 0; i < gang->count; i++) {
+		if (!gone[i])
+			names[kept++] = name_of(topology, gang->list[i]);
 	}
-	osp_gang_order_clear(&made);
 	assert_int_equal(kept, gang->nodes);
 	list = osp_hostlist_compact(names, kept);
 	assert_int_equal(osp_gang_order_make(list, gang->leaves, order, &made), 0);
@@ -292,7 +349,7 @@ static void random_gangs(void **state)
 		order = osp_gang_order_text(topology, gang.list, gang.count, &input.segments,
 					    gang.spares, NULL);
 		assert_non_null(order);
-		release_and_check(topology, &gang, order, &seed);
+		release_and_check(topology, &gang, &input.segments, order, &seed);
 		free(order);
 		free(gang.leaves);
 	}
@@ -306,10 +363,9 @@ static void random_gangs(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(reads_both_kinds),
-		cmocka_unit_test(grows_segments),
-		cmocka_unit_test(knows_its_own),
-		cmocka_unit_test(random_gangs),
+		cmocka_unit_test(reads_both_kinds),	  cmocka_unit_test(grows_segments),
+		cmocka_unit_test(knows_its_own),	  cmocka_unit_test(reads_segments),
+		cmocka_unit_test(orders_those_that_stay), cmocka_unit_test(random_gangs),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -10,15 +10,12 @@
 #include <time.h>
 
 #include "lib/policy/request.h"
-#include "lib/policy/spares.h"
 #include "lib/policy/waiting.h"
 #include "lib/policy/words.h"
 #include "host/slurm/ask.h"
-#include "host/slurm/ask_segments.h"
 #include "host/slurm/licenses.h"
-#include "lib/layout/layout_segments.h"
 #include "tools/command/fit_sbatch.h"
-#include "tools/command/layout_options.h"
+#include "tools/command/fit_segments.h"
 #include "tools/command/world.h"
 
 #define DOMAINS_SHOWN	      10
@@ -44,37 +41,6 @@ static int parse_size(const char *value, struct osp_fit_question *question, stru
 				     value, OSP_NODES_MAX);
 	question->need_nodes = (uint32_t)least;
 	question->want_nodes = (uint32_t)most;
-	return 0;
-}
-
-/*
- * Adds --gang-spares=COUNT or COUNT/segment: job_submit asks for that many more nodes, and for
- * larger segments. sbatch refuses any other value. Returns -1 with `error` set if segments cannot
- * have them.
- */
-static int add_spares(const struct osp_call *call, struct osp_fit_question *question,
-		      char grown[OSP_SEGMENTS_BYTES], struct osp_error *error)
-{
-	const char *value = call->values[OSP_OPTION_FIT_SPARES];
-	const char *segments = call->values[OSP_OPTION_GANG_SEGMENT];
-	struct osp_spares spares = {.count = 0};
-	uint32_t all;
-
-	if (!value || osp_spares_parse(value, &spares))
-		return 0;
-	all = spares.count;
-	if (spares.per_segment && !segments)
-		return osp_error_set(error,
-				     "--gang-spares=%s are spares in each segment: give "
-				     "--gang-segment too, as in --gang-segment=leaf:16",
-				     value);
-	if (spares.per_segment &&
-	    osp_spares_grow(segments, spares.count, question->need_nodes, grown, &all, error))
-		return -1;
-	if (all > OSP_NODES_MAX - question->want_nodes)
-		return 0;
-	question->need_nodes += all;
-	question->want_nodes += all;
 	return 0;
 }
 
@@ -291,181 +257,6 @@ static int print_answer_json(const struct osp_world *world, const struct osp_fit
 	return osp_print_json(root, status);
 }
 
-/* --- segments, several domains ---------------------------------------------------------------- */
-
-static bool asks_segments(const struct osp_call *call)
-{
-	return call->values[OSP_OPTION_GANG_DOMAINS] || call->values[OSP_OPTION_GANG_SEGMENT] ||
-	       call->values[OSP_OPTION_GANG_LAYOUT] || call->values[OSP_OPTION_GANG_KEEP];
-}
-
-/* Finds the segments that keep the groups of --gang-layout together. */
-static int find_layout_segments(const struct osp_call *call, const struct osp_world *world,
-				const struct osp_fit_question *question, uint32_t domains_max,
-				struct osp_segments *segments, struct osp_error *error)
-{
-	const char *layout = call->values[OSP_OPTION_GANG_LAYOUT];
-	const char *keep = call->values[OSP_OPTION_GANG_KEEP];
-	struct osp_layout_segments_input input = {.gpus_per_node = OSP_NODE_GPUS_STANDARD,
-						  .topology = world->topology,
-						  .level = question->level,
-						  .one_domain = domains_max <= 1};
-	struct osp_layout_segments found;
-	struct osp_error inner = {.text = ""};
-
-	if (!layout)
-		return osp_error_set(error, "--gang-keep names groups of a layout: say "
-					    "--gang-layout too, as in --gang-layout=tp8,pp8");
-	if (call->values[OSP_OPTION_GANG_SEGMENT])
-		return osp_error_set(error, "--gang-layout makes segments itself: leave out "
-					    "--gang-segment");
-	if (osp_call_count(call, OSP_OPTION_GPUS_PER_NODE, OSP_NODE_GPUS_MAX, &input.gpus_per_node,
-			   error))
-		return -1;
-	if (osp_layout_parse(layout, &input.layout, &inner) ||
-	    osp_layout_complete(&input.layout, question->need_nodes, input.gpus_per_node, &inner))
-		return osp_option_error("gang-layout", &inner, error);
-	if (keep && osp_keeps_parse(keep, world->topology, &input.keeps, &inner))
-		return osp_option_error("gang-keep", &inner, error);
-	if (osp_layout_segments_find(&input, &found, error))
-		return -1;
-	*segments = found.segments;
-	return 0;
-}
-
-/* Reads --gang-segment; `grown` has them with spares, "": there are none. */
-static int parse_segments(const struct osp_call *call, const struct osp_world *world,
-			  const char *grown, const struct osp_fit_question *question,
-			  uint32_t *domains_max, struct osp_segments *segments,
-			  struct osp_error *error)
-{
-	const char *most = call->values[OSP_OPTION_GANG_DOMAINS];
-	const char *list = *grown ? grown : call->values[OSP_OPTION_GANG_SEGMENT];
-	struct osp_error inner = {.text = ""};
-	unsigned long number = 1;
-	char *end;
-
-	if (question->need_nodes != question->want_nodes)
-		return osp_error_set(error,
-				     "-N %u-%u: segments and several domains take an exact "
-				     "number of nodes",
-				     question->need_nodes, question->want_nodes);
-	if (question->required_nodes)
-		return osp_error_set(error,
-				     "-w goes with none of --gang-domains, --gang-segment and "
-				     "--gang-layout");
-	errno = 0;
-	if (most) {
-		number = strtoul(most, &end, 10);
-		if (errno || *end || *most < '0' || *most > '9' || !number ||
-		    number > OSP_NODES_MAX)
-			return osp_error_set(error,
-					     "--gang-domains=%.40s: a whole number from 1 to %d",
-					     most, OSP_NODES_MAX);
-	}
-	*domains_max = (uint32_t)number;
-	if (call->values[OSP_OPTION_GANG_LAYOUT] || call->values[OSP_OPTION_GANG_KEEP])
-		return find_layout_segments(call, world, question, *domains_max, segments, error);
-	if (!list || !osp_segments_parse(list, world->topology, question->level, segments, &inner))
-		return 0;
-	return inner.column ? osp_error_set(error, "--gang-segment, column %d: %s", inner.column,
-					    inner.text)
-			    : osp_error_set(error, "--gang-segment: %s", inner.text);
-}
-
-static const char *says_segments(const struct osp_world *world,
-				 const struct osp_segments_answer *answer, char *buffer,
-				 size_t buffer_bytes)
-{
-	const char *level = osp_topology_level_name(world->topology, answer->input.level);
-	char plural[64], segments[OSP_SEGMENTS_BYTES];
-
-	if (!answer->now.fits)
-		return osp_words_segments_wait(world->topology, &answer->input, NULL, &answer->now,
-					       answer->ever, buffer, buffer_bytes);
-	osp_segments_format(&answer->input.segments, world->topology, segments, sizeof(segments));
-	snprintf(buffer, buffer_bytes, "%u nodes on %u %s%s%s", answer->input.nodes,
-		 answer->now.domains,
-		 answer->now.domains == 1 ? level : osp_words_plural(level, plural, sizeof(plural)),
-		 *segments ? " in segments " : "", segments);
-	return buffer;
-}
-
-static int print_segments(const struct osp_world *world, const struct osp_segments_answer *answer,
-			  int status)
-{
-	struct osp_text text = OSP_TEXT_INIT;
-	char words[OSP_WORDS_BYTES];
-
-	osp_text_printf(&text, "%s: %s\n", status == OSP_EXIT_YES ? "would start now" : "no",
-			says_segments(world, answer, words, sizeof(words)));
-	osp_words_segments_left(world->topology, &answer->input.segments, answer->input.nodes,
-				words, sizeof(words));
-	if (*words)
-		osp_text_printf(&text, "  %s\n", words);
-	if (status == OSP_EXIT_NO)
-		osp_segments_table(world, answer, DOMAINS_SHOWN, &text);
-	else if (!osp_leaves_text(world, answer->chosen, &text))
-		text.failed = true;
-	osp_tell_old_places(world, &text, NULL);
-	return osp_print_text(&text, status);
-}
-
-static int print_segments_json(const struct osp_world *world,
-			       const struct osp_segments_answer *answer, int status)
-{
-	json_t *root = json_object();
-	char words[OSP_WORDS_BYTES], segments[OSP_SEGMENTS_BYTES];
-	char *list = osp_snapshot_hostlist(world->snapshot, answer->chosen);
-
-	json_object_set_new(root, "starts_now", json_boolean(status == OSP_EXIT_YES));
-	json_object_set_new(
-		root, "level",
-		osp_json_string(osp_topology_level_name(world->topology, answer->input.level)));
-	json_object_set_new(root, "need", json_integer(answer->input.nodes));
-	json_object_set_new(root, "domains_max", json_integer(answer->input.domains_max));
-	json_object_set_new(
-		root, "segments",
-		osp_json_string(osp_segments_format(&answer->input.segments, world->topology,
-						    segments, sizeof(segments))));
-	json_object_set_new(root, "says",
-			    osp_json_string(says_segments(world, answer, words, sizeof(words))));
-	json_object_set_new(root, "could_ever", json_boolean(answer->ever));
-	if (status == OSP_EXIT_YES) {
-		json_object_set_new(root, "domains", json_integer(answer->now.domains));
-		json_object_set_new(root, "nodes", list ? osp_json_string(list) : NULL);
-		json_object_set_new(root, "leaves", osp_leaves_to_json(world, answer->chosen));
-	} else {
-		json_object_set_new(root, "whole_needed", json_integer(answer->now.whole_needed));
-		json_object_set_new(root, "whole_free", json_integer(answer->now.whole_offered));
-	}
-	free(list);
-	osp_tell_old_places(world, NULL, root);
-	return osp_print_json(root, status);
-}
-
-static int answer_segments(const struct osp_call *call, const struct osp_world *world,
-			   const char *grown, const struct osp_fit_question *question,
-			   const struct osp_fit_answer *nodes)
-{
-	struct osp_segments_answer answer = {.cut = NULL};
-	struct osp_segments segments = {.count = 0};
-	struct osp_error error = {.text = ""};
-	uint32_t domains_max = 1;
-	int status;
-
-	if (parse_segments(call, world, grown, question, &domains_max, &segments, &error) ||
-	    osp_ask_segments(world, nodes, domains_max, &segments, &answer, &error)) {
-		status = osp_say_error(&error);
-	} else {
-		status = answer.now.fits ? OSP_EXIT_YES : OSP_EXIT_NO;
-		status = (call->values[OSP_OPTION_JSON] ? print_segments_json
-							: print_segments)(world, &answer, status);
-	}
-	osp_segments_answer_clear(&answer);
-	return status;
-}
-
 /* --- what slurmctld answers ------------------------------------------------------------------- */
 
 /* A question, and its answers. */
@@ -473,9 +264,9 @@ struct fit {
 	const struct osp_call *call;
 	struct osp_world world;
 	struct osp_fit_question question;
-	char segments[OSP_SEGMENTS_BYTES]; /* with the spares of each; "": they have none */
-	uint32_t least;			   /* the lowest level that may do */
-	bool enforced;			   /* we place the partition's gangs */
+	struct osp_fit_grown grown;
+	uint32_t least; /* the lowest level that may do */
+	bool enforced;	/* we place the partition's gangs */
 	struct osp_sbatch_answer sbatch;
 	bool lacks_licenses;	      /* which sbatch --test-only does not look at */
 	struct osp_fit_answer answer; /* from the nodes' states */
@@ -769,9 +560,9 @@ static int answer_nodes(struct fit *fit)
 {
 	int status = osp_nodeset_empty(fit->answer.chosen) ? OSP_EXIT_NO : OSP_EXIT_YES;
 
-	if (asks_segments(fit->call))
-		return answer_segments(fit->call, &fit->world, fit->segments, &fit->question,
-				       &fit->answer);
+	if (osp_fit_asks_segments(fit->call))
+		return osp_fit_answer_segments(fit->call, &fit->world, &fit->grown, &fit->question,
+					       &fit->answer);
 	return (fit->call->values[OSP_OPTION_JSON] ? print_answer_json : print_answer)(
 		&fit->world, &fit->answer, status);
 }
@@ -799,10 +590,11 @@ static int answer(struct fit *fit, struct osp_error *error)
 		return size ? -1
 			    : osp_error_set(error, "onespine fit needs -N COUNT, the size of the "
 						   "gang");
-	if ((size && add_spares(fit->call, &fit->question, fit->segments, error)) ||
-	    osp_call_world(fit->call, &fit->world, error) < 0 ||
+	if (osp_call_world(fit->call, &fit->world, error) < 0 ||
 	    build_question(fit->call, &fit->world, &fit->question, &fit->least, &fit->enforced,
-			   error) < 0)
+			   error) < 0 ||
+	    (size &&
+	     osp_fit_add_spares(fit->call, &fit->world, &fit->question, &fit->grown, error)))
 		return -1;
 	asked = ask_scheduler(fit, error);
 	if (asked < 0)
@@ -813,9 +605,9 @@ static int answer(struct fit *fit, struct osp_error *error)
 	/* Slurm has the same words for a job that no node can run and for nodes that are out. */
 	if (osp_sbatch_lacks_nodes(&fit->sbatch) && fit->answer.chosen && is_for_lack_of_nodes(fit))
 		fit->sbatch.result = OSP_SBATCH_BUSY;
-	by_scheduler =
-		asked && (fit->sbatch.result == OSP_SBATCH_REFUSED || !asks_segments(fit->call) ||
-			  osp_fit_needs_sbatch(fit->call, &only_sbatch));
+	by_scheduler = asked && (fit->sbatch.result == OSP_SBATCH_REFUSED ||
+				 !osp_fit_asks_segments(fit->call) ||
+				 osp_fit_needs_sbatch(fit->call, &only_sbatch));
 	return by_scheduler ? answer_scheduler(fit, error) : answer_nodes(fit);
 }
 

@@ -48,7 +48,7 @@ static const struct {
 	{OSP_OPTION_FIT_LICENSES, false},
 	{OSP_OPTION_FIT_ACCOUNT, false},
 	{OSP_OPTION_FIT_QOS, false},
-	{OSP_OPTION_FIT_SPARES, false},
+	{OSP_OPTION_FIT_SPARES, true},
 };
 
 #define PASSED_COUNT (sizeof(passed) / sizeof(passed[0]))

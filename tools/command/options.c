@@ -482,7 +482,7 @@ static const struct osp_option options[OSP_OPTION_COUNT] = {
 				   .argument = "COUNT",
 				   .commands = BIT(OSP_FIT),
 				   .help = "So many nodes more, with /segment behind it in each "
-					   "segment; judged by slurmctld."},
+					   "segment; slurmctld judges if policy allows them."},
 	[OSP_OPTION_FREE] = {.name = "free",
 			     .argument = "HOSTLIST",
 			     .complete = OSP_COMPLETE_NODE,

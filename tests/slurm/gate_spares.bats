@@ -1,0 +1,73 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-or-later
+# gate_spares.bats - spares of a layout: which nodes stay, and which ranks they get
+
+bats_require_minimum_version 1.5.0
+load helpers
+load gate_helpers
+
+# Names run against the fabric: s1 has leaves of n1 n3 n5 and n2 n4 n6.
+setup_file() {
+	gate_budget
+	cat >"$BATS_FILE_TMPDIR/onespine.topology" <<'END'
+{"onespine-topology": 1, "source": "gate_spares", "levels": ["leaf", "spine"], "domains": [
+{"level": "spine", "name": "s1"},
+{"level": "leaf", "name": "l1", "in": "s1", "nodes": "n[1,3,5]"},
+{"level": "leaf", "name": "l2", "in": "s1", "nodes": "n[2,4,6]"}]}
+END
+	cat >"$BATS_FILE_TMPDIR/onespine.yaml" <<-END
+		defaults:
+		  gate: {budget_s: $BUDGET_S, fresh_s: 0, network: false, jobs: all, spares: 2}
+	END
+	cluster_start --gate --topology "$BATS_FILE_TMPDIR/onespine.topology" --gres gpu:8 --config "$BATS_FILE_TMPDIR/onespine.yaml" \
+		--conf SchedulerParameters=batch_sched_delay=0,sched_interval=1,bf_interval=1
+	export OUT=$BATS_FILE_TMPDIR/out
+	mkdir -m 1777 "$OUT"
+	chmod 755 "$BATS_FILE_TMPDIR"
+}
+
+# 32 GPUs, tp 8, pp 2, dp 2 as Megatron orders them: node rank = dp rank + 2 x stage. A pipeline is two nodes of a leaf of three.
+@test "a layout with a spare in each segment: each covers its own, and ranks are those of the nodes that stay" {
+	fault n3 "$ECC"
+	# shellcheck disable=SC2016 # for the job
+	run --separate-stderr sbatch --parsable --chdir=/ --output="$OUT/%j" -N4 --gang=spine --gang-layout=tp8,pp2 --gang-keep=pp:leaf \
+		--gang-spares=1/segment --ntasks-per-node=1 --gres=gpu:8 --wrap '
+		srun sh -c "echo task \$SLURM_PROCID \$SLURMD_NODENAME \$ONESPINE_NODE_RANK \$SLURM_NNODES" | sort -nk2
+		paste -sd" " "$ONESPINE_HOSTFILE"; onespine audit'
+	# shellcheck disable=SC2154
+	one=$output
+	# shellcheck disable=SC2154
+	holds "$stderr" 'onespine: with 1 spare node in each it is placed as 6 nodes in segments leaf:3; 2 are released when all are checked'
+	await_job "$one" COMPLETED
+	equal "$(cat "$OUT/$one")" "task 0 n1 0 4
+task 1 n2 1 4
+task 2 n5 2 4
+task 3 n4 3 4
+n1 n2 n5 n4
+1 gang running: 1 as asked for, 0 not"
+	await 10 shows 'gate=of 6 nodes, 1 failed, the job goes on without, n3: gpu3 ecc 12' job_field "$one" AdminComment
+	await 10 drained n3 "$ECC_REASON"
+	none_drained_but n3
+}
+
+@test "spares that no segment of a layout can have are refused" {
+	run sbatch --parsable -N4 --gang=spine --gang-layout=tp8,pp2 --gang-keep=pp:leaf --gang-spares=1 --gres=gpu:8 --wrap true
+	holds "$output" '--gang-spares=1 would be released out of a segment: say --gang-spares=K/segment'
+	run sbatch --parsable -N4 --gang=spine --gang-layout=tp8,dp4 --gang-spares=1/segment --gres=gpu:8 --wrap true
+	holds "$output" '--gang-spares=1/segment are spares in each segment, and --gang-layout makes none here: say --gang-spares=1'
+	run sbatch --parsable -N2 --gang=spine --gang-layout=tp8,pp2 --gang-keep=pp:leaf --gang-spares=2/segment --gres=gpu:8 --wrap true
+	holds "$output" '--gang-spares=2/segment: the layout makes segments of 2 nodes in one leaf, with their spares 4, and the largest leaf has 3'
+}
+
+# A gang whose groups lie in nodes has no segments: its spare is the job's.
+@test "a layout without segments has spares of the job" {
+	fault n3 "$ECC"
+	# shellcheck disable=SC2016 # for the job
+	one=$(sbatch --parsable --chdir=/ --output="$OUT/%j" -N5 --gang=spine --gang-layout=tp8,dp5 --gang-spares=1 --ntasks-per-node=1 \
+		--gres=gpu:8 --wrap 'paste -sd" " "$ONESPINE_HOSTFILE"; onespine audit')
+	await_job "$one" COMPLETED
+	equal "$(cat "$OUT/$one")" "n1 n5 n2 n4 n6
+1 gang running: 1 as asked for, 0 not"
+	await 10 drained n3 "$ECC_REASON"
+	none_drained_but n3
+}
