@@ -97,6 +97,12 @@ int osp_start_tell(struct osp_runner *runner);
 
 void osp_start_end(struct osp_runner *runner);
 
+/* --- run_alike.c ------------------------------------------------------------------------------ */
+
+/* Makes errors of failures to compute right that all GPUs have, two at least: so many are not
+ * broken at once, but a kernel, a driver or a library may be wrong for a model. */
+void osp_forgive_alike(struct osp_run *run, const struct osp_unit *units, size_t count);
+
 /* --- run_later.c ------------------------------------------------------------------------------ */
 
 /* Takes the second look at results marked `later`, a minute after all checks. */

@@ -290,6 +290,7 @@ static int run_on_units(struct osp_runner *runner, const struct osp_unit *units,
 	if (leave_alone(runner, units, count) ||
 	    run_stage(runner, OSP_GROUP_EACH_GPU, add_each_gpu))
 		goto done;
+	osp_forgive_alike(runner->run, units, count);
 	runner->context->units = well;
 	runner->context->unit_count = keep_well_units(runner, units, count, well);
 	if (runner->context->unit_count)
