@@ -724,6 +724,19 @@ job_record_t *fake_job(uint32_t id, uint32_t nodes)
 	return job;
 }
 
+#if OSP_SLURM_AT_LEAST(26, 5)
+void slurm_job_state_set_flag(job_record_t *job, uint32_t flag, const char *function)
+{
+	(void)function;
+	job->job_state |= flag;
+}
+#elif OSP_SLURM_AT_LEAST(23, 11)
+void job_state_set_flag(job_record_t *job, uint32_t flag)
+{
+	job->job_state |= flag;
+}
+#endif
+
 void fake_job_runs(job_record_t *job, uint32_t first, uint32_t count, time_t end)
 {
 	job_resources_t *resources = xmalloc(sizeof(*resources));

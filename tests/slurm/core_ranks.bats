@@ -334,3 +334,39 @@ of_torch() {
 	equal "$(tasks <"$out")" 'n3 n5 n7 n4 n6 n8'
 	scancel "$job"
 }
+
+# beside_ranks OPTION...: a cluster of the same nodes with Slurm's own topology or parameters; the ranks are ours
+beside_ranks() {
+	local own=$ONESPINE_CLUSTER
+	cluster_start --topology "$BATS_FILE_TMPDIR/onespine.topology" --gres gpu:8 --node-conf RealMemory=1000 \
+		--conf DefMemPerNode=500 --conf SchedulerParameters=batch_sched_delay=0,sched_interval=2,bf_interval=1 "$@"
+	printed=$(in_job "srun sh -c '$tell'; echo next; srun -m block sh -c '$tell'; echo next; srun -n3 sh -c '$tell'" -N8 --gang=spine)
+	readarray -d '' -t parts < <(sed 's/^next$/\x00/' <<<"$printed")
+	equal "$(tasks <<<"${parts[0]}")" "$along"
+	equal "$(tasks <<<"${parts[1]}")" "$along"
+	equal "$(tasks <<<"${parts[2]}")" 'n1 n3 n5'
+	printed=$(in_job "srun sh -c '$tell'" -N8 --gang=spine --gang-layout=tp8,pp2 --gang-keep=pp:leaf --gpus-per-node=8)
+	equal "$(tasks <<<"$printed")" 'n1 n5 n2 n6 n3 n7 n4 n8'
+	equal "$(awk '/^task/ && $2 != $4' <<<"$printed")" ''
+	cluster_stop
+	cluster_use "$own"
+}
+
+# Slurm ranks nodes by the order of leaves and blocks in its file, or with CR_NO_DIST_TOPO_BLOCK not at all.
+@test "26.05: beside topology/tree, topology/block and CR_NO_DIST_TOPO_BLOCK ranks are the gang's" {
+	slurm_at_least 26.05 || skip "its jobs have no ranks of nodes"
+	cat >"$BATS_TEST_TMPDIR/topology.conf" <<-'END'
+		SwitchName=l2 Nodes=n[2,4,6,8]
+		SwitchName=l1 Nodes=n[1,3,5,7]
+		SwitchName=l4 Nodes=n[10,12,14,16]
+		SwitchName=l3 Nodes=n[9,11,13,15]
+		SwitchName=s1 Switches=l[1-2]
+		SwitchName=s2 Switches=l3
+		SwitchName=s3 Switches=l4
+		SwitchName=core Switches=s[1-3]
+	END
+	sed -n 's/SwitchName=l\(.\) /BlockName=b\1 /p; $ a BlockSizes=4' "$BATS_TEST_TMPDIR/topology.conf" >"$BATS_TEST_TMPDIR/block.conf"
+	beside_ranks --topology "$BATS_TEST_TMPDIR/topology.conf" --conf SelectTypeParameters=CR_CPU_Memory
+	beside_ranks --topology "$BATS_TEST_TMPDIR/block.conf" --conf SelectTypeParameters=CR_CPU_Memory
+	beside_ranks --topology "$BATS_TEST_TMPDIR/topology.conf" --conf SelectTypeParameters=CR_CPU_Memory,CR_NO_DIST_TOPO_BLOCK
+}
