@@ -63,6 +63,17 @@ core_assertions() {
 	[[ ${ONESPINE_TEST_SLURM:-22.05} != 22.05 ]] || skip 'Slurm 22.05 has none'
 	beside topology/block --topology "$BATS_FILE_TMPDIR/block.conf"
 	core_assertions
+	# segments are ours or Slurm's, never both
+	holds "$(submit_refused --gang -N4 --segment=2)" '--segment cannot stand beside --gang'
+	hold n1
+	job=$(submit --gang=spine --gang-segment=leaf:2 -N4)
+	await_job "$job" RUNNING
+	equal "$(job_spines "$job")" s2
+	release n1
+	scancel "$job"
+	job=$(submit -N4 --segment=2)
+	await_job "$job" RUNNING
+	free_all
 	cluster_stop
 }
 
