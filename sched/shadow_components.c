@@ -34,11 +34,11 @@ struct plan {
 	int64_t start_s[COMPONENTS_MAX];	/* of these */
 	/* what Slurm said about it when another component was asked about: so N components cost
 	 * about 2 N questions a cycle, not N * N */
-	struct osp_nodeset *beside[COMPONENTS_MAX]; /* NULL: nothing, or it is planned */
-	int64_t beside_start_s[COMPONENTS_MAX];	    /* of these */
-	uint64_t beside_used[COMPONENTS_MAX];	    /* number of the question then */
+	struct osp_nodeset *beside[COMPONENTS_MAX];	/* NULL: nothing, or it is planned */
+	int64_t beside_start_s[COMPONENTS_MAX];		/* of these */
+	const part_record_t *beside_in[COMPONENTS_MAX]; /* the partition asked about then */
+	uint64_t beside_used[COMPONENTS_MAX];		/* number of the question then */
 	int64_t all_start_s; /* when all could start, by what was answered in this cycle */
-	int64_t used_s;	     /* time of the last question about it */
 };
 
 static struct plan plans[PLANS_MAX];
@@ -53,7 +53,6 @@ struct soonest {
 struct joint {
 	struct shadow_call *call;
 	struct plan *plan; /* of its job, for backfill; else NULL */
-	struct plan *said; /* the same, also for a start right after it; else NULL */
 	/* all that count, including the one asked about; those with the fewest nodes to choose from
 	 * come first */
 	job_record_t *component[COMPONENTS_MAX];
@@ -136,7 +135,6 @@ static struct plan *plan_of(const job_record_t *job)
 		forget_plan(plan);
 	plan->job = job->het_job_id;
 	plan->used = ++questions;
-	plan->used_s = time(NULL);
 	return plan;
 }
 
@@ -270,14 +268,6 @@ static int64_t first_end_s(const struct shadow_call *call)
 	return first_moment_s(call) + (int64_t)limit_min * 60;
 }
 
-/* Returns what was planned for it just now, or NULL; backfill starts its plans at once. */
-static struct plan *fresh_plan(const job_record_t *job)
-{
-	struct plan *plan = find_plan(job);
-
-	return plan && plan->used_s + 1 >= time(NULL) ? plan : NULL;
-}
-
 /*
  * Begins or continues a plan. Priority orders the components in a cycle, and may change their order
  * in the next. A component that was asked about before is asked about again at once, for another
@@ -293,7 +283,7 @@ static void begin_plan(struct joint *joint)
 	bool before = own < COMPONENTS_MAX && plan->asked[own];
 	bool again = before && plan->last != own;
 
-	joint->plan = joint->said = plan;
+	joint->plan = plan;
 	if (own >= COMPONENTS_MAX)
 		return;
 	shadow_from_bitmap(joint->scratch, call->bitmap);
@@ -344,6 +334,7 @@ static void keep_said(struct plan *plan, const job_record_t *component,
 		return;
 	osp_nodeset_assign(plan->beside[offset], nodes);
 	plan->beside_start_s[offset] = component->start_time;
+	plan->beside_in[offset] = component->part_ptr;
 	plan->beside_used[offset] = plan->used;
 }
 
@@ -383,28 +374,23 @@ static bool is_still_open(struct joint *joint, const struct osp_nodeset *nodes, 
 }
 
 /*
- * Adds what was said about the component when others were asked about. It decides only where the
- * one asked about is placed: the component itself is asked about again, and the sum is checked when
- * it starts.
+ * Adds what was said about the component, in the same partition, when others were asked about. It
+ * decides only where the one asked about is planned: the component itself is asked about again.
+ * Nothing is recalled when one starts: backfill's last plan may be another partition's, and the
+ * main scheduler may have taken its nodes.
  */
 static bool recall_another(struct joint *joint, const job_record_t *component)
 {
-	const struct plan *said = joint->said;
+	const struct plan *plan = joint->plan;
 	uint32_t offset = component->het_job_offset;
-	const struct osp_nodeset *nodes;
-	int64_t start_s;
 
-	if (!joint->recalls || !said || offset >= COMPONENTS_MAX)
+	if (!joint->recalls || !plan || offset >= COMPONENTS_MAX || !plan->beside[offset])
 		return false;
-	nodes = said->of[offset]; /* before a start; backfill's own plan is taken already */
-	start_s = said->start_s[offset];
-	if (!nodes && (joint->recalls_all || said->beside_used[offset] < said->used)) {
-		nodes = said->beside[offset];
-		start_s = said->beside_start_s[offset];
-	}
-	if (!nodes || !is_still_open(joint, nodes, start_s))
+	if (plan->beside_in[offset] != component->part_ptr ||
+	    (!joint->recalls_all && plan->beside_used[offset] == plan->used) ||
+	    !is_still_open(joint, plan->beside[offset], plan->beside_start_s[offset]))
 		return false;
-	add_nodes_of_another(joint, nodes, start_s);
+	add_nodes_of_another(joint, plan->beside[offset], plan->beside_start_s[offset]);
 	joint->recalled = true;
 	return true;
 }
@@ -731,8 +717,6 @@ static bool begin(struct joint *joint, struct shadow_gang *gang)
 		return false;
 	if (joint->call->mode == SELECT_MODE_WILL_RUN)
 		begin_plan(joint);
-	else
-		joint->said = fresh_plan(joint->call->job);
 	look_at_components(joint);
 	if (!begin_gang(joint, gang))
 		return false;

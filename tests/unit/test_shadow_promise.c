@@ -339,8 +339,8 @@ static uint32_t plans_all(job_record_t **jobs, uint32_t count)
 	return fake_slurm.tests;
 }
 
-/* What Slurm has said about the others is not asked again for each of them: now, for a later start,
- * and when they start. */
+/* What Slurm has said about the others is not asked again for each of them, for a start now or
+ * later. */
 static void components_cost_few_questions(void **state)
 {
 	job_record_t *jobs[8], *other;
@@ -350,17 +350,6 @@ static void components_cost_few_questions(void **state)
 	takes = 1;
 	for (uint32_t cycle = 0; cycle < 2; cycle++)
 		assert_in_range(plans_all(jobs, 8), 8, 2 * 8);
-	fake_slurm.tests = 0;
-	for (uint32_t i = 0; i < 8; i++) {
-		assert_int_equal(ask_range(jobs[i], 1, 16, SELECT_MODE_RUN_NOW), SLURM_SUCCESS);
-		assert_int_equal(starts(jobs[i]), SLURM_SUCCESS);
-	}
-	assert_int_equal(fake_slurm.tests, 8);
-	for (uint32_t i = 0; i < 8; i++) {
-		jobs[i]->job_state = JOB_PENDING;
-		FREE_NULL_BITMAP(jobs[i]->node_bitmap);
-	}
-	bit_nset(idle_node_bitmap, 0, NODES - 1);
 	other = busy(50, 4, 12, 1000);
 	for (uint32_t cycle = 0; cycle < 2; cycle++) {
 		assert_in_range(plans_all(jobs, 8), 8, 6 * 8);

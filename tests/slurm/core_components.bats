@@ -1,0 +1,36 @@
+#!/usr/bin/env bats
+# core_components.bats - components of one heterogeneous job that may run in several partitions
+bats_require_minimum_version 1.5.0
+
+load helpers
+load promise_helpers
+
+# The left spine has two nodes of partition one and all of two, the right one four of one.
+setup_file() {
+	lay_fabric 1-6 7-12 >"$BATS_FILE_TMPDIR/onespine.topology"
+	cat >"$BATS_FILE_TMPDIR/onespine.yaml" <<-'POLICY'
+		partitions:
+		  one: {gang: always, allow_off: false, from_nodes: 4}
+		  two: {gang: always, allow_off: false, from_nodes: 4}
+	POLICY
+	cluster_start --nodes 12 --topology "$BATS_FILE_TMPDIR/onespine.topology" \
+		--config "$BATS_FILE_TMPDIR/onespine.yaml" \
+		--conf SchedulerParameters=batch_sched_delay=0,sched_interval=1,bf_interval=1 \
+		--partition 'cpu Nodes=ALL Default=YES' --partition 'one Nodes=n[1-2],n[7-10]' \
+		--partition 'two Nodes=n[3-6]'
+}
+
+setup() {
+	cluster check --dir "$ONESPINE_CLUSTER" && free_all
+}
+
+# Backfill plans both in either partition, last in two, on the left spine, and starts them in one. There the left spine
+# has room for one component alone.
+@test "components of partitions with other nodes start where both have room, and are not put back" {
+	local job cpus
+	cpus=$(scontrol -o show node n1 | sed -n 's/.* CPUTot=\([0-9]*\).*/\1/p')
+	job=$(sbatch --parsable -o /dev/null --wrap 'exec sleep 600' -p one,two "-n$((2 * cpus))" : -p one,two "-n$((2 * cpus))")
+	await_job "$job+0" RUNNING 60
+	await_job "$job+1" RUNNING 60
+	equal "$( (job_domains "$job+0" spine && job_domains "$job+1" spine) | sort -u | wc -l)" 1 spines
+}
