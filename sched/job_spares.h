@@ -35,9 +35,9 @@ int osp_job_spares_read(const job_desc_msg_t *job, struct osp_spares *spares, ch
 			size_t sentence_bytes);
 
 /*
- * Makes the segments of the request larger by spares of each segment, and counts these; those of a
- * layout stand there already. Spares of the job are all of them. Returns 0, or -1 with a sentence:
- * there are no segments, or they cannot grow.
+ * Makes the segments of the request, which has those of a layout already, larger by the spares of
+ * each segment, and sets `all` to the number of spares. Spares of the job leave segments as they
+ * are. Returns 0, or -1 with a sentence: there are no segments, or they cannot grow.
  */
 int osp_job_spares_in_segments(const job_desc_msg_t *job, const struct osp_spares *spares,
 			       struct osp_request *request, uint32_t *all, char *sentence,

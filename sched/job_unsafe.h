@@ -3,8 +3,8 @@
  * job_unsafe.h - finds requests that end slurmctld in Slurm's own code
  *
  * sbatch, salloc and srun send only the second (--nodes=0-4); a client of a user's own, or
- * slurmrestd, may send both. Seen on Slurm 22.05.8 without Onespine; the code is the same in
- * 25.11.7 and 26.05.3:
+ * slurmrestd, may send both. Each was run on Slurm 22.05.8 without Onespine. Of 25.11.7 the
+ * divisions and the tests for 0 nodes were only read, of 26.05.3 one division:
  *
  * - ntasks_per_socket 0 is a divisor (SIGFPE) in select/cons_tres (_socks_per_node(), for a job of
  *   more than one CPU a node) and in gres_job_state_validate() (--gpus-per-socket), which a change

@@ -686,6 +686,9 @@ bool shadow_try_whom(struct shadow_call *call, const struct osp_question *questi
 typedef bool shadow_accept_f(const struct shadow_call *call, void *context);
 bool shadow_try_if(struct shadow_call *call, shadow_accept_f *accept, void *context);
 
+/* Returns the last time at which a start counts as one at the first moment. */
+int64_t shadow_first_moment_s(const struct shadow_call *call);
+
 /* Tells whether Slurm's answer is a start no later than the first moment that was asked about. */
 bool shadow_is_first_moment(const struct shadow_call *call);
 

@@ -165,14 +165,6 @@ bool shadow_has_components(job_record_t *job)
 	return components && list_find_first(components, is_another, job);
 }
 
-/* Returns the time before which a start counts as one at the first moment. */
-static int64_t first_moment_s(const struct shadow_call *call)
-{
-	int64_t now_s = time(NULL), slot_s = OSP_SLOT_START_S(&call->tail);
-
-	return slot_s > now_s ? slot_s : now_s;
-}
-
 /*
  * Adds the nodes where it runs, or would start by backfill's plan so far. Returns false if that is
  * open.
@@ -265,7 +257,7 @@ static int64_t first_end_s(const struct shadow_call *call)
 
 	if (limit_min == NO_VAL || limit_min == INFINITE)
 		return INT64_MAX;
-	return first_moment_s(call) + (int64_t)limit_min * 60;
+	return shadow_first_moment_s(call) + (int64_t)limit_min * 60;
 }
 
 /*
@@ -360,7 +352,7 @@ static bool add_answer(const struct shadow_call *call, void *context)
 /* Tells whether it could have these nodes beside what the others have so far. */
 static bool is_still_open(struct joint *joint, const struct osp_nodeset *nodes, int64_t start_s)
 {
-	if (joint->now_only && start_s > first_moment_s(joint->call))
+	if (joint->now_only && start_s > shadow_first_moment_s(joint->call))
 		return false;
 	if (osp_nodeset_overlap(nodes, joint->kept) || osp_nodeset_overlap(nodes, joint->all))
 		return false;
@@ -569,7 +561,7 @@ static bool start_now(struct joint *joint, const struct places *places)
 
 	/* known from the question about another one */
 	if (joint->recalls && joint->plan &&
-	    joint->plan->all_start_s > first_moment_s(joint->call)) {
+	    joint->plan->all_start_s > shadow_first_moment_s(joint->call)) {
 		joint->recalled = true;
 		return false;
 	}

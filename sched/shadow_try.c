@@ -204,11 +204,16 @@ static void hand_over(struct shadow_call *call, osp_list_t **jobs)
 	FREE_NULL_LIST(*jobs);
 }
 
+int64_t shadow_first_moment_s(const struct shadow_call *call)
+{
+	int64_t now_s = time(NULL), slot_s = OSP_SLOT_START_S(&call->tail);
+
+	return slot_s > now_s ? slot_s : now_s;
+}
+
 bool shadow_is_first_moment(const struct shadow_call *call)
 {
-	int64_t start_s = call->job->start_time;
-
-	return start_s <= time(NULL) || start_s <= OSP_SLOT_START_S(&call->tail);
+	return call->job->start_time <= shadow_first_moment_s(call);
 }
 
 /* Calls Slurm's function once with the bitmap as it is. */

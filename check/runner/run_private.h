@@ -99,8 +99,8 @@ void osp_start_end(struct osp_runner *runner);
 
 /* --- run_alike.c ------------------------------------------------------------------------------ */
 
-/* Makes errors of failures to compute right that all GPUs have, two at least: so many are not
- * broken at once, but a kernel, a driver or a library may be wrong for a model. */
+/* Turns failures of a check to compute right into errors if all GPUs, two or more, have them: they
+ * do not break all at once; a kernel, a driver or a library may be wrong for their model. */
 void osp_forgive_alike(struct osp_run *run, const struct osp_unit *units, size_t count);
 
 /* --- run_later.c ------------------------------------------------------------------------------ */

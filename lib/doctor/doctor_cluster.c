@@ -181,10 +181,10 @@ static void check_held(struct osp_diagnosis *diagnosis)
 		 facts->topology_path);
 }
 
-/* Reports that the watch has failed for long, or does not run, on a host that is to run it. A site
- * without one asks by hand, and check_booted() names the nodes that have booted since. */
 #define MISSED_MAX 3 /* questions; chosen: after a failure it asks sooner than that */
 
+/* Reports that the watch has failed for long, or does not run, on a host that is to run it. A site
+ * without one asks by hand, and check_booted() names the nodes that have booted since. */
 static void check_asked(struct osp_diagnosis *diagnosis)
 {
 	const struct osp_doctor_facts *facts = diagnosis->facts;

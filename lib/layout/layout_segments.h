@@ -56,8 +56,8 @@ struct osp_layout_stored {
 	uint32_t nodes; /* that the job keeps: without its spares */
 };
 
-/* Finds the segments of a stored layout. Returns 0, or -1 with a sentence in `error` if it is not
- * one of so many nodes, or not one on this fabric. */
+/* Finds the segments of a stored layout. Returns 0, or -1 with a sentence in `error` if the layout
+ * has another number of nodes, or cannot be laid on this fabric. */
 int osp_layout_segments_of_stored(const struct osp_layout_stored *stored,
 				  struct osp_layout_segments *found, struct osp_error *error);
 

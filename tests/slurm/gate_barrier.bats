@@ -172,7 +172,7 @@ speaks_otherwise() {
 	equal "$(sinfo -h -p gpu -t drain,down -o %N)" ''
 }
 
-@test "the first node's gate is of another version: the same, and those behind it are told at once" {
+@test "the first node's gate is of another version: the same, and those behind it learn this at once" {
 	local node cure='install one release on all nodes'
 	speaks_otherwise n1
 	job=$(submit -N3 -w 'n[1-3]' --gres=gpu:8)

@@ -263,7 +263,7 @@ told_to_check() {
 	return 1
 }
 
-@test "the check is told whose job it is, and nothing of the user's environment" {
+@test "the check gets the numbers of the job and its user, and nothing of the user's environment" {
 	fault n2 'export ONESPINE_FAKE_NVML=hang:nvmlInit_v2'
 	job=$(as_other_user env FROM_A_USER=1 sbatch --parsable --chdir=/ --output=/dev/null --export=ALL -N1 -w n2 \
 		--gres=gpu:8 --wrap 'sleep 600')

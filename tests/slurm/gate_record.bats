@@ -56,7 +56,7 @@ history_says() {
 	holds "$output" "counted after job $job: rows_remapped +3, "
 }
 
-@test "what a check could not keep stands in gate.log, and holds no verdict up" {
+@test "a result that a check could not keep is reported in gate.log, and delays no verdict" {
 	local kept
 	job=$(submit -N1 -w n2 --gres=gpu:8)
 	await_job "$job" RUNNING

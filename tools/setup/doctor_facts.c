@@ -309,16 +309,23 @@ static int64_t last_asked(const char *path, const struct osp_topology *topology)
 	return last_s;
 }
 
+/* Returns what stands before each path: "", or for tests a folder that stands for /. */
+static const char *root_folder(void)
+{
+	const char *root = getenv("ONESPINE_TEST_ROOT");
+
+	return root ? root : "";
+}
+
 /* Tells whether systemd starts the watch at boot: `systemctl enable` makes a link. */
 static bool watch_is_enabled(void)
 {
 	static const char link[] = "/etc/systemd/system/multi-user.target.wants/"
 				   "onespine-topology-watch.service";
-	const char *root = getenv("ONESPINE_TEST_ROOT"); /* for tests: a folder that stands for / */
 	char path[PATH_MAX];
 	struct stat status;
 
-	snprintf(path, sizeof(path), "%s%s", root ? root : "", link);
+	snprintf(path, sizeof(path), "%s%s", root_folder(), link);
 	return !lstat(path, &status);
 }
 
@@ -484,12 +491,11 @@ static void gather_gate(const struct osp_doctor_question *question, struct osp_d
 
 static void gather_starts(struct osp_doctor *doctor)
 {
-	const char *root = getenv("ONESPINE_TEST_ROOT"); /* for tests: a folder that stands for / */
 	struct osp_gpu_starts starts;
 	struct osp_text text = OSP_TEXT_INIT;
 	bool any = false;
 
-	osp_gpu_starts_read(root ? root : "", &starts);
+	osp_gpu_starts_read(root_folder(), &starts);
 	for (size_t i = 0; i < starts.count; i++) {
 		if (starts.gpus[i].late < OSP_LATE_STARTS)
 			continue;
