@@ -103,7 +103,7 @@ static int add_listed(const char *name, void *context)
 {
 	struct listed *listed = context;
 	char *copy = xstrdup(name);
-	const node_record_t *node = find_node_record(copy);
+	const node_record_t *node = find_node_record_no_alias(copy);
 
 	xfree(copy);
 	if (!node || listed->count == listed->room)
@@ -157,7 +157,7 @@ static bool write_ranks(job_resources_t *resources, const struct osp_gang_ranks 
 
 	osp_gang_order_slurm_ranks(order, numbers);
 	for (uint32_t r = 0; r < order->count; r++) {
-		const node_record_t *node = find_node_record(order->names[r]);
+		const node_record_t *node = find_node_record_no_alias(order->names[r]);
 
 		if (!node)
 			return false;
