@@ -219,12 +219,31 @@ static bool try_others(struct osp_choose_run *run, struct asking *asking)
 	return false;
 }
 
+/* Returns the kind that the call begins with. */
+static uint16_t first_kind(struct osp_choose_run *run, enum osp_choose_list list)
+{
+	const struct osp_choose_progress *progress = osp_choose_recall_progress(run);
+
+	return progress ? progress->first_kind[list] % kind_count(run) : 0;
+}
+
+/* Makes the next call begin with the first choice of this kind. */
+static void begin_with_kind(struct osp_choose_run *run, enum osp_choose_list list, uint16_t kind)
+{
+	struct osp_choose_progress *progress =
+		kind ? osp_choose_progress(run) : osp_choose_recall_progress(run);
+
+	if (progress)
+		progress->first_kind[list] = kind;
+	skip_choices(run, list, 0);
+}
+
 /* Makes the next call begin with the first choice again, after all kinds were
  * asked in vain. */
 static void end_choices(struct osp_choose_run *run, const struct asking *asking)
 {
 	if (!asking->stopped)
-		skip_choices(run, asking->list, 0);
+		begin_with_kind(run, asking->list, 0);
 	if (asking->unnamed)
 		osp_choose_progress(run)->unnamed_until_s = run->input->now_s + OSP_CHOOSE_KEEP_S;
 }
@@ -331,11 +350,23 @@ static bool try_choices(struct osp_choose_run *run, struct asking *asking)
 	return true;
 }
 
-/* Asks about the choices of each kind in `from`. */
+/*
+ * Asks about the choices of each kind in `from`. If the time ends between two
+ * kinds, the next call begins with the second.
+ */
 static bool try_kinds(struct osp_choose_run *run, struct asking *asking,
 		      const struct osp_nodeset *from)
 {
-	for (uint16_t kind = 0; kind < kind_count(run); kind++) {
+	uint16_t count = kind_count(run), first = first_kind(run, asking->list);
+
+	for (uint16_t i = 0; i < count; i++) {
+		uint16_t kind = (first + i) % count;
+
+		if (i && osp_choose_budget_spent(run)) {
+			asking->stopped = true;
+			begin_with_kind(run, asking->list, kind);
+			return false;
+		}
 		if (keep_kind(run, from, kind, run->chooser->parts.base) >=
 			    run->input->place.need_nodes &&
 		    try_choices(run, asking))

@@ -50,10 +50,11 @@ struct osp_choose_progress {
 	uint32_t job;  /* 0: not in use */
 	uint64_t used; /* number of the last call about it */
 	uint64_t choice_of;
-	uint32_t skip[OSP_CHOOSE_LIST_KINDS]; /* domains that were asked in vain
+	uint32_t skip[OSP_CHOOSE_LIST_KINDS];	    /* domains that were asked in vain
                                            before time was up */
-	uint32_t plan_domain;		      /* OSP_NO_DOMAIN: none */
-	int64_t unnamed_until_s;	      /* OSP_ASK_WHO_EVER is not asked before */
+	uint16_t first_kind[OSP_CHOOSE_LIST_KINDS]; /* asked about first, by choose_parts.c */
+	uint32_t plan_domain;			    /* OSP_NO_DOMAIN: none */
+	int64_t unnamed_until_s;		    /* OSP_ASK_WHO_EVER is not asked before */
 };
 
 /*

@@ -320,6 +320,32 @@ static void a_kind_that_never_suits_hides_no_other(void **state)
 	tear_down(world);
 }
 
+/* Kinds of one leaf each; only the last suits. A call asks no kind after its time. */
+static void slow_answers_about_kinds_end_the_call_and_the_next_goes_on(void **state)
+{
+	struct world *world = set_up(1, 8, 2);
+	uint16_t kinds[16];
+	uint32_t calls = 0;
+
+	(void)state;
+	gang(world, 2, 1, 2);
+	for (uint32_t n = 0; n < 16; n++) {
+		kinds[n] = (uint16_t)(n / 2);
+		world->model.unfit[n] = n < 14;
+	}
+	world->input.place.kind = kinds;
+	world->input.place.kind_count = 8;
+	world->model.ask_ms = OSP_CHOOSE_BUDGET_MS / 2 + 1;
+	while (!choose(world, OSP_CHOOSE_RUN_NOW)) {
+		assert_int_equal(world->model.asked_count, 2);
+		assert_int_equal(world->model.asked[0].first_node, 4 * calls);
+		assert_true(calls++ < 4);
+	}
+	assert_int_equal(calls, 3);
+	assert_true(osp_nodeset_test(world->choice.nodes, 14));
+	tear_down(world);
+}
+
 static void preempts_no_more_than_it_must_and_waits_for_who_leaves(void **state)
 {
 	struct world *world = set_up(2, 2, 4);
@@ -834,6 +860,7 @@ int main(void)
 		cmocka_unit_test(bad_nodes_in_all_leaves_but_one_are_left_out),
 		cmocka_unit_test(half_of_the_nodes_are_bad),
 		cmocka_unit_test(a_kind_that_never_suits_hides_no_other),
+		cmocka_unit_test(slow_answers_about_kinds_end_the_call_and_the_next_goes_on),
 		cmocka_unit_test(preempts_no_more_than_it_must_and_waits_for_who_leaves),
 		cmocka_unit_test(a_slot_that_begins_later_is_asked_about),
 		cmocka_unit_test(only_the_first_moment_is_of_use),
