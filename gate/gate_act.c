@@ -19,6 +19,7 @@
 #include "lib/gate/gate_verdict.h"
 #include "lib/gate/gate_words.h"
 #include "lib/health/reason.h"
+#include "lib/layout/gang_order.h"
 #include "lib/layout/gang_segments.h"
 #include "lib/policy/note.h"
 #include "lib/topology/leaf_list.h"
@@ -160,7 +161,7 @@ static char *new_comment(const struct osp_gate_gang *gang, const struct osp_gate
 	struct keeping keeping = {.gang = gang, .verdict = verdict};
 	struct osp_note old = {.gang = NULL}, note;
 	char says[OSP_GATE_WORDS_BYTES], path[4096], log[4096 + OSP_GATE_NAME_BYTES];
-	char *leaves = NULL, *comment;
+	char *leaves = NULL, *order = NULL, *comment;
 	unsigned int leaf_count;
 
 	osp_note_find(seen.job.admin_comment, &old);
@@ -174,10 +175,14 @@ static char *new_comment(const struct osp_gate_gang *gang, const struct osp_gate
 					 sizeof(says));
 		if (old.leaves)
 			leaves = osp_leaf_list_keep(old.leaves, is_kept, &keeping, &leaf_count);
-		note.leaves = leaves;
+		if (old.leaves && old.order)
+			order = osp_gang_order_unpack(old.leaves, old.order);
+		note.leaves = old.order && !order ? NULL : leaves;
+		note.order = order;
 	}
 	comment = osp_note_merge(seen.job.admin_comment, &note);
 	free(leaves);
+	free(order);
 	osp_note_free_pieces(&old);
 	return comment;
 }

@@ -4,7 +4,7 @@
 # Each room knows only those before it; tests/check/layers holds them to it.
 # lib/base: tools of the trade
 libonespine_la_SOURCES = \
-	lib/base/arena.c lib/base/arena.h lib/base/clean.c lib/base/clean.h lib/base/confine.c \
+	lib/base/arena.c lib/base/arena.h lib/base/bit_text.c lib/base/bit_text.h lib/base/clean.c lib/base/clean.h lib/base/confine.c \
 	lib/base/confine.h lib/topology/csv.c lib/topology/csv.h lib/base/document.c \
 	lib/base/document.h lib/env/elf_symbol.c lib/env/elf_symbol.h lib/base/environment.c \
 	lib/base/environment.h lib/base/error.c lib/base/error.h lib/topology/file_kind.c \
@@ -26,7 +26,7 @@ libonespine_la_SOURCES += \
 	lib/topology/ib_scan.c lib/topology/ib_units.c lib/topology/import.c lib/topology/import_build.c \
 	lib/topology/import_csv.c lib/topology/import_private.h lib/topology/import_ec2.c \
 	lib/topology/import_names.c lib/topology/kind.c lib/topology/kind.h \
-	lib/topology/leaf_list.c lib/topology/leaf_list.h lib/topology/merge.c lib/topology/merge.h lib/topology/name_map.c \
+	lib/topology/leaf_list.c lib/topology/leaf_list.h lib/topology/leaf_pack.c lib/topology/leaf_pack.h lib/topology/merge.c lib/topology/merge.h lib/topology/name_map.c \
 	lib/topology/name_map.h lib/topology/place_age.c lib/topology/place_age.h \
 	lib/topology/placed_instance.c lib/topology/placed_instance.h lib/topology/readers.h lib/topology/topology.c \
 	lib/topology/topology.h lib/topology/topology_assemble.c lib/topology/topology_private.h \

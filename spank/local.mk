@@ -10,7 +10,7 @@ FEW_PARTS = -Wl,-z,noseparate-code
 if HAVE_SLURM
 noinst_LTLIBRARIES += libspank.la
 libspank_la_SOURCES = \
-	lib/base/clean.c lib/base/error.c lib/base/hostlist.c lib/base/hostlist_compact.c lib/topology/leaf_list.c lib/layout/gang_order.c lib/layout/layout.c lib/layout/layout_groups.c lib/policy/job_options.c lib/policy/mode.c \
+	lib/base/bit_text.c lib/base/clean.c lib/base/error.c lib/base/hostlist.c lib/base/hostlist_compact.c lib/topology/leaf_list.c lib/topology/leaf_pack.c lib/layout/gang_order.c lib/layout/layout.c lib/layout/layout_groups.c lib/policy/job_options.c lib/policy/mode.c \
 	lib/base/node_counts.c lib/policy/note.c lib/policy/request.c lib/policy/request_parts.c lib/policy/spares.c lib/base/text.c lib/env/launcher.c \
 	spank/asked.c spank/asked.h \
 	spank/chosen.c spank/chosen.h \

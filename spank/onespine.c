@@ -32,7 +32,8 @@
 #include "spank/step.h"
 
 #define NODE_NAME_BYTES 256
-#define NODE_LIST_BYTES 65536
+#define VARIABLE_BYTES	4096	  /* of a variable at first */
+#define VARIABLE_MAX	(1 << 20) /* beyond what execve() takes */
 
 #pragma GCC visibility push(default)
 
@@ -296,10 +297,20 @@ static void set_for_batch_script(spank_t spank)
 	osp_placed_free(&placed);
 }
 
-/* Reads a variable of the task into `buffer`. Returns NULL if it is not set, or too long. */
-static const char *task_variable(spank_t spank, const char *name, char *buffer, int buffer_bytes)
+/* Returns a variable of the task, malloc'd; NULL if it is not set, or memory ran out. */
+static char *task_variable(spank_t spank, const char *name)
 {
-	return spank_getenv(spank, name, buffer, buffer_bytes) == ESPANK_SUCCESS ? buffer : NULL;
+	for (int bytes = VARIABLE_BYTES; bytes <= VARIABLE_MAX; bytes *= 2) {
+		char *value = malloc((size_t)bytes);
+		spank_err_t rc = value ? spank_getenv(spank, name, value, bytes) : ESPANK_ERROR;
+
+		if (rc == ESPANK_SUCCESS)
+			return value;
+		free(value);
+		if (rc != ESPANK_NOSPACE)
+			return NULL;
+	}
+	return NULL;
 }
 
 static int keep_name(const char *name, void *context)
@@ -321,22 +332,23 @@ struct place {
  */
 static struct place place_of(spank_t spank, const char *leaves, const char *node)
 {
-	char list[NODE_LIST_BYTES], text[OSP_NOTE_BYTES_MAX];
-	const char *nodes = task_variable(spank, "SLURM_JOB_NODELIST", list, sizeof(list));
-	const char *order = task_variable(spank, OSP_ORDER_VARIABLE, text, sizeof(text));
+	char *nodes = task_variable(spank, "SLURM_JOB_NODELIST");
+	char *order = task_variable(spank, OSP_ORDER_VARIABLE);
 	struct place place = {.rank = -1};
+	bool known =
+		nodes && leaves && osp_hostlist_expand(nodes, keep_name, place.first, NULL) == 1;
 	struct osp_gang_ranks made;
 
-	if (!nodes || !leaves || osp_hostlist_expand(nodes, keep_name, place.first, NULL) != 1)
-		return place;
-	if (is_set(spank, "SLURM_HET_SIZE")) {
+	if (known && is_set(spank, "SLURM_HET_SIZE")) {
 		place.rank = osp_leaf_list_place(leaves, place.first, node);
-	} else if (osp_gang_order_make(nodes, leaves, order, &made) == 0) {
+	} else if (known && osp_gang_order_make(nodes, leaves, order, &made) == 0) {
 		place.rank = osp_gang_order_rank(&made, node);
 		if (place.rank >= 0)
 			osp_order_file_hold(&made, place.host_file);
 		osp_gang_order_clear(&made);
 	}
+	free(nodes);
+	free(order);
 	return place;
 }
 
@@ -354,15 +366,16 @@ static void set_rank(spank_t spank, const char *leaves, const char *node)
 
 static void set_leaf(spank_t spank)
 {
-	char leaves[OSP_NOTE_BYTES_MAX], node[NODE_NAME_BYTES], leaf[NODE_NAME_BYTES];
+	char node[NODE_NAME_BYTES], leaf[NODE_NAME_BYTES];
+	char *leaves = task_variable(spank, OSP_LEAVES_VARIABLE);
 	bool found;
 
-	found = spank_getenv(spank, OSP_LEAVES_VARIABLE, leaves, sizeof(leaves)) ==
-			ESPANK_SUCCESS &&
+	found = leaves &&
 		spank_getenv(spank, "SLURMD_NODENAME", node, sizeof(node)) == ESPANK_SUCCESS &&
 		osp_leaf_list_find(leaves, node, leaf, sizeof(leaf));
 	set_in_task(spank, OSP_LEAF_VARIABLE, found ? leaf : NULL);
 	set_rank(spank, found ? leaves : NULL, node);
+	free(leaves);
 }
 
 int slurm_spank_user_init(spank_t spank, int count, char **arguments)

@@ -119,6 +119,14 @@ static void say_how(const char *why)
 		   why);
 }
 
+/* Says it where the order is not known here, so that its variables are missing, too. */
+static void say_unknown(void)
+{
+	slurm_info("onespine: srun orders these tasks by names of nodes: their order along the "
+		   "fabric is not in AdminComment; srun -m arbitrary takes the host file of "
+		   "onespine hosts --format=slurm");
+}
+
 /*
  * Asks for the distribution by which Slurm lays tasks out by the ranks that slurmctld gave the
  * job's nodes (sched/shadow_order.c). Returns false if this start of the job gave none: it is that
@@ -221,6 +229,29 @@ static bool is_inside_step(void)
 	return step && strtoul(step, NULL, 10) < SLURM_MAX_NORMAL_STEP_ID;
 }
 
+/* Tells whether Slurm gives ranks to several nodes by the step's words, and the user does not. */
+static bool slurm_orders(const struct osp_step_words *words)
+{
+	return words->order != OSP_STEP_CHOSEN && words->order != OSP_STEP_NO_TASKS &&
+	       !is_one_node(words);
+}
+
+static bool is_one_name(const char *nodes)
+{
+	return !strpbrk(nodes, ",[");
+}
+
+/* Begins in a gang whose leaves, or the order of whose nodes, are not known. */
+static void begin_unordered(const char *nodes)
+{
+	struct osp_step_words words;
+	enum osp_launcher launcher;
+
+	if (!is_one_name(nodes) && read_words(&words, &launcher) && slurm_orders(&words) &&
+	    !follow_node_ranks())
+		say_unknown();
+}
+
 void osp_ordered_begin(void)
 {
 	const char *nodes = getenv("SLURM_JOB_NODELIST"), *leaves = getenv(OSP_LEAVES_VARIABLE);
@@ -229,9 +260,12 @@ void osp_ordered_begin(void)
 	enum osp_launcher launcher;
 
 	unsetenv(OSP_ORDERED_VARIABLE);
-	if (!nodes || !leaves || is_inside_step() ||
-	    osp_gang_order_make(nodes, leaves, getenv(OSP_ORDER_VARIABLE), &order))
+	if (!nodes || is_inside_step() || (!leaves && !getenv(OSP_LEVEL_VARIABLE)))
 		return;
+	if (!leaves || osp_gang_order_make(nodes, leaves, getenv(OSP_ORDER_VARIABLE), &order)) {
+		begin_unordered(nodes);
+		return;
+	}
 	if (read_words(&words, &launcher)) {
 		bool said = say_launcher(&order, &words, launcher);
 
@@ -247,12 +281,17 @@ void osp_ordered_too_late(const struct osp_placed *placed)
 	struct osp_gang_ranks made;
 	enum osp_launcher launcher;
 
-	if (!placed->nodes || !placed->leaves ||
-	    osp_gang_order_make(placed->nodes, placed->leaves, placed->order, &made))
+	if (!placed->nodes)
 		return;
+	if (!placed->leaves ||
+	    osp_gang_order_make(placed->nodes, placed->leaves, placed->order, &made)) {
+		if (!is_one_name(placed->nodes) && read_words(&words, &launcher) &&
+		    slurm_orders(&words))
+			say_unknown();
+		return;
+	}
 	if (read_words(&words, &launcher) && !say_launcher(&made, &words, launcher) &&
-	    !made.listed && words.order != OSP_STEP_CHOSEN && words.order != OSP_STEP_NO_TASKS &&
-	    !is_one_node(&words)) {
+	    !made.listed && slurm_orders(&words)) {
 		/* which distribution srun asks for depends on the memory that the job has */
 		if (OSP_HAVE_NODE_RANKS && placed->ranks)
 			slurm_info("onespine: srun may order these tasks by names of nodes; srun "

@@ -12,6 +12,14 @@
 
 /* --- the job ---------------------------------------------------------------------------------- */
 
+/* Finds " domains of LEVEL" in the words of a gang that was placed in several; NULL: it was not. */
+static const char *in_several(const struct osp_note *note)
+{
+	return note->says && !strncmp(note->says, "placed: ", 8)
+		       ? strstr(note->says, " domains of ")
+		       : NULL;
+}
+
 /*
  * Finds the level on which the gang is. A relaxed gang is one level above the one that it asked
  * for, and only the words say which: "placed: 12 nodes on core c1, 2 leaves".
@@ -19,7 +27,7 @@
 static bool read_level(const struct osp_note *note, char *level)
 {
 	struct osp_request request = {.asked = OSP_ASKED_NOTHING};
-	const char *gang = note->gang, *several;
+	const char *gang = note->gang, *several = in_several(note);
 	char word[OSP_LEVEL_NAME_BYTES];
 	bool advice;
 
@@ -27,9 +35,6 @@ static bool read_level(const struct osp_note *note, char *level)
 		memcpy(level, word, sizeof(word));
 		return true;
 	}
-	several = note->says && !strncmp(note->says, "placed: ", 8)
-			  ? strstr(note->says, " domains of ")
-			  : NULL;
 	if (several && sscanf(several, " domains of %31[^ ,;]", word) == 1) {
 		memcpy(level, word, sizeof(word));
 		return true;
@@ -49,13 +54,13 @@ static bool read_comment(const char *admin_comment, struct osp_placed *placed)
 	memset(placed, 0, sizeof(*placed));
 	if (!admin_comment || !osp_note_find(admin_comment, &note))
 		return false;
-	found = note.gang && note.domain && read_level(&note, placed->level);
+	/* the names of very many domains are left out */
+	found = note.gang && (note.domain || in_several(&note)) && read_level(&note, placed->level);
 	if (found) {
-		placed->domain = strdup(note.domain);
+		placed->domain = note.domain ? strdup(note.domain) : NULL;
 		placed->leaves = note.leaves ? strdup(note.leaves) : NULL;
 		placed->order = note.order ? strdup(note.order) : NULL;
 		placed->ranks = note.ranks ? strdup(note.ranks) : NULL;
-		found = placed->domain != NULL;
 	}
 	osp_note_free_pieces(&note);
 	if (!found)

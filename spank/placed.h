@@ -33,7 +33,7 @@
 
 struct osp_placed {
 	char level[OSP_LEVEL_NAME_BYTES];
-	char *domain;
+	char *domain; /* NULL if several have too many names for AdminComment */
 	char *leaves; /* NULL if the list would have been too long for AdminComment */
 	char *order;  /* of their nodes; NULL: that of the leaves */
 	char *ranks;  /* the note's (lib/policy/note.h); NULL: Slurm's are its own */
@@ -41,8 +41,9 @@ struct osp_placed {
 };
 
 /*
- * Asks slurmctld about a running job. Returns true if it is in one domain; call osp_placed_free()
- * then. Returns false for any other job, and if slurmctld does not answer.
+ * Asks slurmctld about a running job. Returns true if it is in one domain, or in as many as it
+ * asked for; call osp_placed_free() then. Returns false for any other job, and if slurmctld does
+ * not answer.
  */
 bool osp_placed_ask(uint32_t job_id, struct osp_placed *placed);
 

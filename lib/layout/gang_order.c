@@ -6,7 +6,9 @@
 #include <string.h>
 
 #include "lib/base/hostlist.h"
+#include "lib/base/text.h"
 #include "lib/topology/leaf_list.h"
+#include "lib/topology/leaf_pack.h"
 
 #define NOWHERE UINT32_MAX
 
@@ -293,8 +295,8 @@ static bool hand_over(struct making *making, struct osp_gang_ranks *made)
 	return true;
 }
 
-static bool make(struct making *making, const char *leaves, const char *order,
-		 struct osp_gang_ranks *made)
+static bool make_of(struct making *making, const char *leaves, const char *order,
+		    struct osp_gang_ranks *made)
 {
 	const char *nodes = NULL;
 	struct grid grid;
@@ -313,6 +315,54 @@ static bool make(struct making *making, const char *leaves, const char *order,
 		return false;
 	rank_all(making, order ? &grid : NULL, &made->small_first);
 	return hand_over(making, made);
+}
+
+/* --- packed ----------------------------------------------------------------------------------- */
+
+typedef char *convert_f(const char *leaves, const char *names);
+
+/* Returns the text with its nodes converted; a copy if it has none, or has them so. */
+static char *convert(const char *leaves, const char *order, bool packed, convert_f *converted)
+{
+	const char *slash = strchr(order, '/');
+	struct osp_text text = OSP_TEXT_INIT;
+	char *nodes;
+
+	if (!slash || (slash[1] == '~') == packed)
+		return strdup(order);
+	nodes = converted(leaves, slash + 1);
+	osp_text_add_bytes(&text, order, (size_t)(slash + 1 - order));
+	if (nodes)
+		osp_text_add(&text, nodes);
+	else
+		text.failed = true;
+	free(nodes);
+	return osp_text_take(&text);
+}
+
+char *osp_gang_order_pack(const char *leaves, const char *order)
+{
+	return convert(leaves, order, true, osp_leaf_pack_names);
+}
+
+char *osp_gang_order_unpack(const char *leaves, const char *order)
+{
+	return convert(leaves, order, false, osp_leaf_unpack_names);
+}
+
+/* --- all -------------------------------------------------------------------------------------- */
+
+/* Makes it of texts that may be packed. */
+static bool make(struct making *making, const char *leaves, const char *order,
+		 struct osp_gang_ranks *made)
+{
+	char *list = osp_leaf_is_packed(leaves) ? osp_leaf_unpack(leaves) : strdup(leaves);
+	char *names = list && order ? osp_gang_order_unpack(list, order) : NULL;
+	bool good = list && (!order || names) && make_of(making, list, names, made);
+
+	free(list);
+	free(names);
+	return good;
 }
 
 int osp_gang_order_make(const char *nodes, const char *leaves, const char *order,

@@ -10,6 +10,7 @@
  *				digits times the strides
  *	"4x2.2x1/n[1-8]"	and the nodes in the order of their places, if this is not the order
  *				of the leaves
+ *	"4x2.2x1/~Zx3k"		the same, packed (lib/topology/leaf_pack.h)
  *
  * Without a text the order is that of the leaves.
  *
@@ -51,6 +52,14 @@ struct osp_gang_ranks {
 int osp_gang_order_make(const char *nodes, const char *leaves, const char *order,
 			struct osp_gang_ranks *made);
 void osp_gang_order_clear(struct osp_gang_ranks *order);
+
+/*
+ * Returns a text with the nodes packed as places in `leaves`, or written out, malloc'd; a copy if
+ * the text has no nodes, or has them so. A node that is not among the leaves is left out. Returns
+ * NULL if the text is malformed or memory ran out.
+ */
+char *osp_gang_order_pack(const char *leaves, const char *order);
+char *osp_gang_order_unpack(const char *leaves, const char *order);
 
 /* Returns how many nodes the lowest segments of a text have; 0: it has no grid, or is NULL. */
 uint32_t osp_gang_order_unit(const char *order);

@@ -6,6 +6,8 @@
 #include <string.h>
 
 #include "lib/base/text.h"
+#include "lib/layout/gang_order.h"
+#include "lib/topology/leaf_pack.h"
 
 #define OPENING		"[onespine: "
 #define PIECE_BYTES_MAX 512 /* of a piece; leaves, order and words have no such limit */
@@ -99,9 +101,44 @@ static size_t leaves_bytes(const struct osp_note *note)
 	       (note->ranks ? RANKS_EXTRA_BYTES + strlen(note->ranks) : 0);
 }
 
-static void add_part(struct osp_text *text, const struct osp_note *note)
+/* Leaves and order, if they had to be packed. */
+struct packed {
+	char *leaves, *order;
+};
+
+/*
+ * Packs what does not fit beside `others_bytes` of the rest, or says in `note` that it is left out.
+ * Returns how long the part may be.
+ */
+static size_t fit_leaves(struct osp_note *note, size_t others_bytes, struct packed *packed)
 {
-	size_t start = text->length_bytes, used, says_bytes;
+	size_t room = OSP_NOTE_PACKED_BYTES_MAX > others_bytes
+			      ? OSP_NOTE_PACKED_BYTES_MAX - others_bytes
+			      : 0;
+
+	if (!note->leaves || others_bytes + leaves_bytes(note) <= OSP_NOTE_BYTES_MAX)
+		return OSP_NOTE_BYTES_MAX;
+	if (!osp_leaf_is_packed(note->leaves)) {
+		packed->leaves = osp_leaf_pack(note->leaves, room);
+		packed->order = packed->leaves && note->order
+					? osp_gang_order_pack(note->leaves, note->order)
+					: NULL;
+		if (!packed->leaves || (note->order && !packed->order))
+			note->leaves = NULL;
+		else
+			note->leaves = packed->leaves;
+		note->order = packed->order;
+	}
+	if (note->leaves && leaves_bytes(note) <= room)
+		return OSP_NOTE_PACKED_BYTES_MAX;
+	note->leaves = NULL;
+	return OSP_NOTE_BYTES_MAX;
+}
+
+static void add_part(struct osp_text *text, struct osp_note *note)
+{
+	size_t start = text->length_bytes, used, says_bytes, most_bytes;
+	struct packed packed = {.leaves = NULL};
 	bool first = true;
 
 	osp_text_add(text, OPENING);
@@ -112,12 +149,13 @@ static void add_part(struct osp_text *text, const struct osp_note *note)
 	says_bytes += piece_bytes(note->gate, GATE_EXTRA_BYTES) +
 		      piece_bytes(note->log, LOG_EXTRA_BYTES) +
 		      piece_bytes(note->suspects, SUSPECTS_EXTRA_BYTES);
-	if (note->leaves && used + leaves_bytes(note) + says_bytes <= OSP_NOTE_BYTES_MAX) {
+	most_bytes = fit_leaves(note, used + says_bytes, &packed);
+	if (note->leaves) {
 		add_piece(text, &first, "leaves=", note->leaves, strlen(note->leaves), ',');
 		if (note->order)
 			add_piece(text, &first, "order=", note->order, strlen(note->order), ',');
-		add_piece(text, &first, "ranks=", note->ranks, PIECE_BYTES_MAX, ',');
 	}
+	add_piece(text, &first, "ranks=", note->ranks, PIECE_BYTES_MAX, ',');
 	if (note->gate && *note->gate)
 		add_piece(text, &first, "gate=", note->gate, PIECE_BYTES_MAX, ',');
 	if (note->log && *note->log)
@@ -125,8 +163,10 @@ static void add_part(struct osp_text *text, const struct osp_note *note)
 	if (note->suspects && *note->suspects)
 		add_piece(text, &first, "suspects=", note->suspects, PIECE_BYTES_MAX, ',');
 	used = text->length_bytes - start + strlen("; ") + strlen("]");
-	add_piece(text, &first, "", note->says, OSP_NOTE_BYTES_MAX - used, ';');
+	add_piece(text, &first, "", note->says, most_bytes > used ? most_bytes - used : 0, ';');
 	osp_text_add(text, "]");
+	free(packed.leaves);
+	free(packed.order);
 }
 
 /* Returns the pieces to write: those of `note`, and the old part's for pieces of the gate that it

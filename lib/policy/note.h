@@ -16,9 +16,13 @@
 
 #include "lib/policy/request.h"
 
-/* The longest part that we write, with brackets: a thousand nodes' leaves fit, and a job record
- * stays small. */
+/* The longest part that we write, with brackets: a thousand nodes' leaves fit where names run along
+ * the fabric, and a job record stays small. */
 #define OSP_NOTE_BYTES_MAX 4096
+
+/* The longest part of a gang whose leaves take more: they are packed (lib/topology/leaf_pack.h).
+ * 8,192 nodes at random fit, and slurmdbd's column, of 64 KiB. */
+#define OSP_NOTE_PACKED_BYTES_MAX 49152
 
 /* Precedes the request in "gang=" if it is advice: the gang lies where Slurm put it. */
 #define OSP_NOTE_ADVISE "advise "
@@ -34,9 +38,11 @@
 struct osp_note {
 	const char *gang;   /* "gang=" the request in force */
 	const char *domain; /* "domain=": the gang's place */
-	const char *leaves; /* "leaves=": "l17:nn-[1-4]|l18:nn-[7-9]"; left out if too long */
-	const char *order;  /* "order=": of their nodes (lib/layout/gang_order.h); with `leaves` */
-	const char *ranks;  /* "ranks=": OSP_NOTE_SLURM_RANKS or NULL; with `leaves` */
+	const char *leaves; /* "leaves=": "l17:nn-[1-4]|l18:nn-[7-9]"; packed, or left out, if too
+			       long */
+	const char *order;  /* "order=": of their nodes (lib/layout/gang_order.h); with `leaves`,
+			       and packed with them */
+	const char *ranks;  /* "ranks=": OSP_NOTE_SLURM_RANKS or NULL */
 	const char *says;   /* the words at the end: "waits: ...", "placed: ..." */
 	/* These precede the words; a NULL one keeps the old part's value. */
 	const char *gate;     /* "gate=" what the gate found, even if the job changed since */

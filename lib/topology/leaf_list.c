@@ -8,6 +8,7 @@
 
 #include "lib/base/hostlist.h"
 #include "lib/base/text.h"
+#include "lib/topology/leaf_pack.h"
 
 /* Splits "leaf:nodes" at its last ':'. Returns the nodes; NULL if the piece has no such form. */
 static char *part_piece(char *piece)
@@ -35,9 +36,15 @@ static int walk_node(const char *node, void *context)
 	return walk->answer != 0;
 }
 
+/* Returns a copy in the written form. */
+static char *written(const char *leaves)
+{
+	return osp_leaf_is_packed(leaves) ? osp_leaf_unpack(leaves) : strdup(leaves);
+}
+
 int osp_leaf_list_each(const char *leaves, osp_leaf_list_f *each, void *context)
 {
-	char *copy = strdup(leaves), *rest = copy, *piece, *nodes;
+	char *copy = written(leaves), *rest = copy, *piece, *nodes;
 	struct walk walk = {.each = each, .context = context};
 
 	if (!copy)
@@ -184,7 +191,7 @@ static bool keep_piece(struct sieve *sieve, const char *leaf, const char *nodes,
 char *osp_leaf_list_keep(const char *leaves, bool (*keep)(const char *node, void *context),
 			 void *context, unsigned int *leaf_count)
 {
-	char *copy = strdup(leaves), *rest = copy, *piece, *nodes;
+	char *copy = written(leaves), *rest = copy, *piece, *nodes;
 	struct sieve sieve = {.keep = keep, .context = context};
 	struct osp_text text = OSP_TEXT_INIT;
 	bool good = copy != NULL;

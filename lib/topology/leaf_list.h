@@ -2,8 +2,9 @@
 /*
  * leaf_list.h - "l17:nn-[1-4]|l18:nn-[7-9]": the leaves of a gang, each with its nodes
  *
- * AdminComment (lib/policy/note.h) and ONESPINE_LEAVES have this form. A piece that is no leaf with
- * nodes is ignored. Any thread, any daemon: no shared state.
+ * AdminComment (lib/policy/note.h) and ONESPINE_LEAVES have this form, or the packed one of the
+ * same list (leaf_pack.h), which all functions read. A piece that is no leaf with nodes is ignored.
+ * Any thread, any daemon: no shared state.
  */
 #ifndef OSP_LEAF_LIST_H
 #define OSP_LEAF_LIST_H
@@ -14,7 +15,8 @@
 /* Is called for each node in order; a value other than 0 ends the calls and is returned. */
 typedef int osp_leaf_list_f(const char *leaf, const char *node, void *context);
 
-/* Calls `each` for every node. Returns 0, the callback's value, or -1 if memory ran out. */
+/* Calls `each` for every node. Returns 0, the callback's value, or -1 if a packed list is malformed
+ * or memory ran out. */
 int osp_leaf_list_each(const char *leaves, osp_leaf_list_f *each, void *context);
 
 /*
@@ -32,7 +34,7 @@ long osp_leaf_list_place(const char *leaves, const char *first, const char *node
 
 /*
  * Returns the list with only the nodes for which `keep` returns true, malloc'd; *leaf_count says
- * how many leaves are left. Returns NULL if memory ran out.
+ * how many leaves are left. Returns NULL if a packed list is malformed or memory ran out.
  */
 char *osp_leaf_list_keep(const char *leaves, bool (*keep)(const char *node, void *context),
 			 void *context, unsigned int *leaf_count);

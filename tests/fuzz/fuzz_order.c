@@ -5,12 +5,13 @@
  * Lines: the nodes, the leaves with their nodes, the order, the sums of instances, the segments.
  *
  * Parser: lib/layout/gang_order.c lib/layout/gang_segments.c lib/topology/leaf_list.c
- * Parser: lib/topology/placed_instance.c
+ * Parser: lib/topology/leaf_pack.c lib/base/bit_text.c lib/topology/placed_instance.c
  */
 #include "lib/base/hostlist.h"
 #include "lib/layout/gang_order.h"
 #include "lib/layout/gang_segments.h"
 #include "lib/topology/leaf_list.h"
+#include "lib/topology/leaf_pack.h"
 #include "lib/topology/placed_instance.h"
 #include "tests/fuzz/fuzz.h"
 
@@ -96,7 +97,10 @@ static void check_leaves(const char *leaves)
 	unsigned int leaf_count = 0, count = 0, kept_count = 0;
 	char *kept = osp_leaf_list_keep(leaves, is_short, NULL, &leaf_count), leaf[64];
 
-	fuzz_check(kept);
+	if (!kept) {
+		fuzz_check(osp_leaf_is_packed(leaves));
+		return;
+	}
 	osp_leaf_list_each(leaves, count_node, &count);
 	osp_leaf_list_each(kept, count_node, &kept_count);
 	fuzz_check(kept_count <= count);
@@ -106,6 +110,22 @@ static void check_leaves(const char *leaves)
 	if (osp_leaf_list_place(leaves, "n1", "n1") >= 0)
 		fuzz_check(osp_leaf_list_place(leaves, "n1", "n1") == 0);
 	free(kept);
+}
+
+/* What packs unpacks to a list that packs to the same. */
+static void check_packed(const char *leaves)
+{
+	char *packed = osp_leaf_pack(leaves, 4096), *list, *again;
+
+	if (!packed)
+		return;
+	list = osp_leaf_unpack(packed);
+	fuzz_check(list);
+	again = osp_leaf_pack(list, 4096);
+	fuzz_check(again && !strcmp(again, packed));
+	free(list);
+	free(again);
+	free(packed);
 }
 
 static void check_sums(const char *sums)
@@ -137,6 +157,7 @@ FUZZER(order)
 	segments = strsep(&rest, "\n");
 	if (leaves && !are_many(nodes, leaves)) {
 		check_leaves(leaves);
+		check_packed(leaves);
 		if (osp_gang_order_make(nodes, leaves, order, &made) == 0) {
 			check_order(&made);
 			check_numbers(&made);

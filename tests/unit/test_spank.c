@@ -594,6 +594,9 @@ static void a_gang_in_several_domains_is_told_all(void **state)
 		"placed: 4 nodes in 2 domains of spine, 2 leaves, in segments leaf:2]",
 		"[onespine: gang=spine domains=2; domain=s1,s3; leaves=l1:n(1-2)|l9:n(5-6); "
 		"placed: 4 nodes in at most 2 domains of spine, 1 released by the gate]",
+		/* so many domains that their names were left out */
+		"[onespine: gang=spine domains=2; leaves=l1:n(1-2)|l9:n(5-6); "
+		"placed: 4 nodes in 2 domains of spine, 2 leaves]",
 	};
 
 	(void)state;
@@ -606,7 +609,7 @@ static void a_gang_in_several_domains_is_told_all(void **state)
 		give_task("SLURM_JOB_NODELIST", "n[1-2,5-6]");
 		assert_int_equal(task_init(), 0);
 		assert_task(OSP_LEVEL_VARIABLE, "spine");
-		assert_task(OSP_DOMAIN_VARIABLE, "s1,s3");
+		assert_task(OSP_DOMAIN_VARIABLE, i < 2 ? "s1,s3" : NULL);
 		assert_task(OSP_LEAF_VARIABLE, "l9");
 		assert_task(OSP_RANK_VARIABLE, "3");
 	}

@@ -1,0 +1,501 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* leaf_pack.c - a leaf list of a large gang in few bytes */
+#include "lib/topology/leaf_pack.h"
+
+#include <inttypes.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/base/bit_text.h"
+#include "lib/base/hostlist.h"
+#include "lib/topology/leaf_list.h"
+
+#define MARK	   '~'
+#define DIGITS_MAX 9   /* of the number at the end of a name; more belong to what precedes it */
+#define NAME_BYTES 256 /* of a node, terminated (lib/base/hostlist.h) */
+#define RATIO_MAX  4   /* a longer list rarely fits, and slurmctld would read it for nothing */
+
+/* One node: its name is `prefix_bytes` of `name` and the number, of at least `width` digits. */
+struct packed_node {
+	char *name;
+	size_t prefix_bytes;
+	uint32_t number;
+	unsigned int digits; /* 0: no number */
+	uint32_t leaf;
+	uint32_t place; /* in the leaf list */
+};
+
+struct packing {
+	struct packed_node *nodes;
+	uint32_t count, room;
+	uint32_t leaf_count;
+	bool suits;		    /* no name has what parts the packed form */
+	struct osp_text leaf_names; /* "nn-1|nn-2" */
+	char *last_leaf;
+};
+
+bool osp_leaf_is_packed(const char *leaves)
+{
+	return leaves[0] == MARK && !strchr(leaves, ':');
+}
+
+/* --- reading a leaf list ---------------------------------------------------------------------- */
+
+static void split_name(struct packed_node *node)
+{
+	size_t end = strlen(node->name);
+
+	node->prefix_bytes = end;
+	while (node->prefix_bytes && end - node->prefix_bytes < DIGITS_MAX &&
+	       node->name[node->prefix_bytes - 1] >= '0' &&
+	       node->name[node->prefix_bytes - 1] <= '9')
+		node->prefix_bytes--;
+	node->digits = (unsigned int)(end - node->prefix_bytes);
+	node->number = (uint32_t)strtoul(node->name + node->prefix_bytes, NULL, 10);
+}
+
+/* Counts the leaf, if it is not the last one again. */
+static int see_leaf(struct packing *packing, const char *leaf)
+{
+	packing->suits = packing->suits && !strpbrk(leaf, ":~");
+	if (packing->last_leaf && !strcmp(packing->last_leaf, leaf))
+		return 0;
+	free(packing->last_leaf);
+	packing->last_leaf = strdup(leaf);
+	osp_text_printf(&packing->leaf_names, "%s%s", packing->leaf_count ? "|" : "", leaf);
+	packing->leaf_count++;
+	return !packing->last_leaf || packing->leaf_names.failed;
+}
+
+static int see_node(const char *leaf, const char *name, void *context)
+{
+	struct packing *packing = context;
+	struct packed_node *node;
+
+	if (see_leaf(packing, leaf))
+		return 1;
+	if (packing->count == packing->room) {
+		uint32_t room = packing->room ? 2 * packing->room : 1024;
+		struct packed_node *grown = realloc(packing->nodes, room * sizeof(*grown));
+
+		if (!grown)
+			return 1;
+		packing->nodes = grown;
+		packing->room = room;
+	}
+	node = &packing->nodes[packing->count];
+	*node = (struct packed_node){
+		.name = strdup(name), .leaf = packing->leaf_count - 1, .place = packing->count};
+	if (!node->name)
+		return 1;
+	split_name(node);
+	packing->suits = packing->suits && !strpbrk(name, ",:~");
+	packing->count++;
+	return 0;
+}
+
+static bool same_prefix(const struct packed_node *a, const struct packed_node *b)
+{
+	return a->prefix_bytes == b->prefix_bytes && !memcmp(a->name, b->name, a->prefix_bytes);
+}
+
+/* The order of osp_name_compare(), sooner found for most names. */
+static int by_name(const void *left, const void *right)
+{
+	const struct packed_node *a = left, *b = right;
+
+	if (a->digits && b->digits && a->number != b->number && same_prefix(a, b))
+		return a->number < b->number ? -1 : 1;
+	return osp_name_compare(a->name, b->name);
+}
+
+static int by_string(const void *a, const void *b)
+{
+	return strcmp(((const struct packed_node *)a)->name, ((const struct packed_node *)b)->name);
+}
+
+static bool see_list(struct packing *packing, const char *leaves)
+{
+	*packing = (struct packing){.leaf_names = OSP_TEXT_INIT, .suits = true};
+	return osp_leaf_list_each(leaves, see_node, packing) == 0 && packing->count;
+}
+
+static void clear(struct packing *packing)
+{
+	for (uint32_t i = 0; i < packing->count; i++)
+		free(packing->nodes[i].name);
+	free(packing->nodes);
+	free(packing->last_leaf);
+	osp_text_free(&packing->leaf_names);
+}
+
+/* --- packing ---------------------------------------------------------------------------------- */
+
+/* The least number of digits that the numbers of the names after this one have, too. */
+static unsigned int width_of(const struct packed_node *node)
+{
+	return node->digits && node->name[node->prefix_bytes] == '0' ? node->digits : 1;
+}
+
+/* Tells whether a node's name is `first`'s with a larger number. */
+static bool is_in_group(const struct packed_node *first, const struct packed_node *before,
+			const struct packed_node *node)
+{
+	unsigned int width = width_of(first);
+
+	return node->digits && first->digits && same_prefix(node, first) &&
+	       node->number > before->number &&
+	       (node->digits == width ||
+		(node->digits > width && node->name[node->prefix_bytes] != '0'));
+}
+
+/* Returns the node after the group that begins at `from`. */
+static uint32_t group_end(const struct packing *packing, uint32_t from)
+{
+	uint32_t next = from + 1;
+
+	while (next < packing->count &&
+	       is_in_group(&packing->nodes[from], &packing->nodes[next - 1], &packing->nodes[next]))
+		next++;
+	return next;
+}
+
+/* Writes the numbers of a group: the first one, then runs of consecutive ones and gaps. */
+static void write_group(struct osp_bits_writer *bits, const struct packed_node *nodes,
+			uint32_t count)
+{
+	osp_bits_write_gamma(bits, count);
+	osp_bits_write(bits, nodes->digits > 0, 1);
+	if (!nodes->digits)
+		return;
+	osp_bits_write_gamma(bits, width_of(nodes));
+	osp_bits_write_gamma(bits, (uint64_t)nodes->number + 1);
+	for (uint32_t from = 0, next; from < count; from = next) {
+		for (next = from + 1;
+		     next < count && nodes[next].number == nodes[next - 1].number + 1; next++)
+			;
+		osp_bits_write_gamma(bits, next - from);
+		if (next < count)
+			osp_bits_write_gamma(bits, nodes[next].number - nodes[next - 1].number - 1);
+	}
+}
+
+/* Returns how many bits a leaf's number takes. */
+static unsigned int leaf_bits(uint32_t leaf_count)
+{
+	unsigned int bits = 0;
+
+	while ((leaf_count - 1) >> bits)
+		bits++;
+	return bits;
+}
+
+/* Writes the leaf of each node, in runs. Gives up when the text exceeds `most_bytes`. */
+static bool write_leaves(struct osp_bits_writer *bits, const struct packing *packing,
+			 size_t most_bytes)
+{
+	unsigned int width = leaf_bits(packing->leaf_count);
+
+	for (uint32_t from = 0, next; from < packing->count; from = next) {
+		for (next = from + 1; next < packing->count &&
+				      packing->nodes[next].leaf == packing->nodes[from].leaf;
+		     next++)
+			;
+		osp_bits_write(bits, packing->nodes[from].leaf, width);
+		osp_bits_write_gamma(bits, next - from);
+		if (bits->text->length_bytes > most_bytes)
+			return false;
+	}
+	return true;
+}
+
+/* Writes all, of nodes that are sorted by name. */
+static bool write_all(struct packing *packing, struct osp_text *text, size_t most_bytes)
+{
+	struct osp_bits_writer bits = {.text = text};
+	uint32_t groups = 0, next;
+
+	osp_text_printf(text, "%c", MARK);
+	for (uint32_t from = 0; from < packing->count; from = next, groups++) {
+		next = group_end(packing, from);
+		osp_text_printf(text, "%s%.*s", groups ? "," : "",
+				(int)packing->nodes[from].prefix_bytes, packing->nodes[from].name);
+		if (text->length_bytes > most_bytes)
+			return false;
+	}
+	osp_text_printf(text, "%c%s%c", MARK, packing->leaf_names.data, MARK);
+	for (uint32_t from = 0; from < packing->count; from = next) {
+		next = group_end(packing, from);
+		write_group(&bits, &packing->nodes[from], next - from);
+		if (text->length_bytes > most_bytes)
+			return false;
+	}
+	if (!write_leaves(&bits, packing, most_bytes))
+		return false;
+	osp_bits_end(&bits);
+	return !text->failed && text->length_bytes <= most_bytes;
+}
+
+/* Tells whether the nodes of each leaf are sorted, as those of an unpacked list are. */
+static bool is_sorted_by_leaf(const struct packing *packing)
+{
+	for (uint32_t i = 1; i < packing->count; i++)
+		if (packing->nodes[i].leaf == packing->nodes[i - 1].leaf &&
+		    by_name(&packing->nodes[i - 1], &packing->nodes[i]) >= 0)
+			return false;
+	return true;
+}
+
+static bool has_twice(const struct packing *packing)
+{
+	for (uint32_t i = 1; i < packing->count; i++)
+		if (by_name(&packing->nodes[i - 1], &packing->nodes[i]) >= 0)
+			return true;
+	return false;
+}
+
+char *osp_leaf_pack(const char *leaves, size_t most_bytes)
+{
+	struct osp_text text = OSP_TEXT_INIT;
+	struct packing packing;
+	char *packed = NULL;
+
+	if (osp_leaf_is_packed(leaves) || strlen(leaves) / RATIO_MAX > most_bytes)
+		return NULL;
+	if (see_list(&packing, leaves) && packing.suits && is_sorted_by_leaf(&packing)) {
+		qsort(packing.nodes, packing.count, sizeof(*packing.nodes), by_name);
+		if (!has_twice(&packing) && write_all(&packing, &text, most_bytes))
+			packed = osp_text_take(&text);
+	}
+	osp_text_free(&text);
+	clear(&packing);
+	return packed;
+}
+
+/* --- unpacking -------------------------------------------------------------------------------- */
+
+struct unpacking {
+	char **names; /* sorted */
+	uint32_t count;
+	uint32_t *leaf; /* of each */
+	char **leaf_names;
+	uint32_t leaf_count;
+};
+
+static bool read_group(struct osp_bits_reader *bits, const char *prefix, struct unpacking *all)
+{
+	uint32_t count = (uint32_t)osp_bits_read_gamma(bits, OSP_HOSTLIST_NAMES_MAX - all->count);
+	bool numbered = osp_bits_read(bits, 1), in_run = true;
+	unsigned int width = numbered ? (unsigned int)osp_bits_read_gamma(bits, DIGITS_MAX) : 0;
+	uint64_t number = numbered ? osp_bits_read_gamma(bits, UINT32_MAX) - 1 : 0;
+	uint64_t run = numbered ? osp_bits_read_gamma(bits, count) : 1;
+	char name[NAME_BYTES];
+
+	if (!numbered && count != 1)
+		return false;
+	for (uint32_t i = 0; i < count && !bits->failed; i++) {
+		if (!in_run) {
+			number += osp_bits_read_gamma(bits, UINT32_MAX);
+			run = osp_bits_read_gamma(bits, count - i);
+		}
+		if (numbered)
+			snprintf(name, sizeof(name), "%s%0*" PRIu64, prefix, (int)width, number++);
+		else
+			snprintf(name, sizeof(name), "%s", prefix);
+		all->names[all->count] = strdup(name);
+		if (!all->names[all->count++])
+			return false;
+		in_run = --run > 0;
+	}
+	return !bits->failed;
+}
+
+/* Reads the names of all groups, whose prefixes are in `prefixes`, and the leaf of each. */
+static bool read_nodes(char *prefixes, const char *numbers, struct unpacking *all)
+{
+	struct osp_bits_reader bits = {.at = numbers};
+	unsigned int width = leaf_bits(all->leaf_count);
+	uint32_t at = 0, leaf, run;
+	char *prefix;
+
+	while ((prefix = strsep(&prefixes, ","))) {
+		if (all->count == OSP_HOSTLIST_NAMES_MAX || !read_group(&bits, prefix, all))
+			return false;
+	}
+	while (at < all->count) {
+		leaf = (uint32_t)osp_bits_read(&bits, width);
+		run = (uint32_t)osp_bits_read_gamma(&bits, all->count - at);
+		if (bits.failed || leaf >= all->leaf_count)
+			return false;
+		while (run--)
+			all->leaf[at++] = leaf;
+	}
+	return osp_bits_at_end(&bits);
+}
+
+/* Returns the leaf list, or NULL. */
+static char *list_of(const struct unpacking *all)
+{
+	uint32_t *next = calloc(all->leaf_count + 1, sizeof(*next));
+	const char **sorted = calloc(all->count + 1, sizeof(*sorted));
+	struct osp_text text = OSP_TEXT_INIT;
+	bool good = next && sorted;
+
+	for (uint32_t i = 0; good && i < all->count; i++)
+		next[all->leaf[i] + 1]++;
+	for (uint32_t leaf = 0; good && leaf < all->leaf_count; leaf++)
+		next[leaf + 1] += next[leaf];
+	for (uint32_t i = 0; good && i < all->count; i++)
+		sorted[next[all->leaf[i]]++] = all->names[i];
+	for (uint32_t leaf = 0, from = 0; good && leaf < all->leaf_count; from = next[leaf++]) {
+		char *list = osp_hostlist_compact(&sorted[from], next[leaf] - from);
+
+		good = list && *list;
+		if (good)
+			osp_text_printf(&text, "%s%s:%s", leaf ? "|" : "", all->leaf_names[leaf],
+					list);
+		free(list);
+	}
+	free(next);
+	free(sorted);
+	if (!good)
+		osp_text_free(&text);
+	return good ? osp_text_take(&text) : NULL;
+}
+
+/* Finds the names of the leaves, and makes room for the names of nodes. */
+static bool begin_unpacking(char *leaf_names, struct unpacking *all)
+{
+	uint32_t room = 1;
+
+	for (const char *at = leaf_names; *at; at++)
+		room += *at == '|';
+	all->names = calloc(OSP_HOSTLIST_NAMES_MAX, sizeof(*all->names));
+	all->leaf = calloc(OSP_HOSTLIST_NAMES_MAX, sizeof(*all->leaf));
+	all->leaf_names = calloc(room, sizeof(*all->leaf_names));
+	if (!all->names || !all->leaf || !all->leaf_names)
+		return false;
+	for (char *name; (name = strsep(&leaf_names, "|"));)
+		all->leaf_names[all->leaf_count++] = name;
+	return true;
+}
+
+char *osp_leaf_unpack(const char *packed)
+{
+	char *copy = osp_leaf_is_packed(packed) ? strdup(packed + 1) : NULL;
+	char *leaf_names = copy ? strchr(copy, MARK) : NULL;
+	char *numbers = copy ? strrchr(copy, MARK) : NULL, *list = NULL;
+	struct unpacking all = {.count = 0};
+
+	if (numbers && numbers != leaf_names) {
+		*leaf_names++ = '\0';
+		*numbers++ = '\0';
+		if (begin_unpacking(leaf_names, &all) && read_nodes(copy, numbers, &all))
+			list = list_of(&all);
+	}
+	for (uint32_t i = 0; i < all.count; i++)
+		free(all.names[i]);
+	free(all.names);
+	free(all.leaf);
+	free(all.leaf_names);
+	free(copy);
+	return list;
+}
+
+/* --- names of its nodes ----------------------------------------------------------------------- */
+
+struct places {
+	const struct packing *packing; /* sorted as strings */
+	struct osp_bits_writer bits;
+	uint32_t from, next; /* of the current run; from == next: there is none */
+	uint32_t expected;   /* the place after the last run */
+};
+
+/* Writes the run: how far it begins from where the last one ended, as 1 for 0, 2 for 1, 3 for -1,
+ * and its length. */
+static void end_run(struct places *places)
+{
+	int64_t step = (int64_t)places->from - places->expected;
+
+	if (places->from == places->next)
+		return;
+	osp_bits_write_gamma(&places->bits, (uint64_t)(step > 0 ? 2 * step : 1 - 2 * step));
+	osp_bits_write_gamma(&places->bits, places->next - places->from);
+	places->expected = places->next;
+}
+
+static int add_place(const char *name, void *context)
+{
+	struct places *places = context;
+	struct packed_node key = {.name = (char *)name};
+	const struct packed_node *node = bsearch(&key, places->packing->nodes,
+						 places->packing->count, sizeof(key), by_string);
+
+	if (!node)
+		return 0;
+	if (places->from == places->next || node->place != places->next) {
+		end_run(places);
+		places->from = node->place;
+	}
+	places->next = node->place + 1;
+	return 0;
+}
+
+char *osp_leaf_pack_names(const char *leaves, const char *names)
+{
+	struct osp_text text = OSP_TEXT_INIT;
+	struct packing packing;
+	struct places places = {.packing = &packing, .bits = {.text = &text}};
+	bool good = see_list(&packing, leaves);
+
+	if (good) {
+		qsort(packing.nodes, packing.count, sizeof(*packing.nodes), by_string);
+		osp_text_printf(&text, "%c", MARK);
+		good = osp_hostlist_expand(names, add_place, &places, NULL) == 0;
+		end_run(&places);
+		osp_bits_end(&places.bits);
+	}
+	clear(&packing);
+	if (!good)
+		osp_text_free(&text);
+	return good ? osp_text_take(&text) : NULL;
+}
+
+/* Adds the names of the runs. Returns false if one is not there. */
+static bool add_names(const char *runs, const struct packing *packing, struct osp_text *text)
+{
+	struct osp_bits_reader bits = {.at = runs};
+	uint64_t most = 2 * (uint64_t)packing->count + 1, at = 0, total = 0;
+
+	while (!osp_bits_at_end(&bits) && !bits.failed) {
+		uint64_t step = osp_bits_read_gamma(&bits, most), run;
+
+		at = step & 1 ? at - (step - 1) / 2 : at + step / 2;
+		run = osp_bits_read_gamma(&bits, packing->count);
+		total += run;
+		if (bits.failed || at >= packing->count || run > packing->count - at ||
+		    total > packing->count)
+			return false;
+		for (; run; run--, at++)
+			osp_text_printf(text, "%s%s", text->length_bytes ? "," : "",
+					packing->nodes[at].name);
+	}
+	return !bits.failed;
+}
+
+char *osp_leaf_unpack_names(const char *leaves, const char *packed)
+{
+	struct osp_text text = OSP_TEXT_INIT;
+	struct packing packing;
+	bool good = packed[0] == MARK && see_list(&packing, leaves);
+
+	if (packed[0] != MARK)
+		return NULL;
+	good = good && add_names(packed + 1, &packing, &text);
+	clear(&packing);
+	if (!good)
+		osp_text_free(&text);
+	return good ? osp_text_take(&text) : NULL;
+}
