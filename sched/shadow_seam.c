@@ -848,11 +848,12 @@ static bool request_of(const job_record_t *job, struct osp_request *request)
 		return false;
 	if (effective.origin == OSP_FROM_OPTION && shadow_option(job, request, &readable)) {
 		request->origin = OSP_FROM_OPTION;
-		/* the layout as it was completed: what is stored is not written anew */
-		if (*effective.layout) {
+		/* the layout as it was completed, and segments with their spares: what is stored is
+		 * not written anew */
+		if (*effective.layout)
 			memcpy(request->layout, effective.layout, sizeof(request->layout));
+		if (*effective.layout || shadow_segment_spares(job))
 			memcpy(request->segments, effective.segments, sizeof(request->segments));
-		}
 		return readable;
 	}
 	if (!stored || effective.origin == OSP_FROM_POLICY)

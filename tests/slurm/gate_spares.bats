@@ -71,3 +71,54 @@ n1 n2 n5 n4
 	await 10 drained n3 "$ECC_REASON"
 	none_drained_but n3
 }
+
+# says JOB WORDS
+says() {
+	[[ $(job_field "$1" AdminComment) == *"$2"* ]]
+}
+
+# waits HOW..: a job of four nodes and a spare in each segment waits; n6 lacks, and what changes it is judged with its spares
+waits() {
+	local change
+	hold n6
+	one=$(sbatch --parsable --chdir=/ --output="$OUT/%j" -N4 --gang=spine "$@" --gang-spares=1/segment --ntasks-per-node=1 \
+		--gres=gpu:8 --wrap 'sleep 600' 2>/dev/null)
+	await 30 says "$one" 'waits: 6 nodes on one spine in segments leaf:3; 2 whole segments of 3 nodes needed, 1 free'
+	printed=$(onespine why "$one")
+	holds "$printed" 'waits: 6 nodes on one spine in segments leaf:3; 2 whole segments of 3 nodes needed, 1 free'
+	matches "$printed" 's1 +1$'
+	holds "$(onespine map)" ', 6 nodes; waits: 6 nodes on one spine in segments leaf:3; 2 whole segments of 3 nodes needed, 1 free'
+	holds "$(onespine fit -N4 --gang=spine "$@" --gang-spares=1/segment || true)" \
+		'waits: 6 nodes on one spine in segments leaf:3; 2 whole segments of 3 nodes needed, 1 free'
+	# what keeps its segments and its spares is a change, and nothing else is
+	for change in NumNodes=6 NumNodes=6-6 TimeLimit=10 Partition=gpu "Comment=of the user"; do
+		scontrol update "JobId=$one" "$change" || fail "refused: $change"
+	done
+	for change in NumNodes=3 NumNodes=4 NumNodes=5 NumNodes=7 NumNodes=9 NumNodes=3-6; do
+		run scontrol update "JobId=$one" "$change"
+		((status)) || fail "taken: $change"
+		holds "$output" 'Requested node configuration is not available'
+	done
+	holds "$(job_field "$one" NumNodes)" 6
+	release n6
+	await_job "$one" RUNNING
+	await 30 says "$one" 'placed: 4 nodes on spine s1, 2 released by the gate'
+	printed=$(onespine why "$one")
+	holds "$printed" '  gate: 4 of 6 nodes kept, all were good'
+	holds "$printed" 'its nodes keep what it asked for:
+  leaf l1: 2 nodes  n[1,3]
+  leaf l2: 2 nodes  n[2,4]'
+	printed=$(onespine map)
+	holds "$printed" '6 nodes: 4 busy, 2 free, 0 out; 1 job, 1 of them a gang'
+	matches "$printed" 'wrap of root, gang=spine segment=leaf:3.*, 4 nodes, '
+	holds "$(onespine audit)" '1 gang running: 1 as asked for, 0 not'
+}
+
+@test "segments with spares: while they wait, changed with scontrol, and when the spares have gone" {
+	waits --gang-segment=leaf:2
+}
+
+@test "a layout with spares in its segments: while it waits, changed with scontrol, and when they have gone" {
+	waits --gang-layout=tp8,pp2 --gang-keep=pp:leaf
+	holds "$(onespine audit --layout)" 'tp8,pp2,dp2'
+}

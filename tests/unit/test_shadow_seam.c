@@ -1040,6 +1040,29 @@ static void finds_the_layout_again(void **state)
 	assert_string_equal(request.keep, "dp:leaf");
 }
 
+/* Segments are found with the spares that each got: a change is judged by these, not by what the
+ * user typed. */
+static void finds_the_segments_with_their_spares_again(void **state)
+{
+	job_record_t *job = fake_job(7, 6);
+	struct osp_seam_job described;
+	struct osp_request request;
+
+	(void)state;
+	fake_job_option(job, OSP_SPANK_GANG "spine");
+	fake_job_option(job, OSP_SPANK_GANG_SEGMENT "leaf:2");
+	fake_job_option(job, OSP_EFFECTIVE_SPARES "2");
+	fake_job_option(job, OSP_EFFECTIVE_SEGMENT_SPARES "1");
+	fake_job_option(job, OSP_EFFECTIVE
+			"version=1,mode=enforce,level=spine,relax_s=-1,origin=option,mix_kinds=no,"
+			"segments=leaf:3");
+	assert_true(shadow_seam.describe(job, &described, &request));
+	assert_string_equal(request.segments, "leaf:3");
+	assert_string_equal(request.layout, "");
+	assert_int_equal(described.spares, 2);
+	assert_int_equal(described.segment_spares, 1);
+}
+
 /* --- a job that grows ------------------------------------------------------------------------- */
 
 static int merge(job_record_t *job)
@@ -1173,6 +1196,7 @@ int main(void)
 		TEST(describes_a_record),
 		TEST(finds_the_request_again),
 		TEST(finds_the_layout_again),
+		TEST(finds_the_segments_with_their_spares_again),
 		TEST(keeps_a_gang_together_that_grows),
 		TEST(keeps_domains_of_a_gang_that_grows),
 		TEST(holds_to_policy_what_grows),
