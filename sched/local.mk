@@ -29,6 +29,7 @@ libshadow_la_SOURCES = \
 	sched/shadow_gpus.c sched/shadow_nodes.c sched/shadow_places.c \
 	sched/shadow_order.c \
 	sched/shadow_parts.c \
+	sched/shadow_plans.c \
 	sched/shadow_promise.c \
 	sched/shadow_request.c \
 	sched/shadow_seam.c \

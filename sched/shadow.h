@@ -362,8 +362,11 @@ bool shadow_needs_more_nodes(bitstr_t *bitmap, uint64_t cpus, const struct osp_g
 			     uint32_t nodes);
 
 /* Tells whether a policy counts this component of the same heterogeneous job together with the job:
- * one in its partition. */
+ * one in its partition, or one that waits and may run there too. */
 bool shadow_is_beside(const job_record_t *job, const job_record_t *component);
+
+/* Tells whether the job waits for one of several partitions, and this is one of them. */
+bool shadow_may_choose(const job_record_t *job, const part_record_t *partition);
 
 /*
  * Collects those of the job's options that may not stand beside a gang. The strings live as long as
@@ -398,8 +401,68 @@ bool shadow_has_components(job_record_t *job);
  * can start in one domain, or are too few for a gang. Otherwise it waits and says why. */
 int shadow_place_component(struct shadow_call *call, const struct osp_effective *effective);
 
-/* Forgets where backfill has planned them, because the nodes have changed. */
-void shadow_components_forget(void);
+/* --- shadow_plans.c -------------------------------------------------------------------------- */
+
+/* MAX_HET_JOB_COMPONENTS of slurm.h. */
+#define SHADOW_COMPONENTS_MAX 128
+
+/* So many partitions of a component are told apart when backfill begins a new cycle. */
+#define SHADOW_PLAN_PARTITIONS_MAX 4
+
+/* What backfill was answered in this cycle for the components of a heterogeneous job. The arrays
+ * go by het_job_offset. */
+struct shadow_plan {
+	uint32_t job;  /* 0: not in use */
+	uint64_t used; /* number of the last question about it */
+	uint32_t turn; /* domains already asked in vain for a later start, when time ran out */
+	uint32_t last; /* the component asked about last */
+	const part_record_t *last_in;
+	time_t came_to_last; /* its last_sched_eval */
+
+	/* asked about in these partitions */
+	const part_record_t *asked[SHADOW_COMPONENTS_MAX][SHADOW_PLAN_PARTITIONS_MAX];
+
+	/* its earliest start, as backfill keeps it; NULL: not planned */
+	struct osp_nodeset *of[SHADOW_COMPONENTS_MAX];
+	const part_record_t *of_in[SHADOW_COMPONENTS_MAX]; /* the partition of that */
+	int64_t start_s[SHADOW_COMPONENTS_MAX];
+
+	/* what Slurm said about it when another component was asked about (NULL: nothing, or it is
+	 * planned), so that N components cost about 2 N questions a cycle, not N * N */
+	struct osp_nodeset *beside[SHADOW_COMPONENTS_MAX];
+	int64_t beside_start_s[SHADOW_COMPONENTS_MAX];
+	const part_record_t *beside_in[SHADOW_COMPONENTS_MAX]; /* the partition asked about then */
+	uint64_t beside_used[SHADOW_COMPONENTS_MAX];	       /* number of the question then */
+
+	/* when all could start in that partition, by what was answered in this cycle */
+	int64_t all_start_s;
+	const part_record_t *all_in;
+};
+
+/*
+ * Begins or continues the plan of the call's job, for a start later. Priority orders the components
+ * in a cycle, and may change their order in the next. A component that was asked about before in
+ * this partition is asked about again at once, for another slot, or in a new cycle. Backfill offers
+ * nodes that it has planned in this cycle to nobody who would use them at the same time: if it
+ * offers them, the plan is an older cycle's. The plan belongs to shadow_plans.c.
+ */
+struct shadow_plan *shadow_plan_begin(const struct shadow_call *call, struct osp_nodeset *scratch);
+
+/* Keeps what Slurm said about a component for the questions about the others in this cycle. Does
+ * nothing if `plan` is NULL. */
+void shadow_plan_says(struct shadow_plan *plan, const job_record_t *component,
+		      const struct osp_nodeset *nodes);
+
+/* Keeps the call's yes, unless the component has been planned as early in another partition. Does
+ * nothing if `plan` is NULL. */
+void shadow_plan_keep(struct shadow_plan *plan, const struct shadow_call *call,
+		      int64_t all_start_s);
+
+/* Returns the partition in which backfill has planned the component; NULL for none. */
+const part_record_t *shadow_planned_in(const job_record_t *component);
+
+/* Forgets all plans, because the nodes have changed. */
+void shadow_plans_forget(void);
 
 /* --- shadow_leave.c -------------------------------------------------------------------------- */
 

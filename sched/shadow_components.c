@@ -7,6 +7,10 @@
  * only if Slurm, asked about the others too, has room for all of them in one domain. Their sum is
  * checked again when they start (shadow_gang_started()); by then it is too late to choose another
  * domain.
+ *
+ * One that may run in other partitions too counts as long as it is not planned there. If they have
+ * no room in one domain together, those without a plan are left to their other partitions, and the
+ * rest is asked about alone.
  */
 #include "sched/shadow.h"
 
@@ -15,34 +19,6 @@
 
 #include "lib/policy/words.h"
 
-/* MAX_HET_JOB_COMPONENTS of slurm.h. */
-#define COMPONENTS_MAX 128
-
-/* How many heterogeneous jobs have their plans remembered; the one asked about longest ago is
- * forgotten first. Priority may put components of one job between those of others. */
-#define PLANS_MAX 64
-
-/* What backfill was answered in this cycle for each component of a job: it asks about all of them
- * before it starts the first. */
-struct plan {
-	uint32_t job;  /* 0: not in use */
-	uint64_t used; /* number of the last question about it */
-	uint32_t turn; /* domains already asked in vain for a later start, when time ran out */
-	uint32_t last; /* the component asked about last; by het_job_offset, as these: */
-	bool asked[COMPONENTS_MAX];
-	struct osp_nodeset *of[COMPONENTS_MAX]; /* NULL: not planned */
-	int64_t start_s[COMPONENTS_MAX];	/* of these */
-	/* what Slurm said about it when another component was asked about: so N components cost
-	 * about 2 N questions a cycle, not N * N */
-	struct osp_nodeset *beside[COMPONENTS_MAX];	/* NULL: nothing, or it is planned */
-	int64_t beside_start_s[COMPONENTS_MAX];		/* of these */
-	const part_record_t *beside_in[COMPONENTS_MAX]; /* the partition asked about then */
-	uint64_t beside_used[COMPONENTS_MAX];		/* number of the question then */
-	int64_t all_start_s; /* when all could start, by what was answered in this cycle */
-};
-
-static struct plan plans[PLANS_MAX];
-
 /* Where all components can start soonest. */
 struct soonest {
 	bool found;
@@ -50,14 +26,21 @@ struct soonest {
 	int64_t start_s;
 };
 
+struct component {
+	job_record_t *job;
+	part_record_t *was_in; /* all are asked about in one partition */
+	uint32_t choice_nodes;
+};
+
 struct joint {
 	struct shadow_call *call;
-	struct plan *plan; /* of its job, for backfill; else NULL */
+	struct shadow_plan *plan; /* of its job, for backfill; else NULL */
 	/* all that count, including the one asked about; those with the fewest nodes to choose from
 	 * come first */
-	job_record_t *component[COMPONENTS_MAX];
-	uint32_t choice_nodes[COMPONENTS_MAX];
+	struct component component[SHADOW_COMPONENTS_MAX];
 	uint32_t count;
+	uint32_t count_max;		   /* with those that are left out */
+	bool leaves_out;		   /* those that may run elsewhere and have no plan */
 	struct osp_effective effective;	   /* the strictest of all */
 	struct osp_nodeset *taken;	   /* of those that run or are planned */
 	struct osp_nodeset *kept;	   /* not offered to the one asked about: to none, then */
@@ -78,66 +61,6 @@ struct joint {
 	int64_t start_s;
 };
 
-static void forget_component(struct plan *plan, uint32_t offset)
-{
-	free(plan->of[offset]);
-	plan->of[offset] = NULL;
-	plan->asked[offset] = false;
-}
-
-static void forget_said(struct plan *plan, uint32_t offset)
-{
-	free(plan->beside[offset]);
-	plan->beside[offset] = NULL;
-}
-
-static void forget_plan(struct plan *plan)
-{
-	for (uint32_t i = 0; i < COMPONENTS_MAX; i++) {
-		forget_component(plan, i);
-		forget_said(plan, i);
-	}
-	memset(plan, 0, sizeof(*plan));
-}
-
-void shadow_components_forget(void)
-{
-	for (uint32_t i = 0; i < PLANS_MAX; i++)
-		forget_plan(&plans[i]);
-}
-
-/* Returns the job's plan, or NULL. */
-static struct plan *find_plan(const job_record_t *job)
-{
-	for (uint32_t i = 0; i < PLANS_MAX; i++) {
-		if (plans[i].job == job->het_job_id)
-			return &plans[i];
-	}
-	return NULL;
-}
-
-/* Returns the job's plan, and makes one if there is none. */
-static struct plan *plan_of(const job_record_t *job)
-{
-	static uint64_t questions;
-	struct plan *plan = find_plan(job);
-
-	for (uint32_t i = 0; !plan && i < PLANS_MAX; i++) {
-		if (!plans[i].job)
-			plan = &plans[i];
-	}
-	if (!plan) {
-		plan = &plans[0];
-		for (uint32_t i = 1; i < PLANS_MAX; i++)
-			plan = plans[i].used < plan->used ? &plans[i] : plan;
-	}
-	if (plan->job != job->het_job_id)
-		forget_plan(plan);
-	plan->job = job->het_job_id;
-	plan->used = ++questions;
-	return plan;
-}
-
 /* --- which they are --------------------------------------------------------------------------- */
 
 static osp_list_t *components_of(const job_record_t *job)
@@ -147,22 +70,33 @@ static osp_list_t *components_of(const job_record_t *job)
 	return leader ? leader->het_job_list : NULL;
 }
 
-static bool counts(const job_record_t *job, const job_record_t *component)
+static bool is_active(const job_record_t *component)
 {
-	return shadow_is_beside(job, component) &&
-	       (IS_JOB_PENDING(component) || IS_JOB_RUNNING(component));
+	return IS_JOB_PENDING(component) || IS_JOB_RUNNING(component);
 }
 
-static int is_another(void *item, void *context)
+/* Tells whether the component counts together with the job as long as it is not planned elsewhere.
+ */
+static int may_count(void *item, void *context)
 {
-	return item != context && counts(context, item);
+	return item != context && is_active(item) && shadow_is_beside(context, item);
+}
+
+static bool counts(const job_record_t *job, const job_record_t *component)
+{
+	const part_record_t *planned = NULL;
+
+	if (component != job && shadow_may_choose(component, job->part_ptr))
+		planned = shadow_planned_in(component);
+	return is_active(component) && shadow_is_beside(job, component) &&
+	       (!planned || planned == job->part_ptr);
 }
 
 bool shadow_has_components(job_record_t *job)
 {
 	osp_list_t *components = components_of(job);
 
-	return components && list_find_first(components, is_another, job);
+	return components && list_find_first(components, may_count, job);
 }
 
 /*
@@ -181,7 +115,7 @@ static bool add_taken(const struct joint *joint, const job_record_t *component)
 		osp_nodeset_or(joint->taken, joint->scratch);
 		return true;
 	}
-	if (!joint->plan || offset >= COMPONENTS_MAX || !joint->plan->of[offset])
+	if (!joint->plan || offset >= SHADOW_COMPONENTS_MAX || !joint->plan->of[offset])
 		return false;
 	osp_nodeset_or(joint->taken, joint->plan->of[offset]);
 	return true;
@@ -204,33 +138,41 @@ static void add_promise(struct osp_effective *strictest, const struct osp_effect
 		strictest->from_nodes = other->from_nodes;
 }
 
+/* Tells whether the component may still be planned in another partition. */
+static bool is_open(const struct joint *joint, const job_record_t *component)
+{
+	const job_record_t *job = joint->call->job;
+
+	return component != job && shadow_may_choose(component, job->part_ptr) &&
+	       !shadow_planned_in(component);
+}
+
 static int add_component(void *item, void *context)
 {
 	struct joint *joint = context;
 
-	if (counts(joint->call->job, item) && joint->count < COMPONENTS_MAX)
-		joint->component[joint->count++] = item;
+	if (joint->count == SHADOW_COMPONENTS_MAX || !counts(joint->call->job, item) ||
+	    (joint->leaves_out && is_open(joint, item)))
+		return 0;
+	joint->component[joint->count++] =
+		(struct component){.job = item, .was_in = ((job_record_t *)item)->part_ptr};
 	return 0;
 }
 
 /* Moves the one at `i` up to its place among those before it. */
 static void put_in_order(struct joint *joint, uint32_t i)
 {
-	job_record_t *component = joint->component[i];
-	struct shadow_gang gang = {.job = component, .usable = joint->scratch};
+	struct component component = joint->component[i];
+	struct shadow_gang gang = {.job = component.job, .usable = joint->scratch};
 	struct osp_nodeset *nodes;
-	uint32_t count;
 
 	osp_nodeset_clear(joint->scratch);
 	nodes = shadow_gang_prospects(&gang);
-	count = nodes ? osp_nodeset_count(nodes) : 0;
+	component.choice_nodes = nodes ? osp_nodeset_count(nodes) : 0;
 	free(nodes);
-	for (; i && joint->choice_nodes[i - 1] > count; i--) {
+	for (; i && joint->component[i - 1].choice_nodes > component.choice_nodes; i--)
 		joint->component[i] = joint->component[i - 1];
-		joint->choice_nodes[i] = joint->choice_nodes[i - 1];
-	}
 	joint->component[i] = component;
-	joint->choice_nodes[i] = count;
 }
 
 /*
@@ -242,56 +184,15 @@ static void look_at_components(struct joint *joint)
 	struct osp_effective effective;
 
 	list_for_each(components_of(joint->call->job), add_component, joint);
+	if (joint->count > joint->count_max)
+		joint->count_max = joint->count;
 	for (uint32_t i = 0; i < joint->count; i++) {
-		add_taken(joint, joint->component[i]);
-		if (shadow_gang_request(joint->component[i], &effective))
+		joint->component[i].job->part_ptr = joint->call->job->part_ptr;
+		add_taken(joint, joint->component[i].job);
+		if (shadow_gang_request(joint->component[i].job, &effective))
 			add_promise(&joint->effective, &effective);
 		put_in_order(joint, i);
 	}
-}
-
-/* Returns when the component asked about would end, if it started at the first moment. */
-static int64_t first_end_s(const struct shadow_call *call)
-{
-	uint32_t limit_min = call->job->time_limit;
-
-	if (limit_min == NO_VAL || limit_min == INFINITE)
-		return INT64_MAX;
-	return shadow_first_moment_s(call) + (int64_t)limit_min * 60;
-}
-
-/*
- * Begins or continues a plan. Priority orders the components in a cycle, and may change their order
- * in the next. A component that was asked about before is asked about again at once, for another
- * slot, or in a new cycle. Backfill offers nodes that it has planned in this cycle to nobody who
- * would use them at the same time: if it offers them, the plan is an older cycle's.
- */
-static void begin_plan(struct joint *joint)
-{
-	const struct shadow_call *call = joint->call;
-	uint32_t own = call->job->het_job_offset;
-	struct plan *plan = plan_of(call->job);
-	int64_t end_s = first_end_s(call);
-	bool before = own < COMPONENTS_MAX && plan->asked[own];
-	bool again = before && plan->last != own;
-
-	joint->plan = plan;
-	if (own >= COMPONENTS_MAX)
-		return;
-	shadow_from_bitmap(joint->scratch, call->bitmap);
-	if (before)
-		plan->all_start_s = 0;
-	for (uint32_t i = 0; i < COMPONENTS_MAX; i++) {
-		bool offered = plan->of[i] && osp_nodeset_overlap(plan->of[i], joint->scratch);
-
-		if (i == own || before)
-			forget_said(plan, i);
-		if (i == own || (again && (offered || !plan->of[i])) ||
-		    (offered && plan->start_s[i] < end_s))
-			forget_component(plan, i);
-	}
-	plan->last = own;
-	plan->asked[own] = true;
 }
 
 /* --- what Slurm says to all of them ---------------------------------------------------------- */
@@ -312,24 +213,6 @@ static void set_size(struct shadow_call *call)
 				  : call->min_nodes;
 }
 
-/* Keeps what Slurm said about a component for the questions about the others in this cycle. */
-static void keep_said(struct plan *plan, const job_record_t *component,
-		      const struct osp_nodeset *nodes)
-{
-	uint32_t offset = component->het_job_offset;
-
-	if (!plan || offset >= COMPONENTS_MAX)
-		return;
-	if (!plan->beside[offset])
-		plan->beside[offset] = osp_nodeset_new(shadow_state.node_count);
-	if (!plan->beside[offset])
-		return;
-	osp_nodeset_assign(plan->beside[offset], nodes);
-	plan->beside_start_s[offset] = component->start_time;
-	plan->beside_in[offset] = component->part_ptr;
-	plan->beside_used[offset] = plan->used;
-}
-
 static void add_nodes_of_another(struct joint *joint, const struct osp_nodeset *nodes,
 				 int64_t start_s)
 {
@@ -345,7 +228,7 @@ static bool add_answer(const struct shadow_call *call, void *context)
 	joint->fits = !joint->now_only || shadow_is_first_moment(call);
 	shadow_from_bitmap(joint->scratch, call->bitmap);
 	add_nodes_of_another(joint, joint->scratch, call->job->start_time);
-	keep_said(joint->plan, call->job, joint->scratch);
+	shadow_plan_says(joint->plan, call->job, joint->scratch);
 	return false; /* the answer is only noted */
 }
 
@@ -373,10 +256,10 @@ static bool is_still_open(struct joint *joint, const struct osp_nodeset *nodes, 
  */
 static bool recall_another(struct joint *joint, const job_record_t *component)
 {
-	const struct plan *plan = joint->plan;
+	const struct shadow_plan *plan = joint->plan;
 	uint32_t offset = component->het_job_offset;
 
-	if (!joint->recalls || !plan || offset >= COMPONENTS_MAX || !plan->beside[offset])
+	if (!joint->recalls || !plan || offset >= SHADOW_COMPONENTS_MAX || !plan->beside[offset])
 		return false;
 	if (plan->beside_in[offset] != component->part_ptr ||
 	    (!joint->recalls_all && plan->beside_used[offset] == plan->used) ||
@@ -454,7 +337,7 @@ static bool ask_for_others(struct joint *joint)
 	for (uint32_t i = 0; i < joint->count; i++) {
 		if (!finishes && budget_is_spent(joint))
 			return false;
-		if (!ask_for_another(joint, joint->component[i]))
+		if (!ask_for_another(joint, joint->component[i].job))
 			return false;
 	}
 	return true;
@@ -661,23 +544,9 @@ static void say_why(const struct joint *joint)
 	const job_record_t *job = joint->call->job;
 	char says[OSP_WORDS_BYTES];
 
-	osp_words_components(joint->effective.level, joint->count, job->part_ptr->name, says,
+	osp_words_components(joint->effective.level, joint->count_max, job->part_ptr->name, says,
 			     sizeof(says));
 	shadow_gang_says(joint->call->job, &joint->effective, says);
-}
-
-static void remember(struct joint *joint)
-{
-	uint32_t offset = joint->call->job->het_job_offset;
-
-	if (!joint->plan || offset >= COMPONENTS_MAX)
-		return;
-	joint->plan->of[offset] = osp_nodeset_new(shadow_state.node_count);
-	if (joint->plan->of[offset])
-		shadow_from_bitmap(joint->plan->of[offset], joint->call->bitmap);
-	joint->plan->start_s[offset] = joint->call->job->start_time;
-	if (joint->start_s > joint->plan->all_start_s)
-		joint->plan->all_start_s = joint->start_s;
 }
 
 /* Fills `gang`. If the fabric does not have the level, or memory runs out, no domain is known. */
@@ -708,7 +577,7 @@ static bool begin(struct joint *joint, struct shadow_gang *gang)
 	if (!joint->taken || !joint->all || !joint->scratch)
 		return false;
 	if (joint->call->mode == SELECT_MODE_WILL_RUN)
-		begin_plan(joint);
+		joint->plan = shadow_plan_begin(joint->call, joint->scratch);
 	look_at_components(joint);
 	if (!begin_gang(joint, gang))
 		return false;
@@ -744,10 +613,8 @@ static int place_all(struct joint *joint, const struct shadow_gang *gang)
 		joint->recalls = false;
 		yes = place(joint, &places);
 	}
-	if (is_to_be_said(joint, yes))
-		say_why(joint);
 	if (yes)
-		remember(joint);
+		shadow_plan_keep(joint->plan, call, joint->start_s);
 	else
 		bit_copybits(call->bitmap, came);
 	FREE_NULL_BITMAP(came);
@@ -757,21 +624,59 @@ static int place_all(struct joint *joint, const struct shadow_gang *gang)
 	return call->rc == SLURM_SUCCESS ? OSP_ERROR_NO_DOMAIN : call->rc;
 }
 
+/* Ends begin(). */
+static void end(struct joint *joint)
+{
+	for (uint32_t i = 0; i < joint->count; i++)
+		joint->component[i].job->part_ptr = joint->component[i].was_in;
+	joint->count = 0;
+	free(joint->taken);
+	free(joint->kept);
+	free(joint->all);
+	free(joint->scratch);
+	joint->taken = joint->kept = joint->all = joint->scratch = NULL;
+}
+
+/* Tells whether some of the components may be left out. */
+static bool has_open(const struct joint *joint)
+{
+	for (uint32_t i = 0; i < joint->count; i++) {
+		if (is_open(joint, joint->component[i].job))
+			return true;
+	}
+	return false;
+}
+
+/* Writes into *open whether some of them could have been left out. */
+static int place_those(struct joint *joint, bool *open)
+{
+	struct shadow_gang gang = {.level = 0};
+	int rc = OSP_ERROR_NO_DOMAIN;
+
+	if (begin(joint, &gang))
+		rc = place_all(joint, &gang);
+	*open = has_open(joint);
+	shadow_gang_clear(&gang);
+	end(joint);
+	return rc;
+}
+
 int shadow_place_component(struct shadow_call *call, const struct osp_effective *effective)
 {
 	struct joint joint = {.call = call, .effective = *effective};
-	struct shadow_gang gang = {.level = 0};
-	int rc = OSP_ERROR_NO_DOMAIN;
+	bool open;
+	int rc;
 
 	clock_gettime(CLOCK_MONOTONIC, &call->began);
 	shadow_state_refresh(time(NULL));
 	shadow_count_refresh(time(NULL));
-	if (begin(&joint, &gang))
-		rc = place_all(&joint, &gang);
-	shadow_gang_clear(&gang);
-	free(joint.taken);
-	free(joint.kept);
-	free(joint.all);
-	free(joint.scratch);
+	rc = place_those(&joint, &open);
+	if (rc != SLURM_SUCCESS && open) {
+		joint.leaves_out = true;
+		joint.effective = *effective;
+		rc = place_those(&joint, &open);
+	}
+	if (is_to_be_said(&joint, rc == SLURM_SUCCESS))
+		say_why(&joint);
 	return rc;
 }

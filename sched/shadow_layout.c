@@ -21,6 +21,7 @@ FIELD_IS(job_record_t, best_switch, bool);
 FIELD_IS(job_record_t, bit_flags, uint64_t);
 FIELD_IS(job_record_t, end_time, time_t);
 FIELD_IS(job_record_t, job_id, uint32_t);
+FIELD_IS(job_record_t, last_sched_eval, time_t);
 FIELD_IS(job_record_t, node_bitmap, bitstr_t *);
 FIELD_IS(job_record_t, part_ptr, part_record_t *);
 FIELD_IS(job_record_t, priority, uint32_t);

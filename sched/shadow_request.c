@@ -109,9 +109,21 @@ static struct osp_size own_size(const job_record_t *job)
 	};
 }
 
+static int is_partition(void *item, void *key)
+{
+	return item == key;
+}
+
+bool shadow_may_choose(const job_record_t *job, const part_record_t *partition)
+{
+	return IS_JOB_PENDING(job) && job->part_ptr_list && list_count(job->part_ptr_list) > 1 &&
+	       list_find_first(job->part_ptr_list, is_partition, (void *)partition);
+}
+
 bool shadow_is_beside(const job_record_t *job, const job_record_t *component)
 {
-	return component->details && component->part_ptr == job->part_ptr;
+	return component->details && (component->part_ptr == job->part_ptr ||
+				      shadow_may_choose(component, job->part_ptr));
 }
 
 struct components {

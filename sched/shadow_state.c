@@ -45,7 +45,7 @@ static uint64_t hash_node_names(void)
 static void forget_nodes(void)
 {
 	osp_chooser_free(shadow_state.chooser);
-	shadow_components_forget();
+	shadow_plans_forget();
 	shadow_count_free();
 	osp_place_free(shadow_state.place);
 	osp_place_free(shadow_state.seam_place);

@@ -654,6 +654,7 @@ static void free_job(job_record_t *job)
 	FREE_NULL_LIST(job->gres_list_req);
 	FREE_NULL_LIST(job->gres_list_alloc);
 	FREE_NULL_LIST(job->het_job_list);
+	FREE_NULL_LIST(job->part_ptr_list);
 	xfree(job->admin_comment);
 	xfree(job->partition);
 	if (job->details) {

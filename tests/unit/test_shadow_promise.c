@@ -325,6 +325,98 @@ static void components_change_their_order(void **state)
 	FREE_NULL_BITMAP(left);
 }
 
+/* What backfill keeps of a component: its earliest start, and the partition of that. */
+struct kept {
+	part_record_t *in; /* NULL: none */
+	time_t start;
+};
+
+/* A cycle of backfill that began then: asks about component `order[i] / 2` in partition
+ * `order[i] % 2`. */
+static void plan_in_order(job_record_t **jobs, part_record_t **in, time_t cycle,
+			  const uint32_t order[4], struct kept kept[2])
+{
+	bitstr_t *left = fake_bitmap(0, NODES);
+
+	memset(kept, 0, 2 * sizeof(*kept));
+	for (uint32_t i = 0; i < 4; i++) {
+		job_record_t *job = jobs[order[i] / 2];
+		struct kept *best = &kept[order[i] / 2];
+		bitstr_t *offered = bit_copy(left);
+
+		job->part_ptr = in[order[i] % 2];
+		job->last_sched_eval = cycle;
+		bit_and(offered, job->part_ptr->node_bitmap);
+		if (is_planned(job, offered) == SLURM_SUCCESS) {
+			bit_and_not(left, asked.bitmap);
+			if (!best->in || job->start_time < best->start)
+				*best = (struct kept){job->part_ptr, job->start_time};
+		}
+		FREE_NULL_BITMAP(offered);
+	}
+	FREE_NULL_BITMAP(left);
+}
+
+/* Tells whether both start, as backfill starts them, those of one partition on one spine. */
+static bool both_start(job_record_t **jobs, const struct kept kept[2])
+{
+	bitstr_t *free_nodes = fake_bitmap(0, NODES);
+	bool spine[2], both = true;
+
+	for (uint32_t i = 0; i < 2 && both; i++) {
+		assert_non_null(kept[i].in);
+		assert_true(kept[i].start <= asked.now + 1);
+		jobs[i]->part_ptr = kept[i].in;
+		FREE_NULL_BITMAP(asked.bitmap);
+		asked.bitmap = bit_copy(free_nodes);
+		bit_and(asked.bitmap, kept[i].in->node_bitmap);
+		both = select_p_job_test(jobs[i], asked.bitmap, 1, 16, 1, SELECT_MODE_RUN_NOW, NULL,
+					 &asked.preempted,
+					 OSP_JOB_TEST_TAIL(&(struct osp_job_test_tail){0})) ==
+			       SLURM_SUCCESS &&
+		       starts(jobs[i]) == SLURM_SUCCESS;
+		if (both)
+			bit_and_not(free_nodes, asked.bitmap);
+		spine[i] = bit_ffs(asked.bitmap) >= 8;
+	}
+	FREE_NULL_BITMAP(free_nodes);
+	return both && (kept[0].in != kept[1].in || spine[0] == spine[1]);
+}
+
+/* Each spine has room for one of them in the narrow partition, for both in the other. */
+static void components_that_may_choose_start(void **state)
+{
+	static const uint32_t orders[][4] = {{0, 1, 2, 3}, {0, 2, 1, 3}, {1, 0, 3, 2},
+					     {2, 3, 0, 1}, {1, 3, 0, 2}, {0, 3, 2, 1}};
+	part_record_t *in[] = {fake_partition("narrow", 6, 4), NULL};
+
+	(void)state;
+	for (uint32_t o = 0; o < sizeof(orders) / sizeof(orders[0]); o++) {
+		job_record_t *jobs[2];
+		struct kept kept[2];
+
+		components_in("held", 10 * (o + 1), jobs, 2);
+		in[1] = jobs[0]->part_ptr;
+		for (uint32_t i = 0; i < 2; i++) {
+			xfree(jobs[i]->partition);
+			jobs[i]->partition = xstrdup("narrow,held");
+			jobs[i]->part_ptr_list = list_create(NULL);
+			list_append(jobs[i]->part_ptr_list, in[0]);
+			list_append(jobs[i]->part_ptr_list, in[1]);
+		}
+		takes = 2;
+		for (uint32_t cycle = 0; cycle < 3; cycle++)
+			plan_in_order(jobs, in, cycle, orders[(o + cycle) % 6], kept);
+		if (!both_start(jobs, kept))
+			fail_msg("they do not start after order %u", o);
+		for (uint32_t i = 0; i < 2; i++) {
+			jobs[i]->job_state = JOB_COMPLETE;
+			shadow_count_end(jobs[i]->job_id);
+		}
+		bit_nset(idle_node_bitmap, 0, NODES - 1);
+	}
+}
+
 /* Plans all of them on these nodes, and returns how often Slurm was asked. */
 static uint32_t plans_all(job_record_t **jobs, uint32_t count)
 {
@@ -649,6 +741,7 @@ int main(void)
 		TEST(components_leave_each_other_room),
 		TEST(jobs_with_components_take_turns),
 		TEST(components_change_their_order),
+		TEST(components_that_may_choose_start),
 		TEST(components_cost_few_questions),
 		TEST(components_are_asked_about_once_where_slurm_is_slow),
 		TEST(components_are_asked_about_anew),
