@@ -20,7 +20,7 @@ libonespine_la_SOURCES += \
 	lib/conf/slurm_conf_path.h
 # lib/topology: the fabric, its readers and writers
 libonespine_la_SOURCES += \
-	lib/topology/builder.c lib/topology/builder.h lib/topology/builder_private.h \
+	lib/topology/blocks.c lib/topology/blocks.h lib/topology/builder.c lib/topology/builder.h lib/topology/builder_private.h \
 	lib/topology/builder_finish.c lib/topology/compare.c lib/topology/compare.h \
 	lib/topology/follow.c lib/topology/follow.h lib/topology/ib_fabric.h lib/topology/ib_hosts.c \
 	lib/topology/ib_scan.c lib/topology/ib_units.c lib/topology/import.c lib/topology/import_build.c \

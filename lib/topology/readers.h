@@ -72,8 +72,9 @@ struct osp_topology *osp_read_slurm_topology(const char *file, const char *text,
 					     struct osp_error *error);
 
 /*
- * Reads one of topograph's models (switches and blocks in YAML; labels and annotations, NVLink
- * domains among them, are ignored), or what topograph generates for Slurm, which is read as above.
+ * Reads one of topograph's models (switches and blocks in YAML; lib/topology/blocks.h reads the
+ * NVLink domains among labels and annotations), or what topograph generates for Slurm, which is
+ * read as above.
  */
 struct osp_topology *osp_read_topograph(const char *file, const char *text, size_t text_bytes,
 					struct osp_error *error);

@@ -165,8 +165,10 @@ table() {
 		  nodes: [I29]
 	END
 	onespine topology import --from=topograph -o t model.yaml
-	expect_line 0 "7 nodes: 2 leaves of 3 to 4, 1 spine of 7" onespine topology show t
+	# what shares an NVLink domain is a level of its own, of which I29 is no part
+	expect_line 0 "7 nodes: 1 nvlink of 3, 2 leaves of 3 to 4, 1 spine of 7" onespine topology show t
 	expect_line 0 "  S2    S1       4  I[21-22,25,29]" onespine topology show t
+	expect_line 0 "  nvl2    S2       3  I[21-22,25]" onespine topology show t
 	cmp <(onespine topology import --from=topograph topology.conf | grep -v '"source"') <(onespine topology import --from=slurm topology.conf | grep -v '"source"')
 	sed -i 's/- S3/- S4/' model.yaml
 	expect 2 "onespine: model.yaml:4:5: switch S4 is not defined in this file" onespine topology import --from=topograph model.yaml
@@ -174,6 +176,54 @@ table() {
 	expect 2 "onespine: model.yaml:16:10: a list of names is expected" onespine topology import --from=topograph model.yaml
 	echo 'blocks: []' >model.yaml
 	expect 2 "onespine: model.yaml:1:9: a list of \"blocks\" is expected, as in topograph's models" onespine topology import --from=topograph model.yaml
+}
+
+@test "blocks of Slurm's topology.yaml and NVLink domains of topograph's models are the level nvlink" {
+	cat >two.yaml <<-END
+		- topology: fabric
+		  cluster_default: true
+		  tree:
+		    switches:
+		      - {switch: s1, children: "l[1-2]"}
+		      - {switch: l1, nodes: "n[1-36]"}
+		      - {switch: l2, nodes: "n[37-54]"}
+		- topology: racks
+		  block:
+		    block_sizes: [16]
+		    blocks:
+		      - {block: r1, nodes: "n[1-18]"}
+		      - {block: r2, nodes: "n[19-36]"}
+		      - {block: r3, nodes: "n[37-53]"}
+	END
+	onespine topology import --from=slurm -o t two.yaml
+	expect_line 0 "54 nodes: 3 nvlinks of 17 to 18, 2 leaves of 18 to 36, 1 spine of 54" onespine topology show t
+	expect_line 0 "segments nvlink:16 leave 2 of 18 nodes in each full nvlink to others" \
+		grep -o 'segments nvlink:16 leave.*' <(onespine fit --topology=t --free='n[1-54]' -N 48 --gang=spine --gang-segment=nvlink:16)
+	# a rack under two leaves is no level below them
+	sed 's/n\[19-36\]"}/n[19-37]"}/; s/n\[37-53\]/n[38-53]/' two.yaml >crossing.yaml
+	expect_line 0 "onespine: warning: crossing.yaml: its blocks make no level nvlink: block r2 is in l1 and in l2" \
+		onespine topology import --from=slurm -o t crossing.yaml
+	expect_line 0 "54 nodes: 2 leaves of 18 to 36, 1 spine of 54" onespine topology show t
+	sed 's/n\[37-53\]/n[36-53]/' two.yaml >twice.yaml
+	expect_line 0 "onespine: warning: twice.yaml: its blocks make no level nvlink: node n36 is in block r2 and in block r3" \
+		onespine topology import --from=slurm -o t twice.yaml
+	# an NVLink domain of whole leaves lies above them
+	cat >racks.yaml <<-END
+		switches:
+		  core: {switches: [s1, s2]}
+		  s1: {switches: [l1, l2]}
+		  s2: {switches: [l3, l4]}
+		blocks:
+		- {switch: l1, nodes: ["n[1-4]"], labels: {network.topology.nvidia.com/accelerator: nvl-1, x.y/rack: a}}
+		- {switch: l2, nodes: ["n[5-8]"], labels: {network.topology.nvidia.com/accelerator: nvl-1}}
+		- {switch: l3, nodes: ["n[9-12]"], labels: {accelerated.topology.nvidia.com/level-0: nvl-2}}
+		- {switch: l4, nodes: ["n[13-16]"], labels: {x.y/rack: d}}
+	END
+	expect 0 "" onespine topology import --from=topograph -o t racks.yaml
+	[[ $(jq -c .levels t) == '["leaf","nvlink","spine","core"]' ]]
+	[[ $(jq -c '[.domains[] | select(.level == "leaf") | .in]' t) == '["nvl-1","nvl-1","nvl-2","s2"]' ]]
+	sed -i 's/nodes: "n\[19-36\]"/nodes: {}/' two.yaml
+	expect 2 "onespine: two.yaml:13:28: a list of nodes is expected" onespine topology import --from=slurm two.yaml
 }
 
 @test "from topology.conf to onespine.topology and back" {

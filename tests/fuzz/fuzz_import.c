@@ -6,10 +6,11 @@
  * map, 't' a map by the tag Name. A capital letter allows missing instances and maps i-1 and cr-1.
  *
  * Parser: lib/topology/import_ec2.c lib/topology/import_csv.c lib/topology/name_map.c
- * lib/topology/csv.c
+ * lib/topology/csv.c lib/topology/blocks.c
  */
 #include <ctype.h>
 
+#include "lib/topology/blocks.h"
 #include "lib/topology/readers.h"
 #include "tests/fuzz/fuzz.h"
 
@@ -76,15 +77,37 @@ static void read_map(const char *text, size_t bytes, const char *tag)
 	osp_name_map_free(map);
 }
 
+/* With the blocks of the file every node is still there, in the domains that it was in. */
+static void insert_blocks(const struct osp_topology *topology, const char *text, size_t bytes)
+{
+	struct osp_error error = {0};
+	struct osp_blocks *blocks = osp_blocks_read("g", text, bytes, &error);
+	struct osp_topology *made = blocks ? osp_blocks_insert(topology, blocks, &error) : NULL;
+
+	if (!made)
+		check_error(&error);
+	for (uint32_t n = 0; made && n < osp_topology_node_count(topology); n++)
+		fuzz_check(osp_topology_find_node(made, osp_topology_node_name(topology, n)) !=
+			   OSP_NO_NODE);
+	if (made) {
+		check_topology(made);
+		fuzz_check(osp_topology_node_count(made) == osp_topology_node_count(topology));
+	}
+	osp_topology_free(made);
+	osp_blocks_free(blocks);
+}
+
 static void read_model(const char *text, size_t bytes)
 {
 	struct osp_error error = {0};
 	struct osp_topology *topology = osp_read_topograph("g", text, bytes, &error);
 
-	if (topology)
+	if (topology) {
 		check_topology(topology);
-	else
+		insert_blocks(topology, text, bytes);
+	} else {
 		check_error(&error);
+	}
 	osp_topology_free(topology);
 }
 

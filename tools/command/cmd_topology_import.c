@@ -7,6 +7,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "lib/topology/blocks.h"
 #include "lib/topology/readers.h"
 #include "lib/topology/builder.h"
 #include "host/files.h"
@@ -90,6 +91,7 @@ struct source {
 	read_f *read;	      /* reads one */
 	unsigned int options; /* those of OF_ANY that it uses */
 	bool adapter_map;     /* several ids of its MAP may be one node */
+	bool blocks;	      /* its FILE may have blocks, which become the level nvlink */
 };
 
 static const struct source sources[] = {
@@ -98,8 +100,8 @@ static const struct source sources[] = {
 	 .add = osp_import_infiniband,
 	 .options = OF_PAGES | OPTION(OSP_OPTION_ADAPTERS),
 	 .adapter_map = true},
-	{.name = "topograph", .read = osp_read_topograph},
-	{.name = "slurm", .read = osp_read_slurm_topology},
+	{.name = "topograph", .read = osp_read_topograph, .blocks = true},
+	{.name = "slurm", .read = osp_read_slurm_topology, .blocks = true},
 	{.name = "csv", .add = osp_import_csv, .options = OF_EC2 | OPTION(OSP_OPTION_COLUMNS)},
 	{.name = "onespine", .read = osp_read_onespine_topology},
 };
@@ -269,6 +271,30 @@ static struct osp_topology *import_pages(const struct osp_call *call, const stru
 	return topology;
 }
 
+/* Returns the topology with the file's blocks as a level; as it is, with a warning, if they make
+ * none. */
+static struct osp_topology *with_blocks(struct osp_topology *topology, const char *file,
+					const char *text, size_t bytes, struct osp_error *error)
+{
+	struct osp_blocks *blocks = osp_blocks_read(file, text, bytes, error);
+	struct osp_error why = {.text = ""};
+	struct osp_topology *made = NULL;
+
+	if (!blocks) {
+		osp_topology_free(topology);
+		return NULL;
+	}
+	if (osp_blocks_count(blocks))
+		made = osp_blocks_insert(topology, blocks, &why);
+	osp_blocks_free(blocks);
+	if (why.text[0])
+		osp_say_warning("%s: its blocks make no level nvlink: %s", file, why.text);
+	if (!made)
+		return topology;
+	osp_topology_free(topology);
+	return made;
+}
+
 static struct osp_topology *import_one(const struct osp_call *call, const struct source *source,
 				       struct osp_error *error)
 {
@@ -283,6 +309,8 @@ static struct osp_topology *import_one(const struct osp_call *call, const struct
 	if (!text)
 		return NULL;
 	topology = source->read(name, text, bytes, error);
+	if (topology && source->blocks)
+		topology = with_blocks(topology, name, text, bytes, error);
 	free(text);
 	return topology;
 }

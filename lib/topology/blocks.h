@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * blocks.h - blocks of nodes from Slurm's topology.yaml and topograph's models: the level nvlink
+ *
+ * Both files have switches, and beside them sets of nodes that share an NVLink domain: another
+ * topology of the kind block, and labels of topograph's blocks such as
+ * "accelerated.topology.nvidia.com/level-0: nvl-1-1". The switches are read by
+ * lib/topology/readers.h; the sets become a level among theirs here.
+ *
+ * Any thread: no shared state.
+ */
+#ifndef OSP_BLOCKS_H
+#define OSP_BLOCKS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "lib/base/error.h"
+#include "lib/topology/topology.h"
+
+struct osp_blocks;
+
+/*
+ * Reads the blocks of a file: of a topology.yaml those of its first topology of that kind, of a
+ * model of topograph those that a label or an annotation with "accelerat" in its key names. A file
+ * of another kind, or without any, has none. Returns NULL with `error` set.
+ */
+struct osp_blocks *osp_blocks_read(const char *file, const char *text, size_t text_bytes,
+				   struct osp_error *error);
+void osp_blocks_free(struct osp_blocks *blocks); /* NULL is allowed */
+uint32_t osp_blocks_count(const struct osp_blocks *blocks);
+
+/*
+ * Makes a topology that has the blocks as the level nvlink: the lowest at which each lies in one
+ * domain above it, and holds whole domains below. A node that the topology lacks is left out.
+ * Returns NULL with `error` set: there is no such level, nvlink is one already, or memory ran out.
+ */
+struct osp_topology *osp_blocks_insert(const struct osp_topology *topology,
+				       const struct osp_blocks *blocks, struct osp_error *error);
+
+#endif
