@@ -19,7 +19,7 @@
 
 #define OSP_LEVEL_NAME_BYTES 32
 #define OSP_UNREAD_BYTES     96
-#define OSP_LEFT_BYTES	     (2 * OSP_LEVEL_NAME_BYTES + 96)
+#define OSP_LEFT_BYTES	     (3 * OSP_LEVEL_NAME_BYTES + 160)
 #define OSP_SEGMENTS_BYTES   128 /* of "nvlink:16,leaf:32" */
 #define OSP_KEEP_BYTES	     144 /* of "pp:leaf,ep:nvlink" */
 #define OSP_REQUEST_BYTES                                                                          \
@@ -128,7 +128,7 @@ struct osp_effective {
 	/* GPUs of a node, if the layout keeps its groups together by an order of nodes other than
 	 * the framework's own; 0: the framework's order */
 	uint32_t reordered_gpus;
-	char left[OSP_LEFT_BYTES]; /* what its segments leave of a domain, in words; "": nothing */
+	char left[OSP_LEFT_BYTES]; /* what its segments leave of a domain, and of the last one */
 	uint32_t from_nodes;	   /* of the policy that makes the gang; 0: the job itself asked */
 	enum osp_way_out way_out;
 	char unread[OSP_UNREAD_BYTES]; /* not understood of a stored request; "": nothing */

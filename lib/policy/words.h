@@ -117,8 +117,9 @@ const char *osp_words_segments_never(const struct osp_topology *topology,
 
 /*
  * Says what the segments of a gang of `nodes` nodes leave of a full domain: "segments nvlink:16
- * leave 2 of 18 nodes in each full nvlink to others". "" if they fill the largest domain of each
- * level, or the gang takes fewer than one holds.
+ * leave 2 of 18 nodes in each full nvlink to others; the last segment of nvlink:16 has 8 nodes".
+ * "" if they fill the largest domain of each level, or the gang takes fewer than one holds, and all
+ * segments are whole.
  */
 const char *osp_words_segments_left(const struct osp_topology *topology,
 				    const struct osp_segments *segments, uint32_t nodes,

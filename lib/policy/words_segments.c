@@ -99,6 +99,25 @@ const char *osp_words_segments_never(const struct osp_topology *topology,
 	return buffer;
 }
 
+/* Adds what the last segment has, of the smallest segments that do not divide the gang. */
+static void add_last(const struct osp_topology *topology, const struct osp_segments *segments,
+		     uint32_t nodes, char *buffer, size_t buffer_bytes)
+{
+	size_t at = strlen(buffer);
+
+	for (uint32_t i = 0; i < segments->count; i++) {
+		uint32_t size = segments->segment[i].nodes, last = nodes % size;
+
+		if (!last)
+			continue;
+		snprintf(buffer + at, buffer_bytes - at,
+			 "%sthe last segment of %s:%u has %u node%s", at ? "; " : "",
+			 osp_topology_level_name(topology, segments->segment[i].level), size, last,
+			 last == 1 ? "" : "s");
+		return;
+	}
+}
+
 const char *osp_words_segments_left(const struct osp_topology *topology,
 				    const struct osp_segments *segments, uint32_t nodes,
 				    char *buffer, size_t buffer_bytes)
@@ -114,6 +133,7 @@ const char *osp_words_segments_left(const struct osp_topology *topology,
 				 "segments %s:%u leave %u of %u nodes in each full %s to others",
 				 name, size, left, room, name);
 	}
+	add_last(topology, segments, nodes, buffer, buffer_bytes);
 	return buffer;
 }
 

@@ -124,18 +124,18 @@ fit() {
   leaf l3: 3 nodes  n[9-11]
   leaf l4: 3 nodes  n[13-15]" fit --free="$free" -N 6 --gang-segment=leaf:3
 	expect 0 "would start now: 11 nodes on 2 spines in segments leaf:3
-  segments leaf:3 leave 1 of 4 nodes in each full leaf to others
+  segments leaf:3 leave 1 of 4 nodes in each full leaf to others; the last segment of leaf:3 has 2 nodes
   leaf l1: 2 nodes  n[1-2]
   leaf l2: 3 nodes  n[5-7]
   leaf l3: 3 nodes  n[9-11]
   leaf l4: 3 nodes  n[13-15]" fit --free="$free" -N 11 --gang-domains=2 --gang-segment=leaf:3
 	expect 1 "no: waits: 10 nodes on one spine in segments leaf:3; 3 whole segments of 3 nodes needed beside the smaller last one, 2 free, and not even with all usable nodes free
-  segments leaf:3 leave 1 of 4 nodes in each full leaf to others
+  segments leaf:3 leave 1 of 4 nodes in each full leaf to others; the last segment of leaf:3 has 1 node
   spine                whole segments free (fewer where the smaller last one lies)
   s1                   2
   s2                   2" fit --free="$free" -N 10 --gang-segment=leaf:3
 	expect 1 "no: waits: 7 nodes on one spine in segments leaf:3; 2 whole segments of 3 nodes needed beside the smaller last one, 1 free
-  segments leaf:3 leave 1 of 4 nodes in each full leaf to others
+  segments leaf:3 leave 1 of 4 nodes in each full leaf to others; the last segment of leaf:3 has 1 node
   spine                whole segments free (fewer where the smaller last one lies)
   s1                   2
   s2                   0" fit --free='n[1-3,5-7]' -N 7 --gang-segment=leaf:3

@@ -818,7 +818,7 @@ static void says_what_segments_leave(void **state)
 			    "segments leaf:3 leave 1 of 4 nodes in each full leaf to others");
 	assert_int_equal(
 		shadow_seam.resolve(&few, &request, &effective, sentence, sizeof(sentence)), 0);
-	assert_string_equal(effective.left, "");
+	assert_string_equal(effective.left, "the last segment of leaf:3 has 2 nodes");
 }
 
 static void gives_no_spares_of_whole_nodes(void **state)

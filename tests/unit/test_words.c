@@ -534,7 +534,8 @@ static void segments_leave_nodes(void **state)
 		 "segments leaf:16 leave 2 of 18 nodes in each full leaf to others"},
 		{36,
 		 {1, {{1, 8}}},
-		 "segments leaf:8 leave 2 of 18 nodes in each full leaf to others"},
+		 "segments leaf:8 leave 2 of 18 nodes in each full leaf to others; the last "
+		 "segment of leaf:8 has 4 nodes"},
 		{8, {1, {{1, 8}}}, ""}, /* one of the two that a leaf holds */
 		{36, {1, {{1, 18}}}, ""},
 		{36, {1, {{1, 9}}}, ""},
@@ -543,7 +544,18 @@ static void segments_leave_nodes(void **state)
 		 "segments leaf:16 leave 2 of 18 nodes in each full leaf to others"},
 		{35,
 		 {2, {{1, 1}, {2, 34}}},
-		 "segments spine:34 leave 1 of 35 nodes in each full spine to others"},
+		 "segments spine:34 leave 1 of 35 nodes in each full spine to others; the last "
+		 "segment of spine:34 has 1 node"},
+		{20, {1, {{1, 18}}}, "the last segment of leaf:18 has 2 nodes"},
+		{3, {1, {{1, 9}}}, "the last segment of leaf:9 has 3 nodes"},
+		{48,
+		 {2, {{1, 8}, {2, 32}}},
+		 "segments leaf:8 leave 2 of 18 nodes in each full leaf to others; the last "
+		 "segment of spine:32 has 16 nodes"},
+		{68,
+		 {2, {{1, 9}, {2, 27}}},
+		 "segments spine:27 leave 8 of 35 nodes in each full spine to others; the last "
+		 "segment of leaf:9 has 5 nodes"},
 		{35, {0, {{0, 0}}}, ""},
 	};
 	struct osp_topology *uneven;
