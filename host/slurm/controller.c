@@ -46,20 +46,32 @@ static void *ask_in_thread(void *argument)
 	return NULL;
 }
 
+/*
+ * Whether slurmctld did not answer: also if it was killed when it had the question, and perhaps had
+ * done what was asked for. Slurm says of a connection that ends then that nothing was received, or
+ * gives no error number at all (slurm_recv_timeout() and slurm_send_timeout() of its
+ * slurm_protocol_socket.c, 22.05 to 26.05). What is asked twice is done once: a requeue of a job
+ * that is pending is refused, and a drained node is drained.
+ */
 static bool unreachable(int error)
 {
 	switch (error) {
+	case SLURM_ERROR:
 	case SLURM_COMMUNICATIONS_CONNECTION_ERROR:
 	case SLURM_COMMUNICATIONS_SEND_ERROR:
 	case SLURM_COMMUNICATIONS_RECEIVE_ERROR:
+	case SLURM_COMMUNICATIONS_SHUTDOWN_ERROR:
 	case SLURMCTLD_COMMUNICATIONS_CONNECTION_ERROR:
 	case SLURMCTLD_COMMUNICATIONS_SEND_ERROR:
 	case SLURMCTLD_COMMUNICATIONS_RECEIVE_ERROR:
+	case SLURMCTLD_COMMUNICATIONS_SHUTDOWN_ERROR:
 	case SLURM_PROTOCOL_SOCKET_IMPL_TIMEOUT:
+	case SLURM_PROTOCOL_SOCKET_ZERO_BYTES_SENT:
 	case SLURM_PROTOCOL_AUTHENTICATION_ERROR:
 	case ESLURM_IN_STANDBY_MODE:
 	case ECONNREFUSED:
 	case ECONNRESET:
+	case EPIPE:
 	case ETIMEDOUT:
 	case EHOSTUNREACH:
 	case ENETUNREACH:

@@ -4,8 +4,8 @@
  *
  * Every call ends at its deadline (osp_now_ms() of check/check.h), whatever slurmctld does: the
  * call itself runs in a thread that is left behind when it does not come back. Where slurmctld
- * cannot be reached it is asked again, after a pause that differs from node to node, until the
- * deadline.
+ * cannot be reached, or ends before it has answered, it is asked again, after a pause that differs
+ * from node to node, until the deadline.
  *
  * Calls that change something return 0 or Slurm's error number; OSP_CONTROLLER_SILENT when the
  * deadline came first. As root, in a process with one thread of its own.

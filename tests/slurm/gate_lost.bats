@@ -54,9 +54,13 @@ goes() {
 	touch "$BATS_TEST_TMPDIR/go"
 }
 
-# come_back: slurmctld is killed; as it comes back it has the state of before
+has_ended() {
+	! kill -0 "$1" 2>/dev/null
+}
+
+# come_back: slurmctld is killed, unless it has ended already; as it comes back it has the state of before
 come_back() {
-	cluster kill-ctld --dir "$ONESPINE_CLUSTER" -9
+	has_ended "$(cat "$ONESPINE_CLUSTER/run/slurmctld.pid")" || cluster kill-ctld --dir "$ONESPINE_CLUSTER" -9
 	rm -rf "$ONESPINE_CLUSTER/state"
 	cp -a "$BATS_TEST_TMPDIR/state" "$ONESPINE_CLUSTER/state"
 	cluster start-ctld --dir "$ONESPINE_CLUSTER"
@@ -132,6 +136,22 @@ without_n2() {
 	await 120 runs "$one"
 	without_n2 "$one"
 	none_drained_but
+}
+
+@test "it is killed before it answers a requeue, and comes back without it: asked again, and the job starts again without the bad node" {
+	cc -shared -fPIC -O1 -Wall -Werror -o "$OUT/at_answer.so" "$BATS_TEST_DIRNAME/at_answer.c"
+	# shellcheck disable=SC2016
+	pid=$(cat "$ONESPINE_CLUSTER/run/slurmctld.pid")
+	fault n1 'export LD_PRELOAD="'"$OUT"'/at_answer.so $LD_PRELOAD" AT_PID='"$pid"
+	one=$(job -N3)
+	goes "$one"
+	await 60 has_ended "$pid"
+	come_back
+	await 120 runs "$one"
+	without_n2 "$one"
+	equal "$(said_of "$one" n1 | grep -c 'it is ended')" 0
+	drained n2 "$ECC_REASON"
+	none_drained_but n2
 }
 
 @test "a job that is cancelled while it is checked: its bad node is drained all the same" {
