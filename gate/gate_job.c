@@ -187,7 +187,14 @@ static void read_depth(struct osp_gate_job *job)
 	if (wish && osp_gate_depth_parse(wish, &depth) == 0 && depth > job->depth &&
 	    depth < OSP_GATE_FULL)
 		job->depth = depth;
-	if (job->gpus_unknown && job->depth > OSP_GATE_PASSIVE)
+	if (job->gpus_unknown)
+		osp_gate_job_counted(job);
+}
+
+void osp_gate_job_counted(struct osp_gate_job *job)
+{
+	job->gpus_unknown = true;
+	if (job->depth > OSP_GATE_PASSIVE)
 		job->depth = OSP_GATE_PASSIVE;
 }
 
@@ -240,6 +247,19 @@ bool osp_gate_job_wanted(const struct osp_gate_job *job)
 {
 	return job->depth != OSP_GATE_OFF &&
 	       (job->gang.gpus || job->gpus_unknown || job->policy->all_jobs || job->gang.spares);
+}
+
+/* GPUs of a node that slurm.conf does not name came with its slurmd. */
+bool osp_gate_job_unsaid(const struct osp_gate_job *job)
+{
+	const char *gres;
+
+	if (!configuration || job->depth == OSP_GATE_OFF || osp_gate_job_wanted(job) ||
+	    !osp_slurm_list_has(osp_slurm_conf_value(configuration, "GresTypes", NULL), "gpu", NULL,
+				0))
+		return false;
+	gres = osp_slurm_conf_of_node(configuration, job->node, "Gres", "gpu");
+	return gres && strcasestr(gres, "gpu");
 }
 
 /* --- addresses -------------------------------------------------------------------------------- */

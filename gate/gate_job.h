@@ -41,6 +41,13 @@ void osp_gate_job_free(struct osp_gate_job *job);
 /* Whether this node has to be checked for this job at all. */
 bool osp_gate_job_wanted(const struct osp_gate_job *job);
 
+/* Whether it need not be because the job has no GPUs here, which nobody has said of a node that
+ * has GPUs by slurm.conf (gate_gpus.h). */
+bool osp_gate_job_unsaid(const struct osp_gate_job *job);
+
+/* The job has GPUs here, and Slurm has not said which. */
+void osp_gate_job_counted(struct osp_gate_job *job);
+
 /* The address of a node as slurm.conf says (NodeAddr), or else by its name; its port is 0. -1 with
  * `error` set. */
 int osp_gate_address(const char *node, struct sockaddr_storage *address, struct osp_error *error);

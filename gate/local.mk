@@ -14,6 +14,7 @@ onespine_gate_SOURCES = \
 	gate/gate_check.c gate/gate_check.h \
 	gate/gate_environment.c gate/gate_environment.h \
 	gate/gate_fresh.c gate/gate_fresh.h \
+	gate/gate_gpus.c gate/gate_gpus.h \
 	gate/gate_instance.c gate/gate_instance.h \
 	gate/gate_job.c gate/gate_job.h \
 	gate/gate_measure.c gate/gate_measure.h \

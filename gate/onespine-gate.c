@@ -21,6 +21,7 @@
 #include "check/base/gpus.h"
 #include "gate/gate_again.h"
 #include "gate/gate_check.h"
+#include "gate/gate_gpus.h"
 #include "gate/gate_talk.h"
 #include "host/output.h"
 #include "host/record/thresholds_file.h"
@@ -158,27 +159,39 @@ static int run_epilog(struct osp_gate_job *job, uint64_t begun_ms)
  * of its own. */
 static uint64_t begun_ms;
 
-static int run_gate(int (*work)(struct osp_gate_job *job, uint64_t begun_ms))
+typedef int run_f(struct osp_gate_job *job, uint64_t begun_ms);
+
+static int run_wanted(struct osp_gate_job *job, run_f *work)
+{
+	char words[sizeof(job->refused) + 32];
+
+	if (!osp_gate_job_wanted(job))
+		return OSP_EXIT_YES;
+	/* A file that is refused changes nothing: the built-in values are in force. */
+	if (*job->refused.text)
+		osp_gate_log(job, "%s: the built-in values are in force",
+			     osp_error_format(&job->refused, words, sizeof(words)));
+	if (job->gpus_unknown)
+		osp_gate_log(job, "Slurm has not said which GPUs of this node the job has: "
+				  "all are checked, without load");
+	return work(job, begun_ms);
+}
+
+static int run_gate(run_f *work, bool asks)
 {
 	struct osp_error error = {.text = ""};
 	struct osp_gate_job job;
-	int status = OSP_EXIT_YES;
-	char words[sizeof(error) + 32];
+	int status;
 
 	/* What slurmd gives is whole; where we cannot read it, ours is what broke, not the node. */
-	if (osp_gate_job_read(&job, &error))
+	if (osp_gate_job_read(&job, &error)) {
 		status = osp_say_error(&error) && getenv("SLURM_JOB_ID") ? OSP_EXIT_YES
 									 : OSP_EXIT_UNABLE;
-	else if (osp_gate_job_wanted(&job)) {
-		/* A file that is refused changes nothing: the built-in values are in force. */
-		if (*job.refused.text)
-			osp_gate_log(&job, "%s: the built-in values are in force",
-				     osp_error_format(&job.refused, words, sizeof(words)));
-		if (job.gpus_unknown)
-			osp_gate_log(&job,
-				     "Slurm has not said which GPUs of this node the job has: "
-				     "all are checked, without load");
-		status = work(&job, begun_ms);
+	} else {
+		/* No other node could begin either while slurmctld did not answer. */
+		if (asks && osp_gate_gpus_ask(&job))
+			begun_ms = osp_now_ms();
+		status = run_wanted(&job, work);
 	}
 	osp_gate_job_free(&job);
 	return status;
@@ -186,17 +199,17 @@ static int run_gate(int (*work)(struct osp_gate_job *job, uint64_t begun_ms))
 
 static int prolog(void)
 {
-	return run_gate(run_prolog);
+	return run_gate(run_prolog, true);
 }
 
 static int stop(void)
 {
-	return run_gate(run_stop);
+	return run_gate(run_stop, true);
 }
 
 static int epilog(void)
 {
-	return run_gate(run_epilog);
+	return run_gate(run_epilog, false);
 }
 
 /* --- reduce ----------------------------------------------------------------------------------- */

@@ -72,6 +72,7 @@ libonespine_la_SOURCES += \
 	lib/gate/breaker.c lib/gate/breaker.h lib/gate/gate.c lib/gate/gate.h \
 	lib/gate/gate_barrier.c lib/gate/gate_barrier.h lib/gate/gate_links.c \
 	lib/gate/gate_links.h lib/gate/gate_message.c lib/gate/gate_message.h \
+	lib/gate/gate_gres.c lib/gate/gate_gres.h \
 	lib/gate/gate_policy.c lib/gate/gate_policy.h lib/gate/gate_reduce.c \
 	lib/gate/gate_reduce.h lib/gate/gate_exclude.c lib/gate/gate_exclude.h \
 	lib/gate/gate_suspects.c lib/gate/gate_suspects.h lib/gate/gate_traffic.c \

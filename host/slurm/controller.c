@@ -17,6 +17,7 @@
 #include "check/check.h"
 #include "host/slurm_compat.h"
 #include "host/slurm/cluster_state.h"
+#include "lib/gate/gate_gres.h"
 
 #define PAUSE_LEAST_MS 200
 #define PAUSE_MORE_MS  800
@@ -201,34 +202,20 @@ static char *copy(const char *text)
 	return text ? strdup(text) : NULL;
 }
 
-/* "gpu:h100:8(S:0-1),shard:64" has 8. */
-static uint32_t gpus_of(const char *gres)
-{
-	uint32_t gpus = 0;
-
-	for (const char *at = gres; at && *at; at += strcspn(at, ","), at += *at == ',') {
-		size_t length = strcspn(at, ",(");
-		const char *last = at + length;
-
-		if (strncmp(at, "gpu:", 4) != 0)
-			continue;
-		while (last > at && last[-1] >= '0' && last[-1] <= '9')
-			last--;
-		gpus += (uint32_t)strtoul(last, NULL, 10);
-	}
-	return gpus;
-}
-
-/* Of each node's "gpu:h100:8(IDX:0-7)"; a job without any is not told from one that nobody
- * knows. */
+/* A job without any is not told from one that nobody knows; then what it asked for says more. */
 static void take_gpus(const slurm_job_info_t *record, struct osp_controller_job *job)
 {
 	uint32_t all = 0;
 
 	job->gpus = calloc(record->gres_detail_cnt + 1, sizeof(*job->gpus));
 	for (uint32_t i = 0; job->gpus && i < record->gres_detail_cnt; i++)
-		all += job->gpus[i] = gpus_of(record->gres_detail_str[i]);
+		all += job->gpus[i] = osp_gate_gres_gpus(record->gres_detail_str[i]);
 	job->gpu_node_count = all ? record->gres_detail_cnt : 0;
+	job->gpus_asked = osp_gate_gres_names_gpus(record->tres_alloc_str) ||
+			  osp_gate_gres_names_gpus(record->tres_per_job) ||
+			  osp_gate_gres_names_gpus(record->tres_per_node) ||
+			  osp_gate_gres_names_gpus(record->tres_per_socket) ||
+			  osp_gate_gres_names_gpus(record->tres_per_task);
 }
 
 static void take_job(const slurm_job_info_t *record, struct osp_controller_job *job)
@@ -300,7 +287,7 @@ static void take_node(const node_info_t *record, struct osp_controller_node *nod
 	node->name = copy(record->name);
 	node->reason = record->reason && *record->reason ? copy(record->reason) : NULL;
 	node->since_s = (int64_t)record->reason_time;
-	node->gpus = gpus_of(record->gres);
+	node->gpus = osp_gate_gres_gpus(record->gres);
 	node->drained = (record->node_state & NODE_STATE_DRAIN) != 0;
 	node->idle = base == NODE_STATE_IDLE && !(record->node_state & NODE_STATE_COMPLETING);
 	node->responding = base != NODE_STATE_DOWN && base != NODE_STATE_FUTURE &&

@@ -43,6 +43,7 @@ struct osp_controller_job {
 	char *admin_comment;
 	uint32_t *gpus;		 /* that it has on each of its nodes, in their order */
 	uint32_t gpu_node_count; /* 0: it has none anywhere, or that is not known */
+	bool gpus_asked;	 /* its request or its allocation names GPUs, on whatever node */
 };
 
 /* 0; ESLURM_INVALID_JOB_ID when there is none; else as above. Free with ..._job_free(). */

@@ -319,6 +319,27 @@ const char *osp_slurm_conf_address(const struct osp_slurm_conf *conf, const char
 	return NULL;
 }
 
+const char *osp_slurm_conf_of_node(const struct osp_slurm_conf *conf, const char *node,
+				   const char *key, const char *unknown)
+{
+	const char *otherwise = NULL;
+
+	for (size_t i = 0; i < conf->word_count; i++) {
+		const struct osp_slurm_word *word = &conf->words[i];
+		struct search search = {.name = node};
+		const char *value;
+
+		if (!word->starts_line || strcasecmp(word->key, "NodeName") != 0)
+			continue;
+		value = osp_slurm_conf_of_line(conf, word, key);
+		if (strcasecmp(word->value, "DEFAULT") == 0)
+			otherwise = value ? value : otherwise;
+		else if (osp_hostlist_expand(word->value, is_name, &search, NULL) == 1)
+			return value ? value : otherwise;
+	}
+	return unknown;
+}
+
 const struct osp_slurm_file *osp_slurm_conf_files(const struct osp_slurm_conf *conf, size_t *count)
 {
 	*count = conf->file_count;

@@ -88,6 +88,13 @@ const char *osp_slurm_conf_of_line(const struct osp_slurm_conf *conf,
 const char *osp_slurm_conf_address(const struct osp_slurm_conf *conf, const char *node,
 				   char *buffer, size_t buffer_bytes);
 
+/*
+ * Returns the value of `key` in the line that names the node, else in the last line of DEFAULT
+ * before that; NULL if neither has it. `unknown` if no line names the node.
+ */
+const char *osp_slurm_conf_of_node(const struct osp_slurm_conf *conf, const char *node,
+				   const char *key, const char *unknown);
+
 const struct osp_slurm_file *osp_slurm_conf_files(const struct osp_slurm_conf *conf, size_t *count);
 
 /*

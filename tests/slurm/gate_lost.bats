@@ -175,21 +175,66 @@ counted_only() {
 	[[ $(scontrol show job -d "$1") == *'Nodes=n2 '*'GRES=gpu(CNT:8)'* ]]
 }
 
-@test "it comes back without what it knew of the nodes: a node that has not registered is checked all the same" {
+# comes_back_without_nodes JOB: slurmctld has lost its node_state and starts the job, which was held; n2, which has $ECC,
+# answers and cannot register, so its GPUs are counted only
+comes_back_without_nodes() {
+	local port
 	port=$(sed -n 's/^SlurmctldPort=//p' "$ONESPINE_CLUSTER/slurm.conf")
-	one=$(sbatch --parsable --hold --chdir=/ --output="$OUT/%j" --gang -p gpus -N2 -w 'n[1-2]' --gres=gpu:8 "$OUT/job.sh")
-	await_saved "$one"
+	await_saved "$1"
 	fault n2 "$ECC"
 	cluster kill-ctld --dir "$ONESPINE_CLUSTER" -9
 	rm "$ONESPINE_CLUSTER"/state/node_state*
-	# n2 answers, and cannot ask
 	on_n2 ip rule add ipproto tcp dport "$port" blackhole
 	cluster start-ctld --dir "$ONESPINE_CLUSTER"
-	scontrol release "$one"
-	await 20 counted_only "$one"
+	scontrol release "$1"
+	await_job "$1" RUNNING
 	on_n2 ip rule del ipproto tcp dport "$port" blackhole
+}
+
+# is_checked_all_the_same JOB: n2 is drained, with all of its GPUs looked at; the job has not begun
+is_checked_all_the_same() {
 	await 60 drained n2 "$ECC_REASON"
 	await 30 says n2 'Slurm has not said which GPUs of this node the job has: all are checked, without load'
-	[[ ! -s $OUT/$one ]] || fail "it began on $(cat "$OUT/$one")"
+	[[ ! -s $OUT/$1 ]] || fail "it began on $(cat "$OUT/$1")"
 	none_drained_but n2
+}
+
+# held SBATCH-OPTION...: a job of whole nodes that waits to be released
+held() {
+	sbatch --parsable --hold --chdir=/ --output="$OUT/%j" -p gpus --gres=gpu:8 "$@" "$OUT/job.sh"
+}
+
+@test "it comes back without what it knew of the nodes: a node that has not registered is checked all the same" {
+	one=$(held --gang -N2 -w 'n[1-2]')
+	comes_back_without_nodes "$one"
+	counted_only "$one"
+	is_checked_all_the_same "$one"
+}
+
+@test "the same for a job that is no gang: its gate asks slurmctld" {
+	one=$(held -N2 -w 'n[1-2]')
+	comes_back_without_nodes "$one"
+	counted_only "$one"
+	is_checked_all_the_same "$one"
+}
+
+# gate_asks NODE: its gate itself runs, and not what it waits for
+gate_asks() {
+	local pid
+	for pid in $(gate_processes "$1"); do
+		[[ $(readlink "/proc/$pid/exe") != */onespine-gate ]] || return 0
+	done
+	return 1
+}
+
+@test "the same for a job on one node, whose GPUs nobody has chosen, and a slurmctld that is killed when it is to be asked" {
+	fault n2 "until [[ -e $BATS_TEST_TMPDIR/go || ! -e $ONESPINE_CLUSTER/nodes/n2.faults ]]; do sleep 0.1; done"
+	one=$(held -N1 -w n2)
+	comes_back_without_nodes "$one"
+	await_saved "$one"
+	cluster kill-ctld --dir "$ONESPINE_CLUSTER" -9
+	touch "$BATS_TEST_TMPDIR/go"
+	await 20 gate_asks n2
+	cluster start-ctld --dir "$ONESPINE_CLUSTER"
+	is_checked_all_the_same "$one"
 }

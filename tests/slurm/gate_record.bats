@@ -145,7 +145,7 @@ suspects_are() {
 }
 
 @test "a job_submit that is not there: no spares are believed" {
-	job=$(submit -N2 -w 'n[1-2]' --gres=gpu:8)
+	job=$(submit -N2 -w 'n[1-2]')
 	await_job "$job" RUNNING
 	sed -i 's/^JobSubmitPlugins=.*/JobSubmitPlugins=lua/' "$SLURM_CONF"
 	on_cluster env -i PATH="$PATH" SLURM_CONF="$SLURM_CONF" SLURM_JOB_ID="$job" SLURM_NODELIST='n[1-2]' SLURMD_NODENAME=n1 \

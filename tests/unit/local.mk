@@ -200,10 +200,11 @@ endif
 UNIT_TESTS += tests/unit/test_own_files
 tests_unit_test_own_files_SOURCES = tests/unit/test_own_files.c spank/own_files.c spank/own_files.h
 tests_unit_test_own_files_LDADD = $(UNIT_LIBS) -lpthread
-UNIT_TESTS += tests/unit/test_gate_barrier tests/unit/test_gate_links \
+UNIT_TESTS += tests/unit/test_gate_barrier tests/unit/test_gate_gres tests/unit/test_gate_links \
 	tests/unit/test_gate_message tests/unit/test_gate_policy tests/unit/test_gate_reduce \
 	tests/unit/test_gate_suspects tests/unit/test_gate_traffic tests/unit/test_hang
 tests_unit_test_hang_LDADD = $(UNIT_LIBS)
+tests_unit_test_gate_gres_LDADD = $(UNIT_LIBS)
 tests_unit_test_gate_suspects_LDADD = $(UNIT_LIBS)
 tests_unit_test_gate_traffic_LDADD = $(UNIT_LIBS)
 tests_unit_test_gate_reduce_LDADD = $(UNIT_LIBS)

@@ -170,6 +170,34 @@ static void test_refused(void **state)
 	}
 }
 
+static void test_of_node(void **state)
+{
+	static const struct {
+		const char *node;
+		const char *gres; /* NULL: neither its line nor a default says */
+	} cases[] = {
+		{"n1", NULL},	      {"g1", "gpu:8"}, {"g2", "gpu:8"},
+		{"g3", "gpu:h100:4"}, {"c1", "none"},  {"x", "not there"},
+	};
+	struct osp_slurm_conf *conf = read_text("NodeName=n1\n"
+						"NodeName=DEFAULT Gres=gpu:8\n"
+						"NodeName=DEFAULT CPUs=4\n"
+						"NodeName=g[1-2]\n"
+						"NodeName=g3 Gres=gpu:h100:4\n"
+						"NodeName=c1 gres=none\n");
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(cases); i++) {
+		const char *gres = osp_slurm_conf_of_node(conf, cases[i].node, "Gres", "not there");
+
+		if (cases[i].gres && gres)
+			assert_string_equal(gres, cases[i].gres);
+		else if (cases[i].gres || gres)
+			fail_msg("%s: %s", cases[i].node, gres ? gres : "none");
+	}
+	osp_slurm_conf_free(conf);
+}
+
 static void test_lists(void **state)
 {
 	static const struct {
@@ -290,10 +318,11 @@ static void test_candidates(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_values),	  cmocka_unit_test(test_numbers_and_lines),
-		cmocka_unit_test(test_include),	  cmocka_unit_test(test_refused),
-		cmocka_unit_test(test_addresses), cmocka_unit_test(test_lists),
-		cmocka_unit_test(test_plugstack), cmocka_unit_test(test_candidates),
+		cmocka_unit_test(test_values),	   cmocka_unit_test(test_numbers_and_lines),
+		cmocka_unit_test(test_include),	   cmocka_unit_test(test_refused),
+		cmocka_unit_test(test_addresses),  cmocka_unit_test(test_of_node),
+		cmocka_unit_test(test_lists),	   cmocka_unit_test(test_plugstack),
+		cmocka_unit_test(test_candidates),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
