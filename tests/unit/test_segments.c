@@ -163,6 +163,41 @@ static void test_cases(void **state)
 	}
 }
 
+/* A rack of 18 nodes with none to three of them down: how many nodes whole segments of a size
+ * give. */
+static void test_rack(void **state)
+{
+	static const struct {
+		uint32_t size, usable[4];
+	} rows[] = {
+		{18, {18, 0, 0, 0}},  {16, {16, 16, 16, 0}}, {9, {18, 9, 9, 9}},
+		{8, {16, 16, 16, 8}}, {6, {18, 12, 12, 12}}, {4, {16, 16, 16, 12}},
+	};
+	struct osp_topology *topology = leaves_of("18");
+	struct osp_cut *cut = osp_cut_new(topology);
+	struct osp_nodeset *up = osp_nodeset_new(osp_topology_node_count(topology));
+	struct osp_cut_answer answer;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct osp_cut_input input = {.level = SPINE,
+					      .domains_max = 1,
+					      .nodes = rows[i].size,
+					      .segments = {1, {{LEAF, rows[i].size}}},
+					      .free = up};
+
+		osp_nodeset_fill(up);
+		for (uint32_t down = 0; down < 4; down++) {
+			osp_cut_judge(cut, &input, &answer);
+			assert_int_equal(answer.whole_offered * rows[i].size, rows[i].usable[down]);
+			osp_nodeset_remove(up, 5 * down);
+		}
+	}
+	free(up);
+	osp_cut_free(cut);
+	osp_topology_free(topology);
+}
+
 /* --- text ------------------------------------------------------------------------------------- */
 
 static const struct {
@@ -595,10 +630,15 @@ static void test_anywhere(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_cases),	 cmocka_unit_test(test_text),
-		cmocka_unit_test(test_random),	 cmocka_unit_test(test_boot_and_weight),
-		cmocka_unit_test(test_ragged),	 cmocka_unit_test(test_kinds),
-		cmocka_unit_test(test_anywhere), cmocka_unit_test(test_wrong_input),
+		cmocka_unit_test(test_cases),
+		cmocka_unit_test(test_rack),
+		cmocka_unit_test(test_text),
+		cmocka_unit_test(test_random),
+		cmocka_unit_test(test_boot_and_weight),
+		cmocka_unit_test(test_ragged),
+		cmocka_unit_test(test_kinds),
+		cmocka_unit_test(test_anywhere),
+		cmocka_unit_test(test_wrong_input),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -85,6 +85,8 @@ static void steps_with_a_host_file(void **state)
 		{"-mblock sh", 0, ""},
 		{"--distribution=cyclic sh", 0, ""},
 		{"--dist cyclic sh", 0, ""},
+		{"-m plane=2 sh", 0, ""},
+		{"--distribution=arbitrary sh", 0, ""},
 		{"SLURM_DISTRIBUTION=block sh", 0, ""},
 		{"SLURM_HOSTFILE=/x sh", 0, ""},
 		{"-m block --multi-prog x", 0, ""},
