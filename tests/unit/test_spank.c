@@ -17,6 +17,9 @@
 
 #include "host/slurm_compat.h"
 #include "lib/base/clean.h"
+#include "lib/base/text.h"
+#include "lib/policy/note.h"
+#include "lib/topology/leaf_pack.h"
 #include "spank/placed.h"
 #include "spank/spares.h"
 
@@ -29,7 +32,7 @@
 
 struct variable {
 	char name[128];
-	char value[256];
+	char value[16384];
 	bool set;
 };
 
@@ -714,6 +717,33 @@ static void each_task_gets_its_own_leaf(void **state)
 	}
 }
 
+/* A list of leaves that takes more than 4 KiB, as slurmctld packs it and written out. */
+static void tasks_of_a_large_gang_get_their_leaf_and_rank(void **state)
+{
+	struct osp_text list = OSP_TEXT_INIT;
+	char *texts[2];
+
+	(void)state;
+	for (unsigned int i = 0; i < 700; i++) /* n1 n351 n2 n352 .. */
+		osp_text_printf(&list, "%sleaf-%u:n%u", i ? "|" : "", i + 1,
+				i / 2 + 1 + i % 2 * 350);
+	texts[0] = osp_text_take(&list);
+	texts[1] = osp_leaf_pack(texts[0], OSP_NOTE_PACKED_BYTES_MAX);
+	for (int i = 0; i < 2; i++) {
+		start_program(S_CTX_REMOTE);
+		assert_true(strlen(texts[i]) > 4096);
+		give_task(OSP_LEVEL_VARIABLE, "spine");
+		give_task(OSP_LEAVES_VARIABLE, texts[i]);
+		give_task("SLURMD_NODENAME", "n352");
+		give_task("SLURM_JOB_NODELIST", "n[1-700]");
+		assert_int_equal(task_init(), 0);
+		assert_task(OSP_LEAF_VARIABLE, "leaf-4");
+		assert_task(OSP_RANK_VARIABLE, "3");
+		close(atoi(strrchr(of_task(OSP_HOST_FILE_VARIABLE), '/') + 1));
+		free(texts[i]);
+	}
+}
+
 /* --- spares ----------------------------------------------------------------------------------- */
 
 static const struct {
@@ -914,6 +944,7 @@ int main(void)
 		cmocka_unit_test(each_task_gets_its_nodes_rank),
 		cmocka_unit_test(a_batch_script_without_a_place_gets_none),
 		cmocka_unit_test(other_batch_scripts_ask_nothing),
+		cmocka_unit_test(tasks_of_a_large_gang_get_their_leaf_and_rank),
 		cmocka_unit_test(each_task_gets_its_own_leaf),
 		cmocka_unit_test(a_batch_script_sees_the_nodes_that_stayed),
 		cmocka_unit_test(without_an_answer_variables_stay),
