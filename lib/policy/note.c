@@ -104,6 +104,7 @@ static size_t leaves_bytes(const struct osp_note *note)
 /* Leaves and order, if they had to be packed. */
 struct packed {
 	char *leaves, *order;
+	bool failed; /* memory ran out */
 };
 
 /*
@@ -123,10 +124,8 @@ static size_t fit_leaves(struct osp_note *note, size_t others_bytes, struct pack
 		packed->order = packed->leaves && note->order
 					? osp_gang_order_pack(note->leaves, note->order)
 					: NULL;
-		if (!packed->leaves || (note->order && !packed->order))
-			note->leaves = NULL;
-		else
-			note->leaves = packed->leaves;
+		packed->failed = !packed->leaves || (note->order && !packed->order);
+		note->leaves = packed->failed || !*packed->leaves ? NULL : packed->leaves;
 		note->order = packed->order;
 	}
 	if (note->leaves && leaves_bytes(note) <= room)
@@ -165,6 +164,7 @@ static void add_part(struct osp_text *text, struct osp_note *note)
 	used = text->length_bytes - start + strlen("; ") + strlen("]");
 	add_piece(text, &first, "", note->says, most_bytes > used ? most_bytes - used : 0, ';');
 	osp_text_add(text, "]");
+	text->failed = text->failed || packed.failed;
 	free(packed.leaves);
 	free(packed.order);
 }

@@ -116,10 +116,11 @@ static int by_string(const void *a, const void *b)
 	return strcmp(((const struct packed_node *)a)->name, ((const struct packed_node *)b)->name);
 }
 
+/* Returns false if memory ran out, or a packed list is malformed. */
 static bool see_list(struct packing *packing, const char *leaves)
 {
 	*packing = (struct packing){.leaf_names = OSP_TEXT_INIT, .suits = true};
-	return osp_leaf_list_each(leaves, see_node, packing) == 0 && packing->count;
+	return osp_leaf_list_each(leaves, see_node, packing) == 0;
 }
 
 static void clear(struct packing *packing)
@@ -263,11 +264,16 @@ char *osp_leaf_pack(const char *leaves, size_t most_bytes)
 	char *packed = NULL;
 
 	if (osp_leaf_is_packed(leaves) || strlen(leaves) / RATIO_MAX > most_bytes)
-		return NULL;
-	if (see_list(&packing, leaves) && packing.suits && is_sorted_by_leaf(&packing)) {
-		qsort(packing.nodes, packing.count, sizeof(*packing.nodes), by_name);
-		if (!has_twice(&packing) && write_all(&packing, &text, most_bytes))
+		return strdup("");
+	if (see_list(&packing, leaves)) {
+		bool suits = packing.count && packing.suits && is_sorted_by_leaf(&packing);
+
+		if (suits)
+			qsort(packing.nodes, packing.count, sizeof(*packing.nodes), by_name);
+		if (suits && !has_twice(&packing) && write_all(&packing, &text, most_bytes))
 			packed = osp_text_take(&text);
+		else if (!text.failed)
+			packed = strdup("");
 	}
 	osp_text_free(&text);
 	clear(&packing);
@@ -453,9 +459,13 @@ char *osp_leaf_pack_names(const char *leaves, const char *names)
 	if (good) {
 		qsort(packing.nodes, packing.count, sizeof(*packing.nodes), by_string);
 		osp_text_printf(&text, "%c", MARK);
-		good = osp_hostlist_expand(names, add_place, &places, NULL) == 0;
-		end_run(&places);
-		osp_bits_end(&places.bits);
+		if (osp_hostlist_expand(names, add_place, &places, NULL)) {
+			osp_text_free(&text);
+			osp_text_add(&text, names);
+		} else {
+			end_run(&places);
+			osp_bits_end(&places.bits);
+		}
 	}
 	clear(&packing);
 	if (!good)

@@ -25,8 +25,8 @@
 bool osp_leaf_is_packed(const char *leaves);
 
 /*
- * Returns the packed form of a leaf list as slurmctld writes it, malloc'd; NULL if it has none of
- * at most `most_bytes`, since a name does not suit it, or if memory ran out. It unpacks to the same
+ * Returns the packed form of a leaf list as slurmctld writes it, malloc'd; "" if it has none of at
+ * most `most_bytes`, or a name does not suit it; NULL if memory ran out. It unpacks to the same
  * leaves, each with the same nodes in the same order.
  */
 char *osp_leaf_pack(const char *leaves, size_t most_bytes);
@@ -37,7 +37,7 @@ char *osp_leaf_unpack(const char *packed);
 /*
  * Does the same to names of a leaf list's nodes in any order, "n1,n[7-9],n2" or "~Zx3k..": the
  * packed form has their places in `leaves`, which may be packed itself. A name that is not there is
- * left out.
+ * left out; a malformed list is packed as it is.
  */
 char *osp_leaf_pack_names(const char *leaves, const char *names);
 char *osp_leaf_unpack_names(const char *leaves, const char *packed);

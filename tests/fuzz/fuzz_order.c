@@ -117,8 +117,11 @@ static void check_packed(const char *leaves)
 {
 	char *packed = osp_leaf_pack(leaves, 4096), *list, *again;
 
-	if (!packed)
+	fuzz_check(packed || osp_leaf_is_packed(leaves));
+	if (!packed || !*packed) {
+		free(packed);
 		return;
+	}
 	list = osp_leaf_unpack(packed);
 	fuzz_check(list);
 	again = osp_leaf_pack(list, 4096);

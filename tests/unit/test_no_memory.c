@@ -15,7 +15,10 @@
 #include "lib/base/hostlist.h"
 #include "lib/base/nodeset.h"
 #include "lib/base/text.h"
+#include "lib/layout/gang_order.h"
 #include "lib/policy/note.h"
+#include "lib/topology/blocks.h"
+#include "lib/topology/leaf_pack.h"
 #include "lib/topology/readers.h"
 #include "tests/unit/no_memory.h"
 
@@ -278,13 +281,97 @@ static void writing_survives(void **state)
 	osp_topology_free(topology);
 }
 
+/* --- packed leaf lists, blocks ---------------------------------------------------------------- */
+
+static const char leaves[] = "l1:n[1,3],x|l2:n[2,4]|l3:n[08-12]";
+
+static bool pack(void *context)
+{
+	char *packed = osp_leaf_pack(leaves, 4096);
+
+	(void)context;
+	if (packed)
+		assert_string_equal(packed, context);
+	free(packed);
+	return packed;
+}
+
+static bool unpack(void *context)
+{
+	char *list = osp_leaf_unpack(context);
+
+	if (list)
+		assert_string_equal(list, leaves);
+	free(list);
+	return list;
+}
+
+static bool order(void *context)
+{
+	struct osp_gang_ranks made;
+	bool good = osp_gang_order_make("n[1-4]", context, "2x2.2x1/~IhK", &made) == 0;
+
+	if (good)
+		osp_gang_order_clear(&made);
+	return good;
+}
+
+static bool pack_order(void *context)
+{
+	char *packed = osp_gang_order_pack(context, "2x1/n[2,4],n1");
+
+	free(packed);
+	return packed;
+}
+
+static void packing_survives(void **state)
+{
+	char *packed = osp_leaf_pack(leaves, 4096),
+	     *small = osp_leaf_pack("a:n[1,3]|b:n[2,4]", 4096);
+
+	(void)state;
+	assert_true(no_memory_at_each(pack, packed) > 1);
+	assert_true(no_memory_at_each(unpack, packed) > 3);
+	assert_true(no_memory_at_each(order, small) > 10);
+	assert_true(no_memory_at_each(pack_order, small) > 1);
+	free(packed);
+	free(small);
+}
+
+static const char racks[] = "- topology: a\n  tree: {switches: [{switch: s, children: \"l[1-2]\"}, "
+			    "{switch: l1, nodes: \"n[1-4]\"}, {switch: l2, nodes: \"n[5-8]\"}]}\n"
+			    "- topology: b\n  block: {blocks: [{block: r1, nodes: \"n[1-2]\"}, "
+			    "{block: r2, nodes: \"n[5-8]\"}]}\n";
+
+static bool insert_blocks(void *context)
+{
+	struct osp_error error = {0};
+	struct osp_blocks *blocks = osp_blocks_read("f", racks, sizeof(racks) - 1, &error);
+	struct osp_topology *made = blocks ? osp_blocks_insert(context, blocks, &error) : NULL;
+
+	check_words(&error, made);
+	osp_topology_free(made);
+	osp_blocks_free(blocks);
+	return made;
+}
+
+static void blocks_survive(void **state)
+{
+	struct osp_topology *topology =
+		osp_read_slurm_topology("f", racks, sizeof(racks) - 1, NULL);
+
+	(void)state;
+	assert_non_null(topology);
+	assert_true(no_memory_at_each(insert_blocks, topology) > 20);
+	osp_topology_free(topology);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(reading_survives),
-		cmocka_unit_test(writing_survives),
-		cmocka_unit_test(notes_survive),
-		cmocka_unit_test(a_large_topology_survives),
+		cmocka_unit_test(reading_survives), cmocka_unit_test(writing_survives),
+		cmocka_unit_test(notes_survive),    cmocka_unit_test(a_large_topology_survives),
+		cmocka_unit_test(packing_survives), cmocka_unit_test(blocks_survive),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
