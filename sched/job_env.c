@@ -49,6 +49,67 @@ void osp_job_env_drop(char **list, uint32_t *count, const char *name)
 		*count = kept;
 }
 
+/* --- our variables ---------------------------------------------------------------------------- */
+
+#define OURS "ONESPINE_"
+
+static bool is_dropped(const char *entry, const char *const *dropped)
+{
+	for (; *dropped; dropped++)
+		if (!strncmp(entry, *dropped, strlen(*dropped)))
+			return true;
+	return false;
+}
+
+/* Notes the value if the entry is an option's variable; the first of a name counts. */
+static void note_value(const char *entry, struct osp_our_environment *ours)
+{
+	for (int id = 0; id < OSP_JOB_OPTION_COUNT; id++) {
+		const char *name = osp_job_option((enum osp_job_option_id)id)->variable;
+		size_t length = strlen(name);
+
+		if (osp_job_option((enum osp_job_option_id)id)->whose != OSP_JOB_OPTION_OF_JOB ||
+		    strncmp(entry, name, length) != 0 || entry[length] != '=')
+			continue;
+		if (ours->values[id])
+			return;
+		if (strnlen(entry + length + 1, OSP_ENVIRONMENT_VALUE_BYTES_MAX) ==
+		    OSP_ENVIRONMENT_VALUE_BYTES_MAX)
+			ours->too_long = name;
+		else
+			ours->values[id] = entry + length + 1;
+		return;
+	}
+}
+
+void osp_job_env_read(char **list, uint32_t *count, const char *const *dropped,
+		      struct osp_our_environment *ours)
+{
+	uint32_t read, kept = 0;
+
+	*ours = (struct osp_our_environment){.entries = usable_count(list, *count)};
+	ours->cut = ours->entries > OSP_ENVIRONMENT_ENTRIES_MAX;
+	read = ours->cut ? OSP_ENVIRONMENT_ENTRIES_MAX : ours->entries;
+	for (uint32_t i = 0; i < read; i++) {
+		if (list[i] && !strncmp(list[i], OURS, sizeof(OURS) - 1)) {
+			if (is_dropped(list[i], dropped)) {
+				slurm_xfree((void **)&list[i]);
+				continue;
+			}
+			note_value(list[i], ours);
+		}
+		list[kept++] = list[i];
+	}
+	if (kept == read)
+		return;
+	memmove(&list[kept], &list[read], (ours->entries - read) * sizeof(*list));
+	*count = kept + ours->entries - read;
+	for (uint32_t i = *count; i < ours->entries; i++)
+		list[i] = NULL;
+}
+
+/* --- more entries ----------------------------------------------------------------------------- */
+
 int osp_job_env_append(char ***list, uint32_t *count, const char *name, const char *value)
 {
 	uint32_t old_count = usable_count(*list, *count);

@@ -13,11 +13,35 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "lib/policy/job_options.h"
+
 /* Returns the value of the first entry of that name, or NULL. It lives as long as the entry. */
 const char *osp_job_env_find(char *const *list, uint32_t count, const char *name);
 
 /* Removes and frees every entry of that name; the order of the others stays. */
 void osp_job_env_drop(char **list, uint32_t *count, const char *name);
+
+/*
+ * What a submission's environment[] says in the variables of options (lib/policy/job_options.h),
+ * from one reading of the list. A user may send a million variables of a megabyte: behind the
+ * first OSP_ENVIRONMENT_ENTRIES_MAX nothing is read, and of each no more than tells whether it is
+ * one of ours, with at most OSP_ENVIRONMENT_VALUE_BYTES_MAX of our own ones' values.
+ */
+#define OSP_ENVIRONMENT_ENTRIES_MAX	65536
+#define OSP_ENVIRONMENT_VALUE_BYTES_MAX ((size_t)64 * 1024)
+
+struct osp_our_environment {
+	/* of the first of its name; NULL: there is none, or it is an option of steps */
+	const char *values[OSP_JOB_OPTION_COUNT];
+	const char *too_long; /* the name of one with a longer value, which is not in values */
+	uint32_t entries;     /* so many there are in all */
+	bool cut;	      /* more than were read */
+};
+
+/* Reads the list. Drops and frees what it reads of the names in `dropped`, which ends in NULL;
+ * each begins with "ONESPINE_" and ends in '='. The values live as long as their entries. */
+void osp_job_env_read(char **list, uint32_t *count, const char *const *dropped,
+		      struct osp_our_environment *ours);
 
 /* Adds an entry at the end. Returns 0, or -1 with the list unchanged if memory runs out. */
 int osp_job_env_append(char ***list, uint32_t *count, const char *name, const char *value);

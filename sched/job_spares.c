@@ -10,8 +10,8 @@
 #include "sched/job_env.h"
 #include "host/slurm_compat.h"
 
-int osp_job_spares_read(const job_desc_msg_t *job, struct osp_spares *spares, char *sentence,
-			size_t sentence_bytes)
+int osp_job_spares_read(const job_desc_msg_t *job, const char *variable, struct osp_spares *spares,
+			char *sentence, size_t sentence_bytes)
 {
 	const char *name = "--gang-spares";
 	const char *value =
@@ -20,8 +20,7 @@ int osp_job_spares_read(const job_desc_msg_t *job, struct osp_spares *spares, ch
 	*spares = (struct osp_spares){.count = 0};
 	if (!value) {
 		name = OSP_GANG_SPARES_VARIABLE;
-		value = osp_job_env_find(job->environment, job->env_size,
-					 OSP_GANG_SPARES_VARIABLE "=");
+		value = variable;
 	}
 	if (!value || osp_spares_parse(value, spares) == 0)
 		return 0;

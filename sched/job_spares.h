@@ -28,11 +28,11 @@
 #define OSP_SPARES_MARK "ONESPINE_SPARES="
 
 /*
- * Reads how many spares were asked for; their count is 0 if none were. Returns 0, or -1 with a
- * sentence.
+ * Reads how many spares were asked for, by the option or else by the value of its variable (NULL:
+ * none); their count is 0 if none were. Returns 0, or -1 with a sentence.
  */
-int osp_job_spares_read(const job_desc_msg_t *job, struct osp_spares *spares, char *sentence,
-			size_t sentence_bytes);
+int osp_job_spares_read(const job_desc_msg_t *job, const char *variable, struct osp_spares *spares,
+			char *sentence, size_t sentence_bytes);
 
 /*
  * Makes the segments of the request, which has those of a layout already, larger by the spares of

@@ -89,6 +89,37 @@ static int refuse(char **err_msg, uint32_t uid, const char *sentence, int rc)
 	return rc;
 }
 
+/* --- the environment -------------------------------------------------------------------------- */
+
+/*
+ * Reads our variables, and drops those of the gang from within which this job was submitted. -1,
+ * with the sentence: one is too long. Of a list that is too long the user is told that the rest was
+ * not read, for a wish may stand there.
+ */
+static int read_environment(job_desc_msg_t *job, struct osp_our_environment *ours, char **err_msg,
+			    char *sentence, size_t sentence_bytes)
+{
+	static const char *const inherited[] = {
+		LEVEL_VARIABLE,	    "ONESPINE_DOMAIN=", "ONESPINE_LEAF=",
+		"ONESPINE_LEAVES=", OSP_SPARES_MARK,	NULL};
+
+	osp_job_env_read(job->environment, &job->env_size, inherited, ours);
+	if (ours->too_long) {
+		snprintf(sentence, sentence_bytes, "%s: its value has %zu KiB or more",
+			 ours->too_long, OSP_ENVIRONMENT_VALUE_BYTES_MAX / 1024);
+		return -1;
+	}
+	if (!ours->cut)
+		return 0;
+	snprintf(sentence, sentence_bytes,
+		 "onespine: the environment has %u variables, of which the first %d were read: "
+		 "what ONESPINE_GANG and others say behind them counts for nothing, so give "
+		 "--gang as an option",
+		 ours->entries, OSP_ENVIRONMENT_ENTRIES_MAX);
+	tell_user(err_msg, sentence);
+	return 0;
+}
+
 /* --- the request ------------------------------------------------------------------------------ */
 
 /* Returns the value of an option. Slurm writes "(null)" for one that was given without a value. */
@@ -101,7 +132,8 @@ static const char *option_value(const char *value)
  * Returns the value of an option: as it was given, else as its variable says; NULL if neither. Sets
  * *given if the option was.
  */
-static const char *value_of(const job_desc_msg_t *job, enum osp_job_option_id id, bool *given)
+static const char *value_of(const job_desc_msg_t *job, const struct osp_our_environment *ours,
+			    enum osp_job_option_id id, bool *given)
 {
 	const struct osp_job_option *option = osp_job_option(id);
 	char name[96];
@@ -110,22 +142,19 @@ static const char *value_of(const job_desc_msg_t *job, enum osp_job_option_id id
 	snprintf(name, sizeof(name), "%s=", option->entry);
 	value = osp_job_env_find(job->spank_job_env, job->spank_job_env_size, name);
 	*given |= value != NULL;
-	if (value)
-		return value;
-	snprintf(name, sizeof(name), "%s=", option->variable);
-	return osp_job_env_find(job->environment, job->env_size, name);
+	return value ? value : ours->values[id];
 }
 
 /* Reads --gang-domains, --gang-segment, --gang-layout and --gang-keep, which make a gang too. */
-static int read_parts(const job_desc_msg_t *job, struct osp_request *request,
-		      struct osp_error *error)
+static int read_parts(const job_desc_msg_t *job, const struct osp_our_environment *ours,
+		      struct osp_request *request, struct osp_error *error)
 {
 	bool asked = request->asked != OSP_ASKED_NOTHING, given = false;
 	const struct osp_parts_asked parts = {
-		.domains = value_of(job, OSP_JOB_GANG_DOMAINS, &given),
-		.segments = value_of(job, OSP_JOB_GANG_SEGMENT, &given),
-		.layout = value_of(job, OSP_JOB_GANG_LAYOUT, &given),
-		.keep = value_of(job, OSP_JOB_GANG_KEEP, &given),
+		.domains = value_of(job, ours, OSP_JOB_GANG_DOMAINS, &given),
+		.segments = value_of(job, ours, OSP_JOB_GANG_SEGMENT, &given),
+		.layout = value_of(job, ours, OSP_JOB_GANG_LAYOUT, &given),
+		.keep = value_of(job, ours, OSP_JOB_GANG_KEEP, &given),
 	};
 
 	/* --gang=off holds, whatever the environment says of a gang */
@@ -140,8 +169,8 @@ static int read_parts(const job_desc_msg_t *job, struct osp_request *request,
  * Reads the request: the option goes before the environment, which also arrives without SPANK, as
  * from slurmrestd.
  */
-static int read_request(const job_desc_msg_t *job, struct osp_request *request, char *sentence,
-			size_t sentence_bytes)
+static int read_request(const job_desc_msg_t *job, const struct osp_our_environment *ours,
+			struct osp_request *request, char *sentence, size_t sentence_bytes)
 {
 	struct osp_error error = {.text = ""};
 	const char *value =
@@ -152,14 +181,14 @@ static int read_request(const job_desc_msg_t *job, struct osp_request *request, 
 	request->relax_s = -1;
 	if (!value) {
 		request->origin = OSP_FROM_ENVIRONMENT;
-		value = osp_job_env_find(job->environment, job->env_size, OSP_GANG_VARIABLE "=");
+		value = ours->values[OSP_JOB_GANG];
 	}
 	if (!value) {
 		request->asked = OSP_ASKED_NOTHING;
 		request->origin = OSP_FROM_POLICY;
 	}
 	if ((!value || osp_request_parse(option_value(value), request, &error) == 0) &&
-	    read_parts(job, request, &error) == 0)
+	    read_parts(job, ours, request, &error) == 0)
 		return 0;
 	snprintf(sentence, sentence_bytes, "%s%s",
 		 request->origin == OSP_FROM_ENVIRONMENT ? OSP_GANG_VARIABLE ": " : "", error.text);
@@ -194,16 +223,6 @@ static int judge(const struct osp_seam_job *job, const struct osp_request *reque
 }
 
 /* --- what comes out --------------------------------------------------------------------------- */
-
-/* Drops the variables of the gang from within which this job was submitted. */
-static void drop_inherited(job_desc_msg_t *job)
-{
-	static const char *const names[] = {LEVEL_VARIABLE, "ONESPINE_DOMAIN=", "ONESPINE_LEAF=",
-					    "ONESPINE_LEAVES=", OSP_SPARES_MARK};
-
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-		osp_job_env_drop(job->environment, &job->env_size, names[i]);
-}
 
 static void write_note(job_desc_msg_t *job, const struct osp_effective *effective)
 {
@@ -383,6 +402,7 @@ EXPORTED int job_submit(job_desc_msg_t *job, uint32_t submit_uid, char **err_msg
 	struct osp_request request;
 	struct osp_effective effective;
 	char sentence[SENTENCE_BYTES] = "";
+	struct osp_our_environment ours;
 	struct osp_spares asked;
 	uint32_t spares;
 	int rc;
@@ -395,9 +415,10 @@ EXPORTED int job_submit(job_desc_msg_t *job, uint32_t submit_uid, char **err_msg
 				     sizeof(sentence)))
 		return refuse(err_msg, submit_uid, sentence, EINVAL);
 	drop_forged(job);
-	drop_inherited(job);
-	if (read_request(job, &request, sentence, sizeof(sentence)) ||
-	    osp_job_spares_read(job, &asked, sentence, sizeof(sentence)))
+	if (read_environment(job, &ours, err_msg, sentence, sizeof(sentence)) ||
+	    read_request(job, &ours, &request, sentence, sizeof(sentence)) ||
+	    osp_job_spares_read(job, ours.values[OSP_JOB_GANG_SPARES], &asked, sentence,
+				sizeof(sentence)))
 		return refuse(err_msg, submit_uid, sentence, EINVAL);
 	rc = find_segments(job, &request, &asked, sentence, sizeof(sentence));
 	if (rc)

@@ -1543,6 +1543,43 @@ static void refuses_what_no_prolog_could_begin_with(void **state)
 	}
 }
 
+/* A wish that is not read is no gang; its user is told so. test_job_env counts what is read. */
+static void tells_of_an_environment_that_is_not_read_whole(void **state)
+{
+	const uint32_t entries = OSP_ENVIRONMENT_ENTRIES_MAX + 1;
+
+	for (int late = 0; late < 2; late++) {
+		with_shadow(state);
+		job.environment = slurm_xcalloc((size_t)entries + 1, sizeof(*job.environment), true,
+						true, "", 0, "");
+		job.env_size = entries;
+		for (uint32_t i = 0; i < entries; i++)
+			job.environment[i] = slurm_text(
+				i == (late ? entries - 1 : 0) ? "ONESPINE_GANG=spine" : "A=1");
+		assert_int_equal(job_submit(&job, 1000, &message), SLURM_SUCCESS);
+		assert_int_equal(effective_value() == NULL, late);
+		assert_non_null(strstr(message, "has 65537 variables, of which the first 65536"));
+		end_job();
+	}
+	with_shadow(state);
+	add_variable("ONESPINE_GANG=spine");
+	assert_int_equal(job_submit(&job, 1000, &message), SLURM_SUCCESS);
+	assert_null(message);
+	end_job();
+}
+
+static void refuses_a_variable_of_ours_that_is_too_long(void **state)
+{
+	static char entry[2 * OSP_ENVIRONMENT_VALUE_BYTES_MAX] = "ONESPINE_GANG_LAYOUT=";
+
+	(void)state;
+	memset(entry + strlen(entry), '8', sizeof(entry) - strlen(entry) - 1);
+	add_variable(entry);
+	assert_int_equal(job_submit(&job, 1000, &message), EINVAL);
+	assert_non_null(strstr(message, "ONESPINE_GANG_LAYOUT: its value has 64 KiB or more"));
+	end_job();
+}
+
 /* What the change leaves out stays as the record has it; "" takes it back. */
 static void lays_a_change_over_the_record(void **state)
 {
@@ -1714,6 +1751,8 @@ int main(void)
 		cmocka_unit_test_setup(counts_components_of_one_partition, with_shadow),
 		cmocka_unit_test_setup(refuses_to_set, with_shadow),
 		cmocka_unit_test(refuses_what_no_prolog_could_begin_with),
+		cmocka_unit_test(tells_of_an_environment_that_is_not_read_whole),
+		cmocka_unit_test_setup(refuses_a_variable_of_ours_that_is_too_long, with_shadow),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
