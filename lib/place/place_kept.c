@@ -17,7 +17,7 @@
 	4 /* of nodes and times; of more the one goes that was not asked about for longest */
 #define LISTS_MAX                                                                                  \
 	128 /* of each, by what the gang asks for; one that falls on another's place replaces it */
-#define POOL_MAX 32768 /* domains of all lists of a state */
+#define POOL_MAX 32768 /* domains of all lists of a state, at most */
 
 /* What the call asks for besides arrays: another value means another list. */
 struct asked {
@@ -49,7 +49,8 @@ struct state {
 
 struct osp_place_kept {
 	uint64_t questions;
-	struct state *at; /* the state of the current question */
+	uint32_t pool_room; /* domains of all lists of a state */
+	struct state *at;   /* the state of the current question */
 	struct asked asked;
 	struct state states[STATES_MAX];
 };
@@ -66,12 +67,22 @@ void osp_place_kept_free(struct osp_place_kept *kept)
 	free(kept);
 }
 
-struct osp_place_kept *osp_place_kept_new(uint32_t node_count, uint32_t word_count)
+/* A small fabric never fills the whole pool: twice what its lists could take is enough. */
+static uint32_t pool_room(uint32_t domains_max)
+{
+	uint64_t wanted = (uint64_t)domains_max * LISTS_MAX * 2;
+
+	return wanted < POOL_MAX ? (uint32_t)wanted : POOL_MAX;
+}
+
+struct osp_place_kept *osp_place_kept_new(uint32_t node_count, uint32_t word_count,
+					  uint32_t domains_max)
 {
 	struct osp_place_kept *kept = calloc(1, sizeof(*kept));
 
 	if (!kept)
 		return NULL;
+	kept->pool_room = pool_room(domains_max);
 	for (int i = 0; i < STATES_MAX; i++) {
 		struct state *state = &kept->states[i];
 
@@ -79,7 +90,7 @@ struct osp_place_kept *osp_place_kept_new(uint32_t node_count, uint32_t word_cou
 		state->free_at_s = calloc((size_t)node_count + 1, sizeof(*state->free_at_s));
 		state->weight = calloc((size_t)node_count + 1, sizeof(*state->weight));
 		state->kind = calloc((size_t)node_count + 1, sizeof(*state->kind));
-		state->pool = calloc(POOL_MAX, sizeof(*state->pool));
+		state->pool = calloc((size_t)kept->pool_room + 1, sizeof(*state->pool));
 		if (state->sets && state->free_at_s && state->weight && state->kind && state->pool)
 			continue;
 		osp_place_kept_free(kept);
@@ -219,11 +230,11 @@ void osp_place_keep(struct osp_place *place, uint32_t candidate_count, uint32_t 
 	struct osp_place_kept *kept = place->kept;
 	struct state *state = kept->at;
 
-	if (domain_count > POOL_MAX - state->pool_used) {
+	if (domain_count > kept->pool_room - state->pool_used) {
 		state->pool_used = 0;
 		memset(state->lists, 0, sizeof(state->lists));
 	}
-	if (domain_count > POOL_MAX)
+	if (domain_count > kept->pool_room)
 		return;
 	*list_of(state, &kept->asked) = (struct list){.asked = kept->asked,
 						      .first = state->pool_used,

@@ -205,8 +205,9 @@ const struct osp_place_domain *osp_place_finish(struct osp_place *place, uint32_
  * -------------------------------------------------------------------------------
  */
 
-/* Returns NULL if memory ran out. */
-struct osp_place_kept *osp_place_kept_new(uint32_t node_count, uint32_t word_count);
+/* `domains_max`: domains of a list at most. Returns NULL if memory ran out. */
+struct osp_place_kept *osp_place_kept_new(uint32_t node_count, uint32_t word_count,
+					  uint32_t domains_max);
 void osp_place_kept_free(struct osp_place_kept *kept); /* NULL is allowed */
 
 /*

@@ -17,7 +17,7 @@
 #include <ucontext.h>
 #include <unistd.h>
 
-/* Faults' tests compute for minutes here, and what CFLAGS says comes after a library's own flags. */
+/* Tests of faults compute for minutes here. A library's own flags stand before CFLAGS. */
 #ifndef __clang__
 #pragma GCC optimize("O3")
 #endif
