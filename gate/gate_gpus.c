@@ -27,8 +27,7 @@ bool osp_gate_gpus_ask(struct osp_gate_job *job)
 		return false;
 	code = osp_controller_job(job->gang.job, osp_now_ms() + PATIENCE_MS, &known);
 	if (code == 0) {
-		if (has_gpus(&job->gang, &known))
-			osp_gate_job_counted(job);
+		job->gpus_unknown = has_gpus(&job->gang, &known);
 		osp_controller_job_free(&known);
 	} else if (code != ESLURM_INVALID_JOB_ID) {
 		osp_gate_log(job,

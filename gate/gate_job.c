@@ -176,8 +176,8 @@ static void read_gpus(struct osp_gate_job *job)
 			    osp_hostlist_expand(nodes, is_same_name, job->node, NULL) == 1;
 }
 
-/* Anybody can say anything here; so it only ever adds. GPUs that may be another job's are not
- * loaded. */
+/* Anybody can say anything here; so it only ever adds. Without GPUs that are known to be the job's
+ * all of the node's are looked at, which may be another job's: they are not loaded. */
 static void read_depth(struct osp_gate_job *job)
 {
 	const char *wish = getenv(DEPTH_WISH);
@@ -187,14 +187,7 @@ static void read_depth(struct osp_gate_job *job)
 	if (wish && osp_gate_depth_parse(wish, &depth) == 0 && depth > job->depth &&
 	    depth < OSP_GATE_FULL)
 		job->depth = depth;
-	if (job->gpus_unknown)
-		osp_gate_job_counted(job);
-}
-
-void osp_gate_job_counted(struct osp_gate_job *job)
-{
-	job->gpus_unknown = true;
-	if (job->depth > OSP_GATE_PASSIVE)
+	if (!job->gang.gpus && job->depth > OSP_GATE_PASSIVE)
 		job->depth = OSP_GATE_PASSIVE;
 }
 

@@ -21,8 +21,8 @@ struct osp_gate_job {
 	struct osp_gate_gang gang;
 	struct osp_config *config;
 	const struct osp_gate_policy *policy; /* of the partition */
-	enum osp_gate_depth depth; /* the policy's, or more where the user asks for it; passive if
-				    * gpus_unknown */
+	enum osp_gate_depth depth; /* the policy's, or more where the user asks for it; passive at
+				    * most if gang.gpus is NULL */
 	bool gpus_unknown; /* the job has GPUs here; Slurm has not said which, so all are checked */
 	char config_file[4096];	  /* "" if there is none */
 	struct osp_error refused; /* why it is not in force; "" = it is */
@@ -44,9 +44,6 @@ bool osp_gate_job_wanted(const struct osp_gate_job *job);
 /* Whether it need not be because the job has no GPUs here, which nobody has said of a node that
  * has GPUs by slurm.conf (gate_gpus.h). */
 bool osp_gate_job_unsaid(const struct osp_gate_job *job);
-
-/* The job has GPUs here, and Slurm has not said which. */
-void osp_gate_job_counted(struct osp_gate_job *job);
 
 /* The address of a node as slurm.conf says (NodeAddr), or else by its name; its port is 0. -1 with
  * `error` set. */

@@ -68,3 +68,25 @@ ours() {
 		[[ ! -e $BATS_TEST_TMPDIR/gate.log ]]
 	done
 }
+
+# depth_of NAME=VALUE...: how deep a gate looks at a healthy fake node of one before it lets job 7 go
+depth_of() {
+	local node=$BATS_TEST_TMPDIR/node
+	rm -rf "$node"
+	"$BATS_TEST_DIRNAME/../fake/node" "$node"
+	env -i PATH="$PATH" SLURM_CONF="$BATS_TEST_TMPDIR/slurm.conf" ONESPINE_TEST_ROOT="$node" SLURM_JOB_ID=7 SLURM_NODELIST=n1 \
+		SLURMD_NODENAME=n1 SLURM_JOB_PARTITION=all "$@" "$GATE" prolog 2>/dev/null
+	find "$node" -name 'i-*.jsonl' -exec jq -r .depth {} +
+}
+
+@test "deeper checks that a user wishes load no GPU that is not known to be the job's" {
+	wish=SPANK__SLURM_SPANK_OPTION_onespine_gang_check=quick
+	printf 'ClusterName=x\nJobSubmitPlugins=onespine\nNodeName=n1\n' >"$BATS_TEST_TMPDIR/slurm.conf"
+	echo 'defaults: {gate: {jobs: all, fresh_s: 0, network: off}}' >"$BATS_TEST_TMPDIR/onespine.yaml"
+	[[ $(depth_of "$wish" SLURM_JOB_GPUS=3) == quick ]]
+	[[ $(depth_of SLURM_JOB_GPUS=3) == passive ]]
+	[[ $(depth_of "$wish") == passive ]]
+	[[ $(depth_of "$wish" SPANK__ONESPINE_UNKNOWN_GPUS=n1) == passive ]]
+	echo 'defaults: {gate: {depth: quick, jobs: all, fresh_s: 0, network: off}}' >"$BATS_TEST_TMPDIR/onespine.yaml"
+	[[ $(depth_of) == passive ]]
+}
