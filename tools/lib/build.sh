@@ -58,6 +58,8 @@ build_onespine() {
 	source=$(source_folder "$release") || source_may_be_lost "$release" || return 1
 	make_configure || return 1
 	wanted="--prefix=$prefix${source:+ --with-slurm-source=$source}"
+	# warnings are errors with the compiler that contributors have; another Debian's may know more
+	[[ $release != "$(installed_release)" ]] || wanted+=' --enable-werror'
 	[[ -n $source ]] || rm -f "$prefix/lib/onespine/slurmctld/select_cons_tres.so"
 	(
 		flock 9
