@@ -15,6 +15,7 @@ libshadow_la_SOURCES = \
 	sched/shadow.h \
 	sched/shadow_choose.c \
 	sched/shadow_components.c \
+	sched/shadow_could.c sched/shadow_could.h \
 	sched/shadow_count.c \
 	sched/shadow_files.c \
 	sched/shadow_follow.c \

@@ -24,6 +24,7 @@
  *	shadow_choose.c      what lib/choose asks and decides, in Slurm's words
  *	shadow_memory.c      what one call remembers for the next ones
  *	shadow_seam.c        what job_submit asks
+ *	shadow_could.c       where a job could ever run (shadow_could.h)
  *
  * All of it runs in slurmctld. Except for the seam and the thread every function here is called
  * with Slurm's node lock held, for writing or (by sched/builtin's one thread) for reading, so

@@ -13,371 +13,15 @@
 
 #include "src/slurmctld/reservation.h"
 
-#include "lib/base/text.h"
 #include "lib/policy/effective.h"
 #include "lib/policy/note.h"
-#include "lib/policy/request_parts.h"
-#include "lib/policy/spares.h"
 #include "lib/policy/words.h"
 #include "sched/seam.h"
+#include "sched/shadow_could.h"
 
 static pthread_mutex_t seam_mutex = PTHREAD_MUTEX_INITIALIZER;
 
-/* --- where it could ever run ----------------------------------------------------------------- */
-
 #define PARTITION_WORDS_BYTES 224
-
-static part_record_t *partition_named(const char *name)
-{
-	char *copy;
-	part_record_t *partition;
-
-	if (!name)
-		return default_part_loc;
-	copy = xstrdup(name);
-	partition = find_part_record(copy);
-	xfree(copy);
-	return partition;
-}
-
-/* --- how many nodes it needs ------------------------------------------------------------------ */
-
-static uint32_t divide_up(uint64_t a, uint64_t b)
-{
-	uint64_t quotient = b ? a / b + (a % b != 0) : 0;
-
-	return quotient > UINT32_MAX ? UINT32_MAX : (uint32_t)quotient;
-}
-
-struct largest_node {
-	uint64_t cpus;
-	uint64_t gpus;
-};
-
-static struct largest_node largest_node(bitstr_t *bitmap, bool look_at_gpus)
-{
-	struct largest_node largest = {0, 0};
-	uint32_t gpu = look_at_gpus ? gres_build_id("gpu") : 0;
-	int last = bitmap ? bit_fls(bitmap) : -1;
-
-	for (int n = last < 0 ? 0 : bit_ffs(bitmap); n <= last; n++) {
-		const node_record_t *node = bit_test(bitmap, n) ? node_record_table_ptr[n] : NULL;
-		uint64_t gpus = node && look_at_gpus ? shadow_node_gres(node, gpu) : 0;
-
-		if (node && node->cpus > largest.cpus)
-			largest.cpus = node->cpus;
-		if (gpus > largest.gpus)
-			largest.gpus = gpus;
-	}
-	return largest;
-}
-
-/* Returns how many nodes the job certainly needs in this partition: -n 32 and --gpus=8 name no
- * number of nodes, but need some. */
-static uint32_t nodes_needed(const struct osp_seam_job *job, const part_record_t *partition)
-{
-	uint32_t nodes = osp_least_nodes(job->min_nodes, job->tasks, job->tasks_per_node), by_gpus;
-	struct largest_node largest;
-	struct osp_gpus_wanted gpus;
-
-	osp_gpus_read(&gpus, &(struct osp_gpus_said){.per_job = job->tres_per_job,
-						     .per_node = job->tres_per_node,
-						     .per_task = job->tres_per_task,
-						     .tasks = job->tasks});
-	if (!job->max_nodes && (job->cpus > 1 || gpus.in_all)) {
-		largest = largest_node(partition->node_bitmap, gpus.in_all > 0);
-		by_gpus = largest.gpus ? osp_gpus_least_nodes(&gpus, largest.gpus) : 0;
-		if (divide_up(job->cpus, largest.cpus) > nodes)
-			nodes = divide_up(job->cpus, largest.cpus);
-		if (by_gpus > nodes)
-			nodes = by_gpus;
-	}
-	return nodes ? nodes : 1;
-}
-
-/* One question "could it ever run?"; free it with clear_question(). */
-struct question {
-	struct osp_place_input input;
-	struct osp_nodeset *usable;
-	struct osp_nodeset *required;
-};
-
-static void clear_question(struct question *question)
-{
-	free(question->usable);
-	free(question->required);
-}
-
-static int ask(struct question *question, const struct osp_seam_job *job,
-	       const part_record_t *partition, const struct osp_effective *effective, int level)
-{
-	uint32_t nodes = nodes_needed(job, partition);
-	struct osp_nodeset *excluded;
-
-	memset(question, 0, sizeof(*question));
-	question->usable = osp_nodeset_new(shadow_state.node_count);
-	if (!question->usable)
-		return -1;
-	shadow_from_bitmap(question->usable, partition->node_bitmap);
-	excluded = job->excluded_nodes ? shadow_nodes_named(job->excluded_nodes) : NULL;
-	if (excluded)
-		osp_nodeset_and_not(question->usable, excluded);
-	free(excluded);
-	if (job->required_nodes)
-		question->required = shadow_nodes_named(job->required_nodes);
-	question->input = (struct osp_place_input){
-		.level = (uint32_t)level,
-		.need_nodes = nodes,
-		.want_nodes = nodes,
-		.usable = question->usable,
-		.required = question->required,
-	};
-	if (question->required &&
-	    osp_nodeset_count(question->required) > question->input.need_nodes)
-		question->input.need_nodes = question->input.want_nodes =
-			osp_nodeset_count(question->required);
-	if (!effective->mix_kinds && shadow_state.kind_count > 1) {
-		question->input.kind = shadow_state.kind;
-		question->input.kind_count = shadow_state.kind_count;
-	}
-	return 0;
-}
-
-/*
- * Returns the lowest level above that would hold the gang, and that the job may ask for; 0 for
- * none.
- */
-static uint32_t next_level_that_fits(struct osp_place_input input, int held_to)
-{
-	uint32_t highest =
-		held_to > 0 ? (uint32_t)held_to : osp_topology_level_count(shadow_state.topology);
-	uint32_t candidate_count, domain_count;
-
-	while (++input.level <= highest) {
-		osp_place_order(shadow_state.seam_place, &input, &candidate_count, &domain_count);
-		if (candidate_count)
-			return input.level;
-	}
-	return 0;
-}
-
-/*
- * Tells whether launched nodes could hold it. With `unlaunched: launch` a node that does not run
- * may have any place when it does.
- */
-static bool could_be_launched(const struct question *question, const char *partition)
-{
-	return osp_config_policy(shadow_state.config, partition)->unlaunched ==
-		       OSP_UNLAUNCHED_LAUNCH &&
-	       shadow_launch_could(&question->input);
-}
-
-static int could_run(const struct question *question, int held_to, const char *partition,
-		     char *sentence, size_t sentence_bytes)
-{
-	const struct osp_place_domain *domains;
-	uint32_t candidate_count, domain_count, next_level;
-
-	domains = osp_place_order(shadow_state.seam_place, &question->input, &candidate_count,
-				  &domain_count);
-	if (candidate_count || could_be_launched(question, partition))
-		return 0;
-	next_level = next_level_that_fits(question->input, held_to);
-	domains = osp_place_order(shadow_state.seam_place, &question->input, &candidate_count,
-				  &domain_count);
-	osp_words_never(shadow_state.topology, &question->input, domains, domain_count, partition,
-			next_level, sentence, sentence_bytes);
-	return -1;
-}
-
-/* Checks that its segments and domains could ever be had. */
-static int parts_could_run(const struct question *question, int held_to,
-			   const struct osp_parts *parts, const char *partition, char *sentence,
-			   size_t sentence_bytes)
-{
-	const struct osp_place_input *place = &question->input;
-	struct osp_nodeset *scratch = osp_nodeset_new(shadow_state.node_count);
-	struct osp_cut_input input = osp_parts_input(parts, place, question->usable);
-	struct osp_cut_answer answer = {.fits = true};
-
-	if (scratch)
-		osp_parts_judge(shadow_state.seam_cut, parts, place, question->usable, scratch,
-				&answer);
-	free(scratch);
-	if (answer.fits)
-		return 0;
-	osp_words_segments_never(shadow_state.topology, &input, place, &answer, held_to > 0,
-				 partition, sentence, sentence_bytes);
-	return -1;
-}
-
-/* Checks the size of a gang in segments or in several domains: it takes one number of nodes, and -w
- * names all of them or none. */
-static int parts_have_a_size(const struct question *question, const struct osp_seam_job *job,
-			     char *sentence, size_t sentence_bytes)
-{
-	uint32_t required = question->required ? osp_nodeset_count(question->required) : 0;
-
-	if (job->max_nodes && job->max_nodes != job->min_nodes)
-		snprintf(
-			sentence, sentence_bytes,
-			"--gang-segment and --gang-domains take one number of nodes, not %u to %u: "
-			"give --nodes=N",
-			job->min_nodes, job->max_nodes);
-	else if (!job->min_nodes || question->input.need_nodes > job->min_nodes)
-		snprintf(sentence, sentence_bytes,
-			 "--gang-segment and --gang-domains take one number of nodes, and this job "
-			 "needs at least %u: give --nodes=N",
-			 question->input.need_nodes);
-	else if (required && required != job->min_nodes)
-		snprintf(
-			sentence, sentence_bytes,
-			"beside --gang-segment and --gang-domains --nodelist names all %u nodes or "
-			"none, and here it names %u; leave it out",
-			job->min_nodes, required);
-	else
-		return 0;
-	return -1;
-}
-
-/*
- * Checks that spares are those of the segments: any others would be taken out of one. A pending job
- * may have got other segments or another number of nodes since.
- */
-static int spares_are_apart(const struct osp_seam_job *job, const struct osp_parts *parts,
-			    char *sentence, size_t sentence_bytes)
-{
-	uint32_t unit = parts->segments.count ? parts->segments.segment[0].nodes : 0;
-
-	if (job->spares && unit && !job->segment_spares)
-		snprintf(sentence, sentence_bytes,
-			 "--gang-spares=%u would be released out of a segment: say "
-			 "--gang-spares=K/segment, for K spare nodes in each segment's domain",
-			 job->spares);
-	else if (job->segment_spares &&
-		 !osp_spares_are_in_segments(job->spares, job->segment_spares, job->min_nodes,
-					     unit))
-		snprintf(sentence, sentence_bytes,
-			 "--gang-spares=%u/segment was made of the segments and the nodes of the "
-			 "job "
-			 "when it was submitted, and they would be others: submit another job",
-			 job->segment_spares);
-	else
-		return 0;
-	return -1;
-}
-
-static int parts_fit(const struct osp_seam_job *job, const struct osp_effective *effective,
-		     const struct question *question, int held_to, const char *partition,
-		     char *sentence, size_t sentence_bytes)
-{
-	struct osp_error error = {.text = ""};
-	struct osp_parts parts;
-
-	if (osp_parts_read(effective->domains_max, effective->segments, shadow_state.topology,
-			   question->input.level, &parts, &error)) {
-		if (job->segment_spares)
-			snprintf(sentence, sentence_bytes,
-				 "with %u spare node%s in each segment: %s, its spares among them",
-				 job->segment_spares, job->segment_spares == 1 ? "" : "s",
-				 error.text);
-		else
-			snprintf(sentence, sentence_bytes, "%s", error.text);
-		return -1;
-	}
-	if (spares_are_apart(job, &parts, sentence, sentence_bytes))
-		return -1;
-	if (parts_have_a_size(question, job, sentence, sentence_bytes))
-		return -1;
-	return parts_could_run(question, held_to, &parts, partition, sentence, sentence_bytes);
-}
-
-/*
- * Returns a copy of the next name in "a,b,c", and moves *list on; NULL at the end. Skips empty
- * names, as Slurm does.
- */
-static char *next_name(const char **list)
-{
-	size_t length;
-	char *name;
-
-	*list += strspn(*list, ",");
-	length = strcspn(*list, ",");
-	name = length ? strndup(*list, length) : NULL;
-	*list += length;
-	return name;
-}
-
-/*
- * Returns the partitions of a list, each once, as Slurm takes it (get_part_list()). The caller
- * frees it; NULL if memory runs out. Each partition costs a look at all its nodes, while the caller
- * holds Slurm's locks, and a user may write one name ten thousand times. Of names that no partition
- * has the first stays: Slurm refuses it.
- */
-static char *each_once(const char *list)
-{
-	const part_record_t **seen = NULL, **more;
-	struct osp_text text = OSP_TEXT_INIT;
-	uint32_t count = 0, at;
-	char *name;
-
-	for (; (name = next_name(&list)); free(name)) {
-		const part_record_t *partition = partition_named(name);
-
-		for (at = 0; at < count && seen[at] != partition;)
-			at++;
-		if (at < count)
-			continue;
-		more = realloc(seen, (count + 1) * sizeof(*seen));
-		text.failed |= !more;
-		if (!more)
-			continue;
-		seen = more;
-		seen[count] = partition;
-		osp_text_printf(&text, "%s%s", count++ ? "," : "", name);
-	}
-	free(seen);
-	return osp_text_take(&text);
-}
-
-static int fits_partition(const struct osp_seam_job *job, const char *name,
-			  const struct osp_effective *effective, int level, int held_to,
-			  char *sentence, size_t sentence_bytes)
-{
-	part_record_t *partition = partition_named(name);
-	struct question question;
-	int rc = 0;
-
-	if (!partition || !partition->node_bitmap)
-		return 0; /* Slurm itself says what is wrong with it */
-	if (ask(&question, job, partition, effective, level) == 0)
-		rc = shadow_in_parts(effective)
-			     ? parts_fit(job, effective, &question, held_to, partition->name,
-					 sentence, sentence_bytes)
-			     : could_run(&question, held_to, partition->name, sentence,
-					 sentence_bytes);
-	clear_question(&question);
-	return rc;
-}
-
-/* Checks that the job fits one of its partitions, or says why it fits none (the last one's
- * sentence). `held_to`: the highest level for which the policy lets it ask; 0: any. */
-static int fits_anywhere(const struct osp_seam_job *job, const struct osp_effective *effective,
-			 int level, int held_to, char *sentence, size_t sentence_bytes)
-{
-	const char *list = job->partition;
-	char *name;
-	int rc = -1;
-
-	if (!list || !*list)
-		return fits_partition(job, NULL, effective, level, held_to, sentence,
-				      sentence_bytes);
-	while (rc != 0 && (name = next_name(&list))) {
-		rc = fits_partition(job, name, effective, level, held_to, sentence, sentence_bytes);
-		free(name);
-	}
-	return rc;
-}
 
 /* --- the policy in force --------------------------------------------------------------------- */
 
@@ -397,8 +41,8 @@ static struct osp_policy policy_of(const struct osp_seam_job *job, const char *f
 	const char *list = job->partition ? job->partition : "";
 	char *name;
 
-	free(next_name(&list)); /* the first */
-	while ((name = next_name(&list))) {
+	free(shadow_next_name(&list)); /* the first */
+	while ((name = shadow_next_name(&list))) {
 		osp_policy_add(&policy, osp_config_policy(shadow_state.config, name),
 			       shadow_state.topology);
 		free(name);
@@ -413,14 +57,14 @@ static struct osp_policy policy_of(const struct osp_seam_job *job, const char *f
 static uint32_t least_needed(const struct osp_seam_job *job)
 {
 	const char *list = job->partition ? job->partition : "";
-	const part_record_t *partition = *list ? NULL : partition_named(NULL);
-	uint32_t least = partition ? nodes_needed(job, partition) : 0, nodes;
+	const part_record_t *partition = *list ? NULL : shadow_partition_named(NULL);
+	uint32_t least = partition ? shadow_nodes_needed(job, partition) : 0, nodes;
 	char *name;
 
-	while ((name = next_name(&list))) {
-		partition = partition_named(name);
+	while ((name = shadow_next_name(&list))) {
+		partition = shadow_partition_named(name);
 		free(name);
-		nodes = partition ? nodes_needed(job, partition) : least;
+		nodes = partition ? shadow_nodes_needed(job, partition) : least;
 		if (!least || nodes < least)
 			least = nodes;
 	}
@@ -537,7 +181,7 @@ static int check_spares(const struct osp_seam_job *job, const char *partition, c
 {
 	const struct osp_gate_policy *gate = osp_config_gate(shadow_state.config, partition);
 	const char *obstacle = shrink_obstacle();
-	const part_record_t *part = partition_named(partition);
+	const part_record_t *part = shadow_partition_named(partition);
 	char words[PARTITION_WORDS_BYTES], asked[64];
 
 	if (job->segment_spares)
@@ -582,7 +226,7 @@ static int check_spares_everywhere(const struct osp_seam_job *job, char *sentenc
 	if (!*list)
 		return check_spares(job, default_part_loc ? default_part_loc->name : NULL, sentence,
 				    sentence_bytes);
-	while (rc == 0 && (name = next_name(&list))) {
+	while (rc == 0 && (name = shadow_next_name(&list))) {
 		rc = check_spares(job, name, sentence, sentence_bytes);
 		free(name);
 	}
@@ -638,17 +282,17 @@ static int resolve_locked(const struct osp_seam_job *job, const struct osp_reque
 	held_to = held_to_level(&policy);
 	rc = check_level(effective, held_to, sentence, sentence_bytes);
 	if (rc == 0)
-		rc = shadow_groups_translate(job, partition_named(partition), effective, sentence,
-					     sentence_bytes);
+		rc = shadow_groups_translate(job, shadow_partition_named(partition), effective,
+					     sentence, sentence_bytes);
 	if (rc == 0 && effective->mode == OSP_MODE_ENFORCE)
 		rc = check_loosening(&policy, effective, partition, sentence, sentence_bytes);
 	if (rc == 0 && job->segment_spares && !shadow_in_parts(effective))
-		rc = spares_are_apart(job, &(struct osp_parts){.domains_max = 1}, sentence,
-				      sentence_bytes);
+		rc = shadow_spares_are_apart(job, &(struct osp_parts){.domains_max = 1}, sentence,
+					     sentence_bytes);
 	if (rc == 0 && effective->mode == OSP_MODE_ENFORCE)
-		rc = fits_anywhere(job, effective,
-				   osp_topology_level(shadow_state.topology, effective->level),
-				   held_to, sentence, sentence_bytes);
+		rc = shadow_fits_anywhere(
+			job, effective, osp_topology_level(shadow_state.topology, effective->level),
+			held_to, sentence, sentence_bytes);
 	if (rc == 0)
 		say_left(job, effective);
 	if (rc != 0 && effective->mode == OSP_MODE_ADVISE) {
@@ -672,7 +316,7 @@ static const char *partition_of_reservation(const char *name)
 static int resolve(const struct osp_seam_job *asked, const struct osp_request *request,
 		   struct osp_effective *effective, char *sentence, size_t sentence_bytes)
 {
-	char *partitions = asked->partition ? each_once(asked->partition) : NULL;
+	char *partitions = asked->partition ? shadow_each_once(asked->partition) : NULL;
 	struct osp_seam_job job = *asked;
 	int rc;
 
