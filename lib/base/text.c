@@ -190,17 +190,29 @@ const char *osp_nearest_word(const char *word, const char *const *words, size_t 
 	return best;
 }
 
-/* Reads digits. Returns false if there are none, or too many for a time. */
-static bool read_number(const char **at, int64_t *number)
+bool osp_read_number(const char **at, uint32_t most, uint32_t *number)
 {
 	const char *start = *at;
+	uint64_t value = 0;
 
-	for (*number = 0; isdigit((unsigned char)**at); (*at)++) {
-		*number = *number * 10 + (**at - '0');
-		if (*number > DURATION_MAX_S)
+	for (; **at >= '0' && **at <= '9'; (*at)++) {
+		value = value * 10 + (uint64_t)(**at - '0');
+		if (value > most)
 			return false;
 	}
+	*number = (uint32_t)value;
 	return *at != start;
+}
+
+/* Reads a part of a time. Returns false if there is none, or if it is too long. */
+static bool read_part(const char **at, int64_t *part)
+{
+	uint32_t number;
+
+	if (!osp_read_number(at, DURATION_MAX_S, &number))
+		return false;
+	*part = number;
+	return true;
 }
 
 int osp_parse_duration(const char *text, int64_t *seconds)
@@ -214,18 +226,18 @@ int osp_parse_duration(const char *text, int64_t *seconds)
 	int count = 0;
 	bool has_days;
 
-	if (!read_number(&text, &part[0]))
+	if (!read_part(&text, &part[0]))
 		return -1;
 	has_days = *text == '-';
 	if (has_days) {
 		days = part[0];
 		text++;
-		if (!read_number(&text, &part[0]))
+		if (!read_part(&text, &part[0]))
 			return -1;
 	}
 	for (count = 1; *text == ':' && count < 3; count++) {
 		text++;
-		if (!read_number(&text, &part[count]))
+		if (!read_part(&text, &part[count]))
 			return -1;
 	}
 	if (*text)

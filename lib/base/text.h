@@ -50,6 +50,12 @@ void osp_text_free(struct osp_text *text);
 const char *osp_nearest_word(const char *word, const char *const *words, size_t count);
 
 /*
+ * Reads the decimal digits at *at, leading zeros among them, and moves *at behind them. Returns
+ * false if there are none, or if they say more than `most`; then *at and *number mean nothing.
+ */
+bool osp_read_number(const char **at, uint32_t most, uint32_t *number);
+
+/*
  * Parses Slurm's time formats (sbatch(1), --time): "minutes", "minutes:seconds",
  * "hours:minutes:seconds", "days-hours", "days-hours:minutes", "days-hours:minutes:seconds".
  * Returns 0 and the seconds, or -1 for anything else, a negative value or one over 10 years.

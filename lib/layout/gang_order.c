@@ -122,19 +122,10 @@ static int number_leaf(const char *leaf, const char *name, void *context)
 
 /* --- the text --------------------------------------------------------------------------------- */
 
-static bool read_number(const char **at, uint32_t *number)
+/* Reads a number of nodes, which does not begin with 0. */
+static bool read_nodes(const char **at, uint32_t *nodes)
 {
-	char *end;
-	unsigned long value;
-
-	if (**at < '1' || **at > '9')
-		return false;
-	value = strtoul(*at, &end, 10);
-	if (value > OSP_HOSTLIST_NAMES_MAX)
-		return false;
-	*number = (uint32_t)value;
-	*at = end;
-	return true;
+	return **at != '0' && osp_read_number(at, OSP_HOSTLIST_NAMES_MAX, nodes);
 }
 
 /* Reads the grid; *nodes is the list after it, or NULL. */
@@ -146,8 +137,8 @@ static bool read_grid(const char *text, struct grid *grid, const char **nodes)
 	do {
 		uint32_t i = grid->count++;
 
-		if (i == OSP_NODE_AXES_MAX || !read_number(&text, &grid->size[i]) ||
-		    *text++ != 'x' || !read_number(&text, &grid->stride[i]))
+		if (i == OSP_NODE_AXES_MAX || !read_nodes(&text, &grid->size[i]) ||
+		    *text++ != 'x' || !read_nodes(&text, &grid->stride[i]))
 			return false;
 		grid->natural = grid->natural && grid->stride[i] == grid->nodes;
 		grid->nodes *= grid->size[i];

@@ -37,22 +37,6 @@ char *osp_gang_segments_text(const struct osp_topology *topology, const uint32_t
 	return good ? osp_text_take(&text) : NULL;
 }
 
-/* Reads a number of at most `most`. */
-static bool read_number(const char **at, uint32_t most, uint32_t *number)
-{
-	uint64_t value = 0;
-
-	if (**at < '0' || **at > '9')
-		return false;
-	for (; **at >= '0' && **at <= '9'; (*at)++) {
-		value = value * 10 + (uint64_t)(**at - '0');
-		if (value > most)
-			return false;
-	}
-	*number = (uint32_t)value;
-	return true;
-}
-
 /* Reads the runs; *largest is the largest number of a segment. */
 static bool read_runs(const char *text, uint32_t count, uint32_t *segment, uint32_t *largest)
 {
@@ -61,9 +45,9 @@ static bool read_runs(const char *text, uint32_t count, uint32_t *segment, uint3
 	*largest = 0;
 	for (;; text++) {
 		length = 1;
-		if (!count || !read_number(&text, count - 1, &number) ||
-		    (*text == 'x' && (text++, !read_number(&text, count, &length))) || !length ||
-		    length > count - at)
+		if (!count || !osp_read_number(&text, count - 1, &number) ||
+		    (*text == 'x' && (text++, !osp_read_number(&text, count, &length))) ||
+		    !length || length > count - at)
 			return false;
 		*largest = number > *largest ? number : *largest;
 		for (; length; length--)

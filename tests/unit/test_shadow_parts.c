@@ -280,6 +280,21 @@ static void ranks_follow_the_layout_or_the_fabric(void **state)
 	}
 }
 
+/* Starts a gang of eight in leaves of four on the first eight nodes; `nodes` is Slurm's list. */
+static job_record_t *started_gang(const char *nodes)
+{
+	job_record_t *job = gang_in(1, 8, "spine", NULL, "leaf:4");
+
+	for (int n = 0; n < NODES; n++)
+		node_record_table_ptr[n]->index = n;
+	rehash_node();
+	assert_int_equal(ask(job, SELECT_MODE_RUN_NOW), SLURM_SUCCESS);
+	fake_job_runs(job, 0, 8, asked.now + 1000);
+	job->job_resrcs->nodes = xstrdup(nodes);
+	assert_int_equal(select_p_job_begin(job), SLURM_SUCCESS);
+	return job;
+}
+
 #if OSP_HAVE_NODE_RANKS
 /* Returns "1.0": the upper and the lower 16 bits, as Slurm's step scheduler reads them. */
 static const char *slurm_rank(const job_record_t *job, int at)
@@ -294,17 +309,10 @@ static const char *slurm_rank(const job_record_t *job, int at)
 /* The ranks of a start stand in the record, and the note says so. */
 static void writes_ranks_of_a_start(void **state)
 {
-	job_record_t *job = gang_in(1, 8, "spine", NULL, "leaf:4");
+	job_record_t *job = started_gang("n[1-8]");
 	job_record_t *other = gang(2, 4, "leaf");
 
 	(void)state;
-	for (int n = 0; n < NODES; n++)
-		node_record_table_ptr[n]->index = n;
-	rehash_node();
-	assert_int_equal(ask(job, SELECT_MODE_RUN_NOW), SLURM_SUCCESS);
-	fake_job_runs(job, 0, 8, asked.now + 1000);
-	job->job_resrcs->nodes = xstrdup("n[1-8]");
-	assert_int_equal(select_p_job_begin(job), SLURM_SUCCESS);
 	assert_says(job, "; ranks=slurm; placed: 8 nodes");
 	assert_string_equal(slurm_rank(job, 0), "0.0");
 	assert_string_equal(slurm_rank(job, 3), "0.3");
@@ -335,16 +343,9 @@ static void leaves(job_record_t *job, int node, const char *nodes, uint32_t at_o
 /* The order of a large gang is made anew by the thread, or when the last spare has gone. */
 static void makes_the_order_anew(void **state)
 {
-	job_record_t *job = gang_in(1, 8, "spine", NULL, "leaf:4");
+	job_record_t *job = started_gang("n[1-8]");
 
 	(void)state;
-	for (int n = 0; n < NODES; n++)
-		node_record_table_ptr[n]->index = n;
-	rehash_node();
-	assert_int_equal(ask(job, SELECT_MODE_RUN_NOW), SLURM_SUCCESS);
-	fake_job_runs(job, 0, 8, asked.now + 1000);
-	job->job_resrcs->nodes = xstrdup("n[1-8]");
-	assert_int_equal(select_p_job_begin(job), SLURM_SUCCESS);
 	leaves(job, 0, "n[2-8]", 8);
 	assert_string_equal(slurm_rank(job, 0), "0.0");
 	assert_false(shadow_order_any());
@@ -366,17 +367,10 @@ static void makes_the_order_anew(void **state)
 /* Each segment of a gang with spares in each is told to the gate, by the order of Slurm's list. */
 static void tells_the_gate_of_segments(void **state)
 {
-	job_record_t *job = gang_in(1, 8, "spine", NULL, "leaf:4");
+	job_record_t *job = started_gang("n[1,5,2,6,3,4,7-8]");
 	struct osp_effective effective;
 
 	(void)state;
-	for (int n = 0; n < NODES; n++)
-		node_record_table_ptr[n]->index = n;
-	rehash_node();
-	assert_int_equal(ask(job, SELECT_MODE_RUN_NOW), SLURM_SUCCESS);
-	fake_job_runs(job, 0, 8, asked.now + 1000);
-	job->job_resrcs->nodes = xstrdup("n[1,5,2,6,3,4,7-8]");
-	assert_int_equal(select_p_job_begin(job), SLURM_SUCCESS);
 	assert_null(shadow_spank_value(job, OSP_EFFECTIVE_SEGMENTS));
 	shadow_put_entry(job, OSP_EFFECTIVE_SEGMENT_SPARES, "1");
 	assert_true(shadow_gang_request(job, &effective));

@@ -246,6 +246,39 @@ static void a_hash_is_everywhere_the_same(void **state)
 		    UINT64_C(0xad22872f536e4705));
 }
 
+static void numbers_are_read_to_a_limit(void **state)
+{
+	static const struct {
+		const char *text;
+		uint32_t most;
+		bool read;
+		uint32_t number;
+		const char *rest;
+	} cases[] = {
+		{"7", 7, true, 7, ""},
+		{"8", 7, false, 0, NULL},
+		{"007x2", 7, true, 7, "x2"},
+		{"", 7, false, 0, NULL},
+		{"-1", 7, false, 0, NULL},
+		{" 1", 7, false, 0, NULL},
+		{"4294967295,", UINT32_MAX, true, UINT32_MAX, ","},
+		{"4294967296", UINT32_MAX, false, 0, NULL},
+		{"99999999999999999999999", UINT32_MAX, false, 0, NULL},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		const char *at = cases[i].text;
+		uint32_t number = 0;
+
+		assert_int_equal(osp_read_number(&at, cases[i].most, &number), cases[i].read);
+		if (!cases[i].read)
+			continue;
+		assert_int_equal(number, cases[i].number);
+		assert_string_equal(at, cases[i].rest);
+	}
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -254,6 +287,7 @@ int main(void)
 		cmocka_unit_test(a_text_has_an_end),
 		cmocka_unit_test(a_failed_text_gives_nothing),
 		cmocka_unit_test(the_nearest_word_is_found),
+		cmocka_unit_test(numbers_are_read_to_a_limit),
 		cmocka_unit_test(durations_are_read_as_slurm_reads_them),
 		cmocka_unit_test(durations_are_written_short),
 		cmocka_unit_test(a_file_is_read_whole_or_not_at_all),
