@@ -398,6 +398,10 @@ int shadow_place_gang(struct shadow_call *call, const struct osp_effective *effe
  * components of its heterogeneous job. */
 bool shadow_has_components(job_record_t *job);
 
+/* Tells whether the job is a component of a heterogeneous job of which one may run in several
+ * partitions. */
+bool shadow_components_may_choose(const job_record_t *job);
+
 /* Answers select_p_job_test() for such a component, for a start now or later: yes if all of them
  * can start in one domain, or are too few for a gang. Otherwise it waits and says why. */
 int shadow_place_component(struct shadow_call *call, const struct osp_effective *effective);
@@ -423,6 +427,13 @@ struct shadow_plan {
 	/* asked about in these partitions */
 	const part_record_t *asked[SHADOW_COMPONENTS_MAX][SHADOW_PLAN_PARTITIONS_MAX];
 
+	/* Slurm's last yes, which is kept below when backfill has noted in the job when it starts:
+	 * behind what it has planned, Slurm's function knows of none of that */
+	struct osp_nodeset *answer;
+	bool answered;
+	uint32_t answer_of;
+	const part_record_t *answer_in;
+
 	/* its earliest start, as backfill keeps it; NULL: not planned */
 	struct osp_nodeset *of[SHADOW_COMPONENTS_MAX];
 	const part_record_t *of_in[SHADOW_COMPONENTS_MAX]; /* the partition of that */
@@ -443,9 +454,9 @@ struct shadow_plan {
 /*
  * Begins or continues the plan of the call's job, for a start later. Priority orders the components
  * in a cycle, and may change their order in the next. A component that was asked about before in
- * this partition is asked about again at once, for another slot, or in a new cycle. Backfill offers
- * nodes that it has planned in this cycle to nobody who would use them at the same time: if it
- * offers them, the plan is an older cycle's. The plan belongs to shadow_plans.c.
+ * this partition is asked about again at once, for another slot, or in a new cycle. Then backfill
+ * offers no nodes that it has planned, but for a slot behind their end. The plan belongs to
+ * shadow_plans.c.
  */
 struct shadow_plan *shadow_plan_begin(const struct shadow_call *call, struct osp_nodeset *scratch);
 
@@ -454,12 +465,12 @@ struct shadow_plan *shadow_plan_begin(const struct shadow_call *call, struct osp
 void shadow_plan_says(struct shadow_plan *plan, const job_record_t *component,
 		      const struct osp_nodeset *nodes);
 
-/* Keeps the call's yes, unless the component has been planned as early in another partition. Does
- * nothing if `plan` is NULL. */
+/* Keeps the call's yes; the next question finds out whether the component has been planned as early
+ * in another partition. Does nothing if `plan` is NULL. */
 void shadow_plan_keep(struct shadow_plan *plan, const struct shadow_call *call,
 		      int64_t all_start_s);
 
-/* Returns the partition in which backfill has planned the component; NULL for none. */
+/* Returns the partition in which backfill has planned the component, which waits; NULL for none. */
 const part_record_t *shadow_planned_in(const job_record_t *component);
 
 /* Forgets all plans, because the nodes have changed. */

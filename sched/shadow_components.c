@@ -10,7 +10,8 @@
  *
  * One that may run in other partitions too counts as long as it is not planned there. If they have
  * no room in one domain together, those without a plan are left to their other partitions, and the
- * rest is asked about alone.
+ * rest is asked about alone: for a start now if the others have room there now, for a later one if
+ * all together never start.
  */
 #include "sched/shadow.h"
 
@@ -26,6 +27,12 @@ struct soonest {
 	int64_t start_s;
 };
 
+/* Partitions of a component that are looked at. */
+#define ELSEWHERE_MAX 8
+
+/* The starts that are looked for. */
+enum when { ANY_TIME, NOW, LATER };
+
 struct component {
 	job_record_t *job;
 	part_record_t *was_in; /* all are asked about in one partition */
@@ -39,8 +46,11 @@ struct joint {
 	 * come first */
 	struct component component[SHADOW_COMPONENTS_MAX];
 	uint32_t count;
-	uint32_t count_max;		   /* with those that are left out */
-	bool leaves_out;		   /* those that may run elsewhere and have no plan */
+	job_record_t *left_out[SHADOW_COMPONENTS_MAX];
+	uint32_t left_out_count;
+	uint32_t count_max; /* with those that are left out */
+	bool leaves_out;    /* those that may run elsewhere and have no plan */
+	enum when when;
 	struct osp_effective effective;	   /* the strictest of all */
 	struct osp_nodeset *taken;	   /* of those that run or are planned */
 	struct osp_nodeset *kept;	   /* not offered to the one asked about: to none, then */
@@ -80,6 +90,20 @@ static bool is_active(const job_record_t *component)
 static int may_count(void *item, void *context)
 {
 	return item != context && is_active(item) && shadow_is_beside(context, item);
+}
+
+static int may_choose(void *item, void *context)
+{
+	const job_record_t *job = context;
+
+	return shadow_may_choose(item, job->part_ptr);
+}
+
+bool shadow_components_may_choose(const job_record_t *job)
+{
+	osp_list_t *components = components_of(job);
+
+	return components && list_find_first(components, may_choose, (void *)job);
 }
 
 static bool counts(const job_record_t *job, const job_record_t *component)
@@ -151,9 +175,13 @@ static int add_component(void *item, void *context)
 {
 	struct joint *joint = context;
 
-	if (joint->count == SHADOW_COMPONENTS_MAX || !counts(joint->call->job, item) ||
-	    (joint->leaves_out && is_open(joint, item)))
+	if (joint->count + joint->left_out_count == SHADOW_COMPONENTS_MAX ||
+	    !counts(joint->call->job, item))
 		return 0;
+	if (joint->leaves_out && is_open(joint, item)) {
+		joint->left_out[joint->left_out_count++] = item;
+		return 0;
+	}
 	joint->component[joint->count++] =
 		(struct component){.job = item, .was_in = ((job_record_t *)item)->part_ptr};
 	return 0;
@@ -291,11 +319,10 @@ static bool find_open_nodes(struct joint *joint, job_record_t *component)
 	return true;
 }
 
-/*
- * Asks Slurm about a component that has no nodes yet, and adds its answer to what the others would
- * have.
- */
-static bool ask_for_another(struct joint *joint, job_record_t *component)
+/* Asks Slurm about a component on the nodes that it may have beside the others; `accept` notes in
+ * joint->fits what came of it, which is returned. */
+static bool ask_about(struct joint *joint, job_record_t *component, bool now_only,
+		      shadow_accept_f *accept, void *context)
 {
 	struct shadow_call call = {.job = component,
 				   .mode = SELECT_MODE_WILL_RUN,
@@ -303,21 +330,29 @@ static bool ask_for_another(struct joint *joint, job_record_t *component)
 				   .tail = joint->call->tail};
 	uint64_t flags = component->bit_flags;
 
-	if (component == joint->call->job || add_taken(joint, component) ||
-	    recall_another(joint, component))
-		return true;
 	joint->fits = false;
 	if (!find_open_nodes(joint, component))
 		return false;
 	set_size(&call);
 	call.bitmap = bit_alloc(node_record_count);
 	shadow_to_bitmap(call.bitmap, joint->scratch);
-	if (joint->now_only)
+	if (now_only)
 		component->bit_flags |= TEST_NOW_ONLY;
-	shadow_try_if(&call, add_answer, joint);
+	shadow_try_if(&call, accept, context);
 	component->bit_flags = flags;
 	FREE_NULL_BITMAP(call.bitmap);
 	return joint->fits;
+}
+
+/*
+ * Asks Slurm about a component that has no nodes yet, and adds its answer to what the others would
+ * have.
+ */
+static bool ask_for_another(struct joint *joint, job_record_t *component)
+{
+	return component == joint->call->job || add_taken(joint, component) ||
+	       recall_another(joint, component) ||
+	       ask_about(joint, component, joint->now_only, add_answer, joint);
 }
 
 static bool budget_is_spent(const struct joint *joint)
@@ -343,6 +378,86 @@ static bool ask_for_others(struct joint *joint)
 	return true;
 }
 
+/* --- what is left to other partitions --------------------------------------------------------- */
+
+struct partitions {
+	const part_record_t *but;
+	part_record_t *of[ELSEWHERE_MAX];
+	uint32_t count;
+};
+
+static int add_partition(void *item, void *context)
+{
+	struct partitions *partitions = context;
+
+	if (item != partitions->but && partitions->count < ELSEWHERE_MAX)
+		partitions->of[partitions->count++] = item;
+	return 0;
+}
+
+struct elsewhere {
+	struct joint *joint;
+	const struct osp_effective *effective; /* NULL: it is no gang */
+};
+
+/* Notes whether it would start now and be together. */
+static bool notes_room(const struct shadow_call *call, void *context)
+{
+	const struct elsewhere *elsewhere = context;
+	struct joint *joint = elsewhere->joint;
+	const struct osp_effective *effective = elsewhere->effective;
+
+	shadow_from_bitmap(joint->scratch, call->bitmap);
+	joint->fits = shadow_is_first_moment(call) &&
+		      (!effective || effective->mode != OSP_MODE_ENFORCE ||
+		       osp_nodeset_count(joint->scratch) < effective->from_nodes ||
+		       shadow_gang_together(call->job, effective, joint->scratch));
+	if (joint->fits)
+		osp_nodeset_or(joint->all, joint->scratch);
+	return false;
+}
+
+/* Tells whether Slurm would start it now in the partition in which it is, beside the others. */
+static bool has_room_now(struct joint *joint, job_record_t *component)
+{
+	struct osp_effective effective;
+	struct elsewhere elsewhere = {.joint = joint};
+
+	if (shadow_gang_request(component, &effective))
+		elsewhere.effective = &effective;
+	return ask_about(joint, component, true, notes_room, &elsewhere);
+}
+
+static bool can_start_elsewhere(struct joint *joint, job_record_t *component)
+{
+	struct partitions partitions = {.but = joint->call->job->part_ptr};
+	part_record_t *was_in = component->part_ptr;
+	struct osp_nodeset *within = joint->within;
+	bool yes = false;
+
+	list_for_each(component->part_ptr_list, add_partition, &partitions);
+	joint->within = NULL;
+	for (uint32_t i = 0; i < partitions.count && !yes && !budget_is_spent(joint); i++) {
+		component->part_ptr = partitions.of[i];
+		yes = has_room_now(joint, component);
+	}
+	joint->within = within;
+	component->part_ptr = was_in;
+	return yes;
+}
+
+/* Tells whether each that was left out can start now in another of its partitions. */
+static bool others_can_start(struct joint *joint)
+{
+	for (uint32_t i = 0; i < joint->left_out_count; i++) {
+		if (!can_start_elsewhere(joint, joint->left_out[i]))
+			return false;
+	}
+	return true;
+}
+
+/* --- what Slurm says to one of them ----------------------------------------------------------- */
+
 /* Tells whether all of them have room beside Slurm's answer for one, and keep the promise there. */
 static bool all_can_stand(const struct shadow_call *call, void *context)
 {
@@ -364,6 +479,8 @@ static bool all_can_stand(const struct shadow_call *call, void *context)
 	joint->can_stand = osp_nodeset_count(joint->all) < joint->effective.from_nodes ||
 			   shadow_gang_together(call->job, &joint->effective, joint->all);
 	joint->splits |= !joint->can_stand;
+	if (joint->can_stand && joint->leaves_out && joint->now_only)
+		joint->can_stand = others_can_start(joint);
 	return joint->can_stand && !joint->only_looks;
 }
 
@@ -500,14 +617,17 @@ static bool place(struct joint *joint, const struct places *places)
 {
 	struct shadow_call *call = joint->call;
 	osp_list_t *candidates = call->candidates;
-	bool yes;
+	bool yes = false;
 
-	call->candidates = NULL;
-	yes = start_now(joint, places);
-	call->candidates = candidates;
-	if (!yes && candidates)
+	if (joint->when != LATER) {
+		call->candidates = NULL;
 		yes = start_now(joint, places);
-	if (yes || call->mode != SELECT_MODE_WILL_RUN || (call->job->bit_flags & TEST_NOW_ONLY))
+		call->candidates = candidates;
+		if (!yes && candidates)
+			yes = start_now(joint, places);
+	}
+	if (yes || joint->when == NOW || call->mode != SELECT_MODE_WILL_RUN ||
+	    (call->job->bit_flags & TEST_NOW_ONLY))
 		return yes;
 	if (places->stuck && !osp_nodeset_empty(places->stuck))
 		yes = start_later(joint, places, places->stuck);
@@ -576,7 +696,7 @@ static bool begin(struct joint *joint, struct shadow_gang *gang)
 	joint->scratch = osp_nodeset_new(shadow_state.node_count);
 	if (!joint->taken || !joint->all || !joint->scratch)
 		return false;
-	if (joint->call->mode == SELECT_MODE_WILL_RUN)
+	if (joint->call->mode == SELECT_MODE_WILL_RUN && !joint->plan)
 		joint->plan = shadow_plan_begin(joint->call, joint->scratch);
 	look_at_components(joint);
 	if (!begin_gang(joint, gang))
@@ -629,7 +749,7 @@ static void end(struct joint *joint)
 {
 	for (uint32_t i = 0; i < joint->count; i++)
 		joint->component[i].job->part_ptr = joint->component[i].was_in;
-	joint->count = 0;
+	joint->count = joint->left_out_count = 0;
 	free(joint->taken);
 	free(joint->kept);
 	free(joint->all);
@@ -647,15 +767,19 @@ static bool has_open(const struct joint *joint)
 	return false;
 }
 
-/* Writes into *open whether some of them could have been left out. */
+/* Writes into *open whether some of those that count may be left out. Without such, it looks for a
+ * start at any time. */
 static int place_those(struct joint *joint, bool *open)
 {
 	struct shadow_gang gang = {.level = 0};
 	int rc = OSP_ERROR_NO_DOMAIN;
 
-	if (begin(joint, &gang))
+	if (begin(joint, &gang)) {
+		*open = has_open(joint);
+		if (!*open && !joint->leaves_out)
+			joint->when = ANY_TIME;
 		rc = place_all(joint, &gang);
-	*open = has_open(joint);
+	}
 	shadow_gang_clear(&gang);
 	end(joint);
 	return rc;
@@ -663,18 +787,21 @@ static int place_those(struct joint *joint, bool *open)
 
 int shadow_place_component(struct shadow_call *call, const struct osp_effective *effective)
 {
-	struct joint joint = {.call = call, .effective = *effective};
-	bool open;
-	int rc;
+	static const enum when order[] = {NOW, LATER};
+	struct joint joint = {.call = call};
+	int rc = OSP_ERROR_NO_DOMAIN;
+	bool open = true, none;
 
 	clock_gettime(CLOCK_MONOTONIC, &call->began);
 	shadow_state_refresh(time(NULL));
 	shadow_count_refresh(time(NULL));
-	rc = place_those(&joint, &open);
-	if (rc != SLURM_SUCCESS && open) {
-		joint.leaves_out = true;
-		joint.effective = *effective;
-		rc = place_those(&joint, &open);
+	for (uint32_t i = 0; i < 2 && rc != SLURM_SUCCESS && open; i++) {
+		for (uint32_t out = 0; out < 2 && rc != SLURM_SUCCESS && open; out++) {
+			joint.effective = *effective;
+			joint.when = order[i];
+			joint.leaves_out = out;
+			rc = place_those(&joint, out ? &none : &open);
+		}
 	}
 	if (is_to_be_said(&joint, rc == SLURM_SUCCESS))
 		say_why(&joint);

@@ -4,6 +4,9 @@
  *
  * Backfill asks about each component, in each of its partitions, before it starts the first one. It
  * keeps the earliest start of each (_het_job_start_set() in backfill.c), and the partition of that.
+ * The start is no earlier than the slot that was asked about, of which Slurm's function knows
+ * nothing: it is read from the job's record, where backfill has left the earliest one, as soon as
+ * something else is asked.
  */
 #include "sched/shadow.h"
 
@@ -39,6 +42,7 @@ static void forget_plan(struct shadow_plan *plan)
 		forget_nodes(plan, i);
 		forget_said(plan, i);
 	}
+	free(plan->answer);
 	memset(plan, 0, sizeof(*plan));
 }
 
@@ -80,27 +84,44 @@ static struct shadow_plan *plan_of(const job_record_t *job)
 	return plan;
 }
 
-const part_record_t *shadow_planned_in(const job_record_t *component)
+/* Keeps the last answer if it was about this component and is its earliest start. Backfill clears
+ * the start of one that it does not take. */
+static void settle(struct shadow_plan *plan, const job_record_t *component)
 {
-	const struct shadow_plan *plan = component->het_job_id ? find_plan(component) : NULL;
 	uint32_t offset = component->het_job_offset;
 
+	if (!plan->answered || plan->answer_of != offset)
+		return;
+	plan->answered = false;
+	if (!component->start_time ||
+	    (plan->of[offset] && plan->start_s[offset] <= component->start_time))
+		return;
+	free(plan->of[offset]);
+	plan->of[offset] = plan->answer;
+	plan->answer = NULL;
+	plan->of_in[offset] = plan->answer_in;
+	plan->start_s[offset] = component->start_time;
+}
+
+static int settle_component(void *item, void *context)
+{
+	settle(context, item);
+	return 0;
+}
+
+const part_record_t *shadow_planned_in(const job_record_t *component)
+{
+	struct shadow_plan *plan = component->het_job_id ? find_plan(component) : NULL;
+	uint32_t offset = component->het_job_offset;
+
+	if (plan)
+		settle(plan, component);
 	if (!plan || offset >= SHADOW_COMPONENTS_MAX || !plan->of[offset])
 		return NULL;
 	return plan->of_in[offset];
 }
 
 /* --- one question after the other ------------------------------------------------------------- */
-
-/* Returns when the component asked about would end, if it started at the first moment. */
-static int64_t first_end_s(const struct shadow_call *call)
-{
-	uint32_t limit_min = call->job->time_limit;
-
-	if (limit_min == NO_VAL || limit_min == INFINITE)
-		return INT64_MAX;
-	return shadow_first_moment_s(call) + (int64_t)limit_min * 60;
-}
 
 static bool was_asked(const struct shadow_plan *plan, const job_record_t *job)
 {
@@ -134,20 +155,17 @@ static void note_asked(struct shadow_plan *plan, const job_record_t *job)
 	}
 }
 
-/* Forgets what an older cycle planned; `offered` are the nodes that backfill offers now. */
-static void forget_older(struct shadow_plan *plan, const struct shadow_call *call, bool new_cycle,
+/* Forgets the plan of the component asked about and, in a new cycle, what is not sure to be a plan
+ * of it; `offered` are the nodes that backfill offers now. */
+static void forget_older(struct shadow_plan *plan, const job_record_t *job, bool new_cycle,
 			 const struct osp_nodeset *offered)
 {
-	const job_record_t *job = call->job;
-	int64_t end_s = first_end_s(call);
-
 	for (uint32_t i = 0; i < SHADOW_COMPONENTS_MAX; i++) {
 		bool is_offered = plan->of[i] && osp_nodeset_overlap(plan->of[i], offered);
 		bool here = plan->of_in[i] == job->part_ptr;
 		bool own = i == job->het_job_offset;
 
-		if ((new_cycle && (own || is_offered || !here)) || (own && here) ||
-		    (is_offered && plan->start_s[i] < end_s))
+		if ((new_cycle && (own || is_offered || !here)) || (own && here))
 			forget_nodes(plan, i);
 		if (new_cycle)
 			forget_asked(plan, i);
@@ -157,9 +175,12 @@ static void forget_older(struct shadow_plan *plan, const struct shadow_call *cal
 struct shadow_plan *shadow_plan_begin(const struct shadow_call *call, struct osp_nodeset *scratch)
 {
 	const job_record_t *job = call->job;
+	const job_record_t *leader = find_job_record(job->het_job_id);
 	struct shadow_plan *plan = plan_of(job);
 	bool before, new_cycle;
 
+	if (leader && leader->het_job_list)
+		list_for_each(leader->het_job_list, settle_component, plan);
 	if (job->het_job_offset >= SHADOW_COMPONENTS_MAX)
 		return plan;
 	before = was_asked(plan, job);
@@ -172,7 +193,7 @@ struct shadow_plan *shadow_plan_begin(const struct shadow_call *call, struct osp
 			forget_said(plan, i);
 	}
 	shadow_from_bitmap(scratch, call->bitmap);
-	forget_older(plan, call, new_cycle, scratch);
+	forget_older(plan, job, new_cycle, scratch);
 	note_asked(plan, job);
 	return plan;
 }
@@ -203,13 +224,12 @@ void shadow_plan_keep(struct shadow_plan *plan, const struct shadow_call *call, 
 		return;
 	if (all_start_s > plan->all_start_s)
 		plan->all_start_s = all_start_s;
-	if (plan->of[offset] && plan->start_s[offset] <= job->start_time)
+	if (!plan->answer)
+		plan->answer = osp_nodeset_new(shadow_state.node_count);
+	if (!plan->answer)
 		return;
-	if (!plan->of[offset])
-		plan->of[offset] = osp_nodeset_new(shadow_state.node_count);
-	if (!plan->of[offset])
-		return;
-	shadow_from_bitmap(plan->of[offset], call->bitmap);
-	plan->of_in[offset] = job->part_ptr;
-	plan->start_s[offset] = job->start_time;
+	shadow_from_bitmap(plan->answer, call->bitmap);
+	plan->answered = true;
+	plan->answer_of = offset;
+	plan->answer_in = job->part_ptr;
 }

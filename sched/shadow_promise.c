@@ -34,8 +34,8 @@ static int wait_saying(struct shadow_call *call, const struct osp_effective *eff
 
 /*
  * Tells whether the job's options conflict with one domain. Only jobs that job_submit did not judge
- * under this policy have a conflict. A heterogeneous job that may stay small is left to
- * shadow_gang_started().
+ * under this policy have a conflict. A heterogeneous job that may stay small, or whose components
+ * need not be in one partition, is left to shadow_place_component().
  */
 static bool cannot_stay_together(const job_record_t *job, const struct osp_effective *effective,
 				 char *words, size_t words_bytes)
@@ -46,7 +46,7 @@ static bool cannot_stay_together(const job_record_t *job, const struct osp_effec
 	if (effective->origin != OSP_FROM_POLICY)
 		return false;
 	shadow_job_shape(job, &shape);
-	if (effective->if_large)
+	if (effective->if_large || shadow_components_may_choose(job))
 		shape.heterogeneous = false;
 	memcpy(words, waits, sizeof(waits));
 	return osp_conflict_find(&shape, OSP_CONFLICTS_THAT_SPLIT, effective, words + strlen(waits),
@@ -155,7 +155,8 @@ int shadow_place_gang(struct shadow_call *call, const struct osp_effective *effe
 				   osp_effective_waits(effective, words, sizeof(words)));
 	if (cannot_stay_together(call->job, effective, words, sizeof(words)))
 		return wait_saying(call, effective, words);
-	if (effective->if_large && call->mode != SELECT_MODE_TEST_ONLY && shadow_state.topology &&
+	if ((effective->if_large || shadow_components_may_choose(call->job)) &&
+	    call->mode != SELECT_MODE_TEST_ONLY && shadow_state.topology &&
 	    shadow_has_components(call->job))
 		return shadow_place_component(call, effective);
 	if (effective->if_large)

@@ -45,9 +45,14 @@ struct asking {
 	uint32_t best_asked; /* questions up to this answer; 0: it is an earlier one */
 	uint32_t earlier;    /* questions after the first answer */
 
-	/* The list of choices continues from kind to kind. */
+	/*
+	 * The other choices, after the first of each kind. For a later start their list continues
+	 * from kind to kind; else each kind has its own.
+	 */
+	uint16_t kind;
+	uint32_t skip;	  /* earlier calls asked about so many of the list */
 	uint32_t choices; /* of the list so far */
-	uint32_t tries;	  /* the ones of these asked about in this call */
+	uint32_t tries;	  /* the ones of any list asked about in this call */
 	bool stopped;	  /* there was no time for more */
 	bool unnamed;	  /* the nodes that the scheduler would ever take did not help */
 };
@@ -182,13 +187,17 @@ static uint32_t choices_skipped(struct osp_choose_run *run, enum osp_choose_list
 	return progress ? progress->skip[list] : 0;
 }
 
-static void skip_choices(struct osp_choose_run *run, enum osp_choose_list list, uint32_t skip)
+/* Makes the next call begin with this kind, and behind that many of its list. */
+static void continue_at(struct osp_choose_run *run, enum osp_choose_list list, uint16_t kind,
+			uint32_t skip)
 {
 	struct osp_choose_progress *progress =
-		skip ? osp_choose_progress(run) : osp_choose_recall_progress(run);
+		kind || skip ? osp_choose_progress(run) : osp_choose_recall_progress(run);
 
-	if (progress)
-		progress->skip[list] = skip;
+	if (!progress)
+		return;
+	progress->first_kind[list] = kind;
+	progress->skip[list] = skip;
 }
 
 /* Asks about the choices that leave out one part of the first, which was
@@ -196,22 +205,22 @@ static void skip_choices(struct osp_choose_run *run, enum osp_choose_list list, 
 static bool try_others(struct osp_choose_run *run, struct asking *asking)
 {
 	struct osp_choose_parts_scratch *scratch = &run->chooser->parts;
-	uint32_t skip = choices_skipped(run, asking->list);
 
 	for (int nodes = 0; nodes < 2 && !asking->stopped; nodes++) {
 		osp_nodeset_assign(scratch->unseen, scratch->first);
 		for (uint32_t n = osp_nodeset_next(scratch->unseen, 0);
 		     n < run->chooser->node_count; n = osp_nodeset_next(scratch->unseen, n + 1)) {
 			offer_without(run, n, !nodes);
-			if (asking->choices++ < skip)
+			if (asking->choices++ < asking->skip)
 				continue;
-			if (asking->tries++ == TRIES_MAX || osp_choose_budget_spent(run)) {
+			if (asking->tries == TRIES_MAX || osp_choose_budget_spent(run)) {
 				asking->stopped = true;
-				skip_choices(run, asking->list, asking->choices - 1);
+				continue_at(run, asking->list, asking->kind, asking->choices - 1);
 				return false;
 			}
+			asking->tries++;
 			if (pick(run, asking) && ask_chosen(run, asking)) {
-				skip_choices(run, asking->list, asking->choices - 1);
+				continue_at(run, asking->list, asking->kind, asking->choices - 1);
 				return true;
 			}
 		}
@@ -227,23 +236,12 @@ static uint16_t first_kind(struct osp_choose_run *run, enum osp_choose_list list
 	return progress ? progress->first_kind[list] % kind_count(run) : 0;
 }
 
-/* Makes the next call begin with the first choice of this kind. */
-static void begin_with_kind(struct osp_choose_run *run, enum osp_choose_list list, uint16_t kind)
-{
-	struct osp_choose_progress *progress =
-		kind ? osp_choose_progress(run) : osp_choose_recall_progress(run);
-
-	if (progress)
-		progress->first_kind[list] = kind;
-	skip_choices(run, list, 0);
-}
-
 /* Makes the next call begin with the first choice again, after all kinds were
  * asked in vain. */
 static void end_choices(struct osp_choose_run *run, const struct asking *asking)
 {
 	if (!asking->stopped)
-		begin_with_kind(run, asking->list, 0);
+		continue_at(run, asking->list, 0, 0);
 	if (asking->unnamed)
 		osp_choose_progress(run)->unnamed_until_s = run->input->now_s + OSP_CHOOSE_KEEP_S;
 }
@@ -351,23 +349,27 @@ static bool try_choices(struct osp_choose_run *run, struct asking *asking)
 }
 
 /*
- * Asks about the choices of each kind in `from`. If the time ends between two
- * kinds, the next call begins with the second.
+ * Asks about the choices of each kind in `from`. If the time ends among a kind's
+ * choices, the next call continues there; if it ends between two kinds, or no
+ * choice but first ones was asked about, with the second.
  */
 static bool try_kinds(struct osp_choose_run *run, struct asking *asking,
 		      const struct osp_nodeset *from)
 {
 	uint16_t count = kind_count(run), first = first_kind(run, asking->list);
+	uint32_t skip = choices_skipped(run, asking->list);
 
 	for (uint16_t i = 0; i < count; i++) {
-		uint16_t kind = (first + i) % count;
-
+		asking->kind = (first + i) % count;
+		asking->skip = i ? 0 : skip;
+		asking->choices = 0;
 		if (i && osp_choose_budget_spent(run)) {
+			if (!asking->stopped || !asking->tries)
+				continue_at(run, asking->list, asking->kind, 0);
 			asking->stopped = true;
-			begin_with_kind(run, asking->list, kind);
 			return false;
 		}
-		if (keep_kind(run, from, kind, run->chooser->parts.base) >=
+		if (keep_kind(run, from, asking->kind, run->chooser->parts.base) >=
 			    run->input->place.need_nodes &&
 		    try_choices(run, asking))
 			return true;
@@ -666,6 +668,7 @@ static bool ask_kind_later(struct osp_choose_run *run, struct asking *asking, ui
 		return true;
 	keep_kind(run, run->input->place.usable, kind, scratch->base);
 	keep_bound(run, asking);
+	asking->skip = choices_skipped(run, asking->list);
 	return try_others(run, asking);
 }
 

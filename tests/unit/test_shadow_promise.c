@@ -252,12 +252,17 @@ static void components_leave_each_other_room(void **state)
 	}
 }
 
-/* As backfill plans it: on nodes that it has kept for nobody in this cycle, and keeps for it. */
+static time_t cycle_began = 100;
+
+/* As backfill plans it: on nodes that it has kept for nobody in this cycle, and keeps for it. Where
+ * all are left a cycle begins. */
 static int is_planned(job_record_t *job, bitstr_t *left)
 {
 	const struct osp_job_test_tail tail = {0};
 	int rc;
 
+	cycle_began += bit_set_count(left) == NODES;
+	job->last_sched_eval = cycle_began;
 	FREE_NULL_BITMAP(asked.bitmap);
 	asked.bitmap = bit_copy(left);
 	rc = select_p_job_test(job, asked.bitmap, 1, 16, 1, SELECT_MODE_WILL_RUN, NULL,
@@ -331,26 +336,34 @@ struct kept {
 	time_t start;
 };
 
-/* A cycle of backfill that began then: asks about component `order[i] / 2` in partition
+/* Leaves the earlier start in the record, as backfill does. */
+static void keep(job_record_t *job, struct kept *best)
+{
+	if (!best->in || job->start_time < best->start)
+		*best = (struct kept){job->part_ptr, job->start_time};
+	job->start_time = best->start;
+}
+
+/* A cycle of backfill: asks about component `order[i] / 2` in partition
  * `order[i] % 2`. */
-static void plan_in_order(job_record_t **jobs, part_record_t **in, time_t cycle,
-			  const uint32_t order[4], struct kept kept[2])
+static void plan_in_order(job_record_t **jobs, part_record_t **in, const uint32_t order[4],
+			  struct kept kept[2])
 {
 	bitstr_t *left = fake_bitmap(0, NODES);
 
 	memset(kept, 0, 2 * sizeof(*kept));
+	jobs[0]->start_time = jobs[1]->start_time = 0;
+	cycle_began++;
 	for (uint32_t i = 0; i < 4; i++) {
 		job_record_t *job = jobs[order[i] / 2];
 		struct kept *best = &kept[order[i] / 2];
 		bitstr_t *offered = bit_copy(left);
 
 		job->part_ptr = in[order[i] % 2];
-		job->last_sched_eval = cycle;
 		bit_and(offered, job->part_ptr->node_bitmap);
 		if (is_planned(job, offered) == SLURM_SUCCESS) {
 			bit_and_not(left, asked.bitmap);
-			if (!best->in || job->start_time < best->start)
-				*best = (struct kept){job->part_ptr, job->start_time};
+			keep(job, best);
 		}
 		FREE_NULL_BITMAP(offered);
 	}
@@ -406,7 +419,7 @@ static void components_that_may_choose_start(void **state)
 		}
 		takes = 2;
 		for (uint32_t cycle = 0; cycle < 3; cycle++)
-			plan_in_order(jobs, in, cycle, orders[(o + cycle) % 6], kept);
+			plan_in_order(jobs, in, orders[(o + cycle) % 6], kept);
 		if (!both_start(jobs, kept))
 			fail_msg("they do not start after order %u", o);
 		for (uint32_t i = 0; i < 2; i++) {
@@ -415,6 +428,82 @@ static void components_that_may_choose_start(void **state)
 		}
 		bit_nset(idle_node_bitmap, 0, NODES - 1);
 	}
+}
+
+/* Puts one question of backfill about a component in a partition, for a slot that begins `later_s`
+ * from now: Slurm up to 24.05 does not tell the plugin when. */
+static void plan_in_slot(job_record_t *job, part_record_t *in, bitstr_t *left, time_t later_s,
+			 struct kept *best)
+{
+	bitstr_t *offered = bit_copy(left);
+
+	job->part_ptr = in;
+	bit_and(offered, in->node_bitmap);
+	if (is_planned(job, offered) == SLURM_SUCCESS) {
+		if (job->start_time < asked.now + later_s)
+			job->start_time = asked.now + later_s;
+		if (!later_s)
+			bit_and_not(left, asked.bitmap);
+		keep(job, best);
+	}
+	FREE_NULL_BITMAP(offered);
+}
+
+/* One partition has room for one of them; in it the second is planned behind the first. The other
+ * has room for one of them on each spine. */
+static void components_start_where_one_was_planned_behind_the_other(void **state)
+{
+	job_record_t *jobs[2];
+	struct kept kept[2] = {{NULL, 0}};
+	part_record_t *few = fake_partition("few", 0, 2), *more;
+	bitstr_t *all = fake_bitmap(0, NODES), *left = fake_bitmap(0, NODES);
+
+	(void)state;
+	components(jobs, 2);
+	more = jobs[0]->part_ptr;
+	bit_nclear(more->node_bitmap, 0, NODES - 1);
+	bit_nset(more->node_bitmap, 4, 5);
+	bit_nset(more->node_bitmap, 8, 9);
+	for (uint32_t i = 0; i < 2; i++) {
+		xfree(jobs[i]->partition);
+		jobs[i]->partition = xstrdup("few,held");
+		jobs[i]->part_ptr_list = list_create(NULL);
+		list_append(jobs[i]->part_ptr_list, few);
+		list_append(jobs[i]->part_ptr_list, more);
+		jobs[i]->time_limit = 10;
+	}
+	plan_in_slot(jobs[0], few, left, 0, &kept[0]);
+	plan_in_slot(jobs[0], more, left, 0, &kept[0]);
+	plan_in_slot(jobs[1], few, all, 600, &kept[1]);
+	plan_in_slot(jobs[1], more, left, 0, &kept[1]);
+	assert_ptr_equal(kept[0].in, few);
+	assert_ptr_equal(kept[1].in, more);
+	assert_true(both_start(jobs, kept));
+	FREE_NULL_BITMAP(all);
+	FREE_NULL_BITMAP(left);
+}
+
+/* Two nodes each were asked for, with lists of the same partitions in another order. */
+static void components_of_known_sizes_that_may_choose_start(void **state)
+{
+	static const uint32_t order[] = {0, 1, 2, 3};
+	part_record_t *in[] = {fake_partition("narrow", 6, 4), NULL};
+	job_record_t *jobs[2];
+	struct kept kept[2];
+
+	(void)state;
+	components(jobs, 2);
+	in[1] = jobs[0]->part_ptr;
+	for (uint32_t i = 0; i < 2; i++) {
+		jobs[i]->details->min_nodes = jobs[i]->details->max_nodes = 2;
+		xfree(jobs[i]->partition);
+		jobs[i]->partition = xstrdup(i ? "held,narrow" : "narrow,held");
+		jobs[i]->part_ptr_list = list_create(NULL);
+		list_append(jobs[i]->part_ptr_list, in[0]);
+		list_append(jobs[i]->part_ptr_list, in[1]);
+	}
+	plan_in_order(jobs, in, order, kept);
+	assert_true(kept[0].in && kept[1].in && both_start(jobs, kept));
 }
 
 /* Plans all of them on these nodes, and returns how often Slurm was asked. */
@@ -742,6 +831,8 @@ int main(void)
 		TEST(jobs_with_components_take_turns),
 		TEST(components_change_their_order),
 		TEST(components_that_may_choose_start),
+		TEST(components_start_where_one_was_planned_behind_the_other),
+		TEST(components_of_known_sizes_that_may_choose_start),
 		TEST(components_cost_few_questions),
 		TEST(components_are_asked_about_once_where_slurm_is_slow),
 		TEST(components_are_asked_about_anew),

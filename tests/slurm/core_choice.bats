@@ -1,0 +1,53 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-or-later
+# core_choice.bats - components of heterogeneous jobs that could start at once in two partitions
+bats_require_minimum_version 1.5.0
+
+load helpers
+load promise_helpers
+
+# Left spine: n1-6, right: n7-12.
+setup_file() {
+	lay_fabric 1-6 7-12 >"$BATS_FILE_TMPDIR/onespine.topology"
+	cat >"$BATS_FILE_TMPDIR/onespine.yaml" <<-'POLICY'
+		partitions:
+		  one: {gang: always, allow_off: false, from_nodes: 4}
+		  two: {gang: always, allow_off: false, from_nodes: 4}
+		  few: {gang: always, allow_off: false, from_nodes: 4}
+		  more: {gang: always, allow_off: false, from_nodes: 4}
+	POLICY
+	cluster_start --nodes 12 --topology "$BATS_FILE_TMPDIR/onespine.topology" \
+		--config "$BATS_FILE_TMPDIR/onespine.yaml" \
+		--conf SchedulerParameters=batch_sched_delay=0,sched_interval=1,bf_interval=1 \
+		--partition 'cpu Nodes=ALL Default=YES' --partition 'one Nodes=n[1-4]' \
+		--partition 'two Nodes=n[5-10]' --partition 'few Nodes=n[1-2]' --partition 'more Nodes=n[5-8]'
+}
+
+setup() {
+	cluster check --dir "$ONESPINE_CLUSTER" && free_all
+	cpus=$(scontrol -o show node n1 | sed -n 's/.* CPUTot=\([0-9]*\).*/\1/p')
+}
+
+# het PARTITIONS PARTITIONS SBATCH-OPTION...: two components
+het() {
+	sbatch --parsable -t 10 -o /dev/null --wrap 'exec sleep 600' -p "$1" "${@:3}" : -t 10 -p "$2" "${@:3}"
+}
+
+both_start() {
+	await_job "$1+0" RUNNING 60
+	await_job "$1+1" RUNNING 60
+}
+
+@test "components start in two partitions of which each has room for one beside a job, and for both in an hour" {
+	await_job "$(sbatch --parsable -p cpu -t 60 -w 'n[3-4],n[9-10]' -N4 --exclusive -o /dev/null --wrap 'exec sleep 600')" RUNNING 30
+	both_start "$(het one,two one,two "-n$((2 * cpus))")"
+}
+
+# Backfill plans the second one behind the first in the one partition, and at once in the other.
+@test "components start where one partition has room for one of them, and the other for one on each spine" {
+	both_start "$(het few,more few,more "-n$((2 * cpus))")"
+}
+
+@test "components whose sizes are said, with lists of the same partitions in another order, start" {
+	both_start "$(het few,more more,few -N2 --exclusive)"
+}
