@@ -195,6 +195,7 @@ void osp_chooser_change_fabric(struct osp_chooser *chooser, const struct osp_top
 			same_domain(chooser->topology, progress->plan_domain, topology);
 		memset(progress->skip, 0, sizeof(progress->skip));
 		memset(progress->first_kind, 0, sizeof(progress->first_kind));
+		memset(progress->later_skip, 0, sizeof(progress->later_skip));
 		progress->unnamed_until_s = 0;
 	}
 	chooser->topology = topology;

@@ -25,11 +25,7 @@
 #define NAMINGS_MAX	  64
 #define NAMINGS_BUDGET_MS (OSP_CHOOSE_BUDGET_MS / 2)
 
-/*
- * Kinds that get a turn of their own for a later start; slurmctld's shadow
- * distinguishes as many.
- */
-#define KINDS_MAX 64
+#define KINDS_MAX	  OSP_CHOOSE_PART_KINDS_MAX
 
 /* How a choice is asked about. */
 struct asking {
@@ -45,14 +41,13 @@ struct asking {
 	uint32_t best_asked; /* questions up to this answer; 0: it is an earlier one */
 	uint32_t earlier;    /* questions after the first answer */
 
-	/*
-	 * The other choices, after the first of each kind. For a later start their list continues
-	 * from kind to kind; else each kind has its own.
-	 */
+	uint16_t best_kind; /* of the best answer */
+
+	/* The other choices of a kind, after its first. */
 	uint16_t kind;
-	uint32_t skip;	  /* earlier calls asked about so many of the list */
-	uint32_t choices; /* of the list so far */
-	uint32_t tries;	  /* the ones of any list asked about in this call */
+	uint32_t skip;	  /* earlier calls asked about so many */
+	uint32_t choices; /* so far */
+	uint32_t tries;	  /* those of any kind that were asked about in this call */
 	bool stopped;	  /* there was no time for more */
 	bool unnamed;	  /* the nodes that the scheduler would ever take did not help */
 };
@@ -187,7 +182,7 @@ static uint32_t choices_skipped(struct osp_choose_run *run, enum osp_choose_list
 	return progress ? progress->skip[list] : 0;
 }
 
-/* Makes the next call begin with this kind, and behind that many of its list. */
+/* Makes the next call begin with this kind, and behind that many of its choices. */
 static void continue_at(struct osp_choose_run *run, enum osp_choose_list list, uint16_t kind,
 			uint32_t skip)
 {
@@ -198,6 +193,32 @@ static void continue_at(struct osp_choose_run *run, enum osp_choose_list list, u
 		return;
 	progress->first_kind[list] = kind;
 	progress->skip[list] = skip;
+}
+
+/* Returns how many choices of the kind earlier calls asked about for a later start. */
+static uint32_t later_skipped(struct osp_choose_run *run, uint16_t kind)
+{
+	const struct osp_choose_progress *progress = osp_choose_recall_progress(run);
+
+	return progress ? progress->later_skip[kind] : 0;
+}
+
+static void skip_later(struct osp_choose_run *run, uint16_t kind, uint32_t skip)
+{
+	struct osp_choose_progress *progress =
+		skip ? osp_choose_progress(run) : osp_choose_recall_progress(run);
+
+	if (progress)
+		progress->later_skip[kind] = skip;
+}
+
+/* Makes the next call continue with the choice that was counted last. */
+static void continue_here(struct osp_choose_run *run, const struct asking *asking)
+{
+	if (asking->later)
+		skip_later(run, asking->kind, asking->choices - 1);
+	else
+		continue_at(run, asking->list, asking->kind, asking->choices - 1);
 }
 
 /* Asks about the choices that leave out one part of the first, which was
@@ -215,12 +236,12 @@ static bool try_others(struct osp_choose_run *run, struct asking *asking)
 				continue;
 			if (asking->tries == TRIES_MAX || osp_choose_budget_spent(run)) {
 				asking->stopped = true;
-				continue_at(run, asking->list, asking->kind, asking->choices - 1);
+				continue_here(run, asking);
 				return false;
 			}
 			asking->tries++;
 			if (pick(run, asking) && ask_chosen(run, asking)) {
-				continue_at(run, asking->list, asking->kind, asking->choices - 1);
+				continue_here(run, asking);
 				return true;
 			}
 		}
@@ -240,7 +261,7 @@ static uint16_t first_kind(struct osp_choose_run *run, enum osp_choose_list list
  * asked in vain. */
 static void end_choices(struct osp_choose_run *run, const struct asking *asking)
 {
-	if (!asking->stopped)
+	if (!asking->stopped && !asking->later)
 		continue_at(run, asking->list, 0, 0);
 	if (asking->unnamed)
 		osp_choose_progress(run)->unnamed_until_s = run->input->now_s + OSP_CHOOSE_KEEP_S;
@@ -598,6 +619,7 @@ static void take_earlier(struct osp_choose_run *run, struct asking *asking)
 		return;
 	osp_choose_take(run, NULL);
 	asking->best_mode = asking->mode;
+	asking->best_kind = asking->kind;
 	asking->best_asked = run->recalled ? 0 : run->asked;
 }
 
@@ -658,6 +680,9 @@ static bool ask_kind_later(struct osp_choose_run *run, struct asking *asking, ui
 {
 	struct osp_choose_parts_scratch *scratch = &run->chooser->parts;
 
+	asking->kind = kind;
+	asking->skip = later_skipped(run, kind);
+	asking->choices = 0;
 	keep_kind(run, run->input->place.usable, kind, scratch->base);
 	keep_bound(run, asking);
 	osp_nodeset_assign(scratch->offered, scratch->base);
@@ -668,7 +693,6 @@ static bool ask_kind_later(struct osp_choose_run *run, struct asking *asking, ui
 		return true;
 	keep_kind(run, run->input->place.usable, kind, scratch->base);
 	keep_bound(run, asking);
-	asking->skip = choices_skipped(run, asking->list);
 	return try_others(run, asking);
 }
 
@@ -723,6 +747,43 @@ static void try_earlier(struct osp_choose_run *run, struct asking *asking, uint1
 	}
 }
 
+/* Removes the kind that the call begins with from the list. Returns when it fits. */
+static int64_t first_bound(struct osp_choose_run *run, int64_t bounds_s[KINDS_MAX], uint16_t *kind)
+{
+	const struct osp_choose_progress *progress = osp_choose_recall_progress(run);
+	uint16_t first = progress ? progress->first_kind[OSP_CHOOSE_LIST_LATER] : 0;
+	int64_t bound_s;
+
+	if (!first || first > KINDS_MAX || is_too_late(run, bounds_s[first - 1]))
+		return next_bound(bounds_s, kind);
+	*kind = first - 1;
+	bound_s = bounds_s[*kind];
+	bounds_s[*kind] = OSP_PLACE_NEVER_S;
+	return bound_s;
+}
+
+/*
+ * If this call's time is spent, makes the next one begin with the kind of the
+ * plan, which it might not reach, or without a plan with the next kind. As long
+ * as there is a plan, later calls do so too.
+ */
+static void note_first_kind(struct osp_choose_run *run, const struct asking *asking,
+			    int64_t bounds_s[KINDS_MAX])
+{
+	bool found = run->choice->found, spent = osp_choose_budget_spent(run);
+	uint16_t next = asking->best_kind;
+	struct osp_choose_progress *progress =
+		spent ? osp_choose_progress(run) : osp_choose_recall_progress(run);
+	uint16_t *first = progress ? &progress->first_kind[OSP_CHOOSE_LIST_LATER] : NULL;
+
+	if (!first)
+		return;
+	if (!found && (!spent || is_too_late(run, next_bound(bounds_s, &next))))
+		*first = 0;
+	else if (spent || *first)
+		*first = next + 1;
+}
+
 /*
  * Asks kind after kind in the order of their bounds, which it removes, until
  * the best answer is no later than the next one.
@@ -733,16 +794,19 @@ static void ask_kinds_later(struct osp_choose_run *run, struct asking *asking,
 	const struct osp_choice *choice = run->choice;
 	uint16_t kind;
 
-	asking->bound_s = next_bound(bounds_s, &kind);
+	asking->bound_s = first_bound(run, bounds_s, &kind);
 	while (!is_too_late(run, asking->bound_s) &&
 	       (!choice->found ||
 		(choice->start_s > asking->bound_s && may_ask_for_earlier(run, asking)))) {
 		if (ask_kind_later(run, asking, kind))
 			take_earlier(run, asking);
+		else if (!asking->stopped)
+			skip_later(run, kind, 0);
 		if (osp_choose_budget_spent(run))
 			break;
 		asking->bound_s = next_bound(bounds_s, &kind);
 	}
+	note_first_kind(run, asking, bounds_s);
 }
 
 static bool start_later(struct osp_choose_run *run, bool preempting)

@@ -22,6 +22,12 @@
 #define OSP_CHOOSE_MEMORY_MAX	256
 #define OSP_CHOOSE_PROGRESS_MAX 512
 
+/*
+ * Kinds that get a turn of their own for a later start of a gang in parts;
+ * slurmctld's shadow distinguishes as many.
+ */
+#define OSP_CHOOSE_PART_KINDS_MAX 64
+
 /* Lists of domains; the next call continues in each at its own place. */
 enum osp_choose_list {
 	OSP_CHOOSE_LIST_NOW,
@@ -50,11 +56,15 @@ struct osp_choose_progress {
 	uint32_t job;  /* 0: not in use */
 	uint64_t used; /* number of the last call about it */
 	uint64_t choice_of;
-	uint32_t skip[OSP_CHOOSE_LIST_KINDS];	    /* domains that were asked in vain
+	uint32_t skip[OSP_CHOOSE_LIST_KINDS]; /* domains that were asked in vain
                                            before time was up */
-	uint16_t first_kind[OSP_CHOOSE_LIST_KINDS]; /* asked about first, by choose_parts.c */
-	uint32_t plan_domain;			    /* OSP_NO_DOMAIN: none */
-	int64_t unnamed_until_s;		    /* OSP_ASK_WHO_EVER is not asked before */
+	/* of choose_parts.c: the kind that a call begins with, and for a later start, in which
+	 * these are ordered by time, one more than that (0: the earliest), and for each kind how
+	 * many choices were asked about in vain */
+	uint16_t first_kind[OSP_CHOOSE_LIST_KINDS];
+	uint32_t later_skip[OSP_CHOOSE_PART_KINDS_MAX];
+	uint32_t plan_domain;	 /* OSP_NO_DOMAIN: none */
+	int64_t unnamed_until_s; /* OSP_ASK_WHO_EVER is not asked before */
 };
 
 /*

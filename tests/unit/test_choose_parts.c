@@ -372,6 +372,37 @@ static void reach_the_fourth_choice(uint16_t kind_count)
 	tear_down(world);
 }
 
+/* The kind that is free suits nothing, as GPUs of another type; the other one is free later. */
+static void a_slow_kind_that_never_suits_hides_no_plan(void **state)
+{
+	(void)state;
+	for (int64_t ask_ms = 10; ask_ms < 3 * OSP_CHOOSE_BUDGET_MS; ask_ms = ask_ms * 3 / 2) {
+		struct world *world = set_up(2, 2, 8);
+		uint16_t kinds[32];
+		uint32_t calls = 0;
+
+		gang(world, 8, 1, 2);
+		for (uint32_t n = 0; n < 32; n++) {
+			kinds[n] = n >= 16;
+			world->model.unfit[n] = n < 16;
+		}
+		world->input.place.kind = kinds;
+		world->input.place.kind_count = 2;
+		world->model.ask_ms = ask_ms;
+		model_add_job(&world->model, 16, 16, whole_node, NOW + 100000);
+		while (!choose(world, OSP_CHOOSE_WILL_RUN)) {
+			assert_true(calls++ < 2);
+			world->model.now_s += 30;
+		}
+		/* and each call has it */
+		for (calls = 0; calls < 10; calls++) {
+			world->model.now_s += 30;
+			assert_true(choose(world, OSP_CHOOSE_WILL_RUN));
+		}
+		tear_down(world);
+	}
+}
+
 static void slow_answers_about_kinds_keep_no_choice_from_its_turn(void **state)
 {
 	(void)state;
@@ -894,6 +925,7 @@ int main(void)
 		cmocka_unit_test(half_of_the_nodes_are_bad),
 		cmocka_unit_test(a_kind_that_never_suits_hides_no_other),
 		cmocka_unit_test(slow_answers_about_kinds_end_the_call_and_the_next_goes_on),
+		cmocka_unit_test(a_slow_kind_that_never_suits_hides_no_plan),
 		cmocka_unit_test(slow_answers_about_kinds_keep_no_choice_from_its_turn),
 		cmocka_unit_test(preempts_no_more_than_it_must_and_waits_for_who_leaves),
 		cmocka_unit_test(a_slot_that_begins_later_is_asked_about),
