@@ -91,11 +91,18 @@ bool osp_job_describe(const job_desc_msg_t *job, struct osp_seam_job *described)
 	return any;
 }
 
-uint32_t osp_job_components_before(const job_desc_msg_t *job)
+/* Returns the nodes that the job says to need, at least one; no more than a cluster has. */
+static uint32_t least_nodes(const job_desc_msg_t *job)
+{
+	return job->min_nodes > 0 && job->min_nodes < 0xffff ? job->min_nodes : 1;
+}
+
+uint32_t osp_job_nodes_before(const job_desc_msg_t *job)
 {
 	static __thread struct {
 		uint32_t count;
 		uint64_t partition[COMPONENTS_MAX];
+		uint32_t nodes[COMPONENTS_MAX];
 	} shown;
 	uint64_t partition = osp_hash_words(OSP_HASH_START, job->partition ? job->partition : "");
 	uint32_t before = 0;
@@ -106,7 +113,8 @@ uint32_t osp_job_components_before(const job_desc_msg_t *job)
 	if (job->het_job_offset != shown.count || shown.count == COMPONENTS_MAX)
 		return 0;
 	for (uint32_t i = 0; i < shown.count; i++)
-		before += shown.partition[i] == partition;
-	shown.partition[shown.count++] = partition;
+		before += shown.partition[i] == partition ? shown.nodes[i] : 0;
+	shown.partition[shown.count] = partition;
+	shown.nodes[shown.count++] = least_nodes(job);
 	return before;
 }

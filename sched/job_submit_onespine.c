@@ -368,7 +368,7 @@ static void describe(const job_desc_msg_t *job, struct osp_seam_job *described)
 {
 	osp_job_describe(job, described);
 	described->shape.heterogeneous = job->het_job_offset != NO_VAL;
-	described->components_before = osp_job_components_before(job);
+	described->nodes_beside = osp_job_nodes_before(job);
 }
 
 /*
@@ -474,7 +474,7 @@ static bool is_unsafe_change(const job_desc_msg_t *job, struct job_record *recor
 	struct osp_request request;
 	uint32_t least_nodes = NO_VAL;
 
-	if (job->max_nodes != NO_VAL && seam->describe(record, &described, &request))
+	if (job->max_nodes != NO_VAL && seam->describe(record, NULL, &described, &request))
 		least_nodes = described.min_nodes;
 	return osp_job_is_unsafe(job, least_nodes, sentence, sentence_bytes);
 }
@@ -489,7 +489,8 @@ static int judge_change(const job_desc_msg_t *job, struct job_record *record, ui
 	char sentence[SENTENCE_BYTES] = "";
 	int rc;
 
-	if (!osp_job_describe(job, &unchanged) || !seam->describe(record, &described, &request))
+	if (!osp_job_describe(job, &unchanged) ||
+	    !seam->describe(record, unchanged.partition, &described, &request))
 		return SLURM_SUCCESS;
 	osp_job_describe(job, &described);
 	rc = judge(&described, &request, &effective, sentence, sizeof(sentence));

@@ -22,7 +22,7 @@
 #include "lib/policy/request.h"
 
 #define OSP_SEAM_COOKIE_0 UINT64_C(0x6f6e657370696e65) /* "onespine" */
-#define OSP_SEAM_COOKIE_1 UINT64_C(0x7365616d2d303036) /* "seam-006" */
+#define OSP_SEAM_COOKIE_1 UINT64_C(0x7365616d2d303037) /* "seam-007" */
 #define OSP_SEAM_ANSWER	  0x4f5350
 
 struct job_record;
@@ -44,7 +44,7 @@ struct osp_seam_job {
 	const char *tres_per_job;
 	const char *tres_per_node;
 	const char *tres_per_task;
-	uint32_t components_before; /* of the same heterogeneous job, in the same partition */
+	uint32_t nodes_beside; /* that other components take at least in the same partition */
 	struct osp_shape shape;
 	uint32_t spares;	 /* of min_nodes, beyond what stays */
 	uint32_t segment_spares; /* of each segment; 0: the spares are the job's */
@@ -79,12 +79,13 @@ struct osp_seam {
 
 	/*
 	 * Says what a pending job asks for now, and the request that it brought, so that a change
-	 * of it can be judged as a submission. The strings belong to the record and live under the
+	 * of it can be judged as a submission. `partition` is the one into which it is moved; NULL:
+	 * it stays where it is. The strings belong to the record and live under the
 	 * caller's locks. Returns false if there is nothing to judge: the job is not pending, or it
 	 * waits because another release stored its request.
 	 */
-	bool (*describe)(struct job_record *job, struct osp_seam_job *described,
-			 struct osp_request *request);
+	bool (*describe)(struct job_record *job, const char *partition,
+			 struct osp_seam_job *described, struct osp_request *request);
 
 	/*
 	 * Decides whether the nodes of a running job may be given to the job that it expands

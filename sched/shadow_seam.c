@@ -71,14 +71,14 @@ static uint32_t least_needed(const struct osp_seam_job *job)
 	return least;
 }
 
-/* Returns the job's size. A component counts with those before it in its partition; the size of a
- * job that expands another is unknown. */
+/* Returns the job's size. A component counts with the others in its partition; the size of a job
+ * that expands another is unknown. */
 static struct osp_size size_of(const struct osp_seam_job *job)
 {
 	struct osp_size size = {.least_nodes = least_needed(job), .most_nodes = job->max_nodes};
 
 	if (job->shape.heterogeneous)
-		size.least_nodes += job->components_before;
+		size.least_nodes += job->nodes_beside;
 	if (job->shape.heterogeneous || job->shape.expands)
 		size.most_nodes = 0;
 	return size;
@@ -374,30 +374,34 @@ uint32_t shadow_segment_spares(const job_record_t *job)
 	return number_of(job, OSP_EFFECTIVE_SEGMENT_SPARES);
 }
 
-struct before {
+struct others {
 	const job_record_t *job;
-	uint32_t count;
+	const part_record_t *partition;
+	uint32_t nodes;
 };
 
-static int count_before(void *item, void *context)
+static int add_other(void *item, void *context)
 {
 	const job_record_t *component = item;
-	struct before *before = context;
+	struct others *others = context;
 
-	before->count += component->het_job_offset < before->job->het_job_offset &&
-			 shadow_is_beside(before->job, component);
+	if (component != others->job && component->details &&
+	    component->part_ptr == others->partition &&
+	    !shadow_may_choose(component, others->partition))
+		others->nodes += shadow_least_nodes(component, component->details->min_nodes);
 	return 0;
 }
 
-/* Counts the components before it, of its heterogeneous job and in its partition. */
-static uint32_t components_before(const job_record_t *job)
+/* Returns how many nodes those other components of its heterogeneous job take at least that can
+ * only be in this partition. */
+static uint32_t nodes_beside(const job_record_t *job, const part_record_t *partition)
 {
 	const job_record_t *leader = job->het_job_id ? find_job_record(job->het_job_id) : NULL;
-	struct before before = {.job = job};
+	struct others others = {.job = job, .partition = partition};
 
-	if (leader && leader->het_job_list)
-		list_for_each(leader->het_job_list, count_before, &before);
-	return before.count;
+	if (partition && leader && leader->het_job_list)
+		list_for_each(leader->het_job_list, add_other, &others);
+	return others.nodes;
 }
 
 static void describe_job(const job_record_t *job, struct osp_seam_job *described)
@@ -417,7 +421,7 @@ static void describe_job(const job_record_t *job, struct osp_seam_job *described
 		.tres_per_job = job->tres_per_job,
 		.tres_per_node = job->tres_per_node,
 		.tres_per_task = job->tres_per_task,
-		.components_before = components_before(job),
+		.nodes_beside = nodes_beside(job, job->part_ptr),
 		.spares = shadow_spares(job),
 		.segment_spares = shadow_segment_spares(job),
 	};
@@ -514,14 +518,16 @@ static bool request_of(const job_record_t *job, struct osp_request *request)
 	return true;
 }
 
-static bool describe(struct job_record *record, struct osp_seam_job *described,
-		     struct osp_request *request)
+static bool describe(struct job_record *record, const char *partition,
+		     struct osp_seam_job *described, struct osp_request *request)
 {
 	const job_record_t *job = record;
 
 	if (!is_sound(job) || !IS_JOB_PENDING(job) || !request_of(job, request))
 		return false;
 	describe_job(job, described);
+	if (partition)
+		described->nodes_beside = nodes_beside(job, find_part_record((char *)partition));
 	return true;
 }
 

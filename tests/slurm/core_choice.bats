@@ -51,3 +51,19 @@ both_start() {
 @test "components whose sizes are said, with lists of the same partitions in another order, start" {
 	both_start "$(het few,more more,few -N2 --exclusive)"
 }
+
+@test "components that are moved into one partition, the second first, are refused there if they are a gang together" {
+	local job
+	job=$(het cpu cpu --hold -N2 --exclusive)
+	scontrol update "JobId=$job+1" Partition=two
+	run --separate-stderr scontrol update "JobId=$job+0" Partition=two
+	((status))
+	equal "$(job_field "$job+0" Partition)" cpu
+}
+
+@test "components of one partition whose nodes are a gang together are refused" {
+	run --separate-stderr het two two -N2 --exclusive
+	((status))
+	holds "$stderr" 'a heterogeneous job cannot be one gang'
+	scancel "$(het two more -N2 --exclusive)"
+}

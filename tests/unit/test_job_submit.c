@@ -190,9 +190,10 @@ static struct osp_seam_job record_job; /* what the record asks for */
 static struct osp_request record_request;
 static bool record_is_judged;
 
-static bool fake_describe(struct job_record *record, struct osp_seam_job *described,
-			  struct osp_request *request)
+static bool fake_describe(struct job_record *record, const char *partition,
+			  struct osp_seam_job *described, struct osp_request *request)
 {
+	(void)partition;
 	assert_ptr_equal(record, seen_record);
 	*described = record_job;
 	*request = record_request;
@@ -1678,7 +1679,7 @@ static void counts_components_of_one_partition(void **state)
 		job.het_job_offset = cases[i].offset;
 		job.partition = cases[i].partition;
 		assert_int_equal(job_submit(&job, 1000, &message), SLURM_SUCCESS);
-		assert_int_equal(seen_job.components_before, cases[i].before);
+		assert_int_equal(seen_job.nodes_beside, cases[i].before);
 		end_job();
 	}
 }

@@ -301,7 +301,7 @@ static void holds_to_policy(void **state)
 		 {.partition = "held",
 		  .min_nodes = 2,
 		  .max_nodes = 2,
-		  .components_before = 2,
+		  .nodes_beside = 2,
 		  .shape.heterogeneous = true},
 		 NULL,
 		 OSP_MODE_ENFORCE,
@@ -922,34 +922,40 @@ static void describes_a_record(void **state)
 	(void)state;
 	job->details->num_tasks = 12;
 	job->details->max_nodes = NO_VAL;
-	assert_true(shadow_seam.describe(job, &described, &request));
+	assert_true(shadow_seam.describe(job, NULL, &described, &request));
 	assert_int_equal(described.min_nodes, 4);
 	assert_int_equal(described.max_nodes, 0);
 	assert_int_equal(described.tasks, 12);
 	assert_int_equal(described.cpus, 4);
-	assert_int_equal(described.components_before, 0);
+	assert_int_equal(described.nodes_beside, 0);
 	assert_string_equal(described.partition, "gpu");
 	assert_int_equal(request.asked, OSP_ASKED_NOTHING);
 	job->details->num_tasks = NO_VAL;
 	job->details->overcommit = 1;
 	job->het_job_id = 6;
 	job->het_job_offset = 2;
-	assert_true(shadow_seam.describe(job, &described, &request));
-	assert_int_equal(described.components_before, 0); /* the leader's list is not there yet */
+	assert_true(shadow_seam.describe(job, NULL, &described, &request));
+	assert_int_equal(described.nodes_beside, 0); /* the leader's list is not there yet */
 	elsewhere->het_job_offset = 1;
 	elsewhere->part_ptr = find_part_record(held_name);
 	leader->het_job_list = list_create(NULL);
 	list_append(leader->het_job_list, leader);
 	list_append(leader->het_job_list, elsewhere);
 	list_append(leader->het_job_list, job);
-	assert_true(shadow_seam.describe(job, &described, &request));
+	assert_true(shadow_seam.describe(job, NULL, &described, &request));
 	assert_int_equal(described.tasks, 0);
 	assert_int_equal(described.cpus, 0);
-	assert_int_equal(described.components_before, 1);
+	assert_int_equal(described.nodes_beside, 1);
+	/* where another of them is already */
+	elsewhere->details->min_nodes = 3;
+	assert_true(shadow_seam.describe(job, held_name, &described, &request));
+	assert_int_equal(described.nodes_beside, 3);
+	assert_true(shadow_seam.describe(job, "gpu,held", &described, &request));
+	assert_int_equal(described.nodes_beside, 0);
 	assert_true(described.shape.heterogeneous);
 	job->job_state = JOB_RUNNING;
-	assert_false(shadow_seam.describe(job, &described, &request));
-	assert_false(shadow_seam.describe(NULL, &described, &request));
+	assert_false(shadow_seam.describe(job, NULL, &described, &request));
+	assert_false(shadow_seam.describe(NULL, NULL, &described, &request));
 }
 
 static void finds_the_request_again(void **state)
@@ -994,7 +1000,8 @@ static void finds_the_request_again(void **state)
 				 cases[i].origin);
 			fake_job_option(job, entry);
 		}
-		assert_int_equal(shadow_seam.describe(job, &described, &request), cases[i].judged);
+		assert_int_equal(shadow_seam.describe(job, NULL, &described, &request),
+				 cases[i].judged);
 		if (!cases[i].judged)
 			continue;
 		assert_int_equal(request.asked, cases[i].asked);
@@ -1018,7 +1025,7 @@ static void finds_the_layout_again(void **state)
 	fake_job_option(job, OSP_EFFECTIVE
 			"version=1,mode=enforce,level=spine,relax_s=-1,origin=option,mix_kinds=no,"
 			"segments=leaf:4,layout=tp8+pp4+dp2,keep=pp:leaf");
-	assert_true(shadow_seam.describe(job, &described, &request));
+	assert_true(shadow_seam.describe(job, NULL, &described, &request));
 	assert_string_equal(request.layout, "tp8,pp4,dp2");
 	assert_string_equal(request.keep, "pp:leaf");
 	assert_string_equal(request.segments, "leaf:4");
@@ -1034,7 +1041,7 @@ static void finds_the_layout_again(void **state)
 		   "tp8,pp4,dp2 is 64 GPUs, but 4 nodes of 8 GPUs have 32; with dp1 it fits");
 	assert_int_equal(set(job, 1000, "spine layout=tp8,pp2 keep=dp:leaf"), SLURM_SUCCESS);
 	assert_has(job->admin_comment, "gang=spine segment=leaf:4 layout=tp8,pp2,dp4 keep=dp:leaf");
-	assert_true(shadow_seam.describe(job, &described, &request));
+	assert_true(shadow_seam.describe(job, NULL, &described, &request));
 	assert_int_equal(request.origin, OSP_FROM_SET);
 	assert_string_equal(request.layout, "tp8,pp2,dp4");
 	assert_string_equal(request.keep, "dp:leaf");
@@ -1056,7 +1063,7 @@ static void finds_the_segments_with_their_spares_again(void **state)
 	fake_job_option(job, OSP_EFFECTIVE
 			"version=1,mode=enforce,level=spine,relax_s=-1,origin=option,mix_kinds=no,"
 			"segments=leaf:3");
-	assert_true(shadow_seam.describe(job, &described, &request));
+	assert_true(shadow_seam.describe(job, NULL, &described, &request));
 	assert_string_equal(request.segments, "leaf:3");
 	assert_string_equal(request.layout, "");
 	assert_int_equal(described.spares, 2);
