@@ -767,6 +767,19 @@ static bool has_open(const struct joint *joint)
 	return false;
 }
 
+/* Tells whether backfill has planned it in another of its partitions at the first moment. A yes
+ * would only keep more nodes, and from the other components too. */
+static bool is_planned_elsewhere(const struct joint *joint)
+{
+	const struct shadow_plan *plan = joint->plan;
+	const job_record_t *job = joint->call->job;
+	uint32_t own = job->het_job_offset;
+
+	return plan && own < SHADOW_COMPONENTS_MAX && plan->of[own] &&
+	       plan->of_in[own] != job->part_ptr &&
+	       plan->start_s[own] <= shadow_first_moment_s(joint->call);
+}
+
 /* Writes into *open whether some of those that count may be left out. Without such, it looks for a
  * start at any time. */
 static int place_those(struct joint *joint, bool *open)
@@ -775,10 +788,13 @@ static int place_those(struct joint *joint, bool *open)
 	int rc = OSP_ERROR_NO_DOMAIN;
 
 	if (begin(joint, &gang)) {
-		*open = has_open(joint);
+		bool elsewhere = is_planned_elsewhere(joint);
+
+		*open = !elsewhere && has_open(joint);
 		if (!*open && !joint->leaves_out)
 			joint->when = ANY_TIME;
-		rc = place_all(joint, &gang);
+		if (!elsewhere)
+			rc = place_all(joint, &gang);
 	}
 	shadow_gang_clear(&gang);
 	end(joint);
