@@ -399,7 +399,7 @@ int shadow_place_gang(struct shadow_call *call, const struct osp_effective *effe
 bool shadow_has_components(job_record_t *job);
 
 /* Tells whether the job is a component of a heterogeneous job of which one may run in several
- * partitions. */
+ * partitions, or runs. */
 bool shadow_components_may_choose(const job_record_t *job);
 
 /* Answers select_p_job_test() for such a component, for a start now or later: yes if all of them

@@ -92,11 +92,12 @@ static int may_count(void *item, void *context)
 	return item != context && is_active(item) && shadow_is_beside(context, item);
 }
 
+/* Tells so also of one that runs: it has chosen, and the others start beside it. */
 static int may_choose(void *item, void *context)
 {
-	const job_record_t *job = context;
+	const job_record_t *component = item, *job = context;
 
-	return shadow_may_choose(item, job->part_ptr);
+	return IS_JOB_RUNNING(component) || shadow_may_choose(component, job->part_ptr);
 }
 
 bool shadow_components_may_choose(const job_record_t *job)

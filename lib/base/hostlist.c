@@ -23,6 +23,7 @@ struct range {
 struct bracket {
 	const char *first; /* the text after '[' */
 	const char *next;  /* the text after the current range */
+	const char *end;   /* the text after ']' */
 	struct range range;
 	uint64_t value;
 };
@@ -209,8 +210,7 @@ static void write_name(const char *item, const char *end, const struct bracket *
 		}
 		name += snprintf(name, (size_t)(name_end - name), "%0*" PRIu64,
 				 brackets->range.width, brackets->value);
-		item = strchr(item, ']') + 1;
-		brackets++;
+		item = brackets++->end;
 	}
 	*name = '\0';
 }
@@ -225,6 +225,7 @@ static int expand_item(const char *item, const char *end, osp_hostlist_f *each, 
 		if (*at != '[')
 			continue;
 		brackets[count].first = at + 1;
+		brackets[count].end = strchr(at, ']') + 1;
 		enter_range(&brackets[count++], at + 1);
 	}
 	do {

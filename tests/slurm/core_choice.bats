@@ -52,6 +52,12 @@ both_start() {
 	both_start "$(het few,more more,few -N2 --exclusive)"
 }
 
+@test "a component of one partition starts beside one of two, whose sizes are said" {
+	local job
+	job=$(sbatch --parsable -o /dev/null --wrap 'exec sleep 600' -p two,more -N2 --exclusive : -p two -N2 --exclusive)
+	both_start "$job"
+}
+
 @test "components that are moved into one partition, the second first, are refused there if they are a gang together" {
 	local job
 	job=$(het cpu cpu --hold -N2 --exclusive)
