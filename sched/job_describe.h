@@ -23,9 +23,9 @@ bool osp_job_describe(const job_desc_msg_t *job, struct osp_seam_job *described)
 
 /*
  * Returns how many nodes those components before this one of a heterogeneous job take at least that
- * name the same partition in the same words. Call it once for each component, in their order, in one thread, as Slurm submits
- * them. Returns 0 for a component whose predecessors this thread did not see, and for any other
- * job.
+ * name the same partition in the same words. Call it once for each component, in their order, in
+ * one thread, as Slurm submits them. Returns 0 for a component whose predecessors this thread did
+ * not see, and for any other job.
  */
 uint32_t osp_job_nodes_before(const job_desc_msg_t *job);
 
