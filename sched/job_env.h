@@ -34,7 +34,7 @@ struct osp_our_environment {
 	/* of the first of its name; NULL: there is none, or it is an option of steps */
 	const char *values[OSP_JOB_OPTION_COUNT];
 	const char *too_long; /* the name of one with a longer value, which is not in values */
-	uint32_t entries;     /* so many there are in all */
+	uint32_t entries;     /* the length of the whole list */
 	bool cut;	      /* more than were read */
 };
 

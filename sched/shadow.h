@@ -411,7 +411,7 @@ int shadow_place_component(struct shadow_call *call, const struct osp_effective 
 /* MAX_HET_JOB_COMPONENTS of slurm.h. */
 #define SHADOW_COMPONENTS_MAX 128
 
-/* So many partitions of a component are told apart when backfill begins a new cycle. */
+/* The partitions of one component that a plan remembers to have been asked about. */
 #define SHADOW_PLAN_PARTITIONS_MAX 4
 
 /* What backfill was answered in this cycle for the components of a heterogeneous job. The arrays
@@ -427,12 +427,10 @@ struct shadow_plan {
 	/* asked about in these partitions */
 	const part_record_t *asked[SHADOW_COMPONENTS_MAX][SHADOW_PLAN_PARTITIONS_MAX];
 
-	/* Slurm's last yes, which is kept below when backfill has noted in the job when it starts:
-	 * behind what it has planned, Slurm's function knows of none of that */
+	/* the nodes of Slurm's yes to the last question: it is kept below when backfill has noted
+	 * in the job when it starts, since Slurm's function does not know backfill's plans */
 	struct osp_nodeset *answer;
 	bool answered;
-	uint32_t answer_of;
-	const part_record_t *answer_in;
 
 	/* its earliest start, as backfill keeps it; NULL: not planned */
 	struct osp_nodeset *of[SHADOW_COMPONENTS_MAX];

@@ -90,7 +90,7 @@ static void settle(struct shadow_plan *plan, const job_record_t *component)
 {
 	uint32_t offset = component->het_job_offset;
 
-	if (!plan->answered || plan->answer_of != offset)
+	if (!plan->answered || plan->last != offset)
 		return;
 	plan->answered = false;
 	if (!component->start_time ||
@@ -99,7 +99,7 @@ static void settle(struct shadow_plan *plan, const job_record_t *component)
 	free(plan->of[offset]);
 	plan->of[offset] = plan->answer;
 	plan->answer = NULL;
-	plan->of_in[offset] = plan->answer_in;
+	plan->of_in[offset] = plan->last_in;
 	plan->start_s[offset] = component->start_time;
 }
 
@@ -230,6 +230,4 @@ void shadow_plan_keep(struct shadow_plan *plan, const struct shadow_call *call, 
 		return;
 	shadow_from_bitmap(plan->answer, call->bitmap);
 	plan->answered = true;
-	plan->answer_of = offset;
-	plan->answer_in = job->part_ptr;
 }

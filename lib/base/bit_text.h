@@ -27,7 +27,7 @@ void osp_bits_write(struct osp_bits_writer *writer, uint64_t value, unsigned int
 void osp_bits_write_gamma(struct osp_bits_writer *writer, uint64_t value);
 void osp_bits_end(struct osp_bits_writer *writer);
 
-/* Reads from `at`. What is wrong with the text sets `failed`; every number is 1 from then on. */
+/* Reads from `at`. A malformed text sets `failed`; every number read after that is 1. */
 struct osp_bits_reader {
 	const char *at;
 	uint32_t held;
