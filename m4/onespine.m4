@@ -15,6 +15,7 @@ AC_DEFUN([OSP_COMPILER_FLAGS], [
 		OSP_CFLAGS="$OSP_CFLAGS -fsanitize=address,undefined -fno-sanitize-recover=all"
 		OSP_CFLAGS="$OSP_CFLAGS -fno-omit-frame-pointer"
 		OSP_LDFLAGS="-fsanitize=address,undefined"
+		AC_DEFINE([OSP_SANITIZED], [1], [Define if built with sanitizers, whose own memory has no bound.])
 	])
 	AC_SUBST([OSP_CFLAGS])
 	AC_SUBST([OSP_LDFLAGS])

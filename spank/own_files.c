@@ -81,7 +81,9 @@ static void become_user(pid_t parent)
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	limit(RLIMIT_CORE, 0);
+#ifndef OSP_SANITIZED
 	limit(RLIMIT_AS, MEMORY_BYTES_MAX);
+#endif
 	(void)osp_confine_to_reading();
 }
 

@@ -244,8 +244,10 @@ static void test_from_another_node(void **state)
 	assert_set("ONE", "1");
 	change("ONESPINE_ENV_SET", list);
 	change("ALL", "mine");
+	change("ONE", NULL);
 	run_step(OSP_ENV_AUTO);
 	assert_set("ALL", "mine");
+	assert_set("ONE", "1");
 }
 
 /* What the step set for its tasks they leave alone, and what they see otherwise they put right. */
