@@ -600,7 +600,9 @@ static void say_goodbye(struct gate_talk *talk)
 
 static void decide(struct gate_talk *talk)
 {
-	uint64_t until_ms = talk->here->begun_ms + talk->barrier.times.verdict_ms;
+	uint64_t until_ms =
+		talk->here->begun_ms +
+		osp_gate_ask_until_ms(&talk->barrier.times, (uint32_t)gate_now_ms(talk));
 
 	talk->verdict->decider = talk->wire.rank;
 	if (talk->job_gone) {

@@ -61,4 +61,11 @@ struct osp_gate_times {
 
 struct osp_gate_times osp_gate_times(uint32_t budget_ms, uint32_t rank, uint32_t node_count);
 
+/*
+ * Returns until when a decider that decides at `now_ms` asks slurmctld, in ms since its gate began.
+ * It tells the others after that, whose gates may have begun earlier: a tenth of the budget is left
+ * for it, or half of the time that is left, if this is less.
+ */
+uint32_t osp_gate_ask_until_ms(const struct osp_gate_times *times, uint32_t now_ms);
+
 #endif

@@ -95,6 +95,21 @@ static void deadlines_come_in_order(void **state)
 	}
 }
 
+/* The others wait for the verdict no longer than their budget, and may have begun earlier. */
+static void leaves_time_to_tell(void **state)
+{
+	struct osp_gate_times times = osp_gate_times(24000, 0, 3);
+	static const uint32_t now_until_ms[][2] = {
+		{0, 21600},	{12000, 21600}, {19200, 21600}, {20000, 22000},
+		{23000, 23500}, {24000, 24000}, {30000, 24000},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(now_until_ms) / sizeof(now_until_ms[0]); i++)
+		assert_int_equal(osp_gate_ask_until_ms(&times, now_until_ms[i][0]),
+				 now_until_ms[i][1]);
+}
+
 /* --- a gang ----------------------------------------------------------------------------------- */
 
 struct node {
@@ -594,6 +609,7 @@ int main(void)
 		cmocka_unit_test(parents),
 		cmocka_unit_test(the_tree_is_whole),
 		cmocka_unit_test(deadlines_come_in_order),
+		cmocka_unit_test(leaves_time_to_tell),
 		cmocka_unit_test(all_pass),
 		cmocka_unit_test(the_dead_are_silent),
 		cmocka_unit_test(who_dies_after_reporting_is_silent),
