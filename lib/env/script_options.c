@@ -20,7 +20,7 @@ static const struct {
 	{"gpus", 'G', true},	      {"gres", 0, true},	  {"gpu-bind", 0, true},
 	{"tres-bind", 0, true},	      {"gres-flags", 0, true},	  {"exclusive", 0, false},
 	{"requeue", 0, false},	      {"no-requeue", 0, false},	  {"gang", 0, false},
-	{"nodelist", 'w', true},      {"cpu-bind", 0, true},
+	{"nodelist", 'w', true},      {"cpu-bind", 0, true},	  {"gang-spares", 0, true},
 };
 
 /* The options of programs, '-' and '_' alike: PyTorch's launcher, and the frameworks' names for the

@@ -292,12 +292,13 @@ static int judge_request(const struct judging *judging)
 	const struct osp_script_options *options = judging->options;
 	const struct osp_script_option *nodes = osp_sbatch_option(options, "nodes");
 	const struct osp_script_option *no = osp_sbatch_option(options, "no-requeue");
+	const struct osp_script_option *spares = osp_sbatch_option(options, "gang-spares");
 	bool gpus = osp_sbatch_option(options, "gres") || osp_sbatch_option(options, "gpus") ||
 		    osp_sbatch_option(options, "gpus-per-node") ||
 		    osp_sbatch_option(options, "gpus-per-task");
 
 	if (nodes && gpus && several_nodes(judging) == OSP_YES &&
-	    !osp_sbatch_option(options, "exclusive") &&
+	    !osp_sbatch_option(options, "exclusive") && (!spares || !strcmp(spares->value, "0")) &&
 	    find_option(judging, RULE_SHARED, nodes, true))
 		return -1;
 	return no ? find_option(judging, RULE_NO_REQUEUE, no, true) : 0;

@@ -4,7 +4,7 @@
  *
  *	S1  --gpus-per-task, --gpu-bind=single and the like: each task sees its own GPUs alone
  *	S2  --cpus-per-task of sbatch, which srun of Slurm 22.05 and 23.02 does not inherit
- *	S3  several nodes with GPUs without --exclusive
+ *	S3  several nodes with GPUs without --exclusive and without --gang-spares, which excludes it
  *	S4  --no-requeue: a gate that finds a bad node ends the job
  *	S5  MASTER_ADDR that each task computes for itself
  *	S6  MASTER_ADDR that is this node alone, in a job of several

@@ -338,6 +338,13 @@ on some nodes also 1 harmful; --for TYPE and --with say if on yours" env_of --sc
 	done
 	printf '#SBATCH -n16 --ntasks-per-node=8 --gpus-per-task=1\nsrun a\n' >job.sh
 	[[ $(env_of --script job.sh) == *'harmful: --gpus-per-task=1'* ]]
+	# spares, which Slurm does not give beside --exclusive
+	for words in '--gang-spares=1' '--gang-spares 1/segment'; do
+		printf '#SBATCH -N2 --gpus-per-node=8 %s\nsrun a\n' "$words" >job.sh
+		expect 0 '0 fatal, 0 harmful, 0 obsolete, 0 other' env_of --script job.sh
+	done
+	printf '#SBATCH -N2 --gpus-per-node=8 --gang-spares=0\nsrun a\n' >job.sh
+	[[ $(env_of --script job.sh) == *'rule S3:'* ]]
 	# cores that do not come from --cpus-per-task
 	for words in 'srun --cpu-bind=mask_cpu:ff,ff00 a' 'srun --cpu-bind map_cpu:0,8 a' \
 		'srun --cpu-bind=verbose,none a' 'srun /usr/bin/docker run a' \
