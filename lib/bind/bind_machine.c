@@ -183,7 +183,7 @@ static struct osp_machine *take_machine(hwloc_topology_t topology, struct osp_er
 	    take_cores(machine, topology) && osp_machine_take_devices(machine, topology)) {
 		if (machine->core_count)
 			return machine;
-		osp_error_set(error, "no core is told of");
+		osp_error_set(error, "it names no core");
 	} else {
 		osp_error_set(error, "out of memory");
 	}

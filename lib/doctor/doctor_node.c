@@ -85,8 +85,8 @@ void osp_rule_hangs(struct osp_diagnosis *diagnosis)
 		return;
 	osp_find(diagnosis, OSP_DOCTOR_WARNING,
 		 "neither /proc/pressure nor kernel.task_delayacct is there to read: a driver that "
-		 "hangs is not told from a check that others keep waiting, so a hang drains no "
-		 "node");
+		 "hangs cannot be distinguished from a check that others keep waiting, so a hang "
+		 "drains no node");
 	osp_cure(diagnosis, "boot with psi=1, or sysctl -w kernel.task_delayacct=1, and in "
 			    "/etc/sysctl.d");
 }

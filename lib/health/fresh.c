@@ -167,8 +167,8 @@ static enum osp_freshness judge_counters(const struct question *question)
 				 old->name, (unsigned long long)old->value,
 				 (unsigned long long)new->value);
 		else
-			snprintf(words, sizeof(words), "%s %s is not told any more", old->subject,
-				 old->name);
+			snprintf(words, sizeof(words), "%s %s is not reported any more",
+				 old->subject, old->name);
 		return stale(question, OSP_STALE_COUNTER, words);
 	}
 	return OSP_FRESH;

@@ -24,11 +24,11 @@ setup() {
 
 NO_TOPOLOGY="levels not compared with the topology's: there is no onespine.topology, neither beside this file nor beside slurm.conf"
 
-@test "check: right, and the sample is" {
-	expect 0 "onespine.yaml: right
+@test "check: valid, and the sample is" {
+	expect 0 "onespine.yaml: valid
 partitions not compared with Slurm's: no slurm.conf found
 $NO_TOPOLOGY" bash -c 'cd "$SOURCE/etc" && "$ONESPINE" config check onespine.yaml'
-	expect 0 "standard input: right
+	expect 0 "standard input: valid
 partitions not compared with Slurm's: no slurm.conf found
 $NO_TOPOLOGY" onespine config check - </dev/null
 }
@@ -84,5 +84,5 @@ partitions not compared with Slurm's: no slurm.conf found" onespine config check
 	chown 0 onespine.topology
 	run onespine config check
 	[[ $status == 0 ]]
-	grep -qxF "$PWD/onespine.yaml: right" <<<"$output"
+	grep -qxF "$PWD/onespine.yaml: valid" <<<"$output"
 }

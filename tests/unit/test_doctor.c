@@ -997,7 +997,8 @@ static void test_hangs(void **state)
 	host.facts.hangs_unknowable = true;
 	expect(&host, GOOD,
 	       "warning hangs: neither /proc/pressure nor kernel.task_delayacct is there to read: "
-	       "a driver that hangs is not told from a check that others keep waiting, so a hang "
+	       "a driver that hangs cannot be distinguished from a check that others keep waiting, "
+	       "so a hang "
 	       "drains no node | boot with psi=1, or sysctl -w kernel.task_delayacct=1, and in "
 	       "/etc/sysctl.d");
 	host.facts.hangs_unknowable = false;

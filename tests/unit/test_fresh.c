@@ -174,7 +174,8 @@ static void holds(void **state)
 		{log_back, OSP_STALE_LOG, "records of the kernel since were lost"},
 		{log_unreadable, OSP_STALE_LOG, "the kernel's records cannot be read"},
 		{neuron_error, OSP_STALE_COUNTER, "neuron0 ecc_uncorrected 0 -> 2"},
-		{counter_gone, OSP_STALE_COUNTER, "neuron0 ecc_uncorrected is not told any more"},
+		{counter_gone, OSP_STALE_COUNTER,
+		 "neuron0 ecc_uncorrected is not reported any more"},
 		{counter_back, OSP_STALE_COUNTER, "GPU-a ecc_uncorrected 1 -> 0"},
 	};
 	char words[160];

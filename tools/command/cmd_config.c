@@ -184,7 +184,7 @@ static int print_findings(const char *path, const char *topology, const struct f
 		osp_text_printf(&text, "%s\n",
 				json_string_value(json_array_get(findings->wrong, i)));
 	if (status == OSP_EXIT_YES)
-		osp_text_printf(&text, "%s: right\n", osp_input_words(path, name, sizeof(name)));
+		osp_text_printf(&text, "%s: valid\n", osp_input_words(path, name, sizeof(name)));
 	if (!findings->asked)
 		osp_text_printf(&text, "partitions not compared with Slurm's: %s\n",
 				findings->not_asked);

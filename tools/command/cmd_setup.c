@@ -166,7 +166,7 @@ static int plan_scripts(struct setup *setup, const struct osp_doctor *doctor)
 	"# How gangs are placed and nodes are checked: man onespine.yaml has every key. onespine " \
 	"setup\n# began this file and never writes it again.\ndefaults:\n  gate:\n"
 #define BEGUN_LOG                                                                                  \
-	BEGUN "    # log: a node that fails its checks is only told of, in the gate's log. "       \
+	BEGUN "    # log: a node that fails its checks is only reported, in the gate's log. "      \
 	      "drain: it "                                                                         \
 	      "is\n    # taken out, with the reason, and the job goes on elsewhere.\n"             \
 	      "    failure: log\n"
