@@ -417,6 +417,7 @@ static void fill_job(struct osp_snapshot *snapshot, const slurm_job_info_t *info
 	job->restarts = info->restart_cnt;
 	job->submit_s = info->submit_time;
 	job->eligible_s = info->eligible_time;
+	job->evaluated_s = info->last_sched_eval;
 	job->start_s = info->start_time;
 	job->end_s = info->end_time;
 	job->limit_s = limit_of(info->time_limit);

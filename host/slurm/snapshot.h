@@ -86,10 +86,11 @@ struct osp_state_job {
 	uint32_t restarts; /* times requeued */
 	int64_t submit_s;
 	int64_t eligible_s;
-	int64_t start_s; /* of a pending one: Slurm's guess */
-	int64_t end_s;	 /* expected if it has not ended */
-	int64_t limit_s; /* how long it may run; 0: unknown */
-	uint32_t *nodes; /* indexes of those in nodes_text that the snapshot has */
+	int64_t evaluated_s; /* when Slurm last looked whether it can start */
+	int64_t start_s;     /* of a pending one: Slurm's guess */
+	int64_t end_s;	     /* expected if it has not ended */
+	int64_t limit_s;     /* how long it may run; 0: unknown */
+	uint32_t *nodes;     /* indexes of those in nodes_text that the snapshot has */
 	uint32_t nodes_known;
 };
 

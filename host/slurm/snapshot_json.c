@@ -110,6 +110,7 @@ static json_t *job_to_json(const struct osp_state_job *job)
 	set_number(object, "restarts", job->restarts);
 	set_number(object, "submit_s", job->submit_s);
 	set_number(object, "eligible_s", job->eligible_s);
+	set_number(object, "evaluated_s", job->evaluated_s);
 	set_number(object, "start_s", job->start_s);
 	set_number(object, "end_s", job->end_s);
 	set_number(object, "limit_s", job->limit_s);
@@ -346,6 +347,7 @@ static int read_job(struct reader *reader)
 	    get_count(reader, "restarts", &job->restarts) < 0 ||
 	    get_number(reader, "submit_s", INT64_MAX, &job->submit_s) < 0 ||
 	    get_number(reader, "eligible_s", INT64_MAX, &job->eligible_s) < 0 ||
+	    get_number(reader, "evaluated_s", INT64_MAX, &job->evaluated_s) < 0 ||
 	    get_number(reader, "start_s", INT64_MAX, &job->start_s) < 0 ||
 	    get_number(reader, "end_s", INT64_MAX, &job->end_s) < 0 ||
 	    get_number(reader, "limit_s", INT64_MAX, &job->limit_s) < 0 ||

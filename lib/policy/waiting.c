@@ -214,6 +214,15 @@ static const char *limit_words(const char *reason)
 	return "the jobs of its account or user already take what a limit allows them ({reason})";
 }
 
+static const char *begin_words(const struct osp_waiting *waiting)
+{
+	if (waiting->put_back)
+		return "Slurm put it back, since another component did not start, and may begin it "
+		       "again at {begin}";
+	return waiting->requeued ? "it was requeued, and may begin again at {begin}"
+				 : "it begins at {begin} at the earliest (--begin)";
+}
+
 const char *osp_waiting_words(const struct osp_waiting *waiting, char *buffer, size_t buffer_bytes)
 {
 	enum osp_waiting_kind kind = osp_waiting_kind(waiting->reason);
@@ -224,8 +233,7 @@ const char *osp_waiting_words(const struct osp_waiting *waiting, char *buffer, s
 	if (kind == OSP_WAITING_NODES)
 		return buffer;
 	if (kind == OSP_WAITING_BEGIN)
-		words = waiting->requeued ? "it was requeued, and may begin again at {begin}"
-					  : "it begins at {begin} at the earliest (--begin)";
+		words = begin_words(waiting);
 	else if (known)
 		words = known->words;
 	else if (kind == OSP_WAITING_LIMIT)

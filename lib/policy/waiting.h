@@ -41,6 +41,7 @@ struct osp_waiting {
 	const char *required; /* of -w */
 	const char *partition;
 	bool requeued; /* it has run before */
+	bool put_back; /* Slurm began to start it, and took its nodes back */
 };
 
 /* Returns the kind of Slurm's word; NULL is OSP_WAITING_NODES. */

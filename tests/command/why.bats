@@ -215,3 +215,56 @@ because() {
 	onespine map --state=state.json | grep -qF "6 nodes; it was requeued, and may begin again at 2025-10-09T08:54:20"
 	[[ $(onespine map --state=state.json | grep "^   1206") != *placed* ]]
 }
+
+# components A B: the state in which job 1206 is a heterogeneous job of two components, changed so
+components() {
+	jq ".jobs |= (map(select(.id != 1206)) + [(.[] | select(.id == 1206)) + {job: \"1206+0\", node_count: 2, admin_comment: null} + $1,
+		(.[] | select(.id == 1206)) + {id: 1299, job: \"1206+1\", node_count: 2, admin_comment: null} + $2]
+		| map(with_entries(select(.value != null))))" "$MAP/small.json" >state.json
+}
+
+# said COMPONENT: the sentence about it
+said() {
+	local one
+	one=$(why "1206+$1" --json | jq -r '"\(.waits_for): \(.because)"')
+	[[ $(why --json | jq -r ".[] | select(.job == \"1206+$1\") | \"\(.waits_for): \(.because)\"") == "$one" ]] || echo "why says otherwise"
+	printf '%s\n' "$one"
+}
+
+SPLITS='the 2 components in partition gpu are held to one spine together, and no spine has room for all of them now'
+
+@test "a component that could start waits for another, and no component is said to be Slurm's alone" {
+	((EUID == 0)) || skip "as root, who sees everyone's jobs"
+	components '{reason: "Resources"}' "{reason: \"Resources\", admin_comment: \"[onespine: gang=spine; waits: $SPLITS]\"}"
+	[[ $(said 0) == "nodes: it starts together with 1206+1, which waits: $SPLITS" ]]
+	[[ $(said 1) == "nodes: waits: $SPLITS" ]]
+	[[ $(why 1206+0) != *'no gang: Onespine has no part in why it waits'* ]]
+	why 1206+0 | grep -qxF '  no gang alone: the components of its heterogeneous job count together'
+	# one that Slurm could not start beside the other
+	components '{reason: "Resources"}' "{reason: \"ReqNodeNotAvail, May be reserved for other job\", admin_comment: \"[onespine: gang=spine; waits: $SPLITS]\"}"
+	[[ $(said 1) == "nodes: waits: $SPLITS" ]]
+	# one that waits for something else
+	components '{reason: "Priority"}' '{reason: "JobHeldUser"}'
+	[[ $(said 0) == "hold: it starts together with 1206+1: it is held by its owner; 'scontrol release 1206+1' ends that" ]]
+	why 1206+0 | grep -qxF '  no gang: Onespine has no part in why it waits'
+	# a cause of its own comes first
+	components '{reason: "Dependency", dependency: "afterok:1"}' '{reason: "JobHeldUser"}'
+	[[ $(said 0) == "dependency: it depends on other jobs (afterok:1)" ]]
+	components '{reason: "Resources"}' '{reason: "Resources"}'
+	[[ $(said 0) == "nodes: null" ]]
+}
+
+@test "components that Slurm put back, since one did not start, were not told --begin" {
+	((EUID == 0)) || skip "as root, who sees everyone's jobs"
+	components '{reason: "BeginTime", submit_s: 1759999000, evaluated_s: 1759999999, eligible_s: 1760000120}' \
+		'{reason: "ReqNodeNotAvail, May be reserved for other job", submit_s: 1759999000, evaluated_s: 1759999999, eligible_s: 1759999000}'
+	[[ $(said 0) == "begin: Slurm put it back, since another component did not start, and may begin it again at 2025-10-09T08:55:20" ]]
+	[[ $(said 1) == "begin: it starts together with 1206+0: Slurm put it back, since another component did not start, and may begin it again at 2025-10-09T08:55:20" ]]
+	# a user's own --begin: Slurm has not looked at it since it was submitted
+	components '{reason: "BeginTime", submit_s: 1759999000, evaluated_s: 1759999000, eligible_s: 1760000120}' \
+		'{reason: "BeginTime", submit_s: 1759999000, evaluated_s: 1759999000, eligible_s: 1760000120}'
+	[[ $(said 0) == "begin: it begins at 2025-10-09T08:55:20 at the earliest (--begin)" ]]
+	# nodes of -w are a cause of its own
+	components '{reason: "BeginTime", submit_s: 1759999000, evaluated_s: 1759999000, eligible_s: 1760000120}' '{reason: "ReqNodeNotAvail", required_nodes: "gpu-6"}'
+	[[ $(said 1) == "required nodes: nodes that it needs (-w gpu-6) are down, drained or reserved for others" ]]
+}

@@ -68,3 +68,19 @@ in_one_spine() {
 	await_job "$job+1" RUNNING 60
 	in_one_spine "$job"
 }
+
+# why_says JOB WORDS: `onespine why` says so
+why_says() {
+	[[ $(onespine why "$1") == *"$2"* ]]
+}
+
+# No spine has four nodes of three, so the two never start.
+@test "why says of each component that waits what all of them wait for" {
+	local job cpus
+	cpus=$(scontrol -o show node n1 | sed -n 's/.* CPUTot=\([0-9]*\).*/\1/p')
+	job=$(sbatch --parsable -o /dev/null --wrap 'exec sleep 600' -p three "-n$((2 * cpus))" : -p three "-n$((2 * cpus))")
+	await 60 why_says "$job+0" 'the 2 components in partition three are held to one spine together, and no spine has room for all of them now'
+	await 60 why_says "$job+1" 'the 2 components in partition three are held to one spine together, and no spine has room for all of them now'
+	! why_says "$job+0" 'Onespine has no part' || fail "it says so"
+	! why_says "$job+1" 'Onespine has no part' || fail "it says so"
+}

@@ -233,8 +233,22 @@ static int tell_where(struct why *why, const struct osp_story *story)
 	return 0;
 }
 
+/* Tells that the job is no gang, and whose part it is that it waits. */
+static void tell_no_gang(struct why *why, const struct osp_story *story)
+{
+	if (!story)
+		osp_text_add(&why->text, "  no gang\n");
+	else if (story->of_component)
+		osp_text_add(&why->text, "  no gang alone: the components of its heterogeneous job "
+					 "count together\n");
+	else
+		osp_text_add(&why->text, "  no gang: Onespine has no part in why it waits\n");
+}
+
 static int tell_story(struct why *why, const struct osp_story *story)
 {
+	if (!why->is_gang)
+		tell_no_gang(why, story);
 	json_object_set_new(why->root, "waits_for",
 			    json_string(osp_waiting_kind_name(story->kind)));
 	json_object_set_new(why->root, "because",
@@ -370,9 +384,8 @@ static int tell(struct why *why, struct osp_error *error)
 
 	tell_job(why);
 	tell_gate(why);
-	if (!why->is_gang)
-		osp_text_printf(&why->text, "  no gang%s\n",
-				pending ? ": Onespine has no part in why it waits" : "");
+	if (!why->is_gang && !pending)
+		tell_no_gang(why, NULL);
 	if (pending)
 		return tell_pending(why, error);
 	if (why->is_gang)

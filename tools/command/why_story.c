@@ -19,6 +19,20 @@ static void say(struct osp_story *story, const char *words)
 
 /* --- what Slurm says -------------------------------------------------------------------------- */
 
+static bool is_component(const struct osp_state_job *job)
+{
+	return strchr(job->label, '+') != NULL;
+}
+
+/*
+ * Tells whether Slurm put a component back because another did not start: it may then begin later,
+ * though Slurm has looked before whether it can start. Slurm does not look at one with --begin.
+ */
+static bool is_put_back(const struct osp_state_job *job)
+{
+	return is_component(job) && !job->restarts && job->evaluated_s > job->submit_s;
+}
+
 static void tell_kind(const struct osp_state_job *job, struct osp_story *story)
 {
 	char begin[32];
@@ -34,6 +48,7 @@ static void tell_kind(const struct osp_state_job *job, struct osp_story *story)
 		.required = job->required_nodes,
 		.partition = job->partition,
 		.requeued = job->restarts,
+		.put_back = is_put_back(job),
 	};
 
 	story->kind = osp_waiting_kind(job->reason);
@@ -192,19 +207,30 @@ static void tell_any_nodes(const struct osp_state_job *job, struct osp_story *st
 		 story->kind == OSP_WAITING_TURN ? "; jobs with a higher priority come first" : "");
 }
 
+static bool names_nodes(const struct osp_state_job *job)
+{
+	return job->required_nodes && *job->required_nodes;
+}
+
 /* Returns whether Slurm says ReqNodeNotAvail of a job that names no nodes because too few are up:
  * then the sentence about its nodes says which a gang lacks. Of one that has room Slurm says so
- * because of a reservation that comes. */
+ * because of a reservation that comes, or of a component because the scheduler refused it. */
 static bool lacks_nodes(const struct osp_state_job *job, const struct osp_gang *gang,
 			const struct osp_story *story)
 {
-	return story->kind == OSP_WAITING_REQUIRED &&
-	       !(job->required_nodes && *job->required_nodes) && story->looked && !story->room &&
-	       !gang->advise;
+	const char *note = gang->note.says;
+
+	if (story->kind != OSP_WAITING_REQUIRED || names_nodes(job) || gang->advise)
+		return false;
+	if (is_component(job) && begins_with(note, WAITS) && !counts_nodes(note))
+		return true;
+	return story->looked && !story->room;
 }
 
-int osp_story_of(const struct osp_world *world, const struct osp_state_job *job,
-		 const struct osp_gang *gang, struct osp_story *story, struct osp_error *error)
+/* Tells what concerns the job alone. */
+static int own_story_of(const struct osp_world *world, const struct osp_state_job *job,
+			const struct osp_gang *gang, struct osp_story *story,
+			struct osp_error *error)
 {
 	const char *note = gang ? gang->note.says : NULL;
 
@@ -230,6 +256,73 @@ int osp_story_of(const struct osp_world *world, const struct osp_state_job *job,
 		tell_any_nodes(job, story);
 	else if (note)
 		say(story, note);
+	return 0;
+}
+
+/* --- the other components of a heterogeneous job ---------------------------------------------- */
+
+static bool is_beside(const struct osp_state_job *job, const struct osp_state_job *other)
+{
+	size_t length = strcspn(job->label, "+");
+
+	return other != job && other->phase == OSP_JOB_PENDING && is_component(other) &&
+	       strncmp(job->label, other->label, length + 1) == 0;
+}
+
+/* Returns whether nothing that concerns the component alone keeps it from starting. */
+static bool waits_for_others(const struct osp_state_job *job, const struct osp_gang *gang,
+			     const struct osp_story *story)
+{
+	if (!is_component(job) || (gang && begins_with(gang->note.says, WAITS)))
+		return false;
+	return !osp_waiting_elsewhere(story->kind) ||
+	       (story->kind == OSP_WAITING_REQUIRED && !names_nodes(job));
+}
+
+/* Tells the story of another component, if that has a cause of its own. */
+static bool tell_of_other(const struct osp_world *world, const struct osp_state_job *other,
+			  struct osp_story *story)
+{
+	struct osp_error ignored = {.text = ""};
+	struct osp_story others;
+	struct osp_gang gang;
+	bool is_gang = osp_gang_of(other, &gang), tells = false, waits;
+
+	if (own_story_of(world, other, is_gang ? &gang : NULL, &others, &ignored) == 0)
+		tells = *others.words && !waits_for_others(other, is_gang ? &gang : NULL, &others);
+	if (tells) {
+		waits = begins_with(others.words, WAITS);
+		snprintf(story->words, sizeof(story->words), "it starts together with %.40s%s%.*s",
+			 other->label, waits ? ", which " : ": ", (int)(sizeof(story->words) - 100),
+			 others.words);
+		story->kind = others.kind;
+		story->of_component = is_gang && !osp_waiting_elsewhere(others.kind);
+	}
+	osp_story_clear(&others);
+	if (is_gang)
+		osp_gang_clear(&gang);
+	return tells;
+}
+
+/* Slurm starts all components at once: one that could start waits for the first that cannot. */
+static void tell_of_others(const struct osp_world *world, const struct osp_state_job *job,
+			   struct osp_story *story)
+{
+	const struct osp_snapshot *snapshot = world->snapshot;
+
+	for (uint32_t i = 0; i < snapshot->job_count; i++)
+		if (is_beside(job, &snapshot->jobs[i]) &&
+		    tell_of_other(world, &snapshot->jobs[i], story))
+			return;
+}
+
+int osp_story_of(const struct osp_world *world, const struct osp_state_job *job,
+		 const struct osp_gang *gang, struct osp_story *story, struct osp_error *error)
+{
+	if (own_story_of(world, job, gang, story, error))
+		return -1;
+	if (waits_for_others(job, gang, story))
+		tell_of_others(world, job, story);
 	return 0;
 }
 

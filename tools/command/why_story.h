@@ -20,6 +20,7 @@ struct osp_story {
 	bool looked;	    /* `nodes` is valid: in which domains its nodes could be */
 	bool in_parts;	    /* it is in segments or several domains: `parts` is valid, too */
 	bool room;	    /* enough nodes are free for it now */
+	bool of_component;  /* the sentence is about another component, which is a gang */
 	bool of_scheduler;  /* the sentence counts as slurmctld did, not by whole nodes */
 	int level;	    /* the level asked for; -1: the topology has none of that name, or there
 			      is no topology */
