@@ -57,7 +57,7 @@ libonespine_la_SOURCES += \
 libonespine_la_SOURCES += \
 	lib/choose/choose.c lib/choose/choose.h lib/choose/choose_answers.c lib/choose/choose_later.c \
 	lib/choose/choose_memory.c lib/choose/choose_parts.c lib/choose/choose_preempt.c \
-	lib/choose/choose_saved.c \
+	lib/choose/choose_saved.c lib/choose/components.c lib/choose/components.h \
 	lib/choose/choose_private.h
 # lib/health: what checks may find, and what is kept of it
 libonespine_la_SOURCES += \

@@ -461,7 +461,7 @@ struct shadow_plan *shadow_plan_begin(const struct shadow_call *call, struct osp
 /* Keeps what Slurm said about a component for the questions about the others in this cycle. Does
  * nothing if `plan` is NULL. */
 void shadow_plan_says(struct shadow_plan *plan, const job_record_t *component,
-		      const struct osp_nodeset *nodes);
+		      const struct osp_nodeset *nodes, int64_t start_s);
 
 /* Keeps the call's yes; the next question finds out whether the component has been planned as early
  * in another partition. Does nothing if `plan` is NULL. */

@@ -199,7 +199,7 @@ struct shadow_plan *shadow_plan_begin(const struct shadow_call *call, struct osp
 }
 
 void shadow_plan_says(struct shadow_plan *plan, const job_record_t *component,
-		      const struct osp_nodeset *nodes)
+		      const struct osp_nodeset *nodes, int64_t start_s)
 {
 	uint32_t offset = component->het_job_offset;
 
@@ -210,7 +210,7 @@ void shadow_plan_says(struct shadow_plan *plan, const job_record_t *component,
 	if (!plan->beside[offset])
 		return;
 	osp_nodeset_assign(plan->beside[offset], nodes);
-	plan->beside_start_s[offset] = component->start_time;
+	plan->beside_start_s[offset] = start_s;
 	plan->beside_in[offset] = component->part_ptr;
 	plan->beside_used[offset] = plan->used;
 }

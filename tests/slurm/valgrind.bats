@@ -17,7 +17,7 @@ setup_file() {
 		--conf PreemptType=preempt/partition_prio --conf PreemptMode=REQUEUE \
 		--partition 'gpu Nodes=ALL Default=YES PriorityTier=1' \
 		--partition 'high Nodes=ALL PriorityTier=10 PreemptMode=OFF' \
-		--partition 'advised Nodes=ALL'
+		--partition 'advised Nodes=ALL' --partition 'promised Nodes=ALL' --partition 'half Nodes=n[1-4]'
 }
 
 setup() {
@@ -126,6 +126,31 @@ hold_many() {
 
 nothing_pends_of() {
 	[[ -z $(squeue -h -j "$1" -t PENDING -o %i 2>/dev/null) ]]
+}
+
+# The first one's components are placed together; those of the next wait until it has ended, one of them for either partition.
+@test "components of heterogeneous jobs wait and start where their partitions promise one spine" {
+	local cpus first next
+	put onespine.yaml <<-'END'
+		partitions:
+		  promised: {gang: always, allow_off: false, from_nodes: 4}
+		  half: {gang: always, allow_off: false, from_nodes: 4}
+	END
+	reconfigure
+	cpus=$(scontrol -o show node n1 | sed -n 's/.* CPUTot=\([0-9]*\).*/\1/p')
+	hold 'n[5-7]'
+	first=$(sbatch --parsable -o /dev/null --wrap 'exec sleep 600' -p promised "-n$((2 * cpus))" : -p promised "-n$((2 * cpus))")
+	await_job "$first+0" RUNNING 120
+	await_job "$first+1" RUNNING 120
+	next=$(sbatch --parsable -o /dev/null --wrap 'exec sleep 600' -p half "-n$((2 * cpus))" : -p half,promised "-n$((2 * cpus))" \
+		: -p promised "-n$cpus")
+	stays 3 job_is "$next+0" PENDING
+	scancel "$first"
+	await_job "$next+0" RUNNING 120
+	await_job "$next+2" RUNNING 120
+	put onespine.yaml <<<''
+	reconfigure
+	free_all
 }
 
 @test "killed and started again with gangs running and waiting" {

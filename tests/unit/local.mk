@@ -165,6 +165,11 @@ UNIT_TESTS += tests/unit/test_choose_parts
 tests_unit_test_choose_parts_SOURCES = tests/unit/test_choose_parts.c tests/fabric.c \
 	tests/fabric.h tests/model.c tests/model.h
 tests_unit_test_choose_parts_LDADD = $(UNIT_LIBS)
+UNIT_TESTS += tests/unit/test_choose_components
+tests_unit_test_choose_components_SOURCES = tests/unit/test_choose_components.c tests/fabric.c \
+	tests/fabric.h tests/unit/no_memory.c tests/unit/no_memory.h
+tests_unit_test_choose_components_LDFLAGS = $(AM_LDFLAGS) $(WRAP_ALLOCATIONS)
+tests_unit_test_choose_components_LDADD = $(UNIT_LIBS)
 tests_unit_test_words_SOURCES = tests/unit/test_words.c tests/fabric.c tests/fabric.h
 tests_unit_test_words_LDADD = $(UNIT_LIBS)
 tests_unit_test_place_random_SOURCES = tests/unit/test_place_random.c tests/fabric.c tests/fabric.h
