@@ -152,6 +152,8 @@ fit() {
   leaf l4: 3 nodes  n[13-15]" fit --free="$free" -N 6 --gang-layout=tp8,pp3 --gang-keep=pp:leaf
 	expect_line 0 "would start now: 6 nodes on 1 spine in segments leaf:2" \
 		fit --free="$free" -N 6 --gang-layout=tp8 --gpus-per-node=4
+	expect_line 0 "would start now: 6 nodes on 1 spine in segments leaf:2" \
+		fit --free="$free" -N 6 --gang-layout=tp8 --gpus-per-node=h100:4
 	expect 2 "onespine: --gang-keep names groups of a layout: say --gang-layout too, as in --gang-layout=tp8,pp8" \
 		fit --free="$free" -N 6 --gang-keep=pp:leaf
 	expect 2 "onespine: --gang-keep=pp:leaf: pp groups take 6 nodes in a row, and the largest leaf has 4; no level below the gang's, spine, holds so many: leave pp:leaf out" \

@@ -140,6 +140,11 @@ leaves() {
 	hold n1,n9
 	holds "$(onespine fit -N 8 --gang=spine --gang-layout=tp8,pp4 --gang-keep=pp:leaf || true)" \
 		'waits: 8 nodes on one spine in segments leaf:4; 2 whole segments of 4 nodes needed, 1 free'
+	# two nodes of 4 GPUs hold tp8: GPUs count as for sbatch, and so do the segments that get spares
+	for words in --gres=gpu:4 --gpus=16 --ntasks-per-node=4; do
+		said=$(onespine fit -N 4 --gang=spine --gang-layout=tp8 --gang-spares=1/segment "$words" 2>&1 || true)
+		[[ $said != *'makes none here'* ]] || fail "$words: $said"
+	done
 	holds "$(onespine fit -N 4 --gang=spine --gang-layout=tp8,pp4 --gang-keep=pp:leaf)" \
 		'would start now: 4 nodes on 1 spine in segments leaf:4'
 	gang=$(submit --gang=spine --gang-layout=tp8,pp4 --gang-keep=pp:leaf -N4 --gpus-per-node=8)

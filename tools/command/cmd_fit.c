@@ -84,13 +84,18 @@ static uint32_t divide_up(uint32_t a, uint32_t b)
 	return b ? a / b + (a % b != 0) : a;
 }
 
+static uint32_t tasks_on_a_node(const struct osp_call *call, uint32_t nodes)
+{
+	return count_of(call, OSP_OPTION_FIT_TASKS_PER_NODE,
+			divide_up(count_of(call, OSP_OPTION_FIT_TASKS, nodes), nodes));
+}
+
 /* Sets what the gang takes of each node, if it leaves the rest to others. */
 static void take_share(const struct osp_call *call, struct osp_fit_question *question)
 {
 	const char *gres = call->values[OSP_OPTION_FIT_GRES];
 	uint32_t nodes = question->need_nodes ? question->need_nodes : 1;
-	uint32_t tasks = count_of(call, OSP_OPTION_FIT_TASKS_PER_NODE,
-				  divide_up(count_of(call, OSP_OPTION_FIT_TASKS, nodes), nodes));
+	uint32_t tasks = tasks_on_a_node(call, nodes);
 
 	question->shares = !call->values[OSP_OPTION_FIT_EXCLUSIVE];
 	question->cpus = tasks * count_of(call, OSP_OPTION_FIT_CPUS_PER_TASK, 1);
@@ -99,6 +104,15 @@ static void take_share(const struct osp_call *call, struct osp_fit_question *que
 		question->gpus = gpus_of(gres);
 	if (!question->gpus)
 		question->gpus = divide_up(gpus_of(call->values[OSP_OPTION_FIT_GPUS]), nodes);
+}
+
+/* Returns the GPUs of a node for a layout, as the shadow counts them (sched/shadow_groups.c); 0: no
+ * option says. */
+static uint32_t gpus_of_layout(const struct osp_call *call, const struct osp_fit_question *question)
+{
+	uint32_t tasks = tasks_on_a_node(call, question->need_nodes);
+
+	return question->gpus || tasks <= 1 ? question->gpus : tasks;
 }
 
 /* Returns whether sbatch takes the time for none at all. */
@@ -592,9 +606,10 @@ static int answer(struct fit *fit, struct osp_error *error)
 						   "gang");
 	if (osp_call_world(fit->call, &fit->world, error) < 0 ||
 	    build_question(fit->call, &fit->world, &fit->question, &fit->least, &fit->enforced,
-			   error) < 0 ||
-	    (size &&
-	     osp_fit_add_spares(fit->call, &fit->world, &fit->question, &fit->grown, error)))
+			   error) < 0)
+		return -1;
+	fit->grown.gpus = gpus_of_layout(fit->call, &fit->question);
+	if (size && osp_fit_add_spares(fit->call, &fit->world, &fit->question, &fit->grown, error))
 		return -1;
 	asked = ask_scheduler(fit, error);
 	if (asked < 0)

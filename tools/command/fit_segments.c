@@ -42,8 +42,10 @@ static int find_layout_segments(const struct osp_call *call, const struct osp_wo
 	if (call->values[OSP_OPTION_GANG_SEGMENT])
 		return osp_error_set(error, "--gang-layout makes segments itself: leave out "
 					    "--gang-segment");
-	if (osp_call_count(call, OSP_OPTION_GPUS_PER_NODE, OSP_NODE_GPUS_MAX, &input.gpus_per_node,
-			   error))
+	if (grown->gpus && grown->gpus <= OSP_NODE_GPUS_MAX)
+		input.gpus_per_node = grown->gpus;
+	else if (osp_call_count(call, OSP_OPTION_GPUS_PER_NODE, OSP_NODE_GPUS_MAX,
+				&input.gpus_per_node, error))
 		return -1;
 	if (osp_layout_parse(layout, &input.layout, &inner) ||
 	    osp_layout_complete(&input.layout, grown->stay, input.gpus_per_node, &inner))

@@ -21,6 +21,7 @@
 struct osp_fit_grown {
 	uint32_t stay;			   /* nodes without the spares */
 	uint32_t in_segment;		   /* spares of each segment */
+	uint32_t gpus;			   /* of a node, as the options say; 0: they do not */
 	char segments[OSP_SEGMENTS_BYTES]; /* --gang-segment with these; "": they have none */
 };
 
