@@ -192,14 +192,19 @@ run_packages() {
 
 # --- bats -------------------------------------------------------------------------------------------
 
-# longest_first RELEASE FILE...: the files, by how long each took when it ran last; one that never ran here by its
-# length. What is long and begins last is waited for alone.
+# longest_first RELEASE FILE...: the files, by how long each took when it ran last; one that never ran here by
+# tests/slurm/seconds, and a new one by its length. What is long and begins last is waited for alone.
 longest_first() {
-	local release=$1 file seconds
+	local release=$1 file kept
 	shift
+	kept=$(work_folder)/seconds
+	[[ -e $kept ]] || kept=/dev/null
 	for file; do
-		seconds=$(awk -v name="${file##*/}-$release" '$2 == name { print $1 }' "$(work_folder)/seconds" 2>/dev/null || true)
-		printf '%s %s\n' "${seconds:-$(($(wc -l <"$file") / 3))}" "$file"
+		awk -v name="${file##*/}" -v here="${file##*/}-$release" -v file="$file" -v length_s="$(($(wc -l <"$file") / 3))" '
+			$2 == here { seconds = $1 }
+			$2 == name { elsewhere_s = $1 }
+			END { print seconds ? seconds : elsewhere_s ? elsewhere_s : length_s, file }' \
+			"$kept" "$ONESPINE_SOURCE/tests/slurm/seconds"
 	done | sort -k1,1nr -k2 | cut -d ' ' -f 2-
 }
 
