@@ -36,6 +36,7 @@ libshadow_la_SOURCES = \
 	sched/shadow_seam.c \
 	sched/shadow_slurm.h \
 	sched/shadow_state.c \
+	sched/shadow_told.c \
 	sched/shadow_try.c \
 	host/slurm_compat.h
 libshadow_la_CPPFLAGS = $(SHADOW_CPPFLAGS)

@@ -17,6 +17,7 @@
  *	shadow_leave.c       how long a job that ends is waited for
  *	shadow_parts.c       a gang in segments or in several domains
  *	shadow_groups.c      a layout's parallel groups, made into such segments
+ *	shadow_told.c        what a gang's processes find in their environment
  *	shadow_try.c         one call of Slurm's own function, undone when it fails
  *	shadow_launch.c      gangs on nodes that are launched for them
  *	shadow_keep.c        what becomes of the nodes of a launch in vain
@@ -629,6 +630,15 @@ void shadow_give_back(const job_record_t *job, const struct osp_nodeset *nodes, 
  * and are apart by what is in force. The caller holds Slurm's job lock for writing, and its node
  * lock. */
 void shadow_moved_look(const struct osp_topology *before);
+
+/* --- shadow_told.c --------------------------------------------------------------------------- */
+
+/*
+ * Puts ONESPINE_LEVEL, `level`, among the variables that Slurm adds to a job's environment when it
+ * starts, from which its processes know that it is a gang: those of a batch script, and an srun
+ * that looks its allocation up. NULL: takes it out. Slurm saves them with the job.
+ */
+void shadow_tell_processes(job_record_t *job, const char *level);
 
 /* --- shadow_order.c -------------------------------------------------------------------------- */
 

@@ -730,6 +730,7 @@ int shadow_gang_started(job_record_t *job)
 		return SLURM_SUCCESS;
 	if (!shadow_gang_request(job, &effective)) {
 		clear_note(job);
+		shadow_tell_processes(job, NULL);
 		return SLURM_SUCCESS;
 	}
 	nodes = nodes_taken(job);
@@ -747,6 +748,7 @@ int shadow_gang_started(job_record_t *job)
 			 (in_parts ? !kept : domain == OSP_NO_DOMAIN && !anywhere);
 	launched = astray && shadow_launch_begins(job, &effective, nodes);
 	astray = astray && !launched;
+	shadow_tell_processes(job, is_small(&effective, nodes) ? NULL : effective.level);
 	if (!astray && !is_small(&effective, nodes)) {
 		wait_for_all_nodes(job, &effective);
 		shadow_note_instances(job, effective.mode == OSP_MODE_ENFORCE);

@@ -7,8 +7,8 @@
  *
  * plugstack.conf: "required .../onespine.so [policy-gangs] [topology=FILE ...]". With
  * "policy-gangs" srun asks slurmctld after each of its own allocations of two nodes or more whether
- * policy made a gang of it; without, only after --gang. Batch jobs need no such word. The other
- * arguments are for step.h.
+ * policy made a gang of it; without, only after --gang, and where the allocation says that it is a
+ * gang's. Batch jobs need no such word. The other arguments are for step.h.
  */
 #include <stdbool.h>
 #include <stdio.h>
@@ -54,8 +54,11 @@ static const char *const variables[] = {
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
-/* Of one srun: whether the allocation is its own, and whether policy may have made a gang of it. */
+/* Of one srun: whether the allocation is its own, or that of another job than the one around it,
+ * whether its environment said that it is a gang's, and whether policy may have made one of it. */
 static bool own_allocation;
+static bool other_job;
+static bool known_gang;
 static bool policy_gangs;
 
 /* --- sbatch, salloc, srun --------------------------------------------------------------------- */
@@ -81,6 +84,11 @@ static void forget_outer_job(void)
 {
 	for (size_t i = 0; i < COUNT(variables); i++)
 		unsetenv(variables[i]);
+	/* nor is the job inside the step in which this is typed */
+	if (!other_job) {
+		unsetenv("SLURM_STEP_ID");
+		unsetenv("SLURM_STEPID");
+	}
 	for (int id = 0; id < OSP_JOB_OPTION_COUNT && getenv("SLURM_JOB_ID"); id++)
 		if (osp_job_option(id)->whose == OSP_JOB_OPTION_OF_JOB)
 			unsetenv(osp_job_option(id)->outer);
@@ -131,20 +139,46 @@ static void set_placed_locally(const struct osp_placed *placed)
 	set_locally(OSP_SLURM_RANKS_VARIABLE, placed->ranks);
 }
 
+/* Tells whether the salloc around us was given an option that makes a gang. */
+static bool salloc_asked_for_gang(void)
+{
+	return getenv(OSP_JOB_OUTER(gang)) || getenv(OSP_JOB_OUTER(gang_domains)) ||
+	       getenv(OSP_JOB_OUTER(gang_segment)) || getenv(OSP_JOB_OUTER(gang_layout));
+}
+
 /*
  * Asks for the leaves in an srun that is typed in the shell of a salloc that asked for a gang: that
  * shell does not know them.
  */
 static void ask_locally(void)
 {
-	const char *gang = getenv(OSP_JOB_OUTER(gang)), *job = getenv("SLURM_JOB_ID");
+	const char *job = getenv("SLURM_JOB_ID");
 	struct osp_placed placed;
 
-	if (!gang || !job || getenv(OSP_LEAVES_VARIABLE) ||
+	if (!salloc_asked_for_gang() || !job || getenv(OSP_LEAVES_VARIABLE) ||
 	    !osp_placed_ask((uint32_t)strtoul(job, NULL, 10), &placed))
 		return;
 	set_placed_locally(&placed);
 	osp_placed_free(&placed);
+}
+
+static void begin_locally(void)
+{
+	bool is_srun = spank_context() == S_CTX_LOCAL;
+
+	if (is_srun)
+		osp_ordered_read();
+	own_allocation = is_srun && !getenv("SLURM_JOB_ID");
+	other_job = is_srun && !own_allocation && osp_ordered_other_job();
+	known_gang = false;
+	if (!is_srun || own_allocation || other_job) {
+		forget_outer_job();
+		return;
+	}
+	correct_locally();
+	ask_locally();
+	osp_ordered_begin();
+	known_gang = getenv(OSP_LEVEL_VARIABLE) || getenv(OSP_LEAVES_VARIABLE);
 }
 
 int slurm_spank_init(spank_t spank, int count, char **arguments)
@@ -163,15 +197,7 @@ int slurm_spank_init(spank_t spank, int count, char **arguments)
 		return 0;
 	}
 	read_arguments(count, arguments);
-	own_allocation = spank_context() == S_CTX_LOCAL && !getenv("SLURM_JOB_ID");
-	if (own_allocation || spank_context() == S_CTX_ALLOCATOR)
-		forget_outer_job();
-	else
-		correct_locally();
-	if (spank_context() == S_CTX_LOCAL && !own_allocation) {
-		ask_locally();
-		osp_ordered_begin();
-	}
+	begin_locally();
 	osp_modes_begin();
 	return osp_asked_register(spank) || osp_modes_register(spank) ? -1 : 0;
 }
@@ -192,7 +218,7 @@ static bool worth_asking(spank_t spank)
 {
 	uint32_t node_count = 0;
 
-	if (osp_asked_gang())
+	if (osp_asked_gang() || other_job || (!known_gang && getenv(OSP_LEVEL_VARIABLE)))
 		return true;
 	return own_allocation && policy_gangs &&
 	       spank_get_item(spank, S_JOB_NNODES, &node_count) == ESPANK_SUCCESS && node_count > 1;
@@ -200,7 +226,7 @@ static bool worth_asking(spank_t spank)
 
 /*
  * Runs in srun, once it has its allocation and before it builds its tasks' environment from its
- * own.
+ * own. A gang's allocation comes with ONESPINE_LEVEL (sched/shadow_told.c).
  */
 int slurm_spank_local_user_init(spank_t spank, int count, char **arguments)
 {
@@ -211,11 +237,15 @@ int slurm_spank_local_user_init(spank_t spank, int count, char **arguments)
 	(void)arguments;
 	osp_modes_hand_on(spank);
 	if (getenv(OSP_DOMAIN_VARIABLE) || !worth_asking(spank) ||
-	    spank_get_item(spank, S_JOB_ID, &job_id) != ESPANK_SUCCESS ||
-	    !osp_placed_ask(job_id, &placed))
+	    spank_get_item(spank, S_JOB_ID, &job_id) != ESPANK_SUCCESS)
 		return 0;
+	if (!osp_placed_ask(job_id, &placed)) {
+		if (!known_gang)
+			unsetenv(OSP_LEVEL_VARIABLE);
+		return 0;
+	}
 	set_placed_locally(&placed);
-	if (own_allocation)
+	if (!known_gang)
 		osp_ordered_too_late(&placed);
 	osp_placed_free(&placed);
 	return 0;

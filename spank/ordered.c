@@ -63,7 +63,8 @@ unsigned int osp_ordered_tasks(const struct osp_step_words *words, unsigned int 
 	unsigned int tasks;
 
 	*say = false;
-	if (words->order == OSP_STEP_CHOSEN || words->order == OSP_STEP_NO_TASKS)
+	if (words->order == OSP_STEP_CHOSEN || words->order == OSP_STEP_NO_TASKS ||
+	    words->other_job)
 		return 0;
 	if (words->order == OSP_STEP_BESIDE)
 		return no(words, words->why, say, why, why_bytes);
@@ -111,6 +112,43 @@ void osp_ordered_end(void)
 
 /* --- this srun -------------------------------------------------------------------------------- */
 
+/* What its words and its environment said before srun read them: srun sets variables itself. */
+static struct {
+	struct osp_step_words words;
+	bool known; /* there are words */
+	bool inside_step;
+} own;
+
+/*
+ * Tells whether this srun runs inside a step of several tasks: these were ordered, and what they
+ * start is theirs. A step of one task is a shell that srun opened in the job.
+ */
+static bool is_inside_step(void)
+{
+	const char *step = getenv("SLURM_STEP_ID"), *tasks = getenv("SLURM_STEP_NUM_TASKS");
+
+	return step && strtoul(step, NULL, 10) < SLURM_MAX_NORMAL_STEP_ID &&
+	       (!tasks || strcmp(tasks, "1") != 0);
+}
+
+void osp_ordered_read(void)
+{
+	struct osp_own_words words;
+
+	memset(&own, 0, sizeof(own));
+	osp_own_words_read(&words);
+	own.known = words.words && words.count > 1;
+	if (own.known)
+		osp_step_words_read(words.words + 1, words.count - 1, &own.words);
+	osp_own_words_free(&words);
+	own.inside_step = getenv("SLURM_JOB_ID") && !own.words.other_job && is_inside_step();
+}
+
+bool osp_ordered_other_job(void)
+{
+	return own.words.other_job;
+}
+
 static void say_how(const char *why)
 {
 	slurm_info("onespine: srun orders these tasks by names of nodes and not along the fabric "
@@ -127,6 +165,14 @@ static void say_unknown(void)
 		   "onespine hosts --format=slurm");
 }
 
+/* Tells whether the job is in mode advise, in which ranks stay as Slurm gives them. */
+static bool only_advises(void)
+{
+	const char *ranks = getenv(OSP_SLURM_RANKS_VARIABLE);
+
+	return ranks && !strcmp(ranks, OSP_PLACED_ADVICE);
+}
+
 /*
  * Asks for the distribution by which Slurm lays tasks out by the ranks that slurmctld gave the
  * job's nodes (sched/shadow_order.c). Returns false if this start of the job gave none: it is that
@@ -134,8 +180,11 @@ static void say_unknown(void)
  */
 static bool follow_node_ranks(void)
 {
-	if (!OSP_HAVE_NODE_RANKS || !getenv(OSP_SLURM_RANKS_VARIABLE))
+	if (!OSP_HAVE_NODE_RANKS || !getenv(OSP_SLURM_RANKS_VARIABLE) || only_advises())
 		return false;
+	/* the user's own is block, too, and says more */
+	if (getenv("SLURM_DISTRIBUTION"))
+		return true;
 	setenv("SLURM_DISTRIBUTION", "block", 1);
 	setenv(OSP_ORDERED_VARIABLE, "1", 1);
 	return true;
@@ -146,19 +195,16 @@ static const char *variable(const char *name)
 	return getenv(name);
 }
 
-static bool read_words(struct osp_step_words *step, enum osp_launcher *launcher)
+static enum osp_launcher find_launcher(void)
 {
-	struct osp_own_words own;
-	bool good;
+	enum osp_launcher found = OSP_LAUNCHER_BY_TASK;
+	struct osp_own_words words;
 
-	osp_own_words_read(&own);
-	good = own.words && own.count > 1;
-	if (good) {
-		osp_step_words_read(own.words + 1, own.count - 1, step);
-		*launcher = osp_launcher_find(own.words + 1, own.count - 1, variable);
-	}
-	osp_own_words_free(&own);
-	return good;
+	osp_own_words_read(&words);
+	if (words.words && words.count > 1)
+		found = osp_launcher_find(words.words + 1, words.count - 1, variable);
+	osp_own_words_free(&words);
+	return found;
 }
 
 /* Tells whether names sorted as strings, n10 before n2, are the order. */
@@ -173,11 +219,13 @@ static bool is_order_of_strings(const struct osp_gang_ranks *order)
 
 /* Says that the step's launcher orders nodes by itself, and otherwise. Returns false if it does
  * not, as far as is known. */
-static bool say_launcher(const struct osp_gang_ranks *order, const struct osp_step_words *words,
-			 enum osp_launcher launcher)
+static bool say_launcher(const struct osp_gang_ranks *order, const struct osp_step_words *words)
 {
-	if (words->order == OSP_STEP_NO_TASKS || is_one_node(words))
+	enum osp_launcher launcher;
+
+	if (words->order == OSP_STEP_NO_TASKS || words->other_job || is_one_node(words))
 		return false;
+	launcher = find_launcher();
 	if (launcher == OSP_LAUNCHER_C10D && !is_order_of_strings(order))
 		slurm_info("onespine: torchrun's c10d ranks these nodes by their names as strings "
 			   "and not along the fabric: say --rdzv-backend=static "
@@ -185,6 +233,9 @@ static bool say_launcher(const struct osp_gang_ranks *order, const struct osp_st
 	else if (launcher == OSP_LAUNCHER_RAY && !order->listed)
 		slurm_info("onespine: Ray orders these nodes by address and not along the fabric: "
 			   "order its placement group by the file $ONESPINE_HOSTFILE");
+	else if (launcher == OSP_LAUNCHER_NODEID && !order->listed)
+		slurm_info("onespine: SLURM_NODEID counts these nodes by their names and not along "
+			   "the fabric: torchrun takes --node-rank=$ONESPINE_NODE_RANK");
 	else
 		return false;
 	return true;
@@ -202,9 +253,17 @@ static void begin(const struct osp_gang_ranks *order, const struct osp_step_word
 {
 	bool say = false;
 	char why[64];
-	unsigned int tasks = osp_ordered_tasks(words, order->count, OSP_NODES_BESIDE_HOST_FILE,
-					       &say, why, sizeof(why));
+	unsigned int tasks;
 
+	if (order->listed)
+		return;
+	tasks = osp_ordered_tasks(words, order->count, OSP_NODES_BESIDE_HOST_FILE, &say, why,
+				  sizeof(why));
+	if (only_advises() && (tasks || say)) {
+		tasks = 0;
+		say = true;
+		snprintf(why, sizeof(why), "mode advise");
+	}
 	if (tasks > 1 && !words->tasks_per_node && !nodes_are_alike()) {
 		tasks = 0;
 		say = true;
@@ -218,22 +277,11 @@ static void begin(const struct osp_gang_ranks *order, const struct osp_step_word
 		say_how(why);
 }
 
-/*
- * Tells whether this srun runs inside a step: the tasks of that step were ordered, and these are
- * theirs.
- */
-static bool is_inside_step(void)
-{
-	const char *step = getenv("SLURM_STEP_ID");
-
-	return step && strtoul(step, NULL, 10) < SLURM_MAX_NORMAL_STEP_ID;
-}
-
 /* Tells whether Slurm gives ranks to several nodes by the step's words, and the user does not. */
 static bool slurm_orders(const struct osp_step_words *words)
 {
 	return words->order != OSP_STEP_CHOSEN && words->order != OSP_STEP_NO_TASKS &&
-	       !is_one_node(words);
+	       !words->other_job && !is_one_node(words);
 }
 
 static bool is_one_name(const char *nodes)
@@ -244,60 +292,55 @@ static bool is_one_name(const char *nodes)
 /* Begins in a gang whose leaves, or the order of whose nodes, are not known. */
 static void begin_unordered(const char *nodes)
 {
-	struct osp_step_words words;
-	enum osp_launcher launcher;
-
-	if (!is_one_name(nodes) && read_words(&words, &launcher) && slurm_orders(&words) &&
-	    !follow_node_ranks())
+	if (!is_one_name(nodes) && slurm_orders(&own.words) && !follow_node_ranks())
 		say_unknown();
 }
 
 void osp_ordered_begin(void)
 {
 	const char *nodes = getenv("SLURM_JOB_NODELIST"), *leaves = getenv(OSP_LEAVES_VARIABLE);
-	struct osp_step_words words;
 	struct osp_gang_ranks order;
-	enum osp_launcher launcher;
 
 	unsetenv(OSP_ORDERED_VARIABLE);
-	if (!nodes || is_inside_step() || (!leaves && !getenv(OSP_LEVEL_VARIABLE)))
+	if (!nodes || !own.known || own.inside_step || (!leaves && !getenv(OSP_LEVEL_VARIABLE)))
 		return;
 	if (!leaves || osp_gang_order_make(nodes, leaves, getenv(OSP_ORDER_VARIABLE), &order)) {
 		begin_unordered(nodes);
 		return;
 	}
-	if (read_words(&words, &launcher)) {
-		bool said = say_launcher(&order, &words, launcher);
-
-		if (!order.listed)
-			begin(&order, &words, said);
-	}
+	begin(&order, &own.words, say_launcher(&order, &own.words));
 	osp_gang_order_clear(&order);
+}
+
+/* Says how to order the tasks of an srun that has learnt too late of its gang. */
+static void say_too_late(const struct osp_placed *placed, const struct osp_step_words *words)
+{
+	bool by_ranks = OSP_HAVE_NODE_RANKS && placed->ranks &&
+			strcmp(placed->ranks, OSP_PLACED_ADVICE) != 0;
+
+	/* which distribution srun asks for depends on the memory that the job has */
+	if (!by_ranks)
+		say_how("its nodes are known only when it starts");
+	else if (!words->block)
+		slurm_info("onespine: srun may order these tasks by names of nodes; srun -m block "
+			   "orders them along the fabric");
 }
 
 void osp_ordered_too_late(const struct osp_placed *placed)
 {
-	struct osp_step_words words;
+	struct osp_step_words words = own.words;
 	struct osp_gang_ranks made;
-	enum osp_launcher launcher;
 
-	if (!placed->nodes)
+	if (!placed->nodes || !own.known || own.inside_step)
 		return;
+	words.other_job = false;
 	if (!placed->leaves ||
 	    osp_gang_order_make(placed->nodes, placed->leaves, placed->order, &made)) {
-		if (!is_one_name(placed->nodes) && read_words(&words, &launcher) &&
-		    slurm_orders(&words))
+		if (!is_one_name(placed->nodes) && slurm_orders(&words))
 			say_unknown();
 		return;
 	}
-	if (read_words(&words, &launcher) && !say_launcher(&made, &words, launcher) &&
-	    !made.listed && slurm_orders(&words)) {
-		/* which distribution srun asks for depends on the memory that the job has */
-		if (OSP_HAVE_NODE_RANKS && placed->ranks)
-			slurm_info("onespine: srun may order these tasks by names of nodes; srun "
-				   "-m block orders them along the fabric");
-		else
-			say_how("its nodes are known only when it starts");
-	}
+	if (!say_launcher(&made, &words) && !made.listed && slurm_orders(&words))
+		say_too_late(placed, &words);
 	osp_gang_order_clear(&made);
 }

@@ -24,6 +24,12 @@
  * says. */
 #define OSP_ORDERED_VARIABLE "SLURM_ONESPINE_ORDERED"
 
+/* Reads srun's words, before srun does. */
+void osp_ordered_read(void);
+
+/* Tells whether they name another job than the one around this srun. */
+bool osp_ordered_other_job(void);
+
 /* Gives srun a host file, in an srun inside a job, before it reads its options: ONESPINE_LEAVES,
  * ONESPINE_ORDER, ONESPINE_SLURM_RANKS and SLURM_JOB_NODELIST are the job's. */
 void osp_ordered_begin(void);
@@ -31,8 +37,9 @@ void osp_ordered_begin(void);
 /* Takes the host file away again once srun's options are read. */
 void osp_ordered_end(void);
 
-/* Prints the line in an srun that has its own allocation, since the order comes too late there.
- * `placed` is its job. */
+/* Prints the line in an srun that learns of its gang when its options are read: of an allocation of
+ * its own, of another job's (--jobid), or of a job whose environment does not say that it is one.
+ * `placed` is its job; nothing is said where osp_ordered_begin() ordered or said it. */
 struct osp_placed;
 void osp_ordered_too_late(const struct osp_placed *placed);
 

@@ -49,7 +49,7 @@ static bool read_level(const struct osp_note *note, char *level)
 static bool read_comment(const char *admin_comment, struct osp_placed *placed)
 {
 	struct osp_note note = {.gang = NULL};
-	bool found;
+	bool found, advice;
 
 	memset(placed, 0, sizeof(*placed));
 	if (!admin_comment || !osp_note_find(admin_comment, &note))
@@ -60,7 +60,9 @@ static bool read_comment(const char *admin_comment, struct osp_placed *placed)
 		placed->domain = note.domain ? strdup(note.domain) : NULL;
 		placed->leaves = note.leaves ? strdup(note.leaves) : NULL;
 		placed->order = note.order ? strdup(note.order) : NULL;
-		placed->ranks = note.ranks ? strdup(note.ranks) : NULL;
+		osp_note_request(note.gang, &advice);
+		if (advice || note.ranks)
+			placed->ranks = strdup(advice ? OSP_PLACED_ADVICE : note.ranks);
 	}
 	osp_note_free_pieces(&note);
 	if (!found)

@@ -31,12 +31,16 @@
 /* Set if the ranks of nodes in the job's record are this order (Slurm 26.05). */
 #define OSP_SLURM_RANKS_VARIABLE "ONESPINE_SLURM_RANKS"
 
+/* Its value in mode advise: srun leaves ranks as Slurm gives them. */
+#define OSP_PLACED_ADVICE "advise"
+
 struct osp_placed {
 	char level[OSP_LEVEL_NAME_BYTES];
 	char *domain; /* NULL if several have too many names for AdminComment */
 	char *leaves; /* NULL if the list would have been too long for AdminComment */
 	char *order;  /* of their nodes; NULL: that of the leaves */
-	char *ranks;  /* the note's (lib/policy/note.h); NULL: Slurm's are its own */
+	char *ranks;  /* the note's (lib/policy/note.h); OSP_PLACED_ADVICE; NULL: Slurm's are
+			  its own */
 	char *nodes;  /* all of the job's, as Slurm lists them */
 };
 

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "lib/policy/job_options.h"
 
@@ -17,8 +18,10 @@ enum role {
 	NODES,
 	BY_GPUS,
 	CHOOSES,
-	NOTHING, /* no task of this step is started */
-	BESIDE,	 /* excludes a host file */
+	DISTRIBUTES, /* -m: of nodes, or within a node alone */
+	JOB,	     /* names the job */
+	NOTHING,     /* no task of this step is started */
+	BESIDE,	     /* excludes a host file */
 };
 
 struct option_row {
@@ -46,7 +49,7 @@ static const struct option_row rows[] = {
 	{"cpus-per-gpu", 0, MUST, PLAIN}, {"cpus-per-task", 'c', MUST, PLAIN},
 	{"deadline", 0, MUST, PLAIN}, {"debugger-test", 0, NO, PLAIN},
 	{"delay-boot", 0, MUST, PLAIN}, {"dependency", 'd', MUST, PLAIN},
-	{"disable-status", 'X', NO, PLAIN}, {"distribution", 'm', MUST, CHOOSES},
+	{"disable-status", 'X', NO, PLAIN}, {"distribution", 'm', MUST, DISTRIBUTES},
 	{"epilog", 0, MUST, PLAIN}, {"error", 'e', MUST, PLAIN}, {"exact", 0, NO, PLAIN},
 	{"exclude", 'x', MUST, BESIDE}, {"exclusive", 0, OPTIONAL, PLAIN},
 	{"export", 0, MUST, PLAIN}, {"external-launcher", 0, OPTIONAL, NOTHING},
@@ -58,7 +61,7 @@ static const struct option_row rows[] = {
 	{"het-group", 0, MUST, BESIDE}, {"hint", 0, MUST, PLAIN}, {"hold", 'H', NO, PLAIN},
 	{"ignore-signals", 0, MUST, PLAIN}, {"immediate", 'I', OPTIONAL, PLAIN},
 	{"input", 'i', MUST, PLAIN}, {"interactive", 0, NO, NOTHING},
-	{"job-name", 'J', MUST, PLAIN}, {"jobid", 0, MUST, NOTHING},
+	{"job-name", 'J', MUST, PLAIN}, {"jobid", 0, MUST, JOB},
 	{"kill-on-bad-exit", 'K', OPTIONAL, PLAIN}, {"label", 'l', NO, PLAIN},
 	{"licenses", 'L', MUST, PLAIN}, {"mail-type", 0, MUST, PLAIN},
 	{"mail-user", 0, MUST, PLAIN}, {"mcs-label", 0, MUST, PLAIN}, {"mem", 0, MUST, PLAIN},
@@ -116,7 +119,7 @@ static const struct {
 	const char *name;
 	enum role role;
 } variables[] = {
-	{"SLURM_HOSTFILE", CHOOSES},	     {"SLURM_DISTRIBUTION", CHOOSES},
+	{"SLURM_HOSTFILE", CHOOSES},	     {"SLURM_DISTRIBUTION", DISTRIBUTES},
 	{"SLURM_SRUN_MULTI", BESIDE},	     {"SLURM_NTASKS_PER_GPU", BESIDE},
 	{"SLURM_NTASKS_PER_TRES", BESIDE},   {"SLURM_HET_SIZE", BESIDE},
 	{"SLURM_PACK_SIZE", BESIDE},	     {"SLURM_SPREAD_JOB", BESIDE},
@@ -158,6 +161,31 @@ static uint32_t number_of(const char *value, bool range)
 	return *end || number > UINT32_MAX / 2 ? 0 : (uint32_t)number;
 }
 
+/*
+ * Takes a distribution, "block:cyclic,Pack". Block, "*", is by the ranks of nodes; what follows it
+ * is about the cores of a node, and a host file would undo that.
+ */
+static void take_distribution(struct osp_step_words *step, const char *why, const char *value)
+{
+	size_t length = value ? strcspn(value, ":,") : 0;
+	const char *within = value ? value + length : "";
+
+	step->block = (length == 1 && *value == '*') ||
+		      (length == 5 && !strncasecmp(value, "block", length));
+	if (!step->block)
+		set_order(step, OSP_STEP_CHOSEN, why);
+	else if (*within == ':' && strspn(within, ":*") != strcspn(within, ","))
+		set_order(step, OSP_STEP_BESIDE, why);
+}
+
+/* Tells whether the value is the number of the job around us. */
+static bool is_this_job(const char *value)
+{
+	const char *job = getenv("SLURM_JOB_ID");
+
+	return job && value && !strcmp(job, value);
+}
+
 static void take(struct osp_step_words *step, enum role role, const char *why, const char *value)
 {
 	uint32_t *number = role == TASKS ? &step->tasks : &step->tasks_per_node;
@@ -167,6 +195,12 @@ static void take(struct osp_step_words *step, enum role role, const char *why, c
 		return;
 	case CHOOSES:
 		set_order(step, OSP_STEP_CHOSEN, why);
+		return;
+	case DISTRIBUTES:
+		take_distribution(step, why, value);
+		return;
+	case JOB:
+		step->other_job = !is_this_job(value);
 		return;
 	case NOTHING:
 		set_order(step, OSP_STEP_NO_TASKS, why);
@@ -307,8 +341,10 @@ void osp_step_words_read(char *const *words, int count, struct osp_step_words *s
 {
 	memset(step, 0, sizeof(*step));
 	for (size_t i = 0; i < COUNT(variables); i++) {
-		if (getenv(variables[i].name))
-			take(step, variables[i].role, variables[i].name, NULL);
+		const char *value = getenv(variables[i].name);
+
+		if (value)
+			take(step, variables[i].role, variables[i].name, value);
 	}
 	read_words(words, count, step);
 	if (!step->tasks)

@@ -29,6 +29,8 @@ struct osp_step_words {
 	uint32_t tasks_per_node;     /* --ntasks-per-node; 0: not said */
 	uint32_t nodes;		     /* -N; 0: not said */
 	bool tasks_said, nodes_said; /* on the command line */
+	bool block;		     /* -m says block, which is by the ranks of nodes */
+	bool other_job;		     /* --jobid names another job than SLURM_JOB_ID */
 	bool tasks_by_gpus;	     /* --gpus-per-task: the number of tasks may follow from GPUs */
 };
 

@@ -17,6 +17,13 @@
 #define PATH_BYTES     1024
 #define FILE_BYTES_MAX (64 * 1024)
 
+/* What may still be looked at, and what was seen. */
+struct search {
+	int files, tries, variables;
+	const char *(*variable)(const char *name);
+	bool nodeid; /* SLURM_NODEID is read */
+};
+
 /* --- in a text -------------------------------------------------------------------------------- */
 
 /* Tells whether `at` is in a comment of a shell script. */
@@ -73,20 +80,36 @@ static bool says_ray(const char *text, const char *next)
 	return false;
 }
 
-static enum osp_launcher find_in(const char *text, const char *next)
+/* Tells whether the line of `at` has `word`. */
+static bool line_has(const char *text, const char *at, const char *word)
 {
+	const char *end = at + strcspn(at, "\n");
+
+	while (at > text && at[-1] != '\n')
+		at--;
+	at = strstr(at, word);
+	return at && at < end;
+}
+
+/* Finds SLURM_NODEID where it does not stand in for ONESPINE_NODE_RANK. */
+static bool says_nodeid(const char *text)
+{
+	for (const char *at = text; (at = strstr(at, "SLURM_NODEID")); at++) {
+		if (!is_comment(text, at) && !line_has(text, at, "ONESPINE_NODE_RANK"))
+			return true;
+	}
+	return false;
+}
+
+static enum osp_launcher find_in(struct search *search, const char *text, const char *next)
+{
+	search->nodeid = search->nodeid || says_nodeid(text);
 	if (says_c10d(text, next))
 		return OSP_LAUNCHER_C10D;
 	return says_ray(text, next) ? OSP_LAUNCHER_RAY : OSP_LAUNCHER_BY_TASK;
 }
 
 /* --- in what a text names --------------------------------------------------------------------- */
-
-/* What may still be looked at. */
-struct search {
-	int files, tries, variables;
-	const char *(*variable)(const char *name);
-};
 
 static enum osp_launcher search_text(struct search *search, const char *text, const char *next,
 				     const char *folder, int depth);
@@ -236,7 +259,7 @@ static enum osp_launcher search_variables(struct search *search, const char *tex
 static enum osp_launcher search_text(struct search *search, const char *text, const char *next,
 				     const char *folder, int depth)
 {
-	enum osp_launcher found = find_in(text, next);
+	enum osp_launcher found = find_in(search, text, next);
 
 	if (found == OSP_LAUNCHER_BY_TASK && depth < DEPTH_MAX)
 		found = search_variables(search, text, folder, depth + 1);
@@ -264,7 +287,7 @@ enum osp_launcher osp_launcher_find(char *const *words, int count,
 	if (backend && !strcmp(backend, "c10d"))
 		return OSP_LAUNCHER_C10D;
 	for (int i = 0; i < count && found == OSP_LAUNCHER_BY_TASK; i++)
-		found = find_in(words[i], i + 1 < count ? words[i + 1] : NULL);
+		found = find_in(&search, words[i], i + 1 < count ? words[i + 1] : NULL);
 	for (int i = 0; i < count && found == OSP_LAUNCHER_BY_TASK; i++) {
 		bool plain = words[i][0] != '-' && !is_script(words[i], strlen(words[i]));
 
@@ -273,5 +296,5 @@ enum osp_launcher osp_launcher_find(char *const *words, int count,
 		if (found == OSP_LAUNCHER_BY_TASK)
 			found = search_text(&search, words[i], NULL, NULL, 0);
 	}
-	return found;
+	return found == OSP_LAUNCHER_BY_TASK && search.nodeid ? OSP_LAUNCHER_NODEID : found;
 }

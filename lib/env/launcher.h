@@ -10,6 +10,10 @@
  * and beside the one that names it. Python counts only if it starts programs: many a training
  * script says in a comment how torchrun starts it.
  *
+ * SLURM_NODEID counts nodes by their names, whatever order tasks have; many scripts say
+ * --node-rank=$SLURM_NODEID. It is found in the same places, unless the same line reads
+ * ONESPINE_NODE_RANK, for which it may stand in.
+ *
  * Read are at most 8 plain files of at most 64 KiB each, of 64 that are looked for, and 32
  * variables. A launcher in a container's image, in a program, or under a name that is made while a
  * script runs is not found.
@@ -23,6 +27,7 @@ enum osp_launcher {
 	OSP_LAUNCHER_BY_TASK, /* ranks follow tasks, as far as is known */
 	OSP_LAUNCHER_C10D,
 	OSP_LAUNCHER_RAY,
+	OSP_LAUNCHER_NODEID, /* none of these, and SLURM_NODEID is read */
 };
 
 /* Finds one in the `words` of srun, without its name, or of a command. `variable` returns the value

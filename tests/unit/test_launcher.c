@@ -63,6 +63,15 @@ static void finds_launchers_in_words(void **state)
 		{"ray|status", OSP_LAUNCHER_BY_TASK},
 		{"ray", OSP_LAUNCHER_BY_TASK},
 		{"arrays/ray.py|start", OSP_LAUNCHER_BY_TASK},
+		{"sh|-c|torchrun --node-rank=$SLURM_NODEID t.py", OSP_LAUNCHER_NODEID},
+		{"sh|-c|NODE_RANK=${SLURM_NODEID}; torchrun --node_rank $NODE_RANK t.py",
+		 OSP_LAUNCHER_NODEID},
+		{"sh|-c|# SLURM_NODEID", OSP_LAUNCHER_BY_TASK},
+		{"sh|-c|torchrun --node-rank=${ONESPINE_NODE_RANK:-$SLURM_NODEID} t.py",
+		 OSP_LAUNCHER_BY_TASK},
+		{"sh|-c|R=$ONESPINE_NODE_RANK\ntorchrun --node-rank=$SLURM_NODEID t.py",
+		 OSP_LAUNCHER_NODEID},
+		{"sh|-c|echo $SLURM_NODEID|--rdzv-backend=c10d", OSP_LAUNCHER_C10D},
 		{"hostname", OSP_LAUNCHER_BY_TASK},
 		{"/nowhere/at/all|/dev/null|/", OSP_LAUNCHER_BY_TASK},
 	};
@@ -108,6 +117,7 @@ static void finds_launchers_in_scripts(void **state)
 		{"  # torchrun --rdzv-backend=c10d\ntorchrun --node-rank=$R t.py\n",
 		 OSP_LAUNCHER_BY_TASK},
 		{"# ray start\n\tray start --head\n", OSP_LAUNCHER_RAY},
+		{"export R=$SLURM_NODEID\ntorchrun --node-rank=$R t.py\n", OSP_LAUNCHER_NODEID},
 		{"torchrun --rdzv-backend=", OSP_LAUNCHER_BY_TASK},
 		{"", OSP_LAUNCHER_BY_TASK},
 	};

@@ -295,6 +295,27 @@ static job_record_t *started_gang(const char *nodes)
 	return job;
 }
 
+/* A batch script, and an srun that looks its allocation up, learn that the job is a gang. */
+static void tells_the_processes_of_a_start(void **state)
+{
+	job_record_t *job = started_gang("n[1-8]");
+
+	(void)state;
+	assert_int_equal(job->details->env_cnt, 1);
+	assert_string_equal(job->details->env_sup[0], "ONESPINE_LEVEL=spine");
+	/* again after a requeue, beside what a burst buffer says */
+	xfree(job->details->env_sup[0]);
+	job->details->env_sup[0] = xstrdup("BB=/x");
+	assert_int_equal(select_p_job_begin(job), SLURM_SUCCESS);
+	assert_int_equal(select_p_job_begin(job), SLURM_SUCCESS);
+	assert_int_equal(job->details->env_cnt, 2);
+	assert_string_equal(job->details->env_sup[0], "BB=/x");
+	assert_string_equal(job->details->env_sup[1], "ONESPINE_LEVEL=spine");
+	shadow_tell_processes(job, NULL);
+	assert_int_equal(job->details->env_cnt, 1);
+	assert_string_equal(job->details->env_sup[0], "BB=/x");
+}
+
 #if OSP_HAVE_NODE_RANKS
 /* Returns "1.0": the upper and the lower 16 bits, as Slurm's step scheduler reads them. */
 static const char *slurm_rank(const job_record_t *job, int at)
@@ -515,6 +536,7 @@ int main(void)
 		TEST(gives_up_where_slurm_takes_none),
 		TEST(naming_nodes_is_no_start),
 		TEST(ranks_follow_the_layout_or_the_fabric),
+		TEST(tells_the_processes_of_a_start),
 #if OSP_HAVE_NODE_RANKS
 		TEST(writes_ranks_of_a_start),
 		TEST(makes_the_order_anew),

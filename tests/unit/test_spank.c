@@ -243,6 +243,8 @@ static void start_program(spank_context_t kind)
 	unsetenv("ONESPINE_GANG");
 	unsetenv(OUTER_GANG);
 	unsetenv(OUTER_GANG "_spares");
+	unsetenv(OUTER_GANG "_segment");
+	unsetenv("SLURM_STEP_ID");
 	unsetenv(OSP_LEVEL_VARIABLE);
 	unsetenv(OSP_DOMAIN_VARIABLE);
 	unsetenv(OSP_LEAF_VARIABLE);
@@ -442,7 +444,9 @@ static void a_new_job_forgets_the_one_around_it(void **state)
 	setenv(OSP_DOMAIN_VARIABLE, "s1", 1);
 	setenv(OSP_LEAF_VARIABLE, "l1", 1);
 	setenv(OSP_LEAVES_VARIABLE, "l1:n1", 1);
+	setenv("SLURM_STEP_ID", "3", 1);
 	init_plugin(NULL);
+	assert_variable("SLURM_STEP_ID", NULL);
 	assert_variable(OUTER_GANG, NULL);
 	assert_variable(OSP_LEVEL_VARIABLE, NULL);
 	assert_variable(OSP_DOMAIN_VARIABLE, NULL);
@@ -497,6 +501,48 @@ static void srun_inside_salloc_asks(void **state)
 	assert_string_equal(sent, "");
 	assert_int_equal(user_init(), 0);
 	assert_variable(OSP_DOMAIN_VARIABLE, "s1");
+}
+
+/* --gang-segment makes a gang without --gang. */
+static void srun_inside_a_salloc_with_segments_alone_asks(void **state)
+{
+	(void)state;
+	start_program(S_CTX_LOCAL);
+	setenv("SLURM_JOB_ID", "42", 1);
+	setenv(OUTER_GANG "_segment", "leaf:2", 1);
+	init_plugin(NULL);
+	assert_variable(OSP_LEAVES_VARIABLE, "l1:n[1-2]|l2:n3");
+	after_options();
+	user_init();
+	assert_int_equal(asked_count, 1);
+}
+
+/* Of a gang that policy or an administrator made srun learns when it looks its allocation up. */
+static void srun_asks_where_its_allocation_is_a_gangs(void **state)
+{
+	(void)state;
+	for (int own = 0; own < 2; own++) {
+		start_program(S_CTX_LOCAL);
+		if (!own)
+			setenv("SLURM_JOB_ID", "42", 1);
+		init_plugin(NULL);
+		after_options();
+		assert_int_equal(asked_count, 0);
+		setenv(OSP_LEVEL_VARIABLE, "leaf", 1);
+		user_init();
+		assert_int_equal(asked_count, 1);
+		assert_variable(OSP_LEVEL_VARIABLE, "spine");
+		assert_variable(OSP_LEAVES_VARIABLE, "l1:n[1-2]|l2:n3");
+	}
+	/* it is not where it asked to be */
+	start_program(S_CTX_LOCAL);
+	setenv("SLURM_JOB_ID", "42", 1);
+	init_plugin(NULL);
+	after_options();
+	comment = NULL;
+	setenv(OSP_LEVEL_VARIABLE, "leaf", 1);
+	user_init();
+	assert_variable(OSP_LEVEL_VARIABLE, NULL);
 }
 
 static void srun_asks_only_about_gangs(void **state)
@@ -936,6 +982,8 @@ int main(void)
 		cmocka_unit_test(tells_unknown_arguments),
 		cmocka_unit_test(srun_learns_where_its_gang_is),
 		cmocka_unit_test(srun_inside_salloc_asks),
+		cmocka_unit_test(srun_inside_a_salloc_with_segments_alone_asks),
+		cmocka_unit_test(srun_asks_where_its_allocation_is_a_gangs),
 		cmocka_unit_test(srun_asks_only_about_gangs),
 		cmocka_unit_test(a_failed_question_fails_nothing),
 		cmocka_unit_test(a_batch_script_gets_its_variables),

@@ -22,7 +22,7 @@
 static const char *const all_variables[] = {
 	"SLURM_NTASKS",	  "SLURM_NPROCS",     "SLURM_NTASKS_PER_NODE", "SLURM_JOB_NUM_NODES",
 	"SLURM_HOSTFILE", "SLURM_SRUN_MULTI", "SLURM_DISTRIBUTION",    "SLURM_GPUS_PER_TASK",
-	"SLURM_CLUSTERS", "SLURM_HET_SIZE",
+	"SLURM_CLUSTERS", "SLURM_HET_SIZE",   "SLURM_JOB_ID",
 };
 
 /* "SLURM_NTASKS=8 -N 4 sh": variables first, then srun's words. */
@@ -80,16 +80,31 @@ static void steps_with_a_host_file(void **state)
 		{"--container-image /x.sqsh --container-mounts=/a:/b sh", 1, ""},
 		{"--gang-bind=off --gang-env auto sh", 1, ""},
 		{"--mem=0 --overlap --kill-on-bad-exit=1 -K0 sh", 1, ""},
+		/* block is by the ranks of nodes; what it says of cores a host file would undo */
+		{"-m block sh", 1, ""},
+		{"-mblock sh", 1, ""},
+		{"-m BLOCK,NoPack sh", 1, ""},
+		{"--distribution=* sh", 1, ""},
+		{"-m *:* sh", 1, ""},
+		{"-m *:block sh", 0, "-m"},
+		{"-m block:block,Pack sh", 0, "-m"},
+		{"-m block:*:cyclic sh", 0, "-m"},
+		{"SLURM_DISTRIBUTION=block sh", 1, ""},
+		{"SLURM_DISTRIBUTION=block:block sh", 0, "SLURM_DISTRIBUTION"},
+		{"-m block --multi-prog x", 0, "--multi-prog"},
+		/* its own job, as many scripts say */
+		{"SLURM_JOB_ID=7 --jobid=7 sh", 1, ""},
+		{"SLURM_JOB_ID=7 --jobid 7 --ntasks-per-node=2 sh", 2, ""},
+		{"SLURM_JOB_ID=7 --jobid=7 -w n1 sh", 0, "-w"},
 		/* the user orders, or has one task */
-		{"-m block sh", 0, ""},
-		{"-mblock sh", 0, ""},
 		{"--distribution=cyclic sh", 0, ""},
 		{"--dist cyclic sh", 0, ""},
 		{"-m plane=2 sh", 0, ""},
 		{"--distribution=arbitrary sh", 0, ""},
-		{"SLURM_DISTRIBUTION=block sh", 0, ""},
+		{"SLURM_DISTRIBUTION=cyclic sh", 0, ""},
 		{"SLURM_HOSTFILE=/x sh", 0, ""},
-		{"-m block --multi-prog x", 0, ""},
+		{"-m cyclic --multi-prog x", 0, ""},
+		{"-m blocks sh", 0, ""},
 		{"-n1 sh", 0, ""},
 		{"-N1 sh", 0, ""},
 		{"-N1 -n1 -w n3 sh", 0, ""},
@@ -97,6 +112,7 @@ static void steps_with_a_host_file(void **state)
 		{"--help", 0, ""},
 		{"--interactive --preserve-env --pty sh", 0, ""},
 		{"--jobid=7 sh", 0, ""},
+		{"SLURM_JOB_ID=71 --jobid=7 sh", 0, ""},
 		{"SLURM_CLUSTERS=x sh", 0, ""},
 		/* no host file beside */
 		{"-n3 sh", 0, "not as many tasks on each node"},

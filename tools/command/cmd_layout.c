@@ -198,6 +198,10 @@ static void warn_launcher(char *path)
 		osp_say_warning("%s: Ray orders nodes by address, not as below: order its "
 				"placement group by the file $ONESPINE_HOSTFILE",
 				osp_input_name(path));
+	else if (launcher == OSP_LAUNCHER_NODEID)
+		osp_say_warning("%s: SLURM_NODEID counts nodes by their names, not as below: say "
+				"--node-rank=$ONESPINE_NODE_RANK",
+				osp_input_name(path));
 }
 
 static int write_svg(const struct osp_layout_show *show, const char *path)
