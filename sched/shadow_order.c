@@ -42,7 +42,25 @@ static char *order_text(const job_record_t *job, const struct osp_effective *eff
 			     job, error.text);
 	}
 	return osp_gang_order_text(topology, nodes, count, &segments, shadow_segment_spares(job),
-				   arranged ? &found.arrangement : NULL);
+				   arranged ? &found.arrangement : NULL,
+				   effective->domains_max > 1 ? (uint32_t)level : 0);
+}
+
+/* Tells whether a segment is smaller than the others of its level. */
+static bool has_smaller_segment(const struct osp_effective *effective, uint32_t count)
+{
+	const struct osp_topology *topology = shadow_state.topology;
+	int level = osp_topology_level(topology, effective->level);
+	struct osp_segments segments = {.count = 0};
+
+	if (level < 1 || !*effective->segments ||
+	    osp_segments_parse(effective->segments, topology, (uint32_t)level, &segments, NULL))
+		return false;
+	for (uint32_t i = 0; i < segments.count; i++) {
+		if (count % segments.segment[i].nodes)
+			return true;
+	}
+	return false;
 }
 
 /*
@@ -78,7 +96,8 @@ char *shadow_order_of(const job_record_t *job, const struct osp_effective *effec
 	uint32_t count = 0, *list;
 	char *order = NULL;
 
-	if (!leaves || !shadow_state.topology || (!*effective->segments && !*effective->layout))
+	if (!leaves || !shadow_state.topology ||
+	    (!*effective->segments && !*effective->layout && effective->domains_max <= 1))
 		return NULL;
 	list = calloc(osp_nodeset_count(nodes) + 1, sizeof(*list));
 	for (uint32_t n = list ? osp_nodeset_next(nodes, 0) : nodes->place_count;
@@ -86,7 +105,7 @@ char *shadow_order_of(const job_record_t *job, const struct osp_effective *effec
 		list[count++] = n;
 	if (count)
 		order = order_text(job, effective, list, count);
-	if (order)
+	if (order && has_smaller_segment(effective, count))
 		say_small_first(list, count, leaves, order, says, says_bytes);
 	free(list);
 	return order;

@@ -82,11 +82,14 @@ void osp_gang_order_slurm_ranks(const struct osp_gang_ranks *order, uint32_t *ra
  * Returns the text for the nodes `nodes` of the topology, `count` of them, cut into `segments`
  * (there may be none). `spares` nodes of each of the lowest segments will be released
  * (lib/policy/spares.h): the grid is that of the nodes that stay. `arrangement` is that of the
- * layout, of the nodes that stay; NULL: there is none, and ranks follow the segments. The text is
- * malloc'd; NULL if memory ran out.
+ * layout, of the nodes that stay; NULL: there is none, and ranks follow the segments. `level` is
+ * that of the several domains in which the gang may be; 0: it is in one. Without a layout the
+ * domain with the first name then leads, and ranks go through one after the other, unless segments
+ * do not divide the gang. The text is malloc'd; NULL if memory ran out, or if there are no segments
+ * and no layout, `level` is not 0, and the order is that of the leaves.
  */
 char *osp_gang_order_text(const struct osp_topology *topology, const uint32_t *nodes,
 			  uint32_t count, const struct osp_segments *segments, uint32_t spares,
-			  const struct osp_arrangement *arrangement);
+			  const struct osp_arrangement *arrangement, uint32_t level);
 
 #endif

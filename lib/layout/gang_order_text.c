@@ -63,17 +63,127 @@ static bool is_fabric_order(const struct osp_topology *topology, const uint32_t 
 	return true;
 }
 
+/* --- several domains -------------------------------------------------------------------------- */
+
+/* Places in the order of the fabric, in blocks: the largest segments, or runs in one leaf. */
+struct places {
+	const struct osp_topology *topology;
+	const uint32_t *nodes;
+	uint32_t *order;
+	uint32_t count;
+	uint32_t unit;	/* of a segment; 0: there are none */
+	uint32_t level; /* of the domains */
+};
+
+static uint32_t domain_at(const struct places *places, uint32_t place, uint32_t level)
+{
+	return osp_topology_domain_of(places->topology, places->nodes[places->order[place]], level);
+}
+
+static bool is_block_start(const struct places *places, uint32_t place)
+{
+	return places->unit
+		       ? place % places->unit == 0
+		       : !place || domain_at(places, place, 1) != domain_at(places, place - 1, 1);
+}
+
+static uint32_t place_of_first_name(const struct places *places)
+{
+	const char *first = NULL;
+	uint32_t at = 0;
+
+	for (uint32_t i = 0; i < places->count; i++) {
+		const char *name =
+			osp_topology_node_name(places->topology, places->nodes[places->order[i]]);
+
+		if (!first || osp_name_compare(name, first) < 0) {
+			first = name;
+			at = i;
+		}
+	}
+	return at;
+}
+
+/* Rotates the places `from` to `to` until `lead` is the first of them. */
+static void rotate(uint32_t *order, uint32_t from, uint32_t lead, uint32_t to, uint32_t *scratch)
+{
+	size_t head = lead - from, tail = to - lead;
+
+	memcpy(scratch, order + lead, tail * sizeof(*order));
+	memcpy(scratch + tail, order + from, head * sizeof(*order));
+	memcpy(order + from, scratch, (head + tail) * sizeof(*order));
+}
+
+/*
+ * Lets the domain with the first name lead, in it its block, and in a leaf the name itself, so that
+ * ranks leave no domain before all of its nodes have theirs. Returns false if nothing has to be
+ * done: all are in one domain, or its block is the first of its domain.
+ */
+static bool lead_with_domain(struct places *places, uint32_t *scratch)
+{
+	uint32_t first = place_of_first_name(places), block = first, end = first + 1;
+	uint32_t domain = domain_at(places, first, places->level), from, to;
+
+	while (!is_block_start(places, block))
+		block--;
+	while (end < places->count && !is_block_start(places, end))
+		end++;
+	for (from = block; from && domain_at(places, from - 1, places->level) == domain; from--)
+		;
+	for (to = end; to < places->count && domain_at(places, to, places->level) == domain; to++)
+		;
+	if (to - from == places->count || block == from)
+		return false;
+	if (!places->unit)
+		rotate(places->order, block, first, end, scratch);
+	rotate(places->order, from, block, to, scratch);
+	rotate(places->order, 0, from, places->count, scratch);
+	return true;
+}
+
+/* Orders the places of a gang in several domains. *runs: ranks are places, without segments. */
+static int order_domains(const struct osp_topology *topology, const uint32_t *nodes, uint32_t count,
+			 const struct osp_segments *segments, uint32_t level, uint32_t *order,
+			 bool *runs)
+{
+	uint32_t unit = segments->count ? segments->segment[segments->count - 1].nodes : 0;
+	struct places places = {topology, nodes, order, count, unit, level};
+	uint32_t *scratch;
+
+	*runs = false;
+	for (uint32_t i = 0; i < segments->count; i++) {
+		if (count % segments->segment[i].nodes)
+			return 0;
+	}
+	scratch = calloc(count ? count : 1, sizeof(*scratch));
+	if (!scratch)
+		return -1;
+	*runs = count && lead_with_domain(&places, scratch) && !unit;
+	free(scratch);
+	return 0;
+}
+
+/* --- all -------------------------------------------------------------------------------------- */
+
 char *osp_gang_order_text(const struct osp_topology *topology, const uint32_t *nodes,
 			  uint32_t count, const struct osp_segments *segments, uint32_t spares,
-			  const struct osp_arrangement *arrangement)
+			  const struct osp_arrangement *arrangement, uint32_t level)
 {
 	uint32_t *order = calloc(count ? count : 1, sizeof(*order));
 	const char **names = calloc(count ? count : 1, sizeof(*names));
 	struct osp_text text = OSP_TEXT_INIT;
 	bool good = order && names && osp_node_places(segments, topology, nodes, count, order) == 0;
+	bool runs = false;
 
+	if (good && level && !arrangement)
+		good = order_domains(topology, nodes, count, segments, level, order, &runs) == 0;
+	if (level && !arrangement && !segments->count && !runs)
+		good = false;
 	if (good) {
-		add_grid(&text, segments, spares, arrangement);
+		if (runs)
+			add_axis(&text, count, 1);
+		else
+			add_grid(&text, segments, spares, arrangement);
 		for (uint32_t i = 0; i < count; i++)
 			names[i] = osp_topology_node_name(topology, nodes[order[i]]);
 		if (!is_fabric_order(topology, nodes, order, count))

@@ -128,6 +128,26 @@ $1"
 	ordered_or_told "$(in_job "srun sh -c '$tell' 2>&1" -N8 --gang=spine -m block:block)"
 }
 
+@test "a gang in two spines has its first ranks in one" {
+	local own=$ONESPINE_CLUSTER
+	cat >"$BATS_TEST_TMPDIR/onespine.topology" <<'END'
+{"onespine-topology": 1, "source": "core_ranks_told", "levels": ["leaf", "spine"], "domains": [
+{"level": "spine", "name": "s1"}, {"level": "spine", "name": "s2"},
+{"level": "leaf", "name": "l1", "in": "s1", "nodes": "n[3-4]"},
+{"level": "leaf", "name": "l2", "in": "s1", "nodes": "n[1-2]"},
+{"level": "leaf", "name": "l3", "in": "s2", "nodes": "n[5-6]"},
+{"level": "leaf", "name": "l4", "in": "s2", "nodes": "n[7-8]"}]}
+END
+	cluster_start --topology "$BATS_TEST_TMPDIR/onespine.topology" \
+		--conf SchedulerParameters=batch_sched_delay=0,sched_interval=2,bf_interval=1
+	printed=$(in_job "srun sh -c '$tell' 2>&1" -N8 --gang=spine --gang-domains=2)
+	segments=$(in_job "srun sh -c '$tell' 2>&1" -N8 --gang=spine --gang-domains=2 --gang-segment=leaf:2)
+	cluster_stop
+	cluster_use "$own"
+	equal "$(tasks <<<"$printed")" 'n1 n2 n3 n4 n5 n6 n7 n8'
+	equal "$(tasks <<<"$segments")" 'n1 n2 n3 n4 n5 n6 n7 n8'
+}
+
 @test "salloc's interactive step (LaunchParameters=use_interactive_step)" {
 	local own=$ONESPINE_CLUSTER out=$BATS_TEST_TMPDIR/out
 	cluster_start --topology "$BATS_FILE_TMPDIR/onespine.topology" --node-conf RealMemory=1000 --conf SelectTypeParameters=CR_CPU_Memory \

@@ -216,13 +216,14 @@ static struct osp_arrangement arranged(const char *text, enum osp_inside inside)
 }
 
 /* Nodes 0 .. count-1 of the fabric as lists, and the order that a node makes of them. */
-static void ordered(const struct osp_topology *topology, const uint32_t *nodes, uint32_t count,
-		    const struct osp_segments *segments, const struct osp_arrangement *arrangement,
-		    struct osp_gang_ranks *made)
+static void ordered_in(const struct osp_topology *topology, const uint32_t *nodes, uint32_t count,
+		       const struct osp_segments *segments,
+		       const struct osp_arrangement *arrangement, uint32_t level,
+		       struct osp_gang_ranks *made)
 {
 	const char *names[NODES_MAX];
 	struct osp_text leaves = OSP_TEXT_INIT;
-	char *order = osp_gang_order_text(topology, nodes, count, segments, 0, arrangement);
+	char *order = osp_gang_order_text(topology, nodes, count, segments, 0, arrangement, level);
 	char *list, *leaf_list;
 
 	for (uint32_t i = 0; i < count; i++)
@@ -245,6 +246,13 @@ static void ordered(const struct osp_topology *topology, const uint32_t *nodes, 
 	free(list);
 	free(leaf_list);
 	free(order);
+}
+
+static void ordered(const struct osp_topology *topology, const uint32_t *nodes, uint32_t count,
+		    const struct osp_segments *segments, const struct osp_arrangement *arrangement,
+		    struct osp_gang_ranks *made)
+{
+	ordered_in(topology, nodes, count, segments, arrangement, 0, made);
 }
 
 static uint32_t node_of(const struct osp_topology *topology, const struct osp_gang_ranks *order,
@@ -321,6 +329,60 @@ static void pipelines_on_uneven_leaves(void **state)
 		osp_gang_order_clear(&made);
 		osp_topology_free(topology);
 	}
+}
+
+/* Two spines of leaves in which names run against the fabric; n1 is not in its spine's first leaf.
+ * Ranks go through one spine after the other. */
+static void several_domains_follow_each_other(void **state)
+{
+	static const struct {
+		const char *leaf, *spine;
+		int number;
+	} fabric[] = {
+		{"l1", "s1", 5}, {"l1", "s1", 8},  {"l2", "s1", 2}, {"l2", "s1", 1},
+		{"l3", "s1", 9}, {"l3", "s1", 6},  {"l4", "s2", 3}, {"l4", "s2", 7},
+		{"l5", "s2", 4}, {"l5", "s2", 10},
+	};
+	static const struct {
+		uint32_t segment, level;
+		const char *names;
+	} cases[] = {
+		{0, 0, "1 2 6 9 3 7 4 10 5 8 "},
+		{0, 2, "1 2 6 9 5 8 3 7 4 10 "},
+		{2, 2, "1 2 6 9 5 8 3 7 4 10 "},
+		{1, 2, "1 2 6 9 5 8 3 7 4 10 "},
+		/* the last segment is smaller */
+		{4, 2, NULL},
+	};
+	char names[COUNT(fabric)][8];
+	struct fabric_node nodes[COUNT(fabric)];
+	uint32_t list[COUNT(fabric)];
+	struct osp_topology *topology;
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(fabric); i++) {
+		snprintf(names[i], sizeof(names[i]), "n%d", fabric[i].number);
+		nodes[i] = (struct fabric_node){.name = names[i],
+						.domains = {fabric[i].leaf, fabric[i].spine}};
+		list[i] = (uint32_t)i;
+	}
+	topology = fabric_from(nodes, COUNT(fabric), 2);
+	for (size_t i = 0; i < COUNT(cases); i++) {
+		struct osp_segments segments = {.count = cases[i].segment ? 1 : 0,
+						.segment = {{LEAF, cases[i].segment}}};
+		struct osp_gang_ranks made;
+		char by_rank[64] = "";
+
+		ordered_in(topology, list, COUNT(fabric), &segments, NULL, cases[i].level, &made);
+		assert_string_equal(made.names[0], "n1");
+		for (uint32_t rank = 0; rank < made.count; rank++)
+			snprintf(by_rank + strlen(by_rank), sizeof(by_rank) - strlen(by_rank),
+				 "%s ", made.names[rank] + 1);
+		if (cases[i].names && strcmp(by_rank, cases[i].names) != 0)
+			fail_msg("%zu: %s", i, by_rank);
+		osp_gang_order_clear(&made);
+	}
+	osp_topology_free(topology);
 }
 
 static uint32_t random_state = 1;
@@ -481,6 +543,7 @@ int main(void)
 		cmocka_unit_test(numbers_ranks_of_a_huge_gang),
 		cmocka_unit_test(makes_no_order_of_nonsense),
 		cmocka_unit_test(pipelines_on_uneven_leaves),
+		cmocka_unit_test(several_domains_follow_each_other),
 		cmocka_unit_test(both_sides_agree),
 		cmocka_unit_test(segments_hold_as_much_as_can_be),
 		cmocka_unit_test(a_transpose_holds_pipelines),

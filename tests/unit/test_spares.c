@@ -166,7 +166,7 @@ static void orders_those_that_stay(void **state)
 	(void)state;
 	for (uint32_t i = 0; i < COUNT(nodes); i++)
 		nodes[i] = i;
-	text = osp_gang_order_text(topology, nodes, COUNT(nodes), &grown, 1, NULL);
+	text = osp_gang_order_text(topology, nodes, COUNT(nodes), &grown, 1, NULL, 0);
 	assert_string_equal(text, "2x1.2x2");
 	free(text);
 	text = osp_gang_segments_text(topology, nodes, COUNT(nodes), &grown);
@@ -347,7 +347,7 @@ static void random_gangs(void **state)
 		assert_int_equal(osp_cut_pick(cut, &input, chosen), input.nodes);
 		list_nodes(topology, chosen, &gang);
 		order = osp_gang_order_text(topology, gang.list, gang.count, &input.segments,
-					    gang.spares, NULL);
+					    gang.spares, NULL, 0);
 		assert_non_null(order);
 		release_and_check(topology, &gang, &input.segments, order, &seed);
 		free(order);
