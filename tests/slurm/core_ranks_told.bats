@@ -194,6 +194,21 @@ held() {
 	ordered_or_told "$(<"$out")"
 }
 
+@test "onespine set and fit --json tell a smaller last segment" {
+	local left='segments leaf:3 leave 1 of 4 nodes in each full leaf to others; the last segment of leaf:3 has 1 node'
+	job=$(submit --hold -N7 --exclusive)
+	printed=$(onespine set "$job" --gang=spine --gang-segment=leaf:3)
+	equal "$printed" "job $job now asks for --gang=spine segment=leaf:3
+  $left"
+	printed=$(onespine set "$job" --gang=spine --gang-segment=leaf:3 --json)
+	equal "$(jq -r .left <<<"$printed")" "$left"
+	scancel "$job"
+	printed=$(onespine fit -N 7 --gang=spine --gang-segment=leaf:3 --json)
+	equal "$(jq -r .left <<<"$printed")" "$left"
+	printed=$(onespine fit -N 8 --gang=spine --gang-segment=leaf:4 --json)
+	equal "$(jq -r .left <<<"$printed")" null
+}
+
 @test "SLURM_NODEID in a Python program is told" {
 	printf 'import os, subprocess\nprint("task", os.environ["SLURM_NODEID"], os.environ["SLURMD_NODENAME"])\n' >"$BATS_TEST_TMPDIR/t.py"
 	ordered_or_told "$(in_job "srun --ntasks-per-node=1 /usr/bin/python3 $BATS_TEST_TMPDIR/t.py 2>&1" -N8 --gang=spine)"

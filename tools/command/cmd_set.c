@@ -20,6 +20,7 @@
 #include "lib/base/clean.h"
 #include "lib/policy/request.h"
 #include "lib/policy/request_parts.h"
+#include "lib/policy/words.h"
 #include "host/slurm/cluster_state.h"
 #include "tools/command/fit_sbatch.h"
 #include "tools/command/world.h"
@@ -141,7 +142,36 @@ static void find_words(const struct osp_call *call, struct osp_error *error)
 		*error = found;
 }
 
-static int print_answer(const char *label, const char *value, const char *refusal, bool as_json)
+/* --- the answer ------------------------------------------------------------------------------- */
+
+/* Finds what its segments leave of a domain, and what the last one has; "" where nothing is to be
+ * said, or the job or the fabric is not found. */
+static void find_left(const struct osp_call *call, const struct osp_request *request, char *words,
+		      size_t words_bytes)
+{
+	const struct osp_state_job *job = NULL;
+	struct osp_segments segments;
+	struct osp_world world = {.topology = NULL};
+	struct osp_error ignored = {.text = ""};
+	int level = 0;
+
+	words[0] = '\0';
+	if (!*request->segments)
+		return;
+	if (osp_call_world(call, &world, &ignored) == 0)
+		job = osp_snapshot_find_job(world.snapshot, call->arguments[0]);
+	if (job && world.topology)
+		level = *request->level ? osp_topology_level(world.topology, request->level)
+					: (int)osp_topology_level_count(world.topology);
+	if (level > 0 && osp_segments_parse(request->segments, world.topology, (uint32_t)level,
+					    &segments, &ignored) == 0)
+		osp_words_segments_left(world.topology, &segments, job->node_count, words,
+					words_bytes);
+	osp_world_close(&world);
+}
+
+static int print_answer(const char *label, const char *value, const char *refusal, const char *left,
+			bool as_json)
 {
 	int status = refusal ? OSP_EXIT_NO : OSP_EXIT_YES;
 	char words[128];
@@ -154,6 +184,8 @@ static int print_answer(const char *label, const char *value, const char *refusa
 		json_object_set_new(root, "done", json_boolean(!refusal));
 		if (refusal)
 			json_object_set_new(root, "says", osp_json_string(refusal));
+		if (*left)
+			json_object_set_new(root, "left", osp_json_string(left));
 		return osp_print_json(root, status);
 	}
 	osp_copy_clean(words, sizeof(words), label);
@@ -163,6 +195,8 @@ static int print_answer(const char *label, const char *value, const char *refusa
 		printf("job %s is no gang any more\n", words);
 	else
 		printf("job %s now asks for --gang=%s\n", words, value);
+	if (*left)
+		printf("  %s\n", left);
 	return status;
 }
 
@@ -209,7 +243,7 @@ int osp_run_set(const struct osp_call *call)
 {
 	struct osp_request request = {.relax_s = -1};
 	struct osp_error error = {.text = ""};
-	char parts[OSP_REQUEST_BYTES];
+	char parts[OSP_REQUEST_BYTES], left[OSP_WORDS_BYTES] = "";
 	const char *value = read_request(call, &request, parts, &error);
 	bool has_words;
 	int code;
@@ -226,6 +260,8 @@ int osp_run_set(const struct osp_call *call)
 		return osp_say_error(&error);
 	if (code && !has_words)
 		find_words(call, &error);
-	return print_answer(call->arguments[0], value, code ? error.text : NULL,
+	else if (!code)
+		find_left(call, &request, left, sizeof(left));
+	return print_answer(call->arguments[0], value, code ? error.text : NULL, left,
 			    call->values[OSP_OPTION_JSON]);
 }

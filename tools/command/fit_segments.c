@@ -240,6 +240,10 @@ static int print_segments_json(const struct osp_world *world,
 						    segments, sizeof(segments))));
 	json_object_set_new(root, "says",
 			    osp_json_string(says_segments(world, answer, words, sizeof(words))));
+	osp_words_segments_left(world->topology, &answer->input.segments, answer->input.nodes,
+				words, sizeof(words));
+	if (*words)
+		json_object_set_new(root, "left", osp_json_string(words));
 	json_object_set_new(root, "could_ever", json_boolean(answer->ever));
 	if (status == OSP_EXIT_YES) {
 		json_object_set_new(root, "domains", json_integer(answer->now.domains));
