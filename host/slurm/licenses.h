@@ -7,8 +7,8 @@
 
 /*
  * Returns whether too few are free of the licenses that `words` name as --licenses does
- * ("matlab:2,ansys@server": all of them; with "|" one of them). False for NULL, for words that
- * cannot be read, and if slurmctld does not answer: sbatch refuses those.
+ * (lib/policy/license_words.h). False for NULL, for words that cannot be read, and if slurmctld
+ * does not answer: sbatch refuses those.
  */
 bool osp_licenses_lacking(const char *words);
 
