@@ -181,18 +181,36 @@ static void apply_reservation(const struct osp_snapshot *snapshot,
 	}
 }
 
+/* Returns the reservation of that name; NULL if there is none, or several are named. */
+static const struct osp_state_reservation *find_reservation(const struct osp_snapshot *snapshot,
+							    const char *name)
+{
+	for (uint32_t i = 0; name && i < snapshot->reservation_count; i++)
+		if (!strcmp(snapshot->reservations[i].name, name))
+			return &snapshot->reservations[i];
+	return NULL;
+}
+
+/* Returns whether a job in the reservation `own` may have nodes of `other`. */
+static bool may_overlap(const struct osp_state_reservation *own,
+			const struct osp_state_reservation *other)
+{
+	return own && own != other && (own->maint || (own->overlap && !other->maint));
+}
+
 /* Applies what is reserved now and what will be before the job could end. `scratch` is empty, and
  * is so again afterwards. */
 static int apply_reservations(const struct osp_snapshot *snapshot,
 			      const struct osp_fit_question *question, struct osp_nodeset *scratch,
 			      struct osp_fit_answer *answer, struct osp_error *error)
 {
+	const struct osp_state_reservation *own = find_reservation(snapshot, question->reservation);
 	int result = 0;
 
 	for (uint32_t i = 0; !question->every_node && i < snapshot->reservation_count; i++) {
 		const struct osp_state_reservation *reservation = &snapshot->reservations[i];
 
-		if (reservation->end_s <= snapshot->time_s)
+		if (reservation->end_s <= snapshot->time_s || may_overlap(own, reservation))
 			continue;
 		result = osp_snapshot_add_hostlist(snapshot, reservation->nodes_text, false,
 						   reservation->name, scratch, error);

@@ -511,6 +511,8 @@ static void load_reservations(struct osp_snapshot *snapshot)
 		reservation->end_s = info->end_time;
 		reservation->others_too =
 			info->flags & (RESERVE_FLAG_FLEX | RESERVE_FLAG_ANY_NODES);
+		reservation->maint = info->flags & RESERVE_FLAG_MAINT;
+		reservation->overlap = info->flags & RESERVE_FLAG_OVERLAP;
 	}
 	slurm_free_reservation_info_msg(message);
 }

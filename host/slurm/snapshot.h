@@ -109,6 +109,8 @@ struct osp_state_reservation {
 	int64_t start_s;
 	int64_t end_s;
 	bool others_too; /* a job in it may have other nodes, too */
+	bool maint;	 /* a job in it may have nodes of any other */
+	bool overlap;	 /* a job in it may have nodes of others, but for those of `maint` */
 };
 
 struct osp_snapshot {

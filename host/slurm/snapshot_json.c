@@ -139,6 +139,10 @@ static json_t *reservation_to_json(const struct osp_state_reservation *reservati
 	set_number(object, "end_s", reservation->end_s);
 	if (reservation->others_too)
 		json_object_set_new(object, "others_too", json_true());
+	if (reservation->maint)
+		json_object_set_new(object, "maint", json_true());
+	if (reservation->overlap)
+		json_object_set_new(object, "overlap", json_true());
 	return object;
 }
 
@@ -384,6 +388,8 @@ static int read_reservation(struct reader *reader)
 	    get_number(reader, "end_s", INT64_MAX, &reservation->end_s) < 0)
 		return -1;
 	reservation->others_too = json_is_true(json_object_get(reader->entry, "others_too"));
+	reservation->maint = json_is_true(json_object_get(reader->entry, "maint"));
+	reservation->overlap = json_is_true(json_object_get(reader->entry, "overlap"));
 	return 0;
 }
 

@@ -106,6 +106,19 @@ because() {
 	[[ $(why 1206 --json | jq -c '[.domains[].usable] | add') == 2 ]]
 	reserved tuesday 'gpu-[1-2]' 1800 7200 '{others_too: true}'
 	[[ $(why 1206 --json | jq -c '[.domains[].usable] | add') -gt 2 ]]
+	# what Slurm takes no other reservation into account for: one of maintenance, and one that overlaps all but those
+	job ". + $waiting + {reservation: \"mine\"}"
+	reserved mine 'gpu-[1-16]' -60 7200
+	[[ $(because) == "$room" ]]
+	cp state.json own.json
+	local nowhere='waits: 2 nodes on one spine; no usable node is on a known spine' flags reservation other words
+	for flags in "{}|{}|$nowhere" "{maint: true}|{maint: true}|$room" "{overlap: true}|{}|$room" \
+		"{overlap: true}|{maint: true}|$nowhere"; do
+		IFS='|' read -r reservation other words <<<"$flags"
+		jq ".reservations[0] as \$mine | .reservations = [\$mine + $reservation, \$mine + {name: \"tuesday\"} + $other]" \
+			own.json >state.json
+		[[ $(because) == "$words" ]] || { because && echo "instead of $words ($flags)" && false; }
+	done
 	# of several reservations any will do
 	job ". + $waiting + {reservation: \"monday,tuesday\"}"
 	reserved tuesday 'gpu-[1-16]' -60 7200
