@@ -279,6 +279,38 @@ on some nodes also 1 harmful; --for TYPE and --with say if on yours" env_of --sc
 		env_of --script job.sh
 }
 
+@test "--script: a topology file of another machine" {
+	local type file
+	while read -r type file; do
+		echo "export NCCL_TOPO_FILE=/opt/$file" >job.sh
+		env_of --for "$type" --script job.sh >said
+		grep -q "^job.sh:1:8: harmful: NCCL_TOPO_FILE=/opt/$file: the file of .* machine\|not the file of this type" said ||
+			{ echo "$type $file" && cat said && false; }
+		[[ $(grep -c 'harmful: NCCL_TOPO_FILE' said) == 1 ]]
+	done <<-'END'
+		Standard_ND96isr_H100_v5 ndv4-topo.xml
+		Standard_ND96isr_H100_v5 microsoft/ncv4/topo.xml
+		Standard_ND96isr_H100_v5 p5.48xl-topo.xml
+		Standard_ND96amsr_A100_v4 ndv5-topo.xml
+		Standard_ND96amsr_A100_v4 ndv2-topo.xml
+		BM.GPU.H100.8 microsoft/ndv5-topo.xml
+		BM.GPU.H100.8 p4d-24xl-topo.xml
+		p4d.24xlarge ndv4-topo.xml
+		g5.48xlarge ndv4-topo.xml
+		g5.48xlarge p4d-24xl-topo.xml
+	END
+	while read -r type file; do
+		echo "export NCCL_TOPO_FILE=$file" >job.sh
+		env_of --for "$type" --script job.sh >said
+		[[ $(<said) != *'harmful: NCCL_TOPO_FILE'* ]] || { echo "$type $file" && cat said && false; }
+	done <<-'END'
+		Standard_ND96isr_H100_v5 /opt/microsoft/ndv5-topo.xml
+		Standard_ND96amsr_A100_v4 /opt/microsoft/ndv4-topo.xml
+		BM.GPU.H100.8 /home/opc/topo-flattened-b4.xml
+		g5.48xlarge /opt/g5.48xl-topo.xml
+	END
+}
+
 @test "--script: adapters of another shape" {
 	local list
 	for list in =mlx5_0,mlx5_2,mlx5_6 =mlx5_12,mlx5_2:1,mlx5_3 =mlx5_0,mlx5_3,mlx5_11; do
