@@ -53,6 +53,7 @@ libsource_la_SOURCES = \
 	host/source/run_program.c host/source/run_program.h \
 	host/source/several.c host/source/several.h \
 	host/source/source.c host/source/source.h host/source/source_infiniband.c \
+	host/source/source_topograph.c \
 	host/source/watch.c host/source/watch.h
 libsource_la_CPPFLAGS = $(HOST_CPPFLAGS)
 libsource_la_LIBADD = libhost.la

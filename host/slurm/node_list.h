@@ -21,6 +21,7 @@ struct osp_listed_node {
 				    none: before 23.11, or nobody set it */
 	int64_t boot_s;		 /* BootTime; 0: it has not registered */
 	bool runs;		 /* it is not powered down, on its way there or on its way up */
+	bool is_launched;	 /* State=CLOUD: each boot may be of another machine */
 };
 
 struct osp_node_list {

@@ -8,33 +8,69 @@
 
 #include "lib/topology/merge.h"
 
+/* Reads "NAME" or "NAME:FILE". */
+static int read_one(const char *word, const char *all, struct osp_sources *sources,
+		    struct osp_error *error)
+{
+	char *file = sources->files[sources->count];
+	const char *path = strchr(word, ':');
+	const struct osp_source *source;
+	char name[64];
+
+	snprintf(name, sizeof(name), "%.*s", (int)strcspn(word, ":"), word);
+	source = osp_source_find(name, error);
+	if (!source)
+		return -1;
+	if (path && !source->reads_file)
+		return osp_error_set(error, "--from=%.200s: %s reads no file", word, name);
+	if (!path && source->reads_file)
+		return osp_error_set(error,
+				     "--from=%s: the file that it writes is expected, as %s:/path",
+				     name, name);
+	if (path && path[1] != '/')
+		return osp_error_set(error, "--from=%.200s: a path that starts with / is expected",
+				     word);
+	snprintf(file, OSP_SOURCE_FILE_BYTES, "%s", path ? path + 1 : "");
+	sources->list[sources->count] = source;
+	for (size_t i = 0; i < sources->count; i++) {
+		if (sources->list[i] == source)
+			return osp_error_set(error, "--from=%.60s: %s stands there twice", all,
+					     name);
+	}
+	sources->count++;
+	return 0;
+}
+
+/* Writes the sources' names, without their files: what a topology says of who told it. */
+static void join_names(struct osp_sources *sources)
+{
+	size_t used = 0;
+
+	for (size_t i = 0; i < sources->count && used < sizeof(sources->words); i++)
+		used += (size_t)snprintf(sources->words + used, sizeof(sources->words) - used,
+					 "%s%s", i ? "," : "", sources->list[i]->name);
+}
+
 int osp_sources_read(const char *names, struct osp_sources *sources, struct osp_error *error)
 {
 	memset(sources, 0, sizeof(*sources));
 	for (const char *at = names;; at++) {
 		size_t length = strcspn(at, ",");
-		char name[64];
+		char word[OSP_SOURCE_FILE_BYTES];
 
-		if (sources->count == OSP_SOURCES_MAX || length >= sizeof(name))
+		if (sources->count == OSP_SOURCES_MAX || length >= sizeof(word))
 			return osp_error_set(error,
 					     "--from=%.60s: at most %d sources, separated by "
 					     "commas, are expected",
 					     names, OSP_SOURCES_MAX);
-		snprintf(name, sizeof(name), "%.*s", (int)length, at);
-		sources->list[sources->count] = osp_source_find(name, error);
-		if (!sources->list[sources->count])
+		snprintf(word, sizeof(word), "%.*s", (int)length, at);
+		if (read_one(word, names, sources, error))
 			return -1;
-		for (size_t i = 0; i < sources->count; i++) {
-			if (sources->list[i] == sources->list[sources->count])
-				return osp_error_set(error, "--from=%.60s: %s stands there twice",
-						     names, name);
-		}
-		sources->count++;
 		at += length;
 		if (!*at)
 			break;
 	}
-	snprintf(sources->words, sizeof(sources->words), "%s", names);
+	join_names(sources);
 	return 0;
 }
 
@@ -101,6 +137,7 @@ static int ask_one(struct several *several, size_t source, struct osp_error *err
 	int rc;
 
 	question.previous = several->own[source];
+	question.file = several->sources->files[source];
 	rc = several->sources->list[source]->ask(&question, &answer, &wrong);
 	if (!rc) {
 		several->told[source] = answer.topology;
@@ -214,6 +251,15 @@ static enum osp_kept keep_several(struct several *several, const char *path,
 
 /* --- one or several --------------------------------------------------------------------------- */
 
+static int ask_only(const struct osp_sources *sources, const struct osp_source_question *all,
+		    struct osp_source_answer *answer, struct osp_error *error)
+{
+	struct osp_source_question question = *all;
+
+	question.file = sources->files[0];
+	return sources->list[0]->ask(&question, answer, error);
+}
+
 int osp_sources_ask(const struct osp_sources *sources, const struct osp_source_question *question,
 		    struct osp_source_answer *answer, struct osp_error *error)
 {
@@ -221,7 +267,7 @@ int osp_sources_ask(const struct osp_sources *sources, const struct osp_source_q
 	int rc = 0;
 
 	if (sources->count == 1)
-		return sources->list[0]->ask(question, answer, error);
+		return ask_only(sources, question, answer, error);
 	for (size_t i = 0; i < sources->count && !rc; i++)
 		rc = ask_one(&several, i, error);
 	if (!rc)
@@ -242,7 +288,7 @@ enum osp_kept osp_sources_keep(const struct osp_sources *sources, const char *pa
 
 	memset(change, 0, sizeof(*change));
 	if (sources->count == 1) {
-		if (sources->list[0]->ask(question, answer, error))
+		if (ask_only(sources, question, answer, error))
 			return OSP_KEPT_FAILED;
 		return osp_keep_topology(path, answer->topology, sources->words, nodes, guard,
 					 change, error);

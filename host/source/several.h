@@ -12,15 +12,19 @@
 #include "host/source/keep.h"
 #include "host/source/source.h"
 
-#define OSP_SOURCES_MAX 4
+#define OSP_SOURCES_MAX	      4
+#define OSP_SOURCE_FILE_BYTES 256
 
 struct osp_sources {
 	const struct osp_source *list[OSP_SOURCES_MAX];
+	/* what each reads; "" if it reads no file */
+	char files[OSP_SOURCES_MAX][OSP_SOURCE_FILE_BYTES];
 	size_t count;
 	char words[128]; /* "ec2,infiniband" */
 };
 
-/* Reads names separated by commas. 0, or -1 with `error` set. */
+/* Reads names separated by commas, of which that of a file's source has the file:
+ * "ec2,topograph:/etc/slurm/topograph.yaml". 0, or -1 with `error` set. */
 int osp_sources_read(const char *names, struct osp_sources *sources, struct osp_error *error);
 
 /*

@@ -6,11 +6,12 @@
 
 static const struct osp_source sources[] = {
 #ifdef OSP_HAVE_CLOUD
-	{"ec2", osp_source_ec2, NULL},
+	{"ec2", osp_source_ec2, NULL, false},
 #else
-	{"ec2", NULL, "curl and expat"},
+	{"ec2", NULL, "curl and expat", false},
 #endif
-	{"infiniband", osp_source_infiniband, NULL},
+	{"infiniband", osp_source_infiniband, NULL, false},
+	{"topograph", osp_source_topograph, NULL, true},
 };
 
 #define COUNT (sizeof(sources) / sizeof(sources[0]))
@@ -30,7 +31,7 @@ const struct osp_source *osp_source_find(const char *name, struct osp_error *err
 		return NULL;
 	}
 	nearest = osp_nearest_word(name, names, COUNT);
-	osp_error_set(error, "--from=%.40s: not one of ec2,infiniband%s%s%s", name,
+	osp_error_set(error, "--from=%.40s: not one of ec2,infiniband,topograph%s%s%s", name,
 		      nearest ? "; did you mean " : "", nearest ? nearest : "", nearest ? "?" : "");
 	return NULL;
 }

@@ -22,6 +22,7 @@ struct osp_source_question {
 		*previous;    /* the last good answer, or NULL: places that a call that fails
 						leaves out are taken from it */
 	const char *adapters; /* as osp_import_options has it */
+	const char *file;     /* that the source reads, of one that reads a file */
 };
 
 /* A source's answer. */
@@ -39,6 +40,7 @@ struct osp_source {
 	osp_source_f *ask; /* 0, or -1 with `error` set; the caller frees what is in `answer` either
 			      way */
 	const char *needs; /* what this build lacks where `ask` is NULL */
+	bool reads_file;   /* a file that another program writes: "topograph:/path" */
 };
 
 /* The source of that name; NULL with the nearest one in `error`. */
@@ -53,5 +55,6 @@ int osp_source_finish(struct osp_import *import, struct osp_source_answer *answe
 /* The sources. */
 osp_source_f osp_source_ec2;
 osp_source_f osp_source_infiniband;
+osp_source_f osp_source_topograph;
 
 #endif

@@ -172,7 +172,8 @@ static enum osp_kept ask(struct watching *watching, const struct osp_node_list *
 	const struct osp_watch *watch = watching->watch;
 	struct osp_error ignored = {.text = ""};
 	struct osp_topology *previous = osp_topology_load(watch->path, &ignored);
-	struct osp_source_question question = {list, previous, watch->adapters};
+	struct osp_source_question question = {
+		.nodes = list, .previous = previous, .adapters = watch->adapters};
 	struct osp_source_answer answer = {.topology = NULL};
 	struct osp_topology_change change;
 	enum osp_kept kept;

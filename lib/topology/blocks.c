@@ -420,3 +420,23 @@ struct osp_topology *osp_blocks_insert(const struct osp_topology *topology,
 	free(in.made);
 	return made;
 }
+
+struct osp_topology *osp_blocks_add(struct osp_topology *topology, const char *file,
+				    const char *text, size_t text_bytes, struct osp_error *why,
+				    struct osp_error *error)
+{
+	struct osp_blocks *blocks = osp_blocks_read(file, text, text_bytes, error);
+	struct osp_topology *made = NULL;
+
+	if (!blocks) {
+		osp_topology_free(topology);
+		return NULL;
+	}
+	if (osp_blocks_count(blocks))
+		made = osp_blocks_insert(topology, blocks, why);
+	osp_blocks_free(blocks);
+	if (!made)
+		return topology;
+	osp_topology_free(topology);
+	return made;
+}

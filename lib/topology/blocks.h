@@ -38,4 +38,13 @@ uint32_t osp_blocks_count(const struct osp_blocks *blocks);
 struct osp_topology *osp_blocks_insert(const struct osp_topology *topology,
 				       const struct osp_blocks *blocks, struct osp_error *error);
 
+/*
+ * Reads the blocks of a file into the topology that was read from it, which it takes. Returns the
+ * topology with them as a level, or as it was, with `why` set if its blocks make no level; NULL
+ * with `error` set if the file's blocks cannot be read.
+ */
+struct osp_topology *osp_blocks_add(struct osp_topology *topology, const char *file,
+				    const char *text, size_t text_bytes, struct osp_error *why,
+				    struct osp_error *error);
+
 #endif

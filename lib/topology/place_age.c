@@ -33,9 +33,20 @@ bool osp_source_is_cloud(const char *source)
 	return false;
 }
 
+bool osp_place_ages(const struct osp_node_note *note)
+{
+	return note && (osp_source_is_cloud(note->source) ||
+			(note->boot_s > 0 && !strcmp(note->source, "topograph")));
+}
+
+bool osp_file_knows_boot(int64_t written_s, int64_t boot_s)
+{
+	return boot_s > 0 && written_s > boot_s;
+}
+
 int64_t osp_place_boot_s(const struct osp_node_note *note)
 {
-	return note && note->boot_s > 0 && osp_source_is_cloud(note->source) ? note->boot_s : 0;
+	return note && note->boot_s > 0 && osp_place_ages(note) ? note->boot_s : 0;
 }
 
 enum osp_place_age osp_place_age(int64_t place_boot_s, int64_t boot_s, bool runs)

@@ -7,7 +7,9 @@
  * and started moves. So such a place counts only while the node runs and Slurm's boot time for it
  * is the one for which the place was asked. Fabrics that are swept (InfiniBand), read from files or
  * typed describe cables, which stay: their places do not age. Nor do places that were asked for
- * without Slurm's boot time (from a file, or by --nodes), because nothing shows their age.
+ * without Slurm's boot time (from a file, or by --nodes), because nothing shows their age. A file
+ * that topograph writes may tell of either: the boot is noted for the nodes that Slurm launches
+ * (State=CLOUD), and their places age; those of the others stay.
  *
  * Any thread: no state.
  */
@@ -43,6 +45,16 @@ int64_t osp_boot_steady(int64_t noted_s, int64_t boot_s);
 
 /* Tells whether places of this source are a cloud's. */
 bool osp_source_is_cloud(const char *source);
+
+/* Tells whether a place is of one machine: a cloud's, or topograph's of a node that is launched.
+ * `note` may be NULL. */
+bool osp_place_ages(const struct osp_node_note *note);
+
+/*
+ * Tells whether a file that was written at `written_s` can tell where a node is that is launched
+ * and booted at `boot_s` (0: it has not registered): only if it was written since.
+ */
+bool osp_file_knows_boot(int64_t written_s, int64_t boot_s);
 
 /* Returns the boot time for which a place holds; 0 if it does not age. `note` may be NULL. */
 int64_t osp_place_boot_s(const struct osp_node_note *note);

@@ -231,9 +231,25 @@ static uint32_t lowest_domain(const struct osp_topology *topology, uint32_t node
 	return OSP_NO_DOMAIN;
 }
 
+static const struct osp_node_note *note_for(const struct osp_topology *topology, uint32_t old,
+					    const struct osp_node_note *given)
+{
+	if (given)
+		return given->source ? given : NULL;
+	return old == OSP_NO_NODE ? NULL : osp_topology_note(topology, old);
+}
+
 struct osp_topology *osp_topology_rebase(const struct osp_topology *topology,
 					 const char *const *names, uint32_t count,
 					 struct osp_error *error)
+{
+	return osp_topology_rebase_noted(topology, names, NULL, count, error);
+}
+
+struct osp_topology *osp_topology_rebase_noted(const struct osp_topology *topology,
+					       const char *const *names,
+					       const struct osp_node_note *notes, uint32_t count,
+					       struct osp_error *error)
 {
 	struct osp_domain_part *domains = calloc(topology->domain_count + 1, sizeof(*domains));
 	struct osp_node_place *nodes = calloc((size_t)count + 1, sizeof(*nodes));
@@ -255,7 +271,7 @@ struct osp_topology *osp_topology_rebase(const struct osp_topology *topology,
 
 		nodes[n].name = names[n];
 		nodes[n].parent = old == OSP_NO_NODE ? OSP_NO_DOMAIN : lowest_domain(topology, old);
-		nodes[n].note = old == OSP_NO_NODE ? NULL : osp_topology_note(topology, old);
+		nodes[n].note = note_for(topology, old, notes ? &notes[n] : NULL);
 	}
 	if (domains && nodes)
 		rebased = osp_topology_assemble(&parts, error);

@@ -134,4 +134,13 @@ struct osp_topology *osp_topology_rebase(const struct osp_topology *topology,
 					 const char *const *names, uint32_t count,
 					 struct osp_error *error);
 
+/*
+ * Does the same, and gives node n the note notes[n] instead of its own; none where its source is
+ * NULL.
+ */
+struct osp_topology *osp_topology_rebase_noted(const struct osp_topology *topology,
+					       const char *const *names,
+					       const struct osp_node_note *notes, uint32_t count,
+					       struct osp_error *error);
+
 #endif

@@ -4,7 +4,7 @@
  * how often, and which answers are held
  *
  *	watch:
- *	  from: ec2		# or "ec2,infiniband", or off: --from must name one
+ *	  from: ec2		# or "ec2,infiniband" or "topograph:/path"; off: --from says
  *	  interval_s: 300	# between two questions, if no node starts
  *	  max_lost: 10		# percent of the nodes that may lose their place before an answer is
  *				held
@@ -33,7 +33,7 @@ enum osp_watch_key {
 extern const char *const osp_watch_keys[OSP_WATCH_KEY_COUNT];
 
 struct osp_watch_policy {
-	const char *from; /* a source's name; NULL: off */
+	const char *from; /* sources, as --from has them; NULL: off */
 	uint32_t interval_s;
 	struct osp_topology_guard guard;
 };

@@ -355,7 +355,7 @@ DescribeInstanceTopology 50 ASIA1 ok" ]]
 	export SLURM_CONF=$PWD/conf/slurm.conf
 	start
 	with_keys
-	expect 2 "onespine: --from is needed, or watch.from in onespine.yaml: ec2 or infiniband" \
+	expect 2 "onespine: --from is needed, or watch.from in onespine.yaml: ec2, infiniband or topograph:/path" \
 		onespine topology discover --nodes=map -o t
 	printf 'watch:\n  from: ec2\n  max_lost: 25\n' >conf/onespine.yaml
 	expect 0 "applied: 4 nodes have a place; 0 gained one, 0 lost theirs, 0 moved" \
@@ -574,7 +574,7 @@ both() {
 	[[ $status == 1 && ! -s printed ]]
 	expect 2 "onespine: --from=ec2,ec2: ec2 stands there twice" onespine topology discover --from=ec2,ec2
 	run -2 onespine topology discover --from=ec2,
-	[[ $output == "onespine: --from=: not one of ec2,infiniband"* ]]
+	[[ $output == "onespine: --from=: not one of ec2,infiniband,topograph"* ]]
 }
 
 @test "several sources: the watch asks all of them" {

@@ -223,3 +223,32 @@ step_runs() {
 	begin_soon "$job"
 	await_job "$job" RUNNING 90
 }
+
+@test "topograph's file tells where a launched node is only if it was written since the boot, and for that boot" {
+	local file=$BATS_TEST_TMPDIR/topograph.yaml places=$ONESPINE_CLUSTER/onespine.topology
+	printf 'switches:\n  s1: {switches: [l1]}\nblocks:\n- {switch: l1, nodes: ["n[1-8]"]}\n' >"$file"
+	scontrol update NodeName='n[1-2]' State=POWER_UP
+	start_nodes n1 n2
+	touch -d "@$(($(boot_of n1) - 1))" "$file"
+	run onespine topology discover --from="topograph:$file" -o "$places.new"
+	equal "$status" 1 "$output"
+	holds "$output" "$file: written before all of its nodes booted"
+	touch -d "@$(($(boot_of n1) > $(boot_of n2) ? $(boot_of n1) + 1 : $(boot_of n2) + 1))" "$file"
+	run onespine topology discover --from="topograph:$file" -o "$places.new"
+	equal "$status" 0 "$output"
+	holds "$output" 'applied: 2 nodes have a place'
+	equal "$(jq -c '[.places[] | .source, .nodes]' "$places.new")" \
+		"[\"topograph\",[\"n1 - $(boot_of n1)\",\"n2 - $(boot_of n2)\"]]"
+	log_mark
+	mv "$places.new" "$places"
+	await 5 log_since 'without a reconfigure, the topology in force has'
+	matches "$(onespine topology show --nodes "$places")" 'n1 .*topograph.*holds'
+	job=$(submit --gang -N2 --exclusive --wrap 'sleep 600')
+	await_job "$job" RUNNING 60
+	await 10 note_holds "$job" 'domain=s1'
+	scancel "$job"
+	await 20 job_is "$job" CANCELLED
+	scontrol update NodeName=n1 State=POWER_DOWN_FORCE
+	await 30 gives_back n1
+	matches "$(onespine topology show --nodes "$places")" 'n1 .*topograph.*does not run'
+}

@@ -39,7 +39,11 @@ static void places_hold_for_one_boot(void **state)
 		/* cables stay */
 		{"infiniband", BOOT_S, BOOT_S + 1000, true, OSP_PLACE_HOLDS},
 		{"infiniband", BOOT_S, 0, false, OSP_PLACE_HOLDS},
-		{"topograph", BOOT_S, BOOT_S + 1000, false, OSP_PLACE_HOLDS},
+		/* of topograph's nodes only those that are launched have a boot noted */
+		{"topograph", BOOT_S, BOOT_S + 60, true, OSP_PLACE_HOLDS},
+		{"topograph", BOOT_S, BOOT_S + 1000, true, OSP_PLACE_REBOOTED},
+		{"topograph", BOOT_S, BOOT_S, false, OSP_PLACE_ASLEEP},
+		{"topograph", 0, BOOT_S + 1000, false, OSP_PLACE_HOLDS},
 		{"ec", BOOT_S, BOOT_S + 1000, true, OSP_PLACE_HOLDS},
 	};
 
@@ -54,6 +58,16 @@ static void places_hold_for_one_boot(void **state)
 	assert_int_equal(osp_place_boot_s(NULL), 0);
 	assert_int_equal(osp_place_age(0, 0, false), OSP_PLACE_HOLDS);
 	assert_string_equal(osp_place_age_words(OSP_PLACE_REBOOTED), "rebooted");
+}
+
+/* A file from before the boot tells of another machine. */
+static void a_file_knows_a_boot_before_it(void **state)
+{
+	(void)state;
+	assert_true(osp_file_knows_boot(BOOT_S + 1, BOOT_S));
+	assert_false(osp_file_knows_boot(BOOT_S, BOOT_S));
+	assert_false(osp_file_knows_boot(BOOT_S - 1, BOOT_S));
+	assert_false(osp_file_knows_boot(BOOT_S, 0));
 }
 
 static void boots_are_the_same_within_a_minute(void **state)
@@ -112,6 +126,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(places_hold_for_one_boot),
+		cmocka_unit_test(a_file_knows_a_boot_before_it),
 		cmocka_unit_test(boots_are_the_same_within_a_minute),
 		cmocka_unit_test(a_boot_is_noted_once),
 		cmocka_unit_test(instances_are_compared_by_sums),

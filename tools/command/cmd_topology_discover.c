@@ -52,8 +52,8 @@ static int read_sources(const struct osp_call *call, const struct osp_config *co
 	if (!from)
 		from = osp_config_watch(config)->from;
 	if (!from)
-		return osp_error_set(error, "--from is needed, or watch.from in onespine.yaml: ec2 "
-					    "or infiniband");
+		return osp_error_set(error, "--from is needed, or watch.from in onespine.yaml: "
+					    "ec2, infiniband or topograph:/path");
 	return osp_sources_read(from, sources, error);
 }
 

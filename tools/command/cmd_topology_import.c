@@ -276,23 +276,12 @@ static struct osp_topology *import_pages(const struct osp_call *call, const stru
 static struct osp_topology *with_blocks(struct osp_topology *topology, const char *file,
 					const char *text, size_t bytes, struct osp_error *error)
 {
-	struct osp_blocks *blocks = osp_blocks_read(file, text, bytes, error);
 	struct osp_error why = {.text = ""};
-	struct osp_topology *made = NULL;
 
-	if (!blocks) {
-		osp_topology_free(topology);
-		return NULL;
-	}
-	if (osp_blocks_count(blocks))
-		made = osp_blocks_insert(topology, blocks, &why);
-	osp_blocks_free(blocks);
+	topology = osp_blocks_add(topology, file, text, bytes, &why, error);
 	if (why.text[0])
 		osp_say_warning("%s: its blocks make no level nvlink: %s", file, why.text);
-	if (!made)
-		return topology;
-	osp_topology_free(topology);
-	return made;
+	return topology;
 }
 
 static struct osp_topology *import_one(const struct osp_call *call, const struct source *source,

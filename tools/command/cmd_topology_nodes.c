@@ -37,7 +37,7 @@ static const char *age_words(const struct nodes *nodes, uint32_t node)
 	uint32_t index = osp_name_table_find(&nodes->by_name, 0,
 					     osp_topology_node_name(nodes->topology, node));
 
-	if (!osp_source_is_cloud(note->source))
+	if (!osp_place_ages(note))
 		return osp_place_age_words(OSP_PLACE_HOLDS);
 	if (!note->boot_s)
 		return "not known";

@@ -290,10 +290,12 @@ static const struct osp_option options[OSP_OPTION_COUNT] = {
 		 .argument = "SOURCE[,SOURCE]",
 		 .commands = BIT(OSP_TOPOLOGY_DISCOVER) | BIT(OSP_TOPOLOGY_WATCH),
 		 .complete = OSP_COMPLETE_WORDS,
-		 .words = "ec2 infiniband",
+		 .words = "ec2 infiniband topograph:",
 		 .help = "Whom to ask: ec2 (DescribeInstanceTopology, with the keys that "
-			 "an SDK would find), infiniband (runs ibnetdiscover), or several: each "
-			 "answer is then held for itself."},
+			 "an SDK would find), infiniband (runs ibnetdiscover), topograph:FILE "
+			 "(reads "
+			 "what topograph writes), or several: each answer is then held for "
+			 "itself."},
 	[OSP_OPTION_INTERVAL] = {.name = "interval",
 				 .argument = "SECONDS",
 				 .commands = BIT(OSP_TOPOLOGY_WATCH),

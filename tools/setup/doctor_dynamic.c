@@ -71,7 +71,7 @@ static bool has_lasting_place(const struct dynamic *dynamic, const char *name)
 	const struct osp_node_note *note =
 		node == OSP_NO_NODE ? NULL : osp_topology_note(dynamic->topology, node);
 
-	return node != OSP_NO_NODE && !(note && osp_source_is_cloud(note->source));
+	return node != OSP_NO_NODE && !osp_place_ages(note);
 }
 
 static int note_dynamic(const char *name, void *context)
