@@ -636,7 +636,8 @@ void shadow_moved_look(const struct osp_topology *before);
 /*
  * Puts ONESPINE_LEVEL, `level`, among the variables that Slurm adds to a job's environment when it
  * starts, from which its processes know that it is a gang: those of a batch script, and an srun
- * that looks its allocation up. NULL: takes it out. Slurm saves them with the job.
+ * that looks its allocation up. NULL: takes it out, as where the gang is in no such domain. Slurm
+ * saves them with the job.
  */
 void shadow_tell_processes(job_record_t *job, const char *level);
 

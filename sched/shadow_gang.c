@@ -748,7 +748,9 @@ int shadow_gang_started(job_record_t *job)
 			 (in_parts ? !kept : domain == OSP_NO_DOMAIN && !anywhere);
 	launched = astray && shadow_launch_begins(job, &effective, nodes);
 	astray = astray && !launched;
-	shadow_tell_processes(job, is_small(&effective, nodes) ? NULL : effective.level);
+	shadow_tell_processes(job, !is_small(&effective, nodes) && (kept || domain != OSP_NO_DOMAIN)
+					   ? effective.level
+					   : NULL);
 	if (!astray && !is_small(&effective, nodes)) {
 		wait_for_all_nodes(job, &effective);
 		shadow_note_instances(job, effective.mode == OSP_MODE_ENFORCE);
