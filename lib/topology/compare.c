@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/base/text.h"
+
 struct comparison {
 	const struct osp_topology *before;
 	const struct osp_topology *after;
@@ -14,7 +16,7 @@ struct comparison {
 			    in */
 	uint32_t *votes; /* scratch: by domain of `after` */
 	uint32_t level[OSP_LEVELS_MAX + 1]; /* by level of `before`: the one of that name, or 0 */
-	bool *lost;
+	uint32_t *lost; /* by node of `before`: the levels that it loses, a bit each */
 	bool *moved;
 };
 
@@ -30,25 +32,30 @@ static int take_memory(struct comparison *c)
 	return c->same && c->lost && c->moved && c->image && c->votes ? 0 : -1;
 }
 
-static bool has_place(const struct osp_topology *topology, uint32_t node)
+/* Returns the levels at which the node has a domain, a bit each: bit n is level n. */
+static uint32_t levels_of(const struct osp_topology *topology, uint32_t node)
 {
+	uint32_t levels = 0;
+
 	for (uint32_t level = 1; level <= osp_topology_level_count(topology); level++) {
 		if (osp_topology_domain_of(topology, node, level) != OSP_NO_DOMAIN)
-			return true;
+			levels |= 1U << level;
 	}
-	return false;
+	return levels;
+}
+
+static bool has_place(const struct osp_topology *topology, uint32_t node)
+{
+	return levels_of(topology, node) != 0;
 }
 
 /* Pairs levels by their names: nodes of another kind bring levels, and take them away. */
-static void pair_levels(struct comparison *c, struct osp_topology_change *change)
+static void pair_levels(struct comparison *c)
 {
 	for (uint32_t level = 1; level <= osp_topology_level_count(c->before); level++) {
-		const char *name = osp_topology_level_name(c->before, level);
-		int after = osp_topology_level(c->after, name);
+		int after = osp_topology_level(c->after, osp_topology_level_name(c->before, level));
 
 		c->level[level] = after > 0 ? (uint32_t)after : 0;
-		if (after <= 0 && !change->level_gone[0])
-			snprintf(change->level_gone, sizeof(change->level_gone), "%s", name);
 	}
 }
 
@@ -70,7 +77,8 @@ static void pair_nodes(struct comparison *c, osp_counts_f *counts, void *context
 			continue;
 		change->counted++;
 		c->same[n] = osp_topology_find_node(c->after, name);
-		c->lost[n] = c->same[n] == OSP_NO_NODE;
+		if (c->same[n] == OSP_NO_NODE)
+			c->lost[n] = levels_of(c->before, n);
 	}
 }
 
@@ -119,7 +127,7 @@ static void compare_node(struct comparison *c, uint32_t node)
 			continue;
 		after = domain_after(c, node, level);
 		if (after == OSP_NO_DOMAIN)
-			c->lost[node] = true;
+			c->lost[node] |= 1U << level;
 		else if (after != c->image[before])
 			c->moved[node] = true;
 	}
@@ -168,15 +176,32 @@ static void note_joined(struct comparison *c)
 	}
 }
 
+/* Counts a node that has lost something, at each level, or once if nothing is left. */
+static void count_lost(const struct comparison *c, uint32_t node,
+		       struct osp_topology_change *change)
+{
+	if (!change->lost++)
+		snprintf(change->lost_first, sizeof(change->lost_first), "%s",
+			 osp_topology_node_name(c->before, node));
+	if (c->lost[node] == levels_of(c->before, node)) {
+		change->lost_all++;
+		return;
+	}
+	for (uint32_t level = 1; level <= osp_topology_level_count(c->before); level++)
+		change->levels[level - 1].nodes += (c->lost[node] >> level) & 1;
+}
+
 static void sum_up(const struct comparison *c, struct osp_topology_change *change)
 {
+	for (uint32_t level = 1; level <= osp_topology_level_count(c->before); level++)
+		snprintf(change->levels[level - 1].level, sizeof(change->levels[0].level), "%s",
+			 osp_topology_level_name(c->before, level));
 	for (uint32_t n = 0; n < osp_topology_node_count(c->before); n++) {
-		const char *name = osp_topology_node_name(c->before, n);
-
-		if (c->lost[n] && !change->lost++)
-			snprintf(change->lost_first, sizeof(change->lost_first), "%s", name);
-		if (c->moved[n] && !c->lost[n] && !change->moved++)
-			snprintf(change->moved_first, sizeof(change->moved_first), "%s", name);
+		if (c->lost[n])
+			count_lost(c, n, change);
+		else if (c->moved[n] && !change->moved++)
+			snprintf(change->moved_first, sizeof(change->moved_first), "%s",
+				 osp_topology_node_name(c->before, n));
 	}
 }
 
@@ -188,7 +213,7 @@ int osp_topology_compare(const struct osp_topology *before, const struct osp_top
 
 	memset(change, 0, sizeof(*change));
 	if (!rc) {
-		pair_levels(&c, change);
+		pair_levels(&c);
 		pair_nodes(&c, counts, context, change);
 		count_gained(&c, change);
 		compare_nodes(&c);
@@ -203,6 +228,70 @@ int osp_topology_compare(const struct osp_topology *before, const struct osp_top
 	return rc;
 }
 
+/* Adds "2 of every level, 4 of level nvlink", for nodes that do not all lose the same. */
+static void add_levels(const struct osp_topology_change *change, struct osp_text *text)
+{
+	const char *separator = "";
+
+	if (change->lost_all) {
+		osp_text_printf(text, "%u of every level", change->lost_all);
+		separator = ", ";
+	}
+	for (uint32_t i = 0; i < OSP_LEVELS_MAX; i++) {
+		if (!change->levels[i].nodes)
+			continue;
+		osp_text_printf(text, "%s%u of level %s", separator, change->levels[i].nodes,
+				change->levels[i].level);
+		separator = ", ";
+	}
+}
+
+/* Returns the one level that all lost nodes lose, and nothing else; NULL if there is none. */
+static const char *only_level(const struct osp_topology_change *change)
+{
+	const char *only = NULL;
+
+	for (uint32_t i = 0; i < OSP_LEVELS_MAX; i++) {
+		if (!change->levels[i].nodes)
+			continue;
+		if (only || change->levels[i].nodes != change->lost)
+			return NULL;
+		only = change->levels[i].level;
+	}
+	return only;
+}
+
+/* Says what the nodes lose, behind "nodes that run lose ". */
+static void add_what_is_lost(const struct osp_topology_change *change, struct osp_text *text)
+{
+	const char *level = only_level(change);
+
+	if (change->lost_all == change->lost)
+		osp_text_printf(text, "their place (%s is the first)", change->lost_first);
+	else if (level)
+		osp_text_printf(text, "their domain of level %s (%s is the first)", level,
+				change->lost_first);
+	else {
+		osp_text_printf(text, "a domain (%s is the first): ", change->lost_first);
+		add_levels(change, text);
+	}
+}
+
+static int refuse_lost(const struct osp_topology_guard *guard,
+		       const struct osp_topology_change *change, struct osp_error *error)
+{
+	struct osp_text text = OSP_TEXT_INIT;
+	char *lost;
+
+	add_what_is_lost(change, &text);
+	lost = osp_text_take(&text);
+	osp_error_set(error, "%u of %u nodes that run lose %.400s; max_lost is %u %%", change->lost,
+		      change->counted, lost ? lost : "their place or a part of it",
+		      guard->max_lost_percent);
+	free(lost);
+	return -1;
+}
+
 int osp_topology_guard(const struct osp_topology_guard *guard,
 		       const struct osp_topology_change *change, struct osp_error *error)
 {
@@ -211,13 +300,7 @@ int osp_topology_guard(const struct osp_topology_guard *guard,
 	if (!counted)
 		return 0;
 	if ((uint64_t)change->lost * 100 > guard->max_lost_percent * counted)
-		return osp_error_set(
-			error,
-			"%u of %u nodes that run lose their place (%s is the first%s%s); "
-			"max_lost is %u %%",
-			change->lost, change->counted, change->lost_first,
-			change->level_gone[0] ? "; there is no more level " : "",
-			change->level_gone, guard->max_lost_percent);
+		return refuse_lost(guard, change, error);
 	if ((uint64_t)change->moved * 100 > guard->max_moved_percent * counted)
 		return osp_error_set(error,
 				     "%u of %u nodes that run move to another domain (%s is the "

@@ -18,14 +18,21 @@
 #include "lib/base/error.h"
 #include "lib/topology/topology.h"
 
+/* Nodes that lose their domain of one level, and keep one of another. */
+struct osp_level_lost {
+	char level[64];
+	uint32_t nodes;
+};
+
 struct osp_topology_change {
-	uint32_t counted; /* nodes that had a place and could not have changed it */
-	uint32_t lost;	  /* the ones of these that have a level less */
-	uint32_t moved;	  /* the ones of these in another domain of some level */
-	uint32_t gained;  /* nodes, counted or not, that had no place and have one */
+	uint32_t counted;  /* nodes that had a place and could not have changed it */
+	uint32_t lost;	   /* the ones of these that have a level less */
+	uint32_t lost_all; /* the ones of those that have none of their levels any more */
+	uint32_t moved;	   /* the ones of the counted in another domain of some level */
+	uint32_t gained;   /* nodes, counted or not, that had no place and have one */
 	char lost_first[64];
 	char moved_first[64];
-	char level_gone[64]; /* the lowest level that only the old one has; "": none */
+	struct osp_level_lost levels[OSP_LEVELS_MAX]; /* of the old one, bottom first */
 };
 
 /* Tells whether this node counts. */
@@ -33,8 +40,8 @@ typedef bool osp_counts_f(const char *node, void *context);
 
 /*
  * Compares two topologies, level by level of the same name: nodes of another type bring levels of
- * their own, and take them away. A node whose level is gone has lost its place. Returns 0, or
- * -1 if memory ran out. NULL `counts`: every node counts.
+ * their own, and take them away. A node whose level is gone has lost it. Returns 0, or -1 if memory
+ * ran out. NULL `counts`: every node counts.
  */
 int osp_topology_compare(const struct osp_topology *before, const struct osp_topology *after,
 			 osp_counts_f *counts, void *context, struct osp_topology_change *change);
@@ -53,7 +60,11 @@ struct osp_topology_guard {
 #define OSP_MAX_MOVED_PERCENT 10
 
 /*
- * Returns 0 if the change may be used, else -1 with a sentence in `error` that says why it is held.
+ * Returns 0 if the change may be used, else -1 with a sentence in `error` that says why it is held:
+ * "2 of 8 nodes that run lose their place (n1 is the first); max_lost is 10 %". Nodes that keep a
+ * level lose "their domain of level nvlink". If it is not the same for all: "6 of 8 nodes that run
+ * lose a domain (n1 is the first): 2 of every level, 4 of level nvlink, 1 of level core". Each node
+ * counts at every level that it loses, or at "every level".
  */
 int osp_topology_guard(const struct osp_topology_guard *guard,
 		       const struct osp_topology_change *change, struct osp_error *error);

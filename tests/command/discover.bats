@@ -343,10 +343,38 @@ DescribeInstanceTopology 50 ASIA1 ok" ]]
 	many 20
 	expect_line 0 "applied: 20 nodes have a place; 0 gained one, 1 lost theirs, 0 moved" discover -o t
 	[[ $(onespine topology show t) != *nvlink* ]]
-	# a level that all lose is held, and named
+	# a level that all lose is held, and named; so is one that other nodes keep
 	state '.instances = [range(1; 21) | {id: "i-\(.)", nodes: ["nn-s", "nn-\((. - 1) / 8 | floor)"]}]'
 	run -3 onespine topology discover --from=ec2 --nodes=map -o t
-	[[ $output == *"20 of 20 nodes that run lose their place (n1 is the first; there is no more level core); max_lost is 10 %"* ]]
+	[[ $output == *"20 of 20 nodes that run lose their domain of level core (n1 is the first); max_lost is 10 %"* ]]
+}
+
+@test "a level that nodes lose alone is held and named, whoever keeps it: nvlink and layer4" {
+	# eight p6-b200 with a layer4, in UltraServers of four, beside twelve with three layers
+	local deep='[range(1; 9) | {id: "i-\(.)", type: "p6-b200.48xlarge", nodes: ["nn-q", "nn-t", "nn-s", "nn-0"], block: "cb-\((. - 1) / 4 | floor)"}]'
+	local flat='[range(9; 21) | {id: "i-\(.)", nodes: ["nn-u", "nn-v", "nn-1"]}]'
+	many 20
+	start
+	with_keys
+	state ".instances = $deep + $flat"
+	discover -o t
+	expect_line 0 "20 nodes: 2 nvlinks of 4, 2 leaves of 8 to 12, 2 spines of 8 to 12, 2 cores of 8 to 12, 1 layer4 of 8" \
+		onespine topology show t
+	# half of the UltraServers
+	state ".instances = ($deep | map(if .block == \"cb-1\" then del(.block) else . end)) + $flat"
+	run -3 onespine topology discover --from=ec2 --nodes=map -o t
+	[[ $output == *": 4 of 20 nodes that run lose their domain of level nvlink (n5 is the first); max_lost is 10 %;"* ]]
+	onespine topology show t.held | grep -q "^20 nodes: 1 nvlink of 4, "
+	# layer4, which nobody keeps
+	state ".instances = ($deep | map(.nodes |= .[1:])) + $flat"
+	run -3 onespine topology discover --from=ec2 --nodes=map -o t
+	[[ $output == *": 8 of 20 nodes that run lose their domain of level layer4 (n1 is the first); max_lost is 10 %;"* ]]
+	# both, and two nodes everything
+	state ".instances = ($deep | map(.nodes |= .[1:] | del(.block))) + ($flat | .[:10]) + ($flat | .[10:] | map(.nodes = []))"
+	run -3 onespine topology discover --from=ec2 --nodes=map -o t
+	[[ $output == *": 10 of 20 nodes that run lose a domain (n1 is the first): 2 of every level, 8 of level nvlink, 8 of level layer4; max_lost is 10 %;"* ]]
+	expect_line 0 "20 nodes: 2 nvlinks of 4, 2 leaves of 8 to 12, 2 spines of 8 to 12, 2 cores of 8 to 12, 1 layer4 of 8" \
+		onespine topology show t
 }
 
 @test "onespine.yaml says who is asked, and which answers are held" {
@@ -550,6 +578,12 @@ both() {
 	several -o t >said 2>&1 && status=0 || status=$?
 	[[ $status == 3 ]]
 	[[ $(<said) == *"infiniband: 4 of 5 nodes that run lose their place"* ]]
+	# a level that the nodes of another source keep
+	sweep 5,6 7,8,9
+	state '.instances[0].nodes = [] | .instances[].nodes[0:2] = []'
+	several -o t >said 2>&1 && status=0 || status=$?
+	[[ $status == 3 ]]
+	[[ $(<said) == *"ec2: 3 of 3 nodes that run lose a domain (n2 is the first): 3 of level spine, 3 of level core;"* ]]
 }
 
 @test "several sources: one that fails keeps its places, and the others are asked all the same" {
