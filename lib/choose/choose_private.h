@@ -5,8 +5,8 @@
  *	choose.c	  the three modes; a start now
  *	choose_later.c	  a start in the future
  *	choose_preempt.c  a start by preempting
- *	choose_parts.c	  all three modes for a gang in segments or in several
- *domains choose_memory.c	  what is remembered between calls
+ *	choose_parts.c	  all three modes for a gang in segments or in several domains
+ *	choose_memory.c	  what is remembered between calls
  *	choose_saved.c	  of that, what outlives the process
  *	choose_answers.c  answers about the future that still hold
  */
@@ -58,9 +58,11 @@ struct osp_choose_progress {
 	uint64_t choice_of;
 	uint32_t skip[OSP_CHOOSE_LIST_KINDS]; /* domains that were asked in vain
                                            before time was up */
-	/* of choose_parts.c: the kind that a call begins with, and for a later start, in which
+	/*
+	 * of choose_parts.c: the kind that a call begins with, and for a later start, in which
 	 * these are ordered by time, one more than that (0: the earliest), and for each kind how
-	 * many choices were asked about in vain */
+	 * many choices were asked about in vain
+	 */
 	uint16_t first_kind[OSP_CHOOSE_LIST_KINDS];
 	uint32_t later_skip[OSP_CHOOSE_PART_KINDS_MAX];
 	uint32_t plan_domain;	 /* OSP_NO_DOMAIN: none */
@@ -92,8 +94,7 @@ struct osp_choose_parts_scratch {
 	struct osp_nodeset *unseen;  /* its nodes that no other choice has left out yet */
 	struct osp_nodeset *last;    /* nodes to take last */
 	struct osp_nodeset *named;   /* nodes that the scheduler said it would take */
-	/* by node: those that become free later, in the order of time, and room to
-   * sort them */
+	/* by node: those that become free later, in the order of time, and room to sort them */
 	uint32_t *later, *order, *spare, *keys;
 };
 
@@ -143,9 +144,7 @@ struct osp_choose_run {
 	struct osp_place_domain planned; /* the domain of the last plan; OSP_NO_DOMAIN: none */
 };
 
-/* --- choose.c
- * --------------------------------------------------------------------------------
- */
+/* --- choose.c --------------------------------------------------------------------------------- */
 
 bool osp_choose_budget_spent(const struct osp_choose_run *run);
 bool osp_choose_ask(struct osp_choose_run *run, const struct osp_nodeset *nodes,
@@ -154,8 +153,7 @@ bool osp_choose_ask(struct osp_choose_run *run, const struct osp_nodeset *nodes,
 /* Puts the usable nodes of a candidate into chooser->nodes. */
 void osp_choose_domain_nodes(struct osp_choose_run *run, const struct osp_place_domain *candidate);
 
-/* Removes from chooser->nodes those that cannot start anything at the first
- * moment yet. */
+/* Removes from chooser->nodes those that cannot start anything at the first moment yet. */
 void osp_choose_pass_over_settling(struct osp_choose_run *run);
 
 /*
@@ -175,16 +173,14 @@ void osp_choose_take(struct osp_choose_run *run, const struct osp_place_domain *
  */
 int64_t osp_choose_true_start(const struct osp_choose_run *run);
 
-/* Orders the domains by when they could start the gang and keeps the list.
- * Fills free_at_s. */
+/* Orders the domains by when they could start the gang and keeps the list. Fills free_at_s. */
 void osp_choose_list_by_time(struct osp_choose_run *run, enum osp_choose_list kind,
 			     bool preempting);
 
 /* Postpones nodes that settle by a second in free_at_s. */
 void osp_choose_settle(struct osp_choose_run *run);
 
-/* --- choose_later.c
- * -------------------------------------------------------------------------- */
+/* --- choose_later.c --------------------------------------------------------------------------- */
 
 void osp_choose_will_run(struct osp_choose_run *run);
 
@@ -209,8 +205,7 @@ bool osp_choose_ask_at_bound(struct osp_choose_run *run, const struct osp_nodese
 void osp_choose_answer_bound(struct osp_choose_run *run, const struct osp_nodeset *nodes,
 			     int64_t bound_s);
 
-/* --- choose_answers.c
- * ------------------------------------------------------------------------ */
+/* --- choose_answers.c ------------------------------------------------------------------------- */
 
 /*
  * Asks as osp_choose_ask() does, for OSP_ASK_WHEN or OSP_ASK_EVER, but uses an
@@ -220,8 +215,7 @@ void osp_choose_answer_bound(struct osp_choose_run *run, const struct osp_nodese
 bool osp_choose_ask_later(struct osp_choose_run *run, const struct osp_nodeset *nodes,
 			  enum osp_ask_mode mode);
 
-/* --- choose_preempt.c
- * ------------------------------------------------------------------------ */
+/* --- choose_preempt.c ------------------------------------------------------------------------- */
 
 bool osp_choose_preempting(struct osp_choose_run *run);
 
@@ -231,18 +225,14 @@ struct osp_choose_memory *osp_choose_recall_leaving(struct osp_choose_run *run);
 /* Notes which jobs the current answer preempts, and where. */
 void osp_choose_remember_victims(struct osp_choose_run *run, uint32_t domain);
 
-/* --- choose_parts.c
- * ---------------------------------------------------------------------------
- */
+/* --- choose_parts.c --------------------------------------------------------------------------- */
 
 void osp_choose_parts(struct osp_choose_run *run);
-/* Returns 0, or -1 if memory ran out; osp_choose_parts_free() is needed in
- * either case. */
+/* Returns 0, or -1 if memory ran out; osp_choose_parts_free() is needed in either case. */
 int osp_choose_parts_new(struct osp_chooser *chooser);
 void osp_choose_parts_free(struct osp_chooser *chooser);
 
-/* --- choose_memory.c
- * ------------------------------------------------------------------------- */
+/* --- choose_memory.c -------------------------------------------------------------------------- */
 
 /* Returns which jobs the job preempts, or NULL. */
 struct osp_choose_memory *osp_choose_recall(struct osp_choose_run *run);
@@ -260,8 +250,7 @@ struct osp_choose_progress *osp_choose_recall_progress(struct osp_choose_run *ru
 /* Returns the same, newly made if nothing is known. */
 struct osp_choose_progress *osp_choose_progress(struct osp_choose_run *run);
 
-/* Keeps a list of candidates, from the place where the last call about this job
- * stopped. */
+/* Keeps a list of candidates, from the place where the last call about this job stopped. */
 void osp_choose_keep_list(struct osp_choose_run *run, enum osp_choose_list kind,
 			  const struct osp_place_domain *domains, uint32_t count);
 
