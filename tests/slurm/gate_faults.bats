@@ -199,7 +199,7 @@ nothing_drained() {
 	cluster cut-wire --dir "$ONESPINE_CLUSTER"
 	await 40 requeued "$job"
 	has_not_run
-	await 20 says n6 'PASS, and no verdict in 8 s'
+	await 20 says n6 'PASS, and no verdict in '
 	cluster mend-wire --dir "$ONESPINE_CLUSTER"
 	await 40 no_gate_left
 	none_drained_but
@@ -243,7 +243,7 @@ past() {
 	await 10 gate_runs n2
 	cluster kill-munge --dir "$ONESPINE_CLUSTER"
 	opened
-	await 20 says n3 'no verdict in 8 s'
+	await 20 says n3 'PASS, and no verdict in ' # 8 s, or more where processors are short
 	has_not_run
 	cluster start-munge --dir "$ONESPINE_CLUSTER"
 	await 90 test -s "$BATS_TEST_TMPDIR/ran"
