@@ -226,14 +226,18 @@ static int parts_could_run(const struct question *question, int held_to,
 	struct osp_nodeset *scratch = osp_nodeset_new(shadow_state.node_count);
 	struct osp_cut_input input = osp_parts_input(parts, place, question->usable);
 	struct osp_cut_answer answer = {.fits = true};
+	uint32_t most = 0;
 
 	if (scratch)
 		osp_parts_judge(shadow_state.seam_cut, parts, place, question->usable, scratch,
 				&answer);
+	if (!answer.fits && !question->required)
+		most = osp_parts_most(shadow_state.seam_cut, parts, place, question->usable,
+				      scratch);
 	free(scratch);
 	if (answer.fits)
 		return 0;
-	osp_words_segments_never(shadow_state.topology, &input, place, &answer, held_to > 0,
+	osp_words_segments_never(shadow_state.topology, &input, place, &answer, most, held_to > 0,
 				 partition, sentence, sentence_bytes);
 	return -1;
 }

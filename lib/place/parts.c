@@ -106,3 +106,23 @@ void osp_parts_judge(struct osp_cut *cut, const struct osp_parts *parts,
 		osp_cut_judge(cut, &input, answer);
 	}
 }
+
+uint32_t osp_parts_most(struct osp_cut *cut, const struct osp_parts *parts,
+			const struct osp_place_input *place, const struct osp_nodeset *from,
+			struct osp_nodeset *scratch)
+{
+	uint32_t fits = 0, too_many = place->need_nodes;
+
+	while (fits + 1 < too_many) {
+		struct osp_place_input of = *place;
+		struct osp_cut_answer answer;
+
+		of.need_nodes = fits + (too_many - fits) / 2;
+		osp_parts_judge(cut, parts, &of, from, scratch, &answer);
+		if (answer.fits)
+			fits = of.need_nodes;
+		else
+			too_many = of.need_nodes;
+	}
+	return fits;
+}

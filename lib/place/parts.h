@@ -59,4 +59,12 @@ void osp_parts_judge(struct osp_cut *cut, const struct osp_parts *parts,
 		     const struct osp_place_input *place, const struct osp_nodeset *from,
 		     struct osp_nodeset *scratch, struct osp_cut_answer *answer);
 
+/*
+ * Returns the largest number of nodes, below that of `place`, with which such a gang fits on nodes
+ * of `from`, or 0. If a number fits, each smaller one does: a node is left out of the last segment.
+ */
+uint32_t osp_parts_most(struct osp_cut *cut, const struct osp_parts *parts,
+			const struct osp_place_input *place, const struct osp_nodeset *from,
+			struct osp_nodeset *scratch);
+
 #endif

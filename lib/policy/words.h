@@ -107,12 +107,14 @@ const char *osp_words_segments_wait(const struct osp_topology *topology,
  * Says why a gang in segments or in several domains can never run in `partition`, from a judgement
  * with all its nodes: "64 nodes on at most 2 spines in segments leaf:16 asked for; with all nodes
  * of partition gpu free there are 3 whole segments of 16 nodes where 4 are needed; ask for 48
- * nodes, smaller segments or more domains". `held`: the policy holds it to one domain.
+ * nodes, smaller segments or more domains". `held`: the policy holds it to one domain. `most`: so
+ * many nodes would fit; 0 or 1: too few to say.
  */
 const char *osp_words_segments_never(const struct osp_topology *topology,
 				     const struct osp_cut_input *input,
 				     const struct osp_place_input *place,
-				     const struct osp_cut_answer *answer, bool held,
+				     const struct osp_cut_answer *answer, uint32_t most,
+				     bool held,
 				     const char *partition, char *buffer, size_t buffer_bytes);
 
 /*

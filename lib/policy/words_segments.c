@@ -65,7 +65,7 @@ static void say_offer(const struct osp_cut_input *input, const struct osp_cut_an
 const char *osp_words_segments_never(const struct osp_topology *topology,
 				     const struct osp_cut_input *input,
 				     const struct osp_place_input *place,
-				     const struct osp_cut_answer *answer, bool held,
+				     const struct osp_cut_answer *answer, uint32_t most, bool held,
 				     const char *partition, char *buffer, size_t buffer_bytes)
 {
 	const struct osp_segments *segments = &input->segments;
@@ -88,8 +88,8 @@ const char *osp_words_segments_never(const struct osp_topology *topology,
 			 answer->whole_needed == 1 ? "is" : "are");
 	else
 		snprintf(offer, sizeof(offer), "so many hold %u", whole);
-	if (whole && whole < answer->whole_needed)
-		snprintf(nodes, sizeof(nodes), "%u nodes%s", whole * unit,
+	if (most > 1)
+		snprintf(nodes, sizeof(nodes), "%u nodes%s", most,
 			 segments->count && !held ? ", " : " or ");
 	snprintf(buffer, buffer_bytes, "%s asked for; with all %s%s free %s; ask for %s%s", request,
 		 has_required(place) ? "of these" : "nodes", of_partition, offer, nodes,

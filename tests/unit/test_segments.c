@@ -372,6 +372,24 @@ static uint32_t used_spines(const struct osp_nodeset *set)
 }
 
 /* Any random case: the same feasibility and as few spines, and the nodes picked can be cut so. */
+/* The largest number that fits, by asking about one after the other. */
+static void check_most(struct osp_cut *cut, const struct osp_cut_input *input,
+		       struct search *search, struct osp_nodeset *scratch)
+{
+	const struct osp_parts parts = {input->domains_max, input->segments};
+	const struct osp_place_input place = {.level = input->level, .need_nodes = input->nodes};
+	uint32_t most = osp_parts_most(cut, &parts, &place, input->free, scratch);
+	struct counts counts;
+
+	count_free(input->free, &counts);
+	for (search->nodes = input->nodes - 1; search->nodes > 0; search->nodes--) {
+		if (search_fewest(&counts, search, input->domains_max))
+			break;
+	}
+	if (most != search->nodes)
+		fail_msg("of %u nodes %u are the most, not %u", input->nodes, search->nodes, most);
+}
+
 static void test_random(void **state)
 {
 	struct osp_topology *topology = racks();
@@ -408,8 +426,10 @@ static void test_random(void **state)
 			fail_msg("round %u: %u spines, not %u", round, answer.domains, expected);
 		if (osp_cut_pick(cut, &input, chosen) != (expected ? input.nodes : 0))
 			fail_msg("round %u: not the number of nodes that fits", round);
-		if (!expected)
+		if (!expected) {
+			check_most(cut, &input, &search, chosen);
 			continue;
+		}
 		fitting++;
 		assert_int_equal(osp_nodeset_count(chosen), input.nodes);
 		for (uint32_t n = osp_nodeset_next(chosen, 0); n < chosen->place_count;

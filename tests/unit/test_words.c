@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/place/parts.h"
 #include "lib/policy/words.h"
 #include "tests/fabric.h"
 
@@ -418,6 +419,17 @@ static void no_level(void **state)
 				    "fabric (leaf, spine, core)");
 }
 
+static uint32_t most_of(struct osp_cut *cut, const struct osp_cut_input *input)
+{
+	const struct osp_parts parts = {input->domains_max, input->segments};
+	const struct osp_place_input of = {.level = input->level, .need_nodes = input->nodes};
+	struct osp_nodeset *scratch = osp_nodeset_copy(input->free);
+	uint32_t most = osp_parts_most(cut, &parts, &of, input->free, scratch);
+
+	free(scratch);
+	return most;
+}
+
 /* Of the fabric above: segments of three nodes in a leaf, in one spine or two. */
 static void segments(void **state)
 {
@@ -431,7 +443,7 @@ static void segments(void **state)
 		 "nodes needed, 1 free, and not even with all usable nodes free",
 		 "9 nodes on at most 2 spines in segments leaf:3 asked for; with all nodes of "
 		 "partition gpu free there is 1 whole segment of 3 nodes where 3 are needed; ask "
-		 "for 3 nodes, smaller segments or more domains"},
+		 "for 5 nodes, smaller segments or more domains"},
 		{{.level = 2, .domains_max = 1, .nodes = 5, .segments = {1, {{1, 3}}}},
 		 "1...1........",
 		 "waits: 5 nodes on one spine in segments leaf:3; no spine has room for the "
@@ -461,8 +473,9 @@ static void segments(void **state)
 		assert_string_equal(osp_words_segments_wait(topology, &input, NULL, &answer, false,
 							    words, sizeof(words)),
 				    cases[i].waits);
-		assert_string_equal(osp_words_segments_never(topology, &input, NULL, &answer, false,
-							     "gpu", words, sizeof(words)),
+		assert_string_equal(osp_words_segments_never(topology, &input, NULL, &answer,
+							     most_of(cut, &input), false, "gpu",
+							     words, sizeof(words)),
 				    cases[i].never);
 		free(nodes);
 		osp_cut_free(cut);
@@ -495,7 +508,7 @@ static void segments_of_some_nodes(void **state)
 		"nodes needed beside the smaller last one, 0 free, and not even with all of these "
 		"free");
 	assert_string_equal(
-		osp_words_segments_never(topology, &input, &of, &answer, false, "gpu", words,
+		osp_words_segments_never(topology, &input, &of, &answer, 0, false, "gpu", words,
 					 sizeof(words)),
 		"5 nodes of --nodelist on one spine in segments leaf:3 asked for; with all of "
 		"these "
@@ -503,7 +516,7 @@ static void segments_of_some_nodes(void **state)
 		"needed; ask for smaller segments or more domains");
 	osp_nodeset_clear(nodes); /* a list that names none */
 	assert_string_equal(
-		osp_words_segments_never(topology, &input, &of, &answer, true, NULL, words,
+		osp_words_segments_never(topology, &input, &of, &answer, 0, true, NULL, words,
 					 sizeof(words)),
 		"5 nodes of one node type on one spine in segments leaf:3 asked for; with all "
 		"nodes "
