@@ -8,7 +8,7 @@
 BATS_LIMIT_S=1800
 
 # Files of bats side by side: each takes a sixth of a processor, and waits for Slurm the rest of its time.
-FILES_AT_ONCE=10
+FILES_AT_ONCE=8
 
 # The tests' files are many and small: in memory they cost no disk's time, and no sync is waited for. Those of three
 # files with their clusters took 15 MiB; a core dump is more.
