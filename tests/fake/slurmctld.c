@@ -660,6 +660,9 @@ static void free_job(job_record_t *job)
 	if (job->details) {
 		FREE_NULL_BITMAP(job->details->req_node_bitmap);
 		FREE_NULL_BITMAP(job->details->exc_node_bitmap);
+		for (uint32_t i = 0; i < job->details->env_cnt; i++)
+			xfree(job->details->env_sup[i]);
+		xfree(job->details->env_sup);
 		xfree(job->details);
 	}
 	xfree(job);
