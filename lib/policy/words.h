@@ -113,8 +113,7 @@ const char *osp_words_segments_wait(const struct osp_topology *topology,
 const char *osp_words_segments_never(const struct osp_topology *topology,
 				     const struct osp_cut_input *input,
 				     const struct osp_place_input *place,
-				     const struct osp_cut_answer *answer, uint32_t most,
-				     bool held,
+				     const struct osp_cut_answer *answer, uint32_t most, bool held,
 				     const char *partition, char *buffer, size_t buffer_bytes);
 
 /*
