@@ -98,6 +98,9 @@ void slurm_xfree_ptr(void *memory);
 #define OSP_SLURM_CONF_FREE(conf) slurm_free_ctl_conf(conf)
 #endif
 
+/* Set if memory is counted: CR_MEMORY, from 25.05 on SELECT_MEMORY, of the same value (slurm.h). */
+#define OSP_SELECT_MEMORY 0x0010
+
 #ifdef OSP_SLURM_INTERNAL
 
 /* "List" became "list_t *" in 23.11; the struct behind both has always had this name
@@ -135,9 +138,6 @@ typedef struct xlist osp_list_t;
 #else
 #define OSP_WANTS_WHOLE_NODES(details) ((details)->whole_node == WHOLE_NODE_REQUIRED)
 #endif
-
-/* Set if memory is counted: CR_MEMORY, from 25.05 on SELECT_MEMORY, of the same value (slurm.h). */
-#define OSP_SELECT_MEMORY 0x0010
 
 /* What a record keeps of --segment and --exclusive=topo (24.05 on) and of segments' flags (25.11
  * on). */

@@ -139,6 +139,8 @@ AC_DEFUN([OSP_CHECK_SLURM], [
 		[[#include <slurm/slurm.h>]])
 	# The instance that a node is, from 23.11 on.
 	AC_CHECK_MEMBERS([struct node_info.instance_id], [], [], [[#include <slurm/slurm.h>]])
+	# What jobs have of a node's memory; before, slurm_get_select_nodeinfo() says it.
+	AC_CHECK_MEMBERS([struct node_info.alloc_memory], [], [], [[#include <slurm/slurm.h>]])
 	# What frees what slurm_load_ctl_conf() gave: slurm_free_ctl_conf() up to 25.11.
 	AC_CHECK_DECLS([slurm_free_conf], [], [], [[#include <slurm/slurm.h>]])
 	# What slurmctld made of topology.yaml, from 25.05 on.

@@ -116,6 +116,17 @@ struct taken {
 	uint64_t gpus;
 };
 
+/* Returns whether enough memory is left, as far as it is known how much is asked for. */
+static bool has_memory(const struct osp_state_node *node, uint64_t asked_mib)
+{
+	if (asked_mib == 0 || asked_mib == OSP_MEMORY_UNKNOWN)
+		return true;
+	if (asked_mib == OSP_MEMORY_ALL)
+		return node->memory_taken_mib == 0;
+	return node->memory_taken_mib <= node->memory_mib &&
+	       asked_mib <= node->memory_mib - node->memory_taken_mib;
+}
+
 static bool has_left(const struct osp_state_node *node, const struct taken *taken,
 		     const struct osp_fit_question *question)
 {
@@ -123,7 +134,7 @@ static bool has_left(const struct osp_state_node *node, const struct taken *take
 	if (!taken->cpus || node->state != OSP_NODE_PARTLY)
 		return false;
 	return taken->cpus + question->cpus <= node->cpus &&
-	       taken->gpus + question->gpus <= node->gpus;
+	       taken->gpus + question->gpus <= node->gpus && has_memory(node, question->memory_mib);
 }
 
 /* Adds to the free nodes those that other jobs leave enough of, as slurmctld counts them for a gang

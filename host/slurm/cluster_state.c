@@ -218,6 +218,19 @@ static uint32_t gpus_of_node(const char *gres)
 	return (uint32_t)osp_gpus_asked(words);
 }
 
+static uint64_t memory_taken(const node_info_t *info)
+{
+#ifdef HAVE_STRUCT_NODE_INFO_ALLOC_MEMORY
+	return info->alloc_memory;
+#else
+	uint64_t taken_mib = 0;
+
+	slurm_get_select_nodeinfo(info->select_nodeinfo, SELECT_NODEDATA_MEM_ALLOC,
+				  NODE_STATE_ALLOCATED, &taken_mib);
+	return taken_mib;
+#endif
+}
+
 static void add_node(struct osp_snapshot *snapshot, const node_info_t *info)
 {
 	struct osp_state_node *node = osp_snapshot_add_node(snapshot);
@@ -238,6 +251,9 @@ static void add_node(struct osp_snapshot *snapshot, const node_info_t *info)
 	node->asleep = info->node_state & OSP_ASLEEP_FLAGS;
 	node->cpus = info->cpus;
 	node->gpus = gpus_of_node(info->gres);
+	if (info->real_memory > info->mem_spec_limit)
+		node->memory_mib = info->real_memory - info->mem_spec_limit;
+	node->memory_taken_mib = memory_taken(info);
 	node->boot_s = (int64_t)info->boot_time;
 }
 
@@ -268,7 +284,22 @@ static int64_t limit_of(uint32_t minutes)
 	return minutes == NO_VAL ? 0 : (int64_t)minutes * 60;
 }
 
-static int load_partitions(struct osp_snapshot *snapshot, struct osp_error *error)
+/* Notes what memory a job of the partition has that names none (_job_create(), job_mgr.c). */
+static void fill_memory(const slurm_conf_t *conf, const partition_info_t *info,
+			struct osp_state_partition *partition)
+{
+	uint16_t counted = info->cr_type ? info->cr_type : conf->select_type_param;
+	uint64_t memory_mib = info->def_mem_per_cpu ? info->def_mem_per_cpu : conf->def_mem_per_cpu;
+
+	partition->counts_memory = counted & OSP_SELECT_MEMORY;
+	partition->memory_per_cpu = memory_mib & MEM_PER_CPU;
+	partition->memory_per_gpu = info->job_defaults_list || conf->job_defaults_list;
+	memory_mib &= ~MEM_PER_CPU;
+	partition->memory_mib = memory_mib ? memory_mib : OSP_MEMORY_ALL;
+}
+
+static int load_partitions(struct osp_snapshot *snapshot, const slurm_conf_t *conf,
+			   struct osp_error *error)
 {
 	partition_info_msg_t *message = NULL;
 	int result;
@@ -292,6 +323,7 @@ static int load_partitions(struct osp_snapshot *snapshot, struct osp_error *erro
 		partition->up = info->state_up & PARTITION_SCHED;
 		partition->limit_s = limit_of(info->default_time == NO_VAL ? info->max_time
 									   : info->default_time);
+		fill_memory(conf, info, partition);
 	}
 	slurm_free_partition_info_msg(message);
 	return 0;
@@ -374,6 +406,17 @@ static uint32_t divide_up(uint64_t a, uint64_t b)
 	return (uint32_t)(b ? a / b + (a % b != 0) : a);
 }
 
+static uint64_t memory_of_job(const slurm_job_info_t *info, uint32_t cpus)
+{
+	uint64_t memory_mib = info->pn_min_memory & ~MEM_PER_CPU;
+
+	if (info->mem_per_tres && *info->mem_per_tres)
+		return OSP_MEMORY_UNKNOWN;
+	if (!memory_mib)
+		return OSP_MEMORY_ALL;
+	return info->pn_min_memory & MEM_PER_CPU ? memory_mib * cpus : memory_mib;
+}
+
 /* What a job has, or wants, on each node: Slurm tells what it is in all. */
 static void fill_share(const slurm_job_info_t *info, struct osp_state_job *job)
 {
@@ -386,6 +429,7 @@ static void fill_share(const slurm_job_info_t *info, struct osp_state_job *job)
 	job->gpus = (uint32_t)osp_gpus_asked(info->tres_per_node);
 	if (!job->gpus)
 		job->gpus = divide_up(gpus, info->num_nodes);
+	job->memory_mib = memory_of_job(info, job->cpus);
 }
 
 static void fill_job(struct osp_snapshot *snapshot, const slurm_job_info_t *info,
@@ -544,7 +588,8 @@ static struct osp_snapshot *load(bool with_jobs, struct osp_error *error)
 	}
 	snapshot->time_s = time(NULL);
 	if (load_conf(&conf, error) < 0 || load_nodes(snapshot, error) < 0 ||
-	    load_partitions(snapshot, error) < 0 || (with_jobs && load_jobs(snapshot, error) < 0)) {
+	    load_partitions(snapshot, conf, error) < 0 ||
+	    (with_jobs && load_jobs(snapshot, error) < 0)) {
 		osp_snapshot_free(snapshot);
 		snapshot = NULL;
 	} else {

@@ -48,6 +48,8 @@ struct osp_state_node {
 			  files */
 	uint32_t cpus; /* that Slurm hands out, and GPUs; not kept in files, as a job's */
 	uint32_t gpus;
+	uint64_t memory_mib; /* that Slurm hands out, and what jobs have of it; not kept in files */
+	uint64_t memory_taken_mib;
 	int64_t boot_s; /* BootTime; 0: it has not registered, or comes from a file */
 };
 
@@ -58,6 +60,10 @@ enum osp_job_phase {
 	OSP_JOB_COMPLETING, /* ended, but not yet off its nodes */
 	OSP_JOB_ENDED,
 };
+
+/* What a job takes of each node's memory, where it is no size. */
+#define OSP_MEMORY_ALL	   UINT64_MAX
+#define OSP_MEMORY_UNKNOWN (UINT64_MAX - 1)
 
 /* Strings may be NULL unless said; times are seconds since 1970, 0 = unknown. */
 struct osp_state_job {
@@ -83,7 +89,8 @@ struct osp_state_job {
 	uint32_t node_most;  /* most that it wants; 0: not said */
 	uint32_t cpus;	     /* on each of its nodes, about */
 	uint32_t gpus;
-	uint32_t restarts; /* times requeued */
+	uint64_t memory_mib; /* or OSP_MEMORY_..; counted if its partition counts it */
+	uint32_t restarts;   /* times requeued */
 	int64_t submit_s;
 	int64_t eligible_s;
 	int64_t evaluated_s; /* when Slurm last looked whether it can start */
@@ -100,6 +107,11 @@ struct osp_state_partition {
 	bool is_default;
 	bool up;
 	int64_t limit_s; /* of jobs that name none; 0: unknown; not kept in files */
+	/* Is memory handed out, and what has a job that names none? Not kept in files. */
+	bool counts_memory;
+	bool memory_per_cpu; /* memory_mib is that for each processor */
+	bool memory_per_gpu; /* or its GPUs bring memory */
+	uint64_t memory_mib; /* or OSP_MEMORY_ALL */
 };
 
 /* Whole nodes that are set apart for some time: now, or later. */

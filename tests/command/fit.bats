@@ -230,3 +230,82 @@ fit() {
 	onespine doctor --list >list
 	[[ $(awk '{ match($0, / +/); print RLENGTH + RSTART }' list | sort -u | wc -l) == 1 ]] || { cat list; false; }
 }
+
+# --- beside a slurmctld that is not there -----------------------------------------------------------
+
+# slurm LINE...: the state of the cluster (tests/fake/cluster.c): n1 - n16 of 8 processors, 4 GPUs and 1000 MiB
+slurm() {
+	local n taken
+	printf 'topology: %s\n' "$PWD/topology.conf" >onespine.yaml
+	: >slurm.conf
+	for ((n = 1; n <= 16; n++)); do
+		taken=${TAKEN[$n]:-0}
+		printf 'node n%d 8 4 1000 %d\n' "$n" "$taken"
+	done >cluster
+	printf '%s\n' "$@" >>cluster
+}
+
+# beside_slurm SECONDS NODES OPTION...: fit, where sbatch --test-only says that the gang starts on the nodes in so many
+# seconds
+beside_slurm() {
+	local later_s=$1 nodes=$2
+	shift 2
+	mkdir -p bin
+	cat >bin/sbatch <<-END
+		#!/bin/sh
+		echo "sbatch: Job 12 to start at \$(date -d "$later_s seconds" +%FT%T) using 4 processors on nodes $nodes in partition gpu" >&2
+	END
+	chmod +x bin/sbatch
+	PATH=$PWD/bin:$PATH SLURM_CONF=$PWD/slurm.conf ONESPINE_FAKE_CLUSTER=$PWD/cluster \
+		LD_PRELOAD=${ONESPINE%/*}/tests/fake/.libs/libcluster.so ASAN_OPTIONS=verify_asan_link_order=0:detect_leaks=0 \
+		"$ONESPINE" fit "$@"
+}
+
+needs_fake_slurm() {
+	[[ -e ${ONESPINE%/*}/tests/fake/.libs/libcluster.so ]] || skip 'without Slurm'
+	((EUID == 0)) || skip 'needs root, whose the topology must be'
+}
+
+@test "jobs that wait add whole minutes to Slurm's start: a gang beside a running job, which leaves it enough, starts now" {
+	needs_fake_slurm
+	slurm 'job 7 n1,n2,n3,n4,n5,n6,n7,n8 4 2' 'job 8 n9,n10,n11,n12,n13,n14,n15,n16 8 4'
+	expect_line 0 'would start now: 4 nodes on spine s1' beside_slurm 7200 'n[1-4]' -N 4 --gres gpu:1 -t 30
+	# the running job's end is no whole number of minutes away
+	expect_line 1 'no: waits: one spine has 8 nodes free, but Slurm cannot start the job there now (memory, cores, GPUs, licenses or a limit)' \
+		beside_slurm 7230 'n[1-4]' -N 4 --gres gpu:1 -t 30
+	# it leaves too little, or the gang may not share
+	expect_line 1 'no: waits: 4 nodes on one spine; nearest: s1 has 0 free of 8 (4 short)' \
+		beside_slurm 7200 'n[1-4]' -N 4 --gres gpu:3 -t 30
+	expect_line 1 'no: waits: 4 nodes on one spine; nearest: s1 has 0 free of 8 (4 short)' \
+		beside_slurm 7200 'n[1-4]' -N 4 --exclusive -t 30
+	expect_line 1 'no: it begins at now+2hours at the earliest (--begin)' \
+		beside_slurm 7200 'n[1-4]' -N 4 --gres gpu:1 --begin=now+2hours
+}
+
+@test "memory that jobs have of a node counts where Slurm hands it out" {
+	local jobs=('job 7 n1,n2,n3,n4,n5,n6,n7,n8 4 2' 'job 8 n9,n10,n11,n12,n13,n14,n15,n16 8 4') TAKEN size
+	TAKEN=([1]=600 [2]=600 [3]=600 [4]=600 [5]=600 [6]=600 [7]=900 [8]=900)
+	slurm memory "${jobs[@]}"
+	for size in 400 400M 409600k; do
+		expect_line 0 'would start now: 6 nodes on spine s1' beside_slurm 7200 'n[1-6]' -N 6 --gres gpu:1 "--mem=$size"
+	done
+	for size in 401 1G 1T 409601k 0; do
+		expect_line 1 "no: waits: 6 nodes on one spine; nearest: s1 has 0 free of 8 (6 short)" \
+			beside_slurm 7200 'n[1-6]' -N 6 --gres gpu:1 "--mem=$size"
+	done
+	expect_line 1 'no: waits: 7 nodes on one spine; nearest: s1 has 6 free of 8 (1 short)' \
+		beside_slurm 7200 'n[1-7]' -N 7 --gres gpu:1 --mem=400
+	# a job that names none has a node's whole memory, or what the site gives it
+	expect_line 1 'no: waits: 6 nodes on one spine; nearest: s1 has 0 free of 8 (6 short)' \
+		beside_slurm 7200 'n[1-6]' -N 6 --gres gpu:1
+	slurm memory 'default 400' "${jobs[@]}"
+	expect_line 0 'would start now: 6 nodes on spine s1' beside_slurm 7200 'n[1-6]' -N 6 --gres gpu:1
+	# memory that GPUs bring is not worked out: then Slurm's time counts
+	slurm memory 'default by GPU' "${jobs[@]}"
+	expect_line 1 'no: waits: one spine has 8 nodes with enough left, but Slurm starts it there later (jobs that wait before it, memory, licenses or a limit)' \
+		beside_slurm 7200 'n[1-6]' -N 6 --gres gpu:1
+	expect_line 0 'would start now: 6 nodes on spine s1' beside_slurm 7200 'n[1-6]' -N 6 --gres gpu:1 --mem=400
+	# where it is not handed out, nothing of it matters
+	slurm "${jobs[@]}"
+	expect_line 0 'would start now: 7 nodes on spine s1' beside_slurm 7200 'n[1-7]' -N 7 --gres gpu:1 --mem=1G
+}

@@ -20,6 +20,12 @@ tests_fake_libnvml_la_SOURCES = tests/fake/nvml.c tests/fake/words.h check/base/
 tests_fake_libnvml_la_LDFLAGS = $(FAKE_LDFLAGS)
 tests_fake_libsystem_la_SOURCES = tests/fake/system.c
 tests_fake_libsystem_la_LDFLAGS = $(FAKE_LDFLAGS)
+if HAVE_SLURM
+check_LTLIBRARIES += tests/fake/libcluster.la
+tests_fake_libcluster_la_SOURCES = tests/fake/cluster.c
+tests_fake_libcluster_la_CPPFLAGS = $(AM_CPPFLAGS) $(SLURM_CPPFLAGS)
+tests_fake_libcluster_la_LDFLAGS = $(FAKE_LDFLAGS)
+endif
 EXTRA_DIST += tests/fake/ec2
 EXTRA_DIST += tests/check/faults tests/check/faults.table tests/check/memory tests/fake/at_path.c tests/fake/knock.c tests/fake/lib.bash tests/fake/node \
 	doc/checks.md

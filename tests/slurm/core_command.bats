@@ -111,6 +111,23 @@ timeless() {
 	holds "$said" 'no: waits: 2 nodes on one spine; n1, which the job requires, is in use'
 }
 
+@test "fit: jobs that wait take nothing from a gang that shares nodes, as little as they do from the same job once submitted" {
+	local waits job
+	await_job "$(submit -w 'n[9-16]' -N8 --exclusive -t 60)" RUNNING
+	await_job "$(submit -w 'n[1-8]' -N8 -n8 --gres gpu:1 -t 60)" RUNNING
+	waits=$(submit --gang -N4 --exclusive -t 30)
+	await 30 shows 'waits: 4 nodes on one spine' scontrol show job "$waits"
+	# Slurm's own answer adds the time of the gang that waits
+	answers 0 onespine fit -N 4 --gres gpu:1 -t 30
+	equal "${said%%$'\n'*}" 'would start now: 4 nodes on spine s1'
+	answers 1 onespine fit -N 4 --gres gpu:4 -t 30
+	equal "${said%%$'\n'*}" 'no: waits: 4 nodes on one spine; nearest: s1 has 0 free of 8 (4 short)'
+	job=$(submit --gang -N 4 --gres gpu:1 -t 30)
+	await_job "$job" RUNNING
+	equal "$(job_state "$waits")" PENDING
+	scancel "$waits" "$job"
+}
+
 @test "fit: what sbatch refuses is told in the words of who refused, and no cure of another fault stands below" {
 	local row words
 	for row in '--gang-segment=leaf:3,leff:1|--gang-segment=leaf:3,leff:1: no level is called leff; did you mean leaf' \

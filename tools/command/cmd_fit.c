@@ -106,6 +106,43 @@ static void take_share(const struct osp_call *call, struct osp_fit_question *que
 		question->gpus = divide_up(gpus_of(call->values[OSP_OPTION_FIT_GPUS]), nodes);
 }
 
+/* Reads a size as sbatch does, "900G", "4096" (MiB); OSP_MEMORY_UNKNOWN if it is none. */
+static uint64_t memory_of(const char *value)
+{
+	static const char units[] = "kmgt";
+	char *end;
+	unsigned long long number = strtoull(value, &end, 10);
+	const char *unit = *end ? strchr(units, *end | 0x20) : &units[1];
+
+	if (end == value || !unit || number > UINT32_MAX)
+		return OSP_MEMORY_UNKNOWN;
+	if (!number)
+		return OSP_MEMORY_ALL;
+	if (unit == units)
+		return number / 1024 + (number % 1024 != 0);
+	return (uint64_t)number << (10 * (unit - &units[1]));
+}
+
+/* Sets the memory that the gang takes of each node: said, or what the partition gives. */
+static void take_memory(const struct osp_call *call, const struct osp_state_partition *partition,
+			struct osp_fit_question *question)
+{
+	const char *value = call->values[OSP_OPTION_FIT_MEM];
+
+	if (!partition)
+		question->memory_mib = OSP_MEMORY_UNKNOWN;
+	else if (!partition->counts_memory)
+		question->memory_mib = 0;
+	else if (value)
+		question->memory_mib = memory_of(value);
+	else if (partition->memory_per_gpu && question->gpus)
+		question->memory_mib = OSP_MEMORY_UNKNOWN;
+	else if (partition->memory_per_cpu && partition->memory_mib != OSP_MEMORY_ALL)
+		question->memory_mib = partition->memory_mib * question->cpus;
+	else
+		question->memory_mib = partition->memory_mib;
+}
+
 /* Returns the GPUs of a node for a layout, as the shadow counts them (sched/shadow_groups.c); 0: no
  * option says. */
 static uint32_t gpus_of_layout(const struct osp_call *call, const struct osp_fit_question *question)
@@ -179,6 +216,7 @@ static int build_question(const struct osp_call *call, const struct osp_world *w
 	question->level = (uint32_t)level;
 	question->mix_kinds = policy->mix_kinds;
 	take_share(call, question);
+	take_memory(call, osp_snapshot_find_partition(world->snapshot, partition), question);
 	if (take_time(call, world, partition, question, error) < 0)
 		return -1;
 	*least = question->level;
@@ -343,14 +381,31 @@ static uint32_t count_boots(const struct fit *fit)
 	return count;
 }
 
-/* Returns whether every node that sbatch named is free. */
-static bool all_free(const struct fit *fit)
+/* Returns whether the start may be now, and the rest the time that Slurm adds for waiting jobs: a
+ * whole number of minutes (_delayed_job_start_time(), job_scheduler.c). */
+static bool may_be_now(const struct osp_sbatch_answer *sbatch)
+{
+	int64_t least_s = sbatch->start_s - sbatch->answered_s - NOW_S;
+	int64_t most_s = sbatch->start_s - sbatch->asked_s;
+
+	return most_s / 60 * 60 >= least_s;
+}
+
+/* Returns whether jobs leave enough of the node, and memory cannot decide otherwise. */
+static bool leaves_enough(const struct fit *fit, uint32_t node)
+{
+	return fit->answer.free && osp_nodeset_test(fit->answer.free, node) &&
+	       fit->question.memory_mib != OSP_MEMORY_UNKNOWN && may_be_now(&fit->sbatch);
+}
+
+/* Returns whether the gang has room on every node that sbatch named. */
+static bool all_have_room(const struct fit *fit)
 {
 	uint32_t count = osp_nodeset_count(fit->chosen);
 
 	for (uint32_t n = osp_nodeset_next(fit->chosen, 0); n < fit->chosen->place_count;
 	     n = osp_nodeset_next(fit->chosen, n + 1))
-		if (!osp_node_free(&fit->world.snapshot->nodes[n]))
+		if (!osp_node_free(&fit->world.snapshot->nodes[n]) && !leaves_enough(fit, n))
 			return false;
 	return count > 0;
 }
@@ -362,7 +417,7 @@ static bool starts_now(const struct fit *fit)
 	if (fit->sbatch.result != OSP_SBATCH_STARTS || fit->lacks_licenses)
 		return false;
 	return fit->sbatch.start_s <= (int64_t)time(NULL) + NOW_S ||
-	       (!fit->call->values[OSP_OPTION_FIT_BEGIN] && all_free(fit));
+	       (!fit->call->values[OSP_OPTION_FIT_BEGIN] && all_have_room(fit));
 }
 
 /* Says why it does not start now, in agreement with what the nodes' states show. */
@@ -387,7 +442,8 @@ static const char *say_why_not(const struct fit *fit, char *buffer, size_t buffe
 		osp_waiting_words(&lacks, buffer, buffer_bytes);
 	else if (!answer->chosen)
 		snprintf(buffer, buffer_bytes, "nodes that it needs are in use");
-	else if (!osp_nodeset_empty(answer->chosen) && answer->partly)
+	else if (!osp_nodeset_empty(answer->chosen) && answer->partly &&
+		 fit->question.memory_mib == OSP_MEMORY_UNKNOWN)
 		snprintf(buffer, buffer_bytes,
 			 "waits: one %s has %u nodes with enough left, but Slurm starts it there "
 			 "later (jobs that wait before it, memory, licenses or a limit)",

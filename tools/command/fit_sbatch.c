@@ -209,8 +209,10 @@ int osp_fit_ask_sbatch(const struct osp_call *call, struct osp_sbatch_answer *an
 	int status = -1;
 
 	memset(answer, 0, sizeof(*answer));
+	answer->asked_s = (int64_t)time(NULL);
 	if (run(call, &text, error) < 0)
 		return -1;
+	answer->answered_s = (int64_t)time(NULL);
 	read_lines(text, answer, &status);
 	free(text);
 	if (status == 127 || (status && strstr(answer->says, "option '--gang")))

@@ -24,6 +24,8 @@ enum osp_sbatch_result {
 
 struct osp_sbatch_answer {
 	enum osp_sbatch_result result;
+	int64_t asked_s; /* when sbatch began, and when it had answered */
+	int64_t answered_s;
 	int64_t start_s; /* STARTS: the local time that sbatch printed */
 	char *nodes;	 /* STARTS, in Slurm's notation; to be freed */
 	char says[512];

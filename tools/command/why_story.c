@@ -73,6 +73,8 @@ static int ask_nodes(const struct osp_world *world, const struct osp_state_job *
 {
 	const struct osp_policy *policy = osp_config_policy(world->config, job->partition);
 	const char *name = *gang->request.level ? gang->request.level : policy->level;
+	const struct osp_state_partition *partition =
+		osp_snapshot_find_partition(world->snapshot, job->partition);
 	struct osp_fit_question question = {
 		.partitions = job->partition,
 		.required_nodes = job->required_nodes,
@@ -86,6 +88,7 @@ static int ask_nodes(const struct osp_world *world, const struct osp_state_job *
 		.shares = !job->whole_nodes,
 		.cpus = job->cpus,
 		.gpus = job->gpus,
+		.memory_mib = partition && partition->counts_memory ? job->memory_mib : 0,
 	};
 
 	story->level = osp_ask_level(world, name, error);
