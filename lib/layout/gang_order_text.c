@@ -89,18 +89,10 @@ static bool is_block_start(const struct places *places, uint32_t place)
 
 static uint32_t place_of_first_name(const struct places *places)
 {
-	const char *first = NULL;
-	uint32_t at = 0;
+	uint32_t first = osp_first_name(places->topology, places->nodes, places->count), at = 0;
 
-	for (uint32_t i = 0; i < places->count; i++) {
-		const char *name =
-			osp_topology_node_name(places->topology, places->nodes[places->order[i]]);
-
-		if (!first || osp_name_compare(name, first) < 0) {
-			first = name;
-			at = i;
-		}
-	}
+	while (places->order[at] != first)
+		at++;
 	return at;
 }
 

@@ -117,4 +117,8 @@ int osp_node_order(const struct osp_arrangement *arrangement, const struct osp_s
 		   const struct osp_topology *topology, const uint32_t *nodes, uint32_t first,
 		   uint32_t *node_at);
 
+/* Returns the index of the first name among nodes of the topology, UINT32_MAX if none is known.
+ * OSP_NO_NODE has no name. */
+uint32_t osp_first_name(const struct osp_topology *topology, const uint32_t *nodes, uint32_t count);
+
 #endif

@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/base/hostlist.h"
 #include "lib/base/text.h"
 
 #define WORD_BYTES 32
@@ -161,22 +160,6 @@ out:
 	return rc;
 }
 
-/* Returns the index of the first name in a node list. */
-static uint32_t first_name(const struct osp_topology *topology, const uint32_t *nodes,
-			   uint32_t count)
-{
-	uint32_t first = UINT32_MAX;
-
-	for (uint32_t i = 0; i < count; i++) {
-		if (nodes[i] != OSP_NO_NODE &&
-		    (first == UINT32_MAX ||
-		     osp_name_compare(osp_topology_node_name(topology, nodes[i]),
-				      osp_topology_node_name(topology, nodes[first])) < 0))
-			first = i;
-	}
-	return first;
-}
-
 static int lay_out(const struct osp_layout_plan_input *input, uint32_t nodes, const uint32_t *room,
 		   struct osp_side *side)
 {
@@ -194,7 +177,7 @@ static int lay_out(const struct osp_layout_plan_input *input, uint32_t nodes, co
 	else if (choose_nodes(topology, side, nodes))
 		return -1;
 	if (osp_node_order(&side->arrangement, &side->segments, topology, side->nodes,
-			   first_name(topology, side->nodes, nodes), side->node_at))
+			   osp_first_name(topology, side->nodes, nodes), side->node_at))
 		return -1;
 	for (uint32_t rank = 0; rank < nodes; rank++)
 		side->node_at[rank] = side->nodes[side->node_at[rank]];
