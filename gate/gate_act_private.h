@@ -33,7 +33,7 @@ extern struct gate_act_seen gate_act_seen;
 
 void gate_act_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* Says what failed; true when it did. What is not there any more needs nothing done. */
+/* Logs an error about `what`. Returns true for one; a job or node that is gone is none. */
 bool gate_act_failed(int error, const char *what);
 
 /* Asks about the job. Returns 0, or Slurm's error. */

@@ -29,8 +29,8 @@ struct joint {
 	bitstr_t *came;		/* its nodes */
 	const struct osp_effective *own;
 	struct shadow_plan *plan; /* of its job, for backfill; else NULL */
-	/* all that count, including the one asked about; those with the fewest nodes to choose from
-	 * come first; behind them those that are left out */
+	/* all that count, including the one asked about, that with the fewest nodes to choose from
+	 * first */
 	struct component component[SHADOW_COMPONENTS_MAX];
 	job_record_t *left_out[SHADOW_COMPONENTS_MAX];
 	uint32_t count, left_out_count;

@@ -46,10 +46,8 @@ void osp_choose_parts_free(struct osp_chooser *chooser)
 	free(scratch->keys);
 }
 
-/*
- * Tells whether the gang has an exact number of nodes, and the required ones
- * are all of them or none.
- */
+/* Tells whether the gang has an exact number of nodes, and the required ones are all of them or
+ * none. */
 static bool can_be_asked(const struct osp_choose_run *run)
 {
 	const struct osp_place_input *place = &run->input->place;
@@ -68,9 +66,7 @@ void osp_choose_parts_find_free_times(struct osp_choose_run *run, bool preemptin
 	osp_choose_settle(run);
 }
 
-/*
- * Puts into chooser->parts.last the nodes to take last: those that are not free
- * now, or must boot.
+/* Puts into chooser->parts.last the nodes to take last: those that are not free now, or must boot.
  */
 static void put_free_first(struct osp_choose_run *run)
 {

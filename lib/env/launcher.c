@@ -91,7 +91,7 @@ static bool line_has(const char *text, const char *at, const char *word)
 	return at && at < end;
 }
 
-/* Finds SLURM_NODEID where it does not stand in for ONESPINE_NODE_RANK. */
+/* Tells whether a line reads SLURM_NODEID and not ONESPINE_NODE_RANK. */
 static bool says_nodeid(const char *text)
 {
 	for (const char *at = text; (at = strstr(at, "SLURM_NODEID")); at++) {

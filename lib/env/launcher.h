@@ -11,8 +11,8 @@
  * script says in a comment how torchrun starts it.
  *
  * SLURM_NODEID counts nodes by their names, whatever order tasks have; many scripts say
- * --node-rank=$SLURM_NODEID. It is found in the same places, unless the same line reads
- * ONESPINE_NODE_RANK, for which it may stand in.
+ * --node-rank=$SLURM_NODEID. It is looked for in the same places. A line that also
+ * reads ONESPINE_NODE_RANK does not count: there SLURM_NODEID is the value outside a gang.
  *
  * Read are at most 8 plain files of at most 64 KiB each, of 64 that are looked for, and 32
  * variables. A launcher in a container's image, in a program, or under a name that is made while a

@@ -192,8 +192,8 @@ run_packages() {
 
 # --- bats -------------------------------------------------------------------------------------------
 
-# longest_first RELEASE FILE...: the files, by how long each took when it ran last; one that never ran here by
-# tests/slurm/seconds, and a new one by its length. What is long and begins last is waited for alone.
+# longest_first RELEASE FILE...: prints the files, the longest first, since nothing runs beside a long file that begins
+# last. The last run here says how long each takes, else tests/slurm/seconds, else its number of lines.
 longest_first() {
 	local release=$1 file kept
 	shift
