@@ -449,7 +449,7 @@ update() {
 }
 
 @test "--prefer: of the nodes that are preferred if one spine has enough, else of all, under one spine" {
-	local first
+	local first node
 	fabric leaf,spine 'spine s1 -' 'spine s2 -' 'spine s3 -' \
 		'leaf l1 s1 n[1-4]' 'leaf l2 s2 n[5-8]' 'leaf l3 s3 n[9-12]'
 	scontrol update NodeName=n1,n2,n5,n6,n9,n10,n11 AvailableFeatures=fast ActiveFeatures=fast
@@ -462,7 +462,13 @@ update() {
 	runs --gang -N4 --prefer=fast
 	on_one_spine "$job"
 	waits 'waits: 3 nodes on one spine' --gang -N3 --prefer=fast
+	# one of them may complete after the others: held until all are free, n12 is none of the three
+	scontrol hold "$job"
 	scancel "$first"
+	for node in n9 n10 n11; do
+		await 20 node_is "$node" idle
+	done
+	scontrol release "$job"
 	await_job "$job" RUNNING
 	equal "$(job_nodes "$job" | paste -sd' ')" 'n9 n10 n11'
 	scontrol update NodeName=n1,n2,n5,n6,n9,n10,n11 AvailableFeatures= ActiveFeatures=
