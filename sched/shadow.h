@@ -445,6 +445,10 @@ struct shadow_plan {
 	const part_record_t *beside_in[SHADOW_COMPONENTS_MAX]; /* the partition asked about then */
 	uint64_t beside_used[SHADOW_COMPONENTS_MAX];	       /* number of the question then */
 
+	/* how far its calls came that had too little time, in each of these partitions */
+	struct osp_components_search *search[SHADOW_PLAN_PARTITIONS_MAX];
+	const part_record_t *search_in[SHADOW_PLAN_PARTITIONS_MAX];
+
 	/* when all could start in that partition, by what was answered in this cycle */
 	int64_t all_start_s;
 	const part_record_t *all_in;
@@ -471,6 +475,14 @@ void shadow_plan_keep(struct shadow_plan *plan, const struct shadow_call *call,
 
 /* Returns the partition in which backfill has planned the component, which waits; NULL for none. */
 const part_record_t *shadow_planned_in(const job_record_t *component);
+
+/* Returns the nodes on which backfill has planned the component in that partition; NULL: none. */
+const struct osp_nodeset *shadow_planned_on(const job_record_t *component,
+					    const part_record_t *partition);
+
+/* Returns where the plan keeps how far calls in that partition came; NULL: there is no room. */
+struct osp_components_search **shadow_plan_search(struct shadow_plan *plan,
+						  const part_record_t *partition);
 
 /* Forgets all plans, because the nodes have changed. */
 void shadow_plans_forget(void);

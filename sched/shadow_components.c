@@ -23,6 +23,14 @@ struct component {
 	uint32_t choice_nodes;
 };
 
+/* Those of a component other than the one asked about. */
+struct partitions {
+	const part_record_t *but;
+	part_record_t *of[ELSEWHERE_MAX];
+	uint32_t count;
+	bool known;
+};
+
 struct joint {
 	struct shadow_call *call;
 	osp_list_t *candidates; /* the call's */
@@ -42,6 +50,7 @@ struct joint {
 	struct osp_nodeset *kept;  /* not offered to the one asked about: to none, then */
 	struct osp_nodeset *scratch;
 	uint32_t *domains;
+	struct partitions elsewhere[SHADOW_COMPONENTS_MAX]; /* by number in the job, once read */
 };
 
 /* --- which they are --------------------------------------------------------------------------- */
@@ -274,12 +283,6 @@ static bool note_answer(const struct shadow_call *call, void *context)
 	return false; /* the answer is only noted */
 }
 
-struct partitions {
-	const part_record_t *but;
-	part_record_t *of[ELSEWHERE_MAX];
-	uint32_t count;
-};
-
 static int add_partition(void *item, void *context)
 {
 	struct partitions *partitions = context;
@@ -289,33 +292,42 @@ static int add_partition(void *item, void *context)
 	return 0;
 }
 
-static struct partitions partitions_of(const struct joint *joint, const job_record_t *component)
+/* They are read once a call. Those of a component behind the last that is looked at are none. */
+static const struct partitions *partitions_of(struct joint *joint, const job_record_t *component)
 {
-	struct partitions partitions = {.but = joint->call->job->part_ptr};
+	static const struct partitions none;
+	uint32_t offset = component->het_job_offset;
+	struct partitions *partitions;
 
-	list_for_each(component->part_ptr_list, add_partition, &partitions);
+	if (offset >= SHADOW_COMPONENTS_MAX)
+		return &none;
+	partitions = &joint->elsewhere[offset];
+	if (!partitions->known) {
+		partitions->known = true;
+		partitions->but = joint->call->job->part_ptr;
+		list_for_each(component->part_ptr_list, add_partition, partitions);
+	}
 	return partitions;
 }
 
 /* Puts the component into that partition of lib/choose's; returns the one in which it was. */
-static part_record_t *move_to(const struct joint *joint, job_record_t *component,
-			      uint32_t partition)
+static part_record_t *move_to(struct joint *joint, job_record_t *component, uint32_t partition)
 {
 	part_record_t *was_in = component->part_ptr;
 
 	if (partition)
-		component->part_ptr = partitions_of(joint, component).of[partition - 1];
+		component->part_ptr = partitions_of(joint, component)->of[partition - 1];
 	return was_in;
 }
 
 static uint32_t elsewhere(void *context, uint32_t component)
 {
-	return partitions_of(context, component_of(context, component)).count;
+	return partitions_of(context, component_of(context, component))->count;
 }
 
 static bool prospects(void *context, uint32_t number, uint32_t partition, struct osp_nodeset *nodes)
 {
-	const struct joint *joint = context;
+	struct joint *joint = context;
 	job_record_t *component = component_of(joint, number);
 	part_record_t *was_in = move_to(joint, component, partition);
 	struct shadow_gang gang = {.job = component, .usable = joint->scratch};
@@ -335,7 +347,7 @@ static bool ask(void *context, uint32_t number, uint32_t partition,
 		const struct osp_nodeset *offered, bool now_only, bool preempting,
 		struct osp_nodeset *nodes, int64_t *start_s)
 {
-	const struct joint *joint = context;
+	struct joint *joint = context;
 	job_record_t *component = component_of(joint, number);
 	part_record_t *was_in = move_to(joint, component, partition);
 	struct answer answer = {.nodes = nodes};
@@ -380,6 +392,18 @@ static const struct osp_nodeset *said(void *context, uint32_t number, bool this_
 	return plan->beside[offset];
 }
 
+static const struct osp_nodeset *planned(void *context, uint32_t component)
+{
+	const struct joint *joint = context;
+
+	return shadow_planned_on(component_of(joint, component), joint->call->job->part_ptr);
+}
+
+static uint32_t offset(void *context, uint32_t component)
+{
+	return component_of(context, component)->het_job_offset;
+}
+
 static bool is_placed(void *context, uint32_t component)
 {
 	return add_taken(context, component_of(context, component));
@@ -398,7 +422,7 @@ static bool all_keep_promise(void *context, const struct osp_nodeset *nodes)
 static bool keeps_promise(void *context, uint32_t number, uint32_t partition,
 			  const struct osp_nodeset *nodes)
 {
-	const struct joint *joint = context;
+	struct joint *joint = context;
 	job_record_t *component = component_of(joint, number);
 	part_record_t *was_in = move_to(joint, component, partition);
 	struct osp_effective effective;
@@ -533,7 +557,7 @@ static void fill(struct joint *joint, struct osp_components_input *input)
 		.topology = shadow_state.topology,
 		.may_preempt = joint->candidates != NULL,
 		.all_start_s = joint->plan ? joint->plan->all_start_s : 0,
-		.turn = joint->plan ? &joint->plan->turn : NULL,
+		.search = joint->plan ? shadow_plan_search(joint->plan, call->job->part_ptr) : NULL,
 	};
 	input->domain_count = find_domains(joint);
 	input->domains = joint->domains;
@@ -601,6 +625,8 @@ int shadow_place_component(struct shadow_call *call, const struct osp_effective 
 		.ask_own = ask_own,
 		.ask = ask,
 		.said = said,
+		.planned = planned,
+		.offset = offset,
 		.all_keep_promise = all_keep_promise,
 		.keeps_promise = keeps_promise,
 		.elsewhere = elsewhere,

@@ -13,6 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/choose/components.h"
+
 /* How many heterogeneous jobs have their plans remembered; the one asked about longest ago is
  * forgotten first. Priority may put components of one job between those of others. */
 #define PLANS_MAX 64
@@ -42,6 +44,8 @@ static void forget_plan(struct shadow_plan *plan)
 		forget_nodes(plan, i);
 		forget_said(plan, i);
 	}
+	for (uint32_t i = 0; i < SHADOW_PLAN_PARTITIONS_MAX; i++)
+		osp_components_search_free(plan->search[i]);
 	free(plan->answer);
 	memset(plan, 0, sizeof(*plan));
 }
@@ -119,6 +123,27 @@ const part_record_t *shadow_planned_in(const job_record_t *component)
 	if (!plan || offset >= SHADOW_COMPONENTS_MAX || !plan->of[offset])
 		return NULL;
 	return plan->of_in[offset];
+}
+
+const struct osp_nodeset *shadow_planned_on(const job_record_t *component,
+					    const part_record_t *partition)
+{
+	const struct shadow_plan *plan = find_plan(component);
+
+	return shadow_planned_in(component) == partition ? plan->of[component->het_job_offset]
+							 : NULL;
+}
+
+struct osp_components_search **shadow_plan_search(struct shadow_plan *plan,
+						  const part_record_t *partition)
+{
+	for (uint32_t i = 0; i < SHADOW_PLAN_PARTITIONS_MAX; i++) {
+		if (!plan->search_in[i])
+			plan->search_in[i] = partition;
+		if (plan->search_in[i] == partition)
+			return &plan->search[i];
+	}
+	return NULL;
 }
 
 /* --- one question after the other ------------------------------------------------------------- */

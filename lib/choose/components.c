@@ -1,14 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* components.c - where and when the components of one heterogeneous job start, in one domain */
 #include "onespine_config.h"
-#include "lib/choose/components.h"
+#include "lib/choose/components_private.h"
 
 #include <stdlib.h>
 
 #include "lib/choose/choose.h"
-
-/* The starts that are looked for. */
-enum when { ANY_TIME, NOW, LATER };
 
 /* Where all components can start soonest. */
 struct soonest {
@@ -17,54 +14,36 @@ struct soonest {
 	int64_t start_s;
 };
 
-struct joint {
-	const struct osp_components_calls *calls;
-	const struct osp_components_input *input;
-	struct osp_components_choice *choice;
-	enum when when;
-	bool leaves_out; /* those that may run elsewhere and have no plan */
-	bool preempting;
-
-	/* where they are looked for, or are not; NULL: anywhere, or no such place */
-	const struct osp_nodeset *within, *without;
-
-	struct osp_nodeset *domain;  /* room for `within` */
-	struct osp_nodeset *all;     /* what they would have together */
-	struct osp_nodeset *offered; /* in one question */
-	struct osp_nodeset *answer;  /* to it */
-
-	bool now_only; /* at the first moment that was asked about */
-	bool only_looks;
-	bool others_first; /* the others have been asked about before */
-	bool recalls;	   /* what was said about the others in earlier calls may be taken */
-	bool recalls_all;  /* in this one too */
-	bool recalled;	   /* it was */
-	uint32_t finishes; /* so often the others are asked about to the end, however long */
-	bool can_stand;	   /* in the last answer they would keep the promise */
-	int64_t start_s;
-};
-
-static int64_t first_moment_s(const struct joint *joint)
+static int64_t first_moment_s(const struct osp_joint *joint)
 {
 	return joint->calls->first_moment_s(joint->calls->context);
 }
 
-static bool budget_is_spent(const struct joint *joint)
+bool osp_joint_may_ask(struct osp_joint *joint)
 {
-	return joint->calls->elapsed_ms(joint->calls->context) > OSP_CHOOSE_BUDGET_MS;
+	if (!joint->asked ||
+	    joint->calls->elapsed_ms(joint->calls->context) <= OSP_CHOOSE_BUDGET_MS)
+		return true;
+	joint->ran_out = true;
+	return false;
 }
 
 /* --- the other components --------------------------------------------------------------------- */
 
-static void add_nodes(struct joint *joint, const struct osp_nodeset *nodes, int64_t start_s)
+void osp_joint_add(struct osp_joint *joint, const struct osp_nodeset *nodes, int64_t start_s)
 {
 	osp_nodeset_or(joint->all, nodes);
 	if (start_s > joint->start_s)
 		joint->start_s = start_s;
 }
 
-/* Tells whether it could have these nodes beside what the others have so far. */
-static bool is_open(struct joint *joint, const struct osp_nodeset *nodes, int64_t start_s)
+void osp_joint_start(struct osp_joint *joint)
+{
+	osp_nodeset_assign(joint->all, joint->input->taken);
+	joint->start_s = 0;
+}
+
+bool osp_joint_is_open(struct osp_joint *joint, const struct osp_nodeset *nodes, int64_t start_s)
 {
 	if (joint->now_only && start_s > first_moment_s(joint))
 		return false;
@@ -84,7 +63,7 @@ static bool is_open(struct joint *joint, const struct osp_nodeset *nodes, int64_
  * Adds what was said about the component, in the same partition, when others were asked about. It
  * decides only where the own one is planned: the component itself is asked about again.
  */
-static bool recall(struct joint *joint, uint32_t component)
+static bool recall(struct osp_joint *joint, uint32_t component)
 {
 	const struct osp_nodeset *nodes;
 	int64_t start_s;
@@ -92,17 +71,15 @@ static bool recall(struct joint *joint, uint32_t component)
 	if (!joint->recalls)
 		return false;
 	nodes = joint->calls->said(joint->calls->context, component, joint->recalls_all, &start_s);
-	if (!nodes || !is_open(joint, nodes, start_s))
+	if (!nodes || !osp_joint_is_open(joint, nodes, start_s))
 		return false;
-	add_nodes(joint, nodes, start_s);
+	osp_joint_add(joint, nodes, start_s);
 	joint->recalled = true;
 	return true;
 }
 
-/* Asks about a component with the nodes that it may have beside the others, and writes into
- * joint->answer those that it would get. */
-static bool ask(struct joint *joint, uint32_t component, uint32_t partition, bool now_only,
-		int64_t *start_s)
+bool osp_joint_ask(struct osp_joint *joint, uint32_t component, uint32_t partition, bool now_only,
+		   int64_t *start_s)
 {
 	const struct osp_components_calls *calls = joint->calls;
 
@@ -115,13 +92,30 @@ static bool ask(struct joint *joint, uint32_t component, uint32_t partition, boo
 		osp_nodeset_and_not(joint->offered, joint->without);
 	if (joint->within && !partition)
 		osp_nodeset_and(joint->offered, joint->within);
+	if (component == joint->input->own)
+		osp_nodeset_and(joint->offered, joint->input->given);
+	joint->asked++;
 	return calls->ask(calls->context, component, partition, joint->offered, now_only,
 			  joint->preempting, joint->answer, start_s);
 }
 
+/* Adds the nodes on which a component is planned, if there is no time to ask about it before it
+ * starts. */
+static bool believe(struct osp_joint *joint, uint32_t component)
+{
+	const struct osp_components_calls *calls = joint->calls;
+	const struct osp_nodeset *nodes =
+		joint->input->later_helps ? NULL : calls->planned(calls->context, component);
+
+	if (!nodes || !osp_joint_is_open(joint, nodes, 0))
+		return false;
+	osp_joint_add(joint, nodes, 0);
+	return true;
+}
+
 /* Asks about a component that has no nodes yet, and adds the answer to what the others would have.
  */
-static bool ask_for_another(struct joint *joint, uint32_t component)
+static bool ask_for_another(struct osp_joint *joint, uint32_t component)
 {
 	const struct osp_components_calls *calls = joint->calls;
 	int64_t start_s;
@@ -129,24 +123,18 @@ static bool ask_for_another(struct joint *joint, uint32_t component)
 	if (component == joint->input->own || calls->is_placed(calls->context, component) ||
 	    recall(joint, component))
 		return true;
-	if (!ask(joint, component, 0, joint->now_only, &start_s))
+	if (!osp_joint_may_ask(joint))
+		return believe(joint, component);
+	if (!osp_joint_ask(joint, component, 0, joint->now_only, &start_s))
 		return false;
-	add_nodes(joint, joint->answer, start_s);
+	osp_joint_add(joint, joint->answer, start_s);
 	return !joint->now_only || start_s <= first_moment_s(joint);
 }
 
-/*
- * Asks about all that have no nodes yet. The first time that this is done for a start now, or for a
- * later one, it is done to the end: without an answer the job would never start.
- */
-static bool ask_for_others(struct joint *joint)
+/* Asks about all that have no nodes yet. */
+static bool ask_for_others(struct osp_joint *joint)
 {
-	bool finishes = joint->finishes > 0;
-
-	joint->finishes -= finishes;
 	for (uint32_t i = 0; i < joint->input->count; i++) {
-		if (!finishes && budget_is_spent(joint))
-			return false;
 		if (!ask_for_another(joint, i))
 			return false;
 	}
@@ -156,14 +144,15 @@ static bool ask_for_others(struct joint *joint)
 /* --- those that are left to other partitions -------------------------------------------------- */
 
 /* Tells whether it would start now in one of its other partitions, beside the others. */
-static bool can_start_elsewhere(struct joint *joint, uint32_t component)
+static bool can_start_elsewhere(struct osp_joint *joint, uint32_t component)
 {
 	const struct osp_components_calls *calls = joint->calls;
 	uint32_t count = calls->elsewhere(calls->context, component);
 	int64_t start_s;
 
-	for (uint32_t i = 1; i <= count && !budget_is_spent(joint); i++) {
-		if (!ask(joint, component, i, true, &start_s) || start_s > first_moment_s(joint) ||
+	for (uint32_t i = 1; i <= count && osp_joint_may_ask(joint); i++) {
+		if (!osp_joint_ask(joint, component, i, true, &start_s) ||
+		    start_s > first_moment_s(joint) ||
 		    !calls->keeps_promise(calls->context, component, i, joint->answer))
 			continue;
 		osp_nodeset_or(joint->all, joint->answer);
@@ -173,7 +162,7 @@ static bool can_start_elsewhere(struct joint *joint, uint32_t component)
 }
 
 /* Tells so of each that was left out. */
-static bool others_can_start(struct joint *joint)
+static bool others_can_start(struct osp_joint *joint)
 {
 	for (uint32_t i = 0; i < joint->input->left_out_count; i++) {
 		if (!can_start_elsewhere(joint, joint->input->count + i))
@@ -188,17 +177,15 @@ static bool others_can_start(struct joint *joint)
  * there. */
 static bool all_can_stand(void *context, const struct osp_nodeset *nodes, int64_t start_s)
 {
-	struct joint *joint = context;
+	struct osp_joint *joint = context;
 	const struct osp_components_calls *calls = joint->calls;
 
 	joint->can_stand = false;
 	if (joint->now_only && start_s > first_moment_s(joint))
 		return false;
-	if (!joint->others_first) {
-		osp_nodeset_assign(joint->all, joint->input->taken);
-		joint->start_s = 0;
-	}
-	add_nodes(joint, nodes, start_s);
+	if (!joint->others_first)
+		osp_joint_start(joint);
+	osp_joint_add(joint, nodes, start_s);
 	if (!joint->others_first && !ask_for_others(joint))
 		return false;
 	joint->can_stand = calls->all_keep_promise(calls->context, joint->all);
@@ -208,12 +195,11 @@ static bool all_can_stand(void *context, const struct osp_nodeset *nodes, int64_
 	return joint->can_stand && !joint->only_looks;
 }
 
-/* Asks for the own component in joint->within, without the nodes that the others take if they come
- * first. */
-static bool ask_for_own(struct joint *joint)
+bool osp_joint_ask_for_own(struct osp_joint *joint)
 {
 	const struct osp_components_calls *calls = joint->calls;
 
+	joint->asked++;
 	osp_nodeset_assign(joint->offered, joint->input->given);
 	if (joint->within)
 		osp_nodeset_and(joint->offered, joint->within);
@@ -227,33 +213,41 @@ static bool ask_for_own(struct joint *joint)
 
 /* Asks about the others first: the nodes that the scheduler would take for this one may be the only
  * ones for another. */
-static bool ask_behind_others(struct joint *joint)
+static bool ask_behind_others(struct osp_joint *joint)
 {
 	bool yes;
 
-	osp_nodeset_assign(joint->all, joint->input->taken);
-	joint->start_s = 0;
+	osp_joint_start(joint);
 	joint->others_first = true;
-	yes = ask_for_others(joint) && ask_for_own(joint);
+	yes = ask_for_others(joint) && osp_joint_may_ask(joint) && osp_joint_ask_for_own(joint);
 	joint->others_first = false;
 	return yes;
 }
 
 /* --- where and when --------------------------------------------------------------------------- */
 
-/* Asks within that domain; the number of domains stands for anywhere. */
-static bool ask_within(struct joint *joint, uint32_t i)
+void osp_joint_look_in(struct osp_joint *joint, uint32_t domain)
+{
+	joint->within = NULL;
+	if (domain == OSP_NO_DOMAIN)
+		return;
+	osp_nodeset_clear(joint->domain);
+	osp_topology_add_domain_nodes(joint->input->topology, domain, joint->domain);
+	joint->within = joint->domain;
+}
+
+/* Asks within that domain; the number of domains stands for anywhere. For what has already been
+ * answered with yes there is time. */
+static bool ask_within(struct osp_joint *joint, uint32_t i)
 {
 	const struct osp_components_input *input = joint->input;
-	bool yes;
+	bool again = !joint->now_only && !joint->only_looks, yes;
 
 	joint->can_stand = false;
-	if (i < input->domain_count) {
-		osp_nodeset_clear(joint->domain);
-		osp_topology_add_domain_nodes(input->topology, input->domains[i], joint->domain);
-		joint->within = joint->domain;
-	}
-	yes = ask_for_own(joint);
+	if (!again && !osp_joint_may_ask(joint))
+		return false;
+	osp_joint_look_in(joint, i < input->domain_count ? input->domains[i] : OSP_NO_DOMAIN);
+	yes = osp_joint_ask_for_own(joint);
 	if (joint->within && !joint->can_stand)
 		yes = ask_behind_others(joint);
 	joint->within = NULL;
@@ -261,7 +255,7 @@ static bool ask_within(struct joint *joint, uint32_t i)
 }
 
 /* Asks where the scheduler would place them, then in one domain after the other. */
-static bool start_now(struct joint *joint)
+static bool start_now(struct osp_joint *joint)
 {
 	const struct osp_components_input *input = joint->input;
 	bool yes;
@@ -272,17 +266,16 @@ static bool start_now(struct joint *joint)
 		return false;
 	}
 	joint->now_only = true;
-	joint->finishes = 1;
 	joint->without = input->settling;
 	yes = ask_within(joint, input->domain_count);
-	for (uint32_t i = 0; !yes && i < input->domain_count && !budget_is_spent(joint); i++)
+	for (uint32_t i = 0; !yes && i < input->domain_count && !joint->ran_out; i++)
 		yes = ask_within(joint, i);
 	joint->now_only = false;
 	return yes;
 }
 
 /* Notes when all of them could start there. */
-static void look_within(struct joint *joint, uint32_t i, struct soonest *soonest)
+static void look_within(struct osp_joint *joint, uint32_t i, struct soonest *soonest)
 {
 	ask_within(joint, i);
 	if (!joint->can_stand || (soonest->found && joint->start_s >= soonest->start_s))
@@ -291,37 +284,32 @@ static void look_within(struct joint *joint, uint32_t i, struct soonest *soonest
 }
 
 /* Plans the start of all of them where they can start soonest. No place is sooner than the one that
- * the scheduler itself takes. The next call goes on behind domains that were asked in vain. */
-static bool start_later(struct joint *joint, const struct osp_nodeset *without)
+ * the scheduler itself takes. */
+static bool start_later(struct osp_joint *joint, const struct osp_nodeset *without)
 {
-	uint32_t count = joint->input->domain_count, *turn = joint->input->turn, i = 0;
+	uint32_t count = joint->input->domain_count;
 	struct soonest soonest = {.found = false};
-	bool yes;
+	bool yes, anywhere;
 
 	joint->without = without;
 	joint->only_looks = true;
-	joint->finishes = 1;
 	look_within(joint, count, &soonest);
-	if (!soonest.found) {
-		joint->finishes = 1; /* in one domain a call, then, however slow the answers are */
-		while (i < count && !(i && budget_is_spent(joint)))
-			look_within(joint, (*turn + i++) % count, &soonest);
-		*turn = soonest.found || i == count ? 0 : *turn + i;
-	}
+	anywhere = soonest.found;
+	for (uint32_t i = 0; !anywhere && i < count && !joint->ran_out; i++)
+		look_within(joint, i, &soonest);
 	joint->only_looks = false;
 	joint->recalls_all = joint->recalls;
-	joint->finishes = 2; /* it was answered with yes */
 	yes = soonest.found && ask_within(joint, soonest.within);
 	joint->recalls_all = false;
 	return yes;
 }
 
-static bool place(struct joint *joint)
+static bool place(struct osp_joint *joint)
 {
 	const struct osp_components_input *input = joint->input;
 	bool yes = false;
 
-	if (joint->when != LATER) {
+	if (joint->when != OSP_JOINT_LATER) {
 		joint->preempting = false;
 		yes = start_now(joint);
 		joint->preempting = input->may_preempt;
@@ -329,7 +317,7 @@ static bool place(struct joint *joint)
 			yes = start_now(joint);
 	}
 	joint->preempting = input->may_preempt;
-	if (yes || joint->when == NOW || !input->later_helps)
+	if (yes || joint->when == OSP_JOINT_NOW || !input->later_helps)
 		return yes;
 	if (input->stuck && !osp_nodeset_empty(input->stuck))
 		yes = start_later(joint, input->stuck);
@@ -337,23 +325,34 @@ static bool place(struct joint *joint)
 }
 
 /* Asks anew if what was said before led to a no: it no longer holds, maybe. */
-static bool place_all(struct joint *joint)
+static bool place_all(struct osp_joint *joint)
 {
 	bool yes;
 
 	joint->recalls = true;
 	joint->recalled = false;
 	yes = place(joint);
-	if (!yes && joint->recalled) {
+	if (!yes && joint->recalled && !joint->ran_out) {
 		joint->recalls = false;
 		yes = place(joint);
 	}
+	if (!yes && joint->ran_out)
+		osp_components_ran_out(joint->input);
 	return yes;
+}
+
+/* Decides as the calls before, which had too little time. */
+static bool place_slowly(struct osp_joint *joint)
+{
+	if (!joint->leaves_out && osp_components_leave_out(joint->input))
+		return false; /* as the next attempt does */
+	joint->ended = true;
+	return osp_components_go_on(joint);
 }
 
 /* Writes into *open whether some of those that count may be left out. Without such, it looks for a
  * start at any time. */
-static bool place_those(struct joint *joint, bool *open)
+static bool place_those(struct osp_joint *joint, bool *open)
 {
 	const struct osp_components_calls *calls = joint->calls;
 	struct osp_components_input input = {.count = 0};
@@ -362,21 +361,24 @@ static bool place_those(struct joint *joint, bool *open)
 	if (calls->begin(calls->context, joint->leaves_out, &input)) {
 		*open = !input.never && input.open;
 		if (!*open && !joint->leaves_out)
-			joint->when = ANY_TIME;
+			joint->when = OSP_JOINT_ANY_TIME;
 		joint->input = &input;
-		yes = !input.never && place_all(joint);
+		if (!input.never)
+			yes = osp_components_are_slow(&input) ? place_slowly(joint)
+							      : place_all(joint);
+		joint->ended |= joint->ran_out;
 	}
 	calls->end(calls->context);
 	return yes;
 }
 
-static void choose(struct joint *joint)
+static void choose(struct osp_joint *joint)
 {
-	static const enum when order[] = {NOW, LATER};
+	static const enum osp_joint_when order[] = {OSP_JOINT_NOW, OSP_JOINT_LATER};
 	bool open = true, yes = false, none;
 
-	for (uint32_t i = 0; i < 2 && !yes && open; i++) {
-		for (uint32_t out = 0; out < 2 && !yes && open; out++) {
+	for (uint32_t i = 0; i < 2 && !yes && open && !joint->ended; i++) {
+		for (uint32_t out = 0; out < 2 && !yes && open && !joint->ended; out++) {
 			joint->when = order[i];
 			joint->leaves_out = out;
 			yes = place_those(joint, out ? &none : &open);
@@ -389,7 +391,7 @@ static void choose(struct joint *joint)
 void osp_choose_components(uint32_t node_count, const struct osp_components_calls *calls,
 			   struct osp_components_choice *choice)
 {
-	struct joint joint = {.calls = calls, .choice = choice};
+	struct osp_joint joint = {.calls = calls, .choice = choice};
 
 	*choice = (struct osp_components_choice){.found = false};
 	joint.domain = osp_nodeset_new(node_count);

@@ -17,11 +17,22 @@
  *	domains    in the order given: this one first, then the others first, because the nodes that
  *		   the scheduler takes for this one may be the only ones for another
  * A later start is looked for in all domains, if `anywhere` has none, and asked for again where all
- * start soonest. When the time of a call is over (OSP_CHOOSE_BUDGET_MS), the domains that are left
- * are the next call's; but `anywhere` and one domain are asked about to the end in each.
+ * start soonest.
  *
- * Nothing is remembered between calls but `turn`. The caller may tell what the scheduler said about
- * a component in an earlier call (said()); where this leads to a no, it is asked again.
+ * A call asks for OSP_CHOOSE_BUDGET_MS, and at least one question. If its time ends before that
+ * search does, the calls that follow continue in another order (struct osp_components_search,
+ * below), until answers are quick again:
+ *	places     anywhere, then domain by domain, then again. In each, all components are asked
+ *		   about one after the other, for any time; each call continues behind what the
+ *		   calls before were answered, and asks at least one question. In another round
+ *		   another component is the first one. After a round in vain, those that may be left
+ *		   out are left out for a round.
+ *	the plan   where all had room is asked for again in each call, for the own component, until
+ *		   the answer is no or a place is sooner: one more question.
+ * A start now that has no such memory believes the plan of those that it has no time to ask about.
+ *
+ * Nothing else is remembered between calls. The caller may tell what the scheduler said about a
+ * component in an earlier call (said()); where this leads to a no, it is asked again.
  */
 #ifndef OSP_CHOOSE_COMPONENTS_H
 #define OSP_CHOOSE_COMPONENTS_H
@@ -31,6 +42,15 @@
 
 #include "lib/base/nodeset.h"
 #include "lib/topology/topology.h"
+
+/* How far the calls have come that had too little time, and what they found; the caller keeps it
+ * for each job and partition. NULL: they had time enough. */
+struct osp_components_search;
+
+void osp_components_search_free(struct osp_components_search *search); /* NULL is allowed */
+
+/* Components of one job whose answers are remembered. */
+#define OSP_COMPONENTS_MAX 128
 
 /*
  * The components that count, in the order in which they are asked about, and then those that are
@@ -55,7 +75,7 @@ struct osp_components_input {
 
 	bool may_preempt;    /* a start now is looked for without preempting first */
 	int64_t all_start_s; /* when all can start, by an earlier call of this cycle; 0: unknown */
-	uint32_t *turn;	     /* domains already asked in vain for a later start */
+	struct osp_components_search **search; /* NULL: nothing is remembered */
 };
 
 /* Decides about an answer for the own component. `start_s`: of the answer, the first moment for a
@@ -102,6 +122,13 @@ struct osp_components_calls {
 	 */
 	const struct osp_nodeset *(*said)(void *context, uint32_t component, bool this_call,
 					  int64_t *start_s);
+
+	/* Returns the nodes on which it is planned, for a start now that has no time to ask; NULL:
+	 * none. */
+	const struct osp_nodeset *(*planned)(void *context, uint32_t component);
+
+	/* Returns its number in its job, the same in each call. */
+	uint32_t (*offset)(void *context, uint32_t component);
 
 	/* Tells whether all components may have these nodes together. */
 	bool (*all_keep_promise)(void *context, const struct osp_nodeset *nodes);

@@ -51,6 +51,7 @@ struct part {
 	bool open;		  /* may run on the nodes elsewhere, and is not planned */
 	struct osp_nodeset *only; /* may have these alone; NULL: all of the partition */
 	struct osp_nodeset *said;
+	struct osp_nodeset *planned;
 	int64_t said_start_s;
 };
 
@@ -67,7 +68,8 @@ struct world {
 	uint32_t from_nodes;
 	bool run_now, may_preempt;
 	int64_t elapsed_ms, step_ms;
-	uint32_t domains[SPINES_MAX], domain_count, turn;
+	uint32_t domains[SPINES_MAX], domain_count;
+	struct osp_components_search *search;
 	struct osp_nodeset *given, *taken, *kept, *main, *elsewhere, *answer, *accepted;
 	int64_t accepted_s;
 	uint32_t questions;
@@ -148,7 +150,7 @@ static bool begin(void *context, bool leaves_out, struct osp_components_input *i
 		.domains = world->domains,
 		.domain_count = world->domain_count,
 		.may_preempt = world->may_preempt,
-		.turn = &world->turn,
+		.search = &world->search,
 	};
 	for (uint32_t i = 0; i < world->part_count; i++) {
 		if (leaves_out && world->part[i].open)
@@ -182,6 +184,18 @@ static bool prospects(void *context, uint32_t component, uint32_t partition,
 	only = world->part[world->order[component]].only;
 	osp_nodeset_or(nodes, partition ? world->elsewhere : only ? only : world->main);
 	return true;
+}
+
+static const struct osp_nodeset *planned(void *context, uint32_t component)
+{
+	struct world *world = context;
+
+	return world->part[world->order[component]].planned;
+}
+
+static uint32_t offset(void *context, uint32_t component)
+{
+	return ((struct world *)context)->order[component];
 }
 
 static bool is_placed(void *context, uint32_t component)
@@ -294,6 +308,8 @@ static struct osp_components_choice choose(struct world *world)
 		.ask_own = ask_own,
 		.ask = ask,
 		.said = said,
+		.planned = planned,
+		.offset = offset,
 		.all_keep_promise = all_keep_promise,
 		.keeps_promise = keeps_promise,
 		.elsewhere = elsewhere,
@@ -340,8 +356,10 @@ static void set_up_world(struct world *world, uint32_t spines, uint32_t spine_no
 static void clear_world(struct world *world)
 {
 	osp_topology_free(world->topology);
+	osp_components_search_free(world->search);
 	for (uint32_t i = 0; i < world->part_count; i++) {
 		free(world->part[i].said);
+		free(world->part[i].planned);
 		free(world->part[i].only);
 	}
 	free(world->given);
@@ -612,6 +630,21 @@ static void leaves_out_what_has_room_elsewhere(void **state)
 	}
 }
 
+/* --- slow answers ----------------------------------------------------------------------------- */
+
+#define SLOW_MS (OSP_CHOOSE_BUDGET_MS + 1)
+
+/* A call that may take so long for the two questions that it is sure to ask. */
+static struct osp_components_choice choose_slowly(struct world *world)
+{
+	struct osp_components_choice choice;
+
+	world->step_ms = SLOW_MS;
+	choice = choose(world);
+	assert_in_range(world->questions, 0, 2);
+	return choice;
+}
+
 /* If time is up at once, domain after domain is asked in the calls that follow. */
 static void goes_on_in_the_next_call(void **state)
 {
@@ -627,15 +660,151 @@ static void goes_on_in_the_next_call(void **state)
 		world.free_at_s[n] = NOW + 300;
 	add_part(&world, 2, false);
 	add_part(&world, 2, false);
-	world.step_ms = OSP_CHOOSE_BUDGET_MS + 1;
-	for (; !found && calls < 4; calls++) {
-		found = choose(&world).found;
-		assert_true(world.questions <= 12);
-	}
+	for (; !found && calls < 20; calls++)
+		found = choose_slowly(&world).found;
 	assert_true(found);
-	assert_in_range(calls, 2, 3);
+	assert_in_range(calls, 3, 10); /* the first, anywhere, and two for each domain */
 	assert_int_equal(osp_nodeset_next(world.accepted, 0) / 4, 2);
 	clear_world(&world);
+}
+
+/* However slow the answers are, what can start is found, the soonest start in the end, and it is
+ * not lost again. */
+static void slow_answers_hide_no_start(void **state)
+{
+	uint32_t found = 0;
+
+	(void)state;
+	for (uint64_t seed = 1; seed <= CASES / 4; seed++) {
+		struct world world;
+		struct osp_components_choice choice = {.found = false};
+		int64_t right_s, all_s;
+		uint32_t most;
+
+		random_world(&world, seed);
+		world.run_now = false;
+		right_s = right_start_s(&world);
+		all_s = all_start_s(&world, false);
+		/* in four rounds: with and without those that may run elsewhere, and again */
+		most = 4 * (world.domain_count + 1) * (world.part_count + 1);
+		for (uint32_t i = 0; i < most && !choice.found; i++)
+			choice = choose_slowly(&world);
+		if (choice.found != (right_s != NEVER))
+			fail_msg("seed %" PRIu64 ": %s", seed,
+				 choice.found ? "found" : "not found");
+		for (uint32_t i = 0; i < most && choice.found; i++) {
+			choice = choose_slowly(&world);
+			if (!choice.found)
+				fail_msg("seed %" PRIu64 ": lost after %u calls", seed, i + 1);
+		}
+		if (choice.found && all_s != NEVER && all_s == right_s && choice.start_s != all_s &&
+		    sum_of_needs(&world, false) == sum_of_needs(&world, true))
+			fail_msg("seed %" PRIu64 ": all start at %" PRId64 ", not %" PRId64, seed,
+				 choice.start_s, all_s);
+		found += choice.found;
+		clear_world(&world);
+	}
+	assert_true(found > 1000);
+}
+
+/* Asks about one component after the other, as backfill does; returns whether all have a place. */
+static bool plan_all(struct world *world)
+{
+	uint32_t domains[SPINES_MAX], domain_count = world->domain_count, planned = 0;
+
+	memcpy(domains, world->domains, sizeof(domains));
+	for (world->own = 0; world->own < world->part_count; world->own++) {
+		uint32_t first = osp_nodeset_next(world->taken, 0);
+
+		if (first < world->node_count) {
+			world->domains[0] = osp_topology_domain_of(world->topology, first, 1);
+			world->domain_count = 1;
+		}
+		if (choose_slowly(world).found) {
+			world->part[world->own].runs = true;
+			osp_nodeset_or(world->taken, world->accepted);
+			osp_nodeset_and_not(world->given, world->accepted);
+			planned++;
+		}
+	}
+	for (uint32_t i = 0; i < world->part_count; i++)
+		world->part[i].runs = false;
+	osp_nodeset_clear(world->taken);
+	osp_nodeset_assign(world->given, world->main);
+	memcpy(world->domains, domains, sizeof(domains));
+	world->domain_count = domain_count;
+	return planned == world->part_count;
+}
+
+/* Five components, one question each time: a few cycles later all of them are planned in each. */
+static void five_components_are_planned_however_slow(void **state)
+{
+	struct world world;
+	uint32_t cycles = 0;
+
+	(void)state;
+	set_up_world(&world, 3, 5);
+	leave_free(&world, 1, 4);
+	world.from_nodes = 3;
+	add_part(&world, 1, false);
+	add_part(&world, 1, false);
+	add_part(&world, 1, false);
+	add_part(&world, 1, false);
+	add_part(&world, 1, false);
+	leave_free(&world, 0, 2); /* where the scheduler would begin */
+	while (!plan_all(&world))
+		assert_true(++cycles < 8);
+	for (uint32_t i = 0; i < 5; i++)
+		assert_true(plan_all(&world));
+	clear_world(&world);
+}
+
+/* A plan that no longer holds is given up, and another one found. */
+static void a_plan_that_is_gone_is_replaced(void **state)
+{
+	struct world world;
+	bool found = false;
+
+	(void)state;
+	set_up_world(&world, 2, 4);
+	add_part(&world, 2, false);
+	add_part(&world, 2, false);
+	for (uint32_t i = 0; i < 10; i++)
+		found = choose_slowly(&world).found;
+	assert_true(found && osp_nodeset_next(world.accepted, 0) < 4);
+	leave_free(&world, 0, 1);
+	assert_false(choose_slowly(&world).found);
+	for (uint32_t i = 0; i < 10; i++)
+		found = choose_slowly(&world).found;
+	assert_true(found && osp_nodeset_next(world.accepted, 0) >= 4);
+	world.step_ms = 0; /* quick again: the first such call forgets what the slow ones knew */
+	assert_true(choose(&world).found);
+	leave_free(&world, 1, 1);
+	leave_free(&world, 0, 4);
+	assert_true(choose(&world).found);
+	clear_world(&world);
+}
+
+/* A start now asks as long as it has time, and believes the plan of the others. */
+static void a_slow_start_believes_the_plan(void **state)
+{
+	(void)state;
+	for (uint32_t known = 0; known < 2; known++) {
+		struct world world;
+
+		set_up_world(&world, 1, 6);
+		add_part(&world, 2, false);
+		add_part(&world, 2, false);
+		add_part(&world, 2, false);
+		world.run_now = true;
+		for (uint32_t i = 1; i < 3 && known; i++) {
+			world.part[i].planned = osp_nodeset_new(world.node_count);
+			osp_nodeset_add(world.part[i].planned, 2 * i);
+			osp_nodeset_add(world.part[i].planned, 2 * i + 1);
+		}
+		assert_int_equal(choose_slowly(&world).found, known == 1);
+		clear_world(&world);
+	}
 }
 
 /* What was said in this cycle spares the question, unless it leads to a no. */
@@ -742,6 +911,10 @@ int main(void)
 		cmocka_unit_test(the_other_comes_first_where_its_nodes_are_few),
 		cmocka_unit_test(leaves_out_what_has_room_elsewhere),
 		cmocka_unit_test(goes_on_in_the_next_call),
+		cmocka_unit_test(slow_answers_hide_no_start),
+		cmocka_unit_test(five_components_are_planned_however_slow),
+		cmocka_unit_test(a_plan_that_is_gone_is_replaced),
+		cmocka_unit_test(a_slow_start_believes_the_plan),
 		cmocka_unit_test(asks_no_more_than_it_must),
 		cmocka_unit_test(believes_when_all_start),
 		cmocka_unit_test(waits_for_no_stuck_node),
