@@ -4,7 +4,8 @@
 #
 # What is compared, and how: oracle.py. ONESPINE_SEED=N ONESPINE_STATES=N runs these states (again), ONESPINE_STRIDE
 # and ONESPINE_KIND choose among them, ONESPINE_FIRST=1 ends at the first that differs; by default the same ones from
-# seed 2000 on, as many as two minutes have time for (ONESPINE_SECONDS).
+# seed 2000 on, as many as two minutes have time for (ONESPINE_SECONDS). In every second state the job is one that a
+# policy holds to one spine; ONESPINE_HELD=0 makes the states of seeds that were written down before that.
 
 load helpers
 
@@ -20,11 +21,17 @@ setup_file() {
 		while [ -e "$GATES/\$SLURMD_NODENAME" ]; do sleep 0.2; done
 	END
 	chmod 755 "$BATS_FILE_TMPDIR" "$GATES" "$BATS_FILE_TMPDIR/epilog"
+	cat >"$BATS_FILE_TMPDIR/onespine.yaml" <<-'POLICY'
+		partitions:
+		  held: {gang: always, allow_off: false}
+		  held4: {gang: always, allow_off: false, from_nodes: 4}
+	POLICY
 	export ONESPINE_TICKS=$BATS_FILE_TMPDIR/ticks
 	head -c 8 /dev/zero >"$ONESPINE_TICKS"
 	cc -shared -fPIC -O1 -Wall -Werror -o "$BATS_FILE_TMPDIR/backfill_now.so" "$BATS_TEST_DIRNAME/backfill_now.c" -ldl
 	LD_PRELOAD=$BATS_FILE_TMPDIR/backfill_now.so cluster_start \
 		--topology "$BATS_FILE_TMPDIR/onespine.topology" --dir "$dir" --gres gpu:h100:4 \
+		--config "$BATS_FILE_TMPDIR/onespine.yaml" \
 		--conf "AuthInfo=socket=$dir/munge/socket,cred_expire=5" --conf "Epilog=$BATS_FILE_TMPDIR/epilog" \
 		--conf SelectTypeParameters=CR_CPU_Memory --conf DefMemPerNode=500 --conf KillWait=1 \
 		--conf PreemptType=preempt/partition_prio --conf PreemptMode=CANCEL --conf MessageTimeout=5 --conf MinJobAge=5 \
@@ -34,6 +41,8 @@ setup_file() {
 		--node-conf 'NodeName=n[1,5,9,11] Feature=a,c' --node-conf 'NodeName=n[4,8] Feature=b' \
 		--node-conf 'NodeName=n[3,7] Feature=b,c' \
 		--partition 'main Nodes=ALL Default=YES PriorityTier=10 PreemptMode=OFF' \
+		--partition 'held Nodes=ALL PriorityTier=10 PreemptMode=OFF' \
+		--partition 'held4 Nodes=ALL PriorityTier=10 PreemptMode=OFF' \
 		--partition 'low Nodes=ALL PriorityTier=1 PreemptMode=CANCEL' \
 		--partition 'few Nodes=n[1-7,9-10] PriorityTier=10 PreemptMode=OFF' \
 		--partition 'over Nodes=ALL PriorityTier=10 PreemptMode=CANCEL OverSubscribe=FORCE:2' \
@@ -54,7 +63,7 @@ setup() {
 
 @test "random states: never later than the best domain alone, never on two, nobody waits longer for it" {
 	python3 "$BATS_TEST_DIRNAME/oracle.py" --seconds "${ONESPINE_SECONDS:-0}" --states "${ONESPINE_STATES:-0}" \
-		--seed "${ONESPINE_SEED:-2000}" --stride "${ONESPINE_STRIDE:-1}" --kind="${ONESPINE_KIND:-}" \
+		--seed "${ONESPINE_SEED:-2000}" --stride "${ONESPINE_STRIDE:-1}" --kind="${ONESPINE_KIND:-}" --held "${ONESPINE_HELD:-2}" \
 		${ONESPINE_FIRST:+--first} --gates "$GATES" --ticks "$ONESPINE_TICKS" \
 		--spines 'n1,n2,n3,n4 n5,n6,n7,n8 n9,n10,n11,n12'
 }

@@ -13,6 +13,8 @@ everything in it follows:
     --stride N      every Nth state from the first on (default 1), where several run side by side
     --kind WORD     only states that have it, as the last lines name them ("array", "--gang-segment")
     --first         ends at the first difference
+    --held N        in every Nth state (of those whose number N divides) the job is one that a policy holds to one
+                    spine (0: in none)
     --gates DIR     the folder of the Epilog's gate files
     --ticks FILE    where slurmctld is asked for a cycle of backfill (backfill_now.c)
     --spines TEXT   the domains: "n1,n2,n3,n4 n5,n6,n7,n8"
@@ -40,6 +42,11 @@ Licenses (seats of the license "tool"), counted features ("[a*1&b*1]") and featu
 real starts alone: it starts now where one domain alone would, and behind the gang where it would behind the confined
 job.
 
+A job that a policy holds (`always`, of a size that only Slurm works out: -n, --gpus, -N1-8) is compared in the same
+way: in the partition with the policy, and confined to each spine in one without. So are two components of such sizes,
+by real starts alone: to --test-only they are two jobs, each asked about by itself (slurm_het_job_will_run()). They
+start where they would confined to one spine together, on one spine if they have as many nodes as the policy says.
+
 What is a difference is said in oracle_judge.py, which has a test of its own. A type of GPU mixes with no other in a
 gang, so a domain with two types is two domains here.
 
@@ -58,7 +65,7 @@ sys.dont_write_bytecode = True  # nothing beside the sources
 # pylint: disable=wrong-import-position
 import oracle_judge as judge
 from oracle_slurm import NEVER, await_cycle, await_true, ask, expand, gates, records, seconds_of, show, ticks
-from oracle_state import Cluster, State
+from oracle_state import HELD, Cluster, State
 
 LOOKS = 4
 PREEMPTS_S = 10
@@ -92,15 +99,18 @@ class Plan:
         self.look()
 
     def look(self):
+        """Of components together, which start when the last of them can."""
         began = time.time()
-        record = show(self.job)
-        self.state = record.get("JobState", "")
-        self.reason = record.get("Reason", "")
-        self.runs = self.state in ("RUNNING", "CONFIGURING")
-        self.nodes = expand(record.get("NodeList" if self.runs else "SchedNodeList", "").replace("(null)", ""))
-        self.start_s = 0 if self.runs else seconds_of(record.get("StartTime", "")) - began
-        if not self.runs and not self.nodes:
-            self.start_s = NEVER
+        parts = [one for one in records("job", self.job) if "HetJobOffset" in one] or [show(self.job)]
+        self.states = [part.get("JobState", "") for part in parts]
+        self.state, self.reason = "+".join(self.states), parts[0].get("Reason", "")
+        self.runs = all(state in ("RUNNING", "CONFIGURING") for state in self.states)
+        self.nodes, self.start_s = set(), 0
+        for part in parts:
+            nodes = expand(part.get("NodeList" if self.runs else "SchedNodeList", "").replace("(null)", ""))
+            start_s = seconds_of(part.get("StartTime", "")) - began if nodes else NEVER
+            self.start_s = 0 if self.runs else max(self.start_s, start_s)
+            self.nodes |= nodes
 
     def __str__(self):
         names = ",".join(sorted(self.nodes))
@@ -119,8 +129,12 @@ def by_start_alone(request):
 
 
 def submit(request, *more):
+    """The job's number, or None; the options `more` are each component's."""
     script = f": >{gates.of_job('$SLURM_JOB_ID')}; exec sleep 3600"
-    said = ask("sbatch", "--parsable", "--output=/dev/null", *more, *request, f"--wrap={script}")
+    options = list(request)
+    for at in [at for at, option in enumerate(request) if option == ":"]:
+        options[at:at + 1] = [":", *more]
+    said = ask("sbatch", "--parsable", "--output=/dev/null", f"--wrap={script}", *more, *options)
     return int(said) if said.isdigit() else None
 
 
@@ -143,7 +157,10 @@ class Question:
             self.differences.append(self.words(f"{before}{found}{after}"))
 
     def one_domain(self, nodes, what):
-        self.differs(judge.several_domains(self.state.places, nodes), f"{what} ")
+        if self.state.held_in:
+            self.differs(judge.promise_broken(self.state.cluster.spines, HELD[self.state.held_in], nodes), f"{what} ")
+        else:
+            self.differs(judge.several_domains(self.state.places, nodes), f"{what} ")
         self.differs(judge.not_its_nodes(self.state.least, self.state.size, nodes), f"{what} ")
 
     def by_test_only(self):
@@ -156,7 +173,8 @@ class Question:
 
     def by_test_only_in(self, partition):
         request = [option for option in self.state.request if not option.startswith("--partition=")]
-        request.append(f"--partition={partition}")
+        if not self.state.held_in:
+            request.append(f"--partition={partition}")
         alone = [test_only(request, *self.state.confined_to(place))[0] for place in self.state.places]
         start, nodes, said = test_only(request, *self.state.as_gang())
         exactly = [test_only(request, *self.state.confined_to(nodes))[0]] if judge.before_all(start, alone) else []
@@ -235,6 +253,7 @@ class Question:
         starts = [start_s for _, start_s in confined]
         found = judge.another_plan(plan.start_s, starts, self.first_of_array(plan, starts, first_s))
         self.left_out = bool(found and (judge.another_state(plan, [one for one, _ in confined if one]) or
+                                        judge.in_vain(plan, [one for one, _ in confined if one]) or
                                         judge.holds_several(self.state.partition.split(","), min(starts) == 0)))
         if not self.left_out:
             self.differs(found, f"submitted: {plan}; ")
@@ -253,21 +272,38 @@ class Question:
             first_s = min([first_s] + [self.plan_beside(plan, place, alone)[1] for place in self.state.places])
         return first_s
 
+    def real(self, options):
+        """What becomes of it, submitted alone with these; None when it is refused. Backfill plans components in one
+        cycle, and may begin them in a later one, when what they preempt is gone."""
+        job = submit(self.state.request, *options)
+        plan = Plan(job, self.state) if job else None
+        for _ in range(LOOKS if self.state.components else 0):
+            if plan and not plan.runs:
+                await_cycle(job)
+                plan.look()
+        return plan
+
     def by_real_start(self):
         """Submitted alone, as a gang and for each domain; returns the gang's plan, or None when it was refused."""
-        job = submit(self.state.request, *self.state.as_gang())
-        plan = Plan(job, self.state) if job else None
+        plan = self.real(self.state.as_gang())
+        if plan and self.state.components:
+            self.differs(judge.one_alone(plan.states))
         if plan and plan.runs:
             self.one_domain(plan.nodes, "what runs")
             return plan
         confined = []
         for place in self.state.places:
             self.state.renew()
-            job = submit(self.state.request, *self.state.confined_to(place))
-            confined.append(Plan(job, self.state) if job else None)
+            confined.append(self.real(self.state.confined_to(place)))
+        if plan is None and self.state.components:
+            self.differs(judge.refused_together(confined, self.state.least, HELD[self.state.held_in]))
+            return None
         self.state.renew()
-        job = submit(self.state.request, *(option for option in self.state.as_gang() if option not in self.state.gang))
-        plain = job and Plan(job, self.state).runs
+        plain = self.real(self.state.as_nothing())
+        plain = plain and plain.runs
+        self.left_out = bool(plan and self.state.components and judge.in_vain(plan, [one for one in confined if one]))
+        if self.left_out:
+            return plan
         self.differs(judge.waits_for_nothing(False, [one and one.runs for one in confined], plain),
                      f"submitted: {plan or 'refused'}; ", ": " + "; ".join(str(one or "refused") for one in confined))
         return plan
@@ -306,7 +342,7 @@ class Question:
         """What has other nodes behind the gang confined to its domain, too: 22.05 gives the nodes of others the weights
         that they had for the job before, so --exclude alone changes which of equal nodes a plan takes."""
         alone, confined = alone_and_confined
-        both, behind = self.others_behind(self.state.as_gang() + self.state.confined_to(place))
+        both, behind = self.others_behind(self.state.as_gang_in(place))
         same = both.nodes == alone.nodes and not judge.apart(both.start_s, alone.start_s)
         return [self.held_behind(" ".join(request), (both, ours), (alone, stock), same)
                 for request, ours, stock in zip(self.state.others, behind, confined) if ours and stock]
@@ -324,7 +360,7 @@ class Question:
     def others_behind(self, how):
         self.state.renew()
         first = submit(self.state.request, *how, "--priority=1000")
-        await_cycle(first)
+        await_cycle(first, LOOKS if self.state.components else 1)
         jobs = [submit(request, "--partition=main", f"--priority={500 - index}")
                 for index, request in enumerate(self.state.others)]
         plans = [Plan(job, self.state) if job else None for job in jobs]
@@ -332,9 +368,9 @@ class Question:
 
     def answer(self):
         self.state.build()
-        if by_start_alone(self.state.request):
+        if by_start_alone(self.state.request) or self.state.components:
             plan = self.by_real_start()
-            if plan and plan.runs:
+            if plan and (plan.runs or self.state.components):
                 self.by_others(plan)
             return self.differences
         alone = self.by_test_only()
@@ -347,15 +383,17 @@ class Question:
 class Count:
     """What was asked, and what came of it."""
 
-    def __init__(self):
+    def __init__(self, held):
+        self.held = held
         self.states, self.bad, self.left_out, self.nothing_runs, self.at_once = 0, [], [], 0, 0
         self.kinds = collections.Counter()
 
     def take(self, seed, cluster):
         """Asks in that state; what is different must be so again, in the state built anew, since what a busy machine
         does between two looks is no difference."""
-        state = State(seed, cluster)
-        question, second = Question(state), Question(State(seed, cluster))
+        held = bool(self.held and seed % self.held == 0)
+        state = State(seed, cluster, held)
+        question, second = Question(state), Question(State(seed, cluster, held))
         again = question.answer() and second.answer()
         for words in again or []:
             print(words, flush=True)
@@ -382,6 +420,7 @@ def main():
     options.add_argument("--seconds", type=float, default=0)
     options.add_argument("--stride", type=int, default=1)
     options.add_argument("--kind", default="")
+    options.add_argument("--held", type=int, default=0)
     options.add_argument("--first", action="store_true")
     options.add_argument("--gates", required=True)
     options.add_argument("--ticks", required=True)
@@ -390,11 +429,12 @@ def main():
     os.environ.update(LC_ALL="C", SLURM_TIME_FORMAT="standard")
     ticks.open(given.ticks)
     gates.open(given.gates)
-    cluster, count, began = Cluster(given.spines), Count(), time.time()
+    cluster, count, began = Cluster(given.spines), Count(given.held), time.time()
     limit_s = given.seconds or (0 if given.states else 120)
     seed = given.seed
     while not (count.states == given.states > 0 or 0 < limit_s < time.time() - began or given.first and count.bad):
-        if not given.kind or given.kind in State(seed, cluster).kinds():
+        held = bool(given.held and seed % given.held == 0)
+        if not given.kind or given.kind in State(seed, cluster, held).kinds():
             count.take(seed, cluster)
         seed += given.stride
     cluster.clear()

@@ -48,6 +48,19 @@ def not_its_nodes(least, size, nodes):
     return None
 
 
+def promise_broken(spines, from_nodes, nodes):
+    """What a policy holds to one spine once it has so many nodes."""
+    if len(nodes) >= from_nodes and place_of(spines, nodes) is None:
+        return f"is on several spines, though a policy holds it to one: {','.join(sorted(nodes))}"
+    return None
+
+
+def one_alone(states):
+    """The states of a heterogeneous job's components: Slurm starts all of them, or none."""
+    begun = [state in ("RUNNING", "CONFIGURING") for state in states]
+    return f"has begun in part: {', '.join(states)}" if any(begun) and not all(begun) else None
+
+
 def another_start(gang_s, alone_s):
     """--test-only's answer for the gang, and for each domain alone."""
     if apart(gang_s, min(alone_s)):
@@ -79,6 +92,18 @@ def before_all(gang_s, alone_s):
 def refused(taken):
     """sbatch refuses the gang; `taken`: whether it takes the job confined to each domain."""
     return "sbatch refuses it as a gang, and takes it for a domain alone" if any(taken) else None
+
+
+def in_vain(ours, confined):
+    """Whether Slurm plans it for now and then refuses the start, and does so to the job confined to a domain, too: from
+    24.11 on its copy of the nodes has no list of the jobs on one, so nothing there shares (OverSubscribe=FORCE)."""
+    never = [one for one in [ours] + confined if not one.runs and one.nodes and one.start_s == NEVER]
+    return "is planned for a start that is refused" if ours in never and len(never) > 1 else None
+
+
+def refused_together(taken, least, from_nodes):
+    """The components of a job are refused that need fewer nodes than the policy counts together; `taken`: as above."""
+    return refused(taken) if least < from_nodes else None
 
 
 def waits_for_nothing(gang_runs, confined_run, plain_runs):
@@ -117,6 +142,7 @@ def moved(ours, stock, same, starts_alone):
 ONE, TWO = {"n1", "n2"}, {"n3", "n4"}
 RUNS, WAITS, PLAN, OTHER = Answer(True, 0, ONE), Answer(False, NEVER, set()), Answer(False, 600, ONE), Answer(
     False, 600, TWO)
+REFUSED = Answer(False, NEVER, ONE)
 AHEAD, BEGUN = ("PENDING", ONE), ("RUNNING", ONE)
 
 CASES = [  # the rule, what is answered, whether that is wrong
@@ -128,6 +154,14 @@ CASES = [  # the rule, what is answered, whether that is wrong
     ("not_its_nodes", (1, 3, ONE), False),
     ("not_its_nodes", (2, 2, ONE | TWO), True),  # the whole partition as the plan of one gang
     ("not_its_nodes", (2, 2, {"n1"}), True),
+    ("promise_broken", ([ONE, TWO], 2, {"n1"}), False),
+    ("promise_broken", ([ONE, TWO], 2, ONE), False),
+    ("promise_broken", ([ONE, TWO], 3, {"n2", "n3"}), False),  # too few for the promise
+    ("promise_broken", ([ONE, TWO], 2, {"n2", "n3"}), True),
+    ("promise_broken", ([ONE, TWO], 3, ONE | TWO), True),
+    ("one_alone", (["RUNNING", "RUNNING"],), False),
+    ("one_alone", (["PENDING", "PENDING"],), False),
+    ("one_alone", (["RUNNING", "PENDING"],), True),
     ("another_start", (0, [0, NEVER]), False),
     ("another_start", (NEVER, [NEVER, NEVER]), False),
     ("another_start", (659, [1200, 600]), False),
@@ -158,6 +192,13 @@ CASES = [  # the rule, what is answered, whether that is wrong
     ("before_all", (600, [1200, NEVER]), True),
     ("refused", ([None, None],), False),  # --test-only takes it, and sbatch refuses it without a gang, too
     ("refused", ([None, WAITS],), True),
+    ("in_vain", (REFUSED, [PLAN, RUNS]), False),
+    ("in_vain", (PLAN, [REFUSED]), False),
+    ("in_vain", (WAITS, [REFUSED, REFUSED]), False),
+    ("in_vain", (REFUSED, [WAITS, REFUSED]), True),
+    ("refused_together", ([WAITS], 4, 4), False),
+    ("refused_together", ([None], 2, 4), False),
+    ("refused_together", ([WAITS], 2, 4), True),
     ("waits_for_nothing", (True, [True, False], True), False),
     ("waits_for_nothing", (False, [False, False], True), False),
     ("waits_for_nothing", (False, [False, True], False), False),  # "[a|b]", where Slurm preempts nobody for a

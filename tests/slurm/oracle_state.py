@@ -18,6 +18,11 @@ LEAF = 2  # nodes of a leaf: those of a spine, two by two
 BEGINS_S = 5  # what has not begun its script after so long is cancelled all the same
 GIVEN_UP_S = 10  # what is cancelled and still there after so long is not waited for
 
+# The partitions that a policy holds to one spine, as tests/slurm/core_oracle.bats makes them: main with a promise, to
+# jobs of 2 nodes and more, and of 4.
+HELD = {"held": 2, "held4": 4}
+NODE_CPUS, NODE_GPUS = 8, 4
+
 
 class Cluster:
     """The nodes, and how to get back to none of them in use."""
@@ -146,10 +151,33 @@ def another_shape(dice, size):
     ])
 
 
-class State:
-    """What runs, ends, is suspended, drained and reserved: all from one number."""
+def least_nodes(request):
+    """Of a job or component without -N, by its tasks and GPUs."""
+    asked = {option[:2]: int(option[2:]) for option in request if re.match(r"-[nc]\d+$", option)}
+    gpus = [int(option.split("=")[1]) for option in request if option.startswith("--gpus=")]
+    cpus = asked.get("-n", 1) * asked.get("-c", 1)
+    return max([-(-cpus // NODE_CPUS)] + [-(-count // NODE_GPUS) for count in gpus])
 
-    def __init__(self, seed, cluster):
+
+def some_size(dice, most_tasks):
+    """Options of a job whose number of nodes only Slurm works out."""
+    way = dice.randint(1, 7)
+    if way <= 2:
+        return [f"-n{dice.randint(2, most_tasks)}"]
+    if way == 3:
+        return [f"-n{dice.randint(1, most_tasks // 2)}", "-c2"]
+    if way == 4:
+        return [f"-n{dice.randint(2, most_tasks)}", f"--mem-per-cpu={dice.choice([300, 900, 1800])}"]
+    if way == 5:
+        return [f"--gpus={dice.randint(2, most_tasks // 2)}"]
+    return [f"-N1-{dice.randint(2, 8)}"] + dice.choice([["--exclusive"], [f"--ntasks-per-node={dice.randint(1, 8)}"]])
+
+
+class State:
+    """What runs, ends, is suspended, drained and reserved: all from one number. `held`: the job is one that a policy
+    holds to one spine, of a size that only Slurm works out, or of two components of such sizes."""
+
+    def __init__(self, seed, cluster, held=False):
         self.seed = seed
         self.cluster = cluster
         dice = random.Random(seed)
@@ -183,6 +211,24 @@ class State:
         self.asked_before = None  # by --test-only as a gang, before anything is reserved
         self.aim(random.Random(f"{seed}: aimed at one rule"))
         self.places = cluster.of_one_kind(self.places)
+        self.held_in, self.components = None, False
+        if held:
+            self.ask_under_promise(random.Random(f"{seed}: a policy holds it"))
+
+    def ask_under_promise(self, dice):
+        """Of another partition than the confined job, which else asks for the same: so it stands in neither's request."""
+        kept = [option for option in self.request if re.match("--time|--constraint=[abc]$", option)]
+        self.components, self.held_in = dice.random() < 0.5, "held"
+        self.gang, self.excluded, self.partition = [], set(), "main"
+        self.reserved_for, self.least, self.size, self.asked_before = "daemon", 1, len(self.cluster.nodes), None
+        if self.components:
+            self.held_in, self.front, self.places = "held4", [], self.cluster.spines
+            sizes = [some_size(dice, 14) for _ in range(2)]
+            self.least = sum(least_nodes(size) for size in sizes)
+            self.request = sizes[0] + kept + [":"] + sizes[1] + kept
+        else:
+            self.places = self.cluster.of_one_kind(self.cluster.spines)
+            self.request = some_size(dice, 28) + kept
 
     def aim(self, dice):
         """In some states one rule alone decides, which is too rare among the others."""
@@ -323,11 +369,24 @@ class State:
         return "--array=1-2" in self.request
 
     def as_gang(self):
+        if self.held_in:
+            return [f"--partition={self.held_in}"]
         return self.gang + ([f"--exclude={','.join(sorted(self.excluded))}"] if self.excluded else [])
+
+    def as_gang_in(self, place):
+        """Of an option given twice the last one counts."""
+        confined = self.confined_to(place)
+        return confined + self.as_gang() if self.held_in else self.as_gang() + confined
 
     def confined_to(self, place):
         """The options that leave the job these nodes and no others."""
-        return ["--exclude=" + ",".join(sorted(set(self.cluster.nodes) - place | self.excluded))]
+        return self.as_nothing() + ["--exclude=" + ",".join(sorted(set(self.cluster.nodes) - place | self.excluded))]
+
+    def as_nothing(self):
+        """The options with which neither a gang is asked for nor a policy holds it."""
+        if self.held_in:
+            return ["--partition=main"]
+        return [option for option in self.as_gang() if option not in self.gang]
 
     @staticmethod
     def some_job(dice):
@@ -449,10 +508,13 @@ class State:
                  "whole-nodes": "--exclusive" in request, "memory": "--mem" in request, "GPUs": "--gpus" in request,
                  "typed-GPUs": "00:" in request, "licenses": "--licenses" in request, "array": "--array" in request,
                  "features": "--constraint" in request, "counted-features": "*" in request,
-                 "partitions": "," in self.partition, "range": self.least != self.size,
+                 "partitions": "," in self.partition, "range": self.least != self.size and not self.held_in,
                  "leaf": self.gang == ["--gang=leaf"], "nodelist": "--nodelist" in request, "excluded": self.excluded,
                  "in-over": "over" in self.partition, "in-whole": "whole" in self.partition,
-                 "in-low": "low" in self.partition}
+                 "in-low": "low" in self.partition, "held-components": self.components,
+                 "held-tasks": self.held_in and not self.components and "-n" in request,
+                 "held-GPUs": self.held_in and not self.components and "--gpus" in request,
+                 "held-range": self.held_in and not self.components and "-N1-" in request}
         words |= {self.aimed_at} if self.aimed_at else set()
         return words | {word for word, there in named.items() if there}
 
