@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* cmd_topology_import.c - `onespine topology import` */
 #include "tools/command/command.h"
+#include "tools/command/topology_sources.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,7 +9,6 @@
 #include <strings.h>
 
 #include "lib/topology/blocks.h"
-#include "lib/topology/readers.h"
 #include "lib/topology/builder.h"
 #include "host/files.h"
 
@@ -94,16 +94,10 @@ struct source {
 	bool blocks;	      /* its FILE may have blocks, which become the level nvlink */
 };
 
+#define SOURCE(word, help, ...) {.name = word, __VA_ARGS__},
+
 static const struct source sources[] = {
-	{.name = "ec2", .add = osp_import_ec2, .options = OF_EC2},
-	{.name = "infiniband",
-	 .add = osp_import_infiniband,
-	 .options = OF_PAGES | OPTION(OSP_OPTION_ADAPTERS),
-	 .adapter_map = true},
-	{.name = "topograph", .read = osp_read_topograph, .blocks = true},
-	{.name = "slurm", .read = osp_read_slurm_topology, .blocks = true},
-	{.name = "csv", .add = osp_import_csv, .options = OF_EC2 | OPTION(OSP_OPTION_COLUMNS)},
-	{.name = "onespine", .read = osp_read_onespine_topology},
+	OSP_TOPOLOGY_SOURCES(SOURCE){.name = "onespine", .read = osp_read_onespine_topology},
 };
 
 /* Refuses options that this source does not use, which are a mistake. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* options.c - the commands of `onespine` and their options, in one table */
 #include "tools/command/options.h"
+#include "tools/command/topology_sources.h"
 
 #define BIT(command) (1u << (command))
 #define ON_FILES                                                                                   \
@@ -265,18 +266,17 @@ static const struct osp_command commands[OSP_COMMAND_COUNT] = {
 		      .details = ""},
 };
 
+#define SOURCE_WORD(word, help, ...) word " "
+#define SOURCE_HELP(word, help, ...) word " (" help "), "
+
 static const struct osp_option options[OSP_OPTION_COUNT] = {
-	[OSP_OPTION_FROM] =
-		{.name = "from",
-		 .argument = "KIND",
-		 .commands = BIT(OSP_TOPOLOGY_IMPORT),
-		 .complete = OSP_COMPLETE_WORDS,
-		 .words = "ec2 infiniband topograph slurm csv onespine",
-		 .help = "What the FILEs are: ec2 (JSON of describe-instance-topology or "
-			 "describe-capacity-reservation-topology), infiniband (what ibnetdiscover "
-			 "prints, -p too), topograph (its models, or what it makes for Slurm), "
-			 "slurm (topology.conf or topology.yaml), csv (a host and its switches a "
-			 "line) or onespine."},
+	[OSP_OPTION_FROM] = {.name = "from",
+			     .argument = "KIND",
+			     .commands = BIT(OSP_TOPOLOGY_IMPORT),
+			     .complete = OSP_COMPLETE_WORDS,
+			     .words = OSP_TOPOLOGY_SOURCES(SOURCE_WORD) "onespine",
+			     .help = "What the FILEs are: " OSP_TOPOLOGY_SOURCES(
+				     SOURCE_HELP) "or onespine."},
 	[OSP_OPTION_SOURCES] =
 		{.name = "from",
 		 .argument = "SOURCE[,SOURCE]",
