@@ -24,7 +24,7 @@ setup() {
 	[[ -z ${ONESPINE_CLUSTER:-} ]] || {
 		# the last test's end looked
 		[[ ! -e $BATS_FILE_TMPDIR/unwell ]] || cluster check --dir "$ONESPINE_CLUSTER"
-		free_all
+		untraced free_all
 	}
 }
 
@@ -144,9 +144,21 @@ slurm_at_least() {
 
 # --- waiting and judging --------------------------------------------------------------------------
 
+# untraced COMMAND...: without bats' record of each line that is run, most of what a function of bash costs here. Of a
+# failure the test's own line is named.
+untraced() {
+	local -
+	set +T
+	"$@"
+}
+
 # await SECONDS COMMAND...: until the command succeeds. SECONDS are for a machine that does nothing else: it fails
 # after four times as long, and not before 90
 await() {
+	untraced await_success "$@"
+}
+
+await_success() {
 	local limit_s=$(($1 * 4)) end asked=0
 	shift
 	((limit_s >= 90)) || limit_s=90
@@ -162,6 +174,10 @@ await() {
 
 # stays SECONDS COMMAND...: the command succeeds all the time
 stays() {
+	untraced stays_successful "$@"
+}
+
+stays_successful() {
 	local limit_s=$1 end
 	shift
 	end=$((${EPOCHREALTIME/[.,]/} + limit_s * 1000000))
