@@ -158,15 +158,26 @@ int osp_layout_parse(const char *text, struct osp_layout *layout, struct osp_err
 	return 0;
 }
 
+/* Returns the size that etp has where nothing says it: frameworks that cut experts cut them as the
+ * rest. */
+static uint32_t unsaid_etp(const struct osp_layout *layout)
+{
+	bool sliced = layout->order != OSP_ORDER_TORCHTITAN && layout->order != OSP_ORDER_VLLM;
+
+	return sliced && layout->size[OSP_AXIS_EP] > 1 && layout->size[OSP_AXIS_TP]
+		       ? layout->size[OSP_AXIS_TP]
+		       : 1;
+}
+
 const char *osp_layout_format(const struct osp_layout *layout, char *buffer, size_t buffer_bytes)
 {
 	size_t at = 0;
 
 	buffer[0] = '\0';
 	for (int axis = 0; axis < OSP_AXIS_COUNT && at < buffer_bytes; axis++) {
-		bool same = axis == OSP_AXIS_ETP && layout->size[axis] == layout->size[OSP_AXIS_TP];
+		uint32_t unsaid = axis == OSP_AXIS_ETP ? unsaid_etp(layout) : 1;
 
-		if (layout->size[axis] > 1 && !same)
+		if (layout->size[axis] && layout->size[axis] != unsaid)
 			at += (size_t)snprintf(buffer + at, buffer_bytes - at, "%s%s%u",
 					       at ? "," : "", axis_names[axis], layout->size[axis]);
 	}
@@ -194,15 +205,13 @@ static void fill(struct osp_layout *layout)
 {
 	static const enum osp_layout_axis ones[] = {OSP_AXIS_TP, OSP_AXIS_CP, OSP_AXIS_PP,
 						    OSP_AXIS_REPLICA, OSP_AXIS_EP};
-	bool sliced = layout->order != OSP_ORDER_TORCHTITAN && layout->order != OSP_ORDER_VLLM;
 
 	for (size_t i = 0; i < sizeof(ones) / sizeof(ones[0]); i++) {
 		if (!layout->size[ones[i]])
 			layout->size[ones[i]] = 1;
 	}
 	if (!layout->size[OSP_AXIS_ETP])
-		layout->size[OSP_AXIS_ETP] =
-			sliced && layout->size[OSP_AXIS_EP] > 1 ? layout->size[OSP_AXIS_TP] : 1;
+		layout->size[OSP_AXIS_ETP] = unsaid_etp(layout);
 }
 
 /* Returns the ranks of one replica of the model. */
@@ -212,14 +221,21 @@ static uint64_t replica_ranks(const struct osp_layout *layout)
 	       layout->size[OSP_AXIS_PP];
 }
 
-/* Returns the largest divisor of `whole` that is at most `limit`. */
+/* Returns the largest divisor of `whole` that is at most `limit`. Looks up to the root of `whole`:
+ * slurmctld asks, of numbers that a user wrote. */
 static uint64_t largest_divisor(uint64_t whole, uint64_t limit)
 {
-	for (uint64_t at = limit < whole ? limit : whole; at > 1; at--) {
-		if (!(whole % at))
-			return at;
+	uint64_t largest = 1;
+
+	for (uint64_t at = 1; at * at <= whole; at++) {
+		if (whole % at)
+			continue;
+		if (whole / at <= limit)
+			return whole / at;
+		if (at <= limit)
+			largest = at;
 	}
-	return 1;
+	return largest;
 }
 
 /* Refuses tp, or tp x cp, that neither divides a node nor fills whole nodes: no number of nodes

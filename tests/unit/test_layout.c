@@ -267,6 +267,11 @@ static void test_format(void **state)
 		{"DP8,Tp=8,pp=8,ORDER=Megatron", "tp8,pp8,dp8"},
 		{"dp16,ep8,etp1,order=torchtitan", "dp16,ep8,order=torchtitan"},
 		{"tp2,dp2,ep2,etp2", "tp2,dp2,ep2"},
+		/* the size that an unsaid one would not have */
+		{"tp8,pp4,dp2,ep8,etp1", "tp8,pp4,dp2,ep8,etp1"},
+		{"tp8,dp2,ep8,etp8,order=torchtitan", "tp8,dp2,ep8,etp8,order=torchtitan"},
+		{"tp8,dp2,etp1", "tp8,dp2"},
+		{"tp8,dp2,ep1,etp8", "tp8,dp2,etp8"},
 		{"tp1,pp1,dp1", "dp1"},
 		{"order=vllm", "dp1,order=vllm"},
 	};
