@@ -30,6 +30,13 @@
 #define OSP_JOB_MODIFY_MESSAGE(err_msg)			    NULL
 #endif
 
+/* From 23.11 on srun takes -c from what sbatch -c sets, before from one of its own. */
+#if OSP_SLURM_AT_LEAST(23, 11)
+#define OSP_SRUN_CPUS_VARIABLE "SLURM_CPUS_PER_TASK"
+#else
+#define OSP_SRUN_CPUS_VARIABLE "SRUN_CPUS_PER_TASK"
+#endif
+
 /* --segment and --exclusive=topo came with 24.05 (slurm.h). */
 #if OSP_SLURM_AT_LEAST(24, 5)
 #define OSP_JOB_SEGMENT(job)	    ((job)->segment_size)

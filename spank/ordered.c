@@ -2,6 +2,7 @@
 /* ordered.c - srun starts each rank of a gang on the node that is meant for it */
 #include "spank/ordered.h"
 
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -52,8 +53,8 @@ static unsigned int tasks_on_each(const struct osp_step_words *words, unsigned i
 	}
 	if (words->tasks_per_node)
 		return words->tasks_per_node;
-	*reason = "as many tasks as GPUs";
-	return words->tasks_by_gpus ? 0 : 1;
+	*reason = words->tasks_by_gpus ? "as many tasks as GPUs" : "as many tasks as CPUs";
+	return words->tasks_by_gpus || words->tasks_by_cpus ? 0 : 1;
 }
 
 unsigned int osp_ordered_tasks(const struct osp_step_words *words, unsigned int nodes,
@@ -119,16 +120,26 @@ static struct {
 	bool inside_step;
 } own;
 
+/* Tells whether this process has a terminal. Of a step's tasks only that of srun --pty has one. */
+static bool has_terminal(void)
+{
+	int terminal = open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY);
+
+	if (terminal >= 0)
+		close(terminal);
+	return terminal >= 0;
+}
+
 /*
  * Tells whether this srun runs inside a step of several tasks: these were ordered, and what they
- * start is theirs. A step of one task is a shell that srun opened in the job.
+ * start is theirs. A step of one task, or with a terminal, is a shell that srun opened in the job.
  */
 static bool is_inside_step(void)
 {
 	const char *step = getenv("SLURM_STEP_ID"), *tasks = getenv("SLURM_STEP_NUM_TASKS");
 
 	return step && strtoul(step, NULL, 10) < SLURM_MAX_NORMAL_STEP_ID &&
-	       (!tasks || strcmp(tasks, "1") != 0);
+	       (!tasks || strcmp(tasks, "1") != 0) && !has_terminal();
 }
 
 void osp_ordered_read(void)
@@ -249,6 +260,20 @@ static bool nodes_are_alike(void)
 	return cpus && !strchr(cpus, ',');
 }
 
+/*
+ * Tells whether the job no longer has the nodes of `nodes`, its list when it began: with --no-kill
+ * one of them failed, or its script made it smaller. srun goes by what slurmctld says.
+ */
+static bool has_other_nodes(const char *nodes)
+{
+	const char *job = getenv("SLURM_JOB_ID");
+	char *now = job ? osp_placed_nodes((uint32_t)strtoul(job, NULL, 10)) : NULL;
+	bool other = now && strcmp(now, nodes) != 0;
+
+	free(now);
+	return other;
+}
+
 static void begin(const struct osp_gang_ranks *order, const struct osp_step_words *words, bool said)
 {
 	bool say = false;
@@ -268,6 +293,11 @@ static void begin(const struct osp_gang_ranks *order, const struct osp_step_word
 		tasks = 0;
 		say = true;
 		snprintf(why, sizeof(why), "nodes with unlike numbers of CPUs");
+	}
+	if (tasks && has_other_nodes(getenv("SLURM_JOB_NODELIST"))) {
+		tasks = 0;
+		say = true;
+		snprintf(why, sizeof(why), "nodes have left the job");
 	}
 	if (tasks)
 		host_file = osp_order_file_make(order, tasks);
@@ -296,12 +326,23 @@ static void begin_unordered(const char *nodes)
 		say_unknown();
 }
 
+/*
+ * Keeps the distribution that srun chooses out of its tasks' environment, where an srun in a shell
+ * that this one opens would take it for the user's.
+ */
+static void leave_out_distribution(void)
+{
+	if (own.known && own.words.order != OSP_STEP_CHOSEN && !getenv("SLURM_DISTRIBUTION"))
+		setenv(OSP_ORDERED_VARIABLE, "1", 1);
+}
+
 void osp_ordered_begin(void)
 {
 	const char *nodes = getenv("SLURM_JOB_NODELIST"), *leaves = getenv(OSP_LEAVES_VARIABLE);
 	struct osp_gang_ranks order;
 
 	unsetenv(OSP_ORDERED_VARIABLE);
+	leave_out_distribution();
 	if (!nodes || !own.known || own.inside_step || (!leaves && !getenv(OSP_LEVEL_VARIABLE)))
 		return;
 	if (!leaves || osp_gang_order_make(nodes, leaves, getenv(OSP_ORDER_VARIABLE), &order)) {
@@ -331,6 +372,7 @@ void osp_ordered_too_late(const struct osp_placed *placed)
 	struct osp_step_words words = own.words;
 	struct osp_gang_ranks made;
 
+	leave_out_distribution();
 	if (!placed->nodes || !own.known || own.inside_step)
 		return;
 	words.other_job = false;

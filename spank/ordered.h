@@ -19,9 +19,9 @@
 
 #include <stdbool.h>
 
-/* Set in the environment of a step's tasks: SLURM_DISTRIBUTION is then ours, and an srun inside
- * must not take it for the user's. Slurm passes on names that begin with SLURM_, whatever --export
- * says. */
+/* Set in the environment of a step's tasks: SLURM_DISTRIBUTION is then ours or srun's own, and an
+ * srun inside must not take it for the user's. Slurm passes on names that begin with SLURM_,
+ * whatever --export says. */
 #define OSP_ORDERED_VARIABLE "SLURM_ONESPINE_ORDERED"
 
 /* Reads srun's words, before srun does. */

@@ -80,24 +80,40 @@ void osp_placed_free(struct osp_placed *placed)
 	memset(placed, 0, sizeof(*placed));
 }
 
+/* Asks slurmctld. Returns the job, or NULL; it is in `jobs`, which the caller frees. */
+static const slurm_job_info_t *load(uint32_t job_id, job_info_msg_t **jobs)
+{
+	*jobs = NULL;
+	if (slurm_load_job(jobs, job_id, 0) != SLURM_SUCCESS || !*jobs)
+		return NULL;
+	/* an array's job number brings all its tasks */
+	for (uint32_t i = 0; i < (*jobs)->record_count; i++) {
+		if ((*jobs)->job_array[i].job_id == job_id)
+			return &(*jobs)->job_array[i];
+	}
+	return NULL;
+}
+
 bool osp_placed_ask(uint32_t job_id, struct osp_placed *placed)
 {
-	job_info_msg_t *jobs = NULL;
-	bool found = false;
+	job_info_msg_t *jobs;
+	const slurm_job_info_t *job = load(job_id, &jobs);
+	bool found = job && read_comment(job->admin_comment, placed);
 
-	if (slurm_load_job(&jobs, job_id, 0) != SLURM_SUCCESS || !jobs)
-		return false;
-	/* an array's job number brings all its tasks */
-	for (uint32_t i = 0; i < jobs->record_count; i++) {
-		const slurm_job_info_t *job = &jobs->job_array[i];
-
-		if (job->job_id != job_id)
-			continue;
-		found = read_comment(job->admin_comment, placed);
-		if (found && job->nodes)
-			placed->nodes = strdup(job->nodes);
-		break;
-	}
-	slurm_free_job_info_msg(jobs);
+	if (found && job->nodes)
+		placed->nodes = strdup(job->nodes);
+	if (jobs)
+		slurm_free_job_info_msg(jobs);
 	return found;
+}
+
+char *osp_placed_nodes(uint32_t job_id)
+{
+	job_info_msg_t *jobs;
+	const slurm_job_info_t *job = load(job_id, &jobs);
+	char *nodes = job && job->nodes ? strdup(job->nodes) : NULL;
+
+	if (jobs)
+		slurm_free_job_info_msg(jobs);
+	return nodes;
 }

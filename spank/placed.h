@@ -51,6 +51,10 @@ struct osp_placed {
  */
 bool osp_placed_ask(uint32_t job_id, struct osp_placed *placed);
 
+/* Asks slurmctld which nodes a job has now, malloc'd; NULL if it does not answer, or there are
+ * none. */
+char *osp_placed_nodes(uint32_t job_id);
+
 void osp_placed_free(struct osp_placed *placed);
 
 #endif

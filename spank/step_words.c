@@ -7,6 +7,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "host/slurm_compat.h"
 #include "lib/policy/job_options.h"
 
 enum value { NO, OPTIONAL, MUST };
@@ -17,6 +18,7 @@ enum role {
 	PER_NODE,
 	NODES,
 	BY_GPUS,
+	BY_CPUS,
 	CHOOSES,
 	DISTRIBUTES, /* -m: of nodes, or within a node alone */
 	JOB,	     /* names the job */
@@ -46,7 +48,7 @@ static const struct option_row rows[] = {
 	{"contiguous", 0, NO, PLAIN}, {"core-spec", 'S', MUST, PLAIN},
 	{"cores-per-socket", 0, MUST, BESIDE}, {"cpu-bind", 0, MUST, PLAIN},
 	{"cpu-freq", 0, MUST, PLAIN}, {"cpu_bind", 0, MUST, PLAIN},
-	{"cpus-per-gpu", 0, MUST, PLAIN}, {"cpus-per-task", 'c', MUST, PLAIN},
+	{"cpus-per-gpu", 0, MUST, PLAIN}, {"cpus-per-task", 'c', MUST, BY_CPUS},
 	{"deadline", 0, MUST, PLAIN}, {"debugger-test", 0, NO, PLAIN},
 	{"delay-boot", 0, MUST, PLAIN}, {"dependency", 'd', MUST, PLAIN},
 	{"disable-status", 'X', NO, PLAIN}, {"distribution", 'm', MUST, DISTRIBUTES},
@@ -126,6 +128,7 @@ static const struct {
 	{"SLURM_USE_MIN_NODES", BESIDE},     {"SLURM_NCORES_PER_SOCKET", BESIDE},
 	{"SLURM_NSOCKETS_PER_NODE", BESIDE}, {"SLURM_CLUSTERS", NOTHING},
 	{"SLURM_GPUS_PER_TASK", BY_GPUS},    {"SLURM_TRES_PER_TASK", BY_GPUS},
+	{OSP_SRUN_CPUS_VARIABLE, BY_CPUS},
 };
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
@@ -161,9 +164,18 @@ static uint32_t number_of(const char *value, bool range)
 	return *end || number > UINT32_MAX / 2 ? 0 : (uint32_t)number;
 }
 
+/* Tells whether ",Pack" stands there; ",NoPack" is another word. */
+static bool packs(const char *within)
+{
+	const char *comma = strchr(within, ',');
+
+	return comma && !strncasecmp(comma + 1, "pack", 4);
+}
+
 /*
  * Takes a distribution, "block:cyclic,Pack". Block, "*", is by the ranks of nodes; what follows it
- * is about the cores of a node, and a host file would undo that.
+ * is about the cores of a node, or packs tasks into as few nodes as can be, and a host file would
+ * undo that.
  */
 static void take_distribution(struct osp_step_words *step, const char *why, const char *value)
 {
@@ -174,7 +186,7 @@ static void take_distribution(struct osp_step_words *step, const char *why, cons
 		      (length == 5 && !strncasecmp(value, "block", length));
 	if (!step->block)
 		set_order(step, OSP_STEP_CHOSEN, why);
-	else if (*within == ':' && strspn(within, ":*") != strcspn(within, ","))
+	else if (packs(within) || (*within == ':' && strspn(within, ":*") != strcspn(within, ",")))
 		set_order(step, OSP_STEP_BESIDE, why);
 }
 
@@ -210,6 +222,9 @@ static void take(struct osp_step_words *step, enum role role, const char *why, c
 		return;
 	case BY_GPUS:
 		step->tasks_by_gpus = true;
+		return;
+	case BY_CPUS:
+		step->tasks_by_cpus = true;
 		return;
 	case NODES:
 		number = &step->nodes;

@@ -31,7 +31,8 @@ struct osp_step_words {
 	bool tasks_said, nodes_said; /* on the command line */
 	bool block;		     /* -m says block, which is by the ranks of nodes */
 	bool other_job;		     /* --jobid names another job than SLURM_JOB_ID */
-	bool tasks_by_gpus;	     /* --gpus-per-task: the number of tasks may follow from GPUs */
+	bool tasks_by_cpus; /* -c: as many tasks as the nodes hold, if nothing says how many */
+	bool tasks_by_gpus; /* --gpus-per-task: the number of tasks may follow from GPUs */
 };
 
 /* Reads srun's own `words`, without its name, and the environment. */

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "host/slurm_compat.h"
 #include "spank/ordered.h"
 #include "spank/step_words.h"
 
@@ -22,7 +23,7 @@
 static const char *const all_variables[] = {
 	"SLURM_NTASKS",	  "SLURM_NPROCS",     "SLURM_NTASKS_PER_NODE", "SLURM_JOB_NUM_NODES",
 	"SLURM_HOSTFILE", "SLURM_SRUN_MULTI", "SLURM_DISTRIBUTION",    "SLURM_GPUS_PER_TASK",
-	"SLURM_CLUSTERS", "SLURM_HET_SIZE",   "SLURM_JOB_ID",
+	"SLURM_CLUSTERS", "SLURM_HET_SIZE",   "SLURM_JOB_ID",	       OSP_SRUN_CPUS_VARIABLE,
 };
 
 /* "SLURM_NTASKS=8 -N 4 sh": variables first, then srun's words. */
@@ -37,7 +38,8 @@ static void read_line(const char *line, struct osp_step_words *step)
 	while ((word = strsep(&rest, " "))) {
 		char *equals = strchr(word, '=');
 
-		if (!count && !strncmp(word, "SLURM_", 6) && equals) {
+		if (!count && (!strncmp(word, "SLURM_", 6) || !strncmp(word, "SRUN_", 5)) &&
+		    equals) {
 			*equals = '\0';
 			setenv(word, equals + 1, 1);
 		} else {
@@ -134,6 +136,18 @@ static void steps_with_a_host_file(void **state)
 		{"-n 1k sh", 0, "-n"},
 		{"SLURM_GPUS_PER_TASK=1 sh", 0, "as many tasks as GPUs"},
 		{"--gpus-per-task 1 sh", 0, "as many tasks as GPUs"},
+		/* srun fills the nodes; beside a number of tasks -c does not count */
+		{"-c2 sh", 0, "as many tasks as CPUs"},
+		{"--cpus-per-task=2 sh", 0, "as many tasks as CPUs"},
+		{OSP_SRUN_CPUS_VARIABLE "=2 sh", 0, "as many tasks as CPUs"},
+		{"-c2 -n8 sh", 2, ""},
+		{"-c2 --ntasks-per-node=2 sh", 2, ""},
+		{"SLURM_NTASKS=4 -c2 sh", 1, ""},
+		/* few nodes take all the tasks */
+		{"-m block,Pack sh", 0, "-m"},
+		{"-m *,pack sh", 0, "-m"},
+		{"SLURM_DISTRIBUTION=block,Pack sh", 0, "SLURM_DISTRIBUTION"},
+		{"-m block:*,NoPack sh", 1, ""},
 		/* of an option that nobody knows the value may be the next word */
 		{"--unknown x -w n1 sh", 0, "--unknown"},
 		{"--unknown=x sh", 1, ""},
