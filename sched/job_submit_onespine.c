@@ -487,14 +487,20 @@ static int judge_change(const job_desc_msg_t *job, struct job_record *record, ui
 	struct osp_effective effective;
 	struct osp_request request;
 	char sentence[SENTENCE_BYTES] = "";
+	uint32_t nodes;
 	int rc;
 
 	if (!osp_job_describe(job, &unchanged) ||
 	    !seam->describe(record, unchanged.partition, &described, &request))
 		return SLURM_SUCCESS;
+	nodes = described.min_nodes;
 	osp_job_describe(job, &described);
 	rc = judge(&described, &request, &effective, sentence, sizeof(sentence));
-	return rc ? refuse(err_msg, uid, sentence, rc) : SLURM_SUCCESS;
+	if (rc)
+		return refuse(err_msg, uid, sentence, rc);
+	if (described.min_nodes != nodes)
+		tell_left(&effective, err_msg);
+	return SLURM_SUCCESS;
 }
 
 /* Keeps our part of an administrator's new AdminComment: where the gang is, and what its steps read

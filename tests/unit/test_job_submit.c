@@ -1424,6 +1424,30 @@ static void change_shares(void)
 	job.shared = JOB_SHARED_NONE;
 }
 
+/* Of another size of a job in segments. Before 23.02 Slurm has no way to hand it to scontrol. */
+static void tells_what_a_changed_size_leaves(void **state)
+{
+	static const struct {
+		void (*change)(void);
+		bool told;
+	} cases[] = {{change_nodes, true}, {change_shares, false}, {change_partition, false}};
+
+	(void)state;
+	left = "the last segment of leaf:4 has 2 nodes";
+	for (size_t i = 0; i < COUNT(cases); i++) {
+		start_change();
+		cases[i].change();
+		assert_int_equal(change(), SLURM_SUCCESS);
+		if (cases[i].told && OSP_JOB_MODIFY_TELLS)
+			assert_string_equal(message,
+					    "onespine: the last segment of leaf:4 has 2 nodes");
+		else
+			assert_null(message);
+		end_job();
+	}
+	left = "";
+}
+
 #define SOCKET "--ntasks-per-socket=0 would end slurmctld, which divides by it: leave it out"
 #define NODES                                                                                      \
 	"--nodes=0-4 would end slurmctld, which starts such a job on no nodes: give --nodes=1-4"
@@ -1716,6 +1740,7 @@ int main(void)
 		cmocka_unit_test(takes_segments_and_several_domains),
 		cmocka_unit_test(takes_layouts),
 		cmocka_unit_test(tells_what_segments_leave),
+		cmocka_unit_test(tells_what_a_changed_size_leaves),
 		cmocka_unit_test_setup(tells_the_shadow_what_the_job_wants, with_shadow),
 		cmocka_unit_test_setup(advises, with_shadow),
 		cmocka_unit_test(refuses_bad_values),
