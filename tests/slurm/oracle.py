@@ -135,7 +135,8 @@ def submit(request, *more):
     for at in [at for at, option in enumerate(request) if option == ":"]:
         options[at:at + 1] = [":", *more]
     said = ask("sbatch", "--parsable", "--output=/dev/null", f"--wrap={script}", *more, *options)
-    return int(said) if said.isdigit() else None
+    number = said.split("\n")[-1]  # behind what Onespine has to say of it
+    return int(number) if number.isdigit() else None
 
 
 class Question:
