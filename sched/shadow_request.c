@@ -147,8 +147,11 @@ static int add_component(void *item, void *context)
 	return 0;
 }
 
-/* Replaces the size by that of all components in the job's partition. */
-static void add_components(const job_record_t *job, struct osp_size *size)
+/*
+ * Replaces the size by that of all components in the job's partition. If their ranges only may make
+ * a gang together, it is open, as job_submit judges it: they are placed together, or stay small.
+ */
+static void add_components(const job_record_t *job, uint32_t from_nodes, struct osp_size *size)
 {
 	const job_record_t *leader = find_job_record(job->het_job_id);
 	struct components all = {.job = job};
@@ -156,7 +159,7 @@ static void add_components(const job_record_t *job, struct osp_size *size)
 	if (!leader || !leader->het_job_list)
 		return;
 	list_for_each(leader->het_job_list, add_component, &all);
-	if (all.unlimited)
+	if (all.unlimited || all.size.most_nodes >= from_nodes)
 		all.size.most_nodes = 0;
 	if (all.size.least_nodes)
 		*size = all.size;
@@ -170,7 +173,7 @@ static struct osp_size size_of(const job_record_t *job, uint32_t from_nodes)
 	struct osp_gpus_wanted gpus = gpus_of(job);
 
 	if (job->het_job_id) {
-		add_components(job, &size);
+		add_components(job, from_nodes, &size);
 	} else if (!size.most_nodes && size.least_nodes < from_nodes &&
 		   shadow_needs_more_nodes(nodes, details->overcommit ? 0 : details->min_cpus,
 					   &gpus, from_nodes - 1)) {

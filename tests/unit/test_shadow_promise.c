@@ -572,6 +572,19 @@ static void components_are_planned_however_slow_slurm_is(void **state)
 		assert_in_range(calls_until_planned(jobs[i], 40), 1, 40);
 }
 
+/* Ranges whose upper ends make a gang together are taken by job_submit, and placed together. */
+static void components_with_ranges_are_placed(void **state)
+{
+	job_record_t *jobs[2];
+
+	(void)state;
+	components_in("wide", 1, jobs, 2);
+	jobs[0]->details->max_nodes = 12;
+	jobs[1]->details->max_nodes = 16;
+	takes = 2;
+	assert_int_equal(ask_range(jobs[0], 1, 2, SELECT_MODE_WILL_RUN), SLURM_SUCCESS);
+}
+
 /* The nodes that Slurm named for the second when the first was asked about are taken meanwhile. */
 static void components_are_asked_about_anew(void **state)
 {
@@ -848,6 +861,7 @@ int main(void)
 		TEST(components_of_known_sizes_that_may_choose_start),
 		TEST(components_cost_few_questions),
 		TEST(components_are_planned_however_slow_slurm_is),
+		TEST(components_with_ranges_are_placed),
 		TEST(components_are_asked_about_anew),
 		TEST(a_plan_far_off_is_one_of_this_cycle),
 		TEST(few_nodes_of_components_stand_anywhere),
