@@ -46,47 +46,26 @@ static char *order_text(const job_record_t *job, const struct osp_effective *eff
 				   effective->domains_max > 1 ? (uint32_t)level : 0);
 }
 
-/* Tells whether a segment is smaller than the others of its level. */
-static bool has_smaller_segment(const struct osp_effective *effective, uint32_t count)
-{
-	const struct osp_topology *topology = shadow_state.topology;
-	int level = osp_topology_level(topology, effective->level);
-	struct osp_segments segments = {.count = 0};
-
-	if (level < 1 || !*effective->segments ||
-	    osp_segments_parse(effective->segments, topology, (uint32_t)level, &segments, NULL))
-		return false;
-	for (uint32_t i = 0; i < segments.count; i++) {
-		if (count % segments.segment[i].nodes)
-			return true;
-	}
-	return false;
-}
-
 /*
  * Says that ranks begin in the smaller segment. Scripts take the first name of the list that Slurm
  * will make of the nodes for the master.
  */
-static void say_small_first(const uint32_t *nodes, uint32_t count, const char *leaves,
-			    const char *order, char *says, size_t says_bytes)
+static void say_small_first(const struct osp_effective *effective, const uint32_t *nodes,
+			    uint32_t count, char *says, size_t says_bytes)
 {
-	const char **names = calloc(count, sizeof(*names));
+	const struct osp_topology *topology = shadow_state.topology;
+	int level = osp_topology_level(topology, effective->level);
+	struct osp_segments segments = {.count = 0};
 	size_t length = strlen(says);
-	struct osp_gang_ranks made;
-	char *list;
+	const char *first;
 
-	for (uint32_t i = 0; names && i < count; i++)
-		names[i] = osp_topology_node_name(shadow_state.topology, nodes[i]);
-	list = names ? osp_hostlist_compact(names, count) : NULL;
-	if (list && osp_gang_order_make(list, leaves, order, &made) == 0) {
-		if (made.small_first)
-			snprintf(says + length, says_bytes - length,
-				 "; ranks begin in the smaller segment, where %s is",
-				 made.names[0]);
-		osp_gang_order_clear(&made);
-	}
-	free(list);
-	free(names);
+	if (level < 1 || !*effective->segments ||
+	    osp_segments_parse(effective->segments, topology, (uint32_t)level, &segments, NULL))
+		return;
+	first = osp_gang_order_small_first(topology, nodes, count, &segments);
+	if (first)
+		snprintf(says + length, says_bytes - length,
+			 "; ranks begin in the smaller segment, where %s is", first);
 }
 
 char *shadow_order_of(const job_record_t *job, const struct osp_effective *effective,
@@ -105,8 +84,8 @@ char *shadow_order_of(const job_record_t *job, const struct osp_effective *effec
 		list[count++] = n;
 	if (count)
 		order = order_text(job, effective, list, count);
-	if (order && has_smaller_segment(effective, count))
-		say_small_first(list, count, leaves, order, says, says_bytes);
+	if (order)
+		say_small_first(effective, list, count, says, says_bytes);
 	free(list);
 	return order;
 }

@@ -92,4 +92,12 @@ char *osp_gang_order_text(const struct osp_topology *topology, const uint32_t *n
 			  uint32_t count, const struct osp_segments *segments, uint32_t spares,
 			  const struct osp_arrangement *arrangement, uint32_t level);
 
+/*
+ * Returns the first name if it is in a segment smaller than the others, in which ranks then begin;
+ * NULL if not, or if memory ran out. Without texts: slurmctld asks at the start of a gang of any
+ * size.
+ */
+const char *osp_gang_order_small_first(const struct osp_topology *topology, const uint32_t *nodes,
+				       uint32_t count, const struct osp_segments *segments);
+
 #endif

@@ -155,6 +155,38 @@ static int order_domains(const struct osp_topology *topology, const uint32_t *no
 	return 0;
 }
 
+/* --- segments that do not divide it ----------------------------------------------------------- */
+
+/* Tells whether that place is in a segment smaller than the others (gang_order.c,
+ * rank_in_segments()). */
+static bool is_in_smaller(const struct osp_segments *segments, uint32_t count, uint32_t at)
+{
+	for (uint32_t i = segments->count; i--;) {
+		uint32_t size = segments->segment[i].nodes, whole = count / size;
+
+		if (whole && at / size == whole)
+			return true;
+		count = at / size < whole ? size : count % size;
+		at %= size;
+	}
+	return false;
+}
+
+const char *osp_gang_order_small_first(const struct osp_topology *topology, const uint32_t *nodes,
+				       uint32_t count, const struct osp_segments *segments)
+{
+	uint32_t *order = calloc(count ? count : 1, sizeof(*order));
+	struct places places = {.topology = topology, .nodes = nodes, .order = order};
+	uint32_t first = osp_first_name(topology, nodes, count);
+	bool small = false;
+
+	places.count = count;
+	if (count && order && osp_node_places(segments, topology, nodes, count, order) == 0)
+		small = is_in_smaller(segments, count, place_of_first_name(&places));
+	free(order);
+	return small ? osp_topology_node_name(topology, nodes[first]) : NULL;
+}
+
 /* --- all -------------------------------------------------------------------------------------- */
 
 char *osp_gang_order_text(const struct osp_topology *topology, const uint32_t *nodes,

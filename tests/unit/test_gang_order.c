@@ -460,6 +460,41 @@ static uint32_t most_sets(const uint32_t *in_leaf, uint32_t leaves, uint32_t siz
 	return best;
 }
 
+/* Both sides see the same of a first name in a smaller segment, nested ones too. */
+static void both_sides_see_a_smaller_first(void **state)
+{
+	uint32_t seen = 0;
+
+	(void)state;
+	for (uint32_t round = 0; round < 2000; round++) {
+		uint32_t sizes[4], leaves = 1 + below(4), all = 0, nodes[NODES_MAX];
+		uint32_t inner = 2 + below(3);
+		struct osp_segments segments = {
+			.count = 2, .segment = {{LEAF, inner}, {2, inner * (2 + below(2))}}};
+		struct osp_topology *topology;
+		struct osp_gang_ranks made;
+		const char *lead;
+
+		do {
+			all = 0;
+			for (uint32_t leaf = 0; leaf < leaves; leaf++)
+				all += sizes[leaf] = 1 + below(7);
+		} while (all % 7 == 0 || all % segments.segment[1].nodes == 0);
+		topology = leaves_of(sizes, leaves, true);
+		for (uint32_t n = 0; n < all; n++)
+			nodes[n] = n;
+		ordered(topology, nodes, all, &segments, NULL, &made);
+		lead = osp_gang_order_small_first(topology, nodes, all, &segments);
+		assert_int_equal(lead != NULL, made.small_first);
+		if (lead)
+			assert_string_equal(lead, made.names[0]);
+		seen += lead != NULL;
+		osp_gang_order_clear(&made);
+		osp_topology_free(topology);
+	}
+	assert_in_range(seen, 1, 1999);
+}
+
 /* Of segments that need not divide the gang: the first name leads, and as many sets of ranks in a
  * row as can be lie in one leaf. */
 static void segments_hold_as_much_as_can_be(void **state)
@@ -545,6 +580,7 @@ int main(void)
 		cmocka_unit_test(pipelines_on_uneven_leaves),
 		cmocka_unit_test(several_domains_follow_each_other),
 		cmocka_unit_test(both_sides_agree),
+		cmocka_unit_test(both_sides_see_a_smaller_first),
 		cmocka_unit_test(segments_hold_as_much_as_can_be),
 		cmocka_unit_test(a_transpose_holds_pipelines),
 	};
