@@ -91,11 +91,22 @@ static bool line_has(const char *text, const char *at, const char *word)
 	return at && at < end;
 }
 
-/* Tells whether a line reads SLURM_NODEID and not ONESPINE_NODE_RANK. */
+/* Tells whether the variable named at `at` ends another word, as in /tmp/cache_$SLURM_NODEID: a
+ * name and no rank. */
+static bool ends_name(const char *text, const char *at)
+{
+	at -= at > text && at[-1] == '{';
+	if (at == text || *--at != '$' || at == text)
+		return false;
+	return isalnum((unsigned char)at[-1]) || strchr("_-./", at[-1]);
+}
+
+/* Tells whether a line reads SLURM_NODEID as a number, and not ONESPINE_NODE_RANK. */
 static bool says_nodeid(const char *text)
 {
 	for (const char *at = text; (at = strstr(at, "SLURM_NODEID")); at++) {
-		if (!is_comment(text, at) && !line_has(text, at, "ONESPINE_NODE_RANK"))
+		if (!is_comment(text, at) && !ends_name(text, at) &&
+		    !line_has(text, at, "ONESPINE_NODE_RANK"))
 			return true;
 	}
 	return false;

@@ -90,6 +90,7 @@ struct finding {
 	struct osp_script_layout *found;
 	struct osp_error *error;
 	uint32_t shard; /* TorchTitan's dp_shard; 0: not given, or the rest */
+	bool said;	/* the sizes are said elsewhere */
 	bool inner;	/* reading a text within the script */
 	int line;	/* the line where that text begins */
 };
@@ -223,11 +224,21 @@ static int take_switch(struct finding *finding, const struct flag *flag,
 	}
 }
 
+/* Tells whether the flag alone identifies the framework: others have a --hidden-size too. */
+static bool tells_framework(const struct flag *flag)
+{
+	return flag->target == TARGET_AXIS || flag->target == TARGET_SHARD ||
+	       flag->target == TARGET_ORDER || flag->target == TARGET_OLD;
+}
+
 static int take_number(struct finding *finding, const struct flag *flag,
 		       const struct osp_shell_word *word, const char *value, double number)
 {
 	struct osp_script_layout *found = finding->found;
 
+	/* "-1" stands for what the checkpoint says */
+	if (number < 0 && (finding->said || !tells_framework(flag)) && flag->target != TARGET_SHARD)
+		return 0;
 	if ((number < 0 && flag->target != TARGET_SHARD) ||
 	    ((flag->target == TARGET_AXIS || flag->target == TARGET_SHARD) &&
 	     number > OSP_RANKS_MAX))
@@ -242,13 +253,6 @@ static int take_number(struct finding *finding, const struct flag *flag,
 		*(double *)((char *)&found->model + flag->which) = number;
 	}
 	return 0;
-}
-
-/* Tells whether the flag alone identifies the framework: others have a --hidden-size too. */
-static bool tells_framework(const struct flag *flag)
-{
-	return flag->target == TARGET_AXIS || flag->target == TARGET_SHARD ||
-	       flag->target == TARGET_ORDER || flag->target == TARGET_OLD;
 }
 
 static int take_flag(struct finding *finding, const struct flag *flag,
@@ -267,7 +271,8 @@ static int take_flag(struct finding *finding, const struct flag *flag,
 	if (!whole_number(value, strlen(value), &number) &&
 	    !expanded_number(finding->script, value, &number))
 		/* a model's shape only improves a figure; a layout was asked for */
-		return tells_framework(flag) ? refuse_value(finding, word, value) : 0;
+		return tells_framework(flag) && !finding->said ? refuse_value(finding, word, value)
+							       : 0;
 	return take_number(finding, flag, word, value, number);
 }
 
@@ -392,11 +397,12 @@ static void take_titan(const struct finding *finding)
 	layout->size[OSP_AXIS_DP] = dp <= OSP_RANKS_MAX ? (uint32_t)dp : OSP_RANKS_MAX;
 }
 
-int osp_script_layout_read(const char *file, const char *text, size_t text_bytes,
-			   struct osp_script_layout *found, struct osp_error *error)
+static int read_all(const char *file, const char *text, size_t text_bytes, bool said,
+		    struct osp_script_layout *found, struct osp_error *error)
 {
 	struct osp_script *script = osp_script_read(file, text, text_bytes, error);
-	struct finding finding = {.file = file, .script = script, .found = found, .error = error};
+	struct finding finding = {
+		.file = file, .script = script, .found = found, .said = said, .error = error};
 	struct osp_shell_reader reader = {&finding, take_words, pass_comment};
 	int rc;
 
@@ -413,6 +419,18 @@ int osp_script_layout_read(const char *file, const char *text, size_t text_bytes
 	if (rc)
 		osp_error_at(error, file, 0, 0, "out of memory");
 	return rc;
+}
+
+int osp_script_layout_read(const char *file, const char *text, size_t text_bytes,
+			   struct osp_script_layout *found, struct osp_error *error)
+{
+	return read_all(file, text, text_bytes, false, found, error);
+}
+
+int osp_script_layout_read_beside(const char *file, const char *text, size_t text_bytes,
+				  struct osp_script_layout *found, struct osp_error *error)
+{
+	return read_all(file, text, text_bytes, true, found, error);
 }
 
 void osp_script_layout_batches(struct osp_script_layout *found)

@@ -54,6 +54,11 @@ struct osp_script_layout {
 int osp_script_layout_read(const char *file, const char *text, size_t text_bytes,
 			   struct osp_script_layout *found, struct osp_error *error);
 
+/* Does the same for a script whose layout is said elsewhere, so that no size that cannot be read
+ * is refused. */
+int osp_script_layout_read_beside(const char *file, const char *text, size_t text_bytes,
+				  struct osp_script_layout *found, struct osp_error *error);
+
 /* Computes the micro-batches of a step, for a complete layout: global batch / (dp x
  * micro-batch). */
 void osp_script_layout_batches(struct osp_script_layout *found);

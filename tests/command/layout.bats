@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # layout on files: groups, segments, orders of nodes and bytes, of a layout that is said or stands in a script
 
+bats_require_minimum_version 1.5.0
 load helpers
 
 setup() {
@@ -152,4 +153,45 @@ Under a level: how many of its domains one group touches at most." \
 @test "the picture of doc/placement.md is what the command draws" {
 	layout -N 16 --layout=tp8,pp4 --model=h=12288,l=96,s=2048,M=64,P=175G --topology=topology.conf --svg=layout.svg
 	cmp layout.svg "$SOURCE/doc/layout.svg"
+}
+
+@test "a layout that is said goes over a number of the script that cannot be read" {
+	# as AWS's Megatron example does: two branches, each with a size of its own
+	cat >branches.sh <<-'EOF'
+		#SBATCH --nodes=4
+		if [ "$1" = small ]; then : "${TP:=4}"; else : "${TP:=8}"; fi
+		srun python pretrain_gpt.py --tensor-model-parallel-size $TP
+	EOF
+	run -0 layout --script=branches.sh --layout=tp8,dp4
+}
+
+@test "sizes of a model that the script leaves to a checkpoint do not refuse the layout" {
+	# as BigScience's evaluations do: tp and pp stand there, the model's shape is -1
+	cat >dummy.sh <<-'EOF'
+		#SBATCH --nodes=1
+		python evaluate.py --tensor-model-parallel-size 1 --pipeline-model-parallel-size 8 \
+			--num-layers -1 --hidden-size -1 --seq-length -1
+	EOF
+	run -0 layout --script=dummy.sh
+}
+
+@test "a script that names a folder by SLURM_NODEID ranks nothing by it" {
+	# as Megatron-LM's DeepSeek-V3 example does
+	cat >folder.sh <<-'EOF'
+		#SBATCH --nodes=4
+		export TRITON_CACHE_DIR=/tmp/triton_cache_$SLURM_NODEID
+		srun python pretrain_gpt.py --tensor-model-parallel-size 8
+	EOF
+	run -0 --separate-stderr layout --script=folder.sh --topology=topology.conf
+	[[ $stderr != *SLURM_NODEID* ]]
+}
+
+@test "a script that ranks nodes by SLURM_NODEID is told that these are names" {
+	cat >nodeid.sh <<-'EOF'
+		#SBATCH --nodes=4
+		srun torchrun --nnodes=4 --node-rank=$SLURM_NODEID pretrain_gpt.py --tensor-model-parallel-size 8
+	EOF
+	run -0 --separate-stderr layout --script=nodeid.sh --topology=topology.conf
+	# shellcheck disable=SC2016
+	grep -qFx 'onespine: warning: nodeid.sh: SLURM_NODEID counts nodes by their names, not as below: say --node-rank=$ONESPINE_NODE_RANK' <<<"$stderr"
 }

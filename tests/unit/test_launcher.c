@@ -67,6 +67,12 @@ static void finds_launchers_in_words(void **state)
 		{"sh|-c|NODE_RANK=${SLURM_NODEID}; torchrun --node_rank $NODE_RANK t.py",
 		 OSP_LAUNCHER_NODEID},
 		{"sh|-c|# SLURM_NODEID", OSP_LAUNCHER_BY_TASK},
+		/* a part of a name is no rank */
+		{"sh|-c|CACHE=/tmp/cache_$SLURM_NODEID x", OSP_LAUNCHER_BY_TASK},
+		{"sh|-c|x --log=/tmp/${SLURM_NODEID}.log", OSP_LAUNCHER_BY_TASK},
+		{"sh|-c|CACHE=/tmp/c_$SLURM_NODEID; x --rank ${SLURM_NODEID}", OSP_LAUNCHER_NODEID},
+		{"sh|-c|x --rank $((SLURM_NODEID + 1))", OSP_LAUNCHER_NODEID},
+		{"SLURM_NODEID", OSP_LAUNCHER_NODEID},
 		{"sh|-c|torchrun --node-rank=${ONESPINE_NODE_RANK:-$SLURM_NODEID} t.py",
 		 OSP_LAUNCHER_BY_TASK},
 		{"sh|-c|R=$ONESPINE_NODE_RANK\ntorchrun --node-rank=$SLURM_NODEID t.py",

@@ -29,14 +29,17 @@ struct asked {
 
 /* --- what is asked ---------------------------------------------------------------------------- */
 
-static int read_script(const char *path, struct osp_script_layout *script, struct osp_error *error)
+/* `said`: --layout says the sizes. */
+static int read_script(const char *path, bool said, struct osp_script_layout *script,
+		       struct osp_error *error)
 {
 	size_t bytes = 0;
 	char *text = osp_read_input(path, OSP_SCRIPT_BYTES_MAX, &bytes, error);
 	int rc = -1;
 
 	if (text)
-		rc = osp_script_layout_read(osp_input_name(path), text, bytes, script, error);
+		rc = (said ? osp_script_layout_read_beside : osp_script_layout_read)(
+			osp_input_name(path), text, bytes, script, error);
 	free(text);
 	return rc;
 }
@@ -51,7 +54,7 @@ static int read_layout(const struct osp_call *call, struct asked *asked, struct 
 		return osp_error_set(error,
 				     "a layout is needed: --layout=tp8,pp8,dp8, or --script=FILE "
 				     "of a job that names one");
-	if (path && read_script(path, &asked->script, error))
+	if (path && read_script(path, text != NULL, &asked->script, error))
 		return -1;
 	if (osp_call_layout(call, &asked->script.layout, error))
 		return -1;
