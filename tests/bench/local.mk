@@ -2,7 +2,9 @@
 # tests/bench: figures (run by hand)
 
 check_LTLIBRARIES =
-check_PROGRAMS += tests/bench/bench_place tests/bench/bench_topology tests/bench/simulate_place tests/bench/bench_layout
+check_PROGRAMS += tests/bench/bench_place tests/bench/bench_topology tests/bench/simulate_place tests/bench/bench_layout tests/bench/bench_note
+tests_bench_bench_note_SOURCES = tests/bench/bench_note.c tests/fabric.c tests/fabric.h
+tests_bench_bench_note_LDADD = libonespine.la
 tests_bench_bench_topology_LDADD = libonespine.la
 tests_bench_bench_layout_LDADD = libonespine.la -lm
 tests_bench_bench_place_SOURCES = tests/bench/bench_place.c tests/fabric.c tests/fabric.h
