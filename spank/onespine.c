@@ -162,6 +162,27 @@ static void ask_locally(void)
 	osp_placed_free(&placed);
 }
 
+/* What travels with a gang's steps, by the names that --export stops and by those that it does not:
+ * Slurm passes on what begins with SLURM_. */
+static const struct {
+	const char *name, *passed;
+} travelling[] = {
+	{OSP_LEVEL_VARIABLE, "SLURM_ONESPINE_LEVEL"},
+	{OSP_DOMAIN_VARIABLE, "SLURM_ONESPINE_DOMAIN"},
+	{OSP_LEAVES_VARIABLE, "SLURM_ONESPINE_LEAVES"},
+	{OSP_ORDER_VARIABLE, "SLURM_ONESPINE_ORDER"},
+	{OSP_SLURM_RANKS_VARIABLE, "SLURM_ONESPINE_SLURM_RANKS"},
+};
+
+#define TRAVELLING (sizeof(travelling) / sizeof(travelling[0]))
+
+/* Hands the gang's variables to tasks that get not all of this srun's. */
+static void pass_locally(void)
+{
+	for (size_t i = 0; osp_ordered_exports_some() && i < TRAVELLING; i++)
+		set_locally(travelling[i].passed, getenv(travelling[i].name));
+}
+
 static void begin_locally(void)
 {
 	bool is_srun = spank_context() == S_CTX_LOCAL;
@@ -178,6 +199,7 @@ static void begin_locally(void)
 	correct_locally();
 	ask_locally();
 	osp_ordered_begin();
+	pass_locally();
 	known_gang = getenv(OSP_LEVEL_VARIABLE) || getenv(OSP_LEAVES_VARIABLE);
 }
 
@@ -245,6 +267,7 @@ int slurm_spank_local_user_init(spank_t spank, int count, char **arguments)
 		return 0;
 	}
 	set_placed_locally(&placed);
+	pass_locally();
 	if (!known_gang)
 		osp_ordered_too_late(&placed);
 	osp_placed_free(&placed);
@@ -408,6 +431,20 @@ static void set_leaf(spank_t spank)
 	free(leaves);
 }
 
+/* Takes what srun handed on beside --export. */
+static void take_passed(spank_t spank)
+{
+	for (size_t i = 0; i < TRAVELLING; i++) {
+		char *value = task_variable(spank, travelling[i].passed);
+
+		if (!value)
+			continue;
+		set_in_task(spank, travelling[i].name, value);
+		spank_unsetenv(spank, travelling[i].passed);
+		free(value);
+	}
+}
+
 int slurm_spank_user_init(spank_t spank, int count, char **arguments)
 {
 	(void)count;
@@ -423,6 +460,7 @@ int slurm_spank_task_init(spank_t spank, int count, char **arguments)
 	(void)arguments;
 	if (is_batch_step(spank))
 		set_for_batch_script(spank);
+	take_passed(spank);
 	if (is_set(spank, OSP_ORDERED_VARIABLE)) {
 		spank_unsetenv(spank, "SLURM_DISTRIBUTION");
 		spank_unsetenv(spank, OSP_ORDERED_VARIABLE);

@@ -160,6 +160,11 @@ bool osp_ordered_other_job(void)
 	return own.words.other_job;
 }
 
+bool osp_ordered_exports_some(void)
+{
+	return own.words.exports_some;
+}
+
 static void say_how(const char *why)
 {
 	slurm_info("onespine: srun orders these tasks by names of nodes and not along the fabric "

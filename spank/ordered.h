@@ -30,6 +30,9 @@ void osp_ordered_read(void);
 /* Tells whether they name another job than the one around this srun. */
 bool osp_ordered_other_job(void);
 
+/* Tells whether they keep variables of this srun from its tasks: --export. */
+bool osp_ordered_exports_some(void);
+
 /* Gives srun a host file, in an srun inside a job, before it reads its options: ONESPINE_LEAVES,
  * ONESPINE_ORDER, ONESPINE_SLURM_RANKS and SLURM_JOB_NODELIST are the job's. */
 void osp_ordered_begin(void);

@@ -19,6 +19,7 @@ enum role {
 	NODES,
 	BY_GPUS,
 	BY_CPUS,
+	EXPORTS, /* which variables the tasks have */
 	CHOOSES,
 	DISTRIBUTES, /* -m: of nodes, or within a node alone */
 	JOB,	     /* names the job */
@@ -54,7 +55,7 @@ static const struct option_row rows[] = {
 	{"disable-status", 'X', NO, PLAIN}, {"distribution", 'm', MUST, DISTRIBUTES},
 	{"epilog", 0, MUST, PLAIN}, {"error", 'e', MUST, PLAIN}, {"exact", 0, NO, PLAIN},
 	{"exclude", 'x', MUST, BESIDE}, {"exclusive", 0, OPTIONAL, PLAIN},
-	{"export", 0, MUST, PLAIN}, {"external-launcher", 0, OPTIONAL, NOTHING},
+	{"export", 0, MUST, EXPORTS}, {"external-launcher", 0, OPTIONAL, NOTHING},
 	{"extra", 0, MUST, PLAIN}, {"extra-node-info", 'B', MUST, BESIDE},
 	{"gid", 0, MUST, PLAIN}, {"gpu-bind", 0, MUST, PLAIN}, {"gpu-freq", 0, MUST, PLAIN},
 	{"gpus", 'G', MUST, PLAIN}, {"gpus-per-node", 0, MUST, PLAIN},
@@ -128,7 +129,7 @@ static const struct {
 	{"SLURM_USE_MIN_NODES", BESIDE},     {"SLURM_NCORES_PER_SOCKET", BESIDE},
 	{"SLURM_NSOCKETS_PER_NODE", BESIDE}, {"SLURM_CLUSTERS", NOTHING},
 	{"SLURM_GPUS_PER_TASK", BY_GPUS},    {"SLURM_TRES_PER_TASK", BY_GPUS},
-	{OSP_SRUN_CPUS_VARIABLE, BY_CPUS},
+	{OSP_SRUN_CPUS_VARIABLE, BY_CPUS},   {"SLURM_EXPORT_ENV", EXPORTS},
 };
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
@@ -222,6 +223,9 @@ static void take(struct osp_step_words *step, enum role role, const char *why, c
 		return;
 	case BY_GPUS:
 		step->tasks_by_gpus = true;
+		return;
+	case EXPORTS:
+		step->exports_some = value && strncasecmp(value, "ALL", 3) != 0;
 		return;
 	case BY_CPUS:
 		step->tasks_by_cpus = true;

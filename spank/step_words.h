@@ -30,6 +30,7 @@ struct osp_step_words {
 	uint32_t nodes;		     /* -N; 0: not said */
 	bool tasks_said, nodes_said; /* on the command line */
 	bool block;		     /* -m says block, which is by the ranks of nodes */
+	bool exports_some;	     /* --export names variables, or NONE: not all are the tasks' */
 	bool other_job;		     /* --jobid names another job than SLURM_JOB_ID */
 	bool tasks_by_cpus; /* -c: as many tasks as the nodes hold, if nothing says how many */
 	bool tasks_by_gpus; /* --gpus-per-task: the number of tasks may follow from GPUs */

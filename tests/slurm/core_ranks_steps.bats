@@ -95,3 +95,16 @@ as_slurm() {
 	printed=$(salloc -Q -N8 --exclusive --gang=spine srun --overlap -N1 -n1 sh -c "srun --overlap -N8 -n8 sh -c '$tell' 2>&1" 2>&1)
 	[[ $(tasks <<<"$printed") == 'n1 n3 n5 n7 n2 n4 n6 n8' || $printed == *onespine:* ]] || fail "silent: $printed"
 }
+
+@test "tasks have their node rank whatever is exported" {
+	# sbatch --export reaches srun as SLURM_EXPORT_ENV; without it nobody waits for the user's login shell
+	# shellcheck disable=SC2016
+	local tell='echo task $SLURM_PROCID $ONESPINE_NODE_RANK' how
+	for how in 'srun --export=NONE' 'srun --export=A=B,PATH' 'SLURM_EXPORT_ENV=NONE srun' 'SLURM_EXPORT_ENV=A=B srun'; do
+		printed=$(in_job "$how /bin/sh -c '$tell' 2>&1" -N4 --gang=leaf)
+		equal "$(sed -n 's/^task //p' <<<"$printed" | sort -n | paste -sd,)" '0 0,1 1,2 2,3 3' "$how"
+	done
+	# of what travels beside --export a task sees nothing
+	printed=$(in_job "srun --export=NONE /usr/bin/env 2>&1" -N4 --gang=leaf)
+	[[ $printed != *SLURM_ONESPINE_* ]] || fail "$printed"
+}
