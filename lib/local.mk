@@ -135,6 +135,7 @@ endif
 if HAVE_CLOUD
 noinst_LTLIBRARIES += libcloud.la
 libcloud_la_SOURCES = \
+	lib/cloud/block_end.c lib/cloud/block_end.h \
 	lib/cloud/ec2_answer.c lib/cloud/ec2_answer.h lib/cloud/ec2_refusal.c \
 	lib/cloud/profile.c lib/cloud/profile.h lib/cloud/sigv4.c lib/cloud/sigv4.h
 libcloud_la_CPPFLAGS = $(AM_CPPFLAGS) $(EXPAT_CFLAGS)

@@ -127,6 +127,62 @@ static int tell_out(const struct osp_snapshot *snapshot, const struct osp_nodese
 	return 0;
 }
 
+static json_t *reservation_to_json(const struct osp_state_reservation *reservation,
+				   const char *list)
+{
+	json_t *object = json_object();
+	char when[32];
+
+	json_object_set_new(object, "reservation", osp_json_string(reservation->name));
+	json_object_set_new(object, "starts",
+			    json_string(osp_format_time(reservation->start_s, when, sizeof(when))));
+	json_object_set_new(object, "nodes", json_string(list));
+	return object;
+}
+
+/* Tells about one reservation that begins later: its nodes in `set` that nothing else keeps. */
+static int tell_reservation(const struct osp_snapshot *snapshot,
+			    const struct osp_state_reservation *reservation,
+			    const struct osp_nodeset *set, struct osp_nodeset *some,
+			    struct osp_text *text, json_t *later)
+{
+	char when[32];
+	char *list;
+
+	osp_nodeset_clear(some);
+	if (osp_snapshot_add_hostlist(snapshot, reservation->nodes_text, true, "reservation", some,
+				      NULL) < 0)
+		return 0;
+	for (uint32_t node = osp_nodeset_next(some, 0); node < some->place_count;
+	     node = osp_nodeset_next(some, node + 1))
+		if (!osp_nodeset_test(set, node) || !osp_node_free(&snapshot->nodes[node]))
+			osp_nodeset_remove(some, node);
+	if (osp_nodeset_empty(some))
+		return 0;
+	list = osp_snapshot_hostlist(snapshot, some);
+	if (!list)
+		return -1;
+	osp_text_printf(text, "  %s: free until reservation %s begins at %s\n", list,
+			reservation->name,
+			osp_format_time(reservation->start_s, when, sizeof(when)));
+	json_array_append_new(later, reservation_to_json(reservation, list));
+	free(list);
+	return 0;
+}
+
+static int tell_reservations(const struct osp_snapshot *snapshot, const struct osp_nodeset *set,
+			     struct osp_nodeset *some, struct osp_text *text, json_t *root)
+{
+	json_t *later = json_array();
+
+	json_object_set_new(root, "reserved_later", later);
+	for (uint32_t i = 0; i < snapshot->reservation_count; i++)
+		if (snapshot->reservations[i].start_s > snapshot->time_s &&
+		    tell_reservation(snapshot, &snapshot->reservations[i], set, some, text, later))
+			return -1;
+	return 0;
+}
+
 /* Nodes of `set` in use by none of the jobs known: with PrivateData=jobs Slurm tells a user of no
  * others than his own. */
 static uint32_t count_hidden(const struct osp_snapshot *snapshot, const struct osp_nodeset *set,
@@ -188,7 +244,8 @@ int osp_in_the_way(const struct osp_world *world, uint32_t domain,
 			osp_text_printf(text, "  %u %s in use by jobs that are not yours to see\n",
 					hidden, hidden == 1 ? "node" : "nodes");
 		json_object_set_new(root, "nodes_of_hidden_jobs", json_integer(hidden));
-		if (tell_out(snapshot, set, some, text, out) < 0)
+		if (tell_out(snapshot, set, some, text, out) < 0 ||
+		    tell_reservations(snapshot, set, some, text, root) < 0)
 			text->failed = true;
 	}
 	free(some);

@@ -13,9 +13,10 @@
 #include "host/slurm/fabric.h"
 
 /*
- * What is in the way of a gang for which nodes of `free_now` are free. Adds both as lines to `text`
- * and as "in_the_way" and "out" to `root`; the first end comes first. Returns 0, or -1 when memory
- * ran out (text->failed is set).
+ * Tells what is in the way of a gang for which nodes of `free_now` are free: jobs, nodes that are
+ * out, and reservations that begin before the gang would end. Adds them as lines to `text` and as
+ * "in_the_way", "out" and "reserved_later" to `root`; the first end comes first. Returns 0, or -1
+ * if memory ran out (text->failed is set).
  */
 int osp_in_the_way(const struct osp_world *world, uint32_t domain,
 		   const struct osp_nodeset *free_now, struct osp_text *text, json_t *root);

@@ -165,6 +165,24 @@ static uint32_t count_unplaced(const struct osp_topology *topology,
 	return count;
 }
 
+/* Keeps the reservations of Capacity Blocks. The outcome's line says what failed. */
+static void keep_block_ends(const struct watching *watching, const struct osp_topology *topology,
+			    struct osp_error *error)
+{
+	struct osp_error inner = {.text = ""};
+	struct osp_text said = OSP_TEXT_INIT;
+	char *lines;
+
+	if (!watching->watch->block_ends)
+		return;
+	if (watching->watch->block_ends(topology, &said, &inner))
+		osp_error_set(error, "Capacity Blocks: %.400s", inner.text);
+	lines = osp_text_take(&said);
+	if (lines)
+		printf("%s", lines);
+	free(lines);
+}
+
 /* Asks, and writes what came. */
 static enum osp_kept ask(struct watching *watching, const struct osp_node_list *list,
 			 struct osp_error *error)
@@ -188,6 +206,8 @@ static enum osp_kept ask(struct watching *watching, const struct osp_node_list *
 		kept = OSP_KEPT_FAILED;
 	if (kept == OSP_KEPT_APPLIED || kept == OSP_KEPT_UNCHANGED)
 		watching->unplaced = count_unplaced(answer.topology, list);
+	if (kept == OSP_KEPT_APPLIED || kept == OSP_KEPT_UNCHANGED)
+		keep_block_ends(watching, answer.topology, error);
 	osp_source_answer_clear(&answer);
 	osp_topology_free(previous);
 	return kept;

@@ -20,6 +20,11 @@
 /* Reads who is asked about into a list that the caller frees; 0, or -1 with `error` set. */
 typedef int osp_watch_nodes_f(struct osp_node_list *list, void *context, struct osp_error *error);
 
+/* Keeps Slurm's reservations for the blocks of `topology`, with a line of `said` for each change.
+ * Returns 0, or -1 with `error` set. */
+typedef int osp_watch_ends_f(const struct osp_topology *topology, struct osp_text *said,
+			     struct osp_error *error);
+
 struct osp_watch {
 	const struct osp_sources *sources;
 	const char *path; /* of the topology */
@@ -30,6 +35,7 @@ struct osp_watch {
 	int interval_s;
 	int look_s; /* between two looks at Slurm's nodes */
 	struct osp_topology_guard guard;
+	osp_watch_ends_f *block_ends; /* NULL: they are left alone */
 };
 
 /* Watches until a signal ends it. Returns 0, or -1 with `error` set if it cannot begin. */

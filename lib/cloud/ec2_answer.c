@@ -76,6 +76,8 @@ static const struct field fields[] = {
 	FIELD("/placement/groupName", placement),
 	FIELD("/instanceLifecycle", lifecycle),
 	FIELD("/instanceMatchCriteria", match),
+	FIELD("/startDate", starts),
+	FIELD("/endDate", ends),
 	FIELD_OF(KIND(OSP_EC2_INSTANCE), "/capacityReservationId", reservation),
 	FIELD_OF(KIND(OSP_EC2_RESERVATION), "/capacityReservationId", id),
 	FIELD("/networkInterfaceId", id),

@@ -16,6 +16,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "lib/base/error.h"
 
@@ -51,6 +52,8 @@ struct osp_ec2_record {
 	char reservation[OSP_EC2_VALUE_BYTES];	  /* that an instance runs in */
 	char lifecycle[OSP_EC2_VALUE_BYTES];	  /* "capacity-block", "spot" */
 	char match[OSP_EC2_VALUE_BYTES];	  /* of a reservation: "open" or "targeted" */
+	char starts[OSP_EC2_VALUE_BYTES];	  /* of a reservation, osp_ec2_time() */
+	char ends[OSP_EC2_VALUE_BYTES];		  /* "" for one without an end */
 	char instance[OSP_EC2_VALUE_BYTES];	  /* that an interface is attached to */
 	char interface_type[OSP_EC2_VALUE_BYTES]; /* "interface", "efa", "efa-only" */
 	char groups[OSP_EC2_GROUPS_MAX][OSP_EC2_VALUE_BYTES]; /* an interface's security groups */
@@ -95,6 +98,9 @@ enum osp_ec2_refusal {
 
 /* Finds the refusal by HTTP status and the answer's code ("" if it could not be read). */
 enum osp_ec2_refusal osp_ec2_refusal(long status, const char *code);
+
+/* Reads a time, "2026-11-22T20:00:00.000Z", into seconds since 1970; 0 if it cannot be read. */
+int64_t osp_ec2_time(const char *text);
 
 /* Tells whether a refusal's message names the id as a word of its own. */
 bool osp_ec2_names_id(const char *message, const char *id);

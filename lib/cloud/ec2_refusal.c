@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * ec2_refusal.c - what EC2's refusals mean, and how to write a form
+ * ec2_refusal.c - what EC2's refusals and times mean, and how to write a form
  *
  * The codes are those of botocore's retry handler and of cloud-provider-aws
  * (pkg/providers/v1/topology.go).
  */
+#define _GNU_SOURCE /* strptime, timegm */
 #include <ctype.h>
 #include <string.h>
+#include <time.h>
 
 #include "lib/cloud/ec2_answer.h"
 
@@ -119,4 +121,16 @@ char *osp_form_write(char *to, const char *value)
 	}
 	*to = '\0';
 	return to;
+}
+
+int64_t osp_ec2_time(const char *text)
+{
+	struct tm utc = {0};
+	const char *rest = strptime(text, "%Y-%m-%dT%H:%M:%S", &utc);
+
+	if (!rest)
+		return 0;
+	if (*rest == '.')
+		rest += 1 + strspn(rest + 1, "0123456789");
+	return strcmp(rest, "Z") ? 0 : (int64_t)timegm(&utc);
 }

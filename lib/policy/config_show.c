@@ -279,7 +279,8 @@ static void add_json_watch(struct osp_text *text, const struct osp_config *confi
 		add_json_value(text,
 			       osp_watch_policy_word(&config->watch, (enum osp_watch_key)key,
 						     number, sizeof(number)),
-			       key == OSP_WATCH_KEY_FROM, config->watch_lines[key]);
+			       key == OSP_WATCH_KEY_FROM || key == OSP_WATCH_KEY_BLOCK_ENDS,
+			       config->watch_lines[key]);
 	}
 	osp_text_add(text, "\n  }");
 }

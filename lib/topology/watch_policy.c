@@ -7,7 +7,7 @@
 #include <strings.h>
 
 const char *const osp_watch_keys[OSP_WATCH_KEY_COUNT] = {"from", "interval_s", "max_lost",
-							 "max_moved"};
+							 "max_moved", "block_ends"};
 
 /*
  * Chosen: EC2 takes 100 calls of 100 nodes in less time, and a node that starts is asked about at
@@ -48,6 +48,18 @@ static int take_from(const struct osp_document *document, const struct osp_value
 	return 0;
 }
 
+static int take_block_ends(const struct osp_document *document, const struct osp_value *value,
+			   bool *to, struct osp_error *error)
+{
+	static const char *const words[] = {"off", "reserve"};
+	size_t word;
+
+	if (osp_value_choice(document, value, words, 2, &word, error))
+		return -1;
+	*to = word == 1;
+	return 0;
+}
+
 static int take_key(const struct osp_document *document, const struct osp_value *value,
 		    enum osp_watch_key key, struct osp_watch_policy *policy,
 		    struct osp_error *error)
@@ -63,6 +75,8 @@ static int take_key(const struct osp_document *document, const struct osp_value 
 	case OSP_WATCH_KEY_MAX_MOVED:
 		return take_number(document, value, 0, 100, &policy->guard.max_moved_percent,
 				   error);
+	case OSP_WATCH_KEY_BLOCK_ENDS:
+		return take_block_ends(document, value, &policy->reserve_block_ends, error);
 	case OSP_WATCH_KEY_COUNT:
 		break;
 	}
@@ -94,6 +108,8 @@ const char *osp_watch_policy_word(const struct osp_watch_policy *policy, enum os
 			  : key == OSP_WATCH_KEY_MAX_LOST ? policy->guard.max_lost_percent
 							  : policy->guard.max_moved_percent;
 
+	if (key == OSP_WATCH_KEY_BLOCK_ENDS)
+		return policy->reserve_block_ends ? "reserve" : "off";
 	if (key == OSP_WATCH_KEY_FROM)
 		return policy->from ? policy->from : "off";
 	snprintf(buffer, buffer_bytes, "%u", number);

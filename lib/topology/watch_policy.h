@@ -9,6 +9,8 @@
  *	  max_lost: 10		# percent of the nodes that may lose their place before an answer is
  *				held
  *	  max_moved: 10		# percent that may move
+ *	  block_ends: off	# reserve: no job runs on instances of a Capacity Block when EC2
+ *				begins to end them
  *
  * Every key has a default. Any thread.
  */
@@ -27,6 +29,7 @@ enum osp_watch_key {
 	OSP_WATCH_KEY_INTERVAL_S,
 	OSP_WATCH_KEY_MAX_LOST,
 	OSP_WATCH_KEY_MAX_MOVED,
+	OSP_WATCH_KEY_BLOCK_ENDS,
 	OSP_WATCH_KEY_COUNT
 };
 
@@ -36,6 +39,7 @@ struct osp_watch_policy {
 	const char *from; /* sources, as --from has them; NULL: off */
 	uint32_t interval_s;
 	struct osp_topology_guard guard;
+	bool reserve_block_ends;
 };
 
 #define OSP_WATCH_INTERVAL_MAX_S 86400

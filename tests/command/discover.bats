@@ -629,13 +629,15 @@ both() {
 	state '.reservations = [
 		{"id": "cr-1", "type": "p5.48xlarge", "nodes": ["nn-t", "nn-s"], "total": 20},
 		{"id": "cr-2", "type": "p5.48xlarge", "nodes": ["nn-t", "nn-s", "nn-a"], "total": 4},
-		{"id": "cr-3", "type": "p6-b200.48xlarge", "nodes": ["nn-t", "nn-x", "nn-y"], "total": 9, "state": "pending"},
+		{"id": "cr-3", "type": "p6-b200.48xlarge", "nodes": ["nn-t", "nn-x", "nn-y"], "total": 9, "state": "pending",
+		 "starts": "2026-12-01T11:30:00.000Z", "ends": "2026-12-15T11:30:00.000Z"},
 		{"id": "cr-4", "type": "p5.48xlarge", "nodes": ["nn-t"], "total": 64}]'
+	export TZ=UTC
 	start
 	with_keys
 	expect 0 "cr-1: 20 of p5.48xlarge, active, on spine nn-s
 cr-2: 4 of p5.48xlarge, active, on spine nn-s
-cr-3: 9 of p6-b200.48xlarge, pending, on spine nn-y
+cr-3: 9 of p6-b200.48xlarge, pending, on spine nn-y, from 2026-12-01T11:30:00, jobs until 2026-12-15T11:00:00
 cr-4: 64 of p5.48xlarge, active, on no known spine
 the largest gang on one spine: 24 nodes
 gangs of 1: 33

@@ -40,7 +40,8 @@ tests_unit_test_node_policy_LDADD = $(UNIT_LIBS)
 tests_unit_test_note_LDADD = $(UNIT_LIBS)
 tests_unit_test_request_LDADD = $(UNIT_LIBS)
 if HAVE_CLOUD
-UNIT_TESTS += tests/unit/test_cloud
+UNIT_TESTS += tests/unit/test_block_end tests/unit/test_cloud
+tests_unit_test_block_end_LDADD = libcloud.la $(UNIT_LIBS)
 tests_unit_test_cloud_LDADD = libcloud.la $(UNIT_LIBS)
 endif
 IMPORT_HELPER = tests/unit/import_helper.c tests/unit/import_helper.h

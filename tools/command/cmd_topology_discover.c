@@ -10,6 +10,9 @@
 #include "host/files.h"
 #include "host/slurm/cluster_state.h"
 #include "host/slurm/fabric.h"
+#ifdef OSP_HAVE_CLOUD
+#include "host/source/block_ends.h"
+#endif
 #include "host/source/keep.h"
 #include "host/source/several.h"
 #include "host/source/watch.h"
@@ -240,6 +243,17 @@ static int read_interval(const char *value, int *interval_s, struct osp_error *e
 	return 0;
 }
 
+/* Finds who keeps the reservations of Capacity Blocks: nobody unless the policy says so. */
+static osp_watch_ends_f *block_ends_of(const struct osp_watch_policy *policy)
+{
+#ifdef OSP_HAVE_CLOUD
+	return policy->reserve_block_ends ? osp_block_ends_keep : NULL;
+#else
+	(void)policy;
+	return NULL;
+#endif
+}
+
 static int watch(const struct osp_call *call, const struct osp_config *config,
 		 const struct osp_sources *sources, const char *path)
 {
@@ -255,6 +269,7 @@ static int watch(const struct osp_call *call, const struct osp_config *config,
 		.interval_s = (int)policy->interval_s,
 		.look_s = LOOK_S,
 		.guard = policy->guard,
+		.block_ends = block_ends_of(policy),
 	};
 	const char *interval = call->values[OSP_OPTION_INTERVAL];
 

@@ -10,6 +10,8 @@
 #ifdef OSP_HAVE_CLOUD
 
 #include "host/cloud/ec2.h"
+#include "host/output.h"
+#include "lib/cloud/block_end.h"
 
 #define RESERVATIONS_MAX 100
 #define LAYERS_OF_MOST	 3 /* for every type except those below */
@@ -23,6 +25,7 @@ struct reservation {
 	char spine[OSP_EC2_VALUE_BYTES]; /* "" if it is unknown: the list of network nodes ends
 					    above it */
 	long total;
+	int64_t starts_s, ends_s; /* of a Capacity Block; 0: it has no end */
 	bool told;
 };
 
@@ -72,6 +75,8 @@ static int note_size(const struct osp_ec2_record *record, void *context, struct 
 	reservation->total = strtol(record->total_count, NULL, 10);
 	snprintf(reservation->type, sizeof(reservation->type), "%s", record->type);
 	snprintf(reservation->state, sizeof(reservation->state), "%s", record->state);
+	reservation->starts_s = osp_ec2_time(record->starts);
+	reservation->ends_s = osp_ec2_time(record->ends);
 	return 0;
 }
 
@@ -151,6 +156,20 @@ static long largest(const struct survey *survey)
 	return most;
 }
 
+static void print_reservation(const struct reservation *r, struct osp_text *text)
+{
+	char from[32], until[32];
+
+	osp_text_printf(text, "%s: %ld of %s, %s, %s%s", r->id, r->total, r->type, r->state,
+			r->spine[0] ? "on spine " : "on no known spine", r->spine);
+	if (r->ends_s)
+		osp_text_printf(text, ", from %s, jobs until %s",
+				osp_format_time(r->starts_s, from, sizeof(from)),
+				osp_format_time(osp_block_end_jobs_s(r->ends_s, r->type), until,
+						sizeof(until)));
+	osp_text_add(text, "\n");
+}
+
 static int print_words(const struct survey *survey)
 {
 	struct osp_text text = OSP_TEXT_INIT;
@@ -162,14 +181,19 @@ static int print_words(const struct survey *survey)
 		if (!r->told)
 			osp_text_printf(&text, "%s: EC2 does not know it\n", r->id);
 		else
-			osp_text_printf(&text, "%s: %ld of %s, %s, %s%s\n", r->id, r->total,
-					r->type, r->state,
-					r->spine[0] ? "on spine " : "on no known spine", r->spine);
+			print_reservation(r, &text);
 	}
 	osp_text_printf(&text, "the largest gang on one spine: %ld nodes\n", most);
 	for (long size = 1; size <= most; size *= 2)
 		osp_text_printf(&text, "gangs of %ld: %ld\n", size, gangs_of(survey, size));
 	return osp_print_text(&text, most ? OSP_EXIT_YES : OSP_EXIT_NO);
+}
+
+static void add_time(json_t *object, const char *key, int64_t time_s)
+{
+	char when[32];
+
+	json_object_set_new(object, key, json_string(osp_format_time(time_s, when, sizeof(when))));
 }
 
 static int print_json(const struct survey *survey)
@@ -188,6 +212,11 @@ static int print_json(const struct survey *survey)
 		json_object_set_new(object, "spine",
 				    osp_json_string(r->spine[0] ? r->spine : NULL));
 		json_object_set_new(object, "instances", json_integer(r->total));
+		if (r->ends_s) {
+			add_time(object, "starts", r->starts_s);
+			add_time(object, "jobs_until", osp_block_end_jobs_s(r->ends_s, r->type));
+			add_time(object, "ends", r->ends_s);
+		}
 		json_array_append_new(reservations, object);
 	}
 	for (long size = 1; size <= most; size *= 2) {
