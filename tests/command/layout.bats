@@ -195,3 +195,16 @@ Under a level: how many of its domains one group touches at most." \
 	# shellcheck disable=SC2016
 	grep -qFx 'onespine: warning: nodeid.sh: SLURM_NODEID counts nodes by their names, not as below: say --node-rank=$ONESPINE_NODE_RANK' <<<"$stderr"
 }
+
+@test "a script whose hidden size cannot be read is told why no bytes are shown" {
+	cat >hidden.sh <<-'EOF'
+		#SBATCH --nodes=4
+		NHIDDEN=$((1024*1))
+		srun python pretrain_gpt.py --tensor-model-parallel-size 8 --num-layers 24 --hidden-size $NHIDDEN --seq-length 2048
+	EOF
+	run -0 --separate-stderr layout --script=hidden.sh --topology=topology.conf
+	[[ $stderr == 'onespine: warning: hidden.sh: no bytes of a step are shown: h, the hidden size, is missing, as in h=12288,l=96,s=2048; say them by --model' ]]
+	run -0 --separate-stderr layout --script=hidden.sh --topology=topology.conf --model=h=1024
+	[[ -z $stderr ]]
+	[[ $output == *GB* ]]
+}

@@ -21,7 +21,8 @@ struct asked {
 	struct osp_layout_plan_input input;
 	struct osp_model model;
 	bool has_model;
-	uint32_t nodes; /* 0: as many as the layout needs */
+	struct osp_error no_model; /* why */
+	uint32_t nodes;		   /* 0: as many as the layout needs */
 	struct osp_topology *topology;
 	uint32_t *job_nodes;
 	struct osp_world world;
@@ -78,6 +79,7 @@ static int read_model(const struct osp_call *call, struct asked *asked, struct o
 	if (text && osp_model_parse(text, &asked->model, &inner))
 		return osp_option_error("model", &inner, error);
 	asked->has_model = !osp_model_complete(&asked->model, &inner);
+	asked->no_model = inner;
 	if (text && !asked->has_model)
 		return osp_option_error("model", &inner, error);
 	return 0;
@@ -235,6 +237,9 @@ static int answer(const struct osp_call *call, const struct asked *asked,
 		warn_launcher((char *)script);
 		warn_stated(plan, &asked->script.domain_size, script);
 		warn_stated(plan, &asked->script.domain_ranks, script);
+		if (!asked->has_model)
+			osp_say_warning("%s: no bytes of a step are shown: %s; say them by --model",
+					osp_input_name(script), asked->no_model.text);
 	}
 	if (call->values[OSP_OPTION_LAYOUT_SVG])
 		return write_svg(&show, call->values[OSP_OPTION_LAYOUT_SVG]);
