@@ -32,6 +32,7 @@ struct launch {
 	uint32_t user;
 	bool proven;	   /* all its nodes run, in one domain */
 	bool stuck;	   /* Slurm refused to put it back; already reported */
+	bool held;	   /* hold_steps() */
 	int64_t running_s; /* since when all its nodes have run; 0: not yet */
 };
 
@@ -41,6 +42,30 @@ static uint32_t launch_count;
 /* Guards the table beside Slurm's job lock: code that changes it holds that too,
  * select_p_job_ready() may be called with less. */
 static pthread_mutex_t launch_mutex = PTHREAD_MUTEX_INITIALIZER;
+
+/* --- its owner's steps ------------------------------------------------------------------------ */
+
+/*
+ * Lets no step of the job begin. Slurm refuses each of a job whose PrologSlurmctld runs
+ * (step_mgr.c, stepmgr.c: step_create()), and srun waits. Without this, a step ran before the
+ * places were known; that of `srun --interactive` also without a Prolog, so without a gate, and
+ * while the job was CONFIGURING, which nobody is charged for. Slurm forgets the count when
+ * slurmctld begins anew.
+ */
+static void hold_steps(struct launch *launch, job_record_t *job)
+{
+	if (!job->details || job->details->prolog_running)
+		return;
+	job->details->prolog_running = 1;
+	launch->held = true;
+}
+
+static void release_steps(struct launch *launch, job_record_t *job)
+{
+	if (launch->held && job && job->details && job->details->prolog_running)
+		job->details->prolog_running--;
+	launch->held = false;
+}
 
 /* --- the table ------------------------------------------------------------------------------- */
 
@@ -53,16 +78,21 @@ static struct launch *find_launch(uint32_t job)
 	return NULL;
 }
 
-static bool add_launch(const job_record_t *job)
+/* One that waits already may be added once more, and has the hold on its steps. */
+static bool add_launch(job_record_t *job)
 {
 	struct launch *launch;
+	bool held;
 
 	pthread_mutex_lock(&launch_mutex);
 	launch = find_launch(job->job_id);
+	held = launch && launch->held;
 	if (!launch && launch_count < LAUNCHES_MAX)
 		launch = &launches[launch_count++];
-	if (launch)
-		*launch = (struct launch){.job = job->job_id, .user = job->user_id};
+	if (launch) {
+		*launch = (struct launch){.job = job->job_id, .user = job->user_id, .held = held};
+		hold_steps(launch, job);
+	}
 	pthread_mutex_unlock(&launch_mutex);
 	return launch != NULL;
 }
@@ -434,6 +464,7 @@ static void put_back(struct launch *launch, job_record_t *job,
 	int rc;
 
 	snprintf(says, sizeof(says), "launched in vain: %s", why);
+	release_steps(launch, job);
 	rc = requeue(job);
 	if (rc != SLURM_SUCCESS) {
 		if (!launch->stuck)
@@ -489,6 +520,7 @@ static void judge_standing(struct launch *launch, job_record_t *job,
 		shadow_keep_end(job);
 		shadow_note_instances(job, true);
 		launch->proven = true;
+		release_steps(launch, job);
 	} else if (!standing->unknown && standing->part) {
 		osp_words_apart(osp_topology_level_name(shadow_state.topology, standing->level),
 				osp_nodeset_count(nodes), standing->domains, why, sizeof(why));
@@ -525,6 +557,7 @@ static void end_launch(struct launch *launch, job_record_t *job)
 {
 	if (job && has_launched_nodes(job))
 		shadow_put_entry(job, OSP_LAUNCHED_NODES, "");
+	release_steps(launch, job);
 	launch->job = 0;
 }
 
@@ -583,6 +616,8 @@ static void judge(struct launch *launch, int64_t now_s)
 		return;
 	if (!IS_JOB_CONFIGURING(job))
 		go_on_configuring(job);
+	if (!launch->proven)
+		hold_steps(launch, job);
 	nodes = shadow_state.topology ? osp_nodeset_new(shadow_state.node_count) : NULL;
 	if (!nodes)
 		return;

@@ -152,11 +152,13 @@ static void goes_on_where_they_stand_together(void **state)
 	boots(job);
 	shadow_launch_look(101);
 	assert_false(is_ready(job)); /* their places are those of before */
+	assert_int_equal(job->details->prolog_running, 1);
 	for (uint32_t n = 0; n < 4; n++)
 		is_asked(n);
 	assert_int_equal(placed(job, "n1", "i-9"), OSP_PLACED_UNKNOWN);
 	shadow_launch_look(102);
 	assert_true(is_ready(job));
+	assert_int_equal(job->details->prolog_running, 0);
 	assert_says(job, "domain=s1; leaves=l1:n(1-4); placed: 4 nodes on spine s1, 1 leaf");
 	assert_int_equal(placed(job, "n1", "i-1"), OSP_PLACED_SAME);
 	assert_int_equal(placed(job, "n1", "i-9"), OSP_PLACED_OTHER);
@@ -169,6 +171,44 @@ static void goes_on_where_they_stand_together(void **state)
 	shadow_launch_look(103);
 	assert_false(shadow_launch_any());
 	assert_int_equal(fake_slurm.requeues, 0);
+}
+
+/* While prolog_running is set, Slurm lets no step of the job begin. */
+static void lets_no_step_begin_before(void **state)
+{
+	job_record_t *job = launched();
+	uint8_t *running = &job->details->prolog_running;
+
+	(void)state;
+	assert_int_equal(*running, 1);
+	(*running)++; /* PrologSlurmctld begins, and ends */
+	shadow_launch_look(100);
+	assert_int_equal(*running, 2);
+	(*running)--;
+	shadow_launch_look(100);
+	assert_int_equal(*running, 1);
+	*running = 0; /* slurmctld begins anew */
+	shadow_launch_look(100);
+	assert_int_equal(*running, 1);
+	shadow_launch_resume(job); /* Slurm's, after each change of its nodes */
+	assert_int_equal(*running, 1);
+	boots(job);
+	is_asked(8);
+	is_asked(9);
+	shadow_launch_look(101); /* they stand apart */
+	assert_int_equal(fake_slurm.requeues, 1);
+	assert_int_equal(*running, 0);
+}
+
+static void lets_steps_begin_when_it_is_over(void **state)
+{
+	job_record_t *job = launched();
+
+	(void)state;
+	job->job_state = JOB_CANCELLED;
+	shadow_launch_look(100);
+	assert_false(shadow_launch_any());
+	assert_int_equal(job->details->prolog_running, 0);
 }
 
 static void starts_again_where_they_stand_apart(void **state)
@@ -1137,6 +1177,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(instances_are_told_to_the_gate),
 		TEST(goes_on_where_they_stand_together),
+		TEST(lets_no_step_begin_before),
+		TEST(lets_steps_begin_when_it_is_over),
 		TEST(starts_again_where_they_stand_apart),
 		TEST(gives_up_after_its_tries),
 		TEST(waits_without_the_policy),
