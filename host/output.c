@@ -182,3 +182,10 @@ const char *osp_format_time(int64_t time_s, char *buffer, size_t buffer_bytes)
 		snprintf(buffer, buffer_bytes, "unknown");
 	return buffer;
 }
+
+json_t *osp_json_time(int64_t time_s)
+{
+	char when[32];
+
+	return json_string(osp_format_time(time_s, when, sizeof(when)));
+}

@@ -67,5 +67,7 @@ bool osp_output_utf8(void);
  * Formats "2026-03-01T14:05:00", local time as Slurm prints it; "unknown" for 0. Returns `buffer`.
  */
 const char *osp_format_time(int64_t time_s, char *buffer, size_t buffer_bytes);
+/* Returns the same as a JSON string. */
+json_t *osp_json_time(int64_t time_s);
 
 #endif

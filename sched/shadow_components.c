@@ -292,7 +292,8 @@ static int add_partition(void *item, void *context)
 	return 0;
 }
 
-/* They are read once a call. Those of a component behind the last that is looked at are none. */
+/* Reads the other partitions of a component, once a call. A component whose number is
+ * SHADOW_COMPONENTS_MAX or more has none. */
 static const struct partitions *partitions_of(struct joint *joint, const job_record_t *component)
 {
 	static const struct partitions none;

@@ -60,6 +60,7 @@ static void hold_steps(struct launch *launch, job_record_t *job)
 	launch->held = true;
 }
 
+/* Takes away the count that hold_steps() set. */
 static void release_steps(struct launch *launch, job_record_t *job)
 {
 	if (launch->held && job && job->details && job->details->prolog_running)
@@ -78,7 +79,7 @@ static struct launch *find_launch(uint32_t job)
 	return NULL;
 }
 
-/* One that waits already may be added once more, and has the hold on its steps. */
+/* Adds the job. Adding one that waits already keeps the hold on its steps. */
 static bool add_launch(job_record_t *job)
 {
 	struct launch *launch;

@@ -20,9 +20,9 @@
 #include "lib/cloud/block_end.h"
 
 /*
- * Makes Slurm's reservations those of `wanted`. Those of blocks that are not wanted are dropped if
- * `is_all`: EC2 was asked about every node. A line of `said` for each change. 0, or -1 with `error`
- * set: what was changed until then stays.
+ * Makes Slurm's reservations those of `wanted`, and adds a line to `said` for each change. If
+ * `is_all` (EC2 answered about every node), it also deletes the reservations of other blocks.
+ * Returns 0, or -1 with `error` set; an error undoes no change that was made before it.
  */
 int osp_block_reservations_keep(const struct osp_block_end *wanted, size_t count, bool is_all,
 				struct osp_text *said, struct osp_error *error);

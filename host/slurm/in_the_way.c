@@ -78,15 +78,11 @@ static json_t *holder_to_json(const struct holder *holder)
 {
 	const struct osp_state_job *job = holder->job;
 	json_t *object = json_object();
-	char when[32];
 
 	json_object_set_new(object, "job", osp_json_string(job->label));
 	json_object_set_new(object, "user", osp_json_string(job->user));
 	json_object_set_new(object, "nodes_here", json_integer(holder->nodes_here));
-	json_object_set_new(object, "ends",
-			    job->end_s
-				    ? json_string(osp_format_time(job->end_s, when, sizeof(when)))
-				    : json_null());
+	json_object_set_new(object, "ends", job->end_s ? osp_json_time(job->end_s) : json_null());
 	return object;
 }
 
@@ -131,11 +127,9 @@ static json_t *reservation_to_json(const struct osp_state_reservation *reservati
 				   const char *list)
 {
 	json_t *object = json_object();
-	char when[32];
 
 	json_object_set_new(object, "reservation", osp_json_string(reservation->name));
-	json_object_set_new(object, "starts",
-			    json_string(osp_format_time(reservation->start_s, when, sizeof(when))));
+	json_object_set_new(object, "starts", osp_json_time(reservation->start_s));
 	json_object_set_new(object, "nodes", json_string(list));
 	return object;
 }

@@ -204,10 +204,10 @@ static enum osp_kept ask(struct watching *watching, const struct osp_node_list *
 	if ((kept == OSP_KEPT_APPLIED || kept == OSP_KEPT_UNCHANGED) &&
 	    osp_keep_asked(watch->path, answer.topology, (int64_t)time(NULL), error))
 		kept = OSP_KEPT_FAILED;
-	if (kept == OSP_KEPT_APPLIED || kept == OSP_KEPT_UNCHANGED)
+	if (kept == OSP_KEPT_APPLIED || kept == OSP_KEPT_UNCHANGED) {
 		watching->unplaced = count_unplaced(answer.topology, list);
-	if (kept == OSP_KEPT_APPLIED || kept == OSP_KEPT_UNCHANGED)
 		keep_block_ends(watching, answer.topology, error);
+	}
 	osp_source_answer_clear(&answer);
 	osp_topology_free(previous);
 	return kept;

@@ -32,7 +32,7 @@ struct osp_choose_asking {
 
 	/* The other choices of a kind, after its first. */
 	uint16_t kind;
-	uint32_t skip;	  /* so many were asked about in earlier calls */
+	uint32_t skip;	  /* choices that earlier calls asked about */
 	uint32_t choices; /* so far */
 	uint32_t tries;	  /* those of any kind that were asked about in this call */
 	bool stopped;	  /* there was no time for more */

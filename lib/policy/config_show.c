@@ -279,7 +279,7 @@ static void add_json_watch(struct osp_text *text, const struct osp_config *confi
 		add_json_value(text,
 			       osp_watch_policy_word(&config->watch, (enum osp_watch_key)key,
 						     number, sizeof(number)),
-			       key == OSP_WATCH_KEY_FROM || key == OSP_WATCH_KEY_BLOCK_ENDS,
+			       osp_watch_key_is_word((enum osp_watch_key)key),
 			       config->watch_lines[key]);
 	}
 	osp_text_add(text, "\n  }");

@@ -101,6 +101,11 @@ int osp_watch_policy_read(const struct osp_document *document, const struct osp_
 	return 0;
 }
 
+bool osp_watch_key_is_word(enum osp_watch_key key)
+{
+	return key == OSP_WATCH_KEY_FROM || key == OSP_WATCH_KEY_BLOCK_ENDS;
+}
+
 const char *osp_watch_policy_word(const struct osp_watch_policy *policy, enum osp_watch_key key,
 				  char *buffer, size_t buffer_bytes)
 {

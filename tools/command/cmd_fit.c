@@ -516,7 +516,7 @@ static void chosen_to_json(const struct fit *fit, json_t *root)
 static int print_scheduler_json(const struct fit *fit, int status)
 {
 	json_t *root = json_object();
-	char words[2 * OSP_WORDS_BYTES], when[32];
+	char words[2 * OSP_WORDS_BYTES];
 
 	if (status == OSP_EXIT_YES)
 		say_chosen(fit, words, sizeof(words));
@@ -536,9 +536,7 @@ static int print_scheduler_json(const struct fit *fit, int status)
 	if (fit->sbatch.result == OSP_SBATCH_REFUSED && *fit->sbatch.cure)
 		json_object_set_new(root, "cure", osp_json_string(fit->sbatch.cure));
 	if (tells_start(fit))
-		json_object_set_new(
-			root, "starts",
-			json_string(osp_format_time(fit->sbatch.start_s, when, sizeof(when))));
+		json_object_set_new(root, "starts", osp_json_time(fit->sbatch.start_s));
 	if (status == OSP_EXIT_YES)
 		chosen_to_json(fit, root);
 	if (fit->answer.chosen && fit->sbatch.result != OSP_SBATCH_REFUSED)

@@ -189,13 +189,6 @@ static int print_words(const struct survey *survey)
 	return osp_print_text(&text, most ? OSP_EXIT_YES : OSP_EXIT_NO);
 }
 
-static void add_time(json_t *object, const char *key, int64_t time_s)
-{
-	char when[32];
-
-	json_object_set_new(object, key, json_string(osp_format_time(time_s, when, sizeof(when))));
-}
-
 static int print_json(const struct survey *survey)
 {
 	json_t *root = json_object(), *reservations = json_array(), *gangs = json_object();
@@ -213,9 +206,11 @@ static int print_json(const struct survey *survey)
 				    osp_json_string(r->spine[0] ? r->spine : NULL));
 		json_object_set_new(object, "instances", json_integer(r->total));
 		if (r->ends_s) {
-			add_time(object, "starts", r->starts_s);
-			add_time(object, "jobs_until", osp_block_end_jobs_s(r->ends_s, r->type));
-			add_time(object, "ends", r->ends_s);
+			json_object_set_new(object, "starts", osp_json_time(r->starts_s));
+			json_object_set_new(
+				object, "jobs_until",
+				osp_json_time(osp_block_end_jobs_s(r->ends_s, r->type)));
+			json_object_set_new(object, "ends", osp_json_time(r->ends_s));
 		}
 		json_array_append_new(reservations, object);
 	}

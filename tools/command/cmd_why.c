@@ -35,11 +35,8 @@ struct why {
 
 static void add_time(json_t *root, const char *key, int64_t time_s)
 {
-	char when[32];
-
 	if (time_s > 0)
-		json_object_set_new(root, key,
-				    json_string(osp_format_time(time_s, when, sizeof(when))));
+		json_object_set_new(root, key, osp_json_time(time_s));
 }
 
 /* Returns whether the job ended while it waited. Slurm then gives it its end as its start. */
