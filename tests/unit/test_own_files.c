@@ -20,7 +20,6 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "spank/own_files.h"
@@ -61,6 +60,20 @@ static bool read_once(struct osp_own_files *own)
 	return known;
 }
 
+static bool no_child_is_left(void)
+{
+	return waitpid(-1, NULL, WNOHANG) < 0 && errno == ECHILD;
+}
+
+/* Waits for the children that were killed: osp_own_files_read() does not wait for them long. One
+ * that was not killed and does not end lets the test run out of time. */
+static void await_killed(void)
+{
+	while (waitpid(-1, NULL, 0) > 0)
+		;
+	assert_int_equal(errno, ECHILD);
+}
+
 /* The child's time is a fifth of a second, which a busy machine, with sanitizers, takes to start
  * one. */
 static bool read_in_time(struct osp_own_files *own)
@@ -68,6 +81,7 @@ static bool read_in_time(struct osp_own_files *own)
 	for (int tries = 0; tries < 100; tries++) {
 		if (read_once(own))
 			return true;
+		await_killed();
 	}
 	return false;
 }
@@ -86,11 +100,6 @@ static void is_read(void)
 
 	assert_true(read_in_time(&own));
 	has_what_the_user_names(&own);
-}
-
-static bool no_child_is_left(void)
-{
-	return waitpid(-1, NULL, WNOHANG) < 0 && errno == ECHILD;
 }
 
 static void reads_what_the_user_names(void **state)
@@ -135,7 +144,7 @@ static void counts_though_another_has_reaped_it(void **state)
 	atomic_store(&reaping, false);
 	pthread_join(thread, NULL);
 	assert_int_equal(counted, 5);
-	assert_true(no_child_is_left());
+	await_killed();
 }
 
 /* Where nobody need reap it at all, wait() finds none. */
@@ -185,11 +194,9 @@ static void *stop_children(void *nothing)
  * reaped. */
 static void does_not_wait_for_one_that_its_user_stops(void **state)
 {
-	struct timespec begun, ended;
 	struct osp_own_files own;
 	bool known = true;
 	pthread_t thread;
-
 	char path[64];
 
 	(void)state;
@@ -198,17 +205,14 @@ static void does_not_wait_for_one_that_its_user_stops(void **state)
 		skip();
 	atomic_store(&reaping, true);
 	assert_int_equal(pthread_create(&thread, NULL, stop_children, NULL), 0);
-	clock_gettime(CLOCK_MONOTONIC, &begun);
 	for (int tries = 0; tries < 50 && known; tries++) {
 		known = read_once(&own);
 		osp_own_files_free(&own);
 	}
-	clock_gettime(CLOCK_MONOTONIC, &ended);
 	atomic_store(&reaping, false);
 	pthread_join(thread, NULL);
 	assert_false(known);
-	assert_true(ended.tv_sec - begun.tv_sec < 30);
-	assert_true(no_child_is_left());
+	await_killed();
 }
 
 int main(void)
