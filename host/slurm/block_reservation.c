@@ -23,15 +23,6 @@
 #define FLAGS	   (RESERVE_FLAG_MAINT | RESERVE_FLAG_IGN_JOBS)
 #define NAME_BYTES 64
 
-/* What Slurm has, and what is kept of it. */
-struct keeping {
-	struct osp_arena arena;
-	struct osp_block_end *reserved;
-	size_t count;
-	struct osp_text *said;
-	struct osp_error *error;
-};
-
 /* The names of a list while it is expanded. */
 struct names {
 	struct osp_arena *arena;
@@ -75,34 +66,51 @@ static bool is_ours(const reserve_info_t *record)
 	       (record->flags & FLAGS) == FLAGS;
 }
 
-static int load(struct keeping *keeping)
+static int take(struct osp_block_reservations *held, const reserve_info_t *record)
+{
+	const char *id = record->name + strlen(PREFIX);
+	const char *nodes = compact(&held->arena, record->node_list ? record->node_list : "");
+	struct osp_block_end *to = &held->items[held->count++];
+
+	to->id = osp_arena_copy(&held->arena, id, strlen(id));
+	to->nodes = nodes ? nodes : "";
+	to->from_s = (int64_t)record->start_time;
+	return to->id ? 0 : -1;
+}
+
+int osp_block_reservations_load(struct osp_block_reservations *held, struct osp_error *error)
 {
 	reserve_info_msg_t *message = NULL;
+	int rc = 0;
 
+	memset(held, 0, sizeof(*held));
 	osp_slurm_begin();
 	errno = 0;
 	if (slurm_load_reservations(0, &message) != SLURM_SUCCESS)
-		return osp_error_set(keeping->error, "slurmctld does not tell its reservations: %s",
+		return osp_error_set(error, "slurmctld does not tell its reservations: %s",
 				     slurm_strerror(errno));
-	keeping->reserved = osp_arena_take(&keeping->arena, (message->record_count + 1) *
-								    sizeof(*keeping->reserved));
-	for (uint32_t i = 0; keeping->reserved && i < message->record_count; i++) {
-		const reserve_info_t *record = &message->reservation_array[i];
-		struct osp_block_end *to = &keeping->reserved[keeping->count];
-		const char *nodes;
-
-		if (!is_ours(record))
-			continue;
-		nodes = compact(&keeping->arena, record->node_list ? record->node_list : "");
-		to->id = osp_arena_copy(&keeping->arena, record->name + strlen(PREFIX),
-					strlen(record->name) - strlen(PREFIX));
-		to->nodes = nodes ? nodes : "";
-		to->from_s = (int64_t)record->start_time;
-		keeping->count += to->id != NULL;
-	}
+	held->items =
+		osp_arena_take(&held->arena, (message->record_count + 1) * sizeof(*held->items));
+	for (uint32_t i = 0; held->items && !rc && i < message->record_count; i++)
+		if (is_ours(&message->reservation_array[i]))
+			rc = take(held, &message->reservation_array[i]);
 	slurm_free_reservation_info_msg(message);
-	return keeping->reserved ? 0 : osp_error_set(keeping->error, "out of memory");
+	return held->items && !rc ? 0 : osp_error_set(error, "out of memory");
 }
+
+void osp_block_reservations_free(struct osp_block_reservations *held)
+{
+	osp_arena_free(&held->arena);
+	memset(held, 0, sizeof(*held));
+}
+
+/* --- changes ---------------------------------------------------------------------------------- */
+
+struct keeping {
+	const struct osp_block_reservations *held;
+	struct osp_text *said;
+	struct osp_error *error;
+};
 
 static const char *name_of(const char *id, char name[NAME_BYTES])
 {
@@ -123,16 +131,26 @@ static int drop(struct keeping *keeping, const struct osp_block_end *end)
 
 	errno = 0;
 	if (slurm_delete_reservation(&message) != SLURM_SUCCESS)
-		return refuse(keeping, "deleted", end->id);
+		/* another watch was quicker */
+		return errno == ESLURM_RESERVATION_INVALID ? 0
+							   : refuse(keeping, "deleted", end->id);
 	osp_text_printf(keeping->said, "reservation %s deleted\n", name);
 	return 0;
+}
+
+static void tell(struct keeping *keeping, const struct osp_block_end *end, int64_t from_s)
+{
+	char when[32];
+
+	osp_text_printf(keeping->said, "reservation " PREFIX "%.40s: %s from %s on\n", end->id,
+			end->nodes, osp_format_time(from_s, when, sizeof(when)));
 }
 
 static int make(struct keeping *keeping, const struct osp_block_end *end)
 {
 	static char root[] = "root";
 	int64_t now_s = (int64_t)time(NULL);
-	char name[NAME_BYTES], when[32], *made;
+	char name[NAME_BYTES], *made;
 	resv_desc_msg_t message;
 
 	slurm_init_resv_desc_msg(&message);
@@ -147,48 +165,66 @@ static int make(struct keeping *keeping, const struct osp_block_end *end)
 	if (!made)
 		return refuse(keeping, "made", end->id);
 	OSP_RESERVATION_NAME_FREE(made);
-	osp_text_printf(keeping->said, "reservation %s: %s from %s on\n", name, end->nodes,
-			osp_format_time((int64_t)message.start_time, when, sizeof(when)));
+	tell(keeping, end, (int64_t)message.start_time);
 	return 0;
 }
 
-/* One that has begun cannot get another start, so a changed one is made anew. */
+/* Slurm refuses any start for one that has begun. */
+static int change(struct keeping *keeping, const struct osp_block_end *end,
+		  const struct osp_block_end *kept)
+{
+	int64_t now_s = (int64_t)time(NULL), from_s = end->from_s > now_s ? end->from_s : now_s;
+	char name[NAME_BYTES];
+	resv_desc_msg_t message;
+
+	slurm_init_resv_desc_msg(&message);
+	message.name = (char *)name_of(end->id, name);
+	message.node_list = (char *)end->nodes;
+	if (kept->from_s > now_s) {
+		message.start_time = (time_t)from_s;
+		message.duration = INFINITE;
+	} else {
+		from_s = kept->from_s;
+	}
+	errno = 0;
+	if (slurm_update_reservation(&message) != SLURM_SUCCESS)
+		return refuse(keeping, "changed", end->id);
+	tell(keeping, end, from_s);
+	return 0;
+}
+
 static int keep(struct keeping *keeping, const struct osp_block_end *wanted)
 {
+	const struct osp_block_reservations *held = keeping->held;
 	size_t kept;
 
-	switch (osp_block_end_step(wanted, keeping->reserved, keeping->count, (int64_t)time(NULL),
-				   &kept)) {
+	switch (osp_block_end_step(wanted, held->items, held->count, (int64_t)time(NULL), &kept)) {
 	case OSP_BLOCK_KEEP:
 		return 0;
 	case OSP_BLOCK_CHANGE:
-		return drop(keeping, &keeping->reserved[kept]) ? -1 : make(keeping, wanted);
+		return change(keeping, wanted, &held->items[kept]);
+	case OSP_BLOCK_MAKE_ANEW:
+		return drop(keeping, &held->items[kept]) ? -1 : make(keeping, wanted);
 	case OSP_BLOCK_MAKE:
 		break;
 	}
 	return make(keeping, wanted);
 }
 
-static int keep_all(struct keeping *keeping, const struct osp_block_end *wanted, size_t count,
-		    bool is_all)
-{
-	/* first: the nodes of a block that has ended may be in a new one */
-	for (size_t i = 0; is_all && i < keeping->count; i++)
-		if (osp_block_end_is_left(&keeping->reserved[i], wanted, count) &&
-		    drop(keeping, &keeping->reserved[i]))
-			return -1;
-	for (size_t i = 0; i < count; i++)
-		if (keep(keeping, &wanted[i]))
-			return -1;
-	return 0;
-}
-
-int osp_block_reservations_keep(const struct osp_block_end *wanted, size_t count, bool is_all,
+int osp_block_reservations_keep(const struct osp_block_reservations *held,
+				const struct osp_block_end *wanted, size_t count,
 				struct osp_text *said, struct osp_error *error)
 {
-	struct keeping keeping = {.said = said, .error = error};
-	int rc = load(&keeping) ? -1 : keep_all(&keeping, wanted, count, is_all);
+	struct keeping keeping = {held, said, error};
+	int rc = 0;
 
-	osp_arena_free(&keeping.arena);
+	/* first: the nodes of a block that has ended may be in a new one */
+	for (size_t i = 0; i < held->count; i++)
+		if (osp_block_end_is_left(&held->items[i], wanted, count) &&
+		    drop(&keeping, &held->items[i]))
+			rc = -1;
+	for (size_t i = 0; i < count; i++)
+		if (keep(&keeping, &wanted[i]))
+			rc = -1;
 	return rc;
 }

@@ -12,19 +12,31 @@
 #ifndef OSP_BLOCK_RESERVATION_H
 #define OSP_BLOCK_RESERVATION_H
 
-#include <stdbool.h>
 #include <stddef.h>
 
+#include "lib/base/arena.h"
 #include "lib/base/error.h"
 #include "lib/base/text.h"
 #include "lib/cloud/block_end.h"
 
+/* The reservations that Slurm has for blocks. */
+struct osp_block_reservations {
+	struct osp_arena arena;
+	struct osp_block_end *items;
+	size_t count;
+};
+
+/* Loads them. Returns 0, or -1 with `error` set. osp_block_reservations_free() in either case. */
+int osp_block_reservations_load(struct osp_block_reservations *held, struct osp_error *error);
+void osp_block_reservations_free(struct osp_block_reservations *held);
+
 /*
- * Makes Slurm's reservations those of `wanted`, and adds a line to `said` for each change. If
- * `is_all` (EC2 answered about every node), it also deletes the reservations of other blocks.
- * Returns 0, or -1 with `error` set; an error undoes no change that was made before it.
+ * Makes Slurm's reservations, which are `held`, those of `wanted`, deletes those of other blocks,
+ * and adds a line to `said` for each change. Returns 0, or -1 with `error` set to the first that
+ * failed; the others are made nevertheless.
  */
-int osp_block_reservations_keep(const struct osp_block_end *wanted, size_t count, bool is_all,
+int osp_block_reservations_keep(const struct osp_block_reservations *held,
+				const struct osp_block_end *wanted, size_t count,
 				struct osp_text *said, struct osp_error *error);
 
 #endif

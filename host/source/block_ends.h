@@ -7,16 +7,19 @@
 #ifndef OSP_BLOCK_ENDS_H
 #define OSP_BLOCK_ENDS_H
 
+#include "host/slurm/node_list.h"
 #include "lib/base/error.h"
 #include "lib/base/text.h"
 #include "lib/topology/topology.h"
 
 /*
- * Asks about the instances that EC2 placed in `topology`, and makes Slurm's reservations those of
- * their blocks (host/slurm/block_reservation.h). If a part of the answer is missing, no reservation
- * is dropped. A line of `said` for each change. 0, or -1 with `error` set.
+ * Asks about the instances of `nodes` that run: Slurm's, else the one that `topology` (NULL: none)
+ * has placed; and makes Slurm's reservations those of their blocks
+ * (host/slurm/block_reservation.h). A node of which EC2 says nothing stays in its reservation while
+ * the block lasts. A line of `said` for each change. 0, or -1 with `error` set to the first thing
+ * that failed.
  */
-int osp_block_ends_keep(const struct osp_topology *topology, struct osp_text *said,
-			struct osp_error *error);
+int osp_block_ends_keep(const struct osp_topology *topology, const struct osp_node_list *nodes,
+			struct osp_text *said, struct osp_error *error);
 
 #endif

@@ -26,8 +26,10 @@ struct watching {
 	int64_t due_s;		   /* when it is asked next, by the monotonic clock */
 	int pause_s;		   /* before it is asked again; 0: it has answered all */
 	bool failed;		   /* the last question */
+	bool ends_failed;	   /* that about Capacity Blocks */
 	uint32_t unplaced;	   /* nodes that booted a short time ago and have no place yet */
 	char said[OSP_ERROR_TEXT_BYTES];
+	char said_ends[OSP_ERROR_TEXT_BYTES];
 };
 
 static int64_t now_s(void)
@@ -38,16 +40,21 @@ static int64_t now_s(void)
 	return (int64_t)now.tv_sec;
 }
 
-/* A line for the journal; a refusal that is as the last one is not said again. */
-static void say(struct watching *watching, const char *words, const char *why)
+/* A line for the journal, unless it is as `last`, the one before it. */
+static void say_once(char last[OSP_ERROR_TEXT_BYTES], const char *words, const char *why)
 {
 	char line[OSP_ERROR_TEXT_BYTES];
 
 	snprintf(line, sizeof(line), "%.40s%s%.400s", words, *why ? ": " : "", why);
-	if (strcmp(line, watching->said) != 0)
+	if (strcmp(line, last) != 0)
 		printf("%s\n", line);
 	fflush(stdout);
-	strcpy(watching->said, line);
+	strcpy(last, line);
+}
+
+static void say(struct watching *watching, const char *words, const char *why)
+{
+	say_once(watching->said, words, why);
 }
 
 /* The next node from `i` on that runs; NULL behind the last. */
@@ -165,22 +172,26 @@ static uint32_t count_unplaced(const struct osp_topology *topology,
 	return count;
 }
 
-/* Keeps the reservations of Capacity Blocks. The outcome's line says what failed. */
-static void keep_block_ends(const struct watching *watching, const struct osp_topology *topology,
-			    struct osp_error *error)
+/* Keeps the reservations of Capacity Blocks, which do not depend on what became of the places. */
+static void keep_block_ends(struct watching *watching, const struct osp_topology *topology,
+			    const struct osp_node_list *list)
 {
-	struct osp_error inner = {.text = ""};
+	struct osp_error error = {.text = ""};
 	struct osp_text said = OSP_TEXT_INIT;
 	char *lines;
 
+	watching->ends_failed = false;
 	if (!watching->watch->block_ends)
 		return;
-	if (watching->watch->block_ends(topology, &said, &inner))
-		osp_error_set(error, "Capacity Blocks: %.400s", inner.text);
+	watching->ends_failed = watching->watch->block_ends(topology, list, &said, &error);
 	lines = osp_text_take(&said);
 	if (lines)
 		printf("%s", lines);
 	free(lines);
+	if (watching->ends_failed)
+		say_once(watching->said_ends, "Capacity Blocks", error.text);
+	else
+		watching->said_ends[0] = '\0';
 }
 
 /* Asks, and writes what came. */
@@ -204,10 +215,9 @@ static enum osp_kept ask(struct watching *watching, const struct osp_node_list *
 	if ((kept == OSP_KEPT_APPLIED || kept == OSP_KEPT_UNCHANGED) &&
 	    osp_keep_asked(watch->path, answer.topology, (int64_t)time(NULL), error))
 		kept = OSP_KEPT_FAILED;
-	if (kept == OSP_KEPT_APPLIED || kept == OSP_KEPT_UNCHANGED) {
+	if (kept == OSP_KEPT_APPLIED || kept == OSP_KEPT_UNCHANGED)
 		watching->unplaced = count_unplaced(answer.topology, list);
-		keep_block_ends(watching, answer.topology, error);
-	}
+	keep_block_ends(watching, answer.topology ? answer.topology : previous, list);
 	osp_source_answer_clear(&answer);
 	osp_topology_free(previous);
 	return kept;
@@ -219,7 +229,7 @@ static void set_due(struct watching *watching)
 	const struct osp_watch *watch = watching->watch;
 	int next_s = watching->pause_s ? 2 * watching->pause_s : FIRST_PAUSE_S;
 
-	if (!watching->failed && !watching->unplaced)
+	if (!watching->failed && !watching->ends_failed && !watching->unplaced)
 		next_s = 0;
 	watching->pause_s = next_s > watch->interval_s ? watch->interval_s : next_s;
 	watching->due_s = now_s() + (watching->pause_s ? watching->pause_s : watch->interval_s);

@@ -7,7 +7,8 @@
  * another instance. If a question failed, or a node that booted a short time ago has no place in
  * the answer yet, they are asked again after growing pauses of up to `interval_s`. A node that is
  * another instance than the one that was placed loses its place before they are asked: nothing is
- * known of it. Each change, and each refusal once, is a line on standard output, for the journal.
+ * known of it. The ends of Capacity Blocks are kept after each question, whatever became of it.
+ * Each change, and each refusal once, is a line on standard output, for the journal.
  *
  * One thread; ends at SIGTERM or SIGINT.
  */
@@ -20,10 +21,10 @@
 /* Reads who is asked about into a list that the caller frees; 0, or -1 with `error` set. */
 typedef int osp_watch_nodes_f(struct osp_node_list *list, void *context, struct osp_error *error);
 
-/* Keeps Slurm's reservations for the blocks of `topology`, with a line of `said` for each change.
- * Returns 0, or -1 with `error` set. */
-typedef int osp_watch_ends_f(const struct osp_topology *topology, struct osp_text *said,
-			     struct osp_error *error);
+/* Keeps Slurm's reservations for the blocks that `nodes` run in, of which `topology` (NULL: none)
+ * is in force, with a line of `said` for each change. Returns 0, or -1 with `error` set. */
+typedef int osp_watch_ends_f(const struct osp_topology *topology, const struct osp_node_list *nodes,
+			     struct osp_text *said, struct osp_error *error);
 
 struct osp_watch {
 	const struct osp_sources *sources;

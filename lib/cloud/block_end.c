@@ -32,6 +32,13 @@ static bool is_same_start(int64_t a_s, int64_t b_s, int64_t now_s)
 	return a_s - b_s <= OSP_BLOCK_END_SLACK_S && b_s - a_s <= OSP_BLOCK_END_SLACK_S;
 }
 
+bool osp_block_end_lasts(const struct osp_block_word *word, int64_t now_s)
+{
+	if (word->nodes_here || word->unanswered)
+		return true;
+	return word->told && (!word->ends_s || word->ends_s > now_s);
+}
+
 enum osp_block_step osp_block_end_step(const struct osp_block_end *wanted,
 				       const struct osp_block_end *reserved, size_t reserved_count,
 				       int64_t now_s, size_t *kept)
@@ -42,10 +49,9 @@ enum osp_block_step osp_block_end_step(const struct osp_block_end *wanted,
 			*kept = i;
 	if (*kept == SIZE_MAX)
 		return OSP_BLOCK_MAKE;
-	return !strcmp(reserved[*kept].nodes, wanted->nodes) &&
-			       is_same_start(reserved[*kept].from_s, wanted->from_s, now_s)
-		       ? OSP_BLOCK_KEEP
-		       : OSP_BLOCK_CHANGE;
+	if (!is_same_start(reserved[*kept].from_s, wanted->from_s, now_s))
+		return reserved[*kept].from_s <= now_s ? OSP_BLOCK_MAKE_ANEW : OSP_BLOCK_CHANGE;
+	return strcmp(reserved[*kept].nodes, wanted->nodes) ? OSP_BLOCK_CHANGE : OSP_BLOCK_KEEP;
 }
 
 bool osp_block_end_is_left(const struct osp_block_end *reserved, const struct osp_block_end *wanted,

@@ -36,12 +36,29 @@ int64_t osp_block_end_jobs_s(int64_t ends_s, const char *type);
 /* Tells whether `id` is a capacity reservation's: "cr-" and hexadecimal digits. */
 bool osp_block_end_is_id(const char *id);
 
-enum osp_block_step { OSP_BLOCK_KEEP, OSP_BLOCK_MAKE, OSP_BLOCK_CHANGE };
+/* What EC2 has told of a block that has a reservation or nodes. */
+struct osp_block_word {
+	size_t nodes_here; /* of which it said that they run in this block */
+	bool told;	   /* it knows the block */
+	bool unanswered;   /* the question about the block failed */
+	int64_t ends_s;	   /* 0: it did not tell */
+};
+
+/*
+ * Tells whether nodes of which nothing is known now (they do not run, or the answer lacks them)
+ * stay in the block's reservation: they come back into the block, and a job could start on them
+ * before EC2 has been asked. Not after the block's end, nor where EC2 knows no such block.
+ */
+bool osp_block_end_lasts(const struct osp_block_word *word, int64_t now_s);
+
+enum osp_block_step { OSP_BLOCK_KEEP, OSP_BLOCK_MAKE, OSP_BLOCK_CHANGE, OSP_BLOCK_MAKE_ANEW };
 
 /*
  * Finds what is to be done for `wanted`; *kept is then the index of its reservation among
  * `reserved`, or SIZE_MAX if it has none. A reservation that has begun is the same as a wanted one
- * whose time has come, because Slurm makes none in the past.
+ * whose time has come, because Slurm makes none in the past. Slurm moves the start of no
+ * reservation that has begun, so that one is made anew; every other change is made in place, or a
+ * job could start between.
  */
 enum osp_block_step osp_block_end_step(const struct osp_block_end *wanted,
 				       const struct osp_block_end *reserved, size_t reserved_count,

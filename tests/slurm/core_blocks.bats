@@ -7,7 +7,7 @@ bats_require_minimum_version 1.5.0
 
 setup_file() {
 	command -v python3 >/dev/null || skip "python3 is not here"
-	printf 'watch: {from: ec2, block_ends: reserve}\n' >"$BATS_FILE_TMPDIR/onespine.yaml"
+	printf 'watch: {from: ec2, block_ends: reserve, max_lost: 60}\n' >"$BATS_FILE_TMPDIR/onespine.yaml"
 	chmod 755 "$BATS_FILE_TMPDIR"
 	make_topology "$BATS_FILE_TMPDIR/onespine.topology" 2 1 4
 	cluster_start --topology "$BATS_FILE_TMPDIR/onespine.topology" --dir "$BATS_FILE_TMPDIR/cluster" \
@@ -29,6 +29,8 @@ teardown() {
 	[[ -n ${BATS_TEST_COMPLETED-} ]] || cat journal
 	[[ -z ${watch_pid-} ]] || { kill "$watch_pid"; wait "$watch_pid" || true; } 2>/dev/null
 	[[ -z ${ec2_pid-} ]] || { kill "$ec2_pid"; wait "$ec2_pid" || true; } 2>/dev/null
+	scontrol -o show reservation | sed -n 's/^ReservationName=\(onespine-ends-[^ ]*\).*/\1/p' |
+		while read -r name; do scontrol delete reservation="$name"; done
 	free_all
 }
 
@@ -66,6 +68,12 @@ reserved() {
 
 journal_has() {
 	grep -q -- "$1" journal
+}
+
+# asked_twice: EC2 has been asked about the blocks twice since, so a whole round lies between
+asked_twice() {
+	local before=${before:-$(grep -c ' DescribeCapacityReservations ' ec2/calls)}
+	until (($(grep -c ' DescribeCapacityReservations ' ec2/calls) >= before + 2)); do kill -0 "$watch_pid"; done
 }
 
 @test "a gang that would run into the block's end starts elsewhere or waits; fit and why say so; an extension lets it start" {
@@ -107,4 +115,50 @@ journal_has() {
 	ec2 'del(.instances[].lifecycle)'
 	await 30 journal_has 'reservation onespine-ends-cr-0a deleted'
 	! reserved cr-0a
+}
+
+@test "a reservation that cannot be made is said, and the other blocks have theirs" {
+	scontrol create reservation ReservationName=onespine-ends-cr-0a Nodes=n8 StartTime=now+3days Duration=60 Users=root
+	watch_begins
+	ec2 '.instances[4,5] += {reservation: "cr-0b", lifecycle: "capacity-block"} | .reservations += [.reservations[0] + {id: "cr-0b"}]'
+	await 30 journal_has 'Capacity Blocks: reservation onespine-ends-cr-0a cannot be made'
+	await 30 journal_has 'reservation onespine-ends-cr-0b: n\[5-6\] from'
+	shows 'Nodes=n8 ' reserved cr-0a
+}
+
+@test "an end that EC2 does not tell is said, and changes nothing" {
+	watch_begins
+	await 30 journal_has 'reservation onespine-ends-cr-0a'
+	ec2 '.reservations[0].ends = "soon" | .instances[4] += {reservation: "cr-0f", lifecycle: "capacity-block"}'
+	await 30 journal_has 'Capacity Blocks: EC2 does not tell when cr-0a ends'
+	shows 'Nodes=n[1-4] ' reserved cr-0a
+	ec2 '.instances[4] += {reservation: "cr-0f", lifecycle: "capacity-block"}'
+	await 30 journal_has 'Capacity Blocks: EC2 does not tell when cr-0f ends'
+	! reserved cr-0f
+}
+
+@test "an end counts while the answer about places is held, and moves the reservation without a gap" {
+	watch_begins
+	await 30 journal_has 'reservation onespine-ends-cr-0a'
+	ec2 '.instances[range(1; 7)].nodes = ["nn-t", "nn-s3", "nn-l3"] | .reservations[0].ends = "2099-01-01T11:30:00.000Z"'
+	await 30 journal_has '^held'
+	await 30 shows 'StartTime=2099-01-01T' reserved cr-0a
+	! journal_has deleted
+	shows 'Nodes=n[1-4] ' reserved cr-0a
+}
+
+@test "a node of which EC2 says nothing stays in the reservation until it is known elsewhere" {
+	watch_begins
+	await 30 journal_has 'reservation onespine-ends-cr-0a: n\[1-4\]'
+	ec2 '.instances[0].state = "stopped"'
+	asked_twice
+	shows 'Nodes=n[1-4] ' reserved cr-0a
+	ec2 '.faults = [{action: "DescribeInstances", do: "nothing"}]'
+	asked_twice
+	shows 'Nodes=n[1-4] ' reserved cr-0a
+	ec2 '.instances[0] |= del(.reservation, .lifecycle)'
+	await 30 shows 'Nodes=n[2-4] ' reserved cr-0a
+	! journal_has deleted
+	ec2 '.instances[range(0; 4)].state = "stopped" | .reservations[0] += {state: "expired", ends: "2026-01-02T11:30:00.000Z"}'
+	await 30 journal_has 'reservation onespine-ends-cr-0a deleted'
 }

@@ -76,7 +76,8 @@ static void only_what_differs_changes(void **state)
 		/* it has begun, and was to begin long ago */
 		{{"cr-2", "n[5-8]", NOW_S - DAY_S}, OSP_BLOCK_KEEP, 1},
 		{{"cr-2", "n[5-8]", NOW_S}, OSP_BLOCK_KEEP, 1},
-		{{"cr-2", "n[5-8]", NOW_S + DAY_S}, OSP_BLOCK_CHANGE, 1},
+		{{"cr-2", "n[5-7]", NOW_S}, OSP_BLOCK_CHANGE, 1},
+		{{"cr-2", "n[5-8]", NOW_S + DAY_S}, OSP_BLOCK_MAKE_ANEW, 1},
 		{{"cr-4", "n[1-4]", NOW_S + DAY_S}, OSP_BLOCK_MAKE, SIZE_MAX},
 	};
 	size_t kept;
@@ -93,6 +94,28 @@ static void only_what_differs_changes(void **state)
 	assert_true(osp_block_end_is_left(&reserved[2], NULL, 0));
 }
 
+static void what_is_not_known_stays_until_the_block_has_ended(void **state)
+{
+	static const struct {
+		struct osp_block_word word;
+		bool lasts;
+	} cases[] = {
+		{{.nodes_here = 1, .told = true, .ends_s = NOW_S + 1}, true},
+		/* EC2 ends them at its leisure */
+		{{.nodes_here = 1, .told = true, .ends_s = NOW_S - 1}, true},
+		{{.nodes_here = 1}, true},		     /* another account's */
+		{{.told = true, .ends_s = NOW_S + 1}, true}, /* none of its nodes runs */
+		{{.told = true, .ends_s = NOW_S}, false},
+		{{.told = true}, true}, /* its end cannot be read */
+		{{.unanswered = true}, true},
+		{{.ends_s = 0}, false}, /* EC2 does not know it */
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(cases); i++)
+		assert_int_equal(osp_block_end_lasts(&cases[i].word, NOW_S), cases[i].lasts);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -100,6 +123,7 @@ int main(void)
 		cmocka_unit_test(times_are_read),
 		cmocka_unit_test(ids_are_told),
 		cmocka_unit_test(only_what_differs_changes),
+		cmocka_unit_test(what_is_not_known_stays_until_the_block_has_ended),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
