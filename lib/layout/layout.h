@@ -95,7 +95,7 @@ enum osp_group {
 	OSP_GROUP_CP,
 	OSP_GROUP_DP,	   /* ranks that differ in data alone */
 	OSP_GROUP_DP_CP,   /* among these Megatron reduces gradients if cp > 1 */
-	OSP_GROUP_SHARD,   /* part of dp: a set of shards; dp if there are no replicas */
+	OSP_GROUP_SHARD,   /* part of dp-cp: a set of shards; dp-cp if there are no replicas */
 	OSP_GROUP_REPLICA, /* part of dp: ranks that hold the same shard */
 	OSP_GROUP_PP,
 	OSP_GROUP_ETP,

@@ -69,7 +69,7 @@ static void make_dense(const struct osp_layout *layout, struct osp_grid *grid)
 
 	grid->count = 0;
 	add_axis(grid, "tp", layout->size[OSP_AXIS_TP], IN(TP) | also);
-	add_axis(grid, "cp", layout->size[OSP_AXIS_CP], IN(CP) | IN(DP_CP) | also);
+	add_axis(grid, "cp", layout->size[OSP_AXIS_CP], IN(CP) | IN(DP_CP) | IN(SHARD) | also);
 	if (pp_is_inside(layout->order))
 		add_pp(grid, layout);
 	add_dp(grid, layout, also);

@@ -208,3 +208,9 @@ Under a level: how many of its domains one group touches at most." \
 	[[ -z $stderr ]]
 	[[ $output == *GB* ]]
 }
+
+@test "the gradients of shards are counted once, whatever cp is" {
+	# 4 rings of 8 shards (cp 2 x 4), each over 4 nodes: 4 edges x 7/8 of 2 x 2 bytes of 1e9/4 weights
+	layout --layout=tp4,cp2,dp8,dpr2,order=torchtitan -N 8 --model=h=1024,l=8,s=2048,P=1e9,dp=zero1 --json >shards.json
+	[[ $(jq -c '.arrangements[0].groups[] | select(.group == "dp shard") | [.members, .spread[0].bytes]' shards.json) == '[8,28000000000]' ]]
+}

@@ -84,6 +84,10 @@ static const struct {
 	{"tp2,dp4,pp2,ep4,order=torchtitan", 8, OSP_GROUP_EDP, 2, "[0,4][1,5]"},
 	{"tp2,dp4,dpr2,pp2,order=torchtitan", 8, OSP_GROUP_SHARD, 2, "[0,2][1,3]"},
 	{"tp2,dp4,dpr2,pp2,order=torchtitan", 8, OSP_GROUP_REPLICA, 2, "[0,4][1,5]"},
+	/* shards lie over cp too: TorchTitan's dp_shard_cp, Megatron's part of dp-cp */
+	{"tp2,cp2,dp4,dpr2,order=torchtitan", 8, OSP_GROUP_SHARD, 4,
+	 "[0,2,4,6][1,3,5,7][8,10,12,14][9,11,13,15]"},
+	{"tp2,cp2,dp4,dpr2,order=torchtitan", 8, OSP_GROUP_REPLICA, 2, "[0,8][1,9]"},
 	/* vLLM: pipelines inside, experts over all of a stage */
 	{"tp2,pp2,dp2,ep4,order=vllm", 8, OSP_GROUP_PP, 2, "[0,2][1,3]"},
 	{"tp2,pp2,dp2,ep4,order=vllm", 8, OSP_GROUP_EP, 2, "[0,1,4,5][2,3,6,7]"},
