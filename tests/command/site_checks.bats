@@ -234,12 +234,11 @@ echo well"
 }
 
 @test "one that forks on and on where no group can be made costs the node no more than its time" {
-	local begun=$EPOCHSECONDS
 	printf '#!/bin/bash\nsetsid %s/again &\n' "$PWD" >again
 	chmod 755 again
 	own 10-forks "setsid $PWD/again & echo well"
+	# who waited for its end would be ended by the check's deadline, and "FAIL hangs"
 	ONESPINE_TEST_SITE_GROUP=none is 10-forks "PASS well"
-	((EPOCHSECONDS - begun < 30))
 }
 
 # gone_soon: all_gone, within ten seconds
