@@ -42,6 +42,14 @@ static unsigned int no(const struct osp_step_words *words, const char *reason, b
 	return 0;
 }
 
+/* Tells whether no node holds a second task by its CPUs, so that -c alone is one task on each. */
+static bool is_one_by_cpus(const struct osp_step_words *words)
+{
+	return words->cpus_per_task <= words->node_cpus &&
+	       words->cpus_per_task > words->node_cpus / 2 && !words->tasks_by_gpus &&
+	       !words->overcommits;
+}
+
 /* Returns how many tasks the step starts on each node; 0 with `reason` if the number differs from
  * node to node, or is not known here. */
 static unsigned int tasks_on_each(const struct osp_step_words *words, unsigned int nodes,
@@ -54,7 +62,7 @@ static unsigned int tasks_on_each(const struct osp_step_words *words, unsigned i
 	if (words->tasks_per_node)
 		return words->tasks_per_node;
 	*reason = words->tasks_by_gpus ? "as many tasks as GPUs" : "as many tasks as CPUs";
-	return words->tasks_by_gpus || words->tasks_by_cpus ? 0 : 1;
+	return words->tasks_by_gpus || (words->tasks_by_cpus && !is_one_by_cpus(words)) ? 0 : 1;
 }
 
 unsigned int osp_ordered_tasks(const struct osp_step_words *words, unsigned int nodes,
@@ -191,12 +199,13 @@ static bool only_advises(void)
 
 /*
  * Asks for the distribution by which Slurm lays tasks out by the ranks that slurmctld gave the
- * job's nodes (sched/shadow_order.c). Returns false if this start of the job gave none: it is that
- * of an older release, or in mode advise.
+ * job's nodes (sched/shadow_order.c). Returns false if this start of the job gave none (it is that
+ * of an older release, or in mode advise), or if the user's -m leaves the distribution to srun.
  */
-static bool follow_node_ranks(void)
+static bool follow_node_ranks(const struct osp_step_words *words)
 {
-	if (!OSP_HAVE_NODE_RANKS || !getenv(OSP_SLURM_RANKS_VARIABLE) || only_advises())
+	if (!OSP_HAVE_NODE_RANKS || !getenv(OSP_SLURM_RANKS_VARIABLE) || only_advises() ||
+	    words->flags_alone)
 		return false;
 	/* the user's own is block, too, and says more */
 	if (getenv("SLURM_DISTRIBUTION"))
@@ -308,7 +317,7 @@ static void begin(const struct osp_gang_ranks *order, const struct osp_step_word
 		host_file = osp_order_file_make(order, tasks);
 	if (host_file >= 0)
 		hand_over(tasks * order->count);
-	else if (say && !follow_node_ranks() && !said)
+	else if (say && !follow_node_ranks(words) && !said)
 		say_how(why);
 }
 
@@ -327,7 +336,7 @@ static bool is_one_name(const char *nodes)
 /* Begins in a gang whose leaves, or the order of whose nodes, are not known. */
 static void begin_unordered(const char *nodes)
 {
-	if (!is_one_name(nodes) && slurm_orders(&own.words) && !follow_node_ranks())
+	if (!is_one_name(nodes) && slurm_orders(&own.words) && !follow_node_ranks(&own.words))
 		say_unknown();
 }
 

@@ -19,6 +19,8 @@ enum role {
 	NODES,
 	BY_GPUS,
 	BY_CPUS,
+	BY_TRES, /* CPUs, GPUs, or both */
+	OVERCOMMITS,
 	EXPORTS, /* which variables the tasks have */
 	CHOOSES,
 	DISTRIBUTES, /* -m: of nodes, or within a node alone */
@@ -80,7 +82,7 @@ static const struct option_row rows[] = {
 	{"ntasks-per-node", 0, MUST, PER_NODE}, {"ntasks-per-socket", 0, MUST, PLAIN},
 	{"ntasks-per-tres", 0, MUST, BESIDE}, {"oom-kill-step", 0, OPTIONAL, PLAIN},
 	{"open-mode", 0, MUST, PLAIN}, {"output", 'o', MUST, PLAIN},
-	{"overcommit", 'O', NO, PLAIN}, {"overlap", 0, OPTIONAL, PLAIN},
+	{"overcommit", 'O', NO, OVERCOMMITS}, {"overlap", 0, OPTIONAL, PLAIN},
 	{"oversubscribe", 's', NO, PLAIN}, {"pack-group", 0, MUST, BESIDE},
 	{"parsable", 0, NO, PLAIN}, {"partition", 'p', MUST, PLAIN}, {"power", 0, MUST, PLAIN},
 	{"prefer", 0, MUST, PLAIN}, {"preserve-env", 'E', NO, PLAIN},
@@ -99,7 +101,7 @@ static const struct option_row rows[] = {
 	{"threads", 'T', MUST, PLAIN}, {"threads-per-core", 0, MUST, PLAIN},
 	{"time", 't', MUST, PLAIN}, {"time-min", 0, MUST, PLAIN}, {"tmp", 0, MUST, PLAIN},
 	{"treewidth", 0, MUST, PLAIN}, {"tres-bind", 0, MUST, PLAIN},
-	{"tres-per-task", 0, MUST, BY_GPUS}, {"uid", 0, MUST, PLAIN},
+	{"tres-per-task", 0, MUST, BY_TRES}, {"uid", 0, MUST, PLAIN},
 	{"unbuffered", 'u', NO, PLAIN}, {"usage", 0, NO, NOTHING},
 	{"use-min-nodes", 0, NO, BESIDE}, {"verbose", 'v', NO, PLAIN},
 	{"version", 'V', NO, NOTHING}, {"wait", 'W', MUST, PLAIN},
@@ -128,8 +130,9 @@ static const struct {
 	{"SLURM_PACK_SIZE", BESIDE},	     {"SLURM_SPREAD_JOB", BESIDE},
 	{"SLURM_USE_MIN_NODES", BESIDE},     {"SLURM_NCORES_PER_SOCKET", BESIDE},
 	{"SLURM_NSOCKETS_PER_NODE", BESIDE}, {"SLURM_CLUSTERS", NOTHING},
-	{"SLURM_GPUS_PER_TASK", BY_GPUS},    {"SLURM_TRES_PER_TASK", BY_GPUS},
-	{OSP_SRUN_CPUS_VARIABLE, BY_CPUS},   {"SLURM_EXPORT_ENV", EXPORTS},
+	{"SLURM_GPUS_PER_TASK", BY_GPUS},    {"SLURM_TRES_PER_TASK", BY_TRES},
+	{OSP_SRUN_CPUS_VARIABLE, BY_CPUS},   {"SLURM_OVERCOMMIT", OVERCOMMITS},
+	{"SLURM_EXPORT_ENV", EXPORTS},	     {"SRUN_EXPORT_ENV", EXPORTS}, /* goes over it */
 };
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
@@ -165,30 +168,60 @@ static uint32_t number_of(const char *value, bool range)
 	return *end || number > UINT32_MAX / 2 ? 0 : (uint32_t)number;
 }
 
-/* Tells whether ",Pack" stands there; ",NoPack" is another word. */
-static bool packs(const char *within)
+/* Tells whether Pack, which is a word apart from NoPack, is among the words between commas. */
+static bool packs(const char *value)
 {
-	const char *comma = strchr(within, ',');
+	for (; value; value = strchr(value, ',')) {
+		value += *value == ',';
+		if (!strncasecmp(value, "pack", 4))
+			return true;
+	}
+	return false;
+}
 
-	return comma && !strncasecmp(comma + 1, "pack", 4);
+static bool is_word(const char *value, size_t length, const char *word)
+{
+	return strlen(word) == length && !strncasecmp(value, word, length);
 }
 
 /*
- * Takes a distribution, "block:cyclic,Pack". Block, "*", is by the ranks of nodes; what follows it
- * is about the cores of a node, or packs tasks into as few nodes as can be, and a host file would
- * undo that.
+ * Takes a distribution, "block:cyclic,Pack"; the last one counts. Block, "*", is by the ranks of
+ * nodes; what follows it is about the cores of a node, or packs tasks into as few nodes as can be,
+ * and a host file would undo that.
  */
 static void take_distribution(struct osp_step_words *step, const char *why, const char *value)
 {
-	size_t length = value ? strcspn(value, ":,") : 0;
-	const char *within = value ? value + length : "";
+	size_t length = strcspn(value, ":,");
+	const char *within = value + length;
 
-	step->block = (length == 1 && *value == '*') ||
-		      (length == 5 && !strncasecmp(value, "block", length));
-	if (!step->block)
-		set_order(step, OSP_STEP_CHOSEN, why);
-	else if (packs(within) || (*within == ':' && strspn(within, ":*") != strcspn(within, ",")))
-		set_order(step, OSP_STEP_BESIDE, why);
+	step->block = is_word(value, length, "*") || is_word(value, length, "block");
+	step->flags_alone = is_word(value, length, "pack") || is_word(value, length, "nopack");
+	step->by_distribution = OSP_STEP_FREE;
+	if (!step->block && !step->flags_alone)
+		step->by_distribution = OSP_STEP_CHOSEN;
+	else if (packs(value) || (*within == ':' && strspn(within, ":*") != strcspn(within, ",")))
+		step->by_distribution = OSP_STEP_BESIDE;
+	snprintf(step->distribution_why, sizeof(step->distribution_why), "%s", why);
+}
+
+/* Takes a number of CPUs for each task, 0 if it is not known. Of two that differ none is. */
+static void take_cpus(struct osp_step_words *step, uint32_t cpus)
+{
+	bool differs = step->tasks_by_cpus && step->cpus_per_task != cpus;
+
+	step->tasks_by_cpus = true;
+	step->cpus_per_task = differs ? 0 : cpus;
+}
+
+/* Takes "cpu:2,gres/gpu:1". */
+static void take_tres(struct osp_step_words *step, const char *value)
+{
+	const char *cpu = value ? strstr(value, "cpu") : NULL;
+
+	if (cpu)
+		take_cpus(step, cpu[3] ? number_of(cpu + 4, false) : 0);
+	if (!cpu || strchr(value, ','))
+		step->tasks_by_gpus = true;
 }
 
 /* Tells whether the value is the number of the job around us. */
@@ -228,7 +261,13 @@ static void take(struct osp_step_words *step, enum role role, const char *why, c
 		step->exports_some = value && strncasecmp(value, "ALL", 3) != 0;
 		return;
 	case BY_CPUS:
-		step->tasks_by_cpus = true;
+		take_cpus(step, number_of(value, false));
+		return;
+	case BY_TRES:
+		take_tres(step, value);
+		return;
+	case OVERCOMMITS:
+		step->overcommits = true;
 		return;
 	case NODES:
 		number = &step->nodes;
@@ -356,6 +395,20 @@ static uint32_t number_in(const char *variable)
 	return number_of(getenv(variable), false);
 }
 
+/* Returns how many CPUs the job has on each node, of "8(x4)"; 0: not as many on each. */
+static uint32_t cpus_of_each_node(void)
+{
+	const char *list = getenv("SLURM_JOB_CPUS_PER_NODE");
+	char number[16];
+	size_t length = list ? strcspn(list, "(") : 0;
+
+	if (!list || strchr(list, ',') || length >= sizeof(number))
+		return 0;
+	memcpy(number, list, length);
+	number[length] = '\0';
+	return number_of(number, false);
+}
+
 void osp_step_words_read(char *const *words, int count, struct osp_step_words *step)
 {
 	memset(step, 0, sizeof(*step));
@@ -366,6 +419,9 @@ void osp_step_words_read(char *const *words, int count, struct osp_step_words *s
 			take(step, variables[i].role, variables[i].name, value);
 	}
 	read_words(words, count, step);
+	if (step->by_distribution != OSP_STEP_FREE)
+		set_order(step, step->by_distribution, step->distribution_why);
+	step->node_cpus = cpus_of_each_node();
 	if (!step->tasks)
 		step->tasks = number_in("SLURM_NTASKS");
 	if (!step->tasks)

@@ -24,16 +24,22 @@ enum osp_step_order {
 
 struct osp_step_words {
 	enum osp_step_order order;
-	char why[40];		     /* "-w", "--exclude", "SLURM_SRUN_MULTI" */
+	char why[40];			     /* "-w", "--exclude", "SLURM_SRUN_MULTI" */
+	enum osp_step_order by_distribution; /* what -m says; `order` has it, too */
+	char distribution_why[40];
 	uint32_t tasks;		     /* -n; 0: not said */
 	uint32_t tasks_per_node;     /* --ntasks-per-node; 0: not said */
 	uint32_t nodes;		     /* -N; 0: not said */
 	bool tasks_said, nodes_said; /* on the command line */
 	bool block;		     /* -m says block, which is by the ranks of nodes */
+	bool flags_alone;	     /* -m says Pack or NoPack, and nothing of the order of nodes */
 	bool exports_some;	     /* --export names variables, or NONE: not all are the tasks' */
 	bool other_job;		     /* --jobid names another job than SLURM_JOB_ID */
-	bool tasks_by_cpus; /* -c: as many tasks as the nodes hold, if nothing says how many */
-	bool tasks_by_gpus; /* --gpus-per-task: the number of tasks may follow from GPUs */
+	bool tasks_by_cpus;	/* -c: as many tasks as the nodes hold, if nothing says how many */
+	bool overcommits;	/* -O: which may be more than they have CPUs for */
+	uint32_t cpus_per_task; /* 0: not known */
+	uint32_t node_cpus;	/* what the job has on each node; 0: not known, or not the same */
+	bool tasks_by_gpus;	/* --gpus-per-task: the number of tasks may follow from GPUs */
 };
 
 /* Reads srun's own `words`, without its name, and the environment. */

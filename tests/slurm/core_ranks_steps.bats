@@ -70,8 +70,29 @@ as_slurm() {
 	as_slurm -c2 -N8 --gang=spine
 }
 
+@test "srun -c of which a node holds one task is in the order" {
+	as_slurm '' -N8 -c5 --gang=spine
+	as_slurm -c8 -N8 --gang=spine
+	printed=$(in_job "srun -c8 sh -c '$tell' 2>&1" -N8 --gang=spine)
+	equal "$(tasks <<<"$printed")" 'n1 n3 n5 n7 n2 n4 n6 n8'
+	[[ $printed != *onespine:* ]] || fail "$printed"
+	printed=$(in_job "srun sh -c '$tell' 2>&1" -N8 -c8 --gang=spine)
+	equal "$(tasks <<<"$printed")" 'n1 n3 n5 n7 n2 n4 n6 n8'
+	[[ $printed != *onespine:* ]] || fail "$printed"
+}
+
 @test "srun -m block,Pack packs" {
 	as_slurm '-m block,Pack' -N8 --gang=spine
+}
+
+@test "srun -m NoPack is in the order, and -m block goes over what the job says" {
+	printed=$(in_job "srun -m NoPack sh -c '$tell' 2>&1" -N8 --gang=spine)
+	equal "$(tasks <<<"$printed")" 'n1 n3 n5 n7 n2 n4 n6 n8'
+	printed=$(in_job "srun -m block sh -c '$tell' 2>&1" -N8 -m cyclic --gang=spine)
+	equal "$(tasks <<<"$printed")" 'n1 n3 n5 n7 n2 n4 n6 n8'
+	printed=$(in_job "srun -n3 -m NoPack sh -c '$tell' 2>&1" -N8 --gang=spine)
+	equal "$(tasks <<<"$printed" | wc -w)" 3
+	holds "$printed" 'onespine: srun orders these tasks by names of nodes and not along the fabric'
 }
 
 @test "an srun in a shell of several tasks that srun --pty opened is in the order, or told" {
@@ -100,7 +121,8 @@ as_slurm() {
 	# sbatch --export reaches srun as SLURM_EXPORT_ENV; without it nobody waits for the user's login shell
 	# shellcheck disable=SC2016
 	local tell='echo task $SLURM_PROCID $ONESPINE_NODE_RANK' how
-	for how in 'srun --export=NONE' 'srun --export=A=B,PATH' 'SLURM_EXPORT_ENV=NONE srun' 'SLURM_EXPORT_ENV=A=B srun'; do
+	for how in 'srun --export=NONE' 'srun --export=A=B,PATH' 'SLURM_EXPORT_ENV=NONE srun' 'SLURM_EXPORT_ENV=A=B srun' \
+		'SRUN_EXPORT_ENV=NONE srun'; do
 		printed=$(in_job "$how /bin/sh -c '$tell' 2>&1" -N4 --gang=leaf)
 		equal "$(sed -n 's/^task //p' <<<"$printed" | sort -n | paste -sd,)" '0 0,1 1,2 2,3 3' "$how"
 	done

@@ -21,9 +21,11 @@
 
 /* The variables that these tests set. */
 static const char *const all_variables[] = {
-	"SLURM_NTASKS",	  "SLURM_NPROCS",     "SLURM_NTASKS_PER_NODE", "SLURM_JOB_NUM_NODES",
-	"SLURM_HOSTFILE", "SLURM_SRUN_MULTI", "SLURM_DISTRIBUTION",    "SLURM_GPUS_PER_TASK",
-	"SLURM_CLUSTERS", "SLURM_HET_SIZE",   "SLURM_JOB_ID",	       OSP_SRUN_CPUS_VARIABLE,
+	"SLURM_NTASKS",	    "SLURM_NPROCS",	"SLURM_NTASKS_PER_NODE", "SLURM_JOB_NUM_NODES",
+	"SLURM_HOSTFILE",   "SLURM_SRUN_MULTI", "SLURM_DISTRIBUTION",	 "SLURM_GPUS_PER_TASK",
+	"SLURM_CLUSTERS",   "SLURM_HET_SIZE",	"SLURM_JOB_ID",		 OSP_SRUN_CPUS_VARIABLE,
+	"SLURM_EXPORT_ENV", "SRUN_EXPORT_ENV",	"SLURM_TRES_PER_TASK",	 "SLURM_JOB_CPUS_PER_NODE",
+	"SLURM_OVERCOMMIT",
 };
 
 /* "SLURM_NTASKS=8 -N 4 sh": variables first, then srun's words. */
@@ -143,11 +145,32 @@ static void steps_with_a_host_file(void **state)
 		{"-c2 -n8 sh", 2, ""},
 		{"-c2 --ntasks-per-node=2 sh", 2, ""},
 		{"SLURM_NTASKS=4 -c2 sh", 1, ""},
+		{"--tres-per-task=cpu:2 sh", 0, "as many tasks as CPUs"},
+		{"--tres-per-task=gres/gpu:2 sh", 0, "as many tasks as GPUs"},
+		{"--tres-per-task=cpu:2,gres/gpu:1 sh", 0, "as many tasks as GPUs"},
+		/* where a node holds no second task, that is one on each */
+		{"SLURM_JOB_CPUS_PER_NODE=8(x4) -c5 sh", 1, ""},
+		{"SLURM_JOB_CPUS_PER_NODE=8(x4) -c8 sh", 1, ""},
+		{"SLURM_JOB_CPUS_PER_NODE=8(x4) SLURM_TRES_PER_TASK=cpu=8 -c 8 sh", 1, ""},
+		{"SLURM_JOB_CPUS_PER_NODE=8(x4) -c4 sh", 0, "as many tasks as CPUs"},
+		{"SLURM_JOB_CPUS_PER_NODE=8(x4) -c9 sh", 0, "as many tasks as CPUs"},
+		{"SLURM_JOB_CPUS_PER_NODE=8(x4) -c8 -O sh", 0, "as many tasks as CPUs"},
+		{"SLURM_JOB_CPUS_PER_NODE=8(x3),12 -c8 sh", 0, "as many tasks as CPUs"},
+		{"SLURM_JOB_CPUS_PER_NODE=8(x4) SLURM_TRES_PER_TASK=cpu=4 -c8 sh", 0,
+		 "as many tasks as CPUs"},
+		{"SLURM_JOB_CPUS_PER_NODE=8(x4) -c8 --gpus-per-task=1 sh", 0,
+		 "as many tasks as GPUs"},
 		/* few nodes take all the tasks */
 		{"-m block,Pack sh", 0, "-m"},
 		{"-m *,pack sh", 0, "-m"},
 		{"SLURM_DISTRIBUTION=block,Pack sh", 0, "SLURM_DISTRIBUTION"},
 		{"-m block:*,NoPack sh", 1, ""},
+		/* a flag alone says nothing of the order of nodes */
+		{"-m Pack sh", 0, "-m"},
+		{"-m nopack sh", 1, ""},
+		{"SLURM_DISTRIBUTION=pack sh", 0, "SLURM_DISTRIBUTION"},
+		{"SLURM_DISTRIBUTION=NoPack sh", 1, ""},
+		{"-m NoPack,pack sh", 0, "-m"},
 		/* of an option that nobody knows the value may be the next word */
 		{"--unknown x -w n1 sh", 0, "--unknown"},
 		{"--unknown=x sh", 1, ""},
@@ -206,12 +229,40 @@ static void tasks_too_many_for_a_host_file(void **state)
 	assert_int_equal(osp_ordered_tasks(&step, 131072, true, &say, why, sizeof(why)), 0);
 }
 
+/* Which tasks do not get all variables of srun's: what is said last counts. */
+static void exports(void **state)
+{
+	static const struct {
+		const char *line;
+		bool some;
+	} cases[] = {
+		{"sh", false},
+		{"--export=ALL sh", false},
+		{"--export=ALL,A=B sh", false},
+		{"--export=NONE sh", true},
+		{"SLURM_EXPORT_ENV=A=B sh", true},
+		{"SRUN_EXPORT_ENV=NONE sh", true},
+		{"SLURM_EXPORT_ENV=NONE SRUN_EXPORT_ENV=ALL sh", false},
+		{"SRUN_EXPORT_ENV=NONE --export=ALL sh", false},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(cases); i++) {
+		struct osp_step_words step;
+
+		read_line(cases[i].line, &step);
+		if (step.exports_some != cases[i].some)
+			fail_msg("%s", cases[i].line);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(steps_with_a_host_file),
 		cmocka_unit_test(nodes_beside_a_host_file),
 		cmocka_unit_test(tasks_too_many_for_a_host_file),
+		cmocka_unit_test(exports),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
