@@ -110,6 +110,9 @@ void slurm_xfree_ptr(void *memory);
 /* Set if memory is counted: CR_MEMORY, from 25.05 on SELECT_MEMORY, of the same value (slurm.h). */
 #define OSP_SELECT_MEMORY 0x0010
 
+/* Set if tasks fill nodes one by one: CR_PACK_NODES, from 25.05 on SELECT_PACK_NODES. */
+#define OSP_SELECT_PACK_NODES 0x0200
+
 #ifdef OSP_SLURM_INTERNAL
 
 /* "List" became "list_t *" in 23.11; the struct behind both has always had this name

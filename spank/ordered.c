@@ -274,6 +274,19 @@ static bool nodes_are_alike(void)
 	return cpus && !strchr(cpus, ',');
 }
 
+/* srun's own configuration: read before it begins its plugins. */
+extern slurm_conf_t slurm_conf __attribute__((weak));
+
+/*
+ * Tells whether Slurm is configured to pack these tasks into as few nodes as can be
+ * (CR_Pack_Nodes), which a host file would undo. It then takes --ntasks-per-node for one node's.
+ */
+static bool are_packed(const struct osp_step_words *words)
+{
+	return &slurm_conf && slurm_conf.select_type_param & OSP_SELECT_PACK_NODES &&
+	       !words->no_pack;
+}
+
 /*
  * Tells whether the job no longer has the nodes of `nodes`, its list when it began: with --no-kill
  * one of them failed, or its script made it smaller. srun goes by what slurmctld says.
@@ -307,6 +320,11 @@ static void begin(const struct osp_gang_ranks *order, const struct osp_step_word
 		tasks = 0;
 		say = true;
 		snprintf(why, sizeof(why), "nodes with unlike numbers of CPUs");
+	}
+	if (tasks && are_packed(words)) {
+		tasks = 0;
+		say = true;
+		snprintf(why, sizeof(why), "CR_Pack_Nodes: -m NoPack spreads them");
 	}
 	if (tasks && has_other_nodes(getenv("SLURM_JOB_NODELIST"))) {
 		tasks = 0;

@@ -168,12 +168,12 @@ static uint32_t number_of(const char *value, bool range)
 	return *end || number > UINT32_MAX / 2 ? 0 : (uint32_t)number;
 }
 
-/* Tells whether Pack, which is a word apart from NoPack, is among the words between commas. */
-static bool packs(const char *value)
+/* Tells whether one of the words between commas begins so: Pack, or NoPack. */
+static bool has_flag(const char *value, const char *flag)
 {
 	for (; value; value = strchr(value, ',')) {
 		value += *value == ',';
-		if (!strncasecmp(value, "pack", 4))
+		if (!strncasecmp(value, flag, strlen(flag)))
 			return true;
 	}
 	return false;
@@ -196,10 +196,12 @@ static void take_distribution(struct osp_step_words *step, const char *why, cons
 
 	step->block = is_word(value, length, "*") || is_word(value, length, "block");
 	step->flags_alone = is_word(value, length, "pack") || is_word(value, length, "nopack");
+	step->no_pack = has_flag(value, "nopack");
 	step->by_distribution = OSP_STEP_FREE;
 	if (!step->block && !step->flags_alone)
 		step->by_distribution = OSP_STEP_CHOSEN;
-	else if (packs(value) || (*within == ':' && strspn(within, ":*") != strcspn(within, ",")))
+	else if (has_flag(value, "pack") ||
+		 (*within == ':' && strspn(within, ":*") != strcspn(within, ",")))
 		step->by_distribution = OSP_STEP_BESIDE;
 	snprintf(step->distribution_why, sizeof(step->distribution_why), "%s", why);
 }

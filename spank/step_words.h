@@ -33,6 +33,7 @@ struct osp_step_words {
 	bool tasks_said, nodes_said; /* on the command line */
 	bool block;		     /* -m says block, which is by the ranks of nodes */
 	bool flags_alone;	     /* -m says Pack or NoPack, and nothing of the order of nodes */
+	bool no_pack;		     /* -m says NoPack */
 	bool exports_some;	     /* --export names variables, or NONE: not all are the tasks' */
 	bool other_job;		     /* --jobid names another job than SLURM_JOB_ID */
 	bool tasks_by_cpus;	/* -c: as many tasks as the nodes hold, if nothing says how many */

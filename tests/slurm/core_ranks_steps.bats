@@ -130,3 +130,15 @@ as_slurm() {
 	printed=$(in_job "srun --export=NONE /usr/bin/env 2>&1" -N4 --gang=leaf)
 	[[ $printed != *SLURM_ONESPINE_* ]] || fail "$printed"
 }
+
+@test "CR_Pack_Nodes: tasks are packed as Slurm packs them" {
+	cluster_start --nodes 8 --topology "$BATS_FILE_TMPDIR/onespine.topology" --gres gpu:8 --node-conf RealMemory=1000 \
+		--conf SelectTypeParameters=CR_CPU_Memory,CR_Pack_Nodes --conf DefMemPerNode=100 \
+		--conf SchedulerParameters=batch_sched_delay=0,sched_interval=2,bf_interval=1
+	as_slurm '' -N8 --gang=spine
+	as_slurm -n16 -N8 --gang=spine
+	as_slurm --ntasks-per-node=1 -N8 --gang=spine
+	as_slurm '-m NoPack' -N8 --gang=spine
+	printed=$(in_job "srun -m NoPack sh -c '$tell' 2>&1" -N8 --gang=spine)
+	equal "$(tasks <<<"$printed")" 'n1 n3 n5 n7 n2 n4 n6 n8'
+}
