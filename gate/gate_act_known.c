@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/base/text.h"
 #include "lib/gate/gate_words.h"
 #include "lib/layout/gang_order.h"
 #include "lib/layout/gang_segments.h"
@@ -111,6 +112,37 @@ static const char *placed_again(const struct osp_note *old, uint32_t kept, uint3
 	return buffer;
 }
 
+/* Returns the names of the nodes that stay, in the job's order, malloc'd, or NULL. */
+static char *kept_nodes(const struct gate_act_keeping *keeping)
+{
+	struct osp_text text = OSP_TEXT_INIT;
+
+	for (uint32_t r = 0; r < keeping->gang->node_count; r++) {
+		if (!gate_act_released(keeping->verdict, r))
+			osp_text_printf(&text, "%s%s", text.length_bytes ? "," : "",
+					keeping->gang->nodes[r]);
+	}
+	return osp_text_take(&text);
+}
+
+/* Says where ranks begin, as at the start, if that is in the smaller of the segments that stay. */
+static void say_small_first(const struct gate_act_keeping *keeping, const char *leaves,
+			    const char *order, char *says, size_t says_bytes)
+{
+	char *nodes = leaves && order ? kept_nodes(keeping) : NULL;
+	size_t length = strlen(says);
+	struct osp_gang_ranks made;
+
+	if (nodes && osp_gang_order_make(nodes, leaves, order, &made) == 0) {
+		if (made.small_first)
+			snprintf(says + length, says_bytes - length,
+				 "; ranks begin in the smaller segment, where %s is",
+				 made.names[0]);
+		osp_gang_order_clear(&made);
+	}
+	free(nodes);
+}
+
 char *gate_act_new_comment(const struct osp_gate_gang *gang, const struct osp_gate_verdict *verdict,
 			   const char *words)
 {
@@ -135,6 +167,8 @@ char *gate_act_new_comment(const struct osp_gate_gang *gang, const struct osp_ga
 			order = osp_gang_order_unpack(old.leaves, old.order);
 		note.leaves = old.order && !order ? NULL : leaves;
 		note.order = order;
+		if (note.says == says)
+			say_small_first(&keeping, leaves, order, says, sizeof(says));
 	}
 	comment = osp_note_merge(gate_act_seen.job.admin_comment, &note);
 	free(leaves);

@@ -122,3 +122,15 @@ waits() {
 	waits --gang-layout=tp8,pp2 --gang-keep=pp:leaf
 	holds "$(onespine audit --layout)" 'tp8,pp2,dp2'
 }
+
+# Segments of 2 and 1 in leaves of 3; n1, the first name, is in the smaller one.
+@test "a smaller last segment has its spares, and where ranks begin is said of the nodes that stay" {
+	hold n5
+	# shellcheck disable=SC2016 # for the job
+	one=$(sbatch --parsable --chdir=/ --output="$OUT/%j" -N3 --gang=spine --gang-segment=leaf:2 --gang-spares=1/segment \
+		--ntasks-per-node=1 --gres=gpu:8 --wrap 'paste -sd" " "$ONESPINE_HOSTFILE"; onespine audit' 2>/dev/null)
+	await_job "$one" COMPLETED
+	equal "$(cat "$OUT/$one")" "n1 n2 n4
+1 gang running: 1 as asked for, 0 not"
+	await 10 says "$one" 'placed: 3 nodes on spine s1, 2 released by the gate; ranks begin in the smaller segment, where n1 is]'
+}
