@@ -104,59 +104,231 @@ static struct osp_segments segments_below(const struct osp_segments *segments, u
 	return below;
 }
 
-/*
- * Picks the side's nodes on the empty fabric: in one domain of the lowest level that holds them, or
- * else in as few of the highest as possible.
- */
-static bool pick_nodes(struct osp_cut *cut, const struct osp_topology *topology,
-		       const struct osp_segments *segments, uint32_t nodes,
-		       const struct osp_nodeset *all, struct osp_nodeset *chosen)
+/* Nodes are picked on the empty fabric. */
+struct picking {
+	const struct osp_topology *topology;
+	struct osp_cut *cut;
+	struct osp_nodeset *all;
+	struct osp_nodeset *chosen;
+	struct osp_nodeset *domain; /* scratch: the nodes of one */
+	struct osp_nodeset *part;   /* scratch: the nodes chosen there */
+	uint32_t *offers;	    /* segments of the top level, by domain of it */
+};
+
+static bool open_picking(struct picking *picking, const struct osp_topology *topology)
 {
-	uint32_t levels = osp_topology_level_count(topology);
+	uint32_t nodes = osp_topology_node_count(topology);
+
+	*picking = (struct picking){.topology = topology};
+	picking->cut = osp_cut_new(topology);
+	picking->all = osp_nodeset_new(nodes);
+	picking->chosen = osp_nodeset_new(nodes);
+	picking->domain = osp_nodeset_new(nodes);
+	picking->part = osp_nodeset_new(nodes);
+	picking->offers = calloc((size_t)osp_topology_domain_count(topology) + 1, sizeof(uint32_t));
+	if (!picking->cut || !picking->all || !picking->chosen || !picking->domain ||
+	    !picking->part || !picking->offers)
+		return false;
+	osp_nodeset_fill(picking->all);
+	return true;
+}
+
+static void close_picking(struct picking *picking)
+{
+	osp_cut_free(picking->cut);
+	free(picking->all);
+	free(picking->chosen);
+	free(picking->domain);
+	free(picking->part);
+	free(picking->offers);
+}
+
+/*
+ * Returns the domain of the top level to take next: the one with the fewest segments that holds all
+ * that are wanted, else the one with the most. OSP_NO_DOMAIN: none has any.
+ */
+static uint32_t next_domain(const struct picking *picking, uint32_t wanted)
+{
+	uint32_t first, count, best = OSP_NO_DOMAIN, most = 0;
+
+	osp_topology_level_domains(picking->topology, osp_topology_level_count(picking->topology),
+				   &first, &count);
+	for (uint32_t domain = first; domain < first + count; domain++) {
+		uint32_t offer = picking->offers[domain];
+
+		if (offer && (most < wanted ? offer > most : offer >= wanted && offer < most)) {
+			best = domain;
+			most = offer;
+		}
+	}
+	return best;
+}
+
+/* Picks nodes over several domains of the top level, whole segments of `size` nodes in each. */
+static bool pick_apart(struct picking *picking, struct osp_cut_input *input, uint32_t size)
+{
+	const struct osp_segments *segments = &input->segments;
+	uint32_t unit = segments->count ? segments->segment[segments->count - 1].nodes : 1;
+	uint32_t wanted = input->nodes / size, first, count;
+	struct osp_cut_answer answer;
+
+	input->domains_max = 1;
+	input->nodes = size;
+	osp_cut_judge(picking->cut, input, &answer);
+	osp_topology_level_domains(picking->topology, input->level, &first, &count);
+	for (uint32_t domain = first; domain < first + count; domain++)
+		picking->offers[domain] =
+			(uint32_t)((uint64_t)osp_cut_offered(picking->cut, domain) * unit / size);
+	osp_nodeset_clear(picking->chosen);
+	while (wanted) {
+		uint32_t domain = next_domain(picking, wanted);
+		uint32_t take = domain == OSP_NO_DOMAIN ? 0 : picking->offers[domain];
+
+		take = take < wanted ? take : wanted;
+		if (!take)
+			return false;
+		osp_nodeset_clear(picking->domain);
+		osp_topology_add_domain_nodes(picking->topology, domain, picking->domain);
+		input->free = picking->domain;
+		input->nodes = take * size;
+		if (!osp_cut_pick(picking->cut, input, picking->part))
+			return false;
+		osp_nodeset_or(picking->chosen, picking->part);
+		picking->offers[domain] = 0;
+		wanted -= take;
+	}
+	return true;
+}
+
+/*
+ * Picks nodes: in one domain of the lowest level that holds them, or else in as few of the highest
+ * as possible.
+ */
+static bool pick_nodes(struct picking *picking, const struct osp_segments *segments, uint32_t nodes)
+{
+	uint32_t levels = osp_topology_level_count(picking->topology);
+	const struct osp_segment *top =
+		segments->count ? &segments->segment[segments->count - 1] : NULL;
+	struct osp_cut_input input = {.nodes = nodes, .free = picking->all};
 
 	for (uint32_t level = 1; level <= levels; level++) {
-		struct osp_cut_input cut_input = {.level = level,
-						  .domains_max = 1,
-						  .nodes = nodes,
-						  .segments = segments_below(segments, level),
-						  .free = all};
-
-		if (osp_cut_pick(cut, &cut_input, chosen))
-			return true;
-		cut_input.domains_max = UINT32_MAX;
-		if (level == levels && osp_cut_pick(cut, &cut_input, chosen))
+		input.level = level;
+		input.domains_max = 1;
+		input.segments = segments_below(segments, level);
+		if (osp_cut_pick(picking->cut, &input, picking->chosen))
 			return true;
 	}
-	return false;
+	if (!levels)
+		return false;
+	if (top && top->level == levels)
+		return pick_apart(picking, &input, top->nodes);
+	input.domains_max = UINT32_MAX;
+	return osp_cut_pick(picking->cut, &input, picking->chosen) > 0;
+}
+
+/* Finds the nodes in a row that each level must hold for the groups to keep; 1: any do. */
+static void find_needs(const struct osp_layout_plan_input *input,
+		       const struct osp_arrangement *arrangement, uint32_t *need)
+{
+	for (uint32_t level = 0; level <= OSP_LEVELS_MAX; level++)
+		need[level] = 1;
+	for (uint32_t i = 0; i < input->keeps.count; i++) {
+		const struct osp_keep *keep = &input->keeps.keep[i];
+		uint32_t run = osp_arrangement_run_of(arrangement, keep->group);
+
+		if (run > need[keep->level])
+			need[keep->level] = run;
+	}
+}
+
+/* Makes segments larger where the groups to keep need that. */
+static struct osp_segments with_needs(const struct osp_segments *segments, const uint32_t *need,
+				      uint32_t levels)
+{
+	struct osp_segments merged = {.count = 0};
+	uint32_t below = 1, next = 0;
+
+	for (uint32_t level = 1; level <= levels; level++) {
+		uint32_t size = need[level];
+
+		if (next < segments->count && segments->segment[next].level == level) {
+			if (segments->segment[next].nodes > size)
+				size = segments->segment[next].nodes;
+			next++;
+		}
+		if (size <= below)
+			continue;
+		merged.segment[merged.count++] = (struct osp_segment){level, size};
+		below = size;
+	}
+	return merged;
+}
+
+/*
+ * Picks nodes in which the groups to keep are whole and the segments as large as the fabric holds
+ * enough of: each level, from the lowest, gets the largest run with which it does. Returns false,
+ * and leaves the side's segments, if it holds none of them.
+ */
+static bool pick_whole(struct picking *picking, const struct osp_layout_plan_input *input,
+		       const uint32_t *room, struct osp_side *side)
+{
+	const struct osp_arrangement *arrangement = &side->arrangement;
+	uint32_t levels = osp_topology_level_count(picking->topology), below = 1;
+	uint32_t need[OSP_LEVELS_MAX + 1], nodes = arrangement->nodes;
+	struct osp_segments found = {.count = 0}, tried;
+
+	find_needs(input, arrangement, need);
+	tried = with_needs(&side->segments, need, levels);
+	if (pick_nodes(picking, &tried, nodes)) {
+		side->segments = tried;
+		return true;
+	}
+	for (uint32_t level = 1; level <= levels && room[level] < nodes; level++) {
+		for (uint32_t i = arrangement->count; i-- > 0 && arrangement->run[i] > below;) {
+			if (arrangement->run[i] > room[level])
+				continue;
+			found.segment[found.count++] =
+				(struct osp_segment){level, arrangement->run[i]};
+			tried = with_needs(&found, need, levels);
+			if (pick_nodes(picking, &tried, nodes)) {
+				below = arrangement->run[i];
+				break;
+			}
+			found.count--;
+		}
+	}
+	tried = with_needs(&found, need, levels);
+	if (!tried.count || !pick_nodes(picking, &tried, nodes))
+		return false;
+	side->segments = tried;
+	return true;
 }
 
 /* Chooses nodes without a job, as if all nodes of the fabric were free. */
-static int choose_nodes(const struct osp_topology *topology, struct osp_side *side, uint32_t nodes)
+static int choose_nodes(const struct osp_layout_plan_input *input, const uint32_t *room,
+			struct osp_side *side, uint32_t nodes)
 {
 	static const struct osp_segments none = {.count = 0};
-	struct osp_cut *cut = osp_cut_new(topology);
-	struct osp_nodeset *all = osp_nodeset_new(osp_topology_node_count(topology));
-	struct osp_nodeset *chosen = all ? osp_nodeset_copy(all) : NULL;
+	const struct osp_topology *topology = input->topology;
+	struct picking picking;
 	uint32_t count = 0;
 	int rc = -1;
 
-	if (!cut || !chosen)
+	if (!open_picking(&picking, topology))
 		goto out;
-	osp_nodeset_fill(all);
-	side->whole = pick_nodes(cut, topology, &side->segments, nodes, all, chosen);
-	if (!side->whole && !pick_nodes(cut, topology, &none, nodes, all, chosen)) {
+	side->whole = pick_whole(&picking, input, room, side);
+	if (!side->whole && !pick_nodes(&picking, &none, nodes)) {
 		/* nodes without a domain count too */
+		osp_nodeset_clear(picking.chosen);
 		for (uint32_t rank = 0; rank < nodes; rank++)
-			osp_nodeset_add(chosen, osp_topology_node_at_rank(topology, rank));
+			osp_nodeset_add(picking.chosen, osp_topology_node_at_rank(topology, rank));
 	}
-	for (uint32_t node = osp_nodeset_next(chosen, 0); node < chosen->place_count;
-	     node = osp_nodeset_next(chosen, node + 1))
+	for (uint32_t node = osp_nodeset_next(picking.chosen, 0);
+	     node < picking.chosen->place_count; node = osp_nodeset_next(picking.chosen, node + 1))
 		side->nodes[count++] = node;
 	rc = 0;
 out:
-	free(all);
-	free(chosen);
-	osp_cut_free(cut);
+	close_picking(&picking);
 	return rc;
 }
 
@@ -174,7 +346,7 @@ static int lay_out(const struct osp_layout_plan_input *input, uint32_t nodes, co
 	side->whole = true;
 	if (input->nodes)
 		memcpy(side->nodes, input->nodes, nodes * sizeof(*side->nodes));
-	else if (choose_nodes(topology, side, nodes))
+	else if (choose_nodes(input, room, side, nodes))
 		return -1;
 	if (osp_node_order(&side->arrangement, &side->segments, topology, side->nodes,
 			   osp_first_name(topology, side->nodes, nodes), side->node_at))
@@ -279,6 +451,52 @@ static void weigh(struct osp_layout_plan *plan, double weight)
 	}
 }
 
+/* Returns the lowest level at which either side holds every such group; -1: none. */
+static int lowest_held(const struct osp_layout_plan *plan, enum osp_group group)
+{
+	int held = plan->side[0].spread[group].held;
+
+	if (plan->side_count == 2 && plan->side[1].spread[group].held >= 0 &&
+	    (held < 0 || plan->side[1].spread[group].held < held))
+		held = plan->side[1].spread[group].held;
+	return held;
+}
+
+/* Returns the nodes in a row that hold such a group in the arrangement that takes fewer. */
+static uint32_t smallest_run(const struct osp_layout_plan *plan, enum osp_group group)
+{
+	uint32_t run = osp_arrangement_run_of(&plan->side[0].arrangement, group), other;
+
+	if (plan->side_count == 1)
+		return run;
+	other = osp_arrangement_run_of(&plan->side[1].arrangement, group);
+	return other < run ? other : run;
+}
+
+static int refuse_keep(const struct osp_layout_plan_input *input,
+		       const struct osp_layout_plan *plan, const struct osp_keep *keep,
+		       struct osp_error *error)
+{
+	const char *group = osp_group_name(keep->group);
+	const char *level = osp_topology_level_name(input->topology, keep->level);
+	int held = lowest_held(plan, keep->group);
+
+	if (plan->unaligned.text[0])
+		return osp_error_set(error, "--keep=%s:%s: %s", group, level, plan->unaligned.text);
+	if (held >= 0 && held <= (int)keep->level)
+		return osp_error_set(error,
+				     "dp and pp groups cannot both lie in one %s: they cross each "
+				     "other in the grid of nodes; keep one of them there",
+				     level);
+	return osp_error_set(
+		error,
+		"%s groups take %u nodes in a row, and not every one fits into one "
+		"%s%s%s%s%s",
+		group, smallest_run(plan, keep->group), level, held >= 0 ? "; keep " : "",
+		held >= 0 ? group : "", held >= 0 ? ":" : "",
+		held >= 0 ? osp_topology_level_name(input->topology, (uint32_t)held) : "");
+}
+
 /* Says which groups do not stay together as asked, and at which level they would. */
 static int refuse_keeps(const struct osp_layout_plan_input *input,
 			const struct osp_layout_plan *plan, struct osp_error *error)
@@ -287,28 +505,9 @@ static int refuse_keeps(const struct osp_layout_plan_input *input,
 
 	for (uint32_t i = 0; i < input->keeps.count; i++) {
 		const struct osp_keep *keep = &input->keeps.keep[i];
-		const char *group = osp_group_name(keep->group);
-		const char *level = osp_topology_level_name(input->topology, keep->level);
-		uint32_t run = osp_arrangement_run_of(&side->arrangement, keep->group);
-		int held = side->spread[keep->group].held;
 
-		if (side->spread[keep->group].most[keep->level] <= 1)
-			continue;
-		if (plan->side_count == 2 &&
-		    plan->side[!plan->better].spread[keep->group].held >= 0 &&
-		    plan->side[!plan->better].spread[keep->group].held <= (int)keep->level)
-			return osp_error_set(error,
-					     "dp and pp groups cannot both lie in one %s: they "
-					     "cross each other in the grid of nodes; keep one of "
-					     "them there",
-					     level);
-		return osp_error_set(
-			error,
-			"%s groups take %u nodes in a row, which no %s holds for all of "
-			"them%s%s%s%s",
-			group, run, level, held >= 0 ? "; keep " : "", held >= 0 ? group : "",
-			held >= 0 ? ":" : "",
-			held >= 0 ? osp_topology_level_name(input->topology, (uint32_t)held) : "");
+		if (side->spread[keep->group].most[keep->level] > 1)
+			return refuse_keep(input, plan, keep, error);
 	}
 	return 0;
 }

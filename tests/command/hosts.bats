@@ -131,7 +131,7 @@ n4" onespine hosts --topology t.conf --nodes n[1-4] --layout=tp8,pp2 --dp-weight
 		bash -c '"$ONESPINE" hosts --topology four.conf --nodes n[3-9,11-15] --layout=tp8,pp4 2>/dev/null | paste -sd" "'
 	expect 2 "onespine: tp8,pp4,dp3 is 96 GPUs, but 16 nodes of 8 GPUs have 128; with dp4 it fits" \
 		onespine hosts --topology four.conf --nodes n[1-16] --layout=tp8,pp4,dp3
-	expect 1 "onespine: pp groups take 8 nodes in a row, which no leaf holds for all of them; keep pp:spine" \
+	expect 1 "onespine: pp groups take 8 nodes in a row, and not every one fits into one leaf; keep pp:spine" \
 		onespine hosts --topology four.conf --nodes n[1-16] --layout=tp8,pp8 --keep=pp:leaf
 	expect 0 "onespine: warning: 2 of 4 hosts are not in the topology; they come last
 n1

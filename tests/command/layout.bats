@@ -63,7 +63,7 @@ nodes in the order of their ranks, rank 0 first:
 		layout --layout=tp8,pp4,dp4 --topology=topology.conf --keep=dp:leaf
 	expect 1 "onespine: dp and pp groups cannot both lie in one leaf: they cross each other in the grid of nodes; keep one of them there" \
 		layout --layout=tp8,pp4,dp4 --topology=topology.conf --keep=dp:leaf,pp:leaf
-	expect 1 "onespine: pp groups take 8 nodes in a row, which no leaf holds for all of them; keep pp:spine" \
+	expect 1 "onespine: pp groups take 8 nodes in a row, and not every one fits into one leaf; keep pp:spine" \
 		layout --layout=tp8,pp8,dp2 --topology=topology.conf --keep=pp:leaf
 }
 
@@ -213,4 +213,45 @@ Under a level: how many of its domains one group touches at most." \
 	# 4 rings of 8 shards (cp 2 x 4), each over 4 nodes: 4 edges x 7/8 of 2 x 2 bytes of 1e9/4 weights
 	layout --layout=tp4,cp2,dp8,dpr2,order=torchtitan -N 8 --model=h=1024,l=8,s=2048,P=1e9,dp=zero1 --json >shards.json
 	[[ $(jq -c '.arrangements[0].groups[] | select(.group == "dp shard") | [.members, .spread[0].bytes]' shards.json) == '[8,28000000000]' ]]
+}
+
+# leaves NODES...: a spine of leaves of these nodes, as topology.conf
+leaves() {
+	local i=0 nodes
+	for nodes; do
+		echo "SwitchName=l$((++i)) Nodes=$nodes"
+	done
+	echo "SwitchName=s1 Switches=l[1-$i]"
+}
+
+@test "leaves that do not hold the largest segments get smaller ones before a group is cut" {
+	leaves 'n[1-5]' 'n[6-8]' 'n[9-10]' >uneven.conf
+	expect_line 0 "better: pipeline inside, as --keep asks (over the leaf, dp weighs 0.30 and pp 0.70: cost 2.00 and 0.90)" \
+		layout -N 8 --layout=tp8,pp2,dp4,dpr2 --keep=pp:leaf --topology=uneven.conf
+	expect_line 0 "pipeline inside: ranks transposed: nodes need the order below; segments leaf:2" \
+		layout -N 8 --layout=tp8,pp2,dp4,dpr2 --topology=uneven.conf
+	# three pairs fit there, not four
+	leaves 'n[1-5]' 'n[6-8]' >odd.conf
+	expect 1 "onespine: pp groups take 2 nodes in a row, and not every one fits into one leaf; keep pp:spine" \
+		layout -N 8 --layout=tp8,pp2,dp4 --keep=pp:leaf --topology=odd.conf
+	expect_line 0 "  the topology does not hold that many whole segments: groups are cut where it ends" \
+		layout -N 8 --layout=tp8,pp2,dp4 --topology=odd.conf
+	expect 1 "onespine: --keep=dp:node: dp3 ends after 12 GPUs, in the middle of a node of 8: its groups fall across nodes, and no order of nodes aligns them" \
+		layout -N 6 --layout=tp4,pp4,dp3 --keep=dp:node --topology=odd.conf
+	# three spines: six nodes hold one pipeline of four, not one and a half
+	cat >spines.conf <<-'END'
+		SwitchName=l1 Nodes=n[1-2]
+		SwitchName=l2 Nodes=n[3-4]
+		SwitchName=l3 Nodes=n[5-6]
+		SwitchName=l4 Nodes=n[7-8]
+		SwitchName=l5 Nodes=n[9-10]
+		SwitchName=l6 Nodes=n[11-12]
+		SwitchName=l7 Nodes=n[13-14]
+		SwitchName=l8 Nodes=n[15-16]
+		SwitchName=s1 Switches=l[1-3]
+		SwitchName=s2 Switches=l[4-6]
+		SwitchName=s3 Switches=l[7-8]
+	END
+	expect_line 0 "  n1 n7 n13 n2 n8 n14 n3 n9 n15 n4 n10 n16" \
+		layout -N 12 --layout=tp8,pp4,dp3 --keep=pp:spine --topology=spines.conf
 }
