@@ -43,6 +43,14 @@ void osp_joint_start(struct osp_joint *joint)
 	joint->start_s = 0;
 }
 
+static bool is_within(struct osp_joint *joint, const struct osp_nodeset *nodes,
+		      const struct osp_nodeset *within)
+{
+	osp_nodeset_assign(joint->offered, nodes);
+	osp_nodeset_and_not(joint->offered, within);
+	return osp_nodeset_empty(joint->offered);
+}
+
 bool osp_joint_is_open(struct osp_joint *joint, const struct osp_nodeset *nodes, int64_t start_s)
 {
 	if (joint->now_only && start_s > first_moment_s(joint))
@@ -52,11 +60,7 @@ bool osp_joint_is_open(struct osp_joint *joint, const struct osp_nodeset *nodes,
 		return false;
 	if (joint->without && osp_nodeset_overlap(nodes, joint->without))
 		return false;
-	if (!joint->within)
-		return true;
-	osp_nodeset_assign(joint->offered, nodes);
-	osp_nodeset_and_not(joint->offered, joint->within);
-	return osp_nodeset_empty(joint->offered);
+	return !joint->within || is_within(joint, nodes, joint->within);
 }
 
 /*
@@ -78,6 +82,16 @@ static bool recall(struct osp_joint *joint, uint32_t component)
 	return true;
 }
 
+/* Leaves in joint->offered what the component was planned on, if it was. */
+static void keep_to_plan(struct osp_joint *joint, uint32_t component)
+{
+	const struct osp_nodeset *nodes =
+		joint->as_planned ? joint->calls->planned(joint->calls->context, component) : NULL;
+
+	if (nodes)
+		osp_nodeset_and(joint->offered, nodes);
+}
+
 bool osp_joint_ask(struct osp_joint *joint, uint32_t component, uint32_t partition, bool now_only,
 		   int64_t *start_s)
 {
@@ -94,6 +108,7 @@ bool osp_joint_ask(struct osp_joint *joint, uint32_t component, uint32_t partiti
 		osp_nodeset_and(joint->offered, joint->within);
 	if (component == joint->input->own)
 		osp_nodeset_and(joint->offered, joint->input->given);
+	keep_to_plan(joint, component);
 	joint->asked++;
 	return calls->ask(calls->context, component, partition, joint->offered, now_only,
 			  joint->preempting, joint->answer, start_s);
@@ -201,6 +216,7 @@ bool osp_joint_ask_for_own(struct osp_joint *joint)
 
 	joint->asked++;
 	osp_nodeset_assign(joint->offered, joint->input->given);
+	keep_to_plan(joint, joint->input->own);
 	if (joint->within)
 		osp_nodeset_and(joint->offered, joint->within);
 	if (joint->without)
@@ -254,7 +270,26 @@ static bool ask_within(struct osp_joint *joint, uint32_t i)
 	return yes;
 }
 
-/* Asks where the scheduler would place them, then in one domain after the other. */
+/* Asks where they were planned. For a start the scheduler may take more nodes than it has planned,
+ * so that all would be a gang. */
+static bool start_as_planned(struct osp_joint *joint)
+{
+	const struct osp_components_calls *calls = joint->calls;
+	const struct osp_components_input *input = joint->input;
+	const struct osp_nodeset *planned =
+		input->later_helps ? NULL : calls->planned(calls->context, input->own);
+	bool yes;
+
+	if (!planned || !is_within(joint, planned, input->given))
+		return false;
+	joint->as_planned = true;
+	yes = osp_joint_ask_for_own(joint);
+	joint->as_planned = false;
+	return yes;
+}
+
+/* Asks where they were planned, then where the scheduler would place them, then in one domain after
+ * the other. */
 static bool start_now(struct osp_joint *joint)
 {
 	const struct osp_components_input *input = joint->input;
@@ -267,7 +302,7 @@ static bool start_now(struct osp_joint *joint)
 	}
 	joint->now_only = true;
 	joint->without = input->settling;
-	yes = ask_within(joint, input->domain_count);
+	yes = start_as_planned(joint) || ask_within(joint, input->domain_count);
 	for (uint32_t i = 0; !yes && i < input->domain_count && !joint->ran_out; i++)
 		yes = ask_within(joint, i);
 	joint->now_only = false;

@@ -12,6 +12,7 @@
  * now, for a later one if all together never start.
  *
  * Order of questions, for a start now and then for a later one
+ *	planned	   for a start, the nodes on which each was planned
  *	anywhere   where the scheduler itself would place the one asked about, and then the others
  *		   beside it
  *	domains    in the order given: this one first, then the others first, because the nodes that
@@ -123,8 +124,7 @@ struct osp_components_calls {
 	const struct osp_nodeset *(*said)(void *context, uint32_t component, bool this_call,
 					  int64_t *start_s);
 
-	/* Returns the nodes on which it is planned, for a start now that has no time to ask; NULL:
-	 * none. */
+	/* Returns the nodes on which it is planned, for a start now; NULL: none. */
 	const struct osp_nodeset *(*planned)(void *context, uint32_t component);
 
 	/* Returns its number in its job, the same in each call. */

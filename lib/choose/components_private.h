@@ -18,6 +18,7 @@ struct osp_joint {
 
 	/* where they are looked for, or are not; NULL: anywhere, or no such place */
 	const struct osp_nodeset *within, *without;
+	bool as_planned; /* each on the nodes of its plan, if it has one */
 
 	struct osp_nodeset *domain;  /* room for `within` */
 	struct osp_nodeset *all;     /* what they would have together */

@@ -807,6 +807,42 @@ static void a_slow_start_believes_the_plan(void **state)
 	}
 }
 
+static void plan_on(struct world *world, uint32_t part, uint32_t first, uint32_t count)
+{
+	world->part[part].planned = osp_nodeset_new(world->node_count);
+	for (uint32_t n = first; n < first + count; n++)
+		osp_nodeset_add(world->part[part].planned, n);
+}
+
+/* A start is asked for on the nodes of the plan, if these are offered; a later one is not. */
+static void starts_where_it_was_planned(void **state)
+{
+	struct world world;
+
+	(void)state;
+	set_up_world(&world, 2, 4);
+	add_part(&world, 2, false);
+	add_part(&world, 2, false);
+	plan_on(&world, 0, 4, 2);
+	plan_on(&world, 1, 6, 2);
+	assert_true(choose(&world).found);
+	assert_int_equal(osp_nodeset_next(world.accepted, 0), 0);
+	world.run_now = true;
+	assert_true(choose(&world).found);
+	assert_int_equal(osp_nodeset_next(world.accepted, 0), 4);
+	assert_int_equal(world.questions, 2);
+	osp_nodeset_remove(world.given, 5);
+	assert_true(choose(&world).found);
+	assert_int_equal(osp_nodeset_next(world.accepted, 0), 0);
+	assert_int_equal(world.questions, 2);
+	/* the other one has no room there now */
+	osp_nodeset_add(world.given, 5);
+	leave_free(&world, 1, 3);
+	assert_true(choose(&world).found);
+	assert_int_equal(osp_nodeset_next(world.accepted, 0), 0);
+	clear_world(&world);
+}
+
 /* What was said in this cycle spares the question, unless it leads to a no. */
 static void asks_no_more_than_it_must(void **state)
 {
@@ -915,6 +951,7 @@ int main(void)
 		cmocka_unit_test(five_components_are_planned_however_slow),
 		cmocka_unit_test(a_plan_that_is_gone_is_replaced),
 		cmocka_unit_test(a_slow_start_believes_the_plan),
+		cmocka_unit_test(starts_where_it_was_planned),
 		cmocka_unit_test(asks_no_more_than_it_must),
 		cmocka_unit_test(believes_when_all_start),
 		cmocka_unit_test(waits_for_no_stuck_node),

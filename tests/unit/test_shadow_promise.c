@@ -483,6 +483,40 @@ static void components_start_where_one_was_planned_behind_the_other(void **state
 	FREE_NULL_BITMAP(left);
 }
 
+/* A start takes a second node where it can, which a plan does not: Slurm begins with the lightest
+ * nodes then, and looks at all of them for a later start. */
+static int give_more_at_once(job_record_t *job, bitstr_t *nodes, uint32_t min_nodes,
+			     uint32_t max_nodes, uint32_t req_nodes, uint16_t mode,
+			     osp_list_t *offered, osp_list_t **taken, OSP_JOB_TEST_TAIL_PARAMETERS)
+{
+	takes = mode == SELECT_MODE_RUN_NOW && bit_set_count(nodes) > 1 ? 2 : 1;
+	return give_many(job, nodes, min_nodes, max_nodes, req_nodes, mode, offered, taken,
+			 OSP_JOB_TEST_TAIL_VALUES);
+}
+
+/* By their plan they have fewer nodes than make a gang, on two spines. */
+static void components_start_where_they_were_planned(void **state)
+{
+	job_record_t *jobs[2];
+	bitstr_t *left = fake_bitmap(0, NODES);
+
+	(void)state;
+	components(jobs, 2);
+	fake_slurm.job_test = give_more_at_once;
+	busy(50, 0, 7, 1000);
+	busy(51, 8, 7, 1000);
+	for (uint32_t i = 0; i < 2; i++) {
+		assert_int_equal(is_planned(jobs[i], left), SLURM_SUCCESS);
+		assert_string_equal(nodes_given(), i ? "15" : "7");
+	}
+	for (uint32_t i = 0; i < 2; i++) {
+		assert_int_equal(ask_range(jobs[i], 1, 16, SELECT_MODE_RUN_NOW), SLURM_SUCCESS);
+		assert_string_equal(nodes_given(), i ? "15" : "7");
+		assert_int_equal(starts(jobs[i]), SLURM_SUCCESS);
+	}
+	FREE_NULL_BITMAP(left);
+}
+
 /* Two nodes each were asked for, with lists of the same partitions in another order. */
 static void components_of_known_sizes_that_may_choose_start(void **state)
 {
@@ -858,6 +892,7 @@ int main(void)
 		TEST(components_change_their_order),
 		TEST(components_that_may_choose_start),
 		TEST(components_start_where_one_was_planned_behind_the_other),
+		TEST(components_start_where_they_were_planned),
 		TEST(components_of_known_sizes_that_may_choose_start),
 		TEST(components_cost_few_questions),
 		TEST(components_are_planned_however_slow_slurm_is),
