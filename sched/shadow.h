@@ -775,8 +775,9 @@ bool shadow_try_whom(struct shadow_call *call, const struct osp_question *questi
 		     struct osp_nodeset *taken);
 
 /*
- * Asks Slurm's function as the call came, with all that may be preempted, and takes its answer only
- * if `accept` does (the nodes are in call->bitmap). If not, returns false with everything as before
+ * Asks Slurm's function as the call came, with all that may be preempted (while some leave for the
+ * job, only these), and takes its answer only if `accept` does (the nodes are in call->bitmap). If
+ * not, returns false with everything as before
  * the call but call->rc, which is Slurm's.
  */
 typedef bool shadow_accept_f(const struct shadow_call *call, void *context);
@@ -833,6 +834,21 @@ void shadow_tell_client(job_record_t *job, const char *words, int64_t now_s);
 void shadow_victims_save(job_record_t *job);
 void shadow_victims_restore(const job_record_t *job);
 void shadow_victims_forget(job_record_t *job);
+
+/*
+ * Whom a job preempts about which Slurm is asked without lib/choose. The first returns whom one
+ * call may preempt: while some that the job preempts are leaving, only these; it holds until the
+ * next call. The second notes and saves whom an answer preempts, if nobody is leaving for the job
+ * yet; `level`: what the policy holds it to.
+ */
+struct osp_victims shadow_victims_of(const struct shadow_call *call);
+void shadow_victims_keep(const struct shadow_call *call, const char *level);
+
+/* Writes whom the call's answer preempts, OSP_CHOOSE_VICTIMS_MAX at most; returns how many. */
+uint32_t shadow_victims_list(const struct shadow_call *call, struct osp_victim *victims);
+
+/* Tells whether a victim is being preempted, and has not gone yet. */
+bool shadow_victim_leaves(const struct osp_victim *victim, int64_t now_s);
 
 /*
  * Tells whether Slurm will repeat the question about more nodes after a no: it asks if a job that

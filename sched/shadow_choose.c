@@ -38,18 +38,6 @@ static int64_t start_of(const struct shadow_call *call)
 	return start_s < slot_s ? slot_s : start_s;
 }
 
-static int note_victim(void *item, void *context)
-{
-	const job_record_t *job = item;
-	struct osp_answer *answer = context;
-
-	if (answer->victim_count == OSP_CHOOSE_VICTIMS_MAX)
-		return 0;
-	answer->victims[answer->victim_count++] =
-		(struct osp_victim){.job = job->job_id, .started_s = job->start_time};
-	return 0;
-}
-
 static bool ask(void *context, const struct osp_question *question, struct osp_answer *answer)
 {
 	struct choice *choice = context;
@@ -69,8 +57,8 @@ static bool ask(void *context, const struct osp_question *question, struct osp_a
 	answer->start_s = start_of(call);
 	answer->processors = call->job->total_cpus;
 	shadow_from_bitmap(answer->nodes, call->bitmap);
-	if (question->mode == OSP_ASK_START && call->preempted && *call->preempted)
-		list_for_each(*call->preempted, note_victim, answer);
+	if (question->mode == OSP_ASK_START)
+		answer->victim_count = shadow_victims_list(call, answer->victims);
 	return true;
 }
 
@@ -94,17 +82,9 @@ static uint64_t state_of(void *context, const struct osp_nodeset *nodes)
 	return shadow_count_state(nodes);
 }
 
-/* Tells whether a victim is ending. Slurm marks a job when it preempts it, and resets its start
- * when it requeues it (preempt.c, job_mgr.c). */
 static bool is_leaving(void *context, const struct osp_victim *victim)
 {
-	const struct choice *choice = context;
-	const job_record_t *job = find_job_record(victim->job);
-
-	if (!job || (job->start_time && job->start_time != victim->started_s))
-		return false;
-	return shadow_job_leaves(job, choice->now_s) ||
-	       ((IS_JOB_RUNNING(job) || IS_JOB_SUSPENDED(job)) && job->preempt_time);
+	return shadow_victim_leaves(victim, ((struct choice *)context)->now_s);
 }
 
 static int64_t elapsed_ms(void *context)

@@ -261,6 +261,8 @@ static bool ask_own(void *context, const struct osp_nodeset *offered, bool now_o
 		call->job->bit_flags |= TEST_NOW_ONLY;
 	shadow_to_bitmap(call->bitmap, offered);
 	yes = shadow_try_if(call, accept_own, &own);
+	if (yes)
+		shadow_victims_keep(call, joint->effective.level);
 	call->job->bit_flags = flags;
 	call->candidates = joint->candidates;
 	return yes;

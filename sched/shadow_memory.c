@@ -98,6 +98,87 @@ void shadow_victims_forget(job_record_t *job)
 		empty_entry(find_job_record(job->array_job_id));
 }
 
+static int list_victim(void *item, void *context)
+{
+	const job_record_t *job = item;
+	struct osp_answer *answer = context;
+
+	if (answer->victim_count == OSP_CHOOSE_VICTIMS_MAX)
+		return 0;
+	answer->victims[answer->victim_count++] =
+		(struct osp_victim){.job = job->job_id, .started_s = job->start_time};
+	return 0;
+}
+
+uint32_t shadow_victims_list(const struct shadow_call *call, struct osp_victim *victims)
+{
+	struct osp_answer answer = {.victims = victims};
+
+	if (call->preempted && *call->preempted)
+		list_for_each(*call->preempted, list_victim, &answer);
+	return answer.victim_count;
+}
+
+/* Slurm marks a job when it preempts it, and resets its start when it requeues it (preempt.c,
+ * job_mgr.c). */
+bool shadow_victim_leaves(const struct osp_victim *victim, int64_t now_s)
+{
+	const job_record_t *job = find_job_record(victim->job);
+
+	if (!job || (job->start_time && job->start_time != victim->started_s))
+		return false;
+	return shadow_job_leaves(job, now_s) ||
+	       ((IS_JOB_RUNNING(job) || IS_JOB_SUSPENDED(job)) && job->preempt_time);
+}
+
+static bool is_leaving(void *context, const struct osp_victim *victim)
+{
+	return shadow_victim_leaves(victim, *(const int64_t *)context);
+}
+
+struct osp_victims shadow_victims_of(const struct shadow_call *call)
+{
+	int64_t now_s = time(NULL);
+	const struct osp_choose_calls calls = {.is_leaving = is_leaving, .context = &now_s};
+
+	if (!call->candidates || !shadow_state.chooser)
+		return (struct osp_victims){.all = true};
+	shadow_victims_restore(call->job);
+	return osp_chooser_leaving(shadow_state.chooser, call->job->job_id, &calls);
+}
+
+/* Returns the domain of that level that has all of the nodes; OSP_NO_DOMAIN: none has. */
+static uint32_t domain_of(bitstr_t *nodes, const char *level_name)
+{
+	const struct osp_topology *topology = shadow_state.topology;
+	int level = osp_topology_level(topology, level_name);
+	uint32_t domain = OSP_NO_DOMAIN;
+
+	for (uint32_t n = 0; level > 0 && n < shadow_state.node_count; n++) {
+		uint32_t other;
+
+		if (!bit_test(nodes, n))
+			continue;
+		other = osp_topology_domain_of(topology, n, (uint32_t)level);
+		if (domain != OSP_NO_DOMAIN && other != domain)
+			return OSP_NO_DOMAIN;
+		domain = other;
+	}
+	return domain;
+}
+
+void shadow_victims_keep(const struct shadow_call *call, const char *level)
+{
+	struct osp_victim victims[OSP_CHOOSE_VICTIMS_MAX];
+	uint32_t count = call->mode == SELECT_MODE_RUN_NOW ? shadow_victims_list(call, victims) : 0;
+
+	if (!count || !shadow_state.chooser || !shadow_victims_of(call).all)
+		return;
+	osp_chooser_preempts(shadow_state.chooser, call->job->job_id,
+			     domain_of(call->bitmap, level), victims, count);
+	shadow_victims_save(call->job);
+}
+
 /* --- what Slurm asks next --------------------------------------------------------------------- */
 
 /* The job that could not start although it was offered as many nodes as it needs; else 0. */

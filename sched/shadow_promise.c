@@ -101,6 +101,8 @@ static bool start_small(struct shadow_call *call, const struct osp_effective *ef
 	started = shadow_try_if(call, is_acceptable, &terms);
 	call->max_nodes = max_nodes;
 	call->req_nodes = req_nodes;
+	if (started)
+		shadow_victims_keep(call, effective->level);
 	return started;
 }
 
@@ -139,8 +141,10 @@ static int place_if_large(struct shadow_call *call, const struct osp_effective *
 
 	if (call->mode == SELECT_MODE_TEST_ONLY)
 		return ask_slurm(call);
-	if (shadow_try_if(call, is_acceptable, &terms))
+	if (shadow_try_if(call, is_acceptable, &terms)) {
+		shadow_victims_keep(call, effective->level);
 		return SLURM_SUCCESS;
+	}
 	return call->rc == SLURM_SUCCESS ? place_or_start_small(call, effective) : call->rc;
 }
 

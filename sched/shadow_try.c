@@ -301,7 +301,8 @@ bool shadow_try_whom(struct shadow_call *call, const struct osp_question *questi
 
 bool shadow_try_if(struct shadow_call *call, shadow_accept_f *accept, void *context)
 {
-	const struct osp_question question = {.mode = OSP_ASK_WHEN, .victims = {.all = true}};
+	const struct osp_question question = {.mode = OSP_ASK_WHEN,
+					      .victims = shadow_victims_of(call)};
 	struct attempt attempt;
 	bool yes;
 

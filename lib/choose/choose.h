@@ -258,6 +258,17 @@ void osp_chooser_free(struct osp_chooser *chooser); /* NULL is allowed */
 void osp_choose(struct osp_chooser *chooser, const struct osp_choose_input *input,
 		const struct osp_choose_calls *calls, struct osp_choice *choice);
 
+/*
+ * For a job about which the scheduler is asked without osp_choose(). The first returns which jobs
+ * it may preempt: while some that it preempts are leaving, only these, until the chooser's next
+ * call; else all. Of `calls` it takes is_leaving() and the context. The second notes which jobs it
+ * preempts, and in which domain; OSP_NO_DOMAIN: in none, or in several.
+ */
+struct osp_victims osp_chooser_leaving(struct osp_chooser *chooser, uint32_t job,
+				       const struct osp_choose_calls *calls);
+void osp_chooser_preempts(struct osp_chooser *chooser, uint32_t job, uint32_t domain,
+			  const struct osp_victim *victims, uint32_t count);
+
 /* Forgets all about a job that starts or is gone. Returns false if nothing was known of it. */
 bool osp_chooser_forget(struct osp_chooser *chooser, uint32_t job);
 

@@ -41,13 +41,6 @@ struct osp_choose_memory *osp_choose_new_memory(struct osp_chooser *chooser, uin
 	return memory;
 }
 
-struct osp_choose_memory *osp_choose_remember(struct osp_choose_run *run)
-{
-	struct osp_choose_memory *memory = osp_choose_recall(run);
-
-	return memory ? memory : osp_choose_new_memory(run->chooser, run->input->job);
-}
-
 /* --- how far its calls came ------------------------------------------------------------------ */
 
 struct osp_choose_progress *osp_choose_recall_progress(struct osp_choose_run *run)

@@ -32,32 +32,56 @@ static void order_by_free_nodes(struct osp_choose_run *run)
 	}
 }
 
-struct osp_choose_memory *osp_choose_recall_leaving(struct osp_choose_run *run)
+/* Forgets the victims that have gone. Returns NULL if none is left. */
+static struct osp_choose_memory *leaving_of(struct osp_choose_memory *memory,
+					    const struct osp_choose_calls *calls)
 {
-	struct osp_choose_memory *memory = osp_choose_recall(run);
 	uint32_t kept = 0;
 
 	if (!memory)
 		return NULL;
 	for (uint32_t i = 0; i < memory->victim_count; i++) {
-		if (run->calls->is_leaving(run->calls->context, &memory->victims[i]))
+		if (calls->is_leaving(calls->context, &memory->victims[i]))
 			memory->victims[kept++] = memory->victims[i];
 	}
 	memory->victim_count = kept;
 	return kept ? memory : NULL;
 }
 
+struct osp_choose_memory *osp_choose_recall_leaving(struct osp_choose_run *run)
+{
+	return leaving_of(osp_choose_recall(run), run->calls);
+}
+
+struct osp_victims osp_chooser_leaving(struct osp_chooser *chooser, uint32_t job,
+				       const struct osp_choose_calls *calls)
+{
+	const struct osp_choose_memory *memory =
+		leaving_of(osp_choose_find_memory(chooser, job), calls);
+
+	if (!memory)
+		return (struct osp_victims){.all = true};
+	return (struct osp_victims){.listed = memory->victims, .count = memory->victim_count};
+}
+
+void osp_chooser_preempts(struct osp_chooser *chooser, uint32_t job, uint32_t domain,
+			  const struct osp_victim *victims, uint32_t count)
+{
+	struct osp_choose_memory *memory = osp_choose_find_memory(chooser, job);
+
+	if (!memory)
+		memory = osp_choose_new_memory(chooser, job);
+	memory->preempt_domain = domain;
+	memory->victim_count = count < OSP_CHOOSE_VICTIMS_MAX ? count : OSP_CHOOSE_VICTIMS_MAX;
+	memcpy(memory->victims, victims, memory->victim_count * sizeof(memory->victims[0]));
+}
+
 void osp_choose_remember_victims(struct osp_choose_run *run, uint32_t domain)
 {
-	struct osp_choose_memory *memory;
-
 	if (run->input->mode != OSP_CHOOSE_RUN_NOW || !run->answer.victim_count)
 		return;
-	memory = osp_choose_remember(run);
-	memory->preempt_domain = domain;
-	memory->victim_count = run->answer.victim_count;
-	memcpy(memory->victims, run->answer.victims,
-	       run->answer.victim_count * sizeof(memory->victims[0]));
+	osp_chooser_preempts(run->chooser, run->input->job, domain, run->answer.victims,
+			     run->answer.victim_count);
 }
 
 static bool ask_preempting(struct osp_choose_run *run, const struct osp_place_domain *candidate,

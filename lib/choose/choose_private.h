@@ -237,9 +237,6 @@ void osp_choose_parts_free(struct osp_chooser *chooser);
 /* Returns which jobs the job preempts, or NULL. */
 struct osp_choose_memory *osp_choose_recall(struct osp_choose_run *run);
 
-/* Returns the same, newly made if nothing is known. */
-struct osp_choose_memory *osp_choose_remember(struct osp_choose_run *run);
-
 /* Return the same for any job of a chooser. */
 struct osp_choose_memory *osp_choose_find_memory(struct osp_chooser *chooser, uint32_t job);
 struct osp_choose_memory *osp_choose_new_memory(struct osp_chooser *chooser, uint32_t job);

@@ -19,7 +19,12 @@ setup_file() {
 		while [ -e "$GATE/\$SLURMD_NODENAME" ]; do sleep 0.2; done
 	END
 	chmod 755 "$BATS_FILE_TMPDIR" "$GATE" "$BATS_FILE_TMPDIR/epilog"
-	cluster_start --topology "$BATS_FILE_TMPDIR/onespine.topology" --dir "$dir" \
+	cat >"$BATS_FILE_TMPDIR/onespine.yaml" <<-'POLICY'
+		partitions:
+		  held: {gang: always, allow_off: false}
+		  held4: {gang: always, allow_off: false, from_nodes: 4}
+	POLICY
+	cluster_start --topology "$BATS_FILE_TMPDIR/onespine.topology" --dir "$dir" --config "$BATS_FILE_TMPDIR/onespine.yaml" \
 		--conf "AuthInfo=socket=$dir/munge/socket,cred_expire=5" \
 		--conf PreemptType=preempt/partition_prio --conf PreemptMode=REQUEUE \
 		--conf "Epilog=$BATS_FILE_TMPDIR/epilog" --conf KillWait=1 --conf MessageTimeout=5 \
@@ -28,6 +33,8 @@ setup_file() {
 		--partition 'cheap Nodes=ALL PriorityTier=1 PreemptMode=CANCEL' \
 		--partition 'patient Nodes=ALL PriorityTier=1 PreemptMode=CANCEL GraceTime=600' \
 		--partition 'high Nodes=ALL PriorityTier=10 PreemptMode=OFF' \
+		--partition 'held Nodes=ALL PriorityTier=10 PreemptMode=OFF' \
+		--partition 'held4 Nodes=ALL PriorityTier=10 PreemptMode=OFF' \
 		--conf Licenses=seat:1 "${for_licenses[@]}"
 }
 
@@ -265,6 +272,70 @@ preempted_jobs() {
 	await_job "$gang" RUNNING 60
 	equal "$(job_spines "$gang")" "$spine"
 	equal "$(squeue -h -p patient -t RUNNING -o %i | wc -l)" 5 'jobs that stay'
+}
+
+# half_patient: half of each node is a job's that may not be preempted, and half of one's that ends only when it is killed
+half_patient() {
+	local node
+	fill_half high 'n[1-8]'
+	for node in n{1..8}; do
+		submit -p patient --job-name=fill -w "$node" -N1 -n4 --wrap 'trap "" TERM; while :; do sleep 1; done' >/dev/null
+	done
+	await 30 none_pending fill
+}
+
+# keeps_to_its_victims COUNT: nobody but those that have to go first does, though a node falls free under the other
+# spine. $spine is theirs; in the end they are gone
+keeps_to_its_victims() {
+	local victims victim other
+	await 40 has_preempted "$1"
+	# long after KillWait and MessageTimeout
+	stays 12 has_preempted "$1" || return 1
+	victims=$(preempted_jobs)
+	spine=$(job_spines "$(head -n 1 <<<"$victims")")
+	other=$([[ $spine == s1 ]] && echo n5 || echo n1)
+	scancel "$(squeue -h -p patient -w "$other" -o %i)"
+	await 20 patient_left 7
+	stays 15 has_preempted "$1" || return 1
+	for victim in $victims; do
+		scancel "$victim"
+	done
+}
+
+patient_left() {
+	equal "$(squeue -h -p patient -t RUNNING -o %i | wc -l)" "$1" 'jobs that stay'
+}
+
+@test "a job of a size that nobody said waits for those in their grace time: nobody else has to go" {
+	half_patient
+	job=$(submit -p held -n7)
+	keeps_to_its_victims 2
+	await_job "$job" RUNNING 60
+	equal "$(job_spines "$job")" "$spine"
+	patient_left 5
+}
+
+@test "components of sizes that nobody said wait for those in their grace time: nobody else has to go" {
+	half_patient
+	job=$(submit -p held4 -n7 : -p held4 -n7)
+	keeps_to_its_victims 2
+	# the second one preempts once the first one has its nodes
+	await 60 patient_left_beside "$spine"
+	patient_left 5
+	for victim in $(preempted_jobs); do
+		scancel "$victim"
+	done
+	await_job "$job" RUNNING 90
+	patient_left 3
+}
+
+# patient_left_beside SPINE: nobody of it may stay
+patient_left_beside() {
+	local job
+	has_preempted 2 || return 1
+	for job in $(preempted_jobs); do
+		[[ $(job_spines "$job") == "$1" ]] || return 1
+	done
 }
 
 has_preempted() {

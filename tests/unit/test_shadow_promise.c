@@ -93,6 +93,79 @@ static void starts_small_where_that_is_sooner(void **state)
 	assert_true(job->start_time > asked.now);
 }
 
+/* What may be preempted is offered with the next questions, beside what was. */
+static job_record_t *preemptable(uint32_t id, uint32_t first, uint32_t count)
+{
+	job_record_t *job = busy(id, first, count, 1000);
+
+	if (!asked.candidates)
+		asked.candidates = list_create(NULL);
+	list_append(asked.candidates, job);
+	return job;
+}
+
+static void assert_preempts(const job_record_t *victim)
+{
+	assert_int_equal(list_count(asked.preempted), 1);
+	assert_ptr_equal(list_peek(asked.preempted), victim);
+}
+
+/* Slurm would preempt on the first spine as soon as it may; jobs leave the second. */
+static void waits_for_those_that_leave(void **state)
+{
+	job_record_t *job = job_in(1, 1, "held"), *stays = busy(50, 0, 8, 1000), *leaves;
+
+	(void)state;
+	job->details->max_nodes = 0;
+	fake_slurm.job_test = give_many;
+	takes = 6;
+	leaves = preemptable(51, 8, 8);
+	assert_int_equal(ask_range(job, 1, 16, SELECT_MODE_RUN_NOW), SLURM_SUCCESS);
+	assert_string_equal(nodes_given(), "8-13");
+	assert_preempts(leaves);
+	leaves->preempt_time = asked.now;
+	stays->job_state = JOB_COMPLETE;
+	shadow_count_end(50);
+	bit_nset(idle_node_bitmap, 0, 7);
+	preemptable(52, 0, 4);
+	assert_int_equal(ask_range(job, 1, 16, SELECT_MODE_RUN_NOW), SLURM_SUCCESS);
+	assert_string_equal(nodes_given(), "8-13");
+	assert_preempts(leaves);
+	/* another process knows it too */
+	shadow_state_free();
+	shadow_state_load();
+	assert_int_equal(ask_range(job, 1, 16, SELECT_MODE_RUN_NOW), SLURM_SUCCESS);
+	assert_string_equal(nodes_given(), "8-13");
+	assert_preempts(leaves);
+	/* nobody leaves any more */
+	leaves->preempt_time = 0;
+	assert_int_equal(ask_range(job, 1, 16, SELECT_MODE_RUN_NOW), SLURM_SUCCESS);
+	assert_string_equal(nodes_given(), "0-5");
+}
+
+/* Fewer nodes than make a gang may preempt on several spines: these jobs are waited for, then. */
+static void few_nodes_wait_for_those_that_leave(void **state)
+{
+	job_record_t *job = job_in(1, 1, "wide"), *victims[2];
+
+	(void)state;
+	job->details->max_nodes = 0;
+	fake_slurm.job_test = give_many;
+	takes = 2;
+	busy(50, 1, 7, 1000);
+	busy(51, 9, 7, 1000);
+	victims[0] = preemptable(52, 0, 1);
+	victims[1] = preemptable(53, 8, 1);
+	assert_int_equal(ask_range(job, 1, 16, SELECT_MODE_RUN_NOW), SLURM_SUCCESS);
+	assert_string_equal(nodes_given(), "0,8");
+	assert_int_equal(list_count(asked.preempted), 2);
+	victims[1]->preempt_time = asked.now;
+	assert_int_not_equal(ask_range(job, 1, 16, SELECT_MODE_RUN_NOW), SLURM_SUCCESS);
+	victims[0]->preempt_time = asked.now;
+	victims[1]->preempt_time = 0;
+	assert_int_equal(ask_range(job, 1, 16, SELECT_MODE_RUN_NOW), SLURM_SUCCESS);
+}
+
 /* --- components of a heterogeneous job -------------------------------------------------------- */
 
 /* Jobs of the partition, from this number on, are components of one; each takes two nodes, and
@@ -735,6 +808,28 @@ static void components_preempt_together(void **state)
 	assert_int_equal(list_count(asked.preempted), 1);
 }
 
+/* Jobs leave the second spine for the first of them. */
+static void components_wait_for_those_that_leave(void **state)
+{
+	job_record_t *jobs[2], *stays = busy(50, 0, 8, 1000), *leaves;
+
+	(void)state;
+	components(jobs, 2);
+	leaves = preemptable(51, 8, 8);
+	assert_int_equal(ask_range(jobs[0], 1, 16, SELECT_MODE_RUN_NOW), SLURM_SUCCESS);
+	assert_string_equal(nodes_given(), "8-9");
+	assert_preempts(leaves);
+	leaves->preempt_time = asked.now;
+	stays->job_state = JOB_COMPLETE;
+	shadow_count_end(50);
+	bit_nset(idle_node_bitmap, 0, 7);
+	preemptable(52, 0, 1);
+	preemptable(53, 1, 6);
+	assert_int_equal(ask_range(jobs[0], 1, 16, SELECT_MODE_RUN_NOW), SLURM_SUCCESS);
+	assert_string_equal(nodes_given(), "8-9");
+	assert_preempts(leaves);
+}
+
 /* --- what is not understood ------------------------------------------------------------------- */
 
 static void waits_with_a_request_of_another_release(void **state)
@@ -883,6 +978,8 @@ int main(void)
 		TEST(leaves_small_jobs_to_slurm),
 		TEST(places_what_turns_out_large),
 		TEST(starts_small_where_that_is_sooner),
+		TEST(waits_for_those_that_leave),
+		TEST(few_nodes_wait_for_those_that_leave),
 		TEST(places_components_where_all_have_room),
 		TEST(components_wait_for_one_domain),
 		TEST(components_start_on_settled_nodes),
@@ -903,6 +1000,7 @@ int main(void)
 		TEST(counts_the_components_that_matter),
 		TEST(components_wait_for_a_level),
 		TEST(components_preempt_together),
+		TEST(components_wait_for_those_that_leave),
 		TEST(waits_with_a_request_of_another_release),
 		TEST(waits_with_options_that_split),
 		TEST(waits_without_memory),
