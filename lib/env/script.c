@@ -514,7 +514,7 @@ static int pass_comment(void *context, const char *text, size_t bytes, int line)
 /* Reads the text after -c, one level deep. */
 static int read_inner(struct reading *reading, const struct osp_shell_word *word)
 {
-	struct osp_shell_reader reader = {reading, take_command, pass_comment};
+	struct osp_shell_reader reader = {reading, take_command, pass_comment, false};
 	bool alone = reading->alone;
 	int rc;
 
@@ -530,7 +530,7 @@ struct osp_script *osp_script_read(const char *file, const char *text, size_t te
 {
 	struct osp_script *script = calloc(1, sizeof(*script));
 	struct reading reading = {.script = script};
-	struct osp_shell_reader reader = {&reading, take_command, take_comment};
+	struct osp_shell_reader reader = {&reading, take_command, take_comment, false};
 
 	if (!script) {
 		osp_error_at(error, file, 0, 0, "out of memory");

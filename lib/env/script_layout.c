@@ -69,6 +69,15 @@ static const struct flag flags[] = {
 	{BRIDGE, "model.seq-length", MODEL(sequence)},
 	{BRIDGE, "model.hidden-size", MODEL(hidden)},
 	{BRIDGE, "model.num-layers", MODEL(layers)},
+	{BRIDGE, "model.encoder-seq-length", MODEL(sequence)},
+	{BRIDGE, "model.ffn-hidden-size", MODEL(ffn)},
+	{BRIDGE, "model.num-attention-heads", MODEL(heads)},
+	{BRIDGE, "model.num-query-groups", MODEL(kv_heads)},
+	{BRIDGE, "model.num-moe-experts", MODEL(experts)},
+	{BRIDGE, "model.moe-router-topk", MODEL(top_k)},
+	{BRIDGE, "model.moe-ffn-hidden-size", MODEL(expert_ffn)},
+	{BRIDGE, "model.micro-batch-size", MODEL(micro_batch)},
+	{BRIDGE, "model.global-batch-size", TARGET_BATCH, 0},
 	{BRIDGE, "train.micro-batch-size", MODEL(micro_batch)},
 	{BRIDGE, "train.global-batch-size", TARGET_BATCH, 0},
 	{TITAN, "--parallelism.data-parallel-replicate-degree", TARGET_AXIS, OSP_AXIS_REPLICA},
@@ -290,7 +299,7 @@ static int pass_comment(void *context, const char *text, size_t bytes, int line)
 /* Reads options in a text of their own: A='--x 8', bash -c '...'. */
 static int take_inner(struct finding *finding, const struct osp_shell_word *word, const char *text)
 {
-	struct osp_shell_reader reader = {finding, take_words, pass_comment};
+	struct osp_shell_reader reader = {finding, take_words, pass_comment, true};
 	int rc;
 
 	if (finding->inner || !strpbrk(text, " \t\n"))
@@ -403,7 +412,7 @@ static int read_all(const char *file, const char *text, size_t text_bytes, bool 
 	struct osp_script *script = osp_script_read(file, text, text_bytes, error);
 	struct finding finding = {
 		.file = file, .script = script, .found = found, .said = said, .error = error};
-	struct osp_shell_reader reader = {&finding, take_words, pass_comment};
+	struct osp_shell_reader reader = {&finding, take_words, pass_comment, true};
 	int rc;
 
 	memset(found, 0, sizeof(*found));

@@ -158,7 +158,8 @@ static void end_command(struct scanner *s)
 		return;
 	for (size_t i = 0; i < s->count; i++) {
 		s->words[i].text = s->texts.data + (uintptr_t)s->words[i].text;
-		s->runs_shell |= takes_script(s->words[i].text);
+		s->runs_shell |= takes_script(s->words[i].text) ||
+				 (s->reader->variables && !strcmp(s->words[i].text, "read"));
 	}
 	if (s->reader->command(s->reader->context, s->words, s->count))
 		s->failed = true;

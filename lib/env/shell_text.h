@@ -8,7 +8,8 @@
  * no shell script is misread for a line and not to its end.
  *
  * The body of a here-document is skipped, unless the command before it is a shell, sbatch, srun or
- * ssh: then it is read like the rest.
+ * ssh: then it is read like the rest. So is one that `read` puts into a variable, if the reader
+ * asks for that: NeMo's scripts give such a variable to "bash -c".
  *
  * Any thread, any daemon: no shared state, no recursion. Needs memory and time in proportion to the
  * text.
@@ -35,6 +36,7 @@ struct osp_shell_reader {
 	/* Takes a comment that begins a line, without its end; `text` is not terminated. -1
 	 * stops. */
 	int (*comment)(void *context, const char *text, size_t text_bytes, int line);
+	bool variables; /* bodies that `read` puts into a variable are read too */
 };
 
 /* Calls the reader with each command and comment. Returns 0, or -1 if memory ran out or the reader

@@ -65,6 +65,14 @@ static const struct {
 	{"torchrun x.py --parallelism.data_parallel_shard_degree=4 "
 	 "--parallelism.data_parallel_replicate_degree 2\n",
 	 "TorchTitan dp8,dpr2,order=torchtitan N0 G0 line 1"},
+	/* NeMo's way: a here-document in a variable, given to bash -c */
+	{"#SBATCH -N 16\nread -r -d '' cmd <<EOF\npython3 -u x.py trainer.num_nodes=16 \\\n"
+	 "  model.tensor_model_parallel_size=8 ++model.pipeline_model_parallel_size=4\nEOF\n"
+	 "srun bash -c \"${cmd}\"\n",
+	 "Megatron-Bridge tp8,pp4 N16 G0 line 4"},
+	/* what is only written to a file is not the job's */
+	{"cat >x.sh <<EOF\npython x.py model.tensor_model_parallel_size=8\nEOF\n",
+	 "none dp1 N0 G0 line 0"},
 	/* a shape alone is no layout */
 	{"python x.py --hidden-size 1024 --num-layers 8\n", "none dp1 N0 G0 line 0"},
 	/* what cannot be told */
@@ -120,6 +128,25 @@ static void test_model(void **state)
 	assert_int_equal(found.model.gradients, OSP_GRADIENTS_ZERO1);
 }
 
+/* NeMo has the names of the shape and of batches below model. */
+static void test_nemo_model(void **state)
+{
+	static const char text[] =
+		"srun x model.tensor_model_parallel_size=8 model.encoder_seq_length=4096 "
+		"model.hidden_size=8192 model.num_layers=80 model.ffn_hidden_size=28672 "
+		"model.num_attention_heads=64 model.num_query_groups=8 model.micro_batch_size=2 "
+		"model.global_batch_size=256\n";
+	struct osp_script_layout found;
+
+	(void)state;
+	assert_int_equal(osp_script_layout_read("f", text, strlen(text), &found, NULL), 0);
+	assert_int_equal(osp_layout_complete(&found.layout, 16, 8, NULL), 0);
+	osp_script_layout_batches(&found);
+	assert_true(found.model.sequence == 4096 && found.model.ffn == 28672);
+	assert_true(found.model.heads == 64 && found.model.kv_heads == 8);
+	assert_true(found.model.micro_batches == 8);
+}
+
 static void test_stated(void **state)
 {
 	static const char text[] = "export NVLINK_DOMAIN_SIZE=72\n"
@@ -139,6 +166,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_layouts),
 		cmocka_unit_test(test_model),
+		cmocka_unit_test(test_nemo_model),
 		cmocka_unit_test(test_stated),
 	};
 
