@@ -140,6 +140,12 @@ static bool tells_more(const struct seat *seat, const struct seat *other)
 	return seat->result == OSP_VERDICT_FAIL && other->result != OSP_VERDICT_FAIL;
 }
 
+/* Tells whether the node is one of which something is told. */
+static bool is_told(const struct seat *seat)
+{
+	return seat->result >= OSP_VERDICT_ERROR || seat->pace != OSP_GATE_PACE_WELL;
+}
+
 static void seat_node(struct court *court, uint32_t rank)
 {
 	const struct osp_gate_report *report = &court->reports[rank];
@@ -169,7 +175,7 @@ static void seat_node(struct court *court, uint32_t rank)
 	if (seat->pace != OSP_GATE_PACE_WELL)
 		seat_slow(court, seat);
 	court->good += seat->quality != BAD;
-	if ((seat->result >= OSP_VERDICT_ERROR || seat->pace != OSP_GATE_PACE_WELL) &&
+	if (is_told(seat) &&
 	    (court->worst == OSP_GATE_NOBODY || tells_more(seat, &court->seats[court->worst])))
 		court->worst = rank;
 }
@@ -424,11 +430,23 @@ static const char *plain_reason(const struct osp_gate_report *report)
 	return *reason ? reason : osp_verdict_name(result_of(report));
 }
 
+/* Writes how the job goes on without nodes. Of those that are told, some may stay. */
+static void say_without(const struct court *court, char *outcome, size_t outcome_bytes)
+{
+	uint32_t stay = 0;
+
+	for (uint32_t r = 0; r < court->gang->node_count; r++)
+		stay += court->seats[r].keep && is_told(&court->seats[r]);
+	if (stay)
+		snprintf(outcome, outcome_bytes, "the job goes on with %u of these", stay);
+	else
+		snprintf(outcome, outcome_bytes, "the job goes on without");
+}
+
 static void say(const struct court *court, enum osp_gate_kind kind, char *says)
 {
 	static const char *const outcomes[OSP_GATE_KIND_COUNT] = {
 		[OSP_GATE_GO] = "the job goes on",
-		[OSP_GATE_SHRINK] = "the job goes on without",
 		[OSP_GATE_REQUEUE] = "the job starts again elsewhere",
 		[OSP_GATE_HOLD] = "stopped too often: held",
 		[OSP_GATE_END] = "it cannot be requeued: ended",
@@ -438,7 +456,7 @@ static void say(const struct court *court, enum osp_gate_kind kind, char *says)
 		[OSP_VERDICT_SILENT] = "silent",
 		[OSP_VERDICT_ERROR] = "could not be checked",
 	};
-	char words[2 * OSP_GATE_REASON_BYTES + 256];
+	char words[2 * OSP_GATE_REASON_BYTES + 256], without[64];
 	int length;
 
 	says[0] = '\0';
@@ -460,7 +478,9 @@ static void say(const struct court *court, enum osp_gate_kind kind, char *says)
 			   "slow");
 	length = add_count(words, sizeof(words), length, count_pace(court, OSP_GATE_PACE_UNSURE),
 			   "not measured");
-	snprintf(words + length, sizeof(words) - (size_t)length, "; %s; %.40s: %s", outcomes[kind],
+	say_without(court, without, sizeof(without));
+	snprintf(words + length, sizeof(words) - (size_t)length, "; %s; %.40s: %s",
+		 kind == OSP_GATE_SHRINK ? without : outcomes[kind],
 		 court->gang->nodes[court->worst], plain_reason(&court->reports[court->worst]));
 	snprintf(says, OSP_GATE_REASON_BYTES, "%.*s", OSP_GATE_REASON_BYTES - 1, words);
 }
@@ -511,8 +531,7 @@ static int pronounce(const struct court *court, struct osp_gate_verdict *verdict
 		const struct seat *seat = &court->seats[r];
 		uint32_t actions = actions_of(verdict->kind, seat);
 
-		if (actions != OSP_GATE_KEEP || seat->result >= OSP_VERDICT_ERROR ||
-		    seat->pace != OSP_GATE_PACE_WELL)
+		if (actions != OSP_GATE_KEEP || is_told(seat))
 			write_sentence(court, r, actions,
 				       &verdict->sentences[verdict->sentence_count++]);
 	}
@@ -560,8 +579,8 @@ int osp_gate_decide(const struct osp_gate_gang *gang, const struct osp_gate_repo
 		verdict->kind = kind_of(&court);
 		verdict->breaker = court.breaker;
 		verdict->slow = court.slow && verdict->kind >= OSP_GATE_REQUEUE;
-		say(&court, verdict->kind, verdict->says);
 		result = verdict->kind == OSP_GATE_SHRINK ? keep_best(&court) : 0;
+		say(&court, verdict->kind, verdict->says);
 	}
 	if (result == 0)
 		result = pronounce(&court, verdict);

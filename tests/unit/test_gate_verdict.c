@@ -236,6 +236,13 @@ static const struct {
 	/* Slurm cannot shrink jobs here */
 	{"....", 1, NO_SHRINKING, OSP_GATE_GO, "kkkk", NULL},
 	{"..f.", 1, NO_SHRINKING, OSP_GATE_REQUEUE, "kkkDk", NULL},
+	/* the batch host has failed and stays, as nobody is drained */
+	{"ffff....", 4, BREAKER, OSP_GATE_SHRINK, "kCrCrCrCkkkr",
+	 "of 8 nodes (breaker open, none drained), 4 failed; the job goes on with 1 of these; n1: "
+	 "gpu3 ecc 12 uncorrectable > 0; replace"},
+	{".ffff...", 4, BREAKER, OSP_GATE_SHRINK, "krCrCrCrCkkk",
+	 "of 8 nodes (breaker open, none drained), 4 failed; the job goes on without; n2: gpu3 ecc "
+	 "12 uncorrectable > 0; replace"},
 	/* an open breaker drains nobody; three are still a share that may be drained */
 	{"ffff.", 0, BREAKER, OSP_GATE_GO, "kCkCkCkCk",
 	 "of 5 nodes (breaker open, none drained), 4 failed; the job goes on; n1: gpu3 ecc 12 "
