@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "lib/base/text.h"
+#include "lib/layout/layout.h"
 #include "lib/policy/effective.h"
 #include "lib/policy/request_parts.h"
 #include "lib/policy/spares.h"
@@ -294,6 +295,41 @@ int shadow_spares_are_apart(const struct osp_seam_job *job, const struct osp_par
 	return -1;
 }
 
+/* Returns of how many nodes the gang's layout takes a multiple; 1: of any number. */
+static uint32_t nodes_of_layout(const struct osp_effective *effective, uint32_t nodes)
+{
+	struct osp_layout layout = {.size = {0}};
+	struct osp_error error;
+	uint32_t a = nodes, b;
+
+	if (!*effective->layout || osp_layout_parse(effective->layout, &layout, &error))
+		return 1;
+	b = layout.size[OSP_AXIS_DP];
+	while (b) {
+		uint32_t rest = a % b;
+
+		a = b;
+		b = rest;
+	}
+	return layout.size[OSP_AXIS_DP] && a ? nodes / a : 1;
+}
+
+/* Adds to "ask for 8 nodes" what else that number depends on. */
+static void add_conditions(const struct osp_seam_job *job, const struct osp_effective *effective,
+			   char *sentence, size_t sentence_bytes)
+{
+	uint32_t multiple = nodes_of_layout(effective, job->min_nodes - job->spares);
+	size_t at = strlen(sentence);
+
+	if (job->spares)
+		snprintf(sentence + at, sentence_bytes - at, " (the %u spare node%s too)",
+			 job->spares, job->spares == 1 ? " counts" : "s count");
+	at = strlen(sentence);
+	if (multiple > 1)
+		snprintf(sentence + at, sentence_bytes - at,
+			 " (--gang-layout takes a multiple of %u nodes)", multiple);
+}
+
 static int parts_fit(const struct osp_seam_job *job, const struct osp_effective *effective,
 		     const struct question *question, int held_to, const char *partition,
 		     char *sentence, size_t sentence_bytes)
@@ -316,7 +352,10 @@ static int parts_fit(const struct osp_seam_job *job, const struct osp_effective 
 		return -1;
 	if (parts_have_a_size(question, job, sentence, sentence_bytes))
 		return -1;
-	return parts_could_run(question, held_to, &parts, partition, sentence, sentence_bytes);
+	if (parts_could_run(question, held_to, &parts, partition, sentence, sentence_bytes) == 0)
+		return 0;
+	add_conditions(job, effective, sentence, sentence_bytes);
+	return -1;
 }
 
 static int fits_partition(const struct osp_seam_job *job, const char *name,
@@ -325,16 +364,22 @@ static int fits_partition(const struct osp_seam_job *job, const char *name,
 {
 	part_record_t *partition = shadow_partition_named(name);
 	struct question question;
-	int rc = 0;
+	int rc;
 
 	if (!partition || !partition->node_bitmap)
 		return 0; /* Slurm itself says what is wrong with it */
-	if (ask(&question, job, partition, effective, level) == 0)
-		rc = shadow_in_parts(effective)
-			     ? parts_fit(job, effective, &question, held_to, partition->name,
-					 sentence, sentence_bytes)
-			     : could_run(&question, held_to, partition->name, sentence,
-					 sentence_bytes);
+	if (ask(&question, job, partition, effective, level)) {
+		clear_question(&question);
+		return 0;
+	}
+	if (shadow_in_parts(effective)) {
+		rc = parts_fit(job, effective, &question, held_to, partition->name, sentence,
+			       sentence_bytes);
+	} else {
+		rc = could_run(&question, held_to, partition->name, sentence, sentence_bytes);
+		if (rc)
+			add_conditions(job, effective, sentence, sentence_bytes);
+	}
 	clear_question(&question);
 	return rc;
 }

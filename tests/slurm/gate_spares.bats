@@ -134,3 +134,15 @@ waits() {
 1 gang running: 1 as asked for, 0 not"
 	await 10 says "$one" 'placed: 3 nodes on spine s1, 2 released by the gate; ranks begin in the smaller segment, where n1 is]'
 }
+
+@test "a refusal says that its nodes include the spares, and of which number a layout takes multiples" {
+	run sbatch --parsable -N5 --gang=spine --gang-spares=2 --gres=gpu:8 --wrap true
+	holds "$output" '7 nodes on one spine asked for; the largest spine'
+	holds "$output" '; ask for 6 nodes (the 2 spare nodes count too)'
+	run sbatch --parsable -N6 --gang=spine --gang-segment=leaf:2 --gang-spares=1/segment --gres=gpu:8 --wrap true
+	holds "$output" 'allows 2 spare nodes to a job'
+	run sbatch --parsable -N5 --gang=spine --gang-segment=leaf:3 --gang-spares=1/segment --gres=gpu:8 --wrap true
+	holds "$output" 'the largest leaf has 3'
+	run sbatch --parsable -N8 --gang=spine --gang-layout=tp8,pp2 --gang-keep=pp:leaf --gres=gpu:8 --wrap true
+	holds "$output" 'ask for 5 nodes, smaller segments or more domains (--gang-layout takes a multiple of 2 nodes)'
+}
