@@ -155,3 +155,14 @@ leaves() {
 	holds "$(onespine audit)" '1 gang running: 1 as asked for, 0 not'
 	holds "$(onespine map)" 'layout=tp8,pp4,dp1'
 }
+
+@test "onespine hosts in the shell of salloc has the order of the gang's ranks" {
+	# shellcheck disable=SC2016 # for the shell
+	run --separate-stderr salloc --gang=spine --gang-layout=tp8,pp2 --gang-keep=pp:leaf -N4 --gpus-per-node=8 sh -c '
+		srun sh -c "echo \$SLURM_PROCID \$SLURMD_NODENAME" | sort -n | cut -d" " -f2 | paste -sd" "; onespine hosts | paste -sd" "
+		onespine hosts --format=mpirun --tasks-per-node=2 | uniq | paste -sd" "'
+	# shellcheck disable=SC2154
+	equal "${lines[1]}" "${lines[0]}" "hosts"
+	equal "${lines[2]}" "${lines[0]}" "hosts for mpirun"
+	[[ $(tr ' ' '\n' <<<"${lines[0]}" | sort -V | paste -sd' ') != "${lines[0]}" ]] || fail "the order is that of names: ${lines[0]}"
+}

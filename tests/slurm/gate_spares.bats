@@ -146,3 +146,10 @@ waits() {
 	run sbatch --parsable -N8 --gang=spine --gang-layout=tp8,pp2 --gang-keep=pp:leaf --gres=gpu:8 --wrap true
 	holds "$output" 'ask for 5 nodes, smaller segments or more domains (--gang-layout takes a multiple of 2 nodes)'
 }
+
+@test "onespine hosts in the shell of salloc lists the nodes that stay" {
+	# shellcheck disable=SC2016 # for the shell
+	run --separate-stderr salloc --chdir=/ -N4 --gang=spine --gang-layout=tp8,pp2 --gang-keep=pp:leaf --gang-spares=1/segment \
+		--ntasks-per-node=1 --gres=gpu:8 sh -c 'srun true; onespine hosts | paste -sd" "'
+	equal "$output" "n1 n2 n3 n4"
+}

@@ -18,6 +18,8 @@
 /* The variables that onespine.so gives a gang's tasks (spank/placed.h). */
 #define LEAVES_VARIABLE "ONESPINE_LEAVES"
 #define ORDER_VARIABLE	"ONESPINE_ORDER"
+/* The variable that a gang's allocation gives salloc's shell too (sched/shadow_told.c). */
+#define LEVEL_VARIABLE "ONESPINE_LEVEL"
 
 struct asked {
 	struct osp_topology *topology;
@@ -80,21 +82,22 @@ static void keep_ranks_of(const struct osp_call *call, const struct osp_state_jo
 	osp_note_free_pieces(&note);
 }
 
-/* Finds the hosts of a job in Slurm or a saved state. */
-static int ask_job(const struct osp_call *call, struct asked *asked, struct osp_error *error)
+/* Finds the hosts of the job `name` in Slurm or a saved state. */
+static int ask_job(const struct osp_call *call, const char *name, struct asked *asked,
+		   struct osp_error *error)
 {
 	struct osp_world world;
 	const struct osp_state_job *job;
 	int rc;
 
-	if (osp_check_job_word(call->arguments[0], error))
+	if (osp_check_job_word(name, error))
 		return -1;
 	rc = osp_call_world(call, &world, error);
 	if (rc == 0) {
-		job = osp_snapshot_find_job(world.snapshot, call->arguments[0]);
+		job = osp_snapshot_find_job(world.snapshot, name);
 		asked->no_job = !job;
 		if (!job)
-			rc = osp_error_set(error, "there is no job %.40s", call->arguments[0]);
+			rc = osp_error_set(error, "there is no job %.40s", name);
 		else if (!job->nodes_text)
 			rc = osp_error_set(error, "job %s has no nodes (%s)", job->label,
 					   job->state);
@@ -122,6 +125,26 @@ static int load_topology(const struct osp_call *call, struct asked *asked, struc
 	return asked->topology ? 0 : -1;
 }
 
+/*
+ * In the shell of salloc a gang's variables tell neither its ranks nor that spares were released,
+ * so slurmctld is asked. Returns false, with `asked` as it was, if it need not be or does not
+ * answer.
+ */
+static bool ask_own_job(const struct osp_call *call, struct asked *asked)
+{
+	const char *name = getenv("SLURM_JOB_ID");
+	struct osp_error error = {.text = ""};
+
+	if (!name || !getenv(LEVEL_VARIABLE) || getenv(LEAVES_VARIABLE) ||
+	    getenv("SLURM_HET_SIZE") || call->values[OSP_OPTION_TOPOLOGY])
+		return false;
+	if (ask_job(call, name, asked, &error) == 0)
+		return true;
+	asked->no_job = false;
+	osp_say_warning("%s; the order is the fabric's, of SLURM_JOB_NODELIST", error.text);
+	return false;
+}
+
 /* Finds the hosts of --nodes, of a job, or of the job that this runs in. */
 static int find_hosts(const struct osp_call *call, struct asked *asked, struct osp_error *error)
 {
@@ -130,7 +153,9 @@ static int find_hosts(const struct osp_call *call, struct asked *asked, struct o
 	if (list && call->argument_count)
 		return osp_error_set(error, "--nodes goes without a JOB");
 	if (call->argument_count)
-		return ask_job(call, asked, error);
+		return ask_job(call, call->arguments[0], asked, error);
+	if (!list && ask_own_job(call, asked))
+		return 0;
 	if (!list && (list = getenv("SLURM_JOB_NODELIST")) && !getenv("SLURM_HET_SIZE"))
 		keep_ranks(call, getenv(LEAVES_VARIABLE), getenv(ORDER_VARIABLE), asked);
 	if (!list)
