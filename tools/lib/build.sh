@@ -66,7 +66,8 @@ build_onespine() {
 		if [[ ! -e $folder/config.status || $(cat "$folder/configured" 2>/dev/null) != "$wanted" ]]; then
 			# libtool and make's recipes run in this shell, some 800 times: Debian's sh takes half of what bash does
 			# shellcheck disable=SC2016,SC2086
-			where_built "$release" sh -c 'cd "$1" && shift && exec env CONFIG_SHELL=/bin/sh "$@"' sh "$folder" \
+			where_built "$release" sh -c 'cd "$1" && shift && exec env CONFIG_SHELL=/bin/sh CFLAGS="-O2 -g1" "$@"' \
+				sh "$folder" \
 				"$ONESPINE_SOURCE/configure" --quiet $wanted && printf '%s\n' "$wanted" >"$folder/configured"
 		fi && where_built "$release" make -s -C "$folder" -j"$(nproc)" all &&
 			# after `all`, which is a make of its own: beside it both would write the same objects
