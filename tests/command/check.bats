@@ -147,7 +147,7 @@ onespine: gpu3 ecc 12 uncorrectable > 0; reset gpu" ]]
 }
 
 @test "a hung library costs its deadline twice; --budget ends it sooner" {
-	export ONESPINE_FAKE_NVML="hang:nvmlDeviceGetGpuFabricInfoV" ONESPINE_TEST_DEADLINE_MS=1200
+	export ONESPINE_FAKE_NVML="hang:nvmlDeviceGetGpuFabricInfoV" ONESPINE_TEST_DEADLINE_MS=3000
 	run check --only fabric
 	[[ $status == 1 && ${lines[-1]} == "onespine: fabric hangs; reboot" ]]
 	unset ONESPINE_TEST_DEADLINE_MS
@@ -181,7 +181,7 @@ ours() {
 
 @test "a check in state D, which no signal ends, costs its deadline twice and is left behind" {
 	export ONESPINE_FAKE_NVML="unkillable:nvmlDeviceGetGpuFabricInfoV" ONESPINE_FAKE_MARK=$PWD/frozen/mark
-	export ONESPINE_TEST_DEADLINE_MS=1200
+	export ONESPINE_TEST_DEADLINE_MS=3000
 	freeze
 	run check --only fabric
 	[[ $status == 1 && ${lines[-1]} == "onespine: fabric hangs; reboot" ]]

@@ -192,20 +192,20 @@ run_packages() {
 
 # --- bats -------------------------------------------------------------------------------------------
 
-# longest_first RELEASE FILE...: prints the files, the longest first, since nothing runs beside a long file that begins
-# last. The last run here says how long each takes, else tests/slurm/seconds, else its number of lines.
-longest_first() {
+# expected_seconds RELEASE FILE...: prints "SECONDS RELEASE FILE" of each. The last run here says how long each takes,
+# else tests/slurm/seconds, else its number of lines.
+expected_seconds() {
 	local release=$1 file kept
 	shift
 	kept=$(work_folder)/seconds
 	[[ -e $kept ]] || kept=/dev/null
 	for file; do
-		awk -v name="${file##*/}" -v here="${file##*/}-$release" -v file="$file" -v length_s="$(($(wc -l <"$file") / 3))" '
-			$2 == here { seconds = $1 }
+		awk -v name="${file##*/}" -v release="$release" -v file="$file" -v length_s="$(($(wc -l <"$file") / 3))" '
+			$2 == name "-" release { seconds = $1 }
 			$2 == name { elsewhere_s = $1 }
-			END { print seconds ? seconds : elsewhere_s ? elsewhere_s : length_s, file }' \
+			END { print seconds ? seconds : elsewhere_s ? elsewhere_s : length_s, release, file }' \
 			"$kept" "$ONESPINE_SOURCE/tests/slurm/seconds"
-	done | sort -k1,1nr -k2 | cut -d ' ' -f 2-
+	done
 }
 
 # keep_seconds: how long each file took, for the next run
@@ -231,16 +231,23 @@ own_mounts() {
 	! unshare --mount true 2>/dev/null || printf '%s\n' unshare --mount --propagation private
 }
 
-# run_bats_files: lines of "RELEASE FILE", FILES_AT_ONCE at a time, each with clusters of its own
+# run_bats_files MORE: runs files, FILES_AT_ONCE at a time, each with clusters of its own. MORE QUEUE adds lines of
+# "SECONDS RELEASE FILE" to that file and brings them into order; it fails once it will never add any.
 run_bats_files() {
-	local release file running=0
-	while read -r release file; do
-		if ((running == FILES_AT_ONCE)); then
+	local queue=$scratch/queue release file more=1
+	: >"$queue"
+	while :; do
+		((!more)) || "$1" "$queue" || more=0
+		if [[ ! -s $queue ]]; then
+			((more)) || break
+			sleep 0.2
+		elif (($(jobs -rp | wc -l) >= FILES_AT_ONCE)); then
 			wait -n || true
-			running=$((running - 1))
+		else
+			read -r _ release file <"$queue"
+			sed -i 1d "$queue"
+			run_bats_file "$release" "$file" &
 		fi
-		run_bats_file "$release" "$file" &
-		running=$((running + 1))
 	done
 	wait
 }
