@@ -2,6 +2,7 @@
 /* layout_segments.c - which segments keep a layout's groups together */
 #include "lib/layout/layout_segments.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #define BLOCK_GROUPS (1u << OSP_GROUP_TP | 1u << OSP_GROUP_CP | 1u << OSP_GROUP_EP)
@@ -175,6 +176,28 @@ static bool names_block(const struct osp_keeps *keeps)
 	return false;
 }
 
+/* Says that no level below the gang's holds the block, and what would. */
+static int refuse_block(const struct osp_layout_segments_input *input,
+			const struct osp_arrangement *arrangement, struct osp_error *error)
+{
+	uint32_t levels = osp_topology_level_count(input->topology), holds = input->level;
+	const char *own = level_name(input, input->level);
+	char cure[160] = "leave out --gang-layout";
+
+	while (holds <= levels && osp_segments_room(input->topology, holds) < arrangement->block)
+		holds++;
+	if (osp_segments_room(input->topology, input->level) >= arrangement->nodes)
+		snprintf(cure, sizeof(cure),
+			 "leave out --gang-domains, so that one %.40s holds them", own);
+	else if (holds < levels)
+		snprintf(cure, sizeof(cure), "ask for a higher level, as --gang=%.40s",
+			 level_name(input, holds + 1));
+	return osp_error_set(error,
+			     "--gang-layout: tp, cp and ep groups take %u nodes in a row, which no "
+			     "level below the gang's, %s, holds; %s",
+			     arrangement->block, own, cure);
+}
+
 /*
  * Sets the wanted segment of each level to the largest run of the block that it holds, up to the
  * level that holds all of it.
@@ -196,12 +219,7 @@ static int want_block(const struct osp_layout_segments_input *input, const struc
 	}
 	if (arrangement->block == 1 || input->one_domain)
 		return 0;
-	return osp_error_set(error,
-			     "--gang-layout: tp, cp and ep groups take %u nodes in a row, which no "
-			     "level below the gang's, %s, holds; leave out --gang-domains, so that "
-			     "one %s holds them",
-			     arrangement->block, level_name(input, input->level),
-			     level_name(input, input->level));
+	return refuse_block(input, arrangement, error);
 }
 
 int osp_layout_segments_find(const struct osp_layout_segments_input *input,

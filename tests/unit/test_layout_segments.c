@@ -176,10 +176,16 @@ static const struct kase cases[] = {
 	 NULL},
 	/* a block that no lower level holds lies in the gang's own domain, if that is one */
 	{"tp64,dp2", "", 8, 16, SMALL, "spine", false, "", NATURAL, NULL},
+	{"tp64,dp1", "", 8, 8, SMALL, "spine", true, "", NATURAL,
+	 "--gang-layout: tp, cp and ep groups take 8 nodes in a row, which no level below the "
+	 "gang's, spine, holds; leave out --gang-domains, so that one spine holds them"},
+	/* the gang is larger than one domain, and only a higher level could have such segments */
+	{"tp32,dp4", "", 8, 16, SMALL, "leaf", true, "", NATURAL,
+	 "--gang-layout: tp, cp and ep groups take 4 nodes in a row, which no level below the "
+	 "gang's, leaf, holds; ask for a higher level, as --gang=spine"},
 	{"tp64,dp2", "", 8, 16, SMALL, "spine", true, "", NATURAL,
 	 "--gang-layout: tp, cp and ep groups take 8 nodes in a row, which no level below the "
-	 "gang's, "
-	 "spine, holds; leave out --gang-domains, so that one spine holds them"},
+	 "gang's, spine, holds; leave out --gang-layout"},
 	/* in a node already */
 	{"tp4,dp16", "tp:leaf", 8, 8, SMALL, "spine", false, "", NATURAL, NULL},
 	{"tp4,dp16", "tp:node", 8, 8, SMALL, "spine", false, "", NATURAL, NULL},
