@@ -361,7 +361,7 @@ static int choose(struct shadow_call *call, struct shadow_gang *gang)
 		tell_why_it_waits(&choice, &input.place);
 	if (!launched && must_be_told(&choice, &decision))
 		tell_why_it_waits(&choice, &input.place);
-	FREE_NULL_BITMAP(choice.given);
+	bit_free(choice.given);
 	free(choice.possible);
 	if (launched || decision.found)
 		return SLURM_SUCCESS;

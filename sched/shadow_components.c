@@ -367,7 +367,7 @@ static bool ask(void *context, uint32_t number, uint32_t partition,
 		component->bit_flags |= TEST_NOW_ONLY;
 	shadow_try_if(&call, note_answer, &answer);
 	component->bit_flags = flags;
-	FREE_NULL_BITMAP(call.bitmap);
+	bit_free(call.bitmap);
 	if (answer.found && !partition)
 		shadow_plan_says(joint->plan, component, nodes, answer.start_s);
 	component->part_ptr = was_in;
@@ -648,7 +648,7 @@ int shadow_place_component(struct shadow_call *call, const struct osp_effective 
 		shadow_plan_keep(joint.plan, call, choice.start_s);
 	else
 		bit_copybits(call->bitmap, joint.came);
-	FREE_NULL_BITMAP(joint.came);
+	bit_free(joint.came);
 	if (is_to_be_said(&joint, &choice))
 		say_why(&joint);
 	if (choice.found)

@@ -27,7 +27,7 @@ bool shadow_bitmaps_match(void)
 		for (size_t i = 0; match && i < sizeof(bits) / sizeof(bits[0]); i++)
 			match = osp_nodeset_test(set, (uint32_t)bits[i]);
 	}
-	FREE_NULL_BITMAP(bitmap);
+	bit_free(bitmap);
 	free(set);
 	return match;
 }

@@ -117,7 +117,7 @@ static int place_or_start_small(struct shadow_call *call, const struct osp_effec
 	time_t start = call->job->start_time;
 
 	if (rc == SLURM_SUCCESS && (call->mode != SELECT_MODE_WILL_RUN || start <= time(NULL))) {
-		FREE_NULL_BITMAP(given);
+		bit_free(given);
 		return rc;
 	}
 	if (rc == SLURM_SUCCESS)
@@ -129,7 +129,7 @@ static int place_or_start_small(struct shadow_call *call, const struct osp_effec
 		bit_copybits(call->bitmap, placed);
 		call->job->start_time = start;
 	}
-	FREE_NULL_BITMAP(given);
+	bit_free(given);
 	FREE_NULL_BITMAP(placed);
 	return rc;
 }

@@ -264,7 +264,7 @@ static bool end_attempt(struct attempt *attempt, struct shadow_call *call, bool 
 		bit_copybits(call->bitmap, attempt->before);
 		FREE_NULL_LIST(attempt->preempted);
 	}
-	FREE_NULL_BITMAP(attempt->before);
+	bit_free(attempt->before);
 	return yes;
 }
 

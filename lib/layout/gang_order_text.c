@@ -147,7 +147,7 @@ static int order_domains(const struct osp_topology *topology, const uint32_t *no
 		if (count % segments->segment[i].nodes)
 			return 0;
 	}
-	scratch = calloc(count ? count : 1, sizeof(*scratch));
+	scratch = calloc((size_t)count + 1, sizeof(*scratch));
 	if (!scratch)
 		return -1;
 	*runs = count && lead_with_domain(&places, scratch) && !unit;
@@ -175,7 +175,7 @@ static bool is_in_smaller(const struct osp_segments *segments, uint32_t count, u
 const char *osp_gang_order_small_first(const struct osp_topology *topology, const uint32_t *nodes,
 				       uint32_t count, const struct osp_segments *segments)
 {
-	uint32_t *order = calloc(count ? count : 1, sizeof(*order));
+	uint32_t *order = calloc((size_t)count + 1, sizeof(*order));
 	struct places places = {.topology = topology, .nodes = nodes, .order = order};
 	uint32_t first = osp_first_name(topology, nodes, count);
 	bool small = false;
@@ -193,8 +193,8 @@ char *osp_gang_order_text(const struct osp_topology *topology, const uint32_t *n
 			  uint32_t count, const struct osp_segments *segments, uint32_t spares,
 			  const struct osp_arrangement *arrangement, uint32_t level)
 {
-	uint32_t *order = calloc(count ? count : 1, sizeof(*order));
-	const char **names = calloc(count ? count : 1, sizeof(*names));
+	uint32_t *order = calloc((size_t)count + 1, sizeof(*order));
+	const char **names = calloc((size_t)count + 1, sizeof(*names));
 	struct osp_text text = OSP_TEXT_INIT;
 	bool good = order && names && osp_node_places(segments, topology, nodes, count, order) == 0;
 	bool runs = false;

@@ -22,8 +22,8 @@ static void add_runs(struct osp_text *text, const uint32_t *segment, uint32_t co
 char *osp_gang_segments_text(const struct osp_topology *topology, const uint32_t *nodes,
 			     uint32_t count, const struct osp_segments *segments)
 {
-	uint32_t *order = calloc(count ? count : 1, sizeof(*order));
-	uint32_t *segment = calloc(count ? count : 1, sizeof(*segment));
+	uint32_t *order = calloc((size_t)count + 1, sizeof(*order));
+	uint32_t *segment = calloc((size_t)count + 1, sizeof(*segment));
 	struct osp_text text = OSP_TEXT_INIT;
 	bool good = order && segment && count && segments->count &&
 		    osp_node_places(segments, topology, nodes, count, order) == 0;

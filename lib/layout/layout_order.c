@@ -37,7 +37,7 @@ static int compare_ranks(const void *a, const void *b)
 /* Sorts all nodes in the fabric's order; unknown ones come last. */
 static int sort_nodes(struct cutting *cutting)
 {
-	struct by_rank *ranks = calloc(cutting->count ? cutting->count : 1, sizeof(*ranks));
+	struct by_rank *ranks = calloc((size_t)cutting->count + 1, sizeof(*ranks));
 
 	if (!ranks)
 		return -1;
@@ -143,7 +143,7 @@ int osp_node_places(const struct osp_segments *segments, const struct osp_topolo
 	uint32_t unit = 1;
 	int rc = -1;
 
-	cutting.spare = calloc(count ? count : 1, sizeof(*cutting.spare));
+	cutting.spare = calloc((size_t)count + 1, sizeof(*cutting.spare));
 	if (cutting.spare && sort_nodes(&cutting) == 0) {
 		for (uint32_t i = 0; i < segments->count; i++) {
 			join_segments(&cutting, unit, &segments->segment[i]);
@@ -160,7 +160,7 @@ int osp_node_order(const struct osp_arrangement *arrangement, const struct osp_s
 		   uint32_t *node_at)
 {
 	uint32_t count = arrangement->nodes, from;
-	uint32_t *order = calloc(count ? count : 1, sizeof(*order));
+	uint32_t *order = calloc((size_t)count + 1, sizeof(*order));
 	int rc = order ? osp_node_places(segments, topology, nodes, count, order) : -1;
 
 	if (rc == 0) {

@@ -242,7 +242,7 @@ tests_unit_test_thresholds_LDADD = libcheck.la $(UNIT_LIBS)
 # The shadow's objects with a slurmctld that is not there; bitmaps, lists and the allocator are those of Slurm's library.
 if HAVE_SHADOW
 UNIT_TESTS += tests/unit/test_shadow_count tests/unit/test_shadow_follow tests/unit/test_shadow_launch tests/unit/test_shadow_leave tests/unit/test_shadow_memory tests/unit/test_shadow_parts tests/unit/test_shadow_place \
-	tests/unit/test_shadow_plugin tests/unit/test_shadow_promise tests/unit/test_shadow_request \
+	tests/unit/test_shadow_plugin tests/unit/test_shadow_promise tests/unit/test_shadow_wishes tests/unit/test_shadow_request \
 	tests/unit/test_shadow_seam tests/unit/test_shadow_state
 FAKE_SLURMCTLD = tests/fake/slurmctld.c tests/fake/slurmctld.h tests/unit/no_memory.c tests/unit/no_memory.h
 SHADOW_CALLS = tests/unit/shadow_calls.c tests/unit/shadow_calls.h
@@ -285,6 +285,10 @@ tests_unit_test_shadow_promise_SOURCES = tests/unit/test_shadow_promise.c $(SHAD
 tests_unit_test_shadow_promise_CPPFLAGS = $(SHADOW_CPPFLAGS)
 tests_unit_test_shadow_promise_LDFLAGS = $(AM_LDFLAGS) $(WRAP_SLURM)
 tests_unit_test_shadow_promise_LDADD = $(SHADOW_TEST_LIBS)
+tests_unit_test_shadow_wishes_SOURCES = tests/unit/test_shadow_wishes.c $(SHADOW_CALLS) $(FAKE_SLURMCTLD)
+tests_unit_test_shadow_wishes_CPPFLAGS = $(SHADOW_CPPFLAGS)
+tests_unit_test_shadow_wishes_LDFLAGS = $(AM_LDFLAGS) $(WRAP_SLURM)
+tests_unit_test_shadow_wishes_LDADD = $(SHADOW_TEST_LIBS)
 tests_unit_test_shadow_request_SOURCES = tests/unit/test_shadow_request.c $(FAKE_SLURMCTLD)
 tests_unit_test_shadow_request_CPPFLAGS = $(SHADOW_CPPFLAGS)
 tests_unit_test_shadow_request_LDFLAGS = $(AM_LDFLAGS) $(WRAP_SLURM)

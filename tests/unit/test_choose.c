@@ -16,6 +16,7 @@
 #include <string.h>
 
 #include "lib/choose/choose.h"
+#include "lib/choose/choose_private.h"
 #include "tests/fabric.h"
 #include "tests/model.h"
 #include "tests/unit/no_memory.h"
@@ -1399,6 +1400,60 @@ static void a_no_of_a_scheduler_without_time_is_not_kept(void **state)
 	tear_down(fabric);
 }
 
+/* --- jobs asked about without osp_choose() ------------------------------------------------- */
+
+/* Whom more jobs preempt than are remembered is forgotten, the longest ago first. */
+static void whom_too_many_jobs_preempt_is_forgotten(void **state)
+{
+	static const struct osp_victim victim = {.job = 5, .started_s = 77};
+	struct fabric *fabric = set_up(2, 4);
+	uint32_t domain = osp_topology_domain_of(fabric->topology, 0, 2);
+	char *saved;
+
+	(void)state;
+	for (uint32_t job = 1; job <= OSP_CHOOSE_MEMORY_MAX; job++) {
+		osp_chooser_preempts(fabric->chooser, job, domain, &victim, 1);
+		gang(fabric, 1, whole_node);
+		assert_true(choose(fabric, OSP_CHOOSE_RUN_NOW));
+	}
+	osp_chooser_preempts(fabric->chooser, 1000, OSP_NO_DOMAIN, &victim, 1);
+	assert_null(osp_chooser_saved(fabric->chooser, 1));
+	saved = osp_chooser_saved(fabric->chooser, 2);
+	assert_non_null(strstr(saved, "5@77 "));
+	free(saved);
+	saved = osp_chooser_saved(fabric->chooser, 1000);
+	assert_string_equal(saved, "5@77");
+	free(saved);
+	tear_down(fabric);
+}
+
+/* A gang preempts on nodes of one kind, also where its domain has others that could be emptied. */
+static void preempts_on_nodes_of_one_kind(void **state)
+{
+	static const uint16_t kind[] = {0, 1, 0, 1, 1, 0};
+	struct fabric *fabric = set_up(1, 6);
+
+	(void)state;
+	gang(fabric, 3, whole_node);
+	fabric->input.place.kind = kind;
+	fabric->input.place.kind_count = 2;
+	fabric->input.may_preempt = true;
+	osp_chooser_free(fabric->chooser);
+	osp_place_free(fabric->place);
+	fabric->place = osp_place_new(fabric->topology, 2);
+	fabric->chooser = osp_chooser_new(fabric->topology, fabric->place, NULL);
+	for (uint32_t n = 0; n < 6; n++) {
+		model_add_job(fabric->model, n, 1, whole_node, NOW + 600);
+		fabric->model->jobs[n].preemptable = kind[n] == 1 || n == 0;
+	}
+	assert_true(choose(fabric, OSP_CHOOSE_RUN_NOW));
+	assert_int_equal(osp_nodeset_count(fabric->choice.nodes), 3);
+	assert_true(osp_nodeset_test(fabric->choice.nodes, 1) &&
+		    osp_nodeset_test(fabric->choice.nodes, 3) &&
+		    osp_nodeset_test(fabric->choice.nodes, 4));
+	tear_down(fabric);
+}
+
 /* --- a lower level is preferred --------------------------------------------------------------- */
 
 /* Two spines of two leaves of two nodes each. */
@@ -1566,6 +1621,8 @@ int main(void)
 		cmocka_unit_test(a_start_that_has_come_keeps_the_gang_from_no_other_domain),
 		cmocka_unit_test(a_no_holds_too),
 		cmocka_unit_test(a_no_of_a_scheduler_without_time_is_not_kept),
+		cmocka_unit_test(whom_too_many_jobs_preempt_is_forgotten),
+		cmocka_unit_test(preempts_on_nodes_of_one_kind),
 		cmocka_unit_test(a_preferred_level_that_has_room_is_taken),
 		cmocka_unit_test(a_preferred_level_without_room_is_not_waited_for),
 		cmocka_unit_test(nothing_is_planned_at_a_preferred_level),

@@ -78,6 +78,8 @@ struct world {
 	uint32_t bindings; /* answers that were accepted */
 	int64_t all_start_s;
 	struct osp_nodeset *settling, *stuck;
+	uint32_t first_offset; /* the number of the first component in its job */
+	bool forgets;	       /* nobody keeps what slow calls have found */
 };
 
 /* --- the scheduler ---------------------------------------------------------------------------- */
@@ -150,7 +152,7 @@ static bool begin(void *context, bool leaves_out, struct osp_components_input *i
 		.domains = world->domains,
 		.domain_count = world->domain_count,
 		.may_preempt = world->may_preempt,
-		.search = &world->search,
+		.search = world->forgets ? NULL : &world->search,
 	};
 	for (uint32_t i = 0; i < world->part_count; i++) {
 		if (leaves_out && world->part[i].open)
@@ -195,7 +197,9 @@ static const struct osp_nodeset *planned(void *context, uint32_t component)
 
 static uint32_t offset(void *context, uint32_t component)
 {
-	return ((struct world *)context)->order[component];
+	struct world *world = context;
+
+	return world->first_offset + world->order[component];
 }
 
 static bool is_placed(void *context, uint32_t component)
@@ -785,6 +789,54 @@ static void a_plan_that_is_gone_is_replaced(void **state)
 	clear_world(&world);
 }
 
+/* The domain of the plan, or of the answers so far, is offered no longer. */
+static void a_domain_that_is_gone_holds_no_plan(void **state)
+{
+	(void)state;
+	for (uint32_t calls = 1; calls < 12; calls++) {
+		struct world world;
+		bool found = false;
+
+		set_up_world(&world, 2, 4);
+		add_part(&world, 2, false);
+		add_part(&world, 2, false);
+		leave_free(&world, 1, 1);
+		for (uint32_t i = 0; i < calls; i++)
+			found = choose_slowly(&world).found;
+		assert_true(found || calls < 8);
+		world.domains[0] = world.domains[1];
+		world.domain_count = 1;
+		leave_free(&world, 0, 0);
+		leave_free(&world, 1, 4);
+		for (uint32_t i = 0; i < 12; i++)
+			found = choose_slowly(&world).found;
+		assert_true(found && osp_nodeset_next(world.accepted, 0) >= 4);
+		clear_world(&world);
+	}
+}
+
+/* Where nothing can be kept, slow calls find nothing, and quick ones all. */
+static void what_is_not_kept_is_asked_anew(void **state)
+{
+	(void)state;
+	for (uint32_t i = 0; i < 2; i++) {
+		struct world world;
+
+		set_up_world(&world, 1, 6);
+		add_part(&world, 2, false);
+		add_part(&world, 2, false);
+		add_part(&world, 2, false);
+		world.forgets = i == 0;
+		world.first_offset = i ? OSP_COMPONENTS_MAX : 0;
+		for (uint32_t n = 0; n < 10; n++)
+			assert_false(choose_slowly(&world).found);
+		world.step_ms = 0;
+		choose(&world); /* the first quick one ends the slow ones */
+		assert_true(choose(&world).found);
+		clear_world(&world);
+	}
+}
+
 /* A start now asks as long as it has time, and believes the plan of the others. */
 static void a_slow_start_believes_the_plan(void **state)
 {
@@ -950,6 +1002,8 @@ int main(void)
 		cmocka_unit_test(slow_answers_hide_no_start),
 		cmocka_unit_test(five_components_are_planned_however_slow),
 		cmocka_unit_test(a_plan_that_is_gone_is_replaced),
+		cmocka_unit_test(a_domain_that_is_gone_holds_no_plan),
+		cmocka_unit_test(what_is_not_kept_is_asked_anew),
 		cmocka_unit_test(a_slow_start_believes_the_plan),
 		cmocka_unit_test(starts_where_it_was_planned),
 		cmocka_unit_test(asks_no_more_than_it_must),

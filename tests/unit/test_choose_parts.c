@@ -436,6 +436,36 @@ static void preempts_no_more_than_it_must_and_waits_for_who_leaves(void **state)
 	tear_down(world);
 }
 
+/* A plan counts with the jobs that it may preempt as gone; while some leave for it, with the others
+ * as staying. */
+static void is_planned_behind_those_that_stay(void **state)
+{
+	struct osp_victim leaves = {.job = 0};
+	struct world *world = set_up(1, 2, 4);
+	struct model_job *job;
+
+	(void)state;
+	gang(world, 8, 1, 4);
+	job = model_add_job(&world->model, 0, 2, whole_node, NOW + 9000);
+	leaves = (struct osp_victim){.job = job->id, .started_s = job->started_s};
+	job = model_add_job(&world->model, 2, 2, whole_node, NOW + 6000);
+	model_add_job(&world->model, 4, 1, whole_node, NOW + 3000);
+	assert_true(choose(world, OSP_CHOOSE_WILL_RUN));
+	assert_int_equal(world->choice.start_s, NOW + 9000);
+	world->model.jobs[0].preemptable = world->model.jobs[1].preemptable = true;
+	world->input.may_preempt = true;
+	osp_chooser_forget(world->chooser, 7);
+	osp_chooser_forget_answers(world->chooser);
+	assert_true(choose(world, OSP_CHOOSE_WILL_RUN));
+	assert_int_equal(world->choice.start_s, NOW + 3000);
+	osp_chooser_forget_answers(world->chooser);
+	osp_chooser_preempts(world->chooser, 7, OSP_NO_DOMAIN, &leaves, 1);
+	world->model.jobs[0].leaving = true;
+	assert_true(choose(world, OSP_CHOOSE_WILL_RUN));
+	assert_true(world->choice.start_s >= NOW + 6000);
+	tear_down(world);
+}
+
 static bool choose_in_slot(struct world *world, int64_t start_s, int64_t end_s)
 {
 	world->model.slot_start_s = world->input.slot_start_s = start_s;
@@ -928,6 +958,7 @@ int main(void)
 		cmocka_unit_test(a_slow_kind_that_never_suits_hides_no_plan),
 		cmocka_unit_test(slow_answers_about_kinds_keep_no_choice_from_its_turn),
 		cmocka_unit_test(preempts_no_more_than_it_must_and_waits_for_who_leaves),
+		cmocka_unit_test(is_planned_behind_those_that_stay),
 		cmocka_unit_test(a_slot_that_begins_later_is_asked_about),
 		cmocka_unit_test(only_the_first_moment_is_of_use),
 		cmocka_unit_test(nodes_that_may_be_free_come_after_those_that_are),

@@ -237,6 +237,10 @@ static void refuses_in_words(void **state)
 		{"defaults: {launch_place: soon}\n",
 		 "1:26: launch_place: a time (" OSP_DURATION_FORMS
 		 ", not 0) is expected, not 'soon'"},
+		{"defaults: {launch_place: [1]}\n",
+		 "1:26: launch_place: a word of 1 to 255 bytes is expected, not a list"},
+		{"defaults: {launch_keep: {a: 1}}\n",
+		 "1:25: launch_keep: a word of 1 to 255 bytes is expected, not a map"},
 		{"defaults: {launch_place: 0}\n",
 		 "1:26: launch_place: a time (" OSP_DURATION_FORMS ", not 0) is expected, not '0'"},
 		{"defaults: {launch_keep: long}\n",

@@ -94,6 +94,23 @@ static void assert_no_form(const char *leaves, size_t most_bytes)
 	free(packed);
 }
 
+/* However little room there is, a list is packed whole or not at all. */
+static void packs_all_or_nothing(void **state)
+{
+	static const char leaves[] = "leaf1:a[1,3],b[07-09],login|leaf2:a[2,4],zz[1-3]";
+	char *whole = osp_leaf_pack(leaves, MOST);
+	size_t bytes = strlen(whole);
+
+	(void)state;
+	assert_true(bytes > 10);
+	for (size_t most_bytes = 0; most_bytes < bytes; most_bytes++)
+		assert_no_form(leaves, most_bytes);
+	free(whole);
+	whole = osp_leaf_pack(leaves, bytes);
+	assert_again(leaves, whole);
+	free(whole);
+}
+
 static void gangs_of_a_cloud_fit(void **state)
 {
 	static const struct {
@@ -436,6 +453,7 @@ int main(void)
 		cmocka_unit_test(what_does_not_suit_is_left),
 		cmocka_unit_test(malformed),
 		cmocka_unit_test(is_read_like_the_list),
+		cmocka_unit_test(packs_all_or_nothing),
 		cmocka_unit_test(names_as_places),
 		cmocka_unit_test(the_note_of_a_large_gang),
 		cmocka_unit_test(the_note_of_a_gang_too_large),

@@ -16,6 +16,7 @@
 #include "lib/base/nodeset.h"
 #include "lib/base/text.h"
 #include "lib/layout/gang_order.h"
+#include "lib/layout/gang_segments.h"
 #include "lib/policy/note.h"
 #include "lib/topology/blocks.h"
 #include "lib/topology/leaf_pack.h"
@@ -324,6 +325,47 @@ static bool pack_order(void *context)
 	return packed;
 }
 
+/* Two segments of two on three leaves, so that ranks follow no list of the fabric. */
+static const char woven[] = "{\"onespine-topology\": 1, \"levels\": [\"leaf\"], \"domains\": ["
+			    "{\"level\": \"leaf\", \"name\": \"a\", \"nodes\": \"n[2,4]\"},"
+			    "{\"level\": \"leaf\", \"name\": \"b\", \"nodes\": \"n[1,3]\"}]}";
+
+static const struct osp_segments twos = {.count = 1, .segment = {{.level = 1, .nodes = 2}}};
+
+static bool order_gang(void *context)
+{
+	static const uint32_t nodes[] = {0, 1, 2, 3};
+	char *order = osp_gang_order_text(context, nodes, 4, &twos, 0, NULL, 1);
+
+	free(order);
+	return order != NULL;
+}
+
+static bool name_segments(void *context)
+{
+	static const uint32_t nodes[] = {0, 1, 2, 3};
+	char *text = osp_gang_segments_text(context, nodes, 4, &twos);
+
+	free(text);
+	return text != NULL;
+}
+
+static void orders_survive(void **state)
+{
+	struct osp_topology *topology =
+		osp_read_onespine_topology("f", woven, sizeof(woven) - 1, NULL);
+	const uint32_t nodes[] = {0};
+	const struct osp_segments none = {.count = 0};
+
+	(void)state;
+	assert_non_null(topology);
+	assert_true(no_memory_at_each(order_gang, topology) > 2);
+	assert_true(no_memory_at_each(name_segments, topology) > 2);
+	assert_null(osp_gang_segments_text(topology, nodes, 1, &none));
+	assert_null(osp_gang_segments_text(topology, nodes, 0, &twos));
+	osp_topology_free(topology);
+}
+
 static void packing_survives(void **state)
 {
 	char *packed = osp_leaf_pack(leaves, 4096),
@@ -371,7 +413,8 @@ int main(void)
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(reading_survives), cmocka_unit_test(writing_survives),
 		cmocka_unit_test(notes_survive),    cmocka_unit_test(a_large_topology_survives),
-		cmocka_unit_test(packing_survives), cmocka_unit_test(blocks_survive),
+		cmocka_unit_test(packing_survives), cmocka_unit_test(orders_survive),
+		cmocka_unit_test(blocks_survive),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

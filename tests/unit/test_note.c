@@ -55,6 +55,12 @@ static const struct osp_note logged = {
 
 static const struct osp_note only_gate = {.gate = "3 of 4 kept"};
 
+/* Of the gate, in words that are none. */
+static const struct osp_note mute = {
+	.gang = "leaf", .says = "waits: x", .gate = "", .log = "", .suspects = ""};
+
+#define MUTE "[onespine: gang=leaf; waits: x]"
+
 static const struct osp_note nothing;
 
 static void merges(void **state)
@@ -67,6 +73,7 @@ static void merges(void **state)
 		{NULL, &waits, WAITS},
 		{"", &waits, WAITS},
 		{"", &placed, PLACED},
+		{"", &mute, MUTE},
 		{"", &nothing, "[onespine: ]"},
 		{WAITS, &placed, PLACED},
 		{"do not touch", &waits, "do not touch " WAITS},

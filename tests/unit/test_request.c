@@ -93,6 +93,9 @@ static void refuses_in_words(void **state)
 		{"a2345678901234567890123456789012", 32,
 		 "--gang=a2345678901234567890123456789012: a level's name has at most 31 "
 		 "characters"},
+		{"a2345678901234567890123456789012,prefer", 32,
+		 "--gang=a2345678901234567890123456789012,prefer: a level's name has at most "
+		 "31 characters"},
 		{"spine@", 7,
 		 "--gang=spine@: a time is missing after the @ (" OSP_DURATION_FORMS ", or never)"},
 		{"spine@nevr", 7, "--gang=spine@nevr: 'nevr' is no time; did you mean never?"},

@@ -409,6 +409,60 @@ static void tells_the_gate_of_segments(void **state)
 	assert_string_equal(shadow_spank_value(job, OSP_EFFECTIVE_SEGMENTS), "");
 }
 
+/* What cannot be told of its segments is told as nothing: the gate then takes the gang as one. */
+static void tells_the_gate_of_no_segments(void **state)
+{
+	static const struct {
+		const char *level, *segments, *nodes;
+		uint32_t count;
+	} cases[] = {
+		{"spine", "leaf:4", "n[1-8]", 7}, /* more nodes than it has hosts */
+		{"spine", "leaf:4", "n[1-8]", 9}, /* fewer */
+		{"spine", "leaf:4", NULL, 8},	  /* none */
+		{"spine", "", "n[1-8]", 8},	  /* no segments */
+		{"spine", "rack:4", "n[1-8]", 8}, /* of a level that is gone */
+		{"rack", "leaf:4", "n[1-8]", 8},  /* held to a level that is gone */
+		{"spine", "leaf:4", "n[1-8", 8},  /* no list */
+	};
+	job_record_t *job = started_gang("n[1-8]");
+	struct osp_effective effective;
+
+	(void)state;
+	shadow_put_entry(job, OSP_EFFECTIVE_SEGMENT_SPARES, "1");
+	assert_true(shadow_gang_request(job, &effective));
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		shadow_put_entry(job, OSP_EFFECTIVE_SEGMENTS, "old");
+		snprintf(effective.level, sizeof(effective.level), "%s", cases[i].level);
+		snprintf(effective.segments, sizeof(effective.segments), "%s", cases[i].segments);
+		xfree(job->job_resrcs->nodes);
+		job->job_resrcs->nodes = xstrdup(cases[i].nodes);
+		job->job_resrcs->nhosts = cases[i].count;
+		shadow_note_segments(job, &effective);
+		assert_string_equal(shadow_spank_value(job, OSP_EFFECTIVE_SEGMENTS), "");
+	}
+}
+
+/* The first name of Slurm's list, which scripts take for the master, is in the smaller segment. */
+static void says_that_ranks_begin_in_the_smaller_segment(void **state)
+{
+	job_record_t *job = gang(1, 6, "spine");
+	struct osp_effective effective = {.level = "spine", .segments = "leaf:4"};
+	struct osp_nodeset *nodes = osp_nodeset_new(NODES);
+	char says[256] = "placed", *order;
+
+	(void)state;
+	assert_int_equal(ask(job, SELECT_MODE_RUN_NOW), SLURM_SUCCESS); /* has read the fabric */
+	for (uint32_t n = 0; n < 8; n++) {
+		if (n < 2 || n > 3)
+			osp_nodeset_add(nodes, n);
+	}
+	order = shadow_order_of(job, &effective, nodes, "l1:n[1-2]|l2:n[5-8]", says, sizeof(says));
+	assert_non_null(order);
+	assert_string_equal(says, "placed; ranks begin in the smaller segment, where n1 is");
+	free(order);
+	free(nodes);
+}
+
 /* --- memory ----------------------------------------------------------------------------------- */
 
 static bool placed_and_begun(void *context)
@@ -542,6 +596,8 @@ int main(void)
 		TEST(makes_the_order_anew),
 #endif
 		TEST(tells_the_gate_of_segments),
+		TEST(tells_the_gate_of_no_segments),
+		TEST(says_that_ranks_begin_in_the_smaller_segment),
 		TEST(stays_whole_without_memory),
 	};
 

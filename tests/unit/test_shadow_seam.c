@@ -700,6 +700,44 @@ static void refuses_what_is_above_the_policy(void **state)
 	assert_string_equal(judged(&job, "leaf"), "");
 }
 
+/* A level that is preferred must be there, and below the one to which the job is held. */
+static void refuses_to_prefer_what_is_no_level_below(void **state)
+{
+	const struct osp_seam_job job = {.partition = "gpu", .min_nodes = 4};
+	const struct osp_seam_job held = {.partition = "held", .min_nodes = 4};
+
+	(void)state;
+	fake_slurm_file("onespine.yaml", "defaults:\n  level: spine\npartitions:\n  held:\n"
+					 "    level: leaf\n    gang: always\n"
+					 "    allow_off: false\n");
+	shadow_state_load();
+	assert_string_equal(judged(&job, "leaf,prefer"), "");
+	assert_has(judged(&job, "rack,prefer"), "rack");
+	assert_has(judged(&held, "leaf,prefer"),
+		   "--gang=leaf,prefer: its partition already holds gangs to one leaf, and leaf is "
+		   "no level below; ask for --gang=leaf");
+	assert_has(judged(&held, "spine,prefer"), "no level below; ask for --gang=leaf");
+}
+
+/* What a user may do about a missing fabric depends on who asked for the gang. */
+static void names_the_way_out_without_a_fabric(void **state)
+{
+	const struct osp_seam_job job = {.partition = "held", .min_nodes = 4};
+
+	(void)state;
+	fake_slurm_file("onespine.topology", NULL);
+	fake_slurm_file("state/onespine_topology", NULL);
+	shadow_state_free();
+	fake_slurm_file("onespine.yaml", "partitions:\n  held:\n    gang: always\n");
+	shadow_state_load();
+	assert_has(judged(&job, NULL), "tell your administrator, or submit with --gang=off");
+	fake_slurm_file("onespine.yaml", "partitions:\n  held:\n    gang: always\n"
+					 "    allow_off: false\n");
+	shadow_state_load();
+	assert_has(judged(&job, NULL), "tell your administrator");
+	assert_null(strstr(sentence, "or submit"));
+}
+
 /* --- spares ----------------------------------------------------------------------------------- */
 
 static void says_where_no_spares_are(void **state)
@@ -880,6 +918,18 @@ static void sets_only_what_may_be_set(void **state)
 	assert_int_equal(set(job, 1000, "leaf"), ESLURM_NOT_SUPPORTED);
 	assert_has(sentence, "--switches");
 	assert_int_equal(set(job, 1000, "off"), SLURM_SUCCESS);
+}
+
+/* What it says of itself is asked for by job_submit, before an update changes it. */
+static void tells_its_admin_comment(void **state)
+{
+	job_record_t *job = fake_job(7, 4);
+
+	(void)state;
+	assert_null(shadow_seam.admin_comment(NULL));
+	assert_null(shadow_seam.admin_comment(job));
+	job->admin_comment = xstrdup("of an administrator");
+	assert_string_equal(shadow_seam.admin_comment(job), "of an administrator");
 }
 
 static void stores_what_is_set(void **state)
@@ -1194,11 +1244,14 @@ int main(void)
 		TEST(leaves_layouts_to_others),
 		TEST(holds_to_a_level_that_is_gone),
 		TEST(refuses_what_is_above_the_policy),
+		TEST(refuses_to_prefer_what_is_no_level_below),
+		TEST(names_the_way_out_without_a_fabric),
 		TEST(says_where_no_spares_are),
 		TEST(judges_parts),
 		TEST(says_what_segments_leave),
 		TEST(gives_no_spares_of_whole_nodes),
 		TEST(sets_only_what_may_be_set),
+		TEST(tells_its_admin_comment),
 		TEST(stores_what_is_set),
 		TEST(describes_a_record),
 		TEST(finds_the_request_again),
