@@ -7,6 +7,7 @@
 
 #include "host/files.h"
 #include "host/source/source.h"
+#include "lib/base/trust.h"
 #include "lib/topology/blocks.h"
 
 #define SOURCE "topograph"
@@ -23,21 +24,21 @@ struct reading {
 	const char *first_old;
 };
 
-/* A pipe would stop the watch, and who may write the file says where gangs stand. */
+/* A pipe would stop the watch, and who may write the file says where gangs stand: its owner, who is
+ * topograph's user, and root, as for a file that daemons obey. */
 static int check_file(struct reading *reading, struct osp_error *error)
 {
 	const char *file = reading->question->file;
 	struct stat status;
+	const char *why;
 
 	if (stat(file, &status))
 		return osp_error_set(error, "%s: cannot be read: %s", file, strerror(errno));
 	if (!S_ISREG(status.st_mode))
 		return osp_error_set(error, "%s: a regular file is expected", file);
-	if (status.st_mode & S_IWOTH)
-		return osp_error_set(error,
-				     "%s: everybody may write it, so anybody could say where nodes "
-				     "are; chmod o-w is needed",
-				     file);
+	why = osp_distrust(&status, status.st_uid);
+	if (why)
+		return osp_error_set(error, "%s: %s, and so say where nodes are", file, why);
 	reading->written_s = (int64_t)status.st_mtime;
 	return 0;
 }

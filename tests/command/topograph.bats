@@ -64,8 +64,12 @@ discover() {
 	expect 1 "onespine: $PWD/model.yaml: a regular file is expected" discover -o t
 	rm model.yaml
 	model
-	chmod o+w model.yaml
-	expect 1 "onespine: $PWD/model.yaml: everybody may write it, so anybody could say where nodes are; chmod o-w is needed" discover -o t
+	for mode in o+w g+w; do
+		model
+		chmod "$mode" model.yaml
+		((EUID)) || chgrp 12345 model.yaml
+		expect 1 "onespine: $PWD/model.yaml: others than its owner may write it (chmod go-w), and so say where nodes are" discover -o t
+	done
 	cmp t first
 }
 
