@@ -21,6 +21,7 @@ libonespine_la_SOURCES += \
 # lib/topology: the fabric, its readers and writers
 libonespine_la_SOURCES += \
 	lib/topology/blocks.c lib/topology/blocks.h lib/topology/builder.c lib/topology/builder.h lib/topology/builder_private.h \
+	lib/cloud/block_end.c lib/cloud/block_end.h \
 	lib/topology/builder_finish.c lib/topology/compare.c lib/topology/compare.h \
 	lib/topology/follow.c lib/topology/follow.h lib/topology/ib_fabric.h lib/topology/ib_hosts.c \
 	lib/topology/ib_scan.c lib/topology/ib_units.c lib/topology/import.c lib/topology/import_build.c \
@@ -135,7 +136,6 @@ endif
 if HAVE_CLOUD
 noinst_LTLIBRARIES += libcloud.la
 libcloud_la_SOURCES = \
-	lib/cloud/block_end.c lib/cloud/block_end.h \
 	lib/cloud/ec2_answer.c lib/cloud/ec2_answer.h lib/cloud/ec2_refusal.c \
 	lib/cloud/profile.c lib/cloud/profile.h lib/cloud/sigv4.c lib/cloud/sigv4.h
 libcloud_la_CPPFLAGS = $(AM_CPPFLAGS) $(EXPAT_CFLAGS)

@@ -19,7 +19,7 @@
 #include "lib/base/hostlist.h"
 #include "lib/base/room.h"
 
-#define PREFIX	   "onespine-ends-"
+#define PREFIX	   OSP_BLOCK_RESERVATION_PREFIX
 #define FLAGS	   (RESERVE_FLAG_MAINT | RESERVE_FLAG_IGN_JOBS)
 #define NAME_BYTES 64
 
@@ -61,14 +61,12 @@ static const char *compact(struct osp_arena *arena, const char *list)
 /* Tells whether the reservation is one that make() makes. */
 static bool is_ours(const reserve_info_t *record)
 {
-	return record->name && !strncmp(record->name, PREFIX, strlen(PREFIX)) &&
-	       osp_block_end_is_id(record->name + strlen(PREFIX)) &&
-	       (record->flags & FLAGS) == FLAGS;
+	return record->name && osp_block_end_of(record->name) && (record->flags & FLAGS) == FLAGS;
 }
 
 static int take(struct osp_block_reservations *held, const reserve_info_t *record)
 {
-	const char *id = record->name + strlen(PREFIX);
+	const char *id = osp_block_end_of(record->name);
 	const char *nodes = compact(&held->arena, record->node_list ? record->node_list : "");
 	struct osp_block_end *to = &held->items[held->count++];
 
@@ -146,6 +144,19 @@ static void tell(struct keeping *keeping, const struct osp_block_end *end, int64
 			end->nodes, osp_format_time(from_s, when, sizeof(when)));
 }
 
+/* Tells whether another watch, on a backup slurmctld's host, has made it since. */
+static bool is_made(const struct osp_block_end *end)
+{
+	struct osp_block_reservations now;
+	struct osp_error ignored = {.text = ""};
+	bool found = false;
+
+	if (!osp_block_reservations_load(&now, &ignored))
+		found = !osp_block_end_is_left(end, now.items, now.count);
+	osp_block_reservations_free(&now);
+	return found;
+}
+
 static int make(struct keeping *keeping, const struct osp_block_end *end)
 {
 	static char root[] = "root";
@@ -162,6 +173,8 @@ static int make(struct keeping *keeping, const struct osp_block_end *end)
 	message.flags = FLAGS;
 	errno = 0;
 	made = slurm_create_reservation(&message);
+	if (!made && errno == ESLURM_RESERVATION_NAME_DUP && is_made(end))
+		return 0;
 	if (!made)
 		return refuse(keeping, "made", end->id);
 	OSP_RESERVATION_NAME_FREE(made);
@@ -188,7 +201,9 @@ static int change(struct keeping *keeping, const struct osp_block_end *end,
 	}
 	errno = 0;
 	if (slurm_update_reservation(&message) != SLURM_SUCCESS)
-		return refuse(keeping, "changed", end->id);
+		/* somebody has deleted it */
+		return errno == ESLURM_RESERVATION_INVALID ? make(keeping, end)
+							   : refuse(keeping, "changed", end->id);
 	tell(keeping, end, from_s);
 	return 0;
 }

@@ -7,7 +7,9 @@
 #include <time.h>
 
 #include "host/cloud/ec2.h"
+#include "host/slurm/block_jobs.h"
 #include "host/slurm/block_reservation.h"
+#include "host/slurm/cluster_state.h"
 #include "lib/base/arena.h"
 #include "lib/base/hostlist.h"
 #include "lib/base/name_table.h"
@@ -37,6 +39,7 @@ struct asking {
 	struct block *blocks;
 	uint32_t count, room;
 	struct osp_ec2_gaps gaps, end_gaps;
+	struct osp_error gap; /* what nobody knows, though no call failed */
 };
 
 static int no_memory(struct osp_error *error)
@@ -136,6 +139,8 @@ static int ask_instances(struct asking *asking, struct osp_ec2 *ec2)
 	const char **ids = list_instances(asking, &count);
 	int rc = ids ? 0 : no_memory(asking->error);
 
+	if (!rc && !count && asking->list->count)
+		osp_error_set(&asking->gap, "no node that runs has a known instance of EC2");
 	if (!rc && count)
 		rc = osp_ec2_instances(ec2, ids, count, &listener, &asking->gaps, asking->error);
 	free(ids);
@@ -245,7 +250,7 @@ static int64_t held_from(const struct asking *asking, const char *id)
 }
 
 /* Lists the blocks that have a reservation from now on. Returns their number, or -1. */
-static int list_ends(struct asking *asking, struct osp_block_end *ends, struct osp_error *gap)
+static int list_ends(struct asking *asking, struct osp_block_end *ends)
 {
 	int count = 0;
 
@@ -256,7 +261,7 @@ static int list_ends(struct asking *asking, struct osp_block_end *ends, struct o
 		if (!block->count || !osp_block_end_lasts(&block->word, (int64_t)time(NULL)))
 			continue;
 		if (!block->from_s) {
-			osp_error_set(gap, "EC2 does not tell when %s ends", block->id);
+			osp_error_set(&asking->gap, "EC2 does not tell when %s ends", block->id);
 			block->from_s = held_from(asking, block->id);
 		}
 		if (!block->from_s)
@@ -276,8 +281,7 @@ static int list_ends(struct asking *asking, struct osp_block_end *ends, struct o
 static int keep(struct asking *asking, struct osp_text *said)
 {
 	struct osp_block_end *ends = calloc((size_t)asking->count + 1, sizeof(*ends));
-	struct osp_error gap = {.text = ""};
-	int count = ends ? list_ends(asking, ends, &gap) : -1;
+	int count = ends ? list_ends(asking, ends) : -1;
 	int rc = count < 0 ? no_memory(asking->error)
 			   : osp_block_reservations_keep(&asking->held, ends, (size_t)count, said,
 							 asking->error);
@@ -287,7 +291,18 @@ static int keep(struct asking *asking, struct osp_text *said)
 		rc = osp_error_set(asking->error, "%s", asking->gaps.first.text);
 	if (asking->end_gaps.failed_calls)
 		rc = osp_error_set(asking->error, "%s", asking->end_gaps.first.text);
-	return gap.text[0] ? osp_error_set(asking->error, "%s", gap.text) : rc;
+	return asking->gap.text[0] ? osp_error_set(asking->error, "%s", asking->gap.text) : rc;
+}
+
+/* After a change: names the jobs that began before it, and so are not kept out. */
+static void tell_jobs(struct osp_text *said)
+{
+	struct osp_error ignored = {.text = ""};
+	struct osp_snapshot *snapshot = said->length_bytes ? osp_cluster_state(&ignored) : NULL;
+
+	if (snapshot)
+		osp_block_jobs_all(snapshot, said);
+	osp_snapshot_free(snapshot);
 }
 
 static void clear(struct asking *asking)
@@ -313,6 +328,20 @@ int osp_block_ends_keep(const struct osp_topology *topology, const struct osp_no
 		no_memory(error);
 	else if (!osp_block_reservations_load(&asking.held, error) && !ask(&asking))
 		rc = keep(&asking, said);
+	tell_jobs(said);
 	clear(&asking);
+	return rc;
+}
+
+int osp_block_ends_drop(const struct osp_topology *topology, const struct osp_node_list *nodes,
+			struct osp_text *said, struct osp_error *error)
+{
+	struct osp_block_reservations held;
+	int rc = osp_block_reservations_load(&held, error);
+
+	(void)topology, (void)nodes;
+	if (!rc)
+		rc = osp_block_reservations_keep(&held, NULL, 0, said, error);
+	osp_block_reservations_free(&held);
 	return rc;
 }

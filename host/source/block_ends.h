@@ -22,4 +22,9 @@
 int osp_block_ends_keep(const struct osp_topology *topology, const struct osp_node_list *nodes,
 			struct osp_text *said, struct osp_error *error);
 
+/* Deletes these reservations, for a watch that is not to keep them. `topology` and `nodes` do not
+ * count. 0, or -1 with `error` set. */
+int osp_block_ends_drop(const struct osp_topology *topology, const struct osp_node_list *nodes,
+			struct osp_text *said, struct osp_error *error);
+
 #endif

@@ -27,6 +27,7 @@ struct watching {
 	int pause_s;		   /* before it is asked again; 0: it has answered all */
 	bool failed;		   /* the last question */
 	bool ends_failed;	   /* that about Capacity Blocks */
+	bool ends_done;		   /* it is asked no more */
 	uint32_t unplaced;	   /* nodes that booted a short time ago and have no place yet */
 	char said[OSP_ERROR_TEXT_BYTES];
 	char said_ends[OSP_ERROR_TEXT_BYTES];
@@ -181,9 +182,10 @@ static void keep_block_ends(struct watching *watching, const struct osp_topology
 	char *lines;
 
 	watching->ends_failed = false;
-	if (!watching->watch->block_ends)
+	if (!watching->watch->block_ends || watching->ends_done)
 		return;
 	watching->ends_failed = watching->watch->block_ends(topology, list, &said, &error);
+	watching->ends_done = watching->watch->block_ends_once && !watching->ends_failed;
 	lines = osp_text_take(&said);
 	if (lines)
 		printf("%s", lines);

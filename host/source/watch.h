@@ -37,6 +37,7 @@ struct osp_watch {
 	int look_s; /* between two looks at Slurm's nodes */
 	struct osp_topology_guard guard;
 	osp_watch_ends_f *block_ends; /* NULL: they are left alone */
+	bool block_ends_once;	      /* until it succeeds, and no more then */
 };
 
 /* Watches until a signal ends it. Returns 0, or -1 with `error` set if it cannot begin. */

@@ -25,6 +25,17 @@ bool osp_block_end_is_id(const char *id)
 	return digits >= 1 && digits <= 32 && !id[3 + digits];
 }
 
+const char *osp_block_end_of(const char *reservation_name)
+{
+	const char *id = reservation_name + strlen(OSP_BLOCK_RESERVATION_PREFIX);
+
+	return !strncmp(reservation_name, OSP_BLOCK_RESERVATION_PREFIX,
+			strlen(OSP_BLOCK_RESERVATION_PREFIX)) &&
+			       osp_block_end_is_id(id)
+		       ? id
+		       : NULL;
+}
+
 static bool is_same_start(int64_t a_s, int64_t b_s, int64_t now_s)
 {
 	if (a_s <= now_s && b_s <= now_s)

@@ -17,8 +17,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define OSP_BLOCK_END_S		    (30 * 60)
-#define OSP_BLOCK_END_ULTRASERVER_S (60 * 60)
+/* Before the block's id: the name of its reservation. */
+#define OSP_BLOCK_RESERVATION_PREFIX "onespine-ends-"
+
+#define OSP_BLOCK_END_S		     (30 * 60)
+#define OSP_BLOCK_END_ULTRASERVER_S  (60 * 60)
 
 /* Another start than this much apart is another one: EC2 moves an end by whole days. */
 #define OSP_BLOCK_END_SLACK_S 60
@@ -32,6 +35,9 @@ struct osp_block_end {
 
 /* Returns until when jobs may run on instances of `type` in a block that ends at `ends_s`. */
 int64_t osp_block_end_jobs_s(int64_t ends_s, const char *type);
+
+/* Returns the block of which a reservation has the name, "cr-0123"; NULL if it is none. */
+const char *osp_block_end_of(const char *reservation_name);
 
 /* Tells whether `id` is a capacity reservation's: "cr-" and hexadecimal digits. */
 bool osp_block_end_is_id(const char *id);

@@ -88,6 +88,10 @@ struct osp_running {
 	const char *trials; /* hostlist: in reservations of rechecks that have ended; NULL: none */
 	const char *old_places; /* hostlist: running nodes that have booted since a cloud reported
 				their places; NULL: none */
+	/* Of the reservations for the ends of Capacity Blocks, names; NULL: there are none. */
+	const char *block_ends;
+	/* The first partition with nodes in these of which a job has no limit if it names none. */
+	const char *block_partition;
 	enum osp_probe probe;
 };
 
@@ -166,6 +170,7 @@ struct osp_doctor_facts {
 	int64_t asked_s; /* when a cloud last told where nodes are; 0 also without a cloud */
 	int64_t now_s;	 /* on this host */
 	uint32_t watch_interval_s; /* watch.interval_s of onespine.yaml */
+	bool reserves_block_ends;  /* watch.block_ends of onespine.yaml */
 	bool watch_enabled;	   /* systemd starts onespine-topology-watch.service at boot */
 	const char *uncovered;	   /* hostlist of slurm.conf's nodes in no domain; NULL: none */
 	uint32_t uncovered_count;

@@ -217,8 +217,33 @@ static void check_booted(struct osp_diagnosis *diagnosis)
 		 diagnosis->facts->topology_path);
 }
 
+/* Looks at the reservations that keep jobs from the ends of Capacity Blocks. */
+static void check_block_ends(struct osp_diagnosis *diagnosis)
+{
+	const struct osp_doctor_facts *facts = diagnosis->facts;
+	const char *partition = facts->running.block_partition;
+
+	if (facts->running.block_ends && !facts->reserves_block_ends) {
+		osp_find(diagnosis, OSP_DOCTOR_WARNING,
+			 "watch.block_ends is off, and nobody moves or deletes what it left, after "
+			 "the start of which no job runs on its nodes: reservation %s",
+			 facts->running.block_ends);
+		osp_cure(diagnosis, "systemctl restart onespine-topology-watch, or scontrol delete "
+				    "reservation=..");
+	}
+	if (partition && facts->reserves_block_ends) {
+		osp_find(diagnosis, OSP_DOCTOR_WARNING,
+			 "block_ends: reserve, and a job of partition %s that names no time limit "
+			 "has none: it starts on none of the partition's nodes in Capacity Blocks",
+			 partition);
+		osp_cure(diagnosis, "DefaultTime or MaxTime for partition %s in slurm.conf",
+			 partition);
+	}
+}
+
 void osp_rule_places(struct osp_diagnosis *diagnosis)
 {
+	check_block_ends(diagnosis);
 	check_held(diagnosis);
 	check_asked(diagnosis);
 	check_booted(diagnosis);

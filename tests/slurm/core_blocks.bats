@@ -70,6 +70,13 @@ journal_has() {
 	grep -q -- "$1" journal
 }
 
+# doctor_says WORDS: whatever else it finds, for slurmctld may not have taken the files yet
+doctor_says() {
+	local printed
+	printed=$(onespine doctor) || true
+	shows "$1" printf '%s' "$printed"
+}
+
 # asked_twice: EC2 has been asked about the blocks twice since, so a whole round lies between
 asked_twice() {
 	local before=${before:-$(grep -c ' DescribeCapacityReservations ' ec2/calls)}
@@ -161,4 +168,62 @@ asked_twice() {
 	! journal_has deleted
 	ec2 '.instances[range(0; 4)].state = "stopped" | .reservations[0] += {state: "expired", ends: "2026-01-02T11:30:00.000Z"}'
 	await 30 journal_has 'reservation onespine-ends-cr-0a deleted'
+}
+
+@test "two watches at once, as with a backup slurmctld, keep one reservation" {
+	watch_begins
+	first=$watch_pid
+	onespine topology watch --nodes=map --interval=1 -o "$ONESPINE_CLUSTER/onespine.topology" >journal2 2>&1 3>&- &
+	watch_pid=$!
+	for i in 3 4 5; do
+		await 30 shows 'Nodes=n[1-4] ' reserved cr-0a
+		ec2 ".reservations[0].ends = \"209$i-01-01T11:30:00.000Z\""
+		await 30 shows "StartTime=209$i-01-01T" reserved cr-0a
+		scontrol delete reservation=onespine-ends-cr-0a
+	done
+	await 30 shows 'Nodes=n[1-4] ' reserved cr-0a
+	ec2 'del(.instances[].lifecycle)'
+	await 30 eval '! reserved cr-0a'
+	! grep 'Capacity Blocks' journal journal2
+	kill "$first"; wait "$first" || true
+}
+
+@test "a job that runs into a block's end is told of, and one without a time limit why it waits" {
+	long=$(submit --exclusive --gang -N4 -t 600 -w 'n[1-4]')
+	await_job "$long" RUNNING
+	other=$(submit --exclusive -N1 -t 10 -w n5)
+	await_job "$other" RUNNING
+	watch_begins
+	await 30 journal_has "job $long of [^ ]* runs into the end of Capacity Block cr-0a: EC2 begins to end n\[1-4\] at"
+	! journal_has "job $other of"
+	begins=$(reserved cr-0a | sed 's/.*StartTime=\([^ ]*\).*/\1/')
+	shows "  runs into the end of Capacity Block cr-0a: EC2 begins to end n[1-4] at $begins, and the job may run until " onespine why "$long"
+	equal "$(onespine why --json "$long" | jq -c .block_ends)" \
+		"[{\"block\":\"cr-0a\",\"begins\":\"$begins\",\"nodes\":\"n[1-4]\"}]"
+	equal "$(onespine why --json "$other" | jq -c .block_ends)" null
+	scancel "$long"
+	free_all
+	busy=$(submit --exclusive -N4 -t 10 -w 'n[5-8]')
+	await_job "$busy" RUNNING
+	endless=$(submit --exclusive --gang -N4 -t UNLIMITED)
+	await 20 shows 'The job has no time limit, so it could always still run then' onespine why "$endless"
+	job_is "$endless" PENDING
+}
+
+@test "an option taken out takes the reservations with it; doctor names what is left" {
+	config=$(dirname "$SLURM_CONF")/onespine.yaml
+	watch_begins
+	await 30 journal_has 'reservation onespine-ends-cr-0a'
+	doctor_says 'that names no time limit has none'
+	kill "$watch_pid"; wait "$watch_pid"
+	sed -i s/reserve/off/ "$config"
+	doctor_says 'nobody moves or deletes what it left'
+	doctor_says ': reservation onespine-ends-cr-0a'
+	scontrol create reservation ReservationName=onespine-ends-mine Nodes=n8 StartTime=now+3days Duration=60 Users=root Flags=MAINT,IGNORE_JOBS
+	onespine topology watch --interval=1 -o "$ONESPINE_CLUSTER/onespine.topology" >journal 2>&1 3>&- &
+	watch_pid=$!
+	await 30 journal_has 'reservation onespine-ends-cr-0a deleted'
+	! reserved cr-0a
+	reserved mine
+	sed -i s/off/reserve/ "$config"
 }

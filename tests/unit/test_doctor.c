@@ -572,6 +572,29 @@ static void test_old_places(void **state)
 	       "why; onespine topology discover asks once");
 }
 
+static void test_block_ends(void **state)
+{
+	struct host host;
+
+	(void)state;
+	make_host(&host);
+	host.facts.running.block_ends = "onespine-ends-cr-0a";
+	expect(&host, RIGHT,
+	       "warning places: watch.block_ends is off, and nobody moves or deletes what it left, "
+	       "after the start of which no job runs on its nodes: reservation "
+	       "onespine-ends-cr-0a | systemctl restart onespine-topology-watch, or scontrol "
+	       "delete reservation=..");
+	host.facts.reserves_block_ends = true;
+	expect(&host, RIGHT, "");
+	host.facts.running.block_partition = "gpu";
+	expect(&host, RIGHT,
+	       "warning places: block_ends: reserve, and a job of partition gpu that names no time "
+	       "limit has none: it starts on none of the partition's nodes in Capacity Blocks | "
+	       "DefaultTime or MaxTime for partition gpu in slurm.conf");
+	host.facts.controller = false;
+	expect(&host, RIGHT, "");
+}
+
 static void test_asleep(void **state)
 {
 	struct host host;
@@ -1019,8 +1042,8 @@ int main(void)
 		cmocka_unit_test(test_piece),	      cmocka_unit_test(test_reach),
 		cmocka_unit_test(test_obeyed),	      cmocka_unit_test(test_confined),
 		cmocka_unit_test(test_free_ports),    cmocka_unit_test(test_old_places),
-		cmocka_unit_test(test_asleep),	      cmocka_unit_test(test_rechecks_left),
-		cmocka_unit_test(test_gpu_start),
+		cmocka_unit_test(test_block_ends),    cmocka_unit_test(test_asleep),
+		cmocka_unit_test(test_rechecks_left), cmocka_unit_test(test_gpu_start),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -243,13 +243,20 @@ static int read_interval(const char *value, int *interval_s, struct osp_error *e
 	return 0;
 }
 
-/* Finds who keeps the reservations of Capacity Blocks: nobody unless the policy says so. */
-static osp_watch_ends_f *block_ends_of(const struct osp_watch_policy *policy)
+/* Finds who keeps the reservations of Capacity Blocks. If the policy does not want them, those are
+ * deleted that it wanted before; with a map Slurm is not asked. */
+static osp_watch_ends_f *block_ends_of(const struct osp_call *call,
+				       const struct osp_watch_policy *policy)
 {
 #ifdef OSP_HAVE_CLOUD
-	return policy->reserve_block_ends ? osp_block_ends_keep : NULL;
+	if (policy->reserve_block_ends)
+		return osp_block_ends_keep;
+	return call->values[OSP_OPTION_NAME_MAP] ? NULL : osp_block_ends_drop;
 #else
-	(void)policy;
+	(void)call;
+	if (policy->reserve_block_ends)
+		osp_say_warning("block_ends: reserve does nothing: this build was configured "
+				"without curl and expat");
 	return NULL;
 #endif
 }
@@ -269,7 +276,8 @@ static int watch(const struct osp_call *call, const struct osp_config *config,
 		.interval_s = (int)policy->interval_s,
 		.look_s = LOOK_S,
 		.guard = policy->guard,
-		.block_ends = block_ends_of(policy),
+		.block_ends = block_ends_of(call, policy),
+		.block_ends_once = !policy->reserve_block_ends,
 	};
 	const char *interval = call->values[OSP_OPTION_INTERVAL];
 

@@ -12,6 +12,7 @@
 #include "lib/policy/words.h"
 #include "host/slurm/ask.h"
 #include "host/slurm/ask_segments.h"
+#include "host/slurm/block_jobs.h"
 #include "host/slurm/cluster_state.h"
 #include "host/slurm/gang.h"
 #include "host/slurm/in_the_way.h"
@@ -91,6 +92,18 @@ static void tell_end(struct why *why)
 				osp_format_time(job->start_s, first, sizeof(first)), second);
 }
 
+/* Tells, of a job that runs, into the ends of which Capacity Blocks it may run. */
+static void tell_block_ends(struct why *why)
+{
+	json_t *list = json_array();
+
+	if (osp_block_jobs_of(why->world->snapshot, why->job, &why->text, list))
+		why->text.failed = true;
+	if (json_array_size(list))
+		json_object_set(why->root, "block_ends", list);
+	json_decref(list);
+}
+
 static void tell_times(struct why *why)
 {
 	const struct osp_state_job *job = why->job;
@@ -119,6 +132,7 @@ static void tell_times(struct why *why)
 					   : "when it is done: it has no time limit");
 	}
 	osp_text_add(&why->text, "\n");
+	tell_block_ends(why);
 	if (job->restarts)
 		osp_text_printf(&why->text, "  requeued %u %s so far\n", job->restarts,
 				job->restarts == 1 ? "time" : "times");
@@ -215,7 +229,14 @@ static int tell_domains(struct why *why, const struct osp_story *story)
 	if (story->room)
 		return 0;
 	osp_text_add(&why->text, "\n");
-	return osp_in_the_way(world, nearest(answer)->domain, answer->free, &why->text, why->root);
+	if (osp_in_the_way(world, nearest(answer)->domain, answer->free, &why->text, why->root))
+		return -1;
+	if (why->job->limit_s == UINT32_MAX &&
+	    json_array_size(json_object_get(why->root, "reserved_later")))
+		osp_text_add(&why->text,
+			     "The job has no time limit, so it could always still run "
+			     "then: give it one (scontrol update job=.. TimeLimit=..)\n");
+	return 0;
 }
 
 static int tell_where(struct why *why, const struct osp_story *story)

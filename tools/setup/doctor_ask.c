@@ -22,6 +22,8 @@
 
 #include "check/check.h"
 #include "lib/base/hostlist.h"
+#include "lib/base/text.h"
+#include "lib/cloud/block_end.h"
 #include "lib/policy/request.h"
 #include "host/record/trial_file.h"
 #include "host/slurm/cluster_state.h"
@@ -113,6 +115,56 @@ static void tell_old_places(const char *topology_path)
 	osp_topology_free(topology);
 }
 
+/* Names the first partition without a time limit that has nodes of `set`. */
+static void tell_block_partition(const struct osp_snapshot *snapshot, const struct osp_nodeset *set,
+				 struct osp_nodeset *some)
+{
+	for (uint32_t i = 0; i < snapshot->partition_count; i++) {
+		const struct osp_state_partition *partition = &snapshot->partitions[i];
+
+		osp_nodeset_clear(some);
+		if (partition->limit_s != UINT32_MAX ||
+		    osp_snapshot_add_hostlist(snapshot, partition->nodes_text, false, "partition",
+					      some, NULL) < 0)
+			continue;
+		osp_nodeset_and(some, set);
+		if (osp_nodeset_empty(some))
+			continue;
+		tell("block_partition", partition->name);
+		return;
+	}
+}
+
+/* Names the reservations of Capacity Blocks. */
+static void tell_block_ends(void)
+{
+	struct osp_error ignored = {.text = ""};
+	struct osp_snapshot *snapshot = osp_cluster_state(&ignored);
+	uint32_t count = snapshot ? snapshot->node_count : 0;
+	struct osp_nodeset *set = osp_nodeset_new(count), *some = osp_nodeset_new(count);
+	struct osp_text names = OSP_TEXT_INIT;
+	char *list;
+
+	for (uint32_t i = 0; snapshot && set && i < snapshot->reservation_count; i++) {
+		const struct osp_state_reservation *reservation = &snapshot->reservations[i];
+
+		if (!reservation->name || !osp_block_end_of(reservation->name))
+			continue;
+		osp_text_printf(&names, "%s%s", names.length_bytes ? "," : "", reservation->name);
+		osp_snapshot_add_hostlist(snapshot, reservation->nodes_text, false, "reservation",
+					  set, NULL);
+	}
+	list = osp_text_take(&names);
+	if (list && *list && set && some) {
+		tell("block_ends", list);
+		tell_block_partition(snapshot, set, some);
+	}
+	free(list);
+	free(some);
+	free(set);
+	osp_snapshot_free(snapshot);
+}
+
 static void ask(const char *cluster, const char *topology_path)
 {
 	slurm_conf_t *conf = NULL;
@@ -132,6 +184,7 @@ static void ask(const char *cluster, const char *topology_path)
 	tell_trials(cluster);
 	if (topology_path)
 		tell_old_places(topology_path);
+	tell_block_ends();
 	tell("end", "");
 }
 
@@ -154,9 +207,14 @@ static void take_value(struct osp_running *running, const char *line)
 		const char *key;
 		const char **value;
 	} keys[] = {
-		{"version=", &running->version},	 {"plugin_dir=", &running->plugin_dir},
-		{"select_type=", &running->select_type}, {"job_submit=", &running->job_submit},
-		{"trials=", &running->trials},		 {"old_places=", &running->old_places},
+		{"version=", &running->version},
+		{"plugin_dir=", &running->plugin_dir},
+		{"select_type=", &running->select_type},
+		{"job_submit=", &running->job_submit},
+		{"trials=", &running->trials},
+		{"old_places=", &running->old_places},
+		{"block_ends=", &running->block_ends},
+		{"block_partition=", &running->block_partition},
 	};
 
 	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
