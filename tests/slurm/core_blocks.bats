@@ -150,7 +150,7 @@ asked_twice() {
 	ec2 '.instances[range(1; 7)].nodes = ["nn-t", "nn-s3", "nn-l3"] | .reservations[0].ends = "2099-01-01T11:30:00.000Z"'
 	await 30 journal_has '^held'
 	await 30 shows 'StartTime=2099-01-01T' reserved cr-0a
-	! journal_has deleted
+	! journal_has deleted || fail "the reservation was deleted"
 	shows 'Nodes=n[1-4] ' reserved cr-0a
 }
 
@@ -165,7 +165,7 @@ asked_twice() {
 	shows 'Nodes=n[1-4] ' reserved cr-0a
 	ec2 '.instances[0] |= del(.reservation, .lifecycle)'
 	await 30 shows 'Nodes=n[2-4] ' reserved cr-0a
-	! journal_has deleted
+	! journal_has deleted || fail "the reservation was deleted"
 	ec2 '.instances[range(0; 4)].state = "stopped" | .reservations[0] += {state: "expired", ends: "2026-01-02T11:30:00.000Z"}'
 	await 30 journal_has 'reservation onespine-ends-cr-0a deleted'
 }
