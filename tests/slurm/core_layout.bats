@@ -166,3 +166,18 @@ leaves() {
 	equal "${lines[2]}" "${lines[0]}" "hosts for mpirun"
 	[[ $(tr ' ' '\n' <<<"${lines[0]}" | sort -V | paste -sd' ') != "${lines[0]}" ]] || fail "the order is that of names: ${lines[0]}"
 }
+
+@test "fit tells what waits for nodes that are down from what sbatch refuses, whatever is told of segments" {
+	scontrol update NodeName=n1,n5,n9,n13 State=DRAIN Reason=test
+	run onespine fit -N 8 --gang=spine --gang-segment=leaf:4
+	holds "$output" 'no: waits: 8 nodes on one spine in segments leaf:4; 2 whole segments of 4 nodes needed, 0 free'
+	run onespine fit -N 6 --gang=spine --gang-segment=leaf:3
+	holds "$output" 'would start now: 6 nodes'
+	holds "$output" 'segments leaf:3 leave 1 of 4 nodes in each full leaf to others'
+	run onespine fit -N 8 --gang=spine --gang-domains=2 --gang-segment=leaf:3
+	holds "$output" 'would start now: 8 nodes'
+	scontrol update NodeName=n2,n6,n10,n14 State=DRAIN Reason=test
+	run onespine fit -N 6 --gang=spine --gang-segment=leaf:3
+	scontrol update NodeName=n1,n5,n9,n13,n2,n6,n10,n14 State=RESUME
+	holds "$output" 'no: waits: 6 nodes on one spine in segments leaf:3; 2 whole segments of 3 nodes needed, 0 free'
+}

@@ -639,6 +639,9 @@ static int answer_nodes(struct fit *fit)
  * sbatch to refuse. */
 static bool is_for_lack_of_nodes(const struct fit *fit)
 {
+	if (osp_fit_asks_segments(fit->call))
+		return osp_fit_segments_never(fit->call, &fit->world, &fit->grown, &fit->question,
+					      &fit->answer);
 	for (uint32_t i = 0; i < fit->answer.domain_count; i++)
 		if (fit->answer.domains[i].reason == OSP_PLACE_CANDIDATE ||
 		    fit->answer.domains[i].reason == OSP_PLACE_NOT_FREE)

@@ -30,6 +30,7 @@ struct osp_sbatch_answer {
 	char *nodes;	 /* STARTS, in Slurm's notation; to be freed */
 	char says[512];
 	char reason[512]; /* the plugin's own words, from which `says` is made; "": none */
+	bool only_told;	  /* they are what it tells of a job that it takes */
 	char cure[256];	  /* REFUSED: how to mend it; "": unknown, or it is in `says` */
 };
 

@@ -258,20 +258,45 @@ static int print_segments_json(const struct osp_world *world,
 	return osp_print_json(root, status);
 }
 
+/* Asks for the segments. The caller clears the answer in either case. */
+static int ask(const struct osp_call *call, const struct osp_world *world,
+	       const struct osp_fit_grown *grown, const struct osp_fit_question *question,
+	       const struct osp_fit_answer *nodes, struct osp_segments_answer *answer,
+	       struct osp_error *error)
+{
+	struct osp_segments segments = {.count = 0};
+	uint32_t domains_max = 1;
+
+	if (parse_segments(call, world, grown, question, &domains_max, &segments, error) ||
+	    check_spares(call, grown, question, &segments, error))
+		return -1;
+	return osp_ask_segments(world, nodes, domains_max, &segments, answer, error);
+}
+
+bool osp_fit_segments_never(const struct osp_call *call, const struct osp_world *world,
+			    const struct osp_fit_grown *grown,
+			    const struct osp_fit_question *question,
+			    const struct osp_fit_answer *nodes)
+{
+	struct osp_segments_answer answer = {.cut = NULL};
+	struct osp_error error = {.text = ""};
+	bool never = !ask(call, world, grown, question, nodes, &answer, &error) &&
+		     !answer.now.fits && !answer.ever;
+
+	osp_segments_answer_clear(&answer);
+	return never;
+}
+
 int osp_fit_answer_segments(const struct osp_call *call, const struct osp_world *world,
 			    const struct osp_fit_grown *grown,
 			    const struct osp_fit_question *question,
 			    const struct osp_fit_answer *nodes)
 {
 	struct osp_segments_answer answer = {.cut = NULL};
-	struct osp_segments segments = {.count = 0};
 	struct osp_error error = {.text = ""};
-	uint32_t domains_max = 1;
 	int status;
 
-	if (parse_segments(call, world, grown, question, &domains_max, &segments, &error) ||
-	    check_spares(call, grown, question, &segments, &error) ||
-	    osp_ask_segments(world, nodes, domains_max, &segments, &answer, &error)) {
+	if (ask(call, world, grown, question, nodes, &answer, &error)) {
 		status = osp_say_error(&error);
 	} else {
 		status = answer.now.fits ? OSP_EXIT_YES : OSP_EXIT_NO;

@@ -37,6 +37,12 @@ int osp_fit_add_spares(const struct osp_call *call, const struct osp_world *worl
 		       struct osp_fit_question *question, struct osp_fit_grown *grown,
 		       struct osp_error *error);
 
+/* Tells whether the segments would not be whole even if all nodes that can be used were free. */
+bool osp_fit_segments_never(const struct osp_call *call, const struct osp_world *world,
+			    const struct osp_fit_grown *grown,
+			    const struct osp_fit_question *question,
+			    const struct osp_fit_answer *nodes);
+
 /* Prints the answer for segments or several domains; `nodes` is the answer for one. Returns the
  * exit status. */
 int osp_fit_answer_segments(const struct osp_call *call, const struct osp_world *world,
