@@ -144,6 +144,18 @@ typedef struct xlist osp_list_t;
 #include "src/common/select.h"
 #endif
 
+/* license_validate() got an argument in 25.05 and one in 26.05 (slurmctld/licenses.h). */
+#if OSP_SLURM_AT_LEAST(26, 5)
+#define OSP_LICENSE_VALIDATE(words, counts, valid)                                                 \
+	license_validate(words, true, true, false, counts, valid, NULL)
+#elif OSP_SLURM_AT_LEAST(25, 5)
+#define OSP_LICENSE_VALIDATE(words, counts, valid)                                                 \
+	license_validate(words, true, true, false, counts, valid)
+#else
+#define OSP_LICENSE_VALIDATE(words, counts, valid)                                                 \
+	license_validate(words, true, true, counts, valid)
+#endif
+
 /* --exclusive: a number up to 23.11, since then a bit beside others (slurmctld.h, job_record.h). */
 #ifdef OLD_WHOLE_NODE_MCS
 #define OSP_WANTS_WHOLE_NODES(details) (((details)->whole_node & WHOLE_NODE_REQUIRED) != 0)

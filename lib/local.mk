@@ -88,6 +88,7 @@ libonespine_la_SOURCES += \
 	lib/policy/config_names.c lib/policy/config_names.h lib/policy/config.c lib/policy/config.h lib/policy/config_private.h lib/policy/config_show.c \
 	lib/policy/conflict.c lib/policy/conflict.h lib/policy/effective.c lib/policy/effective.h \
 	lib/policy/features.c lib/policy/features.h \
+	lib/policy/gang_license.c lib/policy/gang_license.h \
 	lib/policy/job_options.c lib/policy/job_options.h lib/policy/license_words.c lib/policy/license_words.h lib/policy/mode.c lib/policy/node_policy.c lib/policy/node_policy.h lib/policy/note.c \
 	lib/policy/note.h lib/policy/promise.c lib/policy/promise.h lib/policy/request.c \
 	lib/policy/request.h lib/policy/request_parts.c lib/policy/request_parts.h lib/policy/spares.c lib/policy/spares.h lib/policy/waiting.c lib/policy/waiting.h \

@@ -20,12 +20,14 @@
 #include "lib/base/error.h"
 #include "lib/policy/conflict.h"
 #include "lib/policy/effective.h"
+#include "lib/policy/gang_license.h"
 #include "lib/policy/note.h"
 #include "lib/policy/request.h"
 #include "lib/policy/request_parts.h"
 #include "sched/gang_words.h"
 #include "sched/job_describe.h"
 #include "sched/job_env.h"
+#include "sched/job_hold.h"
 #include "sched/job_spares.h"
 #include "sched/job_submit_onespine.h"
 #include "sched/job_unsafe.h"
@@ -39,20 +41,41 @@
 
 EXPORTED const char plugin_name[] = "Onespine job submit plugin";
 EXPORTED const char plugin_type[] = "job_submit/onespine";
-EXPORTED const uint32_t plugin_version = SLURM_VERSION_NUMBER;
+EXPORTED uint32_t plugin_version = SLURM_VERSION_NUMBER; /* sched/seam_client.c may change it */
 
 /* Set once by init(), before any job. */
 static const struct osp_seam *seam;
+static bool holding; /* sched/job_hold.h */
+
+/* Looks for the shadow where this plugin was built for another micro release of Slurm. */
+static const struct osp_seam *hold(char *sentence, size_t sentence_bytes)
+{
+	const struct osp_seam *found;
+	char ignored[SENTENCE_BYTES];
+
+	osp_slurm_differs(osp_slurm_built, osp_slurm_running, sentence, sentence_bytes);
+	if (osp_seam_find(ignored, sizeof(ignored)))
+		return NULL;
+	found = osp_hold_begin(osp_slurm_built, osp_slurm_running, sentence, sentence_bytes);
+	holding = found != NULL;
+	return found;
+}
 
 EXPORTED int init(void)
 {
-	char sentence[SENTENCE_BYTES];
+	char sentence[SENTENCE_BYTES] = "";
 
-	seam = osp_seam_find(sentence, sizeof(sentence));
+	seam = osp_slurm_built ? hold(sentence, sizeof(sentence))
+			       : osp_seam_find(sentence, sizeof(sentence));
 	if (!seam) {
 		slurm_error("onespine: %s", sentence);
 		return SLURM_ERROR;
 	}
+	if (holding)
+		slurm_error(
+			"onespine: Slurm was updated and Onespine was not: Slurm places jobs by "
+			"itself, and every gang waits for license " OSP_GANG_LICENSE
+			". Install Onespine built for this Slurm and start slurmctld again");
 	return SLURM_SUCCESS;
 }
 
@@ -435,6 +458,9 @@ EXPORTED int job_submit(job_desc_msg_t *job, uint32_t submit_uid, char **err_msg
 	rc = judge(&described, &request, &effective, sentence, sizeof(sentence));
 	if (rc)
 		return refuse(err_msg, submit_uid, sentence, rc);
+	if (effective.mode == OSP_MODE_ENFORCE &&
+	    osp_job_license_add(job, NULL, sentence, sizeof(sentence)))
+		return refuse(err_msg, submit_uid, sentence, ESLURM_INVALID_LICENSES);
 	if (!is_to_be_stored(&request, &effective))
 		return SLURM_SUCCESS;
 	if (write_gang(job, &effective))
@@ -480,7 +506,7 @@ static bool is_unsafe_change(const job_desc_msg_t *job, struct job_record *recor
 }
 
 /* Judges a pending job as it would be after the change; what a change leaves out stays as it is. */
-static int judge_change(const job_desc_msg_t *job, struct job_record *record, uint32_t uid,
+static int judge_change(job_desc_msg_t *job, struct job_record *record, uint32_t uid,
 			char **err_msg)
 {
 	struct osp_seam_job described, unchanged = {.spares = 0};
@@ -490,12 +516,15 @@ static int judge_change(const job_desc_msg_t *job, struct job_record *record, ui
 	uint32_t nodes;
 	int rc;
 
-	if (!osp_job_describe(job, &unchanged) ||
+	if ((!osp_job_describe(job, &unchanged) && !job->licenses) ||
 	    !seam->describe(record, unchanged.partition, &described, &request))
 		return SLURM_SUCCESS;
 	nodes = described.min_nodes;
 	osp_job_describe(job, &described);
 	rc = judge(&described, &request, &effective, sentence, sizeof(sentence));
+	if (!rc && effective.mode == OSP_MODE_ENFORCE &&
+	    osp_job_license_add(job, described.licenses, sentence, sizeof(sentence)))
+		rc = ESLURM_INVALID_LICENSES;
 	if (rc)
 		return refuse(err_msg, uid, sentence, rc);
 	if (described.min_nodes != nodes)
@@ -533,6 +562,8 @@ static int modify(job_desc_msg_t *job, struct job_record *record, uint32_t uid, 
 	if (value)
 		return set_request(value, record, uid, err_msg);
 	if (!job->min_nodes && seam->merge(record, sentence, sizeof(sentence)))
+		return refuse(err_msg, uid, sentence, ESLURM_NOT_SUPPORTED);
+	if (holding && osp_hold_change(job, sentence, sizeof(sentence)))
 		return refuse(err_msg, uid, sentence, ESLURM_NOT_SUPPORTED);
 	return judge_change(job, record, uid, err_msg);
 }

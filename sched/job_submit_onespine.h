@@ -17,7 +17,7 @@ struct job_record;
 
 extern const char plugin_name[];
 extern const char plugin_type[];
-extern const uint32_t plugin_version;
+extern uint32_t plugin_version;
 
 /*
  * Finds the shadow. Returns SLURM_SUCCESS, or SLURM_ERROR with a sentence in the log if the shadow

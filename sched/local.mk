@@ -25,6 +25,7 @@ libshadow_la_SOURCES = \
 	sched/shadow_launch.c \
 	sched/shadow_layout.c \
 	sched/shadow_leave.c \
+	sched/shadow_license.c \
 	sched/shadow_memory.c \
 	sched/shadow_moved.c \
 	sched/shadow_gpus.c sched/shadow_nodes.c sched/shadow_places.c \
@@ -60,6 +61,7 @@ libjobsubmit_la_SOURCES = \
 	sched/gang_words.c sched/gang_words.h \
 	sched/job_describe.c sched/job_describe.h \
 	sched/job_env.c sched/job_env.h \
+	sched/job_hold.c sched/job_hold.h \
 	sched/job_unsafe.c sched/job_unsafe.h \
 	sched/job_spares.c sched/job_spares.h \
 	sched/job_submit_onespine.c sched/job_submit_onespine.h \

@@ -22,7 +22,7 @@
 #include "lib/policy/request.h"
 
 #define OSP_SEAM_COOKIE_0 UINT64_C(0x6f6e657370696e65) /* "onespine" */
-#define OSP_SEAM_COOKIE_1 UINT64_C(0x7365616d2d303037) /* "seam-007" */
+#define OSP_SEAM_COOKIE_1 UINT64_C(0x7365616d2d303038) /* "seam-008" */
 #define OSP_SEAM_ANSWER	  0x4f5350
 
 struct job_record;
@@ -44,6 +44,7 @@ struct osp_seam_job {
 	const char *tres_per_job;
 	const char *tres_per_node;
 	const char *tres_per_task;
+	const char *licenses;  /* of a job in slurmctld; NULL: none */
 	uint32_t nodes_beside; /* that other components take at least in the same partition */
 	struct osp_shape shape;
 	uint32_t spares;	 /* of min_nodes, beyond what stays */

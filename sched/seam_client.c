@@ -18,7 +18,9 @@
 #define NOT_SAFE "gangs would be placed anywhere, so slurmctld does not start"
 
 /* The plugin's own; defined in another file, so that no compiler folds its value. */
-extern const uint32_t plugin_version;
+extern uint32_t plugin_version;
+
+uint32_t osp_slurm_built, osp_slurm_running;
 
 struct version_words {
 	char text[32];
@@ -120,10 +122,11 @@ static uint32_t running_slurm_version(void)
 }
 
 /*
- * Explains the other version. Slurm refuses a plugin of another version before it calls init(), in
- * words that do not say what to do. A constructor runs before that.
+ * Runs before Slurm looks at the version. A plugin for another micro release takes that of the
+ * Slurm that runs, so that init() decides; of one for another release, which Slurm refuses in words
+ * that do not say what to do, it explains this.
  */
-__attribute__((constructor)) static void say_other_slurm(void)
+__attribute__((constructor)) static void see_running_slurm(void)
 {
 	char sentence[OSP_ERROR_TEXT_BYTES];
 	uint32_t running;
@@ -131,6 +134,13 @@ __attribute__((constructor)) static void say_other_slurm(void)
 	if (!dlsym(RTLD_DEFAULT, "slurmctld_config"))
 		return;
 	running = running_slurm_version();
-	if (running && osp_slurm_differs(plugin_version, running, sentence, sizeof(sentence)))
+	if (!running || !osp_slurm_differs(plugin_version, running, sentence, sizeof(sentence)))
+		return;
+	if (running >> 8 != plugin_version >> 8) {
 		slurm_error("onespine: %s", sentence);
+		return;
+	}
+	osp_slurm_built = plugin_version;
+	osp_slurm_running = running;
+	plugin_version = running;
 }

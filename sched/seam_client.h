@@ -19,7 +19,14 @@
 const struct osp_seam *osp_seam_find(char *sentence, size_t sentence_bytes);
 
 /*
- * Tells whether Slurm `running` will refuse a plugin that was built for `built`; the sentence then
+ * Set if this plugin was built for another micro release of the Slurm that runs: Slurm loads it all
+ * the same, because it then says that Slurm's version (sched/job_hold.h). 0 otherwise; both are
+ * 0xMMmmuu.
+ */
+extern uint32_t osp_slurm_built, osp_slurm_running;
+
+/*
+ * Tells whether a plugin that was built for `built` does not fit Slurm `running`; the sentence then
  * says so. Versions are 0xMMmmuu (SLURM_VERSION_NUMBER).
  */
 bool osp_slurm_differs(uint32_t built, uint32_t running, char *sentence, size_t sentence_bytes);

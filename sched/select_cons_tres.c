@@ -164,6 +164,7 @@ int select_p_node_init(void)
 	if (rc == SLURM_SUCCESS && in_slurmctld)
 		rc = check_layout();
 	if (rc == SLURM_SUCCESS && in_slurmctld) {
+		shadow_license_offer();
 		shadow_state_load();
 		shadow_count_again();
 		if (shadow_state.chooser)
@@ -256,8 +257,10 @@ int select_p_reconfigure(void)
 {
 	int rc = slurm_rebuild ? slurm_rebuild() : SLURM_ERROR;
 
-	if (rc == SLURM_SUCCESS && in_slurmctld)
+	if (rc == SLURM_SUCCESS && in_slurmctld) {
 		shadow_count_rebuilt();
+		shadow_license_jobs();
+	}
 	return rc;
 }
 
@@ -343,6 +346,7 @@ int select_p_job_test(job_record_t *job, bitstr_t *bitmap, uint32_t min_nodes, u
 	if (inside || !is_gang_call(job, max_nodes, mode, &effective))
 		return shadow_slurm_job_test(job, bitmap, min_nodes, max_nodes, req_nodes, mode,
 					     candidates, preempted, OSP_JOB_TEST_TAIL_VALUES);
+	shadow_license_drop(job);
 	call = (struct shadow_call){
 		.job = job,
 		.bitmap = bitmap,

@@ -385,6 +385,23 @@ uint64_t shadow_request_hash(const job_record_t *job);
  * reservations (job_scheduler.c). */
 uint64_t shadow_choice_of(const job_record_t *job);
 
+/* --- shadow_license.c ------------------------------------------------------------------------ */
+
+/* Offers the license of gangs, where slurm.conf names it. Called before slurmctld takes Licenses
+ * from what it has read. */
+void shadow_license_offer(void);
+
+/* Gives a pending gang the license, if it has none. Under Slurm's job write lock. */
+void shadow_license_carry(job_record_t *job);
+
+/* Takes it out of the list of licenses by which Slurm schedules the job; its words keep it. Under
+ * the same lock. */
+void shadow_license_drop(job_record_t *job);
+
+/* Gives it to all pending gangs that have none, drops it from the list of every job, and lets those
+ * go that Slurm held because nobody offered it. Under the same lock. */
+void shadow_license_jobs(void);
+
 /* --- shadow_promise.c ------------------------------------------------------------------------ */
 
 struct shadow_call;

@@ -421,6 +421,7 @@ static void describe_job(const job_record_t *job, struct osp_seam_job *described
 		.tres_per_job = job->tres_per_job,
 		.tres_per_node = job->tres_per_node,
 		.tres_per_task = job->tres_per_task,
+		.licenses = job->licenses,
 		.nodes_beside = nodes_beside(job, job->part_ptr),
 		.spares = shadow_spares(job),
 		.segment_spares = shadow_segment_spares(job),
@@ -443,6 +444,8 @@ static int set_checked(job_record_t *job, const struct osp_request *request, cha
 			      sentence_bytes))
 		return ESLURM_NOT_SUPPORTED;
 	write_effective(job, &effective);
+	if (effective.mode == OSP_MODE_ENFORCE)
+		shadow_license_carry(job);
 	if (effective.mode != OSP_MODE_OFF) {
 		shadow_gang_says(job, &effective, "set: not looked at yet");
 	} else {

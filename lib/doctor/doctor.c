@@ -35,6 +35,8 @@ static const struct rule {
 	{"select-type", BEFORE_START, osp_rule_select_type, "SelectType is select/cons_tres"},
 	{"job-submit", BEFORE_START, osp_rule_job_submit,
 	 "JobSubmitPlugins has onespine, which stops a slurmctld that cannot enforce"},
+	{"without-match", 0, osp_rule_without_match,
+	 "slurm.conf has the license that holds gangs when Slurm is updated before Onespine"},
 	{"spank", 0, osp_rule_spank, "plugstack.conf names onespine.so, which takes --gang"},
 	{"trusted", 0, osp_rule_trusted, "nobody but root and SlurmUser can write what they obey"},
 	{"readable", 0, osp_rule_readable, "users and slurmctld can read what they need"},
@@ -294,7 +296,7 @@ char *osp_doctor_piece(const struct osp_doctor_findings *findings)
 	for (uint32_t i = 0; i < findings->count; i++) {
 		const struct osp_doctor_finding *finding = &findings->items[i];
 
-		if (finding->level == OSP_DOCTOR_WRONG && finding->line)
+		if ((finding->level == OSP_DOCTOR_WRONG || finding->setup_writes) && finding->line)
 			osp_text_printf(&text, "%s\n", finding->line);
 	}
 	return osp_text_take(&text);

@@ -152,6 +152,7 @@ struct osp_doctor_facts {
 
 	const char *config_path;
 	bool config_exists;
+	bool holds_gangs; /* it says without_match: hold */
 	bool config_sent; /* slurm.conf includes it as it is now (lib/policy/node_policy.h) */
 	const struct osp_error *config_error; /* NULL: right, or not checked */
 	/* The levels and partitions it names that do not exist (lib/policy/config_names.h): first
@@ -217,6 +218,7 @@ struct osp_doctor_finding {
 	const char
 		*line; /* "Key=Value" that slurm.conf does not have at all, so that a file of ours
 			  may set it; NULL: a person has to change something */
+	bool setup_writes; /* the line, though it is a warning's */
 };
 
 struct osp_doctor_findings {

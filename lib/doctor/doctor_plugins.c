@@ -8,6 +8,7 @@
 #include <strings.h>
 
 #include "lib/base/text.h"
+#include "lib/policy/gang_license.h"
 
 #define SLURM_23_02 0x170200
 
@@ -167,6 +168,30 @@ static uint32_t installed_slurm(const struct osp_doctor_facts *facts)
 	return slurm ? slurm : facts->slurm;
 }
 
+static bool has_license(const struct osp_doctor_facts *facts)
+{
+	return osp_gang_license_is_in(osp_slurm_conf_value(facts->conf, "Licenses", NULL));
+}
+
+/* Returns the version that the first job_submit_onespine.so was built for; 0 if there is none. */
+static uint32_t job_submit_built(const struct osp_doctor_facts *facts)
+{
+	for (size_t i = 0; i < facts->folder_count; i++)
+		if (facts->folders[i].job_submit.state == OSP_PLUGIN_OURS)
+			return facts->folders[i].job_submit.version;
+	return 0;
+}
+
+/* Tells whether slurmctld starts, and gangs wait: with a job_submit for another micro release,
+ * where onespine.yaml says so and slurm.conf has the license (sched/job_hold.h). */
+static bool would_hold(const struct osp_doctor_facts *facts, uint32_t slurm)
+{
+	uint32_t built = job_submit_built(facts);
+
+	return built != slurm && built >> 8 == slurm >> 8 && facts->holds_gangs &&
+	       has_license(facts);
+}
+
 static void compare_version(struct osp_diagnosis *diagnosis, const char *folder, const char *name,
 			    const struct osp_plugin_file *plugin, bool kept)
 {
@@ -183,9 +208,16 @@ static void compare_version(struct osp_diagnosis *diagnosis, const char *folder,
 		return;
 	osp_slurm_version_words(plugin->version, ours);
 	osp_slurm_version_words(slurm, installed);
-	osp_find(diagnosis, OSP_DOCTOR_WRONG,
-		 "%s/%s was built for Slurm %s, and Slurm %s is installed, which passes it over",
-		 folder, name, ours, installed);
+	if ((!kept || diagnosis->facts->before_start) && would_hold(diagnosis->facts, slurm))
+		osp_find(diagnosis, OSP_DOCTOR_WARNING,
+			 "%s/%s was built for Slurm %s, and Slurm %s is installed: gangs wait for "
+			 "license " OSP_GANG_LICENSE ", and other jobs run as without Onespine",
+			 folder, name, ours, installed);
+	else
+		osp_find(diagnosis, OSP_DOCTOR_WRONG,
+			 "%s/%s was built for Slurm %s, and Slurm %s is installed, which passes it "
+			 "over",
+			 folder, name, ours, installed);
 	if (kept)
 		osp_cure(
 			diagnosis,
@@ -193,7 +225,8 @@ static void compare_version(struct osp_diagnosis *diagnosis, const char *folder,
 			"Slurm %s in place, and start slurmctld",
 			installed);
 	else
-		osp_cure(diagnosis, "install Onespine built for exactly Slurm %s", installed);
+		osp_cure(diagnosis, "install Onespine built for exactly Slurm %s%s", installed,
+			 would_hold(diagnosis->facts, slurm) ? ", and start slurmctld again" : "");
 }
 
 void osp_rule_shadow_version(struct osp_diagnosis *diagnosis)
@@ -208,6 +241,20 @@ void osp_rule_shadow_version(struct osp_diagnosis *diagnosis)
 		compare_version(diagnosis, folder->path, "job_submit_onespine.so",
 				&folder->job_submit, folder->job_submit_kept);
 	}
+}
+
+void osp_rule_without_match(struct osp_diagnosis *diagnosis)
+{
+	const struct osp_doctor_facts *facts = diagnosis->facts;
+
+	if (!facts->holds_gangs || has_license(facts))
+		return;
+	osp_find(diagnosis, OSP_DOCTOR_WARNING,
+		 "slurm.conf has no license " OSP_GANG_LICENSE
+		 ": when Slurm is updated before Onespine, slurmctld does not start");
+	osp_cure_list(diagnosis, "Licenses", OSP_GANG_LICENSE_SETTING);
+	if (!diagnosis->findings->failed)
+		diagnosis->findings->items[diagnosis->findings->count - 1].setup_writes = true;
 }
 
 /* --- slurm.conf ------------------------------------------------------------------------------- */

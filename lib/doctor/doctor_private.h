@@ -49,6 +49,7 @@ osp_rule_f osp_rule_plugin_dir;
 osp_rule_f osp_rule_shadow_version;
 osp_rule_f osp_rule_select_type;
 osp_rule_f osp_rule_job_submit;
+osp_rule_f osp_rule_without_match;
 osp_rule_f osp_rule_spank;
 osp_rule_f osp_rule_trusted;
 osp_rule_f osp_rule_readable;

@@ -22,6 +22,8 @@ const char *const osp_unlaunched_names[OSP_UNLAUNCHED_COUNT] = {
 	[OSP_UNLAUNCHED_LAUNCH] = "launch",
 };
 
+const char *const osp_without_match_names[2] = {"hold", "stop"};
+
 /* --- reading a policy ------------------------------------------------------------------------- */
 
 typedef int take_f(const struct osp_document *document, const struct osp_value *value,
@@ -230,7 +232,8 @@ static int take_rules(const struct osp_document *document, const struct osp_valu
 
 /* --- reading the file ------------------------------------------------------------------------- */
 
-static const char *const file_keys[] = {"topology", "defaults", "history", "watch", "partitions"};
+static const char *const file_keys[] = {"topology", "without_match", "defaults",
+					"history",  "watch",	     "partitions"};
 
 #define FILE_KEYS (sizeof(file_keys) / sizeof(file_keys[0]))
 
@@ -293,6 +296,18 @@ static int take_partitions(struct osp_config *config, const struct osp_value *ma
 	return 0;
 }
 
+static int take_without_match(struct osp_config *config, const struct osp_value *value,
+			      struct osp_error *error)
+{
+	size_t index;
+
+	if (osp_value_choice(config->document, value, osp_without_match_names, 2, &index, error))
+		return -1;
+	config->stops = index == 1;
+	config->without_match_line = value->line;
+	return 0;
+}
+
 static int take_file(struct osp_config *config, struct osp_error *error)
 {
 	const struct osp_value *root = osp_document_root(config->document), *value;
@@ -305,6 +320,9 @@ static int take_file(struct osp_config *config, struct osp_error *error)
 		return -1;
 	if (value)
 		config->topology_line = value->line;
+	value = osp_value_get(root, "without_match");
+	if (value && take_without_match(config, value, error))
+		return -1;
 	value = osp_value_get(root, "defaults");
 	if (value && take_rules(config->document, value, &config->defaults, error))
 		return -1;
@@ -414,6 +432,11 @@ const struct osp_policy *osp_config_policy(const struct osp_config *config, cons
 			return &config->partitions[i].policy;
 	}
 	return &config->defaults.policy;
+}
+
+bool osp_config_holds(const struct osp_config *config)
+{
+	return !config->stops;
 }
 
 const struct osp_gate_policy *osp_config_gate(const struct osp_config *config,

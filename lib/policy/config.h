@@ -24,6 +24,7 @@
  *	  launch_place: 5:00
  *	  launch_keep: 5:00
  *	  gate: {}                    # lib/gate/gate_policy.h
+ *	without_match: hold           # hold | stop: where Slurm was updated and no build fits it
  *	history: {}                   # lib/health/history_policy.h
  *	watch: {}                     # lib/topology/watch_policy.h
  *	partitions:
@@ -105,6 +106,10 @@ const struct osp_watch_policy *osp_config_watch(const struct osp_config *config)
 /* Returns the topology file's name as configured (not joined to a folder); default
  * "onespine.topology". */
 const char *osp_config_topology(const struct osp_config *config);
+
+/* Tells whether gangs wait where Slurm was updated and no build of Onespine fits it (without_match:
+ * hold), or slurmctld does not start. */
+bool osp_config_holds(const struct osp_config *config);
 
 /* Return the partitions named in the file, to check them against Slurm's. */
 size_t osp_config_partition_count(const struct osp_config *config);

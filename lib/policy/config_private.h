@@ -51,6 +51,8 @@ struct osp_config {
 	char *file;
 	const char *topology;
 	int topology_line;
+	bool stops; /* without_match: stop */
+	int without_match_line;
 	struct osp_partition_policy defaults;
 	struct osp_partition_policy *partitions;
 	size_t partition_count;
@@ -70,6 +72,7 @@ extern const char *const osp_env_mode_names[OSP_ENV_MODE_COUNT];
 extern const char *const osp_bind_mode_names[OSP_BIND_MODE_COUNT];
 #define OSP_UNLAUNCHED_COUNT (OSP_UNLAUNCHED_LAUNCH + 1)
 
+extern const char *const osp_without_match_names[2]; /* by osp_config.stops */
 extern const char *const osp_unlaunched_names[OSP_UNLAUNCHED_COUNT];
 extern const char *const osp_policy_keys[OSP_KEY_COUNT];
 

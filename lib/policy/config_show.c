@@ -151,12 +151,14 @@ static void add_watch_lines(struct osp_text *text, const struct osp_config *conf
 
 static void show_lines(struct osp_text *text, const struct osp_config *config)
 {
-	struct widths widths = {(int)strlen("topology"), (int)strlen(config->topology)};
+	struct widths widths = {(int)strlen("without_match"), (int)strlen(config->topology)};
 
 	widen(&widths, &config->defaults);
 	for (size_t i = 0; i < config->partition_count; i++)
 		widen(&widths, &config->partitions[i]);
 	add_line(text, config, widths, "topology", config->topology, config->topology_line);
+	add_line(text, config, widths, "without_match", osp_without_match_names[config->stops],
+		 config->without_match_line);
 	add_rules(text, config, widths, &config->defaults);
 	add_gate_lines(text, config, widths, &config->defaults);
 	add_history_lines(text, config, widths);
@@ -291,6 +293,9 @@ static void show_json(struct osp_text *text, const struct osp_config *config)
 	add_json_string(text, config->file);
 	osp_text_add(text, ",\n  \"topology\": ");
 	add_json_value(text, config->topology, true, config->topology_line);
+	osp_text_add(text, ",\n  \"without_match\": ");
+	add_json_value(text, osp_without_match_names[config->stops], true,
+		       config->without_match_line);
 	osp_text_add(text, ",\n  \"defaults\": ");
 	add_json_rules(text, &config->defaults, "  ");
 	add_json_history(text, config);

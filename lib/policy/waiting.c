@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "lib/policy/gang_license.h"
+
 /* The sentence of a reason; the parts in {} come from the job. */
 struct sentence {
 	const char *reason; /* Slurm's word, or the beginning of several */
@@ -31,6 +33,9 @@ static const struct sentence sentences[] = {
 	 "JobId={job} Dependency='"},
 	{"Dependency", false, OSP_WAITING_DEPENDENCY, "it depends on other jobs{dependency}"},
 	{"Licenses", false, OSP_WAITING_LICENSE, "too few licenses are free{licenses}"},
+	/* 26.05 holds a job for those that are not offered (slurmctld/read_config.c) */
+	{"License request '", true, OSP_WAITING_LICENSE,
+	 "it is held because licenses that it asks for are not offered{licenses}"},
 	{"Reservation", false, OSP_WAITING_RESERVATION,
 	 "it waits for its reservation{reservation}, which has not begun or has no room yet"},
 	{"ReservationDeleted", false, OSP_WAITING_RESERVATION,
@@ -223,6 +228,13 @@ static const char *begin_words(const struct osp_waiting *waiting)
 				 : "it begins at {begin} at the earliest (--begin)";
 }
 
+/* Tells whether the job waits for the license of gangs and no other. */
+static bool waits_for_build(const struct osp_waiting *waiting)
+{
+	return waiting->licenses && osp_gang_license_is_in(waiting->licenses) &&
+	       !strpbrk(waiting->licenses, ",;|");
+}
+
 const char *osp_waiting_words(const struct osp_waiting *waiting, char *buffer, size_t buffer_bytes)
 {
 	enum osp_waiting_kind kind = osp_waiting_kind(waiting->reason);
@@ -234,6 +246,9 @@ const char *osp_waiting_words(const struct osp_waiting *waiting, char *buffer, s
 		return buffer;
 	if (kind == OSP_WAITING_BEGIN)
 		words = begin_words(waiting);
+	else if (kind == OSP_WAITING_LICENSE && waits_for_build(waiting))
+		words = "Slurm was updated and Onespine was not: gangs wait until the build for "
+			"this Slurm is installed";
 	else if (known)
 		words = known->words;
 	else if (kind == OSP_WAITING_LIMIT)

@@ -18,13 +18,15 @@ setup() {
 	holds "$output" "  cure: $DIR/slurm.conf: JobSubmitPlugins=onespine"
 	holds "$output" "wrong: $DIR/plugstack.conf does not name onespine.so"
 	holds "$output" "wrong: no topology, so no gang starts: $DIR/onespine.topology: cannot be opened"
-	[[ ${lines[-1]} == "$DIR/slurm.conf: "*" things looked at, 4 wrong, 0 warnings" ]]
+	holds "$output" "warning: slurm.conf has no license onespine: when Slurm is updated before Onespine, slurmctld does not start (without-match)
+  cure: $DIR/slurm.conf: Licenses=onespine:1"
+	[[ ${lines[-1]} == "$DIR/slurm.conf: "*" things looked at, 4 wrong, 1 warning" ]]
 }
 
 @test "--json says the same" {
 	onespine doctor --offline --json >j || true
 	[[ $(jq -r '.right, .controller, .slurmctld, (.findings | map(.name) | join(" "))' j | paste -sd'|') == \
-		"false|true|not asked|plugin-dir job-submit spank topology" ]]
+		"false|true|not asked|plugin-dir job-submit without-match spank topology" ]]
 	[[ $(jq -r '.findings[1] | .level, .line, .cure' j | paste -sd'|') == \
 		"wrong|JobSubmitPlugins=onespine|$DIR/slurm.conf: JobSubmitPlugins=onespine" ]]
 }
@@ -176,7 +178,7 @@ $DIR/slurm.conf: 1 things looked at, 1 wrong, 0 warnings" onespine doctor --offl
 
 @test "a shadow of another Slurm" {
 	needs_installed
-	make_right
+	make_right # job_submit fits: it would stop slurmctld, whatever license there is
 	mkdir other
 	cp "$LIB/slurmctld/select_cons_tres.so" other/
 	other_version other/select_cons_tres.so
@@ -209,7 +211,7 @@ make_builds() {
 	other_version lib/slurmctld/select_cons_tres.so
 	other_version lib/job_submit_onespine.so
 	chmod -R go-w lib
-	sed -i "s#^PluginDir=.*#PluginDir=$DIR/lib/slurmctld:$DIR/lib:$DIR/slurm#" slurm.conf
+	sed -i "s#^PluginDir=.*#PluginDir=$DIR/lib/slurmctld:$DIR/lib:$DIR/slurm#; /^Licenses/d" slurm.conf
 	[[ $(version_of lib/job_submit_onespine.so) == "$BEFORE" ]]
 }
 
@@ -256,6 +258,22 @@ in_place() {
 	run onespine doctor --before-start
 	[[ $status == 0 && ${lines[0]} == *"select_cons_tres.so is now the build for Slurm $NOW, which is installed" ]]
 	in_place "$NOW"
+}
+
+@test "no build fits: with the license slurmctld starts and holds gangs, unless onespine.yaml says stop" {
+	make_builds
+	rm -r lib/slurm
+	run onespine doctor --before-start
+	[[ $status == 1 ]]
+	printf 'Licenses=matlab:2,onespine:1\n' >>slurm.conf
+	run onespine doctor --before-start
+	[[ $status == 0 ]]
+	holds "$output" "warning: $DIR/lib/slurmctld/select_cons_tres.so was built for Slurm $BEFORE, and Slurm $NOW is installed: gangs wait for license onespine, and other jobs run as without Onespine (shadow-version)
+  cure: install Onespine built for exactly Slurm $NOW, and start slurmctld again"
+	printf 'without_match: stop\n' >onespine.yaml
+	run onespine doctor --before-start
+	[[ $status == 1 ]]
+	holds "$output" "wrong: $DIR/lib/job_submit_onespine.so was built for Slurm $BEFORE, and Slurm $NOW is installed, which passes it over"
 }
 
 @test "what is kept of builds can be read by SlurmUser whatever root's umask, and no link goes through a folder of others" {
@@ -316,7 +334,8 @@ in_place() {
 	needs_installed
 	onespine doctor --offline --write=piece.conf
 	[[ $(grep -v '^#' piece.conf) == "PluginDir=$LIB/slurmctld:$LIB:$SLURM_PLUGINS
-JobSubmitPlugins=onespine" ]]
+JobSubmitPlugins=onespine
+Licenses=onespine:1" ]]
 	printf 'include piece.conf\n' >>slurm.conf
 	run onespine doctor --before-start
 	[[ $status == 0 ]]

@@ -51,7 +51,8 @@ right_and_undone() {
     include slurm-onespine.conf"
 	holds "$output" "now restart slurmctld, and run scontrol reconfigure and onespine doctor"
 	[[ $(grep -v '^#' slurm-onespine.conf) == "PluginDir=$LIB/slurmctld:$LIB:$SLURM_PLUGINS
-JobSubmitPlugins=onespine" ]]
+JobSubmitPlugins=onespine
+Licenses=onespine:1" ]]
 	[[ $(tail -n 3 slurm.conf | head -n 1) == '# ours stays' ]]
 	[[ $(cat plugstack.conf) == *"required $LIB/onespine.so" ]]
 	[[ $(stat -c '%u %g %a' slurm.conf) == "$(stat -c '%u %g %a' "$BATS_TEST_TMPDIR/kept/slurm.conf")" ]]
@@ -134,7 +135,7 @@ would write $DIR/plugstack.conf:"
 	sed -i "6s#.*#PluginDir=$LIB/slurmctld:$LIB:$SLURM_PLUGINS#; 7s/.*/JobSubmitPlugins=lua,onespine/" slurm.conf
 	run onespine setup --head
 	[[ $status == 0 ]]
-	[[ ! -e slurm-onespine.conf ]]
+	[[ $(grep -v "^#" slurm-onespine.conf) == Licenses=onespine:1 ]] # nobody says another
 	grep -q onespine.so plugstack.conf
 }
 

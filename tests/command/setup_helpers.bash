@@ -36,6 +36,7 @@ make_right() {
 	cat >>slurm.conf <<-END
 		PluginDir=$LIB/slurmctld:$LIB:$SLURM_PLUGINS
 		JobSubmitPlugins=onespine
+		Licenses=onespine:1
 	END
 	printf 'required %s/onespine.so\n' "$LIB" >plugstack.conf
 }

@@ -181,6 +181,61 @@ bool validate_operator(uid_t uid)
 	return fake_slurm.is_operator;
 }
 
+static void free_license(void *item)
+{
+	licenses_t *license = item;
+
+	xfree(license->name);
+	xfree(license);
+}
+
+/* Takes any words but "unknown". */
+static osp_list_t *validate(const char *words, bool *valid)
+{
+	osp_list_t *list = list_create(free_license);
+	char *copy = xstrdup(words), *rest = copy, *word;
+
+	*valid = !strstr(words, "unknown");
+	while ((word = strsep(&rest, ",;"))) {
+		licenses_t *license = xmalloc(sizeof(*license));
+
+		license->name = xstrndup(word, strcspn(word, ":="));
+		list_append(list, license);
+	}
+	xfree(copy);
+	if (!*valid)
+		FREE_NULL_LIST(list);
+	return list;
+}
+
+#if OSP_SLURM_AT_LEAST(26, 5)
+osp_list_t *license_validate(char *words, bool configured, bool existing, bool hres,
+			     uint64_t *counts, bool *valid, bool *fuzzy)
+{
+	(void)configured, (void)existing, (void)hres, (void)counts, (void)fuzzy;
+	return validate(words, valid);
+}
+#elif OSP_SLURM_AT_LEAST(25, 5)
+osp_list_t *license_validate(char *words, bool configured, bool existing, bool hres,
+			     uint64_t *counts, bool *valid)
+{
+	(void)configured, (void)existing, (void)hres, (void)counts;
+	return validate(words, valid);
+}
+#else
+osp_list_t *license_validate(char *words, bool configured, bool existing, uint64_t *counts,
+			     bool *valid)
+{
+	(void)configured, (void)existing, (void)counts;
+	return validate(words, valid);
+}
+#endif
+
+void set_job_prio(job_record_t *job)
+{
+	job->priority = 4711;
+}
+
 #if OSP_SLURM_AT_LEAST(24, 11)
 bool license_list_overlap(osp_list_t *list_1, osp_list_t *list_2)
 {

@@ -121,7 +121,7 @@ asked_twice() {
 	reserved cr-0a
 	ec2 'del(.instances[].lifecycle)'
 	await 30 journal_has 'reservation onespine-ends-cr-0a deleted'
-	! reserved cr-0a
+	run ! reserved cr-0a
 }
 
 @test "a reservation that cannot be made is said, and the other blocks have theirs" {
@@ -141,7 +141,7 @@ asked_twice() {
 	shows 'Nodes=n[1-4] ' reserved cr-0a
 	ec2 '.instances[4] += {reservation: "cr-0f", lifecycle: "capacity-block"}'
 	await 30 journal_has 'Capacity Blocks: EC2 does not tell when cr-0f ends'
-	! reserved cr-0f
+	run ! reserved cr-0f
 }
 
 @test "an end counts while the answer about places is held, and moves the reservation without a gap" {
@@ -150,7 +150,7 @@ asked_twice() {
 	ec2 '.instances[range(1; 7)].nodes = ["nn-t", "nn-s3", "nn-l3"] | .reservations[0].ends = "2099-01-01T11:30:00.000Z"'
 	await 30 journal_has '^held'
 	await 30 shows 'StartTime=2099-01-01T' reserved cr-0a
-	! journal_has deleted || fail "the reservation was deleted"
+	run ! journal_has deleted || fail "the reservation was deleted"
 	shows 'Nodes=n[1-4] ' reserved cr-0a
 }
 
@@ -165,7 +165,7 @@ asked_twice() {
 	shows 'Nodes=n[1-4] ' reserved cr-0a
 	ec2 '.instances[0] |= del(.reservation, .lifecycle)'
 	await 30 shows 'Nodes=n[2-4] ' reserved cr-0a
-	! journal_has deleted || fail "the reservation was deleted"
+	run ! journal_has deleted || fail "the reservation was deleted"
 	ec2 '.instances[range(0; 4)].state = "stopped" | .reservations[0] += {state: "expired", ends: "2026-01-02T11:30:00.000Z"}'
 	await 30 journal_has 'reservation onespine-ends-cr-0a deleted'
 }
@@ -195,7 +195,7 @@ asked_twice() {
 	await_job "$other" RUNNING
 	watch_begins
 	await 30 journal_has "job $long of [^ ]* runs into the end of Capacity Block cr-0a: EC2 begins to end n\[1-4\] at"
-	! journal_has "job $other of"
+	run ! journal_has "job $other of"
 	begins=$(reserved cr-0a | sed 's/.*StartTime=\([^ ]*\).*/\1/')
 	shows "  runs into the end of Capacity Block cr-0a: EC2 begins to end n[1-4] at $begins, and the job may run until " onespine why "$long"
 	equal "$(onespine why --json "$long" | jq -c .block_ends)" \
@@ -223,7 +223,7 @@ asked_twice() {
 	onespine topology watch --interval=1 -o "$ONESPINE_CLUSTER/onespine.topology" >journal 2>&1 3>&- &
 	watch_pid=$!
 	await 30 journal_has 'reservation onespine-ends-cr-0a deleted'
-	! reserved cr-0a
+	run ! reserved cr-0a
 	reserved mine
 	sed -i s/off/reserve/ "$config"
 }

@@ -195,6 +195,88 @@ note_holds() {
 	cluster start-ctld --dir "$ONESPINE_CLUSTER"
 }
 
+@test "Slurm is updated and no build fits it: gangs wait, other jobs run, and the build brings the gangs back" {
+	free_all
+	local lib=$BATS_TEST_TMPDIR/lib
+	mkdir -p "$lib/slurmctld"
+	cp "$PREFIX/lib/onespine/slurmctld/select_cons_tres.so" "$lib/slurmctld/"
+	cp "$PREFIX/lib/onespine/job_submit_onespine.so" "$lib/"
+	other_version "$lib/slurmctld/select_cons_tres.so"
+	other_version "$lib/job_submit_onespine.so"
+	chmod -R go-w "$lib"
+
+	# with the license in slurm.conf, gangs carry it, and those from before are given it
+	waiting=$(submit --gang -N2 --exclusive -w "n[1-2]" --begin=now+1hour)
+	equal "$(job_field "$waiting" Licenses)" "(null)"
+	await_saved "$waiting"
+	cluster kill-ctld --dir "$ONESPINE_CLUSTER"
+	cp "$ONESPINE_CLUSTER/slurm.conf" "$BATS_TEST_TMPDIR/"
+	echo "Licenses=onespine:1,tool:2" >>"$ONESPINE_CLUSTER/slurm.conf"
+	sed -i 's/^SchedulerParameters=.*/&,allow_zero_lic/' "$ONESPINE_CLUSTER/slurm.conf"
+	grep -q allow_zero_lic "$ONESPINE_CLUSTER/slurm.conf"
+	cluster start-ctld --dir "$ONESPINE_CLUSTER"
+	await 20 job_carries "$waiting"
+	first=$(submit --gang -N2 --exclusive -w "n[1-2]")
+	await_job "$first" RUNNING
+	job_carries "$first"
+	busy=$(submit -N1 --exclusive -w n3)
+	await_job "$busy" RUNNING
+	blocked=$(submit --gang -N2 --exclusive -L tool:1 -w "n[3-4]")
+	equal "$(job_field "$blocked" Licenses | tr , '\n' | sort | paste -sd,)" "onespine:2,tool:1"
+	sed "s#^PluginDir=.*#PluginDir=$lib/slurmctld:$lib:$PLUGINS#" "$ONESPINE_CLUSTER/slurm.conf" >"$BATS_TEST_TMPDIR/updated"
+	cp "$ONESPINE_CLUSTER/slurm.conf" "$BATS_TEST_TMPDIR/matching"
+	await_saved "$blocked"
+	cluster kill-ctld --dir "$ONESPINE_CLUSTER"
+
+	cp "$BATS_TEST_TMPDIR/updated" "$ONESPINE_CLUSTER/slurm.conf"
+	run onespine doctor --before-start
+	equal "$status" 0
+	cluster start-ctld --dir "$ONESPINE_CLUSTER"
+	log_has 'Slurm was updated and Onespine was not: Slurm places jobs by itself, and every gang waits for license onespine'
+	equal "$(job_state "$first")" RUNNING
+	scancel "$first" "$busy"
+	plain=$(submit -N2 --exclusive -w "n[1-2]")
+	await_job "$plain" RUNNING
+	scancel "$plain"
+	scontrol update JobId="$waiting" StartTime=now
+	fresh=$(submit --gang -N2 --exclusive)
+	job_carries "$blocked"
+	await 30 is_held "$blocked"
+	await 30 is_held "$waiting"
+	scontrol reconfigure
+	other=$(submit -N1 --exclusive)
+	await_job "$other" RUNNING
+	equal "$(job_state "$blocked") $(job_state "$waiting") $(job_state "$fresh")" "PENDING PENDING PENDING"
+	run scontrol update JobId="$blocked" Licenses=
+	[[ $status != 0 ]]
+	scancel "$other"
+
+	cluster kill-ctld --dir "$ONESPINE_CLUSTER"
+	cp "$BATS_TEST_TMPDIR/matching" "$ONESPINE_CLUSTER/slurm.conf"
+	cluster start-ctld --dir "$ONESPINE_CLUSTER"
+	await_job "$waiting" RUNNING
+	await_job "$blocked" RUNNING
+	scancel "$waiting" "$blocked"
+	await_job "$fresh" RUNNING
+	scancel "$fresh"
+	cluster kill-ctld --dir "$ONESPINE_CLUSTER"
+	cp "$BATS_TEST_TMPDIR/slurm.conf" "$ONESPINE_CLUSTER/"
+	cluster start-ctld --dir "$ONESPINE_CLUSTER"
+}
+
+job_carries() {
+	[[ $(job_field "$1" Licenses) == *onespine* ]]
+}
+
+# is_held JOB: Slurm says that it waits for licenses, or 26.05 that it holds it for them
+is_held() {
+	job_is "$1" PENDING && [[ $(job_field "$1" Reason) == *icense* ]]
+}
+
+log_has() {
+	grep -qF "$1" "$ONESPINE_CLUSTER/log/slurmctld.log"
+}
+
 @test "taken out of the configuration again, Slurm is stock and knows its jobs" {
 	free_all
 	job=$(submit --gang -N2 --exclusive)

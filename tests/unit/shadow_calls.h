@@ -17,6 +17,7 @@
 int init(void);
 int fini(void);
 int select_p_node_init(void);
+int select_p_reconfigure(void);
 int select_p_job_begin(job_record_t *job);
 osp_job_test_f select_p_job_test;
 

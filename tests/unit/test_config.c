@@ -153,8 +153,9 @@ static void refuses_in_words(void **state)
 		const char *error;
 	} cases[] = {
 		{"topologies: x\n", "1:1: unknown key 'topologies'; did you mean topology?"},
-		{"topology: x\nquux: 1\n", "2:1: unknown key 'quux'; the keys here are topology, "
-					   "defaults, history, watch, partitions"},
+		{"topology: x\nquux: 1\n",
+		 "2:1: unknown key 'quux'; the keys here are topology, without_match, "
+		 "defaults, history, watch, partitions"},
 		{"topology: x\ngang: always\n",
 		 "2:1: 'gang' is a key of defaults or of a partition: it is expected indented "
 		 "below 'defaults:' or below a name under 'partitions:'"},
@@ -324,6 +325,7 @@ static void shows_what_is_in_force(void **state)
 	(void)state;
 	assert_string_equal(shown,
 			    "topology                    onespine.topology  (default)\n"
+			    "without_match               hold               (default)\n"
 			    "defaults.mode               enforce            (default)\n"
 			    "defaults.level              core               (onespine.yaml:2)\n"
 			    "defaults.gang               asked              (default)\n"
@@ -393,6 +395,7 @@ static void shows_json(void **state)
 		"{\n"
 		"  \"file\": \"onespine.yaml\",\n"
 		"  \"topology\": {\"value\": \"onespine.topology\", \"line\": null},\n"
+		"  \"without_match\": {\"value\": \"hold\", \"line\": null},\n"
 		"  \"defaults\": {\n"
 		"    \"mode\": {\"value\": \"enforce\", \"line\": null},\n"
 		"    \"level\": {\"value\": \"core\", \"line\": 2},\n"

@@ -258,6 +258,33 @@ static void test_versions(void **state)
 	       "22.05.9 is installed, which passes it over | install Onespine built for exactly "
 	       "Slurm "
 	       "22.05.9");
+	host.facts.holds_gangs = true;
+	expect(&host, RIGHT "Licenses=tool:2,onespine:1\n",
+	       "warning shadow-version: /o/slurmctld/select_cons_tres.so was built for Slurm "
+	       "22.05.8, and Slurm 22.05.9 is installed: gangs wait for license onespine, and "
+	       "other jobs run as without Onespine | install Onespine built for exactly Slurm "
+	       "22.05.9, and start slurmctld again\n"
+	       "warning shadow-version: /o/job_submit_onespine.so was built for Slurm 22.05.8, and "
+	       "Slurm 22.05.9 is installed: gangs wait for license onespine, and other jobs run as "
+	       "without Onespine | install Onespine built for exactly Slurm 22.05.9, and start "
+	       "slurmctld again");
+	host.folders[2].select.version = V22;
+	expect(&host, RIGHT "Licenses=tool:2\n",
+	       "warning without-match: slurm.conf has no license onespine: when Slurm is updated "
+	       "before Onespine, slurmctld does not start | /e/slurm.conf:4: "
+	       "Licenses=tool:2,onespine:1 instead of tool:2");
+	host.folders[2].select.version = 0x190b08; /* another release */
+	host.folders[0].select.version = host.folders[1].job_submit.version = V22;
+	host.facts.before_start = true;
+	expect(&host, RIGHT "Licenses=onespine:1\n",
+	       "wrong shadow-version: /o/slurmctld/select_cons_tres.so was built for Slurm "
+	       "22.05.8, and Slurm 25.11.8 is installed, which passes it over | install Onespine "
+	       "built for exactly Slurm 25.11.8\n"
+	       "wrong shadow-version: /o/job_submit_onespine.so was built for Slurm 22.05.8, and "
+	       "Slurm 25.11.8 is installed, which passes it over | install Onespine built for "
+	       "exactly Slurm 25.11.8");
+	make_host(&host);
+	host.folders[2].select.version = 0x160509;
 	host.folders[0].select_kept = host.folders[1].job_submit_kept = true;
 	expect(&host, RIGHT,
 	       "wrong shadow-version: /o/slurmctld/select_cons_tres.so was built for Slurm "

@@ -11,6 +11,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 #include <cmocka.h>
 
 #include <slurm/slurm.h>
@@ -398,6 +400,233 @@ static void tells_another_slurm(void **state)
 			  "install Onespine built for exactly Slurm 24.11.5, or take onespine out "
 			  "of JobSubmitPlugins");
 	assert_true(osp_slurm_differs(0x160508, 0x160509, sentence, sizeof(sentence)));
+}
+
+/* --- a Slurm that was updated ----------------------------------------------------------------- */
+
+static char takes_more[] = "bf_continue,allow_zero_lic";
+static char offers[] = "matlab:2,onespine:1", others[] = "matlab:2", conf_path[64];
+
+static const char *write_policy(const char *text)
+{
+	static char folder[] = "/tmp/test_job_submit.XXXXXX", path[80];
+	FILE *file;
+
+	if (!conf_path[0]) {
+		assert_non_null(mkdtemp(folder));
+		snprintf(conf_path, sizeof(conf_path), "%s/slurm.conf", folder);
+		snprintf(path, sizeof(path), "%s/onespine.yaml", folder);
+	}
+	file = fopen(path, "w");
+	assert_non_null(file);
+	assert_true(fputs(text, file) >= 0);
+	assert_int_equal(fclose(file), 0);
+	assert_int_equal(chmod(path, 0644), 0);
+	slurm_conf.slurm_conf = conf_path;
+	slurm_conf.licenses = offers;
+	slurm_conf.sched_params = takes_more;
+	return path;
+}
+
+static int after_an_update(void **state)
+{
+	(void)state;
+	shadow = SHADOW_ABSENT;
+	osp_slurm_built = 0x190b07;
+	osp_slurm_running = 0x190b08;
+	start_job();
+	return 0;
+}
+
+static int as_built(void **state)
+{
+	char *slash = strrchr(conf_path, '/');
+
+	(void)state;
+	osp_slurm_built = osp_slurm_running = 0;
+	slurm_conf.slurm_conf = slurm_conf.licenses = slurm_conf.sched_params = NULL;
+	if (slash) {
+		char path[80];
+
+		*slash = '\0';
+		snprintf(path, sizeof(path), "%s/onespine.yaml", conf_path);
+		unlink(path);
+		*slash = '/';
+	}
+	return 0;
+}
+
+static void holds_gangs_after_an_update(void **state)
+{
+	(void)state;
+	write_policy("partitions:\n  gpu: {gang: always, allow_off: false}\n");
+	assert_int_equal(init(), SLURM_SUCCESS);
+	assert_string_equal(
+		error_log, "onespine: Slurm was updated and Onespine was not: Slurm places jobs by "
+			   "itself, and every gang waits for license onespine. Install Onespine "
+			   "built for this Slurm and start slurmctld again");
+	/* a gang that asks */
+	job.partition = others; /* of no policy */
+	job.min_nodes = 2;
+	ask("spine");
+	assert_int_equal(job_submit(&job, 1000, &message), SLURM_SUCCESS);
+	assert_string_equal(job.licenses, "onespine:2");
+	assert_non_null(effective_value());
+	slurm_xfree((void **)&job.licenses);
+	end_job();
+	/* one that the policy makes, beside a license of its own */
+	start_job();
+	job.partition = (char *)"gpu";
+	job.min_nodes = 2;
+	job.licenses = slurm_text("matlab:1");
+	assert_int_equal(job_submit(&job, 1000, &message), SLURM_SUCCESS);
+	assert_string_equal(job.licenses, "matlab:1,onespine:2");
+	slurm_xfree((void **)&job.licenses);
+	end_job();
+	/* no gang */
+	start_job();
+	job.partition = (char *)"gpu";
+	job.min_nodes = job.max_nodes = 1;
+	assert_int_equal(job_submit(&job, 1000, &message), SLURM_SUCCESS);
+	assert_null(job.licenses);
+	end_job();
+	/* nobody names a partition: it may be that one */
+	start_job();
+	job.min_nodes = 4;
+	assert_int_equal(job_submit(&job, 1000, &message), SLURM_SUCCESS);
+	assert_string_equal(job.licenses, "onespine:2");
+	slurm_xfree((void **)&job.licenses);
+	end_job();
+}
+
+static void what_it_cannot_judge_is_refused(void **state)
+{
+	(void)state;
+	write_policy("");
+	assert_int_equal(init(), SLURM_SUCCESS);
+	job.min_nodes = 4;
+	ask("spine");
+	add_spank(OSP_SPANK_GANG_LAYOUT, "tp8,pp4");
+	assert_int_equal(job_submit(&job, 1000, &message),
+			 ESLURM_REQUESTED_NODE_CONFIG_UNAVAILABLE);
+	assert_string_equal(message, "a layout and spares in each segment cannot be judged until "
+				     "Onespine built for this Slurm is installed; submit it then, "
+				     "or say --gang-segment=LEVEL:N");
+	end_job();
+	start_job();
+	job.min_nodes = 4;
+	job.licenses = slurm_text("matlab|ansys");
+	ask("spine");
+	assert_int_equal(job_submit(&job, 1000, &message), ESLURM_INVALID_LICENSES);
+	assert_string_equal(message, "a gang's licenses cannot be alternatives (|) here: ask for "
+				     "those that it takes (a,b)");
+	slurm_xfree((void **)&message);
+	slurm_conf.sched_params = NULL; /* Slurm would refuse the license */
+	assert_int_equal(job_submit(&job, 1000, &message),
+			 ESLURM_REQUESTED_NODE_CONFIG_UNAVAILABLE);
+	assert_string_equal(message,
+			    "no gang is taken until Onespine built for this Slurm is installed");
+	slurm_xfree((void **)&job.licenses);
+	end_job();
+}
+
+static void a_change_lets_no_gang_go(void **state)
+{
+	struct job_record *record = (struct job_record *)&job;
+
+	(void)state;
+	write_policy("");
+	assert_int_equal(init(), SLURM_SUCCESS);
+	job.min_nodes = 4; /* no partition promises anything */
+	assert_int_equal(job_modify(OSP_JOB_MODIFY_ARGUMENTS(&job, record, 1000, &message)),
+			 SLURM_SUCCESS);
+	job.licenses = slurm_text("");
+	assert_int_equal(job_modify(OSP_JOB_MODIFY_ARGUMENTS(&job, record, 1000, &message)),
+			 ESLURM_NOT_SUPPORTED);
+	assert_non_null(strstr(info_log, "licenses cannot be changed until"));
+	slurm_xfree((void **)&job.licenses);
+	end_job();
+	start_job();
+	write_policy("defaults: {gang: always, allow_off: false}\n");
+	assert_int_equal(init(), SLURM_SUCCESS);
+	assert_int_equal(job_modify(OSP_JOB_MODIFY_ARGUMENTS(&job, record, 1000, &message)),
+			 SLURM_SUCCESS);
+	job.min_nodes = 4;
+	assert_int_equal(job_modify(OSP_JOB_MODIFY_ARGUMENTS(&job, record, 1000, &message)),
+			 ESLURM_NOT_SUPPORTED);
+	assert_non_null(strstr(info_log, "where a job may run cannot be changed until"));
+	ask("spine");
+	job.min_nodes = NO_VAL;
+	assert_int_equal(job_modify(OSP_JOB_MODIFY_ARGUMENTS(&job, record, 1000, &message)),
+			 ESLURM_NOT_SUPPORTED);
+	end_job();
+}
+
+static void stops(const char *words)
+{
+	assert_int_equal(init(), SLURM_ERROR);
+	assert_non_null(
+		strstr(error_log, "job_submit_onespine.so was built for Slurm 25.11.7 and"));
+	assert_non_null(strstr(error_log, words));
+}
+
+static void stops_where_it_may_not_hold(void **state)
+{
+	const char *path = write_policy("without_match: stop\n");
+
+	(void)state;
+	stops("or take onespine out of JobSubmitPlugins");
+	assert_null(strstr(error_log, "onespine:1"));
+	write_policy("without_match: hold\n");
+	slurm_conf.licenses = others;
+	stops("; with Licenses=onespine:1 in slurm.conf it would start, and hold gangs");
+	slurm_conf.licenses = NULL;
+	stops("; with Licenses=onespine:1 in slurm.conf it would start, and hold gangs");
+	write_policy("without_match: holds\n");
+	stops("; it cannot hold gangs: ");
+	stops("onespine.yaml:1:16: without_match: ");
+	write_policy("");
+	assert_int_equal(chmod(path, 0666), 0);
+	stops("; it cannot hold gangs: ");
+	write_policy("");
+	shadow = SHADOW_IN_USE; /* the shadow was updated, job_submit was not */
+	stops("or take onespine out of JobSubmitPlugins");
+	shadow = SHADOW_ABSENT;
+	osp_slurm_running = 0x1a0503; /* another release: Slurm itself refuses it before */
+	stops("or take onespine out of JobSubmitPlugins");
+}
+
+static void a_gang_carries_the_license(void **state)
+{
+	(void)state;
+	slurm_conf.licenses = offers;
+	job.min_nodes = 2;
+	ask("spine");
+	assert_int_equal(job_submit(&job, 1000, &message), SLURM_SUCCESS);
+	assert_string_equal(job.licenses, "onespine:2");
+	slurm_xfree((void **)&job.licenses);
+	end_job();
+	/* a user takes it out */
+	start_job();
+	seen_record = (struct job_record *)&job;
+	record_is_judged = true;
+	record_request = (struct osp_request){.asked = OSP_ASKED_GANG, .relax_s = -1};
+	record_job = (struct osp_seam_job){.min_nodes = 2, .licenses = "matlab:1,onespine:2"};
+	job.licenses = slurm_text("");
+	assert_int_equal(job_modify(OSP_JOB_MODIFY_ARGUMENTS(&job, seen_record, 1000, &message)),
+			 SLURM_SUCCESS);
+	assert_string_equal(job.licenses, "onespine:2");
+	slurm_xfree((void **)&job.licenses);
+	/* a job becomes a gang, and keeps what it has */
+	record_job.licenses = "matlab:1";
+	job.min_nodes = 3;
+	assert_int_equal(job_modify(OSP_JOB_MODIFY_ARGUMENTS(&job, seen_record, 1000, &message)),
+			 SLURM_SUCCESS);
+	assert_string_equal(job.licenses, "matlab:1,onespine:2");
+	slurm_xfree((void **)&job.licenses);
+	record_is_judged = false;
+	slurm_conf.licenses = NULL;
+	end_job();
 }
 
 /* --- what was asked --------------------------------------------------------------------------- */
@@ -1735,6 +1964,15 @@ int main(void)
 		cmocka_unit_test(asks_no_other_select_plugin),
 		cmocka_unit_test(fails_with_another_build),
 		cmocka_unit_test(tells_another_slurm),
+		cmocka_unit_test_setup_teardown(holds_gangs_after_an_update, after_an_update,
+						as_built),
+		cmocka_unit_test_setup_teardown(what_it_cannot_judge_is_refused, after_an_update,
+						as_built),
+		cmocka_unit_test_setup_teardown(a_change_lets_no_gang_go, after_an_update,
+						as_built),
+		cmocka_unit_test_setup_teardown(stops_where_it_may_not_hold, after_an_update,
+						as_built),
+		cmocka_unit_test_setup(a_gang_carries_the_license, with_shadow),
 		cmocka_unit_test_setup(leaves_other_jobs_alone, with_shadow),
 		cmocka_unit_test(takes_the_request),
 		cmocka_unit_test(takes_segments_and_several_domains),

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * test_shadow_memory.c - who waits at a terminal is told why, and not too often; whether Slurm asks
- * again; whom a gang preempts, over a restart
+ * again; whom a gang preempts, over a restart; the license that holds gangs
  */
 #include "tests/unit/shadow_calls.h"
 
@@ -325,6 +325,124 @@ static void a_task_leaves_no_victims_to_the_others(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, shadow_calls_begin, shadow_calls_end)
 
+/* --- the license of gangs --------------------------------------------------------------------- */
+
+/* slurmctld reads slurm.conf once more, with these licenses. */
+static void read_conf(const char *licenses)
+{
+	xfree(slurm_conf.licenses);
+	slurm_conf.licenses = xstrdup(licenses);
+	assert_int_equal(select_p_node_init(), SLURM_SUCCESS);
+	assert_int_equal(select_p_reconfigure(), SLURM_SUCCESS);
+}
+
+static void free_licenses(job_record_t *job)
+{
+	xfree(job->licenses);
+	xfree(job->state_desc);
+	FREE_NULL_LIST(job->license_list);
+	xfree(slurm_conf.licenses);
+}
+
+static void pending_gangs_carry_the_license(void **state)
+{
+	job_record_t *asks = gang(1, 4, "leaf"), *held = job_in(2, 4, "held");
+	job_record_t *small = job_in(3, 1, "held"), *advised = job_in(4, 4, "advised");
+	job_record_t *plain = job_in(5, 4, "gpu"), *running = gang(6, 4, "leaf");
+
+	(void)state;
+	asks->licenses = xstrdup("tool:1");
+	running->job_state = JOB_RUNNING;
+	read_conf("tool:2");
+	assert_string_equal(slurm_conf.licenses, "tool:2");
+	assert_string_equal(asks->licenses, "tool:1");
+	read_conf("tool:2,onespine:1");
+	assert_string_equal(slurm_conf.licenses, "tool:2,onespine:1000000");
+	assert_string_equal(asks->licenses, "tool:1,onespine:2");
+	assert_int_equal(list_count(asks->license_list), 1);
+	assert_string_equal(held->licenses, "onespine:2");
+	assert_null(held->license_list);
+	assert_null(small->licenses);
+	assert_null(advised->licenses);
+	assert_null(plain->licenses);
+	assert_null(running->licenses);
+	free_licenses(asks);
+	free_licenses(held);
+	/* alternatives stay */
+	asks->licenses = xstrdup("a|b");
+	read_conf("onespine:1");
+	assert_string_equal(asks->licenses, "a|b");
+	free_licenses(asks);
+	free_licenses(held);
+}
+
+/* Two gangs have no license in common: from 24.11 on Slurm would preempt one for the other. */
+static void the_license_counts_for_nothing(void **state)
+{
+	job_record_t *job = gang(1, 4, "leaf"), *ran = gang(2, 4, "leaf"), *other;
+	bool valid;
+
+	(void)state;
+	for (int i = 0; i < 2; i++) {
+		other = i ? ran : job;
+		other->licenses = xstrdup("tool:1,onespine:2");
+		other->license_list = OSP_LICENSE_VALIDATE(other->licenses, NULL, &valid);
+		assert_int_equal(list_count(other->license_list), 2);
+	}
+	assert_int_equal(ask(job, SELECT_MODE_RUN_NOW), SLURM_SUCCESS);
+	assert_int_equal(list_count(job->license_list), 1);
+	assert_string_equal(job->licenses, "tool:1,onespine:2");
+	ran->job_state = JOB_RUNNING;
+	read_conf("onespine:1");
+	assert_int_equal(list_count(ran->license_list), 1);
+	assert_string_equal(ran->licenses, "tool:1,onespine:2");
+	/* what Slurm does not take leaves the job as it is */
+	free_licenses(job);
+	job->licenses = xstrdup("unknown:1");
+	read_conf("onespine:1");
+	assert_string_equal(job->licenses, "unknown:1");
+	assert_non_null(strstr(fake_slurm_log(), "cannot carry license onespine"));
+	free_licenses(job);
+	free_licenses(ran);
+}
+
+static void what_slurm_held_for_the_license_is_let_go(void **state)
+{
+	static const char *const words[] = {
+		"License request 'onespine:2' is no longer valid, holding job",
+		"License request 'onespine:2' is no longer valid, holding job",
+		"held by a person",
+		NULL,
+	};
+	job_record_t *jobs[4];
+
+	(void)state;
+	for (uint32_t i = 0; i < 4; i++) {
+		jobs[i] = gang(1 + i, 4, "leaf");
+		jobs[i]->licenses = xstrdup("onespine:2");
+		jobs[i]->priority = 0;
+		jobs[i]->state_reason = i == 1 ? WAIT_HELD_USER : WAIT_HELD;
+		jobs[i]->state_desc = xstrdup(words[i]);
+	}
+	read_conf("onespine:1");
+	assert_true(jobs[0]->priority > 0);
+	assert_int_equal(jobs[0]->state_reason, WAIT_NO_REASON);
+	assert_null(jobs[0]->state_desc);
+	for (uint32_t i = 1; i < 4; i++)
+		assert_int_equal(jobs[i]->priority, 0);
+	assert_non_null(strstr(fake_slurm_log(), "is no longer held: license onespine is offered"));
+	/* of another license: what nobody offers */
+	jobs[0]->priority = 0;
+	jobs[0]->state_reason = WAIT_HELD;
+	xfree(jobs[0]->licenses);
+	jobs[0]->licenses = xstrdup("tool:9|onespine2");
+	jobs[0]->state_desc = xstrdup("License request 'tool:9' is no longer valid, holding job");
+	read_conf("onespine:1");
+	assert_int_equal(jobs[0]->priority, 0);
+	for (uint32_t i = 0; i < 4; i++)
+		free_licenses(jobs[i]);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -341,6 +459,9 @@ int main(void)
 		TEST(offers_to_preempt_are_counted_as_slurm_counts_them),
 		TEST(a_preemption_goes_on_after_a_restart),
 		TEST(a_task_leaves_no_victims_to_the_others),
+		TEST(pending_gangs_carry_the_license),
+		TEST(the_license_counts_for_nothing),
+		TEST(what_slurm_held_for_the_license_is_let_go),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

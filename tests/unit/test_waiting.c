@@ -49,6 +49,8 @@ static void sentences(void **state)
 		 "it depends on what cannot happen any more (afterok:7(unfulfilled)): cancel it, "
 		 "or 'scontrol update JobId=12 Dependency='"},
 		{"Licenses", OSP_WAITING_LICENSE, "too few licenses are free (matlab:2)"},
+		{"License request 'matlab:2' is no longer valid, holding job", OSP_WAITING_LICENSE,
+		 "it is held because licenses that it asks for are not offered (matlab:2)"},
 		{"Reservation", OSP_WAITING_RESERVATION,
 		 "it waits for its reservation maint, which has not begun or has no room yet"},
 		{"ReqNodeNotAvail", OSP_WAITING_REQUIRED,
@@ -141,10 +143,31 @@ static void features(void **state)
 	}
 }
 
+static void a_gang_waits_for_its_build(void **state)
+{
+	static const char *const reasons[] = {
+		"Licenses", "License request 'onespine:2' is no longer valid, holding job"};
+	struct osp_waiting gang = {.job = "12", .licenses = "onespine:2"};
+	char words[OSP_WAITING_BYTES];
+
+	(void)state;
+	for (size_t i = 0; i < 2; i++) {
+		gang.reason = reasons[i];
+		assert_string_equal(osp_waiting_words(&gang, words, sizeof(words)),
+				    "Slurm was updated and Onespine was not: gangs wait until the "
+				    "build for this Slurm is installed");
+	}
+	gang.reason = "Licenses";
+	gang.licenses = "matlab:2,onespine:2";
+	assert_string_equal(osp_waiting_words(&gang, words, sizeof(words)),
+			    "too few licenses are free (matlab:2,onespine:2)");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(sentences),
+		cmocka_unit_test(a_gang_waits_for_its_build),
 		cmocka_unit_test(little_known),
 		cmocka_unit_test(features),
 	};

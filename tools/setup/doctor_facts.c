@@ -354,7 +354,9 @@ static void gather_fabric(const struct osp_overlays *overlays, struct osp_doctor
 	facts->config_path =
 		osp_doctor_keep(doctor, osp_path_beside(facts->conf_path, "onespine.yaml"));
 	load_config(overlays, doctor);
-	if (!doctor->config)
+	if (doctor->config)
+		facts->holds_gangs = osp_config_holds(doctor->config);
+	else
 		facts->config_error = &doctor->config_error;
 	gather_sent(overlays, doctor);
 	facts->topology_yaml = facts->slurm >= TOPOLOGY_YAML_SINCE && has_topology_yaml(facts);

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * gang_license.h - the license that holds gangs where only Slurm itself is left
+ *
+ * slurm.conf offers one: Licenses=onespine:1 (25.11 forgets a license of which there are none,
+ * licenses.c, _build_license_list()). Each gang takes two, and the shadow, while slurmctld reads
+ * slurm.conf, raises the number. Where no shadow fits the Slurm that runs, as on
+ * the day of a security update, Slurm itself lets no gang start: too few licenses. A slurm.conf
+ * that does not name it holds nobody.
+ *
+ * Any thread, any daemon: no shared state.
+ */
+#ifndef OSP_GANG_LICENSE_H
+#define OSP_GANG_LICENSE_H
+
+#include <stdbool.h>
+
+#define OSP_GANG_LICENSE	 "onespine"
+#define OSP_GANG_LICENSE_SETTING OSP_GANG_LICENSE ":1" /* in slurm.conf's Licenses */
+
+/* Tells whether the words, as Licenses= or --licenses has them ("matlab:2,onespine:1"), name the
+ * license. NULL names none. */
+bool osp_gang_license_is_in(const char *licenses);
+
+/* Returns slurm.conf's words with more of the license than gangs can take, malloc'd; NULL if they
+ * do not name it, or memory ran out. */
+char *osp_gang_license_offer(const char *licenses);
+
+/*
+ * Adds what a gang takes of the license to a job's words (NULL or "": none yet), in place of what
+ * they say of it. Returns 0 with the words in `*with`, malloc'd, or NULL there if they say so
+ * already; -1 if they are alternatives ("a|b"), beside which Slurm takes no other license; -2 if
+ * memory ran out.
+ */
+int osp_gang_license_add(const char *licenses, char **with);
+
+#endif
