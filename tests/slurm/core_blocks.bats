@@ -184,7 +184,7 @@ asked_twice() {
 	await 30 shows 'Nodes=n[1-4] ' reserved cr-0a
 	ec2 'del(.instances[].lifecycle)'
 	await 30 eval '! reserved cr-0a'
-	! grep 'Capacity Blocks' journal journal2
+	run ! grep 'Capacity Blocks' journal journal2
 	kill "$first"; wait "$first" || true
 }
 
