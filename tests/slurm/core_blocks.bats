@@ -150,7 +150,7 @@ asked_twice() {
 	ec2 '.instances[range(1; 7)].nodes = ["nn-t", "nn-s3", "nn-l3"] | .reservations[0].ends = "2099-01-01T11:30:00.000Z"'
 	await 30 journal_has '^held'
 	await 30 shows 'StartTime=2099-01-01T' reserved cr-0a
-	run ! journal_has deleted || fail "the reservation was deleted"
+	run ! journal_has deleted
 	shows 'Nodes=n[1-4] ' reserved cr-0a
 }
 
@@ -165,7 +165,7 @@ asked_twice() {
 	shows 'Nodes=n[1-4] ' reserved cr-0a
 	ec2 '.instances[0] |= del(.reservation, .lifecycle)'
 	await 30 shows 'Nodes=n[2-4] ' reserved cr-0a
-	run ! journal_has deleted || fail "the reservation was deleted"
+	run ! journal_has deleted
 	ec2 '.instances[range(0; 4)].state = "stopped" | .reservations[0] += {state: "expired", ends: "2026-01-02T11:30:00.000Z"}'
 	await 30 journal_has 'reservation onespine-ends-cr-0a deleted'
 }
@@ -201,8 +201,7 @@ asked_twice() {
 	equal "$(onespine why --json "$long" | jq -c .block_ends)" \
 		"[{\"block\":\"cr-0a\",\"begins\":\"$begins\",\"nodes\":\"n[1-4]\"}]"
 	equal "$(onespine why --json "$other" | jq -c .block_ends)" null
-	scancel "$long"
-	free_all
+	scancel "$long" "$other"
 	busy=$(submit --exclusive -N4 -t 10 -w 'n[5-8]')
 	await_job "$busy" RUNNING
 	endless=$(submit --exclusive --gang -N4 -t UNLIMITED)
