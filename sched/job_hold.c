@@ -168,7 +168,7 @@ const struct osp_seam *osp_hold_begin(uint32_t built, uint32_t running, char *se
 
 	if (built == running || RELEASE_OF(built) != RELEASE_OF(running))
 		return NULL;
-	if (!osp_gang_license_is_in(slurm_conf.licenses)) {
+	if (!osp_gang_license_holds(slurm_conf.licenses)) {
 		append(sentence, sentence_bytes,
 		       "; with Licenses=" OSP_GANG_LICENSE_SETTING
 		       " in slurm.conf it would start, and hold gangs");

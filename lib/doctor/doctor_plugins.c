@@ -170,7 +170,7 @@ static uint32_t installed_slurm(const struct osp_doctor_facts *facts)
 
 static bool has_license(const struct osp_doctor_facts *facts)
 {
-	return osp_gang_license_is_in(osp_slurm_conf_value(facts->conf, "Licenses", NULL));
+	return osp_gang_license_holds(osp_slurm_conf_value(facts->conf, "Licenses", NULL));
 }
 
 /* Returns the version that the first job_submit_onespine.so was built for; 0 if there is none. */
@@ -246,13 +246,26 @@ void osp_rule_shadow_version(struct osp_diagnosis *diagnosis)
 void osp_rule_without_match(struct osp_diagnosis *diagnosis)
 {
 	const struct osp_doctor_facts *facts = diagnosis->facts;
+	const char *licenses;
+	char *with;
 
 	if (!facts->holds_gangs || has_license(facts))
 		return;
-	osp_find(diagnosis, OSP_DOCTOR_WARNING,
-		 "slurm.conf has no license " OSP_GANG_LICENSE
-		 ": when Slurm is updated before Onespine, slurmctld does not start");
-	osp_cure_list(diagnosis, "Licenses", OSP_GANG_LICENSE_SETTING);
+	licenses = osp_slurm_conf_value(facts->conf, "Licenses", NULL);
+	with = osp_gang_license_only(licenses);
+	if (!with)
+		diagnosis->findings->failed = true;
+	if (osp_gang_license_is_in(licenses))
+		osp_find(diagnosis, OSP_DOCTOR_WARNING,
+			 "slurm.conf does not offer one license " OSP_GANG_LICENSE
+			 ", so it holds no gang: when Slurm is updated before Onespine, slurmctld "
+			 "does not start");
+	else
+		osp_find(diagnosis, OSP_DOCTOR_WARNING,
+			 "slurm.conf has no license " OSP_GANG_LICENSE
+			 ": when Slurm is updated before Onespine, slurmctld does not start");
+	osp_cure_setting(diagnosis, "Licenses", with ? with : "");
+	free(with);
 	if (!diagnosis->findings->failed)
 		diagnosis->findings->items[diagnosis->findings->count - 1].setup_writes = true;
 }

@@ -2,8 +2,10 @@
 /* gang_license.c - the license that holds gangs where only Slurm itself is left */
 #include "lib/policy/gang_license.h"
 
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "lib/base/text.h"
 
@@ -11,6 +13,7 @@
 #define AFTER_NAME     ":="
 #define OFFERED_NUMBER "1000000"
 #define TAKEN_NUMBER   "2"
+#define TAKEN_COUNT    2
 #define TAKEN	       OSP_GANG_LICENSE ":" TAKEN_NUMBER
 
 /* Tells whether the word of this length is the license, with a number or without. */
@@ -39,6 +42,56 @@ bool osp_gang_license_is_in(const char *licenses)
 	size_t bytes;
 
 	return find(licenses, &bytes) != NULL;
+}
+
+/* Returns the number of a word of the license, as Slurm reads it, or one that is too large. */
+static uint64_t number_of(const char *word, size_t bytes)
+{
+	size_t name_bytes = strlen(OSP_GANG_LICENSE);
+	uint64_t number = 0;
+
+	if (bytes == name_bytes)
+		return 1;
+	for (size_t i = name_bytes + 1; i < bytes; i++) {
+		if (word[i] < '0' || word[i] > '9' || number > UINT32_MAX)
+			return UINT32_MAX;
+		number = number * 10 + (uint64_t)(word[i] - '0');
+	}
+	return number;
+}
+
+bool osp_gang_license_holds(const char *licenses)
+{
+	uint64_t offered = 0;
+	size_t bytes;
+
+	for (const char *word = find(licenses, &bytes); word; word = find(word + bytes, &bytes))
+		offered += number_of(word, bytes);
+	return offered > 0 && offered < TAKEN_COUNT;
+}
+
+/* Adds the words of other licenses, each with a comma. */
+static void add_others(struct osp_text *text, const char *licenses)
+{
+	for (const char *at = licenses ? licenses : ""; *at; at += strspn(at, BETWEEN)) {
+		size_t bytes = strcspn(at, BETWEEN);
+
+		if (bytes && !is_it(at, bytes)) {
+			osp_text_add_bytes(text, at, bytes);
+			osp_text_add(text, ",");
+		}
+		at += bytes;
+	}
+}
+
+char *osp_gang_license_only(const char *licenses)
+{
+	struct osp_text text = OSP_TEXT_INIT;
+
+	if (licenses && strcasecmp(licenses, "none") != 0)
+		add_others(&text, licenses);
+	osp_text_add(&text, OSP_GANG_LICENSE_SETTING);
+	return osp_text_take(&text);
 }
 
 char *osp_gang_license_offer(const char *licenses)
@@ -75,15 +128,7 @@ int osp_gang_license_add(const char *licenses, char **with)
 		return -1;
 	if (takes_it(licenses))
 		return 0;
-	for (const char *at = licenses ? licenses : ""; *at; at += strspn(at, BETWEEN)) {
-		size_t bytes = strcspn(at, BETWEEN);
-
-		if (bytes && !is_it(at, bytes)) {
-			osp_text_add_bytes(&text, at, bytes);
-			osp_text_add(&text, ",");
-		}
-		at += bytes;
-	}
+	add_others(&text, licenses);
 	osp_text_add(&text, TAKEN);
 	*with = osp_text_take(&text);
 	return *with ? 0 : -2;

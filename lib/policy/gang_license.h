@@ -22,6 +22,14 @@
  * license. NULL names none. */
 bool osp_gang_license_is_in(const char *licenses);
 
+/* Tells whether slurm.conf's words offer the license, and fewer than a gang takes: only then it
+ * holds gangs. */
+bool osp_gang_license_holds(const char *licenses);
+
+/* Returns slurm.conf's words (NULL or "": none yet) with one of the license, so that they hold
+ * gangs, malloc'd; NULL if memory ran out. */
+char *osp_gang_license_only(const char *licenses);
+
 /* Returns slurm.conf's words with more of the license than gangs can take, malloc'd; NULL if they
  * do not name it, or memory ran out. */
 char *osp_gang_license_offer(const char *licenses);

@@ -273,6 +273,10 @@ static void test_versions(void **state)
 	       "warning without-match: slurm.conf has no license onespine: when Slurm is updated "
 	       "before Onespine, slurmctld does not start | /e/slurm.conf:4: "
 	       "Licenses=tool:2,onespine:1 instead of tool:2");
+	expect(&host, RIGHT "Licenses=onespine:4,tool:2\n",
+	       "warning without-match: slurm.conf does not offer one license onespine, so it holds "
+	       "no gang: when Slurm is updated before Onespine, slurmctld does not start | "
+	       "/e/slurm.conf:4: Licenses=tool:2,onespine:1 instead of onespine:4,tool:2");
 	host.folders[2].select.version = 0x190b08; /* another release */
 	host.folders[0].select.version = host.folders[1].job_submit.version = V22;
 	host.facts.before_start = true;

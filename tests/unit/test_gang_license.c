@@ -24,6 +24,31 @@ static void is_named(void **state)
 	assert_false(osp_gang_license_is_in("onespine@server:4,my-onespine"));
 }
 
+static void holds_where_fewer_are_offered_than_a_gang_takes(void **state)
+{
+	static const char *const too_many[] = {
+		"onespine:2",
+		"onespine:1000000",
+		"onespine=2",
+		"onespine,onespine",
+		"onespine:1,a:2;onespine",
+		"matlab,onespine:4294967297",
+		"onespine:99999999999999999999",
+	};
+
+	(void)state;
+	assert_true(osp_gang_license_holds("onespine:1"));
+	assert_true(osp_gang_license_holds("onespine"));
+	assert_true(osp_gang_license_holds("matlab:2;onespine=1,ansys:4"));
+	assert_true(osp_gang_license_holds("onespine:0,onespine:1"));
+	assert_false(osp_gang_license_holds(NULL));
+	assert_false(osp_gang_license_holds("matlab:2"));
+	/* 25.11 forgets a license of none, and what gangs take of it */
+	assert_false(osp_gang_license_holds("onespine:0"));
+	for (size_t i = 0; i < sizeof(too_many) / sizeof(too_many[0]); i++)
+		assert_false(osp_gang_license_holds(too_many[i]));
+}
+
 static void offered(const char *licenses, const char *expected)
 {
 	char *words = osp_gang_license_offer(licenses);
@@ -80,6 +105,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(is_named),
+		cmocka_unit_test(holds_where_fewer_are_offered_than_a_gang_takes),
 		cmocka_unit_test(is_offered),
 		cmocka_unit_test(is_added),
 	};

@@ -405,6 +405,7 @@ static void tells_another_slurm(void **state)
 /* --- a Slurm that was updated ----------------------------------------------------------------- */
 
 static char takes_more[] = "bf_continue,allow_zero_lic";
+static char enough[] = "matlab:2,onespine:2";
 static char offers[] = "matlab:2,onespine:1", others[] = "matlab:2", conf_path[64];
 
 static const char *write_policy(const char *text)
@@ -581,6 +582,8 @@ static void stops_where_it_may_not_hold(void **state)
 	slurm_conf.licenses = others;
 	stops("; with Licenses=onespine:1 in slurm.conf it would start, and hold gangs");
 	slurm_conf.licenses = NULL;
+	stops("; with Licenses=onespine:1 in slurm.conf it would start, and hold gangs");
+	slurm_conf.licenses = enough;
 	stops("; with Licenses=onespine:1 in slurm.conf it would start, and hold gangs");
 	write_policy("without_match: holds\n");
 	stops("; it cannot hold gangs: ");
