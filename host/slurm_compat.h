@@ -156,6 +156,14 @@ typedef struct xlist osp_list_t;
 	license_validate(words, true, true, counts, valid)
 #endif
 
+/* From 24.05 on a job keeps the licenses that it asked for beside those that its --tres-per-task
+ * adds, and slurmctld adds them up again when that changes (job_mgr.c, _set_tot_license_req()). */
+#if OSP_SLURM_AT_LEAST(24, 5)
+#define OSP_JOB_CARRY_ASKED(job, add) (add(&(job)->lic_req))
+#else
+#define OSP_JOB_CARRY_ASKED(job, add) true
+#endif
+
 /* --exclusive: a number up to 23.11, since then a bit beside others (slurmctld.h, job_record.h). */
 #ifdef OLD_WHOLE_NODE_MCS
 #define OSP_WANTS_WHOLE_NODES(details) (((details)->whole_node & WHOLE_NODE_REQUIRED) != 0)

@@ -21,9 +21,11 @@
 #include "lib/topology/follow.h"
 #include "sched/job_describe.h"
 #include "sched/job_env.h"
+#include "sched/seam_client.h"
 #include "sched/slurm_exports.h"
 
 #define RELEASE_OF(version) ((version) >> 8)
+#define SLURM_25_11	    0x190b
 #define NO_MEMORY	    "slurmctld has no memory for this gang"
 /* With it Slurm takes jobs that ask for more licenses than there are (job_mgr.c). */
 #define TAKES_MORE "allow_zero_lic"
@@ -192,6 +194,11 @@ int osp_hold_change(const job_desc_msg_t *job, char *sentence, size_t sentence_b
 	struct osp_seam_job changed = {.spares = 0};
 	const struct osp_policy policy = policy_of(NULL);
 
+	/* 25.11 (7 and later) holds a job that is put back, and it has no licenses when it is let go */
+	if (RELEASE_OF(osp_slurm_running) == SLURM_25_11 && job->priority == INFINITE) {
+		snprintf(sentence, sentence_bytes, "no job that is held is released " UNTIL);
+		return -1;
+	}
 	if (job->licenses) {
 		snprintf(sentence, sentence_bytes, "licenses cannot be changed " UNTIL);
 		return -1;
@@ -206,6 +213,30 @@ int osp_hold_change(const job_desc_msg_t *job, char *sentence, size_t sentence_b
 }
 
 /* --- the license ------------------------------------------------------------------------------ */
+
+/* Tells whether --tres-per-task (24.05 and later) names it: "license/onespine:3". */
+static bool is_in_tres(const char *tres)
+{
+	static const char name[] = "license/" OSP_GANG_LICENSE;
+	const char *at = tres;
+
+	while (at && (at = strcasestr(at, name)) != NULL) {
+		at += strlen(name);
+		if (!*at || strchr(":=,", *at))
+			return true;
+	}
+	return false;
+}
+
+bool osp_job_license_is_asked(const job_desc_msg_t *job, char *sentence, size_t sentence_bytes)
+{
+	if (!osp_gang_license_is_in(slurm_conf.licenses) ||
+	    (!osp_gang_license_is_in(job->licenses) && !is_in_tres(job->tres_per_task)))
+		return false;
+	snprintf(sentence, sentence_bytes,
+		 "license " OSP_GANG_LICENSE " is for gangs, which take it by themselves");
+	return true;
+}
 
 int osp_job_license_add(job_desc_msg_t *job, const char *before, char *sentence,
 			size_t sentence_bytes)

@@ -34,6 +34,10 @@ const struct osp_seam *osp_hold_begin(uint32_t built, uint32_t running, char *se
  */
 int osp_hold_change(const job_desc_msg_t *job, char *sentence, size_t sentence_bytes);
 
+/* Tells whether a job asks for the license itself, with the sentence: it would be taken from
+ * gangs. */
+bool osp_job_license_is_asked(const job_desc_msg_t *job, char *sentence, size_t sentence_bytes);
+
 /*
  * Adds the license to a gang that is submitted or changed, where slurm.conf names it. `before` are
  * the licenses that the job has, if the change says none. Returns 0, or -1 with the sentence.

@@ -419,6 +419,16 @@ static int find_segments(const job_desc_msg_t *job, struct osp_request *request,
 	return SLURM_SUCCESS;
 }
 
+/* Gives the license of gangs to a gang, and to no other job. Returns -1 with the sentence. */
+static int settle_license(job_desc_msg_t *job, const char *before,
+			  const struct osp_effective *effective, char *sentence,
+			  size_t sentence_bytes)
+{
+	if (effective->mode == OSP_MODE_ENFORCE)
+		return osp_job_license_add(job, before, sentence, sentence_bytes);
+	return osp_job_license_is_asked(job, sentence, sentence_bytes) ? -1 : 0;
+}
+
 EXPORTED int job_submit(job_desc_msg_t *job, uint32_t submit_uid, char **err_msg)
 {
 	struct osp_seam_job described = {.spares = 0};
@@ -458,8 +468,7 @@ EXPORTED int job_submit(job_desc_msg_t *job, uint32_t submit_uid, char **err_msg
 	rc = judge(&described, &request, &effective, sentence, sizeof(sentence));
 	if (rc)
 		return refuse(err_msg, submit_uid, sentence, rc);
-	if (effective.mode == OSP_MODE_ENFORCE &&
-	    osp_job_license_add(job, NULL, sentence, sizeof(sentence)))
+	if (settle_license(job, NULL, &effective, sentence, sizeof(sentence)))
 		return refuse(err_msg, submit_uid, sentence, ESLURM_INVALID_LICENSES);
 	if (!is_to_be_stored(&request, &effective))
 		return SLURM_SUCCESS;
@@ -522,8 +531,7 @@ static int judge_change(job_desc_msg_t *job, struct job_record *record, uint32_t
 	nodes = described.min_nodes;
 	osp_job_describe(job, &described);
 	rc = judge(&described, &request, &effective, sentence, sizeof(sentence));
-	if (!rc && effective.mode == OSP_MODE_ENFORCE &&
-	    osp_job_license_add(job, described.licenses, sentence, sizeof(sentence)))
+	if (!rc && settle_license(job, described.licenses, &effective, sentence, sizeof(sentence)))
 		rc = ESLURM_INVALID_LICENSES;
 	if (rc)
 		return refuse(err_msg, uid, sentence, rc);

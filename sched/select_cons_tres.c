@@ -347,6 +347,8 @@ int select_p_job_test(job_record_t *job, bitstr_t *bitmap, uint32_t min_nodes, u
 		return shadow_slurm_job_test(job, bitmap, min_nodes, max_nodes, req_nodes, mode,
 					     candidates, preempted, OSP_JOB_TEST_TAIL_VALUES);
 	shadow_license_drop(job);
+	if (effective.mode == OSP_MODE_ENFORCE)
+		shadow_license_carry(job);
 	call = (struct shadow_call){
 		.job = job,
 		.bitmap = bitmap,

@@ -391,14 +391,15 @@ uint64_t shadow_choice_of(const job_record_t *job);
  * from what it has read. */
 void shadow_license_offer(void);
 
-/* Gives a pending gang the license, if it has none. Under Slurm's job write lock. */
-void shadow_license_carry(job_record_t *job);
+/* Gives a gang's words the license, if they have none. Returns false for alternatives (a|b), beside
+ * which Slurm takes no other. Under Slurm's job write lock. */
+bool shadow_license_carry(job_record_t *job);
 
 /* Takes it out of the list of licenses by which Slurm schedules the job; its words keep it. Under
  * the same lock. */
 void shadow_license_drop(job_record_t *job);
 
-/* Gives it to all pending gangs that have none, drops it from the list of every job, and lets those
+/* Gives it to all gangs that have none, drops it from the list of every job, and lets those
  * go that Slurm held because nobody offered it. Under the same lock. */
 void shadow_license_jobs(void);
 

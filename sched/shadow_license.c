@@ -5,7 +5,8 @@
  * While the shadow is in use the license counts for nothing: it stays in the job's words, which
  * slurmctld saves, and leaves its list. Else all gangs would have a license in common, and from
  * 24.11 on Slurm takes a job with a license in common for one to preempt, and for one whose end to
- * wait for (job_mgr.c, job_overlap_and_running(); job_test.c, _future_run_test()).
+ * wait for (job_mgr.c, job_overlap_and_running(); job_test.c, _future_run_test()). A gang that runs
+ * has it in its words too: it may be put back where no shadow is.
  *
  * Called while slurmctld reads slurm.conf, under all its locks. read_slurm_conf() (read_config.c)
  * takes Licenses after select_p_node_init(), gives jobs their licenses after that, and calls
@@ -42,47 +43,68 @@ static int is_gangs_license(void *item, void *nothing)
 	return license->name && !strcmp(license->name, OSP_GANG_LICENSE);
 }
 
+/* Gives back what the job holds of the license, since slurmctld read it from the job's words. */
+static void give_back(job_record_t *job)
+{
+	licenses_t *license = list_find_first(job->license_list, is_gangs_license, NULL);
+	osp_list_t *all = job->license_list, *ours;
+	bool valid = true;
+
+	if (!license || !license->used)
+		return;
+	ours = OSP_LICENSE_VALIDATE((char *)OSP_GANG_LICENSE_TAKEN, NULL, &valid);
+	if (!ours)
+		return;
+	job->license_list = ours;
+	license_job_return(job);
+	job->license_list = all;
+	FREE_NULL_LIST(ours);
+}
+
 void shadow_license_drop(job_record_t *job)
 {
 	if (!job->license_list || !osp_gang_license_is_in(job->licenses))
 		return;
+	give_back(job);
 	list_delete_all(job->license_list, is_gangs_license, NULL);
 	if (!list_count(job->license_list))
 		FREE_NULL_LIST(job->license_list);
 }
 
-/* Returns false for words that Slurm does not take; then nothing changes. */
-static bool take_licenses(job_record_t *job, const char *words)
+/* Returns false for alternatives, which stay as they are. */
+static bool add_to(char **words)
+{
+	char *with;
+	int rc = osp_gang_license_add(*words, &with);
+
+	if (!rc && with) {
+		xfree(*words);
+		*words = xstrdup(with);
+		last_job_update = time(NULL);
+	}
+	free(with);
+	return !rc;
+}
+
+bool shadow_license_carry(job_record_t *job)
+{
+	if (!osp_gang_license_is_in(slurm_conf.licenses) || IS_JOB_FINISHED(job))
+		return true;
+	if (!add_to(&job->licenses))
+		return false;
+	return OSP_JOB_CARRY_ASKED(job, add_to);
+}
+
+/* Tells whether Slurm offers all of the licenses. */
+static bool are_offered(const char *words)
 {
 	char *copy = xstrdup(words);
 	bool valid = true;
-	osp_list_t *list = OSP_LICENSE_VALIDATE(copy, job->tres_req_cnt, &valid);
+	osp_list_t *list = OSP_LICENSE_VALIDATE(copy, NULL, &valid);
 
-	if (!valid || !list) {
-		xfree(copy);
-		return false;
-	}
-	FREE_NULL_LIST(job->license_list);
-	job->license_list = list;
-	xfree(job->licenses);
-	job->licenses = copy;
-	shadow_license_drop(job);
-	last_job_update = time(NULL);
-	return true;
-}
-
-void shadow_license_carry(job_record_t *job)
-{
-	char *with;
-
-	if (!osp_gang_license_is_in(slurm_conf.licenses) || !IS_JOB_PENDING(job) ||
-	    osp_gang_license_add(job->licenses, &with) || !with)
-		return;
-	if (!take_licenses(job, with))
-		info("onespine: %pJ cannot carry license %s: if Slurm is updated before Onespine, "
-		     "nothing holds it",
-		     job, OSP_GANG_LICENSE);
-	free(with);
+	FREE_NULL_LIST(list);
+	xfree(copy);
+	return valid;
 }
 
 /* Lets a job go that Slurm held because no shadow offered the license, as scontrol release does
@@ -91,7 +113,7 @@ static void let_go(job_record_t *job)
 {
 	if (job->priority || job->state_reason != WAIT_HELD || !job->state_desc ||
 	    strncmp(job->state_desc, HELD_FOR, strlen(HELD_FOR)) != 0 ||
-	    !osp_gang_license_is_in(job->licenses))
+	    !osp_gang_license_is_in(job->licenses) || !are_offered(job->licenses))
 		return;
 	info("onespine: %pJ is no longer held: license %s is offered again", job, OSP_GANG_LICENSE);
 	job->direct_set_prio = 0;
@@ -108,11 +130,15 @@ static int look_at(void *item, void *nothing)
 
 	(void)nothing;
 	shadow_license_drop(job);
-	if (!IS_JOB_PENDING(job) || !job->details)
+	if (IS_JOB_FINISHED(job) || !job->details)
 		return 0;
-	if (shadow_gang_request(job, &effective) && effective.mode == OSP_MODE_ENFORCE)
-		shadow_license_carry(job);
-	let_go(job);
+	if (shadow_gang_request(job, &effective) && effective.mode == OSP_MODE_ENFORCE &&
+	    !shadow_license_carry(job))
+		info("onespine: %pJ cannot carry license %s: if Slurm is updated before Onespine, "
+		     "nothing holds it",
+		     job, OSP_GANG_LICENSE);
+	if (IS_JOB_PENDING(job))
+		let_go(job);
 	return 0;
 }
 

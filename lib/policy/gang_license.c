@@ -14,7 +14,7 @@
 #define OFFERED_NUMBER "1000000"
 #define TAKEN_NUMBER   "2"
 #define TAKEN_COUNT    2
-#define TAKEN	       OSP_GANG_LICENSE ":" TAKEN_NUMBER
+#define TAKEN	       OSP_GANG_LICENSE_TAKEN
 
 /* Tells whether the word of this length is the license, with a number or without. */
 static bool is_it(const char *word, size_t bytes)

@@ -18,6 +18,8 @@
 #define OSP_GANG_LICENSE	 "onespine"
 #define OSP_GANG_LICENSE_SETTING OSP_GANG_LICENSE ":1" /* in slurm.conf's Licenses */
 
+#define OSP_GANG_LICENSE_TAKEN	 OSP_GANG_LICENSE ":2"
+
 /* Tells whether the words, as Licenses= or --licenses has them ("matlab:2,onespine:1"), name the
  * license. NULL names none. */
 bool osp_gang_license_is_in(const char *licenses);

@@ -264,6 +264,87 @@ note_holds() {
 	cluster start-ctld --dir "$ONESPINE_CLUSTER"
 }
 
+# updated_config LIB: slurm.conf with plugins of another Slurm, as on the day of an update
+updated_config() {
+	mkdir -p "$1/slurmctld"
+	cp "$PREFIX/lib/onespine/slurmctld/select_cons_tres.so" "$1/slurmctld/"
+	cp "$PREFIX/lib/onespine/job_submit_onespine.so" "$1/"
+	other_version "$1/slurmctld/select_cons_tres.so"
+	other_version "$1/job_submit_onespine.so"
+	chmod -R go-w "$1"
+	sed "s#^PluginDir=.*#PluginDir=$1/slurmctld:$1:$PLUGINS#" "$ONESPINE_CLUSTER/slurm.conf"
+}
+
+# start_with FILE: slurmctld starts again with that slurm.conf
+start_with() {
+	cluster kill-ctld --dir "$ONESPINE_CLUSTER"
+	cp "$1" "$ONESPINE_CLUSTER/slurm.conf"
+	cluster start-ctld --dir "$ONESPINE_CLUSTER"
+}
+
+@test "a gang that is put back on that day, released or changed waits too" {
+	free_all
+	local dir=$BATS_TEST_TMPDIR
+	cp "$ONESPINE_CLUSTER/slurm.conf" "$dir/without"
+	echo "Licenses=onespine:1,tool:2" >>"$ONESPINE_CLUSTER/slurm.conf"
+	sed -i 's/^SchedulerParameters=.*/&,allow_zero_lic/' "$ONESPINE_CLUSTER/slurm.conf"
+	cp "$ONESPINE_CLUSTER/slurm.conf" "$dir/matching"
+	updated_config "$dir/lib" >"$dir/updated"
+	cp "$dir/without" "$ONESPINE_CLUSTER/slurm.conf"
+
+	# these are from before the license
+	before=$(submit --gang -N2 --exclusive --requeue -w "n[1-2]")
+	changed=$(submit --gang -N2 --exclusive --begin=now+1hour)
+	await_job "$before" RUNNING
+	await_saved "$before"
+	await_saved "$changed"
+	start_with "$dir/matching"
+	await 20 job_carries "$before"
+	back=$(submit --gang -N2 --exclusive --requeue -w "n[3-4]")
+	await_job "$back" RUNNING
+	await_saved "$back"
+	start_with "$dir/matching" # what runs holds none of it
+	[[ $(scontrol -o show licenses onespine) == *Used=0* ]]
+	start_with "$dir/updated"
+
+	scontrol requeuehold "$back"
+	scontrol requeue "$before"
+	await_job "$back" PENDING
+	await_job "$before" PENDING
+	scontrol update JobId="$before" StartTime=now
+	scontrol update JobId="$back" StartTime=now
+	scontrol release "$back" || true
+	if slurm_at_least 24.05; then
+		scontrol update JobId="$changed" TresPerTask=cpu:1 || true
+	fi
+	scontrol update JobId="$changed" StartTime=now
+	await 30 is_held "$changed"
+	await 30 is_held "$before"
+	other=$(submit -N1 --exclusive)
+	await_job "$other" RUNNING
+	equal "$(job_state "$before") $(job_state "$back") $(job_state "$changed")" "PENDING PENDING PENDING"
+	scancel "$other" "$before" "$back" "$changed"
+	start_with "$dir/without"
+}
+
+@test "no other job takes the license of gangs" {
+	free_all
+	cp "$ONESPINE_CLUSTER/slurm.conf" "$BATS_TEST_TMPDIR/"
+	cp "$ONESPINE_CLUSTER/slurm.conf" "$BATS_TEST_TMPDIR/matching"
+	echo "Licenses=onespine:1,tool:2" >>"$BATS_TEST_TMPDIR/matching"
+	start_with "$BATS_TEST_TMPDIR/matching"
+	holds "$(submit_refused -N1 -L tool:1,onespine:999999)" 'license onespine is for gangs, which take it by themselves'
+	taken=$(submit -N1 --exclusive -L tool:1)
+	submit_refused -N1 -L 'tool|onespine:2' >/dev/null
+	held=$(submit -N1 --hold)
+	run scontrol update JobId="$held" Licenses=onespine:1000000
+	[[ $status != 0 ]]
+	job=$(submit --gang -N2 --exclusive)
+	await_job "$job" RUNNING
+	scancel "$job" "$taken" "$held"
+	start_with "$BATS_TEST_TMPDIR/slurm.conf"
+}
+
 job_carries() {
 	[[ $(job_field "$1" Licenses) == *onespine* ]]
 }

@@ -546,6 +546,15 @@ static void a_change_lets_no_gang_go(void **state)
 			 ESLURM_NOT_SUPPORTED);
 	assert_non_null(strstr(info_log, "licenses cannot be changed until"));
 	slurm_xfree((void **)&job.licenses);
+	job.priority = INFINITE;
+	assert_int_equal(job_modify(OSP_JOB_MODIFY_ARGUMENTS(&job, record, 1000, &message)),
+			 ESLURM_NOT_SUPPORTED);
+	assert_non_null(strstr(info_log, "no job that is held is released until"));
+	osp_slurm_built = 0x1a0502;
+	osp_slurm_running = 0x1a0503; /* reads a job's licenses again */
+	assert_int_equal(init(), SLURM_SUCCESS);
+	assert_int_equal(job_modify(OSP_JOB_MODIFY_ARGUMENTS(&job, record, 1000, &message)),
+			 SLURM_SUCCESS);
 	end_job();
 	start_job();
 	write_policy("defaults: {gang: always, allow_off: false}\n");
@@ -628,6 +637,20 @@ static void a_gang_carries_the_license(void **state)
 	assert_string_equal(job.licenses, "matlab:1,onespine:2");
 	slurm_xfree((void **)&job.licenses);
 	record_is_judged = false;
+	end_job();
+	/* no other job may take it */
+	start_job();
+	job.licenses = slurm_text("matlab:1,onespine:999999");
+	assert_int_equal(job_submit(&job, 1000, &message), ESLURM_INVALID_LICENSES);
+	assert_string_equal(message, "license onespine is for gangs, which take it by themselves");
+	slurm_xfree((void **)&job.licenses);
+	job.licenses = slurm_text("matlab:1,onespine2:1");
+	job.tres_per_task = (char *)"gres/gpu:1,license/onespine2:1";
+	assert_int_equal(job_submit(&job, 1000, &message), SLURM_SUCCESS);
+	job.tres_per_task = (char *)"gres/gpu:1,license/onespine:1";
+	assert_int_equal(job_submit(&job, 1000, &message), ESLURM_INVALID_LICENSES);
+	job.tres_per_task = NULL;
+	slurm_xfree((void **)&job.licenses);
 	slurm_conf.licenses = NULL;
 	end_job();
 }

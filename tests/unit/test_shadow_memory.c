@@ -340,11 +340,14 @@ static void free_licenses(job_record_t *job)
 {
 	xfree(job->licenses);
 	xfree(job->state_desc);
+#if OSP_SLURM_AT_LEAST(24, 5)
+	xfree(job->lic_req);
+#endif
 	FREE_NULL_LIST(job->license_list);
 	xfree(slurm_conf.licenses);
 }
 
-static void pending_gangs_carry_the_license(void **state)
+static void gangs_carry_the_license(void **state)
 {
 	job_record_t *asks = gang(1, 4, "leaf"), *held = job_in(2, 4, "held");
 	job_record_t *small = job_in(3, 1, "held"), *advised = job_in(4, 4, "advised");
@@ -359,20 +362,33 @@ static void pending_gangs_carry_the_license(void **state)
 	read_conf("tool:2,onespine:1");
 	assert_string_equal(slurm_conf.licenses, "tool:2,onespine:1000000");
 	assert_string_equal(asks->licenses, "tool:1,onespine:2");
-	assert_int_equal(list_count(asks->license_list), 1);
+	assert_null(asks->license_list); /* Slurm's own */
+#if OSP_SLURM_AT_LEAST(24, 5)
+	assert_string_equal(asks->lic_req, "onespine:2");
+#endif
 	assert_string_equal(held->licenses, "onespine:2");
 	assert_null(held->license_list);
 	assert_null(small->licenses);
 	assert_null(advised->licenses);
 	assert_null(plain->licenses);
-	assert_null(running->licenses);
+	/* it may be put back where no shadow is */
+	assert_string_equal(running->licenses, "onespine:2");
+	assert_null(running->license_list);
+	free_licenses(running);
 	free_licenses(asks);
 	free_licenses(held);
 	/* alternatives stay */
 	asks->licenses = xstrdup("a|b");
 	read_conf("onespine:1");
 	assert_string_equal(asks->licenses, "a|b");
+	assert_non_null(strstr(fake_slurm_log(), "cannot carry license onespine"));
 	free_licenses(asks);
+	/* one that the policy holds since slurm.conf was read is given it when it is looked at */
+	slurm_conf.licenses = xstrdup("onespine:1000000");
+	assert_int_equal(ask(asks, SELECT_MODE_RUN_NOW), SLURM_SUCCESS);
+	assert_string_equal(asks->licenses, "onespine:2");
+	free_licenses(asks);
+	free_licenses(running);
 	free_licenses(held);
 }
 
@@ -396,12 +412,15 @@ static void the_license_counts_for_nothing(void **state)
 	read_conf("onespine:1");
 	assert_int_equal(list_count(ran->license_list), 1);
 	assert_string_equal(ran->licenses, "tool:1,onespine:2");
-	/* what Slurm does not take leaves the job as it is */
-	free_licenses(job);
-	job->licenses = xstrdup("unknown:1");
+	assert_null(strstr(fake_slurm_log(), "given back"));
+	/* what slurmctld took for a gang that it found running is given back */
+	free_licenses(ran);
+	ran->licenses = xstrdup("onespine:2");
+	ran->license_list = OSP_LICENSE_VALIDATE(ran->licenses, NULL, &valid);
+	((licenses_t *)list_peek(ran->license_list))->used = 2;
 	read_conf("onespine:1");
-	assert_string_equal(job->licenses, "unknown:1");
-	assert_non_null(strstr(fake_slurm_log(), "cannot carry license onespine"));
+	assert_null(ran->license_list);
+	assert_non_null(strstr(fake_slurm_log(), "1 of the licenses given back, first onespine"));
 	free_licenses(job);
 	free_licenses(ran);
 }
@@ -439,6 +458,11 @@ static void what_slurm_held_for_the_license_is_let_go(void **state)
 	jobs[0]->state_desc = xstrdup("License request 'tool:9' is no longer valid, holding job");
 	read_conf("onespine:1");
 	assert_int_equal(jobs[0]->priority, 0);
+	/* without a license that it needs it would start */
+	xfree(jobs[0]->licenses);
+	jobs[0]->licenses = xstrdup("unknown:9,onespine:2");
+	read_conf("onespine:1");
+	assert_int_equal(jobs[0]->priority, 0);
 	for (uint32_t i = 0; i < 4; i++)
 		free_licenses(jobs[i]);
 }
@@ -459,7 +483,7 @@ int main(void)
 		TEST(offers_to_preempt_are_counted_as_slurm_counts_them),
 		TEST(a_preemption_goes_on_after_a_restart),
 		TEST(a_task_leaves_no_victims_to_the_others),
-		TEST(pending_gangs_carry_the_license),
+		TEST(gangs_carry_the_license),
 		TEST(the_license_counts_for_nothing),
 		TEST(what_slurm_held_for_the_license_is_let_go),
 	};
