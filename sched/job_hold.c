@@ -170,6 +170,12 @@ const struct osp_seam *osp_hold_begin(uint32_t built, uint32_t running, char *se
 
 	if (built == running || RELEASE_OF(built) != RELEASE_OF(running))
 		return NULL;
+	if (!osp_gang_license_is_kept(running)) {
+		append(sentence, sentence_bytes,
+		       "; it cannot hold gangs: this Slurm leaves a job that is put back no "
+		       "licenses");
+		return NULL;
+	}
 	if (!osp_gang_license_holds(slurm_conf.licenses)) {
 		append(sentence, sentence_bytes,
 		       "; with Licenses=" OSP_GANG_LICENSE_SETTING
@@ -194,7 +200,7 @@ int osp_hold_change(const job_desc_msg_t *job, char *sentence, size_t sentence_b
 	struct osp_seam_job changed = {.spares = 0};
 	const struct osp_policy policy = policy_of(NULL);
 
-	/* 25.11 (7 and later) holds a job that is put back, and it has no licenses when it is let go */
+	/* 25.11.7 holds a job that is put back, and it has no licenses when it is let go */
 	if (RELEASE_OF(osp_slurm_running) == SLURM_25_11 && job->priority == INFINITE) {
 		snprintf(sentence, sentence_bytes, "no job that is held is released " UNTIL);
 		return -1;

@@ -21,9 +21,10 @@
 
 /*
  * Decides whether gangs are held: if this build is for another micro release of the Slurm that
- * `running` names, onespine.yaml says `without_match: hold`, and slurm.conf's Licenses name the
- * license. Returns what judges jobs in place of the shadow, or NULL, with what is missing appended
- * to the sentence. Reads onespine.yaml: call it from init() only.
+ * `running` names, that Slurm keeps the licenses of jobs that it puts back, onespine.yaml says
+ * `without_match: hold`, and slurm.conf's Licenses name the license. Returns what judges jobs in
+ * place of the shadow, or NULL, with what is missing appended to the sentence. Reads onespine.yaml:
+ * call it from init() only.
  */
 const struct osp_seam *osp_hold_begin(uint32_t built, uint32_t running, char *sentence,
 				      size_t sentence_bytes);

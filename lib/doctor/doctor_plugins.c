@@ -188,8 +188,8 @@ static bool would_hold(const struct osp_doctor_facts *facts, uint32_t slurm)
 {
 	uint32_t built = job_submit_built(facts);
 
-	return built != slurm && built >> 8 == slurm >> 8 && facts->holds_gangs &&
-	       has_license(facts);
+	return built != slurm && built >> 8 == slurm >> 8 && osp_gang_license_is_kept(slurm) &&
+	       facts->holds_gangs && has_license(facts);
 }
 
 static void compare_version(struct osp_diagnosis *diagnosis, const char *folder, const char *name,

@@ -13,6 +13,8 @@
 #define AFTER_NAME     ":="
 #define OFFERED_NUMBER "1000000"
 #define TAKEN_NUMBER   "2"
+#define SLURM_25_05_0  0x190500
+#define SLURM_25_11_7  0x190b07
 #define TAKEN_COUNT    2
 #define TAKEN	       OSP_GANG_LICENSE_TAKEN
 
@@ -132,4 +134,9 @@ int osp_gang_license_add(const char *licenses, char **with)
 	osp_text_add(&text, TAKEN);
 	*with = osp_text_take(&text);
 	return *with ? 0 : -2;
+}
+
+bool osp_gang_license_is_kept(uint32_t slurm)
+{
+	return slurm < SLURM_25_05_0 || slurm >= SLURM_25_11_7;
 }

@@ -14,6 +14,7 @@
 #define OSP_GANG_LICENSE_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #define OSP_GANG_LICENSE	 "onespine"
 #define OSP_GANG_LICENSE_SETTING OSP_GANG_LICENSE ":1" /* in slurm.conf's Licenses */
@@ -43,5 +44,12 @@ char *osp_gang_license_offer(const char *licenses);
  * memory ran out.
  */
 int osp_gang_license_add(const char *licenses, char **with);
+
+/*
+ * Tells whether the license holds a gang that this Slurm (0xMMmmuu) puts back: from 25.05.0 to
+ * 25.11.6 it leaves such a job no licenses (slurmctld/job_mgr.c and licenses.c; 25.05.9 and later
+ * were not to be had).
+ */
+bool osp_gang_license_is_kept(uint32_t slurm);
 
 #endif

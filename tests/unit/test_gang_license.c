@@ -101,10 +101,23 @@ static void is_added(void **state)
 	added("onespine2:1,,a:2", 0, "onespine2:1,a:2,onespine:2");
 }
 
+static void is_kept(void **state)
+{
+	(void)state;
+	assert_true(osp_gang_license_is_kept(0x160508));
+	assert_true(osp_gang_license_is_kept(0x180b07));
+	assert_false(osp_gang_license_is_kept(0x190500));
+	assert_false(osp_gang_license_is_kept(0x190509));
+	assert_false(osp_gang_license_is_kept(0x190b06));
+	assert_true(osp_gang_license_is_kept(0x190b07));
+	assert_true(osp_gang_license_is_kept(0x1a0500));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(is_named),
+		cmocka_unit_test(is_kept),
 		cmocka_unit_test(holds_where_fewer_are_offered_than_a_gang_takes),
 		cmocka_unit_test(is_offered),
 		cmocka_unit_test(is_added),

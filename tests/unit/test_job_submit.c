@@ -604,6 +604,9 @@ static void stops_where_it_may_not_hold(void **state)
 	shadow = SHADOW_IN_USE; /* the shadow was updated, job_submit was not */
 	stops("or take onespine out of JobSubmitPlugins");
 	shadow = SHADOW_ABSENT;
+	osp_slurm_built = 0x190b07; /* 25.11.7: downgraded to one that forgets licenses */
+	osp_slurm_running = 0x190b06;
+	stops("; it cannot hold gangs: this Slurm leaves a job that is put back no licenses");
 	osp_slurm_running = 0x1a0503; /* another release: Slurm itself refuses it before */
 	stops("or take onespine out of JobSubmitPlugins");
 }
