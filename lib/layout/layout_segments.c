@@ -26,6 +26,33 @@ static const char *level_name(const struct osp_layout_segments_input *input, uin
 
 /* --- what cannot be asked --------------------------------------------------------------------- */
 
+/* Refuses groups to keep in the gang's own domain: it holds them already, or is too small. */
+static int refuse_own(const struct osp_layout_segments_input *input, const struct osp_keep *keep,
+		      struct osp_error *error)
+{
+	const char *group = osp_group_name(keep->group), *level = level_name(input, keep->level);
+	uint32_t nodes = osp_layout_ranks(&input->layout) / input->gpus_per_node;
+	uint32_t largest = osp_segments_room(input->topology, keep->level), higher = keep->level;
+
+	if (nodes <= largest)
+		return osp_error_set(
+			error, "--gang-keep=%s:%s: the whole gang lies in one %s; leave %s:%s out",
+			group, level, level, group, level);
+	while (++higher <= osp_topology_level_count(input->topology)) {
+		if (osp_segments_room(input->topology, higher) >= nodes)
+			return osp_error_set(error,
+					     "--gang-keep=%s:%s: the gang has %u nodes, and the "
+					     "largest %s has %u; ask for a higher level, as "
+					     "--gang=%s",
+					     group, level, nodes, level, largest,
+					     level_name(input, higher));
+	}
+	return osp_error_set(error,
+			     "--gang-keep=%s:%s: the gang has %u nodes, which no domain holds; ask "
+			     "for fewer, or for several domains (--gang-domains)",
+			     group, level, nodes);
+}
+
 static int check_keep(const struct osp_layout_segments_input *input, const struct osp_keep *keep,
 		      struct osp_error *error)
 {
@@ -41,9 +68,7 @@ static int check_keep(const struct osp_layout_segments_input *input, const struc
 	if (keep->level < input->level)
 		return 0;
 	if (keep->level == input->level && input->one_domain)
-		return osp_error_set(
-			error, "--gang-keep=%s:%s: the whole gang lies in one %s; leave %s:%s out",
-			group, level, level, group, level);
+		return refuse_own(input, keep, error);
 	return osp_error_set(error,
 			     "--gang-keep=%s:%s: groups are kept in a level below the gang's, %s; "
 			     "%s%s%s",

@@ -201,6 +201,12 @@ static const struct kase cases[] = {
 	 "--gang-keep=ep:leaf: the layout has no ep groups; leave ep:leaf out"},
 	{"tp8,pp4,dp2", "pp:spine", 8, 0, SMALL, "spine", false, "", NATURAL,
 	 "--gang-keep=pp:spine: the whole gang lies in one spine; leave pp:spine out"},
+	{"tp8,pp4,dp2", "pp:leaf", 8, 0, SMALL, "leaf", false, "", NATURAL,
+	 "--gang-keep=pp:leaf: the gang has 8 nodes, and the largest leaf has 4; ask for a higher "
+	 "level, as --gang=spine"},
+	{"tp8,pp4,dp99", "pp:leaf", 8, 0, SMALL, "leaf", false, "", NATURAL,
+	 "--gang-keep=pp:leaf: the gang has 396 nodes, which no domain holds; ask for fewer, or "
+	 "for several domains (--gang-domains)"},
 	{"tp8,pp4,dp4", "pp:spine", 8, 0, SMALL, "spine", true, "", NATURAL,
 	 "--gang-keep=pp:spine: groups are kept in a level below the gang's, spine; say pp:LEVEL "
 	 "with "
