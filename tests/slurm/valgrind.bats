@@ -14,7 +14,7 @@ setup_file() {
 	cluster_start --valgrind --topology "$BATS_FILE_TMPDIR/onespine.topology" --dir "$dir" \
 		--conf "AuthInfo=socket=$dir/munge/socket,cred_expire=5" \
 		--conf SchedulerParameters=batch_sched_delay=0,sched_interval=3,bf_interval=1 \
-		--conf PreemptType=preempt/partition_prio --conf PreemptMode=REQUEUE \
+		--conf PreemptType=preempt/partition_prio --conf PreemptMode=REQUEUE --conf Licenses=onespine:1 \
 		--partition 'gpu Nodes=ALL Default=YES PriorityTier=1' \
 		--partition 'high Nodes=ALL PriorityTier=10 PreemptMode=OFF' \
 		--partition 'advised Nodes=ALL' --partition 'promised Nodes=ALL' --partition 'half Nodes=n[1-4]'
