@@ -86,6 +86,11 @@ static int resolve(const struct osp_seam_job *job, const struct osp_request *req
 		snprintf(sentence, sentence_bytes, "no gang is taken " UNTIL);
 		return -1;
 	}
+	if (job->shape.heterogeneous) {
+		snprintf(sentence, sentence_bytes,
+			 "no heterogeneous job that may be a gang is taken " UNTIL);
+		return -1;
+	}
 	if (*effective->layout || job->segment_spares) {
 		snprintf(sentence, sentence_bytes,
 			 "a layout and spares in each segment cannot be judged " UNTIL

@@ -419,11 +419,19 @@ static int find_segments(const job_desc_msg_t *job, struct osp_request *request,
 	return SLURM_SUCCESS;
 }
 
-/* Gives the license of gangs to a gang, and to no other job. Returns -1 with the sentence. */
+/*
+ * Gives the license of gangs to a gang, and to no other job. Returns -1 with the sentence. When a
+ * heterogeneous job is submitted, Slurm takes licenses of its leader alone; the shadow gives the
+ * license to the other components when it looks at them.
+ */
 static int settle_license(job_desc_msg_t *job, const char *before,
 			  const struct osp_effective *effective, char *sentence,
 			  size_t sentence_bytes)
 {
+	bool follows = job->het_job_offset != NO_VAL && job->het_job_offset > 0;
+
+	if (effective->mode == OSP_MODE_ENFORCE && follows)
+		return 0;
 	if (effective->mode == OSP_MODE_ENFORCE)
 		return osp_job_license_add(job, before, sentence, sentence_bytes);
 	return osp_job_license_is_asked(job, sentence, sentence_bytes) ? -1 : 0;

@@ -35,7 +35,7 @@ setup_file() {
 		--partition 'high Nodes=ALL PriorityTier=10 PreemptMode=OFF' \
 		--partition 'held Nodes=ALL PriorityTier=10 PreemptMode=OFF' \
 		--partition 'held4 Nodes=ALL PriorityTier=10 PreemptMode=OFF' \
-		--conf Licenses=seat:1 "${for_licenses[@]}"
+		--conf Licenses=seat:1,onespine:1 "${for_licenses[@]}"
 }
 
 setup() {

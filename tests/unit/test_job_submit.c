@@ -621,6 +621,29 @@ static void a_gang_carries_the_license(void **state)
 	assert_string_equal(job.licenses, "onespine:2");
 	slurm_xfree((void **)&job.licenses);
 	end_job();
+	/* of a heterogeneous job Slurm takes licenses of the leader alone */
+	start_job();
+	job.partition = others;
+	job.min_nodes = 2;
+	job.het_job_offset = 1;
+	policy.gang_always = true;
+	policy.allow_off = false;
+	policy.from_nodes = 3;
+	job.max_nodes = NO_VAL;
+	assert_int_equal(job_submit(&job, 1000, &message), SLURM_SUCCESS);
+	assert_null(job.licenses);
+	end_job();
+	start_job();
+	job.partition = others;
+	job.min_nodes = 2;
+	job.het_job_offset = 0;
+	assert_int_equal(job_submit(&job, 1000, &message), SLURM_SUCCESS);
+	assert_string_equal(job.licenses, "onespine:2");
+	slurm_xfree((void **)&job.licenses);
+	end_job();
+	policy.gang_always = false;
+	policy.allow_off = true;
+	policy.from_nodes = 2;
 	/* a user takes it out */
 	start_job();
 	seen_record = (struct job_record *)&job;
