@@ -12,11 +12,9 @@
 #define BETWEEN	       ",;|" /* slurmctld/licenses.c, _build_license_list() */
 #define AFTER_NAME     ":="
 #define OFFERED_NUMBER "1000000"
-#define TAKEN_NUMBER   "2"
 #define SLURM_25_05_0  0x190500
 #define SLURM_25_11_7  0x190b07
-#define TAKEN_COUNT    2
-#define TAKEN	       OSP_GANG_LICENSE_TAKEN
+#define TAKEN_COUNT    2 /* as OSP_GANG_LICENSE_TAKEN says */
 
 /* Tells whether the word of this length is the license, with a number or without. */
 static bool is_it(const char *word, size_t bytes)
@@ -116,9 +114,7 @@ static bool takes_it(const char *licenses)
 	size_t bytes;
 	const char *word = find(licenses, &bytes);
 
-	return word && bytes == strlen(TAKEN) &&
-	       !strncmp(word + strlen(OSP_GANG_LICENSE) + 1, TAKEN_NUMBER, strlen(TAKEN_NUMBER)) &&
-	       !find(word + bytes, &bytes);
+	return word && number_of(word, bytes) == TAKEN_COUNT && !find(word + bytes, &bytes);
 }
 
 int osp_gang_license_add(const char *licenses, char **with)
@@ -131,7 +127,7 @@ int osp_gang_license_add(const char *licenses, char **with)
 	if (takes_it(licenses))
 		return 0;
 	add_others(&text, licenses);
-	osp_text_add(&text, TAKEN);
+	osp_text_add(&text, OSP_GANG_LICENSE_TAKEN);
 	*with = osp_text_take(&text);
 	return *with ? 0 : -2;
 }

@@ -18,8 +18,7 @@
 
 #define OSP_GANG_LICENSE	 "onespine"
 #define OSP_GANG_LICENSE_SETTING OSP_GANG_LICENSE ":1" /* in slurm.conf's Licenses */
-
-#define OSP_GANG_LICENSE_TAKEN	 OSP_GANG_LICENSE ":2"
+#define OSP_GANG_LICENSE_TAKEN	 OSP_GANG_LICENSE ":2" /* in a gang's */
 
 /* Tells whether the words, as Licenses= or --licenses has them ("matlab:2,onespine:1"), name the
  * license. NULL names none. */
