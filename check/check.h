@@ -289,7 +289,9 @@ const char *osp_cure_name(enum osp_cure cure); /* "reset gpu"; "" for none */
 /* One piece of work in its own child, for a check whose parts may each hang. */
 struct osp_guard {
 	pid_t child;
-	int answer; /* file descriptor */
+	int answer;		     /* file descriptor */
+	unsigned int own_starved_ms; /* of the caller, at the start */
+	unsigned int starved_ms; /* for how long child and caller had no processor; of no answer */
 };
 
 /* Starts `work` with `argument`; its return value is the answer. Returns -1 if no child could be
@@ -298,7 +300,7 @@ int osp_guard_start(struct osp_guard *guard, int (*work)(const void *argument),
 		    const void *argument);
 
 /* Waits until `until_ms` (osp_now_ms()). Returns 1 with the answer, 0 if the child hangs (it is
- * killed and not waited for), or -1 if it crashed. */
+ * killed and not waited for) with starved_ms, or -1 if it crashed. */
 int osp_guard_collect(struct osp_guard *guard, uint64_t until_ms, int *answer);
 
 uint64_t osp_now_ms(void); /* monotonic */

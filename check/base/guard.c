@@ -140,6 +140,8 @@ unsigned int osp_child_starved_ms(pid_t child)
 int osp_guard_start(struct osp_guard *guard, int (*work)(const void *argument),
 		    const void *argument)
 {
+	guard->starved_ms = 0;
+	guard->own_starved_ms = osp_child_starved_ms(getpid());
 	guard->child = osp_child_start(&guard->answer);
 	if (guard->child == 0) {
 		int answer = work(argument);
@@ -166,6 +168,9 @@ int osp_guard_collect(struct osp_guard *guard, uint64_t until_ms, int *answer)
 					  : -1;
 		break;
 	}
+	if (outcome == 0)
+		guard->starved_ms = osp_child_starved_ms(guard->child) +
+				    osp_child_starved_ms(getpid()) - guard->own_starved_ms;
 	close(guard->answer);
 	osp_child_drop(guard->child);
 	return outcome;

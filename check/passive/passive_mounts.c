@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/statvfs.h>
 
+#include "check/base/hang_watch.h"
 #include "check/base/root.h"
 
 #define MOUNTS_MAX 64
@@ -118,10 +119,27 @@ static bool judge_room(struct osp_check_context *context, const char *folder, in
 	return true;
 }
 
+/* Reports a file system that did not answer, or whose question the load of this node held up for
+ * half the time or more. */
+static void tell_unanswered(struct osp_check_context *context, const struct mount *mount,
+			    const struct osp_limit *limit)
+{
+	const struct osp_hang_signs signs = {.waited_ms = mount->guard.starved_ms};
+	unsigned int limit_ms = (unsigned int)limit->value;
+	char most[OSP_WORD_BYTES], why[OSP_WHY_BYTES / 2];
+	const char *value = "no answer";
+
+	why[0] = '\0';
+	if (signs.waited_ms >= limit_ms / 2)
+		osp_hang_words(OSP_HANG_STARVED, &signs, &value, why, sizeof(why));
+	snprintf(most, sizeof(most), "within %u ms", limit_ms);
+	osp_tell(context, OSP_VERDICT_WARN, OSP_CURE_ASK, mount->folder, value, most, limit->source,
+		 "%s does not answer%s%s", mount->folder, *why ? ", " : "", why);
+}
+
 static bool collect(struct osp_check_context *context, struct mount *mount, uint64_t until_ms,
 		    const struct osp_limit *limit)
 {
-	char value[OSP_WORD_BYTES], most[OSP_WORD_BYTES];
 	int state = 0, outcome;
 
 	if (!mount->started) {
@@ -135,15 +153,11 @@ static bool collect(struct osp_check_context *context, struct mount *mount, uint
 		osp_tell_error(context, mount->folder, "the process that asked it crashed");
 		return true;
 	}
-	if (outcome == 0) {
-		snprintf(value, sizeof(value), "no answer");
-		snprintf(most, sizeof(most), "within %lld ms", (long long)limit->value);
-		osp_tell(context, OSP_VERDICT_WARN, OSP_CURE_ASK, mount->folder, value, most,
-			 limit->source, "%s does not answer", mount->folder);
-	} else {
+	if (outcome == 0)
+		tell_unanswered(context, mount, limit);
+	else
 		osp_tell(context, OSP_VERDICT_WARN, OSP_CURE_ASK, mount->folder, "error", NULL,
 			 NULL, "%s: %s", mount->folder, strerror(state));
-	}
 	return true;
 }
 

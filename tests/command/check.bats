@@ -196,8 +196,24 @@ ours() {
 	export ONESPINE_FAKE_SYSTEM="stuck=/fsx stuck=/home"
 	run timeout 20 bash -c '. "$SOURCE/tests/fake/lib.bash"; FAKE=$1; fake_check "$1/node" --only mounts | cat' _ "$FAKE"
 	[[ $status == 0 ]]
-	grep -q '/fsx no answer within 1000 ms' <<<"$output"
-	grep -q '/home no answer within 1000 ms' <<<"$output"
+	grep -Eq '/fsx (no answer|starved) within 1000 ms' <<<"$output"
+	grep -Eq '/home (no answer|starved) within 1000 ms' <<<"$output"
+}
+
+@test "a file system whose question gets no processor is not said to hang" {
+	export ONESPINE_FAKE_SYSTEM="busy=/fsx"
+	local cpu busy=()
+	cpu=$(taskset -cp $$ | sed -E 's/.*: ([0-9]+).*/\1/')
+	taskset -cp "$cpu" "$BASHPID" >/dev/null
+	for _ in {1..8}; do
+		while :; do :; done &
+		busy+=($!)
+	done
+	check --only mounts --json >json || true
+	kill "${busy[@]}"
+	jq -e '.checks[0].verdict == "WARN" and (.checks[0].results | length) == 1' json
+	[[ $(jq -r '.checks[0].results[0] | "\(.subject) \(.value) \(.limit)"' json) == "/fsx starved within 1000 ms" ]]
+	[[ $(jq -r '.checks[0].results[0].why' json) =~ ^"/fsx does not answer, but it waited "[0-9]+" ms for a processor: too much else runs here"$ ]]
 }
 
 @test "two at once do not disturb each other" {

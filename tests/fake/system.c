@@ -3,16 +3,17 @@
  * system.c - for LD_PRELOAD: a clock that is right and file systems that are as told
  *
  * ONESPINE_FAKE_SYSTEM holds words: "clock=unsynchronised", "clock=far" (a large error),
- * "full=/dev/shm", "stuck=/fsx" (statvfs never returns), "broken=/fsx" (it fails). Folders are told
- * by the end of their path. "denied=/dev/nvidia3" cannot be opened, as a device that a cgroup
- * withholds. "short=class/nvme" is a file or folder for which no file is left (ENFILE).
- * "kill=slurm.conf" kills the process where it is about to put that file in place by
- * rename(), "killed=slurm.conf" when it has. "ending=400": a process takes so many ms to end, until
- * when a waitpid() that does not wait has no news of it.
+ * "full=/dev/shm", "stuck=/fsx" (statvfs never returns), "busy=/fsx" (nor here: it computes),
+ * "broken=/fsx" (it fails). Folders are told by the end of their path. "denied=/dev/nvidia3" cannot
+ * be opened, as a device that a cgroup withholds. "short=class/nvme" is a file or folder for which
+ * no file is left (ENFILE). "kill=slurm.conf" kills the process where it is about to put that file
+ * in place by rename(), "killed=slurm.conf" when it has. "ending=400": a process takes so many ms
+ * to end, until when a waitpid() that does not wait has no news of it.
  */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -51,7 +52,9 @@ static bool told(const char *what, const char *path)
 EXPORT int statvfs(const char *path, struct statvfs *room)
 {
 	while (told("stuck=", path))
-		pause();
+		poll(NULL, 0, -1); /* a check of files is not allowed pause() */
+	while (told("busy=", path))
+		;
 	if (told("broken=", path)) {
 		errno = ESTALE;
 		return -1;

@@ -888,6 +888,33 @@ static void guarded_work(void **state)
 	assert_int_equal(osp_guard_collect(&guards[2], osp_now_ms() + 10000, &answer), -1);
 }
 
+static int answer_never(const void *argument)
+{
+	(void)argument;
+	starve(NULL);
+	return 0;
+}
+
+/* Work that hangs waits for no processor; work that others keep from one says for how long. */
+static void guarded_and_starved(void **state)
+{
+	static const int hangs = 0;
+	struct osp_guard guard;
+	int answer = 0;
+
+	(void)state;
+	assert_int_equal(osp_guard_start(&guard, answer_never, NULL), 0);
+	assert_int_equal(osp_guard_collect(&guard, osp_now_ms() + 600, &answer), 0);
+	assert_true(guard.starved_ms > 300);
+	for (int tries = 0; tries < STARVED_TRIES; tries++) {
+		assert_int_equal(osp_guard_start(&guard, answer_or_hang, &hangs), 0);
+		assert_int_equal(osp_guard_collect(&guard, osp_now_ms() + 600, &answer), 0);
+		if (guard.starved_ms < 300)
+			return;
+	}
+	fail_msg("starved for %u ms while nothing but a sleep ran", guard.starved_ms);
+}
+
 static void lists_of_gpus(void **state)
 {
 	static const char *const good[] = {"0", "0-3,5", "7,GPU-00000001-1111", "gpu-0a", "10-12"};
@@ -1001,6 +1028,7 @@ int main(void)
 		cmocka_unit_test(who_is_not_believed_to_serve_others_is_not_checked),
 		cmocka_unit_test(a_gpu_is_named_after_two_partners),
 		cmocka_unit_test(guarded_work),
+		cmocka_unit_test(guarded_and_starved),
 		cmocka_unit_test(lists_of_gpus),
 		cmocka_unit_test(quick_loads_no_longer_than_it_may),
 		cmocka_unit_test(the_list_is_sound),
