@@ -990,6 +990,33 @@ static void finds_nothing_without_memory(void **state)
 	clear_world(&world);
 }
 
+/* In one of the calls an allocation fails; those that follow find the plan nevertheless. */
+static bool finds_in_slow_calls(void *context)
+{
+	struct world *world = context;
+	bool found = false;
+
+	osp_components_search_free(world->search);
+	world->search = NULL;
+	for (uint32_t i = 0; i < 20 && !found; i++)
+		found = choose_slowly(world).found;
+	return found;
+}
+
+static void slow_calls_without_memory_are_made_up_for(void **state)
+{
+	struct world world;
+
+	(void)state;
+	set_up_world(&world, 2, 4);
+	add_part(&world, 2, false);
+	add_part(&world, 2, false);
+	leave_free(&world, 0, 3);
+	/* four sets of nodes a call, and what is kept */
+	assert_true(no_memory_everywhere(finds_in_slow_calls, &world) > 4 * 3 + 1);
+	clear_world(&world);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -1010,6 +1037,7 @@ int main(void)
 		cmocka_unit_test(believes_when_all_start),
 		cmocka_unit_test(waits_for_no_stuck_node),
 		cmocka_unit_test(finds_nothing_without_memory),
+		cmocka_unit_test(slow_calls_without_memory_are_made_up_for),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
