@@ -322,3 +322,12 @@ const struct osp_finding *osp_findings_at(const struct osp_findings *findings, s
 {
 	return &findings->list[index];
 }
+
+bool osp_finding_says_same(const struct osp_finding *before, const struct osp_finding *finding)
+{
+	return before && finding && before->setting && before->setting == finding->setting &&
+	       !before->certain && !finding->certain &&
+	       before->rule->severity == finding->rule->severity &&
+	       strcmp(before->variable, finding->variable) == 0 &&
+	       strcmp(before->rule->reason, finding->rule->reason) == 0;
+}

@@ -302,14 +302,33 @@ static void print_set_for_it(const char *file, const struct osp_findings *findin
 		osp_text_add(text, "\n");
 }
 
+/* Prints a finding that says the same of nodes of another kind. */
+static void print_same(const struct osp_env_view *view, const struct osp_finding *finding,
+		       struct osp_text *text)
+{
+	osp_text_add(text, "    the same ");
+	add_unknown(view->facts, finding->rule, text);
+	if (finding->rule->cure)
+		osp_text_printf(text, ", cure: %s", finding->rule->cure);
+	osp_text_printf(text, " (rule %s)\n", finding->rule->id);
+}
+
 void osp_env_print_findings(const struct osp_env_view *view, const char *file,
 			    const struct osp_findings *findings, struct osp_text *text)
 {
+	const struct osp_finding *before = NULL;
+
 	for (size_t i = 0; i < osp_findings_count(findings); i++) {
 		const struct osp_finding *finding = osp_findings_at(findings, i);
 
-		if (finding->setting)
-			print_finding(view, file, finding, text);
+		if (!finding->setting)
+			continue;
+		if (osp_finding_says_same(before, finding)) {
+			print_same(view, finding, text);
+			continue;
+		}
+		print_finding(view, file, finding, text);
+		before = finding;
 	}
 	print_set_for_it(file, findings, text);
 }

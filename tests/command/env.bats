@@ -311,18 +311,87 @@ on some nodes also 1 harmful; --for TYPE and --with say if on yours" env_of --sc
 	END
 }
 
+# adapters TYPE LIST: what the lint says of NCCL_IB_HCA=LIST on that type, in $said
+adapters() {
+	printf '#!/bin/bash\nexport NCCL_IB_HCA=%s\n' "$2" >job.sh
+	said=$(env_of --for "$1" --script job.sh) || true
+	said="$1 NCCL_IB_HCA=$2: $said"
+}
+
 @test "--script: adapters of another shape" {
-	local list
-	for list in =mlx5_0,mlx5_2,mlx5_6 =mlx5_12,mlx5_2:1,mlx5_3 =mlx5_0,mlx5_3,mlx5_11; do
-		printf '#!/bin/bash\nexport NCCL_IB_HCA=%s\n' "$list" >job.sh
-		run onespine env --data="$SOURCE/etc" --site=none --for=BM.GPU.H100.8 --script=job.sh
-		[[ $output == *"job.sh:2:8: harmful: NCCL_IB_HCA=$list: the list of another shape, for here mlx5_2 and mlx5_11 are no devices"* ]]
-	done
-	for list in =mlx5_0,mlx5_1,mlx5_3,mlx5_12 '^mlx5_2,mlx5_11' mlx5; do
-		printf '#!/bin/bash\nexport NCCL_IB_HCA=%s\n' "$list" >job.sh
-		run onespine env --data="$SOURCE/etc" --site=none --for=BM.GPU.H100.8 --script=job.sh
-		[[ $output != *"another shape"* && $output == *"0 harmful"* ]]
-	done
+	local type list said
+	while read -r type list; do
+		adapters "$type" "$list"
+		[[ $said == *"job.sh:2:8: harmful: NCCL_IB_HCA=$list: the list of another type of node, which names devices that are not of the cluster network here"* ]] ||
+			{ echo "$said" && false; }
+	done <<-'END'
+		BM.GPU.H100.8 =mlx5_0,mlx5_2,mlx5_6
+		BM.GPU.H100.8 =mlx5_12,mlx5_2:1,mlx5_3
+		BM.GPU.H100.8 =mlx5_0,mlx5_3,mlx5_11
+		BM.GPU.H200.8 =mlx5_0,mlx5_1,mlx5_3,mlx5_4
+		BM.GPU.B200.8 =mlx5_0,mlx5_1,mlx5_7,mlx5_8
+		BM.GPU.B300.8 =mlx5_0,mlx5_3,mlx5_4
+		BM.GPU4.8 =mlx5_5,mlx5_6,mlx5_7,mlx5_8
+		BM.GPU.B4.8 =mlx5_0,mlx5_2,mlx5_6,mlx5_8
+		BM.GPU.A100-v2.8 =mlx5_2,mlx5_13
+		dgx-h100 mlx5_0,mlx5_1,mlx5_2,mlx5_3,mlx5_4,mlx5_5,mlx5_6,mlx5_7
+	END
+	while read -r type list; do
+		adapters "$type" "$list"
+		[[ $said != *"another type of node"* && $said == *"0 harmful"* ]] || { echo "$said" && false; }
+	done <<-'END'
+		BM.GPU.H100.8 =mlx5_0,mlx5_1,mlx5_3,mlx5_12
+		BM.GPU.H100.8 ^mlx5_2,mlx5_11
+		BM.GPU.H100.8 mlx5
+		BM.GPU.H200.8 =mlx5_0,mlx5_3,mlx5_4,mlx5_5,mlx5_6,mlx5_9,mlx5_10,mlx5_11
+		BM.GPU.B200.8 =mlx5_0,mlx5_3,mlx5_4,mlx5_5,mlx5_6,mlx5_9,mlx5_10,mlx5_11
+		BM.GPU.B300.8 =mlx5_0,mlx5_1,mlx5_7,mlx5_8,mlx5_9,mlx5_10,mlx5_11,mlx5_12,mlx5_13,mlx5_14,mlx5_16,mlx5_17,mlx5_18,mlx5_19,mlx5_20,mlx5_21
+		BM.GPU4.8 =mlx5_0,mlx5_2,mlx5_6,mlx5_8,mlx5_10,mlx5_12,mlx5_14,mlx5_16,mlx5_1,mlx5_3,mlx5_7,mlx5_9,mlx5_11,mlx5_13,mlx5_15,mlx5_17
+		BM.GPU.B4.8 =mlx5_5,mlx5_6,mlx5_7,mlx5_8,mlx5_1,mlx5_2,mlx5_3,mlx5_4,mlx5_14,mlx5_15,mlx5_16,mlx5_17,mlx5_9,mlx5_10,mlx5_11,mlx5_12
+		BM.GPU.A100-v2.8 =mlx5_1,mlx5_12,mlx5_14:1
+		dgx-h100 =mlx5_0,mlx5_3,mlx5_4,mlx5_5,mlx5_6,mlx5_9,mlx5_10,mlx5_11
+		dgx-h100 ^mlx5_1
+		dgx-a100 =mlx5_0,mlx5_1
+	END
+}
+
+@test "--script: without a type what several types have against a list is said once, with the cure of each" {
+	printf 'export NCCL_IB_HCA==mlx5_0,mlx5_2,mlx5_10\n' >job.sh
+	run env_of --script job.sh
+	[[ $(grep -c 'harmful where instance' <<<"$output") == 1 ]]
+	[[ $(grep -c 'the list of another type of node' <<<"$output") == 1 ]]
+	[[ $output == *"job.sh:1:8: harmful where instance BM.GPU.H100.8: NCCL_IB_HCA==mlx5_0,mlx5_2,mlx5_10: the list of another type of node, which names devices that are not of the cluster network here
+    cure: =mlx5_0,mlx5_1,mlx5_3,"*"
+    the same where instance BM.GPU.H200.8, BM.GPU.B200.8, cure: =mlx5_0,mlx5_3,mlx5_4,mlx5_5,mlx5_6,mlx5_9,mlx5_10,mlx5_11 (rule I1-shape-h200)
+"* ]]
+	[[ ${lines[-1]} == 'on some nodes also 1 harmful, 1 obsolete; --for TYPE and --with say if on yours' ]]
+	[[ $(env_of --script job.sh --json | jq '[.. | objects | select(.rule? // "" | startswith("I1-shape"))] | length') -gt 2 ]]
+}
+
+@test "--script: adapters of another fabric" {
+	local type list words said
+	while read -r type list words; do
+		adapters "$type" "$list"
+		[[ $said == *"job.sh:2:8: harmful: NCCL_IB_HCA=$list: $words"* ]] || { echo "$said" && false; }
+	done <<-'END'
+		Standard_ND96isr_H100_v5 rdmap names of EFA's devices, which are not here
+		dgx-h100 =rdmap79s0,rdmap80s0 names of EFA's devices, which are not here
+		BM.GPU.H100.8 efa_0 names of EFA's devices, which are not here
+		dgx-h100 rocep24s0,rocep64s0 names of Ethernet's devices, and InfiniBand carries the data here
+		BM.GPU.H100.8 =ibp24s0:1 names of InfiniBand's devices, and Ethernet carries the data here
+	END
+	while read -r type list; do
+		adapters "$type" "$list"
+		[[ $said == *"0 harmful"* ]] || { echo "$said" && false; }
+	done <<-'END'
+		dgx-h100 mlx5_0,rdmap79s0
+		dgx-h100 ^rdmap
+		dgx-h100 ^roce
+		dgx-h100 =ibp24s0,ibp64s0
+		BM.GPU.H100.8 rocep24s0
+		BM.GPU.H100.8 mlx5
+		p5.48xlarge rdmap
+	END
 }
 
 @test "--script: what options do that their user did not mean" {

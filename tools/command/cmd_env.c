@@ -194,6 +194,8 @@ struct counts {
 
 static void count_findings(const struct osp_findings *findings, struct counts *counts)
 {
+	const struct osp_finding *before = NULL;
+
 	for (size_t i = 0; i < osp_findings_count(findings); i++) {
 		const struct osp_finding *finding = osp_findings_at(findings, i);
 		enum osp_severity severity = finding->rule->severity;
@@ -201,6 +203,9 @@ static void count_findings(const struct osp_findings *findings, struct counts *c
 
 		if (!finding->setting)
 			continue; /* --gang-env=auto sets it */
+		if (osp_finding_says_same(before, finding))
+			continue;
+		before = finding;
 		if (severity == OSP_SEVERITY_FATAL)
 			tally->fatal++;
 		else if (severity == OSP_SEVERITY_HARMFUL)
