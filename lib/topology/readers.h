@@ -17,6 +17,7 @@
 #include <stddef.h>
 
 #include "lib/base/error.h"
+#include "lib/base/text.h"
 #include "lib/topology/topology.h"
 
 /* The largest file that readers take. An EC2 answer for 131,072 instances is about 60 MB. */
@@ -70,6 +71,14 @@ char *osp_write_onespine_topology(const struct osp_topology *topology, const cha
  */
 struct osp_topology *osp_read_slurm_topology(const char *file, const char *text, size_t text_bytes,
 					     struct osp_error *error);
+
+/*
+ * Appends a sentence to `said` if leaf switches that became one (rails) do not have the same nodes:
+ * the first link that is missing, and how many are. `topology` is what was read from the file by
+ * osp_read_slurm_topology(). Returns 0, or -1 with `error` set.
+ */
+int osp_slurm_topology_gaps(const struct osp_topology *topology, const char *file, const char *text,
+			    size_t text_bytes, struct osp_text *said, struct osp_error *error);
 
 /*
  * Reads one of topograph's models (switches and blocks in YAML; lib/topology/blocks.h reads the

@@ -601,6 +601,17 @@ static void free_reader(struct reader *reader)
 	osp_arena_free(&reader->arena);
 }
 
+/* Reads the switches of either form. `document` is the caller's to free. */
+static int take_lines(struct reader *reader, const char *text, size_t text_bytes,
+		      struct osp_document **document)
+{
+	if (osp_file_kind(text, text_bytes) != OSP_FILE_SLURM_YAML)
+		return read_lines(reader, text, text_bytes);
+	*document = osp_document_read(reader->file, text, text_bytes, reader->error);
+	return !*document ||
+	       osp_topology_yaml_switches(*document, read_yaml_switch, reader, reader->error);
+}
+
 struct osp_topology *osp_read_slurm_topology(const char *file, const char *text, size_t text_bytes,
 					     struct osp_error *error)
 {
@@ -617,16 +628,96 @@ struct osp_topology *osp_read_slurm_topology(const char *file, const char *text,
 			     osp_file_kind_words(kind));
 		return NULL;
 	}
-	if (kind == OSP_FILE_SLURM_YAML) {
-		document = osp_document_read(file, text, text_bytes, error);
-		rc = !document ||
-		     osp_topology_yaml_switches(document, read_yaml_switch, &reader, error);
-	} else {
-		rc = read_lines(&reader, text, text_bytes);
-	}
+	rc = take_lines(&reader, text, text_bytes, &document);
 	if (!rc && !read_links(&reader) && !build(&reader, text, text_bytes))
 		topology = osp_builder_finish(reader.builder, true, error);
 	free_reader(&reader);
 	osp_document_free(document);
 	return topology;
+}
+
+/* --- links that are missing */
+
+/* The nodes of a list that are in one leaf. */
+struct linked {
+	struct reader reader;
+	const struct osp_topology *topology;
+	uint32_t *line_of; /* by node: the last list that named it, from 1 */
+	uint32_t leaf;
+	uint32_t count;
+};
+
+static int count_linked(const char *name, void *context)
+{
+	struct linked *linked = context;
+	uint32_t node = osp_topology_find_node(linked->topology, name);
+
+	if (node == OSP_NO_NODE || linked->line_of[node] == linked->reader.current + 1)
+		return 0;
+	linked->line_of[node] = linked->reader.current + 1;
+	linked->leaf = osp_topology_domain_of(linked->topology, node, 1);
+	linked->count++;
+	return 0;
+}
+
+/* Returns the first node of the leaf that the current list does not name. */
+static uint32_t first_unlinked(const struct linked *linked, const struct osp_domain *leaf)
+{
+	for (uint32_t i = 0; i < leaf->node_count; i++) {
+		uint32_t node = osp_topology_node_at_rank(linked->topology, leaf->first_rank + i);
+
+		if (linked->line_of[node] != linked->reader.current + 1)
+			return node;
+	}
+	return OSP_NO_NODE;
+}
+
+/* Finds what the switches of a line lack of their leaf's nodes; tells the first of all. */
+static int add_gaps(struct linked *linked, uint64_t *gaps, struct osp_text *said)
+{
+	const struct source_line *line = &linked->reader.lines[linked->reader.current];
+	const struct osp_domain *leaf;
+	uint32_t node;
+
+	linked->leaf = OSP_NO_DOMAIN;
+	linked->count = 0;
+	if (line->has_nodes && expand(&linked->reader, line->list, &line->list_start, count_linked))
+		return -1;
+	if (linked->leaf == OSP_NO_DOMAIN)
+		return 0;
+	leaf = osp_topology_domain(linked->topology, linked->leaf);
+	node = linked->count < leaf->node_count ? first_unlinked(linked, leaf) : OSP_NO_NODE;
+	if (node == OSP_NO_NODE)
+		return 0;
+	if (!*gaps)
+		osp_text_printf(said,
+				"%s:%d:%d: switch %s has no link to %s, as the other switches of "
+				"unit %s have",
+				linked->reader.file, line->line, line->column,
+				linked->reader.switches[line->first].name,
+				osp_topology_node_name(linked->topology, node), leaf->name);
+	*gaps += (uint64_t)(leaf->node_count - linked->count) * line->count;
+	return 0;
+}
+
+int osp_slurm_topology_gaps(const struct osp_topology *topology, const char *file, const char *text,
+			    size_t text_bytes, struct osp_text *said, struct osp_error *error)
+{
+	struct linked linked = {.reader = {.file = file, .error = error}, .topology = topology};
+	struct reader *reader = &linked.reader;
+	struct osp_document *document = NULL;
+	uint64_t gaps = 0;
+	int rc;
+
+	linked.line_of =
+		calloc((size_t)osp_topology_node_count(topology) + 1, sizeof(*linked.line_of));
+	rc = linked.line_of ? take_lines(reader, text, text_bytes, &document) : no_memory(reader);
+	for (reader->current = 0; !rc && reader->current < reader->line_count; reader->current++)
+		rc = add_gaps(&linked, &gaps, said);
+	if (gaps > 1)
+		osp_text_printf(said, "; %llu such links in all", (unsigned long long)gaps);
+	free_reader(reader);
+	osp_document_free(document);
+	free(linked.line_of);
+	return rc ? -1 : 0;
 }

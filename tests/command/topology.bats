@@ -226,6 +226,28 @@ table() {
 	expect 2 "onespine: two.yaml:13:28: a list of nodes is expected" onespine topology import --from=slurm two.yaml
 }
 
+@test "from topology.conf: a link that the other rails of a unit have is told with switch and host" {
+	cat >rails.conf <<-'END'
+		SwitchName=a[1-4] Nodes=gpu[1-4]
+		SwitchName=b[1-3] Nodes=gpu[5-8]
+		SwitchName=b4 Nodes=gpu[5-7]
+		SwitchName=spine Switches=a[1-4],b[1-4]
+	END
+	expect 0 'onespine: warning: rails.conf:3:12: switch b4 has no link to gpu8, as the other switches of unit b1 have' \
+		onespine topology import --from=slurm -o t rails.conf
+	expect_line 0 '8 nodes: 2 leaves of 4, 1 spine of 8' onespine topology show t
+	sed -i 's/a\[1-4\] Nodes=gpu\[1-4\]/a[1-2] Nodes=gpu[1-3]/; $iSwitchName=a[3-4] Nodes=gpu[1-4]' rails.conf
+	expect 0 'onespine: warning: rails.conf:1:12: switch a1 has no link to gpu4, as the other switches of unit a1 have; 3 such links in all' \
+		onespine topology import --from=slurm -o t rails.conf
+	sed -i 's/^/  /; s/  SwitchName=/- switch: /; s/ Nodes=/\n  nodes: /; s/ Switches=/\n  children: /; s/\(nodes\|children\): \(.*\)/\1: "\2"/' rails.conf
+	printf -- '- topology: t\n  cluster_default: true\n  tree:\n    switches:\n%s\n' "$(sed 's/^/    /' rails.conf | grep .)" >rails.yaml
+	run onespine topology import --from=slurm -o t rails.yaml
+	[[ $status == 0 && $output == *'switch a1 has no link to gpu4, as the other switches of unit a1 have; 3 such links in all' ]] ||
+		{ cat rails.yaml && echo "$output" && false; }
+	expect 0 '' onespine topology import --from=slurm -o t "$FILES/topology/rails.conf"
+	expect 0 '' onespine topology import --from=slurm -o t "$FILES/topology/tree.conf"
+}
+
 @test "from topology.conf to onespine.topology and back" {
 	echo 'SwitchName=c1 Switches=s[1-2]' >>topology.conf
 	onespine topology import --from=slurm -o t topology.conf

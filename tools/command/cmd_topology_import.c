@@ -77,6 +77,8 @@ typedef int add_f(struct osp_import *import, const char *file, const char *text,
 		  struct osp_error *error);
 typedef struct osp_topology *read_f(const char *file, const char *text, size_t text_bytes,
 				    struct osp_error *error);
+typedef int gaps_f(const struct osp_topology *topology, const char *file, const char *text,
+		   size_t text_bytes, struct osp_text *said, struct osp_error *error);
 
 #define OPTION(id) (1u << (id))
 #define OF_PAGES                                                                                   \
@@ -89,6 +91,7 @@ struct source {
 	const char *name;
 	add_f *add;	      /* reads several FILEs, pages of one answer; or */
 	read_f *read;	      /* reads one */
+	gaps_f *gaps;	      /* tells which links that one lacks */
 	unsigned int options; /* those of OF_ANY that it uses */
 	bool adapter_map;     /* several ids of its MAP may be one node */
 	bool blocks;	      /* its FILE may have blocks, which become the level nvlink */
@@ -278,6 +281,19 @@ static struct osp_topology *with_blocks(struct osp_topology *topology, const cha
 	return topology;
 }
 
+/* Warns of links that are missing. What cannot be told of a topology that was read is left. */
+static void tell_gaps(const struct source *source, const struct osp_topology *topology,
+		      const char *file, const char *text, size_t bytes)
+{
+	struct osp_error error = {.text = ""};
+	struct osp_text said = OSP_TEXT_INIT;
+
+	if (!source->gaps(topology, file, text, bytes, &said, &error) && said.length_bytes &&
+	    !said.failed)
+		osp_say_warning("%s", said.data);
+	osp_text_free(&said);
+}
+
 static struct osp_topology *import_one(const struct osp_call *call, const struct source *source,
 				       struct osp_error *error)
 {
@@ -292,6 +308,8 @@ static struct osp_topology *import_one(const struct osp_call *call, const struct
 	if (!text)
 		return NULL;
 	topology = source->read(name, text, bytes, error);
+	if (topology && source->gaps)
+		tell_gaps(source, topology, name, text, bytes);
 	if (topology && source->blocks)
 		topology = with_blocks(topology, name, text, bytes, error);
 	free(text);

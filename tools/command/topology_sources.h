@@ -21,7 +21,7 @@
 	SOURCE("topograph", "its models, or what it makes for Slurm",                              \
 	       .read = osp_read_topograph, .blocks = true)                                         \
 	SOURCE("slurm", "topology.conf or topology.yaml",                                          \
-	       .read = osp_read_slurm_topology, .blocks = true)                                    \
+	       .read = osp_read_slurm_topology, .gaps = osp_slurm_topology_gaps, .blocks = true)   \
 	SOURCE("csv", "a host and its switches a line",                                            \
 	       .add = osp_import_csv, .options = OF_EC2 | OPTION(OSP_OPTION_COLUMNS))
 /* clang-format on */
