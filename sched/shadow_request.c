@@ -409,6 +409,13 @@ static struct osp_policy policy_of(const job_record_t *job)
 	return policy;
 }
 
+/* Tells whether a policy made this request, and the policy in force makes its own: the job may have
+ * been moved to another partition, or the policy changed. A job that has started keeps it. */
+static bool is_made_anew(const job_record_t *job, const struct osp_effective *effective)
+{
+	return effective->origin == OSP_FROM_POLICY && !effective->unread[0] && IS_JOB_PENDING(job);
+}
+
 bool shadow_gang_request(job_record_t *job, struct osp_effective *effective)
 {
 	struct osp_policy policy;
@@ -417,7 +424,7 @@ bool shadow_gang_request(job_record_t *job, struct osp_effective *effective)
 	if (!shadow_state.config)
 		return false;
 	policy = policy_of(job);
-	brought = request_brought(job, &policy, effective);
+	brought = request_brought(job, &policy, effective) && !is_made_anew(job, effective);
 	return hold_to_policy(job, &policy, effective, brought) && effective->mode != OSP_MODE_OFF;
 }
 

@@ -269,6 +269,9 @@ setup_file() {
 		spread  | -p free -N2                    | TimeLimit=5
 		spread  | -p free -N2 -C any             | Features=a\|b
 		spread  | -p free -N2 --gang=off         | NumNodes=2-3
+		spread  | -p train -N2                   | Partition=free
+		spread  | -p train -N2                   | Partition=free NumNodes=2-3
+		waits   | -p train -N2 --gang            | Partition=free
 		waits   | -p free -N2                    | Partition=train
 		waits   | -p free -n12                   | Partition=train
 		waits   | -p free -N2                    | Partition=free,train

@@ -92,7 +92,12 @@ static void finds_the_request_in_force(void **state)
 		 OSP_MODE_ENFORCE}, /* kept together all the same */
 		{"gpu", 4, STORED("enforce", "leaf", "option"), "leaf", OSP_MODE_ENFORCE},
 		{"gpu", 4, STORED("off", "leaf", "set"), NULL, OSP_MODE_OFF},
-		{"gpu", 4, STORED("enforce", "leaf", "policy"), "leaf", OSP_MODE_ENFORCE},
+		/* what a policy made of it, the policy in force makes anew */
+		{"gpu", 4, STORED("enforce", "leaf", "policy"), NULL, OSP_MODE_OFF},
+		{"asked", 4, STORED("enforce", "leaf", "policy"), "spine", OSP_MODE_ENFORCE},
+		{"held", 2, STORED("enforce", "spine", "policy"), NULL, OSP_MODE_OFF},
+		{"leafs", 4, STORED("enforce", "spine", "policy"), "leaf", OSP_MODE_ENFORCE},
+		{"advised", 4, STORED("enforce", "spine", "policy"), "spine", OSP_MODE_ADVISE},
 		/* one that this release does not understand stays a gang */
 		{"gpu", 4, OSP_EFFECTIVE "version=1,mode=enforce,pack=2", "spine",
 		 OSP_MODE_ENFORCE},
