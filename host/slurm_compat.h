@@ -135,6 +135,18 @@ typedef struct xlist osp_list_t;
 #define OSP_NODE_NAMES_TO_BITMAP(names, bitmap) node_name2bitmap(names, false, bitmap)
 #endif
 
+/* Sets `on` (an int) to 1 if a job may keep others from the nodes beside its own (--exclusive=topo
+ * and ExclusiveTopo, 24.05 on, with topology/block), and leaves it as it is where none may. */
+#if OSP_SLURM_AT_LEAST(25, 5)
+#include "src/interfaces/topology.h"
+#define OSP_TOPOLOGY_EXCLUSIVE(on) ((void)topology_g_get(TOPO_DATA_EXCLUSIVE_TOPO, NULL, on))
+#elif OSP_SLURM_AT_LEAST(24, 5)
+#include "src/interfaces/topology.h"
+#define OSP_TOPOLOGY_EXCLUSIVE(on) ((void)topology_g_get(TOPO_DATA_EXCLUSIVE_TOPO, on))
+#else
+#define OSP_TOPOLOGY_EXCLUSIVE(on) ((void)(on))
+#endif
+
 /* GRES records and the select interface moved from common/ to interfaces/ in 23.02. */
 #if OSP_SLURM_AT_LEAST(23, 2)
 #include "src/interfaces/gres.h"

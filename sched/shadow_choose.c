@@ -38,6 +38,25 @@ static int64_t start_of(const struct shadow_call *call)
 	return start_s < slot_s ? slot_s : start_s;
 }
 
+/* Counts what limits are held against; Slurm counts nothing if it is only asked whether the gang
+ * could ever start. */
+static uint32_t count_processors(const struct choice *choice, const struct osp_question *question)
+{
+	const job_record_t *job = choice->call->job;
+	bitstr_t *nodes = choice->call->bitmap;
+	int last = bit_fls(nodes);
+	uint32_t count = 0;
+
+	if (question->mode != OSP_ASK_EVER)
+		return job->total_cpus;
+	if (!choice->gang->whole_nodes)
+		return job->details->min_cpus;
+	for (int n = last < 0 ? 0 : bit_ffs(nodes); n <= last; n++)
+		if (bit_test(nodes, n))
+			count += node_record_table_ptr[n]->cpus_efctv;
+	return count;
+}
+
 static bool ask(void *context, const struct osp_question *question, struct osp_answer *answer)
 {
 	struct choice *choice = context;
@@ -55,7 +74,7 @@ static bool ask(void *context, const struct osp_question *question, struct osp_a
 	if (!yes)
 		return false;
 	answer->start_s = start_of(call);
-	answer->processors = call->job->total_cpus;
+	answer->processors = count_processors(choice, question);
 	shadow_from_bitmap(answer->nodes, call->bitmap);
 	if (question->mode == OSP_ASK_START)
 		answer->victim_count = shadow_victims_list(call, answer->victims);
@@ -106,11 +125,17 @@ static enum osp_choose_mode mode_of(uint16_t mode)
 	}
 }
 
-/* Tells whether only the ends of jobs keep the gang from starting: licenses and parts of nodes that
- * are kept for others are in no account. */
+/* Tells whether only the ends of the jobs on its nodes keep the gang from starting: licenses, parts
+ * of nodes that are kept for others, and jobs that keep the rest of their block empty are in no
+ * account. */
 static bool only_jobs_matter(const struct shadow_call *call)
 {
-	return !call->job->license_list && !OSP_PARTS_RESERVED(&call->tail);
+	int blocks = 0;
+
+	if (call->job->license_list || OSP_PARTS_RESERVED(&call->tail))
+		return false;
+	OSP_TOPOLOGY_EXCLUSIVE(&blocks);
+	return !blocks;
 }
 
 /* Returns the nodes that a gang may be given now, free or laid over others' processors; NULL if it

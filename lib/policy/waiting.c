@@ -205,6 +205,9 @@ static void fill(const struct osp_waiting *waiting, const char *words, char *buf
  * several jobs, when these end. */
 static const char *limit_words(const char *reason)
 {
+	if (!strcmp(reason, "MaxMemPerLimit"))
+		return "it asks for more memory than its partition or slurm.conf allows "
+		       "({reason}): it never starts so";
 	if (ends_with(reason, "PerJob") || ends_with(reason, "PerJobLimit") ||
 	    ends_with(reason, "PerNode") || ends_with(reason, "PerNodeLimit") ||
 	    ends_with(reason, "TimeLimit") || begins_with(reason, "QOSMin"))

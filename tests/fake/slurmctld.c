@@ -435,11 +435,28 @@ static int note_preempted(void *item, void *context)
 	return 0;
 }
 
-/* What limits are held against: of whole nodes all processors, and from 24.11.4 on the nodes where
- * the job does not start yet (_job_test() in job_test.c). */
+#if OSP_SLURM_AT_LEAST(25, 5)
+int topology_g_get(topology_data_t type, char *name, void *data)
+{
+	(void)name;
+#elif OSP_SLURM_AT_LEAST(24, 5)
+int topology_g_get(topology_data_t type, void *data)
+{
+#endif
+#if OSP_SLURM_AT_LEAST(24, 5)
+	assert_int_equal(type, TOPO_DATA_EXCLUSIVE_TOPO);
+	*(int *)data = fake_slurm.exclusive_topo;
+	return SLURM_SUCCESS;
+}
+#endif
+
+/* What limits are held against: of whole nodes all processors, if it is asked when the job starts,
+ * and from 24.11.4 on the nodes where it does not start yet (_job_test() in job_test.c). */
 static void leave_marks(job_record_t *job, bitstr_t *nodes, uint16_t mode)
 {
 	job->total_cpus = 0;
+	if (mode == SELECT_MODE_TEST_ONLY)
+		return;
 	for (int n = 0; n < node_record_count; n++) {
 		if (bit_test(nodes, n))
 			job->total_cpus += node_record_table_ptr[n]->cpus_efctv;
@@ -800,10 +817,10 @@ void slurm_job_state_set_flag(job_record_t *job, uint32_t flag, const char *func
 	job->job_state |= flag;
 }
 #elif OSP_SLURM_AT_LEAST(23, 11)
-void job_state_set_flag(job_record_t *job, uint32_t flag)
-{
-	job->job_state |= flag;
-}
+	void job_state_set_flag(job_record_t * job, uint32_t flag)
+	{
+		job->job_state |= flag;
+	}
 #endif
 
 void fake_job_runs(job_record_t *job, uint32_t first, uint32_t count, time_t end)

@@ -49,6 +49,7 @@ struct fake_slurm {
 	uint32_t schedules;	/* how often a run of the scheduler was asked for */
 	uint32_t user_messages; /* lines sent to an srun or salloc, and the last one */
 	char user_message[512];
+	bool exclusive_topo; /* a job may keep the rest of its block empty (24.05 on) */
 	int last_candidates; /* how many jobs it was last offered to preempt; -1: no list */
 };
 

@@ -59,6 +59,20 @@ core_assertions() {
 	cluster_stop
 }
 
+# kept_blocks: an empty node whose block another job keeps to itself is not free: s1 is at the end of the last job
+kept_blocks() {
+	scontrol create PartitionName=alone Nodes=ALL ExclusiveTopo=YES State=UP
+	local words
+	for words in '-w n1 -t 10' '-w n3 -t 60' '-N4 -w n[5-8] -t 20'; do
+		# shellcheck disable=SC2086
+		await_job "$(submit -p alone --exclusive $words)" RUNNING
+	done
+	job=$(submit -p alone -N3 --exclusive --gang)
+	await 20 planned "$job"
+	[[ $(job_field "$job" SchedNodeList) == 'n['[5-8]* ]] || fail "planned on $(job_field "$job" SchedNodeList)"
+	free_all
+}
+
 @test "beside topology/block" {
 	[[ ${ONESPINE_TEST_SLURM:-22.05} != 22.05 ]] || skip 'Slurm 22.05 has none'
 	beside topology/block --topology "$BATS_FILE_TMPDIR/block.conf"
@@ -74,6 +88,7 @@ core_assertions() {
 	job=$(submit -N4 --segment=2)
 	await_job "$job" RUNNING
 	free_all
+	kept_blocks
 	cluster_stop
 }
 

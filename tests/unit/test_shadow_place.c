@@ -647,6 +647,24 @@ static void plans_where_licenses_decide(void **state)
 	FREE_NULL_LIST(job->license_list);
 }
 
+#if OSP_SLURM_AT_LEAST(24, 5)
+/* A job that keeps the rest of its block empty is in no account of the nodes' own jobs. */
+static void asks_when_it_starts_where_blocks_decide(void **state)
+{
+	job_record_t *job = gang(1, 4, "leaf");
+
+	(void)state;
+	busy(50, 0, 16, 300);
+	assert_int_equal(ask(job, SELECT_MODE_WILL_RUN), SLURM_SUCCESS);
+	assert_int_equal(fake_slurm.last_mode, SELECT_MODE_TEST_ONLY);
+	fake_slurm.exclusive_topo = true;
+	job = gang(2, 4, "leaf");
+	assert_int_equal(ask(job, SELECT_MODE_WILL_RUN), SLURM_SUCCESS);
+	assert_int_equal(fake_slurm.last_mode, SELECT_MODE_WILL_RUN);
+	fake_slurm.exclusive_topo = false;
+}
+#endif
+
 static void is_never_worse_than_slurm_when_tested(void **state)
 {
 	job_record_t *job = gang(1, 4, "leaf");
@@ -1119,6 +1137,9 @@ int main(void)
 		TEST(plans_a_later_start),
 		TEST(leaves_marks_without_a_question),
 		TEST(plans_where_licenses_decide),
+#if OSP_SLURM_AT_LEAST(24, 5)
+		TEST(asks_when_it_starts_where_blocks_decide),
+#endif
 		TEST(is_never_worse_than_slurm_when_tested),
 		TEST(preempts_in_one_domain),
 		TEST(preempts_nobody_else_when_nodes_change),

@@ -66,6 +66,9 @@ static void sentences(void **state)
 		{"QOSMaxNodePerUserLimit", OSP_WAITING_LIMIT,
 		 "its owner's jobs already take what a limit allows a user "
 		 "(QOSMaxNodePerUserLimit)"},
+		{"MaxMemPerLimit", OSP_WAITING_LIMIT,
+		 "it asks for more memory than its partition or slurm.conf allows "
+		 "(MaxMemPerLimit): it never starts so"},
 		{"QOSMaxNodePerJobLimit", OSP_WAITING_LIMIT,
 		 "it asks for more or less than a limit allows one job (QOSMaxNodePerJobLimit): it "
 		 "never starts so"},
