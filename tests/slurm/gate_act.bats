@@ -434,6 +434,7 @@ write_program() {
 
 @test "recheck gives back what is well again, drains again what is not, and leaves others' drains alone" {
 	fault n2 "$ECC"
+	fault n4 'export ONESPINE_FAKE_NVML=gpu3.recovery=3' # the driver asks to drain P2P
 	# Another cluster's nodes of the same names are other nodes.
 	install -d -m 700 "${RETURNS%/*}"
 	printf "$EPOCHSECONDS n1\n%.0s" {1..4} >"${RETURNS%-*}-1.returns"
@@ -454,6 +455,9 @@ n33: left alone: Slurm knows no such node; did you mean n3?"
 	await 10 node_is n1 idle
 	await 10 drained n2 "$ECC_REASON"
 	await 10 drained n3 'fan broken'
+	scontrol update NodeName=n4 State=DRAIN "Reason=$ECC_REASON"
+	holds "$(onespine recheck --program="$(write_program)" --depth=passive n4)" 'n4: returned: WARN: recovery'
+	await 10 node_is n4 idle
 	equal "$(scontrol -o show reservation)" 'No reservations in the system'
 	holds "$(onespine recheck n3 || true)" 'n3: left alone: drained by others: fan broken'
 	holds "$(onespine recheck n1 || true)" 'n1: left alone: it is not drained'

@@ -415,8 +415,14 @@ static bool judge_now(const struct recheck *recheck, struct trial *trial,
 {
 	bool fails = report->result == OSP_VERDICT_FAIL;
 	bool well = report->result == OSP_VERDICT_PASS || report->result == OSP_VERDICT_WARN;
+	char warned[OSP_GATE_CHECK_BYTES + sizeof("WARN: ")];
 	const char *found =
 		*report->reason && !well ? report->reason : osp_verdict_name(report->result);
+
+	if (report->result == OSP_VERDICT_WARN && *report->check) {
+		snprintf(warned, sizeof(warned), "WARN: %s", report->check);
+		found = warned;
+	}
 
 	if (now && now->drained && now->reason && !osp_reason_is_ours(now->reason)) {
 		leave(trial, "%.120s; drained by others meanwhile: %.100s", found, now->reason);
