@@ -30,7 +30,7 @@ a gang. Where it is asked for in segments or in several domains, each set of nod
           starts when the job confined to a domain would by its plan, and has exactly its nodes
           (in some states a larger job waits in front of it; where that has other nodes, or begins to run, in one of
           the two, their plans are not compared, nor where it waits in several partitions and none of them starts it:
-          what it holds in one is in its way in the next; the seed is told)
+          what it holds in one is in its way in the next; the state and what differs are told)
   others  jobs that wait behind it, in the state built twice: none waits longer than behind the same job confined
           to the gang's domain (not where it waits in several partitions: it holds nodes in each); where both got the
           same nodes, SchedNodeList of those that wait is the same too
@@ -147,7 +147,7 @@ class Question:
         self.differences = []
         self.at_once = False  # it starts at once in every domain
         self.front = None  # the number of the larger job in front, as it was submitted last
-        self.left_out = False  # plans that differ were not held against each other
+        self.left_out = None  # words for plans that differ, and were not held against each other
 
     def words(self, words):
         return f"seed {self.state.seed}: {words}; the job: {' '.join(self.state.as_gang() + self.state.request)}"
@@ -253,10 +253,12 @@ class Question:
             confined += self.earlier_than_all(plan)
         starts = [start_s for _, start_s in confined]
         found = judge.another_plan(plan.start_s, starts, self.first_of_array(plan, starts, first_s))
-        self.left_out = bool(found and (judge.another_state(plan, [one for one, _ in confined if one]) or
-                                        judge.in_vain(plan, [one for one, _ in confined if one]) or
-                                        judge.holds_several(self.state.partition.split(","), min(starts) == 0)))
-        if not self.left_out:
+        asked = [one for one, _ in confined if one]
+        why = judge.another_state(plan, asked) or judge.in_vain(plan, asked) or judge.holds_several(
+            self.state.partition.split(","), min(starts) == 0)
+        if found and why:
+            self.left_out = self.words(f"left out ({why}): submitted: {plan}; {found}")
+        else:
             self.differs(found, f"submitted: {plan}; ")
 
     def earlier_than_all(self, plan):
@@ -302,11 +304,13 @@ class Question:
         self.state.renew()
         plain = self.real(self.state.as_nothing())
         plain = plain and plain.runs
-        self.left_out = bool(plan and self.state.components and judge.in_vain(plan, [one for one in confined if one]))
-        if self.left_out:
-            return plan
-        self.differs(judge.waits_for_nothing(False, [one and one.runs for one in confined], plain),
-                     f"submitted: {plan or 'refused'}; ", ": " + "; ".join(str(one or "refused") for one in confined))
+        found = judge.waits_for_nothing(False, [one and one.runs for one in confined], plain)
+        words = f"submitted: {plan or 'refused'}; ", ": " + "; ".join(str(one or "refused") for one in confined)
+        why = plan and self.state.components and judge.in_vain(plan, [one for one in confined if one])
+        if found and why:
+            self.left_out = self.words(f"left out ({why}): {words[0]}{found}{words[1]}")
+        else:
+            self.differs(found, *words)
         return plan
 
     def by_others(self, plan):
@@ -397,6 +401,8 @@ class Count:
         question, second = Question(state), Question(State(seed, cluster, held))
         again = question.answer() and second.answer()
         for words in again or []:
+            print(words, flush=True)
+        for words in filter(None, (question.left_out, second.left_out)):
             print(words, flush=True)
         self.bad += [seed] if again else []
         self.left_out += [seed] if question.left_out or second.left_out else []
