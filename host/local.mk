@@ -28,6 +28,7 @@ libhost_la_SOURCES += \
 	host/slurm/gang.c host/slurm/gang.h \
 	host/slurm/hosts.c host/slurm/hosts.h \
 	host/slurm/block_jobs.c host/slurm/block_jobs.h \
+	host/slurm/in_control_here.c host/slurm/in_control_here.h \
 	host/slurm/in_the_way.c host/slurm/in_the_way.h \
 	host/slurm/licenses.c host/slurm/licenses.h \
 	host/slurm/node_extra.c host/slurm/node_extra.h \

@@ -35,6 +35,7 @@ libonespine_la_SOURCES += \
 	lib/topology/topology_list.c lib/topology/topology_list.h lib/topology/topology_parts.h \
 	lib/topology/topology_slurm.c lib/topology/topology_slurm_write.c lib/topology/topology_topograph.c \
 	lib/topology/topology_yaml.c lib/topology/topology_yaml.h \
+	lib/topology/in_control.c lib/topology/in_control.h \
 	lib/topology/watch_policy.c lib/topology/watch_policy.h
 # lib/place: which domain, which nodes
 libonespine_la_SOURCES += \

@@ -273,11 +273,29 @@ static void take_changed(struct watching *watching, struct osp_node_list *list)
 	take(watching, list);
 }
 
+/* Tells whether the sources are to be asked from this host, and says if they are not. Another watch
+ * may write meanwhile: after that they are asked at once. */
+static bool is_in_control(struct watching *watching)
+{
+	char other[OSP_CONTROLLER_HOST_BYTES] = "", words[OSP_CONTROLLER_HOST_BYTES + 32];
+	struct osp_error error = {.text = ""};
+	int rc = watching->watch->control ? watching->watch->control(other, &error) : 0;
+
+	if (!rc && !*other)
+		return true;
+	snprintf(words, sizeof(words), "slurmctld runs on %s", other);
+	say(watching, rc ? "nobody is asked" : "stands by", rc ? error.text : words);
+	watching->due_s = now_s();
+	return false;
+}
+
 static void look(struct watching *watching)
 {
 	struct osp_node_list list = {.count = 0};
 	struct osp_error error = {.text = ""};
 
+	if (!is_in_control(watching))
+		return;
 	if (watching->watch->nodes(&list, watching->watch->context, &error))
 		say(watching, "nobody is asked", error.text);
 	else if (!same_nodes(&list, &watching->seen))

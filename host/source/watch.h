@@ -7,7 +7,9 @@
  * another instance. If a question failed, or a node that booted a short time ago has no place in
  * the answer yet, they are asked again after growing pauses of up to `interval_s`. A node that is
  * another instance than the one that was placed loses its place before they are asked: nothing is
- * known of it. The ends of Capacity Blocks are kept after each question, whatever became of it.
+ * known of it. While another host's slurmctld is in control nobody is asked and nothing is
+ * written; they are asked at once when this host's takes control. The ends of Capacity Blocks are
+ * kept after each question, whatever became of it.
  * Each change, and each refusal once, is a line on standard output, for the journal.
  *
  * One thread; ends at SIGTERM or SIGINT.
@@ -15,6 +17,7 @@
 #ifndef OSP_WATCH_H
 #define OSP_WATCH_H
 
+#include "host/slurm/in_control_here.h"
 #include "host/source/several.h"
 #include "lib/topology/compare.h"
 
@@ -26,12 +29,17 @@ typedef int osp_watch_nodes_f(struct osp_node_list *list, void *context, struct 
 typedef int osp_watch_ends_f(const struct osp_topology *topology, const struct osp_node_list *nodes,
 			     struct osp_text *said, struct osp_error *error);
 
+/* Sets `other` to the host whose slurmctld is in control if that of this host stands by, else to
+ * "". Returns 0, or -1 with `error` set. */
+typedef int osp_watch_control_f(char other[OSP_CONTROLLER_HOST_BYTES], struct osp_error *error);
+
 struct osp_watch {
 	const struct osp_sources *sources;
 	const char *path; /* of the topology */
 	const char *adapters;
 	osp_watch_nodes_f *nodes;
 	void *context;
+	osp_watch_control_f *control; /* NULL: this host's slurmctld is taken to be in control */
 	bool compare_all; /* every node that had a place counts: the list has no boots */
 	int interval_s;
 	int look_s; /* between two looks at Slurm's nodes */

@@ -189,6 +189,7 @@ struct osp_doctor_facts {
 	bool munge_answers;
 	const char *munge_socket;
 	const char *state_location_kind; /* a local file system, "ext4"; NULL: shared or unknown */
+	const char *topology_location_kind; /* the same of the topology */
 	struct osp_running running;
 	struct osp_doctor_gate gate;
 	bool binds;		  /* there are GPUs, and a partition whose steps are bound */

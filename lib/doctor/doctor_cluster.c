@@ -277,12 +277,35 @@ static size_t count_lines(const struct osp_slurm_conf *conf, const char *key)
 	return found;
 }
 
+/* Only the watch of the slurmctld in control asks: the other host's topology is then as old as that
+ * host's last control. */
+static void check_own_topologies(struct osp_diagnosis *diagnosis)
+{
+	const struct osp_doctor_facts *facts = diagnosis->facts;
+
+	if (!facts->watch_enabled || !facts->topology_location_kind)
+		return;
+	osp_find(diagnosis, OSP_DOCTOR_WARNING,
+		 "there is a backup slurmctld, and what onespine-topology-watch writes (%s) is on "
+		 "%s, which other hosts do not see: the one that takes over goes by old places",
+		 facts->topology_path, facts->topology_location_kind);
+	osp_cure(diagnosis,
+		 "%s: topology: %s/onespine.topology, and the watch as SlurmUser (doc/topology.md, "
+		 "With a backup slurmctld)",
+		 facts->config_path,
+		 osp_slurm_conf_value(facts->conf, "StateSaveLocation", "/var/spool"));
+}
+
 void osp_rule_backup(struct osp_diagnosis *diagnosis)
 {
 	const struct osp_doctor_facts *facts = diagnosis->facts;
 
-	if (count_lines(facts->conf, "SlurmctldHost") < 2 || !facts->state_location_kind)
+	if (count_lines(facts->conf, "SlurmctldHost") < 2)
 		return;
+	if (!facts->state_location_kind) {
+		check_own_topologies(diagnosis);
+		return;
+	}
 	osp_find(diagnosis, OSP_DOCTOR_WARNING,
 		 "there is a backup slurmctld, and StateSaveLocation (%s) is on %s, which other "
 		 "hosts do not see: what it takes over then lacks jobs and the last good topology",

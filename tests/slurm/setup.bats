@@ -7,6 +7,7 @@
 # shellcheck disable=SC2154 # said is set by answers
 
 load helpers
+load backup_helpers
 
 setup() {
 	KEPT=$BATS_FILE_TMPDIR/kept
@@ -16,14 +17,6 @@ setup() {
 teardown_file() {
 	stop_others
 	end_file
-}
-
-# stop_others: what this file started beside the cluster
-stop_others() {
-	local file
-	for file in "$BATS_FILE_TMPDIR"/*.started; do
-		[[ ! -s $file ]] || kill "$(<"$file")" 2>/dev/null || true
-	done
 }
 
 setup_file() {
@@ -39,11 +32,6 @@ setup_file() {
 	cp -p "$ONESPINE_CLUSTER"/*.conf "$ONESPINE_CLUSTER"/onespine.* "$BATS_FILE_TMPDIR/kept/"
 }
 
-# add_backup_line: a second slurmctld, whose host is a name of its own on this machine
-add_backup_line() {
-	sed -i '/^SlurmctldHost=/a SlurmctldHost=onespine-backup(127.0.0.2)' "$ONESPINE_CLUSTER/slurm.conf"
-}
-
 # onespine: a stock cluster has none of its own
 onespine() {
 	on_cluster "${ONESPINE_PREFIX:?}/bin/onespine" "$@"
@@ -55,11 +43,6 @@ answers() {
 	shift
 	said=$("$@" 2>&1) || status=$?
 	equal "$status" "$wanted" "status of $* (it said: $said)"
-}
-
-restart() {
-	cluster kill-ctld --dir "$ONESPINE_CLUSTER"
-	cluster start-ctld --dir "$ONESPINE_CLUSTER"
 }
 
 @test "stock Slurm: what is lacking, and that slurmctld takes no notice of a gang" {
@@ -153,40 +136,6 @@ start_configless() {
 		mount -t tmpfs none /run/munge && touch /run/munge/munge.socket.2 &&
 		mount --bind "$1/munge/socket" /run/munge/munge.socket.2 &&
 		exec slurmd -D -N n6 --conf-server "127.0.0.1:$2"' sh "$ONESPINE_CLUSTER" "$1"
-}
-
-# start_backup: another slurmctld with a host name and a pid file of its own
-start_backup() {
-	printf '127.0.0.1 localhost %s\n127.0.0.2 onespine-backup\n' "$(hostname -s)" \
-		>"$BATS_FILE_TMPDIR/hosts"
-	mkdir "$BATS_FILE_TMPDIR/run"
-	# shellcheck disable=SC2016
-	started backup unshare --uts --mount --propagation unchanged sh -c '
-		mount --make-rprivate / 2>/dev/null; hostname onespine-backup &&
-		mount --bind "$1/hosts" /etc/hosts && mount --bind "$1/run" "$2/run" &&
-		exec slurmctld -D -f "$2/slurm.conf"' sh "$BATS_FILE_TMPDIR" "$ONESPINE_CLUSTER"
-}
-
-# started NAME COMMAND...: runs it where the cluster runs, until ended NAME
-started() {
-	local name=$1
-	shift
-	# shellcheck disable=SC2016
-	on_cluster sh -c 'echo $$ >"$0" && exec "$@"' "$BATS_FILE_TMPDIR/$name.started" "$@" \
-		>"$BATS_FILE_TMPDIR/$name.log" 2>&1 3>&- &
-	await 10 test -s "$BATS_FILE_TMPDIR/$name.started"
-}
-
-# ended NAME: ends it, and waits until it is gone
-ended() {
-	local file=$BATS_FILE_TMPDIR/$1.started
-	kill "$(<"$file")"
-	await 30 test ! -d "/proc/$(<"$file")"
-	rm "$file"
-}
-
-pings() {
-	scontrol ping 2>&1 | grep -qE "$1"
 }
 
 takes_gangs() {

@@ -704,6 +704,19 @@ static void test_backup_and_running(void **state)
 	       "topology | put StateSaveLocation where every SlurmctldHost sees it; onespine.yaml "
 	       "and "
 	       "onespine.topology beside slurm.conf on each of them");
+	/* with one that both see, the watch's answers are to lie there too */
+	host.facts.state_location_kind = NULL;
+	host.facts.topology_location_kind = "ext4";
+	expect(&host, RIGHT "SlurmctldHost=a\nSlurmctldHost=b\nStateSaveLocation=/s\n", "");
+	host.facts.watch_enabled = true;
+	expect(&host, RIGHT "SlurmctldHost=a\n", "");
+	expect(&host, RIGHT "SlurmctldHost=a\nSlurmctldHost=b\nStateSaveLocation=/s\n",
+	       "warning backup: there is a backup slurmctld, and what onespine-topology-watch "
+	       "writes (/e/onespine.topology) is on ext4, which other hosts do not see: "
+	       "the "
+	       "one that takes over goes by old places | /e/onespine.yaml: topology: "
+	       "/s/onespine.topology, and the watch as SlurmUser (doc/topology.md, With a backup "
+	       "slurmctld)");
 	make_host(&host);
 	host.facts.running = (struct osp_running){.asked = OSP_NO_ANSWER, .why = "refused"};
 	expect(&host, RIGHT,

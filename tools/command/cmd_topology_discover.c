@@ -10,6 +10,7 @@
 #include "host/files.h"
 #include "host/slurm/cluster_state.h"
 #include "host/slurm/fabric.h"
+#include "host/slurm/in_control_here.h"
 #ifdef OSP_HAVE_CLOUD
 #include "host/source/block_ends.h"
 #endif
@@ -272,6 +273,7 @@ static int watch(const struct osp_call *call, const struct osp_config *config,
 		.adapters = call->values[OSP_OPTION_ADAPTERS],
 		.nodes = nodes_for_watch,
 		.context = (void *)call,
+		.control = call->values[OSP_OPTION_NAME_MAP] ? NULL : osp_in_control_here,
 		.compare_all = call->values[OSP_OPTION_NAME_MAP],
 		.interval_s = (int)policy->interval_s,
 		.look_s = LOOK_S,

@@ -561,6 +561,7 @@ static void gather_host(const struct osp_doctor_question *question, struct osp_d
 	facts->rechecks_left = (uint32_t)osp_trials_left(cluster, NULL, NULL);
 	facts->state_location_kind = local_file_system(
 		osp_slurm_conf_value(doctor->conf, "StateSaveLocation", "/var/spool"));
+	facts->topology_location_kind = local_file_system(facts->topology_path);
 	if (question->ask)
 		osp_doctor_ask(facts->conf_path, cluster,
 			       facts->controller ? facts->topology_path : NULL, &facts->running);
