@@ -205,7 +205,7 @@ const char *osp_words_not_started(const char *level, uint32_t free_nodes, char *
 	snprintf(buffer, buffer_bytes,
 		 "waits: one %s has %u %s free, but Slurm cannot start the job there now (memory, "
 		 "cores, "
-		 "GPUs, licenses or a limit)",
+		 "GPUs, licenses, a limit or Slurm's own topology)",
 		 level, free_nodes, nodes_word(free_nodes));
 	return buffer;
 }

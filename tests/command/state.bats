@@ -37,6 +37,13 @@ In the way on spine s1:
   leaf l1: 4 nodes  gpu-[1-4]" why 1201
 }
 
+@test "why: a gang whose nodes boot does not run yet" {
+	sed '/"1201"/s/"state": "RUNNING"/"state": "CONFIGURING"/' "$MAP/small.json" >boots.json
+	run onespine why --state=boots.json 1201
+	[[ ${lines[0]} == "job 1201 train-7b of alice: CONFIGURING, 4 nodes, gang=spine" ]]
+	[[ ${lines[2]} == "  its nodes get ready since 2025-10-09T06:40:00; ends 2025-10-09T11:58:20" ]]
+}
+
 @test "why: what the gate found stays to be read, gang or not" {
 	sed 's/domain=s1; placed/domain=s1; gate=stopped 2 starts, of 4 nodes, 1 failed; placed/
 		s/"id": 1202,/"id": 1202, "admin_comment": "[onespine: gate=passed on 1 node]",/' \

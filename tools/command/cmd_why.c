@@ -126,7 +126,10 @@ static void tell_times(struct why *why)
 		tell_end(why);
 		break;
 	default:
-		osp_text_printf(&why->text, "  runs since %s; ends %s",
+		osp_text_printf(&why->text,
+				!strcmp(job->state, "CONFIGURING")
+					? "  its nodes get ready since %s; ends %s"
+					: "  runs since %s; ends %s",
 				osp_format_time(job->start_s, first, sizeof(first)),
 				job->end_s ? osp_format_time(job->end_s, second, sizeof(second))
 					   : "when it is done: it has no time limit");
