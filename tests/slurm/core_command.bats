@@ -293,6 +293,34 @@ $held plain of root, 1 node, SOME: it is held by its owner; 'scontrol release $h
 	free_all
 }
 
+@test "fit and why: a job in a reservation with OVERLAP may have nodes of another, but of none with MAINT, as slurmctld says" {
+	local flag words plain gang
+	hold 'n[1-8]'
+	scontrol create ReservationName=mine StartTime=now Duration=120 Nodes='n[9-12]' Users=root Flags=OVERLAP >/dev/null
+	for flag in OVERLAP MAINT; do
+		scontrol create ReservationName=other StartTime=now Duration=120 Nodes='n[9-12]' Users=daemon "Flags=OVERLAP,$flag" >/dev/null
+		plain=$(submit -N2 --exclusive -t 10 --reservation=mine)
+		gang=$(submit --gang -N2 --exclusive -t 10 --reservation=mine)
+		if [[ $flag == OVERLAP ]]; then
+			await_job "$plain" RUNNING
+			await_job "$gang" RUNNING
+			scancel "$plain" "$gang"
+			await_job "$gang" CANCELLED
+			answers 0 onespine fit -N2 --exclusive -t 10 --reservation=mine
+			holds "$said" 'would start now: 2 nodes on spine '
+		else
+			await 30 shows Reason= scontrol show job "$gang"
+			answers 1 onespine fit -N2 --exclusive -t 10 --reservation=mine
+			[[ $said != *'would start now'* ]]
+			why_holds "$gang" PENDING
+			[[ $(onespine why "$gang") != *'has room'* ]]
+			scancel "$plain" "$gang"
+		fi
+		scontrol delete ReservationName=other
+	done
+	free_all
+}
+
 @test "why: an array, a plain job, an unknown one" {
 	array=$(submit --gang -N2 --exclusive --array=1-2)
 	await 30 why_holds "${array}_1" RUNNING
