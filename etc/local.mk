@@ -95,4 +95,3 @@ EXTRA_DIST += etc/examples/p5-16-instances.json etc/examples/p5-16-topology.json
 	tests/data/topology/tree.conf tests/data/topology/tree.topology \
 	tests/data/topology/zones.conf tests/data/topology/zones.topology \
 	tests/data/infiniband
-EXTRA_DIST += doc/topology.md

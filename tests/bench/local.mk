@@ -36,7 +36,7 @@ tests_bench_empty_la_LDFLAGS = $(FAKE_LDFLAGS)
 endif
 EXTRA_DIST += tests/bench/bench tests/bench/check tests/bench/layouts tests/bench/gate tests/bench/srun tests/bench/lib/fabric.sh tests/bench/lib/judge.awk \
 	tests/bench/lib/measure.sh tests/bench/lib/report.sh tests/bench/lib/systems.sh tests/bench/lib/timer.sh tests/bench/rounds.h tests/bench/timer.c \
-	doc/performance.md doc/performance-raw.txt
+	doc/performance-raw.txt
 
 # As root, for an hour: the tables of whole and of shared nodes in doc/performance.md, 22.05 and 25.11 among them.
 # BENCH_NODES=1024 or 65536 for others; BENCH_OPTIONS for one of them alone.
@@ -55,4 +55,4 @@ bench-gate:
 soak:
 	$(top_srcdir)/tests/soak . $(SOAK_OPTIONS)
 .PHONY: soak
-EXTRA_DIST += tests/soak doc/soak.md
+EXTRA_DIST += tests/soak

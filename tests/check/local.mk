@@ -17,7 +17,6 @@ if HAVE_JANSSON
 TESTS += tests/check/memory
 endif
 endif
-EXTRA_DIST += doc/administrator.md doc/layout.svg doc/placement.md doc/platforms.md doc/security.md doc/user.md
 
 # Every part that knows Slurm against each of its releases: make releases SLURM_SOURCES=/a/git/repository/of/slurm
 .PHONY: releases
