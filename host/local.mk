@@ -34,6 +34,7 @@ libhost_la_SOURCES += \
 	host/slurm/node_extra.c host/slurm/node_extra.h \
 	host/slurm/node_list.c host/slurm/node_list.h \
 	host/slurm/slurm_files.c host/slurm/slurm_files.h \
+	host/slurm/slurm_topology.c host/slurm/slurm_topology.h \
 	host/slurm/snapshot.c host/slurm/snapshot.h host/slurm/snapshot_json.c
 libhost_la_SOURCES += \
 	host/record/check_report.c host/record/check_report.h \

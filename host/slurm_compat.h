@@ -100,6 +100,17 @@ void slurm_xfree_ptr(void *memory);
 #define OSP_RESERVATION_NAME_FREE(name) free(name)
 #endif
 
+/* A node's own place in Slurm's topologies came with 25.05 (slurm.h). */
+#if OSP_SLURM_AT_LEAST(25, 5)
+#define OSP_HAVE_NODE_TOPOLOGY		       1
+#define OSP_NODE_TOPOLOGY(info)		       ((info)->topology_str)
+#define OSP_NODE_UPDATE_TOPOLOGY(update, unit) ((update)->topology_str = (unit))
+#else
+#define OSP_HAVE_NODE_TOPOLOGY		       0
+#define OSP_NODE_TOPOLOGY(info)		       ((void)(info), NULL)
+#define OSP_NODE_UPDATE_TOPOLOGY(update, unit) ((void)(update), (void)(unit))
+#endif
+
 /* Frees what slurm_load_ctl_conf() gives. */
 #if HAVE_DECL_SLURM_FREE_CONF
 #define OSP_SLURM_CONF_FREE(conf) slurm_free_conf(conf)

@@ -13,6 +13,7 @@
 #include "host/files.h"
 #include "host/slurm/cluster_state.h"
 #include "host/slurm/extra_text.h"
+#include "host/slurm_compat.h"
 #include "lib/topology/readers.h"
 
 #define INSTANCE_BYTES 128
@@ -51,12 +52,13 @@ static int take(struct osp_node_list *list, const node_info_t *info)
 	node->name = copy(list, info->name);
 	node->address = copy(list, address);
 	node->instance_id = copy(list, instance_of(info, instance, sizeof(instance)));
+	node->slurm_topology = copy(list, OSP_NODE_TOPOLOGY(info));
 	node->boot_s = (int64_t)info->boot_time;
 	node->runs = !(info->node_state & OSP_ASLEEP_FLAGS) &&
 		     (info->node_state & NODE_STATE_BASE) != NODE_STATE_FUTURE;
 	node->is_launched = info->node_state & NODE_STATE_CLOUD;
 	list->count++;
-	return node->name && node->address && node->instance_id ? 0 : -1;
+	return node->name && node->address && node->instance_id && node->slurm_topology ? 0 : -1;
 }
 
 enum osp_place_age osp_listed_place_age(const struct osp_topology *topology,
@@ -110,8 +112,13 @@ int osp_node_list_read(const char *path, struct osp_node_list *list, struct osp_
 		bool is_address = strspn(id, "0123456789.") == strlen(id) || strchr(id, ':');
 		struct osp_listed_node *entry = &list->nodes[list->count++];
 
-		*entry = (struct osp_listed_node){
-			osp_arena_copy(&list->arena, node, strlen(node)), "", "", 0, true, false};
+		*entry = (struct osp_listed_node){osp_arena_copy(&list->arena, node, strlen(node)),
+						  "",
+						  "",
+						  "",
+						  0,
+						  true,
+						  false};
 		id = osp_arena_copy(&list->arena, id, strlen(id));
 		*(is_address ? &entry->address : &entry->instance_id) = id;
 		if (!id || !entry->name)

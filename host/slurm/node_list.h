@@ -19,6 +19,8 @@ struct osp_listed_node {
 	const char *address;	 /* NodeAddr; "" if it is the name */
 	const char *instance_id; /* the node's own word (extra_text.h), else Slurm's; "" if it has
 				    none: before 23.11, or nobody set it */
+	const char
+		*slurm_topology; /* Slurm's own Topology=; "" if it is not set, and before 25.05 */
 	int64_t boot_s;		 /* BootTime; 0: it has not registered */
 	bool runs;		 /* it is not powered down, on its way there or on its way up */
 	bool is_launched;	 /* State=CLOUD: each boot may be of another machine */

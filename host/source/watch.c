@@ -28,9 +28,11 @@ struct watching {
 	bool failed;		   /* the last question */
 	bool ends_failed;	   /* that about Capacity Blocks */
 	bool ends_done;		   /* it is asked no more */
+	bool slurm_failed;	   /* the last change of Slurm's Topology= */
 	uint32_t unplaced;	   /* nodes that booted a short time ago and have no place yet */
 	char said[OSP_ERROR_TEXT_BYTES];
 	char said_ends[OSP_ERROR_TEXT_BYTES];
+	char said_slurm[OSP_ERROR_TEXT_BYTES];
 };
 
 static int64_t now_s(void)
@@ -173,27 +175,50 @@ static uint32_t count_unplaced(const struct osp_topology *topology,
 	return count;
 }
 
+/* What else is kept: its lines, and once why it failed. */
+static void tell_kept(const char *what, bool failed, const struct osp_error *error,
+		      struct osp_text *said, char last[OSP_ERROR_TEXT_BYTES])
+{
+	char *lines = osp_text_take(said);
+
+	if (lines)
+		printf("%s", lines);
+	free(lines);
+	if (failed)
+		say_once(last, what, error->text);
+	else
+		*last = '\0';
+}
+
 /* Keeps the reservations of Capacity Blocks, which do not depend on what became of the places. */
 static void keep_block_ends(struct watching *watching, const struct osp_topology *topology,
 			    const struct osp_node_list *list)
 {
 	struct osp_error error = {.text = ""};
 	struct osp_text said = OSP_TEXT_INIT;
-	char *lines;
 
 	watching->ends_failed = false;
 	if (!watching->watch->block_ends || watching->ends_done)
 		return;
 	watching->ends_failed = watching->watch->block_ends(topology, list, &said, &error);
 	watching->ends_done = watching->watch->block_ends_once && !watching->ends_failed;
-	lines = osp_text_take(&said);
-	if (lines)
-		printf("%s", lines);
-	free(lines);
-	if (watching->ends_failed)
-		say_once(watching->said_ends, "Capacity Blocks", error.text);
-	else
-		watching->said_ends[0] = '\0';
+	tell_kept("Capacity Blocks", watching->ends_failed, &error, &said, watching->said_ends);
+}
+
+/* Keeps Slurm's own Topology= as the topology in force has it; NULL: there is none. */
+static void keep_slurm_topology(struct watching *watching, const struct osp_topology *topology,
+				const struct osp_node_list *list)
+{
+	const struct osp_watch *watch = watching->watch;
+	struct osp_error error = {.text = ""};
+	struct osp_text said = OSP_TEXT_INIT;
+
+	watching->slurm_failed = false;
+	if (!watch->slurm_root || !topology)
+		return;
+	watching->slurm_failed =
+		watch->slurm_topology(watch->slurm_root, topology, list, &said, &error);
+	tell_kept("Slurm's Topology=", watching->slurm_failed, &error, &said, watching->said_slurm);
 }
 
 /* Asks, and writes what came. */
@@ -208,6 +233,7 @@ static enum osp_kept ask(struct watching *watching, const struct osp_node_list *
 	struct osp_source_answer answer = {.topology = NULL};
 	struct osp_topology_change change;
 	enum osp_kept kept;
+	bool in_force;
 
 	if (previous)
 		forget_others(watching, previous, list);
@@ -217,9 +243,11 @@ static enum osp_kept ask(struct watching *watching, const struct osp_node_list *
 	if ((kept == OSP_KEPT_APPLIED || kept == OSP_KEPT_UNCHANGED) &&
 	    osp_keep_asked(watch->path, answer.topology, (int64_t)time(NULL), error))
 		kept = OSP_KEPT_FAILED;
-	if (kept == OSP_KEPT_APPLIED || kept == OSP_KEPT_UNCHANGED)
+	in_force = kept == OSP_KEPT_APPLIED || kept == OSP_KEPT_UNCHANGED;
+	if (in_force)
 		watching->unplaced = count_unplaced(answer.topology, list);
 	keep_block_ends(watching, answer.topology ? answer.topology : previous, list);
+	keep_slurm_topology(watching, in_force ? answer.topology : previous, list);
 	osp_source_answer_clear(&answer);
 	osp_topology_free(previous);
 	return kept;
@@ -231,7 +259,8 @@ static void set_due(struct watching *watching)
 	const struct osp_watch *watch = watching->watch;
 	int next_s = watching->pause_s ? 2 * watching->pause_s : FIRST_PAUSE_S;
 
-	if (!watching->failed && !watching->ends_failed && !watching->unplaced)
+	if (!watching->failed && !watching->ends_failed && !watching->slurm_failed &&
+	    !watching->unplaced)
 		next_s = 0;
 	watching->pause_s = next_s > watch->interval_s ? watch->interval_s : next_s;
 	watching->due_s = now_s() + (watching->pause_s ? watching->pause_s : watch->interval_s);
@@ -289,6 +318,30 @@ static bool is_in_control(struct watching *watching)
 	return false;
 }
 
+/* Tells whether Slurm has other Topology= lines for the same nodes: slurmctld has started again, or
+ * somebody else has changed one. */
+static bool same_slurm_topology(const struct osp_node_list *a, const struct osp_node_list *b)
+{
+	bool same = a->count == b->count;
+
+	for (uint32_t i = 0; same && i < a->count; i++)
+		same = !strcmp(a->nodes[i].slurm_topology, b->nodes[i].slurm_topology);
+	return same;
+}
+
+/* Puts Slurm's Topology= right by the topology in force; no source is asked. */
+static void mend_slurm_topology(struct watching *watching, struct osp_node_list *list)
+{
+	struct osp_error ignored = {.text = ""};
+	struct osp_topology *topology = osp_topology_load(watching->watch->path, &ignored);
+
+	keep_slurm_topology(watching, topology, list);
+	osp_topology_free(topology);
+	osp_node_list_free(&watching->seen);
+	watching->seen = *list;
+	memset(list, 0, sizeof(*list));
+}
+
 static void look(struct watching *watching)
 {
 	struct osp_node_list list = {.count = 0};
@@ -302,6 +355,8 @@ static void look(struct watching *watching)
 		take_changed(watching, &list);
 	else if (now_s() >= watching->due_s)
 		take(watching, &list);
+	else if (watching->watch->slurm_root && !same_slurm_topology(&list, &watching->seen))
+		mend_slurm_topology(watching, &list);
 	osp_node_list_free(&list);
 }
 

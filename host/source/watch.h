@@ -9,7 +9,7 @@
  * another instance than the one that was placed loses its place before they are asked: nothing is
  * known of it. While another host's slurmctld is in control nobody is asked and nothing is
  * written; they are asked at once when this host's takes control. The ends of Capacity Blocks are
- * kept after each question, whatever became of it.
+ * kept after each question, whatever became of it, and Slurm's Topology= by what is in force then.
  * Each change, and each refusal once, is a line on standard output, for the journal.
  *
  * One thread; ends at SIGTERM or SIGINT.
@@ -33,6 +33,12 @@ typedef int osp_watch_ends_f(const struct osp_topology *topology, const struct o
  * "". Returns 0, or -1 with `error` set. */
 typedef int osp_watch_control_f(char other[OSP_CONTROLLER_HOST_BYTES], struct osp_error *error);
 
+/* Keeps Slurm's own Topology= of `nodes` as `topology` has it, below `root`, with a line of `said`
+ * for what changes. Returns 0, or -1 with `error` set. */
+typedef int osp_watch_slurm_f(const char *root, const struct osp_topology *topology,
+			      const struct osp_node_list *nodes, struct osp_text *said,
+			      struct osp_error *error);
+
 struct osp_watch {
 	const struct osp_sources *sources;
 	const char *path; /* of the topology */
@@ -46,6 +52,8 @@ struct osp_watch {
 	struct osp_topology_guard guard;
 	osp_watch_ends_f *block_ends; /* NULL: they are left alone */
 	bool block_ends_once;	      /* until it succeeds, and no more then */
+	const char *slurm_root;	      /* NULL: Slurm's Topology= is left alone */
+	osp_watch_slurm_f *slurm_topology;
 };
 
 /* Watches until a signal ends it. Returns 0, or -1 with `error` set if it cannot begin. */

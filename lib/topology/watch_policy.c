@@ -6,8 +6,10 @@
 #include <string.h>
 #include <strings.h>
 
-const char *const osp_watch_keys[OSP_WATCH_KEY_COUNT] = {"from", "interval_s", "max_lost",
-							 "max_moved", "block_ends"};
+#include "lib/topology/slurm_unit.h"
+
+const char *const osp_watch_keys[OSP_WATCH_KEY_COUNT] = {
+	"from", "interval_s", "max_lost", "max_moved", "block_ends", "slurm_topology"};
 
 /*
  * Chosen: EC2 takes 100 calls of 100 nodes in less time, and a node that starts is asked about at
@@ -60,6 +62,22 @@ static int take_block_ends(const struct osp_document *document, const struct osp
 	return 0;
 }
 
+static int take_slurm_topology(const struct osp_document *document, const struct osp_value *value,
+			       const char **to, struct osp_error *error)
+{
+	if (osp_value_string(document, value, to, error))
+		return -1;
+	if (!strcasecmp(*to, "off"))
+		*to = NULL;
+	else if (!osp_slurm_unit_root(*to))
+		return osp_document_error(
+			document, value, error,
+			"slurm_topology: off, or a topology of Slurm's and a switch "
+			"of it, as default:fabric, is expected, not '%.80s'",
+			*to);
+	return 0;
+}
+
 static int take_key(const struct osp_document *document, const struct osp_value *value,
 		    enum osp_watch_key key, struct osp_watch_policy *policy,
 		    struct osp_error *error)
@@ -77,6 +95,8 @@ static int take_key(const struct osp_document *document, const struct osp_value 
 				   error);
 	case OSP_WATCH_KEY_BLOCK_ENDS:
 		return take_block_ends(document, value, &policy->reserve_block_ends, error);
+	case OSP_WATCH_KEY_SLURM_TOPOLOGY:
+		return take_slurm_topology(document, value, &policy->slurm_topology, error);
 	case OSP_WATCH_KEY_COUNT:
 		break;
 	}
@@ -103,7 +123,8 @@ int osp_watch_policy_read(const struct osp_document *document, const struct osp_
 
 bool osp_watch_key_is_word(enum osp_watch_key key)
 {
-	return key == OSP_WATCH_KEY_FROM || key == OSP_WATCH_KEY_BLOCK_ENDS;
+	return key == OSP_WATCH_KEY_FROM || key == OSP_WATCH_KEY_BLOCK_ENDS ||
+	       key == OSP_WATCH_KEY_SLURM_TOPOLOGY;
 }
 
 const char *osp_watch_policy_word(const struct osp_watch_policy *policy, enum osp_watch_key key,
@@ -117,6 +138,8 @@ const char *osp_watch_policy_word(const struct osp_watch_policy *policy, enum os
 		return policy->reserve_block_ends ? "reserve" : "off";
 	if (key == OSP_WATCH_KEY_FROM)
 		return policy->from ? policy->from : "off";
+	if (key == OSP_WATCH_KEY_SLURM_TOPOLOGY)
+		return policy->slurm_topology ? policy->slurm_topology : "off";
 	snprintf(buffer, buffer_bytes, "%u", number);
 	return buffer;
 }

@@ -11,6 +11,8 @@
  *	  max_moved: 10		# percent that may move
  *	  block_ends: off	# reserve: no job runs on instances of a Capacity Block when EC2
  *				begins to end them
+ *	  slurm_topology: off	# or "default:fabric": Slurm's own Topology= of each node is kept
+ *				the same, below that switch (slurm_unit.h)
  *
  * Every key has a default. Any thread.
  */
@@ -30,6 +32,7 @@ enum osp_watch_key {
 	OSP_WATCH_KEY_MAX_LOST,
 	OSP_WATCH_KEY_MAX_MOVED,
 	OSP_WATCH_KEY_BLOCK_ENDS,
+	OSP_WATCH_KEY_SLURM_TOPOLOGY,
 	OSP_WATCH_KEY_COUNT
 };
 
@@ -40,6 +43,7 @@ struct osp_watch_policy {
 	uint32_t interval_s;
 	struct osp_topology_guard guard;
 	bool reserve_block_ends;
+	const char *slurm_topology; /* where our paths begin; NULL: off */
 };
 
 #define OSP_WATCH_INTERVAL_MAX_S 86400

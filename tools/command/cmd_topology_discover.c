@@ -11,6 +11,7 @@
 #include "host/slurm/cluster_state.h"
 #include "host/slurm/fabric.h"
 #include "host/slurm/in_control_here.h"
+#include "host/slurm/slurm_topology.h"
 #ifdef OSP_HAVE_CLOUD
 #include "host/source/block_ends.h"
 #endif
@@ -280,6 +281,8 @@ static int watch(const struct osp_call *call, const struct osp_config *config,
 		.guard = policy->guard,
 		.block_ends = block_ends_of(call, policy),
 		.block_ends_once = !policy->reserve_block_ends,
+		.slurm_root = call->values[OSP_OPTION_NAME_MAP] ? NULL : policy->slurm_topology,
+		.slurm_topology = osp_slurm_topology_keep,
 	};
 	const char *interval = call->values[OSP_OPTION_INTERVAL];
 
