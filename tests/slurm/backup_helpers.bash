@@ -20,7 +20,7 @@ restart() {
 start_backup() {
 	printf '127.0.0.1 localhost %s\n127.0.0.2 onespine-backup\n' "$(hostname -s)" \
 		>"$BATS_FILE_TMPDIR/hosts"
-	mkdir "$BATS_FILE_TMPDIR/run"
+	mkdir -p "$BATS_FILE_TMPDIR/run"
 	# shellcheck disable=SC2016
 	started backup unshare --uts --mount --propagation unchanged sh -c '
 		mount --make-rprivate / 2>/dev/null; hostname onespine-backup &&

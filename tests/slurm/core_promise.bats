@@ -10,6 +10,7 @@
 bats_require_minimum_version 1.5.0
 load helpers
 load promise_helpers
+load rest_helpers
 
 setup_file() {
 	start_promise
@@ -406,32 +407,6 @@ none_left_over() {
 	job=$(jq -r .job_id <<<"$said")
 	await 20 shows '; waits: 2 nodes on one spine' note "$job"
 	nothing_straddled
-}
-
-# rest OPTION...: slurmrestd as an ordinary user, who owns the pipes: from 25.11 on it does not start as root
-rest() {
-	as_other_user sh -c 'cat | slurmrestd "$@" 2>&1 | cat' slurmrestd "$@"
-}
-
-# rest_interface: sets version, the newest that slurmrestd has without slurmdbd, and options that name it
-rest_interface() {
-	version=$(rest -d list </dev/null | sed -n 's#^.*data_parser/\(v0\.0\.[0-9]*\)$#\1#p' | sort -V | tail -n 1)
-	options=(-s slurmctld -d "$version")
-	[[ -z $version ]] || return 0
-	version=$(rest -s list </dev/null | sed -n 's#^.*openapi/\(v0\.0\.[0-9]*\)$#\1#p' | sort -V | tail -n 1)
-	options=(-s "openapi/$version")
-}
-
-# rest_submit FIELDS: what slurmrestd, started for this one request, answers
-rest_submit() {
-	local body version options
-	rest_interface
-	body='{"script": "#!/bin/sh\nsleep 1\n", "job": {"name": "rest", "environment": {"PATH": "/bin:/usr/bin"},
-		"current_working_directory": "/tmp", "standard_output": "/dev/null", '$1'}}'
-	printf 'POST /slurm/%s/job/submit HTTP/1.1\r\nContent-Type: application/json\r\nAccept: application/json\r\nContent-Length: %s\r\nConnection: close\r\n\r\n%s' \
-		"$version" "${#body}" "$body" |
-		rest -a rest_auth/local "${options[@]}" |
-		sed -n '/^{/,/^}/s/^}.*/}/; /^{/,/^}/p'
 }
 
 # --- what was there before ------------------------------------------------------------------------
