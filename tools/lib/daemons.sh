@@ -174,9 +174,7 @@ stop_daemons() {
 	)
 	signal KILL "${pids[@]}"
 	await 10 none_of "${pids[@]}" || say "still running: ${pids[*]}"
-	if [[ -n $root && -s $dir/run/holder.pid ]]; then
-		stop_holder
-	fi
+	stop_holders
 }
 
 # prints_here NAME: the process in its pid file has our file for what it prints; starts no process, and looks at no other

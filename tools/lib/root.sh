@@ -121,11 +121,13 @@ exec chroot $(printf %q "$root") /bin/bash -c 'cd /; : >$dir/run/holder.ready; e
 	await 10 test -e "$dir/run/holder.ready" || die "cannot enter $root: $(tail -n 3 "$dir/log/holder.out")"
 }
 
-stop_holder() {
+# stop_holders: this one, and those of the releases that an update left
+stop_holders() {
 	local pid
-	pid=$(<"$dir/run/holder.pid")
-	if grep -qsz "onespine-holder:$dir" "/proc/$pid/cmdline"; then
-		signal KILL "$pid"
-		await 5 none_of "$pid"
-	fi
+	cat "$dir/run/holder.pid" "$dir/run/holders.before" 2>/dev/null | while read -r pid; do
+		if grep -qsz "onespine-holder:$dir" "/proc/$pid/cmdline"; then
+			signal KILL "$pid"
+			await 5 none_of "$pid"
+		fi
+	done
 }
