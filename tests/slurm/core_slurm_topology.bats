@@ -3,6 +3,7 @@
 # core_slurm_topology.bats - the watch keeps Slurm's own Topology= of the nodes as onespine.topology has it
 
 load helpers
+load backup_helpers
 bats_require_minimum_version 1.5.0
 
 setup_file() {
@@ -16,8 +17,8 @@ setup_file() {
 }
 
 teardown() {
-	[[ -n ${BATS_TEST_COMPLETED-} ]] || cat "$BATS_FILE_TMPDIR/journal"
-	[[ -z ${watch_pid-} ]] || { kill "$watch_pid"; wait "$watch_pid" || true; } 2>/dev/null
+	[[ -n ${BATS_TEST_COMPLETED-} ]] || cat "$BATS_FILE_TMPDIR/watch.log"
+	[[ ! -s $BATS_FILE_TMPDIR/watch.started ]] || ended watch
 	end_test
 }
 
@@ -33,17 +34,16 @@ fabric() {
 }
 
 watch_begins() {
-	on_cluster "${ONESPINE_PREFIX:?}/bin/onespine" topology watch --from="topograph:$ONESPINE_CLUSTER/told.conf" \
-		--interval=1 >"$BATS_FILE_TMPDIR/journal" 2>&1 3>&- &
-	watch_pid=$!
+	started watch "${ONESPINE_PREFIX:?}/bin/onespine" topology watch --from="topograph:$ONESPINE_CLUSTER/told.conf" \
+		--interval=1
 }
 
 journal_has() {
-	grep -q -- "$1" "$BATS_FILE_TMPDIR/journal"
+	grep -q -- "$1" "$BATS_FILE_TMPDIR/watch.log"
 }
 
 journal_since() {
-	tail -n "+$(($1 + 1))" "$BATS_FILE_TMPDIR/journal" | grep -q -- "$2"
+	tail -n "+$(($1 + 1))" "$BATS_FILE_TMPDIR/watch.log" | grep -q -- "$2"
 }
 
 # slurm_has NODE TOPOLOGY: what Slurm says of the node, and whether its tree has it there
@@ -90,7 +90,7 @@ in_switch() {
 	cluster start-ctld --dir "$ONESPINE_CLUSTER"
 	await 20 slurm_has n3 default:fabric:s1:l1
 	in_switch n3 l1
-	before=$(wc -l <"$BATS_FILE_TMPDIR/journal")
+	before=$(wc -l <"$BATS_FILE_TMPDIR/watch.log")
 	scontrol update nodename=n2 topology=default:fabric:elsewhere:x
 	await 20 journal_since "$before" "^Slurm's Topology= of 1 node changed"
 	await 20 slurm_has n2 default:fabric:s1:l1
@@ -105,5 +105,5 @@ in_switch() {
 	journal_has '^applied'
 	slurm_has n1 default:fabric:s1:l1
 	in_switch n1 l1
-	equal "$(grep -c "^Slurm's Topology=: " "$BATS_FILE_TMPDIR/journal")" 1
+	equal "$(grep -c "^Slurm's Topology=: " "$BATS_FILE_TMPDIR/watch.log")" 1
 }
