@@ -124,7 +124,7 @@ exec chroot $(printf %q "$root") /bin/bash -c 'cd /; : >$dir/run/holder.ready; e
 # stop_holders: this one, and those of the releases that an update left
 stop_holders() {
 	local pid
-	cat "$dir/run/holder.pid" "$dir/run/holders.before" 2>/dev/null | while read -r pid; do
+	{ cat "$dir/run/holder.pid" "$dir/run/holders.before" 2>/dev/null || true; } | while read -r pid; do
 		if grep -qsz "onespine-holder:$dir" "/proc/$pid/cmdline"; then
 			signal KILL "$pid"
 			await 5 none_of "$pid"
